@@ -175,14 +175,14 @@ static bool want_float(OpName op, unsigned kind, const double *given, int varian
     for (int i = 0; i < 3; i++) x[i] = variant & 2 ? flushed(kind, given[i]) : given[i];
     if (undefined_for(op, kind, x)) return false;
     switch (op) {
-    case O_isnan: w->bits = isnan(x[0]) ? 1 : 0; return true;
-    case O_isinf: w->bits = isinf(x[0]) ? 1 : 0; return true;
-    case O_eq: w->bits = x[0] == x[1] ? 1 : 0; return true;
-    case O_ne: w->bits = x[0] != x[1] ? 1 : 0; return true;
-    case O_lt: w->bits = x[0] < x[1] ? 1 : 0; return true;
-    case O_le: w->bits = x[0] <= x[1] ? 1 : 0; return true;
-    case O_gt: w->bits = x[0] > x[1] ? 1 : 0; return true;
-    case O_ge: w->bits = x[0] >= x[1] ? 1 : 0; return true;
+    case O_isnan: w->bits = isnan(x[0]) ? 1u : 0u; return true;
+    case O_isinf: w->bits = isinf(x[0]) ? 1u : 0u; return true;
+    case O_eq: w->bits = x[0] == x[1] ? 1u : 0u; return true;
+    case O_ne: w->bits = x[0] != x[1] ? 1u : 0u; return true;
+    case O_lt: w->bits = x[0] < x[1] ? 1u : 0u; return true;
+    case O_le: w->bits = x[0] <= x[1] ? 1u : 0u; return true;
+    case O_gt: w->bits = x[0] > x[1] ? 1u : 0u; return true;
+    case O_ge: w->bits = x[0] >= x[1] ? 1u : 0u; return true;
     default: break;
     }
     w->slack = 0;
