@@ -18,38 +18,38 @@
 
 /* ---- numbers: a component is the bits that lie in memory, in the low end of 64 ---- */
 
-static unsigned kind_of(vc_type t) { return t & 15u; }
-static unsigned rows_of(vc_type t) { return 1u + ((t >> 4) & 3u); }
-static bool is_float(unsigned kind) { return kind >= VC_F16; }
-static bool is_signed(unsigned kind) { return kind >= VC_I8 && kind <= VC_I64; }
-static unsigned kind_width(unsigned kind) { static const unsigned char width[13] = { 0, 32, 8, 16, 32, 64, 8, 16, 32, 64, 16, 32, 64 }; return width[kind]; }
-static uint64_t narrow(unsigned kind, uint64_t x) { unsigned w = kind_width(kind); return w == 64 ? x : x & ((UINT64_C(1) << w) - 1); }
-static int64_t widen(unsigned kind, uint64_t x) { /* sign-extended where signed */
+static inline unsigned kind_of(vc_type t) { return t & 15u; }
+static inline unsigned rows_of(vc_type t) { return 1u + ((t >> 4) & 3u); }
+static inline bool is_float(unsigned kind) { return kind >= VC_F16; }
+static inline bool is_signed(unsigned kind) { return kind >= VC_I8 && kind <= VC_I64; }
+static inline unsigned kind_width(unsigned kind) { static const unsigned char width[13] = { 0, 32, 8, 16, 32, 64, 8, 16, 32, 64, 16, 32, 64 }; return width[kind]; }
+static inline uint64_t narrow(unsigned kind, uint64_t x) { unsigned w = kind_width(kind); return w == 64 ? x : x & ((UINT64_C(1) << w) - 1); }
+static inline int64_t widen(unsigned kind, uint64_t x) { /* sign-extended where signed */
     unsigned w = kind_width(kind);
     if (!is_signed(kind) || w == 64 || !(x >> (w - 1))) return (int64_t)x;
     return (int64_t)(x | ~((UINT64_C(1) << w) - 1));
 }
 
-static uint64_t get_bits(unsigned kind, const void *from, size_t i) {
+static inline uint64_t get_bits(unsigned kind, const void *from, size_t i) {
     uint64_t x = 0;
     size_t size = kind_width(kind) / 8;
     memcpy(&x, (const char *)from + i * size, size); /* little-endian, as every device here */
     return x;
 }
-static void put_bits(unsigned kind, void *to, size_t i, uint64_t x) {
+static inline void put_bits(unsigned kind, void *to, size_t i, uint64_t x) {
     size_t size = kind_width(kind) / 8;
     memcpy((char *)to + i * size, &x, size);
 }
 
-static int mantissa_of(unsigned kind) { return kind == VC_F16 ? 11 : kind == VC_F32 ? 24 : 53; } /* bits, the hidden one included */
-static int lowest_of(unsigned kind) { return kind == VC_F16 ? -14 : kind == VC_F32 ? -126 : -1022; } /* exponent of the least normal number */
+static inline int mantissa_of(unsigned kind) { return kind == VC_F16 ? 11 : kind == VC_F32 ? 24 : 53; } /* bits, the hidden one included */
+static inline int lowest_of(unsigned kind) { return kind == VC_F16 ? -14 : kind == VC_F32 ? -126 : -1022; } /* exponent of the least normal number */
 
-static double half_value(uint16_t h) {
+static inline double half_value(uint16_t h) {
     int e = (h >> 10) & 31, m = h & 1023;
     double v = e == 31 ? (m ? (double)NAN : (double)INFINITY) : e ? ldexp(m + 1024, e - 25) : ldexp(m, -24);
     return h & 0x8000 ? -v : v;
 }
-static uint16_t half_bits(double v) { /* rounds once, to nearest even */
+static inline uint16_t half_bits(double v) { /* rounds once, to nearest even */
     uint16_t sign = signbit(v) ? 0x8000 : 0;
     double a = fabs(v);
     if (isnan(v)) return 0x7e00;
@@ -60,30 +60,30 @@ static uint16_t half_bits(double v) { /* rounds once, to nearest even */
     return (uint16_t)(sign | (uint16_t)((uint32_t)(e + 13) * 1024u + (uint32_t)nearbyint(ldexp(a, 11 - e))));
 }
 
-static double real_of(unsigned kind, uint64_t bits) {
+static inline double real_of(unsigned kind, uint64_t bits) {
     if (kind == VC_F16) return half_value((uint16_t)bits);
     if (kind == VC_F32) { float f; uint32_t u = (uint32_t)bits; memcpy(&f, &u, 4); return (double)f; }
     double d;
     memcpy(&d, &bits, 8);
     return d;
 }
-static uint64_t bits_of(unsigned kind, double v) {
+static inline uint64_t bits_of(unsigned kind, double v) {
     if (kind == VC_F16) return half_bits(v);
     if (kind == VC_F32) { float f = (float)v; uint32_t u; memcpy(&u, &f, 4); return u; }
     uint64_t u;
     memcpy(&u, &v, 8);
     return u;
 }
-static bool is_subnormal(unsigned kind, double v) { return v != 0 && fabs(v) < ldexp(1, lowest_of(kind)); }
-static double flushed(unsigned kind, double v) { return is_subnormal(kind, v) ? copysign(0.0, v) : v; }
-static long double unit_of(unsigned kind, long double v) { /* distance of the numbers around v */
+static inline bool is_subnormal(unsigned kind, double v) { return v != 0 && fabs(v) < ldexp(1, lowest_of(kind)); }
+static inline double flushed(unsigned kind, double v) { return is_subnormal(kind, v) ? copysign(0.0, v) : v; }
+static inline long double unit_of(unsigned kind, long double v) { /* distance of the numbers around v */
     int e = lowest_of(kind) + 1;
     if (v != 0 && !isnan(v) && !isinf(v)) (void)frexpl(v, &e);
     if (e < lowest_of(kind) + 1) e = lowest_of(kind) + 1;
     return ldexpl(1, e - mantissa_of(kind));
 }
 
-static uint64_t random_next(uint64_t *state) { /* splitmix64 (Steele, Lea, Flood 2014): any seed is a good seed */
+static inline uint64_t random_next(uint64_t *state) { /* splitmix64 (Steele, Lea, Flood 2014): any seed is a good seed */
     uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
     z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
@@ -120,9 +120,9 @@ typedef struct Op {
 static const Op ops[] = { OPS(OPS_ROW) };
 
 /* + - * and the like as the device has to do them: rounded to the kind after each step */
-static double rounded(unsigned kind, double v) { return real_of(kind, bits_of(kind, v)); }
+static inline double rounded(unsigned kind, double v) { return real_of(kind, bits_of(kind, v)); }
 
-static double step_by_step(OpName op, unsigned kind, const double *x, int variant) {
+static inline double step_by_step(OpName op, unsigned kind, const double *x, int variant) {
     double q;
     switch (op) {
     case O_neg: return -x[0];
@@ -151,7 +151,7 @@ static double step_by_step(OpName op, unsigned kind, const double *x, int varian
     }
 }
 
-static uint64_t int_quotient(OpName op, unsigned kind, uint64_t a, uint64_t b) {
+static inline uint64_t int_quotient(OpName op, unsigned kind, uint64_t a, uint64_t b) {
     int64_t x = widen(kind, a), y = widen(kind, b);
     if (b == 0) return op == O_div ? ~UINT64_C(0) : a;
     if (!is_signed(kind)) return op == O_div ? a / b : a % b;
@@ -161,7 +161,7 @@ static uint64_t int_quotient(OpName op, unsigned kind, uint64_t a, uint64_t b) {
     return (uint64_t)(op == O_mod && r != 0 && (r < 0) != (y < 0) ? r + y : r);
 }
 
-static uint64_t want_int(OpName op, unsigned kind, uint64_t a, uint64_t b, uint64_t c) {
+static inline uint64_t want_int(OpName op, unsigned kind, uint64_t a, uint64_t b, uint64_t c) {
     int64_t x = widen(kind, a), y = widen(kind, b), z = widen(kind, c);
     bool s = is_signed(kind), below = s ? x < y : a < b, boolean = kind == VC_BOOL;
     unsigned w = kind_width(kind);
@@ -193,7 +193,7 @@ static uint64_t want_int(OpName op, unsigned kind, uint64_t a, uint64_t b, uint6
 }
 
 /* v by value to another kind; integers wrap, floats saturate, everything rounds once */
-static uint64_t cast_bits(unsigned from, unsigned to, uint64_t a) {
+static inline uint64_t cast_bits(unsigned from, unsigned to, uint64_t a) {
     double v = is_float(from) ? real_of(from, a) : is_signed(from) ? (double)widen(from, a) : (double)a;
     if (to == VC_BOOL) return is_float(from) ? v != 0 : a != 0;
     if (is_float(to)) {
@@ -214,7 +214,7 @@ static uint64_t cast_bits(unsigned from, unsigned to, uint64_t a) {
 
 /* ---- validators: NULL when right, else what is wrong ---- */
 
-static const char *spirv_wrong(const uint32_t *code, size_t words) {
+static inline const char *spirv_wrong(const uint32_t *code, size_t words) {
 #if defined(TESTS_HAVE_SPIRV_TOOLS)
     static spv_context context;
     static char text[1000];
@@ -235,7 +235,7 @@ static const char *spirv_wrong(const uint32_t *code, size_t words) {
 static uint32_t *glsl_words; /* what the last text became */
 static size_t glsl_count;
 
-static const char *glsl_wrong(const char *source) {
+static inline const char *glsl_wrong(const char *source) {
     static bool ready;
     static char text[1500];
     if (!ready) ready = glslang_initialize_process() != 0;
@@ -272,7 +272,7 @@ static const char *glsl_wrong(const char *source) {
     return right ? NULL : text;
 }
 #else
-static const char *glsl_wrong(const char *source) { (void)source; return NULL; }
+static inline const char *glsl_wrong(const char *source) { (void)source; return NULL; }
 #endif
 
 #endif /* TESTS_KERNELS_H */
