@@ -1,5 +1,5 @@
 /* What the tests of kernels share: numbers of every kind as bits, the validators of SPIR-V and GLSL, and running a kernel on buffers.
-   Include behind the implementations of both headers. The validators are libraries: a process for each of thousands of kernels would cost minutes. */
+   Include behind the implementations of both headers. The validators are libraries (spirv-tools, glslang), used where their headers are: a process for each of thousands of kernels would cost minutes. */
 #ifndef TESTS_KERNELS_H
 #define TESTS_KERNELS_H
 
@@ -8,12 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#if defined(TESTS_HAVE_SPIRV_TOOLS)
+#if defined(__has_include)
+#if __has_include(<spirv-tools/libspirv.h>)
 #include <spirv-tools/libspirv.h>
+#define TESTS_HAVE_SPIRV_TOOLS
 #endif
-#if defined(TESTS_HAVE_GLSLANG)
+#if __has_include(<glslang/Public/resource_limits_c.h>)
 #include <glslang/Include/glslang_c_interface.h>
 #include <glslang/Public/resource_limits_c.h>
+#define TESTS_HAVE_GLSLANG
+#endif
 #endif
 
 /* ---- numbers: a component is the bits that lie in memory, in the low end of 64 ---- */

@@ -10,15 +10,6 @@
 #define VKDISPATCH_CODEGEN_IMPLEMENTATION
 #include "vkdispatch.h"
 #include "vkdispatch_codegen.h"
-
-#if defined(__has_include)
-#if __has_include(<spirv-tools/libspirv.h>)
-#define TESTS_HAVE_SPIRV_TOOLS
-#endif
-#if __has_include(<glslang/Include/glslang_c_interface.h>)
-#define TESTS_HAVE_GLSLANG
-#endif
-#endif
 #include "../kernels.h"
 
 enum { COMPONENTS = 3072, RANDOM_FROM = 2304, LOCAL = 64, ROLES = 3 }; /* components of a buffer: a multiple of 2, 3 and 4 */

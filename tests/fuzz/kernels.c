@@ -12,15 +12,6 @@
 #define VKDISPATCH_CODEGEN_IMPLEMENTATION
 #include "vkdispatch.h"
 #include "vkdispatch_codegen.h"
-
-#if defined(__has_include)
-#if __has_include(<spirv-tools/libspirv.h>)
-#define TESTS_HAVE_SPIRV_TOOLS
-#endif
-#if __has_include(<glslang/Include/glslang_c_interface.h>)
-#define TESTS_HAVE_GLSLANG
-#endif
-#endif
 #include "../kernels.h"
 
 enum { ELEMENTS = 64, MAX_NODES = 600, MAX_BLOCKS = 128, INS = 3, OUTS = 3, PARAMS = 2, ARRAY = 4, NOTHING = -1 };
