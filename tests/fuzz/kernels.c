@@ -420,6 +420,11 @@ static void make_tree(Tree *t, uint64_t seed) {
         for (int j = 0; j < 4; j++) t->table[i][j] = number_of(kind_of(t->table_type), &m->state);
     m->block = new_block(m);
     m->shared_dirty = true; /* nothing in it yet */
+    (void)put(m, W_PLACE, VC_U32, NOTHING, NOTHING, NOTHING); /* something to work on that differs between invocations */
+    for (int i = 0; i < INS; i++) {
+        int at = masked(m, ELEMENTS), id = put(m, W_LOAD, t->in[i], at, NOTHING, NOTHING);
+        t->node[id].index = i;
+    }
     unsigned statements = 4 + roll(m, 22);
     for (unsigned i = 0; i < statements && !full(m); i++) make_statement(m, true);
     for (int i = 0; i < OUTS; i++) { /* so that what was made matters */
