@@ -30,14 +30,16 @@ endif
 # ---- programs: each .c file is one ---------------------------------------------------------------------------------------------------
 # build/COMPILER/path/name comes from path/name.c; build/COMPILER/sanitize/… is the same under the sanitizers.
 
-compilers := $(sort $(notdir $(CC)) gcc g++ clang clang++)
-present    = $(foreach c,$(compilers),$(if $(shell command -v $c 2>/dev/null),$c))
-language   = $(if $(findstring ++,$1),$(CPP),$(C))
-driver     = $(if $(filter $1,$(notdir $(CC))),$(CC),$1)
-glslang   := -lglslang -lMachineIndependent -lGenericCodeGen -lOGLCompiler -lOSDependent -lHLSL -lSPIRV -lglslang-default-resource-limits -lstdc++
-libraries  = $(if $(shell grep -l 'include <cmocka.h>' $1),-lcmocka) \
-             $(if $(shell grep -l 'include <glslang/' $1),$(if $(wildcard /usr/include/glslang),$(glslang))) $(LDLIBS)
-quiet     := $(if $(V),,@)
+compilers  := $(sort $(notdir $(CC)) gcc g++ clang clang++)
+present     = $(foreach c,$(compilers),$(if $(shell command -v $c 2>/dev/null),$c))
+language    = $(if $(findstring ++,$1),$(CPP),$(C))
+driver      = $(if $(filter $1,$(notdir $(CC))),$(CC),$1)
+glslang    := -lglslang -lMachineIndependent -lGenericCodeGen -lOGLCompiler -lOSDependent -lHLSL -lSPIRV -lglslang-default-resource-limits \
+              -lSPIRV-Tools-opt -lSPIRV-Tools -lstdc++
+libraries   = $(if $(shell grep -l 'include <cmocka.h>' $1),-lcmocka) \
+              $(if $(shell grep -l 'include <glslang/' $1),$(if $(wildcard /usr/include/glslang),$(glslang))) $(LDLIBS)
+keep_loaded = tests/keep_loaded.c -Wl,--export-dynamic-symbol=dlclose
+quiet      := $(if $(V),,@)
 
 # $1 compiler, $2 flags, $3 further source or linker flag
 define link
@@ -53,7 +55,7 @@ build/$1/%: %.c
 build/$1/tools/bench/%: tools/bench/%.c
 	$$(call link,$1,$$(BENCH))
 build/$1/sanitize/%: %.c
-	$$(call link,$1,$$(SANITIZE),tests/keep_loaded.c -Wl,--export-dynamic-symbol=dlclose)
+	$$(call link,$1,$$(SANITIZE),$$(keep_loaded))
 endef
 $(foreach c,$(compilers),$(eval $(call rules_for_compiler,$c)))
 
@@ -66,7 +68,8 @@ cc := $(notdir $(CC))
 files = $(patsubst %.c,build/$2/%,$(wildcard $1/*.c))
 
 # Kernel text and hashes have to be equal whatever compiled the builder, so these suites run under every compiler that is here.
-absent = $(foreach c,$(filter-out $(present),$(compilers)),"echo ok 1 - $1 under $c \# SKIP $c is not here")
+hash  := \#
+absent = $(foreach c,$(filter-out $(present),$(compilers)),"echo ok - $1 under $c $(hash) SKIP $c is not here")
 
 programs_unit        = $(call files,tests/unit,$(cc))
 commands_unit        = $(programs_unit)
@@ -109,7 +112,8 @@ demo:            ## installs what is missing, builds three examples, runs them o
 	@tools/demo
 
 # -k: a program that does not compile is named and failed by the run that follows, and keeps nothing else from running.
-build_and_run = $(MAKE) --no-print-directory -k -j$(JOBS) $(1:%=programs-%) || true; tools/run-tests $(foreach s,$1,$(commands_$s))
+build_and_run = $(MAKE) --no-print-directory -k -j$(JOBS) $(1:%=programs-%) || true; \
+                tools/run-tests $(foreach s,$1,$(or $(commands_$s),"echo not ok - suite $s has no program"))
 
 test: deps-test  ## every suite that this machine can run; ends with `N passed, N failed, N skipped`
 	@$(call build_and_run,$(suites))
@@ -129,6 +133,7 @@ $(suites:%=test-%): test-%: deps-test
 	@$(call build_and_run,$*)
 
 $(suites:%=programs-%): programs-%: $$(programs_$$*)
+	@:
 
 test-gpu:        ## what makes sense on a machine with a GPU that can install nothing (see carry), and the dispatch benchmark
 	@$(call build_and_run,unit golden codegen conformance fuzz)

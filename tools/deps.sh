@@ -25,6 +25,7 @@ test   glslang-tools             c:glslangValidator
 test   glslang-dev               h:glslang/Include/glslang_c_interface.h
 test   spirv-tools               c:spirv-val
 test   spirv-headers             h:spirv/unified1/spirv.h
+test   cmake                     c:cmake
 '
 CC=${CC:-cc}
 
