@@ -907,7 +907,503 @@ static uint32_t vc__expand_memory(vc__lower *s, const vc__node *n) {
 }
 
 // >>math64
-/* Elementary functions of f64, which GLSL.std.450 does not have. */
+/* Elementary functions of f64, which GLSL.std.450 does not have, from operations it has: + - * /, fma, sqrt, round, selection and the bits as i64. Vectors go
+   componentwise. Largest errors found against 113-bit arithmetic over the whole range, in ulp: log2 0.6, log sin cos atan 0.8, exp 1, exp2 acos 1.2, pow 1.3,
+   rsqrt atan2 cosh 1.5, sinh 1.6, tan asin 2.1, tanh 2.4; they need + - * / and sqrt to round to nearest and no contraction.
+   sin, cos and tan hold that for |x| <= 2^30; beyond, accuracy fades and the result stays a number between -1 and 1 (tan: any). pow(x, 0) is 1 for x >= 0;
+   the sign of -0 is lost there.
+   Methods: reduction by constants cut so that products are exact (Cody and Waite, Software Manual for the Elementary Functions, 1980), error-free products and sums
+   (Dekker, Numerische Mathematik 18, 1971), atanh series for logarithms, Chebyshev fits. Products are split by masking bits and not by fma, which may round twice.
+   No call stands beside another in one argument list: nodes must be made in the same order by every compiler. */
+
+typedef struct vc__m64 {
+    vc__lower *s;
+    vc_type f, i, b; /* f64, i64 and bool with the rows of the node */
+} vc__m64;
+
+#define VC__M_ONE 0x3ff0000000000000u
+#define VC__M_HALF 0x3fe0000000000000u
+#define VC__M_INF 0x7ff0000000000000u
+#define VC__M_NAN 0x7ff8000000000000u
+#define VC__M_SIGN 0x8000000000000000u
+#define VC__M_LN2_HIGH 0x3fe62e42fee00000u /* 32 bits: exact when multiplied by an exponent */
+#define VC__M_LN2_LOW 0x3dea39ef35793c76u
+#define VC__M_PIO2 0x3ff921fb54442d18u
+#define VC__M_PIO2_LOW 0x3c91a62633145c07u
+#define VC__M_PI 0x400921fb54442d18u
+#define VC__M_PI_LOW 0x3ca1a62633145c07u
+
+/* Coefficients, highest power first, by Chebyshev interpolation in 250-bit arithmetic on the reduced range. */
+static const uint64_t vc__m_exp_poly[11] = { /* (e^r - 1 - r) / r^2, |r| <= ln(2) / 2 */
+    0x3e21f6025e1721d9u, 0x3e5af4df7e870362u, 0x3e927e4e7ddba33fu, 0x3ec71de022aa7c92u, 0x3efa01a01a0d8f8eu, 0x3f2a01a01abea2dau,
+    0x3f56c16c16c17705u, 0x3f811111111100d8u, 0x3fa5555555555552u, 0x3fc5555555555557u, 0x3fe0000000000000u
+};
+static const uint64_t vc__m_exp2_poly[13] = { /* (2^r - 1) / r, |r| <= 1/2 */
+    0x3d7cdc9ba155becdu, 0x3dbc4b5b04b1e8f9u, 0x3dfe88d0e5866e32u, 0x3e3e4cf03bac04a7u, 0x3e7b5255079d0d73u, 0x3eb62c022460176eu, 0x3eeffcbfc52c5d76u,
+    0x3f2430912f86ac5bu, 0x3f55d87fe78a74a6u, 0x3f83b2ab6fba4e7bu, 0x3fac6b08d704a0bcu, 0x3fcebfbdff82c58fu, 0x3fe62e42fefa39efu
+};
+static const uint64_t vc__m_log_poly[8] = { /* (2 atanh(s) / s - 2) / z, z = s^2 <= 0.0295 */
+    0x3fc0c04595972ab8u, 0x3fc0fbe83c2cbcf3u, 0x3fc3b1c360763b8au, 0x3fc745cf901605f7u, 0x3fcc71c720160b47u, 0x3fd2492492476c87u, 0x3fd9999999999a38u,
+    0x3fe5555555555555u
+};
+static const uint64_t vc__m_log2_poly[8] = { /* the same over ln(2), without its first two terms */
+    0x3fc5a60ae4e0bdd7u, 0x3fc59e08811ee6b3u, 0x3fc89fed27be41beu, 0x3fcc68f2f01d5108u, 0x3fd0c9a84bf5081cu, 0x3fd484b13d79c3b6u, 0x3fda61762a7adfa8u,
+    0x3fe2776c50ef9bfeu
+};
+static const uint64_t vc__m_sin_poly[6] = { /* (sin(x) / x - 1) / z, z = x^2 <= (pi / 4)^2 */
+    0x3de5e0b05bff20f2u, 0xbe5ae600aca92c64u, 0x3ec71de379654304u, 0xbf2a01a019e83816u, 0x3f81111111110bb2u, 0xbfc5555555555555u
+};
+static const uint64_t vc__m_cos_poly[6] = { /* (cos(x) - 1 + z / 2) / z^2 */
+    0xbda907d8f29fe831u, 0x3e21eeb68cd22f56u, 0xbe927e4fa17bf139u, 0x3efa01a019f4e9b4u, 0xbf56c16c16c16967u, 0x3fa5555555555555u
+};
+static const uint64_t vc__m_atan_poly[11] = { /* (atan(x) / x - 1) / z, z = x^2 <= (7 / 16)^2 */
+    0xbf91f782b80bfd1eu, 0x3fa35da608772867u, 0xbfa9c6054173be88u, 0x3fadf0b70d0fde14u, 0xbfb10ed1cedbec09u, 0x3fb3b116171b0dd7u, 0xbfb745cff6136307u,
+    0x3fbc71c7136517a9u, 0xbfc24924923b06cdu, 0x3fc999999999885fu, 0xbfd5555555555554u
+};
+static const uint64_t vc__m_asin_poly[13] = { /* (asin(x) / x - 1) / z, z = x^2 <= 1/4 */
+    0x3f9d72b2bc8155f8u, 0xbf8e6aaa8a0a04ccu, 0x3f91d189408314eeu, 0x3f765a9c4dfcf8b2u, 0x3f852420b04b37beu, 0x3f8782651caa6547u, 0x3f8c9cf07674736au,
+    0x3f91c4d35cf95421u, 0x3f96e8bb1c8209a2u, 0x3f9f1c71c1db0623u, 0x3fa6db6db6e31f13u, 0x3fb3333333332ecau, 0x3fc5555555555556u
+};
+static const uint64_t vc__m_sinh_poly[8] = { /* (sinh(x) / x - 1) / z, z = x^2 <= 1 */
+    0x3ce99f0806c2628du, 0x3d6ae777c36fd5b6u, 0x3de612467ccb2260u, 0x3e5ae6456792a77fu, 0x3ec71de3a556f96cu, 0x3f2a01a01a01a001u, 0x3f81111111111111u,
+    0x3fc5555555555555u
+};
+static const uint64_t vc__m_pio2_parts[6] = { /* pi / 2: five parts of 23 bits, exact when multiplied by up to 2^30, and the rest */
+    0x3ff921fb40000000u, 0x3e74442d00000000u, 0x3cf8469800000000u, 0x3ba3198a00000000u, 0x3a3701b800000000u, 0x38ccd129024e088au
+};
+
+static uint32_t vc__m_const(const vc__m64 *m, uint64_t bits) { return vc__make_const(m->s, m->f, bits); }
+static uint32_t vc__m_op(const vc__m64 *m, uint16_t op, uint32_t a, uint32_t b) { return vc__make(m->s, op, m->f, a, b, VC__NIL, 0); }
+static uint32_t vc__m_add(const vc__m64 *m, uint32_t a, uint32_t b) { return vc__m_op(m, VC__OP_ADD, a, b); }
+static uint32_t vc__m_sub(const vc__m64 *m, uint32_t a, uint32_t b) { return vc__m_op(m, VC__OP_SUB, a, b); }
+static uint32_t vc__m_mul(const vc__m64 *m, uint32_t a, uint32_t b) { return vc__m_op(m, VC__OP_MUL, a, b); }
+static uint32_t vc__m_div(const vc__m64 *m, uint32_t a, uint32_t b) { return vc__m_op(m, VC__OP_DIV, a, b); }
+static uint32_t vc__m_one(const vc__m64 *m, uint16_t op, uint32_t a) { return vc__m_op(m, op, a, VC__NIL); }
+static uint32_t vc__m_fma(const vc__m64 *m, uint32_t a, uint32_t b, uint32_t c) { return vc__make(m->s, VC__OP_FMA, m->f, a, b, c, 0); }
+static uint32_t vc__m_add_const(const vc__m64 *m, uint32_t a, uint64_t bits) { return vc__m_add(m, a, vc__m_const(m, bits)); }
+static uint32_t vc__m_mul_const(const vc__m64 *m, uint32_t a, uint64_t bits) { return vc__m_mul(m, a, vc__m_const(m, bits)); }
+static uint32_t vc__m_from(const vc__m64 *m, uint64_t bits, uint32_t a) { return vc__m_sub(m, vc__m_const(m, bits), a); } /* constant - a */
+static uint32_t vc__m_int(const vc__m64 *m, uint16_t op, uint32_t a, uint64_t bits) {
+    return vc__make(m->s, op, m->i, a, vc__make_const(m->s, m->i, bits), VC__NIL, 0);
+}
+static uint32_t vc__m_bits(const vc__m64 *m, uint32_t a) { return vc__make(m->s, VC__OP_BITCAST, m->i, a, VC__NIL, VC__NIL, 0); }
+static uint32_t vc__m_unbits(const vc__m64 *m, uint32_t a) { return vc__make(m->s, VC__OP_BITCAST, m->f, a, VC__NIL, VC__NIL, 0); }
+static uint32_t vc__m_if(const vc__m64 *m, uint32_t c, uint32_t a, uint32_t b) { return vc__make(m->s, VC__OP_SELECT, m->f, c, a, b, 0); }
+static uint32_t vc__m_compare(const vc__m64 *m, uint16_t op, uint32_t a, uint32_t b) { return vc__make(m->s, op, m->b, a, b, VC__NIL, 0); }
+static uint32_t vc__m_below(const vc__m64 *m, uint32_t a, uint64_t bits) { return vc__m_compare(m, VC__OP_LT, a, vc__m_const(m, bits)); }
+static uint32_t vc__m_above(const vc__m64 *m, uint32_t a, uint64_t bits) { return vc__m_compare(m, VC__OP_LT, vc__m_const(m, bits), a); }
+static uint32_t vc__m_is(const vc__m64 *m, uint32_t a, uint64_t bits) { return vc__m_compare(m, VC__OP_EQ, a, vc__m_const(m, bits)); }
+
+/* x, cut to low … high; NaN stays, unlike with min and max */
+static uint32_t vc__m_limit(const vc__m64 *m, uint32_t x, uint64_t low, uint64_t high) {
+    uint32_t over = vc__m_above(m, x, high);
+    x = vc__m_if(m, over, vc__m_const(m, high), x);
+    uint32_t under = vc__m_below(m, x, low);
+    return vc__m_if(m, under, vc__m_const(m, low), x);
+}
+
+static uint32_t vc__m_poly(const vc__m64 *m, const uint64_t *c, int count, uint32_t x) {
+    uint32_t r = vc__m_const(m, c[0]);
+    for (int i = 1; i < count; i++) r = vc__m_fma(m, r, x, vc__m_const(m, c[i]));
+    return r;
+}
+
+/* x with the sign of the sign bit in `bits` added */
+static uint32_t vc__m_flip(const vc__m64 *m, uint32_t x, uint32_t bits) {
+    uint32_t sign = vc__m_int(m, VC__OP_AND, bits, VC__M_SIGN);
+    return vc__m_unbits(m, vc__make(m->s, VC__OP_XOR, m->i, vc__m_bits(m, x), sign, VC__NIL, 0));
+}
+
+/* a * b = high + low, up to 2^-105 */
+static void vc__m_product(const vc__m64 *m, uint32_t a, uint32_t b, uint32_t out[2]) {
+    uint32_t ah = vc__m_unbits(m, vc__m_int(m, VC__OP_AND, vc__m_bits(m, a), 0xfffffffff8000000u));
+    uint32_t al = vc__m_sub(m, a, ah);
+    uint32_t bh = vc__m_unbits(m, vc__m_int(m, VC__OP_AND, vc__m_bits(m, b), 0xfffffffff8000000u));
+    uint32_t bl = vc__m_sub(m, b, bh);
+    uint32_t p = vc__m_mul(m, a, b);
+    uint32_t e = vc__m_sub(m, vc__m_mul(m, ah, bh), p);
+    e = vc__m_add(m, e, vc__m_mul(m, ah, bl));
+    e = vc__m_add(m, e, vc__m_mul(m, al, bh));
+    out[1] = vc__m_add(m, e, vc__m_mul(m, al, bl));
+    out[0] = p;
+}
+
+/* a + b = sum + what is returned, exactly, where |a| >= |b| or a = 0 */
+static uint32_t vc__m_rest(const vc__m64 *m, uint32_t a, uint32_t b, uint32_t sum) { return vc__m_sub(m, b, vc__m_sub(m, sum, a)); }
+
+/* the same for any a and b (Knuth) */
+static uint32_t vc__m_rest_any(const vc__m64 *m, uint32_t a, uint32_t b, uint32_t sum) {
+    uint32_t part = vc__m_sub(m, sum, a);
+    uint32_t back = vc__m_sub(m, a, vc__m_sub(m, sum, part));
+    return vc__m_add(m, vc__m_sub(m, b, part), back);
+}
+
+/* p * 2^k for a whole k, in two steps so that neither the largest nor the smallest results are lost */
+static uint32_t vc__m_scale(const vc__m64 *m, uint32_t p, uint32_t k) {
+    uint32_t half = vc__m_one(m, VC__OP_FLOOR, vc__m_mul_const(m, k, VC__M_HALF));
+    uint32_t step[2];
+    step[0] = half;
+    step[1] = vc__m_sub(m, k, half);
+    for (int i = 0; i < 2; i++) { /* 1.5 * 2^52 + 1023 brings the exponent to the lowest bits */
+        uint32_t bits = vc__m_bits(m, vc__m_add_const(m, step[i], 0x43380000000003ffu));
+        p = vc__m_mul(m, p, vc__m_unbits(m, vc__m_int(m, VC__OP_SHL, bits, 52)));
+    }
+    return p;
+}
+
+/* e^x * 2^bias */
+static uint32_t vc__m_exp_scaled(const vc__m64 *m, uint32_t x, uint64_t bias) {
+    x = vc__m_limit(m, x, 0xc087500000000000u, 0x4086380000000000u); /* -746, 711 */
+    uint32_t k = vc__m_one(m, VC__OP_ROUND, vc__m_mul_const(m, x, 0x3ff71547652b82feu));
+    uint32_t r = vc__m_sub(m, x, vc__m_mul_const(m, k, VC__M_LN2_HIGH));
+    r = vc__m_sub(m, r, vc__m_mul_const(m, k, VC__M_LN2_LOW));
+    uint32_t p = vc__m_poly(m, vc__m_exp_poly, 11, r);
+    p = vc__m_fma(m, vc__m_mul(m, r, r), p, r);
+    p = vc__m_add_const(m, p, VC__M_ONE);
+    if (bias) k = vc__m_add_const(m, k, bias);
+    return vc__m_scale(m, p, k);
+}
+
+static uint32_t vc__m_exp(const vc__m64 *m, uint32_t x, uint32_t y) { (void)y; return vc__m_exp_scaled(m, x, 0); }
+
+/* 2^(x + low); low: VC__NIL or a number below 2^-40 */
+static uint32_t vc__m_exp2_sum(const vc__m64 *m, uint32_t x, uint32_t low) {
+    x = vc__m_limit(m, x, 0xc091300000000000u, 0x4091300000000000u); /* 1100 */
+    uint32_t k = vc__m_one(m, VC__OP_ROUND, x);
+    uint32_t r = vc__m_sub(m, x, k);
+    if (low != VC__NIL) r = vc__m_add(m, r, low);
+    uint32_t p = vc__m_mul(m, r, vc__m_poly(m, vc__m_exp2_poly, 13, r));
+    return vc__m_scale(m, vc__m_add_const(m, p, VC__M_ONE), k);
+}
+
+static uint32_t vc__m_exp2(const vc__m64 *m, uint32_t x, uint32_t y) { (void)y; return vc__m_exp2_sum(m, x, VC__NIL); }
+
+/* x = 2^k * mantissa with the mantissa between sqrt(1/2) and sqrt(2); k as f64 */
+static uint32_t vc__m_exponent(const vc__m64 *m, uint32_t x, uint32_t *mantissa) {
+    uint32_t small = vc__m_below(m, x, 0x0010000000000000u); /* subnormal: scale by 2^54 */
+    x = vc__m_if(m, small, vc__m_mul_const(m, x, 0x4350000000000000u), x);
+    uint32_t bits = vc__m_bits(m, x);
+    uint32_t k = vc__m_int(m, VC__OP_SHR, vc__m_int(m, VC__OP_SUB, bits, 0x3fe6a09e667f3bcdu), 52);
+    uint32_t shifted = vc__m_int(m, VC__OP_SHL, k, 52);
+    *mantissa = vc__m_unbits(m, vc__make(m->s, VC__OP_SUB, m->i, bits, shifted, VC__NIL, 0));
+    k = vc__make(m->s, VC__OP_CAST, m->f, k, VC__NIL, VC__NIL, 0);
+    uint32_t moved = vc__m_add_const(m, k, 0xc04b000000000000u); /* -54 */
+    return vc__m_if(m, small, moved, k);
+}
+
+/* a logarithm r of x, with what it must be outside of 0 < x < inf */
+static uint32_t vc__m_log_edges(const vc__m64 *m, uint32_t x, uint32_t r) {
+    r = vc__m_if(m, vc__m_below(m, x, VC__M_INF), r, x);
+    uint32_t negative = vc__m_below(m, x, 0);
+    r = vc__m_if(m, negative, vc__m_const(m, VC__M_NAN), r);
+    uint32_t zero = vc__m_is(m, x, 0);
+    return vc__m_if(m, zero, vc__m_const(m, VC__M_INF | VC__M_SIGN), r);
+}
+
+static uint32_t vc__m_log(const vc__m64 *m, uint32_t x, uint32_t y) {
+    uint32_t f, k = vc__m_exponent(m, x, &f);
+    (void)y;
+    f = vc__m_add_const(m, f, VC__M_ONE | VC__M_SIGN);
+    uint32_t s = vc__m_div(m, f, vc__m_add_const(m, f, 0x4000000000000000u));
+    uint32_t z = vc__m_mul(m, s, s);
+    uint32_t r = vc__m_mul(m, z, vc__m_poly(m, vc__m_log_poly, 8, z));
+    uint32_t half = vc__m_mul(m, vc__m_mul_const(m, f, VC__M_HALF), f); /* log(1 + f) = f - (f^2 / 2 - s * (f^2 / 2 + r)) */
+    r = vc__m_mul(m, s, vc__m_add(m, half, r));
+    r = vc__m_add(m, r, vc__m_mul_const(m, k, VC__M_LN2_LOW));
+    r = vc__m_sub(m, vc__m_sub(m, half, r), f);
+    uint32_t whole = vc__m_mul_const(m, k, VC__M_LN2_HIGH);
+    return vc__m_log_edges(m, x, vc__m_sub(m, whole, r));
+}
+
+/* log2(x) = out[0] + out[1], to 2^-63 of itself: 2 / ln(2) * atanh(s), s = (f - 1) / (f + 1), the first two terms in pairs */
+static void vc__m_log2_pair(const vc__m64 *m, uint32_t x, uint32_t out[2]) {
+    uint32_t f, k = vc__m_exponent(m, x, &f), p[2], z[2];
+    uint32_t d = vc__m_add_const(m, f, VC__M_ONE);
+    uint32_t dl = vc__m_sub(m, f, vc__m_add_const(m, d, VC__M_ONE | VC__M_SIGN));
+    f = vc__m_add_const(m, f, VC__M_ONE | VC__M_SIGN);
+    uint32_t s = vc__m_div(m, f, d);
+    vc__m_product(m, s, d, p);
+    uint32_t sl = vc__m_sub(m, vc__m_sub(m, f, p[0]), p[1]);
+    sl = vc__m_sub(m, sl, vc__m_mul(m, s, dl));
+    sl = vc__m_div(m, sl, d);
+    vc__m_product(m, s, s, z);
+    uint32_t twice = vc__m_add(m, s, s);
+    z[1] = vc__m_add(m, z[1], vc__m_mul(m, twice, sl));
+
+    uint32_t t = vc__m_mul(m, z[0], vc__m_poly(m, vc__m_log2_poly, 8, z[0]));
+    uint32_t c = vc__m_const(m, 0x3feec709dc3a03fdu); /* 2 / (3 ln(2)) */
+    uint32_t w = vc__m_add(m, c, t);
+    uint32_t wl = vc__m_add_const(m, vc__m_rest(m, c, t, w), 0x3c8d27f05548af0cu);
+    vc__m_product(m, w, z[0], p);
+    p[1] = vc__m_add(m, p[1], vc__m_mul(m, w, z[1]));
+    p[1] = vc__m_add(m, p[1], vc__m_mul(m, wl, z[0]));
+
+    c = vc__m_const(m, 0x40071547652b82feu); /* 2 / ln(2) */
+    w = vc__m_add(m, c, p[0]);
+    wl = vc__m_rest(m, c, p[0], w);
+    wl = vc__m_add(m, wl, vc__m_add_const(m, p[1], 0x3c8777d0ffda0d24u));
+    vc__m_product(m, w, s, p);
+    p[1] = vc__m_add(m, p[1], vc__m_mul(m, w, sl));
+    p[1] = vc__m_add(m, p[1], vc__m_mul(m, wl, s));
+    out[0] = vc__m_add(m, k, p[0]);
+    out[1] = vc__m_add(m, p[1], vc__m_rest(m, k, p[0], out[0]));
+}
+
+static uint32_t vc__m_log2(const vc__m64 *m, uint32_t x, uint32_t y) {
+    uint32_t l[2];
+    (void)y;
+    vc__m_log2_pair(m, x, l);
+    return vc__m_log_edges(m, x, vc__m_add(m, l[0], l[1]));
+}
+
+/* what x^y is for x of 0 or inf: inf, 0, or 1 for y = 0 */
+static uint32_t vc__m_pow_edge(const vc__m64 *m, uint32_t zero, uint32_t y) {
+    uint32_t up = vc__m_if(m, zero, vc__m_one(m, VC__OP_NEG, y), y);
+    uint32_t falls = vc__m_below(m, up, 0), r = vc__m_const(m, 0);
+    r = vc__m_if(m, falls, r, vc__m_const(m, VC__M_ONE));
+    uint32_t grows = vc__m_above(m, up, 0);
+    return vc__m_if(m, grows, vc__m_const(m, VC__M_INF), r);
+}
+
+static uint32_t vc__m_pow(const vc__m64 *m, uint32_t x, uint32_t y) {
+    uint32_t l[2], p[2];
+    vc__m_log2_pair(m, x, l);
+    uint32_t cut = vc__m_limit(m, y, 0xc410000000000000u, 0x4410000000000000u); /* 2^66: all the same from there on, and no product overflows */
+    vc__m_product(m, l[0], cut, p);
+    uint32_t low = vc__m_add(m, p[1], vc__m_mul(m, l[1], cut));
+    uint32_t far = vc__m_above(m, vc__m_one(m, VC__OP_ABS, p[0]), 0x4091300000000000u); /* 1100 */
+    low = vc__m_if(m, far, vc__m_const(m, 0), low);
+    uint32_t r = vc__m_exp2_sum(m, p[0], low);
+
+    uint32_t zero = vc__m_is(m, x, 0);
+    uint32_t edge = vc__m_pow_edge(m, zero, y);
+    r = vc__m_if(m, zero, edge, r);
+    r = vc__m_if(m, vc__m_is(m, x, VC__M_INF), edge, r);
+    uint32_t valid = vc__m_compare(m, VC__OP_LE, vc__m_const(m, 0), x);
+    uint32_t nan = vc__m_const(m, VC__M_NAN);
+    r = vc__m_if(m, valid, r, nan);
+    return vc__m_if(m, vc__m_compare(m, VC__OP_EQ, y, y), r, nan);
+}
+
+/* x = n * pi / 2 + r[0] + r[1], |r| <= pi / 4; returns n's bits, lowest first */
+static uint32_t vc__m_quadrant(const vc__m64 *m, uint32_t x, uint32_t r[2]) {
+    uint32_t n = vc__m_one(m, VC__OP_ROUND, vc__m_mul_const(m, x, 0x3fe45f306dc9c883u));
+    uint32_t high = vc__m_sub(m, x, vc__m_mul_const(m, n, vc__m_pio2_parts[0]));
+    high = vc__m_sub(m, high, vc__m_mul_const(m, n, vc__m_pio2_parts[1])); /* both exact */
+    uint32_t minus = vc__m_one(m, VC__OP_NEG, n), low = VC__NIL;
+    for (int i = 2; i < 5; i++) {
+        uint32_t part = vc__m_mul_const(m, minus, vc__m_pio2_parts[i]);
+        uint32_t sum = vc__m_add(m, high, part);
+        uint32_t rest = vc__m_rest_any(m, high, part, sum);
+        low = low == VC__NIL ? rest : vc__m_add(m, low, rest);
+        high = sum;
+    }
+    low = vc__m_add(m, low, vc__m_mul_const(m, minus, vc__m_pio2_parts[5]));
+    uint32_t sum = vc__m_add(m, high, low);
+    low = vc__m_rest(m, high, low, sum);
+    uint32_t sane = vc__m_below(m, vc__m_one(m, VC__OP_ABS, sum), VC__M_ONE);
+    r[0] = vc__m_if(m, sane, sum, vc__m_const(m, 0));
+    r[1] = vc__m_if(m, sane, low, vc__m_const(m, 0));
+    return vc__m_bits(m, vc__m_add_const(m, n, 0x4338000000000000u)); /* 1.5 * 2^52 */
+}
+
+/* sine and cosine of r[0] + r[1] */
+static void vc__m_sin_cos(const vc__m64 *m, const uint32_t r[2], uint32_t *sine, uint32_t *cosine) {
+    uint32_t z = vc__m_mul(m, r[0], r[0]);
+    uint32_t half = vc__m_mul_const(m, z, VC__M_HALF);
+    uint32_t t = vc__m_sub(m, r[1], vc__m_mul(m, half, r[1]));
+    uint32_t p = vc__m_poly(m, vc__m_sin_poly, 6, z);
+    p = vc__m_fma(m, vc__m_mul(m, z, r[0]), p, t);
+    *sine = vc__m_add(m, r[0], p);
+
+    uint32_t w = vc__m_from(m, VC__M_ONE, half);
+    t = vc__m_sub(m, vc__m_from(m, VC__M_ONE, w), half);
+    p = vc__m_poly(m, vc__m_cos_poly, 6, z);
+    p = vc__m_mul(m, p, vc__m_mul(m, z, z));
+    p = vc__m_sub(m, p, vc__m_mul(m, r[0], r[1]));
+    *cosine = vc__m_add(m, w, vc__m_add(m, t, p));
+}
+
+/* sine or cosine: the quadrants of a cosine are one further */
+static uint32_t vc__m_circle(const vc__m64 *m, uint32_t x, bool cosine) {
+    uint32_t r[2], s, c, n = vc__m_quadrant(m, x, r);
+    vc__m_sin_cos(m, r, &s, &c);
+    if (cosine) n = vc__m_int(m, VC__OP_ADD, n, 1);
+    uint32_t odd = vc__m_int(m, VC__OP_AND, n, 1);
+    odd = vc__m_compare(m, VC__OP_NE, odd, vc__make_const(m->s, m->i, 0));
+    uint32_t v = vc__m_if(m, odd, c, s);
+    v = vc__m_flip(m, v, vc__m_int(m, VC__OP_SHL, n, 62));
+    uint32_t size = vc__m_one(m, VC__OP_ABS, x);
+    uint32_t finite = vc__m_below(m, size, VC__M_INF);
+    v = vc__m_if(m, finite, v, vc__m_const(m, VC__M_NAN));
+    return cosine ? v : vc__m_if(m, vc__m_below(m, size, 0x3e50000000000000u), x, v); /* 2^-26; keeps -0 */
+}
+
+static uint32_t vc__m_sin(const vc__m64 *m, uint32_t x, uint32_t y) { (void)y; return vc__m_circle(m, x, false); }
+static uint32_t vc__m_cos(const vc__m64 *m, uint32_t x, uint32_t y) { (void)y; return vc__m_circle(m, x, true); }
+
+static uint32_t vc__m_tan(const vc__m64 *m, uint32_t x, uint32_t y) {
+    uint32_t r[2], s, c, n = vc__m_quadrant(m, x, r);
+    (void)y;
+    vc__m_sin_cos(m, r, &s, &c);
+    uint32_t odd = vc__m_int(m, VC__OP_AND, n, 1);
+    odd = vc__m_compare(m, VC__OP_NE, odd, vc__make_const(m->s, m->i, 0));
+    uint32_t over = vc__m_if(m, odd, c, s);
+    uint32_t under = vc__m_if(m, odd, vc__m_one(m, VC__OP_NEG, s), c);
+    uint32_t v = vc__m_div(m, over, under);
+    uint32_t size = vc__m_one(m, VC__OP_ABS, x);
+    uint32_t finite = vc__m_below(m, size, VC__M_INF);
+    v = vc__m_if(m, finite, v, vc__m_const(m, VC__M_NAN));
+    return vc__m_if(m, vc__m_below(m, size, 0x3e50000000000000u), x, v);
+}
+
+/* atan(x) for x >= 0: atan(c) + atan((x - c) / (1 + c * x)) with the nearest c of 0, 1/2, 1, 3/2 and inf */
+static uint32_t vc__m_atan_positive(const vc__m64 *m, uint32_t x) {
+    static const uint64_t centre[4][4] = { /* from x on, c, and atan(c) in two parts */
+        { 0x3fdc000000000000u, 0x3fe0000000000000u, 0x3fddac670561bb4fu, 0x3c7a2b7f222f65e2u },
+        { 0x3fe6000000000000u, 0x3ff0000000000000u, 0x3fe921fb54442d18u, 0x3c81a62633145c07u },
+        { 0x3ff3000000000000u, 0x3ff8000000000000u, 0x3fef730bd281f69bu, 0x3c7007887af0cbbdu },
+        { 0x4003800000000000u, VC__M_ONE, VC__M_PIO2, VC__M_PIO2_LOW }
+    };
+    uint32_t pick[3], above = 0;
+    for (int i = 0; i < 3; i++) pick[i] = vc__m_const(m, 0);
+    for (int i = 0; i < 4; i++) {
+        above = vc__m_compare(m, VC__OP_LE, vc__m_const(m, centre[i][0]), x);
+        for (int j = 0; j < 3; j++) pick[j] = vc__m_if(m, above, vc__m_const(m, centre[i][j + 1]), pick[j]);
+    }
+    uint32_t over = vc__m_sub(m, x, pick[0]);
+    uint32_t under = vc__m_add_const(m, vc__m_mul(m, pick[0], x), VC__M_ONE);
+    over = vc__m_if(m, above, vc__m_const(m, VC__M_ONE | VC__M_SIGN), over);
+    under = vc__m_if(m, above, x, under);
+    uint32_t t = vc__m_div(m, over, under);
+    uint32_t z = vc__m_mul(m, t, t);
+    uint32_t p = vc__m_poly(m, vc__m_atan_poly, 11, z);
+    p = vc__m_fma(m, vc__m_mul(m, t, z), p, pick[2]);
+    return vc__m_add(m, pick[1], vc__m_add(m, p, t));
+}
+
+static uint32_t vc__m_atan(const vc__m64 *m, uint32_t x, uint32_t y) {
+    (void)y;
+    uint32_t r = vc__m_atan_positive(m, vc__m_one(m, VC__OP_ABS, x));
+    return vc__m_flip(m, r, vc__m_bits(m, x));
+}
+
+static uint32_t vc__m_atan2(const vc__m64 *m, uint32_t y, uint32_t x) {
+    uint32_t ay = vc__m_one(m, VC__OP_ABS, y);
+    uint32_t ax = vc__m_one(m, VC__OP_ABS, x);
+    uint32_t same = vc__m_compare(m, VC__OP_EQ, ax, ay); /* also 0 / 0 and inf / inf */
+    uint32_t zero = vc__m_is(m, ax, 0), one = vc__m_const(m, VC__M_ONE);
+    one = vc__m_if(m, zero, ax, one);
+    uint32_t r = vc__m_if(m, same, one, vc__m_div(m, ay, ax));
+    r = vc__m_atan_positive(m, r);
+    uint32_t back = vc__m_from(m, VC__M_PI, vc__m_add_const(m, r, VC__M_PI_LOW | VC__M_SIGN));
+    uint32_t sign = vc__m_bits(m, x);
+    uint32_t left = vc__make(m->s, VC__OP_LT, m->b, sign, vc__make_const(m->s, m->i, 0), VC__NIL, 0);
+    r = vc__m_if(m, left, back, r);
+    uint32_t nan = vc__m_compare(m, VC__OP_NE, x, x);
+    r = vc__m_if(m, nan, x, r);
+    return vc__m_flip(m, r, vc__m_bits(m, y));
+}
+
+/* asin(v) = v + v * z * p(z) is good up to 1/2; from there on pi / 2 - 2 asin(sqrt((1 - v) / 2)). Gives that inner arcsine and tells which it is. */
+static uint32_t vc__m_asin_inner(const vc__m64 *m, uint32_t size, uint32_t *outer) {
+    uint32_t z = vc__m_mul(m, size, size);
+    uint32_t w = vc__m_mul_const(m, vc__m_from(m, VC__M_ONE, size), VC__M_HALF);
+    *outer = vc__m_above(m, size, VC__M_HALF);
+    uint32_t root = vc__m_one(m, VC__OP_SQRT, w);
+    z = vc__m_if(m, *outer, w, z);
+    root = vc__m_if(m, *outer, root, size);
+    uint32_t p = vc__m_poly(m, vc__m_asin_poly, 13, z);
+    return vc__m_fma(m, vc__m_mul(m, root, z), p, root);
+}
+
+static uint32_t vc__m_asin(const vc__m64 *m, uint32_t x, uint32_t y) {
+    uint32_t outer, r = vc__m_asin_inner(m, vc__m_one(m, VC__OP_ABS, x), &outer);
+    (void)y;
+    uint32_t twice = vc__m_add_const(m, vc__m_add(m, r, r), VC__M_PIO2_LOW | VC__M_SIGN);
+    r = vc__m_if(m, outer, vc__m_from(m, VC__M_PIO2, twice), r);
+    return vc__m_flip(m, r, vc__m_bits(m, x));
+}
+
+static uint32_t vc__m_acos(const vc__m64 *m, uint32_t x, uint32_t y) {
+    uint32_t outer, r = vc__m_asin_inner(m, vc__m_one(m, VC__OP_ABS, x), &outer);
+    (void)y;
+    uint32_t twice = vc__m_add(m, r, r);
+    uint32_t back = vc__m_from(m, VC__M_PI, vc__m_add_const(m, twice, VC__M_PI_LOW | VC__M_SIGN));
+    uint32_t negative = vc__m_below(m, x, 0);
+    twice = vc__m_if(m, negative, back, twice);
+    r = vc__m_flip(m, r, vc__m_bits(m, x));
+    r = vc__m_from(m, VC__M_PIO2, vc__m_add_const(m, r, VC__M_PIO2_LOW | VC__M_SIGN));
+    return vc__m_if(m, outer, twice, r);
+}
+
+/* sinh of |x| <= 1, by itself since e^x - e^-x cancels there */
+static uint32_t vc__m_sinh_small(const vc__m64 *m, uint32_t x) {
+    uint32_t z = vc__m_mul(m, x, x);
+    uint32_t p = vc__m_poly(m, vc__m_sinh_poly, 8, z);
+    return vc__m_fma(m, vc__m_mul(m, x, z), p, x);
+}
+
+/* e^|x| / 2 and e^-|x| / 2 */
+static void vc__m_exp_halves(const vc__m64 *m, uint32_t x, uint32_t out[2]) {
+    out[0] = vc__m_exp_scaled(m, vc__m_one(m, VC__OP_ABS, x), VC__M_ONE | VC__M_SIGN);
+    out[1] = vc__m_div(m, vc__m_const(m, 0x3fd0000000000000u), out[0]);
+}
+
+static uint32_t vc__m_sinh(const vc__m64 *m, uint32_t x, uint32_t y) {
+    uint32_t e[2], near = vc__m_sinh_small(m, x);
+    (void)y;
+    vc__m_exp_halves(m, x, e);
+    uint32_t far = vc__m_sub(m, e[0], e[1]);
+    far = vc__m_flip(m, far, vc__m_bits(m, x));
+    uint32_t size = vc__m_one(m, VC__OP_ABS, x);
+    return vc__m_if(m, vc__m_below(m, size, VC__M_ONE), near, far);
+}
+
+static uint32_t vc__m_cosh(const vc__m64 *m, uint32_t x, uint32_t y) {
+    uint32_t e[2];
+    (void)y;
+    vc__m_exp_halves(m, x, e);
+    return vc__m_add(m, e[0], e[1]);
+}
+
+static uint32_t vc__m_tanh(const vc__m64 *m, uint32_t x, uint32_t y) {
+    uint32_t s = vc__m_sinh_small(m, x);
+    (void)y;
+    uint32_t c = vc__m_add_const(m, vc__m_mul(m, s, s), VC__M_ONE);
+    uint32_t near = vc__m_div(m, s, vc__m_one(m, VC__OP_SQRT, c));
+    uint32_t size = vc__m_one(m, VC__OP_ABS, x);
+    uint32_t e = vc__m_exp_scaled(m, vc__m_add(m, size, size), VC__M_ONE | VC__M_SIGN); /* 1 - 2 / (e^2x + 1) */
+    e = vc__m_add_const(m, e, VC__M_HALF);
+    uint32_t far = vc__m_from(m, VC__M_ONE, vc__m_div(m, vc__m_const(m, VC__M_ONE), e));
+    far = vc__m_flip(m, far, vc__m_bits(m, x));
+    return vc__m_if(m, vc__m_below(m, size, VC__M_ONE), near, far);
+}
+
+static uint32_t vc__m_rsqrt(const vc__m64 *m, uint32_t x, uint32_t y) {
+    (void)y;
+    uint32_t root = vc__m_one(m, VC__OP_SQRT, x);
+    return vc__m_div(m, vc__m_const(m, VC__M_ONE), root);
+}
+
+static uint32_t vc__expand_math64(vc__lower *s, const vc__node *n) {
+    static const struct { uint16_t op; uint32_t (*make)(const vc__m64 *m, uint32_t a, uint32_t b); } table[] = {
+        { VC__OP_RSQRT, vc__m_rsqrt }, { VC__OP_EXP, vc__m_exp }, { VC__OP_EXP2, vc__m_exp2 }, { VC__OP_LOG, vc__m_log }, { VC__OP_LOG2, vc__m_log2 },
+        { VC__OP_POW, vc__m_pow }, { VC__OP_SIN, vc__m_sin }, { VC__OP_COS, vc__m_cos }, { VC__OP_TAN, vc__m_tan }, { VC__OP_ASIN, vc__m_asin },
+        { VC__OP_ACOS, vc__m_acos }, { VC__OP_ATAN, vc__m_atan }, { VC__OP_ATAN2, vc__m_atan2 }, { VC__OP_SINH, vc__m_sinh }, { VC__OP_COSH, vc__m_cosh },
+        { VC__OP_TANH, vc__m_tanh }
+    };
+    if ((n->type & 15u) != VC_F64) return VC__NIL;
+    uint32_t rows = n->type & 48u;
+    vc__m64 m;
+    m.s = s;
+    m.f = VC_F64 + rows;
+    m.i = VC_I64 + rows;
+    m.b = VC_BOOL + rows;
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+        if (table[i].op == n->op) return table[i].make(&m, n->a[0], n->a[1]);
+    return VC__NIL;
+}
 
 // >>schedule
 /* Live nodes in canonical order. One walk over the pins in tape order, operands left to right, folds, expands, merges equal nodes and numbers what is left; a node is
