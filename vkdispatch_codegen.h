@@ -853,12 +853,14 @@ struct vc_kernel {
     vc__lower lower;
     vc__words words;         /* what is being printed */
     vc__text text;
+    vc__words section[8];    /* parts of a SPIR-V module on their way into words */
     vc__form form[3];        /* by vc_buffers */
     vc__text dump;
     char error[512];
 };
 
 static const char *vc__name(const vc_kernel *k) { return k->desc.name ? k->desc.name : "kernel"; }
+static bool vc__failed(const vc_kernel *k) { return k->failed; }
 
 VC__PRINTF(3, 0) static void vc__fail_list(vc_kernel *k, const char *call, const char *format, va_list list) {
     int used = 0;
@@ -4217,20 +4219,7 @@ static void vc__dump_listing(vc_kernel *k, const vc__listing *l) {
 }
 
 /* stand-ins until the printers are merged */
-#define VC__STANDIN(name) static uint32_t vc__expand_##name(vc__lower *s, const vc__node *n) { (void)s; (void)n; return VC__NIL; }
-VC__STANDIN(extract) VC__STANDIN(cast) VC__STANDIN(div) VC__STANDIN(rem) VC__STANDIN(mod) VC__STANDIN(fma) VC__STANDIN(abs) VC__STANDIN(sign)
-VC__STANDIN(min) VC__STANDIN(max) VC__STANDIN(clamp) VC__STANDIN(mix) VC__STANDIN(step) VC__STANDIN(fract) VC__STANDIN(math64) VC__STANDIN(pow)
-VC__STANDIN(dot) VC__STANDIN(shift) VC__STANDIN(memory)
 static bool vc__glsl_print(vc_kernel *k, const vc__listing *l) { (void)l; k->text.length = 0; vc__text_string(k, &k->text, "glsl\n"); return true; }
-static bool vc__spirv_print(vc_kernel *k, const vc__listing *l) {
-    vc__words w, *out = &k->words;
-    w.at = (uint32_t *)(uintptr_t)l->node;
-    w.count = w.capacity = l->count * (uint32_t)(sizeof(vc__node) / 4);
-    out->count = 0;
-    (void)vc__make_raw;
-    (void)vc__lowered_extra;
-    return vc__words_append(k, out, &w);
-}
 /* end of the stand-ins */
 
 // >>public
@@ -4327,6 +4316,7 @@ VC_API void vc_free(vc_kernel *k) {
         vc__release(&a, k->form[i].arg);
         vc__release(&a, k->form[i].hidden);
     }
+    for (i = 0; i < 8; i++) vc__release(&a, k->section[i].at);
     vc__release(&a, k->dump.at);
     vc__arena_free(&a, &k->arena);
     a.release(a.user, k);
@@ -4972,7 +4962,7 @@ VC_API vc_val vc_all(vc_val a) { return vc__pure(VC__OP_ALL, 1, a, vc__no_value(
 
 /* ---- where am I ---- */
 
-static vc_val vc__id(vc_kernel *k, const char *call, uint32_t op, uint32_t axis) {
+static vc_val vc__where(vc_kernel *k, const char *call, uint32_t op, uint32_t axis) {
     uint32_t size, flags = 0;
     if (!vc__ready(k)) return vc__no_value();
     if (axis > 2) { vc__refuse(k, call, "axis %u; it takes 0 to 2", axis); return vc__no_value(); }
@@ -4991,8 +4981,8 @@ static vc_val vc__hidden(vc_kernel *k, const char *call, vc_hidden kind, uint32_
 /* Whether a launch may be a piece of a dispatch, whose groups start at a base. */
 static bool vc__has_base(const vc_kernel *k, uint32_t axis) { return axis < 3 && k->desc.machine.max_groups[axis] < VC__NO_BASE; }
 
-VC_API vc_val vc_local_id(vc_kernel *k, uint32_t axis) { return vc__id(k, "vc_local_id", VC__OP_LOCAL_ID, axis); }
-VC_API vc_val vc_local_index(vc_kernel *k) { return vc__id(k, "vc_local_index", VC__OP_LOCAL_INDEX, 0); }
+VC_API vc_val vc_local_id(vc_kernel *k, uint32_t axis) { return vc__where(k, "vc_local_id", VC__OP_LOCAL_ID, axis); }
+VC_API vc_val vc_local_index(vc_kernel *k) { return vc__where(k, "vc_local_index", VC__OP_LOCAL_INDEX, 0); }
 VC_API vc_val vc_threads(vc_kernel *k, uint32_t axis) { return vc__hidden(k, "vc_threads", VC_HIDDEN_THREADS, 0, axis); }
 VC_API vc_val vc_groups(vc_kernel *k, uint32_t axis) { return vc__hidden(k, "vc_groups", VC_HIDDEN_GROUPS, 0, axis); }
 
@@ -5003,13 +4993,13 @@ VC_API vc_val vc_local_size(vc_kernel *k, uint32_t axis) {
 }
 
 VC_API vc_val vc_group_id(vc_kernel *k, uint32_t axis) {
-    vc_val id = vc__id(k, "vc_group_id", VC__OP_GROUP_ID, axis);
+    vc_val id = vc__where(k, "vc_group_id", VC__OP_GROUP_ID, axis);
     if (!id.of || !vc__has_base(k, axis)) return id;
     return vc_add(id, vc__hidden(k, "vc_group_id", VC_HIDDEN_GROUP_BASE, 0, axis));
 }
 
 VC_API vc_val vc_global_id(vc_kernel *k, uint32_t axis) {
-    vc_val id = vc__id(k, "vc_global_id", VC__OP_GLOBAL_ID, axis);
+    vc_val id = vc__where(k, "vc_global_id", VC__OP_GLOBAL_ID, axis);
     if (!id.of || !vc__has_base(k, axis)) return id;
     return vc_add(id, vc_mul(vc__hidden(k, "vc_global_id", VC_HIDDEN_GROUP_BASE, 0, axis), vc_u32(k->desc.local_size[axis])));
 }
