@@ -854,7 +854,7 @@ static const char *vd__vk_load_device(const vd__vk_driver *driver, vd__vk_device
 #define VD__VK_FEATURES(X) \
     X(VD_FEATURE_F64, core.features, shaderFloat64) \
     X(VD_FEATURE_I16, core.features, shaderInt16) \
-    X(VD_FEATURE_I64 | VD_FEATURE_ADDRESS, core.features, shaderInt64) \
+    X(VD_FEATURE_I64 | VD_FEATURE_ADDRESS | VD_FEATURE_ATOMIC_I64, core.features, shaderInt64) \
     X(VD_FEATURE_F16, v12, shaderFloat16) \
     X(VD_FEATURE_I8, v12, shaderInt8) \
     X(VD_FEATURE_STORAGE_8, v12, storageBuffer8BitAccess) \
@@ -1227,7 +1227,7 @@ static void vd__vk_info_features(const vd__vk_facts *facts, uint64_t disable, vd
     if (vd__vk_fma_rounds_once(facts->v12.driverID)) features |= VD_FEATURE_FMA;
     if (facts->timestamp_bits) features |= VD_FEATURE_TIMESTAMP;
     features &= ~disable;
-    if (!(features & VD_FEATURE_I64)) features &= ~(uint64_t)VD_FEATURE_ADDRESS;
+    if (!(features & VD_FEATURE_I64)) features &= ~(uint64_t)(VD_FEATURE_ADDRESS | VD_FEATURE_ATOMIC_I64);
     info->features = features;
     info->timestamp_ns = features & VD_FEATURE_TIMESTAMP ? (double)facts->core.properties.limits.timestampPeriod : 0;
 }
