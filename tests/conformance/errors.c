@@ -129,7 +129,7 @@ TEST(what_is_missing_is_named) {
 
 /* ---- sizes ---- */
 
-static void bad_buffer(fixture *f, vd_type type, uint64_t x, uint64_t y, uint64_t z, uint64_t w, vd_result wanted, const char *words) {
+static void bad_buffer(fixture *f, vd_type type, uint64_t x, uint64_t y, uint64_t z, uint64_t w, const char *words) {
     vd_buffer_desc desc = { 0 };
     vd_stats before = stats_of(f->ctx);
     desc.name = "huge";
@@ -141,22 +141,22 @@ static void bad_buffer(fixture *f, vd_type type, uint64_t x, uint64_t y, uint64_
     vd_error_set(VD_OK, "%s", "");
     vd_buffer b = vd_buffer_create(f->ctx, &desc);
     assert_true(b.id == 0);
-    check_failure("vd_buffer_create", wanted, wanted, words);
+    check_text("vd_buffer_create", words);
     assert_int_equal(stats_of(f->ctx).buffers, before.buffers);
     assert_int_equal(stats_of(f->ctx).device_bytes, before.device_bytes);
 }
 
 TEST(buffer_sizes_that_cannot_be) {
     const uint64_t big = 1ull << 40;
-    bad_buffer(f, VD_F32, 0, 0, 0, 0, VD_ERROR_INVALID, "vd_buffer_create|huge|shape");
-    bad_buffer(f, VD_F32, 4, 0, 4, 0, VD_ERROR_INVALID, "vd_buffer_create|huge|shape");
-    bad_buffer(f, VD_F32, 0, 4, 0, 0, VD_ERROR_INVALID, "vd_buffer_create|huge|shape");
-    bad_buffer(f, VD_BYTES, big, big, 1, 1, VD_ERROR_INVALID, "vd_buffer_create|huge|1099511627776");
-    bad_buffer(f, VD_F64X4, UINT64_MAX, 1, 1, 1, VD_ERROR_INVALID, "vd_buffer_create|huge");
-    bad_buffer(f, VD_F32, 1ull << 62, 4, 1, 1, VD_ERROR_INVALID, "vd_buffer_create|huge");
-    bad_buffer(f, VD_F32, 1ull << 32, 1ull << 32, 1ull << 32, 1ull << 32, VD_ERROR_INVALID, "vd_buffer_create|huge");
-    bad_buffer(f, 13, 4, 1, 1, 1, VD_ERROR_INVALID, "vd_buffer_create|huge|13");
-    bad_buffer(f, 0x80000000u, 4, 1, 1, 1, VD_ERROR_INVALID, "vd_buffer_create|huge|type");
+    bad_buffer(f, VD_F32, 0, 0, 0, 0, "vd_buffer_create|huge|shape");
+    bad_buffer(f, VD_F32, 4, 0, 4, 0, "vd_buffer_create|huge|shape");
+    bad_buffer(f, VD_F32, 0, 4, 0, 0, "vd_buffer_create|huge|shape");
+    bad_buffer(f, VD_BYTES, big, big, 1, 1, "vd_buffer_create|huge|1099511627776");
+    bad_buffer(f, VD_F64X4, UINT64_MAX, 1, 1, 1, "vd_buffer_create|huge");
+    bad_buffer(f, VD_F32, 1ull << 62, 4, 1, 1, "vd_buffer_create|huge");
+    bad_buffer(f, VD_F32, 1ull << 32, 1ull << 32, 1ull << 32, 1ull << 32, "vd_buffer_create|huge");
+    bad_buffer(f, 13, 4, 1, 1, 1, "vd_buffer_create|huge|13");
+    bad_buffer(f, 0x80000000u, 4, 1, 1, 1, "vd_buffer_create|huge|type");
     still_works(f);
 }
 
@@ -169,7 +169,7 @@ TEST(a_buffer_of_a_tebibyte) {
     desc.shape[0] = 1ull << 40;
     for (int i = 0; i < 3; i++) {
         assert_true(vd_buffer_create(f->ctx, &desc).id == 0);
-        check_failure("vd_buffer_create", VD_OK, VD_OK, "vd_buffer_create|tebibyte|1099511627776");
+        check_text("vd_buffer_create", "vd_buffer_create|tebibyte|1099511627776");
     }
     still_works(f);
 }
@@ -188,7 +188,7 @@ TEST(memory_that_runs_out) {
     desc.name = "part";
     desc.shape[0] = (1 << 20) + 1;
     assert_true(vd_buffer_create(ctx, &desc).id == 0);
-    check_failure("vd_buffer_create", VD_OK, VD_OK, "vd_buffer_create|part|1048577|1048576");
+    check_text("vd_buffer_create", "vd_buffer_create|part|1048577|1048576");
     vd_context_destroy(ctx);
 }
 
@@ -301,13 +301,13 @@ TEST(a_kernel_with_an_error) {
     vc_store(x, vc_u32(0), vc_f32(1));
     assert_non_null(vc_error(k));
     assert_true(vd_kernel_build(f->ctx, k).id == 0);
-    check_failure("vd_kernel_build", VD_OK, VD_OK, "wrong|x");
+    check_text("vd_kernel_build", "wrong|x");
     vc_free(k);
     k = kernel_begin(f->ctx, "open", 64, 1, 1);
     x = vc_buffer(k, "x", VC_F32, VC_WRITE);
     vc_if_begin(k, vc_eq(vc_local_index(k), vc_u32(0)));
     assert_true(vd_kernel_build(f->ctx, k).id == 0);
-    check_failure("vd_kernel_build", VD_OK, VD_OK, "open");
+    check_text("vd_kernel_build", "open");
     vc_free(k);
     assert_int_equal(stats_of(f->ctx).kernels, 0);
     still_works(f);
@@ -340,7 +340,7 @@ TEST(a_workgroup_that_is_too_large) {
     char words[128];
     assert_true(build_unchecked(f, l->max_local_invocations + 1, 0, false).id == 0);
     snprintf(words, sizeof words, "demanding|local|%u|%u", l->max_local_invocations + 1, l->max_local_invocations);
-    check_failure("vd_kernel_build", VD_OK, VD_OK, words);
+    check_text("vd_kernel_build", words);
     vc_kernel *k = kernel_begin(f->ctx, "told early", l->max_local_size[0] + 1, 1, 1);
     assert_non_null(vc_error(k));
     snprintf(words, sizeof words, "%u", l->max_local_size[0]);
@@ -354,7 +354,7 @@ TEST(more_shared_memory_than_there_is) {
     char words[128];
     assert_true(build_unchecked(f, 64, limit + 4, false).id == 0);
     snprintf(words, sizeof words, "demanding|shared|%u|%u", limit + 4, limit);
-    check_failure("vd_kernel_build", VD_OK, VD_OK, words);
+    check_text("vd_kernel_build", words);
     still_works(f);
 }
 
@@ -364,7 +364,7 @@ TEST(a_feature_the_device_lacks) {
     desc.disable = VD_FEATURE_F64;
     OK(vd_context_create(&desc, &without.ctx));
     assert_true(build_unchecked(&without, 64, 0, true).id == 0);
-    check_failure("vd_kernel_build", VD_OK, VD_OK, "demanding|f64");
+    check_text("vd_kernel_build", "demanding|f64");
     vc_kernel *k = kernel_begin(without.ctx, "told early", 64, 1, 1);
     vc_ref x = vc_buffer(k, "x", VC_F64, VC_READ_WRITE);
     vc_store(x, vc_u32(0), vc_mul(vc_load(x, vc_u32(0)), vc_f64(2)));
@@ -393,7 +393,7 @@ TEST(addresses_where_there_are_none) {
     plain.code_size = 4 * words;
     assert_non_null(plain.code);
     assert_true(vd_kernel_create(without.ctx, &plain).id == 0);
-    check_failure("vd_kernel_create", VD_OK, VD_OK, "by address|address");
+    check_text("vd_kernel_create", "by address|address");
     vc_free(k);
     still_works(&without);
     vd_context_destroy(without.ctx);
@@ -414,9 +414,9 @@ TEST(a_dummy_of_modest_means) {
     modest.executes = false;
     assert_true(vd_device(modest.ctx, 0)->features == 0);
     assert_true(build_unchecked(&modest, 64, 0, true).id == 0);
-    check_failure("vd_kernel_build", VD_OK, VD_OK, "demanding|f64");
+    check_text("vd_kernel_build", "demanding|f64");
     assert_true(build_unchecked(&modest, 129, 0, false).id == 0);
-    check_failure("vd_kernel_build", VD_OK, VD_OK, "demanding|129|128");
+    check_text("vd_kernel_build", "demanding|129|128");
     still_works(&modest);
     vd_context_destroy(modest.ctx);
 }
@@ -499,26 +499,26 @@ TEST(modules_described_wrongly) {
     desc.args = args;
     desc.arg_count = 65;
     assert_true(vd_kernel_create(f->ctx, &desc).id == 0);
-    check_failure("vd_kernel_create", VD_OK, VD_OK, "described|65|64");
+    check_text("vd_kernel_create", "described|65|64");
     desc.arg_count = -3;
     assert_true(vd_kernel_create(f->ctx, &desc).id == 0);
-    check_failure("vd_kernel_create", VD_OK, VD_OK, "described|-3");
+    check_text("vd_kernel_create", "described|-3");
     desc.arg_count = 1;
     desc.value_bytes = 4096;
     assert_true(vd_kernel_create(f->ctx, &desc).id == 0);
-    check_failure("vd_kernel_create", VD_OK, VD_OK, "described|4096|1024");
+    check_text("vd_kernel_create", "described|4096|1024");
     desc.value_bytes = 0;
     desc.local_size[0] = 16;
     assert_true(vd_kernel_create(f->ctx, &desc).id == 0);
-    check_failure("vd_kernel_create", VD_OK, VD_OK, "described|16|32");
+    check_text("vd_kernel_create", "described|16|32");
     desc.local_size[0] = 0;
     desc.entry = "elsewhere";
     assert_true(vd_kernel_create(f->ctx, &desc).id == 0);
-    check_failure("vd_kernel_create", VD_OK, VD_OK, "described|elsewhere");
+    check_text("vd_kernel_create", "described|elsewhere");
     desc.entry = NULL;
     desc.code_kind = (vd_code)77;
     assert_true(vd_kernel_create(f->ctx, &desc).id == 0);
-    check_failure("vd_kernel_create", VD_OK, VD_OK, "described|77");
+    check_text("vd_kernel_create", "described|77");
     still_works(f);
 }
 
@@ -529,7 +529,7 @@ TEST(a_builder_with_too_many_values) {
     for (int i = 0; i < 70; i++) sum = vc_add(sum, vc_param(k, NULL, VC_U32X4));
     vc_store(x, vc_u32(0), sum);
     assert_true(vd_kernel_build(f->ctx, k).id == 0);
-    check_failure("vd_kernel_build", VD_OK, VD_OK, "too many");
+    check_text("vd_kernel_build", "too many");
     vc_free(k);
     still_works(f);
 }

@@ -2,10 +2,10 @@
 
        make bench-build
 
-   The kernel is a straight-line transform of 256 complex points forward and back: four passes of sixteen radix-16 butterflies, every step a builder call. An
-   instruction is one of SPIR-V's inside the function; a node is what one builder call recorded. `reused` builds with vc_restart in memory that
-   is there already, `cold` from vc_begin to vc_free. Where a device works, the kernel is run on both modules (forward and back
-   is 256 times the input) and the time it takes to make a pipeline of either is compared, with a constant that changes each time so that no cache knows the module. */
+   The kernel is a straight-line transform of 256 complex points forward and back: four passes of sixteen radix-16 butterflies, every step a builder call.
+   An instruction is one of SPIR-V's inside the function; a node is what one builder call recorded. `reused` builds with vc_restart in memory that
+   is there already, `cold` from vc_begin to vc_free. Where a device works, the kernel is run on both modules (forward and back is 256 times
+   the input) and the time it takes to make a pipeline of either is compared, with a constant that changes each time so that no cache knows the module. */
 #define _POSIX_C_SOURCE 200809L
 #define VKDISPATCH_IMPLEMENTATION
 #define VKDISPATCH_CODEGEN_IMPLEMENTATION

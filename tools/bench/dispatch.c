@@ -310,7 +310,8 @@ static raw_buffer raw_buffer_create(const raw *r, uint64_t size, bool readback) 
     VkMemoryAllocateFlagsInfo flags = { .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO, .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT };
     VkMemoryAllocateInfo allocate = { .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, .pNext = address ? &flags : NULL, .allocationSize = needs.size };
     VkMemoryPropertyFlags host = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
-    allocate.memoryTypeIndex = raw_memory_type(r, needs.memoryTypeBits, readback ? host | VK_MEMORY_PROPERTY_HOST_CACHED_BIT : VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT);
+    VkMemoryPropertyFlags best = readback ? host | VK_MEMORY_PROPERTY_HOST_CACHED_BIT : VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT;
+    allocate.memoryTypeIndex = raw_memory_type(r, needs.memoryTypeBits, best);
     if (allocate.memoryTypeIndex == UINT32_MAX) allocate.memoryTypeIndex = raw_memory_type(r, needs.memoryTypeBits, readback ? host : 0);
     NEED(r->vk.vkAllocateMemory(r->device, &allocate, NULL, &b.memory));
     NEED(r->vk.vkBindBufferMemory(r->device, b.handle, b.memory, 0));
@@ -321,8 +322,8 @@ static raw_buffer raw_buffer_create(const raw *r, uint64_t size, bool readback) 
 }
 
 static void raw_sets(raw *r) {
-    VkDescriptorSetLayoutBinding binding = { .binding = r->program->info->args[0].place, .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, .descriptorCount = 1,
-        .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT };
+    VkDescriptorSetLayoutBinding binding = { .binding = r->program->info->args[0].place, .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+        .descriptorCount = 1, .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT };
     VkDescriptorSetLayoutCreateInfo layout = { .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, .bindingCount = 1, .pBindings = &binding };
     NEED(r->vk.vkCreateDescriptorSetLayout(r->device, &layout, NULL, &r->set_layout));
     VkDescriptorPoolSize size = { VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1 + CHAIN };
