@@ -177,9 +177,10 @@ TEST(barriers_are_the_same_with_bindings) {
 }
 
 static const struct CMUnitTest cases[] = {
-    CASE(none_between_dispatches_that_share_nothing), CASE(one_between_a_write_and_a_read), CASE(one_between_a_read_and_a_write), CASE(one_between_two_writes),
-    CASE(none_between_two_reads), CASE(one_a_link_of_a_chain), CASE(one_for_several_waits_at_the_same_point), CASE(interleaved_chains_share_their_barriers),
-    CASE(none_between_copies_of_ranges_that_do_not_meet), CASE(one_between_copies_of_ranges_that_meet_in_a_word), CASE(one_between_fill_and_dispatch_and_copy),
+    CASE(none_between_dispatches_that_share_nothing), CASE(one_between_a_write_and_a_read), CASE(one_between_a_read_and_a_write),
+    CASE(one_between_two_writes), CASE(none_between_two_reads), CASE(one_a_link_of_a_chain), CASE(one_for_several_waits_at_the_same_point),
+    CASE(interleaved_chains_share_their_barriers), CASE(none_between_copies_of_ranges_that_do_not_meet),
+    CASE(one_between_copies_of_ranges_that_meet_in_a_word), CASE(one_between_fill_and_dispatch_and_copy),
     CASE(none_where_fill_and_dispatch_do_not_meet), CASE(read_after_read_after_write_waits_once), CASE(a_list_waits_for_the_list_before_it),
     CASE(barriers_are_the_same_with_bindings),
 };

@@ -156,7 +156,7 @@ TEST(many_writes_in_a_row_keep_their_order) {
     OK(vd_buffer_read(f->ctx, b, 0, back, VD_WHOLE));
     assert_int_equal(back[500], 99);
     assert_int_equal(back[SIZE / 2 - 1], 99);
-    assert_int_equal(back[SIZE / 2 + 999], 97);
+    assert_int_equal(back[SIZE / 2 + 999], 98);
     assert_int_equal(back[SIZE / 2 + 1999], 98);
     assert_int_equal(back[SIZE / 2 + 2000], 0);
     free(data);
@@ -397,11 +397,12 @@ TEST(a_new_buffer_is_not_mistaken_for_a_dead_one) {
 
 static const struct CMUnitTest cases[] = {
     CASE(every_type_and_shape_comes_back_as_it_went_in), CASE(without_data_a_buffer_is_zero), CASE(any_range_can_be_written_and_read),
-    CASE(nothing_is_a_range_too), CASE(whole_means_up_to_the_end), CASE(the_source_of_a_write_is_free_when_it_returns), CASE(large_buffers_are_written_and_read_in_one_call),
-    CASE(many_writes_in_a_row_keep_their_order), CASE(fills_repeat_patterns_of_any_length), CASE(copies_go_between_buffers_and_within_one),
-    CASE(a_thousand_random_operations_agree_with_a_model), CASE(ten_thousand_small_buffers_share_few_blocks), CASE(memory_of_dead_buffers_is_used_again),
-    CASE(sizes_that_come_and_go_in_any_order_never_overlap), CASE(a_buffer_may_die_while_work_uses_it), CASE(a_list_survives_the_death_of_what_it_uses),
-    CASE(a_new_buffer_is_not_mistaken_for_a_dead_one),
+    CASE(nothing_is_a_range_too), CASE(whole_means_up_to_the_end), CASE(the_source_of_a_write_is_free_when_it_returns),
+    CASE(large_buffers_are_written_and_read_in_one_call), CASE(many_writes_in_a_row_keep_their_order), CASE(fills_repeat_patterns_of_any_length),
+    CASE(copies_go_between_buffers_and_within_one), CASE(a_thousand_random_operations_agree_with_a_model),
+    CASE(ten_thousand_small_buffers_share_few_blocks), CASE(memory_of_dead_buffers_is_used_again),
+    CASE(sizes_that_come_and_go_in_any_order_never_overlap), CASE(a_buffer_may_die_while_work_uses_it),
+    CASE(a_list_survives_the_death_of_what_it_uses), CASE(a_new_buffer_is_not_mistaken_for_a_dead_one),
 };
 
 MAIN("buffers", cases)

@@ -98,7 +98,7 @@ static int fixture_setup(void **state) {
     f->backend = backend;
     f->executes = backend != VD_BACKEND_DUMMY;
     vd_context_desc desc = fixture_desc(f);
-    if (vd_context_create(&desc, &f->ctx)) snprintf(f->missing, sizeof f->missing, "%s", vd_error_text());
+    if (vd_context_create(&desc, &f->ctx)) snprintf(f->missing, sizeof f->missing, "%.500s", vd_error_text());
     *state = f;
     return 0;
 }

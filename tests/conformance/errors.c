@@ -535,12 +535,13 @@ TEST(a_builder_with_too_many_values) {
 }
 
 static const struct CMUnitTest cases[] = {
-    CASE(no_buffer_at_all), CASE(destroyed_buffers), CASE(buffers_of_another_context), CASE(handles_that_were_never_given_out), CASE(kernels_that_are_none),
-    CASE(tickets_that_are_none), CASE(what_is_missing_is_named), CASE(buffer_sizes_that_cannot_be), CASE(a_buffer_of_a_tebibyte), CASE(memory_that_runs_out),
-    CASE(ranges_past_the_end), CASE(copies_that_overlap), CASE(fill_values_that_do_not_fit), CASE(arguments_that_do_not_fit), CASE(vectors_passed_as_bits),
-    CASE(threads_and_groups_that_cannot_be), CASE(a_kernel_with_an_error), CASE(a_workgroup_that_is_too_large), CASE(more_shared_memory_than_there_is),
-    CASE(a_feature_the_device_lacks), CASE(addresses_where_there_are_none), CASE(a_dummy_of_modest_means), CASE(modules_cut_short), CASE(our_modules_cut_short),
-    CASE(random_bytes), CASE(modules_with_a_word_changed), CASE(modules_described_wrongly), CASE(a_builder_with_too_many_values),
+    CASE(no_buffer_at_all), CASE(destroyed_buffers), CASE(buffers_of_another_context), CASE(handles_that_were_never_given_out),
+    CASE(kernels_that_are_none), CASE(tickets_that_are_none), CASE(what_is_missing_is_named), CASE(buffer_sizes_that_cannot_be),
+    CASE(a_buffer_of_a_tebibyte), CASE(memory_that_runs_out), CASE(ranges_past_the_end), CASE(copies_that_overlap), CASE(fill_values_that_do_not_fit),
+    CASE(arguments_that_do_not_fit), CASE(vectors_passed_as_bits), CASE(threads_and_groups_that_cannot_be), CASE(a_kernel_with_an_error),
+    CASE(a_workgroup_that_is_too_large), CASE(more_shared_memory_than_there_is), CASE(a_feature_the_device_lacks),
+    CASE(addresses_where_there_are_none), CASE(a_dummy_of_modest_means), CASE(modules_cut_short), CASE(our_modules_cut_short), CASE(random_bytes),
+    CASE(modules_with_a_word_changed), CASE(modules_described_wrongly), CASE(a_builder_with_too_many_values),
 };
 
 MAIN("errors", cases)

@@ -479,10 +479,10 @@ static const struct CMUnitTest cases[] = {
     CASE(each_thread_runs_once_whatever_the_shape), CASE(the_largest_workgroup_runs), CASE(groups_can_be_asked_for_instead),
     CASE(more_groups_than_the_device_takes_are_split), CASE(more_threads_than_the_device_takes_are_split),
     CASE(hidden_values_tell_threads_groups_lengths_and_shapes), CASE(values_of_every_scalar_type_arrive), CASE(vectors_arrive),
-    CASE(values_too_many_for_push_constants_pass_through_memory), CASE(small_and_large_blocks_of_values_take_turns), CASE(many_buffers_arrive_in_order),
-    CASE(shared_memory_is_shared_by_a_group), CASE(elements_narrower_than_a_word_work), CASE(a_kernel_may_die_while_work_uses_it),
-    CASE(a_query_tells_what_the_builder_made), CASE(arguments_of_foreign_modules_are_read_from_them), CASE(modules_of_the_other_byte_order_are_taken),
-    CASE(our_module_alone_tells_its_bindings),
+    CASE(values_too_many_for_push_constants_pass_through_memory), CASE(small_and_large_blocks_of_values_take_turns),
+    CASE(many_buffers_arrive_in_order), CASE(shared_memory_is_shared_by_a_group), CASE(elements_narrower_than_a_word_work),
+    CASE(a_kernel_may_die_while_work_uses_it), CASE(a_query_tells_what_the_builder_made), CASE(arguments_of_foreign_modules_are_read_from_them),
+    CASE(modules_of_the_other_byte_order_are_taken), CASE(our_module_alone_tells_its_bindings),
 };
 
 MAIN("kernels", cases)

@@ -367,11 +367,12 @@ static const struct CMUnitTest cases[] = {
     CASE(lists_take_effect_where_they_are_submitted), CASE(lists_and_immediate_work_follow_each_other), CASE(a_list_may_be_long),
     CASE(immediate_work_is_sent_when_enough_has_gathered), CASE(writes_in_a_list_are_copied_when_recorded), CASE(a_discarded_list_does_nothing),
     CASE(an_empty_list_can_be_submitted), CASE(an_ended_list_takes_no_more), CASE(the_first_error_of_a_list_is_kept),
-    CASE(an_error_in_immediate_work_does_not_stay), CASE(a_missing_list_is_an_error_and_no_crash), CASE(devices_and_queues_that_are_not_there_have_no_lists),
-    CASE(no_desc_means_all_defaults), CASE(events_are_reached), CASE(events_of_nowhere_are_refused), CASE(waits_end_in_time),
-    CASE(submissions_wait_for_events), CASE(flush_sends_and_idle_waits), CASE(a_read_that_was_begun_has_the_data_of_its_place_in_the_order),
-    CASE(data_that_was_read_stays_until_the_end), CASE(a_read_may_not_be_ready_yet), CASE(a_read_in_a_list_comes_with_its_submission),
-    CASE(a_read_in_a_discarded_list_never_comes), CASE(a_read_can_be_given_up),
+    CASE(an_error_in_immediate_work_does_not_stay), CASE(a_missing_list_is_an_error_and_no_crash),
+    CASE(devices_and_queues_that_are_not_there_have_no_lists), CASE(no_desc_means_all_defaults), CASE(events_are_reached),
+    CASE(events_of_nowhere_are_refused), CASE(waits_end_in_time), CASE(submissions_wait_for_events), CASE(flush_sends_and_idle_waits),
+    CASE(a_read_that_was_begun_has_the_data_of_its_place_in_the_order), CASE(data_that_was_read_stays_until_the_end),
+    CASE(a_read_may_not_be_ready_yet), CASE(a_read_in_a_list_comes_with_its_submission), CASE(a_read_in_a_discarded_list_never_comes),
+    CASE(a_read_can_be_given_up),
 };
 
 MAIN("lists", cases)

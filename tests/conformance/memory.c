@@ -223,8 +223,8 @@ TEST(running_out_of_memory_is_an_error_like_any_other) {
 }
 
 static const struct CMUnitTest cases[] = {
-    CASE(later_calls_take_no_memory), CASE(later_calls_take_no_memory_with_bindings), CASE(a_busy_queue_settles), CASE(the_context_counts_its_allocations),
-    CASE(running_out_of_memory_is_an_error_like_any_other),
+    CASE(later_calls_take_no_memory), CASE(later_calls_take_no_memory_with_bindings), CASE(a_busy_queue_settles),
+    CASE(the_context_counts_its_allocations), CASE(running_out_of_memory_is_an_error_like_any_other),
 };
 
 MAIN("memory", cases)

@@ -18,7 +18,7 @@ typedef struct job {
 #define TRY(call) do { \
         vd_result try_result_ = (call); \
         if (try_result_) { \
-            snprintf(j->problem, sizeof j->problem, "%s: %s: %s", #call, vd_result_name(try_result_), vd_error_text()); \
+            snprintf(j->problem, sizeof j->problem, "%s: %s: %.300s", #call, vd_result_name(try_result_), vd_error_text()); \
             return NULL; \
         } \
     } while (0)
