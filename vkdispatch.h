@@ -1782,7 +1782,8 @@ static const char *vd__vk_load_device(const vd__vk_driver *driver, vd__vk_device
     X(subgroup_size, VkPhysicalDeviceSubgroupSizeControlProperties, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES, SUBGROUP_SIZE) \
     X(maintenance4, VkPhysicalDeviceMaintenance4Properties, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_PROPERTIES, MAINTENANCE_4)
 
-/* What our features need of Vulkan's: the bits that are lost without it, struct, member. A member is enabled if the device has it and one of its bits is wanted. */
+/* What our features need of Vulkan's: the bits that are lost without it, struct, member. A member is enabled if the device has it and one of its bits is
+   wanted. */
 #define VD__VK_FEATURES(X) \
     X(VD_FEATURE_F64, core.features, shaderFloat64) \
     X(VD_FEATURE_I16, core.features, shaderInt16) \
@@ -1955,7 +1956,8 @@ static vd_result vd__vk_version_choose(vd__vk_driver *vk) {
     VkResult result = vk->vkEnumerateInstanceVersion(&version);
     if (result) return vd__vk_fail(result, "vkEnumerateInstanceVersion");
     if (version < VK_API_VERSION_1_2) {
-        return vd__fail(VD_ERROR_NO_DEVICE, "Vulkan: the loader gives Vulkan %u.%u, 1.2 is needed", VK_API_VERSION_MAJOR(version), VK_API_VERSION_MINOR(version));
+        return vd__fail(VD_ERROR_NO_DEVICE, "Vulkan: the loader gives Vulkan %u.%u, 1.2 is needed",
+            VK_API_VERSION_MAJOR(version), VK_API_VERSION_MINOR(version));
     }
     vk->version = version < VK_API_VERSION_1_3 ? VK_API_VERSION_1_2 : VK_API_VERSION_1_3;
     return VD_OK;
@@ -2997,6 +2999,7 @@ static vd_result vd__vk_record_launch(vd__device *dev, vd__commands *c, const vd
 }
 
 static void vd__vk_record_copy(vd__device *dev, vd__commands *c, const vd__memory *to, const vd__memory *from, const vd__copy_range *ranges, uint32_t count) {
+    VkBuffer source = VD__VK_UNPACK(VkBuffer, from->native[0]), target = VD__VK_UNPACK(VkBuffer, to->native[0]);
     VkBufferCopy copies[32];
     while (count) {
         uint32_t now = count < 32 ? count : 32;
@@ -3005,8 +3008,7 @@ static void vd__vk_record_copy(vd__device *dev, vd__commands *c, const vd__memor
             copies[i].dstOffset = ranges[i].to;
             copies[i].size = ranges[i].size;
         }
-        vd__vk_device_of(dev)->vkCmdCopyBuffer(vd__vk_commands_of(c)->buffer, VD__VK_UNPACK(VkBuffer, from->native[0]), VD__VK_UNPACK(VkBuffer, to->native[0]), now,
-            copies);
+        vd__vk_device_of(dev)->vkCmdCopyBuffer(vd__vk_commands_of(c)->buffer, source, target, now, copies);
         ranges += now;
         count -= now;
     }
