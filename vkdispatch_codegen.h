@@ -1019,7 +1019,6 @@ static uint32_t vc__make(vc__lower *s, uint16_t op, vc_type type, uint32_t a, ui
 static uint32_t vc__make_raw(vc__lower *s, uint16_t op, vc_type type, uint32_t a, uint32_t b, uint32_t c, uint32_t x); /* folds and merges: the op's own form */
 static uint32_t vc__make_const(vc__lower *s, vc_type type, uint64_t bits);  /* a vector type gives the repeated constant */
 static uint32_t vc__make_vec(vc__lower *s, vc_type type, const uint32_t *parts, uint32_t count);
-static uint32_t vc__make_like(vc__lower *s, const vc__node *n);             /* as vc__make; n->flags may hold VC__NODE_RAW, `at` is set here */
 
 static const vc__node vc__nothing = { 0, 0, 0, 0, { VC__NIL, VC__NIL, VC__NIL }, 0 };
 static inline const vc__node *vc__lowered(const vc__lower *s, uint32_t number) { return number < s->count ? &s->node[number] : &vc__nothing; }
@@ -2671,11 +2670,6 @@ static uint32_t vc__settle(vc__lower *s, vc__node *n) {
     }
     n->at = op->class_ == VC__LEAF ? 0 : op->class_ >= VC__EFFECT ? s->pin : s->region;
     return op->class_ >= VC__NEW ? vc__append(s, n) : vc__merge(s, n);
-}
-
-static uint32_t vc__make_like(vc__lower *s, const vc__node *from) {
-    vc__node n = *from;
-    return vc__settle(s, &n);
 }
 
 static inline uint32_t vc__make_node(vc__lower *s, uint32_t flags, uint16_t op, vc_type type, uint32_t a, uint32_t b, uint32_t c, uint32_t x) {
