@@ -1019,7 +1019,6 @@ static uint32_t vc__make(vc__lower *s, uint16_t op, vc_type type, uint32_t a, ui
 static uint32_t vc__make_raw(vc__lower *s, uint16_t op, vc_type type, uint32_t a, uint32_t b, uint32_t c, uint32_t x); /* folds and merges: the op's own form */
 static uint32_t vc__make_const(vc__lower *s, vc_type type, uint64_t bits);  /* a vector type gives the repeated constant */
 static uint32_t vc__make_vec(vc__lower *s, vc_type type, const uint32_t *parts, uint32_t count);
-static uint32_t vc__make_like(vc__lower *s, const vc__node *n);             /* as vc__make; n->flags may hold VC__NODE_RAW, `at` is set here */
 
 static const vc__node vc__nothing = { 0, 0, 0, 0, { VC__NIL, VC__NIL, VC__NIL }, 0 };
 static inline const vc__node *vc__lowered(const vc__lower *s, uint32_t number) { return number < s->count ? &s->node[number] : &vc__nothing; }
@@ -2538,6 +2537,18 @@ static bool vc__room_slot(vc__lower *s, vc__slot **at, uint32_t *capacity, uint3
     return ok;
 }
 
+/* Field by field: a node that was just written so is not to be read in wider pieces. */
+static inline void vc__copy_node(vc__node *to, const vc__node *from) {
+    to->op = from->op;
+    to->flags = from->flags;
+    to->type = from->type;
+    to->at = from->at;
+    to->a[0] = from->a[0];
+    to->a[1] = from->a[1];
+    to->a[2] = from->a[2];
+    to->x = from->x;
+}
+
 static uint32_t vc__append(vc__lower *s, const vc__node *n) {
     if (s->count == s->capacity) {
         if (s->count >= 4 * VC__MAX_NODES) {
@@ -2546,29 +2557,19 @@ static uint32_t vc__append(vc__lower *s, const vc__node *n) {
         }
         if (!VC__ROOM(s, node, node, capacity, s->count + 1)) return VC__NIL;
     }
-    s->node[s->count] = *n;
+    vc__copy_node(&s->node[s->count], n);
     return s->count++;
 }
 
-static inline uint32_t vc__hash_mix(uint64_t h) {
-    h *= 0x9e3779b97f4a7c15u;
-    h ^= h >> 32;
-    h *= 0xd6e8feb86659fd93u;
-    return (uint32_t)(h >> 32);
-}
-
+/* Products side by side, not one after another, so that the processor makes them at once. */
 static inline uint32_t vc__hash_node(const vc__lower *s, const vc__node *n, uint32_t region) {
-    uint64_t h = ((uint64_t)n->op << 32 | n->type) * 0xff51afd7ed558ccdu;
+    uint64_t h = (n->op | (uint64_t)n->type << 16) * 0xff51afd7ed558ccdu + (n->x | (uint64_t)region << 32) * 0x9e3779b97f4a7c15u;
     uint32_t i;
-    if (vc__op[n->op].operands == VC__MANY) {
+    if (vc__op[n->op].operands == VC__MANY)
         for (i = 0; i < n->a[1]; i++) h = (h ^ s->extra[n->a[0] + i]) * 0xc4ceb9fe1a85ec53u;
-        return vc__hash_mix(h);
-    }
-    h ^= n->a[0] | (uint64_t)n->a[1] << 32;
-    h *= 0xc4ceb9fe1a85ec53u;
-    h ^= h >> 29;
-    h ^= n->a[2] | (uint64_t)n->x << 32;
-    return vc__hash_mix(h ^ (uint64_t)region * 0xff51afd7ed558ccdu);
+    else h ^= (n->a[0] | (uint64_t)n->a[1] << 32) * 0xc4ceb9fe1a85ec53u + n->a[2] * (uint64_t)0xd6e8feb86659fd93u;
+    h ^= h >> 32;
+    return (uint32_t)(h * 0x9e3779b97f4a7c15u >> 32);
 }
 
 static inline bool vc__same_node(const vc__lower *s, const vc__node *a, const vc__node *b, bool by_region) {
@@ -2647,42 +2648,40 @@ static uint32_t vc__merge(vc__lower *s, vc__node *n) {
     if (number == VC__NIL) return VC__NIL;
     s->slot[i].hash = hash;
     s->slot[i].number = number + 1;
-    if (s->count * 2 > s->mask && !vc__make_slots(s, (s->mask + 1) * 4)) return VC__NIL;
+    if (s->count > s->mask / 4 * 3 && !vc__make_slots(s, (s->mask + 1) * 2)) return VC__NIL;
     return number;
 }
 
-/* A node whose operands are lowered, as a number. */
-static uint32_t vc__make_like(vc__lower *s, const vc__node *from) {
-    vc__node n = *from;
-    const vc__op_info *op = &vc__op[n.op];
-    bool raw = (n.flags & VC__NODE_RAW) != 0;
+/* A node whose operands are lowered, as a number. It is made ready in place: copying what was just written piece by piece would stall. */
+static uint32_t vc__settle(vc__lower *s, vc__node *n) {
+    const vc__op_info *op = &vc__op[n->op];
+    bool raw = (n->flags & VC__NODE_RAW) != 0;
     uint32_t r;
     if (s->kernel->failed) return VC__NIL;
-    n.flags = 0;
+    n->flags = 0;
     if (op->class_ == VC__PURE) {
-        r = vc__simplify(s, &n);
+        r = vc__simplify(s, n);
         if (r != VC__NIL) return r;
     }
     if (op->expand && !raw && s->target != VC_TARGET_NONE) {
-        r = op->expand(s, &n);
+        r = op->expand(s, n);
         if (r != VC__NIL) return r;
         if (s->kernel->failed) return VC__NIL;
     }
-    n.at = op->class_ == VC__LEAF ? 0 : op->class_ >= VC__EFFECT ? s->pin : s->region;
-    return op->class_ >= VC__NEW ? vc__append(s, &n) : vc__merge(s, &n);
+    n->at = op->class_ == VC__LEAF ? 0 : op->class_ >= VC__EFFECT ? s->pin : s->region;
+    return op->class_ >= VC__NEW ? vc__append(s, n) : vc__merge(s, n);
 }
 
-static uint32_t vc__make_node(vc__lower *s, uint32_t flags, uint16_t op, vc_type type, uint32_t a, uint32_t b, uint32_t c, uint32_t x) {
+static inline uint32_t vc__make_node(vc__lower *s, uint32_t flags, uint16_t op, vc_type type, uint32_t a, uint32_t b, uint32_t c, uint32_t x) {
     vc__node n;
     n.op = op;
     n.flags = (uint16_t)flags;
     n.type = type;
-    n.at = 0;
     n.a[0] = a;
     n.a[1] = b;
     n.a[2] = c;
     n.x = x;
-    return vc__make_like(s, &n);
+    return vc__settle(s, &n);
 }
 
 static uint32_t vc__make(vc__lower *s, uint16_t op, vc_type type, uint32_t a, uint32_t b, uint32_t c, uint32_t x) {
@@ -2733,18 +2732,29 @@ static uint32_t vc__make_vec(vc__lower *s, vc_type type, const uint32_t *parts, 
     return number;
 }
 
+static inline uint32_t vc__mapped(const vc__lower *s, uint32_t operand, bool is_operand) {
+    return is_operand && operand != VC__NIL ? s->map[operand] : operand;
+}
+
 /* Tape node i, whose operands are lowered. */
 static uint32_t vc__lower_node(vc__lower *s, uint32_t i) {
-    vc__node n = s->kernel->node[i];
-    uint32_t operands = vc__op[n.op].operands, j, parts[4];
-    s->region = n.at;
+    const vc__node *t = &s->kernel->node[i];
+    uint32_t operands = vc__op[t->op].operands, j, parts[4];
+    vc__node n;
+    s->region = t->at;
     if (operands == VC__MANY) {
-        for (j = 0; j < n.a[1]; j++) parts[j] = s->map[s->kernel->extra[n.a[0] + j]];
-        return vc__make_vec(s, n.type, parts, n.a[1]);
+        for (j = 0; j < t->a[1]; j++) parts[j] = s->map[s->kernel->extra[t->a[0] + j]];
+        return vc__make_vec(s, t->type, parts, t->a[1]);
     }
-    for (j = 0; j < operands; j++) if (n.a[j] != VC__NIL) n.a[j] = s->map[n.a[j]];
-    if (vc__op[n.op].class_ >= VC__EFFECT) s->region = n.at - 1; /* what it is expanded to stands in front of it */
-    return vc__make_like(s, &n);
+    if (vc__op[t->op].class_ >= VC__EFFECT) s->region = t->at - 1; /* what it is expanded to stands in front of it */
+    n.op = t->op;
+    n.flags = 0;
+    n.type = t->type;
+    n.a[0] = vc__mapped(s, t->a[0], operands > 0);
+    n.a[1] = vc__mapped(s, t->a[1], operands > 1);
+    n.a[2] = vc__mapped(s, t->a[2], operands > 2);
+    n.x = t->x;
+    return vc__settle(s, &n);
 }
 
 /* The first operand of a tape node that is not lowered; VC__NIL: none. */
@@ -2777,7 +2787,7 @@ static bool vc__lower_all(vc__lower *s) {
     s->count = 0;
     s->extra_count = 0;
     if (!VC__ROOM(s, u32, map, map_capacity, k->count) || !VC__ROOM(s, u32, stack, stack_capacity, k->count)) return false;
-    if (!VC__ROOM(s, node, node, capacity, k->count) || !vc__make_slots(s, k->count < 1u << 28 ? k->count * 2 : k->count)) return false;
+    if (!VC__ROOM(s, node, node, capacity, k->count) || !vc__make_slots(s, k->count + k->count / 4)) return false;
     memset(s->map, 0xff, k->count * sizeof(uint32_t));
     for (i = 1; i < k->pin_count && !k->failed; i++) {
         s->pin = i;
