@@ -645,16 +645,16 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
     X(RSQRT,     "rsqrt",     PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(32), NULL, NULL, NULL, "inversesqrt($0)", NULL, vc__expand_math64) \
     X(EXP,       "exp",       PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(27), NULL, NULL, NULL, "exp($0)", NULL, vc__expand_math64) \
     X(EXP2,      "exp2",      PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(29), NULL, NULL, NULL, "exp2($0)", NULL, vc__expand_math64) \
-    X(LOG,       "log",       PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(28), NULL, NULL, NULL, "log($0)", NULL, vc__expand_math64) \
-    X(LOG2,      "log2",      PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(30), NULL, NULL, NULL, "log2($0)", NULL, vc__expand_math64) \
+    X(LOG,       "log",       PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(28), NULL, NULL, NULL, "log($0)", NULL, vc__expand_log) \
+    X(LOG2,      "log2",      PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(30), NULL, NULL, NULL, "log2($0)", NULL, vc__expand_log) \
     X(POW,       "pow",       PURE,   2, F,     SAME,  0, 0, 0, 0, VC__E(26), NULL, NULL, NULL, "pow($0, $1)", NULL, vc__expand_pow) \
     X(SIN,       "sin",       PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(13), NULL, NULL, NULL, "sin($0)", NULL, vc__expand_math64) \
     X(COS,       "cos",       PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(14), NULL, NULL, NULL, "cos($0)", NULL, vc__expand_math64) \
     X(TAN,       "tan",       PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(15), NULL, NULL, NULL, "tan($0)", NULL, vc__expand_math64) \
     X(ASIN,      "asin",      PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(16), NULL, NULL, NULL, "asin($0)", NULL, vc__expand_math64) \
     X(ACOS,      "acos",      PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(17), NULL, NULL, NULL, "acos($0)", NULL, vc__expand_math64) \
-    X(ATAN,      "atan",      PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(18), NULL, NULL, NULL, "atan($0)", NULL, vc__expand_math64) \
-    X(ATAN2,     "atan2",     PURE,   2, F,     SAME,  0, 0, 0, 0, VC__E(25), NULL, NULL, NULL, "atan($0, $1)", NULL, vc__expand_math64) \
+    X(ATAN,      "atan",      PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(18), NULL, NULL, NULL, "atan($0)", NULL, vc__expand_atan) \
+    X(ATAN2,     "atan2",     PURE,   2, F,     SAME,  0, 0, 0, 0, VC__E(25), NULL, NULL, NULL, "atan($0, $1)", NULL, vc__expand_atan) \
     X(SINH,      "sinh",      PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(19), NULL, NULL, NULL, "sinh($0)", NULL, vc__expand_math64) \
     X(COSH,      "cosh",      PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(20), NULL, NULL, NULL, "cosh($0)", NULL, vc__expand_math64) \
     X(TANH,      "tanh",      PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(21), NULL, NULL, NULL, "tanh($0)", NULL, vc__expand_math64) \
@@ -711,7 +711,7 @@ typedef struct vc__lower vc__lower;
 typedef struct vc__node vc__node;
 typedef uint32_t vc__expander(vc__lower *s, const vc__node *n); /* number of the replacement; VC__NIL: print the operation's own form */
 static vc__expander vc__expand_extract, vc__expand_cast, vc__expand_div, vc__expand_rem, vc__expand_mod, vc__expand_fma, vc__expand_abs, vc__expand_sign,
-    vc__expand_min, vc__expand_max, vc__expand_clamp, vc__expand_mix, vc__expand_step, vc__expand_fract, vc__expand_math64, vc__expand_pow, vc__expand_dot,
+    vc__expand_min, vc__expand_max, vc__expand_clamp, vc__expand_mix, vc__expand_step, vc__expand_fract, vc__expand_math64, vc__expand_pow, vc__expand_log, vc__expand_atan, vc__expand_dot,
     vc__expand_shift, vc__expand_memory;
 
 typedef struct vc__op_info {
@@ -1664,8 +1664,9 @@ static uint32_t vc__simplify(vc__lower *s, const vc__node *n) {
 }
 
 // >>expand
-/* Operations rewritten in terms of others, where a target's own form means something else or is missing. A rewrite returns the number of what replaces the node, or VC__NIL
-   where its own form will do. Numbers are made one after another and never two in one argument list: every compiler has to make them in the same order. */
+/* Operations rewritten in terms of others, where a target's own form means something else or is missing. A rewrite returns the number of what replaces the
+   node, or VC__NIL where its own form will do. Numbers are made one after another and never two in one argument list: every compiler has to make them in
+   the same order. */
 
 static vc_type vc__x_type(vc__lower *s, uint32_t a) { return vc__lowered(s, a)->type; }
 static uint32_t vc__x_one(vc__lower *s, uint16_t op, uint32_t a) { return vc__make(s, op, vc__x_type(s, a), a, VC__NIL, VC__NIL, 0); }
@@ -1937,7 +1938,8 @@ static uint32_t vc__x_to_int(vc__lower *s, vc_type type, vc_type middle, uint32_
     return vc__x_select(s, beyond, c, whole);
 }
 
-/* Between integers of 8 and 16 bits and floats the way leads over 32 bits, and from and to f16 over f32, which is exact: devices that only store small types know no other. */
+/* Between integers of 8 and 16 bits and floats the way leads over 32 bits, and from and to f16 over f32, which is exact: devices that only store small types
+   know no other. */
 static vc_type vc__x_middle(vc_type from, vc_type to) {
     vc_type rows = to & 48u;
     bool a = vc__is_float(from), b = vc__is_float(to);
@@ -1970,6 +1972,48 @@ static uint32_t vc__expand_cast(vc__lower *s, const vc__node *n) {
 
 /* ---- elementary functions of f16 and f32 ---- */
 
+/* Where x is zero, or a subnormal f32: some drivers' logarithms read its exponent bits as they are. */
+static uint32_t vc__x_is_zero(vc__lower *s, uint32_t x) {
+    vc_type type = vc__x_type(s, x);
+    uint32_t least, size;
+    if (vc__kind(type) != VC_F32) {
+        least = vc__x_small(s, type, 0);
+        return vc__x_compare(s, VC__OP_EQ, x, least);
+    }
+    size = vc__x_one(s, VC__OP_ABS, x);
+    least = vc__make_const(s, type, 0x00800000u);
+    return vc__x_compare(s, VC__OP_LT, size, least);
+}
+
+static uint32_t vc__expand_log(vc__lower *s, const vc__node *n) {
+    vc_type type = n->type;
+    uint16_t op = n->op;
+    uint32_t x = n->a[0], flat, zero;
+    if (vc__kind(type) == VC_F64) return vc__expand_math64(s, n);
+    if (vc__kind(type) == VC_F16 || s->kernel->desc.fast) return VC__NIL;
+    flat = vc__x_is_zero(s, x);
+    zero = vc__x_small(s, type, 0);
+    x = vc__x_select(s, flat, zero, x);
+    return vc__make_raw(s, op, type, x, VC__NIL, VC__NIL, 0);
+}
+
+/* Drivers that compute it by minimum and maximum lose NaN. */
+static uint32_t vc__expand_atan(vc__lower *s, const vc__node *n) {
+    vc_type type = n->type;
+    uint16_t op = n->op;
+    uint32_t x = n->a[0], y = n->a[1], number, other, r;
+    if (vc__kind(type) == VC_F64) return vc__expand_math64(s, n);
+    if (s->kernel->desc.fast) return VC__NIL;
+    number = vc__x_compare(s, VC__OP_EQ, x, x);
+    if (op == VC__OP_ATAN2) {
+        other = vc__x_compare(s, VC__OP_EQ, y, y);
+        number = vc__x_two(s, VC__OP_AND, number, other);
+    }
+    r = vc__make_raw(s, op, type, x, y, VC__NIL, 0);
+    other = vc__x_special(s, type, true);
+    return vc__x_select(s, number, r, other);
+}
+
 /* Undefined for x < 0, and for x = 0 with y <= 0, in GLSL.std.450. */
 static uint32_t vc__expand_pow(vc__lower *s, const vc__node *n) {
     vc_type type = n->type;
@@ -1978,13 +2022,13 @@ static uint32_t vc__expand_pow(vc__lower *s, const vc__node *n) {
     if (s->kernel->desc.fast) return VC__NIL;
     zero = vc__x_small(s, type, 0);
     r = vc__make_raw(s, VC__OP_POW, type, x, y, VC__NIL, 0);
-    c = vc__x_compare(s, VC__OP_EQ, x, zero);
+    c = vc__x_compare(s, VC__OP_LT, x, zero);
+    v = vc__x_special(s, type, true);
+    r = vc__x_select(s, c, v, r);
     low = vc__x_compare(s, VC__OP_LT, y, zero);
     v = vc__x_special(s, type, false);
     v = vc__x_select(s, low, v, zero);
-    r = vc__x_select(s, c, v, r);
-    c = vc__x_compare(s, VC__OP_LT, x, zero);
-    v = vc__x_special(s, type, true);
+    c = vc__x_is_zero(s, x);
     r = vc__x_select(s, c, v, r);
     c = vc__x_compare(s, VC__OP_EQ, y, zero);
     low = vc__x_compare(s, VC__OP_LE, zero, x);
@@ -1995,8 +2039,8 @@ static uint32_t vc__expand_pow(vc__lower *s, const vc__node *n) {
 
 /* ---- memory ---- */
 
-/* Where buffers are addresses: one pointer for an index, and constant offsets from it, which devices have for nothing. Offsets below zero start from a lower pointer, shared
-   by those close to it. */
+/* Where buffers are addresses: one pointer for an index, and constant offsets from it, which devices have for nothing. Offsets below zero start from a lower
+   pointer, shared by those close to it. */
 static uint32_t vc__expand_memory(vc__lower *s, const vc__node *n) {
     vc_type type = n->type, element;
     uint16_t op = n->op;
@@ -2985,8 +3029,8 @@ static void vc__text_number(vc_kernel *k, vc__text *t, uint64_t x) {
 }
 
 // >>spirv
-/* The SPIR-V printer: SSA values, structured control flow, exactly the capabilities used. One pass over the listing; the result of node i is id 1 + i, all other ids follow. A
-   module's parts come in an order of their own, so each is gathered in a section and all are put together at the end.
+/* The SPIR-V printer: SSA values, structured control flow, exactly the capabilities used. One pass over the listing; the result of node i is id 1 + i, all
+   other ids follow. A module's parts come in an order of their own, so each is gathered in a section and all are put together at the end.
    Buffers are StorageBuffer bindings, or pointers made from addresses in the block of values; the block is declared as 32-bit words, loaded once at entry.
    Signed zeros, infinities and NaN are kept by drivers as they keep them for GLSL; SPV_KHR_float_controls is not asked for. */
 
