@@ -39,13 +39,14 @@
        reflect      the SPIR-V reader
        validate     argument checks
        hazards      which commands have to wait for which
+       heap         device memory: blocks shared by many buffers
        batch        lists, staging, submission, readback
        public       the functions declared above
        end
 
    Configuration: define before the implementation is compiled
        VKDISPATCH_IMPLEMENTATION          in one translation unit: makes the definitions. Default: off
-       VKDISPATCH_STATIC                  everything is static; define wherever the header is included. Default: off
+       VKDISPATCH_STATIC                  everything is static; goes with VKDISPATCH_IMPLEMENTATION wherever the header is included. Default: off
        VKDISPATCH_NO_VULKAN               leaves the Vulkan backend and its two headers out. Default: off
        VKDISPATCH_NO_VOLK_IMPLEMENTATION  the application compiles volk itself; ours only includes volk.h. Default: off
 
@@ -87,7 +88,11 @@
 #include <stdint.h>
 
 #ifdef VKDISPATCH_STATIC
+#ifdef __GNUC__
+#define VD_API static __attribute__((unused))
+#else
 #define VD_API static
+#endif
 #else
 #define VD_API extern
 #endif
@@ -321,7 +326,8 @@ typedef struct vd_submit_desc {
 } vd_submit_desc;
 
 typedef struct vd_stats { /* since the context was made */
-    uint64_t dispatches, copies, fills, barriers, submissions;
+    uint64_t dispatches, copies, fills, submissions;
+    uint64_t barriers;              /* between commands */
     uint64_t device_blocks, device_bytes; /* driver allocations now held, staging included */
     uint64_t buffers, kernels;      /* now alive */
     uint64_t host_allocations;      /* calls of the allocator that gave memory */
@@ -428,17 +434,528 @@ template <class... Args> inline vd_result vd_run(vd_context *ctx, vd_kernel kern
 // >>config
 /* Resolves the user's macros into VD__HAS_X; nothing later tests anything else. */
 
+#ifdef VKDISPATCH_NO_VULKAN
+#define VD__HAS_VULKAN 0
+#else
+#define VD__HAS_VULKAN 1
+#endif
+
+#ifdef VKDISPATCH_NO_VOLK_IMPLEMENTATION
+#define VD__HAS_VOLK_IMPLEMENTATION 0
+#else
+#define VD__HAS_VOLK_IMPLEMENTATION 1
+#endif
+
+#if !defined(__GNUC__)
+#error "vkdispatch.h needs the atomics and attributes of gcc or clang"
+#endif
+#define VD__THREAD_LOCAL __thread
+#define VD__PRINTF(text, first) __attribute__((format(printf, text, first), unused))
+#define VD__UNUSED __attribute__((unused))
+#define VD__LIKELY(x) __builtin_expect(!!(x), 1)
+#define VD__UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define VD__COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
 // >>platform
 /* Threads, time, libraries, environment. Everything that differs between systems and compilers, and nothing else. */
+
+#include <errno.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* Under -std=c99 the C library hides these two; in C++ it never does. */
+#if !defined(CLOCK_MONOTONIC) && !defined(__cplusplus)
+#define CLOCK_MONOTONIC 1
+extern int clock_gettime(int clock, struct timespec *out);
+extern int nanosleep(const struct timespec *length, struct timespec *left);
+#endif
+
+static uint64_t vd__time_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static const char *vd__environment(const char *name) {
+    const char *value = getenv(name);
+    return value && *value ? value : NULL;
+}
+
+static inline void vd__pause(void) {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+static inline uint32_t vd__load32(const uint32_t *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
+static inline uint64_t vd__load64(const uint64_t *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
+static inline void *vd__load_pointer(void *const *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
+static inline void vd__store32(uint32_t *p, uint32_t value) { __atomic_store_n(p, value, __ATOMIC_RELEASE); }
+static inline void vd__store64(uint64_t *p, uint64_t value) { __atomic_store_n(p, value, __ATOMIC_RELEASE); }
+static inline void vd__store_pointer(void **p, void *value) { __atomic_store_n(p, value, __ATOMIC_RELEASE); }
+static inline void vd__add32(uint32_t *p, uint32_t value) { __atomic_fetch_add(p, value, __ATOMIC_ACQ_REL); }
+static inline void vd__add64(uint64_t *p, uint64_t value) { __atomic_fetch_add(p, value, __ATOMIC_RELAXED); }
+
+/* Raises *p to value if that is more. */
+static void vd__raise64(uint64_t *p, uint64_t value) {
+    uint64_t old = vd__load64(p);
+    while (old < value && !__atomic_compare_exchange_n(p, &old, value, true, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {}
+}
+
+static inline uint32_t vd__log2(uint32_t x) { return 31u - (uint32_t)__builtin_clz(x); } /* x > 0 */
+static inline uint32_t vd__lowest(uint32_t x) { return (uint32_t)__builtin_ctz(x); }     /* x > 0 */
+
+/* A lock for sections of well under a microsecond, most of them uncontended: taking one costs a single atomic exchange, half of what a mutex costs, and it is taken at every
+   dispatch. Who has to wait yields, then sleeps, so that a preempted owner gets its turn. */
+typedef struct vd__mutex { uint32_t held; } vd__mutex; /* zero: nobody holds it */
+#define VD__MUTEX_INIT { 0 }
+
+static void vd__mutex_wait(vd__mutex *lock) {
+    struct timespec nap = { 0, 50000 };
+    for (uint32_t tries = 0; vd__load32(&lock->held) || __atomic_exchange_n(&lock->held, 1u, __ATOMIC_ACQUIRE); tries++) {
+        if (tries < 100) vd__pause();
+        else if (tries < 200) sched_yield();
+        else nanosleep(&nap, NULL);
+    }
+}
+
+static inline void vd__mutex_lock(vd__mutex *lock) {
+    if (VD__UNLIKELY(__atomic_exchange_n(&lock->held, 1u, __ATOMIC_ACQUIRE))) vd__mutex_wait(lock);
+}
+
+static inline void vd__mutex_unlock(vd__mutex *lock) { vd__store32(&lock->held, 0); }
+static inline void vd__mutex_init(vd__mutex *lock) { lock->held = 0; }
+static inline void vd__mutex_destroy(vd__mutex *lock) { (void)lock; }
 
 // >>log
 /* The thread's error text, and messages to the context's callback. */
 
+#define VD__U(x) ((unsigned long long)(x)) /* for %llu */
+
+typedef struct vd__host vd__host;
+
+static VD__THREAD_LOCAL char vd__error_buffer[1024];
+
+/* Sets the thread's error text and returns result, so that a failing check is one statement. */
+static vd_result vd__fail(vd_result result, const char *format, ...) VD__PRINTF(2, 3);
+static vd_result vd__fail(vd_result result, const char *format, ...) {
+    char text[sizeof vd__error_buffer]; /* an argument may point into the old text */
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    memcpy(vd__error_buffer, text, sizeof text);
+    return result;
+}
+
+/* Puts what was being done before the text that a deeper level set: "vd_buffer_create 'x': vkAllocateMemory failed …". */
+static vd_result vd__fail_within(vd_result result, const char *format, ...) VD__PRINTF(2, 3);
+static vd_result vd__fail_within(vd_result result, const char *format, ...) {
+    char outer[256];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(outer, sizeof outer, format, args);
+    va_end(args);
+    return vd__fail(result, "%s: %s", outer, vd__error_buffer);
+}
+
+/* To the context's callback; nothing where it has none. */
+static void vd__logf(const vd__host *host, vd_log_level level, const char *format, ...) VD__PRINTF(3, 4);
+
 // >>memory
 /* The allocator, one growable array, one hash map, and the sub-allocator that deals out ranges of a block. */
 
+/* All host memory comes from here; NULL when there is none, no text is set. */
+static void *vd__alloc(const vd_allocator *allocator, size_t size) { return allocator->allocate(allocator->user, size ? size : 1); }
+static void *vd__realloc(const vd_allocator *allocator, void *block, size_t size) { return allocator->reallocate(allocator->user, block, size); }
+static void vd__free(const vd_allocator *allocator, void *block) { if (block) allocator->release(allocator->user, block); }
+
+static void *vd__alloc_zeroed(const vd_allocator *allocator, size_t size) {
+    void *block = vd__alloc(allocator, size);
+    if (block) memset(block, 0, size);
+    return block;
+}
+
+/* NULL is copied as "". */
+static char *vd__copy_text(const vd_allocator *allocator, const char *text) {
+    size_t size = strlen(text ? text : "") + 1;
+    char *copy = (char *)vd__alloc(allocator, size);
+    if (copy) memcpy(copy, text ? text : "", size);
+    return copy;
+}
+
+static void *vd__default_allocate(void *user, size_t size) { (void)user; return malloc(size); }
+static void *vd__default_reallocate(void *user, void *block, size_t size) { (void)user; return realloc(block, size); }
+static void vd__default_release(void *user, void *block) { (void)user; free(block); }
+
+/* Passes on to the caller's allocator and counts what gave memory. */
+typedef struct vd__counter {
+    vd_allocator inner;
+    uint64_t count;
+} vd__counter;
+
+static void *vd__counted_allocate(void *user, size_t size) {
+    vd__counter *c = (vd__counter *)user;
+    void *block = c->inner.allocate(c->inner.user, size);
+    if (block) vd__add64(&c->count, 1);
+    return block;
+}
+
+static void *vd__counted_reallocate(void *user, void *old, size_t size) {
+    vd__counter *c = (vd__counter *)user;
+    void *block = old ? c->inner.reallocate(c->inner.user, old, size) : c->inner.allocate(c->inner.user, size);
+    if (block) vd__add64(&c->count, 1);
+    return block;
+}
+
+static void vd__counted_release(void *user, void *block) {
+    vd__counter *c = (vd__counter *)user;
+    c->inner.release(c->inner.user, block);
+}
+
+/* NULL or an empty one: the C library's. */
+static vd_allocator vd__counter_init(vd__counter *c, const vd_allocator *from) {
+    vd_allocator outer = { vd__counted_allocate, vd__counted_reallocate, vd__counted_release, NULL };
+    vd_allocator plain = { vd__default_allocate, vd__default_reallocate, vd__default_release, NULL };
+    c->inner = from && from->allocate ? *from : plain;
+    c->count = 0;
+    outer.user = c;
+    return outer;
+}
+
+/* Makes room for `need` items in a growable array; false when there is no memory, the array then stays as it was. */
+static bool vd__array_reserve(const vd_allocator *allocator, void **items, uint32_t *capacity, uint32_t need, size_t item_size) {
+    if (need <= *capacity) return true;
+    uint32_t wanted = *capacity ? *capacity * 2 : 16;
+    while (wanted < need) wanted *= 2;
+    void *moved = vd__realloc(allocator, *items, wanted * item_size);
+    if (!moved) return false;
+    *items = moved;
+    *capacity = wanted;
+    return true;
+}
+
+/* Number → number by open addressing. Clearing starts a new epoch, which makes every older entry a free place: no memory is touched. */
+typedef struct vd__map_slot { uint32_t key, epoch, value; } vd__map_slot;
+typedef struct vd__map {
+    vd__map_slot *slots;
+    uint32_t mask, count, epoch;
+} vd__map;
+
+#define VD__NONE UINT32_MAX
+
+static inline uint32_t vd__map_find(const vd__map *map, uint32_t key) {
+    for (uint32_t i = key & map->mask;; i = (i + 1) & map->mask) {
+        const vd__map_slot *slot = &map->slots[i];
+        if (slot->epoch != map->epoch) return VD__NONE;
+        if (slot->key == key) return slot->value;
+    }
+}
+
+static inline void vd__map_put(vd__map *map, uint32_t key, uint32_t value) {
+    uint32_t i = key & map->mask;
+    while (map->slots[i].epoch == map->epoch) i = (i + 1) & map->mask;
+    map->slots[i].key = key;
+    map->slots[i].epoch = map->epoch;
+    map->slots[i].value = value;
+    map->count++;
+}
+
+/* The key must not be there yet. At most half of the places are ever used, so that a search ends. */
+static bool vd__map_reserve(const vd_allocator *allocator, vd__map *map, uint32_t count) {
+    uint32_t old = map->slots ? map->mask + 1 : 0, wanted = old ? old : 16;
+    while (wanted < count * 2) wanted *= 2;
+    if (wanted == old) return true;
+    vd__map next = { NULL, 0, 0, 1 };
+    next.slots = (vd__map_slot *)vd__alloc_zeroed(allocator, wanted * sizeof(vd__map_slot));
+    if (!next.slots) return false;
+    next.mask = wanted - 1;
+    for (uint32_t i = 0; i < old; i++)
+        if (map->slots[i].epoch == map->epoch) vd__map_put(&next, map->slots[i].key, map->slots[i].value);
+    vd__free(allocator, map->slots);
+    *map = next;
+    return true;
+}
+
+static inline void vd__map_clear(vd__map *map) {
+    map->count = 0;
+    if (VD__UNLIKELY(++map->epoch == 0)) { /* after 2^32 epochs an old entry would look alive */
+        if (map->slots) memset(map->slots, 0, (map->mask + 1) * sizeof(vd__map_slot));
+        map->epoch = 1;
+    }
+}
+
+/* The sub-allocator: two-level segregated fit (Masmano et al., TLSF, 2004), with its nodes beside the memory because the host cannot see into it. Constant time, good fit.
+   It counts in units of 256 bytes: every alignment that buffers ask for, and no two buffers in one atom of memory that is not coherent. */
+enum { VD__UNIT = 256, VD__FIT_SPLIT = 16, VD__FIT_LEVELS = 29 };
+
+typedef struct vd__node {
+    uint32_t at, size;            /* units */
+    uint32_t before, after;       /* neighbours in memory; 0: none */
+    uint32_t previous, next;      /* in the list of free ranges of like size; next also links unused nodes */
+    bool used;
+} vd__node;
+
+typedef struct vd__space {
+    const vd_allocator *allocator;
+    vd__node *nodes;              /* 0 is never used */
+    uint32_t node_count, node_capacity, spare;
+    uint32_t size, taken;         /* units */
+    uint32_t levels;              /* bit l: some list of level l has a range */
+    uint32_t lists[VD__FIT_LEVELS]; /* bit s of level l: heads[l][s] has one */
+    uint32_t heads[VD__FIT_LEVELS][VD__FIT_SPLIT];
+} vd__space;
+
+/* Sizes below 16 have a list each; above, every power of two is cut into 16 lists. */
+static void vd__fit_place(uint32_t size, uint32_t *level, uint32_t *list) {
+    uint32_t top = size < VD__FIT_SPLIT ? 3 : vd__log2(size);
+    *level = top - 3;
+    *list = top == 3 ? size : (size >> (top - 4)) & (VD__FIT_SPLIT - 1);
+}
+
+static void vd__space_link(vd__space *s, uint32_t n) {
+    uint32_t level, list;
+    vd__fit_place(s->nodes[n].size, &level, &list);
+    uint32_t head = s->heads[level][list];
+    s->nodes[n].used = false;
+    s->nodes[n].previous = 0;
+    s->nodes[n].next = head;
+    if (head) s->nodes[head].previous = n;
+    s->heads[level][list] = n;
+    s->lists[level] |= 1u << list;
+    s->levels |= 1u << level;
+}
+
+static void vd__space_unlink(vd__space *s, uint32_t n) {
+    uint32_t level, list;
+    vd__node *node = &s->nodes[n];
+    vd__fit_place(node->size, &level, &list);
+    if (node->next) s->nodes[node->next].previous = node->previous;
+    if (node->previous) s->nodes[node->previous].next = node->next;
+    else s->heads[level][list] = node->next;
+    if (!s->heads[level][list]) s->lists[level] &= ~(1u << list);
+    if (!s->lists[level]) s->levels &= ~(1u << level);
+    node->used = true;
+}
+
+/* A node for a range; the caller has reserved room. */
+static uint32_t vd__space_node(vd__space *s, uint32_t at, uint32_t size) {
+    uint32_t n = s->spare;
+    if (n) s->spare = s->nodes[n].next;
+    else n = s->node_count++;
+    memset(&s->nodes[n], 0, sizeof(vd__node));
+    s->nodes[n].at = at;
+    s->nodes[n].size = size;
+    return n;
+}
+
+static bool vd__space_reserve(vd__space *s, uint32_t more) {
+    void *nodes = s->nodes;
+    bool ok = vd__array_reserve(s->allocator, &nodes, &s->node_capacity, s->node_count + more, sizeof(vd__node));
+    s->nodes = (vd__node *)nodes;
+    return ok;
+}
+
+static bool vd__space_init(vd__space *s, const vd_allocator *allocator, uint32_t size) {
+    memset(s, 0, sizeof *s);
+    s->allocator = allocator;
+    s->size = size;
+    if (!vd__space_reserve(s, 2)) return false;
+    s->node_count = 1;
+    vd__space_link(s, vd__space_node(s, 0, size));
+    return true;
+}
+
+static void vd__space_free(vd__space *s) {
+    vd__free(s->allocator, s->nodes);
+    s->nodes = NULL;
+}
+
+/* A free range of at least `size` units, or 0. The size is rounded up to the next list, so that whatever is found there fits without a search. */
+static uint32_t vd__space_find(const vd__space *s, uint32_t size) {
+    uint32_t level, list;
+    if (size >= VD__FIT_SPLIT) {
+        uint32_t round = (1u << (vd__log2(size) - 4)) - 1;
+        if (size > UINT32_MAX - round) return 0;
+        size += round;
+    }
+    vd__fit_place(size, &level, &list);
+    uint32_t lists = s->lists[level] & (UINT32_MAX << list);
+    if (!lists) {
+        uint32_t levels = level + 1 < VD__FIT_LEVELS ? s->levels & (UINT32_MAX << (level + 1)) : 0;
+        if (!levels) return 0;
+        level = vd__lowest(levels);
+        lists = s->lists[level];
+    }
+    return s->heads[level][vd__lowest(lists)];
+}
+
+/* Cuts node n after `size` units; returns the rest. */
+static uint32_t vd__space_cut(vd__space *s, uint32_t n, uint32_t size) {
+    uint32_t rest = vd__space_node(s, s->nodes[n].at + size, s->nodes[n].size - size);
+    vd__node *node = &s->nodes[n], *tail = &s->nodes[rest];
+    node->size = size;
+    tail->before = n;
+    tail->after = node->after;
+    if (tail->after) s->nodes[tail->after].before = rest;
+    node->after = rest;
+    return rest;
+}
+
+/* `size` and `align` in units, size > 0. Returns the node, 0 when there is no such range. */
+static uint32_t vd__space_take(vd__space *s, uint32_t size, uint32_t align) {
+    uint32_t n = size <= UINT32_MAX - align ? vd__space_find(s, size + align - 1) : 0;
+    if (!n || !vd__space_reserve(s, 2)) return 0;
+    vd__space_unlink(s, n);
+    uint32_t skip = (align - s->nodes[n].at % align) % align;
+    if (skip) {
+        uint32_t rest = vd__space_cut(s, n, skip);
+        vd__space_link(s, n);
+        n = rest;
+        s->nodes[n].used = true;
+    }
+    if (s->nodes[n].size > size) vd__space_link(s, vd__space_cut(s, n, size));
+    s->taken += size;
+    return n;
+}
+
+/* Joins node b, which lies behind a, to a. */
+static void vd__space_join(vd__space *s, uint32_t a, uint32_t b) {
+    s->nodes[a].size += s->nodes[b].size;
+    s->nodes[a].after = s->nodes[b].after;
+    if (s->nodes[a].after) s->nodes[s->nodes[a].after].before = a;
+    s->nodes[b].next = s->spare;
+    s->spare = b;
+}
+
+static void vd__space_give(vd__space *s, uint32_t n) {
+    uint32_t before = s->nodes[n].before, after = s->nodes[n].after;
+    s->taken -= s->nodes[n].size;
+    if (after && !s->nodes[after].used) {
+        vd__space_unlink(s, after);
+        vd__space_join(s, n, after);
+    }
+    if (before && !s->nodes[before].used) {
+        vd__space_unlink(s, before);
+        vd__space_join(s, before, n);
+        n = before;
+    }
+    vd__space_link(s, n);
+}
+
 // >>pool
-/* Handles: slot (24 bits), generation (20) and context (20, from its address) in 64 bits. Objects lie in chunks that never move, so a look-up takes no lock. */
+/* Handles: slot (24 bits), generation (20), kind (2) and context (18, from its address) in 64 bits. Objects lie in chunks that never move, so a look-up takes no lock. */
+
+typedef enum vd__handle_kind { VD__HANDLE_BUFFER, VD__HANDLE_KERNEL, VD__HANDLE_TICKET, VD__HANDLE_KINDS } vd__handle_kind;
+
+/* The head of every pooled object. */
+typedef struct vd__slot {
+    uint64_t id;             /* 0: no live handle. Written last, read first */
+    uint32_t index, generation;
+    struct vd__slot *next;   /* among the unused, or among the garbage */
+    uint64_t value;          /* garbage: the timeline value that ends its last use */
+    uint64_t stamp;          /* garbage: lists begun before this one may still hold it; 0: none can */
+    uint32_t kind;
+} vd__slot;
+
+enum { VD__CHUNK_FIRST = 64, VD__CHUNKS = 19 }; /* chunk k has 64 << k slots; 19 chunks hold the 2^24 that an id can name */
+
+typedef struct vd__pool {
+    const vd_allocator *allocator;
+    void *chunks[VD__CHUNKS];
+    size_t item_size;
+    uint64_t tag;            /* kind and context as they stand in an id */
+    vd__slot *unused;
+    uint32_t made, alive;
+    uint32_t kind;
+} vd__pool;
+
+/* An id: slot 0–23, generation 24–43, kind 44–45, context 46–63. */
+#define VD__ID_SLOT_MASK 0xFFFFFFu
+#define VD__ID_KIND(id) ((uint32_t)((id) >> 44) & 3u)
+#define VD__ID_CONTEXT(id) ((uint32_t)((id) >> 46))
+#define VD__GENERATION_MASK 0xFFFFFu
+
+static inline vd__slot *vd__pool_at(const vd__pool *pool, uint32_t index) {
+    uint32_t at = index + VD__CHUNK_FIRST, top = vd__log2(at), level = top - 6;
+    uint8_t *chunk = level < VD__CHUNKS ? (uint8_t *)vd__load_pointer(&pool->chunks[level]) : NULL;
+    return chunk ? (vd__slot *)(void *)(chunk + (at - (1u << top)) * pool->item_size) : NULL;
+}
+
+/* The object of a live handle, or NULL. Takes no lock: chunks never move and the id is read with acquire. */
+static inline vd__slot *vd__pool_find(const vd__pool *pool, uint64_t id) {
+    vd__slot *slot = vd__pool_at(pool, (uint32_t)id & VD__ID_SLOT_MASK);
+    return slot && id && vd__load64(&slot->id) == id ? slot : NULL;
+}
+
+/* Why an id that vd__pool_find refused is no object of this pool. */
+static const char *vd__pool_reason(const vd__pool *pool, uint64_t id) {
+    static const char *const other[4] = { "is a buffer", "is a kernel", "is a ticket", "is no handle" };
+    if (!id) return "is none (id 0)";
+    if (VD__ID_CONTEXT(id) != (uint32_t)(pool->tag >> 46)) return "belongs to another context";
+    if (VD__ID_KIND(id) != pool->kind) return other[VD__ID_KIND(id)];
+    return "was destroyed";
+}
+
+static void vd__pool_init(vd__pool *pool, const vd_allocator *allocator, vd__handle_kind kind, uint32_t context, size_t item_size) {
+    memset(pool, 0, sizeof *pool);
+    pool->allocator = allocator;
+    pool->item_size = (item_size + 15) & ~(size_t)15;
+    pool->kind = (uint32_t)kind;
+    pool->tag = ((uint64_t)kind << 44) | ((uint64_t)context << 46);
+}
+
+/* An object without a handle, its body zeroed; NULL: no memory or 2^24 objects. The caller holds the context's lock. */
+static vd__slot *vd__pool_take(vd__pool *pool) {
+    vd__slot *slot = pool->unused;
+    if (slot) pool->unused = slot->next;
+    else {
+        if (pool->made > VD__ID_SLOT_MASK) return NULL;
+        uint32_t at = pool->made + VD__CHUNK_FIRST, level = vd__log2(at) - 6;
+        if (level >= VD__CHUNKS) return NULL;
+        if (!pool->chunks[level]) {
+            void *chunk = vd__alloc_zeroed(pool->allocator, ((size_t)VD__CHUNK_FIRST << level) * pool->item_size);
+            if (!chunk) return NULL;
+            vd__store_pointer(&pool->chunks[level], chunk);
+        }
+        slot = vd__pool_at(pool, pool->made);
+        slot->index = pool->made++;
+        slot->kind = pool->kind;
+    }
+    memset(slot + 1, 0, pool->item_size - sizeof *slot);
+    slot->next = NULL;
+    return slot;
+}
+
+/* Gives the finished object its handle. */
+static uint64_t vd__pool_open(vd__pool *pool, vd__slot *slot) {
+    slot->generation = (slot->generation + 1) & VD__GENERATION_MASK;
+    uint64_t id = pool->tag | ((uint64_t)slot->generation << 24) | slot->index;
+    pool->alive++;
+    vd__store64(&slot->id, id);
+    return id;
+}
+
+/* The handle dies; the object stays until vd__pool_give. */
+static void vd__pool_close(vd__pool *pool, vd__slot *slot) {
+    vd__store64(&slot->id, 0);
+    pool->alive--;
+}
+
+static void vd__pool_give(vd__pool *pool, vd__slot *slot) {
+    slot->next = pool->unused;
+    pool->unused = slot;
+}
+
+static void vd__pool_free(vd__pool *pool) {
+    for (int i = 0; i < VD__CHUNKS; i++) vd__free(pool->allocator, pool->chunks[i]);
+}
 
 // >>objects
 /* What stands behind the handles. `native` fields belong to the backend. */
@@ -511,6 +1028,197 @@ typedef struct vd__commands {
 
 typedef struct vd__copy_range { uint64_t from, to, size; } vd__copy_range;
 
+/* What a backend may use of the world above. */
+struct vd__host {
+    vd_allocator allocator;    /* counts what passes through it */
+    void (*log)(void *user, vd_log_level level, const char *message);
+    void *log_user;
+    bool debug;
+    const vd_device_info *dummy; /* while a context is created */
+};
+
+typedef struct vd__driver {
+    const vd__backend *backend;
+    const vd__host *host;
+    void *native;
+} vd__driver;
+
+/* The part of a device that backends see. */
+struct vd__device {
+    vd__driver *driver;
+    vd_device_info info;
+    void *native;
+};
+
+/* ---- what only the generic part sees ---- */
+
+/* A block with its sub-allocator; `own`: for one resource. */
+typedef struct vd__heap_block {
+    vd__block block;           /* first, so that a vd__memory's block leads here */
+    vd__space space;
+    bool own;
+    struct vd__heap_block *next;
+} vd__heap_block;
+
+typedef struct vd__heap {
+    vd__heap_block *blocks[32]; /* by memory type */
+    uint64_t block_bytes;       /* usual size of a block */
+    uint64_t block_count, bytes; /* driver allocations now held */
+} vd__heap;
+
+/* A driver buffer with its place in a block and its last uses on the queue. */
+typedef struct vd__storage {
+    vd__memory memory;
+    uint32_t node;             /* in the block's space; 0: the block is its own */
+    uint32_t pins;             /* host copies under way, which hold no lock */
+    uint64_t used, written;    /* timeline values */
+} vd__storage;
+
+typedef struct vd__buffer {
+    vd__slot slot;
+    vd__storage storage;
+    char *name;
+    vd_type type;
+    uint64_t shape[4], size;
+} vd__buffer;
+
+typedef struct vd__kernel {
+    vd__slot slot;
+    vd__kernel_code code;
+    void *arena;               /* holds what the next pointers point to */
+    const char *name;
+    vd_arg_info *args;
+    vd_hidden_info *hidden;
+    uint32_t *bindings;        /* arguments of kind VD_ARG_BINDING by ascending binding number */
+    int arg_count, hidden_count;
+    uint32_t binding_count, value_bytes, local_size[3], shared_bytes;
+    bool base[3];              /* axes that can be split: they have VD_HIDDEN_GROUP_BASE */
+    bool writes;               /* some argument is written and may not alias */
+    uint64_t features;
+} vd__kernel;
+
+/* A piece of mapped staging memory, dealt out from its start; empty again when all that used it is done. */
+typedef struct vd__stage {
+    vd__storage storage;
+    uint64_t filled;
+    uint64_t value;            /* last submission that uses it */
+    vd_list *owner;            /* the list that fills it */
+    uint32_t pins;             /* ranges that a host copy or a ticket holds */
+    struct vd__stage *next;
+} vd__stage;
+
+typedef struct vd__slice { vd__stage *stage; uint64_t offset; } vd__slice;
+
+typedef struct vd__ticket {
+    vd__slot slot;
+    vd__slice slice;
+    uint64_t size, value;      /* value 0: not submitted yet */
+    vd_list *list;             /* the unsubmitted list it was begun in */
+    bool discarded;
+    struct vd__ticket *next;   /* in that list */
+} vd__ticket;
+
+typedef struct vd__recording {
+    vd__commands commands;
+    struct vd__recording *next;
+} vd__recording;
+
+enum { VD__RANGES = 4 };
+
+typedef struct vd__range { uint64_t begin, end; } vd__range;
+
+/* What commands since the last barrier did to one memory. */
+typedef struct vd__touched {
+    uint32_t serial, read_count, write_count;
+    vd__range reads[VD__RANGES], writes[VD__RANGES];
+} vd__touched;
+
+typedef struct vd__hazards {
+    const vd_allocator *allocator;
+    vd__map map;               /* serial → index of items */
+    vd__touched *items;
+    uint32_t count, capacity;
+    uint32_t stages;           /* in which they did it */
+    bool lost_count;           /* no host memory for more items: everything conflicts until the next barrier */
+} vd__hazards;
+
+/* One access of a command. */
+typedef struct vd__access {
+    vd__storage *storage;
+    uint64_t offset, size;
+    uint32_t mode;             /* VD_READ, VD_WRITE */
+} vd__access;
+
+/* The memory that an unsubmitted list uses. */
+typedef struct vd__use { vd__storage *storage; bool written; } vd__use;
+
+typedef enum vd__list_state { VD__LIST_FREE, VD__LIST_OPEN, VD__LIST_ENDED } vd__list_state;
+
+struct vd_list {
+    struct vd_context *ctx;
+    struct vd__queue *queue;
+    bool immediate;
+    vd__list_state state;
+    uint64_t stamp;            /* order of vd_list_begin */
+    vd_result error;           /* the first one, with its text */
+    char *error_text;
+    vd__recording *recording;  /* NULL until the first command */
+    uint32_t commands;
+    uint64_t staged;           /* bytes */
+    uint32_t host_stages;      /* those whose writes the host may read: a barrier to the host ends the recording */
+    bool barred;               /* has a barrier: `entry` is what lies before it, `hazards` what lies behind the last */
+    vd__hazards hazards, entry;
+    vd__map use_map;           /* serial → index of uses */
+    vd__use *uses;
+    uint32_t use_count, use_capacity;
+    vd__stage *stages[VD__MEMORY_KINDS]; /* being filled */
+    vd__ticket *tickets;
+    vd_stats stats;
+    struct vd_list *next;      /* all lists of the context */
+};
+
+/* A submission that failed. */
+typedef struct vd__failure {
+    uint64_t value;
+    vd_result result;
+    bool reported;
+    char text[192];
+} vd__failure;
+
+enum { VD__FAILURES = 16 };
+
+typedef struct vd__queue {
+    struct vd_context *ctx;
+    vd__mutex lock;            /* of everything but `completed` */
+    uint32_t index;
+    uint64_t submitted;        /* last value handed to the device */
+    uint64_t completed;        /* last value seen reached; read without the lock */
+    vd_list open;              /* the open batch; its event will be submitted + 1 */
+    vd__recording *oldest, *newest; /* sent recordings, ready for reuse from the oldest on */
+    vd__stage *stages[VD__MEMORY_KINDS];
+    uint64_t stage_bytes[VD__MEMORY_KINDS];
+    vd__failure failures[VD__FAILURES]; /* a ring */
+    uint32_t failure_count;    /* ever; read without the lock */
+} vd__queue;
+
+struct vd_context {
+    vd__host host;
+    vd__counter counter;
+    vd__driver driver;
+    vd__device device;
+    bool driver_open, device_open;
+    uint32_t tag;              /* context part of handles and events, not 0 */
+    uint32_t lost;             /* sticky */
+    vd__mutex lock;            /* of what follows; taken after a queue's */
+    vd__pool buffers, kernels, tickets;
+    vd__heap heap;
+    uint32_t serial;
+    uint64_t list_stamp;
+    vd_list *lists;
+    vd__slot *garbage, *garbage_end; /* dead handles whose work may not be done, oldest first */
+    vd__queue queue;
+};
+
 // >>backend
 /* The contract with a backend.
 
@@ -518,7 +1226,8 @@ typedef struct vd__copy_range { uint64_t from, to, size; } vd__copy_range;
    only called with arguments that were checked, and sets the error text only for failures of its driver (vd__fail with the driver's words).
    `driver` is the opened library with its instance, `device` one opened device; both carry `native` pointers that belong to the backend and are freed by the close operation.
    Every create that fails leaves nothing behind. Every destroy takes what its create made and is called once, with no work using it left.
-   Calls with the same `commands` or the same queue never overlap (the caller holds the queue's lock); all others may.
+   Calls with the same `commands` or the same queue never overlap (the caller holds the queue's lock), but for queue_value and queue_wait, which come at any time without it; nor do
+   the block and memory operations of one device, but for block_sync. All others may.
 
    driver_open       loads the library and makes an instance. VD_ERROR_NO_DEVICE: nothing here, try the next backend.
    driver_devices    fills in what there is, usable or not, best information first; returns the count.
@@ -572,26 +1281,15 @@ typedef struct vd__copy_range { uint64_t from, to, size; } vd__copy_range;
     X(uint64_t, queue_value, (vd__device *dev, uint32_t queue)) \
     X(vd_result, queue_wait, (vd__device *dev, uint32_t queue, uint64_t value, uint64_t timeout_ns))
 
-typedef struct vd__host { /* what a backend may use of the world above */
-    vd_allocator allocator;
-    void (*log)(void *user, vd_log_level level, const char *message);
-    void *log_user;
-    bool debug;
-    const vd_device_info *dummy;
-} vd__host;
-
-typedef struct vd__driver {
-    const vd__backend *backend;
-    const vd__host *host;
-    void *native;
-} vd__driver;
-
-/* The part of a device that backends see; the generic part wraps it. */
-struct vd__device {
-    vd__driver *driver;
-    vd_device_info info;
-    void *native;
-};
+static void vd__logf(const vd__host *host, vd_log_level level, const char *format, ...) {
+    char text[1024];
+    va_list args;
+    if (!host->log) return;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    host->log(host->log_user, level, text);
+}
 
 #define VD__BACKEND_MEMBER(result, name, args) result (*name) args;
 struct vd__backend {
@@ -605,45 +1303,4744 @@ struct vd__backend {
 #define VD__BACKEND_DUMMY(result, name, args) static result vd__dummy_##name args;
 #define VD__BACKEND_DUMMY_ENTRY(result, name, args) vd__dummy_##name,
 
+#if VD__HAS_VULKAN
+VD__BACKEND_OPERATIONS(VD__BACKEND_VULKAN)
+#endif
+
 // >>dummy
 /* No device: limits set by hand, transfers between host arrays, kernels checked and not run. */
+
+VD__BACKEND_OPERATIONS(VD__BACKEND_DUMMY)
+static const vd__backend vd__backend_dummy = { VD_BACKEND_DUMMY, "dummy", VD__BACKEND_OPERATIONS(VD__BACKEND_DUMMY_ENTRY) };
+
+enum { VD__DUMMY_DEVICE, VD__DUMMY_UPLOAD, VD__DUMMY_READBACK }; /* memory types */
+
+typedef struct vd__dummy_device {
+    uint64_t taken[3];         /* bytes by memory type */
+    uint64_t value;            /* the timeline: work is done when it is submitted */
+} vd__dummy_device;
+
+/* A transfer; commands are run when they are submitted, which may be in another order than they were recorded in. */
+typedef struct vd__dummy_op {
+    uint8_t *to;
+    const uint8_t *from;       /* NULL: fill with word */
+    uint64_t size;
+    uint32_t word;
+} vd__dummy_op;
+
+typedef struct vd__dummy_commands {
+    vd__dummy_op *ops;
+    uint32_t count, capacity;
+    bool broken;               /* no host memory for an op: the submission fails */
+} vd__dummy_commands;
+
+static vd__dummy_device *vd__dummy_of(vd__device *dev) { return (vd__dummy_device *)dev->native; }
+static vd__dummy_commands *vd__dummy_ops(const vd__commands *c) { return (vd__dummy_commands *)(uintptr_t)c->native[0]; }
+static uint8_t *vd__dummy_bytes(const vd__memory *m) { return (uint8_t *)(uintptr_t)m->native[0]; }
+static const vd_allocator *vd__dummy_allocator(vd__device *dev) { return &dev->driver->host->allocator; }
+
+/* A common desktop device; fields that the caller's description leaves at zero come from here too. */
+static void vd__dummy_info(const vd_device_info *given, vd_device_info *out) {
+    static const vd_limits usual = { { 65535, 65535, 65535 }, { 1024, 1024, 64 }, 1024, 48 << 10, 128, 16, 16, 32, 32, 32, 1ull << 31, 1ull << 31 };
+    memset(out, 0, sizeof *out);
+    if (given) *out = *given;
+    else {
+        out->features = (1u << 14) - 1;
+        out->timestamp_ns = 1;
+        out->type = VD_DEVICE_DISCRETE;
+    }
+    out->backend = VD_BACKEND_DUMMY;
+    out->index = 0;
+    if (!out->name[0]) memcpy(out->name, "dummy", sizeof "dummy");
+    if (!out->device_memory) out->device_memory = 4ull << 30;
+    if (!given) out->host_memory = 16ull << 30;
+    if (!out->api_version[0]) out->api_version[0] = 1;
+    vd_limits *l = &out->limits;
+#define VD__DUMMY_USUAL(field) if (!l->field) l->field = usual.field
+    for (int i = 0; i < 3; i++) {
+        VD__DUMMY_USUAL(max_groups[i]);
+        VD__DUMMY_USUAL(max_local_size[i]);
+    }
+    VD__DUMMY_USUAL(max_local_invocations);
+    VD__DUMMY_USUAL(max_shared_bytes);
+    VD__DUMMY_USUAL(max_push_bytes);
+    VD__DUMMY_USUAL(max_bindings);
+    VD__DUMMY_USUAL(binding_alignment);
+    VD__DUMMY_USUAL(subgroup_size);
+    VD__DUMMY_USUAL(min_subgroup_size);
+    VD__DUMMY_USUAL(max_subgroup_size);
+    VD__DUMMY_USUAL(max_binding_bytes);
+    VD__DUMMY_USUAL(max_buffer_bytes);
+#undef VD__DUMMY_USUAL
+}
+
+static vd_result vd__dummy_driver_open(vd__driver *driver) {
+    (void)driver;
+    return VD_OK;
+}
+
+static int vd__dummy_driver_devices(vd__driver *driver, vd_device_info *out, int capacity) {
+    if (capacity > 0) vd__dummy_info(driver->host->dummy, out);
+    return 1;
+}
+
+static void vd__dummy_driver_close(vd__driver *driver) { (void)driver; }
+
+static vd_result vd__dummy_device_open(vd__driver *driver, int index, uint64_t disable, vd__device *dev) {
+    if (index != 0) return vd__fail(VD_ERROR_NO_DEVICE, "the dummy backend has device 0 only");
+    dev->driver = driver;
+    dev->native = vd__alloc_zeroed(&driver->host->allocator, sizeof(vd__dummy_device));
+    if (!dev->native) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory for the dummy device");
+    vd__dummy_info(driver->host->dummy, &dev->info);
+    dev->info.features &= ~disable;
+    return VD_OK;
+}
+
+static void vd__dummy_device_close(vd__device *dev) {
+    vd__free(vd__dummy_allocator(dev), dev->native);
+    dev->native = NULL;
+}
+
+static uint64_t vd__dummy_capacity(const vd__device *dev, uint32_t type) {
+    return type == VD__DUMMY_DEVICE || !dev->info.host_memory ? dev->info.device_memory : dev->info.host_memory;
+}
+
+static vd_result vd__dummy_block_create(vd__device *dev, vd__block *block) {
+    uint64_t *taken = &vd__dummy_of(dev)->taken[block->type], capacity = vd__dummy_capacity(dev, block->type);
+    if (block->size > capacity - *taken)
+        return vd__fail(VD_ERROR_OUT_OF_DEVICE_MEMORY, "a block of %llu bytes does not fit, %llu of %llu bytes are taken", (unsigned long long)block->size,
+                        (unsigned long long)*taken, (unsigned long long)capacity);
+    void *bytes = vd__alloc(vd__dummy_allocator(dev), (size_t)block->size);
+    if (!bytes) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory for a block of %llu bytes", (unsigned long long)block->size);
+    *taken += block->size;
+    block->native[0] = (uintptr_t)bytes;
+    block->mapped = block->type != VD__DUMMY_DEVICE || dev->info.shared_memory ? (uint8_t *)bytes : NULL;
+    block->host_cached = block->type != VD__DUMMY_UPLOAD;
+    block->coherent = true;
+    return VD_OK;
+}
+
+static void vd__dummy_block_destroy(vd__device *dev, vd__block *block) {
+    vd__dummy_of(dev)->taken[block->type] -= block->size;
+    vd__free(vd__dummy_allocator(dev), (void *)(uintptr_t)block->native[0]);
+}
+
+static vd_result vd__dummy_block_sync(vd__device *dev, vd__block *block, uint64_t offset, uint64_t size, bool to_host) {
+    (void)dev, (void)block, (void)offset, (void)size, (void)to_host;
+    return VD_OK;
+}
+
+static uint32_t vd__dummy_memory_types(vd__device *dev, vd__memory_kind kind, uint32_t mask) {
+    (void)dev;
+    return mask & (1u << (kind == VD__MEMORY_DEVICE ? VD__DUMMY_DEVICE : kind == VD__MEMORY_UPLOAD ? VD__DUMMY_UPLOAD : VD__DUMMY_READBACK));
+}
+
+static vd_result vd__dummy_memory_create(vd__device *dev, vd__memory *m, vd__need *need) {
+    need->size = m->size;
+    need->align = dev->info.limits.binding_alignment;
+    need->types = 7;
+    return VD_OK;
+}
+
+static vd_result vd__dummy_memory_bind(vd__device *dev, vd__memory *m) {
+    m->native[0] = m->block->native[0] + m->offset;
+    m->address = dev->info.features & VD_FEATURE_ADDRESS ? m->native[0] : 0;
+    return VD_OK;
+}
+
+static void vd__dummy_memory_destroy(vd__device *dev, vd__memory *m) { (void)dev, (void)m; }
+
+static vd_result vd__dummy_kernel_create(vd__device *dev, const vd_kernel_desc *desc, vd__kernel_code *code) {
+    (void)dev, (void)desc, (void)code;
+    return VD_OK;
+}
+
+static void vd__dummy_kernel_destroy(vd__device *dev, vd__kernel_code *code) { (void)dev, (void)code; }
+
+static vd_result vd__dummy_commands_create(vd__device *dev, vd__commands *c) {
+    void *ops = vd__alloc_zeroed(vd__dummy_allocator(dev), sizeof(vd__dummy_commands));
+    c->native[0] = (uintptr_t)ops;
+    return ops ? VD_OK : vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory for a recording");
+}
+
+static void vd__dummy_commands_destroy(vd__device *dev, vd__commands *c) {
+    vd__free(vd__dummy_allocator(dev), vd__dummy_ops(c)->ops);
+    vd__free(vd__dummy_allocator(dev), vd__dummy_ops(c));
+}
+
+static vd_result vd__dummy_commands_begin(vd__device *dev, vd__commands *c) {
+    (void)dev;
+    vd__dummy_ops(c)->count = 0;
+    vd__dummy_ops(c)->broken = false;
+    return VD_OK;
+}
+
+static vd_result vd__dummy_commands_end(vd__device *dev, vd__commands *c) {
+    (void)dev;
+    return vd__dummy_ops(c)->broken ? vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory for the commands of a recording") : VD_OK;
+}
+
+static void vd__dummy_record_barrier(vd__device *dev, vd__commands *c, uint32_t from, uint32_t to) { (void)dev, (void)c, (void)from, (void)to; }
+
+static vd_result vd__dummy_record_launch(vd__device *dev, vd__commands *c, const vd__launch *launch) {
+    (void)dev, (void)c, (void)launch;
+    return VD_OK;
+}
+
+static void vd__dummy_record(vd__device *dev, vd__commands *c, uint8_t *to, const uint8_t *from, uint64_t size, uint32_t word) {
+    vd__dummy_commands *d = vd__dummy_ops(c);
+    void *ops = d->ops;
+    if (!vd__array_reserve(vd__dummy_allocator(dev), &ops, &d->capacity, d->count + 1, sizeof(vd__dummy_op))) {
+        d->broken = true;
+        return;
+    }
+    d->ops = (vd__dummy_op *)ops;
+    vd__dummy_op *op = &d->ops[d->count++];
+    op->to = to;
+    op->from = from;
+    op->size = size;
+    op->word = word;
+}
+
+static void vd__dummy_record_copy(vd__device *dev, vd__commands *c, const vd__memory *to, const vd__memory *from, const vd__copy_range *ranges, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) vd__dummy_record(dev, c, vd__dummy_bytes(to) + ranges[i].to, vd__dummy_bytes(from) + ranges[i].from, ranges[i].size, 0);
+}
+
+static void vd__dummy_record_fill(vd__device *dev, vd__commands *c, const vd__memory *to, uint64_t offset, uint64_t size, uint32_t word) {
+    vd__dummy_record(dev, c, vd__dummy_bytes(to) + offset, NULL, size, word);
+}
+
+static vd_result vd__dummy_queue_submit(vd__device *dev, uint32_t queue, const vd__commands *c, uint64_t value) {
+    (void)queue;
+    const vd__dummy_commands *d = c ? vd__dummy_ops(c) : NULL;
+    for (uint32_t i = 0; d && i < d->count; i++) {
+        const vd__dummy_op *op = &d->ops[i];
+        if (op->from) memcpy(op->to, op->from, (size_t)op->size);
+        else
+            for (uint64_t at = 0; at < op->size; at += 4) memcpy(op->to + at, &op->word, 4);
+    }
+    vd__store64(&vd__dummy_of(dev)->value, value);
+    return VD_OK;
+}
+
+static uint64_t vd__dummy_queue_value(vd__device *dev, uint32_t queue) {
+    (void)queue;
+    return vd__load64(&vd__dummy_of(dev)->value);
+}
+
+static vd_result vd__dummy_queue_wait(vd__device *dev, uint32_t queue, uint64_t value, uint64_t timeout_ns) {
+    (void)timeout_ns;
+    return vd__dummy_queue_value(dev, queue) >= value ? VD_OK : VD_TIMEOUT;
+}
 
 // >>vulkan api
 /* The functions of Vulkan that we use, one list for the instance and one for the device; tables per driver and device, no globals besides volk's loader. */
 
+#if VD__HAS_VULKAN
+#if defined(VULKAN_H_) && !defined(VK_NO_PROTOTYPES)
+#error "vkdispatch: define VK_NO_PROTOTYPES before vulkan/vulkan.h is included, or include vkdispatch.h with its implementation first"
+#endif
+#if VD__HAS_VOLK_IMPLEMENTATION
+#define VOLK_IMPLEMENTATION
+#endif
+#include <volk.h>
+
+#define VD__VK_LOADER_FUNCTIONS(X) \
+    X(vkEnumerateInstanceVersion) \
+    X(vkEnumerateInstanceExtensionProperties) \
+    X(vkEnumerateInstanceLayerProperties) \
+    X(vkCreateInstance)
+
+#define VD__VK_INSTANCE_FUNCTIONS(X) \
+    X(vkDestroyInstance) \
+    X(vkEnumeratePhysicalDevices) \
+    X(vkEnumerateDeviceExtensionProperties) \
+    X(vkGetPhysicalDeviceProperties) \
+    X(vkGetPhysicalDeviceProperties2) \
+    X(vkGetPhysicalDeviceFeatures2) \
+    X(vkGetPhysicalDeviceMemoryProperties2) \
+    X(vkGetPhysicalDeviceQueueFamilyProperties) \
+    X(vkCreateDevice) \
+    X(vkGetDeviceProcAddr)
+
+#define VD__VK_DEVICE_FUNCTIONS(X) \
+    X(vkDestroyDevice) \
+    X(vkDeviceWaitIdle) \
+    X(vkGetDeviceQueue) \
+    X(vkQueueSubmit) \
+    X(vkCreateSemaphore) \
+    X(vkDestroySemaphore) \
+    X(vkGetSemaphoreCounterValue) \
+    X(vkWaitSemaphores) \
+    X(vkAllocateMemory) \
+    X(vkFreeMemory) \
+    X(vkMapMemory) \
+    X(vkFlushMappedMemoryRanges) \
+    X(vkInvalidateMappedMemoryRanges) \
+    X(vkCreateBuffer) \
+    X(vkDestroyBuffer) \
+    X(vkGetBufferMemoryRequirements) \
+    X(vkBindBufferMemory) \
+    X(vkGetBufferDeviceAddress) \
+    X(vkCreateShaderModule) \
+    X(vkDestroyShaderModule) \
+    X(vkCreatePipelineCache) \
+    X(vkDestroyPipelineCache) \
+    X(vkCreatePipelineLayout) \
+    X(vkDestroyPipelineLayout) \
+    X(vkCreateComputePipelines) \
+    X(vkDestroyPipeline) \
+    X(vkCreateDescriptorSetLayout) \
+    X(vkDestroyDescriptorSetLayout) \
+    X(vkCreateDescriptorPool) \
+    X(vkDestroyDescriptorPool) \
+    X(vkAllocateDescriptorSets) \
+    X(vkUpdateDescriptorSets) \
+    X(vkCreateCommandPool) \
+    X(vkDestroyCommandPool) \
+    X(vkResetCommandPool) \
+    X(vkAllocateCommandBuffers) \
+    X(vkBeginCommandBuffer) \
+    X(vkEndCommandBuffer) \
+    X(vkCmdBindPipeline) \
+    X(vkCmdBindDescriptorSets) \
+    X(vkCmdPushConstants) \
+    X(vkCmdDispatch) \
+    X(vkCmdPipelineBarrier) \
+    X(vkCmdCopyBuffer) \
+    X(vkCmdFillBuffer)
+
+/* What a VkResult is called, and what it is for our caller. */
+#define VD__VK_RESULTS(X) \
+    X(VK_TIMEOUT, VD_TIMEOUT) \
+    X(VK_ERROR_OUT_OF_HOST_MEMORY, VD_ERROR_OUT_OF_MEMORY) \
+    X(VK_ERROR_OUT_OF_DEVICE_MEMORY, VD_ERROR_OUT_OF_DEVICE_MEMORY) \
+    X(VK_ERROR_OUT_OF_POOL_MEMORY, VD_ERROR_OUT_OF_DEVICE_MEMORY) \
+    X(VK_ERROR_FRAGMENTATION, VD_ERROR_OUT_OF_DEVICE_MEMORY) \
+    X(VK_ERROR_FRAGMENTED_POOL, VD_ERROR_OUT_OF_DEVICE_MEMORY) \
+    X(VK_ERROR_TOO_MANY_OBJECTS, VD_ERROR_OUT_OF_DEVICE_MEMORY) \
+    X(VK_ERROR_DEVICE_LOST, VD_ERROR_DEVICE_LOST) \
+    X(VK_ERROR_MEMORY_MAP_FAILED, VD_ERROR_OUT_OF_MEMORY) \
+    X(VK_ERROR_INITIALIZATION_FAILED, VD_ERROR_BACKEND) \
+    X(VK_ERROR_LAYER_NOT_PRESENT, VD_ERROR_BACKEND) \
+    X(VK_ERROR_EXTENSION_NOT_PRESENT, VD_ERROR_BACKEND) \
+    X(VK_ERROR_FEATURE_NOT_PRESENT, VD_ERROR_BACKEND) \
+    X(VK_ERROR_INCOMPATIBLE_DRIVER, VD_ERROR_NO_DEVICE) \
+    X(VK_ERROR_INVALID_SHADER_NV, VD_ERROR_COMPILE) \
+    X(VK_ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS, VD_ERROR_BACKEND) \
+    X(VK_ERROR_UNKNOWN, VD_ERROR_BACKEND)
+
+#define VD__VK_MEMBER(name) PFN_##name name;
+
+typedef struct vd__vk_driver {
+    VD__VK_LOADER_FUNCTIONS(VD__VK_MEMBER)
+    VD__VK_INSTANCE_FUNCTIONS(VD__VK_MEMBER)
+    VkInstance instance;
+    VkDebugUtilsMessengerEXT messenger;
+    uint32_t version;          /* of the instance, at most 1.3 */
+    VkPhysicalDevice *devices;
+    uint32_t device_count;
+} vd__vk_driver;
+
+/* Which bindings a kernel has. Kernels with the same ones share the layout, so that descriptor sets can be kept from one recording to the next. */
+typedef struct vd__vk_layout {
+    VkDescriptorSetLayout handle;
+    uint64_t bindings;         /* bit mask of storage buffers in set 0 */
+    uint32_t uniform;          /* 1 + binding of the block of values; 0: no such binding */
+} vd__vk_layout;
+
+typedef struct vd__vk_device {
+    VD__VK_DEVICE_FUNCTIONS(VD__VK_MEMBER)
+    VkDevice handle;
+    VkQueue queue;
+    VkSemaphore timeline;
+    VkPipelineCache cache;
+    uint32_t family;
+    uint32_t uniform_alignment;
+    uint64_t atom;             /* flushed and invalidated ranges are multiples of it */
+    bool address;
+    bool shared_memory;
+    VkPhysicalDeviceMemoryProperties memory;
+    vd__mutex lock;            /* of the layouts */
+    vd__vk_layout *layouts;
+    uint32_t layout_count, layout_capacity;
+} vd__vk_device;
+
+/* Declares a zeroed Vulkan struct with its type filled in. */
+#define VD__VK_STRUCT(type, name, structure_type) \
+    type name; \
+    memset(&name, 0, sizeof name); \
+    name.sType = structure_type
+
+/* Vulkan's handles are pointers or 64-bit numbers, by platform. */
+#define VD__VK_PACK(handle) ((uint64_t)(handle))
+#define VD__VK_UNPACK(type, bits) ((type)(bits))
+
+static vd__vk_driver *vd__vk_driver_of(const vd__driver *driver) { return (vd__vk_driver *)driver->native; }
+static vd__vk_device *vd__vk_device_of(const vd__device *dev) { return (vd__vk_device *)dev->native; }
+static const vd_allocator *vd__vk_allocator(const vd__device *dev) { return &dev->driver->host->allocator; }
+
+static const char *vd__vk_result_name(VkResult result) {
+#define VD__VK_RESULT_NAME(vk, vd) case vk: return #vk;
+    switch (result) { VD__VK_RESULTS(VD__VK_RESULT_NAME) default: return NULL; }
+#undef VD__VK_RESULT_NAME
+}
+
+static vd_result vd__vk_result_code(VkResult result) {
+#define VD__VK_RESULT_CODE(vk, vd) case vk: return vd;
+    switch (result) { VD__VK_RESULTS(VD__VK_RESULT_CODE) default: return VD_ERROR_BACKEND; }
+#undef VD__VK_RESULT_CODE
+}
+
+/* Sets "Vulkan: <call> failed: VK_ERROR_…" with a result of our caller's choice. */
+static vd_result vd__vk_fail_as(vd_result code, VkResult result, const char *format, va_list args) {
+    char call[256];
+    vsnprintf(call, sizeof call, format, args);
+    const char *name = vd__vk_result_name(result);
+    if (name) return vd__fail(code, "Vulkan: %s failed: %s", call, name);
+    return vd__fail(code, "Vulkan: %s failed: VkResult %d", call, (int)result);
+}
+
+static VD__PRINTF(2, 3) vd_result vd__vk_fail(VkResult result, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    vd_result code = vd__vk_fail_as(vd__vk_result_code(result), result, format, args);
+    va_end(args);
+    return code;
+}
+
+/* Opens libvulkan once in the process. An application that opened its own volk keeps it as it is. */
+static bool vd__vk_library_open(void) {
+    static vd__mutex lock = VD__MUTEX_INIT;
+    vd__mutex_lock(&lock);
+    bool open = vkGetInstanceProcAddr != NULL || volkInitialize() == VK_SUCCESS;
+    vd__mutex_unlock(&lock);
+    return open && vkGetInstanceProcAddr != NULL;
+}
+
+/* Both fill a table and return the name of the first function that is missing, or NULL. */
+static const char *vd__vk_load_loader(vd__vk_driver *vk) {
+    const char *missing = NULL;
+#define VD__VK_LOAD(name) if (!(vk->name = (PFN_##name)vkGetInstanceProcAddr(NULL, #name)) && !missing) missing = #name;
+    VD__VK_LOADER_FUNCTIONS(VD__VK_LOAD)
+#undef VD__VK_LOAD
+    return missing;
+}
+
+static const char *vd__vk_load_instance(vd__vk_driver *vk) {
+    const char *missing = NULL;
+#define VD__VK_LOAD(name) if (!(vk->name = (PFN_##name)vkGetInstanceProcAddr(vk->instance, #name)) && !missing) missing = #name;
+    VD__VK_INSTANCE_FUNCTIONS(VD__VK_LOAD)
+#undef VD__VK_LOAD
+    return missing;
+}
+
+static const char *vd__vk_load_device(const vd__vk_driver *driver, vd__vk_device *vk) {
+    const char *missing = NULL;
+#define VD__VK_LOAD(name) if (!(vk->name = (PFN_##name)driver->vkGetDeviceProcAddr(vk->handle, #name)) && !missing) missing = #name;
+    VD__VK_DEVICE_FUNCTIONS(VD__VK_LOAD)
+#undef VD__VK_LOAD
+    return missing;
+}
+#endif /* VD__HAS_VULKAN */
+
 // >>vulkan device
 /* Instance, device information, opening a device with the features it has. */
+
+#if VD__HAS_VULKAN
+#define VD__VK_VALIDATION "VK_LAYER_KHRONOS_validation"
+
+/* Extensions of a device that we use where offered, and since which version they are part of Vulkan. The first stands for Vulkan 1.2 itself. */
+#define VD__VK_EXTENSIONS(X) \
+    X(CORE_1_2, "", VK_API_VERSION_1_2) \
+    X(PORTABILITY, "VK_KHR_portability_subset", UINT32_MAX) \
+    X(BUDGET, "VK_EXT_memory_budget", UINT32_MAX) \
+    X(ATOMIC_FLOAT, "VK_EXT_shader_atomic_float", UINT32_MAX) \
+    X(SUBGROUP_SIZE, "VK_EXT_subgroup_size_control", VK_API_VERSION_1_3) \
+    X(DOT_PRODUCT, "VK_KHR_shader_integer_dot_product", VK_API_VERSION_1_3) \
+    X(MAINTENANCE_4, "VK_KHR_maintenance4", VK_API_VERSION_1_3)
+
+/* Structs of features and of properties: member of ours, type, structure type, extension that brings them. */
+#define VD__VK_FEATURE_STRUCTS(X) \
+    X(v11, VkPhysicalDeviceVulkan11Features, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES, CORE_1_2) \
+    X(v12, VkPhysicalDeviceVulkan12Features, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES, CORE_1_2) \
+    X(atomic_float, VkPhysicalDeviceShaderAtomicFloatFeaturesEXT, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_FLOAT_FEATURES_EXT, ATOMIC_FLOAT) \
+    X(subgroup_size, VkPhysicalDeviceSubgroupSizeControlFeatures, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES, SUBGROUP_SIZE) \
+    X(dot_product, VkPhysicalDeviceShaderIntegerDotProductFeatures, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES, DOT_PRODUCT) \
+    X(maintenance4, VkPhysicalDeviceMaintenance4Features, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_FEATURES, MAINTENANCE_4)
+
+#define VD__VK_PROPERTY_STRUCTS(X) \
+    X(v11, VkPhysicalDeviceVulkan11Properties, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES, CORE_1_2) \
+    X(v12, VkPhysicalDeviceVulkan12Properties, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES, CORE_1_2) \
+    X(subgroup_size, VkPhysicalDeviceSubgroupSizeControlProperties, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES, SUBGROUP_SIZE) \
+    X(maintenance4, VkPhysicalDeviceMaintenance4Properties, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_PROPERTIES, MAINTENANCE_4)
+
+/* What our features need of Vulkan's: the bits that are lost without it, struct, member. A member is enabled if the device has it and one of its bits is wanted. */
+#define VD__VK_FEATURES(X) \
+    X(VD_FEATURE_F64, core.features, shaderFloat64) \
+    X(VD_FEATURE_I16, core.features, shaderInt16) \
+    X(VD_FEATURE_I64 | VD_FEATURE_ADDRESS | VD_FEATURE_ATOMIC_I64, core.features, shaderInt64) \
+    X(VD_FEATURE_F16, v12, shaderFloat16) \
+    X(VD_FEATURE_I8, v12, shaderInt8) \
+    X(VD_FEATURE_STORAGE_8, v12, storageBuffer8BitAccess) \
+    X(VD_FEATURE_STORAGE_16, v11, storageBuffer16BitAccess) \
+    X(VD_FEATURE_ADDRESS, v12, bufferDeviceAddress) \
+    X(VD_FEATURE_ATOMIC_I64, v12, shaderBufferInt64Atomics) \
+    X(VD_FEATURE_ATOMIC_F32_ADD, atomic_float, shaderBufferFloat32AtomicAdd)
+
+/* Enabled beside them where present; bits 0: always. */
+#define VD__VK_EXTRAS(X) \
+    X(0, v12, timelineSemaphore) \
+    X(0, v12, scalarBlockLayout) \
+    X(0, v12, uniformBufferStandardLayout) \
+    X(0, v12, vulkanMemoryModel) \
+    X(0, v12, vulkanMemoryModelDeviceScope) \
+    X(0, v11, variablePointersStorageBuffer) \
+    X(0, v11, variablePointers) \
+    X(0, subgroup_size, subgroupSizeControl) \
+    X(0, subgroup_size, computeFullSubgroups) \
+    X(0, dot_product, shaderIntegerDotProduct) \
+    X(0, maintenance4, maintenance4) \
+    X(VD_FEATURE_SUBGROUP, v12, shaderSubgroupExtendedTypes) \
+    X(VD_FEATURE_SUBGROUP, v12, subgroupBroadcastDynamicId) \
+    X(VD_FEATURE_STORAGE_8, v12, uniformAndStorageBuffer8BitAccess) \
+    X(VD_FEATURE_STORAGE_8, v12, storagePushConstant8) \
+    X(VD_FEATURE_STORAGE_16, v11, uniformAndStorageBuffer16BitAccess) \
+    X(VD_FEATURE_STORAGE_16, v11, storagePushConstant16) \
+    X(VD_FEATURE_ATOMIC_I64, v12, shaderSharedInt64Atomics) \
+    X(VD_FEATURE_ATOMIC_F32_ADD, atomic_float, shaderBufferFloat32Atomics) \
+    X(VD_FEATURE_ATOMIC_F32_ADD, atomic_float, shaderSharedFloat32Atomics) \
+    X(VD_FEATURE_ATOMIC_F32_ADD, atomic_float, shaderSharedFloat32AtomicAdd)
+
+enum {
+#define VD__VK_EXTENSION_INDEX(id, name, core) VD__VK_INDEX_##id,
+    VD__VK_EXTENSIONS(VD__VK_EXTENSION_INDEX)
+    VD__VK_EXTENSION_COUNT
+};
+
+#define VD__VK_HAS(facts, id) (((facts)->extensions >> VD__VK_INDEX_##id & 1u) != 0)
+#define VD__VK_STRUCT_MEMBER(member, type, structure_type, extension) type member;
+
+typedef struct vd__vk_features {
+    VkPhysicalDeviceFeatures2 core;
+    VD__VK_FEATURE_STRUCTS(VD__VK_STRUCT_MEMBER)
+} vd__vk_features;
+
+/* Everything asked of a physical device before it is opened. Structs that the device does not know stay zero. */
+typedef struct vd__vk_facts {
+    VkPhysicalDevice handle;
+    uint32_t version;             /* of the device, at most the instance's */
+    uint32_t extensions;          /* bit mask: usable, as part of the version or by name */
+    const char *names[VD__VK_EXTENSION_COUNT]; /* to be enabled */
+    uint32_t name_count;
+    uint32_t family;              /* UINT32_MAX: no queue for compute work */
+    uint32_t timestamp_bits;
+    vd__vk_features features;
+    VkPhysicalDeviceProperties2 core;
+    VD__VK_PROPERTY_STRUCTS(VD__VK_STRUCT_MEMBER)
+    VkPhysicalDeviceMemoryProperties2 memory;
+    VkPhysicalDeviceMemoryBudgetPropertiesEXT budget;
+} vd__vk_facts;
+
+/* ---- instance ---- */
+
+static bool vd__vk_offered(const VkExtensionProperties *list, uint32_t count, const char *name) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (strcmp(list[i].extensionName, name) == 0) return true;
+    }
+    return false;
+}
+
+/* Extensions of the instance (layer NULL) or of a layer; NULL if there are none. To be freed. */
+static VkExtensionProperties *vd__vk_instance_extensions(const vd__driver *driver, const char *layer, uint32_t *count) {
+    const vd__vk_driver *vk = vd__vk_driver_of(driver);
+    *count = 0;
+    if (vk->vkEnumerateInstanceExtensionProperties(layer, count, NULL) < 0 || *count == 0) return NULL;
+    VkExtensionProperties *list = (VkExtensionProperties *)vd__alloc(&driver->host->allocator, *count * sizeof *list);
+    if (!list || vk->vkEnumerateInstanceExtensionProperties(layer, count, list) < 0) *count = 0;
+    return list;
+}
+
+static VKAPI_ATTR VkBool32 VKAPI_CALL vd__vk_message(VkDebugUtilsMessageSeverityFlagBitsEXT severity, VkDebugUtilsMessageTypeFlagsEXT types,
+    const VkDebugUtilsMessengerCallbackDataEXT *data, void *user) {
+    (void)types;
+    vd_log_level level = severity >= VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT ? VD_LOG_ERROR : VD_LOG_WARNING;
+    vd__logf((const vd__host *)user, level, "Vulkan: %s", data->pMessage);
+    return VK_FALSE;
+}
+
+/* What the debug wish adds to an instance. */
+typedef struct vd__vk_debug {
+    const char *layer;
+    const char *names[2];
+    uint32_t name_count;
+    VkDebugUtilsMessengerCreateInfoEXT messenger;
+    VkValidationFeaturesEXT validation;
+    VkValidationFeatureEnableEXT synchronization;
+} vd__vk_debug;
+
+static void vd__vk_debug_prepare(const vd__driver *driver, vd__vk_debug *debug) {
+    uint32_t count;
+    memset(debug, 0, sizeof *debug);
+    if (!driver->host->debug) return;
+    VkExtensionProperties *list = vd__vk_instance_extensions(driver, VD__VK_VALIDATION, &count);
+    if (!vd__vk_offered(list, count, VK_EXT_DEBUG_UTILS_EXTENSION_NAME)) {
+        vd__logf(driver->host, VD_LOG_WARNING, "Vulkan: the layer %s is not installed, debug checks are off", VD__VK_VALIDATION);
+    } else {
+        debug->layer = VD__VK_VALIDATION;
+        debug->names[debug->name_count++] = VK_EXT_DEBUG_UTILS_EXTENSION_NAME;
+        debug->messenger.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT;
+        debug->messenger.messageSeverity = VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT;
+        debug->messenger.messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_GENERAL_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT;
+        debug->messenger.pfnUserCallback = vd__vk_message;
+        debug->messenger.pUserData = (void *)(uintptr_t)driver->host;
+    }
+    if (debug->layer && vd__vk_offered(list, count, VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME)) {
+        debug->names[debug->name_count++] = VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME;
+        debug->synchronization = VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT;
+        debug->validation.sType = VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT;
+        debug->validation.enabledValidationFeatureCount = 1;
+        debug->validation.pEnabledValidationFeatures = &debug->synchronization;
+        debug->messenger.pNext = &debug->validation;
+    }
+    vd__free(&driver->host->allocator, list);
+}
+
+static vd_result vd__vk_instance_create(vd__driver *driver) {
+    vd__vk_driver *vk = vd__vk_driver_of(driver);
+    vd__vk_debug debug;
+    vd__vk_debug_prepare(driver, &debug);
+    const char *names[3];
+    uint32_t name_count = 0, count;
+    for (; name_count < debug.name_count; name_count++) names[name_count] = debug.names[name_count];
+    VkExtensionProperties *list = vd__vk_instance_extensions(driver, NULL, &count);
+    bool portable = vd__vk_offered(list, count, VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME);
+    if (portable) names[name_count++] = VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME;
+    vd__free(&driver->host->allocator, list);
+    VD__VK_STRUCT(VkApplicationInfo, application, VK_STRUCTURE_TYPE_APPLICATION_INFO);
+    application.pEngineName = "vkdispatch";
+    application.engineVersion = VKDISPATCH_VERSION;
+    application.apiVersion = vk->version;
+    VD__VK_STRUCT(VkInstanceCreateInfo, info, VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO);
+    info.pNext = debug.layer ? &debug.messenger : NULL;
+    info.flags = portable ? (VkInstanceCreateFlags)VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR : 0;
+    info.pApplicationInfo = &application;
+    info.enabledLayerCount = debug.layer ? 1 : 0;
+    info.ppEnabledLayerNames = &debug.layer;
+    info.enabledExtensionCount = name_count;
+    info.ppEnabledExtensionNames = names;
+    VkResult result = vk->vkCreateInstance(&info, NULL, &vk->instance);
+    if (result == VK_ERROR_INCOMPATIBLE_DRIVER) return vd__fail(VD_ERROR_NO_DEVICE, "Vulkan: libvulkan is there, but no driver is installed");
+    if (result) return vd__vk_fail(result, "vkCreateInstance");
+    const char *missing = vd__vk_load_instance(vk);
+    if (missing) return vd__fail(VD_ERROR_NO_DEVICE, "Vulkan: the loader lacks %s", missing);
+    if (!debug.layer) return VD_OK;
+    PFN_vkCreateDebugUtilsMessengerEXT create =
+        (PFN_vkCreateDebugUtilsMessengerEXT)vkGetInstanceProcAddr(vk->instance, "vkCreateDebugUtilsMessengerEXT");
+    debug.messenger.pNext = NULL;
+    if (create && create(vk->instance, &debug.messenger, NULL, &vk->messenger)) vk->messenger = VK_NULL_HANDLE;
+    return VD_OK;
+}
+
+/* The instance's version, at most 1.3: what we were written for. */
+static vd_result vd__vk_version_choose(vd__vk_driver *vk) {
+    uint32_t version = 0;
+    VkResult result = vk->vkEnumerateInstanceVersion(&version);
+    if (result) return vd__vk_fail(result, "vkEnumerateInstanceVersion");
+    if (version < VK_API_VERSION_1_2) {
+        return vd__fail(VD_ERROR_NO_DEVICE, "Vulkan: the loader gives Vulkan %u.%u, 1.2 is needed", VK_API_VERSION_MAJOR(version), VK_API_VERSION_MINOR(version));
+    }
+    vk->version = version < VK_API_VERSION_1_3 ? VK_API_VERSION_1_2 : VK_API_VERSION_1_3;
+    return VD_OK;
+}
+
+static vd_result vd__vk_devices_list(vd__driver *driver) {
+    vd__vk_driver *vk = vd__vk_driver_of(driver);
+    uint32_t count = 0;
+    VkResult result = vk->vkEnumeratePhysicalDevices(vk->instance, &count, NULL);
+    if (result) return vd__vk_fail(result, "vkEnumeratePhysicalDevices");
+    if (count == 0) return vd__fail(VD_ERROR_NO_DEVICE, "Vulkan: libvulkan is there, but no driver has a device");
+    vk->devices = (VkPhysicalDevice *)vd__alloc(&driver->host->allocator, count * sizeof *vk->devices);
+    if (!vk->devices) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "Vulkan: no host memory for a list of %u devices", count);
+    result = vk->vkEnumeratePhysicalDevices(vk->instance, &count, vk->devices);
+    if (result < 0) return vd__vk_fail(result, "vkEnumeratePhysicalDevices");
+    vk->device_count = count;
+    return VD_OK;
+}
+
+static vd_result vd__vk_driver_start(vd__driver *driver) {
+    vd__vk_driver *vk = vd__vk_driver_of(driver);
+    const char *missing = vd__vk_load_loader(vk);
+    if (missing) return vd__fail(VD_ERROR_NO_DEVICE, "Vulkan: libvulkan lacks %s, Vulkan 1.2 is needed", missing);
+    vd_result result = vd__vk_version_choose(vk);
+    if (!result) result = vd__vk_instance_create(driver);
+    if (!result) result = vd__vk_devices_list(driver);
+    return result;
+}
+
+static vd_result vd__vk_driver_open(vd__driver *driver) {
+    if (!vd__vk_library_open()) return vd__fail(VD_ERROR_NO_DEVICE, "Vulkan: libvulkan could not be opened; is a Vulkan loader installed?");
+    driver->native = vd__alloc(&driver->host->allocator, sizeof(vd__vk_driver));
+    if (!driver->native) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "Vulkan: no host memory for the instance");
+    memset(driver->native, 0, sizeof(vd__vk_driver));
+    vd_result result = vd__vk_driver_start(driver);
+    if (result) vd__vk_driver_close(driver);
+    return result;
+}
+
+static void vd__vk_driver_close(vd__driver *driver) {
+    vd__vk_driver *vk = vd__vk_driver_of(driver);
+    if (vk->messenger) {
+        PFN_vkDestroyDebugUtilsMessengerEXT destroy =
+            (PFN_vkDestroyDebugUtilsMessengerEXT)vkGetInstanceProcAddr(vk->instance, "vkDestroyDebugUtilsMessengerEXT");
+        if (destroy) destroy(vk->instance, vk->messenger, NULL);
+    }
+    if (vk->instance && vk->vkDestroyInstance) vk->vkDestroyInstance(vk->instance, NULL);
+    vd__free(&driver->host->allocator, vk->devices);
+    vd__free(&driver->host->allocator, vk);
+    driver->native = NULL;
+}
+
+/* ---- what a device is ---- */
+
+static void vd__vk_facts_extensions(const vd__driver *driver, vd__vk_facts *facts) {
+    static const struct { const char *name; uint32_t core; } table[] = {
+#define VD__VK_EXTENSION_ROW(id, name, core) { name, core },
+        VD__VK_EXTENSIONS(VD__VK_EXTENSION_ROW)
+    };
+    const vd__vk_driver *vk = vd__vk_driver_of(driver);
+    uint32_t count = 0;
+    VkExtensionProperties *list = NULL;
+    vk->vkEnumerateDeviceExtensionProperties(facts->handle, NULL, &count, NULL);
+    if (count) list = (VkExtensionProperties *)vd__alloc(&driver->host->allocator, count * sizeof *list);
+    if (!list || vk->vkEnumerateDeviceExtensionProperties(facts->handle, NULL, &count, list) < 0) count = 0;
+    for (uint32_t i = 0; i < VD__VK_EXTENSION_COUNT; i++) {
+        bool core = facts->version >= table[i].core;
+        if (!core && !vd__vk_offered(list, count, table[i].name)) continue;
+        facts->extensions |= 1u << i;
+        if (!core) facts->names[facts->name_count++] = table[i].name;
+    }
+    vd__free(&driver->host->allocator, list);
+}
+
+/* Links the structs that the device knows behind `next`. */
+#define VD__VK_CHAIN(member, type, structure_type, extension) \
+    if (VD__VK_HAS(facts, extension)) { at->member.sType = structure_type; *next = &at->member; next = &at->member.pNext; }
+
+static void vd__vk_chain_features(const vd__vk_facts *facts, vd__vk_features *at) {
+    void **next = &at->core.pNext;
+    at->core.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
+    VD__VK_FEATURE_STRUCTS(VD__VK_CHAIN)
+}
+
+static void vd__vk_chain_properties(vd__vk_facts *facts) {
+    vd__vk_facts *at = facts;
+    void **next = &at->core.pNext;
+    at->core.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
+    VD__VK_PROPERTY_STRUCTS(VD__VK_CHAIN)
+    next = &at->memory.pNext;
+    at->memory.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2;
+    VD__VK_CHAIN(budget, VkPhysicalDeviceMemoryBudgetPropertiesEXT, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT, BUDGET)
+}
+
+/* A family that computes but does not draw, else the first that computes: submits cost less there, and NVIDIA gives kernels twice the shared memory. */
+static void vd__vk_facts_family(const vd__vk_driver *vk, vd__vk_facts *facts) {
+    VkQueueFamilyProperties families[32];
+    uint32_t count = 32;
+    bool chosen_draws = true;
+    facts->family = UINT32_MAX;
+    vk->vkGetPhysicalDeviceQueueFamilyProperties(facts->handle, &count, families);
+    for (uint32_t i = 0; i < count; i++) {
+        bool draws = (families[i].queueFlags & VK_QUEUE_GRAPHICS_BIT) != 0;
+        if (!(families[i].queueFlags & VK_QUEUE_COMPUTE_BIT) || families[i].queueCount == 0) continue;
+        if (facts->family != UINT32_MAX && (draws || !chosen_draws)) continue;
+        facts->family = i;
+        facts->timestamp_bits = families[i].timestampValidBits;
+        chosen_draws = draws;
+    }
+}
+
+static void vd__vk_facts_get(const vd__driver *driver, int index, vd__vk_facts *facts) {
+    const vd__vk_driver *vk = vd__vk_driver_of(driver);
+    memset(facts, 0, sizeof *facts);
+    facts->handle = vk->devices[index];
+    vk->vkGetPhysicalDeviceProperties(facts->handle, &facts->core.properties);
+    uint32_t version = facts->core.properties.apiVersion;
+    facts->version = version < vk->version ? version : vk->version;
+    vd__vk_facts_extensions(driver, facts);
+    vd__vk_chain_features(facts, &facts->features);
+    vd__vk_chain_properties(facts);
+    vd__vk_facts_family(vk, facts);
+    vk->vkGetPhysicalDeviceProperties2(facts->handle, &facts->core);
+    vk->vkGetPhysicalDeviceFeatures2(facts->handle, &facts->features.core);
+    vk->vkGetPhysicalDeviceMemoryProperties2(facts->handle, &facts->memory);
+}
+
+static void vd__vk_info_names(const vd__vk_facts *facts, vd_device_info *info) {
+    static const vd_device_type types[] = { VD_DEVICE_OTHER, VD_DEVICE_INTEGRATED, VD_DEVICE_DISCRETE, VD_DEVICE_VIRTUAL, VD_DEVICE_CPU };
+    const VkPhysicalDeviceProperties *p = &facts->core.properties;
+    info->backend = VD_BACKEND_VULKAN;
+    snprintf(info->name, sizeof info->name, "%s", p->deviceName);
+    snprintf(info->driver, sizeof info->driver, "%.120s %.120s", facts->v12.driverName, facts->v12.driverInfo);
+    info->vendor_id = p->vendorID;
+    info->device_id = p->deviceID;
+    info->api_version[0] = VK_API_VERSION_MAJOR(p->apiVersion);
+    info->api_version[1] = VK_API_VERSION_MINOR(p->apiVersion);
+    info->api_version[2] = VK_API_VERSION_PATCH(p->apiVersion);
+    info->driver_version = p->driverVersion;
+    info->type = (size_t)p->deviceType < sizeof types / sizeof *types ? types[p->deviceType] : VD_DEVICE_OTHER;
+    memcpy(info->uuid, facts->v11.deviceUUID, sizeof info->uuid);
+}
+
+static void vd__vk_info_memory(const vd__vk_facts *facts, vd_device_info *info) {
+    const VkPhysicalDeviceMemoryProperties *m = &facts->memory.memoryProperties;
+    for (uint32_t i = 0; i < m->memoryHeapCount; i++) {
+        uint64_t size = m->memoryHeaps[i].size, budget = facts->budget.heapBudget[i], used = facts->budget.heapUsage[i];
+        if (!(m->memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT)) {
+            if (size > info->host_memory) info->host_memory = size;
+        } else if (size > info->device_memory) {
+            info->device_memory = size;
+            info->device_budget = budget > used ? budget - used : 0;
+        }
+    }
+    info->shared_memory = info->type == VD_DEVICE_INTEGRATED || info->type == VD_DEVICE_CPU || info->host_memory == 0;
+}
+
+static uint64_t vd__vk_min(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+static void vd__vk_info_limits(const vd__vk_facts *facts, vd_device_info *info) {
+    const VkPhysicalDeviceLimits *from = &facts->core.properties.limits;
+    vd_limits *to = &info->limits;
+    for (int i = 0; i < 3; i++) {
+        to->max_groups[i] = from->maxComputeWorkGroupCount[i];
+        to->max_local_size[i] = from->maxComputeWorkGroupSize[i];
+    }
+    to->max_local_invocations = from->maxComputeWorkGroupInvocations;
+    to->max_shared_bytes = from->maxComputeSharedMemorySize;
+    to->max_push_bytes = from->maxPushConstantsSize;
+    to->max_bindings = (uint32_t)vd__vk_min(from->maxPerStageDescriptorStorageBuffers, from->maxDescriptorSetStorageBuffers);
+    to->max_bindings = (uint32_t)vd__vk_min(to->max_bindings, from->maxPerStageResources);
+    to->binding_alignment = (uint32_t)from->minStorageBufferOffsetAlignment;
+    to->subgroup_size = facts->v11.subgroupSize;
+    to->min_subgroup_size = facts->subgroup_size.minSubgroupSize ? facts->subgroup_size.minSubgroupSize : to->subgroup_size;
+    to->max_subgroup_size = facts->subgroup_size.maxSubgroupSize ? facts->subgroup_size.maxSubgroupSize : to->subgroup_size;
+    to->max_binding_bytes = from->maxStorageBufferRange;
+    to->max_buffer_bytes = vd__vk_min(info->device_memory, facts->v11.maxMemoryAllocationSize);
+    if (facts->maintenance4.maxBufferSize) to->max_buffer_bytes = vd__vk_min(to->max_buffer_bytes, facts->maintenance4.maxBufferSize);
+}
+
+/* Drivers whose fma of f32 is known to round once. llvmpipe's multiplies, rounds and adds. */
+static bool vd__vk_fma_rounds_once(VkDriverId id) {
+    return id == VK_DRIVER_ID_NVIDIA_PROPRIETARY || id == VK_DRIVER_ID_INTEL_OPEN_SOURCE_MESA || id == VK_DRIVER_ID_INTEL_PROPRIETARY_WINDOWS;
+}
+
+static bool vd__vk_has_subgroups(const vd__vk_facts *facts) {
+    const VkSubgroupFeatureFlags needed = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_VOTE_BIT | VK_SUBGROUP_FEATURE_ARITHMETIC_BIT |
+        VK_SUBGROUP_FEATURE_BALLOT_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT;
+    return (facts->v11.subgroupSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT) && (facts->v11.subgroupSupportedOperations & needed) == needed;
+}
+
+static void vd__vk_info_features(const vd__vk_facts *facts, uint64_t disable, vd_device_info *info) {
+    uint64_t features = VD_FEATURE_IMAGE;
+#define VD__VK_GIVES(bits, part, member) features |= (uint64_t)(bits);
+#define VD__VK_TAKES(bits, part, member) if (!facts->features.part.member) features &= ~(uint64_t)(bits);
+    VD__VK_FEATURES(VD__VK_GIVES)
+    VD__VK_FEATURES(VD__VK_TAKES)
+#undef VD__VK_GIVES
+#undef VD__VK_TAKES
+    if (vd__vk_has_subgroups(facts)) features |= VD_FEATURE_SUBGROUP;
+    if (vd__vk_fma_rounds_once(facts->v12.driverID)) features |= VD_FEATURE_FMA;
+    if (facts->timestamp_bits) features |= VD_FEATURE_TIMESTAMP;
+    features &= ~disable;
+    if (!(features & VD_FEATURE_I64)) features &= ~(uint64_t)(VD_FEATURE_ADDRESS | VD_FEATURE_ATOMIC_I64);
+    info->features = features;
+    info->timestamp_ns = features & VD_FEATURE_TIMESTAMP ? (double)facts->core.properties.limits.timestampPeriod : 0;
+}
+
+static void vd__vk_info_get(const vd__vk_facts *facts, int index, uint64_t disable, vd_device_info *info) {
+    memset(info, 0, sizeof *info);
+    info->index = index;
+    vd__vk_info_names(facts, info);
+    vd__vk_info_memory(facts, info);
+    vd__vk_info_limits(facts, info);
+    vd__vk_info_features(facts, disable, info);
+}
+
+static int vd__vk_driver_devices(vd__driver *driver, vd_device_info *out, int capacity) {
+    int count = (int)vd__vk_driver_of(driver)->device_count;
+    vd__vk_facts facts;
+    for (int i = 0; i < count && i < capacity; i++) {
+        vd__vk_facts_get(driver, i, &facts);
+        vd__vk_info_get(&facts, i, 0, &out[i]);
+    }
+    return count;
+}
+
+/* ---- opening ---- */
+
+static vd_result vd__vk_device_usable(const vd__vk_facts *facts, int index) {
+    const VkPhysicalDeviceProperties *p = &facts->core.properties;
+    const char *lacks = !facts->features.v12.timelineSemaphore ? "timeline semaphores" : facts->family == UINT32_MAX ? "a queue for compute work" : NULL;
+    if (!VD__VK_HAS(facts, CORE_1_2)) {
+        return vd__fail(VD_ERROR_NO_DEVICE, "Vulkan: device %d '%s' gives Vulkan %u.%u, 1.2 is needed", index, p->deviceName,
+            VK_API_VERSION_MAJOR(p->apiVersion), VK_API_VERSION_MINOR(p->apiVersion));
+    }
+    if (lacks) return vd__fail(VD_ERROR_NO_DEVICE, "Vulkan: device %d '%s' lacks %s", index, p->deviceName, lacks);
+    return VD_OK;
+}
+
+static VkResult vd__vk_device_create(const vd__vk_driver *driver, const vd__vk_facts *facts, uint64_t wanted, VkDevice *out) {
+    vd__vk_features enable;
+    memset(&enable, 0, sizeof enable);
+    vd__vk_chain_features(facts, &enable);
+#define VD__VK_ENABLE(bits, part, member) \
+    if (facts->features.part.member && ((bits) == 0 || (wanted & (uint64_t)(bits)))) enable.part.member = VK_TRUE;
+    VD__VK_FEATURES(VD__VK_ENABLE)
+    VD__VK_EXTRAS(VD__VK_ENABLE)
+#undef VD__VK_ENABLE
+    const float priority = 1;
+    VD__VK_STRUCT(VkDeviceQueueCreateInfo, queue, VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO);
+    queue.queueFamilyIndex = facts->family;
+    queue.queueCount = 1;
+    queue.pQueuePriorities = &priority;
+    VD__VK_STRUCT(VkDeviceCreateInfo, info, VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO);
+    info.pNext = &enable.core;
+    info.queueCreateInfoCount = 1;
+    info.pQueueCreateInfos = &queue;
+    info.enabledExtensionCount = facts->name_count;
+    info.ppEnabledExtensionNames = facts->names;
+    return driver->vkCreateDevice(facts->handle, &info, NULL, out);
+}
+
+static vd_result vd__vk_timeline_create(vd__vk_device *vk) {
+    VD__VK_STRUCT(VkSemaphoreTypeCreateInfo, type, VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO);
+    type.semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE;
+    VD__VK_STRUCT(VkSemaphoreCreateInfo, info, VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO);
+    info.pNext = &type;
+    VkResult result = vk->vkCreateSemaphore(vk->handle, &info, NULL, &vk->timeline);
+    return result ? vd__vk_fail(result, "vkCreateSemaphore of a timeline") : VD_OK;
+}
+
+static vd_result vd__vk_device_start(vd__device *dev, const vd__vk_facts *facts) {
+    vd__vk_device *vk = vd__vk_device_of(dev);
+    VkResult result = vd__vk_device_create(vd__vk_driver_of(dev->driver), facts, dev->info.features, &vk->handle);
+    if (result) return vd__vk_fail(result, "vkCreateDevice on '%s'", dev->info.name);
+    const char *missing = vd__vk_load_device(vd__vk_driver_of(dev->driver), vk);
+    if (missing) return vd__fail(VD_ERROR_NO_DEVICE, "Vulkan: device '%s' lacks %s", dev->info.name, missing);
+    vk->family = facts->family;
+    vk->uniform_alignment = (uint32_t)facts->core.properties.limits.minUniformBufferOffsetAlignment;
+    vk->atom = facts->core.properties.limits.nonCoherentAtomSize;
+    vk->address = (dev->info.features & VD_FEATURE_ADDRESS) != 0;
+    vk->shared_memory = dev->info.shared_memory;
+    vk->memory = facts->memory.memoryProperties;
+    vk->vkGetDeviceQueue(vk->handle, vk->family, 0, &vk->queue);
+    VD__VK_STRUCT(VkPipelineCacheCreateInfo, cache, VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO);
+    result = vk->vkCreatePipelineCache(vk->handle, &cache, NULL, &vk->cache);
+    return result ? vd__vk_fail(result, "vkCreatePipelineCache") : vd__vk_timeline_create(vk);
+}
+
+static vd_result vd__vk_device_open(vd__driver *driver, int index, uint64_t disable, vd__device *dev) {
+    vd__vk_facts facts;
+    int count = (int)vd__vk_driver_of(driver)->device_count;
+    if (index < 0 || index >= count) return vd__fail(VD_ERROR_NO_DEVICE, "Vulkan: there is no device %d, only %d of them", index, count);
+    vd__vk_facts_get(driver, index, &facts);
+    vd_result result = vd__vk_device_usable(&facts, index);
+    if (result) return result;
+    vd__vk_info_get(&facts, index, disable, &dev->info);
+    dev->driver = driver;
+    dev->native = vd__alloc(&driver->host->allocator, sizeof(vd__vk_device));
+    if (!dev->native) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "Vulkan: no host memory for device '%s'", dev->info.name);
+    memset(dev->native, 0, sizeof(vd__vk_device));
+    vd__mutex_init(&vd__vk_device_of(dev)->lock);
+    result = vd__vk_device_start(dev, &facts);
+    if (result) vd__vk_device_close(dev);
+    return result;
+}
+
+static void vd__vk_device_close(vd__device *dev) {
+    vd__vk_device *vk = vd__vk_device_of(dev);
+    if (vk->handle && vk->vkDestroyDevice) {
+        for (uint32_t i = 0; i < vk->layout_count; i++) vk->vkDestroyDescriptorSetLayout(vk->handle, vk->layouts[i].handle, NULL);
+        if (vk->cache) vk->vkDestroyPipelineCache(vk->handle, vk->cache, NULL);
+        if (vk->timeline) vk->vkDestroySemaphore(vk->handle, vk->timeline, NULL);
+        vk->vkDestroyDevice(vk->handle, NULL);
+    }
+    vd__mutex_destroy(&vk->lock);
+    vd__free(vd__vk_allocator(dev), vk->layouts);
+    vd__free(vd__vk_allocator(dev), vk);
+    dev->native = NULL;
+}
+#endif /* VD__HAS_VULKAN */
 
 // >>vulkan memory
 /* Blocks and buffers. */
 
+#if VD__HAS_VULKAN
+/* ---- blocks ---- */
+
+static vd_result vd__vk_block_map(vd__vk_device *vk, vd__block *block) {
+    void *mapped = NULL;
+    VkMemoryPropertyFlags flags = vk->memory.memoryTypes[block->type].propertyFlags;
+    block->mapped = NULL;
+    block->host_cached = (flags & VK_MEMORY_PROPERTY_HOST_CACHED_BIT) != 0;
+    block->coherent = (flags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT) != 0;
+    if (!(flags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT)) return VD_OK;
+    VkResult result = vk->vkMapMemory(vk->handle, VD__VK_UNPACK(VkDeviceMemory, block->native[0]), 0, VK_WHOLE_SIZE, 0, &mapped);
+    if (result) return vd__vk_fail(result, "vkMapMemory of %llu bytes of memory type %u", (unsigned long long)block->size, block->type);
+    block->mapped = (uint8_t *)mapped;
+    return VD_OK;
+}
+
+static vd_result vd__vk_block_create(vd__device *dev, vd__block *block) {
+    vd__vk_device *vk = vd__vk_device_of(dev);
+    VkDeviceMemory memory = VK_NULL_HANDLE;
+    VD__VK_STRUCT(VkMemoryAllocateFlagsInfo, flags, VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO);
+    flags.flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT;
+    VD__VK_STRUCT(VkMemoryAllocateInfo, info, VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO);
+    info.pNext = vk->address ? &flags : NULL;
+    info.allocationSize = block->size;
+    info.memoryTypeIndex = block->type;
+    VkResult result = vk->vkAllocateMemory(vk->handle, &info, NULL, &memory);
+    if (result) return vd__vk_fail(result, "vkAllocateMemory of %llu bytes of memory type %u", (unsigned long long)block->size, block->type);
+    block->native[0] = VD__VK_PACK(memory);
+    vd_result mapped = vd__vk_block_map(vk, block);
+    if (mapped) vd__vk_block_destroy(dev, block);
+    return mapped;
+}
+
+static void vd__vk_block_destroy(vd__device *dev, vd__block *block) {
+    vd__vk_device *vk = vd__vk_device_of(dev);
+    vk->vkFreeMemory(vk->handle, VD__VK_UNPACK(VkDeviceMemory, block->native[0]), NULL);
+    block->native[0] = 0;
+    block->mapped = NULL;
+}
+
+static vd_result vd__vk_block_sync(vd__device *dev, vd__block *block, uint64_t offset, uint64_t size, bool to_host) {
+    vd__vk_device *vk = vd__vk_device_of(dev);
+    uint64_t from = offset / vk->atom * vk->atom, to = (offset + size + vk->atom - 1) / vk->atom * vk->atom;
+    VD__VK_STRUCT(VkMappedMemoryRange, range, VK_STRUCTURE_TYPE_MAPPED_MEMORY_RANGE);
+    range.memory = VD__VK_UNPACK(VkDeviceMemory, block->native[0]);
+    range.offset = from;
+    range.size = to < block->size ? to - from : VK_WHOLE_SIZE;
+    VkResult result = to_host ? vk->vkInvalidateMappedMemoryRanges(vk->handle, 1, &range) : vk->vkFlushMappedMemoryRanges(vk->handle, 1, &range);
+    if (!result) return VD_OK;
+    return vd__vk_fail(result, "%s of %llu bytes", to_host ? "vkInvalidateMappedMemoryRanges" : "vkFlushMappedMemoryRanges", (unsigned long long)size);
+}
+
+/* ---- memory types ---- */
+
+/* A mapped device-local type is as good as an unmapped one, and saves the staging copy, where the host sees most of the device's memory; a small window
+   on it (256 MiB without resizable BAR) is too precious. */
+static bool vd__vk_heap_is_large(const vd__vk_device *vk, const vd__device *dev, uint32_t type) {
+    return vk->memory.memoryHeaps[vk->memory.memoryTypes[type].heapIndex].size >= dev->info.device_memory / 2;
+}
+
+/* How well a type suits; 0: not at all. Memory that needs features we do not enable does not count. */
+static int vd__vk_type_score(const vd__device *dev, vd__memory_kind kind, uint32_t type) {
+    const vd__vk_device *vk = vd__vk_device_of(dev);
+    const VkMemoryPropertyFlags usual = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
+        VK_MEMORY_PROPERTY_HOST_COHERENT_BIT | VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
+    VkMemoryPropertyFlags flags = vk->memory.memoryTypes[type].propertyFlags;
+    bool local = (flags & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) != 0;
+    bool mapped = (flags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) != 0;
+    bool coherent = (flags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT) != 0;
+    bool cached = (flags & VK_MEMORY_PROPERTY_HOST_CACHED_BIT) != 0;
+    bool own_side = local == vk->shared_memory; /* staging lies in host memory unless all memory is one */
+    if (flags & ~usual) return 0;
+    if (kind == VD__MEMORY_DEVICE && !local) return 0;
+    if (kind == VD__MEMORY_DEVICE && !mapped) return 2;
+    if (kind == VD__MEMORY_DEVICE) return vd__vk_heap_is_large(vk, dev, type) && coherent ? 3 + cached : 1;
+    if (!mapped) return 0;
+    if (kind == VD__MEMORY_UPLOAD) return 1 + 4 * coherent + 2 * own_side + !cached;
+    return 1 + 4 * cached + 2 * coherent + own_side;
+}
+
+static uint32_t vd__vk_memory_types(vd__device *dev, vd__memory_kind kind, uint32_t mask) {
+    uint32_t best = 0;
+    int best_score = 0;
+    for (uint32_t i = 0; i < vd__vk_device_of(dev)->memory.memoryTypeCount; i++) {
+        int score = mask >> i & 1u ? vd__vk_type_score(dev, kind, i) : 0;
+        if (score <= best_score) continue;
+        best = 1u << i;
+        best_score = score;
+    }
+    return best;
+}
+
+/* ---- buffers ---- */
+
+static vd_result vd__vk_memory_create(vd__device *dev, vd__memory *m, vd__need *need) {
+    vd__vk_device *vk = vd__vk_device_of(dev);
+    VkBuffer buffer = VK_NULL_HANDLE;
+    VkMemoryRequirements needs;
+    VD__VK_STRUCT(VkBufferCreateInfo, info, VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO);
+    info.size = m->size;
+    info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT |
+        VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT;
+    if (vk->address) info.usage |= VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
+    VkResult result = vk->vkCreateBuffer(vk->handle, &info, NULL, &buffer);
+    if (result) return vd__vk_fail(result, "vkCreateBuffer of %llu bytes", (unsigned long long)m->size);
+    vk->vkGetBufferMemoryRequirements(vk->handle, buffer, &needs);
+    m->native[0] = VD__VK_PACK(buffer);
+    need->size = needs.size;
+    need->align = needs.alignment;
+    need->types = needs.memoryTypeBits;
+    return VD_OK;
+}
+
+static vd_result vd__vk_memory_bind(vd__device *dev, vd__memory *m) {
+    vd__vk_device *vk = vd__vk_device_of(dev);
+    VkBuffer buffer = VD__VK_UNPACK(VkBuffer, m->native[0]);
+    VkResult result = vk->vkBindBufferMemory(vk->handle, buffer, VD__VK_UNPACK(VkDeviceMemory, m->block->native[0]), m->offset);
+    if (result) return vd__vk_fail(result, "vkBindBufferMemory of %llu bytes", (unsigned long long)m->size);
+    VD__VK_STRUCT(VkBufferDeviceAddressInfo, info, VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO);
+    info.buffer = buffer;
+    m->address = vk->address ? vk->vkGetBufferDeviceAddress(vk->handle, &info) : 0;
+    return VD_OK;
+}
+
+static void vd__vk_memory_destroy(vd__device *dev, vd__memory *m) {
+    vd__vk_device *vk = vd__vk_device_of(dev);
+    vk->vkDestroyBuffer(vk->handle, VD__VK_UNPACK(VkBuffer, m->native[0]), NULL);
+    m->native[0] = 0;
+}
+#endif /* VD__HAS_VULKAN */
+
 // >>vulkan kernel
 /* Pipelines; the block of values moves from push constants to a uniform buffer where it is too large. */
+
+#if VD__HAS_VULKAN
+typedef struct vd__vk_kernel {
+    VkPipeline pipeline;
+    VkPipelineLayout layout;
+    VkDescriptorSetLayout set_layout; /* null: no bindings */
+    uint32_t set_index;        /* of the layout in the device */
+    uint32_t binding_count;    /* storage buffers */
+    uint32_t first_binding;
+    uint32_t uniform;          /* 1 + binding of the block of values; 0: push constants or no values */
+    uint32_t push_bytes;
+    uint32_t value_bytes;
+} vd__vk_kernel;
+
+static vd__vk_kernel *vd__vk_kernel_of(const vd__kernel_code *code) { return (vd__vk_kernel *)(uintptr_t)code->native[0]; }
+
+/* ---- moving the block of values ----
+   A block of 32-bit members has the same layout as push constants and as a uniform block, so that the move is a change of storage class in the variable and its
+   pointer types, and two decorations more. SPIR-V: five words of header, then instructions whose first word is length << 16 | opcode. */
+
+enum { VD__VK_OP_TYPE_INT = 21, VD__VK_OP_TYPE_STRUCT = 30, VD__VK_OP_TYPE_POINTER = 32, VD__VK_OP_TYPE_FORWARD_POINTER = 39, VD__VK_OP_VARIABLE = 59,
+    VD__VK_OP_DECORATE = 71, VD__VK_OP_MEMBER_DECORATE = 72 };
+enum { VD__VK_CLASS_UNIFORM = 2, VD__VK_CLASS_PUSH_CONSTANT = 9 };
+enum { VD__VK_DECORATION_BINDING = 33, VD__VK_DECORATION_SET = 34 };
+enum { VD__VK_MOVE_EXTRA = 8 }; /* words */
+
+typedef struct vd__vk_module {
+    const uint32_t *words;
+    size_t count;
+} vd__vk_module;
+
+static uint32_t vd__vk_op_length(const uint32_t *op) { return *op >> 16 ? *op >> 16 : 1; }
+
+/* The first instruction with this opcode whose word `at` is `value`, or NULL. */
+static const uint32_t *vd__vk_module_find(const vd__vk_module *m, uint32_t opcode, uint32_t at, uint32_t value) {
+    const uint32_t *end = m->words + m->count;
+    for (const uint32_t *op = m->words + 5; op < end; op += vd__vk_op_length(op)) {
+        if ((*op & 0xffffu) == opcode && vd__vk_op_length(op) > at && op + at < end && op[at] == value) return op;
+    }
+    return NULL;
+}
+
+/* The variable in push constants, if its block is made of 32-bit integers only, or NULL. */
+static const uint32_t *vd__vk_module_values(const vd__vk_module *m) {
+    const uint32_t *variable = vd__vk_module_find(m, VD__VK_OP_VARIABLE, 3, VD__VK_CLASS_PUSH_CONSTANT);
+    const uint32_t *pointer = variable ? vd__vk_module_find(m, VD__VK_OP_TYPE_POINTER, 1, variable[1]) : NULL;
+    const uint32_t *block = pointer ? vd__vk_module_find(m, VD__VK_OP_TYPE_STRUCT, 1, pointer[3]) : NULL;
+    uint32_t known = 0;
+    if (!block) return NULL;
+    for (uint32_t i = 2; i < vd__vk_op_length(block); i++) {
+        if (block[i] == known) continue;
+        const uint32_t *member = vd__vk_module_find(m, VD__VK_OP_TYPE_INT, 1, block[i]);
+        if (!member || member[2] != 32) return NULL;
+        known = block[i];
+    }
+    return variable;
+}
+
+static uint32_t *vd__vk_decorate(uint32_t *out, uint32_t id, uint32_t decoration, uint32_t value) {
+    out[0] = 4u << 16 | VD__VK_OP_DECORATE;
+    out[1] = id;
+    out[2] = decoration;
+    out[3] = value;
+    return out + 4;
+}
+
+/* Which word of an instruction holds the storage class; 0: none that matters. */
+static uint32_t vd__vk_class_at(uint32_t opcode) {
+    return opcode == VD__VK_OP_TYPE_POINTER || opcode == VD__VK_OP_TYPE_FORWARD_POINTER ? 2 : opcode == VD__VK_OP_VARIABLE ? 3 : 0;
+}
+
+/* Writes the module with its values in a uniform block at `binding` of set 0. `out` has room for VD__VK_MOVE_EXTRA words more than the module. */
+static size_t vd__vk_module_move(const vd__vk_module *m, uint32_t variable, uint32_t binding, uint32_t *out) {
+    const uint32_t *end = m->words + m->count;
+    uint32_t *to = out + 5;
+    bool decorated = false;
+    memcpy(out, m->words, 5 * sizeof *out);
+    for (const uint32_t *op = m->words + 5; op < end; op += vd__vk_op_length(op)) {
+        uint32_t opcode = *op & 0xffffu, length = vd__vk_op_length(op), at = vd__vk_class_at(opcode);
+        if (!decorated && (opcode == VD__VK_OP_DECORATE || opcode == VD__VK_OP_MEMBER_DECORATE)) {
+            to = vd__vk_decorate(to, variable, VD__VK_DECORATION_SET, 0);
+            to = vd__vk_decorate(to, variable, VD__VK_DECORATION_BINDING, binding);
+            decorated = true;
+        }
+        memcpy(to, op, length * sizeof *to);
+        if (at && to[at] == VD__VK_CLASS_PUSH_CONSTANT) to[at] = VD__VK_CLASS_UNIFORM;
+        to += length;
+    }
+    return (size_t)(to - out);
+}
+
+/* ---- layouts ---- */
+
+static VkResult vd__vk_set_layout_create(vd__vk_device *vk, const vd__vk_layout *layout, VkDescriptorSetLayout *out) {
+    VkDescriptorSetLayoutBinding bindings[65];
+    VD__VK_STRUCT(VkDescriptorSetLayoutCreateInfo, info, VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO);
+    memset(bindings, 0, sizeof bindings);
+    for (uint32_t i = 0; i < 64; i++) {
+        if (layout->bindings >> i & 1u) bindings[info.bindingCount++].binding = i;
+    }
+    if (layout->uniform) bindings[info.bindingCount++].binding = layout->uniform - 1;
+    for (uint32_t i = 0; i < info.bindingCount; i++) {
+        bindings[i].descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+        bindings[i].descriptorCount = 1;
+        bindings[i].stageFlags = VK_SHADER_STAGE_COMPUTE_BIT;
+    }
+    if (layout->uniform) bindings[info.bindingCount - 1].descriptorType = VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC;
+    info.pBindings = bindings;
+    return vk->vkCreateDescriptorSetLayout(vk->handle, &info, NULL, out);
+}
+
+/* Appends a layout to the device's; the caller holds the lock. */
+static vd_result vd__vk_layout_add(vd__device *dev, const vd__vk_layout *wanted) {
+    vd__vk_device *vk = vd__vk_device_of(dev);
+    if (vk->layout_count == vk->layout_capacity) {
+        uint32_t capacity = vk->layout_capacity ? 2 * vk->layout_capacity : 8;
+        void *grown = vd__realloc(vd__vk_allocator(dev), vk->layouts, capacity * sizeof *vk->layouts);
+        if (!grown) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "Vulkan: no host memory for %u layouts", capacity);
+        vk->layouts = (vd__vk_layout *)grown;
+        vk->layout_capacity = capacity;
+    }
+    vd__vk_layout *layout = &vk->layouts[vk->layout_count];
+    *layout = *wanted;
+    VkResult result = vd__vk_set_layout_create(vk, layout, &layout->handle);
+    if (result) return vd__vk_fail(result, "vkCreateDescriptorSetLayout");
+    vk->layout_count++;
+    return VD_OK;
+}
+
+static vd_result vd__vk_layout_get(vd__device *dev, const vd__vk_layout *wanted, vd__vk_kernel *kernel) {
+    vd__vk_device *vk = vd__vk_device_of(dev);
+    vd_result result = VD_OK;
+    uint32_t i = 0;
+    vd__mutex_lock(&vk->lock);
+    while (i < vk->layout_count && (vk->layouts[i].bindings != wanted->bindings || vk->layouts[i].uniform != wanted->uniform)) i++;
+    if (i == vk->layout_count) result = vd__vk_layout_add(dev, wanted);
+    if (!result) {
+        kernel->set_layout = vk->layouts[i].handle;
+        kernel->set_index = i;
+    }
+    vd__mutex_unlock(&vk->lock);
+    return result;
+}
+
+/* Finds the bindings in desc, decides where the values go, and gets the layouts for it. */
+static vd_result vd__vk_kernel_layout(vd__device *dev, const vd_kernel_desc *desc, vd__vk_kernel *kernel) {
+    vd__vk_device *vk = vd__vk_device_of(dev);
+    vd__vk_layout layout;
+    uint32_t next = 0;
+    memset(&layout, 0, sizeof layout);
+    for (int i = 0; i < desc->arg_count; i++) {
+        if (desc->args[i].kind != VD_ARG_BINDING) continue;
+        uint32_t place = desc->args[i].place;
+        if (place > 63) return vd__fail(VD_ERROR_UNSUPPORTED, "Vulkan: kernel '%s' uses binding %u, the highest possible is 63", desc->name, place);
+        if (kernel->binding_count++ == 0 || place < kernel->first_binding) kernel->first_binding = place;
+        if (place >= next) next = place + 1;
+        layout.bindings |= 1ull << place;
+    }
+    kernel->value_bytes = desc->value_bytes;
+    if (desc->value_bytes > dev->info.limits.max_push_bytes) layout.uniform = kernel->uniform = next + 1;
+    else kernel->push_bytes = desc->value_bytes;
+    vd_result result = layout.bindings || layout.uniform ? vd__vk_layout_get(dev, &layout, kernel) : VD_OK;
+    if (result) return result;
+    VkPushConstantRange range = { VK_SHADER_STAGE_COMPUTE_BIT, 0, 0 };
+    range.size = kernel->push_bytes;
+    VD__VK_STRUCT(VkPipelineLayoutCreateInfo, info, VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO);
+    info.setLayoutCount = kernel->set_layout ? 1 : 0;
+    info.pSetLayouts = &kernel->set_layout;
+    info.pushConstantRangeCount = range.size ? 1 : 0;
+    info.pPushConstantRanges = &range;
+    VkResult made = vk->vkCreatePipelineLayout(vk->handle, &info, NULL, &kernel->layout);
+    return made ? vd__vk_fail(made, "vkCreatePipelineLayout of kernel '%s'", desc->name) : VD_OK;
+}
+
+/* ---- pipelines ---- */
+
+static vd_result vd__vk_pipeline_create(vd__device *dev, const vd_kernel_desc *desc, const vd__vk_module *module, vd__vk_kernel *kernel) {
+    vd__vk_device *vk = vd__vk_device_of(dev);
+    VkShaderModule shader = VK_NULL_HANDLE;
+    VD__VK_STRUCT(VkShaderModuleCreateInfo, code, VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO);
+    code.codeSize = module->count * 4;
+    code.pCode = module->words;
+    VkResult result = vk->vkCreateShaderModule(vk->handle, &code, NULL, &shader);
+    if (result) return vd__vk_fail(result, "vkCreateShaderModule of kernel '%s'", desc->name);
+    VD__VK_STRUCT(VkComputePipelineCreateInfo, info, VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO);
+    info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
+    info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
+    info.stage.module = shader;
+    info.stage.pName = desc->entry ? desc->entry : "main";
+    info.layout = kernel->layout;
+    result = vk->vkCreateComputePipelines(vk->handle, vk->cache, 1, &info, NULL, &kernel->pipeline);
+    vk->vkDestroyShaderModule(vk->handle, shader, NULL);
+    if (!result) return VD_OK;
+    kernel->pipeline = VK_NULL_HANDLE;
+    vd_result failed = vd__vk_fail(result, "vkCreateComputePipelines of kernel '%s'", desc->name);
+    return failed == VD_ERROR_BACKEND ? VD_ERROR_COMPILE : failed;
+}
+
+/* The pipeline of a kernel whose values go through memory. */
+static vd_result vd__vk_pipeline_create_moved(vd__device *dev, const vd_kernel_desc *desc, const vd__vk_module *module, vd__vk_kernel *kernel) {
+    const uint32_t *variable = vd__vk_module_values(module);
+    if (!variable) {
+        return vd__fail(VD_ERROR_UNSUPPORTED, "Vulkan: kernel '%s' has %u bytes of push constants, the device takes %u, and only a block of 32-bit integers "
+            "can pass through memory instead", desc->name, desc->value_bytes, dev->info.limits.max_push_bytes);
+    }
+    vd__vk_module moved;
+    uint32_t *words = (uint32_t *)vd__alloc(vd__vk_allocator(dev), (module->count + VD__VK_MOVE_EXTRA) * 4);
+    if (!words) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "Vulkan: no host memory for the code of kernel '%s'", desc->name);
+    moved.words = words;
+    moved.count = vd__vk_module_move(module, variable[2], kernel->uniform - 1, words);
+    vd_result result = vd__vk_pipeline_create(dev, desc, &moved, kernel);
+    vd__free(vd__vk_allocator(dev), words);
+    return result;
+}
+
+static vd_result vd__vk_kernel_create(vd__device *dev, const vd_kernel_desc *desc, vd__kernel_code *code) {
+    vd__vk_module module;
+    module.words = (const uint32_t *)desc->code;
+    module.count = desc->code_size / 4;
+    vd__vk_kernel *kernel = (vd__vk_kernel *)vd__alloc(vd__vk_allocator(dev), sizeof *kernel);
+    if (!kernel) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "Vulkan: no host memory for kernel '%s'", desc->name);
+    memset(kernel, 0, sizeof *kernel);
+    code->native[0] = (uintptr_t)kernel;
+    vd_result result = vd__vk_kernel_layout(dev, desc, kernel);
+    if (!result) result = kernel->uniform ? vd__vk_pipeline_create_moved(dev, desc, &module, kernel) : vd__vk_pipeline_create(dev, desc, &module, kernel);
+    if (result) vd__vk_kernel_destroy(dev, code);
+    return result;
+}
+
+static void vd__vk_kernel_destroy(vd__device *dev, vd__kernel_code *code) {
+    vd__vk_device *vk = vd__vk_device_of(dev);
+    vd__vk_kernel *kernel = vd__vk_kernel_of(code);
+    vk->vkDestroyPipeline(vk->handle, kernel->pipeline, NULL);
+    vk->vkDestroyPipelineLayout(vk->handle, kernel->layout, NULL);
+    vd__free(vd__vk_allocator(dev), kernel);
+    code->native[0] = 0;
+}
+#endif /* VD__HAS_VULKAN */
 
 // >>vulkan list
 /* Command buffers, descriptor sets, submission, the timeline semaphore. */
 
+#if VD__HAS_VULKAN
+/* What a descriptor points at. The serial tells a new buffer from a dead one with the same handle. */
+typedef struct vd__vk_key {
+    uint64_t offset, size;
+    uint32_t serial;
+} vd__vk_key;
+
+/* The descriptor sets of one layout. A recording takes them in order; what the last recording wrote into them often fits again, so they are never reset. */
+typedef struct vd__vk_sets {
+    VkDescriptorSet *sets;
+    vd__vk_key *keys;          /* `stride` of each set */
+    uint32_t stride, used, count;
+} vd__vk_sets;
+
+/* A piece of the ring in which large blocks of values lie. */
+typedef struct vd__vk_chunk {
+    vd__block block;
+    vd__memory memory;
+} vd__vk_chunk;
+
+enum { VD__VK_CHUNK_BYTES = 64 * 1024, VD__VK_RECENT_SETS = 4 };
+
+typedef struct vd__vk_commands {
+    VkCommandPool pool;
+    VkCommandBuffer buffer;
+
+    /* bound now */
+    const vd__vk_kernel *kernel;
+    VkDescriptorSet set;
+    const vd__vk_key *set_keys;
+    uint32_t set_index, set_push_bytes, set_offset;
+    uint32_t value_bytes, value_offset;
+    bool values_in_memory;
+    uint32_t values[VD_VALUE_BYTES / 4];
+
+    /* kept from one recording to the next */
+    vd__vk_sets *lists;        /* by index of the layout in the device */
+    uint32_t list_count;
+    VkDescriptorPool *pools;
+    uint32_t pool_count;
+    vd__vk_chunk **chunks;
+    uint32_t chunk_count, chunk, chunk_used;
+} vd__vk_commands;
+
+static vd__vk_commands *vd__vk_commands_of(const vd__commands *c) { return (vd__vk_commands *)(uintptr_t)c->native[0]; }
+
+/* ---- recordings ---- */
+
+static vd_result vd__vk_commands_start(vd__vk_device *vk, vd__vk_commands *vc) {
+    VD__VK_STRUCT(VkCommandPoolCreateInfo, pool, VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO);
+    pool.queueFamilyIndex = vk->family;
+    VkResult result = vk->vkCreateCommandPool(vk->handle, &pool, NULL, &vc->pool);
+    if (result) return vd__vk_fail(result, "vkCreateCommandPool");
+    VD__VK_STRUCT(VkCommandBufferAllocateInfo, info, VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO);
+    info.commandPool = vc->pool;
+    info.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
+    info.commandBufferCount = 1;
+    result = vk->vkAllocateCommandBuffers(vk->handle, &info, &vc->buffer);
+    return result ? vd__vk_fail(result, "vkAllocateCommandBuffers") : VD_OK;
+}
+
+static vd_result vd__vk_commands_create(vd__device *dev, vd__commands *c) {
+    vd__vk_commands *vc = (vd__vk_commands *)vd__alloc(vd__vk_allocator(dev), sizeof *vc);
+    if (!vc) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "Vulkan: no host memory for a recording");
+    memset(vc, 0, sizeof *vc);
+    c->native[0] = (uintptr_t)vc;
+    vd_result result = vd__vk_commands_start(vd__vk_device_of(dev), vc);
+    if (result) vd__vk_commands_destroy(dev, c);
+    return result;
+}
+
+static void vd__vk_chunk_destroy(vd__device *dev, vd__vk_chunk *chunk) {
+    if (chunk->memory.native[0]) vd__vk_memory_destroy(dev, &chunk->memory);
+    if (chunk->block.native[0]) vd__vk_block_destroy(dev, &chunk->block);
+    vd__free(vd__vk_allocator(dev), chunk);
+}
+
+static void vd__vk_commands_destroy(vd__device *dev, vd__commands *c) {
+    vd__vk_device *vk = vd__vk_device_of(dev);
+    vd__vk_commands *vc = vd__vk_commands_of(c);
+    const vd_allocator *allocator = vd__vk_allocator(dev);
+    for (uint32_t i = 0; i < vc->list_count; i++) {
+        vd__free(allocator, vc->lists[i].sets);
+        vd__free(allocator, vc->lists[i].keys);
+    }
+    for (uint32_t i = 0; i < vc->pool_count; i++) vk->vkDestroyDescriptorPool(vk->handle, vc->pools[i], NULL);
+    for (uint32_t i = 0; i < vc->chunk_count; i++) vd__vk_chunk_destroy(dev, vc->chunks[i]);
+    vk->vkDestroyCommandPool(vk->handle, vc->pool, NULL);
+    vd__free(allocator, vc->lists);
+    vd__free(allocator, vc->pools);
+    vd__free(allocator, vc->chunks);
+    vd__free(allocator, vc);
+    c->native[0] = 0;
+}
+
+static vd_result vd__vk_commands_begin(vd__device *dev, vd__commands *c) {
+    vd__vk_device *vk = vd__vk_device_of(dev);
+    vd__vk_commands *vc = vd__vk_commands_of(c);
+    vc->kernel = NULL;
+    vc->set = VK_NULL_HANDLE;
+    vc->value_bytes = 0;
+    vc->chunk = vc->chunk_used = 0;
+    for (uint32_t i = 0; i < vc->list_count; i++) vc->lists[i].used = 0;
+    VkResult result = vk->vkResetCommandPool(vk->handle, vc->pool, 0);
+    if (result) return vd__vk_fail(result, "vkResetCommandPool");
+    VD__VK_STRUCT(VkCommandBufferBeginInfo, info, VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO);
+    info.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
+    result = vk->vkBeginCommandBuffer(vc->buffer, &info);
+    return result ? vd__vk_fail(result, "vkBeginCommandBuffer") : VD_OK;
+}
+
+static vd_result vd__vk_commands_end(vd__device *dev, vd__commands *c) {
+    VkResult result = vd__vk_device_of(dev)->vkEndCommandBuffer(vd__vk_commands_of(c)->buffer);
+    return result ? vd__vk_fail(result, "vkEndCommandBuffer") : VD_OK;
+}
+
+/* ---- descriptor sets ---- */
+
+/* Makes room for `count` elements; on failure the array stays as it was. */
+static vd_result vd__vk_grow(vd__device *dev, void **array, uint32_t count, size_t size) {
+    void *grown = vd__realloc(vd__vk_allocator(dev), *array, count * size);
+    if (!grown) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "Vulkan: no host memory for a recording");
+    *array = grown;
+    return VD_OK;
+}
+
+static vd_result vd__vk_lists_grow(vd__device *dev, vd__vk_commands *vc, uint32_t count) {
+    void *lists = vc->lists;
+    if (vd__vk_grow(dev, &lists, count, sizeof *vc->lists)) return VD_ERROR_OUT_OF_MEMORY;
+    vc->lists = (vd__vk_sets *)lists;
+    memset(vc->lists + vc->list_count, 0, (count - vc->list_count) * sizeof *vc->lists);
+    vc->list_count = count;
+    return VD_OK;
+}
+
+/* A pool with `count` sets for the kernel's layout, and the sets. */
+static vd_result vd__vk_pool_create(vd__device *dev, vd__vk_commands *vc, const vd__vk_kernel *kernel, uint32_t count, VkDescriptorSet *out) {
+    vd__vk_device *vk = vd__vk_device_of(dev);
+    void *pools = vc->pools;
+    if (vd__vk_grow(dev, &pools, vc->pool_count + 1, sizeof *vc->pools)) return VD_ERROR_OUT_OF_MEMORY;
+    vc->pools = (VkDescriptorPool *)pools;
+    VkDescriptorPoolSize sizes[2] = { { VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 0 }, { VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC, 0 } };
+    sizes[0].descriptorCount = count * kernel->binding_count;
+    sizes[1].descriptorCount = count;
+    VD__VK_STRUCT(VkDescriptorPoolCreateInfo, info, VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO);
+    info.maxSets = count;
+    info.poolSizeCount = kernel->binding_count && kernel->uniform ? 2 : 1;
+    info.pPoolSizes = kernel->binding_count ? sizes : sizes + 1;
+    VkResult result = vk->vkCreateDescriptorPool(vk->handle, &info, NULL, &vc->pools[vc->pool_count]);
+    if (result) return vd__vk_fail(result, "vkCreateDescriptorPool of %u sets", count);
+    vc->pool_count++;
+    VD__VK_STRUCT(VkDescriptorSetAllocateInfo, sets, VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO);
+    sets.descriptorPool = vc->pools[vc->pool_count - 1];
+    sets.descriptorSetCount = 1;
+    sets.pSetLayouts = &kernel->set_layout;
+    for (uint32_t i = 0; i < count && !result; i++) result = vk->vkAllocateDescriptorSets(vk->handle, &sets, &out[i]);
+    return result ? vd__vk_fail(result, "vkAllocateDescriptorSets") : VD_OK;
+}
+
+/* More sets: as many again as there are. */
+static vd_result vd__vk_sets_grow(vd__device *dev, vd__vk_commands *vc, const vd__vk_kernel *kernel, vd__vk_sets *list) {
+    uint32_t more = list->count == 0 ? 8 : list->count < 1024 ? list->count : 1024, total = list->count + more;
+    void *sets = list->sets, *keys = list->keys;
+    list->stride = kernel->binding_count + (kernel->uniform ? 1 : 0);
+    vd_result result = vd__vk_grow(dev, &sets, total, sizeof *list->sets);
+    list->sets = (VkDescriptorSet *)sets;
+    if (!result) result = vd__vk_grow(dev, &keys, total * list->stride, sizeof *list->keys);
+    list->keys = (vd__vk_key *)keys;
+    if (result) return result;
+    memset(list->keys + list->count * list->stride, 0, more * list->stride * sizeof *list->keys);
+    vc->set = VK_NULL_HANDLE; /* its keys have moved */
+    result = vd__vk_pool_create(dev, vc, kernel, more, list->sets + list->count);
+    if (!result) list->count = total;
+    return result;
+}
+
+static bool vd__vk_keys_match(const vd__vk_key *keys, const vd__launch *launch, const vd__vk_chunk *chunk) {
+    const vd__binding *b = launch->bindings, *end = b + launch->binding_count;
+    for (; b < end; b++, keys++) {
+        if (keys->serial != b->memory->serial || keys->offset != b->offset || keys->size != b->size) return false;
+    }
+    return !chunk || keys->serial == chunk->memory.serial;
+}
+
+static void vd__vk_set_write(vd__vk_device *vk, const vd__vk_kernel *kernel, const vd__launch *launch, const vd__vk_chunk *chunk, VkDescriptorSet set,
+    vd__vk_key *keys) {
+    VkDescriptorBufferInfo buffers[VD_MAX_ARGS + 1];
+    VkWriteDescriptorSet writes[2];
+    uint32_t count = launch->binding_count, write_count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const vd__binding *b = &launch->bindings[i];
+        buffers[i].buffer = VD__VK_UNPACK(VkBuffer, b->memory->native[0]);
+        buffers[i].offset = b->offset;
+        buffers[i].range = b->size;
+        keys[i].serial = b->memory->serial;
+        keys[i].offset = b->offset;
+        keys[i].size = b->size;
+    }
+    memset(writes, 0, sizeof writes);
+    if (count) {
+        /* one write runs on over the following bindings, gaps between them included */
+        writes[0].dstBinding = kernel->first_binding;
+        writes[0].descriptorCount = count;
+        writes[0].descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+        writes[write_count++].pBufferInfo = buffers;
+    }
+    if (chunk) {
+        buffers[count].buffer = VD__VK_UNPACK(VkBuffer, chunk->memory.native[0]);
+        buffers[count].offset = 0;
+        buffers[count].range = VD_VALUE_BYTES;
+        keys[count].serial = chunk->memory.serial;
+        writes[write_count].dstBinding = kernel->uniform - 1;
+        writes[write_count].descriptorCount = 1;
+        writes[write_count].descriptorType = VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC;
+        writes[write_count++].pBufferInfo = buffers + count;
+    }
+    for (uint32_t i = 0; i < write_count; i++) {
+        writes[i].sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET;
+        writes[i].dstSet = set;
+    }
+    vk->vkUpdateDescriptorSets(vk->handle, write_count, writes, 0, NULL);
+}
+
+/* A set with the launch's bindings: one of the last few of this recording, else the next. */
+static vd_result vd__vk_set_find(vd__device *dev, vd__vk_commands *vc, const vd__vk_kernel *kernel, const vd__launch *launch, const vd__vk_chunk *chunk,
+    VkDescriptorSet *set) {
+    if (kernel->set_index >= vc->list_count && vd__vk_lists_grow(dev, vc, kernel->set_index + 1)) return VD_ERROR_OUT_OF_MEMORY;
+    vd__vk_sets *list = &vc->lists[kernel->set_index];
+    uint32_t oldest = list->used > VD__VK_RECENT_SETS ? list->used - VD__VK_RECENT_SETS : 0, i = list->used;
+    while (i > oldest && !vd__vk_keys_match(list->keys + (i - 1) * list->stride, launch, chunk)) i--;
+    if (i == oldest) {
+        vd_result result = list->used == list->count ? vd__vk_sets_grow(dev, vc, kernel, list) : VD_OK;
+        if (result) return result;
+        i = ++list->used;
+        vd__vk_key *keys = list->keys + (i - 1) * list->stride;
+        if (!vd__vk_keys_match(keys, launch, chunk)) vd__vk_set_write(vd__vk_device_of(dev), kernel, launch, chunk, list->sets[i - 1], keys);
+    }
+    *set = list->sets[i - 1];
+    vc->set_keys = list->keys + (i - 1) * list->stride;
+    return VD_OK;
+}
+
+static vd_result vd__vk_bind(vd__device *dev, vd__vk_commands *vc, const vd__vk_kernel *kernel, const vd__launch *launch) {
+    const vd__vk_device *vk = vd__vk_device_of(dev);
+    const vd__vk_chunk *chunk = kernel->uniform ? vc->chunks[vc->chunk] : NULL;
+    VkDescriptorSet set = vc->set;
+    bool usable = set && vc->set_index == kernel->set_index && vd__vk_keys_match(vc->set_keys, launch, chunk);
+    if (usable && vc->set_push_bytes == kernel->push_bytes && (!chunk || vc->set_offset == vc->value_offset)) return VD_OK;
+    vd_result result = usable ? VD_OK : vd__vk_set_find(dev, vc, kernel, launch, chunk, &set);
+    if (result) return result;
+    vc->set = set;
+    vc->set_index = kernel->set_index;
+    vc->set_push_bytes = kernel->push_bytes; /* layouts with other push constants are not compatible */
+    vc->set_offset = vc->value_offset;
+    vk->vkCmdBindDescriptorSets(vc->buffer, VK_PIPELINE_BIND_POINT_COMPUTE, kernel->layout, 0, 1, &set, chunk ? 1 : 0, &vc->value_offset);
+    return VD_OK;
+}
+
+/* ---- values ---- */
+
+static vd_result vd__vk_chunk_start(vd__device *dev, vd__vk_chunk *chunk) {
+    vd__need need;
+    chunk->memory.size = VD__VK_CHUNK_BYTES;
+    vd_result result = vd__vk_memory_create(dev, &chunk->memory, &need);
+    if (result) return result;
+    uint32_t mask = vd__vk_memory_types(dev, VD__MEMORY_UPLOAD, need.types);
+    chunk->block.size = need.size;
+    while (chunk->block.type < 31 && !(mask >> chunk->block.type & 1u)) chunk->block.type++;
+    chunk->memory.block = &chunk->block;
+    result = vd__vk_block_create(dev, &chunk->block);
+    return result ? result : vd__vk_memory_bind(dev, &chunk->memory);
+}
+
+static vd_result vd__vk_chunk_add(vd__device *dev, vd__vk_commands *vc) {
+    void *chunks = vc->chunks;
+    if (vd__vk_grow(dev, &chunks, vc->chunk_count + 1, sizeof *vc->chunks)) return VD_ERROR_OUT_OF_MEMORY;
+    vc->chunks = (vd__vk_chunk **)chunks;
+    vd__vk_chunk *chunk = (vd__vk_chunk *)vd__alloc(vd__vk_allocator(dev), sizeof *chunk);
+    if (!chunk) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "Vulkan: no host memory for a recording");
+    memset(chunk, 0, sizeof *chunk);
+    chunk->memory.serial = vc->chunk_count + 1;
+    vd_result result = vd__vk_chunk_start(dev, chunk);
+    if (result) vd__vk_chunk_destroy(dev, chunk);
+    else vc->chunks[vc->chunk_count++] = chunk;
+    return result;
+}
+
+/* Room for a block of values in the ring. A descriptor sees VD_VALUE_BYTES from there, whatever the kernel's own size is. */
+static vd_result vd__vk_values_place(vd__device *dev, vd__vk_commands *vc, uint32_t bytes) {
+    uint32_t align = vd__vk_device_of(dev)->uniform_alignment;
+    uint32_t offset = (vc->chunk_used + align - 1) / align * align;
+    if (vc->chunk_count == 0 || offset + VD_VALUE_BYTES > VD__VK_CHUNK_BYTES) {
+        uint32_t next = vc->chunk_count == 0 ? 0 : vc->chunk + 1;
+        vd_result result = next == vc->chunk_count ? vd__vk_chunk_add(dev, vc) : VD_OK;
+        if (result) return result;
+        vc->chunk = next;
+        offset = 0;
+    }
+    vc->value_offset = offset;
+    vc->chunk_used = offset + bytes;
+    return VD_OK;
+}
+
+/* Hands the values over unless the last launch's are the same and still valid. */
+static vd_result vd__vk_pass_values(vd__device *dev, vd__vk_commands *vc, const vd__vk_kernel *kernel, const vd__launch *launch) {
+    const vd__vk_device *vk = vd__vk_device_of(dev);
+    uint32_t bytes = kernel->value_bytes;
+    bool in_memory = kernel->uniform != 0;
+    if (bytes == vc->value_bytes && in_memory == vc->values_in_memory && memcmp(vc->values, launch->values, bytes) == 0) return VD_OK;
+    if (in_memory) {
+        vd_result result = vd__vk_values_place(dev, vc, bytes);
+        if (result) return result;
+        memcpy(vc->chunks[vc->chunk]->block.mapped + vc->value_offset, launch->values, bytes);
+    } else {
+        vk->vkCmdPushConstants(vc->buffer, kernel->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, bytes, launch->values);
+    }
+    memcpy(vc->values, launch->values, bytes);
+    vc->value_bytes = bytes;
+    vc->values_in_memory = in_memory;
+    return VD_OK;
+}
+
+/* ---- commands ---- */
+
+static void vd__vk_record_barrier(vd__device *dev, vd__commands *c, uint32_t from, uint32_t to) {
+    VD__VK_STRUCT(VkMemoryBarrier, barrier, VK_STRUCTURE_TYPE_MEMORY_BARRIER);
+    VkPipelineStageFlags before = 0, after = 0;
+#define VD__VK_STAGE(bit, stage, writes, accesses) \
+    if (from & bit) { before |= stage; barrier.srcAccessMask |= writes; } \
+    if (to & bit) { after |= stage; barrier.dstAccessMask |= accesses; }
+    VD__VK_STAGE(VD__STAGE_COMPUTE, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
+        VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_UNIFORM_READ_BIT)
+    VD__VK_STAGE(VD__STAGE_TRANSFER, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT, VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT)
+    VD__VK_STAGE(VD__STAGE_HOST, VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_WRITE_BIT, VK_ACCESS_HOST_READ_BIT)
+#undef VD__VK_STAGE
+    vd__vk_device_of(dev)->vkCmdPipelineBarrier(vd__vk_commands_of(c)->buffer, before, after, 0, 1, &barrier, 0, NULL, 0, NULL);
+}
+
+static vd_result vd__vk_record_launch(vd__device *dev, vd__commands *c, const vd__launch *launch) {
+    const vd__vk_device *vk = vd__vk_device_of(dev);
+    vd__vk_commands *vc = vd__vk_commands_of(c);
+    const vd__vk_kernel *kernel = vd__vk_kernel_of(launch->code);
+    vd_result result = VD_OK;
+    if (kernel != vc->kernel) {
+        vk->vkCmdBindPipeline(vc->buffer, VK_PIPELINE_BIND_POINT_COMPUTE, kernel->pipeline);
+        vc->kernel = kernel;
+    }
+    if (kernel->value_bytes) result = vd__vk_pass_values(dev, vc, kernel, launch);
+    if (kernel->set_layout && !result) result = vd__vk_bind(dev, vc, kernel, launch);
+    if (result) return result;
+    vk->vkCmdDispatch(vc->buffer, launch->groups[0], launch->groups[1], launch->groups[2]);
+    return VD_OK;
+}
+
+static void vd__vk_record_copy(vd__device *dev, vd__commands *c, const vd__memory *to, const vd__memory *from, const vd__copy_range *ranges, uint32_t count) {
+    VkBufferCopy copies[32];
+    while (count) {
+        uint32_t now = count < 32 ? count : 32;
+        for (uint32_t i = 0; i < now; i++) {
+            copies[i].srcOffset = ranges[i].from;
+            copies[i].dstOffset = ranges[i].to;
+            copies[i].size = ranges[i].size;
+        }
+        vd__vk_device_of(dev)->vkCmdCopyBuffer(vd__vk_commands_of(c)->buffer, VD__VK_UNPACK(VkBuffer, from->native[0]), VD__VK_UNPACK(VkBuffer, to->native[0]), now,
+            copies);
+        ranges += now;
+        count -= now;
+    }
+}
+
+static void vd__vk_record_fill(vd__device *dev, vd__commands *c, const vd__memory *to, uint64_t offset, uint64_t size, uint32_t word) {
+    vd__vk_device_of(dev)->vkCmdFillBuffer(vd__vk_commands_of(c)->buffer, VD__VK_UNPACK(VkBuffer, to->native[0]), offset, size, word);
+}
+
+/* ---- the queue ---- */
+
+static vd_result vd__vk_queue_submit(vd__device *dev, uint32_t queue, const vd__commands *c, uint64_t value) {
+    vd__vk_device *vk = vd__vk_device_of(dev);
+    uint64_t reached = c ? c->value : value;
+    (void)queue;
+    VD__VK_STRUCT(VkTimelineSemaphoreSubmitInfo, timeline, VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO);
+    timeline.signalSemaphoreValueCount = 1;
+    timeline.pSignalSemaphoreValues = &reached;
+    VD__VK_STRUCT(VkSubmitInfo, info, VK_STRUCTURE_TYPE_SUBMIT_INFO);
+    info.pNext = &timeline;
+    info.signalSemaphoreCount = 1;
+    info.pSignalSemaphores = &vk->timeline;
+    info.commandBufferCount = c ? 1 : 0;
+    info.pCommandBuffers = c ? &vd__vk_commands_of(c)->buffer : NULL;
+    VkResult result = vk->vkQueueSubmit(vk->queue, 1, &info, VK_NULL_HANDLE);
+    return result ? vd__vk_fail(result, "vkQueueSubmit") : VD_OK;
+}
+
+static uint64_t vd__vk_queue_value(vd__device *dev, uint32_t queue) {
+    const vd__vk_device *vk = vd__vk_device_of(dev);
+    uint64_t value = 0;
+    (void)queue;
+    VkResult result = vk->vkGetSemaphoreCounterValue(vk->handle, vk->timeline, &value);
+    return result == VK_ERROR_DEVICE_LOST ? UINT64_MAX : result ? 0 : value;
+}
+
+static vd_result vd__vk_queue_wait(vd__device *dev, uint32_t queue, uint64_t value, uint64_t timeout_ns) {
+    const vd__vk_device *vk = vd__vk_device_of(dev);
+    (void)queue;
+    VD__VK_STRUCT(VkSemaphoreWaitInfo, info, VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO);
+    info.semaphoreCount = 1;
+    info.pSemaphores = &vk->timeline;
+    info.pValues = &value;
+    VkResult result = vk->vkWaitSemaphores(vk->handle, &info, timeout_ns);
+    if (result == VK_TIMEOUT) return VD_TIMEOUT;
+    return result ? vd__vk_fail(result, "vkWaitSemaphores") : VD_OK;
+}
+#endif /* VD__HAS_VULKAN */
+
 // >>select
 /* Which backend, which device. */
+
+#if VD__HAS_VULKAN
+static const vd__backend vd__backend_vulkan = { VD_BACKEND_VULKAN, "vulkan", VD__BACKEND_OPERATIONS(VD__BACKEND_VULKAN_ENTRY) };
+#endif
+
+/* In order of preference. */
+static const vd__backend *const vd__backends[] = {
+#if VD__HAS_VULKAN
+    &vd__backend_vulkan,
+#endif
+    &vd__backend_dummy
+};
+
+static bool vd__same_text(const char *a, const char *b, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        int x = (unsigned char)a[i], y = (unsigned char)b[i];
+        if (x >= 'A' && x <= 'Z') x += 'a' - 'A';
+        if (y >= 'A' && y <= 'Z') y += 'a' - 'A';
+        if (x != y) return false;
+        if (!x) return true;
+    }
+    return true;
+}
+
+static bool vd__text_contains(const char *text, const char *part) {
+    size_t length = strlen(part);
+    for (; *text; text++)
+        if (vd__same_text(text, part, length)) return true;
+    return false;
+}
+
+/* The backends compiled in, for messages. */
+static const char *vd__backend_names(void) { return VD__HAS_VULKAN ? "vulkan, dummy" : "dummy"; }
+
+/* NULL in *out: any that works. */
+static vd_result vd__select_backend(const vd_context_desc *desc, const vd__backend **out) {
+    const char *name = vd__environment("VKDISPATCH_BACKEND");
+    *out = NULL;
+    if (desc->backend == VD_BACKEND_DEFAULT && !name) return VD_OK;
+    for (size_t i = 0; i < VD__COUNT(vd__backends); i++) {
+        bool wanted = desc->backend != VD_BACKEND_DEFAULT ? vd__backends[i]->id == desc->backend : vd__same_text(name, vd__backends[i]->name, SIZE_MAX);
+        if (!wanted) continue;
+        *out = vd__backends[i];
+        return VD_OK;
+    }
+    if (desc->backend != VD_BACKEND_DEFAULT)
+        return vd__fail(VD_ERROR_INVALID, "vd_context_create: backend %d is not compiled in; there are: %s", (int)desc->backend, vd__backend_names());
+    return vd__fail(VD_ERROR_INVALID, "vd_context_create: VKDISPATCH_BACKEND is '%s'; the choices are: %s", name, vd__backend_names());
+}
+
+/* What the caller does not want of the device. */
+static vd_result vd__select_disable(const vd_context_desc *desc, uint64_t *out) {
+    const char *buffers = vd__environment("VKDISPATCH_BUFFERS");
+    *out = desc->disable;
+    if (!buffers || vd__same_text(buffers, "address", SIZE_MAX)) return VD_OK;
+    if (!vd__same_text(buffers, "binding", SIZE_MAX))
+        return vd__fail(VD_ERROR_INVALID, "vd_context_create: VKDISPATCH_BUFFERS is '%s'; the choices are: binding, address", buffers);
+    *out |= VD_FEATURE_ADDRESS;
+    return VD_OK;
+}
+
+typedef struct vd__wish { int index; const char *name, *source; } vd__wish; /* index -1 and name NULL: the best */
+
+static vd__wish vd__device_wish(const vd_context_desc *desc) {
+    vd__wish wish = { -1, NULL, "the desc" };
+    const char *text = vd__environment("VKDISPATCH_DEVICE");
+    if (desc->device) wish.index = desc->device > 0 ? desc->device - 1 : INT32_MAX;
+    else if (desc->device_name) wish.name = desc->device_name;
+    else if (text) {
+        char *end = NULL;
+        long number = strtol(text, &end, 10);
+        wish.source = "VKDISPATCH_DEVICE";
+        if (*end || number < 0) wish.name = text;
+        else wish.index = number < INT32_MAX ? (int)number : INT32_MAX;
+    }
+    return wish;
+}
+
+/* Discrete before integrated, virtual, CPU and others; more memory wins a tie; 0: not what is wished for. */
+static double vd__device_score(const vd_device_info *info, const vd__wish *wish) {
+    static const double by_type[] = { 1, 5, 4, 3, 2 };
+    if (wish->index >= 0 && info->index != wish->index) return 0;
+    if (wish->name && !vd__text_contains(info->name, wish->name)) return 0;
+    return ((size_t)info->type < VD__COUNT(by_type) ? by_type[info->type] : 1) + (double)info->device_memory / 1e20;
+}
+
+static vd_result vd__no_such_device(const vd__driver *driver, const vd_device_info *infos, int count, const vd__wish *wish) {
+    char names[512] = "none";
+    size_t used = 0;
+    for (int i = 0; i < count && used < sizeof names; i++) used += (size_t)snprintf(names + used, sizeof names - used, "%s%d '%s'", i ? ", " : "", infos[i].index, infos[i].name);
+    if (wish->name) return vd__fail(VD_ERROR_NO_DEVICE, "no device has '%s' in its name (from %s); %s has: %s", wish->name, wish->source, driver->backend->name, names);
+    if (wish->index >= 0) return vd__fail(VD_ERROR_NO_DEVICE, "there is no device %d (from %s); %s has: %s", wish->index, wish->source, driver->backend->name, names);
+    return vd__fail(VD_ERROR_NO_DEVICE, "there is no device");
+}
+
+/* Opens the best of the devices that are wished for; where that fails, the next. */
+static vd_result vd__open_device(vd_context *ctx, const vd_context_desc *desc, uint64_t disable, vd_device_info *infos, int count) {
+    vd__wish wish = vd__device_wish(desc);
+    vd_result r = VD_ERROR_NO_DEVICE;
+    bool found = false;
+    for (;;) {
+        int best = -1;
+        double best_score = 0;
+        for (int i = 0; i < count; i++) {
+            double score = infos[i].index < 0 ? 0 : vd__device_score(&infos[i], &wish);
+            if (score <= best_score) continue;
+            best = i;
+            best_score = score;
+        }
+        if (best < 0) break;
+        found = true;
+        memset(&ctx->device, 0, sizeof ctx->device);
+        r = ctx->driver.backend->device_open(&ctx->driver, infos[best].index, disable, &ctx->device);
+        if (!r) return VD_OK;
+        vd__logf(&ctx->host, VD_LOG_INFO, "%s device '%s' does not open: %s", ctx->driver.backend->name, infos[best].name, vd__error_buffer);
+        infos[best].index = -1;
+    }
+    return found ? r : vd__no_such_device(&ctx->driver, infos, count, &wish);
+}
+
+static vd_result vd__try_backend(vd_context *ctx, const vd__backend *backend, const vd_context_desc *desc, uint64_t disable) {
+    memset(&ctx->driver, 0, sizeof ctx->driver);
+    ctx->driver.backend = backend;
+    ctx->driver.host = &ctx->host;
+    vd_result r = backend->driver_open(&ctx->driver);
+    if (r) return r;
+    int count = backend->driver_devices(&ctx->driver, NULL, 0);
+    vd_device_info *infos = (vd_device_info *)vd__alloc_zeroed(&ctx->host.allocator, (size_t)(count > 0 ? count : 1) * sizeof *infos);
+    if (!infos) r = vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory for a list of devices");
+    else {
+        int there = backend->driver_devices(&ctx->driver, infos, count);
+        r = vd__open_device(ctx, desc, disable, infos, there < count ? there : count);
+    }
+    vd__free(&ctx->host.allocator, infos);
+    if (r) backend->driver_close(&ctx->driver);
+    return r;
+}
+
+/* Opens driver and device. The dummy is taken only when it is asked for. */
+static vd_result vd__select(vd_context *ctx, const vd_context_desc *desc) {
+    const vd__backend *wanted;
+    uint64_t disable;
+    char reasons[768] = "";
+    size_t used = 0;
+    vd_result r = vd__select_backend(desc, &wanted), first = VD_OK;
+    if (!r) r = vd__select_disable(desc, &disable);
+    if (r) return r;
+    for (size_t i = 0; i < VD__COUNT(vd__backends); i++) {
+        const vd__backend *backend = vd__backends[i];
+        if (wanted ? backend != wanted : backend->id == VD_BACKEND_DUMMY) continue;
+        r = vd__try_backend(ctx, backend, desc, disable);
+        if (!r) {
+            vd__logf(&ctx->host, VD_LOG_INFO, "backend %s, device %d '%s'", backend->name, ctx->device.info.index, ctx->device.info.name);
+            return VD_OK;
+        }
+        vd__logf(&ctx->host, VD_LOG_INFO, "backend %s does not work: %s", backend->name, vd__error_buffer);
+        if (!first) first = r;
+        if (used < sizeof reasons) used += (size_t)snprintf(reasons + used, sizeof reasons - used, "%s%s: %.340s", used ? "; " : "", backend->name, vd__error_buffer);
+    }
+    if (!first) return vd__fail(VD_ERROR_NO_DEVICE, "vd_context_create: no backend with a device is compiled in; VKDISPATCH_BACKEND=dummy or desc.backend takes the dummy");
+    return vd__fail(first, "vd_context_create: %s", reasons);
+}
 
 // >>reflect
 /* The SPIR-V reader: checks the structure of a module before any driver sees it, and reads arguments, local size, shared memory and capabilities. */
 
+/* Numbers of the SPIR-V specification that we read. */
+enum {
+    VD__OP_UNDEF = 1, VD__OP_NAME = 5, VD__OP_MEMBER_NAME = 6, VD__OP_STRING = 7, VD__OP_EXTENSION = 10, VD__OP_EXT_INST_IMPORT = 11, VD__OP_ENTRY_POINT = 15,
+    VD__OP_EXECUTION_MODE = 16, VD__OP_CAPABILITY = 17, VD__OP_TYPE_VOID = 19, VD__OP_TYPE_BOOL = 20, VD__OP_TYPE_INT = 21, VD__OP_TYPE_FLOAT = 22, VD__OP_TYPE_VECTOR = 23,
+    VD__OP_TYPE_MATRIX = 24, VD__OP_TYPE_ARRAY = 28, VD__OP_TYPE_RUNTIME_ARRAY = 29, VD__OP_TYPE_STRUCT = 30, VD__OP_TYPE_POINTER = 32, VD__OP_TYPE_FUNCTION = 33,
+    VD__OP_TYPE_FORWARD_POINTER = 39, VD__OP_CONSTANT = 43, VD__OP_CONSTANT_COMPOSITE = 44, VD__OP_SPEC_CONSTANT = 50, VD__OP_SPEC_CONSTANT_COMPOSITE = 51,
+    VD__OP_SPEC_CONSTANT_OP = 52, VD__OP_FUNCTION = 54, VD__OP_FUNCTION_PARAMETER = 55, VD__OP_FUNCTION_END = 56, VD__OP_VARIABLE = 59, VD__OP_DECORATE = 71,
+    VD__OP_MEMBER_DECORATE = 72, VD__OP_LABEL = 248, VD__OP_BRANCH = 249, VD__OP_UNREACHABLE = 255, VD__OP_MODULE_PROCESSED = 330, VD__OP_EXECUTION_MODE_ID = 331,
+    VD__MODEL_COMPUTE = 5, VD__MODE_LOCAL_SIZE = 17, VD__MODE_LOCAL_SIZE_ID = 38, VD__BUILTIN_WORKGROUP_SIZE = 25,
+    VD__CLASS_UNIFORM_CONSTANT = 0, VD__CLASS_UNIFORM = 2, VD__CLASS_WORKGROUP = 4, VD__CLASS_PUSH_CONSTANT = 9, VD__CLASS_STORAGE_BUFFER = 12, VD__CLASS_PHYSICAL = 5349,
+    VD__DECORATION_BLOCK = 2, VD__DECORATION_BUFFER_BLOCK = 3, VD__DECORATION_ARRAY_STRIDE = 6, VD__DECORATION_MATRIX_STRIDE = 7, VD__DECORATION_BUILTIN = 11,
+    VD__DECORATION_NON_WRITABLE = 24, VD__DECORATION_NON_READABLE = 25, VD__DECORATION_BINDING = 33, VD__DECORATION_SET = 34, VD__DECORATION_OFFSET = 35
+};
+
+/* The instructions that a compute module may have: first and last opcode, form (0 no result, 1 a result, 2 a type and a result), words at least. From the grammar that
+   Khronos publishes with the SPIR-V headers; an instruction that is not here is refused, for no driver has to survive it. */
+static const struct { uint16_t first, last; uint8_t form, words; } vd__spv_table[] = {
+    { 0, 0, 0, 1 }, { 1, 1, 2, 3 }, { 2, 2, 0, 2 }, { 3, 3, 0, 3 }, { 4, 4, 0, 2 }, { 5, 5, 0, 3 }, { 6, 6, 0, 4 }, { 7, 7, 1, 3 }, { 8, 8, 0, 4 },
+    { 10, 10, 0, 2 }, { 11, 11, 1, 3 }, { 12, 12, 2, 5 }, { 14, 14, 0, 3 }, { 15, 15, 0, 4 }, { 16, 16, 0, 3 }, { 17, 17, 0, 2 }, { 19, 20, 1, 2 },
+    { 21, 21, 1, 4 }, { 22, 22, 1, 3 }, { 23, 24, 1, 4 }, { 25, 25, 1, 9 }, { 26, 26, 1, 2 }, { 27, 27, 1, 3 }, { 28, 28, 1, 4 }, { 29, 29, 1, 3 },
+    { 30, 30, 1, 2 }, { 32, 32, 1, 4 }, { 33, 33, 1, 3 }, { 39, 39, 0, 3 }, { 41, 42, 2, 3 }, { 43, 43, 2, 4 }, { 44, 44, 2, 3 }, { 46, 46, 2, 3 },
+    { 48, 49, 2, 3 }, { 50, 50, 2, 4 }, { 51, 51, 2, 3 }, { 52, 52, 2, 4 }, { 54, 54, 2, 5 }, { 55, 55, 2, 3 }, { 56, 56, 0, 1 }, { 57, 57, 2, 4 },
+    { 59, 59, 2, 4 }, { 60, 60, 2, 6 }, { 61, 61, 2, 4 }, { 62, 63, 0, 3 }, { 65, 66, 2, 4 }, { 67, 68, 2, 5 }, { 71, 71, 0, 3 }, { 72, 72, 0, 4 },
+    { 73, 73, 1, 2 }, { 74, 75, 0, 2 }, { 77, 77, 2, 5 }, { 78, 78, 2, 6 }, { 79, 79, 2, 5 }, { 80, 80, 2, 3 }, { 81, 81, 2, 4 }, { 82, 82, 2, 5 },
+    { 83, 84, 2, 4 }, { 86, 87, 2, 5 }, { 88, 89, 2, 6 }, { 90, 90, 2, 7 }, { 91, 91, 2, 5 }, { 92, 93, 2, 6 }, { 94, 94, 2, 7 }, { 95, 95, 2, 5 },
+    { 96, 97, 2, 6 }, { 98, 98, 2, 5 }, { 99, 99, 0, 4 }, { 100, 100, 2, 4 }, { 103, 103, 2, 5 }, { 104, 104, 2, 4 }, { 105, 105, 2, 5 }, { 106, 107, 2, 4 },
+    { 109, 117, 2, 4 }, { 120, 120, 2, 4 }, { 124, 124, 2, 4 }, { 126, 127, 2, 4 }, { 128, 152, 2, 5 }, { 154, 157, 2, 4 }, { 164, 167, 2, 5 },
+    { 168, 168, 2, 4 }, { 169, 169, 2, 6 }, { 170, 191, 2, 5 }, { 194, 199, 2, 5 }, { 200, 200, 2, 4 }, { 201, 201, 2, 7 }, { 202, 203, 2, 6 },
+    { 204, 205, 2, 4 }, { 207, 215, 2, 4 }, { 224, 224, 0, 4 }, { 225, 225, 0, 3 }, { 227, 227, 2, 6 }, { 228, 228, 0, 5 }, { 229, 229, 2, 7 },
+    { 230, 230, 2, 9 }, { 232, 233, 2, 6 }, { 234, 242, 2, 7 }, { 245, 245, 2, 3 }, { 246, 246, 0, 4 }, { 247, 247, 0, 3 }, { 248, 248, 1, 2 },
+    { 249, 249, 0, 2 }, { 250, 250, 0, 4 }, { 251, 251, 0, 3 }, { 252, 253, 0, 1 }, { 254, 254, 0, 2 }, { 255, 255, 0, 1 }, { 261, 262, 2, 5 },
+    { 263, 271, 2, 6 }, { 317, 317, 0, 1 }, { 330, 330, 0, 2 }, { 331, 332, 0, 3 }, { 333, 333, 2, 4 }, { 334, 336, 2, 5 }, { 337, 337, 2, 6 },
+    { 338, 340, 2, 5 }, { 341, 342, 2, 6 }, { 343, 344, 2, 5 }, { 345, 366, 2, 6 }, { 400, 400, 2, 4 }, { 401, 403, 2, 5 }, { 4421, 4422, 2, 4 },
+    { 4428, 4430, 2, 4 }, { 4431, 4431, 2, 6 }, { 4432, 4432, 2, 5 }, { 5380, 5380, 0, 1 }, { 5381, 5381, 2, 3 }, { 5632, 5632, 0, 3 }, { 5633, 5633, 0, 4 },
+    { 6035, 6035, 2, 7 }
+};
+
+/* Capabilities of compute modules, and the feature that each needs. */
+static const struct { uint16_t number; bool always; uint16_t feature; const char *name; } vd__spv_capabilities[] = {
+    { 0, true, 0, "Matrix" }, { 1, true, 0, "Shader" }, { 9, false, VD_FEATURE_F16, "Float16" }, { 10, false, VD_FEATURE_F64, "Float64" },
+    { 11, false, VD_FEATURE_I64, "Int64" }, { 12, false, VD_FEATURE_ATOMIC_I64, "Int64Atomics" }, { 13, false, VD_FEATURE_IMAGE, "ImageBasic" },
+    { 22, false, VD_FEATURE_I16, "Int16" }, { 39, false, VD_FEATURE_I8, "Int8" }, { 50, false, VD_FEATURE_IMAGE, "ImageQuery" },
+    { 61, false, VD_FEATURE_SUBGROUP, "GroupNonUniform" }, { 62, false, VD_FEATURE_SUBGROUP, "GroupNonUniformVote" },
+    { 63, false, VD_FEATURE_SUBGROUP, "GroupNonUniformArithmetic" }, { 64, false, VD_FEATURE_SUBGROUP, "GroupNonUniformBallot" },
+    { 65, false, VD_FEATURE_SUBGROUP, "GroupNonUniformShuffle" }, { 4423, false, VD_FEATURE_SUBGROUP, "SubgroupBallotKHR" },
+    { 4431, false, VD_FEATURE_SUBGROUP, "SubgroupVoteKHR" }, { 4433, false, VD_FEATURE_STORAGE_16, "StorageBuffer16BitAccess" },
+    { 4448, false, VD_FEATURE_STORAGE_8, "StorageBuffer8BitAccess" }, { 5347, false, VD_FEATURE_ADDRESS, "PhysicalStorageBufferAddresses" },
+    { 6033, false, VD_FEATURE_ATOMIC_F32_ADD, "AtomicFloat32AddEXT" },
+    /* known, and not among the features of a device yet */
+    { 4, false, 0, "Addresses" }, { 5, false, 0, "Linkage" }, { 6, false, 0, "Kernel" }, { 28, false, 0, "UniformBufferArrayDynamicIndexing" },
+    { 30, false, 0, "StorageBufferArrayDynamicIndexing" }, { 66, false, 0, "GroupNonUniformShuffleRelative" }, { 67, false, 0, "GroupNonUniformClustered" },
+    { 68, false, 0, "GroupNonUniformQuad" }, { 4434, false, 0, "UniformAndStorageBuffer16BitAccess" }, { 4435, false, 0, "StoragePushConstant16" },
+    { 4441, false, 0, "VariablePointersStorageBuffer" }, { 4442, false, 0, "VariablePointers" }, { 4449, false, 0, "UniformAndStorageBuffer8BitAccess" },
+    { 4450, false, 0, "StoragePushConstant8" }, { 4464, false, 0, "DenormPreserve" }, { 4465, false, 0, "DenormFlushToZero" },
+    { 4466, false, 0, "SignedZeroInfNanPreserve" }, { 4467, false, 0, "RoundingModeRTE" }, { 4468, false, 0, "RoundingModeRTZ" }, { 5055, false, 0, "ShaderClockKHR" },
+    { 5345, false, 0, "VulkanMemoryModel" }, { 5346, false, 0, "VulkanMemoryModelDeviceScope" }, { 6034, false, 0, "AtomicFloat64AddEXT" }
+};
+
+enum { VD__ID_NON_WRITABLE = 1, VD__ID_NON_READABLE = 2, VD__ID_BLOCK = 4, VD__ID_BUFFER_BLOCK = 8, VD__ID_HAS_BINDING = 16, VD__ID_WORKGROUP_SIZE = 32, VD__ID_FORWARD = 64 };
+
+typedef struct vd__spv_id {
+    uint32_t at;               /* word of its definition; 0: none */
+    uint32_t name;             /* word of its name's text; 0: none */
+    uint32_t flags, set, binding, stride;
+    vd_type type;              /* of scalar and vector types */
+    uint32_t size, align;      /* bytes of a type without layout, as in shared memory; saturates */
+} vd__spv_id;
+
+/* What the reader found; texts and words belong to the module. */
+typedef struct vd__reflection {
+    const uint32_t *words;
+    uint32_t *owned;           /* the copy of a module that was swapped or lay askew */
+    const char *entry;
+    vd_arg_info args[VD_MAX_ARGS];
+    char names[VD_MAX_ARGS][8]; /* of those that have none in the module */
+    uint32_t arg_count, value_bytes, local_size[3], shared_bytes;
+    uint64_t features;
+} vd__reflection;
+
+typedef struct vd__reader {
+    const vd_context *ctx;
+    vd__reflection *out;
+    const uint32_t *words;
+    uint32_t count, bound;
+    vd__spv_id *ids;
+    uint32_t members, members_end; /* words between which member names and decorations lie */
+    uint32_t entry_at, entries;
+    uint32_t function;         /* word of the open OpFunction, 0: none */
+    bool block;                /* a basic block is open */
+    bool body;                 /* the open function has a block */
+} vd__reader;
+
+static uint32_t vd__spv_op(const vd__reader *s, uint32_t at) { return s->words[at] & 0xFFFFu; }
+static uint32_t vd__spv_length(const vd__reader *s, uint32_t at) { return s->words[at] >> 16; }
+
+/* The opcode that defines an id; 0 where none does. */
+static uint32_t vd__spv_definition(const vd__reader *s, uint32_t id) { return id < s->bound && s->ids[id].at ? vd__spv_op(s, s->ids[id].at) : 0; }
+
+static bool vd__spv_is_type(const vd__reader *s, uint32_t id) {
+    uint32_t op = vd__spv_definition(s, id);
+    return op >= VD__OP_TYPE_VOID && op <= VD__OP_TYPE_FUNCTION;
+}
+
+static int vd__spv_find_op(uint32_t op) {
+    size_t low = 0, high = VD__COUNT(vd__spv_table);
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (op < vd__spv_table[middle].first) high = middle;
+        else if (op > vd__spv_table[middle].last) low = middle + 1;
+        else return (int)middle;
+    }
+    return -1;
+}
+
+/* The text at word `from` of an instruction, ended inside it; NULL otherwise. */
+static const char *vd__spv_text(const vd__reader *s, uint32_t at, uint32_t from) {
+    if (from >= vd__spv_length(s, at)) return NULL;
+    const char *text = (const char *)(s->words + at + from);
+    return memchr(text, 0, (size_t)(vd__spv_length(s, at) - from) * 4) ? text : NULL;
+}
+
+static vd_result vd__spv_bad(uint32_t at, const char *format, ...) VD__PRINTF(2, 3);
+static vd_result vd__spv_bad(uint32_t at, const char *format, ...) {
+    char text[256];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return vd__fail(VD_ERROR_COMPILE, "the SPIR-V is not valid: word %u: %s", (unsigned)at, text);
+}
+
+static vd_result vd__spv_capability(vd__reader *s, uint32_t number) {
+    const vd_device_info *info = &s->ctx->device.info;
+    for (size_t i = 0; i < VD__COUNT(vd__spv_capabilities); i++) {
+        if (vd__spv_capabilities[i].number != number) continue;
+        uint64_t feature = vd__spv_capabilities[i].feature;
+        if (!vd__spv_capabilities[i].always && !(feature & info->features))
+            return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V declares capability %s, which '%s' does not have%s%s", vd__spv_capabilities[i].name, info->name,
+                            feature ? " (feature " : "", feature ? vd_feature_name(feature) : "");
+        s->out->features |= feature;
+        return VD_OK;
+    }
+    return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V declares capability %u, which vkdispatch does not know", (unsigned)number);
+}
+
+/* Words that hold texts have to end them. */
+static vd_result vd__spv_check_text(const vd__reader *s, uint32_t at) {
+    uint32_t from = 0;
+    switch (vd__spv_op(s, at)) {
+    case VD__OP_EXTENSION: case VD__OP_MODULE_PROCESSED: from = 1; break;
+    case VD__OP_NAME: case VD__OP_STRING: case VD__OP_EXT_INST_IMPORT: from = 2; break;
+    case VD__OP_MEMBER_NAME: case VD__OP_ENTRY_POINT: from = 3; break;
+    default: return VD_OK;
+    }
+    return vd__spv_text(s, at, from) ? VD_OK : vd__spv_bad(at, "a text does not end inside its instruction");
+}
+
+static vd_result vd__spv_decoration(vd__reader *s, uint32_t at) {
+    const uint32_t *w = s->words + at;
+    vd__spv_id *id = &s->ids[w[1]];
+    uint32_t value = vd__spv_length(s, at) > 3 ? w[3] : 0;
+    switch (w[2]) {
+    case VD__DECORATION_BLOCK: id->flags |= VD__ID_BLOCK; return VD_OK;
+    case VD__DECORATION_BUFFER_BLOCK: id->flags |= VD__ID_BUFFER_BLOCK; return VD_OK;
+    case VD__DECORATION_NON_WRITABLE: id->flags |= VD__ID_NON_WRITABLE; return VD_OK;
+    case VD__DECORATION_NON_READABLE: id->flags |= VD__ID_NON_READABLE; return VD_OK;
+    case VD__DECORATION_ARRAY_STRIDE: id->stride = value; break;
+    case VD__DECORATION_BUILTIN: if (value == VD__BUILTIN_WORKGROUP_SIZE) id->flags |= VD__ID_WORKGROUP_SIZE; break;
+    case VD__DECORATION_SET: id->set = value; break;
+    case VD__DECORATION_BINDING: id->binding = value; id->flags |= VD__ID_HAS_BINDING; break;
+    default: return VD_OK;
+    }
+    return vd__spv_length(s, at) > 3 ? VD_OK : vd__spv_bad(at, "decoration %u lacks its number", (unsigned)w[2]);
+}
+
+/* The value of a 32-bit constant; spec constants give their default. False where it is not one. */
+static bool vd__spv_constant(const vd__reader *s, uint32_t id, uint32_t *out) {
+    uint32_t op = vd__spv_definition(s, id);
+    if (op != VD__OP_CONSTANT && op != VD__OP_SPEC_CONSTANT) return false;
+    *out = s->words[s->ids[id].at + 3];
+    return true;
+}
+
+static uint32_t vd__spv_saturate(uint64_t x) { return x > UINT32_MAX ? UINT32_MAX : (uint32_t)x; }
+
+/* Type code and size of a type that has just been defined; what it is made of comes before it, so that nothing is computed twice. */
+static vd_result vd__spv_type(vd__reader *s, uint32_t at) {
+    static const vd_type ints[2][4] = { { VD_U8, VD_U16, VD_U32, VD_U64 }, { VD_I8, VD_I16, VD_I32, VD_I64 } };
+    const uint32_t *w = s->words + at;
+    vd__spv_id *id = &s->ids[w[1]];
+    uint32_t op = w[0] & 0xFFFFu, length = w[0] >> 16, n = 1;
+    if (op == VD__OP_TYPE_BOOL) id->size = id->align = 4;
+    if (op == VD__OP_TYPE_INT) {
+        if ((w[2] != 8 && w[2] != 16 && w[2] != 32 && w[2] != 64) || w[3] > 1) return vd__spv_bad(at, "an integer of %u bits", (unsigned)w[2]);
+        id->type = ints[w[3]][vd__log2(w[2]) - 3];
+        id->size = id->align = w[2] / 8;
+    }
+    if (op == VD__OP_TYPE_FLOAT) {
+        if (w[2] != 16 && w[2] != 32 && w[2] != 64) return vd__spv_bad(at, "a float of %u bits", (unsigned)w[2]);
+        id->type = w[2] == 16 ? VD_F16 : w[2] == 32 ? VD_F32 : VD_F64;
+        id->size = id->align = w[2] / 8;
+    }
+    uint32_t parts = op == VD__OP_TYPE_STRUCT || op == VD__OP_TYPE_FUNCTION ? length : op == VD__OP_TYPE_POINTER ? 4 : op >= VD__OP_TYPE_VECTOR && op <= VD__OP_TYPE_RUNTIME_ARRAY ? 3 : 2;
+    for (uint32_t i = op == VD__OP_TYPE_POINTER ? 3 : 2; i < parts && op != VD__OP_TYPE_INT && op != VD__OP_TYPE_FLOAT && op != 25 && op != 26; i++)
+        if (!vd__spv_is_type(s, w[i]) && !(w[i] < s->bound && (s->ids[w[i]].flags & VD__ID_FORWARD))) return vd__spv_bad(at, "id %u is no type that was defined before", (unsigned)w[i]);
+    if (op == VD__OP_TYPE_VECTOR) {
+        uint32_t part = vd__spv_definition(s, w[2]);
+        if (w[3] < 2 || w[3] > 4 || part < VD__OP_TYPE_BOOL || part > VD__OP_TYPE_FLOAT) return vd__spv_bad(at, "a vector of %u of type %u", (unsigned)w[3], (unsigned)w[2]);
+        if (s->ids[w[2]].type) id->type = s->ids[w[2]].type + 16 * (w[3] - 1);
+        n = w[3];
+    }
+    if (op == VD__OP_TYPE_MATRIX) {
+        if (w[3] < 2 || w[3] > 4 || vd__spv_definition(s, w[2]) != VD__OP_TYPE_VECTOR) return vd__spv_bad(at, "a matrix of %u columns of type %u", (unsigned)w[3], (unsigned)w[2]);
+        n = w[3];
+    }
+    if (op == VD__OP_TYPE_ARRAY) {
+        uint32_t defined = vd__spv_definition(s, w[3]);
+        if (defined < 41 || defined > VD__OP_SPEC_CONSTANT_OP) return vd__spv_bad(at, "the length of an array, id %u, is no constant", (unsigned)w[3]);
+        if (!vd__spv_constant(s, w[3], &n)) n = 1; /* known to the driver only */
+        if (!n) return vd__spv_bad(at, "an array of length 0");
+    }
+    if (op >= VD__OP_TYPE_VECTOR && op <= VD__OP_TYPE_ARRAY && op != 25 && op != 26 && op != 27) {
+        id->size = vd__spv_saturate((uint64_t)s->ids[w[2]].size * n);
+        id->align = s->ids[w[2]].align;
+    }
+    if (op == VD__OP_TYPE_STRUCT) {
+        uint64_t size = 0;
+        id->align = 1;
+        for (uint32_t i = 2; i < length; i++) {
+            const vd__spv_id *part = &s->ids[w[i]];
+            uint32_t align = part->align ? part->align : 1;
+            if (align > id->align) id->align = align;
+            size = vd__spv_saturate((size + align - 1) / align * align + part->size);
+        }
+        id->size = vd__spv_saturate((size + id->align - 1) / id->align * id->align);
+    }
+    if (op == VD__OP_TYPE_POINTER) id->size = id->align = 8;
+    return VD_OK;
+}
+
+/* Instructions of a function's body stand in a basic block, all others before the first function. */
+static vd_result vd__spv_structure(vd__reader *s, uint32_t at, uint32_t op) {
+    bool anywhere = op == 0 || op == VD__OP_UNDEF || op == 8 || op == 317 || op == 12;
+    bool body = op == 57 || (op >= 60 && op <= 70) || (op >= 77 && op <= 271) || (op >= 333 && op <= 403) || (op >= 4421 && op <= 4432) || (op >= 5380 && op <= 5381) || op == 6035;
+    if (op == VD__OP_FUNCTION) {
+        if (s->function) return vd__spv_bad(at, "a function begins inside another");
+        s->function = at;
+        s->body = false;
+    } else if (op == VD__OP_FUNCTION_END) {
+        if (!s->function || s->block || !s->body) return vd__spv_bad(at, "a function ends %s", !s->function ? "that did not begin" : s->block ? "inside a block" : "without a body");
+        s->function = 0;
+    } else if (op == VD__OP_LABEL) {
+        if (!s->function || s->block) return vd__spv_bad(at, "a block begins %s", s->function ? "inside another" : "outside a function");
+        s->block = s->body = true;
+    } else if (op == VD__OP_FUNCTION_PARAMETER) {
+        if (!s->function || s->body) return vd__spv_bad(at, "a parameter stands outside the head of a function");
+    } else if (body || (op == VD__OP_VARIABLE && s->function)) {
+        if (!s->block) return vd__spv_bad(at, "instruction %u stands outside a block", (unsigned)op);
+        if (op >= VD__OP_BRANCH && op <= VD__OP_UNREACHABLE) s->block = false;
+        if (op == 5380) s->block = false;
+    } else if (s->function && !anywhere) return vd__spv_bad(at, "instruction %u stands inside a function", (unsigned)op);
+    return VD_OK;
+}
+
+/* What an instruction says about the module. */
+static vd_result vd__spv_note(vd__reader *s, uint32_t at, uint32_t op) {
+    const uint32_t *w = s->words + at;
+    switch (op) {
+    case VD__OP_CAPABILITY: return vd__spv_capability(s, w[1]);
+    case VD__OP_NAME: s->ids[w[1]].name = at + 2; return VD_OK;
+    case VD__OP_DECORATE: return vd__spv_decoration(s, at);
+    case VD__OP_TYPE_FORWARD_POINTER: s->ids[w[1]].flags |= VD__ID_FORWARD; return VD_OK;
+    case VD__OP_MEMBER_NAME: case VD__OP_MEMBER_DECORATE:
+        if (!s->members) s->members = at;
+        s->members_end = at + vd__spv_length(s, at);
+        return VD_OK;
+    default: return op >= VD__OP_TYPE_VOID && op <= VD__OP_TYPE_FUNCTION ? vd__spv_type(s, at) : VD_OK;
+    }
+}
+
+/* One instruction: its length, its ids, its place. */
+static vd_result vd__spv_instruction(vd__reader *s, uint32_t at) {
+    uint32_t op = vd__spv_op(s, at), length = vd__spv_length(s, at);
+    int entry = vd__spv_find_op(op);
+    if (!length || length > s->count - at) return vd__spv_bad(at, "instruction %u has %u words, %u are left", (unsigned)op, (unsigned)length, (unsigned)(s->count - at));
+    if (entry < 0) return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has instruction %u at word %u, which vkdispatch does not know in compute modules", (unsigned)op, (unsigned)at);
+    if (length < vd__spv_table[entry].words) return vd__spv_bad(at, "instruction %u has %u words, it needs %u", (unsigned)op, (unsigned)length, (unsigned)vd__spv_table[entry].words);
+    uint32_t form = vd__spv_table[entry].form;
+    if (form == 2 && !vd__spv_is_type(s, s->words[at + 1])) return vd__spv_bad(at, "id %u is no type that was defined before", (unsigned)s->words[at + 1]);
+    if (form) {
+        uint32_t id = s->words[at + form];
+        if (!id || id >= s->bound) return vd__spv_bad(at, "id %u is not below the bound %u", (unsigned)id, (unsigned)s->bound);
+        if (s->ids[id].at) return vd__spv_bad(at, "id %u is defined a second time", (unsigned)id);
+        s->ids[id].at = at;
+    } else if (op == VD__OP_NAME || op == VD__OP_MEMBER_NAME || op == VD__OP_DECORATE || op == VD__OP_MEMBER_DECORATE || op == VD__OP_TYPE_FORWARD_POINTER || op == VD__OP_EXECUTION_MODE
+               || op == VD__OP_EXECUTION_MODE_ID) {
+        if (!s->words[at + 1] || s->words[at + 1] >= s->bound) return vd__spv_bad(at, "id %u is not below the bound %u", (unsigned)s->words[at + 1], (unsigned)s->bound);
+    }
+    vd_result r = vd__spv_check_text(s, at);
+    if (!r) r = vd__spv_structure(s, at, op);
+    return r ? r : vd__spv_note(s, at, op);
+}
+
+static vd_result vd__spv_walk(vd__reader *s) {
+    uint32_t at = 5;
+    while (at < s->count) {
+        vd_result r = vd__spv_instruction(s, at);
+        if (r) return r;
+        at += vd__spv_length(s, at);
+    }
+    return s->function ? vd__spv_bad(at, "the last function does not end") : VD_OK;
+}
+
+/* Chooses the entry point, by name or as the only one. */
+static vd_result vd__spv_entry(vd__reader *s, const char *wanted) {
+    for (uint32_t at = 5; at < s->count; at += vd__spv_length(s, at)) {
+        if (vd__spv_op(s, at) != VD__OP_ENTRY_POINT || s->words[at + 1] != VD__MODEL_COMPUTE) continue;
+        if (wanted && strcmp(wanted, vd__spv_text(s, at, 3))) continue;
+        if (!s->entries++) s->entry_at = at;
+    }
+    if (!s->entries && wanted) return vd__fail(VD_ERROR_COMPILE, "the SPIR-V has no compute entry point '%s'", wanted);
+    if (!s->entries) return vd__fail(VD_ERROR_COMPILE, "the SPIR-V has no compute entry point");
+    if (s->entries > 1 && !wanted) return vd__fail(VD_ERROR_INVALID, "the SPIR-V has %u compute entry points, desc.entry has to name one", (unsigned)s->entries);
+    if (vd__spv_definition(s, s->words[s->entry_at + 2]) != VD__OP_FUNCTION)
+        return vd__spv_bad(s->entry_at, "the entry point's id %u is no function", (unsigned)s->words[s->entry_at + 2]);
+    s->out->entry = vd__spv_text(s, s->entry_at, 3);
+    return VD_OK;
+}
+
+/* A constant decorated WorkgroupSize wins over the execution mode. */
+static vd_result vd__spv_local_size(vd__reader *s) {
+    uint32_t *size = s->out->local_size, function = s->words[s->entry_at + 2];
+    bool found = false;
+    for (uint32_t at = 5; at < s->count; at += vd__spv_length(s, at)) {
+        const uint32_t *w = s->words + at;
+        uint32_t op = vd__spv_op(s, at);
+        bool literal = op == VD__OP_EXECUTION_MODE && w[2] == VD__MODE_LOCAL_SIZE, by_id = op == VD__OP_EXECUTION_MODE_ID && w[2] == VD__MODE_LOCAL_SIZE_ID;
+        if ((!literal && !by_id) || w[1] != function) continue;
+        if (vd__spv_length(s, at) < 6) return vd__spv_bad(at, "a local size of %u words", (unsigned)vd__spv_length(s, at));
+        for (int i = 0; i < 3; i++) {
+            if (literal) size[i] = w[3 + i];
+            else if (!vd__spv_constant(s, w[3 + i], &size[i])) return vd__spv_bad(at, "the local size, id %u, is no constant", (unsigned)w[3 + i]);
+        }
+        found = true;
+    }
+    for (uint32_t id = 1; id < s->bound; id++) {
+        uint32_t op = vd__spv_definition(s, id), at = s->ids[id].at;
+        if (!(s->ids[id].flags & VD__ID_WORKGROUP_SIZE) || (op != VD__OP_CONSTANT_COMPOSITE && op != VD__OP_SPEC_CONSTANT_COMPOSITE)) continue;
+        for (uint32_t i = 0; i < 3; i++)
+            if (vd__spv_length(s, at) != 6 || !vd__spv_constant(s, s->words[at + 3 + i], &size[i])) return vd__spv_bad(at, "WorkgroupSize is not three constants");
+        found = true;
+    }
+    return found ? VD_OK : vd__fail(VD_ERROR_COMPILE, "the SPIR-V gives no local size");
+}
+
+/* The number that decorates a member of a struct, or its name's word with op OpMemberName. */
+static bool vd__spv_member(const vd__reader *s, uint32_t type, uint32_t member, uint32_t op, uint32_t decoration, uint32_t *out) {
+    for (uint32_t at = s->members; at && at < s->members_end; at += vd__spv_length(s, at)) {
+        const uint32_t *w = s->words + at;
+        if (vd__spv_op(s, at) != op || w[1] != type || w[2] != member) continue;
+        if (op == VD__OP_MEMBER_DECORATE && w[3] != decoration) continue;
+        *out = op == VD__OP_MEMBER_NAME ? at + 3 : vd__spv_length(s, at) > 4 ? w[4] : 0;
+        return true;
+    }
+    return false;
+}
+
+static const char *vd__spv_name_at(const vd__reader *s, uint32_t word) { return word && *(const char *)(s->words + word) ? (const char *)(s->words + word) : NULL; }
+
+/* Bytes of a type with an explicit layout, 0 where it has none that we read. */
+static uint32_t vd__spv_laid_out(const vd__reader *s, uint32_t id, int depth) {
+    const vd__spv_id *type = &s->ids[id];
+    const uint32_t *w = s->words + type->at;
+    uint32_t op = vd__spv_definition(s, id), n = 0, offset = 0;
+    if (type->type || op == VD__OP_TYPE_POINTER) return type->size;
+    if (depth > 4) return 0;
+    if (op == VD__OP_TYPE_ARRAY) return vd__spv_constant(s, w[3], &n) ? vd__spv_saturate((uint64_t)n * type->stride) : 0;
+    if (op != VD__OP_TYPE_STRUCT || vd__spv_length(s, type->at) < 3 || vd__spv_length(s, type->at) > VD_MAX_ARGS) return 0;
+    uint32_t last = vd__spv_length(s, type->at) - 3, size = vd__spv_laid_out(s, w[2 + last], depth + 1);
+    return size && vd__spv_member(s, id, last, VD__OP_MEMBER_DECORATE, VD__DECORATION_OFFSET, &offset) ? vd__spv_saturate((uint64_t)offset + size) : 0;
+}
+
+static vd_arg_info *vd__spv_arg(vd__reader *s, vd_arg_kind kind, const char *name) {
+    vd__reflection *out = s->out;
+    if (out->arg_count == VD_MAX_ARGS) {
+        vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has more than %d arguments", VD_MAX_ARGS);
+        return NULL;
+    }
+    vd_arg_info *a = &out->args[out->arg_count++];
+    memset(a, 0, sizeof *a);
+    a->kind = kind;
+    a->name = name;
+    return a;
+}
+
+/* Element type and access of a storage block: a struct that ends in an array without length. */
+static void vd__spv_block(const vd__reader *s, uint32_t type, uint32_t variable_flags, vd_arg_info *a) {
+    const uint32_t *w = s->words + s->ids[type].at;
+    uint32_t members = vd__spv_definition(s, type) == VD__OP_TYPE_STRUCT ? vd__spv_length(s, s->ids[type].at) - 2 : 0, unused = 0;
+    bool readable = !(variable_flags & VD__ID_NON_READABLE), writable = !(variable_flags & VD__ID_NON_WRITABLE), some_read = false, some_written = false;
+    for (uint32_t i = 0; i < members && i < VD_MAX_ARGS; i++) {
+        some_written |= !vd__spv_member(s, type, i, VD__OP_MEMBER_DECORATE, VD__DECORATION_NON_WRITABLE, &unused);
+        some_read |= !vd__spv_member(s, type, i, VD__OP_MEMBER_DECORATE, VD__DECORATION_NON_READABLE, &unused);
+    }
+    if (members > VD_MAX_ARGS || !members) some_read = some_written = true;
+    a->access = (readable && some_read ? (uint32_t)VD_READ : 0u) | (writable && some_written ? (uint32_t)VD_WRITE : 0u);
+    if (!a->access) a->access = VD_READ;
+    if (members != 1 || vd__spv_definition(s, w[2]) != VD__OP_TYPE_RUNTIME_ARRAY) return;
+    const vd__spv_id *array = &s->ids[w[2]], *element = &s->ids[s->words[array->at + 2]];
+    if (element->type && array->stride == element->size) a->type = element->type;
+}
+
+/* A variable with a descriptor. Storage buffers are arguments, anything else is refused by name. */
+static vd_result vd__spv_resource(vd__reader *s, uint32_t id, uint32_t type, uint32_t storage) {
+    const vd__spv_id *v = &s->ids[id];
+    const char *name = vd__spv_name_at(s, v->name);
+    uint32_t member = 0, op = vd__spv_definition(s, type);
+    if (storage == VD__CLASS_UNIFORM_CONSTANT) return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has an image or sampler '%s'; only storage buffers can be bound", name ? name : "");
+    if (op == VD__OP_TYPE_ARRAY || op == VD__OP_TYPE_RUNTIME_ARRAY) return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has an array of descriptors '%s'", name ? name : "");
+    if (op != VD__OP_TYPE_STRUCT) return vd__spv_bad(v->at, "a buffer whose type %u is no struct", (unsigned)type);
+    if (storage == VD__CLASS_UNIFORM && !(s->ids[type].flags & VD__ID_BUFFER_BLOCK))
+        return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has a uniform block '%s'; values have to come as push constants", name ? name : "");
+    if (!(v->flags & VD__ID_HAS_BINDING)) return vd__spv_bad(v->at, "buffer '%s' has no binding", name ? name : "");
+    if (v->set) return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has buffer '%s' in descriptor set %u; only set 0 can be bound", name ? name : "", (unsigned)v->set);
+    if (!name && vd__spv_member(s, type, 0, VD__OP_MEMBER_NAME, 0, &member)) name = vd__spv_name_at(s, member);
+    if (!name) name = vd__spv_name_at(s, s->ids[type].name);
+    for (uint32_t i = 0; i < s->out->arg_count; i++)
+        if (s->out->args[i].kind == VD_ARG_BINDING && s->out->args[i].place == v->binding)
+            return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has two buffers at binding %u", (unsigned)v->binding);
+    vd_arg_info *a = vd__spv_arg(s, VD_ARG_BINDING, name);
+    if (!a) return VD_ERROR_UNSUPPORTED;
+    a->place = v->binding;
+    vd__spv_block(s, type, v->flags, a);
+    return VD_OK;
+}
+
+/* Members of the push-constant block are values; pointers to storage are buffers by address. */
+static vd_result vd__spv_push(vd__reader *s, uint32_t at, uint32_t type) {
+    const uint32_t *w = s->words + s->ids[type].at;
+    if (vd__spv_definition(s, type) != VD__OP_TYPE_STRUCT) return vd__spv_bad(at, "a push-constant block whose type %u is no struct", (unsigned)type);
+    if (s->out->value_bytes) return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has two push-constant blocks");
+    for (uint32_t i = 0; i < vd__spv_length(s, s->ids[type].at) - 2; i++) {
+        uint32_t member = w[2 + i], name = 0, offset = 0, size = vd__spv_laid_out(s, member, 0);
+        bool placed = i < VD_MAX_ARGS && vd__spv_member(s, type, i, VD__OP_MEMBER_DECORATE, VD__DECORATION_OFFSET, &offset);
+        if (i < VD_MAX_ARGS) vd__spv_member(s, type, i, VD__OP_MEMBER_NAME, 0, &name);
+        bool pointer = vd__spv_definition(s, member) == VD__OP_TYPE_POINTER;
+        vd_arg_info *a = vd__spv_arg(s, pointer ? VD_ARG_ADDRESS : VD_ARG_VALUE, vd__spv_name_at(s, name));
+        if (!a) return VD_ERROR_UNSUPPORTED;
+        if (!placed || !size) return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has a push-constant member %u without %s that can be read", (unsigned)i, placed ? "a size" : "an offset");
+        if (offset > VD_VALUE_BYTES || size > VD_VALUE_BYTES - offset)
+            return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has a push-constant member of %u bytes at offset %u; the limit is %d", (unsigned)size, (unsigned)offset, VD_VALUE_BYTES);
+        a->place = offset;
+        a->size = size;
+        if (!pointer) a->type = s->ids[member].type;
+        else if (s->words[s->ids[member].at + 2] != VD__CLASS_PHYSICAL) return vd__spv_bad(at, "a pointer among the push constants");
+        else if (vd__spv_is_type(s, s->words[s->ids[member].at + 3])) vd__spv_block(s, s->words[s->ids[member].at + 3], 0, a);
+        else a->access = VD_READ_WRITE;
+        if (offset + size > s->out->value_bytes) s->out->value_bytes = (offset + size + 3) & ~3u;
+    }
+    return VD_OK;
+}
+
+/* Bindings by number, then values by offset; what has no name gets one. */
+static void vd__spv_order(vd__reflection *out) {
+    for (uint32_t i = 1; i < out->arg_count; i++) {
+        vd_arg_info a = out->args[i];
+        uint32_t at = i;
+        for (; at; at--) {
+            const vd_arg_info *before = &out->args[at - 1];
+            bool bound = a.kind == VD_ARG_BINDING, before_bound = before->kind == VD_ARG_BINDING;
+            if (bound == before_bound ? before->place <= a.place : before_bound) break;
+            out->args[at] = *before;
+        }
+        out->args[at] = a;
+    }
+    for (uint32_t i = 0; i < out->arg_count; i++) {
+        if (out->args[i].name) continue;
+        snprintf(out->names[i], sizeof out->names[i], "arg%u", (unsigned)(i % VD_MAX_ARGS));
+        out->args[i].name = out->names[i];
+    }
+}
+
+/* Variables outside functions: shared memory, and arguments where they are wanted. */
+static vd_result vd__spv_variables(vd__reader *s, bool args) {
+    uint64_t shared = 0;
+    for (uint32_t at = 5; at < s->count && vd__spv_op(s, at) != VD__OP_FUNCTION; at += vd__spv_length(s, at)) {
+        const uint32_t *w = s->words + at;
+        if (vd__spv_op(s, at) != VD__OP_VARIABLE) continue;
+        if (vd__spv_definition(s, w[1]) != VD__OP_TYPE_POINTER || s->words[s->ids[w[1]].at + 2] != w[3]) return vd__spv_bad(at, "a variable whose type %u is no pointer to its storage class", (unsigned)w[1]);
+        uint32_t type = s->words[s->ids[w[1]].at + 3];
+        if (!vd__spv_is_type(s, type)) return vd__spv_bad(at, "a variable of type %u, which is none", (unsigned)type);
+        vd_result r = VD_OK;
+        if (w[3] == VD__CLASS_WORKGROUP) shared = vd__spv_saturate((shared + 15) / 16 * 16 + s->ids[type].size);
+        if (args && w[3] == VD__CLASS_PUSH_CONSTANT) r = vd__spv_push(s, at, type);
+        if (args && (w[3] == VD__CLASS_STORAGE_BUFFER || w[3] == VD__CLASS_UNIFORM || w[3] == VD__CLASS_UNIFORM_CONSTANT)) r = vd__spv_resource(s, w[2], type, w[3]);
+        if (r) return r;
+    }
+    s->out->shared_bytes = (uint32_t)shared;
+    vd__spv_order(s->out);
+    return VD_OK;
+}
+
+/* The words in this machine's order, in place where they can be read as they lie. */
+static vd_result vd__spv_words(const vd_context *ctx, const vd_kernel_desc *desc, vd__reflection *out) {
+    static const uint32_t magic = 0x07230203, swapped = 0x03022307;
+    uint32_t first;
+    if (!desc->code) return vd__fail(VD_ERROR_INVALID, "the code is NULL");
+    if (desc->code_size % 4 || desc->code_size < 20 || desc->code_size > UINT32_MAX)
+        return vd__fail(VD_ERROR_COMPILE, "the SPIR-V has %llu bytes; a module is a multiple of 4 and at least 20", VD__U(desc->code_size));
+    memcpy(&first, desc->code, 4);
+    if (first != magic && first != swapped) return vd__fail(VD_ERROR_COMPILE, "the code is no SPIR-V: it begins with 0x%08x", (unsigned)first);
+    out->words = (const uint32_t *)desc->code;
+    if (first == magic && (uintptr_t)desc->code % 4 == 0) return VD_OK;
+    out->owned = (uint32_t *)vd__alloc(&ctx->host.allocator, desc->code_size);
+    if (!out->owned) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory for a copy of the SPIR-V");
+    memcpy(out->owned, desc->code, desc->code_size);
+    for (size_t i = 0; first == swapped && i < desc->code_size / 4; i++) out->owned[i] = __builtin_bswap32(out->owned[i]);
+    out->words = out->owned;
+    return VD_OK;
+}
+
+static vd_result vd__spv_header(const vd__reader *s) {
+    uint32_t version = s->words[1], major = (version >> 16) & 0xFFu, minor = (version >> 8) & 0xFFu;
+    if (version & 0xFF0000FFu || major != 1 || minor > 6) return vd__fail(VD_ERROR_COMPILE, "the SPIR-V has version 0x%08x; 1.0 to 1.6 can be read", (unsigned)version);
+    if (!s->bound || s->bound > 1u << 22) return vd__fail(VD_ERROR_COMPILE, "the SPIR-V has an id bound of %u; the limit is %u", (unsigned)s->bound, 1u << 22);
+    const uint32_t *api = s->ctx->device.info.api_version;
+    if (s->ctx->device.info.backend == VD_BACKEND_VULKAN && minor > 5 && api[0] == 1 && api[1] < 3)
+        return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has version 1.%u; '%s' has Vulkan 1.%u, which reads up to 1.5", (unsigned)minor, s->ctx->device.info.name, (unsigned)api[1]);
+    return VD_OK;
+}
+
+static vd_result vd__spv_read(vd__reader *s, const vd_kernel_desc *desc) {
+    bool args = !desc->args && !desc->arg_count && !desc->hidden_count && !desc->value_bytes;
+    vd_result r = vd__spv_header(s);
+    if (r) return r;
+    s->ids = (vd__spv_id *)vd__alloc_zeroed(&s->ctx->host.allocator, s->bound * sizeof *s->ids);
+    if (!s->ids) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory for the ids of the SPIR-V");
+    r = vd__spv_walk(s);
+    if (!r) r = vd__spv_entry(s, desc->entry);
+    if (!r) r = vd__spv_local_size(s);
+    if (!r) r = vd__spv_variables(s, args);
+    vd__free(&s->ctx->host.allocator, s->ids);
+    return r;
+}
+
+/* Checks the module of a desc and reads what the desc leaves open. On success the caller frees out->owned. */
+static vd_result vd__reflect(const vd_context *ctx, const vd_kernel_desc *desc, vd__reflection *out) {
+    vd__reader s;
+    vd_result r = VD_OK;
+    memset(out, 0, sizeof *out);
+    if (desc->code_kind != VD_CODE_DEFAULT && desc->code_kind != VD_CODE_SPIRV) r = vd__fail(VD_ERROR_INVALID, "code of kind %d; SPIR-V is what can be read", (int)desc->code_kind);
+    if (!r) r = vd__spv_words(ctx, desc, out);
+    if (!r) {
+        memset(&s, 0, sizeof s);
+        s.ctx = ctx;
+        s.out = out;
+        s.words = out->words;
+        s.count = (uint32_t)(desc->code_size / 4);
+        s.bound = s.words[3];
+        r = vd__spv_read(&s, desc);
+    }
+    if (!r) return VD_OK;
+    vd__free(&ctx->host.allocator, out->owned);
+    return vd__fail_within(r, "vd_kernel_create '%s'", desc->name);
+}
+
 // >>validate
 /* Checks of descs and arguments; every message names call, object, argument, value and limit. */
+
+#define VD__TYPE_NAMES(t) { t, t "x2", t "x3", t "x4", t "x1x2", t "x2x2", t "x3x2", t "x4x2", t "x1x3", t "x2x3", t "x3x3", t "x4x3", t "x1x4", t "x2x4", t "x3x4", t "x4x4" }
+#define VD__TYPE_KINDS(X) X("bool"), X("i8"), X("i16"), X("i32"), X("i64"), X("u8"), X("u16"), X("u32"), X("u64"), X("f16"), X("f32"), X("f64")
+#define VD__TYPE_COMPLEX(t) VD__TYPE_NAMES("complex " t)
+static const char *const vd__type_names[2][12][16] = { { VD__TYPE_KINDS(VD__TYPE_NAMES) }, { VD__TYPE_KINDS(VD__TYPE_COMPLEX) } };
+
+static const char *const vd__feature_names[] = { "f16", "f64", "i8", "i16", "i64", "storage_8", "storage_16", "address", "subgroup", "atomic_i64", "atomic_f32_add", "fma",
+                                                 "timestamp", "image" };
+
+/* Bytes of a scalar of the kind. */
+static uint32_t vd__scalar_size(vd_type type) {
+    static const uint8_t sizes[16] = { 0, 4, 1, 2, 4, 8, 1, 2, 4, 8, 2, 4, 8, 0, 0, 0 };
+    return sizes[type & 15u];
+}
+
+static bool vd__type_ok(vd_type type) { return type == VD_BYTES || vd_type_size(type); }
+
+/* Finds a buffer for a call of a context; NULL with a text. */
+static vd__buffer *vd__buffer_find(vd_context *ctx, vd_buffer handle, const char *call) {
+    vd__buffer *b = (vd__buffer *)(void *)vd__pool_find(&ctx->buffers, handle.id);
+    if (!b) vd__fail(VD_ERROR_INVALID, "%s: the buffer %s", call, vd__pool_reason(&ctx->buffers, handle.id));
+    return b;
+}
+
+static vd__kernel *vd__kernel_find(vd_context *ctx, vd_kernel handle, const char *call) {
+    vd__kernel *k = (vd__kernel *)(void *)vd__pool_find(&ctx->kernels, handle.id);
+    if (!k) vd__fail(VD_ERROR_INVALID, "%s: the kernel %s", call, vd__pool_reason(&ctx->kernels, handle.id));
+    return k;
+}
+
+static vd__ticket *vd__ticket_find(vd_context *ctx, vd_ticket handle, const char *call) {
+    vd__ticket *t = (vd__ticket *)(void *)vd__pool_find(&ctx->tickets, handle.id);
+    if (!t) vd__fail(VD_ERROR_INVALID, "%s: the ticket %s", call, vd__pool_reason(&ctx->tickets, handle.id));
+    return t;
+}
+
+/* NULL or a context whose device is lost. */
+static vd_result vd__context_check(const vd_context *ctx, const char *call) {
+    if (!ctx) return vd__fail(VD_ERROR_INVALID, "%s: the context is NULL", call);
+    if (VD__UNLIKELY(vd__load32(&ctx->lost))) return vd__fail(VD_ERROR_DEVICE_LOST, "%s: the device '%s' was lost earlier", call, ctx->device.info.name);
+    return VD_OK;
+}
+
+/* [offset, offset + *size) has to lie in the buffer; VD_WHOLE becomes the rest. */
+static vd_result vd__range_check(const vd__buffer *b, const char *call, const char *what, uint64_t offset, uint64_t *size) {
+    if (offset > b->size) return vd__fail(VD_ERROR_INVALID, "%s: %soffset %llu is past the end of buffer '%s' (%llu bytes)", call, what, VD__U(offset), b->name, VD__U(b->size));
+    if (*size == VD_WHOLE) *size = b->size - offset;
+    if (*size > b->size - offset)
+        return vd__fail(VD_ERROR_INVALID, "%s: %soffset %llu + size %llu is past the end of buffer '%s' (%llu bytes)", call, what, VD__U(offset), VD__U(*size), b->name,
+                        VD__U(b->size));
+    return VD_OK;
+}
+
+/* Resolves shape and size of a desc. */
+static vd_result vd__buffer_check(const vd_context *ctx, const vd_buffer_desc *desc, uint64_t shape[4], uint64_t *size) {
+    const char *name = desc->name ? desc->name : "";
+    uint64_t total = desc->type == VD_BYTES ? 1 : vd_type_size(desc->type);
+    int rank = 4;
+    if (!total) return vd__fail(VD_ERROR_INVALID, "vd_buffer_create '%s': %u is no type", name, (unsigned)desc->type);
+    while (rank && !desc->shape[rank - 1]) rank--;
+    if (!rank) return vd__fail(VD_ERROR_INVALID, "vd_buffer_create '%s': the shape is zero", name);
+    for (int i = 0; i < 4; i++) {
+        shape[i] = i < rank ? desc->shape[i] : 1;
+        if (!shape[i]) return vd__fail(VD_ERROR_INVALID, "vd_buffer_create '%s': shape[%d] is 0 and shape[%d] is not", name, i, rank - 1);
+        if (shape[i] > (UINT64_MAX >> 1) / total)
+            return vd__fail(VD_ERROR_INVALID, "vd_buffer_create '%s': %s of shape %llu x %llu x %llu x %llu has more bytes than 63 bits can count", name, vd_type_name(desc->type),
+                            VD__U(desc->shape[0]), VD__U(desc->shape[1]), VD__U(desc->shape[2]), VD__U(desc->shape[3]));
+        total *= shape[i];
+    }
+    const vd_device_info *info = &ctx->device.info;
+    if (total > info->limits.max_buffer_bytes)
+        return vd__fail(VD_ERROR_UNSUPPORTED, "vd_buffer_create '%s': %llu bytes are more than '%s' allows in one buffer (max_buffer_bytes %llu)", name, VD__U(total), info->name,
+                        VD__U(info->limits.max_buffer_bytes));
+    if (total > info->device_memory)
+        return vd__fail(VD_ERROR_OUT_OF_DEVICE_MEMORY, "vd_buffer_create '%s': %llu bytes are more than '%s' has (device_memory %llu)", name, VD__U(total), info->name,
+                        VD__U(info->device_memory));
+    *size = total;
+    return VD_OK;
+}
+
+/* Names of the features in `bits`, the first for the message. */
+static vd_result vd__features_check(const vd_context *ctx, const char *name, uint64_t bits) {
+    uint64_t missing = bits & ~ctx->device.info.features;
+    if (!missing) return VD_OK;
+    return vd__fail(VD_ERROR_UNSUPPORTED, "vd_kernel_create '%s': needs feature %s, which '%s' does not have%s", name, vd_feature_name(missing & (~missing + 1)),
+                    ctx->device.info.name, missing & (missing - 1) ? " (nor others it needs)" : "");
+}
+
+static vd_result vd__local_size_check(const vd_context *ctx, const vd_kernel_desc *desc) {
+    const vd_limits *limits = &ctx->device.info.limits;
+    uint64_t product = 1;
+    for (int i = 0; i < 3; i++) {
+        if (!desc->local_size[i]) return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': local_size[%d] is 0", desc->name, i);
+        if (desc->local_size[i] > limits->max_local_size[i])
+            return vd__fail(VD_ERROR_UNSUPPORTED, "vd_kernel_create '%s': local_size[%d] is %u, the device's limit is %u", desc->name, i, desc->local_size[i], limits->max_local_size[i]);
+        product *= desc->local_size[i];
+    }
+    if (product > limits->max_local_invocations)
+        return vd__fail(VD_ERROR_UNSUPPORTED, "vd_kernel_create '%s': local size %u x %u x %u has %llu invocations, the device's limit is %u", desc->name, desc->local_size[0],
+                        desc->local_size[1], desc->local_size[2], VD__U(product), limits->max_local_invocations);
+    if (desc->shared_bytes > limits->max_shared_bytes)
+        return vd__fail(VD_ERROR_UNSUPPORTED, "vd_kernel_create '%s': needs %u bytes of shared memory, the device's limit is %u", desc->name, desc->shared_bytes, limits->max_shared_bytes);
+    return VD_OK;
+}
+
+static vd_result vd__arg_info_check(const vd_context *ctx, const vd_kernel_desc *desc, int i) {
+    const vd_arg_info *a = &desc->args[i];
+    const char *name = a->name ? a->name : "";
+    if (!vd__type_ok(a->type)) return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': argument %d '%s' has %u for a type", desc->name, i, name, (unsigned)a->type);
+    if (a->kind != VD_ARG_VALUE && (a->access < VD_READ || a->access > VD_READ_WRITE))
+        return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': argument %d '%s' has access %u", desc->name, i, name, (unsigned)a->access);
+    if (a->kind == VD_ARG_BINDING) {
+        for (int j = 0; j < i; j++)
+            if (desc->args[j].kind == VD_ARG_BINDING && desc->args[j].place == a->place)
+                return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': arguments %d and %d both have binding %u", desc->name, j, i, (unsigned)a->place);
+        return VD_OK;
+    }
+    uint32_t size = a->kind == VD_ARG_ADDRESS ? 8 : a->type ? vd_type_size(a->type) : a->size;
+    if (a->kind != VD_ARG_VALUE && a->kind != VD_ARG_ADDRESS)
+        return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': argument %d '%s' has kind %d", desc->name, i, name, (int)a->kind);
+    if (!size || a->size != size)
+        return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': argument %d '%s' has %u bytes in the block of values, %s wants %u", desc->name, i, name, (unsigned)a->size,
+                        a->kind == VD_ARG_ADDRESS ? "an address" : vd_type_name(a->type), size);
+    if (a->place > desc->value_bytes || size > desc->value_bytes - a->place)
+        return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': argument %d '%s' ends at byte %llu of a block of values of %u bytes", desc->name, i, name,
+                        VD__U(a->place) + size, (unsigned)desc->value_bytes);
+    if (a->kind == VD_ARG_ADDRESS && !(ctx->device.info.features & VD_FEATURE_ADDRESS)) return vd__features_check(ctx, desc->name, VD_FEATURE_ADDRESS);
+    return VD_OK;
+}
+
+static vd_result vd__hidden_info_check(const vd_kernel_desc *desc, int i) {
+    const vd_hidden_info *h = &desc->hidden[i];
+    bool of_arg = h->kind == VD_HIDDEN_LENGTH || h->kind == VD_HIDDEN_SHAPE, ok = h->kind > VD_HIDDEN_NONE && h->kind <= VD_HIDDEN_SHAPE;
+    if (of_arg && ((int)h->arg >= desc->arg_count || (int)h->arg < 0 || desc->args[h->arg].kind == VD_ARG_VALUE)) ok = false;
+    if (h->kind != VD_HIDDEN_LENGTH && h->axis >= (h->kind == VD_HIDDEN_SHAPE ? 4u : 3u)) ok = false;
+    if (h->place % 4 || desc->value_bytes < 4 || h->place > desc->value_bytes - 4) ok = false;
+    if (ok) return VD_OK;
+    return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': hidden value %d (kind %d, argument %u, axis %u, place %u) fits neither the arguments nor the block of %u bytes", desc->name,
+                    i, (int)h->kind, (unsigned)h->arg, (unsigned)h->axis, (unsigned)h->place, (unsigned)desc->value_bytes);
+}
+
+/* A desc with everything resolved. */
+static vd_result vd__kernel_check(const vd_context *ctx, const vd_kernel_desc *desc) {
+    uint32_t bindings = 0;
+    if (desc->arg_count < 0 || desc->arg_count > VD_MAX_ARGS)
+        return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': %d arguments, the limit is %d", desc->name, desc->arg_count, VD_MAX_ARGS);
+    if (desc->hidden_count < 0 || (desc->hidden_count && !desc->hidden))
+        return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': %d hidden values at address %p", desc->name, desc->hidden_count, (const void *)desc->hidden);
+    if (desc->value_bytes > VD_VALUE_BYTES || desc->value_bytes % 4)
+        return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': a block of values of %u bytes; it has to be a multiple of 4, the limit is %d", desc->name, (unsigned)desc->value_bytes,
+                        VD_VALUE_BYTES);
+    for (int i = 0; i < desc->arg_count; i++) {
+        vd_result r = vd__arg_info_check(ctx, desc, i);
+        if (r) return r;
+        bindings += desc->args[i].kind == VD_ARG_BINDING;
+    }
+    for (int i = 0; i < desc->hidden_count; i++) {
+        vd_result r = vd__hidden_info_check(desc, i);
+        if (r) return r;
+    }
+    if (bindings > ctx->device.info.limits.max_bindings)
+        return vd__fail(VD_ERROR_UNSUPPORTED, "vd_kernel_create '%s': %u buffers by binding, the device's limit is %u", desc->name, bindings, ctx->device.info.limits.max_bindings);
+    vd_result r = vd__features_check(ctx, desc->name, desc->features);
+    return r ? r : vd__local_size_check(ctx, desc);
+}
+
+/* A dispatch with its arguments looked up. */
+typedef struct vd__call {
+    vd__kernel *kernel;
+    uint32_t access_count;
+    uint64_t threads[3], groups[3];
+    vd__buffer *buffers[VD_MAX_ARGS];  /* by argument; NULL for values */
+    vd__access accesses[VD_MAX_ARGS];
+    vd__binding bindings[VD_MAX_ARGS];
+    uint64_t values[VD_VALUE_BYTES / 8];
+} vd__call;
+
+static vd_result vd__extent_check(const vd__kernel *k, const uint64_t given[3], const char *what, uint64_t out[3]) {
+    int rank = 3;
+    while (rank && !given[rank - 1]) rank--;
+    if (!rank) return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': neither threads nor groups are given", k->name);
+    for (int i = 0; i < 3; i++) {
+        out[i] = i < rank ? given[i] : 1;
+        if (!out[i]) return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': %s[%d] is 0 and %s[%d] is not", k->name, what, i, what, rank - 1);
+        if (out[i] > UINT32_MAX) return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': %s[%d] is %llu, the limit is 2^32 - 1", k->name, what, i, VD__U(out[i]));
+    }
+    return VD_OK;
+}
+
+/* Threads and groups of the whole dispatch. */
+static vd_result vd__call_extent(vd__call *c, const vd_context *ctx, const vd_dispatch_desc *desc) {
+    const vd__kernel *k = c->kernel;
+    bool by_threads = desc->threads[0] != 0;
+    if (!by_threads && (desc->threads[1] || desc->threads[2]))
+        return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': threads are 0 x %llu x %llu", k->name, VD__U(desc->threads[1]), VD__U(desc->threads[2]));
+    vd_result r = by_threads ? vd__extent_check(k, desc->threads, "threads", c->threads) : vd__extent_check(k, desc->groups, "groups", c->groups);
+    if (r) return r;
+    uint64_t pieces = 1;
+    for (int i = 0; i < 3; i++) {
+        if (by_threads) c->groups[i] = c->threads[i] == 1 ? 1 : ((uint32_t)c->threads[i] - 1) / k->local_size[i] + 1;
+        else c->threads[i] = c->groups[i] * k->local_size[i];
+        if (c->threads[i] > UINT32_MAX)
+            return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': groups[%d] %llu x local size %u are more than 2^32 - 1 threads", k->name, i, VD__U(c->groups[i]), k->local_size[i]);
+        uint32_t limit = ctx->device.info.limits.max_groups[i];
+        if (VD__LIKELY(c->groups[i] <= limit)) continue;
+        if (!k->base[i])
+            return vd__fail(VD_ERROR_UNSUPPORTED, "vd_dispatch '%s': %llu groups along axis %d, the device's limit is %u and the kernel cannot be split", k->name, VD__U(c->groups[i]), i,
+                            limit);
+        pieces *= (c->groups[i] + limit - 1) / limit;
+    }
+    if (pieces > 1u << 20) return vd__fail(VD_ERROR_UNSUPPORTED, "vd_dispatch '%s': would be split into %llu launches, the limit is %u", k->name, VD__U(pieces), 1u << 20);
+    return VD_OK;
+}
+
+static vd_result vd__call_mismatch(const vd__kernel *k, int i, const char *is, vd_type type) {
+    const vd_arg_info *info = &k->args[i];
+    bool buffer = info->kind != VD_ARG_VALUE;
+    return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': argument %d '%s' is %s%s, the kernel wants %s%s", k->name, i, info->name, is, type ? vd_type_name(type) : "",
+                    buffer ? "a buffer of " : "a value of ", vd_type_name(info->type));
+}
+
+/* Two arguments in the same memory, one of them written. */
+static vd_result vd__call_overlap(const vd__call *c, const vd_arg_info *info, const vd__storage *storage, int i) {
+    for (int j = 0; j < i; j++) {
+        const vd_arg_info *other = &c->kernel->args[j];
+        if (!c->buffers[j] || &c->buffers[j]->storage != storage || !((other->access | info->access) & VD_WRITE) || other->may_alias || info->may_alias) continue;
+        return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': arguments %d '%s' and %d '%s' are the same memory (buffer '%s') and one is written", c->kernel->name, j, other->name, i,
+                        info->name, c->buffers[j]->name);
+    }
+    return VD_OK;
+}
+
+static inline vd_result vd__call_buffer(vd__call *c, vd_context *ctx, const vd_arg *arg, int i) {
+    const vd__kernel *k = c->kernel;
+    const vd_arg_info *info = &k->args[i];
+    if (VD__UNLIKELY(arg->kind != VD_ARG_BINDING && arg->kind != VD_ARG_ADDRESS))
+        return arg->kind == VD_ARG_VALUE ? vd__call_mismatch(k, i, "a value of ", arg->type) : vd__call_mismatch(k, i, "empty", 0);
+    vd__buffer *b = (vd__buffer *)(void *)vd__pool_find(&ctx->buffers, arg->bits);
+    if (VD__UNLIKELY(!b))
+        return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': argument %d '%s': the buffer %s", k->name, i, info->name, vd__pool_reason(&ctx->buffers, arg->bits));
+    if (VD__UNLIKELY(info->type != b->type && info->type && b->type)) return vd__call_mismatch(k, i, "a buffer of ", b->type);
+    if (info->kind == VD_ARG_ADDRESS) memcpy((uint8_t *)c->values + info->place, &b->storage.memory.address, 8);
+    else if (VD__UNLIKELY(b->storage.memory.size > ctx->device.info.limits.max_binding_bytes))
+        return vd__fail(VD_ERROR_UNSUPPORTED, "vd_dispatch '%s': argument %d '%s' is buffer '%s' of %llu bytes, by binding the device sees at most %llu", k->name, i, info->name, b->name,
+                        VD__U(b->size), VD__U(ctx->device.info.limits.max_binding_bytes));
+    if (k->writes && i) {
+        vd_result r = vd__call_overlap(c, info, &b->storage, i);
+        if (VD__UNLIKELY(r)) return r;
+    }
+    vd__access *access = &c->accesses[c->access_count++];
+    access->storage = &b->storage;
+    access->offset = 0;
+    access->size = b->storage.memory.size;
+    access->mode = info->access;
+    c->buffers[i] = b;
+    return VD_OK;
+}
+
+static inline vd_result vd__call_value(vd__call *c, const vd_arg *arg, int i) {
+    const vd__kernel *k = c->kernel;
+    const vd_arg_info *info = &k->args[i];
+    c->buffers[i] = NULL;
+    if (VD__UNLIKELY(arg->kind != VD_ARG_VALUE)) return vd__call_mismatch(k, i, arg->kind == VD_ARG_NONE ? "empty" : "a buffer", 0);
+    if (VD__UNLIKELY(arg->type != info->type && arg->type && (info->type || vd_type_size(arg->type) != info->size))) return vd__call_mismatch(k, i, "a value of ", arg->type);
+    if (VD__UNLIKELY(!arg->from && info->size > 8))
+        return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': argument %d '%s' has %u bytes, which vd_value passes from host memory", k->name, i, info->name, (unsigned)info->size);
+    uint8_t *to = (uint8_t *)c->values + info->place;
+    if (arg->from) memcpy(to, arg->from, info->size);
+    else if (info->size == 4) memcpy(to, &arg->bits, 4);
+    else memcpy(to, &arg->bits, info->size);
+    return VD_OK;
+}
+
+static void vd__call_bindings(vd__call *c) {
+    for (uint32_t i = 0; i < c->kernel->binding_count; i++) {
+        uint32_t arg = c->kernel->bindings[i];
+        vd__binding *b = &c->bindings[i];
+        b->memory = &c->buffers[arg]->storage.memory;
+        b->offset = 0;
+        b->size = b->memory->size;
+        b->number = c->kernel->args[arg].place;
+    }
+}
+
+/* Hidden values, but for the group base, which differs from launch to launch. */
+static void vd__call_hidden(vd__call *c) {
+    for (int i = 0; i < c->kernel->hidden_count; i++) {
+        const vd_hidden_info *h = &c->kernel->hidden[i];
+        uint64_t value = 0;
+        if (h->kind == VD_HIDDEN_THREADS) value = c->threads[h->axis];
+        else if (h->kind == VD_HIDDEN_GROUPS) value = c->groups[h->axis];
+        else if (h->kind == VD_HIDDEN_SHAPE) value = c->buffers[h->arg]->shape[h->axis];
+        else if (h->kind == VD_HIDDEN_LENGTH) {
+            const vd__buffer *b = c->buffers[h->arg];
+            vd_type type = c->kernel->args[h->arg].type;
+            uint32_t element = vd_type_size(type ? type : b->type);
+            value = b->size / (element ? element : 1);
+        }
+        uint32_t word = value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
+        memcpy((uint8_t *)c->values + h->place, &word, 4);
+    }
+}
+
+/* Looks up kernel and arguments of a dispatch and fills in the block of values. */
+static vd_result vd__call_resolve(vd__call *c, vd_context *ctx, const vd_dispatch_desc *desc) {
+    vd__kernel *k = vd__kernel_find(ctx, desc->kernel, "vd_dispatch");
+    if (VD__UNLIKELY(!k)) return VD_ERROR_INVALID;
+    c->kernel = k;
+    c->access_count = 0;
+    if (VD__UNLIKELY(desc->arg_count != k->arg_count || (k->arg_count && !desc->args)))
+        return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': %d arguments%s, the kernel wants %d", k->name, desc->arg_count, desc->arg_count && !desc->args ? " at NULL" : "",
+                        k->arg_count);
+    vd_result r = vd__call_extent(c, ctx, desc);
+    if (VD__UNLIKELY(r)) return r;
+    memset(c->values, 0, k->value_bytes);
+    for (int i = 0; i < k->arg_count; i++) {
+        r = k->args[i].kind == VD_ARG_VALUE ? vd__call_value(c, &desc->args[i], i) : vd__call_buffer(c, ctx, &desc->args[i], i);
+        if (VD__UNLIKELY(r)) return r;
+    }
+    vd__call_bindings(c);
+    vd__call_hidden(c);
+    return VD_OK;
+}
 
 // >>hazards
 /* Per list, what was read and written since its last barrier, by memory and byte range. A barrier is placed only before a command that conflicts with it. */
 
+static bool vd__hazards_init(vd__hazards *h, const vd_allocator *allocator) {
+    void *items = NULL;
+    memset(h, 0, sizeof *h);
+    h->allocator = allocator;
+    bool ok = vd__map_reserve(allocator, &h->map, VD_MAX_ARGS) && vd__array_reserve(allocator, &items, &h->capacity, VD_MAX_ARGS, sizeof(vd__touched));
+    h->items = (vd__touched *)items;
+    return ok;
+}
+
+static void vd__hazards_free(vd__hazards *h) {
+    vd__free(h->allocator, h->map.slots);
+    vd__free(h->allocator, h->items);
+}
+
+/* A barrier stands here: nothing before it matters any more. */
+static inline void vd__hazards_clear(vd__hazards *h) {
+    vd__map_clear(&h->map);
+    h->count = 0;
+    h->stages = 0;
+    h->lost_count = false;
+}
+
+static inline vd__touched *vd__hazards_find(const vd__hazards *h, uint32_t serial) {
+    uint32_t i = vd__map_find(&h->map, serial);
+    return i == VD__NONE ? NULL : &h->items[i];
+}
+
+static inline bool vd__ranges_meet(const vd__range *ranges, uint32_t count, uint64_t begin, uint64_t end) {
+    for (uint32_t i = 0; i < count; i++)
+        if (ranges[i].begin < end && begin < ranges[i].end) return true;
+    return false;
+}
+
+/* Joins a range that touches another with it; where there are too many, with the one that grows least. That may find conflicts that are none, and never misses one. */
+static void vd__ranges_add(vd__range *ranges, uint32_t *count, uint64_t begin, uint64_t end) {
+    uint32_t best = 0;
+    uint64_t best_growth = UINT64_MAX;
+    for (uint32_t i = 0; i < *count; i++) {
+        uint64_t low = begin < ranges[i].begin ? begin : ranges[i].begin, high = end > ranges[i].end ? end : ranges[i].end;
+        uint64_t growth = (high - low) - (ranges[i].end - ranges[i].begin);
+        bool touches = begin <= ranges[i].end && ranges[i].begin <= end;
+        if (touches) growth = 0;
+        if (growth < best_growth) {
+            best = i;
+            best_growth = growth;
+        }
+    }
+    if (best_growth && *count < VD__RANGES) {
+        best = (*count)++;
+        ranges[best].begin = begin;
+        ranges[best].end = end;
+    }
+    if (begin < ranges[best].begin) ranges[best].begin = begin;
+    if (end > ranges[best].end) ranges[best].end = end;
+}
+
+/* Whether a command with these accesses has to wait for what was done since the last barrier. */
+static inline bool vd__hazards_conflict(const vd__hazards *h, const vd__access *accesses, uint32_t count) {
+    if (!h->count) return h->lost_count;
+    for (uint32_t i = 0; i < count; i++) {
+        const vd__access *a = &accesses[i];
+        const vd__touched *t = vd__hazards_find(h, a->storage->memory.serial);
+        if (!t) continue;
+        uint64_t end = a->offset + a->size;
+        if (vd__ranges_meet(t->writes, t->write_count, a->offset, end)) return true;
+        if ((a->mode & VD_WRITE) && vd__ranges_meet(t->reads, t->read_count, a->offset, end)) return true;
+    }
+    return h->lost_count;
+}
+
+/* An item for a memory, or NULL when the host has no memory for one. */
+static inline vd__touched *vd__hazards_item(vd__hazards *h, uint32_t serial) {
+    vd__touched *t = vd__hazards_find(h, serial);
+    if (t) return t;
+    if (VD__UNLIKELY(h->count == h->capacity)) {
+        void *items = h->items;
+        bool ok = vd__map_reserve(h->allocator, &h->map, h->count + 1) && vd__array_reserve(h->allocator, &items, &h->capacity, h->count + 1, sizeof(vd__touched));
+        h->items = (vd__touched *)items;
+        if (!ok) return NULL;
+    }
+    vd__map_put(&h->map, serial, h->count);
+    t = &h->items[h->count++];
+    t->serial = serial;
+    t->read_count = t->write_count = 0;
+    return t;
+}
+
+static inline void vd__hazards_add(vd__hazards *h, const vd__access *accesses, uint32_t count, uint32_t stage) {
+    h->stages |= stage;
+    for (uint32_t i = 0; i < count; i++) {
+        const vd__access *a = &accesses[i];
+        vd__touched *t = vd__hazards_item(h, a->storage->memory.serial);
+        if (VD__UNLIKELY(!t)) h->lost_count = true;
+        else if (a->mode & VD_WRITE) vd__ranges_add(t->writes, &t->write_count, a->offset, a->offset + a->size);
+        else vd__ranges_add(t->reads, &t->read_count, a->offset, a->offset + a->size);
+    }
+}
+
+/* Whether a list with these first accesses has to wait for what was done before it. */
+static bool vd__hazards_meet(const vd__hazards *before, const vd__hazards *after) {
+    if (before->lost_count || after->lost_count) return before->stages != 0;
+    for (uint32_t i = 0; i < after->count; i++) {
+        const vd__touched *a = &after->items[i], *b = vd__hazards_find(before, a->serial);
+        if (!b) continue;
+        for (uint32_t w = 0; w < a->write_count; w++)
+            if (vd__ranges_meet(b->writes, b->write_count, a->writes[w].begin, a->writes[w].end)
+                || vd__ranges_meet(b->reads, b->read_count, a->writes[w].begin, a->writes[w].end)) return true;
+        for (uint32_t r = 0; r < a->read_count; r++)
+            if (vd__ranges_meet(b->writes, b->write_count, a->reads[r].begin, a->reads[r].end)) return true;
+    }
+    return false;
+}
+
+/* Adds what a list leaves behind. */
+static void vd__hazards_join(vd__hazards *h, const vd__hazards *more) {
+    h->stages |= more->stages;
+    h->lost_count |= more->lost_count;
+    for (uint32_t i = 0; i < more->count; i++) {
+        const vd__touched *from = &more->items[i];
+        vd__touched *t = vd__hazards_item(h, from->serial);
+        if (!t) {
+            h->lost_count = true;
+            return;
+        }
+        for (uint32_t w = 0; w < from->write_count; w++) vd__ranges_add(t->writes, &t->write_count, from->writes[w].begin, from->writes[w].end);
+        for (uint32_t r = 0; r < from->read_count; r++) vd__ranges_add(t->reads, &t->read_count, from->reads[r].begin, from->reads[r].end);
+    }
+}
+
+// >>heap
+/* Deals out device memory: blocks that many buffers share, and one of its own for what is large. */
+
+static void vd__heap_remove(vd_context *ctx, vd__heap_block *b) {
+    vd__heap_block **link = &ctx->heap.blocks[b->block.type];
+    while (*link != b) link = &(*link)->next;
+    *link = b->next;
+    ctx->heap.block_count--;
+    ctx->heap.bytes -= b->block.size;
+    ctx->driver.backend->block_destroy(&ctx->device, &b->block);
+    if (!b->own) vd__space_free(&b->space);
+    vd__free(&ctx->host.allocator, b);
+}
+
+/* One driver allocation. With own false it is cut up by a sub-allocator. */
+static vd_result vd__heap_add(vd_context *ctx, uint32_t type, uint64_t size, bool own, vd__heap_block **out) {
+    vd__heap_block *b = (vd__heap_block *)vd__alloc_zeroed(&ctx->host.allocator, sizeof *b);
+    if (!b || (!own && !vd__space_init(&b->space, &ctx->host.allocator, (uint32_t)(size / VD__UNIT)))) {
+        vd__free(&ctx->host.allocator, b);
+        return vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory for a block of device memory");
+    }
+    b->own = own;
+    b->block.size = size;
+    b->block.type = type;
+    vd_result r = ctx->driver.backend->block_create(&ctx->device, &b->block);
+    if (r) {
+        if (!own) vd__space_free(&b->space);
+        vd__free(&ctx->host.allocator, b);
+        return r;
+    }
+    b->next = ctx->heap.blocks[type];
+    ctx->heap.blocks[type] = b;
+    ctx->heap.block_count++;
+    ctx->heap.bytes += size;
+    *out = b;
+    return VD_OK;
+}
+
+static bool vd__heap_take(vd__heap_block *b, const vd__need *need, vd__storage *out) {
+    if (b->own) return false;
+    uint32_t align = need->align > VD__UNIT ? (uint32_t)((need->align + VD__UNIT - 1) / VD__UNIT) : 1;
+    out->node = vd__space_take(&b->space, (uint32_t)((need->size + VD__UNIT - 1) / VD__UNIT), align);
+    if (!out->node) return false;
+    out->memory.block = &b->block;
+    out->memory.offset = (uint64_t)b->space.nodes[out->node].at * VD__UNIT;
+    return true;
+}
+
+/* From the blocks of one memory type, then from a new block, smaller and smaller ones where the driver refuses. */
+static vd_result vd__heap_from_type(vd_context *ctx, uint32_t type, const vd__need *need, bool own, vd__storage *out) {
+    uint64_t rounded = (need->size + VD__UNIT - 1) / VD__UNIT * VD__UNIT, size = ctx->heap.block_bytes;
+    vd__heap_block *b = NULL;
+    if (!own && rounded <= size / 2) {
+        for (b = ctx->heap.blocks[type]; b; b = b->next)
+            if (vd__heap_take(b, need, out)) return VD_OK;
+        for (; size / 2 >= rounded && size >= (1u << 16); size /= 2) {
+            vd_result r = vd__heap_add(ctx, type, size, false, &b);
+            if (!r) return vd__heap_take(b, need, out) ? VD_OK : vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory to cut up a block of device memory");
+            if (r != VD_ERROR_OUT_OF_DEVICE_MEMORY) return r;
+        }
+    }
+    vd_result r = vd__heap_add(ctx, type, rounded, true, &b);
+    if (r) return r;
+    out->node = 0;
+    out->memory.block = &b->block;
+    out->memory.offset = 0;
+    return VD_OK;
+}
+
+/* Finds a place for what memory_create asked for. The caller holds the context's lock. */
+static vd_result vd__heap_place(vd_context *ctx, vd__memory_kind kind, const vd__need *need, bool own, vd__storage *out) {
+    uint32_t mask = need->types;
+    bool tried = false;
+    for (;;) {
+        uint32_t bit = mask ? ctx->driver.backend->memory_types(&ctx->device, kind, mask) : 0;
+        if (!bit) break;
+        vd_result r = vd__heap_from_type(ctx, vd__lowest(bit), need, own, out);
+        if (r != VD_ERROR_OUT_OF_DEVICE_MEMORY) return r;
+        tried = true;
+        mask &= ~bit;
+    }
+    return tried ? VD_ERROR_OUT_OF_DEVICE_MEMORY : vd__fail(VD_ERROR_OUT_OF_DEVICE_MEMORY, "the device has no memory of a type that fits");
+}
+
+/* Gives the place back; a block that became empty goes too, except one of its type, which the next buffer will want. */
+static void vd__heap_release(vd_context *ctx, vd__storage *s) {
+    vd__heap_block *b = (vd__heap_block *)(void *)s->memory.block;
+    if (!b->own) {
+        vd__space_give(&b->space, s->node);
+        if (b->space.taken) return;
+        vd__heap_block *other = ctx->heap.blocks[b->block.type];
+        while (other && (other == b || other->own || other->space.taken)) other = other->next;
+        if (!other) return;
+    }
+    vd__heap_remove(ctx, b);
+}
+
+/* A driver buffer with memory. The caller holds the context's lock. */
+static vd_result vd__storage_create(vd_context *ctx, vd__memory_kind kind, uint64_t size, bool own, vd__storage *out) {
+    const vd__backend *backend = ctx->driver.backend;
+    vd__need need = { 0, 0, 0 };
+    memset(out, 0, sizeof *out);
+    out->memory.size = (size + 3) & ~(uint64_t)3; /* whole words, for fills and for kernels that see words */
+    vd_result r = backend->memory_create(&ctx->device, &out->memory, &need);
+    if (r) return r;
+    r = vd__heap_place(ctx, kind, &need, own, out);
+    if (!r) {
+        vd__block *block = out->memory.block;
+        out->memory.mapped = block->mapped ? block->mapped + out->memory.offset : NULL;
+        out->memory.serial = ++ctx->serial;
+        r = backend->memory_bind(&ctx->device, &out->memory);
+        if (!r) return VD_OK;
+        vd__heap_release(ctx, out);
+    }
+    backend->memory_destroy(&ctx->device, &out->memory);
+    return r;
+}
+
+static void vd__storage_destroy(vd_context *ctx, vd__storage *s) {
+    ctx->driver.backend->memory_destroy(&ctx->device, &s->memory);
+    vd__heap_release(ctx, s);
+}
+
+static void vd__heap_free(vd_context *ctx) {
+    for (uint32_t type = 0; type < 32; type++)
+        while (ctx->heap.blocks[type]) vd__heap_remove(ctx, ctx->heap.blocks[type]);
+}
+
+/* Around host access to [offset, offset + size) of a memory; nothing where host and device see the same. */
+static vd_result vd__storage_sync(vd_context *ctx, vd__storage *s, uint64_t offset, uint64_t size, bool to_host) {
+    if (s->memory.block->coherent) return VD_OK;
+    return ctx->driver.backend->block_sync(&ctx->device, s->memory.block, s->memory.offset + offset, size, to_host);
+}
+
 // >>batch
 /* Lists, staging rings, submission, readback, deferred destruction. */
+
+/* bytes */
+#define VD__SEND_BYTES ((uint64_t)4 << 20)   /* an open batch with so much staged is sent */
+#define VD__STAGE_BYTES ((uint64_t)4 << 20)  /* a piece of staging memory */
+#define VD__STAGE_LIMIT ((uint64_t)32 << 20) /* staging of one kind that immediate work may take before it waits for its own */
+#define VD__STAGE_KEEP ((uint64_t)64 << 20)  /* a larger piece is given back when it is free */
+#define VD__STAGE_ALIGN ((uint64_t)64)
+#define VD__DIRECT_BYTES ((uint64_t)64 << 10) /* writes up to this go straight into mapped memory that the host does not cache */
+#define VD__FILL_BYTES ((uint64_t)64 << 10)  /* staged pattern of a fill */
+
+enum {
+    VD__SEND_COMMANDS = 512,       /* an open batch with so many is sent */
+    VD__READ_AHEAD = 4,            /* pieces of one read under way */
+    VD__SPIN_NS = 30000,           /* a short dispatch comes back sooner than a blocked thread wakes */
+    VD__STAGES_ALL = VD__STAGE_COMPUTE | VD__STAGE_TRANSFER
+};
+
+/* ---- the timeline ---- */
+
+static vd_result vd__lose_device(vd_context *ctx) {
+    if (!vd__load32(&ctx->lost)) vd__logf(&ctx->host, VD_LOG_ERROR, "the device '%s' was lost", ctx->device.info.name);
+    vd__store32(&ctx->lost, 1);
+    return vd__fail(VD_ERROR_DEVICE_LOST, "the device '%s' was lost", ctx->device.info.name);
+}
+
+static bool vd__queue_reached(vd__queue *q, uint64_t value) {
+    if (value <= vd__load64(&q->completed)) return true;
+    uint64_t now = q->ctx->driver.backend->queue_value(&q->ctx->device, q->index);
+    if (now == UINT64_MAX) {
+        vd__lose_device(q->ctx);
+        return false;
+    }
+    vd__raise64(&q->completed, now);
+    return value <= now;
+}
+
+/* How a submission ended, if it is among the last that failed. */
+static vd_result vd__queue_outcome(vd__queue *q, uint64_t value) {
+    vd_result r = VD_OK;
+    if (VD__LIKELY(!vd__load32(&q->failure_count))) return VD_OK;
+    vd__mutex_lock(&q->lock);
+    for (int i = 0; i < VD__FAILURES; i++) {
+        vd__failure *f = &q->failures[i];
+        if (!f->result || f->value != value) continue;
+        f->reported = true;
+        r = vd__fail(f->result, "%s", f->text);
+    }
+    vd__mutex_unlock(&q->lock);
+    return r;
+}
+
+/* A failure that nobody has asked for by its event; every one is told once. */
+static vd_result vd__queue_unreported(vd__queue *q) {
+    vd_result r = VD_OK;
+    if (VD__LIKELY(!vd__load32(&q->failure_count))) return VD_OK;
+    vd__mutex_lock(&q->lock);
+    for (int i = 0; i < VD__FAILURES && !r; i++) {
+        vd__failure *f = &q->failures[i];
+        if (!f->result || f->reported) continue;
+        f->reported = true;
+        r = vd__fail(f->result, "%s", f->text);
+    }
+    vd__mutex_unlock(&q->lock);
+    return r;
+}
+
+/* Spins, then blocks. No lock is held. */
+static vd_result vd__queue_wait(vd__queue *q, uint64_t value, uint64_t timeout_ns) {
+    vd_context *ctx = q->ctx;
+    uint64_t start = 0, spent = 0;
+    while (!vd__queue_reached(q, value)) {
+        if (vd__load32(&ctx->lost)) return vd__lose_device(ctx);
+        if (timeout_ns) {
+            vd__pause();
+            if (!start) start = vd__time_ns();
+            spent = vd__time_ns() - start;
+        }
+        if (spent >= timeout_ns) return vd__fail(VD_TIMEOUT, "the work is not done yet");
+        if (spent < VD__SPIN_NS) continue;
+        vd_result r = ctx->driver.backend->queue_wait(&ctx->device, q->index, value, timeout_ns == VD_FOREVER ? VD_FOREVER : timeout_ns - spent);
+        if (r == VD_ERROR_DEVICE_LOST) return vd__lose_device(ctx);
+        if (r != VD_OK && r != VD_TIMEOUT) return r;
+    }
+    return vd__queue_outcome(q, value);
+}
+
+/* ---- deferred destruction ---- */
+
+static void vd__garbage_free(vd_context *ctx, vd__slot *slot) {
+    if (slot->kind == VD__HANDLE_BUFFER) {
+        vd__buffer *b = (vd__buffer *)(void *)slot;
+        vd__storage_destroy(ctx, &b->storage);
+        vd__free(&ctx->host.allocator, b->name);
+        vd__pool_give(&ctx->buffers, slot);
+    } else {
+        vd__kernel *k = (vd__kernel *)(void *)slot;
+        ctx->driver.backend->kernel_destroy(&ctx->device, &k->code);
+        vd__free(&ctx->host.allocator, k->arena);
+        vd__pool_give(&ctx->kernels, slot);
+    }
+}
+
+/* The oldest begin among lists that are not submitted yet. */
+static uint64_t vd__oldest_list(const vd_context *ctx) {
+    uint64_t oldest = UINT64_MAX;
+    for (const vd_list *l = ctx->lists; l; l = l->next)
+        if (l->state != VD__LIST_FREE && l->stamp < oldest) oldest = l->stamp;
+    return oldest;
+}
+
+/* Whether nothing can use a dead object any more. What an unsubmitted list may hold waits for that list, and then for all that was sent with it. */
+static bool vd__garbage_done(vd_context *ctx, vd__slot *slot) {
+    if (slot->kind == VD__HANDLE_BUFFER && vd__load32(&((vd__buffer *)(void *)slot)->storage.pins)) return false;
+    if (slot->stamp) {
+        if (vd__oldest_list(ctx) < slot->stamp) return false;
+        slot->stamp = 0;
+        uint64_t submitted = vd__load64(&ctx->queue.submitted);
+        if (slot->value < submitted) slot->value = submitted;
+    }
+    return slot->value <= vd__load64(&ctx->queue.completed);
+}
+
+/* Frees dead objects, oldest first, up to the first one still in use. The caller holds the context's lock. */
+static void vd__reap_locked(vd_context *ctx) {
+    while (ctx->garbage && vd__garbage_done(ctx, ctx->garbage)) {
+        vd__slot *slot = ctx->garbage;
+        vd__store_pointer((void **)(void *)&ctx->garbage, slot->next);
+        vd__garbage_free(ctx, slot);
+    }
+    if (!ctx->garbage) ctx->garbage_end = NULL;
+}
+
+static void vd__reap(vd_context *ctx) {
+    if (!vd__load_pointer((void *const *)(void *)&ctx->garbage)) return;
+    vd__queue_reached(&ctx->queue, vd__load64(&ctx->queue.submitted));
+    vd__mutex_lock(&ctx->lock);
+    vd__reap_locked(ctx);
+    vd__mutex_unlock(&ctx->lock);
+}
+
+/* The handle dies now. `value` ends its last use on the queue. */
+static void vd__discard(vd_context *ctx, vd__pool *pool, vd__slot *slot, uint64_t value) {
+    vd__mutex_lock(&ctx->lock);
+    vd__pool_close(pool, slot);
+    slot->value = value;
+    slot->stamp = vd__oldest_list(ctx) == UINT64_MAX ? 0 : ctx->list_stamp + 1;
+    slot->next = NULL;
+    if (ctx->garbage_end) ctx->garbage_end->next = slot;
+    else vd__store_pointer((void **)(void *)&ctx->garbage, slot);
+    ctx->garbage_end = slot;
+    vd__mutex_unlock(&ctx->lock);
+}
+
+/* ---- recordings ---- */
+
+/* An empty one, begun. The caller holds the queue's lock, as for all that follow until "lists". */
+static vd_result vd__recording_take(vd__queue *q, vd__recording **out) {
+    const vd__backend *backend = q->ctx->driver.backend;
+    vd__device *device = &q->ctx->device;
+    vd__recording *r = q->oldest;
+    vd_result result = VD_OK;
+    if (r && vd__queue_reached(q, r->commands.value)) {
+        q->oldest = r->next;
+        if (!q->oldest) q->newest = NULL;
+    } else {
+        r = (vd__recording *)vd__alloc_zeroed(&q->ctx->host.allocator, sizeof *r);
+        if (!r) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory for a recording");
+        result = backend->commands_create(device, &r->commands);
+        if (result) {
+            vd__free(&q->ctx->host.allocator, r);
+            return result;
+        }
+    }
+    r->next = NULL;
+    result = backend->commands_begin(device, &r->commands);
+    if (!result) *out = r;
+    else {
+        backend->commands_destroy(device, &r->commands);
+        vd__free(&q->ctx->host.allocator, r);
+    }
+    return result;
+}
+
+/* Behind the others: it was sent with a later value. */
+static void vd__recording_sent(vd__queue *q, vd__recording *r) {
+    if (q->newest) q->newest->next = r;
+    else q->oldest = r;
+    q->newest = r;
+    r->next = NULL;
+}
+
+/* In front: it was never sent. */
+static void vd__recording_unused(vd__queue *q, vd__recording *r) {
+    r->commands.value = 0;
+    r->next = q->oldest;
+    q->oldest = r;
+    if (!q->newest) q->newest = r;
+}
+
+/* ---- staging ---- */
+
+static void vd__stage_destroy(vd__queue *q, vd__memory_kind kind, vd__stage *s) {
+    vd__stage **link = &q->stages[kind];
+    while (*link != s) link = &(*link)->next;
+    *link = s->next;
+    q->stage_bytes[kind] -= s->storage.memory.size;
+    vd__mutex_lock(&q->ctx->lock);
+    vd__storage_destroy(q->ctx, &s->storage);
+    vd__mutex_unlock(&q->ctx->lock);
+    vd__free(&q->ctx->host.allocator, s);
+}
+
+static vd_result vd__stage_create(vd__queue *q, vd__memory_kind kind, uint64_t size, vd__stage **out) {
+    vd_context *ctx = q->ctx;
+    vd__stage *s = (vd__stage *)vd__alloc_zeroed(&ctx->host.allocator, sizeof *s);
+    if (!s) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory for a piece of staging memory");
+    vd__mutex_lock(&ctx->lock);
+    vd_result r = vd__storage_create(ctx, kind, size, true, &s->storage);
+    if (!r && !s->storage.memory.mapped) {
+        vd__storage_destroy(ctx, &s->storage);
+        r = vd__fail(VD_ERROR_BACKEND, "the host cannot see staging memory");
+    }
+    vd__mutex_unlock(&ctx->lock);
+    if (r) {
+        vd__free(&ctx->host.allocator, s);
+        return r;
+    }
+    s->next = q->stages[kind];
+    q->stages[kind] = s;
+    q->stage_bytes[kind] += s->storage.memory.size;
+    *out = s;
+    return VD_OK;
+}
+
+static bool vd__stage_fits(const vd__stage *s, uint64_t size) { return s->filled <= s->storage.memory.size && size <= s->storage.memory.size - s->filled; }
+
+/* A free piece, a new one, or VD_TIMEOUT with the value to wait for. */
+static vd_result vd__stage_find(vd_list *l, vd__memory_kind kind, uint64_t size, vd__stage **out, uint64_t *wait) {
+    vd__queue *q = l->queue;
+    uint64_t soonest = UINT64_MAX;
+    for (vd__stage *s = q->stages[kind], *next; s; s = next) {
+        next = s->next;
+        if (s->owner || s->pins) continue;
+        if (!vd__queue_reached(q, s->value)) {
+            if (s->value < soonest) soonest = s->value;
+            continue;
+        }
+        s->filled = 0;
+        if (vd__stage_fits(s, size)) {
+            *out = s;
+            return VD_OK;
+        }
+        if (s->storage.memory.size > VD__STAGE_KEEP) vd__stage_destroy(q, kind, s);
+    }
+    *wait = soonest;
+    if (l->immediate && size <= VD__STAGE_BYTES && soonest != UINT64_MAX && q->stage_bytes[kind] + VD__STAGE_BYTES > VD__STAGE_LIMIT) return VD_TIMEOUT;
+    return vd__stage_create(q, kind, size > VD__STAGE_BYTES ? size : VD__STAGE_BYTES, out);
+}
+
+/* A range in the piece that the list fills, which is changed for another when it is full. */
+static vd_result vd__stage_cut(vd_list *l, vd__memory_kind kind, uint64_t size, vd__slice *out, uint64_t *wait) {
+    vd__stage *s = l->stages[kind];
+    if (s && l->immediate && !s->pins && s->filled && vd__queue_reached(l->queue, s->value)) s->filled = 0;
+    if (!s || !vd__stage_fits(s, size)) {
+        if (s && l->immediate) s->owner = NULL; /* another list's pieces are its own until it is submitted, which gives them their value */
+        l->stages[kind] = NULL;
+        vd_result r = vd__stage_find(l, kind, size, &s, wait);
+        if (r) return r;
+        s->owner = l;
+        l->stages[kind] = s;
+    }
+    out->stage = s;
+    out->offset = s->filled;
+    s->filled += (size + VD__STAGE_ALIGN - 1) / VD__STAGE_ALIGN * VD__STAGE_ALIGN;
+    s->pins++;
+    return VD_OK;
+}
+
+static uint8_t *vd__slice_bytes(const vd__slice *slice) { return slice->stage->storage.memory.mapped + slice->offset; }
+
+/* ---- submission ---- */
+
+/* A value that was handed out is reached although its work failed. */
+static void vd__queue_failed(vd__queue *q, uint64_t value, vd_result result) {
+    vd_context *ctx = q->ctx;
+    vd__failure *f = &q->failures[q->failure_count % VD__FAILURES];
+    f->value = value;
+    f->result = result;
+    f->reported = false;
+    snprintf(f->text, sizeof f->text, "submission %llu failed: %.160s", VD__U(value), vd__error_buffer);
+    vd__store32(&q->failure_count, q->failure_count + 1);
+    q->open.hazards.stages = VD__STAGES_ALL; /* the barriers that did not run are missing */
+    q->open.hazards.lost_count = true;
+    vd__logf(&ctx->host, VD_LOG_ERROR, "%s", f->text);
+    if (result == VD_ERROR_DEVICE_LOST || ctx->driver.backend->queue_submit(&ctx->device, q->index, NULL, value)) vd__lose_device(ctx);
+}
+
+/* Gives staging and tickets of a list the value that ends them. */
+static void vd__list_settle(vd_list *l, uint64_t value) {
+    for (int kind = 0; kind < VD__MEMORY_KINDS && !l->immediate; kind++) {
+        for (vd__stage *s = l->queue->stages[kind]; s; s = s->next) {
+            if (s->owner != l) continue;
+            s->owner = NULL;
+            s->value = value;
+        }
+        l->stages[kind] = NULL;
+    }
+    while (l->tickets) {
+        vd__ticket *t = l->tickets;
+        l->tickets = t->next;
+        t->list = NULL;
+        t->value = value;
+    }
+}
+
+/* Sends the list's recording; its value is then q->submitted. */
+static void vd__list_send(vd_list *l) {
+    vd__queue *q = l->queue;
+    const vd__backend *backend = q->ctx->driver.backend;
+    vd__device *device = &q->ctx->device;
+    vd__recording *recording = l->recording;
+    vd__commands *c = &recording->commands;
+    uint64_t value = q->submitted + 1;
+    if (l->host_stages) backend->record_barrier(device, c, l->host_stages, VD__STAGE_HOST);
+    c->value = value;
+    vd_result r = backend->commands_end(device, c);
+    if (!r) r = backend->queue_submit(device, q->index, c, value);
+    vd__store64(&q->submitted, value);
+    if (r) vd__queue_failed(q, value, r);
+    l->stats.submissions++;
+    vd__recording_sent(q, recording);
+    l->recording = NULL;
+    l->commands = 0;
+    l->staged = 0;
+    l->host_stages = 0;
+    vd__list_settle(l, value);
+}
+
+static void vd__queue_flush(vd__queue *q) {
+    if (q->open.recording) vd__list_send(&q->open);
+}
+
+/* ---- lists ---- */
+
+/* The open batch is shared: its queue's lock guards it. */
+static inline void vd__list_lock(vd_list *l) {
+    if (l->immediate) vd__mutex_lock(&l->queue->lock);
+}
+
+static inline void vd__list_unlock(vd_list *l) {
+    if (!l->immediate) return;
+    if (VD__UNLIKELY(l->commands >= VD__SEND_COMMANDS || l->staged >= VD__SEND_BYTES)) vd__queue_flush(l->queue);
+    vd__mutex_unlock(&l->queue->lock);
+}
+
+/* Whether commands may go into the list. */
+static inline vd_result vd__list_check(const vd_list *l, const char *call) {
+    if (VD__UNLIKELY(!l)) return vd__fail(VD_ERROR_INVALID, "%s: the list is NULL", call);
+    if (VD__UNLIKELY(vd__load32(&l->ctx->lost))) return vd__context_check(l->ctx, call);
+    if (VD__LIKELY(l->state == VD__LIST_OPEN && !l->error)) return VD_OK;
+    if (l->state == VD__LIST_OPEN) return vd__fail(l->error, "%s", l->error_text ? l->error_text : "an earlier command of the list failed");
+    return vd__fail(VD_ERROR_INVALID, "%s: the list was %s already", call, l->state == VD__LIST_ENDED ? "ended" : "submitted or discarded");
+}
+
+/* Keeps the first error of a list of the caller's. */
+static inline vd_result vd__list_latch(vd_list *l, vd_result r) {
+    if (VD__LIKELY(!r) || l->immediate || l->error) return r;
+    l->error = r;
+    l->error_text = vd__copy_text(&l->ctx->host.allocator, vd__error_buffer);
+    return r;
+}
+
+static vd_result vd__list_begin_recording(vd_list *l) {
+    vd__queue *q = l->queue;
+    if (!l->immediate) vd__mutex_lock(&q->lock);
+    vd_result r = vd__recording_take(q, &l->recording);
+    if (!l->immediate) vd__mutex_unlock(&q->lock);
+    return r;
+}
+
+/* One barrier for all that is pending. It opens the way for every stage and not just for the next command's: later commands rely on it for what lies before it. A list of the caller's
+   holds back what was sent before it too, in whatever stage that was, so that only its first accesses, up to here, have to be compared with the queue when it is submitted. */
+static void vd__list_barrier(vd_list *l) {
+    uint32_t from = l->immediate ? l->hazards.stages : (uint32_t)VD__STAGES_ALL;
+    l->ctx->driver.backend->record_barrier(&l->ctx->device, &l->recording->commands, from, VD__STAGES_ALL);
+    l->stats.barriers++;
+    if (!l->immediate && !l->barred) {
+        vd__hazards first = l->hazards;
+        l->hazards = l->entry;
+        l->entry = first;
+        l->barred = true;
+    }
+    vd__hazards_clear(&l->hazards);
+}
+
+/* Notes that an unsubmitted list uses a memory. */
+static vd_result vd__list_use(vd_list *l, const vd__access *a) {
+    uint32_t i = vd__map_find(&l->use_map, a->storage->memory.serial);
+    if (i == VD__NONE) {
+        void *uses = l->uses;
+        bool ok = vd__map_reserve(&l->ctx->host.allocator, &l->use_map, l->use_count + 1)
+                  && vd__array_reserve(&l->ctx->host.allocator, &uses, &l->use_capacity, l->use_count + 1, sizeof(vd__use));
+        l->uses = (vd__use *)uses;
+        if (!ok) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory for the buffers of a list");
+        i = l->use_count++;
+        vd__map_put(&l->use_map, a->storage->memory.serial, i);
+        l->uses[i].storage = a->storage;
+        l->uses[i].written = false;
+    }
+    if (a->mode & VD_WRITE) l->uses[i].written = true;
+    return VD_OK;
+}
+
+/* What comes before every command: a recording, a barrier where one is needed, the notes. The caller holds the list's lock. */
+static inline vd_result vd__list_command(vd_list *l, const vd__access *accesses, uint32_t count, uint32_t stage) {
+    if (VD__UNLIKELY(!l->recording)) {
+        vd_result r = vd__list_begin_recording(l);
+        if (r) return r;
+    }
+    if (vd__hazards_conflict(&l->hazards, accesses, count)) vd__list_barrier(l);
+    vd__hazards_add(&l->hazards, accesses, count, stage);
+    l->commands++;
+    for (uint32_t i = 0; i < count; i++) {
+        vd__storage *s = accesses[i].storage;
+        bool written = (accesses[i].mode & VD_WRITE) != 0;
+        if (written && s->memory.mapped) l->host_stages |= stage;
+        if (VD__UNLIKELY(!l->immediate)) {
+            vd_result r = vd__list_use(l, &accesses[i]);
+            if (r) return r;
+            continue;
+        }
+        s->used = l->queue->submitted + 1;
+        if (written) s->written = s->used;
+    }
+    return VD_OK;
+}
+
+/* Staging for a command that the caller records next. Waits for the list's own earlier pieces when there is too much of it; no lock is held. */
+static vd_result vd__stage_reserve(vd_list *l, vd__memory_kind kind, uint64_t size, vd__slice *out) {
+    vd__queue *q = l->queue;
+    for (;;) {
+        uint64_t wait = 0;
+        vd__mutex_lock(&q->lock);
+        vd_result r = vd__stage_cut(l, kind, size, out, &wait);
+        if (r == VD_TIMEOUT && wait > q->submitted) vd__queue_flush(q);
+        vd__mutex_unlock(&q->lock);
+        if (r != VD_TIMEOUT) return r;
+        r = vd__queue_wait(q, wait, VD_FOREVER);
+        if (r == VD_ERROR_DEVICE_LOST) return r; /* another failure is its event's to tell */
+    }
+}
+
+static void vd__slice_unpin(vd_list *l, const vd__slice *slice) {
+    vd__mutex_lock(&l->queue->lock);
+    slice->stage->pins--;
+    vd__mutex_unlock(&l->queue->lock);
+}
+
+/* Marks a slice as used by the list's last command. */
+static void vd__slice_used(vd_list *l, const vd__slice *slice, uint64_t size) {
+    if (l->immediate) slice->stage->value = l->queue->submitted + 1;
+    l->staged += size;
+}
+
+/* ---- transfers ---- */
+
+static vd__access vd__access_of(vd__buffer *b, uint64_t offset, uint64_t size, uint32_t mode) {
+    vd__access a = { NULL, 0, 0, 0 };
+    a.storage = &b->storage;
+    a.offset = offset;
+    a.size = size;
+    a.mode = mode;
+    return a;
+}
+
+/* Copies between a slice and a buffer, in several ranges of which the buffer's side spans [offset, offset + size). */
+static vd_result vd__record_staged(vd_list *l, vd__buffer *b, const vd__slice *slice, uint64_t offset, uint64_t size, bool to_buffer, const vd__copy_range *ranges, uint32_t count) {
+    vd_context *ctx = l->ctx;
+    vd__access a = vd__access_of(b, offset, size, to_buffer ? VD_WRITE : VD_READ);
+    vd_result r = vd__list_command(l, &a, 1, VD__STAGE_TRANSFER);
+    if (r) return r;
+    const vd__memory *to = to_buffer ? &b->storage.memory : &slice->stage->storage.memory, *from = to_buffer ? &slice->stage->storage.memory : &b->storage.memory;
+    ctx->driver.backend->record_copy(&ctx->device, &l->recording->commands, to, from, ranges, count);
+    if (!to_buffer) l->host_stages |= VD__STAGE_TRANSFER;
+    vd__slice_used(l, slice, size);
+    l->stats.copies++;
+    return VD_OK;
+}
+
+/* One range of a slice from its start. */
+static vd_result vd__record_piece(vd_list *l, vd__buffer *b, const vd__slice *slice, uint64_t offset, uint64_t size, bool to_buffer) {
+    vd__copy_range range = { slice->offset, slice->offset, size };
+    if (to_buffer) range.to = offset;
+    else range.from = offset;
+    return vd__record_staged(l, b, slice, offset, size, to_buffer, &range, 1);
+}
+
+/* Through staging, in pieces; while one is filled, earlier ones are on their way. */
+static vd_result vd__write_staged(vd_list *l, const char *call, vd_buffer handle, uint64_t offset, const uint8_t *data, uint64_t size) {
+    vd_result r = VD_OK;
+    while (size && !r) {
+        uint64_t piece = size < VD__STAGE_BYTES ? size : VD__STAGE_BYTES;
+        vd__slice slice;
+        r = vd__stage_reserve(l, VD__MEMORY_UPLOAD, piece, &slice);
+        if (r) return r;
+        memcpy(vd__slice_bytes(&slice), data, (size_t)piece);
+        r = vd__storage_sync(l->ctx, &slice.stage->storage, slice.offset, piece, false);
+        vd__list_lock(l);
+        vd__buffer *b = r ? NULL : vd__buffer_find(l->ctx, handle, call);
+        if (b) r = vd__record_piece(l, b, &slice, offset, piece, true);
+        else if (!r) r = VD_ERROR_INVALID;
+        vd__list_unlock(l);
+        vd__slice_unpin(l, &slice);
+        offset += piece;
+        data += piece;
+        size -= piece;
+    }
+    return r;
+}
+
+/* Whether host bytes can go straight into the memory: nothing on the queue, sent or open, uses it. */
+static bool vd__write_direct(vd_list *l, const vd__storage *s, uint64_t size) {
+    return l->immediate && s->memory.mapped && (s->memory.block->host_cached || size <= VD__DIRECT_BYTES) && vd__queue_reached(l->queue, s->used);
+}
+
+static vd_result vd__write(vd_list *l, const char *call, vd_buffer handle, uint64_t offset, const void *data, uint64_t size) {
+    vd__list_lock(l);
+    vd__buffer *b = vd__buffer_find(l->ctx, handle, call);
+    vd_result r = b ? vd__range_check(b, call, "", offset, &size) : VD_ERROR_INVALID;
+    if (!r && size && !data) r = vd__fail(VD_ERROR_INVALID, "%s: the data is NULL", call);
+    bool direct = !r && size && vd__write_direct(l, &b->storage, size);
+    if (direct) vd__add32(&b->storage.pins, 1);
+    vd__list_unlock(l);
+    if (r || !size) return r;
+    if (!direct) return vd__write_staged(l, call, handle, offset, (const uint8_t *)data, size);
+    memcpy(b->storage.memory.mapped + offset, data, (size_t)size);
+    r = vd__storage_sync(l->ctx, &b->storage, offset, size, false);
+    vd__add32(&b->storage.pins, UINT32_MAX);
+    return r;
+}
+
+/* The smallest period of 1, 2 or 4 bytes that the pattern has; 0: none. */
+static uint32_t vd__pattern_period(const uint8_t *value, size_t size) {
+    for (uint32_t period = 1; period <= 4; period *= 2) {
+        size_t i = 0;
+        while (size % period == 0 && i < size && value[i] == value[i % period]) i++;
+        if (i == size) return period;
+    }
+    return 0;
+}
+
+static void vd__pattern_repeat(uint8_t *to, size_t count, const uint8_t *value, size_t size) {
+    for (size_t at = 0; at < count; at += size) memcpy(to + at, value, size < count - at ? size : count - at);
+}
+
+/* Whole words by the device's fill, up to three bytes on either side by copies from 8 staged bytes of the pattern. */
+static vd_result vd__record_words(vd_list *l, vd__buffer *b, const vd__slice *edges, uint64_t offset, uint64_t size, const uint8_t pattern[8]) {
+    vd_context *ctx = l->ctx;
+    uint64_t end = offset + size, first = (offset + 3) & ~(uint64_t)3, last = end & ~(uint64_t)3;
+    uint32_t word, count = 0;
+    vd__copy_range ranges[2];
+    if (first >= last) first = last = end < first ? end : first; /* no whole word: the edges meet here */
+    vd__access a = vd__access_of(b, offset, size, VD_WRITE);
+    vd_result r = vd__list_command(l, &a, 1, VD__STAGE_TRANSFER);
+    if (r) return r;
+    if (last > first) {
+        memcpy(&word, pattern + (first - offset), 4);
+        ctx->driver.backend->record_fill(&ctx->device, &l->recording->commands, &b->storage.memory, first, last - first, word);
+    }
+    if (first > offset) {
+        ranges[count].from = edges->offset;
+        ranges[count].to = offset;
+        ranges[count++].size = first - offset;
+    }
+    if (end > last) {
+        ranges[count].from = edges->offset + (last - offset) % 4;
+        ranges[count].to = last;
+        ranges[count++].size = end - last;
+    }
+    if (count) {
+        ctx->driver.backend->record_copy(&ctx->device, &l->recording->commands, &b->storage.memory, &edges->stage->storage.memory, ranges, count);
+        vd__slice_used(l, edges, 8);
+    }
+    l->stats.fills++;
+    return VD_OK;
+}
+
+/* Copies of a staged run of patterns. */
+static vd_result vd__record_runs(vd_list *l, vd__buffer *b, const vd__slice *slice, uint64_t run, uint64_t offset, uint64_t size) {
+    vd_context *ctx = l->ctx;
+    vd__copy_range ranges[64];
+    vd__access a = vd__access_of(b, offset, size, VD_WRITE);
+    vd_result r = vd__list_command(l, &a, 1, VD__STAGE_TRANSFER);
+    if (r) return r;
+    while (size) {
+        uint32_t count = 0;
+        for (; size && count < VD__COUNT(ranges); count++) {
+            ranges[count].from = slice->offset;
+            ranges[count].to = offset;
+            ranges[count].size = size < run ? size : run;
+            offset += ranges[count].size;
+            size -= ranges[count].size;
+        }
+        ctx->driver.backend->record_copy(&ctx->device, &l->recording->commands, &b->storage.memory, &slice->stage->storage.memory, ranges, count);
+    }
+    vd__slice_used(l, slice, run);
+    l->stats.fills++;
+    return VD_OK;
+}
+
+/* A fill that is all whole words needs no staging. */
+static vd_result vd__fill_words(vd_list *l, vd_buffer handle, uint64_t offset, uint64_t size, const uint8_t pattern[8]) {
+    bool staged = offset % 4 || size % 4;
+    vd__slice edges = { NULL, 0 };
+    vd_result r = staged ? vd__stage_reserve(l, VD__MEMORY_UPLOAD, 8, &edges) : VD_OK;
+    if (r) return r;
+    if (staged) {
+        memcpy(vd__slice_bytes(&edges), pattern, 8);
+        r = vd__storage_sync(l->ctx, &edges.stage->storage, edges.offset, 8, false);
+    }
+    vd__list_lock(l);
+    vd__buffer *b = r ? NULL : vd__buffer_find(l->ctx, handle, "vd_fill");
+    if (b) r = vd__record_words(l, b, &edges, offset, size, pattern);
+    else if (!r) r = VD_ERROR_INVALID;
+    vd__list_unlock(l);
+    if (staged) vd__slice_unpin(l, &edges);
+    return r;
+}
+
+static vd_result vd__fill_runs(vd_list *l, vd_buffer handle, uint64_t offset, uint64_t size, const uint8_t *value, size_t value_size) {
+    uint64_t run = VD__FILL_BYTES / value_size * value_size;
+    vd__slice slice;
+    if (run > size) run = size;
+    vd_result r = vd__stage_reserve(l, VD__MEMORY_UPLOAD, run, &slice);
+    if (r) return r;
+    vd__pattern_repeat(vd__slice_bytes(&slice), (size_t)run, value, value_size);
+    r = vd__storage_sync(l->ctx, &slice.stage->storage, slice.offset, run, false);
+    vd__list_lock(l);
+    vd__buffer *b = r ? NULL : vd__buffer_find(l->ctx, handle, "vd_fill");
+    if (b) r = vd__record_runs(l, b, &slice, run, offset, size);
+    else if (!r) r = VD_ERROR_INVALID;
+    vd__list_unlock(l);
+    vd__slice_unpin(l, &slice);
+    return r;
+}
+
+static vd_result vd__fill(vd_list *l, vd_buffer handle, uint64_t offset, uint64_t size, const void *value, size_t value_size) {
+    static const uint8_t zero[1] = { 0 };
+    const uint8_t *pattern = value ? (const uint8_t *)value : zero;
+    uint8_t words[8];
+    if (!value) value_size = 1;
+    if (value_size < 1 || value_size > 64) return vd__fail(VD_ERROR_INVALID, "vd_fill: the value has %llu bytes, 1 to 64 are possible", VD__U(value_size));
+    vd__list_lock(l);
+    vd__buffer *b = vd__buffer_find(l->ctx, handle, "vd_fill");
+    vd_result r = b ? vd__range_check(b, "vd_fill", "", offset, &size) : VD_ERROR_INVALID;
+    if (!r && size % value_size) r = vd__fail(VD_ERROR_INVALID, "vd_fill: size %llu of buffer '%s' is no multiple of the value's %llu bytes", VD__U(size), b->name, VD__U(value_size));
+    vd__list_unlock(l);
+    if (r || !size) return r;
+    uint32_t period = vd__pattern_period(pattern, value_size);
+    if (!period) return vd__fill_runs(l, handle, offset, size, pattern, value_size);
+    vd__pattern_repeat(words, sizeof words, pattern, period);
+    return vd__fill_words(l, handle, offset, size, words);
+}
+
+static vd_result vd__copy(vd_list *l, vd_buffer to, uint64_t to_offset, vd_buffer from, uint64_t from_offset, uint64_t size) {
+    vd_context *ctx = l->ctx;
+    vd__buffer *a = vd__buffer_find(ctx, to, "vd_copy"), *b = a ? vd__buffer_find(ctx, from, "vd_copy") : NULL;
+    if (!b) return VD_ERROR_INVALID;
+    vd_result r = vd__range_check(b, "vd_copy", "source ", from_offset, &size);
+    if (!r) r = vd__range_check(a, "vd_copy", "target ", to_offset, &size);
+    if (r || !size) return r;
+    if (a == b && to_offset < from_offset + size && from_offset < to_offset + size)
+        return vd__fail(VD_ERROR_INVALID, "vd_copy: %llu bytes from offset %llu to %llu of buffer '%s' overlap", VD__U(size), VD__U(from_offset), VD__U(to_offset), a->name);
+    vd__access accesses[2];
+    accesses[0] = vd__access_of(b, from_offset, size, VD_READ);
+    accesses[1] = vd__access_of(a, to_offset, size, VD_WRITE);
+    r = vd__list_command(l, accesses, 2, VD__STAGE_TRANSFER);
+    if (r) return r;
+    vd__copy_range range = { from_offset, to_offset, size };
+    ctx->driver.backend->record_copy(&ctx->device, &l->recording->commands, &a->storage.memory, &b->storage.memory, &range, 1);
+    l->stats.copies++;
+    return VD_OK;
+}
+
+/* ---- reading ---- */
+
+/* Memory that the host can read at full speed where it lies: after the last command that writes it. */
+static vd_result vd__read_direct(vd__queue *q, vd__storage *s, uint64_t written, uint64_t offset, void *data, uint64_t size) {
+    vd_result r = vd__queue_wait(q, written, VD_FOREVER);
+    if (!r) r = vd__storage_sync(q->ctx, s, offset, size, true);
+    if (!r) memcpy(data, s->memory.mapped + offset, (size_t)size);
+    vd__add32(&s->pins, UINT32_MAX);
+    return r;
+}
+
+typedef struct vd__piece {
+    vd__slice slice;
+    uint64_t value, size;
+} vd__piece;
+
+/* Sends a copy of one piece to the host. */
+static vd_result vd__read_send(vd_list *l, vd_buffer handle, uint64_t offset, uint64_t size, vd__piece *out) {
+    out->size = size;
+    vd_result r = vd__stage_reserve(l, VD__MEMORY_READBACK, size, &out->slice);
+    if (r) return r;
+    vd__list_lock(l);
+    vd__buffer *b = vd__buffer_find(l->ctx, handle, "vd_buffer_read");
+    r = b ? vd__record_piece(l, b, &out->slice, offset, size, false) : VD_ERROR_INVALID;
+    if (!r) {
+        vd__queue_flush(l->queue);
+        out->value = l->queue->submitted;
+    }
+    vd__list_unlock(l);
+    if (r) vd__slice_unpin(l, &out->slice);
+    return r;
+}
+
+static vd_result vd__read_receive(vd_list *l, vd__piece *p, uint8_t *data) {
+    vd_result r = vd__queue_wait(l->queue, p->value, VD_FOREVER);
+    if (!r) r = vd__storage_sync(l->ctx, &p->slice.stage->storage, p->slice.offset, p->size, true);
+    if (!r) memcpy(data, vd__slice_bytes(&p->slice), (size_t)p->size);
+    vd__slice_unpin(l, &p->slice);
+    return r;
+}
+
+/* Through staging, with some pieces ahead of the one that is copied out. */
+static vd_result vd__read_staged(vd_list *l, vd_buffer handle, uint64_t offset, uint8_t *data, uint64_t size) {
+    vd__piece pieces[VD__READ_AHEAD];
+    uint64_t sent = 0, received = 0;
+    uint32_t first = 0, under_way = 0;
+    vd_result r = VD_OK;
+    while (received < size) {
+        while (!r && sent < size && under_way < VD__READ_AHEAD) {
+            uint64_t piece = size - sent < VD__STAGE_BYTES ? size - sent : VD__STAGE_BYTES;
+            r = vd__read_send(l, handle, offset + sent, piece, &pieces[(first + under_way) % VD__READ_AHEAD]);
+            if (r) break;
+            sent += piece;
+            under_way++;
+        }
+        if (!under_way) break;
+        vd__piece *p = &pieces[first];
+        vd_result got = vd__read_receive(l, p, data + received);
+        if (!r) r = got;
+        received += p->size;
+        first = (first + 1) % VD__READ_AHEAD;
+        under_way--;
+    }
+    return r;
+}
+
+static vd_result vd__read(vd_list *l, vd_buffer handle, uint64_t offset, void *data, uint64_t size) {
+    vd__list_lock(l);
+    vd__buffer *b = vd__buffer_find(l->ctx, handle, "vd_buffer_read");
+    vd_result r = b ? vd__range_check(b, "vd_buffer_read", "", offset, &size) : VD_ERROR_INVALID;
+    if (!r && size && !data) r = vd__fail(VD_ERROR_INVALID, "vd_buffer_read: the data is NULL");
+    bool direct = !r && size && b->storage.memory.mapped && b->storage.memory.block->host_cached;
+    uint64_t written = direct ? b->storage.written : 0;
+    if (direct) {
+        vd__add32(&b->storage.pins, 1);
+        if (written > l->queue->submitted) vd__queue_flush(l->queue);
+    }
+    vd__list_unlock(l);
+    if (r || !size) return r;
+    if (direct) return vd__read_direct(l->queue, &b->storage, written, offset, data, size);
+    return vd__read_staged(l, handle, offset, (uint8_t *)data, size);
+}
+
+/* ---- tickets ---- */
+
+static vd_result vd__ticket_open(vd_list *l, const vd__slice *slice, uint64_t size, vd_ticket *out) {
+    vd_context *ctx = l->ctx;
+    vd__mutex_lock(&ctx->lock);
+    vd__ticket *t = (vd__ticket *)(void *)vd__pool_take(&ctx->tickets);
+    if (t) {
+        t->slice = *slice;
+        t->size = size;
+        t->value = l->immediate ? l->queue->submitted + 1 : 0;
+        if (!l->immediate) {
+            t->list = l;
+            t->next = l->tickets;
+            l->tickets = t;
+        }
+        out->id = vd__pool_open(&ctx->tickets, &t->slot);
+    }
+    vd__mutex_unlock(&ctx->lock);
+    return t ? VD_OK : vd__fail(VD_ERROR_OUT_OF_MEMORY, "vd_read_begin: no host memory for a ticket");
+}
+
+static vd_result vd__read_begin(vd_list *l, const vd_read_desc *desc, vd_ticket *out) {
+    uint64_t size = desc->size ? desc->size : VD_WHOLE;
+    vd__slice slice;
+    vd__list_lock(l);
+    vd__buffer *b = vd__buffer_find(l->ctx, desc->buffer, "vd_read_begin");
+    vd_result r = b ? vd__range_check(b, "vd_read_begin", "", desc->offset, &size) : VD_ERROR_INVALID;
+    if (!r && !size) r = vd__fail(VD_ERROR_INVALID, "vd_read_begin: offset %llu is the end of buffer '%s', there is nothing to read", VD__U(desc->offset), b->name);
+    vd__list_unlock(l);
+    if (!r) r = vd__stage_reserve(l, VD__MEMORY_READBACK, size, &slice);
+    if (r) return r;
+    vd__list_lock(l);
+    b = vd__buffer_find(l->ctx, desc->buffer, "vd_read_begin");
+    r = b ? vd__record_piece(l, b, &slice, desc->offset, size, false) : VD_ERROR_INVALID;
+    if (!r) r = vd__ticket_open(l, &slice, size, out);
+    vd__list_unlock(l);
+    if (r) vd__slice_unpin(l, &slice);
+    return r;
+}
+
+static vd_result vd__read_ready(vd_context *ctx, vd_ticket handle, uint64_t timeout_ns, const void **data) {
+    vd__queue *q = &ctx->queue;
+    vd__mutex_lock(&q->lock);
+    vd__ticket *t = vd__ticket_find(ctx, handle, "vd_read_ready");
+    vd_result r = t ? VD_OK : VD_ERROR_INVALID;
+    if (t && t->list) r = vd__fail(VD_ERROR_INVALID, "vd_read_ready: the list of the ticket has not been submitted");
+    if (t && t->discarded) r = vd__fail(VD_ERROR_INVALID, "vd_read_ready: the list of the ticket was discarded");
+    uint64_t value = r ? 0 : t->value;
+    if (value > q->submitted) vd__queue_flush(q);
+    vd__mutex_unlock(&q->lock);
+    if (!r) r = vd__queue_wait(q, value, timeout_ns);
+    if (!r) r = vd__storage_sync(ctx, &t->slice.stage->storage, t->slice.offset, t->size, true);
+    if (!r) *data = vd__slice_bytes(&t->slice);
+    return r;
+}
+
+static void vd__ticket_close(vd_context *ctx, vd__ticket *t) {
+    if (t->list) {
+        vd__ticket **link = &t->list->tickets;
+        while (*link != t) link = &(*link)->next;
+        *link = t->next;
+    }
+    t->slice.stage->pins--;
+    vd__mutex_lock(&ctx->lock);
+    vd__pool_close(&ctx->tickets, &t->slot);
+    vd__pool_give(&ctx->tickets, &t->slot);
+    vd__mutex_unlock(&ctx->lock);
+}
+
+/* ---- dispatch ---- */
+
+static void vd__call_base(vd__call *c, const uint64_t base[3]) {
+    for (int i = 0; i < c->kernel->hidden_count; i++) {
+        const vd_hidden_info *h = &c->kernel->hidden[i];
+        uint32_t word = (uint32_t)base[h->axis % 3];
+        if (h->kind == VD_HIDDEN_GROUP_BASE) memcpy((uint8_t *)c->values + h->place, &word, 4);
+    }
+}
+
+static void vd__call_launch(const vd__call *c, vd__launch *out) {
+    out->code = &c->kernel->code;
+    for (int i = 0; i < 3; i++) out->groups[i] = (uint32_t)c->groups[i];
+    out->values = c->values;
+    out->value_bytes = c->kernel->value_bytes;
+    out->bindings = c->bindings;
+    out->binding_count = c->kernel->binding_count;
+}
+
+/* More groups than one launch can have: several, each told where it begins. */
+static vd_result vd__record_split(vd_list *l, vd__call *c, vd__launch *launch) {
+    const uint32_t *limit = l->ctx->device.info.limits.max_groups;
+    uint64_t base[3];
+    for (base[2] = 0; base[2] < c->groups[2]; base[2] += limit[2])
+        for (base[1] = 0; base[1] < c->groups[1]; base[1] += limit[1])
+            for (base[0] = 0; base[0] < c->groups[0]; base[0] += limit[0]) {
+                for (int i = 0; i < 3; i++) launch->groups[i] = (uint32_t)(c->groups[i] - base[i] < limit[i] ? c->groups[i] - base[i] : limit[i]);
+                vd__call_base(c, base);
+                vd_result r = l->ctx->driver.backend->record_launch(&l->ctx->device, &l->recording->commands, launch);
+                if (r) return r;
+            }
+    return VD_OK;
+}
+
+static vd_result vd__dispatch(vd_list *l, const vd_dispatch_desc *desc) {
+    vd_context *ctx = l->ctx;
+    const uint32_t *limit = ctx->device.info.limits.max_groups;
+    vd__call c;
+    vd__launch launch;
+    vd_result r = vd__call_resolve(&c, ctx, desc);
+    if (VD__UNLIKELY(r)) return r;
+    r = vd__list_command(l, c.accesses, c.access_count, VD__STAGE_COMPUTE);
+    if (VD__UNLIKELY(r)) return r;
+    vd__call_launch(&c, &launch);
+    if (VD__LIKELY(c.groups[0] <= limit[0] && c.groups[1] <= limit[1] && c.groups[2] <= limit[2]))
+        r = ctx->driver.backend->record_launch(&ctx->device, &l->recording->commands, &launch);
+    else r = vd__record_split(l, &c, &launch);
+    if (VD__UNLIKELY(r)) return vd__fail_within(r, "vd_dispatch '%s'", c.kernel->name);
+    l->stats.dispatches++;
+    return VD_OK;
+}
+
+/* ---- lists of the caller's ---- */
+
+static bool vd__list_init(vd_list *l, vd_context *ctx, bool immediate) {
+    const vd_allocator *allocator = &ctx->host.allocator;
+    l->ctx = ctx;
+    l->queue = &ctx->queue;
+    l->immediate = immediate;
+    if (!vd__hazards_init(&l->hazards, allocator)) return false;
+    return immediate || (vd__hazards_init(&l->entry, allocator) && vd__map_reserve(allocator, &l->use_map, VD_MAX_ARGS));
+}
+
+static void vd__list_free(vd_list *l) {
+    const vd_allocator *allocator = &l->ctx->host.allocator;
+    if (l->hazards.allocator) vd__hazards_free(&l->hazards);
+    if (l->entry.allocator) vd__hazards_free(&l->entry);
+    vd__free(allocator, l->use_map.slots);
+    vd__free(allocator, l->uses);
+    vd__free(allocator, l->error_text);
+}
+
+/* A list from those that were used before, else a new one. The caller holds the context's lock. */
+static vd_list *vd__list_take(vd_context *ctx) {
+    vd_list *l = ctx->lists;
+    while (l && l->state != VD__LIST_FREE) l = l->next;
+    if (!l) {
+        l = (vd_list *)vd__alloc_zeroed(&ctx->host.allocator, sizeof *l);
+        if (l && !vd__list_init(l, ctx, false)) {
+            vd__list_free(l);
+            vd__free(&ctx->host.allocator, l);
+            l = NULL;
+        }
+        if (!l) return NULL;
+        l->next = ctx->lists;
+        ctx->lists = l;
+    }
+    l->state = VD__LIST_OPEN;
+    l->stamp = ++ctx->list_stamp;
+    return l;
+}
+
+/* Makes it ready for the next vd_list_begin. The caller holds the queue's lock. */
+static void vd__list_recycle(vd_list *l) {
+    vd_context *ctx = l->ctx;
+    vd_stats *total = &l->queue->open.stats;
+    total->dispatches += l->stats.dispatches;
+    total->copies += l->stats.copies;
+    total->fills += l->stats.fills;
+    total->barriers += l->stats.barriers;
+    total->submissions += l->stats.submissions;
+    memset(&l->stats, 0, sizeof l->stats);
+    vd__hazards_clear(&l->hazards);
+    vd__hazards_clear(&l->entry);
+    vd__map_clear(&l->use_map);
+    l->use_count = 0;
+    l->barred = false;
+    l->commands = 0;
+    l->staged = 0;
+    l->host_stages = 0;
+    l->error = VD_OK;
+    vd__free(&ctx->host.allocator, l->error_text);
+    l->error_text = NULL;
+    vd__mutex_lock(&ctx->lock);
+    l->state = VD__LIST_FREE;
+    vd__mutex_unlock(&ctx->lock);
+}
+
+/* Instead of sending it. */
+static void vd__list_drop(vd_list *l) {
+    vd__queue *q = l->queue;
+    for (vd__ticket *t = l->tickets; t; t = t->next) t->discarded = true;
+    vd__list_settle(l, 0);
+    if (l->recording) {
+        q->ctx->driver.backend->commands_end(&q->ctx->device, &l->recording->commands);
+        vd__recording_unused(q, l->recording);
+        l->recording = NULL;
+    }
+    memset(&l->stats, 0, sizeof l->stats);
+    vd__list_recycle(l);
+}
+
+/* Sends a list behind the open batch. Where its first accesses conflict with what went before, the batch ends with a barrier: the list was recorded before anybody knew. */
+static vd_result vd__list_submit(vd_list *l) {
+    vd__queue *q = l->queue;
+    if (vd__hazards_meet(&q->open.hazards, l->barred ? &l->entry : &l->hazards)) {
+        vd_result r = q->open.recording ? VD_OK : vd__list_begin_recording(&q->open);
+        if (r) return r;
+        vd__list_barrier(&q->open);
+    }
+    vd__queue_flush(q);
+    for (uint32_t i = 0; i < l->use_count; i++) {
+        l->uses[i].storage->used = q->submitted + 1;
+        if (l->uses[i].written) l->uses[i].storage->written = q->submitted + 1;
+    }
+    if (l->barred) vd__hazards_clear(&q->open.hazards);
+    vd__hazards_join(&q->open.hazards, &l->hazards);
+    vd__list_send(l);
+    return VD_OK;
+}
 
 // >>public
 /* The declared functions: check, look up, call. */
 
+/* ---- errors ---- */
+
+VD_API const char *vd_error_text(void) { return vd__error_buffer; }
+
+VD_API vd_result vd_error_set(vd_result result, const char *format, ...) {
+    char text[sizeof vd__error_buffer];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format ? format : "", args);
+    va_end(args);
+    return vd__fail(result, "%s", text);
+}
+
+VD_API const char *vd_result_name(vd_result result) {
+    static const char *const names[] = { "VD_OK", "VD_TIMEOUT", "VD_ERROR_INVALID", "VD_ERROR_NO_DEVICE", "VD_ERROR_UNSUPPORTED", "VD_ERROR_COMPILE", "VD_ERROR_OUT_OF_MEMORY",
+                                         "VD_ERROR_OUT_OF_DEVICE_MEMORY", "VD_ERROR_DEVICE_LOST", "VD_ERROR_IO", "VD_ERROR_BACKEND" };
+    return (size_t)result < VD__COUNT(names) ? names[result] : "no vd_result";
+}
+
+VD_API uint32_t vd_type_size(vd_type type) {
+    if (type >= 512) return 0;
+    return vd__scalar_size(type) * (((type >> 4) & 3u) + 1) * (((type >> 6) & 3u) + 1) * ((type >> 8) + 1);
+}
+
+VD_API const char *vd_type_name(vd_type type) {
+    if (type == VD_BYTES) return "bytes";
+    return vd_type_size(type) ? vd__type_names[type >> 8][(type & 15u) - 1][(type >> 4) & 15u] : "no type";
+}
+
+VD_API const char *vd_feature_name(uint64_t bit) {
+    for (size_t i = 0; i < VD__COUNT(vd__feature_names); i++)
+        if (bit == (uint64_t)1 << i) return vd__feature_names[i];
+    return "unknown";
+}
+
+/* ---- contexts and devices ---- */
+
+static int vd__backend_devices(const vd__backend *backend, const vd__host *host, vd_device_info *out, int capacity) {
+    vd__driver driver;
+    memset(&driver, 0, sizeof driver);
+    driver.backend = backend;
+    driver.host = host;
+    if (backend->driver_open(&driver)) return 0;
+    int count = backend->driver_devices(&driver, out, capacity);
+    backend->driver_close(&driver);
+    return count;
+}
+
+VD_API int vd_devices(vd_backend backend, vd_device_info *out, int capacity) {
+    vd__counter counter;
+    vd__host host;
+    int count = 0;
+    memset(&host, 0, sizeof host);
+    host.allocator = vd__counter_init(&counter, NULL);
+    if (!out || capacity < 0) capacity = 0;
+    for (size_t i = 0; i < VD__COUNT(vd__backends); i++) {
+        vd_backend id = vd__backends[i]->id;
+        if (backend == VD_BACKEND_DEFAULT ? id == VD_BACKEND_DUMMY : id != backend) continue;
+        int room = capacity > count ? capacity - count : 0;
+        count += vd__backend_devices(vd__backends[i], &host, room ? out + count : NULL, room);
+    }
+    return count;
+}
+
+/* Everything that does not depend on the device. */
+static bool vd__context_init(vd_context *ctx, const vd_context_desc *desc) {
+    uint64_t mixed = ((uint64_t)(uintptr_t)ctx ^ vd__time_ns() * 0x9E3779B97F4A7C15u) * 0xD6E8FEB86659FD93u; /* another one at the same address gets another tag */
+    ctx->tag = (uint32_t)(mixed >> 46) | 1u;
+    ctx->host.allocator = vd__counter_init(&ctx->counter, &desc->allocator);
+    ctx->host.log = desc->log;
+    ctx->host.log_user = desc->log_user;
+    ctx->host.debug = desc->debug;
+    ctx->host.dummy = desc->dummy;
+    vd__pool_init(&ctx->buffers, &ctx->host.allocator, VD__HANDLE_BUFFER, ctx->tag, sizeof(vd__buffer));
+    vd__pool_init(&ctx->kernels, &ctx->host.allocator, VD__HANDLE_KERNEL, ctx->tag, sizeof(vd__kernel));
+    vd__pool_init(&ctx->tickets, &ctx->host.allocator, VD__HANDLE_TICKET, ctx->tag, sizeof(vd__ticket));
+    ctx->queue.ctx = ctx;
+    return vd__list_init(&ctx->queue.open, ctx, true);
+}
+
+/* The usual size of a block: 64 MiB, an eighth of a small heap, in whole units. */
+static uint64_t vd__block_bytes(const vd_device_info *info) {
+    uint64_t eighth = info->device_memory / 8 / VD__UNIT * VD__UNIT, usual = 64u << 20;
+    return eighth && eighth < usual ? eighth : usual;
+}
+
+static vd_result vd__context_open(vd_context *ctx, const vd_context_desc *desc) {
+    if (!vd__context_init(ctx, desc)) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "vd_context_create: no host memory");
+    vd_result r = vd__select(ctx, desc);
+    ctx->host.dummy = NULL; /* the caller's, for the time of the call */
+    if (r) return r;
+    ctx->heap.block_bytes = vd__block_bytes(&ctx->device.info);
+    ctx->queue.open.state = VD__LIST_OPEN;
+    return VD_OK;
+}
+
+static void vd__context_release(vd_context *ctx) {
+    vd_allocator inner = ctx->counter.inner;
+    vd__list_free(&ctx->queue.open);
+    vd__pool_free(&ctx->buffers);
+    vd__pool_free(&ctx->kernels);
+    vd__pool_free(&ctx->tickets);
+    inner.release(inner.user, ctx);
+}
+
+VD_API vd_result vd_context_create_version(const vd_context_desc *desc, vd_context **out, uint32_t version) {
+    vd_context_desc full;
+    vd__counter counter;
+    if (!out) return vd__fail(VD_ERROR_INVALID, "vd_context_create: there is nowhere to put the context (out is NULL)");
+    *out = NULL;
+    if (version / 10000 != VKDISPATCH_VERSION / 10000 || !version) /* the one place where descs of other versions would be read */
+        return vd__fail(VD_ERROR_INVALID, "vd_context_create: compiled against version %u of vkdispatch.h, the implementation is %u", (unsigned)version, (unsigned)VKDISPATCH_VERSION);
+    memset(&full, 0, sizeof full);
+    if (desc) full = *desc;
+    const vd_allocator *a = &full.allocator;
+    if ((a->allocate || a->reallocate || a->release) && !(a->allocate && a->reallocate && a->release))
+        return vd__fail(VD_ERROR_INVALID, "vd_context_create: an allocator needs allocate, reallocate and release");
+    vd__counter_init(&counter, a);
+    vd_context *ctx = (vd_context *)counter.inner.allocate(counter.inner.user, sizeof *ctx);
+    if (!ctx) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "vd_context_create: no host memory");
+    memset(ctx, 0, sizeof *ctx);
+    vd_result r = vd__context_open(ctx, &full);
+    if (r) vd__context_release(ctx);
+    else *out = ctx;
+    return r;
+}
+
+/* What was not destroyed: told in debug contexts, then freed like the rest. */
+static void vd__context_leftovers(vd_context *ctx) {
+    vd__pool *const pools[] = { &ctx->buffers, &ctx->kernels };
+    for (size_t p = 0; p < VD__COUNT(pools); p++)
+        for (uint32_t i = 0; i < pools[p]->made; i++) {
+            vd__slot *slot = vd__pool_at(pools[p], i);
+            if (!slot->id) continue;
+            if (ctx->host.debug)
+                vd__logf(&ctx->host, VD_LOG_INFO, "%s '%s' is left at vd_context_destroy", p ? "kernel" : "buffer", p ? ((vd__kernel *)(void *)slot)->name : ((vd__buffer *)(void *)slot)->name);
+            vd__discard(ctx, pools[p], slot, 0);
+        }
+}
+
+static void vd__queue_close(vd__queue *q) {
+    vd_context *ctx = q->ctx;
+    for (int kind = 0; kind < VD__MEMORY_KINDS; kind++)
+        while (q->stages[kind]) vd__stage_destroy(q, (vd__memory_kind)kind, q->stages[kind]);
+    while (q->oldest) {
+        vd__recording *r = q->oldest;
+        q->oldest = r->next;
+        ctx->driver.backend->commands_destroy(&ctx->device, &r->commands);
+        vd__free(&ctx->host.allocator, r);
+    }
+}
+
+VD_API void vd_context_destroy(vd_context *ctx) {
+    if (!ctx) return;
+    vd__queue *q = &ctx->queue;
+    vd__mutex_lock(&q->lock);
+    for (vd_list *l = ctx->lists; l; l = l->next)
+        if (l->state != VD__LIST_FREE) vd__list_drop(l);
+    vd__queue_flush(q);
+    vd__mutex_unlock(&q->lock);
+    vd__queue_wait(q, q->submitted, VD_FOREVER);
+    vd__store64(&q->completed, UINT64_MAX); /* reached, or the device is lost */
+    vd__context_leftovers(ctx);
+    vd__reap_locked(ctx);
+    vd__queue_close(q);
+    while (ctx->lists) {
+        vd_list *l = ctx->lists;
+        ctx->lists = l->next;
+        vd__list_free(l);
+        vd__free(&ctx->host.allocator, l);
+    }
+    vd__heap_free(ctx);
+    ctx->driver.backend->device_close(&ctx->device);
+    ctx->driver.backend->driver_close(&ctx->driver);
+    vd__context_release(ctx);
+}
+
+VD_API const vd_device_info *vd_device(const vd_context *ctx, int index) {
+    if (!ctx) vd__fail(VD_ERROR_INVALID, "vd_device: the context is NULL");
+    else if (index == 0) return &ctx->device.info;
+    else vd__fail(VD_ERROR_INVALID, "vd_device: there is no device %d in the context, only 0", index);
+    return NULL;
+}
+
+VD_API vd_result vd_context_stats(vd_context *ctx, vd_stats *out) {
+    if (!ctx || !out) return vd__fail(VD_ERROR_INVALID, "vd_context_stats: %s is NULL", ctx ? "out" : "the context");
+    vd__mutex_lock(&ctx->queue.lock);
+    *out = ctx->queue.open.stats;
+    vd__mutex_lock(&ctx->lock);
+    out->device_blocks = ctx->heap.block_count;
+    out->device_bytes = ctx->heap.bytes;
+    out->buffers = ctx->buffers.alive;
+    out->kernels = ctx->kernels.alive;
+    vd__mutex_unlock(&ctx->lock);
+    vd__mutex_unlock(&ctx->queue.lock);
+    out->host_allocations = vd__load64(&ctx->counter.count);
+    return VD_OK;
+}
+
+/* ---- buffers ---- */
+
+/* Memory for a buffer; where there is none left, that of buffers whose work is still under way is waited for. */
+static vd_result vd__buffer_memory(vd_context *ctx, vd__buffer *b, uint64_t size) {
+    vd_result r = VD_OK;
+    for (int tries = 0; tries < 2; tries++) {
+        vd__reap(ctx);
+        vd__mutex_lock(&ctx->lock);
+        r = vd__storage_create(ctx, VD__MEMORY_DEVICE, size, false, &b->storage);
+        bool more = ctx->garbage != NULL;
+        vd__mutex_unlock(&ctx->lock);
+        if (r != VD_ERROR_OUT_OF_DEVICE_MEMORY || !more || tries) break;
+        vd__mutex_lock(&ctx->queue.lock);
+        vd__queue_flush(&ctx->queue);
+        uint64_t submitted = ctx->queue.submitted;
+        vd__mutex_unlock(&ctx->queue.lock);
+        vd__queue_wait(&ctx->queue, submitted, VD_FOREVER);
+    }
+    return r;
+}
+
+/* Initial contents; the rest of the last word is never seen. */
+static vd_result vd__buffer_contents(vd_context *ctx, vd__buffer *b, vd_buffer handle, const void *data) {
+    vd_list *l = &ctx->queue.open;
+    const vd__storage *s = &b->storage;
+    if (data) return vd__write(l, "vd_buffer_create", handle, 0, data, b->size);
+    if (s->memory.mapped && s->memory.block->host_cached) {
+        memset(s->memory.mapped, 0, (size_t)s->memory.size);
+        return vd__storage_sync(ctx, &b->storage, 0, s->memory.size, false);
+    }
+    vd__list_lock(l);
+    vd_result r = vd__record_words(l, b, NULL, 0, s->memory.size, (const uint8_t *)"\0\0\0\0\0\0\0");
+    vd__list_unlock(l);
+    return r;
+}
+
+static vd_result vd__buffer_make(vd_context *ctx, const vd_buffer_desc *desc, vd_buffer *out) {
+    uint64_t shape[4], size = 0;
+    vd_result r = vd__buffer_check(ctx, desc, shape, &size);
+    if (r) return r;
+    vd__mutex_lock(&ctx->lock);
+    vd__buffer *b = (vd__buffer *)(void *)vd__pool_take(&ctx->buffers);
+    vd__mutex_unlock(&ctx->lock);
+    char *name = b ? vd__copy_text(&ctx->host.allocator, desc->name) : NULL;
+    if (!name) r = vd__fail(VD_ERROR_OUT_OF_MEMORY, "vd_buffer_create '%s': no host memory", desc->name ? desc->name : "");
+    else {
+        r = vd__buffer_memory(ctx, b, size);
+        if (r) r = vd__fail_within(r, "vd_buffer_create '%s': %llu bytes", name, VD__U(size));
+    }
+    vd__mutex_lock(&ctx->lock);
+    if (r) {
+        vd__free(&ctx->host.allocator, name);
+        if (b) vd__pool_give(&ctx->buffers, &b->slot);
+    } else {
+        b->name = name;
+        b->type = desc->type;
+        b->size = size;
+        memcpy(b->shape, shape, sizeof shape);
+        out->id = vd__pool_open(&ctx->buffers, &b->slot);
+    }
+    vd__mutex_unlock(&ctx->lock);
+    if (r) return r;
+    r = vd__buffer_contents(ctx, b, *out, desc->data);
+    if (!r) return VD_OK;
+    vd__discard(ctx, &ctx->buffers, &b->slot, UINT64_MAX - 1); /* who knows how far it came: freed with the context */
+    out->id = 0;
+    return r;
+}
+
+VD_API vd_buffer vd_buffer_create(vd_context *ctx, const vd_buffer_desc *desc) {
+    vd_buffer out = { 0 };
+    if (vd__context_check(ctx, "vd_buffer_create")) return out;
+    if (!desc) vd__fail(VD_ERROR_INVALID, "vd_buffer_create: the desc is NULL");
+    else vd__buffer_make(ctx, desc, &out);
+    return out;
+}
+
+VD_API void vd_buffer_destroy(vd_context *ctx, vd_buffer buffer) {
+    if (!buffer.id) return;
+    if (!ctx) {
+        vd__fail(VD_ERROR_INVALID, "vd_buffer_destroy: the context is NULL");
+        return;
+    }
+    vd__mutex_lock(&ctx->queue.lock);
+    vd__buffer *b = vd__buffer_find(ctx, buffer, "vd_buffer_destroy");
+    if (b) vd__discard(ctx, &ctx->buffers, &b->slot, b->storage.used);
+    vd__mutex_unlock(&ctx->queue.lock);
+    vd__reap(ctx);
+}
+
+VD_API vd_result vd_buffer_query(vd_context *ctx, vd_buffer buffer, vd_buffer_info *out) {
+    if (!ctx || !out) return vd__fail(VD_ERROR_INVALID, "vd_buffer_query: %s is NULL", ctx ? "out" : "the context");
+    vd__buffer *b = vd__buffer_find(ctx, buffer, "vd_buffer_query");
+    if (!b) return VD_ERROR_INVALID;
+    out->name = b->name;
+    out->type = b->type;
+    memcpy(out->shape, b->shape, sizeof out->shape);
+    out->size = b->size;
+    out->address = b->storage.memory.address;
+    return VD_OK;
+}
+
+VD_API vd_result vd_buffer_write(vd_context *ctx, vd_buffer buffer, uint64_t offset, const void *data, uint64_t size) {
+    vd_result r = vd__context_check(ctx, "vd_buffer_write");
+    return r ? r : vd__write(&ctx->queue.open, "vd_buffer_write", buffer, offset, data, size);
+}
+
+VD_API vd_result vd_buffer_read(vd_context *ctx, vd_buffer buffer, uint64_t offset, void *data, uint64_t size) {
+    vd_result r = vd__context_check(ctx, "vd_buffer_read");
+    return r ? r : vd__read(&ctx->queue.open, buffer, offset, data, size);
+}
+
+/* ---- kernels ---- */
+
+/* Copies into the kernel what the desc points to: one allocation for all of it. */
+static vd_result vd__kernel_keep(vd_context *ctx, vd__kernel *k, const vd_kernel_desc *desc) {
+    size_t args = (size_t)desc->arg_count * sizeof(vd_arg_info), hidden = (size_t)desc->hidden_count * sizeof(vd_hidden_info), order = (size_t)desc->arg_count * sizeof(uint32_t);
+    size_t text = strlen(desc->name) + 1;
+    for (int i = 0; i < desc->arg_count; i++) text += strlen(desc->args[i].name ? desc->args[i].name : "") + 1;
+    uint8_t *at = (uint8_t *)vd__alloc(&ctx->host.allocator, args + hidden + order + text);
+    if (!at) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "vd_kernel_create '%s': no host memory", desc->name);
+    k->arena = at;
+    k->args = (vd_arg_info *)(void *)at;
+    k->hidden = (vd_hidden_info *)(void *)(at + args);
+    k->bindings = (uint32_t *)(void *)(at + args + hidden);
+    char *names = (char *)at + args + hidden + order;
+    if (args) memcpy(k->args, desc->args, args);
+    if (hidden) memcpy(k->hidden, desc->hidden, hidden);
+    for (int i = -1; i < desc->arg_count; i++) {
+        const char *from = i < 0 ? desc->name : desc->args[i].name ? desc->args[i].name : "";
+        size_t size = strlen(from) + 1;
+        memcpy(names, from, size);
+        if (i < 0) k->name = names;
+        else k->args[i].name = names;
+        names += size;
+    }
+    return VD_OK;
+}
+
+static void vd__kernel_fill(vd__kernel *k, const vd_kernel_desc *desc) {
+    k->arg_count = desc->arg_count;
+    k->hidden_count = desc->hidden_count;
+    k->value_bytes = desc->value_bytes;
+    k->shared_bytes = desc->shared_bytes;
+    k->features = desc->features;
+    memcpy(k->local_size, desc->local_size, sizeof k->local_size);
+    for (int i = 0; i < k->arg_count; i++) {
+        const vd_arg_info *a = &k->args[i];
+        if (a->kind != VD_ARG_VALUE && (a->access & VD_WRITE) && !a->may_alias) k->writes = true;
+        if (a->kind != VD_ARG_BINDING) continue;
+        uint32_t at = k->binding_count++;
+        for (; at && k->args[k->bindings[at - 1]].place > a->place; at--) k->bindings[at] = k->bindings[at - 1];
+        k->bindings[at] = (uint32_t)i;
+    }
+    for (int i = 0; i < k->hidden_count; i++)
+        if (k->hidden[i].kind == VD_HIDDEN_GROUP_BASE) k->base[k->hidden[i].axis] = true;
+}
+
+static vd_result vd__kernel_add(vd_context *ctx, const vd_kernel_desc *desc, vd_kernel *out) {
+    vd__mutex_lock(&ctx->lock);
+    vd__kernel *k = (vd__kernel *)(void *)vd__pool_take(&ctx->kernels);
+    vd__mutex_unlock(&ctx->lock);
+    vd_result r = k ? vd__kernel_keep(ctx, k, desc) : vd__fail(VD_ERROR_OUT_OF_MEMORY, "vd_kernel_create '%s': no host memory", desc->name);
+    if (!r) {
+        vd__kernel_fill(k, desc);
+        r = ctx->driver.backend->kernel_create(&ctx->device, desc, &k->code);
+        if (r) {
+            vd__fail_within(r, "vd_kernel_create '%s'", desc->name);
+            vd__free(&ctx->host.allocator, k->arena);
+        }
+    }
+    vd__mutex_lock(&ctx->lock);
+    if (!r) out->id = vd__pool_open(&ctx->kernels, &k->slot);
+    else if (k) vd__pool_give(&ctx->kernels, &k->slot);
+    vd__mutex_unlock(&ctx->lock);
+    return r;
+}
+
+/* Completes the desc from the module. */
+static vd_result vd__kernel_resolve(const vd_context *ctx, vd_kernel_desc *desc, const vd__reflection *found) {
+    desc->code_kind = VD_CODE_SPIRV;
+    desc->code = found->words;
+    desc->entry = found->entry;
+    desc->features |= found->features;
+    if (!desc->args && !desc->arg_count && !desc->hidden_count && !desc->value_bytes) {
+        desc->args = found->args;
+        desc->arg_count = (int)found->arg_count;
+        desc->value_bytes = found->value_bytes;
+    }
+    if (desc->arg_count > 0 && !desc->args) return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': %d arguments at NULL", desc->name, desc->arg_count);
+    if (!desc->local_size[0] && !desc->local_size[1] && !desc->local_size[2]) memcpy(desc->local_size, found->local_size, sizeof desc->local_size);
+    if (memcmp(desc->local_size, found->local_size, sizeof desc->local_size))
+        return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': local size %u x %u x %u in the desc, %u x %u x %u in the module", desc->name, desc->local_size[0], desc->local_size[1],
+                        desc->local_size[2], found->local_size[0], found->local_size[1], found->local_size[2]);
+    if (!desc->shared_bytes) desc->shared_bytes = found->shared_bytes;
+    return vd__kernel_check(ctx, desc);
+}
+
+VD_API vd_kernel vd_kernel_create(vd_context *ctx, const vd_kernel_desc *desc) {
+    vd_kernel out = { 0 };
+    vd_kernel_desc full;
+    vd__reflection found;
+    if (vd__context_check(ctx, "vd_kernel_create")) return out;
+    if (!desc) {
+        vd__fail(VD_ERROR_INVALID, "vd_kernel_create: the desc is NULL");
+        return out;
+    }
+    full = *desc;
+    if (!full.name) full.name = "";
+    vd__reap(ctx);
+    if (vd__reflect(ctx, &full, &found)) return out;
+    if (!vd__kernel_resolve(ctx, &full, &found)) vd__kernel_add(ctx, &full, &out);
+    vd__free(&ctx->host.allocator, found.owned);
+    return out;
+}
+
+VD_API void vd_kernel_destroy(vd_context *ctx, vd_kernel kernel) {
+    if (!kernel.id) return;
+    if (!ctx) {
+        vd__fail(VD_ERROR_INVALID, "vd_kernel_destroy: the context is NULL");
+        return;
+    }
+    vd__queue *q = &ctx->queue;
+    vd__mutex_lock(&q->lock);
+    vd__kernel *k = vd__kernel_find(ctx, kernel, "vd_kernel_destroy");
+    if (k) vd__discard(ctx, &ctx->kernels, &k->slot, q->submitted + (q->open.recording ? 1 : 0));
+    vd__mutex_unlock(&q->lock);
+    vd__reap(ctx);
+}
+
+VD_API vd_result vd_kernel_query(vd_context *ctx, vd_kernel kernel, vd_kernel_info *out) {
+    if (!ctx || !out) return vd__fail(VD_ERROR_INVALID, "vd_kernel_query: %s is NULL", ctx ? "out" : "the context");
+    vd__kernel *k = vd__kernel_find(ctx, kernel, "vd_kernel_query");
+    if (!k) return VD_ERROR_INVALID;
+    out->name = k->name;
+    out->args = k->args;
+    out->arg_count = k->arg_count;
+    memcpy(out->local_size, k->local_size, sizeof out->local_size);
+    out->shared_bytes = k->shared_bytes;
+    out->value_bytes = k->value_bytes;
+    out->features = k->features;
+    return VD_OK;
+}
+
+/* ---- lists ---- */
+
+static vd_result vd__place_check(const vd_context *ctx, const char *call, int device, int queue) {
+    vd_result r = vd__context_check(ctx, call);
+    if (r) return r;
+    if (device) return vd__fail(VD_ERROR_INVALID, "%s: there is no device %d in the context, only 0", call, device);
+    if (queue) return vd__fail(VD_ERROR_INVALID, "%s: device 0 has no queue %d, only 0", call, queue);
+    return VD_OK;
+}
+
+VD_API vd_list *vd_immediate(vd_context *ctx, int device, int queue) {
+    return vd__place_check(ctx, "vd_immediate", device, queue) ? NULL : &ctx->queue.open;
+}
+
+VD_API vd_list *vd_list_begin(vd_context *ctx, const vd_list_desc *desc) {
+    if (vd__place_check(ctx, "vd_list_begin", desc ? desc->device : 0, desc ? desc->queue : 0)) return NULL;
+    if (desc && desc->kind != VD_LIST_ONCE) {
+        vd__fail(VD_ERROR_INVALID, "vd_list_begin '%s': there is no list of kind %d", desc->name ? desc->name : "", (int)desc->kind);
+        return NULL;
+    }
+    vd__mutex_lock(&ctx->lock);
+    vd_list *l = vd__list_take(ctx);
+    vd__mutex_unlock(&ctx->lock);
+    if (!l) vd__fail(VD_ERROR_OUT_OF_MEMORY, "vd_list_begin: no host memory");
+    return l;
+}
+
+VD_API vd_result vd_list_end(vd_list *list) {
+    vd_result r = vd__list_check(list, "vd_list_end");
+    if (!list || list->state != VD__LIST_OPEN) return r;
+    if (list->immediate) return vd__fail(VD_ERROR_INVALID, "vd_list_end: the immediate list never ends");
+    list->state = VD__LIST_ENDED;
+    return r;
+}
+
+VD_API void vd_list_discard(vd_list *list) {
+    if (!list) return;
+    if (list->immediate || list->state == VD__LIST_FREE) {
+        vd__fail(VD_ERROR_INVALID, "vd_list_discard: %s", list->immediate ? "the immediate list stays" : "the list was submitted or discarded already");
+        return;
+    }
+    vd__mutex_lock(&list->queue->lock);
+    vd__list_drop(list);
+    vd__mutex_unlock(&list->queue->lock);
+}
+
+/* Whether an event is one that this context handed out. The caller holds the queue's lock. */
+static vd_result vd__event_check(const vd_context *ctx, const char *call, vd_event event) {
+    if (!event.value && !event.context) return VD_OK;
+    if (event.context != ctx->tag) return vd__fail(VD_ERROR_INVALID, "%s: the event belongs to another context", call);
+    if (event.device || event.queue) return vd__fail(VD_ERROR_INVALID, "%s: the event names device %u, queue %u; there is only 0, 0", call, event.device, event.queue);
+    uint64_t last = ctx->queue.submitted + (ctx->queue.open.recording ? 1 : 0);
+    if (event.value > last) return vd__fail(VD_ERROR_INVALID, "%s: event %llu was never submitted, the last is %llu", call, VD__U(event.value), VD__U(last));
+    return VD_OK;
+}
+
+static void vd__event_set(const vd_context *ctx, vd_event *out) {
+    if (!out) return;
+    out->context = ctx->tag;
+    out->value = ctx->queue.submitted;
+    out->device = 0;
+    out->queue = 0;
+}
+
+/* Work on one queue is in order, so an event of the same queue is no wait; it only has to be one. */
+static vd_result vd__waits_check(const vd_context *ctx, const vd_submit_desc *desc) {
+    if (!desc || !desc->wait_count) return VD_OK;
+    if (desc->wait_count < 0 || !desc->waits) return vd__fail(VD_ERROR_INVALID, "vd_submit: %d events to wait for at %s", desc->wait_count, desc->waits ? "an address" : "NULL");
+    for (int i = 0; i < desc->wait_count; i++) {
+        vd_result r = vd__event_check(ctx, "vd_submit", desc->waits[i]);
+        if (r) return r;
+    }
+    return VD_OK;
+}
+
+static vd_result vd__submit(vd_list *l, const vd_submit_desc *desc, vd_event *out) {
+    vd_context *ctx = l->ctx;
+    vd_result r = vd__context_check(ctx, "vd_submit");
+    if (!r && l->error) r = vd__fail(l->error, "%s", l->error_text ? l->error_text : "a command of the list failed");
+    if (!r) r = vd__waits_check(ctx, desc);
+    if (!r && l->immediate) vd__queue_flush(l->queue);
+    else if (!r && l->recording) r = vd__list_submit(l);
+    else if (!r) vd__queue_flush(l->queue);
+    if (!r) vd__event_set(ctx, out);
+    if (l->immediate) return r;
+    if (r) vd__list_drop(l);
+    else vd__list_recycle(l);
+    return r;
+}
+
+VD_API vd_result vd_submit(vd_list *list, const vd_submit_desc *desc, vd_event *out) {
+    if (out) memset(out, 0, sizeof *out);
+    if (!list) return vd__fail(VD_ERROR_INVALID, "vd_submit: the list is NULL");
+    if (list->state == VD__LIST_FREE) return vd__fail(VD_ERROR_INVALID, "vd_submit: the list was submitted or discarded already");
+    vd__mutex_lock(&list->queue->lock);
+    vd_result r = vd__submit(list, desc, out);
+    vd__mutex_unlock(&list->queue->lock);
+    return r;
+}
+
+VD_API vd_result vd_dispatch(vd_list *list, const vd_dispatch_desc *desc) {
+    vd_result r = vd__list_check(list, "vd_dispatch");
+    if (VD__UNLIKELY(r)) return r;
+    vd__list_lock(list);
+    r = VD__LIKELY(desc != NULL) ? vd__dispatch(list, desc) : vd__fail(VD_ERROR_INVALID, "vd_dispatch: the desc is NULL");
+    vd__list_unlock(list);
+    return vd__list_latch(list, r);
+}
+
+VD_API vd_result vd_run_args(vd_context *ctx, vd_kernel kernel, uint64_t x, uint64_t y, uint64_t z, const vd_arg *args, int arg_count) {
+    vd_dispatch_desc desc;
+    vd_result r = vd__context_check(ctx, "vd_run");
+    if (r) return r;
+    memset(&desc, 0, sizeof desc);
+    desc.kernel = kernel;
+    desc.threads[0] = x;
+    desc.threads[1] = y;
+    desc.threads[2] = z;
+    desc.args = args;
+    desc.arg_count = arg_count;
+    return vd_dispatch(&ctx->queue.open, &desc);
+}
+
+VD_API vd_result vd_copy(vd_list *list, vd_buffer to, uint64_t to_offset, vd_buffer from, uint64_t from_offset, uint64_t size) {
+    vd_result r = vd__list_check(list, "vd_copy");
+    if (r) return r;
+    vd__list_lock(list);
+    r = vd__copy(list, to, to_offset, from, from_offset, size);
+    vd__list_unlock(list);
+    return vd__list_latch(list, r);
+}
+
+VD_API vd_result vd_fill(vd_list *list, vd_buffer buffer, uint64_t offset, uint64_t size, const void *value, size_t value_size) {
+    vd_result r = vd__list_check(list, "vd_fill");
+    return r ? r : vd__list_latch(list, vd__fill(list, buffer, offset, size, value, value_size));
+}
+
+VD_API vd_result vd_write(vd_list *list, vd_buffer buffer, uint64_t offset, const void *data, uint64_t size) {
+    vd_result r = vd__list_check(list, "vd_write");
+    return r ? r : vd__list_latch(list, vd__write(list, "vd_write", buffer, offset, data, size));
+}
+
+VD_API vd_result vd_read_begin(vd_list *list, const vd_read_desc *desc, vd_ticket *out) {
+    if (out) out->id = 0;
+    vd_result r = vd__list_check(list, "vd_read_begin");
+    if (r) return r;
+    if (!desc || !out) r = vd__fail(VD_ERROR_INVALID, "vd_read_begin: %s is NULL", desc ? "out" : "the desc");
+    else if (desc->device) r = vd__fail(VD_ERROR_INVALID, "vd_read_begin: there is no device %d in the context, only 0", desc->device);
+    return vd__list_latch(list, r ? r : vd__read_begin(list, desc, out));
+}
+
+VD_API vd_result vd_read_ready(vd_context *ctx, vd_ticket ticket, uint64_t timeout_ns, const void **data) {
+    if (data) *data = NULL;
+    vd_result r = vd__context_check(ctx, "vd_read_ready");
+    if (!r && !data) r = vd__fail(VD_ERROR_INVALID, "vd_read_ready: there is nowhere to put the pointer (data is NULL)");
+    return r ? r : vd__read_ready(ctx, ticket, timeout_ns, data);
+}
+
+VD_API void vd_read_end(vd_context *ctx, vd_ticket ticket) {
+    if (!ticket.id) return;
+    if (!ctx) {
+        vd__fail(VD_ERROR_INVALID, "vd_read_end: the context is NULL");
+        return;
+    }
+    vd__mutex_lock(&ctx->queue.lock);
+    vd__ticket *t = vd__ticket_find(ctx, ticket, "vd_read_end");
+    if (t) vd__ticket_close(ctx, t);
+    vd__mutex_unlock(&ctx->queue.lock);
+}
+
+/* ---- waiting ---- */
+
+VD_API vd_result vd_flush(vd_context *ctx) {
+    vd_result r = vd__context_check(ctx, "vd_flush");
+    if (r) return r;
+    vd__mutex_lock(&ctx->queue.lock);
+    vd__queue_flush(&ctx->queue);
+    vd__mutex_unlock(&ctx->queue.lock);
+    return vd__queue_unreported(&ctx->queue);
+}
+
+VD_API vd_result vd_wait(vd_context *ctx, vd_event event, uint64_t timeout_ns) {
+    vd_result r = vd__context_check(ctx, "vd_wait");
+    if (r) return r;
+    vd__queue *q = &ctx->queue;
+    vd__mutex_lock(&q->lock);
+    r = vd__event_check(ctx, "vd_wait", event);
+    if (!r && event.value > q->submitted) vd__queue_flush(q);
+    vd__mutex_unlock(&q->lock);
+    if (!r) r = vd__queue_wait(q, event.value, timeout_ns);
+    vd__reap(ctx);
+    return r;
+}
+
+VD_API vd_result vd_wait_idle(vd_context *ctx) {
+    vd_result r = vd__context_check(ctx, "vd_wait_idle");
+    if (r) return r;
+    vd__queue *q = &ctx->queue;
+    vd__mutex_lock(&q->lock);
+    vd__queue_flush(q);
+    uint64_t last = q->submitted;
+    vd__mutex_unlock(&q->lock);
+    r = vd__queue_wait(q, last, VD_FOREVER);
+    vd__reap(ctx);
+    vd_result earlier = vd__queue_unreported(q);
+    return r ? r : earlier;
+}
+
 // >>end
 #endif /* VKDISPATCH_IMPLEMENTED */
 #endif /* VKDISPATCH_IMPLEMENTATION */
+
+/* The room `glue` of vkdispatch_codegen.h needs both implementations; where that header came first, it is made now. */
+#if defined(VKDISPATCH_IMPLEMENTED) && defined(VKDISPATCH_CODEGEN_IMPLEMENTED) && !defined(VKDISPATCH_GLUE_IMPLEMENTED)
+#include "vkdispatch_codegen.h"
+#endif
 /*
 MIT License
 

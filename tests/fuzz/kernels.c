@@ -36,6 +36,8 @@ typedef struct Node {
     int body, other;   /* blocks */
     int next;          /* in its block */
     int weight;        /* nodes it writes when late; 0: written where it stands */
+    bool plain;        /* made of immediates alone: belongs to no kernel */
+    bool anchored;     /* its first operand has to be brought into the kernel, for the same reason */
 } Node;
 
 typedef struct Tree {
@@ -105,6 +107,17 @@ static int new_block(Maker *m) {
 
 static int weight_of(Maker *m, int node) { return node == NOTHING ? 0 : m->t->node[node].weight; }
 
+/* Immediates fold to immediates where integers are concerned; elsewhere one of them has to be made a constant of the kernel. */
+static void settle(Maker *m, Node *n) {
+    const Node *list = m->t->node;
+    bool plain = n->a != NOTHING && list[n->a].plain && (n->b == NOTHING || list[n->b].plain) && (n->c == NOTHING || list[n->c].plain);
+    n->plain = n->what == W_IMMEDIATE;
+    if (!plain || n->what > W_DOT) return;
+    bool whole = rows_of(n->type) == 1 && !is_float(kind_of(n->type)) && !is_float(kind_of(list[n->a].type));
+    n->plain = whole && (n->what == W_OP || n->what == W_CAST);
+    n->anchored = !n->plain;
+}
+
 static int put(Maker *m, What what, vc_type type, int a, int b, int c) {
     Tree *t = m->t;
     if (t->nodes == MAX_NODES) t->nodes--; /* cannot happen: `full` stops well before */
@@ -113,6 +126,7 @@ static int put(Maker *m, What what, vc_type type, int a, int b, int c) {
     memset(n, 0, sizeof *n);
     n->what = what; n->type = type; n->a = a; n->b = b; n->c = c; n->d = NOTHING;
     n->next = NOTHING; n->body = n->other = NOTHING;
+    settle(m, n);
     if (t->last[m->block] == NOTHING) t->first[m->block] = id; else t->node[t->last[m->block]].next = id;
     t->last[m->block] = id;
     if (what < W_COUNTER) {
@@ -449,6 +463,8 @@ typedef struct Writer {
 static vc_val write_value(Writer *w, int id);
 static vc_val use(Writer *w, int id) { return id == NOTHING || !w->t->node[id].weight ? id == NOTHING ? w->own : w->value[id] : write_value(w, id); }
 
+static vc_val first(Writer *w, const Node *n) { vc_val v = use(w, n->a); return n->anchored ? vc_const(w->k, v) : v; }
+
 static vc_val write_place(Writer *w, int which) {
     switch (which) {
     case 0: return vc_global_id(w->k, 0);
@@ -468,28 +484,28 @@ static vc_val write_value(Writer *w, int id) {
     char letters[5] = { 0, 0, 0, 0, 0 };
     switch (n->what) {
     case W_OP:
-        if (n->op->f1) return n->op->f1(use(w, n->a));
-        if (n->op->f2) return n->op->f2(use(w, n->a), use(w, n->b));
-        return n->op->f3(use(w, n->a), use(w, n->b), use(w, n->c));
+        if (n->op->f1) return n->op->f1(first(w, n));
+        if (n->op->f2) return n->op->f2(first(w, n), use(w, n->b));
+        return n->op->f3(first(w, n), use(w, n->b), use(w, n->c));
     case W_IMMEDIATE: return vc_imm(n->type, n->bits[0]);
     case W_CONST: return vc_const(w->k, vc_imm(n->type, n->bits[0]));
-    case W_CAST: return vc_cast(n->type, use(w, n->a));
-    case W_BITCAST: return vc_bitcast(n->type, use(w, n->a));
+    case W_CAST: return vc_cast(n->type, first(w, n));
+    case W_BITCAST: return vc_bitcast(n->type, first(w, n));
     case W_VECTOR:
-        if (rows == 2) return vc_vec2(use(w, n->a), use(w, n->b));
-        if (rows == 3) return vc_vec3(use(w, n->a), use(w, n->b), use(w, n->c));
-        return vc_vec4(use(w, n->a), use(w, n->b), use(w, n->c), use(w, n->d));
-    case W_SPLAT: return vc_splat(use(w, n->a), rows);
-    case W_COMPONENT: return vc_component(use(w, n->a), (uint32_t)n->index);
-    case W_EXTRACT: return vc_extract(use(w, n->a), use(w, n->b));
-    case W_INSERT: return vc_insert(use(w, n->a), (uint32_t)n->index, use(w, n->b));
+        if (rows == 2) return vc_vec2(first(w, n), use(w, n->b));
+        if (rows == 3) return vc_vec3(first(w, n), use(w, n->b), use(w, n->c));
+        return vc_vec4(first(w, n), use(w, n->b), use(w, n->c), use(w, n->d));
+    case W_SPLAT: return vc_splat(first(w, n), rows);
+    case W_COMPONENT: return vc_component(first(w, n), (uint32_t)n->index);
+    case W_EXTRACT: return vc_extract(first(w, n), use(w, n->b));
+    case W_INSERT: return vc_insert(first(w, n), (uint32_t)n->index, use(w, n->b));
     case W_SWIZZLE:
         for (unsigned i = 0; i < rows; i++) letters[i] = "xyzw"[((unsigned)n->index >> (2 * i) & 3) % rows_of(w->t->node[n->a].type)];
-        return vc_swizzle(use(w, n->a), letters);
-    case W_SELECT: return vc_select(use(w, n->a), use(w, n->b), use(w, n->c));
-    case W_ANY: return vc_any(use(w, n->a));
-    case W_ALL: return vc_all(use(w, n->a));
-    case W_DOT: return vc_dot(use(w, n->a), use(w, n->b));
+        return vc_swizzle(first(w, n), letters);
+    case W_SELECT: return vc_select(first(w, n), use(w, n->b), use(w, n->c));
+    case W_ANY: return vc_any(first(w, n));
+    case W_ALL: return vc_all(first(w, n));
+    case W_DOT: return vc_dot(first(w, n), use(w, n->b));
     case W_LOAD: return vc_load(w->in[n->index], use(w, n->a));
     case W_LOAD_OR: return vc_load_or(w->in[n->index], use(w, n->a), use(w, n->b), use(w, n->c));
     case W_TABLE: return vc_load(w->table, use(w, n->a));
