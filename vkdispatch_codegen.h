@@ -2021,13 +2021,13 @@ static uint32_t vc__expand_pow(vc__lower *s, const vc__node *n) {
     if (s->kernel->desc.fast) return VC__NIL;
     zero = vc__x_small(s, type, 0);
     r = vc__make_raw(s, VC__OP_POW, type, x, y, VC__NIL, 0);
-    c = vc__x_compare(s, VC__OP_LT, x, zero);
-    v = vc__x_special(s, type, true);
-    r = vc__x_select(s, c, v, r);
     low = vc__x_compare(s, VC__OP_LT, y, zero);
     v = vc__x_special(s, type, false);
     v = vc__x_select(s, low, v, zero);
     c = vc__x_is_zero(s, x);
+    r = vc__x_select(s, c, v, r);
+    c = vc__x_compare(s, VC__OP_LT, x, zero);
+    v = vc__x_special(s, type, true);
     r = vc__x_select(s, c, v, r);
     c = vc__x_compare(s, VC__OP_EQ, y, zero);
     low = vc__x_compare(s, VC__OP_LE, zero, x);
