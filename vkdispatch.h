@@ -6036,6 +6036,11 @@ VD_API vd_result vd_wait_idle(vd_context *ctx) {
 // >>end
 #endif /* VKDISPATCH_IMPLEMENTED */
 #endif /* VKDISPATCH_IMPLEMENTATION */
+
+/* The room `glue` of vkdispatch_codegen.h needs both implementations; where that header came first, it is made now. */
+#if defined(VKDISPATCH_IMPLEMENTED) && defined(VKDISPATCH_CODEGEN_IMPLEMENTED) && !defined(VKDISPATCH_GLUE_IMPLEMENTED)
+#include "vkdispatch_codegen.h"
+#endif
 /*
 MIT License
 

@@ -103,7 +103,7 @@ static void make_stars(star *position, star *velocity, int n) {
     }
 }
 
-/* Runs `steps` steps on the device, from and to host memory. Between the two kernels of a step nothing needs to be said: the second reads what the first wrote. */
+/* Runs `steps` steps on the device, from and to host memory. That the second kernel of a step reads what the first wrote needs not be said. */
 static vd_result run(vd_context *ctx, vd_kernel pull, vd_kernel move, star *position, star *velocity, int n, int steps, float dt) {
     const uint64_t count = (uint64_t)n;
     vd_buffer p = vd_buffer_create(ctx, &(vd_buffer_desc){ .name = "position", .type = VD_F32X4, .shape = { count }, .data = position });

@@ -1,4 +1,4 @@
-/* Reads a photograph, makes it grey, blurs it, finds its edges, and writes them as a PNG: three kernels, one after the other, on buffers that never leave the device.
+/* Reads a photograph, makes it grey, blurs it, finds its edges and writes them as a PNG: three kernels, on buffers that stay on the device in between.
    cc -std=c99 -O2 -I. examples/picture.c -o build/picture -ldl -lpthread -lm && build/picture [in.jpg [out.png]]
    Needs stb_image.h and stb_image_write.h (Debian: libstb-dev). Run it in the root of the repository, or name a picture. */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
@@ -192,7 +192,8 @@ int main(int argc, char **argv) {
         return 1;
     }
     int wrong = wrong_pixels(&p, edges);
-    printf("%s, %d x %d, on %s: three kernels and reading back took %.2f ms; %d of 121 pixels differ from plain C.\n", from, p.width, p.height, vd_device(ctx, 0)->name, ms, wrong);
+    printf("%s, %d x %d, on %s: three kernels and reading back took %.2f ms; %d of 121 pixels differ from plain C.\n",
+           from, p.width, p.height, vd_device(ctx, 0)->name, ms, wrong);
     int written = stbi_write_png(to, p.width, p.height, 4, edges, p.width * 4);
     if (written) printf("The edges are in %s.\n", to);
     else fprintf(stderr, "cannot write %s\n", to);

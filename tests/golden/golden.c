@@ -1,5 +1,6 @@
 /* The GLSL and SPIR-V of the sample kernels, byte for byte as in tests/golden/expected, in both forms of buffers.
-   `--update` or GOLDEN_UPDATE=1 writes the files anew. SPIR-V is compared as words in hexadecimal; where spirv-dis is installed, its text lies beside for people to read. */
+   `--update` or GOLDEN_UPDATE=1 writes the files anew. SPIR-V is compared as words in hexadecimal, so that no tool is needed; beside it lies what spirv-dis
+   says, for people to read. */
 #define VKDISPATCH_CODEGEN_IMPLEMENTATION
 #include "vkdispatch_codegen.h"
 

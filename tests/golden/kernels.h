@@ -1,4 +1,4 @@
-/* Kernels of the shapes that real ones have. Each is a function that records into an open kernel; the table at the end lists them with the local size they want.
+/* Kernels of the shapes that real ones have. Each is a function that records into an open kernel; the table at the end lists them with their local sizes.
    Used by the golden test, and by whatever else wants kernels to work on. Include vkdispatch_codegen.h first. */
 #ifndef VKDISPATCH_TESTS_KERNELS_H
 #define VKDISPATCH_TESTS_KERNELS_H
@@ -26,8 +26,8 @@ static void kernel_grey(vc_kernel *k) {
     VC_EACH2(k, x, y) {
         vc_val at = vc_add(vc_mul(y, vc_threads(k, 0)), x);
         vc_val c = vc_mul(vc_cast(VC_F32X4, vc_load(rgba, at)), vc_f32(1.0f / 255.0f));
-        vc_val luma = vc_add(vc_add(vc_mul(vc_component(c, 0), vc_f32(0.2126f)), vc_mul(vc_component(c, 1), vc_f32(0.7152f))), vc_mul(vc_component(c, 2), vc_f32(0.0722f)));
-        vc_store(grey, at, luma);
+        vc_val red = vc_mul(vc_component(c, 0), vc_f32(0.2126f)), green = vc_mul(vc_component(c, 1), vc_f32(0.7152f));
+        vc_store(grey, at, vc_add(vc_add(red, green), vc_mul(vc_component(c, 2), vc_f32(0.0722f))));
     }
 }
 
@@ -286,7 +286,8 @@ static void kernel_edges(vc_kernel *k) {
 
 /* Names of every kind: none, reserved words, words of other languages, the same twice, not even letters. */
 static void kernel_names(vc_kernel *k) {
-    static const char *const names[] = { NULL, "", "float", "__global__", "v1", "gl_Position", "sum", "sum", "sum_2", "7 up", "\xc3\xa9t\xc3\xa9", "threadIdx", "main", "a__b", "*/" };
+    static const char *const names[] = { NULL, "", "float", "__global__", "v1", "gl_Position", "sum", "sum", "sum_2", "7 up", "\xc3\xa9t\xc3\xa9", "threadIdx",
+                                         "main", "a__b", "*/" };
     vc_val sum = vc_f32(0);
     vc_ref out = vc_buffer(k, "out", VC_F32, VC_WRITE);
     for (size_t n = 0; n < sizeof names / sizeof *names; n++) sum = vc_add(sum, vc_param(k, names[n], VC_F32));
