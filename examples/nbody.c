@@ -22,7 +22,7 @@ static vd_kernel build_pull(vd_context *ctx) {
     vc_val dt = vc_param(k, "dt", VC_F32);
     vc_ref tile = vc_shared(k, "tile", VC_F32X4, TILE);
     vc_ref pull = vc_var(k, "pull", VC_F32X3);
-    vc_val me = vc_global_id(k, 0), lane = vc_local_id(k, 0), zero = vc_splat(vc_f32(0), 4);
+    vc_val me = vc_global_id(k, 0), lane = vc_local_id(k, 0), zero = vc_splat(vc_const(k, vc_f32(0)), 4);
     vc_val here = vc_swizzle(vc_load_or(position, me, vc_lt(me, count), zero), "xyz");
     VC_FOR_STEP(k, first, vc_u32(0), count, vc_u32(TILE)) {
         vc_val other = vc_add(first, lane);
