@@ -485,6 +485,10 @@ static const char *vd__environment(const char *name) {
     return value && *value ? value : NULL;
 }
 
+static void *vd__default_allocate(void *user, size_t size) { (void)user; return malloc(size); }
+static void *vd__default_reallocate(void *user, void *block, size_t size) { (void)user; return realloc(block, size); }
+static void vd__default_release(void *user, void *block) { (void)user; free(block); }
+
 static inline void vd__pause(void) {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
@@ -590,10 +594,6 @@ static char *vd__copy_text(const vd_allocator *allocator, const char *text) {
     return copy;
 }
 
-static void *vd__default_allocate(void *user, size_t size) { (void)user; return malloc(size); }
-static void *vd__default_reallocate(void *user, void *block, size_t size) { (void)user; return realloc(block, size); }
-static void vd__default_release(void *user, void *block) { (void)user; free(block); }
-
 /* Passes on to the caller's allocator and counts what gave memory. */
 typedef struct vd__counter {
     vd_allocator inner;
@@ -650,24 +650,28 @@ typedef struct vd__map {
 
 #define VD__NONE UINT32_MAX
 
-static inline uint32_t vd__map_find(const vd__map *map, uint32_t key) {
+/* The place of a key, or the free place where it would go. */
+static inline vd__map_slot *vd__map_place(const vd__map *map, uint32_t key) {
     for (uint32_t i = key & map->mask;; i = (i + 1) & map->mask) {
-        const vd__map_slot *slot = &map->slots[i];
-        if (slot->epoch != map->epoch) return VD__NONE;
-        if (slot->key == key) return slot->value;
+        vd__map_slot *slot = &map->slots[i];
+        if (slot->epoch != map->epoch || slot->key == key) return slot;
     }
 }
 
-static inline void vd__map_put(vd__map *map, uint32_t key, uint32_t value) {
-    uint32_t i = key & map->mask;
-    while (map->slots[i].epoch == map->epoch) i = (i + 1) & map->mask;
-    map->slots[i].key = key;
-    map->slots[i].epoch = map->epoch;
-    map->slots[i].value = value;
+static inline uint32_t vd__map_find(const vd__map *map, uint32_t key) {
+    const vd__map_slot *slot = vd__map_place(map, key);
+    return slot->epoch == map->epoch ? slot->value : VD__NONE;
+}
+
+/* Fills the free place of a key. */
+static inline void vd__map_put(vd__map *map, vd__map_slot *place, uint32_t key, uint32_t value) {
+    place->key = key;
+    place->epoch = map->epoch;
+    place->value = value;
     map->count++;
 }
 
-/* The key must not be there yet. At most half of the places are ever used, so that a search ends. */
+/* Room for `count` keys. At most half of the places are ever used, so that a search ends. */
 static bool vd__map_reserve(const vd_allocator *allocator, vd__map *map, uint32_t count) {
     uint32_t old = map->slots ? map->mask + 1 : 0, wanted = old ? old : 16;
     while (wanted < count * 2) wanted *= 2;
@@ -677,7 +681,7 @@ static bool vd__map_reserve(const vd_allocator *allocator, vd__map *map, uint32_
     if (!next.slots) return false;
     next.mask = wanted - 1;
     for (uint32_t i = 0; i < old; i++)
-        if (map->slots[i].epoch == map->epoch) vd__map_put(&next, map->slots[i].key, map->slots[i].value);
+        if (map->slots[i].epoch == map->epoch) vd__map_put(&next, vd__map_place(&next, map->slots[i].key), map->slots[i].key, map->slots[i].value);
     vd__free(allocator, map->slots);
     *map = next;
     return true;
@@ -1082,6 +1086,14 @@ typedef struct vd__buffer {
     uint64_t shape[4], size;
 } vd__buffer;
 
+/* What a dispatch reads of an argument, small: four in a cache line. */
+typedef struct vd__param {
+    uint8_t kind, access;
+    uint8_t order;             /* among the bindings, by ascending number */
+    vd_type type;
+    uint32_t place, size;
+} vd__param;
+
 typedef struct vd__kernel {
     vd__slot slot;
     vd__kernel_code code;
@@ -1089,11 +1101,12 @@ typedef struct vd__kernel {
     const char *name;
     vd_arg_info *args;
     vd_hidden_info *hidden;
-    uint32_t *bindings;        /* arguments of kind VD_ARG_BINDING by ascending binding number */
+    vd__param *params;
     int arg_count, hidden_count;
     uint32_t binding_count, value_bytes, local_size[3], shared_bytes;
+    uint32_t local_shift[3];   /* log2 of a local size that is a power of two; VD__NONE otherwise */
     bool base[3];              /* axes that can be split: they have VD_HIDDEN_GROUP_BASE */
-    bool writes;               /* some argument is written and may not alias */
+    bool gaps;                 /* some bytes of the block belong to no value */
     uint64_t features;
 } vd__kernel;
 
@@ -3370,7 +3383,7 @@ static vd_result vd__spv_capability(vd__reader *s, uint32_t number) {
         uint64_t feature = vd__spv_capabilities[i].feature;
         if (!vd__spv_capabilities[i].always && !(feature & info->features))
             return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V declares capability %s, which '%s' does not have%s%s", vd__spv_capabilities[i].name, info->name,
-                            feature ? " (feature " : "", feature ? vd_feature_name(feature) : "");
+                            feature ? ": feature " : "", feature ? vd_feature_name(feature) : "");
         s->out->features |= feature;
         return VD_OK;
     }
@@ -3970,6 +3983,7 @@ static vd_result vd__kernel_check(const vd_context *ctx, const vd_kernel_desc *d
 typedef struct vd__call {
     vd__kernel *kernel;
     uint32_t access_count;
+    bool split;                        /* too many groups for one launch */
     uint64_t threads[3], groups[3];
     vd__buffer *buffers[VD_MAX_ARGS];  /* by argument; NULL for values */
     vd__access accesses[VD_MAX_ARGS];
@@ -3977,8 +3991,12 @@ typedef struct vd__call {
     uint64_t values[VD_VALUE_BYTES / 8];
 } vd__call;
 
-static vd_result vd__extent_check(const vd__kernel *k, const uint64_t given[3], const char *what, uint64_t out[3]) {
+static inline vd_result vd__extent_check(const vd__kernel *k, const uint64_t given[3], const char *what, uint64_t out[3]) {
     int rank = 3;
+    if (VD__LIKELY(((given[0] - 1) | (given[1] - 1) | (given[2] - 1)) < UINT32_MAX)) { /* all of them from 1 to 2^32 - 1 */
+        for (int i = 0; i < 3; i++) out[i] = given[i];
+        return VD_OK;
+    }
     while (rank && !given[rank - 1]) rank--;
     if (!rank) return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': neither threads nor groups are given", k->name);
     for (int i = 0; i < 3; i++) {
@@ -3989,29 +4007,48 @@ static vd_result vd__extent_check(const vd__kernel *k, const uint64_t given[3], 
     return VD_OK;
 }
 
-/* Threads and groups of the whole dispatch. */
-static vd_result vd__call_extent(vd__call *c, const vd_context *ctx, const vd_dispatch_desc *desc) {
+/* Groups beyond the limit of an axis: only kernels that are told their group base can be split. */
+static vd_result vd__split_check(const vd__call *c, const vd_limits *limits) {
     const vd__kernel *k = c->kernel;
-    bool by_threads = desc->threads[0] != 0;
-    if (!by_threads && (desc->threads[1] || desc->threads[2]))
-        return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': threads are 0 x %llu x %llu", k->name, VD__U(desc->threads[1]), VD__U(desc->threads[2]));
-    vd_result r = by_threads ? vd__extent_check(k, desc->threads, "threads", c->threads) : vd__extent_check(k, desc->groups, "groups", c->groups);
-    if (r) return r;
     uint64_t pieces = 1;
     for (int i = 0; i < 3; i++) {
-        if (by_threads) c->groups[i] = c->threads[i] == 1 ? 1 : ((uint32_t)c->threads[i] - 1) / k->local_size[i] + 1;
-        else c->threads[i] = c->groups[i] * k->local_size[i];
-        if (c->threads[i] > UINT32_MAX)
-            return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': groups[%d] %llu x local size %u are more than 2^32 - 1 threads", k->name, i, VD__U(c->groups[i]), k->local_size[i]);
-        uint32_t limit = ctx->device.info.limits.max_groups[i];
-        if (VD__LIKELY(c->groups[i] <= limit)) continue;
+        if (c->groups[i] <= limits->max_groups[i]) continue;
         if (!k->base[i])
-            return vd__fail(VD_ERROR_UNSUPPORTED, "vd_dispatch '%s': %llu groups along axis %d, the device's limit is %u and the kernel cannot be split", k->name, VD__U(c->groups[i]), i,
-                            limit);
-        pieces *= (c->groups[i] + limit - 1) / limit;
+            return vd__fail(VD_ERROR_UNSUPPORTED, "vd_dispatch '%s': %llu groups along axis %d, the device's limit is %u and the kernel cannot be split", k->name,
+                            VD__U(c->groups[i]), i, (unsigned)limits->max_groups[i]);
+        pieces *= (c->groups[i] + limits->max_groups[i] - 1) / limits->max_groups[i];
     }
     if (pieces > 1u << 20) return vd__fail(VD_ERROR_UNSUPPORTED, "vd_dispatch '%s': would be split into %llu launches, the limit is %u", k->name, VD__U(pieces), 1u << 20);
     return VD_OK;
+}
+
+/* From groups to threads. */
+static vd_result vd__call_groups(vd__call *c, const vd_dispatch_desc *desc) {
+    const vd__kernel *k = c->kernel;
+    if (desc->threads[1] || desc->threads[2])
+        return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': threads are 0 x %llu x %llu", k->name, VD__U(desc->threads[1]), VD__U(desc->threads[2]));
+    vd_result r = vd__extent_check(k, desc->groups, "groups", c->groups);
+    for (int i = 0; i < 3 && !r; i++) {
+        c->threads[i] = c->groups[i] * k->local_size[i];
+        if (c->threads[i] > UINT32_MAX)
+            r = vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': groups[%d] %llu x local size %u are more than 2^32 - 1 threads", k->name, i, VD__U(c->groups[i]),
+                         (unsigned)k->local_size[i]);
+    }
+    return r;
+}
+
+/* Threads and groups of the whole dispatch. */
+static inline vd_result vd__call_extent(vd__call *c, const vd_context *ctx, const vd_dispatch_desc *desc) {
+    const vd__kernel *k = c->kernel;
+    const vd_limits *limits = &ctx->device.info.limits;
+    vd_result r = VD__LIKELY(desc->threads[0] != 0) ? vd__extent_check(k, desc->threads, "threads", c->threads) : vd__call_groups(c, desc);
+    if (VD__UNLIKELY(r)) return r;
+    for (int i = 0; i < 3 && desc->threads[0]; i++) {
+        uint32_t last = (uint32_t)c->threads[i] - 1;
+        c->groups[i] = (VD__LIKELY(k->local_shift[i] != VD__NONE) ? last >> k->local_shift[i] : last / k->local_size[i]) + (uint64_t)1;
+    }
+    c->split = c->groups[0] > limits->max_groups[0] || c->groups[1] > limits->max_groups[1] || c->groups[2] > limits->max_groups[2];
+    return VD__LIKELY(!c->split) ? VD_OK : vd__split_check(c, limits);
 }
 
 static vd_result vd__call_mismatch(const vd__kernel *k, int i, const char *is, vd_type type) {
@@ -4021,67 +4058,76 @@ static vd_result vd__call_mismatch(const vd__kernel *k, int i, const char *is, v
                     buffer ? "a buffer of " : "a value of ", vd_type_name(info->type));
 }
 
-/* Two arguments in the same memory, one of them written. */
-static vd_result vd__call_overlap(const vd__call *c, const vd_arg_info *info, const vd__storage *storage, int i) {
+/* Argument i is in the same memory as an earlier one. */
+static vd_result vd__call_overlap(const vd__call *c, const vd__storage *storage, int i) {
+    const vd_arg_info *info = &c->kernel->args[i];
     for (int j = 0; j < i; j++) {
         const vd_arg_info *other = &c->kernel->args[j];
         if (!c->buffers[j] || &c->buffers[j]->storage != storage || !((other->access | info->access) & VD_WRITE) || other->may_alias || info->may_alias) continue;
-        return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': arguments %d '%s' and %d '%s' are the same memory (buffer '%s') and one is written", c->kernel->name, j, other->name, i,
-                        info->name, c->buffers[j]->name);
+        return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': arguments %d '%s' and %d '%s' are the same memory (buffer '%s') and one is written", c->kernel->name, j,
+                        other->name, i, info->name, c->buffers[j]->name);
     }
     return VD_OK;
 }
 
-static inline vd_result vd__call_buffer(vd__call *c, vd_context *ctx, const vd_arg *arg, int i) {
+/* Why an argument is not the buffer that the kernel wants. */
+static vd_result vd__call_no_buffer(const vd__call *c, vd_context *ctx, const vd_arg *arg, int i) {
     const vd__kernel *k = c->kernel;
-    const vd_arg_info *info = &k->args[i];
-    if (VD__UNLIKELY(arg->kind != VD_ARG_BINDING && arg->kind != VD_ARG_ADDRESS))
-        return arg->kind == VD_ARG_VALUE ? vd__call_mismatch(k, i, "a value of ", arg->type) : vd__call_mismatch(k, i, "empty", 0);
-    vd__buffer *b = (vd__buffer *)(void *)vd__pool_find(&ctx->buffers, arg->bits);
-    if (VD__UNLIKELY(!b))
-        return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': argument %d '%s': the buffer %s", k->name, i, info->name, vd__pool_reason(&ctx->buffers, arg->bits));
-    if (VD__UNLIKELY(info->type != b->type && info->type && b->type)) return vd__call_mismatch(k, i, "a buffer of ", b->type);
-    if (info->kind == VD_ARG_ADDRESS) memcpy((uint8_t *)c->values + info->place, &b->storage.memory.address, 8);
-    else if (VD__UNLIKELY(b->storage.memory.size > ctx->device.info.limits.max_binding_bytes))
-        return vd__fail(VD_ERROR_UNSUPPORTED, "vd_dispatch '%s': argument %d '%s' is buffer '%s' of %llu bytes, by binding the device sees at most %llu", k->name, i, info->name, b->name,
-                        VD__U(b->size), VD__U(ctx->device.info.limits.max_binding_bytes));
-    if (k->writes && i) {
-        vd_result r = vd__call_overlap(c, info, &b->storage, i);
+    if (arg->kind == VD_ARG_VALUE) return vd__call_mismatch(k, i, "a value of ", arg->type);
+    if (arg->kind != VD_ARG_BINDING && arg->kind != VD_ARG_ADDRESS) return vd__call_mismatch(k, i, "empty", 0);
+    const vd__buffer *b = (const vd__buffer *)(void *)vd__pool_find(&ctx->buffers, arg->bits);
+    if (!b) return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': argument %d '%s': the buffer %s", k->name, i, k->args[i].name, vd__pool_reason(&ctx->buffers, arg->bits));
+    if (k->args[i].type != b->type && k->args[i].type && b->type) return vd__call_mismatch(k, i, "a buffer of ", b->type);
+    return vd__fail(VD_ERROR_UNSUPPORTED, "vd_dispatch '%s': argument %d '%s' is buffer '%s' of %llu bytes, by binding the device sees at most %llu", k->name, i,
+                    k->args[i].name, b->name, VD__U(b->size), VD__U(ctx->device.info.limits.max_binding_bytes));
+}
+
+static inline vd_result vd__call_buffer(vd__call *c, vd_context *ctx, const vd__param *p, const vd_arg *arg, int i) {
+    vd__buffer *b = arg->kind == VD_ARG_BINDING || arg->kind == VD_ARG_ADDRESS ? (vd__buffer *)(void *)vd__pool_find(&ctx->buffers, arg->bits) : NULL;
+    if (VD__UNLIKELY(!b || (p->type != b->type && p->type && b->type))) return vd__call_no_buffer(c, ctx, arg, i);
+    vd__memory *m = &b->storage.memory;
+    if (p->kind == VD_ARG_ADDRESS) memcpy((uint8_t *)c->values + p->place, &m->address, 8);
+    else {
+        if (VD__UNLIKELY(m->size > ctx->device.info.limits.max_binding_bytes)) return vd__call_no_buffer(c, ctx, arg, i);
+        vd__binding *binding = &c->bindings[p->order];
+        binding->memory = m;
+        binding->offset = 0;
+        binding->size = m->size;
+        binding->number = p->place;
+    }
+    c->buffers[i] = b;
+    for (uint32_t j = 0; j < c->access_count; j++) {
+        vd_result r = VD__LIKELY(c->accesses[j].storage != &b->storage) ? VD_OK : vd__call_overlap(c, &b->storage, i);
         if (VD__UNLIKELY(r)) return r;
     }
     vd__access *access = &c->accesses[c->access_count++];
     access->storage = &b->storage;
     access->offset = 0;
-    access->size = b->storage.memory.size;
-    access->mode = info->access;
-    c->buffers[i] = b;
+    access->size = m->size;
+    access->mode = p->access;
     return VD_OK;
 }
 
-static inline vd_result vd__call_value(vd__call *c, const vd_arg *arg, int i) {
+/* Values that are not simply four or eight bytes of the type that the kernel wants. */
+static vd_result vd__call_odd_value(vd__call *c, const vd_arg *arg, int i) {
     const vd__kernel *k = c->kernel;
     const vd_arg_info *info = &k->args[i];
-    c->buffers[i] = NULL;
-    if (VD__UNLIKELY(arg->kind != VD_ARG_VALUE)) return vd__call_mismatch(k, i, arg->kind == VD_ARG_NONE ? "empty" : "a buffer", 0);
-    if (VD__UNLIKELY(arg->type != info->type && arg->type && (info->type || vd_type_size(arg->type) != info->size))) return vd__call_mismatch(k, i, "a value of ", arg->type);
-    if (VD__UNLIKELY(!arg->from && info->size > 8))
+    if (arg->kind != VD_ARG_VALUE) return vd__call_mismatch(k, i, arg->kind == VD_ARG_NONE ? "empty" : "a buffer", 0);
+    if (arg->type != info->type && arg->type && (info->type || vd_type_size(arg->type) != info->size)) return vd__call_mismatch(k, i, "a value of ", arg->type);
+    if (!arg->from && info->size > 8)
         return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': argument %d '%s' has %u bytes, which vd_value passes from host memory", k->name, i, info->name, (unsigned)info->size);
-    uint8_t *to = (uint8_t *)c->values + info->place;
-    if (arg->from) memcpy(to, arg->from, info->size);
-    else if (info->size == 4) memcpy(to, &arg->bits, 4);
-    else memcpy(to, &arg->bits, info->size);
+    memcpy((uint8_t *)c->values + info->place, arg->from ? arg->from : &arg->bits, info->size);
     return VD_OK;
 }
 
-static void vd__call_bindings(vd__call *c) {
-    for (uint32_t i = 0; i < c->kernel->binding_count; i++) {
-        uint32_t arg = c->kernel->bindings[i];
-        vd__binding *b = &c->bindings[i];
-        b->memory = &c->buffers[arg]->storage.memory;
-        b->offset = 0;
-        b->size = b->memory->size;
-        b->number = c->kernel->args[arg].place;
-    }
+static inline vd_result vd__call_value(vd__call *c, const vd__param *p, const vd_arg *arg, int i) {
+    uint8_t *to = (uint8_t *)c->values + p->place;
+    c->buffers[i] = NULL;
+    if (VD__UNLIKELY(arg->kind != VD_ARG_VALUE || arg->type != p->type || arg->from)) return vd__call_odd_value(c, arg, i);
+    if (VD__LIKELY(p->size == 4)) memcpy(to, &arg->bits, 4);
+    else if (p->size == 8) memcpy(to, &arg->bits, 8);
+    else return vd__call_odd_value(c, arg, i);
+    return VD_OK;
 }
 
 /* Hidden values, but for the group base, which differs from launch to launch. */
@@ -4104,7 +4150,7 @@ static void vd__call_hidden(vd__call *c) {
 }
 
 /* Looks up kernel and arguments of a dispatch and fills in the block of values. */
-static vd_result vd__call_resolve(vd__call *c, vd_context *ctx, const vd_dispatch_desc *desc) {
+static inline vd_result vd__call_resolve(vd__call *c, vd_context *ctx, const vd_dispatch_desc *desc) {
     vd__kernel *k = vd__kernel_find(ctx, desc->kernel, "vd_dispatch");
     if (VD__UNLIKELY(!k)) return VD_ERROR_INVALID;
     c->kernel = k;
@@ -4114,12 +4160,12 @@ static vd_result vd__call_resolve(vd__call *c, vd_context *ctx, const vd_dispatc
                         k->arg_count);
     vd_result r = vd__call_extent(c, ctx, desc);
     if (VD__UNLIKELY(r)) return r;
-    memset(c->values, 0, k->value_bytes);
+    if (k->gaps) memset(c->values, 0, k->value_bytes);
     for (int i = 0; i < k->arg_count; i++) {
-        r = k->args[i].kind == VD_ARG_VALUE ? vd__call_value(c, &desc->args[i], i) : vd__call_buffer(c, ctx, &desc->args[i], i);
+        const vd__param *p = &k->params[i];
+        r = p->kind == VD_ARG_VALUE ? vd__call_value(c, p, &desc->args[i], i) : vd__call_buffer(c, ctx, p, &desc->args[i], i);
         if (VD__UNLIKELY(r)) return r;
     }
-    vd__call_bindings(c);
     vd__call_hidden(c);
     return VD_OK;
 }
@@ -4161,7 +4207,7 @@ static inline bool vd__ranges_meet(const vd__range *ranges, uint32_t count, uint
 }
 
 /* Joins a range that touches another with it; where there are too many, with the one that grows least. That may find conflicts that are none, and never misses one. */
-static void vd__ranges_add(vd__range *ranges, uint32_t *count, uint64_t begin, uint64_t end) {
+static void vd__ranges_join(vd__range *ranges, uint32_t *count, uint64_t begin, uint64_t end) {
     uint32_t best = 0;
     uint64_t best_growth = UINT64_MAX;
     for (uint32_t i = 0; i < *count; i++) {
@@ -4183,6 +4229,16 @@ static void vd__ranges_add(vd__range *ranges, uint32_t *count, uint64_t begin, u
     if (end > ranges[best].end) ranges[best].end = end;
 }
 
+static inline void vd__ranges_add(vd__range *ranges, uint32_t *count, uint64_t begin, uint64_t end) {
+    if (*count) {
+        vd__ranges_join(ranges, count, begin, end);
+        return;
+    }
+    ranges[0].begin = begin;
+    ranges[0].end = end;
+    *count = 1;
+}
+
 /* Whether a command with these accesses has to wait for what was done since the last barrier. */
 static inline bool vd__hazards_conflict(const vd__hazards *h, const vd__access *accesses, uint32_t count) {
     if (!h->count) return h->lost_count;
@@ -4199,16 +4255,17 @@ static inline bool vd__hazards_conflict(const vd__hazards *h, const vd__access *
 
 /* An item for a memory, or NULL when the host has no memory for one. */
 static inline vd__touched *vd__hazards_item(vd__hazards *h, uint32_t serial) {
-    vd__touched *t = vd__hazards_find(h, serial);
-    if (t) return t;
+    vd__map_slot *place = vd__map_place(&h->map, serial);
+    if (place->epoch == h->map.epoch) return &h->items[place->value];
     if (VD__UNLIKELY(h->count == h->capacity)) {
         void *items = h->items;
         bool ok = vd__map_reserve(h->allocator, &h->map, h->count + 1) && vd__array_reserve(h->allocator, &items, &h->capacity, h->count + 1, sizeof(vd__touched));
         h->items = (vd__touched *)items;
         if (!ok) return NULL;
+        place = vd__map_place(&h->map, serial);
     }
-    vd__map_put(&h->map, serial, h->count);
-    t = &h->items[h->count++];
+    vd__map_put(&h->map, place, serial, h->count);
+    vd__touched *t = &h->items[h->count++];
     t->serial = serial;
     t->read_count = t->write_count = 0;
     return t;
@@ -4797,7 +4854,7 @@ static vd_result vd__list_use(vd_list *l, const vd__access *a) {
         l->uses = (vd__use *)uses;
         if (!ok) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory for the buffers of a list");
         i = l->use_count++;
-        vd__map_put(&l->use_map, a->storage->memory.serial, i);
+        vd__map_put(&l->use_map, vd__map_place(&l->use_map, a->storage->memory.serial), a->storage->memory.serial, i);
         l->uses[i].storage = a->storage;
         l->uses[i].written = false;
     }
@@ -5264,7 +5321,6 @@ static vd_result vd__record_split(vd_list *l, vd__call *c, vd__launch *launch) {
 
 static vd_result vd__dispatch(vd_list *l, const vd_dispatch_desc *desc) {
     vd_context *ctx = l->ctx;
-    const uint32_t *limit = ctx->device.info.limits.max_groups;
     vd__call c;
     vd__launch launch;
     vd_result r = vd__call_resolve(&c, ctx, desc);
@@ -5272,7 +5328,7 @@ static vd_result vd__dispatch(vd_list *l, const vd_dispatch_desc *desc) {
     r = vd__list_command(l, c.accesses, c.access_count, VD__STAGE_COMPUTE);
     if (VD__UNLIKELY(r)) return r;
     vd__call_launch(&c, &launch);
-    if (VD__LIKELY(c.groups[0] <= limit[0] && c.groups[1] <= limit[1] && c.groups[2] <= limit[2]))
+    if (VD__LIKELY(!c.split))
         r = ctx->driver.backend->record_launch(&ctx->device, &l->recording->commands, &launch);
     else r = vd__record_split(l, &c, &launch);
     if (VD__UNLIKELY(r)) return vd__fail_within(r, "vd_dispatch '%s'", c.kernel->name);
@@ -5697,16 +5753,16 @@ VD_API vd_result vd_buffer_read(vd_context *ctx, vd_buffer buffer, uint64_t offs
 
 /* Copies into the kernel what the desc points to: one allocation for all of it. */
 static vd_result vd__kernel_keep(vd_context *ctx, vd__kernel *k, const vd_kernel_desc *desc) {
-    size_t args = (size_t)desc->arg_count * sizeof(vd_arg_info), hidden = (size_t)desc->hidden_count * sizeof(vd_hidden_info), order = (size_t)desc->arg_count * sizeof(uint32_t);
+    size_t args = (size_t)desc->arg_count * sizeof(vd_arg_info), hidden = (size_t)desc->hidden_count * sizeof(vd_hidden_info), params = (size_t)desc->arg_count * sizeof(vd__param);
     size_t text = strlen(desc->name) + 1;
     for (int i = 0; i < desc->arg_count; i++) text += strlen(desc->args[i].name ? desc->args[i].name : "") + 1;
-    uint8_t *at = (uint8_t *)vd__alloc(&ctx->host.allocator, args + hidden + order + text);
+    uint8_t *at = (uint8_t *)vd__alloc(&ctx->host.allocator, args + hidden + params + text);
     if (!at) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "vd_kernel_create '%s': no host memory", desc->name);
     k->arena = at;
     k->args = (vd_arg_info *)(void *)at;
     k->hidden = (vd_hidden_info *)(void *)(at + args);
-    k->bindings = (uint32_t *)(void *)(at + args + hidden);
-    char *names = (char *)at + args + hidden + order;
+    k->params = (vd__param *)(void *)(at + args + hidden);
+    char *names = (char *)at + args + hidden + params;
     if (args) memcpy(k->args, desc->args, args);
     if (hidden) memcpy(k->hidden, desc->hidden, hidden);
     for (int i = -1; i < desc->arg_count; i++) {
@@ -5727,16 +5783,24 @@ static void vd__kernel_fill(vd__kernel *k, const vd_kernel_desc *desc) {
     k->shared_bytes = desc->shared_bytes;
     k->features = desc->features;
     memcpy(k->local_size, desc->local_size, sizeof k->local_size);
+    uint32_t covered = 4 * (uint32_t)k->hidden_count;
     for (int i = 0; i < k->arg_count; i++) {
         const vd_arg_info *a = &k->args[i];
-        if (a->kind != VD_ARG_VALUE && (a->access & VD_WRITE) && !a->may_alias) k->writes = true;
-        if (a->kind != VD_ARG_BINDING) continue;
-        uint32_t at = k->binding_count++;
-        for (; at && k->args[k->bindings[at - 1]].place > a->place; at--) k->bindings[at] = k->bindings[at - 1];
-        k->bindings[at] = (uint32_t)i;
+        vd__param *p = &k->params[i];
+        p->kind = (uint8_t)a->kind;
+        p->access = (uint8_t)a->access;
+        p->type = a->type;
+        p->place = a->place;
+        p->size = a->size;
+        p->order = 0;
+        for (int j = 0; j < k->arg_count; j++) p->order = (uint8_t)(p->order + (k->args[j].kind == VD_ARG_BINDING && k->args[j].place < a->place));
+        if (a->kind == VD_ARG_BINDING) k->binding_count++;
+        else covered += a->size;
     }
     for (int i = 0; i < k->hidden_count; i++)
         if (k->hidden[i].kind == VD_HIDDEN_GROUP_BASE) k->base[k->hidden[i].axis] = true;
+    for (int i = 0; i < 3; i++) k->local_shift[i] = k->local_size[i] & (k->local_size[i] - 1) ? VD__NONE : vd__log2(k->local_size[i]);
+    k->gaps = covered != k->value_bytes;
 }
 
 static vd_result vd__kernel_add(vd_context *ctx, const vd_kernel_desc *desc, vd_kernel *out) {
