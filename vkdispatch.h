@@ -3916,7 +3916,7 @@ static vd_result vd__arg_info_check(const vd_context *ctx, const vd_kernel_desc 
     const vd_arg_info *a = &desc->args[i];
     const char *name = a->name ? a->name : "";
     if (!vd__type_ok(a->type)) return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': argument %d '%s' has %u for a type", desc->name, i, name, (unsigned)a->type);
-    if (a->kind != VD_ARG_VALUE && (a->access < VD_READ || a->access > VD_READ_WRITE))
+    if (a->kind != VD_ARG_VALUE && a->access > VD_READ_WRITE) /* 0: the kernel does not use it */
         return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': argument %d '%s' has access %u", desc->name, i, name, (unsigned)a->access);
     if (a->kind == VD_ARG_BINDING) {
         for (int j = 0; j < i; j++)

@@ -590,7 +590,7 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
    operands  how many; 9: a range of the extra list
    kinds     what its first operand may be: B bool, I signed, U unsigned, F float
    result    SAME as the first operand, BOOL with its rows, SCALAR: one component of the first operand, or OWN: the node says
-   flags     COMMUTES; EXACT: + - * of floats, must not be contracted with another when printed; 0: none
+   flags     COMMUTES; EXACT: + - * of floats, to be done as written; 0: none
    spirv     opcode by kind; E(n) is instruction n of GLSL.std.450; 0: no such form
    glsl      text by kind with $0 $1 $2 for the operands; the vector text where vectors need another (NULL: the same)
    expand    rewrites the operation for targets whose own form means something else (room expand); NULL: never */
@@ -743,11 +743,10 @@ struct vc__node { /* 28 bytes */
 
 enum {
     VC__NODE_DIVERGES = 1, /* may differ between the invocations of a workgroup */
-    VC__NODE_PRECISE = 2,  /* printed so that no compiler contracts it: a float multiply that feeds an add, and that add */
+    /* Printed so that no compiler changes it: + - * of floats. Drivers do not only contract: Mesa takes (a + b) - a for b where nothing forbids it. */
+    VC__NODE_PRECISE = 2,
     VC__NODE_RAW = 4,      /* while lowering: wants its own form, not the expansion */
-    VC__NODE_LIVE = 8,     /* while lowering: something needs it */
-    VC__NODE_FEEDS = 16,   /* while lowering: an add may take it, bare or through selects, negations and variables */
-    VC__NODE_PRODUCT = 32  /* while lowering: may be a product, in the same sense */
+    VC__NODE_LIVE = 8      /* while lowering: something needs it */
 };
 
 typedef struct vc__pin { uint32_t node, block; } vc__pin; /* block: the one open behind this pin */
@@ -2840,50 +2839,18 @@ static bool vc__lower_all(vc__lower *s) {
     return !k->failed;
 }
 
-/* Marks what the pins need, and products that an add may take. Users come before operands here, since their numbers are higher. */
+/* Marks what the pins need. Users come before operands here, since their numbers are higher. */
 static void vc__mark(vc__lower *s) {
-    bool exact = !s->kernel->desc.fast;
     uint32_t i = s->count, j, count;
     while (i-- > 0) {
         vc__node *n = &s->node[i];
         const vc__op_info *op = &vc__op[n->op];
         const uint32_t *a = n->a;
-        uint16_t give = VC__NODE_LIVE;
         if (op->class_ >= VC__EFFECT) n->flags |= VC__NODE_LIVE;
         if (!(n->flags & VC__NODE_LIVE)) continue;
         count = op->operands;
         if (count == VC__MANY) { count = n->a[1]; a = s->extra + n->a[0]; }
-        if (exact && ((op->flags & VC__FLAGS_EXACT && n->op != VC__OP_MUL) || n->op == VC__OP_STORE
-                      || (n->flags & VC__NODE_FEEDS && (n->op == VC__OP_NEG || n->op == VC__OP_ABS || n->op == VC__OP_SELECT || n->op == VC__OP_VEC
-                                                       || n->op == VC__OP_COMPONENT || n->op == VC__OP_EXTRACT))))
-            give |= VC__NODE_FEEDS;
-        for (j = 0; j < count; j++) if (a[j] != VC__NIL) s->node[a[j]].flags |= give;
-    }
-}
-
-/* Whether a value may be a product: what contraction looks through, and what private memory may hold. */
-static bool vc__may_be_product(const vc__lower *s, const vc__node *n) {
-    uint32_t i, count = vc__op[n->op].operands, op;
-    const uint32_t *a = n->a;
-    if (n->op == VC__OP_MUL) return true;
-    if (n->op == VC__OP_LOAD) {
-        op = vc__memory_of(s->node, n)->op;
-        return op == VC__OP_VAR || op == VC__OP_ARRAY;
-    }
-    if (n->op != VC__OP_NEG && n->op != VC__OP_ABS && n->op != VC__OP_SELECT && n->op != VC__OP_VEC && n->op != VC__OP_COMPONENT && n->op != VC__OP_EXTRACT)
-        return false;
-    if (count == VC__MANY) { count = n->a[1]; a = s->extra + n->a[0]; }
-    for (i = 0; i < count; i++) if (s->node[a[i]].flags & VC__NODE_PRODUCT) return true;
-    return false;
-}
-
-/* Float operations that a compiler could contract, in order of number. */
-static inline void vc__mark_precise(vc__lower *s, vc__node *n) {
-    if (vc__may_be_product(s, n)) n->flags |= VC__NODE_PRODUCT;
-    if (n->op == VC__OP_MUL) {
-        if (n->flags & VC__NODE_FEEDS) n->flags |= VC__NODE_PRECISE;
-    } else if (vc__op[n->op].flags & VC__FLAGS_EXACT && (s->node[n->a[0]].flags | s->node[n->a[1]].flags) & VC__NODE_PRODUCT) {
-        n->flags |= VC__NODE_PRECISE;
+        for (j = 0; j < count; j++) if (a[j] != VC__NIL) s->node[a[j]].flags |= VC__NODE_LIVE;
     }
 }
 
@@ -2952,10 +2919,9 @@ static void vc__write_sorted(vc__lower *s) {
         vc__node *n = &s->node[i], *to;
         uint32_t *a;
         if (!(n->flags & VC__NODE_LIVE)) continue;
-        if (exact && vc__is_float(n->type) && vc__op[n->op].class_ <= VC__READ) vc__mark_precise(s, n);
         to = &s->sorted[s->place[i]];
         *to = *n;
-        to->flags &= VC__NODE_PRECISE;
+        to->flags = exact && vc__is_float(n->type) && vc__op[n->op].flags & VC__FLAGS_EXACT ? VC__NODE_PRECISE : 0;
         a = to->a;
         count = vc__op[n->op].operands;
         if (count == VC__MANY) { count = n->a[1]; a = s->extra + n->a[0]; }
@@ -3069,6 +3035,9 @@ static const uint32_t vc__spirv_class[VC__CLASSES] = { 1, 4, 6, 7, 9, 12, 5349 }
 /* Capabilities, in the order in which they are printed. */
 enum { VC__CAP_F16 = 1, VC__CAP_F64 = 2, VC__CAP_I64 = 4, VC__CAP_I16 = 8, VC__CAP_I8 = 16, VC__CAP_STORAGE_16 = 32, VC__CAP_STORAGE_8 = 64, VC__CAP_ADDRESS = 128 };
 static const uint32_t vc__spirv_caps[8] = { 9, 10, 11, 22, 39, 4433, 4448, 5347 };
+static const uint8_t vc__spirv_feature_cap[8] = { /* by VC_FEATURE_ bit */
+    VC__CAP_F16, VC__CAP_F64, VC__CAP_I8, VC__CAP_I16, VC__CAP_I64, VC__CAP_STORAGE_8, VC__CAP_STORAGE_16, VC__CAP_ADDRESS
+};
 static const uint8_t vc__spirv_kind_cap[16] = { 0, 0, VC__CAP_I8, VC__CAP_I16, 0, VC__CAP_I64, VC__CAP_I8, VC__CAP_I16, 0, VC__CAP_I64, VC__CAP_F16, 0, VC__CAP_F64, 0, 0, 0 };
 
 typedef struct vc__frame { /* an open block */
@@ -3999,6 +3968,7 @@ static bool vc__spirv_print(vc_kernel *k, const vc__listing *l) {
     s.l = l;
     s.section = k->section;
     for (i = 0; i < VC__SECTIONS; i++) s.section[i].count = 0;
+    for (i = 0; i < 8; i++) if (l->info.features >> i & 1) s.caps |= vc__spirv_feature_cap[i];
     s.bound = l->count + 1;
     for (i = 0; i < sizeof of_feature; i++) if (l->info.features >> i & 1) s.caps |= of_feature[i];
     s.glsl = vc__new_id(&s);
@@ -5138,9 +5108,11 @@ static uint64_t vc__access_needs(vc_kernel *k, const vc__listing *l, const vc__n
     const vc__node *m = vc__memory_of(l->node, n);
     vc__object *o = &k->object[m->x];
     vc_type type = n->op == VC__OP_LOAD ? n->type : l->node[n->a[2]].type;
+    uint64_t needs = 0;
     o->used = (uint16_t)(o->used | (n->op == VC__OP_LOAD ? VC_READ : VC_WRITE));
     if (m->op != VC__OP_BUFFER) return vc__type_needs(type);
-    return vc__storage_needs(type) | (l->buffers == VC_BUFFERS_ADDRESS ? VC__ADDRESS_NEEDS : 0);
+    if (vc__rows(type) == 3) needs = vc__type_needs(type); /* put together and taken apart */
+    return needs | vc__storage_needs(type) | (l->buffers == VC_BUFFERS_ADDRESS ? VC__ADDRESS_NEEDS : 0);
 }
 
 static uint64_t vc__node_needs(vc_kernel *k, const vc__listing *l, const vc__node *n) {
