@@ -343,25 +343,26 @@ VC_API int vc_block_end(vc_kernel *k);                          /* 0 */
 
 #define VC__JOIN2(a, b) a##b
 #define VC__JOIN(a, b) VC__JOIN2(a, b)
+#if defined(__GNUC__) || defined(_MSC_VER)
+#define VC__ONCE VC__JOIN(vc__once_, __COUNTER__)
+#else
 #define VC__ONCE VC__JOIN(vc__once_, __LINE__)
-#define VC_IF(k, condition) for (int VC__ONCE = vc_if_begin(k, condition); VC__ONCE; VC__ONCE = vc_block_end(k))
-#define VC_ELSE(k) for (int VC__ONCE = vc_else_begin(k); VC__ONCE; VC__ONCE = vc_block_end(k)) /* directly behind the block of a VC_IF */
-#define VC_LOOP(k) for (int VC__ONCE = vc_loop_begin(k); VC__ONCE; VC__ONCE = vc_block_end(k))
-#define VC_SWITCH(k, value) for (int VC__ONCE = vc_switch_begin(k, value); VC__ONCE; VC__ONCE = vc_block_end(k)) /* holds only cases; none falls through */
-#define VC_CASE(k, value) for (int VC__ONCE = vc_case_begin(k, value); VC__ONCE; VC__ONCE = vc_block_end(k))
-#define VC_DEFAULT(k) for (int VC__ONCE = vc_default_begin(k); VC__ONCE; VC__ONCE = vc_block_end(k))
+#endif
+#define VC__BLOCK(once, k, begin) for (int once = (begin); once; once = vc_block_end(k))
+#define VC__VALUE_BLOCK(once, k, ...) for (int once = 1; once; once = 0) for (vc_val __VA_ARGS__; once; once = vc_block_end(k))
+#define VC_IF(k, condition) VC__BLOCK(VC__ONCE, k, vc_if_begin(k, condition))
+#define VC_ELSE(k) VC__BLOCK(VC__ONCE, k, vc_else_begin(k)) /* directly behind the block of a VC_IF */
+#define VC_LOOP(k) VC__BLOCK(VC__ONCE, k, vc_loop_begin(k))
+#define VC_SWITCH(k, value) VC__BLOCK(VC__ONCE, k, vc_switch_begin(k, value)) /* holds only cases; none falls through */
+#define VC_CASE(k, value) VC__BLOCK(VC__ONCE, k, vc_case_begin(k, value))
+#define VC_DEFAULT(k) VC__BLOCK(VC__ONCE, k, vc_default_begin(k))
 /* i = first, first + step, … below limit (above it for a negative step); a step of 0 runs no round. i has the type of first and limit and never wraps. */
 #define VC_FOR(k, i, first, limit) VC_FOR_STEP(k, i, first, limit, vc_i32(1))
-#define VC_FOR_STEP(k, i, first, limit, step) \
-    for (int VC__ONCE = 1; VC__ONCE; VC__ONCE = 0) for (vc_val i = vc_for_begin(k, first, limit, step); VC__ONCE; VC__ONCE = vc_block_end(k))
+#define VC_FOR_STEP(k, i, first, limit, step) VC__VALUE_BLOCK(VC__ONCE, k, i = vc_for_begin(k, first, limit, step))
 /* One round for each thread asked for: i, or (x, y), or (x, y, z) are its global ids; invocations beyond the threads skip the block. */
-#define VC_EACH(k, i) \
-    for (int VC__ONCE = 1; VC__ONCE; VC__ONCE = 0) for (vc_val i = vc_each_begin(k, 1, 0); VC__ONCE; VC__ONCE = vc_block_end(k))
-#define VC_EACH2(k, x, y) \
-    for (int VC__ONCE = 1; VC__ONCE; VC__ONCE = 0) for (vc_val x = vc_each_begin(k, 2, 0), y = vc_each_begin(k, 2, 1); VC__ONCE; VC__ONCE = vc_block_end(k))
-#define VC_EACH3(k, x, y, z) \
-    for (int VC__ONCE = 1; VC__ONCE; VC__ONCE = 0) \
-        for (vc_val x = vc_each_begin(k, 3, 0), y = vc_each_begin(k, 3, 1), z = vc_each_begin(k, 3, 2); VC__ONCE; VC__ONCE = vc_block_end(k))
+#define VC_EACH(k, i) VC__VALUE_BLOCK(VC__ONCE, k, i = vc_each_begin(k, 1, 0))
+#define VC_EACH2(k, x, y) VC__VALUE_BLOCK(VC__ONCE, k, x = vc_each_begin(k, 2, 0), y = vc_each_begin(k, 2, 1))
+#define VC_EACH3(k, x, y, z) VC__VALUE_BLOCK(VC__ONCE, k, x = vc_each_begin(k, 3, 0), y = vc_each_begin(k, 3, 1), z = vc_each_begin(k, 3, 2))
 
 /* ---- with vkdispatch.h; defined where both implementations are ---- */
 
