@@ -645,16 +645,16 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
     X(RSQRT,     "rsqrt",     PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(32), NULL, NULL, NULL, "inversesqrt($0)", NULL, vc__expand_math64) \
     X(EXP,       "exp",       PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(27), NULL, NULL, NULL, "exp($0)", NULL, vc__expand_math64) \
     X(EXP2,      "exp2",      PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(29), NULL, NULL, NULL, "exp2($0)", NULL, vc__expand_math64) \
-    X(LOG,       "log",       PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(28), NULL, NULL, NULL, "log($0)", NULL, vc__expand_math64) \
-    X(LOG2,      "log2",      PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(30), NULL, NULL, NULL, "log2($0)", NULL, vc__expand_math64) \
+    X(LOG,       "log",       PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(28), NULL, NULL, NULL, "log($0)", NULL, vc__expand_log) \
+    X(LOG2,      "log2",      PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(30), NULL, NULL, NULL, "log2($0)", NULL, vc__expand_log) \
     X(POW,       "pow",       PURE,   2, F,     SAME,  0, 0, 0, 0, VC__E(26), NULL, NULL, NULL, "pow($0, $1)", NULL, vc__expand_pow) \
     X(SIN,       "sin",       PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(13), NULL, NULL, NULL, "sin($0)", NULL, vc__expand_math64) \
     X(COS,       "cos",       PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(14), NULL, NULL, NULL, "cos($0)", NULL, vc__expand_math64) \
     X(TAN,       "tan",       PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(15), NULL, NULL, NULL, "tan($0)", NULL, vc__expand_math64) \
     X(ASIN,      "asin",      PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(16), NULL, NULL, NULL, "asin($0)", NULL, vc__expand_math64) \
     X(ACOS,      "acos",      PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(17), NULL, NULL, NULL, "acos($0)", NULL, vc__expand_math64) \
-    X(ATAN,      "atan",      PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(18), NULL, NULL, NULL, "atan($0)", NULL, vc__expand_math64) \
-    X(ATAN2,     "atan2",     PURE,   2, F,     SAME,  0, 0, 0, 0, VC__E(25), NULL, NULL, NULL, "atan($0, $1)", NULL, vc__expand_math64) \
+    X(ATAN,      "atan",      PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(18), NULL, NULL, NULL, "atan($0)", NULL, vc__expand_atan) \
+    X(ATAN2,     "atan2",     PURE,   2, F,     SAME,  0, 0, 0, 0, VC__E(25), NULL, NULL, NULL, "atan($0, $1)", NULL, vc__expand_atan) \
     X(SINH,      "sinh",      PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(19), NULL, NULL, NULL, "sinh($0)", NULL, vc__expand_math64) \
     X(COSH,      "cosh",      PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(20), NULL, NULL, NULL, "cosh($0)", NULL, vc__expand_math64) \
     X(TANH,      "tanh",      PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(21), NULL, NULL, NULL, "tanh($0)", NULL, vc__expand_math64) \
@@ -711,8 +711,8 @@ typedef struct vc__lower vc__lower;
 typedef struct vc__node vc__node;
 typedef uint32_t vc__expander(vc__lower *s, const vc__node *n); /* number of the replacement; VC__NIL: print the operation's own form */
 static vc__expander vc__expand_extract, vc__expand_cast, vc__expand_div, vc__expand_rem, vc__expand_mod, vc__expand_fma, vc__expand_abs, vc__expand_sign,
-    vc__expand_min, vc__expand_max, vc__expand_clamp, vc__expand_mix, vc__expand_step, vc__expand_fract, vc__expand_math64, vc__expand_pow, vc__expand_dot,
-    vc__expand_shift, vc__expand_memory;
+    vc__expand_min, vc__expand_max, vc__expand_clamp, vc__expand_mix, vc__expand_step, vc__expand_fract, vc__expand_math64, vc__expand_pow, vc__expand_log,
+    vc__expand_atan, vc__expand_dot, vc__expand_shift, vc__expand_memory;
 
 typedef struct vc__op_info {
     const char *name;
@@ -1663,8 +1663,9 @@ static uint32_t vc__simplify(vc__lower *s, const vc__node *n) {
 }
 
 // >>expand
-/* Operations rewritten in terms of others, where a target's own form means something else or is missing. A rewrite returns the number of what replaces the node, or VC__NIL
-   where its own form will do. Numbers are made one after another and never two in one argument list: every compiler has to make them in the same order. */
+/* Operations rewritten in terms of others, where a target's own form means something else or is missing. A rewrite returns the number of what replaces the
+   node, or VC__NIL where its own form will do. Numbers are made one after another and never two in one argument list: every compiler has to make them in
+   the same order. */
 
 static vc_type vc__x_type(vc__lower *s, uint32_t a) { return vc__lowered(s, a)->type; }
 static uint32_t vc__x_one(vc__lower *s, uint16_t op, uint32_t a) { return vc__make(s, op, vc__x_type(s, a), a, VC__NIL, VC__NIL, 0); }
@@ -1936,7 +1937,8 @@ static uint32_t vc__x_to_int(vc__lower *s, vc_type type, vc_type middle, uint32_
     return vc__x_select(s, beyond, c, whole);
 }
 
-/* Between integers of 8 and 16 bits and floats the way leads over 32 bits, and from and to f16 over f32, which is exact: devices that only store small types know no other. */
+/* Between integers of 8 and 16 bits and floats the way leads over 32 bits, and from and to f16 over f32, which is exact: devices that only store small types
+   know no other. */
 static vc_type vc__x_middle(vc_type from, vc_type to) {
     vc_type rows = to & 48u;
     bool a = vc__is_float(from), b = vc__is_float(to);
@@ -1969,6 +1971,48 @@ static uint32_t vc__expand_cast(vc__lower *s, const vc__node *n) {
 
 /* ---- elementary functions of f16 and f32 ---- */
 
+/* Where x is zero, or a subnormal f32: some drivers' logarithms read its exponent bits as they are. */
+static uint32_t vc__x_is_zero(vc__lower *s, uint32_t x) {
+    vc_type type = vc__x_type(s, x);
+    uint32_t least, size;
+    if (vc__kind(type) != VC_F32) {
+        least = vc__x_small(s, type, 0);
+        return vc__x_compare(s, VC__OP_EQ, x, least);
+    }
+    size = vc__x_one(s, VC__OP_ABS, x);
+    least = vc__make_const(s, type, 0x00800000u);
+    return vc__x_compare(s, VC__OP_LT, size, least);
+}
+
+static uint32_t vc__expand_log(vc__lower *s, const vc__node *n) {
+    vc_type type = n->type;
+    uint16_t op = n->op;
+    uint32_t x = n->a[0], flat, zero;
+    if (vc__kind(type) == VC_F64) return vc__expand_math64(s, n);
+    if (vc__kind(type) == VC_F16 || s->kernel->desc.fast) return VC__NIL;
+    flat = vc__x_is_zero(s, x);
+    zero = vc__x_small(s, type, 0);
+    x = vc__x_select(s, flat, zero, x);
+    return vc__make_raw(s, op, type, x, VC__NIL, VC__NIL, 0);
+}
+
+/* Drivers that compute it by minimum and maximum lose NaN. */
+static uint32_t vc__expand_atan(vc__lower *s, const vc__node *n) {
+    vc_type type = n->type;
+    uint16_t op = n->op;
+    uint32_t x = n->a[0], y = n->a[1], number, other, r;
+    if (vc__kind(type) == VC_F64) return vc__expand_math64(s, n);
+    if (s->kernel->desc.fast) return VC__NIL;
+    number = vc__x_compare(s, VC__OP_EQ, x, x);
+    if (op == VC__OP_ATAN2) {
+        other = vc__x_compare(s, VC__OP_EQ, y, y);
+        number = vc__x_two(s, VC__OP_AND, number, other);
+    }
+    r = vc__make_raw(s, op, type, x, y, VC__NIL, 0);
+    other = vc__x_special(s, type, true);
+    return vc__x_select(s, number, r, other);
+}
+
 /* Undefined for x < 0, and for x = 0 with y <= 0, in GLSL.std.450. */
 static uint32_t vc__expand_pow(vc__lower *s, const vc__node *n) {
     vc_type type = n->type;
@@ -1977,10 +2021,10 @@ static uint32_t vc__expand_pow(vc__lower *s, const vc__node *n) {
     if (s->kernel->desc.fast) return VC__NIL;
     zero = vc__x_small(s, type, 0);
     r = vc__make_raw(s, VC__OP_POW, type, x, y, VC__NIL, 0);
-    c = vc__x_compare(s, VC__OP_EQ, x, zero);
     low = vc__x_compare(s, VC__OP_LT, y, zero);
     v = vc__x_special(s, type, false);
     v = vc__x_select(s, low, v, zero);
+    c = vc__x_is_zero(s, x);
     r = vc__x_select(s, c, v, r);
     c = vc__x_compare(s, VC__OP_LT, x, zero);
     v = vc__x_special(s, type, true);
@@ -1994,8 +2038,8 @@ static uint32_t vc__expand_pow(vc__lower *s, const vc__node *n) {
 
 /* ---- memory ---- */
 
-/* Where buffers are addresses: one pointer for an index, and constant offsets from it, which devices have for nothing. Offsets below zero start from a lower pointer, shared
-   by those close to it. */
+/* Where buffers are addresses: one pointer for an index, and constant offsets from it, which devices have for nothing. Offsets below zero start from a lower
+   pointer, shared by those close to it. */
 static uint32_t vc__expand_memory(vc__lower *s, const vc__node *n) {
     vc_type type = n->type, element;
     uint16_t op = n->op;
@@ -2995,8 +3039,8 @@ static void vc__text_number(vc_kernel *k, vc__text *t, uint64_t x) {
 }
 
 // >>spirv
-/* The SPIR-V printer: SSA values, structured control flow, exactly the capabilities used. One pass over the listing; the result of node i is id 1 + i, all other ids follow. A
-   module's parts come in an order of their own, so each is gathered in a section and all are put together at the end.
+/* The SPIR-V printer: SSA values, structured control flow, exactly the capabilities used. One pass over the listing; the result of node i is id 1 + i, all
+   other ids follow. A module's parts come in an order of their own, so each is gathered in a section and all are put together at the end.
    Buffers are StorageBuffer bindings, or pointers made from addresses in the block of values; the block is declared as 32-bit words, loaded once at entry.
    Signed zeros, infinities and NaN are kept by drivers as they keep them for GLSL; SPV_KHR_float_controls is not asked for. */
 
@@ -3049,7 +3093,6 @@ typedef struct vc__spirv {
     uint32_t glsl, block, main;
     uint32_t builtin[4];      /* variables or loaded values: see vc__spirv_builtin */
     uint32_t *word;           /* loaded words of the block of values */
-    uint32_t *arg;            /* by object: which argument it is */
     uint32_t *pointee;        /* by object: pointer type of a buffer behind an address */
     uint32_t *next_case;      /* by node, for SWITCH and CASE: the next case; NULL until a switch is met */
     uint32_t type[64], null[64], array[64], ones[4], pointer[VC__CLASSES][64];
@@ -3089,7 +3132,7 @@ static inline void vc__put5(vc__spirv *s, uint32_t section, uint32_t op, uint32_
     o[1] = a; o[2] = b; o[3] = c; o[4] = d; o[5] = e;
 }
 
-static inline uint32_t vc__id(uint32_t node) { return node + 1; }
+static inline uint32_t vc__result(uint32_t node) { return node + 1; }
 static inline uint32_t vc__new_id(vc__spirv *s) { return s->bound++; }
 
 /* Body instructions with a result: into a given id, or a new one. */
@@ -3267,7 +3310,7 @@ static void vc__spirv_scalar(vc__spirv *s, uint32_t kind, uint32_t place, uint32
 }
 
 static void vc__spirv_param(vc__spirv *s, const vc__node *n, uint32_t id) {
-    uint32_t arg = s->arg[n->x], place = s->l->info.args[arg].place, rows = vc__rows(n->type), kind = vc__kind(n->type), part[4], i, type;
+    uint32_t arg = s->l->object[n->x].arg, place = s->l->info.args[arg].place, rows = vc__rows(n->type), kind = vc__kind(n->type), part[4], i, type;
     s->caps |= vc__spirv_kind_cap[kind];
     vc__spirv_name(s, id, s->l->object[n->x].name);
     if (rows == 1) {
@@ -3285,7 +3328,7 @@ static void vc__spirv_hidden(vc__spirv *s, const vc__node *n, uint32_t id) {
     int i;
     for (i = 0; i < info->hidden_count; i++) {
         const vc_hidden_info *h = &info->hidden[i];
-        if ((uint32_t)h->kind == n->a[0] && h->axis == n->a[2] && (!of_arg || h->arg == s->arg[n->a[1]])) vc__spirv_scalar(s, VC_U32, h->place, id);
+        if ((uint32_t)h->kind == n->a[0] && h->axis == n->a[2] && (!of_arg || h->arg == s->l->object[n->a[1]].arg)) vc__spirv_scalar(s, VC_U32, h->place, id);
     }
 }
 
@@ -3322,9 +3365,10 @@ static vc_type vc__memory_type(vc_type type) {
 static uint32_t vc__spirv_buffer_type(vc__spirv *s, const vc__node *n) {
     static const uint32_t note[4] = { 0, VC__DecorationNonWritable, VC__DecorationNonReadable, 0 };
     vc_type of = vc__memory_type(n->type);
-    uint32_t *array = &s->array[of], size = vc__rows(of) * vc__scalar_bytes(of), access = s->l->info.args[s->arg[n->x]].access & 3, id, element;
+    uint32_t *array = &s->array[of], size = vc__rows(of) * vc__scalar_bytes(of), access = s->l->info.args[s->l->object[n->x].arg].access & 3, id, element;
     if (vc__scalar_bytes(of) == 1) s->caps |= VC__CAP_STORAGE_8;
     if (vc__scalar_bytes(of) == 2) s->caps |= VC__CAP_STORAGE_16;
+    if (vc__rows(n->type) == 3) s->caps |= vc__spirv_kind_cap[vc__kind(of)]; /* put together and taken apart */
     if (!*array) {
         element = vc__spirv_type(s, of);
         *array = vc__new_id(s);
@@ -3341,7 +3385,7 @@ static uint32_t vc__spirv_buffer_type(vc__spirv *s, const vc__node *n) {
 
 /* A buffer's value is its address, or the variable of its binding. */
 static void vc__spirv_buffer(vc__spirv *s, const vc__node *n, uint32_t id) {
-    const vc_arg_info *arg = &s->l->info.args[s->arg[n->x]];
+    const vc_arg_info *arg = &s->l->info.args[s->l->object[n->x].arg];
     bool address = s->l->buffers == VC_BUFFERS_ADDRESS;
     uint32_t type = vc__spirv_buffer_type(s, n), pointer = vc__spirv_pointer_to(s, address ? VC__CLASS_ADDRESS : VC__CLASS_BUFFER, type);
     vc__spirv_name(s, id, s->l->object[n->x].name);
@@ -3415,7 +3459,7 @@ static void vc__spirv_tuple(vc__spirv *s, const vc__node *n, uint32_t id) {
     s->caps |= vc__spirv_kind_cap[vc__kind(n->type)];
     o = vc__op_begin(s, VC__SECTION_GLOBALS, VC__OpConstantComposite, 3 + count);
     o[1] = type; o[2] = id;
-    for (i = 0; i < count; i++) o[3 + i] = vc__id(s->l->extra[n->a[0] + i]);
+    for (i = 0; i < count; i++) o[3 + i] = vc__result(s->l->extra[n->a[0] + i]);
 }
 
 static void vc__spirv_leaf(vc__spirv *s, const vc__node *n, uint32_t id) {
@@ -3447,33 +3491,33 @@ static void vc__spirv_plain(vc__spirv *s, const vc__node *n, uint32_t id) {
         o[3] = s->glsl; o[4] = form & 0xffffu;
         o += 2;
     }
-    for (i = 0; i < count; i++) o[3 + i] = vc__id(n->a[i]);
+    for (i = 0; i < count; i++) o[3 + i] = vc__result(n->a[i]);
     if (n->flags & VC__NODE_PRECISE) vc__put2(s, VC__SECTION_NOTES, VC__OpDecorate, id, VC__DecorationNoContraction);
 }
 
 static void vc__spirv_vec(vc__spirv *s, const vc__node *n, uint32_t id) {
     uint32_t part[4], i;
     s->caps |= vc__spirv_kind_cap[vc__kind(n->type)];
-    for (i = 0; i < 4 && i < n->a[1]; i++) part[i] = vc__id(s->l->extra[n->a[0] + i]);
+    for (i = 0; i < 4 && i < n->a[1]; i++) part[i] = vc__result(s->l->extra[n->a[0] + i]);
     vc__composite(s, vc__spirv_type(s, n->type), id, part, i);
 }
 
 /* A scalar condition on vectors needs SPIR-V 1.4: it is repeated. */
 static void vc__spirv_select(vc__spirv *s, const vc__node *n, uint32_t id) {
-    uint32_t rows = vc__rows(n->type), condition = vc__id(n->a[0]), part[4], bools, i, type = vc__spirv_type(s, n->type);
+    uint32_t rows = vc__rows(n->type), condition = vc__result(n->a[0]), part[4], bools, i, type = vc__spirv_type(s, n->type);
     s->caps |= vc__spirv_kind_cap[vc__kind(n->type)];
     if (rows > 1 && vc__rows(s->l->node[n->a[0]].type) == 1) {
         bools = vc__spirv_type(s, vc__vec(VC_BOOL, rows));
         for (i = 0; i < rows; i++) part[i] = condition;
         vc__composite(s, bools, condition = vc__new_id(s), part, rows);
     }
-    vc__put5(s, VC__SECTION_BODY, VC__OpSelect, type, id, condition, vc__id(n->a[1]), vc__id(n->a[2]));
+    vc__put5(s, VC__SECTION_BODY, VC__OpSelect, type, id, condition, vc__result(n->a[1]), vc__result(n->a[2]));
 }
 
 /* Numbers to numbers; all else is expanded. Conversions of width are all that small types know without arithmetic of their own. */
 static void vc__spirv_cast(vc__spirv *s, const vc__node *n, uint32_t id) {
     vc_type from = s->l->node[n->a[0]].type, to = n->type;
-    uint32_t a = vc__id(n->a[0]), type = vc__spirv_type(s, to), fb = vc__bits(vc__kind(from)), tb = vc__bits(vc__kind(to)), middle;
+    uint32_t a = vc__result(n->a[0]), type = vc__spirv_type(s, to), fb = vc__bits(vc__kind(from)), tb = vc__bits(vc__kind(to)), middle;
     bool ff = vc__is_float(from), tf = vc__is_float(to);
     if (ff != tf) {
         s->caps |= (uint32_t)vc__spirv_kind_cap[vc__kind(from)] | vc__spirv_kind_cap[vc__kind(to)];
@@ -3500,7 +3544,7 @@ static void vc__spirv_bitcast(vc__spirv *s, const vc__node *n, uint32_t id) {
     vc_type from = s->l->node[n->a[0]].type;
     uint32_t type = vc__spirv_type(s, n->type);
     s->caps |= (uint32_t)vc__spirv_kind_cap[vc__kind(n->type)] | vc__spirv_kind_cap[vc__kind(from)];
-    vc__unary(s, from == n->type ? VC__OpCopyObject : VC__OpBitcast, type, id, vc__id(n->a[0]));
+    vc__unary(s, from == n->type ? VC__OpCopyObject : VC__OpBitcast, type, id, vc__result(n->a[0]));
 }
 
 /* ---- memory ---- */
@@ -3509,9 +3553,9 @@ static void vc__spirv_bitcast(vc__spirv *s, const vc__node *n, uint32_t id) {
 static void vc__spirv_address(vc__spirv *s, const vc__node *n, uint32_t id) {
     const vc__node *buffer = &s->l->node[n->a[0]];
     vc_type of = vc__memory_type(buffer->type);
-    uint32_t size = vc__scalar_bytes(of) * vc__rows(buffer->type), u64 = vc__spirv_type(s, VC_U64), at = vc__id(n->a[0]), index, shift = 0, c;
+    uint32_t size = vc__scalar_bytes(of) * vc__rows(buffer->type), u64 = vc__spirv_type(s, VC_U64), at = vc__result(n->a[0]), index, shift = 0, c;
     if (n->a[1] != VC__NIL) {
-        index = vc__id(n->a[1]);
+        index = vc__result(n->a[1]);
         of = s->l->node[n->a[1]].type;
         if (vc__bits(of) == 32) index = vc__unary(s, vc__is_signed(of) ? VC__OpSConvert : VC__OpUConvert, u64, vc__new_id(s), index);
         while (size >> shift > 1 && !(size >> shift & 1)) shift++;
@@ -3544,7 +3588,7 @@ typedef struct vc__place { /* of an element in memory */
 } vc__place;
 
 static uint32_t vc__spirv_index(vc__spirv *s, uint32_t node, uint32_t parts) {
-    uint32_t id = vc__id(node), u32 = vc__spirv_type(s, VC_U32), c;
+    uint32_t id = vc__result(node), u32 = vc__spirv_type(s, VC_U32), c;
     if (vc__bits(vc__kind(s->l->node[node].type)) == 64) id = vc__unary(s, VC__OpUConvert, u32, vc__new_id(s), id);
     if (parts == 1) return id;
     c = vc__spirv_u32(s, parts);
@@ -3565,7 +3609,7 @@ static vc__place vc__spirv_place(vc__spirv *s, const vc__node *n) {
     p.element = memory->type;
     p.type = buffer ? vc__memory_type(p.element) : p.element;
     p.parts = buffer && vc__rows(p.element) == 3 ? 3 : 1;
-    p.base = vc__id(n->a[0]);
+    p.base = vc__result(n->a[0]);
     p.offset = n->x * p.parts;
     p.index = n->a[1] == VC__NIL ? 0 : vc__spirv_index(s, n->a[1], p.parts);
     p.align = p.storage == VC__CLASS_ADDRESS ? vc__scalar_bytes(p.type) * vc__rows(p.type) : 0;
@@ -3626,7 +3670,7 @@ static void vc__spirv_load(vc__spirv *s, const vc__node *n, uint32_t id) {
 
 static void vc__spirv_store(vc__spirv *s, const vc__node *n) {
     vc__place p = vc__spirv_place(s, n);
-    uint32_t value = vc__id(n->a[2]), rows = vc__rows(p.element), i, type, one, zero, part;
+    uint32_t value = vc__result(n->a[2]), rows = vc__rows(p.element), i, type, one, zero, part;
     if (vc__as_u32(&p)) {
         type = vc__spirv_type(s, vc__vec(VC_U32, rows));
         one = vc__spirv_ones(s, rows);
@@ -3690,7 +3734,7 @@ static void vc__spirv_if(vc__spirv *s, const vc__node *n, uint32_t node) {
     f->merge = f->other = vc__new_id(s);
     vc__put2(s, VC__SECTION_BODY, VC__OpSelectionMerge, f->merge, 0);
     f->header = s->section[VC__SECTION_BODY].count - 2;
-    vc__put3(s, VC__SECTION_BODY, VC__OpBranchConditional, vc__id(n->a[0]), then, f->other);
+    vc__put3(s, VC__SECTION_BODY, VC__OpBranchConditional, vc__result(n->a[0]), then, f->other);
     vc__spirv_label(s, then);
 }
 
@@ -3717,11 +3761,12 @@ static void vc__spirv_loop(vc__spirv *s, const vc__node *n, uint32_t node) {
     vc__spirv_label(s, f->header);
     test = vc__new_id(s);
     if (n->op == VC__OP_FOR) {
+        s->caps |= vc__spirv_kind_cap[vc__kind(n->type)];
         type = vc__spirv_type(s, n->type);
         bools = vc__spirv_type(s, VC_BOOL);
         o = vc__op_begin(s, VC__SECTION_BODY, VC__OpPhi, 7);
-        o[1] = type; o[2] = vc__id(node); o[3] = vc__id(n->a[0]); o[4] = from; o[5] = f->next; o[6] = f->other;
-        vc__binary(s, vc__is_signed(n->type) ? VC__OpSLessThan : VC__OpULessThan, bools, test, vc__id(node), vc__id(n->a[1]));
+        o[1] = type; o[2] = vc__result(node); o[3] = vc__result(n->a[0]); o[4] = from; o[5] = f->next; o[6] = f->other;
+        vc__binary(s, vc__is_signed(n->type) ? VC__OpSLessThan : VC__OpULessThan, bools, test, vc__result(node), vc__result(n->a[1]));
     }
     vc__put3(s, VC__SECTION_BODY, VC__OpLoopMerge, f->merge, f->other, 0);
     if (n->op == VC__OP_FOR) vc__put3(s, VC__SECTION_BODY, VC__OpBranchConditional, test, body, f->merge);
@@ -3737,7 +3782,7 @@ static void vc__spirv_loop_end(vc__spirv *s, const vc__frame *f) {
     if (f->op == VC__OP_FOR) {
         type = vc__spirv_type(s, n->type);
         one = vc__spirv_const(s, vc__kind(n->type), 1);
-        vc__binary(s, VC__OpIAdd, type, f->next, vc__id(f->node), one);
+        vc__binary(s, VC__OpIAdd, type, f->next, vc__result(f->node), one);
     }
     vc__spirv_branch(s, f->header);
     vc__spirv_label(s, f->merge);
@@ -3767,7 +3812,7 @@ static bool vc__spirv_link_cases(vc__spirv *s) {
 static void vc__spirv_switch(vc__spirv *s, const vc__node *n, uint32_t node) {
     vc__frame *f = vc__spirv_push(s, VC__OP_SWITCH, node);
     vc_type of = s->l->node[n->a[0]].type;
-    uint32_t value = vc__id(n->a[0]), bits = vc__bits(of), literal = bits == 64 ? 2 : 1, wide, start, i, *o, words = 3;
+    uint32_t value = vc__result(n->a[0]), bits = vc__bits(of), literal = bits == 64 ? 2 : 1, wide, start, i, *o, words = 3;
     if (!f || (!s->next_case && !vc__spirv_link_cases(s))) return;
     f = vc__spirv_top(s);
     f->merge = vc__new_id(s);
@@ -3781,13 +3826,13 @@ static void vc__spirv_switch(vc__spirv *s, const vc__node *n, uint32_t node) {
     for (i = s->next_case[node]; i != VC__NIL; i = s->next_case[i]) {
         const vc__node *c = &s->l->node[i];
         if (c->op == VC__OP_DEFAULT) {
-            if (!vc__failed(s->k)) s->section[VC__SECTION_BODY].at[start + 2] = vc__id(i);
+            if (!vc__failed(s->k)) s->section[VC__SECTION_BODY].at[start + 2] = vc__result(i);
             continue;
         }
         o = vc__op_begin(s, VC__SECTION_BODY, 0, literal + 1);
         o[0] = (uint32_t)vc__widen(of, (c->a[0] | (uint64_t)c->a[1] << 32) & vc__ones(bits));
         if (literal == 2) o[1] = c->a[1];
-        o[literal] = vc__id(i);
+        o[literal] = vc__result(i);
         words += literal + 1;
     }
     if (words > 65535) vc__fail(s->k, "vc_spirv: a switch has too many cases for SPIR-V (%u words of 65535)", (unsigned)words);
@@ -3799,7 +3844,7 @@ static void vc__spirv_case(vc__spirv *s, uint32_t node) {
     vc__frame *f = vc__spirv_push(s, VC__OP_CASE, node);
     if (!f) return;
     f->merge = merge;
-    vc__spirv_label(s, vc__id(node));
+    vc__spirv_label(s, vc__result(node));
 }
 
 static void vc__spirv_end(vc__spirv *s) {
@@ -3816,7 +3861,7 @@ static void vc__spirv_end(vc__spirv *s) {
 static void vc__spirv_exit(vc__spirv *s, const vc__node *n) {
     uint32_t then = vc__new_id(s), rest = vc__new_id(s);
     vc__put2(s, VC__SECTION_BODY, VC__OpSelectionMerge, rest, 0);
-    vc__put3(s, VC__SECTION_BODY, VC__OpBranchConditional, vc__id(n->a[0]), then, rest);
+    vc__put3(s, VC__SECTION_BODY, VC__OpBranchConditional, vc__result(n->a[0]), then, rest);
     vc__spirv_label(s, then);
     if (n->op == VC__OP_RETURN_IF) vc__op_begin(s, VC__SECTION_BODY, VC__OpReturn, 1);
     else vc__spirv_branch(s, n->op == VC__OP_BREAK_IF ? vc__spirv_frame(s, s->loop)->merge : vc__spirv_frame(s, s->loop)->other);
@@ -3832,18 +3877,18 @@ static void vc__spirv_barrier(vc__spirv *s) {
 
 static void vc__spirv_node(vc__spirv *s, const vc__node *n, uint32_t i) {
     switch (n->op) {
-    case VC__OP_VEC: vc__spirv_vec(s, n, vc__id(i)); break;
+    case VC__OP_VEC: vc__spirv_vec(s, n, vc__result(i)); break;
     case VC__OP_COMPONENT:
         s->caps |= vc__spirv_kind_cap[vc__kind(n->type)];
-        vc__binary(s, VC__OpCompositeExtract, vc__spirv_type(s, n->type), vc__id(i), vc__id(n->a[0]), n->x);
+        vc__binary(s, VC__OpCompositeExtract, vc__spirv_type(s, n->type), vc__result(i), vc__result(n->a[0]), n->x);
         break;
-    case VC__OP_CAST: vc__spirv_cast(s, n, vc__id(i)); break;
-    case VC__OP_BITCAST: vc__spirv_bitcast(s, n, vc__id(i)); break;
-    case VC__OP_SELECT: vc__spirv_select(s, n, vc__id(i)); break;
-    case VC__OP_POINTER: vc__spirv_address(s, n, vc__id(i)); break;
-    case VC__OP_LOAD: vc__spirv_load(s, n, vc__id(i)); break;
+    case VC__OP_CAST: vc__spirv_cast(s, n, vc__result(i)); break;
+    case VC__OP_BITCAST: vc__spirv_bitcast(s, n, vc__result(i)); break;
+    case VC__OP_SELECT: vc__spirv_select(s, n, vc__result(i)); break;
+    case VC__OP_POINTER: vc__spirv_address(s, n, vc__result(i)); break;
+    case VC__OP_LOAD: vc__spirv_load(s, n, vc__result(i)); break;
     case VC__OP_STORE: vc__spirv_store(s, n); break;
-    case VC__OP_VAR: case VC__OP_ARRAY: vc__spirv_new(s, n, vc__id(i)); break;
+    case VC__OP_VAR: case VC__OP_ARRAY: vc__spirv_new(s, n, vc__result(i)); break;
     case VC__OP_BARRIER: vc__spirv_barrier(s); break;
     case VC__OP_BREAK_IF: case VC__OP_CONTINUE_IF: case VC__OP_RETURN_IF: vc__spirv_exit(s, n); break;
     case VC__OP_IF: vc__spirv_if(s, n, i); break;
@@ -3852,7 +3897,7 @@ static void vc__spirv_node(vc__spirv *s, const vc__node *n, uint32_t i) {
     case VC__OP_SWITCH: vc__spirv_switch(s, n, i); break;
     case VC__OP_CASE: case VC__OP_DEFAULT: vc__spirv_case(s, i); break;
     case VC__OP_END: vc__spirv_end(s); break;
-    default: vc__spirv_plain(s, n, vc__id(i)); break;
+    default: vc__spirv_plain(s, n, vc__result(i)); break;
     }
 }
 
@@ -3864,7 +3909,7 @@ static void vc__spirv_function(vc__spirv *s) {
     vc__put4(s, VC__SECTION_LOCALS, VC__OpFunction, none, s->main, 0, type);
     s->label = vc__new_id(s);
     vc__put1(s, VC__SECTION_LOCALS, VC__OpLabel, s->label);
-    for (i = 0; i < l->body; i++) vc__spirv_leaf(s, &l->node[i], vc__id(i));
+    for (i = 0; i < l->body; i++) vc__spirv_leaf(s, &l->node[i], vc__result(i));
     for (; i < l->count && !vc__failed(s->k); i++) vc__spirv_node(s, &l->node[i], i);
     vc__op_begin(s, VC__SECTION_BODY, VC__OpReturn, 1);
     vc__op_begin(s, VC__SECTION_BODY, VC__OpFunctionEnd, 1);
@@ -3933,21 +3978,14 @@ static void vc__spirv_head(vc__spirv *s, uint32_t version) {
 
 /* Tables by object and by word of the block of values. */
 static bool vc__spirv_tables(vc__spirv *s) {
-    const vc__listing *l = s->l;
-    size_t objects = l->object_count, words = l->info.value_bytes / 4;
-    uint32_t i, arg = 0;
-    s->arg = (uint32_t *)vc__arena_take(&s->k->allocator, &s->k->arena, (2 * objects + words + 1) * sizeof(uint32_t));
-    if (!s->arg) {
+    size_t count = (size_t)s->l->object_count + s->l->info.value_bytes / 4;
+    s->pointee = (uint32_t *)vc__arena_take(&s->k->allocator, &s->k->arena, (count + 1) * sizeof(uint32_t));
+    if (!s->pointee) {
         vc__no_memory(s->k);
         return false;
     }
-    s->pointee = s->arg + objects;
-    s->word = s->pointee + objects;
-    memset(s->pointee, 0, (objects + words) * sizeof(uint32_t));
-    for (i = 0; i < objects; i++) {
-        s->arg[i] = arg;
-        if (l->object[i].op == VC__OP_BUFFER || l->object[i].op == VC__OP_PARAM) arg++;
-    }
+    s->word = s->pointee + s->l->object_count;
+    memset(s->pointee, 0, count * sizeof(uint32_t));
     return true;
 }
 
@@ -5063,6 +5101,7 @@ static bool vc__glsl_print(vc_kernel *k, const vc__listing *l) {
 /* Arguments and needs of a kernel. */
 
 typedef struct vc__feature { uint64_t bit; const char *need, *name; } vc__feature;
+#define VC__ADDRESS_NEEDS ((uint64_t)VC_FEATURE_ADDRESS | VC_FEATURE_I64)
 static const vc__feature vc__features[] = {
     { VC_FEATURE_F16, "f16 arithmetic", "VC_FEATURE_F16" },
     { VC_FEATURE_F64, "f64 arithmetic", "VC_FEATURE_F64" },
@@ -5081,10 +5120,11 @@ static uint64_t vc__type_needs(vc_type type) {
     return of[vc__kind(type)];
 }
 
-/* What being in a buffer needs; vectors, which are put together there, need arithmetic besides. */
+/* What being in a buffer needs. */
 static uint64_t vc__storage_needs(vc_type type) {
     uint32_t bits = vc__is_bool(type) ? 32 : vc__bits(type);
-    return bits == 8 ? (uint64_t)VC_FEATURE_STORAGE_8 : bits == 16 ? (uint64_t)VC_FEATURE_STORAGE_16 : bits == 64 ? vc__type_needs(type) : 0;
+    uint64_t needs = bits == 8 ? (uint64_t)VC_FEATURE_STORAGE_8 : bits == 16 ? (uint64_t)VC_FEATURE_STORAGE_16 : 0;
+    return needs | (bits == 64 || vc__rows(type) == 3 ? vc__type_needs(type) : 0); /* vectors of 3 are put together of scalars */
 }
 
 /* A cast that only changes the width of a narrow type needs no arithmetic on it. */
@@ -5100,7 +5140,7 @@ static uint64_t vc__access_needs(vc_kernel *k, const vc__listing *l, const vc__n
     vc_type type = n->op == VC__OP_LOAD ? n->type : l->node[n->a[2]].type;
     o->used = (uint16_t)(o->used | (n->op == VC__OP_LOAD ? VC_READ : VC_WRITE));
     if (m->op != VC__OP_BUFFER) return vc__type_needs(type);
-    return (vc__rows(type) > 1 ? vc__type_needs(type) : 0) | vc__storage_needs(type) | (l->buffers == VC_BUFFERS_ADDRESS ? (uint64_t)VC_FEATURE_ADDRESS : 0);
+    return vc__storage_needs(type) | (l->buffers == VC_BUFFERS_ADDRESS ? VC__ADDRESS_NEEDS : 0);
 }
 
 static uint64_t vc__node_needs(vc_kernel *k, const vc__listing *l, const vc__node *n) {
@@ -5160,7 +5200,7 @@ static void vc__reflect_arg(const vc__listing *l, const vc__object *o, vc_arg_in
     a->type = o->type;
     a->access = buffer ? o->used : 0u;
     a->size = !buffer ? vc_type_size(o->type) : by_address ? 8 : 0;
-    a->align = vc__scalar_bytes(o->type);
+    a->align = vc__scalar_bytes(o->type) * (buffer && vc__rows(o->type) != 3 ? vc__rows(o->type) : 1); /* in buffers vectors are loaded whole */
     a->may_alias = (o->access & VC_MAY_ALIAS) != 0;
     a->place = buffer && !by_address ? (*bindings)++ : vc__layout_next(end, a->size, by_address ? 8 : a->align);
 }
@@ -5374,7 +5414,7 @@ static void vc__reset(vc_kernel *k, const vc_kernel_desc *desc) {
     vc__copy_name(k, desc ? desc->name : NULL);
     vc__open_block(k, VC__NIL, VC__OP_NONE, 0, VC_NONE, VC__NIL, VC__NIL);
     vc__resolve_local_size(k);
-    if (k->desc.buffers == VC_BUFFERS_ADDRESS && k->desc.machine.lacks & VC_FEATURE_ADDRESS)
+    if (k->desc.buffers == VC_BUFFERS_ADDRESS && k->desc.machine.lacks & VC__ADDRESS_NEEDS)
         vc__fail(k, "kernel '%s' wants buffers by address, which the machine lacks (VC_FEATURE_ADDRESS)", vc__name(k));
 }
 
@@ -5452,7 +5492,7 @@ VC_API const char *vc_error(vc_kernel *k) {
 
 static vc_buffers vc__default_form(const vc_kernel *k) {
     if (k->desc.buffers) return k->desc.buffers;
-    return k->desc.machine.lacks & VC_FEATURE_ADDRESS ? VC_BUFFERS_BINDING : VC_BUFFERS_ADDRESS;
+    return k->desc.machine.lacks & VC__ADDRESS_NEEDS ? VC_BUFFERS_BINDING : VC_BUFFERS_ADDRESS;
 }
 
 /* Makes what one form and target is printed to, unless it is there: VC_TARGET_NONE stands for the info alone. False after an error. */
@@ -5509,7 +5549,7 @@ VC_API uint64_t vc_hash(vc_kernel *k) {
     size_t j;
     for (i = VC_BUFFERS_ADDRESS; i <= VC_BUFFERS_BINDING; i++) {
         form = (vc_buffers)i;
-        if (k && form == VC_BUFFERS_ADDRESS && k->desc.machine.lacks & VC_FEATURE_ADDRESS) continue;
+        if (k && form == VC_BUFFERS_ADDRESS && k->desc.machine.lacks & VC__ADDRESS_NEEDS) continue;
         if (!k || !vc__build(k, VC_TARGET_SPIRV, form) || !vc__build(k, VC_TARGET_GLSL, form)) return 0;
         for (j = 0; j < k->form[form].words.count; j++) h = (h ^ k->form[form].words.at[j]) * 0x100000001b3u;
         for (j = 0; j < k->form[form].text.length; j++) h = (h ^ (unsigned char)k->form[form].text.at[j]) * 0x100000001b3u;
@@ -6458,7 +6498,7 @@ VC_API struct vd_kernel vd_kernel_build(struct vd_context *ctx, vc_kernel *k) {
     size_t arg_bytes;
     if (!d) { vd_error_set(VD_ERROR_INVALID, "vd_kernel_build: no context"); return kernel; }
     if (form == VC_BUFFERS_DEFAULT) form = d->features & VD_FEATURE_ADDRESS ? VC_BUFFERS_ADDRESS : VC_BUFFERS_BINDING;
-    if (k && !k->desc.buffers && k->desc.machine.lacks & VC_FEATURE_ADDRESS) form = VC_BUFFERS_BINDING;
+    if (k && !k->desc.buffers && k->desc.machine.lacks & VC__ADDRESS_NEEDS) form = VC_BUFFERS_BINDING;
     if (!k || !vc__build(k, VC_TARGET_SPIRV, form)) { vd_error_set(VD_ERROR_INVALID, "vd_kernel_build: %s", vc_error(k)); return kernel; }
     if (!vc__check_device(&k->form[form].info, d)) return kernel;
     arg_bytes = (size_t)k->arg_count * sizeof(vd_arg_info);
