@@ -712,8 +712,8 @@ typedef struct vc__lower vc__lower;
 typedef struct vc__node vc__node;
 typedef uint32_t vc__expander(vc__lower *s, const vc__node *n); /* number of the replacement; VC__NIL: print the operation's own form */
 static vc__expander vc__expand_extract, vc__expand_cast, vc__expand_div, vc__expand_rem, vc__expand_mod, vc__expand_fma, vc__expand_abs, vc__expand_sign,
-    vc__expand_min, vc__expand_max, vc__expand_clamp, vc__expand_mix, vc__expand_step, vc__expand_fract, vc__expand_math64, vc__expand_pow, vc__expand_log, vc__expand_atan, vc__expand_dot,
-    vc__expand_shift, vc__expand_memory;
+    vc__expand_min, vc__expand_max, vc__expand_clamp, vc__expand_mix, vc__expand_step, vc__expand_fract, vc__expand_math64, vc__expand_pow, vc__expand_log,
+    vc__expand_atan, vc__expand_dot, vc__expand_shift, vc__expand_memory;
 
 typedef struct vc__op_info {
     const char *name;
@@ -5091,7 +5091,7 @@ static uint64_t vc__type_needs(vc_type type) {
     return of[vc__kind(type)];
 }
 
-/* What being in a buffer needs; vectors, which are put together there, need arithmetic besides. */
+/* What being in a buffer needs. */
 static uint64_t vc__storage_needs(vc_type type) {
     uint32_t bits = vc__is_bool(type) ? 32 : vc__bits(type);
     uint64_t needs = bits == 8 ? (uint64_t)VC_FEATURE_STORAGE_8 : bits == 16 ? (uint64_t)VC_FEATURE_STORAGE_16 : 0;
