@@ -3407,7 +3407,8 @@ static void vc__spirv_table(vc__spirv *s, const vc__node *n, uint32_t id) {
     uint32_t rows = vc__rows(object->type), array, pointer, initial, i, *o;
     vc__words list = s->section[VC__SECTION_FRAMES]; /* free at entry */
     if (object->count > 65532) {
-        vc__fail(s->k, "vc_spirv: table '%s' has %u elements; SPIR-V takes 65532, use a buffer", object->name ? object->name : "", (unsigned)object->count);
+        vc__fail(s->k, "vc_spirv in kernel '%s': table '%s' has %u elements; SPIR-V takes 65532, use a buffer", vc__name(s->k),
+                 object->name ? object->name : "", (unsigned)object->count);
         return;
     }
     pointer = vc__spirv_array_of(s, object, VC__CLASS_PRIVATE, &array);
@@ -3805,7 +3806,8 @@ static void vc__spirv_switch(vc__spirv *s, const vc__node *n, uint32_t node) {
         o[literal] = vc__result(i);
         words += literal + 1;
     }
-    if (words > 65535) vc__fail(s->k, "vc_spirv: a switch has too many cases for SPIR-V (%u words of 65535)", (unsigned)words);
+    i = (words - 3) / (literal + 1);
+    if (i > 16383) vc__fail(s->k, "vc_spirv in kernel '%s': a switch of %u cases; SPIR-V takes 16383", vc__name(s->k), (unsigned)i);
     else if (!vc__failed(s->k)) s->section[VC__SECTION_BODY].at[start] = words << 16 | VC__OpSwitch;
 }
 
