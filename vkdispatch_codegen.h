@@ -5095,7 +5095,7 @@ static uint64_t vc__storage_needs(vc_type type) {
     return needs | (bits == 64 || vc__rows(type) == 3 ? vc__type_needs(type) : 0); /* vectors of 3 are put together of scalars */
 }
 
-/* A cast that only changes the width of a narrow type needs no arithmetic on it. */
+/* A cast that only changes the width of a narrow type on its way from or to a buffer needs no arithmetic on it. */
 static bool vc__is_width_cast(vc_type from, vc_type to) {
     return ((vc__is_float(from) && vc__is_float(to)) || (vc__is_int(from) && vc__is_int(to))) && (vc__bits(from) >= 32 || vc__bits(to) >= 32);
 }
@@ -5119,11 +5119,11 @@ static uint64_t vc__node_needs(vc_kernel *k, const vc__listing *l, const vc__nod
     uint64_t needs = 0;
     vc_type from;
     if (n->op == VC__OP_LOAD || n->op == VC__OP_STORE) return vc__access_needs(k, l, n);
-    if (n->op == VC__OP_FOR) return vc__type_needs(n->type);
+    if (n->op == VC__OP_FOR || n->op == VC__OP_SWITCH) return vc__type_needs(l->node[n->a[0]].type);
     if (n->op == VC__OP_BUFFER || n->op == VC__OP_POINTER || vc__op[n->op].class_ > VC__NEW) return 0;
     if (n->op == VC__OP_CAST) {
         from = l->node[n->a[0]].type;
-        return vc__is_width_cast(from, n->type) ? vc__wide_needs(from) | vc__wide_needs(n->type) : vc__type_needs(from) | vc__type_needs(n->type);
+        return vc__is_width_cast(from, n->type) && (vc__bits(from) >= 32 || l->node[n->a[0]].op == VC__OP_LOAD) ? vc__wide_needs(from) | vc__wide_needs(n->type) : vc__type_needs(from) | vc__type_needs(n->type);
     }
     if (count == VC__MANY) { count = n->a[1]; a = l->extra + n->a[0]; }
     for (i = 0; i < count; i++) needs |= vc__type_needs(l->node[a[i]].type);
