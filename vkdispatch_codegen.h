@@ -343,25 +343,26 @@ VC_API int vc_block_end(vc_kernel *k);                          /* 0 */
 
 #define VC__JOIN2(a, b) a##b
 #define VC__JOIN(a, b) VC__JOIN2(a, b)
+#if defined(__GNUC__) || defined(_MSC_VER)
+#define VC__ONCE VC__JOIN(vc__once_, __COUNTER__)
+#else
 #define VC__ONCE VC__JOIN(vc__once_, __LINE__)
-#define VC_IF(k, condition) for (int VC__ONCE = vc_if_begin(k, condition); VC__ONCE; VC__ONCE = vc_block_end(k))
-#define VC_ELSE(k) for (int VC__ONCE = vc_else_begin(k); VC__ONCE; VC__ONCE = vc_block_end(k)) /* directly behind the block of a VC_IF */
-#define VC_LOOP(k) for (int VC__ONCE = vc_loop_begin(k); VC__ONCE; VC__ONCE = vc_block_end(k))
-#define VC_SWITCH(k, value) for (int VC__ONCE = vc_switch_begin(k, value); VC__ONCE; VC__ONCE = vc_block_end(k)) /* holds only cases; none falls through */
-#define VC_CASE(k, value) for (int VC__ONCE = vc_case_begin(k, value); VC__ONCE; VC__ONCE = vc_block_end(k))
-#define VC_DEFAULT(k) for (int VC__ONCE = vc_default_begin(k); VC__ONCE; VC__ONCE = vc_block_end(k))
+#endif
+#define VC__BLOCK(once, k, begin) for (int once = (begin); once; once = vc_block_end(k))
+#define VC__VALUE_BLOCK(once, k, ...) for (int once = 1; once; once = 0) for (vc_val __VA_ARGS__; once; once = vc_block_end(k))
+#define VC_IF(k, condition) VC__BLOCK(VC__ONCE, k, vc_if_begin(k, condition))
+#define VC_ELSE(k) VC__BLOCK(VC__ONCE, k, vc_else_begin(k)) /* directly behind the block of a VC_IF */
+#define VC_LOOP(k) VC__BLOCK(VC__ONCE, k, vc_loop_begin(k))
+#define VC_SWITCH(k, value) VC__BLOCK(VC__ONCE, k, vc_switch_begin(k, value)) /* holds only cases; none falls through */
+#define VC_CASE(k, value) VC__BLOCK(VC__ONCE, k, vc_case_begin(k, value))
+#define VC_DEFAULT(k) VC__BLOCK(VC__ONCE, k, vc_default_begin(k))
 /* i = first, first + step, … below limit (above it for a negative step); a step of 0 runs no round. i has the type of first and limit and never wraps. */
 #define VC_FOR(k, i, first, limit) VC_FOR_STEP(k, i, first, limit, vc_i32(1))
-#define VC_FOR_STEP(k, i, first, limit, step) \
-    for (int VC__ONCE = 1; VC__ONCE; VC__ONCE = 0) for (vc_val i = vc_for_begin(k, first, limit, step); VC__ONCE; VC__ONCE = vc_block_end(k))
+#define VC_FOR_STEP(k, i, first, limit, step) VC__VALUE_BLOCK(VC__ONCE, k, i = vc_for_begin(k, first, limit, step))
 /* One round for each thread asked for: i, or (x, y), or (x, y, z) are its global ids; invocations beyond the threads skip the block. */
-#define VC_EACH(k, i) \
-    for (int VC__ONCE = 1; VC__ONCE; VC__ONCE = 0) for (vc_val i = vc_each_begin(k, 1, 0); VC__ONCE; VC__ONCE = vc_block_end(k))
-#define VC_EACH2(k, x, y) \
-    for (int VC__ONCE = 1; VC__ONCE; VC__ONCE = 0) for (vc_val x = vc_each_begin(k, 2, 0), y = vc_each_begin(k, 2, 1); VC__ONCE; VC__ONCE = vc_block_end(k))
-#define VC_EACH3(k, x, y, z) \
-    for (int VC__ONCE = 1; VC__ONCE; VC__ONCE = 0) \
-        for (vc_val x = vc_each_begin(k, 3, 0), y = vc_each_begin(k, 3, 1), z = vc_each_begin(k, 3, 2); VC__ONCE; VC__ONCE = vc_block_end(k))
+#define VC_EACH(k, i) VC__VALUE_BLOCK(VC__ONCE, k, i = vc_each_begin(k, 1, 0))
+#define VC_EACH2(k, x, y) VC__VALUE_BLOCK(VC__ONCE, k, x = vc_each_begin(k, 2, 0), y = vc_each_begin(k, 2, 1))
+#define VC_EACH3(k, x, y, z) VC__VALUE_BLOCK(VC__ONCE, k, x = vc_each_begin(k, 3, 0), y = vc_each_begin(k, 3, 1), z = vc_each_begin(k, 3, 2))
 
 /* ---- with vkdispatch.h; defined where both implementations are ---- */
 
@@ -3959,6 +3960,7 @@ static bool vc__spirv_tables(vc__spirv *s) {
 }
 
 static bool vc__spirv_print(vc_kernel *k, const vc__listing *l) {
+    static const uint8_t of_feature[] = { VC__CAP_F16, VC__CAP_F64, VC__CAP_I8, VC__CAP_I16, VC__CAP_I64, VC__CAP_STORAGE_8, VC__CAP_STORAGE_16 };
     vc__spirv s;
     uint32_t i, version = k->desc.machine.spirv_version;
     version = version < 0x10300u ? 0x10300u : version > 0x10600u ? 0x10600u : version;
@@ -3969,6 +3971,7 @@ static bool vc__spirv_print(vc_kernel *k, const vc__listing *l) {
     for (i = 0; i < VC__SECTIONS; i++) s.section[i].count = 0;
     for (i = 0; i < 8; i++) if (l->info.features >> i & 1) s.caps |= vc__spirv_feature_cap[i];
     s.bound = l->count + 1;
+    for (i = 0; i < sizeof of_feature; i++) if (l->info.features >> i & 1) s.caps |= of_feature[i];
     s.glsl = vc__new_id(&s);
     s.main = vc__new_id(&s);
     if (!vc__spirv_tables(&s)) return false;
@@ -5088,11 +5091,11 @@ static uint64_t vc__type_needs(vc_type type) {
     return of[vc__kind(type)];
 }
 
-/* What being in a buffer needs. */
+/* What being in a buffer needs; vectors, which are put together there, need arithmetic besides. */
 static uint64_t vc__storage_needs(vc_type type) {
     uint32_t bits = vc__is_bool(type) ? 32 : vc__bits(type);
     uint64_t needs = bits == 8 ? (uint64_t)VC_FEATURE_STORAGE_8 : bits == 16 ? (uint64_t)VC_FEATURE_STORAGE_16 : 0;
-    return needs | (bits == 64 || vc__rows(type) == 3 ? vc__type_needs(type) : 0); /* vectors of 3 are put together of scalars */
+    return needs | (bits == 64 || vc__rows(type) > 1 ? vc__type_needs(type) : 0);
 }
 
 /* A cast that only changes the width of a narrow type on its way from or to a buffer needs no arithmetic on it. */
@@ -5106,11 +5109,9 @@ static uint64_t vc__access_needs(vc_kernel *k, const vc__listing *l, const vc__n
     const vc__node *m = vc__memory_of(l->node, n);
     vc__object *o = &k->object[m->x];
     vc_type type = n->op == VC__OP_LOAD ? n->type : l->node[n->a[2]].type;
-    uint64_t needs = 0;
     o->used = (uint16_t)(o->used | (n->op == VC__OP_LOAD ? VC_READ : VC_WRITE));
     if (m->op != VC__OP_BUFFER) return vc__type_needs(type);
-    if (vc__rows(type) == 3) needs = vc__type_needs(type); /* put together and taken apart */
-    return needs | vc__storage_needs(type) | (l->buffers == VC_BUFFERS_ADDRESS ? VC__ADDRESS_NEEDS : 0);
+    return vc__storage_needs(type) | (l->buffers == VC_BUFFERS_ADDRESS ? VC__ADDRESS_NEEDS : 0);
 }
 
 static uint64_t vc__node_needs(vc_kernel *k, const vc__listing *l, const vc__node *n) {
@@ -5119,31 +5120,42 @@ static uint64_t vc__node_needs(vc_kernel *k, const vc__listing *l, const vc__nod
     uint64_t needs = 0;
     vc_type from;
     if (n->op == VC__OP_LOAD || n->op == VC__OP_STORE) return vc__access_needs(k, l, n);
-    if (n->op == VC__OP_FOR || n->op == VC__OP_SWITCH) return vc__type_needs(l->node[n->a[0]].type);
-    if (n->op == VC__OP_BUFFER || n->op == VC__OP_POINTER || vc__op[n->op].class_ > VC__NEW) return 0;
+    if (n->op == VC__OP_BUFFER || n->op == VC__OP_POINTER) return 0;
     if (n->op == VC__OP_CAST) {
         from = l->node[n->a[0]].type;
-        return vc__is_width_cast(from, n->type) && (vc__bits(from) >= 32 || l->node[n->a[0]].op == VC__OP_LOAD) ? vc__wide_needs(from) | vc__wide_needs(n->type) : vc__type_needs(from) | vc__type_needs(n->type);
+        if (vc__is_width_cast(from, n->type) && (vc__bits(from) >= 32 || l->node[n->a[0]].op == VC__OP_LOAD))
+            return vc__wide_needs(from) | vc__wide_needs(n->type);
+        return vc__type_needs(from) | vc__type_needs(n->type);
     }
     if (count == VC__MANY) { count = n->a[1]; a = l->extra + n->a[0]; }
     for (i = 0; i < count; i++) needs |= vc__type_needs(l->node[a[i]].type);
     return needs | vc__type_needs(n->type);
 }
 
+/* Says which of the needs the machine lacks; false: one. */
+static bool vc__admit_needs(vc_kernel *k, vc__listing *l, uint64_t needs, const vc__node *n) {
+    uint64_t lack = needs & ~l->info.features & k->desc.machine.lacks;
+    uint32_t i;
+    l->info.features |= needs;
+    if (!lack) return true;
+    for (i = 0; !(lack & vc__features[i].bit); i++) continue;
+    vc__fail(k, "vc_%s in kernel '%s' needs %s, which the machine lacks (%s)", vc__op[n->op].name, vc__name(k), vc__features[i].need, vc__features[i].name);
+    return false;
+}
+
+/* A narrow type that only passes between conversions has to be declared all the same: as arithmetic, or as storage. */
+static uint64_t vc__declare_needs(const vc_kernel *k, const vc__listing *l, vc_type type) {
+    uint64_t arithmetic = vc__bits(vc__kind(type)) < 32 ? vc__type_needs(type) : 0;
+    uint64_t storage = arithmetic == VC_FEATURE_I8 ? (uint64_t)VC_FEATURE_STORAGE_8 : (uint64_t)VC_FEATURE_STORAGE_16;
+    if (!arithmetic || l->info.features & (arithmetic | storage)) return 0;
+    return k->desc.machine.lacks & arithmetic ? storage : arithmetic;
+}
+
 static bool vc__check_needs(vc_kernel *k, vc__listing *l) {
-    uint64_t needs, lack;
-    uint32_t i, j;
-    for (i = 0; i < l->count; i++) {
-        needs = vc__node_needs(k, l, &l->node[i]);
-        lack = needs & ~l->info.features & k->desc.machine.lacks;
-        l->info.features |= needs;
-        for (j = 0; lack && j < sizeof vc__features / sizeof vc__features[0]; j++) {
-            if (!(lack & vc__features[j].bit)) continue;
-            vc__fail(k, "vc_%s in kernel '%s' needs %s, which the machine lacks (%s)", vc__op[l->node[i].op].name, vc__name(k), vc__features[j].need,
-                     vc__features[j].name);
-            return false;
-        }
-    }
+    uint32_t i;
+    for (i = 0; i < l->count; i++) if (!vc__admit_needs(k, l, vc__node_needs(k, l, &l->node[i]), &l->node[i])) return false;
+    for (i = 0; i < l->count; i++)
+        if (vc__op[l->node[i].op].class_ != VC__LEAF && !vc__admit_needs(k, l, vc__declare_needs(k, l, l->node[i].type), &l->node[i])) return false;
     return true;
 }
 
@@ -6415,7 +6427,7 @@ static void vc__glue_arg(vd_arg_info *to, const vc_arg_info *from) {
     to->name = from->name;
     to->kind = (vd_arg_kind)from->kind;
     to->type = from->type;
-    to->access = from->access;
+    to->access = from->kind == VC_ARG_VALUE || from->access ? from->access : (uint32_t)VD_READ; /* the runtime has no word for an unused buffer */
     to->place = from->place;
     to->size = from->size;
     to->align = from->align;
