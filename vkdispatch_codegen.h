@@ -5100,7 +5100,7 @@ static uint64_t vc__storage_needs(vc_type type) {
     return needs | (bits == 64 || vc__rows(type) > 1 ? vc__type_needs(type) : 0);
 }
 
-/* A cast that only changes the width of a narrow type needs no arithmetic on it. */
+/* A cast that only changes the width of a narrow type on its way from or to a buffer needs no arithmetic on it. */
 static bool vc__is_width_cast(vc_type from, vc_type to) {
     return ((vc__is_float(from) && vc__is_float(to)) || (vc__is_int(from) && vc__is_int(to))) && (vc__bits(from) >= 32 || vc__bits(to) >= 32);
 }
@@ -5111,11 +5111,9 @@ static uint64_t vc__access_needs(vc_kernel *k, const vc__listing *l, const vc__n
     const vc__node *m = vc__memory_of(l->node, n);
     vc__object *o = &k->object[m->x];
     vc_type type = n->op == VC__OP_LOAD ? n->type : l->node[n->a[2]].type;
-    uint64_t needs = 0;
     o->used = (uint16_t)(o->used | (n->op == VC__OP_LOAD ? VC_READ : VC_WRITE));
     if (m->op != VC__OP_BUFFER) return vc__type_needs(type);
-    if (vc__rows(type) == 3) needs = vc__type_needs(type); /* put together and taken apart */
-    return needs | vc__storage_needs(type) | (l->buffers == VC_BUFFERS_ADDRESS ? VC__ADDRESS_NEEDS : 0);
+    return vc__storage_needs(type) | (l->buffers == VC_BUFFERS_ADDRESS ? VC__ADDRESS_NEEDS : 0);
 }
 
 static uint64_t vc__node_needs(vc_kernel *k, const vc__listing *l, const vc__node *n) {
@@ -5127,7 +5125,9 @@ static uint64_t vc__node_needs(vc_kernel *k, const vc__listing *l, const vc__nod
     if (n->op == VC__OP_BUFFER || n->op == VC__OP_POINTER) return 0;
     if (n->op == VC__OP_CAST) {
         from = l->node[n->a[0]].type;
-        return vc__is_width_cast(from, n->type) ? vc__wide_needs(from) | vc__wide_needs(n->type) : vc__type_needs(from) | vc__type_needs(n->type);
+        if (vc__is_width_cast(from, n->type) && (vc__bits(from) >= 32 || l->node[n->a[0]].op == VC__OP_LOAD))
+            return vc__wide_needs(from) | vc__wide_needs(n->type);
+        return vc__type_needs(from) | vc__type_needs(n->type);
     }
     if (count == VC__MANY) { count = n->a[1]; a = l->extra + n->a[0]; }
     for (i = 0; i < count; i++) needs |= vc__type_needs(l->node[a[i]].type);

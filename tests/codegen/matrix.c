@@ -113,6 +113,7 @@ static long double slack_of(OpName op, unsigned kind, long double want, const do
         if (b->op != op) continue;
         const double *n = kind == VC_F16 ? b->f16 : kind == VC_F32 ? b->f32 : b->f64;
         long double unit = unit_of(kind, want), absolute = n[2];
+        if (b->shape == POW && x[0] == 0) return 0;
         if (b->shape == POW && absolute > 0) absolute *= unit * (1 + fabsl((long double)x[1] * log2l(fabsl((long double)x[0]))) + fabsl((long double)x[1]));
         if (b->shape == TAN && absolute > 0) absolute *= 1 + want * want + fabsl(want);
         if (b->shape == COSH && absolute > 0) absolute *= unit_of(kind, coshl((long double)x[0]));
@@ -150,7 +151,7 @@ static bool undefined_for(OpName op, unsigned kind, const double *x) {
     double least = ldexp(1, lowest_of(kind));
     switch (op) {
     case O_sin: case O_cos: case O_tan: return fabs(x[0]) > (loose ? 3.1416 : 0x1p30) && (loose || !isinf(x[0]));
-    case O_pow: return loose && (x[0] == 0 || isinf(x[0]) || isinf(x[1]) || x[0] == 1 || x[1] == 0 || isnan(x[0]) || isnan(x[1]));
+    case O_pow: return loose && (isinf(x[0]) || isinf(x[1]) || x[0] == 1 || isnan(x[0]) || isnan(x[1]));
     case O_atan2: return loose && ((x[0] == 0 && x[1] == 0) || (isinf(x[0]) && isinf(x[1])) || fabs(x[1]) < least || fabs(x[1]) > 0x1p126);
     case O_rem: case O_mod: return !(fabs(x[0] / x[1]) < ldexp(1, mantissa_of(kind) - 1)) || (loose && fabs(x[1]) > 0x1p126);
     case O_div: return loose && (fabs(x[1]) > 0x1p126 || is_subnormal(kind, x[1])); /* 2.5 ulp only for a denominator of 2^-126 to 2^126 */
