@@ -712,8 +712,8 @@ typedef struct vc__lower vc__lower;
 typedef struct vc__node vc__node;
 typedef uint32_t vc__expander(vc__lower *s, const vc__node *n); /* number of the replacement; VC__NIL: print the operation's own form */
 static vc__expander vc__expand_extract, vc__expand_cast, vc__expand_div, vc__expand_rem, vc__expand_mod, vc__expand_fma, vc__expand_abs, vc__expand_sign,
-    vc__expand_min, vc__expand_max, vc__expand_clamp, vc__expand_mix, vc__expand_step, vc__expand_fract, vc__expand_math64, vc__expand_pow, vc__expand_log, vc__expand_atan, vc__expand_dot,
-    vc__expand_shift, vc__expand_memory;
+    vc__expand_min, vc__expand_max, vc__expand_clamp, vc__expand_mix, vc__expand_step, vc__expand_fract, vc__expand_math64, vc__expand_pow, vc__expand_log,
+    vc__expand_atan, vc__expand_dot, vc__expand_shift, vc__expand_memory;
 
 typedef struct vc__op_info {
     const char *name;
@@ -4002,6 +4002,7 @@ static bool vc__spirv_tables(vc__spirv *s) {
 }
 
 static bool vc__spirv_print(vc_kernel *k, const vc__listing *l) {
+    static const uint8_t of_feature[] = { VC__CAP_F16, VC__CAP_F64, VC__CAP_I8, VC__CAP_I16, VC__CAP_I64, VC__CAP_STORAGE_8, VC__CAP_STORAGE_16 };
     vc__spirv s;
     uint32_t i, version = k->desc.machine.spirv_version;
     version = version < 0x10300u ? 0x10300u : version > 0x10600u ? 0x10600u : version;
@@ -4011,6 +4012,7 @@ static bool vc__spirv_print(vc_kernel *k, const vc__listing *l) {
     s.section = k->section;
     for (i = 0; i < VC__SECTIONS; i++) s.section[i].count = 0;
     s.bound = l->count + 1;
+    for (i = 0; i < sizeof of_feature; i++) if (l->info.features >> i & 1) s.caps |= of_feature[i];
     s.glsl = vc__new_id(&s);
     s.main = vc__new_id(&s);
     if (!vc__spirv_tables(&s)) return false;
@@ -5159,8 +5161,7 @@ static uint64_t vc__node_needs(vc_kernel *k, const vc__listing *l, const vc__nod
     uint64_t needs = 0;
     vc_type from;
     if (n->op == VC__OP_LOAD || n->op == VC__OP_STORE) return vc__access_needs(k, l, n);
-    if (n->op == VC__OP_FOR) return vc__type_needs(n->type);
-    if (n->op == VC__OP_BUFFER || n->op == VC__OP_POINTER || vc__op[n->op].class_ > VC__NEW) return 0;
+    if (n->op == VC__OP_BUFFER || n->op == VC__OP_POINTER) return 0;
     if (n->op == VC__OP_CAST) {
         from = l->node[n->a[0]].type;
         return vc__is_width_cast(from, n->type) ? vc__wide_needs(from) | vc__wide_needs(n->type) : vc__type_needs(from) | vc__type_needs(n->type);
@@ -5170,20 +5171,30 @@ static uint64_t vc__node_needs(vc_kernel *k, const vc__listing *l, const vc__nod
     return needs | vc__type_needs(n->type);
 }
 
+/* Says which of the needs the machine lacks; false: one. */
+static bool vc__admit_needs(vc_kernel *k, vc__listing *l, uint64_t needs, const vc__node *n) {
+    uint64_t lack = needs & ~l->info.features & k->desc.machine.lacks;
+    uint32_t i;
+    l->info.features |= needs;
+    if (!lack) return true;
+    for (i = 0; !(lack & vc__features[i].bit); i++) continue;
+    vc__fail(k, "vc_%s in kernel '%s' needs %s, which the machine lacks (%s)", vc__op[n->op].name, vc__name(k), vc__features[i].need, vc__features[i].name);
+    return false;
+}
+
+/* A narrow type that only passes between conversions has to be declared all the same: as arithmetic, or as storage. */
+static uint64_t vc__declare_needs(const vc_kernel *k, const vc__listing *l, vc_type type) {
+    uint64_t arithmetic = vc__bits(vc__kind(type)) < 32 ? vc__type_needs(type) : 0;
+    uint64_t storage = arithmetic == VC_FEATURE_I8 ? (uint64_t)VC_FEATURE_STORAGE_8 : (uint64_t)VC_FEATURE_STORAGE_16;
+    if (!arithmetic || l->info.features & (arithmetic | storage)) return 0;
+    return k->desc.machine.lacks & arithmetic ? storage : arithmetic;
+}
+
 static bool vc__check_needs(vc_kernel *k, vc__listing *l) {
-    uint64_t needs, lack;
-    uint32_t i, j;
-    for (i = 0; i < l->count; i++) {
-        needs = vc__node_needs(k, l, &l->node[i]);
-        lack = needs & ~l->info.features & k->desc.machine.lacks;
-        l->info.features |= needs;
-        for (j = 0; lack && j < sizeof vc__features / sizeof vc__features[0]; j++) {
-            if (!(lack & vc__features[j].bit)) continue;
-            vc__fail(k, "vc_%s in kernel '%s' needs %s, which the machine lacks (%s)", vc__op[l->node[i].op].name, vc__name(k), vc__features[j].need,
-                     vc__features[j].name);
-            return false;
-        }
-    }
+    uint32_t i;
+    for (i = 0; i < l->count; i++) if (!vc__admit_needs(k, l, vc__node_needs(k, l, &l->node[i]), &l->node[i])) return false;
+    for (i = 0; i < l->count; i++)
+        if (vc__op[l->node[i].op].class_ != VC__LEAF && !vc__admit_needs(k, l, vc__declare_needs(k, l, l->node[i].type), &l->node[i])) return false;
     return true;
 }
 
@@ -6455,7 +6466,7 @@ static void vc__glue_arg(vd_arg_info *to, const vc_arg_info *from) {
     to->name = from->name;
     to->kind = (vd_arg_kind)from->kind;
     to->type = from->type;
-    to->access = from->access;
+    to->access = from->kind == VC_ARG_VALUE || from->access ? from->access : (uint32_t)VD_READ; /* the runtime has no word for an unused buffer */
     to->place = from->place;
     to->size = from->size;
     to->align = from->align;
