@@ -68,10 +68,10 @@
    choose and unroll.
 
    Meaning. Every operation means the same on every target. Integers wrap. x / 0 is all ones and x % 0 is x; the least integer / -1 is itself. Shift counts
-   are taken modulo the width. float to int saturates, NaN gives 0. min and max give the other operand if one is NaN. mod(x, y) is x - y * floor(x / y), and rem of floats
-   x - y * trunc(x / y), each step rounded. pow(x
-   < 0, y) is NaN. Nothing is contracted behind your back; vc_fma is one or two roundings, as the device has it. Subnormal numbers may be flushed to zero.
-   `fast` in the desc allows the compiler everything. Bool in memory is a u32, 0 or 1. Vectors in memory are packed as C arrays of their elements.
+   are taken modulo the width. float to int saturates, NaN gives 0. min and max give the other operand if one is NaN. mod(x, y) is x - y * floor(x / y), and
+   rem of floats x - y * trunc(x / y), each step rounded. pow(x < 0, y) is NaN. Nothing is contracted behind your back; vc_fma is one or two roundings, as
+   the device has it. Subnormal numbers may be flushed to zero. `fast` in the desc allows the compiler everything. Bool in memory is a u32, 0 or 1. Vectors
+   in memory are packed as C arrays of their elements.
 
    Errors: the first one is kept, everything after it is harmless; vc_error tells it, vc_spirv and vc_source then give NULL.
 
@@ -6509,7 +6509,7 @@ VC_API struct vd_kernel vd_kernel_build(struct vd_context *ctx, vc_kernel *k) {
     char *room;
     size_t arg_bytes;
     if (!d) { vd_error_set(VD_ERROR_INVALID, "vd_kernel_build: no context"); return kernel; }
-    if (form == VC_BUFFERS_DEFAULT) form = d->features & VD_FEATURE_ADDRESS ? VC_BUFFERS_ADDRESS : VC_BUFFERS_BINDING;
+    if (form == VC_BUFFERS_DEFAULT) form = ~d->features & VC__ADDRESS_NEEDS ? VC_BUFFERS_BINDING : VC_BUFFERS_ADDRESS;
     if (k && !k->desc.buffers && k->desc.machine.lacks & VC__ADDRESS_NEEDS) form = VC_BUFFERS_BINDING;
     if (!k || !vc__build(k, VC_TARGET_SPIRV, form)) { vd_error_set(VD_ERROR_INVALID, "vd_kernel_build: %s", vc_error(k)); return kernel; }
     if (!vc__check_device(&k->form[form].info, d)) return kernel;
