@@ -5508,6 +5508,8 @@ static bool vc__build(vc_kernel *k, vc_target target, vc_buffers buffers) {
     if (target == VC_TARGET_NONE) return true;
     k->words = f->words;
     k->text = f->text;
+    k->words.count = 0;
+    k->text.length = 0;
     ok = target == VC_TARGET_SPIRV ? vc__spirv_print(k, &l) : vc__glsl_print(k, &l);
     f->words = k->words;
     f->text = k->text;
@@ -6130,7 +6132,7 @@ VC_API vc_val vc_groups(vc_kernel *k, uint32_t axis) { return vc__hidden(k, "vc_
 VC_API vc_val vc_local_size(vc_kernel *k, uint32_t axis) {
     if (!vc__ready(k)) return vc__no_value();
     if (axis > 2) { vc__refuse(k, "vc_local_size", "axis %u; it takes 0 to 2", axis); return vc__no_value(); }
-    return vc_u32(k->desc.local_size[axis]);
+    return vc_const(k, vc_u32(k->desc.local_size[axis]));
 }
 
 VC_API vc_val vc_group_id(vc_kernel *k, uint32_t axis) {
@@ -6148,7 +6150,8 @@ VC_API vc_val vc_global_id(vc_kernel *k, uint32_t axis) {
 VC_API vc_val vc_length(vc_ref buffer) {
     const vc__object *o = vc__ready(buffer.of) ? vc__object_of(buffer.of, "vc_length", &buffer) : NULL;
     if (!o) return vc__no_value();
-    return o->op == VC__OP_BUFFER ? vc__hidden(buffer.of, "vc_length", VC_HIDDEN_LENGTH, buffer.of->node[buffer.memory].x, 0) : vc_u32(o->count);
+    return o->op == VC__OP_BUFFER ? vc__hidden(buffer.of, "vc_length", VC_HIDDEN_LENGTH, buffer.of->node[buffer.memory].x, 0)
+                                  : vc_const(buffer.of, vc_u32(o->count));
 }
 
 VC_API vc_val vc_shape(vc_ref buffer, uint32_t axis) {
