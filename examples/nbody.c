@@ -1,6 +1,7 @@
 /* Stars that attract each other: every step each thread sums the pull of all others, which pass through shared memory in tiles.
    Compares one step of a small system with plain C, then runs a larger one and tells how well energy is kept.
-   cc -std=c99 -O2 -I. examples/nbody.c -o build/nbody -ldl -lpthread -lm && build/nbody [stars [steps]] */
+   cc -std=c99 -O2 -I. examples/nbody.c -o build/nbody -ldl -lpthread -lm
+   Run: build/nbody [stars [steps]] */
 #define VKDISPATCH_IMPLEMENTATION
 #define VKDISPATCH_CODEGEN_IMPLEMENTATION
 #include "vkdispatch.h"
@@ -22,7 +23,7 @@ static vd_kernel build_pull(vd_context *ctx) {
     vc_val dt = vc_param(k, "dt", VC_F32);
     vc_ref tile = vc_shared(k, "tile", VC_F32X4, TILE);
     vc_ref pull = vc_var(k, "pull", VC_F32X3);
-    vc_val me = vc_global_id(k, 0), lane = vc_local_id(k, 0), zero = vc_splat(vc_f32(0), 4);
+    vc_val me = vc_global_id(k, 0), lane = vc_local_id(k, 0), zero = vc_splat(vc_const(k, vc_f32(0)), 4);
     vc_val here = vc_swizzle(vc_load_or(position, me, vc_lt(me, count), zero), "xyz");
     VC_FOR_STEP(k, first, vc_u32(0), count, vc_u32(TILE)) {
         vc_val other = vc_add(first, lane);
