@@ -36,7 +36,7 @@ language    = $(if $(findstring ++,$1),$(CPP),$(C))
 driver      = $(if $(filter $1,$(notdir $(CC))),$(CC),$1)
 glslang    := -lglslang -lMachineIndependent -lGenericCodeGen -lOGLCompiler -lOSDependent -lHLSL -lSPIRV -lglslang-default-resource-limits \
               -lSPIRV-Tools-opt -lSPIRV-Tools -lstdc++
-libraries   = $(if $(shell grep -l 'include <cmocka.h>' $1),-lcmocka) \
+libraries   = $(if $(shell grep -l 'include <cmocka.h>' $1 $(dir $1)*.h 2>/dev/null),-lcmocka) \
               $(if $(shell grep -l 'include <glslang/' $1),$(if $(wildcard /usr/include/glslang),$(glslang))) $(LDLIBS)
 keep_loaded = tests/keep_loaded.c -Wl,--export-dynamic-symbol=dlclose
 quiet      := $(if $(V),,@)

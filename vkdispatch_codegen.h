@@ -344,25 +344,26 @@ VC_API int vc_block_end(vc_kernel *k);                          /* 0 */
 
 #define VC__JOIN2(a, b) a##b
 #define VC__JOIN(a, b) VC__JOIN2(a, b)
+#if defined(__GNUC__) || defined(_MSC_VER)
+#define VC__ONCE VC__JOIN(vc__once_, __COUNTER__)
+#else
 #define VC__ONCE VC__JOIN(vc__once_, __LINE__)
-#define VC_IF(k, condition) for (int VC__ONCE = vc_if_begin(k, condition); VC__ONCE; VC__ONCE = vc_block_end(k))
-#define VC_ELSE(k) for (int VC__ONCE = vc_else_begin(k); VC__ONCE; VC__ONCE = vc_block_end(k)) /* directly behind the block of a VC_IF */
-#define VC_LOOP(k) for (int VC__ONCE = vc_loop_begin(k); VC__ONCE; VC__ONCE = vc_block_end(k))
-#define VC_SWITCH(k, value) for (int VC__ONCE = vc_switch_begin(k, value); VC__ONCE; VC__ONCE = vc_block_end(k)) /* holds only cases; none falls through */
-#define VC_CASE(k, value) for (int VC__ONCE = vc_case_begin(k, value); VC__ONCE; VC__ONCE = vc_block_end(k))
-#define VC_DEFAULT(k) for (int VC__ONCE = vc_default_begin(k); VC__ONCE; VC__ONCE = vc_block_end(k))
+#endif
+#define VC__BLOCK(once, k, begin) for (int once = (begin); once; once = vc_block_end(k))
+#define VC__VALUE_BLOCK(once, k, ...) for (int once = 1; once; once = 0) for (vc_val __VA_ARGS__; once; once = vc_block_end(k))
+#define VC_IF(k, condition) VC__BLOCK(VC__ONCE, k, vc_if_begin(k, condition))
+#define VC_ELSE(k) VC__BLOCK(VC__ONCE, k, vc_else_begin(k)) /* directly behind the block of a VC_IF */
+#define VC_LOOP(k) VC__BLOCK(VC__ONCE, k, vc_loop_begin(k))
+#define VC_SWITCH(k, value) VC__BLOCK(VC__ONCE, k, vc_switch_begin(k, value)) /* holds only cases; none falls through */
+#define VC_CASE(k, value) VC__BLOCK(VC__ONCE, k, vc_case_begin(k, value))
+#define VC_DEFAULT(k) VC__BLOCK(VC__ONCE, k, vc_default_begin(k))
 /* i = first, first + step, … below limit (above it for a negative step); a step of 0 runs no round. i has the type of first and limit and never wraps. */
 #define VC_FOR(k, i, first, limit) VC_FOR_STEP(k, i, first, limit, vc_i32(1))
-#define VC_FOR_STEP(k, i, first, limit, step) \
-    for (int VC__ONCE = 1; VC__ONCE; VC__ONCE = 0) for (vc_val i = vc_for_begin(k, first, limit, step); VC__ONCE; VC__ONCE = vc_block_end(k))
+#define VC_FOR_STEP(k, i, first, limit, step) VC__VALUE_BLOCK(VC__ONCE, k, i = vc_for_begin(k, first, limit, step))
 /* One round for each thread asked for: i, or (x, y), or (x, y, z) are its global ids; invocations beyond the threads skip the block. */
-#define VC_EACH(k, i) \
-    for (int VC__ONCE = 1; VC__ONCE; VC__ONCE = 0) for (vc_val i = vc_each_begin(k, 1, 0); VC__ONCE; VC__ONCE = vc_block_end(k))
-#define VC_EACH2(k, x, y) \
-    for (int VC__ONCE = 1; VC__ONCE; VC__ONCE = 0) for (vc_val x = vc_each_begin(k, 2, 0), y = vc_each_begin(k, 2, 1); VC__ONCE; VC__ONCE = vc_block_end(k))
-#define VC_EACH3(k, x, y, z) \
-    for (int VC__ONCE = 1; VC__ONCE; VC__ONCE = 0) \
-        for (vc_val x = vc_each_begin(k, 3, 0), y = vc_each_begin(k, 3, 1), z = vc_each_begin(k, 3, 2); VC__ONCE; VC__ONCE = vc_block_end(k))
+#define VC_EACH(k, i) VC__VALUE_BLOCK(VC__ONCE, k, i = vc_each_begin(k, 1, 0))
+#define VC_EACH2(k, x, y) VC__VALUE_BLOCK(VC__ONCE, k, x = vc_each_begin(k, 2, 0), y = vc_each_begin(k, 2, 1))
+#define VC_EACH3(k, x, y, z) VC__VALUE_BLOCK(VC__ONCE, k, x = vc_each_begin(k, 3, 0), y = vc_each_begin(k, 3, 1), z = vc_each_begin(k, 3, 2))
 
 /* ---- with vkdispatch.h; defined where both implementations are ---- */
 
@@ -591,7 +592,7 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
    operands  how many; 9: a range of the extra list
    kinds     what its first operand may be: B bool, I signed, U unsigned, F float
    result    SAME as the first operand, BOOL with its rows, SCALAR: one component of the first operand, or OWN: the node says
-   flags     COMMUTES; EXACT: + - * of floats, must not be contracted with another when printed; 0: none
+   flags     COMMUTES; EXACT: + - * of floats, to be done as written; 0: none
    spirv     opcode by kind; E(n) is instruction n of GLSL.std.450; 0: no such form
    glsl      text by kind with $0 $1 $2 for the operands; the vector text where vectors need another (NULL: the same)
    expand    rewrites the operation for targets whose own form means something else (room expand); NULL: never */
@@ -744,11 +745,10 @@ struct vc__node { /* 28 bytes */
 
 enum {
     VC__NODE_DIVERGES = 1, /* may differ between the invocations of a workgroup */
-    VC__NODE_PRECISE = 2,  /* printed so that no compiler contracts it: a float multiply that feeds an add, and that add */
+    /* Printed so that no compiler changes it: + - * of floats. Drivers do not only contract: Mesa takes (a + b) - a for b where nothing forbids it. */
+    VC__NODE_PRECISE = 2,
     VC__NODE_RAW = 4,      /* while lowering: wants its own form, not the expansion */
-    VC__NODE_LIVE = 8,     /* while lowering: something needs it */
-    VC__NODE_FEEDS = 16,   /* while lowering: an add may take it, bare or through selects, negations and variables */
-    VC__NODE_PRODUCT = 32  /* while lowering: may be a product, in the same sense */
+    VC__NODE_LIVE = 8      /* while lowering: something needs it */
 };
 
 typedef struct vc__pin { uint32_t node, block; } vc__pin; /* block: the one open behind this pin */
@@ -2841,50 +2841,18 @@ static bool vc__lower_all(vc__lower *s) {
     return !k->failed;
 }
 
-/* Marks what the pins need, and products that an add may take. Users come before operands here, since their numbers are higher. */
+/* Marks what the pins need. Users come before operands here, since their numbers are higher. */
 static void vc__mark(vc__lower *s) {
-    bool exact = !s->kernel->desc.fast;
     uint32_t i = s->count, j, count;
     while (i-- > 0) {
         vc__node *n = &s->node[i];
         const vc__op_info *op = &vc__op[n->op];
         const uint32_t *a = n->a;
-        uint16_t give = VC__NODE_LIVE;
         if (op->class_ >= VC__EFFECT) n->flags |= VC__NODE_LIVE;
         if (!(n->flags & VC__NODE_LIVE)) continue;
         count = op->operands;
         if (count == VC__MANY) { count = n->a[1]; a = s->extra + n->a[0]; }
-        if (exact && ((op->flags & VC__FLAGS_EXACT && n->op != VC__OP_MUL) || n->op == VC__OP_STORE
-                      || (n->flags & VC__NODE_FEEDS && (n->op == VC__OP_NEG || n->op == VC__OP_ABS || n->op == VC__OP_SELECT || n->op == VC__OP_VEC
-                                                       || n->op == VC__OP_COMPONENT || n->op == VC__OP_EXTRACT))))
-            give |= VC__NODE_FEEDS;
-        for (j = 0; j < count; j++) if (a[j] != VC__NIL) s->node[a[j]].flags |= give;
-    }
-}
-
-/* Whether a value may be a product: what contraction looks through, and what private memory may hold. */
-static bool vc__may_be_product(const vc__lower *s, const vc__node *n) {
-    uint32_t i, count = vc__op[n->op].operands, op;
-    const uint32_t *a = n->a;
-    if (n->op == VC__OP_MUL) return true;
-    if (n->op == VC__OP_LOAD) {
-        op = vc__memory_of(s->node, n)->op;
-        return op == VC__OP_VAR || op == VC__OP_ARRAY;
-    }
-    if (n->op != VC__OP_NEG && n->op != VC__OP_ABS && n->op != VC__OP_SELECT && n->op != VC__OP_VEC && n->op != VC__OP_COMPONENT && n->op != VC__OP_EXTRACT)
-        return false;
-    if (count == VC__MANY) { count = n->a[1]; a = s->extra + n->a[0]; }
-    for (i = 0; i < count; i++) if (s->node[a[i]].flags & VC__NODE_PRODUCT) return true;
-    return false;
-}
-
-/* Float operations that a compiler could contract, in order of number. */
-static inline void vc__mark_precise(vc__lower *s, vc__node *n) {
-    if (vc__may_be_product(s, n)) n->flags |= VC__NODE_PRODUCT;
-    if (n->op == VC__OP_MUL) {
-        if (n->flags & VC__NODE_FEEDS) n->flags |= VC__NODE_PRECISE;
-    } else if (vc__op[n->op].flags & VC__FLAGS_EXACT && (s->node[n->a[0]].flags | s->node[n->a[1]].flags) & VC__NODE_PRODUCT) {
-        n->flags |= VC__NODE_PRECISE;
+        for (j = 0; j < count; j++) if (a[j] != VC__NIL) s->node[a[j]].flags |= VC__NODE_LIVE;
     }
 }
 
@@ -2953,10 +2921,9 @@ static void vc__write_sorted(vc__lower *s) {
         vc__node *n = &s->node[i], *to;
         uint32_t *a;
         if (!(n->flags & VC__NODE_LIVE)) continue;
-        if (exact && vc__is_float(n->type) && vc__op[n->op].class_ <= VC__READ) vc__mark_precise(s, n);
         to = &s->sorted[s->place[i]];
         *to = *n;
-        to->flags &= VC__NODE_PRECISE;
+        to->flags = exact && vc__is_float(n->type) && vc__op[n->op].flags & VC__FLAGS_EXACT ? VC__NODE_PRECISE : 0;
         a = to->a;
         count = vc__op[n->op].operands;
         if (count == VC__MANY) { count = n->a[1]; a = s->extra + n->a[0]; }
@@ -3077,6 +3044,9 @@ enum {
     VC__CAP_F16 = 1, VC__CAP_F64 = 2, VC__CAP_I64 = 4, VC__CAP_I16 = 8, VC__CAP_I8 = 16, VC__CAP_STORAGE_16 = 32, VC__CAP_STORAGE_8 = 64, VC__CAP_ADDRESS = 128
 };
 static const uint32_t vc__spirv_caps[8] = { 9, 10, 11, 22, 39, 4433, 4448, 5347 };
+static const uint8_t vc__spirv_feature_cap[8] = { /* by VC_FEATURE_ bit */
+    VC__CAP_F16, VC__CAP_F64, VC__CAP_I8, VC__CAP_I16, VC__CAP_I64, VC__CAP_STORAGE_8, VC__CAP_STORAGE_16, VC__CAP_ADDRESS
+};
 static const uint8_t vc__spirv_kind_cap[16] = { /* what arithmetic on a kind takes */
     0, 0, VC__CAP_I8, VC__CAP_I16, 0, VC__CAP_I64, VC__CAP_I8, VC__CAP_I16, 0, VC__CAP_I64, VC__CAP_F16, 0, VC__CAP_F64, 0, 0, 0
 };
@@ -4002,7 +3972,6 @@ static bool vc__spirv_tables(vc__spirv *s) {
 }
 
 static bool vc__spirv_print(vc_kernel *k, const vc__listing *l) {
-    static const uint8_t of_feature[] = { VC__CAP_F16, VC__CAP_F64, VC__CAP_I8, VC__CAP_I16, VC__CAP_I64, VC__CAP_STORAGE_8, VC__CAP_STORAGE_16 };
     vc__spirv s;
     uint32_t i, version = k->desc.machine.spirv_version;
     version = version < 0x10300u ? 0x10300u : version > 0x10600u ? 0x10600u : version;
@@ -4011,8 +3980,8 @@ static bool vc__spirv_print(vc_kernel *k, const vc__listing *l) {
     s.l = l;
     s.section = k->section;
     for (i = 0; i < VC__SECTIONS; i++) s.section[i].count = 0;
+    for (i = 0; i < 8; i++) if (l->info.features >> i & 1) s.caps |= vc__spirv_feature_cap[i];
     s.bound = l->count + 1;
-    for (i = 0; i < sizeof of_feature; i++) if (l->info.features >> i & 1) s.caps |= of_feature[i];
     s.glsl = vc__new_id(&s);
     s.main = vc__new_id(&s);
     if (!vc__spirv_tables(&s)) return false;
@@ -5136,10 +5105,10 @@ static uint64_t vc__type_needs(vc_type type) {
 static uint64_t vc__storage_needs(vc_type type) {
     uint32_t bits = vc__is_bool(type) ? 32 : vc__bits(type);
     uint64_t needs = bits == 8 ? (uint64_t)VC_FEATURE_STORAGE_8 : bits == 16 ? (uint64_t)VC_FEATURE_STORAGE_16 : 0;
-    return needs | (bits == 64 || vc__rows(type) == 3 ? vc__type_needs(type) : 0); /* vectors of 3 are put together of scalars */
+    return needs | (bits == 64 || vc__rows(type) > 1 ? vc__type_needs(type) : 0);
 }
 
-/* A cast that only changes the width of a narrow type needs no arithmetic on it. */
+/* A cast that only changes the width of a narrow type on its way from or to a buffer needs no arithmetic on it. */
 static bool vc__is_width_cast(vc_type from, vc_type to) {
     return ((vc__is_float(from) && vc__is_float(to)) || (vc__is_int(from) && vc__is_int(to))) && (vc__bits(from) >= 32 || vc__bits(to) >= 32);
 }
@@ -5164,7 +5133,9 @@ static uint64_t vc__node_needs(vc_kernel *k, const vc__listing *l, const vc__nod
     if (n->op == VC__OP_BUFFER || n->op == VC__OP_POINTER) return 0;
     if (n->op == VC__OP_CAST) {
         from = l->node[n->a[0]].type;
-        return vc__is_width_cast(from, n->type) ? vc__wide_needs(from) | vc__wide_needs(n->type) : vc__type_needs(from) | vc__type_needs(n->type);
+        if (vc__is_width_cast(from, n->type) && (vc__bits(from) >= 32 || l->node[n->a[0]].op == VC__OP_LOAD))
+            return vc__wide_needs(from) | vc__wide_needs(n->type);
+        return vc__type_needs(from) | vc__type_needs(n->type);
     }
     if (count == VC__MANY) { count = n->a[1]; a = l->extra + n->a[0]; }
     for (i = 0; i < count; i++) needs |= vc__type_needs(l->node[a[i]].type);

@@ -266,7 +266,9 @@ static inline vd_kernel kernel_move(vd_context *ctx) {
     return kernel_end(ctx, k);
 }
 
-/* x[i] goes `rounds` times through a generator of random numbers, so that the device is busy for a while. */
+enum { SLOW_STEPS = 16, SLOW_ROUNDS = 60000 }; /* lavapipe leaves loops after 65535 rounds */
+
+/* x[i] goes SLOW_STEPS * rounds times through a generator of random numbers, so that the device is busy for a while. */
 static inline vd_kernel kernel_slow(vd_context *ctx) {
     vc_kernel *k = kernel_begin(ctx, "slow", 64, 1, 1);
     vc_ref x = vc_buffer(k, "x", VC_U32, VC_READ_WRITE);
@@ -274,7 +276,11 @@ static inline vd_kernel kernel_slow(vd_context *ctx) {
     VC_EACH(k, i) {
         vc_ref v = vc_var(k, "v", VC_U32);
         vc_set(v, vc_load(x, i));
-        VC_FOR(k, round, vc_u32(0), rounds) { vc_set(v, vc_add(vc_mul(vc_get(v), vc_u32(1664525)), round)); }
+        VC_FOR(k, round, vc_u32(0), rounds) {
+            vc_val x_now = vc_get(v);
+            for (int step = 0; step < SLOW_STEPS; step++) x_now = vc_add(vc_mul(x_now, vc_u32(1664525)), round);
+            vc_set(v, x_now);
+        }
         vc_store(x, i, vc_get(v));
     }
     return kernel_end(ctx, k);

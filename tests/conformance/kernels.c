@@ -234,7 +234,7 @@ enum { MANY_VALUES = 56 };
 static void many_values(vd_context *ctx) {
     vc_kernel *k = kernel_begin(ctx, "many", 1, 1, 1);
     vc_ref out = vc_buffer(k, "out", VC_U32X4, VC_WRITE);
-    vc_val which = vc_param(k, "which", VC_U32), sum = vc_splat(vc_u32(0), 4);
+    vc_val which = vc_param(k, "which", VC_U32), sum = vc_splat(vc_const(k, vc_u32(0)), 4);
     for (uint32_t i = 0; i < MANY_VALUES; i++) sum = vc_add(sum, vc_mul(vc_param(k, NULL, VC_U32X4), vc_u32(i + 1)));
     vc_store(out, which, sum);
     vd_kernel kernel = kernel_end(ctx, k);

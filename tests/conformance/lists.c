@@ -205,14 +205,14 @@ TEST(events_of_nowhere_are_refused) {
 }
 
 TEST_EXECUTED(waits_end_in_time) {
-    vd_buffer b = buffer_u32(f->ctx, "b", 64, NULL);
+    vd_buffer b = buffer_u32(f->ctx, "b", 512, NULL);
     vd_kernel slow = kernel_slow(f->ctx);
     vd_event event;
     vd_list *list = list_begin(f->ctx);
     vd_arg args[2];
     args[0] = vd_b(b);
-    args[1] = vd_u32(20000000); /* some tens of milliseconds on anything */
-    OK(dispatch(list, slow, 64, args, 2));
+    args[1] = vd_u32(SLOW_ROUNDS);
+    OK(dispatch(list, slow, 512, args, 2));
     OK(vd_submit(list, NULL, &event));
     uint64_t start = now_ns();
     vd_result polled = vd_wait(f->ctx, event, 0);
@@ -225,8 +225,8 @@ TEST_EXECUTED(waits_end_in_time) {
     OK(vd_wait(f->ctx, event, VD_FOREVER));
     OK(vd_wait(f->ctx, event, 0));
     uint32_t expected = 0;
-    for (uint32_t i = 0; i < 20000000; i++) expected = expected * 1664525u + i;
-    assert_int_equal(read_u32(f->ctx, b, 63), expected);
+    for (uint32_t i = 0; i < SLOW_ROUNDS * SLOW_STEPS; i++) expected = expected * 1664525u + i / SLOW_STEPS;
+    assert_int_equal(read_u32(f->ctx, b, 511), expected);
 }
 
 TEST(submissions_wait_for_events) {
@@ -318,7 +318,7 @@ TEST_EXECUTED(a_read_may_not_be_ready_yet) {
     vd_buffer b = buffer_u32(f->ctx, "b", 64, NULL);
     vd_kernel slow = kernel_slow(f->ctx);
     const void *data = NULL;
-    OK(vd_run(f->ctx, slow, 64, vd_b(b), vd_u32(5000000)));
+    OK(vd_run(f->ctx, slow, 64, vd_b(b), vd_u32(SLOW_ROUNDS)));
     vd_ticket ticket = read_begin(vd_immediate(f->ctx, 0, 0), b, 0, 4);
     vd_result polled = vd_read_ready(f->ctx, ticket, 0, &data);
     assert_true(polled == VD_OK || polled == VD_TIMEOUT);

@@ -68,11 +68,12 @@ static void call_discard(work *w) {
     vd_list_discard(list);
 }
 
-static const struct { const char *name; one_call call; } calls[] = {
-    { "a dispatch", call_dispatch }, { "a dispatch of other buffers", call_dispatch_other }, { "a dispatch with values in memory", call_large_values },
-    { "a write", call_write }, { "a write of 64 KiB", call_write_large }, { "a fill", call_fill }, { "a copy", call_copy }, { "a read", call_read },
-    { "a read of 64 KiB", call_read_large }, { "a list", call_list }, { "an asynchronous read", call_read_begin }, { "300 dispatches in a row", call_burst },
-    { "a discarded list", call_discard },
+/* warm: calls before it settles. A list that follows one that wrote the same is another case than the first list. */
+static const struct { const char *name; one_call call; uint32_t warm; } calls[] = {
+    { "a dispatch", call_dispatch, 1 }, { "a dispatch of other buffers", call_dispatch_other, 2 }, { "a dispatch with values in memory", call_large_values, 1 },
+    { "a write", call_write, 1 }, { "a write of 64 KiB", call_write_large, 1 }, { "a fill", call_fill, 1 }, { "a copy", call_copy, 1 },
+    { "a read", call_read, 1 }, { "a read of 64 KiB", call_read_large, 1 }, { "a list", call_list, 2 }, { "an asynchronous read", call_read_begin, 1 },
+    { "300 dispatches in a row", call_burst, 1 }, { "a discarded list", call_discard, 1 },
 };
 
 static vd_kernel kernel_large(vd_context *ctx) {
@@ -96,14 +97,14 @@ static work work_begin(vd_context *ctx) {
     return w;
 }
 
-static void check_call(fixture *f, work *w, const char *name, one_call call, bool waits) {
-    long calls_before = 0;
+static void check_call(fixture *f, work *w, size_t which) {
+    long before = 0;
     for (w->round = 0; w->round < 60; w->round++) {
-        call(w);
-        if (waits) OK(vd_wait_idle(w->ctx));
-        if (w->round == (call == call_dispatch_other ? 1 : 0)) calls_before = f->memory.calls;
+        calls[which].call(w);
+        OK(vd_wait_idle(w->ctx));
+        if (w->round + 1 == calls[which].warm) before = f->memory.calls;
     }
-    if (f->memory.calls != calls_before) fail_msg("%s: %ld allocations after the first call", name, f->memory.calls - calls_before);
+    if (f->memory.calls != before) fail_msg("%s: %ld allocations in later calls", calls[which].name, f->memory.calls - before);
 }
 
 static void check_calls(fixture *f, uint64_t disable) {
@@ -113,7 +114,7 @@ static void check_calls(fixture *f, uint64_t disable) {
         desc.disable = disable;
         OK(vd_context_create(&desc, &ctx));
         work w = work_begin(ctx);
-        check_call(f, &w, calls[i].name, calls[i].call, true);
+        check_call(f, &w, i);
         assert_true(stats_of(ctx).host_allocations > 0);
         vd_context_destroy(ctx);
     }
@@ -208,6 +209,7 @@ static void check_attempt(fixture *f, const char *name, attempt call) {
         result = call(ctx);
         if (result && result != VD_ERROR_OUT_OF_MEMORY) fail_msg("%s, allocation %ld fails: %s: %s", name, at, vd_result_name(result), vd_error_text());
         memory.fail_at = 0;
+        vd_flush(ctx); /* a submission that failed is told here, once */
         OK(call(ctx)); /* with memory it works again, in the same context */
         vd_context_destroy(ctx);
         if (memory.live) fail_msg("%s, allocation %ld fails: %ld blocks leak", name, at, memory.live);
