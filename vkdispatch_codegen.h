@@ -3972,7 +3972,6 @@ static bool vc__spirv_tables(vc__spirv *s) {
 }
 
 static bool vc__spirv_print(vc_kernel *k, const vc__listing *l) {
-    static const uint8_t of_feature[] = { VC__CAP_F16, VC__CAP_F64, VC__CAP_I8, VC__CAP_I16, VC__CAP_I64, VC__CAP_STORAGE_8, VC__CAP_STORAGE_16 };
     vc__spirv s;
     uint32_t i, version = k->desc.machine.spirv_version;
     version = version < 0x10300u ? 0x10300u : version > 0x10600u ? 0x10600u : version;
@@ -3983,7 +3982,6 @@ static bool vc__spirv_print(vc_kernel *k, const vc__listing *l) {
     for (i = 0; i < VC__SECTIONS; i++) s.section[i].count = 0;
     for (i = 0; i < 8; i++) if (l->info.features >> i & 1) s.caps |= vc__spirv_feature_cap[i];
     s.bound = l->count + 1;
-    for (i = 0; i < sizeof of_feature; i++) if (l->info.features >> i & 1) s.caps |= of_feature[i];
     s.glsl = vc__new_id(&s);
     s.main = vc__new_id(&s);
     if (!vc__spirv_tables(&s)) return false;
@@ -5493,6 +5491,8 @@ static bool vc__build(vc_kernel *k, vc_target target, vc_buffers buffers) {
     if (target == VC_TARGET_NONE) return true;
     k->words = f->words;
     k->text = f->text;
+    k->words.count = 0;
+    k->text.length = 0;
     ok = target == VC_TARGET_SPIRV ? vc__spirv_print(k, &l) : vc__glsl_print(k, &l);
     f->words = k->words;
     f->text = k->text;
@@ -6115,7 +6115,7 @@ VC_API vc_val vc_groups(vc_kernel *k, uint32_t axis) { return vc__hidden(k, "vc_
 VC_API vc_val vc_local_size(vc_kernel *k, uint32_t axis) {
     if (!vc__ready(k)) return vc__no_value();
     if (axis > 2) { vc__refuse(k, "vc_local_size", "axis %u; it takes 0 to 2", axis); return vc__no_value(); }
-    return vc_u32(k->desc.local_size[axis]);
+    return vc_const(k, vc_u32(k->desc.local_size[axis]));
 }
 
 VC_API vc_val vc_group_id(vc_kernel *k, uint32_t axis) {
@@ -6133,7 +6133,8 @@ VC_API vc_val vc_global_id(vc_kernel *k, uint32_t axis) {
 VC_API vc_val vc_length(vc_ref buffer) {
     const vc__object *o = vc__ready(buffer.of) ? vc__object_of(buffer.of, "vc_length", &buffer) : NULL;
     if (!o) return vc__no_value();
-    return o->op == VC__OP_BUFFER ? vc__hidden(buffer.of, "vc_length", VC_HIDDEN_LENGTH, buffer.of->node[buffer.memory].x, 0) : vc_u32(o->count);
+    return o->op == VC__OP_BUFFER ? vc__hidden(buffer.of, "vc_length", VC_HIDDEN_LENGTH, buffer.of->node[buffer.memory].x, 0)
+                                  : vc_const(buffer.of, vc_u32(o->count));
 }
 
 VC_API vc_val vc_shape(vc_ref buffer, uint32_t axis) {
