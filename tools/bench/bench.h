@@ -4,7 +4,8 @@
 
        bench NAME SIZE ours=MEDIAN RIVAL=MEDIAN unit=UNIT ratio=MEDIAN/MEDIAN range=LOWEST-HIGHEST best=FASTEST/FASTEST bound=… ok|short
 
-   where range is that of the ratios of neighbours, and best= the ratio of the fastest rounds, which a busy machine changes least. A figure that misses its bound is `short` and no failure; wrong results are one. */
+   where range is that of the ratios of neighbours, and best the ratio of the fastest rounds, which a busy machine changes least. A figure that misses
+   its bound is `short` and no failure; wrong results are one. */
 #ifndef BENCH_H
 #define BENCH_H
 
@@ -52,7 +53,8 @@ typedef struct bench_pair { /* the rounds of one comparison, seconds */
 } bench_pair;
 
 static void bench_print(const bench_pair *p) {
-    double low = 1e300, high = 0, best = p->ours[0], best_theirs = p->theirs[0], ours = bench_median(p->ours, p->rounds), theirs = bench_median(p->theirs, p->rounds);
+    double low = 1e300, high = 0, best = p->ours[0], best_theirs = p->theirs[0];
+    double ours = bench_median(p->ours, p->rounds), theirs = bench_median(p->theirs, p->rounds);
     for (int i = 0; i < p->rounds; i++) {
         double ratio = p->ours[i] / p->theirs[i];
         if (ratio < low) low = ratio;
@@ -60,7 +62,8 @@ static void bench_print(const bench_pair *p) {
         if (p->ours[i] < best) best = p->ours[i];
         if (p->theirs[i] < best_theirs) best_theirs = p->theirs[i];
     }
-    printf("bench %s %s ours=%.4g %s=%.4g unit=%s ratio=%.3f range=%.3f-%.3f best=%.3f ", p->name, p->size, ours * p->scale, p->rival, theirs * p->scale, p->unit,
+    printf("bench %s %s ours=%.4g %s=%.4g unit=%s ratio=%.3f range=%.3f-%.3f best=%.3f ",
+        p->name, p->size, ours * p->scale, p->rival, theirs * p->scale, p->unit,
         ours / theirs, low, high, best / best_theirs);
     if (p->bound > 0) printf("bound=%.3g %s\n", p->bound, ours / theirs <= p->bound ? "ok" : "short");
     else printf("bound=none ok\n");
