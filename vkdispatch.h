@@ -485,6 +485,10 @@ static const char *vd__environment(const char *name) {
     return value && *value ? value : NULL;
 }
 
+static void *vd__default_allocate(void *user, size_t size) { (void)user; return malloc(size); }
+static void *vd__default_reallocate(void *user, void *block, size_t size) { (void)user; return realloc(block, size); }
+static void vd__default_release(void *user, void *block) { (void)user; free(block); }
+
 static inline void vd__pause(void) {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
@@ -590,10 +594,6 @@ static char *vd__copy_text(const vd_allocator *allocator, const char *text) {
     return copy;
 }
 
-static void *vd__default_allocate(void *user, size_t size) { (void)user; return malloc(size); }
-static void *vd__default_reallocate(void *user, void *block, size_t size) { (void)user; return realloc(block, size); }
-static void vd__default_release(void *user, void *block) { (void)user; free(block); }
-
 /* Passes on to the caller's allocator and counts what gave memory. */
 typedef struct vd__counter {
     vd_allocator inner;
@@ -650,24 +650,28 @@ typedef struct vd__map {
 
 #define VD__NONE UINT32_MAX
 
-static inline uint32_t vd__map_find(const vd__map *map, uint32_t key) {
+/* The place of a key, or the free place where it would go. */
+static inline vd__map_slot *vd__map_place(const vd__map *map, uint32_t key) {
     for (uint32_t i = key & map->mask;; i = (i + 1) & map->mask) {
-        const vd__map_slot *slot = &map->slots[i];
-        if (slot->epoch != map->epoch) return VD__NONE;
-        if (slot->key == key) return slot->value;
+        vd__map_slot *slot = &map->slots[i];
+        if (slot->epoch != map->epoch || slot->key == key) return slot;
     }
 }
 
-static inline void vd__map_put(vd__map *map, uint32_t key, uint32_t value) {
-    uint32_t i = key & map->mask;
-    while (map->slots[i].epoch == map->epoch) i = (i + 1) & map->mask;
-    map->slots[i].key = key;
-    map->slots[i].epoch = map->epoch;
-    map->slots[i].value = value;
+static inline uint32_t vd__map_find(const vd__map *map, uint32_t key) {
+    const vd__map_slot *slot = vd__map_place(map, key);
+    return slot->epoch == map->epoch ? slot->value : VD__NONE;
+}
+
+/* Fills the free place of a key. */
+static inline void vd__map_put(vd__map *map, vd__map_slot *place, uint32_t key, uint32_t value) {
+    place->key = key;
+    place->epoch = map->epoch;
+    place->value = value;
     map->count++;
 }
 
-/* The key must not be there yet. At most half of the places are ever used, so that a search ends. */
+/* Room for `count` keys. At most half of the places are ever used, so that a search ends. */
 static bool vd__map_reserve(const vd_allocator *allocator, vd__map *map, uint32_t count) {
     uint32_t old = map->slots ? map->mask + 1 : 0, wanted = old ? old : 16;
     while (wanted < count * 2) wanted *= 2;
@@ -677,7 +681,7 @@ static bool vd__map_reserve(const vd_allocator *allocator, vd__map *map, uint32_
     if (!next.slots) return false;
     next.mask = wanted - 1;
     for (uint32_t i = 0; i < old; i++)
-        if (map->slots[i].epoch == map->epoch) vd__map_put(&next, map->slots[i].key, map->slots[i].value);
+        if (map->slots[i].epoch == map->epoch) vd__map_put(&next, vd__map_place(&next, map->slots[i].key), map->slots[i].key, map->slots[i].value);
     vd__free(allocator, map->slots);
     *map = next;
     return true;
@@ -1082,6 +1086,14 @@ typedef struct vd__buffer {
     uint64_t shape[4], size;
 } vd__buffer;
 
+/* What a dispatch reads of an argument, small: four in a cache line. */
+typedef struct vd__param {
+    uint8_t kind, access;
+    uint8_t order;             /* among the bindings, by ascending number */
+    vd_type type;
+    uint32_t place, size;
+} vd__param;
+
 typedef struct vd__kernel {
     vd__slot slot;
     vd__kernel_code code;
@@ -1089,11 +1101,12 @@ typedef struct vd__kernel {
     const char *name;
     vd_arg_info *args;
     vd_hidden_info *hidden;
-    uint32_t *bindings;        /* arguments of kind VD_ARG_BINDING by ascending binding number */
+    vd__param *params;
     int arg_count, hidden_count;
     uint32_t binding_count, value_bytes, local_size[3], shared_bytes;
+    uint32_t local_shift[3];   /* log2 of a local size that is a power of two; VD__NONE otherwise */
     bool base[3];              /* axes that can be split: they have VD_HIDDEN_GROUP_BASE */
-    bool writes;               /* some argument is written and may not alias */
+    bool gaps;                 /* some bytes of the block belong to no value */
     uint64_t features;
 } vd__kernel;
 
@@ -1680,6 +1693,13 @@ static vd__vk_driver *vd__vk_driver_of(const vd__driver *driver) { return (vd__v
 static vd__vk_device *vd__vk_device_of(const vd__device *dev) { return (vd__vk_device *)dev->native; }
 static const vd_allocator *vd__vk_allocator(const vd__device *dev) { return &dev->driver->host->allocator; }
 
+/* The array with room for `need` items, where it now lies; NULL, with the error text set, when there is no memory. */
+static void *vd__vk_reserve(vd__device *dev, void *array, uint32_t *capacity, uint32_t need, size_t item_size) {
+    if (vd__array_reserve(vd__vk_allocator(dev), &array, capacity, need, item_size)) return array;
+    vd__fail(VD_ERROR_OUT_OF_MEMORY, "Vulkan: no host memory for %u items of %u bytes", need, (unsigned)item_size);
+    return NULL;
+}
+
 static const char *vd__vk_result_name(VkResult result) {
 #define VD__VK_RESULT_NAME(vk, vd) case vk: return #vk;
     switch (result) { VD__VK_RESULTS(VD__VK_RESULT_NAME) default: return NULL; }
@@ -1775,7 +1795,8 @@ static const char *vd__vk_load_device(const vd__vk_driver *driver, vd__vk_device
     X(subgroup_size, VkPhysicalDeviceSubgroupSizeControlProperties, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES, SUBGROUP_SIZE) \
     X(maintenance4, VkPhysicalDeviceMaintenance4Properties, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_PROPERTIES, MAINTENANCE_4)
 
-/* What our features need of Vulkan's: the bits that are lost without it, struct, member. A member is enabled if the device has it and one of its bits is wanted. */
+/* What our features need of Vulkan's: the bits that are lost without it, struct, member. A member is enabled if the device has it and one of its bits is
+   wanted. */
 #define VD__VK_FEATURES(X) \
     X(VD_FEATURE_F64, core.features, shaderFloat64) \
     X(VD_FEATURE_I16, core.features, shaderInt16) \
@@ -1948,7 +1969,8 @@ static vd_result vd__vk_version_choose(vd__vk_driver *vk) {
     VkResult result = vk->vkEnumerateInstanceVersion(&version);
     if (result) return vd__vk_fail(result, "vkEnumerateInstanceVersion");
     if (version < VK_API_VERSION_1_2) {
-        return vd__fail(VD_ERROR_NO_DEVICE, "Vulkan: the loader gives Vulkan %u.%u, 1.2 is needed", VK_API_VERSION_MAJOR(version), VK_API_VERSION_MINOR(version));
+        return vd__fail(VD_ERROR_NO_DEVICE, "Vulkan: the loader gives Vulkan %u.%u, 1.2 is needed",
+            VK_API_VERSION_MAJOR(version), VK_API_VERSION_MINOR(version));
     }
     vk->version = version < VK_API_VERSION_1_3 ? VK_API_VERSION_1_2 : VK_API_VERSION_1_3;
     return VD_OK;
@@ -1980,9 +2002,8 @@ static vd_result vd__vk_driver_start(vd__driver *driver) {
 
 static vd_result vd__vk_driver_open(vd__driver *driver) {
     if (!vd__vk_library_open()) return vd__fail(VD_ERROR_NO_DEVICE, "Vulkan: libvulkan could not be opened; is a Vulkan loader installed?");
-    driver->native = vd__alloc(&driver->host->allocator, sizeof(vd__vk_driver));
+    driver->native = vd__alloc_zeroed(&driver->host->allocator, sizeof(vd__vk_driver));
     if (!driver->native) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "Vulkan: no host memory for the instance");
-    memset(driver->native, 0, sizeof(vd__vk_driver));
     vd_result result = vd__vk_driver_start(driver);
     if (result) vd__vk_driver_close(driver);
     return result;
@@ -2248,9 +2269,8 @@ static vd_result vd__vk_device_open(vd__driver *driver, int index, uint64_t disa
     if (result) return result;
     vd__vk_info_get(&facts, index, disable, &dev->info);
     dev->driver = driver;
-    dev->native = vd__alloc(&driver->host->allocator, sizeof(vd__vk_device));
+    dev->native = vd__alloc_zeroed(&driver->host->allocator, sizeof(vd__vk_device));
     if (!dev->native) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "Vulkan: no host memory for device '%s'", dev->info.name);
-    memset(dev->native, 0, sizeof(vd__vk_device));
     vd__mutex_init(&vd__vk_device_of(dev)->lock);
     result = vd__vk_device_start(dev, &facts);
     if (result) vd__vk_device_close(dev);
@@ -2522,13 +2542,9 @@ static VkResult vd__vk_set_layout_create(vd__vk_device *vk, const vd__vk_layout 
 /* Appends a layout to the device's; the caller holds the lock. */
 static vd_result vd__vk_layout_add(vd__device *dev, const vd__vk_layout *wanted) {
     vd__vk_device *vk = vd__vk_device_of(dev);
-    if (vk->layout_count == vk->layout_capacity) {
-        uint32_t capacity = vk->layout_capacity ? 2 * vk->layout_capacity : 8;
-        void *grown = vd__realloc(vd__vk_allocator(dev), vk->layouts, capacity * sizeof *vk->layouts);
-        if (!grown) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "Vulkan: no host memory for %u layouts", capacity);
-        vk->layouts = (vd__vk_layout *)grown;
-        vk->layout_capacity = capacity;
-    }
+    vd__vk_layout *layouts = (vd__vk_layout *)vd__vk_reserve(dev, vk->layouts, &vk->layout_capacity, vk->layout_count + 1, sizeof *layouts);
+    if (!layouts) return VD_ERROR_OUT_OF_MEMORY;
+    vk->layouts = layouts;
     vd__vk_layout *layout = &vk->layouts[vk->layout_count];
     *layout = *wanted;
     VkResult result = vd__vk_set_layout_create(vk, layout, &layout->handle);
@@ -2627,9 +2643,8 @@ static vd_result vd__vk_kernel_create(vd__device *dev, const vd_kernel_desc *des
     vd__vk_module module;
     module.words = (const uint32_t *)desc->code;
     module.count = desc->code_size / 4;
-    vd__vk_kernel *kernel = (vd__vk_kernel *)vd__alloc(vd__vk_allocator(dev), sizeof *kernel);
+    vd__vk_kernel *kernel = (vd__vk_kernel *)vd__alloc_zeroed(vd__vk_allocator(dev), sizeof *kernel);
     if (!kernel) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "Vulkan: no host memory for kernel '%s'", desc->name);
-    memset(kernel, 0, sizeof *kernel);
     code->native[0] = (uintptr_t)kernel;
     vd_result result = vd__vk_kernel_layout(dev, desc, kernel);
     if (!result) result = kernel->uniform ? vd__vk_pipeline_create_moved(dev, desc, &module, kernel) : vd__vk_pipeline_create(dev, desc, &module, kernel);
@@ -2662,6 +2677,7 @@ typedef struct vd__vk_sets {
     VkDescriptorSet *sets;
     vd__vk_key *keys;          /* `stride` of each set */
     uint32_t stride, used, count;
+    uint32_t set_capacity, key_capacity;
 } vd__vk_sets;
 
 /* A piece of the ring in which large blocks of values lie. */
@@ -2687,11 +2703,11 @@ typedef struct vd__vk_commands {
 
     /* kept from one recording to the next */
     vd__vk_sets *lists;        /* by index of the layout in the device */
-    uint32_t list_count;
+    uint32_t list_count, list_capacity;
     VkDescriptorPool *pools;
-    uint32_t pool_count;
+    uint32_t pool_count, pool_capacity;
     vd__vk_chunk **chunks;
-    uint32_t chunk_count, chunk, chunk_used;
+    uint32_t chunk_count, chunk_capacity, chunk, chunk_used;
 } vd__vk_commands;
 
 static vd__vk_commands *vd__vk_commands_of(const vd__commands *c) { return (vd__vk_commands *)(uintptr_t)c->native[0]; }
@@ -2712,9 +2728,8 @@ static vd_result vd__vk_commands_start(vd__vk_device *vk, vd__vk_commands *vc) {
 }
 
 static vd_result vd__vk_commands_create(vd__device *dev, vd__commands *c) {
-    vd__vk_commands *vc = (vd__vk_commands *)vd__alloc(vd__vk_allocator(dev), sizeof *vc);
+    vd__vk_commands *vc = (vd__vk_commands *)vd__alloc_zeroed(vd__vk_allocator(dev), sizeof *vc);
     if (!vc) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "Vulkan: no host memory for a recording");
-    memset(vc, 0, sizeof *vc);
     c->native[0] = (uintptr_t)vc;
     vd_result result = vd__vk_commands_start(vd__vk_device_of(dev), vc);
     if (result) vd__vk_commands_destroy(dev, c);
@@ -2768,18 +2783,11 @@ static vd_result vd__vk_commands_end(vd__device *dev, vd__commands *c) {
 
 /* ---- descriptor sets ---- */
 
-/* Makes room for `count` elements; on failure the array stays as it was. */
-static vd_result vd__vk_grow(vd__device *dev, void **array, uint32_t count, size_t size) {
-    void *grown = vd__realloc(vd__vk_allocator(dev), *array, count * size);
-    if (!grown) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "Vulkan: no host memory for a recording");
-    *array = grown;
-    return VD_OK;
-}
 
 static vd_result vd__vk_lists_grow(vd__device *dev, vd__vk_commands *vc, uint32_t count) {
-    void *lists = vc->lists;
-    if (vd__vk_grow(dev, &lists, count, sizeof *vc->lists)) return VD_ERROR_OUT_OF_MEMORY;
-    vc->lists = (vd__vk_sets *)lists;
+    vd__vk_sets *lists = (vd__vk_sets *)vd__vk_reserve(dev, vc->lists, &vc->list_capacity, count, sizeof *lists);
+    if (!lists) return VD_ERROR_OUT_OF_MEMORY;
+    vc->lists = lists;
     memset(vc->lists + vc->list_count, 0, (count - vc->list_count) * sizeof *vc->lists);
     vc->list_count = count;
     return VD_OK;
@@ -2788,9 +2796,9 @@ static vd_result vd__vk_lists_grow(vd__device *dev, vd__vk_commands *vc, uint32_
 /* A pool with `count` sets for the kernel's layout, and the sets. */
 static vd_result vd__vk_pool_create(vd__device *dev, vd__vk_commands *vc, const vd__vk_kernel *kernel, uint32_t count, VkDescriptorSet *out) {
     vd__vk_device *vk = vd__vk_device_of(dev);
-    void *pools = vc->pools;
-    if (vd__vk_grow(dev, &pools, vc->pool_count + 1, sizeof *vc->pools)) return VD_ERROR_OUT_OF_MEMORY;
-    vc->pools = (VkDescriptorPool *)pools;
+    VkDescriptorPool *pools = (VkDescriptorPool *)vd__vk_reserve(dev, vc->pools, &vc->pool_capacity, vc->pool_count + 1, sizeof *pools);
+    if (!pools) return VD_ERROR_OUT_OF_MEMORY;
+    vc->pools = pools;
     VkDescriptorPoolSize sizes[2] = { { VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 0 }, { VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC, 0 } };
     sizes[0].descriptorCount = count * kernel->binding_count;
     sizes[1].descriptorCount = count;
@@ -2812,16 +2820,16 @@ static vd_result vd__vk_pool_create(vd__device *dev, vd__vk_commands *vc, const 
 /* More sets: as many again as there are. */
 static vd_result vd__vk_sets_grow(vd__device *dev, vd__vk_commands *vc, const vd__vk_kernel *kernel, vd__vk_sets *list) {
     uint32_t more = list->count == 0 ? 8 : list->count < 1024 ? list->count : 1024, total = list->count + more;
-    void *sets = list->sets, *keys = list->keys;
     list->stride = kernel->binding_count + (kernel->uniform ? 1 : 0);
-    vd_result result = vd__vk_grow(dev, &sets, total, sizeof *list->sets);
-    list->sets = (VkDescriptorSet *)sets;
-    if (!result) result = vd__vk_grow(dev, &keys, total * list->stride, sizeof *list->keys);
-    list->keys = (vd__vk_key *)keys;
-    if (result) return result;
+    vc->set = VK_NULL_HANDLE; /* its keys may move */
+    VkDescriptorSet *sets = (VkDescriptorSet *)vd__vk_reserve(dev, list->sets, &list->set_capacity, total, sizeof *sets);
+    if (!sets) return VD_ERROR_OUT_OF_MEMORY;
+    list->sets = sets;
+    vd__vk_key *keys = (vd__vk_key *)vd__vk_reserve(dev, list->keys, &list->key_capacity, total * list->stride, sizeof *keys);
+    if (!keys) return VD_ERROR_OUT_OF_MEMORY;
+    list->keys = keys;
     memset(list->keys + list->count * list->stride, 0, more * list->stride * sizeof *list->keys);
-    vc->set = VK_NULL_HANDLE; /* its keys have moved */
-    result = vd__vk_pool_create(dev, vc, kernel, more, list->sets + list->count);
+    vd_result result = vd__vk_pool_create(dev, vc, kernel, more, list->sets + list->count);
     if (!result) list->count = total;
     return result;
 }
@@ -2924,12 +2932,11 @@ static vd_result vd__vk_chunk_start(vd__device *dev, vd__vk_chunk *chunk) {
 }
 
 static vd_result vd__vk_chunk_add(vd__device *dev, vd__vk_commands *vc) {
-    void *chunks = vc->chunks;
-    if (vd__vk_grow(dev, &chunks, vc->chunk_count + 1, sizeof *vc->chunks)) return VD_ERROR_OUT_OF_MEMORY;
-    vc->chunks = (vd__vk_chunk **)chunks;
-    vd__vk_chunk *chunk = (vd__vk_chunk *)vd__alloc(vd__vk_allocator(dev), sizeof *chunk);
+    vd__vk_chunk **chunks = (vd__vk_chunk **)vd__vk_reserve(dev, vc->chunks, &vc->chunk_capacity, vc->chunk_count + 1, sizeof *chunks);
+    if (!chunks) return VD_ERROR_OUT_OF_MEMORY;
+    vc->chunks = chunks;
+    vd__vk_chunk *chunk = (vd__vk_chunk *)vd__alloc_zeroed(vd__vk_allocator(dev), sizeof *chunk);
     if (!chunk) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "Vulkan: no host memory for a recording");
-    memset(chunk, 0, sizeof *chunk);
     chunk->memory.serial = vc->chunk_count + 1;
     vd_result result = vd__vk_chunk_start(dev, chunk);
     if (result) vd__vk_chunk_destroy(dev, chunk);
@@ -3005,6 +3012,7 @@ static vd_result vd__vk_record_launch(vd__device *dev, vd__commands *c, const vd
 }
 
 static void vd__vk_record_copy(vd__device *dev, vd__commands *c, const vd__memory *to, const vd__memory *from, const vd__copy_range *ranges, uint32_t count) {
+    VkBuffer source = VD__VK_UNPACK(VkBuffer, from->native[0]), target = VD__VK_UNPACK(VkBuffer, to->native[0]);
     VkBufferCopy copies[32];
     while (count) {
         uint32_t now = count < 32 ? count : 32;
@@ -3013,8 +3021,7 @@ static void vd__vk_record_copy(vd__device *dev, vd__commands *c, const vd__memor
             copies[i].dstOffset = ranges[i].to;
             copies[i].size = ranges[i].size;
         }
-        vd__vk_device_of(dev)->vkCmdCopyBuffer(vd__vk_commands_of(c)->buffer, VD__VK_UNPACK(VkBuffer, from->native[0]), VD__VK_UNPACK(VkBuffer, to->native[0]), now,
-            copies);
+        vd__vk_device_of(dev)->vkCmdCopyBuffer(vd__vk_commands_of(c)->buffer, source, target, now, copies);
         ranges += now;
         count -= now;
     }
@@ -3370,7 +3377,7 @@ static vd_result vd__spv_capability(vd__reader *s, uint32_t number) {
         uint64_t feature = vd__spv_capabilities[i].feature;
         if (!vd__spv_capabilities[i].always && !(feature & info->features))
             return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V declares capability %s, which '%s' does not have%s%s", vd__spv_capabilities[i].name, info->name,
-                            feature ? " (feature " : "", feature ? vd_feature_name(feature) : "");
+                            feature ? ": feature " : "", feature ? vd_feature_name(feature) : "");
         s->out->features |= feature;
         return VD_OK;
     }
@@ -3909,7 +3916,7 @@ static vd_result vd__arg_info_check(const vd_context *ctx, const vd_kernel_desc 
     const vd_arg_info *a = &desc->args[i];
     const char *name = a->name ? a->name : "";
     if (!vd__type_ok(a->type)) return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': argument %d '%s' has %u for a type", desc->name, i, name, (unsigned)a->type);
-    if (a->kind != VD_ARG_VALUE && (a->access < VD_READ || a->access > VD_READ_WRITE))
+    if (a->kind != VD_ARG_VALUE && a->access > VD_READ_WRITE) /* 0: the kernel does not use it */
         return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': argument %d '%s' has access %u", desc->name, i, name, (unsigned)a->access);
     if (a->kind == VD_ARG_BINDING) {
         for (int j = 0; j < i; j++)
@@ -3970,6 +3977,7 @@ static vd_result vd__kernel_check(const vd_context *ctx, const vd_kernel_desc *d
 typedef struct vd__call {
     vd__kernel *kernel;
     uint32_t access_count;
+    bool split;                        /* too many groups for one launch */
     uint64_t threads[3], groups[3];
     vd__buffer *buffers[VD_MAX_ARGS];  /* by argument; NULL for values */
     vd__access accesses[VD_MAX_ARGS];
@@ -3977,8 +3985,12 @@ typedef struct vd__call {
     uint64_t values[VD_VALUE_BYTES / 8];
 } vd__call;
 
-static vd_result vd__extent_check(const vd__kernel *k, const uint64_t given[3], const char *what, uint64_t out[3]) {
+static inline vd_result vd__extent_check(const vd__kernel *k, const uint64_t given[3], const char *what, uint64_t out[3]) {
     int rank = 3;
+    if (VD__LIKELY(((given[0] - 1) | (given[1] - 1) | (given[2] - 1)) < UINT32_MAX)) { /* all of them from 1 to 2^32 - 1 */
+        for (int i = 0; i < 3; i++) out[i] = given[i];
+        return VD_OK;
+    }
     while (rank && !given[rank - 1]) rank--;
     if (!rank) return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': neither threads nor groups are given", k->name);
     for (int i = 0; i < 3; i++) {
@@ -3989,29 +4001,48 @@ static vd_result vd__extent_check(const vd__kernel *k, const uint64_t given[3], 
     return VD_OK;
 }
 
-/* Threads and groups of the whole dispatch. */
-static vd_result vd__call_extent(vd__call *c, const vd_context *ctx, const vd_dispatch_desc *desc) {
+/* Groups beyond the limit of an axis: only kernels that are told their group base can be split. */
+static vd_result vd__split_check(const vd__call *c, const vd_limits *limits) {
     const vd__kernel *k = c->kernel;
-    bool by_threads = desc->threads[0] != 0;
-    if (!by_threads && (desc->threads[1] || desc->threads[2]))
-        return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': threads are 0 x %llu x %llu", k->name, VD__U(desc->threads[1]), VD__U(desc->threads[2]));
-    vd_result r = by_threads ? vd__extent_check(k, desc->threads, "threads", c->threads) : vd__extent_check(k, desc->groups, "groups", c->groups);
-    if (r) return r;
     uint64_t pieces = 1;
     for (int i = 0; i < 3; i++) {
-        if (by_threads) c->groups[i] = c->threads[i] == 1 ? 1 : ((uint32_t)c->threads[i] - 1) / k->local_size[i] + 1;
-        else c->threads[i] = c->groups[i] * k->local_size[i];
-        if (c->threads[i] > UINT32_MAX)
-            return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': groups[%d] %llu x local size %u are more than 2^32 - 1 threads", k->name, i, VD__U(c->groups[i]), k->local_size[i]);
-        uint32_t limit = ctx->device.info.limits.max_groups[i];
-        if (VD__LIKELY(c->groups[i] <= limit)) continue;
+        if (c->groups[i] <= limits->max_groups[i]) continue;
         if (!k->base[i])
-            return vd__fail(VD_ERROR_UNSUPPORTED, "vd_dispatch '%s': %llu groups along axis %d, the device's limit is %u and the kernel cannot be split", k->name, VD__U(c->groups[i]), i,
-                            limit);
-        pieces *= (c->groups[i] + limit - 1) / limit;
+            return vd__fail(VD_ERROR_UNSUPPORTED, "vd_dispatch '%s': %llu groups along axis %d, the device's limit is %u and the kernel cannot be split", k->name,
+                            VD__U(c->groups[i]), i, (unsigned)limits->max_groups[i]);
+        pieces *= (c->groups[i] + limits->max_groups[i] - 1) / limits->max_groups[i];
     }
     if (pieces > 1u << 20) return vd__fail(VD_ERROR_UNSUPPORTED, "vd_dispatch '%s': would be split into %llu launches, the limit is %u", k->name, VD__U(pieces), 1u << 20);
     return VD_OK;
+}
+
+/* From groups to threads. */
+static vd_result vd__call_groups(vd__call *c, const vd_dispatch_desc *desc) {
+    const vd__kernel *k = c->kernel;
+    if (desc->threads[1] || desc->threads[2])
+        return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': threads are 0 x %llu x %llu", k->name, VD__U(desc->threads[1]), VD__U(desc->threads[2]));
+    vd_result r = vd__extent_check(k, desc->groups, "groups", c->groups);
+    for (int i = 0; i < 3 && !r; i++) {
+        c->threads[i] = c->groups[i] * k->local_size[i];
+        if (c->threads[i] > UINT32_MAX)
+            r = vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': groups[%d] %llu x local size %u are more than 2^32 - 1 threads", k->name, i, VD__U(c->groups[i]),
+                         (unsigned)k->local_size[i]);
+    }
+    return r;
+}
+
+/* Threads and groups of the whole dispatch. */
+static inline vd_result vd__call_extent(vd__call *c, const vd_context *ctx, const vd_dispatch_desc *desc) {
+    const vd__kernel *k = c->kernel;
+    const vd_limits *limits = &ctx->device.info.limits;
+    vd_result r = VD__LIKELY(desc->threads[0] != 0) ? vd__extent_check(k, desc->threads, "threads", c->threads) : vd__call_groups(c, desc);
+    if (VD__UNLIKELY(r)) return r;
+    for (int i = 0; i < 3 && desc->threads[0]; i++) {
+        uint32_t last = (uint32_t)c->threads[i] - 1;
+        c->groups[i] = (VD__LIKELY(k->local_shift[i] != VD__NONE) ? last >> k->local_shift[i] : last / k->local_size[i]) + (uint64_t)1;
+    }
+    c->split = c->groups[0] > limits->max_groups[0] || c->groups[1] > limits->max_groups[1] || c->groups[2] > limits->max_groups[2];
+    return VD__LIKELY(!c->split) ? VD_OK : vd__split_check(c, limits);
 }
 
 static vd_result vd__call_mismatch(const vd__kernel *k, int i, const char *is, vd_type type) {
@@ -4021,67 +4052,76 @@ static vd_result vd__call_mismatch(const vd__kernel *k, int i, const char *is, v
                     buffer ? "a buffer of " : "a value of ", vd_type_name(info->type));
 }
 
-/* Two arguments in the same memory, one of them written. */
-static vd_result vd__call_overlap(const vd__call *c, const vd_arg_info *info, const vd__storage *storage, int i) {
+/* Argument i is in the same memory as an earlier one. */
+static vd_result vd__call_overlap(const vd__call *c, const vd__storage *storage, int i) {
+    const vd_arg_info *info = &c->kernel->args[i];
     for (int j = 0; j < i; j++) {
         const vd_arg_info *other = &c->kernel->args[j];
         if (!c->buffers[j] || &c->buffers[j]->storage != storage || !((other->access | info->access) & VD_WRITE) || other->may_alias || info->may_alias) continue;
-        return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': arguments %d '%s' and %d '%s' are the same memory (buffer '%s') and one is written", c->kernel->name, j, other->name, i,
-                        info->name, c->buffers[j]->name);
+        return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': arguments %d '%s' and %d '%s' are the same memory (buffer '%s') and one is written", c->kernel->name, j,
+                        other->name, i, info->name, c->buffers[j]->name);
     }
     return VD_OK;
 }
 
-static inline vd_result vd__call_buffer(vd__call *c, vd_context *ctx, const vd_arg *arg, int i) {
+/* Why an argument is not the buffer that the kernel wants. */
+static vd_result vd__call_no_buffer(const vd__call *c, vd_context *ctx, const vd_arg *arg, int i) {
     const vd__kernel *k = c->kernel;
-    const vd_arg_info *info = &k->args[i];
-    if (VD__UNLIKELY(arg->kind != VD_ARG_BINDING && arg->kind != VD_ARG_ADDRESS))
-        return arg->kind == VD_ARG_VALUE ? vd__call_mismatch(k, i, "a value of ", arg->type) : vd__call_mismatch(k, i, "empty", 0);
-    vd__buffer *b = (vd__buffer *)(void *)vd__pool_find(&ctx->buffers, arg->bits);
-    if (VD__UNLIKELY(!b))
-        return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': argument %d '%s': the buffer %s", k->name, i, info->name, vd__pool_reason(&ctx->buffers, arg->bits));
-    if (VD__UNLIKELY(info->type != b->type && info->type && b->type)) return vd__call_mismatch(k, i, "a buffer of ", b->type);
-    if (info->kind == VD_ARG_ADDRESS) memcpy((uint8_t *)c->values + info->place, &b->storage.memory.address, 8);
-    else if (VD__UNLIKELY(b->storage.memory.size > ctx->device.info.limits.max_binding_bytes))
-        return vd__fail(VD_ERROR_UNSUPPORTED, "vd_dispatch '%s': argument %d '%s' is buffer '%s' of %llu bytes, by binding the device sees at most %llu", k->name, i, info->name, b->name,
-                        VD__U(b->size), VD__U(ctx->device.info.limits.max_binding_bytes));
-    if (k->writes && i) {
-        vd_result r = vd__call_overlap(c, info, &b->storage, i);
+    if (arg->kind == VD_ARG_VALUE) return vd__call_mismatch(k, i, "a value of ", arg->type);
+    if (arg->kind != VD_ARG_BINDING && arg->kind != VD_ARG_ADDRESS) return vd__call_mismatch(k, i, "empty", 0);
+    const vd__buffer *b = (const vd__buffer *)(void *)vd__pool_find(&ctx->buffers, arg->bits);
+    if (!b) return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': argument %d '%s': the buffer %s", k->name, i, k->args[i].name, vd__pool_reason(&ctx->buffers, arg->bits));
+    if (k->args[i].type != b->type && k->args[i].type && b->type) return vd__call_mismatch(k, i, "a buffer of ", b->type);
+    return vd__fail(VD_ERROR_UNSUPPORTED, "vd_dispatch '%s': argument %d '%s' is buffer '%s' of %llu bytes, by binding the device sees at most %llu", k->name, i,
+                    k->args[i].name, b->name, VD__U(b->size), VD__U(ctx->device.info.limits.max_binding_bytes));
+}
+
+static inline vd_result vd__call_buffer(vd__call *c, vd_context *ctx, const vd__param *p, const vd_arg *arg, int i) {
+    vd__buffer *b = arg->kind == VD_ARG_BINDING || arg->kind == VD_ARG_ADDRESS ? (vd__buffer *)(void *)vd__pool_find(&ctx->buffers, arg->bits) : NULL;
+    if (VD__UNLIKELY(!b || (p->type != b->type && p->type && b->type))) return vd__call_no_buffer(c, ctx, arg, i);
+    vd__memory *m = &b->storage.memory;
+    if (p->kind == VD_ARG_ADDRESS) memcpy((uint8_t *)c->values + p->place, &m->address, 8);
+    else {
+        if (VD__UNLIKELY(m->size > ctx->device.info.limits.max_binding_bytes)) return vd__call_no_buffer(c, ctx, arg, i);
+        vd__binding *binding = &c->bindings[p->order];
+        binding->memory = m;
+        binding->offset = 0;
+        binding->size = m->size;
+        binding->number = p->place;
+    }
+    c->buffers[i] = b;
+    for (uint32_t j = 0; j < c->access_count; j++) {
+        vd_result r = VD__LIKELY(c->accesses[j].storage != &b->storage) ? VD_OK : vd__call_overlap(c, &b->storage, i);
         if (VD__UNLIKELY(r)) return r;
     }
     vd__access *access = &c->accesses[c->access_count++];
     access->storage = &b->storage;
     access->offset = 0;
-    access->size = b->storage.memory.size;
-    access->mode = info->access;
-    c->buffers[i] = b;
+    access->size = m->size;
+    access->mode = p->access;
     return VD_OK;
 }
 
-static inline vd_result vd__call_value(vd__call *c, const vd_arg *arg, int i) {
+/* Values that are not simply four or eight bytes of the type that the kernel wants. */
+static vd_result vd__call_odd_value(vd__call *c, const vd_arg *arg, int i) {
     const vd__kernel *k = c->kernel;
     const vd_arg_info *info = &k->args[i];
-    c->buffers[i] = NULL;
-    if (VD__UNLIKELY(arg->kind != VD_ARG_VALUE)) return vd__call_mismatch(k, i, arg->kind == VD_ARG_NONE ? "empty" : "a buffer", 0);
-    if (VD__UNLIKELY(arg->type != info->type && arg->type && (info->type || vd_type_size(arg->type) != info->size))) return vd__call_mismatch(k, i, "a value of ", arg->type);
-    if (VD__UNLIKELY(!arg->from && info->size > 8))
+    if (arg->kind != VD_ARG_VALUE) return vd__call_mismatch(k, i, arg->kind == VD_ARG_NONE ? "empty" : "a buffer", 0);
+    if (arg->type != info->type && arg->type && (info->type || vd_type_size(arg->type) != info->size)) return vd__call_mismatch(k, i, "a value of ", arg->type);
+    if (!arg->from && info->size > 8)
         return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': argument %d '%s' has %u bytes, which vd_value passes from host memory", k->name, i, info->name, (unsigned)info->size);
-    uint8_t *to = (uint8_t *)c->values + info->place;
-    if (arg->from) memcpy(to, arg->from, info->size);
-    else if (info->size == 4) memcpy(to, &arg->bits, 4);
-    else memcpy(to, &arg->bits, info->size);
+    memcpy((uint8_t *)c->values + info->place, arg->from ? arg->from : &arg->bits, info->size);
     return VD_OK;
 }
 
-static void vd__call_bindings(vd__call *c) {
-    for (uint32_t i = 0; i < c->kernel->binding_count; i++) {
-        uint32_t arg = c->kernel->bindings[i];
-        vd__binding *b = &c->bindings[i];
-        b->memory = &c->buffers[arg]->storage.memory;
-        b->offset = 0;
-        b->size = b->memory->size;
-        b->number = c->kernel->args[arg].place;
-    }
+static inline vd_result vd__call_value(vd__call *c, const vd__param *p, const vd_arg *arg, int i) {
+    uint8_t *to = (uint8_t *)c->values + p->place;
+    c->buffers[i] = NULL;
+    if (VD__UNLIKELY(arg->kind != VD_ARG_VALUE || arg->type != p->type || arg->from)) return vd__call_odd_value(c, arg, i);
+    if (VD__LIKELY(p->size == 4)) memcpy(to, &arg->bits, 4);
+    else if (p->size == 8) memcpy(to, &arg->bits, 8);
+    else return vd__call_odd_value(c, arg, i);
+    return VD_OK;
 }
 
 /* Hidden values, but for the group base, which differs from launch to launch. */
@@ -4104,7 +4144,7 @@ static void vd__call_hidden(vd__call *c) {
 }
 
 /* Looks up kernel and arguments of a dispatch and fills in the block of values. */
-static vd_result vd__call_resolve(vd__call *c, vd_context *ctx, const vd_dispatch_desc *desc) {
+static inline vd_result vd__call_resolve(vd__call *c, vd_context *ctx, const vd_dispatch_desc *desc) {
     vd__kernel *k = vd__kernel_find(ctx, desc->kernel, "vd_dispatch");
     if (VD__UNLIKELY(!k)) return VD_ERROR_INVALID;
     c->kernel = k;
@@ -4114,12 +4154,12 @@ static vd_result vd__call_resolve(vd__call *c, vd_context *ctx, const vd_dispatc
                         k->arg_count);
     vd_result r = vd__call_extent(c, ctx, desc);
     if (VD__UNLIKELY(r)) return r;
-    memset(c->values, 0, k->value_bytes);
+    if (k->gaps) memset(c->values, 0, k->value_bytes);
     for (int i = 0; i < k->arg_count; i++) {
-        r = k->args[i].kind == VD_ARG_VALUE ? vd__call_value(c, &desc->args[i], i) : vd__call_buffer(c, ctx, &desc->args[i], i);
+        const vd__param *p = &k->params[i];
+        r = p->kind == VD_ARG_VALUE ? vd__call_value(c, p, &desc->args[i], i) : vd__call_buffer(c, ctx, p, &desc->args[i], i);
         if (VD__UNLIKELY(r)) return r;
     }
-    vd__call_bindings(c);
     vd__call_hidden(c);
     return VD_OK;
 }
@@ -4161,7 +4201,7 @@ static inline bool vd__ranges_meet(const vd__range *ranges, uint32_t count, uint
 }
 
 /* Joins a range that touches another with it; where there are too many, with the one that grows least. That may find conflicts that are none, and never misses one. */
-static void vd__ranges_add(vd__range *ranges, uint32_t *count, uint64_t begin, uint64_t end) {
+static void vd__ranges_join(vd__range *ranges, uint32_t *count, uint64_t begin, uint64_t end) {
     uint32_t best = 0;
     uint64_t best_growth = UINT64_MAX;
     for (uint32_t i = 0; i < *count; i++) {
@@ -4183,6 +4223,16 @@ static void vd__ranges_add(vd__range *ranges, uint32_t *count, uint64_t begin, u
     if (end > ranges[best].end) ranges[best].end = end;
 }
 
+static inline void vd__ranges_add(vd__range *ranges, uint32_t *count, uint64_t begin, uint64_t end) {
+    if (*count) {
+        vd__ranges_join(ranges, count, begin, end);
+        return;
+    }
+    ranges[0].begin = begin;
+    ranges[0].end = end;
+    *count = 1;
+}
+
 /* Whether a command with these accesses has to wait for what was done since the last barrier. */
 static inline bool vd__hazards_conflict(const vd__hazards *h, const vd__access *accesses, uint32_t count) {
     if (!h->count) return h->lost_count;
@@ -4199,16 +4249,17 @@ static inline bool vd__hazards_conflict(const vd__hazards *h, const vd__access *
 
 /* An item for a memory, or NULL when the host has no memory for one. */
 static inline vd__touched *vd__hazards_item(vd__hazards *h, uint32_t serial) {
-    vd__touched *t = vd__hazards_find(h, serial);
-    if (t) return t;
+    vd__map_slot *place = vd__map_place(&h->map, serial);
+    if (place->epoch == h->map.epoch) return &h->items[place->value];
     if (VD__UNLIKELY(h->count == h->capacity)) {
         void *items = h->items;
         bool ok = vd__map_reserve(h->allocator, &h->map, h->count + 1) && vd__array_reserve(h->allocator, &items, &h->capacity, h->count + 1, sizeof(vd__touched));
         h->items = (vd__touched *)items;
         if (!ok) return NULL;
+        place = vd__map_place(&h->map, serial);
     }
-    vd__map_put(&h->map, serial, h->count);
-    t = &h->items[h->count++];
+    vd__map_put(&h->map, place, serial, h->count);
+    vd__touched *t = &h->items[h->count++];
     t->serial = serial;
     t->read_count = t->write_count = 0;
     return t;
@@ -4797,7 +4848,7 @@ static vd_result vd__list_use(vd_list *l, const vd__access *a) {
         l->uses = (vd__use *)uses;
         if (!ok) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory for the buffers of a list");
         i = l->use_count++;
-        vd__map_put(&l->use_map, a->storage->memory.serial, i);
+        vd__map_put(&l->use_map, vd__map_place(&l->use_map, a->storage->memory.serial), a->storage->memory.serial, i);
         l->uses[i].storage = a->storage;
         l->uses[i].written = false;
     }
@@ -5264,7 +5315,6 @@ static vd_result vd__record_split(vd_list *l, vd__call *c, vd__launch *launch) {
 
 static vd_result vd__dispatch(vd_list *l, const vd_dispatch_desc *desc) {
     vd_context *ctx = l->ctx;
-    const uint32_t *limit = ctx->device.info.limits.max_groups;
     vd__call c;
     vd__launch launch;
     vd_result r = vd__call_resolve(&c, ctx, desc);
@@ -5272,7 +5322,7 @@ static vd_result vd__dispatch(vd_list *l, const vd_dispatch_desc *desc) {
     r = vd__list_command(l, c.accesses, c.access_count, VD__STAGE_COMPUTE);
     if (VD__UNLIKELY(r)) return r;
     vd__call_launch(&c, &launch);
-    if (VD__LIKELY(c.groups[0] <= limit[0] && c.groups[1] <= limit[1] && c.groups[2] <= limit[2]))
+    if (VD__LIKELY(!c.split))
         r = ctx->driver.backend->record_launch(&ctx->device, &l->recording->commands, &launch);
     else r = vd__record_split(l, &c, &launch);
     if (VD__UNLIKELY(r)) return vd__fail_within(r, "vd_dispatch '%s'", c.kernel->name);
@@ -5697,16 +5747,16 @@ VD_API vd_result vd_buffer_read(vd_context *ctx, vd_buffer buffer, uint64_t offs
 
 /* Copies into the kernel what the desc points to: one allocation for all of it. */
 static vd_result vd__kernel_keep(vd_context *ctx, vd__kernel *k, const vd_kernel_desc *desc) {
-    size_t args = (size_t)desc->arg_count * sizeof(vd_arg_info), hidden = (size_t)desc->hidden_count * sizeof(vd_hidden_info), order = (size_t)desc->arg_count * sizeof(uint32_t);
+    size_t args = (size_t)desc->arg_count * sizeof(vd_arg_info), hidden = (size_t)desc->hidden_count * sizeof(vd_hidden_info), params = (size_t)desc->arg_count * sizeof(vd__param);
     size_t text = strlen(desc->name) + 1;
     for (int i = 0; i < desc->arg_count; i++) text += strlen(desc->args[i].name ? desc->args[i].name : "") + 1;
-    uint8_t *at = (uint8_t *)vd__alloc(&ctx->host.allocator, args + hidden + order + text);
+    uint8_t *at = (uint8_t *)vd__alloc(&ctx->host.allocator, args + hidden + params + text);
     if (!at) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "vd_kernel_create '%s': no host memory", desc->name);
     k->arena = at;
     k->args = (vd_arg_info *)(void *)at;
     k->hidden = (vd_hidden_info *)(void *)(at + args);
-    k->bindings = (uint32_t *)(void *)(at + args + hidden);
-    char *names = (char *)at + args + hidden + order;
+    k->params = (vd__param *)(void *)(at + args + hidden);
+    char *names = (char *)at + args + hidden + params;
     if (args) memcpy(k->args, desc->args, args);
     if (hidden) memcpy(k->hidden, desc->hidden, hidden);
     for (int i = -1; i < desc->arg_count; i++) {
@@ -5727,16 +5777,24 @@ static void vd__kernel_fill(vd__kernel *k, const vd_kernel_desc *desc) {
     k->shared_bytes = desc->shared_bytes;
     k->features = desc->features;
     memcpy(k->local_size, desc->local_size, sizeof k->local_size);
+    uint32_t covered = 4 * (uint32_t)k->hidden_count;
     for (int i = 0; i < k->arg_count; i++) {
         const vd_arg_info *a = &k->args[i];
-        if (a->kind != VD_ARG_VALUE && (a->access & VD_WRITE) && !a->may_alias) k->writes = true;
-        if (a->kind != VD_ARG_BINDING) continue;
-        uint32_t at = k->binding_count++;
-        for (; at && k->args[k->bindings[at - 1]].place > a->place; at--) k->bindings[at] = k->bindings[at - 1];
-        k->bindings[at] = (uint32_t)i;
+        vd__param *p = &k->params[i];
+        p->kind = (uint8_t)a->kind;
+        p->access = (uint8_t)a->access;
+        p->type = a->type;
+        p->place = a->place;
+        p->size = a->size;
+        p->order = 0;
+        for (int j = 0; j < k->arg_count; j++) p->order = (uint8_t)(p->order + (k->args[j].kind == VD_ARG_BINDING && k->args[j].place < a->place));
+        if (a->kind == VD_ARG_BINDING) k->binding_count++;
+        else covered += a->size;
     }
     for (int i = 0; i < k->hidden_count; i++)
         if (k->hidden[i].kind == VD_HIDDEN_GROUP_BASE) k->base[k->hidden[i].axis] = true;
+    for (int i = 0; i < 3; i++) k->local_shift[i] = k->local_size[i] & (k->local_size[i] - 1) ? VD__NONE : vd__log2(k->local_size[i]);
+    k->gaps = covered != k->value_bytes;
 }
 
 static vd_result vd__kernel_add(vd_context *ctx, const vd_kernel_desc *desc, vd_kernel *out) {
@@ -6036,6 +6094,11 @@ VD_API vd_result vd_wait_idle(vd_context *ctx) {
 // >>end
 #endif /* VKDISPATCH_IMPLEMENTED */
 #endif /* VKDISPATCH_IMPLEMENTATION */
+
+/* The room `glue` of vkdispatch_codegen.h needs both implementations; where that header came first, it is made now. */
+#if defined(VKDISPATCH_IMPLEMENTED) && defined(VKDISPATCH_CODEGEN_IMPLEMENTED) && !defined(VKDISPATCH_GLUE_IMPLEMENTED)
+#include "vkdispatch_codegen.h"
+#endif
 /*
 MIT License
 

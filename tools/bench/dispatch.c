@@ -16,7 +16,7 @@
 
 #include "tools/bench/bench.h"
 
-enum { THREADS = 64, WORDS = 16384, CHAIN = 1000, RUN = 500, TRIPS = 40, SLICE = 256, RECORD_ROUNDS = 41, CHAIN_ROUNDS = 15, TRIP_ROUNDS = 21 };
+enum { THREADS = 64, WORDS = 16384, CHAIN = 1000, GATHERED = 500, TRIPS = 40, SLICE = 256, RECORD_ROUNDS = 41, CHAIN_ROUNDS = 15, TRIP_ROUNDS = 21 };
 
 static void die(const char *what, int code) {
     fprintf(stderr, "bench-dispatch: %s (%d): %s\n", what, code, vd_error_text());
@@ -150,9 +150,9 @@ static double ours_record_run(void *side) {
     ours *o = (ours *)side;
     NEED(vd_run(o->ctx, o->kernel, THREADS, vd_b(o->x), vd_u32(step_of(0))));
     double start = bench_busy();
-    for (int i = 1; i < RUN; i++) NEED(vd_run(o->ctx, o->kernel, THREADS, vd_b(o->x), vd_u32(step_of(i))));
-    double took = since(start, RUN - 1);
-    o->expected += chain_sum(RUN);
+    for (int i = 1; i < GATHERED; i++) NEED(vd_run(o->ctx, o->kernel, THREADS, vd_b(o->x), vd_u32(step_of(i))));
+    double took = since(start, GATHERED - 1);
+    o->expected += chain_sum(GATHERED);
     NEED(vd_wait_idle(o->ctx));
     return took;
 }
@@ -450,7 +450,7 @@ static double raw_record_timed(raw *r, int count) {
 }
 
 static double raw_record_list(void *side) { return raw_record_timed((raw *)side, CHAIN); }
-static double raw_record_run(void *side) { return raw_record_timed((raw *)side, RUN); }
+static double raw_record_run(void *side) { return raw_record_timed((raw *)side, GATHERED); }
 
 static void raw_dispatch_apart(raw *r, int i) {
     if (r->set_layout) r->vk.vkCmdBindDescriptorSets(r->commands, VK_PIPELINE_BIND_POINT_COMPUTE, r->layout, 0, 1, &r->sets[1 + i], 0, NULL);
