@@ -34,10 +34,6 @@ compilers  := $(sort $(notdir $(CC)) gcc g++ clang clang++)
 present     = $(foreach c,$(compilers),$(if $(shell command -v $c 2>/dev/null),$c))
 language    = $(if $(findstring ++,$1),$(CPP),$(C))
 driver      = $(if $(filter $1,$(notdir $(CC))),$(CC),$1)
-glslang    := -lglslang -lMachineIndependent -lGenericCodeGen -lOGLCompiler -lOSDependent -lHLSL -lSPIRV -lglslang-default-resource-limits \
-              -lSPIRV-Tools-opt -lSPIRV-Tools -lstdc++
-libraries   = $(if $(shell grep -l 'include <cmocka.h>' $1 $(dir $1)*.h 2>/dev/null),-lcmocka) \
-              $(if $(shell grep -l 'include <glslang/' $1),$(if $(wildcard /usr/include/glslang),$(glslang))) $(LDLIBS)
 keep_loaded = tests/keep_loaded.c -Wl,--export-dynamic-symbol=dlclose
 quiet      := $(if $(V),,@)
 
@@ -46,7 +42,8 @@ define link
 @mkdir -p $(@D)
 @rm -f $@
 $(if $(quiet),@echo '  $1 $(if $(findstring /sanitize/,$@),-fsanitize )$<')
-$(quiet)$(call driver,$1) -I. $(CPPFLAGS) $(call language,$1) $(WARNINGS) $2 -MMD -MP -MF $@.d $3 $< -o $@ -x none $(LDFLAGS) $(call libraries,$<)
+$(quiet)$(call driver,$1) -I. $(CPPFLAGS) $(call language,$1) $(WARNINGS) $2 -MD -MP -MF $@.d -c $< -o $@.o
+$(quiet)$(call driver,$1) $2 $3 $@.o -o $@ $(LDFLAGS) $$(tools/libraries $@.d) $(LDLIBS)
 endef
 
 define rules_for_compiler

@@ -1,6 +1,7 @@
 /* Reads a photograph, makes it grey, blurs it, finds its edges and writes them as a PNG: three kernels, on buffers that stay on the device in between.
-   cc -std=c99 -O2 -I. examples/picture.c -o build/picture -ldl -lpthread -lm && build/picture [in.jpg [out.png]]
-   Needs stb_image.h and stb_image_write.h (Debian: libstb-dev). Run it in the root of the repository, or name a picture. */
+   cc -std=c99 -O2 -I. examples/picture.c -o build/picture -ldl -lpthread -lm
+   Run: build/picture [in.jpg [out.png]], in the root of the repository unless both are given.
+   Needs stb_image.h and stb_image_write.h (Debian: libstb-dev). */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #define VKDISPATCH_IMPLEMENTATION
 #define VKDISPATCH_CODEGEN_IMPLEMENTATION
@@ -11,12 +12,9 @@
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"
 #pragma GCC diagnostic ignored "-Wsign-conversion"
-#pragma GCC diagnostic ignored "-Wunused-function"
 #endif
-#define STB_IMAGE_STATIC
 #define STB_IMAGE_IMPLEMENTATION
 #include <stb/stb_image.h>
-#define STB_IMAGE_WRITE_STATIC
 #define STB_IMAGE_WRITE_IMPLEMENTATION
 #include <stb/stb_image_write.h>
 #if defined(__GNUC__)

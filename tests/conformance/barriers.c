@@ -199,7 +199,8 @@ static const struct CMUnitTest cases[] = {
     CASE(one_between_two_writes), CASE(none_between_two_reads), CASE(one_a_link_of_a_chain), CASE(one_for_several_waits_at_the_same_point),
     CASE(interleaved_chains_share_their_barriers), CASE(none_between_copies_of_ranges_that_do_not_meet),
     CASE(one_between_copies_of_ranges_that_meet_in_a_word), CASE(one_between_fill_and_dispatch_and_copy),
-    CASE(none_where_fill_and_dispatch_do_not_meet), CASE(readers_of_every_kind_wait_once_for_the_same_write), CASE(one_between_two_lists_that_write_the_same), CASE(none_between_two_lists_that_share_nothing), CASE(immediate_work_counts_the_same),
+    CASE(none_where_fill_and_dispatch_do_not_meet), CASE(readers_of_every_kind_wait_once_for_the_same_write),
+    CASE(one_between_two_lists_that_write_the_same), CASE(none_between_two_lists_that_share_nothing), CASE(immediate_work_counts_the_same),
     CASE(barriers_are_the_same_with_bindings),
 };
 

@@ -3,10 +3,7 @@
 
 // butterfly
 layout(local_size_x = 64, local_size_y = 1, local_size_z = 1) in;
-struct f32x2 { float x, y; };
-vec2 unpack(f32x2 m) { return vec2(m.x, m.y); }
-f32x2 pack(vec2 v) { return f32x2(v.x, v.y); }
-layout(buffer_reference, std430, buffer_reference_align = 4) restrict buffer data_at { f32x2 at; };
+layout(buffer_reference, std430, buffer_reference_align = 8) restrict buffer data_at { vec2 at; };
 layout(push_constant, std430) uniform arguments {
     layout(offset = 0) data_at data;
     layout(offset = 8) uint threads_x;
@@ -17,16 +14,16 @@ void main() {
     uint v1 = gl_GlobalInvocationID.x + group_base_x * 64u;
     if (v1 < threads_x) {
         data_at v2 = data + v1 * 16u;
-        vec2 v3 = unpack(v2.at);
+        vec2 v3 = v2.at;
         float v4 = v3.x;
-        vec2 v5 = unpack(v2[8].at);
+        vec2 v5 = v2[8].at;
         float v6 = v5.x;
         float v7 = v5.y;
         float v8 = fma(v6, 1.0, -(v7 * 0.0));
         float v9 = v4 + v8;
-        vec2 v10 = unpack(v2[4].at);
+        vec2 v10 = v2[4].at;
         float v11 = v10.x;
-        vec2 v12 = unpack(v2[12].at);
+        vec2 v12 = v2[12].at;
         float v13 = v12.x;
         float v14 = v12.y;
         float v15 = fma(v13, 1.0, -(v14 * 0.0));
@@ -36,16 +33,16 @@ void main() {
         float v19 = v17 + v18;
         float v20 = fma(v16, 1.0, -(v19 * 0.0));
         float v21 = v9 + v20;
-        vec2 v22 = unpack(v2[2].at);
+        vec2 v22 = v2[2].at;
         float v23 = v22.x;
-        vec2 v24 = unpack(v2[10].at);
+        vec2 v24 = v2[10].at;
         float v25 = v24.x;
         float v26 = v24.y;
         float v27 = fma(v25, 1.0, -(v26 * 0.0));
         float v28 = v23 + v27;
-        vec2 v29 = unpack(v2[6].at);
+        vec2 v29 = v2[6].at;
         float v30 = v29.x;
-        vec2 v31 = unpack(v2[14].at);
+        vec2 v31 = v2[14].at;
         float v32 = v31.x;
         float v33 = v31.y;
         float v34 = fma(v32, 1.0, -(v33 * 0.0));
@@ -62,16 +59,16 @@ void main() {
         float v45 = v43 + v44;
         float v46 = fma(v40, 1.0, -(v45 * 0.0));
         float v47 = v21 + v46;
-        vec2 v48 = unpack(v2[1].at);
+        vec2 v48 = v2[1].at;
         float v49 = v48.x;
-        vec2 v50 = unpack(v2[9].at);
+        vec2 v50 = v2[9].at;
         float v51 = v50.x;
         float v52 = v50.y;
         float v53 = fma(v51, 1.0, -(v52 * 0.0));
         float v54 = v49 + v53;
-        vec2 v55 = unpack(v2[5].at);
+        vec2 v55 = v2[5].at;
         float v56 = v55.x;
-        vec2 v57 = unpack(v2[13].at);
+        vec2 v57 = v2[13].at;
         float v58 = v57.x;
         float v59 = v57.y;
         float v60 = fma(v58, 1.0, -(v59 * 0.0));
@@ -81,16 +78,16 @@ void main() {
         float v64 = v62 + v63;
         float v65 = fma(v61, 1.0, -(v64 * 0.0));
         float v66 = v54 + v65;
-        vec2 v67 = unpack(v2[3].at);
+        vec2 v67 = v2[3].at;
         float v68 = v67.x;
-        vec2 v69 = unpack(v2[11].at);
+        vec2 v69 = v2[11].at;
         float v70 = v69.x;
         float v71 = v69.y;
         float v72 = fma(v70, 1.0, -(v71 * 0.0));
         float v73 = v68 + v72;
-        vec2 v74 = unpack(v2[7].at);
+        vec2 v74 = v2[7].at;
         float v75 = v74.x;
-        vec2 v76 = unpack(v2[15].at);
+        vec2 v76 = v2[15].at;
         float v77 = v76.x;
         float v78 = v76.y;
         float v79 = fma(v77, 1.0, -(v78 * 0.0));
@@ -225,21 +222,21 @@ void main() {
         float v208 = fma(v206, -0.9238795, -(v207 * -0.38268343));
         float v209 = v183 - v184;
         float v210 = fma(v206, -0.38268343, v207 * -0.9238795);
-        v2.at = pack(vec2(v47 + v100, v107 + v108));
-        v2[1].at = pack(vec2(v123 + v144, v149 + v150));
-        v2[2].at = pack(vec2(v155 + v164, v167 + v168));
-        v2[3].at = pack(vec2(v173 + v182, v185 + v186));
-        v2[4].at = pack(vec2(v187 + v190, v191 + v192));
-        v2[5].at = pack(vec2(v193 + v196, v197 + v198));
-        v2[6].at = pack(vec2(v199 + v202, v203 + v204));
-        v2[7].at = pack(vec2(v205 + v208, v209 + v210));
-        v2[8].at = pack(vec2(v47 - v100, v107 - v108));
-        v2[9].at = pack(vec2(v123 - v144, v149 - v150));
-        v2[10].at = pack(vec2(v155 - v164, v167 - v168));
-        v2[11].at = pack(vec2(v173 - v182, v185 - v186));
-        v2[12].at = pack(vec2(v187 - v190, v191 - v192));
-        v2[13].at = pack(vec2(v193 - v196, v197 - v198));
-        v2[14].at = pack(vec2(v199 - v202, v203 - v204));
-        v2[15].at = pack(vec2(v205 - v208, v209 - v210));
+        v2.at = vec2(v47 + v100, v107 + v108);
+        v2[1].at = vec2(v123 + v144, v149 + v150);
+        v2[2].at = vec2(v155 + v164, v167 + v168);
+        v2[3].at = vec2(v173 + v182, v185 + v186);
+        v2[4].at = vec2(v187 + v190, v191 + v192);
+        v2[5].at = vec2(v193 + v196, v197 + v198);
+        v2[6].at = vec2(v199 + v202, v203 + v204);
+        v2[7].at = vec2(v205 + v208, v209 + v210);
+        v2[8].at = vec2(v47 - v100, v107 - v108);
+        v2[9].at = vec2(v123 - v144, v149 - v150);
+        v2[10].at = vec2(v155 - v164, v167 - v168);
+        v2[11].at = vec2(v173 - v182, v185 - v186);
+        v2[12].at = vec2(v187 - v190, v191 - v192);
+        v2[13].at = vec2(v193 - v196, v197 - v198);
+        v2[14].at = vec2(v199 - v202, v203 - v204);
+        v2[15].at = vec2(v205 - v208, v209 - v210);
     }
 }

@@ -2,10 +2,7 @@
 
 // butterfly
 layout(local_size_x = 64, local_size_y = 1, local_size_z = 1) in;
-struct f32x2 { float x, y; };
-vec2 unpack(f32x2 m) { return vec2(m.x, m.y); }
-f32x2 pack(vec2 v) { return f32x2(v.x, v.y); }
-layout(set = 0, binding = 0, std430) restrict buffer data_block { f32x2 data[]; };
+layout(set = 0, binding = 0, std430) restrict buffer data_block { vec2 data[]; };
 layout(push_constant, std430) uniform arguments {
     layout(offset = 0) uint threads_x;
     layout(offset = 4) uint group_base_x;
@@ -15,16 +12,16 @@ void main() {
     uint v1 = gl_GlobalInvocationID.x + group_base_x * 64u;
     if (v1 < threads_x) {
         uint v2 = v1 * 16u;
-        vec2 v3 = unpack(data[v2]);
+        vec2 v3 = data[v2];
         float v4 = v3.x;
-        vec2 v5 = unpack(data[v2 + 8u]);
+        vec2 v5 = data[v2 + 8u];
         float v6 = v5.x;
         float v7 = v5.y;
         float v8 = fma(v6, 1.0, -(v7 * 0.0));
         float v9 = v4 + v8;
-        vec2 v10 = unpack(data[v2 + 4u]);
+        vec2 v10 = data[v2 + 4u];
         float v11 = v10.x;
-        vec2 v12 = unpack(data[v2 + 12u]);
+        vec2 v12 = data[v2 + 12u];
         float v13 = v12.x;
         float v14 = v12.y;
         float v15 = fma(v13, 1.0, -(v14 * 0.0));
@@ -34,16 +31,16 @@ void main() {
         float v19 = v17 + v18;
         float v20 = fma(v16, 1.0, -(v19 * 0.0));
         float v21 = v9 + v20;
-        vec2 v22 = unpack(data[v2 + 2u]);
+        vec2 v22 = data[v2 + 2u];
         float v23 = v22.x;
-        vec2 v24 = unpack(data[v2 + 10u]);
+        vec2 v24 = data[v2 + 10u];
         float v25 = v24.x;
         float v26 = v24.y;
         float v27 = fma(v25, 1.0, -(v26 * 0.0));
         float v28 = v23 + v27;
-        vec2 v29 = unpack(data[v2 + 6u]);
+        vec2 v29 = data[v2 + 6u];
         float v30 = v29.x;
-        vec2 v31 = unpack(data[v2 + 14u]);
+        vec2 v31 = data[v2 + 14u];
         float v32 = v31.x;
         float v33 = v31.y;
         float v34 = fma(v32, 1.0, -(v33 * 0.0));
@@ -60,16 +57,16 @@ void main() {
         float v45 = v43 + v44;
         float v46 = fma(v40, 1.0, -(v45 * 0.0));
         float v47 = v21 + v46;
-        vec2 v48 = unpack(data[v2 + 1u]);
+        vec2 v48 = data[v2 + 1u];
         float v49 = v48.x;
-        vec2 v50 = unpack(data[v2 + 9u]);
+        vec2 v50 = data[v2 + 9u];
         float v51 = v50.x;
         float v52 = v50.y;
         float v53 = fma(v51, 1.0, -(v52 * 0.0));
         float v54 = v49 + v53;
-        vec2 v55 = unpack(data[v2 + 5u]);
+        vec2 v55 = data[v2 + 5u];
         float v56 = v55.x;
-        vec2 v57 = unpack(data[v2 + 13u]);
+        vec2 v57 = data[v2 + 13u];
         float v58 = v57.x;
         float v59 = v57.y;
         float v60 = fma(v58, 1.0, -(v59 * 0.0));
@@ -79,16 +76,16 @@ void main() {
         float v64 = v62 + v63;
         float v65 = fma(v61, 1.0, -(v64 * 0.0));
         float v66 = v54 + v65;
-        vec2 v67 = unpack(data[v2 + 3u]);
+        vec2 v67 = data[v2 + 3u];
         float v68 = v67.x;
-        vec2 v69 = unpack(data[v2 + 11u]);
+        vec2 v69 = data[v2 + 11u];
         float v70 = v69.x;
         float v71 = v69.y;
         float v72 = fma(v70, 1.0, -(v71 * 0.0));
         float v73 = v68 + v72;
-        vec2 v74 = unpack(data[v2 + 7u]);
+        vec2 v74 = data[v2 + 7u];
         float v75 = v74.x;
-        vec2 v76 = unpack(data[v2 + 15u]);
+        vec2 v76 = data[v2 + 15u];
         float v77 = v76.x;
         float v78 = v76.y;
         float v79 = fma(v77, 1.0, -(v78 * 0.0));
@@ -223,21 +220,21 @@ void main() {
         float v208 = fma(v206, -0.9238795, -(v207 * -0.38268343));
         float v209 = v183 - v184;
         float v210 = fma(v206, -0.38268343, v207 * -0.9238795);
-        data[v2] = pack(vec2(v47 + v100, v107 + v108));
-        data[v2 + 1u] = pack(vec2(v123 + v144, v149 + v150));
-        data[v2 + 2u] = pack(vec2(v155 + v164, v167 + v168));
-        data[v2 + 3u] = pack(vec2(v173 + v182, v185 + v186));
-        data[v2 + 4u] = pack(vec2(v187 + v190, v191 + v192));
-        data[v2 + 5u] = pack(vec2(v193 + v196, v197 + v198));
-        data[v2 + 6u] = pack(vec2(v199 + v202, v203 + v204));
-        data[v2 + 7u] = pack(vec2(v205 + v208, v209 + v210));
-        data[v2 + 8u] = pack(vec2(v47 - v100, v107 - v108));
-        data[v2 + 9u] = pack(vec2(v123 - v144, v149 - v150));
-        data[v2 + 10u] = pack(vec2(v155 - v164, v167 - v168));
-        data[v2 + 11u] = pack(vec2(v173 - v182, v185 - v186));
-        data[v2 + 12u] = pack(vec2(v187 - v190, v191 - v192));
-        data[v2 + 13u] = pack(vec2(v193 - v196, v197 - v198));
-        data[v2 + 14u] = pack(vec2(v199 - v202, v203 - v204));
-        data[v2 + 15u] = pack(vec2(v205 - v208, v209 - v210));
+        data[v2] = vec2(v47 + v100, v107 + v108);
+        data[v2 + 1u] = vec2(v123 + v144, v149 + v150);
+        data[v2 + 2u] = vec2(v155 + v164, v167 + v168);
+        data[v2 + 3u] = vec2(v173 + v182, v185 + v186);
+        data[v2 + 4u] = vec2(v187 + v190, v191 + v192);
+        data[v2 + 5u] = vec2(v193 + v196, v197 + v198);
+        data[v2 + 6u] = vec2(v199 + v202, v203 + v204);
+        data[v2 + 7u] = vec2(v205 + v208, v209 + v210);
+        data[v2 + 8u] = vec2(v47 - v100, v107 - v108);
+        data[v2 + 9u] = vec2(v123 - v144, v149 - v150);
+        data[v2 + 10u] = vec2(v155 - v164, v167 - v168);
+        data[v2 + 11u] = vec2(v173 - v182, v185 - v186);
+        data[v2 + 12u] = vec2(v187 - v190, v191 - v192);
+        data[v2 + 13u] = vec2(v193 - v196, v197 - v198);
+        data[v2 + 14u] = vec2(v199 - v202, v203 - v204);
+        data[v2 + 15u] = vec2(v205 - v208, v209 - v210);
     }
 }

@@ -4,9 +4,7 @@
 
 // grey
 layout(local_size_x = 16, local_size_y = 16, local_size_z = 1) in;
-struct u8x4 { uint8_t x, y, z, w; };
-u8vec4 unpack(u8x4 m) { return u8vec4(m.x, m.y, m.z, m.w); }
-layout(set = 0, binding = 0, std430) readonly restrict buffer rgba_block { u8x4 rgba[]; };
+layout(set = 0, binding = 0, std430) readonly restrict buffer rgba_block { u8vec4 rgba[]; };
 layout(set = 0, binding = 1, std430) writeonly restrict buffer grey_block { float grey[]; };
 layout(push_constant, std430) uniform arguments {
     layout(offset = 0) uint threads_x;
@@ -20,7 +18,7 @@ void main() {
     uint v2 = gl_GlobalInvocationID.y + group_base_y * 16u;
     if (v1 < threads_x && v2 < threads_y) {
         uint v3 = v2 * threads_x + v1;
-        vec4 v4 = vec4(uvec4(unpack(rgba[v3]))) * vec4(0.003921569);
+        vec4 v4 = vec4(uvec4(rgba[v3])) * vec4(0.003921569);
         precise float v5 = v4.x * 0.2126 + v4.y * 0.7152 + v4.z * 0.0722;
         grey[v3] = v5;
     }
