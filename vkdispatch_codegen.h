@@ -848,6 +848,7 @@ struct vc_kernel {
     uint32_t object_count, object_capacity, arg_count;
     uint32_t *extra;
     uint32_t extra_count, extra_capacity;
+    uint32_t recent[256];    /* constants on the tape, by a hash of their bits */
     uint32_t now;            /* open block */
     uint32_t at;             /* region that is recorded into */
     vc__arena arena;
@@ -907,8 +908,14 @@ static uint32_t vc__record_leaf(vc_kernel *k, uint32_t op, uint32_t flags, vc_ty
     return n;
 }
 
+/* A constant; one that was recorded lately is taken again, which keeps the tape short. What `recent` says of an earlier kernel finds no such constant here. */
 static uint32_t vc__record_const(vc_kernel *k, vc_type type, uint64_t bits) {
-    return vc__record_leaf(k, VC__OP_CONST, 0, type, (uint32_t)bits, (uint32_t)(bits >> 32), VC__NIL, 0);
+    uint32_t low = (uint32_t)bits, high = (uint32_t)(bits >> 32), *recent;
+    const vc__node *n;
+    recent = &k->recent[((low ^ high ^ type) * 0x9e3779b1u) >> 24];
+    n = &k->node[*recent];
+    if (*recent < k->count && n->op == VC__OP_CONST && n->a[0] == low && n->a[1] == high && n->type == type) return *recent;
+    return *recent = vc__record_leaf(k, VC__OP_CONST, 0, type, low, high, VC__NIL, 0);
 }
 
 static bool vc__push_extra(const vc_allocator *a, uint32_t **extra, uint32_t *used, uint32_t *capacity, const uint32_t *parts, uint32_t count) {
