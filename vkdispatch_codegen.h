@@ -68,9 +68,10 @@
    choose and unroll.
 
    Meaning. Every operation means the same on every target. Integers wrap. x / 0 is all ones and x % 0 is x; the least integer / -1 is itself. Shift counts
-   are taken modulo the width. float to int saturates, NaN gives 0. min and max give the other operand if one is NaN. mod(x, y) is x - y * floor(x / y). pow(x
-   < 0, y) is NaN. Nothing is contracted behind your back; vc_fma is one or two roundings, as the device has it. Subnormal numbers may be flushed to zero.
-   `fast` in the desc allows the compiler everything. Bool in memory is a u32, 0 or 1. Vectors in memory are packed as C arrays of their elements.
+   are taken modulo the width. float to int saturates, NaN gives 0. min and max give the other operand if one is NaN. mod(x, y) is x - y * floor(x / y), and
+   rem of floats x - y * trunc(x / y), each step rounded. pow(x < 0, y) is NaN. Nothing is contracted behind your back; vc_fma is one or two roundings, as
+   the device has it. Subnormal numbers may be flushed to zero. `fast` in the desc allows the compiler everything. Bool in memory is a u32, 0 or 1. Vectors
+   in memory are packed as C arrays of their elements.
 
    Errors: the first one is kept, everything after it is harmless; vc_error tells it, vc_spirv and vc_source then give NULL.
 
@@ -257,7 +258,7 @@ VC_API vc_val vc_add(vc_val a, vc_val b);                       /* n */
 VC_API vc_val vc_sub(vc_val a, vc_val b);                       /* n */
 VC_API vc_val vc_mul(vc_val a, vc_val b);                       /* n */
 VC_API vc_val vc_div(vc_val a, vc_val b);                       /* n; integers toward zero */
-VC_API vc_val vc_rem(vc_val a, vc_val b);                       /* n; sign of a, as C's % and fmod */
+VC_API vc_val vc_rem(vc_val a, vc_val b);                       /* n; sign of a, as C's %; of floats a - b * trunc(a / b) */
 VC_API vc_val vc_mod(vc_val a, vc_val b);                       /* n; sign of b: a - b * floor(a / b) */
 VC_API vc_val vc_fma(vc_val a, vc_val b, vc_val c);             /* n; a * b + c */
 VC_API vc_val vc_abs(vc_val a);                                 /* n */
@@ -3011,35 +3012,44 @@ static void vc__text_number(vc_kernel *k, vc__text *t, uint64_t x) {
    Buffers are StorageBuffer bindings, or pointers made from addresses in the block of values; the block is declared as 32-bit words, loaded once at entry.
    Signed zeros, infinities and NaN are kept by drivers as they keep them for GLSL; SPV_KHR_float_controls is not asked for. */
 
-enum { VC__SECTION_NAMES, VC__SECTION_NOTES, VC__SECTION_GLOBALS, VC__SECTION_LOCALS, VC__SECTION_BODY, VC__SECTION_INTERFACE, VC__SECTION_FRAMES, VC__SECTIONS };
+enum {
+    VC__SECTION_NAMES, VC__SECTION_NOTES, VC__SECTION_GLOBALS, VC__SECTION_LOCALS, VC__SECTION_BODY, /* printed one behind the other */
+    VC__SECTION_INTERFACE, VC__SECTION_FRAMES, VC__SECTIONS
+};
 
 /* The numbers we use, named as in the specification; a test compares them with the registry's header. */
 enum {
     VC__OpName = 5, VC__OpExtension = 10, VC__OpExtInstImport = 11, VC__OpExtInst = 12, VC__OpMemoryModel = 14, VC__OpEntryPoint = 15, VC__OpExecutionMode = 16,
     VC__OpCapability = 17, VC__OpTypeVoid = 19, VC__OpTypeBool = 20, VC__OpTypeInt = 21, VC__OpTypeFloat = 22, VC__OpTypeVector = 23, VC__OpTypeArray = 28,
     VC__OpTypeRuntimeArray = 29, VC__OpTypeStruct = 30, VC__OpTypePointer = 32, VC__OpTypeFunction = 33, VC__OpConstantTrue = 41, VC__OpConstantFalse = 42,
-    VC__OpConstant = 43, VC__OpConstantComposite = 44, VC__OpConstantNull = 46, VC__OpFunction = 54, VC__OpFunctionEnd = 56, VC__OpVariable = 59, VC__OpLoad = 61,
-    VC__OpStore = 62, VC__OpAccessChain = 65, VC__OpDecorate = 71, VC__OpMemberDecorate = 72, VC__OpCompositeConstruct = 80, VC__OpCompositeExtract = 81,
-    VC__OpCopyObject = 83, VC__OpConvertFToU = 109, VC__OpConvertFToS = 110, VC__OpConvertSToF = 111, VC__OpConvertUToF = 112, VC__OpUConvert = 113,
-    VC__OpSConvert = 114, VC__OpFConvert = 115, VC__OpConvertUToPtr = 120, VC__OpBitcast = 124, VC__OpIAdd = 128, VC__OpIMul = 132, VC__OpSelect = 169,
-    VC__OpINotEqual = 171, VC__OpULessThan = 176, VC__OpSLessThan = 177, VC__OpShiftRightLogical = 194, VC__OpShiftLeftLogical = 196,
+    VC__OpConstant = 43, VC__OpConstantComposite = 44, VC__OpConstantNull = 46, VC__OpFunction = 54, VC__OpFunctionEnd = 56, VC__OpVariable = 59,
+    VC__OpLoad = 61, VC__OpStore = 62, VC__OpAccessChain = 65, VC__OpDecorate = 71, VC__OpMemberDecorate = 72, VC__OpCompositeConstruct = 80,
+    VC__OpCompositeExtract = 81, VC__OpCopyObject = 83, VC__OpConvertFToU = 109, VC__OpConvertFToS = 110, VC__OpConvertSToF = 111, VC__OpConvertUToF = 112,
+    VC__OpUConvert = 113, VC__OpSConvert = 114, VC__OpFConvert = 115, VC__OpConvertUToPtr = 120, VC__OpBitcast = 124, VC__OpIAdd = 128, VC__OpIMul = 132,
+    VC__OpSelect = 169, VC__OpINotEqual = 171, VC__OpULessThan = 176, VC__OpSLessThan = 177, VC__OpShiftRightLogical = 194, VC__OpShiftLeftLogical = 196,
     VC__OpControlBarrier = 224, VC__OpPhi = 245, VC__OpLoopMerge = 246, VC__OpSelectionMerge = 247, VC__OpLabel = 248, VC__OpBranch = 249,
     VC__OpBranchConditional = 250, VC__OpSwitch = 251, VC__OpReturn = 253
 };
-enum { VC__DecorationBlock = 2, VC__DecorationArrayStride = 6, VC__DecorationBuiltIn = 11, VC__DecorationRestrict = 19, VC__DecorationNonWritable = 24,
-       VC__DecorationNonReadable = 25, VC__DecorationBinding = 33, VC__DecorationDescriptorSet = 34, VC__DecorationOffset = 35, VC__DecorationNoContraction = 42 };
+enum {
+    VC__DecorationBlock = 2, VC__DecorationArrayStride = 6, VC__DecorationBuiltIn = 11, VC__DecorationRestrict = 19, VC__DecorationNonWritable = 24,
+    VC__DecorationNonReadable = 25, VC__DecorationBinding = 33, VC__DecorationDescriptorSet = 34, VC__DecorationOffset = 35, VC__DecorationNoContraction = 42
+};
 
 /* Storage classes, and in which order our tables have them. */
 enum { VC__CLASS_INPUT, VC__CLASS_WORKGROUP, VC__CLASS_PRIVATE, VC__CLASS_FUNCTION, VC__CLASS_PUSH, VC__CLASS_BUFFER, VC__CLASS_ADDRESS, VC__CLASSES };
 static const uint32_t vc__spirv_class[VC__CLASSES] = { 1, 4, 6, 7, 9, 12, 5349 };
 
 /* Capabilities, in the order in which they are printed. */
-enum { VC__CAP_F16 = 1, VC__CAP_F64 = 2, VC__CAP_I64 = 4, VC__CAP_I16 = 8, VC__CAP_I8 = 16, VC__CAP_STORAGE_16 = 32, VC__CAP_STORAGE_8 = 64, VC__CAP_ADDRESS = 128 };
+enum {
+    VC__CAP_F16 = 1, VC__CAP_F64 = 2, VC__CAP_I64 = 4, VC__CAP_I16 = 8, VC__CAP_I8 = 16, VC__CAP_STORAGE_16 = 32, VC__CAP_STORAGE_8 = 64, VC__CAP_ADDRESS = 128
+};
 static const uint32_t vc__spirv_caps[8] = { 9, 10, 11, 22, 39, 4433, 4448, 5347 };
 static const uint8_t vc__spirv_feature_cap[8] = { /* by VC_FEATURE_ bit */
     VC__CAP_F16, VC__CAP_F64, VC__CAP_I8, VC__CAP_I16, VC__CAP_I64, VC__CAP_STORAGE_8, VC__CAP_STORAGE_16, VC__CAP_ADDRESS
 };
-static const uint8_t vc__spirv_kind_cap[16] = { 0, 0, VC__CAP_I8, VC__CAP_I16, 0, VC__CAP_I64, VC__CAP_I8, VC__CAP_I16, 0, VC__CAP_I64, VC__CAP_F16, 0, VC__CAP_F64, 0, 0, 0 };
+static const uint8_t vc__spirv_kind_cap[16] = { /* what arithmetic on a kind takes */
+    0, 0, VC__CAP_I8, VC__CAP_I16, 0, VC__CAP_I64, VC__CAP_I8, VC__CAP_I16, 0, VC__CAP_I64, VC__CAP_F16, 0, VC__CAP_F64, 0, 0, 0
+};
 
 typedef struct vc__frame { /* an open block */
     uint32_t op;
@@ -3175,7 +3185,7 @@ static void vc__spirv_constant(vc__spirv *s, uint32_t kind, uint64_t bits, uint3
     uint32_t type = vc__spirv_type(s, kind), width = vc__bits(kind);
     if (kind == VC_BOOL) vc__put2(s, VC__SECTION_GLOBALS, bits ? VC__OpConstantTrue : VC__OpConstantFalse, type, id);
     else if (width == 64) vc__put4(s, VC__SECTION_GLOBALS, VC__OpConstant, type, id, (uint32_t)bits, (uint32_t)(bits >> 32));
-    else vc__put3(s, VC__SECTION_GLOBALS, VC__OpConstant, type, id, (uint32_t)vc__widen(kind, bits & vc__ones(width))); /* small signed ones fill a word with their sign */
+    else vc__put3(s, VC__SECTION_GLOBALS, VC__OpConstant, type, id, (uint32_t)vc__widen(kind, bits & vc__ones(width))); /* the sign fills the word */
 }
 
 /* The same value may be declared more than once, which is harmless. */
@@ -3962,7 +3972,6 @@ static bool vc__spirv_tables(vc__spirv *s) {
 }
 
 static bool vc__spirv_print(vc_kernel *k, const vc__listing *l) {
-    static const uint8_t of_feature[] = { VC__CAP_F16, VC__CAP_F64, VC__CAP_I8, VC__CAP_I16, VC__CAP_I64, VC__CAP_STORAGE_8, VC__CAP_STORAGE_16 };
     vc__spirv s;
     uint32_t i, version = k->desc.machine.spirv_version;
     version = version < 0x10300u ? 0x10300u : version > 0x10600u ? 0x10600u : version;
@@ -3973,7 +3982,6 @@ static bool vc__spirv_print(vc_kernel *k, const vc__listing *l) {
     for (i = 0; i < VC__SECTIONS; i++) s.section[i].count = 0;
     for (i = 0; i < 8; i++) if (l->info.features >> i & 1) s.caps |= vc__spirv_feature_cap[i];
     s.bound = l->count + 1;
-    for (i = 0; i < sizeof of_feature; i++) if (l->info.features >> i & 1) s.caps |= of_feature[i];
     s.glsl = vc__new_id(&s);
     s.main = vc__new_id(&s);
     if (!vc__spirv_tables(&s)) return false;
@@ -5483,6 +5491,7 @@ static bool vc__build(vc_kernel *k, vc_target target, vc_buffers buffers) {
     if (target == VC_TARGET_NONE) return true;
     k->words = f->words;
     k->text = f->text;
+    if (target == VC_TARGET_SPIRV) k->words.count = 0; else k->text.length = 0; /* the other one may be printed already, and stays */
     ok = target == VC_TARGET_SPIRV ? vc__spirv_print(k, &l) : vc__glsl_print(k, &l);
     f->words = k->words;
     f->text = k->text;
@@ -6105,7 +6114,7 @@ VC_API vc_val vc_groups(vc_kernel *k, uint32_t axis) { return vc__hidden(k, "vc_
 VC_API vc_val vc_local_size(vc_kernel *k, uint32_t axis) {
     if (!vc__ready(k)) return vc__no_value();
     if (axis > 2) { vc__refuse(k, "vc_local_size", "axis %u; it takes 0 to 2", axis); return vc__no_value(); }
-    return vc_u32(k->desc.local_size[axis]);
+    return vc_const(k, vc_u32(k->desc.local_size[axis]));
 }
 
 VC_API vc_val vc_group_id(vc_kernel *k, uint32_t axis) {
@@ -6123,7 +6132,8 @@ VC_API vc_val vc_global_id(vc_kernel *k, uint32_t axis) {
 VC_API vc_val vc_length(vc_ref buffer) {
     const vc__object *o = vc__ready(buffer.of) ? vc__object_of(buffer.of, "vc_length", &buffer) : NULL;
     if (!o) return vc__no_value();
-    return o->op == VC__OP_BUFFER ? vc__hidden(buffer.of, "vc_length", VC_HIDDEN_LENGTH, buffer.of->node[buffer.memory].x, 0) : vc_u32(o->count);
+    return o->op == VC__OP_BUFFER ? vc__hidden(buffer.of, "vc_length", VC_HIDDEN_LENGTH, buffer.of->node[buffer.memory].x, 0)
+                                  : vc_const(buffer.of, vc_u32(o->count));
 }
 
 VC_API vc_val vc_shape(vc_ref buffer, uint32_t axis) {
@@ -6472,7 +6482,7 @@ VC_API struct vd_kernel vd_kernel_build(struct vd_context *ctx, vc_kernel *k) {
     char *room;
     size_t arg_bytes;
     if (!d) { vd_error_set(VD_ERROR_INVALID, "vd_kernel_build: no context"); return kernel; }
-    if (form == VC_BUFFERS_DEFAULT) form = d->features & VD_FEATURE_ADDRESS ? VC_BUFFERS_ADDRESS : VC_BUFFERS_BINDING;
+    if (form == VC_BUFFERS_DEFAULT) form = ~d->features & VC__ADDRESS_NEEDS ? VC_BUFFERS_BINDING : VC_BUFFERS_ADDRESS;
     if (k && !k->desc.buffers && k->desc.machine.lacks & VC__ADDRESS_NEEDS) form = VC_BUFFERS_BINDING;
     if (!k || !vc__build(k, VC_TARGET_SPIRV, form)) { vd_error_set(VD_ERROR_INVALID, "vd_kernel_build: %s", vc_error(k)); return kernel; }
     if (!vc__check_device(&k->form[form].info, d)) return kernel;

@@ -227,10 +227,14 @@ static void blocks(void **state) {
     }
     fails(r, "VC_CASE in kernel 'saxpy': 1 is there already");
     r = begin(NULL);
-    VC_SWITCH(r.k, r.n) { VC_CASE(r.k, -1) { vc_store(r.y, vc_u32(0), r.a); } }
+    VC_SWITCH(r.k, r.n) {
+        VC_CASE(r.k, -1) { vc_store(r.y, vc_u32(0), r.a); }
+    }
     fails(r, "VC_CASE in kernel 'saxpy': -1, which u32 cannot hold");
     r = begin(NULL);
-    VC_SWITCH(r.k, r.a) { VC_CASE(r.k, -1) { vc_store(r.y, vc_u32(0), r.a); } }
+    VC_SWITCH(r.k, r.a) {
+        VC_CASE(r.k, -1) { vc_store(r.y, vc_u32(0), r.a); }
+    }
     fails(r, "VC_SWITCH in kernel 'saxpy': the value 'a' is f32; it takes a scalar integer");
     r = begin(NULL);
     vc_break_if(r.k, vc_bool(true));
@@ -245,7 +249,9 @@ static void blocks(void **state) {
     VC_FOR_STEP(r.k, i, vc_u32(0), r.n, vc_param(r.k, "s", VC_I64)) { vc_store(r.y, i, r.a); }
     fails(r, "VC_FOR_STEP in kernel 'saxpy': the step 's' is i64; it takes an integer as wide as u32");
     r = begin(NULL);
-    VC_LOOP(r.k) { VC_IF(r.k, vc_lt(r.a, vc_f32(0))) { if (r.k) break; } }
+    VC_LOOP(r.k) {
+        VC_IF(r.k, vc_lt(r.a, vc_f32(0))) { if (r.k) break; }
+    }
     assert_string_equal(vc_error(r.k), "kernel 'saxpy': VC_LOOP, opened as statement 1, was not closed: it or a block inside it was left by C's own break, continue, "
                                        "goto or return");
     assert_null(vc_spirv(r.k, NULL));
@@ -344,7 +350,10 @@ static void no_kernel(void **state) {
     assert_string_equal(vc_error(NULL), "vc_begin: out of host memory");
     none = vc_buffer(NULL, "x", VC_F32, VC_READ);
     VC_EACH(NULL, i) { vc_store(none, i, vc_load(none, i)); }
-    VC_SWITCH(NULL, never) { VC_CASE(NULL, 1) { vc_barrier(NULL); } VC_DEFAULT(NULL) { vc_return_if(NULL, never); } }
+    VC_SWITCH(NULL, never) {
+        VC_CASE(NULL, 1) { vc_barrier(NULL); }
+        VC_DEFAULT(NULL) { vc_return_if(NULL, never); }
+    }
     VC_IF(NULL, never) { vc_set(none, never); } VC_ELSE(NULL) { vc_break_if(NULL, never); }
     vc_add(vc_global_id(NULL, 0), vc_length(none));
     assert_int_equal(vc_typeof(never), VC_NONE);

@@ -1,0 +1,303 @@
+/* Barriers: how many stand in named situations, and in random streams whether one stands between any two commands that conflict. */
+#include "unit.h"
+
+/* ---- a backend that writes down what reaches the queue ---- */
+
+typedef struct touch { uint32_t serial, mode; uint64_t begin, end; } touch;
+typedef struct command { uint32_t from, to, stage, count; touch touches[2]; } command; /* stage 0: a barrier */
+typedef struct stream { uint64_t key; uint32_t count; command commands[4096]; } stream;
+
+static stream recordings[256], queue_stream;
+static uint32_t recording_count;
+
+static stream *recording_of(const vd__commands *c) {
+    for (uint32_t i = 0; i < recording_count; i++)
+        if (recordings[i].key == c->native[0]) return &recordings[i];
+    assert_true(recording_count < VD__COUNT(recordings));
+    recordings[recording_count].key = c->native[0];
+    return &recordings[recording_count++];
+}
+
+static command *next_command(const vd__commands *c, uint32_t stage) {
+    stream *s = recording_of(c);
+    assert_true(s->count < VD__COUNT(s->commands));
+    command *k = &s->commands[s->count++];
+    memset(k, 0, sizeof *k);
+    k->stage = stage;
+    return k;
+}
+
+static void add_touch(command *k, const vd__memory *m, uint32_t mode, uint64_t offset, uint64_t size) {
+    touch t = { m->serial, mode, offset, offset + size };
+    k->touches[k->count++] = t;
+}
+
+static vd_result spy_begin(vd__device *dev, vd__commands *c) {
+    recording_of(c)->count = 0;
+    return vd__dummy_commands_begin(dev, c);
+}
+
+static void spy_barrier(vd__device *dev, vd__commands *c, uint32_t from, uint32_t to) {
+    (void)dev;
+    command *k = next_command(c, 0);
+    k->from = from;
+    k->to = to;
+}
+
+static vd_result spy_launch(vd__device *dev, vd__commands *c, const vd__launch *launch) {
+    (void)dev;
+    command *k = next_command(c, VD__STAGE_COMPUTE);
+    for (uint32_t i = 0; i < launch->binding_count; i++)
+        add_touch(k, launch->bindings[i].memory, launch->bindings[i].number ? VD_READ_WRITE : VD_READ, launch->bindings[i].offset, launch->bindings[i].size);
+    return VD_OK;
+}
+
+static void spy_copy(vd__device *dev, vd__commands *c, const vd__memory *to, const vd__memory *from, const vd__copy_range *ranges, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        command *k = next_command(c, VD__STAGE_TRANSFER);
+        if (!to->mapped) add_touch(k, to, VD_WRITE, ranges[i].to, ranges[i].size);
+        if (!from->mapped) add_touch(k, from, VD_READ, ranges[i].from, ranges[i].size);
+    }
+    vd__dummy_record_copy(dev, c, to, from, ranges, count);
+}
+
+static void spy_fill(vd__device *dev, vd__commands *c, const vd__memory *to, uint64_t offset, uint64_t size, uint32_t word) {
+    add_touch(next_command(c, VD__STAGE_TRANSFER), to, VD_WRITE, offset, size);
+    vd__dummy_record_fill(dev, c, to, offset, size, word);
+}
+
+static vd_result spy_submit(vd__device *dev, uint32_t queue, const vd__commands *c, uint64_t value) {
+    const stream *s = c ? recording_of(c) : NULL;
+    for (uint32_t i = 0; s && i < s->count; i++) {
+        assert_true(queue_stream.count < VD__COUNT(queue_stream.commands));
+        queue_stream.commands[queue_stream.count++] = s->commands[i];
+    }
+    return vd__dummy_queue_submit(dev, queue, c, value);
+}
+
+static vd_context *spied_context(void) {
+    static vd__backend spy;
+    vd_context *ctx = unit_context(NULL);
+    spy = vd__backend_dummy;
+    spy.commands_begin = spy_begin;
+    spy.record_barrier = spy_barrier;
+    spy.record_launch = spy_launch;
+    spy.record_copy = spy_copy;
+    spy.record_fill = spy_fill;
+    spy.queue_submit = spy_submit;
+    ctx->driver.backend = &spy;
+    recording_count = 0;
+    queue_stream.count = 0;
+    return ctx;
+}
+
+static bool conflict(const command *a, const command *b) {
+    for (uint32_t i = 0; i < a->count; i++)
+        for (uint32_t j = 0; j < b->count; j++) {
+            const touch *x = &a->touches[i], *y = &b->touches[j];
+            if (x->serial == y->serial && ((x->mode | y->mode) & VD_WRITE) && x->begin < y->end && y->begin < x->end) return true;
+        }
+    return false;
+}
+
+/* Between any two commands that conflict stands a barrier whose stages are theirs. Commands of one fill or write are one access: their ranges do not conflict. */
+static void check_stream(void) {
+    const command *c = queue_stream.commands;
+    for (uint32_t j = 0; j < queue_stream.count; j++) {
+        bool open_compute = true, open_transfer = true; /* no barrier from that stage to this command yet */
+        for (uint32_t i = j; c[j].stage && i-- > 0;) {
+            if (!c[i].stage) {
+                if (!(c[i].to & c[j].stage)) continue;
+                if (c[i].from & VD__STAGE_COMPUTE) open_compute = false;
+                if (c[i].from & VD__STAGE_TRANSFER) open_transfer = false;
+            } else if ((c[i].stage == VD__STAGE_COMPUTE ? open_compute : open_transfer) && conflict(&c[i], &c[j])) {
+                print_error("commands %u and %u of %u conflict and no barrier stands between them\n", i, j, queue_stream.count);
+                fail();
+            }
+        }
+    }
+}
+
+static void random_streams(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        uint64_t random = seed;
+        unit_module module;
+        vd_context *ctx = spied_context();
+        vd_buffer b[6];
+        vd_list *lists[3] = { NULL, NULL, NULL };
+        unit_saxpy(&module);
+        vd_kernel kernel = unit_kernel(ctx, &module, "saxpy");
+        for (int i = 0; i < 6; i++) b[i] = unit_buffer(ctx, "b", VD_F32, 64, NULL);
+        for (int step = 0; step < 400; step++) {
+            uint32_t r = unit_random(&random) % 4, what = unit_random(&random) % 16, x = unit_random(&random) % 6, y = unit_random(&random) % 6;
+            uint64_t at = unit_random(&random) % 63 * 4, size = 4 + unit_random(&random) % 16 * 4, to = unit_random(&random) % 63 * 4;
+            if (r < 3 && !lists[r]) lists[r] = vd_list_begin(ctx, NULL);
+            vd_list *l = r < 3 ? lists[r] : vd_immediate(ctx, 0, 0);
+            if (at + size > 256) size = 256 - at;
+            if (to + size > 256) to = 256 - size;
+            if (what < 5 && x != y) {
+                vd_dispatch_desc d;
+                vd_arg args[4] = { vd_b(b[x]), vd_b(b[y]), vd_f32(1), vd_u32(64) };
+                memset(&d, 0, sizeof d);
+                d.kernel = kernel;
+                d.threads[0] = 64;
+                d.args = args;
+                d.arg_count = 4;
+                assert_int_equal(vd_dispatch(l, &d), VD_OK);
+            } else if (what < 9 && x != y) assert_int_equal(vd_copy(l, b[x], to, b[y], at, size), VD_OK);
+            else if (what < 13) assert_int_equal(vd_fill(l, b[x], at, size, NULL, 0), VD_OK);
+            else if (what == 13) assert_int_equal(vd_write(l, b[x], at, &module, size), VD_OK);
+            else if (what == 14 && r < 3) {
+                vd_list_discard(l);
+                lists[r] = NULL;
+            } else {
+                assert_int_equal(vd_submit(l, NULL, NULL), VD_OK);
+                if (r < 3) lists[r] = NULL;
+            }
+        }
+        assert_int_equal(vd_wait_idle(ctx), VD_OK);
+        check_stream();
+        vd_context_destroy(ctx);
+    }
+}
+
+/* ---- named situations ---- */
+
+static uint64_t barriers_before;
+static vd_context *ctx;
+static vd_buffer a, b, c;
+static vd_kernel saxpy;
+
+static int setup(void **state) {
+    unit_module module;
+    (void)state;
+    ctx = unit_context(NULL);
+    a = unit_buffer(ctx, "a", VD_F32, 1024, NULL);
+    b = unit_buffer(ctx, "b", VD_F32, 1024, NULL);
+    c = unit_buffer(ctx, "c", VD_F32, 1024, NULL);
+    unit_saxpy(&module);
+    saxpy = unit_kernel(ctx, &module, "saxpy");
+    vd_flush(ctx);
+    vd__hazards_clear(&ctx->queue.open.hazards); /* the fills of creation */
+    barriers_before = unit_stats(ctx).barriers;
+    return saxpy.id ? 0 : 1;
+}
+
+static int teardown(void **state) {
+    (void)state;
+    vd_context_destroy(ctx);
+    return 0;
+}
+
+static void run_in(vd_list *l, vd_buffer x, vd_buffer y) {
+    vd_dispatch_desc d;
+    vd_arg args[4] = { vd_b(x), vd_b(y), vd_f32(1), vd_u32(64) };
+    memset(&d, 0, sizeof d);
+    d.kernel = saxpy;
+    d.groups[0] = 1;
+    d.args = args;
+    d.arg_count = 4;
+    assert_int_equal(vd_dispatch(l, &d), VD_OK);
+}
+
+static void run(vd_buffer x, vd_buffer y) { run_in(vd_immediate(ctx, 0, 0), x, y); }
+static uint64_t barriers(void) { return unit_stats(ctx).barriers - barriers_before; }
+
+static void shared_reads_need_none(void **state) {
+    (void)state;
+    run(a, b);
+    run(a, c);
+    assert_int_equal(barriers(), 0);
+}
+
+static void read_after_write_needs_one(void **state) {
+    (void)state;
+    run(a, b);
+    run(b, c);
+    assert_int_equal(barriers(), 1);
+    run(a, b); /* b is read by the second */
+    assert_int_equal(barriers(), 2);
+}
+
+static void one_barrier_serves_all(void **state) {
+    (void)state;
+    vd_list *l = vd_immediate(ctx, 0, 0);
+    vd_fill(l, a, 0, VD_WHOLE, NULL, 0);
+    vd_fill(l, b, 0, VD_WHOLE, NULL, 0);
+    run(a, b);
+    run(a, c); /* the write of a lies before the barrier */
+    assert_int_equal(barriers(), 1);
+}
+
+static void write_after_read_and_write(void **state) {
+    (void)state;
+    vd_list *l = vd_immediate(ctx, 0, 0);
+    vd_copy(l, b, 0, a, 0, 64);
+    vd_fill(l, a, 0, 64, NULL, 0);
+    assert_int_equal(barriers(), 1);
+    vd_fill(l, a, 0, 64, NULL, 0);
+    assert_int_equal(barriers(), 2);
+}
+
+static void disjoint_ranges_need_none(void **state) {
+    (void)state;
+    vd_list *l = vd_immediate(ctx, 0, 0);
+    for (uint64_t i = 0; i < 16; i++) vd_fill(l, a, i * 64, 64, NULL, 0);
+    vd_copy(l, a, 1024, b, 0, 1024);
+    vd_copy(l, c, 0, a, 2048, 1024);
+    assert_int_equal(barriers(), 0);
+    vd_copy(l, c, 1024, a, 1000, 4);
+    assert_int_equal(barriers(), 1);
+}
+
+static void across_submissions(void **state) {
+    (void)state;
+    run(a, b);
+    vd_flush(ctx);
+    run(b, c);
+    assert_int_equal(barriers(), 1);
+    vd_flush(ctx);
+    run(a, b);
+    assert_int_equal(barriers(), 2);
+}
+
+static void lists_merge(void **state) {
+    (void)state;
+    vd_list *l = vd_list_begin(ctx, NULL);
+    run_in(l, a, b);
+    assert_int_equal(vd_submit(l, NULL, NULL), VD_OK);
+    assert_int_equal(barriers(), 0);
+    l = vd_list_begin(ctx, NULL);
+    run_in(l, b, c); /* reads what the first wrote: nobody knows before it is submitted */
+    run_in(l, c, a);
+    assert_int_equal(barriers(), 0);
+    assert_int_equal(vd_submit(l, NULL, NULL), VD_OK);
+    assert_int_equal(barriers(), 2);
+    run(b, c); /* c was read behind the list's last barrier */
+    assert_int_equal(barriers(), 3);
+    vd_buffer d = unit_buffer(ctx, "d", VD_F32, 1024, NULL);
+    run(b, d);
+    assert_int_equal(barriers(), 4); /* d was filled when it was made */
+}
+
+static void many_memories_grow_the_table(void **state) {
+    (void)state;
+    static vd_buffer many[300];
+    for (int i = 0; i < 300; i++) many[i] = unit_buffer(ctx, "many", VD_F32, 64, NULL);
+    vd_flush(ctx);
+    vd__hazards_clear(&ctx->queue.open.hazards);
+    for (int i = 0; i < 300; i += 2) run(many[i], many[i + 1]);
+    assert_int_equal(barriers(), 0);
+    run(many[1], a);
+    assert_int_equal(barriers(), 1);
+}
+
+#define SITUATION(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void) {
+    const struct CMUnitTest tests[] = { cmocka_unit_test(random_streams), SITUATION(shared_reads_need_none), SITUATION(read_after_write_needs_one),
+                                        SITUATION(one_barrier_serves_all), SITUATION(write_after_read_and_write), SITUATION(disjoint_ranges_need_none),
+                                        SITUATION(across_submissions), SITUATION(lists_merge), SITUATION(many_memories_grow_the_table) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,137 @@
+/* What the unit tests of the runtime share: the implementation, cmocka, a context on the dummy backend, random numbers. */
+#define VKDISPATCH_IMPLEMENTATION
+#include "vkdispatch.h"
+
+#include <setjmp.h>
+#include <cmocka.h>
+
+#define CHECK_TEXT(part) unit_check_text(part, __FILE__, __LINE__)
+
+static inline uint32_t unit_random(uint64_t *state) {
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(*state >> 33);
+}
+
+/* The last error names what it should. */
+static inline void unit_check_text(const char *part, const char *file, int line) {
+    if (strstr(vd_error_text(), part)) return;
+    print_error("%s:%d: no \"%s\" in: %s\n", file, line, part, vd_error_text());
+    fail();
+}
+
+static inline vd_context *unit_context(const vd_device_info *device) {
+    vd_context_desc desc;
+    vd_context *ctx = NULL;
+    memset(&desc, 0, sizeof desc);
+    desc.backend = VD_BACKEND_DUMMY;
+    desc.dummy = device;
+    if (vd_context_create(&desc, &ctx)) print_error("%s\n", vd_error_text());
+    assert_non_null(ctx);
+    return ctx;
+}
+
+static inline vd_buffer unit_buffer(vd_context *ctx, const char *name, vd_type type, uint64_t count, const void *data) {
+    vd_buffer_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.name = name;
+    desc.type = type;
+    desc.shape[0] = count;
+    desc.data = data;
+    return vd_buffer_create(ctx, &desc);
+}
+
+static inline vd_stats unit_stats(vd_context *ctx) {
+    vd_stats stats;
+    assert_int_equal(vd_context_stats(ctx, &stats), VD_OK);
+    return stats;
+}
+
+/* A small assembler: enough of SPIR-V for the modules of the tests. */
+typedef struct unit_module {
+    uint32_t words[1024];
+    uint32_t count, bound;
+} unit_module;
+
+static inline uint32_t unit_id(unit_module *m) { return m->bound++; }
+
+static inline void unit_op(unit_module *m, uint32_t op, uint32_t count, ...) {
+    va_list args;
+    va_start(args, count);
+    m->words[m->count++] = ((count + 1) << 16) | op;
+    for (uint32_t i = 0; i < count; i++) m->words[m->count++] = va_arg(args, uint32_t);
+    va_end(args);
+}
+
+/* `count` words, then a text. */
+static inline void unit_text(unit_module *m, uint32_t op, const char *text, uint32_t count, ...) {
+    uint32_t start = m->count, length = (uint32_t)strlen(text) / 4 + 1;
+    va_list args;
+    va_start(args, count);
+    m->words[m->count++] = ((count + length + 1) << 16) | op;
+    for (uint32_t i = 0; i < count; i++) m->words[m->count++] = va_arg(args, uint32_t);
+    va_end(args);
+    memset(m->words + m->count, 0, (size_t)length * 4);
+    memcpy(m->words + m->count, text, strlen(text));
+    m->count = start + 1 + count + length;
+}
+
+/* y = a * x + y in form and without the arithmetic: buffers x (read) and y (both), push constants a (f32) and n (u32), local size 64. */
+static inline void unit_saxpy(unit_module *m) {
+    uint32_t void_t, function_t, f32, u32, array, x_t, y_t, push_t, x_p, y_p, push_p, x, y, push, entry, label;
+    memset(m, 0, sizeof *m);
+    m->bound = 1;
+    m->count = 5;
+    void_t = unit_id(m), function_t = unit_id(m), f32 = unit_id(m), u32 = unit_id(m), array = unit_id(m), x_t = unit_id(m), y_t = unit_id(m), push_t = unit_id(m);
+    x_p = unit_id(m), y_p = unit_id(m), push_p = unit_id(m), x = unit_id(m), y = unit_id(m), push = unit_id(m), entry = unit_id(m), label = unit_id(m);
+    unit_op(m, 17, 1u, 1u);                          /* Shader */
+    unit_op(m, 14, 2u, 0u, 1u);                      /* Logical GLSL450 */
+    unit_text(m, 15, "main", 2u, 5u, entry);
+    unit_op(m, 16, 5u, entry, 17u, 64u, 1u, 1u);
+    unit_text(m, 5, "x", 1u, x);
+    unit_text(m, 5, "y", 1u, y);
+    unit_text(m, 6, "a", 2u, push_t, 0u);
+    unit_text(m, 6, "n", 2u, push_t, 1u);
+    unit_op(m, 71, 3u, array, 6u, 4u);
+    unit_op(m, 71, 2u, x_t, 3u);
+    unit_op(m, 72, 4u, x_t, 0u, 35u, 0u);
+    unit_op(m, 72, 3u, x_t, 0u, 24u);
+    unit_op(m, 71, 2u, y_t, 3u);
+    unit_op(m, 72, 4u, y_t, 0u, 35u, 0u);
+    unit_op(m, 71, 2u, push_t, 2u);
+    unit_op(m, 72, 4u, push_t, 0u, 35u, 0u);
+    unit_op(m, 72, 4u, push_t, 1u, 35u, 4u);
+    unit_op(m, 71, 3u, x, 34u, 0u);
+    unit_op(m, 71, 3u, x, 33u, 0u);
+    unit_op(m, 71, 3u, y, 34u, 0u);
+    unit_op(m, 71, 3u, y, 33u, 1u);
+    unit_op(m, 19, 1u, void_t);
+    unit_op(m, 33, 2u, function_t, void_t);
+    unit_op(m, 22, 2u, f32, 32u);
+    unit_op(m, 21, 3u, u32, 32u, 0u);
+    unit_op(m, 29, 2u, array, f32);
+    unit_op(m, 30, 2u, x_t, array);
+    unit_op(m, 30, 2u, y_t, array);
+    unit_op(m, 30, 3u, push_t, f32, u32);
+    unit_op(m, 32, 3u, x_p, 2u, x_t);
+    unit_op(m, 32, 3u, y_p, 2u, y_t);
+    unit_op(m, 32, 3u, push_p, 9u, push_t);
+    unit_op(m, 59, 3u, x_p, x, 2u);
+    unit_op(m, 59, 3u, y_p, y, 2u);
+    unit_op(m, 59, 3u, push_p, push, 9u);
+    unit_op(m, 54, 4u, void_t, entry, 0u, function_t);
+    unit_op(m, 248, 1u, label);
+    unit_op(m, 253, 0u);
+    unit_op(m, 56, 0u);
+    m->words[0] = 0x07230203;
+    m->words[1] = 0x00010000;
+    m->words[3] = m->bound;
+}
+
+static inline vd_kernel unit_kernel(vd_context *ctx, const unit_module *m, const char *name) {
+    vd_kernel_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.name = name;
+    desc.code = m->words;
+    desc.code_size = m->count * 4;
+    return vd_kernel_create(ctx, &desc);
+}
