@@ -795,7 +795,8 @@ typedef struct vc__listing {
 } vc__listing;
 
 /* The state of one schedule; its memory is kept. */
-typedef struct vc__slot { uint32_t hash, number; } vc__slot; /* number 0: free; else 1 + number in the lowered list */
+typedef uint32_t vc__slot; /* 0: free; else 1 + number in the lowered list, and in the top bits some of its hash */
+enum { VC__SLOT_BITS = 26 }; /* of the number; enough for four times the nodes of a tape */
 typedef struct vc__leaf { uint64_t key; uint32_t number; } vc__leaf;
 struct vc__lower {
     vc_kernel *kernel;
@@ -850,6 +851,7 @@ struct vc_kernel {
     uint32_t extra_count, extra_capacity;
     uint32_t now;            /* open block */
     uint32_t at;             /* region that is recorded into */
+    uint32_t constant[64];   /* nodes of constants recorded lately */
     vc__arena arena;
     vc__lower lower;
     vc__words words;         /* what is being printed */
@@ -907,7 +909,12 @@ static uint32_t vc__record_leaf(vc_kernel *k, uint32_t op, uint32_t flags, vc_ty
     return n;
 }
 
+/* The same constant is asked for again and again: what a slot remembers is checked against the tape, so it may be stale. */
 static uint32_t vc__record_const(vc_kernel *k, vc_type type, uint64_t bits) {
+    uint32_t *slot = &k->constant[(bits * 0x9e3779b97f4a7c15u >> 58 ^ type) & 63];
+    const vc__node *n = &k->node[*slot];
+    if (*slot < k->count && n->op == VC__OP_CONST && n->type == type && n->a[0] == (uint32_t)bits && n->a[1] == (uint32_t)(bits >> 32)) return *slot;
+    *slot = k->count;
     return vc__record_leaf(k, VC__OP_CONST, 0, type, (uint32_t)bits, (uint32_t)(bits >> 32), VC__NIL, 0);
 }
 
@@ -2575,12 +2582,6 @@ static bool vc__room_node(vc__lower *s, vc__node **at, uint32_t *capacity, uint3
     *at = (vc__node *)p;
     return ok;
 }
-static bool vc__room_slot(vc__lower *s, vc__slot **at, uint32_t *capacity, uint32_t need) {
-    void *p = *at;
-    bool ok = vc__room(s, &p, capacity, need, sizeof(vc__slot));
-    *at = (vc__slot *)p;
-    return ok;
-}
 
 /* Field by field: a node that was just written so is not to be read in wider pieces. */
 static inline void vc__copy_node(vc__node *to, const vc__node *from) {
@@ -2644,22 +2645,25 @@ static inline uint32_t vc__merge_hash(const vc__lower *s, const vc__node *n, boo
     return vc__hash_node(s, n, *by_region ? n->at : 0);
 }
 
+static inline vc__slot vc__slot_of(uint32_t hash, uint32_t number) { return (hash & ~(uint32_t)0 << VC__SLOT_BITS) | (number + 1); }
+static inline uint32_t vc__slot_number(vc__slot slot) { return (slot & (((uint32_t)1 << VC__SLOT_BITS) - 1)) - 1; }
+static inline bool vc__slot_fits(vc__slot slot, uint32_t hash) { return (slot ^ hash) >> VC__SLOT_BITS == 0; }
+
 /* Puts a node into a table that has grown; of equal ones the last stays. */
 static void vc__put_slot(vc__lower *s, uint32_t number) {
     bool by_region;
     uint32_t hash, i;
     if (vc__op[s->node[number].op].class_ > VC__READ) return;
     hash = vc__merge_hash(s, &s->node[number], &by_region);
-    for (i = hash & s->mask; s->slot[i].number; i = (i + 1) & s->mask)
-        if (s->slot[i].hash == hash && vc__same_node(s, &s->node[s->slot[i].number - 1], &s->node[number], by_region)) break;
-    s->slot[i].hash = hash;
-    s->slot[i].number = number + 1;
+    for (i = hash & s->mask; s->slot[i]; i = (i + 1) & s->mask)
+        if (vc__slot_fits(s->slot[i], hash) && vc__same_node(s, &s->node[vc__slot_number(s->slot[i])], &s->node[number], by_region)) break;
+    s->slot[i] = vc__slot_of(hash, number);
 }
 
 static bool vc__make_slots(vc__lower *s, uint32_t least) {
     uint32_t size = 64, i;
     while (size < least && size < 1u << 30) size *= 2;
-    if (!VC__ROOM(s, slot, slot, slot_capacity, size)) return false;
+    if (!VC__ROOM(s, u32, slot, slot_capacity, size)) return false;
     s->mask = size - 1;
     memset(s->slot, 0, size * sizeof(vc__slot));
     for (i = 0; i < s->count; i++) vc__put_slot(s, i);
@@ -2682,17 +2686,16 @@ static bool vc__reuse(vc__lower *s, vc__node *found, uint32_t region) {
 static uint32_t vc__merge(vc__lower *s, vc__node *n) {
     bool by_region;
     uint32_t hash = vc__merge_hash(s, n, &by_region), i, number;
-    for (i = hash & s->mask; s->slot[i].number; i = (i + 1) & s->mask) {
-        if (s->slot[i].hash != hash) continue;
-        number = s->slot[i].number - 1;
+    for (i = hash & s->mask; s->slot[i]; i = (i + 1) & s->mask) {
+        if (!vc__slot_fits(s->slot[i], hash)) continue;
+        number = vc__slot_number(s->slot[i]);
         if (!vc__same_node(s, &s->node[number], n, by_region)) continue;
         if (vc__reuse(s, &s->node[number], n->at)) return number;
         break;
     }
     number = vc__append(s, n);
     if (number == VC__NIL) return VC__NIL;
-    s->slot[i].hash = hash;
-    s->slot[i].number = number + 1;
+    s->slot[i] = vc__slot_of(hash, number);
     if (s->count > s->mask / 4 * 3 && !vc__make_slots(s, (s->mask + 1) * 2)) return VC__NIL;
     return number;
 }
@@ -2841,21 +2844,6 @@ static bool vc__lower_all(vc__lower *s) {
     return !k->failed;
 }
 
-/* Marks what the pins need. Users come before operands here, since their numbers are higher. */
-static void vc__mark(vc__lower *s) {
-    uint32_t i = s->count, j, count;
-    while (i-- > 0) {
-        vc__node *n = &s->node[i];
-        const vc__op_info *op = &vc__op[n->op];
-        const uint32_t *a = n->a;
-        if (op->class_ >= VC__EFFECT) n->flags |= VC__NODE_LIVE;
-        if (!(n->flags & VC__NODE_LIVE)) continue;
-        count = op->operands;
-        if (count == VC__MANY) { count = n->a[1]; a = s->extra + n->a[0]; }
-        for (j = 0; j < count; j++) if (a[j] != VC__NIL) s->node[a[j]].flags |= VC__NODE_LIVE;
-    }
-}
-
 /* Leaves stand in table order: objects as declared, ids by axis, hidden values by (kind, argument, axis). */
 static uint64_t vc__leaf_key(const vc__node *n) {
     uint64_t key = (uint64_t)n->op << 56;
@@ -2873,59 +2861,69 @@ static void vc__sort_leaves(vc__leaf *leaf, uint32_t count) { /* Shell's sort: t
         }
 }
 
-static bool vc__place_leaves(vc__lower *s, uint32_t first, uint32_t count) {
-    vc__leaf *leaf = (vc__leaf *)vc__grown(&s->kernel->allocator, s->leaf, &s->leaf_capacity, count, sizeof(vc__leaf));
-    uint32_t i, n = 0;
+static inline bool vc__is_constant_op(uint32_t op) { return op == VC__OP_CONST || op == VC__OP_TUPLE; }
+
+static bool vc__add_leaf(vc__lower *s, uint32_t *count, uint32_t number) {
+    vc__leaf *leaf = (vc__leaf *)vc__grown(&s->kernel->allocator, s->leaf, &s->leaf_capacity, *count + 1, sizeof(vc__leaf));
     if (!leaf) { vc__no_memory(s->kernel); return false; }
     s->leaf = leaf;
-    for (i = 0; i < s->count; i++) {
-        const vc__node *node = &s->node[i];
-        if (!(node->flags & VC__NODE_LIVE) || vc__op[node->op].class_ != VC__LEAF || node->op == VC__OP_CONST || node->op == VC__OP_TUPLE) continue;
-        leaf[n].key = vc__leaf_key(node);
-        leaf[n++].number = i;
-    }
-    vc__sort_leaves(leaf, n);
-    for (i = 0; i < n; i++) s->place[leaf[i].number] = first + i;
+    leaf[*count].key = vc__leaf_key(&s->node[number]);
+    leaf[(*count)++].number = number;
     return true;
 }
 
-/* Where each live node stands in the listing. */
-static bool vc__place_all(vc__lower *s, vc__listing *l) {
-    uint32_t regions = s->kernel->pin_count, i, consts = 0, leaves = 0, start, size;
+/* Marks what the pins need and counts it by region. Users come before operands here, since their numbers are higher. */
+static bool vc__mark(vc__lower *s, uint32_t *consts, uint32_t *leaves) {
+    uint32_t i = s->count, j, count;
+    while (i-- > 0) {
+        vc__node *n = &s->node[i];
+        const vc__op_info *op = &vc__op[n->op];
+        const uint32_t *a = n->a;
+        if (op->class_ >= VC__EFFECT) n->flags |= VC__NODE_LIVE;
+        if (!(n->flags & VC__NODE_LIVE)) continue;
+        if (op->class_ != VC__LEAF) s->region_start[n->at]++;
+        else if (vc__is_constant_op(n->op)) ++*consts;
+        else if (!vc__add_leaf(s, leaves, i)) return false;
+        count = op->operands;
+        if (count == VC__MANY) { count = n->a[1]; a = s->extra + n->a[0]; }
+        for (j = 0; j < count; j++) if (a[j] != VC__NIL) s->node[a[j]].flags |= VC__NODE_LIVE;
+    }
+    return true;
+}
+
+/* Where the parts of the listing begin: constants, other leaves, and what stands in each region. */
+static bool vc__place_parts(vc__lower *s, vc__listing *l) {
+    uint32_t regions = s->kernel->pin_count, i, leaves = 0, start, size;
     if (!VC__ROOM(s, u32, place, place_capacity, s->count) || !VC__ROOM(s, u32, region_start, region_capacity, regions)) return false;
     memset(s->region_start, 0, regions * sizeof(uint32_t));
-    for (i = 0; i < s->count; i++) {
-        const vc__node *n = &s->node[i];
-        if (!(n->flags & VC__NODE_LIVE)) continue;
-        if (vc__op[n->op].class_ != VC__LEAF) s->region_start[n->at]++;
-        else if (n->op == VC__OP_CONST || n->op == VC__OP_TUPLE) s->place[i] = consts++;
-        else leaves++;
-    }
-    l->leaves = consts;
-    l->body = start = consts + leaves;
+    if (!vc__mark(s, &l->leaves, &leaves)) return false;
+    vc__sort_leaves(s->leaf, leaves);
+    for (i = 0; i < leaves; i++) s->place[s->leaf[i].number] = l->leaves + i;
+    l->body = start = l->leaves + leaves;
     for (i = 0; i < regions; i++) {
         size = s->region_start[i];
         s->region_start[i] = start;
         start += size;
     }
     l->count = start;
-    for (i = 0; i < s->count; i++)
-        if (s->node[i].flags & VC__NODE_LIVE && vc__op[s->node[i].op].class_ != VC__LEAF) s->place[i] = s->region_start[s->node[i].at]++;
-    return vc__place_leaves(s, consts, leaves) && VC__ROOM(s, node, sorted, sorted_capacity, l->count + 1);
+    return VC__ROOM(s, node, sorted, sorted_capacity, l->count + 1);
 }
 
+/* Copies in order of number, so that the operands have their places already. */
 static void vc__write_sorted(vc__lower *s) {
-    uint32_t i, j, count;
+    uint32_t i, j, count, consts = 0, *a;
     bool exact = !s->kernel->desc.fast;
     for (i = 0; i < s->count; i++) {
         vc__node *n = &s->node[i], *to;
-        uint32_t *a;
+        const vc__op_info *op = &vc__op[n->op];
         if (!(n->flags & VC__NODE_LIVE)) continue;
+        if (op->class_ != VC__LEAF) s->place[i] = s->region_start[n->at]++;
+        else if (vc__is_constant_op(n->op)) s->place[i] = consts++;
         to = &s->sorted[s->place[i]];
         *to = *n;
-        to->flags = exact && vc__is_float(n->type) && vc__op[n->op].flags & VC__FLAGS_EXACT ? VC__NODE_PRECISE : 0;
+        to->flags = exact && op->flags & VC__FLAGS_EXACT && vc__is_float(n->type) ? VC__NODE_PRECISE : 0;
         a = to->a;
-        count = vc__op[n->op].operands;
+        count = op->operands;
         if (count == VC__MANY) { count = n->a[1]; a = s->extra + n->a[0]; }
         for (j = 0; j < count; j++) if (a[j] != VC__NIL) a[j] = s->place[a[j]];
     }
@@ -2939,8 +2937,7 @@ static bool vc__schedule(vc_kernel *k, vc_target target, vc_buffers buffers, vc_
     s->target = target;
     s->buffers = buffers;
     if (!vc__lower_all(s)) return false;
-    vc__mark(s);
-    if (!vc__place_all(s, l)) return false;
+    if (!vc__place_parts(s, l)) return false;
     vc__write_sorted(s);
     l->node = s->sorted;
     l->extra = s->extra;
@@ -5491,8 +5488,7 @@ static bool vc__build(vc_kernel *k, vc_target target, vc_buffers buffers) {
     if (target == VC_TARGET_NONE) return true;
     k->words = f->words;
     k->text = f->text;
-    k->words.count = 0;
-    k->text.length = 0;
+    if (target == VC_TARGET_SPIRV) k->words.count = 0; else k->text.length = 0;
     ok = target == VC_TARGET_SPIRV ? vc__spirv_print(k, &l) : vc__glsl_print(k, &l);
     f->words = k->words;
     f->text = k->text;
@@ -6440,7 +6436,7 @@ static void vc__glue_arg(vd_arg_info *to, const vc_arg_info *from) {
     to->name = from->name;
     to->kind = (vd_arg_kind)from->kind;
     to->type = from->type;
-    to->access = from->kind == VC_ARG_VALUE || from->access ? from->access : (uint32_t)VD_READ; /* the runtime has no word for an unused buffer */
+    to->access = from->access;
     to->place = from->place;
     to->size = from->size;
     to->align = from->align;
