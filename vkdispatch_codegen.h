@@ -401,6 +401,12 @@ VC_API struct vd_kernel vd_kernel_build(struct vd_context *ctx, vc_kernel *k); /
 #define VC__NO_BASE 0x7fffffffu  /* a launch of this many groups an axis is never split */
 #define VC__NIL 0xffffffffu
 
+#if defined(__GNUC__)
+#define VC__PREFETCH(address) __builtin_prefetch(address)
+#else
+#define VC__PREFETCH(address) ((void)(address))
+#endif
+
 /* The allocator of those who give none. */
 static void *vc__std_allocate(void *user, size_t size) { (void)user; return malloc(size); }
 static void *vc__std_reallocate(void *user, void *block, size_t size) { (void)user; return realloc(block, size); }
@@ -795,7 +801,6 @@ typedef struct vc__listing {
 } vc__listing;
 
 /* The state of one schedule; its memory is kept. */
-typedef struct vc__slot { uint32_t hash, number; } vc__slot; /* number 0: free; else 1 + number in the lowered list */
 typedef struct vc__leaf { uint64_t key; uint32_t number; } vc__leaf;
 struct vc__lower {
     vc_kernel *kernel;
@@ -806,7 +811,7 @@ struct vc__lower {
     uint32_t count, capacity;
     uint32_t *extra;
     uint32_t extra_count, extra_capacity;
-    vc__slot *slot;         /* open addressing; of the memory only mask + 1 are used */
+    uint32_t *slot;         /* open addressing, mask + 1 of them: high bits of the hash, low bits 1 + number in the lowered list; 0: free */
     uint32_t mask, slot_capacity;
     uint32_t *map;          /* tape index to number */
     uint32_t *stack;
@@ -818,7 +823,8 @@ struct vc__lower {
     uint32_t *region_start;
     uint32_t region_capacity;
     vc__leaf *leaf;
-    uint32_t leaf_capacity;
+    uint32_t leaf_count, leaf_capacity;
+    uint32_t kinds;         /* bit mask of the scalar kinds in the listing */
 };
 
 /* What one form (addresses or bindings) was printed to; kept until the kernel changes. */
@@ -848,6 +854,7 @@ struct vc_kernel {
     uint32_t object_count, object_capacity, arg_count;
     uint32_t *extra;
     uint32_t extra_count, extra_capacity;
+    uint32_t recent[256];    /* constants on the tape, by a hash of their bits */
     uint32_t now;            /* open block */
     uint32_t at;             /* region that is recorded into */
     vc__arena arena;
@@ -907,8 +914,14 @@ static uint32_t vc__record_leaf(vc_kernel *k, uint32_t op, uint32_t flags, vc_ty
     return n;
 }
 
+/* A constant; one that was recorded lately is taken again, which keeps the tape short. What `recent` says of an earlier kernel finds no such constant here. */
 static uint32_t vc__record_const(vc_kernel *k, vc_type type, uint64_t bits) {
-    return vc__record_leaf(k, VC__OP_CONST, 0, type, (uint32_t)bits, (uint32_t)(bits >> 32), VC__NIL, 0);
+    uint32_t low = (uint32_t)bits, high = (uint32_t)(bits >> 32), *recent;
+    const vc__node *n;
+    recent = &k->recent[((low ^ high ^ type) * 0x9e3779b1u) >> 24];
+    n = &k->node[*recent];
+    if (*recent < k->count && n->op == VC__OP_CONST && n->a[0] == low && n->a[1] == high && n->type == type) return *recent;
+    return *recent = vc__record_leaf(k, VC__OP_CONST, 0, type, low, high, VC__NIL, 0);
 }
 
 static bool vc__push_extra(const vc_allocator *a, uint32_t **extra, uint32_t *used, uint32_t *capacity, const uint32_t *parts, uint32_t count) {
@@ -2575,12 +2588,6 @@ static bool vc__room_node(vc__lower *s, vc__node **at, uint32_t *capacity, uint3
     *at = (vc__node *)p;
     return ok;
 }
-static bool vc__room_slot(vc__lower *s, vc__slot **at, uint32_t *capacity, uint32_t need) {
-    void *p = *at;
-    bool ok = vc__room(s, &p, capacity, need, sizeof(vc__slot));
-    *at = (vc__slot *)p;
-    return ok;
-}
 
 /* Field by field: a node that was just written so is not to be read in wider pieces. */
 static inline void vc__copy_node(vc__node *to, const vc__node *from) {
@@ -2645,23 +2652,28 @@ static inline uint32_t vc__merge_hash(const vc__lower *s, const vc__node *n, boo
 }
 
 /* Puts a node into a table that has grown; of equal ones the last stays. */
+/* A slot holds as much of the hash as a number, which is below 2^26, leaves room for. */
+enum { VC__SLOT_NUMBER = (1 << 26) - 1 };
+static inline uint32_t vc__slot_of(uint32_t hash, uint32_t number) { return (hash & ~(uint32_t)VC__SLOT_NUMBER) | (number + 1); }
+static inline uint32_t vc__slot_number(uint32_t slot) { return (slot & VC__SLOT_NUMBER) - 1; }
+static inline bool vc__slot_may_be(uint32_t slot, uint32_t hash) { return (slot ^ hash) <= VC__SLOT_NUMBER; }
+
 static void vc__put_slot(vc__lower *s, uint32_t number) {
     bool by_region;
     uint32_t hash, i;
     if (vc__op[s->node[number].op].class_ > VC__READ) return;
     hash = vc__merge_hash(s, &s->node[number], &by_region);
-    for (i = hash & s->mask; s->slot[i].number; i = (i + 1) & s->mask)
-        if (s->slot[i].hash == hash && vc__same_node(s, &s->node[s->slot[i].number - 1], &s->node[number], by_region)) break;
-    s->slot[i].hash = hash;
-    s->slot[i].number = number + 1;
+    for (i = hash & s->mask; s->slot[i]; i = (i + 1) & s->mask)
+        if (vc__slot_may_be(s->slot[i], hash) && vc__same_node(s, &s->node[vc__slot_number(s->slot[i])], &s->node[number], by_region)) break;
+    s->slot[i] = vc__slot_of(hash, number);
 }
 
 static bool vc__make_slots(vc__lower *s, uint32_t least) {
     uint32_t size = 64, i;
     while (size < least && size < 1u << 30) size *= 2;
-    if (!VC__ROOM(s, slot, slot, slot_capacity, size)) return false;
+    if (!VC__ROOM(s, u32, slot, slot_capacity, size)) return false;
     s->mask = size - 1;
-    memset(s->slot, 0, size * sizeof(vc__slot));
+    memset(s->slot, 0, size * sizeof(uint32_t));
     for (i = 0; i < s->count; i++) vc__put_slot(s, i);
     return true;
 }
@@ -2679,20 +2691,39 @@ static bool vc__reuse(vc__lower *s, vc__node *found, uint32_t region) {
     return true;
 }
 
+static inline bool vc__is_const_op(uint32_t op) { return op == VC__OP_CONST || op == VC__OP_TUPLE; }
+
+/* Leaves stand in table order: objects as declared, ids by axis, hidden values by (kind, argument, axis). */
+static uint64_t vc__leaf_key(const vc__node *n) {
+    uint64_t key = (uint64_t)n->op << 56;
+    if (n->op == VC__OP_HIDDEN) return key | (uint64_t)n->a[0] << 48 | (uint64_t)n->a[1] << 8 | n->a[2];
+    return key | n->x;
+}
+
+/* Leaves but constants are noted as they are made. */
+static bool vc__note_leaf(vc__lower *s, uint32_t number) {
+    vc__leaf *leaf = (vc__leaf *)vc__grown(&s->kernel->allocator, s->leaf, &s->leaf_capacity, s->leaf_count + 1, sizeof(vc__leaf));
+    if (!leaf) { vc__no_memory(s->kernel); return false; }
+    s->leaf = leaf;
+    leaf[s->leaf_count].key = vc__leaf_key(&s->node[number]);
+    leaf[s->leaf_count++].number = number;
+    return true;
+}
+
 static uint32_t vc__merge(vc__lower *s, vc__node *n) {
     bool by_region;
     uint32_t hash = vc__merge_hash(s, n, &by_region), i, number;
-    for (i = hash & s->mask; s->slot[i].number; i = (i + 1) & s->mask) {
-        if (s->slot[i].hash != hash) continue;
-        number = s->slot[i].number - 1;
+    for (i = hash & s->mask; s->slot[i]; i = (i + 1) & s->mask) {
+        if (!vc__slot_may_be(s->slot[i], hash)) continue;
+        number = vc__slot_number(s->slot[i]);
         if (!vc__same_node(s, &s->node[number], n, by_region)) continue;
         if (vc__reuse(s, &s->node[number], n->at)) return number;
         break;
     }
     number = vc__append(s, n);
     if (number == VC__NIL) return VC__NIL;
-    s->slot[i].hash = hash;
-    s->slot[i].number = number + 1;
+    s->slot[i] = vc__slot_of(hash, number);
+    if (vc__op[n->op].class_ == VC__LEAF && !vc__is_const_op(n->op) && !vc__note_leaf(s, number)) return VC__NIL;
     if (s->count > s->mask / 4 * 3 && !vc__make_slots(s, (s->mask + 1) * 2)) return VC__NIL;
     return number;
 }
@@ -2806,7 +2837,11 @@ static uint32_t vc__lower_node(vc__lower *s, uint32_t i) {
 static inline uint32_t vc__missing(const vc__lower *s, const vc__node *n) {
     uint32_t operands = vc__op[n->op].operands, i, count = operands == VC__MANY ? n->a[1] : operands;
     const uint32_t *a = operands == VC__MANY ? s->kernel->extra + n->a[0] : n->a;
-    for (i = 0; i < count; i++) if (a[i] != VC__NIL && s->map[a[i]] == VC__NIL) return a[i];
+    for (i = 0; i < count; i++) {
+        if (a[i] == VC__NIL || s->map[a[i]] != VC__NIL) continue;
+        if (i + 1 < count && a[i + 1] != VC__NIL) VC__PREFETCH(&s->kernel->node[a[i + 1]]); /* the next one on the way back */
+        return a[i];
+    }
     return VC__NIL;
 }
 
@@ -2831,6 +2866,7 @@ static bool vc__lower_all(vc__lower *s) {
     uint32_t i;
     s->count = 0;
     s->extra_count = 0;
+    s->leaf_count = 0;
     if (!VC__ROOM(s, u32, map, map_capacity, k->count) || !VC__ROOM(s, u32, stack, stack_capacity, k->count)) return false;
     if (!VC__ROOM(s, node, node, capacity, k->count) || !vc__make_slots(s, k->count + k->count / 4)) return false;
     memset(s->map, 0xff, k->count * sizeof(uint32_t));
@@ -2841,26 +2877,23 @@ static bool vc__lower_all(vc__lower *s) {
     return !k->failed;
 }
 
-/* Marks what the pins need. Users come before operands here, since their numbers are higher. */
-static void vc__mark(vc__lower *s) {
-    uint32_t i = s->count, j, count;
+/* Marks what the pins need, and counts it: constants, returned, and nodes by region. Users come before operands here, since their numbers are higher. */
+static uint32_t vc__mark(vc__lower *s) {
+    uint32_t i = s->count, j, count, consts = 0;
+    memset(s->region_start, 0, s->kernel->pin_count * sizeof(uint32_t));
     while (i-- > 0) {
         vc__node *n = &s->node[i];
         const vc__op_info *op = &vc__op[n->op];
         const uint32_t *a = n->a;
         if (op->class_ >= VC__EFFECT) n->flags |= VC__NODE_LIVE;
         if (!(n->flags & VC__NODE_LIVE)) continue;
+        if (op->class_ != VC__LEAF) s->region_start[n->at]++;
+        else consts += vc__is_const_op(n->op);
         count = op->operands;
         if (count == VC__MANY) { count = n->a[1]; a = s->extra + n->a[0]; }
         for (j = 0; j < count; j++) if (a[j] != VC__NIL) s->node[a[j]].flags |= VC__NODE_LIVE;
     }
-}
-
-/* Leaves stand in table order: objects as declared, ids by axis, hidden values by (kind, argument, axis). */
-static uint64_t vc__leaf_key(const vc__node *n) {
-    uint64_t key = (uint64_t)n->op << 56;
-    if (n->op == VC__OP_HIDDEN) return key | (uint64_t)n->a[0] << 48 | (uint64_t)n->a[1] << 8 | n->a[2];
-    return key | n->x;
+    return consts;
 }
 
 static void vc__sort_leaves(vc__leaf *leaf, uint32_t count) { /* Shell's sort: there are few, and in order as a rule */
@@ -2873,59 +2906,45 @@ static void vc__sort_leaves(vc__leaf *leaf, uint32_t count) { /* Shell's sort: t
         }
 }
 
-static bool vc__place_leaves(vc__lower *s, uint32_t first, uint32_t count) {
-    vc__leaf *leaf = (vc__leaf *)vc__grown(&s->kernel->allocator, s->leaf, &s->leaf_capacity, count, sizeof(vc__leaf));
-    uint32_t i, n = 0;
-    if (!leaf) { vc__no_memory(s->kernel); return false; }
-    s->leaf = leaf;
-    for (i = 0; i < s->count; i++) {
-        const vc__node *node = &s->node[i];
-        if (!(node->flags & VC__NODE_LIVE) || vc__op[node->op].class_ != VC__LEAF || node->op == VC__OP_CONST || node->op == VC__OP_TUPLE) continue;
-        leaf[n].key = vc__leaf_key(node);
-        leaf[n++].number = i;
-    }
-    vc__sort_leaves(leaf, n);
-    for (i = 0; i < n; i++) s->place[leaf[i].number] = first + i;
-    return true;
+static uint32_t vc__place_leaves(vc__lower *s, uint32_t first) {
+    uint32_t i;
+    vc__sort_leaves(s->leaf, s->leaf_count);
+    for (i = 0; i < s->leaf_count; i++)
+        if (s->node[s->leaf[i].number].flags & VC__NODE_LIVE) s->place[s->leaf[i].number] = first++;
+    return first;
 }
 
-/* Where each live node stands in the listing. */
-static bool vc__place_all(vc__lower *s, vc__listing *l) {
-    uint32_t regions = s->kernel->pin_count, i, consts = 0, leaves = 0, start, size;
-    if (!VC__ROOM(s, u32, place, place_capacity, s->count) || !VC__ROOM(s, u32, region_start, region_capacity, regions)) return false;
-    memset(s->region_start, 0, regions * sizeof(uint32_t));
-    for (i = 0; i < s->count; i++) {
-        const vc__node *n = &s->node[i];
-        if (!(n->flags & VC__NODE_LIVE)) continue;
-        if (vc__op[n->op].class_ != VC__LEAF) s->region_start[n->at]++;
-        else if (n->op == VC__OP_CONST || n->op == VC__OP_TUPLE) s->place[i] = consts++;
-        else leaves++;
-    }
+/* Where constants, leaves and regions begin in the listing, from the constants and the nodes of each region that vc__mark counted. */
+static void vc__place_parts(vc__lower *s, uint32_t consts, vc__listing *l) {
+    uint32_t start, size, i;
     l->leaves = consts;
-    l->body = start = consts + leaves;
-    for (i = 0; i < regions; i++) {
+    l->body = start = vc__place_leaves(s, consts);
+    for (i = 0; i < s->kernel->pin_count; i++) {
         size = s->region_start[i];
         s->region_start[i] = start;
         start += size;
     }
     l->count = start;
-    for (i = 0; i < s->count; i++)
-        if (s->node[i].flags & VC__NODE_LIVE && vc__op[s->node[i].op].class_ != VC__LEAF) s->place[i] = s->region_start[s->node[i].at]++;
-    return vc__place_leaves(s, consts, leaves) && VC__ROOM(s, node, sorted, sorted_capacity, l->count + 1);
 }
 
+/* Copies the live nodes to their places. */
 static void vc__write_sorted(vc__lower *s) {
-    uint32_t i, j, count;
+    uint32_t i, j, count, place, consts = 0;
     bool exact = !s->kernel->desc.fast;
+    s->kinds = 0;
     for (i = 0; i < s->count; i++) {
         vc__node *n = &s->node[i], *to;
+        const vc__op_info *op = &vc__op[n->op];
         uint32_t *a;
         if (!(n->flags & VC__NODE_LIVE)) continue;
-        to = &s->sorted[s->place[i]];
-        *to = *n;
-        to->flags = exact && vc__is_float(n->type) && vc__op[n->op].flags & VC__FLAGS_EXACT ? VC__NODE_PRECISE : 0;
+        place = op->class_ != VC__LEAF ? s->region_start[n->at]++ : vc__is_const_op(n->op) ? consts++ : s->place[i];
+        s->place[i] = place;
+        s->kinds |= 1u << vc__kind(n->type);
+        to = &s->sorted[place];
+        vc__copy_node(to, n);
+        to->flags = exact && op->flags & VC__FLAGS_EXACT && vc__is_float(n->type) ? VC__NODE_PRECISE : 0;
         a = to->a;
-        count = vc__op[n->op].operands;
+        count = op->operands;
         if (count == VC__MANY) { count = n->a[1]; a = s->extra + n->a[0]; }
         for (j = 0; j < count; j++) if (a[j] != VC__NIL) a[j] = s->place[a[j]];
     }
@@ -2939,8 +2958,9 @@ static bool vc__schedule(vc_kernel *k, vc_target target, vc_buffers buffers, vc_
     s->target = target;
     s->buffers = buffers;
     if (!vc__lower_all(s)) return false;
-    vc__mark(s);
-    if (!vc__place_all(s, l)) return false;
+    if (!VC__ROOM(s, u32, place, place_capacity, s->count) || !VC__ROOM(s, u32, region_start, region_capacity, k->pin_count)) return false;
+    vc__place_parts(s, vc__mark(s), l);
+    if (!VC__ROOM(s, node, sorted, sorted_capacity, l->count + 1)) return false;
     vc__write_sorted(s);
     l->node = s->sorted;
     l->extra = s->extra;
@@ -5162,7 +5182,15 @@ static uint64_t vc__declare_needs(const vc_kernel *k, const vc__listing *l, vc_t
 }
 
 static bool vc__check_needs(vc_kernel *k, vc__listing *l) {
-    uint32_t i;
+    const uint32_t plain = 1u << VC_NONE | 1u << VC_BOOL | 1u << VC_I32 | 1u << VC_U32 | 1u << VC_F32;
+    uint32_t i, op;
+    if (!(k->lower.kinds & ~plain)) { /* only memory can need something */
+        for (i = l->body; i < l->count; i++) {
+            op = l->node[i].op;
+            if ((op == VC__OP_LOAD || op == VC__OP_STORE) && !vc__admit_needs(k, l, vc__access_needs(k, l, &l->node[i]), &l->node[i])) return false;
+        }
+        return true;
+    }
     for (i = 0; i < l->count; i++) if (!vc__admit_needs(k, l, vc__node_needs(k, l, &l->node[i]), &l->node[i])) return false;
     for (i = 0; i < l->count; i++)
         if (vc__op[l->node[i].op].class_ != VC__LEAF && !vc__admit_needs(k, l, vc__declare_needs(k, l, l->node[i].type), &l->node[i])) return false;

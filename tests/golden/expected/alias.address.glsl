@@ -16,10 +16,11 @@ void main() {
     uint v1 = gl_GlobalInvocationID.x + group_base_x * 128u;
     if (v1 < threads_x) {
         to_at v2 = to + v1;
-        from_at v3 = from + v1;
-        float v4 = v3.at;
-        v2.at = v2.at + 1.0;
-        precise float v5 = v3.at * v4;
-        v2.at = v5;
+        precise float v3 = v2.at + 1.0;
+        from_at v4 = from + v1;
+        float v5 = v4.at;
+        v2.at = v3;
+        precise float v6 = v4.at * v5;
+        v2.at = v6;
     }
 }

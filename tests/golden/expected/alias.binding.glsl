@@ -12,9 +12,10 @@ layout(push_constant, std430) uniform arguments {
 void main() {
     uint v1 = gl_GlobalInvocationID.x + group_base_x * 128u;
     if (v1 < threads_x) {
-        float v2 = from[v1];
-        to[v1] = to[v1] + 1.0;
-        precise float v3 = from[v1] * v2;
-        to[v1] = v3;
+        precise float v2 = to[v1] + 1.0;
+        float v3 = from[v1];
+        to[v1] = v2;
+        precise float v4 = from[v1] * v3;
+        to[v1] = v4;
     }
 }

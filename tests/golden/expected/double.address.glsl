@@ -18,8 +18,8 @@ void main() {
         double v3 = v2.at;
         precise double v4 = (v3 + v3 / v3) * 0.5lf;
         precise double v5 = (v4 + v3 / v4) * 0.5lf;
-        precise double v6 = v5 + v3 / v5;
-        double v7 = v6 * 0.5lf;
-        v2.at = sqrt(tiny < v7 || tiny != tiny ? v7 : tiny) + 1e-300lf;
+        precise double v6 = (v5 + v3 / v5) * 0.5lf;
+        precise double v7 = sqrt(tiny < v6 || tiny != tiny ? v6 : tiny) + 1e-300lf;
+        v2.at = v7;
     }
 }

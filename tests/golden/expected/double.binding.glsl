@@ -15,8 +15,8 @@ void main() {
         double v2 = x[v1];
         precise double v3 = (v2 + v2 / v2) * 0.5lf;
         precise double v4 = (v3 + v2 / v3) * 0.5lf;
-        precise double v5 = v4 + v2 / v4;
-        double v6 = v5 * 0.5lf;
-        x[v1] = sqrt(tiny < v6 || tiny != tiny ? v6 : tiny) + 1e-300lf;
+        precise double v5 = (v4 + v2 / v4) * 0.5lf;
+        precise double v6 = sqrt(tiny < v5 || tiny != tiny ? v5 : tiny) + 1e-300lf;
+        x[v1] = v6;
     }
 }

@@ -28,11 +28,11 @@ void main() {
     barrier();
     if (v4 < v3 && v5 < v2) {
         uint v9 = gl_LocalInvocationID.y * 20u + gl_LocalInvocationID.x;
-        float v10 = fma(tile[v9 + 4u], 0.00390625, fma(tile[v9 + 3u], 0.015625, fma(tile[v9 + 2u], 0.0234375, fma(tile[v9 + 1u], 0.015625, tile[v9] * 0.00390625))));
-        float v11 = fma(tile[v9 + 24u], 0.015625, fma(tile[v9 + 23u], 0.0625, fma(tile[v9 + 22u], 0.09375, fma(tile[v9 + 21u], 0.0625, fma(tile[v9 + 20u], 0.015625, v10)))));
-        float v12 = fma(tile[v9 + 44u], 0.0234375, fma(tile[v9 + 43u], 0.09375, fma(tile[v9 + 42u], 0.140625, fma(tile[v9 + 41u], 0.09375, fma(tile[v9 + 40u], 0.0234375, v11)))));
-        float v13 = fma(tile[v9 + 64u], 0.015625, fma(tile[v9 + 63u], 0.0625, fma(tile[v9 + 62u], 0.09375, fma(tile[v9 + 61u], 0.0625, fma(tile[v9 + 60u], 0.015625, v12)))));
-        float v14 = fma(tile[v9 + 84u], 0.00390625, fma(tile[v9 + 83u], 0.015625, fma(tile[v9 + 82u], 0.0234375, fma(tile[v9 + 81u], 0.015625, fma(tile[v9 + 80u], 0.00390625, v13)))));
-        my_out[v5 * v3 + v4] = v14;
+        precise float v10 = tile[v9] * 0.00390625;
+        float v11 = fma(tile[v9 + 20u], 0.015625, fma(tile[v9 + 4u], 0.00390625, fma(tile[v9 + 3u], 0.015625, fma(tile[v9 + 2u], 0.0234375, fma(tile[v9 + 1u], 0.015625, v10)))));
+        float v12 = fma(tile[v9 + 40u], 0.0234375, fma(tile[v9 + 24u], 0.015625, fma(tile[v9 + 23u], 0.0625, fma(tile[v9 + 22u], 0.09375, fma(tile[v9 + 21u], 0.0625, v11)))));
+        float v13 = fma(tile[v9 + 60u], 0.015625, fma(tile[v9 + 44u], 0.0234375, fma(tile[v9 + 43u], 0.09375, fma(tile[v9 + 42u], 0.140625, fma(tile[v9 + 41u], 0.09375, v12)))));
+        float v14 = fma(tile[v9 + 80u], 0.00390625, fma(tile[v9 + 64u], 0.015625, fma(tile[v9 + 63u], 0.0625, fma(tile[v9 + 62u], 0.09375, fma(tile[v9 + 61u], 0.0625, v13)))));
+        my_out[v5 * v3 + v4] = fma(tile[v9 + 84u], 0.00390625, fma(tile[v9 + 83u], 0.015625, fma(tile[v9 + 82u], 0.0234375, fma(tile[v9 + 81u], 0.015625, v14))));
     }
 }

@@ -21,7 +21,7 @@ void main() {
     uint v2 = gl_GlobalInvocationID.y + group_base_y * 16u;
     if (v1 < threads_x && v2 < threads_y) {
         uint v3 = v2 * threads_x + v1;
-        vec4 v4 = vec4(uvec4(rgba[v3].at)) * vec4(0.003921569);
+        precise vec4 v4 = vec4(uvec4(rgba[v3].at)) * vec4(0.003921569);
         precise float v5 = v4.x * 0.2126 + v4.y * 0.7152 + v4.z * 0.0722;
         grey[v3].at = v5;
     }

@@ -31,8 +31,8 @@ void main() {
             if (most_rounds <= n || 4.0 < v9) break;
             precise float v10 = v5 * v7 * 2.0 + v3;
             zy = v10;
-            precise float v11 = v6 - v8;
-            zx = v11 + v4;
+            precise float v11 = v6 - v8 + v4;
+            zx = v11;
             n = n + 1u;
         }
         rounds[v2 * threads_x + v1] = n;

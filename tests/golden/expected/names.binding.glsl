@@ -25,8 +25,8 @@ layout(push_constant, std430) uniform arguments {
 
 void main() {
     uint v1 = gl_GlobalInvocationID.x + group_base_x * 128u;
-    float v2 = 0.0 + value + value_2 + my_float + my_global + my_v1 + my_gl_Position + sum + sum_2 + sum_2_2;
-    float v3 = v2 + my_7_up + t + my_threadIdx + my_main + a_b + value_3;
+    precise float v2 = 0.0 + value + value_2 + my_float + my_global + my_v1 + my_gl_Position + sum + sum_2 + sum_2_2;
+    precise float v3 = v2 + my_7_up + t + my_threadIdx + my_main + a_b + value_3;
     if (v1 < threads_x) {
         float sum_3 = 0.0;
         sum_3 = v3;

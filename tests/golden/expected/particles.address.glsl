@@ -26,16 +26,19 @@ void main() {
         velocity_at v2 = velocity + v1;
         position_at v3 = position + v1;
         vec3 v4 = unpack(v3.at);
-        vec3 v5 = pull - v4;
+        precise vec3 v5 = pull - v4;
         float v6 = v5.x;
-        float v7 = v5.y;
-        float v8 = v5.z;
-        float v9 = inversesqrt(fma(v8, v8, fma(v7, v7, v6 * v6)) + 0.0001);
-        float v10 = v9 * (v9 * v9) / mass[v1].at;
-        vec3 v11 = vec3(dt);
-        precise vec3 v12 = unpack(v2.at) + v5 * vec3(v10) * v11;
-        v2.at = pack(v12);
-        precise vec3 v13 = v4 + v12 * v11;
-        v3.at = pack(v13);
+        precise float v7 = v6 * v6;
+        float v8 = v5.y;
+        float v9 = v5.z;
+        precise float v10 = fma(v9, v9, fma(v8, v8, v7)) + 0.0001;
+        float v11 = inversesqrt(v10);
+        precise float v12 = v11 * (v11 * v11);
+        float v13 = v12 / mass[v1].at;
+        vec3 v14 = vec3(dt);
+        precise vec3 v15 = unpack(v2.at) + v5 * vec3(v13) * v14;
+        v2.at = pack(v15);
+        precise vec3 v16 = v4 + v15 * v14;
+        v3.at = pack(v16);
     }
 }

@@ -20,16 +20,19 @@ void main() {
     uint v1 = gl_GlobalInvocationID.x + group_base_x * 128u;
     if (v1 < threads_x) {
         vec3 v2 = unpack(position[v1]);
-        vec3 v3 = pull - v2;
+        precise vec3 v3 = pull - v2;
         float v4 = v3.x;
-        float v5 = v3.y;
-        float v6 = v3.z;
-        float v7 = inversesqrt(fma(v6, v6, fma(v5, v5, v4 * v4)) + 0.0001);
-        float v8 = v7 * (v7 * v7) / mass[v1];
-        vec3 v9 = vec3(dt);
-        precise vec3 v10 = unpack(velocity[v1]) + v3 * vec3(v8) * v9;
-        velocity[v1] = pack(v10);
-        precise vec3 v11 = v2 + v10 * v9;
-        position[v1] = pack(v11);
+        precise float v5 = v4 * v4;
+        float v6 = v3.y;
+        float v7 = v3.z;
+        precise float v8 = fma(v7, v7, fma(v6, v6, v5)) + 0.0001;
+        float v9 = inversesqrt(v8);
+        precise float v10 = v9 * (v9 * v9);
+        float v11 = v10 / mass[v1];
+        vec3 v12 = vec3(dt);
+        precise vec3 v13 = unpack(velocity[v1]) + v3 * vec3(v11) * v12;
+        velocity[v1] = pack(v13);
+        precise vec3 v14 = v2 + v13 * v12;
+        position[v1] = pack(v14);
     }
 }
