@@ -916,11 +916,9 @@ static uint32_t vc__record_leaf(vc_kernel *k, uint32_t op, uint32_t flags, vc_ty
 
 /* A constant; one that was recorded lately is taken again, which keeps the tape short. What `recent` says of an earlier kernel finds no such constant here. */
 static uint32_t vc__record_const(vc_kernel *k, vc_type type, uint64_t bits) {
-    uint32_t low = (uint32_t)bits, high = (uint32_t)(bits >> 32), *recent;
-    const vc__node *n;
-    recent = &k->recent[((low ^ high ^ type) * 0x9e3779b1u) >> 24];
-    n = &k->node[*recent];
-    if (*recent < k->count && n->op == VC__OP_CONST && n->a[0] == low && n->a[1] == high && n->type == type) return *recent;
+    uint32_t low = (uint32_t)bits, high = (uint32_t)(bits >> 32), *recent = &k->recent[((low ^ high ^ type) * 0x9e3779b1u) >> 24];
+    const vc__node *n = *recent < k->count ? &k->node[*recent] : NULL;
+    if (n && n->op == VC__OP_CONST && n->a[0] == low && n->a[1] == high && n->type == type) return *recent;
     return *recent = vc__record_leaf(k, VC__OP_CONST, 0, type, low, high, VC__NIL, 0);
 }
 
@@ -6467,7 +6465,7 @@ static void vc__glue_arg(vd_arg_info *to, const vc_arg_info *from) {
     to->name = from->name;
     to->kind = (vd_arg_kind)from->kind;
     to->type = from->type;
-    to->access = from->kind == VC_ARG_VALUE || from->access ? from->access : (uint32_t)VD_READ; /* the runtime has no word for an unused buffer */
+    to->access = from->access;
     to->place = from->place;
     to->size = from->size;
     to->align = from->align;

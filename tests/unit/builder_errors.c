@@ -252,8 +252,8 @@ static void blocks(void **state) {
     VC_LOOP(r.k) {
         VC_IF(r.k, vc_lt(r.a, vc_f32(0))) { if (r.k) break; }
     }
-    assert_string_equal(vc_error(r.k), "kernel 'saxpy': VC_LOOP, opened as statement 1, was not closed: it or a block inside it was left by C's own break, continue, "
-                                       "goto or return");
+    assert_string_equal(vc_error(r.k), "kernel 'saxpy': VC_LOOP, opened as statement 1, was not closed: it or a block inside it was left by C's own "
+                                       "break, continue, goto or return");
     assert_null(vc_spirv(r.k, NULL));
     vc_block_end(r.k);
     assert_null(vc_error(r.k));
@@ -278,7 +278,8 @@ static void barriers(void **state) {
     fails(r, "vc_barrier in kernel 'saxpy': stands behind a vc_return_if whose condition differs between the invocations of a workgroup");
     r = begin(NULL);
     VC_LOOP(r.k) { vc_barrier(r.k); vc_break_if(r.k, vc_eq(vc_local_index(r.k), vc_u32(1))); }
-    fails(r, "vc_break_if in kernel 'saxpy': its condition differs between the invocations of a workgroup, and the loop around it has a vc_barrier that all must reach");
+    fails(r, "vc_break_if in kernel 'saxpy': its condition differs between the invocations of a workgroup, and the loop around it has a vc_barrier "
+             "that all must reach");
     r = begin(NULL);
     VC_LOOP(r.k) { vc_continue_if(r.k, vc_eq(vc_local_index(r.k), vc_u32(1))); vc_barrier(r.k); }
     fails(r, "vc_barrier in kernel 'saxpy': stands where some invocations of a workgroup may not come, under a condition that differs between them");

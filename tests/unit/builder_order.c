@@ -78,7 +78,7 @@ static void merging(void **state) {
              "  %8 f32 = add %6 %7 precise\n"
              "  store %2[0] %8\n"
              "  %10 f32 = load %2[0]\n"
-             "  %11 f32 = add %10 %7\n"
+             "  %11 f32 = add %10 %7 precise\n"
              "  store %2[0] %11\n"
              "end if\n"
              "%14 f32 = mul %3 %3 precise\n"
@@ -89,7 +89,7 @@ static void merging(void **state) {
     begin(k, false); /* recorded before the block but used first inside it: it stands before, and serves both */
     y = vc_buffer(k, "y", VC_F32, VC_WRITE);
     a = vc_param(k, "a", VC_F32);
-    { /* precise: a compiler that sees the store and a load of it together could contract it with what follows */
+    {
         vc_val early = vc_mul(a, a);
         VC_IF(k, vc_lt(a, vc_f32(1))) { vc_store(y, zero, vc_mul(a, a)); vc_store(y, vc_u32(1), early); }
     }
