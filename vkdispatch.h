@@ -3922,6 +3922,8 @@ static vd_result vd__arg_info_check(const vd_context *ctx, const vd_kernel_desc 
     const vd_arg_info *a = &desc->args[i];
     const char *name = a->name ? a->name : "";
     if (!vd__type_ok(a->type)) return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': argument %d '%s' has %u for a type", desc->name, i, name, (unsigned)a->type);
+    if (a->kind != VD_ARG_BINDING && a->kind != VD_ARG_VALUE && a->kind != VD_ARG_ADDRESS)
+        return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': argument %d '%s' has kind %d", desc->name, i, name, (int)a->kind);
     if (a->kind != VD_ARG_VALUE && (a->access < VD_READ || a->access > VD_READ_WRITE))
         return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': argument %d '%s' has access %u", desc->name, i, name, (unsigned)a->access);
     if (a->kind == VD_ARG_BINDING) {
@@ -3931,8 +3933,6 @@ static vd_result vd__arg_info_check(const vd_context *ctx, const vd_kernel_desc 
         return VD_OK;
     }
     uint32_t size = a->kind == VD_ARG_ADDRESS ? 8 : a->type ? vd_type_size(a->type) : a->size;
-    if (a->kind != VD_ARG_VALUE && a->kind != VD_ARG_ADDRESS)
-        return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': argument %d '%s' has kind %d", desc->name, i, name, (int)a->kind);
     if (!size || a->size != size)
         return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': argument %d '%s' has %u bytes in the block of values, %s wants %u", desc->name, i, name, (unsigned)a->size,
                         a->kind == VD_ARG_ADDRESS ? "an address" : vd_type_name(a->type), size);
