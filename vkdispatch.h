@@ -1693,6 +1693,13 @@ static vd__vk_driver *vd__vk_driver_of(const vd__driver *driver) { return (vd__v
 static vd__vk_device *vd__vk_device_of(const vd__device *dev) { return (vd__vk_device *)dev->native; }
 static const vd_allocator *vd__vk_allocator(const vd__device *dev) { return &dev->driver->host->allocator; }
 
+/* The array with room for `need` items, where it now lies; NULL, with the error text set, when there is no memory. */
+static void *vd__vk_reserve(vd__device *dev, void *array, uint32_t *capacity, uint32_t need, size_t item_size) {
+    if (vd__array_reserve(vd__vk_allocator(dev), &array, capacity, need, item_size)) return array;
+    vd__fail(VD_ERROR_OUT_OF_MEMORY, "Vulkan: no host memory for %u items of %u bytes", need, (unsigned)item_size);
+    return NULL;
+}
+
 static const char *vd__vk_result_name(VkResult result) {
 #define VD__VK_RESULT_NAME(vk, vd) case vk: return #vk;
     switch (result) { VD__VK_RESULTS(VD__VK_RESULT_NAME) default: return NULL; }
@@ -1788,7 +1795,8 @@ static const char *vd__vk_load_device(const vd__vk_driver *driver, vd__vk_device
     X(subgroup_size, VkPhysicalDeviceSubgroupSizeControlProperties, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES, SUBGROUP_SIZE) \
     X(maintenance4, VkPhysicalDeviceMaintenance4Properties, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_PROPERTIES, MAINTENANCE_4)
 
-/* What our features need of Vulkan's: the bits that are lost without it, struct, member. A member is enabled if the device has it and one of its bits is wanted. */
+/* What our features need of Vulkan's: the bits that are lost without it, struct, member. A member is enabled if the device has it and one of its bits is
+   wanted. */
 #define VD__VK_FEATURES(X) \
     X(VD_FEATURE_F64, core.features, shaderFloat64) \
     X(VD_FEATURE_I16, core.features, shaderInt16) \
@@ -1961,7 +1969,8 @@ static vd_result vd__vk_version_choose(vd__vk_driver *vk) {
     VkResult result = vk->vkEnumerateInstanceVersion(&version);
     if (result) return vd__vk_fail(result, "vkEnumerateInstanceVersion");
     if (version < VK_API_VERSION_1_2) {
-        return vd__fail(VD_ERROR_NO_DEVICE, "Vulkan: the loader gives Vulkan %u.%u, 1.2 is needed", VK_API_VERSION_MAJOR(version), VK_API_VERSION_MINOR(version));
+        return vd__fail(VD_ERROR_NO_DEVICE, "Vulkan: the loader gives Vulkan %u.%u, 1.2 is needed",
+            VK_API_VERSION_MAJOR(version), VK_API_VERSION_MINOR(version));
     }
     vk->version = version < VK_API_VERSION_1_3 ? VK_API_VERSION_1_2 : VK_API_VERSION_1_3;
     return VD_OK;
@@ -1993,9 +2002,8 @@ static vd_result vd__vk_driver_start(vd__driver *driver) {
 
 static vd_result vd__vk_driver_open(vd__driver *driver) {
     if (!vd__vk_library_open()) return vd__fail(VD_ERROR_NO_DEVICE, "Vulkan: libvulkan could not be opened; is a Vulkan loader installed?");
-    driver->native = vd__alloc(&driver->host->allocator, sizeof(vd__vk_driver));
+    driver->native = vd__alloc_zeroed(&driver->host->allocator, sizeof(vd__vk_driver));
     if (!driver->native) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "Vulkan: no host memory for the instance");
-    memset(driver->native, 0, sizeof(vd__vk_driver));
     vd_result result = vd__vk_driver_start(driver);
     if (result) vd__vk_driver_close(driver);
     return result;
@@ -2261,9 +2269,8 @@ static vd_result vd__vk_device_open(vd__driver *driver, int index, uint64_t disa
     if (result) return result;
     vd__vk_info_get(&facts, index, disable, &dev->info);
     dev->driver = driver;
-    dev->native = vd__alloc(&driver->host->allocator, sizeof(vd__vk_device));
+    dev->native = vd__alloc_zeroed(&driver->host->allocator, sizeof(vd__vk_device));
     if (!dev->native) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "Vulkan: no host memory for device '%s'", dev->info.name);
-    memset(dev->native, 0, sizeof(vd__vk_device));
     vd__mutex_init(&vd__vk_device_of(dev)->lock);
     result = vd__vk_device_start(dev, &facts);
     if (result) vd__vk_device_close(dev);
@@ -2535,13 +2542,9 @@ static VkResult vd__vk_set_layout_create(vd__vk_device *vk, const vd__vk_layout 
 /* Appends a layout to the device's; the caller holds the lock. */
 static vd_result vd__vk_layout_add(vd__device *dev, const vd__vk_layout *wanted) {
     vd__vk_device *vk = vd__vk_device_of(dev);
-    if (vk->layout_count == vk->layout_capacity) {
-        uint32_t capacity = vk->layout_capacity ? 2 * vk->layout_capacity : 8;
-        void *grown = vd__realloc(vd__vk_allocator(dev), vk->layouts, capacity * sizeof *vk->layouts);
-        if (!grown) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "Vulkan: no host memory for %u layouts", capacity);
-        vk->layouts = (vd__vk_layout *)grown;
-        vk->layout_capacity = capacity;
-    }
+    vd__vk_layout *layouts = (vd__vk_layout *)vd__vk_reserve(dev, vk->layouts, &vk->layout_capacity, vk->layout_count + 1, sizeof *layouts);
+    if (!layouts) return VD_ERROR_OUT_OF_MEMORY;
+    vk->layouts = layouts;
     vd__vk_layout *layout = &vk->layouts[vk->layout_count];
     *layout = *wanted;
     VkResult result = vd__vk_set_layout_create(vk, layout, &layout->handle);
@@ -2640,9 +2643,8 @@ static vd_result vd__vk_kernel_create(vd__device *dev, const vd_kernel_desc *des
     vd__vk_module module;
     module.words = (const uint32_t *)desc->code;
     module.count = desc->code_size / 4;
-    vd__vk_kernel *kernel = (vd__vk_kernel *)vd__alloc(vd__vk_allocator(dev), sizeof *kernel);
+    vd__vk_kernel *kernel = (vd__vk_kernel *)vd__alloc_zeroed(vd__vk_allocator(dev), sizeof *kernel);
     if (!kernel) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "Vulkan: no host memory for kernel '%s'", desc->name);
-    memset(kernel, 0, sizeof *kernel);
     code->native[0] = (uintptr_t)kernel;
     vd_result result = vd__vk_kernel_layout(dev, desc, kernel);
     if (!result) result = kernel->uniform ? vd__vk_pipeline_create_moved(dev, desc, &module, kernel) : vd__vk_pipeline_create(dev, desc, &module, kernel);
@@ -2675,6 +2677,7 @@ typedef struct vd__vk_sets {
     VkDescriptorSet *sets;
     vd__vk_key *keys;          /* `stride` of each set */
     uint32_t stride, used, count;
+    uint32_t set_capacity, key_capacity;
 } vd__vk_sets;
 
 /* A piece of the ring in which large blocks of values lie. */
@@ -2700,11 +2703,11 @@ typedef struct vd__vk_commands {
 
     /* kept from one recording to the next */
     vd__vk_sets *lists;        /* by index of the layout in the device */
-    uint32_t list_count;
+    uint32_t list_count, list_capacity;
     VkDescriptorPool *pools;
-    uint32_t pool_count;
+    uint32_t pool_count, pool_capacity;
     vd__vk_chunk **chunks;
-    uint32_t chunk_count, chunk, chunk_used;
+    uint32_t chunk_count, chunk_capacity, chunk, chunk_used;
 } vd__vk_commands;
 
 static vd__vk_commands *vd__vk_commands_of(const vd__commands *c) { return (vd__vk_commands *)(uintptr_t)c->native[0]; }
@@ -2725,9 +2728,8 @@ static vd_result vd__vk_commands_start(vd__vk_device *vk, vd__vk_commands *vc) {
 }
 
 static vd_result vd__vk_commands_create(vd__device *dev, vd__commands *c) {
-    vd__vk_commands *vc = (vd__vk_commands *)vd__alloc(vd__vk_allocator(dev), sizeof *vc);
+    vd__vk_commands *vc = (vd__vk_commands *)vd__alloc_zeroed(vd__vk_allocator(dev), sizeof *vc);
     if (!vc) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "Vulkan: no host memory for a recording");
-    memset(vc, 0, sizeof *vc);
     c->native[0] = (uintptr_t)vc;
     vd_result result = vd__vk_commands_start(vd__vk_device_of(dev), vc);
     if (result) vd__vk_commands_destroy(dev, c);
@@ -2781,18 +2783,11 @@ static vd_result vd__vk_commands_end(vd__device *dev, vd__commands *c) {
 
 /* ---- descriptor sets ---- */
 
-/* Makes room for `count` elements; on failure the array stays as it was. */
-static vd_result vd__vk_grow(vd__device *dev, void **array, uint32_t count, size_t size) {
-    void *grown = vd__realloc(vd__vk_allocator(dev), *array, count * size);
-    if (!grown) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "Vulkan: no host memory for a recording");
-    *array = grown;
-    return VD_OK;
-}
 
 static vd_result vd__vk_lists_grow(vd__device *dev, vd__vk_commands *vc, uint32_t count) {
-    void *lists = vc->lists;
-    if (vd__vk_grow(dev, &lists, count, sizeof *vc->lists)) return VD_ERROR_OUT_OF_MEMORY;
-    vc->lists = (vd__vk_sets *)lists;
+    vd__vk_sets *lists = (vd__vk_sets *)vd__vk_reserve(dev, vc->lists, &vc->list_capacity, count, sizeof *lists);
+    if (!lists) return VD_ERROR_OUT_OF_MEMORY;
+    vc->lists = lists;
     memset(vc->lists + vc->list_count, 0, (count - vc->list_count) * sizeof *vc->lists);
     vc->list_count = count;
     return VD_OK;
@@ -2801,9 +2796,9 @@ static vd_result vd__vk_lists_grow(vd__device *dev, vd__vk_commands *vc, uint32_
 /* A pool with `count` sets for the kernel's layout, and the sets. */
 static vd_result vd__vk_pool_create(vd__device *dev, vd__vk_commands *vc, const vd__vk_kernel *kernel, uint32_t count, VkDescriptorSet *out) {
     vd__vk_device *vk = vd__vk_device_of(dev);
-    void *pools = vc->pools;
-    if (vd__vk_grow(dev, &pools, vc->pool_count + 1, sizeof *vc->pools)) return VD_ERROR_OUT_OF_MEMORY;
-    vc->pools = (VkDescriptorPool *)pools;
+    VkDescriptorPool *pools = (VkDescriptorPool *)vd__vk_reserve(dev, vc->pools, &vc->pool_capacity, vc->pool_count + 1, sizeof *pools);
+    if (!pools) return VD_ERROR_OUT_OF_MEMORY;
+    vc->pools = pools;
     VkDescriptorPoolSize sizes[2] = { { VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 0 }, { VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC, 0 } };
     sizes[0].descriptorCount = count * kernel->binding_count;
     sizes[1].descriptorCount = count;
@@ -2825,16 +2820,16 @@ static vd_result vd__vk_pool_create(vd__device *dev, vd__vk_commands *vc, const 
 /* More sets: as many again as there are. */
 static vd_result vd__vk_sets_grow(vd__device *dev, vd__vk_commands *vc, const vd__vk_kernel *kernel, vd__vk_sets *list) {
     uint32_t more = list->count == 0 ? 8 : list->count < 1024 ? list->count : 1024, total = list->count + more;
-    void *sets = list->sets, *keys = list->keys;
     list->stride = kernel->binding_count + (kernel->uniform ? 1 : 0);
-    vd_result result = vd__vk_grow(dev, &sets, total, sizeof *list->sets);
-    list->sets = (VkDescriptorSet *)sets;
-    if (!result) result = vd__vk_grow(dev, &keys, total * list->stride, sizeof *list->keys);
-    list->keys = (vd__vk_key *)keys;
-    if (result) return result;
+    vc->set = VK_NULL_HANDLE; /* its keys may move */
+    VkDescriptorSet *sets = (VkDescriptorSet *)vd__vk_reserve(dev, list->sets, &list->set_capacity, total, sizeof *sets);
+    if (!sets) return VD_ERROR_OUT_OF_MEMORY;
+    list->sets = sets;
+    vd__vk_key *keys = (vd__vk_key *)vd__vk_reserve(dev, list->keys, &list->key_capacity, total * list->stride, sizeof *keys);
+    if (!keys) return VD_ERROR_OUT_OF_MEMORY;
+    list->keys = keys;
     memset(list->keys + list->count * list->stride, 0, more * list->stride * sizeof *list->keys);
-    vc->set = VK_NULL_HANDLE; /* its keys have moved */
-    result = vd__vk_pool_create(dev, vc, kernel, more, list->sets + list->count);
+    vd_result result = vd__vk_pool_create(dev, vc, kernel, more, list->sets + list->count);
     if (!result) list->count = total;
     return result;
 }
@@ -2937,12 +2932,11 @@ static vd_result vd__vk_chunk_start(vd__device *dev, vd__vk_chunk *chunk) {
 }
 
 static vd_result vd__vk_chunk_add(vd__device *dev, vd__vk_commands *vc) {
-    void *chunks = vc->chunks;
-    if (vd__vk_grow(dev, &chunks, vc->chunk_count + 1, sizeof *vc->chunks)) return VD_ERROR_OUT_OF_MEMORY;
-    vc->chunks = (vd__vk_chunk **)chunks;
-    vd__vk_chunk *chunk = (vd__vk_chunk *)vd__alloc(vd__vk_allocator(dev), sizeof *chunk);
+    vd__vk_chunk **chunks = (vd__vk_chunk **)vd__vk_reserve(dev, vc->chunks, &vc->chunk_capacity, vc->chunk_count + 1, sizeof *chunks);
+    if (!chunks) return VD_ERROR_OUT_OF_MEMORY;
+    vc->chunks = chunks;
+    vd__vk_chunk *chunk = (vd__vk_chunk *)vd__alloc_zeroed(vd__vk_allocator(dev), sizeof *chunk);
     if (!chunk) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "Vulkan: no host memory for a recording");
-    memset(chunk, 0, sizeof *chunk);
     chunk->memory.serial = vc->chunk_count + 1;
     vd_result result = vd__vk_chunk_start(dev, chunk);
     if (result) vd__vk_chunk_destroy(dev, chunk);
@@ -3018,6 +3012,7 @@ static vd_result vd__vk_record_launch(vd__device *dev, vd__commands *c, const vd
 }
 
 static void vd__vk_record_copy(vd__device *dev, vd__commands *c, const vd__memory *to, const vd__memory *from, const vd__copy_range *ranges, uint32_t count) {
+    VkBuffer source = VD__VK_UNPACK(VkBuffer, from->native[0]), target = VD__VK_UNPACK(VkBuffer, to->native[0]);
     VkBufferCopy copies[32];
     while (count) {
         uint32_t now = count < 32 ? count : 32;
@@ -3026,8 +3021,7 @@ static void vd__vk_record_copy(vd__device *dev, vd__commands *c, const vd__memor
             copies[i].dstOffset = ranges[i].to;
             copies[i].size = ranges[i].size;
         }
-        vd__vk_device_of(dev)->vkCmdCopyBuffer(vd__vk_commands_of(c)->buffer, VD__VK_UNPACK(VkBuffer, from->native[0]), VD__VK_UNPACK(VkBuffer, to->native[0]), now,
-            copies);
+        vd__vk_device_of(dev)->vkCmdCopyBuffer(vd__vk_commands_of(c)->buffer, source, target, now, copies);
         ranges += now;
         count -= now;
     }
@@ -3924,7 +3918,7 @@ static vd_result vd__arg_info_check(const vd_context *ctx, const vd_kernel_desc 
     if (!vd__type_ok(a->type)) return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': argument %d '%s' has %u for a type", desc->name, i, name, (unsigned)a->type);
     if (a->kind != VD_ARG_BINDING && a->kind != VD_ARG_VALUE && a->kind != VD_ARG_ADDRESS)
         return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': argument %d '%s' has kind %d", desc->name, i, name, (int)a->kind);
-    if (a->kind != VD_ARG_VALUE && (a->access < VD_READ || a->access > VD_READ_WRITE))
+    if (a->kind != VD_ARG_VALUE && a->access > VD_READ_WRITE) /* 0: the kernel does not use it */
         return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': argument %d '%s' has access %u", desc->name, i, name, (unsigned)a->access);
     if (a->kind == VD_ARG_BINDING) {
         for (int j = 0; j < i; j++)
@@ -6100,6 +6094,11 @@ VD_API vd_result vd_wait_idle(vd_context *ctx) {
 // >>end
 #endif /* VKDISPATCH_IMPLEMENTED */
 #endif /* VKDISPATCH_IMPLEMENTATION */
+
+/* The room `glue` of vkdispatch_codegen.h needs both implementations; where that header came first, it is made now. */
+#if defined(VKDISPATCH_IMPLEMENTED) && defined(VKDISPATCH_CODEGEN_IMPLEMENTED) && !defined(VKDISPATCH_GLUE_IMPLEMENTED)
+#include "vkdispatch_codegen.h"
+#endif
 /*
 MIT License
 

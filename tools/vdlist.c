@@ -148,7 +148,7 @@ static int list_backend(vd_backend backend, const options *o, int before) {
     int count = vd_devices(backend, NULL, 0);
     vd_device_info *infos = count > 0 ? (vd_device_info *)calloc((size_t)count, sizeof *infos) : NULL;
     if (!infos) {
-        fprintf(stderr, "%s: no device: %s\n", backend_name(backend), vd_error_text());
+        fprintf(stderr, "no %s device: %s\n", backend_name(backend), vd_error_text());
         return 0;
     }
     int had = vd_devices(backend, infos, count);

@@ -228,8 +228,8 @@ static void kernel_descs(void **state) {
     REFUSED(vd_kernel_create(ctx, &d), "17 buffers by binding, the device's limit is 16");
     args[2].place = 1;
     REFUSED(vd_kernel_create(ctx, &d), "arguments 1 and 2 both have binding 1");
-    args[1].access = 0;
-    REFUSED(vd_kernel_create(ctx, &d), "has access 0");
+    args[1].access = 4;
+    REFUSED(vd_kernel_create(ctx, &d), "has access 4");
     d.arg_count = 65;
     REFUSED(vd_kernel_create(ctx, &d), "65 arguments, the limit is 64");
 }

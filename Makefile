@@ -1,0 +1,170 @@
+# `make` lists the targets. The headers need no building: everything here makes and runs examples, tests and benchmarks.
+#   make CC=clang …      the same with another compiler            make V=1 …      shows the whole command lines
+
+CC      = gcc
+CXX    := $(if $(findstring clang,$(CC)),clang++,g++)
+JOBS   := $(shell nproc 2>/dev/null || echo 2)
+PREFIX  = /usr/local
+DESTDIR =
+
+FUZZ_COUNT = 300
+FUZZ_SEED  = 1
+export CC CXX FUZZ_COUNT FUZZ_SEED
+
+HEADERS  := $(wildcard vkdispatch*.h)
+WARNINGS  = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Werror
+CFLAGS    = -O1 -g
+BENCH     = -O2 -DNDEBUG
+SANITIZE  = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+C         = -std=c99 -Wstrict-prototypes
+CPP       = -x c++ -std=c++11
+LDLIBS    = -ldl -lpthread -lm
+
+# A folder with include/ and lib/ brought along to a machine that can install nothing (`make carry` fills it).
+CARRY := $(wildcard .carry)
+ifdef CARRY
+CPPFLAGS += -isystem $(CARRY)/include
+LDFLAGS  += -L$(CARRY)/lib -Wl,-rpath,$(CURDIR)/$(CARRY)/lib
+endif
+
+# ---- programs: each .c file is one ---------------------------------------------------------------------------------------------------
+# build/COMPILER/path/name comes from path/name.c; build/COMPILER/sanitize/… is the same under the sanitizers.
+
+compilers  := $(sort $(notdir $(CC)) gcc g++ clang clang++)
+present     = $(foreach c,$(compilers),$(if $(shell command -v $c 2>/dev/null),$c))
+language    = $(if $(findstring ++,$1),$(CPP),$(C))
+driver      = $(if $(filter $1,$(notdir $(CC))),$(CC),$1)
+keep_loaded = tests/keep_loaded.c -Wl,--export-dynamic-symbol=dlclose
+quiet      := $(if $(V),,@)
+
+# $1 compiler, $2 flags, $3 further source or linker flag
+define link
+@mkdir -p $(@D)
+@rm -f $@
+$(if $(quiet),@echo '  $1 $(if $(findstring /sanitize/,$@),-fsanitize )$<')
+$(quiet)$(call driver,$1) -I. $(CPPFLAGS) $(call language,$1) $(WARNINGS) $2 -MD -MP -MF $@.d -c $< -o $@.o
+$(quiet)$(call driver,$1) $2 $3 $@.o -o $@ $(LDFLAGS) $$(tools/libraries $@.d) $(LDLIBS)
+endef
+
+define rules_for_compiler
+build/$1/%: %.c
+	$$(call link,$1,$$(CFLAGS))
+build/$1/tools/bench/%: tools/bench/%.c
+	$$(call link,$1,$$(BENCH))
+build/$1/sanitize/%: %.c
+	$$(call link,$1,$$(SANITIZE),$$(keep_loaded))
+endef
+$(foreach c,$(compilers),$(eval $(call rules_for_compiler,$c)))
+
+-include $(shell find build -name '*.d' 2>/dev/null)
+
+# ---- suites: what is built, what is run ----------------------------------------------------------------------------------------------
+# A command with arguments is one quoted word, as tools/run-tests wants it. See tests/README.md for what a program has to print.
+
+cc := $(notdir $(CC))
+files = $(patsubst %.c,build/$2/%,$(wildcard $1/*.c))
+
+# Kernel text and hashes have to be equal whatever compiled the builder, so these suites run under every compiler that is here.
+hash  := \#
+absent = $(foreach c,$(filter-out $(present),$(compilers)),"echo ok - $1 under $c $(hash) SKIP $c is not here")
+
+programs_unit        = $(call files,tests/unit,$(cc))
+commands_unit        = $(programs_unit)
+
+programs_golden      = $(foreach c,$(present),$(call files,tests/golden,$c))
+commands_golden      = $(programs_golden) $(call absent,golden)
+
+programs_codegen     = $(call files,tests/codegen,$(cc))
+commands_codegen     = $(programs_codegen)
+
+programs_conformance = $(call files,tests/conformance,$(cc))
+commands_conformance = $(programs_conformance) $(programs_conformance:%="env VKDISPATCH_BUFFERS=binding %")
+
+programs_fuzz        = $(call files,tests/fuzz,$(cc)) $(foreach c,$(present),$(call files,tests/fuzz,$c))
+commands_fuzz        = $(call files,tests/fuzz,$(cc)) \
+                       $(foreach f,$(wildcard tests/fuzz/*.c),"tools/same-output FUZZ_PRINT=hash $(patsubst %,build/%/$(f:.c=),$(present))")
+
+programs_sanitize    = $(foreach s,unit golden codegen conformance,$(call files,tests/$s,$(cc)/sanitize))
+commands_sanitize    = $(programs_sanitize:%="tools/sanitized %")
+
+programs_validate    = $(programs_conformance)
+commands_validate    = $(programs_conformance:%="tools/validated %")
+
+commands_compile     = tests/compile/run tests/compile/cmake
+
+suites := compile unit golden codegen conformance fuzz sanitize validate
+
+# ---- targets -------------------------------------------------------------------------------------------------------------------------
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.SECONDEXPANSION:
+.PHONY: help demo test check $(suites:%=test-%) $(suites:%=programs-%) test-gpu bench bench-dispatch bench-build bench-compile \
+        golden-update carry install clean deps-build deps-test
+
+help:            ## this list
+	@awk -F ' *## ' '/^[a-z][a-z-]*:.*## / { sub(/:.*/, "", $$1); printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo:            ## installs what is missing, builds three examples, runs them on the best device here
+	@tools/demo
+
+# -k: a program that does not compile is named and failed by the run that follows, and keeps nothing else from running.
+build_and_run = $(MAKE) --no-print-directory -k -j$(JOBS) $(1:%=programs-%) || true; \
+                tools/run-tests $(foreach s,$1,$(or $(commands_$s),"echo not ok - suite $s has no program"))
+
+test: deps-test  ## every suite that this machine can run; ends with `N passed, N failed, N skipped`
+	@$(call build_and_run,$(suites))
+
+check: deps-build ## style, rooms, licence, versions, macro lists, README and manual programs, examples
+	@tools/run-tests tools/check
+
+test-compile:    ## each header x C99, C11, C++11, C++17 x gcc, clang x order x macro; cmake package
+test-unit:       ## runtime logic on the dummy backend, builder and layout rules
+test-golden:     ## kernel text byte for byte, under every compiler here
+test-codegen:    ## every operation x type: validated, and run against a double oracle
+test-conformance: ## behaviour of the runtime on every backend here, buffers by address and by binding
+test-fuzz:       ## FUZZ_COUNT random kernels from FUZZ_SEED on; hashes equal under every compiler here
+test-sanitize:   ## unit, golden, codegen, conformance under the address, leak and undefined-behaviour sanitizers
+test-validate:   ## conformance under the validation layer with synchronisation checks; any message fails it
+$(suites:%=test-%): test-%: deps-test
+	@$(call build_and_run,$*)
+
+$(suites:%=programs-%): programs-%: $$(programs_$$*)
+	@:
+
+test-gpu:        ## what makes sense on a machine with a GPU that can install nothing (see carry), and the dispatch benchmark
+	@$(call build_and_run,unit golden codegen conformance fuzz)
+	@$(MAKE) --no-print-directory bench-dispatch
+
+bench: bench-compile ## every benchmark: `bench NAME SIZE ours=… rival=… ratio=… bound=… ok|short`
+	@$(MAKE) --no-print-directory -j$(JOBS) $(call files,tools/bench,$(cc))
+	@for program in $(call files,tools/bench,$(cc)); do $$program || exit; done
+
+bench-dispatch: build/$(cc)/tools/bench/dispatch ## recording, dependent dispatches and round trips against hand-written Vulkan
+	@$<
+
+bench-build: build/$(cc)/tools/bench/build ## builder to SPIR-V, beside glslang on the same kernel
+	@$<
+
+bench-compile:   ## what including a header and compiling its implementation costs
+	@tools/bench/compile
+
+golden-update: deps-test ## writes the golden files anew; review with git diff
+	@$(MAKE) --no-print-directory -j$(JOBS) $(call files,tests/golden,$(cc))
+	@for program in $(call files,tests/golden,$(cc)); do GOLDEN_UPDATE=1 $$program || exit; done
+
+carry: deps-test ## fills .carry with the headers and libraries that test-gpu needs on a machine that can install nothing
+	@tools/carry .carry
+
+install:         ## headers to PREFIX/include (PREFIX=/usr/local, DESTDIR=)
+	install -d $(DESTDIR)$(PREFIX)/include
+	install -m 644 $(HEADERS) $(DESTDIR)$(PREFIX)/include
+
+clean:           ## removes build/
+	rm -rf build
+
+deps-build:
+	@tools/deps.sh build
+
+deps-test:
+	@tools/deps.sh build test

@@ -1,0 +1,989 @@
+/* Every operation on every type it takes, every conversion, every way through memory and every control-flow form: each as one kernel, whose
+   SPIR-V is validated, whose GLSL is compiled, and which is run with buffers by address, with buffers as bindings, and from its GLSL, and
+   compared with an oracle on the host.
+
+     matrix [-v] [PART]      PART: only kernels whose name contains it; -v names each
+
+   What counts as right. Integers, conversions and + - * of floats are exact. Everywhere subnormal numbers may be flushed to zero, operands
+   as well as results, any NaN is a NaN, and the sign of a zero is free. The other operations may be off by what the table `bounds` says. */
+#define VKDISPATCH_IMPLEMENTATION
+#define VKDISPATCH_CODEGEN_IMPLEMENTATION
+#include "vkdispatch.h"
+#include "vkdispatch_codegen.h"
+#include "../kernels.h"
+
+enum { COMPONENTS = 3072, RANDOM_FROM = 2304, LOCAL = 64, ROLES = 3 }; /* components of a buffer: a multiple of 2, 3 and 4 */
+
+typedef struct Case Case;
+typedef struct Wanted { uint64_t bits; long double real, slack; } Wanted; /* bits of integers and bools; the real result of floats, and how far off is right */
+
+struct Case {
+    char name[96];
+    vc_type in[ROLES], out; /* VC_NONE: no such buffer */
+    vc_type param;          /* one more argument, by value */
+    uint32_t threads;       /* 0: one for each element */
+    void (*build)(const Case *c, vc_kernel *k);
+    bool (*want)(const Case *c, size_t element, unsigned component, int variant, Wanted *w); /* false: no such variant, or anything is right */
+    const struct Op *op;
+    unsigned number;        /* the builder's own use */
+    const char *letters;
+};
+
+/* ---- inputs: by kind and role, all pairs of special values first, then random numbers ---- */
+
+static const double float_specials[] = {
+    0.0, -0.0, 1, -1, 0.5, -0.5, 2, -2, 3, 0.75, 1.5, -2.5, 3.5, 10, -7, 100, 1e-3, (double)INFINITY, -(double)INFINITY, (double)NAN,
+    127.5, 255.5, 4096, -32769, 2147483648.0, -2147483648.0, 1e10, 1e19, -1e19
+};
+enum { FLOAT_SPECIALS = sizeof float_specials / sizeof float_specials[0], SPECIALS = FLOAT_SPECIALS + 6 };
+
+static uint8_t inputs[13][ROLES][COMPONENTS * 8];
+
+static uint64_t special_of(unsigned kind, unsigned i) {
+    static const int64_t ints[] = { 0, 1, 2, 3, 5, 7, 8, 15, 16, 31, 32, 33, 63, 64, 100, 127, 128, 255, -1, -2, -3, -7, -16, -100, -128 };
+    if (kind == VC_BOOL) return i & 1;
+    if (is_float(kind)) {
+        if (i < FLOAT_SPECIALS) return bits_of(kind, float_specials[i]);
+        double least = ldexp(1, lowest_of(kind)), most = ldexp(2 - ldexp(1, 1 - mantissa_of(kind)), 1 - lowest_of(kind));
+        const double edge[6] = { least, -least, least / 8, -least / 2, most, -most };
+        return bits_of(kind, edge[i - FLOAT_SPECIALS]);
+    }
+    if (i < sizeof ints / sizeof ints[0]) return narrow(kind, (uint64_t)ints[i]);
+    uint64_t top = UINT64_C(1) << (kind_width(kind) - 1);
+    const uint64_t edge[5] = { top, top - 1, top + 1, top >> 1, ~(top >> 1) };
+    return narrow(kind, i % 2 ? edge[i / 2 % 5] : edge[i / 2 % 5] ^ UINT64_C(0x5a5a5a5a5a5a5a5a));
+}
+
+static uint64_t random_of(unsigned kind, uint64_t *state) {
+    uint64_t r = random_next(state);
+    if (kind == VC_BOOL) return r & 1;
+    if (!is_float(kind)) return narrow(kind, r % 3 == 0 ? r >> 40 & 0xff : r >> 3);
+    double size = (double)(r >> 11) * ldexp(1, -53) * 2 - 1;
+    int spread = kind == VC_F16 ? 4 : 8;
+    return bits_of(kind, r % 4 == 0 ? size : ldexp(size, (int)(random_next(state) % (unsigned)(2 * spread)) - spread));
+}
+
+static void make_inputs(void) {
+    uint64_t state = 1;
+    for (unsigned kind = VC_BOOL; kind <= VC_F64; kind++)
+        for (unsigned role = 0; role < ROLES; role++)
+            for (unsigned i = 0; i < COMPONENTS; i++) {
+                unsigned pick = role == 0 ? i % SPECIALS : role == 1 ? i / SPECIALS % SPECIALS : (i * 7 + i / SPECIALS * 3) % SPECIALS;
+                put_bits(kind, inputs[kind][role], i, i < RANDOM_FROM ? special_of(kind, pick) : random_of(kind, &state));
+            }
+}
+
+static uint64_t input(const Case *c, unsigned role, size_t element, unsigned component) {
+    unsigned kind = kind_of(c->in[role]), rows = rows_of(c->in[role]);
+    return get_bits(kind, inputs[kind][role], element * rows + component);
+}
+
+/* ---- what is right for an operation ---- */
+
+/* How far a float result may be off: ulps units of its last place, plus per_x units for each |x|, plus a part that `shape` names, times `absolute`.
+   f32 and f16: "Precision of Core SPIR-V Instructions" and "Precision of GLSL.std.450 Instructions" of the Vulkan specification; inherited
+   bounds are worked out. f64: the specification only asks for what f32 has; these are our own functions' measured errors, and rounding
+   once for what every known device rounds once. */
+typedef enum Shape { FLAT, ONE, POW, TAN, COSH } Shape; /* of the absolute part: 1; 1 and only for |x| <= pi; see `slack_of` */
+typedef struct Bound { OpName op; Shape shape; double f16[3], f32[3], f64[3]; } Bound; /* { ulps, per_x, absolute } */
+static const Bound bounds[] = {
+    { O_div, FLAT, { 2.5, 0, 0 }, { 2.5, 0, 0 }, { 0.5, 0, 0 } },
+    { O_sqrt, FLAT, { 5, 0, 0 }, { 5, 0, 0 }, { 0.5, 0, 0 } },
+    { O_rsqrt, FLAT, { 2, 0, 0 }, { 2, 0, 0 }, { 1.5, 0, 0 } },
+    { O_exp, FLAT, { 1, 2, 0 }, { 3, 2, 0 }, { 1.1, 0, 0 } },
+    { O_exp2, FLAT, { 1, 2, 0 }, { 3, 2, 0 }, { 1.2, 0, 0 } },
+    { O_log, FLAT, { 3, 0, 0x1p-7 }, { 3, 0, 0x1p-21 }, { 1, 0, 0 } },
+    { O_log2, FLAT, { 3, 0, 0x1p-7 }, { 3, 0, 0x1p-21 }, { 1, 0, 0 } },
+    { O_pow, POW, { 4, 0, 8 }, { 4, 0, 8 }, { 1.5, 0, 0 } },
+    { O_sin, ONE, { 0, 0, 0x1p-7 }, { 0, 0, 0x1p-11 }, { 1, 0, 0 } },
+    { O_cos, ONE, { 0, 0, 0x1p-7 }, { 0, 0, 0x1p-11 }, { 1, 0, 0 } },
+    { O_tan, TAN, { 3, 0, 0x1p-7 }, { 3, 0, 0x1p-11 }, { 2.5, 0, 0 } },
+    { O_asin, FLAT, { 5, 0, 0x1p-7 }, { 4096, 0, 0x1p-11 }, { 2.5, 0, 0 } },
+    { O_acos, FLAT, { 5, 0, 0x1p-7 }, { 4096, 0, 0x1p-11 }, { 2.5, 0, 0 } },
+    { O_atan, FLAT, { 5, 0, 0 }, { 4096, 0, 0 }, { 1, 0, 0 } },
+    { O_atan2, FLAT, { 5, 0, 0 }, { 4096, 0, 0 }, { 2, 0, 0 } },
+    { O_sinh, COSH, { 2, 2, 8 }, { 4, 2, 8 }, { 2, 0, 0 } },
+    { O_cosh, FLAT, { 4, 2, 0 }, { 6, 2, 0 }, { 2, 0, 0 } },
+    { O_tanh, FLAT, { 4, 0, 0x1p-8 }, { 8, 0, 0x1p-20 }, { 2.5, 0, 0 } }
+};
+
+static long double slack_of(OpName op, unsigned kind, long double want, const double *x) {
+    for (size_t i = 0; i < sizeof bounds / sizeof bounds[0]; i++) {
+        const Bound *b = &bounds[i];
+        if (b->op != op) continue;
+        const double *n = kind == VC_F16 ? b->f16 : kind == VC_F32 ? b->f32 : b->f64;
+        long double unit = unit_of(kind, want), absolute = n[2];
+        if (b->shape == POW && x[0] == 0) return 0;
+        if (b->shape == POW && absolute > 0) absolute *= unit * (1 + fabsl((long double)x[1] * log2l(fabsl((long double)x[0]))) + fabsl((long double)x[1]));
+        if (b->shape == TAN && absolute > 0) absolute *= 1 + want * want + fabsl(want);
+        if (b->shape == COSH && absolute > 0) absolute *= unit_of(kind, coshl((long double)x[0]));
+        return unit * (n[0] + (n[1] > 0 ? n[1] * fabs(x[0]) : 0)) + absolute + (n[0] < 1 && n[2] == 0 ? 0 : unit * 0.5L); /* the oracle's own rounding */
+    }
+    return 0;
+}
+
+static long double function_of(OpName op, long double x, long double y) {
+    switch (op) {
+    case O_sqrt: return sqrtl(x);
+    case O_rsqrt: return 1 / sqrtl(x);
+    case O_exp: return expl(x);
+    case O_exp2: return exp2l(x);
+    case O_log: return logl(x);
+    case O_log2: return log2l(x);
+    case O_pow: return x < 0 || isnan(x) || isnan(y) ? (long double)NAN : powl(x == 0 ? 0 : x, y); /* -0 counts as 0 */
+    case O_sin: return sinl(x);
+    case O_cos: return cosl(x);
+    case O_tan: return tanl(x);
+    case O_asin: return asinl(x);
+    case O_acos: return acosl(x);
+    case O_atan: return atanl(x);
+    case O_atan2: return atan2l(x, y);
+    case O_sinh: return sinhl(x);
+    case O_cosh: return coshl(x);
+    case O_tanh: return tanhl(x);
+    default: return x / y;
+    }
+}
+
+/* Where the specification of Vulkan promises nothing for f16 and f32, and ours nothing for f64. */
+static bool undefined_for(OpName op, unsigned kind, const double *x) {
+    bool loose = kind != VC_F64;
+    double least = ldexp(1, lowest_of(kind));
+    switch (op) {
+    case O_sin: case O_cos: case O_tan: return fabs(x[0]) > (loose ? 3.1416 : 0x1p30) && (loose || !isinf(x[0]));
+    case O_pow: return loose && (isinf(x[0]) || isinf(x[1]) || x[0] == 1 || isnan(x[0]) || isnan(x[1]));
+    case O_atan2: return loose && ((x[0] == 0 && x[1] == 0) || (isinf(x[0]) && isinf(x[1])) || fabs(x[1]) < least || fabs(x[1]) > 0x1p126);
+    case O_rem: case O_mod: return !(fabs(x[0] / x[1]) < ldexp(1, mantissa_of(kind) - 1)) || (loose && fabs(x[1]) > 0x1p126);
+    case O_div: return loose && (fabs(x[1]) > 0x1p126 || is_subnormal(kind, x[1])); /* 2.5 ulp only for a denominator of 2^-126 to 2^126 */
+    case O_sqrt: case O_rsqrt: return x[0] < 0 && loose;
+    case O_asin: case O_acos: return loose && fabs(x[0]) > 1;
+    case O_log: case O_log2: return loose && x[0] < 0;
+    case O_tanh: case O_sinh: case O_cosh: return loose && isinf(x[0]);
+    default: return false;
+    }
+}
+
+static bool want_float(OpName op, unsigned kind, const double *given, int variant, Wanted *w) {
+    double x[3];
+    for (int i = 0; i < 3; i++) x[i] = variant & 2 ? flushed(kind, given[i]) : given[i];
+    if (undefined_for(op, kind, x)) return false;
+    switch (op) {
+    case O_isnan: w->bits = isnan(x[0]) ? 1u : 0u; return true;
+    case O_isinf: w->bits = isinf(x[0]) ? 1u : 0u; return true;
+    case O_eq: w->bits = x[0] == x[1] ? 1u : 0u; return true;
+    case O_ne: w->bits = x[0] != x[1] ? 1u : 0u; return true;
+    case O_lt: w->bits = x[0] < x[1] ? 1u : 0u; return true;
+    case O_le: w->bits = x[0] <= x[1] ? 1u : 0u; return true;
+    case O_gt: w->bits = x[0] > x[1] ? 1u : 0u; return true;
+    case O_ge: w->bits = x[0] >= x[1] ? 1u : 0u; return true;
+    default: break;
+    }
+    w->slack = 0;
+    if (op >= O_sqrt && op <= O_tanh) w->real = function_of(op, (long double)x[0], (long double)x[1]);
+    else w->real = (long double)step_by_step(op, kind, x, variant & 1);
+    if (op == O_div && kind != VC_F64) w->real = (long double)x[0] / (long double)x[1];
+    if (op == O_mix) w->slack = 2 * (unit_of(kind, (long double)(x[0] * (1 - x[2]))) + unit_of(kind, (long double)(x[1] * x[2])));
+    else if (!isnan(w->real) && !isinf(w->real)) w->slack = slack_of(op, kind, w->real, x);
+    return true;
+}
+
+static bool want_op(const Case *c, size_t element, unsigned component, int variant, Wanted *w) {
+    unsigned kind = kind_of(c->in[0]);
+    uint64_t x[3] = { 0, 0, 0 };
+    double v[3] = { 0, 0, 0 };
+    for (unsigned i = 0; i < (unsigned)c->op->arity; i++) {
+        x[i] = input(c, i, element, rows_of(c->in[i]) == 1 ? 0 : component);
+        if (is_float(kind)) v[i] = real_of(kind, x[i]);
+    }
+    if (is_float(kind)) return variant < 4 && want_float(c->op->id, kind, v, variant, w);
+    w->bits = narrow(c->op->gives_bool ? VC_BOOL : kind, want_int(c->op->id, kind, x[0], x[1], x[2]));
+    return variant == 0;
+}
+
+/* ---- builders ---- */
+
+typedef struct Io { vc_ref in[ROLES], out; vc_val param; } Io;
+
+static Io declare(const Case *c, vc_kernel *k) {
+    static const char *const names[ROLES] = { "a", "b", "c" };
+    Io io;
+    memset(&io, 0, sizeof io);
+    for (int i = 0; i < ROLES; i++)
+        if (c->in[i]) io.in[i] = vc_buffer(k, names[i], c->in[i], VC_READ);
+    io.out = vc_buffer(k, "out", c->out, VC_WRITE);
+    if (c->param) io.param = vc_param(k, "p", c->param);
+    return io;
+}
+
+static void build_op(const Case *c, vc_kernel *k) {
+    Io io = declare(c, k);
+    VC_EACH(k, i) {
+        vc_val a = vc_load(io.in[0], i), b = { 0, 0 }, d = { 0, 0 }, r;
+        if (c->op->arity > 1) b = vc_load(io.in[1], i);
+        if (c->op->arity > 2) d = vc_load(io.in[2], i);
+        r = c->op->f1 ? c->op->f1(a) : c->op->f2 ? c->op->f2(a, b) : c->op->f3(a, b, d);
+        vc_store(io.out, i, r);
+    }
+}
+
+static void build_cast(const Case *c, vc_kernel *k) {
+    Io io = declare(c, k);
+    VC_EACH(k, i) { vc_store(io.out, i, vc_cast(c->out, vc_load(io.in[0], i))); }
+}
+static bool want_cast(const Case *c, size_t element, unsigned component, int variant, Wanted *w) {
+    unsigned from = kind_of(c->in[0]), to = kind_of(c->out);
+    uint64_t a = input(c, 0, element, rows_of(c->in[0]) == 1 ? 0 : component);
+    if (variant > 1 || (variant == 1 && !is_float(from))) return false;
+    if (variant == 1) a = bits_of(from, flushed(from, real_of(from, a)));
+    w->bits = cast_bits(from, to, a);
+    w->slack = 0;
+    if (is_float(to)) w->real = (long double)real_of(to, w->bits);
+    return true;
+}
+
+static void build_bitcast(const Case *c, vc_kernel *k) {
+    Io io = declare(c, k);
+    VC_EACH(k, i) { vc_store(io.out, i, vc_bitcast(c->out, vc_load(io.in[0], i))); }
+}
+/* Any bits that leave as a float may be flushed or lose which NaN they were. */
+static bool want_bits(const Case *c, size_t element, unsigned component, int variant, Wanted *w) {
+    unsigned from = kind_of(c->in[0]), to = kind_of(c->out);
+    uint64_t a = input(c, 0, element, component);
+    if (is_float(from) && (isnan(real_of(from, a)) || is_subnormal(from, real_of(from, a)))) return false;
+    w->bits = a;
+    w->slack = 0;
+    if (is_float(to)) w->real = (long double)real_of(to, a);
+    return variant == 0;
+}
+
+/* ---- vectors: build, take apart, shuffle ---- */
+
+static void build_vector(const Case *c, vc_kernel *k) { /* number: 0 from components, 1 splat, 2 insert, 3 component in reverse */
+    Io io = declare(c, k);
+    unsigned rows = rows_of(c->out);
+    VC_EACH(k, i) {
+        vc_val v = vc_load(io.in[0], i), x[4], r;
+        for (unsigned j = 0; j < rows; j++) x[j] = vc_component(v, c->number == 3 ? rows - 1 - j : j);
+        if (c->number == 1) r = vc_splat(x[0], rows);
+        else if (c->number == 2) r = vc_insert(v, rows - 1, x[0]);
+        else r = rows == 2 ? vc_vec2(x[0], x[1]) : rows == 3 ? vc_vec3(x[0], x[1], x[2]) : vc_vec4(x[0], x[1], x[2], x[3]);
+        vc_store(io.out, i, r);
+    }
+}
+static bool want_component(const Case *c, size_t element, unsigned component, Wanted *w) { /* `component` of the first input, unchanged */
+    unsigned kind = kind_of(c->out);
+    uint64_t a = input(c, 0, element, component);
+    w->bits = a;
+    w->slack = 0;
+    if (is_float(kind)) w->real = (long double)real_of(kind, a);
+    return true;
+}
+static bool want_vector(const Case *c, size_t element, unsigned component, int variant, Wanted *w) {
+    unsigned rows = rows_of(c->out), from[4] = { component, 0, component == rows - 1 ? 0 : component, rows - 1 - component };
+    return variant == 0 && want_component(c, element, from[c->number], w);
+}
+
+static void build_swizzle(const Case *c, vc_kernel *k) {
+    Io io = declare(c, k);
+    VC_EACH(k, i) { vc_store(io.out, i, vc_swizzle(vc_load(io.in[0], i), c->letters)); }
+}
+static bool want_swizzle(const Case *c, size_t element, unsigned component, int variant, Wanted *w) {
+    return variant == 0 && want_component(c, element, (unsigned)(strchr("xyzw", c->letters[component]) - "xyzw"), w);
+}
+
+static void build_extract(const Case *c, vc_kernel *k) { /* past the end: element 0 */
+    Io io = declare(c, k);
+    VC_EACH(k, i) { vc_store(io.out, i, vc_extract(vc_load(io.in[0], i), vc_rem(vc_cast(c->number, i), vc_cast(c->number, vc_u32(5))))); }
+}
+static bool want_extract(const Case *c, size_t element, unsigned component, int variant, Wanted *w) {
+    unsigned at = (unsigned)(element & (kind_width(c->number) == 8 ? 255 : 65535)) % 5, rows = rows_of(c->in[0]);
+    if (kind_width(c->number) == 8 && is_signed(c->number)) { int r = (int8_t)element % 5; at = r < 0 ? 99 : (unsigned)r; }
+    return variant == 0 && component == 0 && want_component(c, element, at < rows ? at : 0, w);
+}
+
+static void build_select(const Case *c, vc_kernel *k) {
+    Io io = declare(c, k);
+    VC_EACH(k, i) { vc_store(io.out, i, vc_select(vc_load(io.in[2], i), vc_load(io.in[0], i), vc_load(io.in[1], i))); }
+}
+static bool want_select(const Case *c, size_t element, unsigned component, int variant, Wanted *w) {
+    unsigned kind = kind_of(c->out);
+    uint64_t on = input(c, 2, element, rows_of(c->in[2]) == 1 ? 0 : component), x = input(c, on ? 0 : 1, element, component);
+    w->bits = x;
+    w->slack = 0;
+    if (is_float(kind)) w->real = (long double)real_of(kind, x);
+    return variant == 0;
+}
+
+static void build_any_all(const Case *c, vc_kernel *k) {
+    Io io = declare(c, k);
+    VC_EACH(k, i) { vc_val v = vc_load(io.in[0], i); vc_store(io.out, i, c->number ? vc_all(v) : vc_any(v)); }
+}
+static bool want_any_all(const Case *c, size_t element, unsigned component, int variant, Wanted *w) {
+    unsigned on = 0, rows = rows_of(c->in[0]);
+    for (unsigned j = 0; j < rows; j++) on += input(c, 0, element, j) != 0;
+    w->bits = c->number ? on == rows : on != 0;
+    return variant == 0 && component == 0;
+}
+
+static void build_dot(const Case *c, vc_kernel *k) {
+    Io io = declare(c, k);
+    VC_EACH(k, i) { vc_store(io.out, i, vc_dot(vc_load(io.in[0], i), vc_load(io.in[1], i))); }
+}
+static bool want_dot(const Case *c, size_t element, unsigned component, int variant, Wanted *w) {
+    unsigned kind = kind_of(c->out), rows = rows_of(c->in[0]);
+    long double sum = 0, size = 0;
+    uint64_t bits = 0;
+    for (unsigned j = 0; j < rows; j++) {
+        uint64_t a = input(c, 0, element, j), b = input(c, 1, element, j);
+        bits += a * b;
+        if (!is_float(kind)) continue;
+        long double p = (long double)real_of(kind, a) * (long double)real_of(kind, b);
+        sum += p;
+        size += fabsl(p);
+    }
+    w->bits = narrow(kind, bits);
+    w->real = sum;
+    w->slack = size >= ldexpl(1, -lowest_of(kind)) ? 0 : unit_of(kind, size) * rows;
+    if (is_float(kind) && size >= ldexpl(1, -lowest_of(kind)) && !isnan(sum)) return false; /* a step may overflow */
+    return variant == 0 && component == 0;
+}
+
+/* ---- memory ---- */
+
+static size_t elements_of(vc_type t) { return COMPONENTS / rows_of(t); }
+static bool unchanged(const Case *c, size_t element, unsigned component, Wanted *w) { return want_component(c, element, component, w); }
+
+static void build_offsets(const Case *c, vc_kernel *k) {
+    Io io = declare(c, k);
+    VC_EACH(k, i) {
+        vc_ref from = vc_offset(vc_offset(vc_offset(io.in[0], vc_i32(-2)), vc_rem(i, vc_u32(3))), vc_u64(3));
+        vc_store(vc_offset(io.out, vc_u32(2)), i, vc_load(from, vc_cast(VC_I64, i)));
+    }
+}
+static bool want_offsets(const Case *c, size_t element, unsigned component, int variant, Wanted *w) {
+    if (element < 2 || element >= c->threads + 2 || variant) return false;
+    return unchanged(c, element - 2 + 1 + (element - 2) % 3, component, w);
+}
+
+static void build_shared(const Case *c, vc_kernel *k) {
+    Io io = declare(c, k);
+    vc_ref tile = vc_shared(k, "tile", c->out, LOCAL);
+    vc_val at = vc_local_id(k, 0), i = vc_global_id(k, 0);
+    vc_store(tile, at, vc_load(io.in[0], i));
+    vc_barrier(k);
+    vc_store(io.out, i, vc_load(tile, vc_sub(vc_u32(LOCAL - 1), at)));
+}
+static bool want_shared(const Case *c, size_t element, unsigned component, int variant, Wanted *w) {
+    return variant == 0 && unchanged(c, element / LOCAL * LOCAL + (LOCAL - 1 - element % LOCAL), component, w);
+}
+
+static void build_array(const Case *c, vc_kernel *k) {
+    Io io = declare(c, k);
+    VC_EACH(k, i) {
+        vc_ref array = vc_array(k, "array", c->out, 4);
+        for (uint32_t j = 0; j < 4; j++) vc_store(array, vc_u32(j), vc_load(vc_offset(io.in[0], vc_u32(j)), i));
+        vc_store(io.out, i, vc_load(vc_offset(array, vc_u32(1)), vc_and(vc_add(i, i), vc_u32(2))));
+    }
+}
+static bool want_array(const Case *c, size_t element, unsigned component, int variant, Wanted *w) {
+    if (element >= c->threads || variant) return false;
+    return unchanged(c, element + 1 + (element * 2 & 2), component, w);
+}
+
+static void build_table(const Case *c, vc_kernel *k) {
+    Io io = declare(c, k);
+    unsigned rows = rows_of(c->out), kind = kind_of(c->out);
+    uint8_t data[7 * 4 * 8];
+    for (size_t j = 0; j < 7 * rows; j++) put_bits(kind, data, j, get_bits(kind, inputs[kind][0], j));
+    vc_ref table = vc_table(k, "table", c->out, data, 7);
+    VC_EACH(k, i) { vc_store(io.out, i, vc_load(table, vc_rem(i, vc_u32(7)))); }
+}
+static bool want_table(const Case *c, size_t element, unsigned component, int variant, Wanted *w) {
+    return variant == 0 && unchanged(c, element % 7, component, w);
+}
+
+static void build_var(const Case *c, vc_kernel *k) { /* a variable is zero each time control passes it */
+    Io io = declare(c, k);
+    VC_EACH(k, i) {
+        vc_ref last = vc_var(k, NULL, c->out);
+        VC_FOR(k, j, vc_u32(0), vc_u32(3)) {
+            vc_ref v = vc_var(k, "v", c->out);
+            VC_IF(k, vc_eq(vc_rem(vc_add(i, j), vc_u32(3)), vc_u32(1))) { vc_set(v, vc_load(io.in[0], i)); }
+            vc_set(last, vc_get(v));
+        }
+        vc_store(io.out, i, vc_get(last));
+    }
+}
+static bool want_var(const Case *c, size_t element, unsigned component, int variant, Wanted *w) {
+    if (variant || !unchanged(c, element, component, w)) return false;
+    if ((element + 2) % 3 != 1) { w->bits = 0; w->real = 0; }
+    return true;
+}
+
+static void build_param(const Case *c, vc_kernel *k) {
+    Io io = declare(c, k);
+    VC_EACH(k, i) { vc_store(io.out, i, vc_select(vc_lt(i, vc_u32(100)), io.param, vc_load(io.in[0], i))); }
+}
+static bool want_param(const Case *c, size_t element, unsigned component, int variant, Wanted *w) { /* the parameter is the first element */
+    return variant == 0 && unchanged(c, element < 100 ? 0 : element, component, w);
+}
+
+static void build_load_or(const Case *c, vc_kernel *k) {
+    Io io = declare(c, k);
+    VC_EACH(k, i) {
+        vc_val even = vc_eq(vc_and(i, vc_u32(1)), vc_u32(0));
+        vc_store(io.out, i, vc_load_or(io.in[0], vc_select(even, i, vc_u32(0x3fffffff)), even, io.param));
+    }
+}
+static bool want_load_or(const Case *c, size_t element, unsigned component, int variant, Wanted *w) {
+    return variant == 0 && unchanged(c, element & 1 ? 0 : element, component, w);
+}
+
+/* ---- control flow and places: the oracle is a function of the index and two inputs ---- */
+
+static uint32_t u32_in(const Case *c, unsigned role, size_t element) { return (uint32_t)input(c, role, element, 0); }
+static bool gives(Wanted *w, int variant, uint64_t x) { w->bits = x; return variant == 0; }
+
+/* VC_FOR over a[i] … b[i] by a constant step of any type: rounds (40 at most) and the sum of what it counted */
+static const int64_t for_steps[] = { 1, 2, 3, 7, 100, 0, -1, -2, -5, -100 };
+static void build_for(const Case *c, vc_kernel *k) {
+    Io io = declare(c, k);
+    int64_t step = for_steps[c->number];
+    VC_EACH(k, i) {
+        vc_ref sum = vc_var(k, "sum", VC_U32), rounds = vc_var(k, "rounds", VC_U32);
+        VC_FOR_STEP(k, j, vc_load(io.in[0], i), vc_load(io.in[1], i), vc_i32((int32_t)step)) {
+            vc_break_if(k, vc_ge(vc_get(rounds), vc_u32(40)));
+            vc_set(rounds, vc_add(vc_get(rounds), vc_u32(1)));
+            vc_continue_if(k, vc_eq(vc_and(vc_get(rounds), vc_u32(7)), vc_u32(5)));
+            vc_set(sum, vc_add(vc_mul(vc_get(sum), vc_u32(31)), vc_cast(VC_U32, j)));
+        }
+        vc_store(io.out, i, vc_add(vc_mul(vc_get(sum), vc_u32(64)), vc_get(rounds)));
+    }
+}
+static bool want_for(const Case *c, size_t element, unsigned component, int variant, Wanted *w) {
+    unsigned kind = kind_of(c->in[0]);
+    uint64_t a = input(c, 0, element, component), b = input(c, 1, element, component);
+    int64_t step = for_steps[c->number];
+    uint32_t sum = 0, rounds = 0;
+    for (;;) {
+        bool below = is_signed(kind) ? widen(kind, a) < widen(kind, b) : a < b;
+        if (!(step > 0 ? below : step < 0 && !below && a != b) || rounds >= 40) break;
+        rounds++;
+        if ((rounds & 7) != 5) sum = sum * 31 + (uint32_t)(uint64_t)widen(kind, a);
+        uint64_t next = narrow(kind, a + (uint64_t)step); /* beyond the type's end there is no next */
+        bool forward = is_signed(kind) ? widen(kind, next) > widen(kind, a) : next > a;
+        if (forward != (step > 0)) break;
+        a = next;
+    }
+    return gives(w, variant, (uint32_t)(sum * 64 + rounds));
+}
+
+static void build_if(const Case *c, vc_kernel *k) {
+    Io io = declare(c, k);
+    VC_EACH(k, i) {
+        vc_val a = vc_load(io.in[0], i), b = vc_load(io.in[1], i);
+        vc_ref v = vc_var(k, "v", VC_U32);
+        VC_IF(k, vc_lt(a, b)) {
+            vc_set(v, vc_sub(b, a));
+            VC_IF(k, vc_gt(vc_get(v), vc_u32(5))) { vc_set(v, vc_mul(vc_get(v), vc_u32(3))); }
+            VC_ELSE(k) {
+                VC_IF(k, vc_bool(true)) { vc_set(v, vc_add(vc_get(v), vc_u32(100))); }
+                VC_ELSE(k) { vc_set(v, vc_u32(1)); }
+            }
+        }
+        VC_ELSE(k) {
+            VC_IF(k, vc_eq(a, b)) { vc_set(v, vc_u32(7)); }
+        }
+        vc_store(io.out, i, vc_get(v));
+    }
+}
+static bool want_if(const Case *c, size_t element, unsigned component, int variant, Wanted *w) {
+    uint32_t a = u32_in(c, 0, element), b = u32_in(c, 1, element), v = b - a;
+    (void)component;
+    return gives(w, variant, a < b ? (v > 5 ? v * 3 : v + 100) : a == b ? 7 : 0);
+}
+
+static void build_loop(const Case *c, vc_kernel *k) { /* Collatz steps, with a cap; two exits and a continue in a nest */
+    Io io = declare(c, k);
+    VC_EACH(k, i) {
+        vc_ref n = vc_var(k, "n", VC_U32), count = vc_var(k, "count", VC_U32);
+        vc_set(n, vc_and(vc_load(io.in[0], i), vc_u32(0xffff)));
+        VC_LOOP(k) {
+            vc_break_if(k, vc_le(vc_get(n), vc_u32(1)));
+            vc_set(count, vc_add(vc_get(count), vc_u32(1)));
+            VC_IF(k, vc_eq(vc_and(vc_get(n), vc_u32(1)), vc_u32(0))) {
+                vc_set(n, vc_shr(vc_get(n), vc_u32(1)));
+                vc_continue_if(k, vc_bool(true));
+                vc_set(n, vc_u32(12345));
+            }
+            VC_IF(k, vc_gt(vc_get(count), vc_u32(60))) { vc_break_if(k, vc_bool(true)); }
+            vc_set(n, vc_add(vc_mul(vc_get(n), vc_u32(3)), vc_u32(1)));
+        }
+        vc_store(io.out, i, vc_add(vc_mul(vc_get(count), vc_u32(1000)), vc_get(n)));
+    }
+}
+static bool want_loop(const Case *c, size_t element, unsigned component, int variant, Wanted *w) {
+    uint32_t n = u32_in(c, 0, element) & 0xffff, count = 0;
+    (void)component;
+    for (;;) {
+        if (n <= 1) break;
+        count++;
+        if ((n & 1) == 0) { n >>= 1; continue; }
+        if (count > 60) break;
+        n = n * 3 + 1;
+    }
+    return gives(w, variant, (uint32_t)(count * 1000 + n));
+}
+
+static void build_nest(const Case *c, vc_kernel *k) { /* exits of an inner loop leave the outer one alone */
+    Io io = declare(c, k);
+    VC_EACH(k, i) {
+        vc_ref sum = vc_var(k, "sum", VC_U32);
+        vc_val a = vc_and(vc_load(io.in[0], i), vc_u32(15));
+        VC_FOR(k, x, vc_u32(0), a) {
+            VC_FOR(k, y, x, vc_u32(20)) {
+                vc_break_if(k, vc_gt(vc_add(x, y), vc_u32(17)));
+                VC_SWITCH(k, vc_and(y, vc_u32(3))) {
+                    VC_CASE(k, 1) { vc_continue_if(k, vc_eq(x, vc_u32(2))); vc_set(sum, vc_add(vc_get(sum), vc_u32(1))); }
+                    VC_CASE(k, 2) {
+                        VC_LOOP(k) { vc_set(sum, vc_add(vc_get(sum), vc_u32(100))); vc_break_if(k, vc_bool(true)); }
+                    }
+                }
+                vc_set(sum, vc_add(vc_get(sum), y));
+            }
+            vc_set(sum, vc_xor(vc_get(sum), vc_shl(x, vc_u32(8))));
+        }
+        vc_return_if(k, vc_eq(a, vc_u32(3)));
+        vc_store(io.out, i, vc_get(sum));
+    }
+}
+static bool want_nest(const Case *c, size_t element, unsigned component, int variant, Wanted *w) {
+    uint32_t a = u32_in(c, 0, element) & 15, sum = 0;
+    (void)component;
+    for (uint32_t x = 0; x < a; x++) {
+        for (uint32_t y = x; y < 20; y++) {
+            if (x + y > 17) break;
+            if ((y & 3) == 1) { if (x == 2) continue; sum++; }
+            if ((y & 3) == 2) sum += 100;
+            sum += y;
+        }
+        sum ^= x << 8;
+    }
+    return a != 3 && gives(w, variant, sum);
+}
+
+static const int64_t switch_values[] = { 0, 1, 5, 127, 100, 64 };
+static void build_switch(const Case *c, vc_kernel *k) { /* number: with or without a default; cases at the ends of the type */
+    Io io = declare(c, k);
+    unsigned kind = kind_of(c->in[0]);
+    VC_EACH(k, i) {
+        vc_ref v = vc_var(k, "v", VC_U32);
+        VC_SWITCH(k, vc_load(io.in[0], i)) {
+            for (int j = 0; j < 6; j++) VC_CASE(k, switch_values[j]) { vc_set(v, vc_u32((uint32_t)j + 10)); }
+            if (is_signed(kind)) VC_CASE(k, widen(kind, UINT64_C(1) << (kind_width(kind) - 1))) { vc_set(v, vc_u32(99)); }
+            if (c->number) VC_DEFAULT(k) { vc_set(v, vc_u32(1)); }
+        }
+        vc_store(io.out, i, vc_get(v));
+    }
+}
+static bool want_switch(const Case *c, size_t element, unsigned component, int variant, Wanted *w) {
+    unsigned kind = kind_of(c->in[0]);
+    int64_t x = widen(kind, input(c, 0, element, component));
+    for (uint32_t j = 0; j < 6; j++) if (x == switch_values[j]) return gives(w, variant, j + 10);
+    if (is_signed(kind) && x == widen(kind, UINT64_C(1) << (kind_width(kind) - 1))) return gives(w, variant, 99);
+    return gives(w, variant, c->number ? 1 : 0);
+}
+
+static void build_places(const Case *c, vc_kernel *k) { /* number: which */
+    Io io = declare(c, k);
+    vc_val i = vc_global_id(k, 0), r;
+    switch (c->number) {
+    case 0: r = vc_local_id(k, 0); break;
+    case 1: r = vc_group_id(k, 0); break;
+    case 2: r = vc_local_index(k); break;
+    case 3: r = vc_local_size(k, 0); break;
+    case 4: r = vc_groups(k, 0); break;
+    case 5: r = vc_threads(k, 0); break;
+    case 6: r = vc_length(io.in[0]); break;
+    case 7: r = vc_shape(io.in[0], 0); break;
+    case 8: r = vc_shape(io.in[0], 1); break;
+    case 9: r = vc_add(vc_shape(io.in[0], 2), vc_mul(vc_groups(k, 1), vc_u32(10))); break;
+    default: r = vc_add(vc_add(vc_global_id(k, 1), vc_group_id(k, 2)), vc_local_id(k, 1)); break;
+    }
+    VC_IF(k, vc_lt(i, vc_length(io.out))) { vc_store(io.out, i, r); }
+}
+static bool want_places(const Case *c, size_t element, unsigned component, int variant, Wanted *w) {
+    size_t all = elements_of(c->in[0]);
+    const uint64_t right[] = { element % LOCAL, element / LOCAL, element % LOCAL, LOCAL, all / LOCAL, all, all, all / 8, 8, 11, 0 };
+    (void)component;
+    return gives(w, variant, right[c->number]);
+}
+
+static void build_each(const Case *c, vc_kernel *k) { /* threads are cut at 1000: the rest of the last workgroup stays out */
+    Io io = declare(c, k);
+    VC_EACH3(k, x, y, z) { vc_store(io.out, x, vc_add(vc_add(x, vc_threads(k, 0)), vc_add(y, z))); }
+}
+static bool want_each(const Case *c, size_t element, unsigned component, int variant, Wanted *w) {
+    (void)component;
+    return gives(w, variant, element < c->threads ? element + c->threads : 0xcdcdcdcd);
+}
+
+static void build_uniform(const Case *c, vc_kernel *k) { /* a sum over the workgroup: barriers inside a loop of a uniform count */
+    Io io = declare(c, k);
+    vc_ref tile = vc_shared(k, "tile", VC_U32, LOCAL);
+    vc_val at = vc_local_id(k, 0), i = vc_global_id(k, 0);
+    vc_store(tile, at, vc_load(io.in[0], i));
+    VC_FOR(k, j, vc_u32(0), vc_u32(6)) {
+        vc_val width = vc_shr(vc_u32(LOCAL / 2), j);
+        vc_barrier(k);
+        VC_IF(k, vc_lt(at, width)) { vc_store(tile, at, vc_add(vc_load(tile, at), vc_load(tile, vc_add(at, width)))); }
+    }
+    vc_barrier(k);
+    vc_store(io.out, i, vc_load(tile, vc_u32(0)));
+}
+static bool want_uniform(const Case *c, size_t element, unsigned component, int variant, Wanted *w) {
+    uint32_t sum = 0;
+    (void)component;
+    for (size_t j = element / LOCAL * LOCAL, end = j + LOCAL; j < end; j++) sum += u32_in(c, 0, j);
+    return gives(w, variant, sum);
+}
+
+/* ---- running ---- */
+
+typedef struct Form { const char *name; vc_buffers buffers; bool glsl; vd_context *ctx; } Form;
+static Form forms[3] = {
+    { "address", VC_BUFFERS_ADDRESS, false, NULL }, { "binding", VC_BUFFERS_BINDING, false, NULL }, { "glsl", VC_BUFFERS_BINDING, true, NULL }
+};
+static const char *filter;
+static bool verbose;
+static long kernels, spirv_right, glsl_right, runs, wrong, passed, failed, skipped;
+static uint64_t skipped_features;
+static vc_kernel *kernel;
+
+static vd_buffer buffer_of(const Form *f, vc_type type, unsigned role) { /* role ROLES: the output; made once */
+    static vd_buffer made[3][64][ROLES + 1];
+    vd_buffer *b = &made[f - forms][type][role];
+    if (b->id) return *b;
+    vd_buffer_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.type = type;
+    desc.shape[0] = elements_of(type) / 8;
+    desc.shape[1] = 8;
+    if (role < ROLES) desc.data = inputs[kind_of(type)][role];
+    *b = vd_buffer_create(f->ctx, &desc);
+    return *b;
+}
+
+static bool right(const Case *c, size_t element, unsigned component, uint64_t got, Wanted *first) {
+    unsigned kind = kind_of(c->out);
+    for (int variant = 0; variant < 8; variant++) {
+        Wanted w = { 0, 0, 0 };
+        if (!c->want(c, element, component, variant, &w)) { if (variant == 0) return true; continue; }
+        if (variant == 0) *first = w;
+        if (!is_float(kind)) { if (got == w.bits) return true; continue; }
+        double g = real_of(kind, got);
+        if (isnan(w.real) ? isnan(g) : isinf(w.real) ? (long double)g == w.real : fabsl((long double)g - w.real) <= w.slack) return true;
+        if (isnan(w.real)) continue;
+        if (g == real_of(kind, bits_of(kind, (double)w.real))) return true;
+        /* the largest number and infinity are neighbours; subnormal results may be flushed */
+        if (w.slack > 0 && isinf(g) && fabsl(w.real) + w.slack >= (long double)ldexp(2 - ldexp(1, -mantissa_of(kind)), 1 - lowest_of(kind))) return true;
+        if (g == 0 && fabsl(w.real) - w.slack < ldexpl(1, lowest_of(kind))) return true;
+    }
+    return false;
+}
+
+static void tell(const Case *c, const Form *f, size_t element, unsigned component, uint64_t got, const Wanted *w) {
+    printf("  %s %s [%zu].%u:", c->name, f->name, element, component);
+    for (unsigned r = 0; r < ROLES; r++) {
+        if (!c->in[r] || element >= elements_of(c->in[r])) continue;
+        uint64_t x = input(c, r, element, rows_of(c->in[r]) == 1 ? 0 : component % rows_of(c->in[r]));
+        printf(" %c = %s %llx", "abc"[r], vc_type_name(c->in[r]), (unsigned long long)x);
+        if (is_float(kind_of(c->in[r]))) printf(" (%.17g)", real_of(kind_of(c->in[r]), x));
+    }
+    if (is_float(kind_of(c->out))) printf(", got %.17g, wanted %.17Lg within %.3Lg\n", real_of(kind_of(c->out), got), w->real, w->slack);
+    else printf(", got %llx, wanted %llx\n", (unsigned long long)got, (unsigned long long)w->bits);
+}
+
+static size_t threads_of(const Case *c) { /* one for each element that is in every buffer */
+    size_t a = elements_of(c->in[0]), out = elements_of(c->out);
+    return a < out ? a : out;
+}
+
+static bool compare(const Case *c, const Form *f, const uint8_t *out) {
+    unsigned kind = kind_of(c->out), rows = rows_of(c->out), told = 0;
+    for (size_t e = 0; e < threads_of(c); e++)
+        for (unsigned j = 0; j < rows; j++) {
+            uint64_t got = get_bits(kind, out, e * rows + j);
+            Wanted w = { 0, 0, 0 };
+            if (right(c, e, j, got, &w)) continue;
+            if (told++ < 3) tell(c, f, e, j, got, &w);
+        }
+    if (told > 3) printf("  %s %s: %u components are wrong\n", c->name, f->name, told);
+    return told == 0;
+}
+
+static vd_kernel kernel_from_words(vd_context *ctx, const vc_info *info, const uint32_t *code, size_t words) {
+    static vd_arg_info args[VD_MAX_ARGS];
+    static vd_hidden_info hidden[64];
+    vd_kernel_desc desc;
+    memset(&desc, 0, sizeof desc);
+    for (int i = 0; i < info->arg_count; i++) {
+        const vc_arg_info *a = &info->args[i];
+        args[i].name = a->name; args[i].kind = (vd_arg_kind)a->kind; args[i].type = a->type; args[i].access = a->access;
+        args[i].place = a->place; args[i].size = a->size; args[i].align = a->align; args[i].may_alias = a->may_alias;
+    }
+    for (int i = 0; i < info->hidden_count; i++) {
+        const vc_hidden_info *h = &info->hidden[i];
+        hidden[i].kind = (vd_hidden)h->kind; hidden[i].arg = h->arg; hidden[i].axis = h->axis; hidden[i].place = h->place;
+    }
+    desc.name = info->name; desc.code_kind = VD_CODE_SPIRV; desc.code = code; desc.code_size = words * 4;
+    desc.args = args; desc.arg_count = info->arg_count; desc.hidden = hidden; desc.hidden_count = info->hidden_count;
+    desc.value_bytes = info->value_bytes; desc.shared_bytes = info->shared_bytes; desc.features = info->features;
+    memcpy(desc.local_size, info->local_size, sizeof desc.local_size);
+    return vd_kernel_create(ctx, &desc);
+}
+
+static bool dispatch(const Case *c, const Form *f, vd_kernel made, uint8_t *out) {
+    static const uint32_t pattern = 0xcdcdcdcdu;
+    vd_arg args[ROLES + 2];
+    int count = 0;
+    vd_buffer to = buffer_of(f, c->out, ROLES);
+    vd_dispatch_desc d;
+    memset(&d, 0, sizeof d);
+    for (unsigned r = 0; r < ROLES; r++) if (c->in[r]) args[count++] = vd_b(buffer_of(f, c->in[r], r));
+    args[count++] = vd_b(to);
+    if (c->param) args[count++] = vd_value(c->param, inputs[kind_of(c->param)][0]);
+    d.kernel = made;
+    d.threads[0] = c->threads ? c->threads : threads_of(c);
+    d.args = args;
+    d.arg_count = count;
+    vd_list *list = vd_immediate(f->ctx, 0, 0);
+    if (vd_fill(list, to, 0, VD_WHOLE, &pattern, 4) != VD_OK || vd_dispatch(list, &d) != VD_OK) return false;
+    return vd_buffer_read(f->ctx, to, 0, out, VD_WHOLE) == VD_OK;
+}
+
+/* NULL when all is right, "" when what is wrong has been told */
+static const char *check_form(const Case *c, const Form *f) {
+    static uint8_t out[COMPONENTS * 8];
+    vc_kernel_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.name = c->name;
+    desc.local_size[0] = LOCAL;
+    desc.buffers = f->buffers;
+    if (kernel) vc_restart(kernel, &desc); else kernel = vc_begin(&desc);
+    c->build(c, kernel);
+    if (vc_error(kernel)) return vc_error(kernel);
+    size_t words = 0;
+    const uint32_t *code = vc_spirv(kernel, &words);
+    const char *text = vc_source(kernel, VC_TARGET_GLSL), *bad;
+    if (!code || !text) return "no code";
+    kernels += !f->glsl;
+    if ((bad = spirv_wrong(code, words)) != NULL) return bad;
+    spirv_right += !f->glsl;
+    if ((bad = glsl_wrong(text)) != NULL) return bad;
+    glsl_right += !f->glsl;
+    if (!f->ctx) return NULL;
+    const vc_info *info = vc_reflect(kernel);
+    uint64_t lacks = info->features & ~vd_device(f->ctx, 0)->features;
+    if (lacks) { skipped_features |= lacks; skipped++; passed--; return NULL; }
+    vd_kernel made;
+#if defined(TESTS_HAVE_GLSLANG)
+    if (f->glsl) made = kernel_from_words(f->ctx, info, glsl_words, glsl_count); else
+#endif
+    made = vd_kernel_build(f->ctx, kernel);
+    if (!made.id || !dispatch(c, f, made, out)) { vd_kernel_destroy(f->ctx, made); return vd_error_text(); }
+    vd_kernel_destroy(f->ctx, made);
+    runs++;
+    return compare(c, f, out) ? NULL : "";
+}
+
+static void check(const Case *c) {
+    if (filter && !strstr(c->name, filter)) return;
+    if (verbose) printf("%s\n", c->name);
+    for (int i = 0; i < 3; i++) {
+        const char *bad = check_form(c, &forms[i]);
+        if (bad && *bad) printf("  %s %s: %s\n", c->name, forms[i].name, bad);
+        if (bad) failed++, wrong++; else passed++;
+    }
+    fflush(stdout);
+}
+
+/* ---- the matrix ---- */
+
+static Case plain(const char *what, vc_type a, vc_type b, vc_type d, vc_type out) {
+    Case c;
+    memset(&c, 0, sizeof c);
+    c.in[0] = a; c.in[1] = b; c.in[2] = d; c.out = out;
+    snprintf(c.name, sizeof c.name, "%s %s", what, vc_type_name(a));
+    return c;
+}
+static Case made(const char *what, vc_type a, vc_type b, vc_type d, vc_type out, void (*build)(const Case *, vc_kernel *),
+                 bool (*want)(const Case *, size_t, unsigned, int, Wanted *)) {
+    Case c = plain(what, a, b, d, out);
+    c.build = build;
+    c.want = want;
+    return c;
+}
+static int class_of(unsigned kind) { return kind == VC_BOOL ? B : is_float(kind) ? F : is_signed(kind) ? I : U; }
+
+static void check_operations(unsigned kind, unsigned rows) {
+    vc_type t = VC_VEC(kind, rows);
+    for (size_t i = 0; i < O_COUNT; i++) {
+        const Op *op = &ops[i];
+        if (!(op->kinds & class_of(kind))) continue;
+        Case c = made(op->name, t, op->arity > 1 ? t : 0, op->arity > 2 ? t : 0, op->gives_bool ? VC_VEC(VC_BOOL, rows) : t, build_op, want_op);
+        c.op = op;
+        check(&c);
+        if (rows == 3 && op->arity > 1) { /* a scalar beside a vector is repeated */
+            c.in[1] = kind;
+            snprintf(c.name, sizeof c.name, "%s %s scalar", op->name, vc_type_name(t));
+            check(&c);
+        }
+        if ((op->id == O_shl || op->id == O_shr) && rows < 3) /* counts of other types */
+            for (unsigned by = VC_I8; by <= VC_U64; by++) {
+                if (by == kind) continue;
+                c.in[1] = VC_VEC(by, rows);
+                snprintf(c.name, sizeof c.name, "%s %s by %s", op->name, vc_type_name(t), vc_type_name(by));
+                check(&c);
+            }
+    }
+}
+
+static void check_vectors(unsigned kind, unsigned rows) {
+    static const char *const letters[] = { "x", "yx", "xxyy", "yxy", "zyx", "wzyx", "zw", "xyzw" };
+    static const char *const ways[] = { "vector", "splat", "insert", "component" };
+    vc_type t = VC_VEC(kind, rows);
+    for (unsigned i = 0; i < 4; i++) {
+        Case c = made(ways[i], t, 0, 0, t, build_vector, want_vector);
+        c.number = i;
+        check(&c);
+    }
+    for (size_t i = 0; i < sizeof letters / sizeof letters[0]; i++) {
+        unsigned most = strchr(letters[i], 'w') ? 4 : strchr(letters[i], 'z') ? 3 : 2;
+        if (rows < most) continue;
+        char name[32];
+        snprintf(name, sizeof name, "swizzle %s", letters[i]);
+        Case c = made(name, t, 0, 0, VC_VEC(kind, (unsigned)strlen(letters[i])), build_swizzle, want_swizzle);
+        c.letters = letters[i];
+        check(&c);
+    }
+    static const unsigned index_kinds[] = { VC_U32, VC_I8, VC_U16, VC_I64 };
+    for (unsigned i = 0; i < (kind == VC_F32 ? 4u : 1u); i++) {
+        Case c = made("extract", t, 0, 0, kind, build_extract, want_extract);
+        c.number = index_kinds[i];
+        snprintf(c.name, sizeof c.name, "extract %s by %s", vc_type_name(t), vc_type_name(c.number));
+        check(&c);
+    }
+    if (kind != VC_BOOL) { Case c = made("dot", t, t, 0, kind, build_dot, want_dot); check(&c); }
+    for (unsigned i = 0; kind == VC_BOOL && i < 2; i++) {
+        Case c = made(i ? "all" : "any", t, 0, 0, VC_BOOL, build_any_all, want_any_all);
+        c.number = i;
+        check(&c);
+    }
+    Case c = made("select by vector", t, t, VC_VEC(VC_BOOL, rows), t, build_select, want_select);
+    check(&c);
+}
+
+static void check_conversions(unsigned kind) {
+    for (unsigned to = VC_BOOL; to <= VC_F64; to++)
+        for (unsigned rows = 1; rows <= 4; rows += rows == 1 ? 2 : 1) {
+            char name[32];
+            snprintf(name, sizeof name, "cast %s", vc_type_name(VC_VEC(to, rows)));
+            Case c = made(name, VC_VEC(kind, rows), 0, 0, VC_VEC(to, rows), build_cast, want_cast);
+            check(&c);
+            if (rows == 3) { c.in[0] = kind; snprintf(c.name, sizeof c.name, "%s %s", name, vc_type_name(kind)); check(&c); }
+            if (kind == VC_BOOL || to == VC_BOOL || kind_width(kind) != kind_width(to)) continue;
+            snprintf(name, sizeof name, "bitcast %s", vc_type_name(VC_VEC(to, rows)));
+            c = made(name, VC_VEC(kind, rows), 0, 0, VC_VEC(to, rows), build_bitcast, want_bits);
+            check(&c);
+        }
+}
+
+static void check_memory(unsigned kind, unsigned rows) {
+    vc_type t = VC_VEC(kind, rows);
+    Case c = made("offsets", t, 0, 0, t, build_offsets, want_offsets);
+    c.threads = (uint32_t)elements_of(t) - 4;
+    check(&c);
+    c = made("shared", t, 0, 0, t, build_shared, want_shared); check(&c);
+    c = made("array", t, 0, 0, t, build_array, want_array); c.threads = (uint32_t)elements_of(t) - 4; check(&c);
+    c = made("table", t, 0, 0, t, build_table, want_table); check(&c);
+    c = made("var", t, 0, 0, t, build_var, want_var); check(&c);
+    c = made("param", t, 0, 0, t, build_param, want_param); c.param = t; check(&c);
+    c = made("load_or", t, 0, 0, t, build_load_or, want_load_or); c.param = t; check(&c);
+    c = made("select", t, t, VC_BOOL, t, build_select, want_select); check(&c);
+}
+
+static void check_flow(void) {
+    Case c = made("if", VC_U32, VC_U32, 0, VC_U32, build_if, want_if); check(&c);
+    c = made("loop", VC_U32, 0, 0, VC_U32, build_loop, want_loop); check(&c);
+    c = made("nest", VC_U32, 0, 0, VC_U32, build_nest, want_nest); check(&c);
+    c = made("each", VC_U32, 0, 0, VC_U32, build_each, want_each); c.threads = 1000; check(&c);
+    c = made("uniform barriers", VC_U32, 0, 0, VC_U32, build_uniform, want_uniform); check(&c);
+    for (unsigned i = 0; i <= 10; i++) {
+        static const char *const place[] = {
+            "local_id", "group_id", "local_index", "local_size", "groups", "threads", "length", "shape 0", "shape 1", "shape 2", "axes"
+        };
+        for (unsigned rows = 1; rows <= (i >= 6 && i <= 8 ? 4u : 1u); rows++) {
+            c = made(place[i], VC_VEC(VC_U32, rows), 0, 0, VC_U32, build_places, want_places);
+            c.number = i;
+            check(&c);
+        }
+    }
+    for (unsigned kind = VC_I8; kind <= VC_U64; kind++) {
+        for (unsigned i = 0; i < sizeof for_steps / sizeof for_steps[0]; i++) {
+            char name[32];
+            if (for_steps[i] < 0 && !is_signed(kind)) continue;
+            snprintf(name, sizeof name, "for step %d", (int)for_steps[i]);
+            c = made(name, kind, kind, 0, VC_U32, build_for, want_for);
+            c.number = i;
+            check(&c);
+        }
+        for (unsigned i = 0; i < 2; i++) {
+            c = made(i ? "switch default" : "switch", kind, 0, 0, VC_U32, build_switch, want_switch);
+            c.number = i;
+            check(&c);
+        }
+    }
+}
+
+static void open_contexts(void) {
+    for (int i = 0; i < 3; i++) {
+        vd_context_desc desc;
+        memset(&desc, 0, sizeof desc);
+        desc.backend = VD_BACKEND_VULKAN;
+        if (forms[i].buffers == VC_BUFFERS_BINDING) desc.disable = VD_FEATURE_ADDRESS;
+        if (vd_context_create(&desc, &forms[i].ctx) == VD_OK) continue;
+        printf("# reason: %s form not run: %s\n", forms[i].name, vd_error_text());
+        forms[i].ctx = NULL;
+    }
+#if !defined(TESTS_HAVE_SPIRV_TOOLS)
+    printf("# reason: SPIR-V not validated: no spirv-tools/libspirv.h\n");
+#endif
+#if !defined(TESTS_HAVE_GLSLANG)
+    printf("# reason: GLSL not compiled: no glslang_c_interface.h\n");
+    vd_context_destroy(forms[2].ctx);
+    forms[2].ctx = NULL;
+#endif
+}
+
+int main(int count, char **args) {
+    for (int i = 1; i < count; i++) if (!strcmp(args[i], "-v")) verbose = true; else filter = args[i];
+    make_inputs();
+    open_contexts();
+    check_flow();
+    for (unsigned kind = VC_BOOL; kind <= VC_F64; kind++) {
+        for (unsigned rows = 1; rows <= 4; rows++) {
+            check_operations(kind, rows);
+            if (rows > 1) check_vectors(kind, rows);
+            check_memory(kind, rows);
+        }
+        check_conversions(kind);
+    }
+    for (uint64_t bit = 1; bit <= skipped_features; bit <<= 1)
+        if (skipped_features & bit) printf("# reason: not run for lack of %s\n", vd_feature_name(bit));
+    vc_free(kernel);
+    for (int i = 0; i < 3; i++) vd_context_destroy(forms[i].ctx);
+    printf("matrix: %ld kernels, spirv %ld, glsl %ld, run %ld, wrong %ld\n", kernels, spirv_right, glsl_right, runs, wrong);
+    printf("%ld passed, %ld failed, %ld skipped\n", passed, failed, skipped);
+    return failed > 0;
+}

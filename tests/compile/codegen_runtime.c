@@ -1,0 +1,7 @@
+#define VKDISPATCH_IMPLEMENTATION
+#define VKDISPATCH_CODEGEN_IMPLEMENTATION
+#include "vkdispatch_codegen.h"
+#include "vkdispatch.h"
+#define USE_RUNTIME
+#define USE_CODEGEN
+#include "use.h"

@@ -1,0 +1,3 @@
+#define VKDISPATCH_CODEGEN_IMPLEMENTATION
+#include "vkdispatch.h"
+#include "vkdispatch_codegen.h"

@@ -1,0 +1,1 @@
+#error "a Vulkan header was included where none may be"

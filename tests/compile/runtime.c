@@ -1,0 +1,4 @@
+#define VKDISPATCH_IMPLEMENTATION
+#include "vkdispatch.h"
+#define USE_RUNTIME
+#include "use.h"

@@ -1,0 +1,51 @@
+/* What the compile matrix calls of each header: enough to be linked and run without any driver. C99 and C++11. */
+#include <stdio.h>
+#include <string.h>
+
+#ifdef USE_RUNTIME
+static int use_runtime(void)
+{
+    vd_context_desc desc;
+    vd_context *context = NULL;
+    memset(&desc, 0, sizeof desc);
+    desc.backend = VD_BACKEND_DUMMY;
+    if (vd_context_create(&desc, &context) != VD_OK) {
+        printf("%s\n", vd_error_text());
+        return 1;
+    }
+    vd_context_destroy(context);
+    return 0;
+}
+#endif
+
+#ifdef USE_CODEGEN
+static int use_codegen(void)
+{
+    vc_kernel_desc desc;
+    vc_kernel *kernel;
+    vc_ref x;
+    size_t words = 0;
+    int failed;
+    memset(&desc, 0, sizeof desc);
+    desc.name = "double_it";
+    kernel = vc_begin(&desc);
+    x = vc_buffer(kernel, "x", VC_F32, VC_READ_WRITE);
+    VC_EACH(kernel, i) { vc_store(x, i, vc_mul(vc_load(x, i), vc_f32(2.0f))); }
+    failed = vc_error(kernel) != NULL || vc_spirv(kernel, &words) == NULL || words == 0;
+    if (failed) printf("%s\n", vc_error(kernel));
+    vc_free(kernel);
+    return failed;
+}
+#endif
+
+int main(void)
+{
+    int failed = 0;
+#ifdef USE_RUNTIME
+    failed |= use_runtime();
+#endif
+#ifdef USE_CODEGEN
+    failed |= use_codegen();
+#endif
+    return failed;
+}

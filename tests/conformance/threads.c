@@ -1,0 +1,246 @@
+/* Threads: any function may be called from any thread. */
+#define _POSIX_C_SOURCE 200809L
+#include "tests/conformance/common.h"
+
+#include <pthread.h>
+
+enum { THREADS = 8, ROUNDS = 200, WORDS = 256 };
+
+typedef struct job {
+    fixture *f;
+    vd_context *ctx;
+    vd_kernel affine;
+    vd_buffer shared;
+    uint32_t number;
+    char problem[512]; /* cmocka's checks belong to the main thread */
+} job;
+
+#define TRY(call) do { \
+        vd_result try_result_ = (call); \
+        if (try_result_) { \
+            snprintf(j->problem, sizeof j->problem, "%s: %s: %.300s", #call, vd_result_name(try_result_), vd_error_text()); \
+            return NULL; \
+        } \
+    } while (0)
+#define EXPECT(condition) do { \
+        if (!(condition)) { \
+            snprintf(j->problem, sizeof j->problem, "thread %u: %s", j->number, #condition); \
+            return NULL; \
+        } \
+    } while (0)
+
+static void run_jobs(fixture *f, void *(*run)(void *), vd_kernel affine_kernel, vd_buffer shared) {
+    static job jobs[THREADS];
+    pthread_t threads[THREADS];
+    memset(jobs, 0, sizeof jobs);
+    for (uint32_t i = 0; i < THREADS; i++) {
+        jobs[i].f = f;
+        jobs[i].ctx = f->ctx;
+        jobs[i].affine = affine_kernel;
+        jobs[i].shared = shared;
+        jobs[i].number = i;
+        assert_int_equal(pthread_create(&threads[i], NULL, run, &jobs[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+    for (int i = 0; i < THREADS; i++) {
+        if (jobs[i].problem[0]) fail_msg("%s", jobs[i].problem);
+    }
+}
+
+static vd_buffer job_buffer(job *j) {
+    vd_buffer_desc desc = { 0 };
+    desc.name = "of a thread";
+    desc.type = VD_U32;
+    desc.shape[0] = WORDS;
+    return vd_buffer_create(j->ctx, &desc);
+}
+
+static void *record_immediate(void *user) {
+    job *j = (job *)user;
+    uint32_t value = 0;
+    vd_buffer own = job_buffer(j);
+    EXPECT(own.id);
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        TRY(affine(vd_immediate(j->ctx, 0, 0), j->affine, own, WORDS, 1, 1));
+        TRY(affine(vd_immediate(j->ctx, 0, 0), j->affine, j->shared, WORDS, 1, 1));
+        if (i % 50 == 0) TRY(vd_flush(j->ctx));
+        if (i % 70 == 0) TRY(vd_buffer_read(j->ctx, own, 4, &value, 4));
+        if (i % 70 == 0 && j->f->executes) EXPECT(value == i + 1);
+    }
+    TRY(vd_buffer_read(j->ctx, own, 4 * (WORDS - 1), &value, 4));
+    if (j->f->executes) EXPECT(value == ROUNDS);
+    vd_buffer_destroy(j->ctx, own);
+    return NULL;
+}
+
+TEST(eight_threads_record_to_the_immediate_list) {
+    vd_buffer shared = buffer_u32(f->ctx, "shared", WORDS, NULL);
+    run_jobs(f, record_immediate, kernel_affine(f->ctx), shared);
+    if (f->executes) assert_int_equal(read_u32(f->ctx, shared, WORDS - 1), THREADS * ROUNDS);
+    vd_stats s = stats_of(f->ctx);
+    assert_int_equal(s.dispatches, 2 * THREADS * ROUNDS);
+    assert_int_equal(s.buffers, 1);
+}
+
+static void *record_lists(void *user) {
+    job *j = (job *)user;
+    uint32_t value = 0;
+    vd_buffer own = job_buffer(j);
+    EXPECT(own.id);
+    for (uint32_t i = 0; i < ROUNDS / 4; i++) {
+        vd_event event;
+        vd_list *list = vd_list_begin(j->ctx, NULL);
+        EXPECT(list);
+        for (int n = 0; n < 4; n++) TRY(affine(list, j->affine, own, WORDS, 1, 1));
+        TRY(affine(list, j->affine, j->shared, WORDS, 1, 1));
+        TRY(vd_write(list, own, 0, &i, 4));
+        if (i % 10 == 3) {
+            vd_list_discard(list);
+            TRY(affine(vd_immediate(j->ctx, 0, 0), j->affine, own, WORDS, 1, 4));
+            continue;
+        }
+        TRY(vd_submit(list, NULL, &event));
+        if (i % 5 == 0) TRY(vd_wait(j->ctx, event, VD_FOREVER));
+    }
+    TRY(vd_buffer_read(j->ctx, own, 8, &value, 4));
+    if (j->f->executes) EXPECT(value == ROUNDS);
+    return NULL;
+}
+
+TEST(eight_threads_submit_lists_of_their_own) {
+    vd_buffer shared = buffer_u32(f->ctx, "shared", WORDS, NULL);
+    run_jobs(f, record_lists, kernel_affine(f->ctx), shared);
+    uint32_t discarded = 0;
+    for (uint32_t i = 0; i < ROUNDS / 4; i++) discarded += i % 10 == 3;
+    if (f->executes) assert_int_equal(read_u32(f->ctx, shared, 9), THREADS * (ROUNDS / 4 - discarded));
+}
+
+static void *come_and_go(void *user) {
+    job *j = (job *)user;
+    dice d = { j->number };
+    static const uint32_t sizes[] = { 1, 17, 1000, 100000 };
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        uint32_t words = sizes[roll(&d, 4)], tag = j->number << 16 | i, got = 0;
+        vd_buffer_desc desc = { 0 };
+        desc.type = VD_U32;
+        desc.shape[0] = words;
+        vd_buffer b = vd_buffer_create(j->ctx, &desc);
+        EXPECT(b.id);
+        TRY(vd_fill(vd_immediate(j->ctx, 0, 0), b, 0, VD_WHOLE, &tag, 4));
+        TRY(vd_buffer_read(j->ctx, b, 4 * (uint64_t)(words - 1), &got, 4));
+        EXPECT(got == tag);
+        vd_buffer_destroy(j->ctx, b);
+    }
+    return NULL;
+}
+
+TEST(eight_threads_make_and_destroy_buffers) {
+    vd_kernel no_kernel = { 0 };
+    vd_buffer no_buffer = { 0 };
+    run_jobs(f, come_and_go, no_kernel, no_buffer);
+    assert_int_equal(stats_of(f->ctx).buffers, 0);
+}
+
+static void *build_kernels(void *user) {
+    job *j = (job *)user;
+    vd_buffer own = job_buffer(j);
+    EXPECT(own.id);
+    for (uint32_t i = 0; i < 10; i++) {
+        vc_kernel_desc desc = { 0 };
+        uint32_t value = 0;
+        desc.machine = vd_machine(j->ctx);
+        vc_kernel *k = vc_begin(&desc);
+        vc_ref x = vc_buffer(k, "x", VC_U32, VC_WRITE);
+        VC_EACH(k, n) { vc_store(x, n, vc_add(n, vc_u32(1000 * j->number + i))); }
+        vd_kernel kernel = vd_kernel_build(j->ctx, k);
+        vc_free(k);
+        EXPECT(kernel.id);
+        TRY(vd_run(j->ctx, kernel, WORDS, vd_b(own)));
+        TRY(vd_buffer_read(j->ctx, own, 12, &value, 4));
+        if (j->f->executes) EXPECT(value == 1000 * j->number + i + 3);
+        vd_kernel_destroy(j->ctx, kernel);
+    }
+    return NULL;
+}
+
+TEST(eight_threads_build_kernels) {
+    vd_kernel no_kernel = { 0 };
+    vd_buffer no_buffer = { 0 };
+    run_jobs(f, build_kernels, no_kernel, no_buffer);
+    assert_int_equal(stats_of(f->ctx).kernels, 0);
+}
+
+static void *own_context(void *user) {
+    job *j = (job *)user;
+    for (uint32_t i = 0; i < 3; i++) {
+        vd_context_desc desc = fixture_desc(j->f);
+        TRY(vd_context_create(&desc, &j->ctx));
+        vd_buffer own = job_buffer(j);
+        uint32_t tag = j->number * 10 + i, got = 0;
+        EXPECT(own.id);
+        TRY(vd_buffer_write(j->ctx, own, 400, &tag, 4));
+        TRY(vd_buffer_read(j->ctx, own, 400, &got, 4));
+        EXPECT(got == tag);
+        vd_context_destroy(j->ctx);
+    }
+    return NULL;
+}
+
+TEST(eight_threads_have_contexts_of_their_own) {
+    vd_kernel no_kernel = { 0 };
+    vd_buffer no_buffer = { 0 };
+    run_jobs(f, own_context, no_kernel, no_buffer);
+}
+
+static void *make_errors(void *user) {
+    job *j = (job *)user;
+    char name[32];
+    vd_buffer_desc desc = { 0 };
+    snprintf(name, sizeof name, "buffer-of-thread-%u", j->number);
+    desc.name = name;
+    desc.shape[0] = 16;
+    vd_buffer own = vd_buffer_create(j->ctx, &desc);
+    EXPECT(own.id);
+    for (int i = 0; i < 1000; i++) {
+        uint8_t bytes[32];
+        EXPECT(vd_buffer_read(j->ctx, own, 8, bytes, 9) == VD_ERROR_INVALID);
+        EXPECT(strstr(vd_error_text(), name) != NULL);
+    }
+    return NULL;
+}
+
+TEST(each_thread_has_an_error_text_of_its_own) {
+    vd_kernel no_kernel = { 0 };
+    vd_buffer no_buffer = { 0 };
+    vd_error_set(VD_OK, "the main thread's");
+    run_jobs(f, make_errors, no_kernel, no_buffer);
+    assert_string_equal(vd_error_text(), "the main thread's");
+}
+
+static void *wait_together(void *user) {
+    job *j = (job *)user;
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        vd_event event;
+        TRY(affine(vd_immediate(j->ctx, 0, 0), j->affine, j->shared, WORDS, 1, 1));
+        TRY(vd_submit(vd_immediate(j->ctx, 0, 0), NULL, &event));
+        vd_result polled = vd_wait(j->ctx, event, 0);
+        EXPECT(polled == VD_OK || polled == VD_TIMEOUT);
+        if (i % 3 == 0) TRY(vd_wait(j->ctx, event, VD_FOREVER));
+        if (i % 40 == 0) TRY(vd_wait_idle(j->ctx));
+    }
+    return NULL;
+}
+
+TEST(eight_threads_submit_and_wait) {
+    vd_buffer shared = buffer_u32(f->ctx, "shared", WORDS, NULL);
+    run_jobs(f, wait_together, kernel_affine(f->ctx), shared);
+    if (f->executes) assert_int_equal(read_u32(f->ctx, shared, 0), THREADS * ROUNDS);
+}
+
+static const struct CMUnitTest cases[] = {
+    CASE(eight_threads_record_to_the_immediate_list), CASE(eight_threads_submit_lists_of_their_own), CASE(eight_threads_make_and_destroy_buffers),
+    CASE(eight_threads_build_kernels), CASE(eight_threads_have_contexts_of_their_own), CASE(each_thread_has_an_error_text_of_its_own),
+    CASE(eight_threads_submit_and_wait),
+};
+
+MAIN("threads", cases)

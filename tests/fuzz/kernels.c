@@ -1,0 +1,1120 @@
+/* Random kernels. Each is a tree made from a seed, written once through the builder and interpreted once on the host, one workgroup at a time.
+
+     kernels [--count N] [--seed S] [--print] [-v]      FUZZ_COUNT, FUZZ_SEED: the same;   FUZZ_PRINT=hash: only seeds and hashes, no GPU needed
+
+   One in eight is spoilt on purpose: it has to give an error text or, where the damage happened to make sense, valid code. All others have to be valid
+   SPIR-V and give on the device what the interpreter gives. What is not exact by definition (subnormals, the sign of a zero seen through its bits, fma that
+   may round once or twice) makes a value loose; a loose value is not compared, and neither is anything that depends on it.
+
+   Pure values are written where they are used, as often as they are used and in the order in which the compiler evaluates arguments: so builds by
+   different compilers make different calls, and have to give the same bytes. */
+#define VKDISPATCH_IMPLEMENTATION
+#define VKDISPATCH_CODEGEN_IMPLEMENTATION
+#include "vkdispatch.h"
+#include "vkdispatch_codegen.h"
+#include "../kernels.h"
+
+enum { ELEMENTS = 64, MAX_NODES = 600, MAX_BLOCKS = 128, INS = 3, OUTS = 3, PARAMS = 2, ARRAY = 4, NOTHING = -1 };
+
+/* ---- the tree ---- */
+
+typedef enum What {
+    W_OP, W_IMMEDIATE, W_CONST, W_CAST, W_BITCAST, W_VECTOR, W_SPLAT, W_COMPONENT, W_EXTRACT, W_INSERT, W_SWIZZLE, W_SELECT, W_ANY, W_ALL, W_DOT,
+    W_LOAD, W_LOAD_OR, W_TABLE, W_PARAM, W_PLACE, /* up to here: values without effect, which may be written late */
+    W_COUNTER, W_OWN, W_GET, W_ARRAY_LOAD, W_SHARED_LOAD, /* values that have to be written where they stand */
+    W_STORE, W_VAR, W_SET, W_ARRAY, W_ARRAY_STORE, W_SHARED_STORE, W_BARRIER, W_IF, W_FOR, W_LOOP, W_SWITCH, W_BREAK, W_CONTINUE, W_RETURN
+} What;
+
+typedef struct Node {
+    What what;
+    const Op *op;
+    vc_type type;      /* of its value, or of the memory it makes */
+    int a, b, c, d;    /* nodes: operands, or the memory it works on */
+    uint64_t bits[4];  /* of constants */
+    int index;         /* which buffer, component, place, case count */
+    int64_t step;
+    int body, other;   /* blocks */
+    int next;          /* in its block */
+    int weight;        /* nodes it writes when late; 0: written where it stands */
+    bool plain;        /* made of immediates alone: belongs to no kernel */
+    bool anchored;     /* its first operand has to be brought into the kernel, for the same reason */
+} Node;
+
+typedef struct Tree {
+    Node node[MAX_NODES];
+    int nodes;
+    int first[MAX_BLOCKS], last[MAX_BLOCKS], blocks;
+    int case_block[MAX_NODES]; /* the cases of switches, in a row from a switch's `other` on */
+    int cases;
+    vc_type in[INS], out[OUTS], param[PARAMS], shared;
+    uint64_t param_bits[PARAMS][4];
+    uint64_t table[ARRAY][4];
+    vc_type table_type;
+    uint32_t local;
+    bool each;         /* inside VC_EACH: no barriers, but returns */
+    vc_buffers buffers;
+} Tree;
+
+/* ---- data ---- */
+
+static uint8_t input_data[64][INS][ELEMENTS * 4 * 8];
+
+static uint64_t number_of(unsigned kind, uint64_t *state) {
+    static const double floats[] = { 0, 1, -1, 0.5, 2, 3, -7, 0.75, 100, 1e3, -2.5, (double)INFINITY, (double)NAN, 65504, 1e-2, 1024.25 };
+    uint64_t r = random_next(state), pick = r % 8;
+    r >>= 8;
+    if (kind == VC_BOOL) return r & 1;
+    if (is_float(kind)) return bits_of(kind, pick < 3 ? floats[r % 16] : ldexp((double)(int64_t)(r % 2001) - 1000, -(int)(r >> 20 & 7)));
+    if (pick < 3) return narrow(kind, r % 12);
+    if (pick == 3) return narrow(kind, 0 - r % 12);
+    if (pick == 4) return narrow(kind, (UINT64_C(1) << (kind_width(kind) - 1)) - r % 3);
+    return narrow(kind, r * UINT64_C(0x9e3779b97f4a7c15));
+}
+
+static void make_inputs(void) {
+    uint64_t state = 99;
+    for (vc_type t = 0; t < 64; t++)
+        for (int role = 0; role < INS && kind_of(t) >= VC_BOOL && kind_of(t) <= VC_F64; role++)
+            for (size_t i = 0; i < ELEMENTS * rows_of(t); i++) put_bits(kind_of(t), input_data[t][role], i, number_of(kind_of(t), &state));
+}
+
+/* ---- making a tree ---- */
+
+typedef struct Maker {
+    Tree *t;
+    uint64_t state;
+    int visible[MAX_NODES], seen; /* values in scope */
+    int memory[MAX_NODES], held;  /* variables and arrays in scope */
+    int block, depth, loops;      /* where the next node goes */
+    bool shared_dirty, shared_read;
+} Maker;
+
+static unsigned roll(Maker *m, unsigned sides) { return (unsigned)(random_next(&m->state) >> 33) % sides; }
+
+static vc_type random_type(Maker *m) {
+    static const unsigned char kinds[] = {
+        VC_BOOL, VC_I8, VC_I16, VC_I32, VC_I32, VC_I64, VC_U8, VC_U16, VC_U32, VC_U32, VC_U32, VC_U64, VC_F16, VC_F32, VC_F32, VC_F32, VC_F64
+    };
+    unsigned rows = roll(m, 3) ? 1 : 2 + roll(m, 3);
+    return VC_VEC(kinds[roll(m, sizeof kinds)], rows);
+}
+
+static int new_block(Maker *m) {
+    if (m->t->blocks == MAX_BLOCKS) return MAX_BLOCKS - 1;
+    m->t->first[m->t->blocks] = m->t->last[m->t->blocks] = NOTHING;
+    return m->t->blocks++;
+}
+
+static int weight_of(Maker *m, int node) { return node == NOTHING ? 0 : m->t->node[node].weight; }
+
+/* Immediates fold to immediates where integers are concerned; elsewhere one of them has to be made a constant of the kernel. */
+static void settle(Maker *m, Node *n) {
+    const Node *list = m->t->node;
+    bool plain = n->a != NOTHING && list[n->a].plain && (n->b == NOTHING || list[n->b].plain) && (n->c == NOTHING || list[n->c].plain);
+    n->plain = n->what == W_IMMEDIATE;
+    if (!plain || n->what > W_DOT) return;
+    bool whole = rows_of(n->type) == 1 && !is_float(kind_of(n->type)) && !is_float(kind_of(list[n->a].type));
+    n->plain = whole && (n->what == W_OP || n->what == W_CAST);
+    n->anchored = !n->plain;
+}
+
+static int put(Maker *m, What what, vc_type type, int a, int b, int c) {
+    Tree *t = m->t;
+    if (t->nodes == MAX_NODES) t->nodes--; /* cannot happen: `full` stops well before */
+    int id = t->nodes++;
+    Node *n = &t->node[id];
+    memset(n, 0, sizeof *n);
+    n->what = what; n->type = type; n->a = a; n->b = b; n->c = c; n->d = NOTHING;
+    n->next = NOTHING; n->body = n->other = NOTHING;
+    settle(m, n);
+    if (t->last[m->block] == NOTHING) t->first[m->block] = id; else t->node[t->last[m->block]].next = id;
+    t->last[m->block] = id;
+    if (what < W_COUNTER) {
+        int w = 1 + weight_of(m, a) + weight_of(m, b) + weight_of(m, c);
+        if (what == W_IMMEDIATE || (w < 10 && roll(m, 2))) n->weight = what == W_IMMEDIATE ? 0 : w;
+    }
+    if (what < W_STORE) m->visible[m->seen++] = id;
+    return id;
+}
+static bool full(const Maker *m) { return m->t->nodes > MAX_NODES - 80 || m->t->blocks > MAX_BLOCKS - 8; }
+
+static int value_of(Maker *m, vc_type type);
+
+static int constant(Maker *m, vc_type type) {
+    int id = rows_of(type) > 1 ? NOTHING : put(m, roll(m, 3) ? W_IMMEDIATE : W_CONST, type, NOTHING, NOTHING, NOTHING);
+    if (id != NOTHING) { m->t->node[id].bits[0] = number_of(kind_of(type), &m->state); return id; }
+    int part[4] = { NOTHING, NOTHING, NOTHING, NOTHING };
+    for (unsigned i = 0; i < rows_of(type); i++) part[i] = constant(m, kind_of(type));
+    id = put(m, W_VECTOR, type, part[0], part[1], part[2]);
+    m->t->node[id].d = part[3];
+    return id;
+}
+
+static int immediate(Maker *m, vc_type kind, uint64_t bits) {
+    int id = put(m, W_IMMEDIATE, kind, NOTHING, NOTHING, NOTHING);
+    m->t->node[id].bits[0] = bits;
+    return id;
+}
+
+static int visible_of(Maker *m, vc_type type, bool scalar_too) {
+    if (!m->seen) return NOTHING;
+    for (unsigned i = 0, from = roll(m, (unsigned)m->seen); i < (unsigned)m->seen; i++) {
+        int id = m->visible[(from + i) % (unsigned)m->seen];
+        vc_type has = m->t->node[id].type;
+        if (has == type || (scalar_too && has == kind_of(type))) return id;
+    }
+    return NOTHING;
+}
+
+static int any_visible(Maker *m, unsigned rows) { /* of any kind, with these rows */
+    if (!m->seen) return NOTHING;
+    for (unsigned i = 0, from = roll(m, (unsigned)m->seen); i < (unsigned)m->seen; i++) {
+        int id = m->visible[(from + i) % (unsigned)m->seen];
+        if (rows_of(m->t->node[id].type) == rows) return id;
+    }
+    return NOTHING;
+}
+
+static int value_of(Maker *m, vc_type type) {
+    int id = roll(m, 8) ? visible_of(m, type, false) : NOTHING;
+    if (id == NOTHING && roll(m, 3)) {
+        int from = any_visible(m, roll(m, 4) ? rows_of(type) : 1);
+        if (from != NOTHING) id = put(m, W_CAST, type, from, NOTHING, NOTHING);
+    }
+    return id == NOTHING ? constant(m, type) : id;
+}
+
+static int operand(Maker *m, vc_type type) { /* a scalar beside a vector is repeated */
+    return rows_of(type) > 1 && roll(m, 4) == 0 ? value_of(m, kind_of(type)) : value_of(m, type);
+}
+
+static int masked(Maker *m, uint32_t limit) { /* a u32 below limit, a power of two */
+    const Op *op = &ops[O_and];
+    int a = value_of(m, VC_U32), b = immediate(m, VC_U32, limit - 1);
+    int id = put(m, W_OP, VC_U32, a, b, NOTHING);
+    m->t->node[id].op = op;
+    return id;
+}
+
+/* Of the operations on floats only those that every device has to do alike. */
+static bool exact_on_floats(OpName op) {
+    return op <= O_mul || (op >= O_fma && op <= O_clamp) || (op >= O_step && op <= O_fract) || op == O_isnan || op == O_isinf || op >= O_eq;
+}
+
+static void make_operation(Maker *m) {
+    const Op *op = &ops[roll(m, O_COUNT)];
+    vc_type t = random_type(m);
+    unsigned kind = kind_of(t);
+    int of = kind == VC_BOOL ? B : is_float(kind) ? F : is_signed(kind) ? I : U;
+    if (!(op->kinds & of) || (of == F && !exact_on_floats(op->id))) return;
+    int a = value_of(m, t), b = NOTHING, c = NOTHING;
+    if (op->id == O_shl || op->id == O_shr) b = value_of(m, VC_VEC(VC_I8 + roll(m, 8), rows_of(t)));
+    else if (op->arity > 1) b = operand(m, t);
+    if (op->arity > 2) c = operand(m, t);
+    int id = put(m, W_OP, op->gives_bool ? VC_VEC(VC_BOOL, rows_of(t)) : t, a, b, c);
+    m->t->node[id].op = op;
+}
+
+static void make_vector_value(Maker *m) {
+    unsigned rows = 2 + roll(m, 3), pick = roll(m, 7);
+    vc_type t = VC_VEC(kind_of(random_type(m)), rows);
+    int id = NOTHING;
+    if (pick == 0) {
+        int x[4];
+        for (unsigned i = 0; i < 4; i++) x[i] = i < rows ? value_of(m, kind_of(t)) : NOTHING;
+        id = put(m, W_VECTOR, t, x[0], x[1], x[2]);
+        m->t->node[id].d = x[3];
+        return;
+    }
+    if (pick == 1) { id = value_of(m, kind_of(t)); put(m, W_SPLAT, t, id, NOTHING, NOTHING); return; }
+    int v = value_of(m, t), s;
+    unsigned component = roll(m, rows);
+    switch (pick) {
+    case 2: id = put(m, W_COMPONENT, kind_of(t), v, NOTHING, NOTHING); break;
+    case 3: s = roll(m, 2) ? masked(m, 8) : value_of(m, VC_I32); id = put(m, W_EXTRACT, kind_of(t), v, s, NOTHING); break;
+    case 4: s = value_of(m, kind_of(t)); id = put(m, W_INSERT, t, v, s, NOTHING); break;
+    case 5: id = put(m, W_SWIZZLE, VC_VEC(kind_of(t), 1 + roll(m, 4)), v, NOTHING, NOTHING); component = roll(m, 256); break;
+    default:
+        if (kind_of(t) == VC_BOOL) id = put(m, roll(m, 2) ? W_ANY : W_ALL, VC_BOOL, v, NOTHING, NOTHING);
+        else if (!is_float(kind_of(t))) { s = value_of(m, t); id = put(m, W_DOT, kind_of(t), v, s, NOTHING); }
+        break;
+    }
+    if (id != NOTHING) m->t->node[id].index = (int)component;
+}
+
+static void make_read(Maker *m) {
+    Tree *t = m->t;
+    int which = (int)roll(m, INS), id = NOTHING, at, on, other;
+    switch (roll(m, 7)) {
+    case 0: at = masked(m, ELEMENTS); id = put(m, W_LOAD, t->in[which], at, NOTHING, NOTHING); break;
+    case 1:
+        on = value_of(m, VC_BOOL);
+        at = masked(m, ELEMENTS);
+        other = value_of(m, t->in[which]);
+        id = put(m, W_LOAD_OR, t->in[which], at, on, other);
+        break;
+    case 2: at = masked(m, ARRAY); id = put(m, W_TABLE, t->table_type, at, NOTHING, NOTHING); break;
+    case 3: which = (int)roll(m, PARAMS); id = put(m, W_PARAM, t->param[which], NOTHING, NOTHING, NOTHING); break;
+    case 4: which = (int)roll(m, 8); id = put(m, W_PLACE, VC_U32, NOTHING, NOTHING, NOTHING); break;
+    case 5: which = (int)roll(m, OUTS); id = put(m, W_OWN, t->out[which], NOTHING, NOTHING, NOTHING); break;
+    default:
+        if (t->each || m->shared_dirty) return;
+        at = masked(m, t->local);
+        id = put(m, W_SHARED_LOAD, t->shared, at, NOTHING, NOTHING);
+        m->shared_read = true;
+        break;
+    }
+    t->node[id].index = which;
+}
+
+static void make_value(Maker *m) {
+    unsigned pick = roll(m, 10);
+    if (pick < 5) make_operation(m);
+    else if (pick < 6) make_vector_value(m);
+    else if (pick < 8) make_read(m);
+    else if (pick < 9) {
+        vc_type t = random_type(m);
+        int on = value_of(m, VC_VEC(VC_BOOL, roll(m, 2) ? rows_of(t) : 1));
+        int a = value_of(m, t), b = operand(m, t);
+        put(m, W_SELECT, t, on, a, b);
+    } else {
+        vc_type t = random_type(m), to = random_type(m);
+        int a = value_of(m, t);
+        to = VC_VEC(kind_of(to), rows_of(t));
+        bool same = kind_of(t) != VC_BOOL && kind_of(to) != VC_BOOL && kind_width(kind_of(t)) == kind_width(kind_of(to));
+        put(m, same && roll(m, 2) ? W_BITCAST : W_CAST, to, a, NOTHING, NOTHING);
+    }
+}
+
+static void make_memory(Maker *m) {
+    Tree *t = m->t;
+    int at = m->held ? m->memory[roll(m, (unsigned)m->held)] : NOTHING, v, i;
+    bool fresh = at == NOTHING || roll(m, 4) == 0;
+    if (fresh && roll(m, 3)) { v = put(m, W_VAR, random_type(m), NOTHING, NOTHING, NOTHING); m->memory[m->held++] = v; return; }
+    if (fresh) {
+        int id = put(m, W_ARRAY, random_type(m), NOTHING, NOTHING, NOTHING);
+        for (uint64_t j = 0; j < ARRAY; j++) { /* undefined until stored */
+            v = value_of(m, t->node[id].type);
+            i = immediate(m, VC_U32, j);
+            put(m, W_ARRAY_STORE, 0, id, i, v);
+        }
+        m->memory[m->held++] = id;
+        return;
+    }
+    bool array = t->node[at].what == W_ARRAY, reads = roll(m, 2) != 0;
+    vc_type type = t->node[at].type;
+    i = array ? masked(m, ARRAY) : NOTHING;
+    v = reads ? NOTHING : value_of(m, type);
+    if (reads) put(m, array ? W_ARRAY_LOAD : W_GET, type, at, i, NOTHING);
+    else if (array) put(m, W_ARRAY_STORE, 0, at, i, v);
+    else put(m, W_SET, 0, at, v, NOTHING);
+}
+
+static void make_store(Maker *m) {
+    int which = (int)roll(m, OUTS), v = value_of(m, m->t->out[which]), id = put(m, W_STORE, 0, v, NOTHING, NOTHING);
+    m->t->node[id].index = which;
+}
+
+static void make_shared(Maker *m) { /* each invocation stores in its own place only; barriers keep that apart from what others read */
+    int v = value_of(m, m->t->shared);
+    if (m->shared_read || roll(m, 4) == 0) put(m, W_BARRIER, 0, NOTHING, NOTHING, NOTHING);
+    put(m, W_SHARED_STORE, 0, v, NOTHING, NOTHING);
+    put(m, W_BARRIER, 0, NOTHING, NOTHING, NOTHING);
+    m->shared_dirty = m->shared_read = false;
+}
+
+static void make_statement(Maker *m, bool uniform);
+
+static int make_block(Maker *m, unsigned statements, bool uniform, int counter_type) {
+    int id = new_block(m), outer = m->block, seen = m->seen, held = m->held;
+    m->block = id;
+    m->depth++;
+    if (counter_type) {
+        (void)put(m, W_COUNTER, (vc_type)counter_type, NOTHING, NOTHING, NOTHING);
+        if (uniform && !m->t->each) put(m, W_BARRIER, 0, NOTHING, NOTHING, NOTHING); /* behind what the round before has read */
+    }
+    for (unsigned i = 0; i < statements && !full(m); i++) make_statement(m, uniform);
+    m->depth--;
+    m->block = outer;
+    m->seen = seen;
+    m->held = held;
+    return id;
+}
+
+static void make_for(Maker *m, bool uniform) {
+    unsigned kind = VC_I8 + roll(m, 8);
+    static const int steps[] = { 1, 1, 1, 2, 3, -1, -2 };
+    int step = steps[roll(m, is_signed(kind) ? 7 : 5)], a, b, id;
+    uint64_t base = is_signed(kind) ? 0 - (uint64_t)roll(m, 3) : roll(m, 3);
+    if (roll(m, 6) == 0) base = (UINT64_C(1) << (kind_width(kind) - 1)) - 3;                      /* counts up to the last number of a signed type */
+    a = immediate(m, kind, narrow(kind, base));
+    b = immediate(m, kind, narrow(kind, step > 0 ? base + roll(m, 5) : base - roll(m, 5)));
+    if (!uniform && roll(m, 2)) { /* a limit that differs between invocations */
+        a = immediate(m, kind, 0);
+        b = put(m, W_CAST, kind, masked(m, 4), NOTHING, NOTHING);
+        step = step < 0 ? -step : step;
+    }
+    id = put(m, W_FOR, 0, a, b, NOTHING);
+    m->t->node[id].step = step;
+    m->t->node[id].index = uniform;
+    m->loops += !uniform;
+    bool dirty = m->shared_dirty;
+    int body = make_block(m, 1 + roll(m, 4), uniform, (int)kind);
+    m->shared_dirty |= dirty; /* it may run no round */
+    m->loops -= !uniform;
+    m->t->node[id].body = body;
+}
+
+static void make_switch(Maker *m) {
+    static const unsigned char kinds[] = { VC_U32, VC_I32, VC_I8, VC_U64, VC_U16 };
+    Tree *t = m->t;
+    int v = value_of(m, kinds[roll(m, 5)]), id = put(m, W_SWITCH, 0, v, NOTHING, NOTHING), count = (int)roll(m, 4), list[4];
+    t->node[id].index = count;
+    t->node[id].step = (int64_t)roll(m, 3); /* value of the first case; the others follow */
+    for (int i = 0; i < count; i++) list[i] = make_block(m, roll(m, 3), false, 0);
+    t->node[id].other = t->cases;
+    for (int i = 0; i < count; i++) t->case_block[t->cases++] = list[i];
+    if (roll(m, 2)) { int body = make_block(m, 1 + roll(m, 2), false, 0); t->node[id].body = body; }
+}
+
+static void make_flow(Maker *m, bool uniform) {
+    int v, id, body;
+    if (m->depth > 3) return;
+    switch (roll(m, 6)) {
+    case 0: make_for(m, uniform && roll(m, 2) && m->depth < 2); return;
+    case 1: make_switch(m); return;
+    case 2:
+        id = put(m, W_LOOP, 0, NOTHING, NOTHING, NOTHING); /* with a hidden counter that ends it after five rounds */
+        m->loops++;
+        body = make_block(m, 1 + roll(m, 4), false, 0);
+        m->loops--;
+        m->t->node[id].body = body;
+        return;
+    case 3:
+        v = value_of(m, VC_BOOL);
+        if (m->loops) put(m, roll(m, 2) ? W_BREAK : W_CONTINUE, 0, v, NOTHING, NOTHING);
+        else if (m->t->each && roll(m, 3) == 0) put(m, W_RETURN, 0, v, NOTHING, NOTHING);
+        return;
+    default:
+        v = value_of(m, VC_BOOL);
+        id = put(m, W_IF, 0, v, NOTHING, NOTHING);
+        body = make_block(m, 1 + roll(m, 4), false, 0);
+        m->t->node[id].body = body;
+        if (roll(m, 2)) { body = make_block(m, 1 + roll(m, 3), false, 0); m->t->node[id].other = body; }
+        return;
+    }
+}
+
+static void make_statement(Maker *m, bool uniform) {
+    unsigned pick = roll(m, 12);
+    if (pick < 6) make_value(m);
+    else if (pick < 8) make_memory(m);
+    else if (pick < 9) make_store(m);
+    else if (pick < 10 && uniform && !m->t->each) make_shared(m);
+    else make_flow(m, uniform);
+}
+
+static void make_tree(Tree *t, uint64_t seed) {
+    Maker *m = (Maker *)calloc(1, sizeof *m);
+    memset(t, 0, sizeof *t);
+    m->t = t;
+    m->state = seed * UINT64_C(0xd1342543de82ef95) + 7;
+    t->each = roll(m, 2) != 0;
+    t->local = t->each ? 1 + roll(m, 64) : 8u << roll(m, 4);
+    t->buffers = roll(m, 2) ? VC_BUFFERS_ADDRESS : VC_BUFFERS_BINDING;
+    for (int i = 0; i < INS; i++) t->in[i] = random_type(m);
+    for (int i = 0; i < OUTS; i++) t->out[i] = random_type(m);
+    for (int i = 0; i < PARAMS; i++) {
+        t->param[i] = random_type(m);
+        for (int j = 0; j < 4; j++) t->param_bits[i][j] = number_of(kind_of(t->param[i]), &m->state);
+    }
+    t->shared = random_type(m);
+    t->table_type = random_type(m);
+    for (int i = 0; i < ARRAY; i++)
+        for (int j = 0; j < 4; j++) t->table[i][j] = number_of(kind_of(t->table_type), &m->state);
+    m->block = new_block(m);
+    m->shared_dirty = true; /* nothing in it yet */
+    (void)put(m, W_PLACE, VC_U32, NOTHING, NOTHING, NOTHING); /* something to work on that differs between invocations */
+    for (int i = 0; i < INS; i++) {
+        int at = masked(m, ELEMENTS), id = put(m, W_LOAD, t->in[i], at, NOTHING, NOTHING);
+        t->node[id].index = i;
+    }
+    unsigned statements = 4 + roll(m, 22);
+    for (unsigned i = 0; i < statements && !full(m); i++) make_statement(m, true);
+    for (int i = 0; i < OUTS; i++) { /* so that what was made matters */
+        int v = value_of(m, t->out[i]), id = put(m, W_STORE, 0, v, NOTHING, NOTHING);
+        t->node[id].index = i;
+    }
+    free(m);
+}
+
+/* ---- writing it through the builder ---- */
+
+typedef struct Writer {
+    const Tree *t;
+    vc_kernel *k;
+    vc_val value[MAX_NODES], own; /* own: index of this invocation's element */
+    vc_ref memory[MAX_NODES], in[INS], out[OUTS], shared, table;
+    vc_val param[PARAMS];
+    uint64_t spoil;               /* 0: no; else the random state of the damage */
+    int spoil_at;
+} Writer;
+
+static vc_val write_value(Writer *w, int id);
+static vc_val use(Writer *w, int id) { return id == NOTHING || !w->t->node[id].weight ? id == NOTHING ? w->own : w->value[id] : write_value(w, id); }
+
+static vc_val first(Writer *w, const Node *n) { vc_val v = use(w, n->a); return n->anchored ? vc_const(w->k, v) : v; }
+
+static vc_val write_place(Writer *w, int which) {
+    switch (which) {
+    case 0: return vc_global_id(w->k, 0);
+    case 1: return vc_local_id(w->k, 0);
+    case 2: return vc_group_id(w->k, 0);
+    case 3: return vc_local_index(w->k);
+    case 4: return vc_local_size(w->k, 0);
+    case 5: return vc_groups(w->k, 0);
+    case 6: return vc_threads(w->k, 0);
+    default: return vc_length(w->in[1]);
+    }
+}
+
+static vc_val write_value(Writer *w, int id) {
+    const Node *n = &w->t->node[id];
+    unsigned rows = rows_of(n->type);
+    char letters[5] = { 0, 0, 0, 0, 0 };
+    switch (n->what) {
+    case W_OP:
+        if (n->op->f1) return n->op->f1(first(w, n));
+        if (n->op->f2) return n->op->f2(first(w, n), use(w, n->b));
+        return n->op->f3(first(w, n), use(w, n->b), use(w, n->c));
+    case W_IMMEDIATE: return vc_imm(n->type, n->bits[0]);
+    case W_CONST: return vc_const(w->k, vc_imm(n->type, n->bits[0]));
+    case W_CAST: return vc_cast(n->type, first(w, n));
+    case W_BITCAST: return vc_bitcast(n->type, first(w, n));
+    case W_VECTOR:
+        if (rows == 2) return vc_vec2(first(w, n), use(w, n->b));
+        if (rows == 3) return vc_vec3(first(w, n), use(w, n->b), use(w, n->c));
+        return vc_vec4(first(w, n), use(w, n->b), use(w, n->c), use(w, n->d));
+    case W_SPLAT: return vc_splat(first(w, n), rows);
+    case W_COMPONENT: return vc_component(first(w, n), (uint32_t)n->index);
+    case W_EXTRACT: return vc_extract(first(w, n), use(w, n->b));
+    case W_INSERT: return vc_insert(first(w, n), (uint32_t)n->index, use(w, n->b));
+    case W_SWIZZLE:
+        for (unsigned i = 0; i < rows; i++) letters[i] = "xyzw"[((unsigned)n->index >> (2 * i) & 3) % rows_of(w->t->node[n->a].type)];
+        return vc_swizzle(first(w, n), letters);
+    case W_SELECT: return vc_select(first(w, n), use(w, n->b), use(w, n->c));
+    case W_ANY: return vc_any(first(w, n));
+    case W_ALL: return vc_all(first(w, n));
+    case W_DOT: return vc_dot(first(w, n), use(w, n->b));
+    case W_LOAD: return vc_load(w->in[n->index], use(w, n->a));
+    case W_LOAD_OR: return vc_load_or(w->in[n->index], use(w, n->a), use(w, n->b), use(w, n->c));
+    case W_TABLE: return vc_load(w->table, use(w, n->a));
+    case W_PARAM: return w->param[n->index];
+    case W_PLACE: return write_place(w, n->index);
+    case W_OWN: return vc_load(w->out[n->index], w->own);
+    case W_GET: return vc_get(w->memory[n->a]);
+    case W_ARRAY_LOAD: return vc_load(w->memory[n->a], use(w, n->b));
+    case W_SHARED_LOAD: return vc_load(w->shared, use(w, n->a));
+    default: return w->own;
+    }
+}
+
+static void spoil(Writer *w);
+static void write_block(Writer *w, int block);
+
+static void write_flow(Writer *w, int id) {
+    const Node *n = &w->t->node[id];
+    vc_kernel *k = w->k;
+    if (n->what == W_IF) {
+        VC_IF(k, use(w, n->a)) { write_block(w, n->body); }
+        if (n->other != NOTHING) VC_ELSE(k) { write_block(w, n->other); }
+    } else if (n->what == W_FOR) {
+        VC_FOR_STEP(k, i, use(w, n->a), use(w, n->b), vc_i32((int32_t)n->step)) {
+            w->value[w->t->first[n->body]] = i; /* its counter */
+            write_block(w, n->body);
+        }
+    } else if (n->what == W_LOOP) {
+        vc_ref rounds = vc_var(k, "rounds", VC_U32);
+        VC_LOOP(k) {
+            vc_break_if(k, vc_ge(vc_get(rounds), vc_u32(5)));
+            vc_set(rounds, vc_add(vc_get(rounds), vc_u32(1)));
+            write_block(w, n->body);
+        }
+    } else {
+        VC_SWITCH(k, use(w, n->a)) {
+            for (int i = 0; i < n->index; i++) VC_CASE(k, n->step + i) { write_block(w, w->t->case_block[n->other + i]); }
+            if (n->body != NOTHING) VC_DEFAULT(k) { write_block(w, n->body); }
+        }
+    }
+}
+
+static void write_node(Writer *w, int id) {
+    const Node *n = &w->t->node[id];
+    if (id == w->spoil_at) spoil(w);
+    switch (n->what) {
+    case W_COUNTER: break;
+    case W_STORE: vc_store(w->out[n->index], w->own, use(w, n->a)); break;
+    case W_VAR: w->memory[id] = vc_var(w->k, "v", n->type); break;
+    case W_SET: vc_set(w->memory[n->a], use(w, n->b)); break;
+    case W_ARRAY: w->memory[id] = vc_array(w->k, "array", n->type, ARRAY); break;
+    case W_ARRAY_STORE: vc_store(w->memory[n->a], use(w, n->b), use(w, n->c)); break;
+    case W_SHARED_STORE: vc_store(w->shared, vc_local_index(w->k), use(w, n->a)); break;
+    case W_BARRIER: vc_barrier(w->k); break;
+    case W_IF: case W_FOR: case W_LOOP: case W_SWITCH: write_flow(w, id); break;
+    case W_BREAK: vc_break_if(w->k, use(w, n->a)); break;
+    case W_CONTINUE: vc_continue_if(w->k, use(w, n->a)); break;
+    case W_RETURN: vc_return_if(w->k, use(w, n->a)); break;
+    default: if (!n->weight) w->value[id] = write_value(w, id); break;
+    }
+}
+
+static void write_block(Writer *w, int block) {
+    for (int id = w->t->first[block]; id != NOTHING; id = w->t->node[id].next) write_node(w, id);
+}
+
+static void write_tree(Writer *w) {
+    const Tree *t = w->t;
+    vc_kernel *k = w->k;
+    uint8_t data[ARRAY * 4 * 8];
+    for (int i = 0; i < INS; i++) w->in[i] = vc_buffer(k, i == 1 ? NULL : "in", t->in[i], VC_READ);
+    for (int i = 0; i < OUTS; i++) w->out[i] = vc_buffer(k, i == 1 ? "float" : "out", t->out[i], VC_READ_WRITE);
+    for (int i = 0; i < PARAMS; i++) w->param[i] = vc_param(k, "a b;", t->param[i]);
+    unsigned rows = rows_of(t->table_type);
+    for (size_t i = 0; i < ARRAY * rows; i++) put_bits(kind_of(t->table_type), data, i, t->table[i / rows][i % rows]);
+    w->table = vc_table(k, "table", t->table_type, data, ARRAY);
+    if (t->each) {
+        VC_EACH(k, i) { w->own = i; write_block(w, 0); }
+        return;
+    }
+    w->shared = vc_shared(k, "shared", t->shared, t->local);
+    w->own = vc_global_id(k, 0);
+    write_block(w, 0);
+}
+
+/* ---- misuse ---- */
+
+static vc_val junk(Writer *w) {
+    uint64_t r = random_next(&w->spoil);
+    vc_val v = { 0, 0 };
+    switch (r % 8) {
+    case 0: return v;
+    case 1: v.of = (uintptr_t)(r >> 8 & 1023); v.bits = r >> 20; return v;
+    case 2: v.of = (uintptr_t)w->k; v.bits = r >> 40; return v;
+    case 3: return vc_f32(1.5f);
+    case 4: return vc_imm((vc_type)(r >> 8 & 511), r >> 20);
+    case 5: return w->own;
+    default: return w->value[(r >> 8) % (uint64_t)w->t->nodes];
+    }
+}
+
+static vc_ref junk_ref(Writer *w) {
+    uint64_t r = random_next(&w->spoil);
+    vc_ref none;
+    memset(&none, 0, sizeof none);
+    switch (r % 6) {
+    case 0: return none;
+    case 1: return w->in[0];
+    case 2: return vc_offset(w->out[0], vc_i64((int64_t)(r * 77)));
+    case 3: none.of = w->k; none.memory = (uint32_t)(r >> 8 & 4095); none.type = VC_F32; return none;
+    case 4: return w->table;
+    default: return w->memory[(r >> 8) % (uint64_t)w->t->nodes];
+    }
+}
+
+static void spoil_declaration(Writer *w, unsigned r) {
+    static const char *const names[] = {
+        "", "int main(){}\"*/", "a\nb\xff", "gl_Position", "a_name_that_is_longer_than_any_name_should_be_and_goes_on_for_a_while_and_a_while_more"
+    };
+    vc_type type = (vc_type)(random_next(&w->spoil) % 600);
+    const char *name = names[r % 5];
+    switch (r / 5 % 7) {
+    case 0: (void)vc_buffer(w->k, name, type, r % 9); break;
+    case 1: (void)vc_param(w->k, name, type); break;
+    case 2: (void)vc_array(w->k, name, type, r % 3 == 0 ? 0xffffffffu : r % 100); break;
+    case 3: (void)vc_shared(w->k, name, type, r % 3 == 0 ? 0x40000000u : r % 100); break;
+    case 4: (void)vc_table(w->k, name, type, r % 2 ? NULL : (const void *)w->t->table, r % 3 == 0 ? 0 : 4); break;
+    case 5: (void)vc_var(w->k, name, type); break;
+    default: for (int i = 0; i < 70; i++) (void)vc_buffer(w->k, "many", VC_F32, VC_READ); break;
+    }
+}
+
+static void spoil(Writer *w) {
+    vc_kernel *k = w->k;
+    unsigned r = (unsigned)(random_next(&w->spoil) >> 40);
+    const Op *op = &ops[r % O_COUNT];
+    vc_val a = junk(w), b = junk(w), c = junk(w);
+    vc_ref ref = junk_ref(w);
+    switch (r / 64 % 16) {
+    case 0: (void)(op->f1 ? op->f1(a) : op->f2 ? op->f2(a, b) : op->f3(a, b, c)); break;
+    case 1: vc_store(ref, a, b); break;
+    case 2: (void)vc_load(ref, a); break;
+    case 3: vc_set(ref, a); vc_set(w->out[1], vc_get(ref)); break;
+    case 4: vc_break_if(k, a); vc_continue_if(k, b); vc_return_if(k, c); break;
+    case 5: (void)vc_block_end(k); break;
+    case 6: (void)vc_if_begin(k, a); break;
+    case 7: (void)vc_else_begin(k); break;
+    case 8: (void)vc_case_begin(k, (int64_t)r); (void)vc_default_begin(k); break;
+    case 9: (void)vc_for_begin(k, a, b, c); break;
+    case 10: (void)vc_swizzle(a, r % 2 ? "xyzwx" : "rgq"); (void)vc_component(a, r % 9); (void)vc_insert(a, r % 7, b); break;
+    case 11: (void)vc_cast((vc_type)(r % 700), a); (void)vc_bitcast((vc_type)(r % 300), b); break;
+    case 12: vc_barrier(k); (void)vc_shape(ref, r % 6); (void)vc_length(ref); break;
+    case 13: (void)vc_global_id(k, r % 5); (void)vc_each_begin(k, r % 5, r % 3); break;
+    case 14: spoil_declaration(w, r); break;
+    default: (void)vc_select(a, b, c); (void)vc_load_or(ref, a, b, c); (void)vc_vec3(a, b, c); (void)vc_splat(a, r % 9); (void)vc_dot(a, b); break;
+    }
+}
+
+/* ---- the interpreter ---- */
+
+typedef struct Value { uint64_t b[4]; bool loose; } Value;
+typedef struct Invocation {
+    Value value[MAX_NODES], own[OUTS];
+    uint32_t id, local;
+    bool gone;
+} Invocation;
+typedef struct Host {
+    const Tree *t;
+    Invocation *all;           /* of one workgroup */
+    Value shared[64];
+    Value cells[64][MAX_NODES][ARRAY]; /* variables and arrays, by invocation and node */
+    bool lost;                 /* something loose decided where control goes: nothing is known any more */
+} Host;
+
+static bool asked(OpName op, double a, double b) {
+    switch (op) {
+    case O_isnan: return isnan(a);
+    case O_isinf: return isinf(a);
+    case O_eq: return a == b;
+    case O_ne: return a != b;
+    case O_lt: return a < b;
+    case O_le: return a <= b;
+    case O_gt: return a > b;
+    default: return a >= b;
+    }
+}
+
+static Value operation(const Op *op, vc_type type, vc_type result, const Value *const v[3], const vc_type *types) {
+    Value r;
+    unsigned kind = kind_of(type);
+    memset(&r, 0, sizeof r);
+    for (unsigned i = 0; i < rows_of(type); i++) {
+        uint64_t x[3] = { 0, 0, 0 };
+        double f[3] = { 0, 0, 0 };
+        for (int j = 0; j < op->arity; j++) {
+            x[j] = v[j]->b[rows_of(types[j]) == 1 ? 0 : i];
+            r.loose |= v[j]->loose;
+            if (is_float(kind)) { f[j] = real_of(kind, x[j]); r.loose |= is_subnormal(kind, f[j]); }
+        }
+        if (!is_float(kind)) r.b[i] = narrow(kind_of(result), want_int(op->id, kind, x[0], x[1], x[2]));
+        else if (op->gives_bool) r.b[i] = asked(op->id, f[0], f[1]);
+        else {
+            double once = step_by_step(op->id, kind, f, 0), twice = step_by_step(op->id, kind, f, 1);
+            r.b[i] = bits_of(kind, once);
+            r.loose |= is_subnormal(kind, once) || (once != twice && !(isnan(once) && isnan(twice)));
+        }
+    }
+    return r;
+}
+
+static Value converted(const Value *v, vc_type from, vc_type to, bool bits) {
+    Value r = *v;
+    unsigned a = kind_of(from), b = kind_of(to);
+    for (unsigned i = 0; i < rows_of(to); i++) {
+        uint64_t x = v->b[rows_of(from) == 1 ? 0 : i];
+        double f = is_float(a) ? real_of(a, x) : 1;
+        r.b[i] = bits ? x : cast_bits(a, b, x);
+        r.loose |= is_subnormal(a == VC_F16 || a == VC_F32 ? a : (unsigned)VC_F64, f) || (bits && (isnan(f) || f == 0));
+        if (is_float(b)) r.loose |= is_subnormal(b, real_of(b, r.b[i]));
+        if (bits && is_float(b) && isnan(real_of(b, r.b[i]))) r.loose = true;
+    }
+    return r;
+}
+
+static Value from_memory(vc_type type, const uint8_t *data, size_t element) {
+    Value r;
+    memset(&r, 0, sizeof r);
+    for (unsigned i = 0; i < rows_of(type); i++) r.b[i] = get_bits(kind_of(type), data, element * rows_of(type) + i);
+    return r;
+}
+
+static Value structure(Host *h, Invocation *at, const Node *n) { /* vectors: made, taken apart, shuffled */
+    const Value *v = at->value;
+    int part[4];
+    vc_type from = n->a == NOTHING ? n->type : h->t->node[n->a].type;
+    unsigned rows = rows_of(n->type), i, any = 0, all = 1;
+    Value r;
+    memset(&r, 0, sizeof r);
+    part[0] = n->a; part[1] = n->b; part[2] = n->c; part[3] = n->d;
+    for (i = 0; i < 4; i++) if (part[i] != NOTHING) r.loose |= v[part[i]].loose;
+    for (i = 0; i < rows; i++) {
+        int pick = n->b;
+        switch (n->what) {
+        case W_VECTOR: r.b[i] = v[part[i]].b[0]; break;
+        case W_SPLAT: r.b[i] = v[n->a].b[0]; break;
+        case W_INSERT: r.b[i] = i == (unsigned)n->index ? v[n->b].b[0] : v[n->a].b[i]; break;
+        case W_SWIZZLE: r.b[i] = v[n->a].b[((unsigned)n->index >> (2 * i) & 3) % rows_of(from)]; break;
+        case W_COMPONENT: r.b[i] = v[n->a].b[n->index]; break;
+        case W_EXTRACT: r.b[i] = v[n->a].b[v[n->b].b[0] < rows_of(from) ? v[n->b].b[0] : 0]; break;
+        case W_SELECT:
+            if (!v[n->a].b[rows_of(from) == 1 ? 0 : i]) pick = n->c;
+            r.b[i] = v[pick].b[rows_of(h->t->node[pick].type) == 1 ? 0 : i];
+            break;
+        default: break;
+        }
+    }
+    for (i = 0; i < rows_of(from); i++) { any |= v[n->a].b[i] != 0; all &= v[n->a].b[i] != 0; }
+    if (n->what == W_ANY || n->what == W_ALL) r.b[0] = n->what == W_ANY ? any : all;
+    for (i = 0; n->what == W_DOT && i < rows_of(from); i++) r.b[0] = narrow(kind_of(n->type), r.b[0] + v[n->a].b[i] * v[n->b].b[i]);
+    return r;
+}
+
+static Value place(const Host *h, const Invocation *at, int which) {
+    Value r;
+    uint32_t local = h->t->local, groups = (ELEMENTS + local - 1) / local;
+    const uint32_t p[8] = { at->id, at->local, at->id / local, at->local, local, groups, ELEMENTS, ELEMENTS };
+    memset(&r, 0, sizeof r);
+    r.b[0] = p[which];
+    return r;
+}
+
+static Value evaluate(Host *h, Invocation *at, int id) {
+    const Tree *t = h->t;
+    const Node *n = &t->node[id];
+    const Value *a = n->a == NOTHING ? NULL : &at->value[n->a];
+    const Value *b = n->b == NOTHING ? NULL : &at->value[n->b];
+    const Value *c = n->c == NOTHING ? NULL : &at->value[n->c];
+    Value r;
+    memset(&r, 0, sizeof r);
+    switch (n->what) {
+    case W_OP: {
+        const Value *list[3];
+        vc_type types[3];
+        list[0] = a; list[1] = b; list[2] = c;
+        types[0] = t->node[n->a].type; types[1] = b ? t->node[n->b].type : 0; types[2] = c ? t->node[n->c].type : 0;
+        return operation(n->op, types[0], n->type, list, types);
+    }
+    case W_IMMEDIATE: case W_CONST: r.b[0] = n->bits[0]; return r;
+    case W_CAST: return converted(a, t->node[n->a].type, n->type, false);
+    case W_BITCAST: return converted(a, t->node[n->a].type, n->type, true);
+    case W_LOAD: r = from_memory(n->type, input_data[n->type][n->index], a->b[0]); r.loose = a->loose; return r;
+    case W_LOAD_OR:
+        r = b->b[0] ? from_memory(n->type, input_data[n->type][n->index], a->b[0]) : *c;
+        r.loose |= a->loose || b->loose;
+        return r;
+    case W_TABLE: memcpy(r.b, t->table[a->b[0]], sizeof r.b); r.loose = a->loose; return r;
+    case W_PARAM: memcpy(r.b, t->param_bits[n->index], sizeof r.b); return r;
+    case W_PLACE: return place(h, at, n->index);
+    case W_OWN: return at->own[n->index];
+    case W_GET: return h->cells[at->local][n->a][0];
+    case W_ARRAY_LOAD: r = h->cells[at->local][n->a][b->b[0]]; r.loose |= b->loose; return r;
+    case W_SHARED_LOAD: r = h->shared[a->b[0]]; r.loose |= a->loose; return r;
+    default: return structure(h, at, n);
+    }
+}
+
+typedef enum Way { ON, BREAK, CONTINUE } Way;
+static Way run_block(Host *h, Invocation *at, int block);
+
+static bool decide(Host *h, const Invocation *at, int id) {
+    if (at->value[id].loose) h->lost = true;
+    return at->value[id].b[0] != 0;
+}
+
+static bool counts_on(unsigned kind, uint64_t a, uint64_t b, int64_t step) {
+    bool below = is_signed(kind) ? widen(kind, a) < widen(kind, b) : a < b;
+    return step > 0 ? below : step < 0 && !below && a != b;
+}
+
+static Way run_for(Host *h, Invocation *at, const Node *n) {
+    unsigned kind = kind_of(h->t->node[n->a].type);
+    uint64_t i = at->value[n->a].b[0], limit = at->value[n->b].b[0];
+    if (at->value[n->a].loose || at->value[n->b].loose) h->lost = true;
+    while (counts_on(kind, i, limit, n->step) && !at->gone) {
+        Value *counter = &at->value[h->t->first[n->body]];
+        memset(counter, 0, sizeof *counter);
+        counter->b[0] = i;
+        if (run_block(h, at, n->body) == BREAK) break;
+        uint64_t next = narrow(kind, i + (uint64_t)n->step);
+        if (counts_on(kind, next, i, n->step)) break; /* past the last number of its type */
+        i = next;
+    }
+    return ON;
+}
+
+static Way run_flow(Host *h, Invocation *at, const Node *n) {
+    if (n->what == W_FOR) return run_for(h, at, n);
+    if (n->what == W_IF) return decide(h, at, n->a) ? run_block(h, at, n->body) : n->other != NOTHING ? run_block(h, at, n->other) : ON;
+    if (n->what == W_LOOP) {
+        for (int i = 0; i < 5 && !at->gone; i++) if (run_block(h, at, n->body) == BREAK) break;
+        return ON;
+    }
+    unsigned kind = kind_of(h->t->node[n->a].type);
+    int64_t x = widen(kind, at->value[n->a].b[0]);
+    if (at->value[n->a].loose) h->lost = true;
+    for (int i = 0; i < n->index; i++) if (x == n->step + i) return run_block(h, at, h->t->case_block[n->other + i]);
+    return n->body == NOTHING ? ON : run_block(h, at, n->body);
+}
+
+static Way run_node(Host *h, Invocation *at, int id) {
+    const Node *n = &h->t->node[id];
+    Value (*cells)[ARRAY] = h->cells[at->local];
+    switch (n->what) {
+    case W_COUNTER: case W_BARRIER: case W_ARRAY: break;
+    case W_STORE: at->own[n->index] = at->value[n->a]; break;
+    case W_VAR: memset(cells[id], 0, sizeof cells[id]); break;
+    case W_SET: cells[n->a][0] = at->value[n->b]; break;
+    case W_ARRAY_STORE:
+        if (at->value[n->b].loose) h->lost = true;
+        cells[n->a][at->value[n->b].b[0]] = at->value[n->c];
+        break;
+    case W_SHARED_STORE: h->shared[at->local] = at->value[n->a]; break;
+    case W_IF: case W_FOR: case W_LOOP: case W_SWITCH: return run_flow(h, at, n);
+    case W_BREAK: return decide(h, at, n->a) ? BREAK : ON;
+    case W_CONTINUE: return decide(h, at, n->a) ? CONTINUE : ON;
+    case W_RETURN: if (decide(h, at, n->a)) at->gone = true; break;
+    default: at->value[id] = evaluate(h, at, id); break;
+    }
+    return ON;
+}
+
+static Way run_block(Host *h, Invocation *at, int block) {
+    for (int id = h->t->first[block]; id != NOTHING && !at->gone; id = h->t->node[id].next) {
+        Way way = run_node(h, at, id);
+        if (way != ON) return way;
+    }
+    return ON;
+}
+
+/* Uniform flow goes node by node for the whole workgroup, so that barriers need no more. Only loops of constant bounds are uniform. */
+static void run_uniform(Host *h, int block) {
+    uint32_t local = h->t->local;
+    for (int id = h->t->first[block]; id != NOTHING; id = h->t->node[id].next) {
+        const Node *n = &h->t->node[id];
+        if (n->what != W_FOR || !n->index) {
+            for (uint32_t i = 0; i < local; i++) (void)run_node(h, &h->all[i], id);
+            continue;
+        }
+        unsigned kind = kind_of(h->t->node[n->a].type);
+        uint64_t x = h->all[0].value[n->a].b[0], limit = h->all[0].value[n->b].b[0];
+        while (counts_on(kind, x, limit, n->step)) {
+            for (uint32_t i = 0; i < local; i++) {
+                Value *counter = &h->all[i].value[h->t->first[n->body]];
+                memset(counter, 0, sizeof *counter);
+                counter->b[0] = x;
+            }
+            run_uniform(h, n->body);
+            uint64_t next = narrow(kind, x + (uint64_t)n->step);
+            if (counts_on(kind, next, x, n->step)) break;
+            x = next;
+        }
+    }
+}
+
+static bool interpret(Host *h, Value (*result)[ELEMENTS]) { /* false: the result is not known */
+    const Tree *t = h->t;
+    uint32_t group = t->each ? (uint32_t)ELEMENTS : t->local;
+    h->lost = false;
+    for (uint32_t first = 0; first < ELEMENTS; first += group) {
+        memset(h->all, 0, group * sizeof *h->all);
+        for (uint32_t i = 0; i < group; i++) {
+            h->all[i].id = first + i;
+            h->all[i].local = (first + i) % t->local;
+            if (t->each) (void)run_block(h, &h->all[i], 0);
+        }
+        if (!t->each) run_uniform(h, 0);
+        for (uint32_t i = 0; i < group; i++)
+            for (int j = 0; j < OUTS; j++) result[j][first + i] = h->all[i].own[j];
+    }
+    return !h->lost;
+}
+
+/* ---- running and comparing ---- */
+
+typedef struct Run {
+    vc_kernel *k;
+    Tree tree;
+    Writer writer;
+    Host host;
+    vd_context *ctx[2];        /* by address, by binding */
+    bool hash, print, verbose;
+    long valid, refused, glsl, runs, unknown, failed, skipped;
+} Run;
+
+static vd_buffer buffer_of(Run *r, int form, vc_type type, int role) { /* made once; roles from INS on are outputs */
+    static vd_buffer made[2][64][INS + OUTS];
+    vd_buffer *b = &made[form][type][role];
+    if (b->id) return *b;
+    vd_buffer_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.type = type;
+    desc.shape[0] = ELEMENTS;
+    if (role < INS) desc.data = input_data[type][role];
+    *b = vd_buffer_create(r->ctx[form], &desc);
+    return *b;
+}
+
+static bool run_on_device(Run *r, int form, uint8_t (*out)[ELEMENTS * 32]) {
+    const Tree *t = &r->tree;
+    vd_context *ctx = r->ctx[form];
+    vd_arg args[INS + OUTS + PARAMS];
+    uint8_t values[PARAMS][32];
+    vd_dispatch_desc d;
+    vd_kernel made = vd_kernel_build(ctx, r->k);
+    if (!made.id) return false;
+    vd_list *list = vd_immediate(ctx, 0, 0);
+    memset(&d, 0, sizeof d);
+    for (int i = 0; i < INS; i++) args[i] = vd_b(buffer_of(r, form, t->in[i], i));
+    for (int i = 0; i < OUTS; i++) {
+        vd_buffer to = buffer_of(r, form, t->out[i], INS + i);
+        args[INS + i] = vd_b(to);
+        (void)vd_fill(list, to, 0, VD_WHOLE, NULL, 0);
+    }
+    for (int i = 0; i < PARAMS; i++) {
+        for (unsigned j = 0; j < rows_of(t->param[i]); j++) put_bits(kind_of(t->param[i]), values[i], j, t->param_bits[i][j]);
+        args[INS + OUTS + i] = vd_value(t->param[i], values[i]);
+    }
+    d.kernel = made;
+    d.threads[0] = ELEMENTS;
+    d.args = args;
+    d.arg_count = INS + OUTS + PARAMS;
+    bool right = vd_dispatch(list, &d) == VD_OK;
+    for (int i = 0; i < OUTS && right; i++) right = vd_buffer_read(ctx, buffer_of(r, form, t->out[i], INS + i), 0, out[i], VD_WHOLE) == VD_OK;
+    vd_kernel_destroy(ctx, made);
+    return right;
+}
+
+static bool same(unsigned kind, uint64_t a, uint64_t b) {
+    if (!is_float(kind)) return a == b;
+    double x = real_of(kind, a), y = real_of(kind, b);
+    return isnan(x) ? isnan(y) : x == y;
+}
+
+static bool compare(Run *r, uint64_t seed, int form, Value (*want)[ELEMENTS], uint8_t (*out)[ELEMENTS * 32]) {
+    int told = 0;
+    for (int i = 0; i < OUTS; i++)
+        for (size_t e = 0; e < ELEMENTS; e++) {
+            vc_type type = r->tree.out[i];
+            if (want[i][e].loose) continue;
+            for (unsigned j = 0; j < rows_of(type); j++) {
+                uint64_t got = get_bits(kind_of(type), out[i], e * rows_of(type) + j);
+                if (same(kind_of(type), want[i][e].b[j], got)) continue;
+                if (told++ < 2)
+                    printf("  seed %llu, %s: out %d[%zu].%u of %s is %llx, wanted %llx\n", (unsigned long long)seed, form ? "binding" : "address", i, e, j,
+                           vc_type_name(type), (unsigned long long)got, (unsigned long long)want[i][e].b[j]);
+            }
+        }
+    return told == 0;
+}
+
+static bool fail(Run *r, uint64_t seed, const char *what, const char *text) {
+    r->failed++;
+    printf("  seed %llu: %s%s%s\n", (unsigned long long)seed, what, text && *text ? ": " : "", text ? text : "");
+    return false;
+}
+
+static void begin(Run *r, uint64_t seed) {
+    vc_kernel_desc desc;
+    bool spoilt = seed % 8 == 5;
+    make_tree(&r->tree, seed);
+    memset(&desc, 0, sizeof desc);
+    desc.name = seed % 16 == 13 ? "not a name!" : "random";
+    desc.local_size[0] = r->tree.local;
+    desc.buffers = r->tree.buffers;
+    desc.fast = spoilt && seed % 3 == 0;
+    if (r->k) vc_restart(r->k, &desc); else r->k = vc_begin(&desc);
+    memset(&r->writer, 0, sizeof r->writer);
+    r->writer.t = &r->tree;
+    r->writer.k = r->k;
+    r->writer.spoil_at = NOTHING;
+    if (spoilt) {
+        r->writer.spoil = seed;
+        r->writer.spoil_at = (int)(random_next(&r->writer.spoil) >> 20) % r->tree.nodes;
+        if (r->writer.spoil_at < 0) r->writer.spoil_at = 0;
+    }
+    write_tree(&r->writer);
+}
+
+/* Code that is not run has at least to be valid; an error has to have a text and to leave nothing else behind. */
+static bool check_code(Run *r, uint64_t seed) {
+    size_t words = 0;
+    const char *error = vc_error(r->k), *text, *bad;
+    const uint32_t *code = vc_spirv(r->k, &words);
+    if (error) {
+        if (r->verbose) printf("seed %llu: %s\n", (unsigned long long)seed, error);
+        if (!r->writer.spoil) return fail(r, seed, "refused", error);
+        if (!*error || code || vc_source(r->k, VC_TARGET_GLSL) || vc_hash(r->k)) return fail(r, seed, "code beside an error", error);
+        r->refused++;
+        return false;
+    }
+    if (!code || !words) return fail(r, seed, "no code", vc_error(r->k));
+    if ((bad = spirv_wrong(code, words)) != NULL) return fail(r, seed, "invalid SPIR-V", bad);
+    r->valid++;
+    if (seed % 4 == 0) {
+        text = vc_source(r->k, VC_TARGET_GLSL);
+        if (!text) return fail(r, seed, "no GLSL", vc_error(r->k));
+        if ((bad = glsl_wrong(text)) != NULL) return fail(r, seed, "GLSL", bad);
+        r->glsl++;
+    }
+    return true;
+}
+
+static void check(Run *r, uint64_t seed) {
+    static Value want[OUTS][ELEMENTS];
+    static uint8_t out[OUTS][ELEMENTS * 32];
+    begin(r, seed);
+    if (r->print) printf("%s\n", vc_error(r->k) ? vc_error(r->k) : vc_dump(r->k));
+    if (r->hash) { printf("%llu %016llx\n", (unsigned long long)seed, (unsigned long long)vc_hash(r->k)); return; }
+    if (!check_code(r, seed) || r->writer.spoil) return;
+    int form = r->tree.buffers == VC_BUFFERS_BINDING;
+    if (!r->ctx[form]) return;
+    if (vc_reflect(r->k)->features & ~vd_device(r->ctx[form], 0)->features) { r->skipped++; return; }
+    r->host.t = &r->tree;
+    if (!interpret(&r->host, want)) { r->unknown++; return; }
+    if (!run_on_device(r, form, out)) { (void)fail(r, seed, "not run", vd_error_text()); return; }
+    r->runs++;
+    if (!compare(r, seed, form, want, out)) r->failed++;
+}
+
+static void open_contexts(Run *r) {
+    for (int i = 0; i < 2; i++) {
+        vd_context_desc desc;
+        memset(&desc, 0, sizeof desc);
+        desc.backend = VD_BACKEND_VULKAN;
+        if (i) desc.disable = VD_FEATURE_ADDRESS;
+        if (vd_context_create(&desc, &r->ctx[i]) == VD_OK) continue;
+        printf("# reason: kernels not run: %s\n", vd_error_text());
+        r->ctx[i] = NULL;
+        r->skipped++;
+    }
+}
+
+int main(int count, char **args) {
+    const char *n = getenv("FUZZ_COUNT"), *s = getenv("FUZZ_SEED"), *p = getenv("FUZZ_PRINT");
+    Run *r = (Run *)calloc(1, sizeof *r);
+    long kernels = n ? atol(n) : 500;
+    uint64_t seed = s ? strtoull(s, NULL, 0) : 1;
+    r->hash = p && !strcmp(p, "hash");
+    for (int i = 1; i < count; i++) {
+        if (!strcmp(args[i], "--hash")) r->hash = true;
+        else if (!strcmp(args[i], "--print")) r->print = true;
+        else if (!strcmp(args[i], "-v")) r->verbose = true;
+        else if (!strcmp(args[i], "--count") && i + 1 < count) kernels = atol(args[++i]);
+        else if (!strcmp(args[i], "--seed") && i + 1 < count) seed = strtoull(args[++i], NULL, 0);
+        else { fprintf(stderr, "usage: kernels [--count N] [--seed S] [--hash] [--print] [-v]\n"); return 2; }
+    }
+    r->host.all = (Invocation *)calloc(ELEMENTS, sizeof *r->host.all);
+    make_inputs();
+    if (!r->hash) open_contexts(r);
+    for (long i = 0; i < kernels; i++) check(r, seed + (uint64_t)i);
+    vc_free(r->k);
+    if (!r->hash) {
+        for (int i = 0; i < 2; i++) vd_context_destroy(r->ctx[i]);
+        printf("fuzz: %ld kernels from seed %llu: %ld valid, %ld refused, glsl %ld, run %ld, result not defined %ld\n", kernels,
+               (unsigned long long)seed, r->valid, r->refused, r->glsl, r->runs, r->unknown);
+        printf("%ld passed, %ld failed, %ld skipped\n", kernels - r->failed - (r->skipped > kernels ? kernels : r->skipped), r->failed, r->skipped);
+    }
+    int failed = r->failed > 0;
+    free(r->host.all);
+    free(r);
+    return failed;
+}

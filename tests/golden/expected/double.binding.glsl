@@ -1,0 +1,22 @@
+#version 450
+
+// double
+layout(local_size_x = 128, local_size_y = 1, local_size_z = 1) in;
+layout(set = 0, binding = 0, std430) restrict buffer x_block { double x[]; };
+layout(push_constant, std430) uniform arguments {
+    layout(offset = 0) double tiny;
+    layout(offset = 8) uint threads_x;
+    layout(offset = 12) uint group_base_x;
+};
+
+void main() {
+    uint v1 = gl_GlobalInvocationID.x + group_base_x * 128u;
+    if (v1 < threads_x) {
+        double v2 = x[v1];
+        precise double v3 = (v2 + v2 / v2) * 0.5lf;
+        precise double v4 = (v3 + v2 / v3) * 0.5lf;
+        precise double v5 = v4 + v2 / v4;
+        double v6 = v5 * 0.5lf;
+        x[v1] = sqrt(tiny < v6 || tiny != tiny ? v6 : tiny) + 1e-300lf;
+    }
+}

@@ -1,0 +1,30 @@
+#version 450
+
+// edges
+layout(local_size_x = 128, local_size_y = 1, local_size_z = 1) in;
+layout(set = 0, binding = 0, std430) readonly restrict buffer a_block { int a[]; };
+layout(set = 0, binding = 1, std430) readonly restrict buffer b_block { int b[]; };
+layout(set = 0, binding = 2, std430) readonly restrict buffer f_block { float f[]; };
+layout(set = 0, binding = 3, std430) writeonly restrict buffer my_out_block { ivec4 my_out[]; };
+layout(push_constant, std430) uniform arguments {
+    layout(offset = 0) uint threads_x;
+    layout(offset = 4) uint group_base_x;
+};
+
+void main() {
+    uint v1 = gl_GlobalInvocationID.x + group_base_x * 128u;
+    if (v1 < threads_x) {
+        int v2 = a[v1];
+        int v3 = b[v1];
+        bool v4 = v3 == 0;
+        bool v5 = v3 == -1;
+        int v6 = v4 || v5 ? 1 : v3;
+        int v7 = v2 / v6;
+        int v8 = v4 ? v2 : v2 - v7 * v6;
+        float v9 = f[v1];
+        float v10 = v9 < 0.0 ? uintBitsToFloat(0x7fc00000u) : (abs(v9) < 1.1754944e-38 ? 0.0 : pow(v9, 2.5));
+        float v11 = -2.1474836e+09 < v10 ? v10 : -2.1474836e+09;
+        ivec4 v12 = ivec4((v4 ? -1 : (v5 ? -v2 : v7)) + v8, v8 + (v8 != 0 && (v8 ^ v3) < 0 ? v3 : 0), v2 >> (v3 & 31), 2.1474836e+09 <= v10 ? 2147483647 : int(v10 == v10 ? (v11 < 2.1474835e+09 ? v11 : 2.1474835e+09) : 0.0));
+        my_out[v1] = v12;
+    }
+}

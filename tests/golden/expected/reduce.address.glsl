@@ -1,0 +1,66 @@
+#version 450
+#extension GL_EXT_buffer_reference2 : require
+
+// reduce
+layout(local_size_x = 256, local_size_y = 1, local_size_z = 1) in;
+layout(buffer_reference, std430, buffer_reference_align = 4) readonly restrict buffer my_in_at { float at; };
+layout(buffer_reference, std430, buffer_reference_align = 4) writeonly restrict buffer my_out_at { float at; };
+layout(push_constant, std430) uniform arguments {
+    layout(offset = 0) my_in_at my_in;
+    layout(offset = 8) my_out_at my_out;
+    layout(offset = 16) uint group_base_x;
+    layout(offset = 20) uint in_length;
+};
+shared float part[256];
+
+void main() {
+    uint local_index = gl_LocalInvocationIndex;
+    uint v1 = gl_GlobalInvocationID.x + group_base_x * 256u;
+    bool v2 = v1 < in_length;
+    part[local_index] = v2 ? my_in[v2 ? v1 : 0u].at : 0.0;
+    memoryBarrierBuffer();
+    barrier();
+    if (local_index < 128u) {
+        part[local_index] = part[local_index] + part[local_index + 128u];
+    }
+    memoryBarrierBuffer();
+    barrier();
+    if (local_index < 64u) {
+        part[local_index] = part[local_index] + part[local_index + 64u];
+    }
+    memoryBarrierBuffer();
+    barrier();
+    if (local_index < 32u) {
+        part[local_index] = part[local_index] + part[local_index + 32u];
+    }
+    memoryBarrierBuffer();
+    barrier();
+    if (local_index < 16u) {
+        part[local_index] = part[local_index] + part[local_index + 16u];
+    }
+    memoryBarrierBuffer();
+    barrier();
+    if (local_index < 8u) {
+        part[local_index] = part[local_index] + part[local_index + 8u];
+    }
+    memoryBarrierBuffer();
+    barrier();
+    if (local_index < 4u) {
+        part[local_index] = part[local_index] + part[local_index + 4u];
+    }
+    memoryBarrierBuffer();
+    barrier();
+    if (local_index < 2u) {
+        part[local_index] = part[local_index] + part[local_index + 2u];
+    }
+    memoryBarrierBuffer();
+    barrier();
+    if (local_index < 1u) {
+        part[local_index] = part[local_index] + part[local_index + 1u];
+    }
+    memoryBarrierBuffer();
+    barrier();
+    if (local_index == 0u) {
+        my_out[gl_WorkGroupID.x + group_base_x].at = part[0];
+    }
+}

@@ -1,0 +1,122 @@
+/* The GLSL and SPIR-V of the sample kernels, byte for byte as in tests/golden/expected, in both forms of buffers.
+   `--update` or GOLDEN_UPDATE=1 writes the files anew. SPIR-V is compared as words in hexadecimal, so that no tool is needed; beside it lies what spirv-dis
+   says, for people to read. */
+#define VKDISPATCH_CODEGEN_IMPLEMENTATION
+#include "vkdispatch_codegen.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels.h"
+
+#define FOLDER "tests/golden/expected/"
+
+typedef struct text { char *at; size_t length; } text;
+
+static int cases, failures;
+
+static void report(bool good, const char *name, const char *why) {
+    printf("%s %d - %s\n", good ? "ok" : "not ok", ++cases, name);
+    if (!good) printf("# %s\n", why);
+    failures += !good;
+}
+
+static text read_all(FILE *f) {
+    text t = { NULL, 0 };
+    size_t n = 0;
+    do {
+        char *more = (char *)realloc(t.at, t.length + 65536);
+        if (!more) exit(2);
+        t.at = more;
+        n = fread(t.at + t.length, 1, 65535, f);
+        t.length += n;
+    } while (n);
+    t.at[t.length] = 0;
+    return t;
+}
+
+static text read_file(const char *path) {
+    FILE *f = fopen(path, "rb");
+    text t = { NULL, 0 };
+    if (!f) return t;
+    t = read_all(f);
+    fclose(f);
+    return t;
+}
+
+static bool write_file(const char *path, const void *data, size_t size) {
+    FILE *f = fopen(path, "wb");
+    bool good = f && fwrite(data, 1, size, f) == size;
+    if (f && fclose(f)) good = false;
+    if (!good) fprintf(stderr, "cannot write %s\n", path);
+    return good;
+}
+
+/* Where two texts part, for a person to look at. */
+static void compare(const char *path, const char *got, size_t length, bool update) {
+    text want = { NULL, 0 };
+    size_t line = 1, i = 0;
+    char why[160];
+    if (update) { report(write_file(path, got, length), path, "not written"); return; }
+    want = read_file(path);
+    while (want.at && i < length && i < want.length && want.at[i] == got[i]) line += got[i++] == '\n';
+    if (want.at) snprintf(why, sizeof why, "differs from line %u on", (unsigned)line);
+    else snprintf(why, sizeof why, "is not there; make golden-update writes it");
+    report(want.at && want.length == length && i == length, path, why);
+    free(want.at);
+}
+
+static bool has_disassembler(void) { return system("spirv-dis --version >/dev/null 2>&1") == 0; }
+
+/* Eight words a line. */
+static text hex_of(const uint32_t *words, size_t count) {
+    text t = { (char *)malloc(count * 9 + 1), 0 };
+    if (!t.at) exit(2);
+    for (size_t i = 0; i < count; i++) t.length += (size_t)sprintf(t.at + t.length, "%08x%c", (unsigned)words[i], i % 8 == 7 || i + 1 == count ? '\n' : ' ');
+    return t;
+}
+
+/* For people only: what spirv-dis says changes with its version. */
+static void disassemble(const char *path, const uint32_t *words, size_t count) {
+    char module[220], command[640];
+    snprintf(module, sizeof module, "%s.tmp", path);
+    snprintf(command, sizeof command, "spirv-dis --no-color --no-header -o %s %s", path, module);
+    if (!write_file(module, words, count * 4) || system(command)) fprintf(stderr, "cannot disassemble to %s\n", path);
+    remove(module);
+}
+
+static void try_sample(const kernel_sample *sample, vc_buffers buffers, bool update, bool disassembler) {
+    const char *form = buffers == VC_BUFFERS_ADDRESS ? "address" : "binding", *glsl, *error;
+    char path[200];
+    size_t count = 0;
+    text hex = { NULL, 0 };
+    vc_kernel *k = kernel_sample_make(sample, buffers);
+    const uint32_t *words = vc_spirv(k, &count);
+    glsl = vc_source(k, VC_TARGET_GLSL);
+    error = vc_error(k);
+    snprintf(path, sizeof path, FOLDER "%s.%s.glsl", sample->name, form);
+    if (!glsl) report(false, path, error ? error : "no text");
+    else compare(path, glsl, strlen(glsl), update);
+    snprintf(path, sizeof path, FOLDER "%s.%s.spvhex", sample->name, form);
+    if (!words) report(false, path, error ? error : "no words");
+    else {
+        hex = hex_of(words, count);
+        compare(path, hex.at, hex.length, update);
+        snprintf(path, sizeof path, FOLDER "%s.%s.spvasm", sample->name, form);
+        if (update && disassembler) disassemble(path, words, count);
+    }
+    free(hex.at);
+    vc_free(k);
+}
+
+int main(int argc, char **argv) {
+    bool update = (argc > 1 && strcmp(argv[1], "--update") == 0) || getenv("GOLDEN_UPDATE");
+    bool disassembler = update && has_disassembler();
+    printf("1..%d\n", 4 * (int)KERNEL_SAMPLES);
+    for (size_t i = 0; i < KERNEL_SAMPLES; i++) {
+        try_sample(&kernel_samples[i], VC_BUFFERS_ADDRESS, update, disassembler);
+        try_sample(&kernel_samples[i], VC_BUFFERS_BINDING, update, disassembler);
+    }
+    return failures != 0;
+}

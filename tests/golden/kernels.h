@@ -1,0 +1,347 @@
+/* Kernels of the shapes that real ones have. Each is a function that records into an open kernel; the table at the end lists them with their local sizes.
+   Used by the golden test, and by whatever else wants kernels to work on. Include vkdispatch_codegen.h first. */
+#ifndef VKDISPATCH_TESTS_KERNELS_H
+#define VKDISPATCH_TESTS_KERNELS_H
+
+#include <math.h>
+#include <string.h>
+
+typedef struct kernel_sample {
+    const char *name;
+    uint32_t local_size[3];
+    void (*build)(vc_kernel *k);
+} kernel_sample;
+
+static void kernel_saxpy(vc_kernel *k) {
+    vc_ref x = vc_buffer(k, "x", VC_F32, VC_READ);
+    vc_ref y = vc_buffer(k, "y", VC_F32, VC_READ_WRITE);
+    vc_val a = vc_param(k, "a", VC_F32);
+    VC_EACH(k, i) { vc_store(y, i, vc_fma(a, vc_load(x, i), vc_load(y, i))); }
+}
+
+/* Packed RGBA to luminance, over a picture. */
+static void kernel_grey(vc_kernel *k) {
+    vc_ref rgba = vc_buffer(k, "rgba", VC_VEC(VC_U8, 4), VC_READ);
+    vc_ref grey = vc_buffer(k, "grey", VC_F32, VC_WRITE);
+    VC_EACH2(k, x, y) {
+        vc_val at = vc_add(vc_mul(y, vc_threads(k, 0)), x);
+        vc_val c = vc_mul(vc_cast(VC_F32X4, vc_load(rgba, at)), vc_f32(1.0f / 255.0f));
+        vc_val red = vc_mul(vc_component(c, 0), vc_f32(0.2126f)), green = vc_mul(vc_component(c, 1), vc_f32(0.7152f));
+        vc_store(grey, at, vc_add(vc_add(red, green), vc_mul(vc_component(c, 2), vc_f32(0.0722f))));
+    }
+}
+
+static vc_val kernel_clamped(vc_val at, uint32_t halo, vc_val extent) {
+    vc_val moved = vc_sub(vc_cast(VC_I32, at), vc_i32((int32_t)halo));
+    return vc_cast(VC_U32, vc_clamp(moved, vc_i32(0), vc_sub(vc_cast(VC_I32, extent), vc_i32(1))));
+}
+
+/* 5 x 5 Gauss: a tile of 16 x 16 with a halo of 2 in shared memory. The extent comes by value, since barriers may not stand in a guard. */
+static void kernel_gauss(vc_kernel *k) {
+    static const float weight[5] = { 1.0f / 16, 4.0f / 16, 6.0f / 16, 4.0f / 16, 1.0f / 16 };
+    const uint32_t side = 20;
+    vc_ref in = vc_buffer(k, "in", VC_F32, VC_READ);
+    vc_ref out = vc_buffer(k, "out", VC_F32, VC_WRITE);
+    vc_val size = vc_param(k, "size", VC_U32X2);
+    vc_ref tile = vc_shared(k, "tile", VC_F32, side * side);
+    vc_val width = vc_component(size, 0), height = vc_component(size, 1);
+    vc_val lx = vc_local_id(k, 0), ly = vc_local_id(k, 1), x = vc_global_id(k, 0), y = vc_global_id(k, 1);
+    VC_FOR_STEP(k, i, vc_local_index(k), vc_u32(side * side), vc_u32(256)) {
+        vc_val left = vc_mul(vc_group_id(k, 0), vc_u32(16)), top = vc_mul(vc_group_id(k, 1), vc_u32(16));
+        vc_val from_x = kernel_clamped(vc_add(left, vc_rem(i, vc_u32(side))), 2, width);
+        vc_val from_y = kernel_clamped(vc_add(top, vc_div(i, vc_u32(side))), 2, height);
+        vc_store(tile, i, vc_load(in, vc_add(vc_mul(from_y, width), from_x)));
+    }
+    vc_barrier(k);
+    VC_IF(k, vc_and(vc_lt(x, width), vc_lt(y, height))) {
+        vc_val first = vc_add(vc_mul(ly, vc_u32(side)), lx), sum = vc_f32(0);
+        for (uint32_t r = 0; r < 5; r++)
+            for (uint32_t c = 0; c < 5; c++) {
+                vc_val pixel = vc_load(vc_offset(tile, vc_u32(r * side + c)), first);
+                sum = r + c ? vc_fma(pixel, vc_f32(weight[r] * weight[c]), sum) : vc_mul(pixel, vc_f32(weight[r] * weight[c]));
+            }
+        vc_store(out, vc_add(vc_mul(y, width), x), sum);
+    }
+}
+
+/* Sum of each group of 256, by halves. */
+static void kernel_reduce(vc_kernel *k) {
+    vc_ref in = vc_buffer(k, "in", VC_F32, VC_READ);
+    vc_ref out = vc_buffer(k, "out", VC_F32, VC_WRITE);
+    vc_ref part = vc_shared(k, "part", VC_F32, 256);
+    vc_val i = vc_local_index(k), at = vc_global_id(k, 0);
+    vc_store(part, i, vc_load_or(in, at, vc_lt(at, vc_length(in)), vc_f32(0)));
+    vc_barrier(k);
+    for (uint32_t half = 128; half; half /= 2) {
+        VC_IF(k, vc_lt(i, vc_u32(half))) { vc_store(part, i, vc_add(vc_load(part, i), vc_load(vc_offset(part, vc_u32(half)), i))); }
+        vc_barrier(k);
+    }
+    VC_IF(k, vc_eq(i, vc_u32(0))) { vc_store(out, vc_group_id(k, 0), vc_load(part, vc_u32(0))); }
+}
+
+/* One invocation a bin counts its byte in the whole input. */
+static void kernel_histogram(vc_kernel *k) {
+    vc_ref in = vc_buffer(k, "in", VC_U8, VC_READ);
+    vc_ref bins = vc_buffer(k, "bins", VC_U32, VC_WRITE);
+    VC_EACH(k, bin) {
+        vc_ref count = vc_var(k, "count", VC_U32);
+        VC_FOR(k, i, vc_u32(0), vc_length(in)) {
+            vc_set(count, vc_add(vc_get(count), vc_cast(VC_U32, vc_eq(vc_cast(VC_U32, vc_load(in, i)), bin))));
+        }
+        vc_store(bins, bin, vc_get(count));
+    }
+}
+
+static void kernel_mandelbrot(vc_kernel *k) {
+    vc_ref rounds = vc_buffer(k, "rounds", VC_U32, VC_WRITE);
+    vc_val corner = vc_param(k, "corner", VC_F32X2);
+    vc_val step = vc_param(k, "step", VC_F32);
+    vc_val most = vc_param(k, "most rounds", VC_U32);
+    VC_EACH2(k, x, y) {
+        vc_val cx = vc_fma(vc_cast(VC_F32, x), step, vc_component(corner, 0)), cy = vc_fma(vc_cast(VC_F32, y), step, vc_component(corner, 1));
+        vc_ref zx = vc_var(k, "zx", VC_F32), zy = vc_var(k, "zy", VC_F32), n = vc_var(k, "n", VC_U32);
+        VC_LOOP(k) {
+            vc_val re = vc_get(zx), im = vc_get(zy), re2 = vc_mul(re, re), im2 = vc_mul(im, im);
+            vc_break_if(k, vc_or(vc_ge(vc_get(n), most), vc_gt(vc_add(re2, im2), vc_f32(4))));
+            vc_set(zy, vc_add(vc_mul(vc_mul(re, im), vc_f32(2)), cy));
+            vc_set(zx, vc_add(vc_sub(re2, im2), cx));
+            vc_set(n, vc_add(vc_get(n), vc_u32(1)));
+        }
+        vc_store(rounds, vc_add(vc_mul(y, vc_threads(k, 0)), x), vc_get(n));
+    }
+}
+
+/* A small machine: an opcode a thread; one of them leaves the loop from inside the switch. */
+static void kernel_switch(vc_kernel *k) {
+    vc_ref code = vc_buffer(k, "code", VC_U32, VC_READ);
+    vc_ref result = vc_buffer(k, "switch", VC_I32, VC_WRITE);
+    VC_EACH(k, i) {
+        vc_ref sum = vc_var(k, "sum", VC_I32);
+        VC_FOR(k, round, vc_i32(0), vc_i32(8)) {
+            vc_val op = vc_rem(vc_load(code, vc_add(vc_mul(i, vc_u32(8)), vc_cast(VC_U32, round))), vc_u32(5));
+            VC_SWITCH(k, op) {
+                VC_CASE(k, 0) { vc_set(sum, vc_add(vc_get(sum), round)); }
+                VC_CASE(k, 1) { vc_set(sum, vc_mul(vc_get(sum), vc_i32(3))); }
+                VC_CASE(k, 3) { vc_break_if(k, vc_gt(vc_get(sum), vc_i32(100))); }
+                VC_DEFAULT(k) { vc_set(sum, vc_not(vc_get(sum))); }
+            }
+            VC_SWITCH(k, vc_get(sum)) {
+                VC_CASE(k, -1) { vc_set(sum, vc_i32(INT32_MIN)); }
+                VC_CASE(k, 7) { vc_set(sum, vc_i32(INT32_MAX)); }
+            }
+        }
+        vc_store(result, i, vc_get(sum));
+    }
+}
+
+/* Saturating add of 8-bit, 16-bit and half values, with narrow parameters. */
+static void kernel_narrow(vc_kernel *k) {
+    vc_ref a = vc_buffer(k, "a", VC_U8, VC_READ), b = vc_buffer(k, "b", VC_I16, VC_READ_WRITE), c = vc_buffer(k, "c", VC_F16, VC_READ_WRITE);
+    vc_val bias = vc_param(k, "bias", VC_U8), limit = vc_param(k, "limit", VC_I16), gain = vc_param(k, "gain", VC_F16), on = vc_param(k, "on", VC_BOOL);
+    VC_EACH(k, i) {
+        vc_val sum = vc_add(vc_load(a, i), bias);
+        vc_val wrapped = vc_lt(sum, bias);
+        vc_val byte = vc_select(wrapped, vc_u8(255), sum);
+        vc_store(b, i, vc_min(vc_add(vc_load(b, i), vc_cast(VC_I16, byte)), limit));
+        VC_IF(k, on) { vc_store(c, i, vc_add(vc_mul(vc_load(c, i), gain), vc_f16(0.1f))); }
+    }
+}
+
+/* f64: Newton's steps towards a root, with an elementary function. */
+static void kernel_double(vc_kernel *k) {
+    vc_ref x = vc_buffer(k, "x", VC_F64, VC_READ_WRITE);
+    vc_val tiny = vc_param(k, "tiny", VC_F64);
+    VC_EACH(k, i) {
+        vc_val a = vc_load(x, i), r = a;
+        for (int step = 0; step < 3; step++) r = vc_mul(vc_add(r, vc_div(a, r)), vc_f64(0.5));
+        vc_store(x, i, vc_add(vc_sqrt(vc_max(r, tiny)), vc_f64(1e-300)));
+    }
+}
+
+/* Particles: 3-vectors in buffers, whose layout is that of C. */
+static void kernel_particles(vc_kernel *k) {
+    vc_ref position = vc_buffer(k, "position", VC_F32X3, VC_READ_WRITE), velocity = vc_buffer(k, "velocity", VC_F32X3, VC_READ_WRITE);
+    vc_ref mass = vc_buffer(k, "mass", VC_F32, VC_READ);
+    vc_val dt = vc_param(k, "dt", VC_F32), pull = vc_param(k, "pull", VC_F32X3);
+    VC_EACH(k, i) {
+        vc_val p = vc_load(position, i), d = vc_sub(pull, p);
+        vc_val r2 = vc_add(vc_dot(d, d), vc_f32(1e-4f)), inverse = vc_rsqrt(r2);
+        vc_val a = vc_mul(d, vc_div(vc_mul(inverse, vc_mul(inverse, inverse)), vc_load(mass, i)));
+        vc_val v = vc_add(vc_load(velocity, i), vc_mul(a, dt));
+        vc_store(velocity, i, v);
+        vc_store(position, i, vc_add(p, vc_mul(v, dt)));
+    }
+}
+
+/* A constant table, and a private array. */
+static void kernel_table(vc_kernel *k) {
+    static const float taps[8] = { 0.5f, -0.25f, 0.125f, 1e-10f, 3.0f, 16777216.0f, 0.1f, -0.0f };
+    static const int32_t order[4] = { 3, -1, INT32_MIN, 0 };
+    vc_ref in = vc_buffer(k, "in", VC_F32, VC_READ), out = vc_buffer(k, "out", VC_F32, VC_WRITE);
+    vc_ref tap = vc_table(k, "taps", VC_F32, taps, 8), turn = vc_table(k, "order", VC_I32, order, 4);
+    VC_EACH(k, i) {
+        vc_ref window = vc_array(k, "window", VC_F32, 8);
+        vc_ref sum = vc_var(k, "sum", VC_F32);
+        for (uint32_t j = 0; j < 8; j++) vc_store(window, vc_u32(j), vc_load(vc_offset(in, vc_u32(j)), i));
+        VC_FOR(k, j, vc_u32(0), vc_u32(8)) {
+            vc_val other = vc_and(vc_add(j, vc_cast(VC_U32, vc_load(turn, vc_and(i, vc_u32(3))))), vc_u32(7));
+            vc_set(sum, vc_fma(vc_load(tap, j), vc_load(window, other), vc_get(sum)));
+        }
+        vc_store(out, i, vc_get(sum));
+    }
+}
+
+/* Loops in loops, with continue, break and return. */
+static void kernel_loops(vc_kernel *k) {
+    vc_ref out = vc_buffer(k, "out", VC_U32, VC_WRITE);
+    vc_val rows = vc_param(k, "rows", VC_I32);
+    VC_EACH(k, i) {
+        vc_ref sum = vc_var(k, "sum", VC_U32);
+        vc_return_if(k, vc_eq(vc_rem(i, vc_u32(7)), vc_u32(6)));
+        VC_FOR_STEP(k, a, vc_sub(rows, vc_i32(1)), vc_i32(-1), vc_i32(-2)) {
+            vc_continue_if(k, vc_eq(vc_and(a, vc_i32(3)), vc_i32(3)));
+            VC_FOR(k, b, vc_u32(0), i) {
+                vc_continue_if(k, vc_eq(vc_and(b, vc_u32(1)), vc_u32(0)));
+                vc_break_if(k, vc_gt(vc_get(sum), vc_u32(1000)));
+                VC_IF(k, vc_lt(vc_cast(VC_I32, b), a)) { vc_set(sum, vc_add(vc_get(sum), b)); }
+                VC_ELSE(k) { vc_set(sum, vc_xor(vc_get(sum), vc_cast(VC_U32, a))); }
+            }
+        }
+        vc_store(out, i, vc_get(sum));
+    }
+}
+
+typedef struct kernel_complex { vc_val re, im; } kernel_complex;
+
+static kernel_complex kernel_twiddled(kernel_complex z, float re, float im) {
+    kernel_complex r;
+    r.re = vc_fma(z.re, vc_f32(re), vc_neg(vc_mul(z.im, vc_f32(im))));
+    r.im = vc_fma(z.re, vc_f32(im), vc_mul(z.im, vc_f32(re)));
+    return r;
+}
+
+/* A butterfly of radix 16 as straight-line code: four rounds of radix 2, then the rotations. */
+static void kernel_butterfly(vc_kernel *k) {
+    static const float cosine[8] = { 1.0f, 0.923879533f, 0.707106781f, 0.382683432f, 0.0f, -0.382683432f, -0.707106781f, -0.923879533f };
+    static const float sine[8] = { 0.0f, -0.382683432f, -0.707106781f, -0.923879533f, -1.0f, -0.923879533f, -0.707106781f, -0.382683432f };
+    kernel_complex z[16], even, odd;
+    vc_ref data = vc_buffer(k, "data", VC_F32X2, VC_READ_WRITE);
+    VC_EACH(k, i) {
+        vc_val first = vc_mul(i, vc_u32(16)), v;
+        for (uint32_t n = 0; n < 16; n++) {
+            v = vc_load(vc_offset(data, vc_u32((n & 1) << 3 | (n & 2) << 1 | (n & 4) >> 1 | n >> 3)), first);
+            z[n].re = vc_component(v, 0);
+            z[n].im = vc_component(v, 1);
+        }
+        for (uint32_t half = 1; half < 16; half *= 2)
+            for (uint32_t n = 0; n < 16; n++) {
+                if (n & half) continue;
+                even = z[n];
+                odd = kernel_twiddled(z[n + half], cosine[(n % half) * (8 / half)], sine[(n % half) * (8 / half)]);
+                z[n].re = vc_add(even.re, odd.re);
+                z[n].im = vc_add(even.im, odd.im);
+                z[n + half].re = vc_sub(even.re, odd.re);
+                z[n + half].im = vc_sub(even.im, odd.im);
+            }
+        for (uint32_t n = 0; n < 16; n++) vc_store(vc_offset(data, vc_u32(n)), first, vc_vec2(z[n].re, z[n].im));
+    }
+}
+
+/* Integers of 64 bits as indices, values and a generator of random numbers. */
+static void kernel_random(vc_kernel *k) {
+    vc_ref state = vc_buffer(k, "state", VC_U64, VC_READ_WRITE), out = vc_buffer(k, "out", VC_F32, VC_WRITE);
+    vc_val stride = vc_param(k, "stride", VC_I64);
+    VC_EACH(k, i) {
+        vc_val at = vc_mul(vc_cast(VC_I64, i), stride), s = vc_load(state, at);
+        vc_val next = vc_add(vc_mul(s, vc_u64(6364136223846793005u)), vc_u64(1442695040888963407u));
+        vc_val x = vc_cast(VC_U32, vc_shr(vc_xor(vc_shr(s, vc_u32(18)), s), vc_u32(27)));
+        vc_val turn = vc_cast(VC_U32, vc_shr(s, vc_u32(59)));
+        vc_val r = vc_or(vc_shr(x, turn), vc_shl(x, vc_neg(turn)));
+        vc_store(state, at, next);
+        vc_store(out, i, vc_mul(vc_cast(VC_F32, vc_shr(r, vc_u32(8))), vc_f32(1.0f / 16777216.0f)));
+    }
+}
+
+/* Conditions of vectors, bool in memory, and constants that have no digits. */
+static void kernel_conditions(vc_kernel *k) {
+    vc_ref in = vc_buffer(k, "in", VC_F32X4, VC_READ), flags = vc_buffer(k, "flags", VC_BOOL, VC_READ_WRITE), out = vc_buffer(k, "out", VC_F32X4, VC_WRITE);
+    VC_EACH(k, i) {
+        vc_val v = vc_load(in, i), low = vc_lt(v, vc_f32(0)), odd = vc_or(vc_isnan(v), vc_not(vc_isinf(v)));
+        vc_val chosen = vc_select(vc_and(low, odd), vc_neg(v), vc_f32(INFINITY));
+        vc_val any = vc_xor(vc_any(low), vc_load(flags, i));
+        vc_store(out, i, vc_select(any, chosen, vc_swizzle(chosen, "wzyx")));
+        vc_store(flags, i, vc_and(vc_all(odd), vc_ne(vc_component(v, 1), vc_f32(-0.0f))));
+    }
+}
+
+/* Integer arithmetic where languages differ: division, remainder, shifts, and conversions of what does not fit. */
+static void kernel_edges(vc_kernel *k) {
+    vc_ref a = vc_buffer(k, "a", VC_I32, VC_READ), b = vc_buffer(k, "b", VC_I32, VC_READ), f = vc_buffer(k, "f", VC_F32, VC_READ);
+    vc_ref out = vc_buffer(k, "out", VC_I32X4, VC_WRITE);
+    VC_EACH(k, i) {
+        vc_val x = vc_load(a, i), y = vc_load(b, i), z = vc_load(f, i);
+        vc_store(out, i, vc_vec4(vc_add(vc_div(x, y), vc_rem(x, y)), vc_mod(x, y), vc_shr(x, y), vc_cast(VC_I32, vc_pow(z, vc_f32(2.5f)))));
+    }
+}
+
+/* Names of every kind: none, reserved words, words of other languages, the same twice, not even letters. */
+static void kernel_names(vc_kernel *k) {
+    static const char *const names[] = { NULL, "", "float", "__global__", "v1", "gl_Position", "sum", "sum", "sum_2", "7 up", "\xc3\xa9t\xc3\xa9", "threadIdx",
+                                         "main", "a__b", "*/" };
+    vc_val sum = vc_f32(0);
+    vc_ref out = vc_buffer(k, "out", VC_F32, VC_WRITE);
+    for (size_t n = 0; n < sizeof names / sizeof *names; n++) sum = vc_add(sum, vc_param(k, names[n], VC_F32));
+    VC_EACH(k, i) {
+        vc_ref v = vc_var(k, "sum", VC_F32);
+        vc_set(v, sum);
+        VC_IF(k, vc_gt(vc_get(v), vc_f32(1))) { vc_set(v, vc_f32(1)); }
+        vc_store(out, i, vc_get(v));
+    }
+}
+
+/* Two buffers that may be the same memory. */
+static void kernel_alias(vc_kernel *k) {
+    vc_ref from = vc_buffer(k, "from", VC_F32, VC_READ | VC_MAY_ALIAS), to = vc_buffer(k, "to", VC_F32, VC_READ_WRITE | VC_MAY_ALIAS);
+    VC_EACH(k, i) {
+        vc_val before = vc_load(from, i);
+        vc_store(to, i, vc_add(vc_load(to, i), vc_f32(1)));
+        vc_store(to, i, vc_mul(vc_load(from, i), before));
+    }
+}
+
+static const kernel_sample kernel_samples[] = {
+    { "saxpy", { 0, 0, 0 }, kernel_saxpy },
+    { "grey", { 16, 16, 0 }, kernel_grey },
+    { "gauss", { 16, 16, 0 }, kernel_gauss },
+    { "reduce", { 256, 0, 0 }, kernel_reduce },
+    { "histogram", { 64, 0, 0 }, kernel_histogram },
+    { "mandelbrot", { 8, 8, 0 }, kernel_mandelbrot },
+    { "switch", { 0, 0, 0 }, kernel_switch },
+    { "narrow", { 0, 0, 0 }, kernel_narrow },
+    { "double", { 0, 0, 0 }, kernel_double },
+    { "particles", { 0, 0, 0 }, kernel_particles },
+    { "table", { 0, 0, 0 }, kernel_table },
+    { "loops", { 0, 0, 0 }, kernel_loops },
+    { "butterfly", { 64, 0, 0 }, kernel_butterfly },
+    { "random", { 0, 0, 0 }, kernel_random },
+    { "conditions", { 0, 0, 0 }, kernel_conditions },
+    { "edges", { 0, 0, 0 }, kernel_edges },
+    { "names", { 0, 0, 0 }, kernel_names },
+    { "alias", { 0, 0, 0 }, kernel_alias }
+};
+enum { KERNEL_SAMPLES = sizeof kernel_samples / sizeof *kernel_samples };
+
+/* A kernel of the table, open; free it with vc_free. */
+static vc_kernel *kernel_sample_make(const kernel_sample *sample, vc_buffers buffers) {
+    vc_kernel_desc desc;
+    vc_kernel *k;
+    memset(&desc, 0, sizeof desc);
+    desc.name = sample->name;
+    memcpy(desc.local_size, sample->local_size, sizeof desc.local_size);
+    desc.buffers = buffers;
+    k = vc_begin(&desc);
+    sample->build(k);
+    return k;
+}
+
+#endif

@@ -1,0 +1,282 @@
+/* What the tests of kernels share: numbers of every kind as bits, the validators of SPIR-V and GLSL, and running a kernel on buffers.
+   Include behind the implementations of both headers. The validators are libraries (spirv-tools, glslang), used where their headers are: a process for each of thousands of kernels would cost minutes. */
+#ifndef TESTS_KERNELS_H
+#define TESTS_KERNELS_H
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__has_include)
+#if __has_include(<spirv-tools/libspirv.h>)
+#include <spirv-tools/libspirv.h>
+#define TESTS_HAVE_SPIRV_TOOLS
+#endif
+#if __has_include(<glslang/Public/resource_limits_c.h>)
+#include <glslang/Include/glslang_c_interface.h>
+#include <glslang/Public/resource_limits_c.h>
+#define TESTS_HAVE_GLSLANG
+#endif
+#endif
+
+/* ---- numbers: a component is the bits that lie in memory, in the low end of 64 ---- */
+
+static inline unsigned kind_of(vc_type t) { return t & 15u; }
+static inline unsigned rows_of(vc_type t) { return 1u + ((t >> 4) & 3u); }
+static inline bool is_float(unsigned kind) { return kind >= VC_F16; }
+static inline bool is_signed(unsigned kind) { return kind >= VC_I8 && kind <= VC_I64; }
+static inline unsigned kind_width(unsigned kind) { static const unsigned char width[13] = { 0, 32, 8, 16, 32, 64, 8, 16, 32, 64, 16, 32, 64 }; return width[kind]; }
+static inline uint64_t narrow(unsigned kind, uint64_t x) { unsigned w = kind_width(kind); return w == 64 ? x : x & ((UINT64_C(1) << w) - 1); }
+static inline int64_t widen(unsigned kind, uint64_t x) { /* sign-extended where signed */
+    unsigned w = kind_width(kind);
+    if (!is_signed(kind) || w == 64 || !(x >> (w - 1))) return (int64_t)x;
+    return (int64_t)(x | ~((UINT64_C(1) << w) - 1));
+}
+
+static inline uint64_t get_bits(unsigned kind, const void *from, size_t i) {
+    uint64_t x = 0;
+    size_t size = kind_width(kind) / 8;
+    memcpy(&x, (const char *)from + i * size, size); /* little-endian, as every device here */
+    return x;
+}
+static inline void put_bits(unsigned kind, void *to, size_t i, uint64_t x) {
+    size_t size = kind_width(kind) / 8;
+    memcpy((char *)to + i * size, &x, size);
+}
+
+static inline int mantissa_of(unsigned kind) { return kind == VC_F16 ? 11 : kind == VC_F32 ? 24 : 53; } /* bits, the hidden one included */
+static inline int lowest_of(unsigned kind) { return kind == VC_F16 ? -14 : kind == VC_F32 ? -126 : -1022; } /* exponent of the least normal number */
+
+static inline double half_value(uint16_t h) {
+    int e = (h >> 10) & 31, m = h & 1023;
+    double v = e == 31 ? (m ? (double)NAN : (double)INFINITY) : e ? ldexp(m + 1024, e - 25) : ldexp(m, -24);
+    return h & 0x8000 ? -v : v;
+}
+static inline uint16_t half_bits(double v) { /* rounds once, to nearest even */
+    uint16_t sign = signbit(v) ? 0x8000 : 0;
+    double a = fabs(v);
+    if (isnan(v)) return 0x7e00;
+    if (a >= 65520) return (uint16_t)(sign | 0x7c00);
+    if (a < ldexp(1, -14)) return (uint16_t)(sign | (uint16_t)nearbyint(ldexp(a, 24)));
+    int e;
+    frexp(a, &e);
+    return (uint16_t)(sign | (uint16_t)((uint32_t)(e + 13) * 1024u + (uint32_t)nearbyint(ldexp(a, 11 - e))));
+}
+
+static inline double real_of(unsigned kind, uint64_t bits) {
+    if (kind == VC_F16) return half_value((uint16_t)bits);
+    if (kind == VC_F32) { float f; uint32_t u = (uint32_t)bits; memcpy(&f, &u, 4); return (double)f; }
+    double d;
+    memcpy(&d, &bits, 8);
+    return d;
+}
+static inline uint64_t bits_of(unsigned kind, double v) {
+    if (kind == VC_F16) return half_bits(v);
+    if (kind == VC_F32) { float f = (float)v; uint32_t u; memcpy(&u, &f, 4); return u; }
+    uint64_t u;
+    memcpy(&u, &v, 8);
+    return u;
+}
+static inline bool is_subnormal(unsigned kind, double v) { return v != 0 && fabs(v) < ldexp(1, lowest_of(kind)); }
+static inline double flushed(unsigned kind, double v) { return is_subnormal(kind, v) ? copysign(0.0, v) : v; }
+static inline long double unit_of(unsigned kind, long double v) { /* distance of the numbers around v */
+    int e = lowest_of(kind) + 1;
+    if (v != 0 && !isnan(v) && !isinf(v)) (void)frexpl(v, &e);
+    if (e < lowest_of(kind) + 1) e = lowest_of(kind) + 1;
+    return ldexpl(1, e - mantissa_of(kind));
+}
+
+static inline uint64_t random_next(uint64_t *state) { /* splitmix64 (Steele, Lea, Flood 2014): any seed is a good seed */
+    uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+/* ---- operations, one component at a time ---- */
+
+enum { B = 1, I = 2, U = 4, F = 8 };
+#define OPS(X) \
+    X(neg, 1, I|U|F, 0) X(add, 2, I|U|F, 0) X(sub, 2, I|U|F, 0) X(mul, 2, I|U|F, 0) X(div, 2, I|U|F, 0) X(rem, 2, I|U|F, 0) X(mod, 2, I|U|F, 0) \
+    X(fma, 3, I|U|F, 0) X(abs, 1, I|U|F, 0) X(sign, 1, I|U|F, 0) X(min, 2, I|U|F, 0) X(max, 2, I|U|F, 0) X(clamp, 3, I|U|F, 0) X(mix, 3, F, 0) \
+    X(step, 2, F, 0) X(floor, 1, F, 0) X(ceil, 1, F, 0) X(trunc, 1, F, 0) X(round, 1, F, 0) X(fract, 1, F, 0) X(sqrt, 1, F, 0) X(rsqrt, 1, F, 0) \
+    X(exp, 1, F, 0) X(exp2, 1, F, 0) X(log, 1, F, 0) X(log2, 1, F, 0) X(pow, 2, F, 0) X(sin, 1, F, 0) X(cos, 1, F, 0) X(tan, 1, F, 0) X(asin, 1, F, 0) \
+    X(acos, 1, F, 0) X(atan, 1, F, 0) X(atan2, 2, F, 0) X(sinh, 1, F, 0) X(cosh, 1, F, 0) X(tanh, 1, F, 0) X(isnan, 1, F, 1) X(isinf, 1, F, 1) \
+    X(not, 1, B|I|U, 0) X(and, 2, B|I|U, 0) X(or, 2, B|I|U, 0) X(xor, 2, B|I|U, 0) X(shl, 2, I|U, 0) X(shr, 2, I|U, 0) X(eq, 2, B|I|U|F, 1) \
+    X(ne, 2, B|I|U|F, 1) X(lt, 2, I|U|F, 1) X(le, 2, I|U|F, 1) X(gt, 2, I|U|F, 1) X(ge, 2, I|U|F, 1)
+#define OPS_NAME(name, arity, kinds, gives_bool) O_##name,
+typedef enum OpName { OPS(OPS_NAME) O_COUNT } OpName;
+
+typedef struct Op {
+    OpName id;
+    const char *name;
+    int arity, kinds;
+    bool gives_bool;
+    vc_val (*f1)(vc_val);
+    vc_val (*f2)(vc_val, vc_val);
+    vc_val (*f3)(vc_val, vc_val, vc_val);
+} Op;
+#define OPS_1(name) vc_##name, NULL, NULL
+#define OPS_2(name) NULL, vc_##name, NULL
+#define OPS_3(name) NULL, NULL, vc_##name
+#define OPS_ROW(name, arity, kinds, gives_bool) { O_##name, #name, arity, kinds, gives_bool, OPS_##arity(name) },
+static const Op ops[] = { OPS(OPS_ROW) };
+
+/* + - * and the like as the device has to do them: rounded to the kind after each step */
+static inline double rounded(unsigned kind, double v) { return real_of(kind, bits_of(kind, v)); }
+
+static inline double step_by_step(OpName op, unsigned kind, const double *x, int variant) {
+    double q;
+    switch (op) {
+    case O_neg: return -x[0];
+    case O_add: return rounded(kind, x[0] + x[1]);
+    case O_sub: return rounded(kind, x[0] - x[1]);
+    case O_mul: return rounded(kind, x[0] * x[1]);
+    case O_fma: return variant ? rounded(kind, rounded(kind, x[0] * x[1]) + x[2]) : kind == VC_F64 ? fma(x[0], x[1], x[2]) : kind == VC_F32 ?
+                (double)fmaf((float)x[0], (float)x[1], (float)x[2]) : rounded(kind, x[0] * x[1] + x[2]);
+    case O_rem: case O_mod:
+        q = rounded(kind, x[0] / x[1]);
+        q = op == O_mod ? floor(q) : trunc(q);
+        return variant ? rounded(kind, x[0] - rounded(kind, x[1] * q)) : kind == VC_F64 ? fma(-x[1], q, x[0]) : rounded(kind, x[0] - x[1] * q);
+    case O_mix: return rounded(kind, rounded(kind, x[0] * rounded(kind, 1 - x[2])) + rounded(kind, x[1] * x[2]));
+    case O_abs: return fabs(x[0]);
+    case O_sign: return x[0] > 0 ? 1 : x[0] < 0 ? -1 : 0;
+    case O_min: return fmin(x[0], x[1]);
+    case O_max: return fmax(x[0], x[1]);
+    case O_clamp: return fmin(fmax(x[0], x[1]), x[2]);
+    case O_step: return x[1] < x[0] ? 0 : 1;
+    case O_floor: return floor(x[0]);
+    case O_ceil: return ceil(x[0]);
+    case O_trunc: return trunc(x[0]);
+    case O_round: return nearbyint(x[0]);
+    case O_fract: return rounded(kind, x[0] - floor(x[0]));
+    default: return x[0] / x[1]; /* div; f64 too is rounded once */
+    }
+}
+
+static inline uint64_t int_quotient(OpName op, unsigned kind, uint64_t a, uint64_t b) {
+    int64_t x = widen(kind, a), y = widen(kind, b);
+    if (b == 0) return op == O_div ? ~UINT64_C(0) : a;
+    if (!is_signed(kind)) return op == O_div ? a / b : a % b;
+    if (y == -1) return op == O_div ? 0 - a : 0;
+    if (op == O_div) return (uint64_t)(x / y);
+    int64_t r = x % y;
+    return (uint64_t)(op == O_mod && r != 0 && (r < 0) != (y < 0) ? r + y : r);
+}
+
+static inline uint64_t want_int(OpName op, unsigned kind, uint64_t a, uint64_t b, uint64_t c) {
+    int64_t x = widen(kind, a), y = widen(kind, b), z = widen(kind, c);
+    bool s = is_signed(kind), below = s ? x < y : a < b, boolean = kind == VC_BOOL;
+    unsigned w = kind_width(kind);
+    switch (op) {
+    case O_neg: return 0 - a;
+    case O_add: return a + b;
+    case O_sub: return a - b;
+    case O_mul: return a * b;
+    case O_div: case O_rem: case O_mod: return int_quotient(op, kind, a, b);
+    case O_fma: return a * b + c;
+    case O_abs: return s && x < 0 ? 0 - a : a;
+    case O_sign: return s ? (uint64_t)((x > 0) - (x < 0)) : a != 0;
+    case O_min: return below ? a : b;
+    case O_max: return below ? b : a;
+    case O_clamp: if (s) { x = x > y ? x : y; return (uint64_t)(x < z ? x : z); } a = a > b ? a : b; return a < c ? a : c;
+    case O_not: return boolean ? !a : ~a;
+    case O_and: return a & b;
+    case O_or: return a | b;
+    case O_xor: return a ^ b;
+    case O_shl: return a << (b & (w - 1));
+    case O_shr: return s ? (uint64_t)(x >> (b & (w - 1))) : a >> (b & (w - 1));
+    case O_eq: return a == b;
+    case O_ne: return a != b;
+    case O_lt: return below;
+    case O_le: return below || a == b;
+    case O_gt: return !below && a != b;
+    default: return !below; /* ge */
+    }
+}
+
+/* v by value to another kind; integers wrap, floats saturate, everything rounds once */
+static inline uint64_t cast_bits(unsigned from, unsigned to, uint64_t a) {
+    double v = is_float(from) ? real_of(from, a) : is_signed(from) ? (double)widen(from, a) : (double)a;
+    if (to == VC_BOOL) return is_float(from) ? v != 0 : a != 0;
+    if (is_float(to)) {
+        /* a 64-bit integer to f32 rounds once; by way of a double it would round twice */
+        if (to == VC_F32 && !is_float(from)) v = is_signed(from) ? (double)(float)widen(from, a) : (double)(float)a;
+        return bits_of(to, v);
+    }
+    if (!is_float(from)) return narrow(to, (uint64_t)widen(from, a));
+    bool s = is_signed(to);
+    double limit = ldexp(1, (int)kind_width(to) - (s ? 1 : 0));
+    uint64_t most = s ? (UINT64_C(1) << (kind_width(to) - 1)) - 1 : ~UINT64_C(0);
+    v = trunc(v);
+    if (isnan(v)) return 0;
+    if (v >= limit) return narrow(to, most);
+    if (v <= (s ? -limit : 0)) return s ? most + 1 : 0;
+    return narrow(to, v < 0 ? (uint64_t)(int64_t)v : (uint64_t)v);
+}
+
+/* ---- validators: NULL when right, else what is wrong ---- */
+
+static inline const char *spirv_wrong(const uint32_t *code, size_t words) {
+#if defined(TESTS_HAVE_SPIRV_TOOLS)
+    static spv_context context;
+    static char text[1000];
+    if (!context) context = spvContextCreate(SPV_ENV_VULKAN_1_2);
+    spv_const_binary_t binary = { code, words };
+    spv_diagnostic said = NULL;
+    bool right = spvValidate(context, &binary, &said) == SPV_SUCCESS;
+    snprintf(text, sizeof text, "%s", said ? said->error : "");
+    spvDiagnosticDestroy(said);
+    return right ? NULL : text;
+#else
+    (void)code; (void)words;
+    return NULL;
+#endif
+}
+
+#if defined(TESTS_HAVE_GLSLANG)
+static uint32_t *glsl_words; /* what the last text became */
+static size_t glsl_count;
+
+static inline const char *glsl_wrong(const char *source) {
+    static bool ready;
+    static char text[1500];
+    if (!ready) ready = glslang_initialize_process() != 0;
+    glslang_input_t input;
+    memset(&input, 0, sizeof input);
+    input.language = GLSLANG_SOURCE_GLSL;
+    input.stage = GLSLANG_STAGE_COMPUTE;
+    input.client = GLSLANG_CLIENT_VULKAN;
+    input.client_version = GLSLANG_TARGET_VULKAN_1_2;
+    input.target_language = GLSLANG_TARGET_SPV;
+    input.target_language_version = GLSLANG_TARGET_SPV_1_3;
+    input.code = source;
+    input.default_version = 450;
+    input.default_profile = GLSLANG_NO_PROFILE;
+    input.messages = (glslang_messages_t)(GLSLANG_MSG_SPV_RULES_BIT | GLSLANG_MSG_VULKAN_RULES_BIT);
+    input.resource = glslang_default_resource();
+    glslang_shader_t *shader = glslang_shader_create(&input);
+    glslang_program_t *program = glslang_program_create();
+    bool right = glslang_shader_preprocess(shader, &input) && glslang_shader_parse(shader, &input);
+    if (right) {
+        glslang_program_add_shader(program, shader);
+        right = glslang_program_link(program, GLSLANG_MSG_SPV_RULES_BIT | GLSLANG_MSG_VULKAN_RULES_BIT);
+    }
+    snprintf(text, sizeof text, "%s%s", glslang_shader_get_info_log(shader), right ? "" : glslang_program_get_info_log(program));
+    glsl_count = 0;
+    if (right) {
+        glslang_program_SPIRV_generate(program, GLSLANG_STAGE_COMPUTE);
+        glsl_count = glslang_program_SPIRV_get_size(program);
+        glsl_words = (uint32_t *)realloc(glsl_words, glsl_count * 4);
+        glslang_program_SPIRV_get(program, glsl_words);
+    }
+    glslang_program_delete(program);
+    glslang_shader_delete(shader);
+    return right ? NULL : text;
+}
+#else
+static inline const char *glsl_wrong(const char *source) { (void)source; return NULL; }
+#endif
+
+#endif /* TESTS_KERNELS_H */

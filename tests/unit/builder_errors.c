@@ -1,0 +1,373 @@
+/* Every rule of the builder's manual has a sentence; nothing after the first error does harm. */
+#define VKDISPATCH_CODEGEN_IMPLEMENTATION
+#include "vkdispatch_codegen.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
+typedef struct rig { vc_kernel *k; vc_ref x, y; vc_val a, n, v; } rig;
+
+static rig begin(const vc_machine *machine) {
+    vc_kernel_desc desc;
+    rig r;
+    memset(&desc, 0, sizeof desc);
+    desc.name = "saxpy";
+    if (machine) desc.machine = *machine;
+    r.k = vc_begin(&desc);
+    r.x = vc_buffer(r.k, "x", VC_F32, VC_READ);
+    r.y = vc_buffer(r.k, "y", VC_F32, VC_WRITE);
+    r.a = vc_param(r.k, "a", VC_F32);
+    r.n = vc_param(r.k, "n", VC_U32);
+    r.v = vc_param(r.k, NULL, VC_F32X4);
+    return r;
+}
+
+/* The kernel's error is this sentence; every call after it is harmless. */
+static void fails(rig r, const char *text) {
+    const char *error = vc_error(r.k);
+    assert_non_null(error);
+    assert_string_equal(error, text);
+    VC_FOR(r.k, i, vc_u32(0), r.n) { vc_store(r.y, i, vc_sin(r.a)); vc_break_if(r.k, vc_bool(true)); }
+    vc_barrier(r.k);
+    assert_int_equal(vc_add(r.a, r.a).of, 0);
+    assert_null(vc_spirv(r.k, NULL));
+    assert_null(vc_source(r.k, VC_TARGET_GLSL));
+    assert_null(vc_dump(r.k));
+    assert_null(vc_reflect(r.k));
+    assert_int_equal(vc_hash(r.k), 0);
+    assert_string_equal(vc_error(r.k), text);
+    vc_free(r.k);
+}
+
+static void types(void **state) {
+    rig r = begin(NULL);
+    (void)state;
+    vc_add(r.a, r.n);
+    fails(r, "vc_add in kernel 'saxpy': operand 1 'a' is f32, operand 2 'n' is u32; convert one with vc_cast");
+    r = begin(NULL);
+    vc_fma(r.a, r.a, vc_f64(1));
+    fails(r, "vc_fma in kernel 'saxpy': operand 1 'a' is f32, operand 3 is f64; convert one with vc_cast");
+    r = begin(NULL);
+    vc_gt(r.n, vc_i32(-1));
+    fails(r, "vc_gt in kernel 'saxpy': operand 2 is the immediate -1, which u32 cannot hold");
+    r = begin(NULL);
+    vc_add(r.v, vc_vec2(r.a, r.a));
+    fails(r, "vc_add in kernel 'saxpy': operand 1 is f32x4, operand 2 is f32x2; vectors must have the same number of components");
+    r = begin(NULL);
+    vc_sin(r.n);
+    fails(r, "vc_sin in kernel 'saxpy': operand 1 'n' is u32; it takes f16, f32 or f64");
+    r = begin(NULL);
+    vc_and(r.a, r.a);
+    fails(r, "vc_and in kernel 'saxpy': operand 1 'a' is f32; it takes bool or an integer");
+    r = begin(NULL);
+    vc_select(r.n, r.a, r.a);
+    fails(r, "vc_select in kernel 'saxpy': operand 1 'n' is u32; it takes bool");
+    r = begin(NULL);
+    vc_select(vc_lt(r.a, r.a), r.a, r.n);
+    fails(r, "vc_select in kernel 'saxpy': operand 2 'a' is f32, operand 3 'n' is u32; convert one with vc_cast");
+    r = begin(NULL);
+    vc_shl(r.n, r.a);
+    fails(r, "vc_shl in kernel 'saxpy': operand 2 'a' is f32; it takes an integer");
+    r = begin(NULL);
+    vc_dot(r.a, r.a);
+    fails(r, "vc_dot in kernel 'saxpy': operand 1 is f32, operand 2 is f32; it takes vectors");
+    r = begin(NULL);
+    vc_bitcast(VC_F64, r.a);
+    fails(r, "vc_bitcast in kernel 'saxpy': operand 1 'a' is f32, which does not go to f64: size and number of components must agree, and bool has no bits");
+    r = begin(NULL);
+    vc_cast(VC_F32X2, r.v);
+    fails(r, "vc_cast in kernel 'saxpy': operand 1 is f32x4, which does not go to f32x2: the number of components must agree");
+    r = begin(NULL);
+    vc_param(r.k, "m", VC_F32 + 64);
+    fails(r, "vc_param in kernel 'saxpy': 'm' has type 75, which is none");
+}
+
+static void vectors(void **state) {
+    rig r = begin(NULL);
+    (void)state;
+    vc_component(r.v, 4);
+    fails(r, "vc_component in kernel 'saxpy': component 4 of f32x4");
+    r = begin(NULL);
+    vc_swizzle(r.v, "xq");
+    fails(r, "vc_swizzle in kernel 'saxpy': \"xq\" of f32x4; it takes 1 to 4 of its letters xyzw");
+    r = begin(NULL);
+    vc_vec2(r.v, r.v);
+    fails(r, "vc_vec2 in kernel 'saxpy': takes scalars, and was given f32x4");
+    r = begin(NULL);
+    vc_splat(r.a, 5);
+    fails(r, "vc_splat in kernel 'saxpy': takes a scalar and 1 to 4 rows, and was given f32 and 5");
+    r = begin(NULL);
+    vc_insert(r.v, 7, r.a);
+    fails(r, "vc_insert in kernel 'saxpy': component 7 of f32x4");
+    r = begin(NULL);
+    vc_extract(r.v, r.a);
+    fails(r, "vc_extract in kernel 'saxpy': operand 2 'a' is f32; it takes a scalar integer");
+}
+
+static void values(void **state) {
+    static const vc_val never = { 0, 0 };
+    rig r = begin(NULL), other = begin(NULL);
+    vc_val inner = never, old;
+    vc_ref var;
+    (void)state;
+    vc_add(r.a, never);
+    fails(r, "vc_add in kernel 'saxpy': operand 2 was never set, or is made of immediates that fold to no exact value (bring one in with vc_const)");
+    r = begin(NULL);
+    vc_mul(r.a, vc_sin(vc_f32(1)));
+    fails(r, "vc_mul in kernel 'saxpy': operand 2 was never set, or is made of immediates that fold to no exact value (bring one in with vc_const)");
+    r = begin(NULL);
+    vc_add(r.a, other.a);
+    fails(r, "vc_add in kernel 'saxpy': operand 2 belongs to another kernel");
+    r = begin(NULL);
+    VC_IF(r.k, vc_lt(r.a, vc_f32(0))) { inner = vc_add(r.a, r.a); }
+    vc_neg(inner);
+    fails(r, "vc_neg in kernel 'saxpy': operand 1 was made in a block that is closed (behind statement 1); carry it out in a vc_var");
+    r = begin(NULL);
+    VC_FOR(r.k, i, vc_u32(0), r.n) { inner = i; }
+    vc_neg(inner);
+    fails(r, "vc_neg in kernel 'saxpy': operand 1 was made in a block that is closed (behind statement 1); carry it out in a vc_var");
+    r = begin(NULL);
+    memset(&var, 0, sizeof var);
+    VC_LOOP(r.k) { var = vc_var(r.k, "sum", VC_F32); }
+    vc_set(var, r.a);
+    fails(r, "vc_set in kernel 'saxpy': variable 'sum' was made in a block that is closed");
+    r = begin(NULL);
+    old = r.a;
+    vc_restart(r.k, NULL);
+    vc_const(r.k, vc_f32(0));
+    vc_add(vc_param(r.k, NULL, VC_F32), old);
+    assert_string_equal(vc_error(r.k), "vc_add in kernel 'kernel': operand 2 is from before vc_restart");
+    vc_restart(r.k, NULL);
+    vc_store(r.y, vc_u32(0), vc_f32(0));
+    assert_string_equal(vc_error(r.k), "vc_store in kernel 'kernel': the ref is from before vc_restart");
+    vc_free(r.k);
+    vc_free(other.k);
+}
+
+static void memory(void **state) {
+    rig r = begin(NULL);
+    vc_ref t;
+    static const float data[2] = { 1, 2 };
+    (void)state;
+    vc_load(r.y, vc_u32(0));
+    fails(r, "vc_load in kernel 'saxpy': buffer 'y' was declared without VC_READ");
+    r = begin(NULL);
+    vc_store(r.x, vc_u32(0), r.a);
+    fails(r, "vc_store in kernel 'saxpy': buffer 'x' was declared without VC_WRITE");
+    r = begin(NULL);
+    t = vc_table(r.k, "t", VC_F32, data, 2);
+    vc_set(t, r.a);
+    fails(r, "vc_set in kernel 'saxpy': table 't' is constant");
+    r = begin(NULL);
+    t = vc_table(r.k, "t", VC_F32, data, 2);
+    vc_load(t, vc_i32(2));
+    fails(r, "vc_load in kernel 'saxpy': element 2 of table 't', which has 2");
+    r = begin(NULL);
+    vc_load(vc_offset(r.x, vc_i32(2)), vc_i32(-3));
+    fails(r, "vc_load in kernel 'saxpy': element -1 of buffer 'x'");
+    r = begin(NULL);
+    vc_load(r.x, vc_u64(0x80000000u));
+    fails(r, "vc_load in kernel 'saxpy': the constant offset 2147483648 into buffer 'x' is beyond 32 bits; pass it as a 64-bit index that is no immediate");
+    r = begin(NULL);
+    vc_load(vc_var(r.k, "s", VC_F32), r.n);
+    fails(r, "vc_load in kernel 'saxpy': variable 's' has no elements; use vc_get and vc_set");
+    r = begin(NULL);
+    vc_load(r.x, r.a);
+    fails(r, "vc_load in kernel 'saxpy': the index 'a' is f32; it takes a scalar integer of 32 or 64 bits");
+    r = begin(NULL);
+    vc_store(r.y, r.n, r.n);
+    fails(r, "vc_store in kernel 'saxpy': the value 'n' is u32, the element type is f32; convert it with vc_cast");
+    r = begin(NULL);
+    vc_store(r.y, r.n, r.v);
+    fails(r, "vc_store in kernel 'saxpy': the value is f32x4, the element type is f32; convert it with vc_cast");
+    r = begin(NULL);
+    vc_buffer(r.k, "z", VC_F32, 0);
+    fails(r, "vc_buffer in kernel 'saxpy': 'z' has access 0; it takes VC_READ, VC_WRITE or VC_READ_WRITE, with VC_MAY_ALIAS if need be");
+    r = begin(NULL);
+    vc_shared(r.k, "s", VC_F32, 0);
+    fails(r, "vc_shared in kernel 'saxpy': 's' has 0 elements of f32; it takes one or more, less than 2^31 bytes");
+    r = begin(NULL);
+    vc_table(r.k, "t", VC_F32, NULL, 2);
+    fails(r, "vc_table in kernel 'saxpy': 't' has no data");
+    r = begin(NULL);
+    memset(&t, 0, sizeof t);
+    vc_store(t, r.n, r.a);
+    fails(r, "vc_store in kernel 'saxpy': the ref was never set");
+    r = begin(NULL);
+    vc_shape(vc_var(r.k, "s", VC_F32), 0);
+    fails(r, "vc_shape in kernel 'saxpy': variable 's' has no shape; buffers have");
+    r = begin(NULL);
+    vc_global_id(r.k, 3);
+    fails(r, "vc_global_id in kernel 'saxpy': axis 3; it takes 0 to 2");
+}
+
+static void blocks(void **state) {
+    rig r = begin(NULL);
+    (void)state;
+    VC_ELSE(r.k) { vc_barrier(r.k); }
+    fails(r, "VC_ELSE in kernel 'saxpy': stands not directly behind the block of a VC_IF");
+    r = begin(NULL);
+    VC_IF(r.k, vc_lt(r.a, vc_f32(0))) { vc_store(r.y, vc_u32(0), r.a); }
+    vc_store(r.y, vc_u32(0), r.a);
+    VC_ELSE(r.k) { vc_store(r.y, vc_u32(0), r.a); }
+    fails(r, "VC_ELSE in kernel 'saxpy': stands not directly behind the block of a VC_IF");
+    r = begin(NULL);
+    VC_IF(r.k, r.n) { vc_store(r.y, vc_u32(0), r.a); }
+    fails(r, "VC_IF in kernel 'saxpy': the condition 'n' is u32; it takes a scalar bool (compare with vc_ne(v, 0))");
+    r = begin(NULL);
+    VC_CASE(r.k, 1) { vc_barrier(r.k); }
+    fails(r, "VC_CASE in kernel 'saxpy': stands not directly in a VC_SWITCH");
+    r = begin(NULL);
+    VC_SWITCH(r.k, r.n) { vc_store(r.y, vc_u32(0), r.a); }
+    fails(r, "vc_store in kernel 'saxpy': a VC_SWITCH holds only VC_CASE and VC_DEFAULT");
+    r = begin(NULL);
+    VC_SWITCH(r.k, r.n) {
+        VC_CASE(r.k, 1) { vc_store(r.y, vc_u32(0), r.a); }
+        VC_CASE(r.k, 1) { vc_store(r.y, vc_u32(0), r.a); }
+    }
+    fails(r, "VC_CASE in kernel 'saxpy': 1 is there already");
+    r = begin(NULL);
+    VC_SWITCH(r.k, r.n) {
+        VC_CASE(r.k, -1) { vc_store(r.y, vc_u32(0), r.a); }
+    }
+    fails(r, "VC_CASE in kernel 'saxpy': -1, which u32 cannot hold");
+    r = begin(NULL);
+    VC_SWITCH(r.k, r.a) {
+        VC_CASE(r.k, -1) { vc_store(r.y, vc_u32(0), r.a); }
+    }
+    fails(r, "VC_SWITCH in kernel 'saxpy': the value 'a' is f32; it takes a scalar integer");
+    r = begin(NULL);
+    vc_break_if(r.k, vc_bool(true));
+    fails(r, "vc_break_if in kernel 'saxpy': stands in no loop");
+    r = begin(NULL);
+    vc_block_end(r.k);
+    fails(r, "vc_block_end in kernel 'saxpy': no block is open");
+    r = begin(NULL);
+    VC_FOR(r.k, i, r.a, r.a) { vc_store(r.y, i, r.a); }
+    fails(r, "VC_FOR in kernel 'saxpy': first and limit are f32; it takes scalar integers");
+    r = begin(NULL);
+    VC_FOR_STEP(r.k, i, vc_u32(0), r.n, vc_param(r.k, "s", VC_I64)) { vc_store(r.y, i, r.a); }
+    fails(r, "VC_FOR_STEP in kernel 'saxpy': the step 's' is i64; it takes an integer as wide as u32");
+    r = begin(NULL);
+    VC_LOOP(r.k) {
+        VC_IF(r.k, vc_lt(r.a, vc_f32(0))) { if (r.k) break; }
+    }
+    assert_string_equal(vc_error(r.k), "kernel 'saxpy': VC_LOOP, opened as statement 1, was not closed: it or a block inside it was left by C's own break, continue, "
+                                       "goto or return");
+    assert_null(vc_spirv(r.k, NULL));
+    vc_block_end(r.k);
+    assert_null(vc_error(r.k));
+    assert_non_null(vc_spirv(r.k, NULL));
+    vc_free(r.k);
+}
+
+static void barriers(void **state) {
+    rig r = begin(NULL);
+    (void)state;
+    VC_EACH(r.k, i) { vc_store(r.y, i, r.a); vc_barrier(r.k); }
+    fails(r, "vc_barrier in kernel 'saxpy': stands in a VC_EACH, which some invocations skip; guard the loads and stores instead");
+    r = begin(NULL);
+    VC_IF(r.k, vc_lt(vc_local_id(r.k, 0), vc_u32(3))) { vc_barrier(r.k); }
+    fails(r, "vc_barrier in kernel 'saxpy': stands where some invocations of a workgroup may not come, under a condition that differs between them");
+    r = begin(NULL);
+    VC_FOR(r.k, i, vc_u32(0), vc_global_id(r.k, 0)) { vc_barrier(r.k); vc_store(r.y, i, r.a); }
+    fails(r, "vc_barrier in kernel 'saxpy': stands where some invocations of a workgroup may not come, under a condition that differs between them");
+    r = begin(NULL);
+    vc_return_if(r.k, vc_ge(vc_global_id(r.k, 0), r.n));
+    vc_barrier(r.k);
+    fails(r, "vc_barrier in kernel 'saxpy': stands behind a vc_return_if whose condition differs between the invocations of a workgroup");
+    r = begin(NULL);
+    VC_LOOP(r.k) { vc_barrier(r.k); vc_break_if(r.k, vc_eq(vc_local_index(r.k), vc_u32(1))); }
+    fails(r, "vc_break_if in kernel 'saxpy': its condition differs between the invocations of a workgroup, and the loop around it has a vc_barrier that all must reach");
+    r = begin(NULL);
+    VC_LOOP(r.k) { vc_continue_if(r.k, vc_eq(vc_local_index(r.k), vc_u32(1))); vc_barrier(r.k); }
+    fails(r, "vc_barrier in kernel 'saxpy': stands where some invocations of a workgroup may not come, under a condition that differs between them");
+    r = begin(NULL); /* all of this is uniform */
+    VC_FOR(r.k, i, vc_u32(0), r.n) {
+        vc_barrier(r.k);
+        VC_IF(r.k, vc_lt(vc_local_id(r.k, 0), i)) { vc_store(r.y, i, r.a); }
+        vc_barrier(r.k);
+        vc_break_if(r.k, vc_lt(vc_load(r.x, vc_group_id(r.k, 0)), r.a));
+    }
+    vc_barrier(r.k);
+    VC_FOR(r.k, i, vc_u32(0), vc_local_id(r.k, 0)) { vc_break_if(r.k, vc_eq(i, vc_u32(7))); }
+    vc_barrier(r.k);
+    assert_null(vc_error(r.k));
+    vc_free(r.k);
+}
+
+static void machine(void **state) {
+    vc_machine m;
+    vc_kernel_desc desc;
+    vc_kernel *k;
+    rig r;
+    vc_ref z;
+    (void)state;
+    memset(&m, 0, sizeof m);
+    m.lacks = VC_FEATURE_F64 | VC_FEATURE_STORAGE_16 | VC_FEATURE_ADDRESS | VC_FEATURE_I64;
+    m.max_shared_bytes = 64;
+    r = begin(&m);
+    vc_store(r.y, vc_u32(0), vc_cast(VC_F32, vc_mul(vc_cast(VC_F64, r.a), vc_f64(2))));
+    assert_null(vc_error(r.k));
+    assert_null(vc_spirv(r.k, NULL));
+    fails(r, "vc_const in kernel 'saxpy' needs f64 arithmetic, which the machine lacks (VC_FEATURE_F64)");
+    r = begin(&m);
+    vc_store(vc_shared(r.k, "s", VC_F32, 17), r.n, r.a);
+    vc_reflect(r.k);
+    fails(r, "kernel 'saxpy' has 68 bytes of shared memory, the machine's limit is 64");
+    r = begin(&m);
+    z = vc_buffer(r.k, "z", VC_U64, VC_READ);
+    vc_store(r.y, vc_u32(0), vc_cast(VC_F32, vc_load(z, r.n)));
+    vc_reflect(r.k);
+    fails(r, "vc_load in kernel 'saxpy' needs 64-bit integer arithmetic, which the machine lacks (VC_FEATURE_I64)");
+    memset(&desc, 0, sizeof desc);
+    desc.name = "wide";
+    desc.machine.max_local_size[0] = 64;
+    k = vc_begin(&desc);
+    assert_string_equal(vc_error(k), "kernel 'wide': local_size[0] is 128, the machine's limit is 64");
+    desc.machine.max_local_size[0] = 0;
+    desc.machine.max_local_invocations = 256;
+    desc.local_size[0] = 32;
+    desc.local_size[1] = 16;
+    vc_restart(k, &desc);
+    assert_string_equal(vc_error(k), "kernel 'wide': local size 32 x 16 x 1, the machine's limit is 256 invocations");
+    desc.local_size[0] = 0;
+    vc_restart(k, &desc);
+    assert_string_equal(vc_error(k), "kernel 'wide': local_size[0] is 0 before one that is not");
+    desc.local_size[1] = 0;
+    desc.buffers = VC_BUFFERS_ADDRESS;
+    desc.machine.lacks = VC_FEATURE_ADDRESS;
+    vc_restart(k, &desc);
+    assert_string_equal(vc_error(k), "kernel 'wide' wants buffers by address, which the machine lacks (VC_FEATURE_ADDRESS)");
+    vc_free(k);
+}
+
+static void no_kernel(void **state) {
+    static const vc_val never = { 0, 0 };
+    vc_ref none;
+    (void)state;
+    memset(&none, 0, sizeof none);
+    assert_string_equal(vc_error(NULL), "vc_begin: out of host memory");
+    none = vc_buffer(NULL, "x", VC_F32, VC_READ);
+    VC_EACH(NULL, i) { vc_store(none, i, vc_load(none, i)); }
+    VC_SWITCH(NULL, never) {
+        VC_CASE(NULL, 1) { vc_barrier(NULL); }
+        VC_DEFAULT(NULL) { vc_return_if(NULL, never); }
+    }
+    VC_IF(NULL, never) { vc_set(none, never); } VC_ELSE(NULL) { vc_break_if(NULL, never); }
+    vc_add(vc_global_id(NULL, 0), vc_length(none));
+    assert_int_equal(vc_typeof(never), VC_NONE);
+    assert_null(vc_spirv(NULL, NULL));
+    assert_null(vc_source(NULL, VC_TARGET_GLSL));
+    assert_null(vc_dump(NULL));
+    assert_null(vc_reflect(NULL));
+    assert_int_equal(vc_hash(NULL), 0);
+    vc_restart(NULL, NULL);
+    vc_free(NULL);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = { cmocka_unit_test(types), cmocka_unit_test(vectors), cmocka_unit_test(values), cmocka_unit_test(memory),
+                                        cmocka_unit_test(blocks), cmocka_unit_test(barriers), cmocka_unit_test(machine), cmocka_unit_test(no_kernel) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

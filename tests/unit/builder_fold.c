@@ -1,0 +1,134 @@
+/* Arithmetic on constants: floats against the machine's own, which rounds alike where nothing is subnormal; integers against the manual. */
+#define VKDISPATCH_CODEGEN_IMPLEMENTATION
+#include "vkdispatch_codegen.h"
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
+static uint64_t seed = 1;
+static uint64_t next(void) {
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    seed ^= seed << 17;
+    return seed;
+}
+
+static uint32_t bits32(float x) { uint32_t u; memcpy(&u, &x, 4); return u; }
+static uint64_t bits64(double x) { uint64_t u; memcpy(&u, &x, 8); return u; }
+
+/* Numbers near each other as a rule, so that sums cancel; now and then anything. */
+static double number(void) {
+    uint64_t r = next();
+    double x = (double)(r >> 11) * ldexp(1, (int)(r % 7) - 55) * (r & 1024 ? 1 : -1);
+    return (r & 0x3800) ? x : ldexp(x, (int)(next() % 90) - 45);
+}
+
+static void floats(void **state) {
+    int i;
+    (void)state;
+    for (i = 0; i < 200000; i++) {
+        volatile float a = (float)number(), b = (float)number(), r;
+        vc_val x = vc_f32(a), y = vc_f32(b);
+        r = a + b; if (fabsf(r) > 1e-30f) assert_int_equal(vc_add(x, y).bits, bits32(r));
+        r = a - b; if (fabsf(r) > 1e-30f) assert_int_equal(vc_sub(x, y).bits, bits32(r));
+        r = a * b; if (fabsf(r) > 1e-30f) assert_int_equal(vc_mul(x, y).bits, bits32(r));
+        r = a / b; if (fabsf(r) > 1e-30f) assert_int_equal(vc_div(x, y).bits, bits32(r));
+        r = sqrtf(fabsf(a)); assert_int_equal(vc_sqrt(vc_abs(x)).bits, bits32(r));
+        r = floorf(a); assert_int_equal(vc_floor(x).bits, bits32(r));
+        r = ceilf(a); assert_int_equal(vc_ceil(x).bits, bits32(r));
+        r = truncf(a); assert_int_equal(vc_trunc(x).bits, bits32(r));
+        r = nearbyintf(a); assert_int_equal(vc_round(x).bits, bits32(r));
+        assert_int_equal(vc_lt(x, y).bits, a < b);
+        assert_int_equal(vc_ge(x, y).bits, a >= b);
+        assert_int_equal(vc_max(x, y).bits, bits32(a > b ? a : b));
+        assert_int_equal(vc_cast(VC_F64, x).bits, bits64((double)a));
+    }
+}
+
+static void doubles(void **state) {
+    int i;
+    (void)state;
+    for (i = 0; i < 200000; i++) {
+        volatile double a = number(), b = number(), r;
+        vc_val x = vc_f64(a), y = vc_f64(b);
+        r = a + b; assert_true(vc_add(x, y).bits == bits64(r));
+        r = a - b; assert_true(vc_sub(x, y).bits == bits64(r));
+        r = a * b; assert_true(vc_mul(x, y).bits == bits64(r));
+        r = a / b; assert_true(vc_div(x, y).bits == bits64(r));
+        r = sqrt(fabs(a)); assert_true(vc_sqrt(vc_abs(x)).bits == bits64(r));
+        r = nearbyint(a); assert_true(vc_round(x).bits == bits64(r));
+        if (fabs(a) < 1e9) assert_int_equal(vc_cast(VC_I64, x).bits, (uint64_t)(int64_t)a);
+        { volatile float f = (float)a; if (fabsf(f) > 1e-30f) assert_int_equal(vc_cast(VC_F32, x).bits, bits32(f)); }
+        { uint64_t u = next() >> (next() % 64); volatile float f = (float)u; volatile double d = (double)(int64_t)u;
+          assert_int_equal(vc_cast(VC_F32, vc_u64(u)).bits, bits32(f));
+          assert_true(vc_cast(VC_F64, vc_i64((int64_t)u)).bits == bits64(d)); }
+    }
+}
+
+static void edges(void **state) {
+    vc_val inf = vc_f32(INFINITY), nan = vc_imm(VC_F32, 0x7fc00000), tiny = vc_imm(VC_F32, 1), least = vc_imm(VC_F32, 0x00800000);
+    (void)state;
+    assert_int_equal(vc_add(inf, vc_f32(1)).bits, 0x7f800000);
+    assert_int_equal(vc_div(vc_f32(-1), vc_f32(0)).bits, 0xff800000);
+    assert_int_equal(vc_sub(vc_f32(1), vc_f32(1)).bits, 0);
+    assert_int_equal(vc_sub(inf, inf).of, 0);             /* NaN: not folded */
+    assert_int_equal(vc_add(tiny, vc_f32(1)).of, 0);      /* subnormal operand */
+    assert_int_equal(vc_mul(least, vc_f32(0.5f)).of, 0);  /* subnormal result */
+    assert_int_equal(vc_sin(vc_f32(0)).of, 0);            /* libm's business */
+    assert_int_equal(vc_fma(vc_f32(1), vc_f32(1), vc_f32(1)).of, 0);
+    assert_int_equal(vc_max(nan, vc_f32(2)).bits, bits32(2));
+    assert_int_equal(vc_min(vc_f32(2), nan).bits, bits32(2));
+    assert_int_equal(vc_lt(nan, nan).bits, 0);
+    assert_int_equal(vc_ne(nan, nan).bits, 1);
+    assert_int_equal(vc_isnan(nan).bits, 1);
+    assert_int_equal(vc_isinf(inf).bits, 1);
+    assert_int_equal(vc_sign(nan).bits, 0);
+    assert_int_equal(vc_cast(VC_I32, nan).bits, 0);
+    assert_int_equal(vc_cast(VC_I32, vc_f32(-3e9f)).bits, 0x80000000u);
+    assert_int_equal(vc_cast(VC_U8, vc_f32(-3)).bits, 0);
+    assert_int_equal(vc_cast(VC_U8, vc_f32(300)).bits, 255);
+    assert_int_equal(vc_cast(VC_I8, vc_f32(-2.9f)).bits, 0xfe);
+    assert_int_equal(vc_cast(VC_BOOL, vc_f32(-0.0f)).bits, 0);
+    assert_int_equal(vc_f16(1.0f / 3).bits, 0x3555);
+    assert_int_equal(vc_f16(65520).bits, 0x7c00);
+    assert_int_equal(vc_f16(5.9604645e-8f).bits, 1);
+    assert_int_equal(vc_f16(2.9802322e-8f).bits, 0);
+    assert_int_equal(vc_mul(vc_f16(255), vc_f16(257)).bits, 0x7c00);
+    assert_int_equal(vc_add(vc_f16(2048), vc_f16(3)).bits, 0x6802);
+    assert_int_equal(vc_round(vc_f32(2.5f)).bits, bits32(2));
+    assert_int_equal(vc_round(vc_f32(-0.5f)).bits, bits32(-0.0f));
+    assert_int_equal(vc_floor(vc_f32(-0.25f)).bits, bits32(-1));
+    assert_int_equal(vc_fract(vc_f32(-0.25f)).bits, bits32(0.75f));
+}
+
+static void integers(void **state) {
+    (void)state;
+    assert_int_equal(vc_div(vc_i32(7), vc_i32(0)).bits, 0xffffffffu);
+    assert_int_equal(vc_div(vc_i32(INT32_MIN), vc_i32(-1)).bits, 0x80000000u);
+    assert_int_equal(vc_div(vc_i64(INT64_MIN), vc_i64(-1)).bits, (uint64_t)1 << 63);
+    assert_int_equal(vc_rem(vc_i32(-7), vc_i32(0)).bits, 0xfffffff9u);
+    assert_int_equal(vc_rem(vc_i32(-7), vc_i32(3)).bits, 0xffffffffu);
+    assert_int_equal(vc_mod(vc_i32(-7), vc_i32(3)).bits, 2);
+    assert_int_equal(vc_mod(vc_i32(7), vc_i32(-3)).bits, 0xfffffffeu);
+    assert_int_equal(vc_rem(vc_i8(INT8_MIN), vc_i8(-1)).bits, 0);
+    assert_int_equal(vc_add(vc_u8(200), vc_u8(100)).bits, 44);
+    assert_int_equal(vc_mul(vc_i16(300), vc_i16(300)).bits, 24464);
+    assert_int_equal(vc_shl(vc_u32(1), vc_u32(33)).bits, 2);
+    assert_int_equal(vc_shr(vc_i8(-128), vc_u64(9)).bits, 0xc0);
+    assert_int_equal(vc_abs(vc_i32(INT32_MIN)).bits, 0x80000000u);
+    assert_int_equal(vc_sign(vc_i8(-3)).bits, 0xff);
+    assert_int_equal(vc_min(vc_i32(-1), vc_i32(1)).bits, 0xffffffffu);
+    assert_int_equal(vc_clamp(vc_u32(9), vc_u32(1), vc_u32(4)).bits, 4);
+    assert_int_equal(vc_cast(VC_I64, vc_i8(-1)).bits, UINT64_MAX);
+    assert_int_equal(vc_add(vc_i32(1), vc_u64(2)).of, VC_I32);
+    assert_int_equal(vc_not(vc_bool(true)).bits, 0);
+    assert_int_equal(vc_select(vc_bool(true), vc_u8(3), vc_u8(4)).bits, 3);
+    assert_int_equal(vc_imm(VC_U8, 0x1ff).bits, 0xff);
+    assert_int_equal(vc_imm(VC_F32X2, 0).of, 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = { cmocka_unit_test(floats), cmocka_unit_test(doubles), cmocka_unit_test(edges), cmocka_unit_test(integers) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

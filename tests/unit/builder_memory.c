@@ -1,0 +1,212 @@
+/* Allocation that fails at every place, memory that is kept, and the layout of the block of values beside C's own. */
+#define VKDISPATCH_CODEGEN_IMPLEMENTATION
+#include "vkdispatch_codegen.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
+typedef struct counter { long left, calls, alive; } counter; /* left: requests until one fails; -1: never */
+
+static void *take(void *user, size_t size) {
+    counter *c = (counter *)user;
+    void *p;
+    c->calls++;
+    if (c->left == 0) return NULL;
+    if (c->left > 0) c->left--;
+    p = malloc(size);
+    if (p) c->alive++;
+    return p;
+}
+static void *retake(void *user, void *block, size_t size) {
+    counter *c = (counter *)user;
+    c->calls++;
+    if (c->left == 0) return NULL;
+    if (c->left > 0) c->left--;
+    return realloc(block, size);
+}
+static void drop(void *user, void *block) { ((counter *)user)->alive--; free(block); }
+
+static vc_kernel_desc counted(counter *c) {
+    vc_kernel_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.name = "counted";
+    desc.allocator.allocate = take;
+    desc.allocator.reallocate = retake;
+    desc.allocator.release = drop;
+    desc.allocator.user = c;
+    return desc;
+}
+
+static void record(vc_kernel *k) {
+    static const float data[3] = { 1, 2, 3 };
+    vc_ref x = vc_buffer(k, "x", VC_F32, VC_READ_WRITE), t = vc_table(k, "t", VC_F32, data, 3), s = vc_shared(k, "s", VC_F32X2, 32), v;
+    vc_val n = vc_param(k, "n", VC_U32);
+    int j;
+    VC_EACH(k, i) {
+        v = vc_var(k, "v", VC_F32);
+        VC_FOR_STEP(k, m, vc_u32(0), n, vc_u32(3)) {
+            VC_IF(k, vc_lt(m, i)) { vc_set(v, vc_add(vc_get(v), vc_load(t, vc_rem(m, vc_u32(3))))); }
+            VC_ELSE(k) { vc_store(s, vc_u32(1), vc_vec2(vc_get(v), vc_sin(vc_load(x, m)))); }
+        }
+        for (j = 0; j < 300; j++) vc_set(v, vc_fma(vc_get(v), vc_load(vc_offset(x, vc_i32(j)), i), vc_f32((float)j)));
+        vc_store(x, i, vc_get(v));
+    }
+}
+
+static void failing_memory(void **state) {
+    long n;
+    bool done = false;
+    (void)state;
+    for (n = 0; !done; n++) {
+        counter c;
+        vc_kernel_desc desc;
+        vc_kernel *k;
+        memset(&c, 0, sizeof c);
+        c.left = n;
+        desc = counted(&c);
+        k = vc_begin(&desc);
+        record(k);
+        done = vc_hash(k) != 0 && vc_dump(k) && vc_reflect(k);
+        if (!done) {
+            assert_non_null(vc_error(k));
+            assert_non_null(strstr(vc_error(k), "out of host memory"));
+            c.left = -1; /* with memory again, the same kernel goes through */
+            if (k) {
+                vc_restart(k, &desc);
+                record(k);
+                assert_true(vc_hash(k) != 0);
+            }
+        }
+        vc_free(k);
+        assert_int_equal(c.alive, 0);
+    }
+    assert_true(n > 20);
+}
+
+static void kept_memory(void **state) {
+    counter c;
+    vc_kernel_desc desc;
+    vc_kernel *k;
+    long calls = 0;
+    size_t words = 0, first = 0;
+    int i;
+    (void)state;
+    memset(&c, 0, sizeof c);
+    c.left = -1;
+    desc = counted(&c);
+    k = vc_begin(&desc);
+    for (i = 0; i < 5; i++) {
+        record(k);
+        assert_non_null(vc_spirv(k, &words));
+        assert_non_null(vc_dump(k));
+        if (i) assert_int_equal(words, first);
+        if (i) assert_int_equal(c.calls, calls);
+        first = words;
+        calls = c.calls;
+        vc_restart(k, &desc);
+    }
+    vc_free(k);
+    assert_int_equal(c.alive, 0);
+}
+
+/* Printed text and words stay where they are until the kernel changes. */
+static void kept_output(void **state) {
+    vc_kernel *k = vc_begin(NULL);
+    const uint32_t *words;
+    const char *text, *dump;
+    size_t count;
+    uint32_t *copy;
+    (void)state;
+    record(k);
+    words = vc_spirv(k, &count);
+    text = vc_source(k, VC_TARGET_GLSL);
+    dump = vc_dump(k);
+    copy = (uint32_t *)malloc(count * sizeof *copy);
+    memcpy(copy, words, count * sizeof *copy);
+    assert_true(vc_hash(k) != 0);
+    assert_ptr_equal(words, vc_spirv(k, NULL));
+    assert_ptr_equal(text, vc_source(k, VC_TARGET_GLSL));
+    assert_memory_equal(copy, words, count * sizeof *copy);
+    assert_string_equal(dump, vc_dump(k));
+    free(copy);
+    vc_free(k);
+}
+
+typedef struct values {
+    int8_t a; uint64_t x; uint16_t b; float c[3]; double d; uint8_t e[4]; uint32_t flag; int16_t f[2]; uint64_t y; uint8_t g;
+    uint32_t threads, length;
+} values;
+
+static void layout(void **state) {
+    static const size_t place[] = { offsetof(values, a), offsetof(values, x), offsetof(values, b), offsetof(values, c), offsetof(values, d), offsetof(values, e),
+                                    offsetof(values, flag), offsetof(values, f), offsetof(values, y), offsetof(values, g) };
+    vc_kernel_desc desc;
+    vc_kernel *k;
+    vc_ref x, y, shared;
+    const vc_info *info;
+    int form, i;
+    (void)state;
+    memset(&desc, 0, sizeof desc);
+    desc.machine.max_groups[0] = 0x7fffffff;
+    k = vc_begin(&desc);
+    for (form = VC_BUFFERS_ADDRESS; form <= VC_BUFFERS_BINDING; form++) {
+        desc.buffers = (vc_buffers)form;
+        vc_restart(k, &desc);
+        vc_param(k, "a", VC_I8);
+        x = vc_buffer(k, "x", VC_U32, VC_READ_WRITE);
+        vc_param(k, "b", VC_F16);
+        vc_param(k, "c", VC_F32X3);
+        vc_param(k, "d", VC_F64);
+        vc_param(k, "e", VC_VEC(VC_U8, 4));
+        vc_param(k, "flag", VC_BOOL);
+        vc_param(k, "f", VC_VEC(VC_I16, 2));
+        y = vc_buffer(k, "y", VC_F32, VC_READ_WRITE | VC_MAY_ALIAS);
+        vc_param(k, "g", VC_U8);
+        shared = vc_shared(k, "s", VC_F32X3, 5);
+        vc_store(x, vc_u32(0), vc_add(vc_length(y), vc_threads(k, 0)));
+        vc_store(shared, vc_u32(0), vc_splat(vc_load(y, vc_u32(0)), 3));
+        info = vc_reflect(k);
+        if (!info) fail_msg("%s", vc_error(k));
+        assert_int_equal(info->arg_count, 10);
+        assert_int_equal(info->hidden_count, 2);
+        assert_int_equal(info->hidden[0].kind, VC_HIDDEN_THREADS);
+        assert_int_equal(info->hidden[1].kind, VC_HIDDEN_LENGTH);
+        assert_int_equal(info->hidden[1].arg, 8);
+        assert_int_equal(info->shared_bytes, 60);
+        assert_int_equal(info->args[1].access, VC_WRITE);
+        assert_int_equal(info->args[8].access, VC_READ);
+        assert_true(info->args[8].may_alias);
+        if (form == VC_BUFFERS_BINDING) {
+            assert_int_equal(info->args[1].place, 0);
+            assert_int_equal(info->args[8].place, 1);
+            assert_int_equal(info->args[1].size, 0);
+            continue;
+        }
+        for (i = 0; i < 10; i++) assert_int_equal(info->args[i].place, place[i]);
+        assert_int_equal(info->hidden[0].place, offsetof(values, threads));
+        assert_int_equal(info->hidden[1].place, offsetof(values, length));
+        assert_int_equal(info->value_bytes, offsetof(values, length) + 4);
+        assert_int_equal(info->features, VC_FEATURE_ADDRESS | VC_FEATURE_I64);
+    }
+    vc_free(k);
+}
+
+static void sizes(void **state) {
+    (void)state;
+    assert_int_equal(vc_type_size(VC_BOOL), 4);
+    assert_int_equal(vc_type_size(VC_VEC(VC_F16, 3)), 6);
+    assert_int_equal(vc_type_size(VC_F64X4), 32);
+    assert_int_equal(vc_type_size(VC_NONE), 0);
+    assert_int_equal(vc_type_size(VC_F32 + 64), 0);
+    assert_int_equal(vc_type_size(0xffffffffu), 0);
+    assert_string_equal(vc_type_name(VC_F32X4), "f32x4");
+    assert_string_equal(vc_type_name(13), "none");
+    assert_int_equal(sizeof(vc__node), 28);
+    assert_int_equal(sizeof(vc_val), 16);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = { cmocka_unit_test(failing_memory), cmocka_unit_test(kept_memory), cmocka_unit_test(kept_output), cmocka_unit_test(layout),
+                                        cmocka_unit_test(sizes) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,228 @@
+/* What the schedule makes of a tape: canonical order, merging, dead code, folding; seen in dumps. */
+#define VKDISPATCH_CODEGEN_IMPLEMENTATION
+#include "vkdispatch_codegen.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
+static vc_kernel *begin(vc_kernel *k, bool fast) {
+    vc_kernel_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.name = "k";
+    desc.fast = fast;
+    desc.machine.max_groups[0] = 0x7fffffff;
+    if (!k) return vc_begin(&desc);
+    vc_restart(k, &desc);
+    return k;
+}
+
+static void dumps(vc_kernel *k, const char *text) {
+    const char *dump = vc_dump(k);
+    if (!dump) fail_msg("%s", vc_error(k));
+    assert_string_equal(dump, text);
+}
+
+/* f(a) - f(b) with loads and hidden values, the operands made from the left or from the right. */
+static vc_val step(vc_kernel *k, vc_ref x, vc_val i, vc_val a, uint32_t axis) {
+    return vc_add(vc_mul(vc_load(vc_offset(x, vc_u32(axis)), i), a), vc_cast(VC_F32, vc_add(vc_groups(k, axis), vc_u32(7 + axis))));
+}
+
+static char *both(bool right, uint64_t *hash) {
+    vc_kernel *k = begin(NULL, false);
+    vc_ref x = vc_buffer(k, "x", VC_F32, VC_READ_WRITE);
+    vc_val a = vc_param(k, "a", VC_F32), l, r, m, n;
+    char *copy = (char *)malloc(8192);
+    VC_EACH(k, i) {
+        if (right) { r = step(k, x, i, a, 1); l = step(k, x, i, a, 0); } else { l = step(k, x, i, a, 0); r = step(k, x, i, a, 1); }
+        if (right) { n = vc_max(r, l); m = vc_min(l, r); } else { m = vc_min(l, r); n = vc_max(r, l); }
+        vc_store(x, i, vc_sub(m, n));
+    }
+    assert_non_null(vc_dump(k));
+    strcpy(copy, vc_dump(k));
+    *hash = vc_hash(k);
+    vc_free(k);
+    return copy;
+}
+
+static void evaluation_order(void **state) {
+    uint64_t h1, h2;
+    char *left = both(false, &h1), *right = both(true, &h2);
+    (void)state;
+    assert_string_equal(left, right);
+    assert_true(h1 == h2 && h1);
+    free(left);
+    free(right);
+}
+
+static void merging(void **state) {
+    vc_kernel *k = begin(NULL, false);
+    vc_ref x = vc_buffer(k, "x", VC_F32, VC_READ), y = vc_buffer(k, "y", VC_F32, VC_READ_WRITE);
+    vc_val a = vc_param(k, "a", VC_F32), zero = vc_u32(0);
+    (void)state;
+    vc_sin(a); /* dead */
+    VC_IF(k, vc_lt(a, vc_f32(1))) {
+        vc_store(y, zero, vc_add(vc_mul(a, a), vc_load(x, zero)));
+        vc_store(y, zero, vc_add(vc_load(y, zero), vc_load(x, zero))); /* x is never written: one load; y is: two */
+    }
+    vc_store(y, zero, vc_mul(a, a)); /* recorded behind the block: made once more */
+    vc_store(y, vc_u32(1), vc_sub(vc_mul(a, a), vc_load(y, zero)));
+    dumps(k, "kernel 'k' 128 x 1 x 1\n"
+             "%0 f32 = const 1.0\n"
+             "%1 f32 = buffer 'x'\n"
+             "%2 f32 = buffer 'y'\n"
+             "%3 f32 = param 'a'\n"
+             "%4 bool = lt %3 %0\n"
+             "if %4\n"
+             "  %6 f32 = mul %3 %3 precise\n"
+             "  %7 f32 = load %1[0]\n"
+             "  %8 f32 = add %6 %7 precise\n"
+             "  store %2[0] %8\n"
+             "  %10 f32 = load %2[0]\n"
+             "  %11 f32 = add %10 %7\n"
+             "  store %2[0] %11\n"
+             "end if\n"
+             "%14 f32 = mul %3 %3 precise\n"
+             "store %2[0] %14\n"
+             "%16 f32 = load %2[0]\n"
+             "%17 f32 = sub %14 %16 precise\n"
+             "store %2[1] %17\n");
+    begin(k, false); /* recorded before the block but used first inside it: it stands before, and serves both */
+    y = vc_buffer(k, "y", VC_F32, VC_WRITE);
+    a = vc_param(k, "a", VC_F32);
+    { /* precise: a compiler that sees the store and a load of it together could contract it with what follows */
+        vc_val early = vc_mul(a, a);
+        VC_IF(k, vc_lt(a, vc_f32(1))) { vc_store(y, zero, vc_mul(a, a)); vc_store(y, vc_u32(1), early); }
+    }
+    dumps(k, "kernel 'k' 128 x 1 x 1\n"
+             "%0 f32 = const 1.0\n"
+             "%1 f32 = buffer 'y'\n"
+             "%2 f32 = param 'a'\n"
+             "%3 bool = lt %2 %0\n"
+             "%4 f32 = mul %2 %2 precise\n"
+             "if %3\n"
+             "  store %1[0] %4\n"
+             "  store %1[1] %4\n"
+             "end if\n");
+    vc_free(k);
+}
+
+static void flow(void **state) {
+    vc_kernel *k = begin(NULL, false);
+    vc_ref y = vc_buffer(k, "y", VC_I32, VC_WRITE), s;
+    vc_val n = vc_param(k, "n", VC_I32), d;
+    (void)state;
+    s = vc_var(k, "s", VC_I32);
+    VC_FOR_STEP(k, i, n, vc_i32(0), vc_i32(-2)) { vc_set(s, vc_add(vc_get(s), i)); vc_continue_if(k, vc_eq(i, vc_i32(4))); }
+    VC_SWITCH(k, n) {
+        d = vc_add(n, n); /* between the cases: computed before the switch */
+        VC_CASE(k, -1) { vc_store(y, vc_u32(0), d); }
+        VC_DEFAULT(k) { vc_store(y, vc_u32(0), vc_get(s)); }
+    }
+    VC_IF(k, vc_bool(true)) { vc_barrier(k); } VC_ELSE(k) { vc_return_if(k, vc_bool(true)); }
+    dumps(k, "kernel 'k' 128 x 1 x 1\n"
+             "%0 u32 = const 0\n"
+             "%1 i32 = const 0\n"
+             "%2 bool = const true\n"
+             "%3 u32 = const 1\n"
+             "%4 u32 = const 2\n"
+             "%5 u32 = const 4294967294\n"
+             "%6 i32 = const 4\n"
+             "%7 i32 = buffer 'y'\n"
+             "%8 i32 = param 'n'\n"
+             "%9 bool = lt %1 %8\n"
+             "%10 u32 = cast %8\n"
+             "%11 u32 = sub %10 %3\n"
+             "%12 u32 = div %11 %4\n"
+             "%13 u32 = add %12 %3\n"
+             "%14 u32 = select %9 %13 %0\n"
+             "%15 i32 = var 's'\n"
+             "%16 u32 = for %0 %14\n"
+             "  %17 i32 = load %15[0]\n"
+             "  %18 u32 = mul %16 %5\n"
+             "  %19 i32 = cast %18\n"
+             "  %20 i32 = add %8 %19\n"
+             "  %21 i32 = add %17 %20\n"
+             "  store %15[0] %21\n"
+             "  %23 bool = eq %20 %6\n"
+             "  continue_if %23\n"
+             "end for\n"
+             "%26 i32 = add %8 %8\n"
+             "switch %8\n"
+             "  case -1\n"
+             "    store %7[0] %26\n"
+             "  end case\n"
+             "  default\n"
+             "    %32 i32 = load %15[0]\n"
+             "    store %7[0] %32\n"
+             "  end default\n"
+             "end switch\n"
+             "if %2\n"
+             "  barrier\n"
+             "else\n"
+             "  return_if %2\n"
+             "end else\n");
+    vc_free(k);
+}
+
+/* Each value is stored; what is left must be the constant or the parameter itself. */
+static void simplified(void **state) {
+    vc_kernel *k = begin(NULL, false);
+    vc_ref y = vc_buffer(k, "y", VC_U32, VC_WRITE), z = vc_buffer(k, "z", VC_F32, VC_WRITE);
+    vc_val n = vc_param(k, "n", VC_U32), a = vc_param(k, "a", VC_F32), all = vc_u32(0xffffffffu), none = vc_u32(0), v = vc_vec3(n, n, none);
+    vc_val same[] = { vc_add(n, none), vc_mul(vc_u32(1), n), vc_and(n, all), vc_or(n, n), vc_xor(n, none), vc_shl(n, vc_u32(32)), vc_div(n, vc_u32(1)),
+                      vc_not(vc_not(n)), vc_select(vc_eq(n, n), n, none), vc_component(v, 1), vc_extract(v, vc_i32(9)), vc_cast(VC_U32, n),
+                      vc_bitcast(VC_U32, vc_bitcast(VC_F32, vc_bitcast(VC_I32, n))), vc_select(vc_const(k, vc_bool(false)), none, n), vc_min(n, n) };
+    vc_val zero[] = { vc_mul(n, none), vc_sub(n, n), vc_xor(n, n), vc_rem(n, vc_u32(1)), vc_select(vc_lt(n, n), n, none), vc_and(none, n) };
+    vc_val floats[] = { vc_mul(a, vc_f32(1)), vc_sub(a, vc_f32(0)), vc_add(vc_f32(-0.0f), a), vc_neg(vc_neg(a)), vc_div(a, vc_f32(1)) };
+    size_t i;
+    (void)state;
+    for (i = 0; i < sizeof same / sizeof same[0]; i++) vc_store(y, vc_u32(0), same[i]);
+    for (i = 0; i < sizeof zero / sizeof zero[0]; i++) vc_store(y, vc_u32(0), zero[i]);
+    for (i = 0; i < sizeof floats / sizeof floats[0]; i++) vc_store(z, vc_u32(0), floats[i]);
+    assert_non_null(vc_dump(k));
+    assert_int_equal(vc_reflect(k)->live_nodes, 5 + sizeof same / sizeof same[0] + sizeof zero / sizeof zero[0] + sizeof floats / sizeof floats[0]
+                                                    + (vc_reflect(k)->args[0].kind == VC_ARG_ADDRESS ? 2u : 0u));
+    begin(k, false); /* not exact for every input: stays */
+    z = vc_buffer(k, "z", VC_F32, VC_WRITE);
+    a = vc_param(k, "a", VC_F32);
+    vc_store(z, vc_u32(0), vc_add(vc_sub(a, a), vc_mul(a, vc_f32(0))));
+    assert_non_null(strstr(vc_dump(k), "sub %2 %2"));
+    assert_non_null(strstr(vc_dump(k), "mul %2 %0"));
+    begin(k, true);
+    z = vc_buffer(k, "z", VC_F32, VC_WRITE);
+    a = vc_param(k, "a", VC_F32);
+    vc_store(z, vc_u32(0), vc_add(vc_sub(a, a), vc_mul(a, vc_f32(0))));
+    assert_null(strstr(vc_dump(k), "mul"));
+    vc_free(k);
+}
+
+static void long_chain(void **state) {
+    vc_kernel *k = begin(NULL, false);
+    vc_ref y = vc_buffer(k, "y", VC_F32, VC_WRITE);
+    vc_val a = vc_param(k, "a", VC_F32), v = a;
+    size_t words = 0;
+    int i;
+    (void)state;
+    for (i = 0; i < 1000000; i++) v = vc_add(v, a);
+    vc_store(y, vc_u32(0), v);
+    assert_non_null(vc_spirv(k, &words));
+    assert_true(words > 5000000);
+    assert_true(vc_reflect(k)->live_nodes >= 1000000);
+    vc_free(k);
+}
+
+static void too_large(void **state) {
+    vc_kernel *k = begin(NULL, false);
+    vc_val a = vc_param(k, "a", VC_F32);
+    int i;
+    (void)state;
+    for (i = 0; i < 10000001; i++) vc_neg(a);
+    assert_string_equal(vc_error(k), "kernel 'k': more than 10000000 operations");
+    vc_free(k);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = { cmocka_unit_test(evaluation_order), cmocka_unit_test(merging), cmocka_unit_test(flow), cmocka_unit_test(simplified),
+                                        cmocka_unit_test(long_chain), cmocka_unit_test(too_large) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

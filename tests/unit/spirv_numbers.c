@@ -1,0 +1,119 @@
+/* The numbers of the SPIR-V printer and of the table of operations, compared with the headers of the SPIR-V registry. */
+#define VKDISPATCH_CODEGEN_IMPLEMENTATION
+#include "vkdispatch_codegen.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+#include <spirv/unified1/GLSL.std.450.h>
+#include <spirv/unified1/spirv.h>
+
+/* Numbers that have names in both: compared while this is compiled. */
+#define NAMED(name) typedef char same_##name[(int)VC__##name == (int)Spv##name ? 1 : -1];
+NAMED(OpName) NAMED(OpExtension) NAMED(OpExtInstImport) NAMED(OpExtInst) NAMED(OpMemoryModel) NAMED(OpEntryPoint) NAMED(OpExecutionMode)
+NAMED(OpCapability) NAMED(OpTypeVoid) NAMED(OpTypeBool) NAMED(OpTypeInt) NAMED(OpTypeFloat) NAMED(OpTypeVector) NAMED(OpTypeArray)
+NAMED(OpTypeRuntimeArray) NAMED(OpTypeStruct) NAMED(OpTypePointer) NAMED(OpTypeFunction) NAMED(OpConstantTrue) NAMED(OpConstantFalse)
+NAMED(OpConstant) NAMED(OpConstantComposite) NAMED(OpConstantNull) NAMED(OpFunction) NAMED(OpFunctionEnd) NAMED(OpVariable) NAMED(OpLoad)
+NAMED(OpStore) NAMED(OpAccessChain) NAMED(OpDecorate) NAMED(OpMemberDecorate) NAMED(OpCompositeConstruct) NAMED(OpCompositeExtract)
+NAMED(OpCopyObject) NAMED(OpConvertFToU) NAMED(OpConvertFToS) NAMED(OpConvertSToF) NAMED(OpConvertUToF) NAMED(OpUConvert) NAMED(OpSConvert)
+NAMED(OpFConvert) NAMED(OpConvertUToPtr) NAMED(OpBitcast) NAMED(OpIAdd) NAMED(OpIMul) NAMED(OpSelect) NAMED(OpINotEqual) NAMED(OpULessThan)
+NAMED(OpSLessThan) NAMED(OpShiftRightLogical) NAMED(OpShiftLeftLogical) NAMED(OpControlBarrier) NAMED(OpPhi) NAMED(OpLoopMerge)
+NAMED(OpSelectionMerge) NAMED(OpLabel) NAMED(OpBranch) NAMED(OpBranchConditional) NAMED(OpSwitch) NAMED(OpReturn)
+NAMED(DecorationBlock) NAMED(DecorationArrayStride) NAMED(DecorationBuiltIn) NAMED(DecorationRestrict) NAMED(DecorationNonWritable)
+NAMED(DecorationNonReadable) NAMED(DecorationBinding) NAMED(DecorationDescriptorSet) NAMED(DecorationOffset) NAMED(DecorationNoContraction)
+
+#define O(name) (uint32_t)SpvOp##name
+#define E(name) (0x10000u | (uint32_t)GLSLstd450##name)
+static const struct { unsigned op; uint32_t form[4]; } forms[] = { /* bool, int, uint, float */
+    { VC__OP_VEC, { O(CompositeConstruct), O(CompositeConstruct), O(CompositeConstruct), O(CompositeConstruct) } },
+    { VC__OP_COMPONENT, { O(CompositeExtract), O(CompositeExtract), O(CompositeExtract), O(CompositeExtract) } },
+    { VC__OP_EXTRACT, { O(VectorExtractDynamic), O(VectorExtractDynamic), O(VectorExtractDynamic), O(VectorExtractDynamic) } },
+    { VC__OP_BITCAST, { O(Bitcast), O(Bitcast), O(Bitcast), O(Bitcast) } },
+    { VC__OP_NEG, { 0, O(SNegate), O(SNegate), O(FNegate) } },
+    { VC__OP_ADD, { 0, O(IAdd), O(IAdd), O(FAdd) } },
+    { VC__OP_SUB, { 0, O(ISub), O(ISub), O(FSub) } },
+    { VC__OP_MUL, { 0, O(IMul), O(IMul), O(FMul) } },
+    { VC__OP_DIV, { 0, O(SDiv), O(UDiv), O(FDiv) } },
+    { VC__OP_REM, { 0, O(SRem), O(UMod), 0 } },
+    { VC__OP_MOD, { 0, O(SMod), O(UMod), 0 } },
+    { VC__OP_FMA, { 0, 0, 0, E(Fma) } },
+    { VC__OP_ABS, { 0, E(SAbs), 0, E(FAbs) } },
+    { VC__OP_SIGN, { 0, E(SSign), 0, E(FSign) } },
+    { VC__OP_MIN, { 0, E(SMin), E(UMin), E(NMin) } },
+    { VC__OP_MAX, { 0, E(SMax), E(UMax), E(NMax) } },
+    { VC__OP_FLOOR, { 0, 0, 0, E(Floor) } },
+    { VC__OP_CEIL, { 0, 0, 0, E(Ceil) } },
+    { VC__OP_TRUNC, { 0, 0, 0, E(Trunc) } },
+    { VC__OP_ROUND, { 0, 0, 0, E(RoundEven) } },
+    { VC__OP_SQRT, { 0, 0, 0, E(Sqrt) } },
+    { VC__OP_RSQRT, { 0, 0, 0, E(InverseSqrt) } },
+    { VC__OP_EXP, { 0, 0, 0, E(Exp) } },
+    { VC__OP_EXP2, { 0, 0, 0, E(Exp2) } },
+    { VC__OP_LOG, { 0, 0, 0, E(Log) } },
+    { VC__OP_LOG2, { 0, 0, 0, E(Log2) } },
+    { VC__OP_POW, { 0, 0, 0, E(Pow) } },
+    { VC__OP_SIN, { 0, 0, 0, E(Sin) } },
+    { VC__OP_COS, { 0, 0, 0, E(Cos) } },
+    { VC__OP_TAN, { 0, 0, 0, E(Tan) } },
+    { VC__OP_ASIN, { 0, 0, 0, E(Asin) } },
+    { VC__OP_ACOS, { 0, 0, 0, E(Acos) } },
+    { VC__OP_ATAN, { 0, 0, 0, E(Atan) } },
+    { VC__OP_ATAN2, { 0, 0, 0, E(Atan2) } },
+    { VC__OP_SINH, { 0, 0, 0, E(Sinh) } },
+    { VC__OP_COSH, { 0, 0, 0, E(Cosh) } },
+    { VC__OP_TANH, { 0, 0, 0, E(Tanh) } },
+    { VC__OP_ISNAN, { 0, 0, 0, O(IsNan) } },
+    { VC__OP_ISINF, { 0, 0, 0, O(IsInf) } },
+    { VC__OP_NOT, { O(LogicalNot), O(Not), O(Not), 0 } },
+    { VC__OP_AND, { O(LogicalAnd), O(BitwiseAnd), O(BitwiseAnd), 0 } },
+    { VC__OP_OR, { O(LogicalOr), O(BitwiseOr), O(BitwiseOr), 0 } },
+    { VC__OP_XOR, { O(LogicalNotEqual), O(BitwiseXor), O(BitwiseXor), 0 } },
+    { VC__OP_SHL, { 0, O(ShiftLeftLogical), O(ShiftLeftLogical), 0 } },
+    { VC__OP_SHR, { 0, O(ShiftRightArithmetic), O(ShiftRightLogical), 0 } },
+    { VC__OP_EQ, { O(LogicalEqual), O(IEqual), O(IEqual), O(FOrdEqual) } },
+    { VC__OP_NE, { O(LogicalNotEqual), O(INotEqual), O(INotEqual), O(FUnordNotEqual) } },
+    { VC__OP_LT, { 0, O(SLessThan), O(ULessThan), O(FOrdLessThan) } },
+    { VC__OP_LE, { 0, O(SLessThanEqual), O(ULessThanEqual), O(FOrdLessThanEqual) } },
+    { VC__OP_SELECT, { O(Select), O(Select), O(Select), O(Select) } },
+    { VC__OP_ANY, { O(Any), 0, 0, 0 } },
+    { VC__OP_ALL, { O(All), 0, 0, 0 } }
+};
+
+static void test_operations(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++)
+        for (int j = 0; j < 4; j++) {
+            if (vc__op[forms[i].op].spirv[j] != forms[i].form[j]) print_message("# %s, form %d\n", vc__op[forms[i].op].name, j);
+            assert_int_equal(vc__op[forms[i].op].spirv[j], forms[i].form[j]);
+        }
+}
+
+static void test_all_operations_are_listed(void **state) {
+    (void)state;
+    for (size_t op = 0; op < sizeof vc__op / sizeof vc__op[0]; op++)
+        for (int j = 0; j < 4; j++) {
+            bool listed = vc__op[op].spirv[j] == 0;
+            for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) listed = listed || forms[i].op == op;
+            assert_true(listed);
+        }
+}
+
+static void test_enumerants(void **state) {
+    static const uint32_t caps[] = {
+        SpvCapabilityFloat16, SpvCapabilityFloat64, SpvCapabilityInt64, SpvCapabilityInt16,
+        SpvCapabilityInt8, SpvCapabilityStorageBuffer16BitAccess, SpvCapabilityStorageBuffer8BitAccess, SpvCapabilityPhysicalStorageBufferAddresses
+    };
+    static const uint32_t classes[] = {
+        SpvStorageClassInput, SpvStorageClassWorkgroup, SpvStorageClassPrivate, SpvStorageClassFunction, SpvStorageClassPushConstant,
+        SpvStorageClassStorageBuffer, SpvStorageClassPhysicalStorageBuffer
+    };
+    (void)state;
+    assert_memory_equal(caps, vc__spirv_caps, sizeof caps);
+    assert_memory_equal(classes, vc__spirv_class, sizeof classes);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_operations), cmocka_unit_test(test_all_operations_are_listed), cmocka_unit_test(test_enumerants)
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

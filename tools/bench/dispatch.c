@@ -1,0 +1,658 @@
+/* Recording, dependent dispatches and round trips: hand-written Vulkan beside ours, in one process on one device.
+
+       make bench-dispatch
+
+   Both sides run the same SPIR-V: x[i] += step, one workgroup. step changes from call to call, so that both hand over new values each time. The
+   hand-written side is what a careful engineer writes: device entry points, one command pool that is reset, the pipeline bound once a command buffer,
+   one memory barrier between dependent dispatches, a fence that it blocks on. It opens a device of its own, on the same queue family as ours.
+   Recording is measured in time of the calling thread (a busy machine disturbs it less) and from the second dispatch on, so that what beginning a command
+   buffer costs is not part of it; all else is measured in time that passes, with everything.
+   Every counter is read back and compared with the number of dispatches. */
+#define _POSIX_C_SOURCE 200809L
+#define VKDISPATCH_IMPLEMENTATION
+#define VKDISPATCH_CODEGEN_IMPLEMENTATION
+#include "vkdispatch.h"
+#include "vkdispatch_codegen.h"
+
+#include "tools/bench/bench.h"
+
+enum { THREADS = 64, WORDS = 16384, CHAIN = 1000, GATHERED = 500, TRIPS = 40, SLICE = 256, RECORD_ROUNDS = 41, CHAIN_ROUNDS = 15, TRIP_ROUNDS = 21 };
+
+static void die(const char *what, int code) {
+    fprintf(stderr, "bench-dispatch: %s (%d): %s\n", what, code, vd_error_text());
+    exit(1);
+}
+
+#define NEED(call) do { int code_ = (int)(call); if (code_) die(#call, code_); } while (0)
+
+/* ---- what both sides run ---- */
+
+static uint32_t step_of(int i) { return 1u + ((uint32_t)i & 1u); }
+
+/* What one counter holds after `count` dispatches in runs of CHAIN or single ones, each run with steps 1, 2, 1, 2, … */
+static uint32_t chain_sum(uint32_t count) { return count + count / 2; }
+
+typedef struct program {
+    vc_kernel *builder;
+    const vc_info *info;
+    const uint32_t *words;
+    size_t count;
+    vc_buffers form;
+} program;
+
+static void program_make(program *p, vd_context *ctx, vc_buffers form) {
+    vc_kernel_desc desc = { 0 };
+    desc.name = "count";
+    desc.local_size[0] = THREADS;
+    desc.machine = vd_machine(ctx);
+    desc.buffers = form;
+    vc_kernel *k = vc_begin(&desc);
+    vc_ref x = vc_buffer(k, "x", VC_U32, VC_READ_WRITE);
+    vc_val step = vc_param(k, "step", VC_U32);
+    VC_EACH(k, i) { vc_store(x, i, vc_add(vc_load(x, i), step)); }
+    p->builder = k;
+    p->form = form;
+    p->words = vc_spirv(k, &p->count);
+    p->info = vc_reflect(k);
+    if (!p->words) die(vc_error(k) ? vc_error(k) : "no SPIR-V", 0);
+}
+
+/* ---- ours ---- */
+
+typedef struct counting { unsigned long calls; } counting;
+
+static void *count_allocate(void *user, size_t size) { ((counting *)user)->calls++; return malloc(size); }
+static void *count_reallocate(void *user, void *block, size_t size) { ((counting *)user)->calls++; return realloc(block, size); }
+static void count_release(void *user, void *block) { (void)user; free(block); }
+
+typedef struct ours {
+    vd_context *ctx;
+    vd_kernel kernel;
+    vd_buffer x, apart[CHAIN];
+    uint32_t expected;  /* in every counter of x */
+    counting counter;
+} ours;
+
+static vd_buffer counters_create(vd_context *ctx, uint64_t words) {
+    vd_buffer_desc desc = { 0 };
+    desc.type = VD_U32;
+    desc.shape[0] = words;
+    vd_buffer b = vd_buffer_create(ctx, &desc);
+    if (!b.id) die("vd_buffer_create", 0);
+    return b;
+}
+
+static vd_result ours_open(ours *o, bool binding) {
+    vd_context_desc desc = { 0 };
+    memset(o, 0, sizeof *o);
+    desc.backend = VD_BACKEND_VULKAN;
+    desc.disable = binding ? VD_FEATURE_ADDRESS : 0;
+    desc.allocator.allocate = count_allocate;
+    desc.allocator.reallocate = count_reallocate;
+    desc.allocator.release = count_release;
+    desc.allocator.user = &o->counter;
+    return vd_context_create(&desc, &o->ctx);
+}
+
+static void ours_start(ours *o, const program *p) {
+    o->kernel = vd_kernel_build(o->ctx, p->builder);
+    if (!o->kernel.id) die("vd_kernel_build", 0);
+    o->x = counters_create(o->ctx, WORDS);
+    for (int i = 0; i < CHAIN; i++) o->apart[i] = counters_create(o->ctx, THREADS);
+}
+
+static void ours_dispatch(ours *o, vd_list *list, vd_buffer x, int i) {
+    vd_arg args[2];
+    vd_dispatch_desc desc = { 0 };
+    args[0] = vd_b(x);
+    args[1] = vd_u32(step_of(i));
+    desc.kernel = o->kernel;
+    desc.threads[0] = THREADS;
+    desc.args = args;
+    desc.arg_count = 2;
+    NEED(vd_dispatch(list, &desc));
+}
+
+static vd_list *ours_begin(ours *o) {
+    vd_list_desc desc = { 0 };
+    vd_list *list = vd_list_begin(o->ctx, &desc);
+    if (!list) die("vd_list_begin", 0);
+    return list;
+}
+
+static void ours_record(ours *o, vd_list *list) {
+    for (int i = 0; i < CHAIN; i++) ours_dispatch(o, list, o->x, i);
+    o->expected += chain_sum(CHAIN);
+}
+
+static double since(double start, int dispatches) { return (bench_busy() - start) / dispatches; }
+
+static void ours_finish(ours *o, vd_list *list) {
+    vd_event event;
+    NEED(vd_submit(list, NULL, &event));
+    NEED(vd_wait(o->ctx, event, VD_FOREVER));
+}
+
+static double ours_record_list(void *side) {
+    ours *o = (ours *)side;
+    vd_list *list = ours_begin(o);
+    ours_dispatch(o, list, o->x, 0);
+    double start = bench_busy();
+    for (int i = 1; i < CHAIN; i++) ours_dispatch(o, list, o->x, i);
+    double took = since(start, CHAIN - 1);
+    o->expected += chain_sum(CHAIN);
+    ours_finish(o, list);
+    return took;
+}
+
+/* So few that nothing is sent in between. */
+static double ours_record_run(void *side) {
+    ours *o = (ours *)side;
+    NEED(vd_run(o->ctx, o->kernel, THREADS, vd_b(o->x), vd_u32(step_of(0))));
+    double start = bench_busy();
+    for (int i = 1; i < GATHERED; i++) NEED(vd_run(o->ctx, o->kernel, THREADS, vd_b(o->x), vd_u32(step_of(i))));
+    double took = since(start, GATHERED - 1);
+    o->expected += chain_sum(GATHERED);
+    NEED(vd_wait_idle(o->ctx));
+    return took;
+}
+
+/* Every dispatch has a buffer of its own, so that no barrier stands between them. */
+static double ours_record_apart(void *side) {
+    ours *o = (ours *)side;
+    vd_list *list = ours_begin(o);
+    ours_dispatch(o, list, o->apart[0], 0);
+    double start = bench_busy();
+    for (int i = 1; i < CHAIN; i++) ours_dispatch(o, list, o->apart[i], i);
+    double took = since(start, CHAIN - 1);
+    ours_finish(o, list);
+    return took;
+}
+
+static double ours_chain_device(void *side) {
+    ours *o = (ours *)side;
+    vd_list *list = ours_begin(o);
+    ours_record(o, list);
+    NEED(vd_list_end(list));
+    double start = bench_now();
+    ours_finish(o, list);
+    return bench_now() - start;
+}
+
+static double ours_chain_total(void *side) {
+    ours *o = (ours *)side;
+    double start = bench_now();
+    vd_list *list = ours_begin(o);
+    ours_record(o, list);
+    ours_finish(o, list);
+    return bench_now() - start;
+}
+
+static double ours_trip(ours *o, uint64_t bytes) {
+    static uint32_t got[WORDS];
+    double times[TRIPS];
+    for (int i = 0; i < TRIPS; i++) {
+        double start = bench_now();
+        NEED(vd_run(o->ctx, o->kernel, THREADS, vd_b(o->x), vd_u32(step_of(i))));
+        NEED(vd_buffer_read(o->ctx, o->x, 0, got, bytes));
+        times[i] = bench_now() - start;
+        o->expected += step_of(i);
+        if (got[0] != o->expected) die("ours: wrong value read back", (int)got[0]);
+    }
+    return bench_median(times, TRIPS);
+}
+
+static double ours_trip_small(void *side) { return ours_trip((ours *)side, 4); }
+static double ours_trip_large(void *side) { return ours_trip((ours *)side, 4 * WORDS); }
+
+static void ours_check(ours *o) {
+    static uint32_t got[WORDS];
+    NEED(vd_buffer_read(o->ctx, o->x, 0, got, VD_WHOLE));
+    for (uint32_t i = 0; i < WORDS; i++) {
+        if (got[i] != (i < THREADS ? o->expected : 0)) die("ours: wrong counter", (int)i);
+    }
+}
+
+/* ---- hand-written Vulkan ---- */
+
+typedef struct raw_buffer {
+    VkBuffer handle;
+    VkDeviceMemory memory;
+    VkDeviceAddress address;
+    uint32_t *mapped;
+} raw_buffer;
+
+typedef struct raw {
+    VkInstance instance;
+    VkPhysicalDevice physical;
+    VkPhysicalDeviceMemoryProperties memory;
+    VkDevice device;
+    struct VolkDeviceTable vk;
+    uint32_t family;
+    VkQueue queue;
+    VkCommandPool pool;
+    VkCommandBuffer commands;
+    VkFence fence;
+    VkDescriptorSetLayout set_layout;
+    VkDescriptorPool sets_pool;
+    VkDescriptorSet sets[1 + CHAIN]; /* x, then the slices of apart */
+    VkPipelineLayout layout;
+    VkPipeline pipeline;
+    raw_buffer x, apart, readback;  /* apart: CHAIN slices of SLICE bytes */
+    const program *program;
+    uint32_t block[32];
+    uint32_t expected;
+    bool spin;
+} raw;
+
+static bool raw_same_device(const VkPhysicalDeviceProperties *p, const vd_device_info *info) {
+    return p->vendorID == info->vendor_id && p->deviceID == info->device_id && strcmp(p->deviceName, info->name) == 0;
+}
+
+static void raw_instance(raw *r, const vd_device_info *info) {
+    VkApplicationInfo app = { .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO, .apiVersion = VK_API_VERSION_1_2 };
+    VkInstanceCreateInfo create = { .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO, .pApplicationInfo = &app };
+    NEED(volkInitialize());
+    NEED(vkCreateInstance(&create, NULL, &r->instance));
+    volkLoadInstance(r->instance);
+    VkPhysicalDevice all[16];
+    uint32_t count = 16;
+    VkResult listed = vkEnumeratePhysicalDevices(r->instance, &count, all);
+    if (listed && listed != VK_INCOMPLETE) die("vkEnumeratePhysicalDevices", (int)listed);
+    for (uint32_t i = 0; i < count && !r->physical; i++) {
+        VkPhysicalDeviceProperties p;
+        vkGetPhysicalDeviceProperties(all[i], &p);
+        if (raw_same_device(&p, info)) r->physical = all[i];
+    }
+    if (!r->physical) die("the device of our context is not among Vulkan's", 0);
+    vkGetPhysicalDeviceMemoryProperties(r->physical, &r->memory);
+}
+
+/* The first family that computes, one that does not draw before one that does. */
+static void raw_family(raw *r) {
+    VkQueueFamilyProperties families[32];
+    uint32_t count = 32;
+    vkGetPhysicalDeviceQueueFamilyProperties(r->physical, &count, families);
+    r->family = UINT32_MAX;
+    for (uint32_t i = 0; i < count; i++) {
+        bool draws = (families[i].queueFlags & VK_QUEUE_GRAPHICS_BIT) != 0;
+        if (!(families[i].queueFlags & VK_QUEUE_COMPUTE_BIT)) continue;
+        if (r->family == UINT32_MAX || (!draws && (families[r->family].queueFlags & VK_QUEUE_GRAPHICS_BIT))) r->family = i;
+    }
+    if (r->family == UINT32_MAX) die("no compute queue", 0);
+}
+
+static void raw_device(raw *r) {
+    VkPhysicalDeviceVulkan12Features has12 = { .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES };
+    VkPhysicalDeviceFeatures2 has = { .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &has12 };
+    vkGetPhysicalDeviceFeatures2(r->physical, &has);
+    VkPhysicalDeviceVulkan12Features want12 = { .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES };
+    VkPhysicalDeviceFeatures2 want = { .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &want12 };
+    want12.bufferDeviceAddress = has12.bufferDeviceAddress;
+    want.features.shaderInt64 = has.features.shaderInt64;
+    float priority = 1;
+    VkDeviceQueueCreateInfo queue = { .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, .queueFamilyIndex = r->family, .queueCount = 1,
+        .pQueuePriorities = &priority };
+    VkDeviceCreateInfo create = { .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO, .pNext = &want, .queueCreateInfoCount = 1, .pQueueCreateInfos = &queue };
+    NEED(vkCreateDevice(r->physical, &create, NULL, &r->device));
+    volkLoadDeviceTable(&r->vk, r->device);
+    r->vk.vkGetDeviceQueue(r->device, r->family, 0, &r->queue);
+}
+
+static uint32_t raw_memory_type(const raw *r, uint32_t mask, VkMemoryPropertyFlags wanted) {
+    for (uint32_t i = 0; i < r->memory.memoryTypeCount; i++) {
+        if ((mask >> i & 1u) && (r->memory.memoryTypes[i].propertyFlags & wanted) == wanted) return i;
+    }
+    return UINT32_MAX;
+}
+
+static raw_buffer raw_buffer_create(const raw *r, uint64_t size, bool readback) {
+    raw_buffer b = { 0 };
+    bool address = r->program->form == VC_BUFFERS_ADDRESS && !readback;
+    VkBufferCreateInfo create = { .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, .size = size };
+    create.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+    if (address) create.usage |= VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
+    NEED(r->vk.vkCreateBuffer(r->device, &create, NULL, &b.handle));
+    VkMemoryRequirements needs;
+    r->vk.vkGetBufferMemoryRequirements(r->device, b.handle, &needs);
+    VkMemoryAllocateFlagsInfo flags = { .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO, .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT };
+    VkMemoryAllocateInfo allocate = { .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, .pNext = address ? &flags : NULL, .allocationSize = needs.size };
+    VkMemoryPropertyFlags host = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+    VkMemoryPropertyFlags best = readback ? host | VK_MEMORY_PROPERTY_HOST_CACHED_BIT : VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT;
+    allocate.memoryTypeIndex = raw_memory_type(r, needs.memoryTypeBits, best);
+    if (allocate.memoryTypeIndex == UINT32_MAX) allocate.memoryTypeIndex = raw_memory_type(r, needs.memoryTypeBits, readback ? host : 0);
+    NEED(r->vk.vkAllocateMemory(r->device, &allocate, NULL, &b.memory));
+    NEED(r->vk.vkBindBufferMemory(r->device, b.handle, b.memory, 0));
+    VkBufferDeviceAddressInfo where = { .sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO, .buffer = b.handle };
+    if (address) b.address = r->vk.vkGetBufferDeviceAddress(r->device, &where);
+    if (readback) NEED(r->vk.vkMapMemory(r->device, b.memory, 0, VK_WHOLE_SIZE, 0, (void **)&b.mapped));
+    return b;
+}
+
+static void raw_sets(raw *r) {
+    VkDescriptorSetLayoutBinding binding = { .binding = r->program->info->args[0].place, .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+        .descriptorCount = 1, .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT };
+    VkDescriptorSetLayoutCreateInfo layout = { .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, .bindingCount = 1, .pBindings = &binding };
+    NEED(r->vk.vkCreateDescriptorSetLayout(r->device, &layout, NULL, &r->set_layout));
+    VkDescriptorPoolSize size = { VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1 + CHAIN };
+    VkDescriptorPoolCreateInfo pool = { .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO, .maxSets = 1 + CHAIN, .poolSizeCount = 1, .pPoolSizes = &size };
+    NEED(r->vk.vkCreateDescriptorPool(r->device, &pool, NULL, &r->sets_pool));
+    for (uint32_t i = 0; i <= CHAIN; i++) {
+        VkDescriptorSetAllocateInfo allocate = { .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO, .descriptorPool = r->sets_pool,
+            .descriptorSetCount = 1, .pSetLayouts = &r->set_layout };
+        NEED(r->vk.vkAllocateDescriptorSets(r->device, &allocate, &r->sets[i]));
+        VkDescriptorBufferInfo buffer = { r->x.handle, 0, VK_WHOLE_SIZE }, slice = { r->apart.handle, (i - 1) * SLICE, SLICE };
+        VkWriteDescriptorSet write = { .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET, .dstSet = r->sets[i], .dstBinding = binding.binding,
+            .descriptorCount = 1, .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, .pBufferInfo = i ? &slice : &buffer };
+        r->vk.vkUpdateDescriptorSets(r->device, 1, &write, 0, NULL);
+    }
+}
+
+static void raw_pipeline(raw *r) {
+    VkPushConstantRange range = { VK_SHADER_STAGE_COMPUTE_BIT, 0, r->program->info->value_bytes };
+    VkPipelineLayoutCreateInfo layout = { .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO, .setLayoutCount = r->set_layout ? 1 : 0,
+        .pSetLayouts = &r->set_layout, .pushConstantRangeCount = 1, .pPushConstantRanges = &range };
+    NEED(r->vk.vkCreatePipelineLayout(r->device, &layout, NULL, &r->layout));
+    VkShaderModuleCreateInfo code = { .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = 4 * r->program->count, .pCode = r->program->words };
+    VkShaderModule module;
+    NEED(r->vk.vkCreateShaderModule(r->device, &code, NULL, &module));
+    VkComputePipelineCreateInfo create = { .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO, .layout = r->layout };
+    create.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
+    create.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
+    create.stage.module = module;
+    create.stage.pName = "main";
+    NEED(r->vk.vkCreateComputePipelines(r->device, VK_NULL_HANDLE, 1, &create, NULL, &r->pipeline));
+    r->vk.vkDestroyShaderModule(r->device, module, NULL);
+}
+
+static void raw_queue_objects(raw *r) {
+    VkCommandPoolCreateInfo pool = { .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO, .queueFamilyIndex = r->family };
+    NEED(r->vk.vkCreateCommandPool(r->device, &pool, NULL, &r->pool));
+    VkCommandBufferAllocateInfo allocate = { .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO, .commandPool = r->pool, .commandBufferCount = 1 };
+    NEED(r->vk.vkAllocateCommandBuffers(r->device, &allocate, &r->commands));
+    VkFenceCreateInfo fence = { .sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO };
+    NEED(r->vk.vkCreateFence(r->device, &fence, NULL, &r->fence));
+}
+
+static void raw_values(raw *r, VkDeviceAddress x, uint32_t step) {
+    const vc_info *info = r->program->info;
+    if (info->args[0].kind == VC_ARG_ADDRESS) memcpy((char *)r->block + info->args[0].place, &x, 8);
+    memcpy((char *)r->block + info->args[1].place, &step, 4);
+}
+
+/* Hidden values stay the same throughout: of one launch with THREADS threads. */
+static void raw_hidden(raw *r) {
+    const vc_info *info = r->program->info;
+    if (info->value_bytes > sizeof r->block) die("the block of values is larger than expected", (int)info->value_bytes);
+    for (int i = 0; i < info->hidden_count; i++) {
+        uint32_t value = info->hidden[i].kind == VC_HIDDEN_THREADS ? (info->hidden[i].axis ? 1 : THREADS) : info->hidden[i].kind == VC_HIDDEN_GROUPS ? 1 : 0;
+        memcpy((char *)r->block + info->hidden[i].place, &value, 4);
+    }
+}
+
+static void raw_begin(raw *r) {
+    VkCommandBufferBeginInfo begin = { .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO, .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT };
+    NEED(r->vk.vkResetCommandPool(r->device, r->pool, 0));
+    NEED(r->vk.vkBeginCommandBuffer(r->commands, &begin));
+    r->vk.vkCmdBindPipeline(r->commands, VK_PIPELINE_BIND_POINT_COMPUTE, r->pipeline);
+    if (r->set_layout) r->vk.vkCmdBindDescriptorSets(r->commands, VK_PIPELINE_BIND_POINT_COMPUTE, r->layout, 0, 1, r->sets, 0, NULL);
+}
+
+static void raw_dispatch(raw *r, VkDeviceAddress x, int i) {
+    raw_values(r, x, step_of(i));
+    r->vk.vkCmdPushConstants(r->commands, r->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, r->program->info->value_bytes, r->block);
+    r->vk.vkCmdDispatch(r->commands, 1, 1, 1);
+}
+
+static void raw_barrier(raw *r, VkPipelineStageFlags from, VkAccessFlags writes, VkPipelineStageFlags to, VkAccessFlags accesses) {
+    VkMemoryBarrier barrier = { .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER, .srcAccessMask = writes, .dstAccessMask = accesses };
+    r->vk.vkCmdPipelineBarrier(r->commands, from, to, 0, 1, &barrier, 0, NULL, 0, NULL);
+}
+
+static void raw_barrier_compute(raw *r) {
+    raw_barrier(r, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+        VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
+}
+
+/* Dispatches first … count - 1, each after the one before it. */
+static void raw_record(raw *r, int first, int count) {
+    for (int i = first; i < count; i++) {
+        if (i) raw_barrier_compute(r);
+        raw_dispatch(r, r->x.address, i);
+    }
+    if (!first) r->expected += chain_sum((uint32_t)count);
+}
+
+static void raw_finish(raw *r) {
+    VkSubmitInfo submit = { .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO, .commandBufferCount = 1, .pCommandBuffers = &r->commands };
+    NEED(r->vk.vkResetFences(r->device, 1, &r->fence));
+    NEED(r->vk.vkQueueSubmit(r->queue, 1, &submit, r->fence));
+    while (r->spin && r->vk.vkGetFenceStatus(r->device, r->fence) == VK_NOT_READY) { }
+    NEED(r->vk.vkWaitForFences(r->device, 1, &r->fence, VK_TRUE, UINT64_MAX));
+}
+
+/* What the first dispatch of a command buffer reads was written by the one before it. */
+static void raw_begin_after(raw *r) {
+    raw_begin(r);
+    raw_barrier_compute(r);
+}
+
+static double raw_record_timed(raw *r, int count) {
+    raw_begin_after(r);
+    raw_dispatch(r, r->x.address, 0);
+    double start = bench_busy();
+    raw_record(r, 1, count);
+    double took = since(start, count - 1);
+    r->expected += chain_sum((uint32_t)count);
+    NEED(r->vk.vkEndCommandBuffer(r->commands));
+    raw_finish(r);
+    return took;
+}
+
+static double raw_record_list(void *side) { return raw_record_timed((raw *)side, CHAIN); }
+static double raw_record_run(void *side) { return raw_record_timed((raw *)side, GATHERED); }
+
+static void raw_dispatch_apart(raw *r, int i) {
+    if (r->set_layout) r->vk.vkCmdBindDescriptorSets(r->commands, VK_PIPELINE_BIND_POINT_COMPUTE, r->layout, 0, 1, &r->sets[1 + i], 0, NULL);
+    raw_dispatch(r, r->apart.address + (uint64_t)i * SLICE, i);
+}
+
+static double raw_record_apart(void *side) {
+    raw *r = (raw *)side;
+    raw_begin_after(r);
+    raw_dispatch_apart(r, 0);
+    double start = bench_busy();
+    for (int i = 1; i < CHAIN; i++) raw_dispatch_apart(r, i);
+    double took = since(start, CHAIN - 1);
+    NEED(r->vk.vkEndCommandBuffer(r->commands));
+    raw_finish(r);
+    return took;
+}
+
+static double raw_chain_device(void *side) {
+    raw *r = (raw *)side;
+    raw_begin_after(r);
+    raw_record(r, 0, CHAIN);
+    NEED(r->vk.vkEndCommandBuffer(r->commands));
+    double start = bench_now();
+    raw_finish(r);
+    return bench_now() - start;
+}
+
+static double raw_chain_total(void *side) {
+    raw *r = (raw *)side;
+    double start = bench_now();
+    raw_begin_after(r);
+    raw_record(r, 0, CHAIN);
+    NEED(r->vk.vkEndCommandBuffer(r->commands));
+    raw_finish(r);
+    return bench_now() - start;
+}
+
+static void raw_record_readback(raw *r, uint64_t bytes) {
+    VkBufferCopy copy = { 0, 0, bytes };
+    raw_barrier(r, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_READ_BIT);
+    r->vk.vkCmdCopyBuffer(r->commands, r->x.handle, r->readback.handle, 1, &copy);
+    raw_barrier(r, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT, VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
+}
+
+static double raw_trip(raw *r, uint64_t bytes) {
+    static uint32_t got[WORDS];
+    double times[TRIPS];
+    for (int i = 0; i < TRIPS; i++) {
+        double start = bench_now();
+        raw_begin_after(r);
+        raw_dispatch(r, r->x.address, i);
+        raw_record_readback(r, bytes);
+        NEED(r->vk.vkEndCommandBuffer(r->commands));
+        raw_finish(r);
+        memcpy(got, r->readback.mapped, bytes);
+        times[i] = bench_now() - start;
+        r->expected += step_of(i);
+        if (got[0] != r->expected) die("hand-written: wrong value read back", (int)got[0]);
+    }
+    return bench_median(times, TRIPS);
+}
+
+static double raw_trip_small(void *side) { return raw_trip((raw *)side, 4); }
+static double raw_trip_large(void *side) { return raw_trip((raw *)side, 4 * WORDS); }
+
+static void raw_zero(raw *r) {
+    raw_begin(r);
+    r->vk.vkCmdFillBuffer(r->commands, r->x.handle, 0, VK_WHOLE_SIZE, 0);
+    r->vk.vkCmdFillBuffer(r->commands, r->apart.handle, 0, VK_WHOLE_SIZE, 0);
+    raw_barrier(r, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+        VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
+    NEED(r->vk.vkEndCommandBuffer(r->commands));
+    raw_finish(r);
+}
+
+static void raw_open(raw *r, const program *p, const vd_device_info *info) {
+    memset(r, 0, sizeof *r);
+    r->program = p;
+    raw_instance(r, info);
+    raw_family(r);
+    raw_device(r);
+    r->x = raw_buffer_create(r, 4 * WORDS, false);
+    r->apart = raw_buffer_create(r, CHAIN * SLICE, false);
+    r->readback = raw_buffer_create(r, 4 * WORDS, true);
+    if (p->form == VC_BUFFERS_BINDING) raw_sets(r);
+    raw_pipeline(r);
+    raw_queue_objects(r);
+    raw_hidden(r);
+    raw_zero(r);
+}
+
+static void raw_check(raw *r) {
+    raw_begin_after(r);
+    raw_record_readback(r, 4 * WORDS);
+    NEED(r->vk.vkEndCommandBuffer(r->commands));
+    raw_finish(r);
+    for (uint32_t i = 0; i < WORDS; i++) {
+        if (r->readback.mapped[i] != (i < THREADS ? r->expected : 0)) die("hand-written: wrong counter", (int)i);
+    }
+}
+
+static void raw_buffer_destroy(raw *r, raw_buffer *b) {
+    r->vk.vkDestroyBuffer(r->device, b->handle, NULL);
+    r->vk.vkFreeMemory(r->device, b->memory, NULL);
+}
+
+static void raw_close(raw *r) {
+    raw_buffer_destroy(r, &r->apart);
+    raw_buffer_destroy(r, &r->x);
+    raw_buffer_destroy(r, &r->readback);
+    r->vk.vkDestroyFence(r->device, r->fence, NULL);
+    r->vk.vkDestroyCommandPool(r->device, r->pool, NULL);
+    r->vk.vkDestroyPipeline(r->device, r->pipeline, NULL);
+    r->vk.vkDestroyPipelineLayout(r->device, r->layout, NULL);
+    r->vk.vkDestroyDescriptorPool(r->device, r->sets_pool, NULL);
+    r->vk.vkDestroyDescriptorSetLayout(r->device, r->set_layout, NULL);
+    r->vk.vkDestroyDevice(r->device, NULL);
+    vkDestroyInstance(r->instance, NULL);
+}
+
+/* ---- comparing ---- */
+
+typedef double (*measure)(void *side);
+
+typedef struct comparison {
+    const char *name, *size, *rival;
+    measure ours, theirs;
+    int rounds;
+    double scale;
+    const char *unit;
+    double bound;
+    bool spin;
+} comparison;
+
+static const comparison comparisons[] = {
+    { "record-dependent", "1000", "vulkan", ours_record_list, raw_record_list, RECORD_ROUNDS, 1e6, "us/dispatch", 1.2, false },
+    { "record-dependent-run", "500", "vulkan", ours_record_run, raw_record_run, RECORD_ROUNDS, 1e6, "us/dispatch", 1.2, false },
+    { "record-independent", "1000", "vulkan", ours_record_apart, raw_record_apart, RECORD_ROUNDS, 1e6, "us/dispatch", 1.2, false },
+    { "chain-device", "1000", "vulkan", ours_chain_device, raw_chain_device, CHAIN_ROUNDS, 1e6 / CHAIN, "us/dispatch", 1.05, false },
+    { "chain-with-recording", "1000", "vulkan", ours_chain_total, raw_chain_total, CHAIN_ROUNDS, 1e6 / CHAIN, "us/dispatch", 1.05, false },
+    { "roundtrip", "4B", "vulkan", ours_trip_small, raw_trip_small, TRIP_ROUNDS, 1e6, "us", 1, false },
+    { "roundtrip", "64KiB", "vulkan", ours_trip_large, raw_trip_large, TRIP_ROUNDS, 1e6, "us", 1, false },
+    { "roundtrip", "4B", "vulkan-spinning", ours_trip_small, raw_trip_small, TRIP_ROUNDS, 1e6, "us", 0, true },
+};
+enum { COMPARISONS = sizeof comparisons / sizeof *comparisons };
+
+/* Returns how often our allocator was called in the timed rounds. */
+static unsigned long compare(const comparison *c, const char *form, ours *o, raw *r) {
+    static bench_pair pair;
+    char name[64];
+    snprintf(name, sizeof name, "%s-%s", c->name, form);
+    pair.name = name;
+    pair.size = c->size;
+    pair.rival = c->rival;
+    pair.rounds = c->rounds;
+    pair.scale = c->scale;
+    pair.unit = c->unit;
+    pair.bound = c->bound;
+    r->spin = c->spin;
+    c->theirs(r);
+    c->ours(o);
+    unsigned long before = o->counter.calls;
+    for (int i = 0; i < c->rounds; i++) {
+        pair.theirs[i] = c->theirs(r);
+        pair.ours[i] = c->ours(o);
+    }
+    bench_print(&pair);
+    return o->counter.calls - before;
+}
+
+static void bench_form(bool binding) {
+    static ours o;
+    static raw r;
+    program p;
+    const char *form = binding ? "binding" : "address";
+    double allocations = 0;
+    if (ours_open(&o, binding)) {
+        bench_not_run("dispatch", form, vd_error_text());
+        return;
+    }
+    const vd_device_info *info = vd_device(o.ctx, 0);
+    if (!binding && !(info->features & VD_FEATURE_ADDRESS)) {
+        bench_not_run("dispatch", form, "the device has no buffer addresses");
+        vd_context_destroy(o.ctx);
+        return;
+    }
+    printf("# %s, %s, buffers by %s\n", info->name, info->driver, form);
+    program_make(&p, o.ctx, binding ? VC_BUFFERS_BINDING : VC_BUFFERS_ADDRESS);
+    ours_start(&o, &p);
+    raw_open(&r, &p, info);
+    for (int i = 0; i < COMPARISONS; i++) allocations += (double)compare(&comparisons[i], form, &o, &r);
+    ours_check(&o);
+    raw_check(&r);
+    bench_print_alone(binding ? "allocations-binding" : "allocations-address", "second-and-later-calls", &allocations, 1, "calls", 0);
+    raw_close(&r);
+    vc_free(p.builder);
+    vd_context_destroy(o.ctx);
+}
+
+int main(void) {
+    bench_form(false);
+    bench_form(true);
+    return 0;
+}

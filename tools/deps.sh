@@ -1,0 +1,89 @@
+#!/bin/sh
+# Installs the Debian packages that building, testing or comparing needs and that are missing here.
+#
+#   tools/deps.sh [-n] [build|test ...]     default: build test; -n only says what is missing
+#
+# Where there is apt, a package counts as present when dpkg says so. Elsewhere each line's proof is tried instead (does the header
+# compile, is the command there), and the exit status is 1 if something is really absent.
+set -eu
+
+# group  package  proof: h header, c command, d a Vulkan driver
+packages='
+build  libc6-dev                 h:stdio.h
+build  libvulkan-dev             h:vulkan/vulkan.h
+build  libvulkan-volk-dev        h:volk.h
+build  mesa-vulkan-drivers       d:
+build  libstb-dev                h:stb/stb_image.h
+test   gcc                       c:gcc
+test   g++                       c:g++
+test   clang                     c:clang
+test   libclang-rt-dev           s:
+test   libcmocka-dev             h:cmocka.h
+test   vulkan-validationlayers   l:
+test   vulkan-tools              c:vulkaninfo
+test   glslang-tools             c:glslangValidator
+test   glslang-dev               h:glslang/Include/glslang_c_interface.h
+test   spirv-tools               c:spirv-val
+test   spirv-headers             h:spirv/unified1/spirv.h
+test   cmake                     c:cmake
+'
+CC=${CC:-cc}
+
+have_command() { command -v "$1" >/dev/null 2>&1; }
+
+header_compiles() {
+    printf '%s\n' '#include <stddef.h>' '#include <stdint.h>' '#include <stdarg.h>' '#include <setjmp.h>' "#include <$1>" |
+        "$CC" ${CPPFLAGS-} -fsyntax-only -x c - >/dev/null 2>&1
+}
+
+proven() {
+    case $1 in
+    h:*) header_compiles "${1#h:}" ;;
+    c:*) have_command "${1#c:}" ;;
+    d:*) find /usr/share/vulkan /usr/local/share/vulkan /usr/local/nvidia/share/vulkan /etc/vulkan -name '*icd*.json' 2>/dev/null | grep -q . ;;
+    l:*) find /usr/share/vulkan /usr/local/share/vulkan /etc/vulkan -name 'VkLayer_khronos_validation.json' 2>/dev/null | grep -q . ;;
+    s:*) echo 'int main(void){return 0;}' | clang -fsanitize=address -x c - -o /dev/null >/dev/null 2>&1 ;;
+    esac
+}
+
+dry=no
+if [ "${1-}" = -n ]; then dry=yes; shift; fi
+[ $# -gt 0 ] || set -- build test
+wanted=$(echo "$packages" | awk -v groups=" $* " 'NF && index(groups, " " $1 " ") { print $2, $3 }')
+
+if have_command apt-get && have_command dpkg-query; then
+    names=$(echo "$wanted" | cut -d' ' -f1)
+    have_command "$CC" || case $CC in clang*) names="clang $names" ;; *) names="gcc $names" ;; esac
+    # shellcheck disable=SC2086
+    missing=$(dpkg-query -W -f '${Package} ${db:Status-Status}\n' $names 2>/dev/null |
+        awk -v names="$names" '$2 == "installed" { have[$1] = 1 }
+            END { n = split(names, name, /[ \n]+/); for (i = 1; i <= n; i++) if (!(name[i] in have)) printf "%s%s", sep, name[i], sep = " " }' sep=)
+else
+    missing=$(echo "$wanted" | while read -r name proof; do proven "$proof" || echo "$name"; done)
+fi
+missing=$(echo $missing)
+[ -n "$missing" ] || exit 0
+
+if [ $dry = yes ] || ! have_command apt-get; then
+    echo "deps: missing here (names of the Debian packages): $missing"
+    exit 1
+fi
+
+as_root=
+if [ "$(id -u)" != 0 ]; then
+    have_command sudo || { echo "deps: needs root or sudo to install: $missing"; exit 1; }
+    as_root=sudo
+fi
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+apt() { $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=120 "$@" >>"$log" 2>&1; }
+install() { apt install -y --no-install-recommends $missing; }
+
+echo "deps: installing with apt-get: $missing"
+# Package lists are refreshed only when installing fails without: on a fresh image there are none, on an old machine they name versions that are gone.
+if ! install && ! { : >"$log"; apt update && install; }; then
+    cat "$log"
+    echo "deps: apt-get could not install: $missing"
+    exit 1
+fi

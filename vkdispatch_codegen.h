@@ -1,0 +1,6520 @@
+/* vkdispatch_codegen.h: write compute kernels as C calls, get SPIR-V or GLSL. Needs no GPU header and no shader compiler.
+
+   Version 0.1.0. MIT licence; the full text stands at the end of this file.
+
+   Do this
+       #define VKDISPATCH_CODEGEN_IMPLEMENTATION
+       #include "vkdispatch_codegen.h"
+
+       int main(void) {
+           vc_kernel_desc desc = {0};
+           desc.name = "saxpy";
+           vc_kernel *k = vc_begin(&desc);
+           vc_ref x = vc_buffer(k, "x", VC_F32, VC_READ);
+           vc_ref y = vc_buffer(k, "y", VC_F32, VC_READ_WRITE);
+           vc_val a = vc_param(k, "a", VC_F32);
+           VC_EACH(k, i) { vc_store(y, i, vc_fma(a, vc_load(x, i), vc_load(y, i))); }
+           size_t words = 0;
+           const uint32_t *code = vc_spirv(k, &words);
+           int failed = code == NULL || words == 0;
+           vc_free(k);
+           return failed;
+       }
+
+   It does not touch a GPU: together with vkdispatch.h, vd_kernel_build makes a vd_kernel of a vc_kernel. It does not parse, print, exit or keep global state.
+
+   Rooms
+       config       what the macros resolve to
+       memory       allocator, growable array, arena
+       fail         the first error of a kernel
+       types        sizes, names, promotion of immediates
+       ops          the one table of operations
+       tape         recording: nodes, blocks, objects
+       check        what operands an operation takes and what it gives
+       fold         arithmetic on constants
+       expand       operations rewritten in terms of others
+       math64       elementary functions of f64
+       schedule     live nodes in canonical order
+       print        text and word output
+       spirv        the SPIR-V printer
+       glsl         the GLSL printer
+       reflect      arguments and needs of a kernel
+       dump         the listing as readable text
+       public       the functions declared above
+       glue         vc_kernel to vd_kernel
+       end
+
+   Configuration: define before the implementation is compiled
+       VKDISPATCH_CODEGEN_IMPLEMENTATION  in one translation unit: makes the definitions. Default: off
+       VKDISPATCH_STATIC                  everything is static; define wherever the header is included. Default: off
+
+   Linking: nothing.
+
+   Values. A vc_val is immutable; a number you can add. Functions that return a value have no effect and may be nested freely. Immediates (vc_f32(1)) need no
+   kernel; a function of immediates alone gives an immediate where it can be computed exactly, else bring one in with vc_const(k, v). Whatever has an effect
+   is a statement: it returns nothing, and so should your own functions that declare, store or open a block, because C does not fix the order in which
+   arguments are evaluated.
+
+   Refs. A vc_ref is memory: a buffer, a shared or private array, a variable. vc_load and vc_get read, vc_store and vc_set write; vc_offset moves a ref like C
+   moves a pointer: vc_load(vc_offset(x, vc_u32(3)), i) reads x[i + 3], and i + 3 is not cut to 32 bits.
+
+   Types. Operands agree in type; nothing is converted silently. Three things are made to fit: an integer immediate takes its partner's integer type when its
+   value fits, a scalar beside a vector of the same kind is repeated, and an index may be any integer of 32 or 64 bits. Convert with vc_cast, reinterpret with
+   vc_bitcast.
+
+   Control flow is C blocks: VC_IF(k, c) { } VC_ELSE(k) { }, VC_FOR(k, i, first, limit) { }, VC_LOOP(k) { }, VC_SWITCH(k, v) { VC_CASE(k, 1) { } VC_DEFAULT(k)
+   { } }, VC_EACH(k, i) { }. Exits are vc_break_if, vc_continue_if (of the innermost loop) and vc_return_if. Do not leave a block with C's own break,
+   continue, goto or return. A value lives in the block it was made in; carry results out in a vc_var. C's if and for run while the kernel is written: they
+   choose and unroll.
+
+   Meaning. Every operation means the same on every target. Integers wrap. x / 0 is all ones and x % 0 is x; the least integer / -1 is itself. Shift counts
+   are taken modulo the width. float to int saturates, NaN gives 0. min and max give the other operand if one is NaN. mod(x, y) is x - y * floor(x / y), and
+   rem of floats x - y * trunc(x / y), each step rounded. pow(x < 0, y) is NaN. Nothing is contracted behind your back; vc_fma is one or two roundings, as
+   the device has it. Subnormal numbers may be flushed to zero. `fast` in the desc allows the compiler everything. Bool in memory is a u32, 0 or 1. Vectors
+   in memory are packed as C arrays of their elements.
+
+   Errors: the first one is kept, everything after it is harmless; vc_error tells it, vc_spirv and vc_source then give NULL.
+
+   Memory: everything made for a kernel dies with vc_free; vc_restart begins another kernel in the same memory.
+
+   Threads: a kernel belongs to one thread at a time. */
+#ifndef VKDISPATCH_CODEGEN_H
+#define VKDISPATCH_CODEGEN_H
+#define VKDISPATCH_CODEGEN_VERSION 100 /* major * 10000 + minor * 100 + patch */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if !defined(VKDISPATCH_STATIC)
+#define VC_API extern
+#elif defined(__GNUC__)
+#define VC_API static __attribute__((unused))
+#else
+#define VC_API static
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- types ---- */
+
+/* A type is one number, the same as vd_type: kind + 16 * (rows - 1) + 64 * (columns - 1) + 256 if complex. */
+typedef uint32_t vc_type;
+#define VC_VEC(scalar, rows) ((vc_type)((scalar) + 16u * ((rows) - 1u))) /* vector of 2 to 4 */
+enum {
+    VC_NONE = 0, VC_BOOL, VC_I8, VC_I16, VC_I32, VC_I64, VC_U8, VC_U16, VC_U32, VC_U64, VC_F16, VC_F32, VC_F64,
+    VC_I32X2 = 16 + VC_I32, VC_I32X3 = 32 + VC_I32, VC_I32X4 = 48 + VC_I32,
+    VC_U32X2 = 16 + VC_U32, VC_U32X3 = 32 + VC_U32, VC_U32X4 = 48 + VC_U32,
+    VC_F32X2 = 16 + VC_F32, VC_F32X3 = 32 + VC_F32, VC_F32X4 = 48 + VC_F32,
+    VC_F64X2 = 16 + VC_F64, VC_F64X3 = 32 + VC_F64, VC_F64X4 = 48 + VC_F64
+};
+
+typedef struct vc_kernel vc_kernel;
+typedef struct vc_val { uintptr_t of; uint64_t bits; } vc_val; /* of < 4096: an immediate of that type; else the kernel, and bits is its node; {0}: never set */
+typedef struct vc_ref {  /* memory; {0}: never set */
+    vc_kernel *of;
+    uint32_t memory;     /* node */
+    uint32_t index;      /* 1 + node of the dynamic element index; 0: none */
+    int64_t offset;      /* constant element index */
+    vc_type type;        /* of one element */
+    uint32_t born;       /* which vc_restart of the kernel it is of */
+} vc_ref;
+
+/* ---- descs: zero is the default of every field ---- */
+
+enum { VC_READ = 1, VC_WRITE = 2, VC_READ_WRITE = 3, VC_MAY_ALIAS = 4 };
+
+/* What a kernel may need of a machine; the same numbers as VD_FEATURE_. */
+enum {
+    VC_FEATURE_F16 = 1 << 0, VC_FEATURE_F64 = 1 << 1, VC_FEATURE_I8 = 1 << 2, VC_FEATURE_I16 = 1 << 3, VC_FEATURE_I64 = 1 << 4,
+    VC_FEATURE_STORAGE_8 = 1 << 5, VC_FEATURE_STORAGE_16 = 1 << 6, VC_FEATURE_ADDRESS = 1 << 7
+};
+
+typedef enum vc_target { VC_TARGET_NONE = 0, VC_TARGET_SPIRV, VC_TARGET_GLSL } vc_target;
+typedef enum vc_buffers { VC_BUFFERS_DEFAULT = 0, VC_BUFFERS_ADDRESS, VC_BUFFERS_BINDING } vc_buffers; /* default: addresses, unless the machine lacks them */
+
+typedef struct vc_allocator { /* all three or none; default: malloc, realloc, free */
+    void *(*allocate)(void *user, size_t size);
+    void *(*reallocate)(void *user, void *block, size_t size);
+    void (*release)(void *user, void *block);
+    void *user;
+} vc_allocator;
+
+typedef struct vc_machine { /* what the kernel is for; a zero limit is not checked */
+    uint64_t lacks;                 /* VC_FEATURE_ bits it does without; using one is an error */
+    uint32_t max_groups[3];         /* of one launch; 0 = 65535. Where it is 2^31 - 1 or more no group base is needed */
+    uint32_t max_local_size[3];
+    uint32_t max_local_invocations;
+    uint32_t max_shared_bytes;
+    uint32_t spirv_version;         /* 0x10300 and up; 0 = 0x10300 (Vulkan 1.1 and later take it) */
+} vc_machine;
+
+typedef struct vc_kernel_desc {
+    const char *name;               /* default: "kernel" */
+    uint32_t local_size[3];         /* invocations a workgroup; trailing zeros mean 1, all zeros 128 x 1 x 1 */
+    vc_machine machine;
+    vc_buffers buffers;
+    bool fast;
+    vc_allocator allocator;
+} vc_kernel_desc;
+
+/* ---- info: what a kernel takes and needs ---- */
+
+typedef enum vc_arg_kind { VC_ARG_NONE = 0, VC_ARG_BINDING, VC_ARG_ADDRESS, VC_ARG_VALUE } vc_arg_kind;
+
+typedef struct vc_arg_info {
+    const char *name;
+    vc_arg_kind kind;
+    vc_type type;                   /* of one element for buffers */
+    uint32_t access;                /* VC_READ, VC_WRITE or both: what the kernel really does */
+    uint32_t place;                 /* binding number in set 0, or byte offset in the block of values */
+    uint32_t size;                  /* bytes in the block; 0 for bindings */
+    uint32_t align;                 /* of a buffer's first byte */
+    bool may_alias;
+} vc_arg_info;
+
+typedef enum vc_hidden { VC_HIDDEN_NONE = 0, VC_HIDDEN_THREADS, VC_HIDDEN_GROUPS, VC_HIDDEN_GROUP_BASE, VC_HIDDEN_LENGTH, VC_HIDDEN_SHAPE } vc_hidden;
+
+typedef struct vc_hidden_info { vc_hidden kind; uint32_t arg, axis, place; } vc_hidden_info; /* u32 each, behind the arguments in the block of values */
+
+typedef struct vc_info {
+    const char *name;
+    const vc_arg_info *args;        /* in order of declaration */
+    int arg_count;
+    const vc_hidden_info *hidden;
+    int hidden_count;
+    uint32_t value_bytes;           /* block of values, C alignment, hidden values included; multiple of 4 */
+    uint32_t local_size[3];
+    uint32_t shared_bytes;
+    uint64_t features;              /* VC_FEATURE_ bits it needs */
+    uint32_t nodes, live_nodes;     /* recorded, and printed */
+} vc_info;
+
+/* ---- kernels ---- */
+
+VC_API vc_kernel *vc_begin(const vc_kernel_desc *desc);        /* NULL only without memory; every call takes a NULL kernel */
+VC_API void vc_restart(vc_kernel *k, const vc_kernel_desc *desc); /* another kernel in the same memory; values and refs of the old one die */
+VC_API void vc_free(vc_kernel *k);
+VC_API const char *vc_error(vc_kernel *k);                     /* NULL, or the first thing that was wrong; also says what is still open */
+/* Printed when asked for, kept until the kernel is changed, restarted or freed. NULL after an error. */
+VC_API const uint32_t *vc_spirv(vc_kernel *k, size_t *words);
+VC_API const char *vc_source(vc_kernel *k, vc_target target);
+VC_API const char *vc_dump(vc_kernel *k);                      /* the live operations, one a line */
+VC_API const vc_info *vc_reflect(vc_kernel *k);
+VC_API uint64_t vc_hash(vc_kernel *k);                         /* of SPIR-V and GLSL; 0 after an error */
+VC_API uint32_t vc_type_size(vc_type type);                    /* bytes in memory; 0: no type */
+VC_API const char *vc_type_name(vc_type type);                 /* "f32x4" */
+
+/* ---- memory and arguments: statements; names are for people and may be anything, also NULL ---- */
+
+VC_API vc_ref vc_buffer(vc_kernel *k, const char *name, vc_type type, uint32_t access); /* argument; access is the most that is allowed */
+VC_API vc_val vc_param(vc_kernel *k, const char *name, vc_type type);                 /* argument by value: scalar or vector */
+VC_API vc_ref vc_var(vc_kernel *k, const char *name, vc_type type);                   /* zero each time control passes here */
+VC_API vc_ref vc_array(vc_kernel *k, const char *name, vc_type type, uint32_t count); /* private; contents undefined until stored */
+VC_API vc_ref vc_shared(vc_kernel *k, const char *name, vc_type type, uint32_t count);/* one a workgroup; contents undefined until stored */
+VC_API vc_ref vc_table(vc_kernel *k, const char *name, vc_type type, const void *data, uint32_t count); /* constants; data laid out as a C array, copied */
+
+VC_API vc_ref vc_offset(vc_ref ref, vc_val elements);
+VC_API vc_val vc_load(vc_ref ref, vc_val index);
+VC_API vc_val vc_load_or(vc_ref ref, vc_val index, vc_val condition, vc_val other);   /* reads only where condition holds */
+VC_API void vc_store(vc_ref ref, vc_val index, vc_val value);
+VC_API vc_val vc_get(vc_ref ref);                                                     /* element 0, or a variable */
+VC_API void vc_set(vc_ref ref, vc_val value);
+
+/* ---- immediates and construction ---- */
+
+VC_API vc_val vc_bool(bool x);
+VC_API vc_val vc_i8(int8_t x);
+VC_API vc_val vc_i16(int16_t x);
+VC_API vc_val vc_i32(int32_t x);
+VC_API vc_val vc_i64(int64_t x);
+VC_API vc_val vc_u8(uint8_t x);
+VC_API vc_val vc_u16(uint16_t x);
+VC_API vc_val vc_u32(uint32_t x);
+VC_API vc_val vc_u64(uint64_t x);
+VC_API vc_val vc_f16(float x);                                  /* rounded to nearest even */
+VC_API vc_val vc_f32(float x);
+VC_API vc_val vc_f64(double x);
+VC_API vc_val vc_imm(vc_type scalar, uint64_t bits);            /* by bit pattern */
+VC_API vc_val vc_const(vc_kernel *k, vc_val v);
+VC_API vc_type vc_typeof(vc_val v);                             /* VC_NONE when never set */
+VC_API vc_val vc_vec2(vc_val x, vc_val y);                      /* of scalars of one type */
+VC_API vc_val vc_vec3(vc_val x, vc_val y, vc_val z);
+VC_API vc_val vc_vec4(vc_val x, vc_val y, vc_val z, vc_val w);
+VC_API vc_val vc_splat(vc_val scalar, uint32_t rows);           /* rows = 1 gives the scalar */
+VC_API vc_val vc_component(vc_val vector, uint32_t i);
+VC_API vc_val vc_extract(vc_val vector, vc_val i);              /* i of an integer type, modulo nothing: past the end is element 0 */
+VC_API vc_val vc_insert(vc_val vector, uint32_t i, vc_val scalar);
+VC_API vc_val vc_swizzle(vc_val vector, const char *components);/* "xyz", 1 to 4 letters of xyzw */
+VC_API vc_val vc_cast(vc_type type, vc_val v);                  /* by value; same number of rows, or a scalar repeated */
+VC_API vc_val vc_bitcast(vc_type type, vc_val v);               /* by bits; same size in bytes, same number of rows */
+
+/* ---- arithmetic: componentwise; n: any number, i: integer, f: float, b: bool ---- */
+
+VC_API vc_val vc_neg(vc_val a);                                 /* n */
+VC_API vc_val vc_add(vc_val a, vc_val b);                       /* n */
+VC_API vc_val vc_sub(vc_val a, vc_val b);                       /* n */
+VC_API vc_val vc_mul(vc_val a, vc_val b);                       /* n */
+VC_API vc_val vc_div(vc_val a, vc_val b);                       /* n; integers toward zero */
+VC_API vc_val vc_rem(vc_val a, vc_val b);                       /* n; sign of a, as C's %; of floats a - b * trunc(a / b) */
+VC_API vc_val vc_mod(vc_val a, vc_val b);                       /* n; sign of b: a - b * floor(a / b) */
+VC_API vc_val vc_fma(vc_val a, vc_val b, vc_val c);             /* n; a * b + c */
+VC_API vc_val vc_abs(vc_val a);                                 /* n */
+VC_API vc_val vc_sign(vc_val a);                                /* n; -1, 0 or 1; 0 for NaN */
+VC_API vc_val vc_min(vc_val a, vc_val b);                       /* n */
+VC_API vc_val vc_max(vc_val a, vc_val b);                       /* n */
+VC_API vc_val vc_clamp(vc_val x, vc_val low, vc_val high);      /* n; min(max(x, low), high) */
+VC_API vc_val vc_mix(vc_val a, vc_val b, vc_val t);             /* f; a * (1 - t) + b * t */
+VC_API vc_val vc_step(vc_val edge, vc_val x);                   /* f; x < edge ? 0 : 1 */
+VC_API vc_val vc_floor(vc_val a);                               /* f, also the next ones */
+VC_API vc_val vc_ceil(vc_val a);
+VC_API vc_val vc_trunc(vc_val a);
+VC_API vc_val vc_round(vc_val a);                               /* halves to even */
+VC_API vc_val vc_fract(vc_val a);                               /* a - floor(a) */
+VC_API vc_val vc_sqrt(vc_val a);
+VC_API vc_val vc_rsqrt(vc_val a);
+VC_API vc_val vc_exp(vc_val a);
+VC_API vc_val vc_exp2(vc_val a);
+VC_API vc_val vc_log(vc_val a);
+VC_API vc_val vc_log2(vc_val a);
+VC_API vc_val vc_pow(vc_val a, vc_val b);
+VC_API vc_val vc_sin(vc_val a);
+VC_API vc_val vc_cos(vc_val a);
+VC_API vc_val vc_tan(vc_val a);
+VC_API vc_val vc_asin(vc_val a);
+VC_API vc_val vc_acos(vc_val a);
+VC_API vc_val vc_atan(vc_val a);
+VC_API vc_val vc_atan2(vc_val y, vc_val x);
+VC_API vc_val vc_sinh(vc_val a);
+VC_API vc_val vc_cosh(vc_val a);
+VC_API vc_val vc_tanh(vc_val a);
+VC_API vc_val vc_isnan(vc_val a);
+VC_API vc_val vc_isinf(vc_val a);
+VC_API vc_val vc_dot(vc_val a, vc_val b);                       /* n; vectors to a scalar, by fma from the first component on */
+
+/* ---- bits and conditions ---- */
+
+VC_API vc_val vc_not(vc_val a);                                 /* b, i, as the next three */
+VC_API vc_val vc_and(vc_val a, vc_val b);
+VC_API vc_val vc_or(vc_val a, vc_val b);
+VC_API vc_val vc_xor(vc_val a, vc_val b);
+VC_API vc_val vc_shl(vc_val a, vc_val count);                   /* i; count of any integer type */
+VC_API vc_val vc_shr(vc_val a, vc_val count);                   /* i; arithmetic for signed a */
+VC_API vc_val vc_eq(vc_val a, vc_val b);                        /* b, n; gives bool */
+VC_API vc_val vc_ne(vc_val a, vc_val b);
+VC_API vc_val vc_lt(vc_val a, vc_val b);                        /* n; false if one is NaN, as the next three */
+VC_API vc_val vc_le(vc_val a, vc_val b);
+VC_API vc_val vc_gt(vc_val a, vc_val b);
+VC_API vc_val vc_ge(vc_val a, vc_val b);
+VC_API vc_val vc_select(vc_val condition, vc_val a, vc_val b);  /* condition ? a : b, both computed; condition a scalar or one bool a component */
+VC_API vc_val vc_any(vc_val a);                                 /* bool vector to bool */
+VC_API vc_val vc_all(vc_val a);
+
+/* ---- where am I: u32 scalars; axis 0 to 2 ---- */
+
+VC_API vc_val vc_global_id(vc_kernel *k, uint32_t axis);
+VC_API vc_val vc_local_id(vc_kernel *k, uint32_t axis);
+VC_API vc_val vc_group_id(vc_kernel *k, uint32_t axis);
+VC_API vc_val vc_local_index(vc_kernel *k);                     /* local ids as one number, axis 0 fastest */
+VC_API vc_val vc_local_size(vc_kernel *k, uint32_t axis);
+VC_API vc_val vc_groups(vc_kernel *k, uint32_t axis);           /* workgroups of the dispatch */
+VC_API vc_val vc_threads(vc_kernel *k, uint32_t axis);          /* threads asked for; groups * local size where groups were asked for */
+VC_API vc_val vc_length(vc_ref buffer);                         /* elements, at most 2^32 - 1 */
+VC_API vc_val vc_shape(vc_ref buffer, uint32_t axis);           /* extent of the vd_buffer passed; axis 0 to 3 */
+
+/* ---- statements ---- */
+
+VC_API void vc_barrier(vc_kernel *k);                           /* all invocations of the workgroup, shared and buffer memory */
+VC_API void vc_break_if(vc_kernel *k, vc_val condition);        /* scalar bool, also vc_bool(true) */
+VC_API void vc_continue_if(vc_kernel *k, vc_val condition);
+VC_API void vc_return_if(vc_kernel *k, vc_val condition);
+
+/* Used by the block macros. */
+VC_API int vc_if_begin(vc_kernel *k, vc_val condition);
+VC_API int vc_else_begin(vc_kernel *k);
+VC_API vc_val vc_for_begin(vc_kernel *k, vc_val first, vc_val limit, vc_val step);
+VC_API int vc_loop_begin(vc_kernel *k);
+VC_API int vc_switch_begin(vc_kernel *k, vc_val value);
+VC_API int vc_case_begin(vc_kernel *k, int64_t value);
+VC_API int vc_default_begin(vc_kernel *k);
+VC_API vc_val vc_each_begin(vc_kernel *k, uint32_t axes, uint32_t axis); /* axis 0 opens the guard over `axes` axes */
+VC_API int vc_block_end(vc_kernel *k);                          /* 0 */
+
+#define VC__JOIN2(a, b) a##b
+#define VC__JOIN(a, b) VC__JOIN2(a, b)
+#if defined(__GNUC__) || defined(_MSC_VER)
+#define VC__ONCE VC__JOIN(vc__once_, __COUNTER__)
+#else
+#define VC__ONCE VC__JOIN(vc__once_, __LINE__)
+#endif
+#define VC__BLOCK(once, k, begin) for (int once = (begin); once; once = vc_block_end(k))
+#define VC__VALUE_BLOCK(once, k, ...) for (int once = 1; once; once = 0) for (vc_val __VA_ARGS__; once; once = vc_block_end(k))
+#define VC_IF(k, condition) VC__BLOCK(VC__ONCE, k, vc_if_begin(k, condition))
+#define VC_ELSE(k) VC__BLOCK(VC__ONCE, k, vc_else_begin(k)) /* directly behind the block of a VC_IF */
+#define VC_LOOP(k) VC__BLOCK(VC__ONCE, k, vc_loop_begin(k))
+#define VC_SWITCH(k, value) VC__BLOCK(VC__ONCE, k, vc_switch_begin(k, value)) /* holds only cases; none falls through */
+#define VC_CASE(k, value) VC__BLOCK(VC__ONCE, k, vc_case_begin(k, value))
+#define VC_DEFAULT(k) VC__BLOCK(VC__ONCE, k, vc_default_begin(k))
+/* i = first, first + step, … below limit (above it for a negative step); a step of 0 runs no round. i has the type of first and limit and never wraps. */
+#define VC_FOR(k, i, first, limit) VC_FOR_STEP(k, i, first, limit, vc_i32(1))
+#define VC_FOR_STEP(k, i, first, limit, step) VC__VALUE_BLOCK(VC__ONCE, k, i = vc_for_begin(k, first, limit, step))
+/* One round for each thread asked for: i, or (x, y), or (x, y, z) are its global ids; invocations beyond the threads skip the block. */
+#define VC_EACH(k, i) VC__VALUE_BLOCK(VC__ONCE, k, i = vc_each_begin(k, 1, 0))
+#define VC_EACH2(k, x, y) VC__VALUE_BLOCK(VC__ONCE, k, x = vc_each_begin(k, 2, 0), y = vc_each_begin(k, 2, 1))
+#define VC_EACH3(k, x, y, z) VC__VALUE_BLOCK(VC__ONCE, k, x = vc_each_begin(k, 3, 0), y = vc_each_begin(k, 3, 1), z = vc_each_begin(k, 3, 2))
+
+/* ---- with vkdispatch.h; defined where both implementations are ---- */
+
+struct vd_context;
+struct vd_kernel;
+VC_API vc_machine vd_machine(const struct vd_context *ctx);                 /* limits and features of its first device */
+#ifdef __clang__
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wunknown-warning-option"
+#pragma clang diagnostic ignored "-Wreturn-type-c-linkage" /* the struct is one 64-bit number, complete or not */
+#endif
+VC_API struct vd_kernel vd_kernel_build(struct vd_context *ctx, vc_kernel *k); /* in the form the device takes best; k stays the caller's */
+#ifdef __clang__
+#pragma clang diagnostic pop
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* VKDISPATCH_CODEGEN_H */
+
+#ifdef VKDISPATCH_CODEGEN_IMPLEMENTATION
+#ifndef VKDISPATCH_CODEGEN_IMPLEMENTED
+#define VKDISPATCH_CODEGEN_IMPLEMENTED
+
+// >>config
+/* Resolves the user's macros into VC__HAS_X; nothing later tests anything else. */
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define VC__MAX_NODES 10000000u  /* a kernel larger than this is a loop of the host that never ended */
+#define VC__NO_BASE 0x7fffffffu  /* a launch of this many groups an axis is never split */
+#define VC__NIL 0xffffffffu
+
+/* The allocator of those who give none. */
+static void *vc__std_allocate(void *user, size_t size) { (void)user; return malloc(size); }
+static void *vc__std_reallocate(void *user, void *block, size_t size) { (void)user; return realloc(block, size); }
+static void vc__std_release(void *user, void *block) { (void)user; free(block); }
+
+// >>memory
+/* The kernel's allocator, one growable array, and an arena for names and tables. What a kernel needs is kept by vc_restart. */
+
+static vc_allocator vc__allocator_of(const vc_kernel_desc *desc) {
+    vc_allocator a;
+    if (desc && desc->allocator.allocate) return desc->allocator;
+    a.allocate = vc__std_allocate;
+    a.reallocate = vc__std_reallocate;
+    a.release = vc__std_release;
+    a.user = NULL;
+    return a;
+}
+
+/* Room for `need` elements of `size` bytes; NULL without memory, and then the old block is as it was. */
+static void *vc__grown(const vc_allocator *a, void *at, uint32_t *capacity, uint32_t need, size_t size) {
+    uint32_t most = *capacity > VC__NIL / 2 ? VC__NIL : *capacity * 2;
+    void *block;
+    if (need <= *capacity && at) return at;
+    if (most < need) most = need;
+    if (most < 64) most = 64;
+    if (most > SIZE_MAX / size) return NULL;
+    block = at ? a->reallocate(a->user, at, most * size) : a->allocate(a->user, most * size);
+    if (block) *capacity = most;
+    return block;
+}
+
+typedef struct vc__chunk { struct vc__chunk *next; size_t size, used; } vc__chunk; /* its bytes follow */
+typedef struct vc__arena { vc__chunk *first, *now; } vc__arena;
+
+static vc__chunk *vc__chunk_make(const vc_allocator *a, size_t size) {
+    vc__chunk *c = size > SIZE_MAX - sizeof(vc__chunk) ? NULL : (vc__chunk *)a->allocate(a->user, sizeof(vc__chunk) + size);
+    if (!c) return NULL;
+    c->next = NULL;
+    c->size = size;
+    c->used = 0;
+    return c;
+}
+
+/* Bytes aligned to 8 that live until vc_restart; NULL without memory. */
+static void *vc__arena_take(const vc_allocator *a, vc__arena *arena, size_t size) {
+    vc__chunk *c;
+    size = (size + 7) & ~(size_t)7;
+    while (arena->now && arena->now->size - arena->now->used < size && arena->now->next) {
+        arena->now = arena->now->next;
+        arena->now->used = 0;
+    }
+    if (!arena->now || arena->now->size - arena->now->used < size) {
+        c = vc__chunk_make(a, size < 4000 ? 4000 : size);
+        if (!c) return NULL;
+        if (arena->now) arena->now->next = c; else arena->first = c;
+        arena->now = c;
+    }
+    arena->now->used += size;
+    return (char *)(arena->now + 1) + arena->now->used - size;
+}
+
+static void vc__arena_rewind(vc__arena *arena) {
+    arena->now = arena->first;
+    if (arena->now) arena->now->used = 0;
+}
+
+static void vc__arena_free(const vc_allocator *a, vc__arena *arena) {
+    vc__chunk *c = arena->first, *next;
+    for (; c; c = next) {
+        next = c->next;
+        a->release(a->user, c);
+    }
+}
+
+/* What printers write into; kept by vc_restart. */
+typedef struct vc__words { uint32_t *at; uint32_t count, capacity; } vc__words;
+typedef struct vc__text { char *at; size_t length, capacity; } vc__text; /* zero-terminated */
+
+// >>fail
+/* The first error of a kernel: a sentence with kernel, call, operands, types and advice. Everything after it is harmless. */
+
+#if defined(__GNUC__)
+#define VC__PRINTF(text, first) __attribute__((format(printf, text, first)))
+#else
+#define VC__PRINTF(text, first)
+#endif
+
+static const char *vc__name(const vc_kernel *k);
+static void vc__fail_list(vc_kernel *k, const char *call, const char *format, va_list list);
+
+/* The whole sentence. */
+VC__PRINTF(2, 3) static void vc__fail(vc_kernel *k, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    vc__fail_list(k, NULL, format, list);
+    va_end(list);
+}
+
+/* "vc_add in kernel 'saxpy': " and the rest. */
+VC__PRINTF(3, 4) static void vc__refuse(vc_kernel *k, const char *call, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    vc__fail_list(k, call, format, list);
+    va_end(list);
+}
+
+static void vc__no_memory(vc_kernel *k) { vc__fail(k, "kernel '%s': out of host memory", vc__name(k)); }
+
+// >>types
+/* Sizes, names, layout, promotion of immediates. */
+
+enum { VC__KINDS_0 = 0, VC__KINDS_B = 1, VC__KINDS_I = 2, VC__KINDS_U = 4, VC__KINDS_F = 8,
+       VC__KINDS_IU = 6, VC__KINDS_BIU = 7, VC__KINDS_IUF = 14, VC__KINDS_BIUF = 15 };
+
+typedef struct vc__kind_info {
+    uint8_t mask;     /* VC__KINDS_ */
+    uint8_t column;   /* in the forms of vc__op: bool, int, uint, float */
+    uint8_t bits;     /* of a value */
+    uint8_t bytes;    /* in memory */
+    uint8_t fraction, exponent; /* bits of a float */
+    const char *name[4];        /* by rows */
+} vc__kind_info;
+
+#define VC__KIND_NAMES(n) { n, n "x2", n "x3", n "x4" }
+static const vc__kind_info vc__kinds[16] = {
+    { 0, 0, 0, 0, 0, 0, { "none", "none", "none", "none" } },
+    { VC__KINDS_B, 0, 1, 4, 0, 0, VC__KIND_NAMES("bool") },
+    { VC__KINDS_I, 1, 8, 1, 0, 0, VC__KIND_NAMES("i8") },
+    { VC__KINDS_I, 1, 16, 2, 0, 0, VC__KIND_NAMES("i16") },
+    { VC__KINDS_I, 1, 32, 4, 0, 0, VC__KIND_NAMES("i32") },
+    { VC__KINDS_I, 1, 64, 8, 0, 0, VC__KIND_NAMES("i64") },
+    { VC__KINDS_U, 2, 8, 1, 0, 0, VC__KIND_NAMES("u8") },
+    { VC__KINDS_U, 2, 16, 2, 0, 0, VC__KIND_NAMES("u16") },
+    { VC__KINDS_U, 2, 32, 4, 0, 0, VC__KIND_NAMES("u32") },
+    { VC__KINDS_U, 2, 64, 8, 0, 0, VC__KIND_NAMES("u64") },
+    { VC__KINDS_F, 3, 16, 2, 10, 5, VC__KIND_NAMES("f16") },
+    { VC__KINDS_F, 3, 32, 4, 23, 8, VC__KIND_NAMES("f32") },
+    { VC__KINDS_F, 3, 64, 8, 52, 11, VC__KIND_NAMES("f64") },
+    { 0, 0, 0, 0, 0, 0, { "none", "none", "none", "none" } },
+    { 0, 0, 0, 0, 0, 0, { "none", "none", "none", "none" } },
+    { 0, 0, 0, 0, 0, 0, { "none", "none", "none", "none" } }
+};
+
+static inline uint32_t vc__kind(vc_type type) { return type & 15u; }
+static inline uint32_t vc__rows(vc_type type) { return ((type >> 4) & 3u) + 1u; }
+static inline vc_type vc__scalar(vc_type type) { return type & 15u; }
+static inline vc_type vc__vec(vc_type scalar, uint32_t rows) { return scalar + 16u * (rows - 1u); }
+static inline uint32_t vc__mask(vc_type type) { return vc__kinds[type & 15u].mask; }
+static inline uint32_t vc__bits(uint32_t kind) { return vc__kinds[kind & 15u].bits; }
+static inline bool vc__is_bool(vc_type type) { return (type & 15u) == VC_BOOL; }
+static inline bool vc__is_signed(vc_type type) { return (vc__mask(type) & VC__KINDS_I) != 0; }
+static inline bool vc__is_unsigned(vc_type type) { return (vc__mask(type) & VC__KINDS_U) != 0; }
+static inline bool vc__is_int(vc_type type) { return (vc__mask(type) & VC__KINDS_IU) != 0; }
+static inline bool vc__is_float(vc_type type) { return (vc__mask(type) & VC__KINDS_F) != 0; }
+static inline bool vc__is_type(vc_type type) { return type < 64u && vc__mask(type) != 0; }
+static inline uint32_t vc__scalar_bytes(vc_type type) { return vc__kinds[type & 15u].bytes; }
+
+/* The unsigned integer of the same width, and the signed one. */
+static inline vc_type vc__to_unsigned(vc_type type) { return vc__is_signed(type) ? type + (VC_U8 - VC_I8) : type; }
+static inline vc_type vc__to_signed(vc_type type) { return vc__is_unsigned(type) ? type - (VC_U8 - VC_I8) : type; }
+
+static inline uint64_t vc__ones(uint32_t bits) { return bits >= 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1; }
+
+/* A bit pattern of an integer kind as the 64-bit number it means (two's complement when signed). */
+static inline uint64_t vc__widen(vc_type kind, uint64_t bits) {
+    uint32_t width = vc__bits(kind);
+    if (vc__is_signed(kind) && width < 64 && ((bits >> (width - 1)) & 1)) return bits | ~vc__ones(width);
+    return bits;
+}
+
+/* Whether the integer a bit pattern of one kind means has the same meaning in another; its pattern there. */
+static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
+    uint64_t wide = vc__widen(from, bits);
+    bool negative = vc__is_signed(from) && (wide >> 63);
+    *out = wide & vc__ones(vc__bits(to));
+    if (negative && vc__is_unsigned(to)) return false;
+    return vc__widen(to, *out) == wide && (vc__is_signed(to) && (vc__widen(to, *out) >> 63)) == negative;
+}
+
+// >>ops
+/* The one table of operations. A row:
+     X(OP, name, class, operands, kinds, result, flags, spirv bool, int, uint, float, glsl bool, int, uint, float, glsl vector, expand)
+   class     LEAF    made once at entry: arguments, ids, constants
+             PURE    depends on its operands alone: merged with an equal one in an open block
+             READ    depends on memory: merged within its region, further only for buffers that nobody writes
+             NEW     storage that is made where it stands
+             EFFECT  stays where it was recorded
+             BLOCK   opens, splits or closes a block
+   operands  how many; 9: a range of the extra list
+   kinds     what its first operand may be: B bool, I signed, U unsigned, F float
+   result    SAME as the first operand, BOOL with its rows, SCALAR: one component of the first operand, or OWN: the node says
+   flags     COMMUTES; EXACT: + - * of floats, to be done as written; 0: none
+   spirv     opcode by kind; E(n) is instruction n of GLSL.std.450; 0: no such form
+   glsl      text by kind with $0 $1 $2 for the operands; the vector text where vectors need another (NULL: the same)
+   expand    rewrites the operation for targets whose own form means something else (room expand); NULL: never */
+#define VC__E(n) (0x10000u | (n))
+#define VC__OPS(X) \
+    /* entry */ \
+    X(NONE,      "none",      LEAF,   0, 0,    OWN,    0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL) \
+    X(CONST,     "const",     LEAF,   0, 0,    OWN,    0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL) /* a[0] low, a[1] high half of the bits; scalar */ \
+    X(TUPLE,     "tuple",     LEAF,   9, 0,    OWN,    0, 0, 0, 0, 0, \
+      NULL, NULL, NULL, NULL, NULL, NULL) /* vector of CONST; a[0] first in extra, a[1] count */ \
+    X(BUFFER,    "buffer",    LEAF,   0, 0,    OWN,    0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL) /* x: object; type: of one element */ \
+    X(PARAM,     "param",     LEAF,   0, 0,    OWN,    0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL) /* x: object */ \
+    X(SHARED,    "shared",    LEAF,   0, 0,    OWN,    0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL) /* x: object */ \
+    X(TABLE,     "table",     LEAF,   0, 0,    OWN,    0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL) /* x: object */ \
+    X(VAR,       "var",       NEW,    0, 0,    OWN,    0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL) /* x: object; set to zero here */ \
+    X(ARRAY,     "array",     NEW,    0, 0,    OWN,    0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL) /* x: object */ \
+    X(LOCAL_ID,  "local_id",  LEAF,   0, 0,    OWN,    0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL) /* x: axis; u32, as the next four */ \
+    X(GROUP_ID,  "group_id",  LEAF,   0, 0,    OWN,    0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL) /* of this launch, without the group base */ \
+    X(GLOBAL_ID, "global_id", LEAF,   0, 0,    OWN,    0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL) /* of this launch, without the group base */ \
+    X(LOCAL_INDEX, "local_index", LEAF, 0, 0,  OWN,    0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL) \
+    X(HIDDEN,    "hidden",    LEAF,   0, 0,    OWN,    0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL) /* a[0] kind, a[1] argument (object), a[2] axis */ \
+    /* construction */ \
+    X(VEC,       "vec",       PURE,   9, BIUF, OWN, 0, 80, 80, 80, 80, NULL, NULL, NULL, NULL, NULL, NULL) /* a[0] first in extra, a[1] count */ \
+    X(COMPONENT, "component", PURE,   1, BIUF, SCALAR, 0, 81, 81, 81, 81, NULL, NULL, NULL, NULL, NULL, NULL) /* x: which */ \
+    X(EXTRACT,   "extract",   PURE,   2, BIUF, SCALAR, 0, 77, 77, 77, 77, "$0[$1]", "$0[$1]", "$0[$1]", "$0[$1]", NULL, vc__expand_extract) \
+    X(CAST,      "cast",      PURE,   1, BIUF, OWN, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, vc__expand_cast) \
+    X(BITCAST,   "bitcast",   PURE,   1, IUF,  OWN,  0, 124, 124, 124, 124, NULL, NULL, NULL, NULL, NULL, NULL) \
+    /* arithmetic */ \
+    X(NEG,       "neg",       PURE,   1, IUF, SAME,  0, 0, 126, 126, 127, NULL, "-$0", "-$0", "-$0", NULL, NULL) \
+    X(ADD,       "add",       PURE,   2, IUF, SAME,  COMMUTES_EXACT, 0, 128, 128, 129, NULL, "$0 + $1", "$0 + $1", "$0 + $1", NULL, NULL) \
+    X(SUB,       "sub",       PURE,   2, IUF, SAME,  EXACT, 0, 130, 130, 131, NULL, "$0 - $1", "$0 - $1", "$0 - $1", NULL, NULL) \
+    X(MUL,       "mul",       PURE,   2, IUF, SAME,  COMMUTES_EXACT, 0, 132, 132, 133, NULL, "$0 * $1", "$0 * $1", "$0 * $1", NULL, NULL) \
+    X(DIV,       "div",       PURE,   2, IUF, SAME,  0, 0, 135, 134, 136, NULL, "$0 / $1", "$0 / $1", "$0 / $1", NULL, vc__expand_div) \
+    X(REM,       "rem",       PURE,   2, IUF, SAME,  0, 0, 138, 137, 0, NULL, "$0 % $1", "$0 % $1", NULL, NULL, vc__expand_rem) \
+    X(MOD,       "mod",       PURE,   2, IUF, SAME,  0, 0, 139, 137, 0, NULL, NULL, "$0 % $1", NULL, NULL, vc__expand_mod) \
+    X(FMA,       "fma",       PURE,   3, IUF, SAME,  0, 0, 0, 0, VC__E(50), NULL, NULL, NULL, "fma($0, $1, $2)", NULL, vc__expand_fma) \
+    X(ABS,       "abs",       PURE,   1, IUF, SAME,  0, 0, VC__E(5), 0, VC__E(4), NULL, "abs($0)", NULL, "abs($0)", NULL, vc__expand_abs) \
+    X(SIGN,      "sign",      PURE,   1, IUF, SAME,  0, 0, VC__E(7), 0, VC__E(6), NULL, "sign($0)", NULL, "sign($0)", NULL, vc__expand_sign) \
+    X(MIN,       "min",       PURE,   2, IUF, SAME,  COMMUTES, 0, VC__E(39), VC__E(38), VC__E(79), \
+      NULL, "min($0, $1)", "min($0, $1)", "min($0, $1)", NULL, vc__expand_min) \
+    X(MAX,       "max",       PURE,   2, IUF, SAME,  COMMUTES, 0, VC__E(42), VC__E(41), VC__E(80), \
+      NULL, "max($0, $1)", "max($0, $1)", "max($0, $1)", NULL, vc__expand_max) \
+    X(CLAMP,     "clamp",     PURE,   3, IUF, SAME,  0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, vc__expand_clamp) \
+    X(MIX,       "mix",       PURE,   3, F,     SAME,  0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, vc__expand_mix) \
+    X(STEP,      "step",      PURE,   2, F,     SAME,  0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, vc__expand_step) \
+    X(FLOOR,     "floor",     PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(8), NULL, NULL, NULL, "floor($0)", NULL, NULL) \
+    X(CEIL,      "ceil",      PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(9), NULL, NULL, NULL, "ceil($0)", NULL, NULL) \
+    X(TRUNC,     "trunc",     PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(3), NULL, NULL, NULL, "trunc($0)", NULL, NULL) \
+    X(ROUND,     "round",     PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(2), NULL, NULL, NULL, "roundEven($0)", NULL, NULL) \
+    X(FRACT,     "fract",     PURE,   1, F,     SAME,  0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, vc__expand_fract) \
+    X(SQRT,      "sqrt",      PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(31), NULL, NULL, NULL, "sqrt($0)", NULL, NULL) \
+    X(RSQRT,     "rsqrt",     PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(32), NULL, NULL, NULL, "inversesqrt($0)", NULL, vc__expand_math64) \
+    X(EXP,       "exp",       PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(27), NULL, NULL, NULL, "exp($0)", NULL, vc__expand_math64) \
+    X(EXP2,      "exp2",      PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(29), NULL, NULL, NULL, "exp2($0)", NULL, vc__expand_math64) \
+    X(LOG,       "log",       PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(28), NULL, NULL, NULL, "log($0)", NULL, vc__expand_log) \
+    X(LOG2,      "log2",      PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(30), NULL, NULL, NULL, "log2($0)", NULL, vc__expand_log) \
+    X(POW,       "pow",       PURE,   2, F,     SAME,  0, 0, 0, 0, VC__E(26), NULL, NULL, NULL, "pow($0, $1)", NULL, vc__expand_pow) \
+    X(SIN,       "sin",       PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(13), NULL, NULL, NULL, "sin($0)", NULL, vc__expand_math64) \
+    X(COS,       "cos",       PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(14), NULL, NULL, NULL, "cos($0)", NULL, vc__expand_math64) \
+    X(TAN,       "tan",       PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(15), NULL, NULL, NULL, "tan($0)", NULL, vc__expand_math64) \
+    X(ASIN,      "asin",      PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(16), NULL, NULL, NULL, "asin($0)", NULL, vc__expand_math64) \
+    X(ACOS,      "acos",      PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(17), NULL, NULL, NULL, "acos($0)", NULL, vc__expand_math64) \
+    X(ATAN,      "atan",      PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(18), NULL, NULL, NULL, "atan($0)", NULL, vc__expand_atan) \
+    X(ATAN2,     "atan2",     PURE,   2, F,     SAME,  0, 0, 0, 0, VC__E(25), NULL, NULL, NULL, "atan($0, $1)", NULL, vc__expand_atan) \
+    X(SINH,      "sinh",      PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(19), NULL, NULL, NULL, "sinh($0)", NULL, vc__expand_math64) \
+    X(COSH,      "cosh",      PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(20), NULL, NULL, NULL, "cosh($0)", NULL, vc__expand_math64) \
+    X(TANH,      "tanh",      PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(21), NULL, NULL, NULL, "tanh($0)", NULL, vc__expand_math64) \
+    X(ISNAN,     "isnan",     PURE,   1, F,     BOOL,  0, 0, 0, 0, 156, NULL, NULL, NULL, "isnan($0)", NULL, NULL) \
+    X(ISINF,     "isinf",     PURE,   1, F,     BOOL,  0, 0, 0, 0, 157, NULL, NULL, NULL, "isinf($0)", NULL, NULL) \
+    X(DOT,       "dot",       PURE,   2, IUF, SCALAR, COMMUTES, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, vc__expand_dot) \
+    /* bits and conditions */ \
+    X(NOT,       "not",       PURE,   1, BIU, SAME,  0, 168, 200, 200, 0, "!$0", "~$0", "~$0", NULL, "not($0)", NULL) \
+    X(AND,       "and",       PURE,   2, BIU, SAME,  COMMUTES, 167, 199, 199, 0, "$0 && $1", "$0 & $1", "$0 & $1", NULL, NULL, NULL) \
+    X(OR,        "or",        PURE,   2, BIU, SAME,  COMMUTES, 166, 197, 197, 0, "$0 || $1", "$0 | $1", "$0 | $1", NULL, NULL, NULL) \
+    X(XOR,       "xor",       PURE,   2, BIU, SAME,  COMMUTES, 165, 198, 198, 0, "$0 != $1", "$0 ^ $1", "$0 ^ $1", NULL, "notEqual($0, $1)", NULL) \
+    X(SHL,       "shl",       PURE,   2, IU,   SAME,  0, 0, 196, 196, 0, NULL, "$0 << $1", "$0 << $1", NULL, NULL, vc__expand_shift) \
+    X(SHR,       "shr",       PURE,   2, IU,   SAME,  0, 0, 195, 194, 0, NULL, "$0 >> $1", "$0 >> $1", NULL, NULL, vc__expand_shift) \
+    X(EQ,        "eq",        PURE,   2, BIUF, BOOL, COMMUTES, 164, 170, 170, 180, "$0 == $1", "$0 == $1", "$0 == $1", "$0 == $1", "equal($0, $1)", NULL) \
+    X(NE,        "ne",        PURE,   2, BIUF, BOOL, COMMUTES, 165, 171, 171, 183, "$0 != $1", "$0 != $1", "$0 != $1", "$0 != $1", "notEqual($0, $1)", NULL) \
+    X(LT,        "lt",        PURE,   2, IUF, BOOL,  0, 0, 177, 176, 184, NULL, "$0 < $1", "$0 < $1", "$0 < $1", "lessThan($0, $1)", NULL) \
+    X(LE,        "le",        PURE,   2, IUF, BOOL,  0, 0, 179, 178, 188, NULL, "$0 <= $1", "$0 <= $1", "$0 <= $1", "lessThanEqual($0, $1)", NULL) \
+    X(SELECT,    "select",    PURE,   3, B,     OWN,   0, 169, 169, 169, 169, \
+      "$0 ? $1 : $2", "$0 ? $1 : $2", "$0 ? $1 : $2", "$0 ? $1 : $2", "mix($2, $1, $0)", NULL) \
+    X(ANY,       "any",       PURE,   1, B,     SCALAR, 0, 154, 0, 0, 0, "any($0)", NULL, NULL, NULL, NULL, NULL) \
+    X(ALL,       "all",       PURE,   1, B,     SCALAR, 0, 155, 0, 0, 0, "all($0)", NULL, NULL, NULL, NULL, NULL) \
+    /* memory: a[0] memory node, a[1] index node or VC__NIL, x constant element offset (two's complement) */ \
+    X(POINTER,   "pointer",   PURE,   2, 0,     OWN,   0, 0, 0, 0, 0, \
+      NULL, NULL, NULL, NULL, NULL, NULL) /* made by expand: address of a[0] + a[1] elements, where buffers are addresses */ \
+    X(LOAD,      "load",      READ,   2, 0,     OWN,   0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, vc__expand_memory) \
+    X(STORE,     "store",     EFFECT, 3, 0,     OWN,   0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, vc__expand_memory) /* a[2] value */ \
+    /* flow */ \
+    X(BARRIER,   "barrier",   EFFECT, 0, 0,     OWN,   0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL) \
+    X(BREAK_IF,  "break_if",  EFFECT, 1, B,     OWN,   0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL) \
+    X(CONTINUE_IF, "continue_if", EFFECT, 1, B, OWN,   0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL) \
+    X(RETURN_IF, "return_if", EFFECT, 1, B,     OWN,   0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL) \
+    X(IF,        "if",        BLOCK,  1, B,     OWN,   0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL) \
+    X(ELSE,      "else",      BLOCK,  0, 0,     OWN,   0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL) \
+    X(FOR,       "for",       BLOCK,  2, IU,   SAME,  0, 0, 0, 0, 0, \
+      NULL, NULL, NULL, NULL, NULL, NULL) /* its value counts from a[0] by one while below a[1] */ \
+    X(LOOP,      "loop",      BLOCK,  0, 0,     OWN,   0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL) \
+    X(SWITCH,    "switch",    BLOCK,  1, IU,   OWN,   0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL) \
+    X(CASE,      "case",      BLOCK,  0, 0,     OWN,   0, 0, 0, 0, 0, \
+      NULL, NULL, NULL, NULL, NULL, NULL) /* a[0] low, a[1] high half of its value, of the switch's type */ \
+    X(DEFAULT,   "default",   BLOCK,  0, 0,     OWN,   0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL) \
+    X(END,       "end",       BLOCK,  0, 0,     OWN,   0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL) /* x: what it closes (VC__OP_) */
+
+enum {
+    VC__LEAF, VC__PURE, VC__READ, VC__NEW, VC__EFFECT, VC__BLOCK,
+    VC__RESULT_SAME = 0, VC__RESULT_BOOL, VC__RESULT_SCALAR, VC__RESULT_OWN,
+    VC__FLAGS_0 = 0, VC__FLAGS_COMMUTES = 1, VC__FLAGS_EXACT = 2, VC__FLAGS_COMMUTES_EXACT = 3,
+    VC__MANY = 9 /* operands: a range of the extra list */
+};
+
+#define VC__OP_ENUM(op, name, class_, operands, kinds, result, flags, sb, si, su, sf, gb, gi, gu, gf, gv, expand) VC__OP_##op,
+enum { VC__OPS(VC__OP_ENUM) VC__OP_COUNT };
+
+typedef struct vc__lower vc__lower;
+typedef struct vc__node vc__node;
+typedef uint32_t vc__expander(vc__lower *s, const vc__node *n); /* number of the replacement; VC__NIL: print the operation's own form */
+static vc__expander vc__expand_extract, vc__expand_cast, vc__expand_div, vc__expand_rem, vc__expand_mod, vc__expand_fma, vc__expand_abs, vc__expand_sign,
+    vc__expand_min, vc__expand_max, vc__expand_clamp, vc__expand_mix, vc__expand_step, vc__expand_fract, vc__expand_math64, vc__expand_pow, vc__expand_log,
+    vc__expand_atan, vc__expand_dot, vc__expand_shift, vc__expand_memory;
+
+typedef struct vc__op_info {
+    const char *name;
+    uint8_t class_, operands, kinds, result, flags;
+    uint32_t spirv[4];    /* bool, int, uint, float */
+    const char *glsl[4];
+    const char *glsl_vector;
+    vc__expander *expand;
+} vc__op_info;
+
+#define VC__OP_ROW(op, name, class_, operands, kinds, result, flags, sb, si, su, sf, gb, gi, gu, gf, gv, expand) \
+    { name, VC__##class_, operands, VC__KINDS_##kinds, VC__RESULT_##result, VC__FLAGS_##flags, { sb, si, su, sf }, { gb, gi, gu, gf }, gv, expand },
+static const vc__op_info vc__op[] = { VC__OPS(VC__OP_ROW) };
+
+// >>tape
+/* What is recorded: nodes in the order they came, and which of them are pinned to their place (effects and blocks). It stays raw; the schedule makes sense of
+   it.
+   A gap behind a pin is a region; `at` is the region a node was recorded in. Pin 0 is the entry of the kernel. */
+
+struct vc__node { /* 28 bytes */
+    uint16_t op;      /* VC__OP_ */
+    uint16_t flags;   /* VC__NODE_ */
+    vc_type type;
+    uint32_t at;      /* the pin it stands behind; a pinned node: its own pin; leaves: 0 */
+    uint32_t a[3];    /* operands: nodes; VC__NIL: none */
+    uint32_t x;       /* small constant, object, axis, kind */
+};
+
+enum {
+    VC__NODE_DIVERGES = 1, /* may differ between the invocations of a workgroup */
+    /* Printed so that no compiler changes it: + - * of floats. Drivers do not only contract: Mesa takes (a + b) - a for b where nothing forbids it. */
+    VC__NODE_PRECISE = 2,
+    VC__NODE_RAW = 4,      /* while lowering: wants its own form, not the expansion */
+    VC__NODE_LIVE = 8      /* while lowering: something needs it */
+};
+
+typedef struct vc__pin { uint32_t node, block; } vc__pin; /* block: the one open behind this pin */
+
+enum { VC__BLOCK_DIVERGES = 1, VC__BLOCK_EACH = 2, VC__BLOCK_BARRIER = 4 /* holds one */ };
+
+typedef struct vc__block {
+    uint32_t parent;  /* VC__NIL: this is block 0, the kernel's own body */
+    uint16_t op;      /* IF, ELSE, FOR, LOOP, SWITCH, CASE, DEFAULT */
+    uint16_t flags;   /* VC__BLOCK_ */
+    uint32_t open, close; /* its pins; close is VC__NIL while open */
+} vc__block;
+
+/* What a node cannot hold: arguments, arrays, variables, tables. */
+typedef struct vc__object {
+    const char *name; /* in the arena; may be NULL */
+    uint16_t op;      /* BUFFER, PARAM, SHARED, TABLE, VAR, ARRAY */
+    uint16_t access;  /* allowed: VC_READ … VC_MAY_ALIAS */
+    vc_type type;
+    uint32_t count;   /* elements of arrays; 0: buffers */
+    uint32_t node;
+    const uint64_t *data; /* tables: one value a component, in the arena */
+    uint32_t arg;     /* index among the arguments; VC__NIL: none */
+    uint16_t used;    /* in a listing: what its nodes do, VC_READ and VC_WRITE */
+    bool stored;      /* a store was recorded */
+} vc__object;
+
+/* What the schedule gives to a printer: the live nodes of one target, in the order they are printed. Operands are indices into the same list and come before
+   their users.
+   First the constants in order of first use, then the other leaves, then the body: pure and read nodes, effects and blocks as they follow each other.
+   IF … ELSE … END, SWITCH CASE … END CASE … END DEFAULT … END END: every part but the one before an ELSE has an END, whose x is the op of the part it closes.
+   */
+typedef struct vc__listing {
+    const vc__node *node;
+    uint32_t count;
+    uint32_t leaves;        /* index of the first leaf that is no constant */
+    uint32_t body;          /* index of the first node that is no leaf */
+    const uint32_t *extra;  /* operands of VEC and TUPLE */
+    const vc__object *object;
+    uint32_t object_count;
+    vc_target target;
+    vc_buffers buffers;     /* VC_BUFFERS_ADDRESS or VC_BUFFERS_BINDING */
+    vc_info info;           /* places, access and features as this form has them */
+} vc__listing;
+
+/* The state of one schedule; its memory is kept. */
+typedef struct vc__slot { uint32_t hash, number; } vc__slot; /* number 0: free; else 1 + number in the lowered list */
+typedef struct vc__leaf { uint64_t key; uint32_t number; } vc__leaf;
+struct vc__lower {
+    vc_kernel *kernel;
+    vc_target target;       /* VC_TARGET_NONE: nothing is expanded (the dump) */
+    vc_buffers buffers;
+    uint32_t region, pin;   /* where vc__make puts pure nodes, and effects */
+    vc__node *node;         /* the lowered list, by number */
+    uint32_t count, capacity;
+    uint32_t *extra;
+    uint32_t extra_count, extra_capacity;
+    vc__slot *slot;         /* open addressing; of the memory only mask + 1 are used */
+    uint32_t mask, slot_capacity;
+    uint32_t *map;          /* tape index to number */
+    uint32_t *stack;
+    uint32_t map_capacity, stack_capacity;
+    vc__node *sorted;
+    uint32_t sorted_capacity;
+    uint32_t *place;        /* number to index in the listing */
+    uint32_t place_capacity;
+    uint32_t *region_start;
+    uint32_t region_capacity;
+    vc__leaf *leaf;
+    uint32_t leaf_capacity;
+};
+
+/* What one form (addresses or bindings) was printed to; kept until the kernel changes. */
+typedef struct vc__form {
+    vc__words words;
+    vc__text text;
+    uint32_t words_of, text_of, info_of; /* 1 + nodes on the tape when made; 0: never */
+    vc_info info;
+    vc_arg_info *arg;
+    vc_hidden_info *hidden;
+    uint32_t arg_capacity, hidden_capacity;
+} vc__form;
+
+struct vc_kernel {
+    vc_allocator allocator;
+    vc_kernel_desc desc;     /* local_size resolved, name in the arena */
+    bool failed;
+    bool returned;           /* some invocations of a workgroup may have left */
+    uint32_t generation;     /* counts restarts; values and refs carry it */
+    vc__node *node;
+    uint32_t count, capacity;
+    vc__pin *pin;
+    uint32_t pin_count, pin_capacity;
+    vc__block *block;
+    uint32_t block_count, block_capacity;
+    vc__object *object;
+    uint32_t object_count, object_capacity, arg_count;
+    uint32_t *extra;
+    uint32_t extra_count, extra_capacity;
+    uint32_t now;            /* open block */
+    uint32_t at;             /* region that is recorded into */
+    vc__arena arena;
+    vc__lower lower;
+    vc__words words;         /* what is being printed */
+    vc__text text;
+    vc__words section[8];    /* parts of a SPIR-V module on their way into words */
+    vc__form form[3];        /* by vc_buffers */
+    vc__text dump;
+    char error[512];
+};
+
+static const char *vc__name(const vc_kernel *k) { return k->desc.name ? k->desc.name : "kernel"; }
+static bool vc__failed(const vc_kernel *k) { return k->failed; }
+
+VC__PRINTF(3, 0) static void vc__fail_list(vc_kernel *k, const char *call, const char *format, va_list list) {
+    int used = 0;
+    if (k->failed) return;
+    k->failed = true;
+    if (call) used = snprintf(k->error, sizeof k->error, "%s in kernel '%s': ", call, vc__name(k));
+    if (used < 0 || (size_t)used >= sizeof k->error) used = 0;
+    vsnprintf(k->error + used, sizeof k->error - (size_t)used, format, list);
+}
+
+static bool vc__more_nodes(vc_kernel *k) {
+    vc__node *node;
+    if (k->count >= VC__MAX_NODES) {
+        vc__fail(k, "kernel '%s': more than %u operations", vc__name(k), VC__MAX_NODES);
+        return false;
+    }
+    node = (vc__node *)vc__grown(&k->allocator, k->node, &k->capacity, k->count + 1, sizeof(vc__node));
+    if (!node) { vc__no_memory(k); return false; }
+    k->node = node;
+    if (k->capacity > VC__MAX_NODES) k->capacity = VC__MAX_NODES;
+    return true;
+}
+
+/* One more node in the region that is recorded into; VC__NIL after an error. */
+static inline uint32_t vc__record(vc_kernel *k, uint32_t op, uint32_t flags, vc_type type, uint32_t a, uint32_t b, uint32_t c, uint32_t x) {
+    vc__node *n;
+    if (k->count == k->capacity && !vc__more_nodes(k)) return VC__NIL;
+    n = k->node + k->count;
+    n->op = (uint16_t)op;
+    n->flags = (uint16_t)flags;
+    n->type = type;
+    n->at = k->at;
+    n->a[0] = a;
+    n->a[1] = b;
+    n->a[2] = c;
+    n->x = x;
+    return k->count++;
+}
+
+static uint32_t vc__record_leaf(vc_kernel *k, uint32_t op, uint32_t flags, vc_type type, uint32_t a, uint32_t b, uint32_t c, uint32_t x) {
+    uint32_t n = vc__record(k, op, flags, type, a, b, c, x);
+    if (n != VC__NIL) k->node[n].at = 0;
+    return n;
+}
+
+static uint32_t vc__record_const(vc_kernel *k, vc_type type, uint64_t bits) {
+    return vc__record_leaf(k, VC__OP_CONST, 0, type, (uint32_t)bits, (uint32_t)(bits >> 32), VC__NIL, 0);
+}
+
+static bool vc__push_extra(const vc_allocator *a, uint32_t **extra, uint32_t *used, uint32_t *capacity, const uint32_t *parts, uint32_t count) {
+    uint32_t i, *grown;
+    if (*used + count > *capacity) {
+        grown = (uint32_t *)vc__grown(a, *extra, capacity, *used + count, sizeof(uint32_t));
+        if (!grown) return false;
+        *extra = grown;
+    }
+    for (i = 0; i < count; i++) (*extra)[*used + i] = parts[i];
+    *used += count;
+    return true;
+}
+
+static uint32_t vc__record_vec(vc_kernel *k, vc_type type, const uint32_t *parts, uint32_t count) {
+    uint32_t i, flags = 0, first = k->extra_count;
+    for (i = 0; i < count; i++) {
+        if (parts[i] == VC__NIL) return VC__NIL;
+        flags |= k->node[parts[i]].flags & VC__NODE_DIVERGES;
+    }
+    if (!vc__push_extra(&k->allocator, &k->extra, &k->extra_count, &k->extra_capacity, parts, count)) {
+        vc__no_memory(k);
+        return VC__NIL;
+    }
+    return vc__record(k, VC__OP_VEC, flags, type, first, count, VC__NIL, 0);
+}
+
+/* One more pin, whose node is the next one recorded; behind it `block` is open. */
+static bool vc__pin_next(vc_kernel *k, uint32_t block) {
+    vc__pin *pin = k->pin;
+    if (k->pin_count == k->pin_capacity) {
+        pin = (vc__pin *)vc__grown(&k->allocator, pin, &k->pin_capacity, k->pin_count + 1, sizeof(vc__pin));
+        if (!pin) { vc__no_memory(k); return false; }
+        k->pin = pin;
+    }
+    pin[k->pin_count].node = k->count;
+    pin[k->pin_count].block = block;
+    k->at = k->pin_count++;
+    k->now = block;
+    return true;
+}
+
+static uint32_t vc__record_pinned(vc_kernel *k, uint32_t block, uint32_t op, uint32_t flags, vc_type type, uint32_t a, uint32_t b, uint32_t c, uint32_t x) {
+    uint32_t n;
+    if (!vc__pin_next(k, block)) return VC__NIL;
+    n = vc__record(k, op, flags, type, a, b, c, x);
+    if (n == VC__NIL) k->pin_count--;
+    return n;
+}
+
+/* What stands directly in a switch, between its cases, is computed before it. */
+static void vc__settle_region(vc_kernel *k) {
+    const vc__block *b = &k->block[k->now];
+    k->at = b->op == VC__OP_SWITCH ? b->open - 1 : k->pin_count - 1;
+}
+
+/* Opens a block with its pin; false after an error. */
+static bool vc__open_block(vc_kernel *k, uint32_t parent, uint32_t op, uint32_t flags, vc_type type, uint32_t a, uint32_t b) {
+    vc__block *block = k->block;
+    uint32_t node_flags = flags & VC__BLOCK_DIVERGES ? (uint32_t)VC__NODE_DIVERGES : 0u;
+    if (k->block_count == k->block_capacity) {
+        block = (vc__block *)vc__grown(&k->allocator, block, &k->block_capacity, k->block_count + 1, sizeof(vc__block));
+        if (!block) { vc__no_memory(k); return false; }
+        k->block = block;
+    }
+    block += k->block_count;
+    block->parent = parent;
+    block->op = (uint16_t)op;
+    block->flags = (uint16_t)(flags | (parent == VC__NIL ? 0u : k->block[parent].flags & (VC__BLOCK_DIVERGES | VC__BLOCK_EACH)));
+    block->open = k->pin_count;
+    block->close = VC__NIL;
+    if (vc__record_pinned(k, k->block_count, op, node_flags, type, a, b, VC__NIL, 0) == VC__NIL) return false;
+    k->block_count++;
+    vc__settle_region(k);
+    return true;
+}
+
+static uint32_t vc__add_object(vc_kernel *k, const char *name, uint32_t op, uint32_t access, vc_type type, uint32_t count, const uint64_t *data) {
+    vc__object *o = k->object;
+    size_t size = name ? strlen(name) + 1 : 0;
+    char *copy = name ? (char *)vc__arena_take(&k->allocator, &k->arena, size) : NULL;
+    if (name && !copy) { vc__no_memory(k); return VC__NIL; }
+    if (name) memcpy(copy, name, size);
+    if (k->object_count == k->object_capacity) {
+        o = (vc__object *)vc__grown(&k->allocator, o, &k->object_capacity, k->object_count + 1, sizeof(vc__object));
+        if (!o) { vc__no_memory(k); return VC__NIL; }
+        k->object = o;
+    }
+    o += k->object_count;
+    o->name = copy;
+    o->op = (uint16_t)op;
+    o->access = (uint16_t)access;
+    o->type = type;
+    o->count = count;
+    o->data = data;
+    o->arg = op == VC__OP_BUFFER || op == VC__OP_PARAM ? k->arg_count++ : VC__NIL;
+    o->used = 0;
+    o->stored = false;
+    o->node = vc__record(k, op, 0, type, VC__NIL, VC__NIL, VC__NIL, k->object_count);
+    if (o->node == VC__NIL) return VC__NIL;
+    if (vc__op[op].class_ == VC__LEAF) k->node[o->node].at = 0;
+    k->object_count++;
+    return o->node;
+}
+
+/* What an expand function builds with. Operands and results are numbers in the lowered list; VC__NIL is no operand, and what everything gives after an error.
+   */
+static uint32_t vc__make(vc__lower *s, uint16_t op, vc_type type, uint32_t a, uint32_t b, uint32_t c, uint32_t x);     /* folds, expands, merges */
+static uint32_t vc__make_raw(vc__lower *s, uint16_t op, vc_type type, uint32_t a, uint32_t b, uint32_t c, uint32_t x); /* folds and merges: the op's own form */
+static uint32_t vc__make_const(vc__lower *s, vc_type type, uint64_t bits);  /* a vector type gives the repeated constant */
+static uint32_t vc__make_vec(vc__lower *s, vc_type type, const uint32_t *parts, uint32_t count);
+
+static const vc__node vc__nothing = { 0, 0, 0, 0, { VC__NIL, VC__NIL, VC__NIL }, 0 };
+static inline const vc__node *vc__lowered(const vc__lower *s, uint32_t number) { return number < s->count ? &s->node[number] : &vc__nothing; }
+
+static inline uint32_t vc__lowered_extra(const vc__lower *s, uint32_t i) { return i < s->extra_count ? s->extra[i] : VC__NIL; }
+
+// >>check
+/* What operands an operation takes and what it gives. */
+
+typedef struct vc__operand {
+    vc_type type;
+    uint32_t node;   /* VC__NIL: an immediate */
+    uint64_t bits;
+} vc__operand;
+
+static inline vc_val vc__value(vc_kernel *k, uint32_t node) {
+    vc_val v = { 0, 0 };
+    if (node == VC__NIL) return v;
+    v.of = (uintptr_t)k;
+    v.bits = node | (uint64_t)k->generation << 32;
+    return v;
+}
+
+static inline vc_val vc__no_value(void) { vc_val v = { 0, 0 }; return v; }
+static inline vc_val vc__immediate(vc_type type, uint64_t bits) { vc_val v; v.of = type; v.bits = bits; return v; }
+static inline bool vc__is_immediate(vc_val v) { return v.of != 0 && v.of < 4096; }
+static inline vc_kernel *vc__kernel_of(vc_val v) { return v.of < 4096 ? NULL : (vc_kernel *)v.of; }
+
+/* "vc_add" of ADD; the swapped forms of LT and LE have names of their own. */
+enum { VC__SWAPPED = 0x8000 };
+typedef struct vc__call { char name[24]; } vc__call;
+static vc__call vc__call_of(uint32_t op) {
+    vc__call c;
+    const char *name = op == (VC__OP_LT | VC__SWAPPED) ? "gt" : op == (VC__OP_LE | VC__SWAPPED) ? "ge" : vc__op[op & ~(uint32_t)VC__SWAPPED].name;
+    snprintf(c.name, sizeof c.name, "vc_%s", name);
+    return c;
+}
+
+static const char *const vc__no_such_value = "was never set, or is made of immediates that fold to no exact value (bring one in with vc_const)";
+
+/* Says why v is no value of k; only called when it is none. */
+static void vc__refuse_value(vc_kernel *k, const char *call, uint32_t which, vc_val v) {
+    uint32_t n = (uint32_t)v.bits;
+    if (v.of == 0) vc__refuse(k, call, "operand %u %s", which, vc__no_such_value);
+    else if (v.of < 4096) vc__refuse(k, call, "operand %u is an immediate of no type", which);
+    else if (v.of != (uintptr_t)k) vc__refuse(k, call, "operand %u belongs to another kernel", which);
+    else if (v.bits >> 32 != k->generation || n >= k->count) vc__refuse(k, call, "operand %u is from before vc_restart", which);
+    else vc__refuse(k, call, "operand %u was made in a block that is closed (behind statement %u); carry it out in a vc_var", which, k->node[n].at);
+}
+
+/* Whether what was made in region `at` may still be used. */
+static inline bool vc__is_open(const vc_kernel *k, uint32_t at) { return k->block[k->pin[at].block].close == VC__NIL; }
+
+static inline bool vc__take(vc_kernel *k, const char *call, uint32_t op, uint32_t which, vc_val v, vc__operand *out) {
+    uint32_t n = (uint32_t)v.bits;
+    out->node = VC__NIL;
+    out->bits = v.bits;
+    out->type = (vc_type)v.of;
+    if (v.of < 4096) {
+        if (v.of < 16 && vc__mask((vc_type)v.of)) return true;
+    } else if (v.of == (uintptr_t)k && v.bits >> 32 == k->generation && n < k->count && vc__is_open(k, k->node[n].at)) {
+        out->node = n;
+        out->type = k->node[n].type;
+        return true;
+    }
+    if (!k) return false;
+    if (call) vc__refuse_value(k, call, which, v);
+    else vc__refuse_value(k, vc__call_of(op).name, which, v);
+    return false;
+}
+
+/* " 'a'" where the operand is a parameter with a name. */
+typedef struct vc__label { char text[40]; } vc__label;
+static vc__label vc__label_of(const vc_kernel *k, const vc__operand *o) {
+    vc__label l;
+    const vc__node *n = o->node == VC__NIL ? NULL : &k->node[o->node];
+    l.text[0] = 0;
+    if (n && n->op == VC__OP_PARAM && k->object[n->x].name) snprintf(l.text, sizeof l.text, " '%.30s'", k->object[n->x].name);
+    return l;
+}
+
+static inline bool vc__adapts(const vc__operand *o) { return o->node == VC__NIL && vc__is_int(o->type); }
+
+/* Makes an integer immediate one of `kind`. */
+static bool vc__adapt(vc_kernel *k, const char *call, uint32_t which, vc__operand *o, vc_type kind) {
+    uint64_t bits = 0;
+    if (o->type == kind) return true;
+    if (vc__fits(o->type, o->bits, kind, &bits)) {
+        o->type = kind;
+        o->bits = bits;
+        return true;
+    }
+    if (!k) return false;
+    if (vc__is_signed(o->type))
+        vc__refuse(k, call, "operand %u is the immediate %lld, which %s cannot hold", which, (long long)vc__widen(o->type, o->bits), vc_type_name(kind));
+    else
+        vc__refuse(k, call, "operand %u is the immediate %llu, which %s cannot hold", which, (unsigned long long)o->bits, vc_type_name(kind));
+    return false;
+}
+
+/* The one type of all operands, of which the first is called number `before` + 1; VC_NONE after an error. */
+static vc_type vc__unify_from(vc_kernel *k, const char *call, vc__operand *o, uint32_t count, uint32_t before) {
+    uint32_t lead = 0, rows = 1, wide = 0, i, a, b;
+    vc_type kind;
+    while (lead + 1 < count && vc__adapts(&o[lead])) lead++;
+    if (vc__adapts(&o[lead])) lead = 0;
+    kind = vc__scalar(o[lead].type);
+    for (i = 0; i < count; i++) {
+        if (vc__adapts(&o[i]) && vc__is_int(kind) && !vc__adapt(k, call, before + i + 1, &o[i], kind)) return VC_NONE;
+        if (vc__rows(o[i].type) > rows) { rows = vc__rows(o[i].type); wide = i; }
+    }
+    for (i = 0; i < count; i++) {
+        if (vc__scalar(o[i].type) == kind && (vc__rows(o[i].type) == rows || vc__rows(o[i].type) == 1)) continue;
+        if (!k) return VC_NONE;
+        a = vc__scalar(o[i].type) != kind ? lead : wide;
+        b = i;
+        if (a > b) { b = a; a = i; }
+        vc__refuse(k, call, "operand %u%s is %s, operand %u%s is %s; %s", before + a + 1, vc__label_of(k, &o[a]).text, vc_type_name(o[a].type), before + b + 1,
+                   vc__label_of(k, &o[b]).text, vc_type_name(o[b].type),
+                   vc__scalar(o[a].type) == vc__scalar(o[b].type) ? "vectors must have the same number of components" : "convert one with vc_cast");
+        return VC_NONE;
+    }
+    return vc__vec(kind, rows);
+}
+
+static vc_type vc__unify(vc_kernel *k, const char *call, vc__operand *o, uint32_t count) { return vc__unify_from(k, call, o, count, 0); }
+
+static const char *vc__kinds_text(uint32_t kinds) {
+    switch (kinds) {
+    case VC__KINDS_B: return "bool";
+    case VC__KINDS_F: return "f16, f32 or f64";
+    case VC__KINDS_IU: return "an integer";
+    case VC__KINDS_BIU: return "bool or an integer";
+    default: return "a number";
+    }
+}
+
+static bool vc__check_kind(vc_kernel *k, const char *call, const vc__operand *o, uint32_t which, uint32_t kinds) {
+    if (vc__mask(o->type) & kinds) return true;
+    if (k) vc__refuse(k, call, "operand %u%s is %s; it takes %s", which, vc__label_of(k, o).text, vc_type_name(o->type), vc__kinds_text(kinds));
+    return false;
+}
+
+static uint32_t vc__record_splat(vc_kernel *k, uint32_t scalar, uint32_t rows) {
+    uint32_t parts[4], i;
+    if (scalar == VC__NIL || rows == 1) return scalar;
+    for (i = 0; i < rows; i++) parts[i] = scalar;
+    return vc__record_vec(k, vc__vec(k->node[scalar].type, rows), parts, rows);
+}
+
+/* The operand as a node, scalars repeated to `rows`. */
+static inline uint32_t vc__as_node(vc_kernel *k, const vc__operand *o, uint32_t rows) {
+    uint32_t n = o->node == VC__NIL ? vc__record_const(k, o->type, o->bits) : o->node;
+    return vc__rows(o->type) == rows ? n : vc__record_splat(k, n, rows);
+}
+
+static inline vc_type vc__result_type(uint32_t op, vc_type type) {
+    switch (vc__op[op].result) {
+    case VC__RESULT_BOOL: return vc__vec(VC_BOOL, vc__rows(type));
+    case VC__RESULT_SCALAR: return vc__scalar(type);
+    default: return type;
+    }
+}
+
+static bool vc__fold(uint32_t op, vc_type from, vc_type to, const uint64_t *v, uint64_t *out);
+
+/* Checks of one call whose operands agree in type: the immediates alone, folded. */
+static vc_val vc__pure_immediates(uint32_t op, uint32_t count, vc__operand *o) {
+    uint64_t v[3] = { 0, 0, 0 }, bits = 0;
+    vc_type type = vc__unify(NULL, NULL, o, count);
+    uint32_t i;
+    if (!(vc__mask(type) & vc__op[op].kinds)) return vc__no_value();
+    for (i = 0; i < count; i++) v[i] = o[i].bits;
+    if (!vc__fold(op, type, vc__result_type(op, type), v, &bits)) return vc__no_value();
+    return vc__immediate(vc__result_type(op, type), bits);
+}
+
+/* Any operation whose operands agree in type. `form` is the op, with VC__SWAPPED if its two operands change places. */
+static vc_val vc__pure(uint32_t form, uint32_t count, vc_val a, vc_val b, vc_val c) {
+    uint32_t op = form & ~(uint32_t)VC__SWAPPED, i, flags = 0, n[3] = { VC__NIL, VC__NIL, VC__NIL };
+    vc_kernel *k = vc__kernel_of(a);
+    vc__operand o[3];
+    vc_type type;
+    if (!k && count > 1) k = vc__kernel_of(b);
+    if (!k && count > 2) k = vc__kernel_of(c);
+    if (k && k->failed) return vc__no_value();
+    if (!k && (!vc__is_immediate(a) || (count > 1 && !vc__is_immediate(b)) || (count > 2 && !vc__is_immediate(c)))) return vc__no_value();
+    if (!vc__take(k, NULL, form, 1, a, &o[0])) return vc__no_value();
+    if (count > 1 && !vc__take(k, NULL, form, 2, b, &o[1])) return vc__no_value();
+    if (count > 2 && !vc__take(k, NULL, form, 3, c, &o[2])) return vc__no_value();
+    if (form & VC__SWAPPED && !k) { vc__operand t = o[0]; o[0] = o[1]; o[1] = t; }
+    if (!k) return vc__pure_immediates(op, count, o);
+    type = o[0].type;
+    if (count > 1 && (type != o[1].type || (count > 2 && type != o[2].type))) {
+        type = vc__unify(k, vc__call_of(form).name, o, count);
+        if (!type) return vc__no_value();
+    }
+    if (!(vc__mask(type) & vc__op[op].kinds)) {
+        vc__check_kind(k, vc__call_of(form).name, &o[0], 1, vc__op[op].kinds);
+        return vc__no_value();
+    }
+    for (i = 0; i < count; i++) {
+        n[i] = vc__as_node(k, &o[i], vc__rows(type));
+        if (n[i] == VC__NIL) return vc__no_value();
+        flags |= k->node[n[i]].flags & VC__NODE_DIVERGES;
+    }
+    if (form & VC__SWAPPED) { i = n[0]; n[0] = n[1]; n[1] = i; }
+    return vc__value(k, vc__record(k, op, flags, vc__result_type(op, type), n[0], n[1], n[2], 0));
+}
+
+/* A scalar bool; VC__NIL after an error. */
+static uint32_t vc__condition(vc_kernel *k, const char *call, vc_val v) {
+    vc__operand o;
+    if (!vc__take(k, call, 0, 1, v, &o)) return VC__NIL;
+    if (o.type != VC_BOOL) {
+        vc__refuse(k, call, "the condition%s is %s; it takes a scalar bool (compare with vc_ne(v, 0))", vc__label_of(k, &o).text, vc_type_name(o.type));
+        return VC__NIL;
+    }
+    return vc__as_node(k, &o, 1);
+}
+
+// >>fold
+/* Arithmetic on constants, one operation at a time and on bit patterns: floats are done in integers here, so that no compiler's flags change our bytes; never
+   on subnormals, and never where the result is NaN. Also the simplifications that are exact for every input. */
+
+enum { VC__REAL_ZERO, VC__REAL_NORMAL, VC__REAL_INF, VC__REAL_NAN };
+
+typedef struct vc__real { /* fraction * 2^(exponent - 63), the top bit of fraction set where class_ is NORMAL; its lowest bit is sticky */
+    uint32_t class_;
+    bool negative;
+    int32_t exponent;
+    uint64_t fraction;
+} vc__real;
+
+static vc__real vc__real_make(uint32_t class_, bool negative, int32_t exponent, uint64_t fraction) {
+    vc__real r;
+    r.class_ = class_;
+    r.negative = negative;
+    r.exponent = exponent;
+    r.fraction = fraction;
+    return r;
+}
+
+static vc__real vc__real_normal(bool negative, int32_t exponent, uint64_t fraction) {
+    if (!fraction) return vc__real_make(VC__REAL_ZERO, negative, 0, 0);
+    for (; !(fraction >> 63); exponent--) fraction <<= 1;
+    return vc__real_make(VC__REAL_NORMAL, negative, exponent, fraction);
+}
+
+static int32_t vc__bias(vc_type kind) { return (1 << (vc__kinds[kind].exponent - 1)) - 1; }
+
+/* False: subnormal (r has its value all the same). */
+static bool vc__unpack(vc_type kind, uint64_t bits, vc__real *r) {
+    uint32_t f = vc__kinds[kind].fraction, e = vc__kinds[kind].exponent;
+    uint64_t fraction = bits & vc__ones(f), exponent = (bits >> f) & vc__ones(e);
+    bool negative = ((bits >> (f + e)) & 1) != 0;
+    if (exponent == vc__ones(e)) *r = vc__real_make(fraction ? VC__REAL_NAN : VC__REAL_INF, negative, 0, 0);
+    else if (exponent) *r = vc__real_make(VC__REAL_NORMAL, negative, (int32_t)exponent - vc__bias(kind), (fraction | (uint64_t)1 << f) << (63 - f));
+    else *r = vc__real_normal(negative, 1 - vc__bias(kind), fraction << (63 - f));
+    return exponent != 0 || fraction == 0;
+}
+
+static uint64_t vc__shift_sticky(uint64_t x, uint32_t by) {
+    if (by >= 64) return x != 0;
+    return by ? (x >> by) | ((x << (64 - by)) != 0) : x;
+}
+
+/* Rounds to nearest even. False: the result is subnormal or NaN (*bits is right all the same, NaN being the quiet one). */
+static bool vc__pack(vc_type kind, vc__real r, uint64_t *bits) {
+    uint32_t f = vc__kinds[kind].fraction, e = vc__kinds[kind].exponent;
+    uint64_t sign = (uint64_t)r.negative << (f + e), inf = vc__ones(e) << f, x, rest;
+    int32_t biased = r.exponent + vc__bias(kind);
+    bool normal = true;
+    *bits = sign;
+    if (r.class_ == VC__REAL_ZERO) return true;
+    *bits = sign | inf;
+    if (r.class_ == VC__REAL_INF) return true;
+    *bits = inf | (uint64_t)1 << (f - 1);
+    if (r.class_ == VC__REAL_NAN) return false;
+    if (biased < 1) {
+        r.fraction = vc__shift_sticky(r.fraction, (uint32_t)(1 - biased));
+        biased = 0;
+        normal = false;
+    }
+    x = r.fraction >> (63 - f);
+    rest = r.fraction << (f + 1);
+    if (rest > (uint64_t)1 << 63 || (rest == (uint64_t)1 << 63 && (x & 1))) x++;
+    x += biased ? (uint64_t)(biased - 1) << f : 0; /* the leading one counts as one in the exponent; a carry raises it */
+    *bits = sign | (biased > (int32_t)vc__ones(e) || x > inf ? inf : x);
+    return normal;
+}
+
+static vc__real vc__real_add(vc__real a, vc__real b) {
+    vc__real t;
+    if (a.class_ == VC__REAL_NAN || b.class_ == VC__REAL_NAN) return vc__real_make(VC__REAL_NAN, false, 0, 0);
+    if (a.class_ == VC__REAL_INF && b.class_ == VC__REAL_INF && a.negative != b.negative) return vc__real_make(VC__REAL_NAN, false, 0, 0);
+    if (a.class_ == VC__REAL_INF) return a;
+    if (b.class_ == VC__REAL_INF) return b;
+    if (a.class_ == VC__REAL_ZERO && b.class_ == VC__REAL_ZERO) return vc__real_make(VC__REAL_ZERO, a.negative && b.negative, 0, 0);
+    if (a.class_ == VC__REAL_ZERO) return b;
+    if (b.class_ == VC__REAL_ZERO) return a;
+    if (a.exponent < b.exponent || (a.exponent == b.exponent && a.fraction < b.fraction)) { t = a; a = b; b = t; }
+    a.fraction >>= 1;
+    b.fraction = vc__shift_sticky(b.fraction >> 1, (uint32_t)(a.exponent - b.exponent));
+    if (a.negative == b.negative) return vc__real_normal(a.negative, a.exponent + 1, a.fraction + b.fraction);
+    if (a.fraction == b.fraction) return vc__real_make(VC__REAL_ZERO, false, 0, 0);
+    return vc__real_normal(a.negative, a.exponent + 1, a.fraction - b.fraction);
+}
+
+static vc__real vc__real_mul(vc__real a, vc__real b) {
+    uint64_t al = a.fraction & 0xffffffffu, ah = a.fraction >> 32, bl = b.fraction & 0xffffffffu, bh = b.fraction >> 32, middle, low;
+    bool negative = a.negative != b.negative, zero = a.class_ == VC__REAL_ZERO || b.class_ == VC__REAL_ZERO;
+    bool inf = a.class_ == VC__REAL_INF || b.class_ == VC__REAL_INF;
+    if (a.class_ == VC__REAL_NAN || b.class_ == VC__REAL_NAN || (zero && inf)) return vc__real_make(VC__REAL_NAN, false, 0, 0);
+    if (inf) return vc__real_make(VC__REAL_INF, negative, 0, 0);
+    if (zero) return vc__real_make(VC__REAL_ZERO, negative, 0, 0);
+    middle = (al * bl >> 32) + (ah * bl & 0xffffffffu) + (al * bh & 0xffffffffu);
+    low = (al * bl & 0xffffffffu) | (middle & 0xffffffffu);
+    return vc__real_normal(negative, a.exponent + b.exponent + 1, (ah * bh + (ah * bl >> 32) + (al * bh >> 32) + (middle >> 32)) | (low != 0));
+}
+
+static vc__real vc__real_div(vc__real a, vc__real b) {
+    bool negative = a.negative != b.negative;
+    uint64_t rest, quotient = 0;
+    int i;
+    if (a.class_ == VC__REAL_NAN || b.class_ == VC__REAL_NAN || (a.class_ == b.class_ && a.class_ != VC__REAL_NORMAL))
+        return vc__real_make(VC__REAL_NAN, false, 0, 0);
+    if (a.class_ == VC__REAL_INF || b.class_ == VC__REAL_ZERO) return vc__real_make(VC__REAL_INF, negative, 0, 0);
+    if (a.class_ == VC__REAL_ZERO || b.class_ == VC__REAL_INF) return vc__real_make(VC__REAL_ZERO, negative, 0, 0);
+    rest = a.fraction >> 1; /* at most 53 bits are set, from the top, so nothing is lost */
+    b.fraction >>= 1;
+    for (i = 0; i < 62; i++) {
+        quotient <<= 1;
+        if (rest >= b.fraction) { rest -= b.fraction; quotient |= 1; }
+        rest <<= 1;
+    }
+    return vc__real_normal(negative, a.exponent - b.exponent + 2, quotient | (rest != 0));
+}
+
+static vc__real vc__real_sqrt(vc__real a) {
+    uint64_t root = 0, rest = 0, digits;
+    int32_t exponent = a.exponent & 1 ? a.exponent - 1 : a.exponent;
+    int i;
+    if (a.class_ == VC__REAL_ZERO) return a;
+    if (a.class_ == VC__REAL_NAN || a.negative) return vc__real_make(VC__REAL_NAN, false, 0, 0);
+    if (a.class_ == VC__REAL_INF) return a;
+    digits = a.exponent & 1 ? a.fraction : a.fraction >> 1; /* value in [1, 4), two bits before the point */
+    for (i = 0; i < 58; i++) {
+        rest = rest << 2 | digits >> 62;
+        digits <<= 2;
+        root <<= 1;
+        if (rest >= (root << 1 | 1)) { rest -= root << 1 | 1; root |= 1; }
+    }
+    return vc__real_normal(false, exponent / 2 + 6, root | (rest != 0));
+}
+
+/* To an integer: by floor, ceil, trunc or round (halves to even). */
+static vc__real vc__real_integral(uint32_t op, vc__real a) {
+    uint64_t one, whole, rest;
+    bool up = op == VC__OP_CEIL ? !a.negative : op == VC__OP_FLOOR && a.negative;
+    if (a.class_ != VC__REAL_NORMAL || a.exponent >= 62) return a;
+    if (a.exponent < 0) {
+        if (op == VC__OP_ROUND) up = a.exponent == -1 && a.fraction > (uint64_t)1 << 63;
+        return vc__real_make(up ? VC__REAL_NORMAL : VC__REAL_ZERO, a.negative, 0, up ? (uint64_t)1 << 63 : 0);
+    }
+    one = (uint64_t)1 << (63 - a.exponent);
+    whole = a.fraction & ~(one - 1);
+    rest = a.fraction - whole;
+    if (op == VC__OP_ROUND) up = rest > one / 2 || (rest == one / 2 && whole & one);
+    if (!rest || !up) return vc__real_normal(a.negative, a.exponent, whole);
+    if (whole + one < whole) return vc__real_make(VC__REAL_NORMAL, a.negative, a.exponent + 1, (uint64_t)1 << 63);
+    return vc__real_normal(a.negative, a.exponent, whole + one);
+}
+
+/* -1, 0, 1; 2: one is NaN. */
+static int vc__real_compare(vc__real a, vc__real b) {
+    int sign = a.negative ? -1 : 1;
+    if (a.class_ == VC__REAL_NAN || b.class_ == VC__REAL_NAN) return 2;
+    if (a.class_ == VC__REAL_ZERO && b.class_ == VC__REAL_ZERO) return 0;
+    if (a.class_ == VC__REAL_ZERO) return b.negative ? 1 : -1;
+    if (b.class_ == VC__REAL_ZERO || a.negative != b.negative) return sign;
+    if (a.class_ != b.class_) return a.class_ == VC__REAL_INF ? sign : -sign;
+    if (a.class_ == VC__REAL_INF) return 0;
+    if (a.exponent != b.exponent) return a.exponent > b.exponent ? sign : -sign;
+    return a.fraction == b.fraction ? 0 : a.fraction > b.fraction ? sign : -sign;
+}
+
+static bool vc__fold_compare(uint32_t op, int order, uint64_t *out) {
+    switch (op) {
+    case VC__OP_EQ: *out = order == 0; return true;
+    case VC__OP_NE: *out = order != 0; return true;
+    case VC__OP_LT: *out = order == -1; return true;
+    case VC__OP_LE: *out = order == -1 || order == 0; return true;
+    default: return false;
+    }
+}
+
+static bool vc__fold_float(uint32_t op, vc_type kind, const uint64_t *v, uint64_t *out) {
+    vc__real a, b, zero = vc__real_make(VC__REAL_ZERO, false, 0, 0), one = vc__real_make(VC__REAL_NORMAL, false, 0, (uint64_t)1 << 63);
+    uint32_t operands = vc__op[op].operands;
+    b = zero;
+    if (!vc__unpack(kind, v[0], &a) || (operands > 1 && !vc__unpack(kind, v[1], &b))) return false;
+    if (vc__fold_compare(op, vc__real_compare(a, b), out)) return true;
+    switch (op) {
+    case VC__OP_ISNAN: *out = a.class_ == VC__REAL_NAN; return true;
+    case VC__OP_ISINF: *out = a.class_ == VC__REAL_INF; return true;
+    case VC__OP_ADD: return vc__pack(kind, vc__real_add(a, b), out);
+    case VC__OP_SUB: b.negative = !b.negative; return vc__pack(kind, vc__real_add(a, b), out);
+    case VC__OP_MUL: return vc__pack(kind, vc__real_mul(a, b), out);
+    case VC__OP_DIV: return vc__pack(kind, vc__real_div(a, b), out);
+    case VC__OP_SQRT: return vc__pack(kind, vc__real_sqrt(a), out);
+    case VC__OP_NEG: a.negative = !a.negative; return vc__pack(kind, a, out);
+    case VC__OP_ABS: a.negative = false; return vc__pack(kind, a, out);
+    case VC__OP_FLOOR: case VC__OP_CEIL: case VC__OP_TRUNC: case VC__OP_ROUND: return vc__pack(kind, vc__real_integral(op, a), out);
+    case VC__OP_FRACT:
+        b = vc__real_integral(VC__OP_FLOOR, a);
+        b.negative = !b.negative;
+        return vc__pack(kind, vc__real_add(a, b), out);
+    case VC__OP_SIGN:
+        one.negative = a.negative;
+        return vc__pack(kind, a.class_ == VC__REAL_ZERO || a.class_ == VC__REAL_NAN ? zero : one, out);
+    case VC__OP_MIN: return vc__pack(kind, a.class_ == VC__REAL_NAN || vc__real_compare(b, a) == -1 ? b : a, out);
+    case VC__OP_MAX: return vc__pack(kind, a.class_ == VC__REAL_NAN || vc__real_compare(b, a) == 1 ? b : a, out);
+    case VC__OP_STEP: return vc__pack(kind, vc__real_compare(b, a) == -1 ? zero : one, out);
+    default: return false;
+    }
+}
+
+/* Quotient and remainder as the manual has them; a and b as vc__widen gives them. */
+static uint64_t vc__fold_div(uint32_t op, bool is_signed, uint64_t a, uint64_t b) {
+    bool na = is_signed && a >> 63, nb = is_signed && b >> 63;
+    uint64_t ua = na ? 0 - a : a, ub = nb ? 0 - b : b, r;
+    if (!b) return op == VC__OP_DIV ? UINT64_MAX : a;
+    if (op == VC__OP_DIV) return na != nb ? 0 - ua / ub : ua / ub;
+    r = na ? 0 - ua % ub : ua % ub;
+    return op == VC__OP_MOD && r && na != nb ? r + b : r;
+}
+
+static bool vc__fold_int(uint32_t op, vc_type kind, const uint64_t *v, uint64_t *out) {
+    bool is_signed = vc__is_signed(kind), less;
+    uint32_t width = vc__bits(kind), count = (uint32_t)v[1] & (width - 1);
+    uint64_t a = vc__widen(kind, v[0]), b = vc__widen(kind, v[1]), c = vc__widen(kind, v[2]), flip = is_signed ? (uint64_t)1 << 63 : 0, r;
+    less = (a ^ flip) < (b ^ flip);
+    if (vc__fold_compare(op, a == b ? 0 : less ? -1 : 1, out)) return true;
+    switch (op) {
+    case VC__OP_NEG: r = 0 - a; break;
+    case VC__OP_ADD: r = a + b; break;
+    case VC__OP_SUB: r = a - b; break;
+    case VC__OP_MUL: r = a * b; break;
+    case VC__OP_FMA: r = a * b + c; break;
+    case VC__OP_DIV: case VC__OP_REM: case VC__OP_MOD: r = vc__fold_div(op, is_signed, a, b); break;
+    case VC__OP_ABS: r = is_signed && a >> 63 ? 0 - a : a; break;
+    case VC__OP_SIGN: r = a == 0 ? 0 : is_signed && a >> 63 ? UINT64_MAX : 1; break;
+    case VC__OP_MIN: r = less ? a : b; break;
+    case VC__OP_MAX: r = less ? b : a; break;
+    case VC__OP_CLAMP:
+        if (less) a = b;
+        r = (c ^ flip) < (a ^ flip) ? c : a;
+        break;
+    case VC__OP_NOT: r = ~a; break;
+    case VC__OP_AND: r = a & b; break;
+    case VC__OP_OR: r = a | b; break;
+    case VC__OP_XOR: r = a ^ b; break;
+    case VC__OP_SHL: r = a << count; break;
+    case VC__OP_SHR: r = is_signed && a >> 63 ? ~(~a >> count) : a >> count; break;
+    default: return false;
+    }
+    *out = r & vc__ones(width);
+    return true;
+}
+
+static bool vc__fold_bool(uint32_t op, const uint64_t *v, uint64_t *out) {
+    switch (op) {
+    case VC__OP_NOT: *out = !v[0]; return true;
+    case VC__OP_AND: *out = v[0] & v[1]; return true;
+    case VC__OP_OR: *out = v[0] | v[1]; return true;
+    case VC__OP_XOR: case VC__OP_NE: *out = v[0] ^ v[1]; return true;
+    case VC__OP_EQ: *out = v[0] == v[1]; return true;
+    default: return false;
+    }
+}
+
+static uint64_t vc__real_to_int(vc__real a, vc_type to) {
+    uint32_t width = vc__bits(to);
+    uint64_t most = vc__ones(vc__is_signed(to) ? width - 1 : width), x = 0;
+    if (a.class_ == VC__REAL_NAN || (a.negative && !vc__is_signed(to))) return 0;
+    if (a.class_ == VC__REAL_INF || (a.class_ == VC__REAL_NORMAL && a.exponent > 63)) x = UINT64_MAX;
+    else if (a.class_ == VC__REAL_NORMAL && a.exponent >= 0) x = a.fraction >> (63 - a.exponent);
+    if (x > most) x = a.negative ? most + 1 : most;
+    return (a.negative ? 0 - x : x) & vc__ones(width);
+}
+
+static bool vc__fold_cast(vc_type from, vc_type to, uint64_t v, uint64_t *out) {
+    uint64_t wide = vc__widen(from, v);
+    bool negative = vc__is_signed(from) && wide >> 63;
+    vc__real a = vc__real_normal(negative, 63, negative ? 0 - wide : wide);
+    if (vc__is_float(from) && !vc__unpack(from, v, &a)) return false;
+    if (vc__is_bool(to)) *out = vc__is_float(from) ? a.class_ != VC__REAL_ZERO : wide != 0;
+    else if (vc__is_float(to)) {
+        if (!vc__is_float(from) && !wide) a.negative = false;
+        return vc__pack(to, a, out);
+    }
+    else if (vc__is_float(from)) *out = vc__real_to_int(a, to);
+    else *out = wide & vc__ones(vc__bits(to));
+    return true;
+}
+
+/* One scalar operation on bit patterns; false where it has no exact result that is the same everywhere. `from` is the kind of v[0]. */
+static bool vc__fold(uint32_t op, vc_type from, vc_type to, const uint64_t *v, uint64_t *out) {
+    uint64_t low[3] = { 0, 0, 0 };
+    if (op == VC__OP_CAST) return vc__fold_cast(from, to, v[0], out);
+    if (op == VC__OP_BITCAST) { *out = v[0]; return true; }
+    if (op == VC__OP_SELECT) { *out = v[0] ? v[1] : v[2]; return true; }
+    if (vc__is_bool(from)) return vc__fold_bool(op, v, out);
+    if (vc__is_int(from)) return vc__fold_int(op, from, v, out);
+    if (op != VC__OP_CLAMP) return vc__fold_float(op, from, v, out);
+    low[1] = v[2];
+    return vc__fold_float(VC__OP_MAX, from, v, &low[0]) && vc__fold_float(VC__OP_MIN, from, low, out);
+}
+
+/* The bits of a component of a constant; false: no constant. */
+static bool vc__const_part(const vc__lower *s, uint32_t number, uint32_t i, uint64_t *bits) {
+    const vc__node *n = vc__lowered(s, number);
+    if (n->op == VC__OP_TUPLE) n = vc__lowered(s, s->extra[n->a[0] + i]);
+    else if (n->op != VC__OP_CONST) return false;
+    *bits = n->a[0] | (uint64_t)n->a[1] << 32;
+    return true;
+}
+
+/* The same for a constant whose components are all equal. */
+static bool vc__const_bits(const vc__lower *s, uint32_t number, uint64_t *bits) {
+    const vc__node *n = vc__lowered(s, number);
+    uint32_t i;
+    if (n->op == VC__OP_TUPLE)
+        for (i = 1; i < n->a[1]; i++) if (s->extra[n->a[0] + i] != s->extra[n->a[0]]) return false;
+    return vc__const_part(s, number, 0, bits);
+}
+
+static inline bool vc__is_const(const vc__lower *s, uint32_t number) {
+    uint16_t op = vc__lowered(s, number)->op;
+    return op == VC__OP_CONST || op == VC__OP_TUPLE;
+}
+
+/* Componentwise operations on constants; VC__NIL: no constants, or no exact result. */
+static uint32_t vc__fold_node(vc__lower *s, const vc__node *n) {
+    uint32_t operands = vc__op[n->op].operands, rows = vc__rows(n->type), i, j, parts[4];
+    vc_type from = vc__scalar(vc__lowered(s, n->a[0])->type), to = vc__scalar(n->type);
+    uint64_t v[3] = { 0, 0, 0 }, bits[4] = { 0, 0, 0, 0 };
+    for (j = 0; j < operands; j++) if (!vc__is_const(s, n->a[j])) return VC__NIL;
+    for (i = 0; i < rows; i++) {
+        for (j = 0; j < operands; j++) if (!vc__const_part(s, n->a[j], i, &v[j])) return VC__NIL;
+        if (!vc__fold(n->op, from, to, v, &bits[i])) return VC__NIL;
+    }
+    if (rows == 1) return vc__make_const(s, to, bits[0]);
+    for (i = 0; i < rows; i++) parts[i] = vc__make_const(s, to, bits[i]);
+    return vc__make_vec(s, n->type, parts, rows);
+}
+
+/* The constant one of a kind. */
+static uint64_t vc__one_bits(vc_type kind) {
+    return vc__is_float(kind) ? (uint64_t)vc__bias(kind) << vc__kinds[kind].fraction : 1;
+}
+
+/* x op c, and c op x where op commutes; VC__NIL: nothing to simplify. */
+static uint32_t vc__simplify_const(vc__lower *s, const vc__node *n, uint32_t x, uint64_t c) {
+    vc_type kind = vc__scalar(vc__lowered(s, n->a[0])->type);
+    bool is_float = vc__is_float(kind), fast = s->kernel->desc.fast;
+    uint64_t ones = vc__ones(vc__bits(kind)), minus_zero = is_float ? (uint64_t)1 << (vc__bits(kind) - 1) : 0;
+    switch (n->op) {
+    case VC__OP_ADD: return c == minus_zero || (c == 0 && fast) ? x : VC__NIL;
+    case VC__OP_SUB: return c == 0 || (c == minus_zero && fast) ? x : VC__NIL;
+    case VC__OP_MUL:
+        if (c == vc__one_bits(kind)) return x;
+        return c == 0 && (!is_float || fast) ? vc__make_const(s, n->type, 0) : VC__NIL;
+    case VC__OP_DIV: return c == vc__one_bits(kind) ? x : VC__NIL;
+    case VC__OP_REM: case VC__OP_MOD: return c == 1 && !is_float ? vc__make_const(s, n->type, 0) : VC__NIL;
+    case VC__OP_AND: return c == 0 ? vc__make_const(s, n->type, 0) : c == ones ? x : VC__NIL;
+    case VC__OP_OR: return c == ones ? vc__make_const(s, n->type, ones) : c == 0 ? x : VC__NIL;
+    case VC__OP_XOR: return c == 0 ? x : VC__NIL;
+    case VC__OP_SHL: case VC__OP_SHR: return (c & (vc__bits(kind) - 1)) == 0 ? x : VC__NIL;
+    default: return VC__NIL;
+    }
+}
+
+/* x op x. */
+static uint32_t vc__simplify_same(vc__lower *s, const vc__node *n) {
+    bool is_float = vc__is_float(vc__lowered(s, n->a[0])->type);
+    switch (n->op) {
+    case VC__OP_AND: case VC__OP_OR: case VC__OP_MIN: case VC__OP_MAX: return n->a[0];
+    case VC__OP_SUB: return is_float && !s->kernel->desc.fast ? VC__NIL : vc__make_const(s, n->type, 0);
+    case VC__OP_XOR: return vc__make_const(s, n->type, 0);
+    case VC__OP_EQ: case VC__OP_LE: return is_float ? VC__NIL : vc__make_const(s, n->type, 1);
+    case VC__OP_NE: return is_float ? VC__NIL : vc__make_const(s, n->type, 0);
+    case VC__OP_LT: return vc__make_const(s, n->type, 0);
+    default: return VC__NIL;
+    }
+}
+
+static uint32_t vc__simplify_select(vc__lower *s, const vc__node *n) {
+    uint64_t c;
+    if (n->a[1] == n->a[2]) return n->a[1];
+    if (vc__const_bits(s, n->a[0], &c)) return c ? n->a[1] : n->a[2];
+    return VC__NIL;
+}
+
+static uint32_t vc__simplify_one(vc__lower *s, const vc__node *n) {
+    const vc__node *a = vc__lowered(s, n->a[0]);
+    uint64_t bits;
+    vc_type type = n->type;
+    uint32_t first = n->a[0];
+    switch (n->op) {
+    case VC__OP_NOT: case VC__OP_NEG: return a->op == n->op ? a->a[0] : VC__NIL;
+    case VC__OP_CAST: return a->type == type ? first : VC__NIL;
+    case VC__OP_BITCAST:
+        if (a->type == type) return first;
+        return a->op == VC__OP_BITCAST ? vc__make(s, VC__OP_BITCAST, type, a->a[0], VC__NIL, VC__NIL, 0) : VC__NIL;
+    case VC__OP_COMPONENT:
+        if (vc__rows(a->type) == 1) return first;
+        return a->op == VC__OP_VEC || a->op == VC__OP_TUPLE ? s->extra[a->a[0] + n->x] : VC__NIL;
+    case VC__OP_EXTRACT:
+        if (!vc__const_bits(s, n->a[1], &bits)) return VC__NIL;
+        return vc__make(s, VC__OP_COMPONENT, type, first, VC__NIL, VC__NIL, bits < vc__rows(a->type) ? (uint32_t)bits : 0);
+    case VC__OP_ANY: case VC__OP_ALL: return vc__rows(a->type) == 1 ? first : vc__const_bits(s, first, &bits) ? vc__make_const(s, VC_BOOL, bits) : VC__NIL;
+    default: return VC__NIL;
+    }
+}
+
+/* A pure node that needs no node of its own: folded or simplified; VC__NIL otherwise. */
+static uint32_t vc__simplify(vc__lower *s, const vc__node *n) {
+    const vc__op_info *op = &vc__op[n->op];
+    uint64_t c;
+    uint32_t r = VC__NIL;
+    if (op->result != VC__RESULT_SCALAR && vc__is_const(s, n->a[0])) r = vc__fold_node(s, n);
+    if (r != VC__NIL) return r;
+    if (n->op == VC__OP_SELECT) return vc__simplify_select(s, n);
+    if (op->operands == 1 || n->op == VC__OP_EXTRACT) return vc__simplify_one(s, n);
+    if (op->operands != 2) return VC__NIL;
+    if (n->a[0] == n->a[1]) r = vc__simplify_same(s, n);
+    if (r == VC__NIL && vc__const_bits(s, n->a[1], &c)) r = vc__simplify_const(s, n, n->a[0], c);
+    if (r == VC__NIL && op->flags & VC__FLAGS_COMMUTES && vc__const_bits(s, n->a[0], &c)) r = vc__simplify_const(s, n, n->a[1], c);
+    return r;
+}
+
+// >>expand
+/* Operations rewritten in terms of others, where a target's own form means something else or is missing. A rewrite returns the number of what replaces the
+   node, or VC__NIL where its own form will do. Numbers are made one after another and never two in one argument list: every compiler has to make them in
+   the same order. */
+
+static vc_type vc__x_type(vc__lower *s, uint32_t a) { return vc__lowered(s, a)->type; }
+static uint32_t vc__x_one(vc__lower *s, uint16_t op, uint32_t a) { return vc__make(s, op, vc__x_type(s, a), a, VC__NIL, VC__NIL, 0); }
+static uint32_t vc__x_two(vc__lower *s, uint16_t op, uint32_t a, uint32_t b) { return vc__make(s, op, vc__x_type(s, a), a, b, VC__NIL, 0); }
+static uint32_t vc__x_three(vc__lower *s, uint16_t op, uint32_t a, uint32_t b, uint32_t c) { return vc__make(s, op, vc__x_type(s, a), a, b, c, 0); }
+static uint32_t vc__x_select(vc__lower *s, uint32_t c, uint32_t a, uint32_t b) { return vc__make(s, VC__OP_SELECT, vc__x_type(s, a), c, a, b, 0); }
+static uint32_t vc__x_cast(vc__lower *s, vc_type type, uint32_t a) { return vc__make(s, VC__OP_CAST, type, a, VC__NIL, VC__NIL, 0); }
+
+/* Comparison of any kind: bools, as many as a has components. */
+static uint32_t vc__x_compare(vc__lower *s, uint16_t op, uint32_t a, uint32_t b) {
+    return vc__make(s, op, vc__vec(VC_BOOL, vc__rows(vc__x_type(s, a))), a, b, VC__NIL, 0);
+}
+
+/* The number n of integers, or of floats of kind f16, f32, f64. */
+static uint64_t vc__x_bits(vc_type type, int n) {
+    static const uint64_t one[3] = { 0x3c00u, 0x3f800000u, 0x3ff0000000000000u };
+    if (!vc__is_float(type)) return (uint64_t)(int64_t)n & vc__ones(vc__bits(vc__kind(type)));
+    return n == 0 ? 0 : one[vc__kind(type) - VC_F16] | (n < 0 ? (uint64_t)1 << (vc__bits(vc__kind(type)) - 1) : 0);
+}
+static uint32_t vc__x_small(vc__lower *s, vc_type type, int n) { return vc__make_const(s, type, vc__x_bits(type, n)); } /* n: -1, 0 or 1 for floats */
+
+static uint32_t vc__x_special(vc__lower *s, vc_type type, bool nan) { /* NaN or infinity */
+    static const uint64_t infinity[3] = { 0x7c00u, 0x7f800000u, 0x7ff0000000000000u }, quiet[3] = { 0x200u, 0x400000u, 0x8000000000000u };
+    uint32_t kind = vc__kind(type) - VC_F16;
+    return vc__make_const(s, type, infinity[kind] | (nan ? quiet[kind] : 0));
+}
+
+/* The constant bits of component i; false when a is no constant. */
+static bool vc__x_known(vc__lower *s, uint32_t a, uint32_t i, uint64_t *bits) {
+    const vc__node *n = vc__lowered(s, a);
+    if (n->op == VC__OP_TUPLE) n = vc__lowered(s, s->extra[n->a[0] + i]);
+    if (n->op != VC__OP_CONST) return false;
+    *bits = n->a[0] | (uint64_t)n->a[1] << 32;
+    return true;
+}
+
+/* Whether a is a constant none of whose components is 0, nor -1 if signed: x / a needs no guard. */
+static bool vc__x_divides(vc__lower *s, uint32_t a) {
+    vc_type type = vc__x_type(s, a);
+    uint32_t i;
+    uint64_t bits = 0;
+    for (i = 0; i < vc__rows(type); i++)
+        if (!vc__x_known(s, a, i, &bits) || !bits || (vc__is_signed(type) && bits == vc__x_bits(type, -1))) return false;
+    return true;
+}
+
+/* ---- integer division ---- */
+
+typedef struct vc__divisor { uint32_t zero, minus, safe; } vc__divisor; /* where it is 0, where it is -1 (signed ones), and itself with 1 in those places */
+
+static vc__divisor vc__x_divisor(vc__lower *s, uint32_t y) {
+    vc_type type = vc__x_type(s, y);
+    vc__divisor d;
+    uint32_t c = vc__x_small(s, type, 0), risky;
+    d.minus = VC__NIL;
+    risky = d.zero = vc__x_compare(s, VC__OP_EQ, y, c);
+    if (vc__is_signed(type)) {
+        c = vc__x_small(s, type, -1);
+        d.minus = vc__x_compare(s, VC__OP_EQ, y, c);
+        risky = vc__x_two(s, VC__OP_OR, d.zero, d.minus);
+    }
+    c = vc__x_small(s, type, 1);
+    d.safe = vc__x_select(s, risky, c, y);
+    return d;
+}
+
+static uint32_t vc__expand_div(vc__lower *s, const vc__node *n) {
+    vc_type type = n->type;
+    uint32_t x = n->a[0], y = n->a[1], q, c;
+    vc__divisor d;
+    if (vc__is_float(type) || vc__x_divides(s, y)) return VC__NIL;
+    d = vc__x_divisor(s, y);
+    q = vc__make_raw(s, VC__OP_DIV, type, x, d.safe, VC__NIL, 0);
+    if (d.minus != VC__NIL) {
+        c = vc__x_one(s, VC__OP_NEG, x);
+        q = vc__x_select(s, d.minus, c, q);
+    }
+    c = vc__x_small(s, type, -1);
+    return vc__x_select(s, d.zero, c, q);
+}
+
+/* x - y * round(x / y) */
+static uint32_t vc__x_float_rem(vc__lower *s, uint32_t x, uint32_t y, uint16_t round) {
+    uint32_t q = vc__x_two(s, VC__OP_DIV, x, y);
+    q = vc__x_one(s, round, q);
+    q = vc__x_two(s, VC__OP_MUL, y, q);
+    return vc__x_two(s, VC__OP_SUB, x, q);
+}
+
+/* Remainders of negative numbers are undefined in Vulkan and GLSL, quotients are not. */
+static uint32_t vc__expand_rem(vc__lower *s, const vc__node *n) {
+    vc_type type = n->type;
+    uint32_t x = n->a[0], y = n->a[1], r;
+    bool sure;
+    vc__divisor d;
+    if (vc__is_float(type)) return vc__x_float_rem(s, x, y, VC__OP_TRUNC);
+    sure = vc__x_divides(s, y);
+    if (sure && !vc__is_signed(type)) return VC__NIL;
+    d.zero = d.minus = VC__NIL;
+    d.safe = y;
+    if (!sure) d = vc__x_divisor(s, y);
+    if (vc__is_signed(type)) {
+        r = vc__make_raw(s, VC__OP_DIV, type, x, d.safe, VC__NIL, 0);
+        r = vc__x_two(s, VC__OP_MUL, r, d.safe);
+        r = vc__x_two(s, VC__OP_SUB, x, r);
+    } else {
+        r = vc__make_raw(s, VC__OP_REM, type, x, d.safe, VC__NIL, 0);
+    }
+    return sure ? r : vc__x_select(s, d.zero, x, r);
+}
+
+static uint32_t vc__expand_mod(vc__lower *s, const vc__node *n) {
+    vc_type type = n->type;
+    uint32_t x = n->a[0], y = n->a[1], r, zero, left, other;
+    if (vc__is_float(type)) return vc__x_float_rem(s, x, y, VC__OP_FLOOR);
+    r = vc__x_two(s, VC__OP_REM, x, y);
+    if (!vc__is_signed(type)) return r;
+    zero = vc__x_small(s, type, 0);
+    left = vc__x_compare(s, VC__OP_NE, r, zero);
+    other = vc__x_two(s, VC__OP_XOR, r, y);
+    other = vc__x_compare(s, VC__OP_LT, other, zero);
+    left = vc__x_two(s, VC__OP_AND, left, other);
+    left = vc__x_select(s, left, y, zero);
+    return vc__x_two(s, VC__OP_ADD, r, left);
+}
+
+/* ---- arithmetic ---- */
+
+static uint32_t vc__expand_fma(vc__lower *s, const vc__node *n) {
+    uint32_t c = n->a[2], p;
+    if (vc__is_float(n->type)) return VC__NIL;
+    p = vc__x_two(s, VC__OP_MUL, n->a[0], n->a[1]);
+    return vc__x_two(s, VC__OP_ADD, p, c);
+}
+
+static uint32_t vc__expand_abs(vc__lower *s, const vc__node *n) {
+    (void)s;
+    return vc__is_unsigned(n->type) ? n->a[0] : VC__NIL;
+}
+
+/* 0 for NaN, of which GLSL.std.450 says nothing. */
+static uint32_t vc__expand_sign(vc__lower *s, const vc__node *n) {
+    vc_type type = n->type;
+    uint32_t x = n->a[0], zero, c, r;
+    if (vc__is_signed(type)) return VC__NIL;
+    zero = vc__x_small(s, type, 0);
+    r = zero;
+    if (vc__is_float(type)) {
+        r = vc__x_small(s, type, -1);
+        c = vc__x_compare(s, VC__OP_LT, x, zero);
+        r = vc__x_select(s, c, r, zero);
+    }
+    c = vc__x_compare(s, VC__OP_LT, zero, x);
+    x = vc__x_small(s, type, 1);
+    return vc__x_select(s, c, x, r);
+}
+
+/* SPIR-V has a minimum that ignores NaN; in GLSL: a is taken where it is less, or b is NaN. */
+static uint32_t vc__x_least(vc__lower *s, const vc__node *n, bool most) {
+    uint32_t a = n->a[0], b = n->a[1], less, nan;
+    if (!vc__is_float(n->type) || s->target != VC_TARGET_GLSL || s->kernel->desc.fast) return VC__NIL;
+    less = most ? vc__x_compare(s, VC__OP_LT, b, a) : vc__x_compare(s, VC__OP_LT, a, b);
+    nan = vc__x_compare(s, VC__OP_NE, b, b);
+    less = vc__x_two(s, VC__OP_OR, less, nan);
+    return vc__x_select(s, less, a, b);
+}
+static uint32_t vc__expand_min(vc__lower *s, const vc__node *n) { return vc__x_least(s, n, false); }
+static uint32_t vc__expand_max(vc__lower *s, const vc__node *n) { return vc__x_least(s, n, true); }
+
+static uint32_t vc__expand_clamp(vc__lower *s, const vc__node *n) {
+    uint32_t high = n->a[2], x = vc__x_two(s, VC__OP_MAX, n->a[0], n->a[1]);
+    return vc__x_two(s, VC__OP_MIN, x, high);
+}
+
+static uint32_t vc__expand_mix(vc__lower *s, const vc__node *n) {
+    uint32_t a = n->a[0], b = n->a[1], t = n->a[2], rest = vc__x_small(s, n->type, 1);
+    rest = vc__x_two(s, VC__OP_SUB, rest, t);
+    a = vc__x_two(s, VC__OP_MUL, a, rest);
+    b = vc__x_two(s, VC__OP_MUL, b, t);
+    return vc__x_two(s, VC__OP_ADD, a, b);
+}
+
+static uint32_t vc__expand_step(vc__lower *s, const vc__node *n) {
+    vc_type type = n->type;
+    uint32_t below = vc__x_compare(s, VC__OP_LT, n->a[1], n->a[0]), zero = vc__x_small(s, type, 0), one = vc__x_small(s, type, 1);
+    return vc__x_select(s, below, zero, one);
+}
+
+static uint32_t vc__expand_fract(vc__lower *s, const vc__node *n) {
+    uint32_t x = n->a[0], whole = vc__x_one(s, VC__OP_FLOOR, x);
+    return vc__x_two(s, VC__OP_SUB, x, whole);
+}
+
+static uint32_t vc__expand_dot(vc__lower *s, const vc__node *n) {
+    vc_type type = n->type;
+    uint32_t x = n->a[0], y = n->a[1], rows = vc__rows(vc__x_type(s, x)), i, a, b, r = VC__NIL;
+    if (rows == 1) return vc__x_two(s, VC__OP_MUL, x, y);
+    for (i = 0; i < rows; i++) {
+        a = vc__make(s, VC__OP_COMPONENT, type, x, VC__NIL, VC__NIL, i);
+        b = vc__make(s, VC__OP_COMPONENT, type, y, VC__NIL, VC__NIL, i);
+        r = i ? vc__x_three(s, VC__OP_FMA, a, b, r) : vc__x_two(s, VC__OP_MUL, a, b);
+    }
+    return r;
+}
+
+static uint32_t vc__expand_extract(vc__lower *s, const vc__node *n) {
+    vc_type type = n->type, itype;
+    uint32_t v = n->a[0], i = n->a[1], rows = vc__rows(vc__x_type(s, v)), limit, zero, inside;
+    itype = vc__to_unsigned(vc__x_type(s, i));
+    i = vc__x_cast(s, itype, i);
+    limit = vc__make_const(s, itype, rows);
+    inside = vc__x_compare(s, VC__OP_LT, i, limit);
+    zero = vc__x_small(s, itype, 0);
+    i = vc__x_select(s, inside, i, zero);
+    i = vc__x_cast(s, VC_U32, i);
+    return vc__make_raw(s, VC__OP_EXTRACT, type, v, i, VC__NIL, 0);
+}
+
+/* The count, of any integer type, modulo the width and in the type of what is shifted. */
+static uint32_t vc__expand_shift(vc__lower *s, const vc__node *n) {
+    vc_type type = n->type, of = vc__x_type(s, n->a[1]);
+    uint16_t op = n->op;
+    uint32_t x = n->a[0], count = n->a[1], mask = vc__make_const(s, of, vc__bits(vc__kind(type)) - 1);
+    count = vc__x_two(s, VC__OP_AND, count, mask);
+    count = vc__x_cast(s, type, count);
+    return vc__make_raw(s, op, type, x, count, VC__NIL, 0);
+}
+
+/* ---- casts ---- */
+
+/* What a float is cut to before it becomes an integer: the least and the largest float that fit, and the first power of two that does not. */
+typedef struct vc__range { uint64_t low, high, beyond; bool exact; } vc__range; /* exact: high is the integer's own limit */
+
+static vc__range vc__x_range(vc_type from, vc_type to) {
+    uint32_t fraction = vc__kinds[vc__kind(from)].fraction, width = vc__bits(vc__kind(from)), bits = vc__bits(vc__kind(to));
+    uint64_t bias = vc__ones(vc__kinds[vc__kind(from)].exponent - 1u);
+    uint32_t power = vc__is_signed(to) ? bits - 1 : bits; /* integers end below 2^power */
+    vc__range r;
+    r.beyond = (bias + power) << fraction;
+    r.low = vc__is_signed(to) ? r.beyond | (uint64_t)1 << (width - 1) : 0;
+    r.exact = power <= fraction + 1;
+    r.high = r.exact ? ((bias + power - 1) << fraction) | (vc__ones(power - 1) << (fraction - (power - 1))) : r.beyond - 1;
+    return r;
+}
+
+/* x cut to what fits, NaN to 0. */
+static uint32_t vc__x_cut(vc__lower *s, vc_type type, uint32_t x, const vc__range *r) {
+    vc_type from = vc__x_type(s, x);
+    uint32_t c = vc__make_const(s, from, r->low), cut = vc__x_two(s, VC__OP_MAX, x, c), number;
+    c = vc__make_const(s, from, r->high);
+    cut = vc__x_two(s, VC__OP_MIN, cut, c);
+    if (!vc__is_signed(type)) return cut; /* the maximum with 0 already took NaN away */
+    number = vc__x_compare(s, VC__OP_EQ, x, x);
+    c = vc__x_small(s, from, 0);
+    return vc__x_select(s, number, cut, c);
+}
+
+/* A float to an integer, through the 32-bit one if it is small. */
+static uint32_t vc__x_to_int(vc__lower *s, vc_type type, vc_type middle, uint32_t x) {
+    vc_type from = vc__x_type(s, x);
+    vc__range r = vc__x_range(from, type);
+    uint32_t whole = vc__x_cut(s, type, x, &r), c, beyond;
+    whole = vc__make_raw(s, VC__OP_CAST, middle, whole, VC__NIL, VC__NIL, 0);
+    if (middle != type) whole = vc__make_raw(s, VC__OP_CAST, type, whole, VC__NIL, VC__NIL, 0);
+    if (r.exact) return whole;
+    c = vc__make_const(s, from, r.beyond);
+    beyond = vc__x_compare(s, VC__OP_LE, c, x);
+    c = vc__make_const(s, type, vc__ones(vc__bits(vc__kind(type)) - (vc__is_signed(type) ? 1 : 0)));
+    return vc__x_select(s, beyond, c, whole);
+}
+
+/* Between integers of 8 and 16 bits and floats the way leads over 32 bits, and from and to f16 over f32, which is exact: devices that only store small types
+   know no other. */
+static vc_type vc__x_middle(vc_type from, vc_type to) {
+    vc_type rows = to & 48u;
+    bool a = vc__is_float(from), b = vc__is_float(to);
+    if (a == b) return to;
+    if (a && vc__kind(from) == VC_F16) return VC_F32 + rows;
+    if (b && vc__kind(to) == VC_F16) return VC_F32 + rows;
+    if (vc__bits(vc__kind(a ? to : from)) >= 32) return to;
+    return (vc__is_signed(a ? to : from) ? VC_I32 : VC_U32) + rows;
+}
+
+static uint32_t vc__expand_cast(vc__lower *s, const vc__node *n) {
+    vc_type type = n->type, from = vc__x_type(s, n->a[0]), middle;
+    uint32_t x = n->a[0], c, r;
+    if (vc__kind(type) == vc__kind(from)) return x;
+    if (vc__is_bool(type)) {
+        c = vc__x_small(s, from, 0);
+        return vc__x_compare(s, VC__OP_NE, x, c);
+    }
+    if (vc__is_bool(from)) {
+        c = vc__x_small(s, type, 1);
+        r = vc__x_small(s, type, 0);
+        return vc__x_select(s, x, c, r);
+    }
+    middle = vc__x_middle(from, type);
+    if (vc__is_float(from) && !vc__is_float(type) && !vc__is_float(middle)) return vc__x_to_int(s, type, middle, x);
+    if (middle == type) return VC__NIL;
+    x = vc__x_cast(s, middle, x);
+    return vc__x_cast(s, type, x);
+}
+
+/* ---- elementary functions of f16 and f32 ---- */
+
+/* Where x is zero, or a subnormal f32: some drivers' logarithms read its exponent bits as they are. */
+static uint32_t vc__x_is_zero(vc__lower *s, uint32_t x) {
+    vc_type type = vc__x_type(s, x);
+    uint32_t least, size;
+    if (vc__kind(type) != VC_F32) {
+        least = vc__x_small(s, type, 0);
+        return vc__x_compare(s, VC__OP_EQ, x, least);
+    }
+    size = vc__x_one(s, VC__OP_ABS, x);
+    least = vc__make_const(s, type, 0x00800000u);
+    return vc__x_compare(s, VC__OP_LT, size, least);
+}
+
+static uint32_t vc__expand_log(vc__lower *s, const vc__node *n) {
+    vc_type type = n->type;
+    uint16_t op = n->op;
+    uint32_t x = n->a[0], flat, zero;
+    if (vc__kind(type) == VC_F64) return vc__expand_math64(s, n);
+    if (vc__kind(type) == VC_F16 || s->kernel->desc.fast) return VC__NIL;
+    flat = vc__x_is_zero(s, x);
+    zero = vc__x_small(s, type, 0);
+    x = vc__x_select(s, flat, zero, x);
+    return vc__make_raw(s, op, type, x, VC__NIL, VC__NIL, 0);
+}
+
+/* Drivers that compute it by minimum and maximum lose NaN. */
+static uint32_t vc__expand_atan(vc__lower *s, const vc__node *n) {
+    vc_type type = n->type;
+    uint16_t op = n->op;
+    uint32_t x = n->a[0], y = n->a[1], number, other, r;
+    if (vc__kind(type) == VC_F64) return vc__expand_math64(s, n);
+    if (s->kernel->desc.fast) return VC__NIL;
+    number = vc__x_compare(s, VC__OP_EQ, x, x);
+    if (op == VC__OP_ATAN2) {
+        other = vc__x_compare(s, VC__OP_EQ, y, y);
+        number = vc__x_two(s, VC__OP_AND, number, other);
+    }
+    r = vc__make_raw(s, op, type, x, y, VC__NIL, 0);
+    other = vc__x_special(s, type, true);
+    return vc__x_select(s, number, r, other);
+}
+
+/* Undefined for x < 0, and for x = 0 with y <= 0, in GLSL.std.450. */
+static uint32_t vc__expand_pow(vc__lower *s, const vc__node *n) {
+    vc_type type = n->type;
+    uint32_t x = n->a[0], y = n->a[1], zero, c, v, r, low;
+    if (vc__kind(type) == VC_F64) return vc__expand_math64(s, n);
+    if (s->kernel->desc.fast) return VC__NIL;
+    zero = vc__x_small(s, type, 0);
+    r = vc__make_raw(s, VC__OP_POW, type, x, y, VC__NIL, 0);
+    low = vc__x_compare(s, VC__OP_LT, y, zero);
+    v = vc__x_special(s, type, false);
+    v = vc__x_select(s, low, v, zero);
+    c = vc__x_is_zero(s, x);
+    r = vc__x_select(s, c, v, r);
+    c = vc__x_compare(s, VC__OP_LT, x, zero);
+    v = vc__x_special(s, type, true);
+    r = vc__x_select(s, c, v, r);
+    c = vc__x_compare(s, VC__OP_EQ, y, zero);
+    low = vc__x_compare(s, VC__OP_LE, zero, x);
+    c = vc__x_two(s, VC__OP_AND, c, low);
+    v = vc__x_small(s, type, 1);
+    return vc__x_select(s, c, v, r);
+}
+
+/* ---- memory ---- */
+
+/* Where buffers are addresses: one pointer for an index, and constant offsets from it, which devices have for nothing. Offsets below zero start from a lower
+   pointer, shared by those close to it. */
+static uint32_t vc__expand_memory(vc__lower *s, const vc__node *n) {
+    vc_type type = n->type, element;
+    uint16_t op = n->op;
+    uint32_t value = n->a[2], x = n->x, low = 0, p;
+    const vc__node *memory = vc__lowered(s, n->a[0]);
+    if (memory->op != VC__OP_BUFFER || s->buffers != VC_BUFFERS_ADDRESS) return VC__NIL;
+    element = memory->type;
+    if (x >> 31) low = x & ~1023u;
+    p = vc__make(s, VC__OP_POINTER, element, n->a[0], n->a[1], VC__NIL, low);
+    return vc__make_raw(s, op, type, p, VC__NIL, op == VC__OP_STORE ? value : VC__NIL, x - low);
+}
+
+// >>math64
+/* Elementary functions of f64, which GLSL.std.450 does not have, from operations it has: + - * /, fma, sqrt, round, selection and the bits as i64. Vectors go
+   componentwise. Largest errors found against 113-bit arithmetic over the whole range, in ulp: log2 0.6, log sin cos atan 0.8, exp 1, exp2 acos 1.2, pow 1.3,
+   rsqrt atan2 cosh 1.5, sinh 1.6, tan asin 2.1, tanh 2.4; they need + - * / and sqrt to round to nearest and no contraction.
+   sin, cos and tan hold that for |x| <= 2^30; beyond, accuracy fades and the result stays a number between -1 and 1 (tan: any). pow(x, 0) is 1 for x >= 0;
+   the sign of -0 is lost there.
+   Methods: reduction by constants cut so that products are exact (Cody and Waite, Software Manual for the Elementary Functions, 1980), error-free products and sums
+   (Dekker, Numerische Mathematik 18, 1971), atanh series for logarithms, Chebyshev fits. Products are split by masking bits and not by fma, which may round twice.
+   No call stands beside another in one argument list: nodes must be made in the same order by every compiler. */
+
+typedef struct vc__m64 {
+    vc__lower *s;
+    vc_type f, i, b; /* f64, i64 and bool with the rows of the node */
+} vc__m64;
+
+#define VC__M_ONE 0x3ff0000000000000u
+#define VC__M_HALF 0x3fe0000000000000u
+#define VC__M_INF 0x7ff0000000000000u
+#define VC__M_NAN 0x7ff8000000000000u
+#define VC__M_SIGN 0x8000000000000000u
+#define VC__M_LN2_HIGH 0x3fe62e42fee00000u /* 32 bits: exact when multiplied by an exponent */
+#define VC__M_LN2_LOW 0x3dea39ef35793c76u
+#define VC__M_PIO2 0x3ff921fb54442d18u
+#define VC__M_PIO2_LOW 0x3c91a62633145c07u
+#define VC__M_PI 0x400921fb54442d18u
+#define VC__M_PI_LOW 0x3ca1a62633145c07u
+
+/* Coefficients, highest power first, by Chebyshev interpolation in 250-bit arithmetic on the reduced range. */
+static const uint64_t vc__m_exp_poly[11] = { /* (e^r - 1 - r) / r^2, |r| <= ln(2) / 2 */
+    0x3e21f6025e1721d9u, 0x3e5af4df7e870362u, 0x3e927e4e7ddba33fu, 0x3ec71de022aa7c92u, 0x3efa01a01a0d8f8eu, 0x3f2a01a01abea2dau,
+    0x3f56c16c16c17705u, 0x3f811111111100d8u, 0x3fa5555555555552u, 0x3fc5555555555557u, 0x3fe0000000000000u
+};
+static const uint64_t vc__m_exp2_poly[13] = { /* (2^r - 1) / r, |r| <= 1/2 */
+    0x3d7cdc9ba155becdu, 0x3dbc4b5b04b1e8f9u, 0x3dfe88d0e5866e32u, 0x3e3e4cf03bac04a7u, 0x3e7b5255079d0d73u, 0x3eb62c022460176eu, 0x3eeffcbfc52c5d76u,
+    0x3f2430912f86ac5bu, 0x3f55d87fe78a74a6u, 0x3f83b2ab6fba4e7bu, 0x3fac6b08d704a0bcu, 0x3fcebfbdff82c58fu, 0x3fe62e42fefa39efu
+};
+static const uint64_t vc__m_log_poly[8] = { /* (2 atanh(s) / s - 2) / z, z = s^2 <= 0.0295 */
+    0x3fc0c04595972ab8u, 0x3fc0fbe83c2cbcf3u, 0x3fc3b1c360763b8au, 0x3fc745cf901605f7u, 0x3fcc71c720160b47u, 0x3fd2492492476c87u, 0x3fd9999999999a38u,
+    0x3fe5555555555555u
+};
+static const uint64_t vc__m_log2_poly[8] = { /* the same over ln(2), without its first two terms */
+    0x3fc5a60ae4e0bdd7u, 0x3fc59e08811ee6b3u, 0x3fc89fed27be41beu, 0x3fcc68f2f01d5108u, 0x3fd0c9a84bf5081cu, 0x3fd484b13d79c3b6u, 0x3fda61762a7adfa8u,
+    0x3fe2776c50ef9bfeu
+};
+static const uint64_t vc__m_sin_poly[6] = { /* (sin(x) / x - 1) / z, z = x^2 <= (pi / 4)^2 */
+    0x3de5e0b05bff20f2u, 0xbe5ae600aca92c64u, 0x3ec71de379654304u, 0xbf2a01a019e83816u, 0x3f81111111110bb2u, 0xbfc5555555555555u
+};
+static const uint64_t vc__m_cos_poly[6] = { /* (cos(x) - 1 + z / 2) / z^2 */
+    0xbda907d8f29fe831u, 0x3e21eeb68cd22f56u, 0xbe927e4fa17bf139u, 0x3efa01a019f4e9b4u, 0xbf56c16c16c16967u, 0x3fa5555555555555u
+};
+static const uint64_t vc__m_atan_poly[11] = { /* (atan(x) / x - 1) / z, z = x^2 <= (7 / 16)^2 */
+    0xbf91f782b80bfd1eu, 0x3fa35da608772867u, 0xbfa9c6054173be88u, 0x3fadf0b70d0fde14u, 0xbfb10ed1cedbec09u, 0x3fb3b116171b0dd7u, 0xbfb745cff6136307u,
+    0x3fbc71c7136517a9u, 0xbfc24924923b06cdu, 0x3fc999999999885fu, 0xbfd5555555555554u
+};
+static const uint64_t vc__m_asin_poly[13] = { /* (asin(x) / x - 1) / z, z = x^2 <= 1/4 */
+    0x3f9d72b2bc8155f8u, 0xbf8e6aaa8a0a04ccu, 0x3f91d189408314eeu, 0x3f765a9c4dfcf8b2u, 0x3f852420b04b37beu, 0x3f8782651caa6547u, 0x3f8c9cf07674736au,
+    0x3f91c4d35cf95421u, 0x3f96e8bb1c8209a2u, 0x3f9f1c71c1db0623u, 0x3fa6db6db6e31f13u, 0x3fb3333333332ecau, 0x3fc5555555555556u
+};
+static const uint64_t vc__m_sinh_poly[8] = { /* (sinh(x) / x - 1) / z, z = x^2 <= 1 */
+    0x3ce99f0806c2628du, 0x3d6ae777c36fd5b6u, 0x3de612467ccb2260u, 0x3e5ae6456792a77fu, 0x3ec71de3a556f96cu, 0x3f2a01a01a01a001u, 0x3f81111111111111u,
+    0x3fc5555555555555u
+};
+static const uint64_t vc__m_pio2_parts[6] = { /* pi / 2: five parts of 23 bits, exact when multiplied by up to 2^30, and the rest */
+    0x3ff921fb40000000u, 0x3e74442d00000000u, 0x3cf8469800000000u, 0x3ba3198a00000000u, 0x3a3701b800000000u, 0x38ccd129024e088au
+};
+
+static uint32_t vc__m_const(const vc__m64 *m, uint64_t bits) { return vc__make_const(m->s, m->f, bits); }
+static uint32_t vc__m_op(const vc__m64 *m, uint16_t op, uint32_t a, uint32_t b) { return vc__make(m->s, op, m->f, a, b, VC__NIL, 0); }
+static uint32_t vc__m_add(const vc__m64 *m, uint32_t a, uint32_t b) { return vc__m_op(m, VC__OP_ADD, a, b); }
+static uint32_t vc__m_sub(const vc__m64 *m, uint32_t a, uint32_t b) { return vc__m_op(m, VC__OP_SUB, a, b); }
+static uint32_t vc__m_mul(const vc__m64 *m, uint32_t a, uint32_t b) { return vc__m_op(m, VC__OP_MUL, a, b); }
+static uint32_t vc__m_div(const vc__m64 *m, uint32_t a, uint32_t b) { return vc__m_op(m, VC__OP_DIV, a, b); }
+static uint32_t vc__m_one(const vc__m64 *m, uint16_t op, uint32_t a) { return vc__m_op(m, op, a, VC__NIL); }
+static uint32_t vc__m_fma(const vc__m64 *m, uint32_t a, uint32_t b, uint32_t c) { return vc__make(m->s, VC__OP_FMA, m->f, a, b, c, 0); }
+static uint32_t vc__m_add_const(const vc__m64 *m, uint32_t a, uint64_t bits) { return vc__m_add(m, a, vc__m_const(m, bits)); }
+static uint32_t vc__m_mul_const(const vc__m64 *m, uint32_t a, uint64_t bits) { return vc__m_mul(m, a, vc__m_const(m, bits)); }
+static uint32_t vc__m_from(const vc__m64 *m, uint64_t bits, uint32_t a) { return vc__m_sub(m, vc__m_const(m, bits), a); } /* constant - a */
+static uint32_t vc__m_int(const vc__m64 *m, uint16_t op, uint32_t a, uint64_t bits) {
+    return vc__make(m->s, op, m->i, a, vc__make_const(m->s, m->i, bits), VC__NIL, 0);
+}
+static uint32_t vc__m_bits(const vc__m64 *m, uint32_t a) { return vc__make(m->s, VC__OP_BITCAST, m->i, a, VC__NIL, VC__NIL, 0); }
+static uint32_t vc__m_unbits(const vc__m64 *m, uint32_t a) { return vc__make(m->s, VC__OP_BITCAST, m->f, a, VC__NIL, VC__NIL, 0); }
+static uint32_t vc__m_if(const vc__m64 *m, uint32_t c, uint32_t a, uint32_t b) { return vc__make(m->s, VC__OP_SELECT, m->f, c, a, b, 0); }
+static uint32_t vc__m_compare(const vc__m64 *m, uint16_t op, uint32_t a, uint32_t b) { return vc__make(m->s, op, m->b, a, b, VC__NIL, 0); }
+static uint32_t vc__m_below(const vc__m64 *m, uint32_t a, uint64_t bits) { return vc__m_compare(m, VC__OP_LT, a, vc__m_const(m, bits)); }
+static uint32_t vc__m_above(const vc__m64 *m, uint32_t a, uint64_t bits) { return vc__m_compare(m, VC__OP_LT, vc__m_const(m, bits), a); }
+static uint32_t vc__m_is(const vc__m64 *m, uint32_t a, uint64_t bits) { return vc__m_compare(m, VC__OP_EQ, a, vc__m_const(m, bits)); }
+
+/* x, cut to low … high; NaN stays, unlike with min and max */
+static uint32_t vc__m_limit(const vc__m64 *m, uint32_t x, uint64_t low, uint64_t high) {
+    uint32_t over = vc__m_above(m, x, high);
+    x = vc__m_if(m, over, vc__m_const(m, high), x);
+    uint32_t under = vc__m_below(m, x, low);
+    return vc__m_if(m, under, vc__m_const(m, low), x);
+}
+
+static uint32_t vc__m_poly(const vc__m64 *m, const uint64_t *c, int count, uint32_t x) {
+    uint32_t r = vc__m_const(m, c[0]);
+    for (int i = 1; i < count; i++) r = vc__m_fma(m, r, x, vc__m_const(m, c[i]));
+    return r;
+}
+
+/* x with the sign of the sign bit in `bits` added */
+static uint32_t vc__m_flip(const vc__m64 *m, uint32_t x, uint32_t bits) {
+    uint32_t sign = vc__m_int(m, VC__OP_AND, bits, VC__M_SIGN);
+    return vc__m_unbits(m, vc__make(m->s, VC__OP_XOR, m->i, vc__m_bits(m, x), sign, VC__NIL, 0));
+}
+
+/* a * b = high + low, up to 2^-105 */
+static void vc__m_product(const vc__m64 *m, uint32_t a, uint32_t b, uint32_t out[2]) {
+    uint32_t ah = vc__m_unbits(m, vc__m_int(m, VC__OP_AND, vc__m_bits(m, a), 0xfffffffff8000000u));
+    uint32_t al = vc__m_sub(m, a, ah);
+    uint32_t bh = vc__m_unbits(m, vc__m_int(m, VC__OP_AND, vc__m_bits(m, b), 0xfffffffff8000000u));
+    uint32_t bl = vc__m_sub(m, b, bh);
+    uint32_t p = vc__m_mul(m, a, b);
+    uint32_t e = vc__m_sub(m, vc__m_mul(m, ah, bh), p);
+    e = vc__m_add(m, e, vc__m_mul(m, ah, bl));
+    e = vc__m_add(m, e, vc__m_mul(m, al, bh));
+    out[1] = vc__m_add(m, e, vc__m_mul(m, al, bl));
+    out[0] = p;
+}
+
+/* a + b = sum + what is returned, exactly, where |a| >= |b| or a = 0 */
+static uint32_t vc__m_rest(const vc__m64 *m, uint32_t a, uint32_t b, uint32_t sum) { return vc__m_sub(m, b, vc__m_sub(m, sum, a)); }
+
+/* the same for any a and b (Knuth) */
+static uint32_t vc__m_rest_any(const vc__m64 *m, uint32_t a, uint32_t b, uint32_t sum) {
+    uint32_t part = vc__m_sub(m, sum, a);
+    uint32_t back = vc__m_sub(m, a, vc__m_sub(m, sum, part));
+    return vc__m_add(m, vc__m_sub(m, b, part), back);
+}
+
+/* p * 2^k for a whole k, in two steps so that neither the largest nor the smallest results are lost */
+static uint32_t vc__m_scale(const vc__m64 *m, uint32_t p, uint32_t k) {
+    uint32_t half = vc__m_one(m, VC__OP_FLOOR, vc__m_mul_const(m, k, VC__M_HALF));
+    uint32_t step[2];
+    step[0] = half;
+    step[1] = vc__m_sub(m, k, half);
+    for (int i = 0; i < 2; i++) { /* 1.5 * 2^52 + 1023 brings the exponent to the lowest bits */
+        uint32_t bits = vc__m_bits(m, vc__m_add_const(m, step[i], 0x43380000000003ffu));
+        p = vc__m_mul(m, p, vc__m_unbits(m, vc__m_int(m, VC__OP_SHL, bits, 52)));
+    }
+    return p;
+}
+
+/* e^x * 2^bias */
+static uint32_t vc__m_exp_scaled(const vc__m64 *m, uint32_t x, uint64_t bias) {
+    x = vc__m_limit(m, x, 0xc087500000000000u, 0x4086380000000000u); /* -746, 711 */
+    uint32_t k = vc__m_one(m, VC__OP_ROUND, vc__m_mul_const(m, x, 0x3ff71547652b82feu));
+    uint32_t r = vc__m_sub(m, x, vc__m_mul_const(m, k, VC__M_LN2_HIGH));
+    r = vc__m_sub(m, r, vc__m_mul_const(m, k, VC__M_LN2_LOW));
+    uint32_t p = vc__m_poly(m, vc__m_exp_poly, 11, r);
+    p = vc__m_fma(m, vc__m_mul(m, r, r), p, r);
+    p = vc__m_add_const(m, p, VC__M_ONE);
+    if (bias) k = vc__m_add_const(m, k, bias);
+    return vc__m_scale(m, p, k);
+}
+
+static uint32_t vc__m_exp(const vc__m64 *m, uint32_t x, uint32_t y) { (void)y; return vc__m_exp_scaled(m, x, 0); }
+
+/* 2^(x + low); low: VC__NIL or a number below 2^-40 */
+static uint32_t vc__m_exp2_sum(const vc__m64 *m, uint32_t x, uint32_t low) {
+    x = vc__m_limit(m, x, 0xc091300000000000u, 0x4091300000000000u); /* 1100 */
+    uint32_t k = vc__m_one(m, VC__OP_ROUND, x);
+    uint32_t r = vc__m_sub(m, x, k);
+    if (low != VC__NIL) r = vc__m_add(m, r, low);
+    uint32_t p = vc__m_mul(m, r, vc__m_poly(m, vc__m_exp2_poly, 13, r));
+    return vc__m_scale(m, vc__m_add_const(m, p, VC__M_ONE), k);
+}
+
+static uint32_t vc__m_exp2(const vc__m64 *m, uint32_t x, uint32_t y) { (void)y; return vc__m_exp2_sum(m, x, VC__NIL); }
+
+/* x = 2^k * mantissa with the mantissa between sqrt(1/2) and sqrt(2); k as f64 */
+static uint32_t vc__m_exponent(const vc__m64 *m, uint32_t x, uint32_t *mantissa) {
+    uint32_t small = vc__m_below(m, x, 0x0010000000000000u); /* subnormal: scale by 2^54 */
+    x = vc__m_if(m, small, vc__m_mul_const(m, x, 0x4350000000000000u), x);
+    uint32_t bits = vc__m_bits(m, x);
+    uint32_t k = vc__m_int(m, VC__OP_SHR, vc__m_int(m, VC__OP_SUB, bits, 0x3fe6a09e667f3bcdu), 52);
+    uint32_t shifted = vc__m_int(m, VC__OP_SHL, k, 52);
+    *mantissa = vc__m_unbits(m, vc__make(m->s, VC__OP_SUB, m->i, bits, shifted, VC__NIL, 0));
+    k = vc__make(m->s, VC__OP_CAST, m->f, k, VC__NIL, VC__NIL, 0);
+    uint32_t moved = vc__m_add_const(m, k, 0xc04b000000000000u); /* -54 */
+    return vc__m_if(m, small, moved, k);
+}
+
+/* a logarithm r of x, with what it must be outside of 0 < x < inf */
+static uint32_t vc__m_log_edges(const vc__m64 *m, uint32_t x, uint32_t r) {
+    r = vc__m_if(m, vc__m_below(m, x, VC__M_INF), r, x);
+    uint32_t negative = vc__m_below(m, x, 0);
+    r = vc__m_if(m, negative, vc__m_const(m, VC__M_NAN), r);
+    uint32_t zero = vc__m_is(m, x, 0);
+    return vc__m_if(m, zero, vc__m_const(m, VC__M_INF | VC__M_SIGN), r);
+}
+
+static uint32_t vc__m_log(const vc__m64 *m, uint32_t x, uint32_t y) {
+    uint32_t f, k = vc__m_exponent(m, x, &f);
+    (void)y;
+    f = vc__m_add_const(m, f, VC__M_ONE | VC__M_SIGN);
+    uint32_t s = vc__m_div(m, f, vc__m_add_const(m, f, 0x4000000000000000u));
+    uint32_t z = vc__m_mul(m, s, s);
+    uint32_t r = vc__m_mul(m, z, vc__m_poly(m, vc__m_log_poly, 8, z));
+    uint32_t half = vc__m_mul(m, vc__m_mul_const(m, f, VC__M_HALF), f); /* log(1 + f) = f - (f^2 / 2 - s * (f^2 / 2 + r)) */
+    r = vc__m_mul(m, s, vc__m_add(m, half, r));
+    r = vc__m_add(m, r, vc__m_mul_const(m, k, VC__M_LN2_LOW));
+    r = vc__m_sub(m, vc__m_sub(m, half, r), f);
+    uint32_t whole = vc__m_mul_const(m, k, VC__M_LN2_HIGH);
+    return vc__m_log_edges(m, x, vc__m_sub(m, whole, r));
+}
+
+/* log2(x) = out[0] + out[1], to 2^-63 of itself: 2 / ln(2) * atanh(s), s = (f - 1) / (f + 1), the first two terms in pairs */
+static void vc__m_log2_pair(const vc__m64 *m, uint32_t x, uint32_t out[2]) {
+    uint32_t f, k = vc__m_exponent(m, x, &f), p[2], z[2];
+    uint32_t d = vc__m_add_const(m, f, VC__M_ONE);
+    uint32_t dl = vc__m_sub(m, f, vc__m_add_const(m, d, VC__M_ONE | VC__M_SIGN));
+    f = vc__m_add_const(m, f, VC__M_ONE | VC__M_SIGN);
+    uint32_t s = vc__m_div(m, f, d);
+    vc__m_product(m, s, d, p);
+    uint32_t sl = vc__m_sub(m, vc__m_sub(m, f, p[0]), p[1]);
+    sl = vc__m_sub(m, sl, vc__m_mul(m, s, dl));
+    sl = vc__m_div(m, sl, d);
+    vc__m_product(m, s, s, z);
+    uint32_t twice = vc__m_add(m, s, s);
+    z[1] = vc__m_add(m, z[1], vc__m_mul(m, twice, sl));
+
+    uint32_t t = vc__m_mul(m, z[0], vc__m_poly(m, vc__m_log2_poly, 8, z[0]));
+    uint32_t c = vc__m_const(m, 0x3feec709dc3a03fdu); /* 2 / (3 ln(2)) */
+    uint32_t w = vc__m_add(m, c, t);
+    uint32_t wl = vc__m_add_const(m, vc__m_rest(m, c, t, w), 0x3c8d27f05548af0cu);
+    vc__m_product(m, w, z[0], p);
+    p[1] = vc__m_add(m, p[1], vc__m_mul(m, w, z[1]));
+    p[1] = vc__m_add(m, p[1], vc__m_mul(m, wl, z[0]));
+
+    c = vc__m_const(m, 0x40071547652b82feu); /* 2 / ln(2) */
+    w = vc__m_add(m, c, p[0]);
+    wl = vc__m_rest(m, c, p[0], w);
+    wl = vc__m_add(m, wl, vc__m_add_const(m, p[1], 0x3c8777d0ffda0d24u));
+    vc__m_product(m, w, s, p);
+    p[1] = vc__m_add(m, p[1], vc__m_mul(m, w, sl));
+    p[1] = vc__m_add(m, p[1], vc__m_mul(m, wl, s));
+    out[0] = vc__m_add(m, k, p[0]);
+    out[1] = vc__m_add(m, p[1], vc__m_rest(m, k, p[0], out[0]));
+}
+
+static uint32_t vc__m_log2(const vc__m64 *m, uint32_t x, uint32_t y) {
+    uint32_t l[2];
+    (void)y;
+    vc__m_log2_pair(m, x, l);
+    return vc__m_log_edges(m, x, vc__m_add(m, l[0], l[1]));
+}
+
+/* what x^y is for x of 0 or inf: inf, 0, or 1 for y = 0 */
+static uint32_t vc__m_pow_edge(const vc__m64 *m, uint32_t zero, uint32_t y) {
+    uint32_t up = vc__m_if(m, zero, vc__m_one(m, VC__OP_NEG, y), y);
+    uint32_t falls = vc__m_below(m, up, 0), r = vc__m_const(m, 0);
+    r = vc__m_if(m, falls, r, vc__m_const(m, VC__M_ONE));
+    uint32_t grows = vc__m_above(m, up, 0);
+    return vc__m_if(m, grows, vc__m_const(m, VC__M_INF), r);
+}
+
+static uint32_t vc__m_pow(const vc__m64 *m, uint32_t x, uint32_t y) {
+    uint32_t l[2], p[2];
+    vc__m_log2_pair(m, x, l);
+    uint32_t cut = vc__m_limit(m, y, 0xc410000000000000u, 0x4410000000000000u); /* 2^66: all the same from there on, and no product overflows */
+    vc__m_product(m, l[0], cut, p);
+    uint32_t low = vc__m_add(m, p[1], vc__m_mul(m, l[1], cut));
+    uint32_t far = vc__m_above(m, vc__m_one(m, VC__OP_ABS, p[0]), 0x4091300000000000u); /* 1100 */
+    low = vc__m_if(m, far, vc__m_const(m, 0), low);
+    uint32_t r = vc__m_exp2_sum(m, p[0], low);
+
+    uint32_t zero = vc__m_is(m, x, 0);
+    uint32_t edge = vc__m_pow_edge(m, zero, y);
+    r = vc__m_if(m, zero, edge, r);
+    r = vc__m_if(m, vc__m_is(m, x, VC__M_INF), edge, r);
+    uint32_t valid = vc__m_compare(m, VC__OP_LE, vc__m_const(m, 0), x);
+    uint32_t nan = vc__m_const(m, VC__M_NAN);
+    r = vc__m_if(m, valid, r, nan);
+    return vc__m_if(m, vc__m_compare(m, VC__OP_EQ, y, y), r, nan);
+}
+
+/* x = n * pi / 2 + r[0] + r[1], |r| <= pi / 4; returns n's bits, lowest first */
+static uint32_t vc__m_quadrant(const vc__m64 *m, uint32_t x, uint32_t r[2]) {
+    uint32_t n = vc__m_one(m, VC__OP_ROUND, vc__m_mul_const(m, x, 0x3fe45f306dc9c883u));
+    uint32_t high = vc__m_sub(m, x, vc__m_mul_const(m, n, vc__m_pio2_parts[0]));
+    high = vc__m_sub(m, high, vc__m_mul_const(m, n, vc__m_pio2_parts[1])); /* both exact */
+    uint32_t minus = vc__m_one(m, VC__OP_NEG, n), low = VC__NIL;
+    for (int i = 2; i < 5; i++) {
+        uint32_t part = vc__m_mul_const(m, minus, vc__m_pio2_parts[i]);
+        uint32_t sum = vc__m_add(m, high, part);
+        uint32_t rest = vc__m_rest_any(m, high, part, sum);
+        low = low == VC__NIL ? rest : vc__m_add(m, low, rest);
+        high = sum;
+    }
+    low = vc__m_add(m, low, vc__m_mul_const(m, minus, vc__m_pio2_parts[5]));
+    uint32_t sum = vc__m_add(m, high, low);
+    low = vc__m_rest(m, high, low, sum);
+    uint32_t sane = vc__m_below(m, vc__m_one(m, VC__OP_ABS, sum), VC__M_ONE);
+    r[0] = vc__m_if(m, sane, sum, vc__m_const(m, 0));
+    r[1] = vc__m_if(m, sane, low, vc__m_const(m, 0));
+    return vc__m_bits(m, vc__m_add_const(m, n, 0x4338000000000000u)); /* 1.5 * 2^52 */
+}
+
+/* sine and cosine of r[0] + r[1] */
+static void vc__m_sin_cos(const vc__m64 *m, const uint32_t r[2], uint32_t *sine, uint32_t *cosine) {
+    uint32_t z = vc__m_mul(m, r[0], r[0]);
+    uint32_t half = vc__m_mul_const(m, z, VC__M_HALF);
+    uint32_t t = vc__m_sub(m, r[1], vc__m_mul(m, half, r[1]));
+    uint32_t p = vc__m_poly(m, vc__m_sin_poly, 6, z);
+    p = vc__m_fma(m, vc__m_mul(m, z, r[0]), p, t);
+    *sine = vc__m_add(m, r[0], p);
+
+    uint32_t w = vc__m_from(m, VC__M_ONE, half);
+    t = vc__m_sub(m, vc__m_from(m, VC__M_ONE, w), half);
+    p = vc__m_poly(m, vc__m_cos_poly, 6, z);
+    p = vc__m_mul(m, p, vc__m_mul(m, z, z));
+    p = vc__m_sub(m, p, vc__m_mul(m, r[0], r[1]));
+    *cosine = vc__m_add(m, w, vc__m_add(m, t, p));
+}
+
+/* sine or cosine: the quadrants of a cosine are one further */
+static uint32_t vc__m_circle(const vc__m64 *m, uint32_t x, bool cosine) {
+    uint32_t r[2], s, c, n = vc__m_quadrant(m, x, r);
+    vc__m_sin_cos(m, r, &s, &c);
+    if (cosine) n = vc__m_int(m, VC__OP_ADD, n, 1);
+    uint32_t odd = vc__m_int(m, VC__OP_AND, n, 1);
+    odd = vc__m_compare(m, VC__OP_NE, odd, vc__make_const(m->s, m->i, 0));
+    uint32_t v = vc__m_if(m, odd, c, s);
+    v = vc__m_flip(m, v, vc__m_int(m, VC__OP_SHL, n, 62));
+    uint32_t size = vc__m_one(m, VC__OP_ABS, x);
+    uint32_t finite = vc__m_below(m, size, VC__M_INF);
+    v = vc__m_if(m, finite, v, vc__m_const(m, VC__M_NAN));
+    return cosine ? v : vc__m_if(m, vc__m_below(m, size, 0x3e50000000000000u), x, v); /* 2^-26; keeps -0 */
+}
+
+static uint32_t vc__m_sin(const vc__m64 *m, uint32_t x, uint32_t y) { (void)y; return vc__m_circle(m, x, false); }
+static uint32_t vc__m_cos(const vc__m64 *m, uint32_t x, uint32_t y) { (void)y; return vc__m_circle(m, x, true); }
+
+static uint32_t vc__m_tan(const vc__m64 *m, uint32_t x, uint32_t y) {
+    uint32_t r[2], s, c, n = vc__m_quadrant(m, x, r);
+    (void)y;
+    vc__m_sin_cos(m, r, &s, &c);
+    uint32_t odd = vc__m_int(m, VC__OP_AND, n, 1);
+    odd = vc__m_compare(m, VC__OP_NE, odd, vc__make_const(m->s, m->i, 0));
+    uint32_t over = vc__m_if(m, odd, c, s);
+    uint32_t under = vc__m_if(m, odd, vc__m_one(m, VC__OP_NEG, s), c);
+    uint32_t v = vc__m_div(m, over, under);
+    uint32_t size = vc__m_one(m, VC__OP_ABS, x);
+    uint32_t finite = vc__m_below(m, size, VC__M_INF);
+    v = vc__m_if(m, finite, v, vc__m_const(m, VC__M_NAN));
+    return vc__m_if(m, vc__m_below(m, size, 0x3e50000000000000u), x, v);
+}
+
+/* atan(x) for x >= 0: atan(c) + atan((x - c) / (1 + c * x)) with the nearest c of 0, 1/2, 1, 3/2 and inf */
+static uint32_t vc__m_atan_positive(const vc__m64 *m, uint32_t x) {
+    static const uint64_t centre[4][4] = { /* from x on, c, and atan(c) in two parts */
+        { 0x3fdc000000000000u, 0x3fe0000000000000u, 0x3fddac670561bb4fu, 0x3c7a2b7f222f65e2u },
+        { 0x3fe6000000000000u, 0x3ff0000000000000u, 0x3fe921fb54442d18u, 0x3c81a62633145c07u },
+        { 0x3ff3000000000000u, 0x3ff8000000000000u, 0x3fef730bd281f69bu, 0x3c7007887af0cbbdu },
+        { 0x4003800000000000u, VC__M_ONE, VC__M_PIO2, VC__M_PIO2_LOW }
+    };
+    uint32_t pick[3], above = 0;
+    for (int i = 0; i < 3; i++) pick[i] = vc__m_const(m, 0);
+    for (int i = 0; i < 4; i++) {
+        above = vc__m_compare(m, VC__OP_LE, vc__m_const(m, centre[i][0]), x);
+        for (int j = 0; j < 3; j++) pick[j] = vc__m_if(m, above, vc__m_const(m, centre[i][j + 1]), pick[j]);
+    }
+    uint32_t over = vc__m_sub(m, x, pick[0]);
+    uint32_t under = vc__m_add_const(m, vc__m_mul(m, pick[0], x), VC__M_ONE);
+    over = vc__m_if(m, above, vc__m_const(m, VC__M_ONE | VC__M_SIGN), over);
+    under = vc__m_if(m, above, x, under);
+    uint32_t t = vc__m_div(m, over, under);
+    uint32_t z = vc__m_mul(m, t, t);
+    uint32_t p = vc__m_poly(m, vc__m_atan_poly, 11, z);
+    p = vc__m_fma(m, vc__m_mul(m, t, z), p, pick[2]);
+    return vc__m_add(m, pick[1], vc__m_add(m, p, t));
+}
+
+static uint32_t vc__m_atan(const vc__m64 *m, uint32_t x, uint32_t y) {
+    (void)y;
+    uint32_t r = vc__m_atan_positive(m, vc__m_one(m, VC__OP_ABS, x));
+    return vc__m_flip(m, r, vc__m_bits(m, x));
+}
+
+static uint32_t vc__m_atan2(const vc__m64 *m, uint32_t y, uint32_t x) {
+    uint32_t ay = vc__m_one(m, VC__OP_ABS, y);
+    uint32_t ax = vc__m_one(m, VC__OP_ABS, x);
+    uint32_t same = vc__m_compare(m, VC__OP_EQ, ax, ay); /* also 0 / 0 and inf / inf */
+    uint32_t zero = vc__m_is(m, ax, 0), one = vc__m_const(m, VC__M_ONE);
+    one = vc__m_if(m, zero, ax, one);
+    uint32_t r = vc__m_if(m, same, one, vc__m_div(m, ay, ax));
+    r = vc__m_atan_positive(m, r);
+    uint32_t back = vc__m_from(m, VC__M_PI, vc__m_add_const(m, r, VC__M_PI_LOW | VC__M_SIGN));
+    uint32_t sign = vc__m_bits(m, x);
+    uint32_t left = vc__make(m->s, VC__OP_LT, m->b, sign, vc__make_const(m->s, m->i, 0), VC__NIL, 0);
+    r = vc__m_if(m, left, back, r);
+    uint32_t nan = vc__m_compare(m, VC__OP_NE, x, x);
+    r = vc__m_if(m, nan, x, r);
+    return vc__m_flip(m, r, vc__m_bits(m, y));
+}
+
+/* asin(v) = v + v * z * p(z) is good up to 1/2; from there on pi / 2 - 2 asin(sqrt((1 - v) / 2)). Gives that inner arcsine and tells which it is. */
+static uint32_t vc__m_asin_inner(const vc__m64 *m, uint32_t size, uint32_t *outer) {
+    uint32_t z = vc__m_mul(m, size, size);
+    uint32_t w = vc__m_mul_const(m, vc__m_from(m, VC__M_ONE, size), VC__M_HALF);
+    *outer = vc__m_above(m, size, VC__M_HALF);
+    uint32_t root = vc__m_one(m, VC__OP_SQRT, w);
+    z = vc__m_if(m, *outer, w, z);
+    root = vc__m_if(m, *outer, root, size);
+    uint32_t p = vc__m_poly(m, vc__m_asin_poly, 13, z);
+    return vc__m_fma(m, vc__m_mul(m, root, z), p, root);
+}
+
+static uint32_t vc__m_asin(const vc__m64 *m, uint32_t x, uint32_t y) {
+    uint32_t outer, r = vc__m_asin_inner(m, vc__m_one(m, VC__OP_ABS, x), &outer);
+    (void)y;
+    uint32_t twice = vc__m_add_const(m, vc__m_add(m, r, r), VC__M_PIO2_LOW | VC__M_SIGN);
+    r = vc__m_if(m, outer, vc__m_from(m, VC__M_PIO2, twice), r);
+    return vc__m_flip(m, r, vc__m_bits(m, x));
+}
+
+static uint32_t vc__m_acos(const vc__m64 *m, uint32_t x, uint32_t y) {
+    uint32_t outer, r = vc__m_asin_inner(m, vc__m_one(m, VC__OP_ABS, x), &outer);
+    (void)y;
+    uint32_t twice = vc__m_add(m, r, r);
+    uint32_t back = vc__m_from(m, VC__M_PI, vc__m_add_const(m, twice, VC__M_PI_LOW | VC__M_SIGN));
+    uint32_t negative = vc__m_below(m, x, 0);
+    twice = vc__m_if(m, negative, back, twice);
+    r = vc__m_flip(m, r, vc__m_bits(m, x));
+    r = vc__m_from(m, VC__M_PIO2, vc__m_add_const(m, r, VC__M_PIO2_LOW | VC__M_SIGN));
+    return vc__m_if(m, outer, twice, r);
+}
+
+/* sinh of |x| <= 1, by itself since e^x - e^-x cancels there */
+static uint32_t vc__m_sinh_small(const vc__m64 *m, uint32_t x) {
+    uint32_t z = vc__m_mul(m, x, x);
+    uint32_t p = vc__m_poly(m, vc__m_sinh_poly, 8, z);
+    return vc__m_fma(m, vc__m_mul(m, x, z), p, x);
+}
+
+/* e^|x| / 2 and e^-|x| / 2 */
+static void vc__m_exp_halves(const vc__m64 *m, uint32_t x, uint32_t out[2]) {
+    out[0] = vc__m_exp_scaled(m, vc__m_one(m, VC__OP_ABS, x), VC__M_ONE | VC__M_SIGN);
+    out[1] = vc__m_div(m, vc__m_const(m, 0x3fd0000000000000u), out[0]);
+}
+
+static uint32_t vc__m_sinh(const vc__m64 *m, uint32_t x, uint32_t y) {
+    uint32_t e[2], near = vc__m_sinh_small(m, x);
+    (void)y;
+    vc__m_exp_halves(m, x, e);
+    uint32_t far = vc__m_sub(m, e[0], e[1]);
+    far = vc__m_flip(m, far, vc__m_bits(m, x));
+    uint32_t size = vc__m_one(m, VC__OP_ABS, x);
+    return vc__m_if(m, vc__m_below(m, size, VC__M_ONE), near, far);
+}
+
+static uint32_t vc__m_cosh(const vc__m64 *m, uint32_t x, uint32_t y) {
+    uint32_t e[2];
+    (void)y;
+    vc__m_exp_halves(m, x, e);
+    return vc__m_add(m, e[0], e[1]);
+}
+
+static uint32_t vc__m_tanh(const vc__m64 *m, uint32_t x, uint32_t y) {
+    uint32_t s = vc__m_sinh_small(m, x);
+    (void)y;
+    uint32_t c = vc__m_add_const(m, vc__m_mul(m, s, s), VC__M_ONE);
+    uint32_t near = vc__m_div(m, s, vc__m_one(m, VC__OP_SQRT, c));
+    uint32_t size = vc__m_one(m, VC__OP_ABS, x);
+    uint32_t e = vc__m_exp_scaled(m, vc__m_add(m, size, size), VC__M_ONE | VC__M_SIGN); /* 1 - 2 / (e^2x + 1) */
+    e = vc__m_add_const(m, e, VC__M_HALF);
+    uint32_t far = vc__m_from(m, VC__M_ONE, vc__m_div(m, vc__m_const(m, VC__M_ONE), e));
+    far = vc__m_flip(m, far, vc__m_bits(m, x));
+    return vc__m_if(m, vc__m_below(m, size, VC__M_ONE), near, far);
+}
+
+static uint32_t vc__m_rsqrt(const vc__m64 *m, uint32_t x, uint32_t y) {
+    (void)y;
+    uint32_t root = vc__m_one(m, VC__OP_SQRT, x);
+    return vc__m_div(m, vc__m_const(m, VC__M_ONE), root);
+}
+
+static uint32_t vc__expand_math64(vc__lower *s, const vc__node *n) {
+    static const struct { uint16_t op; uint32_t (*make)(const vc__m64 *m, uint32_t a, uint32_t b); } table[] = {
+        { VC__OP_RSQRT, vc__m_rsqrt }, { VC__OP_EXP, vc__m_exp }, { VC__OP_EXP2, vc__m_exp2 }, { VC__OP_LOG, vc__m_log }, { VC__OP_LOG2, vc__m_log2 },
+        { VC__OP_POW, vc__m_pow }, { VC__OP_SIN, vc__m_sin }, { VC__OP_COS, vc__m_cos }, { VC__OP_TAN, vc__m_tan }, { VC__OP_ASIN, vc__m_asin },
+        { VC__OP_ACOS, vc__m_acos }, { VC__OP_ATAN, vc__m_atan }, { VC__OP_ATAN2, vc__m_atan2 }, { VC__OP_SINH, vc__m_sinh }, { VC__OP_COSH, vc__m_cosh },
+        { VC__OP_TANH, vc__m_tanh }
+    };
+    if ((n->type & 15u) != VC_F64) return VC__NIL;
+    uint32_t rows = n->type & 48u;
+    vc__m64 m;
+    m.s = s;
+    m.f = VC_F64 + rows;
+    m.i = VC_I64 + rows;
+    m.b = VC_BOOL + rows;
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+        if (table[i].op == n->op) return table[i].make(&m, n->a[0], n->a[1]);
+    return VC__NIL;
+}
+
+// >>schedule
+/* Live nodes in canonical order. One walk over the pins in tape order, operands left to right, folds, expands, merges equal nodes and numbers what is left; a
+   node is printed in the region where it was recorded, by that number. So the order in which a C compiler evaluated arguments leaves no trace. */
+
+static bool vc__room(vc__lower *s, void **at, uint32_t *capacity, uint32_t need, size_t size) {
+    void *grown = vc__grown(&s->kernel->allocator, *at, capacity, need, size);
+    if (grown) *at = grown; else vc__no_memory(s->kernel);
+    return grown != NULL;
+}
+
+#define VC__ROOM(s, type, list, capacity, need) vc__room_##type(s, &(s)->list, &(s)->capacity, need)
+static bool vc__room_u32(vc__lower *s, uint32_t **at, uint32_t *capacity, uint32_t need) {
+    void *p = *at;
+    bool ok = vc__room(s, &p, capacity, need, sizeof(uint32_t));
+    *at = (uint32_t *)p;
+    return ok;
+}
+static bool vc__room_node(vc__lower *s, vc__node **at, uint32_t *capacity, uint32_t need) {
+    void *p = *at;
+    bool ok = vc__room(s, &p, capacity, need, sizeof(vc__node));
+    *at = (vc__node *)p;
+    return ok;
+}
+static bool vc__room_slot(vc__lower *s, vc__slot **at, uint32_t *capacity, uint32_t need) {
+    void *p = *at;
+    bool ok = vc__room(s, &p, capacity, need, sizeof(vc__slot));
+    *at = (vc__slot *)p;
+    return ok;
+}
+
+/* Field by field: a node that was just written so is not to be read in wider pieces. */
+static inline void vc__copy_node(vc__node *to, const vc__node *from) {
+    to->op = from->op;
+    to->flags = from->flags;
+    to->type = from->type;
+    to->at = from->at;
+    to->a[0] = from->a[0];
+    to->a[1] = from->a[1];
+    to->a[2] = from->a[2];
+    to->x = from->x;
+}
+
+static uint32_t vc__append(vc__lower *s, const vc__node *n) {
+    if (s->count == s->capacity) {
+        if (s->count >= 4 * VC__MAX_NODES) {
+            vc__fail(s->kernel, "kernel '%s': more than %u operations", vc__name(s->kernel), 4 * VC__MAX_NODES);
+            return VC__NIL;
+        }
+        if (!VC__ROOM(s, node, node, capacity, s->count + 1)) return VC__NIL;
+    }
+    vc__copy_node(&s->node[s->count], n);
+    return s->count++;
+}
+
+/* Products side by side, not one after another, so that the processor makes them at once. */
+static inline uint32_t vc__hash_node(const vc__lower *s, const vc__node *n, uint32_t region) {
+    uint64_t h = (n->op | (uint64_t)n->type << 16) * 0xff51afd7ed558ccdu + (n->x | (uint64_t)region << 32) * 0x9e3779b97f4a7c15u;
+    uint32_t i;
+    if (vc__op[n->op].operands == VC__MANY)
+        for (i = 0; i < n->a[1]; i++) h = (h ^ s->extra[n->a[0] + i]) * 0xc4ceb9fe1a85ec53u;
+    else h ^= (n->a[0] | (uint64_t)n->a[1] << 32) * 0xc4ceb9fe1a85ec53u + n->a[2] * (uint64_t)0xd6e8feb86659fd93u;
+    h ^= h >> 32;
+    return (uint32_t)(h * 0x9e3779b97f4a7c15u >> 32);
+}
+
+static inline bool vc__same_node(const vc__lower *s, const vc__node *a, const vc__node *b, bool by_region) {
+    uint32_t i;
+    if (a->op != b->op || a->type != b->type || (by_region && a->at != b->at)) return false;
+    if (vc__op[a->op].operands != VC__MANY) return a->a[0] == b->a[0] && a->a[1] == b->a[1] && a->a[2] == b->a[2] && a->x == b->x;
+    if (a->a[1] != b->a[1]) return false;
+    for (i = 0; i < a->a[1]; i++) if (s->extra[a->a[0] + i] != s->extra[b->a[0] + i]) return false;
+    return true;
+}
+
+/* The memory a load or store goes to: a node of BUFFER, SHARED, TABLE, VAR or ARRAY. */
+static const vc__node *vc__memory_of(const vc__node *list, const vc__node *access) {
+    const vc__node *m = &list[access->a[0]];
+    return m->op == VC__OP_POINTER ? &list[m->a[0]] : m;
+}
+
+/* Whether a load always gives the same, because nobody writes there. */
+static bool vc__is_settled(const vc__lower *s, const vc__node *n) {
+    const vc__node *m = vc__memory_of(s->node, n);
+    const vc__object *o = &s->kernel->object[m->x];
+    return m->op == VC__OP_TABLE || (m->op == VC__OP_BUFFER && !o->stored && !(o->access & VC_MAY_ALIAS));
+}
+
+static inline uint32_t vc__merge_hash(const vc__lower *s, const vc__node *n, bool *by_region) {
+    *by_region = vc__op[n->op].class_ == VC__READ && !vc__is_settled(s, n);
+    return vc__hash_node(s, n, *by_region ? n->at : 0);
+}
+
+/* Puts a node into a table that has grown; of equal ones the last stays. */
+static void vc__put_slot(vc__lower *s, uint32_t number) {
+    bool by_region;
+    uint32_t hash, i;
+    if (vc__op[s->node[number].op].class_ > VC__READ) return;
+    hash = vc__merge_hash(s, &s->node[number], &by_region);
+    for (i = hash & s->mask; s->slot[i].number; i = (i + 1) & s->mask)
+        if (s->slot[i].hash == hash && vc__same_node(s, &s->node[s->slot[i].number - 1], &s->node[number], by_region)) break;
+    s->slot[i].hash = hash;
+    s->slot[i].number = number + 1;
+}
+
+static bool vc__make_slots(vc__lower *s, uint32_t least) {
+    uint32_t size = 64, i;
+    while (size < least && size < 1u << 30) size *= 2;
+    if (!VC__ROOM(s, slot, slot, slot_capacity, size)) return false;
+    s->mask = size - 1;
+    memset(s->slot, 0, size * sizeof(vc__slot));
+    for (i = 0; i < s->count; i++) vc__put_slot(s, i);
+    return true;
+}
+
+static inline bool vc__block_holds(const vc_kernel *k, uint32_t block, uint32_t region) {
+    return k->block[block].open <= region && region < k->block[block].close;
+}
+
+/* An equal node that may stand for n, perhaps moved to where n was recorded. */
+static bool vc__reuse(vc__lower *s, vc__node *found, uint32_t region) {
+    const vc_kernel *k = s->kernel;
+    if (found->at <= region) return vc__block_holds(k, k->pin[found->at].block, region);
+    if (!vc__block_holds(k, k->pin[region].block, found->at)) return false;
+    found->at = region;
+    return true;
+}
+
+static uint32_t vc__merge(vc__lower *s, vc__node *n) {
+    bool by_region;
+    uint32_t hash = vc__merge_hash(s, n, &by_region), i, number;
+    for (i = hash & s->mask; s->slot[i].number; i = (i + 1) & s->mask) {
+        if (s->slot[i].hash != hash) continue;
+        number = s->slot[i].number - 1;
+        if (!vc__same_node(s, &s->node[number], n, by_region)) continue;
+        if (vc__reuse(s, &s->node[number], n->at)) return number;
+        break;
+    }
+    number = vc__append(s, n);
+    if (number == VC__NIL) return VC__NIL;
+    s->slot[i].hash = hash;
+    s->slot[i].number = number + 1;
+    if (s->count > s->mask / 4 * 3 && !vc__make_slots(s, (s->mask + 1) * 2)) return VC__NIL;
+    return number;
+}
+
+/* A node whose operands are lowered, as a number. It is made ready in place: copying what was just written piece by piece would stall. */
+static uint32_t vc__settle(vc__lower *s, vc__node *n) {
+    const vc__op_info *op = &vc__op[n->op];
+    bool raw = (n->flags & VC__NODE_RAW) != 0;
+    uint32_t r;
+    if (s->kernel->failed) return VC__NIL;
+    n->flags = 0;
+    if (op->class_ == VC__PURE) {
+        r = vc__simplify(s, n);
+        if (r != VC__NIL) return r;
+    }
+    if (op->expand && !raw && s->target != VC_TARGET_NONE) {
+        r = op->expand(s, n);
+        if (r != VC__NIL) return r;
+        if (s->kernel->failed) return VC__NIL;
+    }
+    n->at = op->class_ == VC__LEAF ? 0 : op->class_ >= VC__EFFECT ? s->pin : s->region;
+    return op->class_ >= VC__NEW ? vc__append(s, n) : vc__merge(s, n);
+}
+
+static inline uint32_t vc__make_node(vc__lower *s, uint32_t flags, uint16_t op, vc_type type, uint32_t a, uint32_t b, uint32_t c, uint32_t x) {
+    vc__node n;
+    n.op = op;
+    n.flags = (uint16_t)flags;
+    n.type = type;
+    n.a[0] = a;
+    n.a[1] = b;
+    n.a[2] = c;
+    n.x = x;
+    return vc__settle(s, &n);
+}
+
+static uint32_t vc__make(vc__lower *s, uint16_t op, vc_type type, uint32_t a, uint32_t b, uint32_t c, uint32_t x) {
+    return vc__make_node(s, 0, op, type, a, b, c, x);
+}
+
+static uint32_t vc__make_raw(vc__lower *s, uint16_t op, vc_type type, uint32_t a, uint32_t b, uint32_t c, uint32_t x) {
+    return vc__make_node(s, VC__NODE_RAW, op, type, a, b, c, x);
+}
+
+static uint32_t vc__make_const(vc__lower *s, vc_type type, uint64_t bits) {
+    uint32_t parts[4], i, rows = vc__rows(type);
+    bits &= vc__ones(vc__bits(vc__kind(type)));
+    parts[0] = vc__make_node(s, VC__NODE_RAW, VC__OP_CONST, vc__scalar(type), (uint32_t)bits, (uint32_t)(bits >> 32), VC__NIL, 0);
+    for (i = 1; i < rows; i++) parts[i] = parts[0];
+    return rows == 1 ? parts[0] : vc__make_vec(s, type, parts, rows);
+}
+
+/* The vector whose components parts are, all of them in order; VC__NIL: there is none. */
+static uint32_t vc__whole(const vc__lower *s, vc_type type, const uint32_t *parts, uint32_t count) {
+    const vc__node *n = vc__lowered(s, parts[0]);
+    uint32_t vector = n->a[0], i;
+    for (i = 0; i < count; i++) {
+        n = vc__lowered(s, parts[i]);
+        if (n->op != VC__OP_COMPONENT || n->x != i || n->a[0] != vector) return VC__NIL;
+    }
+    return vc__lowered(s, vector)->type == type ? vector : VC__NIL;
+}
+
+static uint32_t vc__make_vec(vc__lower *s, vc_type type, const uint32_t *parts, uint32_t count) {
+    uint32_t first = s->extra_count, before = s->count, i, number = vc__whole(s, type, parts, count);
+    vc__node n = vc__nothing;
+    bool constant = true;
+    if (s->kernel->failed) return VC__NIL;
+    if (number != VC__NIL) return number;
+    for (i = 0; i < count; i++) if (vc__lowered(s, parts[i])->op != VC__OP_CONST) constant = false;
+    if (!vc__push_extra(&s->kernel->allocator, &s->extra, &s->extra_count, &s->extra_capacity, parts, count)) {
+        vc__no_memory(s->kernel);
+        return VC__NIL;
+    }
+    n.op = constant ? VC__OP_TUPLE : VC__OP_VEC;
+    n.type = type;
+    n.at = constant ? 0 : s->region;
+    n.a[0] = first;
+    n.a[1] = count;
+    number = vc__merge(s, &n);
+    if (s->count == before) s->extra_count = first;
+    return number;
+}
+
+static inline uint32_t vc__mapped(const vc__lower *s, uint32_t operand, bool is_operand) {
+    return is_operand && operand != VC__NIL ? s->map[operand] : operand;
+}
+
+/* Tape node i, whose operands are lowered. */
+static uint32_t vc__lower_node(vc__lower *s, uint32_t i) {
+    const vc__node *t = &s->kernel->node[i];
+    uint32_t operands = vc__op[t->op].operands, j, parts[4];
+    vc__node n;
+    s->region = t->at;
+    if (operands == VC__MANY) {
+        for (j = 0; j < t->a[1]; j++) parts[j] = s->map[s->kernel->extra[t->a[0] + j]];
+        return vc__make_vec(s, t->type, parts, t->a[1]);
+    }
+    if (vc__op[t->op].class_ >= VC__EFFECT) s->region = t->at - 1; /* what it is expanded to stands in front of it */
+    n.op = t->op;
+    n.flags = 0;
+    n.type = t->type;
+    n.a[0] = vc__mapped(s, t->a[0], operands > 0);
+    n.a[1] = vc__mapped(s, t->a[1], operands > 1);
+    n.a[2] = vc__mapped(s, t->a[2], operands > 2);
+    n.x = t->x;
+    return vc__settle(s, &n);
+}
+
+/* The first operand of a tape node that is not lowered; VC__NIL: none. */
+static inline uint32_t vc__missing(const vc__lower *s, const vc__node *n) {
+    uint32_t operands = vc__op[n->op].operands, i, count = operands == VC__MANY ? n->a[1] : operands;
+    const uint32_t *a = operands == VC__MANY ? s->kernel->extra + n->a[0] : n->a;
+    for (i = 0; i < count; i++) if (a[i] != VC__NIL && s->map[a[i]] == VC__NIL) return a[i];
+    return VC__NIL;
+}
+
+/* Lowers a tape node and all it needs, operands first and from the left. */
+static void vc__walk(vc__lower *s, uint32_t root) {
+    uint32_t depth = 0, next, i = root;
+    for (;;) {
+        next = vc__missing(s, &s->kernel->node[i]);
+        if (next != VC__NIL) {
+            s->stack[depth++] = i;
+            i = next;
+            continue;
+        }
+        s->map[i] = vc__lower_node(s, i);
+        if (s->kernel->failed || depth == 0) return;
+        i = s->stack[--depth];
+    }
+}
+
+static bool vc__lower_all(vc__lower *s) {
+    vc_kernel *k = s->kernel;
+    uint32_t i;
+    s->count = 0;
+    s->extra_count = 0;
+    if (!VC__ROOM(s, u32, map, map_capacity, k->count) || !VC__ROOM(s, u32, stack, stack_capacity, k->count)) return false;
+    if (!VC__ROOM(s, node, node, capacity, k->count) || !vc__make_slots(s, k->count + k->count / 4)) return false;
+    memset(s->map, 0xff, k->count * sizeof(uint32_t));
+    for (i = 1; i < k->pin_count && !k->failed; i++) {
+        s->pin = i;
+        vc__walk(s, k->pin[i].node);
+    }
+    return !k->failed;
+}
+
+/* Marks what the pins need. Users come before operands here, since their numbers are higher. */
+static void vc__mark(vc__lower *s) {
+    uint32_t i = s->count, j, count;
+    while (i-- > 0) {
+        vc__node *n = &s->node[i];
+        const vc__op_info *op = &vc__op[n->op];
+        const uint32_t *a = n->a;
+        if (op->class_ >= VC__EFFECT) n->flags |= VC__NODE_LIVE;
+        if (!(n->flags & VC__NODE_LIVE)) continue;
+        count = op->operands;
+        if (count == VC__MANY) { count = n->a[1]; a = s->extra + n->a[0]; }
+        for (j = 0; j < count; j++) if (a[j] != VC__NIL) s->node[a[j]].flags |= VC__NODE_LIVE;
+    }
+}
+
+/* Leaves stand in table order: objects as declared, ids by axis, hidden values by (kind, argument, axis). */
+static uint64_t vc__leaf_key(const vc__node *n) {
+    uint64_t key = (uint64_t)n->op << 56;
+    if (n->op == VC__OP_HIDDEN) return key | (uint64_t)n->a[0] << 48 | (uint64_t)n->a[1] << 8 | n->a[2];
+    return key | n->x;
+}
+
+static void vc__sort_leaves(vc__leaf *leaf, uint32_t count) { /* Shell's sort: there are few, and in order as a rule */
+    uint32_t gap, i, j;
+    for (gap = count / 2; gap; gap /= 2)
+        for (i = gap; i < count; i++) {
+            vc__leaf x = leaf[i];
+            for (j = i; j >= gap && leaf[j - gap].key > x.key; j -= gap) leaf[j] = leaf[j - gap];
+            leaf[j] = x;
+        }
+}
+
+static bool vc__place_leaves(vc__lower *s, uint32_t first, uint32_t count) {
+    vc__leaf *leaf = (vc__leaf *)vc__grown(&s->kernel->allocator, s->leaf, &s->leaf_capacity, count, sizeof(vc__leaf));
+    uint32_t i, n = 0;
+    if (!leaf) { vc__no_memory(s->kernel); return false; }
+    s->leaf = leaf;
+    for (i = 0; i < s->count; i++) {
+        const vc__node *node = &s->node[i];
+        if (!(node->flags & VC__NODE_LIVE) || vc__op[node->op].class_ != VC__LEAF || node->op == VC__OP_CONST || node->op == VC__OP_TUPLE) continue;
+        leaf[n].key = vc__leaf_key(node);
+        leaf[n++].number = i;
+    }
+    vc__sort_leaves(leaf, n);
+    for (i = 0; i < n; i++) s->place[leaf[i].number] = first + i;
+    return true;
+}
+
+/* Where each live node stands in the listing. */
+static bool vc__place_all(vc__lower *s, vc__listing *l) {
+    uint32_t regions = s->kernel->pin_count, i, consts = 0, leaves = 0, start, size;
+    if (!VC__ROOM(s, u32, place, place_capacity, s->count) || !VC__ROOM(s, u32, region_start, region_capacity, regions)) return false;
+    memset(s->region_start, 0, regions * sizeof(uint32_t));
+    for (i = 0; i < s->count; i++) {
+        const vc__node *n = &s->node[i];
+        if (!(n->flags & VC__NODE_LIVE)) continue;
+        if (vc__op[n->op].class_ != VC__LEAF) s->region_start[n->at]++;
+        else if (n->op == VC__OP_CONST || n->op == VC__OP_TUPLE) s->place[i] = consts++;
+        else leaves++;
+    }
+    l->leaves = consts;
+    l->body = start = consts + leaves;
+    for (i = 0; i < regions; i++) {
+        size = s->region_start[i];
+        s->region_start[i] = start;
+        start += size;
+    }
+    l->count = start;
+    for (i = 0; i < s->count; i++)
+        if (s->node[i].flags & VC__NODE_LIVE && vc__op[s->node[i].op].class_ != VC__LEAF) s->place[i] = s->region_start[s->node[i].at]++;
+    return vc__place_leaves(s, consts, leaves) && VC__ROOM(s, node, sorted, sorted_capacity, l->count + 1);
+}
+
+static void vc__write_sorted(vc__lower *s) {
+    uint32_t i, j, count;
+    bool exact = !s->kernel->desc.fast;
+    for (i = 0; i < s->count; i++) {
+        vc__node *n = &s->node[i], *to;
+        uint32_t *a;
+        if (!(n->flags & VC__NODE_LIVE)) continue;
+        to = &s->sorted[s->place[i]];
+        *to = *n;
+        to->flags = exact && vc__is_float(n->type) && vc__op[n->op].flags & VC__FLAGS_EXACT ? VC__NODE_PRECISE : 0;
+        a = to->a;
+        count = vc__op[n->op].operands;
+        if (count == VC__MANY) { count = n->a[1]; a = s->extra + n->a[0]; }
+        for (j = 0; j < count; j++) if (a[j] != VC__NIL) a[j] = s->place[a[j]];
+    }
+}
+
+/* The listing of one target and form, without its info. */
+static bool vc__schedule(vc_kernel *k, vc_target target, vc_buffers buffers, vc__listing *l) {
+    vc__lower *s = &k->lower;
+    memset(l, 0, sizeof *l);
+    s->kernel = k;
+    s->target = target;
+    s->buffers = buffers;
+    if (!vc__lower_all(s)) return false;
+    vc__mark(s);
+    if (!vc__place_all(s, l)) return false;
+    vc__write_sorted(s);
+    l->node = s->sorted;
+    l->extra = s->extra;
+    l->object = k->object;
+    l->object_count = k->object_count;
+    l->target = target;
+    l->buffers = buffers;
+    return true;
+}
+
+// >>print
+/* Growing text and words. */
+
+/* Whether `more` words fit behind the last; without memory the kernel has failed. */
+static bool vc__words_room(vc_kernel *k, vc__words *w, uint32_t more) {
+    void *at;
+    if (w->capacity - w->count >= more) return true;
+    at = more > VC__NIL - w->count ? NULL : vc__grown(&k->allocator, w->at, &w->capacity, w->count + more, sizeof(uint32_t));
+    if (!at) vc__no_memory(k);
+    else w->at = (uint32_t *)at;
+    return at != NULL;
+}
+
+static bool vc__words_append(vc_kernel *k, vc__words *w, const vc__words *more) {
+    if (!vc__words_room(k, w, more->count)) return false;
+    if (more->count) memcpy(w->at + w->count, more->at, (size_t)more->count * sizeof(uint32_t));
+    w->count += more->count;
+    return true;
+}
+
+/* Whether `more` characters and the zero behind them fit; without memory the kernel has failed. */
+static bool vc__text_room(vc_kernel *k, vc__text *t, size_t more) {
+    size_t need = t->length + more + 1, capacity = t->capacity * 2 > 4096 ? t->capacity * 2 : 4096;
+    void *at;
+    if (need <= t->capacity) return true;
+    if (capacity < need) capacity = need;
+    at = need <= more ? NULL : t->at ? k->allocator.reallocate(k->allocator.user, t->at, capacity) : k->allocator.allocate(k->allocator.user, capacity);
+    if (!at) {
+        vc__no_memory(k);
+        return false;
+    }
+    t->at = (char *)at;
+    t->capacity = capacity;
+    return true;
+}
+
+static void vc__text_put(vc_kernel *k, vc__text *t, const char *s, size_t length) {
+    if (!vc__text_room(k, t, length)) return;
+    memcpy(t->at + t->length, s, length);
+    t->length += length;
+    t->at[t->length] = 0;
+}
+
+static void vc__text_string(vc_kernel *k, vc__text *t, const char *s) { vc__text_put(k, t, s, strlen(s)); }
+
+static void vc__text_number(vc_kernel *k, vc__text *t, uint64_t x) {
+    char digits[20];
+    size_t at = sizeof digits;
+    do {
+        digits[--at] = (char)('0' + x % 10);
+        x /= 10;
+    } while (x);
+    vc__text_put(k, t, digits + at, sizeof digits - at);
+}
+
+// >>spirv
+/* The SPIR-V printer: SSA values, structured control flow, exactly the capabilities used. One pass over the listing; the result of node i is id 1 + i, all
+   other ids follow. A module's parts come in an order of their own, so each is gathered in a section and all are put together at the end.
+   Buffers are StorageBuffer bindings, or pointers made from addresses in the block of values; the block is declared as 32-bit words, loaded once at entry.
+   Signed zeros, infinities and NaN are kept by drivers as they keep them for GLSL; SPV_KHR_float_controls is not asked for. */
+
+enum {
+    VC__SECTION_NAMES, VC__SECTION_NOTES, VC__SECTION_GLOBALS, VC__SECTION_LOCALS, VC__SECTION_BODY, /* printed one behind the other */
+    VC__SECTION_INTERFACE, VC__SECTION_FRAMES, VC__SECTIONS
+};
+
+/* The numbers we use, named as in the specification; a test compares them with the registry's header. */
+enum {
+    VC__OpName = 5, VC__OpExtension = 10, VC__OpExtInstImport = 11, VC__OpExtInst = 12, VC__OpMemoryModel = 14, VC__OpEntryPoint = 15, VC__OpExecutionMode = 16,
+    VC__OpCapability = 17, VC__OpTypeVoid = 19, VC__OpTypeBool = 20, VC__OpTypeInt = 21, VC__OpTypeFloat = 22, VC__OpTypeVector = 23, VC__OpTypeArray = 28,
+    VC__OpTypeRuntimeArray = 29, VC__OpTypeStruct = 30, VC__OpTypePointer = 32, VC__OpTypeFunction = 33, VC__OpConstantTrue = 41, VC__OpConstantFalse = 42,
+    VC__OpConstant = 43, VC__OpConstantComposite = 44, VC__OpConstantNull = 46, VC__OpFunction = 54, VC__OpFunctionEnd = 56, VC__OpVariable = 59,
+    VC__OpLoad = 61, VC__OpStore = 62, VC__OpAccessChain = 65, VC__OpDecorate = 71, VC__OpMemberDecorate = 72, VC__OpCompositeConstruct = 80,
+    VC__OpCompositeExtract = 81, VC__OpCopyObject = 83, VC__OpConvertFToU = 109, VC__OpConvertFToS = 110, VC__OpConvertSToF = 111, VC__OpConvertUToF = 112,
+    VC__OpUConvert = 113, VC__OpSConvert = 114, VC__OpFConvert = 115, VC__OpConvertUToPtr = 120, VC__OpBitcast = 124, VC__OpIAdd = 128, VC__OpIMul = 132, VC__OpSelect = 169,
+    VC__OpINotEqual = 171, VC__OpULessThan = 176, VC__OpSLessThan = 177, VC__OpShiftRightLogical = 194, VC__OpShiftLeftLogical = 196,
+    VC__OpControlBarrier = 224, VC__OpPhi = 245, VC__OpLoopMerge = 246, VC__OpSelectionMerge = 247, VC__OpLabel = 248, VC__OpBranch = 249,
+    VC__OpBranchConditional = 250, VC__OpSwitch = 251, VC__OpReturn = 253
+};
+enum {
+    VC__DecorationBlock = 2, VC__DecorationArrayStride = 6, VC__DecorationBuiltIn = 11, VC__DecorationRestrict = 19, VC__DecorationNonWritable = 24,
+    VC__DecorationNonReadable = 25, VC__DecorationBinding = 33, VC__DecorationDescriptorSet = 34, VC__DecorationOffset = 35, VC__DecorationNoContraction = 42
+};
+
+/* Storage classes, and in which order our tables have them. */
+enum { VC__CLASS_INPUT, VC__CLASS_WORKGROUP, VC__CLASS_PRIVATE, VC__CLASS_FUNCTION, VC__CLASS_PUSH, VC__CLASS_BUFFER, VC__CLASS_ADDRESS, VC__CLASSES };
+static const uint32_t vc__spirv_class[VC__CLASSES] = { 1, 4, 6, 7, 9, 12, 5349 };
+
+/* Capabilities, in the order in which they are printed. */
+enum {
+    VC__CAP_F16 = 1, VC__CAP_F64 = 2, VC__CAP_I64 = 4, VC__CAP_I16 = 8, VC__CAP_I8 = 16, VC__CAP_STORAGE_16 = 32, VC__CAP_STORAGE_8 = 64, VC__CAP_ADDRESS = 128
+};
+static const uint32_t vc__spirv_caps[8] = { 9, 10, 11, 22, 39, 4433, 4448, 5347 };
+static const uint8_t vc__spirv_feature_cap[8] = { /* by VC_FEATURE_ bit */
+    VC__CAP_F16, VC__CAP_F64, VC__CAP_I8, VC__CAP_I16, VC__CAP_I64, VC__CAP_STORAGE_8, VC__CAP_STORAGE_16, VC__CAP_ADDRESS
+};
+static const uint8_t vc__spirv_kind_cap[16] = { /* what arithmetic on a kind takes */
+    0, 0, VC__CAP_I8, VC__CAP_I16, 0, VC__CAP_I64, VC__CAP_I8, VC__CAP_I16, 0, VC__CAP_I64, VC__CAP_F16, 0, VC__CAP_F64, 0, 0, 0
+};
+
+typedef struct vc__frame { /* an open block */
+    uint32_t op;
+    uint32_t merge;  /* label behind it */
+    uint32_t other;  /* IF: label of the other branch; loops: of the continue block */
+    uint32_t header; /* IF: where the merge label stands in the body; loops: label */
+    uint32_t next;   /* FOR: id of the counter's next value */
+    uint32_t node;
+    uint32_t loop;   /* enclosing loop's frame */
+} vc__frame;
+#define VC__FRAME_WORDS ((uint32_t)(sizeof(vc__frame) / sizeof(uint32_t)))
+
+#define VC__SPIRV_CACHE 512u
+typedef struct vc__spirv {
+    vc_kernel *k;
+    const vc__listing *l;
+    vc__words *section;       /* VC__SECTION_ */
+    uint32_t bound, caps;
+    uint32_t label;           /* of the block being printed */
+    uint32_t loop;            /* frame of the innermost loop */
+    uint32_t glsl, block, main;
+    uint32_t builtin[4];      /* variables or loaded values: see vc__spirv_builtin */
+    uint32_t *word;           /* loaded words of the block of values */
+    uint32_t *pointee;        /* by object: pointer type of a buffer behind an address */
+    uint32_t *next_case;      /* by node, for SWITCH and CASE: the next case; NULL until a switch is met */
+    uint32_t type[64], null[64], array[64], ones[4], pointer[VC__CLASSES][64];
+    struct { uint64_t bits; uint32_t kind, id; } cache[VC__SPIRV_CACHE]; /* constants the printer needs; the last one of a slot */
+    uint32_t spill[16];       /* written to where there is no memory */
+} vc__spirv;
+
+/* ---- instructions ---- */
+
+/* Begins an instruction of at most 16 words: its operands go to [1] and on. */
+static inline uint32_t *vc__op_begin(vc__spirv *s, uint32_t section, uint32_t op, uint32_t words) {
+    vc__words *w = &s->section[section];
+    uint32_t *o;
+    if (w->capacity - w->count < words && !vc__words_room(s->k, w, words)) return s->spill;
+    o = w->at + w->count;
+    w->count += words;
+    o[0] = words << 16 | op;
+    return o;
+}
+static inline void vc__put1(vc__spirv *s, uint32_t section, uint32_t op, uint32_t a) {
+    vc__op_begin(s, section, op, 2)[1] = a;
+}
+static inline void vc__put2(vc__spirv *s, uint32_t section, uint32_t op, uint32_t a, uint32_t b) {
+    uint32_t *o = vc__op_begin(s, section, op, 3);
+    o[1] = a; o[2] = b;
+}
+static inline void vc__put3(vc__spirv *s, uint32_t section, uint32_t op, uint32_t a, uint32_t b, uint32_t c) {
+    uint32_t *o = vc__op_begin(s, section, op, 4);
+    o[1] = a; o[2] = b; o[3] = c;
+}
+static inline void vc__put4(vc__spirv *s, uint32_t section, uint32_t op, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
+    uint32_t *o = vc__op_begin(s, section, op, 5);
+    o[1] = a; o[2] = b; o[3] = c; o[4] = d;
+}
+static inline void vc__put5(vc__spirv *s, uint32_t section, uint32_t op, uint32_t a, uint32_t b, uint32_t c, uint32_t d, uint32_t e) {
+    uint32_t *o = vc__op_begin(s, section, op, 6);
+    o[1] = a; o[2] = b; o[3] = c; o[4] = d; o[5] = e;
+}
+
+static inline uint32_t vc__result(uint32_t node) { return node + 1; }
+static inline uint32_t vc__new_id(vc__spirv *s) { return s->bound++; }
+
+/* Body instructions with a result: into a given id, or a new one. */
+static inline uint32_t vc__unary(vc__spirv *s, uint32_t op, uint32_t type, uint32_t id, uint32_t a) {
+    vc__put3(s, VC__SECTION_BODY, op, type, id, a);
+    return id;
+}
+static inline uint32_t vc__binary(vc__spirv *s, uint32_t op, uint32_t type, uint32_t id, uint32_t a, uint32_t b) {
+    vc__put4(s, VC__SECTION_BODY, op, type, id, a, b);
+    return id;
+}
+static void vc__composite(vc__spirv *s, uint32_t type, uint32_t id, const uint32_t *part, uint32_t count) {
+    uint32_t *o = vc__op_begin(s, VC__SECTION_BODY, VC__OpCompositeConstruct, 3 + count), i;
+    o[1] = type; o[2] = id;
+    for (i = 0; i < count; i++) o[3 + i] = part[i];
+}
+
+static uint32_t vc__string_words(const char *text) {
+    size_t length = strlen(text);
+    return (uint32_t)((length > 1000 ? 1000 : length) / 4 + 1);
+}
+static void vc__put_string(uint32_t *at, const char *text) {
+    uint32_t words = vc__string_words(text), i;
+    for (i = 0; i < words; i++) at[i] = 0;
+    for (i = 0; i < words * 4 - 1 && text[i]; i++) at[i / 4] |= (uint32_t)(uint8_t)text[i] << (i % 4 * 8);
+}
+static void vc__spirv_name(vc__spirv *s, uint32_t id, const char *name) {
+    uint32_t *o, words;
+    if (!name || !name[0]) return;
+    words = 2 + vc__string_words(name);
+    if (!vc__words_room(s->k, &s->section[VC__SECTION_NAMES], words)) return;
+    o = vc__op_begin(s, VC__SECTION_NAMES, VC__OpName, words);
+    o[1] = id;
+    vc__put_string(o + 2, name);
+}
+
+/* ---- types and constants ---- */
+
+static uint32_t vc__spirv_type_make(vc__spirv *s, vc_type type) {
+    uint32_t kind = vc__kind(type), id, of;
+    if (vc__rows(type) > 1) {
+        of = s->type[kind] ? s->type[kind] : vc__spirv_type_make(s, vc__scalar(type));
+        id = vc__new_id(s);
+        vc__put3(s, VC__SECTION_GLOBALS, VC__OpTypeVector, id, of, vc__rows(type));
+        return s->type[type] = id;
+    }
+    id = vc__new_id(s);
+    if (vc__bits(kind) == 64) s->caps |= vc__spirv_kind_cap[kind];
+    if (kind == VC_BOOL) vc__put1(s, VC__SECTION_GLOBALS, VC__OpTypeBool, id);
+    else if (vc__is_float(kind)) vc__put2(s, VC__SECTION_GLOBALS, VC__OpTypeFloat, id, vc__bits(kind));
+    else vc__put3(s, VC__SECTION_GLOBALS, VC__OpTypeInt, id, vc__bits(kind), vc__is_signed(kind));
+    return s->type[type] = id;
+}
+static inline uint32_t vc__spirv_type(vc__spirv *s, vc_type type) { return s->type[type & 63u] ? s->type[type & 63u] : vc__spirv_type_make(s, type & 63u); }
+
+static uint32_t vc__spirv_pointer_to(vc__spirv *s, uint32_t storage, uint32_t type) {
+    uint32_t id = vc__new_id(s);
+    vc__put3(s, VC__SECTION_GLOBALS, VC__OpTypePointer, id, vc__spirv_class[storage], type);
+    return id;
+}
+static uint32_t vc__spirv_pointer(vc__spirv *s, uint32_t storage, vc_type type) {
+    uint32_t *id = &s->pointer[storage][type & 63u], of;
+    if (*id) return *id;
+    of = vc__spirv_type(s, type);
+    return *id = vc__spirv_pointer_to(s, storage, of);
+}
+
+/* A scalar constant into the given id. */
+static void vc__spirv_constant(vc__spirv *s, uint32_t kind, uint64_t bits, uint32_t id) {
+    uint32_t type = vc__spirv_type(s, kind), width = vc__bits(kind);
+    if (kind == VC_BOOL) vc__put2(s, VC__SECTION_GLOBALS, bits ? VC__OpConstantTrue : VC__OpConstantFalse, type, id);
+    else if (width == 64) vc__put4(s, VC__SECTION_GLOBALS, VC__OpConstant, type, id, (uint32_t)bits, (uint32_t)(bits >> 32));
+    else vc__put3(s, VC__SECTION_GLOBALS, VC__OpConstant, type, id, (uint32_t)vc__widen(kind, bits & vc__ones(width))); /* the sign fills the word */
+}
+
+/* The same value may be declared more than once, which is harmless. */
+static uint32_t vc__spirv_const(vc__spirv *s, uint32_t kind, uint64_t bits) {
+    uint32_t slot = ((uint32_t)bits * 0x9e3779b1u ^ (uint32_t)(bits >> 32) ^ kind << 28) >> 23;
+    if (!s->cache[slot].id || s->cache[slot].bits != bits || s->cache[slot].kind != kind) {
+        s->cache[slot].id = vc__new_id(s);
+        s->cache[slot].bits = bits;
+        s->cache[slot].kind = kind;
+        vc__spirv_constant(s, kind, bits, s->cache[slot].id);
+    }
+    return s->cache[slot].id;
+}
+static inline uint32_t vc__spirv_u32(vc__spirv *s, uint32_t x) { return vc__spirv_const(s, VC_U32, x); }
+
+static uint32_t vc__spirv_null(vc__spirv *s, vc_type type) {
+    uint32_t *id = &s->null[type & 63u], of;
+    if (*id) return *id;
+    of = vc__spirv_type(s, type);
+    *id = vc__new_id(s);
+    vc__put2(s, VC__SECTION_GLOBALS, VC__OpConstantNull, of, *id);
+    return *id;
+}
+
+/* u32 ones beside a bool of as many rows. */
+static uint32_t vc__spirv_ones(vc__spirv *s, uint32_t rows) {
+    uint32_t one = vc__spirv_u32(s, 1), type, id, i, *o;
+    if (rows == 1) return one;
+    if (s->ones[rows - 1]) return s->ones[rows - 1];
+    type = vc__spirv_type(s, vc__vec(VC_U32, rows));
+    id = vc__new_id(s);
+    o = vc__op_begin(s, VC__SECTION_GLOBALS, VC__OpConstantComposite, 3 + rows);
+    o[1] = type; o[2] = id;
+    for (i = 0; i < rows; i++) o[3 + i] = one;
+    return s->ones[rows - 1] = id;
+}
+
+/* ---- block of values ---- */
+
+static void vc__spirv_block(vc__spirv *s) {
+    uint32_t words = s->l->info.value_bytes / 4, u32 = vc__spirv_type(s, VC_U32), type = vc__new_id(s), pointer, i, *o;
+    s->block = vc__new_id(s);
+    if (!vc__words_room(s->k, &s->section[VC__SECTION_GLOBALS], words + 2)) return;
+    o = vc__op_begin(s, VC__SECTION_GLOBALS, VC__OpTypeStruct, words + 2);
+    o[1] = type;
+    for (i = 0; i < words; i++) o[2 + i] = u32;
+    vc__put2(s, VC__SECTION_NOTES, VC__OpDecorate, type, VC__DecorationBlock);
+    for (i = 0; i < words; i++) vc__put4(s, VC__SECTION_NOTES, VC__OpMemberDecorate, type, i, VC__DecorationOffset, 4 * i);
+    pointer = vc__spirv_pointer_to(s, VC__CLASS_PUSH, type);
+    vc__put3(s, VC__SECTION_GLOBALS, VC__OpVariable, pointer, s->block, vc__spirv_class[VC__CLASS_PUSH]);
+    vc__put1(s, VC__SECTION_INTERFACE, 0, s->block);
+    vc__spirv_name(s, s->block, "values");
+}
+
+/* One word, loaded once; into `want` if that is not 0 and nobody asked for the word before. */
+static uint32_t vc__spirv_word(vc__spirv *s, uint32_t at, uint32_t want) {
+    uint32_t pointer, chain, index, u32;
+    if (s->word[at]) return s->word[at];
+    if (!s->block) vc__spirv_block(s);
+    u32 = vc__spirv_type(s, VC_U32);
+    pointer = vc__spirv_pointer(s, VC__CLASS_PUSH, VC_U32);
+    index = vc__spirv_u32(s, at);
+    chain = vc__binary(s, VC__OpAccessChain, pointer, vc__new_id(s), s->block, index);
+    return s->word[at] = vc__unary(s, VC__OpLoad, u32, want ? want : vc__new_id(s), chain);
+}
+
+/* Two words as one value of 64 bits. */
+static void vc__spirv_word2(vc__spirv *s, uint32_t kind, uint32_t at, uint32_t id) {
+    uint32_t pair = vc__spirv_type(s, VC_U32X2), type = vc__spirv_type(s, kind), part[2], both;
+    part[0] = vc__spirv_word(s, at, 0);
+    part[1] = vc__spirv_word(s, at + 1, 0);
+    both = vc__new_id(s);
+    vc__composite(s, pair, both, part, 2);
+    vc__unary(s, VC__OpBitcast, type, id, both);
+}
+
+/* The scalar of that kind at a byte of the block. */
+static void vc__spirv_scalar(vc__spirv *s, uint32_t kind, uint32_t place, uint32_t id) {
+    uint32_t bits = vc__bits(kind), type = vc__spirv_type(s, kind), word, of, amount;
+    if (bits == 64) {
+        vc__spirv_word2(s, kind, place / 4, id);
+        return;
+    }
+    word = vc__spirv_word(s, place / 4, kind == VC_U32 ? id : 0);
+    if (kind == VC_BOOL) {
+        amount = vc__spirv_u32(s, 0);
+        vc__binary(s, VC__OpINotEqual, type, id, word, amount);
+    } else if (bits == 32) {
+        if (word != id) vc__unary(s, kind == VC_U32 ? VC__OpCopyObject : VC__OpBitcast, type, id, word);
+    } else if (kind == VC_F16) {
+        of = vc__spirv_type(s, VC_VEC(VC_F16, 2u));
+        word = vc__unary(s, VC__OpBitcast, of, vc__new_id(s), word);
+        vc__binary(s, VC__OpCompositeExtract, type, id, word, place / 2 & 1);
+    } else {
+        if (place & 3) {
+            amount = vc__spirv_u32(s, (place & 3) * 8);
+            of = vc__spirv_type(s, VC_U32);
+            word = vc__binary(s, VC__OpShiftRightLogical, of, vc__new_id(s), word, amount);
+        }
+        vc__unary(s, vc__is_signed(kind) ? VC__OpSConvert : VC__OpUConvert, type, id, word);
+    }
+}
+
+static void vc__spirv_param(vc__spirv *s, const vc__node *n, uint32_t id) {
+    uint32_t arg = s->l->object[n->x].arg, place = s->l->info.args[arg].place, rows = vc__rows(n->type), kind = vc__kind(n->type), part[4], i, type;
+    s->caps |= vc__spirv_kind_cap[kind];
+    vc__spirv_name(s, id, s->l->object[n->x].name);
+    if (rows == 1) {
+        vc__spirv_scalar(s, kind, place, id);
+        return;
+    }
+    for (i = 0; i < rows; i++) vc__spirv_scalar(s, kind, place + i * vc__scalar_bytes(kind), part[i] = vc__new_id(s));
+    type = vc__spirv_type(s, n->type);
+    vc__composite(s, type, id, part, rows);
+}
+
+static void vc__spirv_hidden(vc__spirv *s, const vc__node *n, uint32_t id) {
+    const vc_info *info = &s->l->info;
+    bool of_arg = n->a[0] == VC_HIDDEN_LENGTH || n->a[0] == VC_HIDDEN_SHAPE;
+    int i;
+    for (i = 0; i < info->hidden_count; i++) {
+        const vc_hidden_info *h = &info->hidden[i];
+        if ((uint32_t)h->kind == n->a[0] && h->axis == n->a[2] && (!of_arg || h->arg == s->l->object[n->a[1]].arg)) vc__spirv_scalar(s, VC_U32, h->place, id);
+    }
+}
+
+/* ---- other leaves ---- */
+
+/* LOCAL_ID, GROUP_ID, GLOBAL_ID: a component of a built-in vector, loaded once; LOCAL_INDEX: the built-in itself. */
+static void vc__spirv_builtin(vc__spirv *s, const vc__node *n, uint32_t id) {
+    static const uint32_t number[4] = { 27, 26, 28, 29 }; /* LocalInvocationId, WorkgroupId, GlobalInvocationId, LocalInvocationIndex */
+    static const char *const name[4] = { "local_id", "group_id", "global_id", "local_index" };
+    uint32_t which = n->op == VC__OP_LOCAL_ID ? 0 : n->op == VC__OP_GROUP_ID ? 1 : n->op == VC__OP_GLOBAL_ID ? 2 : 3;
+    uint32_t type = which == 3 ? VC_U32 : VC_U32X3, variable, loaded;
+    if (!s->builtin[which]) {
+        uint32_t pointer = vc__spirv_pointer(s, VC__CLASS_INPUT, type), of = vc__spirv_type(s, type);
+        variable = vc__new_id(s);
+        vc__put3(s, VC__SECTION_GLOBALS, VC__OpVariable, pointer, variable, vc__spirv_class[VC__CLASS_INPUT]);
+        vc__put3(s, VC__SECTION_NOTES, VC__OpDecorate, variable, VC__DecorationBuiltIn, number[which]);
+        vc__put1(s, VC__SECTION_INTERFACE, 1, variable);
+        vc__spirv_name(s, variable, name[which]);
+        loaded = which == 3 ? id : vc__new_id(s);
+        s->builtin[which] = vc__unary(s, VC__OpLoad, of, loaded, variable);
+    }
+    type = vc__spirv_type(s, VC_U32);
+    if (which != 3) vc__binary(s, VC__OpCompositeExtract, type, id, s->builtin[which], n->x);
+    else if (s->builtin[3] != id) vc__unary(s, VC__OpCopyObject, type, id, s->builtin[3]);
+}
+
+/* What an element of a buffer is made of in memory: bools are u32, vectors of 3 are scalars. */
+static vc_type vc__memory_type(vc_type type) {
+    if (vc__is_bool(type)) type += VC_U32 - VC_BOOL;
+    return vc__rows(type) == 3 ? vc__scalar(type) : type;
+}
+
+/* The struct around a buffer's elements. */
+static uint32_t vc__spirv_buffer_type(vc__spirv *s, const vc__node *n) {
+    static const uint32_t note[4] = { 0, VC__DecorationNonWritable, VC__DecorationNonReadable, 0 };
+    vc_type of = vc__memory_type(n->type);
+    uint32_t *array = &s->array[of], size = vc__rows(of) * vc__scalar_bytes(of), access = s->l->info.args[s->l->object[n->x].arg].access & 3, id, element;
+    if (vc__scalar_bytes(of) == 1) s->caps |= VC__CAP_STORAGE_8;
+    if (vc__scalar_bytes(of) == 2) s->caps |= VC__CAP_STORAGE_16;
+    if (vc__rows(n->type) == 3) s->caps |= vc__spirv_kind_cap[vc__kind(of)]; /* put together and taken apart */
+    if (!*array) {
+        element = vc__spirv_type(s, of);
+        *array = vc__new_id(s);
+        vc__put2(s, VC__SECTION_GLOBALS, VC__OpTypeRuntimeArray, *array, element);
+        vc__put3(s, VC__SECTION_NOTES, VC__OpDecorate, *array, VC__DecorationArrayStride, size);
+    }
+    id = vc__new_id(s);
+    vc__put2(s, VC__SECTION_GLOBALS, VC__OpTypeStruct, id, *array);
+    vc__put2(s, VC__SECTION_NOTES, VC__OpDecorate, id, VC__DecorationBlock);
+    vc__put4(s, VC__SECTION_NOTES, VC__OpMemberDecorate, id, 0, VC__DecorationOffset, 0);
+    if (note[access]) vc__put3(s, VC__SECTION_NOTES, VC__OpMemberDecorate, id, 0, note[access]);
+    return id;
+}
+
+/* A buffer's value is its address, or the variable of its binding. */
+static void vc__spirv_buffer(vc__spirv *s, const vc__node *n, uint32_t id) {
+    const vc_arg_info *arg = &s->l->info.args[s->l->object[n->x].arg];
+    bool address = s->l->buffers == VC_BUFFERS_ADDRESS;
+    uint32_t type = vc__spirv_buffer_type(s, n), pointer = vc__spirv_pointer_to(s, address ? VC__CLASS_ADDRESS : VC__CLASS_BUFFER, type);
+    vc__spirv_name(s, id, s->l->object[n->x].name);
+    if (address) {
+        s->caps |= VC__CAP_ADDRESS;
+        s->pointee[n->x] = pointer;
+        vc__spirv_word2(s, VC_U64, arg->place / 4, id);
+        return;
+    }
+    vc__put3(s, VC__SECTION_GLOBALS, VC__OpVariable, pointer, id, vc__spirv_class[VC__CLASS_BUFFER]);
+    vc__put3(s, VC__SECTION_NOTES, VC__OpDecorate, id, VC__DecorationDescriptorSet, 0);
+    vc__put3(s, VC__SECTION_NOTES, VC__OpDecorate, id, VC__DecorationBinding, arg->place);
+    if (!arg->may_alias) vc__put2(s, VC__SECTION_NOTES, VC__OpDecorate, id, VC__DecorationRestrict);
+    vc__put1(s, VC__SECTION_INTERFACE, 0, id);
+}
+
+/* A fixed array of an object's elements: the type of a pointer to it. */
+static uint32_t vc__spirv_array_of(vc__spirv *s, const vc__object *object, uint32_t storage, uint32_t *array) {
+    uint32_t element = vc__spirv_type(s, object->type), count = vc__spirv_u32(s, object->count);
+    s->caps |= vc__spirv_kind_cap[vc__kind(object->type)];
+    *array = vc__new_id(s);
+    vc__put3(s, VC__SECTION_GLOBALS, VC__OpTypeArray, *array, element, count);
+    return vc__spirv_pointer_to(s, storage, *array);
+}
+
+static void vc__spirv_shared(vc__spirv *s, const vc__node *n, uint32_t id) {
+    const vc__object *object = &s->l->object[n->x];
+    uint32_t array, pointer = vc__spirv_array_of(s, object, VC__CLASS_WORKGROUP, &array);
+    vc__put3(s, VC__SECTION_GLOBALS, VC__OpVariable, pointer, id, vc__spirv_class[VC__CLASS_WORKGROUP]);
+    vc__put1(s, VC__SECTION_INTERFACE, 0, id);
+    vc__spirv_name(s, id, object->name);
+}
+
+static uint32_t vc__spirv_element(vc__spirv *s, vc_type type, const uint64_t *data) {
+    uint32_t rows = vc__rows(type), part[4], i, id, of, *o;
+    for (i = 0; i < rows; i++) part[i] = vc__spirv_const(s, vc__kind(type), data[i]);
+    if (rows == 1) return part[0];
+    of = vc__spirv_type(s, type);
+    id = vc__new_id(s);
+    o = vc__op_begin(s, VC__SECTION_GLOBALS, VC__OpConstantComposite, 3 + rows);
+    o[1] = of; o[2] = id;
+    for (i = 0; i < rows; i++) o[3 + i] = part[i];
+    return id;
+}
+
+/* A private variable that is never written: drivers turn it into constant memory. An instruction has at most 65535 words. */
+static void vc__spirv_table(vc__spirv *s, const vc__node *n, uint32_t id) {
+    const vc__object *object = &s->l->object[n->x];
+    uint32_t rows = vc__rows(object->type), array, pointer, initial, i, *o;
+    vc__words list = s->section[VC__SECTION_FRAMES]; /* free at entry */
+    if (object->count > 65532) {
+        vc__fail(s->k, "vc_spirv in kernel '%s': table '%s' has %u elements; SPIR-V takes 65532, use a buffer", vc__name(s->k),
+                 object->name ? object->name : "", (unsigned)object->count);
+        return;
+    }
+    pointer = vc__spirv_array_of(s, object, VC__CLASS_PRIVATE, &array);
+    if (!vc__words_room(s->k, &list, object->count)) return;
+    s->section[VC__SECTION_FRAMES] = list;
+    for (i = 0; i < object->count; i++) list.at[list.count + i] = vc__spirv_element(s, object->type, object->data + (size_t)i * rows);
+    if (!vc__words_room(s->k, &s->section[VC__SECTION_GLOBALS], 3 + object->count)) return;
+    initial = vc__new_id(s);
+    o = vc__op_begin(s, VC__SECTION_GLOBALS, VC__OpConstantComposite, 3 + object->count);
+    o[1] = array; o[2] = initial;
+    memcpy(o + 3, list.at + list.count, object->count * sizeof(uint32_t));
+    vc__put4(s, VC__SECTION_GLOBALS, VC__OpVariable, pointer, id, vc__spirv_class[VC__CLASS_PRIVATE], initial);
+    vc__put1(s, VC__SECTION_INTERFACE, 0, id);
+    vc__spirv_name(s, id, object->name);
+}
+
+static void vc__spirv_tuple(vc__spirv *s, const vc__node *n, uint32_t id) {
+    uint32_t type = vc__spirv_type(s, n->type), count = vc__rows(n->type), i, *o;
+    s->caps |= vc__spirv_kind_cap[vc__kind(n->type)];
+    o = vc__op_begin(s, VC__SECTION_GLOBALS, VC__OpConstantComposite, 3 + count);
+    o[1] = type; o[2] = id;
+    for (i = 0; i < count; i++) o[3 + i] = vc__result(s->l->extra[n->a[0] + i]);
+}
+
+static void vc__spirv_leaf(vc__spirv *s, const vc__node *n, uint32_t id) {
+    switch (n->op) {
+    case VC__OP_CONST:
+        s->caps |= vc__spirv_kind_cap[vc__kind(n->type)];
+        vc__spirv_constant(s, vc__kind(n->type), n->a[0] | (uint64_t)n->a[1] << 32, id);
+        break;
+    case VC__OP_TUPLE: vc__spirv_tuple(s, n, id); break;
+    case VC__OP_BUFFER: vc__spirv_buffer(s, n, id); break;
+    case VC__OP_PARAM: vc__spirv_param(s, n, id); break;
+    case VC__OP_SHARED: vc__spirv_shared(s, n, id); break;
+    case VC__OP_TABLE: vc__spirv_table(s, n, id); break;
+    case VC__OP_HIDDEN: vc__spirv_hidden(s, n, id); break;
+    default: vc__spirv_builtin(s, n, id); break;
+    }
+}
+
+/* ---- values ---- */
+
+static void vc__spirv_plain(vc__spirv *s, const vc__node *n, uint32_t id) {
+    const vc__op_info *info = &vc__op[n->op];
+    vc_type of = s->l->node[n->a[0]].type;
+    uint32_t form = info->spirv[vc__kinds[of & 15u].column], count = info->operands, type = vc__spirv_type(s, n->type), extra = form >> 16, i, *o;
+    s->caps |= (uint32_t)vc__spirv_kind_cap[n->type & 15u] | vc__spirv_kind_cap[of & 15u];
+    o = vc__op_begin(s, VC__SECTION_BODY, extra ? (uint32_t)VC__OpExtInst : form & 0xffffu, 3 + 2 * extra + count);
+    o[1] = type; o[2] = id;
+    if (extra) {
+        o[3] = s->glsl; o[4] = form & 0xffffu;
+        o += 2;
+    }
+    for (i = 0; i < count; i++) o[3 + i] = vc__result(n->a[i]);
+    if (n->flags & VC__NODE_PRECISE) vc__put2(s, VC__SECTION_NOTES, VC__OpDecorate, id, VC__DecorationNoContraction);
+}
+
+static void vc__spirv_vec(vc__spirv *s, const vc__node *n, uint32_t id) {
+    uint32_t part[4], i;
+    s->caps |= vc__spirv_kind_cap[vc__kind(n->type)];
+    for (i = 0; i < 4 && i < n->a[1]; i++) part[i] = vc__result(s->l->extra[n->a[0] + i]);
+    vc__composite(s, vc__spirv_type(s, n->type), id, part, i);
+}
+
+/* A scalar condition on vectors needs SPIR-V 1.4: it is repeated. */
+static void vc__spirv_select(vc__spirv *s, const vc__node *n, uint32_t id) {
+    uint32_t rows = vc__rows(n->type), condition = vc__result(n->a[0]), part[4], bools, i, type = vc__spirv_type(s, n->type);
+    s->caps |= vc__spirv_kind_cap[vc__kind(n->type)];
+    if (rows > 1 && vc__rows(s->l->node[n->a[0]].type) == 1) {
+        bools = vc__spirv_type(s, vc__vec(VC_BOOL, rows));
+        for (i = 0; i < rows; i++) part[i] = condition;
+        vc__composite(s, bools, condition = vc__new_id(s), part, rows);
+    }
+    vc__put5(s, VC__SECTION_BODY, VC__OpSelect, type, id, condition, vc__result(n->a[1]), vc__result(n->a[2]));
+}
+
+/* Numbers to numbers; all else is expanded. Conversions of width are all that small types know without arithmetic of their own. */
+static void vc__spirv_cast(vc__spirv *s, const vc__node *n, uint32_t id) {
+    vc_type from = s->l->node[n->a[0]].type, to = n->type;
+    uint32_t a = vc__result(n->a[0]), type = vc__spirv_type(s, to), fb = vc__bits(vc__kind(from)), tb = vc__bits(vc__kind(to)), middle;
+    bool ff = vc__is_float(from), tf = vc__is_float(to);
+    if (ff != tf) {
+        s->caps |= (uint32_t)vc__spirv_kind_cap[vc__kind(from)] | vc__spirv_kind_cap[vc__kind(to)];
+        if (ff) vc__unary(s, vc__is_signed(to) ? VC__OpConvertFToS : VC__OpConvertFToU, type, id, a);
+        else vc__unary(s, vc__is_signed(from) ? VC__OpConvertSToF : VC__OpConvertUToF, type, id, a);
+    } else if (fb == tb) {
+        s->caps |= vc__spirv_kind_cap[vc__kind(to)];
+        vc__unary(s, from == to ? VC__OpCopyObject : VC__OpBitcast, type, id, a);
+    } else if (ff) {
+        vc__unary(s, VC__OpFConvert, type, id, a);
+    } else if (vc__is_unsigned(to) && (vc__is_unsigned(from) || tb < fb)) {
+        vc__unary(s, VC__OpUConvert, type, id, a);
+    } else if (vc__is_signed(from) || tb < fb) {
+        vc__unary(s, VC__OpSConvert, type, id, a);
+    } else { /* UConvert gives unsigned types alone */
+        middle = vc__spirv_type(s, vc__to_unsigned(to));
+        a = vc__unary(s, VC__OpUConvert, middle, vc__new_id(s), a);
+        s->caps |= vc__spirv_kind_cap[vc__kind(to)];
+        vc__unary(s, VC__OpBitcast, type, id, a);
+    }
+}
+
+static void vc__spirv_bitcast(vc__spirv *s, const vc__node *n, uint32_t id) {
+    vc_type from = s->l->node[n->a[0]].type;
+    uint32_t type = vc__spirv_type(s, n->type);
+    s->caps |= (uint32_t)vc__spirv_kind_cap[vc__kind(n->type)] | vc__spirv_kind_cap[vc__kind(from)];
+    vc__unary(s, from == n->type ? VC__OpCopyObject : VC__OpBitcast, type, id, vc__result(n->a[0]));
+}
+
+/* ---- memory ---- */
+
+/* address + index * size + x * size: the constant last, where devices add it for nothing */
+static void vc__spirv_address(vc__spirv *s, const vc__node *n, uint32_t id) {
+    const vc__node *buffer = &s->l->node[n->a[0]];
+    vc_type of = vc__memory_type(buffer->type);
+    uint32_t size = vc__scalar_bytes(of) * vc__rows(buffer->type), u64 = vc__spirv_type(s, VC_U64), at = vc__result(n->a[0]), index, shift = 0, c;
+    if (n->a[1] != VC__NIL) {
+        index = vc__result(n->a[1]);
+        of = s->l->node[n->a[1]].type;
+        if (vc__bits(of) == 32) index = vc__unary(s, vc__is_signed(of) ? VC__OpSConvert : VC__OpUConvert, u64, vc__new_id(s), index);
+        while (size >> shift > 1 && !(size >> shift & 1)) shift++;
+        if (size >> shift != 1) {
+            c = vc__spirv_const(s, VC_U64, size);
+            index = vc__binary(s, VC__OpIMul, u64, vc__new_id(s), index, c);
+        } else if (shift) {
+            c = vc__spirv_u32(s, shift);
+            index = vc__binary(s, VC__OpShiftLeftLogical, u64, vc__new_id(s), index, c);
+        }
+        at = vc__binary(s, VC__OpIAdd, u64, vc__new_id(s), at, index);
+    }
+    if (n->x) {
+        c = vc__spirv_const(s, VC_U64, (uint64_t)(int64_t)(int32_t)n->x * size);
+        at = vc__binary(s, VC__OpIAdd, u64, vc__new_id(s), at, c);
+    }
+    vc__unary(s, VC__OpConvertUToPtr, s->pointee[buffer->x], id, at);
+}
+
+typedef struct vc__place { /* of an element in memory */
+    uint32_t storage; /* VC__CLASS_ */
+    uint32_t base;    /* id */
+    uint32_t index;   /* id, of 32 bits, scaled for vectors of 3; 0: none */
+    uint32_t offset;  /* in elements, or scalars of vectors of 3 */
+    uint32_t parts;   /* 3 for vectors of 3, else 1 */
+    uint32_t align;   /* bytes; 0: not said */
+    vc_type type;     /* of a part */
+    vc_type element;  /* what the kernel sees */
+    bool single;      /* a variable, no array */
+} vc__place;
+
+static uint32_t vc__spirv_index(vc__spirv *s, uint32_t node, uint32_t parts) {
+    uint32_t id = vc__result(node), u32 = vc__spirv_type(s, VC_U32), c;
+    if (vc__bits(vc__kind(s->l->node[node].type)) == 64) id = vc__unary(s, VC__OpUConvert, u32, vc__new_id(s), id);
+    if (parts == 1) return id;
+    c = vc__spirv_u32(s, parts);
+    return vc__binary(s, VC__OpIMul, u32, vc__new_id(s), id, c);
+}
+
+static vc__place vc__spirv_place(vc__spirv *s, const vc__node *n) {
+    const vc__node *memory = &s->l->node[n->a[0]];
+    vc__place p;
+    bool buffer = memory->op == VC__OP_BUFFER || memory->op == VC__OP_POINTER;
+    switch (memory->op) {
+    case VC__OP_POINTER: p.storage = VC__CLASS_ADDRESS; break;
+    case VC__OP_BUFFER: p.storage = VC__CLASS_BUFFER; break;
+    case VC__OP_SHARED: p.storage = VC__CLASS_WORKGROUP; break;
+    case VC__OP_TABLE: p.storage = VC__CLASS_PRIVATE; break;
+    default: p.storage = VC__CLASS_FUNCTION; break;
+    }
+    p.element = memory->type;
+    p.type = buffer ? vc__memory_type(p.element) : p.element;
+    p.parts = buffer && vc__rows(p.element) == 3 ? 3 : 1;
+    p.base = vc__result(n->a[0]);
+    p.offset = n->x * p.parts;
+    p.index = n->a[1] == VC__NIL ? 0 : vc__spirv_index(s, n->a[1], p.parts);
+    p.align = p.storage == VC__CLASS_ADDRESS ? vc__scalar_bytes(p.type) * vc__rows(p.type) : 0;
+    p.single = memory->op == VC__OP_VAR;
+    return p;
+}
+
+/* A pointer to part i. */
+static uint32_t vc__spirv_chain(vc__spirv *s, const vc__place *p, uint32_t i) {
+    bool in_struct = p->storage == VC__CLASS_ADDRESS || p->storage == VC__CLASS_BUFFER;
+    uint32_t pointer, at = p->index, u32, c, zero, id;
+    if (p->single) return p->base;
+    pointer = vc__spirv_pointer(s, p->storage, p->type);
+    if (p->offset + i || !at) {
+        c = vc__spirv_u32(s, p->offset + i);
+        u32 = vc__spirv_type(s, VC_U32);
+        at = at ? vc__binary(s, VC__OpIAdd, u32, vc__new_id(s), at, c) : c;
+    }
+    id = vc__new_id(s);
+    if (!in_struct) return vc__binary(s, VC__OpAccessChain, pointer, id, p->base, at);
+    zero = vc__spirv_u32(s, 0);
+    vc__put5(s, VC__SECTION_BODY, VC__OpAccessChain, pointer, id, p->base, zero, at);
+    return id;
+}
+
+static uint32_t vc__spirv_load_part(vc__spirv *s, const vc__place *p, uint32_t i, uint32_t id) {
+    uint32_t type = vc__spirv_type(s, p->type), at = vc__spirv_chain(s, p, i);
+    if (p->align) vc__put5(s, VC__SECTION_BODY, VC__OpLoad, type, id, at, 2, p->align);
+    else vc__unary(s, VC__OpLoad, type, id, at);
+    return id;
+}
+
+static void vc__spirv_store_part(vc__spirv *s, const vc__place *p, uint32_t i, uint32_t value) {
+    uint32_t at = vc__spirv_chain(s, p, i);
+    if (p->align) vc__put4(s, VC__SECTION_BODY, VC__OpStore, at, value, 2, p->align);
+    else vc__put2(s, VC__SECTION_BODY, VC__OpStore, at, value);
+}
+
+static bool vc__as_u32(const vc__place *p) { return vc__is_bool(p->element) && !vc__is_bool(p->type); }
+
+static void vc__spirv_load(vc__spirv *s, const vc__node *n, uint32_t id) {
+    vc__place p = vc__spirv_place(s, n);
+    bool convert = vc__as_u32(&p);
+    uint32_t raw = convert ? vc__new_id(s) : id, part[3], i, type, zero;
+    vc_type whole = vc__vec(vc__scalar(p.type), vc__rows(p.element));
+    if (p.parts == 1) {
+        vc__spirv_load_part(s, &p, 0, raw);
+    } else {
+        for (i = 0; i < 3; i++) part[i] = vc__spirv_load_part(s, &p, i, vc__new_id(s));
+        type = vc__spirv_type(s, whole);
+        vc__composite(s, type, raw, part, 3);
+    }
+    if (!convert) return;
+    zero = vc__spirv_null(s, whole);
+    type = vc__spirv_type(s, p.element);
+    vc__binary(s, VC__OpINotEqual, type, id, raw, zero);
+}
+
+static void vc__spirv_store(vc__spirv *s, const vc__node *n) {
+    vc__place p = vc__spirv_place(s, n);
+    uint32_t value = vc__result(n->a[2]), rows = vc__rows(p.element), i, type, one, zero, part;
+    if (vc__as_u32(&p)) {
+        type = vc__spirv_type(s, vc__vec(VC_U32, rows));
+        one = vc__spirv_ones(s, rows);
+        zero = vc__spirv_null(s, vc__vec(VC_U32, rows));
+        vc__put5(s, VC__SECTION_BODY, VC__OpSelect, type, part = vc__new_id(s), value, one, zero);
+        value = part;
+    }
+    if (p.parts == 1) {
+        vc__spirv_store_part(s, &p, 0, value);
+        return;
+    }
+    type = vc__spirv_type(s, p.type);
+    for (i = 0; i < 3; i++) {
+        part = vc__binary(s, VC__OpCompositeExtract, type, vc__new_id(s), value, i);
+        vc__spirv_store_part(s, &p, i, part);
+    }
+}
+
+/* VAR and ARRAY: declared where the function begins, zeroed where they stand. */
+static void vc__spirv_new(vc__spirv *s, const vc__node *n, uint32_t id) {
+    const vc__object *object = &s->l->object[n->x];
+    uint32_t array, zero, pointer;
+    s->caps |= vc__spirv_kind_cap[vc__kind(n->type)];
+    pointer = n->op == VC__OP_VAR ? vc__spirv_pointer(s, VC__CLASS_FUNCTION, n->type) : vc__spirv_array_of(s, object, VC__CLASS_FUNCTION, &array);
+    vc__put3(s, VC__SECTION_LOCALS, VC__OpVariable, pointer, id, vc__spirv_class[VC__CLASS_FUNCTION]);
+    vc__spirv_name(s, id, object->name);
+    if (n->op != VC__OP_VAR) return;
+    zero = vc__spirv_null(s, n->type);
+    vc__put2(s, VC__SECTION_BODY, VC__OpStore, id, zero);
+}
+
+/* ---- flow ---- */
+
+static vc__frame *vc__spirv_frame(vc__spirv *s, uint32_t i) { return (vc__frame *)(void *)(s->section[VC__SECTION_FRAMES].at + (size_t)i * VC__FRAME_WORDS); }
+static vc__frame *vc__spirv_top(vc__spirv *s) { return vc__spirv_frame(s, s->section[VC__SECTION_FRAMES].count / VC__FRAME_WORDS - 1); }
+
+static vc__frame *vc__spirv_push(vc__spirv *s, uint32_t op, uint32_t node) {
+    vc__words *w = &s->section[VC__SECTION_FRAMES];
+    vc__frame *f;
+    if (!vc__words_room(s->k, w, VC__FRAME_WORDS)) return NULL;
+    w->count += VC__FRAME_WORDS;
+    f = vc__spirv_top(s);
+    f->op = op;
+    f->node = node;
+    f->merge = f->other = f->header = f->next = 0;
+    f->loop = s->loop;
+    return f;
+}
+
+static void vc__spirv_label(vc__spirv *s, uint32_t label) {
+    vc__put1(s, VC__SECTION_BODY, VC__OpLabel, label);
+    s->label = label;
+}
+static void vc__spirv_branch(vc__spirv *s, uint32_t label) { vc__put1(s, VC__SECTION_BODY, VC__OpBranch, label); }
+
+/* The merge label of an IF is the label of its other branch until an ELSE appears. */
+static void vc__spirv_if(vc__spirv *s, const vc__node *n, uint32_t node) {
+    vc__frame *f = vc__spirv_push(s, VC__OP_IF, node);
+    uint32_t then = vc__new_id(s);
+    if (!f) return;
+    f->merge = f->other = vc__new_id(s);
+    vc__put2(s, VC__SECTION_BODY, VC__OpSelectionMerge, f->merge, 0);
+    f->header = s->section[VC__SECTION_BODY].count - 2;
+    vc__put3(s, VC__SECTION_BODY, VC__OpBranchConditional, vc__result(n->a[0]), then, f->other);
+    vc__spirv_label(s, then);
+}
+
+static void vc__spirv_else(vc__spirv *s) {
+    vc__frame *f = vc__spirv_top(s);
+    if (vc__failed(s->k)) return;
+    f->op = VC__OP_ELSE;
+    f->merge = vc__new_id(s);
+    s->section[VC__SECTION_BODY].at[f->header] = f->merge;
+    vc__spirv_branch(s, f->merge);
+    vc__spirv_label(s, f->other);
+}
+
+static void vc__spirv_loop(vc__spirv *s, const vc__node *n, uint32_t node) {
+    vc__frame *f = vc__spirv_push(s, n->op, node);
+    uint32_t from = s->label, body = vc__new_id(s), type, test, bools, *o;
+    if (!f) return;
+    s->loop = s->section[VC__SECTION_FRAMES].count / VC__FRAME_WORDS - 1;
+    f->merge = vc__new_id(s);
+    f->other = vc__new_id(s);
+    f->header = vc__new_id(s);
+    f->next = vc__new_id(s);
+    vc__spirv_branch(s, f->header);
+    vc__spirv_label(s, f->header);
+    test = vc__new_id(s);
+    if (n->op == VC__OP_FOR) {
+        s->caps |= vc__spirv_kind_cap[vc__kind(n->type)];
+        type = vc__spirv_type(s, n->type);
+        bools = vc__spirv_type(s, VC_BOOL);
+        o = vc__op_begin(s, VC__SECTION_BODY, VC__OpPhi, 7);
+        o[1] = type; o[2] = vc__result(node); o[3] = vc__result(n->a[0]); o[4] = from; o[5] = f->next; o[6] = f->other;
+        vc__binary(s, vc__is_signed(n->type) ? VC__OpSLessThan : VC__OpULessThan, bools, test, vc__result(node), vc__result(n->a[1]));
+    }
+    vc__put3(s, VC__SECTION_BODY, VC__OpLoopMerge, f->merge, f->other, 0);
+    if (n->op == VC__OP_FOR) vc__put3(s, VC__SECTION_BODY, VC__OpBranchConditional, test, body, f->merge);
+    else vc__spirv_branch(s, body);
+    vc__spirv_label(s, body);
+}
+
+static void vc__spirv_loop_end(vc__spirv *s, const vc__frame *f) {
+    const vc__node *n = &s->l->node[f->node];
+    uint32_t type, one;
+    vc__spirv_branch(s, f->other);
+    vc__spirv_label(s, f->other);
+    if (f->op == VC__OP_FOR) {
+        type = vc__spirv_type(s, n->type);
+        one = vc__spirv_const(s, vc__kind(n->type), 1);
+        vc__binary(s, VC__OpIAdd, type, f->next, vc__result(f->node), one);
+    }
+    vc__spirv_branch(s, f->header);
+    vc__spirv_label(s, f->merge);
+    s->loop = f->loop;
+}
+
+/* Links each SWITCH to its cases, in one walk for all of them. */
+static bool vc__spirv_link_cases(vc__spirv *s) {
+    const vc__listing *l = s->l;
+    vc__words *w = &s->section[VC__SECTION_FRAMES];
+    uint32_t base = w->count, i;
+    s->next_case = (uint32_t *)vc__arena_take(&s->k->allocator, &s->k->arena, (size_t)l->count * sizeof(uint32_t));
+    if (!s->next_case) vc__no_memory(s->k);
+    for (i = l->body; i < l->count && !vc__failed(s->k); i++) {
+        uint32_t op = l->node[i].op;
+        if (op == VC__OP_END) w->count--;
+        if (op == VC__OP_CASE || op == VC__OP_DEFAULT) s->next_case[w->at[w->count - 1]] = i;
+        if (op == VC__OP_CASE || op == VC__OP_DEFAULT) w->at[w->count - 1] = i;
+        if (op == VC__OP_SWITCH || op == VC__OP_CASE || op == VC__OP_DEFAULT) s->next_case[i] = VC__NIL;
+        if (op >= VC__OP_IF && op < VC__OP_END && op != VC__OP_ELSE && vc__words_room(s->k, w, 1)) w->at[w->count++] = i;
+    }
+    w->count = base;
+    return !vc__failed(s->k);
+}
+
+/* Labels of cases are the ids of their nodes. A selector of 8 or 16 bits is widened: not every driver takes it. */
+static void vc__spirv_switch(vc__spirv *s, const vc__node *n, uint32_t node) {
+    vc__frame *f = vc__spirv_push(s, VC__OP_SWITCH, node);
+    vc_type of = s->l->node[n->a[0]].type;
+    uint32_t value = vc__result(n->a[0]), bits = vc__bits(of), literal = bits == 64 ? 2 : 1, wide, start, i, *o, words = 3;
+    if (!f || (!s->next_case && !vc__spirv_link_cases(s))) return;
+    f = vc__spirv_top(s);
+    f->merge = vc__new_id(s);
+    if (bits < 32) {
+        wide = vc__spirv_type(s, vc__is_signed(of) ? VC_I32 : VC_U32);
+        value = vc__unary(s, vc__is_signed(of) ? VC__OpSConvert : VC__OpUConvert, wide, vc__new_id(s), value);
+    }
+    vc__put2(s, VC__SECTION_BODY, VC__OpSelectionMerge, f->merge, 0);
+    start = s->section[VC__SECTION_BODY].count;
+    vc__put2(s, VC__SECTION_BODY, VC__OpSwitch, value, f->merge);
+    for (i = s->next_case[node]; i != VC__NIL; i = s->next_case[i]) {
+        const vc__node *c = &s->l->node[i];
+        if (c->op == VC__OP_DEFAULT) {
+            if (!vc__failed(s->k)) s->section[VC__SECTION_BODY].at[start + 2] = vc__result(i);
+            continue;
+        }
+        o = vc__op_begin(s, VC__SECTION_BODY, 0, literal + 1);
+        o[0] = (uint32_t)vc__widen(of, (c->a[0] | (uint64_t)c->a[1] << 32) & vc__ones(bits));
+        if (literal == 2) o[1] = c->a[1];
+        o[literal] = vc__result(i);
+        words += literal + 1;
+    }
+    i = (words - 3) / (literal + 1);
+    if (i > 16383) vc__fail(s->k, "vc_spirv in kernel '%s': a switch of %u cases; SPIR-V takes 16383", vc__name(s->k), (unsigned)i);
+    else if (!vc__failed(s->k)) s->section[VC__SECTION_BODY].at[start] = words << 16 | VC__OpSwitch;
+}
+
+static void vc__spirv_case(vc__spirv *s, uint32_t node) {
+    uint32_t merge = vc__spirv_top(s)->merge;
+    vc__frame *f = vc__spirv_push(s, VC__OP_CASE, node);
+    if (!f) return;
+    f->merge = merge;
+    vc__spirv_label(s, vc__result(node));
+}
+
+static void vc__spirv_end(vc__spirv *s) {
+    vc__frame f = *vc__spirv_top(s);
+    s->section[VC__SECTION_FRAMES].count -= VC__FRAME_WORDS;
+    if (f.op == VC__OP_FOR || f.op == VC__OP_LOOP) {
+        vc__spirv_loop_end(s, &f);
+        return;
+    }
+    if (f.op != VC__OP_SWITCH) vc__spirv_branch(s, f.merge); /* a switch has ended with its last case */
+    if (f.op != VC__OP_CASE) vc__spirv_label(s, f.merge);
+}
+
+static void vc__spirv_exit(vc__spirv *s, const vc__node *n) {
+    uint32_t then = vc__new_id(s), rest = vc__new_id(s);
+    vc__put2(s, VC__SECTION_BODY, VC__OpSelectionMerge, rest, 0);
+    vc__put3(s, VC__SECTION_BODY, VC__OpBranchConditional, vc__result(n->a[0]), then, rest);
+    vc__spirv_label(s, then);
+    if (n->op == VC__OP_RETURN_IF) vc__op_begin(s, VC__SECTION_BODY, VC__OpReturn, 1);
+    else vc__spirv_branch(s, n->op == VC__OP_BREAK_IF ? vc__spirv_frame(s, s->loop)->merge : vc__spirv_frame(s, s->loop)->other);
+    vc__spirv_label(s, rest);
+}
+
+static void vc__spirv_barrier(vc__spirv *s) {
+    uint32_t workgroup = vc__spirv_u32(s, 2), order = vc__spirv_u32(s, 0x148); /* AcquireRelease of UniformMemory (buffers) and WorkgroupMemory */
+    vc__put3(s, VC__SECTION_BODY, VC__OpControlBarrier, workgroup, workgroup, order);
+}
+
+/* ---- the module ---- */
+
+static void vc__spirv_node(vc__spirv *s, const vc__node *n, uint32_t i) {
+    switch (n->op) {
+    case VC__OP_VEC: vc__spirv_vec(s, n, vc__result(i)); break;
+    case VC__OP_COMPONENT:
+        s->caps |= vc__spirv_kind_cap[vc__kind(n->type)];
+        vc__binary(s, VC__OpCompositeExtract, vc__spirv_type(s, n->type), vc__result(i), vc__result(n->a[0]), n->x);
+        break;
+    case VC__OP_CAST: vc__spirv_cast(s, n, vc__result(i)); break;
+    case VC__OP_BITCAST: vc__spirv_bitcast(s, n, vc__result(i)); break;
+    case VC__OP_SELECT: vc__spirv_select(s, n, vc__result(i)); break;
+    case VC__OP_POINTER: vc__spirv_address(s, n, vc__result(i)); break;
+    case VC__OP_LOAD: vc__spirv_load(s, n, vc__result(i)); break;
+    case VC__OP_STORE: vc__spirv_store(s, n); break;
+    case VC__OP_VAR: case VC__OP_ARRAY: vc__spirv_new(s, n, vc__result(i)); break;
+    case VC__OP_BARRIER: vc__spirv_barrier(s); break;
+    case VC__OP_BREAK_IF: case VC__OP_CONTINUE_IF: case VC__OP_RETURN_IF: vc__spirv_exit(s, n); break;
+    case VC__OP_IF: vc__spirv_if(s, n, i); break;
+    case VC__OP_ELSE: vc__spirv_else(s); break;
+    case VC__OP_FOR: case VC__OP_LOOP: vc__spirv_loop(s, n, i); break;
+    case VC__OP_SWITCH: vc__spirv_switch(s, n, i); break;
+    case VC__OP_CASE: case VC__OP_DEFAULT: vc__spirv_case(s, i); break;
+    case VC__OP_END: vc__spirv_end(s); break;
+    default: vc__spirv_plain(s, n, vc__result(i)); break;
+    }
+}
+
+static void vc__spirv_function(vc__spirv *s) {
+    const vc__listing *l = s->l;
+    uint32_t none = vc__new_id(s), type = vc__new_id(s), i;
+    vc__put1(s, VC__SECTION_GLOBALS, VC__OpTypeVoid, none);
+    vc__put2(s, VC__SECTION_GLOBALS, VC__OpTypeFunction, type, none);
+    vc__put4(s, VC__SECTION_LOCALS, VC__OpFunction, none, s->main, 0, type);
+    s->label = vc__new_id(s);
+    vc__put1(s, VC__SECTION_LOCALS, VC__OpLabel, s->label);
+    for (i = 0; i < l->body; i++) vc__spirv_leaf(s, &l->node[i], vc__result(i));
+    for (; i < l->count && !vc__failed(s->k); i++) vc__spirv_node(s, &l->node[i], i);
+    vc__op_begin(s, VC__SECTION_BODY, VC__OpReturn, 1);
+    vc__op_begin(s, VC__SECTION_BODY, VC__OpFunctionEnd, 1);
+}
+
+/* An instruction that is nothing but words and a string. */
+static void vc__spirv_text(vc_kernel *k, uint32_t op, uint32_t first, const char *text) {
+    uint32_t lead = first ? 1 : 0, words = 1 + lead + vc__string_words(text), *o;
+    if (!vc__words_room(k, &k->words, words)) return;
+    o = k->words.at + k->words.count;
+    o[0] = words << 16 | op;
+    if (first) o[1] = first;
+    vc__put_string(o + 1 + lead, text);
+    k->words.count += words;
+}
+
+static void vc__spirv_instruction(vc_kernel *k, uint32_t op, uint32_t count, const uint32_t *operands) {
+    if (!vc__words_room(k, &k->words, count + 1)) return;
+    k->words.at[k->words.count++] = (count + 1) << 16 | op;
+    if (count) memcpy(k->words.at + k->words.count, operands, count * sizeof(uint32_t));
+    k->words.count += count;
+}
+
+/* Variables the entry point names: inputs, and from SPIR-V 1.4 on all of them. The interface section has pairs: how many words, whether an input, id. */
+static void vc__spirv_entry(vc__spirv *s, uint32_t version) {
+    vc_kernel *k = s->k;
+    const vc__words *list = &s->section[VC__SECTION_INTERFACE];
+    uint32_t start = k->words.count, i, mode[5], entry[2];
+    entry[0] = 5; /* GLCompute */
+    entry[1] = s->main;
+    vc__spirv_instruction(k, VC__OpEntryPoint, 2, entry);
+    if (!vc__words_room(k, &k->words, 2 + list->count)) return;
+    vc__put_string(k->words.at + k->words.count, "main");
+    k->words.count += vc__string_words("main");
+    for (i = 0; i < list->count; i += 2)
+        if ((list->at[i] & 0xffffu) || version >= 0x10400u) k->words.at[k->words.count++] = list->at[i + 1];
+    k->words.at[start] = (k->words.count - start) << 16 | VC__OpEntryPoint;
+    mode[0] = s->main;
+    mode[1] = 17; /* LocalSize */
+    for (i = 0; i < 3; i++) mode[2 + i] = s->l->info.local_size[i];
+    vc__spirv_instruction(k, VC__OpExecutionMode, 5, mode);
+}
+
+static void vc__spirv_head(vc__spirv *s, uint32_t version) {
+    vc_kernel *k = s->k;
+    static const uint32_t shader = 1;
+    uint32_t i, model[2];
+    if (!vc__words_room(k, &k->words, 5)) return;
+    k->words.at[0] = 0x07230203u;
+    k->words.at[1] = version;
+    k->words.at[2] = 0;
+    k->words.at[3] = s->bound;
+    k->words.at[4] = 0;
+    k->words.count = 5;
+    vc__spirv_instruction(k, VC__OpCapability, 1, &shader);
+    for (i = 0; i < 8; i++)
+        if (s->caps >> i & 1) vc__spirv_instruction(k, VC__OpCapability, 1, &vc__spirv_caps[i]);
+    if (version < 0x10500u && (s->caps & VC__CAP_STORAGE_8)) vc__spirv_text(k, VC__OpExtension, 0, "SPV_KHR_8bit_storage");
+    if (version < 0x10500u && (s->caps & VC__CAP_ADDRESS)) vc__spirv_text(k, VC__OpExtension, 0, "SPV_KHR_physical_storage_buffer");
+    vc__spirv_text(k, VC__OpExtInstImport, s->glsl, "GLSL.std.450");
+    model[0] = s->caps & VC__CAP_ADDRESS ? 5348 : 0; /* PhysicalStorageBuffer64 or Logical */
+    model[1] = 1; /* GLSL450 */
+    vc__spirv_instruction(k, VC__OpMemoryModel, 2, model);
+    vc__spirv_entry(s, version);
+}
+
+/* Tables by object and by word of the block of values. */
+static bool vc__spirv_tables(vc__spirv *s) {
+    size_t count = (size_t)s->l->object_count + s->l->info.value_bytes / 4;
+    s->pointee = (uint32_t *)vc__arena_take(&s->k->allocator, &s->k->arena, (count + 1) * sizeof(uint32_t));
+    if (!s->pointee) {
+        vc__no_memory(s->k);
+        return false;
+    }
+    s->word = s->pointee + s->l->object_count;
+    memset(s->pointee, 0, count * sizeof(uint32_t));
+    return true;
+}
+
+static bool vc__spirv_print(vc_kernel *k, const vc__listing *l) {
+    vc__spirv s;
+    uint32_t i, version = k->desc.machine.spirv_version;
+    version = version < 0x10300u ? 0x10300u : version > 0x10600u ? 0x10600u : version;
+    memset(&s, 0, sizeof s);
+    s.k = k;
+    s.l = l;
+    s.section = k->section;
+    for (i = 0; i < VC__SECTIONS; i++) s.section[i].count = 0;
+    for (i = 0; i < 8; i++) if (l->info.features >> i & 1) s.caps |= vc__spirv_feature_cap[i];
+    s.bound = l->count + 1;
+    s.glsl = vc__new_id(&s);
+    s.main = vc__new_id(&s);
+    if (!vc__spirv_tables(&s)) return false;
+    vc__spirv_name(&s, s.main, l->info.name);
+    vc__spirv_function(&s);
+    vc__spirv_head(&s, version);
+    for (i = VC__SECTION_NAMES; i <= VC__SECTION_BODY; i++)
+        if (vc__failed(k) || !vc__words_append(k, &k->words, &s.section[i])) return false;
+    return !vc__failed(k);
+}
+
+// >>glsl
+/* The GLSL printer: 4.50 with exactly the extensions used, for people to read and for compilers to take. A value that is used once is printed inside its user
+   as long as lines stay short and no store or block lies between; everything else gets a name. Vectors that GLSL would align otherwise than C lie in memory as
+   structs of scalars, and narrow values in the block of values as words, so that neither needs a feature of the device. */
+
+enum {
+    VC__GLSL_NESTING = 8,  /* expressions deeper than this get a name */
+    VC__GLSL_WEIGHT = 9,   /* so do longer ones, in operations */
+    VC__GLSL_NAME = 48,    /* bytes of a name */
+    VC__GLSL_COLUMN = 100, /* where rows of tables break */
+    /* how tightly text holds together: names and calls, prefix operators, … */
+    VC__GLSL_TIGHT = 0, VC__GLSL_PREFIX = 1, VC__GLSL_SUM = 4, VC__GLSL_TERNARY = 14, VC__GLSL_LOOSE = 16,
+    VC__GLSL_ALSO = 32     /* times a strength: that one too */
+};
+
+typedef struct vc__glsl_note { /* what the printer knows of a node */
+    uint32_t uses, user;  /* how often it is an operand, and of whom last */
+    uint32_t block;       /* 1 + the node that opened the block it stands in; 0: the kernel's body */
+    uint32_t opener;      /* an END: 1 + the node that opened what it closes */
+    uint32_t pins;        /* effects and blocks before it */
+    uint32_t place;       /* the statement it is printed in */
+    uint32_t number;      /* of its name; 0: none */
+    uint8_t depth, weight;/* of the expression */
+    bool nested;          /* printed inside its user */
+    bool chained;         /* a switch that is printed as if and else if */
+} vc__glsl_note;
+
+typedef struct vc__glsl_name { char text[VC__GLSL_NAME]; } vc__glsl_name;
+
+typedef struct vc__glsl {
+    vc_kernel *k;
+    const vc__listing *l;
+    vc__glsl_note *note;      /* by node */
+    vc__glsl_name *object;    /* by object */
+    vc__glsl_name *reference; /* by object: its block or reference type; the member of a parameter that is unpacked */
+    vc__glsl_name *leaf;      /* by node, from l->leaves to l->body */
+    vc__glsl_name *hidden;    /* by hidden value */
+    uint32_t *arg;            /* by object: which argument */
+    bool *live;               /* by object: some live node speaks of it */
+    const char **taken;       /* hash set of names */
+    uint32_t taken_mask;
+    uint32_t temporaries, counters;
+    int indent;
+    bool glued;               /* the next statement goes on in the line */
+    uint64_t structs, packs, unpacks; /* bits by type: lies in memory as a struct, and which way it passes */
+} vc__glsl;
+
+static const char *const vc__glsl_types[16][2] = { /* scalar, and what precedes the number of rows */
+    { "void", "void" }, { "bool", "bvec" }, { "int8_t", "i8vec" }, { "int16_t", "i16vec" }, { "int", "ivec" }, { "int64_t", "i64vec" }, { "uint8_t", "u8vec" },
+    { "uint16_t", "u16vec" }, { "uint", "uvec" }, { "uint64_t", "u64vec" }, { "float16_t", "f16vec" }, { "float", "vec" }, { "double", "dvec" },
+    { "void", "void" }, { "void", "void" }, { "void", "void" }
+};
+
+/* Words that mean something in GLSL, C, CUDA C or OpenCL C, and names of our own. */
+static const char vc__glsl_reserved[] =
+    " INFINITY NAN NULL abs acos acosh active alignas alignof all and and_eq any arguments asin asinh asm atan atan2 atanh atomic atomicAdd atomicAnd"
+    " atomicExchange atomicMax atomicMin atomicOr atomicXor atomic_uint attribute auto barrier bitCount bitand bitfieldExtract bitfieldInsert"
+    " bitfieldReverse bitor blockDim blockIdx bool break buffer bvec2 bvec3 bvec4 case cast catch ceil centroid char char16_t char32_t clamp class"
+    " coherent common compl complex const const_cast constant constexpr continue controlBarrier cos cosh cross dFdx dFdy decltype default define defined"
+    " degrees delete demote determinant device discard distance dmat2 dmat3 dmat4 do dot double double2 double3 double4 dvec2 dvec3 dvec4 dynamic_cast"
+    " else enum equal event_t exp exp2 explicit export extern external f16vec2 f16vec3 f16vec4 faceforward false filter findLSB findMSB fixed flat float"
+    " float16_t float2 float3 float32_t float4 float64_t floatBitsToInt floatBitsToUint floor fma fmod for fract frexp friend fvec2 fvec3 fvec4 fwidth"
+    " global goto greaterThan greaterThanEqual gridDim groupMemoryBarrier half half2 half3 half4 highp host hvec2 hvec3 hvec4 i16vec2 i16vec3 i16vec4"
+    " i64vec2 i64vec3 i64vec4 i8vec2 i8vec3 i8vec4 if iimage2D image2D image2d_t image3D image3d_t imageLoad imageStore imulExtended in inf infinity"
+    " inline inout input int int16_t int2 int3 int32_t int4 int64_t int8_t intBitsToFloat interface invariant inverse inversesqrt isampler2D isinf isnan"
+    " ivec2 ivec3 ivec4 kernel layout ldexp length lessThan lessThanEqual local log log2 long lowp mad main mat2 mat3 mat4 max mediump memoryBarrier"
+    " memoryBarrierBuffer memoryBarrierImage memoryBarrierShared min mix mod modf mutable namespace nan new noexcept noinline noise1 noise2 noise3 noise4"
+    " noperspective normalize not notEqual not_eq nullptr operator or or_eq out outerProduct output pack packDouble2x32 packFloat2x16 packHalf2x16"
+    " partition patch pipe pow precise precision printf private protected ptrdiff_t public radians read_only read_write readonly reflect refract register"
+    " reinterpret_cast resource restrict return round roundEven rsqrt sample sampler sampler1D sampler2D sampler3D samplerCube sampler_t shared short"
+    " sign signed sin sinh size_t sizeof smoothstep sqrt static static_assert static_cast step struct subroutine superp switch tan tanh template"
+    " texelFetch texture texture2D this threadIdx thread_local throw transpose true trunc try typedef typeid typename typeof u16vec2 u16vec3 u16vec4"
+    " u64vec2 u64vec3 u64vec4 u8vec2 u8vec3 u8vec4 uaddCarry uchar uimage2D uint uint16_t uint2 uint3 uint32_t uint4 uint64_t uint8_t uintBitsToFloat"
+    " ulong umulExtended uniform union unpack unpackDouble2x32 unpackFloat2x16 unpackHalf2x16 unsigned usampler2D ushort using uvec2 uvec3 uvec4 varying"
+    " vec2 vec3 vec4 virtual vload2 void volatile vstore2 warpSize wchar_t while write_only writeonly xor xor_eq ";
+
+VC__PRINTF(2, 3) static void vc__glsl_put(vc__glsl *g, const char *format, ...) {
+    char text[512];
+    va_list list;
+    int n;
+    va_start(list, format);
+    n = vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    if (n > 0) vc__text_put(g->k, &g->k->text, text, n < (int)sizeof text ? (size_t)n : sizeof text - 1);
+}
+
+/* Begins a line. */
+static void vc__glsl_line(vc__glsl *g) {
+    if (!g->glued) vc__glsl_put(g, "%*s", g->indent * 4, "");
+    g->glued = false;
+}
+
+/* ---- names ---- */
+
+static const char *vc__glsl_type(vc_type type, char out[12]) {
+    const char *const *name = vc__glsl_types[vc__kind(type)];
+    if (vc__rows(type) > 1) snprintf(out, 12, "%s%u", name[1], (unsigned)vc__rows(type));
+    else snprintf(out, 12, "%s", name[0]);
+    return out;
+}
+
+static uint32_t vc__glsl_slot(const vc__glsl *g, const char *name) {
+    uint32_t hash = 2166136261u, i;
+    const char *c;
+    for (c = name; *c; c++) hash = (hash ^ (unsigned char)*c) * 16777619u;
+    for (i = hash & g->taken_mask; g->taken[i] && strcmp(g->taken[i], name) != 0; i = (i + 1) & g->taken_mask) { }
+    return i;
+}
+
+/* v7, i7 and word_7 are ours, and so are f32x3 and the like. */
+static bool vc__glsl_is_ours(const char *name) {
+    size_t n = strspn(name, "biuf"), digits = n == 1 ? strspn(name + 1, "0123456789") : 0;
+    if (digits && name[1 + digits] == 'x') return true;
+    if (strncmp(name, "boolx", 5) == 0 || strncmp(name, "gl_", 3) == 0 || strncmp(name, "GL_", 3) == 0) return true;
+    n = name[0] == 'v' || name[0] == 'i' ? 1 : strncmp(name, "word_", 5) == 0 ? 5 : 0;
+    return n && name[n] && !name[n + strspn(name + n, "0123456789")];
+}
+
+static bool vc__glsl_is_reserved(const char *name) {
+    char word[VC__GLSL_NAME + 4];
+    snprintf(word, sizeof word, " %s ", name);
+    return strstr(vc__glsl_reserved, word) != NULL || vc__glsl_is_ours(name);
+}
+
+static bool vc__glsl_is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+static bool vc__glsl_is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/* Letters, digits and single underscores of a name, no more than leave room for a prefix and a number. */
+static void vc__glsl_clean(const char *name, char out[VC__GLSL_NAME]) {
+    size_t n = 0;
+    for (; name && *name && n < VC__GLSL_NAME - 20; name++) {
+        if (vc__glsl_is_letter(*name) || vc__glsl_is_digit(*name)) out[n++] = *name;
+        else if (n && out[n - 1] != '_') out[n++] = '_';
+    }
+    while (n && out[n - 1] == '_') n--;
+    out[n] = 0;
+}
+
+/* A name that is safe and taken by nobody else, as near to what is wanted as can be. */
+static void vc__glsl_name_it(vc__glsl *g, vc__glsl_name *out, const char *wanted, const char *otherwise) {
+    char base[VC__GLSL_NAME];
+    uint32_t slot, number = 1;
+    vc__glsl_clean(wanted, base);
+    if (!base[0]) vc__glsl_clean(otherwise, base);
+    snprintf(out->text, sizeof out->text, "%s%.40s", vc__glsl_is_letter(base[0]) && !vc__glsl_is_reserved(base) ? "" : "my_", base);
+    snprintf(base, sizeof base, "%s", out->text);
+    while (g->taken[slot = vc__glsl_slot(g, out->text)]) snprintf(out->text, sizeof out->text, "%.36s_%u", base, (unsigned)++number);
+    g->taken[slot] = out->text;
+}
+
+static void vc__glsl_name_objects(vc__glsl *g) {
+    static const struct { uint16_t op; const char *name; } defaults[] = {
+        { VC__OP_BUFFER, "data" }, { VC__OP_PARAM, "value" }, { VC__OP_SHARED, "tile" }, { VC__OP_TABLE, "table" }, { VC__OP_VAR, "variable" },
+        { VC__OP_ARRAY, "list" }
+    };
+    uint32_t i, j, args = 0;
+    for (i = 0; i < g->l->object_count; i++) {
+        const vc__object *o = &g->l->object[i];
+        const char *otherwise = "object";
+        g->arg[i] = o->op == VC__OP_BUFFER || o->op == VC__OP_PARAM ? args++ : VC__NIL;
+        if (!g->live[i]) continue;
+        for (j = 0; j < sizeof defaults / sizeof *defaults; j++) if (defaults[j].op == o->op) otherwise = defaults[j].name;
+        vc__glsl_name_it(g, &g->object[i], o->name, otherwise);
+    }
+}
+
+/* Blocks and hidden values come after everything a user named, so that the user's names stay as they are. */
+static void vc__glsl_name_blocks(vc__glsl *g) {
+    char wanted[VC__GLSL_NAME];
+    uint32_t i;
+    for (i = 0; i < g->l->object_count; i++) {
+        const vc__object *o = &g->l->object[i];
+        if (!g->live[i] || g->arg[i] == VC__NIL) continue;
+        snprintf(wanted, sizeof wanted, "%.36s_%s", g->object[i].text, o->op == VC__OP_PARAM ? "in" : g->l->buffers == VC_BUFFERS_ADDRESS ? "at" : "block");
+        vc__glsl_name_it(g, &g->reference[i], wanted, "block");
+    }
+}
+
+static void vc__glsl_name_hidden(vc__glsl *g) {
+    static const char *const names[] = { "hidden", "threads", "groups", "group_base", "length", "shape" };
+    char wanted[2 * VC__GLSL_NAME], arg[VC__GLSL_NAME];
+    int i;
+    for (i = 0; i < g->l->info.hidden_count; i++) {
+        const vc_hidden_info *h = &g->l->info.hidden[i];
+        bool of_arg = h->kind == VC_HIDDEN_LENGTH || h->kind == VC_HIDDEN_SHAPE;
+        vc__glsl_clean(of_arg ? g->l->info.args[h->arg].name : NULL, arg);
+        if (h->kind == VC_HIDDEN_LENGTH) snprintf(wanted, sizeof wanted, "%.20s_length", arg);
+        else if (h->kind == VC_HIDDEN_SHAPE) snprintf(wanted, sizeof wanted, "%.20s_shape_%u", arg, (unsigned)h->axis);
+        else snprintf(wanted, sizeof wanted, "%s_%c", names[h->kind], "xyzw"[h->axis & 3]);
+        vc__glsl_name_it(g, &g->hidden[i], wanted, "hidden");
+    }
+}
+
+static const vc_hidden_info *vc__glsl_hidden(const vc__glsl *g, const vc__node *n) {
+    int i;
+    for (i = 0; i < g->l->info.hidden_count; i++) {
+        const vc_hidden_info *h = &g->l->info.hidden[i];
+        bool of_arg = h->kind == VC_HIDDEN_LENGTH || h->kind == VC_HIDDEN_SHAPE;
+        if ((uint32_t)h->kind == n->a[0] && (!of_arg || h->arg == g->arg[n->a[1]]) && (h->kind == VC_HIDDEN_LENGTH || h->axis == n->a[2])) return h;
+    }
+    return NULL;
+}
+
+/* ---- constants ---- */
+
+/* The fewest digits that read back as the same number, and a point whatever the locale. */
+static void vc__glsl_decimal(double value, bool single, char out[40]) {
+    char text[400], *from, *to = out;
+    int digits;
+    bool whole = true;
+    for (digits = single ? 6 : 15; digits < (single ? 9 : 17); digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (single ? (float)strtod(text, NULL) == (float)value : strtod(text, NULL) <= value && strtod(text, NULL) >= value) break;
+    }
+    snprintf(text, sizeof text, "%.*g", digits, value);
+    for (from = text; *from; from++) {
+        bool plain = vc__glsl_is_digit(*from) || *from == '-' || *from == '+' || *from == 'e';
+        whole = whole && plain && *from != 'e';
+        if (plain) *to++ = *from;
+        else if (to == out || to[-1] != '.') *to++ = '.'; /* a point may be several bytes */
+    }
+    snprintf(to, 3, "%s", whole ? ".0" : "");
+}
+
+static double vc__glsl_double(vc_type type, uint64_t bits) {
+    uint32_t low = (uint32_t)bits, exponent = (low >> 10) & 31u, i;
+    double d;
+    float f;
+    if (type == VC_F64) { memcpy(&d, &bits, 8); return d; }
+    if (type == VC_F32) { memcpy(&f, &low, 4); return (double)f; }
+    d = (double)((low & 1023u) + (exponent ? 1024u : 0u)) / 16777216.0; /* 2^24 */
+    for (i = 1; i < exponent; i++) d *= 2.0;
+    return (low >> 15) & 1u ? -d : d;
+}
+
+/* Infinities, NaNs and what a compiler might flush. */
+static void vc__glsl_bits(vc__glsl *g, vc_type type, uint64_t bits, bool nan, bool fold) {
+    unsigned low = (unsigned)(bits & 0xffffffffu), high = (unsigned)(bits >> 32);
+    static const char *const suffixes[3] = { "hf", "", "lf" };
+    const char *suffix = suffixes[type - VC_F16];
+    bool negative = (bits >> (vc__bits(type) - 1)) & 1;
+    if (!fold) vc__glsl_put(g, "%s%s%s / 0.0%s", nan || !negative ? "" : "-", nan ? "0.0" : "1.0", suffix, suffix);
+    else if (type == VC_F32) vc__glsl_put(g, "uintBitsToFloat(0x%08xu)", low);
+    else if (type == VC_F64) vc__glsl_put(g, "packDouble2x32(uvec2(0x%08xu, 0x%08xu))", low, high);
+    else vc__glsl_put(g, "unpackFloat2x16(0x%04xu).x", low);
+}
+
+static void vc__glsl_float(vc__glsl *g, vc_type type, uint64_t bits, bool fold) {
+    static const char *const suffixes[3] = { "hf", "", "lf" };
+    uint32_t fraction = vc__kinds[type].fraction, width = vc__kinds[type].exponent;
+    uint64_t exponent = (bits >> fraction) & vc__ones(width), rest = bits & vc__ones(fraction);
+    char text[40];
+    if (exponent == vc__ones(width)) { vc__glsl_bits(g, type, bits, rest != 0, fold); return; }
+    if (!exponent && rest && fold) { vc__glsl_bits(g, type, bits, false, fold); return; }
+    vc__glsl_decimal(vc__glsl_double(type, bits), type == VC_F32, text);
+    vc__glsl_put(g, "%s%s", text, suffixes[type - VC_F16]);
+}
+
+static void vc__glsl_int(vc__glsl *g, vc_type type, uint64_t bits) {
+    int64_t value = (int64_t)vc__widen(type, bits);
+    char name[12];
+    switch (type) {
+    case VC_I32: vc__glsl_put(g, "%lld", (long long)value); break;
+    case VC_U32: vc__glsl_put(g, "%lluu", (unsigned long long)bits); break;
+    case VC_I16: vc__glsl_put(g, "%llds", (long long)value); break;
+    case VC_U16: vc__glsl_put(g, "%lluus", (unsigned long long)bits); break;
+    case VC_I64:
+        if (value == INT64_MIN) vc__glsl_put(g, "(-9223372036854775807l - 1l)");
+        else vc__glsl_put(g, "%lldl", (long long)value);
+        break;
+    case VC_U64: vc__glsl_put(g, "%lluul", (unsigned long long)bits); break;
+    default: vc__glsl_put(g, "%s(%lld)", vc__glsl_type(type, name), (long long)value); break;
+    }
+}
+
+/* A scalar by its bit pattern. */
+static void vc__glsl_scalar(vc__glsl *g, vc_type type, uint64_t bits, bool fold) {
+    if (type == VC_BOOL) vc__glsl_put(g, "%s", bits ? "true" : "false");
+    else if (vc__is_float(type)) vc__glsl_float(g, type, bits, fold);
+    else vc__glsl_int(g, type, bits);
+}
+
+static uint64_t vc__glsl_const_bits(const vc__node *n) { return (uint64_t)n->a[1] << 32 | n->a[0]; }
+
+static bool vc__glsl_is_negative(const vc__node *n) {
+    uint64_t bits = vc__glsl_const_bits(n);
+    return n->op == VC__OP_CONST && n->type != VC_BOOL && !vc__is_unsigned(n->type) && ((bits >> (vc__bits(n->type) - 1)) & 1);
+}
+
+/* A vector by its components' bit patterns; equal ones are written once. */
+static void vc__glsl_vector(vc__glsl *g, vc_type type, const uint64_t *bits, bool fold) {
+    uint32_t rows = vc__rows(type), i, same = 1;
+    char name[12];
+    while (same < rows && bits[same] == bits[0]) same++;
+    vc__glsl_put(g, "%s(", vc__glsl_type(type, name));
+    for (i = 0; i < (same == rows ? 1 : rows); i++) {
+        if (i) vc__glsl_put(g, ", ");
+        vc__glsl_scalar(g, vc__scalar(type), bits[i], fold);
+    }
+    vc__glsl_put(g, ")");
+}
+
+/* ---- what is printed where ---- */
+
+static const uint32_t *vc__glsl_operands(const vc__listing *l, const vc__node *n, uint32_t *count) {
+    bool many = vc__op[n->op].operands == VC__MANY;
+    *count = many ? n->a[1] : vc__op[n->op].operands;
+    return many ? l->extra + n->a[0] : n->a;
+}
+
+static uint32_t vc__glsl_object(const vc__listing *l, uint32_t memory) {
+    while (l->node[memory].op == VC__OP_POINTER) memory = l->node[memory].a[0];
+    return l->node[memory].x;
+}
+
+static bool vc__glsl_is_pin(const vc__node *n) { return vc__op[n->op].class_ == VC__EFFECT || vc__op[n->op].class_ == VC__BLOCK; }
+
+/* Counts uses, and finds block and region of every node. */
+static void vc__glsl_survey(vc__glsl *g) {
+    const vc__listing *l = g->l;
+    uint32_t block = 0, pins = 0, i, j, count;
+    for (i = l->leaves; i < l->count; i++) {
+        const vc__node *n = &l->node[i];
+        const uint32_t *operand = vc__glsl_operands(l, n, &count);
+        for (j = 0; j < count; j++) {
+            if (operand[j] == VC__NIL) continue;
+            g->note[operand[j]].uses++;
+            g->note[operand[j]].user = i;
+        }
+        if (n->op == VC__OP_END) g->note[i].opener = block;
+        if (n->op == VC__OP_END || n->op == VC__OP_ELSE) block = block ? g->note[block - 1].block : 0;
+        g->note[i].block = block;
+        g->note[i].pins = pins;
+        g->note[i].place = i;
+        if (vc__op[n->op].class_ == VC__BLOCK && n->op != VC__OP_END) block = i + 1;
+        pins += vc__glsl_is_pin(n);
+        if (n->op >= VC__OP_BUFFER && n->op <= VC__OP_ARRAY) g->live[n->x] = true;
+    }
+}
+
+/* A loop's break in a case must not become the switch's: then the switch is printed as a chain of ifs. So is one over integers that GLSL cannot switch on. */
+static void vc__glsl_find_chains(vc__glsl *g) {
+    const vc__listing *l = g->l;
+    uint32_t i, b;
+    for (i = l->body; i < l->count; i++) {
+        const vc__node *n = &l->node[i];
+        if (n->op == VC__OP_SWITCH && l->node[n->a[0]].type != VC_I32 && l->node[n->a[0]].type != VC_U32) g->note[i].chained = true;
+        if (n->op != VC__OP_BREAK_IF) continue;
+        for (b = g->note[i].block; b && l->node[b - 1].op != VC__OP_FOR && l->node[b - 1].op != VC__OP_LOOP; b = g->note[b - 1].block)
+            if (l->node[b - 1].op == VC__OP_SWITCH) g->note[b - 1].chained = true;
+    }
+}
+
+/* A pointer that is the buffer itself. */
+static bool vc__glsl_is_bare(const vc__node *n) { return n->op == VC__OP_POINTER && n->a[1] == VC__NIL && !n->x; }
+
+/* Nobody writes what it reads. */
+static bool vc__glsl_reads_constant(const vc__glsl *g, const vc__node *n) {
+    const vc__object *o = &g->l->object[vc__glsl_object(g->l, n->a[0])];
+    return o->op == VC__OP_TABLE || (o->op == VC__OP_BUFFER && !(o->used & VC_WRITE) && !(o->access & VC_MAY_ALIAS));
+}
+
+static bool vc__glsl_may_nest(const vc__glsl *g, uint32_t i) {
+    const vc__node *n = &g->l->node[i], *u = &g->l->node[g->note[i].user];
+    const vc__glsl_note *note = &g->note[i], *user = &g->note[note->user];
+    if (vc__glsl_is_bare(n)) return true;
+    if (note->uses != 1 || (vc__op[n->op].class_ != VC__PURE && n->op != VC__OP_LOAD)) return false;
+    if (user->block != note->block && u->op != VC__OP_ELSE) return false;
+    if ((n->flags & VC__NODE_PRECISE) && !(u->flags & VC__NODE_PRECISE)) return false;
+    if (u->op == VC__OP_SWITCH || (u->op == VC__OP_FOR && u->a[1] == i)) return false; /* printed more than once, or computed in every round */
+    return n->op != VC__OP_LOAD || vc__glsl_reads_constant(g, n) || g->note[user->place].pins == note->pins;
+}
+
+/* From the last node to the first: where each is printed. Then forward: those whose expression would become too long get a name after all. */
+static void vc__glsl_settle(vc__glsl *g) {
+    const vc__listing *l = g->l;
+    uint32_t i, j, count;
+    for (i = l->count; i-- > l->body;) {
+        g->note[i].nested = vc__glsl_may_nest(g, i);
+        if (g->note[i].nested) g->note[i].place = g->note[g->note[i].user].place;
+    }
+    for (i = l->body; i < l->count; i++) {
+        const uint32_t *operand = vc__glsl_operands(l, &l->node[i], &count);
+        uint32_t depth = 1, weight = 1;
+        for (j = 0; j < count; j++) {
+            const vc__glsl_note *o = operand[j] == VC__NIL ? NULL : &g->note[operand[j]];
+            if (!o || !o->nested) continue;
+            if (o->depth >= depth) depth = o->depth + 1u;
+            weight += o->weight;
+        }
+        if (depth > VC__GLSL_NESTING || weight > VC__GLSL_WEIGHT) g->note[i].nested = false;
+        g->note[i].depth = (uint8_t)(depth > 255 ? 255 : depth);
+        g->note[i].weight = (uint8_t)(weight > 255 ? 255 : weight);
+    }
+}
+
+/* ---- layout ---- */
+
+static bool vc__glsl_is_struct(vc_type type, uint32_t align) {
+    uint32_t rows = vc__rows(type);
+    return rows > 1 && (rows == 3 || vc__is_bool(type) || align % (rows * vc__scalar_bytes(type)) != 0);
+}
+
+static const vc_arg_info *vc__glsl_arg(const vc__glsl *g, uint32_t object) { return &g->l->info.args[g->arg[object]]; }
+
+/* A value in memory that is not what it is in an expression. */
+static bool vc__glsl_is_packed(const vc__glsl *g, uint32_t object) {
+    const vc_arg_info *arg = g->arg[object] == VC__NIL ? NULL : vc__glsl_arg(g, object);
+    return arg && vc__glsl_is_struct(g->l->object[object].type, arg->kind == VC_ARG_VALUE ? arg->place : arg->align);
+}
+
+static bool vc__glsl_is_narrow(const vc__glsl *g, uint32_t object) {
+    return g->l->object[object].op == VC__OP_PARAM && vc__scalar_bytes(g->l->object[object].type) < 4;
+}
+
+static void vc__glsl_find_structs(vc__glsl *g) {
+    const vc__listing *l = g->l;
+    uint32_t i;
+    for (i = l->leaves; i < l->count; i++) {
+        const vc__node *n = &l->node[i];
+        bool access = n->op == VC__OP_LOAD || n->op == VC__OP_STORE;
+        uint32_t object = access ? vc__glsl_object(l, n->a[0]) : n->op == VC__OP_BUFFER || n->op == VC__OP_PARAM ? n->x : VC__NIL;
+        uint64_t bit;
+        if (object == VC__NIL || vc__glsl_is_narrow(g, object) || !vc__glsl_is_packed(g, object)) continue;
+        bit = (uint64_t)1 << l->object[object].type;
+        g->structs |= bit;
+        if (n->op == VC__OP_LOAD || n->op == VC__OP_PARAM) g->unpacks |= bit;
+        if (n->op == VC__OP_STORE) g->packs |= bit;
+    }
+}
+
+/* The type of a value as it lies in a buffer or in the block of values. */
+static const char *vc__glsl_memory_type(const vc__glsl *g, uint32_t object, char out[12]) {
+    vc_type type = g->l->object[object].type;
+    if (vc__glsl_is_packed(g, object)) return vc_type_name(type);
+    return vc__glsl_type(type == VC_BOOL ? (vc_type)VC_U32 : type, out);
+}
+
+/* ---- expressions ---- */
+
+static void vc__glsl_expression(vc__glsl *g, uint32_t i, int strength);
+
+/* limit: what operands may be without parentheses, the language's own rule or a stricter one where few people know it */
+static const struct { char text[3]; uint8_t strength, limit; } vc__glsl_operators[] = {
+    { "*", 3, 3 }, { "/", 3, 3 }, { "%", 3, 3 }, { "+", 4, 4 }, { "-", 4, 4 }, { "<<", 5, 1 }, { ">>", 5, 1 }, { "<", 6, 5 }, { "<=", 6, 5 },
+    { "==", 7, 5 }, { "!=", 7, 5 }, { "&", 8, 1 }, { "^", 9, 1 }, { "|", 10, 1 }, { "&&", 11, 7 }, { "||", 13, 7 }
+};
+
+/* How tightly a form of the table holds together, and what its operands may be. */
+static int vc__glsl_strength(const char *form, int *limit) {
+    size_t i, n;
+    *limit = VC__GLSL_LOOSE;
+    if (form[0] != '$') {
+        if (!vc__glsl_is_letter(form[0])) *limit = VC__GLSL_TIGHT;
+        return vc__glsl_is_letter(form[0]) ? VC__GLSL_TIGHT : VC__GLSL_PREFIX;
+    }
+    if (form[2] != ' ') return VC__GLSL_TIGHT;
+    *limit = VC__GLSL_TERNARY - 1;
+    if (form[3] == '?') return VC__GLSL_TERNARY;
+    n = strcspn(form + 3, " ");
+    for (i = 0; i < sizeof vc__glsl_operators / sizeof *vc__glsl_operators; i++) {
+        if (strlen(vc__glsl_operators[i].text) != n || strncmp(vc__glsl_operators[i].text, form + 3, n) != 0) continue;
+        *limit = vc__glsl_operators[i].limit;
+        return vc__glsl_operators[i].strength;
+    }
+    return VC__GLSL_TERNARY;
+}
+
+/* The form of the table that suits an operation; NULL: it is printed by a function of its own. */
+static const char *vc__glsl_form(const vc__glsl *g, const vc__node *n) {
+    const vc__op_info *op = &vc__op[n->op];
+    vc_type type;
+    if (!op->operands || op->operands == VC__MANY) return NULL;
+    type = g->l->node[n->a[0]].type;
+    if (vc__rows(type) > 1 && op->glsl_vector && (vc__is_bool(type) || op->result == VC__RESULT_BOOL)) return op->glsl_vector;
+    if (vc__rows(type) > 1 && vc__is_bool(type) && (n->op == VC__OP_AND || n->op == VC__OP_OR))
+        return n->op == VC__OP_AND ? "equal(uvec#($0) & uvec#($1), uvec#(1))" : "notEqual(uvec#($0) | uvec#($1), uvec#(0))";
+    return op->glsl[vc__kinds[vc__kind(type)].column];
+}
+
+/* $0 $1 $2: operands; #: rows of the first operand. */
+static void vc__glsl_fill(vc__glsl *g, const vc__node *n, const char *form) {
+    int limit, strength = vc__glsl_strength(form, &limit);
+    const char *c;
+    for (c = form; *c; c++) {
+        if (*c == '$') {
+            bool left = c == form, enclosed = c > form && (c[-1] == '(' || c[-1] == '[' || (c > form + 1 && c[-2] == ','));
+            int allowed = enclosed ? VC__GLSL_LOOSE : left && strength > limit && strength < VC__GLSL_TERNARY ? limit + VC__GLSL_ALSO * strength : limit;
+            if (left && form[2] == '[') allowed = VC__GLSL_TIGHT;
+            if (!left && !enclosed && limit == strength) allowed = limit - 1; /* a - (b - c) */
+            vc__glsl_expression(g, n->a[*++c - '0'], allowed);
+        } else if (*c == '#') vc__glsl_put(g, "%u", (unsigned)vc__rows(g->l->node[n->a[0]].type));
+        else vc__text_put(g->k, &g->k->text, c, 1);
+    }
+}
+
+static void vc__glsl_list(vc__glsl *g, const uint32_t *operand, uint32_t count) {
+    uint32_t i, same = 1;
+    while (same < count && operand[same] == operand[0]) same++;
+    for (i = 0; i < (same == count ? 1 : count); i++) {
+        if (i) vc__glsl_put(g, ", ");
+        vc__glsl_expression(g, operand[i], VC__GLSL_LOOSE);
+    }
+}
+
+static void vc__glsl_construct(vc__glsl *g, const vc__node *n) {
+    char name[12];
+    uint32_t count;
+    const uint32_t *operand = vc__glsl_operands(g->l, n, &count);
+    vc__glsl_put(g, "%s(", vc__glsl_type(n->type, name));
+    vc__glsl_list(g, operand, count);
+    vc__glsl_put(g, ")");
+}
+
+static void vc__glsl_component(vc__glsl *g, const vc__node *n) {
+    vc__glsl_expression(g, n->a[0], VC__GLSL_TIGHT);
+    vc__glsl_put(g, ".%c", "xyzw"[n->x & 3]);
+}
+
+static void vc__glsl_bitcast(vc__glsl *g, const vc__node *n) {
+    static const char *const names[3][4] = { /* by width: float to int, to uint, int to float, uint to float */
+        { "float16BitsToInt16", "float16BitsToUint16", "int16BitsToFloat16", "uint16BitsToFloat16" },
+        { "floatBitsToInt", "floatBitsToUint", "intBitsToFloat", "uintBitsToFloat" },
+        { "doubleBitsToInt64", "doubleBitsToUint64", "int64BitsToDouble", "uint64BitsToDouble" }
+    };
+    vc_type from = g->l->node[n->a[0]].type;
+    uint32_t width = vc__scalar_bytes(n->type) / 4;
+    char name[12];
+    if (vc__is_float(from) == vc__is_float(n->type)) vc__glsl_put(g, "%s(", vc__glsl_type(n->type, name));
+    else if (vc__is_float(from)) vc__glsl_put(g, "%s(", names[width][vc__is_unsigned(n->type)]);
+    else vc__glsl_put(g, "%s(", names[width][2 + vc__is_unsigned(from)]);
+    vc__glsl_expression(g, n->a[0], VC__GLSL_LOOSE);
+    vc__glsl_put(g, ")");
+}
+
+/* [i + 3]; the sum is what the machine's address arithmetic makes of it. */
+static void vc__glsl_subscript(vc__glsl *g, uint32_t index, int32_t offset) {
+    bool wide, is_unsigned;
+    if (index == VC__NIL) { vc__glsl_put(g, "[%ld]", (long)offset); return; }
+    wide = vc__scalar_bytes(g->l->node[index].type) > 4;
+    is_unsigned = vc__is_unsigned(g->l->node[index].type);
+    vc__glsl_put(g, wide ? is_unsigned ? "[uint(" : "[int(" : "[");
+    vc__glsl_expression(g, index, wide || !offset ? VC__GLSL_LOOSE : VC__GLSL_SUM);
+    vc__glsl_put(g, wide ? ")" : "");
+    if (offset) vc__glsl_put(g, " %c %lld%s", offset < 0 ? '-' : '+', offset < 0 ? -(long long)offset : (long long)offset, is_unsigned ? "u" : "");
+    vc__glsl_put(g, "]");
+}
+
+/* The index of a pointer. glslang 12 dies of one that is an int64_t; for addresses, which wrap, the other is as good. */
+static void vc__glsl_steps(vc__glsl *g, uint32_t index, int strength) {
+    bool wide = g->l->node[index].type == VC_I64;
+    vc__glsl_put(g, wide ? "uint64_t(" : "");
+    vc__glsl_expression(g, index, wide ? VC__GLSL_LOOSE : strength);
+    vc__glsl_put(g, wide ? ")" : "");
+}
+
+/* Pointers count in elements and with 64 bits. */
+static void vc__glsl_pointer(vc__glsl *g, const vc__node *n) {
+    int32_t offset = (int32_t)n->x;
+    vc__glsl_expression(g, n->a[0], VC__GLSL_SUM);
+    if (n->a[1] != VC__NIL) {
+        vc__glsl_put(g, " + ");
+        vc__glsl_steps(g, n->a[1], VC__GLSL_SUM - 1);
+    }
+    if (offset) vc__glsl_put(g, " %c %lld", offset < 0 ? '-' : '+', offset < 0 ? -(long long)offset : (long long)offset);
+}
+
+/* Where buffers are addresses: x[i].at, p.at, p[3].at. */
+static void vc__glsl_target(vc__glsl *g, const vc__node *n) {
+    const vc__node *m = &g->l->node[n->a[0]];
+    bool plain = m->op == VC__OP_POINTER && g->note[n->a[0]].nested && m->a[1] != VC__NIL && !m->x && !n->x; /* x[i].at */
+    vc__glsl_expression(g, plain ? m->a[0] : n->a[0], VC__GLSL_TIGHT);
+    if (plain) {
+        vc__glsl_put(g, "[");
+        vc__glsl_steps(g, m->a[1], VC__GLSL_LOOSE);
+        vc__glsl_put(g, "]");
+    } else if (n->x) vc__glsl_put(g, "[%ld]", (long)(int32_t)n->x);
+    vc__glsl_put(g, ".at");
+}
+
+/* The memory that a load or store speaks of. */
+static void vc__glsl_place(vc__glsl *g, const vc__node *n) {
+    uint32_t object = vc__glsl_object(g->l, n->a[0]);
+    if (g->l->object[object].op == VC__OP_BUFFER && g->l->buffers == VC_BUFFERS_ADDRESS) { vc__glsl_target(g, n); return; }
+    vc__glsl_put(g, "%s", g->object[object].text);
+    if (g->l->object[object].op != VC__OP_VAR) vc__glsl_subscript(g, n->a[1], (int32_t)n->x);
+}
+
+static bool vc__glsl_is_word(const vc__glsl *g, uint32_t object) { return g->arg[object] != VC__NIL && g->l->object[object].type == VC_BOOL; }
+
+static void vc__glsl_load(vc__glsl *g, const vc__node *n) {
+    uint32_t object = vc__glsl_object(g->l, n->a[0]);
+    bool packed = vc__glsl_is_packed(g, object), word = vc__glsl_is_word(g, object) && n->type == VC_BOOL;
+    vc__glsl_put(g, packed ? "unpack(" : word ? "bool(" : "");
+    vc__glsl_place(g, n);
+    vc__glsl_put(g, packed || word ? ")" : "");
+}
+
+static void vc__glsl_own(vc__glsl *g, const vc__node *n) {
+    static const struct { uint16_t op; void (*print)(vc__glsl *g, const vc__node *n); } own[] = {
+        { VC__OP_VEC, vc__glsl_construct }, { VC__OP_CAST, vc__glsl_construct }, { VC__OP_COMPONENT, vc__glsl_component }, { VC__OP_BITCAST, vc__glsl_bitcast },
+        { VC__OP_POINTER, vc__glsl_pointer }, { VC__OP_LOAD, vc__glsl_load }
+    };
+    size_t i;
+    for (i = 0; i < sizeof own / sizeof *own; i++) if (own[i].op == n->op) { own[i].print(g, n); return; }
+    vc__fail(g->k, "kernel '%s': no GLSL for '%s' of %s", vc__name(g->k), vc__op[n->op].name, vc_type_name(n->type));
+}
+
+static void vc__glsl_tuple(vc__glsl *g, const vc__node *n) {
+    uint64_t bits[4];
+    uint32_t i;
+    for (i = 0; i < n->a[1] && i < 4; i++) bits[i] = vc__glsl_const_bits(&g->l->node[g->l->extra[n->a[0] + i]]);
+    vc__glsl_vector(g, n->type, bits, true);
+}
+
+static const char *vc__glsl_id(const vc__node *n, char out[32]) {
+    static const struct { uint16_t op; const char *name; } ids[] = {
+        { VC__OP_LOCAL_ID, "gl_LocalInvocationID" }, { VC__OP_GROUP_ID, "gl_WorkGroupID" }, { VC__OP_GLOBAL_ID, "gl_GlobalInvocationID" }
+    };
+    size_t i;
+    snprintf(out, 32, "gl_LocalInvocationIndex");
+    for (i = 0; i < sizeof ids / sizeof *ids; i++) if (ids[i].op == n->op) snprintf(out, 32, "%s.%c", ids[i].name, "xyz"[n->x % 3]);
+    return out;
+}
+
+static void vc__glsl_leaf(vc__glsl *g, uint32_t i) {
+    const vc__node *n = &g->l->node[i];
+    const vc_hidden_info *hidden;
+    char id[32];
+    bool named = i >= g->l->leaves && i < g->l->body && g->leaf[i - g->l->leaves].text[0];
+    if (n->op == VC__OP_CONST) vc__glsl_scalar(g, n->type, vc__glsl_const_bits(n), true);
+    else if (n->op == VC__OP_TUPLE) vc__glsl_tuple(g, n);
+    else if (n->op >= VC__OP_BUFFER && n->op <= VC__OP_ARRAY) vc__glsl_put(g, "%s", g->object[n->x].text);
+    else if (n->op == VC__OP_HIDDEN) {
+        hidden = vc__glsl_hidden(g, n);
+        vc__glsl_put(g, "%s", hidden ? g->hidden[hidden - g->l->info.hidden].text : "0u");
+    } else vc__glsl_put(g, "%s", named ? g->leaf[i - g->l->leaves].text : vc__glsl_id(n, id));
+}
+
+/* Prints node i where text of at most that strength needs no parentheses. */
+static void vc__glsl_expression(vc__glsl *g, uint32_t i, int strength) {
+    const vc__node *n = &g->l->node[i];
+    const char *form;
+    int limit, own;
+    bool bracket;
+    if (g->note[i].number) { vc__glsl_put(g, "%c%u", n->op == VC__OP_FOR ? 'i' : 'v', (unsigned)g->note[i].number); return; }
+    if (vc__op[n->op].class_ == VC__LEAF || vc__op[n->op].class_ == VC__NEW) {
+        bracket = strength < VC__GLSL_PREFIX && vc__glsl_is_negative(n);
+        if (bracket) vc__glsl_put(g, "(");
+        vc__glsl_leaf(g, i);
+        if (bracket) vc__glsl_put(g, ")");
+        return;
+    }
+    form = vc__glsl_form(g, n);
+    own = form ? vc__glsl_strength(form, &limit) : n->op == VC__OP_POINTER && !vc__glsl_is_bare(n) ? VC__GLSL_SUM : VC__GLSL_TIGHT;
+    bracket = own > strength % VC__GLSL_ALSO && own != strength / VC__GLSL_ALSO;
+    if (bracket) vc__glsl_put(g, "(");
+    if (form) vc__glsl_fill(g, n, form); else vc__glsl_own(g, n);
+    if (bracket) vc__glsl_put(g, ")");
+}
+
+/* ---- declarations ---- */
+
+static void vc__glsl_extensions(vc__glsl *g) {
+    static const struct { uint32_t kinds; bool buffers, values; const char *name; } table[] = {
+        { 1u << VC_I8 | 1u << VC_U8, true, true, "GL_EXT_shader_explicit_arithmetic_types_int8" },
+        { 1u << VC_I16 | 1u << VC_U16, true, true, "GL_EXT_shader_explicit_arithmetic_types_int16" },
+        { 1u << VC_I64 | 1u << VC_U64, true, true, "GL_EXT_shader_explicit_arithmetic_types_int64" },
+        { 1u << VC_F16, true, true, "GL_EXT_shader_explicit_arithmetic_types_float16" },
+        { 1u << VC_I8 | 1u << VC_U8, true, false, "GL_EXT_shader_8bit_storage" },
+        { 1u << VC_I16 | 1u << VC_U16 | 1u << VC_F16, true, false, "GL_EXT_shader_16bit_storage" }
+    };
+    uint32_t values = 0, buffers = 0, i;
+    for (i = 0; i < g->l->count; i++) values |= 1u << vc__kind(g->l->node[i].type);
+    for (i = 0; i < g->l->object_count; i++) if (g->live[i] && g->l->object[i].op == VC__OP_BUFFER) buffers |= 1u << vc__kind(g->l->object[i].type);
+    for (i = 0; i < sizeof table / sizeof *table; i++)
+        if (((table[i].buffers ? buffers : 0) | (table[i].values ? values : 0)) & table[i].kinds) vc__glsl_put(g, "#extension %s : require\n", table[i].name);
+    if (buffers && g->l->buffers == VC_BUFFERS_ADDRESS) vc__glsl_put(g, "#extension GL_EXT_buffer_reference2 : require\n");
+}
+
+static void vc__glsl_struct(vc__glsl *g, vc_type type) {
+    static const char *const members[5] = { "", "x", "x, y", "x, y, z", "x, y, z, w" };
+    vc_type scalar = vc__is_bool(type) ? (vc_type)VC_U32 : vc__scalar(type);
+    char name[12], vector[12];
+    uint32_t rows = vc__rows(type), i;
+    vc__glsl_put(g, "struct %s { %s %s; };\n", vc_type_name(type), vc__glsl_type(scalar, name), members[rows]);
+    vc__glsl_type(type, vector);
+    if ((g->unpacks >> type) & 1) {
+        vc__glsl_put(g, "%s unpack(%s m) { return %s(", vector, vc_type_name(type), vector);
+        for (i = 0; i < rows; i++) vc__glsl_put(g, "%sm.%c", i ? ", " : "", "xyzw"[i]);
+        vc__glsl_put(g, "); }\n");
+    }
+    if ((g->packs >> type) & 1) {
+        vc__glsl_put(g, "%s pack(%s v) { return %s(", vc_type_name(type), vector, vc_type_name(type));
+        for (i = 0; i < rows; i++) vc__glsl_put(g, vc__is_bool(type) ? "%suint(v.%c)" : "%sv.%c", i ? ", " : "", "xyzw"[i]);
+        vc__glsl_put(g, "); }\n");
+    }
+}
+
+static const char *vc__glsl_access(const vc__object *o) {
+    static const char *const words[4] = { "readonly ", "readonly ", "writeonly ", "" };
+    return words[o->used & VC_READ_WRITE];
+}
+
+static void vc__glsl_binding(vc__glsl *g, uint32_t object) {
+    const vc__object *o = &g->l->object[object];
+    char type[12];
+    vc__glsl_put(g, "layout(set = 0, binding = %u, std430) %s%sbuffer %s { %s %s[]; };\n", (unsigned)vc__glsl_arg(g, object)->place, vc__glsl_access(o),
+                 o->access & VC_MAY_ALIAS ? "" : "restrict ", g->reference[object].text, vc__glsl_memory_type(g, object, type), g->object[object].text);
+}
+
+static void vc__glsl_reference(vc__glsl *g, uint32_t object) {
+    const vc__object *o = &g->l->object[object];
+    char type[12];
+    uint32_t align = vc__scalar_bytes(o->type) * (vc__glsl_is_packed(g, object) ? 1 : vc__rows(o->type));
+    vc__glsl_put(g, "layout(buffer_reference, std430, buffer_reference_align = %u) %s%sbuffer %s { %s at; };\n", (unsigned)align, vc__glsl_access(o),
+                 o->access & VC_MAY_ALIAS ? "" : "restrict ", g->reference[object].text, vc__glsl_memory_type(g, object, type));
+}
+
+/* The words that hold a narrow value, those not yet declared. */
+static void vc__glsl_words(vc__glsl *g, const vc_arg_info *arg, uint32_t *next) {
+    uint32_t at = arg->place & ~3u;
+    for (; at < arg->place + arg->size; at += 4) {
+        if (at < *next) continue;
+        vc__glsl_put(g, "    layout(offset = %u) uint word_%u;\n", (unsigned)at, (unsigned)at);
+        *next = at + 4;
+    }
+}
+
+static bool vc__glsl_is_converted(const vc__glsl *g, uint32_t object) {
+    return vc__glsl_is_narrow(g, object) || vc__glsl_is_packed(g, object) || vc__glsl_is_word(g, object);
+}
+
+/* One byte layout for every target: the offsets are those of the reflection. Arguments without a use are left out. */
+static void vc__glsl_values(vc__glsl *g) {
+    const vc_info *info = &g->l->info;
+    uint32_t i, next = 0;
+    int h;
+    bool any = info->hidden_count > 0;
+    char type[12];
+    for (i = 0; i < g->l->object_count; i++) any = any || (g->live[i] && g->arg[i] != VC__NIL && vc__glsl_arg(g, i)->kind != VC_ARG_BINDING);
+    if (!any) return;
+    vc__glsl_put(g, "layout(push_constant, std430) uniform arguments {\n");
+    for (i = 0; i < g->l->object_count; i++) {
+        const vc_arg_info *arg = g->live[i] && g->arg[i] != VC__NIL ? vc__glsl_arg(g, i) : NULL;
+        if (!arg || arg->kind == VC_ARG_BINDING) continue;
+        if (vc__glsl_is_narrow(g, i)) { vc__glsl_words(g, arg, &next); continue; }
+        if (arg->kind == VC_ARG_ADDRESS) vc__glsl_put(g, "    layout(offset = %u) %s %s;\n", (unsigned)arg->place, g->reference[i].text, g->object[i].text);
+        else vc__glsl_put(g, "    layout(offset = %u) %s %s;\n", (unsigned)arg->place, vc__glsl_memory_type(g, i, type),
+                          vc__glsl_is_converted(g, i) ? g->reference[i].text : g->object[i].text);
+    }
+    for (h = 0; h < info->hidden_count; h++) vc__glsl_put(g, "    layout(offset = %u) uint %s;\n", (unsigned)info->hidden[h].place, g->hidden[h].text);
+    vc__glsl_put(g, "};\n");
+}
+
+static void vc__glsl_table(vc__glsl *g, uint32_t object) {
+    const vc__object *o = &g->l->object[object];
+    uint32_t rows = vc__rows(o->type), i;
+    size_t line = g->k->text.length;
+    char type[12];
+    vc__glsl_type(o->type, type);
+    vc__glsl_put(g, "const %s %s[%u] = %s[](", type, g->object[object].text, (unsigned)o->count, type);
+    for (i = 0; i < o->count; i++) {
+        if (i) vc__glsl_put(g, ",");
+        if (g->k->text.length - line > VC__GLSL_COLUMN) {
+            line = g->k->text.length;
+            vc__glsl_put(g, "\n   ");
+        }
+        if (i) vc__glsl_put(g, " ");
+        if (rows > 1) vc__glsl_vector(g, o->type, o->data + (size_t)i * rows, false);
+        else vc__glsl_scalar(g, o->type, o->data[i], false);
+    }
+    vc__glsl_put(g, ");\n");
+}
+
+static void vc__glsl_globals(vc__glsl *g) {
+    uint32_t i;
+    char type[12];
+    for (i = 0; i < 64; i++) if ((g->structs >> i) & 1) vc__glsl_struct(g, i);
+    for (i = 0; i < g->l->object_count; i++) {
+        if (!g->live[i] || g->l->object[i].op != VC__OP_BUFFER) continue;
+        if (g->l->buffers == VC_BUFFERS_ADDRESS) vc__glsl_reference(g, i); else vc__glsl_binding(g, i);
+    }
+    vc__glsl_values(g);
+    for (i = 0; i < g->l->object_count; i++) {
+        const vc__object *o = &g->l->object[i];
+        if (!g->live[i]) continue;
+        if (o->op == VC__OP_SHARED) vc__glsl_put(g, "shared %s %s[%u];\n", vc__glsl_type(o->type, type), g->object[i].text, (unsigned)o->count);
+        if (o->op == VC__OP_TABLE) vc__glsl_table(g, i);
+    }
+}
+
+/* One component of a narrow value. */
+static void vc__glsl_unpack_narrow(vc__glsl *g, vc_type scalar, uint32_t place) {
+    unsigned word = place & ~3u, shift = (place & 3u) * 8;
+    char type[12];
+    if (scalar == VC_F16) vc__glsl_put(g, "unpackFloat2x16(word_%u).%c", word, shift ? 'y' : 'x');
+    else if (shift) vc__glsl_put(g, "%s(word_%u >> %u)", vc__glsl_type(scalar, type), word, shift);
+    else vc__glsl_put(g, "%s(word_%u)", vc__glsl_type(scalar, type), word);
+}
+
+/* A parameter that lies in the block otherwise than expressions want it. */
+static void vc__glsl_convert(vc__glsl *g, uint32_t object) {
+    vc_type type = g->l->object[object].type;
+    uint32_t rows = vc__rows(type), i;
+    char name[12];
+    vc__glsl_type(type, name);
+    vc__glsl_put(g, "    %s %s = ", name, g->object[object].text);
+    if (!vc__glsl_is_narrow(g, object)) vc__glsl_put(g, vc__glsl_is_packed(g, object) ? "unpack(%s)" : "bool(%s)", g->reference[object].text);
+    else {
+        if (rows > 1) vc__glsl_put(g, "%s(", name);
+        for (i = 0; i < rows; i++) {
+            if (i) vc__glsl_put(g, ", ");
+            vc__glsl_unpack_narrow(g, vc__scalar(type), vc__glsl_arg(g, object)->place + i * vc__scalar_bytes(type));
+        }
+        if (rows > 1) vc__glsl_put(g, ")");
+    }
+    vc__glsl_put(g, ";\n");
+}
+
+/* What main begins with: parameters that need unpacking, and ids with more than one use. */
+static void vc__glsl_entry(vc__glsl *g) {
+    static const struct { uint16_t op; const char *name; } ids[] = {
+        { VC__OP_LOCAL_ID, "local" }, { VC__OP_GROUP_ID, "group" }, { VC__OP_GLOBAL_ID, "global" }, { VC__OP_LOCAL_INDEX, "local_index" }
+    };
+    char wanted[VC__GLSL_NAME], id[32];
+    uint32_t i;
+    size_t j;
+    for (i = g->l->leaves; i < g->l->body; i++) {
+        const vc__node *n = &g->l->node[i];
+        if (n->op == VC__OP_PARAM && vc__glsl_is_converted(g, n->x)) vc__glsl_convert(g, n->x);
+        for (j = 0; j < sizeof ids / sizeof *ids; j++) {
+            if (ids[j].op != n->op || g->note[i].uses < 2) continue;
+            vc__glsl_id(n, id);
+            if (n->op == VC__OP_LOCAL_INDEX) snprintf(wanted, sizeof wanted, "%s", ids[j].name);
+            else snprintf(wanted, sizeof wanted, "%s_%c", ids[j].name, "xyz"[n->x % 3]);
+            vc__glsl_name_it(g, &g->leaf[i - g->l->leaves], wanted, "id");
+            vc__glsl_put(g, "    uint %s = %s;\n", g->leaf[i - g->l->leaves].text, id);
+        }
+    }
+}
+
+/* ---- statements ---- */
+
+static void vc__glsl_open(vc__glsl *g) {
+    vc__glsl_put(g, " {\n");
+    g->indent++;
+}
+
+static void vc__glsl_variable(vc__glsl *g, uint32_t i) {
+    const vc__object *o = &g->l->object[g->l->node[i].x];
+    const char *name = g->object[g->l->node[i].x].text;
+    static const uint64_t zeros[4] = { 0, 0, 0, 0 };
+    char type[12];
+    vc__glsl_type(o->type, type);
+    if (o->op == VC__OP_ARRAY) { vc__glsl_put(g, "%s %s[%u];\n", type, name, (unsigned)o->count); return; }
+    vc__glsl_put(g, "%s %s = ", type, name);
+    if (vc__rows(o->type) > 1) vc__glsl_vector(g, o->type, zeros, true);
+    else vc__glsl_scalar(g, o->type, 0, true);
+    vc__glsl_put(g, ";\n");
+}
+
+static void vc__glsl_store(vc__glsl *g, uint32_t i) {
+    const vc__node *n = &g->l->node[i];
+    uint32_t object = vc__glsl_object(g->l, n->a[0]);
+    bool packed = vc__glsl_is_packed(g, object), word = vc__glsl_is_word(g, object) && g->l->node[n->a[2]].type == VC_BOOL;
+    vc__glsl_place(g, n);
+    vc__glsl_put(g, packed ? " = pack(" : word ? " = uint(" : " = ");
+    vc__glsl_expression(g, n->a[2], VC__GLSL_LOOSE);
+    vc__glsl_put(g, packed || word ? ");\n" : ";\n");
+}
+
+/* barrier() orders shared memory by itself. */
+static void vc__glsl_barrier(vc__glsl *g, uint32_t i) {
+    uint32_t j;
+    (void)i;
+    for (j = 0; j < g->l->object_count; j++) {
+        if (!g->live[j] || g->l->object[j].op != VC__OP_BUFFER || !(g->l->object[j].used & VC_WRITE)) continue;
+        vc__glsl_put(g, "memoryBarrierBuffer();\n");
+        vc__glsl_line(g);
+        break;
+    }
+    vc__glsl_put(g, "barrier();\n");
+}
+
+static void vc__glsl_exit(vc__glsl *g, uint32_t i) {
+    const vc__node *n = &g->l->node[i], *c = &g->l->node[n->a[0]];
+    bool always = c->op == VC__OP_CONST && c->a[0] && (i + 1 == g->l->count || g->l->node[i + 1].op == VC__OP_END);
+    if (!always) {
+        vc__glsl_put(g, "if (");
+        vc__glsl_expression(g, n->a[0], VC__GLSL_LOOSE);
+        vc__glsl_put(g, ") ");
+    }
+    vc__glsl_put(g, "%s;\n", n->op == VC__OP_BREAK_IF ? "break" : n->op == VC__OP_CONTINUE_IF ? "continue" : "return");
+}
+
+static void vc__glsl_if(vc__glsl *g, uint32_t i) {
+    vc__glsl_put(g, "if (");
+    vc__glsl_expression(g, g->l->node[i].a[0], VC__GLSL_LOOSE);
+    vc__glsl_put(g, ")");
+    vc__glsl_open(g);
+}
+
+static void vc__glsl_else(vc__glsl *g, uint32_t i) {
+    (void)i;
+    vc__glsl_put(g, "} else");
+    vc__glsl_open(g);
+}
+
+static void vc__glsl_for(vc__glsl *g, uint32_t i) {
+    const vc__node *n = &g->l->node[i];
+    unsigned number = ++g->counters;
+    char type[12];
+    vc__glsl_put(g, "for (%s i%u = ", vc__glsl_type(n->type, type), number);
+    vc__glsl_expression(g, n->a[0], VC__GLSL_LOOSE);
+    vc__glsl_put(g, "; i%u < ", number);
+    vc__glsl_expression(g, n->a[1], 5);
+    vc__glsl_put(g, "; i%u++)", number);
+    g->note[i].number = number;
+    vc__glsl_open(g);
+}
+
+static void vc__glsl_loop(vc__glsl *g, uint32_t i) {
+    (void)i;
+    vc__glsl_put(g, "while (true)");
+    vc__glsl_open(g);
+}
+
+static void vc__glsl_switch(vc__glsl *g, uint32_t i) {
+    vc__glsl_put(g, "switch (");
+    vc__glsl_expression(g, g->l->node[i].a[0], VC__GLSL_LOOSE);
+    vc__glsl_put(g, ") {\n");
+}
+
+/* The condition of a default that other cases follow in a chain: none of the cases. */
+static void vc__glsl_none_of(vc__glsl *g, uint32_t owner) {
+    const vc__listing *l = g->l;
+    const char *before = "if (";
+    uint32_t j;
+    for (j = owner + 1; j < l->count && g->note[j].opener != owner + 1; j++) {
+        if (l->node[j].op != VC__OP_CASE || g->note[j].block != owner + 1) continue;
+        vc__glsl_put(g, "%s", before);
+        vc__glsl_expression(g, l->node[owner].a[0], 5);
+        vc__glsl_put(g, " != ");
+        vc__glsl_scalar(g, l->node[l->node[owner].a[0]].type, vc__glsl_const_bits(&l->node[j]), true);
+        before = " && ";
+    }
+    vc__glsl_put(g, ")");
+}
+
+/* Whether the part of a switch that opens here is its last. */
+static bool vc__glsl_is_last(const vc__glsl *g, uint32_t i) {
+    uint32_t j = i + 1;
+    while (g->note[j].opener != i + 1) j++;
+    return g->l->node[j + 1].op == VC__OP_END;
+}
+
+static void vc__glsl_case(vc__glsl *g, uint32_t i) {
+    const vc__node *n = &g->l->node[i];
+    uint32_t owner = g->note[i].block - 1;
+    bool chained = g->note[owner].chained, first = i == owner + 1;
+    if (chained && !first) vc__glsl_put(g, n->op == VC__OP_DEFAULT && vc__glsl_is_last(g, i) ? "else" : "else ");
+    if (n->op == VC__OP_DEFAULT) {
+        if (!chained) vc__glsl_put(g, "default:");
+        else if (first && vc__glsl_is_last(g, i)) vc__glsl_put(g, "if (true)");
+        else if (!vc__glsl_is_last(g, i)) vc__glsl_none_of(g, owner);
+        vc__glsl_open(g);
+        return;
+    }
+    if (chained) {
+        vc__glsl_put(g, "if (");
+        vc__glsl_expression(g, g->l->node[owner].a[0], 5);
+    }
+    vc__glsl_put(g, chained ? " == " : "case ");
+    vc__glsl_scalar(g, g->l->node[g->l->node[owner].a[0]].type, vc__glsl_const_bits(n), true);
+    vc__glsl_put(g, chained ? ")" : ":");
+    vc__glsl_open(g);
+}
+
+static void vc__glsl_end(vc__glsl *g, uint32_t i) {
+    uint32_t op = g->l->node[i].x, owner = g->note[i].block; /* of a case: the switch */
+    bool of_switch = op == VC__OP_CASE || op == VC__OP_DEFAULT, chained = of_switch && g->note[owner - 1].chained;
+    g->glued = chained && g->l->node[i + 1].op != VC__OP_END;
+    vc__glsl_put(g, g->glued ? "} " : of_switch && !chained ? "} break;\n" : "}\n");
+}
+
+/* Heads and ends of switches that are printed as chains leave no text. */
+static bool vc__glsl_is_silent(const vc__glsl *g, uint32_t i) {
+    const vc__node *n = &g->l->node[i];
+    if (n->op == VC__OP_SWITCH) return g->note[i].chained;
+    return n->op == VC__OP_END && n->x == VC__OP_SWITCH && g->note[i].opener && g->note[g->note[i].opener - 1].chained;
+}
+
+static void vc__glsl_temporary(vc__glsl *g, uint32_t i) {
+    const vc__node *n = &g->l->node[i];
+    char type[12];
+    const char *name = n->op == VC__OP_POINTER ? g->reference[vc__glsl_object(g->l, i)].text : vc__glsl_type(n->type, type);
+    vc__glsl_put(g, "%s%s v%u = ", n->flags & VC__NODE_PRECISE ? "precise " : "", name, (unsigned)++g->temporaries);
+    vc__glsl_expression(g, i, VC__GLSL_LOOSE);
+    vc__glsl_put(g, ";\n");
+    g->note[i].number = g->temporaries;
+}
+
+static void vc__glsl_statement(vc__glsl *g, uint32_t i) {
+    static const struct { uint16_t op; void (*print)(vc__glsl *g, uint32_t i); } own[] = {
+        { VC__OP_VAR, vc__glsl_variable }, { VC__OP_ARRAY, vc__glsl_variable }, { VC__OP_STORE, vc__glsl_store }, { VC__OP_BARRIER, vc__glsl_barrier },
+        { VC__OP_BREAK_IF, vc__glsl_exit }, { VC__OP_CONTINUE_IF, vc__glsl_exit }, { VC__OP_RETURN_IF, vc__glsl_exit }, { VC__OP_IF, vc__glsl_if },
+        { VC__OP_ELSE, vc__glsl_else }, { VC__OP_FOR, vc__glsl_for }, { VC__OP_LOOP, vc__glsl_loop }, { VC__OP_SWITCH, vc__glsl_switch },
+        { VC__OP_CASE, vc__glsl_case }, { VC__OP_DEFAULT, vc__glsl_case }, { VC__OP_END, vc__glsl_end }
+    };
+    const vc__node *n = &g->l->node[i];
+    bool closes = n->op == VC__OP_ELSE || (n->op == VC__OP_END && n->x != VC__OP_SWITCH);
+    size_t j;
+    if (g->note[i].nested || vc__glsl_is_silent(g, i)) return;
+    if (closes) g->indent--;
+    vc__glsl_line(g);
+    for (j = 0; j < sizeof own / sizeof *own; j++) if (own[j].op == n->op) { own[j].print(g, i); return; }
+    vc__glsl_temporary(g, i);
+}
+
+static void vc__glsl_text(vc__glsl *g) {
+    const uint32_t *size = g->l->info.local_size;
+    char name[VC__GLSL_NAME];
+    uint32_t i;
+    vc__glsl_clean(g->l->info.name, name);
+    g->k->text.length = 0;
+    vc__glsl_put(g, "#version 450\n");
+    vc__glsl_extensions(g);
+    vc__glsl_put(g, "\n// %s\n", name);
+    vc__glsl_put(g, "layout(local_size_x = %u, local_size_y = %u, local_size_z = %u) in;\n", (unsigned)size[0], (unsigned)size[1], (unsigned)size[2]);
+    vc__glsl_globals(g);
+    vc__glsl_put(g, "\nvoid main() {\n");
+    vc__glsl_entry(g);
+    g->indent = 1;
+    for (i = g->l->body; i < g->l->count && !g->k->failed; i++) vc__glsl_statement(g, i);
+    vc__glsl_put(g, "}\n");
+}
+
+/* Deals out pieces of one block: with at NULL it only counts. */
+static void *vc__glsl_piece(char *at, size_t *used, size_t count, size_t size) {
+    void *piece = at ? at + *used : NULL;
+    *used += (count * size + 7) & ~(size_t)7;
+    return piece;
+}
+
+static size_t vc__glsl_divide(vc__glsl *g, char *at) {
+    const vc__listing *l = g->l;
+    size_t used = 0, objects = l->object_count;
+    g->note = (vc__glsl_note *)vc__glsl_piece(at, &used, l->count, sizeof *g->note);
+    g->object = (vc__glsl_name *)vc__glsl_piece(at, &used, objects, sizeof *g->object);
+    g->reference = (vc__glsl_name *)vc__glsl_piece(at, &used, objects, sizeof *g->reference);
+    g->leaf = (vc__glsl_name *)vc__glsl_piece(at, &used, l->body - l->leaves, sizeof *g->leaf);
+    g->hidden = (vc__glsl_name *)vc__glsl_piece(at, &used, (size_t)l->info.hidden_count, sizeof *g->hidden);
+    g->arg = (uint32_t *)vc__glsl_piece(at, &used, objects, sizeof *g->arg);
+    g->live = (bool *)vc__glsl_piece(at, &used, objects, sizeof *g->live);
+    g->taken = (const char **)vc__glsl_piece(at, &used, (size_t)g->taken_mask + 1, sizeof *g->taken);
+    return used;
+}
+
+/* Prints the listing into k->text; false after a failure. */
+static bool vc__glsl_print(vc_kernel *k, const vc__listing *l) {
+    vc__glsl g;
+    size_t size, names = (size_t)l->object_count * 2 + (l->body - l->leaves) + (size_t)l->info.hidden_count;
+    char *block;
+    memset(&g, 0, sizeof g);
+    g.k = k;
+    g.l = l;
+    for (g.taken_mask = 15; g.taken_mask < names * 2; g.taken_mask = g.taken_mask * 2 + 1) { }
+    size = vc__glsl_divide(&g, NULL);
+    block = (char *)k->allocator.allocate(k->allocator.user, size);
+    if (!block) { vc__no_memory(k); return false; }
+    memset(block, 0, size);
+    vc__glsl_divide(&g, block);
+    vc__glsl_survey(&g);
+    vc__glsl_find_chains(&g);
+    vc__glsl_settle(&g);
+    vc__glsl_name_objects(&g);
+    vc__glsl_name_blocks(&g);
+    vc__glsl_name_hidden(&g);
+    vc__glsl_find_structs(&g);
+    vc__glsl_text(&g);
+    k->allocator.release(k->allocator.user, block);
+    return !k->failed;
+}
+
+// >>reflect
+/* Arguments and needs of a kernel. */
+
+typedef struct vc__feature { uint64_t bit; const char *need, *name; } vc__feature;
+#define VC__ADDRESS_NEEDS ((uint64_t)VC_FEATURE_ADDRESS | VC_FEATURE_I64)
+static const vc__feature vc__features[] = {
+    { VC_FEATURE_F16, "f16 arithmetic", "VC_FEATURE_F16" },
+    { VC_FEATURE_F64, "f64 arithmetic", "VC_FEATURE_F64" },
+    { VC_FEATURE_I8, "8-bit integer arithmetic", "VC_FEATURE_I8" },
+    { VC_FEATURE_I16, "16-bit integer arithmetic", "VC_FEATURE_I16" },
+    { VC_FEATURE_I64, "64-bit integer arithmetic", "VC_FEATURE_I64" },
+    { VC_FEATURE_STORAGE_8, "8-bit elements in buffers", "VC_FEATURE_STORAGE_8" },
+    { VC_FEATURE_STORAGE_16, "16-bit elements in buffers", "VC_FEATURE_STORAGE_16" },
+    { VC_FEATURE_ADDRESS, "buffers by address", "VC_FEATURE_ADDRESS" }
+};
+
+/* What arithmetic on a type needs. */
+static uint64_t vc__type_needs(vc_type type) {
+    static const uint64_t of[16] = { 0, 0, VC_FEATURE_I8, VC_FEATURE_I16, 0, VC_FEATURE_I64, VC_FEATURE_I8, VC_FEATURE_I16, 0, VC_FEATURE_I64,
+                                     VC_FEATURE_F16, 0, VC_FEATURE_F64, 0, 0, 0 };
+    return of[vc__kind(type)];
+}
+
+/* What being in a buffer needs. */
+static uint64_t vc__storage_needs(vc_type type) {
+    uint32_t bits = vc__is_bool(type) ? 32 : vc__bits(type);
+    uint64_t needs = bits == 8 ? (uint64_t)VC_FEATURE_STORAGE_8 : bits == 16 ? (uint64_t)VC_FEATURE_STORAGE_16 : 0;
+    return needs | (bits == 64 || vc__rows(type) > 1 ? vc__type_needs(type) : 0);
+}
+
+/* A cast that only changes the width of a narrow type on its way from or to a buffer needs no arithmetic on it. */
+static bool vc__is_width_cast(vc_type from, vc_type to) {
+    return ((vc__is_float(from) && vc__is_float(to)) || (vc__is_int(from) && vc__is_int(to))) && (vc__bits(from) >= 32 || vc__bits(to) >= 32);
+}
+
+static uint64_t vc__wide_needs(vc_type type) { return vc__bits(type) == 64 ? vc__type_needs(type) : 0; }
+
+static uint64_t vc__access_needs(vc_kernel *k, const vc__listing *l, const vc__node *n) {
+    const vc__node *m = vc__memory_of(l->node, n);
+    vc__object *o = &k->object[m->x];
+    vc_type type = n->op == VC__OP_LOAD ? n->type : l->node[n->a[2]].type;
+    o->used = (uint16_t)(o->used | (n->op == VC__OP_LOAD ? VC_READ : VC_WRITE));
+    if (m->op != VC__OP_BUFFER) return vc__type_needs(type);
+    return vc__storage_needs(type) | (l->buffers == VC_BUFFERS_ADDRESS ? VC__ADDRESS_NEEDS : 0);
+}
+
+static uint64_t vc__node_needs(vc_kernel *k, const vc__listing *l, const vc__node *n) {
+    uint32_t i, count = vc__op[n->op].operands;
+    const uint32_t *a = n->a;
+    uint64_t needs = 0;
+    vc_type from;
+    if (n->op == VC__OP_LOAD || n->op == VC__OP_STORE) return vc__access_needs(k, l, n);
+    if (n->op == VC__OP_BUFFER || n->op == VC__OP_POINTER) return 0;
+    if (n->op == VC__OP_CAST) {
+        from = l->node[n->a[0]].type;
+        if (vc__is_width_cast(from, n->type) && (vc__bits(from) >= 32 || l->node[n->a[0]].op == VC__OP_LOAD))
+            return vc__wide_needs(from) | vc__wide_needs(n->type);
+        return vc__type_needs(from) | vc__type_needs(n->type);
+    }
+    if (count == VC__MANY) { count = n->a[1]; a = l->extra + n->a[0]; }
+    for (i = 0; i < count; i++) needs |= vc__type_needs(l->node[a[i]].type);
+    return needs | vc__type_needs(n->type);
+}
+
+/* Says which of the needs the machine lacks; false: one. */
+static bool vc__admit_needs(vc_kernel *k, vc__listing *l, uint64_t needs, const vc__node *n) {
+    uint64_t lack = needs & ~l->info.features & k->desc.machine.lacks;
+    uint32_t i;
+    l->info.features |= needs;
+    if (!lack) return true;
+    for (i = 0; !(lack & vc__features[i].bit); i++) continue;
+    vc__fail(k, "vc_%s in kernel '%s' needs %s, which the machine lacks (%s)", vc__op[n->op].name, vc__name(k), vc__features[i].need, vc__features[i].name);
+    return false;
+}
+
+/* A narrow type that only passes between conversions has to be declared all the same: as arithmetic, or as storage. */
+static uint64_t vc__declare_needs(const vc_kernel *k, const vc__listing *l, vc_type type) {
+    uint64_t arithmetic = vc__bits(vc__kind(type)) < 32 ? vc__type_needs(type) : 0;
+    uint64_t storage = arithmetic == VC_FEATURE_I8 ? (uint64_t)VC_FEATURE_STORAGE_8 : (uint64_t)VC_FEATURE_STORAGE_16;
+    if (!arithmetic || l->info.features & (arithmetic | storage)) return 0;
+    return k->desc.machine.lacks & arithmetic ? storage : arithmetic;
+}
+
+static bool vc__check_needs(vc_kernel *k, vc__listing *l) {
+    uint32_t i;
+    for (i = 0; i < l->count; i++) if (!vc__admit_needs(k, l, vc__node_needs(k, l, &l->node[i]), &l->node[i])) return false;
+    for (i = 0; i < l->count; i++)
+        if (vc__op[l->node[i].op].class_ != VC__LEAF && !vc__admit_needs(k, l, vc__declare_needs(k, l, l->node[i].type), &l->node[i])) return false;
+    return true;
+}
+
+/* The next `size` bytes of the block of values. */
+static uint32_t vc__layout_next(uint32_t *end, uint32_t size, uint32_t align) {
+    uint32_t place = (*end + align - 1) & ~(align - 1);
+    *end = place + size;
+    return place;
+}
+
+static void vc__reflect_arg(const vc__listing *l, const vc__object *o, vc_arg_info *a, uint32_t *end, uint32_t *bindings) {
+    bool buffer = o->op == VC__OP_BUFFER, by_address = buffer && l->buffers == VC_BUFFERS_ADDRESS;
+    a->name = o->name;
+    a->kind = !buffer ? VC_ARG_VALUE : by_address ? VC_ARG_ADDRESS : VC_ARG_BINDING;
+    a->type = o->type;
+    a->access = buffer ? o->used : 0u;
+    a->size = !buffer ? vc_type_size(o->type) : by_address ? 8 : 0;
+    a->align = vc__scalar_bytes(o->type) * (buffer && vc__rows(o->type) != 3 ? vc__rows(o->type) : 1); /* in buffers vectors are loaded whole */
+    a->may_alias = (o->access & VC_MAY_ALIAS) != 0;
+    a->place = buffer && !by_address ? (*bindings)++ : vc__layout_next(end, a->size, by_address ? 8 : a->align);
+}
+
+static void vc__reflect_hidden(const vc__listing *l, const vc__node *n, vc_hidden_info *h, uint32_t *end) {
+    h->kind = (vc_hidden)n->a[0];
+    h->arg = h->kind == VC_HIDDEN_LENGTH || h->kind == VC_HIDDEN_SHAPE ? l->object[n->a[1]].arg : 0;
+    h->axis = n->a[2];
+    h->place = vc__layout_next(end, 4, 4);
+}
+
+static bool vc__check_shared(vc_kernel *k, vc__listing *l) {
+    uint64_t bytes = 0, most = k->desc.machine.max_shared_bytes;
+    uint32_t i;
+    for (i = l->leaves; i < l->body; i++) {
+        const vc__object *o = &l->object[l->node[i].x];
+        if (l->node[i].op == VC__OP_SHARED) bytes = ((bytes + 7) & ~(uint64_t)7) + (uint64_t)o->count * vc_type_size(o->type);
+    }
+    l->info.shared_bytes = (uint32_t)bytes;
+    if (bytes <= (most ? most : VC__NIL)) return true;
+    vc__fail(k, "kernel '%s' has %llu bytes of shared memory, the machine's limit is %llu", vc__name(k), (unsigned long long)bytes,
+             (unsigned long long)(most ? most : VC__NIL));
+    return false;
+}
+
+static bool vc__reflect_room(vc_kernel *k, vc__form *f, const vc__listing *l) {
+    uint32_t hidden = l->body - l->leaves;
+    vc_arg_info *arg = (vc_arg_info *)vc__grown(&k->allocator, f->arg, &f->arg_capacity, k->arg_count, sizeof(vc_arg_info));
+    vc_hidden_info *h;
+    if (arg) f->arg = arg;
+    h = (vc_hidden_info *)vc__grown(&k->allocator, f->hidden, &f->hidden_capacity, hidden, sizeof(vc_hidden_info));
+    if (h) f->hidden = h;
+    if (!arg || !h) vc__no_memory(k);
+    return arg && h;
+}
+
+/* Fills the info of a listing, and of its form. */
+static bool vc__reflect_listing(vc_kernel *k, vc__listing *l) {
+    vc__form *f = &k->form[l->buffers];
+    vc_info *info = &l->info;
+    uint32_t i, end = 0, bindings = 0;
+    for (i = 0; i < k->object_count; i++) k->object[i].used = 0;
+    if (!vc__reflect_room(k, f, l) || !vc__check_needs(k, l) || !vc__check_shared(k, l)) return false;
+    info->name = vc__name(k);
+    for (i = 0; i < k->object_count; i++)
+        if (k->object[i].arg != VC__NIL) vc__reflect_arg(l, &k->object[i], &f->arg[k->object[i].arg], &end, &bindings);
+    for (i = l->leaves; i < l->body; i++)
+        if (l->node[i].op == VC__OP_HIDDEN) vc__reflect_hidden(l, &l->node[i], &f->hidden[info->hidden_count++], &end);
+    info->args = f->arg;
+    info->arg_count = (int)k->arg_count;
+    info->hidden = f->hidden;
+    info->value_bytes = vc__layout_next(&end, 0, 4);
+    memcpy(info->local_size, k->desc.local_size, sizeof info->local_size);
+    info->nodes = k->count;
+    info->live_nodes = l->count;
+    f->info = *info;
+    return true;
+}
+
+// >>dump
+/* The listing as readable text, nothing expanded: one line a node, its number in front. */
+
+/* Whole numbers in decimal, other floats as their bits. */
+static void vc__dump_const(vc_kernel *k, const vc__node *n) {
+    vc_type kind = vc__scalar(n->type);
+    uint64_t bits = n->a[0] | (uint64_t)n->a[1] << 32, wide = vc__widen(kind, bits), back = 0;
+    char text[32];
+    if (vc__is_float(kind)) {
+        if (vc__fold_cast(kind, VC_I32, bits, &wide) && vc__fold_cast(VC_I32, kind, wide, &back) && back == bits)
+            snprintf(text, sizeof text, "%ld.0", (long)(int32_t)(uint32_t)wide);
+        else snprintf(text, sizeof text, "0x%llx", (unsigned long long)bits);
+    } else if (vc__is_bool(kind)) snprintf(text, sizeof text, "%s", bits ? "true" : "false");
+    else if (vc__is_signed(kind) && wide >> 63) snprintf(text, sizeof text, "-%llu", (unsigned long long)(0 - wide));
+    else snprintf(text, sizeof text, "%llu", (unsigned long long)wide);
+    vc__text_string(k, &k->dump, " ");
+    vc__text_string(k, &k->dump, text);
+}
+
+static void vc__dump_number(vc_kernel *k, const char *before, uint64_t number) {
+    vc__text_string(k, &k->dump, before);
+    vc__text_number(k, &k->dump, number);
+}
+
+static void vc__dump_object(vc_kernel *k, const vc__object *o) {
+    vc__text_string(k, &k->dump, " '");
+    vc__text_string(k, &k->dump, o->name ? o->name : "");
+    vc__text_string(k, &k->dump, "'");
+    if (o->op == VC__OP_SHARED || o->op == VC__OP_ARRAY || o->op == VC__OP_TABLE) vc__dump_number(k, " of ", o->count);
+}
+
+static void vc__dump_hidden(vc_kernel *k, const vc__listing *l, const vc__node *n) {
+    static const char *const name[] = { "none", "threads", "groups", "group_base", "length", "shape" };
+    vc__text_string(k, &k->dump, " ");
+    vc__text_string(k, &k->dump, name[n->a[0]]);
+    if (n->a[0] >= VC_HIDDEN_LENGTH) vc__dump_object(k, &l->object[n->a[1]]);
+    if (n->a[0] != VC_HIDDEN_LENGTH) vc__dump_number(k, " ", n->a[2]);
+}
+
+static void vc__dump_place(vc_kernel *k, const vc__node *n) {
+    int64_t offset = (int32_t)n->x;
+    vc__dump_number(k, " %", n->a[0]);
+    vc__text_string(k, &k->dump, "[");
+    if (n->a[1] != VC__NIL) vc__dump_number(k, "%", n->a[1]);
+    if (n->a[1] == VC__NIL || offset) vc__dump_number(k, offset < 0 ? " - " : n->a[1] != VC__NIL ? " + " : "", (uint64_t)(offset < 0 ? -offset : offset));
+    vc__text_string(k, &k->dump, "]");
+}
+
+static void vc__dump_operands(vc_kernel *k, const vc__listing *l, const vc__node *n) {
+    uint32_t i, count = vc__op[n->op].operands;
+    const uint32_t *a = n->a;
+    if (count == VC__MANY) { count = n->a[1]; a = l->extra + n->a[0]; }
+    if (n->op == VC__OP_LOAD || n->op == VC__OP_STORE) {
+        vc__dump_place(k, n);
+        if (n->op == VC__OP_STORE) vc__dump_number(k, " %", n->a[2]);
+        return;
+    }
+    for (i = 0; i < count; i++) vc__dump_number(k, " %", a[i]);
+    switch (n->op) {
+    case VC__OP_CONST: case VC__OP_CASE: vc__dump_const(k, n); break;
+    case VC__OP_HIDDEN: vc__dump_hidden(k, l, n); break;
+    case VC__OP_BUFFER: case VC__OP_PARAM: case VC__OP_SHARED: case VC__OP_TABLE: case VC__OP_VAR: case VC__OP_ARRAY:
+        vc__dump_object(k, &l->object[n->x]);
+        break;
+    case VC__OP_LOCAL_ID: case VC__OP_GROUP_ID: case VC__OP_GLOBAL_ID: case VC__OP_COMPONENT: vc__dump_number(k, " ", n->x); break;
+    case VC__OP_END:
+        vc__text_string(k, &k->dump, " ");
+        vc__text_string(k, &k->dump, vc__op[n->x].name);
+        break;
+    default: break;
+    }
+}
+
+static void vc__dump_node(vc_kernel *k, const vc__listing *l, uint32_t i, uint32_t *depth) {
+    const vc__node *n = &l->node[i];
+    uint32_t j, level;
+    bool value = vc__op[n->op].class_ < VC__EFFECT || n->op == VC__OP_FOR;
+    if (n->op == VC__OP_END || n->op == VC__OP_ELSE) --*depth;
+    for (level = *depth, j = 0; j < level; j++) vc__text_string(k, &k->dump, "  ");
+    if (value) {
+        vc__dump_number(k, "%", i);
+        vc__text_string(k, &k->dump, " ");
+        vc__text_string(k, &k->dump, vc_type_name(n->type));
+        vc__text_string(k, &k->dump, " = ");
+    }
+    vc__text_string(k, &k->dump, vc__op[n->op].name);
+    vc__dump_operands(k, l, n);
+    vc__text_string(k, &k->dump, n->flags & VC__NODE_PRECISE ? " precise\n" : "\n");
+    if (vc__op[n->op].class_ == VC__BLOCK && n->op != VC__OP_END) ++*depth;
+}
+
+static void vc__dump_listing(vc_kernel *k, const vc__listing *l) {
+    uint32_t i, depth = 0;
+    k->dump.length = 0;
+    vc__text_string(k, &k->dump, "kernel '");
+    vc__text_string(k, &k->dump, vc__name(k));
+    vc__text_string(k, &k->dump, "'");
+    for (i = 0; i < 3; i++) vc__dump_number(k, i ? " x " : " ", k->desc.local_size[i]);
+    vc__text_string(k, &k->dump, "\n");
+    for (i = 0; i < l->count && !k->failed; i++) vc__dump_node(k, l, i, &depth);
+}
+
+
+// >>public
+/* The declared functions: check, record. */
+
+VC_API uint32_t vc_type_size(vc_type type) { return vc__is_type(type) ? vc__scalar_bytes(type) * vc__rows(type) : 0; }
+VC_API const char *vc_type_name(vc_type type) { return vc__is_type(type) ? vc__kinds[vc__kind(type)].name[vc__rows(type) - 1] : "none"; }
+
+/* ---- kernels ---- */
+
+static bool vc__ready(const vc_kernel *k) { return k && !k->failed; }
+
+static void vc__resolve_local_size(vc_kernel *k) {
+    uint32_t *size = k->desc.local_size, i;
+    const vc_machine *m = &k->desc.machine;
+    uint64_t product = 1;
+    if (!size[0] && !size[1] && !size[2]) size[0] = 128;
+    if (!size[2]) size[2] = 1;
+    if (!size[1] && size[2] == 1) size[1] = 1;
+    for (i = 0; i < 3; i++) {
+        product *= size[i] < 0x10000 ? size[i] : 0x10000;
+        if (!size[i]) vc__fail(k, "kernel '%s': local_size[%u] is 0 before one that is not", vc__name(k), i);
+        if (m->max_local_size[i] && size[i] > m->max_local_size[i])
+            vc__fail(k, "kernel '%s': local_size[%u] is %u, the machine's limit is %u", vc__name(k), i, size[i], m->max_local_size[i]);
+    }
+    if (m->max_local_invocations && product > m->max_local_invocations)
+        vc__fail(k, "kernel '%s': local size %u x %u x %u, the machine's limit is %u invocations", vc__name(k), size[0], size[1], size[2],
+                 m->max_local_invocations);
+}
+
+static void vc__copy_name(vc_kernel *k, const char *name) {
+    size_t size = name ? strlen(name) + 1 : 0;
+    char *copy;
+    k->desc.name = NULL;
+    if (!name) return;
+    copy = (char *)vc__arena_take(&k->allocator, &k->arena, size);
+    if (copy) k->desc.name = (const char *)memcpy(copy, name, size);
+    else vc__no_memory(k);
+}
+
+static void vc__reset(vc_kernel *k, const vc_kernel_desc *desc) {
+    uint32_t i;
+    k->failed = k->returned = false;
+    k->generation++;
+    k->count = k->pin_count = k->block_count = k->object_count = k->arg_count = k->extra_count = 0;
+    k->now = k->at = 0;
+    for (i = 0; i < 3; i++) k->form[i].words_of = k->form[i].text_of = k->form[i].info_of = 0;
+    vc__arena_rewind(&k->arena);
+    if (desc) k->desc = *desc; else memset(&k->desc, 0, sizeof k->desc);
+    k->desc.name = NULL;
+    vc__copy_name(k, desc ? desc->name : NULL);
+    vc__open_block(k, VC__NIL, VC__OP_NONE, 0, VC_NONE, VC__NIL, VC__NIL);
+    vc__resolve_local_size(k);
+    if (k->desc.buffers == VC_BUFFERS_ADDRESS && k->desc.machine.lacks & VC__ADDRESS_NEEDS)
+        vc__fail(k, "kernel '%s' wants buffers by address, which the machine lacks (VC_FEATURE_ADDRESS)", vc__name(k));
+}
+
+VC_API vc_kernel *vc_begin(const vc_kernel_desc *desc) {
+    vc_allocator a = vc__allocator_of(desc);
+    vc_kernel *k = (vc_kernel *)a.allocate(a.user, sizeof *k);
+    if (!k) return NULL;
+    memset(k, 0, sizeof *k);
+    k->allocator = a;
+    vc__reset(k, desc);
+    return k;
+}
+
+VC_API void vc_restart(vc_kernel *k, const vc_kernel_desc *desc) { if (k) vc__reset(k, desc); }
+
+static void vc__release(const vc_allocator *a, void *block) { if (block) a->release(a->user, block); }
+
+VC_API void vc_free(vc_kernel *k) {
+    vc_allocator a;
+    uint32_t i;
+    if (!k) return;
+    a = k->allocator;
+    vc__release(&a, k->node);
+    vc__release(&a, k->pin);
+    vc__release(&a, k->block);
+    vc__release(&a, k->object);
+    vc__release(&a, k->extra);
+    vc__release(&a, k->lower.node);
+    vc__release(&a, k->lower.extra);
+    vc__release(&a, k->lower.slot);
+    vc__release(&a, k->lower.map);
+    vc__release(&a, k->lower.stack);
+    vc__release(&a, k->lower.sorted);
+    vc__release(&a, k->lower.place);
+    vc__release(&a, k->lower.region_start);
+    vc__release(&a, k->lower.leaf);
+    for (i = 0; i < 3; i++) {
+        vc__release(&a, k->form[i].words.at);
+        vc__release(&a, k->form[i].text.at);
+        vc__release(&a, k->form[i].arg);
+        vc__release(&a, k->form[i].hidden);
+    }
+    for (i = 0; i < 8; i++) vc__release(&a, k->section[i].at);
+    vc__release(&a, k->dump.at);
+    vc__arena_free(&a, &k->arena);
+    a.release(a.user, k);
+}
+
+static const char *vc__block_name(uint32_t op) {
+    switch (op) {
+    case VC__OP_IF: return "VC_IF";
+    case VC__OP_ELSE: return "VC_ELSE";
+    case VC__OP_FOR: return "VC_FOR";
+    case VC__OP_LOOP: return "VC_LOOP";
+    case VC__OP_SWITCH: return "VC_SWITCH";
+    case VC__OP_CASE: return "VC_CASE";
+    case VC__OP_DEFAULT: return "VC_DEFAULT";
+    default: return "a block";
+    }
+}
+
+/* Latches nothing: a kernel may be asked while it is being written. The outermost open block, since a block that was left takes the end of the one around it.
+   */
+VC_API const char *vc_error(vc_kernel *k) {
+    uint32_t i;
+    if (!k) return "vc_begin: out of host memory";
+    if (k->failed) return k->error;
+    if (!k->now) return NULL;
+    for (i = k->now; k->block[i].parent; i = k->block[i].parent) continue;
+    snprintf(k->error, sizeof k->error,
+             "kernel '%s': %s, opened as statement %u, was not closed: it or a block inside it was left by C's own break, continue, goto or return",
+             vc__name(k), k->block[i].flags & VC__BLOCK_EACH ? "VC_EACH" : vc__block_name(k->block[i].op), k->block[i].open);
+    return k->error;
+}
+
+static vc_buffers vc__default_form(const vc_kernel *k) {
+    if (k->desc.buffers) return k->desc.buffers;
+    return k->desc.machine.lacks & VC__ADDRESS_NEEDS ? VC_BUFFERS_BINDING : VC_BUFFERS_ADDRESS;
+}
+
+/* Makes what one form and target is printed to, unless it is there: VC_TARGET_NONE stands for the info alone. False after an error. */
+static bool vc__build(vc_kernel *k, vc_target target, vc_buffers buffers) {
+    vc__form *f;
+    vc__listing l;
+    bool ok;
+    if (vc_error(k)) return false;
+    f = &k->form[buffers];
+    if ((target == VC_TARGET_SPIRV ? f->words_of : target == VC_TARGET_GLSL ? f->text_of : f->info_of) == k->count + 1) return true;
+    if (!vc__schedule(k, target == VC_TARGET_NONE ? VC_TARGET_SPIRV : target, buffers, &l) || !vc__reflect_listing(k, &l)) return false;
+    f->info_of = k->count + 1;
+    if (target == VC_TARGET_NONE) return true;
+    k->words = f->words;
+    k->text = f->text;
+    k->words.count = 0;
+    k->text.length = 0;
+    ok = target == VC_TARGET_SPIRV ? vc__spirv_print(k, &l) : vc__glsl_print(k, &l);
+    f->words = k->words;
+    f->text = k->text;
+    if (!ok || k->failed) return false;
+    if (target == VC_TARGET_SPIRV) f->words_of = k->count + 1; else f->text_of = k->count + 1;
+    return true;
+}
+
+VC_API const uint32_t *vc_spirv(vc_kernel *k, size_t *words) {
+    vc__form *f;
+    if (words) *words = 0;
+    if (!k || !vc__build(k, VC_TARGET_SPIRV, vc__default_form(k))) return NULL;
+    f = &k->form[vc__default_form(k)];
+    if (words) *words = f->words.count;
+    return f->words.at;
+}
+
+VC_API const char *vc_source(vc_kernel *k, vc_target target) {
+    if (vc__ready(k) && target != VC_TARGET_GLSL) vc__refuse(k, "vc_source", "target %d has no text; VC_TARGET_GLSL has", (int)target);
+    if (!k || !vc__build(k, target, vc__default_form(k))) return NULL;
+    return k->form[vc__default_form(k)].text.at;
+}
+
+VC_API const vc_info *vc_reflect(vc_kernel *k) {
+    return k && vc__build(k, VC_TARGET_NONE, vc__default_form(k)) ? &k->form[vc__default_form(k)].info : NULL;
+}
+
+VC_API const char *vc_dump(vc_kernel *k) {
+    vc__listing l;
+    if (vc_error(k) || !vc__schedule(k, VC_TARGET_NONE, vc__default_form(k), &l)) return NULL;
+    vc__dump_listing(k, &l);
+    return k->failed ? NULL : k->dump.at;
+}
+
+VC_API uint64_t vc_hash(vc_kernel *k) {
+    uint64_t h = 0xcbf29ce484222325u;
+    vc_buffers form;
+    uint32_t i;
+    size_t j;
+    for (i = VC_BUFFERS_ADDRESS; i <= VC_BUFFERS_BINDING; i++) {
+        form = (vc_buffers)i;
+        if (k && form == VC_BUFFERS_ADDRESS && k->desc.machine.lacks & VC__ADDRESS_NEEDS) continue;
+        if (!k || !vc__build(k, VC_TARGET_SPIRV, form) || !vc__build(k, VC_TARGET_GLSL, form)) return 0;
+        for (j = 0; j < k->form[form].words.count; j++) h = (h ^ k->form[form].words.at[j]) * 0x100000001b3u;
+        for (j = 0; j < k->form[form].text.length; j++) h = (h ^ (unsigned char)k->form[form].text.at[j]) * 0x100000001b3u;
+    }
+    return h;
+}
+
+/* ---- memory and arguments ---- */
+
+static vc_ref vc__no_ref(void) { vc_ref r; memset(&r, 0, sizeof r); return r; }
+
+static bool vc__check_type(vc_kernel *k, const char *call, const char *name, vc_type type) {
+    if (!vc__ready(k)) return false;
+    if (vc__is_type(type)) return true;
+    vc__refuse(k, call, "'%s' has type %u, which is none", name ? name : "", type);
+    return false;
+}
+
+static vc_ref vc__make_ref(vc_kernel *k, uint32_t node, vc_type type) {
+    vc_ref r = vc__no_ref();
+    if (node == VC__NIL) return r;
+    r.of = k;
+    r.memory = node;
+    r.born = k->generation;
+    r.type = type;
+    return r;
+}
+
+VC_API vc_ref vc_buffer(vc_kernel *k, const char *name, vc_type type, uint32_t access) {
+    if (!vc__check_type(k, "vc_buffer", name, type)) return vc__no_ref();
+    if (!(access & VC_READ_WRITE) || access > (VC_READ_WRITE | VC_MAY_ALIAS)) {
+        vc__refuse(k, "vc_buffer", "'%s' has access %u; it takes VC_READ, VC_WRITE or VC_READ_WRITE, with VC_MAY_ALIAS if need be", name ? name : "", access);
+        return vc__no_ref();
+    }
+    return vc__make_ref(k, vc__add_object(k, name, VC__OP_BUFFER, access, type, 0, NULL), type);
+}
+
+VC_API vc_val vc_param(vc_kernel *k, const char *name, vc_type type) {
+    if (!vc__check_type(k, "vc_param", name, type)) return vc__no_value();
+    return vc__value(k, vc__add_object(k, name, VC__OP_PARAM, VC_READ, type, 1, NULL));
+}
+
+VC_API vc_ref vc_var(vc_kernel *k, const char *name, vc_type type) {
+    if (!vc__check_type(k, "vc_var", name, type)) return vc__no_ref();
+    return vc__make_ref(k, vc__add_object(k, name, VC__OP_VAR, VC_READ_WRITE, type, 1, NULL), type);
+}
+
+static bool vc__check_count(vc_kernel *k, const char *call, const char *name, vc_type type, uint32_t count) {
+    if (!vc__check_type(k, call, name, type)) return false;
+    if (count && (uint64_t)count * vc_type_size(type) <= 0x7fffffffu) return true;
+    vc__refuse(k, call, "'%s' has %u elements of %s; it takes one or more, less than 2^31 bytes", name ? name : "", count, vc_type_name(type));
+    return false;
+}
+
+VC_API vc_ref vc_array(vc_kernel *k, const char *name, vc_type type, uint32_t count) {
+    if (!vc__check_count(k, "vc_array", name, type, count)) return vc__no_ref();
+    return vc__make_ref(k, vc__add_object(k, name, VC__OP_ARRAY, VC_READ_WRITE, type, count, NULL), type);
+}
+
+VC_API vc_ref vc_shared(vc_kernel *k, const char *name, vc_type type, uint32_t count) {
+    if (!vc__check_count(k, "vc_shared", name, type, count)) return vc__no_ref();
+    return vc__make_ref(k, vc__add_object(k, name, VC__OP_SHARED, VC_READ_WRITE, type, count, NULL), type);
+}
+
+/* One number a component, from the host's own byte order. */
+static void vc__read_table(vc_type type, const void *data, uint64_t *to, size_t components) {
+    uint32_t bytes = vc__scalar_bytes(type);
+    const unsigned char *from = (const unsigned char *)data;
+    size_t i;
+    for (i = 0; i < components; i++, from += bytes) {
+        uint8_t u8;
+        uint16_t u16;
+        uint32_t u32;
+        if (bytes == 1) { memcpy(&u8, from, 1); to[i] = u8; }
+        else if (bytes == 2) { memcpy(&u16, from, 2); to[i] = u16; }
+        else if (bytes == 4) { memcpy(&u32, from, 4); to[i] = vc__is_bool(type) ? u32 != 0 : u32; }
+        else memcpy(&to[i], from, 8);
+    }
+}
+
+VC_API vc_ref vc_table(vc_kernel *k, const char *name, vc_type type, const void *data, uint32_t count) {
+    uint64_t *copy;
+    size_t components = (size_t)count * vc__rows(type);
+    if (!vc__check_count(k, "vc_table", name, type, count)) return vc__no_ref();
+    if (!data) { vc__refuse(k, "vc_table", "'%s' has no data", name ? name : ""); return vc__no_ref(); }
+    copy = (uint64_t *)vc__arena_take(&k->allocator, &k->arena, components * sizeof(uint64_t));
+    if (!copy) { vc__no_memory(k); return vc__no_ref(); }
+    vc__read_table(type, data, copy, components);
+    return vc__make_ref(k, vc__add_object(k, name, VC__OP_TABLE, VC_READ, type, count, copy), type);
+}
+
+static const char *vc__object_kind(uint32_t op) {
+    return op == VC__OP_BUFFER ? "buffer" : op == VC__OP_SHARED ? "shared array" : op == VC__OP_TABLE ? "table" : op == VC__OP_VAR ? "variable" : "array";
+}
+static const char *vc__object_name(const vc__object *o) { return o->name ? o->name : ""; }
+
+/* The object of a ref of k that may be used here; NULL after an error. */
+static vc__object *vc__object_of(vc_kernel *k, const char *call, const vc_ref *r) {
+    const vc__object *o = NULL;
+    const char *what = NULL;
+    if (!r->of) what = "the ref was never set";
+    else if (r->of != k) what = "the ref belongs to another kernel";
+    else if (r->born != k->generation || r->memory >= k->count) what = "the ref is from before vc_restart";
+    if (what) { vc__refuse(k, call, "%s", what); return NULL; }
+    o = &k->object[k->node[r->memory].x];
+    if (!vc__is_open(k, k->node[r->memory].at)) {
+        vc__refuse(k, call, "%s '%s' was made in a block that is closed", vc__object_kind(o->op), vc__object_name(o));
+        return NULL;
+    }
+    if (r->index && !vc__is_open(k, k->node[r->index - 1].at)) {
+        vc__refuse(k, call, "the ref into %s '%s' has an offset that was made in a block that is closed", vc__object_kind(o->op), vc__object_name(o));
+        return NULL;
+    }
+    return (vc__object *)(k->object + k->node[r->memory].x);
+}
+
+/* Two run-time offsets add in their own type, or as i64 where they differ. */
+static bool vc__add_index(vc_kernel *k, vc_ref *r, uint32_t node) {
+    vc_val a, b;
+    if (!r->index) { r->index = node + 1; return true; }
+    a = vc__value(k, r->index - 1);
+    b = vc__value(k, node);
+    if (vc_typeof(a) != vc_typeof(b)) {
+        a = vc_cast(VC_I64, a);
+        b = vc_cast(VC_I64, b);
+    }
+    a = vc_add(a, b);
+    if (!a.of) return false;
+    r->index = (uint32_t)a.bits + 1;
+    return true;
+}
+
+static bool vc__move_ref(vc_kernel *k, const char *call, vc_ref *r, vc_val elements) {
+    vc__operand o;
+    int64_t by;
+    if (!vc__take(k, call, 0, 2, elements, &o)) return false;
+    if (!vc__is_int(o.type) || vc__rows(o.type) != 1 || (o.node != VC__NIL && vc__bits(o.type) < 32)) {
+        vc__refuse(k, call, "the index%s is %s; it takes a scalar integer of 32 or 64 bits", vc__label_of(k, &o).text, vc_type_name(o.type));
+        return false;
+    }
+    if (o.node != VC__NIL) return vc__add_index(k, r, o.node);
+    by = (int64_t)vc__widen(o.type, o.bits);
+    if (by < 0 ? (!vc__is_signed(o.type) || r->offset < INT64_MIN - by) : r->offset > INT64_MAX - by) {
+        vc__refuse(k, call, "the constant index is beyond 64 bits");
+        return false;
+    }
+    r->offset += by;
+    return true;
+}
+
+VC_API vc_ref vc_offset(vc_ref ref, vc_val elements) {
+    vc_kernel *k = ref.of ? ref.of : vc__kernel_of(elements);
+    if (!vc__ready(k) || !vc__object_of(k, "vc_offset", &ref) || !vc__move_ref(k, "vc_offset", &ref, elements)) return vc__no_ref();
+    return ref;
+}
+
+/* Checks an access at r[0]; the object, or NULL after an error. */
+static vc__object *vc__check_access(vc_kernel *k, const char *call, const vc_ref *r, uint32_t access) {
+    vc__object *o = vc__object_of(k, call, r);
+    if (!o) return NULL;
+    if (!(o->access & access))
+        vc__refuse(k, call, "%s '%s' %s", vc__object_kind(o->op), vc__object_name(o),
+                   o->op == VC__OP_TABLE ? "is constant" : access == VC_READ ? "was declared without VC_READ" : "was declared without VC_WRITE");
+    else if (o->op == VC__OP_VAR && (r->index || r->offset)) vc__refuse(k, call, "variable '%s' has no elements; use vc_get and vc_set", vc__object_name(o));
+    else if (!r->index && (r->offset < 0 || (o->count && r->offset >= o->count))) {
+        if (o->count)
+            vc__refuse(k, call, "element %lld of %s '%s', which has %u", (long long)r->offset, vc__object_kind(o->op), vc__object_name(o), o->count);
+        else vc__refuse(k, call, "element %lld of buffer '%s'", (long long)r->offset, vc__object_name(o));
+    } else if (r->offset < INT32_MIN || r->offset > INT32_MAX)
+        vc__refuse(k, call, "the constant offset %lld into %s '%s' is beyond 32 bits; pass it as a 64-bit index that is no immediate", (long long)r->offset,
+                   vc__object_kind(o->op), vc__object_name(o));
+    return k->failed ? NULL : o;
+}
+
+static vc_val vc__load(vc_kernel *k, const char *call, const vc_ref *r) {
+    uint32_t index = r->index ? r->index - 1 : VC__NIL;
+    if (!vc__check_access(k, call, r, VC_READ)) return vc__no_value();
+    return vc__value(k, vc__record(k, VC__OP_LOAD, index == VC__NIL ? 0 : k->node[index].flags & VC__NODE_DIVERGES, r->type, r->memory, index, VC__NIL,
+                                   (uint32_t)(int32_t)r->offset));
+}
+
+VC_API vc_val vc_load(vc_ref ref, vc_val index) {
+    vc_kernel *k = ref.of ? ref.of : vc__kernel_of(index);
+    if (!vc__ready(k) || !vc__object_of(k, "vc_load", &ref) || !vc__move_ref(k, "vc_load", &ref, index)) return vc__no_value();
+    return vc__load(k, "vc_load", &ref);
+}
+
+VC_API vc_val vc_get(vc_ref ref) {
+    if (!vc__ready(ref.of)) return vc__no_value();
+    return vc__load(ref.of, "vc_get", &ref);
+}
+
+/* v as a value of `type`: integer immediates and scalars are made to fit; VC__NIL after an error. */
+static uint32_t vc__fit(vc_kernel *k, const char *call, vc_val v, vc_type type) {
+    vc__operand o;
+    if (!vc__take(k, call, 0, 3, v, &o)) return VC__NIL;
+    if (vc__adapts(&o) && vc__is_int(type) && !vc__adapt(k, call, 3, &o, vc__scalar(type))) return VC__NIL;
+    if (vc__scalar(o.type) == vc__scalar(type) && (vc__rows(o.type) == 1 || o.type == type)) return vc__as_node(k, &o, vc__rows(type));
+    vc__refuse(k, call, "the value%s is %s, the element type is %s; convert it with vc_cast", vc__label_of(k, &o).text, vc_type_name(o.type),
+              vc_type_name(type));
+    return VC__NIL;
+}
+
+VC_API vc_val vc_load_or(vc_ref ref, vc_val index, vc_val condition, vc_val other) {
+    static const char call[] = "vc_load_or";
+    vc_kernel *k = ref.of ? ref.of : vc__kernel_of(index);
+    vc_ref at = ref;
+    vc_val full;
+    uint32_t c, otherwise;
+    if (!vc__ready(k) || !vc__object_of(k, call, &ref) || !vc__move_ref(k, call, &at, index)) return vc__no_value();
+    c = vc__condition(k, call, condition);
+    otherwise = c == VC__NIL ? VC__NIL : vc__fit(k, call, other, ref.type);
+    if (otherwise == VC__NIL) return vc__no_value();
+    /* The constant part joins the index before the guard, so that element 0 is what is read where the condition fails. */
+    full = at.index ? vc__value(k, at.index - 1) : vc__immediate(VC_I64, (uint64_t)at.offset);
+    if (at.index && at.offset) full = vc_add(full, vc_imm(vc_typeof(full), (uint64_t)at.offset));
+    if (!at.index && at.offset >= 0 && at.offset <= INT32_MAX) full = vc_u32((uint32_t)at.offset);
+    full = vc_select(vc__value(k, c), full, vc_imm(vc_typeof(full), 0));
+    at.offset = 0;
+    at.index = full.of ? (uint32_t)full.bits + 1 : 0;
+    if (!full.of) return vc__no_value();
+    return vc_select(vc__value(k, c), vc__load(k, call, &at), vc__value(k, otherwise));
+}
+
+static bool vc__in_switch(vc_kernel *k, const char *call) {
+    if (k->block[k->now].op != VC__OP_SWITCH) return false;
+    vc__refuse(k, call, "a VC_SWITCH holds only VC_CASE and VC_DEFAULT");
+    return true;
+}
+
+static void vc__store(vc_kernel *k, const char *call, const vc_ref *r, vc_val value) {
+    vc__object *o = vc__check_access(k, call, r, VC_WRITE);
+    uint32_t v = o && !vc__in_switch(k, call) ? vc__fit(k, call, value, r->type) : VC__NIL;
+    if (v == VC__NIL) return;
+    o->stored = true;
+    vc__record_pinned(k, k->now, VC__OP_STORE, 0, r->type, r->memory, r->index ? r->index - 1 : VC__NIL, v, (uint32_t)(int32_t)r->offset);
+}
+
+VC_API void vc_store(vc_ref ref, vc_val index, vc_val value) {
+    vc_kernel *k = ref.of ? ref.of : vc__kernel_of(index) ? vc__kernel_of(index) : vc__kernel_of(value);
+    if (vc__ready(k) && vc__object_of(k, "vc_store", &ref) && vc__move_ref(k, "vc_store", &ref, index)) vc__store(k, "vc_store", &ref, value);
+}
+
+VC_API void vc_set(vc_ref ref, vc_val value) {
+    vc_kernel *k = ref.of ? ref.of : vc__kernel_of(value);
+    if (vc__ready(k)) vc__store(k, "vc_set", &ref, value);
+}
+
+/* ---- immediates and construction ---- */
+
+VC_API vc_val vc_bool(bool x) { return vc__immediate(VC_BOOL, x); }
+VC_API vc_val vc_i8(int8_t x) { return vc__immediate(VC_I8, (uint8_t)x); }
+VC_API vc_val vc_i16(int16_t x) { return vc__immediate(VC_I16, (uint16_t)x); }
+VC_API vc_val vc_i32(int32_t x) { return vc__immediate(VC_I32, (uint32_t)x); }
+VC_API vc_val vc_i64(int64_t x) { return vc__immediate(VC_I64, (uint64_t)x); }
+VC_API vc_val vc_u8(uint8_t x) { return vc__immediate(VC_U8, x); }
+VC_API vc_val vc_u16(uint16_t x) { return vc__immediate(VC_U16, x); }
+VC_API vc_val vc_u32(uint32_t x) { return vc__immediate(VC_U32, x); }
+VC_API vc_val vc_u64(uint64_t x) { return vc__immediate(VC_U64, x); }
+
+VC_API vc_val vc_f16(float x) {
+    uint32_t bits;
+    uint64_t half;
+    vc__real r;
+    memcpy(&bits, &x, sizeof bits);
+    vc__unpack(VC_F32, bits, &r);
+    vc__pack(VC_F16, r, &half);
+    return vc__immediate(VC_F16, half);
+}
+
+VC_API vc_val vc_f32(float x) {
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return vc__immediate(VC_F32, bits);
+}
+
+VC_API vc_val vc_f64(double x) {
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return vc__immediate(VC_F64, bits);
+}
+
+VC_API vc_val vc_imm(vc_type scalar, uint64_t bits) {
+    if (scalar >= 16 || !vc__mask(scalar)) return vc__no_value();
+    return vc__immediate(scalar, bits & vc__ones(vc__bits(scalar)));
+}
+
+VC_API vc_val vc_const(vc_kernel *k, vc_val v) {
+    vc__operand o;
+    if (!vc__ready(k) || !vc__take(k, "vc_const", 0, 1, v, &o)) return vc__no_value();
+    return vc__value(k, vc__as_node(k, &o, vc__rows(o.type)));
+}
+
+VC_API vc_type vc_typeof(vc_val v) {
+    vc_kernel *k = vc__kernel_of(v);
+    if (!k) return v.of < 16 && vc__mask((vc_type)v.of) ? (vc_type)v.of : (vc_type)VC_NONE;
+    return v.bits >> 32 == k->generation && (uint32_t)v.bits < k->count ? k->node[(uint32_t)v.bits].type : (vc_type)VC_NONE;
+}
+
+static vc_val vc__vector(const char *call, const vc_val *v, uint32_t count) {
+    vc_kernel *k = NULL;
+    vc__operand o[4];
+    uint32_t parts[4], i;
+    vc_type type;
+    for (i = 0; i < count && !k; i++) k = vc__kernel_of(v[i]);
+    if (!vc__ready(k)) return vc__no_value();
+    for (i = 0; i < count; i++) if (!vc__take(k, call, 0, i + 1, v[i], &o[i])) return vc__no_value();
+    type = vc__unify(k, call, o, count);
+    if (!type) return vc__no_value();
+    if (vc__rows(type) != 1) { vc__refuse(k, call, "takes scalars, and was given %s", vc_type_name(type)); return vc__no_value(); }
+    for (i = 0; i < count; i++) parts[i] = vc__as_node(k, &o[i], 1);
+    return vc__value(k, vc__record_vec(k, vc__vec(type, count), parts, count));
+}
+
+VC_API vc_val vc_vec2(vc_val x, vc_val y) { vc_val v[2]; v[0] = x; v[1] = y; return vc__vector("vc_vec2", v, 2); }
+VC_API vc_val vc_vec3(vc_val x, vc_val y, vc_val z) { vc_val v[3]; v[0] = x; v[1] = y; v[2] = z; return vc__vector("vc_vec3", v, 3); }
+VC_API vc_val vc_vec4(vc_val x, vc_val y, vc_val z, vc_val w) { vc_val v[4]; v[0] = x; v[1] = y; v[2] = z; v[3] = w; return vc__vector("vc_vec4", v, 4); }
+
+VC_API vc_val vc_splat(vc_val scalar, uint32_t rows) {
+    vc_kernel *k = vc__kernel_of(scalar);
+    vc__operand o;
+    if (!k) return rows == 1 ? scalar : vc__no_value();
+    if (!vc__ready(k) || !vc__take(k, "vc_splat", 0, 1, scalar, &o)) return vc__no_value();
+    if (rows < 1 || rows > 4 || vc__rows(o.type) != 1) {
+        vc__refuse(k, "vc_splat", "takes a scalar and 1 to 4 rows, and was given %s and %u", vc_type_name(o.type), rows);
+        return vc__no_value();
+    }
+    return vc__value(k, vc__record_splat(k, o.node, rows));
+}
+
+static uint32_t vc__record_component(vc_kernel *k, uint32_t vector, uint32_t i) {
+    const vc__node *n = &k->node[vector];
+    if (vc__rows(n->type) == 1) return vector;
+    return vc__record(k, VC__OP_COMPONENT, n->flags & VC__NODE_DIVERGES, vc__scalar(n->type), vector, VC__NIL, VC__NIL, i);
+}
+
+VC_API vc_val vc_component(vc_val vector, uint32_t i) {
+    vc_kernel *k = vc__kernel_of(vector);
+    vc__operand o;
+    if (!k) return i == 0 ? vector : vc__no_value();
+    if (!vc__ready(k) || !vc__take(k, "vc_component", 0, 1, vector, &o)) return vc__no_value();
+    if (i < vc__rows(o.type)) return vc__value(k, vc__record_component(k, o.node, i));
+    vc__refuse(k, "vc_component", "component %u of %s", i, vc_type_name(o.type));
+    return vc__no_value();
+}
+
+VC_API vc_val vc_extract(vc_val vector, vc_val i) {
+    vc_kernel *k = vc__kernel_of(vector) ? vc__kernel_of(vector) : vc__kernel_of(i);
+    vc__operand o[2];
+    uint32_t a, b, flags;
+    if (!vc__ready(k) || !vc__take(k, "vc_extract", 0, 1, vector, &o[0]) || !vc__take(k, "vc_extract", 0, 2, i, &o[1])) return vc__no_value();
+    if (!vc__is_int(o[1].type) || vc__rows(o[1].type) != 1) {
+        vc__refuse(k, "vc_extract", "operand 2%s is %s; it takes a scalar integer", vc__label_of(k, &o[1]).text, vc_type_name(o[1].type));
+        return vc__no_value();
+    }
+    a = vc__as_node(k, &o[0], vc__rows(o[0].type));
+    if (a == VC__NIL || vc__rows(o[0].type) == 1) return vc__value(k, a);
+    b = vc__as_node(k, &o[1], 1);
+    if (b == VC__NIL) return vc__no_value();
+    flags = (k->node[a].flags | k->node[b].flags) & VC__NODE_DIVERGES;
+    return vc__value(k, vc__record(k, VC__OP_EXTRACT, flags, vc__scalar(o[0].type), a, b, VC__NIL, 0));
+}
+
+VC_API vc_val vc_insert(vc_val vector, uint32_t i, vc_val scalar) {
+    vc_kernel *k = vc__kernel_of(vector);
+    vc__operand o;
+    uint32_t parts[4], j, rows, value;
+    if (!vc__ready(k) || !vc__take(k, "vc_insert", 0, 1, vector, &o)) return vc__no_value();
+    rows = vc__rows(o.type);
+    if (i >= rows) { vc__refuse(k, "vc_insert", "component %u of %s", i, vc_type_name(o.type)); return vc__no_value(); }
+    value = vc__fit(k, "vc_insert", scalar, vc__scalar(o.type));
+    if (value == VC__NIL || rows == 1) return vc__value(k, value);
+    for (j = 0; j < rows; j++) parts[j] = j == i ? value : vc__record_component(k, o.node, j);
+    return vc__value(k, vc__record_vec(k, o.type, parts, rows));
+}
+
+VC_API vc_val vc_swizzle(vc_val vector, const char *components) {
+    static const char letters[] = "xyzw";
+    vc_kernel *k = vc__kernel_of(vector);
+    size_t length = components ? strlen(components) : 0, i;
+    uint32_t parts[4];
+    vc__operand o;
+    if (!vc__ready(k) || !vc__take(k, "vc_swizzle", 0, 1, vector, &o)) return vc__no_value();
+    for (i = 0; i < length && i < 4; i++) {
+        const char *at = strchr(letters, components[i]);
+        if (!at || (uint32_t)(at - letters) >= vc__rows(o.type)) break;
+        parts[i] = vc__record_component(k, o.node, (uint32_t)(at - letters));
+    }
+    if (i == 0 || i < length) {
+        vc__refuse(k, "vc_swizzle", "\"%s\" of %s; it takes 1 to 4 of its letters xyzw", components ? components : "", vc_type_name(o.type));
+        return vc__no_value();
+    }
+    return vc__value(k, length == 1 ? parts[0] : vc__record_vec(k, vc__vec(vc__scalar(o.type), (uint32_t)length), parts, (uint32_t)length));
+}
+
+/* vc_cast and vc_bitcast. */
+static vc_val vc__convert(uint32_t op, vc_type type, vc_val v) {
+    vc_kernel *k = vc__kernel_of(v);
+    const char *call = op == VC__OP_CAST ? "vc_cast" : "vc_bitcast";
+    vc__operand o;
+    uint64_t bits = 0;
+    uint32_t n;
+    bool ok;
+    if (k ? k->failed : !vc__is_immediate(v)) return vc__no_value();
+    if (!vc__take(k, call, 0, 1, v, &o)) return vc__no_value();
+    ok = vc__is_type(type) && (vc__rows(type) == vc__rows(o.type) || (op == VC__OP_CAST && vc__rows(o.type) == 1));
+    if (op == VC__OP_BITCAST && (vc__is_bool(type) || vc__is_bool(o.type) || vc__bits(vc__kind(type)) != vc__bits(vc__kind(o.type)))) ok = false;
+    if (!k) return ok && type < 16 && vc__fold(op, o.type, type, &o.bits, &bits) ? vc__immediate(type, bits) : vc__no_value();
+    if (!ok) {
+        vc__refuse(k, call, "operand 1%s is %s, which does not go to %s: %s", vc__label_of(k, &o).text, vc_type_name(o.type), vc_type_name(type),
+                   op == VC__OP_CAST ? "the number of components must agree" : "size and number of components must agree, and bool has no bits");
+        return vc__no_value();
+    }
+    n = o.node;
+    if (vc__scalar(o.type) != vc__scalar(type))
+        n = vc__record(k, op, k->node[n].flags & VC__NODE_DIVERGES, vc__vec(vc__scalar(type), vc__rows(o.type)), n, VC__NIL, VC__NIL, 0);
+    return vc__value(k, vc__rows(o.type) == vc__rows(type) ? n : vc__record_splat(k, n, vc__rows(type)));
+}
+
+VC_API vc_val vc_cast(vc_type type, vc_val v) { return vc__convert(VC__OP_CAST, type, v); }
+VC_API vc_val vc_bitcast(vc_type type, vc_val v) { return vc__convert(VC__OP_BITCAST, type, v); }
+
+/* ---- arithmetic ---- */
+
+VC_API vc_val vc_neg(vc_val a) { return vc__pure(VC__OP_NEG, 1, a, vc__no_value(), vc__no_value()); }
+VC_API vc_val vc_add(vc_val a, vc_val b) { return vc__pure(VC__OP_ADD, 2, a, b, vc__no_value()); }
+VC_API vc_val vc_sub(vc_val a, vc_val b) { return vc__pure(VC__OP_SUB, 2, a, b, vc__no_value()); }
+VC_API vc_val vc_mul(vc_val a, vc_val b) { return vc__pure(VC__OP_MUL, 2, a, b, vc__no_value()); }
+VC_API vc_val vc_div(vc_val a, vc_val b) { return vc__pure(VC__OP_DIV, 2, a, b, vc__no_value()); }
+VC_API vc_val vc_rem(vc_val a, vc_val b) { return vc__pure(VC__OP_REM, 2, a, b, vc__no_value()); }
+VC_API vc_val vc_mod(vc_val a, vc_val b) { return vc__pure(VC__OP_MOD, 2, a, b, vc__no_value()); }
+VC_API vc_val vc_fma(vc_val a, vc_val b, vc_val c) { return vc__pure(VC__OP_FMA, 3, a, b, c); }
+VC_API vc_val vc_abs(vc_val a) { return vc__pure(VC__OP_ABS, 1, a, vc__no_value(), vc__no_value()); }
+VC_API vc_val vc_sign(vc_val a) { return vc__pure(VC__OP_SIGN, 1, a, vc__no_value(), vc__no_value()); }
+VC_API vc_val vc_min(vc_val a, vc_val b) { return vc__pure(VC__OP_MIN, 2, a, b, vc__no_value()); }
+VC_API vc_val vc_max(vc_val a, vc_val b) { return vc__pure(VC__OP_MAX, 2, a, b, vc__no_value()); }
+VC_API vc_val vc_clamp(vc_val x, vc_val low, vc_val high) { return vc__pure(VC__OP_CLAMP, 3, x, low, high); }
+VC_API vc_val vc_mix(vc_val a, vc_val b, vc_val t) { return vc__pure(VC__OP_MIX, 3, a, b, t); }
+VC_API vc_val vc_step(vc_val edge, vc_val x) { return vc__pure(VC__OP_STEP, 2, edge, x, vc__no_value()); }
+VC_API vc_val vc_floor(vc_val a) { return vc__pure(VC__OP_FLOOR, 1, a, vc__no_value(), vc__no_value()); }
+VC_API vc_val vc_ceil(vc_val a) { return vc__pure(VC__OP_CEIL, 1, a, vc__no_value(), vc__no_value()); }
+VC_API vc_val vc_trunc(vc_val a) { return vc__pure(VC__OP_TRUNC, 1, a, vc__no_value(), vc__no_value()); }
+VC_API vc_val vc_round(vc_val a) { return vc__pure(VC__OP_ROUND, 1, a, vc__no_value(), vc__no_value()); }
+VC_API vc_val vc_fract(vc_val a) { return vc__pure(VC__OP_FRACT, 1, a, vc__no_value(), vc__no_value()); }
+VC_API vc_val vc_sqrt(vc_val a) { return vc__pure(VC__OP_SQRT, 1, a, vc__no_value(), vc__no_value()); }
+VC_API vc_val vc_rsqrt(vc_val a) { return vc__pure(VC__OP_RSQRT, 1, a, vc__no_value(), vc__no_value()); }
+VC_API vc_val vc_exp(vc_val a) { return vc__pure(VC__OP_EXP, 1, a, vc__no_value(), vc__no_value()); }
+VC_API vc_val vc_exp2(vc_val a) { return vc__pure(VC__OP_EXP2, 1, a, vc__no_value(), vc__no_value()); }
+VC_API vc_val vc_log(vc_val a) { return vc__pure(VC__OP_LOG, 1, a, vc__no_value(), vc__no_value()); }
+VC_API vc_val vc_log2(vc_val a) { return vc__pure(VC__OP_LOG2, 1, a, vc__no_value(), vc__no_value()); }
+VC_API vc_val vc_pow(vc_val a, vc_val b) { return vc__pure(VC__OP_POW, 2, a, b, vc__no_value()); }
+VC_API vc_val vc_sin(vc_val a) { return vc__pure(VC__OP_SIN, 1, a, vc__no_value(), vc__no_value()); }
+VC_API vc_val vc_cos(vc_val a) { return vc__pure(VC__OP_COS, 1, a, vc__no_value(), vc__no_value()); }
+VC_API vc_val vc_tan(vc_val a) { return vc__pure(VC__OP_TAN, 1, a, vc__no_value(), vc__no_value()); }
+VC_API vc_val vc_asin(vc_val a) { return vc__pure(VC__OP_ASIN, 1, a, vc__no_value(), vc__no_value()); }
+VC_API vc_val vc_acos(vc_val a) { return vc__pure(VC__OP_ACOS, 1, a, vc__no_value(), vc__no_value()); }
+VC_API vc_val vc_atan(vc_val a) { return vc__pure(VC__OP_ATAN, 1, a, vc__no_value(), vc__no_value()); }
+VC_API vc_val vc_atan2(vc_val y, vc_val x) { return vc__pure(VC__OP_ATAN2, 2, y, x, vc__no_value()); }
+VC_API vc_val vc_sinh(vc_val a) { return vc__pure(VC__OP_SINH, 1, a, vc__no_value(), vc__no_value()); }
+VC_API vc_val vc_cosh(vc_val a) { return vc__pure(VC__OP_COSH, 1, a, vc__no_value(), vc__no_value()); }
+VC_API vc_val vc_tanh(vc_val a) { return vc__pure(VC__OP_TANH, 1, a, vc__no_value(), vc__no_value()); }
+VC_API vc_val vc_isnan(vc_val a) { return vc__pure(VC__OP_ISNAN, 1, a, vc__no_value(), vc__no_value()); }
+VC_API vc_val vc_isinf(vc_val a) { return vc__pure(VC__OP_ISINF, 1, a, vc__no_value(), vc__no_value()); }
+
+VC_API vc_val vc_dot(vc_val a, vc_val b) {
+    vc_kernel *k = vc__kernel_of(a) ? vc__kernel_of(a) : vc__kernel_of(b);
+    if (vc__ready(k) && vc__rows(vc_typeof(a)) == 1 && vc__rows(vc_typeof(b)) == 1) {
+        vc__refuse(k, "vc_dot", "operand 1 is %s, operand 2 is %s; it takes vectors", vc_type_name(vc_typeof(a)), vc_type_name(vc_typeof(b)));
+        return vc__no_value();
+    }
+    return vc__pure(VC__OP_DOT, 2, a, b, vc__no_value());
+}
+
+/* ---- bits and conditions ---- */
+
+VC_API vc_val vc_not(vc_val a) { return vc__pure(VC__OP_NOT, 1, a, vc__no_value(), vc__no_value()); }
+VC_API vc_val vc_and(vc_val a, vc_val b) { return vc__pure(VC__OP_AND, 2, a, b, vc__no_value()); }
+VC_API vc_val vc_or(vc_val a, vc_val b) { return vc__pure(VC__OP_OR, 2, a, b, vc__no_value()); }
+VC_API vc_val vc_xor(vc_val a, vc_val b) { return vc__pure(VC__OP_XOR, 2, a, b, vc__no_value()); }
+
+/* The count has a type of its own; an immediate one joins the type of a. */
+static vc_val vc__shift(uint32_t op, vc_val a, vc_val count) {
+    vc_kernel *k = vc__kernel_of(a) ? vc__kernel_of(a) : vc__kernel_of(count);
+    const char *call = op == VC__OP_SHL ? "vc_shl" : "vc_shr";
+    vc__operand o[2];
+    uint32_t n[2], rows;
+    uint64_t v[3] = { 0, 0, 0 }, bits = 0;
+    if (k ? k->failed : !vc__is_immediate(a) || !vc__is_immediate(count)) return vc__no_value();
+    if (!vc__take(k, call, 0, 1, a, &o[0]) || !vc__take(k, call, 0, 2, count, &o[1])) return vc__no_value();
+    if (!vc__check_kind(k, call, &o[0], 1, VC__KINDS_IU) || !vc__check_kind(k, call, &o[1], 2, VC__KINDS_IU)) return vc__no_value();
+    if (o[1].node == VC__NIL) {
+        o[1].bits &= vc__bits(vc__kind(o[0].type)) - 1;
+        o[1].type = vc__scalar(o[0].type);
+    }
+    v[0] = o[0].bits;
+    v[1] = o[1].bits;
+    if (!k) return vc__fold(op, o[0].type, o[0].type, v, &bits) ? vc__immediate(o[0].type, bits) : vc__no_value();
+    rows = vc__rows(vc__rows(o[1].type) > vc__rows(o[0].type) ? o[1].type : o[0].type);
+    if ((vc__rows(o[0].type) != 1 && vc__rows(o[0].type) != rows) || (vc__rows(o[1].type) != 1 && vc__rows(o[1].type) != rows)) {
+        vc__refuse(k, call, "operand 1%s is %s, operand 2%s is %s; vectors must have the same number of components", vc__label_of(k, &o[0]).text,
+                   vc_type_name(o[0].type), vc__label_of(k, &o[1]).text, vc_type_name(o[1].type));
+        return vc__no_value();
+    }
+    n[0] = vc__as_node(k, &o[0], rows);
+    n[1] = n[0] == VC__NIL ? VC__NIL : vc__as_node(k, &o[1], rows);
+    if (n[1] == VC__NIL) return vc__no_value();
+    return vc__value(k, vc__record(k, op, (k->node[n[0]].flags | k->node[n[1]].flags) & VC__NODE_DIVERGES, vc__vec(vc__scalar(o[0].type), rows), n[0], n[1],
+                                   VC__NIL, 0));
+}
+
+VC_API vc_val vc_shl(vc_val a, vc_val count) { return vc__shift(VC__OP_SHL, a, count); }
+VC_API vc_val vc_shr(vc_val a, vc_val count) { return vc__shift(VC__OP_SHR, a, count); }
+VC_API vc_val vc_eq(vc_val a, vc_val b) { return vc__pure(VC__OP_EQ, 2, a, b, vc__no_value()); }
+VC_API vc_val vc_ne(vc_val a, vc_val b) { return vc__pure(VC__OP_NE, 2, a, b, vc__no_value()); }
+VC_API vc_val vc_lt(vc_val a, vc_val b) { return vc__pure(VC__OP_LT, 2, a, b, vc__no_value()); }
+VC_API vc_val vc_le(vc_val a, vc_val b) { return vc__pure(VC__OP_LE, 2, a, b, vc__no_value()); }
+VC_API vc_val vc_gt(vc_val a, vc_val b) { return vc__pure(VC__OP_LT | VC__SWAPPED, 2, a, b, vc__no_value()); }
+VC_API vc_val vc_ge(vc_val a, vc_val b) { return vc__pure(VC__OP_LE | VC__SWAPPED, 2, a, b, vc__no_value()); }
+
+static vc_val vc__select_values(vc_kernel *k, vc__operand *o, vc_type type) {
+    uint32_t rows = vc__rows(type), n[3], i, flags = 0;
+    if (vc__rows(o[0].type) > rows && rows == 1) rows = vc__rows(o[0].type);
+    if (vc__rows(o[0].type) != 1 && vc__rows(o[0].type) != rows) {
+        vc__refuse(k, "vc_select", "the condition%s is %s, the values are %s; vectors must have the same number of components", vc__label_of(k, &o[0]).text,
+                   vc_type_name(o[0].type), vc_type_name(type));
+        return vc__no_value();
+    }
+    for (i = 0; i < 3; i++) {
+        n[i] = vc__as_node(k, &o[i], rows);
+        if (n[i] == VC__NIL) return vc__no_value();
+        flags |= k->node[n[i]].flags & VC__NODE_DIVERGES;
+    }
+    return vc__value(k, vc__record(k, VC__OP_SELECT, flags, vc__vec(vc__scalar(type), rows), n[0], n[1], n[2], 0));
+}
+
+VC_API vc_val vc_select(vc_val condition, vc_val a, vc_val b) {
+    vc_kernel *k = vc__kernel_of(condition) ? vc__kernel_of(condition) : vc__kernel_of(a) ? vc__kernel_of(a) : vc__kernel_of(b);
+    vc__operand o[3];
+    vc_type type;
+    if (k ? k->failed : !vc__is_immediate(condition) || !vc__is_immediate(a) || !vc__is_immediate(b)) return vc__no_value();
+    if (!vc__take(k, "vc_select", 0, 1, condition, &o[0]) || !vc__take(k, "vc_select", 0, 2, a, &o[1]) || !vc__take(k, "vc_select", 0, 3, b, &o[2]))
+        return vc__no_value();
+    if (!vc__check_kind(k, "vc_select", &o[0], 1, VC__KINDS_B)) return vc__no_value();
+    type = vc__unify_from(k, "vc_select", o + 1, 2, 1);
+    if (!type) return vc__no_value();
+    if (!k) return vc__immediate(type, o[0].bits ? o[1].bits : o[2].bits);
+    return vc__select_values(k, o, type);
+}
+VC_API vc_val vc_any(vc_val a) { return vc__pure(VC__OP_ANY, 1, a, vc__no_value(), vc__no_value()); }
+VC_API vc_val vc_all(vc_val a) { return vc__pure(VC__OP_ALL, 1, a, vc__no_value(), vc__no_value()); }
+
+/* ---- where am I ---- */
+
+static vc_val vc__where(vc_kernel *k, const char *call, uint32_t op, uint32_t axis) {
+    uint32_t size, flags = 0;
+    if (!vc__ready(k)) return vc__no_value();
+    if (axis > 2) { vc__refuse(k, call, "axis %u; it takes 0 to 2", axis); return vc__no_value(); }
+    size = op == VC__OP_LOCAL_INDEX ? k->desc.local_size[0] * k->desc.local_size[1] * k->desc.local_size[2] : k->desc.local_size[axis];
+    if (op != VC__OP_GROUP_ID && size != 1) flags = VC__NODE_DIVERGES;
+    return vc__value(k, vc__record_leaf(k, op, flags, VC_U32, VC__NIL, VC__NIL, VC__NIL, axis));
+}
+
+static vc_val vc__hidden(vc_kernel *k, const char *call, vc_hidden kind, uint32_t object, uint32_t axis) {
+    uint32_t most = kind == VC_HIDDEN_SHAPE ? 3 : 2;
+    if (!vc__ready(k)) return vc__no_value();
+    if (axis > most) { vc__refuse(k, call, "axis %u; it takes 0 to %u", axis, most); return vc__no_value(); }
+    return vc__value(k, vc__record_leaf(k, VC__OP_HIDDEN, 0, VC_U32, (uint32_t)kind, object, axis, 0));
+}
+
+/* Whether a launch may be a piece of a dispatch, whose groups start at a base. */
+static bool vc__has_base(const vc_kernel *k, uint32_t axis) { return axis < 3 && k->desc.machine.max_groups[axis] < VC__NO_BASE; }
+
+VC_API vc_val vc_local_id(vc_kernel *k, uint32_t axis) { return vc__where(k, "vc_local_id", VC__OP_LOCAL_ID, axis); }
+VC_API vc_val vc_local_index(vc_kernel *k) { return vc__where(k, "vc_local_index", VC__OP_LOCAL_INDEX, 0); }
+VC_API vc_val vc_threads(vc_kernel *k, uint32_t axis) { return vc__hidden(k, "vc_threads", VC_HIDDEN_THREADS, 0, axis); }
+VC_API vc_val vc_groups(vc_kernel *k, uint32_t axis) { return vc__hidden(k, "vc_groups", VC_HIDDEN_GROUPS, 0, axis); }
+
+VC_API vc_val vc_local_size(vc_kernel *k, uint32_t axis) {
+    if (!vc__ready(k)) return vc__no_value();
+    if (axis > 2) { vc__refuse(k, "vc_local_size", "axis %u; it takes 0 to 2", axis); return vc__no_value(); }
+    return vc_const(k, vc_u32(k->desc.local_size[axis]));
+}
+
+VC_API vc_val vc_group_id(vc_kernel *k, uint32_t axis) {
+    vc_val id = vc__where(k, "vc_group_id", VC__OP_GROUP_ID, axis);
+    if (!id.of || !vc__has_base(k, axis)) return id;
+    return vc_add(id, vc__hidden(k, "vc_group_id", VC_HIDDEN_GROUP_BASE, 0, axis));
+}
+
+VC_API vc_val vc_global_id(vc_kernel *k, uint32_t axis) {
+    vc_val id = vc__where(k, "vc_global_id", VC__OP_GLOBAL_ID, axis);
+    if (!id.of || !vc__has_base(k, axis)) return id;
+    return vc_add(id, vc_mul(vc__hidden(k, "vc_global_id", VC_HIDDEN_GROUP_BASE, 0, axis), vc_u32(k->desc.local_size[axis])));
+}
+
+VC_API vc_val vc_length(vc_ref buffer) {
+    const vc__object *o = vc__ready(buffer.of) ? vc__object_of(buffer.of, "vc_length", &buffer) : NULL;
+    if (!o) return vc__no_value();
+    return o->op == VC__OP_BUFFER ? vc__hidden(buffer.of, "vc_length", VC_HIDDEN_LENGTH, buffer.of->node[buffer.memory].x, 0)
+                                  : vc_const(buffer.of, vc_u32(o->count));
+}
+
+VC_API vc_val vc_shape(vc_ref buffer, uint32_t axis) {
+    const vc__object *o = vc__ready(buffer.of) ? vc__object_of(buffer.of, "vc_shape", &buffer) : NULL;
+    if (!o) return vc__no_value();
+    if (o->op == VC__OP_BUFFER) return vc__hidden(buffer.of, "vc_shape", VC_HIDDEN_SHAPE, buffer.of->node[buffer.memory].x, axis);
+    vc__refuse(buffer.of, "vc_shape", "%s '%s' has no shape; buffers have", vc__object_kind(o->op), vc__object_name(o));
+    return vc__no_value();
+}
+
+/* ---- statements ---- */
+
+VC_API void vc_barrier(vc_kernel *k) {
+    uint32_t flags, b;
+    if (!vc__ready(k) || vc__in_switch(k, "vc_barrier")) return;
+    flags = k->block[k->now].flags;
+    if (flags & VC__BLOCK_EACH) vc__refuse(k, "vc_barrier", "stands in a VC_EACH, which some invocations skip; guard the loads and stores instead");
+    else if (flags & VC__BLOCK_DIVERGES)
+        vc__refuse(k, "vc_barrier", "stands where some invocations of a workgroup may not come, under a condition that differs between them");
+    else if (k->returned) vc__refuse(k, "vc_barrier", "stands behind a vc_return_if whose condition differs between the invocations of a workgroup");
+    if (k->failed) return;
+    for (b = k->now; b != VC__NIL; b = k->block[b].parent) k->block[b].flags |= VC__BLOCK_BARRIER;
+    vc__record_pinned(k, k->now, VC__OP_BARRIER, 0, VC_NONE, VC__NIL, VC__NIL, VC__NIL, 0);
+}
+
+static bool vc__is_loop(uint32_t op) { return op == VC__OP_FOR || op == VC__OP_LOOP; }
+
+/* The innermost loop around the place; VC__NIL: none. */
+static uint32_t vc__loop_around(const vc_kernel *k) {
+    uint32_t b = k->now;
+    while (b != VC__NIL && !vc__is_loop(k->block[b].op)) b = k->block[b].parent;
+    return b;
+}
+
+/* From here to the end of the blocks out to `last`, some invocations are missing; what a loop repeats is missing them too. */
+static void vc__diverge(vc_kernel *k, const char *call, uint32_t last, bool repeats) {
+    uint32_t b;
+    for (b = k->now; b != VC__NIL; b = b == last ? VC__NIL : k->block[b].parent) {
+        if (repeats && vc__is_loop(k->block[b].op) && k->block[b].flags & VC__BLOCK_BARRIER) {
+            vc__refuse(k, call, "its condition differs between the invocations of a workgroup, and the loop around it has a vc_barrier that all must reach");
+            return;
+        }
+        if (last != VC__NIL) k->block[b].flags |= VC__BLOCK_DIVERGES;
+    }
+}
+
+static void vc__exit(vc_kernel *k, const char *call, uint32_t op, vc_val condition) {
+    uint32_t c, loop;
+    if (!vc__ready(k) || vc__in_switch(k, call)) return;
+    c = vc__condition(k, call, condition);
+    if (c == VC__NIL) return;
+    loop = op == VC__OP_RETURN_IF ? VC__NIL : vc__loop_around(k);
+    if (op != VC__OP_RETURN_IF && loop == VC__NIL) { vc__refuse(k, call, "stands in no loop"); return; }
+    if (k->node[c].flags & VC__NODE_DIVERGES || k->block[k->now].flags & VC__BLOCK_DIVERGES) {
+        if (op == VC__OP_RETURN_IF) k->returned = true;
+        vc__diverge(k, call, loop, op != VC__OP_CONTINUE_IF);
+    }
+    if (!k->failed) vc__record_pinned(k, k->now, op, 0, VC_NONE, c, VC__NIL, VC__NIL, 0);
+    if (!k->failed) vc__settle_region(k);
+}
+
+VC_API void vc_break_if(vc_kernel *k, vc_val condition) { vc__exit(k, "vc_break_if", VC__OP_BREAK_IF, condition); }
+VC_API void vc_continue_if(vc_kernel *k, vc_val condition) { vc__exit(k, "vc_continue_if", VC__OP_CONTINUE_IF, condition); }
+VC_API void vc_return_if(vc_kernel *k, vc_val condition) { vc__exit(k, "vc_return_if", VC__OP_RETURN_IF, condition); }
+
+/* ---- blocks ---- */
+
+static uint32_t vc__flags_of(const vc_kernel *k, uint32_t node) {
+    return node != VC__NIL && k->node[node].flags & VC__NODE_DIVERGES ? (uint32_t)VC__BLOCK_DIVERGES : 0u;
+}
+
+VC_API int vc_if_begin(vc_kernel *k, vc_val condition) {
+    uint32_t c;
+    if (!vc__ready(k) || vc__in_switch(k, "VC_IF")) return 1;
+    c = vc__condition(k, "VC_IF", condition);
+    if (c != VC__NIL) vc__open_block(k, k->now, VC__OP_IF, vc__flags_of(k, c), VC_NONE, c, VC__NIL);
+    return 1;
+}
+
+/* The END of the VC_IF becomes the ELSE: its pin gets another node. */
+VC_API int vc_else_begin(vc_kernel *k) {
+    const vc__node *last;
+    vc__block *b;
+    uint32_t flags, before;
+    if (!vc__ready(k)) return 1;
+    last = &k->node[k->count - 1];
+    if (last->op != VC__OP_END || last->x != VC__OP_IF) { vc__refuse(k, "VC_ELSE", "stands not directly behind the block of a VC_IF"); return 1; }
+    before = --k->pin_count;
+    for (b = k->block + k->block_count - 1; b->close != before; b--) continue;
+    flags = b->flags & (VC__BLOCK_DIVERGES | VC__BLOCK_EACH);
+    vc__open_block(k, b->parent, VC__OP_ELSE, flags, VC_NONE, VC__NIL, VC__NIL);
+    return 1;
+}
+
+VC_API int vc_loop_begin(vc_kernel *k) {
+    if (vc__ready(k) && !vc__in_switch(k, "VC_LOOP")) vc__open_block(k, k->now, VC__OP_LOOP, 0, VC_NONE, VC__NIL, VC__NIL);
+    return 1;
+}
+
+VC_API int vc_switch_begin(vc_kernel *k, vc_val value) {
+    vc__operand o;
+    uint32_t n;
+    if (!vc__ready(k) || vc__in_switch(k, "VC_SWITCH") || !vc__take(k, "VC_SWITCH", 0, 1, value, &o)) return 1;
+    if (!vc__is_int(o.type) || vc__rows(o.type) != 1) {
+        vc__refuse(k, "VC_SWITCH", "the value%s is %s; it takes a scalar integer", vc__label_of(k, &o).text, vc_type_name(o.type));
+        return 1;
+    }
+    n = vc__as_node(k, &o, 1);
+    if (n != VC__NIL) vc__open_block(k, k->now, VC__OP_SWITCH, vc__flags_of(k, n), o.type, n, VC__NIL);
+    return 1;
+}
+
+/* A part of the open switch, once each. */
+static int vc__part_begin(vc_kernel *k, const char *call, uint32_t op, int64_t value) {
+    uint32_t i, low, high;
+    uint64_t bits = 0;
+    vc_type type;
+    if (!vc__ready(k)) return 1;
+    if (k->block[k->now].op != VC__OP_SWITCH) { vc__refuse(k, call, "stands not directly in a VC_SWITCH"); return 1; }
+    type = k->node[k->pin[k->block[k->now].open].node].type;
+    if (op == VC__OP_CASE && !vc__fits(VC_I64, (uint64_t)value, type, &bits)) {
+        vc__refuse(k, call, "%lld, which %s cannot hold", (long long)value, vc_type_name(type));
+        return 1;
+    }
+    low = (uint32_t)bits;
+    high = (uint32_t)(bits >> 32);
+    for (i = k->now + 1; i < k->block_count; i++) {
+        const vc__node *n = &k->node[k->pin[k->block[i].open].node];
+        if (k->block[i].parent != k->now || n->op != op || (op == VC__OP_CASE && (n->a[0] != low || n->a[1] != high))) continue;
+        if (op == VC__OP_CASE) vc__refuse(k, call, "%lld is there already", (long long)value);
+        else vc__refuse(k, call, "is there already");
+        return 1;
+    }
+    vc__open_block(k, k->now, op, 0, type, low, high);
+    return 1;
+}
+
+VC_API int vc_case_begin(vc_kernel *k, int64_t value) { return vc__part_begin(k, "VC_CASE", VC__OP_CASE, value); }
+VC_API int vc_default_begin(vc_kernel *k) { return vc__part_begin(k, "VC_DEFAULT", VC__OP_DEFAULT, 0); }
+
+VC_API int vc_block_end(vc_kernel *k) {
+    vc__block *b;
+    if (!vc__ready(k)) return 0;
+    b = &k->block[k->now];
+    if (b->parent == VC__NIL) { vc__refuse(k, "vc_block_end", "no block is open"); return 0; }
+    b->close = k->pin_count;
+    vc__record_pinned(k, b->parent, VC__OP_END, 0, VC_NONE, VC__NIL, VC__NIL, VC__NIL, b->op);
+    if (!k->failed) vc__settle_region(k);
+    return 0;
+}
+
+/* A FOR that counts first, first + 1, … below limit; its value. */
+static vc_val vc__count(vc_kernel *k, vc_val first, vc_val limit) {
+    vc__operand o[2];
+    uint32_t a, b;
+    if (k->failed || !vc__take(k, "VC_FOR", 0, 1, first, &o[0]) || !vc__take(k, "VC_FOR", 0, 2, limit, &o[1])) return vc__no_value();
+    a = vc__as_node(k, &o[0], 1);
+    b = vc__as_node(k, &o[1], 1);
+    if (a == VC__NIL || b == VC__NIL || !vc__open_block(k, k->now, VC__OP_FOR, vc__flags_of(k, a) | vc__flags_of(k, b), o[0].type, a, b)) return vc__no_value();
+    return vc__value(k, k->pin[k->block[k->now].open].node);
+}
+
+/* How often first, first + step, … is below limit, as the unsigned number of the type's width; above it where the step is negative. */
+static vc_val vc__rounds(vc_val low, vc_val high, vc_val by) {
+    vc_type type = vc__to_unsigned(vc_typeof(by));
+    vc_val one = vc_imm(type, 1), nothing = vc_imm(type, 0), span = vc_sub(vc_sub(vc_cast(type, high), vc_cast(type, low)), one);
+    vc_val some = vc_and(vc_lt(low, high), vc_ne(by, nothing)), count = vc_add(vc_div(span, by), one);
+    return vc_select(some, count, nothing);
+}
+
+/* A step that is known when recorded; bits are its own, of a signed or unsigned type. */
+static vc_val vc__for_known(vc_kernel *k, vc_val first, vc_val limit, vc_type type, vc_type step_type, uint64_t step) {
+    bool down = vc__is_signed(step_type) && step >> 63;
+    vc_type count = vc__to_unsigned(type);
+    uint64_t by = down ? 0 - step : step;
+    vc_val rounds, t;
+    if (!down && by == 1) return vc__count(k, first, limit);
+    if (by > vc__ones(vc__bits(type))) { vc__refuse(k, "VC_FOR_STEP", "the step is beyond %s", vc_type_name(type)); return vc__no_value(); }
+    rounds = vc__rounds(down ? limit : first, down ? first : limit, vc_imm(count, by));
+    t = vc__count(k, vc_imm(count, 0), rounds);
+    return vc_add(first, vc_cast(type, vc_mul(t, vc_imm(count, step))));
+}
+
+static vc_val vc__for_computed(vc_kernel *k, vc_val first, vc_val limit, vc_type type, vc_val step) {
+    vc_type count = vc__to_unsigned(type);
+    vc_val by = vc_cast(count, step), low = first, high = limit, t;
+    if (vc__is_signed(vc_typeof(step))) {
+        vc_val down = vc_lt(step, vc_imm(vc_typeof(step), 0));
+        by = vc_select(down, vc_neg(by), by);
+        low = vc_select(down, limit, first);
+        high = vc_select(down, first, limit);
+    }
+    t = vc__count(k, vc_imm(count, 0), vc__rounds(low, high, by));
+    return vc_add(first, vc_cast(type, vc_mul(t, vc_cast(count, step))));
+}
+
+VC_API vc_val vc_for_begin(vc_kernel *k, vc_val first, vc_val limit, vc_val step) {
+    static const char call[] = "VC_FOR";
+    vc__operand o[3];
+    vc_type type;
+    if (!vc__ready(k) || vc__in_switch(k, call)) return vc__no_value();
+    if (!vc__take(k, call, 0, 1, first, &o[0]) || !vc__take(k, call, 0, 2, limit, &o[1]) || !vc__take(k, call, 0, 3, step, &o[2])) return vc__no_value();
+    type = vc__unify(k, call, o, 2);
+    if (!type) return vc__no_value();
+    if (!vc__is_int(type) || vc__rows(type) != 1) {
+        vc__refuse(k, call, "first and limit are %s; it takes scalar integers", vc_type_name(type));
+        return vc__no_value();
+    }
+    if (!vc__is_int(o[2].type) || vc__rows(o[2].type) != 1 || (o[2].node != VC__NIL && vc__bits(o[2].type) != vc__bits(type))) {
+        vc__refuse(k, "VC_FOR_STEP", "the step%s is %s; it takes an integer as wide as %s", vc__label_of(k, &o[2]).text, vc_type_name(o[2].type),
+                    vc_type_name(type));
+        return vc__no_value();
+    }
+    if (o[0].node == VC__NIL) first = vc_imm(type, o[0].bits);
+    if (o[1].node == VC__NIL) limit = vc_imm(type, o[1].bits);
+    if (o[2].node == VC__NIL) return vc__for_known(k, first, limit, type, o[2].type, vc__widen(o[2].type, o[2].bits));
+    return vc__for_computed(k, first, limit, type, step);
+}
+
+VC_API vc_val vc_each_begin(vc_kernel *k, uint32_t axes, uint32_t axis) {
+    vc_val inside = vc__no_value();
+    uint32_t i, c;
+    if (!vc__ready(k)) return inside;
+    if (axis != 0) return vc_global_id(k, axis);
+    if (vc__in_switch(k, "VC_EACH")) return inside;
+    if (axes < 1 || axes > 3) { vc__refuse(k, "VC_EACH", "over %u axes; it takes 1 to 3", axes); return inside; }
+    for (i = 0; i < axes; i++) {
+        vc_val id = vc_global_id(k, i), one = vc_lt(id, vc_threads(k, i));
+        inside = i ? vc_and(inside, one) : one;
+    }
+    c = vc__condition(k, "VC_EACH", inside);
+    if (c != VC__NIL) vc__open_block(k, k->now, VC__OP_IF, vc__flags_of(k, c) | VC__BLOCK_EACH, VC_NONE, c, VC__NIL);
+    return vc_global_id(k, 0);
+}
+
+#endif /* VKDISPATCH_CODEGEN_IMPLEMENTED */
+#endif /* VKDISPATCH_CODEGEN_IMPLEMENTATION */
+
+/* Here whichever implementation comes second finds the other: vkdispatch.h includes this file once more at its end where need be. */
+#if defined(VKDISPATCH_CODEGEN_IMPLEMENTED) && defined(VKDISPATCH_IMPLEMENTED) && !defined(VKDISPATCH_GLUE_IMPLEMENTED)
+#define VKDISPATCH_GLUE_IMPLEMENTED
+
+// >>glue
+/* vc_kernel to vd_kernel; only where both implementations are. Types, access, kinds and features have the same numbers in both. */
+
+#define VC__SAME(name, condition) typedef char vc__same_##name[(condition) ? 1 : -1]
+VC__SAME(type, (int)VC_BOOL == (int)VD_BOOL && (int)VC_I8 == (int)VD_I8 && (int)VC_U8 == (int)VD_U8 && (int)VC_F16 == (int)VD_F16
+         && (int)VC_F64 == (int)VD_F64);
+VC__SAME(vector, (int)VC_U32X2 == (int)VD_U32X2 && (int)VC_F32X4 == (int)VD_F32X4 && (int)VC_F64X3 == (int)VD_F64X3);
+VC__SAME(access, (int)VC_READ == (int)VD_READ && (int)VC_WRITE == (int)VD_WRITE);
+VC__SAME(arg, (int)VC_ARG_BINDING == (int)VD_ARG_BINDING && (int)VC_ARG_ADDRESS == (int)VD_ARG_ADDRESS && (int)VC_ARG_VALUE == (int)VD_ARG_VALUE);
+VC__SAME(hidden, (int)VC_HIDDEN_THREADS == (int)VD_HIDDEN_THREADS && (int)VC_HIDDEN_GROUPS == (int)VD_HIDDEN_GROUPS
+         && (int)VC_HIDDEN_GROUP_BASE == (int)VD_HIDDEN_GROUP_BASE && (int)VC_HIDDEN_LENGTH == (int)VD_HIDDEN_LENGTH
+         && (int)VC_HIDDEN_SHAPE == (int)VD_HIDDEN_SHAPE);
+VC__SAME(feature, (int)VC_FEATURE_F16 == (int)VD_FEATURE_F16 && (int)VC_FEATURE_F64 == (int)VD_FEATURE_F64 && (int)VC_FEATURE_I8 == (int)VD_FEATURE_I8
+         && (int)VC_FEATURE_I16 == (int)VD_FEATURE_I16 && (int)VC_FEATURE_I64 == (int)VD_FEATURE_I64
+         && (int)VC_FEATURE_STORAGE_8 == (int)VD_FEATURE_STORAGE_8 && (int)VC_FEATURE_STORAGE_16 == (int)VD_FEATURE_STORAGE_16
+         && (int)VC_FEATURE_ADDRESS == (int)VD_FEATURE_ADDRESS);
+#undef VC__SAME
+
+VC_API vc_machine vd_machine(const struct vd_context *ctx) {
+    const vd_device_info *d = ctx ? vd_device(ctx, 0) : NULL;
+    vc_machine m;
+    memset(&m, 0, sizeof m);
+    if (!d) return m;
+    m.lacks = ~d->features & 0xffu;
+    memcpy(m.max_groups, d->limits.max_groups, sizeof m.max_groups);
+    memcpy(m.max_local_size, d->limits.max_local_size, sizeof m.max_local_size);
+    m.max_local_invocations = d->limits.max_local_invocations;
+    m.max_shared_bytes = d->limits.max_shared_bytes;
+    return m;
+}
+
+/* What the device cannot do of what the kernel needs. */
+static bool vc__check_device(const vc_info *info, const vd_device_info *d) {
+    uint64_t lacks = info->features & ~d->features;
+    uint32_t i;
+    if (lacks) {
+        for (i = 0; !(lacks >> i & 1); i++) continue;
+        vd_error_set(VD_ERROR_UNSUPPORTED, "vd_kernel_build '%s': the kernel needs %s, which '%s' lacks", info->name, vd_feature_name((uint64_t)1 << i),
+                     d->name);
+        return false;
+    }
+    for (i = 0; i < 3; i++)
+        if (info->local_size[i] > d->limits.max_local_size[i]) {
+            vd_error_set(VD_ERROR_UNSUPPORTED, "vd_kernel_build '%s': local_size[%u] is %u, the limit of '%s' is %u", info->name, i, info->local_size[i],
+                         d->name, d->limits.max_local_size[i]);
+            return false;
+        }
+    if ((uint64_t)info->local_size[0] * info->local_size[1] * info->local_size[2] > d->limits.max_local_invocations) {
+        vd_error_set(VD_ERROR_UNSUPPORTED, "vd_kernel_build '%s': a local size of %u x %u x %u, the limit of '%s' is %u invocations", info->name,
+                     info->local_size[0], info->local_size[1], info->local_size[2], d->name, d->limits.max_local_invocations);
+        return false;
+    }
+    if (info->shared_bytes <= d->limits.max_shared_bytes) return true;
+    vd_error_set(VD_ERROR_UNSUPPORTED, "vd_kernel_build '%s': %u bytes of shared memory, the limit of '%s' is %u", info->name, info->shared_bytes, d->name,
+                 d->limits.max_shared_bytes);
+    return false;
+}
+
+static void vc__glue_arg(vd_arg_info *to, const vc_arg_info *from) {
+    memset(to, 0, sizeof *to);
+    to->name = from->name;
+    to->kind = (vd_arg_kind)from->kind;
+    to->type = from->type;
+    to->access = from->kind == VC_ARG_VALUE || from->access ? from->access : (uint32_t)VD_READ; /* the runtime has no word for an unused buffer */
+    to->place = from->place;
+    to->size = from->size;
+    to->align = from->align;
+    to->may_alias = from->may_alias;
+}
+
+static void vc__glue_hidden(vd_hidden_info *to, const vc_hidden_info *from) {
+    to->kind = (vd_hidden)from->kind;
+    to->arg = from->arg;
+    to->axis = from->axis;
+    to->place = from->place;
+}
+
+static struct vd_kernel vc__glue_create(struct vd_context *ctx, const vc__form *f, vd_arg_info *args, vd_hidden_info *hidden) {
+    const vc_info *info = &f->info;
+    vd_kernel_desc desc;
+    int i;
+    memset(&desc, 0, sizeof desc);
+    for (i = 0; i < info->arg_count; i++) vc__glue_arg(&args[i], &info->args[i]);
+    for (i = 0; i < info->hidden_count; i++) vc__glue_hidden(&hidden[i], &info->hidden[i]);
+    desc.name = info->name;
+    desc.code_kind = VD_CODE_SPIRV;
+    desc.code = f->words.at;
+    desc.code_size = f->words.count * sizeof(uint32_t);
+    desc.args = args;
+    desc.arg_count = info->arg_count;
+    desc.hidden = hidden;
+    desc.hidden_count = info->hidden_count;
+    desc.value_bytes = info->value_bytes;
+    memcpy(desc.local_size, info->local_size, sizeof desc.local_size);
+    desc.shared_bytes = info->shared_bytes;
+    desc.features = info->features;
+    return vd_kernel_create(ctx, &desc);
+}
+
+VC_API struct vd_kernel vd_kernel_build(struct vd_context *ctx, vc_kernel *k) {
+    const vd_device_info *d = ctx ? vd_device(ctx, 0) : NULL;
+    struct vd_kernel kernel = { 0 };
+    vc_buffers form = k ? k->desc.buffers : VC_BUFFERS_DEFAULT;
+    char *room;
+    size_t arg_bytes;
+    if (!d) { vd_error_set(VD_ERROR_INVALID, "vd_kernel_build: no context"); return kernel; }
+    if (form == VC_BUFFERS_DEFAULT) form = ~d->features & VC__ADDRESS_NEEDS ? VC_BUFFERS_BINDING : VC_BUFFERS_ADDRESS;
+    if (k && !k->desc.buffers && k->desc.machine.lacks & VC__ADDRESS_NEEDS) form = VC_BUFFERS_BINDING;
+    if (!k || !vc__build(k, VC_TARGET_SPIRV, form)) { vd_error_set(VD_ERROR_INVALID, "vd_kernel_build: %s", vc_error(k)); return kernel; }
+    if (!vc__check_device(&k->form[form].info, d)) return kernel;
+    arg_bytes = (size_t)k->arg_count * sizeof(vd_arg_info);
+    room = (char *)vc__arena_take(&k->allocator, &k->arena, arg_bytes + (size_t)k->form[form].info.hidden_count * sizeof(vd_hidden_info));
+    if (!room) { vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_kernel_build '%s': out of host memory", vc__name(k)); return kernel; }
+    return vc__glue_create(ctx, &k->form[form], (vd_arg_info *)(void *)room, (vd_hidden_info *)(void *)(room + arg_bytes));
+}
+#endif /* VKDISPATCH_GLUE_IMPLEMENTED */
+
+// >>end
+/*
+MIT License
+
+Copyright (c) 2026 The vkdispatch authors
+
+Permission is hereby granted, free of charge, to any person obtaining a copy
+of this software and associated documentation files (the "Software"), to deal
+in the Software without restriction, including without limitation the rights
+to use, copy, modify, merge, publish, distribute, sublicense, and/or sell
+copies of the Software, and to permit persons to whom the Software is
+furnished to do so, subject to the following conditions:
+
+The above copyright notice and this permission notice shall be included in all
+copies or substantial portions of the Software.
+
+THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR
+IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY,
+FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE
+AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER
+LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM,
+OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE
+SOFTWARE.
+*/
