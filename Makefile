@@ -42,7 +42,7 @@ define link
 @mkdir -p $(@D)
 @rm -f $@
 $(if $(quiet),@echo '  $1 $(if $(findstring /sanitize/,$@),-fsanitize )$<')
-$(quiet)$(call driver,$1) -I. $(CPPFLAGS) $(call language,$1) $(WARNINGS) $2 -MD -MP -MF $@.d -c $< -o $@.o
+$(quiet)$(call driver,$1) -I. $(CPPFLAGS) $(call language,$1) $(WARNINGS) $2 -MD -MP -MT $@ -MF $@.d -c $< -o $@.o
 $(quiet)$(call driver,$1) $2 $3 $@.o -o $@ $(LDFLAGS) $$(tools/libraries $@.d) $(LDLIBS)
 endef
 

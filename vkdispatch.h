@@ -497,6 +497,8 @@ static inline void vd__pause(void) {
 #endif
 }
 
+static inline void vd__yield(void) { sched_yield(); }
+
 static inline uint32_t vd__load32(const uint32_t *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
 static inline uint64_t vd__load64(const uint64_t *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
 static inline void *vd__load_pointer(void *const *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
@@ -524,7 +526,7 @@ static void vd__mutex_wait(vd__mutex *lock) {
     struct timespec nap = { 0, 50000 };
     for (uint32_t tries = 0; vd__load32(&lock->held) || __atomic_exchange_n(&lock->held, 1u, __ATOMIC_ACQUIRE); tries++) {
         if (tries < 100) vd__pause();
-        else if (tries < 200) sched_yield();
+        else if (tries < 200) vd__yield();
         else nanosleep(&nap, NULL);
     }
 }
@@ -4509,14 +4511,15 @@ static vd_result vd__queue_unreported(vd__queue *q) {
     return r;
 }
 
-/* Spins, then blocks. No lock is held. */
+/* Spins, then blocks. A device that is this processor gets the core between two looks: it may be the one it needs. No lock is held. */
 static vd_result vd__queue_wait(vd__queue *q, uint64_t value, uint64_t timeout_ns) {
     vd_context *ctx = q->ctx;
     uint64_t start = 0, spent = 0;
     while (!vd__queue_reached(q, value)) {
         if (vd__load32(&ctx->lost)) return vd__lose_device(ctx);
         if (timeout_ns) {
-            vd__pause();
+            if (ctx->device.info.type == VD_DEVICE_CPU) vd__yield();
+            else vd__pause();
             if (!start) start = vd__time_ns();
             spent = vd__time_ns() - start;
         }
