@@ -3025,8 +3025,8 @@ enum {
     VC__OpConstant = 43, VC__OpConstantComposite = 44, VC__OpConstantNull = 46, VC__OpFunction = 54, VC__OpFunctionEnd = 56, VC__OpVariable = 59,
     VC__OpLoad = 61, VC__OpStore = 62, VC__OpAccessChain = 65, VC__OpDecorate = 71, VC__OpMemberDecorate = 72, VC__OpCompositeConstruct = 80,
     VC__OpCompositeExtract = 81, VC__OpCopyObject = 83, VC__OpConvertFToU = 109, VC__OpConvertFToS = 110, VC__OpConvertSToF = 111, VC__OpConvertUToF = 112,
-    VC__OpUConvert = 113, VC__OpSConvert = 114, VC__OpFConvert = 115, VC__OpConvertUToPtr = 120, VC__OpBitcast = 124, VC__OpIAdd = 128, VC__OpIMul = 132, VC__OpSelect = 169,
-    VC__OpINotEqual = 171, VC__OpULessThan = 176, VC__OpSLessThan = 177, VC__OpShiftRightLogical = 194, VC__OpShiftLeftLogical = 196,
+    VC__OpUConvert = 113, VC__OpSConvert = 114, VC__OpFConvert = 115, VC__OpConvertUToPtr = 120, VC__OpBitcast = 124, VC__OpIAdd = 128, VC__OpIMul = 132,
+    VC__OpSelect = 169, VC__OpINotEqual = 171, VC__OpULessThan = 176, VC__OpSLessThan = 177, VC__OpShiftRightLogical = 194, VC__OpShiftLeftLogical = 196,
     VC__OpControlBarrier = 224, VC__OpPhi = 245, VC__OpLoopMerge = 246, VC__OpSelectionMerge = 247, VC__OpLabel = 248, VC__OpBranch = 249,
     VC__OpBranchConditional = 250, VC__OpSwitch = 251, VC__OpReturn = 253
 };
@@ -5491,8 +5491,7 @@ static bool vc__build(vc_kernel *k, vc_target target, vc_buffers buffers) {
     if (target == VC_TARGET_NONE) return true;
     k->words = f->words;
     k->text = f->text;
-    k->words.count = 0;
-    k->text.length = 0;
+    if (target == VC_TARGET_SPIRV) k->words.count = 0; else k->text.length = 0; /* the other one may be printed already, and stays */
     ok = target == VC_TARGET_SPIRV ? vc__spirv_print(k, &l) : vc__glsl_print(k, &l);
     f->words = k->words;
     f->text = k->text;

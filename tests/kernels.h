@@ -1,5 +1,6 @@
 /* What the tests of kernels share: numbers of every kind as bits, the validators of SPIR-V and GLSL, and running a kernel on buffers.
-   Include behind the implementations of both headers. The validators are libraries (spirv-tools, glslang), used where their headers are: a process for each of thousands of kernels would cost minutes. */
+   Include behind the implementations of both headers. The validators are libraries (spirv-tools, glslang), used where their headers are: a
+   process for each of thousands of kernels would cost minutes. */
 #ifndef TESTS_KERNELS_H
 #define TESTS_KERNELS_H
 
@@ -26,7 +27,10 @@ static inline unsigned kind_of(vc_type t) { return t & 15u; }
 static inline unsigned rows_of(vc_type t) { return 1u + ((t >> 4) & 3u); }
 static inline bool is_float(unsigned kind) { return kind >= VC_F16; }
 static inline bool is_signed(unsigned kind) { return kind >= VC_I8 && kind <= VC_I64; }
-static inline unsigned kind_width(unsigned kind) { static const unsigned char width[13] = { 0, 32, 8, 16, 32, 64, 8, 16, 32, 64, 16, 32, 64 }; return width[kind]; }
+static inline unsigned kind_width(unsigned kind) { /* bits in memory */
+    static const unsigned char width[13] = { 0, 32, 8, 16, 32, 64, 8, 16, 32, 64, 16, 32, 64 };
+    return width[kind];
+}
 static inline uint64_t narrow(unsigned kind, uint64_t x) { unsigned w = kind_width(kind); return w == 64 ? x : x & ((UINT64_C(1) << w) - 1); }
 static inline int64_t widen(unsigned kind, uint64_t x) { /* sign-extended where signed */
     unsigned w = kind_width(kind);

@@ -165,7 +165,7 @@ static bool undefined_for(OpName op, unsigned kind, const double *x) {
 
 static bool want_float(OpName op, unsigned kind, const double *given, int variant, Wanted *w) {
     double x[3];
-    for (int i = 0; i < 3; i++) x[i] = variant & 2 ? flushed(kind, given[i]) : given[i];
+    for (int i = 0; i < 3; i++) x[i] = variant & (2 << i) ? flushed(kind, given[i]) : given[i];
     if (undefined_for(op, kind, x)) return false;
     switch (op) {
     case O_isnan: w->bits = isnan(x[0]) ? 1u : 0u; return true;
@@ -195,7 +195,7 @@ static bool want_op(const Case *c, size_t element, unsigned component, int varia
         x[i] = input(c, i, element, rows_of(c->in[i]) == 1 ? 0 : component);
         if (is_float(kind)) v[i] = real_of(kind, x[i]);
     }
-    if (is_float(kind)) return variant < 4 && want_float(c->op->id, kind, v, variant, w);
+    if (is_float(kind)) return want_float(c->op->id, kind, v, variant, w);
     w->bits = narrow(c->op->gives_bool ? VC_BOOL : kind, want_int(c->op->id, kind, x[0], x[1], x[2]));
     return variant == 0;
 }
@@ -676,7 +676,7 @@ static vd_buffer buffer_of(const Form *f, vc_type type, unsigned role) { /* role
 
 static bool right(const Case *c, size_t element, unsigned component, uint64_t got, Wanted *first) {
     unsigned kind = kind_of(c->out);
-    for (int variant = 0; variant < 8; variant++) {
+    for (int variant = 0; variant < 16; variant++) { /* bit 0: fma rounds twice; bits 1 to 3: which operands are flushed */
         Wanted w = { 0, 0, 0 };
         if (!c->want(c, element, component, variant, &w)) { if (variant == 0) return true; continue; }
         if (variant == 0) *first = w;

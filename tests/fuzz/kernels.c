@@ -255,7 +255,11 @@ static void make_read(Maker *m) {
         break;
     case 2: at = masked(m, ARRAY); id = put(m, W_TABLE, t->table_type, at, NOTHING, NOTHING); break;
     case 3: which = (int)roll(m, PARAMS); id = put(m, W_PARAM, t->param[which], NOTHING, NOTHING, NOTHING); break;
-    case 4: which = (int)roll(m, 8); id = put(m, W_PLACE, VC_U32, NOTHING, NOTHING, NOTHING); break;
+    case 4:
+        which = (int)roll(m, 8);
+        id = put(m, W_PLACE, VC_U32, NOTHING, NOTHING, NOTHING);
+        t->node[id].plain = which == 4; /* the local size is an immediate */
+        break;
     case 5: which = (int)roll(m, OUTS); id = put(m, W_OWN, t->out[which], NOTHING, NOTHING, NOTHING); break;
     default:
         if (t->each || m->shared_dirty) return;

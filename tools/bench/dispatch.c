@@ -16,7 +16,7 @@
 
 #include "tools/bench/bench.h"
 
-enum { THREADS = 64, WORDS = 16384, CHAIN = 1000, GATHERED = 500, TRIPS = 40, SLICE = 256, RECORD_ROUNDS = 41, CHAIN_ROUNDS = 15, TRIP_ROUNDS = 21 };
+enum { WARM = 4, THREADS = 64, WORDS = 16384, CHAIN = 1000, GATHERED = 500, TRIPS = 40, SLICE = 256, RECORD_ROUNDS = 41, CHAIN_ROUNDS = 15, TRIP_ROUNDS = 21 };
 
 static void die(const char *what, int code) {
     fprintf(stderr, "bench-dispatch: %s (%d): %s\n", what, code, vd_error_text());
@@ -611,8 +611,10 @@ static unsigned long compare(const comparison *c, const char *form, ours *o, raw
     pair.unit = c->unit;
     pair.bound = c->bound;
     r->spin = c->spin;
-    c->theirs(r);
-    c->ours(o);
+    for (int i = 0; i < WARM; i++) { /* until the recordings that take turns have all been used */
+        c->theirs(r);
+        c->ours(o);
+    }
     unsigned long before = o->counter.calls;
     for (int i = 0; i < c->rounds; i++) {
         pair.theirs[i] = c->theirs(r);
