@@ -454,6 +454,9 @@ template <class... Args> inline vd_result vd_run(vd_context *ctx, vd_kernel kern
 #define VD__UNUSED __attribute__((unused))
 #define VD__LIKELY(x) __builtin_expect(!!(x), 1)
 #define VD__UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define VD__HOT __attribute__((flatten))        /* takes in what it calls, so that recording a dispatch is one straight piece of code */
+#define VD__APART __attribute__((noinline))    /* off that path */
+#define VD__COLD __attribute__((noinline, cold)) /* and rare */
 #define VD__COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 // >>platform
@@ -522,7 +525,7 @@ static inline uint32_t vd__lowest(uint32_t x) { return (uint32_t)__builtin_ctz(x
 typedef struct vd__mutex { uint32_t held; } vd__mutex; /* zero: nobody holds it */
 #define VD__MUTEX_INIT { 0 }
 
-static void vd__mutex_wait(vd__mutex *lock) {
+static VD__COLD void vd__mutex_wait(vd__mutex *lock) {
     struct timespec nap = { 0, 50000 };
     for (uint32_t tries = 0; vd__load32(&lock->held) || __atomic_exchange_n(&lock->held, 1u, __ATOMIC_ACQUIRE); tries++) {
         if (tries < 100) vd__pause();
@@ -550,7 +553,7 @@ typedef struct vd__host vd__host;
 static VD__THREAD_LOCAL char vd__error_buffer[1024];
 
 /* Sets the thread's error text and returns result, so that a failing check is one statement. */
-static vd_result vd__fail(vd_result result, const char *format, ...) VD__PRINTF(2, 3);
+static VD__COLD vd_result vd__fail(vd_result result, const char *format, ...) VD__PRINTF(2, 3);
 static vd_result vd__fail(vd_result result, const char *format, ...) {
     char text[sizeof vd__error_buffer]; /* an argument may point into the old text */
     va_list args;
@@ -562,7 +565,7 @@ static vd_result vd__fail(vd_result result, const char *format, ...) {
 }
 
 /* Puts what was being done before the text that a deeper level set: "vd_buffer_create 'x': vkAllocateMemory failed …". */
-static vd_result vd__fail_within(vd_result result, const char *format, ...) VD__PRINTF(2, 3);
+static VD__COLD vd_result vd__fail_within(vd_result result, const char *format, ...) VD__PRINTF(2, 3);
 static vd_result vd__fail_within(vd_result result, const char *format, ...) {
     char outer[256];
     va_list args;
@@ -835,15 +838,15 @@ typedef struct vd__pool {
 #define VD__GENERATION_MASK 0xFFFFFu
 
 static inline vd__slot *vd__pool_at(const vd__pool *pool, uint32_t index) {
-    uint32_t at = index + VD__CHUNK_FIRST, top = vd__log2(at), level = top - 6;
-    uint8_t *chunk = level < VD__CHUNKS ? (uint8_t *)vd__load_pointer(&pool->chunks[level]) : NULL;
+    uint32_t at = index + VD__CHUNK_FIRST, top = vd__log2(at); /* index is below 2^24, so top is at most 24 */
+    uint8_t *chunk = (uint8_t *)vd__load_pointer(&pool->chunks[top - 6]);
     return chunk ? (vd__slot *)(void *)(chunk + (at - (1u << top)) * pool->item_size) : NULL;
 }
 
 /* The object of a live handle, or NULL. Takes no lock: chunks never move and the id is read with acquire. */
 static inline vd__slot *vd__pool_find(const vd__pool *pool, uint64_t id) {
     vd__slot *slot = vd__pool_at(pool, (uint32_t)id & VD__ID_SLOT_MASK);
-    return slot && id && vd__load64(&slot->id) == id ? slot : NULL;
+    return VD__LIKELY(slot && vd__load64(&slot->id) == id && id) ? slot : NULL;
 }
 
 /* Why an id that vd__pool_find refused is no object of this pool. */
@@ -1055,6 +1058,7 @@ typedef struct vd__kernel {
     uint32_t binding_count, value_bytes, local_size[3], shared_bytes;
     uint32_t local_shift[3];   /* log2 of a local size that is a power of two; VD__NONE otherwise */
     bool base[3];              /* axes that can be split: they have VD_HIDDEN_GROUP_BASE */
+    bool flat;                 /* the local size is a power of two x 1 x 1 */
     bool gaps;                 /* some bytes of the block belong to no value */
     uint64_t features;
 } vd__kernel;
@@ -3933,8 +3937,8 @@ typedef struct vd__call {
     vd__kernel *kernel;
     uint32_t access_count;
     bool split;                        /* too many groups for one launch */
-    uint32_t threads[3], groups[3];
-    vd__launch launch;
+    uint32_t threads[3];
+    vd__launch launch;                 /* its groups are those of the whole dispatch, until it is split */
     vd__buffer *buffers[VD_MAX_ARGS];  /* by argument; NULL for values */
     vd__access accesses[VD_MAX_ARGS];
     vd__binding bindings[VD_MAX_ARGS];
@@ -3959,31 +3963,31 @@ static inline vd_result vd__extent_check(const vd__kernel *k, const uint64_t giv
 }
 
 /* Groups beyond the limit of an axis: only kernels that are told their group base can be split. */
-static vd_result vd__split_check(const vd__call *c, const vd_limits *limits) {
+static VD__COLD vd_result vd__split_check(const vd__call *c, const vd_limits *limits) {
     const vd__kernel *k = c->kernel;
     uint64_t pieces = 1;
     for (int i = 0; i < 3; i++) {
-        if (c->groups[i] <= limits->max_groups[i]) continue;
+        if (c->launch.groups[i] <= limits->max_groups[i]) continue;
         if (!k->base[i])
             return vd__fail(VD_ERROR_UNSUPPORTED, "vd_dispatch '%s': %llu groups along axis %d, the device's limit is %u and the kernel cannot be split", k->name,
-                            VD__U(c->groups[i]), i, (unsigned)limits->max_groups[i]);
-        pieces *= (uint64_t)(c->groups[i] - 1) / limits->max_groups[i] + 1;
+                            VD__U(c->launch.groups[i]), i, (unsigned)limits->max_groups[i]);
+        pieces *= (uint64_t)(c->launch.groups[i] - 1) / limits->max_groups[i] + 1;
     }
     if (pieces > 1u << 20) return vd__fail(VD_ERROR_UNSUPPORTED, "vd_dispatch '%s': would be split into %llu launches, the limit is %u", k->name, VD__U(pieces), 1u << 20);
     return VD_OK;
 }
 
 /* From groups to threads. */
-static vd_result vd__call_groups(vd__call *c, const vd_dispatch_desc *desc) {
+static VD__COLD vd_result vd__call_groups(vd__call *c, const vd_dispatch_desc *desc) {
     const vd__kernel *k = c->kernel;
     if (desc->threads[1] || desc->threads[2])
         return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': threads are 0 x %llu x %llu", k->name, VD__U(desc->threads[1]), VD__U(desc->threads[2]));
-    vd_result r = vd__extent_check(k, desc->groups, "groups", c->groups);
+    vd_result r = vd__extent_check(k, desc->groups, "groups", c->launch.groups);
     for (int i = 0; i < 3 && !r; i++) {
-        uint64_t threads = (uint64_t)c->groups[i] * k->local_size[i];
+        uint64_t threads = (uint64_t)c->launch.groups[i] * k->local_size[i];
         c->threads[i] = (uint32_t)threads;
         if (threads > UINT32_MAX)
-            r = vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': groups[%d] %llu x local size %u are more than 2^32 - 1 threads", k->name, i, VD__U(c->groups[i]),
+            r = vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': groups[%d] %llu x local size %u are more than 2^32 - 1 threads", k->name, i, VD__U(c->launch.groups[i]),
                          (unsigned)k->local_size[i]);
     }
     return r;
@@ -3993,17 +3997,25 @@ static vd_result vd__call_groups(vd__call *c, const vd_dispatch_desc *desc) {
 static inline vd_result vd__call_extent(vd__call *c, const vd_context *ctx, const vd_dispatch_desc *desc) {
     const vd__kernel *k = c->kernel;
     const vd_limits *limits = &ctx->device.info.limits;
+    const uint64_t *t = desc->threads;
+    if (VD__LIKELY(k->flat && t[0] - 1 < UINT32_MAX && t[1] <= 1 && t[2] <= t[1])) { /* one dimension */
+        c->threads[0] = (uint32_t)t[0];
+        c->launch.groups[0] = (((uint32_t)t[0] - 1) >> k->local_shift[0]) + 1;
+        c->threads[1] = c->threads[2] = c->launch.groups[1] = c->launch.groups[2] = 1;
+        c->split = c->launch.groups[0] > limits->max_groups[0];
+        return VD__LIKELY(!c->split) ? VD_OK : vd__split_check(c, limits);
+    }
     vd_result r = VD__LIKELY(desc->threads[0] != 0) ? vd__extent_check(k, desc->threads, "threads", c->threads) : vd__call_groups(c, desc);
     if (VD__UNLIKELY(r)) return r;
     for (int i = 0; i < 3 && desc->threads[0]; i++) {
         uint32_t last = c->threads[i] - 1;
-        c->groups[i] = (VD__LIKELY(k->local_shift[i] != VD__NONE) ? last >> k->local_shift[i] : last / k->local_size[i]) + 1;
+        c->launch.groups[i] = (VD__LIKELY(k->local_shift[i] != VD__NONE) ? last >> k->local_shift[i] : last / k->local_size[i]) + 1;
     }
-    c->split = c->groups[0] > limits->max_groups[0] || c->groups[1] > limits->max_groups[1] || c->groups[2] > limits->max_groups[2];
+    c->split = c->launch.groups[0] > limits->max_groups[0] || c->launch.groups[1] > limits->max_groups[1] || c->launch.groups[2] > limits->max_groups[2];
     return VD__LIKELY(!c->split) ? VD_OK : vd__split_check(c, limits);
 }
 
-static vd_result vd__call_mismatch(const vd__kernel *k, int i, const char *is, vd_type type) {
+static VD__COLD vd_result vd__call_mismatch(const vd__kernel *k, int i, const char *is, vd_type type) {
     const vd_arg_info *info = &k->args[i];
     bool buffer = info->kind != VD_ARG_VALUE;
     return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': argument %d '%s' is %s%s, the kernel wants %s%s", k->name, i, info->name, is, type ? vd_type_name(type) : "",
@@ -4011,7 +4023,7 @@ static vd_result vd__call_mismatch(const vd__kernel *k, int i, const char *is, v
 }
 
 /* Argument i is in the same memory as an earlier one. */
-static vd_result vd__call_overlap(const vd__call *c, const vd__storage *storage, int i) {
+static VD__COLD vd_result vd__call_overlap(const vd__call *c, const vd__storage *storage, int i) {
     const vd_arg_info *info = &c->kernel->args[i];
     for (int j = 0; j < i; j++) {
         const vd_arg_info *other = &c->kernel->args[j];
@@ -4023,7 +4035,7 @@ static vd_result vd__call_overlap(const vd__call *c, const vd__storage *storage,
 }
 
 /* Why an argument is not the buffer that the kernel wants. */
-static vd_result vd__call_no_buffer(const vd__call *c, vd_context *ctx, const vd_arg *arg, int i) {
+static VD__COLD vd_result vd__call_no_buffer(const vd__call *c, vd_context *ctx, const vd_arg *arg, int i) {
     const vd__kernel *k = c->kernel;
     if (arg->kind == VD_ARG_VALUE) return vd__call_mismatch(k, i, "a value of ", arg->type);
     if (arg->kind != VD_ARG_BINDING && arg->kind != VD_ARG_ADDRESS) return vd__call_mismatch(k, i, "empty", 0);
@@ -4035,7 +4047,8 @@ static vd_result vd__call_no_buffer(const vd__call *c, vd_context *ctx, const vd
 }
 
 static inline vd_result vd__call_buffer(vd__call *c, vd_context *ctx, const vd__param *p, const vd_arg *arg, int i) {
-    vd__buffer *b = arg->kind == VD_ARG_BINDING || arg->kind == VD_ARG_ADDRESS ? (vd__buffer *)(void *)vd__pool_find(&ctx->buffers, arg->bits) : NULL;
+    if (VD__UNLIKELY(arg->kind != VD_ARG_BINDING && arg->kind != VD_ARG_ADDRESS)) return vd__call_no_buffer(c, ctx, arg, i);
+    vd__buffer *b = (vd__buffer *)(void *)vd__pool_find(&ctx->buffers, arg->bits);
     if (VD__UNLIKELY(!b || (p->type != b->type && p->type && b->type))) return vd__call_no_buffer(c, ctx, arg, i);
     vd__memory *m = &b->storage.memory;
     if (p->kind == VD_ARG_ADDRESS) memcpy((uint8_t *)c->values + p->place, &m->address, 8);
@@ -4061,7 +4074,7 @@ static inline vd_result vd__call_buffer(vd__call *c, vd_context *ctx, const vd__
 }
 
 /* Values that are not simply four or eight bytes of the type that the kernel wants. */
-static vd_result vd__call_odd_value(vd__call *c, const vd_arg *arg, int i) {
+static VD__COLD vd_result vd__call_odd_value(vd__call *c, const vd_arg *arg, int i) {
     const vd__kernel *k = c->kernel;
     const vd_arg_info *info = &k->args[i];
     if (arg->kind != VD_ARG_VALUE) return vd__call_mismatch(k, i, arg->kind == VD_ARG_NONE ? "empty" : "a buffer", 0);
@@ -4088,7 +4101,7 @@ static void vd__call_hidden(vd__call *c) {
         const vd_hidden_info *h = &c->kernel->hidden[i];
         uint64_t value = 0;
         if (h->kind == VD_HIDDEN_THREADS) value = c->threads[h->axis];
-        else if (h->kind == VD_HIDDEN_GROUPS) value = c->groups[h->axis];
+        else if (h->kind == VD_HIDDEN_GROUPS) value = c->launch.groups[h->axis];
         else if (h->kind == VD_HIDDEN_SHAPE) value = c->buffers[h->arg]->shape[h->axis];
         else if (h->kind == VD_HIDDEN_LENGTH) {
             const vd__buffer *b = c->buffers[h->arg];
@@ -4126,7 +4139,7 @@ static inline vd_result vd__call_resolve(vd__call *c, vd_context *ctx, const vd_
 /* Per list, what was read and written since its last barrier, by memory and byte range. A barrier is placed only before a command that conflicts with it. */
 
 /* Room for `count` memories and for those that are there. At most half of the places are ever used, so that a search ends. */
-static bool vd__hazards_reserve(vd__hazards *h, uint32_t count) {
+static VD__APART bool vd__hazards_reserve(vd__hazards *h, uint32_t count) {
     uint32_t old = h->table ? h->mask + 1 : 0, wanted = old ? old : 16;
     while (wanted < count * 2) wanted *= 2;
     if (wanted == old) return true;
@@ -4191,7 +4204,7 @@ static inline bool vd__touched_meets(const vd__touched *t, uint64_t begin, uint6
 
 /* Joins a range with one of its kind that it touches; where there are too many, with the one that grows least, which may find conflicts that are none and never
    misses one. */
-static void vd__touched_join(vd__touched *t, uint64_t begin, uint64_t end, bool write) {
+static VD__APART void vd__touched_join(vd__touched *t, uint64_t begin, uint64_t end, bool write) {
     uint32_t best = 0;
     uint64_t best_growth = UINT64_MAX;
     for (uint32_t i = 0; i < t->count; i++) {
@@ -4736,7 +4749,7 @@ static void vd__list_send(vd_list *l) {
     vd__list_settle(l, value);
 }
 
-static void vd__queue_flush(vd__queue *q) {
+static VD__APART void vd__queue_flush(vd__queue *q) {
     if (q->open.recording) vd__list_send(&q->open);
 }
 
@@ -4770,7 +4783,7 @@ static inline vd_result vd__list_latch(vd_list *l, vd_result r) {
     return r;
 }
 
-static vd_result vd__list_begin_recording(vd_list *l) {
+static VD__APART vd_result vd__list_begin_recording(vd_list *l) {
     vd__queue *q = l->queue;
     if (!l->immediate) vd__mutex_lock(&q->lock);
     vd_result r = vd__recording_take(q, vd__list_ring(l), &l->recording);
@@ -4794,7 +4807,7 @@ static void vd__list_barrier(vd_list *l) {
 }
 
 /* Notes that an unsubmitted list uses a memory. The memory carries a guess where it stands in the list; with another list between, it is noted twice, which is as good. */
-static vd_result vd__list_use(vd_list *l, vd__storage *s, bool written) {
+static VD__APART vd_result vd__list_use(vd_list *l, vd__storage *s, bool written) {
     uint32_t i = vd__load32(&s->use);
     if (i >= l->use_count || l->uses[i].storage != s) {
         void *uses = l->uses;
@@ -5247,7 +5260,6 @@ static void vd__call_base(vd__call *c, const uint64_t base[3]) {
 
 static inline void vd__call_launch(vd__call *c) {
     c->launch.code = &c->kernel->code;
-    memcpy(c->launch.groups, c->groups, sizeof c->groups);
     c->launch.values = c->values;
     c->launch.value_bytes = c->kernel->value_bytes;
     c->launch.bindings = c->bindings;
@@ -5255,13 +5267,15 @@ static inline void vd__call_launch(vd__call *c) {
 }
 
 /* More groups than one launch can have: several, each told where it begins. */
-static vd_result vd__record_split(vd_list *l, vd__call *c) {
+static VD__APART vd_result vd__record_split(vd_list *l, vd__call *c) {
     const uint32_t *limit = l->ctx->device.info.limits.max_groups;
+    uint32_t whole[3];
     uint64_t base[3];
-    for (base[2] = 0; base[2] < c->groups[2]; base[2] += limit[2])
-        for (base[1] = 0; base[1] < c->groups[1]; base[1] += limit[1])
-            for (base[0] = 0; base[0] < c->groups[0]; base[0] += limit[0]) {
-                for (int i = 0; i < 3; i++) c->launch.groups[i] = (uint32_t)(c->groups[i] - base[i] < limit[i] ? c->groups[i] - base[i] : limit[i]);
+    memcpy(whole, c->launch.groups, sizeof whole);
+    for (base[2] = 0; base[2] < whole[2]; base[2] += limit[2])
+        for (base[1] = 0; base[1] < whole[1]; base[1] += limit[1])
+            for (base[0] = 0; base[0] < whole[0]; base[0] += limit[0]) {
+                for (int i = 0; i < 3; i++) c->launch.groups[i] = (uint32_t)(whole[i] - base[i] < limit[i] ? whole[i] - base[i] : limit[i]);
                 vd__call_base(c, base);
                 vd_result r = l->ctx->driver.backend->record_launch(&l->ctx->device, &l->recording->commands, &c->launch);
                 if (r) return r;
@@ -5755,6 +5769,7 @@ static void vd__kernel_fill(vd__kernel *k, const vd_kernel_desc *desc) {
         if (k->hidden[i].kind == VD_HIDDEN_GROUP_BASE) k->base[k->hidden[i].axis] = true;
     for (int i = 0; i < 3; i++) k->local_shift[i] = k->local_size[i] & (k->local_size[i] - 1) ? VD__NONE : vd__log2(k->local_size[i]);
     k->gaps = covered != k->value_bytes;
+    k->flat = k->local_shift[0] != VD__NONE && k->local_size[1] == 1 && k->local_size[2] == 1;
 }
 
 static vd_result vd__kernel_add(vd_context *ctx, const vd_kernel_desc *desc, vd_kernel *out) {
@@ -5943,7 +5958,7 @@ VD_API vd_result vd_submit(vd_list *list, const vd_submit_desc *desc, vd_event *
     return r;
 }
 
-VD_API vd_result vd_dispatch(vd_list *list, const vd_dispatch_desc *desc) {
+VD__HOT VD_API vd_result vd_dispatch(vd_list *list, const vd_dispatch_desc *desc) {
     vd_result r = vd__list_check(list, "vd_dispatch");
     if (VD__UNLIKELY(r)) return r;
     vd__list_lock(list);
