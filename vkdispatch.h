@@ -454,6 +454,9 @@ template <class... Args> inline vd_result vd_run(vd_context *ctx, vd_kernel kern
 #define VD__UNUSED __attribute__((unused))
 #define VD__LIKELY(x) __builtin_expect(!!(x), 1)
 #define VD__UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define VD__HOT __attribute__((flatten))        /* takes in what it calls, so that recording a dispatch is one straight piece of code */
+#define VD__APART __attribute__((noinline))    /* off that path */
+#define VD__COLD __attribute__((noinline, cold)) /* and rare */
 #define VD__COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 // >>platform
@@ -522,7 +525,7 @@ static inline uint32_t vd__lowest(uint32_t x) { return (uint32_t)__builtin_ctz(x
 typedef struct vd__mutex { uint32_t held; } vd__mutex; /* zero: nobody holds it */
 #define VD__MUTEX_INIT { 0 }
 
-static void vd__mutex_wait(vd__mutex *lock) {
+static VD__COLD void vd__mutex_wait(vd__mutex *lock) {
     struct timespec nap = { 0, 50000 };
     for (uint32_t tries = 0; vd__load32(&lock->held) || __atomic_exchange_n(&lock->held, 1u, __ATOMIC_ACQUIRE); tries++) {
         if (tries < 100) vd__pause();
@@ -542,6 +545,7 @@ static inline void vd__mutex_destroy(vd__mutex *lock) { (void)lock; }
 // >>log
 /* The thread's error text, and messages to the context's callback. */
 
+#define VD__NONE UINT32_MAX
 #define VD__U(x) ((unsigned long long)(x)) /* for %llu */
 
 typedef struct vd__host vd__host;
@@ -549,7 +553,7 @@ typedef struct vd__host vd__host;
 static VD__THREAD_LOCAL char vd__error_buffer[1024];
 
 /* Sets the thread's error text and returns result, so that a failing check is one statement. */
-static vd_result vd__fail(vd_result result, const char *format, ...) VD__PRINTF(2, 3);
+static VD__COLD vd_result vd__fail(vd_result result, const char *format, ...) VD__PRINTF(2, 3);
 static vd_result vd__fail(vd_result result, const char *format, ...) {
     char text[sizeof vd__error_buffer]; /* an argument may point into the old text */
     va_list args;
@@ -561,7 +565,7 @@ static vd_result vd__fail(vd_result result, const char *format, ...) {
 }
 
 /* Puts what was being done before the text that a deeper level set: "vd_buffer_create 'x': vkAllocateMemory failed …". */
-static vd_result vd__fail_within(vd_result result, const char *format, ...) VD__PRINTF(2, 3);
+static VD__COLD vd_result vd__fail_within(vd_result result, const char *format, ...) VD__PRINTF(2, 3);
 static vd_result vd__fail_within(vd_result result, const char *format, ...) {
     char outer[256];
     va_list args;
@@ -575,7 +579,7 @@ static vd_result vd__fail_within(vd_result result, const char *format, ...) {
 static void vd__logf(const vd__host *host, vd_log_level level, const char *format, ...) VD__PRINTF(3, 4);
 
 // >>memory
-/* The allocator, one growable array, one hash map, and the sub-allocator that deals out ranges of a block. */
+/* The allocator, one growable array, and the sub-allocator that deals out ranges of a block. */
 
 /* All host memory comes from here; NULL when there is none, no text is set. */
 static void *vd__alloc(const vd_allocator *allocator, size_t size) { return allocator->allocate(allocator->user, size ? size : 1); }
@@ -641,60 +645,6 @@ static bool vd__array_reserve(const vd_allocator *allocator, void **items, uint3
     *items = moved;
     *capacity = wanted;
     return true;
-}
-
-/* Number → number by open addressing. Clearing starts a new epoch, which makes every older entry a free place: no memory is touched. */
-typedef struct vd__map_slot { uint32_t key, epoch, value; } vd__map_slot;
-typedef struct vd__map {
-    vd__map_slot *slots;
-    uint32_t mask, count, epoch;
-} vd__map;
-
-#define VD__NONE UINT32_MAX
-
-/* The place of a key, or the free place where it would go. */
-static inline vd__map_slot *vd__map_place(const vd__map *map, uint32_t key) {
-    for (uint32_t i = key & map->mask;; i = (i + 1) & map->mask) {
-        vd__map_slot *slot = &map->slots[i];
-        if (slot->epoch != map->epoch || slot->key == key) return slot;
-    }
-}
-
-static inline uint32_t vd__map_find(const vd__map *map, uint32_t key) {
-    const vd__map_slot *slot = vd__map_place(map, key);
-    return slot->epoch == map->epoch ? slot->value : VD__NONE;
-}
-
-/* Fills the free place of a key. */
-static inline void vd__map_put(vd__map *map, vd__map_slot *place, uint32_t key, uint32_t value) {
-    place->key = key;
-    place->epoch = map->epoch;
-    place->value = value;
-    map->count++;
-}
-
-/* Room for `count` keys. At most half of the places are ever used, so that a search ends. */
-static bool vd__map_reserve(const vd_allocator *allocator, vd__map *map, uint32_t count) {
-    uint32_t old = map->slots ? map->mask + 1 : 0, wanted = old ? old : 16;
-    while (wanted < count * 2) wanted *= 2;
-    if (wanted == old) return true;
-    vd__map next = { NULL, 0, 0, 1 };
-    next.slots = (vd__map_slot *)vd__alloc_zeroed(allocator, wanted * sizeof(vd__map_slot));
-    if (!next.slots) return false;
-    next.mask = wanted - 1;
-    for (uint32_t i = 0; i < old; i++)
-        if (map->slots[i].epoch == map->epoch) vd__map_put(&next, vd__map_place(&next, map->slots[i].key), map->slots[i].key, map->slots[i].value);
-    vd__free(allocator, map->slots);
-    *map = next;
-    return true;
-}
-
-static inline void vd__map_clear(vd__map *map) {
-    map->count = 0;
-    if (VD__UNLIKELY(++map->epoch == 0)) { /* after 2^32 epochs an old entry would look alive */
-        if (map->slots) memset(map->slots, 0, (map->mask + 1) * sizeof(vd__map_slot));
-        map->epoch = 1;
-    }
 }
 
 /* The sub-allocator: two-level segregated fit (Masmano et al., TLSF, 2004), with its nodes beside the memory because the host cannot see into it. Constant time, good fit.
@@ -863,11 +813,10 @@ typedef enum vd__handle_kind { VD__HANDLE_BUFFER, VD__HANDLE_KERNEL, VD__HANDLE_
 /* The head of every pooled object. */
 typedef struct vd__slot {
     uint64_t id;             /* 0: no live handle. Written last, read first */
-    uint32_t index, generation;
     struct vd__slot *next;   /* among the unused, or among the garbage */
     uint64_t value;          /* garbage: the timeline value that ends its last use */
     uint64_t stamp;          /* garbage: lists begun before this one may still hold it; 0: none can */
-    uint32_t kind;
+    uint32_t index, generation, kind;
 } vd__slot;
 
 enum { VD__CHUNK_FIRST = 64, VD__CHUNKS = 19 }; /* chunk k has 64 << k slots; 19 chunks hold the 2^24 that an id can name */
@@ -889,15 +838,15 @@ typedef struct vd__pool {
 #define VD__GENERATION_MASK 0xFFFFFu
 
 static inline vd__slot *vd__pool_at(const vd__pool *pool, uint32_t index) {
-    uint32_t at = index + VD__CHUNK_FIRST, top = vd__log2(at), level = top - 6;
-    uint8_t *chunk = level < VD__CHUNKS ? (uint8_t *)vd__load_pointer(&pool->chunks[level]) : NULL;
+    uint32_t at = index + VD__CHUNK_FIRST, top = vd__log2(at); /* index is below 2^24, so top is at most 24 */
+    uint8_t *chunk = (uint8_t *)vd__load_pointer(&pool->chunks[top - 6]);
     return chunk ? (vd__slot *)(void *)(chunk + (at - (1u << top)) * pool->item_size) : NULL;
 }
 
 /* The object of a live handle, or NULL. Takes no lock: chunks never move and the id is read with acquire. */
 static inline vd__slot *vd__pool_find(const vd__pool *pool, uint64_t id) {
     vd__slot *slot = vd__pool_at(pool, (uint32_t)id & VD__ID_SLOT_MASK);
-    return slot && id && vd__load64(&slot->id) == id ? slot : NULL;
+    return VD__LIKELY(slot && vd__load64(&slot->id) == id && id) ? slot : NULL;
 }
 
 /* Why an id that vd__pool_find refused is no object of this pool. */
@@ -1077,15 +1026,16 @@ typedef struct vd__storage {
     vd__memory memory;
     uint32_t node;             /* in the block's space; 0: the block is its own */
     uint32_t pins;             /* host copies under way, which hold no lock */
+    uint32_t use;              /* a guess where the list that records last has it among its uses */
     uint64_t used, written;    /* timeline values */
 } vd__storage;
 
 typedef struct vd__buffer {
     vd__slot slot;
-    vd__storage storage;
-    char *name;
     vd_type type;
-    uint64_t shape[4], size;
+    vd__storage storage;
+    uint64_t size, shape[4];
+    char *name;
 } vd__buffer;
 
 /* What a dispatch reads of an argument, small: four in a cache line. */
@@ -1108,6 +1058,7 @@ typedef struct vd__kernel {
     uint32_t binding_count, value_bytes, local_size[3], shared_bytes;
     uint32_t local_shift[3];   /* log2 of a local size that is a power of two; VD__NONE otherwise */
     bool base[3];              /* axes that can be split: they have VD_HIDDEN_GROUP_BASE */
+    bool flat;                 /* the local size is a power of two x 1 x 1 */
     bool gaps;                 /* some bytes of the block belong to no value */
     uint64_t features;
 } vd__kernel;
@@ -1138,23 +1089,30 @@ typedef struct vd__recording {
     struct vd__recording *next;
 } vd__recording;
 
-enum { VD__RANGES = 4 };
+typedef struct vd__ring {
+    vd__recording *oldest, *newest; /* sent, in order */
+    vd__recording *spare;      /* done; the last one done is the next one used */
+} vd__ring;
+
+enum { VD__RANGES = 3 };
 
 typedef struct vd__range { uint64_t begin, end; } vd__range;
 
-/* What commands since the last barrier did to one memory. */
+/* What commands since the last barrier did to one memory. As long as a cache line. */
 typedef struct vd__touched {
-    uint32_t serial, read_count, write_count;
-    vd__range reads[VD__RANGES], writes[VD__RANGES];
+    uint32_t serial, epoch;    /* the place is free unless this is the table's epoch */
+    uint32_t count, written;   /* of ranges; bit i: range i was written */
+    vd__range ranges[VD__RANGES];
 } vd__touched;
 
+/* Open addressing by serial. A barrier starts a new epoch, which frees every place: no memory is touched. */
 typedef struct vd__hazards {
     const vd_allocator *allocator;
-    vd__map map;               /* serial → index of items */
-    vd__touched *items;
-    uint32_t count, capacity;
-    uint32_t stages;           /* in which they did it */
-    bool lost_count;           /* no host memory for more items: everything conflicts until the next barrier */
+    vd__touched *table;
+    uint32_t *places;          /* those in use */
+    uint32_t mask, count, epoch;
+    uint32_t stages;           /* in which they were touched */
+    bool lost_count;           /* no host memory for a larger table: everything conflicts until the next barrier */
 } vd__hazards;
 
 /* One access of a command. */
@@ -1183,7 +1141,6 @@ struct vd_list {
     uint32_t host_stages;      /* those whose writes the host may read: a barrier to the host ends the recording */
     bool barred;               /* has a barrier: `entry` is what lies before it, `hazards` what lies behind the last */
     vd__hazards hazards, entry;
-    vd__map use_map;           /* serial → index of uses */
     vd__use *uses;
     uint32_t use_count, use_capacity;
     vd__stage *stages[VD__MEMORY_KINDS]; /* being filled */
@@ -1209,7 +1166,7 @@ typedef struct vd__queue {
     uint64_t submitted;        /* last value handed to the device */
     uint64_t completed;        /* last value seen reached; read without the lock */
     vd_list open;              /* the open batch; its event will be submitted + 1 */
-    vd__recording *oldest, *newest; /* sent recordings, ready for reuse from the oldest on */
+    vd__ring rings[2];         /* recordings of the open batch, and of other lists: each kind finds its own warm */
     vd__stage *stages[VD__MEMORY_KINDS];
     uint64_t stage_bytes[VD__MEMORY_KINDS];
     vd__failure failures[VD__FAILURES]; /* a ring */
@@ -3918,6 +3875,8 @@ static vd_result vd__arg_info_check(const vd_context *ctx, const vd_kernel_desc 
     const vd_arg_info *a = &desc->args[i];
     const char *name = a->name ? a->name : "";
     if (!vd__type_ok(a->type)) return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': argument %d '%s' has %u for a type", desc->name, i, name, (unsigned)a->type);
+    if (a->kind != VD_ARG_BINDING && a->kind != VD_ARG_VALUE && a->kind != VD_ARG_ADDRESS)
+        return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': argument %d '%s' has kind %d", desc->name, i, name, (int)a->kind);
     if (a->kind != VD_ARG_VALUE && a->access > VD_READ_WRITE) /* 0: the kernel does not use it */
         return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': argument %d '%s' has access %u", desc->name, i, name, (unsigned)a->access);
     if (a->kind == VD_ARG_BINDING) {
@@ -3927,8 +3886,6 @@ static vd_result vd__arg_info_check(const vd_context *ctx, const vd_kernel_desc 
         return VD_OK;
     }
     uint32_t size = a->kind == VD_ARG_ADDRESS ? 8 : a->type ? vd_type_size(a->type) : a->size;
-    if (a->kind != VD_ARG_VALUE && a->kind != VD_ARG_ADDRESS)
-        return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': argument %d '%s' has kind %d", desc->name, i, name, (int)a->kind);
     if (!size || a->size != size)
         return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': argument %d '%s' has %u bytes in the block of values, %s wants %u", desc->name, i, name, (unsigned)a->size,
                         a->kind == VD_ARG_ADDRESS ? "an address" : vd_type_name(a->type), size);
@@ -3980,54 +3937,57 @@ typedef struct vd__call {
     vd__kernel *kernel;
     uint32_t access_count;
     bool split;                        /* too many groups for one launch */
-    uint64_t threads[3], groups[3];
+    uint32_t threads[3];
+    vd__launch launch;                 /* its groups are those of the whole dispatch, until it is split */
     vd__buffer *buffers[VD_MAX_ARGS];  /* by argument; NULL for values */
     vd__access accesses[VD_MAX_ARGS];
     vd__binding bindings[VD_MAX_ARGS];
     uint64_t values[VD_VALUE_BYTES / 8];
 } vd__call;
 
-static inline vd_result vd__extent_check(const vd__kernel *k, const uint64_t given[3], const char *what, uint64_t out[3]) {
+static inline vd_result vd__extent_check(const vd__kernel *k, const uint64_t given[3], const char *what, uint32_t out[3]) {
     int rank = 3;
     if (VD__LIKELY(((given[0] - 1) | (given[1] - 1) | (given[2] - 1)) < UINT32_MAX)) { /* all of them from 1 to 2^32 - 1 */
-        for (int i = 0; i < 3; i++) out[i] = given[i];
+        for (int i = 0; i < 3; i++) out[i] = (uint32_t)given[i];
         return VD_OK;
     }
     while (rank && !given[rank - 1]) rank--;
     if (!rank) return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': neither threads nor groups are given", k->name);
     for (int i = 0; i < 3; i++) {
-        out[i] = i < rank ? given[i] : 1;
-        if (!out[i]) return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': %s[%d] is 0 and %s[%d] is not", k->name, what, i, what, rank - 1);
-        if (out[i] > UINT32_MAX) return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': %s[%d] is %llu, the limit is 2^32 - 1", k->name, what, i, VD__U(out[i]));
+        uint64_t extent = i < rank ? given[i] : 1;
+        if (!extent) return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': %s[%d] is 0 and %s[%d] is not", k->name, what, i, what, rank - 1);
+        if (extent > UINT32_MAX) return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': %s[%d] is %llu, the limit is 2^32 - 1", k->name, what, i, VD__U(extent));
+        out[i] = (uint32_t)extent;
     }
     return VD_OK;
 }
 
 /* Groups beyond the limit of an axis: only kernels that are told their group base can be split. */
-static vd_result vd__split_check(const vd__call *c, const vd_limits *limits) {
+static VD__COLD vd_result vd__split_check(const vd__call *c, const vd_limits *limits) {
     const vd__kernel *k = c->kernel;
     uint64_t pieces = 1;
     for (int i = 0; i < 3; i++) {
-        if (c->groups[i] <= limits->max_groups[i]) continue;
+        if (c->launch.groups[i] <= limits->max_groups[i]) continue;
         if (!k->base[i])
             return vd__fail(VD_ERROR_UNSUPPORTED, "vd_dispatch '%s': %llu groups along axis %d, the device's limit is %u and the kernel cannot be split", k->name,
-                            VD__U(c->groups[i]), i, (unsigned)limits->max_groups[i]);
-        pieces *= (c->groups[i] + limits->max_groups[i] - 1) / limits->max_groups[i];
+                            VD__U(c->launch.groups[i]), i, (unsigned)limits->max_groups[i]);
+        pieces *= (uint64_t)(c->launch.groups[i] - 1) / limits->max_groups[i] + 1;
     }
     if (pieces > 1u << 20) return vd__fail(VD_ERROR_UNSUPPORTED, "vd_dispatch '%s': would be split into %llu launches, the limit is %u", k->name, VD__U(pieces), 1u << 20);
     return VD_OK;
 }
 
 /* From groups to threads. */
-static vd_result vd__call_groups(vd__call *c, const vd_dispatch_desc *desc) {
+static VD__COLD vd_result vd__call_groups(vd__call *c, const vd_dispatch_desc *desc) {
     const vd__kernel *k = c->kernel;
     if (desc->threads[1] || desc->threads[2])
         return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': threads are 0 x %llu x %llu", k->name, VD__U(desc->threads[1]), VD__U(desc->threads[2]));
-    vd_result r = vd__extent_check(k, desc->groups, "groups", c->groups);
+    vd_result r = vd__extent_check(k, desc->groups, "groups", c->launch.groups);
     for (int i = 0; i < 3 && !r; i++) {
-        c->threads[i] = c->groups[i] * k->local_size[i];
-        if (c->threads[i] > UINT32_MAX)
-            r = vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': groups[%d] %llu x local size %u are more than 2^32 - 1 threads", k->name, i, VD__U(c->groups[i]),
+        uint64_t threads = (uint64_t)c->launch.groups[i] * k->local_size[i];
+        c->threads[i] = (uint32_t)threads;
+        if (threads > UINT32_MAX)
+            r = vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': groups[%d] %llu x local size %u are more than 2^32 - 1 threads", k->name, i, VD__U(c->launch.groups[i]),
                          (unsigned)k->local_size[i]);
     }
     return r;
@@ -4037,17 +3997,25 @@ static vd_result vd__call_groups(vd__call *c, const vd_dispatch_desc *desc) {
 static inline vd_result vd__call_extent(vd__call *c, const vd_context *ctx, const vd_dispatch_desc *desc) {
     const vd__kernel *k = c->kernel;
     const vd_limits *limits = &ctx->device.info.limits;
+    const uint64_t *t = desc->threads;
+    if (VD__LIKELY(k->flat && t[0] - 1 < UINT32_MAX && t[1] <= 1 && t[2] <= t[1])) { /* one dimension */
+        c->threads[0] = (uint32_t)t[0];
+        c->launch.groups[0] = (((uint32_t)t[0] - 1) >> k->local_shift[0]) + 1;
+        c->threads[1] = c->threads[2] = c->launch.groups[1] = c->launch.groups[2] = 1;
+        c->split = c->launch.groups[0] > limits->max_groups[0];
+        return VD__LIKELY(!c->split) ? VD_OK : vd__split_check(c, limits);
+    }
     vd_result r = VD__LIKELY(desc->threads[0] != 0) ? vd__extent_check(k, desc->threads, "threads", c->threads) : vd__call_groups(c, desc);
     if (VD__UNLIKELY(r)) return r;
     for (int i = 0; i < 3 && desc->threads[0]; i++) {
-        uint32_t last = (uint32_t)c->threads[i] - 1;
-        c->groups[i] = (VD__LIKELY(k->local_shift[i] != VD__NONE) ? last >> k->local_shift[i] : last / k->local_size[i]) + (uint64_t)1;
+        uint32_t last = c->threads[i] - 1;
+        c->launch.groups[i] = (VD__LIKELY(k->local_shift[i] != VD__NONE) ? last >> k->local_shift[i] : last / k->local_size[i]) + 1;
     }
-    c->split = c->groups[0] > limits->max_groups[0] || c->groups[1] > limits->max_groups[1] || c->groups[2] > limits->max_groups[2];
+    c->split = c->launch.groups[0] > limits->max_groups[0] || c->launch.groups[1] > limits->max_groups[1] || c->launch.groups[2] > limits->max_groups[2];
     return VD__LIKELY(!c->split) ? VD_OK : vd__split_check(c, limits);
 }
 
-static vd_result vd__call_mismatch(const vd__kernel *k, int i, const char *is, vd_type type) {
+static VD__COLD vd_result vd__call_mismatch(const vd__kernel *k, int i, const char *is, vd_type type) {
     const vd_arg_info *info = &k->args[i];
     bool buffer = info->kind != VD_ARG_VALUE;
     return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': argument %d '%s' is %s%s, the kernel wants %s%s", k->name, i, info->name, is, type ? vd_type_name(type) : "",
@@ -4055,7 +4023,7 @@ static vd_result vd__call_mismatch(const vd__kernel *k, int i, const char *is, v
 }
 
 /* Argument i is in the same memory as an earlier one. */
-static vd_result vd__call_overlap(const vd__call *c, const vd__storage *storage, int i) {
+static VD__COLD vd_result vd__call_overlap(const vd__call *c, const vd__storage *storage, int i) {
     const vd_arg_info *info = &c->kernel->args[i];
     for (int j = 0; j < i; j++) {
         const vd_arg_info *other = &c->kernel->args[j];
@@ -4067,7 +4035,7 @@ static vd_result vd__call_overlap(const vd__call *c, const vd__storage *storage,
 }
 
 /* Why an argument is not the buffer that the kernel wants. */
-static vd_result vd__call_no_buffer(const vd__call *c, vd_context *ctx, const vd_arg *arg, int i) {
+static VD__COLD vd_result vd__call_no_buffer(const vd__call *c, vd_context *ctx, const vd_arg *arg, int i) {
     const vd__kernel *k = c->kernel;
     if (arg->kind == VD_ARG_VALUE) return vd__call_mismatch(k, i, "a value of ", arg->type);
     if (arg->kind != VD_ARG_BINDING && arg->kind != VD_ARG_ADDRESS) return vd__call_mismatch(k, i, "empty", 0);
@@ -4079,7 +4047,8 @@ static vd_result vd__call_no_buffer(const vd__call *c, vd_context *ctx, const vd
 }
 
 static inline vd_result vd__call_buffer(vd__call *c, vd_context *ctx, const vd__param *p, const vd_arg *arg, int i) {
-    vd__buffer *b = arg->kind == VD_ARG_BINDING || arg->kind == VD_ARG_ADDRESS ? (vd__buffer *)(void *)vd__pool_find(&ctx->buffers, arg->bits) : NULL;
+    if (VD__UNLIKELY(arg->kind != VD_ARG_BINDING && arg->kind != VD_ARG_ADDRESS)) return vd__call_no_buffer(c, ctx, arg, i);
+    vd__buffer *b = (vd__buffer *)(void *)vd__pool_find(&ctx->buffers, arg->bits);
     if (VD__UNLIKELY(!b || (p->type != b->type && p->type && b->type))) return vd__call_no_buffer(c, ctx, arg, i);
     vd__memory *m = &b->storage.memory;
     if (p->kind == VD_ARG_ADDRESS) memcpy((uint8_t *)c->values + p->place, &m->address, 8);
@@ -4105,7 +4074,7 @@ static inline vd_result vd__call_buffer(vd__call *c, vd_context *ctx, const vd__
 }
 
 /* Values that are not simply four or eight bytes of the type that the kernel wants. */
-static vd_result vd__call_odd_value(vd__call *c, const vd_arg *arg, int i) {
+static VD__COLD vd_result vd__call_odd_value(vd__call *c, const vd_arg *arg, int i) {
     const vd__kernel *k = c->kernel;
     const vd_arg_info *info = &k->args[i];
     if (arg->kind != VD_ARG_VALUE) return vd__call_mismatch(k, i, arg->kind == VD_ARG_NONE ? "empty" : "a buffer", 0);
@@ -4132,7 +4101,7 @@ static void vd__call_hidden(vd__call *c) {
         const vd_hidden_info *h = &c->kernel->hidden[i];
         uint64_t value = 0;
         if (h->kind == VD_HIDDEN_THREADS) value = c->threads[h->axis];
-        else if (h->kind == VD_HIDDEN_GROUPS) value = c->groups[h->axis];
+        else if (h->kind == VD_HIDDEN_GROUPS) value = c->launch.groups[h->axis];
         else if (h->kind == VD_HIDDEN_SHAPE) value = c->buffers[h->arg]->shape[h->axis];
         else if (h->kind == VD_HIDDEN_LENGTH) {
             const vd__buffer *b = c->buffers[h->arg];
@@ -4169,126 +4138,132 @@ static inline vd_result vd__call_resolve(vd__call *c, vd_context *ctx, const vd_
 // >>hazards
 /* Per list, what was read and written since its last barrier, by memory and byte range. A barrier is placed only before a command that conflicts with it. */
 
+/* Room for `count` memories and for those that are there. At most half of the places are ever used, so that a search ends. */
+static VD__APART bool vd__hazards_reserve(vd__hazards *h, uint32_t count) {
+    uint32_t old = h->table ? h->mask + 1 : 0, wanted = old ? old : 16;
+    while (wanted < count * 2) wanted *= 2;
+    if (wanted == old) return true;
+    vd__touched *table = (vd__touched *)vd__alloc_zeroed(h->allocator, wanted * sizeof *table);
+    uint32_t *places = (uint32_t *)vd__alloc(h->allocator, wanted / 2 * sizeof *places);
+    if (!table || !places) {
+        vd__free(h->allocator, table);
+        vd__free(h->allocator, places);
+        return false;
+    }
+    for (uint32_t i = 0; i < h->count; i++) {
+        const vd__touched *from = &h->table[h->places[i]];
+        uint32_t at = from->serial & (wanted - 1);
+        while (table[at].epoch) at = (at + 1) & (wanted - 1);
+        table[at] = *from;
+        table[at].epoch = 1;
+        places[i] = at;
+    }
+    vd__free(h->allocator, h->table);
+    vd__free(h->allocator, h->places);
+    h->table = table;
+    h->places = places;
+    h->mask = wanted - 1;
+    h->epoch = 1;
+    return true;
+}
+
 static bool vd__hazards_init(vd__hazards *h, const vd_allocator *allocator) {
-    void *items = NULL;
     memset(h, 0, sizeof *h);
     h->allocator = allocator;
-    bool ok = vd__map_reserve(allocator, &h->map, VD_MAX_ARGS) && vd__array_reserve(allocator, &items, &h->capacity, VD_MAX_ARGS, sizeof(vd__touched));
-    h->items = (vd__touched *)items;
-    return ok;
+    return vd__hazards_reserve(h, VD_MAX_ARGS);
 }
 
 static void vd__hazards_free(vd__hazards *h) {
-    vd__free(h->allocator, h->map.slots);
-    vd__free(h->allocator, h->items);
+    vd__free(h->allocator, h->table);
+    vd__free(h->allocator, h->places);
 }
 
 /* A barrier stands here: nothing before it matters any more. */
 static inline void vd__hazards_clear(vd__hazards *h) {
-    vd__map_clear(&h->map);
     h->count = 0;
     h->stages = 0;
     h->lost_count = false;
+    if (VD__LIKELY(++h->epoch != 0)) return;
+    memset(h->table, 0, (h->mask + 1) * sizeof *h->table); /* after 2^32 epochs an old entry would look alive */
+    h->epoch = 1;
 }
 
-static inline vd__touched *vd__hazards_find(const vd__hazards *h, uint32_t serial) {
-    uint32_t i = vd__map_find(&h->map, serial);
-    return i == VD__NONE ? NULL : &h->items[i];
+/* The place of a memory, or the free place where it would go. */
+static inline vd__touched *vd__hazards_place(const vd__hazards *h, uint32_t serial) {
+    for (uint32_t i = serial & h->mask;; i = (i + 1) & h->mask) {
+        vd__touched *t = &h->table[i];
+        if (t->epoch != h->epoch || t->serial == serial) return t;
+    }
 }
 
-static inline bool vd__ranges_meet(const vd__range *ranges, uint32_t count, uint64_t begin, uint64_t end) {
-    for (uint32_t i = 0; i < count; i++)
-        if (ranges[i].begin < end && begin < ranges[i].end) return true;
+static inline bool vd__touched_meets(const vd__touched *t, uint64_t begin, uint64_t end, bool write) {
+    for (uint32_t i = 0; i < t->count; i++)
+        if (t->ranges[i].begin < end && begin < t->ranges[i].end && (write || (t->written >> i & 1u))) return true;
     return false;
 }
 
-/* Joins a range that touches another with it; where there are too many, with the one that grows least. That may find conflicts that are none, and never misses one. */
-static void vd__ranges_join(vd__range *ranges, uint32_t *count, uint64_t begin, uint64_t end) {
+/* Joins a range with one of its kind that it touches; where there are too many, with the one that grows least, which may find conflicts that are none and never
+   misses one. */
+static VD__APART void vd__touched_join(vd__touched *t, uint64_t begin, uint64_t end, bool write) {
     uint32_t best = 0;
     uint64_t best_growth = UINT64_MAX;
-    for (uint32_t i = 0; i < *count; i++) {
-        uint64_t low = begin < ranges[i].begin ? begin : ranges[i].begin, high = end > ranges[i].end ? end : ranges[i].end;
-        uint64_t growth = (high - low) - (ranges[i].end - ranges[i].begin);
-        bool touches = begin <= ranges[i].end && ranges[i].begin <= end;
-        if (touches) growth = 0;
-        if (growth < best_growth) {
-            best = i;
-            best_growth = growth;
-        }
+    for (uint32_t i = 0; i < t->count; i++) {
+        const vd__range *r = &t->ranges[i];
+        uint64_t low = begin < r->begin ? begin : r->begin, high = end > r->end ? end : r->end, growth = (high - low) - (r->end - r->begin);
+        bool touches = begin <= r->end && r->begin <= end, alike = (t->written >> i & 1u) == (uint32_t)write;
+        if (touches && alike) growth = 0;
+        else growth += 1;
+        if (growth >= best_growth) continue;
+        best = i;
+        best_growth = growth;
     }
-    if (best_growth && *count < VD__RANGES) {
-        best = (*count)++;
-        ranges[best].begin = begin;
-        ranges[best].end = end;
+    if (best_growth && t->count < VD__RANGES) {
+        best = t->count++;
+        t->ranges[best].begin = begin;
+        t->ranges[best].end = end;
     }
-    if (begin < ranges[best].begin) ranges[best].begin = begin;
-    if (end > ranges[best].end) ranges[best].end = end;
-}
-
-static inline void vd__ranges_add(vd__range *ranges, uint32_t *count, uint64_t begin, uint64_t end) {
-    if (*count) {
-        vd__ranges_join(ranges, count, begin, end);
-        return;
-    }
-    ranges[0].begin = begin;
-    ranges[0].end = end;
-    *count = 1;
+    if (begin < t->ranges[best].begin) t->ranges[best].begin = begin;
+    if (end > t->ranges[best].end) t->ranges[best].end = end;
+    t->written |= (uint32_t)write << best;
 }
 
 /* Whether a command with these accesses has to wait for what was done since the last barrier. */
 static inline bool vd__hazards_conflict(const vd__hazards *h, const vd__access *accesses, uint32_t count) {
-    if (!h->count) return h->lost_count;
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count && h->count; i++) {
         const vd__access *a = &accesses[i];
-        const vd__touched *t = vd__hazards_find(h, a->storage->memory.serial);
-        if (!t) continue;
-        uint64_t end = a->offset + a->size;
-        if (vd__ranges_meet(t->writes, t->write_count, a->offset, end)) return true;
-        if ((a->mode & VD_WRITE) && vd__ranges_meet(t->reads, t->read_count, a->offset, end)) return true;
+        const vd__touched *t = vd__hazards_place(h, a->storage->memory.serial);
+        if (t->epoch == h->epoch && vd__touched_meets(t, a->offset, a->offset + a->size, (a->mode & VD_WRITE) != 0)) return true;
     }
     return h->lost_count;
 }
 
-/* An item for a memory, or NULL when the host has no memory for one. */
-static inline vd__touched *vd__hazards_item(vd__hazards *h, uint32_t serial) {
-    vd__map_slot *place = vd__map_place(&h->map, serial);
-    if (place->epoch == h->map.epoch) return &h->items[place->value];
-    if (VD__UNLIKELY(h->count == h->capacity)) {
-        void *items = h->items;
-        bool ok = vd__map_reserve(h->allocator, &h->map, h->count + 1) && vd__array_reserve(h->allocator, &items, &h->capacity, h->count + 1, sizeof(vd__touched));
-        h->items = (vd__touched *)items;
-        if (!ok) return NULL;
-        place = vd__map_place(&h->map, serial);
+static inline void vd__hazards_touch(vd__hazards *h, uint32_t serial, uint64_t begin, uint64_t end, bool write) {
+    vd__touched *t = vd__hazards_place(h, serial);
+    if (VD__UNLIKELY(t->epoch == h->epoch)) {
+        vd__touched_join(t, begin, end, write);
+        return;
     }
-    vd__map_put(&h->map, place, serial, h->count);
-    vd__touched *t = &h->items[h->count++];
+    if (VD__UNLIKELY(h->count * 2 > h->mask)) {
+        h->lost_count = h->lost_count || !vd__hazards_reserve(h, h->count + 1);
+        if (h->lost_count) return;
+        t = vd__hazards_place(h, serial);
+    }
+    h->places[h->count++] = (uint32_t)(t - h->table);
     t->serial = serial;
-    t->read_count = t->write_count = 0;
-    return t;
-}
-
-static inline void vd__hazards_add(vd__hazards *h, const vd__access *accesses, uint32_t count, uint32_t stage) {
-    h->stages |= stage;
-    for (uint32_t i = 0; i < count; i++) {
-        const vd__access *a = &accesses[i];
-        vd__touched *t = vd__hazards_item(h, a->storage->memory.serial);
-        if (VD__UNLIKELY(!t)) h->lost_count = true;
-        else if (a->mode & VD_WRITE) vd__ranges_add(t->writes, &t->write_count, a->offset, a->offset + a->size);
-        else vd__ranges_add(t->reads, &t->read_count, a->offset, a->offset + a->size);
-    }
+    t->epoch = h->epoch;
+    t->count = 1;
+    t->written = write;
+    t->ranges[0].begin = begin;
+    t->ranges[0].end = end;
 }
 
 /* Whether a list with these first accesses has to wait for what was done before it. */
 static bool vd__hazards_meet(const vd__hazards *before, const vd__hazards *after) {
     if (before->lost_count || after->lost_count) return before->stages != 0;
     for (uint32_t i = 0; i < after->count; i++) {
-        const vd__touched *a = &after->items[i], *b = vd__hazards_find(before, a->serial);
-        if (!b) continue;
-        for (uint32_t w = 0; w < a->write_count; w++)
-            if (vd__ranges_meet(b->writes, b->write_count, a->writes[w].begin, a->writes[w].end)
-                || vd__ranges_meet(b->reads, b->read_count, a->writes[w].begin, a->writes[w].end)) return true;
-        for (uint32_t r = 0; r < a->read_count; r++)
-            if (vd__ranges_meet(b->writes, b->write_count, a->reads[r].begin, a->reads[r].end)) return true;
+        const vd__touched *a = &after->table[after->places[i]], *b = vd__hazards_place(before, a->serial);
+        for (uint32_t r = 0; r < a->count && b->epoch == before->epoch; r++)
+            if (vd__touched_meets(b, a->ranges[r].begin, a->ranges[r].end, a->written >> r & 1u)) return true;
     }
     return false;
 }
@@ -4296,16 +4271,10 @@ static bool vd__hazards_meet(const vd__hazards *before, const vd__hazards *after
 /* Adds what a list leaves behind. */
 static void vd__hazards_join(vd__hazards *h, const vd__hazards *more) {
     h->stages |= more->stages;
-    h->lost_count |= more->lost_count;
+    h->lost_count = h->lost_count || more->lost_count;
     for (uint32_t i = 0; i < more->count; i++) {
-        const vd__touched *from = &more->items[i];
-        vd__touched *t = vd__hazards_item(h, from->serial);
-        if (!t) {
-            h->lost_count = true;
-            return;
-        }
-        for (uint32_t w = 0; w < from->write_count; w++) vd__ranges_add(t->writes, &t->write_count, from->writes[w].begin, from->writes[w].end);
-        for (uint32_t r = 0; r < from->read_count; r++) vd__ranges_add(t->reads, &t->read_count, from->reads[r].begin, from->reads[r].end);
+        const vd__touched *from = &more->table[more->places[i]];
+        for (uint32_t r = 0; r < from->count; r++) vd__hazards_touch(h, from->serial, from->ranges[r].begin, from->ranges[r].end, from->written >> r & 1u);
     }
 }
 
@@ -4601,48 +4570,44 @@ static void vd__discard(vd_context *ctx, vd__pool *pool, vd__slot *slot, uint64_
 
 /* ---- recordings ---- */
 
+static vd__ring *vd__list_ring(const vd_list *l) { return &l->queue->rings[l->immediate ? 0 : 1]; }
+
+static void vd__recording_spare(vd__ring *ring, vd__recording *r) {
+    r->next = ring->spare;
+    ring->spare = r;
+}
+
 /* An empty one, begun. The caller holds the queue's lock, as for all that follow until "lists". */
-static vd_result vd__recording_take(vd__queue *q, vd__recording **out) {
+static vd_result vd__recording_take(vd__queue *q, vd__ring *ring, vd__recording **out) {
     const vd__backend *backend = q->ctx->driver.backend;
     vd__device *device = &q->ctx->device;
-    vd__recording *r = q->oldest;
-    vd_result result = VD_OK;
-    if (r && vd__queue_reached(q, r->commands.value)) {
-        q->oldest = r->next;
-        if (!q->oldest) q->newest = NULL;
-    } else {
+    while (ring->oldest && vd__queue_reached(q, ring->oldest->commands.value)) {
+        vd__recording *done = ring->oldest;
+        ring->oldest = done->next;
+        vd__recording_spare(ring, done);
+    }
+    vd__recording *r = ring->spare;
+    if (r) ring->spare = r->next;
+    else {
         r = (vd__recording *)vd__alloc_zeroed(&q->ctx->host.allocator, sizeof *r);
         if (!r) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory for a recording");
-        result = backend->commands_create(device, &r->commands);
+        vd_result result = backend->commands_create(device, &r->commands);
         if (result) {
             vd__free(&q->ctx->host.allocator, r);
             return result;
         }
     }
-    r->next = NULL;
-    result = backend->commands_begin(device, &r->commands);
-    if (!result) *out = r;
-    else {
-        backend->commands_destroy(device, &r->commands);
-        vd__free(&q->ctx->host.allocator, r);
-    }
+    vd_result result = backend->commands_begin(device, &r->commands);
+    if (result) vd__recording_spare(ring, r);
+    else *out = r;
     return result;
 }
 
-/* Behind the others: it was sent with a later value. */
-static void vd__recording_sent(vd__queue *q, vd__recording *r) {
-    if (q->newest) q->newest->next = r;
-    else q->oldest = r;
-    q->newest = r;
+static void vd__recording_sent(vd__ring *ring, vd__recording *r) {
+    if (ring->oldest) ring->newest->next = r;
+    else ring->oldest = r;
+    ring->newest = r;
     r->next = NULL;
-}
-
-/* In front: it was never sent. */
-static void vd__recording_unused(vd__queue *q, vd__recording *r) {
-    r->commands.value = 0;
-    r->next = q->oldest;
-    q->oldest = r;
-    if (!q->newest) q->newest = r;
 }
 
 /* ---- staging ---- */
@@ -4776,7 +4741,7 @@ static void vd__list_send(vd_list *l) {
     vd__store64(&q->submitted, value);
     if (r) vd__queue_failed(q, value, r);
     l->stats.submissions++;
-    vd__recording_sent(q, recording);
+    vd__recording_sent(vd__list_ring(l), recording);
     l->recording = NULL;
     l->commands = 0;
     l->staged = 0;
@@ -4784,7 +4749,7 @@ static void vd__list_send(vd_list *l) {
     vd__list_settle(l, value);
 }
 
-static void vd__queue_flush(vd__queue *q) {
+static VD__APART void vd__queue_flush(vd__queue *q) {
     if (q->open.recording) vd__list_send(&q->open);
 }
 
@@ -4818,10 +4783,10 @@ static inline vd_result vd__list_latch(vd_list *l, vd_result r) {
     return r;
 }
 
-static vd_result vd__list_begin_recording(vd_list *l) {
+static VD__APART vd_result vd__list_begin_recording(vd_list *l) {
     vd__queue *q = l->queue;
     if (!l->immediate) vd__mutex_lock(&q->lock);
-    vd_result r = vd__recording_take(q, &l->recording);
+    vd_result r = vd__recording_take(q, vd__list_ring(l), &l->recording);
     if (!l->immediate) vd__mutex_unlock(&q->lock);
     return r;
 }
@@ -4841,21 +4806,20 @@ static void vd__list_barrier(vd_list *l) {
     vd__hazards_clear(&l->hazards);
 }
 
-/* Notes that an unsubmitted list uses a memory. */
-static vd_result vd__list_use(vd_list *l, const vd__access *a) {
-    uint32_t i = vd__map_find(&l->use_map, a->storage->memory.serial);
-    if (i == VD__NONE) {
+/* Notes that an unsubmitted list uses a memory. The memory carries a guess where it stands in the list; with another list between, it is noted twice, which is as good. */
+static VD__APART vd_result vd__list_use(vd_list *l, vd__storage *s, bool written) {
+    uint32_t i = vd__load32(&s->use);
+    if (i >= l->use_count || l->uses[i].storage != s) {
         void *uses = l->uses;
-        bool ok = vd__map_reserve(&l->ctx->host.allocator, &l->use_map, l->use_count + 1)
-                  && vd__array_reserve(&l->ctx->host.allocator, &uses, &l->use_capacity, l->use_count + 1, sizeof(vd__use));
+        bool ok = vd__array_reserve(&l->ctx->host.allocator, &uses, &l->use_capacity, l->use_count + 1, sizeof(vd__use));
         l->uses = (vd__use *)uses;
         if (!ok) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory for the buffers of a list");
         i = l->use_count++;
-        vd__map_put(&l->use_map, vd__map_place(&l->use_map, a->storage->memory.serial), a->storage->memory.serial, i);
-        l->uses[i].storage = a->storage;
+        l->uses[i].storage = s;
         l->uses[i].written = false;
+        vd__store32(&s->use, i);
     }
-    if (a->mode & VD_WRITE) l->uses[i].written = true;
+    if (written) l->uses[i].written = true;
     return VD_OK;
 }
 
@@ -4866,19 +4830,21 @@ static inline vd_result vd__list_command(vd_list *l, const vd__access *accesses,
         if (r) return r;
     }
     if (vd__hazards_conflict(&l->hazards, accesses, count)) vd__list_barrier(l);
-    vd__hazards_add(&l->hazards, accesses, count, stage);
+    l->hazards.stages |= stage;
     l->commands++;
     for (uint32_t i = 0; i < count; i++) {
-        vd__storage *s = accesses[i].storage;
-        bool written = (accesses[i].mode & VD_WRITE) != 0;
+        const vd__access *a = &accesses[i];
+        vd__storage *s = a->storage;
+        bool written = (a->mode & VD_WRITE) != 0;
+        vd__hazards_touch(&l->hazards, s->memory.serial, a->offset, a->offset + a->size, written);
         if (written && s->memory.mapped) l->host_stages |= stage;
-        if (VD__UNLIKELY(!l->immediate)) {
-            vd_result r = vd__list_use(l, &accesses[i]);
-            if (r) return r;
+        if (l->immediate) {
+            s->used = l->queue->submitted + 1;
+            if (written) s->written = s->used;
             continue;
         }
-        s->used = l->queue->submitted + 1;
-        if (written) s->written = s->used;
+        vd_result r = vd__list_use(l, s, written);
+        if (r) return r;
     }
     return VD_OK;
 }
@@ -5292,25 +5258,26 @@ static void vd__call_base(vd__call *c, const uint64_t base[3]) {
     }
 }
 
-static void vd__call_launch(const vd__call *c, vd__launch *out) {
-    out->code = &c->kernel->code;
-    for (int i = 0; i < 3; i++) out->groups[i] = (uint32_t)c->groups[i];
-    out->values = c->values;
-    out->value_bytes = c->kernel->value_bytes;
-    out->bindings = c->bindings;
-    out->binding_count = c->kernel->binding_count;
+static inline void vd__call_launch(vd__call *c) {
+    c->launch.code = &c->kernel->code;
+    c->launch.values = c->values;
+    c->launch.value_bytes = c->kernel->value_bytes;
+    c->launch.bindings = c->bindings;
+    c->launch.binding_count = c->kernel->binding_count;
 }
 
 /* More groups than one launch can have: several, each told where it begins. */
-static vd_result vd__record_split(vd_list *l, vd__call *c, vd__launch *launch) {
+static VD__APART vd_result vd__record_split(vd_list *l, vd__call *c) {
     const uint32_t *limit = l->ctx->device.info.limits.max_groups;
+    uint32_t whole[3];
     uint64_t base[3];
-    for (base[2] = 0; base[2] < c->groups[2]; base[2] += limit[2])
-        for (base[1] = 0; base[1] < c->groups[1]; base[1] += limit[1])
-            for (base[0] = 0; base[0] < c->groups[0]; base[0] += limit[0]) {
-                for (int i = 0; i < 3; i++) launch->groups[i] = (uint32_t)(c->groups[i] - base[i] < limit[i] ? c->groups[i] - base[i] : limit[i]);
+    memcpy(whole, c->launch.groups, sizeof whole);
+    for (base[2] = 0; base[2] < whole[2]; base[2] += limit[2])
+        for (base[1] = 0; base[1] < whole[1]; base[1] += limit[1])
+            for (base[0] = 0; base[0] < whole[0]; base[0] += limit[0]) {
+                for (int i = 0; i < 3; i++) c->launch.groups[i] = (uint32_t)(whole[i] - base[i] < limit[i] ? whole[i] - base[i] : limit[i]);
                 vd__call_base(c, base);
-                vd_result r = l->ctx->driver.backend->record_launch(&l->ctx->device, &l->recording->commands, launch);
+                vd_result r = l->ctx->driver.backend->record_launch(&l->ctx->device, &l->recording->commands, &c->launch);
                 if (r) return r;
             }
     return VD_OK;
@@ -5319,15 +5286,14 @@ static vd_result vd__record_split(vd_list *l, vd__call *c, vd__launch *launch) {
 static vd_result vd__dispatch(vd_list *l, const vd_dispatch_desc *desc) {
     vd_context *ctx = l->ctx;
     vd__call c;
-    vd__launch launch;
     vd_result r = vd__call_resolve(&c, ctx, desc);
     if (VD__UNLIKELY(r)) return r;
     r = vd__list_command(l, c.accesses, c.access_count, VD__STAGE_COMPUTE);
     if (VD__UNLIKELY(r)) return r;
-    vd__call_launch(&c, &launch);
+    vd__call_launch(&c);
     if (VD__LIKELY(!c.split))
-        r = ctx->driver.backend->record_launch(&ctx->device, &l->recording->commands, &launch);
-    else r = vd__record_split(l, &c, &launch);
+        r = ctx->driver.backend->record_launch(&ctx->device, &l->recording->commands, &c.launch);
+    else r = vd__record_split(l, &c);
     if (VD__UNLIKELY(r)) return vd__fail_within(r, "vd_dispatch '%s'", c.kernel->name);
     l->stats.dispatches++;
     return VD_OK;
@@ -5341,14 +5307,13 @@ static bool vd__list_init(vd_list *l, vd_context *ctx, bool immediate) {
     l->queue = &ctx->queue;
     l->immediate = immediate;
     if (!vd__hazards_init(&l->hazards, allocator)) return false;
-    return immediate || (vd__hazards_init(&l->entry, allocator) && vd__map_reserve(allocator, &l->use_map, VD_MAX_ARGS));
+    return immediate || vd__hazards_init(&l->entry, allocator);
 }
 
 static void vd__list_free(vd_list *l) {
     const vd_allocator *allocator = &l->ctx->host.allocator;
     if (l->hazards.allocator) vd__hazards_free(&l->hazards);
     if (l->entry.allocator) vd__hazards_free(&l->entry);
-    vd__free(allocator, l->use_map.slots);
     vd__free(allocator, l->uses);
     vd__free(allocator, l->error_text);
 }
@@ -5385,7 +5350,6 @@ static void vd__list_recycle(vd_list *l) {
     memset(&l->stats, 0, sizeof l->stats);
     vd__hazards_clear(&l->hazards);
     vd__hazards_clear(&l->entry);
-    vd__map_clear(&l->use_map);
     l->use_count = 0;
     l->barred = false;
     l->commands = 0;
@@ -5406,7 +5370,7 @@ static void vd__list_drop(vd_list *l) {
     vd__list_settle(l, 0);
     if (l->recording) {
         q->ctx->driver.backend->commands_end(&q->ctx->device, &l->recording->commands);
-        vd__recording_unused(q, l->recording);
+        vd__recording_spare(vd__list_ring(l), l->recording);
         l->recording = NULL;
     }
     memset(&l->stats, 0, sizeof l->stats);
@@ -5575,15 +5539,22 @@ static void vd__context_leftovers(vd_context *ctx) {
         }
 }
 
+static void vd__recordings_free(vd_context *ctx, vd__recording *r) {
+    while (r) {
+        vd__recording *next = r->next;
+        ctx->driver.backend->commands_destroy(&ctx->device, &r->commands);
+        vd__free(&ctx->host.allocator, r);
+        r = next;
+    }
+}
+
 static void vd__queue_close(vd__queue *q) {
     vd_context *ctx = q->ctx;
     for (int kind = 0; kind < VD__MEMORY_KINDS; kind++)
         while (q->stages[kind]) vd__stage_destroy(q, (vd__memory_kind)kind, q->stages[kind]);
-    while (q->oldest) {
-        vd__recording *r = q->oldest;
-        q->oldest = r->next;
-        ctx->driver.backend->commands_destroy(&ctx->device, &r->commands);
-        vd__free(&ctx->host.allocator, r);
+    for (int i = 0; i < 2; i++) {
+        vd__recordings_free(ctx, q->rings[i].oldest);
+        vd__recordings_free(ctx, q->rings[i].spare);
     }
 }
 
@@ -5798,6 +5769,7 @@ static void vd__kernel_fill(vd__kernel *k, const vd_kernel_desc *desc) {
         if (k->hidden[i].kind == VD_HIDDEN_GROUP_BASE) k->base[k->hidden[i].axis] = true;
     for (int i = 0; i < 3; i++) k->local_shift[i] = k->local_size[i] & (k->local_size[i] - 1) ? VD__NONE : vd__log2(k->local_size[i]);
     k->gaps = covered != k->value_bytes;
+    k->flat = k->local_shift[0] != VD__NONE && k->local_size[1] == 1 && k->local_size[2] == 1;
 }
 
 static vd_result vd__kernel_add(vd_context *ctx, const vd_kernel_desc *desc, vd_kernel *out) {
@@ -5986,7 +5958,7 @@ VD_API vd_result vd_submit(vd_list *list, const vd_submit_desc *desc, vd_event *
     return r;
 }
 
-VD_API vd_result vd_dispatch(vd_list *list, const vd_dispatch_desc *desc) {
+VD__HOT VD_API vd_result vd_dispatch(vd_list *list, const vd_dispatch_desc *desc) {
     vd_result r = vd__list_check(list, "vd_dispatch");
     if (VD__UNLIKELY(r)) return r;
     vd__list_lock(list);

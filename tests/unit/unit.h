@@ -3,7 +3,13 @@
 #include "vkdispatch.h"
 
 #include <setjmp.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
 #include <cmocka.h>
+#ifdef __cplusplus
+}
+#endif
 
 #define CHECK_TEXT(part) unit_check_text(part, __FILE__, __LINE__)
 
