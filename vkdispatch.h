@@ -50,8 +50,8 @@
        VKDISPATCH_NO_VULKAN               leaves the Vulkan backend and its two headers out. Default: off
        VKDISPATCH_NO_VOLK_IMPLEMENTATION  the application compiles volk itself; ours only includes volk.h. Default: off
 
-   Linking: -lpthread and, on older systems, -ldl. libvulkan is opened at run time; a machine without it is told so by a result code. Compiling needs vulkan/vulkan.h
-   and volk.h on the include path (Debian: libvulkan-dev, libvulkan-volk-dev), or VKDISPATCH_NO_VULKAN.
+   Linking: -lpthread and, on older systems, -ldl. libvulkan is opened at run time; a machine without it is told so by a result code. Compiling needs
+   vulkan/vulkan.h and volk.h on the include path (Debian: libvulkan-dev, libvulkan-volk-dev), or VKDISPATCH_NO_VULKAN.
 
    Environment: VKDISPATCH_BACKEND (vulkan, dummy) and VKDISPATCH_DEVICE (an index or a part of a name) choose where the desc leaves the choice open;
    VKDISPATCH_BUFFERS=binding makes kernels take buffers as bindings where addresses would be used.
@@ -61,19 +61,20 @@
      2. vd_buffer_create gives typed, shaped device memory. Sizes and offsets are in bytes everywhere, shapes in elements.
      3. vd_kernel_create takes SPIR-V of any origin; without args in the desc they are read from the module: storage buffers by binding, then members of
         the push-constant block by offset. Kernels of vkdispatch_codegen.h come through vd_kernel_build.
-     4. vd_dispatch records a kernel into a list. vd_immediate is the list that is always open: what is recorded there is gathered and sent when something needs the
-        result (a read, a wait, a flush) or when enough has come together. vd_list_begin opens a list of your own, sent by vd_submit.
-     5. Order: on one queue commands behave as if each had ended before the next began. Which of them really have to wait is found from what they read and write;
-        only there a barrier stands.
+     4. vd_dispatch records a kernel into a list. vd_immediate is the list that is always open: what is recorded there is gathered and sent when something needs
+        the result (a read, a wait, a flush) or when enough has come together. vd_list_begin opens a list of your own, sent by vd_submit.
+     5. Order: on one queue commands behave as if each had ended before the next began. Which of them really have to wait is found from what they read and
+        write; only there a barrier stands.
      6. vd_buffer_read waits for its data. vd_read_begin does not: ask for it later with vd_read_ready.
 
-   Errors: functions that make something return it, with id 0 on failure; the others return a vd_result. Either way vd_error_text() holds one sentence that names
-   the call, the object, the argument, the value and the limit. No error changes what the next unrelated call does. Lists latch their first error and report it at
-   vd_list_end and vd_submit. VD_ERROR_DEVICE_LOST stays for the context it befell.
+   Errors: functions that make something return it, with id 0 on failure; the others return a vd_result. Either way vd_error_text() holds one sentence that
+   names the call, the object, the argument, the value and the limit. No error changes what the next unrelated call does. Lists latch their first error and
+   report it at vd_list_end and vd_submit. VD_ERROR_DEVICE_LOST stays for the context it befell.
 
-   Memory: a desc is read during the call only. Names are copied. What a context made dies with it; a handle that is used after its destruction, or in another context, is an
-   error and never a crash. A buffer or kernel may be destroyed while work uses it: the handle dies at once, the memory when that work is done. Host memory comes from the
-   desc's allocator. Device memory comes in blocks of 64 MiB (an eighth of a small heap) shared by many buffers. After the first run of a dispatch, the next ones allocate nothing.
+   Memory: a desc is read during the call only. Names are copied. What a context made dies with it; a handle that is used after its destruction, or in another
+   context, is an error and never a crash. A buffer or kernel may be destroyed while work uses it: the handle dies at once, the memory when that work is done.
+   Host memory comes from the desc's allocator. Device memory comes in blocks of 64 MiB (an eighth of a small heap) shared by many buffers. After the first run
+   of a dispatch, the next ones allocate nothing.
 
    Threads: any function may be called from any thread. A list other than the immediate one belongs to one thread at a time. Destroying a context needs it to be
    unused by other threads.
@@ -344,7 +345,8 @@ VD_API const char *vd_feature_name(uint64_t bit);   /* "f64" */
 
 /* ---- contexts and devices ---- */
 
-VD_API int vd_devices(vd_backend backend, vd_device_info *out, int capacity); /* default: every backend but dummy; returns how many there are, 0 also when none works */
+/* Default: every backend but dummy. Returns how many there are, 0 also when none works. */
+VD_API int vd_devices(vd_backend backend, vd_device_info *out, int capacity);
 VD_API vd_result vd_context_create_version(const vd_context_desc *desc, vd_context **out, uint32_t version);
 #define vd_context_create(desc, out) vd_context_create_version(desc, out, VKDISPATCH_VERSION)
 VD_API void vd_context_destroy(vd_context *ctx);    /* waits for its work; NULL is harmless */
@@ -375,12 +377,14 @@ VD_API void vd_list_discard(vd_list *list);         /* instead of vd_submit */
 VD_API vd_result vd_submit(vd_list *list, const vd_submit_desc *desc, vd_event *out); /* ends the list if need be; a list of vd_list_begin is gone
                                                        afterwards, also on failure; out may be NULL */
 VD_API vd_result vd_dispatch(vd_list *list, const vd_dispatch_desc *desc);
-VD_API vd_result vd_copy(vd_list *list, vd_buffer to, uint64_t to_offset, vd_buffer from, uint64_t from_offset, uint64_t size); /* ranges of one buffer may not overlap */
-VD_API vd_result vd_fill(vd_list *list, vd_buffer buffer, uint64_t offset, uint64_t size, const void *value, size_t value_size); /* repeats value of 1 … 64 bytes,
-                                                       size a multiple of it; NULL: zeros */
+/* Ranges of one buffer may not overlap. */
+VD_API vd_result vd_copy(vd_list *list, vd_buffer to, uint64_t to_offset, vd_buffer from, uint64_t from_offset, uint64_t size);
+/* Repeats value of 1 … 64 bytes, size a multiple of it; NULL: zeros. */
+VD_API vd_result vd_fill(vd_list *list, vd_buffer buffer, uint64_t offset, uint64_t size, const void *value, size_t value_size);
 VD_API vd_result vd_write(vd_list *list, vd_buffer buffer, uint64_t offset, const void *data, uint64_t size); /* data is copied before it returns */
 VD_API vd_result vd_read_begin(vd_list *list, const vd_read_desc *desc, vd_ticket *out);
-VD_API vd_result vd_read_ready(vd_context *ctx, vd_ticket ticket, uint64_t timeout_ns, const void **data); /* VD_TIMEOUT: not yet; data stays until vd_read_end */
+/* VD_TIMEOUT: not yet. data stays until vd_read_end. */
+VD_API vd_result vd_read_ready(vd_context *ctx, vd_ticket ticket, uint64_t timeout_ns, const void **data);
 VD_API void vd_read_end(vd_context *ctx, vd_ticket ticket);
 
 /* ---- waiting ---- */
@@ -411,15 +415,19 @@ VD_API vd_result vd_run_args(vd_context *ctx, vd_kernel kernel, uint64_t x, uint
 
 #ifdef __cplusplus
 }
-/* vd_run(ctx, kernel, threads, vd_b(x), vd_f32(2)): one dispatch into the immediate list of device 0; returns a vd_result. vd_run2 and vd_run3 take two and three extents. */
+/* vd_run(ctx, kernel, threads, vd_b(x), vd_f32(2)): one dispatch into the immediate list of device 0; returns a vd_result. vd_run2 and vd_run3 take two and
+   three extents. */
 template <class... Args> inline vd_result vd_run3(vd_context *ctx, vd_kernel kernel, uint64_t x, uint64_t y, uint64_t z, Args... args) {
     const vd_arg list[] = { args... };
     return vd_run_args(ctx, kernel, x, y, z, list, (int)sizeof...(args));
 }
-template <class... Args> inline vd_result vd_run2(vd_context *ctx, vd_kernel kernel, uint64_t x, uint64_t y, Args... args) { return vd_run3(ctx, kernel, x, y, 1, args...); }
+template <class... Args> inline vd_result vd_run2(vd_context *ctx, vd_kernel kernel, uint64_t x, uint64_t y, Args... args) {
+    return vd_run3(ctx, kernel, x, y, 1, args...);
+}
 template <class... Args> inline vd_result vd_run(vd_context *ctx, vd_kernel kernel, uint64_t x, Args... args) { return vd_run3(ctx, kernel, x, 1, 1, args...); }
 #else
-/* vd_run(ctx, kernel, threads, vd_b(x), vd_f32(2)): one dispatch into the immediate list of device 0; returns a vd_result. vd_run2 and vd_run3 take two and three extents. */
+/* vd_run(ctx, kernel, threads, vd_b(x), vd_f32(2)): one dispatch into the immediate list of device 0; returns a vd_result. vd_run2 and vd_run3 take two and
+   three extents. */
 #define vd_run(ctx, kernel, x, ...) vd_run3(ctx, kernel, x, 1, 1, __VA_ARGS__)
 #define vd_run2(ctx, kernel, x, y, ...) vd_run3(ctx, kernel, x, y, 1, __VA_ARGS__)
 #define vd_run3(ctx, kernel, x, y, z, ...) \
@@ -520,8 +528,8 @@ static void vd__raise64(uint64_t *p, uint64_t value) {
 static inline uint32_t vd__log2(uint32_t x) { return 31u - (uint32_t)__builtin_clz(x); } /* x > 0 */
 static inline uint32_t vd__lowest(uint32_t x) { return (uint32_t)__builtin_ctz(x); }     /* x > 0 */
 
-/* A lock for sections of well under a microsecond, most of them uncontended: taking one costs a single atomic exchange, half of what a mutex costs, and it is taken at every
-   dispatch. Who has to wait yields, then sleeps, so that a preempted owner gets its turn. */
+/* A lock for sections of well under a microsecond, most of them uncontended: taking one costs a single atomic exchange, half of what a mutex costs, and it is
+   taken at every dispatch. Who has to wait yields, then sleeps, so that a preempted owner gets its turn. */
 typedef struct vd__mutex { uint32_t held; } vd__mutex; /* zero: nobody holds it */
 #define VD__MUTEX_INIT { 0 }
 
@@ -647,8 +655,8 @@ static bool vd__array_reserve(const vd_allocator *allocator, void **items, uint3
     return true;
 }
 
-/* The sub-allocator: two-level segregated fit (Masmano et al., TLSF, 2004), with its nodes beside the memory because the host cannot see into it. Constant time, good fit.
-   It counts in units of 256 bytes: every alignment that buffers ask for, and no two buffers in one atom of memory that is not coherent. */
+/* The sub-allocator: two-level segregated fit (Masmano et al., TLSF, 2004), with its nodes beside the memory because the host cannot see into it. Constant
+   time, good fit. It counts in units of 256 bytes: every alignment that buffers ask for, and no two buffers in one atom of memory that is not coherent. */
 enum { VD__UNIT = 256, VD__FIT_SPLIT = 16, VD__FIT_LEVELS = 29 };
 
 typedef struct vd__node {
@@ -806,7 +814,8 @@ static void vd__space_give(vd__space *s, uint32_t n) {
 }
 
 // >>pool
-/* Handles: slot (24 bits), generation (20), kind (2) and context (18, from its address) in 64 bits. Objects lie in chunks that never move, so a look-up takes no lock. */
+/* Handles: slot (24 bits), generation (20), kind (2) and context (18, from its address) in 64 bits. Objects lie in chunks that never move, so a look-up takes
+   no lock. */
 
 typedef enum vd__handle_kind { VD__HANDLE_BUFFER, VD__HANDLE_KERNEL, VD__HANDLE_TICKET, VD__HANDLE_KINDS } vd__handle_kind;
 
@@ -1194,12 +1203,12 @@ struct vd_context {
 // >>backend
 /* The contract with a backend.
 
-   A backend allocates, compiles, records, submits and waits. Handles, argument checks, hazards, staging, lists and error texts are made once above it; a backend is
-   only called with arguments that were checked, and sets the error text only for failures of its driver (vd__fail with the driver's words).
-   `driver` is the opened library with its instance, `device` one opened device; both carry `native` pointers that belong to the backend and are freed by the close operation.
-   Every create that fails leaves nothing behind. Every destroy takes what its create made and is called once, with no work using it left.
-   Calls with the same `commands` or the same queue never overlap (the caller holds the queue's lock), but for queue_value and queue_wait, which come at any time without it; nor do
-   the block and memory operations of one device, but for block_sync. All others may.
+   A backend allocates, compiles, records, submits and waits. Handles, argument checks, hazards, staging, lists and error texts are made once above it; a
+   backend is only called with arguments that were checked, and sets the error text only for failures of its driver (vd__fail with the driver's words).
+   `driver` is the opened library with its instance, `device` one opened device; both carry `native` pointers that belong to the backend and are freed by the
+   close operation. Every create that fails leaves nothing behind. Every destroy takes what its create made and is called once, with no work using it left.
+   Calls with the same `commands` or the same queue never overlap (the caller holds the queue's lock), but for queue_value and queue_wait, which come at any
+   time without it; nor do the block and memory operations of one device, but for block_sync. All others may.
 
    driver_open       loads the library and makes an instance. VD_ERROR_NO_DEVICE: nothing here, try the next backend.
    driver_devices    fills in what there is, usable or not, best information first; returns the count.
@@ -1209,7 +1218,8 @@ struct vd_context {
    block_create      one driver allocation of block->size bytes of memory type block->type; maps it where it can be.
    block_destroy
    block_sync        before the host reads (to_host) or after it wrote bytes of a block that is not coherent.
-   memory_types      the types of `mask` that suit `kind`, best first, as a bit mask with one bit (0: none); called with what is left of the mask after a failure.
+   memory_types      the types of `mask` that suit `kind`, best first, as a bit mask with one bit (0: none); called with what is left of the mask after a
+                     failure.
    memory_create     a driver buffer of m->size bytes without memory; tells what it needs.
    memory_bind       binds it to m->block at m->offset; sets m->address.
    memory_destroy
@@ -1474,8 +1484,10 @@ static void vd__dummy_record(vd__device *dev, vd__commands *c, uint8_t *to, cons
     op->word = word;
 }
 
-static void vd__dummy_record_copy(vd__device *dev, vd__commands *c, const vd__memory *to, const vd__memory *from, const vd__copy_range *ranges, uint32_t count) {
-    for (uint32_t i = 0; i < count; i++) vd__dummy_record(dev, c, vd__dummy_bytes(to) + ranges[i].to, vd__dummy_bytes(from) + ranges[i].from, ranges[i].size, 0);
+static void vd__dummy_record_copy(vd__device *dev, vd__commands *c, const vd__memory *to, const vd__memory *from, const vd__copy_range *ranges,
+                                  uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        vd__dummy_record(dev, c, vd__dummy_bytes(to) + ranges[i].to, vd__dummy_bytes(from) + ranges[i].from, ranges[i].size, 0);
 }
 
 static void vd__dummy_record_fill(vd__device *dev, vd__commands *c, const vd__memory *to, uint64_t offset, uint64_t size, uint32_t word) {
@@ -3121,9 +3133,12 @@ static double vd__device_score(const vd_device_info *info, const vd__wish *wish)
 static vd_result vd__no_such_device(const vd__driver *driver, const vd_device_info *infos, int count, const vd__wish *wish) {
     char names[512] = "none";
     size_t used = 0;
-    for (int i = 0; i < count && used < sizeof names; i++) used += (size_t)snprintf(names + used, sizeof names - used, "%s%d '%s'", i ? ", " : "", infos[i].index, infos[i].name);
-    if (wish->name) return vd__fail(VD_ERROR_NO_DEVICE, "no device has '%s' in its name (from %s); %s has: %s", wish->name, wish->source, driver->backend->name, names);
-    if (wish->index >= 0) return vd__fail(VD_ERROR_NO_DEVICE, "there is no device %d (from %s); %s has: %s", wish->index, wish->source, driver->backend->name, names);
+    for (int i = 0; i < count && used < sizeof names; i++)
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%d '%s'", i ? ", " : "", infos[i].index, infos[i].name);
+    if (wish->name)
+        return vd__fail(VD_ERROR_NO_DEVICE, "no device has '%s' in its name (from %s); %s has: %s", wish->name, wish->source, driver->backend->name, names);
+    if (wish->index >= 0)
+        return vd__fail(VD_ERROR_NO_DEVICE, "there is no device %d (from %s); %s has: %s", wish->index, wish->source, driver->backend->name, names);
     return vd__fail(VD_ERROR_NO_DEVICE, "there is no device");
 }
 
@@ -3189,9 +3204,12 @@ static vd_result vd__select(vd_context *ctx, const vd_context_desc *desc) {
         }
         vd__logf(&ctx->host, VD_LOG_INFO, "backend %s does not work: %s", backend->name, vd__error_buffer);
         if (!first) first = r;
-        if (used < sizeof reasons) used += (size_t)snprintf(reasons + used, sizeof reasons - used, "%s%s: %.340s", used ? "; " : "", backend->name, vd__error_buffer);
+        if (used < sizeof reasons)
+            used += (size_t)snprintf(reasons + used, sizeof reasons - used, "%s%s: %.340s", used ? "; " : "", backend->name, vd__error_buffer);
     }
-    if (!first) return vd__fail(VD_ERROR_NO_DEVICE, "vd_context_create: no backend with a device is compiled in; VKDISPATCH_BACKEND=dummy or desc.backend takes the dummy");
+    if (!first)
+        return vd__fail(VD_ERROR_NO_DEVICE,
+                        "vd_context_create: no backend with a device is compiled in; VKDISPATCH_BACKEND=dummy or desc.backend takes the dummy");
     return vd__fail(first, "vd_context_create: %s", reasons);
 }
 
@@ -3200,20 +3218,22 @@ static vd_result vd__select(vd_context *ctx, const vd_context_desc *desc) {
 
 /* Numbers of the SPIR-V specification that we read. */
 enum {
-    VD__OP_UNDEF = 1, VD__OP_NAME = 5, VD__OP_MEMBER_NAME = 6, VD__OP_STRING = 7, VD__OP_EXTENSION = 10, VD__OP_EXT_INST_IMPORT = 11, VD__OP_ENTRY_POINT = 15,
-    VD__OP_EXECUTION_MODE = 16, VD__OP_CAPABILITY = 17, VD__OP_TYPE_VOID = 19, VD__OP_TYPE_BOOL = 20, VD__OP_TYPE_INT = 21, VD__OP_TYPE_FLOAT = 22, VD__OP_TYPE_VECTOR = 23,
-    VD__OP_TYPE_MATRIX = 24, VD__OP_TYPE_ARRAY = 28, VD__OP_TYPE_RUNTIME_ARRAY = 29, VD__OP_TYPE_STRUCT = 30, VD__OP_TYPE_POINTER = 32, VD__OP_TYPE_FUNCTION = 33,
-    VD__OP_TYPE_FORWARD_POINTER = 39, VD__OP_CONSTANT = 43, VD__OP_CONSTANT_COMPOSITE = 44, VD__OP_SPEC_CONSTANT = 50, VD__OP_SPEC_CONSTANT_COMPOSITE = 51,
-    VD__OP_SPEC_CONSTANT_OP = 52, VD__OP_FUNCTION = 54, VD__OP_FUNCTION_PARAMETER = 55, VD__OP_FUNCTION_END = 56, VD__OP_VARIABLE = 59, VD__OP_DECORATE = 71,
-    VD__OP_MEMBER_DECORATE = 72, VD__OP_LABEL = 248, VD__OP_BRANCH = 249, VD__OP_UNREACHABLE = 255, VD__OP_MODULE_PROCESSED = 330, VD__OP_EXECUTION_MODE_ID = 331,
-    VD__MODEL_COMPUTE = 5, VD__MODE_LOCAL_SIZE = 17, VD__MODE_LOCAL_SIZE_ID = 38, VD__BUILTIN_WORKGROUP_SIZE = 25,
-    VD__CLASS_UNIFORM_CONSTANT = 0, VD__CLASS_UNIFORM = 2, VD__CLASS_WORKGROUP = 4, VD__CLASS_PUSH_CONSTANT = 9, VD__CLASS_STORAGE_BUFFER = 12, VD__CLASS_PHYSICAL = 5349,
-    VD__DECORATION_BLOCK = 2, VD__DECORATION_BUFFER_BLOCK = 3, VD__DECORATION_ARRAY_STRIDE = 6, VD__DECORATION_MATRIX_STRIDE = 7, VD__DECORATION_BUILTIN = 11,
-    VD__DECORATION_NON_WRITABLE = 24, VD__DECORATION_NON_READABLE = 25, VD__DECORATION_BINDING = 33, VD__DECORATION_SET = 34, VD__DECORATION_OFFSET = 35
+    VD__OP_UNDEF = 1, VD__OP_NAME = 5, VD__OP_MEMBER_NAME = 6, VD__OP_STRING = 7, VD__OP_EXTENSION = 10, VD__OP_EXT_INST_IMPORT = 11,
+    VD__OP_ENTRY_POINT = 15, VD__OP_EXECUTION_MODE = 16, VD__OP_CAPABILITY = 17, VD__OP_TYPE_VOID = 19, VD__OP_TYPE_BOOL = 20, VD__OP_TYPE_INT = 21,
+    VD__OP_TYPE_FLOAT = 22, VD__OP_TYPE_VECTOR = 23, VD__OP_TYPE_MATRIX = 24, VD__OP_TYPE_ARRAY = 28, VD__OP_TYPE_RUNTIME_ARRAY = 29,
+    VD__OP_TYPE_STRUCT = 30, VD__OP_TYPE_POINTER = 32, VD__OP_TYPE_FUNCTION = 33, VD__OP_TYPE_FORWARD_POINTER = 39, VD__OP_CONSTANT = 43,
+    VD__OP_CONSTANT_COMPOSITE = 44, VD__OP_SPEC_CONSTANT = 50, VD__OP_SPEC_CONSTANT_COMPOSITE = 51, VD__OP_SPEC_CONSTANT_OP = 52,
+    VD__OP_FUNCTION = 54, VD__OP_FUNCTION_PARAMETER = 55, VD__OP_FUNCTION_END = 56, VD__OP_VARIABLE = 59, VD__OP_DECORATE = 71,
+    VD__OP_MEMBER_DECORATE = 72, VD__OP_LABEL = 248, VD__OP_BRANCH = 249, VD__OP_UNREACHABLE = 255, VD__OP_MODULE_PROCESSED = 330,
+    VD__OP_EXECUTION_MODE_ID = 331, VD__MODEL_COMPUTE = 5, VD__MODE_LOCAL_SIZE = 17, VD__MODE_LOCAL_SIZE_ID = 38, VD__BUILTIN_WORKGROUP_SIZE = 25,
+    VD__CLASS_UNIFORM_CONSTANT = 0, VD__CLASS_UNIFORM = 2, VD__CLASS_WORKGROUP = 4, VD__CLASS_PUSH_CONSTANT = 9, VD__CLASS_STORAGE_BUFFER = 12,
+    VD__CLASS_PHYSICAL = 5349, VD__DECORATION_BLOCK = 2, VD__DECORATION_BUFFER_BLOCK = 3, VD__DECORATION_ARRAY_STRIDE = 6,
+    VD__DECORATION_MATRIX_STRIDE = 7, VD__DECORATION_BUILTIN = 11, VD__DECORATION_NON_WRITABLE = 24, VD__DECORATION_NON_READABLE = 25,
+    VD__DECORATION_BINDING = 33, VD__DECORATION_SET = 34, VD__DECORATION_OFFSET = 35
 };
 
-/* The instructions that a compute module may have: first and last opcode, form (0 no result, 1 a result, 2 a type and a result), words at least. From the grammar that
-   Khronos publishes with the SPIR-V headers; an instruction that is not here is refused, for no driver has to survive it. */
+/* The instructions that a compute module may have: first and last opcode, form (0 no result, 1 a result, 2 a type and a result), words at least. From the
+   grammar that Khronos publishes with the SPIR-V headers; an instruction that is not here is refused, for no driver has to survive it. */
 static const struct { uint16_t first, last; uint8_t form, words; } vd__spv_table[] = {
     { 0, 0, 0, 1 }, { 1, 1, 2, 3 }, { 2, 2, 0, 2 }, { 3, 3, 0, 3 }, { 4, 4, 0, 2 }, { 5, 5, 0, 3 }, { 6, 6, 0, 4 }, { 7, 7, 1, 3 }, { 8, 8, 0, 4 },
     { 10, 10, 0, 2 }, { 11, 11, 1, 3 }, { 12, 12, 2, 5 }, { 14, 14, 0, 3 }, { 15, 15, 0, 4 }, { 16, 16, 0, 3 }, { 17, 17, 0, 2 }, { 19, 20, 1, 2 },
@@ -3252,11 +3272,13 @@ static const struct { uint16_t number; bool always; uint16_t feature; const char
     { 68, false, 0, "GroupNonUniformQuad" }, { 4434, false, 0, "UniformAndStorageBuffer16BitAccess" }, { 4435, false, 0, "StoragePushConstant16" },
     { 4441, false, 0, "VariablePointersStorageBuffer" }, { 4442, false, 0, "VariablePointers" }, { 4449, false, 0, "UniformAndStorageBuffer8BitAccess" },
     { 4450, false, 0, "StoragePushConstant8" }, { 4464, false, 0, "DenormPreserve" }, { 4465, false, 0, "DenormFlushToZero" },
-    { 4466, false, 0, "SignedZeroInfNanPreserve" }, { 4467, false, 0, "RoundingModeRTE" }, { 4468, false, 0, "RoundingModeRTZ" }, { 5055, false, 0, "ShaderClockKHR" },
+    { 4466, false, 0, "SignedZeroInfNanPreserve" }, { 4467, false, 0, "RoundingModeRTE" }, { 4468, false, 0, "RoundingModeRTZ" },
+    { 5055, false, 0, "ShaderClockKHR" },
     { 5345, false, 0, "VulkanMemoryModel" }, { 5346, false, 0, "VulkanMemoryModelDeviceScope" }, { 6034, false, 0, "AtomicFloat64AddEXT" }
 };
 
-enum { VD__ID_NON_WRITABLE = 1, VD__ID_NON_READABLE = 2, VD__ID_BLOCK = 4, VD__ID_BUFFER_BLOCK = 8, VD__ID_HAS_BINDING = 16, VD__ID_WORKGROUP_SIZE = 32, VD__ID_FORWARD = 64 };
+enum { VD__ID_NON_WRITABLE = 1, VD__ID_NON_READABLE = 2, VD__ID_BLOCK = 4, VD__ID_BUFFER_BLOCK = 8, VD__ID_HAS_BINDING = 16, VD__ID_WORKGROUP_SIZE = 32,
+      VD__ID_FORWARD = 64 };
 
 typedef struct vd__spv_id {
     uint32_t at;               /* word of its definition; 0: none */
@@ -3400,17 +3422,23 @@ static vd_result vd__spv_type(vd__reader *s, uint32_t at) {
         id->type = w[2] == 16 ? VD_F16 : w[2] == 32 ? VD_F32 : VD_F64;
         id->size = id->align = w[2] / 8;
     }
-    uint32_t parts = op == VD__OP_TYPE_STRUCT || op == VD__OP_TYPE_FUNCTION ? length : op == VD__OP_TYPE_POINTER ? 4 : op >= VD__OP_TYPE_VECTOR && op <= VD__OP_TYPE_RUNTIME_ARRAY ? 3 : 2;
+    uint32_t parts = 2; /* words up to the last that names a type */
+    if (op == VD__OP_TYPE_STRUCT || op == VD__OP_TYPE_FUNCTION) parts = length;
+    if (op == VD__OP_TYPE_POINTER) parts = 4;
+    if (op >= VD__OP_TYPE_VECTOR && op <= VD__OP_TYPE_RUNTIME_ARRAY) parts = 3;
     for (uint32_t i = op == VD__OP_TYPE_POINTER ? 3 : 2; i < parts && op != VD__OP_TYPE_INT && op != VD__OP_TYPE_FLOAT && op != 25 && op != 26; i++)
-        if (!vd__spv_is_type(s, w[i]) && !(w[i] < s->bound && (s->ids[w[i]].flags & VD__ID_FORWARD))) return vd__spv_bad(at, "id %u is no type that was defined before", (unsigned)w[i]);
+        if (!vd__spv_is_type(s, w[i]) && !(w[i] < s->bound && (s->ids[w[i]].flags & VD__ID_FORWARD)))
+            return vd__spv_bad(at, "id %u is no type that was defined before", (unsigned)w[i]);
     if (op == VD__OP_TYPE_VECTOR) {
         uint32_t part = vd__spv_definition(s, w[2]);
-        if (w[3] < 2 || w[3] > 4 || part < VD__OP_TYPE_BOOL || part > VD__OP_TYPE_FLOAT) return vd__spv_bad(at, "a vector of %u of type %u", (unsigned)w[3], (unsigned)w[2]);
+        if (w[3] < 2 || w[3] > 4 || part < VD__OP_TYPE_BOOL || part > VD__OP_TYPE_FLOAT)
+            return vd__spv_bad(at, "a vector of %u of type %u", (unsigned)w[3], (unsigned)w[2]);
         if (s->ids[w[2]].type) id->type = s->ids[w[2]].type + 16 * (w[3] - 1);
         n = w[3];
     }
     if (op == VD__OP_TYPE_MATRIX) {
-        if (w[3] < 2 || w[3] > 4 || vd__spv_definition(s, w[2]) != VD__OP_TYPE_VECTOR) return vd__spv_bad(at, "a matrix of %u columns of type %u", (unsigned)w[3], (unsigned)w[2]);
+        if (w[3] < 2 || w[3] > 4 || vd__spv_definition(s, w[2]) != VD__OP_TYPE_VECTOR)
+            return vd__spv_bad(at, "a matrix of %u columns of type %u", (unsigned)w[3], (unsigned)w[2]);
         n = w[3];
     }
     if (op == VD__OP_TYPE_ARRAY) {
@@ -3441,13 +3469,15 @@ static vd_result vd__spv_type(vd__reader *s, uint32_t at) {
 /* Instructions of a function's body stand in a basic block, all others before the first function. */
 static vd_result vd__spv_structure(vd__reader *s, uint32_t at, uint32_t op) {
     bool anywhere = op == 0 || op == VD__OP_UNDEF || op == 8 || op == 317 || op == 12;
-    bool body = op == 57 || (op >= 60 && op <= 70) || (op >= 77 && op <= 271) || (op >= 333 && op <= 403) || (op >= 4421 && op <= 4432) || (op >= 5380 && op <= 5381) || op == 6035;
+    bool body = op == 57 || (op >= 60 && op <= 70) || (op >= 77 && op <= 271) || (op >= 333 && op <= 403) || (op >= 4421 && op <= 4432)
+        || (op >= 5380 && op <= 5381) || op == 6035;
     if (op == VD__OP_FUNCTION) {
         if (s->function) return vd__spv_bad(at, "a function begins inside another");
         s->function = at;
         s->body = false;
     } else if (op == VD__OP_FUNCTION_END) {
-        if (!s->function || s->block || !s->body) return vd__spv_bad(at, "a function ends %s", !s->function ? "that did not begin" : s->block ? "inside a block" : "without a body");
+        if (!s->function || s->block || !s->body)
+            return vd__spv_bad(at, "a function ends %s", !s->function ? "that did not begin" : s->block ? "inside a block" : "without a body");
         s->function = 0;
     } else if (op == VD__OP_LABEL) {
         if (!s->function || s->block) return vd__spv_bad(at, "a block begins %s", s->function ? "inside another" : "outside a function");
@@ -3482,9 +3512,13 @@ static vd_result vd__spv_note(vd__reader *s, uint32_t at, uint32_t op) {
 static vd_result vd__spv_instruction(vd__reader *s, uint32_t at) {
     uint32_t op = vd__spv_op(s, at), length = vd__spv_length(s, at);
     int entry = vd__spv_find_op(op);
-    if (!length || length > s->count - at) return vd__spv_bad(at, "instruction %u has %u words, %u are left", (unsigned)op, (unsigned)length, (unsigned)(s->count - at));
-    if (entry < 0) return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has instruction %u at word %u, which vkdispatch does not know in compute modules", (unsigned)op, (unsigned)at);
-    if (length < vd__spv_table[entry].words) return vd__spv_bad(at, "instruction %u has %u words, it needs %u", (unsigned)op, (unsigned)length, (unsigned)vd__spv_table[entry].words);
+    if (!length || length > s->count - at)
+        return vd__spv_bad(at, "instruction %u has %u words, %u are left", (unsigned)op, (unsigned)length, (unsigned)(s->count - at));
+    if (entry < 0)
+        return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has instruction %u at word %u, which vkdispatch does not know in compute modules", (unsigned)op,
+                        (unsigned)at);
+    if (length < vd__spv_table[entry].words)
+        return vd__spv_bad(at, "instruction %u has %u words, it needs %u", (unsigned)op, (unsigned)length, (unsigned)vd__spv_table[entry].words);
     uint32_t form = vd__spv_table[entry].form;
     if (form == 2 && !vd__spv_is_type(s, s->words[at + 1])) return vd__spv_bad(at, "id %u is no type that was defined before", (unsigned)s->words[at + 1]);
     if (form) {
@@ -3492,9 +3526,11 @@ static vd_result vd__spv_instruction(vd__reader *s, uint32_t at) {
         if (!id || id >= s->bound) return vd__spv_bad(at, "id %u is not below the bound %u", (unsigned)id, (unsigned)s->bound);
         if (s->ids[id].at) return vd__spv_bad(at, "id %u is defined a second time", (unsigned)id);
         s->ids[id].at = at;
-    } else if (op == VD__OP_NAME || op == VD__OP_MEMBER_NAME || op == VD__OP_DECORATE || op == VD__OP_MEMBER_DECORATE || op == VD__OP_TYPE_FORWARD_POINTER || op == VD__OP_EXECUTION_MODE
+    } else if (op == VD__OP_NAME || op == VD__OP_MEMBER_NAME || op == VD__OP_DECORATE || op == VD__OP_MEMBER_DECORATE || op == VD__OP_TYPE_FORWARD_POINTER
+               || op == VD__OP_EXECUTION_MODE
                || op == VD__OP_EXECUTION_MODE_ID) {
-        if (!s->words[at + 1] || s->words[at + 1] >= s->bound) return vd__spv_bad(at, "id %u is not below the bound %u", (unsigned)s->words[at + 1], (unsigned)s->bound);
+        if (!s->words[at + 1] || s->words[at + 1] >= s->bound)
+            return vd__spv_bad(at, "id %u is not below the bound %u", (unsigned)s->words[at + 1], (unsigned)s->bound);
     }
     vd_result r = vd__spv_check_text(s, at);
     if (!r) r = vd__spv_structure(s, at, op);
@@ -3520,7 +3556,8 @@ static vd_result vd__spv_entry(vd__reader *s, const char *wanted) {
     }
     if (!s->entries && wanted) return vd__fail(VD_ERROR_COMPILE, "the SPIR-V has no compute entry point '%s'", wanted);
     if (!s->entries) return vd__fail(VD_ERROR_COMPILE, "the SPIR-V has no compute entry point");
-    if (s->entries > 1 && !wanted) return vd__fail(VD_ERROR_INVALID, "the SPIR-V has %u compute entry points, desc.entry has to name one", (unsigned)s->entries);
+    if (s->entries > 1 && !wanted)
+        return vd__fail(VD_ERROR_INVALID, "the SPIR-V has %u compute entry points, desc.entry has to name one", (unsigned)s->entries);
     if (vd__spv_definition(s, s->words[s->entry_at + 2]) != VD__OP_FUNCTION)
         return vd__spv_bad(s->entry_at, "the entry point's id %u is no function", (unsigned)s->words[s->entry_at + 2]);
     s->out->entry = vd__spv_text(s, s->entry_at, 3);
@@ -3547,7 +3584,8 @@ static vd_result vd__spv_local_size(vd__reader *s) {
         uint32_t op = vd__spv_definition(s, id), at = s->ids[id].at;
         if (!(s->ids[id].flags & VD__ID_WORKGROUP_SIZE) || (op != VD__OP_CONSTANT_COMPOSITE && op != VD__OP_SPEC_CONSTANT_COMPOSITE)) continue;
         for (uint32_t i = 0; i < 3; i++)
-            if (vd__spv_length(s, at) != 6 || !vd__spv_constant(s, s->words[at + 3 + i], &size[i])) return vd__spv_bad(at, "WorkgroupSize is not three constants");
+            if (vd__spv_length(s, at) != 6 || !vd__spv_constant(s, s->words[at + 3 + i], &size[i]))
+                return vd__spv_bad(at, "WorkgroupSize is not three constants");
         found = true;
     }
     return found ? VD_OK : vd__fail(VD_ERROR_COMPILE, "the SPIR-V gives no local size");
@@ -3565,7 +3603,10 @@ static bool vd__spv_member(const vd__reader *s, uint32_t type, uint32_t member, 
     return false;
 }
 
-static const char *vd__spv_name_at(const vd__reader *s, uint32_t word) { return word && *(const char *)(s->words + word) ? (const char *)(s->words + word) : NULL; }
+static const char *vd__spv_name_at(const vd__reader *s, uint32_t word) {
+    const char *name = (const char *)(s->words + word);
+    return word && *name ? name : NULL;
+}
 
 /* Bytes of a type with an explicit layout, 0 where it has none that we read. */
 static uint32_t vd__spv_laid_out(const vd__reader *s, uint32_t id, int depth) {
@@ -3615,13 +3656,16 @@ static vd_result vd__spv_resource(vd__reader *s, uint32_t id, uint32_t type, uin
     const vd__spv_id *v = &s->ids[id];
     const char *name = vd__spv_name_at(s, v->name);
     uint32_t member = 0, op = vd__spv_definition(s, type);
-    if (storage == VD__CLASS_UNIFORM_CONSTANT) return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has an image or sampler '%s'; only storage buffers can be bound", name ? name : "");
-    if (op == VD__OP_TYPE_ARRAY || op == VD__OP_TYPE_RUNTIME_ARRAY) return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has an array of descriptors '%s'", name ? name : "");
+    if (storage == VD__CLASS_UNIFORM_CONSTANT)
+        return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has an image or sampler '%s'; only storage buffers can be bound", name ? name : "");
+    if (op == VD__OP_TYPE_ARRAY || op == VD__OP_TYPE_RUNTIME_ARRAY)
+        return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has an array of descriptors '%s'", name ? name : "");
     if (op != VD__OP_TYPE_STRUCT) return vd__spv_bad(v->at, "a buffer whose type %u is no struct", (unsigned)type);
     if (storage == VD__CLASS_UNIFORM && !(s->ids[type].flags & VD__ID_BUFFER_BLOCK))
         return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has a uniform block '%s'; values have to come as push constants", name ? name : "");
     if (!(v->flags & VD__ID_HAS_BINDING)) return vd__spv_bad(v->at, "buffer '%s' has no binding", name ? name : "");
-    if (v->set) return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has buffer '%s' in descriptor set %u; only set 0 can be bound", name ? name : "", (unsigned)v->set);
+    if (v->set)
+        return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has buffer '%s' in descriptor set %u; only set 0 can be bound", name ? name : "", (unsigned)v->set);
     if (!name && vd__spv_member(s, type, 0, VD__OP_MEMBER_NAME, 0, &member)) name = vd__spv_name_at(s, member);
     if (!name) name = vd__spv_name_at(s, s->ids[type].name);
     for (uint32_t i = 0; i < s->out->arg_count; i++)
@@ -3646,9 +3690,12 @@ static vd_result vd__spv_push(vd__reader *s, uint32_t at, uint32_t type) {
         bool pointer = vd__spv_definition(s, member) == VD__OP_TYPE_POINTER;
         vd_arg_info *a = vd__spv_arg(s, pointer ? VD_ARG_ADDRESS : VD_ARG_VALUE, vd__spv_name_at(s, name));
         if (!a) return VD_ERROR_UNSUPPORTED;
-        if (!placed || !size) return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has a push-constant member %u without %s that can be read", (unsigned)i, placed ? "a size" : "an offset");
+        if (!placed || !size)
+            return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has a push-constant member %u without %s that can be read", (unsigned)i,
+                            placed ? "a size" : "an offset");
         if (offset > VD_VALUE_BYTES || size > VD_VALUE_BYTES - offset)
-            return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has a push-constant member of %u bytes at offset %u; the limit is %d", (unsigned)size, (unsigned)offset, VD_VALUE_BYTES);
+            return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has a push-constant member of %u bytes at offset %u; the limit is %d", (unsigned)size,
+                            (unsigned)offset, VD_VALUE_BYTES);
         a->place = offset;
         a->size = size;
         if (!pointer) a->type = s->ids[member].type;
@@ -3686,13 +3733,15 @@ static vd_result vd__spv_variables(vd__reader *s, bool args) {
     for (uint32_t at = 5; at < s->count && vd__spv_op(s, at) != VD__OP_FUNCTION; at += vd__spv_length(s, at)) {
         const uint32_t *w = s->words + at;
         if (vd__spv_op(s, at) != VD__OP_VARIABLE) continue;
-        if (vd__spv_definition(s, w[1]) != VD__OP_TYPE_POINTER || s->words[s->ids[w[1]].at + 2] != w[3]) return vd__spv_bad(at, "a variable whose type %u is no pointer to its storage class", (unsigned)w[1]);
+        if (vd__spv_definition(s, w[1]) != VD__OP_TYPE_POINTER || s->words[s->ids[w[1]].at + 2] != w[3])
+            return vd__spv_bad(at, "a variable whose type %u is no pointer to its storage class", (unsigned)w[1]);
         uint32_t type = s->words[s->ids[w[1]].at + 3];
         if (!vd__spv_is_type(s, type)) return vd__spv_bad(at, "a variable of type %u, which is none", (unsigned)type);
         vd_result r = VD_OK;
         if (w[3] == VD__CLASS_WORKGROUP) shared = vd__spv_saturate((shared + 15) / 16 * 16 + s->ids[type].size);
         if (args && w[3] == VD__CLASS_PUSH_CONSTANT) r = vd__spv_push(s, at, type);
-        if (args && (w[3] == VD__CLASS_STORAGE_BUFFER || w[3] == VD__CLASS_UNIFORM || w[3] == VD__CLASS_UNIFORM_CONSTANT)) r = vd__spv_resource(s, w[2], type, w[3]);
+        if (args && (w[3] == VD__CLASS_STORAGE_BUFFER || w[3] == VD__CLASS_UNIFORM || w[3] == VD__CLASS_UNIFORM_CONSTANT))
+            r = vd__spv_resource(s, w[2], type, w[3]);
         if (r) return r;
     }
     s->out->shared_bytes = (uint32_t)shared;
@@ -3721,11 +3770,13 @@ static vd_result vd__spv_words(const vd_context *ctx, const vd_kernel_desc *desc
 
 static vd_result vd__spv_header(const vd__reader *s) {
     uint32_t version = s->words[1], major = (version >> 16) & 0xFFu, minor = (version >> 8) & 0xFFu;
-    if (version & 0xFF0000FFu || major != 1 || minor > 6) return vd__fail(VD_ERROR_COMPILE, "the SPIR-V has version 0x%08x; 1.0 to 1.6 can be read", (unsigned)version);
+    if (version & 0xFF0000FFu || major != 1 || minor > 6)
+        return vd__fail(VD_ERROR_COMPILE, "the SPIR-V has version 0x%08x; 1.0 to 1.6 can be read", (unsigned)version);
     if (!s->bound || s->bound > 1u << 22) return vd__fail(VD_ERROR_COMPILE, "the SPIR-V has an id bound of %u; the limit is %u", (unsigned)s->bound, 1u << 22);
     const uint32_t *api = s->ctx->device.info.api_version;
     if (s->ctx->device.info.backend == VD_BACKEND_VULKAN && minor > 5 && api[0] == 1 && api[1] < 3)
-        return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has version 1.%u; '%s' has Vulkan 1.%u, which reads up to 1.5", (unsigned)minor, s->ctx->device.info.name, (unsigned)api[1]);
+        return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has version 1.%u; '%s' has Vulkan 1.%u, which reads up to 1.5", (unsigned)minor,
+                        s->ctx->device.info.name, (unsigned)api[1]);
     return VD_OK;
 }
 
@@ -3748,7 +3799,8 @@ static vd_result vd__reflect(const vd_context *ctx, const vd_kernel_desc *desc, 
     vd__reader s;
     vd_result r = VD_OK;
     memset(out, 0, sizeof *out);
-    if (desc->code_kind != VD_CODE_DEFAULT && desc->code_kind != VD_CODE_SPIRV) r = vd__fail(VD_ERROR_INVALID, "code of kind %d; SPIR-V is what can be read", (int)desc->code_kind);
+    if (desc->code_kind != VD_CODE_DEFAULT && desc->code_kind != VD_CODE_SPIRV)
+        r = vd__fail(VD_ERROR_INVALID, "code of kind %d; SPIR-V is what can be read", (int)desc->code_kind);
     if (!r) r = vd__spv_words(ctx, desc, out);
     if (!r) {
         memset(&s, 0, sizeof s);
@@ -3767,13 +3819,14 @@ static vd_result vd__reflect(const vd_context *ctx, const vd_kernel_desc *desc, 
 // >>validate
 /* Checks of descs and arguments; every message names call, object, argument, value and limit. */
 
-#define VD__TYPE_NAMES(t) { t, t "x2", t "x3", t "x4", t "x1x2", t "x2x2", t "x3x2", t "x4x2", t "x1x3", t "x2x3", t "x3x3", t "x4x3", t "x1x4", t "x2x4", t "x3x4", t "x4x4" }
+#define VD__TYPE_NAMES(t) \
+    { t, t "x2", t "x3", t "x4", t "x1x2", t "x2x2", t "x3x2", t "x4x2", t "x1x3", t "x2x3", t "x3x3", t "x4x3", t "x1x4", t "x2x4", t "x3x4", t "x4x4" }
 #define VD__TYPE_KINDS(X) X("bool"), X("i8"), X("i16"), X("i32"), X("i64"), X("u8"), X("u16"), X("u32"), X("u64"), X("f16"), X("f32"), X("f64")
 #define VD__TYPE_COMPLEX(t) VD__TYPE_NAMES("complex " t)
 static const char *const vd__type_names[2][12][16] = { { VD__TYPE_KINDS(VD__TYPE_NAMES) }, { VD__TYPE_KINDS(VD__TYPE_COMPLEX) } };
 
-static const char *const vd__feature_names[] = { "f16", "f64", "i8", "i16", "i64", "storage_8", "storage_16", "address", "subgroup", "atomic_i64", "atomic_f32_add", "fma",
-                                                 "timestamp", "image" };
+static const char *const vd__feature_names[] = { "f16", "f64", "i8", "i16", "i64", "storage_8", "storage_16", "address", "subgroup", "atomic_i64",
+                                                "atomic_f32_add", "fma", "timestamp", "image" };
 
 /* Bytes of a scalar of the kind. */
 static uint32_t vd__scalar_size(vd_type type) {
@@ -3811,11 +3864,12 @@ static vd_result vd__context_check(const vd_context *ctx, const char *call) {
 
 /* [offset, offset + *size) has to lie in the buffer; VD_WHOLE becomes the rest. */
 static vd_result vd__range_check(const vd__buffer *b, const char *call, const char *what, uint64_t offset, uint64_t *size) {
-    if (offset > b->size) return vd__fail(VD_ERROR_INVALID, "%s: %soffset %llu is past the end of buffer '%s' (%llu bytes)", call, what, VD__U(offset), b->name, VD__U(b->size));
+    if (offset > b->size)
+        return vd__fail(VD_ERROR_INVALID, "%s: %soffset %llu is past the end of buffer '%s' (%llu bytes)", call, what, VD__U(offset), b->name, VD__U(b->size));
     if (*size == VD_WHOLE) *size = b->size - offset;
     if (*size > b->size - offset)
-        return vd__fail(VD_ERROR_INVALID, "%s: %soffset %llu + size %llu is past the end of buffer '%s' (%llu bytes)", call, what, VD__U(offset), VD__U(*size), b->name,
-                        VD__U(b->size));
+        return vd__fail(VD_ERROR_INVALID, "%s: %soffset %llu + size %llu is past the end of buffer '%s' (%llu bytes)", call, what, VD__U(offset), VD__U(*size),
+                        b->name, VD__U(b->size));
     return VD_OK;
 }
 
@@ -3831,17 +3885,17 @@ static vd_result vd__buffer_check(const vd_context *ctx, const vd_buffer_desc *d
         shape[i] = i < rank ? desc->shape[i] : 1;
         if (!shape[i]) return vd__fail(VD_ERROR_INVALID, "vd_buffer_create '%s': shape[%d] is 0 and shape[%d] is not", name, i, rank - 1);
         if (shape[i] > (UINT64_MAX >> 1) / total)
-            return vd__fail(VD_ERROR_INVALID, "vd_buffer_create '%s': %s of shape %llu x %llu x %llu x %llu has more bytes than 63 bits can count", name, vd_type_name(desc->type),
-                            VD__U(desc->shape[0]), VD__U(desc->shape[1]), VD__U(desc->shape[2]), VD__U(desc->shape[3]));
+            return vd__fail(VD_ERROR_INVALID, "vd_buffer_create '%s': %s of shape %llu x %llu x %llu x %llu has more bytes than 63 bits can count", name,
+                            vd_type_name(desc->type), VD__U(desc->shape[0]), VD__U(desc->shape[1]), VD__U(desc->shape[2]), VD__U(desc->shape[3]));
         total *= shape[i];
     }
     const vd_device_info *info = &ctx->device.info;
     if (total > info->limits.max_buffer_bytes)
-        return vd__fail(VD_ERROR_UNSUPPORTED, "vd_buffer_create '%s': %llu bytes are more than '%s' allows in one buffer (max_buffer_bytes %llu)", name, VD__U(total), info->name,
-                        VD__U(info->limits.max_buffer_bytes));
+        return vd__fail(VD_ERROR_UNSUPPORTED, "vd_buffer_create '%s': %llu bytes are more than '%s' allows in one buffer (max_buffer_bytes %llu)", name,
+                        VD__U(total), info->name, VD__U(info->limits.max_buffer_bytes));
     if (total > info->device_memory)
-        return vd__fail(VD_ERROR_OUT_OF_DEVICE_MEMORY, "vd_buffer_create '%s': %llu bytes are more than '%s' has (device_memory %llu)", name, VD__U(total), info->name,
-                        VD__U(info->device_memory));
+        return vd__fail(VD_ERROR_OUT_OF_DEVICE_MEMORY, "vd_buffer_create '%s': %llu bytes are more than '%s' has (device_memory %llu)", name, VD__U(total),
+                        info->name, VD__U(info->device_memory));
     *size = total;
     return VD_OK;
 }
@@ -3850,8 +3904,8 @@ static vd_result vd__buffer_check(const vd_context *ctx, const vd_buffer_desc *d
 static vd_result vd__features_check(const vd_context *ctx, const char *name, uint64_t bits) {
     uint64_t missing = bits & ~ctx->device.info.features;
     if (!missing) return VD_OK;
-    return vd__fail(VD_ERROR_UNSUPPORTED, "vd_kernel_create '%s': needs feature %s, which '%s' does not have%s", name, vd_feature_name(missing & (~missing + 1)),
-                    ctx->device.info.name, missing & (missing - 1) ? " (nor others it needs)" : "");
+    return vd__fail(VD_ERROR_UNSUPPORTED, "vd_kernel_create '%s': needs feature %s, which '%s' does not have%s", name,
+                    vd_feature_name(missing & (~missing + 1)), ctx->device.info.name, missing & (missing - 1) ? " (nor others it needs)" : "");
 }
 
 static vd_result vd__local_size_check(const vd_context *ctx, const vd_kernel_desc *desc) {
@@ -3860,21 +3914,24 @@ static vd_result vd__local_size_check(const vd_context *ctx, const vd_kernel_des
     for (int i = 0; i < 3; i++) {
         if (!desc->local_size[i]) return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': local_size[%d] is 0", desc->name, i);
         if (desc->local_size[i] > limits->max_local_size[i])
-            return vd__fail(VD_ERROR_UNSUPPORTED, "vd_kernel_create '%s': local_size[%d] is %u, the device's limit is %u", desc->name, i, desc->local_size[i], limits->max_local_size[i]);
+            return vd__fail(VD_ERROR_UNSUPPORTED, "vd_kernel_create '%s': local_size[%d] is %u, the device's limit is %u", desc->name, i, desc->local_size[i],
+                            limits->max_local_size[i]);
         product *= desc->local_size[i];
     }
     if (product > limits->max_local_invocations)
-        return vd__fail(VD_ERROR_UNSUPPORTED, "vd_kernel_create '%s': local size %u x %u x %u has %llu invocations, the device's limit is %u", desc->name, desc->local_size[0],
-                        desc->local_size[1], desc->local_size[2], VD__U(product), limits->max_local_invocations);
+        return vd__fail(VD_ERROR_UNSUPPORTED, "vd_kernel_create '%s': local size %u x %u x %u has %llu invocations, the device's limit is %u", desc->name,
+                        desc->local_size[0], desc->local_size[1], desc->local_size[2], VD__U(product), limits->max_local_invocations);
     if (desc->shared_bytes > limits->max_shared_bytes)
-        return vd__fail(VD_ERROR_UNSUPPORTED, "vd_kernel_create '%s': needs %u bytes of shared memory, the device's limit is %u", desc->name, desc->shared_bytes, limits->max_shared_bytes);
+        return vd__fail(VD_ERROR_UNSUPPORTED, "vd_kernel_create '%s': needs %u bytes of shared memory, the device's limit is %u", desc->name,
+                        desc->shared_bytes, limits->max_shared_bytes);
     return VD_OK;
 }
 
 static vd_result vd__arg_info_check(const vd_context *ctx, const vd_kernel_desc *desc, int i) {
     const vd_arg_info *a = &desc->args[i];
     const char *name = a->name ? a->name : "";
-    if (!vd__type_ok(a->type)) return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': argument %d '%s' has %u for a type", desc->name, i, name, (unsigned)a->type);
+    if (!vd__type_ok(a->type))
+        return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': argument %d '%s' has %u for a type", desc->name, i, name, (unsigned)a->type);
     if (a->kind != VD_ARG_BINDING && a->kind != VD_ARG_VALUE && a->kind != VD_ARG_ADDRESS)
         return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': argument %d '%s' has kind %d", desc->name, i, name, (int)a->kind);
     if (a->kind != VD_ARG_VALUE && a->access > VD_READ_WRITE) /* 0: the kernel does not use it */
@@ -3887,8 +3944,8 @@ static vd_result vd__arg_info_check(const vd_context *ctx, const vd_kernel_desc 
     }
     uint32_t size = a->kind == VD_ARG_ADDRESS ? 8 : a->type ? vd_type_size(a->type) : a->size;
     if (!size || a->size != size)
-        return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': argument %d '%s' has %u bytes in the block of values, %s wants %u", desc->name, i, name, (unsigned)a->size,
-                        a->kind == VD_ARG_ADDRESS ? "an address" : vd_type_name(a->type), size);
+        return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': argument %d '%s' has %u bytes in the block of values, %s wants %u", desc->name, i, name,
+                        (unsigned)a->size, a->kind == VD_ARG_ADDRESS ? "an address" : vd_type_name(a->type), size);
     if (a->place > desc->value_bytes || size > desc->value_bytes - a->place)
         return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': argument %d '%s' ends at byte %llu of a block of values of %u bytes", desc->name, i, name,
                         VD__U(a->place) + size, (unsigned)desc->value_bytes);
@@ -3903,8 +3960,9 @@ static vd_result vd__hidden_info_check(const vd_kernel_desc *desc, int i) {
     if (h->kind != VD_HIDDEN_LENGTH && h->axis >= (h->kind == VD_HIDDEN_SHAPE ? 4u : 3u)) ok = false;
     if (h->place % 4 || desc->value_bytes < 4 || h->place > desc->value_bytes - 4) ok = false;
     if (ok) return VD_OK;
-    return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': hidden value %d (kind %d, argument %u, axis %u, place %u) fits neither the arguments nor the block of %u bytes", desc->name,
-                    i, (int)h->kind, (unsigned)h->arg, (unsigned)h->axis, (unsigned)h->place, (unsigned)desc->value_bytes);
+    return vd__fail(VD_ERROR_INVALID,
+                    "vd_kernel_create '%s': hidden value %d (kind %d, argument %u, axis %u, place %u) fits neither the arguments nor the block of %u bytes",
+                    desc->name, i, (int)h->kind, (unsigned)h->arg, (unsigned)h->axis, (unsigned)h->place, (unsigned)desc->value_bytes);
 }
 
 /* A desc with everything resolved. */
@@ -3915,8 +3973,8 @@ static vd_result vd__kernel_check(const vd_context *ctx, const vd_kernel_desc *d
     if (desc->hidden_count < 0 || (desc->hidden_count && !desc->hidden))
         return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': %d hidden values at address %p", desc->name, desc->hidden_count, (const void *)desc->hidden);
     if (desc->value_bytes > VD_VALUE_BYTES || desc->value_bytes % 4)
-        return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': a block of values of %u bytes; it has to be a multiple of 4, the limit is %d", desc->name, (unsigned)desc->value_bytes,
-                        VD_VALUE_BYTES);
+        return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': a block of values of %u bytes; it has to be a multiple of 4, the limit is %d", desc->name,
+                        (unsigned)desc->value_bytes, VD_VALUE_BYTES);
     for (int i = 0; i < desc->arg_count; i++) {
         vd_result r = vd__arg_info_check(ctx, desc, i);
         if (r) return r;
@@ -3927,7 +3985,8 @@ static vd_result vd__kernel_check(const vd_context *ctx, const vd_kernel_desc *d
         if (r) return r;
     }
     if (bindings > ctx->device.info.limits.max_bindings)
-        return vd__fail(VD_ERROR_UNSUPPORTED, "vd_kernel_create '%s': %u buffers by binding, the device's limit is %u", desc->name, bindings, ctx->device.info.limits.max_bindings);
+        return vd__fail(VD_ERROR_UNSUPPORTED, "vd_kernel_create '%s': %u buffers by binding, the device's limit is %u", desc->name, bindings,
+                        ctx->device.info.limits.max_bindings);
     vd_result r = vd__features_check(ctx, desc->name, desc->features);
     return r ? r : vd__local_size_check(ctx, desc);
 }
@@ -3969,11 +4028,12 @@ static VD__COLD vd_result vd__split_check(const vd__call *c, const vd_limits *li
     for (int i = 0; i < 3; i++) {
         if (c->launch.groups[i] <= limits->max_groups[i]) continue;
         if (!k->base[i])
-            return vd__fail(VD_ERROR_UNSUPPORTED, "vd_dispatch '%s': %llu groups along axis %d, the device's limit is %u and the kernel cannot be split", k->name,
-                            VD__U(c->launch.groups[i]), i, (unsigned)limits->max_groups[i]);
+            return vd__fail(VD_ERROR_UNSUPPORTED, "vd_dispatch '%s': %llu groups along axis %d, the device's limit is %u and the kernel cannot be split",
+                            k->name, VD__U(c->launch.groups[i]), i, (unsigned)limits->max_groups[i]);
         pieces *= (uint64_t)(c->launch.groups[i] - 1) / limits->max_groups[i] + 1;
     }
-    if (pieces > 1u << 20) return vd__fail(VD_ERROR_UNSUPPORTED, "vd_dispatch '%s': would be split into %llu launches, the limit is %u", k->name, VD__U(pieces), 1u << 20);
+    if (pieces > 1u << 20)
+        return vd__fail(VD_ERROR_UNSUPPORTED, "vd_dispatch '%s': would be split into %llu launches, the limit is %u", k->name, VD__U(pieces), 1u << 20);
     return VD_OK;
 }
 
@@ -3987,8 +4047,8 @@ static VD__COLD vd_result vd__call_groups(vd__call *c, const vd_dispatch_desc *d
         uint64_t threads = (uint64_t)c->launch.groups[i] * k->local_size[i];
         c->threads[i] = (uint32_t)threads;
         if (threads > UINT32_MAX)
-            r = vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': groups[%d] %llu x local size %u are more than 2^32 - 1 threads", k->name, i, VD__U(c->launch.groups[i]),
-                         (unsigned)k->local_size[i]);
+            r = vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': groups[%d] %llu x local size %u are more than 2^32 - 1 threads", k->name, i,
+                         VD__U(c->launch.groups[i]), (unsigned)k->local_size[i]);
     }
     return r;
 }
@@ -4018,8 +4078,8 @@ static inline vd_result vd__call_extent(vd__call *c, const vd_context *ctx, cons
 static VD__COLD vd_result vd__call_mismatch(const vd__kernel *k, int i, const char *is, vd_type type) {
     const vd_arg_info *info = &k->args[i];
     bool buffer = info->kind != VD_ARG_VALUE;
-    return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': argument %d '%s' is %s%s, the kernel wants %s%s", k->name, i, info->name, is, type ? vd_type_name(type) : "",
-                    buffer ? "a buffer of " : "a value of ", vd_type_name(info->type));
+    return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': argument %d '%s' is %s%s, the kernel wants %s%s", k->name, i, info->name, is,
+                    type ? vd_type_name(type) : "", buffer ? "a buffer of " : "a value of ", vd_type_name(info->type));
 }
 
 /* Argument i is in the same memory as an earlier one. */
@@ -4027,9 +4087,10 @@ static VD__COLD vd_result vd__call_overlap(const vd__call *c, const vd__storage 
     const vd_arg_info *info = &c->kernel->args[i];
     for (int j = 0; j < i; j++) {
         const vd_arg_info *other = &c->kernel->args[j];
-        if (!c->buffers[j] || &c->buffers[j]->storage != storage || !((other->access | info->access) & VD_WRITE) || other->may_alias || info->may_alias) continue;
-        return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': arguments %d '%s' and %d '%s' are the same memory (buffer '%s') and one is written", c->kernel->name, j,
-                        other->name, i, info->name, c->buffers[j]->name);
+        if (!c->buffers[j] || &c->buffers[j]->storage != storage || !((other->access | info->access) & VD_WRITE) || other->may_alias || info->may_alias)
+            continue;
+        return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': arguments %d '%s' and %d '%s' are the same memory (buffer '%s') and one is written",
+                        c->kernel->name, j, other->name, i, info->name, c->buffers[j]->name);
     }
     return VD_OK;
 }
@@ -4040,10 +4101,12 @@ static VD__COLD vd_result vd__call_no_buffer(const vd__call *c, vd_context *ctx,
     if (arg->kind == VD_ARG_VALUE) return vd__call_mismatch(k, i, "a value of ", arg->type);
     if (arg->kind != VD_ARG_BINDING && arg->kind != VD_ARG_ADDRESS) return vd__call_mismatch(k, i, "empty", 0);
     const vd__buffer *b = (const vd__buffer *)(void *)vd__pool_find(&ctx->buffers, arg->bits);
-    if (!b) return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': argument %d '%s': the buffer %s", k->name, i, k->args[i].name, vd__pool_reason(&ctx->buffers, arg->bits));
+    if (!b)
+        return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': argument %d '%s': the buffer %s", k->name, i, k->args[i].name,
+                        vd__pool_reason(&ctx->buffers, arg->bits));
     if (k->args[i].type != b->type && k->args[i].type && b->type) return vd__call_mismatch(k, i, "a buffer of ", b->type);
-    return vd__fail(VD_ERROR_UNSUPPORTED, "vd_dispatch '%s': argument %d '%s' is buffer '%s' of %llu bytes, by binding the device sees at most %llu", k->name, i,
-                    k->args[i].name, b->name, VD__U(b->size), VD__U(ctx->device.info.limits.max_binding_bytes));
+    return vd__fail(VD_ERROR_UNSUPPORTED, "vd_dispatch '%s': argument %d '%s' is buffer '%s' of %llu bytes, by binding the device sees at most %llu", k->name,
+                    i, k->args[i].name, b->name, VD__U(b->size), VD__U(ctx->device.info.limits.max_binding_bytes));
 }
 
 static inline vd_result vd__call_buffer(vd__call *c, vd_context *ctx, const vd__param *p, const vd_arg *arg, int i) {
@@ -4080,7 +4143,8 @@ static VD__COLD vd_result vd__call_odd_value(vd__call *c, const vd_arg *arg, int
     if (arg->kind != VD_ARG_VALUE) return vd__call_mismatch(k, i, arg->kind == VD_ARG_NONE ? "empty" : "a buffer", 0);
     if (arg->type != info->type && arg->type && (info->type || vd_type_size(arg->type) != info->size)) return vd__call_mismatch(k, i, "a value of ", arg->type);
     if (!arg->from && info->size > 8)
-        return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': argument %d '%s' has %u bytes, which vd_value passes from host memory", k->name, i, info->name, (unsigned)info->size);
+        return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': argument %d '%s' has %u bytes, which vd_value passes from host memory", k->name, i, info->name,
+                        (unsigned)info->size);
     memcpy((uint8_t *)c->values + info->place, arg->from ? arg->from : &arg->bits, info->size);
     return VD_OK;
 }
@@ -4121,8 +4185,8 @@ static inline vd_result vd__call_resolve(vd__call *c, vd_context *ctx, const vd_
     c->kernel = k;
     c->access_count = 0;
     if (VD__UNLIKELY(desc->arg_count != k->arg_count || (k->arg_count && !desc->args)))
-        return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': %d arguments%s, the kernel wants %d", k->name, desc->arg_count, desc->arg_count && !desc->args ? " at NULL" : "",
-                        k->arg_count);
+        return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': %d arguments%s, the kernel wants %d", k->name, desc->arg_count,
+                        desc->arg_count && !desc->args ? " at NULL" : "", k->arg_count);
     vd_result r = vd__call_extent(c, ctx, desc);
     if (VD__UNLIKELY(r)) return r;
     if (k->gaps) memset(c->values, 0, k->value_bytes);
@@ -4791,8 +4855,9 @@ static VD__APART vd_result vd__list_begin_recording(vd_list *l) {
     return r;
 }
 
-/* One barrier for all that is pending. It opens the way for every stage and not just for the next command's: later commands rely on it for what lies before it. A list of the caller's
-   holds back what was sent before it too, in whatever stage that was, so that only its first accesses, up to here, have to be compared with the queue when it is submitted. */
+/* One barrier for all that is pending. It opens the way for every stage and not just for the next command's: later commands rely on it for what lies before it.
+   A list of the caller's holds back what was sent before it too, in whatever stage that was, so that only its first accesses, up to here, have to be compared
+   with the queue when it is submitted. */
 static void vd__list_barrier(vd_list *l) {
     uint32_t from = l->immediate ? l->hazards.stages : (uint32_t)VD__STAGES_ALL;
     l->ctx->driver.backend->record_barrier(&l->ctx->device, &l->recording->commands, from, VD__STAGES_ALL);
@@ -4806,7 +4871,8 @@ static void vd__list_barrier(vd_list *l) {
     vd__hazards_clear(&l->hazards);
 }
 
-/* Notes that an unsubmitted list uses a memory. The memory carries a guess where it stands in the list; with another list between, it is noted twice, which is as good. */
+/* Notes that an unsubmitted list uses a memory. The memory carries a guess where it stands in the list; with another list between, it is noted twice, which is
+   as good. */
 static VD__APART vd_result vd__list_use(vd_list *l, vd__storage *s, bool written) {
     uint32_t i = vd__load32(&s->use);
     if (i >= l->use_count || l->uses[i].storage != s) {
@@ -4888,13 +4954,14 @@ static vd__access vd__access_of(vd__buffer *b, uint64_t offset, uint64_t size, u
 }
 
 /* Copies between a slice and a buffer, in several ranges of which the buffer's side spans [offset, offset + size). */
-static vd_result vd__record_staged(vd_list *l, vd__buffer *b, const vd__slice *slice, uint64_t offset, uint64_t size, bool to_buffer, const vd__copy_range *ranges, uint32_t count) {
+static vd_result vd__record_staged(vd_list *l, vd__buffer *b, const vd__slice *slice, uint64_t offset, uint64_t size, bool to_buffer,
+                                   const vd__copy_range *ranges, uint32_t count) {
     vd_context *ctx = l->ctx;
     vd__access a = vd__access_of(b, offset, size, to_buffer ? VD_WRITE : VD_READ);
     vd_result r = vd__list_command(l, &a, 1, VD__STAGE_TRANSFER);
     if (r) return r;
-    const vd__memory *to = to_buffer ? &b->storage.memory : &slice->stage->storage.memory, *from = to_buffer ? &slice->stage->storage.memory : &b->storage.memory;
-    ctx->driver.backend->record_copy(&ctx->device, &l->recording->commands, to, from, ranges, count);
+    const vd__memory *buffer = &b->storage.memory, *staging = &slice->stage->storage.memory;
+    ctx->driver.backend->record_copy(&ctx->device, &l->recording->commands, to_buffer ? buffer : staging, to_buffer ? staging : buffer, ranges, count);
     if (!to_buffer) l->host_stages |= VD__STAGE_TRANSFER;
     vd__slice_used(l, slice, size);
     l->stats.copies++;
@@ -5067,7 +5134,8 @@ static vd_result vd__fill(vd_list *l, vd_buffer handle, uint64_t offset, uint64_
     vd__list_lock(l);
     vd__buffer *b = vd__buffer_find(l->ctx, handle, "vd_fill");
     vd_result r = b ? vd__range_check(b, "vd_fill", "", offset, &size) : VD_ERROR_INVALID;
-    if (!r && size % value_size) r = vd__fail(VD_ERROR_INVALID, "vd_fill: size %llu of buffer '%s' is no multiple of the value's %llu bytes", VD__U(size), b->name, VD__U(value_size));
+    if (!r && size % value_size)
+        r = vd__fail(VD_ERROR_INVALID, "vd_fill: size %llu of buffer '%s' is no multiple of the value's %llu bytes", VD__U(size), b->name, VD__U(value_size));
     vd__list_unlock(l);
     if (r || !size) return r;
     uint32_t period = vd__pattern_period(pattern, value_size);
@@ -5084,7 +5152,8 @@ static vd_result vd__copy(vd_list *l, vd_buffer to, uint64_t to_offset, vd_buffe
     if (!r) r = vd__range_check(a, "vd_copy", "target ", to_offset, &size);
     if (r || !size) return r;
     if (a == b && to_offset < from_offset + size && from_offset < to_offset + size)
-        return vd__fail(VD_ERROR_INVALID, "vd_copy: %llu bytes from offset %llu to %llu of buffer '%s' overlap", VD__U(size), VD__U(from_offset), VD__U(to_offset), a->name);
+        return vd__fail(VD_ERROR_INVALID, "vd_copy: %llu bytes from offset %llu to %llu of buffer '%s' overlap", VD__U(size), VD__U(from_offset),
+                        VD__U(to_offset), a->name);
     vd__access accesses[2];
     accesses[0] = vd__access_of(b, from_offset, size, VD_READ);
     accesses[1] = vd__access_of(a, to_offset, size, VD_WRITE);
@@ -5206,7 +5275,8 @@ static vd_result vd__read_begin(vd_list *l, const vd_read_desc *desc, vd_ticket 
     vd__list_lock(l);
     vd__buffer *b = vd__buffer_find(l->ctx, desc->buffer, "vd_read_begin");
     vd_result r = b ? vd__range_check(b, "vd_read_begin", "", desc->offset, &size) : VD_ERROR_INVALID;
-    if (!r && !size) r = vd__fail(VD_ERROR_INVALID, "vd_read_begin: offset %llu is the end of buffer '%s', there is nothing to read", VD__U(desc->offset), b->name);
+    if (!r && !size)
+        r = vd__fail(VD_ERROR_INVALID, "vd_read_begin: offset %llu is the end of buffer '%s', there is nothing to read", VD__U(desc->offset), b->name);
     vd__list_unlock(l);
     if (!r) r = vd__stage_reserve(l, VD__MEMORY_READBACK, size, &slice);
     if (r) return r;
@@ -5377,7 +5447,8 @@ static void vd__list_drop(vd_list *l) {
     vd__list_recycle(l);
 }
 
-/* Sends a list behind the open batch. Where its first accesses conflict with what went before, the batch ends with a barrier: the list was recorded before anybody knew. */
+/* Sends a list behind the open batch. Where its first accesses conflict with what went before, the batch ends with a barrier: the list was recorded before
+   anybody knew. */
 static vd_result vd__list_submit(vd_list *l) {
     vd__queue *q = l->queue;
     if (vd__hazards_meet(&q->open.hazards, l->barred ? &l->entry : &l->hazards)) {
@@ -5413,8 +5484,8 @@ VD_API vd_result vd_error_set(vd_result result, const char *format, ...) {
 }
 
 VD_API const char *vd_result_name(vd_result result) {
-    static const char *const names[] = { "VD_OK", "VD_TIMEOUT", "VD_ERROR_INVALID", "VD_ERROR_NO_DEVICE", "VD_ERROR_UNSUPPORTED", "VD_ERROR_COMPILE", "VD_ERROR_OUT_OF_MEMORY",
-                                         "VD_ERROR_OUT_OF_DEVICE_MEMORY", "VD_ERROR_DEVICE_LOST", "VD_ERROR_IO", "VD_ERROR_BACKEND" };
+    static const char *const names[] = { "VD_OK", "VD_TIMEOUT", "VD_ERROR_INVALID", "VD_ERROR_NO_DEVICE", "VD_ERROR_UNSUPPORTED", "VD_ERROR_COMPILE",
+                                        "VD_ERROR_OUT_OF_MEMORY", "VD_ERROR_OUT_OF_DEVICE_MEMORY", "VD_ERROR_DEVICE_LOST", "VD_ERROR_IO", "VD_ERROR_BACKEND" };
     return (size_t)result < VD__COUNT(names) ? names[result] : "no vd_result";
 }
 
@@ -5465,7 +5536,8 @@ VD_API int vd_devices(vd_backend backend, vd_device_info *out, int capacity) {
 
 /* Everything that does not depend on the device. */
 static bool vd__context_init(vd_context *ctx, const vd_context_desc *desc) {
-    uint64_t mixed = ((uint64_t)(uintptr_t)ctx ^ vd__time_ns() * 0x9E3779B97F4A7C15u) * 0xD6E8FEB86659FD93u; /* another one at the same address gets another tag */
+    /* another one at the same address gets another tag */
+    uint64_t mixed = ((uint64_t)(uintptr_t)ctx ^ vd__time_ns() * 0x9E3779B97F4A7C15u) * 0xD6E8FEB86659FD93u;
     ctx->tag = (uint32_t)(mixed >> 46) | 1u;
     ctx->host.allocator = vd__counter_init(&ctx->counter, &desc->allocator);
     ctx->host.log = desc->log;
@@ -5510,7 +5582,8 @@ VD_API vd_result vd_context_create_version(const vd_context_desc *desc, vd_conte
     if (!out) return vd__fail(VD_ERROR_INVALID, "vd_context_create: there is nowhere to put the context (out is NULL)");
     *out = NULL;
     if (version / 10000 != VKDISPATCH_VERSION / 10000 || !version) /* the one place where descs of other versions would be read */
-        return vd__fail(VD_ERROR_INVALID, "vd_context_create: compiled against version %u of vkdispatch.h, the implementation is %u", (unsigned)version, (unsigned)VKDISPATCH_VERSION);
+        return vd__fail(VD_ERROR_INVALID, "vd_context_create: compiled against version %u of vkdispatch.h, the implementation is %u", (unsigned)version,
+                        (unsigned)VKDISPATCH_VERSION);
     memset(&full, 0, sizeof full);
     if (desc) full = *desc;
     const vd_allocator *a = &full.allocator;
@@ -5534,7 +5607,8 @@ static void vd__context_leftovers(vd_context *ctx) {
             vd__slot *slot = vd__pool_at(pools[p], i);
             if (!slot->id) continue;
             if (ctx->host.debug)
-                vd__logf(&ctx->host, VD_LOG_INFO, "%s '%s' is left at vd_context_destroy", p ? "kernel" : "buffer", p ? ((vd__kernel *)(void *)slot)->name : ((vd__buffer *)(void *)slot)->name);
+                vd__logf(&ctx->host, VD_LOG_INFO, "%s '%s' is left at vd_context_destroy", p ? "kernel" : "buffer",
+                         p ? ((vd__kernel *)(void *)slot)->name : ((vd__buffer *)(void *)slot)->name);
             vd__discard(ctx, pools[p], slot, 0);
         }
 }
@@ -5721,7 +5795,8 @@ VD_API vd_result vd_buffer_read(vd_context *ctx, vd_buffer buffer, uint64_t offs
 
 /* Copies into the kernel what the desc points to: one allocation for all of it. */
 static vd_result vd__kernel_keep(vd_context *ctx, vd__kernel *k, const vd_kernel_desc *desc) {
-    size_t args = (size_t)desc->arg_count * sizeof(vd_arg_info), hidden = (size_t)desc->hidden_count * sizeof(vd_hidden_info), params = (size_t)desc->arg_count * sizeof(vd__param);
+    size_t args = (size_t)desc->arg_count * sizeof(vd_arg_info), hidden = (size_t)desc->hidden_count * sizeof(vd_hidden_info);
+    size_t params = (size_t)desc->arg_count * sizeof(vd__param);
     size_t text = strlen(desc->name) + 1;
     for (int i = 0; i < desc->arg_count; i++) text += strlen(desc->args[i].name ? desc->args[i].name : "") + 1;
     uint8_t *at = (uint8_t *)vd__alloc(&ctx->host.allocator, args + hidden + params + text);
@@ -5806,8 +5881,8 @@ static vd_result vd__kernel_resolve(const vd_context *ctx, vd_kernel_desc *desc,
     if (desc->arg_count > 0 && !desc->args) return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': %d arguments at NULL", desc->name, desc->arg_count);
     if (!desc->local_size[0] && !desc->local_size[1] && !desc->local_size[2]) memcpy(desc->local_size, found->local_size, sizeof desc->local_size);
     if (memcmp(desc->local_size, found->local_size, sizeof desc->local_size))
-        return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': local size %u x %u x %u in the desc, %u x %u x %u in the module", desc->name, desc->local_size[0], desc->local_size[1],
-                        desc->local_size[2], found->local_size[0], found->local_size[1], found->local_size[2]);
+        return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': local size %u x %u x %u in the desc, %u x %u x %u in the module", desc->name,
+                        desc->local_size[0], desc->local_size[1], desc->local_size[2], found->local_size[0], found->local_size[1], found->local_size[2]);
     if (!desc->shared_bytes) desc->shared_bytes = found->shared_bytes;
     return vd__kernel_check(ctx, desc);
 }
@@ -5908,7 +5983,8 @@ VD_API void vd_list_discard(vd_list *list) {
 static vd_result vd__event_check(const vd_context *ctx, const char *call, vd_event event) {
     if (!event.value && !event.context) return VD_OK;
     if (event.context != ctx->tag) return vd__fail(VD_ERROR_INVALID, "%s: the event belongs to another context", call);
-    if (event.device || event.queue) return vd__fail(VD_ERROR_INVALID, "%s: the event names device %u, queue %u; there is only 0, 0", call, event.device, event.queue);
+    if (event.device || event.queue)
+        return vd__fail(VD_ERROR_INVALID, "%s: the event names device %u, queue %u; there is only 0, 0", call, event.device, event.queue);
     uint64_t last = ctx->queue.submitted + (ctx->queue.open.recording ? 1 : 0);
     if (event.value > last) return vd__fail(VD_ERROR_INVALID, "%s: event %llu was never submitted, the last is %llu", call, VD__U(event.value), VD__U(last));
     return VD_OK;
@@ -5925,7 +6001,8 @@ static void vd__event_set(const vd_context *ctx, vd_event *out) {
 /* Work on one queue is in order, so an event of the same queue is no wait; it only has to be one. */
 static vd_result vd__waits_check(const vd_context *ctx, const vd_submit_desc *desc) {
     if (!desc || !desc->wait_count) return VD_OK;
-    if (desc->wait_count < 0 || !desc->waits) return vd__fail(VD_ERROR_INVALID, "vd_submit: %d events to wait for at %s", desc->wait_count, desc->waits ? "an address" : "NULL");
+    if (desc->wait_count < 0 || !desc->waits)
+        return vd__fail(VD_ERROR_INVALID, "vd_submit: %d events to wait for at %s", desc->wait_count, desc->waits ? "an address" : "NULL");
     for (int i = 0; i < desc->wait_count; i++) {
         vd_result r = vd__event_check(ctx, "vd_submit", desc->waits[i]);
         if (r) return r;

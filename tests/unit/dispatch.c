@@ -41,7 +41,8 @@ static vd_arg_info arg_info(vd_arg_kind kind, const char *name, vd_type type, ui
 /* Bindings 5 and 2 in this order, an address at 8, a value at 0; hidden values behind them; local size 64 × 1 × 1. */
 static int setup(void **state) {
     static vd__backend spy;
-    static const vd_hidden_info hidden[] = { { VD_HIDDEN_THREADS, 0, 0, 16 }, { VD_HIDDEN_GROUPS, 0, 1, 20 }, { VD_HIDDEN_GROUP_BASE, 0, 0, 24 }, { VD_HIDDEN_GROUP_BASE, 0, 1, 28 },
+    static const vd_hidden_info hidden[] = { { VD_HIDDEN_THREADS, 0, 0, 16 }, { VD_HIDDEN_GROUPS, 0, 1, 20 }, { VD_HIDDEN_GROUP_BASE, 0, 0, 24 },
+                                            { VD_HIDDEN_GROUP_BASE, 0, 1, 28 },
                                              { VD_HIDDEN_LENGTH, 0, 0, 32 }, { VD_HIDDEN_SHAPE, 1, 1, 36 }, { VD_HIDDEN_LENGTH, 3, 0, 40 } };
     vd_device_info device;
     vd_arg_info args[4];

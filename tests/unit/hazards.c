@@ -100,7 +100,7 @@ static bool conflict(const command *a, const command *b) {
     return false;
 }
 
-/* Between any two commands that conflict stands a barrier whose stages are theirs. Commands of one fill or write are one access: their ranges do not conflict. */
+/* Between any two commands that conflict stands a barrier whose stages are theirs. The ranges of one fill or write never conflict. */
 static void check_stream(void) {
     const command *c = queue_stream.commands;
     for (uint32_t j = 0; j < queue_stream.count; j++) {

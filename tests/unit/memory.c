@@ -104,7 +104,8 @@ static void too_much_memory(void **state) {
     assert_int_equal(unit_buffer(ctx, "huge", VD_U8, 1ull << 40, NULL).id, 0);
     CHECK_TEXT("'huge': 1099511627776 bytes");
     CHECK_TEXT("max_buffer_bytes 33554432");
-    vd_buffer a = unit_buffer(ctx, "a", VD_U8, 31 << 20, NULL), b = unit_buffer(ctx, "b", VD_U8, 30 << 20, NULL), c = unit_buffer(ctx, "c", VD_U8, 6 << 20, NULL);
+    vd_buffer a = unit_buffer(ctx, "a", VD_U8, 31 << 20, NULL), b = unit_buffer(ctx, "b", VD_U8, 30 << 20, NULL);
+    vd_buffer c = unit_buffer(ctx, "c", VD_U8, 6 << 20, NULL);
     assert_true(a.id && b.id);
     assert_int_equal(c.id, 0);
     CHECK_TEXT("vd_buffer_create 'c'");

@@ -203,7 +203,8 @@ static void random_bytes(void **state) {
             words[0] = 0x07230203;
             words[1] = 0x00010300;
             words[3] = unit_random(&random) % 1000;
-            for (size_t i = 5; i < 256; i++) words[i] = unit_random(&random) % 4 ? unit_random(&random) % 80 : (1 + unit_random(&random) % 6) << 16 | unit_random(&random) % 80;
+            for (size_t i = 5; i < 256; i++)
+                words[i] = unit_random(&random) % 4 ? unit_random(&random) % 80 : (1 + unit_random(&random) % 6) << 16 | unit_random(&random) % 80;
         }
         assert_int_equal(create(words, size).id, 0);
     }
@@ -242,7 +243,9 @@ static void mutations(void **state) {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void) {
-    const struct CMUnitTest tests[] = { CASE(bindings_and_values), CASE(addresses), CASE(structs_arrays_and_vectors), CASE(other_byte_order_and_odd_address), CASE(our_own_assembler),
-                                        CASE(bad_modules), CASE(bad_instructions), CASE(bad_resources), CASE(truncations), CASE(random_bytes), CASE(mutations) };
+    const struct CMUnitTest tests[] = {
+        CASE(bindings_and_values), CASE(addresses), CASE(structs_arrays_and_vectors), CASE(other_byte_order_and_odd_address), CASE(our_own_assembler),
+        CASE(bad_modules), CASE(bad_instructions), CASE(bad_resources), CASE(truncations), CASE(random_bytes), CASE(mutations)
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

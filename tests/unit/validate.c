@@ -397,7 +397,8 @@ static void no_host_memory(void **state) {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void) {
-    const struct CMUnitTest tests[] = { CASE(null_everywhere), CASE(buffer_descs), CASE(ranges), CASE(dispatch_arguments), CASE(dispatch_extents), CASE(kernel_descs),
+    const struct CMUnitTest tests[] = { CASE(null_everywhere), CASE(buffer_descs), CASE(ranges), CASE(dispatch_arguments), CASE(dispatch_extents),
+                                       CASE(kernel_descs),
                                         CASE(kernels_that_ask_too_much), CASE(events), CASE(lists), CASE(environment), CASE(no_host_memory) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

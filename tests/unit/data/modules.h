@@ -6,7 +6,8 @@ layout(local_size_x=64) in;
 layout(binding=0) readonly buffer X { float x[]; };
 layout(binding=1) buffer Y { float y[]; };
 layout(push_constant) uniform P { float a; uint n; } p;
-void main(){ uint i=gl_GlobalInvocationID.x; if(i<p.n) y[i]=p.a*x[i]+y[i]; }
+void main() {
+    uint i=gl_GlobalInvocationID.x; if(i<p.n) y[i]=p.a*x[i]+y[i]; }
 */
 static const uint32_t module_saxpy[] = {
     0x7230203, 0x10500, 0x8000b, 0x38, 0x0, 0x20011, 0x1, 0x6000b, 0x1, 0x4c534c47, 0x6474732e, 0x3035342e, 0x0, 0x3000e,
@@ -47,7 +48,9 @@ layout(buffer_reference, std430, buffer_reference_align=4) readonly buffer In { 
 layout(buffer_reference, std430, buffer_reference_align=4) buffer Out { float v[]; };
 layout(push_constant) uniform P { In x; Out y; float a; uint n; } p;
 shared vec4 tile[64];
-void main(){ uint i=gl_GlobalInvocationID.x; tile[gl_LocalInvocationID.x]=vec4(p.a); barrier(); if(i<p.n) p.y.v[i]=tile[gl_LocalInvocationID.x].x*p.x.v[i]+p.y.v[i]; }
+void main() {
+    uint i=gl_GlobalInvocationID.x; tile[gl_LocalInvocationID.x]=vec4(p.a); barrier();
+    if(i<p.n) p.y.v[i]=tile[gl_LocalInvocationID.x].x*p.x.v[i]+p.y.v[i]; }
 */
 static const uint32_t module_addr[] = {
     0x7230203, 0x10500, 0x8000b, 0x51, 0x0, 0x20011, 0x1, 0x20011, 0x14e3, 0x6000b, 0x1, 0x4c534c47, 0x6474732e, 0x3035342e,
@@ -100,7 +103,9 @@ layout(binding=0) readonly buffer Y { int n; double d; } head;
 layout(push_constant) uniform P { vec4 a; dvec2 b; int64_t c; uint t[3]; } p;
 shared float s[3][100]; shared int16_t q[5];
 struct S { float a; dvec2 b; }; shared S ss[2];
-void main(){ s[0][gl_LocalInvocationIndex]=p.a.x; q[0]=int16_t(1); ss[0].a=1; barrier(); out_.v[0]=ivec4(head.n, int(p.c), int(p.b.x), int(p.t[2])+int(s[0][1])+q[1]+int(ss[1].b.y)); }
+void main() {
+    s[0][gl_LocalInvocationIndex]=p.a.x; q[0]=int16_t(1); ss[0].a=1; barrier();
+    out_.v[0]=ivec4(head.n, int(p.c), int(p.b.x), int(p.t[2])+int(s[0][1])+q[1]+int(ss[1].b.y)); }
 */
 static const uint32_t module_shared[] = {
     0x7230203, 0x10500, 0x8000b, 0x60, 0x0, 0x20011, 0x1, 0x20011, 0xa, 0x20011, 0xb, 0x20011, 0x16, 0x6000b,
