@@ -2108,9 +2108,9 @@ static uint32_t vc__expand_memory(vc__lower *s, const vc__node *n) {
    rsqrt atan2 cosh 1.5, sinh 1.6, tan asin 2.1, tanh 2.4; they need + - * / and sqrt to round to nearest and no contraction.
    sin, cos and tan hold that for |x| <= 2^30; beyond, accuracy fades and the result stays a number between -1 and 1 (tan: any). pow(x, 0) is 1 for x >= 0;
    the sign of -0 is lost there.
-   Methods: reduction by constants cut so that products are exact (Cody and Waite, Software Manual for the Elementary Functions, 1980), error-free products and sums
-   (Dekker, Numerische Mathematik 18, 1971), atanh series for logarithms, Chebyshev fits. Products are split by masking bits and not by fma, which may round twice.
-   No call stands beside another in one argument list: nodes must be made in the same order by every compiler. */
+   Methods: reduction by constants cut so that products are exact (Cody and Waite, Software Manual for the Elementary Functions, 1980), error-free products
+   and sums (Dekker, Numerische Mathematik 18, 1971), atanh series for logarithms, Chebyshev fits. Products are split by masking bits and not by fma, which
+   may round twice. No call stands beside another in one argument list: nodes must be made in the same order by every compiler. */
 
 typedef struct vc__m64 {
     vc__lower *s;
