@@ -1961,6 +1961,18 @@ static vc__range vc__x_range(vc_type from, vc_type to) {
     return r;
 }
 
+/* Whether a float is no NaN. f32 is asked by its bits: a driver that may take every float for a number (NVIDIA's, behind an abs) folds the comparison. */
+static uint32_t vc__x_is_number(vc__lower *s, uint32_t x) {
+    vc_type type = vc__x_type(s, x), bits = vc__vec(VC_U32, vc__rows(type));
+    uint32_t c;
+    if (vc__kind(type) != VC_F32) return vc__x_compare(s, VC__OP_EQ, x, x);
+    x = vc__make(s, VC__OP_BITCAST, bits, x, VC__NIL, VC__NIL, 0);
+    c = vc__make_const(s, bits, 0x7fffffffu);
+    x = vc__x_two(s, VC__OP_AND, x, c);
+    c = vc__make_const(s, bits, 0x7f800000u);
+    return vc__x_compare(s, VC__OP_LE, x, c);
+}
+
 /* x cut to what fits, NaN to 0. */
 static uint32_t vc__x_cut(vc__lower *s, vc_type type, uint32_t x, const vc__range *r) {
     vc_type from = vc__x_type(s, x);
@@ -1968,7 +1980,7 @@ static uint32_t vc__x_cut(vc__lower *s, vc_type type, uint32_t x, const vc__rang
     c = vc__make_const(s, from, r->high);
     cut = vc__x_two(s, VC__OP_MIN, cut, c);
     if (!vc__is_signed(type)) return cut; /* the maximum with 0 already took NaN away */
-    number = vc__x_compare(s, VC__OP_EQ, x, x);
+    number = vc__x_is_number(s, x);
     c = vc__x_small(s, from, 0);
     return vc__x_select(s, number, cut, c);
 }

@@ -154,7 +154,7 @@ static bool undefined_for(OpName op, unsigned kind, const double *x) {
     case O_pow: return loose && (isinf(x[0]) || isinf(x[1]) || x[0] == 1 || isnan(x[0]) || isnan(x[1]));
     case O_atan2: return loose && ((x[0] == 0 && x[1] == 0) || (isinf(x[0]) && isinf(x[1])) || fabs(x[1]) < least || fabs(x[1]) > 0x1p126);
     case O_rem: case O_mod:
-        return !(fabs(x[0] / x[1]) < ldexp(1, mantissa_of(kind) - 1)) || (loose && fabs(x[1]) > 0x1p126)
+        return !(fabs(x[0] / x[1]) < ldexp(1, mantissa_of(kind) - 1)) || (loose && (fabs(x[1]) > 0x1p126 || is_subnormal(kind, x[1])))
             || (!isinf(x[1]) && isinf(rounded(kind, fabs(x[0]) + fabs(x[1])))); /* the product may overflow */
     case O_div: return loose && (fabs(x[1]) > 0x1p126 || is_subnormal(kind, x[1])); /* 2.5 ulp only for a denominator of 2^-126 to 2^126 */
     case O_sqrt: case O_rsqrt: return x[0] < 0 && loose;
@@ -363,7 +363,7 @@ static bool want_dot(const Case *c, size_t element, unsigned component, int vari
     }
     w->bits = narrow(kind, bits);
     w->real = sum;
-    w->slack = size >= ldexpl(1, -lowest_of(kind)) ? 0 : unit_of(kind, size) * rows;
+    w->slack = size >= ldexpl(1, -lowest_of(kind)) ? 0 : (unit_of(kind, size) + least_of(kind, NULL)) * rows;
     if (is_float(kind) && size >= ldexpl(1, -lowest_of(kind)) && !isnan(sum)) return false; /* a step may overflow */
     return variant == 0 && component == 0;
 }
