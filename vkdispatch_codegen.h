@@ -50,10 +50,12 @@
 
    Linking: nothing.
 
-   Values. A vc_val is immutable; a number you can add. Functions that return a value have no effect and may be nested freely. Immediates (vc_f32(1)) need no
-   kernel; a function of immediates alone gives an immediate where it can be computed exactly, else bring one in with vc_const(k, v). Whatever has an effect
-   is a statement: it returns nothing, and so should your own functions that declare, store or open a block, because C does not fix the order in which
-   arguments are evaluated.
+   Values. A vc_val is immutable; a number you can add. Functions that return a value have no effect and may be nested freely. Immediates (vc_f32(1)) are scalars
+   that need no kernel. A function of immediates alone gives an immediate if that is a scalar and takes no more than correct rounding: everything of integers
+   and bools, comparisons, select, casts; of floats + - * / neg abs sign sqrt floor ceil trunc round fract min max clamp step, unless one is subnormal or
+   the result is that or NaN. For the rest, and for vectors, bring one in: vc_vec2(vc_const(k, vc_f32(1)), vc_f32(2)). Whatever has an effect is a statement:
+   it returns nothing, and so should your own functions that declare, store or open a block, because C does not fix the order in which arguments are
+   evaluated.
 
    Refs. A vc_ref is memory: a buffer, a shared or private array, a variable. vc_load and vc_get read, vc_store and vc_set write; vc_offset moves a ref like C
    moves a pointer: vc_load(vc_offset(x, vc_u32(3)), i) reads x[i + 3], and i + 3 is not cut to 32 bits.
@@ -112,7 +114,7 @@ enum {
 };
 
 typedef struct vc_kernel vc_kernel;
-typedef struct vc_val { uintptr_t of; uint64_t bits; } vc_val; /* of < 4096: an immediate of that type; else the kernel, and bits is its node; {0}: never set */
+typedef struct vc_val { uintptr_t of; uint64_t bits; } vc_val; /* of < 16: an immediate of that type; from 4096 on the kernel, and bits is its node; {0}: never set */
 typedef struct vc_ref {  /* memory; {0}: never set */
     vc_kernel *of;
     uint32_t memory;     /* node */
@@ -238,7 +240,7 @@ VC_API vc_val vc_f16(float x);                                  /* rounded to ne
 VC_API vc_val vc_f32(float x);
 VC_API vc_val vc_f64(double x);
 VC_API vc_val vc_imm(vc_type scalar, uint64_t bits);            /* by bit pattern */
-VC_API vc_val vc_const(vc_kernel *k, vc_val v);
+VC_API vc_val vc_const(vc_kernel *k, vc_val v);                 /* an immediate as a value of the kernel */
 VC_API vc_type vc_typeof(vc_val v);                             /* VC_NONE when never set */
 VC_API vc_val vc_vec2(vc_val x, vc_val y);                      /* of scalars of one type */
 VC_API vc_val vc_vec3(vc_val x, vc_val y, vc_val z);
@@ -1057,24 +1059,35 @@ static inline vc_val vc__value(vc_kernel *k, uint32_t node) {
 static inline vc_val vc__no_value(void) { vc_val v = { 0, 0 }; return v; }
 static inline vc_val vc__immediate(vc_type type, uint64_t bits) { vc_val v; v.of = type; v.bits = bits; return v; }
 static inline bool vc__is_immediate(vc_val v) { return v.of != 0 && v.of < 4096; }
+
+/* What a call on immediates alone gives where they make no immediate: its name without vc_, for the call that is given it as an operand. */
+enum { VC__UNFOLDED = 4095 };
+static inline vc_val vc__unfolded(const char *name) { return vc__immediate(VC__UNFOLDED, (uintptr_t)name); }
+
+/* What a call gives whose operands do not fit; only a kernel can be told at once. */
+static inline vc_val vc__refused(const vc_kernel *k, const char *call) { return k ? vc__no_value() : vc__unfolded(call + 3); }
 static inline vc_kernel *vc__kernel_of(vc_val v) { return v.of < 4096 ? NULL : (vc_kernel *)v.of; }
 
-/* "vc_add" of ADD; the swapped forms of LT and LE have names of their own. */
+/* "add" of ADD; the swapped forms of LT and LE have names of their own. */
 enum { VC__SWAPPED = 0x8000 };
-typedef struct vc__call { char name[24]; } vc__call;
-static vc__call vc__call_of(uint32_t op) {
-    vc__call c;
-    const char *name = op == (VC__OP_LT | VC__SWAPPED) ? "gt" : op == (VC__OP_LE | VC__SWAPPED) ? "ge" : vc__op[op & ~(uint32_t)VC__SWAPPED].name;
-    snprintf(c.name, sizeof c.name, "vc_%s", name);
-    return c;
+static const char *vc__form_name(uint32_t form) {
+    return form == (VC__OP_LT | VC__SWAPPED) ? "gt" : form == (VC__OP_LE | VC__SWAPPED) ? "ge" : vc__op[form].name;
 }
 
-static const char *const vc__no_such_value = "was never set, or is made of immediates that fold to no exact value (bring one in with vc_const)";
+typedef struct vc__call { char name[24]; } vc__call;
+static vc__call vc__call_of(uint32_t form) {
+    vc__call c;
+    snprintf(c.name, sizeof c.name, "vc_%s", vc__form_name(form));
+    return c;
+}
 
 /* Says why v is no value of k; only called when it is none. */
 static void vc__refuse_value(vc_kernel *k, const char *call, uint32_t which, vc_val v) {
     uint32_t n = (uint32_t)v.bits;
-    if (v.of == 0) vc__refuse(k, call, "operand %u %s", which, vc__no_such_value);
+    if (v.of == 0) vc__refuse(k, call, "operand %u was never set", which);
+    else if (v.of == VC__UNFOLDED)
+        vc__refuse(k, call, "operand %u is vc_%s of immediates alone, which gives none: bring one of them in with vc_const", which,
+                   (const char *)(uintptr_t)v.bits);
     else if (v.of < 4096) vc__refuse(k, call, "operand %u is an immediate of no type", which);
     else if (v.of != (uintptr_t)k) vc__refuse(k, call, "operand %u belongs to another kernel", which);
     else if (v.bits >> 32 != k->generation || n >= k->count) vc__refuse(k, call, "operand %u is from before vc_restart", which);
@@ -1197,15 +1210,25 @@ static inline vc_type vc__result_type(uint32_t op, vc_type type) {
 
 static bool vc__fold(uint32_t op, vc_type from, vc_type to, const uint64_t *v, uint64_t *out);
 
-/* Checks of one call whose operands agree in type: the immediates alone, folded. */
-static vc_val vc__pure_immediates(uint32_t op, uint32_t count, vc__operand *o) {
-    uint64_t v[3] = { 0, 0, 0 }, bits = 0;
-    vc_type type = vc__unify(NULL, NULL, o, count);
-    uint32_t i;
-    if (!(vc__mask(type) & vc__op[op].kinds)) return vc__no_value();
-    for (i = 0; i < count; i++) v[i] = o[i].bits;
-    if (!vc__fold(op, type, vc__result_type(op, type), v, &bits)) return vc__no_value();
-    return vc__immediate(vc__result_type(op, type), bits);
+/* vc__pure for immediates alone: folded. */
+static vc_val vc__pure_immediates(uint32_t form, uint32_t count, vc_val a, vc_val b, vc_val c) {
+    uint32_t op = form & ~(uint32_t)VC__SWAPPED, i, at;
+    uint64_t bits[3] = { 0, 0, 0 }, result = 0;
+    vc_val v[3];
+    vc__operand o[3];
+    vc_type type;
+    v[0] = a;
+    v[1] = b;
+    v[2] = c;
+    for (i = 0; i < count; i++) if (!vc__is_immediate(v[i])) return vc__no_value();
+    for (i = 0; i < count; i++) {
+        at = form & VC__SWAPPED ? count - 1 - i : i;
+        if (!vc__take(NULL, NULL, form, i + 1, v[i], &o[at])) return vc__unfolded(vc__form_name(form));
+    }
+    type = vc__unify(NULL, NULL, o, count);
+    for (i = 0; i < count; i++) bits[i] = o[i].bits;
+    if (!(vc__mask(type) & vc__op[op].kinds) || !vc__fold(op, type, vc__result_type(op, type), bits, &result)) return vc__unfolded(vc__form_name(form));
+    return vc__immediate(vc__result_type(op, type), result);
 }
 
 /* Any operation whose operands agree in type. `form` is the op, with VC__SWAPPED if its two operands change places. */
@@ -1216,13 +1239,11 @@ static vc_val vc__pure(uint32_t form, uint32_t count, vc_val a, vc_val b, vc_val
     vc_type type;
     if (!k && count > 1) k = vc__kernel_of(b);
     if (!k && count > 2) k = vc__kernel_of(c);
-    if (k && k->failed) return vc__no_value();
-    if (!k && (!vc__is_immediate(a) || (count > 1 && !vc__is_immediate(b)) || (count > 2 && !vc__is_immediate(c)))) return vc__no_value();
+    if (!k) return vc__pure_immediates(form, count, a, b, c);
+    if (k->failed) return vc__no_value();
     if (!vc__take(k, NULL, form, 1, a, &o[0])) return vc__no_value();
     if (count > 1 && !vc__take(k, NULL, form, 2, b, &o[1])) return vc__no_value();
     if (count > 2 && !vc__take(k, NULL, form, 3, c, &o[2])) return vc__no_value();
-    if (form & VC__SWAPPED && !k) { vc__operand t = o[0]; o[0] = o[1]; o[1] = t; }
-    if (!k) return vc__pure_immediates(op, count, o);
     type = o[0].type;
     if (count > 1 && (type != o[1].type || (count > 2 && type != o[2].type))) {
         type = vc__unify(k, vc__call_of(form).name, o, count);
@@ -1509,6 +1530,7 @@ static bool vc__fold_bool(uint32_t op, const uint64_t *v, uint64_t *out) {
     case VC__OP_OR: *out = v[0] | v[1]; return true;
     case VC__OP_XOR: case VC__OP_NE: *out = v[0] ^ v[1]; return true;
     case VC__OP_EQ: *out = v[0] == v[1]; return true;
+    case VC__OP_ANY: case VC__OP_ALL: *out = v[0]; return true;
     default: return false;
     }
 }
@@ -5859,13 +5881,21 @@ VC_API vc_type vc_typeof(vc_val v) {
     return v.bits >> 32 == k->generation && (uint32_t)v.bits < k->count ? k->node[(uint32_t)v.bits].type : (vc_type)VC_NONE;
 }
 
+/* What a call gives that has no immediate result: these are scalars. */
+static vc_val vc__without_kernel(const char *call, const vc_val *v, uint32_t count) {
+    uint32_t i;
+    for (i = 0; i < count; i++) if (!vc__is_immediate(v[i])) return vc__no_value();
+    return vc__unfolded(call + 3);
+}
+
 static vc_val vc__vector(const char *call, const vc_val *v, uint32_t count) {
     vc_kernel *k = NULL;
     vc__operand o[4];
     uint32_t parts[4], i;
     vc_type type;
     for (i = 0; i < count && !k; i++) k = vc__kernel_of(v[i]);
-    if (!vc__ready(k)) return vc__no_value();
+    if (!k) return vc__without_kernel(call, v, count);
+    if (k->failed) return vc__no_value();
     for (i = 0; i < count; i++) if (!vc__take(k, call, 0, i + 1, v[i], &o[i])) return vc__no_value();
     type = vc__unify(k, call, o, count);
     if (!type) return vc__no_value();
@@ -5881,7 +5911,7 @@ VC_API vc_val vc_vec4(vc_val x, vc_val y, vc_val z, vc_val w) { vc_val v[4]; v[0
 VC_API vc_val vc_splat(vc_val scalar, uint32_t rows) {
     vc_kernel *k = vc__kernel_of(scalar);
     vc__operand o;
-    if (!k) return rows == 1 ? scalar : vc__no_value();
+    if (!k) return rows == 1 ? scalar : vc__without_kernel("vc_splat", &scalar, 1);
     if (!vc__ready(k) || !vc__take(k, "vc_splat", 0, 1, scalar, &o)) return vc__no_value();
     if (rows < 1 || rows > 4 || vc__rows(o.type) != 1) {
         vc__refuse(k, "vc_splat", "takes a scalar and 1 to 4 rows, and was given %s and %u", vc_type_name(o.type), rows);
@@ -5899,7 +5929,7 @@ static uint32_t vc__record_component(vc_kernel *k, uint32_t vector, uint32_t i) 
 VC_API vc_val vc_component(vc_val vector, uint32_t i) {
     vc_kernel *k = vc__kernel_of(vector);
     vc__operand o;
-    if (!k) return i == 0 ? vector : vc__no_value();
+    if (!k) return i == 0 ? vector : vc__without_kernel("vc_component", &vector, 1);
     if (!vc__ready(k) || !vc__take(k, "vc_component", 0, 1, vector, &o)) return vc__no_value();
     if (i < vc__rows(o.type)) return vc__value(k, vc__record_component(k, o.node, i));
     vc__refuse(k, "vc_component", "component %u of %s", i, vc_type_name(o.type));
@@ -5910,6 +5940,7 @@ VC_API vc_val vc_extract(vc_val vector, vc_val i) {
     vc_kernel *k = vc__kernel_of(vector) ? vc__kernel_of(vector) : vc__kernel_of(i);
     vc__operand o[2];
     uint32_t a, b, flags;
+    if (!k) return vc__without_kernel("vc_extract", &vector, 1);
     if (!vc__ready(k) || !vc__take(k, "vc_extract", 0, 1, vector, &o[0]) || !vc__take(k, "vc_extract", 0, 2, i, &o[1])) return vc__no_value();
     if (!vc__is_int(o[1].type) || vc__rows(o[1].type) != 1) {
         vc__refuse(k, "vc_extract", "operand 2%s is %s; it takes a scalar integer", vc__label_of(k, &o[1]).text, vc_type_name(o[1].type));
@@ -5924,9 +5955,10 @@ VC_API vc_val vc_extract(vc_val vector, vc_val i) {
 }
 
 VC_API vc_val vc_insert(vc_val vector, uint32_t i, vc_val scalar) {
-    vc_kernel *k = vc__kernel_of(vector);
+    vc_kernel *k = vc__kernel_of(vector) ? vc__kernel_of(vector) : vc__kernel_of(scalar);
     vc__operand o;
     uint32_t parts[4], j, rows, value;
+    if (!k) return vc__without_kernel("vc_insert", &vector, 1);
     if (!vc__ready(k) || !vc__take(k, "vc_insert", 0, 1, vector, &o)) return vc__no_value();
     rows = vc__rows(o.type);
     if (i >= rows) { vc__refuse(k, "vc_insert", "component %u of %s", i, vc_type_name(o.type)); return vc__no_value(); }
@@ -5942,6 +5974,7 @@ VC_API vc_val vc_swizzle(vc_val vector, const char *components) {
     size_t length = components ? strlen(components) : 0, i;
     uint32_t parts[4];
     vc__operand o;
+    if (!k) return vc__without_kernel("vc_swizzle", &vector, 1);
     if (!vc__ready(k) || !vc__take(k, "vc_swizzle", 0, 1, vector, &o)) return vc__no_value();
     for (i = 0; i < length && i < 4; i++) {
         const char *at = strchr(letters, components[i]);
@@ -5964,10 +5997,10 @@ static vc_val vc__convert(uint32_t op, vc_type type, vc_val v) {
     uint32_t n;
     bool ok;
     if (k ? k->failed : !vc__is_immediate(v)) return vc__no_value();
-    if (!vc__take(k, call, 0, 1, v, &o)) return vc__no_value();
+    if (!vc__take(k, call, 0, 1, v, &o)) return vc__refused(k, call);
     ok = vc__is_type(type) && (vc__rows(type) == vc__rows(o.type) || (op == VC__OP_CAST && vc__rows(o.type) == 1));
     if (op == VC__OP_BITCAST && (vc__is_bool(type) || vc__is_bool(o.type) || vc__bits(vc__kind(type)) != vc__bits(vc__kind(o.type)))) ok = false;
-    if (!k) return ok && type < 16 && vc__fold(op, o.type, type, &o.bits, &bits) ? vc__immediate(type, bits) : vc__no_value();
+    if (!k) return ok && type < 16 && vc__fold(op, o.type, type, &o.bits, &bits) ? vc__immediate(type, bits) : vc__refused(k, call);
     if (!ok) {
         vc__refuse(k, call, "operand 1%s is %s, which does not go to %s: %s", vc__label_of(k, &o).text, vc_type_name(o.type), vc_type_name(type),
                    op == VC__OP_CAST ? "the number of components must agree" : "size and number of components must agree, and bool has no bits");
@@ -6048,15 +6081,15 @@ static vc_val vc__shift(uint32_t op, vc_val a, vc_val count) {
     uint32_t n[2], rows;
     uint64_t v[3] = { 0, 0, 0 }, bits = 0;
     if (k ? k->failed : !vc__is_immediate(a) || !vc__is_immediate(count)) return vc__no_value();
-    if (!vc__take(k, call, 0, 1, a, &o[0]) || !vc__take(k, call, 0, 2, count, &o[1])) return vc__no_value();
-    if (!vc__check_kind(k, call, &o[0], 1, VC__KINDS_IU) || !vc__check_kind(k, call, &o[1], 2, VC__KINDS_IU)) return vc__no_value();
+    if (!vc__take(k, call, 0, 1, a, &o[0]) || !vc__take(k, call, 0, 2, count, &o[1])) return vc__refused(k, call);
+    if (!vc__check_kind(k, call, &o[0], 1, VC__KINDS_IU) || !vc__check_kind(k, call, &o[1], 2, VC__KINDS_IU)) return vc__refused(k, call);
     if (o[1].node == VC__NIL) {
         o[1].bits &= vc__bits(vc__kind(o[0].type)) - 1;
         o[1].type = vc__scalar(o[0].type);
     }
     v[0] = o[0].bits;
     v[1] = o[1].bits;
-    if (!k) return vc__fold(op, o[0].type, o[0].type, v, &bits) ? vc__immediate(o[0].type, bits) : vc__no_value();
+    if (!k) return vc__fold(op, o[0].type, o[0].type, v, &bits) ? vc__immediate(o[0].type, bits) : vc__refused(k, call);
     rows = vc__rows(vc__rows(o[1].type) > vc__rows(o[0].type) ? o[1].type : o[0].type);
     if ((vc__rows(o[0].type) != 1 && vc__rows(o[0].type) != rows) || (vc__rows(o[1].type) != 1 && vc__rows(o[1].type) != rows)) {
         vc__refuse(k, call, "operand 1%s is %s, operand 2%s is %s; vectors must have the same number of components", vc__label_of(k, &o[0]).text,
@@ -6096,18 +6129,19 @@ static vc_val vc__select_values(vc_kernel *k, vc__operand *o, vc_type type) {
 }
 
 VC_API vc_val vc_select(vc_val condition, vc_val a, vc_val b) {
+    static const char call[] = "vc_select";
     vc_kernel *k = vc__kernel_of(condition) ? vc__kernel_of(condition) : vc__kernel_of(a) ? vc__kernel_of(a) : vc__kernel_of(b);
     vc__operand o[3];
     vc_type type;
     if (k ? k->failed : !vc__is_immediate(condition) || !vc__is_immediate(a) || !vc__is_immediate(b)) return vc__no_value();
-    if (!vc__take(k, "vc_select", 0, 1, condition, &o[0]) || !vc__take(k, "vc_select", 0, 2, a, &o[1]) || !vc__take(k, "vc_select", 0, 3, b, &o[2]))
-        return vc__no_value();
-    if (!vc__check_kind(k, "vc_select", &o[0], 1, VC__KINDS_B)) return vc__no_value();
-    type = vc__unify_from(k, "vc_select", o + 1, 2, 1);
-    if (!type) return vc__no_value();
+    if (!vc__take(k, call, 0, 1, condition, &o[0]) || !vc__take(k, call, 0, 2, a, &o[1]) || !vc__take(k, call, 0, 3, b, &o[2])) return vc__refused(k, call);
+    if (!vc__check_kind(k, call, &o[0], 1, VC__KINDS_B)) return vc__refused(k, call);
+    type = vc__unify_from(k, call, o + 1, 2, 1);
+    if (!type) return vc__refused(k, call);
     if (!k) return vc__immediate(type, o[0].bits ? o[1].bits : o[2].bits);
     return vc__select_values(k, o, type);
 }
+
 VC_API vc_val vc_any(vc_val a) { return vc__pure(VC__OP_ANY, 1, a, vc__no_value(), vc__no_value()); }
 VC_API vc_val vc_all(vc_val a) { return vc__pure(VC__OP_ALL, 1, a, vc__no_value(), vc__no_value()); }
 

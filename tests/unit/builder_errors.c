@@ -107,14 +107,34 @@ static void vectors(void **state) {
 static void values(void **state) {
     static const vc_val never = { 0, 0 };
     rig r = begin(NULL), other = begin(NULL);
-    vc_val inner = never, old;
+    vc_val inner = never, old, one = vc_f32(1), yes = vc_bool(true);
+    const struct { const char *call; vc_val value; } unfolded[] = {
+        { "vc_sin", vc_sin(one) }, { "vc_add", vc_add(one, vc_i32(1)) }, { "vc_gt", vc_gt(one, vc_i32(1)) }, { "vc_neg", vc_neg(vc_neg(yes)) },
+        { "vc_vec2", vc_vec2(one, one) }, { "vc_vec3", vc_vec3(one, one, one) }, { "vc_vec4", vc_vec4(one, one, one, one) }, { "vc_splat", vc_splat(one, 2) },
+        { "vc_component", vc_component(one, 1) }, { "vc_extract", vc_extract(one, vc_i32(0)) }, { "vc_insert", vc_insert(one, 0, one) },
+        { "vc_swizzle", vc_swizzle(one, "xx") }, { "vc_cast", vc_cast(VC_F32X2, one) }, { "vc_bitcast", vc_bitcast(VC_F64, one) },
+        { "vc_shl", vc_shl(one, vc_i32(1)) }, { "vc_select", vc_select(yes, one, vc_i32(1)) }, { "vc_sub", vc_sub(vc_sqrt(vc_f32(-1)), one) }
+    };
     vc_ref var;
+    char text[200];
+    size_t c;
     (void)state;
     vc_add(r.a, never);
-    fails(r, "vc_add in kernel 'saxpy': operand 2 was never set, or is made of immediates that fold to no exact value (bring one in with vc_const)");
+    fails(r, "vc_add in kernel 'saxpy': operand 2 was never set");
     r = begin(NULL);
-    vc_mul(r.a, vc_sin(vc_f32(1)));
-    fails(r, "vc_mul in kernel 'saxpy': operand 2 was never set, or is made of immediates that fold to no exact value (bring one in with vc_const)");
+    vc_add(r.a, vc_add(never, vc_f32(1)));
+    fails(r, "vc_add in kernel 'saxpy': operand 2 was never set");
+    r = begin(NULL);
+    vc_insert(never, 0, r.a);
+    fails(r, "vc_insert in kernel 'saxpy': operand 1 was never set");
+    for (c = 0; c < sizeof unfolded / sizeof unfolded[0]; c++) {
+        r = begin(NULL);
+        assert_int_equal(vc_typeof(unfolded[c].value), VC_NONE);
+        vc_mul(r.a, unfolded[c].value);
+        snprintf(text, sizeof text, "vc_mul in kernel 'saxpy': operand 2 is %s of immediates alone, which gives none: bring one of them in with vc_const",
+                 unfolded[c].call);
+        fails(r, text);
+    }
     r = begin(NULL);
     vc_add(r.a, other.a);
     fails(r, "vc_add in kernel 'saxpy': operand 2 belongs to another kernel");
