@@ -220,7 +220,7 @@ VC_API vc_ref vc_table(vc_kernel *k, const char *name, vc_type type, const void 
 
 VC_API vc_ref vc_offset(vc_ref ref, vc_val elements);
 VC_API vc_val vc_load(vc_ref ref, vc_val index);
-VC_API vc_val vc_load_or(vc_ref ref, vc_val index, vc_val condition, vc_val other);   /* reads only where condition holds */
+VC_API vc_val vc_load_or(vc_ref ref, vc_val index, vc_val condition, vc_val other);   /* where condition fails element 0 is read instead, and other given */
 VC_API void vc_store(vc_ref ref, vc_val index, vc_val value);
 VC_API vc_val vc_get(vc_ref ref);                                                     /* element 0, or a variable */
 VC_API void vc_set(vc_ref ref, vc_val value);
@@ -247,7 +247,7 @@ VC_API vc_val vc_vec3(vc_val x, vc_val y, vc_val z);
 VC_API vc_val vc_vec4(vc_val x, vc_val y, vc_val z, vc_val w);
 VC_API vc_val vc_splat(vc_val scalar, uint32_t rows);           /* rows = 1 gives the scalar */
 VC_API vc_val vc_component(vc_val vector, uint32_t i);
-VC_API vc_val vc_extract(vc_val vector, vc_val i);              /* i of an integer type, modulo nothing: past the end is element 0 */
+VC_API vc_val vc_extract(vc_val vector, vc_val i);              /* i of any integer type; out of range gives component 0 */
 VC_API vc_val vc_insert(vc_val vector, uint32_t i, vc_val scalar);
 VC_API vc_val vc_swizzle(vc_val vector, const char *components);/* "xyz", 1 to 4 letters of xyzw */
 VC_API vc_val vc_cast(vc_type type, vc_val v);                  /* by value; same number of rows, or a scalar repeated */
@@ -761,7 +761,7 @@ enum {
 
 typedef struct vc__pin { uint32_t node, block; } vc__pin; /* block: the one open behind this pin */
 
-enum { VC__BLOCK_DIVERGES = 1, VC__BLOCK_EACH = 2, VC__BLOCK_BARRIER = 4 /* holds one */ };
+enum { VC__BLOCK_DIVERGES = 1, VC__BLOCK_EACH = 2, VC__BLOCK_BARRIER = 4 /* holds one */, VC__BLOCK_GUARD = 8 /* is a VC_EACH */ };
 
 typedef struct vc__block {
     uint32_t parent;  /* VC__NIL: this is block 0, the kernel's own body */
@@ -1263,9 +1263,9 @@ static vc_val vc__pure(uint32_t form, uint32_t count, vc_val a, vc_val b, vc_val
 }
 
 /* A scalar bool; VC__NIL after an error. */
-static uint32_t vc__condition(vc_kernel *k, const char *call, vc_val v) {
+static uint32_t vc__condition(vc_kernel *k, const char *call, uint32_t which, vc_val v) {
     vc__operand o;
-    if (!vc__take(k, call, 0, 1, v, &o)) return VC__NIL;
+    if (!vc__take(k, call, 0, which, v, &o)) return VC__NIL;
     if (o.type != VC_BOOL) {
         vc__refuse(k, call, "the condition%s is %s; it takes a scalar bool (compare with vc_ne(v, 0))", vc__label_of(k, &o).text, vc_type_name(o.type));
         return VC__NIL;
@@ -5517,7 +5517,7 @@ VC_API const char *vc_error(vc_kernel *k) {
     for (i = k->now; k->block[i].parent; i = k->block[i].parent) continue;
     snprintf(k->error, sizeof k->error,
              "kernel '%s': %s, opened as statement %u, was not closed: it or a block inside it was left by C's own break, continue, goto or return",
-             vc__name(k), k->block[i].flags & VC__BLOCK_EACH ? "VC_EACH" : vc__block_name(k->block[i].op), k->block[i].open);
+             vc__name(k), k->block[i].flags & VC__BLOCK_GUARD ? "VC_EACH" : vc__block_name(k->block[i].op), k->block[i].open);
     return k->error;
 }
 
@@ -5775,14 +5775,24 @@ VC_API vc_val vc_get(vc_ref ref) {
 }
 
 /* v as a value of `type`: integer immediates and scalars are made to fit; VC__NIL after an error. */
-static uint32_t vc__fit(vc_kernel *k, const char *call, vc_val v, vc_type type) {
+static uint32_t vc__fit(vc_kernel *k, const char *call, uint32_t which, vc_val v, vc_type type) {
     vc__operand o;
-    if (!vc__take(k, call, 0, 3, v, &o)) return VC__NIL;
-    if (vc__adapts(&o) && vc__is_int(type) && !vc__adapt(k, call, 3, &o, vc__scalar(type))) return VC__NIL;
+    if (!vc__take(k, call, 0, which, v, &o)) return VC__NIL;
+    if (vc__adapts(&o) && vc__is_int(type) && !vc__adapt(k, call, which, &o, vc__scalar(type))) return VC__NIL;
     if (vc__scalar(o.type) == vc__scalar(type) && (vc__rows(o.type) == 1 || o.type == type)) return vc__as_node(k, &o, vc__rows(type));
     vc__refuse(k, call, "the value%s is %s, the element type is %s; convert it with vc_cast", vc__label_of(k, &o).text, vc_type_name(o.type),
               vc_type_name(type));
     return VC__NIL;
+}
+
+/* A ref's index and constant offset as one number, of 64 bits where the offset is beyond 32. */
+static vc_val vc__whole_index(vc_kernel *k, const vc_ref *r) {
+    bool small = r->offset >= INT32_MIN && r->offset <= INT32_MAX;
+    vc_val index;
+    if (!r->index) return small && r->offset >= 0 ? vc_u32((uint32_t)r->offset) : vc_i64(r->offset);
+    index = vc__value(k, r->index - 1);
+    if (!small && vc__bits(vc_typeof(index)) < 64) index = vc_cast(VC_I64, index);
+    return r->offset ? vc_add(index, vc_imm(vc_typeof(index), (uint64_t)r->offset)) : index;
 }
 
 VC_API vc_val vc_load_or(vc_ref ref, vc_val index, vc_val condition, vc_val other) {
@@ -5792,13 +5802,11 @@ VC_API vc_val vc_load_or(vc_ref ref, vc_val index, vc_val condition, vc_val othe
     vc_val full;
     uint32_t c, otherwise;
     if (!vc__ready(k) || !vc__object_of(k, call, &ref) || !vc__move_ref(k, call, &at, index)) return vc__no_value();
-    c = vc__condition(k, call, condition);
-    otherwise = c == VC__NIL ? VC__NIL : vc__fit(k, call, other, ref.type);
+    c = vc__condition(k, call, 3, condition);
+    otherwise = c == VC__NIL ? VC__NIL : vc__fit(k, call, 4, other, ref.type);
     if (otherwise == VC__NIL) return vc__no_value();
     /* The constant part joins the index before the guard, so that element 0 is what is read where the condition fails. */
-    full = at.index ? vc__value(k, at.index - 1) : vc__immediate(VC_I64, (uint64_t)at.offset);
-    if (at.index && at.offset) full = vc_add(full, vc_imm(vc_typeof(full), (uint64_t)at.offset));
-    if (!at.index && at.offset >= 0 && at.offset <= INT32_MAX) full = vc_u32((uint32_t)at.offset);
+    full = vc__whole_index(k, &at);
     full = vc_select(vc__value(k, c), full, vc_imm(vc_typeof(full), 0));
     at.offset = 0;
     at.index = full.of ? (uint32_t)full.bits + 1 : 0;
@@ -5812,9 +5820,10 @@ static bool vc__in_switch(vc_kernel *k, const char *call) {
     return true;
 }
 
-static void vc__store(vc_kernel *k, const char *call, const vc_ref *r, vc_val value) {
+/* The value is operand `which` of the call. */
+static void vc__store(vc_kernel *k, const char *call, const vc_ref *r, uint32_t which, vc_val value) {
     vc__object *o = vc__check_access(k, call, r, VC_WRITE);
-    uint32_t v = o && !vc__in_switch(k, call) ? vc__fit(k, call, value, r->type) : VC__NIL;
+    uint32_t v = o && !vc__in_switch(k, call) ? vc__fit(k, call, which, value, r->type) : VC__NIL;
     if (v == VC__NIL) return;
     o->stored = true;
     vc__record_pinned(k, k->now, VC__OP_STORE, 0, r->type, r->memory, r->index ? r->index - 1 : VC__NIL, v, (uint32_t)(int32_t)r->offset);
@@ -5822,12 +5831,12 @@ static void vc__store(vc_kernel *k, const char *call, const vc_ref *r, vc_val va
 
 VC_API void vc_store(vc_ref ref, vc_val index, vc_val value) {
     vc_kernel *k = ref.of ? ref.of : vc__kernel_of(index) ? vc__kernel_of(index) : vc__kernel_of(value);
-    if (vc__ready(k) && vc__object_of(k, "vc_store", &ref) && vc__move_ref(k, "vc_store", &ref, index)) vc__store(k, "vc_store", &ref, value);
+    if (vc__ready(k) && vc__object_of(k, "vc_store", &ref) && vc__move_ref(k, "vc_store", &ref, index)) vc__store(k, "vc_store", &ref, 3, value);
 }
 
 VC_API void vc_set(vc_ref ref, vc_val value) {
     vc_kernel *k = ref.of ? ref.of : vc__kernel_of(value);
-    if (vc__ready(k)) vc__store(k, "vc_set", &ref, value);
+    if (vc__ready(k)) vc__store(k, "vc_set", &ref, 2, value);
 }
 
 /* ---- immediates and construction ---- */
@@ -5962,7 +5971,7 @@ VC_API vc_val vc_insert(vc_val vector, uint32_t i, vc_val scalar) {
     if (!vc__ready(k) || !vc__take(k, "vc_insert", 0, 1, vector, &o)) return vc__no_value();
     rows = vc__rows(o.type);
     if (i >= rows) { vc__refuse(k, "vc_insert", "component %u of %s", i, vc_type_name(o.type)); return vc__no_value(); }
-    value = vc__fit(k, "vc_insert", scalar, vc__scalar(o.type));
+    value = vc__fit(k, "vc_insert", 3, scalar, vc__scalar(o.type));
     if (value == VC__NIL || rows == 1) return vc__value(k, value);
     for (j = 0; j < rows; j++) parts[j] = j == i ? value : vc__record_component(k, o.node, j);
     return vc__value(k, vc__record_vec(k, o.type, parts, rows));
@@ -6243,7 +6252,7 @@ static void vc__diverge(vc_kernel *k, const char *call, uint32_t last, bool repe
 static void vc__exit(vc_kernel *k, const char *call, uint32_t op, vc_val condition) {
     uint32_t c, loop;
     if (!vc__ready(k) || vc__in_switch(k, call)) return;
-    c = vc__condition(k, call, condition);
+    c = vc__condition(k, call, 1, condition);
     if (c == VC__NIL) return;
     loop = op == VC__OP_RETURN_IF ? VC__NIL : vc__loop_around(k);
     if (op != VC__OP_RETURN_IF && loop == VC__NIL) { vc__refuse(k, call, "stands in no loop"); return; }
@@ -6268,7 +6277,7 @@ static uint32_t vc__flags_of(const vc_kernel *k, uint32_t node) {
 VC_API int vc_if_begin(vc_kernel *k, vc_val condition) {
     uint32_t c;
     if (!vc__ready(k) || vc__in_switch(k, "VC_IF")) return 1;
-    c = vc__condition(k, "VC_IF", condition);
+    c = vc__condition(k, "VC_IF", 1, condition);
     if (c != VC__NIL) vc__open_block(k, k->now, VC__OP_IF, vc__flags_of(k, c), VC_NONE, c, VC__NIL);
     return 1;
 }
@@ -6280,9 +6289,13 @@ VC_API int vc_else_begin(vc_kernel *k) {
     uint32_t flags, before;
     if (!vc__ready(k)) return 1;
     last = &k->node[k->count - 1];
-    if (last->op != VC__OP_END || last->x != VC__OP_IF) { vc__refuse(k, "VC_ELSE", "stands not directly behind the block of a VC_IF"); return 1; }
-    before = --k->pin_count;
-    for (b = k->block + k->block_count - 1; b->close != before; b--) continue;
+    before = k->pin_count - 1;
+    for (b = k->block + k->block_count - 1; b > k->block && b->close != before; b--) continue;
+    if (last->op != VC__OP_END || last->x != VC__OP_IF || b->flags & VC__BLOCK_GUARD) {
+        vc__refuse(k, "VC_ELSE", "stands not directly behind the block of a VC_IF");
+        return 1;
+    }
+    k->pin_count = before;
     flags = b->flags & (VC__BLOCK_DIVERGES | VC__BLOCK_EACH);
     vc__open_block(k, b->parent, VC__OP_ELSE, flags, VC_NONE, VC__NIL, VC__NIL);
     return 1;
@@ -6424,8 +6437,8 @@ VC_API vc_val vc_each_begin(vc_kernel *k, uint32_t axes, uint32_t axis) {
         vc_val id = vc_global_id(k, i), one = vc_lt(id, vc_threads(k, i));
         inside = i ? vc_and(inside, one) : one;
     }
-    c = vc__condition(k, "VC_EACH", inside);
-    if (c != VC__NIL) vc__open_block(k, k->now, VC__OP_IF, vc__flags_of(k, c) | VC__BLOCK_EACH, VC_NONE, c, VC__NIL);
+    c = vc__condition(k, "VC_EACH", 1, inside);
+    if (c != VC__NIL) vc__open_block(k, k->now, VC__OP_IF, vc__flags_of(k, c) | VC__BLOCK_EACH | VC__BLOCK_GUARD, VC_NONE, c, VC__NIL);
     return vc_global_id(k, 0);
 }
 

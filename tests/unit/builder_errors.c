@@ -165,6 +165,7 @@ static void values(void **state) {
 }
 
 static void memory(void **state) {
+    static const vc_val never = { 0, 0 };
     rig r = begin(NULL);
     vc_ref t;
     static const float data[2] = { 1, 2 };
@@ -201,6 +202,15 @@ static void memory(void **state) {
     vc_store(r.y, r.n, r.v);
     fails(r, "vc_store in kernel 'saxpy': the value is f32x4, the element type is f32; convert it with vc_cast");
     r = begin(NULL);
+    vc_set(vc_var(r.k, "s", VC_F32), never);
+    fails(r, "vc_set in kernel 'saxpy': operand 2 was never set");
+    r = begin(NULL);
+    vc_load_or(r.x, r.n, never, r.a);
+    fails(r, "vc_load_or in kernel 'saxpy': operand 3 was never set");
+    r = begin(NULL);
+    vc_load_or(r.x, r.n, vc_bool(true), never);
+    fails(r, "vc_load_or in kernel 'saxpy': operand 4 was never set");
+    r = begin(NULL);
     vc_buffer(r.k, "z", VC_F32, 0);
     fails(r, "vc_buffer in kernel 'saxpy': 'z' has access 0; it takes VC_READ, VC_WRITE or VC_READ_WRITE, with VC_MAY_ALIAS if need be");
     r = begin(NULL);
@@ -230,6 +240,9 @@ static void blocks(void **state) {
     VC_IF(r.k, vc_lt(r.a, vc_f32(0))) { vc_store(r.y, vc_u32(0), r.a); }
     vc_store(r.y, vc_u32(0), r.a);
     VC_ELSE(r.k) { vc_store(r.y, vc_u32(0), r.a); }
+    fails(r, "VC_ELSE in kernel 'saxpy': stands not directly behind the block of a VC_IF");
+    r = begin(NULL);
+    VC_EACH(r.k, i) { VC_EACH(r.k, j) { vc_store(r.y, vc_add(i, j), r.a); } VC_ELSE(r.k) { vc_store(r.y, i, r.a); } }
     fails(r, "VC_ELSE in kernel 'saxpy': stands not directly behind the block of a VC_IF");
     r = begin(NULL);
     VC_IF(r.k, r.n) { vc_store(r.y, vc_u32(0), r.a); }

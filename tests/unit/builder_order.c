@@ -54,6 +54,30 @@ static void evaluation_order(void **state) {
     free(right);
 }
 
+/* The whole offset is guarded, also what an index of 32 bits cannot hold. */
+static void guarded_loads(void **state) {
+    vc_kernel *k = begin(NULL, false);
+    vc_ref x = vc_buffer(k, "x", VC_F32, VC_READ), y = vc_buffer(k, "y", VC_F32, VC_WRITE);
+    vc_val i = vc_param(k, "i", VC_U32), c = vc_param(k, "c", VC_BOOL);
+    (void)state;
+    vc_store(y, i, vc_load_or(vc_offset(x, vc_i64((int64_t)1 << 33)), i, c, vc_f32(0)));
+    dumps(k, "kernel 'k' 128 x 1 x 1\n"
+             "%0 i64 = const 8589934592\n"
+             "%1 i64 = const 0\n"
+             "%2 f32 = const 0.0\n"
+             "%3 f32 = buffer 'x'\n"
+             "%4 f32 = buffer 'y'\n"
+             "%5 u32 = param 'i'\n"
+             "%6 bool = param 'c'\n"
+             "%7 i64 = cast %5\n"
+             "%8 i64 = add %7 %0\n"
+             "%9 i64 = select %6 %8 %1\n"
+             "%10 f32 = load %3[%9]\n"
+             "%11 f32 = select %6 %10 %2\n"
+             "store %4[%5] %11\n");
+    vc_free(k);
+}
+
 static void merging(void **state) {
     vc_kernel *k = begin(NULL, false);
     vc_ref x = vc_buffer(k, "x", VC_F32, VC_READ), y = vc_buffer(k, "y", VC_F32, VC_READ_WRITE);
@@ -222,7 +246,7 @@ static void too_large(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(evaluation_order), cmocka_unit_test(merging), cmocka_unit_test(flow), cmocka_unit_test(simplified),
-                                        cmocka_unit_test(long_chain), cmocka_unit_test(too_large) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(evaluation_order), cmocka_unit_test(guarded_loads), cmocka_unit_test(merging), cmocka_unit_test(flow),
+                                        cmocka_unit_test(simplified), cmocka_unit_test(long_chain), cmocka_unit_test(too_large) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
