@@ -189,7 +189,7 @@ typedef struct vc_info {
     int hidden_count;
     uint32_t value_bytes;           /* block of values, C alignment, hidden values included; multiple of 4 */
     uint32_t local_size[3];
-    uint32_t shared_bytes;
+    uint32_t shared_bytes;          /* at most; a shared vector of 3 takes the place of 4 */
     uint64_t features;              /* VC_FEATURE_ bits it needs */
     uint32_t nodes, live_nodes;     /* recorded, and printed */
 } vc_info;
@@ -5243,12 +5243,15 @@ static void vc__reflect_hidden(const vc__listing *l, const vc__node *n, vc_hidde
     h->place = vc__layout_next(end, 4, 4);
 }
 
+/* As drivers may lay it out: by std430, where vectors of 3 take the place of 4 (Vulkan, limits of the Workgroup storage class). */
 static bool vc__check_shared(vc_kernel *k, vc__listing *l) {
     uint64_t bytes = 0, most = k->desc.machine.max_shared_bytes;
-    uint32_t i;
+    uint32_t i, stride;
     for (i = l->leaves; i < l->body; i++) {
         const vc__object *o = &l->object[l->node[i].x];
-        if (l->node[i].op == VC__OP_SHARED) bytes = ((bytes + 7) & ~(uint64_t)7) + (uint64_t)o->count * vc_type_size(o->type);
+        if (l->node[i].op != VC__OP_SHARED) continue;
+        stride = vc__scalar_bytes(o->type) * (vc__rows(o->type) == 3 ? 4 : vc__rows(o->type));
+        bytes = ((bytes + stride - 1) & ~((uint64_t)stride - 1)) + (uint64_t)o->count * stride;
     }
     l->info.shared_bytes = (uint32_t)bytes;
     if (bytes <= (most ? most : VC__NIL)) return true;
