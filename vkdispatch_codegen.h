@@ -137,7 +137,7 @@ enum {
 typedef enum vc_target { VC_TARGET_NONE = 0, VC_TARGET_SPIRV, VC_TARGET_GLSL } vc_target;
 typedef enum vc_buffers { VC_BUFFERS_DEFAULT = 0, VC_BUFFERS_ADDRESS, VC_BUFFERS_BINDING } vc_buffers; /* default: addresses, unless the machine lacks them */
 
-typedef struct vc_allocator { /* all three or none; default: malloc, realloc, free */
+typedef struct vc_allocator { /* all three or none, aligned as malloc does; default: malloc, realloc, free */
     void *(*allocate)(void *user, size_t size);
     void *(*reallocate)(void *user, void *block, size_t size);
     void (*release)(void *user, void *block);
@@ -440,11 +440,12 @@ static void *vc__grown(const vc_allocator *a, void *at, uint32_t *capacity, uint
     return block;
 }
 
-typedef struct vc__chunk { struct vc__chunk *next; size_t size, used; } vc__chunk; /* its bytes follow */
+typedef struct vc__chunk { struct vc__chunk *next; size_t size, used; } vc__chunk; /* its bytes follow, behind the head */
+#define VC__CHUNK_HEAD ((sizeof(vc__chunk) + 7) & ~(size_t)7)
 typedef struct vc__arena { vc__chunk *first, *now; } vc__arena;
 
 static vc__chunk *vc__chunk_make(const vc_allocator *a, size_t size) {
-    vc__chunk *c = size > SIZE_MAX - sizeof(vc__chunk) ? NULL : (vc__chunk *)a->allocate(a->user, sizeof(vc__chunk) + size);
+    vc__chunk *c = size > SIZE_MAX - VC__CHUNK_HEAD ? NULL : (vc__chunk *)a->allocate(a->user, VC__CHUNK_HEAD + size);
     if (!c) return NULL;
     c->next = NULL;
     c->size = size;
@@ -455,6 +456,7 @@ static vc__chunk *vc__chunk_make(const vc_allocator *a, size_t size) {
 /* Bytes aligned to 8 that live until vc_restart; NULL without memory. */
 static void *vc__arena_take(const vc_allocator *a, vc__arena *arena, size_t size) {
     vc__chunk *c;
+    if (size > SIZE_MAX - 7) return NULL;
     size = (size + 7) & ~(size_t)7;
     while (arena->now && arena->now->size - arena->now->used < size && arena->now->next) {
         arena->now = arena->now->next;
@@ -467,7 +469,7 @@ static void *vc__arena_take(const vc_allocator *a, vc__arena *arena, size_t size
         arena->now = c;
     }
     arena->now->used += size;
-    return (char *)(arena->now + 1) + arena->now->used - size;
+    return (char *)arena->now + VC__CHUNK_HEAD + arena->now->used - size;
 }
 
 static void vc__arena_rewind(vc__arena *arena) {
@@ -5670,7 +5672,7 @@ VC_API vc_ref vc_table(vc_kernel *k, const char *name, vc_type type, const void 
     size_t components = (size_t)count * vc__rows(type);
     if (!vc__check_count(k, "vc_table", name, type, count)) return vc__no_ref();
     if (!data) { vc__refuse(k, "vc_table", "'%s' has no data", name ? name : ""); return vc__no_ref(); }
-    copy = (uint64_t *)vc__arena_take(&k->allocator, &k->arena, components * sizeof(uint64_t));
+    copy = components > SIZE_MAX / sizeof(uint64_t) ? NULL : (uint64_t *)vc__arena_take(&k->allocator, &k->arena, components * sizeof(uint64_t));
     if (!copy) { vc__no_memory(k); return vc__no_ref(); }
     vc__read_table(type, data, copy, components);
     return vc__make_ref(k, vc__add_object(k, name, VC__OP_TABLE, VC_READ, type, count, copy), type);
