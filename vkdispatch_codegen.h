@@ -88,12 +88,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#if defined(__GNUC__)
+#define VC__UNUSED __attribute__((unused))
+#else
+#define VC__UNUSED
+#endif
+
 #if !defined(VKDISPATCH_STATIC)
 #define VC_API extern
-#elif defined(__GNUC__)
-#define VC_API static __attribute__((unused))
 #else
-#define VC_API static
+#define VC_API static VC__UNUSED
 #endif
 
 #ifdef __cplusplus
@@ -352,7 +356,7 @@ VC_API int vc_block_end(vc_kernel *k);                          /* 0 */
 #define VC__ONCE VC__JOIN(vc__once_, __LINE__)
 #endif
 #define VC__BLOCK(once, k, begin) for (int once = (begin); once; once = vc_block_end(k))
-#define VC__VALUE_BLOCK(once, k, ...) for (int once = 1; once; once = 0) for (vc_val __VA_ARGS__; once; once = vc_block_end(k))
+#define VC__VALUE_BLOCK(once, k, ...) for (int once = 1; once; once = 0) for (VC__UNUSED vc_val __VA_ARGS__; once; once = vc_block_end(k))
 #define VC_IF(k, condition) VC__BLOCK(VC__ONCE, k, vc_if_begin(k, condition))
 #define VC_ELSE(k) VC__BLOCK(VC__ONCE, k, vc_else_begin(k)) /* directly behind the block of a VC_IF */
 #define VC_LOOP(k) VC__BLOCK(VC__ONCE, k, vc_loop_begin(k))
