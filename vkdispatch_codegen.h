@@ -50,12 +50,12 @@
 
    Linking: nothing.
 
-   Values. A vc_val is immutable; a number you can add. Functions that return a value have no effect and may be nested freely. Immediates (vc_f32(1)) are scalars
-   that need no kernel. A function of immediates alone gives an immediate if that is a scalar and takes no more than correct rounding: everything of integers
-   and bools, comparisons, select, casts; of floats + - * / neg abs sign sqrt floor ceil trunc round fract min max clamp step, unless one is subnormal or
-   the result is that or NaN. For the rest, and for vectors, bring one in: vc_vec2(vc_const(k, vc_f32(1)), vc_f32(2)). Whatever has an effect is a statement:
-   it returns nothing, and so should your own functions that declare, store or open a block, because C does not fix the order in which arguments are
-   evaluated.
+   Values. A vc_val is immutable; a number you can add. Functions that return a value have no effect and may be nested freely. Immediates (vc_f32(1)) are
+   scalars that need no kernel. A function of immediates alone gives an immediate if that is a scalar and takes no more than correct rounding: everything of
+   integers and bools, comparisons, select, casts; of floats + - * / neg abs sign sqrt floor ceil trunc round fract min max clamp step, unless one is
+   subnormal or the result is that or NaN. For the rest, and for vectors, bring one in: vc_vec2(vc_const(k, vc_f32(1)), vc_f32(2)). Whatever has an effect is
+   a statement: it returns nothing, and so should your own functions that declare, store or open a block, because C does not fix the order in which
+   arguments are evaluated.
 
    Refs. A vc_ref is memory: a buffer, a shared or private array, a variable. vc_load and vc_get read, vc_store and vc_set write; vc_offset moves a ref like C
    moves a pointer: vc_load(vc_offset(x, vc_u32(3)), i) reads x[i + 3], and i + 3 is not cut to 32 bits.
@@ -118,7 +118,8 @@ enum {
 };
 
 typedef struct vc_kernel vc_kernel;
-typedef struct vc_val { uintptr_t of; uint64_t bits; } vc_val; /* of < 16: an immediate of that type; from 4096 on the kernel, and bits is its node; {0}: never set */
+/* of < 16: an immediate of that type; from 4096 on the kernel, and bits is its node; {0}: never set */
+typedef struct vc_val { uintptr_t of; uint64_t bits; } vc_val;
 typedef struct vc_ref {  /* memory; {0}: never set */
     vc_kernel *of;
     uint32_t memory;     /* node */
@@ -808,6 +809,17 @@ typedef struct vc__listing {
     vc_info info;           /* places, access and features as this form has them */
 } vc__listing;
 
+/* What the reflection says of a HIDDEN node. */
+static const vc_hidden_info *vc__hidden_of(const vc__listing *l, const vc__node *n) {
+    bool of_arg = n->a[0] == VC_HIDDEN_LENGTH || n->a[0] == VC_HIDDEN_SHAPE;
+    int i;
+    for (i = 0; i < l->info.hidden_count; i++) {
+        const vc_hidden_info *h = &l->info.hidden[i];
+        if ((uint32_t)h->kind == n->a[0] && h->axis == n->a[2] && (!of_arg || h->arg == l->object[n->a[1]].arg)) return h;
+    }
+    return NULL;
+}
+
 /* The state of one schedule; its memory is kept. */
 typedef struct vc__leaf { uint64_t key; uint32_t number; } vc__leaf;
 struct vc__lower {
@@ -876,7 +888,6 @@ struct vc_kernel {
 };
 
 static const char *vc__name(const vc_kernel *k) { return k->desc.name ? k->desc.name : "kernel"; }
-static bool vc__failed(const vc_kernel *k) { return k->failed; }
 
 VC__PRINTF(3, 0) static void vc__fail_list(vc_kernel *k, const char *call, const char *format, va_list list) {
     int used = 0;
@@ -1719,27 +1730,18 @@ static uint32_t vc__x_compare(vc__lower *s, uint16_t op, uint32_t a, uint32_t b)
     return vc__make(s, op, vc__vec(VC_BOOL, vc__rows(vc__x_type(s, a))), a, b, VC__NIL, 0);
 }
 
-/* The number n of integers, or of floats of kind f16, f32, f64. */
+/* The number n; of floats -1, 0 or 1. */
 static uint64_t vc__x_bits(vc_type type, int n) {
-    static const uint64_t one[3] = { 0x3c00u, 0x3f800000u, 0x3ff0000000000000u };
-    if (!vc__is_float(type)) return (uint64_t)(int64_t)n & vc__ones(vc__bits(vc__kind(type)));
-    return n == 0 ? 0 : one[vc__kind(type) - VC_F16] | (n < 0 ? (uint64_t)1 << (vc__bits(vc__kind(type)) - 1) : 0);
+    uint32_t kind = vc__kind(type);
+    if (!vc__is_float(type)) return (uint64_t)(int64_t)n & vc__ones(vc__bits(kind));
+    return n == 0 ? 0 : vc__one_bits(kind) | (n < 0 ? (uint64_t)1 << (vc__bits(kind) - 1) : 0);
 }
-static uint32_t vc__x_small(vc__lower *s, vc_type type, int n) { return vc__make_const(s, type, vc__x_bits(type, n)); } /* n: -1, 0 or 1 for floats */
+static uint32_t vc__x_small(vc__lower *s, vc_type type, int n) { return vc__make_const(s, type, vc__x_bits(type, n)); }
 
 static uint32_t vc__x_special(vc__lower *s, vc_type type, bool nan) { /* NaN or infinity */
     static const uint64_t infinity[3] = { 0x7c00u, 0x7f800000u, 0x7ff0000000000000u }, quiet[3] = { 0x200u, 0x400000u, 0x8000000000000u };
     uint32_t kind = vc__kind(type) - VC_F16;
     return vc__make_const(s, type, infinity[kind] | (nan ? quiet[kind] : 0));
-}
-
-/* The constant bits of component i; false when a is no constant. */
-static bool vc__x_known(vc__lower *s, uint32_t a, uint32_t i, uint64_t *bits) {
-    const vc__node *n = vc__lowered(s, a);
-    if (n->op == VC__OP_TUPLE) n = vc__lowered(s, s->extra[n->a[0] + i]);
-    if (n->op != VC__OP_CONST) return false;
-    *bits = n->a[0] | (uint64_t)n->a[1] << 32;
-    return true;
 }
 
 /* Whether a is a constant none of whose components is 0, nor -1 if signed: x / a needs no guard. */
@@ -1748,7 +1750,7 @@ static bool vc__x_divides(vc__lower *s, uint32_t a) {
     uint32_t i;
     uint64_t bits = 0;
     for (i = 0; i < vc__rows(type); i++)
-        if (!vc__x_known(s, a, i, &bits) || !bits || (vc__is_signed(type) && bits == vc__x_bits(type, -1))) return false;
+        if (!vc__const_part(s, a, i, &bits) || !bits || (vc__is_signed(type) && bits == vc__x_bits(type, -1))) return false;
     return true;
 }
 
@@ -2098,8 +2100,9 @@ static uint32_t vc__expand_memory(vc__lower *s, const vc__node *n) {
    rsqrt atan2 cosh 1.5, sinh 1.6, tan asin 2.1, tanh 2.4; they need + - * / and sqrt to round to nearest and no contraction.
    sin, cos and tan hold that for |x| <= 2^30; beyond, accuracy fades and the result stays a number between -1 and 1 (tan: any). pow(x, 0) is 1 for x >= 0;
    the sign of -0 is lost there.
-   Methods: reduction by constants cut so that products are exact (Cody and Waite, Software Manual for the Elementary Functions, 1980), error-free products and sums
-   (Dekker, Numerische Mathematik 18, 1971), atanh series for logarithms, Chebyshev fits. Products are split by masking bits and not by fma, which may round twice.
+   Methods: reduction by constants cut so that products are exact (Cody and Waite, Software Manual for the Elementary Functions, 1980), error-free products and
+   sums (Dekker, Numerische Mathematik 18, 1971), atanh series for logarithms, Chebyshev fits. Products are split by masking bits and not by fma, which may
+   round twice.
    No call stands beside another in one argument list: nodes must be made in the same order by every compiler. */
 
 typedef struct vc__m64 {
@@ -2677,13 +2680,13 @@ static inline uint32_t vc__merge_hash(const vc__lower *s, const vc__node *n, boo
     return vc__hash_node(s, n, *by_region ? n->at : 0);
 }
 
-/* Puts a node into a table that has grown; of equal ones the last stays. */
 /* A slot holds as much of the hash as a number, which is below 2^26, leaves room for. */
 enum { VC__SLOT_NUMBER = (1 << 26) - 1 };
 static inline uint32_t vc__slot_of(uint32_t hash, uint32_t number) { return (hash & ~(uint32_t)VC__SLOT_NUMBER) | (number + 1); }
 static inline uint32_t vc__slot_number(uint32_t slot) { return (slot & VC__SLOT_NUMBER) - 1; }
 static inline bool vc__slot_may_be(uint32_t slot, uint32_t hash) { return (slot ^ hash) <= VC__SLOT_NUMBER; }
 
+/* Puts a node into a table that has grown; of equal ones the last stays. */
 static void vc__put_slot(vc__lower *s, uint32_t number) {
     bool by_region;
     uint32_t hash, i;
@@ -3349,13 +3352,8 @@ static void vc__spirv_param(vc__spirv *s, const vc__node *n, uint32_t id) {
 }
 
 static void vc__spirv_hidden(vc__spirv *s, const vc__node *n, uint32_t id) {
-    const vc_info *info = &s->l->info;
-    bool of_arg = n->a[0] == VC_HIDDEN_LENGTH || n->a[0] == VC_HIDDEN_SHAPE;
-    int i;
-    for (i = 0; i < info->hidden_count; i++) {
-        const vc_hidden_info *h = &info->hidden[i];
-        if ((uint32_t)h->kind == n->a[0] && h->axis == n->a[2] && (!of_arg || h->arg == s->l->object[n->a[1]].arg)) vc__spirv_scalar(s, VC_U32, h->place, id);
-    }
+    const vc_hidden_info *h = vc__hidden_of(s->l, n);
+    if (h) vc__spirv_scalar(s, VC_U32, h->place, id);
 }
 
 /* ---- other leaves ---- */
@@ -3767,7 +3765,7 @@ static void vc__spirv_if(vc__spirv *s, const vc__node *n, uint32_t node) {
 
 static void vc__spirv_else(vc__spirv *s) {
     vc__frame *f = vc__spirv_top(s);
-    if (vc__failed(s->k)) return;
+    if (s->k->failed) return;
     f->op = VC__OP_ELSE;
     f->merge = vc__new_id(s);
     s->section[VC__SECTION_BODY].at[f->header] = f->merge;
@@ -3823,7 +3821,7 @@ static bool vc__spirv_link_cases(vc__spirv *s) {
     uint32_t base = w->count, i;
     s->next_case = (uint32_t *)vc__arena_take(&s->k->allocator, &s->k->arena, (size_t)l->count * sizeof(uint32_t));
     if (!s->next_case) vc__no_memory(s->k);
-    for (i = l->body; i < l->count && !vc__failed(s->k); i++) {
+    for (i = l->body; i < l->count && !s->k->failed; i++) {
         uint32_t op = l->node[i].op;
         if (op == VC__OP_END) w->count--;
         if (op == VC__OP_CASE || op == VC__OP_DEFAULT) s->next_case[w->at[w->count - 1]] = i;
@@ -3832,7 +3830,7 @@ static bool vc__spirv_link_cases(vc__spirv *s) {
         if (op >= VC__OP_IF && op < VC__OP_END && op != VC__OP_ELSE && vc__words_room(s->k, w, 1)) w->at[w->count++] = i;
     }
     w->count = base;
-    return !vc__failed(s->k);
+    return !s->k->failed;
 }
 
 /* Labels of cases are the ids of their nodes. A selector of 8 or 16 bits is widened: not every driver takes it. */
@@ -3853,7 +3851,7 @@ static void vc__spirv_switch(vc__spirv *s, const vc__node *n, uint32_t node) {
     for (i = s->next_case[node]; i != VC__NIL; i = s->next_case[i]) {
         const vc__node *c = &s->l->node[i];
         if (c->op == VC__OP_DEFAULT) {
-            if (!vc__failed(s->k)) s->section[VC__SECTION_BODY].at[start + 2] = vc__result(i);
+            if (!s->k->failed) s->section[VC__SECTION_BODY].at[start + 2] = vc__result(i);
             continue;
         }
         o = vc__op_begin(s, VC__SECTION_BODY, 0, literal + 1);
@@ -3864,7 +3862,7 @@ static void vc__spirv_switch(vc__spirv *s, const vc__node *n, uint32_t node) {
     }
     i = (words - 3) / (literal + 1);
     if (i > 16383) vc__fail(s->k, "vc_spirv in kernel '%s': a switch of %u cases; SPIR-V takes 16383", vc__name(s->k), (unsigned)i);
-    else if (!vc__failed(s->k)) s->section[VC__SECTION_BODY].at[start] = words << 16 | VC__OpSwitch;
+    else if (!s->k->failed) s->section[VC__SECTION_BODY].at[start] = words << 16 | VC__OpSwitch;
 }
 
 static void vc__spirv_case(vc__spirv *s, uint32_t node) {
@@ -3938,7 +3936,7 @@ static void vc__spirv_function(vc__spirv *s) {
     s->label = vc__new_id(s);
     vc__put1(s, VC__SECTION_LOCALS, VC__OpLabel, s->label);
     for (i = 0; i < l->body; i++) vc__spirv_leaf(s, &l->node[i], vc__result(i));
-    for (; i < l->count && !vc__failed(s->k); i++) vc__spirv_node(s, &l->node[i], i);
+    for (; i < l->count && !s->k->failed; i++) vc__spirv_node(s, &l->node[i], i);
     vc__op_begin(s, VC__SECTION_BODY, VC__OpReturn, 1);
     vc__op_begin(s, VC__SECTION_BODY, VC__OpFunctionEnd, 1);
 }
@@ -4035,8 +4033,8 @@ static bool vc__spirv_print(vc_kernel *k, const vc__listing *l) {
     vc__spirv_function(&s);
     vc__spirv_head(&s, version);
     for (i = VC__SECTION_NAMES; i <= VC__SECTION_BODY; i++)
-        if (vc__failed(k) || !vc__words_append(k, &k->words, &s.section[i])) return false;
-    return !vc__failed(k);
+        if (k->failed || !vc__words_append(k, &k->words, &s.section[i])) return false;
+    return !k->failed;
 }
 
 // >>glsl
@@ -4076,7 +4074,6 @@ typedef struct vc__glsl {
     vc__glsl_name *reference; /* by object: its block or reference type; the member of a parameter that is unpacked */
     vc__glsl_name *leaf;      /* by node, from l->leaves to l->body */
     vc__glsl_name *hidden;    /* by hidden value */
-    uint32_t *arg;            /* by object: which argument */
     bool *live;               /* by object: some live node speaks of it */
     const char **taken;       /* hash set of names */
     uint32_t taken_mask;
@@ -4194,11 +4191,10 @@ static void vc__glsl_name_objects(vc__glsl *g) {
         { VC__OP_BUFFER, "data" }, { VC__OP_PARAM, "value" }, { VC__OP_SHARED, "tile" }, { VC__OP_TABLE, "table" }, { VC__OP_VAR, "variable" },
         { VC__OP_ARRAY, "list" }
     };
-    uint32_t i, j, args = 0;
+    uint32_t i, j;
     for (i = 0; i < g->l->object_count; i++) {
         const vc__object *o = &g->l->object[i];
         const char *otherwise = "object";
-        g->arg[i] = o->op == VC__OP_BUFFER || o->op == VC__OP_PARAM ? args++ : VC__NIL;
         if (!g->live[i]) continue;
         for (j = 0; j < sizeof defaults / sizeof *defaults; j++) if (defaults[j].op == o->op) otherwise = defaults[j].name;
         vc__glsl_name_it(g, &g->object[i], o->name, otherwise);
@@ -4211,7 +4207,7 @@ static void vc__glsl_name_blocks(vc__glsl *g) {
     uint32_t i;
     for (i = 0; i < g->l->object_count; i++) {
         const vc__object *o = &g->l->object[i];
-        if (!g->live[i] || g->arg[i] == VC__NIL) continue;
+        if (!g->live[i] || o->arg == VC__NIL) continue;
         snprintf(wanted, sizeof wanted, "%.36s_%s", g->object[i].text, o->op == VC__OP_PARAM ? "in" : g->l->buffers == VC_BUFFERS_ADDRESS ? "at" : "block");
         vc__glsl_name_it(g, &g->reference[i], wanted, "block");
     }
@@ -4230,16 +4226,6 @@ static void vc__glsl_name_hidden(vc__glsl *g) {
         else snprintf(wanted, sizeof wanted, "%s_%c", names[h->kind], "xyzw"[h->axis & 3]);
         vc__glsl_name_it(g, &g->hidden[i], wanted, "hidden");
     }
-}
-
-static const vc_hidden_info *vc__glsl_hidden(const vc__glsl *g, const vc__node *n) {
-    int i;
-    for (i = 0; i < g->l->info.hidden_count; i++) {
-        const vc_hidden_info *h = &g->l->info.hidden[i];
-        bool of_arg = h->kind == VC_HIDDEN_LENGTH || h->kind == VC_HIDDEN_SHAPE;
-        if ((uint32_t)h->kind == n->a[0] && (!of_arg || h->arg == g->arg[n->a[1]]) && (h->kind == VC_HIDDEN_LENGTH || h->axis == n->a[2])) return h;
-    }
-    return NULL;
 }
 
 /* ---- constants ---- */
@@ -4406,7 +4392,7 @@ static bool vc__glsl_may_nest(const vc__glsl *g, uint32_t i) {
     const vc__glsl_note *note = &g->note[i], *user = &g->note[note->user];
     if (vc__glsl_is_bare(n)) return true;
     if (note->uses != 1 || (vc__op[n->op].class_ != VC__PURE && n->op != VC__OP_LOAD)) return false;
-    if (user->block != note->block && u->op != VC__OP_ELSE) return false;
+    if (user->block != note->block) return false;
     if ((n->flags & VC__NODE_PRECISE) && !(u->flags & VC__NODE_PRECISE)) return false;
     if (u->op == VC__OP_SWITCH || (u->op == VC__OP_FOR && u->a[1] == i)) return false; /* printed more than once, or computed in every round */
     return n->op != VC__OP_LOAD || vc__glsl_reads_constant(g, n) || g->note[user->place].pins == note->pins;
@@ -4442,11 +4428,11 @@ static bool vc__glsl_is_struct(vc_type type, uint32_t align) {
     return rows > 1 && (rows == 3 || vc__is_bool(type) || align % (rows * vc__scalar_bytes(type)) != 0);
 }
 
-static const vc_arg_info *vc__glsl_arg(const vc__glsl *g, uint32_t object) { return &g->l->info.args[g->arg[object]]; }
+static const vc_arg_info *vc__glsl_arg(const vc__glsl *g, uint32_t object) { return &g->l->info.args[g->l->object[object].arg]; }
 
 /* A value in memory that is not what it is in an expression. */
 static bool vc__glsl_is_packed(const vc__glsl *g, uint32_t object) {
-    const vc_arg_info *arg = g->arg[object] == VC__NIL ? NULL : vc__glsl_arg(g, object);
+    const vc_arg_info *arg = g->l->object[object].arg == VC__NIL ? NULL : vc__glsl_arg(g, object);
     return arg && vc__glsl_is_struct(g->l->object[object].type, arg->kind == VC_ARG_VALUE ? arg->place : arg->align);
 }
 
@@ -4627,7 +4613,7 @@ static void vc__glsl_place(vc__glsl *g, const vc__node *n) {
     if (g->l->object[object].op != VC__OP_VAR) vc__glsl_subscript(g, n->a[1], (int32_t)n->x);
 }
 
-static bool vc__glsl_is_word(const vc__glsl *g, uint32_t object) { return g->arg[object] != VC__NIL && g->l->object[object].type == VC_BOOL; }
+static bool vc__glsl_is_word(const vc__glsl *g, uint32_t object) { return g->l->object[object].arg != VC__NIL && g->l->object[object].type == VC_BOOL; }
 
 static void vc__glsl_load(vc__glsl *g, const vc__node *n) {
     uint32_t object = vc__glsl_object(g->l, n->a[0]);
@@ -4673,7 +4659,7 @@ static void vc__glsl_leaf(vc__glsl *g, uint32_t i) {
     else if (n->op == VC__OP_TUPLE) vc__glsl_tuple(g, n);
     else if (n->op >= VC__OP_BUFFER && n->op <= VC__OP_ARRAY) vc__glsl_put(g, "%s", g->object[n->x].text);
     else if (n->op == VC__OP_HIDDEN) {
-        hidden = vc__glsl_hidden(g, n);
+        hidden = vc__hidden_of(g->l, n);
         vc__glsl_put(g, "%s", hidden ? g->hidden[hidden - g->l->info.hidden].text : "0u");
     } else vc__glsl_put(g, "%s", named ? g->leaf[i - g->l->leaves].text : vc__glsl_id(n, id));
 }
@@ -4779,11 +4765,11 @@ static void vc__glsl_values(vc__glsl *g) {
     int h;
     bool any = info->hidden_count > 0;
     char type[12];
-    for (i = 0; i < g->l->object_count; i++) any = any || (g->live[i] && g->arg[i] != VC__NIL && vc__glsl_arg(g, i)->kind != VC_ARG_BINDING);
+    for (i = 0; i < g->l->object_count; i++) any = any || (g->live[i] && g->l->object[i].arg != VC__NIL && vc__glsl_arg(g, i)->kind != VC_ARG_BINDING);
     if (!any) return;
     vc__glsl_put(g, "layout(push_constant, std430) uniform arguments {\n");
     for (i = 0; i < g->l->object_count; i++) {
-        const vc_arg_info *arg = g->live[i] && g->arg[i] != VC__NIL ? vc__glsl_arg(g, i) : NULL;
+        const vc_arg_info *arg = g->live[i] && g->l->object[i].arg != VC__NIL ? vc__glsl_arg(g, i) : NULL;
         if (!arg || arg->kind == VC_ARG_BINDING) continue;
         if (vc__glsl_is_narrow(g, i)) { vc__glsl_words(g, arg, &next); continue; }
         if (arg->kind == VC_ARG_ADDRESS) vc__glsl_put(g, "    layout(offset = %u) %s %s;\n", (unsigned)arg->place, g->reference[i].text, g->object[i].text);
@@ -5092,7 +5078,6 @@ static size_t vc__glsl_divide(vc__glsl *g, char *at) {
     g->reference = (vc__glsl_name *)vc__glsl_piece(at, &used, objects, sizeof *g->reference);
     g->leaf = (vc__glsl_name *)vc__glsl_piece(at, &used, l->body - l->leaves, sizeof *g->leaf);
     g->hidden = (vc__glsl_name *)vc__glsl_piece(at, &used, (size_t)l->info.hidden_count, sizeof *g->hidden);
-    g->arg = (uint32_t *)vc__glsl_piece(at, &used, objects, sizeof *g->arg);
     g->live = (bool *)vc__glsl_piece(at, &used, objects, sizeof *g->live);
     g->taken = (const char **)vc__glsl_piece(at, &used, (size_t)g->taken_mask + 1, sizeof *g->taken);
     return used;
@@ -5128,6 +5113,7 @@ static bool vc__glsl_print(vc_kernel *k, const vc__listing *l) {
 /* Arguments and needs of a kernel. */
 
 typedef struct vc__feature { uint64_t bit; const char *need, *name; } vc__feature;
+#define VC__ALL_FEATURES ((uint64_t)VC_FEATURE_ADDRESS * 2 - 1)
 #define VC__ADDRESS_NEEDS ((uint64_t)VC_FEATURE_ADDRESS | VC_FEATURE_I64)
 static const vc__feature vc__features[] = {
     { VC_FEATURE_F16, "f16 arithmetic", "VC_FEATURE_F16" },
@@ -5401,7 +5387,6 @@ static void vc__dump_listing(vc_kernel *k, const vc__listing *l) {
     vc__text_string(k, &k->dump, "\n");
     for (i = 0; i < l->count && !k->failed; i++) vc__dump_node(k, l, i, &depth);
 }
-
 
 // >>public
 /* The declared functions: check, record. */
@@ -5689,7 +5674,7 @@ static const char *vc__object_name(const vc__object *o) { return o->name ? o->na
 
 /* The object of a ref of k that may be used here; NULL after an error. */
 static vc__object *vc__object_of(vc_kernel *k, const char *call, const vc_ref *r) {
-    const vc__object *o = NULL;
+    vc__object *o;
     const char *what = NULL;
     if (!r->of) what = "the ref was never set";
     else if (r->of != k) what = "the ref belongs to another kernel";
@@ -5704,7 +5689,7 @@ static vc__object *vc__object_of(vc_kernel *k, const char *call, const vc_ref *r
         vc__refuse(k, call, "the ref into %s '%s' has an offset that was made in a block that is closed", vc__object_kind(o->op), vc__object_name(o));
         return NULL;
     }
-    return (vc__object *)(k->object + k->node[r->memory].x);
+    return o;
 }
 
 /* Two run-time offsets add in their own type, or as i64 where they differ. */
@@ -6481,7 +6466,7 @@ VC_API vc_machine vd_machine(const struct vd_context *ctx) {
     vc_machine m;
     memset(&m, 0, sizeof m);
     if (!d) return m;
-    m.lacks = ~d->features & 0xffu;
+    m.lacks = ~d->features & VC__ALL_FEATURES;
     memcpy(m.max_groups, d->limits.max_groups, sizeof m.max_groups);
     memcpy(m.max_local_size, d->limits.max_local_size, sizeof m.max_local_size);
     m.max_local_invocations = d->limits.max_local_invocations;
