@@ -4592,14 +4592,15 @@ static void vc__glsl_pointer(vc__glsl *g, const vc__node *n) {
     if (offset) vc__glsl_put(g, " %c %lld", offset < 0 ? '-' : '+', offset < 0 ? -(long long)offset : (long long)offset);
 }
 
-/* Where buffers are addresses: x[i].at, p.at, p[3].at. */
+/* Where buffers are addresses: x[i].at, p.at, p[3].at; (x + i).at for an i of 64 bits, which [] does not take. */
 static void vc__glsl_target(vc__glsl *g, const vc__node *n) {
     const vc__node *m = &g->l->node[n->a[0]];
-    bool plain = m->op == VC__OP_POINTER && g->note[n->a[0]].nested && m->a[1] != VC__NIL && !m->x && !n->x; /* x[i].at */
+    bool plain = m->op == VC__OP_POINTER && g->note[n->a[0]].nested && m->a[1] != VC__NIL && !m->x && !n->x
+                 && vc__bits(vc__kind(g->l->node[m->a[1]].type)) == 32; /* x[i].at */
     vc__glsl_expression(g, plain ? m->a[0] : n->a[0], VC__GLSL_TIGHT);
     if (plain) {
         vc__glsl_put(g, "[");
-        vc__glsl_steps(g, m->a[1], VC__GLSL_LOOSE);
+        vc__glsl_expression(g, m->a[1], VC__GLSL_LOOSE);
         vc__glsl_put(g, "]");
     } else if (n->x) vc__glsl_put(g, "[%ld]", (long)(int32_t)n->x);
     vc__glsl_put(g, ".at");
