@@ -4093,24 +4093,22 @@ static const char *const vc__glsl_types[16][2] = { /* scalar, and what precedes 
 static const char vc__glsl_reserved[] =
     " INFINITY NAN NULL abs acos acosh active alignas alignof all and and_eq any arguments asin asinh asm atan atan2 atanh atomic atomicAdd atomicAnd"
     " atomicExchange atomicMax atomicMin atomicOr atomicXor atomic_uint attribute auto barrier bitCount bitand bitfieldExtract bitfieldInsert"
-    " bitfieldReverse bitor blockDim blockIdx bool break buffer bvec2 bvec3 bvec4 case cast catch ceil centroid char char16_t char32_t clamp class"
-    " coherent common compl complex const const_cast constant constexpr continue controlBarrier cos cosh cross dFdx dFdy decltype default define defined"
-    " degrees delete demote determinant device discard distance dmat2 dmat3 dmat4 do dot double double2 double3 double4 dvec2 dvec3 dvec4 dynamic_cast"
-    " else enum equal event_t exp exp2 explicit export extern external f16vec2 f16vec3 f16vec4 faceforward false filter findLSB findMSB fixed flat float"
-    " float16_t float2 float3 float32_t float4 float64_t floatBitsToInt floatBitsToUint floor fma fmod for fract frexp friend fvec2 fvec3 fvec4 fwidth"
-    " global goto greaterThan greaterThanEqual gridDim groupMemoryBarrier half half2 half3 half4 highp host hvec2 hvec3 hvec4 i16vec2 i16vec3 i16vec4"
-    " i64vec2 i64vec3 i64vec4 i8vec2 i8vec3 i8vec4 if iimage2D image2D image2d_t image3D image3d_t imageLoad imageStore imulExtended in inf infinity"
-    " inline inout input int int16_t int2 int3 int32_t int4 int64_t int8_t intBitsToFloat interface invariant inverse inversesqrt isampler2D isinf isnan"
-    " ivec2 ivec3 ivec4 kernel layout ldexp length lessThan lessThanEqual local log log2 long lowp mad main mat2 mat3 mat4 max mediump memoryBarrier"
-    " memoryBarrierBuffer memoryBarrierImage memoryBarrierShared min mix mod modf mutable namespace nan new noexcept noinline noise1 noise2 noise3 noise4"
-    " noperspective normalize not notEqual not_eq nullptr operator or or_eq out outerProduct output pack packDouble2x32 packFloat2x16 packHalf2x16"
-    " partition patch pipe pow precise precision printf private protected ptrdiff_t public radians read_only read_write readonly reflect refract register"
-    " reinterpret_cast resource restrict return round roundEven rsqrt sample sampler sampler1D sampler2D sampler3D samplerCube sampler_t shared short"
-    " sign signed sin sinh size_t sizeof smoothstep sqrt static static_assert static_cast step struct subroutine superp switch tan tanh template"
-    " texelFetch texture texture2D this threadIdx thread_local throw transpose true trunc try typedef typeid typename typeof u16vec2 u16vec3 u16vec4"
-    " u64vec2 u64vec3 u64vec4 u8vec2 u8vec3 u8vec4 uaddCarry uchar uimage2D uint uint16_t uint2 uint3 uint32_t uint4 uint64_t uint8_t uintBitsToFloat"
-    " ulong umulExtended uniform union unpack unpackDouble2x32 unpackFloat2x16 unpackHalf2x16 unsigned usampler2D ushort using uvec2 uvec3 uvec4 varying"
-    " vec2 vec3 vec4 virtual vload2 void volatile vstore2 warpSize wchar_t while write_only writeonly xor xor_eq ";
+    " bitfieldReverse bitor blockDim blockIdx bool break buffer case cast catch ceil centroid char char16_t char32_t clamp class coherent common compl"
+    " complex const const_cast constant constexpr continue controlBarrier cos cosh cross dFdx dFdy decltype default define defined degrees delete demote"
+    " determinant device devicecoherent discard distance do dot double double2 double3 double4 dynamic_cast else enum equal event_t exp exp2 explicit export"
+    " extern external faceforward false filter findLSB findMSB fixed flat float float16_t float2 float3 float32_t float4 float64_t floatBitsToInt"
+    " floatBitsToUint floor fma fmod for fract frexp friend fwidth global goto greaterThan greaterThanEqual gridDim groupMemoryBarrier half half2 half3"
+    " half4 highp host if image2d_t image3d_t imageLoad imageStore imulExtended in inf infinity inline inout input int int16_t int2 int3 int32_t int4"
+    " int64_t int8_t intBitsToFloat interface invariant inverse inversesqrt isinf isnan kernel layout ldexp length lessThan lessThanEqual local log log2"
+    " long lowp mad main max mediump memoryBarrier memoryBarrierBuffer memoryBarrierImage memoryBarrierShared min mix mod modf mutable namespace nan new"
+    " noexcept noinline noise1 noise2 noise3 noise4 nonprivate noperspective normalize not notEqual not_eq nullptr operator or or_eq out outerProduct output"
+    " pack packDouble2x32 packFloat2x16 packHalf2x16 partition patch pervertexEXT pervertexNV pipe pow precise precision printf private protected ptrdiff_t"
+    " public queuefamilycoherent radians read_only read_write readonly reflect refract register reinterpret_cast resource restrict return round roundEven"
+    " rsqrt sample sampler sampler_t shadercallcoherent shared short sign signed sin sinh size_t sizeof smooth smoothstep sqrt static static_assert"
+    " static_cast step struct subgroupcoherent subroutine superp switch tan tanh template texelFetch texture this threadIdx thread_local throw transpose"
+    " true trunc try typedef typeid typename typeof uaddCarry uchar uint uint16_t uint2 uint3 uint32_t uint4 uint64_t uint8_t uintBitsToFloat ulong"
+    " umulExtended uniform union unpack unpackDouble2x32 unpackFloat2x16 unpackHalf2x16 unsigned ushort using varying virtual vload2 void volatile vstore2"
+    " warpSize wchar_t while workgroupcoherent write_only writeonly xor xor_eq ";
 
 VC__PRINTF(2, 3) static void vc__glsl_put(vc__glsl *g, const char *format, ...) {
     char text[512];
@@ -4154,10 +4152,27 @@ static bool vc__glsl_is_ours(const char *name) {
     return n && name[n] && !name[n + strspn(name + n, "0123456789")];
 }
 
+/* Vectors, matrices, and what is sampled or read as an image: dmat2x3, f16vec2, usampler2DArray. */
+static bool vc__glsl_is_type(const char *name) {
+    static const char *const prefixes[] = { "", "b", "d", "f", "h", "i", "u", "f16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64" };
+    static const char *const stems[] = { "mat2", "mat3", "mat4", "vec2", "vec3", "vec4", "subpassInput", "sampler", "image", "texture" };
+    static const char *const shapes[] = { "1D", "2D", "3D", "Cube", "Buffer", "External", "Shadow" };
+    size_t i, j, n;
+    const char *rest;
+    for (i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        for (j = 0; j < sizeof stems / sizeof *stems; j++) {
+            rest = name + strlen(prefixes[i]);
+            if (strncmp(name, prefixes[i], strlen(prefixes[i])) != 0 || strncmp(rest, stems[j], strlen(stems[j])) != 0) continue;
+            if (j < 7) return true;
+            for (n = 0; n < sizeof shapes / sizeof *shapes; n++) if (strncmp(rest + strlen(stems[j]), shapes[n], strlen(shapes[n])) == 0) return true;
+        }
+    return false;
+}
+
 static bool vc__glsl_is_reserved(const char *name) {
     char word[VC__GLSL_NAME + 4];
     snprintf(word, sizeof word, " %s ", name);
-    return strstr(vc__glsl_reserved, word) != NULL || vc__glsl_is_ours(name);
+    return strstr(vc__glsl_reserved, word) != NULL || vc__glsl_is_type(name) || vc__glsl_is_ours(name);
 }
 
 static bool vc__glsl_is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }

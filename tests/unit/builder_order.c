@@ -78,6 +78,34 @@ static void guarded_loads(void **state) {
     vc_free(k);
 }
 
+/* Words of GLSL may be names; what only looks like one stays as it is. An index of 64 bits is added to an address, since [] does not take it. */
+static void glsl_words(void **state) {
+    static const char *const words[] = { "texture2DArray", "usampler2DMSArray", "subpassInputMS", "dmat2x3", "f32vec2", "smooth", "devicecoherent" };
+    static const char *const plain[] = { "image", "texture2", "matrix", "vector" };
+    vc_kernel *k = begin(NULL, false);
+    vc_ref x = vc_buffer(k, "x", VC_F32, VC_READ_WRITE);
+    vc_val n = vc_param(k, "n", VC_I64);
+    const char *text;
+    char line[64];
+    size_t i;
+    (void)state;
+    for (i = 0; i < sizeof words / sizeof *words; i++) vc_store(vc_shared(k, words[i], VC_F32, 4), vc_u32(0), vc_f32(1));
+    for (i = 0; i < sizeof plain / sizeof *plain; i++) vc_store(vc_shared(k, plain[i], VC_F32, 4), vc_u32(0), vc_f32(1));
+    vc_store(x, n, vc_f32(2));
+    text = vc_source(k, VC_TARGET_GLSL);
+    assert_non_null(text);
+    for (i = 0; i < sizeof words / sizeof *words; i++) {
+        snprintf(line, sizeof line, "shared float my_%s[4];", words[i]);
+        assert_non_null(strstr(text, line));
+    }
+    for (i = 0; i < sizeof plain / sizeof *plain; i++) {
+        snprintf(line, sizeof line, "shared float %s[4];", plain[i]);
+        assert_non_null(strstr(text, line));
+    }
+    assert_non_null(strstr(text, "(x + uint64_t(n)).at = 2.0;"));
+    vc_free(k);
+}
+
 static void merging(void **state) {
     vc_kernel *k = begin(NULL, false);
     vc_ref x = vc_buffer(k, "x", VC_F32, VC_READ), y = vc_buffer(k, "y", VC_F32, VC_READ_WRITE);
@@ -246,7 +274,8 @@ static void too_large(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(evaluation_order), cmocka_unit_test(guarded_loads), cmocka_unit_test(merging), cmocka_unit_test(flow),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(evaluation_order), cmocka_unit_test(guarded_loads), cmocka_unit_test(glsl_words),
+                                        cmocka_unit_test(merging), cmocka_unit_test(flow),
                                         cmocka_unit_test(simplified), cmocka_unit_test(long_chain), cmocka_unit_test(too_large) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
