@@ -5708,15 +5708,16 @@ static vc__object *vc__object_of(vc_kernel *k, const char *call, const vc_ref *r
     return o;
 }
 
-/* Two run-time offsets add in their own type, or as i64 where they differ. */
+/* Two run-time offsets add in their own type, or as i64 where they differ; as i32 where there is no i64 and so no address beyond 32 bits. */
 static bool vc__add_index(vc_kernel *k, vc_ref *r, uint32_t node) {
+    vc_type sum = k->desc.machine.lacks & VC_FEATURE_I64 ? VC_I32 : VC_I64;
     vc_val a, b;
     if (!r->index) { r->index = node + 1; return true; }
     a = vc__value(k, r->index - 1);
     b = vc__value(k, node);
     if (vc_typeof(a) != vc_typeof(b)) {
-        a = vc_cast(VC_I64, a);
-        b = vc_cast(VC_I64, b);
+        a = vc_cast(sum, a);
+        b = vc_cast(sum, b);
     }
     a = vc_add(a, b);
     if (!a.of) return false;

@@ -374,6 +374,13 @@ static void machine(void **state) {
     vc_restart(k, &desc);
     assert_string_equal(vc_error(k), "kernel 'wide' wants buffers by address, which the machine lacks (VC_FEATURE_ADDRESS)");
     vc_free(k);
+    memset(&m, 0, sizeof m); /* offsets of two types add without i64 where there is none */
+    m.lacks = VC_FEATURE_I64;
+    r = begin(&m);
+    vc_store(vc_offset(r.y, r.n), vc_param(r.k, "i", VC_I32), r.a);
+    assert_non_null(vc_spirv(r.k, NULL));
+    assert_false(vc_reflect(r.k)->features & VC_FEATURE_I64);
+    vc_free(r.k);
 }
 
 static void no_kernel(void **state) {
