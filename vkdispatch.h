@@ -50,8 +50,8 @@
        VKDISPATCH_NO_VULKAN               leaves the Vulkan backend and its two headers out. Default: off
        VKDISPATCH_NO_VOLK_IMPLEMENTATION  the application compiles volk itself; ours only includes volk.h. Default: off
 
-   Linking: -lpthread and, on older systems, -ldl. libvulkan is opened at run time; a machine without it is told so by a result code. Compiling needs vulkan/vulkan.h
-   and volk.h on the include path (Debian: libvulkan-dev, libvulkan-volk-dev), or VKDISPATCH_NO_VULKAN.
+   Linking: -lpthread and, on older systems, -ldl. libvulkan is opened at run time; a machine without it is told so by a result code. Compiling needs
+   vulkan/vulkan.h and volk.h on the include path (Debian: libvulkan-dev, libvulkan-volk-dev), or VKDISPATCH_NO_VULKAN.
 
    Environment: VKDISPATCH_BACKEND (vulkan, dummy) and VKDISPATCH_DEVICE (an index or a part of a name) choose where the desc leaves the choice open;
    VKDISPATCH_BUFFERS=binding makes kernels take buffers as bindings where addresses would be used.
@@ -61,19 +61,20 @@
      2. vd_buffer_create gives typed, shaped device memory. Sizes and offsets are in bytes everywhere, shapes in elements.
      3. vd_kernel_create takes SPIR-V of any origin; without args in the desc they are read from the module: storage buffers by binding, then members of
         the push-constant block by offset. Kernels of vkdispatch_codegen.h come through vd_kernel_build.
-     4. vd_dispatch records a kernel into a list. vd_immediate is the list that is always open: what is recorded there is gathered and sent when something needs the
-        result (a read, a wait, a flush) or when enough has come together. vd_list_begin opens a list of your own, sent by vd_submit.
-     5. Order: on one queue commands behave as if each had ended before the next began. Which of them really have to wait is found from what they read and write;
-        only there a barrier stands.
+     4. vd_dispatch records a kernel into a list. vd_immediate is the list that is always open: what is recorded there is gathered and sent when something needs
+        the result (a read, a wait, a flush) or when enough has come together. vd_list_begin opens a list of your own, sent by vd_submit.
+     5. Order: on one queue commands behave as if each had ended before the next began. Which of them really have to wait is found from what they read and
+        write; only there a barrier stands.
      6. vd_buffer_read waits for its data. vd_read_begin does not: ask for it later with vd_read_ready.
 
-   Errors: functions that make something return it, with id 0 on failure; the others return a vd_result. Either way vd_error_text() holds one sentence that names
-   the call, the object, the argument, the value and the limit. No error changes what the next unrelated call does. Lists latch their first error and report it at
-   vd_list_end and vd_submit. VD_ERROR_DEVICE_LOST stays for the context it befell.
+   Errors: functions that make something return it, with id 0 on failure; the others return a vd_result. Either way vd_error_text() holds one sentence that
+   names the call, the object, the argument, the value and the limit. No error changes what the next unrelated call does. Lists latch their first error and
+   report it at vd_list_end and vd_submit. VD_ERROR_DEVICE_LOST stays for the context it befell.
 
-   Memory: a desc is read during the call only. Names are copied. What a context made dies with it; a handle that is used after its destruction, or in another context, is an
-   error and never a crash. A buffer or kernel may be destroyed while work uses it: the handle dies at once, the memory when that work is done. Host memory comes from the
-   desc's allocator. Device memory comes in blocks of 64 MiB (an eighth of a small heap) shared by many buffers. After the first run of a dispatch, the next ones allocate nothing.
+   Memory: a desc is read during the call only. Names are copied. What a context made dies with it; a handle that is used after its destruction, or in another
+   context, is an error and never a crash. A buffer or kernel may be destroyed while work uses it: the handle dies at once, the memory when that work is done.
+   Host memory comes from the desc's allocator. Device memory comes in blocks of 64 MiB (an eighth of a small heap) shared by many buffers. After the first run
+   of a dispatch, the next ones allocate nothing.
 
    Threads: any function may be called from any thread. A list other than the immediate one belongs to one thread at a time. Destroying a context needs it to be
    unused by other threads.
@@ -344,7 +345,8 @@ VD_API const char *vd_feature_name(uint64_t bit);   /* "f64" */
 
 /* ---- contexts and devices ---- */
 
-VD_API int vd_devices(vd_backend backend, vd_device_info *out, int capacity); /* default: every backend but dummy; returns how many there are, 0 also when none works */
+/* Default: every backend but dummy. Returns how many there are, 0 also when none works. */
+VD_API int vd_devices(vd_backend backend, vd_device_info *out, int capacity);
 VD_API vd_result vd_context_create_version(const vd_context_desc *desc, vd_context **out, uint32_t version);
 #define vd_context_create(desc, out) vd_context_create_version(desc, out, VKDISPATCH_VERSION)
 VD_API void vd_context_destroy(vd_context *ctx);    /* waits for its work; NULL is harmless */
@@ -375,12 +377,14 @@ VD_API void vd_list_discard(vd_list *list);         /* instead of vd_submit */
 VD_API vd_result vd_submit(vd_list *list, const vd_submit_desc *desc, vd_event *out); /* ends the list if need be; a list of vd_list_begin is gone
                                                        afterwards, also on failure; out may be NULL */
 VD_API vd_result vd_dispatch(vd_list *list, const vd_dispatch_desc *desc);
-VD_API vd_result vd_copy(vd_list *list, vd_buffer to, uint64_t to_offset, vd_buffer from, uint64_t from_offset, uint64_t size); /* ranges of one buffer may not overlap */
-VD_API vd_result vd_fill(vd_list *list, vd_buffer buffer, uint64_t offset, uint64_t size, const void *value, size_t value_size); /* repeats value of 1 … 64 bytes,
-                                                       size a multiple of it; NULL: zeros */
+/* Ranges of one buffer may not overlap. */
+VD_API vd_result vd_copy(vd_list *list, vd_buffer to, uint64_t to_offset, vd_buffer from, uint64_t from_offset, uint64_t size);
+/* Repeats value of 1 … 64 bytes, size a multiple of it; NULL: zeros. */
+VD_API vd_result vd_fill(vd_list *list, vd_buffer buffer, uint64_t offset, uint64_t size, const void *value, size_t value_size);
 VD_API vd_result vd_write(vd_list *list, vd_buffer buffer, uint64_t offset, const void *data, uint64_t size); /* data is copied before it returns */
 VD_API vd_result vd_read_begin(vd_list *list, const vd_read_desc *desc, vd_ticket *out);
-VD_API vd_result vd_read_ready(vd_context *ctx, vd_ticket ticket, uint64_t timeout_ns, const void **data); /* VD_TIMEOUT: not yet; data stays until vd_read_end */
+/* VD_TIMEOUT: not yet. data stays until vd_read_end. */
+VD_API vd_result vd_read_ready(vd_context *ctx, vd_ticket ticket, uint64_t timeout_ns, const void **data);
 VD_API void vd_read_end(vd_context *ctx, vd_ticket ticket);
 
 /* ---- waiting ---- */
@@ -411,15 +415,19 @@ VD_API vd_result vd_run_args(vd_context *ctx, vd_kernel kernel, uint64_t x, uint
 
 #ifdef __cplusplus
 }
-/* vd_run(ctx, kernel, threads, vd_b(x), vd_f32(2)): one dispatch into the immediate list of device 0; returns a vd_result. vd_run2 and vd_run3 take two and three extents. */
+/* vd_run(ctx, kernel, threads, vd_b(x), vd_f32(2)): one dispatch into the immediate list of device 0; returns a vd_result. vd_run2 and vd_run3 take two and
+   three extents. */
 template <class... Args> inline vd_result vd_run3(vd_context *ctx, vd_kernel kernel, uint64_t x, uint64_t y, uint64_t z, Args... args) {
     const vd_arg list[] = { args... };
     return vd_run_args(ctx, kernel, x, y, z, list, (int)sizeof...(args));
 }
-template <class... Args> inline vd_result vd_run2(vd_context *ctx, vd_kernel kernel, uint64_t x, uint64_t y, Args... args) { return vd_run3(ctx, kernel, x, y, 1, args...); }
+template <class... Args> inline vd_result vd_run2(vd_context *ctx, vd_kernel kernel, uint64_t x, uint64_t y, Args... args) {
+    return vd_run3(ctx, kernel, x, y, 1, args...);
+}
 template <class... Args> inline vd_result vd_run(vd_context *ctx, vd_kernel kernel, uint64_t x, Args... args) { return vd_run3(ctx, kernel, x, 1, 1, args...); }
 #else
-/* vd_run(ctx, kernel, threads, vd_b(x), vd_f32(2)): one dispatch into the immediate list of device 0; returns a vd_result. vd_run2 and vd_run3 take two and three extents. */
+/* vd_run(ctx, kernel, threads, vd_b(x), vd_f32(2)): one dispatch into the immediate list of device 0; returns a vd_result. vd_run2 and vd_run3 take two and
+   three extents. */
 #define vd_run(ctx, kernel, x, ...) vd_run3(ctx, kernel, x, 1, 1, __VA_ARGS__)
 #define vd_run2(ctx, kernel, x, y, ...) vd_run3(ctx, kernel, x, y, 1, __VA_ARGS__)
 #define vd_run3(ctx, kernel, x, y, z, ...) \
@@ -454,6 +462,9 @@ template <class... Args> inline vd_result vd_run(vd_context *ctx, vd_kernel kern
 #define VD__UNUSED __attribute__((unused))
 #define VD__LIKELY(x) __builtin_expect(!!(x), 1)
 #define VD__UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define VD__HOT __attribute__((flatten))        /* takes in what it calls, so that recording a dispatch is one straight piece of code */
+#define VD__APART __attribute__((noinline))    /* off that path */
+#define VD__COLD __attribute__((noinline, cold)) /* and rare */
 #define VD__COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 // >>platform
@@ -517,12 +528,12 @@ static void vd__raise64(uint64_t *p, uint64_t value) {
 static inline uint32_t vd__log2(uint32_t x) { return 31u - (uint32_t)__builtin_clz(x); } /* x > 0 */
 static inline uint32_t vd__lowest(uint32_t x) { return (uint32_t)__builtin_ctz(x); }     /* x > 0 */
 
-/* A lock for sections of well under a microsecond, most of them uncontended: taking one costs a single atomic exchange, half of what a mutex costs, and it is taken at every
-   dispatch. Who has to wait yields, then sleeps, so that a preempted owner gets its turn. */
+/* A lock for sections of well under a microsecond, most of them uncontended: taking one costs a single atomic exchange, half of what a mutex costs, and it is
+   taken at every dispatch. Who has to wait yields, then sleeps, so that a preempted owner gets its turn. */
 typedef struct vd__mutex { uint32_t held; } vd__mutex; /* zero: nobody holds it */
 #define VD__MUTEX_INIT { 0 }
 
-static void vd__mutex_wait(vd__mutex *lock) {
+static VD__COLD void vd__mutex_wait(vd__mutex *lock) {
     struct timespec nap = { 0, 50000 };
     for (uint32_t tries = 0; vd__load32(&lock->held) || __atomic_exchange_n(&lock->held, 1u, __ATOMIC_ACQUIRE); tries++) {
         if (tries < 100) vd__pause();
@@ -542,6 +553,7 @@ static inline void vd__mutex_destroy(vd__mutex *lock) { (void)lock; }
 // >>log
 /* The thread's error text, and messages to the context's callback. */
 
+#define VD__NONE UINT32_MAX
 #define VD__U(x) ((unsigned long long)(x)) /* for %llu */
 
 typedef struct vd__host vd__host;
@@ -549,7 +561,7 @@ typedef struct vd__host vd__host;
 static VD__THREAD_LOCAL char vd__error_buffer[1024];
 
 /* Sets the thread's error text and returns result, so that a failing check is one statement. */
-static vd_result vd__fail(vd_result result, const char *format, ...) VD__PRINTF(2, 3);
+static VD__COLD vd_result vd__fail(vd_result result, const char *format, ...) VD__PRINTF(2, 3);
 static vd_result vd__fail(vd_result result, const char *format, ...) {
     char text[sizeof vd__error_buffer]; /* an argument may point into the old text */
     va_list args;
@@ -561,7 +573,7 @@ static vd_result vd__fail(vd_result result, const char *format, ...) {
 }
 
 /* Puts what was being done before the text that a deeper level set: "vd_buffer_create 'x': vkAllocateMemory failed …". */
-static vd_result vd__fail_within(vd_result result, const char *format, ...) VD__PRINTF(2, 3);
+static VD__COLD vd_result vd__fail_within(vd_result result, const char *format, ...) VD__PRINTF(2, 3);
 static vd_result vd__fail_within(vd_result result, const char *format, ...) {
     char outer[256];
     va_list args;
@@ -575,7 +587,7 @@ static vd_result vd__fail_within(vd_result result, const char *format, ...) {
 static void vd__logf(const vd__host *host, vd_log_level level, const char *format, ...) VD__PRINTF(3, 4);
 
 // >>memory
-/* The allocator, one growable array, one hash map, and the sub-allocator that deals out ranges of a block. */
+/* The allocator, one growable array, and the sub-allocator that deals out ranges of a block. */
 
 /* All host memory comes from here; NULL when there is none, no text is set. */
 static void *vd__alloc(const vd_allocator *allocator, size_t size) { return allocator->allocate(allocator->user, size ? size : 1); }
@@ -643,62 +655,8 @@ static bool vd__array_reserve(const vd_allocator *allocator, void **items, uint3
     return true;
 }
 
-/* Number → number by open addressing. Clearing starts a new epoch, which makes every older entry a free place: no memory is touched. */
-typedef struct vd__map_slot { uint32_t key, epoch, value; } vd__map_slot;
-typedef struct vd__map {
-    vd__map_slot *slots;
-    uint32_t mask, count, epoch;
-} vd__map;
-
-#define VD__NONE UINT32_MAX
-
-/* The place of a key, or the free place where it would go. */
-static inline vd__map_slot *vd__map_place(const vd__map *map, uint32_t key) {
-    for (uint32_t i = key & map->mask;; i = (i + 1) & map->mask) {
-        vd__map_slot *slot = &map->slots[i];
-        if (slot->epoch != map->epoch || slot->key == key) return slot;
-    }
-}
-
-static inline uint32_t vd__map_find(const vd__map *map, uint32_t key) {
-    const vd__map_slot *slot = vd__map_place(map, key);
-    return slot->epoch == map->epoch ? slot->value : VD__NONE;
-}
-
-/* Fills the free place of a key. */
-static inline void vd__map_put(vd__map *map, vd__map_slot *place, uint32_t key, uint32_t value) {
-    place->key = key;
-    place->epoch = map->epoch;
-    place->value = value;
-    map->count++;
-}
-
-/* Room for `count` keys. At most half of the places are ever used, so that a search ends. */
-static bool vd__map_reserve(const vd_allocator *allocator, vd__map *map, uint32_t count) {
-    uint32_t old = map->slots ? map->mask + 1 : 0, wanted = old ? old : 16;
-    while (wanted < count * 2) wanted *= 2;
-    if (wanted == old) return true;
-    vd__map next = { NULL, 0, 0, 1 };
-    next.slots = (vd__map_slot *)vd__alloc_zeroed(allocator, wanted * sizeof(vd__map_slot));
-    if (!next.slots) return false;
-    next.mask = wanted - 1;
-    for (uint32_t i = 0; i < old; i++)
-        if (map->slots[i].epoch == map->epoch) vd__map_put(&next, vd__map_place(&next, map->slots[i].key), map->slots[i].key, map->slots[i].value);
-    vd__free(allocator, map->slots);
-    *map = next;
-    return true;
-}
-
-static inline void vd__map_clear(vd__map *map) {
-    map->count = 0;
-    if (VD__UNLIKELY(++map->epoch == 0)) { /* after 2^32 epochs an old entry would look alive */
-        if (map->slots) memset(map->slots, 0, (map->mask + 1) * sizeof(vd__map_slot));
-        map->epoch = 1;
-    }
-}
-
-/* The sub-allocator: two-level segregated fit (Masmano et al., TLSF, 2004), with its nodes beside the memory because the host cannot see into it. Constant time, good fit.
-   It counts in units of 256 bytes: every alignment that buffers ask for, and no two buffers in one atom of memory that is not coherent. */
+/* The sub-allocator: two-level segregated fit (Masmano et al., TLSF, 2004), with its nodes beside the memory because the host cannot see into it. Constant
+   time, good fit. It counts in units of 256 bytes: every alignment that buffers ask for, and no two buffers in one atom of memory that is not coherent. */
 enum { VD__UNIT = 256, VD__FIT_SPLIT = 16, VD__FIT_LEVELS = 29 };
 
 typedef struct vd__node {
@@ -856,18 +814,18 @@ static void vd__space_give(vd__space *s, uint32_t n) {
 }
 
 // >>pool
-/* Handles: slot (24 bits), generation (20), kind (2) and context (18, from its address) in 64 bits. Objects lie in chunks that never move, so a look-up takes no lock. */
+/* Handles: slot (24 bits), generation (20), kind (2) and context (18, from its address) in 64 bits. Objects lie in chunks that never move, so a look-up takes
+   no lock. */
 
 typedef enum vd__handle_kind { VD__HANDLE_BUFFER, VD__HANDLE_KERNEL, VD__HANDLE_TICKET, VD__HANDLE_KINDS } vd__handle_kind;
 
 /* The head of every pooled object. */
 typedef struct vd__slot {
     uint64_t id;             /* 0: no live handle. Written last, read first */
-    uint32_t index, generation;
     struct vd__slot *next;   /* among the unused, or among the garbage */
     uint64_t value;          /* garbage: the timeline value that ends its last use */
     uint64_t stamp;          /* garbage: lists begun before this one may still hold it; 0: none can */
-    uint32_t kind;
+    uint32_t index, generation, kind;
 } vd__slot;
 
 enum { VD__CHUNK_FIRST = 64, VD__CHUNKS = 19 }; /* chunk k has 64 << k slots; 19 chunks hold the 2^24 that an id can name */
@@ -889,15 +847,15 @@ typedef struct vd__pool {
 #define VD__GENERATION_MASK 0xFFFFFu
 
 static inline vd__slot *vd__pool_at(const vd__pool *pool, uint32_t index) {
-    uint32_t at = index + VD__CHUNK_FIRST, top = vd__log2(at), level = top - 6;
-    uint8_t *chunk = level < VD__CHUNKS ? (uint8_t *)vd__load_pointer(&pool->chunks[level]) : NULL;
+    uint32_t at = index + VD__CHUNK_FIRST, top = vd__log2(at); /* index is below 2^24, so top is at most 24 */
+    uint8_t *chunk = (uint8_t *)vd__load_pointer(&pool->chunks[top - 6]);
     return chunk ? (vd__slot *)(void *)(chunk + (at - (1u << top)) * pool->item_size) : NULL;
 }
 
 /* The object of a live handle, or NULL. Takes no lock: chunks never move and the id is read with acquire. */
 static inline vd__slot *vd__pool_find(const vd__pool *pool, uint64_t id) {
     vd__slot *slot = vd__pool_at(pool, (uint32_t)id & VD__ID_SLOT_MASK);
-    return slot && id && vd__load64(&slot->id) == id ? slot : NULL;
+    return VD__LIKELY(slot && vd__load64(&slot->id) == id && id) ? slot : NULL;
 }
 
 /* Why an id that vd__pool_find refused is no object of this pool. */
@@ -1077,15 +1035,16 @@ typedef struct vd__storage {
     vd__memory memory;
     uint32_t node;             /* in the block's space; 0: the block is its own */
     uint32_t pins;             /* host copies under way, which hold no lock */
+    uint32_t use;              /* a guess where the list that records last has it among its uses */
     uint64_t used, written;    /* timeline values */
 } vd__storage;
 
 typedef struct vd__buffer {
     vd__slot slot;
-    vd__storage storage;
-    char *name;
     vd_type type;
-    uint64_t shape[4], size;
+    vd__storage storage;
+    uint64_t size, shape[4];
+    char *name;
 } vd__buffer;
 
 /* What a dispatch reads of an argument, small: four in a cache line. */
@@ -1108,6 +1067,7 @@ typedef struct vd__kernel {
     uint32_t binding_count, value_bytes, local_size[3], shared_bytes;
     uint32_t local_shift[3];   /* log2 of a local size that is a power of two; VD__NONE otherwise */
     bool base[3];              /* axes that can be split: they have VD_HIDDEN_GROUP_BASE */
+    bool flat;                 /* the local size is a power of two x 1 x 1 */
     bool gaps;                 /* some bytes of the block belong to no value */
     uint64_t features;
 } vd__kernel;
@@ -1138,23 +1098,30 @@ typedef struct vd__recording {
     struct vd__recording *next;
 } vd__recording;
 
-enum { VD__RANGES = 4 };
+typedef struct vd__ring {
+    vd__recording *oldest, *newest; /* sent, in order */
+    vd__recording *spare;      /* done; the last one done is the next one used */
+} vd__ring;
+
+enum { VD__RANGES = 3 };
 
 typedef struct vd__range { uint64_t begin, end; } vd__range;
 
-/* What commands since the last barrier did to one memory. */
+/* What commands since the last barrier did to one memory. As long as a cache line. */
 typedef struct vd__touched {
-    uint32_t serial, read_count, write_count;
-    vd__range reads[VD__RANGES], writes[VD__RANGES];
+    uint32_t serial, epoch;    /* the place is free unless this is the table's epoch */
+    uint32_t count, written;   /* of ranges; bit i: range i was written */
+    vd__range ranges[VD__RANGES];
 } vd__touched;
 
+/* Open addressing by serial. A barrier starts a new epoch, which frees every place: no memory is touched. */
 typedef struct vd__hazards {
     const vd_allocator *allocator;
-    vd__map map;               /* serial → index of items */
-    vd__touched *items;
-    uint32_t count, capacity;
-    uint32_t stages;           /* in which they did it */
-    bool lost_count;           /* no host memory for more items: everything conflicts until the next barrier */
+    vd__touched *table;
+    uint32_t *places;          /* those in use */
+    uint32_t mask, count, epoch;
+    uint32_t stages;           /* in which they were touched */
+    bool lost_count;           /* no host memory for a larger table: everything conflicts until the next barrier */
 } vd__hazards;
 
 /* One access of a command. */
@@ -1183,7 +1150,6 @@ struct vd_list {
     uint32_t host_stages;      /* those whose writes the host may read: a barrier to the host ends the recording */
     bool barred;               /* has a barrier: `entry` is what lies before it, `hazards` what lies behind the last */
     vd__hazards hazards, entry;
-    vd__map use_map;           /* serial → index of uses */
     vd__use *uses;
     uint32_t use_count, use_capacity;
     vd__stage *stages[VD__MEMORY_KINDS]; /* being filled */
@@ -1209,7 +1175,7 @@ typedef struct vd__queue {
     uint64_t submitted;        /* last value handed to the device */
     uint64_t completed;        /* last value seen reached; read without the lock */
     vd_list open;              /* the open batch; its event will be submitted + 1 */
-    vd__recording *oldest, *newest; /* sent recordings, ready for reuse from the oldest on */
+    vd__ring rings[2];         /* recordings of the open batch, and of other lists: each kind finds its own warm */
     vd__stage *stages[VD__MEMORY_KINDS];
     uint64_t stage_bytes[VD__MEMORY_KINDS];
     vd__failure failures[VD__FAILURES]; /* a ring */
@@ -1237,12 +1203,12 @@ struct vd_context {
 // >>backend
 /* The contract with a backend.
 
-   A backend allocates, compiles, records, submits and waits. Handles, argument checks, hazards, staging, lists and error texts are made once above it; a backend is
-   only called with arguments that were checked, and sets the error text only for failures of its driver (vd__fail with the driver's words).
-   `driver` is the opened library with its instance, `device` one opened device; both carry `native` pointers that belong to the backend and are freed by the close operation.
-   Every create that fails leaves nothing behind. Every destroy takes what its create made and is called once, with no work using it left.
-   Calls with the same `commands` or the same queue never overlap (the caller holds the queue's lock), but for queue_value and queue_wait, which come at any time without it; nor do
-   the block and memory operations of one device, but for block_sync. All others may.
+   A backend allocates, compiles, records, submits and waits. Handles, argument checks, hazards, staging, lists and error texts are made once above it; a
+   backend is only called with arguments that were checked, and sets the error text only for failures of its driver (vd__fail with the driver's words).
+   `driver` is the opened library with its instance, `device` one opened device; both carry `native` pointers that belong to the backend and are freed by the
+   close operation. Every create that fails leaves nothing behind. Every destroy takes what its create made and is called once, with no work using it left.
+   Calls with the same `commands` or the same queue never overlap (the caller holds the queue's lock), but for queue_value and queue_wait, which come at any
+   time without it; nor do the block and memory operations of one device, but for block_sync. All others may.
 
    driver_open       loads the library and makes an instance. VD_ERROR_NO_DEVICE: nothing here, try the next backend.
    driver_devices    fills in what there is, usable or not, best information first; returns the count.
@@ -1252,7 +1218,8 @@ struct vd_context {
    block_create      one driver allocation of block->size bytes of memory type block->type; maps it where it can be.
    block_destroy
    block_sync        before the host reads (to_host) or after it wrote bytes of a block that is not coherent.
-   memory_types      the types of `mask` that suit `kind`, best first, as a bit mask with one bit (0: none); called with what is left of the mask after a failure.
+   memory_types      the types of `mask` that suit `kind`, best first, as a bit mask with one bit (0: none); called with what is left of the mask after a
+                     failure.
    memory_create     a driver buffer of m->size bytes without memory; tells what it needs.
    memory_bind       binds it to m->block at m->offset; sets m->address.
    memory_destroy
@@ -1517,8 +1484,10 @@ static void vd__dummy_record(vd__device *dev, vd__commands *c, uint8_t *to, cons
     op->word = word;
 }
 
-static void vd__dummy_record_copy(vd__device *dev, vd__commands *c, const vd__memory *to, const vd__memory *from, const vd__copy_range *ranges, uint32_t count) {
-    for (uint32_t i = 0; i < count; i++) vd__dummy_record(dev, c, vd__dummy_bytes(to) + ranges[i].to, vd__dummy_bytes(from) + ranges[i].from, ranges[i].size, 0);
+static void vd__dummy_record_copy(vd__device *dev, vd__commands *c, const vd__memory *to, const vd__memory *from, const vd__copy_range *ranges,
+                                  uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        vd__dummy_record(dev, c, vd__dummy_bytes(to) + ranges[i].to, vd__dummy_bytes(from) + ranges[i].from, ranges[i].size, 0);
 }
 
 static void vd__dummy_record_fill(vd__device *dev, vd__commands *c, const vd__memory *to, uint64_t offset, uint64_t size, uint32_t word) {
@@ -3164,9 +3133,12 @@ static double vd__device_score(const vd_device_info *info, const vd__wish *wish)
 static vd_result vd__no_such_device(const vd__driver *driver, const vd_device_info *infos, int count, const vd__wish *wish) {
     char names[512] = "none";
     size_t used = 0;
-    for (int i = 0; i < count && used < sizeof names; i++) used += (size_t)snprintf(names + used, sizeof names - used, "%s%d '%s'", i ? ", " : "", infos[i].index, infos[i].name);
-    if (wish->name) return vd__fail(VD_ERROR_NO_DEVICE, "no device has '%s' in its name (from %s); %s has: %s", wish->name, wish->source, driver->backend->name, names);
-    if (wish->index >= 0) return vd__fail(VD_ERROR_NO_DEVICE, "there is no device %d (from %s); %s has: %s", wish->index, wish->source, driver->backend->name, names);
+    for (int i = 0; i < count && used < sizeof names; i++)
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%d '%s'", i ? ", " : "", infos[i].index, infos[i].name);
+    if (wish->name)
+        return vd__fail(VD_ERROR_NO_DEVICE, "no device has '%s' in its name (from %s); %s has: %s", wish->name, wish->source, driver->backend->name, names);
+    if (wish->index >= 0)
+        return vd__fail(VD_ERROR_NO_DEVICE, "there is no device %d (from %s); %s has: %s", wish->index, wish->source, driver->backend->name, names);
     return vd__fail(VD_ERROR_NO_DEVICE, "there is no device");
 }
 
@@ -3232,9 +3204,12 @@ static vd_result vd__select(vd_context *ctx, const vd_context_desc *desc) {
         }
         vd__logf(&ctx->host, VD_LOG_INFO, "backend %s does not work: %s", backend->name, vd__error_buffer);
         if (!first) first = r;
-        if (used < sizeof reasons) used += (size_t)snprintf(reasons + used, sizeof reasons - used, "%s%s: %.340s", used ? "; " : "", backend->name, vd__error_buffer);
+        if (used < sizeof reasons)
+            used += (size_t)snprintf(reasons + used, sizeof reasons - used, "%s%s: %.340s", used ? "; " : "", backend->name, vd__error_buffer);
     }
-    if (!first) return vd__fail(VD_ERROR_NO_DEVICE, "vd_context_create: no backend with a device is compiled in; VKDISPATCH_BACKEND=dummy or desc.backend takes the dummy");
+    if (!first)
+        return vd__fail(VD_ERROR_NO_DEVICE,
+                        "vd_context_create: no backend with a device is compiled in; VKDISPATCH_BACKEND=dummy or desc.backend takes the dummy");
     return vd__fail(first, "vd_context_create: %s", reasons);
 }
 
@@ -3243,20 +3218,22 @@ static vd_result vd__select(vd_context *ctx, const vd_context_desc *desc) {
 
 /* Numbers of the SPIR-V specification that we read. */
 enum {
-    VD__OP_UNDEF = 1, VD__OP_NAME = 5, VD__OP_MEMBER_NAME = 6, VD__OP_STRING = 7, VD__OP_EXTENSION = 10, VD__OP_EXT_INST_IMPORT = 11, VD__OP_ENTRY_POINT = 15,
-    VD__OP_EXECUTION_MODE = 16, VD__OP_CAPABILITY = 17, VD__OP_TYPE_VOID = 19, VD__OP_TYPE_BOOL = 20, VD__OP_TYPE_INT = 21, VD__OP_TYPE_FLOAT = 22, VD__OP_TYPE_VECTOR = 23,
-    VD__OP_TYPE_MATRIX = 24, VD__OP_TYPE_ARRAY = 28, VD__OP_TYPE_RUNTIME_ARRAY = 29, VD__OP_TYPE_STRUCT = 30, VD__OP_TYPE_POINTER = 32, VD__OP_TYPE_FUNCTION = 33,
-    VD__OP_TYPE_FORWARD_POINTER = 39, VD__OP_CONSTANT = 43, VD__OP_CONSTANT_COMPOSITE = 44, VD__OP_SPEC_CONSTANT = 50, VD__OP_SPEC_CONSTANT_COMPOSITE = 51,
-    VD__OP_SPEC_CONSTANT_OP = 52, VD__OP_FUNCTION = 54, VD__OP_FUNCTION_PARAMETER = 55, VD__OP_FUNCTION_END = 56, VD__OP_VARIABLE = 59, VD__OP_DECORATE = 71,
-    VD__OP_MEMBER_DECORATE = 72, VD__OP_LABEL = 248, VD__OP_BRANCH = 249, VD__OP_UNREACHABLE = 255, VD__OP_MODULE_PROCESSED = 330, VD__OP_EXECUTION_MODE_ID = 331,
-    VD__MODEL_COMPUTE = 5, VD__MODE_LOCAL_SIZE = 17, VD__MODE_LOCAL_SIZE_ID = 38, VD__BUILTIN_WORKGROUP_SIZE = 25,
-    VD__CLASS_UNIFORM_CONSTANT = 0, VD__CLASS_UNIFORM = 2, VD__CLASS_WORKGROUP = 4, VD__CLASS_PUSH_CONSTANT = 9, VD__CLASS_STORAGE_BUFFER = 12, VD__CLASS_PHYSICAL = 5349,
-    VD__DECORATION_BLOCK = 2, VD__DECORATION_BUFFER_BLOCK = 3, VD__DECORATION_ARRAY_STRIDE = 6, VD__DECORATION_MATRIX_STRIDE = 7, VD__DECORATION_BUILTIN = 11,
-    VD__DECORATION_NON_WRITABLE = 24, VD__DECORATION_NON_READABLE = 25, VD__DECORATION_BINDING = 33, VD__DECORATION_SET = 34, VD__DECORATION_OFFSET = 35
+    VD__OP_UNDEF = 1, VD__OP_NAME = 5, VD__OP_MEMBER_NAME = 6, VD__OP_STRING = 7, VD__OP_EXTENSION = 10, VD__OP_EXT_INST_IMPORT = 11,
+    VD__OP_ENTRY_POINT = 15, VD__OP_EXECUTION_MODE = 16, VD__OP_CAPABILITY = 17, VD__OP_TYPE_VOID = 19, VD__OP_TYPE_BOOL = 20, VD__OP_TYPE_INT = 21,
+    VD__OP_TYPE_FLOAT = 22, VD__OP_TYPE_VECTOR = 23, VD__OP_TYPE_MATRIX = 24, VD__OP_TYPE_ARRAY = 28, VD__OP_TYPE_RUNTIME_ARRAY = 29,
+    VD__OP_TYPE_STRUCT = 30, VD__OP_TYPE_POINTER = 32, VD__OP_TYPE_FUNCTION = 33, VD__OP_TYPE_FORWARD_POINTER = 39, VD__OP_CONSTANT = 43,
+    VD__OP_CONSTANT_COMPOSITE = 44, VD__OP_SPEC_CONSTANT = 50, VD__OP_SPEC_CONSTANT_COMPOSITE = 51, VD__OP_SPEC_CONSTANT_OP = 52,
+    VD__OP_FUNCTION = 54, VD__OP_FUNCTION_PARAMETER = 55, VD__OP_FUNCTION_END = 56, VD__OP_VARIABLE = 59, VD__OP_DECORATE = 71,
+    VD__OP_MEMBER_DECORATE = 72, VD__OP_LABEL = 248, VD__OP_BRANCH = 249, VD__OP_UNREACHABLE = 255, VD__OP_MODULE_PROCESSED = 330,
+    VD__OP_EXECUTION_MODE_ID = 331, VD__MODEL_COMPUTE = 5, VD__MODE_LOCAL_SIZE = 17, VD__MODE_LOCAL_SIZE_ID = 38, VD__BUILTIN_WORKGROUP_SIZE = 25,
+    VD__CLASS_UNIFORM_CONSTANT = 0, VD__CLASS_UNIFORM = 2, VD__CLASS_WORKGROUP = 4, VD__CLASS_PUSH_CONSTANT = 9, VD__CLASS_STORAGE_BUFFER = 12,
+    VD__CLASS_PHYSICAL = 5349, VD__DECORATION_BLOCK = 2, VD__DECORATION_BUFFER_BLOCK = 3, VD__DECORATION_ARRAY_STRIDE = 6,
+    VD__DECORATION_MATRIX_STRIDE = 7, VD__DECORATION_BUILTIN = 11, VD__DECORATION_NON_WRITABLE = 24, VD__DECORATION_NON_READABLE = 25,
+    VD__DECORATION_BINDING = 33, VD__DECORATION_SET = 34, VD__DECORATION_OFFSET = 35
 };
 
-/* The instructions that a compute module may have: first and last opcode, form (0 no result, 1 a result, 2 a type and a result), words at least. From the grammar that
-   Khronos publishes with the SPIR-V headers; an instruction that is not here is refused, for no driver has to survive it. */
+/* The instructions that a compute module may have: first and last opcode, form (0 no result, 1 a result, 2 a type and a result), words at least. From the
+   grammar that Khronos publishes with the SPIR-V headers; an instruction that is not here is refused, for no driver has to survive it. */
 static const struct { uint16_t first, last; uint8_t form, words; } vd__spv_table[] = {
     { 0, 0, 0, 1 }, { 1, 1, 2, 3 }, { 2, 2, 0, 2 }, { 3, 3, 0, 3 }, { 4, 4, 0, 2 }, { 5, 5, 0, 3 }, { 6, 6, 0, 4 }, { 7, 7, 1, 3 }, { 8, 8, 0, 4 },
     { 10, 10, 0, 2 }, { 11, 11, 1, 3 }, { 12, 12, 2, 5 }, { 14, 14, 0, 3 }, { 15, 15, 0, 4 }, { 16, 16, 0, 3 }, { 17, 17, 0, 2 }, { 19, 20, 1, 2 },
@@ -3295,11 +3272,13 @@ static const struct { uint16_t number; bool always; uint16_t feature; const char
     { 68, false, 0, "GroupNonUniformQuad" }, { 4434, false, 0, "UniformAndStorageBuffer16BitAccess" }, { 4435, false, 0, "StoragePushConstant16" },
     { 4441, false, 0, "VariablePointersStorageBuffer" }, { 4442, false, 0, "VariablePointers" }, { 4449, false, 0, "UniformAndStorageBuffer8BitAccess" },
     { 4450, false, 0, "StoragePushConstant8" }, { 4464, false, 0, "DenormPreserve" }, { 4465, false, 0, "DenormFlushToZero" },
-    { 4466, false, 0, "SignedZeroInfNanPreserve" }, { 4467, false, 0, "RoundingModeRTE" }, { 4468, false, 0, "RoundingModeRTZ" }, { 5055, false, 0, "ShaderClockKHR" },
+    { 4466, false, 0, "SignedZeroInfNanPreserve" }, { 4467, false, 0, "RoundingModeRTE" }, { 4468, false, 0, "RoundingModeRTZ" },
+    { 5055, false, 0, "ShaderClockKHR" },
     { 5345, false, 0, "VulkanMemoryModel" }, { 5346, false, 0, "VulkanMemoryModelDeviceScope" }, { 6034, false, 0, "AtomicFloat64AddEXT" }
 };
 
-enum { VD__ID_NON_WRITABLE = 1, VD__ID_NON_READABLE = 2, VD__ID_BLOCK = 4, VD__ID_BUFFER_BLOCK = 8, VD__ID_HAS_BINDING = 16, VD__ID_WORKGROUP_SIZE = 32, VD__ID_FORWARD = 64 };
+enum { VD__ID_NON_WRITABLE = 1, VD__ID_NON_READABLE = 2, VD__ID_BLOCK = 4, VD__ID_BUFFER_BLOCK = 8, VD__ID_HAS_BINDING = 16, VD__ID_WORKGROUP_SIZE = 32,
+      VD__ID_FORWARD = 64 };
 
 typedef struct vd__spv_id {
     uint32_t at;               /* word of its definition; 0: none */
@@ -3443,17 +3422,23 @@ static vd_result vd__spv_type(vd__reader *s, uint32_t at) {
         id->type = w[2] == 16 ? VD_F16 : w[2] == 32 ? VD_F32 : VD_F64;
         id->size = id->align = w[2] / 8;
     }
-    uint32_t parts = op == VD__OP_TYPE_STRUCT || op == VD__OP_TYPE_FUNCTION ? length : op == VD__OP_TYPE_POINTER ? 4 : op >= VD__OP_TYPE_VECTOR && op <= VD__OP_TYPE_RUNTIME_ARRAY ? 3 : 2;
+    uint32_t parts = 2; /* words up to the last that names a type */
+    if (op == VD__OP_TYPE_STRUCT || op == VD__OP_TYPE_FUNCTION) parts = length;
+    if (op == VD__OP_TYPE_POINTER) parts = 4;
+    if (op >= VD__OP_TYPE_VECTOR && op <= VD__OP_TYPE_RUNTIME_ARRAY) parts = 3;
     for (uint32_t i = op == VD__OP_TYPE_POINTER ? 3 : 2; i < parts && op != VD__OP_TYPE_INT && op != VD__OP_TYPE_FLOAT && op != 25 && op != 26; i++)
-        if (!vd__spv_is_type(s, w[i]) && !(w[i] < s->bound && (s->ids[w[i]].flags & VD__ID_FORWARD))) return vd__spv_bad(at, "id %u is no type that was defined before", (unsigned)w[i]);
+        if (!vd__spv_is_type(s, w[i]) && !(w[i] < s->bound && (s->ids[w[i]].flags & VD__ID_FORWARD)))
+            return vd__spv_bad(at, "id %u is no type that was defined before", (unsigned)w[i]);
     if (op == VD__OP_TYPE_VECTOR) {
         uint32_t part = vd__spv_definition(s, w[2]);
-        if (w[3] < 2 || w[3] > 4 || part < VD__OP_TYPE_BOOL || part > VD__OP_TYPE_FLOAT) return vd__spv_bad(at, "a vector of %u of type %u", (unsigned)w[3], (unsigned)w[2]);
+        if (w[3] < 2 || w[3] > 4 || part < VD__OP_TYPE_BOOL || part > VD__OP_TYPE_FLOAT)
+            return vd__spv_bad(at, "a vector of %u of type %u", (unsigned)w[3], (unsigned)w[2]);
         if (s->ids[w[2]].type) id->type = s->ids[w[2]].type + 16 * (w[3] - 1);
         n = w[3];
     }
     if (op == VD__OP_TYPE_MATRIX) {
-        if (w[3] < 2 || w[3] > 4 || vd__spv_definition(s, w[2]) != VD__OP_TYPE_VECTOR) return vd__spv_bad(at, "a matrix of %u columns of type %u", (unsigned)w[3], (unsigned)w[2]);
+        if (w[3] < 2 || w[3] > 4 || vd__spv_definition(s, w[2]) != VD__OP_TYPE_VECTOR)
+            return vd__spv_bad(at, "a matrix of %u columns of type %u", (unsigned)w[3], (unsigned)w[2]);
         n = w[3];
     }
     if (op == VD__OP_TYPE_ARRAY) {
@@ -3484,13 +3469,15 @@ static vd_result vd__spv_type(vd__reader *s, uint32_t at) {
 /* Instructions of a function's body stand in a basic block, all others before the first function. */
 static vd_result vd__spv_structure(vd__reader *s, uint32_t at, uint32_t op) {
     bool anywhere = op == 0 || op == VD__OP_UNDEF || op == 8 || op == 317 || op == 12;
-    bool body = op == 57 || (op >= 60 && op <= 70) || (op >= 77 && op <= 271) || (op >= 333 && op <= 403) || (op >= 4421 && op <= 4432) || (op >= 5380 && op <= 5381) || op == 6035;
+    bool body = op == 57 || (op >= 60 && op <= 70) || (op >= 77 && op <= 271) || (op >= 333 && op <= 403) || (op >= 4421 && op <= 4432)
+        || (op >= 5380 && op <= 5381) || op == 6035;
     if (op == VD__OP_FUNCTION) {
         if (s->function) return vd__spv_bad(at, "a function begins inside another");
         s->function = at;
         s->body = false;
     } else if (op == VD__OP_FUNCTION_END) {
-        if (!s->function || s->block || !s->body) return vd__spv_bad(at, "a function ends %s", !s->function ? "that did not begin" : s->block ? "inside a block" : "without a body");
+        if (!s->function || s->block || !s->body)
+            return vd__spv_bad(at, "a function ends %s", !s->function ? "that did not begin" : s->block ? "inside a block" : "without a body");
         s->function = 0;
     } else if (op == VD__OP_LABEL) {
         if (!s->function || s->block) return vd__spv_bad(at, "a block begins %s", s->function ? "inside another" : "outside a function");
@@ -3525,9 +3512,13 @@ static vd_result vd__spv_note(vd__reader *s, uint32_t at, uint32_t op) {
 static vd_result vd__spv_instruction(vd__reader *s, uint32_t at) {
     uint32_t op = vd__spv_op(s, at), length = vd__spv_length(s, at);
     int entry = vd__spv_find_op(op);
-    if (!length || length > s->count - at) return vd__spv_bad(at, "instruction %u has %u words, %u are left", (unsigned)op, (unsigned)length, (unsigned)(s->count - at));
-    if (entry < 0) return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has instruction %u at word %u, which vkdispatch does not know in compute modules", (unsigned)op, (unsigned)at);
-    if (length < vd__spv_table[entry].words) return vd__spv_bad(at, "instruction %u has %u words, it needs %u", (unsigned)op, (unsigned)length, (unsigned)vd__spv_table[entry].words);
+    if (!length || length > s->count - at)
+        return vd__spv_bad(at, "instruction %u has %u words, %u are left", (unsigned)op, (unsigned)length, (unsigned)(s->count - at));
+    if (entry < 0)
+        return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has instruction %u at word %u, which vkdispatch does not know in compute modules", (unsigned)op,
+                        (unsigned)at);
+    if (length < vd__spv_table[entry].words)
+        return vd__spv_bad(at, "instruction %u has %u words, it needs %u", (unsigned)op, (unsigned)length, (unsigned)vd__spv_table[entry].words);
     uint32_t form = vd__spv_table[entry].form;
     if (form == 2 && !vd__spv_is_type(s, s->words[at + 1])) return vd__spv_bad(at, "id %u is no type that was defined before", (unsigned)s->words[at + 1]);
     if (form) {
@@ -3535,9 +3526,11 @@ static vd_result vd__spv_instruction(vd__reader *s, uint32_t at) {
         if (!id || id >= s->bound) return vd__spv_bad(at, "id %u is not below the bound %u", (unsigned)id, (unsigned)s->bound);
         if (s->ids[id].at) return vd__spv_bad(at, "id %u is defined a second time", (unsigned)id);
         s->ids[id].at = at;
-    } else if (op == VD__OP_NAME || op == VD__OP_MEMBER_NAME || op == VD__OP_DECORATE || op == VD__OP_MEMBER_DECORATE || op == VD__OP_TYPE_FORWARD_POINTER || op == VD__OP_EXECUTION_MODE
+    } else if (op == VD__OP_NAME || op == VD__OP_MEMBER_NAME || op == VD__OP_DECORATE || op == VD__OP_MEMBER_DECORATE || op == VD__OP_TYPE_FORWARD_POINTER
+               || op == VD__OP_EXECUTION_MODE
                || op == VD__OP_EXECUTION_MODE_ID) {
-        if (!s->words[at + 1] || s->words[at + 1] >= s->bound) return vd__spv_bad(at, "id %u is not below the bound %u", (unsigned)s->words[at + 1], (unsigned)s->bound);
+        if (!s->words[at + 1] || s->words[at + 1] >= s->bound)
+            return vd__spv_bad(at, "id %u is not below the bound %u", (unsigned)s->words[at + 1], (unsigned)s->bound);
     }
     vd_result r = vd__spv_check_text(s, at);
     if (!r) r = vd__spv_structure(s, at, op);
@@ -3563,7 +3556,8 @@ static vd_result vd__spv_entry(vd__reader *s, const char *wanted) {
     }
     if (!s->entries && wanted) return vd__fail(VD_ERROR_COMPILE, "the SPIR-V has no compute entry point '%s'", wanted);
     if (!s->entries) return vd__fail(VD_ERROR_COMPILE, "the SPIR-V has no compute entry point");
-    if (s->entries > 1 && !wanted) return vd__fail(VD_ERROR_INVALID, "the SPIR-V has %u compute entry points, desc.entry has to name one", (unsigned)s->entries);
+    if (s->entries > 1 && !wanted)
+        return vd__fail(VD_ERROR_INVALID, "the SPIR-V has %u compute entry points, desc.entry has to name one", (unsigned)s->entries);
     if (vd__spv_definition(s, s->words[s->entry_at + 2]) != VD__OP_FUNCTION)
         return vd__spv_bad(s->entry_at, "the entry point's id %u is no function", (unsigned)s->words[s->entry_at + 2]);
     s->out->entry = vd__spv_text(s, s->entry_at, 3);
@@ -3590,7 +3584,8 @@ static vd_result vd__spv_local_size(vd__reader *s) {
         uint32_t op = vd__spv_definition(s, id), at = s->ids[id].at;
         if (!(s->ids[id].flags & VD__ID_WORKGROUP_SIZE) || (op != VD__OP_CONSTANT_COMPOSITE && op != VD__OP_SPEC_CONSTANT_COMPOSITE)) continue;
         for (uint32_t i = 0; i < 3; i++)
-            if (vd__spv_length(s, at) != 6 || !vd__spv_constant(s, s->words[at + 3 + i], &size[i])) return vd__spv_bad(at, "WorkgroupSize is not three constants");
+            if (vd__spv_length(s, at) != 6 || !vd__spv_constant(s, s->words[at + 3 + i], &size[i]))
+                return vd__spv_bad(at, "WorkgroupSize is not three constants");
         found = true;
     }
     return found ? VD_OK : vd__fail(VD_ERROR_COMPILE, "the SPIR-V gives no local size");
@@ -3608,7 +3603,10 @@ static bool vd__spv_member(const vd__reader *s, uint32_t type, uint32_t member, 
     return false;
 }
 
-static const char *vd__spv_name_at(const vd__reader *s, uint32_t word) { return word && *(const char *)(s->words + word) ? (const char *)(s->words + word) : NULL; }
+static const char *vd__spv_name_at(const vd__reader *s, uint32_t word) {
+    const char *name = (const char *)(s->words + word);
+    return word && *name ? name : NULL;
+}
 
 /* Bytes of a type with an explicit layout, 0 where it has none that we read. */
 static uint32_t vd__spv_laid_out(const vd__reader *s, uint32_t id, int depth) {
@@ -3658,13 +3656,16 @@ static vd_result vd__spv_resource(vd__reader *s, uint32_t id, uint32_t type, uin
     const vd__spv_id *v = &s->ids[id];
     const char *name = vd__spv_name_at(s, v->name);
     uint32_t member = 0, op = vd__spv_definition(s, type);
-    if (storage == VD__CLASS_UNIFORM_CONSTANT) return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has an image or sampler '%s'; only storage buffers can be bound", name ? name : "");
-    if (op == VD__OP_TYPE_ARRAY || op == VD__OP_TYPE_RUNTIME_ARRAY) return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has an array of descriptors '%s'", name ? name : "");
+    if (storage == VD__CLASS_UNIFORM_CONSTANT)
+        return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has an image or sampler '%s'; only storage buffers can be bound", name ? name : "");
+    if (op == VD__OP_TYPE_ARRAY || op == VD__OP_TYPE_RUNTIME_ARRAY)
+        return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has an array of descriptors '%s'", name ? name : "");
     if (op != VD__OP_TYPE_STRUCT) return vd__spv_bad(v->at, "a buffer whose type %u is no struct", (unsigned)type);
     if (storage == VD__CLASS_UNIFORM && !(s->ids[type].flags & VD__ID_BUFFER_BLOCK))
         return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has a uniform block '%s'; values have to come as push constants", name ? name : "");
     if (!(v->flags & VD__ID_HAS_BINDING)) return vd__spv_bad(v->at, "buffer '%s' has no binding", name ? name : "");
-    if (v->set) return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has buffer '%s' in descriptor set %u; only set 0 can be bound", name ? name : "", (unsigned)v->set);
+    if (v->set)
+        return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has buffer '%s' in descriptor set %u; only set 0 can be bound", name ? name : "", (unsigned)v->set);
     if (!name && vd__spv_member(s, type, 0, VD__OP_MEMBER_NAME, 0, &member)) name = vd__spv_name_at(s, member);
     if (!name) name = vd__spv_name_at(s, s->ids[type].name);
     for (uint32_t i = 0; i < s->out->arg_count; i++)
@@ -3689,9 +3690,12 @@ static vd_result vd__spv_push(vd__reader *s, uint32_t at, uint32_t type) {
         bool pointer = vd__spv_definition(s, member) == VD__OP_TYPE_POINTER;
         vd_arg_info *a = vd__spv_arg(s, pointer ? VD_ARG_ADDRESS : VD_ARG_VALUE, vd__spv_name_at(s, name));
         if (!a) return VD_ERROR_UNSUPPORTED;
-        if (!placed || !size) return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has a push-constant member %u without %s that can be read", (unsigned)i, placed ? "a size" : "an offset");
+        if (!placed || !size)
+            return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has a push-constant member %u without %s that can be read", (unsigned)i,
+                            placed ? "a size" : "an offset");
         if (offset > VD_VALUE_BYTES || size > VD_VALUE_BYTES - offset)
-            return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has a push-constant member of %u bytes at offset %u; the limit is %d", (unsigned)size, (unsigned)offset, VD_VALUE_BYTES);
+            return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has a push-constant member of %u bytes at offset %u; the limit is %d", (unsigned)size,
+                            (unsigned)offset, VD_VALUE_BYTES);
         a->place = offset;
         a->size = size;
         if (!pointer) a->type = s->ids[member].type;
@@ -3729,13 +3733,15 @@ static vd_result vd__spv_variables(vd__reader *s, bool args) {
     for (uint32_t at = 5; at < s->count && vd__spv_op(s, at) != VD__OP_FUNCTION; at += vd__spv_length(s, at)) {
         const uint32_t *w = s->words + at;
         if (vd__spv_op(s, at) != VD__OP_VARIABLE) continue;
-        if (vd__spv_definition(s, w[1]) != VD__OP_TYPE_POINTER || s->words[s->ids[w[1]].at + 2] != w[3]) return vd__spv_bad(at, "a variable whose type %u is no pointer to its storage class", (unsigned)w[1]);
+        if (vd__spv_definition(s, w[1]) != VD__OP_TYPE_POINTER || s->words[s->ids[w[1]].at + 2] != w[3])
+            return vd__spv_bad(at, "a variable whose type %u is no pointer to its storage class", (unsigned)w[1]);
         uint32_t type = s->words[s->ids[w[1]].at + 3];
         if (!vd__spv_is_type(s, type)) return vd__spv_bad(at, "a variable of type %u, which is none", (unsigned)type);
         vd_result r = VD_OK;
         if (w[3] == VD__CLASS_WORKGROUP) shared = vd__spv_saturate((shared + 15) / 16 * 16 + s->ids[type].size);
         if (args && w[3] == VD__CLASS_PUSH_CONSTANT) r = vd__spv_push(s, at, type);
-        if (args && (w[3] == VD__CLASS_STORAGE_BUFFER || w[3] == VD__CLASS_UNIFORM || w[3] == VD__CLASS_UNIFORM_CONSTANT)) r = vd__spv_resource(s, w[2], type, w[3]);
+        if (args && (w[3] == VD__CLASS_STORAGE_BUFFER || w[3] == VD__CLASS_UNIFORM || w[3] == VD__CLASS_UNIFORM_CONSTANT))
+            r = vd__spv_resource(s, w[2], type, w[3]);
         if (r) return r;
     }
     s->out->shared_bytes = (uint32_t)shared;
@@ -3764,11 +3770,13 @@ static vd_result vd__spv_words(const vd_context *ctx, const vd_kernel_desc *desc
 
 static vd_result vd__spv_header(const vd__reader *s) {
     uint32_t version = s->words[1], major = (version >> 16) & 0xFFu, minor = (version >> 8) & 0xFFu;
-    if (version & 0xFF0000FFu || major != 1 || minor > 6) return vd__fail(VD_ERROR_COMPILE, "the SPIR-V has version 0x%08x; 1.0 to 1.6 can be read", (unsigned)version);
+    if (version & 0xFF0000FFu || major != 1 || minor > 6)
+        return vd__fail(VD_ERROR_COMPILE, "the SPIR-V has version 0x%08x; 1.0 to 1.6 can be read", (unsigned)version);
     if (!s->bound || s->bound > 1u << 22) return vd__fail(VD_ERROR_COMPILE, "the SPIR-V has an id bound of %u; the limit is %u", (unsigned)s->bound, 1u << 22);
     const uint32_t *api = s->ctx->device.info.api_version;
     if (s->ctx->device.info.backend == VD_BACKEND_VULKAN && minor > 5 && api[0] == 1 && api[1] < 3)
-        return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has version 1.%u; '%s' has Vulkan 1.%u, which reads up to 1.5", (unsigned)minor, s->ctx->device.info.name, (unsigned)api[1]);
+        return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has version 1.%u; '%s' has Vulkan 1.%u, which reads up to 1.5", (unsigned)minor,
+                        s->ctx->device.info.name, (unsigned)api[1]);
     return VD_OK;
 }
 
@@ -3791,7 +3799,8 @@ static vd_result vd__reflect(const vd_context *ctx, const vd_kernel_desc *desc, 
     vd__reader s;
     vd_result r = VD_OK;
     memset(out, 0, sizeof *out);
-    if (desc->code_kind != VD_CODE_DEFAULT && desc->code_kind != VD_CODE_SPIRV) r = vd__fail(VD_ERROR_INVALID, "code of kind %d; SPIR-V is what can be read", (int)desc->code_kind);
+    if (desc->code_kind != VD_CODE_DEFAULT && desc->code_kind != VD_CODE_SPIRV)
+        r = vd__fail(VD_ERROR_INVALID, "code of kind %d; SPIR-V is what can be read", (int)desc->code_kind);
     if (!r) r = vd__spv_words(ctx, desc, out);
     if (!r) {
         memset(&s, 0, sizeof s);
@@ -3810,13 +3819,14 @@ static vd_result vd__reflect(const vd_context *ctx, const vd_kernel_desc *desc, 
 // >>validate
 /* Checks of descs and arguments; every message names call, object, argument, value and limit. */
 
-#define VD__TYPE_NAMES(t) { t, t "x2", t "x3", t "x4", t "x1x2", t "x2x2", t "x3x2", t "x4x2", t "x1x3", t "x2x3", t "x3x3", t "x4x3", t "x1x4", t "x2x4", t "x3x4", t "x4x4" }
+#define VD__TYPE_NAMES(t) \
+    { t, t "x2", t "x3", t "x4", t "x1x2", t "x2x2", t "x3x2", t "x4x2", t "x1x3", t "x2x3", t "x3x3", t "x4x3", t "x1x4", t "x2x4", t "x3x4", t "x4x4" }
 #define VD__TYPE_KINDS(X) X("bool"), X("i8"), X("i16"), X("i32"), X("i64"), X("u8"), X("u16"), X("u32"), X("u64"), X("f16"), X("f32"), X("f64")
 #define VD__TYPE_COMPLEX(t) VD__TYPE_NAMES("complex " t)
 static const char *const vd__type_names[2][12][16] = { { VD__TYPE_KINDS(VD__TYPE_NAMES) }, { VD__TYPE_KINDS(VD__TYPE_COMPLEX) } };
 
-static const char *const vd__feature_names[] = { "f16", "f64", "i8", "i16", "i64", "storage_8", "storage_16", "address", "subgroup", "atomic_i64", "atomic_f32_add", "fma",
-                                                 "timestamp", "image" };
+static const char *const vd__feature_names[] = { "f16", "f64", "i8", "i16", "i64", "storage_8", "storage_16", "address", "subgroup", "atomic_i64",
+                                                "atomic_f32_add", "fma", "timestamp", "image" };
 
 /* Bytes of a scalar of the kind. */
 static uint32_t vd__scalar_size(vd_type type) {
@@ -3854,11 +3864,12 @@ static vd_result vd__context_check(const vd_context *ctx, const char *call) {
 
 /* [offset, offset + *size) has to lie in the buffer; VD_WHOLE becomes the rest. */
 static vd_result vd__range_check(const vd__buffer *b, const char *call, const char *what, uint64_t offset, uint64_t *size) {
-    if (offset > b->size) return vd__fail(VD_ERROR_INVALID, "%s: %soffset %llu is past the end of buffer '%s' (%llu bytes)", call, what, VD__U(offset), b->name, VD__U(b->size));
+    if (offset > b->size)
+        return vd__fail(VD_ERROR_INVALID, "%s: %soffset %llu is past the end of buffer '%s' (%llu bytes)", call, what, VD__U(offset), b->name, VD__U(b->size));
     if (*size == VD_WHOLE) *size = b->size - offset;
     if (*size > b->size - offset)
-        return vd__fail(VD_ERROR_INVALID, "%s: %soffset %llu + size %llu is past the end of buffer '%s' (%llu bytes)", call, what, VD__U(offset), VD__U(*size), b->name,
-                        VD__U(b->size));
+        return vd__fail(VD_ERROR_INVALID, "%s: %soffset %llu + size %llu is past the end of buffer '%s' (%llu bytes)", call, what, VD__U(offset), VD__U(*size),
+                        b->name, VD__U(b->size));
     return VD_OK;
 }
 
@@ -3874,17 +3885,17 @@ static vd_result vd__buffer_check(const vd_context *ctx, const vd_buffer_desc *d
         shape[i] = i < rank ? desc->shape[i] : 1;
         if (!shape[i]) return vd__fail(VD_ERROR_INVALID, "vd_buffer_create '%s': shape[%d] is 0 and shape[%d] is not", name, i, rank - 1);
         if (shape[i] > (UINT64_MAX >> 1) / total)
-            return vd__fail(VD_ERROR_INVALID, "vd_buffer_create '%s': %s of shape %llu x %llu x %llu x %llu has more bytes than 63 bits can count", name, vd_type_name(desc->type),
-                            VD__U(desc->shape[0]), VD__U(desc->shape[1]), VD__U(desc->shape[2]), VD__U(desc->shape[3]));
+            return vd__fail(VD_ERROR_INVALID, "vd_buffer_create '%s': %s of shape %llu x %llu x %llu x %llu has more bytes than 63 bits can count", name,
+                            vd_type_name(desc->type), VD__U(desc->shape[0]), VD__U(desc->shape[1]), VD__U(desc->shape[2]), VD__U(desc->shape[3]));
         total *= shape[i];
     }
     const vd_device_info *info = &ctx->device.info;
     if (total > info->limits.max_buffer_bytes)
-        return vd__fail(VD_ERROR_UNSUPPORTED, "vd_buffer_create '%s': %llu bytes are more than '%s' allows in one buffer (max_buffer_bytes %llu)", name, VD__U(total), info->name,
-                        VD__U(info->limits.max_buffer_bytes));
+        return vd__fail(VD_ERROR_UNSUPPORTED, "vd_buffer_create '%s': %llu bytes are more than '%s' allows in one buffer (max_buffer_bytes %llu)", name,
+                        VD__U(total), info->name, VD__U(info->limits.max_buffer_bytes));
     if (total > info->device_memory)
-        return vd__fail(VD_ERROR_OUT_OF_DEVICE_MEMORY, "vd_buffer_create '%s': %llu bytes are more than '%s' has (device_memory %llu)", name, VD__U(total), info->name,
-                        VD__U(info->device_memory));
+        return vd__fail(VD_ERROR_OUT_OF_DEVICE_MEMORY, "vd_buffer_create '%s': %llu bytes are more than '%s' has (device_memory %llu)", name, VD__U(total),
+                        info->name, VD__U(info->device_memory));
     *size = total;
     return VD_OK;
 }
@@ -3893,8 +3904,8 @@ static vd_result vd__buffer_check(const vd_context *ctx, const vd_buffer_desc *d
 static vd_result vd__features_check(const vd_context *ctx, const char *name, uint64_t bits) {
     uint64_t missing = bits & ~ctx->device.info.features;
     if (!missing) return VD_OK;
-    return vd__fail(VD_ERROR_UNSUPPORTED, "vd_kernel_create '%s': needs feature %s, which '%s' does not have%s", name, vd_feature_name(missing & (~missing + 1)),
-                    ctx->device.info.name, missing & (missing - 1) ? " (nor others it needs)" : "");
+    return vd__fail(VD_ERROR_UNSUPPORTED, "vd_kernel_create '%s': needs feature %s, which '%s' does not have%s", name,
+                    vd_feature_name(missing & (~missing + 1)), ctx->device.info.name, missing & (missing - 1) ? " (nor others it needs)" : "");
 }
 
 static vd_result vd__local_size_check(const vd_context *ctx, const vd_kernel_desc *desc) {
@@ -3903,21 +3914,26 @@ static vd_result vd__local_size_check(const vd_context *ctx, const vd_kernel_des
     for (int i = 0; i < 3; i++) {
         if (!desc->local_size[i]) return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': local_size[%d] is 0", desc->name, i);
         if (desc->local_size[i] > limits->max_local_size[i])
-            return vd__fail(VD_ERROR_UNSUPPORTED, "vd_kernel_create '%s': local_size[%d] is %u, the device's limit is %u", desc->name, i, desc->local_size[i], limits->max_local_size[i]);
+            return vd__fail(VD_ERROR_UNSUPPORTED, "vd_kernel_create '%s': local_size[%d] is %u, the device's limit is %u", desc->name, i, desc->local_size[i],
+                            limits->max_local_size[i]);
         product *= desc->local_size[i];
     }
     if (product > limits->max_local_invocations)
-        return vd__fail(VD_ERROR_UNSUPPORTED, "vd_kernel_create '%s': local size %u x %u x %u has %llu invocations, the device's limit is %u", desc->name, desc->local_size[0],
-                        desc->local_size[1], desc->local_size[2], VD__U(product), limits->max_local_invocations);
+        return vd__fail(VD_ERROR_UNSUPPORTED, "vd_kernel_create '%s': local size %u x %u x %u has %llu invocations, the device's limit is %u", desc->name,
+                        desc->local_size[0], desc->local_size[1], desc->local_size[2], VD__U(product), limits->max_local_invocations);
     if (desc->shared_bytes > limits->max_shared_bytes)
-        return vd__fail(VD_ERROR_UNSUPPORTED, "vd_kernel_create '%s': needs %u bytes of shared memory, the device's limit is %u", desc->name, desc->shared_bytes, limits->max_shared_bytes);
+        return vd__fail(VD_ERROR_UNSUPPORTED, "vd_kernel_create '%s': needs %u bytes of shared memory, the device's limit is %u", desc->name,
+                        desc->shared_bytes, limits->max_shared_bytes);
     return VD_OK;
 }
 
 static vd_result vd__arg_info_check(const vd_context *ctx, const vd_kernel_desc *desc, int i) {
     const vd_arg_info *a = &desc->args[i];
     const char *name = a->name ? a->name : "";
-    if (!vd__type_ok(a->type)) return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': argument %d '%s' has %u for a type", desc->name, i, name, (unsigned)a->type);
+    if (!vd__type_ok(a->type))
+        return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': argument %d '%s' has %u for a type", desc->name, i, name, (unsigned)a->type);
+    if (a->kind != VD_ARG_BINDING && a->kind != VD_ARG_VALUE && a->kind != VD_ARG_ADDRESS)
+        return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': argument %d '%s' has kind %d", desc->name, i, name, (int)a->kind);
     if (a->kind != VD_ARG_VALUE && a->access > VD_READ_WRITE) /* 0: the kernel does not use it */
         return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': argument %d '%s' has access %u", desc->name, i, name, (unsigned)a->access);
     if (a->kind == VD_ARG_BINDING) {
@@ -3927,11 +3943,9 @@ static vd_result vd__arg_info_check(const vd_context *ctx, const vd_kernel_desc 
         return VD_OK;
     }
     uint32_t size = a->kind == VD_ARG_ADDRESS ? 8 : a->type ? vd_type_size(a->type) : a->size;
-    if (a->kind != VD_ARG_VALUE && a->kind != VD_ARG_ADDRESS)
-        return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': argument %d '%s' has kind %d", desc->name, i, name, (int)a->kind);
     if (!size || a->size != size)
-        return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': argument %d '%s' has %u bytes in the block of values, %s wants %u", desc->name, i, name, (unsigned)a->size,
-                        a->kind == VD_ARG_ADDRESS ? "an address" : vd_type_name(a->type), size);
+        return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': argument %d '%s' has %u bytes in the block of values, %s wants %u", desc->name, i, name,
+                        (unsigned)a->size, a->kind == VD_ARG_ADDRESS ? "an address" : vd_type_name(a->type), size);
     if (a->place > desc->value_bytes || size > desc->value_bytes - a->place)
         return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': argument %d '%s' ends at byte %llu of a block of values of %u bytes", desc->name, i, name,
                         VD__U(a->place) + size, (unsigned)desc->value_bytes);
@@ -3946,8 +3960,9 @@ static vd_result vd__hidden_info_check(const vd_kernel_desc *desc, int i) {
     if (h->kind != VD_HIDDEN_LENGTH && h->axis >= (h->kind == VD_HIDDEN_SHAPE ? 4u : 3u)) ok = false;
     if (h->place % 4 || desc->value_bytes < 4 || h->place > desc->value_bytes - 4) ok = false;
     if (ok) return VD_OK;
-    return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': hidden value %d (kind %d, argument %u, axis %u, place %u) fits neither the arguments nor the block of %u bytes", desc->name,
-                    i, (int)h->kind, (unsigned)h->arg, (unsigned)h->axis, (unsigned)h->place, (unsigned)desc->value_bytes);
+    return vd__fail(VD_ERROR_INVALID,
+                    "vd_kernel_create '%s': hidden value %d (kind %d, argument %u, axis %u, place %u) fits neither the arguments nor the block of %u bytes",
+                    desc->name, i, (int)h->kind, (unsigned)h->arg, (unsigned)h->axis, (unsigned)h->place, (unsigned)desc->value_bytes);
 }
 
 /* A desc with everything resolved. */
@@ -3958,8 +3973,8 @@ static vd_result vd__kernel_check(const vd_context *ctx, const vd_kernel_desc *d
     if (desc->hidden_count < 0 || (desc->hidden_count && !desc->hidden))
         return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': %d hidden values at address %p", desc->name, desc->hidden_count, (const void *)desc->hidden);
     if (desc->value_bytes > VD_VALUE_BYTES || desc->value_bytes % 4)
-        return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': a block of values of %u bytes; it has to be a multiple of 4, the limit is %d", desc->name, (unsigned)desc->value_bytes,
-                        VD_VALUE_BYTES);
+        return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': a block of values of %u bytes; it has to be a multiple of 4, the limit is %d", desc->name,
+                        (unsigned)desc->value_bytes, VD_VALUE_BYTES);
     for (int i = 0; i < desc->arg_count; i++) {
         vd_result r = vd__arg_info_check(ctx, desc, i);
         if (r) return r;
@@ -3970,7 +3985,8 @@ static vd_result vd__kernel_check(const vd_context *ctx, const vd_kernel_desc *d
         if (r) return r;
     }
     if (bindings > ctx->device.info.limits.max_bindings)
-        return vd__fail(VD_ERROR_UNSUPPORTED, "vd_kernel_create '%s': %u buffers by binding, the device's limit is %u", desc->name, bindings, ctx->device.info.limits.max_bindings);
+        return vd__fail(VD_ERROR_UNSUPPORTED, "vd_kernel_create '%s': %u buffers by binding, the device's limit is %u", desc->name, bindings,
+                        ctx->device.info.limits.max_bindings);
     vd_result r = vd__features_check(ctx, desc->name, desc->features);
     return r ? r : vd__local_size_check(ctx, desc);
 }
@@ -3980,55 +3996,59 @@ typedef struct vd__call {
     vd__kernel *kernel;
     uint32_t access_count;
     bool split;                        /* too many groups for one launch */
-    uint64_t threads[3], groups[3];
+    uint32_t threads[3];
+    vd__launch launch;                 /* its groups are those of the whole dispatch, until it is split */
     vd__buffer *buffers[VD_MAX_ARGS];  /* by argument; NULL for values */
     vd__access accesses[VD_MAX_ARGS];
     vd__binding bindings[VD_MAX_ARGS];
     uint64_t values[VD_VALUE_BYTES / 8];
 } vd__call;
 
-static inline vd_result vd__extent_check(const vd__kernel *k, const uint64_t given[3], const char *what, uint64_t out[3]) {
+static inline vd_result vd__extent_check(const vd__kernel *k, const uint64_t given[3], const char *what, uint32_t out[3]) {
     int rank = 3;
     if (VD__LIKELY(((given[0] - 1) | (given[1] - 1) | (given[2] - 1)) < UINT32_MAX)) { /* all of them from 1 to 2^32 - 1 */
-        for (int i = 0; i < 3; i++) out[i] = given[i];
+        for (int i = 0; i < 3; i++) out[i] = (uint32_t)given[i];
         return VD_OK;
     }
     while (rank && !given[rank - 1]) rank--;
     if (!rank) return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': neither threads nor groups are given", k->name);
     for (int i = 0; i < 3; i++) {
-        out[i] = i < rank ? given[i] : 1;
-        if (!out[i]) return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': %s[%d] is 0 and %s[%d] is not", k->name, what, i, what, rank - 1);
-        if (out[i] > UINT32_MAX) return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': %s[%d] is %llu, the limit is 2^32 - 1", k->name, what, i, VD__U(out[i]));
+        uint64_t extent = i < rank ? given[i] : 1;
+        if (!extent) return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': %s[%d] is 0 and %s[%d] is not", k->name, what, i, what, rank - 1);
+        if (extent > UINT32_MAX) return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': %s[%d] is %llu, the limit is 2^32 - 1", k->name, what, i, VD__U(extent));
+        out[i] = (uint32_t)extent;
     }
     return VD_OK;
 }
 
 /* Groups beyond the limit of an axis: only kernels that are told their group base can be split. */
-static vd_result vd__split_check(const vd__call *c, const vd_limits *limits) {
+static VD__COLD vd_result vd__split_check(const vd__call *c, const vd_limits *limits) {
     const vd__kernel *k = c->kernel;
     uint64_t pieces = 1;
     for (int i = 0; i < 3; i++) {
-        if (c->groups[i] <= limits->max_groups[i]) continue;
+        if (c->launch.groups[i] <= limits->max_groups[i]) continue;
         if (!k->base[i])
-            return vd__fail(VD_ERROR_UNSUPPORTED, "vd_dispatch '%s': %llu groups along axis %d, the device's limit is %u and the kernel cannot be split", k->name,
-                            VD__U(c->groups[i]), i, (unsigned)limits->max_groups[i]);
-        pieces *= (c->groups[i] + limits->max_groups[i] - 1) / limits->max_groups[i];
+            return vd__fail(VD_ERROR_UNSUPPORTED, "vd_dispatch '%s': %llu groups along axis %d, the device's limit is %u and the kernel cannot be split",
+                            k->name, VD__U(c->launch.groups[i]), i, (unsigned)limits->max_groups[i]);
+        pieces *= (uint64_t)(c->launch.groups[i] - 1) / limits->max_groups[i] + 1;
     }
-    if (pieces > 1u << 20) return vd__fail(VD_ERROR_UNSUPPORTED, "vd_dispatch '%s': would be split into %llu launches, the limit is %u", k->name, VD__U(pieces), 1u << 20);
+    if (pieces > 1u << 20)
+        return vd__fail(VD_ERROR_UNSUPPORTED, "vd_dispatch '%s': would be split into %llu launches, the limit is %u", k->name, VD__U(pieces), 1u << 20);
     return VD_OK;
 }
 
 /* From groups to threads. */
-static vd_result vd__call_groups(vd__call *c, const vd_dispatch_desc *desc) {
+static VD__COLD vd_result vd__call_groups(vd__call *c, const vd_dispatch_desc *desc) {
     const vd__kernel *k = c->kernel;
     if (desc->threads[1] || desc->threads[2])
         return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': threads are 0 x %llu x %llu", k->name, VD__U(desc->threads[1]), VD__U(desc->threads[2]));
-    vd_result r = vd__extent_check(k, desc->groups, "groups", c->groups);
+    vd_result r = vd__extent_check(k, desc->groups, "groups", c->launch.groups);
     for (int i = 0; i < 3 && !r; i++) {
-        c->threads[i] = c->groups[i] * k->local_size[i];
-        if (c->threads[i] > UINT32_MAX)
-            r = vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': groups[%d] %llu x local size %u are more than 2^32 - 1 threads", k->name, i, VD__U(c->groups[i]),
-                         (unsigned)k->local_size[i]);
+        uint64_t threads = (uint64_t)c->launch.groups[i] * k->local_size[i];
+        c->threads[i] = (uint32_t)threads;
+        if (threads > UINT32_MAX)
+            r = vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': groups[%d] %llu x local size %u are more than 2^32 - 1 threads", k->name, i,
+                         VD__U(c->launch.groups[i]), (unsigned)k->local_size[i]);
     }
     return r;
 }
@@ -4037,49 +4057,61 @@ static vd_result vd__call_groups(vd__call *c, const vd_dispatch_desc *desc) {
 static inline vd_result vd__call_extent(vd__call *c, const vd_context *ctx, const vd_dispatch_desc *desc) {
     const vd__kernel *k = c->kernel;
     const vd_limits *limits = &ctx->device.info.limits;
+    const uint64_t *t = desc->threads;
+    if (VD__LIKELY(k->flat && t[0] - 1 < UINT32_MAX && t[1] <= 1 && t[2] <= t[1])) { /* one dimension */
+        c->threads[0] = (uint32_t)t[0];
+        c->launch.groups[0] = (((uint32_t)t[0] - 1) >> k->local_shift[0]) + 1;
+        c->threads[1] = c->threads[2] = c->launch.groups[1] = c->launch.groups[2] = 1;
+        c->split = c->launch.groups[0] > limits->max_groups[0];
+        return VD__LIKELY(!c->split) ? VD_OK : vd__split_check(c, limits);
+    }
     vd_result r = VD__LIKELY(desc->threads[0] != 0) ? vd__extent_check(k, desc->threads, "threads", c->threads) : vd__call_groups(c, desc);
     if (VD__UNLIKELY(r)) return r;
     for (int i = 0; i < 3 && desc->threads[0]; i++) {
-        uint32_t last = (uint32_t)c->threads[i] - 1;
-        c->groups[i] = (VD__LIKELY(k->local_shift[i] != VD__NONE) ? last >> k->local_shift[i] : last / k->local_size[i]) + (uint64_t)1;
+        uint32_t last = c->threads[i] - 1;
+        c->launch.groups[i] = (VD__LIKELY(k->local_shift[i] != VD__NONE) ? last >> k->local_shift[i] : last / k->local_size[i]) + 1;
     }
-    c->split = c->groups[0] > limits->max_groups[0] || c->groups[1] > limits->max_groups[1] || c->groups[2] > limits->max_groups[2];
+    c->split = c->launch.groups[0] > limits->max_groups[0] || c->launch.groups[1] > limits->max_groups[1] || c->launch.groups[2] > limits->max_groups[2];
     return VD__LIKELY(!c->split) ? VD_OK : vd__split_check(c, limits);
 }
 
-static vd_result vd__call_mismatch(const vd__kernel *k, int i, const char *is, vd_type type) {
+static VD__COLD vd_result vd__call_mismatch(const vd__kernel *k, int i, const char *is, vd_type type) {
     const vd_arg_info *info = &k->args[i];
     bool buffer = info->kind != VD_ARG_VALUE;
-    return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': argument %d '%s' is %s%s, the kernel wants %s%s", k->name, i, info->name, is, type ? vd_type_name(type) : "",
-                    buffer ? "a buffer of " : "a value of ", vd_type_name(info->type));
+    return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': argument %d '%s' is %s%s, the kernel wants %s%s", k->name, i, info->name, is,
+                    type ? vd_type_name(type) : "", buffer ? "a buffer of " : "a value of ", vd_type_name(info->type));
 }
 
 /* Argument i is in the same memory as an earlier one. */
-static vd_result vd__call_overlap(const vd__call *c, const vd__storage *storage, int i) {
+static VD__COLD vd_result vd__call_overlap(const vd__call *c, const vd__storage *storage, int i) {
     const vd_arg_info *info = &c->kernel->args[i];
     for (int j = 0; j < i; j++) {
         const vd_arg_info *other = &c->kernel->args[j];
-        if (!c->buffers[j] || &c->buffers[j]->storage != storage || !((other->access | info->access) & VD_WRITE) || other->may_alias || info->may_alias) continue;
-        return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': arguments %d '%s' and %d '%s' are the same memory (buffer '%s') and one is written", c->kernel->name, j,
-                        other->name, i, info->name, c->buffers[j]->name);
+        if (!c->buffers[j] || &c->buffers[j]->storage != storage || !((other->access | info->access) & VD_WRITE) || other->may_alias || info->may_alias)
+            continue;
+        return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': arguments %d '%s' and %d '%s' are the same memory (buffer '%s') and one is written",
+                        c->kernel->name, j, other->name, i, info->name, c->buffers[j]->name);
     }
     return VD_OK;
 }
 
 /* Why an argument is not the buffer that the kernel wants. */
-static vd_result vd__call_no_buffer(const vd__call *c, vd_context *ctx, const vd_arg *arg, int i) {
+static VD__COLD vd_result vd__call_no_buffer(const vd__call *c, vd_context *ctx, const vd_arg *arg, int i) {
     const vd__kernel *k = c->kernel;
     if (arg->kind == VD_ARG_VALUE) return vd__call_mismatch(k, i, "a value of ", arg->type);
     if (arg->kind != VD_ARG_BINDING && arg->kind != VD_ARG_ADDRESS) return vd__call_mismatch(k, i, "empty", 0);
     const vd__buffer *b = (const vd__buffer *)(void *)vd__pool_find(&ctx->buffers, arg->bits);
-    if (!b) return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': argument %d '%s': the buffer %s", k->name, i, k->args[i].name, vd__pool_reason(&ctx->buffers, arg->bits));
+    if (!b)
+        return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': argument %d '%s': the buffer %s", k->name, i, k->args[i].name,
+                        vd__pool_reason(&ctx->buffers, arg->bits));
     if (k->args[i].type != b->type && k->args[i].type && b->type) return vd__call_mismatch(k, i, "a buffer of ", b->type);
-    return vd__fail(VD_ERROR_UNSUPPORTED, "vd_dispatch '%s': argument %d '%s' is buffer '%s' of %llu bytes, by binding the device sees at most %llu", k->name, i,
-                    k->args[i].name, b->name, VD__U(b->size), VD__U(ctx->device.info.limits.max_binding_bytes));
+    return vd__fail(VD_ERROR_UNSUPPORTED, "vd_dispatch '%s': argument %d '%s' is buffer '%s' of %llu bytes, by binding the device sees at most %llu", k->name,
+                    i, k->args[i].name, b->name, VD__U(b->size), VD__U(ctx->device.info.limits.max_binding_bytes));
 }
 
 static inline vd_result vd__call_buffer(vd__call *c, vd_context *ctx, const vd__param *p, const vd_arg *arg, int i) {
-    vd__buffer *b = arg->kind == VD_ARG_BINDING || arg->kind == VD_ARG_ADDRESS ? (vd__buffer *)(void *)vd__pool_find(&ctx->buffers, arg->bits) : NULL;
+    if (VD__UNLIKELY(arg->kind != VD_ARG_BINDING && arg->kind != VD_ARG_ADDRESS)) return vd__call_no_buffer(c, ctx, arg, i);
+    vd__buffer *b = (vd__buffer *)(void *)vd__pool_find(&ctx->buffers, arg->bits);
     if (VD__UNLIKELY(!b || (p->type != b->type && p->type && b->type))) return vd__call_no_buffer(c, ctx, arg, i);
     vd__memory *m = &b->storage.memory;
     if (p->kind == VD_ARG_ADDRESS) memcpy((uint8_t *)c->values + p->place, &m->address, 8);
@@ -4105,13 +4137,14 @@ static inline vd_result vd__call_buffer(vd__call *c, vd_context *ctx, const vd__
 }
 
 /* Values that are not simply four or eight bytes of the type that the kernel wants. */
-static vd_result vd__call_odd_value(vd__call *c, const vd_arg *arg, int i) {
+static VD__COLD vd_result vd__call_odd_value(vd__call *c, const vd_arg *arg, int i) {
     const vd__kernel *k = c->kernel;
     const vd_arg_info *info = &k->args[i];
     if (arg->kind != VD_ARG_VALUE) return vd__call_mismatch(k, i, arg->kind == VD_ARG_NONE ? "empty" : "a buffer", 0);
     if (arg->type != info->type && arg->type && (info->type || vd_type_size(arg->type) != info->size)) return vd__call_mismatch(k, i, "a value of ", arg->type);
     if (!arg->from && info->size > 8)
-        return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': argument %d '%s' has %u bytes, which vd_value passes from host memory", k->name, i, info->name, (unsigned)info->size);
+        return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': argument %d '%s' has %u bytes, which vd_value passes from host memory", k->name, i, info->name,
+                        (unsigned)info->size);
     memcpy((uint8_t *)c->values + info->place, arg->from ? arg->from : &arg->bits, info->size);
     return VD_OK;
 }
@@ -4132,7 +4165,7 @@ static void vd__call_hidden(vd__call *c) {
         const vd_hidden_info *h = &c->kernel->hidden[i];
         uint64_t value = 0;
         if (h->kind == VD_HIDDEN_THREADS) value = c->threads[h->axis];
-        else if (h->kind == VD_HIDDEN_GROUPS) value = c->groups[h->axis];
+        else if (h->kind == VD_HIDDEN_GROUPS) value = c->launch.groups[h->axis];
         else if (h->kind == VD_HIDDEN_SHAPE) value = c->buffers[h->arg]->shape[h->axis];
         else if (h->kind == VD_HIDDEN_LENGTH) {
             const vd__buffer *b = c->buffers[h->arg];
@@ -4152,8 +4185,8 @@ static inline vd_result vd__call_resolve(vd__call *c, vd_context *ctx, const vd_
     c->kernel = k;
     c->access_count = 0;
     if (VD__UNLIKELY(desc->arg_count != k->arg_count || (k->arg_count && !desc->args)))
-        return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': %d arguments%s, the kernel wants %d", k->name, desc->arg_count, desc->arg_count && !desc->args ? " at NULL" : "",
-                        k->arg_count);
+        return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': %d arguments%s, the kernel wants %d", k->name, desc->arg_count,
+                        desc->arg_count && !desc->args ? " at NULL" : "", k->arg_count);
     vd_result r = vd__call_extent(c, ctx, desc);
     if (VD__UNLIKELY(r)) return r;
     if (k->gaps) memset(c->values, 0, k->value_bytes);
@@ -4169,126 +4202,132 @@ static inline vd_result vd__call_resolve(vd__call *c, vd_context *ctx, const vd_
 // >>hazards
 /* Per list, what was read and written since its last barrier, by memory and byte range. A barrier is placed only before a command that conflicts with it. */
 
+/* Room for `count` memories and for those that are there. At most half of the places are ever used, so that a search ends. */
+static VD__APART bool vd__hazards_reserve(vd__hazards *h, uint32_t count) {
+    uint32_t old = h->table ? h->mask + 1 : 0, wanted = old ? old : 16;
+    while (wanted < count * 2) wanted *= 2;
+    if (wanted == old) return true;
+    vd__touched *table = (vd__touched *)vd__alloc_zeroed(h->allocator, wanted * sizeof *table);
+    uint32_t *places = (uint32_t *)vd__alloc(h->allocator, wanted / 2 * sizeof *places);
+    if (!table || !places) {
+        vd__free(h->allocator, table);
+        vd__free(h->allocator, places);
+        return false;
+    }
+    for (uint32_t i = 0; i < h->count; i++) {
+        const vd__touched *from = &h->table[h->places[i]];
+        uint32_t at = from->serial & (wanted - 1);
+        while (table[at].epoch) at = (at + 1) & (wanted - 1);
+        table[at] = *from;
+        table[at].epoch = 1;
+        places[i] = at;
+    }
+    vd__free(h->allocator, h->table);
+    vd__free(h->allocator, h->places);
+    h->table = table;
+    h->places = places;
+    h->mask = wanted - 1;
+    h->epoch = 1;
+    return true;
+}
+
 static bool vd__hazards_init(vd__hazards *h, const vd_allocator *allocator) {
-    void *items = NULL;
     memset(h, 0, sizeof *h);
     h->allocator = allocator;
-    bool ok = vd__map_reserve(allocator, &h->map, VD_MAX_ARGS) && vd__array_reserve(allocator, &items, &h->capacity, VD_MAX_ARGS, sizeof(vd__touched));
-    h->items = (vd__touched *)items;
-    return ok;
+    return vd__hazards_reserve(h, VD_MAX_ARGS);
 }
 
 static void vd__hazards_free(vd__hazards *h) {
-    vd__free(h->allocator, h->map.slots);
-    vd__free(h->allocator, h->items);
+    vd__free(h->allocator, h->table);
+    vd__free(h->allocator, h->places);
 }
 
 /* A barrier stands here: nothing before it matters any more. */
 static inline void vd__hazards_clear(vd__hazards *h) {
-    vd__map_clear(&h->map);
     h->count = 0;
     h->stages = 0;
     h->lost_count = false;
+    if (VD__LIKELY(++h->epoch != 0)) return;
+    memset(h->table, 0, (h->mask + 1) * sizeof *h->table); /* after 2^32 epochs an old entry would look alive */
+    h->epoch = 1;
 }
 
-static inline vd__touched *vd__hazards_find(const vd__hazards *h, uint32_t serial) {
-    uint32_t i = vd__map_find(&h->map, serial);
-    return i == VD__NONE ? NULL : &h->items[i];
+/* The place of a memory, or the free place where it would go. */
+static inline vd__touched *vd__hazards_place(const vd__hazards *h, uint32_t serial) {
+    for (uint32_t i = serial & h->mask;; i = (i + 1) & h->mask) {
+        vd__touched *t = &h->table[i];
+        if (t->epoch != h->epoch || t->serial == serial) return t;
+    }
 }
 
-static inline bool vd__ranges_meet(const vd__range *ranges, uint32_t count, uint64_t begin, uint64_t end) {
-    for (uint32_t i = 0; i < count; i++)
-        if (ranges[i].begin < end && begin < ranges[i].end) return true;
+static inline bool vd__touched_meets(const vd__touched *t, uint64_t begin, uint64_t end, bool write) {
+    for (uint32_t i = 0; i < t->count; i++)
+        if (t->ranges[i].begin < end && begin < t->ranges[i].end && (write || (t->written >> i & 1u))) return true;
     return false;
 }
 
-/* Joins a range that touches another with it; where there are too many, with the one that grows least. That may find conflicts that are none, and never misses one. */
-static void vd__ranges_join(vd__range *ranges, uint32_t *count, uint64_t begin, uint64_t end) {
+/* Joins a range with one of its kind that it touches; where there are too many, with the one that grows least, which may find conflicts that are none and never
+   misses one. */
+static VD__APART void vd__touched_join(vd__touched *t, uint64_t begin, uint64_t end, bool write) {
     uint32_t best = 0;
     uint64_t best_growth = UINT64_MAX;
-    for (uint32_t i = 0; i < *count; i++) {
-        uint64_t low = begin < ranges[i].begin ? begin : ranges[i].begin, high = end > ranges[i].end ? end : ranges[i].end;
-        uint64_t growth = (high - low) - (ranges[i].end - ranges[i].begin);
-        bool touches = begin <= ranges[i].end && ranges[i].begin <= end;
-        if (touches) growth = 0;
-        if (growth < best_growth) {
-            best = i;
-            best_growth = growth;
-        }
+    for (uint32_t i = 0; i < t->count; i++) {
+        const vd__range *r = &t->ranges[i];
+        uint64_t low = begin < r->begin ? begin : r->begin, high = end > r->end ? end : r->end, growth = (high - low) - (r->end - r->begin);
+        bool touches = begin <= r->end && r->begin <= end, alike = (t->written >> i & 1u) == (uint32_t)write;
+        if (touches && alike) growth = 0;
+        else growth += 1;
+        if (growth >= best_growth) continue;
+        best = i;
+        best_growth = growth;
     }
-    if (best_growth && *count < VD__RANGES) {
-        best = (*count)++;
-        ranges[best].begin = begin;
-        ranges[best].end = end;
+    if (best_growth && t->count < VD__RANGES) {
+        best = t->count++;
+        t->ranges[best].begin = begin;
+        t->ranges[best].end = end;
     }
-    if (begin < ranges[best].begin) ranges[best].begin = begin;
-    if (end > ranges[best].end) ranges[best].end = end;
-}
-
-static inline void vd__ranges_add(vd__range *ranges, uint32_t *count, uint64_t begin, uint64_t end) {
-    if (*count) {
-        vd__ranges_join(ranges, count, begin, end);
-        return;
-    }
-    ranges[0].begin = begin;
-    ranges[0].end = end;
-    *count = 1;
+    if (begin < t->ranges[best].begin) t->ranges[best].begin = begin;
+    if (end > t->ranges[best].end) t->ranges[best].end = end;
+    t->written |= (uint32_t)write << best;
 }
 
 /* Whether a command with these accesses has to wait for what was done since the last barrier. */
 static inline bool vd__hazards_conflict(const vd__hazards *h, const vd__access *accesses, uint32_t count) {
-    if (!h->count) return h->lost_count;
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count && h->count; i++) {
         const vd__access *a = &accesses[i];
-        const vd__touched *t = vd__hazards_find(h, a->storage->memory.serial);
-        if (!t) continue;
-        uint64_t end = a->offset + a->size;
-        if (vd__ranges_meet(t->writes, t->write_count, a->offset, end)) return true;
-        if ((a->mode & VD_WRITE) && vd__ranges_meet(t->reads, t->read_count, a->offset, end)) return true;
+        const vd__touched *t = vd__hazards_place(h, a->storage->memory.serial);
+        if (t->epoch == h->epoch && vd__touched_meets(t, a->offset, a->offset + a->size, (a->mode & VD_WRITE) != 0)) return true;
     }
     return h->lost_count;
 }
 
-/* An item for a memory, or NULL when the host has no memory for one. */
-static inline vd__touched *vd__hazards_item(vd__hazards *h, uint32_t serial) {
-    vd__map_slot *place = vd__map_place(&h->map, serial);
-    if (place->epoch == h->map.epoch) return &h->items[place->value];
-    if (VD__UNLIKELY(h->count == h->capacity)) {
-        void *items = h->items;
-        bool ok = vd__map_reserve(h->allocator, &h->map, h->count + 1) && vd__array_reserve(h->allocator, &items, &h->capacity, h->count + 1, sizeof(vd__touched));
-        h->items = (vd__touched *)items;
-        if (!ok) return NULL;
-        place = vd__map_place(&h->map, serial);
+static inline void vd__hazards_touch(vd__hazards *h, uint32_t serial, uint64_t begin, uint64_t end, bool write) {
+    vd__touched *t = vd__hazards_place(h, serial);
+    if (VD__UNLIKELY(t->epoch == h->epoch)) {
+        vd__touched_join(t, begin, end, write);
+        return;
     }
-    vd__map_put(&h->map, place, serial, h->count);
-    vd__touched *t = &h->items[h->count++];
+    if (VD__UNLIKELY(h->count * 2 > h->mask)) {
+        h->lost_count = h->lost_count || !vd__hazards_reserve(h, h->count + 1);
+        if (h->lost_count) return;
+        t = vd__hazards_place(h, serial);
+    }
+    h->places[h->count++] = (uint32_t)(t - h->table);
     t->serial = serial;
-    t->read_count = t->write_count = 0;
-    return t;
-}
-
-static inline void vd__hazards_add(vd__hazards *h, const vd__access *accesses, uint32_t count, uint32_t stage) {
-    h->stages |= stage;
-    for (uint32_t i = 0; i < count; i++) {
-        const vd__access *a = &accesses[i];
-        vd__touched *t = vd__hazards_item(h, a->storage->memory.serial);
-        if (VD__UNLIKELY(!t)) h->lost_count = true;
-        else if (a->mode & VD_WRITE) vd__ranges_add(t->writes, &t->write_count, a->offset, a->offset + a->size);
-        else vd__ranges_add(t->reads, &t->read_count, a->offset, a->offset + a->size);
-    }
+    t->epoch = h->epoch;
+    t->count = 1;
+    t->written = write;
+    t->ranges[0].begin = begin;
+    t->ranges[0].end = end;
 }
 
 /* Whether a list with these first accesses has to wait for what was done before it. */
 static bool vd__hazards_meet(const vd__hazards *before, const vd__hazards *after) {
     if (before->lost_count || after->lost_count) return before->stages != 0;
     for (uint32_t i = 0; i < after->count; i++) {
-        const vd__touched *a = &after->items[i], *b = vd__hazards_find(before, a->serial);
-        if (!b) continue;
-        for (uint32_t w = 0; w < a->write_count; w++)
-            if (vd__ranges_meet(b->writes, b->write_count, a->writes[w].begin, a->writes[w].end)
-                || vd__ranges_meet(b->reads, b->read_count, a->writes[w].begin, a->writes[w].end)) return true;
-        for (uint32_t r = 0; r < a->read_count; r++)
-            if (vd__ranges_meet(b->writes, b->write_count, a->reads[r].begin, a->reads[r].end)) return true;
+        const vd__touched *a = &after->table[after->places[i]], *b = vd__hazards_place(before, a->serial);
+        for (uint32_t r = 0; r < a->count && b->epoch == before->epoch; r++)
+            if (vd__touched_meets(b, a->ranges[r].begin, a->ranges[r].end, a->written >> r & 1u)) return true;
     }
     return false;
 }
@@ -4296,16 +4335,10 @@ static bool vd__hazards_meet(const vd__hazards *before, const vd__hazards *after
 /* Adds what a list leaves behind. */
 static void vd__hazards_join(vd__hazards *h, const vd__hazards *more) {
     h->stages |= more->stages;
-    h->lost_count |= more->lost_count;
+    h->lost_count = h->lost_count || more->lost_count;
     for (uint32_t i = 0; i < more->count; i++) {
-        const vd__touched *from = &more->items[i];
-        vd__touched *t = vd__hazards_item(h, from->serial);
-        if (!t) {
-            h->lost_count = true;
-            return;
-        }
-        for (uint32_t w = 0; w < from->write_count; w++) vd__ranges_add(t->writes, &t->write_count, from->writes[w].begin, from->writes[w].end);
-        for (uint32_t r = 0; r < from->read_count; r++) vd__ranges_add(t->reads, &t->read_count, from->reads[r].begin, from->reads[r].end);
+        const vd__touched *from = &more->table[more->places[i]];
+        for (uint32_t r = 0; r < from->count; r++) vd__hazards_touch(h, from->serial, from->ranges[r].begin, from->ranges[r].end, from->written >> r & 1u);
     }
 }
 
@@ -4601,48 +4634,44 @@ static void vd__discard(vd_context *ctx, vd__pool *pool, vd__slot *slot, uint64_
 
 /* ---- recordings ---- */
 
+static vd__ring *vd__list_ring(const vd_list *l) { return &l->queue->rings[l->immediate ? 0 : 1]; }
+
+static void vd__recording_spare(vd__ring *ring, vd__recording *r) {
+    r->next = ring->spare;
+    ring->spare = r;
+}
+
 /* An empty one, begun. The caller holds the queue's lock, as for all that follow until "lists". */
-static vd_result vd__recording_take(vd__queue *q, vd__recording **out) {
+static vd_result vd__recording_take(vd__queue *q, vd__ring *ring, vd__recording **out) {
     const vd__backend *backend = q->ctx->driver.backend;
     vd__device *device = &q->ctx->device;
-    vd__recording *r = q->oldest;
-    vd_result result = VD_OK;
-    if (r && vd__queue_reached(q, r->commands.value)) {
-        q->oldest = r->next;
-        if (!q->oldest) q->newest = NULL;
-    } else {
+    while (ring->oldest && vd__queue_reached(q, ring->oldest->commands.value)) {
+        vd__recording *done = ring->oldest;
+        ring->oldest = done->next;
+        vd__recording_spare(ring, done);
+    }
+    vd__recording *r = ring->spare;
+    if (r) ring->spare = r->next;
+    else {
         r = (vd__recording *)vd__alloc_zeroed(&q->ctx->host.allocator, sizeof *r);
         if (!r) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory for a recording");
-        result = backend->commands_create(device, &r->commands);
+        vd_result result = backend->commands_create(device, &r->commands);
         if (result) {
             vd__free(&q->ctx->host.allocator, r);
             return result;
         }
     }
-    r->next = NULL;
-    result = backend->commands_begin(device, &r->commands);
-    if (!result) *out = r;
-    else {
-        backend->commands_destroy(device, &r->commands);
-        vd__free(&q->ctx->host.allocator, r);
-    }
+    vd_result result = backend->commands_begin(device, &r->commands);
+    if (result) vd__recording_spare(ring, r);
+    else *out = r;
     return result;
 }
 
-/* Behind the others: it was sent with a later value. */
-static void vd__recording_sent(vd__queue *q, vd__recording *r) {
-    if (q->newest) q->newest->next = r;
-    else q->oldest = r;
-    q->newest = r;
+static void vd__recording_sent(vd__ring *ring, vd__recording *r) {
+    if (ring->oldest) ring->newest->next = r;
+    else ring->oldest = r;
+    ring->newest = r;
     r->next = NULL;
-}
-
-/* In front: it was never sent. */
-static void vd__recording_unused(vd__queue *q, vd__recording *r) {
-    r->commands.value = 0;
-    r->next = q->oldest;
-    q->oldest = r;
-    if (!q->newest) q->newest = r;
 }
 
 /* ---- staging ---- */
@@ -4776,7 +4805,7 @@ static void vd__list_send(vd_list *l) {
     vd__store64(&q->submitted, value);
     if (r) vd__queue_failed(q, value, r);
     l->stats.submissions++;
-    vd__recording_sent(q, recording);
+    vd__recording_sent(vd__list_ring(l), recording);
     l->recording = NULL;
     l->commands = 0;
     l->staged = 0;
@@ -4784,7 +4813,7 @@ static void vd__list_send(vd_list *l) {
     vd__list_settle(l, value);
 }
 
-static void vd__queue_flush(vd__queue *q) {
+static VD__APART void vd__queue_flush(vd__queue *q) {
     if (q->open.recording) vd__list_send(&q->open);
 }
 
@@ -4818,16 +4847,17 @@ static inline vd_result vd__list_latch(vd_list *l, vd_result r) {
     return r;
 }
 
-static vd_result vd__list_begin_recording(vd_list *l) {
+static VD__APART vd_result vd__list_begin_recording(vd_list *l) {
     vd__queue *q = l->queue;
     if (!l->immediate) vd__mutex_lock(&q->lock);
-    vd_result r = vd__recording_take(q, &l->recording);
+    vd_result r = vd__recording_take(q, vd__list_ring(l), &l->recording);
     if (!l->immediate) vd__mutex_unlock(&q->lock);
     return r;
 }
 
-/* One barrier for all that is pending. It opens the way for every stage and not just for the next command's: later commands rely on it for what lies before it. A list of the caller's
-   holds back what was sent before it too, in whatever stage that was, so that only its first accesses, up to here, have to be compared with the queue when it is submitted. */
+/* One barrier for all that is pending. It opens the way for every stage and not just for the next command's: later commands rely on it for what lies before it.
+   A list of the caller's holds back what was sent before it too, in whatever stage that was, so that only its first accesses, up to here, have to be compared
+   with the queue when it is submitted. */
 static void vd__list_barrier(vd_list *l) {
     uint32_t from = l->immediate ? l->hazards.stages : (uint32_t)VD__STAGES_ALL;
     l->ctx->driver.backend->record_barrier(&l->ctx->device, &l->recording->commands, from, VD__STAGES_ALL);
@@ -4841,21 +4871,21 @@ static void vd__list_barrier(vd_list *l) {
     vd__hazards_clear(&l->hazards);
 }
 
-/* Notes that an unsubmitted list uses a memory. */
-static vd_result vd__list_use(vd_list *l, const vd__access *a) {
-    uint32_t i = vd__map_find(&l->use_map, a->storage->memory.serial);
-    if (i == VD__NONE) {
+/* Notes that an unsubmitted list uses a memory. The memory carries a guess where it stands in the list; with another list between, it is noted twice, which is
+   as good. */
+static VD__APART vd_result vd__list_use(vd_list *l, vd__storage *s, bool written) {
+    uint32_t i = vd__load32(&s->use);
+    if (i >= l->use_count || l->uses[i].storage != s) {
         void *uses = l->uses;
-        bool ok = vd__map_reserve(&l->ctx->host.allocator, &l->use_map, l->use_count + 1)
-                  && vd__array_reserve(&l->ctx->host.allocator, &uses, &l->use_capacity, l->use_count + 1, sizeof(vd__use));
+        bool ok = vd__array_reserve(&l->ctx->host.allocator, &uses, &l->use_capacity, l->use_count + 1, sizeof(vd__use));
         l->uses = (vd__use *)uses;
         if (!ok) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory for the buffers of a list");
         i = l->use_count++;
-        vd__map_put(&l->use_map, vd__map_place(&l->use_map, a->storage->memory.serial), a->storage->memory.serial, i);
-        l->uses[i].storage = a->storage;
+        l->uses[i].storage = s;
         l->uses[i].written = false;
+        vd__store32(&s->use, i);
     }
-    if (a->mode & VD_WRITE) l->uses[i].written = true;
+    if (written) l->uses[i].written = true;
     return VD_OK;
 }
 
@@ -4866,19 +4896,21 @@ static inline vd_result vd__list_command(vd_list *l, const vd__access *accesses,
         if (r) return r;
     }
     if (vd__hazards_conflict(&l->hazards, accesses, count)) vd__list_barrier(l);
-    vd__hazards_add(&l->hazards, accesses, count, stage);
+    l->hazards.stages |= stage;
     l->commands++;
     for (uint32_t i = 0; i < count; i++) {
-        vd__storage *s = accesses[i].storage;
-        bool written = (accesses[i].mode & VD_WRITE) != 0;
+        const vd__access *a = &accesses[i];
+        vd__storage *s = a->storage;
+        bool written = (a->mode & VD_WRITE) != 0;
+        vd__hazards_touch(&l->hazards, s->memory.serial, a->offset, a->offset + a->size, written);
         if (written && s->memory.mapped) l->host_stages |= stage;
-        if (VD__UNLIKELY(!l->immediate)) {
-            vd_result r = vd__list_use(l, &accesses[i]);
-            if (r) return r;
+        if (l->immediate) {
+            s->used = l->queue->submitted + 1;
+            if (written) s->written = s->used;
             continue;
         }
-        s->used = l->queue->submitted + 1;
-        if (written) s->written = s->used;
+        vd_result r = vd__list_use(l, s, written);
+        if (r) return r;
     }
     return VD_OK;
 }
@@ -4922,13 +4954,14 @@ static vd__access vd__access_of(vd__buffer *b, uint64_t offset, uint64_t size, u
 }
 
 /* Copies between a slice and a buffer, in several ranges of which the buffer's side spans [offset, offset + size). */
-static vd_result vd__record_staged(vd_list *l, vd__buffer *b, const vd__slice *slice, uint64_t offset, uint64_t size, bool to_buffer, const vd__copy_range *ranges, uint32_t count) {
+static vd_result vd__record_staged(vd_list *l, vd__buffer *b, const vd__slice *slice, uint64_t offset, uint64_t size, bool to_buffer,
+                                   const vd__copy_range *ranges, uint32_t count) {
     vd_context *ctx = l->ctx;
     vd__access a = vd__access_of(b, offset, size, to_buffer ? VD_WRITE : VD_READ);
     vd_result r = vd__list_command(l, &a, 1, VD__STAGE_TRANSFER);
     if (r) return r;
-    const vd__memory *to = to_buffer ? &b->storage.memory : &slice->stage->storage.memory, *from = to_buffer ? &slice->stage->storage.memory : &b->storage.memory;
-    ctx->driver.backend->record_copy(&ctx->device, &l->recording->commands, to, from, ranges, count);
+    const vd__memory *buffer = &b->storage.memory, *staging = &slice->stage->storage.memory;
+    ctx->driver.backend->record_copy(&ctx->device, &l->recording->commands, to_buffer ? buffer : staging, to_buffer ? staging : buffer, ranges, count);
     if (!to_buffer) l->host_stages |= VD__STAGE_TRANSFER;
     vd__slice_used(l, slice, size);
     l->stats.copies++;
@@ -5101,7 +5134,8 @@ static vd_result vd__fill(vd_list *l, vd_buffer handle, uint64_t offset, uint64_
     vd__list_lock(l);
     vd__buffer *b = vd__buffer_find(l->ctx, handle, "vd_fill");
     vd_result r = b ? vd__range_check(b, "vd_fill", "", offset, &size) : VD_ERROR_INVALID;
-    if (!r && size % value_size) r = vd__fail(VD_ERROR_INVALID, "vd_fill: size %llu of buffer '%s' is no multiple of the value's %llu bytes", VD__U(size), b->name, VD__U(value_size));
+    if (!r && size % value_size)
+        r = vd__fail(VD_ERROR_INVALID, "vd_fill: size %llu of buffer '%s' is no multiple of the value's %llu bytes", VD__U(size), b->name, VD__U(value_size));
     vd__list_unlock(l);
     if (r || !size) return r;
     uint32_t period = vd__pattern_period(pattern, value_size);
@@ -5118,7 +5152,8 @@ static vd_result vd__copy(vd_list *l, vd_buffer to, uint64_t to_offset, vd_buffe
     if (!r) r = vd__range_check(a, "vd_copy", "target ", to_offset, &size);
     if (r || !size) return r;
     if (a == b && to_offset < from_offset + size && from_offset < to_offset + size)
-        return vd__fail(VD_ERROR_INVALID, "vd_copy: %llu bytes from offset %llu to %llu of buffer '%s' overlap", VD__U(size), VD__U(from_offset), VD__U(to_offset), a->name);
+        return vd__fail(VD_ERROR_INVALID, "vd_copy: %llu bytes from offset %llu to %llu of buffer '%s' overlap", VD__U(size), VD__U(from_offset),
+                        VD__U(to_offset), a->name);
     vd__access accesses[2];
     accesses[0] = vd__access_of(b, from_offset, size, VD_READ);
     accesses[1] = vd__access_of(a, to_offset, size, VD_WRITE);
@@ -5240,7 +5275,8 @@ static vd_result vd__read_begin(vd_list *l, const vd_read_desc *desc, vd_ticket 
     vd__list_lock(l);
     vd__buffer *b = vd__buffer_find(l->ctx, desc->buffer, "vd_read_begin");
     vd_result r = b ? vd__range_check(b, "vd_read_begin", "", desc->offset, &size) : VD_ERROR_INVALID;
-    if (!r && !size) r = vd__fail(VD_ERROR_INVALID, "vd_read_begin: offset %llu is the end of buffer '%s', there is nothing to read", VD__U(desc->offset), b->name);
+    if (!r && !size)
+        r = vd__fail(VD_ERROR_INVALID, "vd_read_begin: offset %llu is the end of buffer '%s', there is nothing to read", VD__U(desc->offset), b->name);
     vd__list_unlock(l);
     if (!r) r = vd__stage_reserve(l, VD__MEMORY_READBACK, size, &slice);
     if (r) return r;
@@ -5292,25 +5328,26 @@ static void vd__call_base(vd__call *c, const uint64_t base[3]) {
     }
 }
 
-static void vd__call_launch(const vd__call *c, vd__launch *out) {
-    out->code = &c->kernel->code;
-    for (int i = 0; i < 3; i++) out->groups[i] = (uint32_t)c->groups[i];
-    out->values = c->values;
-    out->value_bytes = c->kernel->value_bytes;
-    out->bindings = c->bindings;
-    out->binding_count = c->kernel->binding_count;
+static inline void vd__call_launch(vd__call *c) {
+    c->launch.code = &c->kernel->code;
+    c->launch.values = c->values;
+    c->launch.value_bytes = c->kernel->value_bytes;
+    c->launch.bindings = c->bindings;
+    c->launch.binding_count = c->kernel->binding_count;
 }
 
 /* More groups than one launch can have: several, each told where it begins. */
-static vd_result vd__record_split(vd_list *l, vd__call *c, vd__launch *launch) {
+static VD__APART vd_result vd__record_split(vd_list *l, vd__call *c) {
     const uint32_t *limit = l->ctx->device.info.limits.max_groups;
+    uint32_t whole[3];
     uint64_t base[3];
-    for (base[2] = 0; base[2] < c->groups[2]; base[2] += limit[2])
-        for (base[1] = 0; base[1] < c->groups[1]; base[1] += limit[1])
-            for (base[0] = 0; base[0] < c->groups[0]; base[0] += limit[0]) {
-                for (int i = 0; i < 3; i++) launch->groups[i] = (uint32_t)(c->groups[i] - base[i] < limit[i] ? c->groups[i] - base[i] : limit[i]);
+    memcpy(whole, c->launch.groups, sizeof whole);
+    for (base[2] = 0; base[2] < whole[2]; base[2] += limit[2])
+        for (base[1] = 0; base[1] < whole[1]; base[1] += limit[1])
+            for (base[0] = 0; base[0] < whole[0]; base[0] += limit[0]) {
+                for (int i = 0; i < 3; i++) c->launch.groups[i] = (uint32_t)(whole[i] - base[i] < limit[i] ? whole[i] - base[i] : limit[i]);
                 vd__call_base(c, base);
-                vd_result r = l->ctx->driver.backend->record_launch(&l->ctx->device, &l->recording->commands, launch);
+                vd_result r = l->ctx->driver.backend->record_launch(&l->ctx->device, &l->recording->commands, &c->launch);
                 if (r) return r;
             }
     return VD_OK;
@@ -5319,15 +5356,14 @@ static vd_result vd__record_split(vd_list *l, vd__call *c, vd__launch *launch) {
 static vd_result vd__dispatch(vd_list *l, const vd_dispatch_desc *desc) {
     vd_context *ctx = l->ctx;
     vd__call c;
-    vd__launch launch;
     vd_result r = vd__call_resolve(&c, ctx, desc);
     if (VD__UNLIKELY(r)) return r;
     r = vd__list_command(l, c.accesses, c.access_count, VD__STAGE_COMPUTE);
     if (VD__UNLIKELY(r)) return r;
-    vd__call_launch(&c, &launch);
+    vd__call_launch(&c);
     if (VD__LIKELY(!c.split))
-        r = ctx->driver.backend->record_launch(&ctx->device, &l->recording->commands, &launch);
-    else r = vd__record_split(l, &c, &launch);
+        r = ctx->driver.backend->record_launch(&ctx->device, &l->recording->commands, &c.launch);
+    else r = vd__record_split(l, &c);
     if (VD__UNLIKELY(r)) return vd__fail_within(r, "vd_dispatch '%s'", c.kernel->name);
     l->stats.dispatches++;
     return VD_OK;
@@ -5341,14 +5377,13 @@ static bool vd__list_init(vd_list *l, vd_context *ctx, bool immediate) {
     l->queue = &ctx->queue;
     l->immediate = immediate;
     if (!vd__hazards_init(&l->hazards, allocator)) return false;
-    return immediate || (vd__hazards_init(&l->entry, allocator) && vd__map_reserve(allocator, &l->use_map, VD_MAX_ARGS));
+    return immediate || vd__hazards_init(&l->entry, allocator);
 }
 
 static void vd__list_free(vd_list *l) {
     const vd_allocator *allocator = &l->ctx->host.allocator;
     if (l->hazards.allocator) vd__hazards_free(&l->hazards);
     if (l->entry.allocator) vd__hazards_free(&l->entry);
-    vd__free(allocator, l->use_map.slots);
     vd__free(allocator, l->uses);
     vd__free(allocator, l->error_text);
 }
@@ -5385,7 +5420,6 @@ static void vd__list_recycle(vd_list *l) {
     memset(&l->stats, 0, sizeof l->stats);
     vd__hazards_clear(&l->hazards);
     vd__hazards_clear(&l->entry);
-    vd__map_clear(&l->use_map);
     l->use_count = 0;
     l->barred = false;
     l->commands = 0;
@@ -5406,14 +5440,15 @@ static void vd__list_drop(vd_list *l) {
     vd__list_settle(l, 0);
     if (l->recording) {
         q->ctx->driver.backend->commands_end(&q->ctx->device, &l->recording->commands);
-        vd__recording_unused(q, l->recording);
+        vd__recording_spare(vd__list_ring(l), l->recording);
         l->recording = NULL;
     }
     memset(&l->stats, 0, sizeof l->stats);
     vd__list_recycle(l);
 }
 
-/* Sends a list behind the open batch. Where its first accesses conflict with what went before, the batch ends with a barrier: the list was recorded before anybody knew. */
+/* Sends a list behind the open batch. Where its first accesses conflict with what went before, the batch ends with a barrier: the list was recorded before
+   anybody knew. */
 static vd_result vd__list_submit(vd_list *l) {
     vd__queue *q = l->queue;
     if (vd__hazards_meet(&q->open.hazards, l->barred ? &l->entry : &l->hazards)) {
@@ -5449,8 +5484,8 @@ VD_API vd_result vd_error_set(vd_result result, const char *format, ...) {
 }
 
 VD_API const char *vd_result_name(vd_result result) {
-    static const char *const names[] = { "VD_OK", "VD_TIMEOUT", "VD_ERROR_INVALID", "VD_ERROR_NO_DEVICE", "VD_ERROR_UNSUPPORTED", "VD_ERROR_COMPILE", "VD_ERROR_OUT_OF_MEMORY",
-                                         "VD_ERROR_OUT_OF_DEVICE_MEMORY", "VD_ERROR_DEVICE_LOST", "VD_ERROR_IO", "VD_ERROR_BACKEND" };
+    static const char *const names[] = { "VD_OK", "VD_TIMEOUT", "VD_ERROR_INVALID", "VD_ERROR_NO_DEVICE", "VD_ERROR_UNSUPPORTED", "VD_ERROR_COMPILE",
+                                        "VD_ERROR_OUT_OF_MEMORY", "VD_ERROR_OUT_OF_DEVICE_MEMORY", "VD_ERROR_DEVICE_LOST", "VD_ERROR_IO", "VD_ERROR_BACKEND" };
     return (size_t)result < VD__COUNT(names) ? names[result] : "no vd_result";
 }
 
@@ -5501,7 +5536,8 @@ VD_API int vd_devices(vd_backend backend, vd_device_info *out, int capacity) {
 
 /* Everything that does not depend on the device. */
 static bool vd__context_init(vd_context *ctx, const vd_context_desc *desc) {
-    uint64_t mixed = ((uint64_t)(uintptr_t)ctx ^ vd__time_ns() * 0x9E3779B97F4A7C15u) * 0xD6E8FEB86659FD93u; /* another one at the same address gets another tag */
+    /* another one at the same address gets another tag */
+    uint64_t mixed = ((uint64_t)(uintptr_t)ctx ^ vd__time_ns() * 0x9E3779B97F4A7C15u) * 0xD6E8FEB86659FD93u;
     ctx->tag = (uint32_t)(mixed >> 46) | 1u;
     ctx->host.allocator = vd__counter_init(&ctx->counter, &desc->allocator);
     ctx->host.log = desc->log;
@@ -5546,7 +5582,8 @@ VD_API vd_result vd_context_create_version(const vd_context_desc *desc, vd_conte
     if (!out) return vd__fail(VD_ERROR_INVALID, "vd_context_create: there is nowhere to put the context (out is NULL)");
     *out = NULL;
     if (version / 10000 != VKDISPATCH_VERSION / 10000 || !version) /* the one place where descs of other versions would be read */
-        return vd__fail(VD_ERROR_INVALID, "vd_context_create: compiled against version %u of vkdispatch.h, the implementation is %u", (unsigned)version, (unsigned)VKDISPATCH_VERSION);
+        return vd__fail(VD_ERROR_INVALID, "vd_context_create: compiled against version %u of vkdispatch.h, the implementation is %u", (unsigned)version,
+                        (unsigned)VKDISPATCH_VERSION);
     memset(&full, 0, sizeof full);
     if (desc) full = *desc;
     const vd_allocator *a = &full.allocator;
@@ -5570,20 +5607,28 @@ static void vd__context_leftovers(vd_context *ctx) {
             vd__slot *slot = vd__pool_at(pools[p], i);
             if (!slot->id) continue;
             if (ctx->host.debug)
-                vd__logf(&ctx->host, VD_LOG_INFO, "%s '%s' is left at vd_context_destroy", p ? "kernel" : "buffer", p ? ((vd__kernel *)(void *)slot)->name : ((vd__buffer *)(void *)slot)->name);
+                vd__logf(&ctx->host, VD_LOG_INFO, "%s '%s' is left at vd_context_destroy", p ? "kernel" : "buffer",
+                         p ? ((vd__kernel *)(void *)slot)->name : ((vd__buffer *)(void *)slot)->name);
             vd__discard(ctx, pools[p], slot, 0);
         }
+}
+
+static void vd__recordings_free(vd_context *ctx, vd__recording *r) {
+    while (r) {
+        vd__recording *next = r->next;
+        ctx->driver.backend->commands_destroy(&ctx->device, &r->commands);
+        vd__free(&ctx->host.allocator, r);
+        r = next;
+    }
 }
 
 static void vd__queue_close(vd__queue *q) {
     vd_context *ctx = q->ctx;
     for (int kind = 0; kind < VD__MEMORY_KINDS; kind++)
         while (q->stages[kind]) vd__stage_destroy(q, (vd__memory_kind)kind, q->stages[kind]);
-    while (q->oldest) {
-        vd__recording *r = q->oldest;
-        q->oldest = r->next;
-        ctx->driver.backend->commands_destroy(&ctx->device, &r->commands);
-        vd__free(&ctx->host.allocator, r);
+    for (int i = 0; i < 2; i++) {
+        vd__recordings_free(ctx, q->rings[i].oldest);
+        vd__recordings_free(ctx, q->rings[i].spare);
     }
 }
 
@@ -5750,7 +5795,8 @@ VD_API vd_result vd_buffer_read(vd_context *ctx, vd_buffer buffer, uint64_t offs
 
 /* Copies into the kernel what the desc points to: one allocation for all of it. */
 static vd_result vd__kernel_keep(vd_context *ctx, vd__kernel *k, const vd_kernel_desc *desc) {
-    size_t args = (size_t)desc->arg_count * sizeof(vd_arg_info), hidden = (size_t)desc->hidden_count * sizeof(vd_hidden_info), params = (size_t)desc->arg_count * sizeof(vd__param);
+    size_t args = (size_t)desc->arg_count * sizeof(vd_arg_info), hidden = (size_t)desc->hidden_count * sizeof(vd_hidden_info);
+    size_t params = (size_t)desc->arg_count * sizeof(vd__param);
     size_t text = strlen(desc->name) + 1;
     for (int i = 0; i < desc->arg_count; i++) text += strlen(desc->args[i].name ? desc->args[i].name : "") + 1;
     uint8_t *at = (uint8_t *)vd__alloc(&ctx->host.allocator, args + hidden + params + text);
@@ -5798,6 +5844,7 @@ static void vd__kernel_fill(vd__kernel *k, const vd_kernel_desc *desc) {
         if (k->hidden[i].kind == VD_HIDDEN_GROUP_BASE) k->base[k->hidden[i].axis] = true;
     for (int i = 0; i < 3; i++) k->local_shift[i] = k->local_size[i] & (k->local_size[i] - 1) ? VD__NONE : vd__log2(k->local_size[i]);
     k->gaps = covered != k->value_bytes;
+    k->flat = k->local_shift[0] != VD__NONE && k->local_size[1] == 1 && k->local_size[2] == 1;
 }
 
 static vd_result vd__kernel_add(vd_context *ctx, const vd_kernel_desc *desc, vd_kernel *out) {
@@ -5834,8 +5881,8 @@ static vd_result vd__kernel_resolve(const vd_context *ctx, vd_kernel_desc *desc,
     if (desc->arg_count > 0 && !desc->args) return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': %d arguments at NULL", desc->name, desc->arg_count);
     if (!desc->local_size[0] && !desc->local_size[1] && !desc->local_size[2]) memcpy(desc->local_size, found->local_size, sizeof desc->local_size);
     if (memcmp(desc->local_size, found->local_size, sizeof desc->local_size))
-        return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': local size %u x %u x %u in the desc, %u x %u x %u in the module", desc->name, desc->local_size[0], desc->local_size[1],
-                        desc->local_size[2], found->local_size[0], found->local_size[1], found->local_size[2]);
+        return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': local size %u x %u x %u in the desc, %u x %u x %u in the module", desc->name,
+                        desc->local_size[0], desc->local_size[1], desc->local_size[2], found->local_size[0], found->local_size[1], found->local_size[2]);
     if (!desc->shared_bytes) desc->shared_bytes = found->shared_bytes;
     return vd__kernel_check(ctx, desc);
 }
@@ -5936,7 +5983,8 @@ VD_API void vd_list_discard(vd_list *list) {
 static vd_result vd__event_check(const vd_context *ctx, const char *call, vd_event event) {
     if (!event.value && !event.context) return VD_OK;
     if (event.context != ctx->tag) return vd__fail(VD_ERROR_INVALID, "%s: the event belongs to another context", call);
-    if (event.device || event.queue) return vd__fail(VD_ERROR_INVALID, "%s: the event names device %u, queue %u; there is only 0, 0", call, event.device, event.queue);
+    if (event.device || event.queue)
+        return vd__fail(VD_ERROR_INVALID, "%s: the event names device %u, queue %u; there is only 0, 0", call, event.device, event.queue);
     uint64_t last = ctx->queue.submitted + (ctx->queue.open.recording ? 1 : 0);
     if (event.value > last) return vd__fail(VD_ERROR_INVALID, "%s: event %llu was never submitted, the last is %llu", call, VD__U(event.value), VD__U(last));
     return VD_OK;
@@ -5953,7 +6001,8 @@ static void vd__event_set(const vd_context *ctx, vd_event *out) {
 /* Work on one queue is in order, so an event of the same queue is no wait; it only has to be one. */
 static vd_result vd__waits_check(const vd_context *ctx, const vd_submit_desc *desc) {
     if (!desc || !desc->wait_count) return VD_OK;
-    if (desc->wait_count < 0 || !desc->waits) return vd__fail(VD_ERROR_INVALID, "vd_submit: %d events to wait for at %s", desc->wait_count, desc->waits ? "an address" : "NULL");
+    if (desc->wait_count < 0 || !desc->waits)
+        return vd__fail(VD_ERROR_INVALID, "vd_submit: %d events to wait for at %s", desc->wait_count, desc->waits ? "an address" : "NULL");
     for (int i = 0; i < desc->wait_count; i++) {
         vd_result r = vd__event_check(ctx, "vd_submit", desc->waits[i]);
         if (r) return r;
@@ -5986,7 +6035,7 @@ VD_API vd_result vd_submit(vd_list *list, const vd_submit_desc *desc, vd_event *
     return r;
 }
 
-VD_API vd_result vd_dispatch(vd_list *list, const vd_dispatch_desc *desc) {
+VD__HOT VD_API vd_result vd_dispatch(vd_list *list, const vd_dispatch_desc *desc) {
     vd_result r = vd__list_check(list, "vd_dispatch");
     if (VD__UNLIKELY(r)) return r;
     vd__list_lock(list);

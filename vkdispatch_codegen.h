@@ -93,11 +93,10 @@
 #else
 #define VC__UNUSED
 #endif
-
-#if !defined(VKDISPATCH_STATIC)
-#define VC_API extern
+#if defined(VKDISPATCH_STATIC)
+#define VC_API VC__UNUSED static
 #else
-#define VC_API static VC__UNUSED
+#define VC_API extern
 #endif
 
 #ifdef __cplusplus
@@ -265,8 +264,8 @@ VC_API vc_val vc_add(vc_val a, vc_val b);                       /* n */
 VC_API vc_val vc_sub(vc_val a, vc_val b);                       /* n */
 VC_API vc_val vc_mul(vc_val a, vc_val b);                       /* n */
 VC_API vc_val vc_div(vc_val a, vc_val b);                       /* n; integers toward zero */
-VC_API vc_val vc_rem(vc_val a, vc_val b);                       /* n; sign of a, as C's %; of floats a - b * trunc(a / b) */
-VC_API vc_val vc_mod(vc_val a, vc_val b);                       /* n; sign of b: a - b * floor(a / b) */
+VC_API vc_val vc_rem(vc_val a, vc_val b);                       /* n; sign of a, as C's % and fmod, to one unit in the last place of a */
+VC_API vc_val vc_mod(vc_val a, vc_val b);                       /* n; sign of b: a - b * floor(a / b), likewise */
 VC_API vc_val vc_fma(vc_val a, vc_val b, vc_val c);             /* n; a * b + c */
 VC_API vc_val vc_abs(vc_val a);                                 /* n */
 VC_API vc_val vc_sign(vc_val a);                                /* n; -1, 0 or 1; 0 for NaN */
@@ -1789,12 +1788,47 @@ static uint32_t vc__expand_div(vc__lower *s, const vc__node *n) {
     return vc__x_select(s, d.zero, c, q);
 }
 
-/* x - y * round(x / y) */
-static uint32_t vc__x_float_rem(vc__lower *s, uint32_t x, uint32_t y, uint16_t round) {
-    uint32_t q = vc__x_two(s, VC__OP_DIV, x, y);
-    q = vc__x_one(s, round, q);
-    q = vc__x_two(s, VC__OP_MUL, y, q);
-    return vc__x_two(s, VC__OP_SUB, x, q);
+/* Whether one of two floats is negative and the other is not. */
+static uint32_t vc__x_signs_differ(vc__lower *s, uint32_t a, uint32_t b) {
+    uint32_t zero = vc__x_small(s, vc__x_type(s, a), 0);
+    a = vc__x_compare(s, VC__OP_LT, a, zero);
+    b = vc__x_compare(s, VC__OP_LT, b, zero);
+    return vc__x_two(s, VC__OP_XOR, a, b);
+}
+
+/* x - y * trunc(x / y). A device's division may be off by two units, which would put a quotient near an integer on its wrong side (100 / 100 below 1);
+   a remainder that is too large or has the wrong sign shows it, and one step of y mends it. */
+static uint32_t vc__x_float_rem(vc__lower *s, uint32_t x, uint32_t y) {
+    uint32_t zero = vc__x_small(s, vc__x_type(s, x), 0), r, step, off, other;
+    r = vc__x_two(s, VC__OP_DIV, x, y);
+    step = vc__x_one(s, VC__OP_TRUNC, r);
+    r = vc__x_two(s, VC__OP_MUL, y, step);
+    r = vc__x_two(s, VC__OP_SUB, x, r);
+    if (s->kernel->desc.fast) return r;
+    off = vc__x_compare(s, VC__OP_EQ, step, zero); /* y may be infinite */
+    r = vc__x_select(s, off, x, r);
+    off = vc__x_signs_differ(s, x, y);
+    step = vc__x_one(s, VC__OP_NEG, y);
+    step = vc__x_select(s, off, step, y);
+    off = vc__x_one(s, VC__OP_ABS, r);
+    other = vc__x_one(s, VC__OP_ABS, y);
+    off = vc__x_compare(s, VC__OP_LE, other, off);
+    other = vc__x_two(s, VC__OP_SUB, r, step);
+    r = vc__x_select(s, off, other, r);
+    off = vc__x_signs_differ(s, r, x);
+    other = vc__x_compare(s, VC__OP_NE, r, zero);
+    off = vc__x_two(s, VC__OP_AND, off, other);
+    other = vc__x_two(s, VC__OP_ADD, r, step);
+    return vc__x_select(s, off, other, r);
+}
+
+static uint32_t vc__x_float_mod(vc__lower *s, uint32_t x, uint32_t y) {
+    uint32_t zero = vc__x_small(s, vc__x_type(s, x), 0), r = vc__x_float_rem(s, x, y), off, other;
+    off = vc__x_signs_differ(s, r, y);
+    other = vc__x_compare(s, VC__OP_NE, r, zero);
+    off = vc__x_two(s, VC__OP_AND, off, other);
+    other = vc__x_two(s, VC__OP_ADD, r, y);
+    return vc__x_select(s, off, other, r);
 }
 
 /* Remainders of negative numbers are undefined in Vulkan and GLSL, quotients are not. */
@@ -1803,7 +1837,7 @@ static uint32_t vc__expand_rem(vc__lower *s, const vc__node *n) {
     uint32_t x = n->a[0], y = n->a[1], r;
     bool sure;
     vc__divisor d;
-    if (vc__is_float(type)) return vc__x_float_rem(s, x, y, VC__OP_TRUNC);
+    if (vc__is_float(type)) return vc__x_float_rem(s, x, y);
     sure = vc__x_divides(s, y);
     if (sure && !vc__is_signed(type)) return VC__NIL;
     d.zero = d.minus = VC__NIL;
@@ -1822,7 +1856,7 @@ static uint32_t vc__expand_rem(vc__lower *s, const vc__node *n) {
 static uint32_t vc__expand_mod(vc__lower *s, const vc__node *n) {
     vc_type type = n->type;
     uint32_t x = n->a[0], y = n->a[1], r, zero, left, other;
-    if (vc__is_float(type)) return vc__x_float_rem(s, x, y, VC__OP_FLOOR);
+    if (vc__is_float(type)) return vc__x_float_mod(s, x, y);
     r = vc__x_two(s, VC__OP_REM, x, y);
     if (!vc__is_signed(type)) return r;
     zero = vc__x_small(s, type, 0);
@@ -2100,10 +2134,9 @@ static uint32_t vc__expand_memory(vc__lower *s, const vc__node *n) {
    rsqrt atan2 cosh 1.5, sinh 1.6, tan asin 2.1, tanh 2.4; they need + - * / and sqrt to round to nearest and no contraction.
    sin, cos and tan hold that for |x| <= 2^30; beyond, accuracy fades and the result stays a number between -1 and 1 (tan: any). pow(x, 0) is 1 for x >= 0;
    the sign of -0 is lost there.
-   Methods: reduction by constants cut so that products are exact (Cody and Waite, Software Manual for the Elementary Functions, 1980), error-free products and
-   sums (Dekker, Numerische Mathematik 18, 1971), atanh series for logarithms, Chebyshev fits. Products are split by masking bits and not by fma, which may
-   round twice.
-   No call stands beside another in one argument list: nodes must be made in the same order by every compiler. */
+   Methods: reduction by constants cut so that products are exact (Cody and Waite, Software Manual for the Elementary Functions, 1980), error-free products
+   and sums (Dekker, Numerische Mathematik 18, 1971), atanh series for logarithms, Chebyshev fits. Products are split by masking bits and not by fma, which
+   may round twice. No call stands beside another in one argument list: nodes must be made in the same order by every compiler. */
 
 typedef struct vc__m64 {
     vc__lower *s;

@@ -140,9 +140,8 @@ static inline double step_by_step(OpName op, unsigned kind, const double *x, int
     case O_fma: return variant ? rounded(kind, rounded(kind, x[0] * x[1]) + x[2]) : kind == VC_F64 ? fma(x[0], x[1], x[2]) : kind == VC_F32 ?
                 (double)fmaf((float)x[0], (float)x[1], (float)x[2]) : rounded(kind, x[0] * x[1] + x[2]);
     case O_rem: case O_mod:
-        q = rounded(kind, x[0] / x[1]);
-        q = op == O_mod ? floor(q) : trunc(q);
-        return variant ? rounded(kind, x[0] - rounded(kind, x[1] * q)) : kind == VC_F64 ? fma(-x[1], q, x[0]) : rounded(kind, x[0] - x[1] * q);
+        q = fmod(x[0], x[1]);
+        return op == O_mod && q != 0 && (q < 0) != (x[1] < 0) ? rounded(kind, q + x[1]) : q;
     case O_mix: return rounded(kind, rounded(kind, x[0] * rounded(kind, 1 - x[2])) + rounded(kind, x[1] * x[2]));
     case O_abs: return fabs(x[0]);
     case O_sign: return x[0] > 0 ? 1 : x[0] < 0 ? -1 : 0;

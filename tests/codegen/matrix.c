@@ -153,7 +153,9 @@ static bool undefined_for(OpName op, unsigned kind, const double *x) {
     case O_sin: case O_cos: case O_tan: return fabs(x[0]) > (loose ? 3.1416 : 0x1p30) && (loose || !isinf(x[0]));
     case O_pow: return loose && (isinf(x[0]) || isinf(x[1]) || x[0] == 1 || isnan(x[0]) || isnan(x[1]));
     case O_atan2: return loose && ((x[0] == 0 && x[1] == 0) || (isinf(x[0]) && isinf(x[1])) || fabs(x[1]) < least || fabs(x[1]) > 0x1p126);
-    case O_rem: case O_mod: return !(fabs(x[0] / x[1]) < ldexp(1, mantissa_of(kind) - 1)) || (loose && fabs(x[1]) > 0x1p126);
+    case O_rem: case O_mod:
+        return !(fabs(x[0] / x[1]) < ldexp(1, mantissa_of(kind) - 1)) || (loose && fabs(x[1]) > 0x1p126)
+            || (!isinf(x[1]) && isinf(rounded(kind, fabs(x[0]) + fabs(x[1])))); /* the product may overflow */
     case O_div: return loose && (fabs(x[1]) > 0x1p126 || is_subnormal(kind, x[1])); /* 2.5 ulp only for a denominator of 2^-126 to 2^126 */
     case O_sqrt: case O_rsqrt: return x[0] < 0 && loose;
     case O_asin: case O_acos: return loose && fabs(x[0]) > 1;
@@ -161,6 +163,22 @@ static bool undefined_for(OpName op, unsigned kind, const double *x) {
     case O_tanh: case O_sinh: case O_cosh: return loose && isinf(x[0]);
     default: return false;
     }
+}
+
+/* The least normal number, if x is NULL or one of its three is subnormal; else 0. */
+static long double least_of(unsigned kind, const double *x) {
+    for (int i = 0; x && i < 3; i++)
+        if (is_subnormal(kind, x[i])) x = NULL;
+    return x ? 0 : ldexpl(1, lowest_of(kind));
+}
+
+/* A product that is rounded leaves a remainder that is off by a unit of the dividend, and so perhaps by one divisor at either end of its range. */
+static void remainder_slack(OpName op, unsigned kind, const double *x, bool other_end, Wanted *w) {
+    long double step = op == O_mod ? (long double)x[1] : copysignl((long double)fabs(x[1]), (long double)x[0]);
+    w->slack = unit_of(kind, (long double)x[0]) + least_of(kind, NULL);
+    if (isnan(w->real) || isinf(w->real) || isnan(step) || !other_end) return;
+    if (fabsl(w->real) <= w->slack) w->real += step;
+    else if (fabsl(step) - fabsl(w->real) <= w->slack) w->real -= step;
 }
 
 static bool want_float(OpName op, unsigned kind, const double *given, int variant, Wanted *w) {
@@ -182,7 +200,9 @@ static bool want_float(OpName op, unsigned kind, const double *given, int varian
     if (op >= O_sqrt && op <= O_tanh) w->real = function_of(op, (long double)x[0], (long double)x[1]);
     else w->real = (long double)step_by_step(op, kind, x, variant & 1);
     if (op == O_div && kind != VC_F64) w->real = (long double)x[0] / (long double)x[1];
-    if (op == O_mix) w->slack = 2 * (unit_of(kind, (long double)(x[0] * (1 - x[2]))) + unit_of(kind, (long double)(x[1] * x[2])));
+    if (op == O_mix) w->slack = 2 * (unit_of(kind, (long double)(x[0] * (1 - x[2]))) + unit_of(kind, (long double)(x[1] * x[2]))) + least_of(kind, NULL);
+    else if (op == O_min || op == O_max || op == O_clamp) w->slack = least_of(kind, x); /* a comparison may flush what it then passes on */
+    else if (op == O_rem || op == O_mod) remainder_slack(op, kind, x, variant & 1, w);
     else if (!isnan(w->real) && !isinf(w->real)) w->slack = slack_of(op, kind, w->real, x);
     return true;
 }

@@ -100,7 +100,7 @@ static bool conflict(const command *a, const command *b) {
     return false;
 }
 
-/* Between any two commands that conflict stands a barrier whose stages are theirs. Commands of one fill or write are one access: their ranges do not conflict. */
+/* Between any two commands that conflict stands a barrier whose stages are theirs. The ranges of one fill or write never conflict. */
 static void check_stream(void) {
     const command *c = queue_stream.commands;
     for (uint32_t j = 0; j < queue_stream.count; j++) {
@@ -293,11 +293,36 @@ static void many_memories_grow_the_table(void **state) {
     assert_int_equal(barriers(), 1);
 }
 
+/* The table finds what it was given, also when it grows and when the count of epochs wraps. */
+static void epochs(void **state) {
+    (void)state;
+    vd__hazards h;
+    assert_true(vd__hazards_init(&h, &ctx->host.allocator));
+    for (int round = 0; round < 6; round++) {
+        if (round == 3) h.epoch = UINT32_MAX; /* as after very many barriers: the table is empty, the next one wraps */
+        for (uint32_t i = 0; i < 500; i++) {
+            assert_int_not_equal(vd__hazards_place(&h, i * 64)->epoch, h.epoch);
+            vd__hazards_touch(&h, i * 64, i, i + 1, i % 2);
+        }
+        for (uint32_t i = 0; i < 500; i++) {
+            const vd__touched *t = vd__hazards_place(&h, i * 64);
+            assert_int_equal(t->epoch, h.epoch);
+            assert_int_equal(t->serial, i * 64);
+            assert_true(vd__touched_meets(t, i, i + 1, true));
+            assert_int_equal(vd__touched_meets(t, i, i + 1, false), i % 2);
+            assert_false(vd__touched_meets(t, i + 1, i + 2, true));
+        }
+        vd__hazards_clear(&h);
+    }
+    vd__hazards_free(&h);
+}
+
 #define SITUATION(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void) {
     const struct CMUnitTest tests[] = { cmocka_unit_test(random_streams), SITUATION(shared_reads_need_none), SITUATION(read_after_write_needs_one),
                                         SITUATION(one_barrier_serves_all), SITUATION(write_after_read_and_write), SITUATION(disjoint_ranges_need_none),
-                                        SITUATION(across_submissions), SITUATION(lists_merge), SITUATION(many_memories_grow_the_table) };
+                                        SITUATION(across_submissions), SITUATION(lists_merge), SITUATION(many_memories_grow_the_table),
+                                        SITUATION(epochs) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* The sub-allocator, the hash map and blocks of device memory. */
+/* The sub-allocator and blocks of device memory. */
 #include "unit.h"
 
 typedef struct range { uint32_t node, at, size; } range;
@@ -50,26 +50,6 @@ static void random_ranges(void **state) {
         vd__space_give(&space, whole);
         vd__space_free(&space);
     }
-}
-
-static void map_epochs(void **state) {
-    (void)state;
-    vd_allocator allocator;
-    plain_allocator(&allocator);
-    vd__map map = { NULL, 0, 0, 0 };
-    assert_true(vd__map_reserve(&allocator, &map, 8));
-    for (int round = 0; round < 5; round++) {
-        if (round == 3) map.epoch = UINT32_MAX; /* the next clearing wraps */
-        for (uint32_t i = 0; i < 500; i++) {
-            assert_true(vd__map_reserve(&allocator, &map, map.count + 1));
-            assert_int_equal(vd__map_find(&map, i * 64), VD__NONE);
-            vd__map_put(&map, vd__map_place(&map, i * 64), i * 64, i);
-        }
-        for (uint32_t i = 0; i < 500; i++) assert_int_equal(vd__map_find(&map, i * 64), i);
-        vd__map_clear(&map);
-        assert_int_equal(vd__map_find(&map, 0), VD__NONE);
-    }
-    vd__free(&allocator, map.slots);
 }
 
 static void many_small_buffers(void **state) {
@@ -124,7 +104,8 @@ static void too_much_memory(void **state) {
     assert_int_equal(unit_buffer(ctx, "huge", VD_U8, 1ull << 40, NULL).id, 0);
     CHECK_TEXT("'huge': 1099511627776 bytes");
     CHECK_TEXT("max_buffer_bytes 33554432");
-    vd_buffer a = unit_buffer(ctx, "a", VD_U8, 31 << 20, NULL), b = unit_buffer(ctx, "b", VD_U8, 30 << 20, NULL), c = unit_buffer(ctx, "c", VD_U8, 6 << 20, NULL);
+    vd_buffer a = unit_buffer(ctx, "a", VD_U8, 31 << 20, NULL), b = unit_buffer(ctx, "b", VD_U8, 30 << 20, NULL);
+    vd_buffer c = unit_buffer(ctx, "c", VD_U8, 6 << 20, NULL);
     assert_true(a.id && b.id);
     assert_int_equal(c.id, 0);
     CHECK_TEXT("vd_buffer_create 'c'");
@@ -137,7 +118,7 @@ static void too_much_memory(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(random_ranges), cmocka_unit_test(map_epochs), cmocka_unit_test(many_small_buffers),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(random_ranges), cmocka_unit_test(many_small_buffers),
                                         cmocka_unit_test(blocks_are_reused_and_released), cmocka_unit_test(too_much_memory) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -290,7 +290,8 @@ static void a_lost_device_stays_lost(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(random_transfers), cmocka_unit_test(fills_at_every_offset), cmocka_unit_test(large_ones_pass_in_pieces),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(random_transfers), cmocka_unit_test(fills_at_every_offset),
+                                       cmocka_unit_test(large_ones_pass_in_pieces),
                                         cmocka_unit_test(tickets), cmocka_unit_test(repeats_allocate_nothing), cmocka_unit_test(destroyed_while_in_use),
                                         cmocka_unit_test(failed_submissions_end_their_events), cmocka_unit_test(a_lost_device_stays_lost) };
     return cmocka_run_group_tests(tests, NULL, NULL);

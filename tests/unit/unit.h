@@ -3,7 +3,13 @@
 #include "vkdispatch.h"
 
 #include <setjmp.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
 #include <cmocka.h>
+#ifdef __cplusplus
+}
+#endif
 
 #define CHECK_TEXT(part) unit_check_text(part, __FILE__, __LINE__)
 
@@ -52,8 +58,6 @@ typedef struct unit_module {
     uint32_t count, bound;
 } unit_module;
 
-static inline uint32_t unit_id(unit_module *m) { return m->bound++; }
-
 static inline void unit_op(unit_module *m, uint32_t op, uint32_t count, ...) {
     va_list args;
     va_start(args, count);
@@ -77,49 +81,47 @@ static inline void unit_text(unit_module *m, uint32_t op, const char *text, uint
 
 /* y = a * x + y in form and without the arithmetic: buffers x (read) and y (both), push constants a (f32) and n (u32), local size 64. */
 static inline void unit_saxpy(unit_module *m) {
-    uint32_t void_t, function_t, f32, u32, array, x_t, y_t, push_t, x_p, y_p, push_p, x, y, push, entry, label;
+    enum { VOID_T = 1, FUNCTION_T, F32, U32, ARRAY, X_T, Y_T, PUSH_T, X_P, Y_P, PUSH_P, X, Y, PUSH, ENTRY, LABEL, BOUND };
     memset(m, 0, sizeof *m);
-    m->bound = 1;
+    m->bound = BOUND;
     m->count = 5;
-    void_t = unit_id(m), function_t = unit_id(m), f32 = unit_id(m), u32 = unit_id(m), array = unit_id(m), x_t = unit_id(m), y_t = unit_id(m), push_t = unit_id(m);
-    x_p = unit_id(m), y_p = unit_id(m), push_p = unit_id(m), x = unit_id(m), y = unit_id(m), push = unit_id(m), entry = unit_id(m), label = unit_id(m);
     unit_op(m, 17, 1u, 1u);                          /* Shader */
     unit_op(m, 14, 2u, 0u, 1u);                      /* Logical GLSL450 */
-    unit_text(m, 15, "main", 2u, 5u, entry);
-    unit_op(m, 16, 5u, entry, 17u, 64u, 1u, 1u);
-    unit_text(m, 5, "x", 1u, x);
-    unit_text(m, 5, "y", 1u, y);
-    unit_text(m, 6, "a", 2u, push_t, 0u);
-    unit_text(m, 6, "n", 2u, push_t, 1u);
-    unit_op(m, 71, 3u, array, 6u, 4u);
-    unit_op(m, 71, 2u, x_t, 3u);
-    unit_op(m, 72, 4u, x_t, 0u, 35u, 0u);
-    unit_op(m, 72, 3u, x_t, 0u, 24u);
-    unit_op(m, 71, 2u, y_t, 3u);
-    unit_op(m, 72, 4u, y_t, 0u, 35u, 0u);
-    unit_op(m, 71, 2u, push_t, 2u);
-    unit_op(m, 72, 4u, push_t, 0u, 35u, 0u);
-    unit_op(m, 72, 4u, push_t, 1u, 35u, 4u);
-    unit_op(m, 71, 3u, x, 34u, 0u);
-    unit_op(m, 71, 3u, x, 33u, 0u);
-    unit_op(m, 71, 3u, y, 34u, 0u);
-    unit_op(m, 71, 3u, y, 33u, 1u);
-    unit_op(m, 19, 1u, void_t);
-    unit_op(m, 33, 2u, function_t, void_t);
-    unit_op(m, 22, 2u, f32, 32u);
-    unit_op(m, 21, 3u, u32, 32u, 0u);
-    unit_op(m, 29, 2u, array, f32);
-    unit_op(m, 30, 2u, x_t, array);
-    unit_op(m, 30, 2u, y_t, array);
-    unit_op(m, 30, 3u, push_t, f32, u32);
-    unit_op(m, 32, 3u, x_p, 2u, x_t);
-    unit_op(m, 32, 3u, y_p, 2u, y_t);
-    unit_op(m, 32, 3u, push_p, 9u, push_t);
-    unit_op(m, 59, 3u, x_p, x, 2u);
-    unit_op(m, 59, 3u, y_p, y, 2u);
-    unit_op(m, 59, 3u, push_p, push, 9u);
-    unit_op(m, 54, 4u, void_t, entry, 0u, function_t);
-    unit_op(m, 248, 1u, label);
+    unit_text(m, 15, "main", 2u, 5u, ENTRY);
+    unit_op(m, 16, 5u, ENTRY, 17u, 64u, 1u, 1u);
+    unit_text(m, 5, "x", 1u, X);
+    unit_text(m, 5, "y", 1u, Y);
+    unit_text(m, 6, "a", 2u, PUSH_T, 0u);
+    unit_text(m, 6, "n", 2u, PUSH_T, 1u);
+    unit_op(m, 71, 3u, ARRAY, 6u, 4u);
+    unit_op(m, 71, 2u, X_T, 3u);
+    unit_op(m, 72, 4u, X_T, 0u, 35u, 0u);
+    unit_op(m, 72, 3u, X_T, 0u, 24u);
+    unit_op(m, 71, 2u, Y_T, 3u);
+    unit_op(m, 72, 4u, Y_T, 0u, 35u, 0u);
+    unit_op(m, 71, 2u, PUSH_T, 2u);
+    unit_op(m, 72, 4u, PUSH_T, 0u, 35u, 0u);
+    unit_op(m, 72, 4u, PUSH_T, 1u, 35u, 4u);
+    unit_op(m, 71, 3u, X, 34u, 0u);
+    unit_op(m, 71, 3u, X, 33u, 0u);
+    unit_op(m, 71, 3u, Y, 34u, 0u);
+    unit_op(m, 71, 3u, Y, 33u, 1u);
+    unit_op(m, 19, 1u, VOID_T);
+    unit_op(m, 33, 2u, FUNCTION_T, VOID_T);
+    unit_op(m, 22, 2u, F32, 32u);
+    unit_op(m, 21, 3u, U32, 32u, 0u);
+    unit_op(m, 29, 2u, ARRAY, F32);
+    unit_op(m, 30, 2u, X_T, ARRAY);
+    unit_op(m, 30, 2u, Y_T, ARRAY);
+    unit_op(m, 30, 3u, PUSH_T, F32, U32);
+    unit_op(m, 32, 3u, X_P, 2u, X_T);
+    unit_op(m, 32, 3u, Y_P, 2u, Y_T);
+    unit_op(m, 32, 3u, PUSH_P, 9u, PUSH_T);
+    unit_op(m, 59, 3u, X_P, X, 2u);
+    unit_op(m, 59, 3u, Y_P, Y, 2u);
+    unit_op(m, 59, 3u, PUSH_P, PUSH, 9u);
+    unit_op(m, 54, 4u, VOID_T, ENTRY, 0u, FUNCTION_T);
+    unit_op(m, 248, 1u, LABEL);
     unit_op(m, 253, 0u);
     unit_op(m, 56, 0u);
     m->words[0] = 0x07230203;

@@ -1,0 +1,151 @@
+/* What reaches the backend for a dispatch: groups, bindings in order, the block of values with its hidden ones, the pieces of a split dispatch. */
+#include "unit.h"
+
+typedef struct seen { uint32_t groups[3], words[16], binding_count, numbers[4]; uint64_t sizes[4]; } seen;
+
+static seen launches[64];
+static uint32_t launch_count;
+
+static vd_result spy_launch(vd__device *dev, vd__commands *c, const vd__launch *launch) {
+    (void)dev, (void)c;
+    assert_true(launch_count < VD__COUNT(launches));
+    seen *s = &launches[launch_count++];
+    memset(s, 0, sizeof *s);
+    memcpy(s->groups, launch->groups, sizeof s->groups);
+    assert_true(launch->value_bytes <= sizeof s->words);
+    memcpy(s->words, launch->values, launch->value_bytes);
+    s->binding_count = launch->binding_count;
+    for (uint32_t i = 0; i < launch->binding_count; i++) {
+        s->numbers[i] = launch->bindings[i].number;
+        s->sizes[i] = launch->bindings[i].size;
+    }
+    return VD_OK;
+}
+
+static vd_context *ctx;
+static vd_kernel kernel;
+static vd_buffer a, b, c;
+
+static vd_arg_info arg_info(vd_arg_kind kind, const char *name, vd_type type, uint32_t place, uint32_t size) {
+    vd_arg_info info;
+    memset(&info, 0, sizeof info);
+    info.kind = kind;
+    info.name = name;
+    info.type = type;
+    info.access = kind == VD_ARG_VALUE ? 0u : (uint32_t)VD_READ;
+    info.place = place;
+    info.size = size;
+    return info;
+}
+
+/* Bindings 5 and 2 in this order, an address at 8, a value at 0; hidden values behind them; local size 64 × 1 × 1. */
+static int setup(void **state) {
+    static vd__backend spy;
+    static const vd_hidden_info hidden[] = { { VD_HIDDEN_THREADS, 0, 0, 16 }, { VD_HIDDEN_GROUPS, 0, 1, 20 }, { VD_HIDDEN_GROUP_BASE, 0, 0, 24 },
+                                            { VD_HIDDEN_GROUP_BASE, 0, 1, 28 },
+                                             { VD_HIDDEN_LENGTH, 0, 0, 32 }, { VD_HIDDEN_SHAPE, 1, 1, 36 }, { VD_HIDDEN_LENGTH, 3, 0, 40 } };
+    vd_device_info device;
+    vd_arg_info args[4];
+    vd_kernel_desc d;
+    vd_buffer_desc shape;
+    unit_module module;
+    (void)state;
+    memset(&device, 0, sizeof device);
+    device.features = VD_FEATURE_ADDRESS;
+    device.limits.max_groups[0] = 100;
+    device.limits.max_groups[1] = 10;
+    ctx = unit_context(&device);
+    spy = vd__backend_dummy;
+    spy.record_launch = spy_launch;
+    ctx->driver.backend = &spy;
+    launch_count = 0;
+    args[0] = arg_info(VD_ARG_BINDING, "a", VD_F32, 5, 0);
+    args[1] = arg_info(VD_ARG_BINDING, "b", VD_BYTES, 2, 0);
+    args[2] = arg_info(VD_ARG_VALUE, "v", VD_I16, 0, 2);
+    args[3] = arg_info(VD_ARG_ADDRESS, "c", VD_F32, 8, 8);
+    unit_saxpy(&module);
+    memset(&d, 0, sizeof d);
+    d.name = "k";
+    d.code = module.words;
+    d.code_size = module.count * 4;
+    d.args = args;
+    d.arg_count = 4;
+    d.hidden = hidden;
+    d.hidden_count = 7;
+    d.value_bytes = 44;
+    kernel = vd_kernel_create(ctx, &d);
+    if (!kernel.id) print_error("%s\n", vd_error_text());
+    memset(&shape, 0, sizeof shape);
+    shape.type = VD_U16;
+    shape.shape[0] = 3;
+    shape.shape[1] = 7;
+    a = unit_buffer(ctx, "a", VD_F32, 100, NULL);
+    b = vd_buffer_create(ctx, &shape);
+    c = unit_buffer(ctx, "c", VD_BYTES, 401, NULL);
+    return kernel.id ? 0 : 1;
+}
+
+static int teardown(void **state) {
+    (void)state;
+    vd_context_destroy(ctx);
+    return 0;
+}
+
+static vd_result run(uint64_t x, uint64_t y, uint64_t z) {
+    vd_arg args[4] = { vd_b(a), vd_b(b), vd_i16(-2), vd_b(c) };
+    return vd_run_args(ctx, kernel, x, y, z, args, 4);
+}
+
+static void one_launch(void **state) {
+    (void)state;
+    assert_int_equal(run(130, 10, 1), VD_OK);
+    const seen *s = &launches[0];
+    assert_int_equal(launch_count, 1);
+    assert_int_equal(s->groups[0], 3);
+    assert_int_equal(s->groups[1], 10);
+    assert_int_equal(s->binding_count, 2);
+    assert_int_equal(s->numbers[0], 2);
+    assert_int_equal(s->numbers[1], 5);
+    assert_int_equal(s->sizes[0], 44); /* 42 bytes in whole words */
+    assert_int_equal(s->words[0], 0xFFFE);
+    vd_buffer_info info;
+    assert_int_equal(vd_buffer_query(ctx, c, &info), VD_OK);
+    assert_memory_equal(&s->words[2], &info.address, 8);
+    assert_int_equal(s->words[4], 130);
+    assert_int_equal(s->words[5], 10);
+    assert_int_equal(s->words[6], 0);
+    assert_int_equal(s->words[8], 100);
+    assert_int_equal(s->words[9], 7);
+    assert_int_equal(s->words[10], 100); /* whole elements of 401 bytes */
+}
+
+/* Every group of the whole dispatch is in one piece. */
+static void split(void **state) {
+    (void)state;
+    assert_int_equal(run(64 * 250, 25, 1), VD_OK);
+    assert_int_equal(launch_count, 9);
+    static uint8_t done[25][250];
+    memset(done, 0, sizeof done);
+    for (uint32_t i = 0; i < launch_count; i++) {
+        const seen *s = &launches[i];
+        assert_true(s->groups[0] <= 100 && s->groups[1] <= 10);
+        assert_int_equal(s->words[4], 64 * 250);
+        assert_int_equal(s->words[5], 25);
+        for (uint32_t y = 0; y < s->groups[1]; y++)
+            for (uint32_t x = 0; x < s->groups[0]; x++) done[s->words[7] + y][s->words[6] + x]++;
+    }
+    for (int y = 0; y < 25; y++)
+        for (int x = 0; x < 250; x++) assert_int_equal(done[y][x], 1);
+    assert_int_equal(unit_stats(ctx).dispatches, 1);
+    assert_int_equal(run(64, 1, 65536), VD_ERROR_UNSUPPORTED); /* this axis has no base */
+    CHECK_TEXT("65536 groups along axis 2");
+    assert_int_equal(run(UINT32_MAX, UINT32_MAX, 1), VD_ERROR_UNSUPPORTED);
+    CHECK_TEXT("would be split into");
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void) {
+    const struct CMUnitTest tests[] = { CASE(one_launch), CASE(split) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,76 @@
+/* Handles: found while they live, refused with a reason afterwards, from another context, of another kind. */
+#include "unit.h"
+
+static void stale_handles(void **state) {
+    (void)state;
+    vd_context *ctx = unit_context(NULL);
+    float x = 1;
+    vd_buffer a = unit_buffer(ctx, "a", VD_F32, 1, &x), b;
+    vd_buffer_destroy(ctx, a);
+    assert_int_equal(vd_wait_idle(ctx), VD_OK);
+    b = unit_buffer(ctx, "b", VD_F32, 1, &x); /* in the same slot */
+    assert_int_equal((uint32_t)a.id & VD__ID_SLOT_MASK, (uint32_t)b.id & VD__ID_SLOT_MASK);
+    assert_int_not_equal(a.id, b.id);
+    assert_int_equal(vd_buffer_read(ctx, a, 0, &x, 4), VD_ERROR_INVALID);
+    CHECK_TEXT("vd_buffer_read: the buffer was destroyed");
+    assert_int_equal(vd_buffer_read(ctx, b, 0, &x, 4), VD_OK);
+    vd_buffer_destroy(ctx, a);
+    CHECK_TEXT("vd_buffer_destroy: the buffer was destroyed");
+    assert_int_equal(unit_stats(ctx).buffers, 1);
+    vd_context_destroy(ctx);
+}
+
+static void foreign_handles(void **state) {
+    (void)state;
+    vd_context *one = unit_context(NULL), *two = unit_context(NULL);
+    unit_module module;
+    float x = 1;
+    unit_saxpy(&module);
+    vd_buffer b = unit_buffer(one, "b", VD_F32, 1, &x);
+    vd_kernel k = unit_kernel(one, &module, "k");
+    assert_int_equal(vd_buffer_write(two, b, 0, &x, 4), VD_ERROR_INVALID);
+    CHECK_TEXT("belongs to another context");
+    vd_kernel_info info;
+    assert_int_equal(vd_kernel_query(two, k, &info), VD_ERROR_INVALID);
+    CHECK_TEXT("belongs to another context");
+    vd_buffer mixed = { k.id };
+    assert_int_equal(vd_buffer_write(one, mixed, 0, &x, 4), VD_ERROR_INVALID);
+    CHECK_TEXT("the buffer is a kernel");
+    vd_buffer none = { 0 };
+    assert_int_equal(vd_buffer_write(one, none, 0, &x, 4), VD_ERROR_INVALID);
+    CHECK_TEXT("is none (id 0)");
+    for (uint64_t i = 0; i < 64; i++) { /* no id leads anywhere wrong */
+        vd_buffer odd = { b.id ^ ((uint64_t)1 << i) };
+        assert_int_equal(vd_buffer_write(one, odd, 0, &x, 4), VD_ERROR_INVALID);
+    }
+    vd_buffer last = { UINT64_MAX };
+    assert_int_equal(vd_buffer_write(one, last, 0, &x, 4), VD_ERROR_INVALID);
+    vd_context_destroy(one);
+    vd_context_destroy(two);
+}
+
+static void many_handles(void **state) {
+    (void)state;
+    enum { COUNT = 3000 };
+    static vd_buffer b[COUNT];
+    static bool alive[COUNT];
+    vd_context *ctx = unit_context(NULL);
+    uint64_t random = 1;
+    for (int step = 0; step < 20000; step++) {
+        uint32_t i = unit_random(&random) % COUNT;
+        vd_buffer_info info;
+        if (b[i].id) assert_int_equal(vd_buffer_query(ctx, b[i], &info), alive[i] ? VD_OK : VD_ERROR_INVALID);
+        if (alive[i]) {
+            assert_int_equal(info.size, 4 + i * 4);
+            vd_buffer_destroy(ctx, b[i]);
+        } else b[i] = unit_buffer(ctx, "b", VD_F32, 1 + i, NULL);
+        alive[i] = !alive[i];
+        assert_true(b[i].id != 0);
+    }
+    vd_context_destroy(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = { cmocka_unit_test(stale_handles), cmocka_unit_test(foreign_handles), cmocka_unit_test(many_handles) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

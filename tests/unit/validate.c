@@ -1,0 +1,404 @@
+/* Bad input: a result, a sentence that names what is wrong, a context that works on, and nothing left behind. */
+#include "unit.h"
+
+static vd_context *ctx;
+static vd_buffer x, y;
+static vd_kernel saxpy;
+
+/* setup and teardown around each test: after whatever it did, a dispatch and a read work and all memory comes back. */
+static int setup(void **state) {
+    unit_module module;
+    (void)state;
+    ctx = unit_context(NULL);
+    x = unit_buffer(ctx, "x", VD_F32, 1024, NULL);
+    y = unit_buffer(ctx, "y", VD_F32, 1024, NULL);
+    unit_saxpy(&module);
+    saxpy = unit_kernel(ctx, &module, "saxpy");
+    return saxpy.id ? 0 : 1;
+}
+
+static vd_result run(vd_arg a, vd_arg b, vd_arg c, vd_arg d, int count) {
+    vd_arg args[4] = { a, b, c, d };
+    return vd_run_args(ctx, saxpy, 1024, 1, 1, args, count);
+}
+
+static int teardown(void **state) {
+    float got[1024];
+    (void)state;
+    if (run(vd_b(x), vd_b(y), vd_f32(2), vd_u32(1024), 4)) return 1;
+    if (vd_buffer_read(ctx, y, 0, got, VD_WHOLE)) return 1;
+    if (unit_stats(ctx).buffers != 2 || unit_stats(ctx).kernels != 1) return 1;
+    vd_context_destroy(ctx);
+    return 0;
+}
+
+#define INVALID(call, text) do { assert_int_equal(call, VD_ERROR_INVALID); CHECK_TEXT(text); } while (0)
+#define REFUSED(call, text) do { assert_int_equal((call).id, 0); CHECK_TEXT(text); } while (0)
+
+static void null_everywhere(void **state) {
+    float v = 0;
+    const void *data;
+    vd_ticket t = { 0 };
+    vd_event e = { 0, 0, 0, 0 };
+    (void)state;
+    INVALID(vd_context_create(NULL, NULL), "out is NULL");
+    assert_null(vd_device(NULL, 0));
+    assert_null(vd_device(ctx, 1));
+    CHECK_TEXT("no device 1");
+    REFUSED(vd_buffer_create(NULL, NULL), "the context is NULL");
+    REFUSED(vd_buffer_create(ctx, NULL), "vd_buffer_create: the desc is NULL");
+    REFUSED(vd_kernel_create(ctx, NULL), "vd_kernel_create: the desc is NULL");
+    INVALID(vd_buffer_write(NULL, x, 0, &v, 4), "the context is NULL");
+    INVALID(vd_buffer_write(ctx, x, 0, NULL, 4), "vd_buffer_write: the data is NULL");
+    INVALID(vd_buffer_read(ctx, x, 0, NULL, 4), "vd_buffer_read: the data is NULL");
+    INVALID(vd_buffer_query(ctx, x, NULL), "out is NULL");
+    INVALID(vd_dispatch(NULL, NULL), "vd_dispatch: the list is NULL");
+    INVALID(vd_dispatch(vd_immediate(ctx, 0, 0), NULL), "vd_dispatch: the desc is NULL");
+    INVALID(vd_copy(NULL, x, 0, y, 0, 4), "vd_copy: the list is NULL");
+    INVALID(vd_fill(NULL, x, 0, 4, NULL, 0), "vd_fill: the list is NULL");
+    INVALID(vd_write(NULL, x, 0, &v, 4), "vd_write: the list is NULL");
+    INVALID(vd_submit(NULL, NULL, NULL), "vd_submit: the list is NULL");
+    INVALID(vd_list_end(NULL), "vd_list_end: the list is NULL");
+    INVALID(vd_read_begin(vd_immediate(ctx, 0, 0), NULL, &t), "the desc is NULL");
+    INVALID(vd_read_ready(ctx, t, 0, &data), "the ticket is none (id 0)");
+    INVALID(vd_read_ready(ctx, t, 0, NULL), "data is NULL");
+    INVALID(vd_wait(NULL, e, 0), "the context is NULL");
+    INVALID(vd_context_stats(ctx, NULL), "out is NULL");
+    assert_null(vd_immediate(ctx, 1, 0));
+    CHECK_TEXT("vd_immediate: there is no device 1");
+    assert_null(vd_immediate(ctx, 0, 3));
+    CHECK_TEXT("no queue 3");
+    vd_list_discard(NULL);
+    vd_context_destroy(NULL);
+    vd_buffer none = { 0 };
+    vd_buffer_destroy(ctx, none);
+}
+
+static void buffer_descs(void **state) {
+    vd_buffer_desc d;
+    (void)state;
+    memset(&d, 0, sizeof d);
+    d.name = "b";
+    REFUSED(vd_buffer_create(ctx, &d), "vd_buffer_create 'b': the shape is zero");
+    d.shape[2] = 4;
+    REFUSED(vd_buffer_create(ctx, &d), "shape[0] is 0 and shape[2] is not");
+    d.shape[0] = d.shape[1] = d.shape[2] = 1ull << 31;
+    REFUSED(vd_buffer_create(ctx, &d), "more bytes than 63 bits");
+    d.shape[0] = UINT64_MAX;
+    d.shape[1] = d.shape[2] = 0;
+    d.type = VD_F64X4;
+    REFUSED(vd_buffer_create(ctx, &d), "f64x4");
+    d.shape[0] = 1;
+    d.type = 15;
+    REFUSED(vd_buffer_create(ctx, &d), "15 is no type");
+    d.type = 99999;
+    REFUSED(vd_buffer_create(ctx, &d), "99999 is no type");
+    d.type = VD_U8;
+    d.shape[0] = 1ull << 40;
+    REFUSED(vd_buffer_create(ctx, &d), "1099511627776 bytes are more than 'dummy' allows in one buffer (max_buffer_bytes 2147483648)");
+}
+
+static void ranges(void **state) {
+    float v[2] = { 0, 0 };
+    vd_list *l = vd_immediate(ctx, 0, 0);
+    (void)state;
+    INVALID(vd_buffer_read(ctx, x, 4092, v, 8), "vd_buffer_read: offset 4092 + size 8 is past the end of buffer 'x' (4096 bytes)");
+    INVALID(vd_buffer_write(ctx, x, 5000, v, 0), "offset 5000 is past the end");
+    INVALID(vd_buffer_write(ctx, x, 8, v, UINT64_MAX - 4), "past the end");
+    INVALID(vd_fill(l, x, 4096, 4, NULL, 0), "vd_fill: offset 4096 + size 4");
+    INVALID(vd_fill(l, x, 0, 10, v, 4), "no multiple of the value's 4 bytes");
+    INVALID(vd_fill(l, x, 0, 130, v, 65), "the value has 65 bytes");
+    INVALID(vd_fill(l, x, 0, 4, v, 0), "the value has 0 bytes");
+    INVALID(vd_copy(l, x, 0, y, 4000, 100), "source offset 4000");
+    INVALID(vd_copy(l, x, 4000, y, 0, 100), "target offset 4000");
+    INVALID(vd_copy(l, x, 0, x, 50, 100), "of buffer 'x' overlap");
+    assert_int_equal(vd_buffer_read(ctx, x, 4096, NULL, 0), VD_OK);
+    assert_int_equal(vd_buffer_write(ctx, x, 0, NULL, 0), VD_OK);
+}
+
+static void dispatch_arguments(void **state) {
+    (void)state;
+    vd_buffer u = unit_buffer(ctx, "u", VD_U32, 1024, NULL), raw = unit_buffer(ctx, "raw", VD_BYTES, 4097, NULL);
+    vd_arg none = vd_u32(0);
+    none.kind = VD_ARG_NONE;
+    INVALID(run(vd_b(x), vd_b(y), vd_f32(2), vd_u32(4), 3), "vd_dispatch 'saxpy': 3 arguments, the kernel wants 4");
+    INVALID(run(vd_b(x), vd_b(u), vd_f32(2), vd_u32(4), 4), "vd_dispatch 'saxpy': argument 1 'y' is a buffer of u32, the kernel wants a buffer of f32");
+    INVALID(run(vd_b(x), vd_f32(1), vd_f32(2), vd_u32(4), 4), "argument 1 'y' is a value of f32, the kernel wants a buffer of f32");
+    INVALID(run(vd_b(x), vd_b(y), vd_b(x), vd_u32(4), 4), "argument 2 'a' is a buffer, the kernel wants a value of f32");
+    INVALID(run(vd_b(x), vd_b(y), vd_u32(2), vd_u32(4), 4), "argument 2 'a' is a value of u32, the kernel wants a value of f32");
+    INVALID(run(vd_b(x), vd_b(y), none, vd_u32(4), 4), "argument 2 'a' is empty");
+    INVALID(run(none, vd_b(y), vd_f32(2), vd_u32(4), 4), "argument 0 'x' is empty");
+    INVALID(run(vd_b(y), vd_b(y), vd_f32(2), vd_u32(4), 4), "arguments 0 'x' and 1 'y' are the same memory (buffer 'y') and one is written");
+    assert_int_equal(run(vd_b(raw), vd_b(y), vd_f32(2), vd_u32(4), 4), VD_OK);
+    vd_buffer_destroy(ctx, u);
+    INVALID(run(vd_b(x), vd_b(u), vd_f32(2), vd_u32(4), 4), "argument 1 'y': the buffer was destroyed");
+    vd_buffer_destroy(ctx, raw);
+    vd_kernel gone = { saxpy.id ^ (1u << 24) };
+    vd_arg args[4] = { vd_b(x), vd_b(y), vd_f32(2), vd_u32(4) };
+    INVALID(vd_run_args(ctx, gone, 1, 1, 1, args, 4), "vd_dispatch: the kernel was destroyed");
+    INVALID(vd_run_args(ctx, saxpy, 1, 1, 1, NULL, 4), "at NULL");
+    assert_int_equal(vd_wait_idle(ctx), VD_OK);
+}
+
+static void dispatch_extents(void **state) {
+    vd_dispatch_desc d;
+    vd_arg args[4] = { vd_b(x), vd_b(y), vd_f32(2), vd_u32(4) };
+    vd_list *l = vd_immediate(ctx, 0, 0);
+    (void)state;
+    memset(&d, 0, sizeof d);
+    d.kernel = saxpy;
+    d.args = args;
+    d.arg_count = 4;
+    INVALID(vd_dispatch(l, &d), "vd_dispatch 'saxpy': neither threads nor groups are given");
+    d.threads[1] = 5;
+    INVALID(vd_dispatch(l, &d), "threads are 0 x 5 x 0");
+    d.threads[0] = 5;
+    d.threads[1] = 0;
+    d.threads[2] = 5;
+    INVALID(vd_dispatch(l, &d), "threads[1] is 0 and threads[2] is not");
+    d.threads[2] = 0;
+    d.threads[0] = 1ull << 32;
+    INVALID(vd_dispatch(l, &d), "threads[0] is 4294967296, the limit is 2^32 - 1");
+    d.threads[0] = 65536 * 64;
+    assert_int_equal(vd_dispatch(l, &d), VD_ERROR_UNSUPPORTED);
+    CHECK_TEXT("65536 groups along axis 0, the device's limit is 65535");
+    d.threads[0] = 0;
+    d.groups[0] = UINT32_MAX;
+    INVALID(vd_dispatch(l, &d), "are more than 2^32 - 1 threads");
+    d.groups[0] = 65535;
+    d.groups[1] = 1;
+    assert_int_equal(vd_dispatch(l, &d), VD_OK);
+}
+
+static void kernel_descs(void **state) {
+    unit_module module;
+    vd_kernel_desc d;
+    vd_arg_info args[17];
+    vd_hidden_info hidden;
+    (void)state;
+    unit_saxpy(&module);
+    memset(&d, 0, sizeof d);
+    memset(args, 0, sizeof args);
+    memset(&hidden, 0, sizeof hidden);
+    d.name = "k";
+    REFUSED(vd_kernel_create(ctx, &d), "vd_kernel_create 'k': the code is NULL");
+    d.code = module.words;
+    d.code_size = 19;
+    REFUSED(vd_kernel_create(ctx, &d), "has 19 bytes");
+    d.code_size = module.count * 4;
+    d.entry = "other";
+    REFUSED(vd_kernel_create(ctx, &d), "no compute entry point 'other'");
+    d.entry = NULL;
+    d.features = VD_FEATURE_F64;
+    d.local_size[0] = 32;
+    REFUSED(vd_kernel_create(ctx, &d), "local size 32 x 0 x 0 in the desc, 64 x 1 x 1 in the module");
+    d.local_size[0] = 0;
+    d.shared_bytes = 49153;
+    REFUSED(vd_kernel_create(ctx, &d), "needs 49153 bytes of shared memory, the device's limit is 49152");
+    d.shared_bytes = 0;
+    d.arg_count = 1;
+    REFUSED(vd_kernel_create(ctx, &d), "1 arguments at NULL");
+    d.args = args;
+    REFUSED(vd_kernel_create(ctx, &d), "argument 0 '' has kind 0");
+    args[0].kind = VD_ARG_VALUE;
+    args[0].name = "v";
+    args[0].type = VD_F64;
+    args[0].size = 4;
+    REFUSED(vd_kernel_create(ctx, &d), "argument 0 'v' has 4 bytes in the block of values, f64 wants 8");
+    args[0].size = 8;
+    args[0].place = 4;
+    d.value_bytes = 8;
+    REFUSED(vd_kernel_create(ctx, &d), "argument 0 'v' ends at byte 12 of a block of values of 8 bytes");
+    d.value_bytes = 1028;
+    REFUSED(vd_kernel_create(ctx, &d), "1028 bytes");
+    d.value_bytes = 16;
+    d.hidden = &hidden;
+    d.hidden_count = 1;
+    REFUSED(vd_kernel_create(ctx, &d), "hidden value 0");
+    hidden.kind = VD_HIDDEN_LENGTH; /* of a value */
+    REFUSED(vd_kernel_create(ctx, &d), "hidden value 0");
+    d.hidden_count = 0;
+    for (uint32_t i = 0; i < 17; i++) {
+        args[i].kind = VD_ARG_BINDING;
+        args[i].type = VD_F32;
+        args[i].access = VD_READ;
+        args[i].place = i;
+    }
+    d.arg_count = 17;
+    REFUSED(vd_kernel_create(ctx, &d), "17 buffers by binding, the device's limit is 16");
+    args[2].place = 1;
+    REFUSED(vd_kernel_create(ctx, &d), "arguments 1 and 2 both have binding 1");
+    args[1].access = 4;
+    REFUSED(vd_kernel_create(ctx, &d), "has access 4");
+    d.arg_count = 65;
+    REFUSED(vd_kernel_create(ctx, &d), "65 arguments, the limit is 64");
+}
+
+static void kernels_that_ask_too_much(void **state) {
+    vd_device_info device;
+    unit_module module;
+    vd_kernel_desc d;
+    (void)state;
+    memset(&device, 0, sizeof device);
+    device.limits.max_local_size[0] = 32;
+    memcpy(device.name, "small", 6);
+    vd_context *small = unit_context(&device);
+    unit_saxpy(&module);
+    memset(&d, 0, sizeof d);
+    d.name = "k";
+    d.code = module.words;
+    d.code_size = module.count * 4;
+    REFUSED(vd_kernel_create(small, &d), "local_size[0] is 64, the device's limit is 32");
+    d.features = VD_FEATURE_F64 | VD_FEATURE_I64;
+    REFUSED(vd_kernel_create(small, &d), "needs feature f64, which 'small' does not have (nor others it needs)");
+    vd_context_destroy(small);
+}
+
+static void events(void **state) {
+    vd_event e, none = { 0, 0, 0, 0 };
+    vd_submit_desc d;
+    vd_context *other = unit_context(NULL);
+    (void)state;
+    assert_int_equal(vd_fill(vd_immediate(ctx, 0, 0), x, 0, 4, NULL, 0), VD_OK);
+    assert_int_equal(vd_submit(vd_immediate(ctx, 0, 0), NULL, &e), VD_OK);
+    assert_int_equal(vd_wait(ctx, e, VD_FOREVER), VD_OK);
+    assert_int_equal(vd_wait(ctx, none, 0), VD_OK);
+    INVALID(vd_wait(other, e, 0), "vd_wait: the event belongs to another context");
+    memset(&d, 0, sizeof d);
+    d.waits = &e;
+    d.wait_count = 1;
+    INVALID(vd_submit(vd_immediate(other, 0, 0), &d, NULL), "vd_submit: the event belongs to another context");
+    assert_int_equal(vd_submit(vd_immediate(ctx, 0, 0), &d, NULL), VD_OK);
+    e.value += 100;
+    INVALID(vd_wait(ctx, e, 0), "was never submitted");
+    e.value -= 100;
+    e.queue = 2;
+    INVALID(vd_wait(ctx, e, 0), "queue 2");
+    d.waits = NULL;
+    INVALID(vd_submit(vd_immediate(ctx, 0, 0), &d, NULL), "1 events to wait for at NULL");
+    vd_context_destroy(other);
+}
+
+static void lists(void **state) {
+    (void)state;
+#ifndef __cplusplus /* where a number that is no enumerator is the caller's undefined behaviour */
+    vd_list_desc d;
+    memset(&d, 0, sizeof d);
+    d.kind = (vd_list_kind)1;
+    assert_null(vd_list_begin(ctx, &d));
+    CHECK_TEXT("no list of kind 1");
+#endif
+    INVALID(vd_list_end(vd_immediate(ctx, 0, 0)), "never ends");
+    vd_list *l = vd_list_begin(ctx, NULL);
+    INVALID(vd_fill(l, x, 5000, 4, NULL, 0), "offset 5000");
+    INVALID(vd_copy(l, x, 0, y, 0, 4), "vd_fill: offset 5000"); /* the first error stays */
+    INVALID(vd_list_end(l), "vd_fill: offset 5000");
+    INVALID(vd_submit(l, NULL, NULL), "vd_fill: offset 5000");
+    INVALID(vd_submit(l, NULL, NULL), "submitted or discarded already");
+    l = vd_list_begin(ctx, NULL);
+    assert_int_equal(vd_fill(l, x, 0, 4, NULL, 0), VD_OK);
+    assert_int_equal(vd_list_end(l), VD_OK);
+    INVALID(vd_fill(l, x, 0, 4, NULL, 0), "vd_fill: the list was ended already");
+    vd_event e;
+    assert_int_equal(vd_submit(l, NULL, &e), VD_OK);
+    assert_int_equal(vd_wait(ctx, e, VD_FOREVER), VD_OK);
+    l = vd_list_begin(ctx, NULL);
+    assert_int_equal(vd_submit(l, NULL, &e), VD_OK); /* empty */
+    assert_int_equal(vd_wait(ctx, e, VD_FOREVER), VD_OK);
+}
+
+#ifndef __cplusplus /* under -std=c99 the C library hides them */
+extern int setenv(const char *name, const char *value, int overwrite);
+extern int unsetenv(const char *name);
+#endif
+
+static void environment(void **state) {
+    vd_context *c = NULL;
+    vd_context_desc d;
+    (void)state;
+    memset(&d, 0, sizeof d);
+    setenv("VKDISPATCH_BACKEND", "metal", 1);
+    INVALID(vd_context_create(NULL, &c), "VKDISPATCH_BACKEND is 'metal'; the choices are:");
+    setenv("VKDISPATCH_BACKEND", "dummy", 1);
+    setenv("VKDISPATCH_DEVICE", "3", 1);
+    assert_int_equal(vd_context_create(NULL, &c), VD_ERROR_NO_DEVICE);
+    CHECK_TEXT("there is no device 3 (from VKDISPATCH_DEVICE); dummy has: 0 'dummy'");
+    setenv("VKDISPATCH_DEVICE", "geforce", 1);
+    assert_int_equal(vd_context_create(NULL, &c), VD_ERROR_NO_DEVICE);
+    CHECK_TEXT("no device has 'geforce' in its name");
+    setenv("VKDISPATCH_DEVICE", "UMM", 1);
+    setenv("VKDISPATCH_BUFFERS", "texture", 1);
+    INVALID(vd_context_create(NULL, &c), "VKDISPATCH_BUFFERS is 'texture'; the choices are: binding, address");
+    setenv("VKDISPATCH_BUFFERS", "binding", 1);
+    assert_int_equal(vd_context_create(NULL, &c), VD_OK);
+    assert_false(vd_device(c, 0)->features & VD_FEATURE_ADDRESS);
+    vd_context_destroy(c);
+    unsetenv("VKDISPATCH_BACKEND");
+    unsetenv("VKDISPATCH_DEVICE");
+    unsetenv("VKDISPATCH_BUFFERS");
+    d.backend = (vd_backend)3;
+    INVALID(vd_context_create(&d, &c), "backend 3 is not compiled in");
+    d.backend = VD_BACKEND_DUMMY;
+    d.allocator.allocate = vd__default_allocate;
+    INVALID(vd_context_create(&d, &c), "an allocator needs");
+    INVALID(vd_context_create_version(NULL, &c, 990000), "version 990000");
+}
+
+/* ---- an allocator that fails at the n-th call ---- */
+
+static int calls_left;
+
+static void *failing_allocate(void *user, size_t size) {
+    (void)user;
+    return calls_left-- > 0 ? malloc(size) : NULL;
+}
+
+static void *failing_reallocate(void *user, void *block, size_t size) {
+    (void)user;
+    return calls_left-- > 0 ? realloc(block, size) : NULL;
+}
+
+static void failing_release(void *user, void *block) {
+    (void)user;
+    free(block);
+}
+
+static void no_host_memory(void **state) {
+    unit_module module;
+    vd_context_desc d;
+    (void)state;
+    memset(&d, 0, sizeof d);
+    d.backend = VD_BACKEND_DUMMY;
+    d.allocator.allocate = failing_allocate;
+    d.allocator.reallocate = failing_reallocate;
+    d.allocator.release = failing_release;
+    unit_saxpy(&module);
+    for (int n = 0; n < 60; n++) {
+        vd_context *c = NULL;
+        float v[4] = { 1, 2, 3, 4 };
+        calls_left = n;
+        if (vd_context_create(&d, &c)) continue;
+        vd_buffer a = unit_buffer(c, "a", VD_F32, 4, v), b = unit_buffer(c, "b", VD_F32, 4, NULL);
+        vd_kernel k = unit_kernel(c, &module, "k");
+        vd_list *l = vd_list_begin(c, NULL);
+        vd_copy(l, a, 0, b, 0, 4);
+        vd_submit(l, NULL, NULL);
+        vd_arg args[4] = { vd_b(a), vd_b(b), vd_f32(1), vd_u32(4) };
+        vd_run_args(c, k, 4, 1, 1, args, 4);
+        vd_buffer_read(c, a, 0, v, VD_WHOLE);
+        calls_left = 1 << 20;
+        vd_wait_idle(c); /* the open batch may have failed */
+        vd_buffer e = unit_buffer(c, "e", VD_F32, 4, v);
+        assert_int_equal(vd_buffer_read(c, e, 0, v, VD_WHOLE), VD_OK);
+        vd_context_destroy(c);
+    }
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void) {
+    const struct CMUnitTest tests[] = { CASE(null_everywhere), CASE(buffer_descs), CASE(ranges), CASE(dispatch_arguments), CASE(dispatch_extents),
+                                       CASE(kernel_descs),
+                                        CASE(kernels_that_ask_too_much), CASE(events), CASE(lists), CASE(environment), CASE(no_host_memory) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
