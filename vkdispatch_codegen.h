@@ -50,9 +50,11 @@
 
    Linking: nothing.
 
-   Values. A vc_val is immutable; a number you can add. Functions that return a value have no effect and may be nested freely. Immediates (vc_f32(1)) need no
-   kernel; a function of immediates alone gives an immediate where it can be computed exactly, else bring one in with vc_const(k, v). Whatever has an effect
-   is a statement: it returns nothing, and so should your own functions that declare, store or open a block, because C does not fix the order in which
+   Values. A vc_val is immutable; a number you can add. Functions that return a value have no effect and may be nested freely. Immediates (vc_f32(1)) are
+   scalars that need no kernel. A function of immediates alone gives an immediate if that is a scalar and takes no more than correct rounding: everything of
+   integers and bools, comparisons, select, casts; of floats + - * / neg abs sign sqrt floor ceil trunc round fract min max clamp step, unless one is
+   subnormal or the result is that or NaN. For the rest, and for vectors, bring one in: vc_vec2(vc_const(k, vc_f32(1)), vc_f32(2)). Whatever has an effect is
+   a statement: it returns nothing, and so should your own functions that declare, store or open a block, because C does not fix the order in which
    arguments are evaluated.
 
    Refs. A vc_ref is memory: a buffer, a shared or private array, a variable. vc_load and vc_get read, vc_store and vc_set write; vc_offset moves a ref like C
@@ -115,7 +117,8 @@ enum {
 };
 
 typedef struct vc_kernel vc_kernel;
-typedef struct vc_val { uintptr_t of; uint64_t bits; } vc_val; /* of < 4096: an immediate of that type; else the kernel, and bits is its node; {0}: never set */
+/* of < 16: an immediate of that type; from 4096 on the kernel, and bits is its node; {0}: never set */
+typedef struct vc_val { uintptr_t of; uint64_t bits; } vc_val;
 typedef struct vc_ref {  /* memory; {0}: never set */
     vc_kernel *of;
     uint32_t memory;     /* node */
@@ -138,7 +141,7 @@ enum {
 typedef enum vc_target { VC_TARGET_NONE = 0, VC_TARGET_SPIRV, VC_TARGET_GLSL } vc_target;
 typedef enum vc_buffers { VC_BUFFERS_DEFAULT = 0, VC_BUFFERS_ADDRESS, VC_BUFFERS_BINDING } vc_buffers; /* default: addresses, unless the machine lacks them */
 
-typedef struct vc_allocator { /* all three or none; default: malloc, realloc, free */
+typedef struct vc_allocator { /* all three or none, aligned as malloc does; default: malloc, realloc, free */
     void *(*allocate)(void *user, size_t size);
     void *(*reallocate)(void *user, void *block, size_t size);
     void (*release)(void *user, void *block);
@@ -190,7 +193,7 @@ typedef struct vc_info {
     int hidden_count;
     uint32_t value_bytes;           /* block of values, C alignment, hidden values included; multiple of 4 */
     uint32_t local_size[3];
-    uint32_t shared_bytes;
+    uint32_t shared_bytes;          /* at most; a shared vector of 3 takes the place of 4 */
     uint64_t features;              /* VC_FEATURE_ bits it needs */
     uint32_t nodes, live_nodes;     /* recorded, and printed */
 } vc_info;
@@ -221,7 +224,7 @@ VC_API vc_ref vc_table(vc_kernel *k, const char *name, vc_type type, const void 
 
 VC_API vc_ref vc_offset(vc_ref ref, vc_val elements);
 VC_API vc_val vc_load(vc_ref ref, vc_val index);
-VC_API vc_val vc_load_or(vc_ref ref, vc_val index, vc_val condition, vc_val other);   /* reads only where condition holds */
+VC_API vc_val vc_load_or(vc_ref ref, vc_val index, vc_val condition, vc_val other);   /* where condition fails element 0 is read instead, and other given */
 VC_API void vc_store(vc_ref ref, vc_val index, vc_val value);
 VC_API vc_val vc_get(vc_ref ref);                                                     /* element 0, or a variable */
 VC_API void vc_set(vc_ref ref, vc_val value);
@@ -241,14 +244,14 @@ VC_API vc_val vc_f16(float x);                                  /* rounded to ne
 VC_API vc_val vc_f32(float x);
 VC_API vc_val vc_f64(double x);
 VC_API vc_val vc_imm(vc_type scalar, uint64_t bits);            /* by bit pattern */
-VC_API vc_val vc_const(vc_kernel *k, vc_val v);
+VC_API vc_val vc_const(vc_kernel *k, vc_val v);                 /* an immediate as a value of the kernel */
 VC_API vc_type vc_typeof(vc_val v);                             /* VC_NONE when never set */
 VC_API vc_val vc_vec2(vc_val x, vc_val y);                      /* of scalars of one type */
 VC_API vc_val vc_vec3(vc_val x, vc_val y, vc_val z);
 VC_API vc_val vc_vec4(vc_val x, vc_val y, vc_val z, vc_val w);
 VC_API vc_val vc_splat(vc_val scalar, uint32_t rows);           /* rows = 1 gives the scalar */
 VC_API vc_val vc_component(vc_val vector, uint32_t i);
-VC_API vc_val vc_extract(vc_val vector, vc_val i);              /* i of an integer type, modulo nothing: past the end is element 0 */
+VC_API vc_val vc_extract(vc_val vector, vc_val i);              /* i of any integer type; out of range gives component 0 */
 VC_API vc_val vc_insert(vc_val vector, uint32_t i, vc_val scalar);
 VC_API vc_val vc_swizzle(vc_val vector, const char *components);/* "xyz", 1 to 4 letters of xyzw */
 VC_API vc_val vc_cast(vc_type type, vc_val v);                  /* by value; same number of rows, or a scalar repeated */
@@ -441,11 +444,12 @@ static void *vc__grown(const vc_allocator *a, void *at, uint32_t *capacity, uint
     return block;
 }
 
-typedef struct vc__chunk { struct vc__chunk *next; size_t size, used; } vc__chunk; /* its bytes follow */
+typedef struct vc__chunk { struct vc__chunk *next; size_t size, used; } vc__chunk; /* its bytes follow, behind the head */
+#define VC__CHUNK_HEAD ((sizeof(vc__chunk) + 7) & ~(size_t)7)
 typedef struct vc__arena { vc__chunk *first, *now; } vc__arena;
 
 static vc__chunk *vc__chunk_make(const vc_allocator *a, size_t size) {
-    vc__chunk *c = size > SIZE_MAX - sizeof(vc__chunk) ? NULL : (vc__chunk *)a->allocate(a->user, sizeof(vc__chunk) + size);
+    vc__chunk *c = size > SIZE_MAX - VC__CHUNK_HEAD ? NULL : (vc__chunk *)a->allocate(a->user, VC__CHUNK_HEAD + size);
     if (!c) return NULL;
     c->next = NULL;
     c->size = size;
@@ -456,6 +460,7 @@ static vc__chunk *vc__chunk_make(const vc_allocator *a, size_t size) {
 /* Bytes aligned to 8 that live until vc_restart; NULL without memory. */
 static void *vc__arena_take(const vc_allocator *a, vc__arena *arena, size_t size) {
     vc__chunk *c;
+    if (size > SIZE_MAX - 7) return NULL;
     size = (size + 7) & ~(size_t)7;
     while (arena->now && arena->now->size - arena->now->used < size && arena->now->next) {
         arena->now = arena->now->next;
@@ -468,7 +473,7 @@ static void *vc__arena_take(const vc_allocator *a, vc__arena *arena, size_t size
         arena->now = c;
     }
     arena->now->used += size;
-    return (char *)(arena->now + 1) + arena->now->used - size;
+    return (char *)arena->now + VC__CHUNK_HEAD + arena->now->used - size;
 }
 
 static void vc__arena_rewind(vc__arena *arena) {
@@ -762,7 +767,7 @@ enum {
 
 typedef struct vc__pin { uint32_t node, block; } vc__pin; /* block: the one open behind this pin */
 
-enum { VC__BLOCK_DIVERGES = 1, VC__BLOCK_EACH = 2, VC__BLOCK_BARRIER = 4 /* holds one */ };
+enum { VC__BLOCK_DIVERGES = 1, VC__BLOCK_EACH = 2, VC__BLOCK_BARRIER = 4 /* holds one */, VC__BLOCK_GUARD = 8 /* is a VC_EACH */ };
 
 typedef struct vc__block {
     uint32_t parent;  /* VC__NIL: this is block 0, the kernel's own body */
@@ -802,6 +807,17 @@ typedef struct vc__listing {
     vc_buffers buffers;     /* VC_BUFFERS_ADDRESS or VC_BUFFERS_BINDING */
     vc_info info;           /* places, access and features as this form has them */
 } vc__listing;
+
+/* What the reflection says of a HIDDEN node. */
+static const vc_hidden_info *vc__hidden_of(const vc__listing *l, const vc__node *n) {
+    bool of_arg = n->a[0] == VC_HIDDEN_LENGTH || n->a[0] == VC_HIDDEN_SHAPE;
+    int i;
+    for (i = 0; i < l->info.hidden_count; i++) {
+        const vc_hidden_info *h = &l->info.hidden[i];
+        if ((uint32_t)h->kind == n->a[0] && h->axis == n->a[2] && (!of_arg || h->arg == l->object[n->a[1]].arg)) return h;
+    }
+    return NULL;
+}
 
 /* The state of one schedule; its memory is kept. */
 typedef struct vc__leaf { uint64_t key; uint32_t number; } vc__leaf;
@@ -871,7 +887,6 @@ struct vc_kernel {
 };
 
 static const char *vc__name(const vc_kernel *k) { return k->desc.name ? k->desc.name : "kernel"; }
-static bool vc__failed(const vc_kernel *k) { return k->failed; }
 
 VC__PRINTF(3, 0) static void vc__fail_list(vc_kernel *k, const char *call, const char *format, va_list list) {
     int used = 0;
@@ -1060,24 +1075,35 @@ static inline vc_val vc__value(vc_kernel *k, uint32_t node) {
 static inline vc_val vc__no_value(void) { vc_val v = { 0, 0 }; return v; }
 static inline vc_val vc__immediate(vc_type type, uint64_t bits) { vc_val v; v.of = type; v.bits = bits; return v; }
 static inline bool vc__is_immediate(vc_val v) { return v.of != 0 && v.of < 4096; }
+
+/* What a call on immediates alone gives where they make no immediate: its name without vc_, for the call that is given it as an operand. */
+enum { VC__UNFOLDED = 4095 };
+static inline vc_val vc__unfolded(const char *name) { return vc__immediate(VC__UNFOLDED, (uintptr_t)name); }
+
+/* What a call gives whose operands do not fit; only a kernel can be told at once. */
+static inline vc_val vc__refused(const vc_kernel *k, const char *call) { return k ? vc__no_value() : vc__unfolded(call + 3); }
 static inline vc_kernel *vc__kernel_of(vc_val v) { return v.of < 4096 ? NULL : (vc_kernel *)v.of; }
 
-/* "vc_add" of ADD; the swapped forms of LT and LE have names of their own. */
+/* "add" of ADD; the swapped forms of LT and LE have names of their own. */
 enum { VC__SWAPPED = 0x8000 };
-typedef struct vc__call { char name[24]; } vc__call;
-static vc__call vc__call_of(uint32_t op) {
-    vc__call c;
-    const char *name = op == (VC__OP_LT | VC__SWAPPED) ? "gt" : op == (VC__OP_LE | VC__SWAPPED) ? "ge" : vc__op[op & ~(uint32_t)VC__SWAPPED].name;
-    snprintf(c.name, sizeof c.name, "vc_%s", name);
-    return c;
+static const char *vc__form_name(uint32_t form) {
+    return form == (VC__OP_LT | VC__SWAPPED) ? "gt" : form == (VC__OP_LE | VC__SWAPPED) ? "ge" : vc__op[form].name;
 }
 
-static const char *const vc__no_such_value = "was never set, or is made of immediates that fold to no exact value (bring one in with vc_const)";
+typedef struct vc__call { char name[24]; } vc__call;
+static vc__call vc__call_of(uint32_t form) {
+    vc__call c;
+    snprintf(c.name, sizeof c.name, "vc_%s", vc__form_name(form));
+    return c;
+}
 
 /* Says why v is no value of k; only called when it is none. */
 static void vc__refuse_value(vc_kernel *k, const char *call, uint32_t which, vc_val v) {
     uint32_t n = (uint32_t)v.bits;
-    if (v.of == 0) vc__refuse(k, call, "operand %u %s", which, vc__no_such_value);
+    if (v.of == 0) vc__refuse(k, call, "operand %u was never set", which);
+    else if (v.of == VC__UNFOLDED)
+        vc__refuse(k, call, "operand %u is vc_%s of immediates alone, which gives none: bring one of them in with vc_const", which,
+                   (const char *)(uintptr_t)v.bits);
     else if (v.of < 4096) vc__refuse(k, call, "operand %u is an immediate of no type", which);
     else if (v.of != (uintptr_t)k) vc__refuse(k, call, "operand %u belongs to another kernel", which);
     else if (v.bits >> 32 != k->generation || n >= k->count) vc__refuse(k, call, "operand %u is from before vc_restart", which);
@@ -1200,15 +1226,25 @@ static inline vc_type vc__result_type(uint32_t op, vc_type type) {
 
 static bool vc__fold(uint32_t op, vc_type from, vc_type to, const uint64_t *v, uint64_t *out);
 
-/* Checks of one call whose operands agree in type: the immediates alone, folded. */
-static vc_val vc__pure_immediates(uint32_t op, uint32_t count, vc__operand *o) {
-    uint64_t v[3] = { 0, 0, 0 }, bits = 0;
-    vc_type type = vc__unify(NULL, NULL, o, count);
-    uint32_t i;
-    if (!(vc__mask(type) & vc__op[op].kinds)) return vc__no_value();
-    for (i = 0; i < count; i++) v[i] = o[i].bits;
-    if (!vc__fold(op, type, vc__result_type(op, type), v, &bits)) return vc__no_value();
-    return vc__immediate(vc__result_type(op, type), bits);
+/* vc__pure for immediates alone: folded. */
+static vc_val vc__pure_immediates(uint32_t form, uint32_t count, vc_val a, vc_val b, vc_val c) {
+    uint32_t op = form & ~(uint32_t)VC__SWAPPED, i, at;
+    uint64_t bits[3] = { 0, 0, 0 }, result = 0;
+    vc_val v[3];
+    vc__operand o[3];
+    vc_type type;
+    v[0] = a;
+    v[1] = b;
+    v[2] = c;
+    for (i = 0; i < count; i++) if (!vc__is_immediate(v[i])) return vc__no_value();
+    for (i = 0; i < count; i++) {
+        at = form & VC__SWAPPED ? count - 1 - i : i;
+        if (!vc__take(NULL, NULL, form, i + 1, v[i], &o[at])) return vc__unfolded(vc__form_name(form));
+    }
+    type = vc__unify(NULL, NULL, o, count);
+    for (i = 0; i < count; i++) bits[i] = o[i].bits;
+    if (!(vc__mask(type) & vc__op[op].kinds) || !vc__fold(op, type, vc__result_type(op, type), bits, &result)) return vc__unfolded(vc__form_name(form));
+    return vc__immediate(vc__result_type(op, type), result);
 }
 
 /* Any operation whose operands agree in type. `form` is the op, with VC__SWAPPED if its two operands change places. */
@@ -1219,13 +1255,11 @@ static vc_val vc__pure(uint32_t form, uint32_t count, vc_val a, vc_val b, vc_val
     vc_type type;
     if (!k && count > 1) k = vc__kernel_of(b);
     if (!k && count > 2) k = vc__kernel_of(c);
-    if (k && k->failed) return vc__no_value();
-    if (!k && (!vc__is_immediate(a) || (count > 1 && !vc__is_immediate(b)) || (count > 2 && !vc__is_immediate(c)))) return vc__no_value();
+    if (!k) return vc__pure_immediates(form, count, a, b, c);
+    if (k->failed) return vc__no_value();
     if (!vc__take(k, NULL, form, 1, a, &o[0])) return vc__no_value();
     if (count > 1 && !vc__take(k, NULL, form, 2, b, &o[1])) return vc__no_value();
     if (count > 2 && !vc__take(k, NULL, form, 3, c, &o[2])) return vc__no_value();
-    if (form & VC__SWAPPED && !k) { vc__operand t = o[0]; o[0] = o[1]; o[1] = t; }
-    if (!k) return vc__pure_immediates(op, count, o);
     type = o[0].type;
     if (count > 1 && (type != o[1].type || (count > 2 && type != o[2].type))) {
         type = vc__unify(k, vc__call_of(form).name, o, count);
@@ -1245,9 +1279,9 @@ static vc_val vc__pure(uint32_t form, uint32_t count, vc_val a, vc_val b, vc_val
 }
 
 /* A scalar bool; VC__NIL after an error. */
-static uint32_t vc__condition(vc_kernel *k, const char *call, vc_val v) {
+static uint32_t vc__condition(vc_kernel *k, const char *call, uint32_t which, vc_val v) {
     vc__operand o;
-    if (!vc__take(k, call, 0, 1, v, &o)) return VC__NIL;
+    if (!vc__take(k, call, 0, which, v, &o)) return VC__NIL;
     if (o.type != VC_BOOL) {
         vc__refuse(k, call, "the condition%s is %s; it takes a scalar bool (compare with vc_ne(v, 0))", vc__label_of(k, &o).text, vc_type_name(o.type));
         return VC__NIL;
@@ -1512,6 +1546,7 @@ static bool vc__fold_bool(uint32_t op, const uint64_t *v, uint64_t *out) {
     case VC__OP_OR: *out = v[0] | v[1]; return true;
     case VC__OP_XOR: case VC__OP_NE: *out = v[0] ^ v[1]; return true;
     case VC__OP_EQ: *out = v[0] == v[1]; return true;
+    case VC__OP_ANY: case VC__OP_ALL: *out = v[0]; return true;
     default: return false;
     }
 }
@@ -1694,27 +1729,18 @@ static uint32_t vc__x_compare(vc__lower *s, uint16_t op, uint32_t a, uint32_t b)
     return vc__make(s, op, vc__vec(VC_BOOL, vc__rows(vc__x_type(s, a))), a, b, VC__NIL, 0);
 }
 
-/* The number n of integers, or of floats of kind f16, f32, f64. */
+/* The number n; of floats -1, 0 or 1. */
 static uint64_t vc__x_bits(vc_type type, int n) {
-    static const uint64_t one[3] = { 0x3c00u, 0x3f800000u, 0x3ff0000000000000u };
-    if (!vc__is_float(type)) return (uint64_t)(int64_t)n & vc__ones(vc__bits(vc__kind(type)));
-    return n == 0 ? 0 : one[vc__kind(type) - VC_F16] | (n < 0 ? (uint64_t)1 << (vc__bits(vc__kind(type)) - 1) : 0);
+    uint32_t kind = vc__kind(type);
+    if (!vc__is_float(type)) return (uint64_t)(int64_t)n & vc__ones(vc__bits(kind));
+    return n == 0 ? 0 : vc__one_bits(kind) | (n < 0 ? (uint64_t)1 << (vc__bits(kind) - 1) : 0);
 }
-static uint32_t vc__x_small(vc__lower *s, vc_type type, int n) { return vc__make_const(s, type, vc__x_bits(type, n)); } /* n: -1, 0 or 1 for floats */
+static uint32_t vc__x_small(vc__lower *s, vc_type type, int n) { return vc__make_const(s, type, vc__x_bits(type, n)); }
 
 static uint32_t vc__x_special(vc__lower *s, vc_type type, bool nan) { /* NaN or infinity */
     static const uint64_t infinity[3] = { 0x7c00u, 0x7f800000u, 0x7ff0000000000000u }, quiet[3] = { 0x200u, 0x400000u, 0x8000000000000u };
     uint32_t kind = vc__kind(type) - VC_F16;
     return vc__make_const(s, type, infinity[kind] | (nan ? quiet[kind] : 0));
-}
-
-/* The constant bits of component i; false when a is no constant. */
-static bool vc__x_known(vc__lower *s, uint32_t a, uint32_t i, uint64_t *bits) {
-    const vc__node *n = vc__lowered(s, a);
-    if (n->op == VC__OP_TUPLE) n = vc__lowered(s, s->extra[n->a[0] + i]);
-    if (n->op != VC__OP_CONST) return false;
-    *bits = n->a[0] | (uint64_t)n->a[1] << 32;
-    return true;
 }
 
 /* Whether a is a constant none of whose components is 0, nor -1 if signed: x / a needs no guard. */
@@ -1723,7 +1749,7 @@ static bool vc__x_divides(vc__lower *s, uint32_t a) {
     uint32_t i;
     uint64_t bits = 0;
     for (i = 0; i < vc__rows(type); i++)
-        if (!vc__x_known(s, a, i, &bits) || !bits || (vc__is_signed(type) && bits == vc__x_bits(type, -1))) return false;
+        if (!vc__const_part(s, a, i, &bits) || !bits || (vc__is_signed(type) && bits == vc__x_bits(type, -1))) return false;
     return true;
 }
 
@@ -2699,13 +2725,13 @@ static inline uint32_t vc__merge_hash(const vc__lower *s, const vc__node *n, boo
     return vc__hash_node(s, n, *by_region ? n->at : 0);
 }
 
-/* Puts a node into a table that has grown; of equal ones the last stays. */
 /* A slot holds as much of the hash as a number, which is below 2^26, leaves room for. */
 enum { VC__SLOT_NUMBER = (1 << 26) - 1 };
 static inline uint32_t vc__slot_of(uint32_t hash, uint32_t number) { return (hash & ~(uint32_t)VC__SLOT_NUMBER) | (number + 1); }
 static inline uint32_t vc__slot_number(uint32_t slot) { return (slot & VC__SLOT_NUMBER) - 1; }
 static inline bool vc__slot_may_be(uint32_t slot, uint32_t hash) { return (slot ^ hash) <= VC__SLOT_NUMBER; }
 
+/* Puts a node into a table that has grown; of equal ones the last stays. */
 static void vc__put_slot(vc__lower *s, uint32_t number) {
     bool by_region;
     uint32_t hash, i;
@@ -3371,13 +3397,8 @@ static void vc__spirv_param(vc__spirv *s, const vc__node *n, uint32_t id) {
 }
 
 static void vc__spirv_hidden(vc__spirv *s, const vc__node *n, uint32_t id) {
-    const vc_info *info = &s->l->info;
-    bool of_arg = n->a[0] == VC_HIDDEN_LENGTH || n->a[0] == VC_HIDDEN_SHAPE;
-    int i;
-    for (i = 0; i < info->hidden_count; i++) {
-        const vc_hidden_info *h = &info->hidden[i];
-        if ((uint32_t)h->kind == n->a[0] && h->axis == n->a[2] && (!of_arg || h->arg == s->l->object[n->a[1]].arg)) vc__spirv_scalar(s, VC_U32, h->place, id);
-    }
+    const vc_hidden_info *h = vc__hidden_of(s->l, n);
+    if (h) vc__spirv_scalar(s, VC_U32, h->place, id);
 }
 
 /* ---- other leaves ---- */
@@ -3789,7 +3810,7 @@ static void vc__spirv_if(vc__spirv *s, const vc__node *n, uint32_t node) {
 
 static void vc__spirv_else(vc__spirv *s) {
     vc__frame *f = vc__spirv_top(s);
-    if (vc__failed(s->k)) return;
+    if (s->k->failed) return;
     f->op = VC__OP_ELSE;
     f->merge = vc__new_id(s);
     s->section[VC__SECTION_BODY].at[f->header] = f->merge;
@@ -3845,7 +3866,7 @@ static bool vc__spirv_link_cases(vc__spirv *s) {
     uint32_t base = w->count, i;
     s->next_case = (uint32_t *)vc__arena_take(&s->k->allocator, &s->k->arena, (size_t)l->count * sizeof(uint32_t));
     if (!s->next_case) vc__no_memory(s->k);
-    for (i = l->body; i < l->count && !vc__failed(s->k); i++) {
+    for (i = l->body; i < l->count && !s->k->failed; i++) {
         uint32_t op = l->node[i].op;
         if (op == VC__OP_END) w->count--;
         if (op == VC__OP_CASE || op == VC__OP_DEFAULT) s->next_case[w->at[w->count - 1]] = i;
@@ -3854,7 +3875,7 @@ static bool vc__spirv_link_cases(vc__spirv *s) {
         if (op >= VC__OP_IF && op < VC__OP_END && op != VC__OP_ELSE && vc__words_room(s->k, w, 1)) w->at[w->count++] = i;
     }
     w->count = base;
-    return !vc__failed(s->k);
+    return !s->k->failed;
 }
 
 /* Labels of cases are the ids of their nodes. A selector of 8 or 16 bits is widened: not every driver takes it. */
@@ -3875,7 +3896,7 @@ static void vc__spirv_switch(vc__spirv *s, const vc__node *n, uint32_t node) {
     for (i = s->next_case[node]; i != VC__NIL; i = s->next_case[i]) {
         const vc__node *c = &s->l->node[i];
         if (c->op == VC__OP_DEFAULT) {
-            if (!vc__failed(s->k)) s->section[VC__SECTION_BODY].at[start + 2] = vc__result(i);
+            if (!s->k->failed) s->section[VC__SECTION_BODY].at[start + 2] = vc__result(i);
             continue;
         }
         o = vc__op_begin(s, VC__SECTION_BODY, 0, literal + 1);
@@ -3886,7 +3907,7 @@ static void vc__spirv_switch(vc__spirv *s, const vc__node *n, uint32_t node) {
     }
     i = (words - 3) / (literal + 1);
     if (i > 16383) vc__fail(s->k, "vc_spirv in kernel '%s': a switch of %u cases; SPIR-V takes 16383", vc__name(s->k), (unsigned)i);
-    else if (!vc__failed(s->k)) s->section[VC__SECTION_BODY].at[start] = words << 16 | VC__OpSwitch;
+    else if (!s->k->failed) s->section[VC__SECTION_BODY].at[start] = words << 16 | VC__OpSwitch;
 }
 
 static void vc__spirv_case(vc__spirv *s, uint32_t node) {
@@ -3960,7 +3981,7 @@ static void vc__spirv_function(vc__spirv *s) {
     s->label = vc__new_id(s);
     vc__put1(s, VC__SECTION_LOCALS, VC__OpLabel, s->label);
     for (i = 0; i < l->body; i++) vc__spirv_leaf(s, &l->node[i], vc__result(i));
-    for (; i < l->count && !vc__failed(s->k); i++) vc__spirv_node(s, &l->node[i], i);
+    for (; i < l->count && !s->k->failed; i++) vc__spirv_node(s, &l->node[i], i);
     vc__op_begin(s, VC__SECTION_BODY, VC__OpReturn, 1);
     vc__op_begin(s, VC__SECTION_BODY, VC__OpFunctionEnd, 1);
 }
@@ -4057,8 +4078,8 @@ static bool vc__spirv_print(vc_kernel *k, const vc__listing *l) {
     vc__spirv_function(&s);
     vc__spirv_head(&s, version);
     for (i = VC__SECTION_NAMES; i <= VC__SECTION_BODY; i++)
-        if (vc__failed(k) || !vc__words_append(k, &k->words, &s.section[i])) return false;
-    return !vc__failed(k);
+        if (k->failed || !vc__words_append(k, &k->words, &s.section[i])) return false;
+    return !k->failed;
 }
 
 // >>glsl
@@ -4098,7 +4119,6 @@ typedef struct vc__glsl {
     vc__glsl_name *reference; /* by object: its block or reference type; the member of a parameter that is unpacked */
     vc__glsl_name *leaf;      /* by node, from l->leaves to l->body */
     vc__glsl_name *hidden;    /* by hidden value */
-    uint32_t *arg;            /* by object: which argument */
     bool *live;               /* by object: some live node speaks of it */
     const char **taken;       /* hash set of names */
     uint32_t taken_mask;
@@ -4118,24 +4138,22 @@ static const char *const vc__glsl_types[16][2] = { /* scalar, and what precedes 
 static const char vc__glsl_reserved[] =
     " INFINITY NAN NULL abs acos acosh active alignas alignof all and and_eq any arguments asin asinh asm atan atan2 atanh atomic atomicAdd atomicAnd"
     " atomicExchange atomicMax atomicMin atomicOr atomicXor atomic_uint attribute auto barrier bitCount bitand bitfieldExtract bitfieldInsert"
-    " bitfieldReverse bitor blockDim blockIdx bool break buffer bvec2 bvec3 bvec4 case cast catch ceil centroid char char16_t char32_t clamp class"
-    " coherent common compl complex const const_cast constant constexpr continue controlBarrier cos cosh cross dFdx dFdy decltype default define defined"
-    " degrees delete demote determinant device discard distance dmat2 dmat3 dmat4 do dot double double2 double3 double4 dvec2 dvec3 dvec4 dynamic_cast"
-    " else enum equal event_t exp exp2 explicit export extern external f16vec2 f16vec3 f16vec4 faceforward false filter findLSB findMSB fixed flat float"
-    " float16_t float2 float3 float32_t float4 float64_t floatBitsToInt floatBitsToUint floor fma fmod for fract frexp friend fvec2 fvec3 fvec4 fwidth"
-    " global goto greaterThan greaterThanEqual gridDim groupMemoryBarrier half half2 half3 half4 highp host hvec2 hvec3 hvec4 i16vec2 i16vec3 i16vec4"
-    " i64vec2 i64vec3 i64vec4 i8vec2 i8vec3 i8vec4 if iimage2D image2D image2d_t image3D image3d_t imageLoad imageStore imulExtended in inf infinity"
-    " inline inout input int int16_t int2 int3 int32_t int4 int64_t int8_t intBitsToFloat interface invariant inverse inversesqrt isampler2D isinf isnan"
-    " ivec2 ivec3 ivec4 kernel layout ldexp length lessThan lessThanEqual local log log2 long lowp mad main mat2 mat3 mat4 max mediump memoryBarrier"
-    " memoryBarrierBuffer memoryBarrierImage memoryBarrierShared min mix mod modf mutable namespace nan new noexcept noinline noise1 noise2 noise3 noise4"
-    " noperspective normalize not notEqual not_eq nullptr operator or or_eq out outerProduct output pack packDouble2x32 packFloat2x16 packHalf2x16"
-    " partition patch pipe pow precise precision printf private protected ptrdiff_t public radians read_only read_write readonly reflect refract register"
-    " reinterpret_cast resource restrict return round roundEven rsqrt sample sampler sampler1D sampler2D sampler3D samplerCube sampler_t shared short"
-    " sign signed sin sinh size_t sizeof smoothstep sqrt static static_assert static_cast step struct subroutine superp switch tan tanh template"
-    " texelFetch texture texture2D this threadIdx thread_local throw transpose true trunc try typedef typeid typename typeof u16vec2 u16vec3 u16vec4"
-    " u64vec2 u64vec3 u64vec4 u8vec2 u8vec3 u8vec4 uaddCarry uchar uimage2D uint uint16_t uint2 uint3 uint32_t uint4 uint64_t uint8_t uintBitsToFloat"
-    " ulong umulExtended uniform union unpack unpackDouble2x32 unpackFloat2x16 unpackHalf2x16 unsigned usampler2D ushort using uvec2 uvec3 uvec4 varying"
-    " vec2 vec3 vec4 virtual vload2 void volatile vstore2 warpSize wchar_t while write_only writeonly xor xor_eq ";
+    " bitfieldReverse bitor blockDim blockIdx bool break buffer case cast catch ceil centroid char char16_t char32_t clamp class coherent common compl"
+    " complex const const_cast constant constexpr continue controlBarrier cos cosh cross dFdx dFdy decltype default define defined degrees delete demote"
+    " determinant device devicecoherent discard distance do dot double double2 double3 double4 dynamic_cast else enum equal event_t exp exp2 explicit export"
+    " extern external faceforward false filter findLSB findMSB fixed flat float float16_t float2 float3 float32_t float4 float64_t floatBitsToInt"
+    " floatBitsToUint floor fma fmod for fract frexp friend fwidth global goto greaterThan greaterThanEqual gridDim groupMemoryBarrier half half2 half3"
+    " half4 highp host if image2d_t image3d_t imageLoad imageStore imulExtended in inf infinity inline inout input int int16_t int2 int3 int32_t int4"
+    " int64_t int8_t intBitsToFloat interface invariant inverse inversesqrt isinf isnan kernel layout ldexp length lessThan lessThanEqual local log log2"
+    " long lowp mad main max mediump memoryBarrier memoryBarrierBuffer memoryBarrierImage memoryBarrierShared min mix mod modf mutable namespace nan new"
+    " noexcept noinline noise1 noise2 noise3 noise4 nonprivate noperspective normalize not notEqual not_eq nullptr operator or or_eq out outerProduct output"
+    " pack packDouble2x32 packFloat2x16 packHalf2x16 partition patch pervertexEXT pervertexNV pipe pow precise precision printf private protected ptrdiff_t"
+    " public queuefamilycoherent radians read_only read_write readonly reflect refract register reinterpret_cast resource restrict return round roundEven"
+    " rsqrt sample sampler sampler_t shadercallcoherent shared short sign signed sin sinh size_t sizeof smooth smoothstep sqrt static static_assert"
+    " static_cast step struct subgroupcoherent subroutine superp switch tan tanh template texelFetch texture this threadIdx thread_local throw transpose"
+    " true trunc try typedef typeid typename typeof uaddCarry uchar uint uint16_t uint2 uint3 uint32_t uint4 uint64_t uint8_t uintBitsToFloat ulong"
+    " umulExtended uniform union unpack unpackDouble2x32 unpackFloat2x16 unpackHalf2x16 unsigned ushort using varying virtual vload2 void volatile vstore2"
+    " warpSize wchar_t while workgroupcoherent write_only writeonly xor xor_eq ";
 
 VC__PRINTF(2, 3) static void vc__glsl_put(vc__glsl *g, const char *format, ...) {
     char text[512];
@@ -4179,10 +4197,27 @@ static bool vc__glsl_is_ours(const char *name) {
     return n && name[n] && !name[n + strspn(name + n, "0123456789")];
 }
 
+/* Vectors, matrices, and what is sampled or read as an image: dmat2x3, f16vec2, usampler2DArray. */
+static bool vc__glsl_is_type(const char *name) {
+    static const char *const prefixes[] = { "", "b", "d", "f", "h", "i", "u", "f16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64" };
+    static const char *const stems[] = { "mat2", "mat3", "mat4", "vec2", "vec3", "vec4", "subpassInput", "sampler", "image", "texture" };
+    static const char *const shapes[] = { "1D", "2D", "3D", "Cube", "Buffer", "External", "Shadow" };
+    size_t i, j, n;
+    const char *rest;
+    for (i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        for (j = 0; j < sizeof stems / sizeof *stems; j++) {
+            rest = name + strlen(prefixes[i]);
+            if (strncmp(name, prefixes[i], strlen(prefixes[i])) != 0 || strncmp(rest, stems[j], strlen(stems[j])) != 0) continue;
+            if (j < 7) return true;
+            for (n = 0; n < sizeof shapes / sizeof *shapes; n++) if (strncmp(rest + strlen(stems[j]), shapes[n], strlen(shapes[n])) == 0) return true;
+        }
+    return false;
+}
+
 static bool vc__glsl_is_reserved(const char *name) {
     char word[VC__GLSL_NAME + 4];
     snprintf(word, sizeof word, " %s ", name);
-    return strstr(vc__glsl_reserved, word) != NULL || vc__glsl_is_ours(name);
+    return strstr(vc__glsl_reserved, word) != NULL || vc__glsl_is_type(name) || vc__glsl_is_ours(name);
 }
 
 static bool vc__glsl_is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
@@ -4216,11 +4251,10 @@ static void vc__glsl_name_objects(vc__glsl *g) {
         { VC__OP_BUFFER, "data" }, { VC__OP_PARAM, "value" }, { VC__OP_SHARED, "tile" }, { VC__OP_TABLE, "table" }, { VC__OP_VAR, "variable" },
         { VC__OP_ARRAY, "list" }
     };
-    uint32_t i, j, args = 0;
+    uint32_t i, j;
     for (i = 0; i < g->l->object_count; i++) {
         const vc__object *o = &g->l->object[i];
         const char *otherwise = "object";
-        g->arg[i] = o->op == VC__OP_BUFFER || o->op == VC__OP_PARAM ? args++ : VC__NIL;
         if (!g->live[i]) continue;
         for (j = 0; j < sizeof defaults / sizeof *defaults; j++) if (defaults[j].op == o->op) otherwise = defaults[j].name;
         vc__glsl_name_it(g, &g->object[i], o->name, otherwise);
@@ -4233,7 +4267,7 @@ static void vc__glsl_name_blocks(vc__glsl *g) {
     uint32_t i;
     for (i = 0; i < g->l->object_count; i++) {
         const vc__object *o = &g->l->object[i];
-        if (!g->live[i] || g->arg[i] == VC__NIL) continue;
+        if (!g->live[i] || o->arg == VC__NIL) continue;
         snprintf(wanted, sizeof wanted, "%.36s_%s", g->object[i].text, o->op == VC__OP_PARAM ? "in" : g->l->buffers == VC_BUFFERS_ADDRESS ? "at" : "block");
         vc__glsl_name_it(g, &g->reference[i], wanted, "block");
     }
@@ -4252,16 +4286,6 @@ static void vc__glsl_name_hidden(vc__glsl *g) {
         else snprintf(wanted, sizeof wanted, "%s_%c", names[h->kind], "xyzw"[h->axis & 3]);
         vc__glsl_name_it(g, &g->hidden[i], wanted, "hidden");
     }
-}
-
-static const vc_hidden_info *vc__glsl_hidden(const vc__glsl *g, const vc__node *n) {
-    int i;
-    for (i = 0; i < g->l->info.hidden_count; i++) {
-        const vc_hidden_info *h = &g->l->info.hidden[i];
-        bool of_arg = h->kind == VC_HIDDEN_LENGTH || h->kind == VC_HIDDEN_SHAPE;
-        if ((uint32_t)h->kind == n->a[0] && (!of_arg || h->arg == g->arg[n->a[1]]) && (h->kind == VC_HIDDEN_LENGTH || h->axis == n->a[2])) return h;
-    }
-    return NULL;
 }
 
 /* ---- constants ---- */
@@ -4428,7 +4452,7 @@ static bool vc__glsl_may_nest(const vc__glsl *g, uint32_t i) {
     const vc__glsl_note *note = &g->note[i], *user = &g->note[note->user];
     if (vc__glsl_is_bare(n)) return true;
     if (note->uses != 1 || (vc__op[n->op].class_ != VC__PURE && n->op != VC__OP_LOAD)) return false;
-    if (user->block != note->block && u->op != VC__OP_ELSE) return false;
+    if (user->block != note->block) return false;
     if ((n->flags & VC__NODE_PRECISE) && !(u->flags & VC__NODE_PRECISE)) return false;
     if (u->op == VC__OP_SWITCH || (u->op == VC__OP_FOR && u->a[1] == i)) return false; /* printed more than once, or computed in every round */
     return n->op != VC__OP_LOAD || vc__glsl_reads_constant(g, n) || g->note[user->place].pins == note->pins;
@@ -4464,11 +4488,11 @@ static bool vc__glsl_is_struct(vc_type type, uint32_t align) {
     return rows > 1 && (rows == 3 || vc__is_bool(type) || align % (rows * vc__scalar_bytes(type)) != 0);
 }
 
-static const vc_arg_info *vc__glsl_arg(const vc__glsl *g, uint32_t object) { return &g->l->info.args[g->arg[object]]; }
+static const vc_arg_info *vc__glsl_arg(const vc__glsl *g, uint32_t object) { return &g->l->info.args[g->l->object[object].arg]; }
 
 /* A value in memory that is not what it is in an expression. */
 static bool vc__glsl_is_packed(const vc__glsl *g, uint32_t object) {
-    const vc_arg_info *arg = g->arg[object] == VC__NIL ? NULL : vc__glsl_arg(g, object);
+    const vc_arg_info *arg = g->l->object[object].arg == VC__NIL ? NULL : vc__glsl_arg(g, object);
     return arg && vc__glsl_is_struct(g->l->object[object].type, arg->kind == VC_ARG_VALUE ? arg->place : arg->align);
 }
 
@@ -4628,14 +4652,15 @@ static void vc__glsl_pointer(vc__glsl *g, const vc__node *n) {
     if (offset) vc__glsl_put(g, " %c %lld", offset < 0 ? '-' : '+', offset < 0 ? -(long long)offset : (long long)offset);
 }
 
-/* Where buffers are addresses: x[i].at, p.at, p[3].at. */
+/* Where buffers are addresses: x[i].at, p.at, p[3].at; (x + i).at for an i of 64 bits, which [] does not take. */
 static void vc__glsl_target(vc__glsl *g, const vc__node *n) {
     const vc__node *m = &g->l->node[n->a[0]];
-    bool plain = m->op == VC__OP_POINTER && g->note[n->a[0]].nested && m->a[1] != VC__NIL && !m->x && !n->x; /* x[i].at */
+    bool plain = m->op == VC__OP_POINTER && g->note[n->a[0]].nested && m->a[1] != VC__NIL && !m->x && !n->x
+                 && vc__bits(vc__kind(g->l->node[m->a[1]].type)) == 32; /* x[i].at */
     vc__glsl_expression(g, plain ? m->a[0] : n->a[0], VC__GLSL_TIGHT);
     if (plain) {
         vc__glsl_put(g, "[");
-        vc__glsl_steps(g, m->a[1], VC__GLSL_LOOSE);
+        vc__glsl_expression(g, m->a[1], VC__GLSL_LOOSE);
         vc__glsl_put(g, "]");
     } else if (n->x) vc__glsl_put(g, "[%ld]", (long)(int32_t)n->x);
     vc__glsl_put(g, ".at");
@@ -4649,7 +4674,7 @@ static void vc__glsl_place(vc__glsl *g, const vc__node *n) {
     if (g->l->object[object].op != VC__OP_VAR) vc__glsl_subscript(g, n->a[1], (int32_t)n->x);
 }
 
-static bool vc__glsl_is_word(const vc__glsl *g, uint32_t object) { return g->arg[object] != VC__NIL && g->l->object[object].type == VC_BOOL; }
+static bool vc__glsl_is_word(const vc__glsl *g, uint32_t object) { return g->l->object[object].arg != VC__NIL && g->l->object[object].type == VC_BOOL; }
 
 static void vc__glsl_load(vc__glsl *g, const vc__node *n) {
     uint32_t object = vc__glsl_object(g->l, n->a[0]);
@@ -4695,7 +4720,7 @@ static void vc__glsl_leaf(vc__glsl *g, uint32_t i) {
     else if (n->op == VC__OP_TUPLE) vc__glsl_tuple(g, n);
     else if (n->op >= VC__OP_BUFFER && n->op <= VC__OP_ARRAY) vc__glsl_put(g, "%s", g->object[n->x].text);
     else if (n->op == VC__OP_HIDDEN) {
-        hidden = vc__glsl_hidden(g, n);
+        hidden = vc__hidden_of(g->l, n);
         vc__glsl_put(g, "%s", hidden ? g->hidden[hidden - g->l->info.hidden].text : "0u");
     } else vc__glsl_put(g, "%s", named ? g->leaf[i - g->l->leaves].text : vc__glsl_id(n, id));
 }
@@ -4801,11 +4826,11 @@ static void vc__glsl_values(vc__glsl *g) {
     int h;
     bool any = info->hidden_count > 0;
     char type[12];
-    for (i = 0; i < g->l->object_count; i++) any = any || (g->live[i] && g->arg[i] != VC__NIL && vc__glsl_arg(g, i)->kind != VC_ARG_BINDING);
+    for (i = 0; i < g->l->object_count; i++) any = any || (g->live[i] && g->l->object[i].arg != VC__NIL && vc__glsl_arg(g, i)->kind != VC_ARG_BINDING);
     if (!any) return;
     vc__glsl_put(g, "layout(push_constant, std430) uniform arguments {\n");
     for (i = 0; i < g->l->object_count; i++) {
-        const vc_arg_info *arg = g->live[i] && g->arg[i] != VC__NIL ? vc__glsl_arg(g, i) : NULL;
+        const vc_arg_info *arg = g->live[i] && g->l->object[i].arg != VC__NIL ? vc__glsl_arg(g, i) : NULL;
         if (!arg || arg->kind == VC_ARG_BINDING) continue;
         if (vc__glsl_is_narrow(g, i)) { vc__glsl_words(g, arg, &next); continue; }
         if (arg->kind == VC_ARG_ADDRESS) vc__glsl_put(g, "    layout(offset = %u) %s %s;\n", (unsigned)arg->place, g->reference[i].text, g->object[i].text);
@@ -5114,7 +5139,6 @@ static size_t vc__glsl_divide(vc__glsl *g, char *at) {
     g->reference = (vc__glsl_name *)vc__glsl_piece(at, &used, objects, sizeof *g->reference);
     g->leaf = (vc__glsl_name *)vc__glsl_piece(at, &used, l->body - l->leaves, sizeof *g->leaf);
     g->hidden = (vc__glsl_name *)vc__glsl_piece(at, &used, (size_t)l->info.hidden_count, sizeof *g->hidden);
-    g->arg = (uint32_t *)vc__glsl_piece(at, &used, objects, sizeof *g->arg);
     g->live = (bool *)vc__glsl_piece(at, &used, objects, sizeof *g->live);
     g->taken = (const char **)vc__glsl_piece(at, &used, (size_t)g->taken_mask + 1, sizeof *g->taken);
     return used;
@@ -5150,6 +5174,7 @@ static bool vc__glsl_print(vc_kernel *k, const vc__listing *l) {
 /* Arguments and needs of a kernel. */
 
 typedef struct vc__feature { uint64_t bit; const char *need, *name; } vc__feature;
+#define VC__ALL_FEATURES ((uint64_t)VC_FEATURE_ADDRESS * 2 - 1)
 #define VC__ADDRESS_NEEDS ((uint64_t)VC_FEATURE_ADDRESS | VC_FEATURE_I64)
 static const vc__feature vc__features[] = {
     { VC_FEATURE_F16, "f16 arithmetic", "VC_FEATURE_F16" },
@@ -5271,12 +5296,15 @@ static void vc__reflect_hidden(const vc__listing *l, const vc__node *n, vc_hidde
     h->place = vc__layout_next(end, 4, 4);
 }
 
+/* As drivers may lay it out: by std430, where vectors of 3 take the place of 4 (Vulkan, limits of the Workgroup storage class). */
 static bool vc__check_shared(vc_kernel *k, vc__listing *l) {
     uint64_t bytes = 0, most = k->desc.machine.max_shared_bytes;
-    uint32_t i;
+    uint32_t i, stride;
     for (i = l->leaves; i < l->body; i++) {
         const vc__object *o = &l->object[l->node[i].x];
-        if (l->node[i].op == VC__OP_SHARED) bytes = ((bytes + 7) & ~(uint64_t)7) + (uint64_t)o->count * vc_type_size(o->type);
+        if (l->node[i].op != VC__OP_SHARED) continue;
+        stride = vc__scalar_bytes(o->type) * (vc__rows(o->type) == 3 ? 4 : vc__rows(o->type));
+        bytes = ((bytes + stride - 1) & ~((uint64_t)stride - 1)) + (uint64_t)o->count * stride;
     }
     l->info.shared_bytes = (uint32_t)bytes;
     if (bytes <= (most ? most : VC__NIL)) return true;
@@ -5421,7 +5449,6 @@ static void vc__dump_listing(vc_kernel *k, const vc__listing *l) {
     for (i = 0; i < l->count && !k->failed; i++) vc__dump_node(k, l, i, &depth);
 }
 
-
 // >>public
 /* The declared functions: check, record. */
 
@@ -5545,7 +5572,7 @@ VC_API const char *vc_error(vc_kernel *k) {
     for (i = k->now; k->block[i].parent; i = k->block[i].parent) continue;
     snprintf(k->error, sizeof k->error,
              "kernel '%s': %s, opened as statement %u, was not closed: it or a block inside it was left by C's own break, continue, goto or return",
-             vc__name(k), k->block[i].flags & VC__BLOCK_EACH ? "VC_EACH" : vc__block_name(k->block[i].op), k->block[i].open);
+             vc__name(k), k->block[i].flags & VC__BLOCK_GUARD ? "VC_EACH" : vc__block_name(k->block[i].op), k->block[i].open);
     return k->error;
 }
 
@@ -5695,7 +5722,7 @@ VC_API vc_ref vc_table(vc_kernel *k, const char *name, vc_type type, const void 
     size_t components = (size_t)count * vc__rows(type);
     if (!vc__check_count(k, "vc_table", name, type, count)) return vc__no_ref();
     if (!data) { vc__refuse(k, "vc_table", "'%s' has no data", name ? name : ""); return vc__no_ref(); }
-    copy = (uint64_t *)vc__arena_take(&k->allocator, &k->arena, components * sizeof(uint64_t));
+    copy = components > SIZE_MAX / sizeof(uint64_t) ? NULL : (uint64_t *)vc__arena_take(&k->allocator, &k->arena, components * sizeof(uint64_t));
     if (!copy) { vc__no_memory(k); return vc__no_ref(); }
     vc__read_table(type, data, copy, components);
     return vc__make_ref(k, vc__add_object(k, name, VC__OP_TABLE, VC_READ, type, count, copy), type);
@@ -5708,7 +5735,7 @@ static const char *vc__object_name(const vc__object *o) { return o->name ? o->na
 
 /* The object of a ref of k that may be used here; NULL after an error. */
 static vc__object *vc__object_of(vc_kernel *k, const char *call, const vc_ref *r) {
-    const vc__object *o = NULL;
+    vc__object *o;
     const char *what = NULL;
     if (!r->of) what = "the ref was never set";
     else if (r->of != k) what = "the ref belongs to another kernel";
@@ -5723,18 +5750,19 @@ static vc__object *vc__object_of(vc_kernel *k, const char *call, const vc_ref *r
         vc__refuse(k, call, "the ref into %s '%s' has an offset that was made in a block that is closed", vc__object_kind(o->op), vc__object_name(o));
         return NULL;
     }
-    return (vc__object *)(k->object + k->node[r->memory].x);
+    return o;
 }
 
-/* Two run-time offsets add in their own type, or as i64 where they differ. */
+/* Two run-time offsets add in their own type, or as i64 where they differ; as i32 where there is no i64 and so no address beyond 32 bits. */
 static bool vc__add_index(vc_kernel *k, vc_ref *r, uint32_t node) {
+    vc_type sum = k->desc.machine.lacks & VC_FEATURE_I64 ? VC_I32 : VC_I64;
     vc_val a, b;
     if (!r->index) { r->index = node + 1; return true; }
     a = vc__value(k, r->index - 1);
     b = vc__value(k, node);
     if (vc_typeof(a) != vc_typeof(b)) {
-        a = vc_cast(VC_I64, a);
-        b = vc_cast(VC_I64, b);
+        a = vc_cast(sum, a);
+        b = vc_cast(sum, b);
     }
     a = vc_add(a, b);
     if (!a.of) return false;
@@ -5803,14 +5831,24 @@ VC_API vc_val vc_get(vc_ref ref) {
 }
 
 /* v as a value of `type`: integer immediates and scalars are made to fit; VC__NIL after an error. */
-static uint32_t vc__fit(vc_kernel *k, const char *call, vc_val v, vc_type type) {
+static uint32_t vc__fit(vc_kernel *k, const char *call, uint32_t which, vc_val v, vc_type type) {
     vc__operand o;
-    if (!vc__take(k, call, 0, 3, v, &o)) return VC__NIL;
-    if (vc__adapts(&o) && vc__is_int(type) && !vc__adapt(k, call, 3, &o, vc__scalar(type))) return VC__NIL;
+    if (!vc__take(k, call, 0, which, v, &o)) return VC__NIL;
+    if (vc__adapts(&o) && vc__is_int(type) && !vc__adapt(k, call, which, &o, vc__scalar(type))) return VC__NIL;
     if (vc__scalar(o.type) == vc__scalar(type) && (vc__rows(o.type) == 1 || o.type == type)) return vc__as_node(k, &o, vc__rows(type));
     vc__refuse(k, call, "the value%s is %s, the element type is %s; convert it with vc_cast", vc__label_of(k, &o).text, vc_type_name(o.type),
               vc_type_name(type));
     return VC__NIL;
+}
+
+/* A ref's index and constant offset as one number, of 64 bits where the offset is beyond 32. */
+static vc_val vc__whole_index(vc_kernel *k, const vc_ref *r) {
+    bool small = r->offset >= INT32_MIN && r->offset <= INT32_MAX;
+    vc_val index;
+    if (!r->index) return small && r->offset >= 0 ? vc_u32((uint32_t)r->offset) : vc_i64(r->offset);
+    index = vc__value(k, r->index - 1);
+    if (!small && vc__bits(vc_typeof(index)) < 64) index = vc_cast(VC_I64, index);
+    return r->offset ? vc_add(index, vc_imm(vc_typeof(index), (uint64_t)r->offset)) : index;
 }
 
 VC_API vc_val vc_load_or(vc_ref ref, vc_val index, vc_val condition, vc_val other) {
@@ -5820,13 +5858,11 @@ VC_API vc_val vc_load_or(vc_ref ref, vc_val index, vc_val condition, vc_val othe
     vc_val full;
     uint32_t c, otherwise;
     if (!vc__ready(k) || !vc__object_of(k, call, &ref) || !vc__move_ref(k, call, &at, index)) return vc__no_value();
-    c = vc__condition(k, call, condition);
-    otherwise = c == VC__NIL ? VC__NIL : vc__fit(k, call, other, ref.type);
+    c = vc__condition(k, call, 3, condition);
+    otherwise = c == VC__NIL ? VC__NIL : vc__fit(k, call, 4, other, ref.type);
     if (otherwise == VC__NIL) return vc__no_value();
     /* The constant part joins the index before the guard, so that element 0 is what is read where the condition fails. */
-    full = at.index ? vc__value(k, at.index - 1) : vc__immediate(VC_I64, (uint64_t)at.offset);
-    if (at.index && at.offset) full = vc_add(full, vc_imm(vc_typeof(full), (uint64_t)at.offset));
-    if (!at.index && at.offset >= 0 && at.offset <= INT32_MAX) full = vc_u32((uint32_t)at.offset);
+    full = vc__whole_index(k, &at);
     full = vc_select(vc__value(k, c), full, vc_imm(vc_typeof(full), 0));
     at.offset = 0;
     at.index = full.of ? (uint32_t)full.bits + 1 : 0;
@@ -5840,9 +5876,10 @@ static bool vc__in_switch(vc_kernel *k, const char *call) {
     return true;
 }
 
-static void vc__store(vc_kernel *k, const char *call, const vc_ref *r, vc_val value) {
+/* The value is operand `which` of the call. */
+static void vc__store(vc_kernel *k, const char *call, const vc_ref *r, uint32_t which, vc_val value) {
     vc__object *o = vc__check_access(k, call, r, VC_WRITE);
-    uint32_t v = o && !vc__in_switch(k, call) ? vc__fit(k, call, value, r->type) : VC__NIL;
+    uint32_t v = o && !vc__in_switch(k, call) ? vc__fit(k, call, which, value, r->type) : VC__NIL;
     if (v == VC__NIL) return;
     o->stored = true;
     vc__record_pinned(k, k->now, VC__OP_STORE, 0, r->type, r->memory, r->index ? r->index - 1 : VC__NIL, v, (uint32_t)(int32_t)r->offset);
@@ -5850,12 +5887,12 @@ static void vc__store(vc_kernel *k, const char *call, const vc_ref *r, vc_val va
 
 VC_API void vc_store(vc_ref ref, vc_val index, vc_val value) {
     vc_kernel *k = ref.of ? ref.of : vc__kernel_of(index) ? vc__kernel_of(index) : vc__kernel_of(value);
-    if (vc__ready(k) && vc__object_of(k, "vc_store", &ref) && vc__move_ref(k, "vc_store", &ref, index)) vc__store(k, "vc_store", &ref, value);
+    if (vc__ready(k) && vc__object_of(k, "vc_store", &ref) && vc__move_ref(k, "vc_store", &ref, index)) vc__store(k, "vc_store", &ref, 3, value);
 }
 
 VC_API void vc_set(vc_ref ref, vc_val value) {
     vc_kernel *k = ref.of ? ref.of : vc__kernel_of(value);
-    if (vc__ready(k)) vc__store(k, "vc_set", &ref, value);
+    if (vc__ready(k)) vc__store(k, "vc_set", &ref, 2, value);
 }
 
 /* ---- immediates and construction ---- */
@@ -5909,13 +5946,21 @@ VC_API vc_type vc_typeof(vc_val v) {
     return v.bits >> 32 == k->generation && (uint32_t)v.bits < k->count ? k->node[(uint32_t)v.bits].type : (vc_type)VC_NONE;
 }
 
+/* What a call gives that has no immediate result: these are scalars. */
+static vc_val vc__without_kernel(const char *call, const vc_val *v, uint32_t count) {
+    uint32_t i;
+    for (i = 0; i < count; i++) if (!vc__is_immediate(v[i])) return vc__no_value();
+    return vc__unfolded(call + 3);
+}
+
 static vc_val vc__vector(const char *call, const vc_val *v, uint32_t count) {
     vc_kernel *k = NULL;
     vc__operand o[4];
     uint32_t parts[4], i;
     vc_type type;
     for (i = 0; i < count && !k; i++) k = vc__kernel_of(v[i]);
-    if (!vc__ready(k)) return vc__no_value();
+    if (!k) return vc__without_kernel(call, v, count);
+    if (k->failed) return vc__no_value();
     for (i = 0; i < count; i++) if (!vc__take(k, call, 0, i + 1, v[i], &o[i])) return vc__no_value();
     type = vc__unify(k, call, o, count);
     if (!type) return vc__no_value();
@@ -5931,7 +5976,7 @@ VC_API vc_val vc_vec4(vc_val x, vc_val y, vc_val z, vc_val w) { vc_val v[4]; v[0
 VC_API vc_val vc_splat(vc_val scalar, uint32_t rows) {
     vc_kernel *k = vc__kernel_of(scalar);
     vc__operand o;
-    if (!k) return rows == 1 ? scalar : vc__no_value();
+    if (!k) return rows == 1 ? scalar : vc__without_kernel("vc_splat", &scalar, 1);
     if (!vc__ready(k) || !vc__take(k, "vc_splat", 0, 1, scalar, &o)) return vc__no_value();
     if (rows < 1 || rows > 4 || vc__rows(o.type) != 1) {
         vc__refuse(k, "vc_splat", "takes a scalar and 1 to 4 rows, and was given %s and %u", vc_type_name(o.type), rows);
@@ -5949,7 +5994,7 @@ static uint32_t vc__record_component(vc_kernel *k, uint32_t vector, uint32_t i) 
 VC_API vc_val vc_component(vc_val vector, uint32_t i) {
     vc_kernel *k = vc__kernel_of(vector);
     vc__operand o;
-    if (!k) return i == 0 ? vector : vc__no_value();
+    if (!k) return i == 0 ? vector : vc__without_kernel("vc_component", &vector, 1);
     if (!vc__ready(k) || !vc__take(k, "vc_component", 0, 1, vector, &o)) return vc__no_value();
     if (i < vc__rows(o.type)) return vc__value(k, vc__record_component(k, o.node, i));
     vc__refuse(k, "vc_component", "component %u of %s", i, vc_type_name(o.type));
@@ -5960,6 +6005,7 @@ VC_API vc_val vc_extract(vc_val vector, vc_val i) {
     vc_kernel *k = vc__kernel_of(vector) ? vc__kernel_of(vector) : vc__kernel_of(i);
     vc__operand o[2];
     uint32_t a, b, flags;
+    if (!k) return vc__without_kernel("vc_extract", &vector, 1);
     if (!vc__ready(k) || !vc__take(k, "vc_extract", 0, 1, vector, &o[0]) || !vc__take(k, "vc_extract", 0, 2, i, &o[1])) return vc__no_value();
     if (!vc__is_int(o[1].type) || vc__rows(o[1].type) != 1) {
         vc__refuse(k, "vc_extract", "operand 2%s is %s; it takes a scalar integer", vc__label_of(k, &o[1]).text, vc_type_name(o[1].type));
@@ -5974,13 +6020,14 @@ VC_API vc_val vc_extract(vc_val vector, vc_val i) {
 }
 
 VC_API vc_val vc_insert(vc_val vector, uint32_t i, vc_val scalar) {
-    vc_kernel *k = vc__kernel_of(vector);
+    vc_kernel *k = vc__kernel_of(vector) ? vc__kernel_of(vector) : vc__kernel_of(scalar);
     vc__operand o;
     uint32_t parts[4], j, rows, value;
+    if (!k) return vc__without_kernel("vc_insert", &vector, 1);
     if (!vc__ready(k) || !vc__take(k, "vc_insert", 0, 1, vector, &o)) return vc__no_value();
     rows = vc__rows(o.type);
     if (i >= rows) { vc__refuse(k, "vc_insert", "component %u of %s", i, vc_type_name(o.type)); return vc__no_value(); }
-    value = vc__fit(k, "vc_insert", scalar, vc__scalar(o.type));
+    value = vc__fit(k, "vc_insert", 3, scalar, vc__scalar(o.type));
     if (value == VC__NIL || rows == 1) return vc__value(k, value);
     for (j = 0; j < rows; j++) parts[j] = j == i ? value : vc__record_component(k, o.node, j);
     return vc__value(k, vc__record_vec(k, o.type, parts, rows));
@@ -5992,6 +6039,7 @@ VC_API vc_val vc_swizzle(vc_val vector, const char *components) {
     size_t length = components ? strlen(components) : 0, i;
     uint32_t parts[4];
     vc__operand o;
+    if (!k) return vc__without_kernel("vc_swizzle", &vector, 1);
     if (!vc__ready(k) || !vc__take(k, "vc_swizzle", 0, 1, vector, &o)) return vc__no_value();
     for (i = 0; i < length && i < 4; i++) {
         const char *at = strchr(letters, components[i]);
@@ -6014,10 +6062,10 @@ static vc_val vc__convert(uint32_t op, vc_type type, vc_val v) {
     uint32_t n;
     bool ok;
     if (k ? k->failed : !vc__is_immediate(v)) return vc__no_value();
-    if (!vc__take(k, call, 0, 1, v, &o)) return vc__no_value();
+    if (!vc__take(k, call, 0, 1, v, &o)) return vc__refused(k, call);
     ok = vc__is_type(type) && (vc__rows(type) == vc__rows(o.type) || (op == VC__OP_CAST && vc__rows(o.type) == 1));
     if (op == VC__OP_BITCAST && (vc__is_bool(type) || vc__is_bool(o.type) || vc__bits(vc__kind(type)) != vc__bits(vc__kind(o.type)))) ok = false;
-    if (!k) return ok && type < 16 && vc__fold(op, o.type, type, &o.bits, &bits) ? vc__immediate(type, bits) : vc__no_value();
+    if (!k) return ok && type < 16 && vc__fold(op, o.type, type, &o.bits, &bits) ? vc__immediate(type, bits) : vc__refused(k, call);
     if (!ok) {
         vc__refuse(k, call, "operand 1%s is %s, which does not go to %s: %s", vc__label_of(k, &o).text, vc_type_name(o.type), vc_type_name(type),
                    op == VC__OP_CAST ? "the number of components must agree" : "size and number of components must agree, and bool has no bits");
@@ -6098,15 +6146,15 @@ static vc_val vc__shift(uint32_t op, vc_val a, vc_val count) {
     uint32_t n[2], rows;
     uint64_t v[3] = { 0, 0, 0 }, bits = 0;
     if (k ? k->failed : !vc__is_immediate(a) || !vc__is_immediate(count)) return vc__no_value();
-    if (!vc__take(k, call, 0, 1, a, &o[0]) || !vc__take(k, call, 0, 2, count, &o[1])) return vc__no_value();
-    if (!vc__check_kind(k, call, &o[0], 1, VC__KINDS_IU) || !vc__check_kind(k, call, &o[1], 2, VC__KINDS_IU)) return vc__no_value();
+    if (!vc__take(k, call, 0, 1, a, &o[0]) || !vc__take(k, call, 0, 2, count, &o[1])) return vc__refused(k, call);
+    if (!vc__check_kind(k, call, &o[0], 1, VC__KINDS_IU) || !vc__check_kind(k, call, &o[1], 2, VC__KINDS_IU)) return vc__refused(k, call);
     if (o[1].node == VC__NIL) {
         o[1].bits &= vc__bits(vc__kind(o[0].type)) - 1;
         o[1].type = vc__scalar(o[0].type);
     }
     v[0] = o[0].bits;
     v[1] = o[1].bits;
-    if (!k) return vc__fold(op, o[0].type, o[0].type, v, &bits) ? vc__immediate(o[0].type, bits) : vc__no_value();
+    if (!k) return vc__fold(op, o[0].type, o[0].type, v, &bits) ? vc__immediate(o[0].type, bits) : vc__refused(k, call);
     rows = vc__rows(vc__rows(o[1].type) > vc__rows(o[0].type) ? o[1].type : o[0].type);
     if ((vc__rows(o[0].type) != 1 && vc__rows(o[0].type) != rows) || (vc__rows(o[1].type) != 1 && vc__rows(o[1].type) != rows)) {
         vc__refuse(k, call, "operand 1%s is %s, operand 2%s is %s; vectors must have the same number of components", vc__label_of(k, &o[0]).text,
@@ -6146,18 +6194,19 @@ static vc_val vc__select_values(vc_kernel *k, vc__operand *o, vc_type type) {
 }
 
 VC_API vc_val vc_select(vc_val condition, vc_val a, vc_val b) {
+    static const char call[] = "vc_select";
     vc_kernel *k = vc__kernel_of(condition) ? vc__kernel_of(condition) : vc__kernel_of(a) ? vc__kernel_of(a) : vc__kernel_of(b);
     vc__operand o[3];
     vc_type type;
     if (k ? k->failed : !vc__is_immediate(condition) || !vc__is_immediate(a) || !vc__is_immediate(b)) return vc__no_value();
-    if (!vc__take(k, "vc_select", 0, 1, condition, &o[0]) || !vc__take(k, "vc_select", 0, 2, a, &o[1]) || !vc__take(k, "vc_select", 0, 3, b, &o[2]))
-        return vc__no_value();
-    if (!vc__check_kind(k, "vc_select", &o[0], 1, VC__KINDS_B)) return vc__no_value();
-    type = vc__unify_from(k, "vc_select", o + 1, 2, 1);
-    if (!type) return vc__no_value();
+    if (!vc__take(k, call, 0, 1, condition, &o[0]) || !vc__take(k, call, 0, 2, a, &o[1]) || !vc__take(k, call, 0, 3, b, &o[2])) return vc__refused(k, call);
+    if (!vc__check_kind(k, call, &o[0], 1, VC__KINDS_B)) return vc__refused(k, call);
+    type = vc__unify_from(k, call, o + 1, 2, 1);
+    if (!type) return vc__refused(k, call);
     if (!k) return vc__immediate(type, o[0].bits ? o[1].bits : o[2].bits);
     return vc__select_values(k, o, type);
 }
+
 VC_API vc_val vc_any(vc_val a) { return vc__pure(VC__OP_ANY, 1, a, vc__no_value(), vc__no_value()); }
 VC_API vc_val vc_all(vc_val a) { return vc__pure(VC__OP_ALL, 1, a, vc__no_value(), vc__no_value()); }
 
@@ -6259,7 +6308,7 @@ static void vc__diverge(vc_kernel *k, const char *call, uint32_t last, bool repe
 static void vc__exit(vc_kernel *k, const char *call, uint32_t op, vc_val condition) {
     uint32_t c, loop;
     if (!vc__ready(k) || vc__in_switch(k, call)) return;
-    c = vc__condition(k, call, condition);
+    c = vc__condition(k, call, 1, condition);
     if (c == VC__NIL) return;
     loop = op == VC__OP_RETURN_IF ? VC__NIL : vc__loop_around(k);
     if (op != VC__OP_RETURN_IF && loop == VC__NIL) { vc__refuse(k, call, "stands in no loop"); return; }
@@ -6284,7 +6333,7 @@ static uint32_t vc__flags_of(const vc_kernel *k, uint32_t node) {
 VC_API int vc_if_begin(vc_kernel *k, vc_val condition) {
     uint32_t c;
     if (!vc__ready(k) || vc__in_switch(k, "VC_IF")) return 1;
-    c = vc__condition(k, "VC_IF", condition);
+    c = vc__condition(k, "VC_IF", 1, condition);
     if (c != VC__NIL) vc__open_block(k, k->now, VC__OP_IF, vc__flags_of(k, c), VC_NONE, c, VC__NIL);
     return 1;
 }
@@ -6296,9 +6345,13 @@ VC_API int vc_else_begin(vc_kernel *k) {
     uint32_t flags, before;
     if (!vc__ready(k)) return 1;
     last = &k->node[k->count - 1];
-    if (last->op != VC__OP_END || last->x != VC__OP_IF) { vc__refuse(k, "VC_ELSE", "stands not directly behind the block of a VC_IF"); return 1; }
-    before = --k->pin_count;
-    for (b = k->block + k->block_count - 1; b->close != before; b--) continue;
+    before = k->pin_count - 1;
+    for (b = k->block + k->block_count - 1; b > k->block && b->close != before; b--) continue;
+    if (last->op != VC__OP_END || last->x != VC__OP_IF || b->flags & VC__BLOCK_GUARD) {
+        vc__refuse(k, "VC_ELSE", "stands not directly behind the block of a VC_IF");
+        return 1;
+    }
+    k->pin_count = before;
     flags = b->flags & (VC__BLOCK_DIVERGES | VC__BLOCK_EACH);
     vc__open_block(k, b->parent, VC__OP_ELSE, flags, VC_NONE, VC__NIL, VC__NIL);
     return 1;
@@ -6440,8 +6493,8 @@ VC_API vc_val vc_each_begin(vc_kernel *k, uint32_t axes, uint32_t axis) {
         vc_val id = vc_global_id(k, i), one = vc_lt(id, vc_threads(k, i));
         inside = i ? vc_and(inside, one) : one;
     }
-    c = vc__condition(k, "VC_EACH", inside);
-    if (c != VC__NIL) vc__open_block(k, k->now, VC__OP_IF, vc__flags_of(k, c) | VC__BLOCK_EACH, VC_NONE, c, VC__NIL);
+    c = vc__condition(k, "VC_EACH", 1, inside);
+    if (c != VC__NIL) vc__open_block(k, k->now, VC__OP_IF, vc__flags_of(k, c) | VC__BLOCK_EACH | VC__BLOCK_GUARD, VC_NONE, c, VC__NIL);
     return vc_global_id(k, 0);
 }
 
@@ -6475,7 +6528,7 @@ VC_API vc_machine vd_machine(const struct vd_context *ctx) {
     vc_machine m;
     memset(&m, 0, sizeof m);
     if (!d) return m;
-    m.lacks = ~d->features & 0xffu;
+    m.lacks = ~d->features & VC__ALL_FEATURES;
     memcpy(m.max_groups, d->limits.max_groups, sizeof m.max_groups);
     memcpy(m.max_local_size, d->limits.max_local_size, sizeof m.max_local_size);
     m.max_local_invocations = d->limits.max_local_invocations;

@@ -31,6 +31,7 @@ static int use_codegen(void)
     kernel = vc_begin(&desc);
     x = vc_buffer(kernel, "x", VC_F32, VC_READ_WRITE);
     VC_EACH(kernel, i) { vc_store(x, i, vc_mul(vc_load(x, i), vc_f32(2.0f))); }
+    VC_FOR(kernel, round, vc_u32(0), vc_u32(2)) { vc_barrier(kernel); } /* a counter may go unused */
     failed = vc_error(kernel) != NULL || vc_spirv(kernel, &words) == NULL || words == 0;
     if (failed) printf("%s\n", vc_error(kernel));
     vc_free(kernel);

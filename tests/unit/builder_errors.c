@@ -107,14 +107,34 @@ static void vectors(void **state) {
 static void values(void **state) {
     static const vc_val never = { 0, 0 };
     rig r = begin(NULL), other = begin(NULL);
-    vc_val inner = never, old;
+    vc_val inner = never, old, one = vc_f32(1), yes = vc_bool(true);
+    const struct { const char *call; vc_val value; } unfolded[] = {
+        { "vc_sin", vc_sin(one) }, { "vc_add", vc_add(one, vc_i32(1)) }, { "vc_gt", vc_gt(one, vc_i32(1)) }, { "vc_neg", vc_neg(vc_neg(yes)) },
+        { "vc_vec2", vc_vec2(one, one) }, { "vc_vec3", vc_vec3(one, one, one) }, { "vc_vec4", vc_vec4(one, one, one, one) }, { "vc_splat", vc_splat(one, 2) },
+        { "vc_component", vc_component(one, 1) }, { "vc_extract", vc_extract(one, vc_i32(0)) }, { "vc_insert", vc_insert(one, 0, one) },
+        { "vc_swizzle", vc_swizzle(one, "xx") }, { "vc_cast", vc_cast(VC_F32X2, one) }, { "vc_bitcast", vc_bitcast(VC_F64, one) },
+        { "vc_shl", vc_shl(one, vc_i32(1)) }, { "vc_select", vc_select(yes, one, vc_i32(1)) }, { "vc_sub", vc_sub(vc_sqrt(vc_f32(-1)), one) }
+    };
     vc_ref var;
+    char text[200];
+    size_t c;
     (void)state;
     vc_add(r.a, never);
-    fails(r, "vc_add in kernel 'saxpy': operand 2 was never set, or is made of immediates that fold to no exact value (bring one in with vc_const)");
+    fails(r, "vc_add in kernel 'saxpy': operand 2 was never set");
     r = begin(NULL);
-    vc_mul(r.a, vc_sin(vc_f32(1)));
-    fails(r, "vc_mul in kernel 'saxpy': operand 2 was never set, or is made of immediates that fold to no exact value (bring one in with vc_const)");
+    vc_add(r.a, vc_add(never, vc_f32(1)));
+    fails(r, "vc_add in kernel 'saxpy': operand 2 was never set");
+    r = begin(NULL);
+    vc_insert(never, 0, r.a);
+    fails(r, "vc_insert in kernel 'saxpy': operand 1 was never set");
+    for (c = 0; c < sizeof unfolded / sizeof unfolded[0]; c++) {
+        r = begin(NULL);
+        assert_int_equal(vc_typeof(unfolded[c].value), VC_NONE);
+        vc_mul(r.a, unfolded[c].value);
+        snprintf(text, sizeof text, "vc_mul in kernel 'saxpy': operand 2 is %s of immediates alone, which gives none: bring one of them in with vc_const",
+                 unfolded[c].call);
+        fails(r, text);
+    }
     r = begin(NULL);
     vc_add(r.a, other.a);
     fails(r, "vc_add in kernel 'saxpy': operand 2 belongs to another kernel");
@@ -145,6 +165,7 @@ static void values(void **state) {
 }
 
 static void memory(void **state) {
+    static const vc_val never = { 0, 0 };
     rig r = begin(NULL);
     vc_ref t;
     static const float data[2] = { 1, 2 };
@@ -181,6 +202,15 @@ static void memory(void **state) {
     vc_store(r.y, r.n, r.v);
     fails(r, "vc_store in kernel 'saxpy': the value is f32x4, the element type is f32; convert it with vc_cast");
     r = begin(NULL);
+    vc_set(vc_var(r.k, "s", VC_F32), never);
+    fails(r, "vc_set in kernel 'saxpy': operand 2 was never set");
+    r = begin(NULL);
+    vc_load_or(r.x, r.n, never, r.a);
+    fails(r, "vc_load_or in kernel 'saxpy': operand 3 was never set");
+    r = begin(NULL);
+    vc_load_or(r.x, r.n, vc_bool(true), never);
+    fails(r, "vc_load_or in kernel 'saxpy': operand 4 was never set");
+    r = begin(NULL);
     vc_buffer(r.k, "z", VC_F32, 0);
     fails(r, "vc_buffer in kernel 'saxpy': 'z' has access 0; it takes VC_READ, VC_WRITE or VC_READ_WRITE, with VC_MAY_ALIAS if need be");
     r = begin(NULL);
@@ -210,6 +240,9 @@ static void blocks(void **state) {
     VC_IF(r.k, vc_lt(r.a, vc_f32(0))) { vc_store(r.y, vc_u32(0), r.a); }
     vc_store(r.y, vc_u32(0), r.a);
     VC_ELSE(r.k) { vc_store(r.y, vc_u32(0), r.a); }
+    fails(r, "VC_ELSE in kernel 'saxpy': stands not directly behind the block of a VC_IF");
+    r = begin(NULL);
+    VC_EACH(r.k, i) { VC_EACH(r.k, j) { vc_store(r.y, vc_add(i, j), r.a); } VC_ELSE(r.k) { vc_store(r.y, i, r.a); } }
     fails(r, "VC_ELSE in kernel 'saxpy': stands not directly behind the block of a VC_IF");
     r = begin(NULL);
     VC_IF(r.k, r.n) { vc_store(r.y, vc_u32(0), r.a); }
@@ -341,6 +374,13 @@ static void machine(void **state) {
     vc_restart(k, &desc);
     assert_string_equal(vc_error(k), "kernel 'wide' wants buffers by address, which the machine lacks (VC_FEATURE_ADDRESS)");
     vc_free(k);
+    memset(&m, 0, sizeof m); /* offsets of two types add without i64 where there is none */
+    m.lacks = VC_FEATURE_I64;
+    r = begin(&m);
+    vc_store(vc_offset(r.y, r.n), vc_param(r.k, "i", VC_I32), r.a);
+    assert_non_null(vc_spirv(r.k, NULL));
+    assert_false(vc_reflect(r.k)->features & VC_FEATURE_I64);
+    vc_free(r.k);
 }
 
 static void no_kernel(void **state) {

@@ -173,7 +173,7 @@ static void layout(void **state) {
         assert_int_equal(info->hidden[0].kind, VC_HIDDEN_THREADS);
         assert_int_equal(info->hidden[1].kind, VC_HIDDEN_LENGTH);
         assert_int_equal(info->hidden[1].arg, 8);
-        assert_int_equal(info->shared_bytes, 60);
+        assert_int_equal(info->shared_bytes, 80); /* vectors of 3 with the stride of 4 */
         assert_int_equal(info->args[1].access, VC_WRITE);
         assert_int_equal(info->args[8].access, VC_READ);
         assert_true(info->args[8].may_alias);

@@ -54,6 +54,58 @@ static void evaluation_order(void **state) {
     free(right);
 }
 
+/* The whole offset is guarded, also what an index of 32 bits cannot hold. */
+static void guarded_loads(void **state) {
+    vc_kernel *k = begin(NULL, false);
+    vc_ref x = vc_buffer(k, "x", VC_F32, VC_READ), y = vc_buffer(k, "y", VC_F32, VC_WRITE);
+    vc_val i = vc_param(k, "i", VC_U32), c = vc_param(k, "c", VC_BOOL);
+    (void)state;
+    vc_store(y, i, vc_load_or(vc_offset(x, vc_i64((int64_t)1 << 33)), i, c, vc_f32(0)));
+    dumps(k, "kernel 'k' 128 x 1 x 1\n"
+             "%0 i64 = const 8589934592\n"
+             "%1 i64 = const 0\n"
+             "%2 f32 = const 0.0\n"
+             "%3 f32 = buffer 'x'\n"
+             "%4 f32 = buffer 'y'\n"
+             "%5 u32 = param 'i'\n"
+             "%6 bool = param 'c'\n"
+             "%7 i64 = cast %5\n"
+             "%8 i64 = add %7 %0\n"
+             "%9 i64 = select %6 %8 %1\n"
+             "%10 f32 = load %3[%9]\n"
+             "%11 f32 = select %6 %10 %2\n"
+             "store %4[%5] %11\n");
+    vc_free(k);
+}
+
+/* Words of GLSL may be names; what only looks like one stays as it is. An index of 64 bits is added to an address, since [] does not take it. */
+static void glsl_words(void **state) {
+    static const char *const words[] = { "texture2DArray", "usampler2DMSArray", "subpassInputMS", "dmat2x3", "f32vec2", "smooth", "devicecoherent" };
+    static const char *const plain[] = { "image", "texture2", "matrix", "vector" };
+    vc_kernel *k = begin(NULL, false);
+    vc_ref x = vc_buffer(k, "x", VC_F32, VC_READ_WRITE);
+    vc_val n = vc_param(k, "n", VC_I64);
+    const char *text;
+    char line[64];
+    size_t i;
+    (void)state;
+    for (i = 0; i < sizeof words / sizeof *words; i++) vc_store(vc_shared(k, words[i], VC_F32, 4), vc_u32(0), vc_f32(1));
+    for (i = 0; i < sizeof plain / sizeof *plain; i++) vc_store(vc_shared(k, plain[i], VC_F32, 4), vc_u32(0), vc_f32(1));
+    vc_store(x, n, vc_f32(2));
+    text = vc_source(k, VC_TARGET_GLSL);
+    assert_non_null(text);
+    for (i = 0; i < sizeof words / sizeof *words; i++) {
+        snprintf(line, sizeof line, "shared float my_%s[4];", words[i]);
+        assert_non_null(strstr(text, line));
+    }
+    for (i = 0; i < sizeof plain / sizeof *plain; i++) {
+        snprintf(line, sizeof line, "shared float %s[4];", plain[i]);
+        assert_non_null(strstr(text, line));
+    }
+    assert_non_null(strstr(text, "(x + uint64_t(n)).at = 2.0;"));
+    vc_free(k);
+}
+
 static void merging(void **state) {
     vc_kernel *k = begin(NULL, false);
     vc_ref x = vc_buffer(k, "x", VC_F32, VC_READ), y = vc_buffer(k, "y", VC_F32, VC_READ_WRITE);
@@ -222,7 +274,8 @@ static void too_large(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(evaluation_order), cmocka_unit_test(merging), cmocka_unit_test(flow), cmocka_unit_test(simplified),
-                                        cmocka_unit_test(long_chain), cmocka_unit_test(too_large) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(evaluation_order), cmocka_unit_test(guarded_loads), cmocka_unit_test(glsl_words),
+                                        cmocka_unit_test(merging), cmocka_unit_test(flow),
+                                        cmocka_unit_test(simplified), cmocka_unit_test(long_chain), cmocka_unit_test(too_large) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
