@@ -75,6 +75,10 @@
    the device has it. Subnormal numbers may be flushed to zero. `fast` in the desc allows the compiler everything. Bool in memory is a u32, 0 or 1. Vectors
    in memory are packed as C arrays of their elements.
 
+   Undefined, as in C: a load or store past the end of its memory (guard it with vc_length or vc_load_or), two invocations that meet in one element without a
+   barrier between them, a barrier that not all invocations of a workgroup reach. The last is refused where the condition depends on an id; what went
+   through a vc_var, an array or a buffer is taken for the same in all invocations.
+
    Errors: the first one is kept, everything after it is harmless; vc_error tells it, vc_spirv and vc_source then give NULL.
 
    Memory: everything made for a kernel dies with vc_free; vc_restart begins another kernel in the same memory.
@@ -404,6 +408,7 @@ VC_API struct vd_kernel vd_kernel_build(struct vd_context *ctx, vc_kernel *k); /
 #include <string.h>
 
 #define VC__MAX_NODES 10000000u  /* a kernel larger than this is a loop of the host that never ended */
+#define VC__MAX_DEPTH 1000u      /* of blocks in blocks; SPIR-V's own limit is 1023 */
 #define VC__NO_BASE 0x7fffffffu  /* a launch of this many groups an axis is never split */
 #define VC__NIL 0xffffffffu
 
@@ -767,13 +772,15 @@ enum {
 
 typedef struct vc__pin { uint32_t node, block; } vc__pin; /* block: the one open behind this pin */
 
-enum { VC__BLOCK_DIVERGES = 1, VC__BLOCK_EACH = 2, VC__BLOCK_BARRIER = 4 /* holds one */, VC__BLOCK_GUARD = 8 /* is a VC_EACH */ };
+enum { VC__BLOCK_DIVERGES = 1, VC__BLOCK_EACH = 2, VC__BLOCK_BARRIER = 4 /* holds one */, VC__BLOCK_GUARD = 8 /* is a VC_EACH */,
+       VC__BLOCK_EXIT = 16 /* a loop that can be left */ };
 
 typedef struct vc__block {
     uint32_t parent;  /* VC__NIL: this is block 0, the kernel's own body */
     uint16_t op;      /* IF, ELSE, FOR, LOOP, SWITCH, CASE, DEFAULT */
     uint16_t flags;   /* VC__BLOCK_ */
     uint32_t open, close; /* its pins; close is VC__NIL while open */
+    uint32_t depth;   /* blocks around it */
 } vc__block;
 
 /* What a node cannot hold: arguments, arrays, variables, tables. */
@@ -1005,6 +1012,8 @@ static bool vc__open_block(vc_kernel *k, uint32_t parent, uint32_t op, uint32_t 
     }
     block += k->block_count;
     block->parent = parent;
+    block->depth = parent == VC__NIL ? 0 : k->block[parent].depth + 1;
+    if (block->depth > VC__MAX_DEPTH) { vc__fail(k, "kernel '%s': more than %u blocks stand inside each other", vc__name(k), VC__MAX_DEPTH); return false; }
     block->op = (uint16_t)op;
     block->flags = (uint16_t)(flags | (parent == VC__NIL ? 0u : k->block[parent].flags & (VC__BLOCK_DIVERGES | VC__BLOCK_EACH)));
     block->open = k->pin_count;
@@ -5566,7 +5575,7 @@ static const char *vc__block_name(uint32_t op) {
    */
 VC_API const char *vc_error(vc_kernel *k) {
     uint32_t i;
-    if (!k) return "vc_begin: out of host memory";
+    if (!k) return "the kernel is NULL: vc_begin had no host memory, or was not called";
     if (k->failed) return k->error;
     if (!k->now) return NULL;
     for (i = k->now; k->block[i].parent; i = k->block[i].parent) continue;
@@ -6305,6 +6314,13 @@ static void vc__diverge(vc_kernel *k, const char *call, uint32_t last, bool repe
     }
 }
 
+/* Notes that a loop can be left; VC__NIL: every loop around here, by a return. */
+static void vc__mark_exit(vc_kernel *k, uint32_t loop) {
+    uint32_t b;
+    if (loop != VC__NIL) k->block[loop].flags |= VC__BLOCK_EXIT;
+    else for (b = k->now; b != VC__NIL; b = k->block[b].parent) k->block[b].flags |= VC__BLOCK_EXIT;
+}
+
 static void vc__exit(vc_kernel *k, const char *call, uint32_t op, vc_val condition) {
     uint32_t c, loop;
     if (!vc__ready(k) || vc__in_switch(k, call)) return;
@@ -6316,6 +6332,7 @@ static void vc__exit(vc_kernel *k, const char *call, uint32_t op, vc_val conditi
         if (op == VC__OP_RETURN_IF) k->returned = true;
         vc__diverge(k, call, loop, op != VC__OP_CONTINUE_IF);
     }
+    if (op != VC__OP_CONTINUE_IF) vc__mark_exit(k, loop);
     if (!k->failed) vc__record_pinned(k, k->now, op, 0, VC_NONE, c, VC__NIL, VC__NIL, 0);
     if (!k->failed) vc__settle_region(k);
 }
@@ -6408,6 +6425,10 @@ VC_API int vc_block_end(vc_kernel *k) {
     if (!vc__ready(k)) return 0;
     b = &k->block[k->now];
     if (b->parent == VC__NIL) { vc__refuse(k, "vc_block_end", "no block is open"); return 0; }
+    if (b->op == VC__OP_LOOP && !(b->flags & VC__BLOCK_EXIT)) {
+        vc__refuse(k, "VC_LOOP", "holds no vc_break_if or vc_return_if and so never ends");
+        return 0;
+    }
     b->close = k->pin_count;
     vc__record_pinned(k, b->parent, VC__OP_END, 0, VC_NONE, VC__NIL, VC__NIL, VC__NIL, b->op);
     if (!k->failed) vc__settle_region(k);

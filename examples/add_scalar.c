@@ -1,5 +1,5 @@
 /* Adds a number to every element of a buffer on the GPU, and checks the result.
-   cc -std=c99 -O1 -I. examples/add_scalar.c -o build/add_scalar -ldl -lpthread */
+   cc -std=c99 -O1 -I. examples/add_scalar.c -o add_scalar -ldl -lpthread */
 #define VKDISPATCH_IMPLEMENTATION
 #define VKDISPATCH_CODEGEN_IMPLEMENTATION
 #include "vkdispatch.h"

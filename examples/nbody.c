@@ -1,6 +1,6 @@
 /* Stars that attract each other: every step each thread sums the pull of all others, which pass through shared memory in tiles.
    Compares one step of a small system with plain C, then runs a larger one and tells how well energy is kept.
-   cc -std=c99 -O2 -I. examples/nbody.c -o build/nbody -ldl -lpthread -lm
+   cc -std=c99 -O2 -I. examples/nbody.c -o nbody -ldl -lpthread -lm
    Run: build/nbody [stars [steps]] */
 #define VKDISPATCH_IMPLEMENTATION
 #define VKDISPATCH_CODEGEN_IMPLEMENTATION

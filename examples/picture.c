@@ -1,6 +1,6 @@
 /* Reads a photograph, makes it grey, blurs it, finds its edges and writes them as a PNG: three kernels, on buffers that stay on the device in between.
-   cc -std=c99 -O2 -I. examples/picture.c -o build/picture -ldl -lpthread -lm
-   Run: build/picture [in.jpg [out.png]], in the root of the repository unless both are given.
+   cc -std=c99 -O2 -I. examples/picture.c -o picture -ldl -lpthread -lm
+   Run: ./picture [in.jpg [out.png]], in the root of the repository unless both are given.
    Needs stb_image.h and stb_image_write.h (Debian: libstb-dev). */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #define VKDISPATCH_IMPLEMENTATION
@@ -177,7 +177,7 @@ static vd_result filter(vd_context *ctx, const picture *p, unsigned char *edges,
 }
 
 int main(int argc, char **argv) {
-    const char *from = argc > 1 ? argv[1] : "examples/data/grace_hopper.jpg", *to = argc > 2 ? argv[2] : "build/picture.png";
+    const char *from = argc > 1 ? argv[1] : "examples/data/grace_hopper.jpg", *to = argc > 2 ? argv[2] : "picture.png";
     picture p = { NULL, 0, 0 };
     vd_context *ctx = NULL;
     double ms = 0;

@@ -1,5 +1,5 @@
 /* Prints what a kernel becomes: GLSL, the listing of its operations, its arguments and its SPIR-V. Needs no GPU and no driver.
-   cc -std=c99 -O1 -I. examples/print_kernel.c -o build/print_kernel
+   cc -std=c99 -O1 -I. examples/print_kernel.c -o print_kernel
    Run: build/print_kernel [binding]. With the argument, buffers are bindings instead of addresses. */
 #define VKDISPATCH_CODEGEN_IMPLEMENTATION
 #include "vkdispatch_codegen.h"

@@ -148,7 +148,7 @@ static void values(void **state) {
     fails(r, "vc_neg in kernel 'saxpy': operand 1 was made in a block that is closed (behind statement 1); carry it out in a vc_var");
     r = begin(NULL);
     memset(&var, 0, sizeof var);
-    VC_LOOP(r.k) { var = vc_var(r.k, "sum", VC_F32); }
+    VC_LOOP(r.k) { var = vc_var(r.k, "sum", VC_F32); vc_break_if(r.k, vc_bool(true)); }
     vc_set(var, r.a);
     fails(r, "vc_set in kernel 'saxpy': variable 'sum' was made in a block that is closed");
     r = begin(NULL);
@@ -273,6 +273,12 @@ static void blocks(void **state) {
     vc_break_if(r.k, vc_bool(true));
     fails(r, "vc_break_if in kernel 'saxpy': stands in no loop");
     r = begin(NULL);
+    VC_LOOP(r.k) { vc_store(r.y, vc_u32(0), r.a); }
+    fails(r, "VC_LOOP in kernel 'saxpy': holds no vc_break_if or vc_return_if and so never ends");
+    r = begin(NULL);
+    for (int i = 0; i <= 1000; i++) vc_if_begin(r.k, vc_lt(r.a, vc_f32(0)));
+    fails(r, "kernel 'saxpy': more than 1000 blocks stand inside each other");
+    r = begin(NULL);
     vc_block_end(r.k);
     fails(r, "vc_block_end in kernel 'saxpy': no block is open");
     r = begin(NULL);
@@ -283,6 +289,7 @@ static void blocks(void **state) {
     fails(r, "VC_FOR_STEP in kernel 'saxpy': the step 's' is i64; it takes an integer as wide as u32");
     r = begin(NULL);
     VC_LOOP(r.k) {
+        vc_break_if(r.k, vc_bool(true));
         VC_IF(r.k, vc_lt(r.a, vc_f32(0))) { if (r.k) break; }
     }
     assert_string_equal(vc_error(r.k), "kernel 'saxpy': VC_LOOP, opened as statement 1, was not closed: it or a block inside it was left by C's own "
@@ -314,7 +321,7 @@ static void barriers(void **state) {
     fails(r, "vc_break_if in kernel 'saxpy': its condition differs between the invocations of a workgroup, and the loop around it has a vc_barrier "
              "that all must reach");
     r = begin(NULL);
-    VC_LOOP(r.k) { vc_continue_if(r.k, vc_eq(vc_local_index(r.k), vc_u32(1))); vc_barrier(r.k); }
+    VC_LOOP(r.k) { vc_continue_if(r.k, vc_eq(vc_local_index(r.k), vc_u32(1))); vc_barrier(r.k); vc_break_if(r.k, vc_bool(true)); }
     fails(r, "vc_barrier in kernel 'saxpy': stands where some invocations of a workgroup may not come, under a condition that differs between them");
     r = begin(NULL); /* all of this is uniform */
     VC_FOR(r.k, i, vc_u32(0), r.n) {
@@ -388,7 +395,7 @@ static void no_kernel(void **state) {
     vc_ref none;
     (void)state;
     memset(&none, 0, sizeof none);
-    assert_string_equal(vc_error(NULL), "vc_begin: out of host memory");
+    assert_string_equal(vc_error(NULL), "the kernel is NULL: vc_begin had no host memory, or was not called");
     none = vc_buffer(NULL, "x", VC_F32, VC_READ);
     VC_EACH(NULL, i) { vc_store(none, i, vc_load(none, i)); }
     VC_SWITCH(NULL, never) {
