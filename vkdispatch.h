@@ -348,7 +348,8 @@ VD_API const char *vd_feature_name(uint64_t bit);   /* "f64" */
 /* Default: every backend but dummy. Returns how many there are, 0 also when none works. */
 VD_API int vd_devices(vd_backend backend, vd_device_info *out, int capacity);
 VD_API vd_result vd_context_create_version(const vd_context_desc *desc, vd_context **out, uint32_t version);
-#define vd_context_create(...) vd_context_create_version(__VA_ARGS__, VKDISPATCH_VERSION) /* (desc, out); variadic, so that the desc may be a compound literal */
+/* vd_context_create(desc, out); variadic, so that the desc may be a compound literal */
+#define vd_context_create(...) vd_context_create_version(__VA_ARGS__, VKDISPATCH_VERSION)
 VD_API void vd_context_destroy(vd_context *ctx);    /* waits for its work; NULL is harmless */
 VD_API const vd_device_info *vd_device(const vd_context *ctx, int index); /* NULL past the end */
 VD_API vd_result vd_context_stats(vd_context *ctx, vd_stats *out);
