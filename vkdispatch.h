@@ -54,7 +54,8 @@
    vulkan/vulkan.h and volk.h on the include path (Debian: libvulkan-dev, libvulkan-volk-dev), or VKDISPATCH_NO_VULKAN.
 
    Environment: VKDISPATCH_BACKEND (vulkan, dummy) and VKDISPATCH_DEVICE (an index or a part of a name) choose where the desc leaves the choice open;
-   VKDISPATCH_BUFFERS=binding makes kernels take buffers as bindings where addresses would be used.
+   VKDISPATCH_BUFFERS=binding makes kernels take buffers as bindings where addresses would be used; address, the default, uses addresses where the device has
+   them.
 
    Step by step
      1. vd_context_create opens the first backend that works and its best device (discrete, integrated, virtual, CPU; more memory wins a tie).
@@ -69,7 +70,10 @@
 
    Errors: functions that make something return it, with id 0 on failure; the others return a vd_result. Either way vd_error_text() holds one sentence that
    names the call, the object, the argument, the value and the limit. No error changes what the next unrelated call does. Lists latch their first error and
-   report it at vd_list_end and vd_submit. VD_ERROR_DEVICE_LOST stays for the context it befell.
+   report it at vd_list_end and vd_submit. VD_ERROR_DEVICE_LOST stays for the context it befell. Not checked: a kernel's loads and stores past the end of a
+   buffer are undefined, as in C; guard them with vc_length. A SPIR-V module is checked for its structure, its interface and its capabilities, but not for
+   everything that a driver relies on: validate modules of unknown origin with spirv-val. A list is gone after vd_submit or vd_list_discard, and its pointer may
+   be that of a later list.
 
    Memory: a desc is read during the call only. Names are copied. What a context made dies with it; a handle that is used after its destruction, or in another
    context, is an error and never a crash. A buffer or kernel may be destroyed while work uses it: the handle dies at once, the memory when that work is done.
@@ -310,7 +314,7 @@ typedef struct vd_arg { /* one argument of a dispatch; made by vd_b, vd_f32, …
 typedef struct vd_dispatch_desc {
     vd_kernel kernel;
     uint64_t threads[3];            /* trailing zeros mean 1; rounded up to whole groups, the kernel's guard cuts the rest */
-    uint64_t groups[3];             /* or groups, where threads[0] is 0 */
+    uint64_t groups[3];             /* or groups; both is an error */
     const vd_arg *args;             /* in order of declaration */
     int arg_count;
 } vd_dispatch_desc;
@@ -861,11 +865,11 @@ static inline vd__slot *vd__pool_find(const vd__pool *pool, uint64_t id) {
 
 /* Why an id that vd__pool_find refused is no object of this pool. */
 static const char *vd__pool_reason(const vd__pool *pool, uint64_t id) {
-    static const char *const other[4] = { "is a buffer", "is a kernel", "is a ticket", "is no handle" };
+    static const char *const other[4] = { "is a buffer", "is a kernel", "is a ticket", "is no handle of this context" };
     if (!id) return "is none (id 0)";
-    if (VD__ID_CONTEXT(id) != (uint32_t)(pool->tag >> 46)) return "belongs to another context";
+    if (VD__ID_CONTEXT(id) != (uint32_t)(pool->tag >> 46)) return "is no handle of this context";
     if (VD__ID_KIND(id) != pool->kind) return other[VD__ID_KIND(id)];
-    return "was destroyed";
+    return vd__pool_at(pool, (uint32_t)id & VD__ID_SLOT_MASK) ? "was destroyed" : "is no handle of this context";
 }
 
 static void vd__pool_init(vd__pool *pool, const vd_allocator *allocator, vd__handle_kind kind, uint32_t context, size_t item_size) {
@@ -3106,10 +3110,11 @@ static vd_result vd__select_disable(const vd_context_desc *desc, uint64_t *out) 
     return VD_OK;
 }
 
-typedef struct vd__wish { int index; const char *name, *source; } vd__wish; /* index -1 and name NULL: the best */
+/* Index -1 and name NULL: the best; an index beyond an int is INT32_MAX. `number` is the index as VKDISPATCH_DEVICE has it, NULL if the desc has it. */
+typedef struct vd__wish { int index; const char *name, *number, *source; } vd__wish;
 
 static vd__wish vd__device_wish(const vd_context_desc *desc) {
-    vd__wish wish = { -1, NULL, "the desc" };
+    vd__wish wish = { -1, NULL, NULL, "the desc" };
     const char *text = vd__environment("VKDISPATCH_DEVICE");
     if (desc->device) wish.index = desc->device > 0 ? desc->device - 1 : INT32_MAX;
     else if (desc->device_name) wish.name = desc->device_name;
@@ -3118,7 +3123,10 @@ static vd__wish vd__device_wish(const vd_context_desc *desc) {
         long number = strtol(text, &end, 10);
         wish.source = "VKDISPATCH_DEVICE";
         if (*end || number < 0) wish.name = text;
-        else wish.index = number < INT32_MAX ? (int)number : INT32_MAX;
+        else {
+            wish.index = number < INT32_MAX ? (int)number : INT32_MAX;
+            wish.number = text;
+        }
     }
     return wish;
 }
@@ -3131,15 +3139,17 @@ static double vd__device_score(const vd_device_info *info, const vd__wish *wish)
     return ((size_t)info->type < VD__COUNT(by_type) ? by_type[info->type] : 1) + (double)info->device_memory / 1e20;
 }
 
-static vd_result vd__no_such_device(const vd__driver *driver, const vd_device_info *infos, int count, const vd__wish *wish) {
+static vd_result vd__no_such_device(const vd__driver *driver, const vd_context_desc *desc, const vd_device_info *infos, int count, const vd__wish *wish) {
     char names[512] = "none";
     size_t used = 0;
     for (int i = 0; i < count && used < sizeof names; i++)
         used += (size_t)snprintf(names + used, sizeof names - used, "%s%d '%s'", i ? ", " : "", infos[i].index, infos[i].name);
     if (wish->name)
         return vd__fail(VD_ERROR_NO_DEVICE, "no device has '%s' in its name (from %s); %s has: %s", wish->name, wish->source, driver->backend->name, names);
+    if (wish->number)
+        return vd__fail(VD_ERROR_NO_DEVICE, "there is no device %s (from %s); %s has: %s", wish->number, wish->source, driver->backend->name, names);
     if (wish->index >= 0)
-        return vd__fail(VD_ERROR_NO_DEVICE, "there is no device %d (from %s); %s has: %s", wish->index, wish->source, driver->backend->name, names);
+        return vd__fail(VD_ERROR_NO_DEVICE, "device %d of the desc (1 + index) is not there; %s has: %s", desc->device, driver->backend->name, names);
     return vd__fail(VD_ERROR_NO_DEVICE, "there is no device");
 }
 
@@ -3165,7 +3175,7 @@ static vd_result vd__open_device(vd_context *ctx, const vd_context_desc *desc, u
         vd__logf(&ctx->host, VD_LOG_INFO, "%s device '%s' does not open: %s", ctx->driver.backend->name, infos[best].name, vd__error_buffer);
         infos[best].index = -1;
     }
-    return found ? r : vd__no_such_device(&ctx->driver, infos, count, &wish);
+    return found ? r : vd__no_such_device(&ctx->driver, desc, infos, count, &wish);
 }
 
 static vd_result vd__try_backend(vd_context *ctx, const vd__backend *backend, const vd_context_desc *desc, uint64_t disable) {
@@ -3186,6 +3196,13 @@ static vd_result vd__try_backend(vd_context *ctx, const vd__backend *backend, co
     return r;
 }
 
+/* The last error without the backend's name in front, for messages that begin with that name. */
+static const char *vd__backend_reason(const vd__backend *backend) {
+    size_t length = strlen(backend->name);
+    const char *text = vd__error_buffer;
+    return vd__same_text(text, backend->name, length) && text[length] == ':' && text[length + 1] == ' ' ? text + length + 2 : text;
+}
+
 /* Opens driver and device. The dummy is taken only when it is asked for. */
 static vd_result vd__select(vd_context *ctx, const vd_context_desc *desc) {
     const vd__backend *wanted;
@@ -3203,10 +3220,11 @@ static vd_result vd__select(vd_context *ctx, const vd_context_desc *desc) {
             vd__logf(&ctx->host, VD_LOG_INFO, "backend %s, device %d '%s'", backend->name, ctx->device.info.index, ctx->device.info.name);
             return VD_OK;
         }
-        vd__logf(&ctx->host, VD_LOG_INFO, "backend %s does not work: %s", backend->name, vd__error_buffer);
+        vd__logf(&ctx->host, VD_LOG_INFO, "backend %s does not work: %s", backend->name, vd__backend_reason(backend));
         if (!first) first = r;
         if (used < sizeof reasons)
-            used += (size_t)snprintf(reasons + used, sizeof reasons - used, "%s%s: %.340s", used ? "; " : "", backend->name, vd__error_buffer);
+            used += (size_t)snprintf(reasons + used, sizeof reasons - used, "%s%s: %.340s", used ? "; " : "", backend->name,
+                                     vd__backend_reason(backend));
     }
     if (!first)
         return vd__fail(VD_ERROR_NO_DEVICE,
@@ -3286,7 +3304,7 @@ typedef struct vd__spv_id {
     uint32_t name;             /* word of its name's text; 0: none */
     uint32_t flags, set, binding, stride;
     vd_type type;              /* of scalar and vector types */
-    uint32_t size, align;      /* bytes of a type without layout, as in shared memory; saturates */
+    uint32_t size, align;      /* bytes of a type in shared memory, by std430; saturates */
 } vd__spv_id;
 
 /* What the reader found; texts and words belong to the module. */
@@ -3405,6 +3423,7 @@ static bool vd__spv_constant(const vd__reader *s, uint32_t id, uint32_t *out) {
 }
 
 static uint32_t vd__spv_saturate(uint64_t x) { return x > UINT32_MAX ? UINT32_MAX : (uint32_t)x; }
+static uint64_t vd__spv_aligned(uint64_t x, uint32_t align) { return align ? (x + align - 1) / align * align : x; } /* 0: a type without size */
 
 /* Type code and size of a type that has just been defined; what it is made of comes before it, so that nothing is computed twice. */
 static vd_result vd__spv_type(vd__reader *s, uint32_t at) {
@@ -3449,19 +3468,19 @@ static vd_result vd__spv_type(vd__reader *s, uint32_t at) {
         if (!n) return vd__spv_bad(at, "an array of length 0");
     }
     if (op >= VD__OP_TYPE_VECTOR && op <= VD__OP_TYPE_ARRAY && op != 25 && op != 26 && op != 27) {
-        id->size = vd__spv_saturate((uint64_t)s->ids[w[2]].size * n);
-        id->align = s->ids[w[2]].align;
+        const vd__spv_id *part = &s->ids[w[2]];
+        id->size = vd__spv_saturate(vd__spv_aligned(part->size, part->align) * n);
+        id->align = part->align * (op != VD__OP_TYPE_VECTOR ? 1 : n == 2 ? 2 : 4);
     }
     if (op == VD__OP_TYPE_STRUCT) {
         uint64_t size = 0;
         id->align = 1;
         for (uint32_t i = 2; i < length; i++) {
             const vd__spv_id *part = &s->ids[w[i]];
-            uint32_t align = part->align ? part->align : 1;
-            if (align > id->align) id->align = align;
-            size = vd__spv_saturate((size + align - 1) / align * align + part->size);
+            if (part->align > id->align) id->align = part->align;
+            size = vd__spv_saturate(vd__spv_aligned(size, part->align) + part->size);
         }
-        id->size = vd__spv_saturate((size + id->align - 1) / id->align * id->align);
+        id->size = vd__spv_saturate(vd__spv_aligned(size, id->align));
     }
     if (op == VD__OP_TYPE_POINTER) id->size = id->align = 8;
     return VD_OK;
@@ -3739,7 +3758,10 @@ static vd_result vd__spv_variables(vd__reader *s, bool args) {
         uint32_t type = s->words[s->ids[w[1]].at + 3];
         if (!vd__spv_is_type(s, type)) return vd__spv_bad(at, "a variable of type %u, which is none", (unsigned)type);
         vd_result r = VD_OK;
-        if (w[3] == VD__CLASS_WORKGROUP) shared = vd__spv_saturate((shared + 15) / 16 * 16 + s->ids[type].size);
+        if (w[3] == VD__CLASS_WORKGROUP) { /* as the limit of the device counts (Vulkan, limits of the Workgroup storage class) */
+            uint32_t align = s->ids[type].align;
+            shared = vd__spv_saturate(vd__spv_aligned(shared, align) + vd__spv_aligned(s->ids[type].size, align));
+        }
         if (args && w[3] == VD__CLASS_PUSH_CONSTANT) r = vd__spv_push(s, at, type);
         if (args && (w[3] == VD__CLASS_STORAGE_BUFFER || w[3] == VD__CLASS_UNIFORM || w[3] == VD__CLASS_UNIFORM_CONSTANT))
             r = vd__spv_resource(s, w[2], type, w[3]);
@@ -3837,10 +3859,10 @@ static uint32_t vd__scalar_size(vd_type type) {
 
 static bool vd__type_ok(vd_type type) { return type == VD_BYTES || vd_type_size(type); }
 
-/* Finds a buffer for a call of a context; NULL with a text. */
-static vd__buffer *vd__buffer_find(vd_context *ctx, vd_buffer handle, const char *call) {
+/* Finds a buffer for a call of a context; `which` is "", "source " or "target ". NULL with a text. */
+static vd__buffer *vd__buffer_find(vd_context *ctx, vd_buffer handle, const char *call, const char *which) {
     vd__buffer *b = (vd__buffer *)(void *)vd__pool_find(&ctx->buffers, handle.id);
-    if (!b) vd__fail(VD_ERROR_INVALID, "%s: the buffer %s", call, vd__pool_reason(&ctx->buffers, handle.id));
+    if (!b) vd__fail(VD_ERROR_INVALID, "%s: the %sbuffer %s", call, which, vd__pool_reason(&ctx->buffers, handle.id));
     return b;
 }
 
@@ -3874,9 +3896,20 @@ static vd_result vd__range_check(const vd__buffer *b, const char *call, const ch
     return VD_OK;
 }
 
+enum { VD__EXTENT_TEXT = 96 }; /* four numbers of 20 digits and what stands between them */
+
+/* "2 x 3": an extent up to its last axis that is not 0. */
+static VD__COLD const char *vd__extent_print(char out[VD__EXTENT_TEXT], const uint64_t *extent, int rank) {
+    size_t used = 0;
+    while (rank > 1 && !extent[rank - 1]) rank--;
+    for (int i = 0; i < rank; i++) used += (size_t)snprintf(out + used, VD__EXTENT_TEXT - used, "%s%llu", i ? " x " : "", VD__U(extent[i]));
+    return out;
+}
+
 /* Resolves shape and size of a desc. */
 static vd_result vd__buffer_check(const vd_context *ctx, const vd_buffer_desc *desc, uint64_t shape[4], uint64_t *size) {
     const char *name = desc->name ? desc->name : "";
+    char text[VD__EXTENT_TEXT];
     uint64_t total = desc->type == VD_BYTES ? 1 : vd_type_size(desc->type);
     int rank = 4;
     if (!total) return vd__fail(VD_ERROR_INVALID, "vd_buffer_create '%s': %u is no type", name, (unsigned)desc->type);
@@ -3886,8 +3919,8 @@ static vd_result vd__buffer_check(const vd_context *ctx, const vd_buffer_desc *d
         shape[i] = i < rank ? desc->shape[i] : 1;
         if (!shape[i]) return vd__fail(VD_ERROR_INVALID, "vd_buffer_create '%s': shape[%d] is 0 and shape[%d] is not", name, i, rank - 1);
         if (shape[i] > (UINT64_MAX >> 1) / total)
-            return vd__fail(VD_ERROR_INVALID, "vd_buffer_create '%s': %s of shape %llu x %llu x %llu x %llu has more bytes than 63 bits can count", name,
-                            vd_type_name(desc->type), VD__U(desc->shape[0]), VD__U(desc->shape[1]), VD__U(desc->shape[2]), VD__U(desc->shape[3]));
+            return vd__fail(VD_ERROR_INVALID, "vd_buffer_create '%s': %s of shape %s has more bytes than 63 bits can count", name,
+                            vd_type_name(desc->type), vd__extent_print(text, desc->shape, 4));
         total *= shape[i];
     }
     const vd_device_info *info = &ctx->device.info;
@@ -4041,8 +4074,9 @@ static VD__COLD vd_result vd__split_check(const vd__call *c, const vd_limits *li
 /* From groups to threads. */
 static VD__COLD vd_result vd__call_groups(vd__call *c, const vd_dispatch_desc *desc) {
     const vd__kernel *k = c->kernel;
+    char text[VD__EXTENT_TEXT];
     if (desc->threads[1] || desc->threads[2])
-        return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': threads are 0 x %llu x %llu", k->name, VD__U(desc->threads[1]), VD__U(desc->threads[2]));
+        return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': threads are %s", k->name, vd__extent_print(text, desc->threads, 3));
     vd_result r = vd__extent_check(k, desc->groups, "groups", c->launch.groups);
     for (int i = 0; i < 3 && !r; i++) {
         uint64_t threads = (uint64_t)c->launch.groups[i] * k->local_size[i];
@@ -4054,11 +4088,18 @@ static VD__COLD vd_result vd__call_groups(vd__call *c, const vd_dispatch_desc *d
     return r;
 }
 
+static VD__COLD vd_result vd__call_both(const vd__kernel *k, const vd_dispatch_desc *desc) {
+    char threads[VD__EXTENT_TEXT], groups[VD__EXTENT_TEXT];
+    return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': both threads (%s) and groups (%s) are given", k->name, vd__extent_print(threads, desc->threads, 3),
+                    vd__extent_print(groups, desc->groups, 3));
+}
+
 /* Threads and groups of the whole dispatch. */
 static inline vd_result vd__call_extent(vd__call *c, const vd_context *ctx, const vd_dispatch_desc *desc) {
     const vd__kernel *k = c->kernel;
     const vd_limits *limits = &ctx->device.info.limits;
-    const uint64_t *t = desc->threads;
+    const uint64_t *t = desc->threads, *g = desc->groups;
+    if (VD__UNLIKELY((g[0] | g[1] | g[2]) != 0) && (t[0] | t[1] | t[2])) return vd__call_both(k, desc);
     if (VD__LIKELY(k->flat && t[0] - 1 < UINT32_MAX && t[1] <= 1 && t[2] <= t[1])) { /* one dimension */
         c->threads[0] = (uint32_t)t[0];
         c->launch.groups[0] = (((uint32_t)t[0] - 1) >> k->local_shift[0]) + 1;
@@ -4988,7 +5029,7 @@ static vd_result vd__write_staged(vd_list *l, const char *call, vd_buffer handle
         memcpy(vd__slice_bytes(&slice), data, (size_t)piece);
         r = vd__storage_sync(l->ctx, &slice.stage->storage, slice.offset, piece, false);
         vd__list_lock(l);
-        vd__buffer *b = r ? NULL : vd__buffer_find(l->ctx, handle, call);
+        vd__buffer *b = r ? NULL : vd__buffer_find(l->ctx, handle, call, "target ");
         if (b) r = vd__record_piece(l, b, &slice, offset, piece, true);
         else if (!r) r = VD_ERROR_INVALID;
         vd__list_unlock(l);
@@ -5007,7 +5048,7 @@ static bool vd__write_direct(vd_list *l, const vd__storage *s, uint64_t size) {
 
 static vd_result vd__write(vd_list *l, const char *call, vd_buffer handle, uint64_t offset, const void *data, uint64_t size) {
     vd__list_lock(l);
-    vd__buffer *b = vd__buffer_find(l->ctx, handle, call);
+    vd__buffer *b = vd__buffer_find(l->ctx, handle, call, "target ");
     vd_result r = b ? vd__range_check(b, call, "", offset, &size) : VD_ERROR_INVALID;
     if (!r && size && !data) r = vd__fail(VD_ERROR_INVALID, "%s: the data is NULL", call);
     bool direct = !r && size && vd__write_direct(l, &b->storage, size);
@@ -5101,7 +5142,7 @@ static vd_result vd__fill_words(vd_list *l, vd_buffer handle, uint64_t offset, u
         r = vd__storage_sync(l->ctx, &edges.stage->storage, edges.offset, 8, false);
     }
     vd__list_lock(l);
-    vd__buffer *b = r ? NULL : vd__buffer_find(l->ctx, handle, "vd_fill");
+    vd__buffer *b = r ? NULL : vd__buffer_find(l->ctx, handle, "vd_fill", "target ");
     if (b) r = vd__record_words(l, b, &edges, offset, size, pattern);
     else if (!r) r = VD_ERROR_INVALID;
     vd__list_unlock(l);
@@ -5118,7 +5159,7 @@ static vd_result vd__fill_runs(vd_list *l, vd_buffer handle, uint64_t offset, ui
     vd__pattern_repeat(vd__slice_bytes(&slice), (size_t)run, value, value_size);
     r = vd__storage_sync(l->ctx, &slice.stage->storage, slice.offset, run, false);
     vd__list_lock(l);
-    vd__buffer *b = r ? NULL : vd__buffer_find(l->ctx, handle, "vd_fill");
+    vd__buffer *b = r ? NULL : vd__buffer_find(l->ctx, handle, "vd_fill", "target ");
     if (b) r = vd__record_runs(l, b, &slice, run, offset, size);
     else if (!r) r = VD_ERROR_INVALID;
     vd__list_unlock(l);
@@ -5133,7 +5174,7 @@ static vd_result vd__fill(vd_list *l, vd_buffer handle, uint64_t offset, uint64_
     if (!value) value_size = 1;
     if (value_size < 1 || value_size > 64) return vd__fail(VD_ERROR_INVALID, "vd_fill: the value has %llu bytes, 1 to 64 are possible", VD__U(value_size));
     vd__list_lock(l);
-    vd__buffer *b = vd__buffer_find(l->ctx, handle, "vd_fill");
+    vd__buffer *b = vd__buffer_find(l->ctx, handle, "vd_fill", "target ");
     vd_result r = b ? vd__range_check(b, "vd_fill", "", offset, &size) : VD_ERROR_INVALID;
     if (!r && size % value_size)
         r = vd__fail(VD_ERROR_INVALID, "vd_fill: size %llu of buffer '%s' is no multiple of the value's %llu bytes", VD__U(size), b->name, VD__U(value_size));
@@ -5147,7 +5188,7 @@ static vd_result vd__fill(vd_list *l, vd_buffer handle, uint64_t offset, uint64_
 
 static vd_result vd__copy(vd_list *l, vd_buffer to, uint64_t to_offset, vd_buffer from, uint64_t from_offset, uint64_t size) {
     vd_context *ctx = l->ctx;
-    vd__buffer *a = vd__buffer_find(ctx, to, "vd_copy"), *b = a ? vd__buffer_find(ctx, from, "vd_copy") : NULL;
+    vd__buffer *a = vd__buffer_find(ctx, to, "vd_copy", "target "), *b = a ? vd__buffer_find(ctx, from, "vd_copy", "source ") : NULL;
     if (!b) return VD_ERROR_INVALID;
     vd_result r = vd__range_check(b, "vd_copy", "source ", from_offset, &size);
     if (!r) r = vd__range_check(a, "vd_copy", "target ", to_offset, &size);
@@ -5188,7 +5229,7 @@ static vd_result vd__read_send(vd_list *l, vd_buffer handle, uint64_t offset, ui
     vd_result r = vd__stage_reserve(l, VD__MEMORY_READBACK, size, &out->slice);
     if (r) return r;
     vd__list_lock(l);
-    vd__buffer *b = vd__buffer_find(l->ctx, handle, "vd_buffer_read");
+    vd__buffer *b = vd__buffer_find(l->ctx, handle, "vd_buffer_read", "source ");
     r = b ? vd__record_piece(l, b, &out->slice, offset, size, false) : VD_ERROR_INVALID;
     if (!r) {
         vd__queue_flush(l->queue);
@@ -5234,7 +5275,7 @@ static vd_result vd__read_staged(vd_list *l, vd_buffer handle, uint64_t offset, 
 
 static vd_result vd__read(vd_list *l, vd_buffer handle, uint64_t offset, void *data, uint64_t size) {
     vd__list_lock(l);
-    vd__buffer *b = vd__buffer_find(l->ctx, handle, "vd_buffer_read");
+    vd__buffer *b = vd__buffer_find(l->ctx, handle, "vd_buffer_read", "source ");
     vd_result r = b ? vd__range_check(b, "vd_buffer_read", "", offset, &size) : VD_ERROR_INVALID;
     if (!r && size && !data) r = vd__fail(VD_ERROR_INVALID, "vd_buffer_read: the data is NULL");
     bool direct = !r && size && b->storage.memory.mapped && b->storage.memory.block->host_cached;
@@ -5274,7 +5315,7 @@ static vd_result vd__read_begin(vd_list *l, const vd_read_desc *desc, vd_ticket 
     uint64_t size = desc->size ? desc->size : VD_WHOLE;
     vd__slice slice;
     vd__list_lock(l);
-    vd__buffer *b = vd__buffer_find(l->ctx, desc->buffer, "vd_read_begin");
+    vd__buffer *b = vd__buffer_find(l->ctx, desc->buffer, "vd_read_begin", "source ");
     vd_result r = b ? vd__range_check(b, "vd_read_begin", "", desc->offset, &size) : VD_ERROR_INVALID;
     if (!r && !size)
         r = vd__fail(VD_ERROR_INVALID, "vd_read_begin: offset %llu is the end of buffer '%s', there is nothing to read", VD__U(desc->offset), b->name);
@@ -5282,7 +5323,7 @@ static vd_result vd__read_begin(vd_list *l, const vd_read_desc *desc, vd_ticket 
     if (!r) r = vd__stage_reserve(l, VD__MEMORY_READBACK, size, &slice);
     if (r) return r;
     vd__list_lock(l);
-    b = vd__buffer_find(l->ctx, desc->buffer, "vd_read_begin");
+    b = vd__buffer_find(l->ctx, desc->buffer, "vd_read_begin", "source ");
     r = b ? vd__record_piece(l, b, &slice, desc->offset, size, false) : VD_ERROR_INVALID;
     if (!r) r = vd__ticket_open(l, &slice, size, out);
     vd__list_unlock(l);
@@ -5764,7 +5805,7 @@ VD_API void vd_buffer_destroy(vd_context *ctx, vd_buffer buffer) {
         return;
     }
     vd__mutex_lock(&ctx->queue.lock);
-    vd__buffer *b = vd__buffer_find(ctx, buffer, "vd_buffer_destroy");
+    vd__buffer *b = vd__buffer_find(ctx, buffer, "vd_buffer_destroy", "");
     if (b) vd__discard(ctx, &ctx->buffers, &b->slot, b->storage.used);
     vd__mutex_unlock(&ctx->queue.lock);
     vd__reap(ctx);
@@ -5772,7 +5813,7 @@ VD_API void vd_buffer_destroy(vd_context *ctx, vd_buffer buffer) {
 
 VD_API vd_result vd_buffer_query(vd_context *ctx, vd_buffer buffer, vd_buffer_info *out) {
     if (!ctx || !out) return vd__fail(VD_ERROR_INVALID, "vd_buffer_query: %s is NULL", ctx ? "out" : "the context");
-    vd__buffer *b = vd__buffer_find(ctx, buffer, "vd_buffer_query");
+    vd__buffer *b = vd__buffer_find(ctx, buffer, "vd_buffer_query", "");
     if (!b) return VD_ERROR_INVALID;
     out->name = b->name;
     out->type = b->type;
@@ -5879,7 +5920,8 @@ static vd_result vd__kernel_resolve(const vd_context *ctx, vd_kernel_desc *desc,
         desc->arg_count = (int)found->arg_count;
         desc->value_bytes = found->value_bytes;
     }
-    if (desc->arg_count > 0 && !desc->args) return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': %d arguments at NULL", desc->name, desc->arg_count);
+    if (desc->arg_count > 0 && !desc->args)
+        return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': the arguments are NULL (arg_count is %d)", desc->name, desc->arg_count);
     if (!desc->local_size[0] && !desc->local_size[1] && !desc->local_size[2]) memcpy(desc->local_size, found->local_size, sizeof desc->local_size);
     if (memcmp(desc->local_size, found->local_size, sizeof desc->local_size))
         return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': local size %u x %u x %u in the desc, %u x %u x %u in the module", desc->name,

@@ -1,7 +1,7 @@
 /* vdlist: the compute devices of this machine and what they can do.
 
    cc -O1 -I. tools/vdlist.c -o vdlist -ldl -lpthread
-   vdlist [--verbose] [--json] [--backend NAME] */
+   vdlist [--help] [--verbose] [--json] [--backend NAME] */
 #define VKDISPATCH_IMPLEMENTATION
 #include "vkdispatch.h"
 
@@ -11,7 +11,7 @@
 #include <string.h>
 
 typedef struct options {
-    bool verbose, json;
+    bool help, verbose, json;
     vd_backend backend; /* default: all that have real devices */
 } options;
 
@@ -174,14 +174,17 @@ static bool parse_backend(const char *name, options *o) {
     return o->backend != VD_BACKEND_DEFAULT;
 }
 
+static const char usage[] = "usage: vdlist [--help] [--verbose] [--json] [--backend NAME]\n";
+
 static bool parse(int argc, char **argv, options *o) {
     for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--verbose") == 0) o->verbose = true;
+        if (strcmp(argv[i], "--help") == 0) o->help = true;
+        else if (strcmp(argv[i], "--verbose") == 0) o->verbose = true;
         else if (strcmp(argv[i], "--json") == 0) o->json = true;
         else if (strcmp(argv[i], "--backend") == 0 && i + 1 < argc) {
             if (!parse_backend(argv[++i], o)) return false;
         } else {
-            fprintf(stderr, "usage: vdlist [--verbose] [--json] [--backend NAME]\n");
+            fputs(usage, stderr);
             return false;
         }
     }
@@ -189,9 +192,13 @@ static bool parse(int argc, char **argv, options *o) {
 }
 
 int main(int argc, char **argv) {
-    options o = { false, false, VD_BACKEND_DEFAULT };
+    options o = { false, false, false, VD_BACKEND_DEFAULT };
     int count = 0;
     if (!parse(argc, argv, &o)) return 2;
+    if (o.help) {
+        fputs(usage, stdout);
+        return 0;
+    }
     if (o.json) printf("{\"version\": %d, \"devices\": [\n", VKDISPATCH_VERSION);
     for (int i = 0; i < BACKENDS; i++) {
         if (o.backend ? backends[i].backend == o.backend : backends[i].real) count += list_backend(backends[i].backend, &o, count);

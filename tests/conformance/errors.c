@@ -49,7 +49,7 @@ TEST(buffers_of_another_context) {
     vd_context *other = NULL;
     vd_context_desc desc = fixture_desc(f);
     OK(vd_context_create(&desc, &other));
-    check_buffer_handle(f, buffer_u32(other, "theirs", 4, NULL), "another context");
+    check_buffer_handle(f, buffer_u32(other, "theirs", 4, NULL), "no handle of this context");
     vd_context_destroy(other);
 }
 
@@ -82,7 +82,7 @@ TEST(kernels_that_are_none) {
     vd_kernel_destroy(f->ctx, k);
     FAILS(affine(now, k, b, 4, 1, 1), VD_ERROR_INVALID, "vd_dispatch|kernel|destroyed");
     FAILS(affine(now, none, b, 4, 1, 1), VD_ERROR_INVALID, "vd_dispatch|kernel|none");
-    FAILS(affine(now, foreign, b, 4, 1, 1), VD_ERROR_INVALID, "vd_dispatch|kernel|another context");
+    FAILS(affine(now, foreign, b, 4, 1, 1), VD_ERROR_INVALID, "vd_dispatch|kernel|no handle of this context");
     FAILS(affine(now, buffer_as_kernel, b, 4, 1, 1), VD_ERROR_INVALID, "vd_dispatch|kernel|buffer");
     FAILS(vd_kernel_query(f->ctx, k, &info), VD_ERROR_INVALID, "vd_kernel_query|destroyed");
     FAILS(vd_run(f->ctx, none, 4, vd_b(b)), VD_ERROR_INVALID, "kernel");

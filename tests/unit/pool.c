@@ -12,7 +12,7 @@ static void stale_handles(void **state) {
     assert_int_equal((uint32_t)a.id & VD__ID_SLOT_MASK, (uint32_t)b.id & VD__ID_SLOT_MASK);
     assert_int_not_equal(a.id, b.id);
     assert_int_equal(vd_buffer_read(ctx, a, 0, &x, 4), VD_ERROR_INVALID);
-    CHECK_TEXT("vd_buffer_read: the buffer was destroyed");
+    CHECK_TEXT("vd_buffer_read: the source buffer was destroyed");
     assert_int_equal(vd_buffer_read(ctx, b, 0, &x, 4), VD_OK);
     vd_buffer_destroy(ctx, a);
     CHECK_TEXT("vd_buffer_destroy: the buffer was destroyed");
@@ -29,14 +29,19 @@ static void foreign_handles(void **state) {
     vd_buffer b = unit_buffer(one, "b", VD_F32, 1, &x);
     vd_kernel k = unit_kernel(one, &module, "k");
     assert_int_equal(vd_buffer_write(two, b, 0, &x, 4), VD_ERROR_INVALID);
-    CHECK_TEXT("belongs to another context");
+    CHECK_TEXT("is no handle of this context");
     vd_kernel_info info;
     assert_int_equal(vd_kernel_query(two, k, &info), VD_ERROR_INVALID);
-    CHECK_TEXT("belongs to another context");
+    CHECK_TEXT("is no handle of this context");
     vd_buffer mixed = { k.id };
     assert_int_equal(vd_buffer_write(one, mixed, 0, &x, 4), VD_ERROR_INVALID);
-    CHECK_TEXT("the buffer is a kernel");
+    CHECK_TEXT("the target buffer is a kernel");
     vd_buffer none = { 0 };
+    vd_list *now = vd_immediate(one, 0, 0);
+    assert_int_equal(vd_copy(now, none, 0, b, 0, 4), VD_ERROR_INVALID);
+    CHECK_TEXT("vd_copy: the target buffer is none (id 0)");
+    assert_int_equal(vd_copy(now, b, 0, mixed, 0, 4), VD_ERROR_INVALID);
+    CHECK_TEXT("vd_copy: the source buffer is a kernel");
     assert_int_equal(vd_buffer_write(one, none, 0, &x, 4), VD_ERROR_INVALID);
     CHECK_TEXT("is none (id 0)");
     for (uint64_t i = 0; i < 64; i++) { /* no id leads anywhere wrong */

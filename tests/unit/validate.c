@@ -151,7 +151,7 @@ static void dispatch_extents(void **state) {
     d.arg_count = 4;
     INVALID(vd_dispatch(l, &d), "vd_dispatch 'saxpy': neither threads nor groups are given");
     d.threads[1] = 5;
-    INVALID(vd_dispatch(l, &d), "threads are 0 x 5 x 0");
+    INVALID(vd_dispatch(l, &d), "threads are 0 x 5");
     d.threads[0] = 5;
     d.threads[1] = 0;
     d.threads[2] = 5;
@@ -168,6 +168,8 @@ static void dispatch_extents(void **state) {
     d.groups[0] = 65535;
     d.groups[1] = 1;
     assert_int_equal(vd_dispatch(l, &d), VD_OK);
+    d.threads[0] = 64;
+    INVALID(vd_dispatch(l, &d), "vd_dispatch 'saxpy': both threads (64) and groups (65535 x 1) are given");
 }
 
 static void kernel_descs(void **state) {
@@ -197,7 +199,7 @@ static void kernel_descs(void **state) {
     REFUSED(vd_kernel_create(ctx, &d), "needs 49153 bytes of shared memory, the device's limit is 49152");
     d.shared_bytes = 0;
     d.arg_count = 1;
-    REFUSED(vd_kernel_create(ctx, &d), "1 arguments at NULL");
+    REFUSED(vd_kernel_create(ctx, &d), "the arguments are NULL (arg_count is 1)");
     d.args = args;
     REFUSED(vd_kernel_create(ctx, &d), "argument 0 '' has kind 0");
     args[0].kind = VD_ARG_VALUE;
@@ -323,6 +325,15 @@ static void environment(void **state) {
     setenv("VKDISPATCH_DEVICE", "3", 1);
     assert_int_equal(vd_context_create(NULL, &c), VD_ERROR_NO_DEVICE);
     CHECK_TEXT("there is no device 3 (from VKDISPATCH_DEVICE); dummy has: 0 'dummy'");
+    setenv("VKDISPATCH_DEVICE", "99999999999999999999", 1);
+    assert_int_equal(vd_context_create(NULL, &c), VD_ERROR_NO_DEVICE);
+    CHECK_TEXT("there is no device 99999999999999999999 (from VKDISPATCH_DEVICE)");
+    for (int i = 0; i < 2; i++) {
+        d.device = i ? 7 : -5;
+        assert_int_equal(vd_context_create(&d, &c), VD_ERROR_NO_DEVICE);
+        CHECK_TEXT(i ? "device 7 of the desc (1 + index) is not there; dummy has: 0 'dummy'" : "device -5 of the desc (1 + index) is not there");
+    }
+    d.device = 0;
     setenv("VKDISPATCH_DEVICE", "geforce", 1);
     assert_int_equal(vd_context_create(NULL, &c), VD_ERROR_NO_DEVICE);
     CHECK_TEXT("no device has 'geforce' in its name");
