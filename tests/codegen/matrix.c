@@ -351,7 +351,7 @@ static void build_dot(const Case *c, vc_kernel *k) {
 }
 static bool want_dot(const Case *c, size_t element, unsigned component, int variant, Wanted *w) {
     unsigned kind = kind_of(c->out), rows = rows_of(c->in[0]);
-    long double sum = 0, size = 0;
+    long double sum = 0, size = 0, flushed_part = 0;
     uint64_t bits = 0;
     for (unsigned j = 0; j < rows; j++) {
         uint64_t a = input(c, 0, element, j), b = input(c, 1, element, j);
@@ -360,10 +360,11 @@ static bool want_dot(const Case *c, size_t element, unsigned component, int vari
         long double p = (long double)real_of(kind, a) * (long double)real_of(kind, b);
         sum += p;
         size += fabsl(p);
+        if (is_subnormal(kind, real_of(kind, a)) || is_subnormal(kind, real_of(kind, b))) flushed_part += fabsl(p);
     }
     w->bits = narrow(kind, bits);
     w->real = sum;
-    w->slack = size >= ldexpl(1, -lowest_of(kind)) ? 0 : (unit_of(kind, size) + least_of(kind, NULL)) * rows;
+    w->slack = size >= ldexpl(1, -lowest_of(kind)) ? 0 : (unit_of(kind, size) + least_of(kind, NULL)) * rows + flushed_part;
     if (is_float(kind) && size >= ldexpl(1, -lowest_of(kind)) && !isnan(sum)) return false; /* a step may overflow */
     return variant == 0 && component == 0;
 }
