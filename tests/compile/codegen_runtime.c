@@ -4,4 +4,5 @@
 #include "vkdispatch.h"
 #define USE_RUNTIME
 #define USE_CODEGEN
+#define USE_GLUE
 #include "use.h"

@@ -39,6 +39,33 @@ static int use_codegen(void)
 }
 #endif
 
+/* Where both implementations are in one unit, in either order. */
+#ifdef USE_GLUE
+static int use_glue(void)
+{
+    vd_context_desc desc;
+    vd_buffer_desc numbers;
+    vd_context *context = NULL;
+    vc_kernel *builder = vc_begin(NULL);
+    vc_ref x = vc_buffer(builder, "x", VC_F32, VC_READ_WRITE);
+    vd_kernel kernel;
+    int failed;
+    VC_EACH(builder, i) { vc_store(x, i, vc_neg(vc_load(x, i))); }
+    memset(&desc, 0, sizeof desc);
+    desc.backend = VD_BACKEND_DUMMY;
+    if (vd_context_create(&desc, &context) != VD_OK) return 1;
+    memset(&numbers, 0, sizeof numbers);
+    numbers.type = VD_F32;
+    numbers.shape[0] = 10;
+    kernel = vd_kernel_build(context, builder);
+    failed = vd_run(context, kernel, 10, vd_b(vd_buffer_create(context, &numbers))) != VD_OK;
+    if (failed) printf("%s\n", vd_error_text());
+    vc_free(builder);
+    vd_context_destroy(context);
+    return failed;
+}
+#endif
+
 int main(void)
 {
     int failed = 0;
@@ -47,6 +74,9 @@ int main(void)
 #endif
 #ifdef USE_CODEGEN
     failed |= use_codegen();
+#endif
+#ifdef USE_GLUE
+    failed |= use_glue();
 #endif
     return failed;
 }
