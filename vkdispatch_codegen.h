@@ -5575,7 +5575,7 @@ static const char *vc__block_name(uint32_t op) {
    */
 VC_API const char *vc_error(vc_kernel *k) {
     uint32_t i;
-    if (!k) return "the kernel is NULL: vc_begin had no host memory, or was not called";
+    if (!k) return "the kernel is NULL: vc_begin was out of host memory, or was not called";
     if (k->failed) return k->error;
     if (!k->now) return NULL;
     for (i = k->now; k->block[i].parent; i = k->block[i].parent) continue;

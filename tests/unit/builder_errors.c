@@ -395,7 +395,7 @@ static void no_kernel(void **state) {
     vc_ref none;
     (void)state;
     memset(&none, 0, sizeof none);
-    assert_string_equal(vc_error(NULL), "the kernel is NULL: vc_begin had no host memory, or was not called");
+    assert_string_equal(vc_error(NULL), "the kernel is NULL: vc_begin was out of host memory, or was not called");
     none = vc_buffer(NULL, "x", VC_F32, VC_READ);
     VC_EACH(NULL, i) { vc_store(none, i, vc_load(none, i)); }
     VC_SWITCH(NULL, never) {
