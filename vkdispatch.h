@@ -48,7 +48,7 @@
        VKDISPATCH_IMPLEMENTATION          in one translation unit: makes the definitions. Default: off
        VKDISPATCH_STATIC                  everything is static; goes with VKDISPATCH_IMPLEMENTATION wherever the header is included. Default: off
        VKDISPATCH_NO_VULKAN               leaves the Vulkan backend and its two headers out. Default: off
-       VKDISPATCH_NO_VOLK_IMPLEMENTATION  the application compiles volk itself; ours only includes volk.h. Default: off
+       VKDISPATCH_NO_VOLK_IMPLEMENTATION  the application, or another static unit, compiles volk; ours only includes volk.h. Default: off
 
    Linking: -lpthread and, on older systems, -ldl. libvulkan is opened at run time; a machine without it is told so by a result code. Compiling needs
    vulkan/vulkan.h and volk.h on the include path (Debian: libvulkan-dev, libvulkan-volk-dev), or VKDISPATCH_NO_VULKAN.
