@@ -601,7 +601,7 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
 
 // >>ops
 /* The one table of operations. A row:
-     X(OP, name, class, operands, kinds, result, flags, spirv bool, int, uint, float, glsl bool, int, uint, float, glsl vector, expand)
+     X(OP, name, class, operands, kinds, result, flags, spirv, text, expand)
    class     LEAF    made once at entry: arguments, ids, constants
              PURE    depends on its operands alone: merged with an equal one in an open block
              READ    depends on memory: merged within its region, further only for buffers that nobody writes
@@ -612,111 +612,113 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
    kinds     what its first operand may be: B bool, I signed, U unsigned, F float
    result    SAME as the first operand, BOOL with its rows, SCALAR: one component of the first operand, or OWN: the node says
    flags     COMMUTES; EXACT: + - * of floats, to be done as written; 0: none
-   spirv     opcode by kind; E(n) is instruction n of GLSL.std.450; 0: no such form
-   glsl      text by kind with $0 $1 $2 for the operands; the vector text where vectors need another (NULL: the same)
+   spirv     VC__S: opcode for bool, int, uint, float; VC__E(n) is instruction n of GLSL.std.450; 0: no such form
+   text      VC__T…: what the texts print, $0 $1 $2 for the operands
    expand    rewrites the operation for targets whose own form means something else (room expand); NULL: never */
 #define VC__E(n) (0x10000u | (n))
+#define VC__S(b, i, u, f) { b, i, u, f }
+#define VC__S_FLOAT(f) { 0, 0, 0, f }
+#define VC__S_NONE { 0, 0, 0, 0 }
+#define VC__T_NONE { { NULL, NULL, NULL, NULL }, NULL }
+#define VC__T(text) { { text, text, text, text }, NULL }                 /* the same of every kind */
+#define VC__T_VECTOR(text, vector) { { text, text, text, text }, vector } /* GLSL wants another for vectors */
+#define VC__T_BITS(b, i, vector) { { b, i, i, NULL }, vector }           /* of bools and of integers */
 #define VC__OPS(X) \
     /* entry */ \
-    X(NONE,      "none",      LEAF,   0, 0,    OWN,    0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL) \
-    X(CONST,     "const",     LEAF,   0, 0,    OWN,    0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL) /* a[0] low, a[1] high half of the bits; scalar */ \
-    X(TUPLE,     "tuple",     LEAF,   9, 0,    OWN,    0, 0, 0, 0, 0, \
-      NULL, NULL, NULL, NULL, NULL, NULL) /* vector of CONST; a[0] first in extra, a[1] count */ \
-    X(BUFFER,    "buffer",    LEAF,   0, 0,    OWN,    0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL) /* x: object; type: of one element */ \
-    X(PARAM,     "param",     LEAF,   0, 0,    OWN,    0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL) /* x: object */ \
-    X(SHARED,    "shared",    LEAF,   0, 0,    OWN,    0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL) /* x: object */ \
-    X(TABLE,     "table",     LEAF,   0, 0,    OWN,    0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL) /* x: object */ \
-    X(VAR,       "var",       NEW,    0, 0,    OWN,    0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL) /* x: object; set to zero here */ \
-    X(ARRAY,     "array",     NEW,    0, 0,    OWN,    0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL) /* x: object */ \
-    X(LOCAL_ID,  "local_id",  LEAF,   0, 0,    OWN,    0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL) /* x: axis; u32, as the next four */ \
-    X(GROUP_ID,  "group_id",  LEAF,   0, 0,    OWN,    0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL) /* of this launch, without the group base */ \
-    X(GLOBAL_ID, "global_id", LEAF,   0, 0,    OWN,    0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL) /* of this launch, without the group base */ \
-    X(LOCAL_INDEX, "local_index", LEAF, 0, 0,  OWN,    0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL) \
-    X(HIDDEN,    "hidden",    LEAF,   0, 0,    OWN,    0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL) /* a[0] kind, a[1] argument (object), a[2] axis */ \
+    X(NONE,         "none",         LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
+    X(CONST,        "const",        LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* a[0] low, a[1] high half of the bits; scalar */ \
+    X(TUPLE,        "tuple",        LEAF,   9, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* vector of CONST; a[0] first in extra, a[1] count */ \
+    X(BUFFER,       "buffer",       LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* x: object; type: of one element */ \
+    X(PARAM,        "param",        LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* x: object */ \
+    X(SHARED,       "shared",       LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* x: object */ \
+    X(TABLE,        "table",        LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* x: object */ \
+    X(VAR,          "var",          NEW,    0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* x: object; set to zero here */ \
+    X(ARRAY,        "array",        NEW,    0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* x: object */ \
+    X(LOCAL_ID,     "local_id",     LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* x: axis; u32, as the next four */ \
+    X(GROUP_ID,     "group_id",     LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* of this launch, without the group base */ \
+    X(GLOBAL_ID,    "global_id",    LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* of this launch, without the group base */ \
+    X(LOCAL_INDEX,  "local_index",  LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
+    X(HIDDEN,       "hidden",       LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* a[0] kind, a[1] argument (object), a[2] axis */ \
     /* construction */ \
-    X(VEC,       "vec",       PURE,   9, BIUF, OWN, 0, 80, 80, 80, 80, NULL, NULL, NULL, NULL, NULL, NULL) /* a[0] first in extra, a[1] count */ \
-    X(COMPONENT, "component", PURE,   1, BIUF, SCALAR, 0, 81, 81, 81, 81, NULL, NULL, NULL, NULL, NULL, NULL) /* x: which */ \
-    X(EXTRACT,   "extract",   PURE,   2, BIUF, SCALAR, 0, 77, 77, 77, 77, "$0[$1]", "$0[$1]", "$0[$1]", "$0[$1]", NULL, vc__expand_extract) \
-    X(CAST,      "cast",      PURE,   1, BIUF, OWN, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, vc__expand_cast) \
-    X(BITCAST,   "bitcast",   PURE,   1, IUF,  OWN,  0, 124, 124, 124, 124, NULL, NULL, NULL, NULL, NULL, NULL) \
+    X(VEC,          "vec",          PURE,   9, BIUF, OWN,    0, VC__S(80, 80, 80, 80), VC__T_NONE, NULL) /* a[0] first in extra, a[1] count */ \
+    X(COMPONENT,    "component",    PURE,   1, BIUF, SCALAR, 0, VC__S(81, 81, 81, 81), VC__T_NONE, NULL) /* x: which */ \
+    X(EXTRACT,      "extract",      PURE,   2, BIUF, SCALAR, 0, VC__S(77, 77, 77, 77), VC__T("$0[$1]"), vc__expand_extract) \
+    X(CAST,         "cast",         PURE,   1, BIUF, OWN,    0, VC__S_NONE, VC__T_NONE, vc__expand_cast) \
+    X(BITCAST,      "bitcast",      PURE,   1, IUF,  OWN,    0, VC__S(124, 124, 124, 124), VC__T_NONE, NULL) \
     /* arithmetic */ \
-    X(NEG,       "neg",       PURE,   1, IUF, SAME,  0, 0, 126, 126, 127, NULL, "-$0", "-$0", "-$0", NULL, NULL) \
-    X(ADD,       "add",       PURE,   2, IUF, SAME,  COMMUTES_EXACT, 0, 128, 128, 129, NULL, "$0 + $1", "$0 + $1", "$0 + $1", NULL, NULL) \
-    X(SUB,       "sub",       PURE,   2, IUF, SAME,  EXACT, 0, 130, 130, 131, NULL, "$0 - $1", "$0 - $1", "$0 - $1", NULL, NULL) \
-    X(MUL,       "mul",       PURE,   2, IUF, SAME,  COMMUTES_EXACT, 0, 132, 132, 133, NULL, "$0 * $1", "$0 * $1", "$0 * $1", NULL, NULL) \
-    X(DIV,       "div",       PURE,   2, IUF, SAME,  0, 0, 135, 134, 136, NULL, "$0 / $1", "$0 / $1", "$0 / $1", NULL, vc__expand_div) \
-    X(REM,       "rem",       PURE,   2, IUF, SAME,  0, 0, 138, 137, 0, NULL, "$0 % $1", "$0 % $1", NULL, NULL, vc__expand_rem) \
-    X(MOD,       "mod",       PURE,   2, IUF, SAME,  0, 0, 139, 137, 0, NULL, NULL, "$0 % $1", NULL, NULL, vc__expand_mod) \
-    X(FMA,       "fma",       PURE,   3, IUF, SAME,  0, 0, 0, 0, VC__E(50), NULL, NULL, NULL, "fma($0, $1, $2)", NULL, vc__expand_fma) \
-    X(ABS,       "abs",       PURE,   1, IUF, SAME,  0, 0, VC__E(5), 0, VC__E(4), NULL, "abs($0)", NULL, "abs($0)", NULL, vc__expand_abs) \
-    X(SIGN,      "sign",      PURE,   1, IUF, SAME,  0, 0, VC__E(7), 0, VC__E(6), NULL, "sign($0)", NULL, "sign($0)", NULL, vc__expand_sign) \
-    X(MIN,       "min",       PURE,   2, IUF, SAME,  COMMUTES, 0, VC__E(39), VC__E(38), VC__E(79), \
-      NULL, "min($0, $1)", "min($0, $1)", "min($0, $1)", NULL, vc__expand_min) \
-    X(MAX,       "max",       PURE,   2, IUF, SAME,  COMMUTES, 0, VC__E(42), VC__E(41), VC__E(80), \
-      NULL, "max($0, $1)", "max($0, $1)", "max($0, $1)", NULL, vc__expand_max) \
-    X(CLAMP,     "clamp",     PURE,   3, IUF, SAME,  0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, vc__expand_clamp) \
-    X(MIX,       "mix",       PURE,   3, F,     SAME,  0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, vc__expand_mix) \
-    X(STEP,      "step",      PURE,   2, F,     SAME,  0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, vc__expand_step) \
-    X(FLOOR,     "floor",     PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(8), NULL, NULL, NULL, "floor($0)", NULL, NULL) \
-    X(CEIL,      "ceil",      PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(9), NULL, NULL, NULL, "ceil($0)", NULL, NULL) \
-    X(TRUNC,     "trunc",     PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(3), NULL, NULL, NULL, "trunc($0)", NULL, NULL) \
-    X(ROUND,     "round",     PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(2), NULL, NULL, NULL, "roundEven($0)", NULL, NULL) \
-    X(FRACT,     "fract",     PURE,   1, F,     SAME,  0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, vc__expand_fract) \
-    X(SQRT,      "sqrt",      PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(31), NULL, NULL, NULL, "sqrt($0)", NULL, NULL) \
-    X(RSQRT,     "rsqrt",     PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(32), NULL, NULL, NULL, "inversesqrt($0)", NULL, vc__expand_math64) \
-    X(EXP,       "exp",       PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(27), NULL, NULL, NULL, "exp($0)", NULL, vc__expand_math64) \
-    X(EXP2,      "exp2",      PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(29), NULL, NULL, NULL, "exp2($0)", NULL, vc__expand_math64) \
-    X(LOG,       "log",       PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(28), NULL, NULL, NULL, "log($0)", NULL, vc__expand_log) \
-    X(LOG2,      "log2",      PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(30), NULL, NULL, NULL, "log2($0)", NULL, vc__expand_log) \
-    X(POW,       "pow",       PURE,   2, F,     SAME,  0, 0, 0, 0, VC__E(26), NULL, NULL, NULL, "pow($0, $1)", NULL, vc__expand_pow) \
-    X(SIN,       "sin",       PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(13), NULL, NULL, NULL, "sin($0)", NULL, vc__expand_math64) \
-    X(COS,       "cos",       PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(14), NULL, NULL, NULL, "cos($0)", NULL, vc__expand_math64) \
-    X(TAN,       "tan",       PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(15), NULL, NULL, NULL, "tan($0)", NULL, vc__expand_math64) \
-    X(ASIN,      "asin",      PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(16), NULL, NULL, NULL, "asin($0)", NULL, vc__expand_math64) \
-    X(ACOS,      "acos",      PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(17), NULL, NULL, NULL, "acos($0)", NULL, vc__expand_math64) \
-    X(ATAN,      "atan",      PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(18), NULL, NULL, NULL, "atan($0)", NULL, vc__expand_atan) \
-    X(ATAN2,     "atan2",     PURE,   2, F,     SAME,  0, 0, 0, 0, VC__E(25), NULL, NULL, NULL, "atan($0, $1)", NULL, vc__expand_atan) \
-    X(SINH,      "sinh",      PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(19), NULL, NULL, NULL, "sinh($0)", NULL, vc__expand_math64) \
-    X(COSH,      "cosh",      PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(20), NULL, NULL, NULL, "cosh($0)", NULL, vc__expand_math64) \
-    X(TANH,      "tanh",      PURE,   1, F,     SAME,  0, 0, 0, 0, VC__E(21), NULL, NULL, NULL, "tanh($0)", NULL, vc__expand_math64) \
-    X(ISNAN,     "isnan",     PURE,   1, F,     BOOL,  0, 0, 0, 0, 156, NULL, NULL, NULL, "isnan($0)", NULL, NULL) \
-    X(ISINF,     "isinf",     PURE,   1, F,     BOOL,  0, 0, 0, 0, 157, NULL, NULL, NULL, "isinf($0)", NULL, NULL) \
-    X(DOT,       "dot",       PURE,   2, IUF, SCALAR, COMMUTES, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, vc__expand_dot) \
+    X(NEG,          "neg",          PURE,   1, IUF,  SAME,   0, VC__S(0, 126, 126, 127), VC__T("-$0"), NULL) \
+    X(ADD,          "add",          PURE,   2, IUF,  SAME,   COMMUTES_EXACT, VC__S(0, 128, 128, 129), VC__T("$0 + $1"), NULL) \
+    X(SUB,          "sub",          PURE,   2, IUF,  SAME,   EXACT, VC__S(0, 130, 130, 131), VC__T("$0 - $1"), NULL) \
+    X(MUL,          "mul",          PURE,   2, IUF,  SAME,   COMMUTES_EXACT, VC__S(0, 132, 132, 133), VC__T("$0 * $1"), NULL) \
+    X(DIV,          "div",          PURE,   2, IUF,  SAME,   0, VC__S(0, 135, 134, 136), VC__T("$0 / $1"), vc__expand_div) \
+    X(REM,          "rem",          PURE,   2, IUF,  SAME,   0, VC__S(0, 138, 137, 0), VC__T("$0 % $1"), vc__expand_rem) \
+    X(MOD,          "mod",          PURE,   2, IUF,  SAME,   0, VC__S(0, 139, 137, 0), VC__T("$0 % $1"), vc__expand_mod) \
+    X(FMA,          "fma",          PURE,   3, IUF,  SAME,   0, VC__S_FLOAT(VC__E(50)), VC__T("fma($0, $1, $2)"), vc__expand_fma) \
+    X(ABS,          "abs",          PURE,   1, IUF,  SAME,   0, VC__S(0, VC__E(5), 0, VC__E(4)), VC__T("abs($0)"), vc__expand_abs) \
+    X(SIGN,         "sign",         PURE,   1, IUF,  SAME,   0, VC__S(0, VC__E(7), 0, VC__E(6)), VC__T("sign($0)"), vc__expand_sign) \
+    X(MIN,          "min",          PURE,   2, IUF,  SAME,   COMMUTES, VC__S(0, VC__E(39), VC__E(38), VC__E(79)), VC__T("min($0, $1)"), vc__expand_min) \
+    X(MAX,          "max",          PURE,   2, IUF,  SAME,   COMMUTES, VC__S(0, VC__E(42), VC__E(41), VC__E(80)), VC__T("max($0, $1)"), vc__expand_max) \
+    X(CLAMP,        "clamp",        PURE,   3, IUF,  SAME,   0, VC__S_NONE, VC__T_NONE, vc__expand_clamp) \
+    X(MIX,          "mix",          PURE,   3, F,    SAME,   0, VC__S_NONE, VC__T_NONE, vc__expand_mix) \
+    X(STEP,         "step",         PURE,   2, F,    SAME,   0, VC__S_NONE, VC__T_NONE, vc__expand_step) \
+    X(FLOOR,        "floor",        PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(8)), VC__T("floor($0)"), NULL) \
+    X(CEIL,         "ceil",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(9)), VC__T("ceil($0)"), NULL) \
+    X(TRUNC,        "trunc",        PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(3)), VC__T("trunc($0)"), NULL) \
+    X(ROUND,        "round",        PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(2)), VC__T("roundEven($0)"), NULL) \
+    X(FRACT,        "fract",        PURE,   1, F,    SAME,   0, VC__S_NONE, VC__T_NONE, vc__expand_fract) \
+    X(SQRT,         "sqrt",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(31)), VC__T("sqrt($0)"), NULL) \
+    X(RSQRT,        "rsqrt",        PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(32)), VC__T("inversesqrt($0)"), vc__expand_math64) \
+    X(EXP,          "exp",          PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(27)), VC__T("exp($0)"), vc__expand_math64) \
+    X(EXP2,         "exp2",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(29)), VC__T("exp2($0)"), vc__expand_math64) \
+    X(LOG,          "log",          PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(28)), VC__T("log($0)"), vc__expand_log) \
+    X(LOG2,         "log2",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(30)), VC__T("log2($0)"), vc__expand_log) \
+    X(POW,          "pow",          PURE,   2, F,    SAME,   0, VC__S_FLOAT(VC__E(26)), VC__T("pow($0, $1)"), vc__expand_pow) \
+    X(SIN,          "sin",          PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(13)), VC__T("sin($0)"), vc__expand_math64) \
+    X(COS,          "cos",          PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(14)), VC__T("cos($0)"), vc__expand_math64) \
+    X(TAN,          "tan",          PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(15)), VC__T("tan($0)"), vc__expand_math64) \
+    X(ASIN,         "asin",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(16)), VC__T("asin($0)"), vc__expand_math64) \
+    X(ACOS,         "acos",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(17)), VC__T("acos($0)"), vc__expand_math64) \
+    X(ATAN,         "atan",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(18)), VC__T("atan($0)"), vc__expand_atan) \
+    X(ATAN2,        "atan2",        PURE,   2, F,    SAME,   0, VC__S_FLOAT(VC__E(25)), VC__T("atan($0, $1)"), vc__expand_atan) \
+    X(SINH,         "sinh",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(19)), VC__T("sinh($0)"), vc__expand_math64) \
+    X(COSH,         "cosh",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(20)), VC__T("cosh($0)"), vc__expand_math64) \
+    X(TANH,         "tanh",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(21)), VC__T("tanh($0)"), vc__expand_math64) \
+    X(ISNAN,        "isnan",        PURE,   1, F,    BOOL,   0, VC__S_FLOAT(156), VC__T("isnan($0)"), NULL) \
+    X(ISINF,        "isinf",        PURE,   1, F,    BOOL,   0, VC__S_FLOAT(157), VC__T("isinf($0)"), NULL) \
+    X(DOT,          "dot",          PURE,   2, IUF,  SCALAR, COMMUTES, VC__S_NONE, VC__T_NONE, vc__expand_dot) \
     /* bits and conditions */ \
-    X(NOT,       "not",       PURE,   1, BIU, SAME,  0, 168, 200, 200, 0, "!$0", "~$0", "~$0", NULL, "not($0)", NULL) \
-    X(AND,       "and",       PURE,   2, BIU, SAME,  COMMUTES, 167, 199, 199, 0, "$0 && $1", "$0 & $1", "$0 & $1", NULL, NULL, NULL) \
-    X(OR,        "or",        PURE,   2, BIU, SAME,  COMMUTES, 166, 197, 197, 0, "$0 || $1", "$0 | $1", "$0 | $1", NULL, NULL, NULL) \
-    X(XOR,       "xor",       PURE,   2, BIU, SAME,  COMMUTES, 165, 198, 198, 0, "$0 != $1", "$0 ^ $1", "$0 ^ $1", NULL, "notEqual($0, $1)", NULL) \
-    X(SHL,       "shl",       PURE,   2, IU,   SAME,  0, 0, 196, 196, 0, NULL, "$0 << $1", "$0 << $1", NULL, NULL, vc__expand_shift) \
-    X(SHR,       "shr",       PURE,   2, IU,   SAME,  0, 0, 195, 194, 0, NULL, "$0 >> $1", "$0 >> $1", NULL, NULL, vc__expand_shift) \
-    X(EQ,        "eq",        PURE,   2, BIUF, BOOL, COMMUTES, 164, 170, 170, 180, "$0 == $1", "$0 == $1", "$0 == $1", "$0 == $1", "equal($0, $1)", NULL) \
-    X(NE,        "ne",        PURE,   2, BIUF, BOOL, COMMUTES, 165, 171, 171, 183, "$0 != $1", "$0 != $1", "$0 != $1", "$0 != $1", "notEqual($0, $1)", NULL) \
-    X(LT,        "lt",        PURE,   2, IUF, BOOL,  0, 0, 177, 176, 184, NULL, "$0 < $1", "$0 < $1", "$0 < $1", "lessThan($0, $1)", NULL) \
-    X(LE,        "le",        PURE,   2, IUF, BOOL,  0, 0, 179, 178, 188, NULL, "$0 <= $1", "$0 <= $1", "$0 <= $1", "lessThanEqual($0, $1)", NULL) \
-    X(SELECT,    "select",    PURE,   3, B,     OWN,   0, 169, 169, 169, 169, \
-      "$0 ? $1 : $2", "$0 ? $1 : $2", "$0 ? $1 : $2", "$0 ? $1 : $2", "mix($2, $1, $0)", NULL) \
-    X(ANY,       "any",       PURE,   1, B,     SCALAR, 0, 154, 0, 0, 0, "any($0)", NULL, NULL, NULL, NULL, NULL) \
-    X(ALL,       "all",       PURE,   1, B,     SCALAR, 0, 155, 0, 0, 0, "all($0)", NULL, NULL, NULL, NULL, NULL) \
+    X(NOT,          "not",          PURE,   1, BIU,  SAME,   0, VC__S(168, 200, 200, 0), VC__T_BITS("!$0", "~$0", "not($0)"), NULL) \
+    X(AND,          "and",          PURE,   2, BIU,  SAME,   COMMUTES, VC__S(167, 199, 199, 0), VC__T_BITS("$0 && $1", "$0 & $1", NULL), NULL) \
+    X(OR,           "or",           PURE,   2, BIU,  SAME,   COMMUTES, VC__S(166, 197, 197, 0), VC__T_BITS("$0 || $1", "$0 | $1", NULL), NULL) \
+    X(XOR,          "xor",          PURE,   2, BIU,  SAME,   COMMUTES, VC__S(165, 198, 198, 0), VC__T_BITS("$0 != $1", "$0 ^ $1", "notEqual($0, $1)"), NULL) \
+    X(SHL,          "shl",          PURE,   2, IU,   SAME,   0, VC__S(0, 196, 196, 0), VC__T("$0 << $1"), vc__expand_shift) \
+    X(SHR,          "shr",          PURE,   2, IU,   SAME,   0, VC__S(0, 195, 194, 0), VC__T("$0 >> $1"), vc__expand_shift) \
+    X(EQ,           "eq",           PURE,   2, BIUF, BOOL,   COMMUTES, VC__S(164, 170, 170, 180), VC__T_VECTOR("$0 == $1", "equal($0, $1)"), NULL) \
+    X(NE,           "ne",           PURE,   2, BIUF, BOOL,   COMMUTES, VC__S(165, 171, 171, 183), VC__T_VECTOR("$0 != $1", "notEqual($0, $1)"), NULL) \
+    X(LT,           "lt",           PURE,   2, IUF,  BOOL,   0, VC__S(0, 177, 176, 184), VC__T_VECTOR("$0 < $1", "lessThan($0, $1)"), NULL) \
+    X(LE,           "le",           PURE,   2, IUF,  BOOL,   0, VC__S(0, 179, 178, 188), VC__T_VECTOR("$0 <= $1", "lessThanEqual($0, $1)"), NULL) \
+    X(SELECT,       "select",       PURE,   3, B,    OWN,    0, VC__S(169, 169, 169, 169), VC__T_VECTOR("$0 ? $1 : $2", "mix($2, $1, $0)"), NULL) \
+    X(ANY,          "any",          PURE,   1, B,    SCALAR, 0, VC__S(154, 0, 0, 0), VC__T("any($0)"), NULL) \
+    X(ALL,          "all",          PURE,   1, B,    SCALAR, 0, VC__S(155, 0, 0, 0), VC__T("all($0)"), NULL) \
     /* memory: a[0] memory node, a[1] index node or VC__NIL, x constant element offset (two's complement) */ \
-    X(POINTER,   "pointer",   PURE,   2, 0,     OWN,   0, 0, 0, 0, 0, \
-      NULL, NULL, NULL, NULL, NULL, NULL) /* made by expand: address of a[0] + a[1] elements, where buffers are addresses */ \
-    X(LOAD,      "load",      READ,   2, 0,     OWN,   0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, vc__expand_memory) \
-    X(STORE,     "store",     EFFECT, 3, 0,     OWN,   0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, vc__expand_memory) /* a[2] value */ \
+    /* made by expand: address of a[0] + a[1] elements, where buffers are addresses */ \
+    X(POINTER,      "pointer",      PURE,   2, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
+    X(LOAD,         "load",         READ,   2, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, vc__expand_memory) \
+    X(STORE,        "store",        EFFECT, 3, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, vc__expand_memory) /* a[2] value */ \
     /* flow */ \
-    X(BARRIER,   "barrier",   EFFECT, 0, 0,     OWN,   0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL) \
-    X(BREAK_IF,  "break_if",  EFFECT, 1, B,     OWN,   0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL) \
-    X(CONTINUE_IF, "continue_if", EFFECT, 1, B, OWN,   0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL) \
-    X(RETURN_IF, "return_if", EFFECT, 1, B,     OWN,   0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL) \
-    X(IF,        "if",        BLOCK,  1, B,     OWN,   0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL) \
-    X(ELSE,      "else",      BLOCK,  0, 0,     OWN,   0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL) \
-    X(FOR,       "for",       BLOCK,  2, IU,   SAME,  0, 0, 0, 0, 0, \
-      NULL, NULL, NULL, NULL, NULL, NULL) /* its value counts from a[0] by one while below a[1] */ \
-    X(LOOP,      "loop",      BLOCK,  0, 0,     OWN,   0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL) \
-    X(SWITCH,    "switch",    BLOCK,  1, IU,   OWN,   0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL) \
-    X(CASE,      "case",      BLOCK,  0, 0,     OWN,   0, 0, 0, 0, 0, \
-      NULL, NULL, NULL, NULL, NULL, NULL) /* a[0] low, a[1] high half of its value, of the switch's type */ \
-    X(DEFAULT,   "default",   BLOCK,  0, 0,     OWN,   0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL) \
-    X(END,       "end",       BLOCK,  0, 0,     OWN,   0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL) /* x: what it closes (VC__OP_) */
+    X(BARRIER,      "barrier",      EFFECT, 0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
+    X(BREAK_IF,     "break_if",     EFFECT, 1, B,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
+    X(CONTINUE_IF,  "continue_if",  EFFECT, 1, B,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
+    X(RETURN_IF,    "return_if",    EFFECT, 1, B,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
+    X(IF,           "if",           BLOCK,  1, B,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
+    X(ELSE,         "else",         BLOCK,  0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
+    X(FOR,          "for",          BLOCK,  2, IU,   SAME,   0, VC__S_NONE, VC__T_NONE, NULL) /* its value counts from a[0] by one while below a[1] */ \
+    X(LOOP,         "loop",         BLOCK,  0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
+    X(SWITCH,       "switch",       BLOCK,  1, IU,   OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
+    /* a[0] low, a[1] high half of its value, of the switch's type */ \
+    X(CASE,         "case",         BLOCK,  0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
+    X(DEFAULT,      "default",      BLOCK,  0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
+    X(END,          "end",          BLOCK,  0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* x: what it closes (VC__OP_) */
 
 enum {
     VC__LEAF, VC__PURE, VC__READ, VC__NEW, VC__EFFECT, VC__BLOCK,
@@ -725,7 +727,7 @@ enum {
     VC__MANY = 9 /* operands: a range of the extra list */
 };
 
-#define VC__OP_ENUM(op, name, class_, operands, kinds, result, flags, sb, si, su, sf, gb, gi, gu, gf, gv, expand) VC__OP_##op,
+#define VC__OP_ENUM(op, name, class_, operands, kinds, result, flags, spirv, text, expand) VC__OP_##op,
 enum { VC__OPS(VC__OP_ENUM) VC__OP_COUNT };
 
 typedef struct vc__lower vc__lower;
@@ -735,17 +737,21 @@ static vc__expander vc__expand_extract, vc__expand_cast, vc__expand_div, vc__exp
     vc__expand_min, vc__expand_max, vc__expand_clamp, vc__expand_mix, vc__expand_step, vc__expand_fract, vc__expand_math64, vc__expand_pow, vc__expand_log,
     vc__expand_atan, vc__expand_dot, vc__expand_shift, vc__expand_memory;
 
+typedef struct vc__forms {
+    const char *glsl[4];      /* bool, int, uint, float */
+    const char *glsl_vector;  /* of bool vectors and of comparisons; NULL: the same */
+} vc__forms;
+
 typedef struct vc__op_info {
     const char *name;
     uint8_t class_, operands, kinds, result, flags;
     uint32_t spirv[4];    /* bool, int, uint, float */
-    const char *glsl[4];
-    const char *glsl_vector;
+    vc__forms text;
     vc__expander *expand;
 } vc__op_info;
 
-#define VC__OP_ROW(op, name, class_, operands, kinds, result, flags, sb, si, su, sf, gb, gi, gu, gf, gv, expand) \
-    { name, VC__##class_, operands, VC__KINDS_##kinds, VC__RESULT_##result, VC__FLAGS_##flags, { sb, si, su, sf }, { gb, gi, gu, gf }, gv, expand },
+#define VC__OP_ROW(op, name, class_, operands, kinds, result, flags, spirv, text, expand) \
+    { name, VC__##class_, operands, VC__KINDS_##kinds, VC__RESULT_##result, VC__FLAGS_##flags, spirv, text, expand },
 static const vc__op_info vc__op[] = { VC__OPS(VC__OP_ROW) };
 
 // >>tape
@@ -4568,10 +4574,10 @@ static const char *vc__glsl_form(const vc__glsl *g, const vc__node *n) {
     vc_type type;
     if (!op->operands || op->operands == VC__MANY) return NULL;
     type = g->l->node[n->a[0]].type;
-    if (vc__rows(type) > 1 && op->glsl_vector && (vc__is_bool(type) || op->result == VC__RESULT_BOOL)) return op->glsl_vector;
+    if (vc__rows(type) > 1 && op->text.glsl_vector && (vc__is_bool(type) || op->result == VC__RESULT_BOOL)) return op->text.glsl_vector;
     if (vc__rows(type) > 1 && vc__is_bool(type) && (n->op == VC__OP_AND || n->op == VC__OP_OR))
         return n->op == VC__OP_AND ? "equal(uvec#($0) & uvec#($1), uvec#(1))" : "notEqual(uvec#($0) | uvec#($1), uvec#(0))";
-    return op->glsl[vc__kinds[vc__kind(type)].column];
+    return op->text.glsl[vc__kinds[vc__kind(type)].column];
 }
 
 /* $0 $1 $2: operands; #: rows of the first operand. */
