@@ -47,6 +47,7 @@
    Configuration: define before the implementation is compiled
        VKDISPATCH_CODEGEN_IMPLEMENTATION  in one translation unit: makes the definitions. Default: off
        VKDISPATCH_STATIC                  everything is static; define wherever the header is included. Default: off
+       VKDISPATCH_SHORT                   defines VC(x) as vc_imm_of(x); define wherever the header is included. Default: off
 
    Linking: nothing.
 
@@ -56,6 +57,9 @@
    subnormal or the result is that or NaN. For the rest, and for vectors, bring one in: vc_vec2(vc_const(k, vc_f32(1)), vc_f32(2)). Whatever has an effect is
    a statement: it returns nothing, and so should your own functions that declare, store or open a block, because C does not fix the order in which
    arguments are evaluated.
+
+   vc_imm_of(x) gives a C number as the immediate of its own type, and VC(x) too where VKDISPATCH_SHORT is defined; it wants C11, gcc or clang. In C++ values
+   have the operators + - * / % & | ^ << >> == != < <= > >= ~ ! and work with numbers: vc_store(y, i, a * vc_load(x, i) + 1.0f).
 
    Refs. A vc_ref is memory: a buffer, a shared or private array, a variable. vc_load and vc_get read, vc_store and vc_set write; vc_offset moves a ref like C
    moves a pointer: vc_load(vc_offset(x, vc_u32(3)), i) reads x[i + 3], and i + 3 is not cut to 32 bits.
@@ -392,6 +396,69 @@ VC_API struct vd_kernel vd_kernel_build(struct vd_context *ctx, vc_kernel *k); /
 
 #ifdef __cplusplus
 }
+#endif
+
+/* ---- short forms; each records what the calls record, to the byte ---- */
+
+/* vc_imm_of(x): the immediate of a C number's own type: bool, i8 to u64, f32 of a float, f64 of a double. In C++ it is a function, in C a macro. */
+#ifdef __cplusplus
+static inline vc_val vc_imm_of(bool x) { return vc_bool(x); }
+static inline vc_val vc_imm_of(signed char x) { return vc_i8(x); }
+static inline vc_val vc_imm_of(short x) { return vc_i16(x); }
+static inline vc_val vc_imm_of(int x) { return vc_i32(x); }
+static inline vc_val vc_imm_of(long x) { return sizeof x == 8 ? vc_i64(x) : vc_i32((int32_t)x); }
+static inline vc_val vc_imm_of(long long x) { return vc_i64(x); }
+static inline vc_val vc_imm_of(unsigned char x) { return vc_u8(x); }
+static inline vc_val vc_imm_of(unsigned short x) { return vc_u16(x); }
+static inline vc_val vc_imm_of(unsigned x) { return vc_u32(x); }
+static inline vc_val vc_imm_of(unsigned long x) { return sizeof x == 8 ? vc_u64(x) : vc_u32((uint32_t)x); }
+static inline vc_val vc_imm_of(unsigned long long x) { return vc_u64(x); }
+static inline vc_val vc_imm_of(float x) { return vc_f32(x); }
+static inline vc_val vc_imm_of(double x) { return vc_f64(x); }
+template <class T> vc_val vc_imm_of(T *) = delete; /* no address is a bool here */
+
+/* Operators of two values, or of a value and a C++ number: x * 2.0f + y. The number is vc_imm_of it, so the rules are those of the calls: an int takes the
+   integer type of its partner, a float goes with f32 and a double with f64. % is vc_rem, >> is vc_shr, ! takes bool alone. There is no +=, since values do
+   not change: keep what changes in a vc_var. There is no && or ||, since both sides are recorded: & and | do. */
+#define VC__OPERATOR(symbol, call) \
+    static inline vc_val operator symbol(vc_val a, vc_val b) { return call(a, b); } \
+    template <class T> static inline auto operator symbol(vc_val a, T b) -> decltype(call(a, vc_imm_of(b))) { return call(a, vc_imm_of(b)); } \
+    template <class T> static inline auto operator symbol(T a, vc_val b) -> decltype(call(vc_imm_of(a), b)) { return call(vc_imm_of(a), b); }
+VC__OPERATOR(+, vc_add)
+VC__OPERATOR(-, vc_sub)
+VC__OPERATOR(*, vc_mul)
+VC__OPERATOR(/, vc_div)
+VC__OPERATOR(%, vc_rem)
+VC__OPERATOR(&, vc_and)
+VC__OPERATOR(|, vc_or)
+VC__OPERATOR(^, vc_xor)
+VC__OPERATOR(<<, vc_shl)
+VC__OPERATOR(>>, vc_shr)
+VC__OPERATOR(==, vc_eq)
+VC__OPERATOR(!=, vc_ne)
+VC__OPERATOR(<, vc_lt)
+VC__OPERATOR(<=, vc_le)
+VC__OPERATOR(>, vc_gt)
+VC__OPERATOR(>=, vc_ge)
+#undef VC__OPERATOR
+static inline vc_val operator-(vc_val a) { return vc_neg(a); }
+static inline vc_val operator~(vc_val a) { return vc_not(a); }
+static inline vc_val operator!(vc_val a) { return (vc_typeof(a) & 15u) == VC_BOOL ? vc_not(a) : vc_eq(a, vc_bool(false)); }
+
+#elif __STDC_VERSION__ >= 201112L || defined(__clang__) || __GNUC__ >= 5
+static inline vc_val vc__imm_long(long x) { return sizeof x == 8 ? vc_i64(x) : vc_i32((int32_t)x); }
+static inline vc_val vc__imm_ulong(unsigned long x) { return sizeof x == 8 ? vc_u64(x) : vc_u32((uint32_t)x); }
+#if defined(__GNUC__)
+#define VC__GENERIC __extension__ _Generic
+#else
+#define VC__GENERIC _Generic
+#endif
+#define vc_imm_of(x) VC__GENERIC((x), bool: vc_bool, char: vc_i32, signed char: vc_i8, short: vc_i16, int: vc_i32, long: vc__imm_long, long long: vc_i64, \
+    unsigned char: vc_u8, unsigned short: vc_u16, unsigned: vc_u32, unsigned long: vc__imm_ulong, unsigned long long: vc_u64, float: vc_f32, double: vc_f64)(x)
+#endif
+
+#ifdef VKDISPATCH_SHORT
+#define VC(x) vc_imm_of(x)
 #endif
 #endif /* VKDISPATCH_CODEGEN_H */
 
