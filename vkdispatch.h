@@ -131,7 +131,7 @@ typedef enum vd_result {
     VD_ERROR_BACKEND        /* a driver call failed in another way */
 } vd_result;
 
-typedef enum vd_backend { VD_BACKEND_DEFAULT = 0, VD_BACKEND_VULKAN, VD_BACKEND_DUMMY } vd_backend;
+typedef enum vd_backend { VD_BACKEND_DEFAULT = 0, VD_BACKEND_VULKAN, VD_BACKEND_DUMMY, VD_BACKEND_CUDA, VD_BACKEND_OPENCL } vd_backend;
 typedef enum vd_device_type { VD_DEVICE_OTHER = 0, VD_DEVICE_DISCRETE, VD_DEVICE_INTEGRATED, VD_DEVICE_VIRTUAL, VD_DEVICE_CPU } vd_device_type;
 typedef enum vd_log_level { VD_LOG_ERROR = 1, VD_LOG_WARNING, VD_LOG_INFO } vd_log_level;
 
@@ -164,7 +164,14 @@ enum {
     VD_FEATURE_IMAGE = 1 << 13
 };
 
-typedef enum vd_code { VD_CODE_DEFAULT = 0, VD_CODE_SPIRV } vd_code; /* default: what the backend takes */
+typedef enum vd_code { /* default: the first that the backend takes */
+    VD_CODE_DEFAULT = 0,
+    VD_CODE_SPIRV,          /* vulkan */
+    VD_CODE_CUDA,           /* cuda: CUDA C, compiled by NVRTC */
+    VD_CODE_PTX,            /* cuda */
+    VD_CODE_CUBIN,          /* cuda */
+    VD_CODE_OPENCL          /* opencl: OpenCL C */
+} vd_code;
 typedef enum vd_arg_kind { VD_ARG_NONE = 0, VD_ARG_BINDING, VD_ARG_ADDRESS, VD_ARG_VALUE } vd_arg_kind;
 enum { VD_READ = 1, VD_WRITE = 2, VD_READ_WRITE = 3 };
 
@@ -235,6 +242,7 @@ typedef struct vd_context_desc {
     void *log_user;
     vd_allocator allocator;
     const vd_device_info *dummy;    /* VD_BACKEND_DUMMY: the device to pretend; default: a common desktop device */
+    const char *cache_directory;    /* an existing folder of the caller's for compiled kernels, the same for any program; default: none are kept */
 } vd_context_desc;
 
 typedef struct vd_buffer_desc {
@@ -274,16 +282,16 @@ typedef struct vd_kernel_desc {
     const char *name;
     vd_code code_kind;
     const void *code;               /* SPIR-V: 32-bit words of either byte order */
-    size_t code_size;               /* bytes */
-    const char *entry;              /* default: the module's only compute entry point */
-    const vd_arg_info *args;        /* default: read from the module */
+    size_t code_size;               /* bytes; 0 for a text that ends with a zero */
+    const char *entry;              /* default: the only compute entry point */
+    const vd_arg_info *args;        /* default: read from the module; only SPIR-V can be read, the other kinds need what follows */
     int arg_count;
     const vd_hidden_info *hidden;
     int hidden_count;
     uint32_t value_bytes;           /* size of the block of values, hidden ones included; with args only */
     uint32_t local_size[3];         /* default: read from the module */
     uint32_t shared_bytes;          /* default: read from the module */
-    uint64_t features;              /* VD_FEATURE_ bits it needs; the module's own capabilities are checked besides */
+    uint64_t features;              /* VD_FEATURE_ bits it needs; a module's own capabilities are checked besides */
 } vd_kernel_desc;
 
 typedef struct vd_kernel_info {
@@ -1004,6 +1012,7 @@ struct vd__host {
     void *log_user;
     bool debug;
     const vd_device_info *dummy; /* while a context is created */
+    const char *cache_directory; /* NULL: compiled code is not kept */
 };
 
 typedef struct vd__driver {
@@ -1228,7 +1237,8 @@ struct vd_context {
    memory_create     a driver buffer of m->size bytes without memory; tells what it needs.
    memory_bind       binds it to m->block at m->offset; sets m->address.
    memory_destroy
-   kernel_create     compiles; desc is complete: args, local_size, value_bytes are set. VD_ERROR_COMPILE with the driver's log.
+   kernel_create     compiles; desc is complete: code_kind (one of the backend's `codes`), code_size, args, local_size, value_bytes are set; texts end with a
+                     zero. VD_ERROR_COMPILE with the driver's log.
    kernel_destroy
    commands_create   an empty recording; commands_destroy.
    commands_begin    ready to record; keeps the driver's memory of the last time.
@@ -1282,11 +1292,14 @@ static void vd__logf(const vd__host *host, vd_log_level level, const char *forma
 struct vd__backend {
     vd_backend id;
     const char *name;
+    vd_code codes[6];          /* what kernel_create takes, the default first; zeros behind */
     VD__BACKEND_OPERATIONS(VD__BACKEND_MEMBER)
 };
 
 #define VD__BACKEND_VULKAN(result, name, args) static result vd__vk_##name args;
 #define VD__BACKEND_VULKAN_ENTRY(result, name, args) vd__vk_##name,
+#define VD__BACKEND_OPENCL(result, name, args) static result vd__cl_##name args;
+#define VD__BACKEND_OPENCL_ENTRY(result, name, args) vd__cl_##name,
 #define VD__BACKEND_DUMMY(result, name, args) static result vd__dummy_##name args;
 #define VD__BACKEND_DUMMY_ENTRY(result, name, args) vd__dummy_##name,
 
@@ -1298,7 +1311,8 @@ VD__BACKEND_OPERATIONS(VD__BACKEND_VULKAN)
 /* No device: limits set by hand, transfers between host arrays, kernels checked and not run. */
 
 VD__BACKEND_OPERATIONS(VD__BACKEND_DUMMY)
-static const vd__backend vd__backend_dummy = { VD_BACKEND_DUMMY, "dummy", VD__BACKEND_OPERATIONS(VD__BACKEND_DUMMY_ENTRY) };
+static const vd__backend vd__backend_dummy = { VD_BACKEND_DUMMY, "dummy",
+    { VD_CODE_SPIRV, VD_CODE_CUDA, VD_CODE_PTX, VD_CODE_CUBIN, VD_CODE_OPENCL, VD_CODE_DEFAULT }, VD__BACKEND_OPERATIONS(VD__BACKEND_DUMMY_ENTRY) };
 
 enum { VD__DUMMY_DEVICE, VD__DUMMY_UPLOAD, VD__DUMMY_READBACK }; /* memory types */
 
@@ -3051,7 +3065,7 @@ static vd_result vd__vk_queue_wait(vd__device *dev, uint32_t queue, uint64_t val
 /* Which backend, which device. */
 
 #if VD__HAS_VULKAN
-static const vd__backend vd__backend_vulkan = { VD_BACKEND_VULKAN, "vulkan", VD__BACKEND_OPERATIONS(VD__BACKEND_VULKAN_ENTRY) };
+static const vd__backend vd__backend_vulkan = { VD_BACKEND_VULKAN, "vulkan", { VD_CODE_SPIRV }, VD__BACKEND_OPERATIONS(VD__BACKEND_VULKAN_ENTRY) };
 #endif
 
 /* In order of preference. */
@@ -3080,12 +3094,20 @@ static bool vd__text_contains(const char *text, const char *part) {
     return false;
 }
 
+enum { VD__BACKEND_TEXT = 64 };
+
 /* The backends compiled in, for messages. */
-static const char *vd__backend_names(void) { return VD__HAS_VULKAN ? "vulkan, dummy" : "dummy"; }
+static const char *vd__backend_names(char out[VD__BACKEND_TEXT]) {
+    size_t used = 0;
+    for (size_t i = 0; i < VD__COUNT(vd__backends); i++)
+        used += (size_t)snprintf(out + used, VD__BACKEND_TEXT - used, "%s%s", i ? ", " : "", vd__backends[i]->name);
+    return out;
+}
 
 /* NULL in *out: any that works. */
 static vd_result vd__select_backend(const vd_context_desc *desc, const vd__backend **out) {
     const char *name = vd__environment("VKDISPATCH_BACKEND");
+    char names[VD__BACKEND_TEXT];
     *out = NULL;
     if (desc->backend == VD_BACKEND_DEFAULT && !name) return VD_OK;
     for (size_t i = 0; i < VD__COUNT(vd__backends); i++) {
@@ -3095,8 +3117,9 @@ static vd_result vd__select_backend(const vd_context_desc *desc, const vd__backe
         return VD_OK;
     }
     if (desc->backend != VD_BACKEND_DEFAULT)
-        return vd__fail(VD_ERROR_INVALID, "vd_context_create: backend %d is not compiled in; there are: %s", (int)desc->backend, vd__backend_names());
-    return vd__fail(VD_ERROR_INVALID, "vd_context_create: VKDISPATCH_BACKEND is '%s'; the choices are: %s", name, vd__backend_names());
+        return vd__fail(VD_ERROR_INVALID, "vd_context_create: backend %d is not compiled in; there are: %s", (int)desc->backend,
+                        vd__backend_names(names));
+    return vd__fail(VD_ERROR_INVALID, "vd_context_create: VKDISPATCH_BACKEND is '%s'; the choices are: %s", name, vd__backend_names(names));
 }
 
 /* What the caller does not want of the device. */
@@ -3820,11 +3843,8 @@ static vd_result vd__spv_read(vd__reader *s, const vd_kernel_desc *desc) {
 /* Checks the module of a desc and reads what the desc leaves open. On success the caller frees out->owned. */
 static vd_result vd__reflect(const vd_context *ctx, const vd_kernel_desc *desc, vd__reflection *out) {
     vd__reader s;
-    vd_result r = VD_OK;
     memset(out, 0, sizeof *out);
-    if (desc->code_kind != VD_CODE_DEFAULT && desc->code_kind != VD_CODE_SPIRV)
-        r = vd__fail(VD_ERROR_INVALID, "code of kind %d; SPIR-V is what can be read", (int)desc->code_kind);
-    if (!r) r = vd__spv_words(ctx, desc, out);
+    vd_result r = vd__spv_words(ctx, desc, out);
     if (!r) {
         memset(&s, 0, sizeof s);
         s.ctx = ctx;
@@ -3934,6 +3954,45 @@ static vd_result vd__buffer_check(const vd_context *ctx, const vd_buffer_desc *d
     return VD_OK;
 }
 
+static const char *const vd__code_names[] = { "", "SPIR-V", "CUDA C", "PTX", "cubin", "OpenCL C" };
+
+/* Resolves the kind of the code, which has to be one that the backend takes. */
+static vd_result vd__code_check(const vd_context *ctx, vd_kernel_desc *desc) {
+    const vd__backend *backend = ctx->driver.backend;
+    char list[64] = "";
+    size_t used = 0;
+    if (desc->code_kind == VD_CODE_DEFAULT) desc->code_kind = backend->codes[0];
+    if ((size_t)desc->code_kind >= VD__COUNT(vd__code_names))
+        return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': %d is no kind of code", desc->name, (int)desc->code_kind);
+    for (size_t i = 0; i < VD__COUNT(backend->codes) && backend->codes[i]; i++) {
+        if (backend->codes[i] == desc->code_kind) return VD_OK;
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", vd__code_names[backend->codes[i]]);
+    }
+    return vd__fail(VD_ERROR_UNSUPPORTED, "vd_kernel_create '%s': the code is %s (kind %d), backend %s takes %s", desc->name,
+                    vd__code_names[desc->code_kind], (int)desc->code_kind, backend->name, list);
+}
+
+/* Code that cannot be read for arguments. A text gets its size, and a copy with a zero behind it where it has none. */
+static vd_result vd__text_check(const vd_context *ctx, vd_kernel_desc *desc, char **owned) {
+    const char *text = (const char *)desc->code;
+    bool binary = desc->code_kind == VD_CODE_CUBIN;
+    if (!text) return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': the code is NULL", desc->name);
+    if (!desc->code_size && !binary) desc->code_size = strlen(text);
+    else if (!binary) {
+        const char *end = (const char *)memchr(text, 0, desc->code_size);
+        if (end) desc->code_size = (size_t)(end - text);
+        else {
+            *owned = (char *)vd__alloc(&ctx->host.allocator, desc->code_size + 1);
+            if (!*owned) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "vd_kernel_create '%s': no host memory for a copy of the code", desc->name);
+            memcpy(*owned, text, desc->code_size);
+            (*owned)[desc->code_size] = 0;
+            desc->code = *owned;
+        }
+    }
+    if (desc->code_size) return VD_OK;
+    return vd__fail(VD_ERROR_COMPILE, "vd_kernel_create '%s': the %s is empty", desc->name, vd__code_names[desc->code_kind]);
+}
+
 /* Names of the features in `bits`, the first for the message. */
 static vd_result vd__features_check(const vd_context *ctx, const char *name, uint64_t bits) {
     uint64_t missing = bits & ~ctx->device.info.features;
@@ -4004,6 +4063,8 @@ static vd_result vd__kernel_check(const vd_context *ctx, const vd_kernel_desc *d
     uint32_t bindings = 0;
     if (desc->arg_count < 0 || desc->arg_count > VD_MAX_ARGS)
         return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': %d arguments, the limit is %d", desc->name, desc->arg_count, VD_MAX_ARGS);
+    if (desc->arg_count && !desc->args)
+        return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': the arguments are NULL (arg_count is %d)", desc->name, desc->arg_count);
     if (desc->hidden_count < 0 || (desc->hidden_count && !desc->hidden))
         return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': %d hidden values at address %p", desc->name, desc->hidden_count, (const void *)desc->hidden);
     if (desc->value_bytes > VD_VALUE_BYTES || desc->value_bytes % 4)
@@ -5586,6 +5647,7 @@ static bool vd__context_init(vd_context *ctx, const vd_context_desc *desc) {
     ctx->host.log_user = desc->log_user;
     ctx->host.debug = desc->debug;
     ctx->host.dummy = desc->dummy;
+    ctx->host.cache_directory = desc->cache_directory;
     vd__pool_init(&ctx->buffers, &ctx->host.allocator, VD__HANDLE_BUFFER, ctx->tag, sizeof(vd__buffer));
     vd__pool_init(&ctx->kernels, &ctx->host.allocator, VD__HANDLE_KERNEL, ctx->tag, sizeof(vd__kernel));
     vd__pool_init(&ctx->tickets, &ctx->host.allocator, VD__HANDLE_TICKET, ctx->tag, sizeof(vd__ticket));
@@ -5911,7 +5973,6 @@ static vd_result vd__kernel_add(vd_context *ctx, const vd_kernel_desc *desc, vd_
 
 /* Completes the desc from the module. */
 static vd_result vd__kernel_resolve(const vd_context *ctx, vd_kernel_desc *desc, const vd__reflection *found) {
-    desc->code_kind = VD_CODE_SPIRV;
     desc->code = found->words;
     desc->entry = found->entry;
     desc->features |= found->features;
@@ -5920,8 +5981,6 @@ static vd_result vd__kernel_resolve(const vd_context *ctx, vd_kernel_desc *desc,
         desc->arg_count = (int)found->arg_count;
         desc->value_bytes = found->value_bytes;
     }
-    if (desc->arg_count > 0 && !desc->args)
-        return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': the arguments are NULL (arg_count is %d)", desc->name, desc->arg_count);
     if (!desc->local_size[0] && !desc->local_size[1] && !desc->local_size[2]) memcpy(desc->local_size, found->local_size, sizeof desc->local_size);
     if (memcmp(desc->local_size, found->local_size, sizeof desc->local_size))
         return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': local size %u x %u x %u in the desc, %u x %u x %u in the module", desc->name,
@@ -5930,10 +5989,24 @@ static vd_result vd__kernel_resolve(const vd_context *ctx, vd_kernel_desc *desc,
     return vd__kernel_check(ctx, desc);
 }
 
+static void vd__kernel_from_module(vd_context *ctx, vd_kernel_desc *desc, vd_kernel *out) {
+    vd__reflection found;
+    if (vd__reflect(ctx, desc, &found)) return;
+    if (!vd__kernel_resolve(ctx, desc, &found)) vd__kernel_add(ctx, desc, out);
+    vd__free(&ctx->host.allocator, found.owned);
+}
+
+static void vd__kernel_from_text(vd_context *ctx, vd_kernel_desc *desc, vd_kernel *out) {
+    char *owned = NULL;
+    vd_result r = vd__text_check(ctx, desc, &owned);
+    if (!r) r = vd__kernel_check(ctx, desc);
+    if (!r) vd__kernel_add(ctx, desc, out);
+    vd__free(&ctx->host.allocator, owned);
+}
+
 VD_API vd_kernel vd_kernel_create(vd_context *ctx, const vd_kernel_desc *desc) {
     vd_kernel out = { 0 };
     vd_kernel_desc full;
-    vd__reflection found;
     if (vd__context_check(ctx, "vd_kernel_create")) return out;
     if (!desc) {
         vd__fail(VD_ERROR_INVALID, "vd_kernel_create: the desc is NULL");
@@ -5942,9 +6015,9 @@ VD_API vd_kernel vd_kernel_create(vd_context *ctx, const vd_kernel_desc *desc) {
     full = *desc;
     if (!full.name) full.name = "";
     vd__reap(ctx);
-    if (vd__reflect(ctx, &full, &found)) return out;
-    if (!vd__kernel_resolve(ctx, &full, &found)) vd__kernel_add(ctx, &full, &out);
-    vd__free(&ctx->host.allocator, found.owned);
+    if (vd__code_check(ctx, &full)) return out;
+    if (full.code_kind == VD_CODE_SPIRV) vd__kernel_from_module(ctx, &full, &out);
+    else vd__kernel_from_text(ctx, &full, &out);
     return out;
 }
 

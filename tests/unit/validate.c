@@ -405,11 +405,69 @@ static void no_host_memory(void **state) {
     }
 }
 
+/* Texts are not read: arguments and local size come from the desc, kinds that a backend does not take are refused by name. */
+static void code_of_other_kinds(void **state) {
+    (void)state;
+    static const char text[] = "kernel void k() {}";
+    vd_kernel_desc d;
+    vd_kernel k;
+    memset(&d, 0, sizeof d);
+    d.name = "text";
+    d.code_kind = VD_CODE_OPENCL;
+    assert_true(vd_kernel_create(ctx, &d).id == 0);
+    CHECK_TEXT("the code is NULL");
+    d.code = text;
+    assert_true(vd_kernel_create(ctx, &d).id == 0);
+    CHECK_TEXT("local_size[0] is 0");
+    d.local_size[0] = d.local_size[1] = d.local_size[2] = 1;
+    k = vd_kernel_create(ctx, &d);
+    assert_true(k.id != 0);
+    vd_kernel_destroy(ctx, k);
+    d.code_size = 6; /* no zero in it */
+    k = vd_kernel_create(ctx, &d);
+    assert_true(k.id != 0);
+    vd_kernel_destroy(ctx, k);
+    d.arg_count = 1;
+    assert_true(vd_kernel_create(ctx, &d).id == 0);
+    CHECK_TEXT("arguments are NULL (arg_count is 1)");
+    d.arg_count = 0;
+    d.code = "";
+    d.code_size = 0;
+    assert_true(vd_kernel_create(ctx, &d).id == 0);
+    CHECK_TEXT("the OpenCL C is empty");
+    d.code_kind = VD_CODE_CUBIN;
+    d.code = text;
+    assert_true(vd_kernel_create(ctx, &d).id == 0);
+    CHECK_TEXT("the cubin is empty");
+    d.code_kind = (vd_code)6;
+    assert_true(vd_kernel_create(ctx, &d).id == 0);
+    CHECK_TEXT("6 is no kind of code");
+}
+
+/* The backend that takes SPIR-V alone says so. */
+static void code_that_a_backend_does_not_take(void **state) {
+    (void)state;
+    const vd__backend *real = ctx->driver.backend;
+    vd__backend narrow = *real;
+    vd_kernel_desc d;
+    memset(&d, 0, sizeof d);
+    d.name = "text";
+    d.code_kind = VD_CODE_PTX;
+    d.code = "x";
+    memset(narrow.codes, 0, sizeof narrow.codes);
+    narrow.codes[0] = VD_CODE_SPIRV;
+    narrow.codes[1] = VD_CODE_CUBIN;
+    ctx->driver.backend = &narrow;
+    assert_true(vd_kernel_create(ctx, &d).id == 0);
+    CHECK_TEXT("the code is PTX (kind 3), backend dummy takes SPIR-V, cubin");
+    ctx->driver.backend = real;
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void) {
     const struct CMUnitTest tests[] = { CASE(null_everywhere), CASE(buffer_descs), CASE(ranges), CASE(dispatch_arguments), CASE(dispatch_extents),
-                                       CASE(kernel_descs),
+                                       CASE(kernel_descs), CASE(code_of_other_kinds), CASE(code_that_a_backend_does_not_take),
                                         CASE(kernels_that_ask_too_much), CASE(events), CASE(lists), CASE(environment), CASE(no_host_memory) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
