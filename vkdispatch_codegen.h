@@ -146,7 +146,7 @@ enum {
     VC_FEATURE_STORAGE_8 = 1 << 5, VC_FEATURE_STORAGE_16 = 1 << 6, VC_FEATURE_ADDRESS = 1 << 7
 };
 
-typedef enum vc_target { VC_TARGET_NONE = 0, VC_TARGET_SPIRV, VC_TARGET_GLSL } vc_target;
+typedef enum vc_target { VC_TARGET_NONE = 0, VC_TARGET_SPIRV = 1, VC_TARGET_GLSL = 2, VC_TARGET_CUDA = 3, VC_TARGET_OPENCL = 4 } vc_target;
 typedef enum vc_buffers { VC_BUFFERS_DEFAULT = 0, VC_BUFFERS_ADDRESS, VC_BUFFERS_BINDING } vc_buffers; /* default: addresses, unless the machine lacks them */
 
 typedef struct vc_allocator { /* all three or none, aligned as malloc does; default: malloc, realloc, free */
@@ -195,6 +195,7 @@ typedef struct vc_hidden_info { vc_hidden kind; uint32_t arg, axis, place; } vc_
 
 typedef struct vc_info {
     const char *name;
+    const char *entry;              /* the function in the code: "main" in SPIR-V and GLSL, the name made an identifier in CUDA C and OpenCL C */
     const vc_arg_info *args;        /* in order of declaration */
     int arg_count;
     const vc_hidden_info *hidden;
@@ -216,7 +217,8 @@ VC_API const char *vc_error(vc_kernel *k);                     /* NULL, or the f
 VC_API const uint32_t *vc_spirv(vc_kernel *k, size_t *words);
 VC_API const char *vc_source(vc_kernel *k, vc_target target);
 VC_API const char *vc_dump(vc_kernel *k);                      /* the live operations, one a line */
-VC_API const vc_info *vc_reflect(vc_kernel *k);
+VC_API const vc_info *vc_reflect(vc_kernel *k);                /* of SPIR-V and GLSL */
+VC_API const vc_info *vc_reflect_for(vc_kernel *k, vc_target target); /* CUDA C: buffers by address; OpenCL C: as bindings */
 VC_API uint64_t vc_hash(vc_kernel *k);                         /* of SPIR-V and GLSL; 0 after an error */
 VC_API uint32_t vc_type_size(vc_type type);                    /* bytes in memory; 0: no type */
 VC_API const char *vc_type_name(vc_type type);                 /* "f32x4" */
@@ -478,6 +480,7 @@ static inline vc_val vc__imm_ulong(unsigned long x) { return sizeof x == 8 ? vc_
 #define VC__MAX_DEPTH 1000u      /* of blocks in blocks; SPIR-V's own limit is 1023 */
 #define VC__NO_BASE 0x7fffffffu  /* a launch of this many groups an axis is never split */
 #define VC__NIL 0xffffffffu
+#define VC__NAME 48u             /* bytes of a name in generated text */
 
 #if defined(__GNUC__)
 #define VC__PREFETCH(address) __builtin_prefetch(address)
@@ -686,10 +689,29 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
 #define VC__S(b, i, u, f) { b, i, u, f }
 #define VC__S_FLOAT(f) { 0, 0, 0, f }
 #define VC__S_NONE { 0, 0, 0, 0 }
-#define VC__T_NONE { { NULL, NULL, NULL, NULL }, NULL }
-#define VC__T(text) { { text, text, text, text }, NULL }                 /* the same of every kind */
-#define VC__T_VECTOR(text, vector) { { text, text, text, text }, vector } /* GLSL wants another for vectors */
-#define VC__T_BITS(b, i, vector) { { b, i, i, NULL }, vector }           /* of bools and of integers */
+#define VC__T_G(b, i, u, f, vector) { { b, i, u, f }, vector }
+#define VC__T_C(b, i, u, f32, f64) { b, i, u, f32, f64 }
+#define VC__T_ALL(text) VC__T_C(text, text, text, text, text)
+/* Whatever else: GLSL by VC__T_G, CUDA C and OpenCL C by VC__T_C. */
+#define VC__T_EACH(glsl, cuda, opencl) { glsl, cuda, opencl, NULL }
+#define VC__T_NONE VC__T_EACH(VC__T_G(NULL, NULL, NULL, NULL, NULL), VC__T_ALL(NULL), VC__T_ALL(NULL))
+/* The same of every kind and target; in GLSL alone, C targets have it expanded; with another one for GLSL's vectors. */
+#define VC__T(text) VC__T_VECTOR(text, NULL)
+#define VC__T_GLSL(text) VC__T_EACH(VC__T_G(text, text, text, text, NULL), VC__T_ALL(NULL), VC__T_ALL(NULL))
+#define VC__T_VECTOR(text, vector) VC__T_EACH(VC__T_G(text, text, text, text, vector), VC__T_ALL(text), VC__T_ALL(text))
+/* Of bools, of integers, and of integers that it may take out of their range. */
+#define VC__T_BITS(b, i, cut, vector) VC__T_EACH(VC__T_G(b, i, i, NULL, vector), VC__T_C(b, cut, i, NULL, NULL), VC__T_C(b, cut, i, NULL, NULL))
+/* A function of integers by its name in each; one of floats by its name in GLSL and in C, where CUDA's for f32 ends in f; the same with f64 expanded. */
+#define VC__T_INT(glsl, cuda, opencl, a) VC__T_EACH(VC__T_G(NULL, glsl a, glsl a, NULL, NULL), VC__T_C(NULL, cuda a, cuda a, NULL, NULL), \
+                                                    VC__T_C(NULL, opencl a, opencl a, NULL, NULL))
+#define VC__T_FLOAT(glsl, c, a) VC__T_EACH(VC__T_G(glsl a, glsl a, glsl a, glsl a, NULL), VC__T_C(NULL, NULL, NULL, c "f" a, c a), \
+                                           VC__T_C(NULL, NULL, NULL, c a, c a))
+#define VC__T_F32(glsl, c, a) VC__T_EACH(VC__T_G(glsl a, glsl a, glsl a, glsl a, NULL), VC__T_C(NULL, NULL, NULL, c "f" a, NULL), \
+                                         VC__T_C(NULL, NULL, NULL, c a, NULL))
+/* Operators whose integers wrap, by way of unsigned ones, and whose floats CUDA C neither contracts nor makes less exact, whatever it is told. */
+#define VC__T_WRAP(op, f32, f64) VC__T_OWN("$0 " op " $1", "($T)(($U)$0 " op " ($U)$1)", f32, f64)
+#define VC__T_OWN(text, cut, f32, f64) { VC__T_G(text, text, text, text, NULL), VC__T_C(NULL, cut, text, f32, f64), \
+                                         VC__T_C(NULL, cut, text, text, text), text }
 #define VC__OPS(X) \
     /* entry */ \
     X(NONE,         "none",         LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
@@ -709,64 +731,71 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
     /* construction */ \
     X(VEC,          "vec",          PURE,   9, BIUF, OWN,    0, VC__S(80, 80, 80, 80), VC__T_NONE, NULL) /* a[0] first in extra, a[1] count */ \
     X(COMPONENT,    "component",    PURE,   1, BIUF, SCALAR, 0, VC__S(81, 81, 81, 81), VC__T_NONE, NULL) /* x: which */ \
-    X(EXTRACT,      "extract",      PURE,   2, BIUF, SCALAR, 0, VC__S(77, 77, 77, 77), VC__T("$0[$1]"), vc__expand_extract) \
+    X(EXTRACT,      "extract",      PURE,   2, BIUF, SCALAR, 0, VC__S(77, 77, 77, 77), VC__T_GLSL("$0[$1]"), vc__expand_extract) \
     X(CAST,         "cast",         PURE,   1, BIUF, OWN,    0, VC__S_NONE, VC__T_NONE, vc__expand_cast) \
     X(BITCAST,      "bitcast",      PURE,   1, IUF,  OWN,    0, VC__S(124, 124, 124, 124), VC__T_NONE, NULL) \
     /* arithmetic */ \
-    X(NEG,          "neg",          PURE,   1, IUF,  SAME,   0, VC__S(0, 126, 126, 127), VC__T("-$0"), NULL) \
-    X(ADD,          "add",          PURE,   2, IUF,  SAME,   COMMUTES_EXACT, VC__S(0, 128, 128, 129), VC__T("$0 + $1"), NULL) \
-    X(SUB,          "sub",          PURE,   2, IUF,  SAME,   EXACT, VC__S(0, 130, 130, 131), VC__T("$0 - $1"), NULL) \
-    X(MUL,          "mul",          PURE,   2, IUF,  SAME,   COMMUTES_EXACT, VC__S(0, 132, 132, 133), VC__T("$0 * $1"), NULL) \
-    X(DIV,          "div",          PURE,   2, IUF,  SAME,   0, VC__S(0, 135, 134, 136), VC__T("$0 / $1"), vc__expand_div) \
+    X(NEG,          "neg",          PURE,   1, IUF,  SAME,   0, VC__S(0, 126, 126, 127), VC__T_OWN("-$0", "($T)(0u - $0)", "-$0", "-$0"), NULL) \
+    X(ADD,          "add",          PURE,   2, IUF,  SAME,   COMMUTES_EXACT, VC__S(0, 128, 128, 129), VC__T_WRAP("+", "$0 + $1", "$0 + $1"), NULL) \
+    X(SUB,          "sub",          PURE,   2, IUF,  SAME,   EXACT, VC__S(0, 130, 130, 131), VC__T_WRAP("-", "$0 - $1", "$0 - $1"), NULL) \
+    X(MUL,          "mul",          PURE,   2, IUF,  SAME,   COMMUTES_EXACT, VC__S(0, 132, 132, 133), \
+      VC__T_WRAP("*", "__fmul_rn($0, $1)", "__dmul_rn($0, $1)"), NULL) \
+    X(DIV,          "div",          PURE,   2, IUF,  SAME,   0, VC__S(0, 135, 134, 136), \
+      VC__T_OWN("$0 / $1", "$0 / $1", "__fdiv_rn($0, $1)", "__ddiv_rn($0, $1)"), vc__expand_div) \
     X(REM,          "rem",          PURE,   2, IUF,  SAME,   0, VC__S(0, 138, 137, 0), VC__T("$0 % $1"), vc__expand_rem) \
     X(MOD,          "mod",          PURE,   2, IUF,  SAME,   0, VC__S(0, 139, 137, 0), VC__T("$0 % $1"), vc__expand_mod) \
-    X(FMA,          "fma",          PURE,   3, IUF,  SAME,   0, VC__S_FLOAT(VC__E(50)), VC__T("fma($0, $1, $2)"), vc__expand_fma) \
-    X(ABS,          "abs",          PURE,   1, IUF,  SAME,   0, VC__S(0, VC__E(5), 0, VC__E(4)), VC__T("abs($0)"), vc__expand_abs) \
-    X(SIGN,         "sign",         PURE,   1, IUF,  SAME,   0, VC__S(0, VC__E(7), 0, VC__E(6)), VC__T("sign($0)"), vc__expand_sign) \
-    X(MIN,          "min",          PURE,   2, IUF,  SAME,   COMMUTES, VC__S(0, VC__E(39), VC__E(38), VC__E(79)), VC__T("min($0, $1)"), vc__expand_min) \
-    X(MAX,          "max",          PURE,   2, IUF,  SAME,   COMMUTES, VC__S(0, VC__E(42), VC__E(41), VC__E(80)), VC__T("max($0, $1)"), vc__expand_max) \
+    X(FMA,          "fma",          PURE,   3, IUF,  SAME,   0, VC__S_FLOAT(VC__E(50)), VC__T_FLOAT("fma", "fma", "($0, $1, $2)"), vc__expand_fma) \
+    X(ABS,          "abs",          PURE,   1, IUF,  SAME,   0, VC__S(0, VC__E(5), 0, VC__E(4)), VC__T_FLOAT("abs", "fabs", "($0)"), vc__expand_abs) \
+    X(SIGN,         "sign",         PURE,   1, IUF,  SAME,   0, VC__S(0, VC__E(7), 0, VC__E(6)), VC__T_GLSL("sign($0)"), vc__expand_sign) \
+    X(MIN,          "min",          PURE,   2, IUF,  SAME,   COMMUTES, VC__S(0, VC__E(39), VC__E(38), VC__E(79)), \
+      VC__T_FLOAT("min", "fmin", "($0, $1)"), vc__expand_min) \
+    X(MAX,          "max",          PURE,   2, IUF,  SAME,   COMMUTES, VC__S(0, VC__E(42), VC__E(41), VC__E(80)), \
+      VC__T_FLOAT("max", "fmax", "($0, $1)"), vc__expand_max) \
     X(CLAMP,        "clamp",        PURE,   3, IUF,  SAME,   0, VC__S_NONE, VC__T_NONE, vc__expand_clamp) \
     X(MIX,          "mix",          PURE,   3, F,    SAME,   0, VC__S_NONE, VC__T_NONE, vc__expand_mix) \
     X(STEP,         "step",         PURE,   2, F,    SAME,   0, VC__S_NONE, VC__T_NONE, vc__expand_step) \
-    X(FLOOR,        "floor",        PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(8)), VC__T("floor($0)"), NULL) \
-    X(CEIL,         "ceil",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(9)), VC__T("ceil($0)"), NULL) \
-    X(TRUNC,        "trunc",        PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(3)), VC__T("trunc($0)"), NULL) \
-    X(ROUND,        "round",        PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(2)), VC__T("roundEven($0)"), NULL) \
+    X(FLOOR,        "floor",        PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(8)), VC__T_FLOAT("floor", "floor", "($0)"), NULL) \
+    X(CEIL,         "ceil",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(9)), VC__T_FLOAT("ceil", "ceil", "($0)"), NULL) \
+    X(TRUNC,        "trunc",        PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(3)), VC__T_FLOAT("trunc", "trunc", "($0)"), NULL) \
+    X(ROUND,        "round",        PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(2)), VC__T_FLOAT("roundEven", "rint", "($0)"), NULL) \
     X(FRACT,        "fract",        PURE,   1, F,    SAME,   0, VC__S_NONE, VC__T_NONE, vc__expand_fract) \
-    X(SQRT,         "sqrt",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(31)), VC__T("sqrt($0)"), NULL) \
-    X(RSQRT,        "rsqrt",        PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(32)), VC__T("inversesqrt($0)"), vc__expand_math64) \
-    X(EXP,          "exp",          PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(27)), VC__T("exp($0)"), vc__expand_math64) \
-    X(EXP2,         "exp2",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(29)), VC__T("exp2($0)"), vc__expand_math64) \
-    X(LOG,          "log",          PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(28)), VC__T("log($0)"), vc__expand_log) \
-    X(LOG2,         "log2",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(30)), VC__T("log2($0)"), vc__expand_log) \
-    X(POW,          "pow",          PURE,   2, F,    SAME,   0, VC__S_FLOAT(VC__E(26)), VC__T("pow($0, $1)"), vc__expand_pow) \
-    X(SIN,          "sin",          PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(13)), VC__T("sin($0)"), vc__expand_math64) \
-    X(COS,          "cos",          PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(14)), VC__T("cos($0)"), vc__expand_math64) \
-    X(TAN,          "tan",          PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(15)), VC__T("tan($0)"), vc__expand_math64) \
-    X(ASIN,         "asin",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(16)), VC__T("asin($0)"), vc__expand_math64) \
-    X(ACOS,         "acos",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(17)), VC__T("acos($0)"), vc__expand_math64) \
-    X(ATAN,         "atan",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(18)), VC__T("atan($0)"), vc__expand_atan) \
-    X(ATAN2,        "atan2",        PURE,   2, F,    SAME,   0, VC__S_FLOAT(VC__E(25)), VC__T("atan($0, $1)"), vc__expand_atan) \
-    X(SINH,         "sinh",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(19)), VC__T("sinh($0)"), vc__expand_math64) \
-    X(COSH,         "cosh",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(20)), VC__T("cosh($0)"), vc__expand_math64) \
-    X(TANH,         "tanh",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(21)), VC__T("tanh($0)"), vc__expand_math64) \
-    X(ISNAN,        "isnan",        PURE,   1, F,    BOOL,   0, VC__S_FLOAT(156), VC__T("isnan($0)"), NULL) \
-    X(ISINF,        "isinf",        PURE,   1, F,    BOOL,   0, VC__S_FLOAT(157), VC__T("isinf($0)"), NULL) \
+    X(SQRT,         "sqrt",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(31)), \
+      VC__T_OWN("sqrt($0)", NULL, "__fsqrt_rn($0)", "__dsqrt_rn($0)"), NULL) \
+    X(RSQRT,        "rsqrt",        PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(32)), VC__T_F32("inversesqrt", "rsqrt", "($0)"), vc__expand_math64) \
+    X(EXP,          "exp",          PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(27)), VC__T_F32("exp", "exp", "($0)"), vc__expand_math64) \
+    X(EXP2,         "exp2",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(29)), VC__T_F32("exp2", "exp2", "($0)"), vc__expand_math64) \
+    X(LOG,          "log",          PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(28)), VC__T_F32("log", "log", "($0)"), vc__expand_log) \
+    X(LOG2,         "log2",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(30)), VC__T_F32("log2", "log2", "($0)"), vc__expand_log) \
+    X(POW,          "pow",          PURE,   2, F,    SAME,   0, VC__S_FLOAT(VC__E(26)), VC__T_F32("pow", "pow", "($0, $1)"), vc__expand_pow) \
+    X(SIN,          "sin",          PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(13)), VC__T_F32("sin", "sin", "($0)"), vc__expand_math64) \
+    X(COS,          "cos",          PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(14)), VC__T_F32("cos", "cos", "($0)"), vc__expand_math64) \
+    X(TAN,          "tan",          PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(15)), VC__T_F32("tan", "tan", "($0)"), vc__expand_math64) \
+    X(ASIN,         "asin",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(16)), VC__T_F32("asin", "asin", "($0)"), vc__expand_math64) \
+    X(ACOS,         "acos",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(17)), VC__T_F32("acos", "acos", "($0)"), vc__expand_math64) \
+    X(ATAN,         "atan",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(18)), VC__T_F32("atan", "atan", "($0)"), vc__expand_atan) \
+    X(ATAN2,        "atan2",        PURE,   2, F,    SAME,   0, VC__S_FLOAT(VC__E(25)), VC__T_F32("atan", "atan2", "($0, $1)"), vc__expand_atan) \
+    X(SINH,         "sinh",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(19)), VC__T_F32("sinh", "sinh", "($0)"), vc__expand_math64) \
+    X(COSH,         "cosh",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(20)), VC__T_F32("cosh", "cosh", "($0)"), vc__expand_math64) \
+    X(TANH,         "tanh",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(21)), VC__T_F32("tanh", "tanh", "($0)"), vc__expand_math64) \
+    X(ISNAN,        "isnan",        PURE,   1, F,    BOOL,   0, VC__S_FLOAT(156), VC__T_GLSL("isnan($0)"), NULL) \
+    X(ISINF,        "isinf",        PURE,   1, F,    BOOL,   0, VC__S_FLOAT(157), VC__T_GLSL("isinf($0)"), NULL) \
     X(DOT,          "dot",          PURE,   2, IUF,  SCALAR, COMMUTES, VC__S_NONE, VC__T_NONE, vc__expand_dot) \
     /* bits and conditions */ \
-    X(NOT,          "not",          PURE,   1, BIU,  SAME,   0, VC__S(168, 200, 200, 0), VC__T_BITS("!$0", "~$0", "not($0)"), NULL) \
-    X(AND,          "and",          PURE,   2, BIU,  SAME,   COMMUTES, VC__S(167, 199, 199, 0), VC__T_BITS("$0 && $1", "$0 & $1", NULL), NULL) \
-    X(OR,           "or",           PURE,   2, BIU,  SAME,   COMMUTES, VC__S(166, 197, 197, 0), VC__T_BITS("$0 || $1", "$0 | $1", NULL), NULL) \
-    X(XOR,          "xor",          PURE,   2, BIU,  SAME,   COMMUTES, VC__S(165, 198, 198, 0), VC__T_BITS("$0 != $1", "$0 ^ $1", "notEqual($0, $1)"), NULL) \
-    X(SHL,          "shl",          PURE,   2, IU,   SAME,   0, VC__S(0, 196, 196, 0), VC__T("$0 << $1"), vc__expand_shift) \
+    X(NOT,          "not",          PURE,   1, BIU,  SAME,   0, VC__S(168, 200, 200, 0), VC__T_BITS("!$0", "~$0", "($T)~$0", "not($0)"), NULL) \
+    X(AND,          "and",          PURE,   2, BIU,  SAME,   COMMUTES, VC__S(167, 199, 199, 0), VC__T_BITS("$0 && $1", "$0 & $1", "$0 & $1", NULL), NULL) \
+    X(OR,           "or",           PURE,   2, BIU,  SAME,   COMMUTES, VC__S(166, 197, 197, 0), VC__T_BITS("$0 || $1", "$0 | $1", "$0 | $1", NULL), NULL) \
+    X(XOR,          "xor",          PURE,   2, BIU,  SAME,   COMMUTES, VC__S(165, 198, 198, 0), \
+      VC__T_BITS("$0 != $1", "$0 ^ $1", "$0 ^ $1", "notEqual($0, $1)"), NULL) \
+    X(SHL,          "shl",          PURE,   2, IU,   SAME,   0, VC__S(0, 196, 196, 0), \
+      VC__T_OWN("$0 << $1", "($T)(($U)$0 << $1)", NULL, NULL), vc__expand_shift) \
     X(SHR,          "shr",          PURE,   2, IU,   SAME,   0, VC__S(0, 195, 194, 0), VC__T("$0 >> $1"), vc__expand_shift) \
     X(EQ,           "eq",           PURE,   2, BIUF, BOOL,   COMMUTES, VC__S(164, 170, 170, 180), VC__T_VECTOR("$0 == $1", "equal($0, $1)"), NULL) \
     X(NE,           "ne",           PURE,   2, BIUF, BOOL,   COMMUTES, VC__S(165, 171, 171, 183), VC__T_VECTOR("$0 != $1", "notEqual($0, $1)"), NULL) \
     X(LT,           "lt",           PURE,   2, IUF,  BOOL,   0, VC__S(0, 177, 176, 184), VC__T_VECTOR("$0 < $1", "lessThan($0, $1)"), NULL) \
     X(LE,           "le",           PURE,   2, IUF,  BOOL,   0, VC__S(0, 179, 178, 188), VC__T_VECTOR("$0 <= $1", "lessThanEqual($0, $1)"), NULL) \
     X(SELECT,       "select",       PURE,   3, B,    OWN,    0, VC__S(169, 169, 169, 169), VC__T_VECTOR("$0 ? $1 : $2", "mix($2, $1, $0)"), NULL) \
-    X(ANY,          "any",          PURE,   1, B,    SCALAR, 0, VC__S(154, 0, 0, 0), VC__T("any($0)"), NULL) \
-    X(ALL,          "all",          PURE,   1, B,    SCALAR, 0, VC__S(155, 0, 0, 0), VC__T("all($0)"), NULL) \
+    X(ANY,          "any",          PURE,   1, B,    SCALAR, 0, VC__S(154, 0, 0, 0), VC__T_GLSL("any($0)"), NULL) \
+    X(ALL,          "all",          PURE,   1, B,    SCALAR, 0, VC__S(155, 0, 0, 0), VC__T_GLSL("all($0)"), NULL) \
     /* memory: a[0] memory node, a[1] index node or VC__NIL, x constant element offset (two's complement) */ \
     /* made by expand: address of a[0] + a[1] elements, where buffers are addresses */ \
     X(POINTER,      "pointer",      PURE,   2, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
@@ -805,8 +834,12 @@ static vc__expander vc__expand_extract, vc__expand_cast, vc__expand_div, vc__exp
     vc__expand_atan, vc__expand_dot, vc__expand_shift, vc__expand_memory;
 
 typedef struct vc__forms {
-    const char *glsl[4];      /* bool, int, uint, float */
-    const char *glsl_vector;  /* of bool vectors and of comparisons; NULL: the same */
+    struct {
+        const char *of[4];    /* bool, int, uint, float */
+        const char *vector;   /* of bool vectors and of comparisons; NULL: the same */
+    } glsl;
+    const char *cuda[5], *opencl[5]; /* bool, int, uint, f32, f64 */
+    const char *cuda_fast;    /* of floats where the kernel is `fast`; NULL: the same */
 } vc__forms;
 
 typedef struct vc__op_info {
@@ -899,6 +932,9 @@ static const vc_hidden_info *vc__hidden_of(const vc__listing *l, const vc__node 
     return NULL;
 }
 
+/* CUDA C and OpenCL C: the lowered list holds scalars only, and f16 as bits. */
+static inline bool vc__is_c(vc_target target) { return target == VC_TARGET_CUDA || target == VC_TARGET_OPENCL; }
+
 /* The state of one schedule; its memory is kept. */
 typedef struct vc__leaf { uint64_t key; uint32_t number; } vc__leaf;
 struct vc__lower {
@@ -926,7 +962,9 @@ struct vc__lower {
     uint32_t kinds;         /* bit mask of the scalar kinds in the listing */
 };
 
-/* What one form (addresses or bindings) was printed to; kept until the kernel changes. */
+/* What one form was printed to; kept until the kernel changes. SPIR-V and GLSL have one for addresses and one for bindings, which stand at the numbers of
+   vc_buffers; CUDA C and OpenCL C have one each. */
+enum { VC__FORM_CUDA = 3, VC__FORM_OPENCL = 4, VC__FORMS = 5 };
 typedef struct vc__form {
     vc__words words;
     vc__text text;
@@ -935,6 +973,7 @@ typedef struct vc__form {
     vc_arg_info *arg;
     vc_hidden_info *hidden;
     uint32_t arg_capacity, hidden_capacity;
+    char entry[VC__NAME];
 } vc__form;
 
 struct vc_kernel {
@@ -961,7 +1000,7 @@ struct vc_kernel {
     vc__words words;         /* what is being printed */
     vc__text text;
     vc__words section[8];    /* parts of a SPIR-V module on their way into words */
-    vc__form form[3];        /* by vc_buffers */
+    vc__form form[VC__FORMS];
     vc__text dump;
     char error[512];
 };
@@ -975,6 +1014,10 @@ VC__PRINTF(3, 0) static void vc__fail_list(vc_kernel *k, const char *call, const
     if (call) used = snprintf(k->error, sizeof k->error, "%s in kernel '%s': ", call, vc__name(k));
     if (used < 0 || (size_t)used >= sizeof k->error) used = 0;
     vsnprintf(k->error + used, sizeof k->error - (size_t)used, format, list);
+}
+
+static vc__form *vc__form_of(vc_kernel *k, vc_target target, vc_buffers buffers) {
+    return &k->form[target == VC_TARGET_CUDA ? (int)VC__FORM_CUDA : target == VC_TARGET_OPENCL ? (int)VC__FORM_OPENCL : (int)buffers];
 }
 
 static bool vc__more_nodes(vc_kernel *k) {
@@ -4172,7 +4215,6 @@ static bool vc__spirv_print(vc_kernel *k, const vc__listing *l) {
 enum {
     VC__GLSL_NESTING = 8,  /* expressions deeper than this get a name */
     VC__GLSL_WEIGHT = 9,   /* so do longer ones, in operations */
-    VC__GLSL_NAME = 48,    /* bytes of a name */
     VC__GLSL_COLUMN = 100, /* where rows of tables break */
     /* how tightly text holds together: names and calls, prefix operators, … */
     VC__GLSL_TIGHT = 0, VC__GLSL_PREFIX = 1, VC__GLSL_SUM = 4, VC__GLSL_TERNARY = 14, VC__GLSL_LOOSE = 16,
@@ -4191,7 +4233,7 @@ typedef struct vc__glsl_note { /* what the printer knows of a node */
     bool chained;         /* a switch that is printed as if and else if */
 } vc__glsl_note;
 
-typedef struct vc__glsl_name { char text[VC__GLSL_NAME]; } vc__glsl_name;
+typedef struct vc__glsl_name { char text[VC__NAME]; } vc__glsl_name;
 
 typedef struct vc__glsl {
     vc_kernel *k;
@@ -4297,7 +4339,7 @@ static bool vc__glsl_is_type(const char *name) {
 }
 
 static bool vc__glsl_is_reserved(const char *name) {
-    char word[VC__GLSL_NAME + 4];
+    char word[VC__NAME + 4];
     snprintf(word, sizeof word, " %s ", name);
     return strstr(vc__glsl_reserved, word) != NULL || vc__glsl_is_type(name) || vc__glsl_is_ours(name);
 }
@@ -4306,9 +4348,9 @@ static bool vc__glsl_is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 
 static bool vc__glsl_is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /* Letters, digits and single underscores of a name, no more than leave room for a prefix and a number. */
-static void vc__glsl_clean(const char *name, char out[VC__GLSL_NAME]) {
+static void vc__glsl_clean(const char *name, char out[VC__NAME]) {
     size_t n = 0;
-    for (; name && *name && n < VC__GLSL_NAME - 20; name++) {
+    for (; name && *name && n < VC__NAME - 20; name++) {
         if (vc__glsl_is_letter(*name) || vc__glsl_is_digit(*name)) out[n++] = *name;
         else if (n && out[n - 1] != '_') out[n++] = '_';
     }
@@ -4318,7 +4360,7 @@ static void vc__glsl_clean(const char *name, char out[VC__GLSL_NAME]) {
 
 /* A name that is safe and taken by nobody else, as near to what is wanted as can be. */
 static void vc__glsl_name_it(vc__glsl *g, vc__glsl_name *out, const char *wanted, const char *otherwise) {
-    char base[VC__GLSL_NAME];
+    char base[VC__NAME];
     uint32_t slot, number = 1;
     vc__glsl_clean(wanted, base);
     if (!base[0]) vc__glsl_clean(otherwise, base);
@@ -4345,7 +4387,7 @@ static void vc__glsl_name_objects(vc__glsl *g) {
 
 /* Blocks and hidden values come after everything a user named, so that the user's names stay as they are. */
 static void vc__glsl_name_blocks(vc__glsl *g) {
-    char wanted[VC__GLSL_NAME];
+    char wanted[VC__NAME];
     uint32_t i;
     for (i = 0; i < g->l->object_count; i++) {
         const vc__object *o = &g->l->object[i];
@@ -4357,7 +4399,7 @@ static void vc__glsl_name_blocks(vc__glsl *g) {
 
 static void vc__glsl_name_hidden(vc__glsl *g) {
     static const char *const names[] = { "hidden", "threads", "groups", "group_base", "length", "shape" };
-    char wanted[2 * VC__GLSL_NAME], arg[VC__GLSL_NAME];
+    char wanted[2 * VC__NAME], arg[VC__NAME];
     int i;
     for (i = 0; i < g->l->info.hidden_count; i++) {
         const vc_hidden_info *h = &g->l->info.hidden[i];
@@ -4641,10 +4683,10 @@ static const char *vc__glsl_form(const vc__glsl *g, const vc__node *n) {
     vc_type type;
     if (!op->operands || op->operands == VC__MANY) return NULL;
     type = g->l->node[n->a[0]].type;
-    if (vc__rows(type) > 1 && op->text.glsl_vector && (vc__is_bool(type) || op->result == VC__RESULT_BOOL)) return op->text.glsl_vector;
+    if (vc__rows(type) > 1 && op->text.glsl.vector && (vc__is_bool(type) || op->result == VC__RESULT_BOOL)) return op->text.glsl.vector;
     if (vc__rows(type) > 1 && vc__is_bool(type) && (n->op == VC__OP_AND || n->op == VC__OP_OR))
         return n->op == VC__OP_AND ? "equal(uvec#($0) & uvec#($1), uvec#(1))" : "notEqual(uvec#($0) | uvec#($1), uvec#(0))";
-    return op->text.glsl[vc__kinds[vc__kind(type)].column];
+    return op->text.glsl.of[vc__kinds[vc__kind(type)].column];
 }
 
 /* $0 $1 $2: operands; #: rows of the first operand. */
@@ -4993,7 +5035,7 @@ static void vc__glsl_entry(vc__glsl *g) {
     static const struct { uint16_t op; const char *name; } ids[] = {
         { VC__OP_LOCAL_ID, "local" }, { VC__OP_GROUP_ID, "group" }, { VC__OP_GLOBAL_ID, "global" }, { VC__OP_LOCAL_INDEX, "local_index" }
     };
-    char wanted[VC__GLSL_NAME], id[32];
+    char wanted[VC__NAME], id[32];
     uint32_t i;
     size_t j;
     for (i = g->l->leaves; i < g->l->body; i++) {
@@ -5190,7 +5232,7 @@ static void vc__glsl_statement(vc__glsl *g, uint32_t i) {
 
 static void vc__glsl_text(vc__glsl *g) {
     const uint32_t *size = g->l->info.local_size;
-    char name[VC__GLSL_NAME];
+    char name[VC__NAME];
     uint32_t i;
     vc__glsl_clean(g->l->info.name, name);
     g->k->text.length = 0;
@@ -5258,6 +5300,8 @@ static bool vc__glsl_print(vc_kernel *k, const vc__listing *l) {
 typedef struct vc__feature { uint64_t bit; const char *need, *name; } vc__feature;
 #define VC__ALL_FEATURES ((uint64_t)VC_FEATURE_ADDRESS * 2 - 1)
 #define VC__ADDRESS_NEEDS ((uint64_t)VC_FEATURE_ADDRESS | VC_FEATURE_I64)
+/* What every device of CUDA and OpenCL has, or its texts do without. */
+#define VC__C_HAS ((uint64_t)VC_FEATURE_F16 | VC_FEATURE_I8 | VC_FEATURE_I16 | VC_FEATURE_STORAGE_8 | VC_FEATURE_STORAGE_16 | VC__ADDRESS_NEEDS)
 static const vc__feature vc__features[] = {
     { VC_FEATURE_F16, "f16 arithmetic", "VC_FEATURE_F16" },
     { VC_FEATURE_F64, "f64 arithmetic", "VC_FEATURE_F64" },
@@ -5319,8 +5363,10 @@ static uint64_t vc__node_needs(vc_kernel *k, const vc__listing *l, const vc__nod
 
 /* Says which of the needs the machine lacks; false: one. */
 static bool vc__admit_needs(vc_kernel *k, vc__listing *l, uint64_t needs, const vc__node *n) {
-    uint64_t lack = needs & ~l->info.features & k->desc.machine.lacks;
+    uint64_t lack;
     uint32_t i;
+    if (vc__is_c(l->target)) needs &= ~VC__C_HAS;
+    lack = needs & ~l->info.features & k->desc.machine.lacks;
     l->info.features |= needs;
     if (!lack) return true;
     for (i = 0; !(lack & vc__features[i].bit); i++) continue;
@@ -5406,14 +5452,24 @@ static bool vc__reflect_room(vc_kernel *k, vc__form *f, const vc__listing *l) {
     return arg && h;
 }
 
+/* In C the name of the kernel, made an identifier; reserved words get something in front. */
+static const char *vc__entry_name(const vc_kernel *k, vc_target target, char out[VC__NAME]) {
+    char clean[VC__NAME];
+    if (!vc__is_c(target)) return "main";
+    vc__glsl_clean(vc__name(k), clean);
+    snprintf(out, VC__NAME, "%s%.40s", vc__glsl_is_letter(clean[0]) && !vc__glsl_is_reserved(clean) ? "" : "kernel_", clean);
+    return out;
+}
+
 /* Fills the info of a listing, and of its form. */
 static bool vc__reflect_listing(vc_kernel *k, vc__listing *l) {
-    vc__form *f = &k->form[l->buffers];
+    vc__form *f = vc__form_of(k, l->target, l->buffers);
     vc_info *info = &l->info;
     uint32_t i, end = 0, bindings = 0;
     for (i = 0; i < k->object_count; i++) k->object[i].used = 0;
     if (!vc__reflect_room(k, f, l) || !vc__check_needs(k, l) || !vc__check_shared(k, l)) return false;
     info->name = vc__name(k);
+    info->entry = vc__entry_name(k, l->target, f->entry);
     for (i = 0; i < k->object_count; i++)
         if (k->object[i].arg != VC__NIL) vc__reflect_arg(l, &k->object[i], &f->arg[k->object[i].arg], &end, &bindings);
     for (i = l->leaves; i < l->body; i++)
@@ -5575,7 +5631,7 @@ static void vc__reset(vc_kernel *k, const vc_kernel_desc *desc) {
     k->generation++;
     k->count = k->pin_count = k->block_count = k->object_count = k->arg_count = k->extra_count = 0;
     k->now = k->at = 0;
-    for (i = 0; i < 3; i++) k->form[i].words_of = k->form[i].text_of = k->form[i].info_of = 0;
+    for (i = 0; i < VC__FORMS; i++) k->form[i].words_of = k->form[i].text_of = k->form[i].info_of = 0;
     vc__arena_rewind(&k->arena);
     if (desc) k->desc = *desc; else memset(&k->desc, 0, sizeof k->desc);
     k->desc.name = NULL;
@@ -5619,7 +5675,7 @@ VC_API void vc_free(vc_kernel *k) {
     vc__release(&a, k->lower.place);
     vc__release(&a, k->lower.region_start);
     vc__release(&a, k->lower.leaf);
-    for (i = 0; i < 3; i++) {
+    for (i = 0; i < VC__FORMS; i++) {
         vc__release(&a, k->form[i].words.at);
         vc__release(&a, k->form[i].text.at);
         vc__release(&a, k->form[i].arg);
@@ -5663,13 +5719,18 @@ static vc_buffers vc__default_form(const vc_kernel *k) {
     return k->desc.machine.lacks & VC__ADDRESS_NEEDS ? VC_BUFFERS_BINDING : VC_BUFFERS_ADDRESS;
 }
 
+/* How buffers are passed to the code of a target. */
+static vc_buffers vc__buffers_of(const vc_kernel *k, vc_target target) {
+    return target == VC_TARGET_CUDA ? VC_BUFFERS_ADDRESS : target == VC_TARGET_OPENCL ? VC_BUFFERS_BINDING : vc__default_form(k);
+}
+
 /* Makes what one form and target is printed to, unless it is there: VC_TARGET_NONE stands for the info alone. False after an error. */
 static bool vc__build(vc_kernel *k, vc_target target, vc_buffers buffers) {
     vc__form *f;
     vc__listing l;
     bool ok;
     if (vc_error(k)) return false;
-    f = &k->form[buffers];
+    f = vc__form_of(k, target, buffers);
     if ((target == VC_TARGET_SPIRV ? f->words_of : target == VC_TARGET_GLSL ? f->text_of : f->info_of) == k->count + 1) return true;
     if (!vc__schedule(k, target == VC_TARGET_NONE ? VC_TARGET_SPIRV : target, buffers, &l) || !vc__reflect_listing(k, &l)) return false;
     f->info_of = k->count + 1;
@@ -5698,6 +5759,18 @@ VC_API const char *vc_source(vc_kernel *k, vc_target target) {
     if (vc__ready(k) && target != VC_TARGET_GLSL) vc__refuse(k, "vc_source", "target %d has no text; VC_TARGET_GLSL has", (int)target);
     if (!k || !vc__build(k, target, vc__default_form(k))) return NULL;
     return k->form[vc__default_form(k)].text.at;
+}
+
+static bool vc__has_text(vc_target target) { return target == VC_TARGET_GLSL; }
+
+VC_API const vc_info *vc_reflect_for(vc_kernel *k, vc_target target) {
+    vc_buffers form;
+    if (vc__ready(k) && target != VC_TARGET_NONE && target != VC_TARGET_SPIRV && !vc__has_text(target))
+        vc__refuse(k, "vc_reflect_for", "there is no target %d", (int)target);
+    if (!k) return NULL;
+    form = vc__buffers_of(k, target);
+    if (!vc__build(k, vc__is_c(target) ? target : (vc_target)VC_TARGET_NONE, form)) return NULL;
+    return &vc__form_of(k, target, form)->info;
 }
 
 VC_API const vc_info *vc_reflect(vc_kernel *k) {
