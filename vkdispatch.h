@@ -189,6 +189,7 @@ typedef enum vd_hidden {
 #define VD_FOREVER UINT64_MAX      /* timeout */
 #define VD_VALUE_BYTES 1024        /* by-value arguments of one dispatch at most, hidden values included */
 #define VD_MAX_ARGS 64             /* arguments of a kernel at most */
+#define VD_MAX_QUEUES 4            /* queues of a device at most */
 
 /* ---- descs: what the caller fills; zero is the default of every field ---- */
 
@@ -947,6 +948,7 @@ typedef enum vd__memory_kind {
     VD__MEMORY_DEVICE, /* fastest for kernels; mapped too where that costs nothing */
     VD__MEMORY_UPLOAD, /* mapped; the host writes in order */
     VD__MEMORY_READBACK, /* mapped; the host reads: cached where the device has such memory */
+    VD__MEMORY_SHARED, /* mapped; host and device both read and write: cached, coherent, near the device, in this order of weight */
     VD__MEMORY_KINDS
 } vd__memory_kind;
 
@@ -1005,6 +1007,9 @@ typedef struct vd__commands {
 
 typedef struct vd__copy_range { uint64_t from, to, size; } vd__copy_range;
 
+/* A value that another queue of the same device has to reach first. */
+typedef struct vd__wait { uint64_t value; uint32_t queue; } vd__wait;
+
 /* What a backend may use of the world above. */
 struct vd__host {
     vd_allocator allocator;    /* counts what passes through it */
@@ -1025,6 +1030,7 @@ typedef struct vd__driver {
 struct vd__device {
     vd__driver *driver;
     vd_device_info info;
+    uint32_t queue_count; /* 1 … VD_MAX_QUEUES, set before device_open */
     void *native;
 };
 
@@ -1221,13 +1227,15 @@ struct vd_context {
    backend is only called with arguments that were checked, and sets the error text only for failures of its driver (vd__fail with the driver's words).
    `driver` is the opened library with its instance, `device` one opened device; both carry `native` pointers that belong to the backend and are freed by the
    close operation. Every create that fails leaves nothing behind. Every destroy takes what its create made and is called once, with no work using it left.
-   Calls with the same `commands` or the same queue never overlap (the caller holds the queue's lock), but for queue_value and queue_wait, which come at any
-   time without it; nor do the block and memory operations of one device, but for block_sync. All others may.
+   Calls with the same `commands` never overlap, nor do submissions to the queues of one device, but queue_value and queue_wait come at any time; nor do the
+   block and memory operations of one device, but for block_sync. All others may.
+   A context may open the same device index twice; the two share nothing but the driver.
 
    driver_open       loads the library and makes an instance. VD_ERROR_NO_DEVICE: nothing here, try the next backend.
    driver_devices    fills in what there is, usable or not, best information first; returns the count.
    driver_close
-   device_open       opens device `index`, fills dev->info (features after `disable`), makes queue 0 with a timeline that starts at 0.
+   device_open       opens device `index`, fills dev->info (features after `disable`), makes dev->queue_count queues, each with a timeline that starts at 0.
+                     Where the driver has fewer, several of ours share one of its.
    device_close
    block_create      one driver allocation of block->size bytes of memory type block->type; maps it where it can be.
    block_destroy
@@ -1247,8 +1255,9 @@ struct vd_context {
    record_launch     binds, passes values, dispatches. No allocation once warm. VD_ERROR_… where the driver runs out of something.
    record_copy       copies `count` ranges.
    record_fill       fills [offset, offset + size) with a 32-bit word; both multiples of 4.
-   queue_submit      sends a recording, which raises the timeline to commands->value when done. With commands == NULL only raises it to `value`, so that every
-                     value handed out is reached even when a submission failed.
+   queue_submit      sends a recording, which raises the timeline to commands->value when done. It starts when all that was sent to its queue before is done, and
+                     when the queues of `waits` have reached their values; what raises those was submitted earlier. With commands == NULL only raises the
+                     timeline to `value`, so that every value handed out is reached even when a submission failed.
    queue_value       the timeline now; UINT64_MAX: device lost.
    queue_wait        until the timeline reaches value: VD_OK, VD_TIMEOUT or VD_ERROR_DEVICE_LOST. May block at once: the caller has spun already. */
 #define VD__BACKEND_OPERATIONS(X) \
@@ -1274,7 +1283,7 @@ struct vd_context {
     X(vd_result, record_launch, (vd__device *dev, vd__commands *c, const vd__launch *launch)) \
     X(void, record_copy, (vd__device *dev, vd__commands *c, const vd__memory *to, const vd__memory *from, const vd__copy_range *ranges, uint32_t count)) \
     X(void, record_fill, (vd__device *dev, vd__commands *c, const vd__memory *to, uint64_t offset, uint64_t size, uint32_t word)) \
-    X(vd_result, queue_submit, (vd__device *dev, uint32_t queue, const vd__commands *c, uint64_t value)) \
+    X(vd_result, queue_submit, (vd__device *dev, uint32_t queue, const vd__commands *c, uint64_t value, const vd__wait *waits, uint32_t wait_count)) \
     X(uint64_t, queue_value, (vd__device *dev, uint32_t queue)) \
     X(vd_result, queue_wait, (vd__device *dev, uint32_t queue, uint64_t value, uint64_t timeout_ns))
 
@@ -1318,7 +1327,7 @@ enum { VD__DUMMY_DEVICE, VD__DUMMY_UPLOAD, VD__DUMMY_READBACK }; /* memory types
 
 typedef struct vd__dummy_device {
     uint64_t taken[3];         /* bytes by memory type */
-    uint64_t value;            /* the timeline: work is done when it is submitted */
+    uint64_t values[VD_MAX_QUEUES]; /* the timelines: work is done when it is submitted */
 } vd__dummy_device;
 
 /* A transfer; commands are run when they are submitted, which may be in another order than they were recorded in. */
@@ -1513,8 +1522,8 @@ static void vd__dummy_record_fill(vd__device *dev, vd__commands *c, const vd__me
     vd__dummy_record(dev, c, vd__dummy_bytes(to) + offset, NULL, size, word);
 }
 
-static vd_result vd__dummy_queue_submit(vd__device *dev, uint32_t queue, const vd__commands *c, uint64_t value) {
-    (void)queue;
+static vd_result vd__dummy_queue_submit(vd__device *dev, uint32_t queue, const vd__commands *c, uint64_t value, const vd__wait *waits, uint32_t wait_count) {
+    (void)waits, (void)wait_count;
     const vd__dummy_commands *d = c ? vd__dummy_ops(c) : NULL;
     for (uint32_t i = 0; d && i < d->count; i++) {
         const vd__dummy_op *op = &d->ops[i];
@@ -1522,14 +1531,11 @@ static vd_result vd__dummy_queue_submit(vd__device *dev, uint32_t queue, const v
         else
             for (uint64_t at = 0; at < op->size; at += 4) memcpy(op->to + at, &op->word, 4);
     }
-    vd__store64(&vd__dummy_of(dev)->value, value);
+    vd__store64(&vd__dummy_of(dev)->values[queue], value);
     return VD_OK;
 }
 
-static uint64_t vd__dummy_queue_value(vd__device *dev, uint32_t queue) {
-    (void)queue;
-    return vd__load64(&vd__dummy_of(dev)->value);
-}
+static uint64_t vd__dummy_queue_value(vd__device *dev, uint32_t queue) { return vd__load64(&vd__dummy_of(dev)->values[queue]); }
 
 static vd_result vd__dummy_queue_wait(vd__device *dev, uint32_t queue, uint64_t value, uint64_t timeout_ns) {
     (void)timeout_ns;
@@ -1655,8 +1661,8 @@ typedef struct vd__vk_layout {
 typedef struct vd__vk_device {
     VD__VK_DEVICE_FUNCTIONS(VD__VK_MEMBER)
     VkDevice handle;
-    VkQueue queue;
-    VkSemaphore timeline;
+    VkQueue queues[VD_MAX_QUEUES]; /* the same one several times where the family has fewer */
+    VkSemaphore timelines[VD_MAX_QUEUES];
     VkPipelineCache cache;
     uint32_t family;
     uint32_t uniform_alignment;
@@ -1845,6 +1851,7 @@ typedef struct vd__vk_facts {
     const char *names[VD__VK_EXTENSION_COUNT]; /* to be enabled */
     uint32_t name_count;
     uint32_t family;              /* UINT32_MAX: no queue for compute work */
+    uint32_t family_queues;
     uint32_t timestamp_bits;
     vd__vk_features features;
     VkPhysicalDeviceProperties2 core;
@@ -2066,6 +2073,7 @@ static void vd__vk_facts_family(const vd__vk_driver *vk, vd__vk_facts *facts) {
         if (!(families[i].queueFlags & VK_QUEUE_COMPUTE_BIT) || families[i].queueCount == 0) continue;
         if (facts->family != UINT32_MAX && (draws || !chosen_draws)) continue;
         facts->family = i;
+        facts->family_queues = families[i].queueCount;
         facts->timestamp_bits = families[i].timestampValidBits;
         chosen_draws = draws;
     }
@@ -2200,7 +2208,7 @@ static vd_result vd__vk_device_usable(const vd__vk_facts *facts, int index) {
     return VD_OK;
 }
 
-static VkResult vd__vk_device_create(const vd__vk_driver *driver, const vd__vk_facts *facts, uint64_t wanted, VkDevice *out) {
+static VkResult vd__vk_device_create(const vd__vk_driver *driver, const vd__vk_facts *facts, uint64_t wanted, uint32_t queue_count, VkDevice *out) {
     vd__vk_features enable;
     memset(&enable, 0, sizeof enable);
     vd__vk_chain_features(facts, &enable);
@@ -2209,11 +2217,12 @@ static VkResult vd__vk_device_create(const vd__vk_driver *driver, const vd__vk_f
     VD__VK_FEATURES(VD__VK_ENABLE)
     VD__VK_EXTRAS(VD__VK_ENABLE)
 #undef VD__VK_ENABLE
-    const float priority = 1;
+    float priorities[VD_MAX_QUEUES];
+    for (uint32_t i = 0; i < VD_MAX_QUEUES; i++) priorities[i] = 1;
     VD__VK_STRUCT(VkDeviceQueueCreateInfo, queue, VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO);
     queue.queueFamilyIndex = facts->family;
-    queue.queueCount = 1;
-    queue.pQueuePriorities = &priority;
+    queue.queueCount = queue_count;
+    queue.pQueuePriorities = priorities;
     VD__VK_STRUCT(VkDeviceCreateInfo, info, VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO);
     info.pNext = &enable.core;
     info.queueCreateInfoCount = 1;
@@ -2223,18 +2232,25 @@ static VkResult vd__vk_device_create(const vd__vk_driver *driver, const vd__vk_f
     return driver->vkCreateDevice(facts->handle, &info, NULL, out);
 }
 
-static vd_result vd__vk_timeline_create(vd__vk_device *vk) {
+/* Queues and a timeline for each. */
+static vd_result vd__vk_queues_create(vd__device *dev, uint32_t family_queues) {
+    vd__vk_device *vk = vd__vk_device_of(dev);
     VD__VK_STRUCT(VkSemaphoreTypeCreateInfo, type, VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO);
     type.semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE;
     VD__VK_STRUCT(VkSemaphoreCreateInfo, info, VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO);
     info.pNext = &type;
-    VkResult result = vk->vkCreateSemaphore(vk->handle, &info, NULL, &vk->timeline);
-    return result ? vd__vk_fail(result, "vkCreateSemaphore of a timeline") : VD_OK;
+    for (uint32_t i = 0; i < dev->queue_count; i++) {
+        vk->vkGetDeviceQueue(vk->handle, vk->family, i % family_queues, &vk->queues[i]);
+        VkResult result = vk->vkCreateSemaphore(vk->handle, &info, NULL, &vk->timelines[i]);
+        if (result) return vd__vk_fail(result, "vkCreateSemaphore of a timeline");
+    }
+    return VD_OK;
 }
 
 static vd_result vd__vk_device_start(vd__device *dev, const vd__vk_facts *facts) {
     vd__vk_device *vk = vd__vk_device_of(dev);
-    VkResult result = vd__vk_device_create(vd__vk_driver_of(dev->driver), facts, dev->info.features, &vk->handle);
+    uint32_t queues = facts->family_queues < dev->queue_count ? facts->family_queues : dev->queue_count;
+    VkResult result = vd__vk_device_create(vd__vk_driver_of(dev->driver), facts, dev->info.features, queues, &vk->handle);
     if (result) return vd__vk_fail(result, "vkCreateDevice on '%s'", dev->info.name);
     const char *missing = vd__vk_load_device(vd__vk_driver_of(dev->driver), vk);
     if (missing) return vd__fail(VD_ERROR_NO_DEVICE, "Vulkan: device '%s' lacks %s", dev->info.name, missing);
@@ -2244,10 +2260,9 @@ static vd_result vd__vk_device_start(vd__device *dev, const vd__vk_facts *facts)
     vk->address = (dev->info.features & VD_FEATURE_ADDRESS) != 0;
     vk->shared_memory = dev->info.shared_memory;
     vk->memory = facts->memory.memoryProperties;
-    vk->vkGetDeviceQueue(vk->handle, vk->family, 0, &vk->queue);
     VD__VK_STRUCT(VkPipelineCacheCreateInfo, cache, VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO);
     result = vk->vkCreatePipelineCache(vk->handle, &cache, NULL, &vk->cache);
-    return result ? vd__vk_fail(result, "vkCreatePipelineCache") : vd__vk_timeline_create(vk);
+    return result ? vd__vk_fail(result, "vkCreatePipelineCache") : vd__vk_queues_create(dev, queues);
 }
 
 static vd_result vd__vk_device_open(vd__driver *driver, int index, uint64_t disable, vd__device *dev) {
@@ -2272,7 +2287,8 @@ static void vd__vk_device_close(vd__device *dev) {
     if (vk->handle && vk->vkDestroyDevice) {
         for (uint32_t i = 0; i < vk->layout_count; i++) vk->vkDestroyDescriptorSetLayout(vk->handle, vk->layouts[i].handle, NULL);
         if (vk->cache) vk->vkDestroyPipelineCache(vk->handle, vk->cache, NULL);
-        if (vk->timeline) vk->vkDestroySemaphore(vk->handle, vk->timeline, NULL);
+        for (uint32_t i = 0; i < VD_MAX_QUEUES; i++)
+            if (vk->timelines[i]) vk->vkDestroySemaphore(vk->handle, vk->timelines[i], NULL);
         vk->vkDestroyDevice(vk->handle, NULL);
     }
     vd__mutex_destroy(&vk->lock);
@@ -2361,6 +2377,7 @@ static int vd__vk_type_score(const vd__device *dev, vd__memory_kind kind, uint32
     if (kind == VD__MEMORY_DEVICE && !mapped) return 2;
     if (kind == VD__MEMORY_DEVICE) return vd__vk_heap_is_large(vk, dev, type) && coherent ? 3 + cached : 1;
     if (!mapped) return 0;
+    if (kind == VD__MEMORY_SHARED) return 1 + 4 * cached + 2 * coherent + local;
     if (kind == VD__MEMORY_UPLOAD) return 1 + 4 * coherent + 2 * own_side + !cached;
     return 1 + 4 * cached + 2 * coherent + own_side;
 }
@@ -3023,37 +3040,46 @@ static void vd__vk_record_fill(vd__device *dev, vd__commands *c, const vd__memor
 
 /* ---- the queue ---- */
 
-static vd_result vd__vk_queue_submit(vd__device *dev, uint32_t queue, const vd__commands *c, uint64_t value) {
+static vd_result vd__vk_queue_submit(vd__device *dev, uint32_t queue, const vd__commands *c, uint64_t value, const vd__wait *waits, uint32_t wait_count) {
     vd__vk_device *vk = vd__vk_device_of(dev);
-    uint64_t reached = c ? c->value : value;
-    (void)queue;
+    uint64_t reached = c ? c->value : value, wait_values[VD_MAX_QUEUES];
+    VkSemaphore wait_semaphores[VD_MAX_QUEUES];
+    VkPipelineStageFlags wait_stages[VD_MAX_QUEUES];
+    for (uint32_t i = 0; i < wait_count; i++) {
+        wait_values[i] = waits[i].value;
+        wait_semaphores[i] = vk->timelines[waits[i].queue];
+        wait_stages[i] = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
+    }
     VD__VK_STRUCT(VkTimelineSemaphoreSubmitInfo, timeline, VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO);
+    timeline.waitSemaphoreValueCount = wait_count;
+    timeline.pWaitSemaphoreValues = wait_values;
     timeline.signalSemaphoreValueCount = 1;
     timeline.pSignalSemaphoreValues = &reached;
     VD__VK_STRUCT(VkSubmitInfo, info, VK_STRUCTURE_TYPE_SUBMIT_INFO);
     info.pNext = &timeline;
+    info.waitSemaphoreCount = wait_count;
+    info.pWaitSemaphores = wait_semaphores;
+    info.pWaitDstStageMask = wait_stages;
     info.signalSemaphoreCount = 1;
-    info.pSignalSemaphores = &vk->timeline;
+    info.pSignalSemaphores = &vk->timelines[queue];
     info.commandBufferCount = c ? 1 : 0;
     info.pCommandBuffers = c ? &vd__vk_commands_of(c)->buffer : NULL;
-    VkResult result = vk->vkQueueSubmit(vk->queue, 1, &info, VK_NULL_HANDLE);
+    VkResult result = vk->vkQueueSubmit(vk->queues[queue], 1, &info, VK_NULL_HANDLE);
     return result ? vd__vk_fail(result, "vkQueueSubmit") : VD_OK;
 }
 
 static uint64_t vd__vk_queue_value(vd__device *dev, uint32_t queue) {
     const vd__vk_device *vk = vd__vk_device_of(dev);
     uint64_t value = 0;
-    (void)queue;
-    VkResult result = vk->vkGetSemaphoreCounterValue(vk->handle, vk->timeline, &value);
+    VkResult result = vk->vkGetSemaphoreCounterValue(vk->handle, vk->timelines[queue], &value);
     return result == VK_ERROR_DEVICE_LOST ? UINT64_MAX : result ? 0 : value;
 }
 
 static vd_result vd__vk_queue_wait(vd__device *dev, uint32_t queue, uint64_t value, uint64_t timeout_ns) {
     const vd__vk_device *vk = vd__vk_device_of(dev);
-    (void)queue;
     VD__VK_STRUCT(VkSemaphoreWaitInfo, info, VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO);
     info.semaphoreCount = 1;
-    info.pSemaphores = &vk->timeline;
+    info.pSemaphores = &vk->timelines[queue];
     info.pValues = &value;
     VkResult result = vk->vkWaitSemaphores(vk->handle, &info, timeout_ns);
     if (result == VK_TIMEOUT) return VD_TIMEOUT;
@@ -3193,6 +3219,7 @@ static vd_result vd__open_device(vd_context *ctx, const vd_context_desc *desc, u
         if (best < 0) break;
         found = true;
         memset(&ctx->device, 0, sizeof ctx->device);
+        ctx->device.queue_count = 1;
         r = ctx->driver.backend->device_open(&ctx->driver, infos[best].index, disable, &ctx->device);
         if (!r) return VD_OK;
         vd__logf(&ctx->host, VD_LOG_INFO, "%s device '%s' does not open: %s", ctx->driver.backend->name, infos[best].name, vd__error_buffer);
@@ -4872,7 +4899,7 @@ static void vd__queue_failed(vd__queue *q, uint64_t value, vd_result result) {
     q->open.hazards.stages = VD__STAGES_ALL; /* the barriers that did not run are missing */
     q->open.hazards.lost_count = true;
     vd__logf(&ctx->host, VD_LOG_ERROR, "%s", f->text);
-    if (result == VD_ERROR_DEVICE_LOST || ctx->driver.backend->queue_submit(&ctx->device, q->index, NULL, value)) vd__lose_device(ctx);
+    if (result == VD_ERROR_DEVICE_LOST || ctx->driver.backend->queue_submit(&ctx->device, q->index, NULL, value, NULL, 0)) vd__lose_device(ctx);
 }
 
 /* Gives staging and tickets of a list the value that ends them. */
@@ -4904,7 +4931,7 @@ static void vd__list_send(vd_list *l) {
     if (l->host_stages) backend->record_barrier(device, c, l->host_stages, VD__STAGE_HOST);
     c->value = value;
     vd_result r = backend->commands_end(device, c);
-    if (!r) r = backend->queue_submit(device, q->index, c, value);
+    if (!r) r = backend->queue_submit(device, q->index, c, value, NULL, 0);
     vd__store64(&q->submitted, value);
     if (r) vd__queue_failed(q, value, r);
     l->stats.submissions++;

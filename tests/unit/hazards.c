@@ -66,13 +66,13 @@ static void spy_fill(vd__device *dev, vd__commands *c, const vd__memory *to, uin
     vd__dummy_record_fill(dev, c, to, offset, size, word);
 }
 
-static vd_result spy_submit(vd__device *dev, uint32_t queue, const vd__commands *c, uint64_t value) {
+static vd_result spy_submit(vd__device *dev, uint32_t queue, const vd__commands *c, uint64_t value, const vd__wait *waits, uint32_t wait_count) {
     const stream *s = c ? recording_of(c) : NULL;
     for (uint32_t i = 0; s && i < s->count; i++) {
         assert_true(queue_stream.count < VD__COUNT(queue_stream.commands));
         queue_stream.commands[queue_stream.count++] = s->commands[i];
     }
-    return vd__dummy_queue_submit(dev, queue, c, value);
+    return vd__dummy_queue_submit(dev, queue, c, value, waits, wait_count);
 }
 
 static vd_context *spied_context(void) {
