@@ -1351,7 +1351,7 @@ static inline vc_type vc__result_type(uint32_t op, vc_type type) {
 
 static bool vc__fold(uint32_t op, vc_type from, vc_type to, const uint64_t *v, uint64_t *out);
 
-/* vc__pure for immediates alone: folded. */
+/* For immediates alone: folded. */
 static vc_val vc__pure_immediates(uint32_t form, uint32_t count, vc_val a, vc_val b, vc_val c) {
     uint32_t op = form & ~(uint32_t)VC__SWAPPED, i, at;
     uint64_t bits[3] = { 0, 0, 0 }, result = 0;
@@ -1373,7 +1373,7 @@ static vc_val vc__pure_immediates(uint32_t form, uint32_t count, vc_val a, vc_va
 }
 
 /* Any operation whose operands agree in type. `form` is the op, with VC__SWAPPED if its two operands change places. */
-static vc_val vc__pure(uint32_t form, uint32_t count, vc_val a, vc_val b, vc_val c) {
+static vc_val vc__pure_checked(uint32_t form, uint32_t count, vc_val a, vc_val b, vc_val c) {
     uint32_t op = form & ~(uint32_t)VC__SWAPPED, i, flags = 0, n[3] = { VC__NIL, VC__NIL, VC__NIL };
     vc_kernel *k = vc__kernel_of(a);
     vc__operand o[3];
@@ -1401,6 +1401,65 @@ static vc_val vc__pure(uint32_t form, uint32_t count, vc_val a, vc_val b, vc_val
     }
     if (form & VC__SWAPPED) { i = n[0]; n[0] = n[1]; n[1] = i; }
     return vc__value(k, vc__record(k, op, flags, vc__result_type(op, type), n[0], n[1], n[2], 0));
+}
+
+/* The operand as a node of k; VC__NIL: an immediate of another type, or no operand for k at all. `type`: of an operand before it, or VC_NONE. */
+static inline uint32_t vc__quick(vc_kernel *k, vc_val v, vc_type type) {
+    uint64_t n = v.bits - ((uint64_t)k->generation << 32);
+    uint32_t at;
+    if (v.of != (uintptr_t)k) return type && v.of == type && type < 16 ? vc__record_const(k, type, v.bits) : VC__NIL;
+    if (n >= k->count) return VC__NIL;
+    at = k->node[n].at;
+    return at == 0 || at == k->at || vc__is_open(k, at) ? (uint32_t)n : VC__NIL;
+}
+
+/* The kernel of the first operand, if the short way may be tried. */
+static inline vc_kernel *vc__quick_kernel(vc_val a) {
+    vc_kernel *k = vc__kernel_of(a);
+    return k && !k->failed ? k : NULL;
+}
+
+static inline vc_val vc__quick_record(vc_kernel *k, uint32_t op, vc_type type, uint32_t flags, uint32_t a, uint32_t b, uint32_t c) {
+    return vc__value(k, vc__record(k, op, flags & VC__NODE_DIVERGES, vc__result_type(op, type), a, b, c, 0));
+}
+
+/* The short way, for operands of one type of which the first is no immediate: nothing else is worth a word, so all else goes the long way. */
+static vc_val vc__pure1(uint32_t op, vc_val a) {
+    vc_kernel *k = vc__quick_kernel(a);
+    uint32_t x = k ? vc__quick(k, a, VC_NONE) : VC__NIL;
+    const vc__node *n = x == VC__NIL ? &vc__nothing : &k->node[x];
+    if (vc__mask(n->type) & vc__op[op].kinds) return vc__quick_record(k, op, n->type, n->flags, x, VC__NIL, VC__NIL);
+    return vc__pure_checked(op, 1, a, vc__no_value(), vc__no_value());
+}
+
+static vc_val vc__pure2(uint32_t form, vc_val a, vc_val b) {
+    vc_kernel *k = vc__quick_kernel(a);
+    uint32_t x = k ? vc__quick(k, a, VC_NONE) : VC__NIL, op = form & ~(uint32_t)VC__SWAPPED, y, flags;
+    vc_type type;
+    if (x != VC__NIL) {
+        type = k->node[x].type;
+        flags = k->node[x].flags;
+        y = vc__mask(type) & vc__op[op].kinds ? vc__quick(k, b, type) : VC__NIL;
+        if (y != VC__NIL && k->node[y].type == type) {
+            flags |= k->node[y].flags;
+            return form == op ? vc__quick_record(k, op, type, flags, x, y, VC__NIL) : vc__quick_record(k, op, type, flags, y, x, VC__NIL);
+        }
+    }
+    return vc__pure_checked(form, 2, a, b, vc__no_value());
+}
+
+static vc_val vc__pure3(uint32_t op, vc_val a, vc_val b, vc_val c) {
+    vc_kernel *k = vc__quick_kernel(a);
+    uint32_t x = k ? vc__quick(k, a, VC_NONE) : VC__NIL, y, z;
+    vc_type type;
+    if (x != VC__NIL && vc__mask(k->node[x].type) & vc__op[op].kinds) {
+        type = k->node[x].type;
+        y = vc__quick(k, b, type);
+        z = y != VC__NIL && k->node[y].type == type ? vc__quick(k, c, type) : VC__NIL;
+        if (z != VC__NIL && k->node[z].type == type)
+            return vc__quick_record(k, op, type, k->node[x].flags | k->node[y].flags | k->node[z].flags, x, y, z);
+    }
+    return vc__pure_checked(op, 3, a, b, c);
 }
 
 /* A scalar bool; VC__NIL after an error. */
@@ -2812,15 +2871,27 @@ static uint32_t vc__append(vc__lower *s, const vc__node *n) {
     return s->count++;
 }
 
-/* Products side by side, not one after another, so that the processor makes them at once. */
-static inline uint32_t vc__hash_node(const vc__lower *s, const vc__node *n, uint32_t region) {
-    uint64_t h = (n->op | (uint64_t)n->type << 16) * 0xff51afd7ed558ccdu + (n->x | (uint64_t)region << 32) * 0x9e3779b97f4a7c15u;
-    uint32_t i;
-    if (vc__op[n->op].operands == VC__MANY)
-        for (i = 0; i < n->a[1]; i++) h = (h ^ s->extra[n->a[0] + i]) * 0xc4ceb9fe1a85ec53u;
-    else h ^= (n->a[0] | (uint64_t)n->a[1] << 32) * 0xc4ceb9fe1a85ec53u + n->a[2] * (uint64_t)0xd6e8feb86659fd93u;
+static inline uint32_t vc__hash_end(uint64_t h) {
     h ^= h >> 32;
     return (uint32_t)(h * 0x9e3779b97f4a7c15u >> 32);
+}
+
+static inline uint64_t vc__hash_head(uint32_t op, vc_type type, uint32_t x, uint32_t region) {
+    return (op | (uint64_t)type << 16) * 0xff51afd7ed558ccdu + (x | (uint64_t)region << 32) * 0x9e3779b97f4a7c15u;
+}
+
+/* Products side by side, not one after another, so that the processor makes them at once. */
+static inline uint32_t vc__hash_plain(uint32_t op, vc_type type, uint32_t a, uint32_t b, uint32_t c, uint32_t x, uint32_t region) {
+    return vc__hash_end(vc__hash_head(op, type, x, region) ^ ((a | (uint64_t)b << 32) * 0xc4ceb9fe1a85ec53u + c * (uint64_t)0xd6e8feb86659fd93u));
+}
+
+static inline uint32_t vc__hash_node(const vc__lower *s, const vc__node *n, uint32_t region) {
+    uint64_t h;
+    uint32_t i;
+    if (vc__op[n->op].operands != VC__MANY) return vc__hash_plain(n->op, n->type, n->a[0], n->a[1], n->a[2], n->x, region);
+    h = vc__hash_head(n->op, n->type, n->x, region);
+    for (i = 0; i < n->a[1]; i++) h = (h ^ s->extra[n->a[0] + i]) * 0xc4ceb9fe1a85ec53u;
+    return vc__hash_end(h);
 }
 
 static inline bool vc__same_node(const vc__lower *s, const vc__node *a, const vc__node *b, bool by_region) {
@@ -3011,12 +3082,44 @@ static inline uint32_t vc__mapped(const vc__lower *s, uint32_t operand, bool is_
     return is_operand && operand != VC__NIL ? s->map[operand] : operand;
 }
 
+/* The short way for two operands, where nothing can be folded or expanded: vc__settle and vc__merge in one. VC__NIL: take the long way. */
+static inline uint32_t vc__lower_plain(vc__lower *s, const vc__node *t) {
+    uint32_t a = s->map[t->a[0]], b = s->map[t->a[1]], hash, i, number;
+    vc__node *n, *to;
+    if (a == b || vc__is_const_op(s->node[a].op) || vc__is_const_op(s->node[b].op) || s->count == s->capacity || s->count > s->mask / 2) return VC__NIL;
+    to = &s->node[s->count];
+    to->op = t->op;
+    to->flags = 0;
+    to->type = t->type;
+    to->at = t->at;
+    to->a[0] = a;
+    to->a[1] = b;
+    to->a[2] = VC__NIL;
+    to->x = t->x;
+    hash = vc__hash_plain(t->op, t->type, a, b, VC__NIL, t->x, 0);
+    for (i = hash & s->mask; s->slot[i]; i = (i + 1) & s->mask) {
+        if (!vc__slot_may_be(s->slot[i], hash)) continue;
+        number = vc__slot_number(s->slot[i]);
+        n = &s->node[number];
+        if (n->a[0] != a || n->a[1] != b || n->op != t->op || n->type != t->type || n->a[2] != VC__NIL || n->x != t->x) continue;
+        if (vc__reuse(s, n, t->at)) return number;
+        break;
+    }
+    s->slot[i] = vc__slot_of(hash, s->count);
+    return s->count++;
+}
+
 /* Tape node i, whose operands are lowered. */
 static uint32_t vc__lower_node(vc__lower *s, uint32_t i) {
     const vc__node *t = &s->kernel->node[i];
-    uint32_t operands = vc__op[t->op].operands, j, parts[4];
+    const vc__op_info *op = &vc__op[t->op];
+    uint32_t operands = op->operands, j, parts[4];
     vc__node n;
     s->region = t->at;
+    if (op->class_ == VC__PURE && operands == 2 && !op->expand) {
+        j = vc__lower_plain(s, t);
+        if (j != VC__NIL) return j;
+    }
     if (operands == VC__MANY) {
         for (j = 0; j < t->a[1]; j++) parts[j] = s->map[s->kernel->extra[t->a[0] + j]];
         return vc__make_vec(s, t->type, parts, t->a[1]);
@@ -3067,7 +3170,7 @@ static bool vc__lower_all(vc__lower *s) {
     s->extra_count = 0;
     s->leaf_count = 0;
     if (!VC__ROOM(s, u32, map, map_capacity, k->count) || !VC__ROOM(s, u32, stack, stack_capacity, k->count)) return false;
-    if (!VC__ROOM(s, node, node, capacity, k->count) || !vc__make_slots(s, k->count + k->count / 4)) return false;
+    if (!VC__ROOM(s, node, node, capacity, k->count) || !vc__make_slots(s, k->count * 2)) return false;
     memset(s->map, 0xff, k->count * sizeof(uint32_t));
     for (i = 1; i < k->pin_count && !k->failed; i++) {
         s->pin = i;
@@ -6237,45 +6340,45 @@ VC_API vc_val vc_bitcast(vc_type type, vc_val v) { return vc__convert(VC__OP_BIT
 
 /* ---- arithmetic ---- */
 
-VC_API vc_val vc_neg(vc_val a) { return vc__pure(VC__OP_NEG, 1, a, vc__no_value(), vc__no_value()); }
-VC_API vc_val vc_add(vc_val a, vc_val b) { return vc__pure(VC__OP_ADD, 2, a, b, vc__no_value()); }
-VC_API vc_val vc_sub(vc_val a, vc_val b) { return vc__pure(VC__OP_SUB, 2, a, b, vc__no_value()); }
-VC_API vc_val vc_mul(vc_val a, vc_val b) { return vc__pure(VC__OP_MUL, 2, a, b, vc__no_value()); }
-VC_API vc_val vc_div(vc_val a, vc_val b) { return vc__pure(VC__OP_DIV, 2, a, b, vc__no_value()); }
-VC_API vc_val vc_rem(vc_val a, vc_val b) { return vc__pure(VC__OP_REM, 2, a, b, vc__no_value()); }
-VC_API vc_val vc_mod(vc_val a, vc_val b) { return vc__pure(VC__OP_MOD, 2, a, b, vc__no_value()); }
-VC_API vc_val vc_fma(vc_val a, vc_val b, vc_val c) { return vc__pure(VC__OP_FMA, 3, a, b, c); }
-VC_API vc_val vc_abs(vc_val a) { return vc__pure(VC__OP_ABS, 1, a, vc__no_value(), vc__no_value()); }
-VC_API vc_val vc_sign(vc_val a) { return vc__pure(VC__OP_SIGN, 1, a, vc__no_value(), vc__no_value()); }
-VC_API vc_val vc_min(vc_val a, vc_val b) { return vc__pure(VC__OP_MIN, 2, a, b, vc__no_value()); }
-VC_API vc_val vc_max(vc_val a, vc_val b) { return vc__pure(VC__OP_MAX, 2, a, b, vc__no_value()); }
-VC_API vc_val vc_clamp(vc_val x, vc_val low, vc_val high) { return vc__pure(VC__OP_CLAMP, 3, x, low, high); }
-VC_API vc_val vc_mix(vc_val a, vc_val b, vc_val t) { return vc__pure(VC__OP_MIX, 3, a, b, t); }
-VC_API vc_val vc_step(vc_val edge, vc_val x) { return vc__pure(VC__OP_STEP, 2, edge, x, vc__no_value()); }
-VC_API vc_val vc_floor(vc_val a) { return vc__pure(VC__OP_FLOOR, 1, a, vc__no_value(), vc__no_value()); }
-VC_API vc_val vc_ceil(vc_val a) { return vc__pure(VC__OP_CEIL, 1, a, vc__no_value(), vc__no_value()); }
-VC_API vc_val vc_trunc(vc_val a) { return vc__pure(VC__OP_TRUNC, 1, a, vc__no_value(), vc__no_value()); }
-VC_API vc_val vc_round(vc_val a) { return vc__pure(VC__OP_ROUND, 1, a, vc__no_value(), vc__no_value()); }
-VC_API vc_val vc_fract(vc_val a) { return vc__pure(VC__OP_FRACT, 1, a, vc__no_value(), vc__no_value()); }
-VC_API vc_val vc_sqrt(vc_val a) { return vc__pure(VC__OP_SQRT, 1, a, vc__no_value(), vc__no_value()); }
-VC_API vc_val vc_rsqrt(vc_val a) { return vc__pure(VC__OP_RSQRT, 1, a, vc__no_value(), vc__no_value()); }
-VC_API vc_val vc_exp(vc_val a) { return vc__pure(VC__OP_EXP, 1, a, vc__no_value(), vc__no_value()); }
-VC_API vc_val vc_exp2(vc_val a) { return vc__pure(VC__OP_EXP2, 1, a, vc__no_value(), vc__no_value()); }
-VC_API vc_val vc_log(vc_val a) { return vc__pure(VC__OP_LOG, 1, a, vc__no_value(), vc__no_value()); }
-VC_API vc_val vc_log2(vc_val a) { return vc__pure(VC__OP_LOG2, 1, a, vc__no_value(), vc__no_value()); }
-VC_API vc_val vc_pow(vc_val a, vc_val b) { return vc__pure(VC__OP_POW, 2, a, b, vc__no_value()); }
-VC_API vc_val vc_sin(vc_val a) { return vc__pure(VC__OP_SIN, 1, a, vc__no_value(), vc__no_value()); }
-VC_API vc_val vc_cos(vc_val a) { return vc__pure(VC__OP_COS, 1, a, vc__no_value(), vc__no_value()); }
-VC_API vc_val vc_tan(vc_val a) { return vc__pure(VC__OP_TAN, 1, a, vc__no_value(), vc__no_value()); }
-VC_API vc_val vc_asin(vc_val a) { return vc__pure(VC__OP_ASIN, 1, a, vc__no_value(), vc__no_value()); }
-VC_API vc_val vc_acos(vc_val a) { return vc__pure(VC__OP_ACOS, 1, a, vc__no_value(), vc__no_value()); }
-VC_API vc_val vc_atan(vc_val a) { return vc__pure(VC__OP_ATAN, 1, a, vc__no_value(), vc__no_value()); }
-VC_API vc_val vc_atan2(vc_val y, vc_val x) { return vc__pure(VC__OP_ATAN2, 2, y, x, vc__no_value()); }
-VC_API vc_val vc_sinh(vc_val a) { return vc__pure(VC__OP_SINH, 1, a, vc__no_value(), vc__no_value()); }
-VC_API vc_val vc_cosh(vc_val a) { return vc__pure(VC__OP_COSH, 1, a, vc__no_value(), vc__no_value()); }
-VC_API vc_val vc_tanh(vc_val a) { return vc__pure(VC__OP_TANH, 1, a, vc__no_value(), vc__no_value()); }
-VC_API vc_val vc_isnan(vc_val a) { return vc__pure(VC__OP_ISNAN, 1, a, vc__no_value(), vc__no_value()); }
-VC_API vc_val vc_isinf(vc_val a) { return vc__pure(VC__OP_ISINF, 1, a, vc__no_value(), vc__no_value()); }
+VC_API vc_val vc_neg(vc_val a) { return vc__pure1(VC__OP_NEG, a); }
+VC_API vc_val vc_add(vc_val a, vc_val b) { return vc__pure2(VC__OP_ADD, a, b); }
+VC_API vc_val vc_sub(vc_val a, vc_val b) { return vc__pure2(VC__OP_SUB, a, b); }
+VC_API vc_val vc_mul(vc_val a, vc_val b) { return vc__pure2(VC__OP_MUL, a, b); }
+VC_API vc_val vc_div(vc_val a, vc_val b) { return vc__pure2(VC__OP_DIV, a, b); }
+VC_API vc_val vc_rem(vc_val a, vc_val b) { return vc__pure2(VC__OP_REM, a, b); }
+VC_API vc_val vc_mod(vc_val a, vc_val b) { return vc__pure2(VC__OP_MOD, a, b); }
+VC_API vc_val vc_fma(vc_val a, vc_val b, vc_val c) { return vc__pure3(VC__OP_FMA, a, b, c); }
+VC_API vc_val vc_abs(vc_val a) { return vc__pure1(VC__OP_ABS, a); }
+VC_API vc_val vc_sign(vc_val a) { return vc__pure1(VC__OP_SIGN, a); }
+VC_API vc_val vc_min(vc_val a, vc_val b) { return vc__pure2(VC__OP_MIN, a, b); }
+VC_API vc_val vc_max(vc_val a, vc_val b) { return vc__pure2(VC__OP_MAX, a, b); }
+VC_API vc_val vc_clamp(vc_val x, vc_val low, vc_val high) { return vc__pure3(VC__OP_CLAMP, x, low, high); }
+VC_API vc_val vc_mix(vc_val a, vc_val b, vc_val t) { return vc__pure3(VC__OP_MIX, a, b, t); }
+VC_API vc_val vc_step(vc_val edge, vc_val x) { return vc__pure2(VC__OP_STEP, edge, x); }
+VC_API vc_val vc_floor(vc_val a) { return vc__pure1(VC__OP_FLOOR, a); }
+VC_API vc_val vc_ceil(vc_val a) { return vc__pure1(VC__OP_CEIL, a); }
+VC_API vc_val vc_trunc(vc_val a) { return vc__pure1(VC__OP_TRUNC, a); }
+VC_API vc_val vc_round(vc_val a) { return vc__pure1(VC__OP_ROUND, a); }
+VC_API vc_val vc_fract(vc_val a) { return vc__pure1(VC__OP_FRACT, a); }
+VC_API vc_val vc_sqrt(vc_val a) { return vc__pure1(VC__OP_SQRT, a); }
+VC_API vc_val vc_rsqrt(vc_val a) { return vc__pure1(VC__OP_RSQRT, a); }
+VC_API vc_val vc_exp(vc_val a) { return vc__pure1(VC__OP_EXP, a); }
+VC_API vc_val vc_exp2(vc_val a) { return vc__pure1(VC__OP_EXP2, a); }
+VC_API vc_val vc_log(vc_val a) { return vc__pure1(VC__OP_LOG, a); }
+VC_API vc_val vc_log2(vc_val a) { return vc__pure1(VC__OP_LOG2, a); }
+VC_API vc_val vc_pow(vc_val a, vc_val b) { return vc__pure2(VC__OP_POW, a, b); }
+VC_API vc_val vc_sin(vc_val a) { return vc__pure1(VC__OP_SIN, a); }
+VC_API vc_val vc_cos(vc_val a) { return vc__pure1(VC__OP_COS, a); }
+VC_API vc_val vc_tan(vc_val a) { return vc__pure1(VC__OP_TAN, a); }
+VC_API vc_val vc_asin(vc_val a) { return vc__pure1(VC__OP_ASIN, a); }
+VC_API vc_val vc_acos(vc_val a) { return vc__pure1(VC__OP_ACOS, a); }
+VC_API vc_val vc_atan(vc_val a) { return vc__pure1(VC__OP_ATAN, a); }
+VC_API vc_val vc_atan2(vc_val y, vc_val x) { return vc__pure2(VC__OP_ATAN2, y, x); }
+VC_API vc_val vc_sinh(vc_val a) { return vc__pure1(VC__OP_SINH, a); }
+VC_API vc_val vc_cosh(vc_val a) { return vc__pure1(VC__OP_COSH, a); }
+VC_API vc_val vc_tanh(vc_val a) { return vc__pure1(VC__OP_TANH, a); }
+VC_API vc_val vc_isnan(vc_val a) { return vc__pure1(VC__OP_ISNAN, a); }
+VC_API vc_val vc_isinf(vc_val a) { return vc__pure1(VC__OP_ISINF, a); }
 
 VC_API vc_val vc_dot(vc_val a, vc_val b) {
     vc_kernel *k = vc__kernel_of(a) ? vc__kernel_of(a) : vc__kernel_of(b);
@@ -6283,15 +6386,15 @@ VC_API vc_val vc_dot(vc_val a, vc_val b) {
         vc__refuse(k, "vc_dot", "operand 1 is %s, operand 2 is %s; it takes vectors", vc_type_name(vc_typeof(a)), vc_type_name(vc_typeof(b)));
         return vc__no_value();
     }
-    return vc__pure(VC__OP_DOT, 2, a, b, vc__no_value());
+    return vc__pure2(VC__OP_DOT, a, b);
 }
 
 /* ---- bits and conditions ---- */
 
-VC_API vc_val vc_not(vc_val a) { return vc__pure(VC__OP_NOT, 1, a, vc__no_value(), vc__no_value()); }
-VC_API vc_val vc_and(vc_val a, vc_val b) { return vc__pure(VC__OP_AND, 2, a, b, vc__no_value()); }
-VC_API vc_val vc_or(vc_val a, vc_val b) { return vc__pure(VC__OP_OR, 2, a, b, vc__no_value()); }
-VC_API vc_val vc_xor(vc_val a, vc_val b) { return vc__pure(VC__OP_XOR, 2, a, b, vc__no_value()); }
+VC_API vc_val vc_not(vc_val a) { return vc__pure1(VC__OP_NOT, a); }
+VC_API vc_val vc_and(vc_val a, vc_val b) { return vc__pure2(VC__OP_AND, a, b); }
+VC_API vc_val vc_or(vc_val a, vc_val b) { return vc__pure2(VC__OP_OR, a, b); }
+VC_API vc_val vc_xor(vc_val a, vc_val b) { return vc__pure2(VC__OP_XOR, a, b); }
 
 /* The count has a type of its own; an immediate one joins the type of a. */
 static vc_val vc__shift(uint32_t op, vc_val a, vc_val count) {
@@ -6325,12 +6428,12 @@ static vc_val vc__shift(uint32_t op, vc_val a, vc_val count) {
 
 VC_API vc_val vc_shl(vc_val a, vc_val count) { return vc__shift(VC__OP_SHL, a, count); }
 VC_API vc_val vc_shr(vc_val a, vc_val count) { return vc__shift(VC__OP_SHR, a, count); }
-VC_API vc_val vc_eq(vc_val a, vc_val b) { return vc__pure(VC__OP_EQ, 2, a, b, vc__no_value()); }
-VC_API vc_val vc_ne(vc_val a, vc_val b) { return vc__pure(VC__OP_NE, 2, a, b, vc__no_value()); }
-VC_API vc_val vc_lt(vc_val a, vc_val b) { return vc__pure(VC__OP_LT, 2, a, b, vc__no_value()); }
-VC_API vc_val vc_le(vc_val a, vc_val b) { return vc__pure(VC__OP_LE, 2, a, b, vc__no_value()); }
-VC_API vc_val vc_gt(vc_val a, vc_val b) { return vc__pure(VC__OP_LT | VC__SWAPPED, 2, a, b, vc__no_value()); }
-VC_API vc_val vc_ge(vc_val a, vc_val b) { return vc__pure(VC__OP_LE | VC__SWAPPED, 2, a, b, vc__no_value()); }
+VC_API vc_val vc_eq(vc_val a, vc_val b) { return vc__pure2(VC__OP_EQ, a, b); }
+VC_API vc_val vc_ne(vc_val a, vc_val b) { return vc__pure2(VC__OP_NE, a, b); }
+VC_API vc_val vc_lt(vc_val a, vc_val b) { return vc__pure2(VC__OP_LT, a, b); }
+VC_API vc_val vc_le(vc_val a, vc_val b) { return vc__pure2(VC__OP_LE, a, b); }
+VC_API vc_val vc_gt(vc_val a, vc_val b) { return vc__pure2(VC__OP_LT | VC__SWAPPED, a, b); }
+VC_API vc_val vc_ge(vc_val a, vc_val b) { return vc__pure2(VC__OP_LE | VC__SWAPPED, a, b); }
 
 static vc_val vc__select_values(vc_kernel *k, vc__operand *o, vc_type type) {
     uint32_t rows = vc__rows(type), n[3], i, flags = 0;
@@ -6362,8 +6465,8 @@ VC_API vc_val vc_select(vc_val condition, vc_val a, vc_val b) {
     return vc__select_values(k, o, type);
 }
 
-VC_API vc_val vc_any(vc_val a) { return vc__pure(VC__OP_ANY, 1, a, vc__no_value(), vc__no_value()); }
-VC_API vc_val vc_all(vc_val a) { return vc__pure(VC__OP_ALL, 1, a, vc__no_value(), vc__no_value()); }
+VC_API vc_val vc_any(vc_val a) { return vc__pure1(VC__OP_ANY, a); }
+VC_API vc_val vc_all(vc_val a) { return vc__pure1(VC__OP_ALL, a); }
 
 /* ---- where am I ---- */
 
