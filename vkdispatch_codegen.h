@@ -842,17 +842,20 @@ typedef struct vc__forms {
     const char *cuda_fast;    /* of floats where the kernel is `fast`; NULL: the same */
 } vc__forms;
 
+/* What is asked of every node, in half a cache line; names and texts lie apart. */
 typedef struct vc__op_info {
-    const char *name;
-    uint8_t class_, operands, kinds, result, flags;
     uint32_t spirv[4];    /* bool, int, uint, float */
-    vc__forms text;
     vc__expander *expand;
+    uint8_t class_, operands, kinds, result, flags;
 } vc__op_info;
 
 #define VC__OP_ROW(op, name, class_, operands, kinds, result, flags, spirv, text, expand) \
-    { name, VC__##class_, operands, VC__KINDS_##kinds, VC__RESULT_##result, VC__FLAGS_##flags, spirv, text, expand },
+    { spirv, expand, VC__##class_, operands, VC__KINDS_##kinds, VC__RESULT_##result, VC__FLAGS_##flags },
+#define VC__OP_NAME(op, name, class_, operands, kinds, result, flags, spirv, text, expand) name,
+#define VC__OP_TEXT(op, name, class_, operands, kinds, result, flags, spirv, text, expand) text,
 static const vc__op_info vc__op[] = { VC__OPS(VC__OP_ROW) };
+static const char *const vc__op_name[] = { VC__OPS(VC__OP_NAME) };
+static const vc__forms vc__op_text[] = { VC__OPS(VC__OP_TEXT) };
 
 // >>tape
 /* What is recorded: nodes in the order they came, and which of them are pinned to their place (effects and blocks). It stays raw; the schedule makes sense of
@@ -1212,7 +1215,7 @@ static inline vc_kernel *vc__kernel_of(vc_val v) { return v.of < 4096 ? NULL : (
 /* "add" of ADD; the swapped forms of LT and LE have names of their own. */
 enum { VC__SWAPPED = 0x8000 };
 static const char *vc__form_name(uint32_t form) {
-    return form == (VC__OP_LT | VC__SWAPPED) ? "gt" : form == (VC__OP_LE | VC__SWAPPED) ? "ge" : vc__op[form].name;
+    return form == (VC__OP_LT | VC__SWAPPED) ? "gt" : form == (VC__OP_LE | VC__SWAPPED) ? "ge" : vc__op_name[form];
 }
 
 typedef struct vc__call { char name[24]; } vc__call;
@@ -4786,10 +4789,10 @@ static const char *vc__glsl_form(const vc__glsl *g, const vc__node *n) {
     vc_type type;
     if (!op->operands || op->operands == VC__MANY) return NULL;
     type = g->l->node[n->a[0]].type;
-    if (vc__rows(type) > 1 && op->text.glsl.vector && (vc__is_bool(type) || op->result == VC__RESULT_BOOL)) return op->text.glsl.vector;
+    if (vc__rows(type) > 1 && vc__op_text[n->op].glsl.vector && (vc__is_bool(type) || op->result == VC__RESULT_BOOL)) return vc__op_text[n->op].glsl.vector;
     if (vc__rows(type) > 1 && vc__is_bool(type) && (n->op == VC__OP_AND || n->op == VC__OP_OR))
         return n->op == VC__OP_AND ? "equal(uvec#($0) & uvec#($1), uvec#(1))" : "notEqual(uvec#($0) | uvec#($1), uvec#(0))";
-    return op->text.glsl.of[vc__kinds[vc__kind(type)].column];
+    return vc__op_text[n->op].glsl.of[vc__kinds[vc__kind(type)].column];
 }
 
 /* $0 $1 $2: operands; #: rows of the first operand. */
@@ -4918,7 +4921,7 @@ static void vc__glsl_own(vc__glsl *g, const vc__node *n) {
     };
     size_t i;
     for (i = 0; i < sizeof own / sizeof *own; i++) if (own[i].op == n->op) { own[i].print(g, n); return; }
-    vc__fail(g->k, "kernel '%s': no GLSL for '%s' of %s", vc__name(g->k), vc__op[n->op].name, vc_type_name(n->type));
+    vc__fail(g->k, "kernel '%s': no GLSL for '%s' of %s", vc__name(g->k), vc__op_name[n->op], vc_type_name(n->type));
 }
 
 static void vc__glsl_tuple(vc__glsl *g, const vc__node *n) {
@@ -5473,7 +5476,7 @@ static bool vc__admit_needs(vc_kernel *k, vc__listing *l, uint64_t needs, const 
     l->info.features |= needs;
     if (!lack) return true;
     for (i = 0; !(lack & vc__features[i].bit); i++) continue;
-    vc__fail(k, "vc_%s in kernel '%s' needs %s, which the machine lacks (%s)", vc__op[n->op].name, vc__name(k), vc__features[i].need, vc__features[i].name);
+    vc__fail(k, "vc_%s in kernel '%s' needs %s, which the machine lacks (%s)", vc__op_name[n->op], vc__name(k), vc__features[i].need, vc__features[i].name);
     return false;
 }
 
@@ -5655,7 +5658,7 @@ static void vc__dump_operands(vc_kernel *k, const vc__listing *l, const vc__node
     case VC__OP_LOCAL_ID: case VC__OP_GROUP_ID: case VC__OP_GLOBAL_ID: case VC__OP_COMPONENT: vc__dump_number(k, " ", n->x); break;
     case VC__OP_END:
         vc__text_string(k, &k->dump, " ");
-        vc__text_string(k, &k->dump, vc__op[n->x].name);
+        vc__text_string(k, &k->dump, vc__op_name[n->x]);
         break;
     default: break;
     }
@@ -5673,7 +5676,7 @@ static void vc__dump_node(vc_kernel *k, const vc__listing *l, uint32_t i, uint32
         vc__text_string(k, &k->dump, vc_type_name(n->type));
         vc__text_string(k, &k->dump, " = ");
     }
-    vc__text_string(k, &k->dump, vc__op[n->op].name);
+    vc__text_string(k, &k->dump, vc__op_name[n->op]);
     vc__dump_operands(k, l, n);
     vc__text_string(k, &k->dump, n->flags & VC__NODE_PRECISE ? " precise\n" : "\n");
     if (vc__op[n->op].class_ == VC__BLOCK && n->op != VC__OP_END) ++*depth;
