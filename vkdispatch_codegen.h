@@ -34,6 +34,7 @@
        fold         arithmetic on constants
        expand       operations rewritten in terms of others
        math64       elementary functions of f64
+       parts        vectors as scalars, for languages without vectors
        schedule     live nodes in canonical order
        print        text and word output
        spirv        the SPIR-V printer
@@ -2826,6 +2827,63 @@ static uint32_t vc__expand_math64(vc__lower *s, const vc__node *n) {
     return VC__NIL;
 }
 
+// >>parts
+/* For targets whose language has no vectors (CUDA C, OpenCL C): what is done to a vector is done to each of its components, so that expand functions and
+   printers see scalars. Vectors stay in the listing only where they pass to and from memory: as the value of a LOAD or PARAM, as the value that a STORE takes,
+   and as the VEC, TUPLE and COMPONENT nodes between those and the scalars. Memory of every kind keeps its vector elements: arrays and variables of them may be
+   declared as vectors or flat. */
+
+/* Component i; a scalar stands for all of them. */
+static uint32_t vc__part(vc__lower *s, uint32_t number, uint32_t i) {
+    vc_type type = vc__x_type(s, number);
+    return vc__rows(type) == 1 ? number : vc__make(s, VC__OP_COMPONENT, vc__scalar(type), number, VC__NIL, VC__NIL, i);
+}
+
+/* The dynamic index is compared with every number it may be; beyond the last it means component 0. */
+static uint32_t vc__part_extract(vc__lower *s, const vc__node *n) {
+    uint32_t rows = vc__rows(vc__x_type(s, n->a[0])), i, r = vc__part(s, n->a[0], 0), c, part;
+    for (i = 1; i < rows; i++) {
+        c = vc__make_const(s, vc__x_type(s, n->a[1]), i);
+        c = vc__x_compare(s, VC__OP_EQ, n->a[1], c);
+        part = vc__part(s, n->a[0], i);
+        r = vc__x_select(s, c, part, r);
+    }
+    return r;
+}
+
+static uint32_t vc__part_any(vc__lower *s, const vc__node *n) {
+    uint32_t rows = vc__rows(vc__x_type(s, n->a[0])), i, r = vc__part(s, n->a[0], 0), part;
+    for (i = 1; i < rows; i++) {
+        part = vc__part(s, n->a[0], i);
+        r = vc__x_two(s, n->op == VC__OP_ANY ? VC__OP_OR : VC__OP_AND, r, part);
+    }
+    return r;
+}
+
+/* Whether component i of the result comes of component i of the operands. */
+static bool vc__is_componentwise(const vc__lower *s, const vc__node *n) {
+    const vc__op_info *op = &vc__op[n->op];
+    uint32_t rows = vc__rows(n->type), i;
+    if (rows == 1 || op->class_ != VC__PURE || op->result == VC__RESULT_SCALAR) return false;
+    for (i = 0; i < op->operands; i++) if (vc__rows(vc__lowered(s, n->a[i])->type) == rows) return true;
+    return false;
+}
+
+/* What a node whose operands are lowered becomes by its parts; VC__NIL: it has none and is settled as it is. */
+static uint32_t vc__lower_parts(vc__lower *s, const vc__node *n) {
+    uint32_t parts[4], a[3], i, j;
+    if (s->kernel->failed) return VC__NIL;
+    if (n->op == VC__OP_EXTRACT) return vc__part_extract(s, n);
+    if (n->op == VC__OP_ANY || n->op == VC__OP_ALL) return vc__part_any(s, n);
+    if (!vc__is_componentwise(s, n)) return VC__NIL;
+    for (i = 0; i < vc__rows(n->type); i++) {
+        for (j = 0; j < 3; j++) a[j] = j < vc__op[n->op].operands ? vc__part(s, n->a[j], i) : n->a[j];
+        parts[i] = vc__make(s, n->op, vc__scalar(n->type), a[0], a[1], a[2], n->x);
+        if (parts[i] == VC__NIL) return VC__NIL;
+    }
+    return vc__make_vec(s, n->type, parts, vc__rows(n->type));
+}
+
 // >>schedule
 /* Live nodes in canonical order. One walk over the pins in tape order, operands left to right, folds, expands, merges equal nodes and numbers what is left; a
    node is printed in the region where it was recorded, by that number. So the order in which a C compiler evaluated arguments leaves no trace. */
@@ -3135,7 +3193,8 @@ static uint32_t vc__lower_node(vc__lower *s, uint32_t i) {
     n.a[1] = vc__mapped(s, t->a[1], operands > 1);
     n.a[2] = vc__mapped(s, t->a[2], operands > 2);
     n.x = t->x;
-    return vc__settle(s, &n);
+    j = vc__is_c(s->target) ? vc__lower_parts(s, &n) : VC__NIL;
+    return j != VC__NIL ? j : vc__settle(s, &n);
 }
 
 /* The first operand of a tape node that is not lowered; VC__NIL: none. */
