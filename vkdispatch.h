@@ -29,6 +29,7 @@
        pool         handles
        objects      what stands behind the public handles
        backend      the contract with a backend and the table of its operations
+       cache        compiled code kept in files
        dummy        the backend without a device
        vulkan api      functions of the loader and of devices
        vulkan device   instance, devices, queues
@@ -484,6 +485,7 @@ template <class... Args> inline vd_result vd_run(vd_context *ctx, vd_kernel kern
 // >>platform
 /* Threads, time, libraries, environment. Everything that differs between systems and compilers, and nothing else. */
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <sched.h>
 #include <stdarg.h>
@@ -509,6 +511,14 @@ static const char *vd__environment(const char *name) {
     const char *value = getenv(name);
     return value && *value ? value : NULL;
 }
+
+/* Libraries that are opened at run time; NULL where there is none of that name, or nothing in it. */
+static VD__UNUSED void *vd__library_open(const char *name) { return dlopen(name, RTLD_NOW | RTLD_LOCAL); }
+static VD__UNUSED void *vd__library_find(void *library, const char *name) { return dlsym(library, name); }
+static VD__UNUSED void vd__library_close(void *library) { dlclose(library); }
+
+/* `to` is the old file or the new one at any time, and never a part of it. */
+static bool vd__file_replace(const char *from, const char *to) { return rename(from, to) == 0; }
 
 static void *vd__default_allocate(void *user, size_t size) { (void)user; return malloc(size); }
 static void *vd__default_reallocate(void *user, void *block, size_t size) { (void)user; return realloc(block, size); }
@@ -1017,7 +1027,7 @@ struct vd__host {
     void *log_user;
     bool debug;
     const vd_device_info *dummy; /* while a context is created */
-    const char *cache_directory; /* NULL: compiled code is not kept */
+    char *cache_directory;     /* a copy; NULL: compiled code is not kept */
 };
 
 typedef struct vd__driver {
@@ -1315,6 +1325,95 @@ struct vd__backend {
 #if VD__HAS_VULKAN
 VD__BACKEND_OPERATIONS(VD__BACKEND_VULKAN)
 #endif
+
+// >>cache
+/* Compiled code kept in files between two runs of a program. A file tells what it is for and holds a sum of its bytes; what does not fit is as good as no
+   file. Nothing here fails: without a cache there is more to compile. */
+
+typedef struct vd__cache_key { uint64_t words[2]; } vd__cache_key;
+
+typedef struct vd__cache_head {
+    char magic[8];
+    vd__cache_key key, sum;
+    uint64_t size;             /* bytes behind the head */
+} vd__cache_head;
+
+enum { VD__CACHE_PATH = 1024, VD__CACHE_LIMIT = 1 << 28 }; /* characters; bytes */
+
+#define VD__CACHE_MAGIC "vdcache1"
+#define VD__CACHE_START { { 0xCBF29CE484222325u, 0x9E3779B97F4A7C15u } }
+
+/* Two sums of the same bytes: FNV-1a (Fowler, Noll, Vo), and a multiplication that turns what it has. */
+static void vd__cache_add(vd__cache_key *key, const void *bytes, size_t size) {
+    const uint8_t *at = (const uint8_t *)bytes;
+    uint64_t a = key->words[0], b = key->words[1];
+    for (size_t i = 0; i < size; i++) {
+        a = (a ^ at[i]) * 0x100000001B3u;
+        b = ((b << 23 | b >> 41) + at[i]) * 0xD6E8FEB86659FD93u;
+    }
+    key->words[0] = a;
+    key->words[1] = b ^ size;
+}
+
+/* With its end, so that two texts are not one long one. */
+static VD__UNUSED void vd__cache_add_text(vd__cache_key *key, const char *text) { vd__cache_add(key, text ? text : "", strlen(text ? text : "") + 1); }
+
+/* "directory/vkdispatch-kind-key"; false: no cache, or no room for the name. */
+static bool vd__cache_path(const vd__host *host, const char *kind, const vd__cache_key *key, char out[VD__CACHE_PATH]) {
+    if (!host->cache_directory) return false;
+    int length = snprintf(out, VD__CACHE_PATH, "%s/vkdispatch-%s-%016llx%016llx", host->cache_directory, kind, VD__U(key->words[0]), VD__U(key->words[1]));
+    return length > 0 && length < VD__CACHE_PATH - 32; /* room for the end of a temporary name */
+}
+
+static void *vd__cache_read(const vd__host *host, FILE *file, const vd__cache_key *key, size_t *size) {
+    vd__cache_head head;
+    vd__cache_key sum = VD__CACHE_START;
+    if (fread(&head, sizeof head, 1, file) != 1 || memcmp(head.magic, VD__CACHE_MAGIC, sizeof head.magic)) return NULL;
+    if (memcmp(&head.key, key, sizeof *key) || !head.size || head.size > VD__CACHE_LIMIT) return NULL;
+    void *data = vd__alloc(&host->allocator, (size_t)head.size);
+    if (!data) return NULL;
+    *size = fread(data, 1, (size_t)head.size, file);
+    vd__cache_add(&sum, data, *size);
+    if (*size == head.size && fgetc(file) == EOF && !memcmp(&sum, &head.sum, sizeof sum)) return data;
+    vd__free(&host->allocator, data);
+    return NULL;
+}
+
+/* What was stored under this key, to be freed; NULL where there is nothing that can be used. */
+static VD__UNUSED void *vd__cache_load(const vd__host *host, const char *kind, const vd__cache_key *key, size_t *size) {
+    char path[VD__CACHE_PATH];
+    FILE *file = vd__cache_path(host, kind, key, path) ? fopen(path, "rb") : NULL;
+    if (!file) return NULL;
+    void *data = vd__cache_read(host, file, key, size);
+    fclose(file);
+    if (!data) vd__logf(host, VD_LOG_INFO, "the file '%s' is broken or of another kind, and is not used", path);
+    return data;
+}
+
+static bool vd__cache_write(FILE *file, const vd__cache_key *key, const void *data, size_t size) {
+    vd__cache_head head;
+    vd__cache_key sum = VD__CACHE_START;
+    memset(&head, 0, sizeof head);
+    memcpy(head.magic, VD__CACHE_MAGIC, sizeof head.magic);
+    vd__cache_add(&sum, data, size);
+    head.key = *key;
+    head.sum = sum;
+    head.size = size;
+    return fwrite(&head, sizeof head, 1, file) == 1 && fwrite(data, 1, size, file) == size;
+}
+
+/* Written under another name first, so that programs that read or write the same key at this moment see a whole file or none. */
+static VD__UNUSED void vd__cache_store(const vd__host *host, const char *kind, const vd__cache_key *key, const void *data, size_t size) {
+    char path[VD__CACHE_PATH], temporary[VD__CACHE_PATH];
+    if (!size || size > VD__CACHE_LIMIT || !vd__cache_path(host, kind, key, path)) return;
+    snprintf(temporary, sizeof temporary, "%.*s.%llx", VD__CACHE_PATH - 32, path, VD__U(vd__time_ns() ^ (uint64_t)(uintptr_t)&path * 0x9E3779B97F4A7C15u));
+    FILE *file = fopen(temporary, "wbx");
+    bool ok = file && vd__cache_write(file, key, data, size);
+    if (file && fclose(file)) ok = false;
+    if (ok) ok = vd__file_replace(temporary, path);
+    if (!ok) vd__logf(host, VD_LOG_INFO, "the file '%s' could not be written: %s", path, strerror(errno));
+    if (file && !ok) remove(temporary);
+}
 
 // >>dummy
 /* No device: limits set by hand, transfers between host arrays, kernels checked and not run. */
@@ -5674,12 +5773,14 @@ static bool vd__context_init(vd_context *ctx, const vd_context_desc *desc) {
     ctx->host.log_user = desc->log_user;
     ctx->host.debug = desc->debug;
     ctx->host.dummy = desc->dummy;
-    ctx->host.cache_directory = desc->cache_directory;
     vd__pool_init(&ctx->buffers, &ctx->host.allocator, VD__HANDLE_BUFFER, ctx->tag, sizeof(vd__buffer));
     vd__pool_init(&ctx->kernels, &ctx->host.allocator, VD__HANDLE_KERNEL, ctx->tag, sizeof(vd__kernel));
     vd__pool_init(&ctx->tickets, &ctx->host.allocator, VD__HANDLE_TICKET, ctx->tag, sizeof(vd__ticket));
     ctx->queue.ctx = ctx;
-    return vd__list_init(&ctx->queue.open, ctx, true);
+    if (!vd__list_init(&ctx->queue.open, ctx, true)) return false;
+    bool cache = desc->cache_directory && desc->cache_directory[0];
+    if (cache) ctx->host.cache_directory = vd__copy_text(&ctx->host.allocator, desc->cache_directory);
+    return !cache || ctx->host.cache_directory;
 }
 
 /* The usual size of a block: 64 MiB, an eighth of a small heap, in whole units. */
@@ -5700,6 +5801,7 @@ static vd_result vd__context_open(vd_context *ctx, const vd_context_desc *desc) 
 
 static void vd__context_release(vd_context *ctx) {
     vd_allocator inner = ctx->counter.inner;
+    vd__free(&ctx->host.allocator, ctx->host.cache_directory);
     vd__list_free(&ctx->queue.open);
     vd__pool_free(&ctx->buffers);
     vd__pool_free(&ctx->kernels);
