@@ -596,6 +596,26 @@ static vd_result vd__fail(vd_result result, const char *format, ...) {
     return result;
 }
 
+/* Sets "<who> cannot compile it: <first error of the log>; line 3 is '<that line of the source>'". Compilers write "name:3:7: error: …" or "name(3): error: …". */
+static VD__COLD VD__UNUSED vd_result vd__fail_compile(const char *who, const char *source, const char *log) {
+    const char *at = strstr(log, "error"), *line = log;
+    unsigned long number = 0;
+    if (!at) at = log;
+    for (const char *c = log; c < at; c++)
+        if (*c == '\n') line = c + 1;
+    for (const char *c = line; c < at && !number; c++)
+        if ((*c == ':' || *c == '(') && c[1] >= '0' && c[1] <= '9') number = strtoul(c + 1, NULL, 10);
+    for (unsigned long i = 1; i < number && source; i++) {
+        source = strchr(source, '\n');
+        if (source) source++;
+    }
+    while (source && (*source == ' ' || *source == '\t')) source++;
+    int length = (int)strcspn(at, "\n");
+    if (!number || !source) return vd__fail(VD_ERROR_COMPILE, "%s cannot compile it: %.800s", who, *log ? log : "it does not say why");
+    return vd__fail(VD_ERROR_COMPILE, "%s cannot compile it: %.*s; line %lu is '%.*s'", who, length < 400 ? length : 400, at, number,
+                    (int)(strcspn(source, "\n") < 200 ? strcspn(source, "\n") : 200), source);
+}
+
 /* Puts what was being done before the text that a deeper level set: "vd_buffer_create 'x': vkAllocateMemory failed …". */
 static VD__COLD vd_result vd__fail_within(vd_result result, const char *format, ...) VD__PRINTF(2, 3);
 static vd_result vd__fail_within(vd_result result, const char *format, ...) {

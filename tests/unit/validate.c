@@ -463,11 +463,29 @@ static void code_that_a_backend_does_not_take(void **state) {
     ctx->driver.backend = real;
 }
 
+/* A compiler's log becomes its first error and the line of the source that it is about. */
+static void logs_of_compilers(void **state) {
+    static const char source[] = "first\n  int x = y;\nthird";
+    static const struct { const char *log, *text; } rows[] = {
+        { "warning: 1 thing\n/tmp/a_b.cl:2:11: error: use of y\nmore", "X cannot compile it: error: use of y; line 2 is 'int x = y;'" },
+        { "k.cu(3): error: no\n", "X cannot compile it: error: no; line 3 is 'third'" },
+        { "k.cu(30): error: past the end\n", "X cannot compile it: k.cu(30): error: past the end\n" },
+        { "something else", "X cannot compile it: something else" },
+        { "", "X cannot compile it: it does not say why" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_int_equal(vd__fail_compile("X", source, rows[i].log), VD_ERROR_COMPILE);
+        assert_string_equal(vd_error_text(), rows[i].text);
+    }
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void) {
     const struct CMUnitTest tests[] = { CASE(null_everywhere), CASE(buffer_descs), CASE(ranges), CASE(dispatch_arguments), CASE(dispatch_extents),
                                        CASE(kernel_descs), CASE(code_of_other_kinds), CASE(code_that_a_backend_does_not_take),
+                                       CASE(logs_of_compilers),
                                         CASE(kernels_that_ask_too_much), CASE(events), CASE(lists), CASE(environment), CASE(no_host_memory) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
