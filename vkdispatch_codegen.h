@@ -3177,7 +3177,7 @@ static uint32_t vc__lower_node(vc__lower *s, uint32_t i) {
     uint32_t operands = op->operands, j, parts[4];
     vc__node n;
     s->region = t->at;
-    if (op->class_ == VC__PURE && operands == 2 && !op->expand) {
+    if (op->class_ == VC__PURE && operands == 2 && !op->expand && (t->type < 16 || !vc__is_c(s->target))) {
         j = vc__lower_plain(s, t);
         if (j != VC__NIL) return j;
     }
