@@ -38,6 +38,7 @@
        schedule     live nodes in canonical order
        print        text and word output
        spirv        the SPIR-V printer
+       text         what the printers of texts share
        glsl         the GLSL printer
        reflect      arguments and needs of a kernel
        dump         the listing as readable text
@@ -4372,21 +4373,21 @@ static bool vc__spirv_print(vc_kernel *k, const vc__listing *l) {
     return !k->failed;
 }
 
-// >>glsl
-/* The GLSL printer: 4.50 with exactly the extensions used, for people to read and for compilers to take. A value that is used once is printed inside its user
-   as long as lines stay short and no store or block lies between; everything else gets a name. Vectors that GLSL would align otherwise than C lie in memory as
-   structs of scalars, and narrow values in the block of values as words, so that neither needs a feature of the device. */
+// >>text
+/* What the printers of GLSL, CUDA C and OpenCL C share: for people to read and for compilers to take. A value that is used once is printed inside its user
+   as long as lines stay short and no store or block lies between; everything else gets a name. What differs stands in a table, the dialect. */
 
 enum {
-    VC__GLSL_NESTING = 8,  /* expressions deeper than this get a name */
-    VC__GLSL_WEIGHT = 9,   /* so do longer ones, in operations */
-    VC__GLSL_COLUMN = 100, /* where rows of tables break */
+    VC__P_NESTING = 8,  /* expressions deeper than this get a name */
+    VC__P_WEIGHT = 9,   /* so do longer ones, in operations */
+    VC__P_COLUMN = 100, /* where rows of tables break */
+    VC__P_INDENT = 24,  /* blocks deeper than this are not moved further in: a text's size would grow with the square of its depth */
     /* how tightly text holds together: names and calls, prefix operators, … */
-    VC__GLSL_TIGHT = 0, VC__GLSL_PREFIX = 1, VC__GLSL_SUM = 4, VC__GLSL_TERNARY = 14, VC__GLSL_LOOSE = 16,
-    VC__GLSL_ALSO = 32     /* times a strength: that one too */
+    VC__P_TIGHT = 0, VC__P_PREFIX = 1, VC__P_SUM = 4, VC__P_TERNARY = 14, VC__P_LOOSE = 16,
+    VC__P_ALSO = 32     /* times a strength: that one too */
 };
 
-typedef struct vc__glsl_note { /* what the printer knows of a node */
+typedef struct vc__note { /* what the printer knows of a node */
     uint32_t uses, user;  /* how often it is an operand, and of whom last */
     uint32_t block;       /* 1 + the node that opened the block it stands in; 0: the kernel's body */
     uint32_t opener;      /* an END: 1 + the node that opened what it closes */
@@ -4396,35 +4397,112 @@ typedef struct vc__glsl_note { /* what the printer knows of a node */
     uint8_t depth, weight;/* of the expression */
     bool nested;          /* printed inside its user */
     bool chained;         /* a switch that is printed as if and else if */
-} vc__glsl_note;
+} vc__note;
 
-typedef struct vc__glsl_name { char text[VC__NAME]; } vc__glsl_name;
+typedef struct vc__word { char text[VC__NAME]; } vc__word;
 
-typedef struct vc__glsl {
+typedef struct vc__printer vc__printer;
+
+/* What sets one language apart. Printing functions get the printer and a node of the listing; texts are written to k->text. */
+typedef struct vc__dialect {
+    const char *name;          /* in messages */
+    bool wide_switch;          /* switches on integers of any width */
+    bool whole_arguments;      /* arguments without a use are declared as well */
+    const char *(*type)(vc_type type, char out[32]);
+    const char *(*form)(const vc__printer *g, const vc__node *n); /* of the op table; NULL: one of the functions below prints it */
+    void (*scalar)(vc__printer *g, vc_type type, uint64_t bits, bool fold); /* fold: an expression, not a table's initializer */
+    void (*vector)(vc__printer *g, vc_type type, const uint64_t *bits, bool fold);
+    void (*construct)(vc__printer *g, const vc__node *n); /* VEC, and CAST without a form */
+    void (*component)(vc__printer *g, const vc__node *n);
+    void (*bitcast)(vc__printer *g, const vc__node *n);
+    void (*pointer)(vc__printer *g, const vc__node *n);
+    void (*load)(vc__printer *g, const vc__node *n);
+    void (*store)(vc__printer *g, const vc__node *n);     /* without the end of the line */
+    void (*param)(vc__printer *g, uint32_t object);       /* in an expression */
+    void (*hidden)(vc__printer *g, int hidden);
+    void (*id)(const vc__printer *g, const vc__node *n, char out[96]);
+    void (*convert)(vc__printer *g, uint32_t object);     /* the statement that makes a parameter what expressions want, if it needs one */
+    void (*barrier)(vc__printer *g, uint32_t i);
+    void (*declare)(vc__printer *g, uint32_t i);          /* type of the name of a node's value */
+    void (*head)(vc__printer *g);                         /* everything before the body of the kernel */
+} vc__dialect;
+
+struct vc__printer {
     vc_kernel *k;
     const vc__listing *l;
-    vc__glsl_note *note;      /* by node */
-    vc__glsl_name *object;    /* by object */
-    vc__glsl_name *reference; /* by object: its block or reference type; the member of a parameter that is unpacked */
-    vc__glsl_name *leaf;      /* by node, from l->leaves to l->body */
-    vc__glsl_name *hidden;    /* by hidden value */
+    const vc__dialect *d;
+    vc__note *note;           /* by node */
+    vc__word *object;        /* by object */
+    vc__word *reference;     /* by object: its block or reference type; the member of a parameter that is unpacked */
+    vc__word *leaf;          /* by node, from l->leaves to l->body */
+    vc__word *hidden;        /* by hidden value */
+    vc__word args;           /* C: the block of values */
     bool *live;               /* by object: some live node speaks of it */
     const char **taken;       /* hash set of names */
     uint32_t taken_mask;
     uint32_t temporaries, counters;
     int indent;
     bool glued;               /* the next statement goes on in the line */
-    uint64_t structs, packs, unpacks; /* bits by type: lies in memory as a struct, and which way it passes */
-} vc__glsl;
-
-static const char *const vc__glsl_types[16][2] = { /* scalar, and what precedes the number of rows */
-    { "void", "void" }, { "bool", "bvec" }, { "int8_t", "i8vec" }, { "int16_t", "i16vec" }, { "int", "ivec" }, { "int64_t", "i64vec" }, { "uint8_t", "u8vec" },
-    { "uint16_t", "u16vec" }, { "uint", "uvec" }, { "uint64_t", "u64vec" }, { "float16_t", "f16vec" }, { "float", "vec" }, { "double", "dvec" },
-    { "void", "void" }, { "void", "void" }, { "void", "void" }
+    uint64_t structs, packs, unpacks; /* GLSL, bits by type: lies in memory as a struct, and which way it passes */
 };
 
+VC__PRINTF(2, 3) static void vc__p_put(vc__printer *g, const char *format, ...) {
+    char text[512];
+    va_list list;
+    int n;
+    va_start(list, format);
+    n = vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    if (n > 0) vc__text_put(g->k, &g->k->text, text, n < (int)sizeof text ? (size_t)n : sizeof text - 1);
+}
+
+/* Begins a line. */
+static void vc__p_line(vc__printer *g) {
+    if (!g->glued) vc__p_put(g, "%*s", (g->indent < VC__P_INDENT ? g->indent : VC__P_INDENT) * 4, "");
+    g->glued = false;
+}
+
+/* ---- names ---- */
+
+static uint32_t vc__p_slot(const vc__printer *g, const char *name) {
+    uint32_t hash = 2166136261u, i;
+    const char *c;
+    for (c = name; *c; c++) hash = (hash ^ (unsigned char)*c) * 16777619u;
+    for (i = hash & g->taken_mask; g->taken[i] && strcmp(g->taken[i], name) != 0; i = (i + 1) & g->taken_mask) { }
+    return i;
+}
+
+/* v7, i7 and word_7 are ours, and so are f32x3 and the like. */
+static bool vc__p_is_ours(const char *name) {
+    size_t n = strspn(name, "biuf"), digits = n == 1 ? strspn(name + 1, "0123456789") : 0;
+    if (digits && name[1 + digits] == 'x') return true;
+    if (strncmp(name, "boolx", 5) == 0 || strncmp(name, "gl_", 3) == 0 || strncmp(name, "GL_", 3) == 0) return true;
+    n = name[0] == 'v' || name[0] == 'i' ? 1 : strncmp(name, "word_", 5) == 0 ? 5 : 0;
+    return n && name[n] && !name[n + strspn(name + n, "0123456789")];
+}
+
+/* Vectors, matrices, and what is sampled or read as an image: dmat2x3, f16vec2, usampler2DArray. */
+static bool vc__p_is_type(const char *name) {
+    static const char *const prefixes[] = { "", "b", "d", "f", "h", "i", "u", "f16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64" };
+    static const char *const stems[] = { "mat2", "mat3", "mat4", "vec2", "vec3", "vec4", "subpassInput", "sampler", "image", "texture" };
+    static const char *const shapes[] = { "1D", "2D", "3D", "Cube", "Buffer", "External", "Shadow" };
+    size_t i, j, n;
+    const char *rest;
+    for (i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        for (j = 0; j < sizeof stems / sizeof *stems; j++) {
+            rest = name + strlen(prefixes[i]);
+            if (strncmp(name, prefixes[i], strlen(prefixes[i])) != 0 || strncmp(rest, stems[j], strlen(stems[j])) != 0) continue;
+            if (j < 7) return true;
+            for (n = 0; n < sizeof shapes / sizeof *shapes; n++) if (strncmp(rest + strlen(stems[j]), shapes[n], strlen(shapes[n])) == 0) return true;
+        }
+    return false;
+}
+
+static bool vc__p_is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+static bool vc__p_is_digit(char c) { return c >= '0' && c <= '9'; }
+
 /* Words that mean something in GLSL, C, CUDA C or OpenCL C, and names of our own. */
-static const char vc__glsl_reserved[] =
+static const char vc__p_reserved[] =
     " INFINITY NAN NULL abs acos acosh active alignas alignof all and and_eq any arguments asin asinh asm atan atan2 atanh atomic atomicAdd atomicAnd"
     " atomicExchange atomicMax atomicMin atomicOr atomicXor atomic_uint attribute auto barrier bitCount bitand bitfieldExtract bitfieldInsert"
     " bitfieldReverse bitor blockDim blockIdx bool break buffer case cast catch ceil centroid char char16_t char32_t clamp class coherent common compl"
@@ -4444,79 +4522,17 @@ static const char vc__glsl_reserved[] =
     " umulExtended uniform union unpack unpackDouble2x32 unpackFloat2x16 unpackHalf2x16 unsigned ushort using varying virtual vload2 void volatile vstore2"
     " warpSize wchar_t while workgroupcoherent write_only writeonly xor xor_eq ";
 
-VC__PRINTF(2, 3) static void vc__glsl_put(vc__glsl *g, const char *format, ...) {
-    char text[512];
-    va_list list;
-    int n;
-    va_start(list, format);
-    n = vsnprintf(text, sizeof text, format, list);
-    va_end(list);
-    if (n > 0) vc__text_put(g->k, &g->k->text, text, n < (int)sizeof text ? (size_t)n : sizeof text - 1);
-}
-
-/* Begins a line. */
-static void vc__glsl_line(vc__glsl *g) {
-    if (!g->glued) vc__glsl_put(g, "%*s", g->indent * 4, "");
-    g->glued = false;
-}
-
-/* ---- names ---- */
-
-static const char *vc__glsl_type(vc_type type, char out[12]) {
-    const char *const *name = vc__glsl_types[vc__kind(type)];
-    if (vc__rows(type) > 1) snprintf(out, 12, "%s%u", name[1], (unsigned)vc__rows(type));
-    else snprintf(out, 12, "%s", name[0]);
-    return out;
-}
-
-static uint32_t vc__glsl_slot(const vc__glsl *g, const char *name) {
-    uint32_t hash = 2166136261u, i;
-    const char *c;
-    for (c = name; *c; c++) hash = (hash ^ (unsigned char)*c) * 16777619u;
-    for (i = hash & g->taken_mask; g->taken[i] && strcmp(g->taken[i], name) != 0; i = (i + 1) & g->taken_mask) { }
-    return i;
-}
-
-/* v7, i7 and word_7 are ours, and so are f32x3 and the like. */
-static bool vc__glsl_is_ours(const char *name) {
-    size_t n = strspn(name, "biuf"), digits = n == 1 ? strspn(name + 1, "0123456789") : 0;
-    if (digits && name[1 + digits] == 'x') return true;
-    if (strncmp(name, "boolx", 5) == 0 || strncmp(name, "gl_", 3) == 0 || strncmp(name, "GL_", 3) == 0) return true;
-    n = name[0] == 'v' || name[0] == 'i' ? 1 : strncmp(name, "word_", 5) == 0 ? 5 : 0;
-    return n && name[n] && !name[n + strspn(name + n, "0123456789")];
-}
-
-/* Vectors, matrices, and what is sampled or read as an image: dmat2x3, f16vec2, usampler2DArray. */
-static bool vc__glsl_is_type(const char *name) {
-    static const char *const prefixes[] = { "", "b", "d", "f", "h", "i", "u", "f16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64" };
-    static const char *const stems[] = { "mat2", "mat3", "mat4", "vec2", "vec3", "vec4", "subpassInput", "sampler", "image", "texture" };
-    static const char *const shapes[] = { "1D", "2D", "3D", "Cube", "Buffer", "External", "Shadow" };
-    size_t i, j, n;
-    const char *rest;
-    for (i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-        for (j = 0; j < sizeof stems / sizeof *stems; j++) {
-            rest = name + strlen(prefixes[i]);
-            if (strncmp(name, prefixes[i], strlen(prefixes[i])) != 0 || strncmp(rest, stems[j], strlen(stems[j])) != 0) continue;
-            if (j < 7) return true;
-            for (n = 0; n < sizeof shapes / sizeof *shapes; n++) if (strncmp(rest + strlen(stems[j]), shapes[n], strlen(shapes[n])) == 0) return true;
-        }
-    return false;
-}
-
-static bool vc__glsl_is_reserved(const char *name) {
+static bool vc__p_is_reserved(const char *name) {
     char word[VC__NAME + 4];
     snprintf(word, sizeof word, " %s ", name);
-    return strstr(vc__glsl_reserved, word) != NULL || vc__glsl_is_type(name) || vc__glsl_is_ours(name);
+    return strstr(vc__p_reserved, word) != NULL || vc__p_is_type(name) || vc__p_is_ours(name);
 }
 
-static bool vc__glsl_is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-static bool vc__glsl_is_digit(char c) { return c >= '0' && c <= '9'; }
-
 /* Letters, digits and single underscores of a name, no more than leave room for a prefix and a number. */
-static void vc__glsl_clean(const char *name, char out[VC__NAME]) {
+static void vc__p_clean(const char *name, char out[VC__NAME]) {
     size_t n = 0;
     for (; name && *name && n < VC__NAME - 20; name++) {
-        if (vc__glsl_is_letter(*name) || vc__glsl_is_digit(*name)) out[n++] = *name;
+        if (vc__p_is_letter(*name) || vc__p_is_digit(*name)) out[n++] = *name;
         else if (n && out[n - 1] != '_') out[n++] = '_';
     }
     while (n && out[n - 1] == '_') n--;
@@ -4524,18 +4540,18 @@ static void vc__glsl_clean(const char *name, char out[VC__NAME]) {
 }
 
 /* A name that is safe and taken by nobody else, as near to what is wanted as can be. */
-static void vc__glsl_name_it(vc__glsl *g, vc__glsl_name *out, const char *wanted, const char *otherwise) {
+static void vc__p_name_it(vc__printer *g, vc__word *out, const char *wanted, const char *otherwise) {
     char base[VC__NAME];
     uint32_t slot, number = 1;
-    vc__glsl_clean(wanted, base);
-    if (!base[0]) vc__glsl_clean(otherwise, base);
-    snprintf(out->text, sizeof out->text, "%s%.40s", vc__glsl_is_letter(base[0]) && !vc__glsl_is_reserved(base) ? "" : "my_", base);
+    vc__p_clean(wanted, base);
+    if (!base[0]) vc__p_clean(otherwise, base);
+    snprintf(out->text, sizeof out->text, "%s%.40s", vc__p_is_letter(base[0]) && !vc__p_is_reserved(base) ? "" : "my_", base);
     snprintf(base, sizeof base, "%s", out->text);
-    while (g->taken[slot = vc__glsl_slot(g, out->text)]) snprintf(out->text, sizeof out->text, "%.36s_%u", base, (unsigned)++number);
+    while (g->taken[slot = vc__p_slot(g, out->text)]) snprintf(out->text, sizeof out->text, "%.36s_%u", base, (unsigned)++number);
     g->taken[slot] = out->text;
 }
 
-static void vc__glsl_name_objects(vc__glsl *g) {
+static void vc__p_name_objects(vc__printer *g) {
     static const struct { uint16_t op; const char *name; } defaults[] = {
         { VC__OP_BUFFER, "data" }, { VC__OP_PARAM, "value" }, { VC__OP_SHARED, "tile" }, { VC__OP_TABLE, "table" }, { VC__OP_VAR, "variable" },
         { VC__OP_ARRAY, "list" }
@@ -4544,43 +4560,45 @@ static void vc__glsl_name_objects(vc__glsl *g) {
     for (i = 0; i < g->l->object_count; i++) {
         const vc__object *o = &g->l->object[i];
         const char *otherwise = "object";
+        if (g->d->whole_arguments && o->arg != VC__NIL) g->live[i] = true;
         if (!g->live[i]) continue;
         for (j = 0; j < sizeof defaults / sizeof *defaults; j++) if (defaults[j].op == o->op) otherwise = defaults[j].name;
-        vc__glsl_name_it(g, &g->object[i], o->name, otherwise);
+        vc__p_name_it(g, &g->object[i], o->name, otherwise);
     }
 }
 
 /* Blocks and hidden values come after everything a user named, so that the user's names stay as they are. */
-static void vc__glsl_name_blocks(vc__glsl *g) {
+static void vc__p_name_blocks(vc__printer *g) {
     char wanted[VC__NAME];
     uint32_t i;
+    if (g->d->whole_arguments) vc__p_name_it(g, &g->args, "args", "args");
     for (i = 0; i < g->l->object_count; i++) {
         const vc__object *o = &g->l->object[i];
         if (!g->live[i] || o->arg == VC__NIL) continue;
         snprintf(wanted, sizeof wanted, "%.36s_%s", g->object[i].text, o->op == VC__OP_PARAM ? "in" : g->l->buffers == VC_BUFFERS_ADDRESS ? "at" : "block");
-        vc__glsl_name_it(g, &g->reference[i], wanted, "block");
+        vc__p_name_it(g, &g->reference[i], wanted, "block");
     }
 }
 
-static void vc__glsl_name_hidden(vc__glsl *g) {
+static void vc__p_name_hidden(vc__printer *g) {
     static const char *const names[] = { "hidden", "threads", "groups", "group_base", "length", "shape" };
     char wanted[2 * VC__NAME], arg[VC__NAME];
     int i;
     for (i = 0; i < g->l->info.hidden_count; i++) {
         const vc_hidden_info *h = &g->l->info.hidden[i];
         bool of_arg = h->kind == VC_HIDDEN_LENGTH || h->kind == VC_HIDDEN_SHAPE;
-        vc__glsl_clean(of_arg ? g->l->info.args[h->arg].name : NULL, arg);
+        vc__p_clean(of_arg ? g->l->info.args[h->arg].name : NULL, arg);
         if (h->kind == VC_HIDDEN_LENGTH) snprintf(wanted, sizeof wanted, "%.20s_length", arg);
         else if (h->kind == VC_HIDDEN_SHAPE) snprintf(wanted, sizeof wanted, "%.20s_shape_%u", arg, (unsigned)h->axis);
         else snprintf(wanted, sizeof wanted, "%s_%c", names[h->kind], "xyzw"[h->axis & 3]);
-        vc__glsl_name_it(g, &g->hidden[i], wanted, "hidden");
+        vc__p_name_it(g, &g->hidden[i], wanted, "hidden");
     }
 }
 
 /* ---- constants ---- */
 
 /* The fewest digits that read back as the same number, and a point whatever the locale. */
-static void vc__glsl_decimal(double value, bool single, char out[40]) {
+static void vc__p_decimal(double value, bool single, char out[40]) {
     char text[400], *from, *to = out;
     int digits;
     bool whole = true;
@@ -4590,7 +4608,7 @@ static void vc__glsl_decimal(double value, bool single, char out[40]) {
     }
     snprintf(text, sizeof text, "%.*g", digits, value);
     for (from = text; *from; from++) {
-        bool plain = vc__glsl_is_digit(*from) || *from == '-' || *from == '+' || *from == 'e';
+        bool plain = vc__p_is_digit(*from) || *from == '-' || *from == '+' || *from == 'e';
         whole = whole && plain && *from != 'e';
         if (plain) *to++ = *from;
         else if (to == out || to[-1] != '.') *to++ = '.'; /* a point may be several bytes */
@@ -4598,7 +4616,7 @@ static void vc__glsl_decimal(double value, bool single, char out[40]) {
     snprintf(to, 3, "%s", whole ? ".0" : "");
 }
 
-static double vc__glsl_double(vc_type type, uint64_t bits) {
+static double vc__p_double(vc_type type, uint64_t bits) {
     uint32_t low = (uint32_t)bits, exponent = (low >> 10) & 31u, i;
     double d;
     float f;
@@ -4609,95 +4627,37 @@ static double vc__glsl_double(vc_type type, uint64_t bits) {
     return (low >> 15) & 1u ? -d : d;
 }
 
-/* Infinities, NaNs and what a compiler might flush. */
-static void vc__glsl_bits(vc__glsl *g, vc_type type, uint64_t bits, bool nan, bool fold) {
-    unsigned low = (unsigned)(bits & 0xffffffffu), high = (unsigned)(bits >> 32);
-    static const char *const suffixes[3] = { "hf", "", "lf" };
-    const char *suffix = suffixes[type - VC_F16];
-    bool negative = (bits >> (vc__bits(type) - 1)) & 1;
-    if (!fold) vc__glsl_put(g, "%s%s%s / 0.0%s", nan || !negative ? "" : "-", nan ? "0.0" : "1.0", suffix, suffix);
-    else if (type == VC_F32) vc__glsl_put(g, "uintBitsToFloat(0x%08xu)", low);
-    else if (type == VC_F64) vc__glsl_put(g, "packDouble2x32(uvec2(0x%08xu, 0x%08xu))", low, high);
-    else vc__glsl_put(g, "unpackFloat2x16(0x%04xu).x", low);
-}
+static uint64_t vc__p_const_bits(const vc__node *n) { return (uint64_t)n->a[1] << 32 | n->a[0]; }
 
-static void vc__glsl_float(vc__glsl *g, vc_type type, uint64_t bits, bool fold) {
-    static const char *const suffixes[3] = { "hf", "", "lf" };
-    uint32_t fraction = vc__kinds[type].fraction, width = vc__kinds[type].exponent;
-    uint64_t exponent = (bits >> fraction) & vc__ones(width), rest = bits & vc__ones(fraction);
-    char text[40];
-    if (exponent == vc__ones(width)) { vc__glsl_bits(g, type, bits, rest != 0, fold); return; }
-    if (!exponent && rest && fold) { vc__glsl_bits(g, type, bits, false, fold); return; }
-    vc__glsl_decimal(vc__glsl_double(type, bits), type == VC_F32, text);
-    vc__glsl_put(g, "%s%s", text, suffixes[type - VC_F16]);
-}
-
-static void vc__glsl_int(vc__glsl *g, vc_type type, uint64_t bits) {
-    int64_t value = (int64_t)vc__widen(type, bits);
-    char name[12];
-    switch (type) {
-    case VC_I32: vc__glsl_put(g, "%lld", (long long)value); break;
-    case VC_U32: vc__glsl_put(g, "%lluu", (unsigned long long)bits); break;
-    case VC_I16: vc__glsl_put(g, "%llds", (long long)value); break;
-    case VC_U16: vc__glsl_put(g, "%lluus", (unsigned long long)bits); break;
-    case VC_I64:
-        if (value == INT64_MIN) vc__glsl_put(g, "(-9223372036854775807l - 1l)");
-        else vc__glsl_put(g, "%lldl", (long long)value);
-        break;
-    case VC_U64: vc__glsl_put(g, "%lluul", (unsigned long long)bits); break;
-    default: vc__glsl_put(g, "%s(%lld)", vc__glsl_type(type, name), (long long)value); break;
-    }
-}
-
-/* A scalar by its bit pattern. */
-static void vc__glsl_scalar(vc__glsl *g, vc_type type, uint64_t bits, bool fold) {
-    if (type == VC_BOOL) vc__glsl_put(g, "%s", bits ? "true" : "false");
-    else if (vc__is_float(type)) vc__glsl_float(g, type, bits, fold);
-    else vc__glsl_int(g, type, bits);
-}
-
-static uint64_t vc__glsl_const_bits(const vc__node *n) { return (uint64_t)n->a[1] << 32 | n->a[0]; }
-
-static bool vc__glsl_is_negative(const vc__node *n) {
-    uint64_t bits = vc__glsl_const_bits(n);
+static bool vc__p_is_negative(const vc__node *n) {
+    uint64_t bits = vc__p_const_bits(n);
     return n->op == VC__OP_CONST && n->type != VC_BOOL && !vc__is_unsigned(n->type) && ((bits >> (vc__bits(n->type) - 1)) & 1);
-}
-
-/* A vector by its components' bit patterns; equal ones are written once. */
-static void vc__glsl_vector(vc__glsl *g, vc_type type, const uint64_t *bits, bool fold) {
-    uint32_t rows = vc__rows(type), i, same = 1;
-    char name[12];
-    while (same < rows && bits[same] == bits[0]) same++;
-    vc__glsl_put(g, "%s(", vc__glsl_type(type, name));
-    for (i = 0; i < (same == rows ? 1 : rows); i++) {
-        if (i) vc__glsl_put(g, ", ");
-        vc__glsl_scalar(g, vc__scalar(type), bits[i], fold);
-    }
-    vc__glsl_put(g, ")");
 }
 
 /* ---- what is printed where ---- */
 
-static const uint32_t *vc__glsl_operands(const vc__listing *l, const vc__node *n, uint32_t *count) {
+static const uint32_t *vc__p_operands(const vc__listing *l, const vc__node *n, uint32_t *count) {
     bool many = vc__op[n->op].operands == VC__MANY;
     *count = many ? n->a[1] : vc__op[n->op].operands;
     return many ? l->extra + n->a[0] : n->a;
 }
 
-static uint32_t vc__glsl_object(const vc__listing *l, uint32_t memory) {
+static uint32_t vc__p_object(const vc__listing *l, uint32_t memory) {
     while (l->node[memory].op == VC__OP_POINTER) memory = l->node[memory].a[0];
     return l->node[memory].x;
 }
 
-static bool vc__glsl_is_pin(const vc__node *n) { return vc__op[n->op].class_ == VC__EFFECT || vc__op[n->op].class_ == VC__BLOCK; }
+static const vc_arg_info *vc__p_arg(const vc__printer *g, uint32_t object) { return &g->l->info.args[g->l->object[object].arg]; }
+
+static bool vc__p_is_pin(const vc__node *n) { return vc__op[n->op].class_ == VC__EFFECT || vc__op[n->op].class_ == VC__BLOCK; }
 
 /* Counts uses, and finds block and region of every node. */
-static void vc__glsl_survey(vc__glsl *g) {
+static void vc__p_survey(vc__printer *g) {
     const vc__listing *l = g->l;
     uint32_t block = 0, pins = 0, i, j, count;
     for (i = l->leaves; i < l->count; i++) {
         const vc__node *n = &l->node[i];
-        const uint32_t *operand = vc__glsl_operands(l, n, &count);
+        const uint32_t *operand = vc__p_operands(l, n, &count);
         for (j = 0; j < count; j++) {
             if (operand[j] == VC__NIL) continue;
             g->note[operand[j]].uses++;
@@ -4709,18 +4669,18 @@ static void vc__glsl_survey(vc__glsl *g) {
         g->note[i].pins = pins;
         g->note[i].place = i;
         if (vc__op[n->op].class_ == VC__BLOCK && n->op != VC__OP_END) block = i + 1;
-        pins += vc__glsl_is_pin(n);
+        pins += vc__p_is_pin(n);
         if (n->op >= VC__OP_BUFFER && n->op <= VC__OP_ARRAY) g->live[n->x] = true;
     }
 }
 
 /* A loop's break in a case must not become the switch's: then the switch is printed as a chain of ifs. So is one over integers that GLSL cannot switch on. */
-static void vc__glsl_find_chains(vc__glsl *g) {
+static void vc__p_find_chains(vc__printer *g) {
     const vc__listing *l = g->l;
     uint32_t i, b;
     for (i = l->body; i < l->count; i++) {
         const vc__node *n = &l->node[i];
-        if (n->op == VC__OP_SWITCH && l->node[n->a[0]].type != VC_I32 && l->node[n->a[0]].type != VC_U32) g->note[i].chained = true;
+        if (n->op == VC__OP_SWITCH && !g->d->wide_switch && l->node[n->a[0]].type != VC_I32 && l->node[n->a[0]].type != VC_U32) g->note[i].chained = true;
         if (n->op != VC__OP_BREAK_IF) continue;
         for (b = g->note[i].block; b && l->node[b - 1].op != VC__OP_FOR && l->node[b - 1].op != VC__OP_LOOP; b = g->note[b - 1].block)
             if (l->node[b - 1].op == VC__OP_SWITCH) g->note[b - 1].chained = true;
@@ -4728,46 +4688,485 @@ static void vc__glsl_find_chains(vc__glsl *g) {
 }
 
 /* A pointer that is the buffer itself. */
-static bool vc__glsl_is_bare(const vc__node *n) { return n->op == VC__OP_POINTER && n->a[1] == VC__NIL && !n->x; }
+static bool vc__p_is_bare(const vc__node *n) { return n->op == VC__OP_POINTER && n->a[1] == VC__NIL && !n->x; }
 
 /* Nobody writes what it reads. */
-static bool vc__glsl_reads_constant(const vc__glsl *g, const vc__node *n) {
-    const vc__object *o = &g->l->object[vc__glsl_object(g->l, n->a[0])];
+static bool vc__p_reads_constant(const vc__printer *g, const vc__node *n) {
+    const vc__object *o = &g->l->object[vc__p_object(g->l, n->a[0])];
     return o->op == VC__OP_TABLE || (o->op == VC__OP_BUFFER && !(o->used & VC_WRITE) && !(o->access & VC_MAY_ALIAS));
 }
 
-static bool vc__glsl_may_nest(const vc__glsl *g, uint32_t i) {
+static bool vc__p_may_nest(const vc__printer *g, uint32_t i) {
     const vc__node *n = &g->l->node[i], *u = &g->l->node[g->note[i].user];
-    const vc__glsl_note *note = &g->note[i], *user = &g->note[note->user];
-    if (vc__glsl_is_bare(n)) return true;
+    const vc__note *note = &g->note[i], *user = &g->note[note->user];
+    if (vc__p_is_bare(n)) return true;
     if (note->uses != 1 || (vc__op[n->op].class_ != VC__PURE && n->op != VC__OP_LOAD)) return false;
     if (user->block != note->block) return false;
     if ((n->flags & VC__NODE_PRECISE) && !(u->flags & VC__NODE_PRECISE)) return false;
     if (u->op == VC__OP_SWITCH || (u->op == VC__OP_FOR && u->a[1] == i)) return false; /* printed more than once, or computed in every round */
-    return n->op != VC__OP_LOAD || vc__glsl_reads_constant(g, n) || g->note[user->place].pins == note->pins;
+    return n->op != VC__OP_LOAD || vc__p_reads_constant(g, n) || g->note[user->place].pins == note->pins;
 }
 
 /* From the last node to the first: where each is printed. Then forward: those whose expression would become too long get a name after all. */
-static void vc__glsl_settle(vc__glsl *g) {
+static void vc__p_settle(vc__printer *g) {
     const vc__listing *l = g->l;
     uint32_t i, j, count;
     for (i = l->count; i-- > l->body;) {
-        g->note[i].nested = vc__glsl_may_nest(g, i);
+        g->note[i].nested = vc__p_may_nest(g, i);
         if (g->note[i].nested) g->note[i].place = g->note[g->note[i].user].place;
     }
     for (i = l->body; i < l->count; i++) {
-        const uint32_t *operand = vc__glsl_operands(l, &l->node[i], &count);
+        const uint32_t *operand = vc__p_operands(l, &l->node[i], &count);
         uint32_t depth = 1, weight = 1;
         for (j = 0; j < count; j++) {
-            const vc__glsl_note *o = operand[j] == VC__NIL ? NULL : &g->note[operand[j]];
+            const vc__note *o = operand[j] == VC__NIL ? NULL : &g->note[operand[j]];
             if (!o || !o->nested) continue;
             if (o->depth >= depth) depth = o->depth + 1u;
             weight += o->weight;
         }
-        if (depth > VC__GLSL_NESTING || weight > VC__GLSL_WEIGHT) g->note[i].nested = false;
+        if (depth > VC__P_NESTING || weight > VC__P_WEIGHT) g->note[i].nested = false;
         g->note[i].depth = (uint8_t)(depth > 255 ? 255 : depth);
         g->note[i].weight = (uint8_t)(weight > 255 ? 255 : weight);
     }
+}
+
+/* ---- expressions ---- */
+
+static void vc__p_expression(vc__printer *g, uint32_t i, int strength);
+
+/* limit: what operands may be without parentheses, the language's own rule or a stricter one where few people know it */
+static const struct { char text[3]; uint8_t strength, limit; } vc__p_operators[] = {
+    { "*", 3, 3 }, { "/", 3, 3 }, { "%", 3, 3 }, { "+", 4, 4 }, { "-", 4, 4 }, { "<<", 5, 1 }, { ">>", 5, 1 }, { "<", 6, 5 }, { "<=", 6, 5 },
+    { "==", 7, 5 }, { "!=", 7, 5 }, { "&", 8, 1 }, { "^", 9, 1 }, { "|", 10, 1 }, { "&&", 11, 7 }, { "||", 13, 7 }
+};
+
+/* How tightly a form of the table holds together, and what its operands may be. */
+static int vc__p_strength(const char *form, int *limit) {
+    size_t i, n;
+    bool call = vc__p_is_letter(form[0]) || form[0] == '_';
+    *limit = VC__P_LOOSE;
+    if (form[0] != '$' || form[1] == 'T') {
+        if (!call) *limit = VC__P_TIGHT;
+        return call ? VC__P_TIGHT : VC__P_PREFIX;
+    }
+    if (form[2] != ' ') return VC__P_TIGHT;
+    *limit = VC__P_TERNARY - 1;
+    if (form[3] == '?') return VC__P_TERNARY;
+    n = strcspn(form + 3, " ");
+    for (i = 0; i < sizeof vc__p_operators / sizeof *vc__p_operators; i++) {
+        if (strlen(vc__p_operators[i].text) != n || strncmp(vc__p_operators[i].text, form + 3, n) != 0) continue;
+        *limit = vc__p_operators[i].limit;
+        return vc__p_operators[i].strength;
+    }
+    return VC__P_TERNARY;
+}
+
+/* $0 $1 $2: operands; $T: the type of the result, $U: the unsigned type that integers are computed in; #: rows of the first operand. */
+static void vc__p_fill(vc__printer *g, const vc__node *n, const char *form) {
+    int limit, strength = vc__p_strength(form, &limit);
+    char type[32];
+    const char *c;
+    for (c = form; *c; c++) {
+        if (*c == '$' && (c[1] == 'T' || c[1] == 'U')) {
+            vc_type first = g->l->node[n->a[0]].type;
+            vc__p_put(g, "%s", g->d->type(*++c == 'T' ? n->type : vc__bits(first) > 32 ? (vc_type)VC_U64 : (vc_type)VC_U32, type));
+        } else if (*c == '$') {
+            bool left = c == form, enclosed = c > form && (c[-1] == '(' || c[-1] == '[' || (c > form + 1 && c[-2] == ','));
+            int allowed = enclosed ? VC__P_LOOSE : left && strength > limit && strength < VC__P_TERNARY ? limit + VC__P_ALSO * strength : limit;
+            if (left && form[2] == '[') allowed = VC__P_TIGHT;
+            if (!left && !enclosed && limit == strength) allowed = limit - 1; /* a - (b - c) */
+            vc__p_expression(g, n->a[*++c - '0'], allowed);
+        } else if (*c == '#') vc__p_put(g, "%u", (unsigned)vc__rows(g->l->node[n->a[0]].type));
+        else vc__text_put(g->k, &g->k->text, c, 1);
+    }
+}
+
+static void vc__p_list(vc__printer *g, const uint32_t *operand, uint32_t count) {
+    uint32_t i, same = 1;
+    while (same < count && operand[same] == operand[0]) same++;
+    for (i = 0; i < (same == count ? 1 : count); i++) {
+        if (i) vc__p_put(g, ", ");
+        vc__p_expression(g, operand[i], VC__P_LOOSE);
+    }
+}
+
+static void vc__p_component(vc__printer *g, const vc__node *n) {
+    vc__p_expression(g, n->a[0], VC__P_TIGHT);
+    vc__p_put(g, ".%c", "xyzw"[n->x & 3]);
+}
+
+static void vc__p_tuple(vc__printer *g, const vc__node *n) {
+    uint64_t bits[4];
+    uint32_t i;
+    for (i = 0; i < n->a[1] && i < 4; i++) bits[i] = vc__p_const_bits(&g->l->node[g->l->extra[n->a[0] + i]]);
+    g->d->vector(g, n->type, bits, true);
+}
+
+static void vc__p_leaf(vc__printer *g, uint32_t i) {
+    const vc__node *n = &g->l->node[i];
+    const vc_hidden_info *hidden;
+    char id[96];
+    bool named = i >= g->l->leaves && i < g->l->body && g->leaf[i - g->l->leaves].text[0];
+    if (n->op == VC__OP_CONST) g->d->scalar(g, n->type, vc__p_const_bits(n), true);
+    else if (n->op == VC__OP_TUPLE) vc__p_tuple(g, n);
+    else if (n->op == VC__OP_PARAM) g->d->param(g, n->x);
+    else if (n->op >= VC__OP_BUFFER && n->op <= VC__OP_ARRAY) vc__p_put(g, "%s", g->object[n->x].text);
+    else if (n->op == VC__OP_HIDDEN) {
+        hidden = vc__hidden_of(g->l, n);
+        if (hidden) g->d->hidden(g, (int)(hidden - g->l->info.hidden));
+    } else if (named) vc__p_put(g, "%s", g->leaf[i - g->l->leaves].text);
+    else {
+        g->d->id(g, n, id);
+        vc__p_put(g, "%s", id);
+    }
+}
+
+static void vc__p_own(vc__printer *g, const vc__node *n) {
+    switch (n->op) {
+    case VC__OP_VEC: case VC__OP_CAST: g->d->construct(g, n); break;
+    case VC__OP_COMPONENT: g->d->component(g, n); break;
+    case VC__OP_BITCAST: g->d->bitcast(g, n); break;
+    case VC__OP_POINTER: g->d->pointer(g, n); break;
+    case VC__OP_LOAD: g->d->load(g, n); break;
+    default: vc__fail(g->k, "kernel '%s': no %s for '%s' of %s", vc__name(g->k), g->d->name, vc__op_name[n->op], vc_type_name(n->type)); break;
+    }
+}
+
+/* Prints node i where text of at most that strength needs no parentheses. */
+static void vc__p_expression(vc__printer *g, uint32_t i, int strength) {
+    const vc__node *n = &g->l->node[i];
+    const char *form;
+    int limit, own;
+    bool bracket;
+    if (g->note[i].number) { vc__p_put(g, "%c%u", n->op == VC__OP_FOR ? 'i' : 'v', (unsigned)g->note[i].number); return; }
+    if (vc__op[n->op].class_ == VC__LEAF || vc__op[n->op].class_ == VC__NEW) {
+        bracket = strength < VC__P_PREFIX && vc__p_is_negative(n);
+        if (bracket) vc__p_put(g, "(");
+        vc__p_leaf(g, i);
+        if (bracket) vc__p_put(g, ")");
+        return;
+    }
+    form = g->d->form(g, n);
+    own = form ? vc__p_strength(form, &limit) : n->op == VC__OP_POINTER && !vc__p_is_bare(n) ? VC__P_SUM : VC__P_TIGHT;
+    bracket = own > strength % VC__P_ALSO && own != strength / VC__P_ALSO;
+    if (bracket) vc__p_put(g, "(");
+    if (form) vc__p_fill(g, n, form); else vc__p_own(g, n);
+    if (bracket) vc__p_put(g, ")");
+}
+
+/* ---- statements ---- */
+
+static void vc__p_open(vc__printer *g) {
+    vc__p_put(g, " {\n");
+    g->indent++;
+}
+
+static void vc__p_variable(vc__printer *g, uint32_t i) {
+    const vc__object *o = &g->l->object[g->l->node[i].x];
+    const char *name = g->object[g->l->node[i].x].text;
+    static const uint64_t zeros[4] = { 0, 0, 0, 0 };
+    char type[32];
+    g->d->type(o->type, type);
+    if (o->op == VC__OP_ARRAY) { vc__p_put(g, "%s %s[%u];\n", type, name, (unsigned)o->count); return; }
+    vc__p_put(g, "%s %s = ", type, name);
+    if (vc__rows(o->type) > 1) g->d->vector(g, o->type, zeros, true);
+    else g->d->scalar(g, o->type, 0, true);
+    vc__p_put(g, ";\n");
+}
+
+static void vc__p_exit(vc__printer *g, uint32_t i) {
+    const vc__node *n = &g->l->node[i], *c = &g->l->node[n->a[0]];
+    bool always = c->op == VC__OP_CONST && c->a[0] && (i + 1 == g->l->count || g->l->node[i + 1].op == VC__OP_END);
+    if (!always) {
+        vc__p_put(g, "if (");
+        vc__p_expression(g, n->a[0], VC__P_LOOSE);
+        vc__p_put(g, ") ");
+    }
+    vc__p_put(g, "%s;\n", n->op == VC__OP_BREAK_IF ? "break" : n->op == VC__OP_CONTINUE_IF ? "continue" : "return");
+}
+
+static void vc__p_if(vc__printer *g, uint32_t i) {
+    vc__p_put(g, "if (");
+    vc__p_expression(g, g->l->node[i].a[0], VC__P_LOOSE);
+    vc__p_put(g, ")");
+    vc__p_open(g);
+}
+
+static void vc__p_else(vc__printer *g, uint32_t i) {
+    (void)i;
+    vc__p_put(g, "} else");
+    vc__p_open(g);
+}
+
+static void vc__p_for(vc__printer *g, uint32_t i) {
+    const vc__node *n = &g->l->node[i];
+    unsigned number = ++g->counters;
+    char type[32];
+    vc__p_put(g, "for (%s i%u = ", g->d->type(n->type, type), number);
+    vc__p_expression(g, n->a[0], VC__P_LOOSE);
+    vc__p_put(g, "; i%u < ", number);
+    vc__p_expression(g, n->a[1], 5);
+    vc__p_put(g, "; i%u++)", number);
+    g->note[i].number = number;
+    vc__p_open(g);
+}
+
+static void vc__p_loop(vc__printer *g, uint32_t i) {
+    (void)i;
+    vc__p_put(g, "while (true)");
+    vc__p_open(g);
+}
+
+static void vc__p_switch(vc__printer *g, uint32_t i) {
+    vc__p_put(g, "switch (");
+    vc__p_expression(g, g->l->node[i].a[0], VC__P_LOOSE);
+    vc__p_put(g, ") {\n");
+}
+
+/* The condition of a default that other cases follow in a chain: none of the cases. */
+static void vc__p_none_of(vc__printer *g, uint32_t owner) {
+    const vc__listing *l = g->l;
+    const char *before = "if (";
+    uint32_t j;
+    for (j = owner + 1; j < l->count && g->note[j].opener != owner + 1; j++) {
+        if (l->node[j].op != VC__OP_CASE || g->note[j].block != owner + 1) continue;
+        vc__p_put(g, "%s", before);
+        vc__p_expression(g, l->node[owner].a[0], 5);
+        vc__p_put(g, " != ");
+        g->d->scalar(g, l->node[l->node[owner].a[0]].type, vc__p_const_bits(&l->node[j]), true);
+        before = " && ";
+    }
+    vc__p_put(g, ")");
+}
+
+/* Whether the part of a switch that opens here is its last. */
+static bool vc__p_is_last(const vc__printer *g, uint32_t i) {
+    uint32_t j = i + 1;
+    while (g->note[j].opener != i + 1) j++;
+    return g->l->node[j + 1].op == VC__OP_END;
+}
+
+static void vc__p_case(vc__printer *g, uint32_t i) {
+    const vc__node *n = &g->l->node[i];
+    uint32_t owner = g->note[i].block - 1;
+    bool chained = g->note[owner].chained, first = i == owner + 1;
+    if (chained && !first) vc__p_put(g, n->op == VC__OP_DEFAULT && vc__p_is_last(g, i) ? "else" : "else ");
+    if (n->op == VC__OP_DEFAULT) {
+        if (!chained) vc__p_put(g, "default:");
+        else if (first && vc__p_is_last(g, i)) vc__p_put(g, "if (true)");
+        else if (!vc__p_is_last(g, i)) vc__p_none_of(g, owner);
+        vc__p_open(g);
+        return;
+    }
+    if (chained) {
+        vc__p_put(g, "if (");
+        vc__p_expression(g, g->l->node[owner].a[0], 5);
+    }
+    vc__p_put(g, chained ? " == " : "case ");
+    g->d->scalar(g, g->l->node[g->l->node[owner].a[0]].type, vc__p_const_bits(n), true);
+    vc__p_put(g, chained ? ")" : ":");
+    vc__p_open(g);
+}
+
+static void vc__p_end(vc__printer *g, uint32_t i) {
+    uint32_t op = g->l->node[i].x, owner = g->note[i].block; /* of a case: the switch */
+    bool of_switch = op == VC__OP_CASE || op == VC__OP_DEFAULT, chained = of_switch && g->note[owner - 1].chained;
+    g->glued = chained && g->l->node[i + 1].op != VC__OP_END;
+    vc__p_put(g, g->glued ? "} " : of_switch && !chained ? "} break;\n" : "}\n");
+}
+
+/* Heads and ends of switches that are printed as chains leave no text. */
+static bool vc__p_is_silent(const vc__printer *g, uint32_t i) {
+    const vc__node *n = &g->l->node[i];
+    if (n->op == VC__OP_SWITCH) return g->note[i].chained;
+    return n->op == VC__OP_END && n->x == VC__OP_SWITCH && g->note[i].opener && g->note[g->note[i].opener - 1].chained;
+}
+
+static void vc__p_temporary(vc__printer *g, uint32_t i) {
+    g->d->declare(g, i);
+    vc__p_put(g, " v%u = ", (unsigned)++g->temporaries);
+    vc__p_expression(g, i, VC__P_LOOSE);
+    vc__p_put(g, ";\n");
+    g->note[i].number = g->temporaries;
+}
+
+static void vc__p_store(vc__printer *g, uint32_t i) {
+    g->d->store(g, &g->l->node[i]);
+    vc__p_put(g, ";\n");
+}
+
+static void vc__p_barrier(vc__printer *g, uint32_t i) { g->d->barrier(g, i); }
+
+static void vc__p_statement(vc__printer *g, uint32_t i) {
+    static const struct { uint16_t op; void (*print)(vc__printer *g, uint32_t i); } own[] = {
+        { VC__OP_VAR, vc__p_variable }, { VC__OP_ARRAY, vc__p_variable }, { VC__OP_STORE, vc__p_store }, { VC__OP_BARRIER, vc__p_barrier },
+        { VC__OP_BREAK_IF, vc__p_exit }, { VC__OP_CONTINUE_IF, vc__p_exit }, { VC__OP_RETURN_IF, vc__p_exit }, { VC__OP_IF, vc__p_if },
+        { VC__OP_ELSE, vc__p_else }, { VC__OP_FOR, vc__p_for }, { VC__OP_LOOP, vc__p_loop }, { VC__OP_SWITCH, vc__p_switch },
+        { VC__OP_CASE, vc__p_case }, { VC__OP_DEFAULT, vc__p_case }, { VC__OP_END, vc__p_end }
+    };
+    const vc__node *n = &g->l->node[i];
+    bool closes = n->op == VC__OP_ELSE || (n->op == VC__OP_END && n->x != VC__OP_SWITCH);
+    size_t j;
+    if (g->note[i].nested || vc__p_is_silent(g, i)) return;
+    if (closes) g->indent--;
+    vc__p_line(g);
+    for (j = 0; j < sizeof own / sizeof *own; j++) if (own[j].op == n->op) { own[j].print(g, i); return; }
+    vc__p_temporary(g, i);
+}
+
+/* What the body begins with: parameters that need unpacking, and ids with more than one use. */
+static void vc__p_entry(vc__printer *g) {
+    static const struct { uint16_t op; const char *name; } ids[] = {
+        { VC__OP_LOCAL_ID, "local" }, { VC__OP_GROUP_ID, "group" }, { VC__OP_GLOBAL_ID, "global" }, { VC__OP_LOCAL_INDEX, "local_index" }
+    };
+    char wanted[VC__NAME], id[96], type[32];
+    uint32_t i;
+    size_t j;
+    for (i = g->l->leaves; i < g->l->body; i++) {
+        const vc__node *n = &g->l->node[i];
+        if (n->op == VC__OP_PARAM) g->d->convert(g, n->x);
+        for (j = 0; j < sizeof ids / sizeof *ids; j++) {
+            if (ids[j].op != n->op || g->note[i].uses < 2) continue;
+            g->d->id(g, n, id);
+            if (n->op == VC__OP_LOCAL_INDEX) snprintf(wanted, sizeof wanted, "%s", ids[j].name);
+            else snprintf(wanted, sizeof wanted, "%s_%c", ids[j].name, "xyz"[n->x % 3]);
+            vc__p_name_it(g, &g->leaf[i - g->l->leaves], wanted, "id");
+            vc__p_put(g, "    %s %s = %s;\n", g->d->type(VC_U32, type), g->leaf[i - g->l->leaves].text, id);
+        }
+    }
+}
+
+/* Deals out pieces of one block: with at NULL it only counts. */
+static void *vc__p_piece(char *at, size_t *used, size_t count, size_t size) {
+    void *piece = at ? at + *used : NULL;
+    *used += (count * size + 7) & ~(size_t)7;
+    return piece;
+}
+
+static size_t vc__p_divide(vc__printer *g, char *at) {
+    const vc__listing *l = g->l;
+    size_t used = 0, objects = l->object_count;
+    g->note = (vc__note *)vc__p_piece(at, &used, l->count, sizeof *g->note);
+    g->object = (vc__word *)vc__p_piece(at, &used, objects, sizeof *g->object);
+    g->reference = (vc__word *)vc__p_piece(at, &used, objects, sizeof *g->reference);
+    g->leaf = (vc__word *)vc__p_piece(at, &used, l->body - l->leaves, sizeof *g->leaf);
+    g->hidden = (vc__word *)vc__p_piece(at, &used, (size_t)l->info.hidden_count, sizeof *g->hidden);
+    g->live = (bool *)vc__p_piece(at, &used, objects, sizeof *g->live);
+    g->taken = (const char **)vc__p_piece(at, &used, (size_t)g->taken_mask + 1, sizeof *g->taken);
+    return used;
+}
+
+static void vc__p_text(vc__printer *g) {
+    uint32_t i;
+    g->k->text.length = 0;
+    g->d->head(g);
+    vc__p_entry(g);
+    g->indent = 1;
+    for (i = g->l->body; i < g->l->count && !g->k->failed; i++) vc__p_statement(g, i);
+    vc__p_put(g, "}\n");
+}
+
+/* Prints the listing into k->text; false after a failure. */
+static bool vc__p_print(vc_kernel *k, const vc__listing *l, const vc__dialect *d) {
+    vc__printer g;
+    size_t size, names = (size_t)l->object_count * 2 + (l->body - l->leaves) + (size_t)l->info.hidden_count + 1;
+    char *block;
+    memset(&g, 0, sizeof g);
+    g.k = k;
+    g.l = l;
+    g.d = d;
+    for (g.taken_mask = 15; g.taken_mask < names * 2; g.taken_mask = g.taken_mask * 2 + 1) { }
+    size = vc__p_divide(&g, NULL);
+    block = (char *)k->allocator.allocate(k->allocator.user, size);
+    if (!block) { vc__no_memory(k); return false; }
+    memset(block, 0, size);
+    vc__p_divide(&g, block);
+    vc__p_survey(&g);
+    vc__p_find_chains(&g);
+    vc__p_settle(&g);
+    vc__p_name_objects(&g);
+    vc__p_name_blocks(&g);
+    vc__p_name_hidden(&g);
+    vc__p_text(&g);
+    k->allocator.release(k->allocator.user, block);
+    return !k->failed;
+}
+
+// >>glsl
+/* What GLSL has of its own: 4.50 with exactly the extensions used. Vectors that GLSL would align otherwise than C lie in memory as structs of scalars, and
+   narrow values in the block of values as words, so that neither needs a feature of the device. */
+
+static const char *const vc__glsl_types[16][2] = { /* scalar, and what precedes the number of rows */
+    { "void", "void" }, { "bool", "bvec" }, { "int8_t", "i8vec" }, { "int16_t", "i16vec" }, { "int", "ivec" }, { "int64_t", "i64vec" }, { "uint8_t", "u8vec" },
+    { "uint16_t", "u16vec" }, { "uint", "uvec" }, { "uint64_t", "u64vec" }, { "float16_t", "f16vec" }, { "float", "vec" }, { "double", "dvec" },
+    { "void", "void" }, { "void", "void" }, { "void", "void" }
+};
+
+static const char *vc__glsl_type(vc_type type, char out[32]) {
+    const char *const *name = vc__glsl_types[vc__kind(type)];
+    if (vc__rows(type) > 1) snprintf(out, 32, "%s%u", name[1], (unsigned)vc__rows(type));
+    else snprintf(out, 32, "%s", name[0]);
+    return out;
+}
+
+/* Infinities, NaNs and what a compiler might flush. */
+static void vc__glsl_bits(vc__printer *g, vc_type type, uint64_t bits, bool nan, bool fold) {
+    unsigned low = (unsigned)(bits & 0xffffffffu), high = (unsigned)(bits >> 32);
+    static const char *const suffixes[3] = { "hf", "", "lf" };
+    const char *suffix = suffixes[type - VC_F16];
+    bool negative = (bits >> (vc__bits(type) - 1)) & 1;
+    if (!fold) vc__p_put(g, "%s%s%s / 0.0%s", nan || !negative ? "" : "-", nan ? "0.0" : "1.0", suffix, suffix);
+    else if (type == VC_F32) vc__p_put(g, "uintBitsToFloat(0x%08xu)", low);
+    else if (type == VC_F64) vc__p_put(g, "packDouble2x32(uvec2(0x%08xu, 0x%08xu))", low, high);
+    else vc__p_put(g, "unpackFloat2x16(0x%04xu).x", low);
+}
+
+static void vc__glsl_float(vc__printer *g, vc_type type, uint64_t bits, bool fold) {
+    static const char *const suffixes[3] = { "hf", "", "lf" };
+    uint32_t fraction = vc__kinds[type].fraction, width = vc__kinds[type].exponent;
+    uint64_t exponent = (bits >> fraction) & vc__ones(width), rest = bits & vc__ones(fraction);
+    char text[40];
+    if (exponent == vc__ones(width)) { vc__glsl_bits(g, type, bits, rest != 0, fold); return; }
+    if (!exponent && rest && fold) { vc__glsl_bits(g, type, bits, false, fold); return; }
+    vc__p_decimal(vc__p_double(type, bits), type == VC_F32, text);
+    vc__p_put(g, "%s%s", text, suffixes[type - VC_F16]);
+}
+
+static void vc__glsl_int(vc__printer *g, vc_type type, uint64_t bits) {
+    int64_t value = (int64_t)vc__widen(type, bits);
+    char name[32];
+    switch (type) {
+    case VC_I32: vc__p_put(g, "%lld", (long long)value); break;
+    case VC_U32: vc__p_put(g, "%lluu", (unsigned long long)bits); break;
+    case VC_I16: vc__p_put(g, "%llds", (long long)value); break;
+    case VC_U16: vc__p_put(g, "%lluus", (unsigned long long)bits); break;
+    case VC_I64:
+        if (value == INT64_MIN) vc__p_put(g, "(-9223372036854775807l - 1l)");
+        else vc__p_put(g, "%lldl", (long long)value);
+        break;
+    case VC_U64: vc__p_put(g, "%lluul", (unsigned long long)bits); break;
+    default: vc__p_put(g, "%s(%lld)", vc__glsl_type(type, name), (long long)value); break;
+    }
+}
+
+/* A scalar by its bit pattern. */
+static void vc__glsl_scalar(vc__printer *g, vc_type type, uint64_t bits, bool fold) {
+    if (type == VC_BOOL) vc__p_put(g, "%s", bits ? "true" : "false");
+    else if (vc__is_float(type)) vc__glsl_float(g, type, bits, fold);
+    else vc__glsl_int(g, type, bits);
+}
+
+/* A vector by its components' bit patterns; equal ones are written once. */
+static void vc__glsl_vector(vc__printer *g, vc_type type, const uint64_t *bits, bool fold) {
+    uint32_t rows = vc__rows(type), i, same = 1;
+    char name[32];
+    while (same < rows && bits[same] == bits[0]) same++;
+    vc__p_put(g, "%s(", vc__glsl_type(type, name));
+    for (i = 0; i < (same == rows ? 1 : rows); i++) {
+        if (i) vc__p_put(g, ", ");
+        vc__glsl_scalar(g, vc__scalar(type), bits[i], fold);
+    }
+    vc__p_put(g, ")");
 }
 
 /* ---- layout ---- */
@@ -4777,25 +5176,23 @@ static bool vc__glsl_is_struct(vc_type type, uint32_t align) {
     return rows > 1 && (rows == 3 || vc__is_bool(type) || align % (rows * vc__scalar_bytes(type)) != 0);
 }
 
-static const vc_arg_info *vc__glsl_arg(const vc__glsl *g, uint32_t object) { return &g->l->info.args[g->l->object[object].arg]; }
-
 /* A value in memory that is not what it is in an expression. */
-static bool vc__glsl_is_packed(const vc__glsl *g, uint32_t object) {
-    const vc_arg_info *arg = g->l->object[object].arg == VC__NIL ? NULL : vc__glsl_arg(g, object);
+static bool vc__glsl_is_packed(const vc__printer *g, uint32_t object) {
+    const vc_arg_info *arg = g->l->object[object].arg == VC__NIL ? NULL : vc__p_arg(g, object);
     return arg && vc__glsl_is_struct(g->l->object[object].type, arg->kind == VC_ARG_VALUE ? arg->place : arg->align);
 }
 
-static bool vc__glsl_is_narrow(const vc__glsl *g, uint32_t object) {
+static bool vc__glsl_is_narrow(const vc__printer *g, uint32_t object) {
     return g->l->object[object].op == VC__OP_PARAM && vc__scalar_bytes(g->l->object[object].type) < 4;
 }
 
-static void vc__glsl_find_structs(vc__glsl *g) {
+static void vc__glsl_find_structs(vc__printer *g) {
     const vc__listing *l = g->l;
     uint32_t i;
     for (i = l->leaves; i < l->count; i++) {
         const vc__node *n = &l->node[i];
         bool access = n->op == VC__OP_LOAD || n->op == VC__OP_STORE;
-        uint32_t object = access ? vc__glsl_object(l, n->a[0]) : n->op == VC__OP_BUFFER || n->op == VC__OP_PARAM ? n->x : VC__NIL;
+        uint32_t object = access ? vc__p_object(l, n->a[0]) : n->op == VC__OP_BUFFER || n->op == VC__OP_PARAM ? n->x : VC__NIL;
         uint64_t bit;
         if (object == VC__NIL || vc__glsl_is_narrow(g, object) || !vc__glsl_is_packed(g, object)) continue;
         bit = (uint64_t)1 << l->object[object].type;
@@ -4806,7 +5203,7 @@ static void vc__glsl_find_structs(vc__glsl *g) {
 }
 
 /* The type of a value as it lies in a buffer or in the block of values. */
-static const char *vc__glsl_memory_type(const vc__glsl *g, uint32_t object, char out[12]) {
+static const char *vc__glsl_memory_type(const vc__printer *g, uint32_t object, char out[32]) {
     vc_type type = g->l->object[object].type;
     if (vc__glsl_is_packed(g, object)) return vc_type_name(type);
     return vc__glsl_type(type == VC_BOOL ? (vc_type)VC_U32 : type, out);
@@ -4814,36 +5211,8 @@ static const char *vc__glsl_memory_type(const vc__glsl *g, uint32_t object, char
 
 /* ---- expressions ---- */
 
-static void vc__glsl_expression(vc__glsl *g, uint32_t i, int strength);
-
-/* limit: what operands may be without parentheses, the language's own rule or a stricter one where few people know it */
-static const struct { char text[3]; uint8_t strength, limit; } vc__glsl_operators[] = {
-    { "*", 3, 3 }, { "/", 3, 3 }, { "%", 3, 3 }, { "+", 4, 4 }, { "-", 4, 4 }, { "<<", 5, 1 }, { ">>", 5, 1 }, { "<", 6, 5 }, { "<=", 6, 5 },
-    { "==", 7, 5 }, { "!=", 7, 5 }, { "&", 8, 1 }, { "^", 9, 1 }, { "|", 10, 1 }, { "&&", 11, 7 }, { "||", 13, 7 }
-};
-
-/* How tightly a form of the table holds together, and what its operands may be. */
-static int vc__glsl_strength(const char *form, int *limit) {
-    size_t i, n;
-    *limit = VC__GLSL_LOOSE;
-    if (form[0] != '$') {
-        if (!vc__glsl_is_letter(form[0])) *limit = VC__GLSL_TIGHT;
-        return vc__glsl_is_letter(form[0]) ? VC__GLSL_TIGHT : VC__GLSL_PREFIX;
-    }
-    if (form[2] != ' ') return VC__GLSL_TIGHT;
-    *limit = VC__GLSL_TERNARY - 1;
-    if (form[3] == '?') return VC__GLSL_TERNARY;
-    n = strcspn(form + 3, " ");
-    for (i = 0; i < sizeof vc__glsl_operators / sizeof *vc__glsl_operators; i++) {
-        if (strlen(vc__glsl_operators[i].text) != n || strncmp(vc__glsl_operators[i].text, form + 3, n) != 0) continue;
-        *limit = vc__glsl_operators[i].limit;
-        return vc__glsl_operators[i].strength;
-    }
-    return VC__GLSL_TERNARY;
-}
-
 /* The form of the table that suits an operation; NULL: it is printed by a function of its own. */
-static const char *vc__glsl_form(const vc__glsl *g, const vc__node *n) {
+static const char *vc__glsl_form(const vc__printer *g, const vc__node *n) {
     const vc__op_info *op = &vc__op[n->op];
     vc_type type;
     if (!op->operands || op->operands == VC__MANY) return NULL;
@@ -4854,46 +5223,16 @@ static const char *vc__glsl_form(const vc__glsl *g, const vc__node *n) {
     return vc__op_text[n->op].glsl.of[vc__kinds[vc__kind(type)].column];
 }
 
-/* $0 $1 $2: operands; #: rows of the first operand. */
-static void vc__glsl_fill(vc__glsl *g, const vc__node *n, const char *form) {
-    int limit, strength = vc__glsl_strength(form, &limit);
-    const char *c;
-    for (c = form; *c; c++) {
-        if (*c == '$') {
-            bool left = c == form, enclosed = c > form && (c[-1] == '(' || c[-1] == '[' || (c > form + 1 && c[-2] == ','));
-            int allowed = enclosed ? VC__GLSL_LOOSE : left && strength > limit && strength < VC__GLSL_TERNARY ? limit + VC__GLSL_ALSO * strength : limit;
-            if (left && form[2] == '[') allowed = VC__GLSL_TIGHT;
-            if (!left && !enclosed && limit == strength) allowed = limit - 1; /* a - (b - c) */
-            vc__glsl_expression(g, n->a[*++c - '0'], allowed);
-        } else if (*c == '#') vc__glsl_put(g, "%u", (unsigned)vc__rows(g->l->node[n->a[0]].type));
-        else vc__text_put(g->k, &g->k->text, c, 1);
-    }
-}
-
-static void vc__glsl_list(vc__glsl *g, const uint32_t *operand, uint32_t count) {
-    uint32_t i, same = 1;
-    while (same < count && operand[same] == operand[0]) same++;
-    for (i = 0; i < (same == count ? 1 : count); i++) {
-        if (i) vc__glsl_put(g, ", ");
-        vc__glsl_expression(g, operand[i], VC__GLSL_LOOSE);
-    }
-}
-
-static void vc__glsl_construct(vc__glsl *g, const vc__node *n) {
-    char name[12];
+static void vc__glsl_construct(vc__printer *g, const vc__node *n) {
+    char name[32];
     uint32_t count;
-    const uint32_t *operand = vc__glsl_operands(g->l, n, &count);
-    vc__glsl_put(g, "%s(", vc__glsl_type(n->type, name));
-    vc__glsl_list(g, operand, count);
-    vc__glsl_put(g, ")");
+    const uint32_t *operand = vc__p_operands(g->l, n, &count);
+    vc__p_put(g, "%s(", vc__glsl_type(n->type, name));
+    vc__p_list(g, operand, count);
+    vc__p_put(g, ")");
 }
 
-static void vc__glsl_component(vc__glsl *g, const vc__node *n) {
-    vc__glsl_expression(g, n->a[0], VC__GLSL_TIGHT);
-    vc__glsl_put(g, ".%c", "xyzw"[n->x & 3]);
-}
-
-static void vc__glsl_bitcast(vc__glsl *g, const vc__node *n) {
+static void vc__glsl_bitcast(vc__printer *g, const vc__node *n) {
     static const char *const names[3][4] = { /* by width: float to int, to uint, int to float, uint to float */
         { "float16BitsToInt16", "float16BitsToUint16", "int16BitsToFloat16", "uint16BitsToFloat16" },
         { "floatBitsToInt", "floatBitsToUint", "intBitsToFloat", "uintBitsToFloat" },
@@ -4901,144 +5240,91 @@ static void vc__glsl_bitcast(vc__glsl *g, const vc__node *n) {
     };
     vc_type from = g->l->node[n->a[0]].type;
     uint32_t width = vc__scalar_bytes(n->type) / 4;
-    char name[12];
-    if (vc__is_float(from) == vc__is_float(n->type)) vc__glsl_put(g, "%s(", vc__glsl_type(n->type, name));
-    else if (vc__is_float(from)) vc__glsl_put(g, "%s(", names[width][vc__is_unsigned(n->type)]);
-    else vc__glsl_put(g, "%s(", names[width][2 + vc__is_unsigned(from)]);
-    vc__glsl_expression(g, n->a[0], VC__GLSL_LOOSE);
-    vc__glsl_put(g, ")");
+    char name[32];
+    if (vc__is_float(from) == vc__is_float(n->type)) vc__p_put(g, "%s(", vc__glsl_type(n->type, name));
+    else if (vc__is_float(from)) vc__p_put(g, "%s(", names[width][vc__is_unsigned(n->type)]);
+    else vc__p_put(g, "%s(", names[width][2 + vc__is_unsigned(from)]);
+    vc__p_expression(g, n->a[0], VC__P_LOOSE);
+    vc__p_put(g, ")");
 }
 
 /* [i + 3]; the sum is what the machine's address arithmetic makes of it. */
-static void vc__glsl_subscript(vc__glsl *g, uint32_t index, int32_t offset) {
+static void vc__glsl_subscript(vc__printer *g, uint32_t index, int32_t offset) {
     bool wide, is_unsigned;
-    if (index == VC__NIL) { vc__glsl_put(g, "[%ld]", (long)offset); return; }
+    if (index == VC__NIL) { vc__p_put(g, "[%ld]", (long)offset); return; }
     wide = vc__scalar_bytes(g->l->node[index].type) > 4;
     is_unsigned = vc__is_unsigned(g->l->node[index].type);
-    vc__glsl_put(g, wide ? is_unsigned ? "[uint(" : "[int(" : "[");
-    vc__glsl_expression(g, index, wide || !offset ? VC__GLSL_LOOSE : VC__GLSL_SUM);
-    vc__glsl_put(g, wide ? ")" : "");
-    if (offset) vc__glsl_put(g, " %c %lld%s", offset < 0 ? '-' : '+', offset < 0 ? -(long long)offset : (long long)offset, is_unsigned ? "u" : "");
-    vc__glsl_put(g, "]");
+    vc__p_put(g, wide ? is_unsigned ? "[uint(" : "[int(" : "[");
+    vc__p_expression(g, index, wide || !offset ? VC__P_LOOSE : VC__P_SUM);
+    vc__p_put(g, wide ? ")" : "");
+    if (offset) vc__p_put(g, " %c %lld%s", offset < 0 ? '-' : '+', offset < 0 ? -(long long)offset : (long long)offset, is_unsigned ? "u" : "");
+    vc__p_put(g, "]");
 }
 
 /* The index of a pointer. glslang 12 dies of one that is an int64_t; for addresses, which wrap, the other is as good. */
-static void vc__glsl_steps(vc__glsl *g, uint32_t index, int strength) {
+static void vc__glsl_steps(vc__printer *g, uint32_t index, int strength) {
     bool wide = g->l->node[index].type == VC_I64;
-    vc__glsl_put(g, wide ? "uint64_t(" : "");
-    vc__glsl_expression(g, index, wide ? VC__GLSL_LOOSE : strength);
-    vc__glsl_put(g, wide ? ")" : "");
+    vc__p_put(g, wide ? "uint64_t(" : "");
+    vc__p_expression(g, index, wide ? VC__P_LOOSE : strength);
+    vc__p_put(g, wide ? ")" : "");
 }
 
 /* Pointers count in elements and with 64 bits. */
-static void vc__glsl_pointer(vc__glsl *g, const vc__node *n) {
+static void vc__glsl_pointer(vc__printer *g, const vc__node *n) {
     int32_t offset = (int32_t)n->x;
-    vc__glsl_expression(g, n->a[0], VC__GLSL_SUM);
+    vc__p_expression(g, n->a[0], VC__P_SUM);
     if (n->a[1] != VC__NIL) {
-        vc__glsl_put(g, " + ");
-        vc__glsl_steps(g, n->a[1], VC__GLSL_SUM - 1);
+        vc__p_put(g, " + ");
+        vc__glsl_steps(g, n->a[1], VC__P_SUM - 1);
     }
-    if (offset) vc__glsl_put(g, " %c %lld", offset < 0 ? '-' : '+', offset < 0 ? -(long long)offset : (long long)offset);
+    if (offset) vc__p_put(g, " %c %lld", offset < 0 ? '-' : '+', offset < 0 ? -(long long)offset : (long long)offset);
 }
 
 /* Where buffers are addresses: x[i].at, p.at, p[3].at; (x + i).at for an i of 64 bits, which [] does not take. */
-static void vc__glsl_target(vc__glsl *g, const vc__node *n) {
+static void vc__glsl_target(vc__printer *g, const vc__node *n) {
     const vc__node *m = &g->l->node[n->a[0]];
     bool plain = m->op == VC__OP_POINTER && g->note[n->a[0]].nested && m->a[1] != VC__NIL && !m->x && !n->x
                  && vc__bits(vc__kind(g->l->node[m->a[1]].type)) == 32; /* x[i].at */
-    vc__glsl_expression(g, plain ? m->a[0] : n->a[0], VC__GLSL_TIGHT);
+    vc__p_expression(g, plain ? m->a[0] : n->a[0], VC__P_TIGHT);
     if (plain) {
-        vc__glsl_put(g, "[");
-        vc__glsl_expression(g, m->a[1], VC__GLSL_LOOSE);
-        vc__glsl_put(g, "]");
-    } else if (n->x) vc__glsl_put(g, "[%ld]", (long)(int32_t)n->x);
-    vc__glsl_put(g, ".at");
+        vc__p_put(g, "[");
+        vc__p_expression(g, m->a[1], VC__P_LOOSE);
+        vc__p_put(g, "]");
+    } else if (n->x) vc__p_put(g, "[%ld]", (long)(int32_t)n->x);
+    vc__p_put(g, ".at");
 }
 
 /* The memory that a load or store speaks of. */
-static void vc__glsl_place(vc__glsl *g, const vc__node *n) {
-    uint32_t object = vc__glsl_object(g->l, n->a[0]);
+static void vc__glsl_place(vc__printer *g, const vc__node *n) {
+    uint32_t object = vc__p_object(g->l, n->a[0]);
     if (g->l->object[object].op == VC__OP_BUFFER && g->l->buffers == VC_BUFFERS_ADDRESS) { vc__glsl_target(g, n); return; }
-    vc__glsl_put(g, "%s", g->object[object].text);
+    vc__p_put(g, "%s", g->object[object].text);
     if (g->l->object[object].op != VC__OP_VAR) vc__glsl_subscript(g, n->a[1], (int32_t)n->x);
 }
 
-static bool vc__glsl_is_word(const vc__glsl *g, uint32_t object) { return g->l->object[object].arg != VC__NIL && g->l->object[object].type == VC_BOOL; }
+static bool vc__glsl_is_word(const vc__printer *g, uint32_t object) { return g->l->object[object].arg != VC__NIL && g->l->object[object].type == VC_BOOL; }
 
-static void vc__glsl_load(vc__glsl *g, const vc__node *n) {
-    uint32_t object = vc__glsl_object(g->l, n->a[0]);
+static void vc__glsl_load(vc__printer *g, const vc__node *n) {
+    uint32_t object = vc__p_object(g->l, n->a[0]);
     bool packed = vc__glsl_is_packed(g, object), word = vc__glsl_is_word(g, object) && n->type == VC_BOOL;
-    vc__glsl_put(g, packed ? "unpack(" : word ? "bool(" : "");
+    vc__p_put(g, packed ? "unpack(" : word ? "bool(" : "");
     vc__glsl_place(g, n);
-    vc__glsl_put(g, packed || word ? ")" : "");
+    vc__p_put(g, packed || word ? ")" : "");
 }
 
-static void vc__glsl_own(vc__glsl *g, const vc__node *n) {
-    static const struct { uint16_t op; void (*print)(vc__glsl *g, const vc__node *n); } own[] = {
-        { VC__OP_VEC, vc__glsl_construct }, { VC__OP_CAST, vc__glsl_construct }, { VC__OP_COMPONENT, vc__glsl_component }, { VC__OP_BITCAST, vc__glsl_bitcast },
-        { VC__OP_POINTER, vc__glsl_pointer }, { VC__OP_LOAD, vc__glsl_load }
-    };
-    size_t i;
-    for (i = 0; i < sizeof own / sizeof *own; i++) if (own[i].op == n->op) { own[i].print(g, n); return; }
-    vc__fail(g->k, "kernel '%s': no GLSL for '%s' of %s", vc__name(g->k), vc__op_name[n->op], vc_type_name(n->type));
-}
-
-static void vc__glsl_tuple(vc__glsl *g, const vc__node *n) {
-    uint64_t bits[4];
-    uint32_t i;
-    for (i = 0; i < n->a[1] && i < 4; i++) bits[i] = vc__glsl_const_bits(&g->l->node[g->l->extra[n->a[0] + i]]);
-    vc__glsl_vector(g, n->type, bits, true);
-}
-
-static const char *vc__glsl_id(const vc__node *n, char out[32]) {
+static void vc__glsl_id(const vc__printer *g, const vc__node *n, char out[96]) {
     static const struct { uint16_t op; const char *name; } ids[] = {
         { VC__OP_LOCAL_ID, "gl_LocalInvocationID" }, { VC__OP_GROUP_ID, "gl_WorkGroupID" }, { VC__OP_GLOBAL_ID, "gl_GlobalInvocationID" }
     };
     size_t i;
-    snprintf(out, 32, "gl_LocalInvocationIndex");
-    for (i = 0; i < sizeof ids / sizeof *ids; i++) if (ids[i].op == n->op) snprintf(out, 32, "%s.%c", ids[i].name, "xyz"[n->x % 3]);
-    return out;
-}
-
-static void vc__glsl_leaf(vc__glsl *g, uint32_t i) {
-    const vc__node *n = &g->l->node[i];
-    const vc_hidden_info *hidden;
-    char id[32];
-    bool named = i >= g->l->leaves && i < g->l->body && g->leaf[i - g->l->leaves].text[0];
-    if (n->op == VC__OP_CONST) vc__glsl_scalar(g, n->type, vc__glsl_const_bits(n), true);
-    else if (n->op == VC__OP_TUPLE) vc__glsl_tuple(g, n);
-    else if (n->op >= VC__OP_BUFFER && n->op <= VC__OP_ARRAY) vc__glsl_put(g, "%s", g->object[n->x].text);
-    else if (n->op == VC__OP_HIDDEN) {
-        hidden = vc__hidden_of(g->l, n);
-        vc__glsl_put(g, "%s", hidden ? g->hidden[hidden - g->l->info.hidden].text : "0u");
-    } else vc__glsl_put(g, "%s", named ? g->leaf[i - g->l->leaves].text : vc__glsl_id(n, id));
-}
-
-/* Prints node i where text of at most that strength needs no parentheses. */
-static void vc__glsl_expression(vc__glsl *g, uint32_t i, int strength) {
-    const vc__node *n = &g->l->node[i];
-    const char *form;
-    int limit, own;
-    bool bracket;
-    if (g->note[i].number) { vc__glsl_put(g, "%c%u", n->op == VC__OP_FOR ? 'i' : 'v', (unsigned)g->note[i].number); return; }
-    if (vc__op[n->op].class_ == VC__LEAF || vc__op[n->op].class_ == VC__NEW) {
-        bracket = strength < VC__GLSL_PREFIX && vc__glsl_is_negative(n);
-        if (bracket) vc__glsl_put(g, "(");
-        vc__glsl_leaf(g, i);
-        if (bracket) vc__glsl_put(g, ")");
-        return;
-    }
-    form = vc__glsl_form(g, n);
-    own = form ? vc__glsl_strength(form, &limit) : n->op == VC__OP_POINTER && !vc__glsl_is_bare(n) ? VC__GLSL_SUM : VC__GLSL_TIGHT;
-    bracket = own > strength % VC__GLSL_ALSO && own != strength / VC__GLSL_ALSO;
-    if (bracket) vc__glsl_put(g, "(");
-    if (form) vc__glsl_fill(g, n, form); else vc__glsl_own(g, n);
-    if (bracket) vc__glsl_put(g, ")");
+    (void)g;
+    snprintf(out, 96, "gl_LocalInvocationIndex");
+    for (i = 0; i < sizeof ids / sizeof *ids; i++) if (ids[i].op == n->op) snprintf(out, 96, "%s.%c", ids[i].name, "xyz"[n->x % 3]);
 }
 
 /* ---- declarations ---- */
 
-static void vc__glsl_extensions(vc__glsl *g) {
+static void vc__glsl_extensions(vc__printer *g) {
     static const struct { uint32_t kinds; bool buffers, values; const char *name; } table[] = {
         { 1u << VC_I8 | 1u << VC_U8, true, true, "GL_EXT_shader_explicit_arithmetic_types_int8" },
         { 1u << VC_I16 | 1u << VC_U16, true, true, "GL_EXT_shader_explicit_arithmetic_types_int16" },
@@ -5051,26 +5337,26 @@ static void vc__glsl_extensions(vc__glsl *g) {
     for (i = 0; i < g->l->count; i++) values |= 1u << vc__kind(g->l->node[i].type);
     for (i = 0; i < g->l->object_count; i++) if (g->live[i] && g->l->object[i].op == VC__OP_BUFFER) buffers |= 1u << vc__kind(g->l->object[i].type);
     for (i = 0; i < sizeof table / sizeof *table; i++)
-        if (((table[i].buffers ? buffers : 0) | (table[i].values ? values : 0)) & table[i].kinds) vc__glsl_put(g, "#extension %s : require\n", table[i].name);
-    if (buffers && g->l->buffers == VC_BUFFERS_ADDRESS) vc__glsl_put(g, "#extension GL_EXT_buffer_reference2 : require\n");
+        if (((table[i].buffers ? buffers : 0) | (table[i].values ? values : 0)) & table[i].kinds) vc__p_put(g, "#extension %s : require\n", table[i].name);
+    if (buffers && g->l->buffers == VC_BUFFERS_ADDRESS) vc__p_put(g, "#extension GL_EXT_buffer_reference2 : require\n");
 }
 
-static void vc__glsl_struct(vc__glsl *g, vc_type type) {
+static void vc__glsl_struct(vc__printer *g, vc_type type) {
     static const char *const members[5] = { "", "x", "x, y", "x, y, z", "x, y, z, w" };
     vc_type scalar = vc__is_bool(type) ? (vc_type)VC_U32 : vc__scalar(type);
-    char name[12], vector[12];
+    char name[32], vector[32];
     uint32_t rows = vc__rows(type), i;
-    vc__glsl_put(g, "struct %s { %s %s; };\n", vc_type_name(type), vc__glsl_type(scalar, name), members[rows]);
+    vc__p_put(g, "struct %s { %s %s; };\n", vc_type_name(type), vc__glsl_type(scalar, name), members[rows]);
     vc__glsl_type(type, vector);
     if ((g->unpacks >> type) & 1) {
-        vc__glsl_put(g, "%s unpack(%s m) { return %s(", vector, vc_type_name(type), vector);
-        for (i = 0; i < rows; i++) vc__glsl_put(g, "%sm.%c", i ? ", " : "", "xyzw"[i]);
-        vc__glsl_put(g, "); }\n");
+        vc__p_put(g, "%s unpack(%s m) { return %s(", vector, vc_type_name(type), vector);
+        for (i = 0; i < rows; i++) vc__p_put(g, "%sm.%c", i ? ", " : "", "xyzw"[i]);
+        vc__p_put(g, "); }\n");
     }
     if ((g->packs >> type) & 1) {
-        vc__glsl_put(g, "%s pack(%s v) { return %s(", vc_type_name(type), vector, vc_type_name(type));
-        for (i = 0; i < rows; i++) vc__glsl_put(g, vc__is_bool(type) ? "%suint(v.%c)" : "%sv.%c", i ? ", " : "", "xyzw"[i]);
-        vc__glsl_put(g, "); }\n");
+        vc__p_put(g, "%s pack(%s v) { return %s(", vc_type_name(type), vector, vc_type_name(type));
+        for (i = 0; i < rows; i++) vc__p_put(g, vc__is_bool(type) ? "%suint(v.%c)" : "%sv.%c", i ? ", " : "", "xyzw"[i]);
+        vc__p_put(g, "); }\n");
     }
 }
 
@@ -5079,80 +5365,80 @@ static const char *vc__glsl_access(const vc__object *o) {
     return words[o->used & VC_READ_WRITE];
 }
 
-static void vc__glsl_binding(vc__glsl *g, uint32_t object) {
+static void vc__glsl_binding(vc__printer *g, uint32_t object) {
     const vc__object *o = &g->l->object[object];
-    char type[12];
-    vc__glsl_put(g, "layout(set = 0, binding = %u, std430) %s%sbuffer %s { %s %s[]; };\n", (unsigned)vc__glsl_arg(g, object)->place, vc__glsl_access(o),
+    char type[32];
+    vc__p_put(g, "layout(set = 0, binding = %u, std430) %s%sbuffer %s { %s %s[]; };\n", (unsigned)vc__p_arg(g, object)->place, vc__glsl_access(o),
                  o->access & VC_MAY_ALIAS ? "" : "restrict ", g->reference[object].text, vc__glsl_memory_type(g, object, type), g->object[object].text);
 }
 
-static void vc__glsl_reference(vc__glsl *g, uint32_t object) {
+static void vc__glsl_reference(vc__printer *g, uint32_t object) {
     const vc__object *o = &g->l->object[object];
-    char type[12];
+    char type[32];
     uint32_t align = vc__scalar_bytes(o->type) * (vc__glsl_is_packed(g, object) ? 1 : vc__rows(o->type));
-    vc__glsl_put(g, "layout(buffer_reference, std430, buffer_reference_align = %u) %s%sbuffer %s { %s at; };\n", (unsigned)align, vc__glsl_access(o),
+    vc__p_put(g, "layout(buffer_reference, std430, buffer_reference_align = %u) %s%sbuffer %s { %s at; };\n", (unsigned)align, vc__glsl_access(o),
                  o->access & VC_MAY_ALIAS ? "" : "restrict ", g->reference[object].text, vc__glsl_memory_type(g, object, type));
 }
 
 /* The words that hold a narrow value, those not yet declared. */
-static void vc__glsl_words(vc__glsl *g, const vc_arg_info *arg, uint32_t *next) {
+static void vc__glsl_words(vc__printer *g, const vc_arg_info *arg, uint32_t *next) {
     uint32_t at = arg->place & ~3u;
     for (; at < arg->place + arg->size; at += 4) {
         if (at < *next) continue;
-        vc__glsl_put(g, "    layout(offset = %u) uint word_%u;\n", (unsigned)at, (unsigned)at);
+        vc__p_put(g, "    layout(offset = %u) uint word_%u;\n", (unsigned)at, (unsigned)at);
         *next = at + 4;
     }
 }
 
-static bool vc__glsl_is_converted(const vc__glsl *g, uint32_t object) {
+static bool vc__glsl_is_converted(const vc__printer *g, uint32_t object) {
     return vc__glsl_is_narrow(g, object) || vc__glsl_is_packed(g, object) || vc__glsl_is_word(g, object);
 }
 
 /* One byte layout for every target: the offsets are those of the reflection. Arguments without a use are left out. */
-static void vc__glsl_values(vc__glsl *g) {
+static void vc__glsl_values(vc__printer *g) {
     const vc_info *info = &g->l->info;
     uint32_t i, next = 0;
     int h;
     bool any = info->hidden_count > 0;
-    char type[12];
-    for (i = 0; i < g->l->object_count; i++) any = any || (g->live[i] && g->l->object[i].arg != VC__NIL && vc__glsl_arg(g, i)->kind != VC_ARG_BINDING);
+    char type[32];
+    for (i = 0; i < g->l->object_count; i++) any = any || (g->live[i] && g->l->object[i].arg != VC__NIL && vc__p_arg(g, i)->kind != VC_ARG_BINDING);
     if (!any) return;
-    vc__glsl_put(g, "layout(push_constant, std430) uniform arguments {\n");
+    vc__p_put(g, "layout(push_constant, std430) uniform arguments {\n");
     for (i = 0; i < g->l->object_count; i++) {
-        const vc_arg_info *arg = g->live[i] && g->l->object[i].arg != VC__NIL ? vc__glsl_arg(g, i) : NULL;
+        const vc_arg_info *arg = g->live[i] && g->l->object[i].arg != VC__NIL ? vc__p_arg(g, i) : NULL;
         if (!arg || arg->kind == VC_ARG_BINDING) continue;
         if (vc__glsl_is_narrow(g, i)) { vc__glsl_words(g, arg, &next); continue; }
-        if (arg->kind == VC_ARG_ADDRESS) vc__glsl_put(g, "    layout(offset = %u) %s %s;\n", (unsigned)arg->place, g->reference[i].text, g->object[i].text);
-        else vc__glsl_put(g, "    layout(offset = %u) %s %s;\n", (unsigned)arg->place, vc__glsl_memory_type(g, i, type),
+        if (arg->kind == VC_ARG_ADDRESS) vc__p_put(g, "    layout(offset = %u) %s %s;\n", (unsigned)arg->place, g->reference[i].text, g->object[i].text);
+        else vc__p_put(g, "    layout(offset = %u) %s %s;\n", (unsigned)arg->place, vc__glsl_memory_type(g, i, type),
                           vc__glsl_is_converted(g, i) ? g->reference[i].text : g->object[i].text);
     }
-    for (h = 0; h < info->hidden_count; h++) vc__glsl_put(g, "    layout(offset = %u) uint %s;\n", (unsigned)info->hidden[h].place, g->hidden[h].text);
-    vc__glsl_put(g, "};\n");
+    for (h = 0; h < info->hidden_count; h++) vc__p_put(g, "    layout(offset = %u) uint %s;\n", (unsigned)info->hidden[h].place, g->hidden[h].text);
+    vc__p_put(g, "};\n");
 }
 
-static void vc__glsl_table(vc__glsl *g, uint32_t object) {
+static void vc__glsl_table(vc__printer *g, uint32_t object) {
     const vc__object *o = &g->l->object[object];
     uint32_t rows = vc__rows(o->type), i;
     size_t line = g->k->text.length;
-    char type[12];
+    char type[32];
     vc__glsl_type(o->type, type);
-    vc__glsl_put(g, "const %s %s[%u] = %s[](", type, g->object[object].text, (unsigned)o->count, type);
+    vc__p_put(g, "const %s %s[%u] = %s[](", type, g->object[object].text, (unsigned)o->count, type);
     for (i = 0; i < o->count; i++) {
-        if (i) vc__glsl_put(g, ",");
-        if (g->k->text.length - line > VC__GLSL_COLUMN) {
+        if (i) vc__p_put(g, ",");
+        if (g->k->text.length - line > VC__P_COLUMN) {
             line = g->k->text.length;
-            vc__glsl_put(g, "\n   ");
+            vc__p_put(g, "\n   ");
         }
-        if (i) vc__glsl_put(g, " ");
+        if (i) vc__p_put(g, " ");
         if (rows > 1) vc__glsl_vector(g, o->type, o->data + (size_t)i * rows, false);
         else vc__glsl_scalar(g, o->type, o->data[i], false);
     }
-    vc__glsl_put(g, ");\n");
+    vc__p_put(g, ");\n");
 }
 
-static void vc__glsl_globals(vc__glsl *g) {
+static void vc__glsl_globals(vc__printer *g) {
     uint32_t i;
-    char type[12];
+    char type[32];
     for (i = 0; i < 64; i++) if ((g->structs >> i) & 1) vc__glsl_struct(g, i);
     for (i = 0; i < g->l->object_count; i++) {
         if (!g->live[i] || g->l->object[i].op != VC__OP_BUFFER) continue;
@@ -5162,302 +5448,92 @@ static void vc__glsl_globals(vc__glsl *g) {
     for (i = 0; i < g->l->object_count; i++) {
         const vc__object *o = &g->l->object[i];
         if (!g->live[i]) continue;
-        if (o->op == VC__OP_SHARED) vc__glsl_put(g, "shared %s %s[%u];\n", vc__glsl_type(o->type, type), g->object[i].text, (unsigned)o->count);
+        if (o->op == VC__OP_SHARED) vc__p_put(g, "shared %s %s[%u];\n", vc__glsl_type(o->type, type), g->object[i].text, (unsigned)o->count);
         if (o->op == VC__OP_TABLE) vc__glsl_table(g, i);
     }
 }
 
 /* One component of a narrow value. */
-static void vc__glsl_unpack_narrow(vc__glsl *g, vc_type scalar, uint32_t place) {
+static void vc__glsl_unpack_narrow(vc__printer *g, vc_type scalar, uint32_t place) {
     unsigned word = place & ~3u, shift = (place & 3u) * 8;
-    char type[12];
-    if (scalar == VC_F16) vc__glsl_put(g, "unpackFloat2x16(word_%u).%c", word, shift ? 'y' : 'x');
-    else if (shift) vc__glsl_put(g, "%s(word_%u >> %u)", vc__glsl_type(scalar, type), word, shift);
-    else vc__glsl_put(g, "%s(word_%u)", vc__glsl_type(scalar, type), word);
+    char type[32];
+    if (scalar == VC_F16) vc__p_put(g, "unpackFloat2x16(word_%u).%c", word, shift ? 'y' : 'x');
+    else if (shift) vc__p_put(g, "%s(word_%u >> %u)", vc__glsl_type(scalar, type), word, shift);
+    else vc__p_put(g, "%s(word_%u)", vc__glsl_type(scalar, type), word);
 }
 
 /* A parameter that lies in the block otherwise than expressions want it. */
-static void vc__glsl_convert(vc__glsl *g, uint32_t object) {
+static void vc__glsl_convert(vc__printer *g, uint32_t object) {
     vc_type type = g->l->object[object].type;
     uint32_t rows = vc__rows(type), i;
-    char name[12];
+    char name[32];
+    if (!vc__glsl_is_converted(g, object)) return;
     vc__glsl_type(type, name);
-    vc__glsl_put(g, "    %s %s = ", name, g->object[object].text);
-    if (!vc__glsl_is_narrow(g, object)) vc__glsl_put(g, vc__glsl_is_packed(g, object) ? "unpack(%s)" : "bool(%s)", g->reference[object].text);
+    vc__p_put(g, "    %s %s = ", name, g->object[object].text);
+    if (!vc__glsl_is_narrow(g, object)) vc__p_put(g, vc__glsl_is_packed(g, object) ? "unpack(%s)" : "bool(%s)", g->reference[object].text);
     else {
-        if (rows > 1) vc__glsl_put(g, "%s(", name);
+        if (rows > 1) vc__p_put(g, "%s(", name);
         for (i = 0; i < rows; i++) {
-            if (i) vc__glsl_put(g, ", ");
-            vc__glsl_unpack_narrow(g, vc__scalar(type), vc__glsl_arg(g, object)->place + i * vc__scalar_bytes(type));
+            if (i) vc__p_put(g, ", ");
+            vc__glsl_unpack_narrow(g, vc__scalar(type), vc__p_arg(g, object)->place + i * vc__scalar_bytes(type));
         }
-        if (rows > 1) vc__glsl_put(g, ")");
+        if (rows > 1) vc__p_put(g, ")");
     }
-    vc__glsl_put(g, ";\n");
-}
-
-/* What main begins with: parameters that need unpacking, and ids with more than one use. */
-static void vc__glsl_entry(vc__glsl *g) {
-    static const struct { uint16_t op; const char *name; } ids[] = {
-        { VC__OP_LOCAL_ID, "local" }, { VC__OP_GROUP_ID, "group" }, { VC__OP_GLOBAL_ID, "global" }, { VC__OP_LOCAL_INDEX, "local_index" }
-    };
-    char wanted[VC__NAME], id[32];
-    uint32_t i;
-    size_t j;
-    for (i = g->l->leaves; i < g->l->body; i++) {
-        const vc__node *n = &g->l->node[i];
-        if (n->op == VC__OP_PARAM && vc__glsl_is_converted(g, n->x)) vc__glsl_convert(g, n->x);
-        for (j = 0; j < sizeof ids / sizeof *ids; j++) {
-            if (ids[j].op != n->op || g->note[i].uses < 2) continue;
-            vc__glsl_id(n, id);
-            if (n->op == VC__OP_LOCAL_INDEX) snprintf(wanted, sizeof wanted, "%s", ids[j].name);
-            else snprintf(wanted, sizeof wanted, "%s_%c", ids[j].name, "xyz"[n->x % 3]);
-            vc__glsl_name_it(g, &g->leaf[i - g->l->leaves], wanted, "id");
-            vc__glsl_put(g, "    uint %s = %s;\n", g->leaf[i - g->l->leaves].text, id);
-        }
-    }
+    vc__p_put(g, ";\n");
 }
 
 /* ---- statements ---- */
 
-static void vc__glsl_open(vc__glsl *g) {
-    vc__glsl_put(g, " {\n");
-    g->indent++;
-}
-
-static void vc__glsl_variable(vc__glsl *g, uint32_t i) {
-    const vc__object *o = &g->l->object[g->l->node[i].x];
-    const char *name = g->object[g->l->node[i].x].text;
-    static const uint64_t zeros[4] = { 0, 0, 0, 0 };
-    char type[12];
-    vc__glsl_type(o->type, type);
-    if (o->op == VC__OP_ARRAY) { vc__glsl_put(g, "%s %s[%u];\n", type, name, (unsigned)o->count); return; }
-    vc__glsl_put(g, "%s %s = ", type, name);
-    if (vc__rows(o->type) > 1) vc__glsl_vector(g, o->type, zeros, true);
-    else vc__glsl_scalar(g, o->type, 0, true);
-    vc__glsl_put(g, ";\n");
-}
-
-static void vc__glsl_store(vc__glsl *g, uint32_t i) {
-    const vc__node *n = &g->l->node[i];
-    uint32_t object = vc__glsl_object(g->l, n->a[0]);
+static void vc__glsl_store(vc__printer *g, const vc__node *n) {
+    uint32_t object = vc__p_object(g->l, n->a[0]);
     bool packed = vc__glsl_is_packed(g, object), word = vc__glsl_is_word(g, object) && g->l->node[n->a[2]].type == VC_BOOL;
     vc__glsl_place(g, n);
-    vc__glsl_put(g, packed ? " = pack(" : word ? " = uint(" : " = ");
-    vc__glsl_expression(g, n->a[2], VC__GLSL_LOOSE);
-    vc__glsl_put(g, packed || word ? ");\n" : ";\n");
+    vc__p_put(g, packed ? " = pack(" : word ? " = uint(" : " = ");
+    vc__p_expression(g, n->a[2], VC__P_LOOSE);
+    vc__p_put(g, packed || word ? ")" : "");
+}
+
+static void vc__glsl_param(vc__printer *g, uint32_t object) { vc__p_put(g, "%s", g->object[object].text); }
+static void vc__glsl_hidden(vc__printer *g, int hidden) { vc__p_put(g, "%s", g->hidden[hidden].text); }
+
+static void vc__glsl_declare(vc__printer *g, uint32_t i) {
+    const vc__node *n = &g->l->node[i];
+    char type[32];
+    vc__p_put(g, "%s%s", n->flags & VC__NODE_PRECISE ? "precise " : "",
+                 n->op == VC__OP_POINTER ? g->reference[vc__p_object(g->l, i)].text : vc__glsl_type(n->type, type));
 }
 
 /* barrier() orders shared memory by itself. */
-static void vc__glsl_barrier(vc__glsl *g, uint32_t i) {
+static void vc__glsl_barrier(vc__printer *g, uint32_t i) {
     uint32_t j;
     (void)i;
     for (j = 0; j < g->l->object_count; j++) {
         if (!g->live[j] || g->l->object[j].op != VC__OP_BUFFER || !(g->l->object[j].used & VC_WRITE)) continue;
-        vc__glsl_put(g, "memoryBarrierBuffer();\n");
-        vc__glsl_line(g);
+        vc__p_put(g, "memoryBarrierBuffer();\n");
+        vc__p_line(g);
         break;
     }
-    vc__glsl_put(g, "barrier();\n");
+    vc__p_put(g, "barrier();\n");
 }
 
-static void vc__glsl_exit(vc__glsl *g, uint32_t i) {
-    const vc__node *n = &g->l->node[i], *c = &g->l->node[n->a[0]];
-    bool always = c->op == VC__OP_CONST && c->a[0] && (i + 1 == g->l->count || g->l->node[i + 1].op == VC__OP_END);
-    if (!always) {
-        vc__glsl_put(g, "if (");
-        vc__glsl_expression(g, n->a[0], VC__GLSL_LOOSE);
-        vc__glsl_put(g, ") ");
-    }
-    vc__glsl_put(g, "%s;\n", n->op == VC__OP_BREAK_IF ? "break" : n->op == VC__OP_CONTINUE_IF ? "continue" : "return");
-}
-
-static void vc__glsl_if(vc__glsl *g, uint32_t i) {
-    vc__glsl_put(g, "if (");
-    vc__glsl_expression(g, g->l->node[i].a[0], VC__GLSL_LOOSE);
-    vc__glsl_put(g, ")");
-    vc__glsl_open(g);
-}
-
-static void vc__glsl_else(vc__glsl *g, uint32_t i) {
-    (void)i;
-    vc__glsl_put(g, "} else");
-    vc__glsl_open(g);
-}
-
-static void vc__glsl_for(vc__glsl *g, uint32_t i) {
-    const vc__node *n = &g->l->node[i];
-    unsigned number = ++g->counters;
-    char type[12];
-    vc__glsl_put(g, "for (%s i%u = ", vc__glsl_type(n->type, type), number);
-    vc__glsl_expression(g, n->a[0], VC__GLSL_LOOSE);
-    vc__glsl_put(g, "; i%u < ", number);
-    vc__glsl_expression(g, n->a[1], 5);
-    vc__glsl_put(g, "; i%u++)", number);
-    g->note[i].number = number;
-    vc__glsl_open(g);
-}
-
-static void vc__glsl_loop(vc__glsl *g, uint32_t i) {
-    (void)i;
-    vc__glsl_put(g, "while (true)");
-    vc__glsl_open(g);
-}
-
-static void vc__glsl_switch(vc__glsl *g, uint32_t i) {
-    vc__glsl_put(g, "switch (");
-    vc__glsl_expression(g, g->l->node[i].a[0], VC__GLSL_LOOSE);
-    vc__glsl_put(g, ") {\n");
-}
-
-/* The condition of a default that other cases follow in a chain: none of the cases. */
-static void vc__glsl_none_of(vc__glsl *g, uint32_t owner) {
-    const vc__listing *l = g->l;
-    const char *before = "if (";
-    uint32_t j;
-    for (j = owner + 1; j < l->count && g->note[j].opener != owner + 1; j++) {
-        if (l->node[j].op != VC__OP_CASE || g->note[j].block != owner + 1) continue;
-        vc__glsl_put(g, "%s", before);
-        vc__glsl_expression(g, l->node[owner].a[0], 5);
-        vc__glsl_put(g, " != ");
-        vc__glsl_scalar(g, l->node[l->node[owner].a[0]].type, vc__glsl_const_bits(&l->node[j]), true);
-        before = " && ";
-    }
-    vc__glsl_put(g, ")");
-}
-
-/* Whether the part of a switch that opens here is its last. */
-static bool vc__glsl_is_last(const vc__glsl *g, uint32_t i) {
-    uint32_t j = i + 1;
-    while (g->note[j].opener != i + 1) j++;
-    return g->l->node[j + 1].op == VC__OP_END;
-}
-
-static void vc__glsl_case(vc__glsl *g, uint32_t i) {
-    const vc__node *n = &g->l->node[i];
-    uint32_t owner = g->note[i].block - 1;
-    bool chained = g->note[owner].chained, first = i == owner + 1;
-    if (chained && !first) vc__glsl_put(g, n->op == VC__OP_DEFAULT && vc__glsl_is_last(g, i) ? "else" : "else ");
-    if (n->op == VC__OP_DEFAULT) {
-        if (!chained) vc__glsl_put(g, "default:");
-        else if (first && vc__glsl_is_last(g, i)) vc__glsl_put(g, "if (true)");
-        else if (!vc__glsl_is_last(g, i)) vc__glsl_none_of(g, owner);
-        vc__glsl_open(g);
-        return;
-    }
-    if (chained) {
-        vc__glsl_put(g, "if (");
-        vc__glsl_expression(g, g->l->node[owner].a[0], 5);
-    }
-    vc__glsl_put(g, chained ? " == " : "case ");
-    vc__glsl_scalar(g, g->l->node[g->l->node[owner].a[0]].type, vc__glsl_const_bits(n), true);
-    vc__glsl_put(g, chained ? ")" : ":");
-    vc__glsl_open(g);
-}
-
-static void vc__glsl_end(vc__glsl *g, uint32_t i) {
-    uint32_t op = g->l->node[i].x, owner = g->note[i].block; /* of a case: the switch */
-    bool of_switch = op == VC__OP_CASE || op == VC__OP_DEFAULT, chained = of_switch && g->note[owner - 1].chained;
-    g->glued = chained && g->l->node[i + 1].op != VC__OP_END;
-    vc__glsl_put(g, g->glued ? "} " : of_switch && !chained ? "} break;\n" : "}\n");
-}
-
-/* Heads and ends of switches that are printed as chains leave no text. */
-static bool vc__glsl_is_silent(const vc__glsl *g, uint32_t i) {
-    const vc__node *n = &g->l->node[i];
-    if (n->op == VC__OP_SWITCH) return g->note[i].chained;
-    return n->op == VC__OP_END && n->x == VC__OP_SWITCH && g->note[i].opener && g->note[g->note[i].opener - 1].chained;
-}
-
-static void vc__glsl_temporary(vc__glsl *g, uint32_t i) {
-    const vc__node *n = &g->l->node[i];
-    char type[12];
-    const char *name = n->op == VC__OP_POINTER ? g->reference[vc__glsl_object(g->l, i)].text : vc__glsl_type(n->type, type);
-    vc__glsl_put(g, "%s%s v%u = ", n->flags & VC__NODE_PRECISE ? "precise " : "", name, (unsigned)++g->temporaries);
-    vc__glsl_expression(g, i, VC__GLSL_LOOSE);
-    vc__glsl_put(g, ";\n");
-    g->note[i].number = g->temporaries;
-}
-
-static void vc__glsl_statement(vc__glsl *g, uint32_t i) {
-    static const struct { uint16_t op; void (*print)(vc__glsl *g, uint32_t i); } own[] = {
-        { VC__OP_VAR, vc__glsl_variable }, { VC__OP_ARRAY, vc__glsl_variable }, { VC__OP_STORE, vc__glsl_store }, { VC__OP_BARRIER, vc__glsl_barrier },
-        { VC__OP_BREAK_IF, vc__glsl_exit }, { VC__OP_CONTINUE_IF, vc__glsl_exit }, { VC__OP_RETURN_IF, vc__glsl_exit }, { VC__OP_IF, vc__glsl_if },
-        { VC__OP_ELSE, vc__glsl_else }, { VC__OP_FOR, vc__glsl_for }, { VC__OP_LOOP, vc__glsl_loop }, { VC__OP_SWITCH, vc__glsl_switch },
-        { VC__OP_CASE, vc__glsl_case }, { VC__OP_DEFAULT, vc__glsl_case }, { VC__OP_END, vc__glsl_end }
-    };
-    const vc__node *n = &g->l->node[i];
-    bool closes = n->op == VC__OP_ELSE || (n->op == VC__OP_END && n->x != VC__OP_SWITCH);
-    size_t j;
-    if (g->note[i].nested || vc__glsl_is_silent(g, i)) return;
-    if (closes) g->indent--;
-    vc__glsl_line(g);
-    for (j = 0; j < sizeof own / sizeof *own; j++) if (own[j].op == n->op) { own[j].print(g, i); return; }
-    vc__glsl_temporary(g, i);
-}
-
-static void vc__glsl_text(vc__glsl *g) {
+static void vc__glsl_head(vc__printer *g) {
     const uint32_t *size = g->l->info.local_size;
     char name[VC__NAME];
-    uint32_t i;
-    vc__glsl_clean(g->l->info.name, name);
-    g->k->text.length = 0;
-    vc__glsl_put(g, "#version 450\n");
+    vc__glsl_find_structs(g);
+    vc__p_clean(g->l->info.name, name);
+    vc__p_put(g, "#version 450\n");
     vc__glsl_extensions(g);
-    vc__glsl_put(g, "\n// %s\n", name);
-    vc__glsl_put(g, "layout(local_size_x = %u, local_size_y = %u, local_size_z = %u) in;\n", (unsigned)size[0], (unsigned)size[1], (unsigned)size[2]);
+    vc__p_put(g, "\n// %s\n", name);
+    vc__p_put(g, "layout(local_size_x = %u, local_size_y = %u, local_size_z = %u) in;\n", (unsigned)size[0], (unsigned)size[1], (unsigned)size[2]);
     vc__glsl_globals(g);
-    vc__glsl_put(g, "\nvoid main() {\n");
-    vc__glsl_entry(g);
-    g->indent = 1;
-    for (i = g->l->body; i < g->l->count && !g->k->failed; i++) vc__glsl_statement(g, i);
-    vc__glsl_put(g, "}\n");
+    vc__p_put(g, "\nvoid main() {\n");
 }
 
-/* Deals out pieces of one block: with at NULL it only counts. */
-static void *vc__glsl_piece(char *at, size_t *used, size_t count, size_t size) {
-    void *piece = at ? at + *used : NULL;
-    *used += (count * size + 7) & ~(size_t)7;
-    return piece;
-}
-
-static size_t vc__glsl_divide(vc__glsl *g, char *at) {
-    const vc__listing *l = g->l;
-    size_t used = 0, objects = l->object_count;
-    g->note = (vc__glsl_note *)vc__glsl_piece(at, &used, l->count, sizeof *g->note);
-    g->object = (vc__glsl_name *)vc__glsl_piece(at, &used, objects, sizeof *g->object);
-    g->reference = (vc__glsl_name *)vc__glsl_piece(at, &used, objects, sizeof *g->reference);
-    g->leaf = (vc__glsl_name *)vc__glsl_piece(at, &used, l->body - l->leaves, sizeof *g->leaf);
-    g->hidden = (vc__glsl_name *)vc__glsl_piece(at, &used, (size_t)l->info.hidden_count, sizeof *g->hidden);
-    g->live = (bool *)vc__glsl_piece(at, &used, objects, sizeof *g->live);
-    g->taken = (const char **)vc__glsl_piece(at, &used, (size_t)g->taken_mask + 1, sizeof *g->taken);
-    return used;
-}
-
-/* Prints the listing into k->text; false after a failure. */
-static bool vc__glsl_print(vc_kernel *k, const vc__listing *l) {
-    vc__glsl g;
-    size_t size, names = (size_t)l->object_count * 2 + (l->body - l->leaves) + (size_t)l->info.hidden_count;
-    char *block;
-    memset(&g, 0, sizeof g);
-    g.k = k;
-    g.l = l;
-    for (g.taken_mask = 15; g.taken_mask < names * 2; g.taken_mask = g.taken_mask * 2 + 1) { }
-    size = vc__glsl_divide(&g, NULL);
-    block = (char *)k->allocator.allocate(k->allocator.user, size);
-    if (!block) { vc__no_memory(k); return false; }
-    memset(block, 0, size);
-    vc__glsl_divide(&g, block);
-    vc__glsl_survey(&g);
-    vc__glsl_find_chains(&g);
-    vc__glsl_settle(&g);
-    vc__glsl_name_objects(&g);
-    vc__glsl_name_blocks(&g);
-    vc__glsl_name_hidden(&g);
-    vc__glsl_find_structs(&g);
-    vc__glsl_text(&g);
-    k->allocator.release(k->allocator.user, block);
-    return !k->failed;
-}
+static const vc__dialect vc__glsl = {
+    "GLSL", false, false, vc__glsl_type, vc__glsl_form, vc__glsl_scalar, vc__glsl_vector, vc__glsl_construct, vc__p_component, vc__glsl_bitcast,
+    vc__glsl_pointer, vc__glsl_load, vc__glsl_store, vc__glsl_param, vc__glsl_hidden, vc__glsl_id, vc__glsl_convert, vc__glsl_barrier, vc__glsl_declare,
+    vc__glsl_head
+};
 
 // >>reflect
 /* Arguments and needs of a kernel. */
@@ -5621,8 +5697,8 @@ static bool vc__reflect_room(vc_kernel *k, vc__form *f, const vc__listing *l) {
 static const char *vc__entry_name(const vc_kernel *k, vc_target target, char out[VC__NAME]) {
     char clean[VC__NAME];
     if (!vc__is_c(target)) return "main";
-    vc__glsl_clean(vc__name(k), clean);
-    snprintf(out, VC__NAME, "%s%.40s", vc__glsl_is_letter(clean[0]) && !vc__glsl_is_reserved(clean) ? "" : "kernel_", clean);
+    vc__p_clean(vc__name(k), clean);
+    snprintf(out, VC__NAME, "%s%.40s", vc__p_is_letter(clean[0]) && !vc__p_is_reserved(clean) ? "" : "kernel_", clean);
     return out;
 }
 
@@ -5903,7 +5979,7 @@ static bool vc__build(vc_kernel *k, vc_target target, vc_buffers buffers) {
     k->words = f->words;
     k->text = f->text;
     if (target == VC_TARGET_SPIRV) k->words.count = 0; else k->text.length = 0; /* the other one may be printed already, and stays */
-    ok = target == VC_TARGET_SPIRV ? vc__spirv_print(k, &l) : vc__glsl_print(k, &l);
+    ok = target == VC_TARGET_SPIRV ? vc__spirv_print(k, &l) : vc__p_print(k, &l, &vc__glsl);
     f->words = k->words;
     f->text = k->text;
     if (!ok || k->failed) return false;
