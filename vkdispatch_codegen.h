@@ -683,7 +683,7 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
    operands  how many; 9: a range of the extra list
    kinds     what its first operand may be: B bool, I signed, U unsigned, F float
    result    SAME as the first operand, BOOL with its rows, SCALAR: one component of the first operand, or OWN: the node says
-   flags     COMMUTES; EXACT: + - * of floats, to be done as written; 0: none
+   flags     COMMUTES; EXACT: + - * of floats, to be done as written; INTEGERS: only these are expanded; 0: none
    spirv     VC__S: opcode for bool, int, uint, float; VC__E(n) is instruction n of GLSL.std.450; 0: no such form
    text      VC__T…: what the texts print, $0 $1 $2 for the operands
    expand    rewrites the operation for targets whose own form means something else (room expand); NULL: never */
@@ -742,11 +742,11 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
     X(SUB,          "sub",          PURE,   2, IUF,  SAME,   EXACT, VC__S(0, 130, 130, 131), VC__T_WRAP("-", "$0 - $1", "$0 - $1"), NULL) \
     X(MUL,          "mul",          PURE,   2, IUF,  SAME,   COMMUTES_EXACT, VC__S(0, 132, 132, 133), \
       VC__T_WRAP("*", "__fmul_rn($0, $1)", "__dmul_rn($0, $1)"), NULL) \
-    X(DIV,          "div",          PURE,   2, IUF,  SAME,   0, VC__S(0, 135, 134, 136), \
+    X(DIV,          "div",          PURE,   2, IUF,  SAME,   INTEGERS, VC__S(0, 135, 134, 136), \
       VC__T_OWN("$0 / $1", "$0 / $1", "__fdiv_rn($0, $1)", "__ddiv_rn($0, $1)"), vc__expand_div) \
     X(REM,          "rem",          PURE,   2, IUF,  SAME,   0, VC__S(0, 138, 137, 0), VC__T("$0 % $1"), vc__expand_rem) \
     X(MOD,          "mod",          PURE,   2, IUF,  SAME,   0, VC__S(0, 139, 137, 0), VC__T("$0 % $1"), vc__expand_mod) \
-    X(FMA,          "fma",          PURE,   3, IUF,  SAME,   0, VC__S_FLOAT(VC__E(50)), VC__T_FLOAT("fma", "fma", "($0, $1, $2)"), vc__expand_fma) \
+    X(FMA,          "fma",          PURE,   3, IUF,  SAME,   INTEGERS, VC__S_FLOAT(VC__E(50)), VC__T_FLOAT("fma", "fma", "($0, $1, $2)"), vc__expand_fma) \
     X(ABS,          "abs",          PURE,   1, IUF,  SAME,   0, VC__S(0, VC__E(5), 0, VC__E(4)), VC__T_FLOAT("abs", "fabs", "($0)"), vc__expand_abs) \
     X(SIGN,         "sign",         PURE,   1, IUF,  SAME,   0, VC__S(0, VC__E(7), 0, VC__E(6)), VC__T_GLSL("sign($0)"), vc__expand_sign) \
     X(MIN,          "min",          PURE,   2, IUF,  SAME,   COMMUTES, VC__S(0, VC__E(39), VC__E(38), VC__E(79)), \
@@ -821,7 +821,7 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
 enum {
     VC__LEAF, VC__PURE, VC__READ, VC__NEW, VC__EFFECT, VC__BLOCK,
     VC__RESULT_SAME = 0, VC__RESULT_BOOL, VC__RESULT_SCALAR, VC__RESULT_OWN,
-    VC__FLAGS_0 = 0, VC__FLAGS_COMMUTES = 1, VC__FLAGS_EXACT = 2, VC__FLAGS_COMMUTES_EXACT = 3,
+    VC__FLAGS_0 = 0, VC__FLAGS_COMMUTES = 1, VC__FLAGS_EXACT = 2, VC__FLAGS_COMMUTES_EXACT = 3, VC__FLAGS_INTEGERS = 4,
     VC__MANY = 9 /* operands: a range of the extra list */
 };
 
@@ -1966,7 +1966,7 @@ static uint32_t vc__expand_div(vc__lower *s, const vc__node *n) {
     vc_type type = n->type;
     uint32_t x = n->a[0], y = n->a[1], q, c;
     vc__divisor d;
-    if (vc__is_float(type) || vc__x_divides(s, y)) return VC__NIL;
+    if (vc__x_divides(s, y)) return VC__NIL;
     d = vc__x_divisor(s, y);
     q = vc__make_raw(s, VC__OP_DIV, type, x, d.safe, VC__NIL, 0);
     if (d.minus != VC__NIL) {
@@ -2061,7 +2061,6 @@ static uint32_t vc__expand_mod(vc__lower *s, const vc__node *n) {
 
 static uint32_t vc__expand_fma(vc__lower *s, const vc__node *n) {
     uint32_t c = n->a[2], p;
-    if (vc__is_float(n->type)) return VC__NIL;
     p = vc__x_two(s, VC__OP_MUL, n->a[0], n->a[1]);
     return vc__x_two(s, VC__OP_ADD, p, c);
 }
@@ -3060,6 +3059,14 @@ static uint32_t vc__merge(vc__lower *s, vc__node *n) {
     return number;
 }
 
+static inline bool vc__expands(const vc__op_info *op, vc_type type) { return op->expand && !(op->flags & VC__FLAGS_INTEGERS && vc__is_float(type)); }
+
+/* Of two or three operands one is a constant, or two are the same. */
+static inline bool vc__may_simplify(const vc__lower *s, const vc__op_info *op, const vc__node *n) {
+    if (op->operands < 2 || op->operands == VC__MANY || n->op == VC__OP_SELECT || n->op == VC__OP_EXTRACT) return true;
+    return n->a[0] == n->a[1] || vc__is_const(s, n->a[0]) || (op->operands == 2 && vc__is_const(s, n->a[1]));
+}
+
 /* A node whose operands are lowered, as a number. It is made ready in place: copying what was just written piece by piece would stall. */
 static uint32_t vc__settle(vc__lower *s, vc__node *n) {
     const vc__op_info *op = &vc__op[n->op];
@@ -3067,11 +3074,11 @@ static uint32_t vc__settle(vc__lower *s, vc__node *n) {
     uint32_t r;
     if (s->kernel->failed) return VC__NIL;
     n->flags = 0;
-    if (op->class_ == VC__PURE) {
+    if (op->class_ == VC__PURE && vc__may_simplify(s, op, n)) {
         r = vc__simplify(s, n);
         if (r != VC__NIL) return r;
     }
-    if (op->expand && !raw && s->target != VC_TARGET_NONE) {
+    if (vc__expands(op, n->type) && !raw && s->target != VC_TARGET_NONE) {
         r = op->expand(s, n);
         if (r != VC__NIL) return r;
         if (s->kernel->failed) return VC__NIL;
@@ -3144,11 +3151,28 @@ static inline uint32_t vc__mapped(const vc__lower *s, uint32_t operand, bool is_
     return is_operand && operand != VC__NIL ? s->map[operand] : operand;
 }
 
-/* The short way for two operands, where nothing can be folded or expanded: vc__settle and vc__merge in one. VC__NIL: take the long way. */
-static inline uint32_t vc__lower_plain(vc__lower *s, const vc__node *t) {
-    uint32_t a = s->map[t->a[0]], b = s->map[t->a[1]], hash, i, number;
+/* Two or three operands of which nothing is asked but to be no constants; languages without vectors take those apart. */
+static inline bool vc__is_plain(const vc__lower *s, const vc__op_info *op, const vc__node *t) {
+    if (op->class_ != VC__PURE || (op->operands != 2 && op->operands != 3) || vc__expands(op, t->type)) return false;
+    return t->op != VC__OP_SELECT && t->op != VC__OP_EXTRACT && (t->type < 16 || !vc__is_c(s->target));
+}
+
+/* The short way for these, where nothing can be folded: vc__settle and vc__merge in one. VC__NIL: take the long way. */
+static inline uint32_t vc__lower_plain(vc__lower *s, const vc__node *t, uint32_t operands) {
+    uint32_t a = s->map[t->a[0]], b = s->map[t->a[1]], c = operands == 3 ? s->map[t->a[2]] : VC__NIL, hash, i, number;
     vc__node *n, *to;
-    if (a == b || vc__is_const_op(s->node[a].op) || vc__is_const_op(s->node[b].op) || s->count == s->capacity || s->count > s->mask / 2) return VC__NIL;
+    if (s->count == s->capacity || s->count > s->mask / 2 || vc__is_const_op(s->node[a].op)) return VC__NIL;
+    if (operands == 2 && (a == b || vc__is_const_op(s->node[b].op))) return VC__NIL;
+    hash = vc__hash_plain(t->op, t->type, a, b, c, t->x, 0);
+    for (i = hash & s->mask; s->slot[i]; i = (i + 1) & s->mask) {
+        if (!vc__slot_may_be(s->slot[i], hash)) continue;
+        number = vc__slot_number(s->slot[i]);
+        n = &s->node[number];
+        if (n->a[0] != a || n->a[1] != b || n->a[2] != c || n->op != t->op || n->type != t->type || n->x != t->x) continue;
+        if (vc__reuse(s, n, t->at)) return number;
+        break;
+    }
+    s->slot[i] = vc__slot_of(hash, s->count);
     to = &s->node[s->count];
     to->op = t->op;
     to->flags = 0;
@@ -3156,18 +3180,8 @@ static inline uint32_t vc__lower_plain(vc__lower *s, const vc__node *t) {
     to->at = t->at;
     to->a[0] = a;
     to->a[1] = b;
-    to->a[2] = VC__NIL;
+    to->a[2] = c;
     to->x = t->x;
-    hash = vc__hash_plain(t->op, t->type, a, b, VC__NIL, t->x, 0);
-    for (i = hash & s->mask; s->slot[i]; i = (i + 1) & s->mask) {
-        if (!vc__slot_may_be(s->slot[i], hash)) continue;
-        number = vc__slot_number(s->slot[i]);
-        n = &s->node[number];
-        if (n->a[0] != a || n->a[1] != b || n->op != t->op || n->type != t->type || n->a[2] != VC__NIL || n->x != t->x) continue;
-        if (vc__reuse(s, n, t->at)) return number;
-        break;
-    }
-    s->slot[i] = vc__slot_of(hash, s->count);
     return s->count++;
 }
 
@@ -3178,8 +3192,8 @@ static uint32_t vc__lower_node(vc__lower *s, uint32_t i) {
     uint32_t operands = op->operands, j, parts[4];
     vc__node n;
     s->region = t->at;
-    if (op->class_ == VC__PURE && operands == 2 && !op->expand && (t->type < 16 || !vc__is_c(s->target))) {
-        j = vc__lower_plain(s, t);
+    if (vc__is_plain(s, op, t)) {
+        j = vc__lower_plain(s, t, operands);
         if (j != VC__NIL) return j;
     }
     if (operands == VC__MANY) {
@@ -3198,16 +3212,22 @@ static uint32_t vc__lower_node(vc__lower *s, uint32_t i) {
     return j != VC__NIL ? j : vc__settle(s, &n);
 }
 
+static inline bool vc__is_missing(const vc__lower *s, uint32_t operand) { return operand != VC__NIL && s->map[operand] == VC__NIL; }
+
 /* The first operand of a tape node that is not lowered; VC__NIL: none. */
 static inline uint32_t vc__missing(const vc__lower *s, const vc__node *n) {
-    uint32_t operands = vc__op[n->op].operands, i, count = operands == VC__MANY ? n->a[1] : operands;
-    const uint32_t *a = operands == VC__MANY ? s->kernel->extra + n->a[0] : n->a;
-    for (i = 0; i < count; i++) {
-        if (a[i] == VC__NIL || s->map[a[i]] != VC__NIL) continue;
-        if (i + 1 < count && a[i + 1] != VC__NIL) VC__PREFETCH(&s->kernel->node[a[i + 1]]); /* the next one on the way back */
-        return a[i];
+    uint32_t operands = vc__op[n->op].operands, i;
+    const uint32_t *extra = s->kernel->extra + n->a[0];
+    if (operands == VC__MANY) {
+        for (i = 0; i < n->a[1]; i++) if (vc__is_missing(s, extra[i])) return extra[i];
+        return VC__NIL;
     }
-    return VC__NIL;
+    if (operands > 0 && vc__is_missing(s, n->a[0])) {
+        if (operands > 1 && n->a[1] != VC__NIL) VC__PREFETCH(&s->kernel->node[n->a[1]]); /* the next one on the way back */
+        return n->a[0];
+    }
+    if (operands > 1 && vc__is_missing(s, n->a[1])) return n->a[1];
+    return operands > 2 && vc__is_missing(s, n->a[2]) ? n->a[2] : VC__NIL;
 }
 
 /* Lowers a tape node and all it needs, operands first and from the left. */
@@ -3242,21 +3262,26 @@ static bool vc__lower_all(vc__lower *s) {
     return !k->failed;
 }
 
+static inline void vc__mark_operand(vc__lower *s, uint32_t operand) { if (operand != VC__NIL) s->node[operand].flags |= VC__NODE_LIVE; }
+
 /* Marks what the pins need, and counts it: constants, returned, and nodes by region. Users come before operands here, since their numbers are higher. */
 static uint32_t vc__mark(vc__lower *s) {
-    uint32_t i = s->count, j, count, consts = 0;
+    uint32_t i = s->count, j, consts = 0;
     memset(s->region_start, 0, s->kernel->pin_count * sizeof(uint32_t));
     while (i-- > 0) {
         vc__node *n = &s->node[i];
         const vc__op_info *op = &vc__op[n->op];
-        const uint32_t *a = n->a;
-        if (op->class_ >= VC__EFFECT) n->flags |= VC__NODE_LIVE;
-        if (!(n->flags & VC__NODE_LIVE)) continue;
+        if (!(n->flags & VC__NODE_LIVE) && op->class_ < VC__EFFECT) continue;
+        n->flags |= VC__NODE_LIVE;
         if (op->class_ != VC__LEAF) s->region_start[n->at]++;
         else consts += vc__is_const_op(n->op);
-        count = op->operands;
-        if (count == VC__MANY) { count = n->a[1]; a = s->extra + n->a[0]; }
-        for (j = 0; j < count; j++) if (a[j] != VC__NIL) s->node[a[j]].flags |= VC__NODE_LIVE;
+        if (op->operands == VC__MANY) {
+            for (j = 0; j < n->a[1]; j++) vc__mark_operand(s, s->extra[n->a[0] + j]);
+            continue;
+        }
+        if (op->operands > 0) vc__mark_operand(s, n->a[0]);
+        if (op->operands > 1) vc__mark_operand(s, n->a[1]);
+        if (op->operands > 2) vc__mark_operand(s, n->a[2]);
     }
     return consts;
 }
@@ -3292,27 +3317,35 @@ static void vc__place_parts(vc__lower *s, uint32_t consts, vc__listing *l) {
     l->count = start;
 }
 
+static inline uint32_t vc__placed(const vc__lower *s, uint32_t operand, bool is_operand) {
+    return is_operand && operand != VC__NIL ? s->place[operand] : operand;
+}
+
 /* Copies the live nodes to their places. */
 static void vc__write_sorted(vc__lower *s) {
-    uint32_t i, j, count, place, consts = 0;
+    uint32_t i, j, place, consts = 0, kinds = 0;
     bool exact = !s->kernel->desc.fast;
-    s->kinds = 0;
     for (i = 0; i < s->count; i++) {
-        vc__node *n = &s->node[i], *to;
+        const vc__node *n = &s->node[i];
         const vc__op_info *op = &vc__op[n->op];
-        uint32_t *a;
+        vc__node *to;
         if (!(n->flags & VC__NODE_LIVE)) continue;
         place = op->class_ != VC__LEAF ? s->region_start[n->at]++ : vc__is_const_op(n->op) ? consts++ : s->place[i];
         s->place[i] = place;
-        s->kinds |= 1u << vc__kind(n->type);
+        kinds |= 1u << vc__kind(n->type);
         to = &s->sorted[place];
-        vc__copy_node(to, n);
-        to->flags = exact && op->flags & VC__FLAGS_EXACT && vc__is_float(n->type) ? VC__NODE_PRECISE : 0;
-        a = to->a;
-        count = op->operands;
-        if (count == VC__MANY) { count = n->a[1]; a = s->extra + n->a[0]; }
-        for (j = 0; j < count; j++) if (a[j] != VC__NIL) a[j] = s->place[a[j]];
+        to->op = n->op;
+        to->flags = op->flags & VC__FLAGS_EXACT && exact && vc__is_float(n->type) ? VC__NODE_PRECISE : 0;
+        to->type = n->type;
+        to->at = n->at;
+        to->x = n->x;
+        if (op->operands == VC__MANY)
+            for (j = 0; j < n->a[1]; j++) s->extra[n->a[0] + j] = s->place[s->extra[n->a[0] + j]];
+        to->a[0] = vc__placed(s, n->a[0], op->operands > 0 && op->operands < VC__MANY);
+        to->a[1] = vc__placed(s, n->a[1], op->operands > 1 && op->operands < VC__MANY);
+        to->a[2] = vc__placed(s, n->a[2], op->operands > 2 && op->operands < VC__MANY);
     }
+    s->kinds = kinds;
 }
 
 /* The listing of one target and form, without its info. */
