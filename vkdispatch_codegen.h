@@ -43,6 +43,7 @@
        reflect      arguments and needs of a kernel
        dump         the listing as readable text
        public       the functions declared above
+       composed     those of them that are made of others as they are recorded
        glue         vc_kernel to vd_kernel
        end
 
@@ -329,6 +330,28 @@ VC_API vc_val vc_ge(vc_val a, vc_val b);
 VC_API vc_val vc_select(vc_val condition, vc_val a, vc_val b);  /* condition ? a : b, both computed; condition a scalar or one bool a component */
 VC_API vc_val vc_any(vc_val a);                                 /* bool vector to bool */
 VC_API vc_val vc_all(vc_val a);
+
+/* ---- more of integers: componentwise; counts and offsets are of any integer type ---- */
+
+VC_API vc_val vc_popcount(vc_val a);                            /* how many bits are 1 */
+VC_API vc_val vc_clz(vc_val a);                                 /* zeros above the highest 1; the width for 0 */
+VC_API vc_val vc_ctz(vc_val a);                                 /* zeros below the lowest 1; the width for 0 */
+VC_API vc_val vc_find_lsb(vc_val a);                            /* place of the lowest 1, -1 for 0; signed, as wide as a */
+VC_API vc_val vc_find_msb(vc_val a);                            /* place of the highest 1, of the highest 0 if a < 0; -1 for 0 and -1; likewise */
+VC_API vc_val vc_bit_reverse(vc_val a);
+VC_API vc_val vc_byte_swap(vc_val a);
+VC_API vc_val vc_rotl(vc_val a, vc_val count);                  /* modulo the width */
+VC_API vc_val vc_rotr(vc_val a, vc_val count);
+/* A field: from bit `offset` (modulo the width) on, `count` bits or as many as there are. Of signed a its top bit is the sign. */
+VC_API vc_val vc_bit_extract(vc_val a, vc_val offset, vc_val count);
+VC_API vc_val vc_bit_insert(vc_val a, vc_val b, vc_val offset, vc_val count); /* a with the field replaced by the low bits of b */
+VC_API vc_val vc_mul_hi(vc_val a, vc_val b);                    /* upper half of the product */
+VC_API vc_val vc_add_carry(vc_val a, vc_val b);                 /* what vc_add(a, b) carries out of the top bit, 0 or 1; bits taken as unsigned */
+VC_API vc_val vc_sub_borrow(vc_val a, vc_val b);                /* what vc_sub(a, b) borrows, likewise */
+VC_API vc_val vc_abs_diff(vc_val a, vc_val b);                  /* |a - b|, which always fits: unsigned, as wide as a */
+VC_API vc_val vc_add_sat(vc_val a, vc_val b);                   /* cut to the range of the type, as the next one */
+VC_API vc_val vc_sub_sat(vc_val a, vc_val b);
+VC_API vc_val vc_average(vc_val a, vc_val b);                   /* (a + b) / 2, rounded down; the sum does not wrap */
 
 /* ---- where am I: u32 scalars; axis 0 to 2 ---- */
 
@@ -714,6 +737,8 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
 #define VC__T_WRAP(op, f32, f64) VC__T_OWN("$0 " op " $1", "($T)(($U)$0 " op " ($U)$1)", f32, f64)
 #define VC__T_OWN(text, cut, f32, f64) { VC__T_G(text, text, text, text, NULL), VC__T_C(NULL, cut, text, f32, f64), \
                                          VC__T_C(NULL, cut, text, text, text), text }
+/* Of i32 and u32 alone, in GLSL, CUDA C and OpenCL C. */
+#define VC__T_WORD(gi, gu, ci, cu, oi, ou) VC__T_EACH(VC__T_G(NULL, gi, gu, NULL, NULL), VC__T_C(NULL, ci, cu, NULL, NULL), VC__T_C(NULL, oi, ou, NULL, NULL))
 #define VC__OPS(X) \
     /* entry */ \
     X(NONE,         "none",         LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
@@ -782,6 +807,17 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
     X(ISNAN,        "isnan",        PURE,   1, F,    BOOL,   0, VC__S_FLOAT(156), VC__T_GLSL("isnan($0)"), NULL) \
     X(ISINF,        "isinf",        PURE,   1, F,    BOOL,   0, VC__S_FLOAT(157), VC__T_GLSL("isinf($0)"), NULL) \
     X(DOT,          "dot",          PURE,   2, IUF,  SCALAR, COMMUTES, VC__S_NONE, VC__T_NONE, vc__expand_dot) \
+    /* of integers; native forms are for 32 bits */ \
+    X(POPCOUNT,     "popcount",     PURE,   1, IU,   SAME,   0, VC__S(0, 205, 0, 0), \
+      VC__T_WORD("bitCount($0)", NULL, "__popc($0)", NULL, "popcount($0)", NULL), vc__expand_popcount) \
+    X(BIT_REVERSE,  "bit_reverse",  PURE,   1, IU,   SAME,   0, VC__S(0, 204, 204, 0), \
+      VC__T_WORD("bitfieldReverse($0)", "bitfieldReverse($0)", NULL, "__brev($0)", NULL, NULL), vc__expand_bit_reverse) \
+    X(FIND_LSB,     "find_lsb",     PURE,   1, IU,   SIGNED, 0, VC__S(0, VC__E(73), VC__E(73), 0), \
+      VC__T_WORD("findLSB($0)", "findLSB($0)", NULL, "(__ffs((int)$0) - 1)", NULL, NULL), vc__expand_find_lsb) \
+    X(FIND_MSB,     "find_msb",     PURE,   1, IU,   SIGNED, 0, VC__S(0, VC__E(74), VC__E(75), 0), \
+      VC__T_WORD("findMSB($0)", "findMSB($0)", NULL, "(31 - __clz((int)$0))", NULL, "(31 - (int)clz($0))"), vc__expand_find_msb) \
+    X(MUL_HI,       "mul_hi",       PURE,   2, IU,   SAME,   COMMUTES, VC__S(0, 152, 151, 0), \
+      VC__T_WORD(NULL, NULL, "__mulhi($0, $1)", "__umulhi($0, $1)", "mul_hi($0, $1)", "mul_hi($0, $1)"), vc__expand_mul_hi) \
     /* bits and conditions */ \
     X(NOT,          "not",          PURE,   1, BIU,  SAME,   0, VC__S(168, 200, 200, 0), VC__T_BITS("!$0", "~$0", "($T)~$0", "not($0)"), NULL) \
     X(AND,          "and",          PURE,   2, BIU,  SAME,   COMMUTES, VC__S(167, 199, 199, 0), VC__T_BITS("$0 && $1", "$0 & $1", "$0 & $1", NULL), NULL) \
@@ -820,7 +856,7 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
 
 enum {
     VC__LEAF, VC__PURE, VC__READ, VC__NEW, VC__EFFECT, VC__BLOCK,
-    VC__RESULT_SAME = 0, VC__RESULT_BOOL, VC__RESULT_SCALAR, VC__RESULT_OWN,
+    VC__RESULT_SAME = 0, VC__RESULT_BOOL, VC__RESULT_SCALAR, VC__RESULT_SIGNED, VC__RESULT_OWN,
     VC__FLAGS_0 = 0, VC__FLAGS_COMMUTES = 1, VC__FLAGS_EXACT = 2, VC__FLAGS_COMMUTES_EXACT = 3, VC__FLAGS_INTEGERS = 4,
     VC__MANY = 9 /* operands: a range of the extra list */
 };
@@ -833,7 +869,8 @@ typedef struct vc__node vc__node;
 typedef uint32_t vc__expander(vc__lower *s, const vc__node *n); /* number of the replacement; VC__NIL: print the operation's own form */
 static vc__expander vc__expand_extract, vc__expand_cast, vc__expand_div, vc__expand_rem, vc__expand_mod, vc__expand_fma, vc__expand_abs, vc__expand_sign,
     vc__expand_min, vc__expand_max, vc__expand_clamp, vc__expand_mix, vc__expand_step, vc__expand_fract, vc__expand_math64, vc__expand_pow, vc__expand_log,
-    vc__expand_atan, vc__expand_dot, vc__expand_shift, vc__expand_memory;
+    vc__expand_atan, vc__expand_dot, vc__expand_shift, vc__expand_memory, vc__expand_popcount, vc__expand_bit_reverse, vc__expand_find_lsb, vc__expand_find_msb,
+    vc__expand_mul_hi;
 
 typedef struct vc__forms {
     struct {
@@ -1350,6 +1387,7 @@ static inline vc_type vc__result_type(uint32_t op, vc_type type) {
     switch (vc__op[op].result) {
     case VC__RESULT_BOOL: return vc__vec(VC_BOOL, vc__rows(type));
     case VC__RESULT_SCALAR: return vc__scalar(type);
+    case VC__RESULT_SIGNED: return vc__to_signed(type);
     default: return type;
     }
 }
@@ -1695,6 +1733,32 @@ static uint64_t vc__fold_div(uint32_t op, bool is_signed, uint64_t a, uint64_t b
     return op == VC__OP_MOD && r && na != nb ? r + b : r;
 }
 
+/* Upper half of the product of two numbers of 64 bits. */
+static uint64_t vc__fold_mul_hi(uint64_t a, uint64_t b) {
+    uint64_t al = a & 0xffffffffu, ah = a >> 32, bl = b & 0xffffffffu, bh = b >> 32, one = ah * bl + (al * bl >> 32), two = al * bh + (one & 0xffffffffu);
+    return ah * bh + (one >> 32) + (two >> 32);
+}
+
+/* Operations on bits; a and b as vc__widen gives them. */
+static bool vc__fold_bits(uint32_t op, vc_type kind, uint64_t a, uint64_t b, uint64_t *out) {
+    uint32_t width = vc__bits(kind), i;
+    uint64_t bits = a & vc__ones(width), r = 0;
+    bool is_signed = vc__is_signed(kind);
+    if (op == VC__OP_FIND_MSB && is_signed && a >> 63) bits = ~a;
+    switch (op) {
+    case VC__OP_POPCOUNT: for (i = 0; i < width; i++) r += bits >> i & 1; break;
+    case VC__OP_BIT_REVERSE: for (i = 0; i < width; i++) r |= (bits >> i & 1) << (width - 1 - i); break;
+    case VC__OP_FIND_LSB: for (r = UINT64_MAX, i = width; i-- > 0;) if (bits >> i & 1) r = i; break;
+    case VC__OP_FIND_MSB: for (r = UINT64_MAX, i = 0; i < width; i++) if (bits >> i & 1) r = i; break;
+    case VC__OP_MUL_HI:
+        r = width < 64 ? (a * b) >> width : vc__fold_mul_hi(a, b) - (is_signed && a >> 63 ? b : 0) - (is_signed && b >> 63 ? a : 0);
+        break;
+    default: return false;
+    }
+    *out = r & vc__ones(width);
+    return true;
+}
+
 static bool vc__fold_int(uint32_t op, vc_type kind, const uint64_t *v, uint64_t *out) {
     bool is_signed = vc__is_signed(kind), less;
     uint32_t width = vc__bits(kind), count = (uint32_t)v[1] & (width - 1);
@@ -1722,7 +1786,7 @@ static bool vc__fold_int(uint32_t op, vc_type kind, const uint64_t *v, uint64_t 
     case VC__OP_XOR: r = a ^ b; break;
     case VC__OP_SHL: r = a << count; break;
     case VC__OP_SHR: r = is_signed && a >> 63 ? ~(~a >> count) : a >> count; break;
-    default: return false;
+    default: return vc__fold_bits(op, kind, a, b, out);
     }
     *out = r & vc__ones(width);
     return true;
@@ -2156,6 +2220,192 @@ static uint32_t vc__expand_shift(vc__lower *s, const vc__node *n) {
     count = vc__x_two(s, VC__OP_AND, count, mask);
     count = vc__x_cast(s, type, count);
     return vc__make_raw(s, op, type, x, count, VC__NIL, 0);
+}
+
+/* ---- bits ---- */
+
+/* Whether the target has its own form of an operation on integers of that kind. */
+static bool vc__x_has(const vc__lower *s, uint16_t op, vc_type type) {
+    uint32_t column = vc__kinds[vc__kind(type)].column;
+    const vc__forms *text = &vc__op_text[op];
+    switch (s->target) {
+    case VC_TARGET_SPIRV: return vc__op[op].spirv[column] != 0;
+    case VC_TARGET_GLSL: return text->glsl.of[column] != NULL;
+    case VC_TARGET_CUDA: return text->cuda[column] != NULL;
+    case VC_TARGET_OPENCL: return text->opencl[column] != NULL;
+    default: return false;
+    }
+}
+
+static uint32_t vc__x_int(vc__lower *s, uint16_t op, uint32_t a, uint64_t bits) { /* a op constant */
+    uint32_t c = vc__make_const(s, vc__x_type(s, a), bits);
+    return vc__x_two(s, op, a, c);
+}
+
+/* The bits of x as u32; of 64-bit numbers the upper or the lower half. */
+static uint32_t vc__x_word(vc__lower *s, uint32_t x, bool upper) {
+    vc_type type = vc__to_unsigned(vc__x_type(s, x));
+    x = vc__x_cast(s, type, x);
+    if (upper) x = vc__x_int(s, VC__OP_SHR, x, 32);
+    return vc__x_cast(s, VC_U32 + (type & 48u), x);
+}
+
+/* Sums of neighbouring bits, pairs, quarters, bytes. */
+static uint32_t vc__x_popcount32(vc__lower *s, uint32_t x) {
+    uint32_t a = vc__x_int(s, VC__OP_SHR, x, 1), b;
+    a = vc__x_int(s, VC__OP_AND, a, 0x55555555u);
+    x = vc__x_two(s, VC__OP_SUB, x, a);
+    a = vc__x_int(s, VC__OP_AND, x, 0x33333333u);
+    b = vc__x_int(s, VC__OP_SHR, x, 2);
+    b = vc__x_int(s, VC__OP_AND, b, 0x33333333u);
+    x = vc__x_two(s, VC__OP_ADD, a, b);
+    a = vc__x_int(s, VC__OP_SHR, x, 4);
+    x = vc__x_two(s, VC__OP_ADD, x, a);
+    x = vc__x_int(s, VC__OP_AND, x, 0x0f0f0f0fu);
+    x = vc__x_int(s, VC__OP_MUL, x, 0x01010101u);
+    return vc__x_int(s, VC__OP_SHR, x, 24);
+}
+
+static uint32_t vc__expand_popcount(vc__lower *s, const vc__node *n) {
+    vc_type type = n->type, rows = type & 48u;
+    uint32_t x = n->a[0], width = vc__bits(vc__kind(type)), r, upper;
+    if (vc__kind(type) == VC_I32 && vc__x_has(s, VC__OP_POPCOUNT, type)) return VC__NIL;
+    if (width == 64) {
+        r = vc__x_word(s, x, false);
+        r = vc__x_one(s, VC__OP_POPCOUNT, r);
+        upper = vc__x_word(s, x, true);
+        upper = vc__x_one(s, VC__OP_POPCOUNT, upper);
+        r = vc__x_two(s, VC__OP_ADD, r, upper);
+    } else {
+        r = vc__x_word(s, x, false);
+        if (vc__x_has(s, VC__OP_POPCOUNT, VC_I32)) {
+            r = vc__x_cast(s, VC_I32 + rows, r);
+            r = vc__x_one(s, VC__OP_POPCOUNT, r);
+        } else {
+            r = vc__x_popcount32(s, r);
+        }
+    }
+    return vc__x_cast(s, type, r);
+}
+
+/* Neighbouring bits change places, then pairs, and so on. */
+static uint32_t vc__x_bit_reverse32(vc__lower *s, uint32_t x) {
+    static const uint32_t mask[5] = { 0x55555555u, 0x33333333u, 0x0f0f0f0fu, 0x00ff00ffu, 0xffffu };
+    uint32_t a, i;
+    for (i = 0; i < 5; i++) {
+        a = vc__x_int(s, VC__OP_SHR, x, (uint64_t)1 << i);
+        a = vc__x_int(s, VC__OP_AND, a, mask[i]);
+        x = vc__x_int(s, VC__OP_AND, x, mask[i]);
+        x = vc__x_int(s, VC__OP_SHL, x, (uint64_t)1 << i);
+        x = vc__x_two(s, VC__OP_OR, x, a);
+    }
+    return x;
+}
+
+static uint32_t vc__expand_bit_reverse(vc__lower *s, const vc__node *n) {
+    vc_type type = n->type, rows = type & 48u;
+    uint32_t x = n->a[0], width = vc__bits(vc__kind(type)), r, upper;
+    if (width == 32 && vc__x_has(s, VC__OP_BIT_REVERSE, type)) return VC__NIL;
+    upper = width == 64 ? vc__x_word(s, x, true) : VC__NIL;
+    r = vc__x_word(s, x, false);
+    r = vc__x_has(s, VC__OP_BIT_REVERSE, VC_U32) ? vc__x_one(s, VC__OP_BIT_REVERSE, r) : vc__x_bit_reverse32(s, r);
+    if (width < 32) r = vc__x_int(s, VC__OP_SHR, r, 32 - width);
+    if (width < 64) return vc__x_cast(s, type, r);
+    r = vc__x_cast(s, VC_U64 + rows, r);
+    r = vc__x_int(s, VC__OP_SHL, r, 32);
+    upper = vc__x_one(s, VC__OP_BIT_REVERSE, upper);
+    upper = vc__x_cast(s, VC_U64 + rows, upper);
+    r = vc__x_two(s, VC__OP_OR, r, upper);
+    return vc__x_cast(s, type, r);
+}
+
+/* x & -x is the lowest bit alone. */
+static uint32_t vc__expand_find_lsb(vc__lower *s, const vc__node *n) {
+    vc_type type = n->type;
+    uint32_t x = n->a[0], minus;
+    if (vc__bits(vc__kind(type)) == 32 && vc__x_has(s, VC__OP_FIND_LSB, vc__x_type(s, x))) return VC__NIL;
+    x = vc__x_cast(s, vc__to_unsigned(type), x);
+    minus = vc__x_one(s, VC__OP_NEG, x);
+    x = vc__x_two(s, VC__OP_AND, x, minus);
+    return vc__make(s, VC__OP_FIND_MSB, type, x, VC__NIL, VC__NIL, 0);
+}
+
+/* All bits below the highest one set and counted. */
+static uint32_t vc__x_find_msb32(vc__lower *s, uint32_t x) {
+    vc_type type = VC_I32 + (vc__x_type(s, x) & 48u);
+    uint32_t a, i;
+    for (i = 1; i < 32; i *= 2) {
+        a = vc__x_int(s, VC__OP_SHR, x, i);
+        x = vc__x_two(s, VC__OP_OR, x, a);
+    }
+    x = vc__x_popcount32(s, x);
+    x = vc__x_cast(s, type, x);
+    return vc__x_int(s, VC__OP_SUB, x, 1);
+}
+
+static uint32_t vc__expand_find_msb(vc__lower *s, const vc__node *n) {
+    vc_type type = n->type, of = vc__x_type(s, n->a[0]), word = VC_I32 + (type & 48u);
+    uint32_t x = n->a[0], width = vc__bits(vc__kind(type)), a, upper, r;
+    if (width == 32 && vc__x_has(s, VC__OP_FIND_MSB, of)) return VC__NIL;
+    if (vc__is_signed(of)) {
+        a = vc__x_int(s, VC__OP_SHR, x, width - 1);
+        x = vc__x_two(s, VC__OP_XOR, x, a);
+    }
+    r = vc__x_word(s, x, false);
+    r = vc__x_has(s, VC__OP_FIND_MSB, VC_U32) ? vc__make(s, VC__OP_FIND_MSB, word, r, VC__NIL, VC__NIL, 0) : vc__x_find_msb32(s, r);
+    if (width < 64) return vc__x_cast(s, type, r);
+    upper = vc__x_word(s, x, true);
+    a = vc__x_small(s, vc__x_type(s, upper), 0);
+    a = vc__x_compare(s, VC__OP_NE, upper, a);
+    upper = vc__make(s, VC__OP_FIND_MSB, word, upper, VC__NIL, VC__NIL, 0);
+    upper = vc__x_int(s, VC__OP_ADD, upper, 32);
+    r = vc__x_select(s, a, upper, r);
+    return vc__x_cast(s, type, r);
+}
+
+/* By halves. */
+static uint32_t vc__x_mul_hi(vc__lower *s, uint32_t a, uint32_t b) {
+    uint32_t half = vc__bits(vc__kind(vc__x_type(s, a))) / 2, low[2], high[2], one, two, c;
+    low[0] = vc__x_int(s, VC__OP_AND, a, vc__ones(half));
+    high[0] = vc__x_int(s, VC__OP_SHR, a, half);
+    low[1] = vc__x_int(s, VC__OP_AND, b, vc__ones(half));
+    high[1] = vc__x_int(s, VC__OP_SHR, b, half);
+    c = vc__x_two(s, VC__OP_MUL, low[0], low[1]);
+    c = vc__x_int(s, VC__OP_SHR, c, half);
+    one = vc__x_two(s, VC__OP_MUL, high[0], low[1]);
+    one = vc__x_two(s, VC__OP_ADD, one, c);
+    c = vc__x_int(s, VC__OP_AND, one, vc__ones(half));
+    two = vc__x_two(s, VC__OP_MUL, low[0], high[1]);
+    two = vc__x_two(s, VC__OP_ADD, two, c);
+    c = vc__x_two(s, VC__OP_MUL, high[0], high[1]);
+    one = vc__x_int(s, VC__OP_SHR, one, half);
+    c = vc__x_two(s, VC__OP_ADD, c, one);
+    two = vc__x_int(s, VC__OP_SHR, two, half);
+    return vc__x_two(s, VC__OP_ADD, c, two);
+}
+
+static uint32_t vc__expand_mul_hi(vc__lower *s, const vc__node *n) {
+    vc_type type = n->type, wide = (vc__is_signed(type) ? VC_I32 : VC_U32) + (type & 48u), u = vc__to_unsigned(type);
+    uint32_t width = vc__bits(vc__kind(type)), x[2], sign[2], r, i;
+    x[0] = n->a[0];
+    x[1] = n->a[1];
+    if (width < 32) {
+        for (i = 0; i < 2; i++) x[i] = vc__x_cast(s, wide, x[i]);
+        r = vc__x_two(s, VC__OP_MUL, x[0], x[1]);
+        r = vc__x_int(s, VC__OP_SHR, r, width);
+        return vc__x_cast(s, type, r);
+    }
+    if (vc__x_has(s, VC__OP_MUL_HI, type) && (width == 32 || s->target != VC_TARGET_CUDA)) return VC__NIL; /* CUDA C has other names for 64 bits */
+    if (vc__is_unsigned(type)) return vc__x_mul_hi(s, x[0], x[1]);
+    for (i = 0; i < 2; i++) { /* of unsigned numbers, less the other one where one is negative */
+        sign[i] = vc__x_int(s, VC__OP_SHR, x[i], width - 1);
+        sign[i] = vc__x_two(s, VC__OP_AND, sign[i], x[1 - i]);
+    }
+    for (i = 0; i < 2; i++) x[i] = vc__x_cast(s, u, x[i]);
+    r = vc__x_mul_hi(s, x[0], x[1]);
+    r = vc__x_cast(s, type, r);
+    r = vc__x_two(s, VC__OP_SUB, r, sign[0]);
+    return vc__x_two(s, VC__OP_SUB, r, sign[1]);
 }
 
 /* ---- casts ---- */
@@ -3493,7 +3743,7 @@ typedef struct vc__spirv {
     uint32_t *word;           /* loaded words of the block of values */
     uint32_t *pointee;        /* by object: pointer type of a buffer behind an address */
     uint32_t *next_case;      /* by node, for SWITCH and CASE: the next case; NULL until a switch is met */
-    uint32_t type[64], null[64], array[64], ones[4], pointer[VC__CLASSES][64];
+    uint32_t type[64], null[64], array[64], pair[64], ones[4], pointer[VC__CLASSES][64];
     struct { uint64_t bits; uint32_t kind, id; } cache[VC__SPIRV_CACHE]; /* constants the printer needs; the last one of a slot */
     uint32_t spill[16];       /* written to where there is no memory */
 } vc__spirv;
@@ -3889,6 +4139,17 @@ static void vc__spirv_plain(vc__spirv *s, const vc__node *n, uint32_t id) {
     if (n->flags & VC__NODE_PRECISE) vc__put2(s, VC__SECTION_NOTES, VC__OpDecorate, id, VC__DecorationNoContraction);
 }
 
+/* Both halves of a product come as a struct. */
+static void vc__spirv_mul_hi(vc__spirv *s, const vc__node *n, uint32_t id) {
+    uint32_t type = vc__spirv_type(s, n->type), *pair = &s->pair[n->type & 63u], both;
+    if (!*pair) {
+        *pair = vc__new_id(s);
+        vc__put3(s, VC__SECTION_GLOBALS, VC__OpTypeStruct, *pair, type, type);
+    }
+    both = vc__binary(s, vc__op[n->op].spirv[vc__kinds[n->type & 15u].column], *pair, vc__new_id(s), vc__result(n->a[0]), vc__result(n->a[1]));
+    vc__binary(s, VC__OpCompositeExtract, type, id, both, 1);
+}
+
 static void vc__spirv_vec(vc__spirv *s, const vc__node *n, uint32_t id) {
     uint32_t part[4], i;
     s->caps |= vc__spirv_kind_cap[vc__kind(n->type)];
@@ -4280,6 +4541,7 @@ static void vc__spirv_node(vc__spirv *s, const vc__node *n, uint32_t i) {
     case VC__OP_CAST: vc__spirv_cast(s, n, vc__result(i)); break;
     case VC__OP_BITCAST: vc__spirv_bitcast(s, n, vc__result(i)); break;
     case VC__OP_SELECT: vc__spirv_select(s, n, vc__result(i)); break;
+    case VC__OP_MUL_HI: vc__spirv_mul_hi(s, n, vc__result(i)); break;
     case VC__OP_POINTER: vc__spirv_address(s, n, vc__result(i)); break;
     case VC__OP_LOAD: vc__spirv_load(s, n, vc__result(i)); break;
     case VC__OP_STORE: vc__spirv_store(s, n); break;
@@ -6937,6 +7199,229 @@ VC_API vc_val vc_each_begin(vc_kernel *k, uint32_t axes, uint32_t axis) {
     c = vc__condition(k, "VC_EACH", 1, inside);
     if (c != VC__NIL) vc__open_block(k, k->now, VC__OP_IF, vc__flags_of(k, c) | VC__BLOCK_EACH | VC__BLOCK_GUARD, VC_NONE, c, VC__NIL);
     return vc_global_id(k, 0);
+}
+
+// >>composed
+/* Functions of the public part that need no operation of their own: they record others. Operands are checked first, so that a message names the call that was
+   made. Calls may stand beside each other in an argument list here: the schedule puts what was recorded into an order of its own. */
+
+typedef struct vc__fn {
+    const char *call;
+    vc_kernel *k;    /* NULL: immediates alone */
+    vc_type type;    /* of the operands that agree; VC_NONE after an error */
+    uint32_t count;
+    vc_val v[4];     /* operands; scalars beside vectors stay scalars */
+} vc__fn;
+
+static vc_val vc__operand_value(vc_kernel *k, const vc__operand *o) { return o->node == VC__NIL ? vc__immediate(o->type, o->bits) : vc__value(k, o->node); }
+
+/* A count or an offset. */
+static bool vc__fn_count(vc__fn *f, uint32_t i, const vc__operand *o) {
+    if (!vc__check_kind(f->k, f->call, o, i + 1, VC__KINDS_IU)) return false;
+    if (vc__rows(o->type) != 1 && vc__rows(f->type) != 1 && vc__rows(o->type) != vc__rows(f->type)) {
+        vc__refuse(f->k, f->call, "operand 1 is %s, operand %u%s is %s; vectors must have the same number of components", vc_type_name(f->type), i + 1,
+                   vc__label_of(f->k, o).text, vc_type_name(o->type));
+        return false;
+    }
+    f->v[i] = vc__operand_value(f->k, o);
+    return true;
+}
+
+/* The first `same` operands agree in type and are of `kinds`; the others are counts. */
+static vc_type vc__fn_type(vc__fn *f, uint32_t kinds, uint32_t same) {
+    vc__operand o[4];
+    vc_type type;
+    uint32_t i;
+    for (i = 0; i < f->count; i++) if (!vc__take(f->k, f->call, 0, i + 1, f->v[i], &o[i])) return VC_NONE;
+    type = vc__unify(f->k, f->call, o, same);
+    if (!type || !vc__check_kind(f->k, f->call, &o[0], 1, kinds)) return VC_NONE;
+    f->type = type;
+    for (i = 0; i < same; i++) f->v[i] = vc__operand_value(f->k, &o[i]);
+    for (i = same; i < f->count; i++) if (!vc__fn_count(f, i, &o[i])) return VC_NONE;
+    return type;
+}
+
+static vc__fn vc__fn_begin(const char *call, uint32_t kinds, uint32_t same, uint32_t count, vc_val a, vc_val b, vc_val c, vc_val d) {
+    vc__fn f;
+    uint32_t i;
+    f.call = call;
+    f.k = NULL;
+    f.type = VC_NONE;
+    f.count = count;
+    f.v[0] = a;
+    f.v[1] = b;
+    f.v[2] = c;
+    f.v[3] = d;
+    for (i = 0; i < count && !f.k; i++) f.k = vc__kernel_of(f.v[i]);
+    if (!f.k || !f.k->failed) f.type = vc__fn_type(&f, kinds, same);
+    return f;
+}
+static vc__fn vc__fn_one(const char *call, uint32_t kinds, vc_val a) {
+    return vc__fn_begin(call, kinds, 1, 1, a, vc__no_value(), vc__no_value(), vc__no_value());
+}
+static vc__fn vc__fn_two(const char *call, uint32_t kinds, vc_val a, vc_val b) {
+    return vc__fn_begin(call, kinds, 2, 2, a, b, vc__no_value(), vc__no_value());
+}
+
+/* The result; where immediates make none, the call that is blamed for it is the one that was made. */
+static vc_val vc__fn_end(const vc__fn *f, vc_val r) {
+    uint32_t i;
+    if (f->k) return f->type ? r : vc__no_value();
+    if (f->type) return r.of == VC__UNFOLDED ? vc__unfolded(f->call + 3) : r;
+    for (i = 0; i < f->count; i++) if (f->v[i].of == 0) return vc__no_value();
+    return vc__unfolded(f->call + 3);
+}
+
+/* v as another kind of number. */
+static vc_val vc__to_kind(vc_type kind, vc_val v) { return vc_cast(vc__vec(kind, vc__rows(vc_typeof(v))), v); }
+static uint32_t vc__fn_width(const vc__fn *f) { return vc__bits(vc__kind(f->type)); }
+static vc_val vc__fn_imm(const vc__fn *f, uint64_t bits) { return vc_imm(vc__scalar(f->type), bits); }
+static vc_type vc__fn_unsigned(const vc__fn *f) { return vc__scalar(vc__to_unsigned(f->type)); }
+
+/* ---- bits ---- */
+
+VC_API vc_val vc_popcount(vc_val a) { return vc__pure1(VC__OP_POPCOUNT, a); }
+VC_API vc_val vc_bit_reverse(vc_val a) { return vc__pure1(VC__OP_BIT_REVERSE, a); }
+VC_API vc_val vc_find_lsb(vc_val a) { return vc__pure1(VC__OP_FIND_LSB, a); }
+VC_API vc_val vc_find_msb(vc_val a) { return vc__pure1(VC__OP_FIND_MSB, a); }
+VC_API vc_val vc_mul_hi(vc_val a, vc_val b) { return vc__pure2(VC__OP_MUL_HI, a, b); }
+
+VC_API vc_val vc_clz(vc_val a) {
+    vc__fn f = vc__fn_one("vc_clz", VC__KINDS_IU, a);
+    if (!f.type) return vc__fn_end(&f, a);
+    a = vc_find_msb(vc__to_kind(vc__fn_unsigned(&f), f.v[0]));
+    a = vc_sub(vc_imm(vc__to_signed(vc__scalar(f.type)), vc__fn_width(&f) - 1), a);
+    return vc__fn_end(&f, vc__to_kind(vc__scalar(f.type), a));
+}
+
+VC_API vc_val vc_ctz(vc_val a) {
+    vc__fn f = vc__fn_one("vc_ctz", VC__KINDS_IU, a);
+    if (!f.type) return vc__fn_end(&f, a);
+    a = vc__to_kind(vc__fn_unsigned(&f), vc_find_lsb(f.v[0])); /* -1 becomes the largest */
+    a = vc_min(a, vc_imm(vc__fn_unsigned(&f), vc__fn_width(&f)));
+    return vc__fn_end(&f, vc__to_kind(vc__scalar(f.type), a));
+}
+
+/* Bytes change places with their neighbours, then pairs of them, and so on. */
+VC_API vc_val vc_byte_swap(vc_val a) {
+    static const uint64_t mask[3] = { 0x00ff00ff00ff00ffu, 0x0000ffff0000ffffu, 0xffffffffu };
+    vc__fn f = vc__fn_one("vc_byte_swap", VC__KINDS_IU, a);
+    uint32_t i;
+    if (!f.type) return vc__fn_end(&f, a);
+    a = vc__to_kind(vc__fn_unsigned(&f), f.v[0]);
+    for (i = 0; 8u << i < vc__fn_width(&f); i++) {
+        vc_val m = vc_imm(vc__fn_unsigned(&f), mask[i]), by = vc_u32(8u << i);
+        a = vc_or(vc_shl(vc_and(a, m), by), vc_and(vc_shr(a, by), m));
+    }
+    return vc__fn_end(&f, vc__to_kind(vc__scalar(f.type), a));
+}
+
+static vc_val vc__rotate(const char *call, vc_val a, vc_val count, bool right) {
+    vc__fn f = vc__fn_begin(call, VC__KINDS_IU, 1, 2, a, count, vc__no_value(), vc__no_value());
+    if (!f.type) return vc__fn_end(&f, a);
+    a = vc__to_kind(vc__fn_unsigned(&f), f.v[0]);
+    count = vc__to_kind(VC_U32, f.v[1]);
+    a = vc_or(vc_shl(a, right ? vc_neg(count) : count), vc_shr(a, right ? count : vc_neg(count)));
+    return vc__fn_end(&f, vc__to_kind(vc__scalar(f.type), a));
+}
+VC_API vc_val vc_rotl(vc_val a, vc_val count) { return vc__rotate("vc_rotl", a, count, false); }
+VC_API vc_val vc_rotr(vc_val a, vc_val count) { return vc__rotate("vc_rotr", a, count, true); }
+
+/* Offset and count of a field as they are meant. */
+static void vc__fn_field(const vc__fn *f, vc_val *offset, vc_val *count) {
+    uint32_t width = vc__fn_width(f), kind = vc__kind(vc__to_unsigned(vc_typeof(*count)));
+    *offset = vc_and(vc__to_kind(VC_U32, *offset), vc_u32(width - 1));
+    if (vc__bits(kind) > 32) *count = vc_min(vc__to_kind(kind, *count), vc_imm(kind, width));
+    *count = vc_min(vc__to_kind(VC_U32, *count), vc_sub(vc_u32(width), *offset));
+}
+
+/* As many ones as count says. */
+static vc_val vc__fn_ones(const vc__fn *f, vc_val count) {
+    uint32_t width = vc__fn_width(f);
+    vc_val one = vc__fn_imm(f, 1);
+    return vc_select(vc_lt(count, vc_u32(width)), vc_sub(vc_shl(one, count), one), vc__fn_imm(f, vc__ones(width)));
+}
+
+VC_API vc_val vc_bit_extract(vc_val a, vc_val offset, vc_val count) {
+    vc__fn f = vc__fn_begin("vc_bit_extract", VC__KINDS_IU, 1, 3, a, offset, count, vc__no_value());
+    vc_val width;
+    if (!f.type) return vc__fn_end(&f, a);
+    vc__fn_field(&f, &f.v[1], &f.v[2]);
+    if (!vc__is_signed(f.type)) return vc__fn_end(&f, vc_and(vc_shr(f.v[0], f.v[1]), vc__fn_ones(&f, f.v[2])));
+    width = vc_sub(vc_u32(vc__fn_width(&f)), f.v[2]);
+    a = vc_shr(vc_shl(f.v[0], vc_sub(width, f.v[1])), width);
+    return vc__fn_end(&f, vc_select(vc_eq(f.v[2], vc_u32(0)), vc__fn_imm(&f, 0), a));
+}
+
+VC_API vc_val vc_bit_insert(vc_val a, vc_val b, vc_val offset, vc_val count) {
+    vc__fn f = vc__fn_begin("vc_bit_insert", VC__KINDS_IU, 2, 4, a, b, offset, count);
+    vc_val mask;
+    if (!f.type) return vc__fn_end(&f, a);
+    vc__fn_field(&f, &f.v[2], &f.v[3]);
+    mask = vc_shl(vc__fn_ones(&f, f.v[3]), f.v[2]);
+    return vc__fn_end(&f, vc_or(vc_and(f.v[0], vc_not(mask)), vc_and(vc_shl(f.v[1], f.v[2]), mask)));
+}
+
+/* ---- arithmetic of integers ---- */
+
+VC_API vc_val vc_add_carry(vc_val a, vc_val b) {
+    vc__fn f = vc__fn_two("vc_add_carry", VC__KINDS_IU, a, b);
+    if (!f.type) return vc__fn_end(&f, a);
+    a = vc__to_kind(vc__fn_unsigned(&f), f.v[0]);
+    b = vc__to_kind(vc__fn_unsigned(&f), f.v[1]);
+    return vc__fn_end(&f, vc__to_kind(vc__scalar(f.type), vc_lt(vc_add(a, b), a)));
+}
+
+VC_API vc_val vc_sub_borrow(vc_val a, vc_val b) {
+    vc__fn f = vc__fn_two("vc_sub_borrow", VC__KINDS_IU, a, b);
+    if (!f.type) return vc__fn_end(&f, a);
+    a = vc__to_kind(vc__fn_unsigned(&f), f.v[0]);
+    b = vc__to_kind(vc__fn_unsigned(&f), f.v[1]);
+    return vc__fn_end(&f, vc__to_kind(vc__scalar(f.type), vc_lt(a, b)));
+}
+
+VC_API vc_val vc_abs_diff(vc_val a, vc_val b) {
+    vc__fn f = vc__fn_two("vc_abs_diff", VC__KINDS_IU, a, b);
+    if (!f.type) return vc__fn_end(&f, a);
+    a = vc__to_kind(vc__fn_unsigned(&f), vc_max(f.v[0], f.v[1]));
+    b = vc__to_kind(vc__fn_unsigned(&f), vc_min(f.v[0], f.v[1]));
+    return vc__fn_end(&f, vc_sub(a, b));
+}
+
+/* The largest number, or the least where a is negative. */
+static vc_val vc__fn_limit(const vc__fn *f, vc_val a) {
+    uint32_t width = vc__fn_width(f);
+    return vc_xor(vc_shr(a, vc_u32(width - 1)), vc__fn_imm(f, vc__ones(width - 1)));
+}
+
+VC_API vc_val vc_add_sat(vc_val a, vc_val b) {
+    vc__fn f = vc__fn_two("vc_add_sat", VC__KINDS_IU, a, b);
+    vc_val sum, over;
+    if (!f.type) return vc__fn_end(&f, a);
+    a = f.v[0];
+    b = f.v[1];
+    sum = vc_add(a, b);
+    if (vc__is_unsigned(f.type)) return vc__fn_end(&f, vc_select(vc_lt(sum, a), vc__fn_imm(&f, vc__ones(vc__fn_width(&f))), sum));
+    over = vc_and(vc_xor(a, sum), vc_xor(b, sum)); /* its sign: the sum has neither's */
+    return vc__fn_end(&f, vc_select(vc_lt(over, vc__fn_imm(&f, 0)), vc__fn_limit(&f, a), sum));
+}
+
+VC_API vc_val vc_sub_sat(vc_val a, vc_val b) {
+    vc__fn f = vc__fn_two("vc_sub_sat", VC__KINDS_IU, a, b);
+    vc_val rest, over;
+    if (!f.type) return vc__fn_end(&f, a);
+    a = f.v[0];
+    b = f.v[1];
+    if (vc__is_unsigned(f.type)) return vc__fn_end(&f, vc_sub(vc_max(a, b), b));
+    rest = vc_sub(a, b);
+    over = vc_and(vc_xor(a, b), vc_xor(a, rest));
+    return vc__fn_end(&f, vc_select(vc_lt(over, vc__fn_imm(&f, 0)), vc__fn_limit(&f, a), rest));
+}
+
+VC_API vc_val vc_average(vc_val a, vc_val b) {
+    vc__fn f = vc__fn_two("vc_average", VC__KINDS_IU, a, b);
+    if (!f.type) return vc__fn_end(&f, a);
+    return vc__fn_end(&f, vc_add(vc_and(f.v[0], f.v[1]), vc_shr(vc_xor(f.v[0], f.v[1]), vc_u32(1))));
 }
 
 #endif /* VKDISPATCH_CODEGEN_IMPLEMENTED */

@@ -108,15 +108,18 @@ enum { B = 1, I = 2, U = 4, F = 8 };
     X(exp, 1, F, 0) X(exp2, 1, F, 0) X(log, 1, F, 0) X(log2, 1, F, 0) X(pow, 2, F, 0) X(sin, 1, F, 0) X(cos, 1, F, 0) X(tan, 1, F, 0) X(asin, 1, F, 0) \
     X(acos, 1, F, 0) X(atan, 1, F, 0) X(atan2, 2, F, 0) X(sinh, 1, F, 0) X(cosh, 1, F, 0) X(tanh, 1, F, 0) X(isnan, 1, F, 1) X(isinf, 1, F, 1) \
     X(not, 1, B|I|U, 0) X(and, 2, B|I|U, 0) X(or, 2, B|I|U, 0) X(xor, 2, B|I|U, 0) X(shl, 2, I|U, 0) X(shr, 2, I|U, 0) X(eq, 2, B|I|U|F, 1) \
-    X(ne, 2, B|I|U|F, 1) X(lt, 2, I|U|F, 1) X(le, 2, I|U|F, 1) X(gt, 2, I|U|F, 1) X(ge, 2, I|U|F, 1)
-#define OPS_NAME(name, arity, kinds, gives_bool) O_##name,
+    X(ne, 2, B|I|U|F, 1) X(lt, 2, I|U|F, 1) X(le, 2, I|U|F, 1) X(gt, 2, I|U|F, 1) X(ge, 2, I|U|F, 1) \
+    X(popcount, 1, I|U, 0) X(clz, 1, I|U, 0) X(ctz, 1, I|U, 0) X(find_lsb, 1, I|U, I) X(find_msb, 1, I|U, I) X(bit_reverse, 1, I|U, 0) \
+    X(byte_swap, 1, I|U, 0) X(rotl, 2, I|U, 0) X(rotr, 2, I|U, 0) X(bit_extract, 3, I|U, 0) X(mul_hi, 2, I|U, 0) X(add_carry, 2, I|U, 0) \
+    X(sub_borrow, 2, I|U, 0) X(abs_diff, 2, I|U, U) X(add_sat, 2, I|U, 0) X(sub_sat, 2, I|U, 0) X(average, 2, I|U, 0)
+#define OPS_NAME(name, arity, kinds, gives) O_##name,
 typedef enum OpName { OPS(OPS_NAME) O_COUNT } OpName;
 
 typedef struct Op {
     OpName id;
     const char *name;
     int arity, kinds;
-    bool gives_bool;
+    int gives; /* 0: the type of the first operand; B: bool; I and U: the integer of its width */
     vc_val (*f1)(vc_val);
     vc_val (*f2)(vc_val, vc_val);
     vc_val (*f3)(vc_val, vc_val, vc_val);
@@ -124,8 +127,14 @@ typedef struct Op {
 #define OPS_1(name) vc_##name, NULL, NULL
 #define OPS_2(name) NULL, vc_##name, NULL
 #define OPS_3(name) NULL, NULL, vc_##name
-#define OPS_ROW(name, arity, kinds, gives_bool) { O_##name, #name, arity, kinds, gives_bool, OPS_##arity(name) },
+#define OPS_ROW(name, arity, kinds, gives) { O_##name, #name, arity, kinds, gives, OPS_##arity(name) },
 static const Op ops[] = { OPS(OPS_ROW) };
+
+static inline vc_type result_of(const Op *op, vc_type t) {
+    if (op->gives == B) return VC_VEC(VC_BOOL, rows_of(t));
+    if (op->gives == I && !is_signed(kind_of(t))) return t - (VC_U8 - VC_I8);
+    return op->gives == U && is_signed(kind_of(t)) ? t + (VC_U8 - VC_I8) : t;
+}
 
 /* + - * and the like as the device has to do them: rounded to the kind after each step */
 static inline double rounded(unsigned kind, double v) { return real_of(kind, bits_of(kind, v)); }
@@ -168,10 +177,66 @@ static inline uint64_t int_quotient(OpName op, unsigned kind, uint64_t a, uint64
     return (uint64_t)(op == O_mod && r != 0 && (r < 0) != (y < 0) ? r + y : r);
 }
 
+static inline int top_bit(uint64_t x) { int n = -1; while (x) { x >>= 1; n++; } return n; }
+static inline uint64_t mirrored(uint64_t x, unsigned width, unsigned piece) { /* its pieces in the other order */
+    uint64_t r = 0;
+    for (unsigned i = 0; i < width; i += piece) r = r << piece | (x >> i & ((UINT64_C(1) << piece) - 1));
+    return r;
+}
+static inline uint64_t upper_product(uint64_t a, uint64_t b) { /* digit by digit, base 2^16 */
+    uint64_t column[8] = { 0 }, r = 0;
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 4; j++) {
+            uint64_t p = (a >> 16 * i & 0xffff) * (b >> 16 * j & 0xffff);
+            column[i + j] += p & 0xffff;
+            column[i + j + 1] += p >> 16;
+        }
+    for (int i = 0; i < 7; i++) column[i + 1] += column[i] >> 16;
+    for (int i = 7; i >= 4; i--) r = r << 16 | (column[i] & 0xffff);
+    return r;
+}
+
+/* a and b are widened; x, y, z without their sign */
+static inline uint64_t want_bits_of_int(OpName op, unsigned w, bool s, int64_t a, int64_t b, uint64_t x, uint64_t y, uint64_t z) {
+    uint64_t ones = w == 64 ? ~UINT64_C(0) : (UINT64_C(1) << w) - 1, at, count;
+    int64_t most = (int64_t)(ones >> 1);
+    switch (op) {
+    case O_popcount: { uint64_t n = 0; for (; x; x &= x - 1) n++; return n; }
+    case O_clz: return (uint64_t)((int)w - 1 - top_bit(x));
+    case O_ctz: return x ? (uint64_t)top_bit(x & (0 - x)) : w;
+    case O_find_lsb: return (uint64_t)(int64_t)top_bit(x & (0 - x));
+    case O_find_msb: return (uint64_t)(int64_t)top_bit(s && a < 0 ? ~(uint64_t)a : x);
+    case O_bit_reverse: return mirrored(x, w, 1);
+    case O_byte_swap: return mirrored(x, w, 8);
+    case O_rotl: at = y & (w - 1); return at ? x << at | x >> (w - at) : x;
+    case O_rotr: at = y & (w - 1); return at ? x >> at | x << (w - at) : x;
+    case O_bit_extract:
+        at = y & (w - 1);
+        count = z > w - at ? w - at : z;
+        x = count < 64 ? x >> at & ((UINT64_C(1) << count) - 1) : x;
+        return s && count && x >> (count - 1) ? x | ~(count < 64 ? (UINT64_C(1) << count) - 1 : ~UINT64_C(0)) : x;
+    case O_mul_hi:
+        if (w < 64) return s ? (uint64_t)((a * b) >> w) : (x * y) >> w;
+        return upper_product(x, y) - (s && a < 0 ? y : 0) - (s && b < 0 ? x : 0);
+    case O_add_carry: return x > ones - y;
+    case O_sub_borrow: return x < y;
+    case O_abs_diff: return s ? (a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a) : x > y ? x - y : y - x;
+    case O_add_sat:
+        if (!s) return x > ones - y ? ones : x + y;
+        return (uint64_t)(b > 0 && a > most - b ? most : b < 0 && a < -most - 1 - b ? -most - 1 : a + b);
+    case O_sub_sat:
+        if (!s) return x < y ? 0 : x - y;
+        return (uint64_t)(b < 0 && a > most + b ? most : b > 0 && a < -most - 1 + b ? -most - 1 : a - b);
+    default: /* average */
+        return s ? (uint64_t)((a >> 1) + (b >> 1) + (a & b & 1)) : (x >> 1) + (y >> 1) + (x & y & 1);
+    }
+}
+
 static inline uint64_t want_int(OpName op, unsigned kind, uint64_t a, uint64_t b, uint64_t c) {
     int64_t x = widen(kind, a), y = widen(kind, b), z = widen(kind, c);
     bool s = is_signed(kind), below = s ? x < y : a < b, boolean = kind == VC_BOOL;
     unsigned w = kind_width(kind);
+    if (op > O_ge) return want_bits_of_int(op, w, s, x, y, a, b, s && z < 0 ? ~UINT64_C(0) : c);
     switch (op) {
     case O_neg: return 0 - a;
     case O_add: return a + b;

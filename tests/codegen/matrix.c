@@ -216,7 +216,7 @@ static bool want_op(const Case *c, size_t element, unsigned component, int varia
         if (is_float(kind)) v[i] = real_of(kind, x[i]);
     }
     if (is_float(kind)) return want_float(c->op->id, kind, v, variant, w);
-    w->bits = narrow(c->op->gives_bool ? VC_BOOL : kind, want_int(c->op->id, kind, x[0], x[1], x[2]));
+    w->bits = narrow(c->op->gives == B ? VC_BOOL : kind, want_int(c->op->id, kind, x[0], x[1], x[2]));
     return variant == 0;
 }
 
@@ -244,6 +244,33 @@ static void build_op(const Case *c, vc_kernel *k) {
         r = c->op->f1 ? c->op->f1(a) : c->op->f2 ? c->op->f2(a, b) : c->op->f3(a, b, d);
         vc_store(io.out, i, r);
     }
+}
+
+/* number: how offset and count are given, from operands or as one of some constants */
+static const struct { uint32_t offset, count; } fields[] = { { 0, 0 }, { 0, 5 }, { 3, 4 }, { 7, 1 }, { 5, 60 }, { 0, 64 }, { 31, 1 }, { 15, 1 } };
+enum { FIELDS = sizeof fields / sizeof fields[0] };
+static void build_field(const Case *c, vc_kernel *k) {
+    Io io = declare(c, k);
+    VC_EACH(k, i) {
+        vc_val a = vc_load(io.in[0], i), b = vc_load(io.in[1], i), at = vc_load(io.in[2], i), count = vc_shr(at, vc_u32(1));
+        if (c->number < FIELDS) {
+            at = vc_u32(fields[c->number].offset);
+            count = vc_u32(fields[c->number].count);
+        }
+        vc_store(io.out, i, c->letters ? vc_bit_extract(a, at, count) : vc_bit_insert(a, b, at, count));
+    }
+}
+static bool want_field(const Case *c, size_t element, unsigned component, int variant, Wanted *w) {
+    unsigned kind = kind_of(c->in[0]), width = kind_width(kind);
+    uint64_t a = input(c, 0, element, component), b = input(c, 1, element, component), at = input(c, 2, element, rows_of(c->in[2]) == 1 ? 0 : component), mask;
+    uint64_t count = at >> 1;
+    if (c->number < FIELDS) { at = fields[c->number].offset; count = fields[c->number].count; }
+    at &= width - 1;
+    if (count > width - at) count = width - at;
+    mask = (count < 64 ? (UINT64_C(1) << count) - 1 : ~UINT64_C(0)) << at;
+    if (c->letters) w->bits = narrow(kind, want_int(O_bit_extract, kind, a, at, count));
+    else w->bits = narrow(kind, (a & ~mask) | (b << at & mask));
+    return variant == 0;
 }
 
 static void build_cast(const Case *c, vc_kernel *k) {
@@ -852,7 +879,7 @@ static void check_operations(unsigned kind, unsigned rows) {
     for (size_t i = 0; i < O_COUNT; i++) {
         const Op *op = &ops[i];
         if (!(op->kinds & class_of(kind))) continue;
-        Case c = made(op->name, t, op->arity > 1 ? t : 0, op->arity > 2 ? t : 0, op->gives_bool ? VC_VEC(VC_BOOL, rows) : t, build_op, want_op);
+        Case c = made(op->name, t, op->arity > 1 ? t : 0, op->arity > 2 ? t : 0, result_of(op, t), build_op, want_op);
         c.op = op;
         check(&c);
         if (rows == 3 && op->arity > 1) { /* a scalar beside a vector is repeated */
@@ -860,7 +887,7 @@ static void check_operations(unsigned kind, unsigned rows) {
             snprintf(c.name, sizeof c.name, "%s %s scalar", op->name, vc_type_name(t));
             check(&c);
         }
-        if ((op->id == O_shl || op->id == O_shr) && rows < 3) /* counts of other types */
+        if ((op->id == O_shl || op->id == O_shr || op->id == O_rotl || op->id == O_rotr) && rows < 3) /* counts of other types */
             for (unsigned by = VC_I8; by <= VC_U64; by++) {
                 if (by == kind) continue;
                 c.in[1] = VC_VEC(by, rows);
@@ -868,6 +895,26 @@ static void check_operations(unsigned kind, unsigned rows) {
                 check(&c);
             }
     }
+}
+
+static void check_fields(unsigned kind, unsigned rows) {
+    vc_type t = VC_VEC(kind, rows);
+    char name[64];
+    for (unsigned i = 0; i <= FIELDS; i++)
+        for (unsigned by = VC_I8; by <= VC_U64; by++) {
+            if (i < FIELDS && (by != VC_U32 || rows > 1)) continue;
+            if (i == FIELDS && rows > 1 && by != VC_U16) continue;
+            if (i == FIELDS) snprintf(name, sizeof name, "bit_insert by %s", vc_type_name(by));
+            else snprintf(name, sizeof name, "bit_insert %u %u", fields[i].offset, fields[i].count);
+            if (is_signed(by)) continue;
+            Case c = made(name, t, t, rows == 3 ? by : VC_VEC(by, rows), t, build_field, want_field);
+            c.number = i;
+            check(&c);
+            if (i == FIELDS) continue;
+            memcpy(strstr(c.name, "insert"), "extrac", 6);
+            c.letters = "extract";
+            check(&c);
+        }
 }
 
 static void check_vectors(unsigned kind, unsigned rows) {
@@ -995,6 +1042,7 @@ int main(int count, char **args) {
     for (unsigned kind = VC_BOOL; kind <= VC_F64; kind++) {
         for (unsigned rows = 1; rows <= 4; rows++) {
             check_operations(kind, rows);
+            if (class_of(kind) & (I | U)) check_fields(kind, rows);
             if (rows > 1) check_vectors(kind, rows);
             check_memory(kind, rows);
         }

@@ -211,7 +211,7 @@ static void make_operation(Maker *m) {
     if (op->id == O_shl || op->id == O_shr) b = value_of(m, VC_VEC(VC_I8 + roll(m, 8), rows_of(t)));
     else if (op->arity > 1) b = operand(m, t);
     if (op->arity > 2) c = operand(m, t);
-    int id = put(m, W_OP, op->gives_bool ? VC_VEC(VC_BOOL, rows_of(t)) : t, a, b, c);
+    int id = put(m, W_OP, result_of(op, t), a, b, c);
     m->t->node[id].op = op;
 }
 
@@ -710,7 +710,7 @@ static Value operation(const Op *op, vc_type type, vc_type result, const Value *
             if (is_float(kind)) { f[j] = real_of(kind, x[j]); r.loose |= is_subnormal(kind, f[j]); }
         }
         if (!is_float(kind)) r.b[i] = narrow(kind_of(result), want_int(op->id, kind, x[0], x[1], x[2]));
-        else if (op->gives_bool) r.b[i] = asked(op->id, f[0], f[1]);
+        else if (op->gives == B) r.b[i] = asked(op->id, f[0], f[1]);
         else {
             double once = step_by_step(op->id, kind, f, 0), twice = step_by_step(op->id, kind, f, 1);
             r.b[i] = bits_of(kind, once);

@@ -1,0 +1,107 @@
+/* The functions beyond plain operators: what they give of immediates, and the sentences for operands that do not fit. What they give on a device, for every
+   type, is tests/codegen/matrix.c. */
+#define VKDISPATCH_CODEGEN_IMPLEMENTATION
+#include "vkdispatch_codegen.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
+typedef struct rig { vc_kernel *k; vc_val f, h, d, u, i, b, u3, f3, f2; } rig;
+
+static rig begin(void) {
+    vc_kernel_desc desc;
+    rig r;
+    memset(&desc, 0, sizeof desc);
+    r.k = vc_begin(&desc);
+    r.f = vc_param(r.k, "f", VC_F32);
+    r.h = vc_param(r.k, "h", VC_F16);
+    r.d = vc_param(r.k, "d", VC_F64);
+    r.u = vc_param(r.k, "u", VC_U32);
+    r.i = vc_param(r.k, "i", VC_I16);
+    r.b = vc_param(r.k, "b", VC_BOOL);
+    r.u3 = vc_param(r.k, "u3", VC_U32X3);
+    r.f3 = vc_param(r.k, "f3", VC_F32X3);
+    r.f2 = vc_param(r.k, "f2", VC_F32X2);
+    return r;
+}
+
+static const vc_val never = { 0, 0 };
+
+/* The kernel's error is this sentence, and what the call gave is no value. */
+#define FAILS(call, text) do { \
+        rig r = begin(); \
+        vc_val bad = call; \
+        assert_int_equal(bad.of, 0); \
+        assert_non_null(vc_error(r.k)); \
+        assert_string_equal(vc_error(r.k), text); \
+        assert_null(vc_spirv(r.k, NULL)); \
+        vc_free(r.k); \
+    } while (0)
+
+#define GIVES(call, type, want) do { \
+        vc_val got = call; \
+        assert_int_equal(got.of, type); \
+        assert_true(got.bits == (uint64_t)(want)); \
+    } while (0)
+
+static void bits(void **state) {
+    (void)state;
+    GIVES(vc_popcount(vc_i8(-1)), VC_I8, 8);
+    GIVES(vc_popcount(vc_u64(UINT64_MAX)), VC_U64, 64);
+    GIVES(vc_clz(vc_u16(0)), VC_U16, 16);
+    GIVES(vc_clz(vc_i64(1)), VC_I64, 63);
+    GIVES(vc_ctz(vc_i8(0)), VC_I8, 8);
+    GIVES(vc_ctz(vc_u32(40)), VC_U32, 3);
+    GIVES(vc_find_lsb(vc_u8(0)), VC_I8, 0xff);
+    GIVES(vc_find_msb(vc_u64(0x8000000000000000u)), VC_I64, 63);
+    GIVES(vc_find_msb(vc_i32(-1)), VC_I32, 0xffffffffu);
+    GIVES(vc_find_msb(vc_i32(-9)), VC_I32, 3);
+    GIVES(vc_bit_reverse(vc_u8(0x13)), VC_U8, 0xc8);
+    GIVES(vc_byte_swap(vc_u64(0x0102030405060708u)), VC_U64, 0x0807060504030201u);
+    GIVES(vc_byte_swap(vc_i16(0x0102)), VC_I16, 0x0201);
+    GIVES(vc_rotl(vc_u8(0x81), vc_i64(9)), VC_U8, 3);
+    GIVES(vc_rotr(vc_i32(1), vc_u8(1)), VC_I32, 0x80000000u);
+    GIVES(vc_bit_extract(vc_u32(0xabcd), vc_u32(4), vc_u32(8)), VC_U32, 0xbc);
+    GIVES(vc_bit_extract(vc_i32(0xabcd), vc_u8(4), vc_i64(8)), VC_I32, 0xffffffbcu);
+    GIVES(vc_bit_extract(vc_i32(-1), vc_u32(4), vc_u32(0)), VC_I32, 0);
+    GIVES(vc_bit_extract(vc_u32(0x80000000u), vc_u32(31), vc_u64(1000000000000u)), VC_U32, 1);
+    GIVES(vc_bit_insert(vc_u32(0xffffffffu), vc_u32(0), vc_u32(8), vc_u32(8)), VC_U32, 0xffff00ffu);
+    GIVES(vc_mul_hi(vc_u32(0xffffffffu), vc_u32(0xffffffffu)), VC_U32, 0xfffffffeu);
+    GIVES(vc_mul_hi(vc_i64(INT64_MIN), vc_i64(INT64_MIN)), VC_I64, (uint64_t)1 << 62);
+    GIVES(vc_mul_hi(vc_i64(-3), vc_i64(5)), VC_I64, UINT64_MAX);
+    GIVES(vc_mul_hi(vc_i8(-128), vc_i8(127)), VC_I8, 0xc0);
+    GIVES(vc_add_carry(vc_u8(200), vc_u8(56)), VC_U8, 1);
+    GIVES(vc_sub_borrow(vc_u64(0), vc_u64(1)), VC_U64, 1);
+    GIVES(vc_abs_diff(vc_i8(-128), vc_i8(127)), VC_U8, 255);
+    GIVES(vc_add_sat(vc_i32(INT32_MAX), vc_i32(1)), VC_I32, INT32_MAX);
+    GIVES(vc_add_sat(vc_u16(65535), vc_u16(1)), VC_U16, 65535);
+    GIVES(vc_sub_sat(vc_i64(INT64_MIN), vc_i64(1)), VC_I64, (uint64_t)1 << 63);
+    GIVES(vc_sub_sat(vc_u8(1), vc_u8(2)), VC_U8, 0);
+    GIVES(vc_average(vc_i32(INT32_MAX), vc_i32(INT32_MAX)), VC_I32, INT32_MAX);
+    GIVES(vc_average(vc_i8(-3), vc_i8(0)), VC_I8, 0xfe);
+}
+
+static void wrong_bits(void **state) {
+    (void)state;
+    FAILS(vc_popcount(r.f), "vc_popcount in kernel 'kernel': operand 1 'f' is f32; it takes an integer");
+    FAILS(vc_clz(r.b), "vc_clz in kernel 'kernel': operand 1 'b' is bool; it takes an integer");
+    FAILS(vc_find_msb(r.f3), "vc_find_msb in kernel 'kernel': operand 1 'f3' is f32x3; it takes an integer");
+    FAILS(vc_rotl(r.u, r.f), "vc_rotl in kernel 'kernel': operand 2 'f' is f32; it takes an integer");
+    FAILS(vc_rotr(r.u3, vc_vec2(r.u, r.u)),
+          "vc_rotr in kernel 'kernel': operand 1 is u32x3, operand 2 is u32x2; vectors must have the same number of components");
+    FAILS(vc_bit_extract(r.u, r.u, r.b), "vc_bit_extract in kernel 'kernel': operand 3 'b' is bool; it takes an integer");
+    FAILS(vc_bit_insert(r.u, r.i, vc_u32(1), vc_u32(2)),
+          "vc_bit_insert in kernel 'kernel': operand 1 'u' is u32, operand 2 'i' is i16; convert one with vc_cast");
+    FAILS(vc_mul_hi(r.u, vc_i32(-1)), "vc_mul_hi in kernel 'kernel': operand 2 is the immediate -1, which u32 cannot hold");
+    FAILS(vc_add_carry(r.f, r.f), "vc_add_carry in kernel 'kernel': operand 1 'f' is f32; it takes an integer");
+    FAILS(vc_abs_diff(r.u, r.i), "vc_abs_diff in kernel 'kernel': operand 1 'u' is u32, operand 2 'i' is i16; convert one with vc_cast");
+    FAILS(vc_average(r.u, never), "vc_average in kernel 'kernel': operand 2 was never set");
+    FAILS(vc_add(r.u, vc_clz(vc_f32(1))),
+          "vc_add in kernel 'kernel': operand 2 is vc_clz of immediates alone, which gives none: bring one of them in with vc_const");
+    assert_int_equal(vc_add_sat(vc_u32(1), never).of, 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = { cmocka_unit_test(bits), cmocka_unit_test(wrong_bits) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
