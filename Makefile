@@ -42,7 +42,7 @@ define link
 @mkdir -p $(@D)
 @rm -f $@
 $(if $(quiet),@echo '  $1 $(if $(findstring /sanitize/,$@),-fsanitize )$<')
-$(quiet)$(call driver,$1) -I. $(CPPFLAGS) $(call language,$1) $(WARNINGS) $2 -MD -MP -MT $@ -MF $@.d -c $< -o $@.o
+$(quiet)$(call driver,$1) -I. -Ibuild/ahead $(CPPFLAGS) $(call language,$1) $(WARNINGS) $2 -MD -MP -MT $@ -MF $@.d -c $< -o $@.o
 $(quiet)$(call driver,$1) $2 $3 $@.o -o $@ $(LDFLAGS) $$(tools/libraries $@.d) $(LDLIBS)
 endef
 
@@ -55,6 +55,22 @@ build/$1/sanitize/%: %.c
 	$$(call link,$1,$$(SANITIZE),$$(keep_loaded))
 endef
 $(foreach c,$(compilers),$(eval $(call rules_for_compiler,$c)))
+
+# Kernels compiled ahead of time, as a header and as a blob, for the programs that have them.
+build/ahead/%.h build/ahead/%.blob: examples/kernels/%.c tools/vcc tools/vcc_driver.c vkdispatch_codegen.h
+	@mkdir -p $(@D)
+	$(quiet)tools/vcc $< --header build/ahead/$*.h --blob build/ahead/$*.blob --cc "$(CC)"
+build/ahead/%.h build/ahead/%.blob: tests/ahead/%.c tools/vcc tools/vcc_driver.c vkdispatch_codegen.h
+	@mkdir -p $(@D)
+	$(quiet)tools/vcc $< --header build/ahead/$*.h --blob build/ahead/$*.blob --cc "$(CC)"
+.SECONDARY: build/ahead/heat.h build/ahead/heat.blob build/ahead/assorted.h build/ahead/assorted.blob
+
+define ahead_of_time
+build/$1examples/ahead_of_time: build/ahead/heat.h
+build/$1tests/conformance/ahead_of_time: build/ahead/heat.h build/ahead/assorted.h
+build/$1tests/unit/blob: build/ahead/assorted.h
+endef
+$(foreach c,$(compilers),$(eval $(call ahead_of_time,$c/))$(eval $(call ahead_of_time,$c/sanitize/)))
 
 -include $(shell find build -name '*.d' 2>/dev/null)
 
@@ -90,7 +106,7 @@ commands_sanitize    = $(programs_sanitize:%="tools/sanitized %")
 programs_validate    = $(programs_conformance)
 commands_validate    = $(programs_conformance:%="tools/validated %")
 
-commands_compile     = tests/compile/run tests/compile/cmake
+commands_compile     = tests/compile/run tests/compile/cmake tests/compile/vcc
 
 suites := compile unit golden codegen conformance fuzz sanitize validate
 

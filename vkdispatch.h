@@ -39,6 +39,7 @@
        select       which backend and device
        reflect      the SPIR-V reader
        validate     argument checks
+       blob         the file of kernels compiled ahead of time
        hazards      which commands have to wait for which
        heap         device memory: blocks shared by many buffers
        batch        lists, staging, submission, readback
@@ -62,7 +63,8 @@
      1. vd_context_create opens the first backend that works and its best device (discrete, integrated, virtual, CPU; more memory wins a tie).
      2. vd_buffer_create gives typed, shaped device memory. Sizes and offsets are in bytes everywhere, shapes in elements.
      3. vd_kernel_create takes SPIR-V of any origin; without args in the desc they are read from the module: storage buffers by binding, then members of
-        the push-constant block by offset. Kernels of vkdispatch_codegen.h come through vd_kernel_build.
+        the push-constant block by offset. Kernels of vkdispatch_codegen.h come through vd_kernel_build, or without the builder through what tools/vcc
+        made of them ahead of time: a C header, or a file for vd_kernel_load.
      4. vd_dispatch records a kernel into a list. vd_immediate is the list that is always open: what is recorded there is gathered and sent when something needs
         the result (a read, a wait, a flush) or when enough has come together. vd_list_begin opens a list of your own, sent by vd_submit.
      5. Order: on one queue commands behave as if each had ended before the next began. Which of them really have to wait is found from what they read and
@@ -380,6 +382,9 @@ VD_API vd_result vd_buffer_read(vd_context *ctx, vd_buffer buffer, uint64_t offs
 /* ---- kernels ---- */
 
 VD_API vd_kernel vd_kernel_create(vd_context *ctx, const vd_kernel_desc *desc);
+/* From what `tools/vcc --blob` wrote, in the first form that the device takes; name NULL: its only kernel. The blob is read during the call only, and may
+   be at any address. What is no blob, or is damaged, is an error. */
+VD_API vd_kernel vd_kernel_load(vd_context *ctx, const void *blob, size_t size, const char *name);
 VD_API void vd_kernel_destroy(vd_context *ctx, vd_kernel kernel);
 VD_API vd_result vd_kernel_query(vd_context *ctx, vd_kernel kernel, vd_kernel_info *out);
 
@@ -4448,6 +4453,177 @@ static inline vd_result vd__call_resolve(vd__call *c, vd_context *ctx, const vd_
     return VD_OK;
 }
 
+// >>blob
+/* The file of kernels compiled ahead of time, which `tools/vcc --blob` writes. Numbers are little-endian u32, or u64 where said; a text is its length, its
+   bytes, a zero, and zeros up to a multiple of 4. All of it is read before any of it is used.
+     head     "VDKB", version 1, bytes of the file (u64), checksum (u64, FNV-1a of what follows), number of kernels
+     kernel   name (text), number of forms, the best one first
+     form     vd_code, features (u64), local_size[3], shared_bytes, value_bytes, entry (text; empty: the only one), number of arguments, those, number of
+              hidden values, those, bytes of code, the code and zeros up to a multiple of 4
+     argument name (text; empty: none), kind, type, access, place, size, align, 1 if it may alias
+     hidden   kind, argument, axis, place */
+
+enum { VD__BLOB_HEAD = 24, VD__BLOB_VERSION = 1, VD__BLOB_HIDDEN = VD_VALUE_BYTES / 4 };
+
+typedef struct vd__blob { const uint8_t *at; size_t left; bool bad; } vd__blob; /* bad: it asked for more than there is */
+
+/* One form as a desc. */
+typedef struct vd__blob_form {
+    vd_kernel_desc desc;
+    vd_arg_info args[VD_MAX_ARGS];
+    vd_hidden_info hidden[VD__BLOB_HIDDEN];
+} vd__blob_form;
+
+/* The next `size` bytes, padded to a multiple of 4; NULL past the end. */
+static const uint8_t *vd__blob_take(vd__blob *b, size_t size) {
+    const uint8_t *at = b->at;
+    size_t padded = (size + 3) & ~(size_t)3;
+    if (b->bad || size > b->left || padded > b->left) { b->bad = true; return NULL; }
+    b->at += padded;
+    b->left -= padded;
+    return at;
+}
+
+static uint32_t vd__blob_u32(vd__blob *b) {
+    const uint8_t *p = vd__blob_take(b, 4);
+    return p ? p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24 : 0;
+}
+
+static uint64_t vd__blob_u64(vd__blob *b) {
+    uint64_t low = vd__blob_u32(b);
+    return low | (uint64_t)vd__blob_u32(b) << 32;
+}
+
+/* A number from 0 to `most`. */
+static uint32_t vd__blob_up_to(vd__blob *b, uint32_t most) {
+    uint32_t x = vd__blob_u32(b);
+    if (x <= most) return x;
+    b->bad = true;
+    return 0;
+}
+
+/* A zero-terminated text in the blob; "" when it is bad. */
+static const char *vd__blob_text(vd__blob *b) {
+    uint32_t length = vd__blob_u32(b);
+    const uint8_t *p = length < UINT32_MAX ? vd__blob_take(b, (size_t)length + 1) : NULL;
+    if (p && !p[length] && !memchr(p, 0, length)) return (const char *)p;
+    b->bad = true;
+    return "";
+}
+
+static void vd__blob_arg(vd__blob *b, vd_arg_info *a) {
+    a->name = vd__blob_text(b);
+    a->kind = (vd_arg_kind)vd__blob_up_to(b, VD_ARG_VALUE);
+    a->type = vd__blob_u32(b);
+    a->access = vd__blob_up_to(b, VD_READ_WRITE);
+    a->place = vd__blob_u32(b);
+    a->size = vd__blob_u32(b);
+    a->align = vd__blob_u32(b);
+    a->may_alias = vd__blob_up_to(b, 1) == 1;
+}
+
+static void vd__blob_hidden(vd__blob *b, vd_hidden_info *h) {
+    h->kind = (vd_hidden)vd__blob_up_to(b, VD_HIDDEN_SHAPE);
+    h->arg = vd__blob_u32(b);
+    h->axis = vd__blob_u32(b);
+    h->place = vd__blob_u32(b);
+}
+
+/* The next form; what its desc points at lies in `f` and in the blob. */
+static void vd__blob_form_read(vd__blob *b, const char *name, vd__blob_form *f) {
+    vd_kernel_desc *d = &f->desc;
+    memset(d, 0, sizeof *d);
+    d->name = name;
+    d->code_kind = (vd_code)vd__blob_up_to(b, 255);
+    d->features = vd__blob_u64(b);
+    for (int i = 0; i < 3; i++) d->local_size[i] = vd__blob_u32(b);
+    d->shared_bytes = vd__blob_u32(b);
+    d->value_bytes = vd__blob_u32(b);
+    d->entry = vd__blob_text(b);
+    if (!d->entry[0]) d->entry = NULL;
+    d->arg_count = (int)vd__blob_up_to(b, VD_MAX_ARGS);
+    for (int i = 0; i < d->arg_count && !b->bad; i++) vd__blob_arg(b, &f->args[i]);
+    d->hidden_count = (int)vd__blob_up_to(b, VD__BLOB_HIDDEN);
+    for (int i = 0; i < d->hidden_count && !b->bad; i++) vd__blob_hidden(b, &f->hidden[i]);
+    d->args = f->args;
+    d->hidden = f->hidden;
+    d->code_size = vd__blob_u32(b);
+    d->code = vd__blob_take(b, d->code_size);
+}
+
+/* Whether a device takes code of this kind and has what the form needs. */
+static bool vd__blob_fits(const vd_context *ctx, const vd_kernel_desc *d) {
+    uint64_t needs = d->features;
+    for (int i = 0; i < d->arg_count; i++) if (d->args[i].kind == VD_ARG_ADDRESS) needs |= VD_FEATURE_ADDRESS;
+    return d->code_kind == VD_CODE_SPIRV && !(needs & ~ctx->device.info.features);
+}
+
+/* What the walk over a blob looks for and what it finds. */
+typedef struct vd__blob_search {
+    const vd_context *ctx;
+    const char *name;     /* NULL: the only one */
+    uint32_t found;       /* kernels of that name */
+    const char *kernel;   /* its name in the blob */
+    vd__blob form;        /* where the form to take begins: the first that fits, else the last */
+    bool fits;
+} vd__blob_search;
+
+/* Reads all of a blob behind its head; false: it is damaged. f is room to read forms into. */
+static bool vd__blob_walk(vd__blob *b, vd__blob_search *s, vd__blob_form *f) {
+    uint32_t kernels = vd__blob_u32(b), forms, i, j;
+    for (i = 0; i < kernels && !b->bad; i++) {
+        const char *name = vd__blob_text(b);
+        bool wanted = !s->name || strcmp(name, s->name) == 0;
+        if (wanted) { s->found++; s->kernel = name; }
+        forms = vd__blob_u32(b);
+        if (!forms) b->bad = true;
+        for (j = 0; j < forms && !b->bad; j++) {
+            vd__blob here = *b;
+            vd__blob_form_read(b, name, f);
+            if (!wanted || s->fits || b->bad) continue;
+            s->form = here;
+            s->fits = vd__blob_fits(s->ctx, &f->desc);
+        }
+    }
+    return kernels && !b->bad && !b->left;
+}
+
+/* The head: what it says has to be so of the bytes at hand. */
+static vd_result vd__blob_open(vd__blob *b, const char *name) {
+    size_t size = b->left;
+    const uint8_t *magic = vd__blob_take(b, 4);
+    uint32_t version = vd__blob_u32(b);
+    uint64_t said = vd__blob_u64(b), sum = vd__blob_u64(b), is = 0xcbf29ce484222325u;
+    if (b->bad || memcmp(magic, "VDKB", 4))
+        return vd__fail(VD_ERROR_INVALID, "vd_kernel_load '%s': these %llu bytes are no blob of kernels, which begins with VDKB and has at least %d bytes",
+                        name, VD__U(size), VD__BLOB_HEAD);
+    if (version != VD__BLOB_VERSION)
+        return vd__fail(VD_ERROR_INVALID, "vd_kernel_load '%s': the blob has version %u, %d can be read", name, (unsigned)version, VD__BLOB_VERSION);
+    if (said != size)
+        return vd__fail(VD_ERROR_INVALID, "vd_kernel_load '%s': the blob has %llu bytes and says that it has %llu", name, VD__U(size), VD__U(said));
+    for (size_t i = 0; i < b->left; i++) is = (is ^ b->at[i]) * 0x100000001b3u;
+    if (is == sum) return VD_OK;
+    return vd__fail(VD_ERROR_INVALID, "vd_kernel_load '%s': the blob is damaged: its checksum is %016llx and should be %016llx", name, VD__U(is), VD__U(sum));
+}
+
+/* Finds the kernel and reads the form to take into f. */
+static vd_result vd__blob_find(const vd_context *ctx, vd__blob b, const char *name, vd__blob_form *f) {
+    const char *called = name ? name : "";
+    vd__blob_search s;
+    vd_result r = vd__blob_open(&b, called);
+    if (r) return r;
+    memset(&s, 0, sizeof s);
+    s.ctx = ctx;
+    s.name = name;
+    if (!vd__blob_walk(&b, &s, f))
+        return vd__fail(VD_ERROR_INVALID, "vd_kernel_load '%s': the blob's tables contradict each other, %llu bytes before its end", called, VD__U(b.left));
+    if (!s.found) return vd__fail(VD_ERROR_INVALID, "vd_kernel_load '%s': the blob has no kernel of this name", called);
+    if (s.found > 1)
+        return vd__fail(VD_ERROR_INVALID, "vd_kernel_load '%s': the blob has %u kernels%s", called, (unsigned)s.found, name ? " of this name" : "; say which");
+    vd__blob_form_read(&s.form, s.kernel, f);
+    return VD_OK;
+}
+
 // >>hazards
 /* Per list, what was read and written since its last barrier, by memory and byte range. A barrier is placed only before a command that conflicts with it. */
 
@@ -6167,6 +6343,27 @@ VD_API vd_kernel vd_kernel_create(vd_context *ctx, const vd_kernel_desc *desc) {
     if (vd__code_check(ctx, &full)) return out;
     if (full.code_kind == VD_CODE_SPIRV) vd__kernel_from_module(ctx, &full, &out);
     else vd__kernel_from_text(ctx, &full, &out);
+    return out;
+}
+
+VD_API vd_kernel vd_kernel_load(vd_context *ctx, const void *blob, size_t size, const char *name) {
+    vd_kernel out = { 0 };
+    vd__blob b = { NULL, 0, false };
+    vd__blob_form *f;
+    if (vd__context_check(ctx, "vd_kernel_load")) return out;
+    if (!blob) {
+        vd__fail(VD_ERROR_INVALID, "vd_kernel_load '%s': the blob is NULL", name ? name : "");
+        return out;
+    }
+    b.at = (const uint8_t *)blob;
+    b.left = size;
+    f = (vd__blob_form *)vd__alloc(&ctx->host.allocator, sizeof *f);
+    if (!f) {
+        vd__fail(VD_ERROR_OUT_OF_MEMORY, "vd_kernel_load '%s': no host memory", name ? name : "");
+        return out;
+    }
+    if (!vd__blob_find(ctx, b, name, f)) out = vd_kernel_create(ctx, &f->desc);
+    vd__free(&ctx->host.allocator, f);
     return out;
 }
 

@@ -86,6 +86,9 @@
    barrier between them, a barrier that not all invocations of a workgroup reach. The last is refused where the condition depends on an id; what went
    through a vc_var, an array or a buffer is taken for the same in all invocations.
 
+   Ahead of time: kernels defined with VC_KERNEL(name) { … } are what tools/vcc turns into a C header or a file for vd_kernel_load, so that a program needs
+   no builder; the same file, included, gives it `vc_kernel *name(const vc_kernel_desc *)`.
+
    Errors: the first one is kept, everything after it is harmless; vc_error tells it, vc_spirv and vc_source then give NULL.
 
    Memory: everything made for a kernel dies with vc_free; vc_restart begins another kernel in the same memory.
@@ -405,6 +408,18 @@ VC_API int vc_block_end(vc_kernel *k);                          /* 0 */
 #define VC_EACH(k, i) VC__VALUE_BLOCK(VC__ONCE, k, i = vc_each_begin(k, 1, 0))
 #define VC_EACH2(k, x, y) VC__VALUE_BLOCK(VC__ONCE, k, x = vc_each_begin(k, 2, 0), y = vc_each_begin(k, 2, 1))
 #define VC_EACH3(k, x, y, z) VC__VALUE_BLOCK(VC__ONCE, k, x = vc_each_begin(k, 3, 0), y = vc_each_begin(k, 3, 1), z = vc_each_begin(k, 3, 2))
+
+/* ---- kernels as definitions ---- */
+
+/* VC_KERNEL(saxpy) { … } or VC_KERNEL(saxpy, 64) or VC_KERNEL(blur, 16, 16) at file scope, with `k` inside: defines
+   `vc_kernel *saxpy(const vc_kernel_desc *)`, which begins a kernel of that name and local size, where the desc (may be NULL) has none, and writes it.
+   tools/vcc finds such kernels and compiles them ahead of time. */
+#define VC_KERNEL(...) VC__KERNEL(__VA_ARGS__, 0, 0, 0, 0)
+#define VC__KERNEL(name, x, y, z, ...) \
+    static void vc__body_##name(vc_kernel *k); \
+    VC__UNUSED static vc_kernel *name(const vc_kernel_desc *desc) { return vc_begin_with(desc, #name, x, y, z, vc__body_##name); } \
+    static void vc__body_##name(vc_kernel *k)
+VC_API vc_kernel *vc_begin_with(const vc_kernel_desc *desc, const char *name, uint32_t x, uint32_t y, uint32_t z, void (*body)(vc_kernel *k));
 
 /* ---- with vkdispatch.h; defined where both implementations are ---- */
 
@@ -6185,6 +6200,21 @@ VC_API vc_kernel *vc_begin(const vc_kernel_desc *desc) {
     memset(k, 0, sizeof *k);
     k->allocator = a;
     vc__reset(k, desc);
+    return k;
+}
+
+VC_API vc_kernel *vc_begin_with(const vc_kernel_desc *desc, const char *name, uint32_t x, uint32_t y, uint32_t z, void (*body)(vc_kernel *k)) {
+    vc_kernel_desc full;
+    vc_kernel *k;
+    if (desc) full = *desc; else memset(&full, 0, sizeof full);
+    if (!full.name) full.name = name;
+    if (!full.local_size[0] && !full.local_size[1] && !full.local_size[2]) {
+        full.local_size[0] = x;
+        full.local_size[1] = y;
+        full.local_size[2] = z;
+    }
+    k = vc_begin(&full);
+    if (k) body(k);
     return k;
 }
 

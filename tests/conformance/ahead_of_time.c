@@ -1,0 +1,201 @@
+/* Kernels that tools/vcc compiled, as a header and as a blob: they are what the builder would make, and give the right numbers. */
+#include "tests/conformance/common.h"
+
+#include "heat.h"
+#include "assorted.h"
+
+/* The same kernels by the builder, under names of their own. */
+#define affine build_affine
+#define transpose build_transpose
+#define vectors build_vectors
+#define halves build_halves
+#define names build_names
+#define nothing build_nothing
+#include "tests/ahead/assorted.c"
+#undef affine
+#undef transpose
+#undef vectors
+#undef halves
+#undef names
+#undef nothing
+
+#ifndef AHEAD_FOLDER
+#define AHEAD_FOLDER "build/ahead"
+#endif
+
+static const struct ahead {
+    const char *name;
+    vd_kernel (*create)(vd_context *);
+    vc_kernel *(*build)(const vc_kernel_desc *);
+} kernels[] = {
+    { "affine", affine_create, build_affine }, { "transpose", transpose_create, build_transpose }, { "vectors", vectors_create, build_vectors },
+    { "halves", halves_create, build_halves }, { "names", names_create, build_names }, { "nothing", nothing_create, build_nothing }
+};
+
+typedef struct blob { void *at; size_t size; } blob;
+
+static blob read_blob(const char *path) {
+    FILE *f = fopen(path, "rb");
+    blob b = { NULL, 0 };
+    if (!f) fail_msg("%s is not there; tools/vcc makes it", path);
+    b.at = malloc(1 << 20);
+    assert_non_null(b.at);
+    b.size = fread(b.at, 1, 1 << 20, f);
+    fclose(f);
+    return b;
+}
+
+static vd_kernel load(vd_context *ctx, const char *name) {
+    blob b = read_blob(AHEAD_FOLDER "/assorted.blob");
+    vd_kernel k = vd_kernel_load(ctx, b.at, b.size, name);
+    free(b.at);
+    if (!k.id) fail_msg("%s", vd_error_text());
+    return k;
+}
+
+/* ---- the reflection ---- */
+
+static void same(vd_context *ctx, vd_kernel a, vd_kernel b, const char *name) {
+    vd_kernel_info x, y;
+    OK(vd_kernel_query(ctx, a, &x));
+    OK(vd_kernel_query(ctx, b, &y));
+    assert_string_equal(x.name, name);
+    assert_int_equal(x.arg_count, y.arg_count);
+    for (int i = 0; i < x.arg_count; i++) {
+        assert_string_equal(x.args[i].name, y.args[i].name);
+        assert_int_equal(x.args[i].kind, y.args[i].kind);
+        assert_int_equal(x.args[i].type, y.args[i].type);
+        assert_int_equal(x.args[i].access, y.args[i].access);
+        assert_int_equal(x.args[i].place, y.args[i].place);
+        assert_int_equal(x.args[i].size, y.args[i].size);
+        assert_int_equal(x.args[i].align, y.args[i].align);
+        assert_int_equal(x.args[i].may_alias, y.args[i].may_alias);
+    }
+    assert_memory_equal(x.local_size, y.local_size, sizeof x.local_size);
+    assert_int_equal(x.shared_bytes, y.shared_bytes);
+    assert_int_equal(x.value_bytes, y.value_bytes);
+    assert_int_equal(x.features, y.features);
+}
+
+static void compare_all(fixture *f, uint64_t disable) {
+    vd_context *ctx = NULL;
+    vd_context_desc desc = fixture_desc(f);
+    desc.disable = disable;
+    OK(vd_context_create(&desc, &ctx));
+    for (size_t i = 0; i < COUNT(kernels); i++) {
+        vc_kernel_desc form;
+        memset(&form, 0, sizeof form);
+        form.buffers = vd_device(ctx, 0)->features & VD_FEATURE_ADDRESS ? VC_BUFFERS_ADDRESS : VC_BUFFERS_BINDING;
+        vc_kernel *k = kernels[i].build(&form);
+        vd_kernel built = kernel_end(ctx, k), header = kernels[i].create(ctx), loaded = load(ctx, kernels[i].name);
+        if (!header.id) fail_msg("%s", vd_error_text());
+        same(ctx, header, built, kernels[i].name);
+        same(ctx, loaded, built, kernels[i].name);
+    }
+    vd_context_destroy(ctx);
+}
+
+static void needs_f64(fixture *f) { if (!(vd_device(f->ctx, 0)->features & VD_FEATURE_F64)) skip_because("the device has no f64"); }
+
+TEST(header_and_blob_say_what_the_builder_says) { needs_f64(f); compare_all(f, 0); }
+TEST(so_they_do_by_binding) { needs_f64(f); compare_all(f, VD_FEATURE_ADDRESS); }
+
+TEST(a_feature_that_is_missing_is_told) {
+    vd_context *ctx = NULL;
+    vd_context_desc desc = fixture_desc(f);
+    blob b = read_blob(AHEAD_FOLDER "/assorted.blob");
+    desc.disable = VD_FEATURE_F64;
+    OK(vd_context_create(&desc, &ctx));
+    assert_int_equal(halves_create(ctx).id, 0);
+    check_text("halves_create", "halves|f64");
+    assert_int_equal(vd_kernel_load(ctx, b.at, b.size, "halves").id, 0);
+    check_text("vd_kernel_load", "halves|f64");
+    vd_context_destroy(ctx);
+    free(b.at);
+}
+
+/* ---- the numbers ---- */
+
+static void run_affine(vd_context *ctx, vd_kernel k) {
+    uint32_t data[1000];
+    for (uint32_t i = 0; i < 1000; i++) data[i] = i;
+    vd_buffer x = buffer_u32(ctx, "x", 1000, data);
+    OK(vd_run(ctx, k, 999, vd_b(x), vd_u32(3), vd_u32(7)));
+    OK(vd_buffer_read(ctx, x, 0, data, VD_WHOLE));
+    for (uint32_t i = 0; i < 1000; i++) assert_int_equal(data[i], i < 999 ? 3 * i + 7 : i);
+}
+
+static void run_transpose(vd_context *ctx, vd_kernel k) {
+    enum { N = 5 * EDGE };
+    static float in[N * N], out[N * N];
+    vd_buffer_desc desc = { "from", VD_F32, { N, N, 0, 0 }, in };
+    for (int i = 0; i < N * N; i++) in[i] = (float)i;
+    vd_buffer from = vd_buffer_create(ctx, &desc), to = vd_buffer_create(ctx, &desc);
+    OK(vd_run2(ctx, k, N, N, vd_b(from), vd_b(to)));
+    OK(vd_buffer_read(ctx, to, 0, out, VD_WHOLE));
+    for (int i = 0; i < N * N; i++) assert_true(out[i] == (float)(i % N * N + i / N));
+}
+
+static void run_vectors(vd_context *ctx, vd_kernel k) {
+    static const float v[4] = { 0.5f, -1, 100, 3 };
+    float data[3 * 50];
+    for (int i = 0; i < 150; i++) data[i] = (float)i;
+    vd_buffer x = buffer_named(ctx, "x", VD_F32X3, 50, data);
+    OK(vd_run(ctx, k, 50, vd_b(x), vd_b(x), vd_value(VD_F32X4, v)));
+    OK(vd_buffer_read(ctx, x, 0, data, VD_WHOLE));
+    for (int i = 0; i < 150; i++) assert_true(data[i] == (float)i + v[i % 3]);
+}
+
+static void run_halves(vd_context *ctx, vd_kernel k) {
+    double data[3] = { 1, -3, 1e300 };
+    vd_buffer x = buffer_named(ctx, "x", VD_F64, 3, data);
+    OK(vd_run(ctx, k, 3, vd_b(x)));
+    OK(vd_buffer_read(ctx, x, 0, data, VD_WHOLE));
+    assert_true(data[0] == 0.5 && data[1] == -1.5 && data[2] == 5e299);
+}
+
+static void run_names(vd_context *ctx, vd_kernel k) {
+    vd_buffer out = buffer_u32(ctx, "out", 1, NULL), other = buffer_u32(ctx, "other", 50, NULL);
+    OK(vd_run(ctx, k, 7, vd_b(out), vd_b(other), vd_u32(1000), vd_bool(false)));
+    assert_int_equal(read_u32(ctx, out, 0), 1057);
+    OK(vd_run(ctx, k, 7, vd_b(out), vd_b(other), vd_u32(1000), vd_bool(true)));
+    assert_int_equal(read_u32(ctx, out, 0), 57);
+}
+
+static void run_nothing(vd_context *ctx, vd_kernel k) { OK(vd_run_args(ctx, k, 100, 1, 1, NULL, 0)); }
+
+static void (*const runs[])(vd_context *, vd_kernel) = { run_affine, run_transpose, run_vectors, run_halves, run_names, run_nothing };
+
+TEST_EXECUTED(kernels_of_the_header_give_the_right_numbers) {
+    needs_f64(f);
+    for (size_t i = 0; i < COUNT(kernels); i++) runs[i](f->ctx, kernels[i].create(f->ctx));
+}
+
+TEST_EXECUTED(kernels_of_the_blob_give_the_right_numbers) {
+    needs_f64(f);
+    for (size_t i = 0; i < COUNT(kernels); i++) runs[i](f->ctx, load(f->ctx, kernels[i].name));
+}
+
+/* The example's kernels, whose header is another file. */
+TEST_EXECUTED(headers_of_two_files_go_together) {
+    float heat[3] = { 9, 9, 9 };
+    vd_buffer rod = buffer_named(f->ctx, "rod", VD_F32, 3, heat), next = buffer_named(f->ctx, "next", VD_F32, 3, heat);
+    OK(vd_run(f->ctx, heat_start_create(f->ctx), 3, vd_b(rod), vd_f32(1.57079633f)));
+    OK(vd_run(f->ctx, heat_step_create(f->ctx), 3, vd_b(rod), vd_b(next), vd_f32(0.25f)));
+    OK(vd_buffer_read(f->ctx, next, 0, heat, VD_WHOLE));
+    assert_true(heat[0] == 0 && heat[1] > 0.4999f && heat[1] < 0.5001f && heat[2] > -1e-5f && heat[2] < 1e-5f);
+}
+
+TEST(without_a_context_nothing_is_made) {
+    (void)f;
+    assert_int_equal(affine_create(NULL).id, 0);
+    check_text("affine_create", "vd_kernel_create|context is NULL");
+}
+
+static const struct CMUnitTest cases[] = {
+    CASE(header_and_blob_say_what_the_builder_says), CASE(so_they_do_by_binding), CASE(a_feature_that_is_missing_is_told),
+    CASE(kernels_of_the_header_give_the_right_numbers), CASE(kernels_of_the_blob_give_the_right_numbers), CASE(headers_of_two_files_go_together),
+    CASE(without_a_context_nothing_is_made),
+};
+
+MAIN("ahead_of_time", cases)

@@ -1,0 +1,193 @@
+/* vd_kernel_load on blobs that are damaged, cut off or made to hurt: an error with a sentence or a kernel, and nothing else. */
+#include "unit.h"
+
+#ifndef AHEAD_FOLDER
+#define AHEAD_FOLDER "build/ahead"
+#endif
+
+enum { MOST = 1 << 20, HEAD = 24 };
+
+static uint8_t whole[MOST];
+static size_t whole_size;
+
+static int read_blob(void **state) {
+    FILE *f = fopen(AHEAD_FOLDER "/assorted.blob", "rb");
+    (void)state;
+    if (!f) { print_error("%s/assorted.blob is not there; tools/vcc makes it\n", AHEAD_FOLDER); return 1; }
+    whole_size = fread(whole, 1, MOST, f);
+    fclose(f);
+    return whole_size < HEAD;
+}
+
+static void put_u64(uint8_t *to, uint64_t x) { for (int i = 0; i < 8; i++) to[i] = (uint8_t)(x >> (8 * i)); }
+
+/* Makes head and contents agree again. */
+static void repair(uint8_t *blob, size_t size) {
+    uint64_t sum = 0xcbf29ce484222325u;
+    for (size_t i = HEAD; i < size; i++) sum = (sum ^ blob[i]) * 0x100000001b3u;
+    put_u64(blob + 8, size);
+    put_u64(blob + 16, sum);
+}
+
+/* Of a copy with nothing behind its end, so that sanitizers see every byte that is read too many. */
+static vd_kernel load_copy(vd_context *ctx, const uint8_t *blob, size_t size, const char *name) {
+    uint8_t *copy = (uint8_t *)malloc(size ? size : 1);
+    assert_non_null(copy);
+    memcpy(copy, blob, size);
+    vd_kernel k = vd_kernel_load(ctx, copy, size, name);
+    free(copy);
+    return k;
+}
+
+static void refused(vd_context *ctx, const uint8_t *blob, size_t size, const char *name, const char *part) {
+    vd_error_set(VD_OK, "nothing");
+    assert_int_equal(load_copy(ctx, blob, size, name).id, 0);
+    CHECK_TEXT("vd_kernel_load '");
+    CHECK_TEXT(part);
+}
+
+static void kernels_are_found_by_name(void **state) {
+    static const char *const names[] = { "affine", "transpose", "vectors", "halves", "names", "nothing" };
+    vd_context *ctx = unit_context(NULL);
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        vd_kernel k = load_copy(ctx, whole, whole_size, names[i]);
+        vd_kernel_info info;
+        assert_int_equal(vd_kernel_query(ctx, k, &info), VD_OK);
+        assert_string_equal(info.name, names[i]);
+    }
+    refused(ctx, whole, whole_size, "left_out", "'left_out': the blob has no kernel of this name");
+    refused(ctx, whole, whole_size, "", "the blob has no kernel of this name");
+    refused(ctx, whole, whole_size, NULL, "the blob has 6 kernels; say which");
+    assert_int_equal(vd_kernel_load(ctx, NULL, 5, "affine").id, 0);
+    CHECK_TEXT("'affine': the blob is NULL");
+    assert_int_equal(vd_kernel_load(NULL, whole, whole_size, "affine").id, 0);
+    CHECK_TEXT("the context is NULL");
+    vd_context_destroy(ctx);
+}
+
+static void any_address_will_do(void **state) {
+    static uint8_t moved[MOST + 8];
+    vd_context *ctx = unit_context(NULL);
+    (void)state;
+    for (size_t by = 0; by < 8; by++) {
+        memcpy(moved + by, whole, whole_size);
+        assert_int_not_equal(vd_kernel_load(ctx, moved + by, whole_size, "transpose").id, 0);
+    }
+    vd_context_destroy(ctx);
+}
+
+static void what_is_cut_off_is_refused(void **state) {
+    vd_context *ctx = unit_context(NULL);
+    static uint8_t cut[MOST];
+    (void)state;
+    for (size_t size = 0; size < whole_size; size++) {
+        refused(ctx, whole, size, "affine", size < HEAD ? "no blob of kernels" : "says that it has");
+        if (size < HEAD) continue;
+        memcpy(cut, whole, size);
+        repair(cut, size);
+        refused(ctx, cut, size, "affine", "contradict each other");
+    }
+    memcpy(cut, whole, whole_size);
+    repair(cut, whole_size + 4);
+    refused(ctx, cut, whole_size + 4, "affine", "contradict each other");
+    vd_context_destroy(ctx);
+}
+
+static void every_changed_byte_is_noticed(void **state) {
+    vd_context *ctx = unit_context(NULL);
+    (void)state;
+    for (size_t i = 0; i < whole_size; i++) {
+        uint8_t was = whole[i];
+        whole[i] = (uint8_t)(was ^ (1u << i % 8));
+        refused(ctx, whole, whole_size, "affine", i < 4 ? "no blob" : i < 8 ? "has version" : i < 16 ? "says that it has" : "is damaged");
+        whole[i] = was;
+    }
+    vd_context_destroy(ctx);
+}
+
+/* With a checksum that agrees, a change is a kernel or an error; the sanitized run of this sees that it is no more. */
+static void made_up_contents_do_no_harm(void **state) {
+    static const uint32_t odd[] = { 0, 1, 2, 3, 4, 255, 64, 65, 257, 0x7fffffff, 0x80000000, 0xffffffff, 0xfffffffe, 0xfffffffc };
+    static uint8_t changed[MOST];
+    static const char *const names[] = { "affine", "names", "transpose", "nothing" };
+    vd_context *ctx = unit_context(NULL);
+    uint64_t random = 1;
+    int made = 0;
+    (void)state;
+    for (uint32_t round = 0; round < 20000; round++) {
+        size_t size = whole_size;
+        memcpy(changed, whole, size);
+        for (uint32_t times = 1 + unit_random(&random) % 3; times; times--) {
+            size_t words = (size - HEAD) / 4, at = HEAD + 4 * (unit_random(&random) % 4 ? unit_random(&random) % 60 % words : unit_random(&random) % words);
+            uint32_t word = odd[unit_random(&random) % (sizeof odd / sizeof odd[0])];
+            if (unit_random(&random) % 2) memcpy(changed + at, &word, 4); else changed[at] = (uint8_t)unit_random(&random);
+        }
+        if (unit_random(&random) % 8 == 0) size = HEAD + unit_random(&random) % (size - HEAD);
+        repair(changed, size);
+        vd_error_set(VD_OK, "nothing");
+        vd_kernel k = load_copy(ctx, changed, size, names[round % 4]);
+        if (!k.id) assert_string_not_equal(vd_error_text(), "nothing");
+        else vd_kernel_destroy(ctx, k);
+        made += k.id != 0;
+    }
+    assert_true(made > 100);
+    vd_context_destroy(ctx);
+}
+
+/* ---- memory that runs out ---- */
+
+typedef struct account { long live, calls, fail_at; } account;
+
+static void *account_allocate(void *user, size_t size) {
+    account *a = (account *)user;
+    void *block = a->fail_at && ++a->calls >= a->fail_at ? NULL : malloc(size);
+    a->live += block != NULL;
+    return block;
+}
+
+static void *account_reallocate(void *user, void *block, size_t size) {
+    account *a = (account *)user;
+    void *grown = a->fail_at && ++a->calls >= a->fail_at ? NULL : realloc(block, size);
+    a->live += grown && !block;
+    return grown;
+}
+
+static void account_release(void *user, void *block) {
+    ((account *)user)->live -= block != NULL;
+    free(block);
+}
+
+static void memory_may_run_out(void **state) {
+    account memory = { 0, 0, 0 };
+    bool made = false;
+    (void)state;
+    for (long at = 1; !made; at++) {
+        vd_context_desc desc;
+        vd_context *ctx = NULL;
+        memset(&desc, 0, sizeof desc);
+        desc.backend = VD_BACKEND_DUMMY;
+        desc.allocator.allocate = account_allocate;
+        desc.allocator.reallocate = account_reallocate;
+        desc.allocator.release = account_release;
+        desc.allocator.user = &memory;
+        assert_int_equal(vd_context_create(&desc, &ctx), VD_OK);
+        memory.calls = 0;
+        memory.fail_at = at;
+        vd_error_set(VD_OK, "nothing");
+        made = vd_kernel_load(ctx, whole, whole_size, "transpose").id != 0;
+        memory.fail_at = 0;
+        if (!made) CHECK_TEXT("no host memory");
+        vd_context_destroy(ctx);
+        assert_int_equal(memory.live, 0);
+        assert_true(at < 100);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kernels_are_found_by_name), cmocka_unit_test(any_address_will_do), cmocka_unit_test(what_is_cut_off_is_refused),
+        cmocka_unit_test(every_changed_byte_is_noticed), cmocka_unit_test(made_up_contents_do_no_harm), cmocka_unit_test(memory_may_run_out)
+    };
+    return cmocka_run_group_tests_name("blob", tests, read_blob, NULL);
+}
