@@ -916,13 +916,14 @@ static const vc__forms vc__op_text[] = { VC__OPS(VC__OP_TEXT) };
    it.
    A gap behind a pin is a region; `at` is the region a node was recorded in. Pin 0 is the entry of the kernel. */
 
-struct vc__node { /* 28 bytes */
+struct vc__node { /* half a cache line */
     uint16_t op;      /* VC__OP_ */
     uint16_t flags;   /* VC__NODE_ */
     vc_type type;
     uint32_t at;      /* the pin it stands behind; a pinned node: its own pin; leaves: 0 */
     uint32_t a[3];    /* operands: nodes; VC__NIL: none */
     uint32_t x;       /* small constant, object, axis, kind */
+    uint32_t spare;   /* makes 32 bytes, whose place in a list is a shift */
 };
 
 enum {
@@ -1232,7 +1233,7 @@ static uint32_t vc__make_raw(vc__lower *s, uint16_t op, vc_type type, uint32_t a
 static uint32_t vc__make_const(vc__lower *s, vc_type type, uint64_t bits);  /* a vector type gives the repeated constant */
 static uint32_t vc__make_vec(vc__lower *s, vc_type type, const uint32_t *parts, uint32_t count);
 
-static const vc__node vc__nothing = { 0, 0, 0, 0, { VC__NIL, VC__NIL, VC__NIL }, 0 };
+static const vc__node vc__nothing = { 0, 0, 0, 0, { VC__NIL, VC__NIL, VC__NIL }, 0, 0 };
 static inline const vc__node *vc__lowered(const vc__lower *s, uint32_t number) { return number < s->count ? &s->node[number] : &vc__nothing; }
 
 static inline uint32_t vc__lowered_extra(const vc__lower *s, uint32_t i) { return i < s->extra_count ? s->extra[i] : VC__NIL; }
@@ -3197,18 +3198,13 @@ static uint32_t vc__append(vc__lower *s, const vc__node *n) {
     return s->count++;
 }
 
-static inline uint32_t vc__hash_end(uint64_t h) {
-    h ^= h >> 32;
-    return (uint32_t)(h * 0x9e3779b97f4a7c15u >> 32);
-}
-
+/* Products side by side, not one after another, so that the processor makes them at once; the upper half of their sum is mixed best. */
 static inline uint64_t vc__hash_head(uint32_t op, vc_type type, uint32_t x, uint32_t region) {
-    return (op | (uint64_t)type << 16) * 0xff51afd7ed558ccdu + (x | (uint64_t)region << 32) * 0x9e3779b97f4a7c15u;
+    return (op ^ (uint64_t)type << 16 ^ (uint64_t)x << 32) * 0xff51afd7ed558ccdu + region * (uint64_t)0x9e3779b97f4a7c15u;
 }
 
-/* Products side by side, not one after another, so that the processor makes them at once. */
 static inline uint32_t vc__hash_plain(uint32_t op, vc_type type, uint32_t a, uint32_t b, uint32_t c, uint32_t x, uint32_t region) {
-    return vc__hash_end(vc__hash_head(op, type, x, region) ^ ((a | (uint64_t)b << 32) * 0xc4ceb9fe1a85ec53u + c * (uint64_t)0xd6e8feb86659fd93u));
+    return (uint32_t)((vc__hash_head(op, type, x, region) + (a ^ (uint64_t)b << 32) * 0xc4ceb9fe1a85ec53u + c * (uint64_t)0xd6e8feb86659fd93u) >> 32);
 }
 
 static inline uint32_t vc__hash_node(const vc__lower *s, const vc__node *n, uint32_t region) {
@@ -3216,8 +3212,8 @@ static inline uint32_t vc__hash_node(const vc__lower *s, const vc__node *n, uint
     uint32_t i;
     if (vc__op[n->op].operands != VC__MANY) return vc__hash_plain(n->op, n->type, n->a[0], n->a[1], n->a[2], n->x, region);
     h = vc__hash_head(n->op, n->type, n->x, region);
-    for (i = 0; i < n->a[1]; i++) h = (h ^ s->extra[n->a[0] + i]) * 0xc4ceb9fe1a85ec53u;
-    return vc__hash_end(h);
+    for (i = 0; i < n->a[1]; i++) h = (h ^ h >> 32 ^ s->extra[n->a[0] + i]) * 0xc4ceb9fe1a85ec53u;
+    return (uint32_t)(h >> 32);
 }
 
 static inline bool vc__same_node(const vc__lower *s, const vc__node *a, const vc__node *b, bool by_region) {
@@ -3582,33 +3578,38 @@ static void vc__place_parts(vc__lower *s, uint32_t consts, vc__listing *l) {
     l->count = start;
 }
 
-static inline uint32_t vc__placed(const vc__lower *s, uint32_t operand, bool is_operand) {
-    return is_operand && operand != VC__NIL ? s->place[operand] : operand;
+static inline uint32_t vc__placed(const uint32_t *place, uint32_t operand, bool is_operand) {
+    return is_operand && operand != VC__NIL ? place[operand] : operand;
 }
 
-/* Copies the live nodes to their places. */
+/* Copies the live nodes to their places. Much is kept at hand here, which the compiler could not know to stay the same. */
 static void vc__write_sorted(vc__lower *s) {
-    uint32_t i, j, place, consts = 0, kinds = 0;
-    bool exact = !s->kernel->desc.fast;
-    for (i = 0; i < s->count; i++) {
-        const vc__node *n = &s->node[i];
+    uint32_t i, j, at, consts = 0, kinds = 0, count = s->count, *place = s->place, *start = s->region_start, *extra = s->extra, operands;
+    const uint32_t exact = s->kernel->desc.fast ? 0 : VC__FLAGS_EXACT;
+    const vc__node *node = s->node;
+    vc__node *sorted = s->sorted;
+    for (i = 0; i < count; i++) {
+        const vc__node *n = &node[i];
         const vc__op_info *op = &vc__op[n->op];
         vc__node *to;
         if (!(n->flags & VC__NODE_LIVE)) continue;
-        place = op->class_ != VC__LEAF ? s->region_start[n->at]++ : vc__is_const_op(n->op) ? consts++ : s->place[i];
-        s->place[i] = place;
+        at = op->class_ != VC__LEAF ? start[n->at]++ : vc__is_const_op(n->op) ? consts++ : place[i];
+        place[i] = at;
         kinds |= 1u << vc__kind(n->type);
-        to = &s->sorted[place];
+        operands = op->operands;
+        if (operands == VC__MANY) {
+            for (j = 0; j < n->a[1]; j++) extra[n->a[0] + j] = place[extra[n->a[0] + j]];
+            operands = 0;
+        }
+        to = &sorted[at];
         to->op = n->op;
-        to->flags = op->flags & VC__FLAGS_EXACT && exact && vc__is_float(n->type) ? VC__NODE_PRECISE : 0;
+        to->flags = op->flags & exact && vc__is_float(n->type) ? VC__NODE_PRECISE : 0;
         to->type = n->type;
         to->at = n->at;
+        to->a[0] = vc__placed(place, n->a[0], operands > 0);
+        to->a[1] = vc__placed(place, n->a[1], operands > 1);
+        to->a[2] = vc__placed(place, n->a[2], operands > 2);
         to->x = n->x;
-        if (op->operands == VC__MANY)
-            for (j = 0; j < n->a[1]; j++) s->extra[n->a[0] + j] = s->place[s->extra[n->a[0] + j]];
-        to->a[0] = vc__placed(s, n->a[0], op->operands > 0 && op->operands < VC__MANY);
-        to->a[1] = vc__placed(s, n->a[1], op->operands > 1 && op->operands < VC__MANY);
-        to->a[2] = vc__placed(s, n->a[2], op->operands > 2 && op->operands < VC__MANY);
     }
     s->kinds = kinds;
 }
