@@ -202,7 +202,7 @@ static void sizes(void **state) {
     assert_int_equal(vc_type_size(0xffffffffu), 0);
     assert_string_equal(vc_type_name(VC_F32X4), "f32x4");
     assert_string_equal(vc_type_name(13), "none");
-    assert_int_equal(sizeof(vc__node), 28);
+    assert_int_equal(sizeof(vc__node), 32);
     assert_int_equal(sizeof(vc_val), 16);
 }
 
