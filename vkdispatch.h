@@ -160,8 +160,8 @@ enum {
     VD_FEATURE_STORAGE_16 = 1 << 6,     /* 16-bit elements in buffers */
     VD_FEATURE_ADDRESS = 1 << 7,        /* buffers by 64-bit address */
     VD_FEATURE_SUBGROUP = 1 << 8,       /* arithmetic, ballot and shuffle across a subgroup in compute kernels */
-    VD_FEATURE_ATOMIC_I64 = 1 << 9,
-    VD_FEATURE_ATOMIC_F32_ADD = 1 << 10,
+    VD_FEATURE_ATOMIC_I64 = 1 << 9,     /* 64-bit atomics on buffers and shared memory */
+    VD_FEATURE_ATOMIC_F32_ADD = 1 << 10,/* f32 added to by one instruction, the same places */
     VD_FEATURE_FMA = 1 << 11,           /* fma of f32 rounds once */
     VD_FEATURE_TIMESTAMP = 1 << 12,
     VD_FEATURE_IMAGE = 1 << 13
@@ -1927,7 +1927,9 @@ static const char *vd__vk_load_device(const vd__vk_driver *driver, vd__vk_device
     X(VD_FEATURE_STORAGE_16, v11, storageBuffer16BitAccess) \
     X(VD_FEATURE_ADDRESS, v12, bufferDeviceAddress) \
     X(VD_FEATURE_ATOMIC_I64, v12, shaderBufferInt64Atomics) \
-    X(VD_FEATURE_ATOMIC_F32_ADD, atomic_float, shaderBufferFloat32AtomicAdd)
+    X(VD_FEATURE_ATOMIC_I64, v12, shaderSharedInt64Atomics) \
+    X(VD_FEATURE_ATOMIC_F32_ADD, atomic_float, shaderBufferFloat32AtomicAdd) \
+    X(VD_FEATURE_ATOMIC_F32_ADD, atomic_float, shaderSharedFloat32AtomicAdd)
 
 /* Enabled beside them where present; bits 0: always. */
 #define VD__VK_EXTRAS(X) \
@@ -1948,10 +1950,8 @@ static const char *vd__vk_load_device(const vd__vk_driver *driver, vd__vk_device
     X(VD_FEATURE_STORAGE_8, v12, storagePushConstant8) \
     X(VD_FEATURE_STORAGE_16, v11, uniformAndStorageBuffer16BitAccess) \
     X(VD_FEATURE_STORAGE_16, v11, storagePushConstant16) \
-    X(VD_FEATURE_ATOMIC_I64, v12, shaderSharedInt64Atomics) \
     X(VD_FEATURE_ATOMIC_F32_ADD, atomic_float, shaderBufferFloat32Atomics) \
-    X(VD_FEATURE_ATOMIC_F32_ADD, atomic_float, shaderSharedFloat32Atomics) \
-    X(VD_FEATURE_ATOMIC_F32_ADD, atomic_float, shaderSharedFloat32AtomicAdd)
+    X(VD_FEATURE_ATOMIC_F32_ADD, atomic_float, shaderSharedFloat32Atomics)
 
 enum {
 #define VD__VK_EXTENSION_INDEX(id, name, core) VD__VK_INDEX_##id,

@@ -82,9 +82,13 @@
    the device has it. Subnormal numbers may be flushed to zero. `fast` in the desc allows the compiler everything. Bool in memory is a u32, 0 or 1. Vectors
    in memory are packed as C arrays of their elements.
 
+   Atomics work on elements of buffers and shared arrays, and are statements: vc_val old; vc_atomic_add(x, i, vc_u32(1), &old). By themselves they order
+   nothing else; vc_ordered and vc_fence do. Where a device cannot add f32, and for all else that computes on floats, the kernel tries a compare-exchange until
+   nobody came between. f64 needs 64-bit atomics of the device.
+
    Undefined, as in C: a load or store past the end of its memory (guard it with vc_length or vc_load_or), two invocations that meet in one element without a
-   barrier between them, a barrier that not all invocations of a workgroup reach. The last is refused where the condition depends on an id; what went
-   through a vc_var, an array or a buffer is taken for the same in all invocations.
+   barrier or atomics between them, a barrier that not all invocations of a workgroup reach. The last is refused where the condition depends on an id; what
+   went through a vc_var, an array or a buffer is taken for the same in all invocations.
 
    Ahead of time: kernels defined with VC_KERNEL(name) { … } are what tools/vcc turns into a C header or a file for vd_kernel_load, so that a program needs
    no builder; the same file, included, gives it `vc_kernel *name(const vc_kernel_desc *)`.
@@ -140,6 +144,7 @@ typedef struct vc_ref {  /* memory; {0}: never set */
     int64_t offset;      /* constant element index */
     vc_type type;        /* of one element */
     uint32_t born;       /* which vc_restart of the kernel it is of */
+    uint32_t order;      /* of atomics: see vc_ordered */
 } vc_ref;
 
 /* ---- descs: zero is the default of every field ---- */
@@ -149,7 +154,8 @@ enum { VC_READ = 1, VC_WRITE = 2, VC_READ_WRITE = 3, VC_MAY_ALIAS = 4 };
 /* What a kernel may need of a machine; the same numbers as VD_FEATURE_. */
 enum {
     VC_FEATURE_F16 = 1 << 0, VC_FEATURE_F64 = 1 << 1, VC_FEATURE_I8 = 1 << 2, VC_FEATURE_I16 = 1 << 3, VC_FEATURE_I64 = 1 << 4,
-    VC_FEATURE_STORAGE_8 = 1 << 5, VC_FEATURE_STORAGE_16 = 1 << 6, VC_FEATURE_ADDRESS = 1 << 7
+    VC_FEATURE_STORAGE_8 = 1 << 5, VC_FEATURE_STORAGE_16 = 1 << 6, VC_FEATURE_ADDRESS = 1 << 7, VC_FEATURE_ATOMIC_I64 = 1 << 9,
+    VC_FEATURE_ATOMIC_F32_ADD = 1 << 10
 };
 
 typedef enum vc_target { VC_TARGET_NONE = 0, VC_TARGET_SPIRV = 1, VC_TARGET_GLSL = 2, VC_TARGET_CUDA = 3, VC_TARGET_OPENCL = 4 } vc_target;
@@ -244,6 +250,27 @@ VC_API vc_val vc_load_or(vc_ref ref, vc_val index, vc_val condition, vc_val othe
 VC_API void vc_store(vc_ref ref, vc_val index, vc_val value);
 VC_API vc_val vc_get(vc_ref ref);                                                     /* element 0, or a variable */
 VC_API void vc_set(vc_ref ref, vc_val value);
+
+/* ---- atomics and fences: statements; of elements of buffers and shared arrays that are i32, u32, i64, u64, f32 or f64 ---- */
+
+typedef enum vc_order { VC_RELAXED = 0, VC_ACQUIRE = 1, VC_RELEASE = 2, VC_ACQ_REL = 3 } vc_order;
+typedef enum vc_scope { VC_SCOPE_DEFAULT = 0, VC_SCOPE_SUBGROUP, VC_SCOPE_WORKGROUP, VC_SCOPE_DEVICE } vc_scope; /* default: whoever sees that memory */
+enum { VC_STORAGE_BUFFER = 1, VC_STORAGE_SHARED = 2 };
+
+/* `old` is set to what was there before, and may be NULL. An order for all other memory is asked for by vc_ordered: vc_atomic_add(vc_ordered(x, …), i, …). */
+VC_API void vc_atomic_add(vc_ref ref, vc_val index, vc_val value, vc_val *old);
+VC_API void vc_atomic_sub(vc_ref ref, vc_val index, vc_val value, vc_val *old);
+VC_API void vc_atomic_min(vc_ref ref, vc_val index, vc_val value, vc_val *old);      /* of floats the other one if one is NaN */
+VC_API void vc_atomic_max(vc_ref ref, vc_val index, vc_val value, vc_val *old);
+VC_API void vc_atomic_and(vc_ref ref, vc_val index, vc_val value, vc_val *old);      /* integers, as the next two */
+VC_API void vc_atomic_or(vc_ref ref, vc_val index, vc_val value, vc_val *old);
+VC_API void vc_atomic_xor(vc_ref ref, vc_val index, vc_val value, vc_val *old);
+VC_API void vc_atomic_exchange(vc_ref ref, vc_val index, vc_val value, vc_val *old);
+VC_API void vc_atomic_compare_exchange(vc_ref ref, vc_val index, vc_val expected, vc_val desired, vc_val *old); /* floats compare by their bits */
+VC_API void vc_atomic_load(vc_ref ref, vc_val index, vc_val *value);
+VC_API void vc_atomic_store(vc_ref ref, vc_val index, vc_val value);
+VC_API vc_ref vc_ordered(vc_ref ref, vc_order order, vc_scope scope);                /* the same memory, whose atomics have that order */
+VC_API void vc_fence(vc_kernel *k, vc_scope scope, uint32_t storage);                /* VC_ACQ_REL for VC_STORAGE_ bits; 0: all */
 
 /* ---- immediates and construction ---- */
 
@@ -691,6 +718,9 @@ static inline uint32_t vc__scalar_bytes(vc_type type) { return vc__kinds[type & 
 static inline vc_type vc__to_unsigned(vc_type type) { return vc__is_signed(type) ? type + (VC_U8 - VC_I8) : type; }
 static inline vc_type vc__to_signed(vc_type type) { return vc__is_unsigned(type) ? type - (VC_U8 - VC_I8) : type; }
 
+/* The unsigned integer that holds the bits of a float of 32 or 64 bits; integers: themselves. */
+static inline vc_type vc__to_bits(vc_type type) { return type == VC_F32 ? (vc_type)VC_U32 : type == VC_F64 ? (vc_type)VC_U64 : type; }
+
 static inline uint64_t vc__ones(uint32_t bits) { return bits >= 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1; }
 
 /* A bit pattern of an integer kind as the 64-bit number it means (two's complement when signed). */
@@ -854,6 +884,18 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
     X(POINTER,      "pointer",      PURE,   2, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     X(LOAD,         "load",         READ,   2, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, vc__expand_memory) \
     X(STORE,        "store",        EFFECT, 3, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, vc__expand_memory) /* a[2] value */ \
+    /* atomics: as a store, and their value is what was there; a[2] of the compare-exchange: vector of expected and desired */ \
+    X(ATOMIC_ADD,   "atomic_add",   EFFECT, 3, 0,    OWN,    0, VC__S(0, 234, 234, 6035), VC__T_GLSL("atomicAdd"), vc__expand_atomic) \
+    X(ATOMIC_MIN,   "atomic_min",   EFFECT, 3, 0,    OWN,    0, VC__S(0, 236, 237, 0), VC__T_GLSL("atomicMin"), vc__expand_atomic) \
+    X(ATOMIC_MAX,   "atomic_max",   EFFECT, 3, 0,    OWN,    0, VC__S(0, 238, 239, 0), VC__T_GLSL("atomicMax"), vc__expand_atomic) \
+    X(ATOMIC_AND,   "atomic_and",   EFFECT, 3, 0,    OWN,    0, VC__S(0, 240, 240, 0), VC__T_GLSL("atomicAnd"), vc__expand_atomic) \
+    X(ATOMIC_OR,    "atomic_or",    EFFECT, 3, 0,    OWN,    0, VC__S(0, 241, 241, 0), VC__T_GLSL("atomicOr"), vc__expand_atomic) \
+    X(ATOMIC_XOR,   "atomic_xor",   EFFECT, 3, 0,    OWN,    0, VC__S(0, 242, 242, 0), VC__T_GLSL("atomicXor"), vc__expand_atomic) \
+    X(ATOMIC_EXCHANGE, "atomic_exchange", EFFECT, 3, 0, OWN, 0, VC__S(0, 229, 229, 0), VC__T_GLSL("atomicExchange"), vc__expand_atomic) \
+    X(ATOMIC_CAS,   "atomic_compare_exchange", EFFECT, 3, 0, OWN, 0, VC__S(0, 230, 230, 0), VC__T_GLSL("atomicCompSwap"), vc__expand_atomic) \
+    X(ATOMIC_LOAD,  "atomic_load",  EFFECT, 2, 0,    OWN,    0, VC__S(0, 227, 227, 0), VC__T_GLSL("atomicLoad"), vc__expand_atomic) \
+    X(ATOMIC_STORE, "atomic_store", EFFECT, 3, 0,    OWN,    0, VC__S(0, 228, 228, 0), VC__T_GLSL("atomicStore"), vc__expand_atomic) \
+    X(FENCE,        "fence",        EFFECT, 0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* x: order + 16 * scope + 256 * storage */ \
     /* flow */ \
     X(BARRIER,      "barrier",      EFFECT, 0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     X(BREAK_IF,     "break_if",     EFFECT, 1, B,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
@@ -885,7 +927,7 @@ typedef uint32_t vc__expander(vc__lower *s, const vc__node *n); /* number of the
 static vc__expander vc__expand_extract, vc__expand_cast, vc__expand_div, vc__expand_rem, vc__expand_mod, vc__expand_fma, vc__expand_abs, vc__expand_sign,
     vc__expand_min, vc__expand_max, vc__expand_clamp, vc__expand_mix, vc__expand_step, vc__expand_fract, vc__expand_math64, vc__expand_pow, vc__expand_log,
     vc__expand_atan, vc__expand_dot, vc__expand_shift, vc__expand_memory, vc__expand_popcount, vc__expand_bit_reverse, vc__expand_find_lsb, vc__expand_find_msb,
-    vc__expand_mul_hi;
+    vc__expand_mul_hi, vc__expand_atomic;
 
 typedef struct vc__forms {
     struct {
@@ -910,6 +952,12 @@ typedef struct vc__op_info {
 static const vc__op_info vc__op[] = { VC__OPS(VC__OP_ROW) };
 static const char *const vc__op_name[] = { VC__OPS(VC__OP_NAME) };
 static const vc__forms vc__op_text[] = { VC__OPS(VC__OP_TEXT) };
+
+static inline bool vc__is_atomic(uint32_t op) { return op >= VC__OP_ATOMIC_ADD && op <= VC__OP_ATOMIC_STORE; }
+static inline bool vc__is_access(uint32_t op) { return op == VC__OP_LOAD || op == VC__OP_STORE || vc__is_atomic(op); }
+
+/* Effects that give something, unlike a store. */
+static inline bool vc__gives(uint32_t op) { return vc__op[op].class_ < VC__EFFECT || op == VC__OP_FOR || (vc__is_atomic(op) && op != VC__OP_ATOMIC_STORE); }
 
 // >>tape
 /* What is recorded: nodes in the order they came, and which of them are pinned to their place (effects and blocks). It stays raw; the schedule makes sense of
@@ -952,7 +1000,8 @@ typedef struct vc__object {
     const char *name; /* in the arena; may be NULL */
     uint16_t op;      /* BUFFER, PARAM, SHARED, TABLE, VAR, ARRAY */
     uint16_t access;  /* allowed: VC_READ … VC_MAY_ALIAS */
-    vc_type type;
+    vc_type type;     /* in the code; where atomics know only bits, the unsigned integers that floats are kept as */
+    vc_type declared; /* what the kernel sees */
     uint32_t count;   /* elements of arrays; 0: buffers */
     uint32_t node;
     const uint64_t *data; /* tables: one value a component, in the arena */
@@ -1039,6 +1088,7 @@ struct vc_kernel {
     vc_kernel_desc desc;     /* local_size resolved, name in the arena */
     bool failed;
     bool returned;           /* some invocations of a workgroup may have left */
+    bool coherent;           /* a fence orders what workgroups see of buffers */
     uint32_t generation;     /* counts restarts; values and refs carry it */
     vc__node *node;
     uint32_t count, capacity;
@@ -1213,7 +1263,7 @@ static uint32_t vc__add_object(vc_kernel *k, const char *name, uint32_t op, uint
     o->name = copy;
     o->op = (uint16_t)op;
     o->access = (uint16_t)access;
-    o->type = type;
+    o->type = o->declared = type;
     o->count = count;
     o->data = data;
     o->arg = op == VC__OP_BUFFER || op == VC__OP_PARAM ? k->arg_count++ : VC__NIL;
@@ -1273,7 +1323,7 @@ static const char *vc__form_name(uint32_t form) {
     return form == (VC__OP_LT | VC__SWAPPED) ? "gt" : form == (VC__OP_LE | VC__SWAPPED) ? "ge" : vc__op_name[form];
 }
 
-typedef struct vc__call { char name[24]; } vc__call;
+typedef struct vc__call { char name[32]; } vc__call;
 static vc__call vc__call_of(uint32_t form) {
     vc__call c;
     snprintf(c.name, sizeof c.name, "vc_%s", vc__form_name(form));
@@ -2582,16 +2632,46 @@ static uint32_t vc__expand_pow(vc__lower *s, const vc__node *n) {
 
 /* Where buffers are addresses: one pointer for an index, and constant offsets from it, which devices have for nothing. Offsets below zero start from a lower
    pointer, shared by those close to it. */
-static uint32_t vc__expand_memory(vc__lower *s, const vc__node *n) {
-    vc_type type = n->type, element;
+static uint32_t vc__x_access(vc__lower *s, const vc__node *n, vc_type type, uint32_t value) {
     uint16_t op = n->op;
-    uint32_t value = n->a[2], x = n->x, low = 0, p;
-    const vc__node *memory = vc__lowered(s, n->a[0]);
-    if (memory->op != VC__OP_BUFFER || s->buffers != VC_BUFFERS_ADDRESS) return VC__NIL;
-    element = memory->type;
-    if (x >> 31) low = x & ~1023u;
-    p = vc__make(s, VC__OP_POINTER, element, n->a[0], n->a[1], VC__NIL, low);
-    return vc__make_raw(s, op, type, p, VC__NIL, op == VC__OP_STORE ? value : VC__NIL, x - low);
+    uint32_t memory = n->a[0], index = n->a[1], x = n->x, low = 0;
+    if (vc__lowered(s, memory)->op == VC__OP_BUFFER && s->buffers == VC_BUFFERS_ADDRESS) {
+        if (x >> 31) low = x & ~1023u;
+        memory = vc__make(s, VC__OP_POINTER, vc__x_type(s, memory), memory, index, VC__NIL, low);
+        index = VC__NIL;
+    }
+    return vc__make_raw(s, op, type, memory, index, value, x - low);
+}
+
+static uint32_t vc__x_bitcast(vc__lower *s, vc_type type, uint32_t a) { return vc__make(s, VC__OP_BITCAST, type, a, VC__NIL, VC__NIL, 0); }
+
+/* Floats that lie in memory as integers. */
+static uint32_t vc__expand_memory(vc__lower *s, const vc__node *n) {
+    vc_type type = n->type, of = vc__x_type(s, n->a[0]);
+    uint32_t value = n->op == VC__OP_STORE ? n->a[2] : VC__NIL;
+    if (!vc__is_float(type) || !vc__is_int(of)) {
+        if (vc__lowered(s, n->a[0])->op != VC__OP_BUFFER || s->buffers != VC_BUFFERS_ADDRESS) return VC__NIL;
+        return vc__x_access(s, n, type, value);
+    }
+    if (value != VC__NIL) return vc__x_access(s, n, of, vc__x_bitcast(s, of, value));
+    return vc__x_bitcast(s, type, vc__x_access(s, n, of, value));
+}
+
+/* The same of atomics: what only moves floats moves integers. What computes stays, and is printed as a loop. */
+static uint32_t vc__expand_atomic(vc__lower *s, const vc__node *n) {
+    vc_type type = n->type, of = vc__x_type(s, n->a[0]);
+    uint32_t value = n->op == VC__OP_ATOMIC_LOAD ? VC__NIL : n->a[2], pair[2], i, r;
+    bool bits = vc__is_float(type) && n->op >= VC__OP_ATOMIC_EXCHANGE, gives = vc__gives(n->op);
+    if (bits && n->op == VC__OP_ATOMIC_CAS) {
+        for (i = 0; i < 2; i++) {
+            pair[i] = vc__make(s, VC__OP_COMPONENT, type, value, VC__NIL, VC__NIL, i);
+            pair[i] = vc__x_bitcast(s, of, pair[i]);
+        }
+        value = vc__make_vec(s, vc__vec(of, 2), pair, 2);
+    } else if (bits && value != VC__NIL) value = vc__x_bitcast(s, of, value);
+    r = vc__x_access(s, n, bits ? of : type, value);
+    s->region = s->pin; /* what follows needs the result */
+    return bits && gives ? vc__x_bitcast(s, type, r) : r;
 }
 
 // >>math64
@@ -3703,20 +3783,23 @@ enum {
 
 /* The numbers we use, named as in the specification; a test compares them with the registry's header. */
 enum {
-    VC__OpName = 5, VC__OpExtension = 10, VC__OpExtInstImport = 11, VC__OpExtInst = 12, VC__OpMemoryModel = 14, VC__OpEntryPoint = 15, VC__OpExecutionMode = 16,
-    VC__OpCapability = 17, VC__OpTypeVoid = 19, VC__OpTypeBool = 20, VC__OpTypeInt = 21, VC__OpTypeFloat = 22, VC__OpTypeVector = 23, VC__OpTypeArray = 28,
-    VC__OpTypeRuntimeArray = 29, VC__OpTypeStruct = 30, VC__OpTypePointer = 32, VC__OpTypeFunction = 33, VC__OpConstantTrue = 41, VC__OpConstantFalse = 42,
-    VC__OpConstant = 43, VC__OpConstantComposite = 44, VC__OpConstantNull = 46, VC__OpFunction = 54, VC__OpFunctionEnd = 56, VC__OpVariable = 59,
-    VC__OpLoad = 61, VC__OpStore = 62, VC__OpAccessChain = 65, VC__OpDecorate = 71, VC__OpMemberDecorate = 72, VC__OpCompositeConstruct = 80,
-    VC__OpCompositeExtract = 81, VC__OpCopyObject = 83, VC__OpConvertFToU = 109, VC__OpConvertFToS = 110, VC__OpConvertSToF = 111, VC__OpConvertUToF = 112,
-    VC__OpUConvert = 113, VC__OpSConvert = 114, VC__OpFConvert = 115, VC__OpConvertUToPtr = 120, VC__OpBitcast = 124, VC__OpIAdd = 128, VC__OpIMul = 132,
-    VC__OpSelect = 169, VC__OpINotEqual = 171, VC__OpULessThan = 176, VC__OpSLessThan = 177, VC__OpShiftRightLogical = 194, VC__OpShiftLeftLogical = 196,
-    VC__OpControlBarrier = 224, VC__OpPhi = 245, VC__OpLoopMerge = 246, VC__OpSelectionMerge = 247, VC__OpLabel = 248, VC__OpBranch = 249,
+    VC__OpName = 5, VC__OpExtension = 10, VC__OpExtInstImport = 11, VC__OpExtInst = 12, VC__OpMemoryModel = 14, VC__OpEntryPoint = 15,
+    VC__OpExecutionMode = 16, VC__OpCapability = 17, VC__OpTypeVoid = 19, VC__OpTypeBool = 20, VC__OpTypeInt = 21, VC__OpTypeFloat = 22,
+    VC__OpTypeVector = 23, VC__OpTypeArray = 28, VC__OpTypeRuntimeArray = 29, VC__OpTypeStruct = 30, VC__OpTypePointer = 32, VC__OpTypeFunction = 33,
+    VC__OpConstantTrue = 41, VC__OpConstantFalse = 42, VC__OpConstant = 43, VC__OpConstantComposite = 44, VC__OpConstantNull = 46, VC__OpFunction = 54,
+    VC__OpFunctionEnd = 56, VC__OpVariable = 59, VC__OpLoad = 61, VC__OpStore = 62, VC__OpAccessChain = 65, VC__OpDecorate = 71, VC__OpMemberDecorate = 72,
+    VC__OpCompositeConstruct = 80, VC__OpCompositeExtract = 81, VC__OpCopyObject = 83, VC__OpConvertFToU = 109, VC__OpConvertFToS = 110,
+    VC__OpConvertSToF = 111, VC__OpConvertUToF = 112, VC__OpUConvert = 113, VC__OpSConvert = 114, VC__OpFConvert = 115, VC__OpConvertUToPtr = 120,
+    VC__OpBitcast = 124, VC__OpIAdd = 128, VC__OpFAdd = 129, VC__OpIMul = 132, VC__OpIsNan = 156, VC__OpLogicalOr = 166, VC__OpSelect = 169,
+    VC__OpIEqual = 170, VC__OpINotEqual = 171, VC__OpULessThan = 176, VC__OpSLessThan = 177, VC__OpFOrdLessThan = 184, VC__OpShiftRightLogical = 194,
+    VC__OpShiftLeftLogical = 196, VC__OpControlBarrier = 224, VC__OpMemoryBarrier = 225, VC__OpAtomicLoad = 227, VC__OpAtomicStore = 228,
+    VC__OpAtomicCompareExchange = 230, VC__OpPhi = 245, VC__OpLoopMerge = 246, VC__OpSelectionMerge = 247, VC__OpLabel = 248, VC__OpBranch = 249,
     VC__OpBranchConditional = 250, VC__OpSwitch = 251, VC__OpReturn = 253
 };
 enum {
-    VC__DecorationBlock = 2, VC__DecorationArrayStride = 6, VC__DecorationBuiltIn = 11, VC__DecorationRestrict = 19, VC__DecorationNonWritable = 24,
-    VC__DecorationNonReadable = 25, VC__DecorationBinding = 33, VC__DecorationDescriptorSet = 34, VC__DecorationOffset = 35, VC__DecorationNoContraction = 42
+    VC__DecorationBlock = 2, VC__DecorationArrayStride = 6, VC__DecorationBuiltIn = 11, VC__DecorationRestrict = 19, VC__DecorationCoherent = 23,
+    VC__DecorationNonWritable = 24, VC__DecorationNonReadable = 25, VC__DecorationBinding = 33, VC__DecorationDescriptorSet = 34, VC__DecorationOffset = 35,
+    VC__DecorationNoContraction = 42
 };
 
 /* Storage classes, and in which order our tables have them. */
@@ -3725,9 +3808,10 @@ static const uint32_t vc__spirv_class[VC__CLASSES] = { 1, 4, 6, 7, 9, 12, 5349 }
 
 /* Capabilities, in the order in which they are printed. */
 enum {
-    VC__CAP_F16 = 1, VC__CAP_F64 = 2, VC__CAP_I64 = 4, VC__CAP_I16 = 8, VC__CAP_I8 = 16, VC__CAP_STORAGE_16 = 32, VC__CAP_STORAGE_8 = 64, VC__CAP_ADDRESS = 128
+    VC__CAP_F16 = 1, VC__CAP_F64 = 2, VC__CAP_I64 = 4, VC__CAP_I16 = 8, VC__CAP_I8 = 16, VC__CAP_STORAGE_16 = 32, VC__CAP_STORAGE_8 = 64,
+    VC__CAP_ADDRESS = 128, VC__CAP_ATOMIC_I64 = 1 << 8, VC__CAP_ATOMIC_F32_ADD = 1 << 9, VC__CAPS = 10
 };
-static const uint32_t vc__spirv_caps[8] = { 9, 10, 11, 22, 39, 4433, 4448, 5347 };
+static const uint32_t vc__spirv_caps[VC__CAPS] = { 9, 10, 11, 22, 39, 4433, 4448, 5347, 12, 6033 };
 static const uint8_t vc__spirv_feature_cap[8] = { /* by VC_FEATURE_ bit */
     VC__CAP_F16, VC__CAP_F64, VC__CAP_I8, VC__CAP_I16, VC__CAP_I64, VC__CAP_STORAGE_8, VC__CAP_STORAGE_16, VC__CAP_ADDRESS
 };
@@ -4039,6 +4123,7 @@ static uint32_t vc__spirv_buffer_type(vc__spirv *s, const vc__node *n) {
     vc__put2(s, VC__SECTION_NOTES, VC__OpDecorate, id, VC__DecorationBlock);
     vc__put4(s, VC__SECTION_NOTES, VC__OpMemberDecorate, id, 0, VC__DecorationOffset, 0);
     if (note[access]) vc__put3(s, VC__SECTION_NOTES, VC__OpMemberDecorate, id, 0, note[access]);
+    else if (s->k->coherent) vc__put3(s, VC__SECTION_NOTES, VC__OpMemberDecorate, id, 0, VC__DecorationCoherent);
     return id;
 }
 
@@ -4545,6 +4630,86 @@ static void vc__spirv_barrier(vc__spirv *s) {
     vc__put3(s, VC__SECTION_BODY, VC__OpControlBarrier, workgroup, workgroup, order);
 }
 
+/* ---- atomics ---- */
+
+/* What an atomic of floats leaves, from what is there and its value. */
+static uint32_t vc__spirv_step(vc__spirv *s, uint32_t op, vc_type kind, uint32_t was, uint32_t value) {
+    uint32_t type = vc__spirv_type(s, kind), bools, less, nan;
+    if (op == VC__OP_ATOMIC_ADD) return vc__binary(s, VC__OpFAdd, type, vc__new_id(s), was, value);
+    bools = vc__spirv_type(s, VC_BOOL);
+    less = vc__new_id(s);
+    if (op == VC__OP_ATOMIC_MIN) vc__binary(s, VC__OpFOrdLessThan, bools, less, value, was);
+    else vc__binary(s, VC__OpFOrdLessThan, bools, less, was, value);
+    nan = vc__unary(s, VC__OpIsNan, bools, vc__new_id(s), was);
+    less = vc__binary(s, VC__OpLogicalOr, bools, vc__new_id(s), less, nan);
+    vc__put5(s, VC__SECTION_BODY, VC__OpSelect, type, nan = vc__new_id(s), less, value, was);
+    return nan;
+}
+
+/* Floats that lie in memory as integers: computed anew until nobody came between. */
+static void vc__spirv_atomic_loop(vc__spirv *s, const vc__node *n, uint32_t id, const vc__place *p, uint32_t at, uint32_t scope) {
+    uint32_t bits = vc__spirv_type(s, p->type), type = vc__spirv_type(s, n->type), bools = vc__spirv_type(s, VC_BOOL), none = vc__spirv_u32(s, 0);
+    uint32_t first = vc__new_id(s), seen = vc__new_id(s), found = vc__new_id(s), header = vc__new_id(s), body = vc__new_id(s), next = vc__new_id(s);
+    uint32_t merge = vc__new_id(s), was, left, same, from = s->label, *o;
+    vc__put5(s, VC__SECTION_BODY, VC__OpAtomicLoad, bits, first, at, scope, none);
+    vc__spirv_branch(s, header);
+    vc__spirv_label(s, header);
+    o = vc__op_begin(s, VC__SECTION_BODY, VC__OpPhi, 7);
+    o[1] = bits; o[2] = seen; o[3] = first; o[4] = from; o[5] = found; o[6] = next;
+    vc__put3(s, VC__SECTION_BODY, VC__OpLoopMerge, merge, next, 0);
+    vc__spirv_branch(s, body);
+    vc__spirv_label(s, body);
+    was = vc__unary(s, VC__OpBitcast, type, vc__new_id(s), seen);
+    left = vc__spirv_step(s, n->op, n->type, was, vc__result(n->a[2]));
+    left = vc__unary(s, VC__OpBitcast, bits, vc__new_id(s), left);
+    o = vc__op_begin(s, VC__SECTION_BODY, VC__OpAtomicCompareExchange, 9);
+    o[1] = bits; o[2] = found; o[3] = at; o[4] = scope; o[5] = o[6] = none; o[7] = left; o[8] = seen;
+    same = vc__binary(s, VC__OpIEqual, bools, vc__new_id(s), found, seen);
+    vc__put3(s, VC__SECTION_BODY, VC__OpBranchConditional, same, merge, next);
+    vc__spirv_label(s, next);
+    vc__spirv_branch(s, header);
+    vc__spirv_label(s, merge);
+    vc__unary(s, VC__OpBitcast, type, id, seen);
+}
+
+/* Relaxed: fences around it make it more. */
+static void vc__spirv_atomic(vc__spirv *s, const vc__node *n, uint32_t id) {
+    vc__place p = vc__spirv_place(s, n);
+    uint32_t at = vc__spirv_chain(s, &p, 0), scope = vc__spirv_u32(s, p.storage == VC__CLASS_WORKGROUP ? 2 : 1), none = vc__spirv_u32(s, 0);
+    uint32_t form = vc__op[n->op].spirv[vc__kinds[vc__kind(n->type)].column], type = vc__spirv_type(s, n->type), count, *o;
+    s->caps |= vc__spirv_kind_cap[vc__kind(n->type)] | (vc__bits(vc__kind(p.type)) == 64 ? (uint32_t)VC__CAP_ATOMIC_I64 : 0u);
+    if (vc__is_float(n->type) && !vc__is_float(p.type)) {
+        vc__spirv_atomic_loop(s, n, id, &p, at, scope);
+        return;
+    }
+    if (vc__is_float(n->type)) s->caps |= VC__CAP_ATOMIC_F32_ADD;
+    if (n->op == VC__OP_ATOMIC_STORE) {
+        vc__put4(s, VC__SECTION_BODY, form, at, scope, none, vc__result(n->a[2]));
+        return;
+    }
+    if (n->op == VC__OP_ATOMIC_CAS) {
+        uint32_t pair[2], i;
+        for (i = 0; i < 2; i++) pair[i] = vc__binary(s, VC__OpCompositeExtract, type, vc__new_id(s), vc__result(n->a[2]), i);
+        o = vc__op_begin(s, VC__SECTION_BODY, form, 9);
+        o[6] = none; o[7] = pair[1]; o[8] = pair[0];
+    } else {
+        count = n->op == VC__OP_ATOMIC_LOAD ? 6 : 7;
+        o = vc__op_begin(s, VC__SECTION_BODY, form, count);
+        if (count == 7) o[6] = vc__result(n->a[2]);
+    }
+    o[1] = type; o[2] = id; o[3] = at; o[4] = scope; o[5] = none;
+}
+
+static uint32_t vc__spirv_scope(vc__spirv *s, uint32_t scope) {
+    return vc__spirv_u32(s, scope == VC_SCOPE_DEVICE ? 1 : 2);
+}
+
+static void vc__spirv_fence(vc__spirv *s, const vc__node *n) {
+    static const uint32_t order[4] = { 0, 2, 4, 8 }, storage[4] = { 0, 0x40, 0x100, 0x140 }; /* UniformMemory: buffers; WorkgroupMemory */
+    uint32_t scope = vc__spirv_scope(s, n->x >> 4 & 15u), semantics = vc__spirv_u32(s, order[n->x & 3u] | storage[n->x >> 8 & 3u]);
+    vc__put2(s, VC__SECTION_BODY, VC__OpMemoryBarrier, scope, semantics);
+}
+
 /* ---- the module ---- */
 
 static void vc__spirv_node(vc__spirv *s, const vc__node *n, uint32_t i) {
@@ -4561,6 +4726,7 @@ static void vc__spirv_node(vc__spirv *s, const vc__node *n, uint32_t i) {
     case VC__OP_POINTER: vc__spirv_address(s, n, vc__result(i)); break;
     case VC__OP_LOAD: vc__spirv_load(s, n, vc__result(i)); break;
     case VC__OP_STORE: vc__spirv_store(s, n); break;
+    case VC__OP_FENCE: vc__spirv_fence(s, n); break;
     case VC__OP_VAR: case VC__OP_ARRAY: vc__spirv_new(s, n, vc__result(i)); break;
     case VC__OP_BARRIER: vc__spirv_barrier(s); break;
     case VC__OP_BREAK_IF: case VC__OP_CONTINUE_IF: case VC__OP_RETURN_IF: vc__spirv_exit(s, n); break;
@@ -4570,7 +4736,10 @@ static void vc__spirv_node(vc__spirv *s, const vc__node *n, uint32_t i) {
     case VC__OP_SWITCH: vc__spirv_switch(s, n, i); break;
     case VC__OP_CASE: case VC__OP_DEFAULT: vc__spirv_case(s, i); break;
     case VC__OP_END: vc__spirv_end(s); break;
-    default: vc__spirv_plain(s, n, vc__result(i)); break;
+    default:
+        if (vc__is_atomic(n->op)) vc__spirv_atomic(s, n, vc__result(i));
+        else vc__spirv_plain(s, n, vc__result(i));
+        break;
     }
 }
 
@@ -4638,10 +4807,11 @@ static void vc__spirv_head(vc__spirv *s, uint32_t version) {
     k->words.at[4] = 0;
     k->words.count = 5;
     vc__spirv_instruction(k, VC__OpCapability, 1, &shader);
-    for (i = 0; i < 8; i++)
+    for (i = 0; i < VC__CAPS; i++)
         if (s->caps >> i & 1) vc__spirv_instruction(k, VC__OpCapability, 1, &vc__spirv_caps[i]);
     if (version < 0x10500u && (s->caps & VC__CAP_STORAGE_8)) vc__spirv_text(k, VC__OpExtension, 0, "SPV_KHR_8bit_storage");
     if (version < 0x10500u && (s->caps & VC__CAP_ADDRESS)) vc__spirv_text(k, VC__OpExtension, 0, "SPV_KHR_physical_storage_buffer");
+    if (s->caps & VC__CAP_ATOMIC_F32_ADD) vc__spirv_text(k, VC__OpExtension, 0, "SPV_EXT_shader_atomic_float_add");
     vc__spirv_text(k, VC__OpExtInstImport, s->glsl, "GLSL.std.450");
     model[0] = s->caps & VC__CAP_ADDRESS ? 5348 : 0; /* PhysicalStorageBuffer64 or Logical */
     model[1] = 1; /* GLSL450 */
@@ -4734,6 +4904,8 @@ typedef struct vc__dialect {
     void (*id)(const vc__printer *g, const vc__node *n, char out[96]);
     void (*convert)(vc__printer *g, uint32_t object);     /* the statement that makes a parameter what expressions want, if it needs one */
     void (*barrier)(vc__printer *g, uint32_t i);
+    void (*atomic)(vc__printer *g, uint32_t i);
+    void (*fence)(vc__printer *g, uint32_t i);
     void (*declare)(vc__printer *g, uint32_t i);          /* type of the name of a node's value */
     void (*head)(vc__printer *g);                         /* everything before the body of the kernel */
 } vc__dialect;
@@ -5007,6 +5179,11 @@ static bool vc__p_reads_constant(const vc__printer *g, const vc__node *n) {
     return o->op == VC__OP_TABLE || (o->op == VC__OP_BUFFER && !(o->used & VC_WRITE) && !(o->access & VC_MAY_ALIAS));
 }
 
+/* An atomic of floats that lie in memory as integers. */
+static bool vc__p_is_looped(const vc__printer *g, const vc__node *n) {
+    return vc__is_float(n->type) && !vc__is_float(g->l->object[vc__p_object(g->l, n->a[0])].type);
+}
+
 static bool vc__p_may_nest(const vc__printer *g, uint32_t i) {
     const vc__node *n = &g->l->node[i], *u = &g->l->node[g->note[i].user];
     const vc__note *note = &g->note[i], *user = &g->note[note->user];
@@ -5015,6 +5192,7 @@ static bool vc__p_may_nest(const vc__printer *g, uint32_t i) {
     if (user->block != note->block) return false;
     if ((n->flags & VC__NODE_PRECISE) && !(u->flags & VC__NODE_PRECISE)) return false;
     if (u->op == VC__OP_SWITCH || (u->op == VC__OP_FOR && u->a[1] == i)) return false; /* printed more than once, or computed in every round */
+    if (vc__is_atomic(u->op) && vc__p_is_looped(g, u)) return false;
     return n->op != VC__OP_LOAD || vc__p_reads_constant(g, n) || g->note[user->place].pins == note->pins;
 }
 
@@ -5104,6 +5282,18 @@ static void vc__p_list(vc__printer *g, const uint32_t *operand, uint32_t count) 
 static void vc__p_component(vc__printer *g, const vc__node *n) {
     vc__p_expression(g, n->a[0], VC__P_TIGHT);
     vc__p_put(g, ".%c", "xyzw"[n->x & 3]);
+}
+
+/* The components of a vector of two. */
+static void vc__p_pair(vc__printer *g, uint32_t pair) {
+    const vc__node *n = &g->l->node[pair];
+    bool parts = n->op == VC__OP_VEC || n->op == VC__OP_TUPLE;
+    uint32_t i;
+    for (i = 0; i < 2; i++) {
+        if (i) vc__p_put(g, ", ");
+        vc__p_expression(g, parts ? g->l->extra[n->a[0] + i] : pair, parts ? VC__P_LOOSE : VC__P_TIGHT);
+        if (!parts) vc__p_put(g, ".%c", "xy"[i]);
+    }
 }
 
 static void vc__p_tuple(vc__printer *g, const vc__node *n) {
@@ -5307,10 +5497,12 @@ static void vc__p_store(vc__printer *g, uint32_t i) {
 }
 
 static void vc__p_barrier(vc__printer *g, uint32_t i) { g->d->barrier(g, i); }
+static void vc__p_fence(vc__printer *g, uint32_t i) { g->d->fence(g, i); }
 
 static void vc__p_statement(vc__printer *g, uint32_t i) {
     static const struct { uint16_t op; void (*print)(vc__printer *g, uint32_t i); } own[] = {
         { VC__OP_VAR, vc__p_variable }, { VC__OP_ARRAY, vc__p_variable }, { VC__OP_STORE, vc__p_store }, { VC__OP_BARRIER, vc__p_barrier },
+        { VC__OP_FENCE, vc__p_fence },
         { VC__OP_BREAK_IF, vc__p_exit }, { VC__OP_CONTINUE_IF, vc__p_exit }, { VC__OP_RETURN_IF, vc__p_exit }, { VC__OP_IF, vc__p_if },
         { VC__OP_ELSE, vc__p_else }, { VC__OP_FOR, vc__p_for }, { VC__OP_LOOP, vc__p_loop }, { VC__OP_SWITCH, vc__p_switch },
         { VC__OP_CASE, vc__p_case }, { VC__OP_DEFAULT, vc__p_case }, { VC__OP_END, vc__p_end }
@@ -5322,7 +5514,8 @@ static void vc__p_statement(vc__printer *g, uint32_t i) {
     if (closes) g->indent--;
     vc__p_line(g);
     for (j = 0; j < sizeof own / sizeof *own; j++) if (own[j].op == n->op) { own[j].print(g, i); return; }
-    vc__p_temporary(g, i);
+    if (vc__is_atomic(n->op)) g->d->atomic(g, i);
+    else vc__p_temporary(g, i);
 }
 
 /* What the body begins with: parameters that need unpacking, and ids with more than one use. */
@@ -5502,7 +5695,7 @@ static void vc__glsl_find_structs(vc__printer *g) {
     uint32_t i;
     for (i = l->leaves; i < l->count; i++) {
         const vc__node *n = &l->node[i];
-        bool access = n->op == VC__OP_LOAD || n->op == VC__OP_STORE;
+        bool access = vc__is_access(n->op);
         uint32_t object = access ? vc__p_object(l, n->a[0]) : n->op == VC__OP_BUFFER || n->op == VC__OP_PARAM ? n->x : VC__NIL;
         uint64_t bit;
         if (object == VC__NIL || vc__glsl_is_narrow(g, object) || !vc__glsl_is_packed(g, object)) continue;
@@ -5635,6 +5828,23 @@ static void vc__glsl_id(const vc__printer *g, const vc__node *n, char out[96]) {
 
 /* ---- declarations ---- */
 
+/* What atomics and fences are asked for by. */
+static void vc__glsl_sync_extensions(vc__printer *g) {
+    bool wide = false, floats = false, scopes = false;
+    uint32_t i;
+    for (i = g->l->body; i < g->l->count; i++) {
+        const vc__node *n = &g->l->node[i];
+        if (vc__is_atomic(n->op)) {
+            wide = wide || vc__scalar_bytes(n->type) == 8;
+            floats = floats || (vc__is_float(n->type) && !vc__p_is_looped(g, n));
+        }
+        scopes = scopes || n->op == VC__OP_FENCE || n->op == VC__OP_ATOMIC_LOAD || n->op == VC__OP_ATOMIC_STORE;
+    }
+    if (wide) vc__p_put(g, "#extension GL_EXT_shader_atomic_int64 : require\n");
+    if (floats) vc__p_put(g, "#extension GL_EXT_shader_atomic_float : require\n");
+    if (scopes) vc__p_put(g, "#extension GL_KHR_memory_scope_semantics : require\n");
+}
+
 static void vc__glsl_extensions(vc__printer *g) {
     static const struct { uint32_t kinds; bool buffers, values; const char *name; } table[] = {
         { 1u << VC_I8 | 1u << VC_U8, true, true, "GL_EXT_shader_explicit_arithmetic_types_int8" },
@@ -5650,6 +5860,7 @@ static void vc__glsl_extensions(vc__printer *g) {
     for (i = 0; i < sizeof table / sizeof *table; i++)
         if (((table[i].buffers ? buffers : 0) | (table[i].values ? values : 0)) & table[i].kinds) vc__p_put(g, "#extension %s : require\n", table[i].name);
     if (buffers && g->l->buffers == VC_BUFFERS_ADDRESS) vc__p_put(g, "#extension GL_EXT_buffer_reference2 : require\n");
+    vc__glsl_sync_extensions(g);
 }
 
 static void vc__glsl_struct(vc__printer *g, vc_type type) {
@@ -5671,15 +5882,15 @@ static void vc__glsl_struct(vc__printer *g, vc_type type) {
     }
 }
 
-static const char *vc__glsl_access(const vc__object *o) {
+static const char *vc__glsl_access(const vc__printer *g, const vc__object *o) {
     static const char *const words[4] = { "readonly ", "readonly ", "writeonly ", "" };
-    return words[o->used & VC_READ_WRITE];
+    return g->k->coherent && (o->used & VC_READ_WRITE) == VC_READ_WRITE ? "coherent " : words[o->used & VC_READ_WRITE];
 }
 
 static void vc__glsl_binding(vc__printer *g, uint32_t object) {
     const vc__object *o = &g->l->object[object];
     char type[32];
-    vc__p_put(g, "layout(set = 0, binding = %u, std430) %s%sbuffer %s { %s %s[]; };\n", (unsigned)vc__p_arg(g, object)->place, vc__glsl_access(o),
+    vc__p_put(g, "layout(set = 0, binding = %u, std430) %s%sbuffer %s { %s %s[]; };\n", (unsigned)vc__p_arg(g, object)->place, vc__glsl_access(g, o),
                  o->access & VC_MAY_ALIAS ? "" : "restrict ", g->reference[object].text, vc__glsl_memory_type(g, object, type), g->object[object].text);
 }
 
@@ -5687,7 +5898,7 @@ static void vc__glsl_reference(vc__printer *g, uint32_t object) {
     const vc__object *o = &g->l->object[object];
     char type[32];
     uint32_t align = vc__scalar_bytes(o->type) * (vc__glsl_is_packed(g, object) ? 1 : vc__rows(o->type));
-    vc__p_put(g, "layout(buffer_reference, std430, buffer_reference_align = %u) %s%sbuffer %s { %s at; };\n", (unsigned)align, vc__glsl_access(o),
+    vc__p_put(g, "layout(buffer_reference, std430, buffer_reference_align = %u) %s%sbuffer %s { %s at; };\n", (unsigned)align, vc__glsl_access(g, o),
                  o->access & VC_MAY_ALIAS ? "" : "restrict ", g->reference[object].text, vc__glsl_memory_type(g, object, type));
 }
 
@@ -5814,6 +6025,68 @@ static void vc__glsl_declare(vc__printer *g, uint32_t i) {
                  n->op == VC__OP_POINTER ? g->reference[vc__p_object(g->l, i)].text : vc__glsl_type(n->type, type));
 }
 
+/* `seen` is what a loop found in memory. */
+static void vc__glsl_step(vc__printer *g, const vc__node *n, const char *from, unsigned seen) {
+    bool least = n->op == VC__OP_ATOMIC_MIN;
+    if (n->op == VC__OP_ATOMIC_ADD) {
+        vc__p_put(g, "%s(v%u) + ", from, seen);
+        vc__p_expression(g, n->a[2], VC__P_SUM - 1);
+        return;
+    }
+    if (!least) vc__p_put(g, "%s(v%u) < ", from, seen);
+    vc__p_expression(g, n->a[2], VC__P_PREFIX);
+    if (least) vc__p_put(g, " < %s(v%u)", from, seen);
+    vc__p_put(g, " || isnan(%s(v%u)) ? ", from, seen);
+    vc__p_expression(g, n->a[2], VC__P_PREFIX);
+    vc__p_put(g, " : %s(v%u)", from, seen);
+}
+
+static void vc__glsl_atomic_loop(vc__printer *g, const vc__node *n, uint32_t i) {
+    vc_type bits = vc__to_bits(n->type);
+    const char *from = bits == VC_U32 ? "uintBitsToFloat" : "uint64BitsToDouble", *to = bits == VC_U32 ? "floatBitsToUint" : "doubleBitsToUint64";
+    unsigned seen = ++g->temporaries, found = ++g->temporaries;
+    char type[32];
+    vc__p_put(g, "%s v%u = ", vc__glsl_type(bits, type), seen);
+    vc__glsl_place(g, n);
+    vc__p_put(g, ";\n");
+    vc__p_line(g);
+    vc__p_put(g, "for (%s v%u; (v%u = atomicCompSwap(", type, found, found);
+    vc__glsl_place(g, n);
+    vc__p_put(g, ", v%u, %s(", seen, to);
+    vc__glsl_step(g, n, from, seen);
+    vc__p_put(g, "))) != v%u; v%u = v%u) { }\n", seen, seen, found);
+    if (!g->note[i].uses) return;
+    vc__p_line(g);
+    g->note[i].number = ++g->temporaries;
+    vc__p_put(g, "%s v%u = %s(v%u);\n", vc__glsl_type(n->type, type), (unsigned)g->note[i].number, from, seen);
+}
+
+static void vc__glsl_atomic(vc__printer *g, uint32_t i) {
+    const vc__node *n = &g->l->node[i];
+    char type[32];
+    if (vc__p_is_looped(g, n)) { vc__glsl_atomic_loop(g, n, i); return; }
+    if (g->note[i].uses && vc__gives(n->op)) {
+        g->note[i].number = ++g->temporaries;
+        vc__p_put(g, "%s v%u = ", vc__glsl_type(n->type, type), (unsigned)g->note[i].number);
+    }
+    vc__p_put(g, "%s(", vc__op_text[n->op].glsl.of[1]);
+    vc__glsl_place(g, n);
+    if (n->op != VC__OP_ATOMIC_LOAD) vc__p_put(g, ", ");
+    if (n->op == VC__OP_ATOMIC_CAS) vc__p_pair(g, n->a[2]);
+    else if (n->op != VC__OP_ATOMIC_LOAD) vc__p_expression(g, n->a[2], VC__P_LOOSE);
+    if (n->op == VC__OP_ATOMIC_LOAD || n->op == VC__OP_ATOMIC_STORE) vc__p_put(g, ", gl_ScopeDevice, 0, 0");
+    vc__p_put(g, ");\n");
+}
+
+static void vc__glsl_fence(vc__printer *g, uint32_t i) {
+    static const char *const scope[] = { "Device", "Subgroup", "Workgroup", "Device" };
+    static const char *const order[] = { "Relaxed", "Acquire", "Release", "AcquireRelease" };
+    static const char *const storage[] = { "0", "gl_StorageSemanticsBuffer", "gl_StorageSemanticsShared",
+                                           "gl_StorageSemanticsBuffer | gl_StorageSemanticsShared" };
+    uint32_t x = g->l->node[i].x;
+    vc__p_put(g, "memoryBarrier(gl_Scope%s, %s, gl_Semantics%s);\n", scope[x >> 4 & 3u], storage[x >> 8 & 3u], order[x & 3u]);
+}
+
 /* barrier() orders shared memory by itself. */
 static void vc__glsl_barrier(vc__printer *g, uint32_t i) {
     uint32_t j;
@@ -5842,15 +6115,15 @@ static void vc__glsl_head(vc__printer *g) {
 
 static const vc__dialect vc__glsl = {
     "GLSL", false, false, vc__glsl_type, vc__glsl_form, vc__glsl_scalar, vc__glsl_vector, vc__glsl_construct, vc__p_component, vc__glsl_bitcast,
-    vc__glsl_pointer, vc__glsl_load, vc__glsl_store, vc__glsl_param, vc__glsl_hidden, vc__glsl_id, vc__glsl_convert, vc__glsl_barrier, vc__glsl_declare,
-    vc__glsl_head
+    vc__glsl_pointer, vc__glsl_load, vc__glsl_store, vc__glsl_param, vc__glsl_hidden, vc__glsl_id, vc__glsl_convert, vc__glsl_barrier, vc__glsl_atomic,
+    vc__glsl_fence, vc__glsl_declare, vc__glsl_head
 };
 
 // >>reflect
 /* Arguments and needs of a kernel. */
 
 typedef struct vc__feature { uint64_t bit; const char *need, *name; } vc__feature;
-#define VC__ALL_FEATURES ((uint64_t)VC_FEATURE_ADDRESS * 2 - 1)
+#define VC__ALL_FEATURES ((uint64_t)VC_FEATURE_ADDRESS * 2 - 1 + VC_FEATURE_ATOMIC_I64 + VC_FEATURE_ATOMIC_F32_ADD)
 #define VC__ADDRESS_NEEDS ((uint64_t)VC_FEATURE_ADDRESS | VC_FEATURE_I64)
 /* What every device of CUDA and OpenCL has, or its texts do without. */
 #define VC__C_HAS ((uint64_t)VC_FEATURE_F16 | VC_FEATURE_I8 | VC_FEATURE_I16 | VC_FEATURE_STORAGE_8 | VC_FEATURE_STORAGE_16 | VC__ADDRESS_NEEDS)
@@ -5862,7 +6135,9 @@ static const vc__feature vc__features[] = {
     { VC_FEATURE_I64, "64-bit integer arithmetic", "VC_FEATURE_I64" },
     { VC_FEATURE_STORAGE_8, "8-bit elements in buffers", "VC_FEATURE_STORAGE_8" },
     { VC_FEATURE_STORAGE_16, "16-bit elements in buffers", "VC_FEATURE_STORAGE_16" },
-    { VC_FEATURE_ADDRESS, "buffers by address", "VC_FEATURE_ADDRESS" }
+    { VC_FEATURE_ADDRESS, "buffers by address", "VC_FEATURE_ADDRESS" },
+    { VC_FEATURE_ATOMIC_I64, "64-bit atomics", "VC_FEATURE_ATOMIC_I64" },
+    { VC_FEATURE_ATOMIC_F32_ADD, "atomic adding of f32", "VC_FEATURE_ATOMIC_F32_ADD" }
 };
 
 /* What arithmetic on a type needs. */
@@ -5886,13 +6161,21 @@ static bool vc__is_width_cast(vc_type from, vc_type to) {
 
 static uint64_t vc__wide_needs(vc_type type) { return vc__bits(type) == 64 ? vc__type_needs(type) : 0; }
 
+/* Of elements that lie in memory as `of`. */
+static uint64_t vc__atomic_needs(const vc__node *n, vc_type of) {
+    uint64_t needs = vc__bits(of) == 64 ? vc__type_needs(of) | VC_FEATURE_ATOMIC_I64 : 0;
+    return needs | vc__type_needs(n->type) | (vc__is_float(of) ? (uint64_t)VC_FEATURE_ATOMIC_F32_ADD : 0);
+}
+
 static uint64_t vc__access_needs(vc_kernel *k, const vc__listing *l, const vc__node *n) {
     const vc__node *m = vc__memory_of(l->node, n);
     vc__object *o = &k->object[m->x];
-    vc_type type = n->op == VC__OP_LOAD ? n->type : l->node[n->a[2]].type;
-    o->used = (uint16_t)(o->used | (n->op == VC__OP_LOAD ? VC_READ : VC_WRITE));
-    if (m->op != VC__OP_BUFFER) return vc__type_needs(type);
-    return vc__storage_needs(type) | (l->buffers == VC_BUFFERS_ADDRESS ? VC__ADDRESS_NEEDS : 0);
+    bool loads = n->op == VC__OP_LOAD || n->op == VC__OP_ATOMIC_LOAD, stores = n->op == VC__OP_STORE || n->op == VC__OP_ATOMIC_STORE;
+    vc_type type = n->op == VC__OP_STORE ? l->node[n->a[2]].type : n->type;
+    uint64_t atomic = vc__is_atomic(n->op) ? vc__atomic_needs(n, m->type) : 0;
+    o->used = (uint16_t)(o->used | (loads ? VC_READ : stores ? VC_WRITE : VC_READ_WRITE));
+    if (m->op != VC__OP_BUFFER) return vc__type_needs(type) | atomic;
+    return vc__storage_needs(type) | atomic | (l->buffers == VC_BUFFERS_ADDRESS ? VC__ADDRESS_NEEDS : 0);
 }
 
 static uint64_t vc__node_needs(vc_kernel *k, const vc__listing *l, const vc__node *n) {
@@ -5900,7 +6183,7 @@ static uint64_t vc__node_needs(vc_kernel *k, const vc__listing *l, const vc__nod
     const uint32_t *a = n->a;
     uint64_t needs = 0;
     vc_type from;
-    if (n->op == VC__OP_LOAD || n->op == VC__OP_STORE) return vc__access_needs(k, l, n);
+    if (vc__is_access(n->op)) return vc__access_needs(k, l, n);
     if (n->op == VC__OP_BUFFER || n->op == VC__OP_POINTER) return 0;
     if (n->op == VC__OP_CAST) {
         from = l->node[n->a[0]].type;
@@ -5940,7 +6223,7 @@ static bool vc__check_needs(vc_kernel *k, vc__listing *l) {
     if (!(k->lower.kinds & ~plain)) { /* only memory can need something */
         for (i = l->body; i < l->count; i++) {
             op = l->node[i].op;
-            if ((op == VC__OP_LOAD || op == VC__OP_STORE) && !vc__admit_needs(k, l, vc__access_needs(k, l, &l->node[i]), &l->node[i])) return false;
+            if (vc__is_access(op) && !vc__admit_needs(k, l, vc__access_needs(k, l, &l->node[i]), &l->node[i])) return false;
         }
         return true;
     }
@@ -5961,7 +6244,7 @@ static void vc__reflect_arg(const vc__listing *l, const vc__object *o, vc_arg_in
     bool buffer = o->op == VC__OP_BUFFER, by_address = buffer && l->buffers == VC_BUFFERS_ADDRESS;
     a->name = o->name;
     a->kind = !buffer ? VC_ARG_VALUE : by_address ? VC_ARG_ADDRESS : VC_ARG_BINDING;
-    a->type = o->type;
+    a->type = o->declared;
     a->access = buffer ? o->used : 0u;
     a->size = !buffer ? vc_type_size(o->type) : by_address ? 8 : 0;
     a->align = vc__scalar_bytes(o->type) * (buffer && vc__rows(o->type) != 3 ? vc__rows(o->type) : 1); /* in buffers vectors are loaded whole */
@@ -6085,15 +6368,24 @@ static void vc__dump_place(vc_kernel *k, const vc__node *n) {
     vc__text_string(k, &k->dump, "]");
 }
 
+static void vc__dump_fence(vc_kernel *k, const vc__node *n) {
+    static const char *const order[] = { " relaxed", " acquire", " release", " acq_rel" }, *const scope[] = { "", " subgroup", " workgroup", " device" };
+    static const char *const storage[] = { "", " buffers", " shared", " buffers shared" };
+    vc__text_string(k, &k->dump, order[n->x & 3u]);
+    vc__text_string(k, &k->dump, scope[n->x >> 4 & 3u]);
+    vc__text_string(k, &k->dump, storage[n->x >> 8 & 3u]);
+}
+
 static void vc__dump_operands(vc_kernel *k, const vc__listing *l, const vc__node *n) {
     uint32_t i, count = vc__op[n->op].operands;
     const uint32_t *a = n->a;
     if (count == VC__MANY) { count = n->a[1]; a = l->extra + n->a[0]; }
-    if (n->op == VC__OP_LOAD || n->op == VC__OP_STORE) {
+    if (vc__is_access(n->op)) {
         vc__dump_place(k, n);
-        if (n->op == VC__OP_STORE) vc__dump_number(k, " %", n->a[2]);
+        if (count == 3) vc__dump_number(k, " %", n->a[2]);
         return;
     }
+    if (n->op == VC__OP_FENCE) vc__dump_fence(k, n);
     for (i = 0; i < count; i++) vc__dump_number(k, " %", a[i]);
     switch (n->op) {
     case VC__OP_CONST: case VC__OP_CASE: vc__dump_const(k, n); break;
@@ -6113,7 +6405,7 @@ static void vc__dump_operands(vc_kernel *k, const vc__listing *l, const vc__node
 static void vc__dump_node(vc_kernel *k, const vc__listing *l, uint32_t i, uint32_t *depth) {
     const vc__node *n = &l->node[i];
     uint32_t j, level;
-    bool value = vc__op[n->op].class_ < VC__EFFECT || n->op == VC__OP_FOR;
+    bool value = vc__gives(n->op);
     if (n->op == VC__OP_END || n->op == VC__OP_ELSE) --*depth;
     for (level = *depth, j = 0; j < level; j++) vc__text_string(k, &k->dump, "  ");
     if (value) {
@@ -6179,7 +6471,7 @@ static void vc__copy_name(vc_kernel *k, const char *name) {
 
 static void vc__reset(vc_kernel *k, const vc_kernel_desc *desc) {
     uint32_t i;
-    k->failed = k->returned = false;
+    k->failed = k->returned = k->coherent = false;
     k->generation++;
     k->count = k->pin_count = k->block_count = k->object_count = k->arg_count = k->extra_count = 0;
     k->now = k->at = 0;
@@ -6615,6 +6907,137 @@ VC_API void vc_store(vc_ref ref, vc_val index, vc_val value) {
 VC_API void vc_set(vc_ref ref, vc_val value) {
     vc_kernel *k = ref.of ? ref.of : vc__kernel_of(value);
     if (vc__ready(k)) vc__store(k, "vc_set", &ref, 2, value);
+}
+
+/* ---- atomics and fences ---- */
+
+static void vc__fence(vc_kernel *k, uint32_t order, uint32_t scope, uint32_t storage) {
+    if (!order || k->failed) return;
+    if (scope == VC_SCOPE_DEVICE && storage & VC_STORAGE_BUFFER) k->coherent = true;
+    vc__record_pinned(k, k->now, VC__OP_FENCE, 0, VC_NONE, VC__NIL, VC__NIL, VC__NIL, order | scope << 4 | storage << 8);
+}
+
+static bool vc__check_scope(vc_kernel *k, const char *call, uint32_t scope) {
+    if (scope <= VC_SCOPE_DEVICE) return true;
+    vc__refuse(k, call, "scope %u; it takes VC_SCOPE_SUBGROUP, VC_SCOPE_WORKGROUP or VC_SCOPE_DEVICE", scope);
+    return false;
+}
+
+VC_API void vc_fence(vc_kernel *k, vc_scope scope, uint32_t storage) {
+    static const char call[] = "vc_fence";
+    if (!vc__ready(k) || vc__in_switch(k, call) || !vc__check_scope(k, call, (uint32_t)scope)) return;
+    if (storage > (VC_STORAGE_BUFFER | VC_STORAGE_SHARED)) {
+        vc__refuse(k, call, "storage %u; it takes VC_STORAGE_BUFFER, VC_STORAGE_SHARED, both, or 0 for both", storage);
+        return;
+    }
+    if (!storage) storage = VC_STORAGE_BUFFER | VC_STORAGE_SHARED;
+    if (!scope) scope = storage & VC_STORAGE_BUFFER ? VC_SCOPE_DEVICE : VC_SCOPE_WORKGROUP;
+    vc__fence(k, VC_ACQ_REL, (uint32_t)scope, storage);
+}
+
+VC_API vc_ref vc_ordered(vc_ref ref, vc_order order, vc_scope scope) {
+    static const char call[] = "vc_ordered";
+    if (!vc__ready(ref.of) || !vc__object_of(ref.of, call, &ref) || !vc__check_scope(ref.of, call, (uint32_t)scope)) return vc__no_ref();
+    if ((uint32_t)order > VC_ACQ_REL) {
+        vc__refuse(ref.of, call, "order %u; it takes VC_RELAXED, VC_ACQUIRE, VC_RELEASE or VC_ACQ_REL", (uint32_t)order);
+        return vc__no_ref();
+    }
+    ref.order = (uint32_t)order | (uint32_t)scope << 4;
+    return ref;
+}
+
+/* Whether atomics know this memory. */
+static bool vc__check_atomic(vc_kernel *k, const char *call, const vc__object *o, vc_type type, uint32_t op) {
+    bool numbers = op < VC__OP_ATOMIC_AND || op > VC__OP_ATOMIC_XOR;
+    if (o->op != VC__OP_BUFFER && o->op != VC__OP_SHARED)
+        vc__refuse(k, call, "%s '%s' belongs to one invocation; atomics are on buffers and shared arrays", vc__object_kind(o->op), vc__object_name(o));
+    else if (type == VC_F16)
+        vc__refuse(k, call, "%s '%s' has elements of f16, on which no device has atomics; keep what is gathered in f32", vc__object_kind(o->op),
+                   vc__object_name(o));
+    else if (vc__rows(type) != 1 || vc__is_bool(type) || vc__bits(vc__kind(type)) < 32 || vc__kind(type) != type)
+        vc__refuse(k, call, "%s '%s' has elements of %s; atomics are on i32, u32, i64, u64, f32 and f64", vc__object_kind(o->op), vc__object_name(o),
+                   vc_type_name(type));
+    else if (!numbers && !vc__is_int(type))
+        vc__refuse(k, call, "%s '%s' has elements of %s; it takes integers", vc__object_kind(o->op), vc__object_name(o), vc_type_name(type));
+    return !k->failed;
+}
+
+/* Devices add f32 in memory, if that; for all else floats lie there as integers. */
+static void vc__keep_bits(vc_kernel *k, vc__object *o, uint32_t op) {
+    if (!vc__is_float(o->type)) return;
+    if (op == VC__OP_ATOMIC_ADD && o->type == VC_F32 && !(k->desc.machine.lacks & VC_FEATURE_ATOMIC_F32_ADD)) return;
+    o->type = vc__to_bits(o->type);
+    k->node[o->node].type = o->type;
+}
+
+/* value: a node of the element's type, or for the compare-exchange a vector of two; VC__NIL: none. */
+static void vc__atomic(vc_kernel *k, uint32_t op, const vc_ref *r, uint32_t value, vc_val *old) {
+    uint32_t storage = VC_STORAGE_BUFFER | VC_STORAGE_SHARED, order = r->order & 15u, scope = r->order >> 4, n;
+    vc__object *o = &k->object[k->node[r->memory].x];
+    if (!scope) scope = o->op == VC__OP_BUFFER ? VC_SCOPE_DEVICE : VC_SCOPE_WORKGROUP;
+    vc__keep_bits(k, o, op);
+    o->stored = true;
+    vc__fence(k, order & VC_RELEASE, scope, storage);
+    n = vc__record_pinned(k, k->now, op, VC__NODE_DIVERGES, r->type, r->memory, r->index ? r->index - 1 : VC__NIL, value, (uint32_t)(int32_t)r->offset);
+    vc__fence(k, order & VC_ACQUIRE, scope, storage);
+    if (!k->failed) vc__settle_region(k);
+    if (old) *old = vc__value(k, k->failed ? VC__NIL : n);
+}
+
+/* Moves the ref to the element; false after an error. */
+static bool vc__atomic_begin(vc_kernel *k, const char *call, uint32_t op, vc_ref *r, vc_val index, vc_val *old) {
+    vc__object *o;
+    uint32_t access = op == VC__OP_ATOMIC_LOAD ? VC_READ : op == VC__OP_ATOMIC_STORE ? VC_WRITE : VC_READ_WRITE;
+    if (old) *old = vc__no_value();
+    if (!vc__ready(k) || vc__in_switch(k, call)) return false;
+    o = vc__object_of(k, call, r);
+    if (!o || !vc__check_atomic(k, call, o, r->type, op) || !vc__move_ref(k, call, r, index)) return false;
+    return (!(access & VC_READ) || vc__check_access(k, call, r, VC_READ)) && (!(access & VC_WRITE) || vc__check_access(k, call, r, VC_WRITE));
+}
+
+/* An addition of the value's opposite where it is to be taken off. */
+static void vc__atomic_with(const char *call, uint32_t op, vc_ref ref, vc_val index, vc_val value, vc_val *old, bool off) {
+    vc_kernel *k = ref.of ? ref.of : vc__kernel_of(index) ? vc__kernel_of(index) : vc__kernel_of(value);
+    uint32_t n;
+    if (!vc__atomic_begin(k, call, op, &ref, index, old)) return;
+    n = vc__fit(k, call, 3, value, ref.type);
+    if (off && n != VC__NIL) n = vc__record(k, VC__OP_NEG, k->node[n].flags & VC__NODE_DIVERGES, ref.type, n, VC__NIL, VC__NIL, 0);
+    if (n != VC__NIL) vc__atomic(k, op, &ref, n, old);
+}
+
+#define VC__ATOMIC(name, op, off) \
+    VC_API void vc_atomic_##name(vc_ref ref, vc_val index, vc_val value, vc_val *old) { \
+        vc__atomic_with("vc_atomic_" #name, VC__OP_ATOMIC_##op, ref, index, value, old, off); \
+    }
+VC__ATOMIC(add, ADD, false)
+VC__ATOMIC(sub, ADD, true)
+VC__ATOMIC(min, MIN, false)
+VC__ATOMIC(max, MAX, false)
+VC__ATOMIC(and, AND, false)
+VC__ATOMIC(or, OR, false)
+VC__ATOMIC(xor, XOR, false)
+VC__ATOMIC(exchange, EXCHANGE, false)
+#undef VC__ATOMIC
+
+VC_API void vc_atomic_store(vc_ref ref, vc_val index, vc_val value) {
+    vc__atomic_with("vc_atomic_store", VC__OP_ATOMIC_STORE, ref, index, value, NULL, false);
+}
+
+VC_API void vc_atomic_compare_exchange(vc_ref ref, vc_val index, vc_val expected, vc_val desired, vc_val *old) {
+    static const char call[] = "vc_atomic_compare_exchange";
+    vc_kernel *k = ref.of ? ref.of : vc__kernel_of(index) ? vc__kernel_of(index) : vc__kernel_of(expected) ? vc__kernel_of(expected) : vc__kernel_of(desired);
+    uint32_t pair[2], both;
+    if (!vc__atomic_begin(k, call, VC__OP_ATOMIC_CAS, &ref, index, old)) return;
+    pair[0] = vc__fit(k, call, 3, expected, ref.type);
+    pair[1] = pair[0] == VC__NIL ? VC__NIL : vc__fit(k, call, 4, desired, ref.type);
+    if (pair[1] == VC__NIL) return;
+    both = vc__record_vec(k, vc__vec(ref.type, 2), pair, 2);
+    if (both != VC__NIL) vc__atomic(k, VC__OP_ATOMIC_CAS, &ref, both, old);
+}
+
+VC_API void vc_atomic_load(vc_ref ref, vc_val index, vc_val *value) {
+    vc_kernel *k = ref.of ? ref.of : vc__kernel_of(index);
+    if (vc__atomic_begin(k, "vc_atomic_load", VC__OP_ATOMIC_LOAD, &ref, index, value)) vc__atomic(k, VC__OP_ATOMIC_LOAD, &ref, VC__NIL, value);
 }
 
 /* ---- immediates and construction ---- */
@@ -7477,7 +7900,8 @@ VC__SAME(hidden, (int)VC_HIDDEN_THREADS == (int)VD_HIDDEN_THREADS && (int)VC_HID
 VC__SAME(feature, (int)VC_FEATURE_F16 == (int)VD_FEATURE_F16 && (int)VC_FEATURE_F64 == (int)VD_FEATURE_F64 && (int)VC_FEATURE_I8 == (int)VD_FEATURE_I8
          && (int)VC_FEATURE_I16 == (int)VD_FEATURE_I16 && (int)VC_FEATURE_I64 == (int)VD_FEATURE_I64
          && (int)VC_FEATURE_STORAGE_8 == (int)VD_FEATURE_STORAGE_8 && (int)VC_FEATURE_STORAGE_16 == (int)VD_FEATURE_STORAGE_16
-         && (int)VC_FEATURE_ADDRESS == (int)VD_FEATURE_ADDRESS);
+         && (int)VC_FEATURE_ADDRESS == (int)VD_FEATURE_ADDRESS && (int)VC_FEATURE_ATOMIC_I64 == (int)VD_FEATURE_ATOMIC_I64
+         && (int)VC_FEATURE_ATOMIC_F32_ADD == (int)VD_FEATURE_ATOMIC_F32_ADD);
 #undef VC__SAME
 
 VC_API vc_machine vd_machine(const struct vd_context *ctx) {

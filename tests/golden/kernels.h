@@ -309,6 +309,31 @@ static void kernel_alias(vc_kernel *k) {
     }
 }
 
+/* A histogram with its extremes: atomics of integers in shared memory, of floats that devices add, and of those that they do not. */
+static void kernel_atomics(vc_kernel *k) {
+    vc_ref in = vc_buffer(k, "in", VC_F32, VC_READ), count = vc_buffer(k, "count", VC_U32, VC_READ_WRITE), sum = vc_buffer(k, "sum", VC_F32, VC_READ_WRITE);
+    vc_ref range = vc_buffer(k, "range", VC_F32, VC_READ_WRITE), total = vc_buffer(k, "total", VC_I64, VC_READ_WRITE);
+    vc_ref flag = vc_buffer(k, "flag", VC_U32, VC_READ_WRITE), tile = vc_shared(k, "tile", VC_U32, 64);
+    vc_val lane = vc_local_index(k), value = vc_load(in, vc_global_id(k, 0)), old, seen, bin = vc_and(vc_cast(VC_U32, value), vc_u32(63));
+    vc_store(tile, lane, vc_u32(0));
+    vc_barrier(k);
+    vc_atomic_add(tile, bin, vc_u32(1), &old);
+    vc_atomic_sub(total, vc_u32(0), vc_i64(1), NULL);
+    vc_atomic_add(sum, bin, value, NULL);
+    vc_atomic_min(range, vc_u32(0), value, NULL);
+    vc_atomic_max(range, vc_u32(1), vc_mul(value, vc_f32(2)), &seen);
+    vc_atomic_exchange(range, vc_add(lane, vc_u32(2)), seen, NULL);
+    vc_barrier(k);
+    vc_atomic_add(count, lane, vc_load(tile, lane), NULL);
+    vc_atomic_compare_exchange(flag, vc_u32(0), old, vc_add(old, vc_u32(1)), &old);
+    VC_IF(k, vc_eq(old, vc_u32(7))) {
+        vc_fence(k, VC_SCOPE_DEVICE, VC_STORAGE_BUFFER);
+        vc_atomic_store(vc_ordered(flag, VC_RELEASE, VC_SCOPE_DEFAULT), vc_u32(1), old);
+    }
+    vc_atomic_load(vc_ordered(flag, VC_ACQUIRE, VC_SCOPE_WORKGROUP), vc_u32(2), &old);
+    vc_atomic_xor(flag, vc_u32(3), old, NULL);
+}
+
 static const kernel_sample kernel_samples[] = {
     { "saxpy", { 0, 0, 0 }, kernel_saxpy },
     { "grey", { 16, 16, 0 }, kernel_grey },
@@ -327,7 +352,8 @@ static const kernel_sample kernel_samples[] = {
     { "conditions", { 0, 0, 0 }, kernel_conditions },
     { "edges", { 0, 0, 0 }, kernel_edges },
     { "names", { 0, 0, 0 }, kernel_names },
-    { "alias", { 0, 0, 0 }, kernel_alias }
+    { "alias", { 0, 0, 0 }, kernel_alias },
+    { "atomics", { 64, 0, 0 }, kernel_atomics }
 };
 enum { KERNEL_SAMPLES = sizeof kernel_samples / sizeof *kernel_samples };
 

@@ -1,0 +1,190 @@
+/* Kernels that are built, validated and run in several forms, for the tests whose oracle looks at a whole dispatch. Include behind ../kernels.h. */
+#ifndef TESTS_CODEGEN_RUN_H
+#define TESTS_CODEGEN_RUN_H
+
+enum { RUN_BUFFERS = 6 };
+
+typedef struct Form { const char *name; vc_buffers buffers; bool glsl; uint64_t disable; vd_context *ctx; } Form;
+static Form forms[] = {
+    { "address", VC_BUFFERS_ADDRESS, false, 0, NULL },
+    { "binding", VC_BUFFERS_BINDING, false, VD_FEATURE_ADDRESS, NULL },
+    { "glsl", VC_BUFFERS_BINDING, true, 0, NULL },
+    { "without", VC_BUFFERS_ADDRESS, false, RUN_DISABLE, NULL },
+    { "without glsl", VC_BUFFERS_BINDING, true, RUN_DISABLE, NULL }
+};
+enum { FORMS = sizeof forms / sizeof *forms };
+
+typedef void (*Build)(void *user, vc_kernel *k);
+typedef struct Run {
+    const char *name;
+    const Form *form;
+    uint32_t threads, local;
+    Build build;
+    void *user;
+    int count;
+    vd_buffer buffer[RUN_BUFFERS];
+    void *out[RUN_BUFFERS];
+} Run;
+
+static const char *run_filter;
+static bool run_verbose;
+static long run_kernels, run_passed, run_failed, run_skipped;
+static uint64_t run_lacking;
+
+/* A small whole number as a value of any type. */
+static inline uint64_t bits_of_number(vc_type type, int n) { return is_float(type) ? bits_of(type, n) : (uint64_t)n; }
+
+static inline Run run_begin(const char *name, int form, uint32_t threads, uint32_t local, Build build, void *user) {
+    Run r;
+    memset(&r, 0, sizeof r);
+    r.name = name;
+    r.form = &forms[form];
+    r.threads = threads;
+    r.local = local;
+    r.build = build;
+    r.user = user;
+    return r;
+}
+
+/* `out` is where it is read to after the run; may be NULL. */
+static inline void run_buffer(Run *r, vc_type type, uint32_t elements, const void *data, void *out) {
+    vd_buffer_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.type = type;
+    desc.shape[0] = elements;
+    desc.data = data;
+    r->out[r->count] = out;
+    if (r->form->ctx) r->buffer[r->count] = vd_buffer_create(r->form->ctx, &desc);
+    r->count++;
+}
+
+static inline void run_fail(const Run *r, const char *why) {
+    printf("  %s %s: %s\n", r->name, r->form->name, why);
+    run_failed++;
+}
+
+static inline void run_judge(const Run *r, bool good) {
+    if (good) run_passed++; else run_fail(r, "wrong");
+    fflush(stdout);
+}
+
+static inline vd_kernel run_from_words(vd_context *ctx, const vc_info *info, const uint32_t *code, size_t words) {
+    static vd_arg_info args[VD_MAX_ARGS];
+    static vd_hidden_info hidden[64];
+    vd_kernel_desc desc;
+    memset(&desc, 0, sizeof desc);
+    for (int i = 0; i < info->arg_count; i++) {
+        const vc_arg_info *a = &info->args[i];
+        args[i].name = a->name; args[i].kind = (vd_arg_kind)a->kind; args[i].type = a->type; args[i].access = a->access;
+        args[i].place = a->place; args[i].size = a->size; args[i].align = a->align; args[i].may_alias = a->may_alias;
+    }
+    for (int i = 0; i < info->hidden_count; i++) {
+        const vc_hidden_info *h = &info->hidden[i];
+        hidden[i].kind = (vd_hidden)h->kind; hidden[i].arg = h->arg; hidden[i].axis = h->axis; hidden[i].place = h->place;
+    }
+    desc.name = info->name; desc.code_kind = VD_CODE_SPIRV; desc.code = code; desc.code_size = words * 4;
+    desc.args = args; desc.arg_count = info->arg_count; desc.hidden = hidden; desc.hidden_count = info->hidden_count;
+    desc.value_bytes = info->value_bytes; desc.shared_bytes = info->shared_bytes; desc.features = info->features;
+    memcpy(desc.local_size, info->local_size, sizeof desc.local_size);
+    return vd_kernel_create(ctx, &desc);
+}
+
+static inline bool run_dispatch(const Run *r, vd_kernel kernel) {
+    vd_arg args[RUN_BUFFERS];
+    vd_dispatch_desc d;
+    memset(&d, 0, sizeof d);
+    for (int i = 0; i < r->count; i++) args[i] = vd_b(r->buffer[i]);
+    d.kernel = kernel;
+    d.threads[0] = r->threads;
+    d.args = args;
+    d.arg_count = r->count;
+    if (vd_dispatch(vd_immediate(r->form->ctx, 0, 0), &d) != VD_OK) return false;
+    for (int i = 0; i < r->count; i++)
+        if (r->out[i] && vd_buffer_read(r->form->ctx, r->buffer[i], 0, r->out[i], VD_WHOLE) != VD_OK) return false;
+    return true;
+}
+
+/* The kernel for its device; {0} with the reason where it cannot be. NULL: the device lacks something, or there is none. */
+static inline vd_kernel run_make(const Run *r, vc_kernel *k, const char **why) {
+    vd_kernel made = { 0 };
+    size_t words = 0;
+    const uint32_t *code;
+    const char *text;
+    *why = vc_error(k);
+    if (*why) return made;
+    code = vc_spirv(k, &words);
+    text = vc_source(k, VC_TARGET_GLSL);
+    *why = code && text ? spirv_wrong(code, words) : vc_error(k) ? vc_error(k) : "no code";
+    if (!*why) *why = glsl_wrong(text);
+    if (*why) return made;
+    run_kernels++;
+    if (!r->form->ctx) { run_skipped++; return made; }
+    const vc_info *info = vc_reflect(k);
+    uint64_t lacks = info->features & ~vd_device(r->form->ctx, 0)->features;
+    if (lacks) { run_lacking |= lacks; run_skipped++; return made; }
+#if defined(TESTS_HAVE_GLSLANG)
+    if (r->form->glsl) made = run_from_words(r->form->ctx, info, glsl_words, glsl_count); else
+#endif
+    made = vd_kernel_build(r->form->ctx, k);
+    if (!made.id) *why = vd_error_text();
+    return made;
+}
+
+/* Builds, validates and runs; whether there are results to judge. */
+static inline bool run_end(Run *r) {
+    const char *why = NULL;
+    bool ran = false;
+    if (!run_filter || strstr(r->name, run_filter)) {
+        vc_kernel_desc desc;
+        memset(&desc, 0, sizeof desc);
+        desc.name = r->name;
+        desc.local_size[0] = r->local;
+        desc.buffers = r->form->buffers;
+        if (r->form->ctx) desc.machine = vd_machine(r->form->ctx);
+        if (run_verbose) printf("%s %s\n", r->name, r->form->name);
+        vc_kernel *k = vc_begin(&desc);
+        r->build(r->user, k);
+        vd_kernel kernel = run_make(r, k, &why);
+        if (kernel.id) ran = run_dispatch(r, kernel);
+        if (kernel.id && !ran) why = vd_error_text();
+        if (why) run_fail(r, why);
+        if (kernel.id) vd_kernel_destroy(r->form->ctx, kernel);
+        vc_free(k);
+    }
+    for (int i = 0; i < r->count; i++) if (r->buffer[i].id) vd_buffer_destroy(r->form->ctx, r->buffer[i]);
+    return ran;
+}
+
+static inline void run_open(int count, char **args) {
+    for (int i = 1; i < count; i++) if (!strcmp(args[i], "-v")) run_verbose = true; else run_filter = args[i];
+    for (int i = 0; i < FORMS; i++) {
+        vd_context_desc desc;
+        memset(&desc, 0, sizeof desc);
+        desc.backend = VD_BACKEND_VULKAN;
+        desc.disable = forms[i].disable;
+        if (vd_context_create(&desc, &forms[i].ctx) == VD_OK) continue;
+        printf("# reason: %s form not run: %s\n", forms[i].name, vd_error_text());
+        forms[i].ctx = NULL;
+    }
+#if !defined(TESTS_HAVE_SPIRV_TOOLS)
+    printf("# reason: SPIR-V not validated: no spirv-tools/libspirv.h\n");
+#endif
+#if !defined(TESTS_HAVE_GLSLANG)
+    printf("# reason: GLSL not compiled: no glslang_c_interface.h\n");
+    for (int i = 0; i < FORMS; i++) {
+        if (!forms[i].glsl) continue;
+        vd_context_destroy(forms[i].ctx);
+        forms[i].ctx = NULL;
+    }
+#endif
+}
+
+static inline int run_close(void) {
+    for (uint64_t bit = 1; bit <= run_lacking; bit <<= 1)
+        if (run_lacking & bit) printf("# reason: not run for lack of %s\n", vd_feature_name(bit));
+    for (int i = 0; i < FORMS; i++) vd_context_destroy(forms[i].ctx);
+    printf("%ld kernels validated\n%ld passed, %ld failed, %ld skipped\n", run_kernels, run_passed, run_failed, run_skipped);
+    return run_failed > 0;
+}
+
+#endif
