@@ -36,6 +36,11 @@
        vulkan memory   blocks and buffers
        vulkan kernel   pipelines
        vulkan list     command buffers and submission
+       opencl api      functions and numbers of OpenCL
+       opencl device   platforms, devices, contexts, queues
+       opencl memory   buffer objects, shared memory
+       opencl kernel   programs and their cache
+       opencl list     recorded commands, submission, events
        select       which backend and device
        reflect      the SPIR-V reader
        validate     argument checks
@@ -50,14 +55,16 @@
        VKDISPATCH_IMPLEMENTATION          in one translation unit: makes the definitions. Default: off
        VKDISPATCH_STATIC                  everything is static; goes with VKDISPATCH_IMPLEMENTATION wherever the header is included. Default: off
        VKDISPATCH_NO_VULKAN               leaves the Vulkan backend and its two headers out. Default: off
+       VKDISPATCH_OPENCL                  adds the OpenCL backend, which needs no header. Default: off
        VKDISPATCH_NO_VOLK_IMPLEMENTATION  the application, or another static unit, compiles volk; ours only includes volk.h. Default: off
 
    Linking: -lpthread and, on older systems, -ldl. libvulkan is opened at run time; a machine without it is told so by a result code. Compiling needs
-   vulkan/vulkan.h and volk.h on the include path (Debian: libvulkan-dev, libvulkan-volk-dev), or VKDISPATCH_NO_VULKAN.
+   vulkan/vulkan.h and volk.h on the include path (Debian: libvulkan-dev, libvulkan-volk-dev), or VKDISPATCH_NO_VULKAN. libOpenCL is opened at run time too,
+   and compiling needs nothing of it.
 
-   Environment: VKDISPATCH_BACKEND (vulkan, dummy) and VKDISPATCH_DEVICE (an index or a part of a name) choose where the desc leaves the choice open;
+   Environment: VKDISPATCH_BACKEND (vulkan, opencl, dummy) and VKDISPATCH_DEVICE (an index or a part of a name) choose where the desc leaves the choice open;
    VKDISPATCH_BUFFERS=binding makes kernels take buffers as bindings where addresses would be used; address, the default, uses addresses where the device has
-   them.
+   them. On OpenCL kernels look the same either way: with `binding` memory is in buffer objects even where host and device share it.
 
    Step by step
      1. vd_context_create opens the first backend that works and its best device (discrete, integrated, virtual, CPU; more memory wins a tie).
@@ -468,6 +475,12 @@ template <class... Args> inline vd_result vd_run(vd_context *ctx, vd_kernel kern
 #define VD__HAS_VULKAN 1
 #endif
 
+#ifdef VKDISPATCH_OPENCL
+#define VD__HAS_OPENCL 1
+#else
+#define VD__HAS_OPENCL 0
+#endif
+
 #ifdef VKDISPATCH_NO_VOLK_IMPLEMENTATION
 #define VD__HAS_VOLK_IMPLEMENTATION 0
 #else
@@ -539,6 +552,13 @@ static inline void vd__pause(void) {
 
 static inline void vd__yield(void) { sched_yield(); }
 
+static VD__UNUSED void vd__sleep(uint64_t ns) {
+    struct timespec nap;
+    nap.tv_sec = (time_t)(ns / 1000000000u);
+    nap.tv_nsec = (long)(ns % 1000000000u);
+    nanosleep(&nap, NULL);
+}
+
 static inline uint32_t vd__load32(const uint32_t *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
 static inline uint64_t vd__load64(const uint64_t *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
 static inline void *vd__load_pointer(void *const *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
@@ -601,15 +621,24 @@ static vd_result vd__fail(vd_result result, const char *format, ...) {
     return result;
 }
 
-/* Sets "<who> cannot compile it: <first error of the log>; line 3 is '<that line of the source>'". Compilers write "name:3:7: error: …" or "name(3): error: …". */
+/* The first number in a line that stands where compilers put the line of the source: "name:3:7: error: …", "name(3): error: …", "error: name:3:7: …"; 0: none. */
+static VD__COLD unsigned long vd__log_line_number(const char *line) {
+    for (const char *c = line; *c && *c != '\n'; c++) {
+        char *end;
+        if ((*c != ':' && *c != '(') || c[1] < '0' || c[1] > '9') continue;
+        unsigned long number = strtoul(c + 1, &end, 10);
+        if (*end == ':' || *end == ')' || *end == ',') return number;
+    }
+    return 0;
+}
+
+/* Sets "<who> cannot compile it: <first error of the log>; line 3 is '<that line of the source>'". */
 static VD__COLD VD__UNUSED vd_result vd__fail_compile(const char *who, const char *source, const char *log) {
     const char *at = strstr(log, "error"), *line = log;
-    unsigned long number = 0;
     if (!at) at = log;
     for (const char *c = log; c < at; c++)
         if (*c == '\n') line = c + 1;
-    for (const char *c = line; c < at && !number; c++)
-        if ((*c == ':' || *c == '(') && c[1] >= '0' && c[1] <= '9') number = strtoul(c + 1, NULL, 10);
+    unsigned long number = vd__log_line_number(line);
     for (unsigned long i = 1; i < number && source; i++) {
         source = strchr(source, '\n');
         if (source) source++;
@@ -1349,6 +1378,9 @@ struct vd__backend {
 
 #if VD__HAS_VULKAN
 VD__BACKEND_OPERATIONS(VD__BACKEND_VULKAN)
+#endif
+#if VD__HAS_OPENCL
+VD__BACKEND_OPERATIONS(VD__BACKEND_OPENCL)
 #endif
 
 // >>cache
@@ -3211,6 +3243,1137 @@ static vd_result vd__vk_queue_wait(vd__device *dev, uint32_t queue, uint64_t val
 }
 #endif /* VD__HAS_VULKAN */
 
+// >>opencl api
+/* The functions and numbers of OpenCL that we use, declared here: libOpenCL is opened at run time, and no header is needed. */
+
+#if VD__HAS_OPENCL
+/* The tags are those of the headers, so that both may stand in one program. */
+typedef struct _cl_platform_id *vd__cl_platform_id;
+typedef struct _cl_device_id *vd__cl_device_id;
+typedef struct _cl_context *vd__cl_context;
+typedef struct _cl_command_queue *vd__cl_command_queue;
+typedef struct _cl_mem *vd__cl_mem;
+typedef struct _cl_program *vd__cl_program;
+typedef struct _cl_kernel *vd__cl_kernel_id;
+typedef struct _cl_event *vd__cl_event;
+typedef struct vd__cl_region { size_t origin, size; } vd__cl_region;
+
+/* Result, name, arguments; in every version from 1.2 on. */
+#define VD__CL_FUNCTIONS(X) \
+    X(int32_t, clGetPlatformIDs, (uint32_t, vd__cl_platform_id *, uint32_t *)) \
+    X(int32_t, clGetPlatformInfo, (vd__cl_platform_id, uint32_t, size_t, void *, size_t *)) \
+    X(int32_t, clGetDeviceIDs, (vd__cl_platform_id, uint64_t, uint32_t, vd__cl_device_id *, uint32_t *)) \
+    X(int32_t, clGetDeviceInfo, (vd__cl_device_id, uint32_t, size_t, void *, size_t *)) \
+    X(vd__cl_context, clCreateContext, (const intptr_t *, uint32_t, const vd__cl_device_id *, void (*)(const char *, const void *, size_t, void *), void *, \
+        int32_t *)) \
+    X(int32_t, clReleaseContext, (vd__cl_context)) \
+    X(vd__cl_command_queue, clCreateCommandQueue, (vd__cl_context, vd__cl_device_id, uint64_t, int32_t *)) \
+    X(int32_t, clReleaseCommandQueue, (vd__cl_command_queue)) \
+    X(vd__cl_mem, clCreateBuffer, (vd__cl_context, uint64_t, size_t, void *, int32_t *)) \
+    X(vd__cl_mem, clCreateSubBuffer, (vd__cl_mem, uint64_t, uint32_t, const void *, int32_t *)) \
+    X(int32_t, clReleaseMemObject, (vd__cl_mem)) \
+    X(vd__cl_program, clCreateProgramWithSource, (vd__cl_context, uint32_t, const char **, const size_t *, int32_t *)) \
+    X(vd__cl_program, clCreateProgramWithBinary, (vd__cl_context, uint32_t, const vd__cl_device_id *, const size_t *, const unsigned char **, int32_t *, \
+        int32_t *)) \
+    X(int32_t, clBuildProgram, (vd__cl_program, uint32_t, const vd__cl_device_id *, const char *, void (*)(vd__cl_program, void *), void *)) \
+    X(int32_t, clGetProgramInfo, (vd__cl_program, uint32_t, size_t, void *, size_t *)) \
+    X(int32_t, clGetProgramBuildInfo, (vd__cl_program, vd__cl_device_id, uint32_t, size_t, void *, size_t *)) \
+    X(int32_t, clReleaseProgram, (vd__cl_program)) \
+    X(vd__cl_kernel_id, clCreateKernel, (vd__cl_program, const char *, int32_t *)) \
+    X(int32_t, clCreateKernelsInProgram, (vd__cl_program, uint32_t, vd__cl_kernel_id *, uint32_t *)) \
+    X(int32_t, clReleaseKernel, (vd__cl_kernel_id)) \
+    X(int32_t, clGetKernelInfo, (vd__cl_kernel_id, uint32_t, size_t, void *, size_t *)) \
+    X(int32_t, clGetKernelWorkGroupInfo, (vd__cl_kernel_id, vd__cl_device_id, uint32_t, size_t, void *, size_t *)) \
+    X(int32_t, clSetKernelArg, (vd__cl_kernel_id, uint32_t, size_t, const void *)) \
+    X(int32_t, clEnqueueNDRangeKernel, (vd__cl_command_queue, vd__cl_kernel_id, uint32_t, const size_t *, const size_t *, const size_t *, uint32_t, \
+        const vd__cl_event *, vd__cl_event *)) \
+    X(int32_t, clEnqueueReadBuffer, (vd__cl_command_queue, vd__cl_mem, uint32_t, size_t, size_t, void *, uint32_t, const vd__cl_event *, vd__cl_event *)) \
+    X(int32_t, clEnqueueWriteBuffer, (vd__cl_command_queue, vd__cl_mem, uint32_t, size_t, size_t, const void *, uint32_t, const vd__cl_event *, \
+        vd__cl_event *)) \
+    X(int32_t, clEnqueueCopyBuffer, (vd__cl_command_queue, vd__cl_mem, vd__cl_mem, size_t, size_t, size_t, uint32_t, const vd__cl_event *, vd__cl_event *)) \
+    X(int32_t, clEnqueueFillBuffer, (vd__cl_command_queue, vd__cl_mem, const void *, size_t, size_t, size_t, uint32_t, const vd__cl_event *, vd__cl_event *)) \
+    X(void *, clEnqueueMapBuffer, (vd__cl_command_queue, vd__cl_mem, uint32_t, uint64_t, size_t, size_t, uint32_t, const vd__cl_event *, vd__cl_event *, \
+        int32_t *)) \
+    X(int32_t, clEnqueueUnmapMemObject, (vd__cl_command_queue, vd__cl_mem, void *, uint32_t, const vd__cl_event *, vd__cl_event *)) \
+    X(int32_t, clEnqueueMigrateMemObjects, (vd__cl_command_queue, uint32_t, const vd__cl_mem *, uint64_t, uint32_t, const vd__cl_event *, vd__cl_event *)) \
+    X(int32_t, clEnqueueMarkerWithWaitList, (vd__cl_command_queue, uint32_t, const vd__cl_event *, vd__cl_event *)) \
+    X(int32_t, clEnqueueBarrierWithWaitList, (vd__cl_command_queue, uint32_t, const vd__cl_event *, vd__cl_event *)) \
+    X(int32_t, clFlush, (vd__cl_command_queue)) \
+    X(int32_t, clFinish, (vd__cl_command_queue)) \
+    X(int32_t, clWaitForEvents, (uint32_t, const vd__cl_event *)) \
+    X(int32_t, clGetEventInfo, (vd__cl_event, uint32_t, size_t, void *, size_t *)) \
+    X(int32_t, clRetainEvent, (vd__cl_event)) \
+    X(int32_t, clReleaseEvent, (vd__cl_event))
+
+/* From 2.0 on, and missing before. */
+#define VD__CL_FUNCTIONS_2_0(X) \
+    X(void *, clSVMAlloc, (vd__cl_context, uint64_t, size_t, uint32_t)) \
+    X(void, clSVMFree, (vd__cl_context, void *)) \
+    X(int32_t, clSetKernelArgSVMPointer, (vd__cl_kernel_id, uint32_t, const void *)) \
+    X(int32_t, clEnqueueSVMMemcpy, (vd__cl_command_queue, uint32_t, void *, const void *, size_t, uint32_t, const vd__cl_event *, vd__cl_event *)) \
+    X(int32_t, clEnqueueSVMMemFill, (vd__cl_command_queue, void *, const void *, size_t, size_t, uint32_t, const vd__cl_event *, vd__cl_event *))
+
+/* Numbers of the headers, there with CL_ in front. */
+#define VD__CL_NUMBERS(X) \
+    X(PLATFORM_VERSION, 0x0901) X(PLATFORM_NAME, 0x0902) \
+    X(DEVICE_TYPE, 0x1000) X(DEVICE_VENDOR_ID, 0x1001) X(DEVICE_MAX_WORK_GROUP_SIZE, 0x1004) X(DEVICE_MAX_WORK_ITEM_SIZES, 0x1005) \
+    X(DEVICE_MAX_MEM_ALLOC_SIZE, 0x1010) X(DEVICE_MAX_PARAMETER_SIZE, 0x1017) X(DEVICE_MEM_BASE_ADDR_ALIGN, 0x1019) X(DEVICE_SINGLE_FP_CONFIG, 0x101B) \
+    X(DEVICE_GLOBAL_MEM_SIZE, 0x101F) X(DEVICE_LOCAL_MEM_SIZE, 0x1023) X(DEVICE_AVAILABLE, 0x1027) X(DEVICE_COMPILER_AVAILABLE, 0x1028) \
+    X(DEVICE_NAME, 0x102B) X(DRIVER_VERSION, 0x102D) X(DEVICE_PROFILE, 0x102E) X(DEVICE_VERSION, 0x102F) X(DEVICE_EXTENSIONS, 0x1030) \
+    X(DEVICE_DOUBLE_FP_CONFIG, 0x1032) X(DEVICE_HOST_UNIFIED_MEMORY, 0x1035) X(DEVICE_SVM_CAPABILITIES, 0x1053) X(DEVICE_MAX_NUM_SUB_GROUPS, 0x105C) \
+    X(DEVICE_UUID_KHR, 0x106A) X(DEVICE_TYPE_CPU, 2) X(DEVICE_TYPE_GPU, 4) X(DEVICE_SVM_FINE_GRAIN_BUFFER, 2) \
+    X(FP_CORRECTLY_ROUNDED_DIVIDE_SQRT, 128) X(FP_FMA, 32) X(CONTEXT_PLATFORM, 0x1084) \
+    X(MEM_READ_WRITE, 1) X(MEM_ALLOC_HOST_PTR, 16) X(MEM_SVM_FINE_GRAIN_BUFFER, 1024) X(MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED, 2) \
+    X(MAP_READ, 1) X(MAP_WRITE, 2) X(BUFFER_CREATE_TYPE_REGION, 0x1220) \
+    X(PROGRAM_BINARY_SIZES, 0x1165) X(PROGRAM_BINARIES, 0x1166) X(PROGRAM_BUILD_LOG, 0x1183) \
+    X(KERNEL_NUM_ARGS, 0x1191) X(KERNEL_WORK_GROUP_SIZE, 0x11B0) X(KERNEL_COMPILE_WORK_GROUP_SIZE, 0x11B1) X(KERNEL_LOCAL_MEM_SIZE, 0x11B2) \
+    X(EVENT_COMMAND_EXECUTION_STATUS, 0x11D3) X(COMPLETE, 0)
+
+/* What an error is called, and what it is for our caller. */
+#define VD__CL_ERRORS(X) \
+    X(DEVICE_NOT_FOUND, -1, VD_ERROR_NO_DEVICE) \
+    X(DEVICE_NOT_AVAILABLE, -2, VD_ERROR_DEVICE_LOST) \
+    X(COMPILER_NOT_AVAILABLE, -3, VD_ERROR_UNSUPPORTED) \
+    X(MEM_OBJECT_ALLOCATION_FAILURE, -4, VD_ERROR_OUT_OF_DEVICE_MEMORY) \
+    X(OUT_OF_RESOURCES, -5, VD_ERROR_OUT_OF_DEVICE_MEMORY) \
+    X(OUT_OF_HOST_MEMORY, -6, VD_ERROR_OUT_OF_MEMORY) \
+    X(BUILD_PROGRAM_FAILURE, -11, VD_ERROR_COMPILE) \
+    X(MAP_FAILURE, -12, VD_ERROR_OUT_OF_MEMORY) \
+    X(MISALIGNED_SUB_BUFFER_OFFSET, -13, VD_ERROR_BACKEND) \
+    X(EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, -14, VD_ERROR_DEVICE_LOST) \
+    X(INVALID_VALUE, -30, VD_ERROR_BACKEND) \
+    X(INVALID_DEVICE, -33, VD_ERROR_BACKEND) \
+    X(INVALID_CONTEXT, -34, VD_ERROR_BACKEND) \
+    X(INVALID_COMMAND_QUEUE, -36, VD_ERROR_BACKEND) \
+    X(INVALID_MEM_OBJECT, -38, VD_ERROR_BACKEND) \
+    X(INVALID_BINARY, -42, VD_ERROR_COMPILE) \
+    X(INVALID_BUILD_OPTIONS, -43, VD_ERROR_COMPILE) \
+    X(INVALID_PROGRAM, -44, VD_ERROR_COMPILE) \
+    X(INVALID_PROGRAM_EXECUTABLE, -45, VD_ERROR_COMPILE) \
+    X(INVALID_KERNEL_NAME, -46, VD_ERROR_COMPILE) \
+    X(INVALID_KERNEL_DEFINITION, -47, VD_ERROR_COMPILE) \
+    X(INVALID_ARG_INDEX, -49, VD_ERROR_BACKEND) \
+    X(INVALID_ARG_VALUE, -50, VD_ERROR_BACKEND) \
+    X(INVALID_ARG_SIZE, -51, VD_ERROR_BACKEND) \
+    X(INVALID_KERNEL_ARGS, -52, VD_ERROR_BACKEND) \
+    X(INVALID_WORK_GROUP_SIZE, -54, VD_ERROR_UNSUPPORTED) \
+    X(INVALID_EVENT, -58, VD_ERROR_BACKEND) \
+    X(INVALID_OPERATION, -59, VD_ERROR_BACKEND) \
+    X(INVALID_BUFFER_SIZE, -61, VD_ERROR_OUT_OF_DEVICE_MEMORY)
+
+#define VD__CL_NUMBER(name, value) VD__CL_##name = value,
+#define VD__CL_ERROR(name, value, result) VD__CL_##name = value,
+enum { VD__CL_NUMBERS(VD__CL_NUMBER) VD__CL_ERRORS(VD__CL_ERROR) VD__CL_SUCCESS = 0 };
+#undef VD__CL_NUMBER
+#undef VD__CL_ERROR
+
+#define VD__CL_MEMBER(result, name, args) result (*name) args;
+
+typedef struct vd__cl_place { vd__cl_platform_id platform; vd__cl_device_id device; } vd__cl_place;
+
+typedef struct vd__cl_driver {
+    VD__CL_FUNCTIONS(VD__CL_MEMBER)
+    VD__CL_FUNCTIONS_2_0(VD__CL_MEMBER)
+    vd__cl_place *places;      /* the devices of all platforms */
+    uint32_t count;
+} vd__cl_driver;
+
+/* A submission and the event of its last command. */
+typedef struct vd__cl_mark { vd__cl_event event; uint64_t value; } vd__cl_mark;
+
+typedef struct vd__cl_queue {
+    vd__cl_command_queue handle;
+    vd__mutex lock;            /* of what follows */
+    vd__cl_mark *marks;        /* a ring of those not known to be done */
+    uint32_t first, count, capacity; /* a power of two */
+    uint64_t reached;
+} vd__cl_queue;
+
+typedef struct vd__cl_device {
+    const vd__cl_driver *cl;
+    vd__cl_device_id id;
+    vd__cl_context context;
+    vd__cl_queue queues[VD_MAX_QUEUES];
+    vd__cl_command_queue aside; /* for mapping memory, which does not wait for work */
+    bool shared;               /* memory is shared virtual memory, used by address; else buffer objects */
+    uint32_t align;
+    uint32_t lost;
+    char options[96];
+} vd__cl_device;
+
+static vd__cl_driver *vd__cl_driver_of(const vd__driver *driver) { return (vd__cl_driver *)driver->native; }
+static vd__cl_device *vd__cl_device_of(const vd__device *dev) { return (vd__cl_device *)dev->native; }
+static const vd_allocator *vd__cl_allocator(const vd__device *dev) { return &dev->driver->host->allocator; }
+static vd__cl_mem vd__cl_unpack(uint64_t bits) { return (vd__cl_mem)(uintptr_t)bits; }
+
+/* Sets "OpenCL: <call> failed: CL_…". */
+static VD__COLD VD__PRINTF(2, 3) vd_result vd__cl_fail(int32_t error, const char *format, ...) {
+    static const struct { int32_t error; vd_result result; const char *name; } rows[] = {
+#define VD__CL_ROW(name, value, result) { value, result, "CL_" #name },
+        VD__CL_ERRORS(VD__CL_ROW)
+#undef VD__CL_ROW
+    };
+    char call[256];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(call, sizeof call, format, args);
+    va_end(args);
+    for (size_t i = 0; i < VD__COUNT(rows); i++)
+        if (rows[i].error == error) return vd__fail(rows[i].result, "OpenCL: %s failed: %s", call, rows[i].name);
+    return vd__fail(VD_ERROR_BACKEND, "OpenCL: %s failed: error %d", call, (int)error);
+}
+
+/* Fills the table; the name of the first function that is missing, or NULL. */
+static const char *vd__cl_load(vd__cl_driver *cl, void *library) {
+    const char *missing = NULL;
+    void *found;
+#define VD__CL_LOAD(result, name, args) \
+    found = vd__library_find(library, #name); \
+    memcpy(&cl->name, &found, sizeof found); \
+    if (!found && !missing) missing = #name;
+    VD__CL_FUNCTIONS_2_0(VD__CL_LOAD)
+    missing = NULL;
+    VD__CL_FUNCTIONS(VD__CL_LOAD)
+#undef VD__CL_LOAD
+    return missing;
+}
+#endif /* VD__HAS_OPENCL */
+
+// >>opencl device
+/* Platforms, device information, contexts and queues. */
+
+#if VD__HAS_OPENCL
+/* ---- the driver ---- */
+
+/* Appends the devices of a platform; false: no host memory. */
+static bool vd__cl_places_add(vd__driver *driver, vd__cl_platform_id platform) {
+    vd__cl_driver *cl = vd__cl_driver_of(driver);
+    vd__cl_device_id ids[32];
+    uint32_t count = 0;
+    if (cl->clGetDeviceIDs(platform, UINT32_MAX, VD__COUNT(ids), ids, &count)) return true;
+    if (count > VD__COUNT(ids)) count = VD__COUNT(ids);
+    void *places = vd__realloc(&driver->host->allocator, cl->places, (cl->count + count + 1) * sizeof *cl->places);
+    if (!places) return false;
+    cl->places = (vd__cl_place *)places;
+    for (uint32_t i = 0; i < count; i++) {
+        cl->places[cl->count].platform = platform;
+        cl->places[cl->count++].device = ids[i];
+    }
+    return true;
+}
+
+static vd_result vd__cl_driver_start(vd__driver *driver) {
+    vd__cl_driver *cl = vd__cl_driver_of(driver);
+    vd__cl_platform_id platforms[16];
+    uint32_t count = 0;
+    void *library = vd__library_open("libOpenCL.so.1"); /* stays loaded: drivers do not survive being unloaded */
+    if (!library) return vd__fail(VD_ERROR_NO_DEVICE, "OpenCL: there is no libOpenCL.so.1 here");
+    const char *missing = vd__cl_load(cl, library);
+    if (missing) return vd__fail(VD_ERROR_NO_DEVICE, "OpenCL: libOpenCL.so.1 lacks %s", missing);
+    if (cl->clGetPlatformIDs(VD__COUNT(platforms), platforms, &count)) count = 0;
+    for (uint32_t i = 0; i < count && i < VD__COUNT(platforms); i++)
+        if (!vd__cl_places_add(driver, platforms[i])) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "OpenCL: no host memory for a list of devices");
+    if (!cl->count) return vd__fail(VD_ERROR_NO_DEVICE, "OpenCL: libOpenCL.so.1 knows no %s", count ? "device" : "platform");
+    return VD_OK;
+}
+
+static vd_result vd__cl_driver_open(vd__driver *driver) {
+    driver->native = vd__alloc_zeroed(&driver->host->allocator, sizeof(vd__cl_driver));
+    if (!driver->native) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "OpenCL: no host memory for the driver");
+    vd_result result = vd__cl_driver_start(driver);
+    if (result) vd__cl_driver_close(driver);
+    return result;
+}
+
+static void vd__cl_driver_close(vd__driver *driver) {
+    vd__free(&driver->host->allocator, vd__cl_driver_of(driver)->places);
+    vd__free(&driver->host->allocator, driver->native);
+    driver->native = NULL;
+}
+
+/* ---- device information ---- */
+
+/* A number of a device, at most 8 bytes; 0 where it does not know the question. */
+static uint64_t vd__cl_number(const vd__cl_driver *cl, vd__cl_device_id device, uint32_t what) {
+    union { uint64_t wide; uint32_t narrow; } value;
+    size_t size = 0;
+    value.wide = 0;
+    if (cl->clGetDeviceInfo(device, what, sizeof value, &value, &size)) return 0;
+    return size == sizeof value.narrow ? value.narrow : value.wide;
+}
+
+/* A text of a device, cut where it is too long; "" where it does not know the question. */
+static void vd__cl_text(const vd__cl_driver *cl, vd__cl_device_id device, uint32_t what, char *out, size_t capacity) {
+    char text[1024];
+    size_t size = 0;
+    const char *from = text;
+    out[0] = 0;
+    if (cl->clGetDeviceInfo(device, what, 0, NULL, &size) || size > sizeof text || cl->clGetDeviceInfo(device, what, sizeof text, text, NULL)) return;
+    text[size ? size - 1 : 0] = 0;
+    while (*from == ' ') from++;
+    snprintf(out, capacity, "%s", from);
+}
+
+/* The names of extensions, with a blank before and after each. */
+typedef struct vd__cl_extensions { char text[8192]; } vd__cl_extensions;
+
+static void vd__cl_extensions_get(const vd__cl_driver *cl, vd__cl_device_id device, vd__cl_extensions *out) {
+    size_t size = 0;
+    memset(out, 0, sizeof *out);
+    if (cl->clGetDeviceInfo(device, VD__CL_DEVICE_EXTENSIONS, 0, NULL, &size) || size > sizeof out->text - 3) size = 0;
+    if (size && cl->clGetDeviceInfo(device, VD__CL_DEVICE_EXTENSIONS, size, out->text + 1, NULL)) size = 0;
+    out->text[0] = ' ';
+    size_t length = size ? strlen(out->text) : 1;
+    out->text[length] = ' ';
+    out->text[length + 1] = 0;
+}
+
+static bool vd__cl_has(const vd__cl_extensions *extensions, const char *name) {
+    char wanted[64];
+    snprintf(wanted, sizeof wanted, " %s ", name);
+    return strstr(extensions->text, wanted) != NULL;
+}
+
+static void vd__cl_info_names(const vd__cl_driver *cl, const vd__cl_place *place, const vd__cl_extensions *extensions, vd_device_info *info) {
+    char version[128], platform[128] = "";
+    vd__cl_text(cl, place->device, VD__CL_DEVICE_NAME, info->name, sizeof info->name);
+    vd__cl_text(cl, place->device, VD__CL_DEVICE_VERSION, version, sizeof version);
+    cl->clGetPlatformInfo(place->platform, VD__CL_PLATFORM_NAME, sizeof platform - 1, platform, NULL);
+    snprintf(info->driver, sizeof info->driver, "%s ", platform);
+    vd__cl_text(cl, place->device, VD__CL_DRIVER_VERSION, info->driver + strlen(info->driver), sizeof info->driver - strlen(info->driver));
+    char *at = version + strcspn(version, "0123456789"); /* "OpenCL 3.0 and what the vendor adds" */
+    info->api_version[0] = (uint32_t)strtoul(at, &at, 10);
+    if (*at == '.') info->api_version[1] = (uint32_t)strtoul(at + 1, NULL, 10);
+    info->backend = VD_BACKEND_OPENCL;
+    info->vendor_id = (uint32_t)vd__cl_number(cl, place->device, VD__CL_DEVICE_VENDOR_ID);
+    uint64_t type = vd__cl_number(cl, place->device, VD__CL_DEVICE_TYPE);
+    info->shared_memory = vd__cl_number(cl, place->device, VD__CL_DEVICE_HOST_UNIFIED_MEMORY) != 0;
+    if (type & VD__CL_DEVICE_TYPE_CPU) info->type = VD_DEVICE_CPU;
+    else if (type & VD__CL_DEVICE_TYPE_GPU) info->type = info->shared_memory ? VD_DEVICE_INTEGRATED : VD_DEVICE_DISCRETE;
+    if (vd__cl_has(extensions, "cl_khr_device_uuid")) cl->clGetDeviceInfo(place->device, VD__CL_DEVICE_UUID_KHR, sizeof info->uuid, info->uuid, NULL);
+}
+
+/* Arithmetic, ballot and shuffle across subgroups. */
+static bool vd__cl_has_subgroups(const vd__cl_driver *cl, vd__cl_device_id device, const vd__cl_extensions *extensions) {
+    static const char *const needed[] = { "cl_khr_subgroups", "cl_khr_subgroup_ballot", "cl_khr_subgroup_non_uniform_arithmetic", "cl_khr_subgroup_shuffle" };
+    for (size_t i = 0; i < VD__COUNT(needed); i++)
+        if (!vd__cl_has(extensions, needed[i])) return false;
+    return vd__cl_number(cl, device, VD__CL_DEVICE_MAX_NUM_SUB_GROUPS) != 0;
+}
+
+static void vd__cl_info_features(const vd__cl_driver *cl, vd__cl_device_id device, const vd__cl_extensions *extensions, uint64_t disable,
+    vd_device_info *info) {
+    char profile[64];
+    uint64_t features = VD_FEATURE_F16 | VD_FEATURE_I8 | VD_FEATURE_I16 | VD_FEATURE_STORAGE_8 | VD_FEATURE_STORAGE_16 | VD_FEATURE_TIMESTAMP;
+    vd__cl_text(cl, device, VD__CL_DEVICE_PROFILE, profile, sizeof profile);
+    if (!strcmp(profile, "FULL_PROFILE") || vd__cl_has(extensions, "cles_khr_int64")) features |= VD_FEATURE_I64;
+    if (vd__cl_number(cl, device, VD__CL_DEVICE_DOUBLE_FP_CONFIG)) features |= VD_FEATURE_F64;
+    if (vd__cl_number(cl, device, VD__CL_DEVICE_SINGLE_FP_CONFIG) & VD__CL_FP_FMA) features |= VD_FEATURE_FMA;
+    if (vd__cl_has(extensions, "cl_khr_int64_base_atomics") && vd__cl_has(extensions, "cl_khr_int64_extended_atomics")) features |= VD_FEATURE_ATOMIC_I64;
+    if (vd__cl_has_subgroups(cl, device, extensions)) features |= VD_FEATURE_SUBGROUP;
+    features &= ~disable;
+    if (!(features & VD_FEATURE_I64)) features &= ~(uint64_t)VD_FEATURE_ATOMIC_I64;
+    info->features = features;
+    info->timestamp_ns = features & VD_FEATURE_TIMESTAMP ? 1 : 0; /* profiling counts nanoseconds */
+}
+
+/* Groups of one launch: only the total number of work-items is limited, but on NVIDIA the grid of its hardware shows. */
+static void vd__cl_info_groups(vd_device_info *info) {
+    bool nvidia = info->vendor_id == 0x10DE;
+    for (int i = 0; i < 3; i++) info->limits.max_groups[i] = !nvidia ? UINT32_MAX : i ? 65535 : INT32_MAX;
+}
+
+static void vd__cl_info_limits(const vd__cl_driver *cl, vd__cl_device_id device, vd_device_info *info) {
+    vd_limits *to = &info->limits;
+    size_t sizes[8] = { 1, 1, 1 };
+    uint64_t parameter = vd__cl_number(cl, device, VD__CL_DEVICE_MAX_PARAMETER_SIZE);
+    cl->clGetDeviceInfo(device, VD__CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof sizes, sizes, NULL);
+    vd__cl_info_groups(info);
+    for (int i = 0; i < 3; i++) to->max_local_size[i] = (uint32_t)sizes[i];
+    to->max_local_invocations = (uint32_t)vd__cl_number(cl, device, VD__CL_DEVICE_MAX_WORK_GROUP_SIZE);
+    to->max_shared_bytes = (uint32_t)vd__cl_number(cl, device, VD__CL_DEVICE_LOCAL_MEM_SIZE);
+    to->max_push_bytes = parameter < VD_VALUE_BYTES ? (uint32_t)parameter : VD_VALUE_BYTES;
+    to->max_bindings = parameter / sizeof(void *) < VD_MAX_ARGS ? (uint32_t)(parameter / sizeof(void *)) : VD_MAX_ARGS;
+    to->binding_alignment = (uint32_t)vd__cl_number(cl, device, VD__CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8;
+    if (!to->binding_alignment) to->binding_alignment = 1;
+    to->subgroup_size = to->min_subgroup_size = to->max_subgroup_size = 1;
+    to->max_binding_bytes = to->max_buffer_bytes = vd__cl_number(cl, device, VD__CL_DEVICE_MAX_MEM_ALLOC_SIZE);
+    info->device_memory = vd__cl_number(cl, device, VD__CL_DEVICE_GLOBAL_MEM_SIZE);
+}
+
+static void vd__cl_info_get(const vd__cl_driver *cl, int index, uint64_t disable, vd_device_info *info) {
+    const vd__cl_place *place = &cl->places[index];
+    vd__cl_extensions extensions;
+    vd__cl_extensions_get(cl, place->device, &extensions);
+    memset(info, 0, sizeof *info);
+    info->index = index;
+    vd__cl_info_names(cl, place, &extensions, info);
+    vd__cl_info_features(cl, place->device, &extensions, disable, info);
+    vd__cl_info_limits(cl, place->device, info);
+}
+
+static int vd__cl_driver_devices(vd__driver *driver, vd_device_info *out, int capacity) {
+    const vd__cl_driver *cl = vd__cl_driver_of(driver);
+    for (int i = 0; i < (int)cl->count && i < capacity; i++) vd__cl_info_get(cl, i, 0, &out[i]);
+    return (int)cl->count;
+}
+
+/* ---- opening ---- */
+
+static vd_result vd__cl_device_usable(const vd__cl_driver *cl, vd__cl_device_id id, const vd_device_info *info) {
+    const char *lacks = !vd__cl_number(cl, id, VD__CL_DEVICE_AVAILABLE) ? "is not available"
+        : !vd__cl_number(cl, id, VD__CL_DEVICE_COMPILER_AVAILABLE) ? "has no compiler" : NULL;
+    if (lacks) return vd__fail(VD_ERROR_NO_DEVICE, "OpenCL: device %d '%s' %s", info->index, info->name, lacks);
+    if (info->api_version[0] > 1 || info->api_version[1] >= 2) return VD_OK;
+    return vd__fail(VD_ERROR_NO_DEVICE, "OpenCL: device %d '%s' gives OpenCL %u.%u, 1.2 is needed", info->index, info->name, info->api_version[0],
+        info->api_version[1]);
+}
+
+static void vd__cl_notify(const char *text, const void *more, size_t size, void *user) {
+    (void)more, (void)size;
+    vd__logf((const vd__host *)user, VD_LOG_WARNING, "OpenCL: %s", text);
+}
+
+/* Fine-grained shared virtual memory where the memory is one anyway: no copies, no objects, views at any offset. */
+static bool vd__cl_shares(const vd__cl_driver *cl, vd__cl_device_id id, const vd_device_info *info) {
+    if (!info->shared_memory || info->api_version[0] < 2 || !cl->clSVMAlloc || !cl->clSVMFree || !cl->clSetKernelArgSVMPointer) return false;
+    if (!cl->clEnqueueSVMMemcpy || !cl->clEnqueueSVMMemFill) return false;
+    return (vd__cl_number(cl, id, VD__CL_DEVICE_SVM_CAPABILITIES) & VD__CL_DEVICE_SVM_FINE_GRAIN_BUFFER) != 0;
+}
+
+/* The newest language we know of, and nothing that changes what an operation means. */
+static void vd__cl_options(vd__cl_device *vcl, const vd_device_info *info) {
+    bool rounds = vd__cl_number(vcl->cl, vcl->id, VD__CL_DEVICE_SINGLE_FP_CONFIG) & VD__CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT;
+    const char *language = info->api_version[0] >= 3 ? "CL3.0" : info->features & VD_FEATURE_SUBGROUP ? "CL2.0" : "CL1.2";
+    snprintf(vcl->options, sizeof vcl->options, "-cl-std=%s%s", language, rounds ? " -cl-fp32-correctly-rounded-divide-sqrt" : "");
+}
+
+static vd_result vd__cl_device_start(vd__device *dev, const vd__cl_place *place) {
+    vd__cl_device *vcl = vd__cl_device_of(dev);
+    intptr_t properties[3] = { VD__CL_CONTEXT_PLATFORM, 0, 0 };
+    int32_t error = 0;
+    bool debug = dev->driver->host->debug;
+    properties[1] = (intptr_t)place->platform;
+    vcl->context = vcl->cl->clCreateContext(properties, 1, &place->device, debug ? vd__cl_notify : NULL, debug ? (void *)(uintptr_t)dev->driver->host : NULL,
+        &error);
+    if (error) return vd__cl_fail(error, "clCreateContext on '%s'", dev->info.name);
+    for (uint32_t i = 0; i <= dev->queue_count; i++) {
+        vd__cl_command_queue queue = vcl->cl->clCreateCommandQueue(vcl->context, place->device, 0, &error);
+        if (error) return vd__cl_fail(error, "clCreateCommandQueue on '%s'", dev->info.name);
+        if (i < dev->queue_count) vcl->queues[i].handle = queue;
+        else vcl->aside = queue;
+    }
+    return VD_OK;
+}
+
+static vd_result vd__cl_device_open(vd__driver *driver, int index, uint64_t disable, vd__device *dev) {
+    const vd__cl_driver *cl = vd__cl_driver_of(driver);
+    if (index < 0 || index >= (int)cl->count) return vd__fail(VD_ERROR_NO_DEVICE, "OpenCL: there is no device %d, only %u of them", index, cl->count);
+    const vd__cl_place *place = &cl->places[index];
+    vd__cl_info_get(cl, index, disable, &dev->info);
+    vd_result result = vd__cl_device_usable(cl, place->device, &dev->info);
+    if (result) return result;
+    vd__cl_device *vcl = (vd__cl_device *)vd__alloc_zeroed(&driver->host->allocator, sizeof *vcl);
+    if (!vcl) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "OpenCL: no host memory for device '%s'", dev->info.name);
+    dev->driver = driver;
+    dev->native = vcl;
+    vcl->cl = cl;
+    vcl->id = place->device;
+    vcl->align = dev->info.limits.binding_alignment;
+    vcl->shared = !(disable & VD_FEATURE_ADDRESS) && vd__cl_shares(cl, vcl->id, &dev->info);
+    vd__cl_options(vcl, &dev->info);
+    for (int i = 0; i < VD_MAX_QUEUES; i++) vd__mutex_init(&vcl->queues[i].lock);
+    result = vd__cl_device_start(dev, place);
+    if (result) vd__cl_device_close(dev);
+    return result;
+}
+
+static void vd__cl_device_close(vd__device *dev) {
+    vd__cl_device *vcl = vd__cl_device_of(dev);
+    for (uint32_t i = 0; i < VD_MAX_QUEUES; i++) {
+        vd__cl_queue *queue = &vcl->queues[i];
+        if (queue->handle) vcl->cl->clFinish(queue->handle);
+        for (uint32_t m = 0; m < queue->count; m++) vcl->cl->clReleaseEvent(queue->marks[(queue->first + m) & (queue->capacity - 1)].event);
+        if (queue->handle) vcl->cl->clReleaseCommandQueue(queue->handle);
+        vd__mutex_destroy(&queue->lock);
+        vd__free(vd__cl_allocator(dev), queue->marks);
+    }
+    if (vcl->aside) vcl->cl->clFinish(vcl->aside);
+    if (vcl->aside) vcl->cl->clReleaseCommandQueue(vcl->aside);
+    if (vcl->context) vcl->cl->clReleaseContext(vcl->context);
+    vd__free(vd__cl_allocator(dev), vcl);
+    dev->native = NULL;
+}
+#endif /* VD__HAS_OPENCL */
+
+// >>opencl memory
+/* Blocks and buffers.
+
+   A buffer object may not be used by the device while it is mapped, so what the host maps is not what kernels see: device blocks are plain buffer objects, and
+   the memories in them are sub-buffers, which copies to and from the host's address of staging memory read and write. Where memory is shared there is one kind
+   of it, used by address everywhere. */
+
+#if VD__HAS_OPENCL
+enum { VD__CL_DEVICE_BLOCK, VD__CL_STAGING_BLOCK, VD__CL_SHARED_BLOCK }; /* memory types */
+
+/* ---- blocks ---- */
+
+/* The driver would find the memory at the first use, when it is too late to say that there is none. */
+static int32_t vd__cl_block_claim(const vd__cl_device *vcl, vd__cl_mem buffer) {
+    vd__cl_event event = NULL;
+    int32_t error = vcl->cl->clEnqueueMigrateMemObjects(vcl->aside, 1, &buffer, VD__CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED, 0, NULL, &event);
+    if (error) return error;
+    error = vcl->cl->clWaitForEvents(1, &event);
+    vcl->cl->clReleaseEvent(event);
+    return error == VD__CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST ? VD__CL_MEM_OBJECT_ALLOCATION_FAILURE : error;
+}
+
+static vd_result vd__cl_block_create(vd__device *dev, vd__block *block) {
+    const vd__cl_device *vcl = vd__cl_device_of(dev);
+    int32_t error = 0;
+    bool staging = block->type == VD__CL_STAGING_BLOCK;
+    block->mapped = NULL;
+    block->host_cached = block->coherent = true;
+    if (block->type == VD__CL_SHARED_BLOCK) {
+        block->mapped = (uint8_t *)vcl->cl->clSVMAlloc(vcl->context, VD__CL_MEM_READ_WRITE | VD__CL_MEM_SVM_FINE_GRAIN_BUFFER, (size_t)block->size, 0);
+        if (block->mapped) return VD_OK;
+        return vd__fail(VD_ERROR_OUT_OF_DEVICE_MEMORY, "OpenCL: clSVMAlloc of %llu bytes failed", VD__U(block->size));
+    }
+    vd__cl_mem buffer = vcl->cl->clCreateBuffer(vcl->context, staging ? VD__CL_MEM_READ_WRITE | VD__CL_MEM_ALLOC_HOST_PTR : VD__CL_MEM_READ_WRITE,
+        (size_t)block->size, NULL, &error);
+    if (error) return vd__cl_fail(error, "clCreateBuffer of %llu bytes", VD__U(block->size));
+    if (!staging) error = vd__cl_block_claim(vcl, buffer);
+    else {
+        block->mapped = (uint8_t *)vcl->cl->clEnqueueMapBuffer(vcl->aside, buffer, 1, VD__CL_MAP_READ | VD__CL_MAP_WRITE, 0, (size_t)block->size, 0, NULL, NULL,
+            &error);
+    }
+    block->native[0] = (uintptr_t)buffer;
+    if (!error) return VD_OK;
+    vcl->cl->clReleaseMemObject(buffer);
+    block->mapped = NULL;
+    return vd__cl_fail(error, "%s of %llu bytes", staging ? "clEnqueueMapBuffer" : "clEnqueueMigrateMemObjects", VD__U(block->size));
+}
+
+static void vd__cl_block_destroy(vd__device *dev, vd__block *block) {
+    const vd__cl_device *vcl = vd__cl_device_of(dev);
+    if (block->type == VD__CL_SHARED_BLOCK) vcl->cl->clSVMFree(vcl->context, block->mapped);
+    else {
+        if (block->mapped) vcl->cl->clEnqueueUnmapMemObject(vcl->aside, vd__cl_unpack(block->native[0]), block->mapped, 0, NULL, NULL);
+        if (block->mapped) vcl->cl->clFinish(vcl->aside);
+        vcl->cl->clReleaseMemObject(vd__cl_unpack(block->native[0]));
+    }
+    block->native[0] = 0;
+    block->mapped = NULL;
+}
+
+static vd_result vd__cl_block_sync(vd__device *dev, vd__block *block, uint64_t offset, uint64_t size, bool to_host) {
+    (void)dev, (void)block, (void)offset, (void)size, (void)to_host;
+    return VD_OK;
+}
+
+/* ---- memory types ---- */
+
+/* Memory that both sides use at any time exists only where it is shared. */
+static uint32_t vd__cl_memory_types(vd__device *dev, vd__memory_kind kind, uint32_t mask) {
+    if (vd__cl_device_of(dev)->shared) return mask & (1u << VD__CL_SHARED_BLOCK);
+    if (kind == VD__MEMORY_SHARED) return 0;
+    return mask & (1u << (kind == VD__MEMORY_DEVICE ? VD__CL_DEVICE_BLOCK : VD__CL_STAGING_BLOCK));
+}
+
+/* ---- buffers ---- */
+
+static vd_result vd__cl_memory_create(vd__device *dev, vd__memory *m, vd__need *need) {
+    need->size = m->size;
+    need->align = vd__cl_device_of(dev)->align;
+    need->types = 1u << VD__CL_DEVICE_BLOCK | 1u << VD__CL_STAGING_BLOCK | 1u << VD__CL_SHARED_BLOCK;
+    return VD_OK;
+}
+
+/* A part of a block as a buffer object of its own; NULL with the error. */
+static vd__cl_mem vd__cl_part(const vd__cl_device *vcl, const vd__block *block, uint64_t offset, uint64_t size, int32_t *error) {
+    vd__cl_region region;
+    region.origin = (size_t)offset;
+    region.size = (size_t)size;
+    return vcl->cl->clCreateSubBuffer(vd__cl_unpack(block->native[0]), VD__CL_MEM_READ_WRITE, VD__CL_BUFFER_CREATE_TYPE_REGION, &region, error);
+}
+
+/* native[0]: the buffer object, 0 where the memory is used by the host's address. */
+static vd_result vd__cl_memory_bind(vd__device *dev, vd__memory *m) {
+    int32_t error = 0;
+    m->native[0] = 0;
+    if (m->block->type != VD__CL_DEVICE_BLOCK) return VD_OK;
+    m->native[0] = (uintptr_t)vd__cl_part(vd__cl_device_of(dev), m->block, m->offset, m->size, &error);
+    return error ? vd__cl_fail(error, "clCreateSubBuffer of %llu bytes at %llu", VD__U(m->size), VD__U(m->offset)) : VD_OK;
+}
+
+static void vd__cl_memory_destroy(vd__device *dev, vd__memory *m) {
+    if (m->native[0]) vd__cl_device_of(dev)->cl->clReleaseMemObject(vd__cl_unpack(m->native[0]));
+    m->native[0] = 0;
+}
+#endif /* VD__HAS_OPENCL */
+
+// >>opencl kernel
+/* Programs from source or from the cache, and what is set on their kernels. */
+
+#if VD__HAS_OPENCL
+typedef struct vd__cl_kernel {
+    vd__cl_program program;
+    vd__cl_kernel_id handle;
+    vd__mutex lock;            /* arguments are set on the kernel and taken at the launch */
+    size_t local[3];
+    uint32_t binding_count, value_bytes;
+    bool values_set;
+    uint64_t *set;             /* keys of the bindings that are set; 0: none */
+    uint8_t *values;           /* that are set */
+} vd__cl_kernel;
+
+static vd__cl_kernel *vd__cl_kernel_of(const vd__kernel_code *code) { return (vd__cl_kernel *)(uintptr_t)code->native[0]; }
+
+/* ---- programs ---- */
+
+/* Everything that a program's binary depends on. */
+static void vd__cl_program_key(const vd__device *dev, const vd_kernel_desc *desc, vd__cache_key *key) {
+    static const uint32_t texts[] = { VD__CL_DEVICE_NAME, VD__CL_DEVICE_VERSION, VD__CL_DRIVER_VERSION };
+    const vd__cl_device *vcl = vd__cl_device_of(dev);
+    const vd__cl_place *place = &vd__cl_driver_of(dev->driver)->places[dev->info.index];
+    char text[1024] = "";
+    vcl->cl->clGetPlatformInfo(place->platform, VD__CL_PLATFORM_VERSION, sizeof text - 1, text, NULL);
+    vd__cache_add_text(key, text);
+    for (size_t i = 0; i < VD__COUNT(texts); i++) {
+        vd__cl_text(vcl->cl, place->device, texts[i], text, sizeof text);
+        vd__cache_add_text(key, text);
+    }
+    vd__cache_add_text(key, vcl->options);
+    vd__cache_add(key, desc->code, desc->code_size);
+}
+
+/* The error of a build, with the log. */
+static vd_result vd__cl_build_failed(const vd__device *dev, const vd_kernel_desc *desc, vd__cl_program program, int32_t error) {
+    const vd__cl_device *vcl = vd__cl_device_of(dev);
+    size_t size = 0;
+    vcl->cl->clGetProgramBuildInfo(program, vcl->id, VD__CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
+    char *log = size > 1 ? (char *)vd__alloc_zeroed(vd__cl_allocator(dev), size + 1) : NULL;
+    if (log) vcl->cl->clGetProgramBuildInfo(program, vcl->id, VD__CL_PROGRAM_BUILD_LOG, size, log, NULL);
+    if (log && error != VD__CL_OUT_OF_HOST_MEMORY) {
+        vd__logf(dev->driver->host, VD_LOG_INFO, "OpenCL, log of kernel '%s': %s", desc->name, log);
+        vd__fail_compile("OpenCL", (const char *)desc->code, log);
+        error = 0;
+    }
+    vd__free(vd__cl_allocator(dev), log);
+    return error ? vd__cl_fail(error, "clBuildProgram") : VD_ERROR_COMPILE;
+}
+
+/* NULL, with the error text set, where it does not compile. */
+static vd__cl_program vd__cl_program_from_source(const vd__device *dev, const vd_kernel_desc *desc, vd_result *result) {
+    const vd__cl_device *vcl = vd__cl_device_of(dev);
+    const char *source = (const char *)desc->code;
+    int32_t error = 0;
+    vd__cl_program program = vcl->cl->clCreateProgramWithSource(vcl->context, 1, &source, &desc->code_size, &error);
+    if (error) {
+        *result = vd__cl_fail(error, "clCreateProgramWithSource");
+        return NULL;
+    }
+    error = vcl->cl->clBuildProgram(program, 1, &vcl->id, vcl->options, NULL, NULL);
+    if (!error) return program;
+    *result = vd__cl_build_failed(dev, desc, program, error);
+    vcl->cl->clReleaseProgram(program);
+    return NULL;
+}
+
+/* NULL where there is no usable binary. */
+static vd__cl_program vd__cl_program_from_cache(const vd__device *dev, const vd__cache_key *key) {
+    const vd__cl_device *vcl = vd__cl_device_of(dev);
+    const vd__host *host = dev->driver->host;
+    size_t size = 0;
+    int32_t error = 0;
+    void *binary = vd__cache_load(host, "opencl", key, &size);
+    const unsigned char *bytes = (const unsigned char *)binary;
+    if (!binary) return NULL;
+    vd__cl_program program = vcl->cl->clCreateProgramWithBinary(vcl->context, 1, &vcl->id, &size, &bytes, NULL, &error);
+    vd__free(&host->allocator, binary);
+    if (error) return NULL;
+    if (!vcl->cl->clBuildProgram(program, 1, &vcl->id, vcl->options, NULL, NULL)) return program;
+    vcl->cl->clReleaseProgram(program);
+    return NULL;
+}
+
+static void vd__cl_program_keep(const vd__device *dev, const vd__cache_key *key, vd__cl_program program) {
+    const vd__cl_device *vcl = vd__cl_device_of(dev);
+    const vd__host *host = dev->driver->host;
+    size_t size = 0;
+    if (vcl->cl->clGetProgramInfo(program, VD__CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL) || !size) return;
+    unsigned char *binary = (unsigned char *)vd__alloc(&host->allocator, size);
+    if (binary && !vcl->cl->clGetProgramInfo(program, VD__CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL))
+        vd__cache_store(host, "opencl", key, binary, size);
+    vd__free(&host->allocator, binary);
+}
+
+static vd_result vd__cl_program_create(const vd__device *dev, const vd_kernel_desc *desc, vd__cl_program *out) {
+    bool cached = dev->driver->host->cache_directory != NULL;
+    vd__cache_key key = VD__CACHE_START;
+    vd_result result = VD_OK;
+    if (cached) vd__cl_program_key(dev, desc, &key);
+    *out = cached ? vd__cl_program_from_cache(dev, &key) : NULL;
+    if (*out) return VD_OK;
+    *out = vd__cl_program_from_source(dev, desc, &result);
+    if (*out && cached) vd__cl_program_keep(dev, &key, *out);
+    return result;
+}
+
+/* ---- kernels ---- */
+
+/* The kernel that the desc names, or the only one. */
+static vd_result vd__cl_kernel_find(const vd__cl_device *vcl, const vd_kernel_desc *desc, vd__cl_kernel *kernel) {
+    uint32_t count = 0;
+    int32_t error = 0;
+    if (desc->entry) {
+        kernel->handle = vcl->cl->clCreateKernel(kernel->program, desc->entry, &error);
+        if (error == VD__CL_INVALID_KERNEL_NAME) return vd__fail(VD_ERROR_COMPILE, "OpenCL: the program has no kernel '%s'", desc->entry);
+        return error ? vd__cl_fail(error, "clCreateKernel '%s'", desc->entry) : VD_OK;
+    }
+    error = vcl->cl->clCreateKernelsInProgram(kernel->program, 0, NULL, &count);
+    if (!error && count != 1) return vd__fail(VD_ERROR_COMPILE, "OpenCL: the program has %u kernels, and `entry` does not say which", count);
+    if (!error) error = vcl->cl->clCreateKernelsInProgram(kernel->program, 1, &kernel->handle, NULL);
+    return error ? vd__cl_fail(error, "clCreateKernelsInProgram") : VD_OK;
+}
+
+/* Whether parameters and local size are those of the desc. */
+static vd_result vd__cl_kernel_check(const vd__cl_device *vcl, const vd_kernel_desc *desc, const vd__cl_kernel *kernel) {
+    uint32_t count = 0, wanted = kernel->binding_count + (kernel->value_bytes ? 1 : 0);
+    const uint32_t *size = desc->local_size;
+    size_t fixed[3] = { 0, 0, 0 }, most = 0;
+    vcl->cl->clGetKernelInfo(kernel->handle, VD__CL_KERNEL_NUM_ARGS, sizeof count, &count, NULL);
+    if (count != wanted) {
+        return vd__fail(VD_ERROR_INVALID, "OpenCL: the kernel has %u parameters, the desc has %u: %u buffers%s", count, wanted, kernel->binding_count,
+            kernel->value_bytes ? " and the block of values" : "");
+    }
+    vcl->cl->clGetKernelWorkGroupInfo(kernel->handle, vcl->id, VD__CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof fixed, fixed, NULL);
+    if (fixed[0] && (fixed[0] != size[0] || fixed[1] != size[1] || fixed[2] != size[2])) {
+        return vd__fail(VD_ERROR_INVALID, "OpenCL: local size %u x %u x %u in the desc, %u x %u x %u in the program", size[0], size[1], size[2],
+            (unsigned)fixed[0], (unsigned)fixed[1], (unsigned)fixed[2]);
+    }
+    vcl->cl->clGetKernelWorkGroupInfo(kernel->handle, vcl->id, VD__CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL);
+    if (!most || (uint64_t)size[0] * size[1] * size[2] <= most) return VD_OK;
+    return vd__fail(VD_ERROR_UNSUPPORTED, "OpenCL: a local size of %u x %u x %u, with what the kernel needs the device can run %u invocations", size[0], size[1],
+        size[2], (unsigned)most);
+}
+
+static vd_result vd__cl_kernel_start(vd__device *dev, const vd_kernel_desc *desc, vd__cl_kernel *kernel) {
+    const vd__cl_device *vcl = vd__cl_device_of(dev);
+    uint64_t parameters = kernel->binding_count * sizeof(void *) + kernel->value_bytes;
+    uint64_t most = vd__cl_number(vcl->cl, vcl->id, VD__CL_DEVICE_MAX_PARAMETER_SIZE);
+    for (int i = 0; i < 3; i++) kernel->local[i] = desc->local_size[i];
+    if (parameters > most) {
+        return vd__fail(VD_ERROR_UNSUPPORTED, "OpenCL: %u buffers and %u bytes of values take %llu bytes of parameters, the device's limit is %llu",
+            kernel->binding_count, kernel->value_bytes, VD__U(parameters), VD__U(most));
+    }
+    vd_result result = vd__cl_program_create(dev, desc, &kernel->program);
+    if (!result) result = vd__cl_kernel_find(vcl, desc, kernel);
+    return result ? result : vd__cl_kernel_check(vcl, desc, kernel);
+}
+
+static vd_result vd__cl_kernel_create(vd__device *dev, const vd_kernel_desc *desc, vd__kernel_code *code) {
+    uint32_t bindings = 0;
+    for (int i = 0; i < desc->arg_count; i++) bindings += desc->args[i].kind == VD_ARG_BINDING;
+    size_t keys = bindings * sizeof(uint64_t);
+    vd__cl_kernel *kernel = (vd__cl_kernel *)vd__alloc_zeroed(vd__cl_allocator(dev), sizeof *kernel + keys + desc->value_bytes);
+    if (!kernel) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "OpenCL: no host memory for kernel '%s'", desc->name);
+    kernel->binding_count = bindings;
+    kernel->value_bytes = desc->value_bytes;
+    kernel->set = (uint64_t *)(void *)(kernel + 1);
+    kernel->values = (uint8_t *)(kernel + 1) + keys;
+    vd__mutex_init(&kernel->lock);
+    code->native[0] = (uintptr_t)kernel;
+    vd_result result = vd__cl_kernel_start(dev, desc, kernel);
+    if (result) vd__cl_kernel_destroy(dev, code);
+    return result;
+}
+
+static void vd__cl_kernel_destroy(vd__device *dev, vd__kernel_code *code) {
+    const vd__cl_driver *cl = vd__cl_device_of(dev)->cl;
+    vd__cl_kernel *kernel = vd__cl_kernel_of(code);
+    if (kernel->handle) cl->clReleaseKernel(kernel->handle);
+    if (kernel->program) cl->clReleaseProgram(kernel->program);
+    vd__mutex_destroy(&kernel->lock);
+    vd__free(vd__cl_allocator(dev), kernel);
+    code->native[0] = 0;
+}
+#endif /* VD__HAS_OPENCL */
+
+// >>opencl list
+/* Recorded commands, their way into a queue in order, events as timelines. */
+
+#if VD__HAS_OPENCL
+/* Commands as they lie in a recording: a head, then bindings and values of a launch. All sizes are multiples of 8 bytes. */
+typedef enum vd__cl_op_kind {
+    VD__CL_OP_LAUNCH,
+    VD__CL_OP_COPY,            /* between buffer objects */
+    VD__CL_OP_WRITE,           /* from a host address to a buffer object */
+    VD__CL_OP_READ,
+    VD__CL_OP_FILL,
+    VD__CL_OP_SHARED_COPY,     /* between addresses */
+    VD__CL_OP_SHARED_FILL
+} vd__cl_op_kind;
+
+typedef struct vd__cl_op {
+    uint32_t kind, bytes;      /* of the whole command */
+} vd__cl_op;
+
+typedef struct vd__cl_transfer {
+    vd__cl_op op;
+    uint64_t to, from;         /* buffer objects or addresses */
+    uint64_t to_offset, from_offset, size; /* offsets are 0 behind addresses */
+    uint32_t word, unused;
+} vd__cl_transfer;
+
+/* What a binding is set to. The key is 0 for a view, which is an object of this launch's own, else unique to the memory. */
+typedef struct vd__cl_given { uint64_t handle, key; } vd__cl_given;
+
+typedef struct vd__cl_launch {
+    vd__cl_op op;
+    vd__cl_kernel *kernel;
+    uint32_t groups[3], views; /* number of views */
+} vd__cl_launch;               /* then a vd__cl_given each binding, then the values */
+
+typedef struct vd__cl_commands {
+    uint64_t *words;
+    uint32_t count, capacity;  /* words */
+    uint32_t last;             /* where the last command begins */
+    uint32_t views;            /* objects that the launches own */
+    bool broken;               /* no host memory for a command: the submission fails */
+} vd__cl_commands;
+
+static vd__cl_commands *vd__cl_commands_of(const vd__commands *c) { return (vd__cl_commands *)(uintptr_t)c->native[0]; }
+static vd__cl_given *vd__cl_bindings_of(vd__cl_launch *launch) { return (vd__cl_given *)(void *)(launch + 1); }
+static vd__cl_op *vd__cl_op_at(const vd__cl_commands *vc, uint32_t word) { return (vd__cl_op *)(void *)(vc->words + word); }
+
+/* ---- recordings ---- */
+
+static vd_result vd__cl_commands_create(vd__device *dev, vd__commands *c) {
+    void *commands = vd__alloc_zeroed(vd__cl_allocator(dev), sizeof(vd__cl_commands));
+    c->native[0] = (uintptr_t)commands;
+    return commands ? VD_OK : vd__fail(VD_ERROR_OUT_OF_MEMORY, "OpenCL: no host memory for a recording");
+}
+
+/* Gives up the views, which the driver keeps as long as work uses them. */
+static void vd__cl_commands_clear(const vd__cl_device *vcl, vd__cl_commands *vc) {
+    for (uint32_t at = 0; at < vc->count && vc->views; at += vd__cl_op_at(vc, at)->bytes / 8) {
+        vd__cl_launch *launch = (vd__cl_launch *)(void *)vd__cl_op_at(vc, at);
+        if (launch->op.kind != VD__CL_OP_LAUNCH || !launch->views) continue;
+        for (uint32_t i = 0; i < launch->kernel->binding_count; i++) {
+            const vd__cl_given *given = &vd__cl_bindings_of(launch)[i];
+            if (!given->key) vcl->cl->clReleaseMemObject(vd__cl_unpack(given->handle));
+        }
+        vc->views -= launch->views;
+    }
+    vc->count = vc->last = 0;
+    vc->views = 0;
+}
+
+static void vd__cl_commands_destroy(vd__device *dev, vd__commands *c) {
+    vd__cl_commands *vc = vd__cl_commands_of(c);
+    vd__cl_commands_clear(vd__cl_device_of(dev), vc);
+    vd__free(vd__cl_allocator(dev), vc->words);
+    vd__free(vd__cl_allocator(dev), vc);
+    c->native[0] = 0;
+}
+
+static vd_result vd__cl_commands_begin(vd__device *dev, vd__commands *c) {
+    vd__cl_commands_clear(vd__cl_device_of(dev), vd__cl_commands_of(c));
+    vd__cl_commands_of(c)->broken = false;
+    return VD_OK;
+}
+
+static vd_result vd__cl_commands_end(vd__device *dev, vd__commands *c) {
+    (void)dev;
+    return vd__cl_commands_of(c)->broken ? vd__fail(VD_ERROR_OUT_OF_MEMORY, "OpenCL: no host memory for the commands of a recording") : VD_OK;
+}
+
+/* Room for a command, its head filled in; NULL when there is no memory, and then the recording is broken. */
+static inline vd__cl_op *vd__cl_record(vd__device *dev, vd__cl_commands *vc, vd__cl_op_kind kind, size_t bytes) {
+    uint32_t words = (uint32_t)(bytes + 7) / 8;
+    if (VD__UNLIKELY(vc->capacity - vc->count < words)) {
+        void *moved = vc->words;
+        if (!vd__array_reserve(vd__cl_allocator(dev), &moved, &vc->capacity, vc->count + words, sizeof *vc->words)) {
+            vc->broken = true;
+            return NULL;
+        }
+        vc->words = (uint64_t *)moved;
+    }
+    vc->last = vc->count;
+    vc->count += words;
+    vd__cl_op *op = vd__cl_op_at(vc, vc->last);
+    op->kind = (uint32_t)kind;
+    op->bytes = words * 8;
+    return op;
+}
+
+/* The queue runs commands one after another. */
+static void vd__cl_record_barrier(vd__device *dev, vd__commands *c, uint32_t from, uint32_t to) { (void)dev, (void)c, (void)from, (void)to; }
+
+/* What the kernel's parameter is set to. */
+static int32_t vd__cl_give(const vd__cl_device *vcl, const vd__binding *binding, vd__cl_given *out) {
+    const vd__memory *m = binding->memory;
+    int32_t error = 0;
+    if (vcl->shared) {
+        out->key = out->handle = (uintptr_t)m->mapped + binding->offset;
+    } else if (VD__LIKELY(!binding->offset)) {
+        out->handle = m->native[0];
+        out->key = m->serial;
+    } else {
+        out->handle = (uintptr_t)vd__cl_part(vcl, m->block, m->offset + binding->offset, binding->size, &error);
+        out->key = 0;
+    }
+    return error;
+}
+
+static vd_result vd__cl_record_launch(vd__device *dev, vd__commands *c, const vd__launch *launch) {
+    const vd__cl_device *vcl = vd__cl_device_of(dev);
+    vd__cl_commands *vc = vd__cl_commands_of(c);
+    vd__cl_kernel *kernel = vd__cl_kernel_of(launch->code);
+    size_t given_bytes = kernel->binding_count * sizeof(vd__cl_given);
+    vd__cl_launch *to = (vd__cl_launch *)(void *)vd__cl_record(dev, vc, VD__CL_OP_LAUNCH, sizeof *to + given_bytes + kernel->value_bytes);
+    if (!to) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "OpenCL: no host memory for the commands of a recording");
+    to->kernel = kernel;
+    to->views = 0;
+    memcpy(to->groups, launch->groups, sizeof to->groups);
+    vd__cl_given *given = vd__cl_bindings_of(to);
+    memset(given, 0xff, given_bytes);
+    for (uint32_t i = 0; i < kernel->binding_count; i++) {
+        int32_t error = vd__cl_give(vcl, &launch->bindings[i], &given[i]);
+        if (VD__UNLIKELY(error)) {
+            vc->broken = true;
+            given[i].key = UINT64_MAX;
+            return vd__cl_fail(error, "clCreateSubBuffer of %llu bytes", VD__U(launch->bindings[i].size));
+        }
+        if (given[i].key) continue;
+        to->views++;
+        vc->views++;
+    }
+    if (kernel->value_bytes) memcpy(given + kernel->binding_count, launch->values, kernel->value_bytes);
+    return VD_OK;
+}
+
+/* Where a memory is used by the host's address, the offset goes into it. */
+static uint64_t vd__cl_end(const vd__memory *m, uint64_t *offset) {
+    if (m->native[0]) return m->native[0];
+    uint64_t address = (uintptr_t)m->mapped + *offset;
+    *offset = 0;
+    return address;
+}
+
+static void vd__cl_record_copy(vd__device *dev, vd__commands *c, const vd__memory *to, const vd__memory *from, const vd__copy_range *ranges, uint32_t count) {
+    static const vd__cl_op_kind kinds[2][2] = { { VD__CL_OP_SHARED_COPY, VD__CL_OP_WRITE }, { VD__CL_OP_READ, VD__CL_OP_COPY } };
+    for (uint32_t i = 0; i < count; i++) {
+        vd__cl_op_kind kind = kinds[from->native[0] != 0][to->native[0] != 0];
+        vd__cl_transfer *op = (vd__cl_transfer *)(void *)vd__cl_record(dev, vd__cl_commands_of(c), kind, sizeof *op);
+        if (!op) return;
+        op->to_offset = ranges[i].to;
+        op->from_offset = ranges[i].from;
+        op->to = vd__cl_end(to, &op->to_offset);
+        op->from = vd__cl_end(from, &op->from_offset);
+        op->size = ranges[i].size;
+        op->word = op->unused = 0;
+    }
+}
+
+static void vd__cl_record_fill(vd__device *dev, vd__commands *c, const vd__memory *to, uint64_t offset, uint64_t size, uint32_t word) {
+    vd__cl_transfer *op = (vd__cl_transfer *)(void *)vd__cl_record(dev, vd__cl_commands_of(c), to->native[0] ? VD__CL_OP_FILL : VD__CL_OP_SHARED_FILL, sizeof *op);
+    if (!op) return;
+    op->to_offset = offset;
+    op->to = vd__cl_end(to, &op->to_offset);
+    op->from = op->from_offset = 0;
+    op->size = size;
+    op->word = word;
+    op->unused = 0;
+}
+
+/* ---- playing a recording ---- */
+
+/* Sets what is not set already. */
+static int32_t vd__cl_play_arguments(const vd__cl_device *vcl, vd__cl_kernel *kernel, const vd__cl_given *given) {
+    int32_t error = 0;
+    for (uint32_t i = 0; i < kernel->binding_count && !error; i++) {
+        if (given[i].key && given[i].key == kernel->set[i]) continue;
+        vd__cl_mem object = vd__cl_unpack(given[i].handle);
+        if (vcl->shared) error = vcl->cl->clSetKernelArgSVMPointer(kernel->handle, i, (const void *)(uintptr_t)given[i].handle);
+        else error = vcl->cl->clSetKernelArg(kernel->handle, i, sizeof object, &object);
+        kernel->set[i] = error ? 0 : given[i].key;
+    }
+    const void *values = given + kernel->binding_count;
+    if (error || !kernel->value_bytes || (kernel->values_set && !memcmp(kernel->values, values, kernel->value_bytes))) return error;
+    error = vcl->cl->clSetKernelArg(kernel->handle, kernel->binding_count, kernel->value_bytes, values);
+    memcpy(kernel->values, values, kernel->value_bytes);
+    kernel->values_set = !error;
+    return error;
+}
+
+static int32_t vd__cl_play_launch(const vd__cl_device *vcl, vd__cl_command_queue queue, vd__cl_launch *launch, vd__cl_event *event) {
+    vd__cl_kernel *kernel = launch->kernel;
+    size_t global[3];
+    uint32_t axes = 3;
+    for (int i = 0; i < 3; i++) global[i] = launch->groups[i] * kernel->local[i];
+    while (axes > 1 && global[axes - 1] == 1) axes--;
+    vd__mutex_lock(&kernel->lock);
+    int32_t error = vd__cl_play_arguments(vcl, kernel, vd__cl_bindings_of(launch));
+    if (!error) error = vcl->cl->clEnqueueNDRangeKernel(queue, kernel->handle, axes, NULL, global, kernel->local, 0, NULL, event);
+    vd__mutex_unlock(&kernel->lock);
+    return error;
+}
+
+static int32_t vd__cl_play_transfer(const vd__cl_device *vcl, vd__cl_command_queue queue, const vd__cl_transfer *t, vd__cl_event *event) {
+    const vd__cl_driver *cl = vcl->cl;
+    size_t to_offset = (size_t)t->to_offset, from_offset = (size_t)t->from_offset, size = (size_t)t->size;
+    void *to = (void *)(uintptr_t)t->to, *from = (void *)(uintptr_t)t->from;
+    vd__cl_mem to_object = vd__cl_unpack(t->to), from_object = vd__cl_unpack(t->from);
+    switch (t->op.kind) {
+    case VD__CL_OP_COPY: return cl->clEnqueueCopyBuffer(queue, from_object, to_object, from_offset, to_offset, size, 0, NULL, event);
+    case VD__CL_OP_WRITE: return cl->clEnqueueWriteBuffer(queue, to_object, 0, to_offset, size, from, 0, NULL, event);
+    case VD__CL_OP_READ: return cl->clEnqueueReadBuffer(queue, from_object, 0, from_offset, size, to, 0, NULL, event);
+    case VD__CL_OP_FILL: return cl->clEnqueueFillBuffer(queue, to_object, &t->word, 4, to_offset, size, 0, NULL, event);
+    case VD__CL_OP_SHARED_COPY: return cl->clEnqueueSVMMemcpy(queue, 0, to, from, size, 0, NULL, event);
+    default: return cl->clEnqueueSVMMemFill(queue, to, &t->word, 4, size, 0, NULL, event);
+    }
+}
+
+static const char *vd__cl_op_name(uint32_t kind) {
+    static const char *const names[] = { "clEnqueueNDRangeKernel", "clEnqueueCopyBuffer", "clEnqueueWriteBuffer", "clEnqueueReadBuffer", "clEnqueueFillBuffer",
+        "clEnqueueSVMMemcpy", "clEnqueueSVMMemFill" };
+    return names[kind];
+}
+
+/* Enqueues the commands; the last one has the event. */
+static vd_result vd__cl_play(const vd__cl_device *vcl, vd__cl_command_queue queue, vd__cl_commands *vc, vd__cl_event *event) {
+    for (uint32_t at = 0; at < vc->count; at += vd__cl_op_at(vc, at)->bytes / 8) {
+        vd__cl_op *op = vd__cl_op_at(vc, at);
+        vd__cl_event *here = at == vc->last ? event : NULL;
+        int32_t error = op->kind == VD__CL_OP_LAUNCH ? vd__cl_play_launch(vcl, queue, (vd__cl_launch *)(void *)op, here)
+            : vd__cl_play_transfer(vcl, queue, (const vd__cl_transfer *)(const void *)op, here);
+        if (error) return vd__cl_fail(error, "%s", vd__cl_op_name(op->kind));
+    }
+    return VD_OK;
+}
+
+/* ---- the queue ---- */
+
+static int32_t vd__cl_event_status(const vd__cl_device *vcl, vd__cl_event event) {
+    int32_t status = 0, error = vcl->cl->clGetEventInfo(event, VD__CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+    return error ? error : status;
+}
+
+/* The event of the first submission that reaches `value`, with a reference for the caller; NULL: reached. */
+static vd__cl_event vd__cl_event_of(const vd__cl_device *vcl, vd__cl_queue *q, uint64_t value) {
+    vd__cl_event event = NULL;
+    vd__mutex_lock(&q->lock);
+    for (uint32_t i = 0; i < q->count && !event && q->reached < value; i++) {
+        const vd__cl_mark *mark = &q->marks[(q->first + i) & (q->capacity - 1)];
+        if (mark->value >= value) event = mark->event;
+    }
+    if (event) vcl->cl->clRetainEvent(event);
+    vd__mutex_unlock(&q->lock);
+    return event;
+}
+
+/* Room for one more mark. */
+static bool vd__cl_marks_reserve(vd__device *dev, vd__cl_queue *q) {
+    uint32_t capacity = q->capacity ? 2 * q->capacity : 16;
+    vd__mutex_lock(&q->lock);
+    bool full = q->count == q->capacity;
+    vd__mutex_unlock(&q->lock);
+    if (!full) return true;
+    vd__cl_mark *marks = (vd__cl_mark *)vd__alloc(vd__cl_allocator(dev), capacity * sizeof *marks), *old = q->marks;
+    if (!marks) return false;
+    vd__mutex_lock(&q->lock);
+    for (uint32_t i = 0; i < q->count; i++) marks[i] = q->marks[(q->first + i) & (q->capacity - 1)];
+    q->marks = marks;
+    q->capacity = capacity;
+    q->first = 0;
+    vd__mutex_unlock(&q->lock);
+    vd__free(vd__cl_allocator(dev), old);
+    return true;
+}
+
+/* Holds the queue back until the other queues are there. */
+static int32_t vd__cl_queue_hold(vd__cl_device *vcl, vd__cl_queue *q, const vd__wait *waits, uint32_t wait_count) {
+    vd__cl_event events[VD_MAX_QUEUES];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < wait_count && count < VD_MAX_QUEUES; i++) {
+        events[count] = vd__cl_event_of(vcl, &vcl->queues[waits[i].queue], waits[i].value);
+        if (events[count]) count++;
+    }
+    int32_t error = count ? vcl->cl->clEnqueueBarrierWithWaitList(q->handle, count, events, NULL) : 0;
+    for (uint32_t i = 0; i < count; i++) vcl->cl->clReleaseEvent(events[i]);
+    return error;
+}
+
+static vd_result vd__cl_queue_submit(vd__device *dev, uint32_t queue, const vd__commands *c, uint64_t value, const vd__wait *waits, uint32_t wait_count) {
+    vd__cl_device *vcl = vd__cl_device_of(dev);
+    vd__cl_queue *q = &vcl->queues[queue];
+    vd__cl_commands *vc = c ? vd__cl_commands_of(c) : NULL;
+    vd__cl_event event = NULL;
+    if (!vd__cl_marks_reserve(dev, q)) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "OpenCL: no host memory for a submission");
+    int32_t error = vd__cl_queue_hold(vcl, q, waits, wait_count);
+    if (error) return vd__cl_fail(error, "clEnqueueBarrierWithWaitList");
+    vd_result result = vc ? vd__cl_play(vcl, q->handle, vc, &event) : VD_OK;
+    if (vc) vd__cl_commands_clear(vcl, vc);
+    if (result) return result;
+    if (!event) error = vcl->cl->clEnqueueMarkerWithWaitList(q->handle, 0, NULL, &event);
+    if (!error) error = vcl->cl->clFlush(q->handle);
+    if (error && event) vcl->cl->clReleaseEvent(event);
+    if (error) return vd__cl_fail(error, event ? "clFlush" : "clEnqueueMarkerWithWaitList");
+    vd__mutex_lock(&q->lock);
+    vd__cl_mark *mark = &q->marks[(q->first + q->count++) & (q->capacity - 1)];
+    mark->event = event;
+    mark->value = c ? c->value : value;
+    vd__mutex_unlock(&q->lock);
+    return VD_OK;
+}
+
+/* An event with an error means that nothing the queue did can be relied on. */
+static uint64_t vd__cl_queue_value(vd__device *dev, uint32_t queue) {
+    vd__cl_device *vcl = vd__cl_device_of(dev);
+    vd__cl_queue *q = &vcl->queues[queue];
+    vd__mutex_lock(&q->lock);
+    while (q->count) {
+        const vd__cl_mark *mark = &q->marks[q->first];
+        int32_t status = vd__cl_event_status(vcl, mark->event);
+        if (status > VD__CL_COMPLETE) break;
+        if (status < 0) vd__store32(&vcl->lost, 1);
+        vcl->cl->clReleaseEvent(mark->event);
+        q->reached = mark->value;
+        q->first = (q->first + 1) & (q->capacity - 1);
+        q->count--;
+    }
+    uint64_t value = q->reached;
+    vd__mutex_unlock(&q->lock);
+    return vd__load32(&vcl->lost) ? UINT64_MAX : value;
+}
+
+/* OpenCL cannot wait for a time: looks at the event, at first often, then every millisecond. */
+static int32_t vd__cl_event_wait(const vd__cl_device *vcl, vd__cl_event event, uint64_t timeout_ns) {
+    uint64_t start = vd__time_ns(), nap = 20000;
+    if (timeout_ns == VD_FOREVER) return vcl->cl->clWaitForEvents(1, &event);
+    for (;;) {
+        int32_t status = vd__cl_event_status(vcl, event);
+        uint64_t spent = vd__time_ns() - start;
+        if (status <= VD__CL_COMPLETE || spent >= timeout_ns) return status;
+        vd__sleep(nap < timeout_ns - spent ? nap : timeout_ns - spent);
+        nap = nap < 800000 ? nap + nap / 4 : 1000000;
+    }
+}
+
+static vd_result vd__cl_queue_wait(vd__device *dev, uint32_t queue, uint64_t value, uint64_t timeout_ns) {
+    vd__cl_device *vcl = vd__cl_device_of(dev);
+    vd__cl_event event = vd__cl_event_of(vcl, &vcl->queues[queue], value);
+    int32_t status = event ? vd__cl_event_wait(vcl, event, timeout_ns) : 0;
+    if (event) vcl->cl->clReleaseEvent(event);
+    if (status > VD__CL_COMPLETE) return VD_TIMEOUT;
+    if (status == VD__CL_COMPLETE && !vd__load32(&vcl->lost)) return VD_OK;
+    vd__store32(&vcl->lost, 1);
+    return vd__fail(VD_ERROR_DEVICE_LOST, "OpenCL: the work of '%s' ended with error %d", dev->info.name, (int)status);
+}
+#endif /* VD__HAS_OPENCL */
+
 // >>select
 /* Which backend, which device. */
 
@@ -3218,10 +4381,17 @@ static vd_result vd__vk_queue_wait(vd__device *dev, uint32_t queue, uint64_t val
 static const vd__backend vd__backend_vulkan = { VD_BACKEND_VULKAN, "vulkan", { VD_CODE_SPIRV }, VD__BACKEND_OPERATIONS(VD__BACKEND_VULKAN_ENTRY) };
 #endif
 
+#if VD__HAS_OPENCL
+static const vd__backend vd__backend_opencl = { VD_BACKEND_OPENCL, "opencl", { VD_CODE_OPENCL }, VD__BACKEND_OPERATIONS(VD__BACKEND_OPENCL_ENTRY) };
+#endif
+
 /* In order of preference. */
 static const vd__backend *const vd__backends[] = {
 #if VD__HAS_VULKAN
     &vd__backend_vulkan,
+#endif
+#if VD__HAS_OPENCL
+    &vd__backend_opencl,
 #endif
     &vd__backend_dummy
 };

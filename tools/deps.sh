@@ -7,7 +7,7 @@
 # compile, is the command there), and the exit status is 1 if something is really absent.
 set -eu
 
-# group  package  proof: h header, c command, d a Vulkan driver
+# group  package  proof: h header, c command, d a Vulkan driver, o a library, i an OpenCL driver
 packages='
 build  libc6-dev                 h:stdio.h
 build  libvulkan-dev             h:vulkan/vulkan.h
@@ -25,6 +25,9 @@ test   glslang-tools             c:glslangValidator
 test   glslang-dev               h:glslang/Include/glslang_c_interface.h
 test   spirv-tools               c:spirv-val
 test   spirv-headers             h:spirv/unified1/spirv.h
+test   opencl-headers            h:CL/cl.h
+test   ocl-icd-libopencl1        o:libOpenCL.so.1
+test   pocl-opencl-icd           i:
 test   cmake                     c:cmake
 '
 CC=${CC:-cc}
@@ -42,6 +45,8 @@ proven() {
     c:*) have_command "${1#c:}" ;;
     d:*) find /usr/share/vulkan /usr/local/share/vulkan /usr/local/nvidia/share/vulkan /etc/vulkan -name '*icd*.json' 2>/dev/null | grep -q . ;;
     l:*) find /usr/share/vulkan /usr/local/share/vulkan /etc/vulkan -name 'VkLayer_khronos_validation.json' 2>/dev/null | grep -q . ;;
+    o:*) ldconfig -p 2>/dev/null | grep -q "${1#o:}" ;;
+    i:*) find /etc/OpenCL/vendors -name '*.icd' 2>/dev/null | grep -q . ;;
     s:*) echo 'int main(void){return 0;}' | clang -fsanitize=address -x c - -o /dev/null >/dev/null 2>&1 ;;
     esac
 }

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define VKDISPATCH_OPENCL
 #define VKDISPATCH_IMPLEMENTATION
 #define VKDISPATCH_CODEGEN_IMPLEMENTATION
 #include "vkdispatch.h"
@@ -144,7 +145,7 @@ static const struct { vd_backend backend; const char *name; } all_backends[] = {
 
 typedef int (*run_group)(const char *name);
 
-static int run_backends(int argc, char **argv, const char *program, run_group run) {
+static inline int run_backends(int argc, char **argv, const char *program, run_group run) {
     const char *only = argc > 1 ? argv[1] : getenv("VKDISPATCH_BACKEND");
     int failed = 0, ran = 0;
     for (size_t i = 0; i < COUNT(all_backends); i++) {

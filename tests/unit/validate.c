@@ -469,6 +469,7 @@ static void logs_of_compilers(void **state) {
     static const struct { const char *log, *text; } rows[] = {
         { "warning: 1 thing\n/tmp/a_b.cl:2:11: error: use of y\nmore", "X cannot compile it: error: use of y; line 2 is 'int x = y;'" },
         { "k.cu(3): error: no\n", "X cannot compile it: error: no; line 3 is 'third'" },
+        { "error: /a/b.cl:1:2: bad\nerror: x.cl:2:1: worse", "X cannot compile it: error: /a/b.cl:1:2: bad; line 1 is 'first'" },
         { "k.cu(30): error: past the end\n", "X cannot compile it: k.cu(30): error: past the end\n" },
         { "something else", "X cannot compile it: something else" },
         { "", "X cannot compile it: it does not say why" },
