@@ -39,7 +39,10 @@
        print        text and word output
        spirv        the SPIR-V printer
        text         what the printers of texts share
-       glsl         the GLSL printer
+       glsl         what GLSL has of its own
+       c            what CUDA C and OpenCL C share
+       cuda         what CUDA C has of its own
+       opencl       what OpenCL C has of its own
        reflect      arguments and needs of a kernel
        dump         the listing as readable text
        public       the functions declared above
@@ -212,7 +215,7 @@ typedef struct vc_info {
     int arg_count;
     const vc_hidden_info *hidden;
     int hidden_count;
-    uint32_t value_bytes;           /* block of values, C alignment, hidden values included; multiple of 4 */
+    uint32_t value_bytes;           /* block of values, C alignment, hidden values included; multiple of 4, in C of 8 if something in it is */
     uint32_t local_size[3];
     uint32_t shared_bytes;          /* at most; a shared vector of 3 takes the place of 4 */
     uint64_t features;              /* VC_FEATURE_ bits it needs */
@@ -721,6 +724,9 @@ static inline vc_type vc__to_signed(vc_type type) { return vc__is_unsigned(type)
 /* The unsigned integer that holds the bits of a float of 32 or 64 bits; integers: themselves. */
 static inline vc_type vc__to_bits(vc_type type) { return type == VC_F32 ? (vc_type)VC_U32 : type == VC_F64 ? (vc_type)VC_U64 : type; }
 
+/* The unsigned integer of a float's width. */
+static inline vc_type vc__bits_type(vc_type type) { return type - VC_F16 + VC_U16; }
+
 static inline uint64_t vc__ones(uint32_t bits) { return bits >= 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1; }
 
 /* A bit pattern of an integer kind as the 64-bit number it means (two's complement when signed). */
@@ -849,8 +855,8 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
     X(SINH,         "sinh",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(19)), VC__T_F32("sinh", "sinh", "($0)"), vc__expand_math64) \
     X(COSH,         "cosh",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(20)), VC__T_F32("cosh", "cosh", "($0)"), vc__expand_math64) \
     X(TANH,         "tanh",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(21)), VC__T_F32("tanh", "tanh", "($0)"), vc__expand_math64) \
-    X(ISNAN,        "isnan",        PURE,   1, F,    BOOL,   0, VC__S_FLOAT(156), VC__T_GLSL("isnan($0)"), NULL) \
-    X(ISINF,        "isinf",        PURE,   1, F,    BOOL,   0, VC__S_FLOAT(157), VC__T_GLSL("isinf($0)"), NULL) \
+    X(ISNAN,        "isnan",        PURE,   1, F,    BOOL,   0, VC__S_FLOAT(156), VC__T_GLSL("isnan($0)"), vc__expand_isnan) \
+    X(ISINF,        "isinf",        PURE,   1, F,    BOOL,   0, VC__S_FLOAT(157), VC__T_GLSL("isinf($0)"), vc__expand_isnan) \
     X(DOT,          "dot",          PURE,   2, IUF,  SCALAR, COMMUTES, VC__S_NONE, VC__T_NONE, vc__expand_dot) \
     /* of integers; native forms are for 32 bits */ \
     X(POPCOUNT,     "popcount",     PURE,   1, IU,   SAME,   0, VC__S(0, 205, 0, 0), \
@@ -926,8 +932,8 @@ typedef struct vc__node vc__node;
 typedef uint32_t vc__expander(vc__lower *s, const vc__node *n); /* number of the replacement; VC__NIL: print the operation's own form */
 static vc__expander vc__expand_extract, vc__expand_cast, vc__expand_div, vc__expand_rem, vc__expand_mod, vc__expand_fma, vc__expand_abs, vc__expand_sign,
     vc__expand_min, vc__expand_max, vc__expand_clamp, vc__expand_mix, vc__expand_step, vc__expand_fract, vc__expand_math64, vc__expand_pow, vc__expand_log,
-    vc__expand_atan, vc__expand_dot, vc__expand_shift, vc__expand_memory, vc__expand_popcount, vc__expand_bit_reverse, vc__expand_find_lsb, vc__expand_find_msb,
-    vc__expand_mul_hi, vc__expand_atomic;
+    vc__expand_atan, vc__expand_isnan, vc__expand_dot, vc__expand_shift, vc__expand_memory, vc__expand_popcount, vc__expand_bit_reverse,
+    vc__expand_find_lsb, vc__expand_find_msb, vc__expand_mul_hi, vc__expand_atomic;
 
 typedef struct vc__forms {
     struct {
@@ -2196,18 +2202,23 @@ static uint32_t vc__expand_fma(vc__lower *s, const vc__node *n) {
 }
 
 static uint32_t vc__expand_abs(vc__lower *s, const vc__node *n) {
-    (void)s;
-    return vc__is_unsigned(n->type) ? n->a[0] : VC__NIL;
+    uint32_t x = n->a[0], c, other;
+    if (vc__is_unsigned(n->type)) return x;
+    if (vc__is_float(n->type) || !vc__is_c(s->target)) return VC__NIL;
+    c = vc__x_small(s, n->type, 0);
+    c = vc__x_compare(s, VC__OP_LT, x, c);
+    other = vc__x_one(s, VC__OP_NEG, x);
+    return vc__x_select(s, c, other, x);
 }
 
 /* 0 for NaN, of which GLSL.std.450 says nothing. */
 static uint32_t vc__expand_sign(vc__lower *s, const vc__node *n) {
     vc_type type = n->type;
     uint32_t x = n->a[0], zero, c, r;
-    if (vc__is_signed(type)) return VC__NIL;
+    if (vc__is_signed(type) && !vc__is_c(s->target)) return VC__NIL;
     zero = vc__x_small(s, type, 0);
     r = zero;
-    if (vc__is_float(type)) {
+    if (!vc__is_unsigned(type)) {
         r = vc__x_small(s, type, -1);
         c = vc__x_compare(s, VC__OP_LT, x, zero);
         r = vc__x_select(s, c, r, zero);
@@ -2217,9 +2228,13 @@ static uint32_t vc__expand_sign(vc__lower *s, const vc__node *n) {
     return vc__x_select(s, c, x, r);
 }
 
-/* SPIR-V has a minimum that ignores NaN; in GLSL: a is taken where it is less, or b is NaN. */
+/* SPIR-V and C have a minimum that ignores NaN; in GLSL: a is taken where it is less, or b is NaN. For integers C has none. */
 static uint32_t vc__x_least(vc__lower *s, const vc__node *n, bool most) {
     uint32_t a = n->a[0], b = n->a[1], less, nan;
+    if (!vc__is_float(n->type) && vc__is_c(s->target)) {
+        less = most ? vc__x_compare(s, VC__OP_LT, b, a) : vc__x_compare(s, VC__OP_LT, a, b);
+        return vc__x_select(s, less, a, b);
+    }
     if (!vc__is_float(n->type) || s->target != VC_TARGET_GLSL || s->kernel->desc.fast) return VC__NIL;
     less = most ? vc__x_compare(s, VC__OP_LT, b, a) : vc__x_compare(s, VC__OP_LT, a, b);
     nan = vc__x_compare(s, VC__OP_NE, b, b);
@@ -2491,15 +2506,28 @@ static vc__range vc__x_range(vc_type from, vc_type to) {
     return r;
 }
 
-/* Whether a float is no NaN. f32 is asked by its bits: a driver that may take every float for a number (NVIDIA's, behind an abs) folds the comparison. */
-static uint32_t vc__x_is_number(vc__lower *s, uint32_t x) {
-    vc_type type = vc__x_type(s, x), bits = vc__vec(VC_U32, vc__rows(type));
+/* A float's bits without the sign: above those of infinity it is NaN. */
+static uint32_t vc__x_magnitude(vc__lower *s, uint32_t x) {
+    vc_type type = vc__x_type(s, x), bits = vc__bits_type(type);
     uint32_t c;
-    if (vc__kind(type) != VC_F32) return vc__x_compare(s, VC__OP_EQ, x, x);
     x = vc__make(s, VC__OP_BITCAST, bits, x, VC__NIL, VC__NIL, 0);
-    c = vc__make_const(s, bits, 0x7fffffffu);
-    x = vc__x_two(s, VC__OP_AND, x, c);
-    c = vc__make_const(s, bits, 0x7f800000u);
+    c = vc__make_const(s, bits, vc__ones(vc__bits(vc__kind(type)) - 1));
+    return vc__x_two(s, VC__OP_AND, x, c);
+}
+
+static uint32_t vc__x_infinite_bits(vc__lower *s, vc_type type) {
+    const vc__kind_info *kind = &vc__kinds[vc__kind(type)];
+    return vc__make_const(s, vc__bits_type(type), vc__ones(kind->exponent) << kind->fraction);
+}
+
+/* Whether a float is no NaN. f32 is asked by its bits: a driver that may take every float for a number (NVIDIA's, behind an abs) folds the comparison. In C
+   the user's options may do the same. */
+static uint32_t vc__x_is_number(vc__lower *s, uint32_t x) {
+    vc_type type = vc__x_type(s, x);
+    uint32_t c;
+    if (vc__kind(type) != VC_F32 && !vc__is_c(s->target)) return vc__x_compare(s, VC__OP_EQ, x, x);
+    x = vc__x_magnitude(s, x);
+    c = vc__x_infinite_bits(s, type);
     return vc__x_compare(s, VC__OP_LE, x, c);
 }
 
@@ -2561,6 +2589,16 @@ static uint32_t vc__expand_cast(vc__lower *s, const vc__node *n) {
     return vc__x_cast(s, type, x);
 }
 
+static uint32_t vc__expand_isnan(vc__lower *s, const vc__node *n) {
+    vc_type type = vc__x_type(s, n->a[0]);
+    uint16_t op = n->op;
+    uint32_t x, c;
+    if (!vc__is_c(s->target)) return VC__NIL;
+    x = vc__x_magnitude(s, n->a[0]);
+    c = vc__x_infinite_bits(s, type);
+    return op == VC__OP_ISINF ? vc__x_compare(s, VC__OP_EQ, x, c) : vc__x_compare(s, VC__OP_LT, c, x);
+}
+
 /* ---- elementary functions of f16 and f32 ---- */
 
 /* Where x is zero, or a subnormal f32: some drivers' logarithms read its exponent bits as they are. */
@@ -2581,7 +2619,7 @@ static uint32_t vc__expand_log(vc__lower *s, const vc__node *n) {
     uint16_t op = n->op;
     uint32_t x = n->a[0], flat, zero;
     if (vc__kind(type) == VC_F64) return vc__expand_math64(s, n);
-    if (vc__kind(type) == VC_F16 || s->kernel->desc.fast) return VC__NIL;
+    if (vc__kind(type) == VC_F16 || s->kernel->desc.fast || vc__is_c(s->target)) return VC__NIL;
     flat = vc__x_is_zero(s, x);
     zero = vc__x_small(s, type, 0);
     x = vc__x_select(s, flat, zero, x);
@@ -2594,7 +2632,7 @@ static uint32_t vc__expand_atan(vc__lower *s, const vc__node *n) {
     uint16_t op = n->op;
     uint32_t x = n->a[0], y = n->a[1], number, other, r;
     if (vc__kind(type) == VC_F64) return vc__expand_math64(s, n);
-    if (s->kernel->desc.fast) return VC__NIL;
+    if (s->kernel->desc.fast || vc__is_c(s->target)) return VC__NIL;
     number = vc__x_compare(s, VC__OP_EQ, x, x);
     if (op == VC__OP_ATAN2) {
         other = vc__x_compare(s, VC__OP_EQ, y, y);
@@ -2672,6 +2710,21 @@ static uint32_t vc__expand_atomic(vc__lower *s, const vc__node *n) {
     r = vc__x_access(s, n, bits ? of : type, value);
     s->region = s->pin; /* what follows needs the result */
     return bits && gives ? vc__x_bitcast(s, type, r) : r;
+}
+
+/* ---- f16 in C ---- */
+
+/* Computed as f32 and rounded, which for + - * / and sqrt is as if rounded once: 24 bits are more than twice 11 and two. */
+static uint32_t vc__expand_half(vc__lower *s, const vc__node *n) {
+    vc_type type = n->type;
+    uint16_t op = n->op;
+    uint32_t a[3], x = n->x, i, r;
+    if (vc__op[op].class_ != VC__PURE || !vc__op_text[op].opencl[3] || op == VC__OP_SELECT || vc__x_type(s, n->a[0]) != VC_F16) return VC__NIL;
+    for (i = 0; i < 3; i++) a[i] = n->a[i];
+    if (op == VC__OP_FMA) return vc__expand_fma(s, n); /* as f32 it would round a third time */
+    for (i = 0; i < vc__op[op].operands; i++) if (vc__x_type(s, a[i]) == VC_F16) a[i] = vc__x_cast(s, VC_F32, a[i]);
+    r = vc__make_raw(s, op, type == VC_F16 ? (vc_type)VC_F32 : type, a[0], a[1], a[2], x);
+    return type == VC_F16 ? vc__x_cast(s, VC_F16, r) : r;
 }
 
 // >>math64
@@ -3424,6 +3477,10 @@ static uint32_t vc__settle(vc__lower *s, vc__node *n) {
         if (r != VC__NIL) return r;
         if (s->kernel->failed) return VC__NIL;
     }
+    if (vc__is_c(s->target)) {
+        r = vc__expand_half(s, n);
+        if (r != VC__NIL || s->kernel->failed) return r;
+    }
     n->at = op->class_ == VC__LEAF ? 0 : op->class_ >= VC__EFFECT ? s->pin : s->region;
     return op->class_ >= VC__NEW ? vc__append(s, n) : vc__merge(s, n);
 }
@@ -3495,7 +3552,7 @@ static inline uint32_t vc__mapped(const vc__lower *s, uint32_t operand, bool is_
 /* Two or three operands of which nothing is asked but to be no constants; languages without vectors take those apart. */
 static inline bool vc__is_plain(const vc__lower *s, const vc__op_info *op, const vc__node *t) {
     if (op->class_ != VC__PURE || (op->operands != 2 && op->operands != 3) || vc__expands(op, t->type)) return false;
-    return t->op != VC__OP_SELECT && t->op != VC__OP_EXTRACT && (t->type < 16 || !vc__is_c(s->target));
+    return t->op != VC__OP_SELECT && t->op != VC__OP_EXTRACT && !vc__is_c(s->target);
 }
 
 /* The short way for these, where nothing can be folded: vc__settle and vc__merge in one. VC__NIL: take the long way. */
@@ -4854,6 +4911,9 @@ static bool vc__spirv_print(vc_kernel *k, const vc__listing *l) {
     return !k->failed;
 }
 
+/* An element of shared memory as drivers may lay it out: by std430, where vectors of 3 take the place of 4 (Vulkan, limits of the Workgroup storage class). */
+static uint32_t vc__shared_stride(vc_type type) { return vc__scalar_bytes(type) * (vc__rows(type) == 3 ? 4 : vc__rows(type)); }
+
 // >>text
 /* What the printers of GLSL, CUDA C and OpenCL C share: for people to read and for compilers to take. A value that is used once is printed inside its user
    as long as lines stay short and no store or block lies between; everything else gets a name. What differs stands in a table, the dialect. */
@@ -4889,13 +4949,14 @@ typedef struct vc__dialect {
     const char *name;          /* in messages */
     bool wide_switch;          /* switches on integers of any width */
     bool whole_arguments;      /* arguments without a use are declared as well */
+    bool (*is_reserved)(const char *name); /* words that other languages leave alone; NULL: none */
     const char *(*type)(vc_type type, char out[32]);
     const char *(*form)(const vc__printer *g, const vc__node *n); /* of the op table; NULL: one of the functions below prints it */
     void (*scalar)(vc__printer *g, vc_type type, uint64_t bits, bool fold); /* fold: an expression, not a table's initializer */
     void (*vector)(vc__printer *g, vc_type type, const uint64_t *bits, bool fold);
     void (*construct)(vc__printer *g, const vc__node *n); /* VEC, and CAST without a form */
     void (*component)(vc__printer *g, const vc__node *n);
-    void (*bitcast)(vc__printer *g, const vc__node *n);
+    void (*bitcast)(vc__printer *g, const vc__node *n);   /* if it has no form */
     void (*pointer)(vc__printer *g, const vc__node *n);
     void (*load)(vc__printer *g, const vc__node *n);
     void (*store)(vc__printer *g, const vc__node *n);     /* without the end of the line */
@@ -4904,9 +4965,9 @@ typedef struct vc__dialect {
     void (*id)(const vc__printer *g, const vc__node *n, char out[96]);
     void (*convert)(vc__printer *g, uint32_t object);     /* the statement that makes a parameter what expressions want, if it needs one */
     void (*barrier)(vc__printer *g, uint32_t i);
-    void (*atomic)(vc__printer *g, uint32_t i);
+    void (*atomic)(vc__printer *g, uint32_t i);           /* NULL: has none, as the next one */
     void (*fence)(vc__printer *g, uint32_t i);
-    void (*declare)(vc__printer *g, uint32_t i);          /* type of the name of a node's value */
+    void (*declare)(vc__printer *g, uint32_t i);          /* what precedes the name of a node's value: its type */
     void (*head)(vc__printer *g);                         /* everything before the body of the kernel */
 } vc__dialect;
 
@@ -5022,13 +5083,17 @@ static void vc__p_clean(const char *name, char out[VC__NAME]) {
     out[n] = 0;
 }
 
+static bool vc__p_is_safe(const vc__dialect *d, const char *name) {
+    return vc__p_is_letter(name[0]) && !vc__p_is_reserved(name) && !(d->is_reserved && d->is_reserved(name));
+}
+
 /* A name that is safe and taken by nobody else, as near to what is wanted as can be. */
 static void vc__p_name_it(vc__printer *g, vc__word *out, const char *wanted, const char *otherwise) {
     char base[VC__NAME];
     uint32_t slot, number = 1;
     vc__p_clean(wanted, base);
     if (!base[0]) vc__p_clean(otherwise, base);
-    snprintf(out->text, sizeof out->text, "%s%.40s", vc__p_is_letter(base[0]) && !vc__p_is_reserved(base) ? "" : "my_", base);
+    snprintf(out->text, sizeof out->text, "%s%.40s", vc__p_is_safe(g->d, base) ? "" : "my_", base);
     snprintf(base, sizeof base, "%s", out->text);
     while (g->taken[slot = vc__p_slot(g, out->text)]) snprintf(out->text, sizeof out->text, "%.36s_%u", base, (unsigned)++number);
     g->taken[slot] = out->text;
@@ -5250,16 +5315,30 @@ static int vc__p_strength(const char *form, int *limit) {
     return VC__P_TERNARY;
 }
 
+static vc_type vc__p_computed_in(const vc__printer *g, const vc__node *n) {
+    return vc__bits(vc__kind(g->l->node[n->a[0]].type)) > 32 ? VC_U64 : VC_U32;
+}
+
+/* ($U)$0 of a constant: the unsigned constant itself. False: it is none. */
+static bool vc__p_unsigned_const(vc__printer *g, const vc__node *n, const char *form) {
+    const vc__node *c;
+    vc_type type = vc__p_computed_in(g, n);
+    if (strncmp(form, "($U)$", 5) != 0) return false;
+    c = &g->l->node[n->a[form[5] - '0']];
+    if (c->op != VC__OP_CONST) return false;
+    g->d->scalar(g, type, vc__widen(c->type, vc__p_const_bits(c)) & vc__ones(vc__bits(type)), true);
+    return true;
+}
+
 /* $0 $1 $2: operands; $T: the type of the result, $U: the unsigned type that integers are computed in; #: rows of the first operand. */
 static void vc__p_fill(vc__printer *g, const vc__node *n, const char *form) {
     int limit, strength = vc__p_strength(form, &limit);
     char type[32];
     const char *c;
     for (c = form; *c; c++) {
-        if (*c == '$' && (c[1] == 'T' || c[1] == 'U')) {
-            vc_type first = g->l->node[n->a[0]].type;
-            vc__p_put(g, "%s", g->d->type(*++c == 'T' ? n->type : vc__bits(first) > 32 ? (vc_type)VC_U64 : (vc_type)VC_U32, type));
-        } else if (*c == '$') {
+        if (*c == '(' && vc__p_unsigned_const(g, n, c)) c += 5;
+        else if (*c == '$' && (c[1] == 'T' || c[1] == 'U')) vc__p_put(g, "%s", g->d->type(*++c == 'T' ? n->type : vc__p_computed_in(g, n), type));
+        else if (*c == '$') {
             bool left = c == form, enclosed = c > form && (c[-1] == '(' || c[-1] == '[' || (c > form + 1 && c[-2] == ','));
             int allowed = enclosed ? VC__P_LOOSE : left && strength > limit && strength < VC__P_TERNARY ? limit + VC__P_ALSO * strength : limit;
             if (left && form[2] == '[') allowed = VC__P_TIGHT;
@@ -5485,7 +5564,7 @@ static bool vc__p_is_silent(const vc__printer *g, uint32_t i) {
 
 static void vc__p_temporary(vc__printer *g, uint32_t i) {
     g->d->declare(g, i);
-    vc__p_put(g, " v%u = ", (unsigned)++g->temporaries);
+    vc__p_put(g, "v%u = ", (unsigned)++g->temporaries);
     vc__p_expression(g, i, VC__P_LOOSE);
     vc__p_put(g, ";\n");
     g->note[i].number = g->temporaries;
@@ -5497,7 +5576,14 @@ static void vc__p_store(vc__printer *g, uint32_t i) {
 }
 
 static void vc__p_barrier(vc__printer *g, uint32_t i) { g->d->barrier(g, i); }
-static void vc__p_fence(vc__printer *g, uint32_t i) { g->d->fence(g, i); }
+
+/* What a language may be without. */
+static void vc__p_optional(vc__printer *g, uint32_t i, void (*print)(vc__printer *g, uint32_t i)) {
+    const vc__node *n = &g->l->node[i];
+    if (print) print(g, i);
+    else vc__fail(g->k, "kernel '%s': no %s for '%s' of %s", vc__name(g->k), g->d->name, vc__op_name[n->op], vc_type_name(n->type));
+}
+static void vc__p_fence(vc__printer *g, uint32_t i) { vc__p_optional(g, i, g->d->fence); }
 
 static void vc__p_statement(vc__printer *g, uint32_t i) {
     static const struct { uint16_t op; void (*print)(vc__printer *g, uint32_t i); } own[] = {
@@ -5514,7 +5600,7 @@ static void vc__p_statement(vc__printer *g, uint32_t i) {
     if (closes) g->indent--;
     vc__p_line(g);
     for (j = 0; j < sizeof own / sizeof *own; j++) if (own[j].op == n->op) { own[j].print(g, i); return; }
-    if (vc__is_atomic(n->op)) g->d->atomic(g, i);
+    if (vc__is_atomic(n->op)) vc__p_optional(g, i, g->d->atomic);
     else vc__p_temporary(g, i);
 }
 
@@ -5528,7 +5614,7 @@ static void vc__p_entry(vc__printer *g) {
     size_t j;
     for (i = g->l->leaves; i < g->l->body; i++) {
         const vc__node *n = &g->l->node[i];
-        if (n->op == VC__OP_PARAM) g->d->convert(g, n->x);
+        if (n->op == VC__OP_PARAM || n->op == VC__OP_BUFFER) g->d->convert(g, n->x);
         for (j = 0; j < sizeof ids / sizeof *ids; j++) {
             if (ids[j].op != n->op || g->note[i].uses < 2) continue;
             g->d->id(g, n, id);
@@ -5989,7 +6075,7 @@ static void vc__glsl_convert(vc__printer *g, uint32_t object) {
     vc_type type = g->l->object[object].type;
     uint32_t rows = vc__rows(type), i;
     char name[32];
-    if (!vc__glsl_is_converted(g, object)) return;
+    if (g->l->object[object].op != VC__OP_PARAM || !vc__glsl_is_converted(g, object)) return;
     vc__glsl_type(type, name);
     vc__p_put(g, "    %s %s = ", name, g->object[object].text);
     if (!vc__glsl_is_narrow(g, object)) vc__p_put(g, vc__glsl_is_packed(g, object) ? "unpack(%s)" : "bool(%s)", g->reference[object].text);
@@ -6021,7 +6107,7 @@ static void vc__glsl_hidden(vc__printer *g, int hidden) { vc__p_put(g, "%s", g->
 static void vc__glsl_declare(vc__printer *g, uint32_t i) {
     const vc__node *n = &g->l->node[i];
     char type[32];
-    vc__p_put(g, "%s%s", n->flags & VC__NODE_PRECISE ? "precise " : "",
+    vc__p_put(g, "%s%s ", n->flags & VC__NODE_PRECISE ? "precise " : "",
                  n->op == VC__OP_POINTER ? g->reference[vc__p_object(g->l, i)].text : vc__glsl_type(n->type, type));
 }
 
@@ -6114,9 +6200,530 @@ static void vc__glsl_head(vc__printer *g) {
 }
 
 static const vc__dialect vc__glsl = {
-    "GLSL", false, false, vc__glsl_type, vc__glsl_form, vc__glsl_scalar, vc__glsl_vector, vc__glsl_construct, vc__p_component, vc__glsl_bitcast,
+    "GLSL", false, false, NULL, vc__glsl_type, vc__glsl_form, vc__glsl_scalar, vc__glsl_vector, vc__glsl_construct, vc__p_component, vc__glsl_bitcast,
     vc__glsl_pointer, vc__glsl_load, vc__glsl_store, vc__glsl_param, vc__glsl_hidden, vc__glsl_id, vc__glsl_convert, vc__glsl_barrier, vc__glsl_atomic,
     vc__glsl_fence, vc__glsl_declare, vc__glsl_head
+};
+
+// >>c
+/* What CUDA C and OpenCL C share. Operations come scalar and without f16; vectors pass to and from memory, and f16 is its bits. Bools lie in memory as words.
+   Every function, type and table carries the kernel's name, stands inside the kernel, or is guarded: the texts of several kernels make one program. */
+
+enum { VC__C_CUDA, VC__C_OPENCL };
+static inline int vc__c_of(const vc__printer *g) { return g->l->target == VC_TARGET_CUDA ? VC__C_CUDA : VC__C_OPENCL; }
+
+/* Names of OpenCL C and CUDA C beyond those of vc__p_reserved. */
+static const char vc__c_words[] =
+    " acospi asinpi as_double as_float as_int as_long as_uint as_ulong atan2pi atanpi async_work_group_copy bitselect cbrt clz convert copysign cospi"
+    " ctz dim3 erf erfc exp10 expm1 fabs fabsf fast_distance fast_length fast_normalize fdim fma fmax fmaxf fmaxmag fmin fminf fminmag get_global_id"
+    " get_global_offset get_global_size get_group_id get_local_id get_local_size get_num_groups get_work_dim hadd hypot i386 ilogb isequal isfinite"
+    " isgreater isless islessgreater isnormal isnotequal isordered isunordered lgamma linux log10 log1p logb mad24 mad_hi mad_sat mem_fence mul24 mul_hi"
+    " nextafter pown powr popcount prefetch read_mem_fence remainder remquo rhadd rint rintf rootn rotate select shared_memory shuffle shuffle2 signbit"
+    " sincos sinpi tanpi tgamma true uchar unix upsample vload_half vstore_half wait_group_events write_mem_fence ";
+
+/* char16, uint2, longlong4; as_int3, convert_float_rte; vload3; f32_of_f16 and f64x4, which are ours; and what could be a macro: capitals. */
+static bool vc__c_is_reserved(const char *name) {
+    static const char *const stems[] = { "char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "longlong", "ulonglong", "float", "double",
+                                         "half", "vload", "vstore", "as_", "convert_", "make_", "f16_of_", "f32_of_", "cl_", "cuda", "atom" };
+    char word[VC__NAME + 4];
+    size_t i, n;
+    snprintf(word, sizeof word, " %s ", name);
+    if (strstr(vc__c_words, word)) return true;
+    for (n = 0; (name[n] >= 'A' && name[n] <= 'Z') || name[n] == '_' || vc__p_is_digit(name[n]); n++) { }
+    if (n > 2 && !name[n]) return true;
+    for (i = 0; i < sizeof stems / sizeof *stems; i++) {
+        n = strlen(stems[i]);
+        if (strncmp(name, stems[i], n) == 0 && (vc__p_is_digit(name[n]) || name[n - 1] == '_' || i >= 21)) return true;
+    }
+    return false;
+}
+
+static const char *const vc__c_scalars[2][16] = {
+    { "void", "bool", "signed char", "short", "int", "long long", "unsigned char", "unsigned short", "unsigned int", "unsigned long long", "unsigned short",
+      "float", "double", "void", "void", "void" },
+    { "void", "bool", "char", "short", "int", "long", "uchar", "ushort", "uint", "ulong", "ushort", "float", "double", "void", "void", "void" }
+};
+
+/* What precedes the number of rows. */
+static const char *const vc__c_stems[2][16] = {
+    { "void", "uint", "char", "short", "int", "longlong", "uchar", "ushort", "uint", "ulonglong", "ushort", "float", "double", "void", "void", "void" },
+    { "void", "uint", "char", "short", "int", "long", "uchar", "ushort", "uint", "ulong", "ushort", "float", "double", "void", "void", "void" }
+};
+
+/* Four 64-bit numbers are a struct of ours in CUDA C: its own is deprecated. */
+static bool vc__c_is_struct(int c, vc_type type) { return c == VC__C_CUDA && vc__rows(type) == 4 && vc__scalar_bytes(type) == 8; }
+
+static const char *vc__c_type(int c, vc_type type, char out[32]) {
+    if (vc__rows(type) == 1) snprintf(out, 32, "%s", vc__c_scalars[c][vc__kind(type)]);
+    else if (vc__c_is_struct(c, type)) snprintf(out, 32, "%s", vc_type_name(type));
+    else snprintf(out, 32, "%s%u", vc__c_stems[c][vc__kind(type)], (unsigned)vc__rows(type));
+    return out;
+}
+
+/* Of an element in memory. */
+static const char *vc__c_memory_type(const vc__printer *g, vc_type type, char out[32]) {
+    return vc__c_type(vc__c_of(g), type == VC_BOOL ? (vc_type)VC_U32 : type, out);
+}
+
+/* ---- constants ---- */
+
+static void vc__c_int(vc__printer *g, vc_type type, uint64_t bits) {
+    static const char *const longs[2] = { "ll", "l" };
+    int c = vc__c_of(g);
+    long long value = (long long)vc__widen(type, bits);
+    switch (type) {
+    case VC_I32:
+        if (value == -2147483647 - 1) vc__p_put(g, "(-2147483647 - 1)");
+        else vc__p_put(g, "%lld", value);
+        break;
+    case VC_U32: vc__p_put(g, "%lluu", (unsigned long long)bits); break;
+    case VC_I64:
+        if (bits == (uint64_t)1 << 63) vc__p_put(g, "(-9223372036854775807%s - 1)", longs[c]);
+        else vc__p_put(g, "%lld%s", value, longs[c]);
+        break;
+    case VC_U64: vc__p_put(g, "%lluu%s", (unsigned long long)bits, longs[c]); break;
+    default: vc__p_put(g, "(%s)%lld", vc__c_scalars[c][type], value); break;
+    }
+}
+
+/* Infinities, NaNs and what a compiler might flush; in a table's initializer no function may be called. */
+static void vc__c_special(vc__printer *g, vc_type type, uint64_t bits, bool nan, bool fold) {
+    static const char *const as[2][2] = { { "__uint_as_float(0x%llxu)", "__longlong_as_double(0x%llxll)" }, { "as_float(0x%llxu)", "as_double(0x%llxul)" } };
+    int c = vc__c_of(g);
+    const char *sign = !nan && bits >> (vc__bits(type) - 1) ? "-" : "", *suffix = type == VC_F32 ? "f" : "";
+    if (fold) vc__p_put(g, as[c][type == VC_F64], (unsigned long long)bits);
+    else if (c == VC__C_OPENCL) vc__p_put(g, "%s%s", sign, nan ? "NAN" : "INFINITY");
+    else vc__p_put(g, "%s%s%s / 0.0%s", sign, nan ? "0.0" : "1.0", suffix, suffix);
+}
+
+static void vc__c_float(vc__printer *g, vc_type type, uint64_t bits, bool fold) {
+    uint32_t fraction = vc__kinds[type].fraction, width = vc__kinds[type].exponent;
+    uint64_t exponent = (bits >> fraction) & vc__ones(width), rest = bits & vc__ones(fraction);
+    char text[40];
+    if (type == VC_F16) { vc__p_put(g, "(%s)0x%04x", vc__c_scalars[vc__c_of(g)][VC_F16], (unsigned)bits); return; }
+    if (exponent == vc__ones(width) || (!exponent && rest && fold)) { vc__c_special(g, type, bits, exponent && rest, fold); return; }
+    vc__p_decimal(vc__p_double(type, bits), type == VC_F32, text);
+    vc__p_put(g, type == VC_F32 ? "%sf" : "%s", text);
+}
+
+static void vc__c_scalar(vc__printer *g, vc_type type, uint64_t bits, bool fold) {
+    if (type == VC_BOOL) vc__p_put(g, "%s", bits ? "true" : "false");
+    else if (vc__is_float(type)) vc__c_float(g, type, bits, fold);
+    else vc__c_int(g, type, bits);
+}
+
+/* How a vector begins and ends. */
+static const char *vc__c_open(const vc__printer *g, vc_type type, bool fold, char out[40]) {
+    char name[32];
+    vc__c_type(vc__c_of(g), type, name);
+    if (vc__c_of(g) == VC__C_OPENCL) snprintf(out, 40, "(%s)(", name);
+    else if (!fold) snprintf(out, 40, "{ ");
+    else snprintf(out, 40, vc__c_is_struct(VC__C_CUDA, type) ? "%s{ " : "make_%s(", name);
+    return out;
+}
+static const char *vc__c_close(const vc__printer *g, vc_type type, bool fold) {
+    return vc__c_of(g) == VC__C_CUDA && (!fold || vc__c_is_struct(VC__C_CUDA, type)) ? " }" : ")";
+}
+
+static void vc__c_vector(vc__printer *g, vc_type type, const uint64_t *bits, bool fold) {
+    char text[40];
+    uint32_t i;
+    vc__p_put(g, "%s", vc__c_open(g, type, fold, text));
+    for (i = 0; i < vc__rows(type); i++) {
+        if (i) vc__p_put(g, ", ");
+        vc__c_scalar(g, vc__is_bool(type) ? (vc_type)VC_U32 : vc__scalar(type), bits[i], fold);
+    }
+    vc__p_put(g, "%s", vc__c_close(g, type, fold));
+}
+
+/* ---- expressions ---- */
+
+static const char *vc__c_cast(vc_type from, vc_type to) {
+    if (vc__kind(from) == VC_F16 && vc__is_float(to)) return to == VC_F32 ? "f32_of_f16($0)" : "($T)f32_of_f16($0)";
+    if (vc__kind(to) == VC_F16 && vc__is_float(from)) return from == VC_F32 ? "f16_of_f32($0)" : "f16_of_f64($0)";
+    return "($T)$0";
+}
+
+static const char *vc__c_bitcast(int c, vc_type from, vc_type to) {
+    static const struct { uint8_t from, to; const char *form[2]; } table[] = {
+        { VC_F32, VC_I32, { "__float_as_int($0)", "as_int($0)" } }, { VC_F32, VC_U32, { "__float_as_uint($0)", "as_uint($0)" } },
+        { VC_I32, VC_F32, { "__int_as_float($0)", "as_float($0)" } }, { VC_U32, VC_F32, { "__uint_as_float($0)", "as_float($0)" } },
+        { VC_F64, VC_I64, { "__double_as_longlong($0)", "as_long($0)" } }, { VC_F64, VC_U64, { "($T)__double_as_longlong($0)", "as_ulong($0)" } },
+        { VC_I64, VC_F64, { "__longlong_as_double($0)", "as_double($0)" } }, { VC_U64, VC_F64, { "__longlong_as_double($0)", "as_double($0)" } }
+    };
+    size_t i;
+    for (i = 0; i < sizeof table / sizeof *table; i++) if (table[i].from == from && table[i].to == to) return table[i].form[c];
+    return "($T)$0";
+}
+
+static const char *vc__c_form(const vc__printer *g, const vc__node *n) {
+    static const uint8_t columns[16] = { 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 4, 0, 0, 0 };
+    const vc__op_info *op = &vc__op[n->op];
+    const vc__forms *forms = &vc__op_text[n->op];
+    const char *const *form = vc__c_of(g) == VC__C_CUDA ? forms->cuda : forms->opencl;
+    vc_type type;
+    if (!op->operands || op->operands == VC__MANY) return NULL;
+    type = g->l->node[n->a[0]].type;
+    if (n->op == VC__OP_CAST) return vc__c_cast(type, n->type);
+    if (n->op == VC__OP_BITCAST) return vc__c_bitcast(vc__c_of(g), type, n->type);
+    if (vc__c_of(g) == VC__C_CUDA && g->k->desc.fast && vc__is_float(type) && forms->cuda_fast) return forms->cuda_fast;
+    if (vc__is_unsigned(type) && vc__bits(type) < 32 && form[1] && strncmp(form[1], "($T)", 4) == 0) return form[1];
+    return form[columns[vc__kind(type)]];
+}
+
+static void vc__c_construct(vc__printer *g, const vc__node *n) {
+    char text[40];
+    uint32_t i, count;
+    const uint32_t *operand = vc__p_operands(g->l, n, &count);
+    vc__p_put(g, "%s", vc__c_open(g, n->type, true, text));
+    for (i = 0; i < count; i++) {
+        if (i) vc__p_put(g, ", ");
+        vc__p_expression(g, operand[i], VC__P_TERNARY);
+    }
+    vc__p_put(g, "%s", vc__c_close(g, n->type, true));
+}
+
+static void vc__c_component(vc__printer *g, const vc__node *n) {
+    vc__p_put(g, n->type == VC_BOOL ? "(" : "");
+    vc__p_component(g, n);
+    vc__p_put(g, n->type == VC_BOOL ? " != 0)" : "");
+}
+
+/* [i + 3]: for buffers the sum has 64 bits, elsewhere it is what the index's own arithmetic makes of it. */
+static void vc__c_subscript(vc__printer *g, uint32_t index, int32_t offset, bool wide) {
+    const char *suffix = wide ? vc__c_of(g) == VC__C_CUDA ? "ll" : "l" : "";
+    long long size = offset < 0 ? -(long long)offset : (long long)offset;
+    if (index == VC__NIL) { vc__p_put(g, "%ld", (long)offset); return; }
+    vc__p_expression(g, index, offset ? VC__P_SUM : VC__P_LOOSE);
+    if (offset) vc__p_put(g, " %c %lld%s", offset < 0 ? '-' : '+', size, suffix);
+}
+
+/* x + i + 3, of what points to the element's type. */
+static void vc__c_pointer(vc__printer *g, const vc__node *n) {
+    vc__p_expression(g, n->a[0], VC__P_SUM);
+    if (n->a[1] != VC__NIL) {
+        vc__p_put(g, " + ");
+        vc__p_expression(g, n->a[1], VC__P_SUM - 1);
+    }
+    if (n->x) vc__p_put(g, " %c %lld", (int32_t)n->x < 0 ? '-' : '+', (int32_t)n->x < 0 ? -(long long)(int32_t)n->x : (long long)(int32_t)n->x);
+}
+
+/* A buffer's vectors of 3 lie packed, which OpenCL's own do not. */
+static bool vc__c_is_packed(const vc__printer *g, const vc__object *o) {
+    return vc__c_of(g) == VC__C_OPENCL && o->op == VC__OP_BUFFER && vc__rows(o->type) == 3;
+}
+
+/* The element that a load or store speaks of. */
+static void vc__c_place(vc__printer *g, const vc__node *n) {
+    const vc__node *m = &g->l->node[n->a[0]];
+    const vc__object *o = &g->l->object[vc__p_object(g->l, n->a[0])];
+    bool plain = m->op == VC__OP_POINTER && g->note[n->a[0]].nested && m->a[1] != VC__NIL && !m->x && !n->x;
+    if (m->op == VC__OP_POINTER) vc__p_expression(g, plain ? m->a[0] : n->a[0], VC__P_TIGHT);
+    else vc__p_put(g, "%s", g->object[m->x].text);
+    if (o->op == VC__OP_VAR) return;
+    vc__p_put(g, "[");
+    if (plain) vc__p_expression(g, m->a[1], VC__P_LOOSE);
+    else vc__c_subscript(g, n->a[1], (int32_t)n->x, o->op == VC__OP_BUFFER);
+    vc__p_put(g, "]");
+}
+
+/* Loads of what nobody writes may pass stores in CUDA C only if they say so. */
+static bool vc__c_is_settled(const vc__printer *g, const vc__node *n, const vc__object *o) {
+    return vc__c_of(g) == VC__C_CUDA && o->op == VC__OP_BUFFER && vc__rows(n->type) != 3 && !vc__c_is_struct(VC__C_CUDA, n->type)
+           && vc__p_reads_constant(g, n);
+}
+
+static void vc__c_load(vc__printer *g, const vc__node *n) {
+    const vc__object *o = &g->l->object[vc__p_object(g->l, n->a[0])];
+    bool word = n->type == VC_BOOL && o->op != VC__OP_VAR, settled = vc__c_is_settled(g, n, o);
+    if (vc__c_is_packed(g, o)) {
+        vc__p_put(g, "vload3(");
+        vc__c_subscript(g, n->a[1], (int32_t)n->x, true);
+        vc__p_put(g, ", %s)", g->object[vc__p_object(g->l, n->a[0])].text);
+        return;
+    }
+    vc__p_put(g, word ? "(" : "");
+    vc__p_put(g, settled ? "__ldg(&" : "");
+    vc__c_place(g, n);
+    vc__p_put(g, settled ? ")" : "");
+    vc__p_put(g, word ? " != 0)" : "");
+}
+
+static void vc__c_store(vc__printer *g, const vc__node *n) {
+    const vc__object *o = &g->l->object[vc__p_object(g->l, n->a[0])];
+    if (vc__c_is_packed(g, o)) {
+        vc__p_put(g, "vstore3(");
+        vc__p_expression(g, n->a[2], VC__P_TERNARY);
+        vc__p_put(g, ", ");
+        vc__c_subscript(g, n->a[1], (int32_t)n->x, true);
+        vc__p_put(g, ", %s)", g->object[vc__p_object(g->l, n->a[0])].text);
+        return;
+    }
+    vc__c_place(g, n);
+    vc__p_put(g, " = ");
+    vc__p_expression(g, n->a[2], VC__P_LOOSE);
+}
+
+/* Bools and vectors lie in the block otherwise than expressions want them. */
+static bool vc__c_is_converted(vc_type type) { return vc__rows(type) > 1 || type == VC_BOOL; }
+
+static void vc__c_param(vc__printer *g, uint32_t object) {
+    bool converted = vc__c_is_converted(g->l->object[object].type);
+    vc__p_put(g, "%s%s%s", converted ? "" : g->args.text, converted ? "" : ".", g->object[object].text);
+}
+static void vc__c_hidden(vc__printer *g, int hidden) { vc__p_put(g, "%s.%s", g->args.text, g->hidden[hidden].text); }
+
+static void vc__c_declare(vc__printer *g, uint32_t i) {
+    const vc__node *n = &g->l->node[i];
+    char type[32];
+    if (n->op != VC__OP_POINTER) { vc__p_put(g, "%s ", vc__c_type(vc__c_of(g), n->type, type)); return; }
+    vc__p_put(g, "%s%s *", g->l->object[vc__p_object(g->l, i)].used & VC_WRITE ? "" : "const ", vc__c_memory_type(g, n->type, type));
+}
+
+/* ---- declarations ---- */
+
+static bool vc__c_casts(const vc__printer *g, uint32_t from, uint32_t to) {
+    uint32_t i;
+    for (i = g->l->body; i < g->l->count; i++)
+        if (g->l->node[i].op == VC__OP_CAST && (from ? vc__kind(g->l->node[g->l->node[i].a[0]].type) == from : vc__kind(g->l->node[i].type) != VC_F64)
+            && (!to || vc__kind(g->l->node[i].type) == to)) return true;
+    return false;
+}
+
+/* The conversions of f16 that are used; $0 is what precedes a function, $1 the type of its bits. */
+static void vc__c_halves(vc__printer *g, const char *const text[3]) {
+    static const struct { uint8_t from, to; const char *guard; } need[3] = { { VC_F16, 0, "F32_OF_F16" }, { VC_F32, VC_F16, "F16_OF_F32" },
+                                                                            { VC_F64, VC_F16, "F16_OF_F64" } };
+    size_t i;
+    for (i = 0; i < 3; i++)
+        if (vc__c_casts(g, need[i].from, need[i].to)) vc__p_put(g, "#ifndef VC_%s\n#define VC_%s\n%s#endif\n", need[i].guard, need[i].guard, text[i]);
+}
+
+/* The block of values: every argument in it, used or not, so that each lies where the reflection says. */
+static bool vc__c_values(vc__printer *g) {
+    const vc_info *info = &g->l->info;
+    uint32_t i;
+    int h;
+    char type[32];
+    if (!info->value_bytes) return false;
+    vc__p_put(g, "struct %s_args {\n", info->entry);
+    for (i = 0; i < g->l->object_count; i++) {
+        const vc__object *o = &g->l->object[i];
+        if (o->arg == VC__NIL || info->args[o->arg].kind == VC_ARG_BINDING) continue;
+        if (o->op == VC__OP_BUFFER)
+            vc__p_put(g, "    %s%s *%s;\n", o->used & VC_WRITE ? "" : "const ", vc__c_memory_type(g, o->type, type), g->object[i].text);
+        else {
+            vc__p_put(g, "    %s %s", vc__c_memory_type(g, vc__scalar(o->type), type), g->object[i].text);
+            if (vc__rows(o->type) > 1) vc__p_put(g, "[%u]", (unsigned)vc__rows(o->type));
+            vc__p_put(g, ";\n");
+        }
+    }
+    for (h = 0; h < info->hidden_count; h++) vc__p_put(g, "    %s %s;\n", vc__c_scalars[vc__c_of(g)][VC_U32], g->hidden[h].text);
+    vc__p_put(g, "};\n");
+    return true;
+}
+
+static void vc__c_table(vc__printer *g, uint32_t object, const char *before) {
+    const vc__object *o = &g->l->object[object];
+    uint32_t rows = vc__rows(o->type), i;
+    vc_type type = o->type == VC_BOOL ? (vc_type)VC_U32 : o->type;
+    size_t line = g->k->text.length;
+    char name[32];
+    vc__p_put(g, "    %s %s %s[%u] = {", before, vc__c_memory_type(g, o->type, name), g->object[object].text, (unsigned)o->count);
+    for (i = 0; i < o->count; i++) {
+        if (i) vc__p_put(g, ",");
+        if (g->k->text.length - line > VC__P_COLUMN) {
+            line = g->k->text.length;
+            vc__p_put(g, "\n       ");
+        }
+        vc__p_put(g, " ");
+        if (rows > 1) vc__c_vector(g, type, o->data + (size_t)i * rows, false);
+        else vc__c_scalar(g, type, o->data[i], false);
+    }
+    vc__p_put(g, " };\n");
+}
+
+/* One buffer's own name, and parameters that are not what they are in the block. */
+static void vc__c_convert(vc__printer *g, uint32_t object) {
+    const vc__object *o = &g->l->object[object];
+    const char *name = g->object[object].text;
+    char type[40];
+    uint32_t i;
+    if (o->op == VC__OP_BUFFER && g->l->buffers == VC_BUFFERS_ADDRESS) {
+        vc__p_put(g, "    %s%s *%s%s = %s.%s;\n", o->used & VC_WRITE ? "" : "const ", vc__c_memory_type(g, o->type, type),
+                  o->access & VC_MAY_ALIAS ? "" : "__restrict__ ", name, g->args.text, name);
+        return;
+    }
+    if (o->op == VC__OP_BUFFER || !vc__c_is_converted(o->type)) return;
+    vc__p_put(g, "    %s %s = ", vc__c_type(vc__c_of(g), o->type, type), name);
+    if (vc__rows(o->type) == 1) { vc__p_put(g, "%s.%s != 0;\n", g->args.text, name); return; }
+    vc__p_put(g, "%s", vc__c_open(g, o->type, true, type));
+    for (i = 0; i < vc__rows(o->type); i++) vc__p_put(g, "%s%s.%s[%u]", i ? ", " : "", g->args.text, name, (unsigned)i);
+    vc__p_put(g, "%s;\n", vc__c_close(g, o->type, true));
+}
+
+// >>cuda
+/* What CUDA C has of its own, for NVRTC without any header: extern "C" NAME(const struct NAME_args args), which is the block of values of the address form.
+   Shared memory beyond 48 KB is one dynamic array: launch with vc_info.shared_bytes of it, and allow that many by
+   CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES. Unless the kernel is `fast` no option of the compiler changes a meaning: products are __fmul_rn, which
+   nothing is contracted with, quotients and roots are those rounded once. --use_fast_math makes functions less exact, within the bounds of Vulkan. */
+
+enum { VC__CUDA_STATIC_SHARED = 48 * 1024 };
+
+static const char *vc__cuda_type(vc_type type, char out[32]) { return vc__c_type(VC__C_CUDA, type, out); }
+
+static void vc__cuda_id(const vc__printer *g, const vc__node *n, char out[96]) {
+    const uint32_t *size = g->l->info.local_size;
+    unsigned x = size[0], y = size[1];
+    char axis = "xyz"[n->x % 3];
+    switch (n->op) {
+    case VC__OP_LOCAL_ID: snprintf(out, 96, "threadIdx.%c", axis); break;
+    case VC__OP_GROUP_ID: snprintf(out, 96, "blockIdx.%c", axis); break;
+    case VC__OP_GLOBAL_ID: snprintf(out, 96, "(blockIdx.%c * %uu + threadIdx.%c)", axis, (unsigned)size[n->x % 3], axis); break;
+    default:
+        if (y == 1 && size[2] == 1) snprintf(out, 96, "threadIdx.x");
+        else if (size[2] == 1) snprintf(out, 96, "(threadIdx.x + %uu * threadIdx.y)", x);
+        else snprintf(out, 96, "(threadIdx.x + %uu * (threadIdx.y + %uu * threadIdx.z))", x, y);
+        break;
+    }
+}
+
+static void vc__cuda_barrier(vc__printer *g, uint32_t i) {
+    (void)i;
+    vc__p_put(g, "__syncthreads();\n");
+}
+
+static void vc__cuda_structs(vc__printer *g) {
+    uint64_t seen = 0;
+    uint32_t i;
+    for (i = 0; i < g->l->count; i++) {
+        vc_type type = g->l->node[i].type;
+        const char *name = vc_type_name(type);
+        char scalar[32];
+        if (!vc__c_is_struct(VC__C_CUDA, type) || (seen >> type) & 1) continue;
+        seen |= (uint64_t)1 << type;
+        vc__p_put(g, "#ifndef VC_%s\n#define VC_%s\nstruct __align__(16) %s { %s x, y, z, w; };\n#endif\n", name, name, name,
+                  vc__cuda_type(vc__scalar(type), scalar));
+    }
+}
+
+static void vc__cuda_shared(vc__printer *g) {
+    const bool dynamic = g->l->info.shared_bytes > VC__CUDA_STATIC_SHARED;
+    uint32_t i, bytes = 0, stride;
+    char type[32];
+    if (dynamic) vc__p_put(g, "    extern __shared__ __align__(32) unsigned char shared_memory[];\n");
+    for (i = g->l->leaves; i < g->l->body; i++) {
+        const vc__object *o = &g->l->object[g->l->node[i].x];
+        const char *name = g->object[g->l->node[i].x].text;
+        if (g->l->node[i].op != VC__OP_SHARED) continue;
+        vc__c_memory_type(g, o->type, type);
+        if (!dynamic) { vc__p_put(g, "    __shared__ %s %s[%u];\n", type, name, (unsigned)o->count); continue; }
+        stride = vc__shared_stride(o->type);
+        bytes = (bytes + stride - 1) & ~(stride - 1);
+        vc__p_put(g, "    %s *%s = (%s *)(shared_memory + %u);\n", type, name, type, (unsigned)bytes);
+        bytes += o->count * stride;
+    }
+}
+
+static void vc__cuda_head(vc__printer *g) {
+    static const char *const halves[3] = {
+        "static __device__ __forceinline__ float f32_of_f16(unsigned short h) { float x; asm(\"cvt.f32.f16 %0, %1;\" : \"=f\"(x) : \"h\"(h)); return x; }\n",
+        "static __device__ __forceinline__ unsigned short f16_of_f32(float x) { unsigned short h; asm(\"cvt.rn.f16.f32 %0, %1;\" : \"=h\"(h) : \"f\"(x)); return h; }\n",
+        "static __device__ __forceinline__ unsigned short f16_of_f64(double x) { unsigned short h; asm(\"cvt.rn.f16.f64 %0, %1;\" : \"=h\"(h) : \"d\"(x)); return h; }\n"
+    };
+    const vc_info *info = &g->l->info;
+    const uint32_t *size = info->local_size;
+    bool values;
+    uint32_t i;
+    char name[VC__NAME];
+    vc__p_clean(info->name, name);
+    vc__p_put(g, "// %s: %u x %u x %u threads a block\n", name, (unsigned)size[0], (unsigned)size[1], (unsigned)size[2]);
+    vc__c_halves(g, halves);
+    vc__cuda_structs(g);
+    values = vc__c_values(g);
+    vc__p_put(g, "\nextern \"C\" __global__ void __launch_bounds__(%u) %s(", (unsigned)(size[0] * size[1] * size[2]), info->entry);
+    if (values) vc__p_put(g, "const struct %s_args %s", info->entry, g->args.text);
+    vc__p_put(g, ") {\n");
+    vc__cuda_shared(g);
+    for (i = 0; i < g->l->object_count; i++) if (g->live[i] && g->l->object[i].op == VC__OP_TABLE) vc__c_table(g, i, "static const");
+}
+
+static const vc__dialect vc__cuda = {
+    "CUDA C", true, true, vc__c_is_reserved, vc__cuda_type, vc__c_form, vc__c_scalar, vc__c_vector, vc__c_construct, vc__c_component, NULL, vc__c_pointer,
+    vc__c_load, vc__c_store, vc__c_param, vc__c_hidden, vc__cuda_id, vc__c_convert, vc__cuda_barrier, NULL, NULL, vc__c_declare,
+    vc__cuda_head
+};
+
+// >>opencl
+/* What OpenCL C has of its own, 1.2 and up without extensions but cl_khr_fp64: NAME(the buffers in order of their bindings, the block of values). */
+
+static const char *vc__opencl_type(vc_type type, char out[32]) { return vc__c_type(VC__C_OPENCL, type, out); }
+
+static void vc__opencl_id(const vc__printer *g, const vc__node *n, char out[96]) {
+    const uint32_t *size = g->l->info.local_size;
+    unsigned x = size[0], y = size[1], axis = n->x % 3;
+    switch (n->op) {
+    case VC__OP_LOCAL_ID: snprintf(out, 96, "(uint)get_local_id(%u)", axis); break;
+    case VC__OP_GROUP_ID: snprintf(out, 96, "(uint)get_group_id(%u)", axis); break;
+    case VC__OP_GLOBAL_ID: snprintf(out, 96, "(uint)get_global_id(%u)", axis); break;
+    default: snprintf(out, 96, "(uint)(get_local_id(0) + %u * (get_local_id(1) + %u * get_local_id(2)))", x, y); break;
+    }
+}
+
+static void vc__opencl_barrier(vc__printer *g, uint32_t i) {
+    (void)i;
+    vc__p_put(g, "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n");
+}
+
+static void vc__opencl_parameters(vc__printer *g, bool values) {
+    const char *before = "";
+    uint32_t i;
+    char type[32];
+    for (i = 0; i < g->l->object_count; i++) {
+        const vc__object *o = &g->l->object[i];
+        if (o->op != VC__OP_BUFFER) continue;
+        vc__p_put(g, "%s__global %s%s *%s%s", before, o->used & VC_WRITE ? "" : "const ",
+                  vc__c_memory_type(g, vc__rows(o->type) == 3 ? vc__scalar(o->type) : o->type, type), o->access & VC_MAY_ALIAS ? "" : "restrict ",
+                  g->object[i].text);
+        before = ", ";
+    }
+    if (values) vc__p_put(g, "%sconst struct %s_args %s", before, g->l->info.entry, g->args.text);
+    else if (!before[0]) vc__p_put(g, "void");
+}
+
+static void vc__opencl_head(vc__printer *g) {
+    static const char *const halves[3] = {
+        "static float f32_of_f16(ushort h) { return vload_half(0, (const __private half *)&h); }\n",
+        "static ushort f16_of_f32(float x) { ushort h; vstore_half_rte(x, 0, (__private half *)&h); return h; }\n",
+        "static ushort f16_of_f64(double x) { ushort h; vstore_half_rte(x, 0, (__private half *)&h); return h; }\n"
+    };
+    const vc_info *info = &g->l->info;
+    const uint32_t *size = info->local_size;
+    uint32_t i, kinds = g->k->lower.kinds;
+    bool values;
+    char name[VC__NAME], type[32];
+    vc__p_clean(info->name, name);
+    vc__p_put(g, "// %s\n", name);
+    for (i = 0; i < g->l->object_count; i++) if (g->l->object[i].arg != VC__NIL) kinds |= 1u << vc__kind(g->l->object[i].type);
+    if (!g->k->desc.fast) vc__p_put(g, "#pragma OPENCL FP_CONTRACT OFF\n");
+    if (kinds & 1u << VC_F64) vc__p_put(g, "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n");
+    vc__c_halves(g, halves);
+    values = vc__c_values(g);
+    vc__p_put(g, "\n__kernel __attribute__((reqd_work_group_size(%u, %u, %u)))\nvoid %s(", (unsigned)size[0], (unsigned)size[1], (unsigned)size[2], info->entry);
+    vc__opencl_parameters(g, values);
+    vc__p_put(g, ") {\n");
+    for (i = 0; i < g->l->object_count; i++) {
+        const vc__object *o = &g->l->object[i];
+        if (!g->live[i]) continue;
+        if (o->op == VC__OP_SHARED) vc__p_put(g, "    __local %s %s[%u];\n", vc__c_memory_type(g, o->type, type), g->object[i].text, (unsigned)o->count);
+        if (o->op == VC__OP_TABLE) vc__c_table(g, i, "__constant");
+    }
+}
+
+static const vc__dialect vc__opencl = {
+    "OpenCL C", true, true, vc__c_is_reserved, vc__opencl_type, vc__c_form, vc__c_scalar, vc__c_vector, vc__c_construct, vc__c_component, NULL,
+    vc__c_pointer, vc__c_load, vc__c_store, vc__c_param, vc__c_hidden, vc__opencl_id, vc__c_convert, vc__opencl_barrier, NULL, NULL, vc__c_declare,
+    vc__opencl_head
 };
 
 // >>reflect
@@ -6259,14 +6866,13 @@ static void vc__reflect_hidden(const vc__listing *l, const vc__node *n, vc_hidde
     h->place = vc__layout_next(end, 4, 4);
 }
 
-/* As drivers may lay it out: by std430, where vectors of 3 take the place of 4 (Vulkan, limits of the Workgroup storage class). */
 static bool vc__check_shared(vc_kernel *k, vc__listing *l) {
     uint64_t bytes = 0, most = k->desc.machine.max_shared_bytes;
     uint32_t i, stride;
     for (i = l->leaves; i < l->body; i++) {
         const vc__object *o = &l->object[l->node[i].x];
         if (l->node[i].op != VC__OP_SHARED) continue;
-        stride = vc__scalar_bytes(o->type) * (vc__rows(o->type) == 3 ? 4 : vc__rows(o->type));
+        stride = vc__shared_stride(o->type);
         bytes = ((bytes + stride - 1) & ~((uint64_t)stride - 1)) + (uint64_t)o->count * stride;
     }
     l->info.shared_bytes = (uint32_t)bytes;
@@ -6274,6 +6880,15 @@ static bool vc__check_shared(vc_kernel *k, vc__listing *l) {
     vc__fail(k, "kernel '%s' has %llu bytes of shared memory, the machine's limit is %llu", vc__name(k), (unsigned long long)bytes,
              (unsigned long long)(most ? most : VC__NIL));
     return false;
+}
+
+/* Of the struct that holds the values in C, and whose size is a multiple of it. */
+static uint32_t vc__block_align(const vc_info *info) {
+    uint32_t align = 4;
+    int i;
+    for (i = 0; i < info->arg_count; i++)
+        if (info->args[i].kind == VC_ARG_ADDRESS || (info->args[i].kind == VC_ARG_VALUE && info->args[i].align > align)) align = 8;
+    return align;
 }
 
 static bool vc__reflect_room(vc_kernel *k, vc__form *f, const vc__listing *l) {
@@ -6292,7 +6907,7 @@ static const char *vc__entry_name(const vc_kernel *k, vc_target target, char out
     char clean[VC__NAME];
     if (!vc__is_c(target)) return "main";
     vc__p_clean(vc__name(k), clean);
-    snprintf(out, VC__NAME, "%s%.40s", vc__p_is_letter(clean[0]) && !vc__p_is_reserved(clean) ? "" : "kernel_", clean);
+    snprintf(out, VC__NAME, "%s%.40s", vc__p_is_safe(&vc__cuda, clean) ? "" : "kernel_", clean);
     return out;
 }
 
@@ -6312,7 +6927,7 @@ static bool vc__reflect_listing(vc_kernel *k, vc__listing *l) {
     info->args = f->arg;
     info->arg_count = (int)k->arg_count;
     info->hidden = f->hidden;
-    info->value_bytes = vc__layout_next(&end, 0, 4);
+    info->value_bytes = vc__layout_next(&end, 0, vc__is_c(l->target) ? vc__block_align(info) : 4);
     memcpy(info->local_size, k->desc.local_size, sizeof info->local_size);
     info->nodes = k->count;
     info->live_nodes = l->count;
@@ -6578,6 +7193,10 @@ static vc_buffers vc__default_form(const vc_kernel *k) {
     return k->desc.machine.lacks & VC__ADDRESS_NEEDS ? VC_BUFFERS_BINDING : VC_BUFFERS_ADDRESS;
 }
 
+static const vc__dialect *vc__dialect_of(vc_target target) {
+    return target == VC_TARGET_CUDA ? &vc__cuda : target == VC_TARGET_OPENCL ? &vc__opencl : &vc__glsl;
+}
+
 /* How buffers are passed to the code of a target. */
 static vc_buffers vc__buffers_of(const vc_kernel *k, vc_target target) {
     return target == VC_TARGET_CUDA ? VC_BUFFERS_ADDRESS : target == VC_TARGET_OPENCL ? VC_BUFFERS_BINDING : vc__default_form(k);
@@ -6590,20 +7209,22 @@ static bool vc__build(vc_kernel *k, vc_target target, vc_buffers buffers) {
     bool ok;
     if (vc_error(k)) return false;
     f = vc__form_of(k, target, buffers);
-    if ((target == VC_TARGET_SPIRV ? f->words_of : target == VC_TARGET_GLSL ? f->text_of : f->info_of) == k->count + 1) return true;
+    if ((target == VC_TARGET_SPIRV ? f->words_of : target == VC_TARGET_NONE ? f->info_of : f->text_of) == k->count + 1) return true;
     if (!vc__schedule(k, target == VC_TARGET_NONE ? VC_TARGET_SPIRV : target, buffers, &l) || !vc__reflect_listing(k, &l)) return false;
     f->info_of = k->count + 1;
     if (target == VC_TARGET_NONE) return true;
     k->words = f->words;
     k->text = f->text;
     if (target == VC_TARGET_SPIRV) k->words.count = 0; else k->text.length = 0; /* the other one may be printed already, and stays */
-    ok = target == VC_TARGET_SPIRV ? vc__spirv_print(k, &l) : vc__p_print(k, &l, &vc__glsl);
+    ok = target == VC_TARGET_SPIRV ? vc__spirv_print(k, &l) : vc__p_print(k, &l, vc__dialect_of(target));
     f->words = k->words;
     f->text = k->text;
     if (!ok || k->failed) return false;
     if (target == VC_TARGET_SPIRV) f->words_of = k->count + 1; else f->text_of = k->count + 1;
     return true;
 }
+
+static bool vc__has_text(vc_target target) { return target == VC_TARGET_GLSL || vc__is_c(target); }
 
 VC_API const uint32_t *vc_spirv(vc_kernel *k, size_t *words) {
     vc__form *f;
@@ -6615,12 +7236,12 @@ VC_API const uint32_t *vc_spirv(vc_kernel *k, size_t *words) {
 }
 
 VC_API const char *vc_source(vc_kernel *k, vc_target target) {
-    if (vc__ready(k) && target != VC_TARGET_GLSL) vc__refuse(k, "vc_source", "target %d has no text; VC_TARGET_GLSL has", (int)target);
-    if (!k || !vc__build(k, target, vc__default_form(k))) return NULL;
-    return k->form[vc__default_form(k)].text.at;
+    vc_buffers form;
+    if (vc__ready(k) && !vc__has_text(target)) vc__refuse(k, "vc_source", "target %d has no text; VC_TARGET_GLSL, _CUDA and _OPENCL have", (int)target);
+    if (!k) return NULL;
+    form = vc__buffers_of(k, target);
+    return vc__build(k, target, form) ? vc__form_of(k, target, form)->text.at : NULL;
 }
-
-static bool vc__has_text(vc_target target) { return target == VC_TARGET_GLSL; }
 
 VC_API const vc_info *vc_reflect_for(vc_kernel *k, vc_target target) {
     vc_buffers form;

@@ -1,4 +1,4 @@
-/* The GLSL and SPIR-V of the sample kernels, byte for byte as in tests/golden/expected, in both forms of buffers.
+/* What the sample kernels are printed to, byte for byte as in tests/golden/expected: GLSL and SPIR-V in both forms of buffers, CUDA C and OpenCL C.
    `--update` or GOLDEN_UPDATE=1 writes the files anew. SPIR-V is compared as words in hexadecimal, so that no tool is needed; beside it lies what spirv-dis
    says, for people to read. */
 #define VKDISPATCH_CODEGEN_IMPLEMENTATION
@@ -110,13 +110,27 @@ static void try_sample(const kernel_sample *sample, vc_buffers buffers, bool upd
     vc_free(k);
 }
 
+static void try_c(const kernel_sample *sample, bool update) {
+    static const struct { vc_target target; const char *suffix; } texts[2] = { { VC_TARGET_CUDA, "cu" }, { VC_TARGET_OPENCL, "cl" } };
+    vc_kernel *k = kernel_sample_make(sample, VC_BUFFERS_DEFAULT);
+    char path[200];
+    for (size_t i = 0; i < 2; i++) {
+        const char *source = vc_source(k, texts[i].target), *error = vc_error(k);
+        snprintf(path, sizeof path, FOLDER "%s.%s", sample->name, texts[i].suffix);
+        if (!source) report(false, path, error ? error : "no text");
+        else compare(path, source, strlen(source), update);
+    }
+    vc_free(k);
+}
+
 int main(int argc, char **argv) {
     bool update = (argc > 1 && strcmp(argv[1], "--update") == 0) || getenv("GOLDEN_UPDATE");
     bool disassembler = update && has_disassembler();
-    printf("1..%d\n", 4 * (int)KERNEL_SAMPLES);
+    printf("1..%d\n", 6 * (int)KERNEL_SAMPLES);
     for (size_t i = 0; i < KERNEL_SAMPLES; i++) {
         try_sample(&kernel_samples[i], VC_BUFFERS_ADDRESS, update, disassembler);
         try_sample(&kernel_samples[i], VC_BUFFERS_BINDING, update, disassembler);
+        try_c(&kernel_samples[i], update);
     }
     return failures != 0;
 }
