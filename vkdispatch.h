@@ -903,14 +903,15 @@ typedef struct vd__slot {
     struct vd__slot *next;   /* among the unused, or among the garbage */
     uint64_t value;          /* garbage: the timeline value that ends its last use */
     uint64_t stamp;          /* garbage: lists begun before this one may still hold it; 0: none can */
-    uint32_t index, generation, kind;
+    uint32_t index, generation : 24, kind : 8;
 } vd__slot;
 
-enum { VD__CHUNK_FIRST = 64, VD__CHUNKS = 19 }; /* chunk k has 64 << k slots; 19 chunks hold the 2^24 that an id can name */
+enum { VD__LINE = 64, VD__CHUNK_FIRST = 64, VD__CHUNKS = 19 }; /* chunk k has 64 << k slots; 19 chunks hold the 2^24 that an id can name */
 
 typedef struct vd__pool {
     const vd_allocator *allocator;
-    void *chunks[VD__CHUNKS];
+    void *chunks[VD__CHUNKS]; /* the first item of each, at the start of a cache line */
+    void *blocks[VD__CHUNKS]; /* what was allocated for it */
     size_t item_size;
     uint64_t tag;            /* kind and context as they stand in an id */
     vd__slot *unused;
@@ -948,7 +949,7 @@ static const char *vd__pool_reason(const vd__pool *pool, uint64_t id) {
 static void vd__pool_init(vd__pool *pool, const vd_allocator *allocator, vd__handle_kind kind, uint32_t context, size_t item_size) {
     memset(pool, 0, sizeof *pool);
     pool->allocator = allocator;
-    pool->item_size = (item_size + 15) & ~(size_t)15;
+    pool->item_size = (item_size + VD__LINE - 1) / VD__LINE * VD__LINE;
     pool->kind = (uint32_t)kind;
     pool->tag = ((uint64_t)kind << 44) | ((uint64_t)context << 46);
 }
@@ -962,13 +963,14 @@ static vd__slot *vd__pool_take(vd__pool *pool) {
         uint32_t at = pool->made + VD__CHUNK_FIRST, level = vd__log2(at) - 6;
         if (level >= VD__CHUNKS) return NULL;
         if (!pool->chunks[level]) {
-            void *chunk = vd__alloc_zeroed(pool->allocator, ((size_t)VD__CHUNK_FIRST << level) * pool->item_size);
-            if (!chunk) return NULL;
-            vd__store_pointer(&pool->chunks[level], chunk);
+            uint8_t *block = (uint8_t *)vd__alloc_zeroed(pool->allocator, ((size_t)VD__CHUNK_FIRST << level) * pool->item_size + VD__LINE);
+            if (!block) return NULL;
+            pool->blocks[level] = block;
+            vd__store_pointer(&pool->chunks[level], block + (VD__LINE - (uintptr_t)block % VD__LINE) % VD__LINE);
         }
         slot = vd__pool_at(pool, pool->made);
         slot->index = pool->made++;
-        slot->kind = pool->kind;
+        slot->kind = pool->kind & 0xFFu;
     }
     memset(slot + 1, 0, pool->item_size - sizeof *slot);
     slot->next = NULL;
@@ -977,7 +979,7 @@ static vd__slot *vd__pool_take(vd__pool *pool) {
 
 /* Gives the finished object its handle. */
 static uint64_t vd__pool_open(vd__pool *pool, vd__slot *slot) {
-    slot->generation = (slot->generation + 1) & VD__GENERATION_MASK;
+    slot->generation = (slot->generation + 1u) & VD__GENERATION_MASK;
     uint64_t id = pool->tag | ((uint64_t)slot->generation << 24) | slot->index;
     pool->alive++;
     vd__store64(&slot->id, id);
@@ -996,7 +998,7 @@ static void vd__pool_give(vd__pool *pool, vd__slot *slot) {
 }
 
 static void vd__pool_free(vd__pool *pool) {
-    for (int i = 0; i < VD__CHUNKS; i++) vd__free(pool->allocator, pool->chunks[i]);
+    for (int i = 0; i < VD__CHUNKS; i++) vd__free(pool->allocator, pool->blocks[i]);
 }
 
 // >>objects
@@ -1041,6 +1043,7 @@ typedef struct vd__memory {
     vd__block *block;
     uint64_t offset;   /* in the block */
     uint32_t serial;   /* unique in the context: the key of hazards */
+    uint32_t use;      /* a guess where the list that records last has it among its uses; not the backend's */
 } vd__memory;
 
 typedef struct vd__kernel_code {
@@ -1057,7 +1060,7 @@ typedef struct vd__binding {
 typedef struct vd__launch {
     const vd__kernel_code *code;
     uint32_t groups[3];
-    const void *values;        /* block of values, hidden ones and addresses filled in */
+    const uint64_t *values;    /* block of values, hidden ones and addresses filled in */
     uint32_t value_bytes;      /* multiple of 4 */
     const vd__binding *bindings;
     uint32_t binding_count;
@@ -1116,19 +1119,21 @@ typedef struct vd__heap {
 
 /* A driver buffer with its place in a block and its last uses on the queue. */
 typedef struct vd__storage {
-    vd__memory memory;
+    vd__memory memory;         /* a cache line */
+    uint64_t used, written;    /* timeline values */
     uint32_t node;             /* in the block's space; 0: the block is its own */
     uint32_t pins;             /* host copies under way, which hold no lock */
-    uint32_t use;              /* a guess where the list that records last has it among its uses */
-    uint64_t used, written;    /* timeline values */
 } vd__storage;
 
+/* What a dispatch looks at lies in two cache lines: the first of the buffer and that of its memory. */
 typedef struct vd__buffer {
     vd__slot slot;
     vd_type type;
-    vd__storage storage;
-    uint64_t size, shape[4];
+    uint32_t spare;
+    uint64_t size;
     char *name;
+    vd__storage storage;
+    uint64_t shape[4];
 } vd__buffer;
 
 /* What a dispatch reads of an argument, small: four in a cache line. */
@@ -1148,6 +1153,7 @@ typedef struct vd__kernel {
     vd_hidden_info *hidden;
     vd__param *params;
     int arg_count, hidden_count;
+    int hidden_of_call;        /* hidden values that do not depend on buffers; they come first */
     uint32_t binding_count, value_bytes, local_size[3], shared_bytes;
     uint32_t local_shift[3];   /* log2 of a local size that is a power of two; VD__NONE otherwise */
     bool base[3];              /* axes that can be split: they have VD_HIDDEN_GROUP_BASE */
@@ -1193,17 +1199,20 @@ typedef struct vd__range { uint64_t begin, end; } vd__range;
 
 /* What commands since the last barrier did to one memory. As long as a cache line. */
 typedef struct vd__touched {
-    uint32_t serial, epoch;    /* the place is free unless this is the table's epoch */
+    uint32_t serial;
     uint32_t count, written;   /* of ranges; bit i: range i was written */
     vd__range ranges[VD__RANGES];
 } vd__touched;
 
-/* Open addressing by serial. A barrier starts a new epoch, which frees every place: no memory is touched. */
+/* Open addressing by serial. The keys are apart from what they lead to, so that those of a thousand memories stay in the first cache, and what they lead to is
+   written in order. A barrier starts a new epoch, which frees every place: no memory is touched. */
 typedef struct vd__hazards {
     const vd_allocator *allocator;
-    vd__touched *table;
-    uint32_t *places;          /* those in use */
-    uint32_t mask, count, epoch;
+    uint64_t *keys;            /* epoch and serial; a place with an older epoch is free */
+    uint32_t *indices;         /* by place: in touched */
+    vd__touched *touched;
+    uint64_t epoch;            /* in the upper half, where it stands in a key */
+    uint32_t mask, count;
     uint32_t stages;           /* in which they were touched */
     bool lost_count;           /* no host memory for a larger table: everything conflicts until the next barrier */
 } vd__hazards;
@@ -1211,7 +1220,7 @@ typedef struct vd__hazards {
 /* One access of a command. */
 typedef struct vd__access {
     vd__storage *storage;
-    uint64_t offset, size;
+    uint64_t begin, end;       /* bytes of it */
     uint32_t mode;             /* VD_READ, VD_WRITE */
 } vd__access;
 
@@ -1234,6 +1243,7 @@ struct vd_list {
     uint32_t host_stages;      /* those whose writes the host may read: a barrier to the host ends the recording */
     bool barred;               /* has a barrier: `entry` is what lies before it, `hazards` what lies behind the last */
     vd__hazards hazards, entry;
+    struct vd__call *call;     /* the last dispatch: what the next one shares with it is not worked out again */
     vd__use *uses;
     uint32_t use_count, use_capacity;
     vd__stage *stages[VD__MEMORY_KINDS]; /* being filled */
@@ -1319,8 +1329,8 @@ struct vd_context {
    record_launch     binds, passes values, dispatches. No allocation once warm. VD_ERROR_… where the driver runs out of something.
    record_copy       copies `count` ranges.
    record_fill       fills [offset, offset + size) with a 32-bit word; both multiples of 4.
-   queue_submit      sends a recording, which raises the timeline to commands->value when done. It starts when all that was sent to its queue before is done, and
-                     when the queues of `waits` have reached their values; what raises those was submitted earlier. With commands == NULL only raises the
+   queue_submit      sends a recording, which raises the timeline to commands->value when done. It starts when all that was sent to its queue before is done
+                     and the queues of `waits` have reached their values; what raises those was submitted earlier. With commands == NULL only raises the
                      timeline to `value`, so that every value handed out is reached even when a submission failed.
    queue_value       the timeline now; UINT64_MAX: device lost.
    queue_wait        until the timeline reaches value: VD_OK, VD_TIMEOUT or VD_ERROR_DEVICE_LOST. May block at once: the caller has spun already. */
@@ -2862,7 +2872,7 @@ typedef struct vd__vk_commands {
     uint32_t set_index, set_push_bytes, set_offset;
     uint32_t value_bytes, value_offset;
     bool values_in_memory;
-    uint32_t values[VD_VALUE_BYTES / 4];
+    uint64_t values[VD_VALUE_BYTES / 8];
 
     /* kept from one recording to the next */
     vd__vk_sets *lists;        /* by index of the layout in the device */
@@ -2997,10 +3007,10 @@ static vd_result vd__vk_sets_grow(vd__device *dev, vd__vk_commands *vc, const vd
     return result;
 }
 
-static bool vd__vk_keys_match(const vd__vk_key *keys, const vd__launch *launch, const vd__vk_chunk *chunk) {
+static inline bool vd__vk_keys_match(const vd__vk_key *keys, const vd__launch *launch, const vd__vk_chunk *chunk) {
     const vd__binding *b = launch->bindings, *end = b + launch->binding_count;
     for (; b < end; b++, keys++) {
-        if (keys->serial != b->memory->serial || keys->offset != b->offset || keys->size != b->size) return false;
+        if (((keys->serial ^ b->memory->serial) | (keys->offset ^ b->offset) | (keys->size ^ b->size)) != 0) return false;
     }
     return !chunk || keys->serial == chunk->memory.serial;
 }
@@ -3044,22 +3054,35 @@ static void vd__vk_set_write(vd__vk_device *vk, const vd__vk_kernel *kernel, con
     vk->vkUpdateDescriptorSets(vk->handle, write_count, writes, 0, NULL);
 }
 
-/* A set with the launch's bindings: one of the last few of this recording, else the next. */
-static vd_result vd__vk_set_find(vd__device *dev, vd__vk_commands *vc, const vd__vk_kernel *kernel, const vd__launch *launch, const vd__vk_chunk *chunk,
+/* One of the last few sets with the launch's bindings, else the next, which is given them. */
+static VD__APART vd_result vd__vk_set_search(vd__device *dev, vd__vk_commands *vc, const vd__vk_kernel *kernel, const vd__launch *launch,
+    const vd__vk_chunk *chunk, uint32_t *found) {
+    vd__vk_sets *list = &vc->lists[kernel->set_index];
+    uint32_t oldest = list->used > VD__VK_RECENT_SETS ? list->used - VD__VK_RECENT_SETS : 0;
+    for (*found = list->used; *found > oldest;) {
+        --*found;
+        if (vd__vk_keys_match(list->keys + *found * list->stride, launch, chunk)) return VD_OK;
+    }
+    vd_result result = list->used == list->count ? vd__vk_sets_grow(dev, vc, kernel, list) : VD_OK;
+    if (result) return result;
+    *found = list->used++;
+    vd__vk_set_write(vd__vk_device_of(dev), kernel, launch, chunk, list->sets[*found], list->keys + *found * list->stride);
+    return VD_OK;
+}
+
+/* A set with the launch's bindings: the next, if it has them from an earlier recording, else one of the last few of this recording, else the next. */
+static inline vd_result vd__vk_set_find(vd__device *dev, vd__vk_commands *vc, const vd__vk_kernel *kernel, const vd__launch *launch, const vd__vk_chunk *chunk,
     VkDescriptorSet *set) {
     if (kernel->set_index >= vc->list_count && vd__vk_lists_grow(dev, vc, kernel->set_index + 1)) return VD_ERROR_OUT_OF_MEMORY;
     vd__vk_sets *list = &vc->lists[kernel->set_index];
-    uint32_t oldest = list->used > VD__VK_RECENT_SETS ? list->used - VD__VK_RECENT_SETS : 0, i = list->used;
-    while (i > oldest && !vd__vk_keys_match(list->keys + (i - 1) * list->stride, launch, chunk)) i--;
-    if (i == oldest) {
-        vd_result result = list->used == list->count ? vd__vk_sets_grow(dev, vc, kernel, list) : VD_OK;
+    uint32_t i = list->used;
+    if (VD__LIKELY(i < list->count && vd__vk_keys_match(list->keys + i * list->stride, launch, chunk))) list->used++;
+    else {
+        vd_result result = vd__vk_set_search(dev, vc, kernel, launch, chunk, &i);
         if (result) return result;
-        i = ++list->used;
-        vd__vk_key *keys = list->keys + (i - 1) * list->stride;
-        if (!vd__vk_keys_match(keys, launch, chunk)) vd__vk_set_write(vd__vk_device_of(dev), kernel, launch, chunk, list->sets[i - 1], keys);
     }
-    *set = list->sets[i - 1];
-    vc->set_keys = list->keys + (i - 1) * list->stride;
+    *set = list->sets[i];
+    vc->set_keys = list->keys + i * list->stride;
     return VD_OK;
 }
 
@@ -3123,12 +3146,24 @@ static vd_result vd__vk_values_place(vd__device *dev, vd__vk_commands *vc, uint3
     return VD_OK;
 }
 
+/* Keeps the values; whether they are others than before. A few words mostly, not worth a call of the C library. */
+static inline bool vd__vk_values_differ(uint64_t *kept, const uint64_t *values, uint32_t bytes) {
+    uint64_t differs = 0;
+    for (uint32_t i = 0; i < (bytes + 7) / 8; i++) {
+        differs |= kept[i] ^ values[i];
+        kept[i] = values[i];
+    }
+    return differs != 0;
+}
+
 /* Hands the values over unless the last launch's are the same and still valid. */
 static vd_result vd__vk_pass_values(vd__device *dev, vd__vk_commands *vc, const vd__vk_kernel *kernel, const vd__launch *launch) {
     const vd__vk_device *vk = vd__vk_device_of(dev);
     uint32_t bytes = kernel->value_bytes;
     bool in_memory = kernel->uniform != 0;
-    if (bytes == vc->value_bytes && in_memory == vc->values_in_memory && memcmp(vc->values, launch->values, bytes) == 0) return VD_OK;
+    bool differ = vd__vk_values_differ(vc->values, launch->values, bytes);
+    if (!differ && bytes == vc->value_bytes && in_memory == vc->values_in_memory) return VD_OK;
+    vc->value_bytes = 0;
     if (in_memory) {
         vd_result result = vd__vk_values_place(dev, vc, bytes);
         if (result) return result;
@@ -3136,7 +3171,6 @@ static vd_result vd__vk_pass_values(vd__device *dev, vd__vk_commands *vc, const 
     } else {
         vk->vkCmdPushConstants(vc->buffer, kernel->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, bytes, launch->values);
     }
-    memcpy(vc->values, launch->values, bytes);
     vc->value_bytes = bytes;
     vc->values_in_memory = in_memory;
     return VD_OK;
@@ -5409,6 +5443,8 @@ static vd_result vd__kernel_check(const vd_context *ctx, const vd_kernel_desc *d
 
 /* A dispatch with its arguments looked up. */
 typedef struct vd__call {
+    uint64_t kernel_id;                /* of the last dispatch; another with the same and `given` differs in its arguments only. 0: do all anew */
+    uint64_t given[3];                 /* threads in the desc, no groups */
     vd__kernel *kernel;
     uint32_t access_count;
     bool split;                        /* too many groups for one launch */
@@ -5533,10 +5569,25 @@ static VD__COLD vd_result vd__call_no_buffer(const vd__call *c, vd_context *ctx,
                     i, k->args[i].name, b->name, VD__U(b->size), VD__U(ctx->device.info.limits.max_binding_bytes));
 }
 
+/* The range of a buffer that a kernel sees, as access number `n`. */
+static inline vd_result vd__call_access(vd__call *c, vd__buffer *b, const vd__param *p, uint32_t n, int i) {
+    vd__access *access = &c->accesses[n];
+    access->storage = &b->storage;
+    access->begin = 0;
+    access->end = b->storage.memory.size;
+    access->mode = p->access;
+    c->buffers[i] = b;
+    for (uint32_t j = 0; j < n; j++) {
+        vd_result r = VD__LIKELY(c->accesses[j].storage != access->storage) ? VD_OK : vd__call_overlap(c, access->storage, i);
+        if (VD__UNLIKELY(r)) return r;
+    }
+    return VD_OK;
+}
+
 static inline vd_result vd__call_buffer(vd__call *c, vd_context *ctx, const vd__param *p, const vd_arg *arg, int i) {
-    if (VD__UNLIKELY(arg->kind != VD_ARG_BINDING && arg->kind != VD_ARG_ADDRESS)) return vd__call_no_buffer(c, ctx, arg, i);
     vd__buffer *b = (vd__buffer *)(void *)vd__pool_find(&ctx->buffers, arg->bits);
-    if (VD__UNLIKELY(!b || (p->type != b->type && p->type && b->type))) return vd__call_no_buffer(c, ctx, arg, i);
+    if (VD__UNLIKELY(arg->kind - VD_ARG_BINDING > VD_ARG_ADDRESS - VD_ARG_BINDING || !b || (p->type != b->type && p->type && b->type)))
+        return vd__call_no_buffer(c, ctx, arg, i);
     vd__memory *m = &b->storage.memory;
     if (p->kind == VD_ARG_ADDRESS) memcpy((uint8_t *)c->values + p->place, &m->address, 8);
     else {
@@ -5547,17 +5598,7 @@ static inline vd_result vd__call_buffer(vd__call *c, vd_context *ctx, const vd__
         binding->size = m->size;
         binding->number = p->place;
     }
-    c->buffers[i] = b;
-    for (uint32_t j = 0; j < c->access_count; j++) {
-        vd_result r = VD__LIKELY(c->accesses[j].storage != &b->storage) ? VD_OK : vd__call_overlap(c, &b->storage, i);
-        if (VD__UNLIKELY(r)) return r;
-    }
-    vd__access *access = &c->accesses[c->access_count++];
-    access->storage = &b->storage;
-    access->offset = 0;
-    access->size = m->size;
-    access->mode = p->access;
-    return VD_OK;
+    return vd__call_access(c, b, p, c->access_count++, i);
 }
 
 /* Values that are not simply four or eight bytes of the type that the kernel wants. */
@@ -5575,7 +5616,6 @@ static VD__COLD vd_result vd__call_odd_value(vd__call *c, const vd_arg *arg, int
 
 static inline vd_result vd__call_value(vd__call *c, const vd__param *p, const vd_arg *arg, int i) {
     uint8_t *to = (uint8_t *)c->values + p->place;
-    c->buffers[i] = NULL;
     if (VD__UNLIKELY(arg->kind != VD_ARG_VALUE || arg->type != p->type || arg->from)) return vd__call_odd_value(c, arg, i);
     if (VD__LIKELY(p->size == 4)) memcpy(to, &arg->bits, 4);
     else if (p->size == 8) memcpy(to, &arg->bits, 8);
@@ -5583,9 +5623,9 @@ static inline vd_result vd__call_value(vd__call *c, const vd__param *p, const vd
     return VD_OK;
 }
 
-/* Hidden values, but for the group base, which differs from launch to launch. */
-static void vd__call_hidden(vd__call *c) {
-    for (int i = 0; i < c->kernel->hidden_count; i++) {
+/* Hidden values, but for the group base, which differs from launch to launch: from `first` on, those of buffers come last. */
+static inline void vd__call_hidden(vd__call *c, int first) {
+    for (int i = first; i < c->kernel->hidden_count; i++) {
         const vd_hidden_info *h = &c->kernel->hidden[i];
         uint64_t value = 0;
         if (h->kind == VD_HIDDEN_THREADS) value = c->threads[h->axis];
@@ -5602,24 +5642,63 @@ static void vd__call_hidden(vd__call *c) {
     }
 }
 
-/* Looks up kernel and arguments of a dispatch and fills in the block of values. */
-static inline vd_result vd__call_resolve(vd__call *c, vd_context *ctx, const vd_dispatch_desc *desc) {
+/* Kernel and extent of a dispatch that is not like the last one. */
+static inline vd_result vd__call_begin(vd__call *c, vd_context *ctx, const vd_dispatch_desc *desc) {
+    c->kernel_id = 0;
     vd__kernel *k = vd__kernel_find(ctx, desc->kernel, "vd_dispatch");
-    if (VD__UNLIKELY(!k)) return VD_ERROR_INVALID;
+    if (!k) return VD_ERROR_INVALID;
     c->kernel = k;
-    c->access_count = 0;
-    if (VD__UNLIKELY(desc->arg_count != k->arg_count || (k->arg_count && !desc->args)))
+    if (desc->arg_count != k->arg_count || (k->arg_count && !desc->args))
         return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': %d arguments%s, the kernel wants %d", k->name, desc->arg_count,
                         desc->arg_count && !desc->args ? " at NULL" : "", k->arg_count);
     vd_result r = vd__call_extent(c, ctx, desc);
-    if (VD__UNLIKELY(r)) return r;
+    if (r) return r;
     if (k->gaps) memset(c->values, 0, k->value_bytes);
-    for (int i = 0; i < k->arg_count; i++) {
-        const vd__param *p = &k->params[i];
-        r = p->kind == VD_ARG_VALUE ? vd__call_value(c, p, &desc->args[i], i) : vd__call_buffer(c, ctx, p, &desc->args[i], i);
+    memset(c->buffers, 0, (size_t)k->arg_count * sizeof *c->buffers);
+    c->launch.code = &k->code;
+    c->launch.values = c->values;
+    c->launch.value_bytes = k->value_bytes;
+    c->launch.bindings = c->bindings;
+    c->launch.binding_count = k->binding_count;
+    memcpy(c->given, desc->threads, sizeof c->given);
+    return VD_OK;
+}
+
+/* Whether a dispatch differs from the last one in nothing but its arguments. */
+static inline bool vd__call_again(const vd__call *c, const vd_dispatch_desc *desc) {
+    const uint64_t *t = desc->threads, *g = desc->groups;
+    uint64_t differs = (t[0] ^ c->given[0]) | (t[1] ^ c->given[1]) | (t[2] ^ c->given[2]) | g[0] | g[1] | g[2] | (c->kernel_id ^ desc->kernel.id);
+    return !differs && c->kernel_id && vd__load64(&c->kernel->slot.id) == c->kernel_id && desc->arg_count == c->kernel->arg_count &&
+           (desc->args || !desc->arg_count);
+}
+
+/* Looks up the arguments of a dispatch and puts them into the block of values and among the bindings. */
+static inline vd_result vd__call_args(vd__call *c, vd_context *ctx, const vd_arg *args) {
+    const vd__param *p = c->kernel->params, *end = p + c->kernel->arg_count;
+    c->access_count = 0;
+    for (int i = 0; p < end; p++, i++) {
+        vd_result r = p->kind == VD_ARG_VALUE ? vd__call_value(c, p, &args[i], i) : vd__call_buffer(c, ctx, p, &args[i], i);
         if (VD__UNLIKELY(r)) return r;
     }
-    vd__call_hidden(c);
+    return VD_OK;
+}
+
+/* The first dispatch of a kernel and extent. */
+static VD__APART vd_result vd__call_first(vd__call *c, vd_context *ctx, const vd_dispatch_desc *desc) {
+    vd_result r = vd__call_begin(c, ctx, desc);
+    if (!r) r = vd__call_args(c, ctx, desc->args);
+    if (r) return r;
+    vd__call_hidden(c, 0);
+    if (!c->split && desc->threads[0]) c->kernel_id = desc->kernel.id;
+    return VD_OK;
+}
+
+/* Kernel, extent, arguments, the block of values. */
+static inline vd_result vd__call_resolve(vd__call *c, vd_context *ctx, const vd_dispatch_desc *desc) {
+    if (VD__UNLIKELY(!vd__call_again(c, desc))) return vd__call_first(c, ctx, desc);
+    vd_result r = vd__call_args(c, ctx, desc->args);
+    if (VD__UNLIKELY(r)) return r;
+    if (c->kernel->hidden_of_call < c->kernel->hidden_count) vd__call_hidden(c, c->kernel->hidden_of_call);
     return VD_OK;
 }
 
@@ -5797,44 +5876,66 @@ static vd_result vd__blob_find(const vd_context *ctx, vd__blob b, const char *na
 // >>hazards
 /* Per list, what was read and written since its last barrier, by memory and byte range. A barrier is placed only before a command that conflicts with it. */
 
-/* Room for `count` memories and for those that are there. At most half of the places are ever used, so that a search ends. */
-static VD__APART bool vd__hazards_reserve(vd__hazards *h, uint32_t count) {
-    uint32_t old = h->table ? h->mask + 1 : 0, wanted = old ? old : 16;
+#define VD__EPOCH ((uint64_t)1 << 32)
+
+/* The place of a memory, or the free one where it would go, searched from a place on which the search passes. */
+static inline uint32_t vd__hazards_place(const vd__hazards *h, uint32_t serial, uint32_t from) {
+    uint64_t key = h->epoch | serial;
+    uint32_t place = from & h->mask;
+    while (h->keys[place] != key && h->keys[place] >= h->epoch) place = (place + 1) & h->mask;
+    return place;
+}
+
+/* What was done to the memory of a place, NULL: the place is free. */
+static inline vd__touched *vd__hazards_at(const vd__hazards *h, uint32_t place) {
+    return h->keys[place] >= h->epoch ? &h->touched[h->indices[place]] : NULL;
+}
+
+/* At most half of the places are ever used, so that a search ends. */
+static inline bool vd__hazards_full(const vd__hazards *h, uint32_t more) { return (h->count + more) * 2 > h->mask + 1; }
+
+/* Room for `count` memories and for those that are there. */
+static VD__APART bool vd__hazards_grow(vd__hazards *h, uint32_t count) {
+    uint32_t wanted = h->keys ? h->mask + 1 : 16;
     while (wanted < count * 2) wanted *= 2;
-    if (wanted == old) return true;
-    vd__touched *table = (vd__touched *)vd__alloc_zeroed(h->allocator, wanted * sizeof *table);
-    uint32_t *places = (uint32_t *)vd__alloc(h->allocator, wanted / 2 * sizeof *places);
-    if (!table || !places) {
-        vd__free(h->allocator, table);
-        vd__free(h->allocator, places);
+    uint64_t *keys = (uint64_t *)vd__alloc_zeroed(h->allocator, wanted * sizeof *keys);
+    uint32_t *indices = (uint32_t *)vd__alloc(h->allocator, wanted * sizeof *indices);
+    vd__touched *touched = (vd__touched *)vd__realloc(h->allocator, h->touched, wanted / 2 * sizeof *touched);
+    if (touched) h->touched = touched;
+    if (!keys || !indices || !touched) {
+        vd__free(h->allocator, keys);
+        vd__free(h->allocator, indices);
         return false;
     }
-    for (uint32_t i = 0; i < h->count; i++) {
-        const vd__touched *from = &h->table[h->places[i]];
-        uint32_t at = from->serial & (wanted - 1);
-        while (table[at].epoch) at = (at + 1) & (wanted - 1);
-        table[at] = *from;
-        table[at].epoch = 1;
-        places[i] = at;
-    }
-    vd__free(h->allocator, h->table);
-    vd__free(h->allocator, h->places);
-    h->table = table;
-    h->places = places;
+    vd__free(h->allocator, h->keys);
+    vd__free(h->allocator, h->indices);
+    h->keys = keys;
+    h->indices = indices;
     h->mask = wanted - 1;
-    h->epoch = 1;
+    h->epoch = VD__EPOCH;
+    for (uint32_t i = 0; i < h->count; i++) {
+        uint32_t place = vd__hazards_place(h, h->touched[i].serial, h->touched[i].serial);
+        h->keys[place] = h->epoch | h->touched[i].serial;
+        h->indices[place] = i;
+    }
     return true;
 }
 
 static bool vd__hazards_init(vd__hazards *h, const vd_allocator *allocator) {
     memset(h, 0, sizeof *h);
     h->allocator = allocator;
-    return vd__hazards_reserve(h, VD_MAX_ARGS);
+    return vd__hazards_grow(h, VD_MAX_ARGS);
 }
 
 static void vd__hazards_free(vd__hazards *h) {
-    vd__free(h->allocator, h->table);
-    vd__free(h->allocator, h->places);
+    vd__free(h->allocator, h->keys);
+    vd__free(h->allocator, h->indices);
+    vd__free(h->allocator, h->touched);
+}
+
+/* Room for `more` memories; without it nothing is known any more, until the next barrier. An empty table has room for every command. */
+static inline void vd__hazards_reserve(vd__hazards *h, uint32_t more) {
+    if (VD__UNLIKELY(vd__hazards_full(h, more)) && !vd__hazards_grow(h, h->count + more)) h->lost_count = true;
 }
 
 /* A barrier stands here: nothing before it matters any more. */
@@ -5842,17 +5943,10 @@ static inline void vd__hazards_clear(vd__hazards *h) {
     h->count = 0;
     h->stages = 0;
     h->lost_count = false;
-    if (VD__LIKELY(++h->epoch != 0)) return;
-    memset(h->table, 0, (h->mask + 1) * sizeof *h->table); /* after 2^32 epochs an old entry would look alive */
-    h->epoch = 1;
-}
-
-/* The place of a memory, or the free place where it would go. */
-static inline vd__touched *vd__hazards_place(const vd__hazards *h, uint32_t serial) {
-    for (uint32_t i = serial & h->mask;; i = (i + 1) & h->mask) {
-        vd__touched *t = &h->table[i];
-        if (t->epoch != h->epoch || t->serial == serial) return t;
-    }
+    h->epoch += VD__EPOCH;
+    if (VD__LIKELY(h->epoch != 0)) return;
+    memset(h->keys, 0, (h->mask + 1) * sizeof *h->keys); /* after 2^32 epochs an old key would look alive */
+    h->epoch = VD__EPOCH;
 }
 
 static inline bool vd__touched_meets(const vd__touched *t, uint64_t begin, uint64_t end, bool write) {
@@ -5886,42 +5980,46 @@ static VD__APART void vd__touched_join(vd__touched *t, uint64_t begin, uint64_t 
     t->written |= (uint32_t)write << best;
 }
 
-/* Whether a command with these accesses has to wait for what was done since the last barrier. */
-static inline bool vd__hazards_conflict(const vd__hazards *h, const vd__access *accesses, uint32_t count) {
-    for (uint32_t i = 0; i < count && h->count; i++) {
+/* Whether a command with these accesses has to wait for what was done since the last barrier. Notes where in the table they belong. */
+static inline bool vd__hazards_conflict(const vd__hazards *h, const vd__access *accesses, uint32_t count, uint32_t *places) {
+    for (uint32_t i = 0; i < count; i++) {
         const vd__access *a = &accesses[i];
-        const vd__touched *t = vd__hazards_place(h, a->storage->memory.serial);
-        if (t->epoch == h->epoch && vd__touched_meets(t, a->offset, a->offset + a->size, (a->mode & VD_WRITE) != 0)) return true;
+        uint32_t serial = a->storage->memory.serial, place = vd__hazards_place(h, serial, serial);
+        const vd__touched *t = vd__hazards_at(h, place);
+        if (VD__UNLIKELY(t != NULL) && vd__touched_meets(t, a->begin, a->end, (a->mode & VD_WRITE) != 0)) return true;
+        places[i] = place;
     }
     return h->lost_count;
 }
 
-static inline void vd__hazards_touch(vd__hazards *h, uint32_t serial, uint64_t begin, uint64_t end, bool write) {
-    vd__touched *t = vd__hazards_place(h, serial);
-    if (VD__UNLIKELY(t->epoch == h->epoch)) {
-        vd__touched_join(t, begin, end, write);
-        return;
-    }
-    if (VD__UNLIKELY(h->count * 2 > h->mask)) {
-        h->lost_count = h->lost_count || !vd__hazards_reserve(h, h->count + 1);
-        if (h->lost_count) return;
-        t = vd__hazards_place(h, serial);
-    }
-    h->places[h->count++] = (uint32_t)(t - h->table);
+/* Adds a memory at its free place. */
+static inline void vd__hazards_add(vd__hazards *h, uint32_t place, uint32_t serial, uint64_t begin, uint64_t end, bool write) {
+    uint32_t i = h->count++;
+    vd__touched *t = &h->touched[i];
+    h->keys[place] = h->epoch | serial;
+    h->indices[place] = i;
     t->serial = serial;
-    t->epoch = h->epoch;
     t->count = 1;
     t->written = write;
     t->ranges[0].begin = begin;
     t->ranges[0].end = end;
 }
 
+/* From `from` on there is the memory or a free place. The caller has reserved room. */
+static VD__APART void vd__hazards_touch(vd__hazards *h, uint32_t from, uint32_t serial, uint64_t begin, uint64_t end, bool write) {
+    if (h->lost_count) return;
+    uint32_t place = vd__hazards_place(h, serial, from);
+    vd__touched *t = vd__hazards_at(h, place);
+    if (t) vd__touched_join(t, begin, end, write);
+    else vd__hazards_add(h, place, serial, begin, end, write);
+}
+
 /* Whether a list with these first accesses has to wait for what was done before it. */
 static bool vd__hazards_meet(const vd__hazards *before, const vd__hazards *after) {
     if (before->lost_count || after->lost_count) return before->stages != 0;
     for (uint32_t i = 0; i < after->count; i++) {
-        const vd__touched *a = &after->table[after->places[i]], *b = vd__hazards_place(before, a->serial);
-        for (uint32_t r = 0; r < a->count && b->epoch == before->epoch; r++)
+        const vd__touched *a = &after->touched[i], *b = vd__hazards_at(before, vd__hazards_place(before, a->serial, a->serial));
+        for (uint32_t r = 0; b && r < a->count; r++)
             if (vd__touched_meets(b, a->ranges[r].begin, a->ranges[r].end, a->written >> r & 1u)) return true;
     }
     return false;
@@ -5929,11 +6027,12 @@ static bool vd__hazards_meet(const vd__hazards *before, const vd__hazards *after
 
 /* Adds what a list leaves behind. */
 static void vd__hazards_join(vd__hazards *h, const vd__hazards *more) {
+    vd__hazards_reserve(h, more->count);
     h->stages |= more->stages;
     h->lost_count = h->lost_count || more->lost_count;
     for (uint32_t i = 0; i < more->count; i++) {
-        const vd__touched *from = &more->table[more->places[i]];
-        for (uint32_t r = 0; r < from->count; r++) vd__hazards_touch(h, from->serial, from->ranges[r].begin, from->ranges[r].end, from->written >> r & 1u);
+        const vd__touched *t = &more->touched[i];
+        for (uint32_t r = 0; r < t->count; r++) vd__hazards_touch(h, t->serial, t->serial, t->ranges[r].begin, t->ranges[r].end, t->written >> r & 1u);
     }
 }
 
@@ -6139,20 +6238,20 @@ static vd_result vd__queue_unreported(vd__queue *q) {
     return r;
 }
 
-/* Spins, then blocks. A device that is this processor gets the core between two looks: it may be the one it needs. No lock is held. */
+/* Spins, then blocks. Where the device is this processor it blocks at once: the spinning thread would take the core that the work needs, and one that yields
+   instead may lose whole time slices on a busy machine. No lock is held. */
 static vd_result vd__queue_wait(vd__queue *q, uint64_t value, uint64_t timeout_ns) {
     vd_context *ctx = q->ctx;
-    uint64_t start = 0, spent = 0;
+    uint64_t start = 0, spent = 0, spin = ctx->device.info.type == VD_DEVICE_CPU ? 0 : VD__SPIN_NS;
     while (!vd__queue_reached(q, value)) {
         if (vd__load32(&ctx->lost)) return vd__lose_device(ctx);
         if (timeout_ns) {
-            if (ctx->device.info.type == VD_DEVICE_CPU) vd__yield();
-            else vd__pause();
+            vd__pause();
             if (!start) start = vd__time_ns();
             spent = vd__time_ns() - start;
         }
         if (spent >= timeout_ns) return vd__fail(VD_TIMEOUT, "the work is not done yet");
-        if (spent < VD__SPIN_NS) continue;
+        if (spent < spin) continue;
         vd_result r = ctx->driver.backend->queue_wait(&ctx->device, q->index, value, timeout_ns == VD_FOREVER ? VD_FOREVER : timeout_ns - spent);
         if (r == VD_ERROR_DEVICE_LOST) return vd__lose_device(ctx);
         if (r != VD_OK && r != VD_TIMEOUT) return r;
@@ -6466,46 +6565,62 @@ static void vd__list_barrier(vd_list *l) {
     vd__hazards_clear(&l->hazards);
 }
 
+static VD__APART vd_result vd__list_uses_grow(vd_list *l) {
+    void *uses = l->uses;
+    bool ok = vd__array_reserve(&l->ctx->host.allocator, &uses, &l->use_capacity, l->use_count + 1, sizeof(vd__use));
+    l->uses = (vd__use *)uses;
+    return ok ? VD_OK : vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory for the buffers of a list");
+}
+
 /* Notes that an unsubmitted list uses a memory. The memory carries a guess where it stands in the list; with another list between, it is noted twice, which is
-   as good. */
-static VD__APART vd_result vd__list_use(vd_list *l, vd__storage *s, bool written) {
-    uint32_t i = vd__load32(&s->use);
-    if (i >= l->use_count || l->uses[i].storage != s) {
-        void *uses = l->uses;
-        bool ok = vd__array_reserve(&l->ctx->host.allocator, &uses, &l->use_capacity, l->use_count + 1, sizeof(vd__use));
-        l->uses = (vd__use *)uses;
-        if (!ok) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory for the buffers of a list");
-        i = l->use_count++;
-        l->uses[i].storage = s;
-        l->uses[i].written = false;
-        vd__store32(&s->use, i);
+   as good. `fresh`: it cannot be there yet. */
+static inline vd_result vd__list_use(vd_list *l, vd__storage *s, bool written, bool fresh) {
+    uint32_t i = fresh ? VD__NONE : vd__load32(&s->memory.use);
+    if (VD__LIKELY(i < l->use_count) && l->uses[i].storage == s) {
+        if (written) l->uses[i].written = true;
+        return VD_OK;
     }
-    if (written) l->uses[i].written = true;
+    vd_result r = VD__LIKELY(l->use_count < l->use_capacity) ? VD_OK : vd__list_uses_grow(l);
+    if (VD__UNLIKELY(r)) return r;
+    vd__use *use = &l->uses[l->use_count];
+    use->storage = s;
+    use->written = written;
+    vd__store32(&s->memory.use, l->use_count++);
     return VD_OK;
+}
+
+/* A barrier before a command that conflicts, whose places in the table change with it. */
+static inline void vd__list_barrier_before(vd_list *l, const vd__access *accesses, uint32_t count, uint32_t *places) {
+    vd__list_barrier(l);
+    for (uint32_t i = 0; i < count; i++) places[i] = accesses[i].storage->memory.serial & l->hazards.mask;
 }
 
 /* What comes before every command: a recording, a barrier where one is needed, the notes. The caller holds the list's lock. */
 static inline vd_result vd__list_command(vd_list *l, const vd__access *accesses, uint32_t count, uint32_t stage) {
+    uint32_t places[VD_MAX_ARGS];
+    vd__hazards *h = &l->hazards;
     if (VD__UNLIKELY(!l->recording)) {
         vd_result r = vd__list_begin_recording(l);
         if (r) return r;
     }
-    if (vd__hazards_conflict(&l->hazards, accesses, count)) vd__list_barrier(l);
-    l->hazards.stages |= stage;
+    vd__hazards_reserve(h, count);
+    if (vd__hazards_conflict(h, accesses, count, places)) vd__list_barrier_before(l, accesses, count, places);
+    h->stages |= stage;
     l->commands++;
     for (uint32_t i = 0; i < count; i++) {
         const vd__access *a = &accesses[i];
         vd__storage *s = a->storage;
-        bool written = (a->mode & VD_WRITE) != 0;
-        vd__hazards_touch(&l->hazards, s->memory.serial, a->offset, a->offset + a->size, written);
+        bool written = (a->mode & VD_WRITE) != 0, fresh = h->keys[places[i]] < h->epoch;
+        if (VD__LIKELY(fresh)) vd__hazards_add(h, places[i], s->memory.serial, a->begin, a->end, written);
+        else vd__hazards_touch(h, places[i], s->memory.serial, a->begin, a->end, written);
         if (written && s->memory.mapped) l->host_stages |= stage;
         if (l->immediate) {
             s->used = l->queue->submitted + 1;
             if (written) s->written = s->used;
             continue;
         }
-        vd_result r = vd__list_use(l, s, written);
-        if (r) return r;
+        vd_result r = vd__list_use(l, s, written, fresh && !l->barred);
+        if (VD__UNLIKELY(r)) return r;
     }
     return VD_OK;
 }
@@ -6542,8 +6657,8 @@ static void vd__slice_used(vd_list *l, const vd__slice *slice, uint64_t size) {
 static vd__access vd__access_of(vd__buffer *b, uint64_t offset, uint64_t size, uint32_t mode) {
     vd__access a = { NULL, 0, 0, 0 };
     a.storage = &b->storage;
-    a.offset = offset;
-    a.size = size;
+    a.begin = offset;
+    a.end = offset + size;
     a.mode = mode;
     return a;
 }
@@ -6923,14 +7038,6 @@ static void vd__call_base(vd__call *c, const uint64_t base[3]) {
     }
 }
 
-static inline void vd__call_launch(vd__call *c) {
-    c->launch.code = &c->kernel->code;
-    c->launch.values = c->values;
-    c->launch.value_bytes = c->kernel->value_bytes;
-    c->launch.bindings = c->bindings;
-    c->launch.binding_count = c->kernel->binding_count;
-}
-
 /* More groups than one launch can have: several, each told where it begins. */
 static VD__APART vd_result vd__record_split(vd_list *l, vd__call *c) {
     const uint32_t *limit = l->ctx->device.info.limits.max_groups;
@@ -6950,16 +7057,14 @@ static VD__APART vd_result vd__record_split(vd_list *l, vd__call *c) {
 
 static vd_result vd__dispatch(vd_list *l, const vd_dispatch_desc *desc) {
     vd_context *ctx = l->ctx;
-    vd__call c;
-    vd_result r = vd__call_resolve(&c, ctx, desc);
+    vd__call *c = l->call;
+    vd_result r = vd__call_resolve(c, ctx, desc);
     if (VD__UNLIKELY(r)) return r;
-    r = vd__list_command(l, c.accesses, c.access_count, VD__STAGE_COMPUTE);
+    r = vd__list_command(l, c->accesses, c->access_count, VD__STAGE_COMPUTE);
     if (VD__UNLIKELY(r)) return r;
-    vd__call_launch(&c);
-    if (VD__LIKELY(!c.split))
-        r = ctx->driver.backend->record_launch(&ctx->device, &l->recording->commands, &c.launch);
-    else r = vd__record_split(l, &c);
-    if (VD__UNLIKELY(r)) return vd__fail_within(r, "vd_dispatch '%s'", c.kernel->name);
+    if (VD__LIKELY(!c->split)) r = ctx->driver.backend->record_launch(&ctx->device, &l->recording->commands, &c->launch);
+    else r = vd__record_split(l, c);
+    if (VD__UNLIKELY(r)) return vd__fail_within(r, "vd_dispatch '%s'", c->kernel->name);
     l->stats.dispatches++;
     return VD_OK;
 }
@@ -6971,6 +7076,8 @@ static bool vd__list_init(vd_list *l, vd_context *ctx, bool immediate) {
     l->ctx = ctx;
     l->queue = &ctx->queue;
     l->immediate = immediate;
+    l->call = (vd__call *)vd__alloc_zeroed(allocator, sizeof *l->call);
+    if (!l->call) return false;
     if (!vd__hazards_init(&l->hazards, allocator)) return false;
     return immediate || vd__hazards_init(&l->entry, allocator);
 }
@@ -6979,6 +7086,7 @@ static void vd__list_free(vd_list *l) {
     const vd_allocator *allocator = &l->ctx->host.allocator;
     if (l->hazards.allocator) vd__hazards_free(&l->hazards);
     if (l->entry.allocator) vd__hazards_free(&l->entry);
+    vd__free(allocator, l->call);
     vd__free(allocator, l->uses);
     vd__free(allocator, l->error_text);
 }
@@ -7406,7 +7514,12 @@ static vd_result vd__kernel_keep(vd_context *ctx, vd__kernel *k, const vd_kernel
     k->params = (vd__param *)(void *)(at + args + hidden);
     char *names = (char *)at + args + hidden + params;
     if (args) memcpy(k->args, desc->args, args);
-    if (hidden) memcpy(k->hidden, desc->hidden, hidden);
+    for (int of_buffers = 0, at_hidden = 0; of_buffers < 2; of_buffers++) /* those of buffers behind the others */
+        for (int i = 0; i < desc->hidden_count; i++) {
+            bool of_buffer = desc->hidden[i].kind == VD_HIDDEN_LENGTH || desc->hidden[i].kind == VD_HIDDEN_SHAPE;
+            if (of_buffer == (of_buffers != 0)) k->hidden[at_hidden++] = desc->hidden[i];
+            k->hidden_of_call += !of_buffer && !of_buffers;
+        }
     for (int i = -1; i < desc->arg_count; i++) {
         const char *from = i < 0 ? desc->name : desc->args[i].name ? desc->args[i].name : "";
         size_t size = strlen(from) + 1;
@@ -7680,11 +7793,11 @@ VD_API vd_result vd_run_args(vd_context *ctx, vd_kernel kernel, uint64_t x, uint
     vd_dispatch_desc desc;
     vd_result r = vd__context_check(ctx, "vd_run");
     if (r) return r;
-    memset(&desc, 0, sizeof desc);
     desc.kernel = kernel;
     desc.threads[0] = x;
     desc.threads[1] = y;
     desc.threads[2] = z;
+    desc.groups[0] = desc.groups[1] = desc.groups[2] = 0;
     desc.args = args;
     desc.arg_count = arg_count;
     return vd_dispatch(&ctx->queue.open, &desc);
