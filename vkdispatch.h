@@ -145,15 +145,22 @@ typedef enum vd_backend { VD_BACKEND_DEFAULT = 0, VD_BACKEND_VULKAN, VD_BACKEND_
 typedef enum vd_device_type { VD_DEVICE_OTHER = 0, VD_DEVICE_DISCRETE, VD_DEVICE_INTEGRATED, VD_DEVICE_VIRTUAL, VD_DEVICE_CPU } vd_device_type;
 typedef enum vd_log_level { VD_LOG_ERROR = 1, VD_LOG_WARNING, VD_LOG_INFO } vd_log_level;
 
-/* A type is one number: kind + 16 * (rows - 1) + 64 * (columns - 1) + 256 if complex. 0 is untyped bytes and agrees with every type. */
+/* A type is one number: kind + 16 * (rows - 1) + 64 * (columns - 1) + 256 if complex. 0 is untyped bytes and agrees with every type. Structs and arrays are
+   told apart by their size alone. */
 typedef uint32_t vd_type;
 #define VD_VEC(scalar, rows) ((vd_type)((scalar) + 16u * ((rows) - 1u)))
+#define VD_MAT(scalar, rows, columns) ((vd_type)((scalar) + 16u * ((rows) - 1u) + 64u * ((columns) - 1u)))
+#define VD_COMPLEX(scalar) ((vd_type)((scalar) + 256u))
+#define VD_STRUCT(bytes) ((vd_type)(0x80000000u + (bytes))) /* VD_STRUCT(sizeof(particle)); at most 2^31 - 2 */
 enum {
     VD_BYTES = 0, VD_BOOL, VD_I8, VD_I16, VD_I32, VD_I64, VD_U8, VD_U16, VD_U32, VD_U64, VD_F16, VD_F32, VD_F64,
     VD_I32X2 = 16 + VD_I32, VD_I32X3 = 32 + VD_I32, VD_I32X4 = 48 + VD_I32,
     VD_U32X2 = 16 + VD_U32, VD_U32X3 = 32 + VD_U32, VD_U32X4 = 48 + VD_U32,
     VD_F32X2 = 16 + VD_F32, VD_F32X3 = 32 + VD_F32, VD_F32X4 = 48 + VD_F32,
-    VD_F64X2 = 16 + VD_F64, VD_F64X3 = 32 + VD_F64, VD_F64X4 = 48 + VD_F64
+    VD_F64X2 = 16 + VD_F64, VD_F64X3 = 32 + VD_F64, VD_F64X4 = 48 + VD_F64,
+    VD_F16C = 256 + VD_F16, VD_F32C = 256 + VD_F32, VD_F64C = 256 + VD_F64,
+    VD_F32X2X2 = 80 + VD_F32, VD_F32X3X3 = 160 + VD_F32, VD_F32X4X4 = 240 + VD_F32,
+    VD_F64X2X2 = 80 + VD_F64, VD_F64X3X3 = 160 + VD_F64, VD_F64X4X4 = 240 + VD_F64
 };
 
 /* What a device may have and a kernel may need. */
@@ -5535,11 +5542,19 @@ static inline vd_result vd__call_extent(vd__call *c, const vd_context *ctx, cons
     return VD__LIKELY(!c->split) ? VD_OK : vd__split_check(c, limits);
 }
 
+/* "f32x4", "struct of 48 bytes" */
+static VD__COLD const char *vd__type_print(char out[40], vd_type type) {
+    if (type >> 31) snprintf(out, 40, "struct of %u bytes", (unsigned)vd_type_size(type));
+    else snprintf(out, 40, "%s", vd_type_name(type));
+    return out;
+}
+
 static VD__COLD vd_result vd__call_mismatch(const vd__kernel *k, int i, const char *is, vd_type type) {
     const vd_arg_info *info = &k->args[i];
     bool buffer = info->kind != VD_ARG_VALUE;
+    char given[40], wanted[40];
     return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': argument %d '%s' is %s%s, the kernel wants %s%s", k->name, i, info->name, is,
-                    type ? vd_type_name(type) : "", buffer ? "a buffer of " : "a value of ", vd_type_name(info->type));
+                    type ? vd__type_print(given, type) : "", buffer ? "a buffer of " : "a value of ", vd__type_print(wanted, info->type));
 }
 
 /* Argument i is in the same memory as an earlier one. */
@@ -7193,12 +7208,14 @@ VD_API const char *vd_result_name(vd_result result) {
 }
 
 VD_API uint32_t vd_type_size(vd_type type) {
+    if (type >> 31) return type == 0xffffffffu ? 0 : type & 0x7fffffffu;
     if (type >= 512) return 0;
     return vd__scalar_size(type) * (((type >> 4) & 3u) + 1) * (((type >> 6) & 3u) + 1) * ((type >> 8) + 1);
 }
 
 VD_API const char *vd_type_name(vd_type type) {
     if (type == VD_BYTES) return "bytes";
+    if (type >> 31) return "struct";
     return vd_type_size(type) ? vd__type_names[type >> 8][(type & 15u) - 1][(type >> 4) & 15u] : "no type";
 }
 

@@ -45,6 +45,7 @@
        opencl       what OpenCL C has of its own
        reflect      arguments and needs of a kernel
        dump         the listing as readable text
+       composite    complex numbers, matrices, structs and arrays by their parts
        public       the functions declared above
        composed     those of them that are made of others as they are recorded
        glue         vc_kernel to vd_kernel
@@ -129,13 +130,20 @@ extern "C" {
 /* A type is one number, the same as vd_type: kind + 16 * (rows - 1) + 64 * (columns - 1) + 256 if complex. */
 typedef uint32_t vc_type;
 #define VC_VEC(scalar, rows) ((vc_type)((scalar) + 16u * ((rows) - 1u))) /* vector of 2 to 4 */
+#define VC_MAT(scalar, rows, columns) ((vc_type)((scalar) + 16u * ((rows) - 1u) + 64u * ((columns) - 1u))) /* of f32 or f64, 2 to 4 rows and columns */
+#define VC_COMPLEX(scalar) ((vc_type)((scalar) + 256u))                  /* of f16, f32 or f64 */
+#define VC_STRUCT(bytes) ((vc_type)(0x80000000u + (bytes)))              /* what vc_info says of a struct or an array; kernels have vc_struct */
 enum {
     VC_NONE = 0, VC_BOOL, VC_I8, VC_I16, VC_I32, VC_I64, VC_U8, VC_U16, VC_U32, VC_U64, VC_F16, VC_F32, VC_F64,
     VC_I32X2 = 16 + VC_I32, VC_I32X3 = 32 + VC_I32, VC_I32X4 = 48 + VC_I32,
     VC_U32X2 = 16 + VC_U32, VC_U32X3 = 32 + VC_U32, VC_U32X4 = 48 + VC_U32,
     VC_F32X2 = 16 + VC_F32, VC_F32X3 = 32 + VC_F32, VC_F32X4 = 48 + VC_F32,
-    VC_F64X2 = 16 + VC_F64, VC_F64X3 = 32 + VC_F64, VC_F64X4 = 48 + VC_F64
+    VC_F64X2 = 16 + VC_F64, VC_F64X3 = 32 + VC_F64, VC_F64X4 = 48 + VC_F64,
+    VC_F16C = 256 + VC_F16, VC_F32C = 256 + VC_F32, VC_F64C = 256 + VC_F64,
+    VC_F32X2X2 = 80 + VC_F32, VC_F32X3X3 = 160 + VC_F32, VC_F32X4X4 = 240 + VC_F32,
+    VC_F64X2X2 = 80 + VC_F64, VC_F64X3X3 = 160 + VC_F64, VC_F64X4X4 = 240 + VC_F64
 };
+typedef struct vc_member { const char *name; vc_type type; } vc_member; /* of a struct */
 
 typedef struct vc_kernel vc_kernel;
 /* of < 16: an immediate of that type; from 4096 on the kernel, and bits is its node; {0}: never set */
@@ -148,6 +156,7 @@ typedef struct vc_ref {  /* memory; {0}: never set */
     vc_type type;        /* of one element */
     uint32_t born;       /* which vc_restart of the kernel it is of */
     uint32_t order;      /* of atomics: see vc_ordered */
+    uint32_t path, byte, leaf, inside; /* the way into an element, made by vc_at and vc_field */
 } vc_ref;
 
 /* ---- descs: zero is the default of every field ---- */
@@ -238,10 +247,17 @@ VC_API uint64_t vc_hash(vc_kernel *k);                         /* of SPIR-V and 
 VC_API uint32_t vc_type_size(vc_type type);                    /* bytes in memory; 0: no type */
 VC_API const char *vc_type_name(vc_type type);                 /* "f32x4" */
 
+/* ---- types of a kernel: laid out as C does it; members may have any type of the kernel, its structs and arrays included ---- */
+
+VC_API vc_type vc_struct(vc_kernel *k, const char *name, const vc_member *members, uint32_t count);
+VC_API vc_type vc_array_type(vc_kernel *k, vc_type element, uint32_t count); /* the same one for the same element and count */
+VC_API uint32_t vc_size_of(vc_kernel *k, vc_type type);         /* bytes of any type; 0: no type of this kernel */
+VC_API uint32_t vc_offset_of(vc_kernel *k, vc_type type, uint32_t member); /* bytes; of an array's element, a matrix's column, ... too */
+
 /* ---- memory and arguments: statements; names are for people and may be anything, also NULL ---- */
 
 VC_API vc_ref vc_buffer(vc_kernel *k, const char *name, vc_type type, uint32_t access); /* argument; access is the most that is allowed */
-VC_API vc_val vc_param(vc_kernel *k, const char *name, vc_type type);                 /* argument by value: scalar or vector */
+VC_API vc_val vc_param(vc_kernel *k, const char *name, vc_type type);                 /* argument by value */
 VC_API vc_ref vc_var(vc_kernel *k, const char *name, vc_type type);                   /* zero each time control passes here */
 VC_API vc_ref vc_array(vc_kernel *k, const char *name, vc_type type, uint32_t count); /* private; contents undefined until stored */
 VC_API vc_ref vc_shared(vc_kernel *k, const char *name, vc_type type, uint32_t count);/* one a workgroup; contents undefined until stored */
@@ -253,6 +269,8 @@ VC_API vc_val vc_load_or(vc_ref ref, vc_val index, vc_val condition, vc_val othe
 VC_API void vc_store(vc_ref ref, vc_val index, vc_val value);
 VC_API vc_val vc_get(vc_ref ref);                                                     /* element 0, or a variable */
 VC_API void vc_set(vc_ref ref, vc_val value);
+VC_API vc_ref vc_at(vc_ref ref, vc_val i);           /* one element: of a buffer or array, then of an array that is that element, ... */
+VC_API vc_ref vc_field(vc_ref ref, uint32_t member); /* of a struct; of a matrix: a column; of a complex number: 0 its real, 1 its imaginary part */
 
 /* ---- atomics and fences: statements; of elements of buffers and shared arrays that are i32, u32, i64, u64, f32 or f64 ---- */
 
@@ -302,6 +320,22 @@ VC_API vc_val vc_insert(vc_val vector, uint32_t i, vc_val scalar);
 VC_API vc_val vc_swizzle(vc_val vector, const char *components);/* "xyz", 1 to 4 letters of xyzw */
 VC_API vc_val vc_cast(vc_type type, vc_val v);                  /* by value; same number of rows, or a scalar repeated */
 VC_API vc_val vc_bitcast(vc_type type, vc_val v);               /* by bits; same size in bytes, same number of rows */
+
+/* ---- composite values: parts are members of a struct, elements of an array, columns of a matrix, or real and imaginary part ---- */
+
+VC_API vc_val vc_make(vc_kernel *k, vc_type type, const vc_val *parts, uint32_t count); /* all of its parts; components of a vector */
+VC_API vc_val vc_part(vc_val v, uint32_t i);
+VC_API vc_val vc_with(vc_val v, uint32_t i, vc_val part);       /* v with another part i */
+VC_API vc_val vc_complex(vc_val re, vc_val im);
+VC_API vc_val vc_polar(vc_val radius, vc_val angle);            /* complex, from its absolute value and angle */
+VC_API vc_val vc_re(vc_val z);
+VC_API vc_val vc_im(vc_val z);
+VC_API vc_val vc_conj(vc_val z);
+VC_API vc_val vc_arg(vc_val z);                                 /* the angle, -pi to pi; 0 for 0 */
+VC_API vc_val vc_transpose(vc_val m);
+VC_API vc_val vc_determinant(vc_val m);                         /* of a square matrix */
+VC_API vc_val vc_inverse(vc_val m);                             /* likewise; infinite or NaN where the determinant is 0 */
+VC_API vc_val vc_outer(vc_val a, vc_val b);                     /* of vectors: the matrix whose column i is a * b[i] */
 
 /* ---- arithmetic: componentwise; n: any number, i: integer, f: float, b: bool ---- */
 
@@ -810,6 +844,11 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
     X(VEC,          "vec",          PURE,   9, BIUF, OWN,    0, VC__S(80, 80, 80, 80), VC__T_NONE, NULL) /* a[0] first in extra, a[1] count */ \
     X(COMPONENT,    "component",    PURE,   1, BIUF, SCALAR, 0, VC__S(81, 81, 81, 81), VC__T_NONE, NULL) /* x: which */ \
     X(EXTRACT,      "extract",      PURE,   2, BIUF, SCALAR, 0, VC__S(77, 77, 77, 77), VC__T_GLSL("$0[$1]"), vc__expand_extract) \
+    X(PARTS,        "parts",        PURE,   9, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* a composite value, in no listing; as VEC */ \
+    /* a step into composite memory, in no listing: a[0] the one before, a[1] index, a[2] first leaf of what is stepped over, x constant beside the index */ \
+    X(PATH,         "path",         PURE,   2, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
+    /* a[0] * x + a[1], as wide as an index has to be; a[2]: whether it is one into a buffer */ \
+    X(INDEX,        "index",        PURE,   2, IU,   OWN,    0, VC__S_NONE, VC__T_NONE, vc__expand_index) \
     X(CAST,         "cast",         PURE,   1, BIUF, OWN,    0, VC__S_NONE, VC__T_NONE, vc__expand_cast) \
     X(BITCAST,      "bitcast",      PURE,   1, IUF,  OWN,    0, VC__S(124, 124, 124, 124), VC__T_NONE, NULL) \
     /* arithmetic */ \
@@ -933,7 +972,7 @@ typedef uint32_t vc__expander(vc__lower *s, const vc__node *n); /* number of the
 static vc__expander vc__expand_extract, vc__expand_cast, vc__expand_div, vc__expand_rem, vc__expand_mod, vc__expand_fma, vc__expand_abs, vc__expand_sign,
     vc__expand_min, vc__expand_max, vc__expand_clamp, vc__expand_mix, vc__expand_step, vc__expand_fract, vc__expand_math64, vc__expand_pow, vc__expand_log,
     vc__expand_atan, vc__expand_isnan, vc__expand_dot, vc__expand_shift, vc__expand_memory, vc__expand_popcount, vc__expand_bit_reverse,
-    vc__expand_find_lsb, vc__expand_find_msb, vc__expand_mul_hi, vc__expand_atomic;
+    vc__expand_index, vc__expand_find_lsb, vc__expand_find_msb, vc__expand_mul_hi, vc__expand_atomic;
 
 typedef struct vc__forms {
     struct {
@@ -1014,7 +1053,26 @@ typedef struct vc__object {
     uint32_t arg;     /* index among the arguments; VC__NIL: none */
     uint16_t used;    /* in a listing: what its nodes do, VC_READ and VC_WRITE */
     bool stored;      /* a store was recorded */
+    /* An object of a composite type is in no listing; its pieces are, each with a scalar or vector type (room composite). */
+    uint32_t root;    /* of a piece: the object it is a piece of; VC__NIL: none */
+    uint32_t next;    /* the next piece of the same object, from the last one made; VC__NIL: none */
+    uint32_t place;   /* of a parameter's piece: its byte in the parameter */
+    bool aliased;     /* in a listing: one of several views of a buffer */
 } vc__object;
+
+/* What the composite types of a kernel are made of (room composite). */
+typedef struct vc__shape { uint32_t size, align, leaves, parts, depth; } vc__shape; /* size 0: no type */
+typedef struct vc__field { const char *name; vc_type type; uint32_t offset, leaf, part; } vc__field; /* offset in bytes; first leaf and part */
+typedef struct vc__own { /* a struct or array type */
+    vc_type type;
+    const char *name;       /* in the arena; may be NULL */
+    const vc__field *field; /* of a struct, in the arena */
+    uint32_t count;         /* members or elements */
+    vc_type element;        /* VC_NONE: a struct */
+    vc__shape shape;
+} vc__own;
+static vc__shape vc__shape_of(const vc_kernel *k, vc_type type);
+enum { VC__OWN = 4096 }; /* low 16 bits of such a type: its place in the kernel's table, from here on */
 
 /* What the schedule gives to a printer: the live nodes of one target, in the order they are printed. Operands are indices into the same list and come before
    their users.
@@ -1104,6 +1162,8 @@ struct vc_kernel {
     uint32_t block_count, block_capacity;
     vc__object *object;
     uint32_t object_count, object_capacity, arg_count;
+    vc__own *own;
+    uint32_t own_count, own_capacity;
     uint32_t *extra;
     uint32_t extra_count, extra_capacity;
     uint32_t recent[256];    /* constants on the tape, by a hash of their bits */
@@ -1275,6 +1335,9 @@ static uint32_t vc__add_object(vc_kernel *k, const char *name, uint32_t op, uint
     o->arg = op == VC__OP_BUFFER || op == VC__OP_PARAM ? k->arg_count++ : VC__NIL;
     o->used = 0;
     o->stored = false;
+    o->root = o->next = VC__NIL;
+    o->place = 0;
+    o->aliased = false;
     o->node = vc__record(k, op, 0, type, VC__NIL, VC__NIL, VC__NIL, k->object_count);
     if (o->node == VC__NIL) return VC__NIL;
     if (vc__op[op].class_ == VC__LEAF) k->node[o->node].at = 0;
@@ -1336,9 +1399,21 @@ static vc__call vc__call_of(uint32_t form) {
     return c;
 }
 
+/* Values of composite types have this bit, so that nobody takes them by mistake. */
+#define VC__COMPOSITE ((uint64_t)1 << 63)
+static inline bool vc__is_composite(vc_val v) { return v.of >= 4096 && v.bits & VC__COMPOSITE; }
+
+typedef struct vc__label_text { char text[48]; } vc__label_text;
+static vc__label_text vc__type_text(const vc_kernel *k, vc_type type);
+
+/* Whether what was made in region `at` may still be used. */
+static inline bool vc__is_open(const vc_kernel *k, uint32_t at) { return k->block[k->pin[at].block].close == VC__NIL; }
+
 /* Says why v is no value of k; only called when it is none. */
 static void vc__refuse_value(vc_kernel *k, const char *call, uint32_t which, vc_val v) {
     uint32_t n = (uint32_t)v.bits;
+    bool composite = vc__is_composite(v);
+    if (composite) v.bits &= ~VC__COMPOSITE;
     if (v.of == 0) vc__refuse(k, call, "operand %u was never set", which);
     else if (v.of == VC__UNFOLDED)
         vc__refuse(k, call, "operand %u is vc_%s of immediates alone, which gives none: bring one of them in with vc_const", which,
@@ -1346,11 +1421,10 @@ static void vc__refuse_value(vc_kernel *k, const char *call, uint32_t which, vc_
     else if (v.of < 4096) vc__refuse(k, call, "operand %u is an immediate of no type", which);
     else if (v.of != (uintptr_t)k) vc__refuse(k, call, "operand %u belongs to another kernel", which);
     else if (v.bits >> 32 != k->generation || n >= k->count) vc__refuse(k, call, "operand %u is from before vc_restart", which);
+    else if (composite && vc__is_open(k, k->node[n].at))
+        vc__refuse(k, call, "operand %u is %s, which it does not take", which, vc__type_text(k, k->node[n].type).text);
     else vc__refuse(k, call, "operand %u was made in a block that is closed (behind statement %u); carry it out in a vc_var", which, k->node[n].at);
 }
-
-/* Whether what was made in region `at` may still be used. */
-static inline bool vc__is_open(const vc_kernel *k, uint32_t at) { return k->block[k->pin[at].block].close == VC__NIL; }
 
 static inline bool vc__take(vc_kernel *k, const char *call, uint32_t op, uint32_t which, vc_val v, vc__operand *out) {
     uint32_t n = (uint32_t)v.bits;
@@ -1366,7 +1440,7 @@ static inline bool vc__take(vc_kernel *k, const char *call, uint32_t op, uint32_
     }
     if (!k) return false;
     if (call) vc__refuse_value(k, call, which, v);
-    else vc__refuse_value(k, vc__call_of(op).name, which, v);
+    else if (!vc__is_composite(v)) vc__refuse_value(k, vc__call_of(op).name, which, v); /* else: see vc__pure_composite */
     return false;
 }
 
@@ -1487,6 +1561,8 @@ static vc_val vc__pure_immediates(uint32_t form, uint32_t count, vc_val a, vc_va
     return vc__immediate(vc__result_type(op, type), result);
 }
 
+static vc_val vc__pure_composite(vc_kernel *k, uint32_t form, uint32_t count, vc_val a, vc_val b);
+
 /* Any operation whose operands agree in type. `form` is the op, with VC__SWAPPED if its two operands change places. */
 static vc_val vc__pure_checked(uint32_t form, uint32_t count, vc_val a, vc_val b, vc_val c) {
     uint32_t op = form & ~(uint32_t)VC__SWAPPED, i, flags = 0, n[3] = { VC__NIL, VC__NIL, VC__NIL };
@@ -1497,9 +1573,9 @@ static vc_val vc__pure_checked(uint32_t form, uint32_t count, vc_val a, vc_val b
     if (!k && count > 2) k = vc__kernel_of(c);
     if (!k) return vc__pure_immediates(form, count, a, b, c);
     if (k->failed) return vc__no_value();
-    if (!vc__take(k, NULL, form, 1, a, &o[0])) return vc__no_value();
-    if (count > 1 && !vc__take(k, NULL, form, 2, b, &o[1])) return vc__no_value();
-    if (count > 2 && !vc__take(k, NULL, form, 3, c, &o[2])) return vc__no_value();
+    if (!vc__take(k, NULL, form, 1, a, &o[0])) return vc__pure_composite(k, form, count, a, b);
+    if (count > 1 && !vc__take(k, NULL, form, 2, b, &o[1])) return vc__pure_composite(k, form, count, a, b);
+    if (count > 2 && !vc__take(k, NULL, form, 3, c, &o[2])) return vc__pure_composite(k, form, count, a, b);
     type = o[0].type;
     if (count > 1 && (type != o[1].type || (count > 2 && type != o[2].type))) {
         type = vc__unify(k, vc__call_of(form).name, o, count);
@@ -2278,6 +2354,18 @@ static uint32_t vc__expand_dot(vc__lower *s, const vc__node *n) {
         r = i ? vc__x_three(s, VC__OP_FMA, a, b, r) : vc__x_two(s, VC__OP_MUL, a, b);
     }
     return r;
+}
+
+/* 64 bits where memory has no end that 32 could not reach, as addresses and OpenCL's pointers have it. */
+static uint32_t vc__expand_index(vc__lower *s, const vc__node *n) {
+    bool wide = n->a[2] && (s->buffers == VC_BUFFERS_ADDRESS || vc__is_c(s->target));
+    vc_type type = wide ? VC_U64 : VC_U32;
+    uint32_t a = n->a[0], b = n->a[1], factor = vc__make_const(s, type, n->x);
+    a = vc__x_cast(s, type, a);
+    a = vc__x_two(s, VC__OP_MUL, a, factor);
+    if (b == VC__NIL) return a;
+    b = vc__x_cast(s, type, b);
+    return vc__x_two(s, VC__OP_ADD, a, b);
 }
 
 static uint32_t vc__expand_extract(vc__lower *s, const vc__node *n) {
@@ -3854,7 +3942,7 @@ enum {
     VC__OpBranchConditional = 250, VC__OpSwitch = 251, VC__OpReturn = 253
 };
 enum {
-    VC__DecorationBlock = 2, VC__DecorationArrayStride = 6, VC__DecorationBuiltIn = 11, VC__DecorationRestrict = 19, VC__DecorationCoherent = 23,
+    VC__DecorationBlock = 2, VC__DecorationArrayStride = 6, VC__DecorationBuiltIn = 11, VC__DecorationRestrict = 19, VC__DecorationAliased = 20, VC__DecorationCoherent = 23,
     VC__DecorationNonWritable = 24, VC__DecorationNonReadable = 25, VC__DecorationBinding = 33, VC__DecorationDescriptorSet = 34, VC__DecorationOffset = 35,
     VC__DecorationNoContraction = 42
 };
@@ -4115,7 +4203,7 @@ static void vc__spirv_scalar(vc__spirv *s, uint32_t kind, uint32_t place, uint32
 }
 
 static void vc__spirv_param(vc__spirv *s, const vc__node *n, uint32_t id) {
-    uint32_t arg = s->l->object[n->x].arg, place = s->l->info.args[arg].place, rows = vc__rows(n->type), kind = vc__kind(n->type), part[4], i, type;
+    uint32_t arg = s->l->object[n->x].arg, place = s->l->info.args[arg].place + s->l->object[n->x].place, rows = vc__rows(n->type), kind = vc__kind(n->type), part[4], i, type;
     s->caps |= vc__spirv_kind_cap[kind];
     vc__spirv_name(s, id, s->l->object[n->x].name);
     if (rows == 1) {
@@ -4199,7 +4287,8 @@ static void vc__spirv_buffer(vc__spirv *s, const vc__node *n, uint32_t id) {
     vc__put3(s, VC__SECTION_GLOBALS, VC__OpVariable, pointer, id, vc__spirv_class[VC__CLASS_BUFFER]);
     vc__put3(s, VC__SECTION_NOTES, VC__OpDecorate, id, VC__DecorationDescriptorSet, 0);
     vc__put3(s, VC__SECTION_NOTES, VC__OpDecorate, id, VC__DecorationBinding, arg->place);
-    if (!arg->may_alias) vc__put2(s, VC__SECTION_NOTES, VC__OpDecorate, id, VC__DecorationRestrict);
+    if (s->l->object[n->x].aliased) vc__put2(s, VC__SECTION_NOTES, VC__OpDecorate, id, VC__DecorationAliased);
+    else if (!arg->may_alias) vc__put2(s, VC__SECTION_NOTES, VC__OpDecorate, id, VC__DecorationRestrict);
     vc__put1(s, VC__SECTION_INTERFACE, 0, id);
 }
 
@@ -5197,6 +5286,22 @@ static uint32_t vc__p_object(const vc__listing *l, uint32_t memory) {
 
 static const vc_arg_info *vc__p_arg(const vc__printer *g, uint32_t object) { return &g->l->info.args[g->l->object[object].arg]; }
 
+/* Where a value lies in the block. */
+static uint32_t vc__p_byte(const vc__printer *g, uint32_t object) { return vc__p_arg(g, object)->place + g->l->object[object].place; }
+
+/* A view of a buffer that has an earlier one: it is made of that. VC__NIL: none. */
+static uint32_t vc__p_first_view(const vc__printer *g, uint32_t object) {
+    uint32_t root = g->l->object[object].root, i;
+    if (root == VC__NIL || g->l->object[object].op != VC__OP_BUFFER) return VC__NIL;
+    for (i = root + 1; i < object; i++) if (g->live[i] && g->l->object[i].root == root) return i;
+    return VC__NIL;
+}
+
+/* No other pointer goes to the memory of a buffer. */
+static bool vc__p_is_alone(const vc__printer *g, uint32_t object) {
+    return !(g->l->object[object].access & VC_MAY_ALIAS) && !g->l->object[object].aliased;
+}
+
 static bool vc__p_is_pin(const vc__node *n) { return vc__op[n->op].class_ == VC__EFFECT || vc__op[n->op].class_ == VC__BLOCK; }
 
 /* Counts uses, and finds block and region of every node. */
@@ -5769,7 +5874,7 @@ static bool vc__glsl_is_struct(vc_type type, uint32_t align) {
 /* A value in memory that is not what it is in an expression. */
 static bool vc__glsl_is_packed(const vc__printer *g, uint32_t object) {
     const vc_arg_info *arg = g->l->object[object].arg == VC__NIL ? NULL : vc__p_arg(g, object);
-    return arg && vc__glsl_is_struct(g->l->object[object].type, arg->kind == VC_ARG_VALUE ? arg->place : arg->align);
+    return arg && vc__glsl_is_struct(g->l->object[object].type, arg->kind == VC_ARG_VALUE ? vc__p_byte(g, object) : arg->align);
 }
 
 static bool vc__glsl_is_narrow(const vc__printer *g, uint32_t object) {
@@ -5977,7 +6082,7 @@ static void vc__glsl_binding(vc__printer *g, uint32_t object) {
     const vc__object *o = &g->l->object[object];
     char type[32];
     vc__p_put(g, "layout(set = 0, binding = %u, std430) %s%sbuffer %s { %s %s[]; };\n", (unsigned)vc__p_arg(g, object)->place, vc__glsl_access(g, o),
-                 o->access & VC_MAY_ALIAS ? "" : "restrict ", g->reference[object].text, vc__glsl_memory_type(g, object, type), g->object[object].text);
+                 vc__p_is_alone(g, object) ? "restrict " : "", g->reference[object].text, vc__glsl_memory_type(g, object, type), g->object[object].text);
 }
 
 static void vc__glsl_reference(vc__printer *g, uint32_t object) {
@@ -5985,13 +6090,13 @@ static void vc__glsl_reference(vc__printer *g, uint32_t object) {
     char type[32];
     uint32_t align = vc__scalar_bytes(o->type) * (vc__glsl_is_packed(g, object) ? 1 : vc__rows(o->type));
     vc__p_put(g, "layout(buffer_reference, std430, buffer_reference_align = %u) %s%sbuffer %s { %s at; };\n", (unsigned)align, vc__glsl_access(g, o),
-                 o->access & VC_MAY_ALIAS ? "" : "restrict ", g->reference[object].text, vc__glsl_memory_type(g, object, type));
+                 vc__p_is_alone(g, object) ? "restrict " : "", g->reference[object].text, vc__glsl_memory_type(g, object, type));
 }
 
 /* The words that hold a narrow value, those not yet declared. */
-static void vc__glsl_words(vc__printer *g, const vc_arg_info *arg, uint32_t *next) {
-    uint32_t at = arg->place & ~3u;
-    for (; at < arg->place + arg->size; at += 4) {
+static void vc__glsl_words(vc__printer *g, uint32_t object, uint32_t *next) {
+    uint32_t end = vc__p_byte(g, object) + vc_type_size(g->l->object[object].type), at = vc__p_byte(g, object) & ~3u;
+    for (; at < end; at += 4) {
         if (at < *next) continue;
         vc__p_put(g, "    layout(offset = %u) uint word_%u;\n", (unsigned)at, (unsigned)at);
         *next = at + 4;
@@ -6015,9 +6120,10 @@ static void vc__glsl_values(vc__printer *g) {
     for (i = 0; i < g->l->object_count; i++) {
         const vc_arg_info *arg = g->live[i] && g->l->object[i].arg != VC__NIL ? vc__p_arg(g, i) : NULL;
         if (!arg || arg->kind == VC_ARG_BINDING) continue;
-        if (vc__glsl_is_narrow(g, i)) { vc__glsl_words(g, arg, &next); continue; }
+        if (vc__glsl_is_narrow(g, i)) { vc__glsl_words(g, i, &next); continue; }
+        if (vc__p_first_view(g, i) != VC__NIL) continue;
         if (arg->kind == VC_ARG_ADDRESS) vc__p_put(g, "    layout(offset = %u) %s %s;\n", (unsigned)arg->place, g->reference[i].text, g->object[i].text);
-        else vc__p_put(g, "    layout(offset = %u) %s %s;\n", (unsigned)arg->place, vc__glsl_memory_type(g, i, type),
+        else vc__p_put(g, "    layout(offset = %u) %s %s;\n", (unsigned)vc__p_byte(g, i), vc__glsl_memory_type(g, i, type),
                           vc__glsl_is_converted(g, i) ? g->reference[i].text : g->object[i].text);
     }
     for (h = 0; h < info->hidden_count; h++) vc__p_put(g, "    layout(offset = %u) uint %s;\n", (unsigned)info->hidden[h].place, g->hidden[h].text);
@@ -6075,6 +6181,11 @@ static void vc__glsl_convert(vc__printer *g, uint32_t object) {
     vc_type type = g->l->object[object].type;
     uint32_t rows = vc__rows(type), i;
     char name[32];
+    if (g->l->buffers == VC_BUFFERS_ADDRESS && vc__p_first_view(g, object) != VC__NIL) {
+        vc__p_put(g, "    %s %s = %s(%s);\n", g->reference[object].text, g->object[object].text, g->reference[object].text,
+                  g->object[vc__p_first_view(g, object)].text);
+        return;
+    }
     if (g->l->object[object].op != VC__OP_PARAM || !vc__glsl_is_converted(g, object)) return;
     vc__glsl_type(type, name);
     vc__p_put(g, "    %s %s = ", name, g->object[object].text);
@@ -6083,7 +6194,7 @@ static void vc__glsl_convert(vc__printer *g, uint32_t object) {
         if (rows > 1) vc__p_put(g, "%s(", name);
         for (i = 0; i < rows; i++) {
             if (i) vc__p_put(g, ", ");
-            vc__glsl_unpack_narrow(g, vc__scalar(type), vc__p_arg(g, object)->place + i * vc__scalar_bytes(type));
+            vc__glsl_unpack_narrow(g, vc__scalar(type), vc__p_byte(g, object) + i * vc__scalar_bytes(type));
         }
         if (rows > 1) vc__p_put(g, ")");
     }
@@ -6499,26 +6610,35 @@ static void vc__c_halves(vc__printer *g, const char *const text[3]) {
         if (vc__c_casts(g, need[i].from, need[i].to)) vc__p_put(g, "#ifndef VC_%s\n#define VC_%s\n%s#endif\n", need[i].guard, need[i].guard, text[i]);
 }
 
-/* The block of values: every argument in it, used or not, so that each lies where the reflection says. */
+static uint32_t vc__block_align(const vc_info *info);
+
+/* A member of the block. Behind structs, and inside them where they end, C would not leave the gaps that there are. */
+static void vc__c_member(vc__printer *g, const char *type, const char *name, uint32_t count, uint32_t bytes, uint32_t place, uint32_t *end) {
+    if (place > ((*end + bytes - 1) & ~(bytes - 1))) vc__p_put(g, "    %s gap_%u[%u];\n", vc__c_scalars[vc__c_of(g)][VC_U8], (unsigned)*end, (unsigned)(place - *end));
+    vc__p_put(g, count > 1 ? "    %s%s[%u];\n" : "    %s%s;\n", type, name, (unsigned)count);
+    *end = place + bytes * count;
+}
+
+/* The block of values: every argument in it, used or not, so that each lies where the reflection says; what is composite by its pieces. */
 static bool vc__c_values(vc__printer *g) {
     const vc_info *info = &g->l->info;
-    uint32_t i;
+    uint32_t i, end = 0;
     int h;
-    char type[32];
+    char type[32], member[48];
     if (!info->value_bytes) return false;
     vc__p_put(g, "struct %s_args {\n", info->entry);
     for (i = 0; i < g->l->object_count; i++) {
         const vc__object *o = &g->l->object[i];
-        if (o->arg == VC__NIL || info->args[o->arg].kind == VC_ARG_BINDING) continue;
-        if (o->op == VC__OP_BUFFER)
-            vc__p_put(g, "    %s%s *%s;\n", o->used & VC_WRITE ? "" : "const ", vc__c_memory_type(g, o->type, type), g->object[i].text);
-        else {
-            vc__p_put(g, "    %s %s", vc__c_memory_type(g, vc__scalar(o->type), type), g->object[i].text);
-            if (vc__rows(o->type) > 1) vc__p_put(g, "[%u]", (unsigned)vc__rows(o->type));
-            vc__p_put(g, ";\n");
-        }
+        bool whole = vc__is_type(o->type), buffer = o->op == VC__OP_BUFFER;
+        if (o->arg == VC__NIL || info->args[o->arg].kind == VC_ARG_BINDING || (buffer ? o->root != VC__NIL : !whole)) continue;
+        vc__c_memory_type(g, !whole ? (vc_type)VC_U8 : buffer ? o->type : vc__scalar(o->type), type);
+        snprintf(member, sizeof member, buffer ? "%s%s *" : "%.0s%s ", o->used & VC_WRITE ? "" : "const ", type);
+        vc__c_member(g, member, g->object[i].text, buffer ? 1 : vc__rows(o->type), buffer ? 8 : vc__scalar_bytes(o->type), vc__p_byte(g, i), &end);
     }
-    for (h = 0; h < info->hidden_count; h++) vc__p_put(g, "    %s %s;\n", vc__c_scalars[vc__c_of(g)][VC_U32], g->hidden[h].text);
+    snprintf(member, sizeof member, "%s ", vc__c_scalars[vc__c_of(g)][VC_U32]);
+    for (h = 0; h < info->hidden_count; h++) vc__c_member(g, member, g->hidden[h].text, 1, 4, info->hidden[h].place, &end);
+    if (end < info->value_bytes && info->value_bytes - end >= vc__block_align(info))
+        vc__p_put(g, "    %s gap_%u[%u];\n", vc__c_scalars[vc__c_of(g)][VC_U8], (unsigned)end, (unsigned)(info->value_bytes - end));
     vc__p_put(g, "};\n");
     return true;
 }
@@ -6543,12 +6663,24 @@ static void vc__c_table(vc__printer *g, uint32_t object, const char *before) {
     vc__p_put(g, " };\n");
 }
 
+/* A buffer of composite elements as an array of something simple. */
+static void vc__c_view(vc__printer *g, uint32_t object) {
+    const vc__object *o = &g->l->object[object];
+    const char *access = o->used & VC_WRITE ? "" : "const ", *space = vc__c_of(g) == VC__C_OPENCL ? "__global " : "", *root = g->object[o->root].text;
+    bool alone = vc__p_is_alone(g, object), block = g->l->buffers == VC_BUFFERS_ADDRESS;
+    char type[32];
+    vc__c_memory_type(g, vc__c_is_packed(g, o) ? vc__scalar(o->type) : o->type, type);
+    vc__p_put(g, "    %s%s%s *%s%s = (%s%s%s *)%s%s%s;\n", space, access, type, !alone ? "" : block ? "__restrict__ " : "restrict ", g->object[object].text, space,
+              access, type, block ? g->args.text : "", block ? "." : "", root);
+}
+
 /* One buffer's own name, and parameters that are not what they are in the block. */
 static void vc__c_convert(vc__printer *g, uint32_t object) {
     const vc__object *o = &g->l->object[object];
     const char *name = g->object[object].text;
     char type[40];
     uint32_t i;
+    if (o->op == VC__OP_BUFFER && o->root != VC__NIL) { vc__c_view(g, object); return; }
     if (o->op == VC__OP_BUFFER && g->l->buffers == VC_BUFFERS_ADDRESS) {
         vc__p_put(g, "    %s%s *%s%s = %s.%s;\n", o->used & VC_WRITE ? "" : "const ", vc__c_memory_type(g, o->type, type),
                   o->access & VC_MAY_ALIAS ? "" : "__restrict__ ", name, g->args.text, name);
@@ -6681,9 +6813,9 @@ static void vc__opencl_parameters(vc__printer *g, bool values) {
     char type[32];
     for (i = 0; i < g->l->object_count; i++) {
         const vc__object *o = &g->l->object[i];
-        if (o->op != VC__OP_BUFFER) continue;
+        if (o->op != VC__OP_BUFFER || o->root != VC__NIL) continue;
         vc__p_put(g, "%s__global %s%s *%s%s", before, o->used & VC_WRITE ? "" : "const ",
-                  vc__c_memory_type(g, vc__rows(o->type) == 3 ? vc__scalar(o->type) : o->type, type), o->access & VC_MAY_ALIAS ? "" : "restrict ",
+                  vc__c_memory_type(g, !vc__is_type(o->type) ? (vc_type)VC_U8 : vc__rows(o->type) == 3 ? vc__scalar(o->type) : o->type, type), o->access & VC_MAY_ALIAS ? "" : "restrict ",
                   g->object[i].text);
         before = ", ";
     }
@@ -6704,7 +6836,7 @@ static void vc__opencl_head(vc__printer *g) {
     char name[VC__NAME], type[32];
     vc__p_clean(info->name, name);
     vc__p_put(g, "// %s\n", name);
-    for (i = 0; i < g->l->object_count; i++) if (g->l->object[i].arg != VC__NIL) kinds |= 1u << vc__kind(g->l->object[i].type);
+    for (i = 0; i < g->l->object_count; i++) if (g->l->object[i].arg != VC__NIL && vc__is_type(g->l->object[i].type)) kinds |= 1u << vc__kind(g->l->object[i].type);
     if (!g->k->desc.fast) vc__p_put(g, "#pragma OPENCL FP_CONTRACT OFF\n");
     if (kinds & 1u << VC_F64) vc__p_put(g, "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n");
     vc__c_halves(g, halves);
@@ -6847,14 +6979,37 @@ static uint32_t vc__layout_next(uint32_t *end, uint32_t size, uint32_t align) {
     return place;
 }
 
-static void vc__reflect_arg(const vc__listing *l, const vc__object *o, vc_arg_info *a, uint32_t *end, uint32_t *bindings) {
+/* What was done to one view of a buffer was done to all; no two that are used may be thought apart. */
+static void vc__reflect_views(vc_kernel *k, uint32_t root) {
+    uint32_t i, seen = 0, used = 0;
+    for (i = k->object[root].next; i != VC__NIL; i = k->object[i].next) {
+        seen += k->object[i].used != 0;
+        used |= k->object[i].used;
+    }
+    k->object[root].used = (uint16_t)used;
+    for (i = k->object[root].next; i != VC__NIL; i = k->object[i].next) {
+        k->object[i].aliased = seen > 1;
+        if (k->object[i].used) k->object[i].used = (uint16_t)used;
+    }
+}
+
+static void vc__reflect_arg(const vc_kernel *k, const vc__listing *l, const vc__object *o, vc_arg_info *a, uint32_t *end, uint32_t *bindings) {
     bool buffer = o->op == VC__OP_BUFFER, by_address = buffer && l->buffers == VC_BUFFERS_ADDRESS;
+    vc__shape s = vc__shape_of(k, o->type);
+    const vc__object *view;
+    uint32_t i, align;
     a->name = o->name;
     a->kind = !buffer ? VC_ARG_VALUE : by_address ? VC_ARG_ADDRESS : VC_ARG_BINDING;
-    a->type = o->declared;
+    a->type = vc_type_size(o->declared) ? o->declared : VC_STRUCT(s.size);
     a->access = buffer ? o->used : 0u;
-    a->size = !buffer ? vc_type_size(o->type) : by_address ? 8 : 0;
-    a->align = vc__scalar_bytes(o->type) * (buffer && vc__rows(o->type) != 3 ? vc__rows(o->type) : 1); /* in buffers vectors are loaded whole */
+    a->size = !buffer ? s.size : by_address ? 8 : 0;
+    a->align = s.align;
+    if (buffer && vc__rows(o->type) != 3 && vc__is_type(o->type)) a->align *= vc__rows(o->type); /* in buffers vectors are loaded whole */
+    for (i = o->next; buffer && i != VC__NIL; i = l->object[i].next) { /* so they are by every view */
+        view = &l->object[i];
+        align = vc__scalar_bytes(view->type) * (vc__rows(view->type) == 3 ? 1 : vc__rows(view->type));
+        if (view->used && a->align < align) a->align = align;
+    }
     a->may_alias = (o->access & VC_MAY_ALIAS) != 0;
     a->place = buffer && !by_address ? (*bindings)++ : vc__layout_next(end, a->size, by_address ? 8 : a->align);
 }
@@ -6920,8 +7075,9 @@ static bool vc__reflect_listing(vc_kernel *k, vc__listing *l) {
     if (!vc__reflect_room(k, f, l) || !vc__check_needs(k, l) || !vc__check_shared(k, l)) return false;
     info->name = vc__name(k);
     info->entry = vc__entry_name(k, l->target, f->entry);
+    for (i = 0; i < k->object_count; i++) if (k->object[i].op == VC__OP_BUFFER && k->object[i].next != VC__NIL && k->object[i].root == VC__NIL) vc__reflect_views(k, i);
     for (i = 0; i < k->object_count; i++)
-        if (k->object[i].arg != VC__NIL) vc__reflect_arg(l, &k->object[i], &f->arg[k->object[i].arg], &end, &bindings);
+        if (k->object[i].arg != VC__NIL && k->object[i].root == VC__NIL) vc__reflect_arg(k, l, &k->object[i], &f->arg[k->object[i].arg], &end, &bindings);
     for (i = l->leaves; i < l->body; i++)
         if (l->node[i].op == VC__OP_HIDDEN) vc__reflect_hidden(l, &l->node[i], &f->hidden[info->hidden_count++], &end);
     info->args = f->arg;
@@ -7001,8 +7157,9 @@ static void vc__dump_operands(vc_kernel *k, const vc__listing *l, const vc__node
         return;
     }
     if (n->op == VC__OP_FENCE) vc__dump_fence(k, n);
-    for (i = 0; i < count; i++) vc__dump_number(k, " %", a[i]);
+    for (i = 0; i < count; i++) if (a[i] != VC__NIL) vc__dump_number(k, " %", a[i]);
     switch (n->op) {
+    case VC__OP_INDEX: vc__dump_number(k, " by ", n->x); break;
     case VC__OP_CONST: case VC__OP_CASE: vc__dump_const(k, n); break;
     case VC__OP_HIDDEN: vc__dump_hidden(k, l, n); break;
     case VC__OP_BUFFER: case VC__OP_PARAM: case VC__OP_SHARED: case VC__OP_TABLE: case VC__OP_VAR: case VC__OP_ARRAY:
@@ -7046,11 +7203,1224 @@ static void vc__dump_listing(vc_kernel *k, const vc__listing *l) {
     for (i = 0; i < l->count && !k->failed; i++) vc__dump_node(k, l, i, &depth);
 }
 
+// >>composite
+/* Complex numbers, matrices, structs and fixed arrays: what is made of parts. No listing holds any of them, they are taken apart while they are recorded.
+   A value is a PARTS node over its scalars and vectors (a complex number is two scalars, a matrix its columns, a struct its members' parts, an array its
+   elements' parts); nothing live ever uses the node itself. Such values carry a bit that no other call takes them with, so that only this room has to know them.
+   Memory is an object of the composite type, which no printer sees, and pieces of it, which are objects of scalars and vectors:
+     buffers       one view for each type that is read or written there: the same memory as an array of that type, a whole number of which C's layout
+                   makes of every step
+     parameters    one piece for each part, with its byte offset
+     the rest      one piece for each leaf, which is a part of one element with arrays inside it counted once: a flat array of all that the leaf is made of */
+
+/* Of the room public. */
+static bool vc__ready(const vc_kernel *k);
+static vc_ref vc__no_ref(void);
+static vc_ref vc__make_ref(vc_kernel *k, uint32_t node, vc_type type);
+static vc_val vc__without_kernel(const char *call, const vc_val *v, uint32_t count);
+static uint32_t vc__fit(vc_kernel *k, const char *call, uint32_t which, vc_val v, vc_type type);
+static const char *vc__object_kind(uint32_t op);
+static const char *vc__object_name(const vc__object *o);
+static vc__object *vc__object_of(vc_kernel *k, const char *call, const vc_ref *r);
+static bool vc__step_ref(vc_kernel *k, const char *call, vc_ref *r, vc_val elements);
+static vc_val vc__load(vc_kernel *k, const char *call, const vc_ref *r);
+static void vc__store(vc_kernel *k, const char *call, const vc_ref *r, uint32_t which, vc_val value);
+static bool vc__in_switch(vc_kernel *k, const char *call);
+static uint32_t vc__record_component(vc_kernel *k, uint32_t vector, uint32_t i);
+static void vc__read_table(vc_type type, const void *data, uint64_t *to, size_t components);
+
+enum { VC__MOST_PARTS = 1024, VC__MOST_DEPTH = 32, VC__MOST_OWN = 0xf000 };
+enum { VC__INSIDE_PATH = 1, VC__INSIDE_ONE = 2 }; /* vc_ref.inside: into memory of a composite type; one element, and no run of them */
+
+/* ---- types and layout ---- */
+
+static bool vc__is_complex(vc_type type) { return (type & ~(vc_type)15u) == 256u && vc__is_float(type & 15u); }
+static bool vc__is_matrix(vc_type type) { return type >= 64u && type < 256u && vc__rows(type) > 1 && (vc__kind(type) == VC_F32 || vc__kind(type) == VC_F64); }
+static uint32_t vc__columns(vc_type type) { return ((type >> 6) & 3u) + 1u; }
+
+static const vc__own *vc__own_of(const vc_kernel *k, vc_type type) {
+    uint32_t i = (type & 0xffffu) - VC__OWN;
+    return k && (type & 0xffffu) >= VC__OWN && i < k->own_count && k->own[i].type == type ? &k->own[i] : NULL;
+}
+
+/* The layout of every type, C's: a scalar is aligned to its size; vectors, complex numbers and matrices to that of their scalars, which they hold without gaps;
+   structs as their strictest member. The size of a struct is a multiple of its alignment. */
+static vc__shape vc__shape_of(const vc_kernel *k, vc_type type) {
+    const vc__own *own = vc__own_of(k, type);
+    vc__shape s = { 0, 0, 0, 0, 0 };
+    if (own) return own->shape;
+    if (!vc__is_type(type) && !vc__is_complex(type) && !vc__is_matrix(type)) return s;
+    s.align = vc__scalar_bytes(type);
+    s.parts = vc__is_complex(type) ? 2 : vc__columns(type);
+    s.leaves = s.parts;
+    s.size = s.align * vc__rows(type) * s.parts;
+    return s;
+}
+
+static vc__label_text vc__type_text(const vc_kernel *k, vc_type type) {
+    const vc__own *own = vc__own_of(k, type);
+    vc__label_text l;
+    if (!own) snprintf(l.text, sizeof l.text, "%s", vc_type_name(type));
+    else if (own->element == VC_NONE) snprintf(l.text, sizeof l.text, "struct %.36s", own->name ? own->name : "");
+    else snprintf(l.text, sizeof l.text, "%.32s[%u]", vc__type_text(k, own->element).text, (unsigned)own->count);
+    return l;
+}
+
+/* Direct parts: members, elements, columns, re and im, components. */
+static uint32_t vc__direct_count(const vc_kernel *k, vc_type type) {
+    const vc__own *own = vc__own_of(k, type);
+    return own ? own->count : vc__is_complex(type) ? 2 : vc__is_matrix(type) ? vc__columns(type) : vc__rows(type);
+}
+
+/* Direct part i, which has to be there; of no vector. */
+static vc__field vc__direct(const vc_kernel *k, vc_type type, uint32_t i) {
+    const vc__own *own = vc__own_of(k, type);
+    vc__shape s;
+    vc__field f = { NULL, VC_NONE, 0, i, i };
+    if (own && own->element == VC_NONE) return own->field[i];
+    if (own) {
+        s = vc__shape_of(k, own->element);
+        f.type = own->element;
+        f.offset = i * s.size;
+        f.leaf = 0;
+        f.part = i * s.parts;
+        return f;
+    }
+    f.type = vc__is_complex(type) ? vc__scalar(type) : type & 63u;
+    f.offset = i * vc_type_size(f.type);
+    return f;
+}
+
+/* A number that no other kernel gives another type: 15 bits of a hash stand above the place in the table. */
+static vc_type vc__own_number(const vc_kernel *k, const vc__own *own) {
+    uint32_t h = 2166136261u, i;
+    const char *c;
+    for (c = own->name; c && *c; c++) h = (h ^ (unsigned char)*c) * 16777619u;
+    h = (h ^ own->count) * 16777619u;
+    h = (h ^ own->element) * 16777619u;
+    for (i = 0; own->field && i < own->count; i++) h = (h ^ own->field[i].type) * 16777619u;
+    return ((h ^ h >> 15) & 0x7fffu) << 16 | (VC__OWN + k->own_count);
+}
+
+static vc_type vc__add_own(vc_kernel *k, const char *call, vc__own *own, uint64_t size) {
+    vc__own *table = k->own;
+    if (size >= 0x7fffffffu || own->shape.depth > VC__MOST_DEPTH || k->own_count >= VC__MOST_OWN) {
+        vc__refuse(k, call, "'%s' has %llu bytes, types inside it %u deep, in a kernel of %u types; the limits are 2^31 - 2, %u and %u", own->name ? own->name : "",
+                   (unsigned long long)size, own->shape.depth, k->own_count, (unsigned)VC__MOST_DEPTH, (unsigned)VC__MOST_OWN);
+        return VC_NONE;
+    }
+    if (k->own_count == k->own_capacity) {
+        table = (vc__own *)vc__grown(&k->allocator, table, &k->own_capacity, k->own_count + 1, sizeof(vc__own));
+        if (!table) { vc__no_memory(k); return VC_NONE; }
+        k->own = table;
+    }
+    own->shape.size = (uint32_t)size;
+    own->type = vc__own_number(k, own);
+    table[k->own_count++] = *own;
+    return own->type;
+}
+
+static char *vc__arena_text(vc_kernel *k, const char *text) {
+    size_t size = strlen(text) + 1;
+    char *copy = (char *)vc__arena_take(&k->allocator, &k->arena, size);
+    if (copy) memcpy(copy, text, size);
+    else vc__no_memory(k);
+    return copy;
+}
+
+/* Appends a member to a struct whose bytes end at *size; false after an error. */
+static bool vc__add_member(vc_kernel *k, vc__own *own, vc__field *f, const vc_member *m, uint32_t i, uint64_t *size) {
+    vc__shape s = vc__shape_of(k, m->type);
+    if (!s.size) {
+        vc__refuse(k, "vc_struct", "member %u '%s' of '%s' has type %u, which this kernel does not have", i, m->name ? m->name : "", own->name ? own->name : "",
+                   m->type);
+        return false;
+    }
+    *size = (*size + s.align - 1) & ~((uint64_t)s.align - 1);
+    f->name = m->name ? vc__arena_text(k, m->name) : NULL;
+    f->type = m->type;
+    f->offset = (uint32_t)*size;
+    f->leaf = own->shape.leaves;
+    f->part = own->shape.parts;
+    *size += s.size;
+    if (*size > 0x7fffffffu) *size = 0x80000000u;
+    if (own->shape.align < s.align) own->shape.align = s.align;
+    if (own->shape.depth <= s.depth) own->shape.depth = s.depth + 1;
+    own->shape.leaves += s.leaves;
+    own->shape.parts = own->shape.parts + s.parts < own->shape.parts ? VC__NIL : own->shape.parts + s.parts;
+    return !k->failed;
+}
+
+VC_API vc_type vc_struct(vc_kernel *k, const char *name, const vc_member *members, uint32_t count) {
+    vc__own own;
+    vc__field *field;
+    uint64_t size = 0;
+    uint32_t i;
+    if (!vc__ready(k)) return VC_NONE;
+    memset(&own, 0, sizeof own);
+    if (!count || !members || count > 4096) {
+        vc__refuse(k, "vc_struct", "'%s' has %u members%s; it takes 1 to 4096", name ? name : "", count, members ? "" : " at NULL");
+        return VC_NONE;
+    }
+    own.name = name ? vc__arena_text(k, name) : NULL;
+    own.field = field = (vc__field *)vc__arena_take(&k->allocator, &k->arena, count * sizeof *field);
+    if (!field) vc__no_memory(k);
+    if (k->failed) return VC_NONE;
+    own.count = count;
+    for (i = 0; i < count; i++) if (!vc__add_member(k, &own, &field[i], &members[i], i, &size)) return VC_NONE;
+    return vc__add_own(k, "vc_struct", &own, (size + own.shape.align - 1) & ~((uint64_t)own.shape.align - 1));
+}
+
+VC_API vc_type vc_array_type(vc_kernel *k, vc_type element, uint32_t count) {
+    vc__shape s;
+    vc__own own;
+    uint32_t i;
+    if (!vc__ready(k)) return VC_NONE;
+    s = vc__shape_of(k, element);
+    if (!count || !s.size) {
+        vc__refuse(k, "vc_array_type", s.size ? "%u elements of type %u; it takes one or more" : "%u elements of type %u, which this kernel does not have", count,
+                   element);
+        return VC_NONE;
+    }
+    for (i = 0; i < k->own_count; i++) if (k->own[i].element == element && k->own[i].count == count) return k->own[i].type;
+    memset(&own, 0, sizeof own);
+    own.element = element;
+    own.count = count;
+    own.shape = s;
+    own.shape.depth++;
+    own.shape.parts = (uint64_t)s.parts * count > VC__NIL ? VC__NIL : s.parts * count;
+    return vc__add_own(k, "vc_array_type", &own, (uint64_t)s.size * count);
+}
+
+VC_API uint32_t vc_size_of(vc_kernel *k, vc_type type) { return vc__shape_of(k, type).size; }
+
+/* Says that a type has no part i. */
+static void vc__refuse_part(vc_kernel *k, const char *call, vc_type type, uint32_t i) {
+    vc__refuse(k, call, "part %u of %s, which has %u", i, vc__type_text(k, type).text, vc__direct_count(k, type));
+}
+
+VC_API uint32_t vc_offset_of(vc_kernel *k, vc_type type, uint32_t member) {
+    if (!vc__ready(k)) return 0;
+    if (!vc__shape_of(k, type).size) { vc__refuse(k, "vc_offset_of", "type %u, which this kernel does not have", type); return 0; }
+    if (member >= vc__direct_count(k, type)) { vc__refuse_part(k, "vc_offset_of", type, member); return 0; }
+    return vc__is_type(type) ? member * vc__scalar_bytes(type) : vc__direct(k, type, member).offset;
+}
+
+/* ---- values ---- */
+
+typedef struct vc__parts_list { vc_type type; uint32_t count; uint32_t node[VC__MOST_PARTS]; } vc__parts_list;
+
+static vc_val vc__composite_value(vc_kernel *k, vc_type type, const uint32_t *parts, uint32_t count) {
+    uint32_t first = k->extra_count, i;
+    vc_val v;
+    for (i = 0; i < count; i++) if (parts[i] == VC__NIL) return vc__no_value();
+    if (k->failed) return vc__no_value();
+    if (!vc__push_extra(&k->allocator, &k->extra, &k->extra_count, &k->extra_capacity, parts, count)) { vc__no_memory(k); return vc__no_value(); }
+    v = vc__value(k, vc__record(k, VC__OP_PARTS, 0, type, first, count, VC__NIL, 0));
+    if (v.of) v.bits |= VC__COMPOSITE;
+    return v;
+}
+
+/* The node of a composite value that may be used here; VC__NIL after an error. */
+static uint32_t vc__composite_node(vc_kernel *k, const char *call, uint32_t which, vc_val v) {
+    uint32_t n = (uint32_t)v.bits;
+    if (v.of == (uintptr_t)k && (v.bits & ~VC__COMPOSITE) >> 32 == k->generation && n < k->count && vc__is_open(k, k->node[n].at)) return n;
+    vc__refuse_value(k, call, which, v);
+    return VC__NIL;
+}
+
+/* Scalars and vectors of any value; false after an error. */
+static bool vc__parts_of(vc_kernel *k, const char *call, uint32_t which, vc_val v, vc__parts_list *out) {
+    vc__operand o;
+    uint32_t n;
+    if (!vc__is_composite(v)) {
+        if (!vc__take(k, call, 0, which, v, &o)) return false;
+        out->type = o.type;
+        out->count = 1;
+        out->node[0] = vc__as_node(k, &o, vc__rows(o.type));
+        return out->node[0] != VC__NIL;
+    }
+    n = vc__composite_node(k, call, which, v);
+    if (n == VC__NIL) return false;
+    out->type = k->node[n].type;
+    out->count = k->node[n].a[1];
+    memcpy(out->node, k->extra + k->node[n].a[0], out->count * sizeof(uint32_t));
+    return true;
+}
+
+/* The parts of v, which has to be of that type or made to fit it; how many, 0 after an error. */
+static uint32_t vc__fit_parts(vc_kernel *k, const char *call, uint32_t which, vc_val v, vc_type type, uint32_t *out) {
+    uint32_t n;
+    if (vc__is_type(type)) {
+        out[0] = vc__fit(k, call, which, v, type);
+        return out[0] != VC__NIL;
+    }
+    if (!vc__is_composite(v)) {
+        vc__operand o;
+        if (vc__take(k, call, 0, which, v, &o))
+            vc__refuse(k, call, "operand %u%s is %s; it takes %s", which, vc__label_of(k, &o).text, vc_type_name(o.type), vc__type_text(k, type).text);
+        return 0;
+    }
+    n = vc__composite_node(k, call, which, v);
+    if (n == VC__NIL) return 0;
+    if (k->node[n].type != type) {
+        vc__refuse(k, call, "operand %u is %s; it takes %s", which, vc__type_text(k, k->node[n].type).text, vc__type_text(k, type).text);
+        return 0;
+    }
+    memcpy(out, k->extra + k->node[n].a[0], k->node[n].a[1] * sizeof(uint32_t));
+    return k->node[n].a[1];
+}
+
+/* Whether values of a type may have so many parts. */
+static bool vc__check_parts(vc_kernel *k, const char *call, vc_type type) {
+    uint32_t parts = vc__shape_of(k, type).parts;
+    if (!parts) vc__refuse(k, call, "type %u, which this kernel does not have", type);
+    else if (parts > VC__MOST_PARTS)
+        vc__refuse(k, call, "%s has %u scalars and vectors, a value at most %u; take it apart with vc_at and vc_field", vc__type_text(k, type).text, parts,
+                   (unsigned)VC__MOST_PARTS);
+    return !k->failed;
+}
+
+static vc_val vc__make_vector(vc_kernel *k, vc_type type, const vc_val *parts) {
+    uint32_t node[4], i;
+    for (i = 0; i < vc__rows(type); i++) {
+        node[i] = vc__fit(k, "vc_make", i + 1, parts[i], vc__scalar(type));
+        if (node[i] == VC__NIL) return vc__no_value();
+    }
+    return vc__value(k, vc__rows(type) == 1 ? node[0] : vc__record_vec(k, type, node, vc__rows(type)));
+}
+
+VC_API vc_val vc_make(vc_kernel *k, vc_type type, const vc_val *parts, uint32_t count) {
+    vc__parts_list all;
+    uint32_t i, more;
+    if (!vc__ready(k) || !vc__check_parts(k, "vc_make", type)) return vc__no_value();
+    if (count != vc__direct_count(k, type) || !parts) {
+        vc__refuse(k, "vc_make", "%u parts%s for %s, which has %u", count, parts ? "" : " at NULL", vc__type_text(k, type).text, vc__direct_count(k, type));
+        return vc__no_value();
+    }
+    if (vc__is_type(type)) return vc__make_vector(k, type, parts);
+    all.count = 0;
+    for (i = 0; i < count; i++) {
+        more = vc__fit_parts(k, "vc_make", i + 1, parts[i], vc__direct(k, type, i).type, all.node + all.count);
+        if (!more) return vc__no_value();
+        all.count += more;
+    }
+    return vc__composite_value(k, type, all.node, all.count);
+}
+
+/* `count` parts from `first` on, as a value of that type. */
+static vc_val vc__slice(vc_kernel *k, vc_type type, const uint32_t *parts, uint32_t count) {
+    return vc__is_type(type) ? vc__value(k, parts[0]) : vc__composite_value(k, type, parts, count);
+}
+
+VC_API vc_val vc_part(vc_val v, uint32_t i) {
+    vc_kernel *k = vc__kernel_of(v);
+    vc__parts_list all;
+    vc__field f;
+    if (!vc__is_composite(v)) return vc_component(v, i);
+    if (!vc__ready(k) || !vc__parts_of(k, "vc_part", 1, v, &all)) return vc__no_value();
+    if (i >= vc__direct_count(k, all.type)) { vc__refuse_part(k, "vc_part", all.type, i); return vc__no_value(); }
+    f = vc__direct(k, all.type, i);
+    return vc__slice(k, f.type, all.node + f.part, vc__shape_of(k, f.type).parts);
+}
+
+VC_API vc_val vc_with(vc_val v, uint32_t i, vc_val part) {
+    vc_kernel *k = vc__kernel_of(v);
+    vc__parts_list all;
+    vc__field f;
+    if (!vc__is_composite(v)) return vc_insert(v, i, part);
+    if (!vc__ready(k) || !vc__parts_of(k, "vc_with", 1, v, &all)) return vc__no_value();
+    if (i >= vc__direct_count(k, all.type)) { vc__refuse_part(k, "vc_with", all.type, i); return vc__no_value(); }
+    f = vc__direct(k, all.type, i);
+    if (!vc__fit_parts(k, "vc_with", 3, part, f.type, all.node + f.part)) return vc__no_value();
+    return vc__composite_value(k, all.type, all.node, all.count);
+}
+
+/* cond ? a : b of composite values */
+static vc_val vc__select_parts(vc_kernel *k, vc_val condition, vc_val a, vc_val b) {
+    vc__parts_list x, y;
+    vc_val v;
+    uint32_t i, c = vc__condition(k, "vc_select", 1, condition);
+    if (c == VC__NIL || !vc__parts_of(k, "vc_select", 2, a, &x) || !vc__parts_of(k, "vc_select", 3, b, &y)) return vc__no_value();
+    if (x.type != y.type) {
+        vc__refuse(k, "vc_select", "operand 2 is %s, operand 3 is %s", vc__type_text(k, x.type).text, vc__type_text(k, y.type).text);
+        return vc__no_value();
+    }
+    for (i = 0; i < x.count; i++) {
+        v = vc_select(vc__value(k, c), vc__value(k, x.node[i]), vc__value(k, y.node[i]));
+        if (!v.of) return vc__no_value();
+        x.node[i] = (uint32_t)v.bits;
+    }
+    return vc__composite_value(k, x.type, x.node, x.count);
+}
+
+/* ---- arithmetic ---- */
+
+/* A number, vector, complex number or matrix by its parts. */
+typedef struct vc__few { vc_type type; vc_val part[4]; } vc__few;
+
+static vc_val vc__from_few(vc_kernel *k, vc_type type, const vc_val *part) {
+    uint32_t node[4], i, count = vc__direct_count(k, type);
+    for (i = 0; i < count; i++) {
+        node[i] = part[i].of ? vc__fit(k, "vc_make", i + 1, part[i], vc__direct(k, type, i).type) : VC__NIL;
+        if (node[i] == VC__NIL) return vc__no_value();
+    }
+    return vc__composite_value(k, type, node, count);
+}
+
+static bool vc__few_of(vc_kernel *k, const char *call, uint32_t which, vc_val v, vc__few *out) {
+    vc__operand o;
+    uint32_t n, i;
+    memset(out, 0, sizeof *out);
+    if (!vc__is_composite(v)) {
+        if (!vc__take(k, call, 0, which, v, &o)) return false;
+        out->type = o.type;
+        out->part[0] = vc_const(k, v);
+        return out->part[0].of != 0;
+    }
+    n = vc__composite_node(k, call, which, v);
+    if (n == VC__NIL) return false;
+    out->type = k->node[n].type;
+    if (!vc__is_complex(out->type) && !vc__is_matrix(out->type)) {
+        vc__refuse(k, call, "operand %u is %s, which has no arithmetic; take it apart with vc_part", which, vc__type_text(k, out->type).text);
+        return false;
+    }
+    for (i = 0; i < k->node[n].a[1]; i++) out->part[i] = vc__value(k, k->extra[k->node[n].a[0] + i]);
+    return true;
+}
+
+static vc_val vc__power(vc_type kind, int exponent) { /* of two */
+    return vc_imm(kind, (uint64_t)(vc__bias(kind) + exponent) << vc__kinds[kind].fraction);
+}
+
+/* How numbers of a size are brought to where their squares neither overflow nor vanish: times 2^-96, 1 or 2^96 (f64: 768). `root` is the square root of that
+   factor, `back` one over the root. */
+typedef struct vc__scaling { vc_val by, root, back; } vc__scaling;
+static vc__scaling vc__scaling_of(vc_type kind, vc_val size) {
+    int far = kind == VC_F64 ? 500 : 60, step = kind == VC_F64 ? 384 : 48;
+    vc_val big = vc_gt(size, vc__power(kind, far)), small = vc_lt(size, vc__power(kind, -far)), one = vc__power(kind, 0);
+    vc__scaling s;
+    s.by = vc_select(big, vc__power(kind, -2 * step), vc_select(small, vc__power(kind, 2 * step), one));
+    s.root = vc_select(big, vc__power(kind, -step), vc_select(small, vc__power(kind, step), one));
+    s.back = vc_select(big, vc__power(kind, step), vc_select(small, vc__power(kind, -step), one));
+    return s;
+}
+
+static vc_val vc__size_of_pair(vc_val re, vc_val im) { return vc_max(vc_abs(re), vc_abs(im)); }
+static vc_val vc__squares(vc_val re, vc_val im) { return vc_fma(re, re, vc_mul(im, im)); }
+
+static vc_val vc__c_abs(vc_type kind, vc_val re, vc_val im) {
+    vc__scaling s;
+    if (kind == VC_F16) return vc_cast(VC_F16, vc_sqrt(vc__squares(vc_cast(VC_F32, re), vc_cast(VC_F32, im))));
+    s = vc__scaling_of(kind, vc__size_of_pair(re, im));
+    return vc_mul(vc_mul(vc_sqrt(vc__squares(vc_mul(re, s.by), vc_mul(im, s.by))), s.back), s.back);
+}
+
+/* 0 for 0, of which not every device has an angle. */
+static vc_val vc__c_arg(vc_type kind, vc_val re, vc_val im) {
+    vc_val zero = vc_imm(kind, 0), none = vc_and(vc_eq(re, zero), vc_eq(im, zero));
+    return vc_select(none, zero, vc_atan2(im, re));
+}
+
+static void vc__c_mul(const vc_val *a, const vc_val *b, vc_val *out) {
+    out[0] = vc_fma(a[0], b[0], vc_neg(vc_mul(a[1], b[1])));
+    out[1] = vc_fma(a[0], b[1], vc_mul(a[1], b[0]));
+}
+
+/* a * conj(b) / |b|^2 */
+static void vc__c_quotient(const vc_val *a, const vc_val *b, vc_val *out) {
+    vc_val n = vc__squares(b[0], b[1]);
+    out[0] = vc_div(vc_fma(a[0], b[0], vc_mul(a[1], b[1])), n);
+    out[1] = vc_div(vc_fma(a[1], b[0], vc_neg(vc_mul(a[0], b[1]))), n);
+}
+
+static void vc__c_div(vc_type kind, const vc_val *a, const vc_val *b, vc_val *out) {
+    vc__scaling sa, sb;
+    vc_val x[2], y[2], back;
+    uint32_t i;
+    if (kind == VC_F16) {
+        for (i = 0; i < 2; i++) { x[i] = vc_cast(VC_F32, a[i]); y[i] = vc_cast(VC_F32, b[i]); }
+        vc__c_quotient(x, y, out);
+        for (i = 0; i < 2; i++) out[i] = vc_cast(VC_F16, out[i]);
+        return;
+    }
+    sa = vc__scaling_of(kind, vc__size_of_pair(a[0], a[1]));
+    sb = vc__scaling_of(kind, vc__size_of_pair(b[0], b[1]));
+    for (i = 0; i < 2; i++) { x[i] = vc_mul(a[i], sa.by); y[i] = vc_mul(b[i], sb.by); }
+    vc__c_quotient(x, y, out);
+    back = vc_mul(sa.back, sb.root);
+    for (i = 0; i < 2; i++) out[i] = vc_mul(vc_mul(out[i], back), back);
+}
+
+static void vc__c_polar(vc_val radius, vc_val angle, vc_val *out) {
+    out[0] = vc_mul(radius, vc_cos(angle));
+    out[1] = vc_mul(radius, vc_sin(angle));
+}
+
+/* The root with a real part that is not negative: from t = sqrt((|re| + |z|) / 2), which never cancels. */
+static void vc__c_sqrt(vc_type kind, const vc_val *z, vc_val *out) {
+    vc_type with = kind == VC_F16 ? (vc_type)VC_F32 : kind;
+    vc_val re = vc_cast(with, z[0]), im = vc_cast(with, z[1]), half = vc__power(with, -1), zero = vc_imm(with, 0), t, u, left;
+    vc__scaling s = vc__scaling_of(with, vc__size_of_pair(re, im));
+    re = vc_mul(re, s.by);
+    im = vc_mul(im, s.by);
+    t = vc_sqrt(vc_add(vc_mul(vc_abs(re), half), vc_mul(vc_sqrt(vc__squares(re, im)), half)));
+    u = vc_select(vc_eq(t, zero), zero, vc_div(vc_mul(im, half), t));
+    left = vc_lt(re, zero);
+    out[0] = vc_cast(kind, vc_mul(vc_select(left, vc_abs(u), t), s.back));
+    out[1] = vc_cast(kind, vc_mul(vc_select(left, vc_select(vc_lt(im, zero), vc_neg(t), t), u), s.back));
+}
+
+/* |a|^b.re * e^(-b.im * arg a), at the angle b.re * arg a + b.im * log |a|; where a = 0 the power of 0 at no angle. */
+static void vc__c_pow(vc_type kind, const vc_val *a, const vc_val *b, bool real, vc_val *out) {
+    vc_val size = vc__c_abs(kind, a[0], a[1]), arg = vc__c_arg(kind, a[0], a[1]), zero = vc_imm(kind, 0), none = vc_eq(size, zero);
+    vc_val radius = vc_pow(size, b[0]), angle = vc_mul(b[0], arg);
+    if (!real) {
+        radius = vc_mul(radius, vc_select(none, vc__power(kind, 0), vc_exp(vc_neg(vc_mul(b[1], arg)))));
+        angle = vc_select(none, zero, vc_fma(b[1], vc_log(size), angle));
+    }
+    vc__c_polar(radius, angle, out);
+}
+
+static void vc__c_each(vc_kernel *k, uint32_t op, vc_type kind, const vc_val *a, const vc_val *b, bool real, vc_val *out) {
+    uint32_t i;
+    switch (op) {
+    case VC__OP_NEG: for (i = 0; i < 2; i++) out[i] = vc_neg(a[i]); break;
+    case VC__OP_ADD: for (i = 0; i < 2; i++) out[i] = vc_add(a[i], b[i]); break;
+    case VC__OP_SUB: for (i = 0; i < 2; i++) out[i] = vc_sub(a[i], b[i]); break;
+    case VC__OP_MUL: vc__c_mul(a, b, out); break;
+    case VC__OP_DIV: vc__c_div(kind, a, b, out); break;
+    case VC__OP_EXP: vc__c_polar(vc_exp(a[0]), a[1], out); break;
+    case VC__OP_LOG:
+        out[0] = vc_log(vc__c_abs(kind, a[0], a[1]));
+        out[1] = vc__c_arg(kind, a[0], a[1]);
+        break;
+    case VC__OP_SQRT: vc__c_sqrt(kind, a, out); break;
+    default: vc__c_pow(kind, a, b, real, out); break;
+    }
+    (void)k;
+}
+
+static bool vc__refuse_pair(vc_kernel *k, const char *call, const vc__few *a, const vc__few *b, const char *why) {
+    vc__refuse(k, call, "operand 1 is %s, operand 2 is %s; %s", vc__type_text(k, a->type).text, vc__type_text(k, b->type).text, why);
+    return false;
+}
+
+/* Operands of one kind, a real one beside a complex one as it is or with 0 for its imaginary part. */
+static vc_val vc__complex_op(vc_kernel *k, const char *call, uint32_t op, uint32_t count, vc__few *a, vc__few *b) {
+    vc_type type = vc__is_complex(a->type) ? a->type : b->type, kind = vc__scalar(type);
+    bool left = count > 1 && a->type == kind, right = count > 1 && b->type == kind;
+    vc_val out[2], zero = vc_const(k, vc_imm(kind, 0));
+    uint32_t i;
+    if ((a->type != type && !left) || (count > 1 && b->type != type && !right)) {
+        vc__refuse_pair(k, call, a, b, "it takes complex numbers of one kind, or a real number of that kind beside one");
+        return vc__no_value();
+    }
+    if (op == VC__OP_ABS) return vc__c_abs(kind, a->part[0], a->part[1]);
+    if (left) a->part[1] = zero;
+    if (right) b->part[1] = zero;
+    if (op == VC__OP_EQ || op == VC__OP_NE) {
+        out[0] = vc_and(vc_eq(a->part[0], b->part[0]), vc_eq(a->part[1], b->part[1]));
+        return op == VC__OP_EQ ? out[0] : vc_not(out[0]);
+    }
+    if ((left || right) && (op == VC__OP_MUL || (op == VC__OP_DIV && right))) {
+        for (i = 0; i < 2; i++) {
+            if (op == VC__OP_DIV) out[i] = vc_div(a->part[i], b->part[0]);
+            else out[i] = left ? vc_mul(a->part[0], b->part[i]) : vc_mul(a->part[i], b->part[0]);
+        }
+    } else if ((op == VC__OP_ADD || op == VC__OP_SUB) && (left || right)) {
+        out[0] = op == VC__OP_ADD ? vc_add(a->part[0], b->part[0]) : vc_sub(a->part[0], b->part[0]);
+        out[1] = right ? a->part[1] : op == VC__OP_ADD ? b->part[1] : vc_neg(b->part[1]);
+    } else vc__c_each(k, op, kind, a->part, b->part, right, out);
+    return vc__from_few(k, type, out);
+}
+
+/* ---- matrices ---- */
+
+/* m * v: the columns of m by the components of v, from the first on, the first product rounded and the others by fma */
+static vc_val vc__m_times(const vc_val *column, uint32_t columns, vc_val v) {
+    vc_val r = vc_mul(column[0], vc_component(v, 0));
+    uint32_t i;
+    for (i = 1; i < columns; i++) r = vc_fma(column[i], vc_component(v, i), r);
+    return r;
+}
+
+static vc_val vc__vector_of(const vc_val *part, uint32_t rows) {
+    return rows == 2 ? vc_vec2(part[0], part[1]) : rows == 3 ? vc_vec3(part[0], part[1], part[2]) : vc_vec4(part[0], part[1], part[2], part[3]);
+}
+
+/* Products of linear algebra: inner sizes have to agree. */
+static vc_val vc__matrix_mul(vc_kernel *k, vc__few *a, vc__few *b) {
+    bool am = vc__is_matrix(a->type), bm = vc__is_matrix(b->type);
+    uint32_t inner = am ? vc__columns(a->type) : vc__rows(a->type), i;
+    vc_val out[4];
+    if (vc__kind(a->type) != vc__kind(b->type) || inner != vc__rows(b->type)) {
+        vc__refuse_pair(k, "vc_mul", a, b, "columns of the first must be as many as rows of the second, of one kind");
+        return vc__no_value();
+    }
+    if (!bm) return vc__m_times(a->part, inner, b->part[0]);
+    for (i = 0; i < vc__columns(b->type); i++) out[i] = am ? vc__m_times(a->part, inner, b->part[i]) : vc_dot(a->part[0], b->part[i]);
+    if (!am) return vc__vector_of(out, vc__columns(b->type));
+    return vc__from_few(k, VC_MAT(vc__kind(a->type), vc__rows(a->type), vc__columns(b->type)), out);
+}
+
+static vc_val vc__matrix_equal(uint32_t op, uint32_t columns, const vc__few *a, const vc__few *b) {
+    vc_val r = vc_all(vc_eq(a->part[0], b->part[0]));
+    uint32_t i;
+    for (i = 1; i < columns; i++) r = vc_and(r, vc_all(vc_eq(a->part[i], b->part[i])));
+    return op == VC__OP_EQ ? r : vc_not(r);
+}
+
+static vc_val vc__matrix_op(vc_kernel *k, const char *call, uint32_t op, uint32_t count, vc__few *a, vc__few *b) {
+    vc_type type = vc__is_matrix(a->type) ? a->type : b->type, kind = vc__scalar(type);
+    uint32_t columns = vc__columns(type), i;
+    bool scale = count > 1 && (a->type == kind || b->type == kind);
+    vc_val out[4];
+    if (op == VC__OP_MUL && !scale) return vc__matrix_mul(k, a, b);
+    if (scale ? op != VC__OP_MUL && (op != VC__OP_DIV || a->type == kind) : op == VC__OP_DIV || (count > 1 && a->type != b->type)) {
+        vc__refuse_pair(k, call, a, b, "matrices are added, subtracted and compared with their like, multiplied as linear algebra does it, and scaled by vc_mul and vc_div");
+        return vc__no_value();
+    }
+    if (op == VC__OP_EQ || op == VC__OP_NE) return vc__matrix_equal(op, columns, a, b);
+    for (i = 0; i < columns; i++) {
+        if (op == VC__OP_NEG) out[i] = vc_neg(a->part[i]);
+        else if (op == VC__OP_ADD) out[i] = vc_add(a->part[i], b->part[i]);
+        else if (op == VC__OP_SUB) out[i] = vc_sub(a->part[i], b->part[i]);
+        else if (op == VC__OP_DIV) out[i] = vc_div(a->part[i], b->part[0]);
+        else out[i] = a->type == kind ? vc_mul(a->part[0], b->part[i]) : vc_mul(a->part[i], b->part[0]);
+    }
+    return vc__from_few(k, type, out);
+}
+
+/* What vc_add and the like are where an operand is composite. */
+static vc_val vc__pure_composite(vc_kernel *k, uint32_t form, uint32_t count, vc_val a, vc_val b) {
+    static const uint8_t both[] = { VC__OP_NEG, VC__OP_ADD, VC__OP_SUB, VC__OP_MUL, VC__OP_DIV, VC__OP_EQ, VC__OP_NE }; /* the rest: of complex numbers alone */
+    static const uint8_t alone[] = { VC__OP_ABS, VC__OP_EXP, VC__OP_LOG, VC__OP_SQRT, VC__OP_POW };
+    vc__call call = vc__call_of(form);
+    vc__few x, y;
+    bool matrix, known = false;
+    uint32_t i;
+    memset(&y, 0, sizeof y);
+    if (k->failed || !vc__few_of(k, call.name, 1, a, &x) || (count > 1 && !vc__few_of(k, call.name, 2, b, &y))) return vc__no_value();
+    matrix = vc__is_matrix(x.type) || vc__is_matrix(y.type);
+    for (i = 0; i < sizeof both; i++) known = known || both[i] == form;
+    for (i = 0; !matrix && i < sizeof alone; i++) known = known || alone[i] == form;
+    if (!known || count > 2) {
+        i = vc__is_composite(a) || count < 2 ? 1 : 2;
+        vc__refuse(k, call.name, "operand %u is %s, which it does not take", count > 2 && !vc__is_composite(a) && !vc__is_composite(b) ? 3u : (unsigned)i,
+                   count > 2 && !vc__is_composite(a) && !vc__is_composite(b) ? "composite" : vc__type_text(k, i == 1 ? x.type : y.type).text);
+        return vc__no_value();
+    }
+    return matrix ? vc__matrix_op(k, call.name, form, count, &x, &y) : vc__complex_op(k, call.name, form, count, &x, &y);
+}
+
+/* The operand of a function of complex numbers or of matrices alone. */
+static vc_kernel *vc__few_only(const char *call, vc_val v, bool matrix, vc__few *out) {
+    vc_kernel *k = vc__kernel_of(v);
+    if (!vc__ready(k) || !vc__few_of(k, call, 1, v, out)) return NULL;
+    if (matrix ? vc__is_matrix(out->type) : vc__is_complex(out->type)) return k;
+    vc__refuse(k, call, "operand 1 is %s; it takes a %s", vc__type_text(k, out->type).text, matrix ? "matrix" : "complex number");
+    return NULL;
+}
+
+/* Two reals of one kind. */
+static vc_kernel *vc__reals(const char *call, vc_val a, vc_val b, vc_type *kind) {
+    vc_kernel *k = vc__kernel_of(a) ? vc__kernel_of(a) : vc__kernel_of(b);
+    vc__operand o[2];
+    if (!vc__ready(k) || !vc__take(k, call, 0, 1, a, &o[0]) || !vc__take(k, call, 0, 2, b, &o[1])) return NULL;
+    *kind = o[0].type;
+    if (o[0].type == o[1].type && vc__rows(*kind) == 1 && vc__is_float(*kind)) return k;
+    vc__refuse(k, call, "operand 1%s is %s, operand 2%s is %s; it takes two scalars of f16, f32 or f64", vc__label_of(k, &o[0]).text, vc_type_name(o[0].type),
+               vc__label_of(k, &o[1]).text, vc_type_name(o[1].type));
+    return NULL;
+}
+
+static vc_val vc__pair_without_kernel(const char *call, vc_val a, vc_val b) {
+    vc_val v[2];
+    v[0] = a;
+    v[1] = b;
+    return vc__without_kernel(call, v, 2);
+}
+
+VC_API vc_val vc_complex(vc_val re, vc_val im) {
+    vc_type kind = VC_NONE;
+    vc_kernel *k = vc__reals("vc_complex", re, im, &kind);
+    vc_val part[2];
+    if (!k) return vc__pair_without_kernel("vc_complex", re, im);
+    part[0] = re;
+    part[1] = im;
+    return vc__from_few(k, VC_COMPLEX(kind), part);
+}
+
+VC_API vc_val vc_polar(vc_val radius, vc_val angle) {
+    vc_type kind = VC_NONE;
+    vc_kernel *k = vc__reals("vc_polar", radius, angle, &kind);
+    vc_val part[2];
+    if (!k) return vc__pair_without_kernel("vc_polar", radius, angle);
+    if (!vc__kernel_of(angle)) angle = vc_const(k, angle);
+    vc__c_polar(radius, angle, part);
+    return vc__from_few(k, VC_COMPLEX(kind), part);
+}
+
+VC_API vc_val vc_re(vc_val z) { vc__few f; return vc__few_only("vc_re", z, false, &f) ? f.part[0] : vc__no_value(); }
+VC_API vc_val vc_im(vc_val z) { vc__few f; return vc__few_only("vc_im", z, false, &f) ? f.part[1] : vc__no_value(); }
+
+VC_API vc_val vc_conj(vc_val z) {
+    vc__few f;
+    vc_kernel *k = vc__few_only("vc_conj", z, false, &f);
+    if (!k) return vc__no_value();
+    f.part[1] = vc_neg(f.part[1]);
+    return vc__from_few(k, f.type, f.part);
+}
+
+VC_API vc_val vc_arg(vc_val z) {
+    vc__few f;
+    return vc__few_only("vc_arg", z, false, &f) ? vc__c_arg(vc__scalar(f.type), f.part[0], f.part[1]) : vc__no_value();
+}
+
+VC_API vc_val vc_transpose(vc_val m) {
+    vc__few f;
+    vc_kernel *k = vc__few_only("vc_transpose", m, true, &f);
+    vc_val out[4], row[4];
+    uint32_t i, j;
+    if (!k) return vc__no_value();
+    for (i = 0; i < vc__rows(f.type); i++) {
+        for (j = 0; j < vc__columns(f.type); j++) row[j] = vc_component(f.part[j], i);
+        out[i] = vc__vector_of(row, vc__columns(f.type));
+    }
+    return vc__from_few(k, VC_MAT(vc__kind(f.type), vc__columns(f.type), vc__rows(f.type)), out);
+}
+
+VC_API vc_val vc_outer(vc_val a, vc_val b) {
+    vc_kernel *k = vc__kernel_of(a) ? vc__kernel_of(a) : vc__kernel_of(b);
+    vc__few x, y;
+    vc_val out[4];
+    uint32_t i;
+    bool fit;
+    if (!k) return vc__pair_without_kernel("vc_outer", a, b);
+    if (!vc__ready(k) || !vc__few_of(k, "vc_outer", 1, a, &x) || !vc__few_of(k, "vc_outer", 2, b, &y)) return vc__no_value();
+    fit = vc__is_type(x.type) && vc__is_type(y.type) && vc__kind(x.type) == vc__kind(y.type) && vc__rows(x.type) > 1 && vc__rows(y.type) > 1
+          && (vc__kind(x.type) == VC_F32 || vc__kind(x.type) == VC_F64);
+    if (!fit) { vc__refuse_pair(k, "vc_outer", &x, &y, "it takes two vectors of f32 or of f64"); return vc__no_value(); }
+    for (i = 0; i < vc__rows(y.type); i++) out[i] = vc_mul(a, vc_component(b, i));
+    return vc__from_few(k, VC_MAT(vc__kind(x.type), vc__rows(x.type), vc__rows(y.type)), out);
+}
+
+/* The determinant of n x n numbers, by minors of the first column; what minors share is merged later. at: which rows and columns are left, n of each. */
+static vc_val vc__minor(vc_val m[4][4], const uint32_t *columns, const uint32_t *rows, uint32_t n) {
+    uint32_t rest[3], i, j;
+    vc_val sum = vc__no_value(), part;
+    if (n == 1) return m[columns[0]][rows[0]];
+    if (n == 2) return vc_fma(m[columns[0]][rows[0]], m[columns[1]][rows[1]], vc_neg(vc_mul(m[columns[1]][rows[0]], m[columns[0]][rows[1]])));
+    for (i = 0; i < n; i++) {
+        for (j = 0; j + 1 < n; j++) rest[j] = rows[j < i ? j : j + 1];
+        part = vc__minor(m, columns + 1, rest, n - 1);
+        if (i & 1) part = vc_neg(part);
+        sum = i ? vc_fma(m[columns[0]][rows[i]], part, sum) : vc_mul(m[columns[0]][rows[i]], part);
+    }
+    return sum;
+}
+
+/* A square matrix by its numbers; its size, 0 after an error. */
+static uint32_t vc__square(const char *call, vc_val v, vc__few *f, vc_val m[4][4], vc_kernel **k) {
+    uint32_t n, i, j;
+    *k = vc__few_only(call, v, true, f);
+    if (!*k) return 0;
+    n = vc__rows(f->type);
+    if (n != vc__columns(f->type)) { vc__refuse(*k, call, "operand 1 is %s; it takes a square matrix", vc_type_name(f->type)); return 0; }
+    for (i = 0; i < n; i++) for (j = 0; j < n; j++) m[i][j] = vc_component(f->part[i], j);
+    return n;
+}
+
+VC_API vc_val vc_determinant(vc_val v) {
+    static const uint32_t all[4] = { 0, 1, 2, 3 };
+    vc_val m[4][4];
+    vc_kernel *k;
+    vc__few f;
+    uint32_t n = vc__square("vc_determinant", v, &f, m, &k);
+    return n ? vc__minor(m, all, all, n) : vc__no_value();
+}
+
+/* The transposed minors with their signs, over the determinant. */
+VC_API vc_val vc_inverse(vc_val v) {
+    vc_val m[4][4], out[4], column[4], one, det;
+    vc_kernel *k;
+    vc__few f;
+    uint32_t n = vc__square("vc_inverse", v, &f, m, &k), i, j, l, columns[3], rows[3];
+    if (!n) return vc__no_value();
+    det = vc_determinant(v);
+    one = vc_div(vc__power(vc__kind(f.type), 0), det);
+    for (i = 0; i < n; i++) {
+        for (j = 0; j < n; j++) {
+            for (l = 0; l + 1 < n; l++) { columns[l] = l < j ? l : l + 1; rows[l] = l < i ? l : l + 1; }
+            column[j] = vc__minor(m, columns, rows, n - 1);
+            if ((i + j) & 1) column[j] = vc_neg(column[j]);
+        }
+        out[i] = vc_mul(vc__vector_of(column, n), one);
+    }
+    return vc__from_few(k, f.type, out);
+}
+
+/* Between complex kinds and between matrices of one shape, part by part; a real number becomes complex. */
+static vc_val vc__cast_composite(vc_type type, vc_val v) {
+    vc_kernel *k = vc__kernel_of(v);
+    vc__few f;
+    vc_type whole = vc__scalar(type);
+    uint32_t i;
+    if (!k) return vc__without_kernel("vc_cast", &v, 1);
+    if (!vc__ready(k) || !vc__few_of(k, "vc_cast", 1, v, &f)) return vc__no_value();
+    if (vc__is_complex(type) && vc__is_type(f.type) && vc__rows(f.type) == 1) f.part[1] = vc_imm(whole, 0);
+    else if (!(vc__is_complex(type) && vc__is_complex(f.type)) && !(vc__is_matrix(type) && vc__is_matrix(f.type) && (type & ~15u) == (f.type & ~15u))) {
+        vc__refuse(k, "vc_cast", "operand 1 is %s, which does not go to %s", vc__type_text(k, f.type).text, vc__type_text(k, type).text);
+        return vc__no_value();
+    }
+    for (i = 0; i < vc__direct_count(k, type); i++)
+        if (vc__kernel_of(f.part[i])) f.part[i] = vc_cast(vc__direct(k, type, i).type, f.part[i]);
+    return vc__from_few(k, type, f.part);
+}
+
+/* ---- memory: pieces of an object ---- */
+
+/* Leaf l of a type: what it is made of, and how many of them one element holds because of the arrays around it. */
+typedef struct vc__leaf_info { vc_type type; uint32_t count; } vc__leaf_info;
+
+static vc__leaf_info vc__leaf_of(const vc_kernel *k, vc_type type, uint32_t l) {
+    vc__leaf_info info = { type, 1 };
+    vc__field f;
+    uint32_t i;
+    while (!vc__is_type(info.type)) {
+        const vc__own *own = vc__own_of(k, info.type);
+        if (own && own->element != VC_NONE) {
+            info.count *= own->count;
+            info.type = own->element;
+            continue;
+        }
+        for (i = vc__direct_count(k, info.type) - 1; i && vc__direct(k, info.type, i).leaf > l; i--) continue;
+        f = vc__direct(k, info.type, i);
+        l -= f.leaf;
+        info.type = f.type;
+    }
+    return info;
+}
+
+/* "p_position" for leaf l of p; the names are for those who read the texts. */
+static const char *vc__leaf_name(vc_kernel *k, const char *name, vc_type type, uint32_t l) {
+    static const char *const pair[2] = { "re", "im" };
+    char text[64], column[12];
+    int used;
+    if (!name) return NULL;
+    used = snprintf(text, sizeof text, "%.24s", name);
+    while (!vc__is_type(type)) {
+        const vc__own *own = vc__own_of(k, type);
+        uint32_t i;
+        const char *part;
+        if (own && own->element != VC_NONE) { type = own->element; continue; }
+        for (i = vc__direct_count(k, type) - 1; i && vc__direct(k, type, i).leaf > l; i--) continue;
+        l -= vc__direct(k, type, i).leaf;
+        snprintf(column, sizeof column, "%u", (unsigned)i);
+        part = own && own->field[i].name ? own->field[i].name : vc__is_complex(type) ? pair[i & 1] : column;
+        if (used < 48) used += snprintf(text + used, sizeof text - (size_t)used, "_%.12s", part);
+        type = vc__direct(k, type, i).type;
+    }
+    return vc__arena_text(k, text);
+}
+
+/* One more object that is a piece of another; VC__NIL after an error. */
+static uint32_t vc__add_piece(vc_kernel *k, uint32_t root, uint32_t op, const char *name, vc_type type, uint32_t count, const uint64_t *data) {
+    uint32_t piece = k->object_count, args = k->arg_count, node = k->failed ? VC__NIL : vc__add_object(k, NULL, op, k->object[root].access, type, count, data);
+    vc__object *o;
+    if (node == VC__NIL) return VC__NIL;
+    k->arg_count = args;
+    o = &k->object[piece];
+    o->name = name;
+    o->arg = k->object[root].arg;
+    o->root = root;
+    o->stored = k->object[root].stored;
+    o->next = k->object[root].next;
+    k->object[root].next = piece;
+    return piece;
+}
+
+/* A buffer as an array of a scalar or vector type. */
+static uint32_t vc__view(vc_kernel *k, uint32_t root, vc_type type) {
+    uint32_t i;
+    for (i = k->object[root].next; i != VC__NIL; i = k->object[i].next) if (k->object[i].declared == type) return i;
+    return vc__add_piece(k, root, VC__OP_BUFFER, k->object[root].name, type, 0, NULL);
+}
+
+/* All views that accesses may take, in an order that they have no part in. */
+static void vc__make_views(vc_kernel *k, uint32_t root, vc_type type) {
+    const vc__own *own = vc__own_of(k, type);
+    vc_type part;
+    uint32_t i;
+    if (vc__is_type(type) || vc__is_complex(type)) {
+        vc__view(k, root, vc__is_type(type) ? type : VC_VEC(vc__scalar(type), 2u));
+        vc__view(k, root, vc__scalar(type));
+        return;
+    }
+    for (i = 0; i < (own && own->element == VC_NONE ? own->count : 1u) && !k->failed; i++) {
+        part = vc__direct(k, type, i).type;
+        vc__make_views(k, root, part);
+        own = vc__own_of(k, type);
+    }
+}
+
+/* Zeros `count` elements of an array: in a loop where they are many. */
+static void vc__zero(vc_kernel *k, uint32_t object, uint32_t count) {
+    vc_type type = k->object[object].type;
+    vc_ref r = vc__make_ref(k, k->object[object].node, type);
+    vc_val zero = vc_imm(vc__scalar(type), 0);
+    uint32_t i;
+    if (count > 8) VC_FOR(k, j, vc_u32(0), vc_u32(count)) { vc_store(r, j, zero); }
+    else for (i = 0; i < count; i++) vc_store(r, vc_u32(i), zero);
+}
+
+/* The numbers of a table, from the host's layout into one array a leaf. */
+static void vc__split_data(const vc_kernel *k, vc_type type, const unsigned char *data, uint64_t **leaf, uint32_t index) {
+    const vc__own *own = vc__own_of(k, type);
+    vc__field f;
+    uint32_t i;
+    if (vc__is_type(type)) { vc__read_table(type, data, leaf[0] + (size_t)index * vc__rows(type), vc__rows(type)); return; }
+    for (i = 0; i < vc__direct_count(k, type); i++) {
+        f = vc__direct(k, type, i);
+        vc__split_data(k, f.type, data + f.offset, leaf + f.leaf, own && own->element != VC_NONE ? index * own->count + i : index);
+    }
+}
+
+/* One piece a leaf; data: of a table. */
+static void vc__split(vc_kernel *k, uint32_t root, const void *data) {
+    vc_type type = k->object[root].type;
+    uint32_t op = k->object[root].op, count = k->object[root].count, leaves = vc__shape_of(k, type).leaves, l, i, first = k->object_count;
+    uint64_t **values = NULL;
+    if (leaves > VC__MOST_PARTS) {
+        vc__refuse(k, "vc_array", "%s '%s' of %s is made of %u arrays of scalars and vectors; the limit is %u", vc__object_kind(op),
+                   vc__object_name(&k->object[root]), vc__type_text(k, type).text, leaves, (unsigned)VC__MOST_PARTS);
+        return;
+    }
+    if (data) values = (uint64_t **)vc__arena_take(&k->allocator, &k->arena, leaves * sizeof *values);
+    if (data && !values) vc__no_memory(k);
+    for (l = 0; l < leaves && !k->failed; l++) {
+        vc__leaf_info info = vc__leaf_of(k, type, l);
+        uint32_t all = info.count * count, as = op == VC__OP_VAR && all > 1 ? (uint32_t)VC__OP_ARRAY : op;
+        if (data) {
+            values[l] = (uint64_t *)vc__arena_take(&k->allocator, &k->arena, (size_t)all * vc__rows(info.type) * sizeof(uint64_t));
+            if (!values[l]) { vc__no_memory(k); return; }
+        }
+        vc__add_piece(k, root, as, vc__leaf_name(k, k->object[root].name, type, l), info.type, all, data ? values[l] : NULL);
+    }
+    for (i = 0; data && i < count && !k->failed; i++) vc__split_data(k, type, (const unsigned char *)data + (size_t)i * vc__shape_of(k, type).size, values, i);
+    for (l = 0; op == VC__OP_VAR && l < leaves && !k->failed; l++)
+        if (k->object[first + l].op == VC__OP_ARRAY) vc__zero(k, first + l, k->object[first + l].count);
+}
+
+/* A ref to an object of any type, which is split if it is composite. */
+static vc_ref vc__object_ref(vc_kernel *k, uint32_t node, vc_type type, const void *data) {
+    vc_ref r = vc__make_ref(k, node, type);
+    if (node == VC__NIL || vc__is_type(type)) return r;
+    r.inside = VC__INSIDE_PATH;
+    if (k->node[node].op == VC__OP_VAR) r.inside |= VC__INSIDE_ONE;
+    if (k->node[node].op != VC__OP_BUFFER) vc__split(k, k->node[node].x, data);
+    else vc__make_views(k, k->node[node].x, type);
+    return k->failed ? vc__no_ref() : r;
+}
+
+/* Pieces for the parts of a parameter, in order; offset: of the type's first byte. */
+static void vc__split_param(vc_kernel *k, uint32_t root, vc_type type, uint32_t offset, uint32_t leaf, vc__parts_list *out) {
+    vc__field f;
+    uint32_t i, piece;
+    if (vc__is_type(type)) {
+        piece = vc__add_piece(k, root, VC__OP_PARAM, vc__leaf_name(k, k->object[root].name, k->object[root].type, leaf), type, 1, NULL);
+        if (piece == VC__NIL) return;
+        k->object[piece].place = offset;
+        out->node[out->count++] = k->object[piece].node;
+        return;
+    }
+    for (i = 0; i < vc__direct_count(k, type) && !k->failed; i++) {
+        f = vc__direct(k, type, i);
+        vc__split_param(k, root, f.type, offset + f.offset, leaf + f.leaf, out);
+    }
+}
+
+static vc_val vc__composite_param(vc_kernel *k, const char *name, vc_type type) {
+    vc__parts_list all;
+    uint32_t root = k->object_count;
+    if (!vc__check_parts(k, "vc_param", type) || vc__add_object(k, name, VC__OP_PARAM, VC_READ, type, 1, NULL) == VC__NIL) return vc__no_value();
+    all.count = 0;
+    vc__split_param(k, root, type, 0, 0, &all);
+    return k->failed ? vc__no_value() : vc__composite_value(k, type, all.node, all.count);
+}
+
+/* What was stored into one view of a buffer was stored into all. */
+static void vc__note_store(vc_kernel *k, vc__object *o) {
+    uint32_t root = o->root, i;
+    o->stored = true;
+    if (root == VC__NIL) return;
+    k->object[root].stored = true;
+    for (i = k->object[root].next; i != VC__NIL; i = k->object[i].next) k->object[i].stored = true;
+}
+
+/* ---- memory: the way to a part ---- */
+
+/* A step over elements of type E: PATH with that type, the step before it, the index, the leaf that E begins with, and a constant beside the index. */
+static void vc__push_path(vc_kernel *k, vc_ref *r, vc_type element, uint32_t index, int64_t constant) {
+    uint32_t flags = index == VC__NIL ? 0 : k->node[index].flags & VC__NODE_DIVERGES, n;
+    if (index == VC__NIL && !constant) return;
+    n = vc__record(k, VC__OP_PATH, flags, element, r->path ? r->path - 1 : VC__NIL, index, r->leaf, (uint32_t)(int32_t)constant);
+    r->path = n == VC__NIL ? 0 : n + 1;
+}
+
+static bool vc__refuse_element(vc_kernel *k, const char *call, int64_t i, const char *of, uint32_t count) {
+    vc__refuse(k, call, count ? "element %lld of %s, which has %u" : "element %lld of %s", (long long)i, of, count);
+    return false;
+}
+
+/* From a run of elements to the one it begins with. */
+static bool vc__enter(vc_kernel *k, const char *call, vc_ref *r) {
+    const vc__object *o = &k->object[k->node[r->memory].x];
+    if (r->inside & VC__INSIDE_ONE) return true;
+    if (r->inside & VC__INSIDE_PATH) {
+        if (!r->index && (r->offset < 0 || (o->count && r->offset >= o->count)))
+            return vc__refuse_element(k, call, r->offset, vc__object_name(o)[0] ? vc__object_name(o) : vc__object_kind(o->op), o->count);
+        if (r->offset < INT32_MIN || r->offset > INT32_MAX) {
+            vc__refuse(k, call, "the constant offset %lld into '%s' is beyond 32 bits; pass it as a 64-bit index that is no immediate", (long long)r->offset,
+                       vc__object_name(o));
+            return false;
+        }
+        vc__push_path(k, r, r->type, r->index ? r->index - 1 : VC__NIL, r->offset);
+        r->index = 0;
+        r->offset = 0;
+    }
+    r->inside |= VC__INSIDE_ONE;
+    return !k->failed;
+}
+
+/* From one array to an element of it. */
+static bool vc__enter_element(vc_kernel *k, const char *call, vc_ref *r, vc_val i) {
+    const vc__own *own = vc__own_of(k, r->type);
+    vc_ref t;
+    memset(&t, 0, sizeof t);
+    if (!vc__step_ref(k, call, &t, i)) return false;
+    if (!own || own->element == VC_NONE) {
+        if (!t.index && !t.offset && vc__is_type(r->type)) return true; /* one number is an array of one, as in C */
+        vc__refuse(k, call, "the ref leads to one %s, which has no elements%s", vc__type_text(k, r->type).text, own ? "; vc_field takes its members" : "");
+        return false;
+    }
+    if (!t.index && (t.offset < 0 || t.offset >= own->count)) return vc__refuse_element(k, call, t.offset, vc__type_text(k, r->type).text, own->count);
+    if (t.offset < INT32_MIN || t.offset > INT32_MAX) return vc__refuse_element(k, call, t.offset, vc__type_text(k, r->type).text, own->count);
+    r->type = own->element;
+    vc__push_path(k, r, own->element, t.index ? t.index - 1 : VC__NIL, t.offset);
+    return !k->failed;
+}
+
+static bool vc__enter_at(vc_kernel *k, const char *call, vc_ref *r, vc_val i) {
+    const vc__object *o = &k->object[k->node[r->memory].x];
+    if (r->inside & VC__INSIDE_ONE) return vc__enter_element(k, call, r, i);
+    if (o->op == VC__OP_VAR) { vc__refuse(k, call, "variable '%s' has no elements; use vc_get and vc_set", vc__object_name(o)); return false; }
+    return vc__step_ref(k, call, r, i) && vc__enter(k, call, r);
+}
+
+VC_API vc_ref vc_at(vc_ref ref, vc_val i) {
+    vc_kernel *k = ref.of ? ref.of : vc__kernel_of(i);
+    if (!vc__ready(k) || !vc__object_of(k, "vc_at", &ref) || !vc__enter_at(k, "vc_at", &ref, i)) return vc__no_ref();
+    return ref;
+}
+
+VC_API vc_ref vc_field(vc_ref ref, uint32_t member) {
+    vc_kernel *k = ref.of;
+    const vc__own *own;
+    vc__field f;
+    if (!vc__ready(k) || !vc__object_of(k, "vc_field", &ref) || !vc__enter(k, "vc_field", &ref)) return vc__no_ref();
+    own = vc__own_of(k, ref.type);
+    if (vc__is_type(ref.type) || (own && own->element != VC_NONE) || member >= vc__direct_count(k, ref.type)) {
+        vc__refuse(k, "vc_field", "member %u of %s, which has %u", member, vc__type_text(k, ref.type).text,
+                   vc__is_type(ref.type) || (own && own->element != VC_NONE) ? 0u : vc__direct_count(k, ref.type));
+        return vc__no_ref();
+    }
+    f = vc__direct(k, ref.type, member);
+    ref.type = f.type;
+    ref.byte += f.offset;
+    ref.leaf += f.leaf;
+    return ref;
+}
+
+/* Whether what a ref leads to always lies at a whole number of `unit` bytes from the beginning of its buffer. */
+static bool vc__is_whole(const vc_kernel *k, const vc_ref *r, uint32_t unit) {
+    uint32_t p;
+    if (r->byte % unit) return false;
+    for (p = r->path ? r->path - 1 : VC__NIL; p != VC__NIL; p = k->node[p].a[0]) if (vc__shape_of(k, k->node[p].type).size % unit) return false;
+    return true;
+}
+
+/* index * factor + sum */
+static uint32_t vc__add_step(vc_kernel *k, uint32_t index, uint32_t sum, uint32_t factor, bool buffer) {
+    uint32_t flags;
+    if (factor == 1 && sum == VC__NIL) return index;
+    flags = (k->node[index].flags | (sum == VC__NIL ? 0u : k->node[sum].flags)) & VC__NODE_DIVERGES;
+    return vc__record(k, VC__OP_INDEX, flags, VC_I64, index, sum, buffer, factor);
+}
+
+/* A ref into memory of a composite type as one to a piece of it, taken as an array of `type`; the memory has to be whole in such units. */
+static vc_ref vc__aim(vc_kernel *k, const vc_ref *r, vc_type type) {
+    uint32_t root = k->node[r->memory].x, unit = vc_type_size(type), sum = VC__NIL, p, factor, piece;
+    bool buffer = k->object[root].op == VC__OP_BUFFER;
+    vc_ref out;
+    piece = buffer ? vc__view(k, root, type) : root + 1 + r->leaf;
+    if (piece == VC__NIL) return vc__no_ref();
+    out = vc__make_ref(k, k->object[piece].node, type);
+    out.offset = buffer ? r->byte / unit : 0;
+    for (p = r->path ? r->path - 1 : VC__NIL; p != VC__NIL; p = k->node[p].a[0]) {
+        const vc__node *n = &k->node[p];
+        factor = buffer ? vc__shape_of(k, n->type).size / unit : vc__leaf_of(k, n->type, r->leaf - n->a[2]).count;
+        out.offset += (int64_t)(int32_t)n->x * factor;
+        if (n->a[1] != VC__NIL) sum = vc__add_step(k, n->a[1], sum, factor, buffer);
+    }
+    out.index = sum == VC__NIL ? 0 : sum + 1;
+    return out;
+}
+
+/* A ref to a scalar or vector inside, as one to plain memory where that can be; false: it cannot. */
+static bool vc__flatten(vc_kernel *k, const char *call, vc_ref *r) {
+    bool buffer = k->object[k->node[r->memory].x].op == VC__OP_BUFFER;
+    if (!(r->inside & VC__INSIDE_PATH)) { r->inside = 0; return true; }
+    if (!vc__enter(k, call, r) || !vc__is_type(r->type) || (buffer && !vc__is_whole(k, r, vc_type_size(r->type)))) return false;
+    *r = vc__aim(k, r, r->type);
+    return true;
+}
+
+/* An index behind a ref into memory of a composite type, or to one element. */
+static bool vc__move_inside(vc_kernel *k, const char *call, vc_ref *r, vc_val elements) {
+    if (!vc__enter_at(k, call, r, elements)) return false;
+    vc__flatten(k, call, r);
+    return !k->failed;
+}
+
+/* What a value of some type is in memory: itself, or pieces side by side where a buffer does not have it whole. */
+static vc_type vc__unit_of(vc_kernel *k, const vc_ref *r, vc_type type) {
+    bool buffer = k->object[k->node[r->memory].x].op == VC__OP_BUFFER;
+    return !buffer || vc__is_whole(k, r, vc_type_size(type)) ? type : vc__scalar(type);
+}
+
+/* Scalar i of a vector or complex number inside a buffer. */
+static vc_ref vc__aim_scalar(vc_kernel *k, const vc_ref *r, uint32_t i) {
+    vc_ref at = *r;
+    at.byte += i * vc__scalar_bytes(r->type);
+    return vc__aim(k, &at, vc__scalar(r->type));
+}
+
+static vc_val vc__load_here(vc_kernel *k, const char *call, vc_ref at) { return at.of ? vc__load(k, call, &at) : vc__no_value(); }
+
+/* A vector; or a complex number of a buffer, as a vector of two. */
+static vc_val vc__load_vector(vc_kernel *k, const char *call, const vc_ref *r, vc_type type) {
+    vc_val part[4];
+    uint32_t i;
+    if (vc__unit_of(k, r, type) == type) return vc__load_here(k, call, vc__aim(k, r, type));
+    for (i = 0; i < vc__rows(type); i++) {
+        part[i] = vc__load_here(k, call, vc__aim_scalar(k, r, i));
+        if (!part[i].of) return vc__no_value();
+    }
+    return vc__vector_of(part, vc__rows(type));
+}
+
+static void vc__store_vector(vc_kernel *k, const char *call, const vc_ref *r, vc_type type, vc_val value) {
+    vc_ref at;
+    uint32_t i;
+    if (!value.of) return;
+    if (vc__unit_of(k, r, type) == type) {
+        at = vc__aim(k, r, type);
+        if (at.of) vc__store(k, call, &at, 3, value);
+        return;
+    }
+    for (i = 0; i < vc__rows(type); i++) {
+        at = vc__aim_scalar(k, r, i);
+        if (at.of) vc__store(k, call, &at, 3, vc_component(value, i));
+    }
+}
+
+/* Direct part i of what a ref leads to. */
+static vc_ref vc__ref_part(vc_kernel *k, const vc_ref *r, uint32_t i) {
+    const vc__own *own = vc__own_of(k, r->type);
+    return own && own->element != VC_NONE ? vc_at(*r, vc_u32(i)) : vc_field(*r, i);
+}
+
+/* A complex number of a buffer is one access of two scalars. */
+static bool vc__is_pair(const vc_kernel *k, const vc_ref *r) { return vc__is_complex(r->type) && k->object[k->node[r->memory].x].op == VC__OP_BUFFER; }
+
+static void vc__load_parts(vc_kernel *k, const char *call, const vc_ref *r, vc__parts_list *out) {
+    uint32_t i;
+    vc_val v;
+    if (vc__is_type(r->type) || vc__is_pair(k, r)) {
+        v = vc__load_vector(k, call, r, vc__is_type(r->type) ? r->type : VC_VEC(vc__scalar(r->type), 2u));
+        if (!v.of) return;
+        if (vc__is_type(r->type)) out->node[out->count++] = (uint32_t)v.bits;
+        else for (i = 0; i < 2; i++) out->node[out->count++] = vc__record_component(k, (uint32_t)v.bits, i);
+        return;
+    }
+    for (i = 0; i < vc__direct_count(k, r->type) && !k->failed; i++) {
+        vc_ref part = vc__ref_part(k, r, i);
+        if (part.of) vc__load_parts(k, call, &part, out);
+    }
+}
+
+/* next: how many parts are stored already */
+static void vc__store_parts(vc_kernel *k, const char *call, const vc_ref *r, const vc__parts_list *from, uint32_t *next) {
+    uint32_t i, node;
+    if (vc__is_type(r->type)) { vc__store_vector(k, call, r, r->type, vc__value(k, from->node[(*next)++])); return; }
+    if (vc__is_pair(k, r)) {
+        vc_type type = VC_VEC(vc__scalar(r->type), 2u);
+        node = vc__record_vec(k, type, from->node + *next, 2);
+        *next += 2;
+        vc__store_vector(k, call, r, type, vc__value(k, node));
+        return;
+    }
+    for (i = 0; i < vc__direct_count(k, r->type) && !k->failed; i++) {
+        vc_ref part = vc__ref_part(k, r, i);
+        if (part.of) vc__store_parts(k, call, &part, from, next);
+    }
+}
+
+/* Any element that is not plain memory's. */
+static vc_val vc__load_inside(vc_kernel *k, const char *call, const vc_ref *r) {
+    vc__parts_list all;
+    vc_ref at = *r;
+    if (!vc__object_of(k, call, &at)) return vc__no_value();
+    if (vc__flatten(k, call, &at)) return vc__load_here(k, call, at);
+    if (k->failed || !vc__check_parts(k, call, at.type)) return vc__no_value();
+    if (vc__is_type(at.type)) return vc__load_vector(k, call, &at, at.type);
+    all.count = 0;
+    vc__load_parts(k, call, &at, &all);
+    return k->failed ? vc__no_value() : vc__composite_value(k, at.type, all.node, all.count);
+}
+
+static void vc__store_inside(vc_kernel *k, const char *call, const vc_ref *r, uint32_t which, vc_val value) {
+    vc__parts_list all;
+    vc_ref at = *r;
+    uint32_t next = 0;
+    if (!vc__object_of(k, call, &at)) return;
+    if (vc__flatten(k, call, &at)) {
+        if (at.of) vc__store(k, call, &at, which, value);
+        return;
+    }
+    if (k->failed || vc__in_switch(k, call) || !vc__check_parts(k, call, at.type)) return;
+    all.count = vc__fit_parts(k, call, which, value, at.type, all.node);
+    if (all.count) vc__store_parts(k, call, &at, &all, &next);
+}
+
 // >>public
 /* The declared functions: check, record. */
 
-VC_API uint32_t vc_type_size(vc_type type) { return vc__is_type(type) ? vc__scalar_bytes(type) * vc__rows(type) : 0; }
-VC_API const char *vc_type_name(vc_type type) { return vc__is_type(type) ? vc__kinds[vc__kind(type)].name[vc__rows(type) - 1] : "none"; }
+VC_API uint32_t vc_type_size(vc_type type) {
+    if (type >> 31) return type == 0xffffffffu ? 0 : type & 0x7fffffffu;
+    if (!vc__is_type(type) && !vc__is_complex(type) && !vc__is_matrix(type)) return 0;
+    return vc__scalar_bytes(type) * vc__rows(type) * (vc__is_complex(type) ? 2 : vc__columns(type));
+}
+VC_API const char *vc_type_name(vc_type type) {
+#define VC__MATRIX_NAMES(t) { t "x2x2", t "x3x2", t "x4x2" }, { t "x2x3", t "x3x3", t "x4x3" }, { t "x2x4", t "x3x4", t "x4x4" }
+    static const char *const complex_names[3] = { "complex f16", "complex f32", "complex f64" };
+    static const char *const matrix[2][3][3] = { { VC__MATRIX_NAMES("f32") }, { VC__MATRIX_NAMES("f64") } };
+    if (vc__is_complex(type)) return complex_names[vc__kind(type) - VC_F16];
+    if (vc__is_matrix(type)) return matrix[vc__kind(type) - VC_F32][vc__columns(type) - 2][vc__rows(type) - 2];
+    return type >> 31 ? "struct" : vc__is_type(type) ? vc__kinds[vc__kind(type)].name[vc__rows(type) - 1] : "none";
+}
 
 /* ---- kernels ---- */
 
@@ -7087,8 +8457,8 @@ static void vc__copy_name(vc_kernel *k, const char *name) {
 static void vc__reset(vc_kernel *k, const vc_kernel_desc *desc) {
     uint32_t i;
     k->failed = k->returned = k->coherent = false;
-    k->generation++;
-    k->count = k->pin_count = k->block_count = k->object_count = k->arg_count = k->extra_count = 0;
+    k->generation = (k->generation + 1) & 0x7fffffffu;
+    k->count = k->pin_count = k->block_count = k->object_count = k->arg_count = k->extra_count = k->own_count = 0;
     k->now = k->at = 0;
     for (i = 0; i < VC__FORMS; i++) k->form[i].words_of = k->form[i].text_of = k->form[i].info_of = 0;
     vc__arena_rewind(&k->arena);
@@ -7139,6 +8509,7 @@ VC_API void vc_free(vc_kernel *k) {
     vc__release(&a, k->pin);
     vc__release(&a, k->block);
     vc__release(&a, k->object);
+    vc__release(&a, k->own);
     vc__release(&a, k->extra);
     vc__release(&a, k->lower.node);
     vc__release(&a, k->lower.extra);
@@ -7285,8 +8656,8 @@ static vc_ref vc__no_ref(void) { vc_ref r; memset(&r, 0, sizeof r); return r; }
 
 static bool vc__check_type(vc_kernel *k, const char *call, const char *name, vc_type type) {
     if (!vc__ready(k)) return false;
-    if (vc__is_type(type)) return true;
-    vc__refuse(k, call, "'%s' has type %u, which is none", name ? name : "", type);
+    if (vc__is_type(type) || vc__shape_of(k, type).size) return true;
+    vc__refuse(k, call, "'%s' has type %u, which is none%s", name ? name : "", type, (type & 0xffffu) >= VC__OWN ? " of this kernel" : "");
     return false;
 }
 
@@ -7306,34 +8677,35 @@ VC_API vc_ref vc_buffer(vc_kernel *k, const char *name, vc_type type, uint32_t a
         vc__refuse(k, "vc_buffer", "'%s' has access %u; it takes VC_READ, VC_WRITE or VC_READ_WRITE, with VC_MAY_ALIAS if need be", name ? name : "", access);
         return vc__no_ref();
     }
-    return vc__make_ref(k, vc__add_object(k, name, VC__OP_BUFFER, access, type, 0, NULL), type);
+    return vc__object_ref(k, vc__add_object(k, name, VC__OP_BUFFER, access, type, 0, NULL), type, NULL);
 }
 
 VC_API vc_val vc_param(vc_kernel *k, const char *name, vc_type type) {
     if (!vc__check_type(k, "vc_param", name, type)) return vc__no_value();
+    if (!vc__is_type(type)) return vc__composite_param(k, name, type);
     return vc__value(k, vc__add_object(k, name, VC__OP_PARAM, VC_READ, type, 1, NULL));
 }
 
 VC_API vc_ref vc_var(vc_kernel *k, const char *name, vc_type type) {
     if (!vc__check_type(k, "vc_var", name, type)) return vc__no_ref();
-    return vc__make_ref(k, vc__add_object(k, name, VC__OP_VAR, VC_READ_WRITE, type, 1, NULL), type);
+    return vc__object_ref(k, vc__add_object(k, name, VC__OP_VAR, VC_READ_WRITE, type, 1, NULL), type, NULL);
 }
 
 static bool vc__check_count(vc_kernel *k, const char *call, const char *name, vc_type type, uint32_t count) {
     if (!vc__check_type(k, call, name, type)) return false;
-    if (count && (uint64_t)count * vc_type_size(type) <= 0x7fffffffu) return true;
-    vc__refuse(k, call, "'%s' has %u elements of %s; it takes one or more, less than 2^31 bytes", name ? name : "", count, vc_type_name(type));
+    if (count && (uint64_t)count * vc__shape_of(k, type).size <= 0x7fffffffu) return true;
+    vc__refuse(k, call, "'%s' has %u elements of %s; it takes one or more, less than 2^31 bytes", name ? name : "", count, vc__type_text(k, type).text);
     return false;
 }
 
 VC_API vc_ref vc_array(vc_kernel *k, const char *name, vc_type type, uint32_t count) {
     if (!vc__check_count(k, "vc_array", name, type, count)) return vc__no_ref();
-    return vc__make_ref(k, vc__add_object(k, name, VC__OP_ARRAY, VC_READ_WRITE, type, count, NULL), type);
+    return vc__object_ref(k, vc__add_object(k, name, VC__OP_ARRAY, VC_READ_WRITE, type, count, NULL), type, NULL);
 }
 
 VC_API vc_ref vc_shared(vc_kernel *k, const char *name, vc_type type, uint32_t count) {
     if (!vc__check_count(k, "vc_shared", name, type, count)) return vc__no_ref();
-    return vc__make_ref(k, vc__add_object(k, name, VC__OP_SHARED, VC_READ_WRITE, type, count, NULL), type);
+    return vc__object_ref(k, vc__add_object(k, name, VC__OP_SHARED, VC_READ_WRITE, type, count, NULL), type, NULL);
 }
 
 /* One number a component, from the host's own byte order. */
@@ -7357,6 +8729,7 @@ VC_API vc_ref vc_table(vc_kernel *k, const char *name, vc_type type, const void 
     size_t components = (size_t)count * vc__rows(type);
     if (!vc__check_count(k, "vc_table", name, type, count)) return vc__no_ref();
     if (!data) { vc__refuse(k, "vc_table", "'%s' has no data", name ? name : ""); return vc__no_ref(); }
+    if (!vc__is_type(type)) return vc__object_ref(k, vc__add_object(k, name, VC__OP_TABLE, VC_READ, type, count, NULL), type, data);
     copy = components > SIZE_MAX / sizeof(uint64_t) ? NULL : (uint64_t *)vc__arena_take(&k->allocator, &k->arena, components * sizeof(uint64_t));
     if (!copy) { vc__no_memory(k); return vc__no_ref(); }
     vc__read_table(type, data, copy, components);
@@ -7381,7 +8754,7 @@ static vc__object *vc__object_of(vc_kernel *k, const char *call, const vc_ref *r
         vc__refuse(k, call, "%s '%s' was made in a block that is closed", vc__object_kind(o->op), vc__object_name(o));
         return NULL;
     }
-    if (r->index && !vc__is_open(k, k->node[r->index - 1].at)) {
+    if ((r->index && !vc__is_open(k, k->node[r->index - 1].at)) || (r->path && !vc__is_open(k, k->node[r->path - 1].at))) {
         vc__refuse(k, call, "the ref into %s '%s' has an offset that was made in a block that is closed", vc__object_kind(o->op), vc__object_name(o));
         return NULL;
     }
@@ -7405,7 +8778,8 @@ static bool vc__add_index(vc_kernel *k, vc_ref *r, uint32_t node) {
     return true;
 }
 
-static bool vc__move_ref(vc_kernel *k, const char *call, vc_ref *r, vc_val elements) {
+/* Along a run of elements. */
+static bool vc__step_ref(vc_kernel *k, const char *call, vc_ref *r, vc_val elements) {
     vc__operand o;
     int64_t by;
     if (!vc__take(k, call, 0, 2, elements, &o)) return false;
@@ -7423,10 +8797,16 @@ static bool vc__move_ref(vc_kernel *k, const char *call, vc_ref *r, vc_val eleme
     return true;
 }
 
+/* To an element that is read or written. */
+static bool vc__move_ref(vc_kernel *k, const char *call, vc_ref *r, vc_val elements) {
+    return r->inside ? vc__move_inside(k, call, r, elements) : vc__step_ref(k, call, r, elements);
+}
+
 VC_API vc_ref vc_offset(vc_ref ref, vc_val elements) {
     vc_kernel *k = ref.of ? ref.of : vc__kernel_of(elements);
-    if (!vc__ready(k) || !vc__object_of(k, "vc_offset", &ref) || !vc__move_ref(k, "vc_offset", &ref, elements)) return vc__no_ref();
-    return ref;
+    if (!vc__ready(k) || !vc__object_of(k, "vc_offset", &ref)) return vc__no_ref();
+    if (ref.inside & VC__INSIDE_ONE) vc__refuse(k, "vc_offset", "the ref leads to one %s, not to a run of them; use vc_at", vc__type_text(k, ref.type).text);
+    return !k->failed && vc__step_ref(k, "vc_offset", &ref, elements) ? ref : vc__no_ref();
 }
 
 /* Checks an access at r[0]; the object, or NULL after an error. */
@@ -7449,6 +8829,7 @@ static vc__object *vc__check_access(vc_kernel *k, const char *call, const vc_ref
 
 static vc_val vc__load(vc_kernel *k, const char *call, const vc_ref *r) {
     uint32_t index = r->index ? r->index - 1 : VC__NIL;
+    if (r->inside) return vc__load_inside(k, call, r);
     if (!vc__check_access(k, call, r, VC_READ)) return vc__no_value();
     return vc__value(k, vc__record(k, VC__OP_LOAD, index == VC__NIL ? 0 : k->node[index].flags & VC__NODE_DIVERGES, r->type, r->memory, index, VC__NIL,
                                    (uint32_t)(int32_t)r->offset));
@@ -7486,13 +8867,32 @@ static vc_val vc__whole_index(vc_kernel *k, const vc_ref *r) {
     return r->offset ? vc_add(index, vc_imm(vc_typeof(index), (uint64_t)r->offset)) : index;
 }
 
+/* As below; an element of an array inside an element is chosen by a guarded index too. */
+static vc_val vc__load_or_inside(vc_kernel *k, const char *call, const vc_ref *r, vc_val index, vc_val condition, vc_val other) {
+    vc_ref at = *r;
+    uint32_t c = vc__condition(k, call, 3, condition);
+    vc_val guard = vc__value(k, c);
+    if (c == VC__NIL) return vc__no_value();
+    if (!(at.inside & VC__INSIDE_ONE)) {
+        if (!vc__step_ref(k, call, &at, index)) return vc__no_value();
+        index = vc__whole_index(k, &at);
+        at.index = 0;
+        at.offset = 0;
+    }
+    index = vc_select(guard, index, vc_imm(vc_typeof(index), 0));
+    if (!vc__enter_at(k, call, &at, index)) return vc__no_value();
+    return vc_select(guard, vc__load_inside(k, call, &at), other);
+}
+
 VC_API vc_val vc_load_or(vc_ref ref, vc_val index, vc_val condition, vc_val other) {
     static const char call[] = "vc_load_or";
     vc_kernel *k = ref.of ? ref.of : vc__kernel_of(index);
     vc_ref at = ref;
     vc_val full;
     uint32_t c, otherwise;
-    if (!vc__ready(k) || !vc__object_of(k, call, &ref) || !vc__move_ref(k, call, &at, index)) return vc__no_value();
+    if (!vc__ready(k) || !vc__object_of(k, call, &ref)) return vc__no_value();
+    if (ref.inside) return vc__load_or_inside(k, call, &ref, index, condition, other);
+    if (!vc__step_ref(k, call, &at, index)) return vc__no_value();
     c = vc__condition(k, call, 3, condition);
     otherwise = c == VC__NIL ? VC__NIL : vc__fit(k, call, 4, other, ref.type);
     if (otherwise == VC__NIL) return vc__no_value();
@@ -7513,10 +8913,11 @@ static bool vc__in_switch(vc_kernel *k, const char *call) {
 
 /* The value is operand `which` of the call. */
 static void vc__store(vc_kernel *k, const char *call, const vc_ref *r, uint32_t which, vc_val value) {
-    vc__object *o = vc__check_access(k, call, r, VC_WRITE);
+    vc__object *o = r->inside ? NULL : vc__check_access(k, call, r, VC_WRITE);
     uint32_t v = o && !vc__in_switch(k, call) ? vc__fit(k, call, which, value, r->type) : VC__NIL;
+    if (r->inside) vc__store_inside(k, call, r, which, value);
     if (v == VC__NIL) return;
-    o->stored = true;
+    vc__note_store(k, o);
     vc__record_pinned(k, k->now, VC__OP_STORE, 0, r->type, r->memory, r->index ? r->index - 1 : VC__NIL, v, (uint32_t)(int32_t)r->offset);
 }
 
@@ -7597,7 +8998,7 @@ static void vc__atomic(vc_kernel *k, uint32_t op, const vc_ref *r, uint32_t valu
     vc__object *o = &k->object[k->node[r->memory].x];
     if (!scope) scope = o->op == VC__OP_BUFFER ? VC_SCOPE_DEVICE : VC_SCOPE_WORKGROUP;
     vc__keep_bits(k, o, op);
-    o->stored = true;
+    vc__note_store(k, o);
     vc__fence(k, order & VC_RELEASE, scope, storage);
     n = vc__record_pinned(k, k->now, op, VC__NODE_DIVERGES, r->type, r->memory, r->index ? r->index - 1 : VC__NIL, value, (uint32_t)(int32_t)r->offset);
     vc__fence(k, order & VC_ACQUIRE, scope, storage);
@@ -7702,6 +9103,7 @@ VC_API vc_val vc_imm(vc_type scalar, uint64_t bits) {
 
 VC_API vc_val vc_const(vc_kernel *k, vc_val v) {
     vc__operand o;
+    if (vc__is_composite(v)) return v;
     if (!vc__ready(k) || !vc__take(k, "vc_const", 0, 1, v, &o)) return vc__no_value();
     return vc__value(k, vc__as_node(k, &o, vc__rows(o.type)));
 }
@@ -7709,7 +9111,7 @@ VC_API vc_val vc_const(vc_kernel *k, vc_val v) {
 VC_API vc_type vc_typeof(vc_val v) {
     vc_kernel *k = vc__kernel_of(v);
     if (!k) return v.of < 16 && vc__mask((vc_type)v.of) ? (vc_type)v.of : (vc_type)VC_NONE;
-    return v.bits >> 32 == k->generation && (uint32_t)v.bits < k->count ? k->node[(uint32_t)v.bits].type : (vc_type)VC_NONE;
+    return (v.bits & ~VC__COMPOSITE) >> 32 == k->generation && (uint32_t)v.bits < k->count ? k->node[(uint32_t)v.bits].type : (vc_type)VC_NONE;
 }
 
 /* What a call gives that has no immediate result: these are scalars. */
@@ -7828,6 +9230,7 @@ static vc_val vc__convert(uint32_t op, vc_type type, vc_val v) {
     uint32_t n;
     bool ok;
     if (k ? k->failed : !vc__is_immediate(v)) return vc__no_value();
+    if (op == VC__OP_CAST && (vc__is_composite(v) || vc__is_complex(type))) return vc__cast_composite(type, v);
     if (!vc__take(k, call, 0, 1, v, &o)) return vc__refused(k, call);
     ok = vc__is_type(type) && (vc__rows(type) == vc__rows(o.type) || (op == VC__OP_CAST && vc__rows(o.type) == 1));
     if (op == VC__OP_BITCAST && (vc__is_bool(type) || vc__is_bool(o.type) || vc__bits(vc__kind(type)) != vc__bits(vc__kind(o.type)))) ok = false;
@@ -7965,6 +9368,7 @@ VC_API vc_val vc_select(vc_val condition, vc_val a, vc_val b) {
     vc__operand o[3];
     vc_type type;
     if (k ? k->failed : !vc__is_immediate(condition) || !vc__is_immediate(a) || !vc__is_immediate(b)) return vc__no_value();
+    if (vc__is_composite(a) || vc__is_composite(b)) return vc__select_parts(k, condition, a, b);
     if (!vc__take(k, call, 0, 1, condition, &o[0]) || !vc__take(k, call, 0, 2, a, &o[1]) || !vc__take(k, call, 0, 3, b, &o[2])) return vc__refused(k, call);
     if (!vc__check_kind(k, call, &o[0], 1, VC__KINDS_B)) return vc__refused(k, call);
     type = vc__unify_from(k, call, o + 1, 2, 1);
@@ -8023,6 +9427,7 @@ VC_API vc_val vc_global_id(vc_kernel *k, uint32_t axis) {
 VC_API vc_val vc_length(vc_ref buffer) {
     const vc__object *o = vc__ready(buffer.of) ? vc__object_of(buffer.of, "vc_length", &buffer) : NULL;
     if (!o) return vc__no_value();
+    if (buffer.inside & VC__INSIDE_ONE && vc__own_of(buffer.of, buffer.type)) return vc_const(buffer.of, vc_u32(vc__direct_count(buffer.of, buffer.type)));
     return o->op == VC__OP_BUFFER ? vc__hidden(buffer.of, "vc_length", VC_HIDDEN_LENGTH, buffer.of->node[buffer.memory].x, 0)
                                   : vc_const(buffer.of, vc_u32(o->count));
 }
@@ -8513,6 +9918,7 @@ VC_API vc_val vc_average(vc_val a, vc_val b) {
 VC__SAME(type, (int)VC_BOOL == (int)VD_BOOL && (int)VC_I8 == (int)VD_I8 && (int)VC_U8 == (int)VD_U8 && (int)VC_F16 == (int)VD_F16
          && (int)VC_F64 == (int)VD_F64);
 VC__SAME(vector, (int)VC_U32X2 == (int)VD_U32X2 && (int)VC_F32X4 == (int)VD_F32X4 && (int)VC_F64X3 == (int)VD_F64X3);
+VC__SAME(composite, (int)VC_F32C == (int)VD_F32C && VC_MAT(VC_F64, 2u, 3u) == VD_MAT(VD_F64, 2u, 3u) && VC_STRUCT(12u) == VD_STRUCT(12u));
 VC__SAME(access, (int)VC_READ == (int)VD_READ && (int)VC_WRITE == (int)VD_WRITE);
 VC__SAME(arg, (int)VC_ARG_BINDING == (int)VD_ARG_BINDING && (int)VC_ARG_ADDRESS == (int)VD_ARG_ADDRESS && (int)VC_ARG_VALUE == (int)VD_ARG_VALUE);
 VC__SAME(hidden, (int)VC_HIDDEN_THREADS == (int)VD_HIDDEN_THREADS && (int)VC_HIDDEN_GROUPS == (int)VD_HIDDEN_GROUPS
