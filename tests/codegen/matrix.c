@@ -2,7 +2,10 @@
    SPIR-V is validated, whose GLSL is compiled, and which is run with buffers by address, with buffers as bindings, and from its GLSL, and
    compared with an oracle on the host.
 
-     matrix [-v] [PART]      PART: only kernels whose name contains it; -v names each
+     matrix [-a] [-c] [-v] [PART]   PART: only kernels whose name contains it; -v names each; -c: CUDA C and OpenCL C alone
+
+   CUDA C goes through NVRTC, OpenCL C through PoCL, where it runs as well, many kernels a program. That costs as much as all the rest, so one kernel of
+   SAMPLE is taken, unless -a asks for all or PART for some.
 
    What counts as right. Integers, conversions and + - * of floats are exact. Everywhere subnormal numbers may be flushed to zero, operands
    as well as results, any NaN is a NaN, and the sign of a zero is free. The other operations may be off by what the table `bounds` says. */
@@ -11,6 +14,8 @@
 #include "vkdispatch.h"
 #include "vkdispatch_codegen.h"
 #include "../kernels.h"
+#include "nvrtc.h"
+#include "opencl.h"
 
 enum { COMPONENTS = 3072, RANDOM_FROM = 2304, LOCAL = 64, ROLES = 3 }; /* components of a buffer: a multiple of 2, 3 and 4 */
 
@@ -699,12 +704,16 @@ static bool want_uniform(const Case *c, size_t element, unsigned component, int 
 /* ---- running ---- */
 
 typedef struct Form { const char *name; vc_buffers buffers; bool glsl; vd_context *ctx; } Form;
-static Form forms[3] = {
-    { "address", VC_BUFFERS_ADDRESS, false, NULL }, { "binding", VC_BUFFERS_BINDING, false, NULL }, { "glsl", VC_BUFFERS_BINDING, true, NULL }
+enum { FORMS = 3, SAMPLE = 8 };
+static Form forms[FORMS + 1] = {
+    { "address", VC_BUFFERS_ADDRESS, false, NULL }, { "binding", VC_BUFFERS_BINDING, false, NULL }, { "glsl", VC_BUFFERS_BINDING, true, NULL },
+    { "opencl", VC_BUFFERS_BINDING, false, NULL }
 };
 static const char *filter;
 static bool verbose;
-static long kernels, spirv_right, glsl_right, runs, wrong, passed, failed, skipped;
+static long kernels, spirv_right, glsl_right, cuda_right, opencl_right, all_right, runs, wrong, passed, failed, skipped;
+static bool good_spirv, good_glsl; /* of the kernel in hand, in both forms */
+static int sample = SAMPLE;
 static uint64_t skipped_features;
 static vc_kernel *kernel;
 
@@ -825,11 +834,8 @@ static const char *check_form(const Case *c, const Form *f) {
     const uint32_t *code = vc_spirv(kernel, &words);
     const char *text = vc_source(kernel, VC_TARGET_GLSL), *bad;
     if (!code || !text) return "no code";
-    kernels += !f->glsl;
-    if ((bad = spirv_wrong(code, words)) != NULL) return bad;
-    spirv_right += !f->glsl;
-    if ((bad = glsl_wrong(text)) != NULL) return bad;
-    glsl_right += !f->glsl;
+    if ((bad = spirv_wrong(code, words)) != NULL) { good_spirv = false; return bad; }
+    if ((bad = glsl_wrong(text)) != NULL) { good_glsl = false; return bad; }
     if (!f->ctx) return NULL;
     const vc_info *info = vc_reflect(kernel);
     uint64_t lacks = info->features & ~vd_device(f->ctx, 0)->features;
@@ -845,14 +851,188 @@ static const char *check_form(const Case *c, const Form *f) {
     return compare(c, f, out) ? NULL : "";
 }
 
+/* ---- CUDA C and OpenCL C, many kernels a program ---- */
+
+enum { BATCH = 48 };
+typedef struct Pending { /* one kernel of a batch, and what calling it takes */
+    Case c;
+    bool good, cuda_good, opencl_good; /* elsewhere, and here */
+    char entry[16];
+    char *cuda, *opencl;
+    vc_arg_info args[ROLES + 2];
+    vc_hidden_info hidden[16];
+    int arg_count, hidden_count;
+    uint32_t value_bytes;
+} Pending;
+static Pending pending[BATCH];
+static int pending_count;
+static bool only_c;
+static const char *no_nvrtc, *no_opencl;
+
+static char *joined(bool cuda, const Pending *one) { /* the texts of all, or of one */
+    size_t size = 1;
+    for (int i = 0; i < pending_count; i++) size += strlen(cuda ? pending[i].cuda : pending[i].opencl) + 1;
+    char *text = (char *)malloc(size), *to = text;
+    if (!text) exit(2);
+    *to = 0;
+    for (int i = 0; i < pending_count; i++)
+        if (!one || one == &pending[i]) to += sprintf(to, "%s\n", cuda ? pending[i].cuda : pending[i].opencl);
+    return text;
+}
+
+static void settle_case(const Case *c, const char *form, const char *bad) { /* "": what is wrong has been told */
+    if (bad && *bad) printf("  %s %s: %s\n", c->name, form, bad);
+    if (bad) failed++, wrong++; else passed++;
+}
+
+static void compile_cuda(void) {
+    char *text = joined(true, NULL);
+    const char *bad = nvrtc_wrong(text);
+    free(text);
+    for (int i = 0; i < pending_count; i++) {
+        Pending *p = &pending[i];
+        if (bad) { /* which of them? */
+            text = joined(true, p);
+            const char *own = nvrtc_wrong(text);
+            free(text);
+            settle_case(&p->c, "cuda", own);
+            p->cuda_good = !own;
+        } else passed++, p->cuda_good = true;
+        cuda_right += p->cuda_good;
+    }
+}
+
+static uint32_t hidden_value(const Case *c, const vc_hidden_info *h, uint32_t threads) {
+    vc_type type = h->arg < ROLES && c->in[h->arg] ? c->in[h->arg] : c->out; /* buffers come first, without gaps */
+    switch (h->kind) {
+    case VC_HIDDEN_THREADS: return h->axis ? 1 : threads;
+    case VC_HIDDEN_GROUPS: return h->axis ? 1 : (threads + LOCAL - 1) / LOCAL;
+    case VC_HIDDEN_LENGTH: return (uint32_t)elements_of(type);
+    case VC_HIDDEN_SHAPE: return h->axis == 0 ? (uint32_t)elements_of(type) / 8 : h->axis == 1 ? 8 : 1;
+    default: return 0;
+    }
+}
+
+static void *opencl_buffer_of(vc_type type, unsigned role) { /* made once */
+    static void *made[64][ROLES + 1];
+    size_t size = elements_of(type) * rows_of(type) * (kind_width(kind_of(type)) / 8);
+    if (!made[type][role]) made[type][role] = opencl_buffer(role < ROLES ? inputs[kind_of(type)][role] : NULL, size);
+    return made[type][role];
+}
+
+static const char *run_opencl(const Pending *p, void *program) {
+    static uint8_t out[COMPONENTS * 8];
+    const Case *c = &p->c;
+    uint8_t values[256];
+    OpenclArg args[ROLES + 2];
+    int count = 0;
+    uint32_t threads = c->threads ? c->threads : (uint32_t)threads_of(c);
+    void *to = opencl_buffer_of(c->out, ROLES);
+    memset(values, 0, sizeof values);
+    memset(args, 0, sizeof args);
+    memset(out, 0xcd, sizeof out);
+    for (unsigned r = 0; r < ROLES; r++) if (c->in[r]) args[count++].buffer = opencl_buffer_of(c->in[r], r);
+    args[count++].buffer = to;
+    for (int i = 0; i < p->arg_count; i++)
+        if (p->args[i].kind == VC_ARG_VALUE) memcpy(values + p->args[i].place, inputs[kind_of(c->param)][0], p->args[i].size);
+    for (int i = 0; i < p->hidden_count; i++) {
+        uint32_t value = hidden_value(c, &p->hidden[i], threads);
+        memcpy(values + p->hidden[i].place, &value, 4);
+    }
+    args[count].value = values;
+    args[count].size = p->value_bytes;
+    count += p->value_bytes > 0;
+    size_t size = elements_of(c->out) * rows_of(c->out) * (kind_width(kind_of(c->out)) / 8);
+    if (!opencl_write(to, out, size)) return "the output could not be written";
+    const char *bad = opencl_run(program, p->entry, args, count, LOCAL, (threads + LOCAL - 1) / LOCAL);
+    if (bad) return bad;
+    if (!opencl_read(to, out, size)) return "the output could not be read";
+    runs++;
+    return compare(c, &forms[FORMS], out) ? NULL : "";
+}
+
+static void check_opencl(void) {
+    const char *log;
+    char *text = joined(false, NULL);
+    void *program = opencl_build(text, &log);
+    free(text);
+    for (int i = 0; i < pending_count; i++) {
+        Pending *p = &pending[i];
+        void *own = program;
+        if (!program) {
+            text = joined(false, p);
+            own = opencl_build(text, &log);
+            free(text);
+        }
+        p->opencl_good = own != NULL;
+        opencl_right += p->opencl_good;
+        settle_case(&p->c, "opencl", own ? run_opencl(p, own) : log);
+        if (own != program) opencl_drop(own);
+    }
+    opencl_drop(program);
+}
+
+static void flush_batch(void) {
+    if (pending_count && !no_nvrtc) compile_cuda();
+    if (pending_count && !no_opencl) check_opencl();
+    for (int i = 0; i < pending_count; i++) {
+        all_right += pending[i].good && pending[i].cuda_good && pending[i].opencl_good;
+        free(pending[i].cuda);
+        free(pending[i].opencl);
+    }
+    pending_count = 0;
+    fflush(stdout);
+}
+
+static char *copied(const char *text) {
+    char *copy = (char *)malloc(strlen(text) + 1);
+    if (!copy) exit(2);
+    return strcpy(copy, text);
+}
+
+/* NULL, or why its texts could not be had. */
+static const char *add_to_batch(const Case *c) {
+    Pending *p = &pending[pending_count];
+    vc_kernel_desc desc;
+    memset(p, 0, sizeof *p);
+    memset(&desc, 0, sizeof desc);
+    snprintf(p->entry, sizeof p->entry, "k%ld", kernels);
+    desc.name = p->entry;
+    desc.local_size[0] = LOCAL;
+    if (kernel) vc_restart(kernel, &desc); else kernel = vc_begin(&desc);
+    c->build(c, kernel);
+    const char *cuda = vc_source(kernel, VC_TARGET_CUDA), *text = vc_source(kernel, VC_TARGET_OPENCL);
+    const vc_info *info = vc_reflect_for(kernel, VC_TARGET_OPENCL);
+    if (!cuda || !text || !info) return vc_error(kernel) ? vc_error(kernel) : "no text";
+    if (strcmp(info->entry, p->entry) != 0) return "the function has another name";
+    p->c = *c;
+    p->good = good_spirv && good_glsl;
+    p->cuda = copied(cuda);
+    p->opencl = copied(text);
+    p->arg_count = info->arg_count;
+    p->hidden_count = info->hidden_count;
+    p->value_bytes = info->value_bytes;
+    memcpy(p->args, info->args, (size_t)info->arg_count * sizeof info->args[0]);
+    memcpy(p->hidden, info->hidden, (size_t)info->hidden_count * sizeof info->hidden[0]);
+    if (++pending_count == BATCH) flush_batch();
+    return NULL;
+}
+
 static void check(const Case *c) {
     if (filter && !strstr(c->name, filter)) return;
     if (verbose) printf("%s\n", c->name);
-    for (int i = 0; i < 3; i++) {
+    good_spirv = good_glsl = true;
+    for (int i = 0; i < FORMS && !only_c; i++) {
         const char *bad = check_form(c, &forms[i]);
-        if (bad && *bad) printf("  %s %s: %s\n", c->name, forms[i].name, bad);
-        if (bad) failed++, wrong++; else passed++;
+        settle_case(c, forms[i].name, bad);
     }
+    spirv_right += good_spirv && !only_c;
+    glsl_right += good_glsl && !only_c;
+    if (kernels % sample == 0) {
+        const char *bad = add_to_batch(c);
+        if (bad) settle_case(c, "cuda and opencl", bad);
+    }
+    kernels++;
     fflush(stdout);
 }
 
@@ -1015,7 +1195,11 @@ static void check_flow(void) {
 }
 
 static void open_contexts(void) {
-    for (int i = 0; i < 3; i++) {
+    no_nvrtc = nvrtc_open();
+    no_opencl = opencl_open();
+    if (no_nvrtc) printf("# reason: CUDA C not compiled: %s\n", no_nvrtc);
+    if (no_opencl) printf("# reason: OpenCL C not compiled: %s\n", no_opencl);
+    for (int i = 0; i < FORMS && !only_c; i++) {
         vd_context_desc desc;
         memset(&desc, 0, sizeof desc);
         desc.backend = VD_BACKEND_VULKAN;
@@ -1035,7 +1219,12 @@ static void open_contexts(void) {
 }
 
 int main(int count, char **args) {
-    for (int i = 1; i < count; i++) if (!strcmp(args[i], "-v")) verbose = true; else filter = args[i];
+    for (int i = 1; i < count; i++) {
+        if (!strcmp(args[i], "-v")) verbose = true;
+        else if (!strcmp(args[i], "-c")) only_c = true;
+        else if (!strcmp(args[i], "-a")) sample = 1;
+        else filter = args[i], sample = 1;
+    }
     make_inputs();
     open_contexts();
     check_flow();
@@ -1048,11 +1237,16 @@ int main(int count, char **args) {
         }
         check_conversions(kind);
     }
+    flush_batch();
+    skipped += (no_nvrtc ? (kernels + sample - 1) / sample : 0) + (no_opencl ? (kernels + sample - 1) / sample : 0);
     for (uint64_t bit = 1; bit <= skipped_features; bit <<= 1)
         if (skipped_features & bit) printf("# reason: not run for lack of %s\n", vd_feature_name(bit));
     vc_free(kernel);
-    for (int i = 0; i < 3; i++) vd_context_destroy(forms[i].ctx);
-    printf("matrix: %ld kernels, spirv %ld, glsl %ld, run %ld, wrong %ld\n", kernels, spirv_right, glsl_right, runs, wrong);
+    for (int i = 0; i < FORMS; i++) vd_context_destroy(forms[i].ctx);
+    if (!no_opencl) opencl_close();
+    if (sample > 1) printf("# CUDA C and OpenCL C of one kernel in %d; matrix -a takes all\n", sample);
+    printf("matrix: %ld kernels, spirv %ld, glsl %ld, cuda %ld, opencl %ld, all %ld, run %ld, wrong %ld\n", kernels, spirv_right, glsl_right, cuda_right,
+           opencl_right, all_right, runs, wrong);
     printf("%ld passed, %ld failed, %ld skipped\n", passed, failed, skipped);
     return failed > 0;
 }

@@ -1,0 +1,68 @@
+/* NVIDIA's compiler of CUDA C, opened at run time where the toolkit is; no device and no header is needed. */
+#ifndef TESTS_NVRTC_H
+#define TESTS_NVRTC_H
+
+#include <dlfcn.h>
+#include <glob.h>
+
+typedef struct NvrtcProgram *NvrtcProgram;
+static struct {
+    int (*create)(NvrtcProgram *program, const char *text, const char *name, int headers, const char *const *header, const char *const *names);
+    int (*compile)(NvrtcProgram program, int count, const char *const *options);
+    int (*log_size)(NvrtcProgram program, size_t *size);
+    int (*log)(NvrtcProgram program, char *to);
+    int (*destroy)(NvrtcProgram *program);
+    int (*version)(int *major, int *minor);
+} nvrtc;
+
+static inline void *nvrtc_find(void) {
+    static const char *const names[] = { "libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12", NULL };
+    static const char *const places[] = { "/usr/local/cuda*/lib64/libnvrtc.so*", "/usr/local/cuda*/lib/libnvrtc.so*", "/usr/lib/*/libnvrtc.so*", NULL };
+    void *library = NULL;
+    for (int i = 0; names[i] && !library; i++) library = dlopen(names[i], RTLD_NOW);
+    for (int i = 0; places[i] && !library; i++) {
+        glob_t found;
+        if (glob(places[i], 0, NULL, &found) != 0) continue;
+        for (size_t j = 0; j < found.gl_pathc && !library; j++) library = dlopen(found.gl_pathv[j], RTLD_NOW);
+        globfree(&found);
+    }
+    return library;
+}
+
+/* NULL, or why there is none. */
+static inline const char *nvrtc_open(void) {
+    void *library = nvrtc_find();
+    int major = 0, minor = 0;
+    if (!library) return "no libnvrtc";
+    const struct { const char *name; void *to; } functions[] = {
+        { "nvrtcCreateProgram", &nvrtc.create }, { "nvrtcCompileProgram", &nvrtc.compile }, { "nvrtcGetProgramLogSize", &nvrtc.log_size },
+        { "nvrtcGetProgramLog", &nvrtc.log }, { "nvrtcDestroyProgram", &nvrtc.destroy }, { "nvrtcVersion", &nvrtc.version }
+    };
+    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
+        void *at = dlsym(library, functions[i].name);
+        if (!at) return "libnvrtc lacks a function";
+        memcpy(functions[i].to, &at, sizeof at);
+    }
+    nvrtc.version(&major, &minor);
+    printf("# nvrtc: %d.%d\n", major, minor);
+    return NULL;
+}
+
+/* NULL, or the log. Down to machine code, so that what is written in PTX is compiled as well. */
+static inline const char *nvrtc_wrong(const char *text) {
+    static const char *const options[] = { "--gpu-architecture=sm_90" };
+    static char said[8192];
+    NvrtcProgram made = NULL;
+    size_t size = 0;
+    int result = nvrtc.create(&made, text, "kernels.cu", 0, NULL, NULL);
+    if (result == 0) result = nvrtc.compile(made, 1, options);
+    snprintf(said, sizeof said, "nvrtcCompileProgram gave %d", result);
+    if (result != 0 && made && nvrtc.log_size(made, &size) == 0 && size > 1) {
+        char *log = (char *)malloc(size);
+        if (log && nvrtc.log(made, log) == 0) snprintf(said, sizeof said, "%.8000s", log);
+        free(log);
+    }
+    if (made) nvrtc.destroy(&made);
+    return result == 0 ? NULL : said;
+}
+#endif
