@@ -6757,11 +6757,12 @@ static void vc__cuda_shared(vc__printer *g) {
     }
 }
 
+#define VC__CUDA_F "static __device__ __inline__ "
 static void vc__cuda_head(vc__printer *g) {
     static const char *const halves[3] = {
-        "static __device__ __forceinline__ float f32_of_f16(unsigned short h) { float x; asm(\"cvt.f32.f16 %0, %1;\" : \"=f\"(x) : \"h\"(h)); return x; }\n",
-        "static __device__ __forceinline__ unsigned short f16_of_f32(float x) { unsigned short h; asm(\"cvt.rn.f16.f32 %0, %1;\" : \"=h\"(h) : \"f\"(x)); return h; }\n",
-        "static __device__ __forceinline__ unsigned short f16_of_f64(double x) { unsigned short h; asm(\"cvt.rn.f16.f64 %0, %1;\" : \"=h\"(h) : \"d\"(x)); return h; }\n"
+        VC__CUDA_F "float f32_of_f16(unsigned short h) {\n    float x;\n    asm(\"cvt.f32.f16 %0, %1;\" : \"=f\"(x) : \"h\"(h));\n    return x;\n}\n",
+        VC__CUDA_F "unsigned short f16_of_f32(float x) {\n    unsigned short h;\n    asm(\"cvt.rn.f16.f32 %0, %1;\" : \"=h\"(h) : \"f\"(x));\n    return h;\n}\n",
+        VC__CUDA_F "unsigned short f16_of_f64(double x) {\n    unsigned short h;\n    asm(\"cvt.rn.f16.f64 %0, %1;\" : \"=h\"(h) : \"d\"(x));\n    return h;\n}\n"
     };
     const vc_info *info = &g->l->info;
     const uint32_t *size = info->local_size;
@@ -6841,7 +6842,8 @@ static void vc__opencl_head(vc__printer *g) {
     if (kinds & 1u << VC_F64) vc__p_put(g, "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n");
     vc__c_halves(g, halves);
     values = vc__c_values(g);
-    vc__p_put(g, "\n__kernel __attribute__((reqd_work_group_size(%u, %u, %u)))\nvoid %s(", (unsigned)size[0], (unsigned)size[1], (unsigned)size[2], info->entry);
+    vc__p_put(g, "\n__kernel __attribute__((reqd_work_group_size(%u, %u, %u)))\n", (unsigned)size[0], (unsigned)size[1], (unsigned)size[2]);
+    vc__p_put(g, "void %s(", info->entry);
     vc__opencl_parameters(g, values);
     vc__p_put(g, ") {\n");
     for (i = 0; i < g->l->object_count; i++) {
@@ -8579,6 +8581,7 @@ static bool vc__build(vc_kernel *k, vc_target target, vc_buffers buffers) {
     vc__listing l;
     bool ok;
     if (vc_error(k)) return false;
+    if (vc__is_c(target)) buffers = vc__buffers_of(k, target);
     f = vc__form_of(k, target, buffers);
     if ((target == VC_TARGET_SPIRV ? f->words_of : target == VC_TARGET_NONE ? f->info_of : f->text_of) == k->count + 1) return true;
     if (!vc__schedule(k, target == VC_TARGET_NONE ? VC_TARGET_SPIRV : target, buffers, &l) || !vc__reflect_listing(k, &l)) return false;

@@ -1,11 +1,19 @@
 // narrow: 128 x 1 x 1 threads a block
 #ifndef VC_F32_OF_F16
 #define VC_F32_OF_F16
-static __device__ __forceinline__ float f32_of_f16(unsigned short h) { float x; asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(h)); return x; }
+static __device__ __inline__ float f32_of_f16(unsigned short h) {
+    float x;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(h));
+    return x;
+}
 #endif
 #ifndef VC_F16_OF_F32
 #define VC_F16_OF_F32
-static __device__ __forceinline__ unsigned short f16_of_f32(float x) { unsigned short h; asm("cvt.rn.f16.f32 %0, %1;" : "=h"(h) : "f"(x)); return h; }
+static __device__ __inline__ unsigned short f16_of_f32(float x) {
+    unsigned short h;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(h) : "f"(x));
+    return h;
+}
 #endif
 struct narrow_args {
     const unsigned char *a;

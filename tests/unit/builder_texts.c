@@ -1,0 +1,205 @@
+/* Texts of CUDA C and OpenCL C: names, the block of values, wide accesses, shared memory beyond what is static, and what `fast` changes. */
+#define VKDISPATCH_CODEGEN_IMPLEMENTATION
+#include "vkdispatch_codegen.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
+static const vc_target targets[2] = { VC_TARGET_CUDA, VC_TARGET_OPENCL };
+
+static vc_kernel *begin(const char *name, bool fast) {
+    vc_kernel_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.name = name;
+    desc.fast = fast;
+    desc.local_size[0] = 64;
+    return vc_begin(&desc);
+}
+
+static void has(vc_kernel *k, vc_target target, const char *part) {
+    const char *text = vc_source(k, target);
+    if (!text) fail_msg("%s", vc_error(k));
+    if (!strstr(text, part)) fail_msg("no '%s' in\n%s", part, text);
+}
+static void lacks(vc_kernel *k, vc_target target, const char *part) {
+    const char *text = vc_source(k, target);
+    if (!text) fail_msg("%s", vc_error(k));
+    if (strstr(text, part)) fail_msg("'%s' in\n%s", part, text);
+}
+
+static void entries(void **state) {
+    static const struct { const char *name, *entry; } names[] = {
+        { "saxpy", "saxpy" }, { "two words", "two_words" }, { "float4", "kernel_float4" }, { "main", "kernel_main" }, { "3d", "kernel_3d" },
+        { "__global__", "kernel_global" }, { "FLT_MAX", "kernel_FLT_MAX" }, { "", "kernel_" }, { "get_global_id", "kernel_get_global_id" },
+        { "\xc3\xa4", "kernel_" }
+    };
+    char part[64];
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        vc_kernel *k = begin(names[i].name, false);
+        vc_ref x = vc_buffer(k, "x", VC_F32, VC_WRITE);
+        vc_store(x, vc_u32(0), vc_f32(1));
+        for (size_t t = 0; t < 2; t++) {
+            assert_string_equal(vc_reflect_for(k, targets[t])->entry, names[i].entry);
+            snprintf(part, sizeof part, " %s(", names[i].entry);
+            has(k, targets[t], part);
+        }
+        assert_string_equal(vc_reflect(k)->entry, "main");
+        vc_free(k);
+    }
+}
+
+/* Names that mean something to a compiler, or to our own text, are set apart; others stay. */
+static void names(void **state) {
+    static const char *const taken[] = { "float4", "args", "threadIdx", "fmaxf", "get_local_id", "MAXFLOAT", "as_float", "f16_of_f32", "convert_int_sat", "v3" };
+    (void)state;
+    for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++) {
+        vc_kernel *k = begin("names", false);
+        vc_ref x = vc_buffer(k, taken[i], VC_F32, VC_READ_WRITE), y = vc_buffer(k, "kept", VC_F32, VC_READ_WRITE);
+        char part[64];
+        VC_EACH(k, j) { vc_store(x, j, vc_load(y, j)); }
+        snprintf(part, sizeof part, strcmp(taken[i], "args") == 0 ? "%s[" : "my_%s[", taken[i]);
+        for (size_t t = 0; t < 2; t++) {
+            has(k, targets[t], part);
+            has(k, targets[t], "kept[");
+        }
+        if (strcmp(taken[i], "args") == 0) has(k, VC_TARGET_CUDA, "args_2.args;");
+        vc_free(k);
+    }
+}
+
+/* The block is a struct of C, with every argument in it: its size is a multiple of its alignment, and each place is offsetof. */
+static void block(void **state) {
+    struct cuda { float *x; uint8_t a; float v[3]; double d; uint16_t h; uint32_t b, threads, base; } like;
+    vc_kernel *k = begin("block", false);
+    vc_ref x = vc_buffer(k, "x", VC_F32, VC_READ_WRITE);
+    vc_val v;
+    (void)state;
+    (void)vc_param(k, "a", VC_U8);
+    v = vc_param(k, "v", VC_F32X3);
+    (void)vc_param(k, "d", VC_F64);
+    (void)vc_param(k, "h", VC_F16);
+    vc_val b = vc_param(k, "b", VC_BOOL);
+    VC_EACH(k, i) { VC_IF(k, b) { vc_store(x, i, vc_component(v, 1)); } }
+    const vc_info *info = vc_reflect_for(k, VC_TARGET_CUDA);
+    const size_t places[6] = { offsetof(struct cuda, x), offsetof(struct cuda, a), offsetof(struct cuda, v), offsetof(struct cuda, d), offsetof(struct cuda, h),
+                               offsetof(struct cuda, b) };
+    assert_non_null(info);
+    assert_int_equal(info->arg_count, 6);
+    for (int i = 0; i < 6; i++) assert_int_equal(info->args[i].place, places[i]);
+    assert_int_equal(info->args[0].kind, VC_ARG_ADDRESS);
+    assert_int_equal(info->value_bytes, sizeof like);
+    has(k, VC_TARGET_CUDA, "struct block_args {\n    float *x;\n    unsigned char a;\n    float v[3];\n    double d;\n    unsigned short h;\n    unsigned int b;\n"
+                           "    unsigned int threads_x;\n    unsigned int group_base_x;\n};\n");
+    info = vc_reflect_for(k, VC_TARGET_OPENCL);
+    assert_int_equal(info->args[0].kind, VC_ARG_BINDING);
+    assert_int_equal(info->value_bytes, 40); /* the same without the pointer */
+    has(k, VC_TARGET_OPENCL, "void block(__global float *restrict x, const struct block_args args)");
+    vc_free(k);
+}
+
+static void wide(void **state) {
+    vc_kernel *k = begin("wide", false);
+    vc_ref a = vc_buffer(k, "a", VC_F32X4, VC_READ), b = vc_buffer(k, "b", VC_VEC(VC_F64, 4), VC_READ_WRITE), c = vc_buffer(k, "c", VC_F32X3, VC_READ_WRITE);
+    (void)state;
+    VC_EACH(k, i) {
+        vc_store(b, i, vc_cast(VC_VEC(VC_F64, 4), vc_add(vc_load(a, i), vc_f32(1))));
+        vc_store(c, i, vc_add(vc_load(c, i), vc_f32(1)));
+    }
+    has(k, VC_TARGET_CUDA, "float4 v2 = __ldg(&a[v1]);");
+    has(k, VC_TARGET_CUDA, "b[v1] = f64x4{ (double)");
+    has(k, VC_TARGET_CUDA, "= make_float3(");
+    has(k, VC_TARGET_OPENCL, "float4 v2 = a[v1];");
+    has(k, VC_TARGET_OPENCL, "vload3(v1, c)");
+    has(k, VC_TARGET_OPENCL, ", v1, c);");
+    vc_free(k);
+}
+
+/* Up to 48 KB are declared, more are one dynamic array of vc_info.shared_bytes. */
+static void shared(void **state) {
+    (void)state;
+    for (uint32_t count = 6144; count <= 6145; count++) { /* of 8 bytes */
+        vc_kernel *k = begin("shared", false);
+        vc_ref x = vc_buffer(k, "x", VC_F64, VC_READ_WRITE), s = vc_shared(k, "s", VC_F64, count);
+        vc_store(s, vc_local_id(k, 0), vc_load(x, vc_global_id(k, 0)));
+        vc_barrier(k);
+        vc_store(x, vc_global_id(k, 0), vc_load(s, vc_sub(vc_u32(63), vc_local_id(k, 0))));
+        assert_int_equal(vc_reflect_for(k, VC_TARGET_CUDA)->shared_bytes, count * 8);
+        if (count == 6144) has(k, VC_TARGET_CUDA, "__shared__ double s[6144];");
+        else has(k, VC_TARGET_CUDA, "double *s = (double *)(shared_memory + 0);");
+        has(k, VC_TARGET_OPENCL, "__local double s[");
+        vc_free(k);
+    }
+}
+
+/* Nothing is contracted, whatever the compiler is told, unless the kernel is fast. */
+static void contraction(void **state) {
+    (void)state;
+    for (int fast = 0; fast < 2; fast++) {
+        vc_kernel *k = begin("contraction", fast != 0);
+        vc_ref x = vc_buffer(k, "x", VC_F32, VC_READ_WRITE);
+        VC_EACH(k, i) { vc_store(x, i, vc_sqrt(vc_add(vc_mul(vc_load(x, i), vc_load(x, vc_u32(1))), vc_div(vc_load(x, vc_u32(0)), vc_f32(3))))); }
+        (fast ? lacks : has)(k, VC_TARGET_CUDA, "__fmul_rn(");
+        (fast ? lacks : has)(k, VC_TARGET_CUDA, "__fdiv_rn(");
+        (fast ? lacks : has)(k, VC_TARGET_CUDA, "__fsqrt_rn(");
+        (fast ? lacks : has)(k, VC_TARGET_OPENCL, "#pragma OPENCL FP_CONTRACT OFF");
+        vc_free(k);
+    }
+}
+
+/* A text's size does not grow with the square of its depth. */
+static void depth(void **state) {
+    vc_kernel *k = begin("depth", false);
+    vc_ref x = vc_buffer(k, "x", VC_U32, VC_READ_WRITE);
+    vc_val at = vc_load(x, vc_u32(0));
+    (void)state;
+    for (uint32_t i = 0; i < 900; i++) (void)vc_if_begin(k, vc_lt(vc_u32(i), at));
+    vc_store(x, vc_u32(1), at);
+    for (uint32_t i = 0; i < 900; i++) (void)vc_block_end(k);
+    for (size_t t = 0; t < 2; t++) {
+        const char *text = vc_source(k, targets[t]);
+        assert_non_null(text);
+        assert_true(strlen(text) < 900 * 2 * (96 + 40));
+    }
+    vc_free(k);
+}
+
+static void refusals(void **state) {
+    vc_kernel *k = begin("refusals", false);
+    (void)state;
+    assert_null(vc_source(NULL, VC_TARGET_CUDA));
+    assert_null(vc_reflect_for(NULL, VC_TARGET_CUDA));
+    assert_null(vc_source(k, VC_TARGET_SPIRV));
+    assert_non_null(strstr(vc_error(k), "has no text"));
+    assert_null(vc_source(k, VC_TARGET_CUDA)); /* the first error stays */
+    vc_free(k);
+    k = begin("refusals", false);
+    assert_null(vc_reflect_for(k, (vc_target)77));
+    assert_non_null(strstr(vc_error(k), "there is no target 77"));
+    vc_free(k);
+}
+
+/* One after another and once more: each target keeps its own. */
+static void kept(void **state) {
+    vc_kernel *k = begin("kept", false);
+    vc_ref x = vc_buffer(k, "x", VC_F32, VC_READ_WRITE);
+    const char *cuda, *opencl, *glsl;
+    (void)state;
+    VC_EACH(k, i) { vc_store(x, i, vc_mul(vc_load(x, i), vc_f32(2))); }
+    cuda = vc_source(k, VC_TARGET_CUDA);
+    opencl = vc_source(k, VC_TARGET_OPENCL);
+    glsl = vc_source(k, VC_TARGET_GLSL);
+    assert_ptr_equal(cuda, vc_source(k, VC_TARGET_CUDA));
+    assert_non_null(strstr(cuda, "__global__"));
+    assert_non_null(strstr(opencl, "__kernel"));
+    assert_non_null(strstr(glsl, "#version"));
+    vc_free(k);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(entries), cmocka_unit_test(names), cmocka_unit_test(block), cmocka_unit_test(wide), cmocka_unit_test(shared),
+        cmocka_unit_test(contraction), cmocka_unit_test(depth), cmocka_unit_test(refusals), cmocka_unit_test(kept)
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
