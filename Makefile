@@ -116,7 +116,7 @@ suites := compile unit golden codegen conformance fuzz sanitize validate
 .DELETE_ON_ERROR:
 .SECONDEXPANSION:
 .PHONY: help demo test check $(suites:%=test-%) $(suites:%=programs-%) test-gpu bench bench-dispatch bench-build bench-compile \
-        golden-update carry install clean deps-build deps-test
+        matrix golden-update carry install clean deps-build deps-test
 
 help:            ## this list
 	@awk -F ' *## ' '/^[a-z][a-z-]*:.*## / { sub(/:.*/, "", $$1); printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -147,6 +147,9 @@ $(suites:%=test-%): test-%: deps-test
 
 $(suites:%=programs-%): programs-%: $$(programs_$$*)
 	@:
+
+matrix: build/$(cc)/tests/codegen/matrix ## all of tests/codegen/matrix (test-codegen takes one kernel in eight as CUDA C and OpenCL C); a quarter of an hour
+	@$< -a
 
 test-gpu:        ## what makes sense on a machine with a GPU that can install nothing (see carry), and the dispatch benchmark
 	@$(call build_and_run,unit golden codegen conformance fuzz)

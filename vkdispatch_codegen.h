@@ -1,4 +1,4 @@
-/* vkdispatch_codegen.h: write compute kernels as C calls, get SPIR-V or GLSL. Needs no GPU header and no shader compiler.
+/* vkdispatch_codegen.h: write compute kernels as C calls, get SPIR-V, GLSL, CUDA C or OpenCL C. Needs no GPU header and no shader compiler.
 
    Version 0.1.0. MIT licence; the full text stands at the end of this file.
 
@@ -89,6 +89,14 @@
    Atomics work on elements of buffers and shared arrays, and are statements: vc_val old; vc_atomic_add(x, i, vc_u32(1), &old). By themselves they order
    nothing else; vc_ordered and vc_fence do. Where a device cannot add f32, and for all else that computes on floats, the kernel tries a compare-exchange until
    nobody came between. f64 needs 64-bit atomics of the device.
+
+   Targets. vc_spirv gives SPIR-V, vc_source GLSL 4.50, CUDA C for NVRTC without any header, or OpenCL C 1.2. vc_reflect tells what SPIR-V and GLSL take,
+   vc_reflect_for what CUDA C and OpenCL C do. A kernel in CUDA C is extern "C" ENTRY(const struct ENTRY_args args), and args is the block of values, the
+   buffers' addresses in it; where it has more than 48 KB of shared memory, launch it with shared_bytes of dynamic memory and allow that many by
+   CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES. One in OpenCL C is ENTRY(the buffers in order of their bindings, the block of values if it has any bytes).
+   Texts of several kernels, one behind the other, are one program. f16 in C is computed as f32 and rounded; no device needs to know it. No option of NVRTC
+   makes two roundings one or takes NaN for a number; --use_fast_math makes functions less exact, within Vulkan's bounds. A compiler of OpenCL C that is
+   told -cl-fast-relaxed-math does what it likes.
 
    Undefined, as in C: a load or store past the end of its memory (guard it with vc_length or vc_load_or), two invocations that meet in one element without a
    barrier or atomics between them, a barrier that not all invocations of a workgroup reach. The last is refused where the condition depends on an id; what

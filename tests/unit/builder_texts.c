@@ -51,7 +51,8 @@ static void entries(void **state) {
 
 /* Names that mean something to a compiler, or to our own text, are set apart; others stay. */
 static void names(void **state) {
-    static const char *const taken[] = { "float4", "args", "threadIdx", "fmaxf", "get_local_id", "MAXFLOAT", "as_float", "f16_of_f32", "convert_int_sat", "v3" };
+    static const char *const taken[] = { "float4", "args", "threadIdx", "fmaxf", "get_local_id", "MAXFLOAT", "as_float", "f16_of_f32", "convert_int_sat",
+                                         "v3" };
     (void)state;
     for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++) {
         vc_kernel *k = begin("names", false);
@@ -82,15 +83,15 @@ static void block(void **state) {
     vc_val b = vc_param(k, "b", VC_BOOL);
     VC_EACH(k, i) { VC_IF(k, b) { vc_store(x, i, vc_component(v, 1)); } }
     const vc_info *info = vc_reflect_for(k, VC_TARGET_CUDA);
-    const size_t places[6] = { offsetof(struct cuda, x), offsetof(struct cuda, a), offsetof(struct cuda, v), offsetof(struct cuda, d), offsetof(struct cuda, h),
-                               offsetof(struct cuda, b) };
+    const size_t places[6] = { offsetof(struct cuda, x), offsetof(struct cuda, a), offsetof(struct cuda, v), offsetof(struct cuda, d),
+                               offsetof(struct cuda, h), offsetof(struct cuda, b) };
     assert_non_null(info);
     assert_int_equal(info->arg_count, 6);
     for (int i = 0; i < 6; i++) assert_int_equal(info->args[i].place, places[i]);
     assert_int_equal(info->args[0].kind, VC_ARG_ADDRESS);
     assert_int_equal(info->value_bytes, sizeof like);
-    has(k, VC_TARGET_CUDA, "struct block_args {\n    float *x;\n    unsigned char a;\n    float v[3];\n    double d;\n    unsigned short h;\n    unsigned int b;\n"
-                           "    unsigned int threads_x;\n    unsigned int group_base_x;\n};\n");
+    has(k, VC_TARGET_CUDA, "struct block_args {\n    float *x;\n    unsigned char a;\n    float v[3];\n    double d;\n    unsigned short h;\n"
+                           "    unsigned int b;\n    unsigned int threads_x;\n    unsigned int group_base_x;\n};\n");
     info = vc_reflect_for(k, VC_TARGET_OPENCL);
     assert_int_equal(info->args[0].kind, VC_ARG_BINDING);
     assert_int_equal(info->value_bytes, 40); /* the same without the pointer */
