@@ -49,6 +49,10 @@ endef
 define rules_for_compiler
 build/$1/%: %.c
 	$$(call link,$1,$$(CFLAGS))
+build/$1/%.so: %.c
+	$$(call link,$1,$$(CFLAGS) -fPIC,-shared)
+build/$1/sanitize/%.so: %.c
+	$$(call link,$1,$$(SANITIZE) -fPIC,-shared)
 build/$1/tools/bench/%: tools/bench/%.c
 	$$(call link,$1,$$(BENCH))
 build/$1/sanitize/%: %.c
@@ -84,8 +88,11 @@ files = $(patsubst %.c,build/$2/%,$(wildcard $1/*.c))
 hash  := \#
 absent = $(foreach c,$(filter-out $(present),$(compilers)),"echo ok - $1 under $c $(hash) SKIP $c is not here")
 
-programs_unit        = $(call files,tests/unit,$(cc))
-commands_unit        = $(programs_unit)
+# Libraries in place of drivers that are not here.
+fakes = $(patsubst %.c,build/$1/%.so,$(wildcard tests/fake/*.c))
+
+programs_unit        = $(call files,tests/unit,$(cc)) $(call fakes,$(cc))
+commands_unit        = $(call files,tests/unit,$(cc))
 
 programs_golden      = $(foreach c,$(present),$(call files,tests/golden,$c))
 commands_golden      = $(programs_golden) $(call absent,golden)
@@ -100,8 +107,9 @@ programs_fuzz        = $(call files,tests/fuzz,$(cc)) $(foreach c,$(present),$(c
 commands_fuzz        = $(call files,tests/fuzz,$(cc)) \
                        $(foreach f,$(wildcard tests/fuzz/*.c),"tools/same-output FUZZ_PRINT=hash $(patsubst %,build/%/$(f:.c=),$(present))")
 
-programs_sanitize    = $(foreach s,unit golden codegen conformance,$(call files,tests/$s,$(cc)/sanitize))
-commands_sanitize    = $(programs_sanitize:%="tools/sanitized %")
+sanitized            = $(foreach s,unit golden codegen conformance,$(call files,tests/$s,$(cc)/sanitize))
+programs_sanitize    = $(sanitized) $(call fakes,$(cc)/sanitize)
+commands_sanitize    = $(sanitized:%="tools/sanitized %")
 
 programs_validate    = $(programs_conformance)
 commands_validate    = $(programs_conformance:%="tools/validated %")

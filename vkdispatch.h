@@ -36,6 +36,11 @@
        vulkan memory   blocks and buffers
        vulkan kernel   pipelines
        vulkan list     command buffers and submission
+       cuda api        functions of the CUDA driver and of NVRTC
+       cuda device     driver, primary context, streams
+       cuda memory     device memory, pinned host memory
+       cuda kernel     from CUDA C, PTX or cubin to functions, the cache of machine code
+       cuda list       recordings that are played into a stream, and its timeline
        opencl api      functions and numbers of OpenCL
        opencl device   platforms, devices, contexts, queues
        opencl memory   buffer objects, shared memory
@@ -55,16 +60,19 @@
        VKDISPATCH_IMPLEMENTATION          in one translation unit: makes the definitions. Default: off
        VKDISPATCH_STATIC                  everything is static; goes with VKDISPATCH_IMPLEMENTATION wherever the header is included. Default: off
        VKDISPATCH_NO_VULKAN               leaves the Vulkan backend and its two headers out. Default: off
+       VKDISPATCH_CUDA                    adds the CUDA backend, which needs no header. Default: off
        VKDISPATCH_OPENCL                  adds the OpenCL backend, which needs no header. Default: off
        VKDISPATCH_NO_VOLK_IMPLEMENTATION  the application, or another static unit, compiles volk; ours only includes volk.h. Default: off
 
    Linking: -lpthread and, on older systems, -ldl. libvulkan is opened at run time; a machine without it is told so by a result code. Compiling needs
-   vulkan/vulkan.h and volk.h on the include path (Debian: libvulkan-dev, libvulkan-volk-dev), or VKDISPATCH_NO_VULKAN. libOpenCL is opened at run time too,
-   and compiling needs nothing of it.
+   vulkan/vulkan.h and volk.h on the include path (Debian: libvulkan-dev, libvulkan-volk-dev), or VKDISPATCH_NO_VULKAN. libcuda, libnvrtc (only when a kernel
+   comes as CUDA C) and libOpenCL are opened at run time too, and compiling needs nothing of them.
 
-   Environment: VKDISPATCH_BACKEND (vulkan, opencl, dummy) and VKDISPATCH_DEVICE (an index or a part of a name) choose where the desc leaves the choice open;
-   VKDISPATCH_BUFFERS=binding makes kernels take buffers as bindings where addresses would be used; address, the default, uses addresses where the device has
-   them. On OpenCL kernels look the same either way: with `binding` memory is in buffer objects even where host and device share it.
+   Environment: VKDISPATCH_BACKEND (vulkan, cuda, opencl, dummy) and VKDISPATCH_DEVICE (an index or a part of a name) choose where the desc leaves the choice
+   open; VKDISPATCH_LIBCUDA and VKDISPATCH_NVRTC name the libraries to open in place of libcuda.so.1 and of the libnvrtc that goes with the driver, which is
+   looked for on the loader's path, then in CUDA_PATH, CUDA_HOME and /usr/local/cuda; VKDISPATCH_BUFFERS=binding makes kernels take buffers as bindings where
+   addresses would be used; address, the default, uses addresses where the device has them. On CUDA and OpenCL kernels look the same either way; on OpenCL, with
+   `binding` memory is in buffer objects even where host and device share it.
 
    Step by step
      1. vd_context_create opens the first backend that works and its best device (discrete, integrated, virtual, CPU; more memory wins a tie).
@@ -480,6 +488,12 @@ template <class... Args> inline vd_result vd_run(vd_context *ctx, vd_kernel kern
 #define VD__HAS_VULKAN 0
 #else
 #define VD__HAS_VULKAN 1
+#endif
+
+#ifdef VKDISPATCH_CUDA
+#define VD__HAS_CUDA 1
+#else
+#define VD__HAS_CUDA 0
 #endif
 
 #ifdef VKDISPATCH_OPENCL
@@ -1105,6 +1119,7 @@ struct vd__device {
     vd__driver *driver;
     vd_device_info info;
     uint32_t queue_count; /* 1 … VD_MAX_QUEUES, set before device_open */
+    bool by_address;      /* set by device_open: kernels take buffers by address in any case, also where VD_FEATURE_ADDRESS was done without */
     void *native;
 };
 
@@ -1388,6 +1403,8 @@ struct vd__backend {
 
 #define VD__BACKEND_VULKAN(result, name, args) static result vd__vk_##name args;
 #define VD__BACKEND_VULKAN_ENTRY(result, name, args) vd__vk_##name,
+#define VD__BACKEND_CUDA(result, name, args) static result vd__cu_##name args;
+#define VD__BACKEND_CUDA_ENTRY(result, name, args) vd__cu_##name,
 #define VD__BACKEND_OPENCL(result, name, args) static result vd__cl_##name args;
 #define VD__BACKEND_OPENCL_ENTRY(result, name, args) vd__cl_##name,
 #define VD__BACKEND_DUMMY(result, name, args) static result vd__dummy_##name args;
@@ -1395,6 +1412,9 @@ struct vd__backend {
 
 #if VD__HAS_VULKAN
 VD__BACKEND_OPERATIONS(VD__BACKEND_VULKAN)
+#endif
+#if VD__HAS_CUDA
+VD__BACKEND_OPERATIONS(VD__BACKEND_CUDA)
 #endif
 #if VD__HAS_OPENCL
 VD__BACKEND_OPERATIONS(VD__BACKEND_OPENCL)
@@ -3284,6 +3304,973 @@ static vd_result vd__vk_queue_wait(vd__device *dev, uint32_t queue, uint64_t val
 }
 #endif /* VD__HAS_VULKAN */
 
+// >>cuda api
+/* The functions of the CUDA driver and of NVRTC that we use, one list for each library, with types of our own. */
+
+#if VD__HAS_CUDA
+/* Handles are pointers; device addresses are 64-bit numbers; both libraries return 0 for success. */
+typedef unsigned long long vd__cu_address;
+
+/* result, function, name that the library exports, arguments. A name with _v2 is what cuda.h makes of the plain one. */
+#define VD__CU_FUNCTIONS(X) \
+    X(int, cuInit, cuInit, (unsigned flags)) \
+    X(int, cuDriverGetVersion, cuDriverGetVersion, (int *version)) \
+    X(int, cuGetErrorName, cuGetErrorName, (int error, const char **name)) \
+    X(int, cuDeviceGetCount, cuDeviceGetCount, (int *count)) \
+    X(int, cuDeviceGet, cuDeviceGet, (int *device, int ordinal)) \
+    X(int, cuDeviceGetName, cuDeviceGetName, (char *name, int size, int device)) \
+    X(int, cuDeviceGetUuid, cuDeviceGetUuid_v2, (void *uuid, int device)) \
+    X(int, cuDeviceTotalMem, cuDeviceTotalMem_v2, (size_t *bytes, int device)) \
+    X(int, cuDeviceGetAttribute, cuDeviceGetAttribute, (int *value, int attribute, int device)) \
+    X(int, cuDevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain, (void **context, int device)) \
+    X(int, cuDevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2, (int device)) \
+    X(int, cuCtxPushCurrent, cuCtxPushCurrent_v2, (void *context)) \
+    X(int, cuCtxPopCurrent, cuCtxPopCurrent_v2, (void **context)) \
+    X(int, cuMemGetInfo, cuMemGetInfo_v2, (size_t *available, size_t *total)) \
+    X(int, cuMemAlloc, cuMemAlloc_v2, (vd__cu_address *address, size_t size)) \
+    X(int, cuMemFree, cuMemFree_v2, (vd__cu_address address)) \
+    X(int, cuMemHostAlloc, cuMemHostAlloc, (void **memory, size_t size, unsigned flags)) \
+    X(int, cuMemFreeHost, cuMemFreeHost, (void *memory)) \
+    X(int, cuMemHostGetDevicePointer, cuMemHostGetDevicePointer_v2, (vd__cu_address *address, void *memory, unsigned flags)) \
+    X(int, cuMemcpyAsync, cuMemcpyAsync, (vd__cu_address to, vd__cu_address from, size_t size, void *stream)) \
+    X(int, cuMemsetD32Async, cuMemsetD32Async, (vd__cu_address to, unsigned word, size_t count, void *stream)) \
+    X(int, cuStreamCreate, cuStreamCreate, (void **stream, unsigned flags)) \
+    X(int, cuStreamDestroy, cuStreamDestroy_v2, (void *stream)) \
+    X(int, cuStreamQuery, cuStreamQuery, (void *stream)) \
+    X(int, cuStreamWaitEvent, cuStreamWaitEvent, (void *stream, void *event, unsigned flags)) \
+    X(int, cuEventCreate, cuEventCreate, (void **event, unsigned flags)) \
+    X(int, cuEventDestroy, cuEventDestroy_v2, (void *event)) \
+    X(int, cuEventRecord, cuEventRecord, (void *event, void *stream)) \
+    X(int, cuModuleLoadDataEx, cuModuleLoadDataEx, (void **module, const void *image, unsigned count, int *options, void **values)) \
+    X(int, cuModuleUnload, cuModuleUnload, (void *module)) \
+    X(int, cuModuleGetFunction, cuModuleGetFunction, (void **function, void *module, const char *name)) \
+    X(int, cuFuncGetAttribute, cuFuncGetAttribute, (int *value, int attribute, void *function)) \
+    X(int, cuFuncSetAttribute, cuFuncSetAttribute, (void *function, int attribute, int value)) \
+    X(int, cuLaunchKernel, cuLaunchKernel, (void *function, unsigned gx, unsigned gy, unsigned gz, unsigned lx, unsigned ly, unsigned lz, unsigned shared, \
+        void *stream, void **parameters, void **extra))
+
+/* Those that older drivers lack; NULL there. */
+#define VD__CU_NEWER_FUNCTIONS(X) \
+    X(int, cuStreamWriteValue64, cuStreamWriteValue64_v2, (void *stream, vd__cu_address address, unsigned long long value, unsigned flags)) \
+    X(int, cuModuleGetFunctionCount, cuModuleGetFunctionCount, (unsigned *count, void *module)) \
+    X(int, cuModuleEnumerateFunctions, cuModuleEnumerateFunctions, (void **functions, unsigned count, void *module)) \
+    X(int, cuFuncGetParamInfo, cuFuncGetParamInfo, (void *function, size_t index, size_t *offset, size_t *size))
+
+#define VD__NVRTC_FUNCTIONS(X) \
+    X(int, nvrtcVersion, nvrtcVersion, (int *major, int *minor)) \
+    X(const char *, nvrtcGetErrorString, nvrtcGetErrorString, (int result)) \
+    X(int, nvrtcGetNumSupportedArchs, nvrtcGetNumSupportedArchs, (int *count)) \
+    X(int, nvrtcGetSupportedArchs, nvrtcGetSupportedArchs, (int *archs)) \
+    X(int, nvrtcCreateProgram, nvrtcCreateProgram, (void **program, const char *source, const char *name, int headers, const char *const *texts, \
+        const char *const *names)) \
+    X(int, nvrtcDestroyProgram, nvrtcDestroyProgram, (void **program)) \
+    X(int, nvrtcCompileProgram, nvrtcCompileProgram, (void *program, int count, const char *const *options)) \
+    X(int, nvrtcGetProgramLogSize, nvrtcGetProgramLogSize, (void *program, size_t *size)) \
+    X(int, nvrtcGetProgramLog, nvrtcGetProgramLog, (void *program, char *log)) \
+    X(int, nvrtcGetCUBINSize, nvrtcGetCUBINSize, (void *program, size_t *size)) \
+    X(int, nvrtcGetCUBIN, nvrtcGetCUBIN, (void *program, char *code)) \
+    X(int, nvrtcGetPTXSize, nvrtcGetPTXSize, (void *program, size_t *size)) \
+    X(int, nvrtcGetPTX, nvrtcGetPTX, (void *program, char *code))
+
+/* What a CUresult is called, and what it is for our caller. The names are cuda.h's. Where an error has made the context useless for good, the device is
+   lost. */
+#define VD__CU_RESULTS(X) \
+    X(CUDA_ERROR_OUT_OF_MEMORY, 2, VD_ERROR_OUT_OF_DEVICE_MEMORY) \
+    X(CUDA_ERROR_NO_DEVICE, 100, VD_ERROR_NO_DEVICE) \
+    X(CUDA_ERROR_INVALID_DEVICE, 101, VD_ERROR_NO_DEVICE) \
+    X(CUDA_ERROR_INVALID_IMAGE, 200, VD_ERROR_COMPILE) \
+    X(CUDA_ERROR_NO_BINARY_FOR_GPU, 209, VD_ERROR_COMPILE) \
+    X(CUDA_ERROR_ECC_UNCORRECTABLE, 214, VD_ERROR_DEVICE_LOST) \
+    X(CUDA_ERROR_INVALID_PTX, 218, VD_ERROR_COMPILE) \
+    X(CUDA_ERROR_NVLINK_UNCORRECTABLE, 220, VD_ERROR_DEVICE_LOST) \
+    X(CUDA_ERROR_JIT_COMPILER_NOT_FOUND, 221, VD_ERROR_UNSUPPORTED) \
+    X(CUDA_ERROR_UNSUPPORTED_PTX_VERSION, 222, VD_ERROR_COMPILE) \
+    X(CUDA_ERROR_CONTAINED, 226, VD_ERROR_DEVICE_LOST) \
+    X(CUDA_ERROR_INVALID_SOURCE, 300, VD_ERROR_COMPILE) \
+    X(CUDA_ERROR_NOT_FOUND, 500, VD_ERROR_COMPILE) \
+    X(CUDA_ERROR_NOT_READY, 600, VD_TIMEOUT) \
+    X(CUDA_ERROR_ILLEGAL_ADDRESS, 700, VD_ERROR_DEVICE_LOST) \
+    X(CUDA_ERROR_LAUNCH_TIMEOUT, 702, VD_ERROR_DEVICE_LOST) \
+    X(CUDA_ERROR_CONTEXT_IS_DESTROYED, 709, VD_ERROR_DEVICE_LOST) \
+    X(CUDA_ERROR_ASSERT, 710, VD_ERROR_DEVICE_LOST) \
+    X(CUDA_ERROR_HARDWARE_STACK_ERROR, 714, VD_ERROR_DEVICE_LOST) \
+    X(CUDA_ERROR_ILLEGAL_INSTRUCTION, 715, VD_ERROR_DEVICE_LOST) \
+    X(CUDA_ERROR_MISALIGNED_ADDRESS, 716, VD_ERROR_DEVICE_LOST) \
+    X(CUDA_ERROR_INVALID_ADDRESS_SPACE, 717, VD_ERROR_DEVICE_LOST) \
+    X(CUDA_ERROR_INVALID_PC, 718, VD_ERROR_DEVICE_LOST) \
+    X(CUDA_ERROR_LAUNCH_FAILED, 719, VD_ERROR_DEVICE_LOST) \
+    X(CUDA_ERROR_SYSTEM_NOT_READY, 802, VD_ERROR_NO_DEVICE) \
+    X(CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, 803, VD_ERROR_NO_DEVICE) \
+    X(CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE, 804, VD_ERROR_NO_DEVICE)
+
+/* Other numbers of cuda.h and nvrtc.h. */
+#define VD__CU_NUMBERS(X) \
+    X(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 1) \
+    X(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, 2) \
+    X(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, 5) \
+    X(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, 8) \
+    X(CU_DEVICE_ATTRIBUTE_WARP_SIZE, 10) \
+    X(CU_DEVICE_ATTRIBUTE_INTEGRATED, 18) \
+    X(CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING, 41) \
+    X(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 75) \
+    X(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 76) \
+    X(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 97) \
+    X(CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS, 122) \
+    X(CU_DEVICE_ATTRIBUTE_GPU_PCI_DEVICE_ID, 139) \
+    X(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 0) \
+    X(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, 1) \
+    X(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 8) \
+    X(CU_JIT_ERROR_LOG_BUFFER, 5) \
+    X(CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, 6) \
+    X(CU_STREAM_NON_BLOCKING, 1) \
+    X(CU_EVENT_DISABLE_TIMING, 2) \
+    X(CU_MEMHOSTALLOC_PORTABLE, 1) \
+    X(CU_MEMHOSTALLOC_DEVICEMAP, 2) \
+    X(CU_LAUNCH_PARAM_BUFFER_POINTER_AS_INT, 1) \
+    X(CU_LAUNCH_PARAM_BUFFER_SIZE_AS_INT, 2) \
+    X(NVRTC_ERROR_COMPILATION, 6)
+
+enum {
+#define VD__CU_NUMBER(name, number) VD__##name = number,
+#define VD__CU_RESULT_NUMBER(name, number, code) VD__##name = number,
+    VD__CU_NUMBERS(VD__CU_NUMBER)
+    VD__CU_RESULTS(VD__CU_RESULT_NUMBER)
+#undef VD__CU_NUMBER
+#undef VD__CU_RESULT_NUMBER
+    VD__CU_HOST_BLOCK = VD__CU_MEMHOSTALLOC_PORTABLE | VD__CU_MEMHOSTALLOC_DEVICEMAP
+};
+
+#define VD__CU_MEMBER(result, name, exported, args) result (*name) args;
+
+typedef struct vd__cu_driver {
+    VD__CU_FUNCTIONS(VD__CU_MEMBER)
+    VD__CU_NEWER_FUNCTIONS(VD__CU_MEMBER)
+    void *library;
+    int version;               /* of CUDA, as the driver counts: 1000 * major + 10 * minor */
+    int device_count;
+    vd__mutex lock;            /* of what follows */
+    struct vd__nvrtc *nvrtc;   /* opened when the first text is compiled */
+} vd__cu_driver;
+
+typedef struct vd__nvrtc {
+    VD__NVRTC_FUNCTIONS(VD__CU_MEMBER)
+    void *library;
+} vd__nvrtc;
+
+/* A stream, and the value it has reached. */
+typedef struct vd__cu_queue {
+    void *stream;
+    void *event;               /* marks a place in the stream for another queue to wait for; NULL: there is only one queue */
+    uint64_t *timeline;        /* pinned: the device writes it, anybody reads it */
+    vd__cu_address timeline_address;
+    uint64_t submitted;        /* last value that was sent */
+    uint32_t polls;            /* looks at the timeline */
+} vd__cu_queue;
+
+typedef struct vd__cu_device {
+    const vd__cu_driver *api;
+    void *context;             /* the primary one, shared with every other user of it in the process */
+    vd__cu_queue queues[VD_MAX_QUEUES];
+    uint32_t lost;
+    int handle;
+    int architecture;          /* 10 * major + minor of the compute capability */
+    bool writes_values;        /* the stream writes 64-bit values itself */
+} vd__cu_device;
+
+static vd__cu_driver *vd__cu_driver_of(const vd__driver *driver) { return (vd__cu_driver *)driver->native; }
+static vd__cu_device *vd__cu_device_of(const vd__device *dev) { return (vd__cu_device *)dev->native; }
+static const vd_allocator *vd__cu_allocator(const vd__device *dev) { return &dev->driver->host->allocator; }
+
+static vd_result vd__cu_result_code(int result) {
+    static const struct { int result; vd_result code; } table[] = {
+#define VD__CU_RESULT_ROW(name, number, code) { number, code },
+        VD__CU_RESULTS(VD__CU_RESULT_ROW)
+#undef VD__CU_RESULT_ROW
+    };
+    for (size_t i = 0; i < VD__COUNT(table); i++)
+        if (table[i].result == result) return table[i].code;
+    return VD_ERROR_BACKEND;
+}
+
+/* Sets "CUDA: <call> failed: CUDA_ERROR_…". */
+static VD__COLD vd_result vd__cu_fail(const vd__cu_driver *cu, int result, const char *format, ...) VD__PRINTF(3, 4);
+static vd_result vd__cu_fail(const vd__cu_driver *cu, int result, const char *format, ...) {
+    char call[256];
+    const char *name = NULL;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(call, sizeof call, format, args);
+    va_end(args);
+    if (cu->cuGetErrorName(result, &name) || !name) return vd__fail(vd__cu_result_code(result), "CUDA: %s failed: CUresult %d", call, result);
+    return vd__fail(vd__cu_result_code(result), "CUDA: %s failed: %s", call, name);
+}
+
+/* Every call that needs the context current stands between these two; the caller's own context is what it was. */
+static vd_result vd__cu_enter(const vd__cu_device *d) {
+    int result = d->api->cuCtxPushCurrent(d->context);
+    return result ? vd__cu_fail(d->api, result, "cuCtxPushCurrent") : VD_OK;
+}
+
+static void vd__cu_leave(const vd__cu_device *d) {
+    void *context;
+    d->api->cuCtxPopCurrent(&context);
+}
+
+#define VD__CU_LOAD(result, name, exported, args) \
+    found = vd__library_find(library, #exported); \
+    memcpy((void *)&to->name, &found, sizeof found); \
+    if (!found && !missing) missing = #exported;
+
+/* Fill the tables; the name of the first function that is missing, or NULL. */
+static const char *vd__cu_load(vd__cu_driver *to, void *library) {
+    const char *missing = NULL;
+    void *found;
+    VD__CU_NEWER_FUNCTIONS(VD__CU_LOAD)
+    missing = NULL;
+    VD__CU_FUNCTIONS(VD__CU_LOAD)
+    return missing;
+}
+
+static const char *vd__nvrtc_load(vd__nvrtc *to, void *library) {
+    const char *missing = NULL;
+    void *found;
+    VD__NVRTC_FUNCTIONS(VD__CU_LOAD)
+    return missing;
+}
+#undef VD__CU_LOAD
+#endif /* VD__HAS_CUDA */
+
+// >>cuda device
+/* The driver, device information, the primary context. */
+
+#if VD__HAS_CUDA
+/* ---- the driver ---- */
+
+static vd_result vd__cu_driver_start(vd__driver *driver) {
+    vd__cu_driver *cu = vd__cu_driver_of(driver);
+    const char *missing = vd__cu_load(cu, cu->library);
+    if (missing) return vd__fail(VD_ERROR_NO_DEVICE, "CUDA: libcuda lacks %s, CUDA 11.4 is needed", missing);
+    int result = cu->cuInit(0);
+    if (result) {
+        vd__cu_fail(cu, result, "cuInit");
+        return VD_ERROR_NO_DEVICE;
+    }
+    result = cu->cuDriverGetVersion(&cu->version);
+    if (result) return vd__cu_fail(cu, result, "cuDriverGetVersion");
+    result = cu->cuDeviceGetCount(&cu->device_count);
+    if (result) return vd__cu_fail(cu, result, "cuDeviceGetCount");
+    return cu->device_count > 0 ? VD_OK : vd__fail(VD_ERROR_NO_DEVICE, "CUDA: libcuda is there, but it has no device");
+}
+
+static vd_result vd__cu_driver_open(vd__driver *driver) {
+    const char *named = vd__environment("VKDISPATCH_LIBCUDA");
+    void *library = vd__library_open(named ? named : "libcuda.so.1");
+    if (!library) {
+        return vd__fail(VD_ERROR_NO_DEVICE, "CUDA: %s could not be opened%s", named ? named : "libcuda.so.1",
+            named ? " (from VKDISPATCH_LIBCUDA)" : "; is an NVIDIA driver installed?");
+    }
+    driver->native = vd__alloc_zeroed(&driver->host->allocator, sizeof(vd__cu_driver));
+    if (!driver->native) {
+        vd__library_close(library);
+        return vd__fail(VD_ERROR_OUT_OF_MEMORY, "CUDA: no host memory for the driver");
+    }
+    vd__cu_driver_of(driver)->library = library;
+    vd_result result = vd__cu_driver_start(driver);
+    if (result) vd__cu_driver_close(driver);
+    return result;
+}
+
+static void vd__cu_driver_close(vd__driver *driver) {
+    vd__cu_driver *cu = vd__cu_driver_of(driver);
+    if (cu->nvrtc) vd__library_close(cu->nvrtc->library);
+    vd__free(&driver->host->allocator, cu->nvrtc);
+    vd__library_close(cu->library);
+    vd__free(&driver->host->allocator, cu);
+    driver->native = NULL;
+}
+
+/* ---- what a device is ---- */
+
+/* 0 where the driver does not know the attribute. */
+static uint32_t vd__cu_attribute(const vd__cu_driver *cu, int attribute, int device) {
+    int value = 0;
+    return cu->cuDeviceGetAttribute(&value, attribute, device) == 0 && value > 0 ? (uint32_t)value : 0;
+}
+
+static void vd__cu_info_limits(const vd__cu_driver *cu, int device, vd_device_info *info) {
+    vd_limits *to = &info->limits;
+    uint32_t most = vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, device);
+    for (int i = 0; i < 3; i++) {
+        to->max_groups[i] = vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X + i, device);
+        to->max_local_size[i] = vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X + i, device);
+    }
+    to->max_local_invocations = vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, device);
+    to->max_shared_bytes = most ? most : vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, device);
+    to->max_push_bytes = VD_VALUE_BYTES;
+    to->max_bindings = VD_MAX_ARGS;
+    to->binding_alignment = 16; /* what the widest access of a kernel needs; cuMemAlloc aligns by 256 */
+    to->subgroup_size = to->min_subgroup_size = to->max_subgroup_size = vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_WARP_SIZE, device);
+    to->max_binding_bytes = to->max_buffer_bytes = info->device_memory;
+}
+
+static vd_result vd__cu_info_get(const vd__cu_driver *cu, int index, uint64_t disable, vd_device_info *info) {
+    int device = 0;
+    size_t bytes = 0;
+    memset(info, 0, sizeof *info);
+    int result = cu->cuDeviceGet(&device, index);
+    if (!result) result = cu->cuDeviceGetName(info->name, (int)sizeof info->name - 1, device);
+    if (!result) result = cu->cuDeviceTotalMem(&bytes, device);
+    if (!result) result = cu->cuDeviceGetUuid(info->uuid, device);
+    info->backend = VD_BACKEND_CUDA;
+    info->index = index;
+    snprintf(info->driver, sizeof info->driver, "CUDA %d.%d, compute capability %u.%u", cu->version / 1000, cu->version % 1000 / 10,
+        vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device),
+        vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device));
+    info->vendor_id = 0x10de;
+    info->device_id = vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_GPU_PCI_DEVICE_ID, device) >> 16; /* the vendor's number is its lower half */
+    info->api_version[0] = (uint32_t)cu->version / 1000;
+    info->api_version[1] = (uint32_t)cu->version % 1000 / 10;
+    info->driver_version = (uint32_t)cu->version;
+    info->shared_memory = vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_INTEGRATED, device) != 0;
+    info->type = info->shared_memory ? VD_DEVICE_INTEGRATED : VD_DEVICE_DISCRETE;
+    info->device_memory = bytes;
+    info->features = (VD_FEATURE_F16 | VD_FEATURE_F64 | VD_FEATURE_I8 | VD_FEATURE_I16 | VD_FEATURE_I64 | VD_FEATURE_STORAGE_8 | VD_FEATURE_STORAGE_16 |
+        VD_FEATURE_ADDRESS | VD_FEATURE_SUBGROUP | VD_FEATURE_ATOMIC_I64 | VD_FEATURE_ATOMIC_F32_ADD | VD_FEATURE_FMA) & ~disable;
+    vd__cu_info_limits(cu, device, info);
+    return result ? vd__cu_fail(cu, result, "asking device %d what it is", index) : VD_OK;
+}
+
+static int vd__cu_driver_devices(vd__driver *driver, vd_device_info *out, int capacity) {
+    const vd__cu_driver *cu = vd__cu_driver_of(driver);
+    for (int i = 0; i < cu->device_count && i < capacity; i++) vd__cu_info_get(cu, i, 0, &out[i]);
+    return cu->device_count;
+}
+
+/* ---- opening ---- */
+
+/* The host reads the timeline where it lies, without a call. */
+static vd_result vd__cu_queue_create(const vd__cu_device *d, vd__cu_queue *q, bool alone) {
+    const vd__cu_driver *cu = d->api;
+    void *memory = NULL;
+    int result = cu->cuStreamCreate(&q->stream, VD__CU_STREAM_NON_BLOCKING);
+    if (result) return vd__cu_fail(cu, result, "cuStreamCreate");
+    if (!alone && (result = cu->cuEventCreate(&q->event, VD__CU_EVENT_DISABLE_TIMING)) != 0) return vd__cu_fail(cu, result, "cuEventCreate");
+    result = cu->cuMemHostAlloc(&memory, sizeof *q->timeline, VD__CU_HOST_BLOCK);
+    if (result) return vd__cu_fail(cu, result, "cuMemHostAlloc of a timeline");
+    q->timeline = (uint64_t *)memory;
+    vd__store64(q->timeline, 0);
+    result = cu->cuMemHostGetDevicePointer(&q->timeline_address, memory, 0);
+    return result ? vd__cu_fail(cu, result, "cuMemHostGetDevicePointer of a timeline") : VD_OK;
+}
+
+static vd_result vd__cu_device_start(vd__device *dev) {
+    vd__cu_device *d = vd__cu_device_of(dev);
+    const vd__cu_driver *cu = d->api;
+    size_t available = 0, total = 0;
+    void *context = NULL;
+    int result = cu->cuDeviceGet(&d->handle, dev->info.index);
+    if (!result) result = cu->cuDevicePrimaryCtxRetain(&context, d->handle);
+    if (result) return vd__cu_fail(cu, result, "cuDevicePrimaryCtxRetain of '%s'", dev->info.name);
+    d->context = context;
+    d->architecture = (int)(10 * vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, d->handle) +
+        vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, d->handle));
+    d->writes_values = cu->cuStreamWriteValue64 && vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS, d->handle);
+    vd_result entered = vd__cu_enter(d);
+    if (entered) return entered;
+    if (cu->cuMemGetInfo(&available, &total) == 0) dev->info.device_budget = available;
+    vd_result r = VD_OK;
+    for (uint32_t i = 0; i < dev->queue_count && !r; i++) r = vd__cu_queue_create(d, &d->queues[i], dev->queue_count == 1);
+    vd__cu_leave(d);
+    return r;
+}
+
+static vd_result vd__cu_device_open(vd__driver *driver, int index, uint64_t disable, vd__device *dev) {
+    const vd__cu_driver *cu = vd__cu_driver_of(driver);
+    if (index < 0 || index >= cu->device_count)
+        return vd__fail(VD_ERROR_NO_DEVICE, "CUDA: there is no device %d, only %d of them", index, cu->device_count);
+    vd_result r = vd__cu_info_get(cu, index, disable, &dev->info);
+    if (r) return r;
+    dev->driver = driver;
+    dev->native = vd__alloc_zeroed(&driver->host->allocator, sizeof(vd__cu_device));
+    if (!dev->native) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "CUDA: no host memory for device '%s'", dev->info.name);
+    vd__cu_device_of(dev)->api = cu;
+    dev->by_address = true;
+    r = vd__cu_device_start(dev);
+    if (r) vd__cu_device_close(dev);
+    return r;
+}
+
+static void vd__cu_device_close(vd__device *dev) {
+    vd__cu_device *d = vd__cu_device_of(dev);
+    const vd__cu_driver *cu = d->api;
+    if (d->context && !vd__cu_enter(d)) {
+        for (uint32_t i = 0; i < VD_MAX_QUEUES; i++) {
+            vd__cu_queue *q = &d->queues[i];
+            if (q->stream) cu->cuStreamDestroy(q->stream);
+            if (q->event) cu->cuEventDestroy(q->event);
+            if (q->timeline) cu->cuMemFreeHost(q->timeline);
+        }
+        vd__cu_leave(d);
+    }
+    if (d->context) cu->cuDevicePrimaryCtxRelease(d->handle);
+    vd__free(vd__cu_allocator(dev), d);
+    dev->native = NULL;
+}
+#endif /* VD__HAS_CUDA */
+
+// >>cuda memory
+/* Blocks and buffers: device memory, and pinned host memory for staging. */
+
+#if VD__HAS_CUDA
+enum { VD__CU_TYPE_DEVICE, VD__CU_TYPE_HOST }; /* memory types */
+
+/* ---- blocks ---- */
+
+static vd_result vd__cu_block_create(vd__device *dev, vd__block *block) {
+    vd__cu_device *d = vd__cu_device_of(dev);
+    vd__cu_address address = 0;
+    void *memory = NULL;
+    bool host = block->type == VD__CU_TYPE_HOST;
+    vd_result entered = vd__cu_enter(d);
+    if (entered) return entered;
+    int result = host ? d->api->cuMemHostAlloc(&memory, (size_t)block->size, VD__CU_HOST_BLOCK) : d->api->cuMemAlloc(&address, (size_t)block->size);
+    vd__cu_leave(d);
+    if (result) return vd__cu_fail(d->api, result, "%s of %llu bytes", host ? "cuMemHostAlloc" : "cuMemAlloc", VD__U(block->size));
+    block->native[0] = host ? (uint64_t)(uintptr_t)memory : address; /* with unified addressing a host address is a device address too */
+    block->mapped = (uint8_t *)memory;
+    block->host_cached = host;
+    block->coherent = true;
+    return VD_OK;
+}
+
+static void vd__cu_block_destroy(vd__device *dev, vd__block *block) {
+    vd__cu_device *d = vd__cu_device_of(dev);
+    if (vd__cu_enter(d)) return; /* the context is gone, and its memory with it */
+    if (block->type == VD__CU_TYPE_HOST) d->api->cuMemFreeHost(block->mapped);
+    else d->api->cuMemFree(block->native[0]);
+    vd__cu_leave(d);
+    block->native[0] = 0;
+    block->mapped = NULL;
+}
+
+static vd_result vd__cu_block_sync(vd__device *dev, vd__block *block, uint64_t offset, uint64_t size, bool to_host) {
+    (void)dev, (void)block, (void)offset, (void)size, (void)to_host;
+    return VD_OK;
+}
+
+/* ---- memory types ---- */
+
+static uint32_t vd__cu_memory_types(vd__device *dev, vd__memory_kind kind, uint32_t mask) {
+    (void)dev;
+    return mask & (1u << (kind == VD__MEMORY_DEVICE ? VD__CU_TYPE_DEVICE : VD__CU_TYPE_HOST));
+}
+
+/* ---- buffers: ranges of a block ---- */
+
+static vd_result vd__cu_memory_create(vd__device *dev, vd__memory *m, vd__need *need) {
+    (void)dev;
+    need->size = m->size;
+    need->align = VD__UNIT;
+    need->types = 1u << VD__CU_TYPE_DEVICE | 1u << VD__CU_TYPE_HOST;
+    return VD_OK;
+}
+
+static vd_result vd__cu_memory_bind(vd__device *dev, vd__memory *m) {
+    (void)dev;
+    m->address = m->block->native[0] + m->offset;
+    return VD_OK;
+}
+
+static void vd__cu_memory_destroy(vd__device *dev, vd__memory *m) { (void)dev, (void)m; }
+#endif /* VD__HAS_CUDA */
+
+// >>cuda kernel
+/* From CUDA C, PTX or machine code to a function, by way of the cache. */
+
+#if VD__HAS_CUDA
+typedef struct vd__cu_kernel {
+    void *module, *function;
+    uint32_t local_size[3];
+    uint32_t dynamic_bytes;    /* shared memory beyond what the code declares with a size */
+    uint32_t parameter_bytes;  /* what the function takes of the block of values */
+} vd__cu_kernel;
+
+static vd__cu_kernel *vd__cu_kernel_of(const vd__kernel_code *code) { return (vd__cu_kernel *)(uintptr_t)code->native[0]; }
+
+/* ---- NVRTC ---- */
+
+/* The one that goes with the driver before others: what a newer one makes, an older driver may not load. */
+static void *vd__nvrtc_library(const vd__cu_driver *cu) {
+    static const char *const names[] = { "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so" };
+    static const char *const homes[] = { "CUDA_PATH", "CUDA_HOME" };
+    const char *named = vd__environment("VKDISPATCH_NVRTC");
+    char path[512];
+    if (named) return vd__library_open(named);
+    snprintf(path, sizeof path, "libnvrtc.so.%d", cu->version / 1000);
+    void *library = vd__library_open(path);
+    for (size_t i = 0; i < VD__COUNT(names) && !library; i++) library = vd__library_open(names[i]);
+    for (size_t i = 0; i <= VD__COUNT(homes) && !library; i++) {
+        const char *home = i < VD__COUNT(homes) ? vd__environment(homes[i]) : "/usr/local/cuda";
+        int length = snprintf(path, sizeof path, "%s/lib64/libnvrtc.so", home ? home : "");
+        if (home && length > 0 && (size_t)length < sizeof path) library = vd__library_open(path);
+    }
+    return library;
+}
+
+/* Opened when the first text is compiled. */
+static vd_result vd__nvrtc_open(vd__device *dev, const vd__nvrtc **out) {
+    vd__cu_driver *cu = vd__cu_driver_of(dev->driver);
+    vd_result r = VD_OK;
+    vd__mutex_lock(&cu->lock);
+    if (!cu->nvrtc) {
+        void *library = vd__nvrtc_library(cu);
+        vd__nvrtc *made = library ? (vd__nvrtc *)vd__alloc_zeroed(vd__cu_allocator(dev), sizeof *made) : NULL;
+        const char *missing = made ? vd__nvrtc_load(made, library) : NULL;
+        if (!library)
+            r = vd__fail(VD_ERROR_UNSUPPORTED, "CUDA: CUDA C is compiled by NVRTC, and no libnvrtc could be opened; VKDISPATCH_NVRTC may name one");
+        else if (!made) r = vd__fail(VD_ERROR_OUT_OF_MEMORY, "CUDA: no host memory for NVRTC");
+        else if (missing) r = vd__fail(VD_ERROR_UNSUPPORTED, "CUDA: libnvrtc lacks %s, that of CUDA 11.2 is needed", missing);
+        else made->library = library;
+        if (!r) cu->nvrtc = made;
+        else vd__free(vd__cu_allocator(dev), made);
+        if (r && library) vd__library_close(library);
+    }
+    *out = cu->nvrtc;
+    vd__mutex_unlock(&cu->lock);
+    return r;
+}
+
+static vd_result vd__nvrtc_fail(const vd__nvrtc *rtc, int result, const char *call) {
+    return vd__fail(VD_ERROR_BACKEND, "CUDA: %s failed: %s", call, rtc->nvrtcGetErrorString(result));
+}
+
+enum { VD__NVRTC_ARCHITECTURES = 64, VD__NVRTC_OPTIONS = 16 };
+
+/* The best that this NVRTC can do for the device: its own machine code, or PTX for an older one, which the driver finishes. */
+static vd_result vd__nvrtc_architecture(const vd__nvrtc *rtc, int wanted, int *out) {
+    int known[VD__NVRTC_ARCHITECTURES], count = 0, major = 0, minor = 0, result = rtc->nvrtcGetNumSupportedArchs(&count);
+    *out = 0;
+    if (!result && count <= VD__NVRTC_ARCHITECTURES) result = rtc->nvrtcGetSupportedArchs(known);
+    if (result || count > VD__NVRTC_ARCHITECTURES) return vd__nvrtc_fail(rtc, result, "nvrtcGetSupportedArchs");
+    for (int i = 0; i < count; i++)
+        if (known[i] <= wanted && known[i] > *out) *out = known[i];
+    if (*out) return VD_OK;
+    rtc->nvrtcVersion(&major, &minor);
+    return vd__fail(VD_ERROR_UNSUPPORTED, "CUDA: NVRTC %d.%d does not compile for compute capability %d.%d any more", major, minor, wanted / 10, wanted % 10);
+}
+
+/* Why it does not compile: all of it to the context's log, the first error to the caller. */
+static vd_result vd__nvrtc_log(vd__device *dev, const vd__nvrtc *rtc, void *program, const char *source) {
+    size_t size = 0;
+    char *log = rtc->nvrtcGetProgramLogSize(program, &size) ? NULL : (char *)vd__alloc_zeroed(vd__cu_allocator(dev), size + 1);
+    if (log) rtc->nvrtcGetProgramLog(program, log);
+    vd__logf(dev->driver->host, VD_LOG_INFO, "NVRTC: %.900s", log ? log : "");
+    vd_result r = vd__fail_compile("NVRTC", source, log ? log : "");
+    vd__free(vd__cu_allocator(dev), log);
+    return r;
+}
+
+/* A copy of what was compiled. */
+static vd_result vd__nvrtc_image(vd__device *dev, const vd__nvrtc *rtc, void *program, bool ptx, void **image, size_t *size) {
+    int result = ptx ? rtc->nvrtcGetPTXSize(program, size) : rtc->nvrtcGetCUBINSize(program, size);
+    if (result) return vd__nvrtc_fail(rtc, result, ptx ? "nvrtcGetPTXSize" : "nvrtcGetCUBINSize");
+    *image = vd__alloc(vd__cu_allocator(dev), *size);
+    if (!*image) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "CUDA: no host memory for %llu bytes of code", VD__U(*size));
+    result = ptx ? rtc->nvrtcGetPTX(program, (char *)*image) : rtc->nvrtcGetCUBIN(program, (char *)*image);
+    if (!result) return VD_OK;
+    vd__free(vd__cu_allocator(dev), *image);
+    return vd__nvrtc_fail(rtc, result, ptx ? "nvrtcGetPTX" : "nvrtcGetCUBIN");
+}
+
+static vd_result vd__nvrtc_compile(vd__device *dev, const char *source, void **image, size_t *size) {
+    const vd__nvrtc *rtc;
+    void *program = NULL;
+    char architecture[64];
+    const char *options[1];
+    int wanted = vd__cu_device_of(dev)->architecture, possible;
+    vd_result r = vd__nvrtc_open(dev, &rtc);
+    if (!r) r = vd__nvrtc_architecture(rtc, wanted, &possible);
+    if (r) return r;
+    snprintf(architecture, sizeof architecture, "--gpu-architecture=%s_%d", possible == wanted ? "sm" : "compute", possible);
+    options[0] = architecture;
+    int result = rtc->nvrtcCreateProgram(&program, source, "text", 0, NULL, NULL);
+    if (result) return vd__nvrtc_fail(rtc, result, "nvrtcCreateProgram");
+    result = rtc->nvrtcCompileProgram(program, 1, options);
+    if (result == VD__NVRTC_ERROR_COMPILATION) r = vd__nvrtc_log(dev, rtc, program, source);
+    else if (result) r = vd__nvrtc_fail(rtc, result, "nvrtcCompileProgram");
+    else r = vd__nvrtc_image(dev, rtc, program, possible != wanted, image, size);
+    rtc->nvrtcDestroyProgram(&program);
+    return r;
+}
+
+/* ---- modules ---- */
+
+/* Whether the sections of machine code lie inside its bytes: the driver is not told how many there are. ELF64 (System V ABI), or a fat binary, whose head has
+   its length. */
+static bool vd__cu_binary_whole(const uint8_t *code, uint64_t size) {
+    static const uint8_t elf[5] = { 0x7f, 'E', 'L', 'F', 2 }, fat[4] = { 0x50, 0xed, 0x55, 0xba };
+    uint64_t at = 0, bytes = 0;
+    uint16_t each = 0, count = 0, head = 0;
+    if (size >= 16 && !memcmp(code, fat, sizeof fat)) {
+        memcpy(&head, code + 6, 2);
+        memcpy(&bytes, code + 8, 8);
+        return head >= 16 && head <= size && bytes <= size - head;
+    }
+    if (size < 64 || memcmp(code, elf, sizeof elf)) return false;
+    memcpy(&at, code + 40, 8);
+    memcpy(&each, code + 58, 2);
+    memcpy(&count, code + 60, 2);
+    if (each != 64 || at > size || (uint64_t)each * count > size - at) return false;
+    for (uint16_t i = 0; i < count; i++) {
+        uint32_t kind;
+        uint64_t from;
+        memcpy(&kind, code + at + 64u * i + 4, 4);
+        memcpy(&from, code + at + 64u * i + 24, 8);
+        memcpy(&bytes, code + at + 64u * i + 32, 8);
+        if (kind && kind != 8 && (from > size || bytes > size - from)) return false; /* 8: takes no bytes of the file */
+    }
+    return true;
+}
+
+static vd_result vd__cu_module_load(vd__device *dev, const void *image, vd__cu_kernel *kernel) {
+    const vd__cu_driver *cu = vd__cu_device_of(dev)->api;
+    char log[2048] = "";
+    int options[2] = { VD__CU_JIT_ERROR_LOG_BUFFER, VD__CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES };
+    void *values[2];
+    values[0] = log;
+    values[1] = (void *)(uintptr_t)(sizeof log - 1);
+    int result = cu->cuModuleLoadDataEx(&kernel->module, image, 2, options, values);
+    if (!result) return VD_OK;
+    kernel->module = NULL;
+    if (log[0] && vd__cu_result_code(result) == VD_ERROR_COMPILE) return vd__fail_compile("the CUDA driver", NULL, log);
+    return vd__cu_fail(cu, result, "cuModuleLoadDataEx");
+}
+
+/* Machine code from the cache, or else from NVRTC. Code that the driver refuses although it was kept is made anew. */
+static vd_result vd__cu_text_load(vd__device *dev, const vd_kernel_desc *desc, vd__cu_kernel *kernel) {
+    const vd__cu_device *d = vd__cu_device_of(dev);
+    const vd__host *host = dev->driver->host;
+    const char *source = (const char *)desc->code;
+    vd__cache_key key = VD__CACHE_START;
+    size_t size = 0;
+    void *image;
+    vd__cache_add_text(&key, source);
+    vd__cache_add(&key, &d->architecture, sizeof d->architecture);
+    vd__cache_add(&key, &d->api->version, sizeof d->api->version);
+    image = vd__cache_load(host, "cuda", &key, &size);
+    vd_result r = image ? vd__cu_module_load(dev, image, kernel) : VD_ERROR_COMPILE;
+    bool kept = image && !r;
+    vd__free(&host->allocator, image);
+    if (kept) return VD_OK;
+    r = vd__nvrtc_compile(dev, source, &image, &size);
+    if (r) return r;
+    r = vd__cu_module_load(dev, image, kernel);
+    if (!r) vd__cache_store(host, "cuda", &key, image, size);
+    vd__free(&host->allocator, image);
+    return r;
+}
+
+/* ---- functions ---- */
+
+static vd_result vd__cu_function_find(vd__device *dev, const vd_kernel_desc *desc, vd__cu_kernel *kernel) {
+    const vd__cu_driver *cu = vd__cu_device_of(dev)->api;
+    unsigned count = 0;
+    if (desc->entry) {
+        int result = cu->cuModuleGetFunction(&kernel->function, kernel->module, desc->entry);
+        if (result == VD__CUDA_ERROR_NOT_FOUND)
+            return vd__fail(VD_ERROR_COMPILE, "CUDA: the code has no kernel '%s'; extern \"C\" keeps a name as it is", desc->entry);
+        return result ? vd__cu_fail(cu, result, "cuModuleGetFunction '%s'", desc->entry) : VD_OK;
+    }
+    if (!cu->cuModuleGetFunctionCount || !cu->cuModuleEnumerateFunctions)
+        return vd__fail(VD_ERROR_INVALID, "CUDA: this driver cannot list the kernels of a module, desc.entry has to name one");
+    int result = cu->cuModuleGetFunctionCount(&count, kernel->module);
+    if (!result && count == 1) result = cu->cuModuleEnumerateFunctions(&kernel->function, 1, kernel->module);
+    if (result) return vd__cu_fail(cu, result, "listing the kernels of a module");
+    if (count == 1) return VD_OK;
+    return count ? vd__fail(VD_ERROR_INVALID, "CUDA: the code has %u kernels, desc.entry has to name one", count)
+                 : vd__fail(VD_ERROR_COMPILE, "CUDA: the code has no kernel");
+}
+
+/* The function's parameters are the block of values, seen as one struct or one by one: either way it ends where the block ends, but for padding. */
+static vd_result vd__cu_parameters(vd__device *dev, const vd_kernel_desc *desc, vd__cu_kernel *kernel) {
+    const vd__cu_driver *cu = vd__cu_device_of(dev)->api;
+    size_t at = 0, size = 0, end = 0;
+    kernel->parameter_bytes = desc->value_bytes;
+    for (int i = 0; i < desc->arg_count; i++)
+        if (desc->args[i].kind == VD_ARG_BINDING)
+            return vd__fail(VD_ERROR_UNSUPPORTED, "CUDA: argument %d '%s' is a binding; kernels of this backend take buffers by address", i,
+                desc->args[i].name ? desc->args[i].name : "");
+    if (!cu->cuFuncGetParamInfo) return VD_OK;
+    for (size_t i = 0; cu->cuFuncGetParamInfo(kernel->function, i, &at, &size) == 0; i++) end = at + size;
+    if (end > (desc->value_bytes + 15u) / 16 * 16 || desc->value_bytes > (end + 3) / 4 * 4)
+        return vd__fail(VD_ERROR_INVALID, "CUDA: the kernel takes %u bytes of parameters, the block of values has %u", (unsigned)end, (unsigned)desc->value_bytes);
+    kernel->parameter_bytes = (uint32_t)end;
+    return VD_OK;
+}
+
+/* Threads and shared memory: what the code was made for against what is asked of it. */
+static vd_result vd__cu_function_fit(vd__device *dev, const vd_kernel_desc *desc, vd__cu_kernel *kernel) {
+    const vd__cu_driver *cu = vd__cu_device_of(dev)->api;
+    uint32_t threads = desc->local_size[0] * desc->local_size[1] * desc->local_size[2];
+    int most = 0, fixed = 0;
+    int result = cu->cuFuncGetAttribute(&most, VD__CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, kernel->function);
+    if (!result) result = cu->cuFuncGetAttribute(&fixed, VD__CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, kernel->function);
+    if (result) return vd__cu_fail(cu, result, "cuFuncGetAttribute");
+    if (threads > (uint32_t)most)
+        return vd__fail(VD_ERROR_UNSUPPORTED, "CUDA: a group has %u invocations, with its registers the kernel runs up to %d; __launch_bounds__ asks for fewer "
+            "registers", threads, most);
+    if (desc->shared_bytes <= (uint32_t)fixed) return VD_OK;
+    kernel->dynamic_bytes = desc->shared_bytes - (uint32_t)fixed;
+    result = cu->cuFuncSetAttribute(kernel->function, VD__CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)kernel->dynamic_bytes);
+    return result ? vd__cu_fail(cu, result, "cuFuncSetAttribute of %u bytes of shared memory", kernel->dynamic_bytes) : VD_OK;
+}
+
+static vd_result vd__cu_kernel_start(vd__device *dev, const vd_kernel_desc *desc, vd__cu_kernel *kernel) {
+    vd_result r;
+    memcpy(kernel->local_size, desc->local_size, sizeof kernel->local_size);
+    if (desc->code_kind == VD_CODE_CUDA) r = vd__cu_text_load(dev, desc, kernel);
+    else if (desc->code_kind == VD_CODE_CUBIN && !vd__cu_binary_whole((const uint8_t *)desc->code, desc->code_size))
+        r = vd__fail(VD_ERROR_COMPILE, "CUDA: %llu bytes that are no whole cubin", VD__U(desc->code_size));
+    else r = vd__cu_module_load(dev, desc->code, kernel);
+    if (!r) r = vd__cu_function_find(dev, desc, kernel);
+    if (!r) r = vd__cu_parameters(dev, desc, kernel);
+    return r ? r : vd__cu_function_fit(dev, desc, kernel);
+}
+
+static vd_result vd__cu_kernel_create(vd__device *dev, const vd_kernel_desc *desc, vd__kernel_code *code) {
+    const vd__cu_device *d = vd__cu_device_of(dev);
+    vd__cu_kernel *kernel = (vd__cu_kernel *)vd__alloc_zeroed(vd__cu_allocator(dev), sizeof *kernel);
+    if (!kernel) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "CUDA: no host memory for kernel '%s'", desc->name);
+    code->native[0] = (uintptr_t)kernel;
+    vd_result r = vd__cu_enter(d);
+    if (!r) {
+        r = vd__cu_kernel_start(dev, desc, kernel);
+        vd__cu_leave(d);
+    }
+    if (r) vd__cu_kernel_destroy(dev, code);
+    return r;
+}
+
+static void vd__cu_kernel_destroy(vd__device *dev, vd__kernel_code *code) {
+    const vd__cu_device *d = vd__cu_device_of(dev);
+    vd__cu_kernel *kernel = vd__cu_kernel_of(code);
+    if (kernel->module && !vd__cu_enter(d)) {
+        d->api->cuModuleUnload(kernel->module);
+        vd__cu_leave(d);
+    }
+    vd__free(vd__cu_allocator(dev), kernel);
+    code->native[0] = 0;
+}
+#endif /* VD__HAS_CUDA */
+
+// >>cuda list
+/* Recordings are short notes that a submission plays into a stream; the timeline is a number that the stream writes into host memory. */
+
+#if VD__HAS_CUDA
+/* A command is a head and what it needs, in 64-bit words. A stream runs them one after another, so barriers are nothing. */
+typedef enum vd__cu_op {
+    VD__CU_LAUNCH,             /* kernel, groups in two words, block of values */
+    VD__CU_COPY,               /* to, from, bytes */
+    VD__CU_FILL                /* to, words, word */
+} vd__cu_op;
+
+typedef struct vd__cu_commands {
+    uint64_t *words;
+    uint32_t count, capacity;
+    bool broken;               /* no host memory for a command: the submission fails */
+} vd__cu_commands;
+
+static vd__cu_commands *vd__cu_commands_of(const vd__commands *c) { return (vd__cu_commands *)(uintptr_t)c->native[0]; }
+
+/* ---- recordings ---- */
+
+static vd_result vd__cu_commands_create(vd__device *dev, vd__commands *c) {
+    c->native[0] = (uintptr_t)vd__alloc_zeroed(vd__cu_allocator(dev), sizeof(vd__cu_commands));
+    return c->native[0] ? VD_OK : vd__fail(VD_ERROR_OUT_OF_MEMORY, "CUDA: no host memory for a recording");
+}
+
+static void vd__cu_commands_destroy(vd__device *dev, vd__commands *c) {
+    vd__free(vd__cu_allocator(dev), vd__cu_commands_of(c)->words);
+    vd__free(vd__cu_allocator(dev), vd__cu_commands_of(c));
+    c->native[0] = 0;
+}
+
+static vd_result vd__cu_commands_begin(vd__device *dev, vd__commands *c) {
+    (void)dev;
+    vd__cu_commands_of(c)->count = 0;
+    vd__cu_commands_of(c)->broken = false;
+    return VD_OK;
+}
+
+static vd_result vd__cu_commands_end(vd__device *dev, vd__commands *c) {
+    (void)dev;
+    return vd__cu_commands_of(c)->broken ? vd__fail(VD_ERROR_OUT_OF_MEMORY, "CUDA: no host memory for the commands of a recording") : VD_OK;
+}
+
+/* ---- commands ---- */
+
+/* Room for a command, its head written; NULL, with a text, where there is no memory. */
+static inline uint64_t *vd__cu_note(vd__device *dev, vd__commands *c, vd__cu_op op, uint32_t words) {
+    vd__cu_commands *cc = vd__cu_commands_of(c);
+    if (VD__UNLIKELY(cc->count + words > cc->capacity)) {
+        void *moved = cc->words;
+        bool ok = vd__array_reserve(vd__cu_allocator(dev), &moved, &cc->capacity, cc->count + words, sizeof *cc->words);
+        cc->words = (uint64_t *)moved;
+        if (!ok) {
+            cc->broken = true;
+            vd__fail(VD_ERROR_OUT_OF_MEMORY, "CUDA: no host memory for the commands of a recording");
+            return NULL;
+        }
+    }
+    uint64_t *at = cc->words + cc->count;
+    cc->count += words;
+    at[0] = (uint64_t)op | (uint64_t)words << 32;
+    return at + 1;
+}
+
+static void vd__cu_record_barrier(vd__device *dev, vd__commands *c, uint32_t from, uint32_t to) { (void)dev, (void)c, (void)from, (void)to; }
+
+/* The block ends in 16 more bytes of room: a function that takes it as a struct sees its padding too. */
+static vd_result vd__cu_record_launch(vd__device *dev, vd__commands *c, const vd__launch *launch) {
+    uint64_t *at = vd__cu_note(dev, c, VD__CU_LAUNCH, 4 + (launch->value_bytes + 15) / 8);
+    if (VD__UNLIKELY(!at)) return VD_ERROR_OUT_OF_MEMORY;
+    at[0] = launch->code->native[0];
+    at[1] = launch->groups[0] | (uint64_t)launch->groups[1] << 32;
+    at[2] = launch->groups[2];
+    memcpy(at + 3, launch->values, launch->value_bytes);
+    return VD_OK;
+}
+
+static void vd__cu_record_copy(vd__device *dev, vd__commands *c, const vd__memory *to, const vd__memory *from, const vd__copy_range *ranges, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t *at = vd__cu_note(dev, c, VD__CU_COPY, 4);
+        if (!at) return;
+        at[0] = to->address + ranges[i].to;
+        at[1] = from->address + ranges[i].from;
+        at[2] = ranges[i].size;
+    }
+}
+
+static void vd__cu_record_fill(vd__device *dev, vd__commands *c, const vd__memory *to, uint64_t offset, uint64_t size, uint32_t word) {
+    uint64_t *at = vd__cu_note(dev, c, VD__CU_FILL, 4);
+    if (!at) return;
+    at[0] = to->address + offset;
+    at[1] = size / 4;
+    at[2] = word;
+}
+
+/* ---- the queue ---- */
+
+static int vd__cu_play_launch(const vd__cu_driver *cu, void *stream, uint64_t *at) {
+    const vd__cu_kernel *kernel = (const vd__cu_kernel *)(uintptr_t)at[0];
+    size_t size = kernel->parameter_bytes;
+    void *extra[5];
+    extra[0] = (void *)(uintptr_t)VD__CU_LAUNCH_PARAM_BUFFER_POINTER_AS_INT;
+    extra[1] = at + 3;
+    extra[2] = (void *)(uintptr_t)VD__CU_LAUNCH_PARAM_BUFFER_SIZE_AS_INT;
+    extra[3] = &size;
+    extra[4] = NULL;
+    return cu->cuLaunchKernel(kernel->function, (uint32_t)at[1], (uint32_t)(at[1] >> 32), (uint32_t)at[2], kernel->local_size[0], kernel->local_size[1],
+        kernel->local_size[2], kernel->dynamic_bytes, stream, NULL, size ? extra : NULL);
+}
+
+/* Everything here is an operation of the stream, so that a stream that is captured into a graph captures it. */
+static vd_result vd__cu_play(const vd__cu_driver *cu, void *stream, const vd__cu_commands *cc) {
+    static const char *const calls[] = { "cuLaunchKernel", "cuMemcpyAsync", "cuMemsetD32Async" };
+    for (uint32_t i = 0; i < cc->count;) {
+        uint64_t *at = cc->words + i;
+        vd__cu_op op = (vd__cu_op)(uint32_t)at[0];
+        int result;
+        i += (uint32_t)(at[0] >> 32);
+        if (VD__LIKELY(op == VD__CU_LAUNCH)) result = vd__cu_play_launch(cu, stream, at + 1);
+        else if (op == VD__CU_COPY) result = cu->cuMemcpyAsync(at[1], at[2], (size_t)at[3], stream);
+        else result = cu->cuMemsetD32Async(at[1], (unsigned)at[3], (size_t)at[2], stream);
+        if (VD__UNLIKELY(result)) return vd__cu_fail(cu, result, "%s", calls[op]);
+    }
+    return VD_OK;
+}
+
+/* Without values of its own, a stream can still fill the lower half of the timeline. */
+static vd_result vd__cu_signal(const vd__cu_device *d, vd__cu_queue *q, uint64_t value) {
+    vd__store64(&q->submitted, value);
+    int result = d->writes_values ? d->api->cuStreamWriteValue64(q->stream, q->timeline_address, value, 0)
+                                  : d->api->cuMemsetD32Async(q->timeline_address, (unsigned)value, 1, q->stream);
+    return result ? vd__cu_fail(d->api, result, "raising a timeline") : VD_OK;
+}
+
+/* What raises the values was sent before, so a mark behind all that the other stream has is behind that too. */
+static vd_result vd__cu_await(vd__cu_device *d, uint32_t queue, const vd__wait *waits, uint32_t wait_count) {
+    for (uint32_t i = 0; i < wait_count; i++) {
+        vd__cu_queue *other = &d->queues[waits[i].queue];
+        int result = d->api->cuEventRecord(other->event, other->stream);
+        if (!result) result = d->api->cuStreamWaitEvent(d->queues[queue].stream, other->event, 0);
+        if (result) return vd__cu_fail(d->api, result, "waiting for queue %u", waits[i].queue);
+    }
+    return VD_OK;
+}
+
+static vd_result vd__cu_queue_submit(vd__device *dev, uint32_t queue, const vd__commands *c, uint64_t value, const vd__wait *waits, uint32_t wait_count) {
+    vd__cu_device *d = vd__cu_device_of(dev);
+    vd__cu_queue *q = &d->queues[queue];
+    vd_result r = vd__cu_enter(d);
+    if (r) return r;
+    r = vd__cu_await(d, queue, waits, wait_count);
+    if (!r && c) r = vd__cu_play(d->api, q->stream, vd__cu_commands_of(c));
+    if (!r) r = vd__cu_signal(d, q, c ? c->value : value);
+    vd__cu_leave(d);
+    if (r == VD_ERROR_DEVICE_LOST) vd__store32(&d->lost, 1);
+    return r;
+}
+
+/* A fault of the device shows in the stream, and nowhere else. */
+static void vd__cu_queue_check(vd__device *dev, uint32_t queue) {
+    vd__cu_device *d = vd__cu_device_of(dev);
+    if (vd__cu_enter(d)) {
+        vd__store32(&d->lost, 1);
+        return;
+    }
+    int result = d->api->cuStreamQuery(d->queues[queue].stream);
+    vd__cu_leave(d);
+    if (!result || result == VD__CUDA_ERROR_NOT_READY) return;
+    vd__cu_fail(d->api, result, "cuStreamQuery");
+    if (!vd__load32(&d->lost)) vd__logf(dev->driver->host, VD_LOG_ERROR, "%s", vd__error_buffer);
+    vd__store32(&d->lost, 1);
+}
+
+enum { VD__CU_POLLS = 4096 }; /* looks at the timeline between two at the stream */
+
+static uint64_t vd__cu_queue_value(vd__device *dev, uint32_t queue) {
+    vd__cu_device *d = vd__cu_device_of(dev);
+    vd__cu_queue *q = &d->queues[queue];
+    uint64_t value = vd__load64(q->timeline), submitted = vd__load64(&q->submitted); /* in this order: never less than what was reached */
+    if (!d->writes_values) value = submitted - (uint32_t)((uint32_t)submitted - (uint32_t)value);
+    if (value < submitted) {
+        vd__add32(&q->polls, 1);
+        if (vd__load32(&q->polls) % VD__CU_POLLS == 0) vd__cu_queue_check(dev, queue);
+    }
+    return VD__UNLIKELY(vd__load32(&d->lost)) ? UINT64_MAX : value;
+}
+
+/* The driver has no wait that ends in time, so this looks again and again: it gives the processor away at first, then sleeps for a sixteenth of what it has
+   waited, which makes a wait of any length at most that much longer. */
+static vd_result vd__cu_queue_wait(vd__device *dev, uint32_t queue, uint64_t value, uint64_t timeout_ns) {
+    uint64_t start = vd__time_ns(), spent = 0;
+    for (;;) {
+        uint64_t now = vd__cu_queue_value(dev, queue);
+        if (now == UINT64_MAX) return vd__fail(VD_ERROR_DEVICE_LOST, "CUDA: the device was lost");
+        if (now >= value) return VD_OK;
+        if (spent >= timeout_ns) return VD_TIMEOUT;
+        if (spent < 200000) vd__yield();
+        else {
+            uint64_t nap = spent / 16 < 1000000 ? spent / 16 : 1000000;
+            vd__cu_queue_check(dev, queue);
+            vd__sleep(nap < timeout_ns - spent ? nap : timeout_ns - spent);
+        }
+        spent = vd__time_ns() - start;
+    }
+}
+#endif /* VD__HAS_CUDA */
+
 // >>opencl api
 /* The functions and numbers of OpenCL that we use, declared here: libOpenCL is opened at run time, and no header is needed. */
 
@@ -4422,6 +5409,11 @@ static vd_result vd__cl_queue_wait(vd__device *dev, uint32_t queue, uint64_t val
 static const vd__backend vd__backend_vulkan = { VD_BACKEND_VULKAN, "vulkan", { VD_CODE_SPIRV }, VD__BACKEND_OPERATIONS(VD__BACKEND_VULKAN_ENTRY) };
 #endif
 
+#if VD__HAS_CUDA
+static const vd__backend vd__backend_cuda = { VD_BACKEND_CUDA, "cuda", { VD_CODE_CUDA, VD_CODE_PTX, VD_CODE_CUBIN },
+    VD__BACKEND_OPERATIONS(VD__BACKEND_CUDA_ENTRY) };
+#endif
+
 #if VD__HAS_OPENCL
 static const vd__backend vd__backend_opencl = { VD_BACKEND_OPENCL, "opencl", { VD_CODE_OPENCL }, VD__BACKEND_OPERATIONS(VD__BACKEND_OPENCL_ENTRY) };
 #endif
@@ -4430,6 +5422,9 @@ static const vd__backend vd__backend_opencl = { VD_BACKEND_OPENCL, "opencl", { V
 static const vd__backend *const vd__backends[] = {
 #if VD__HAS_VULKAN
     &vd__backend_vulkan,
+#endif
+#if VD__HAS_CUDA
+    &vd__backend_cuda,
 #endif
 #if VD__HAS_OPENCL
     &vd__backend_opencl,
@@ -5404,7 +6399,8 @@ static vd_result vd__arg_info_check(const vd_context *ctx, const vd_kernel_desc 
     if (a->place > desc->value_bytes || size > desc->value_bytes - a->place)
         return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': argument %d '%s' ends at byte %llu of a block of values of %u bytes", desc->name, i, name,
                         VD__U(a->place) + size, (unsigned)desc->value_bytes);
-    if (a->kind == VD_ARG_ADDRESS && !(ctx->device.info.features & VD_FEATURE_ADDRESS)) return vd__features_check(ctx, desc->name, VD_FEATURE_ADDRESS);
+    if (a->kind == VD_ARG_ADDRESS && !(ctx->device.info.features & VD_FEATURE_ADDRESS) && !ctx->device.by_address)
+        return vd__features_check(ctx, desc->name, VD_FEATURE_ADDRESS);
     return VD_OK;
 }
 

@@ -1,0 +1,294 @@
+/* A libcuda and a libnvrtc for machines without a GPU: device memory is host memory, a stream does its work at once, kernels are found in their text and
+   launched nowhere. It is strict where a driver is: a call without a current context, an address that was never allocated or a size that is not a multiple
+   of what it has to be fails. Tests load it by VKDISPATCH_LIBCUDA and VKDISPATCH_NVRTC and steer it through the fake_ functions at the end. */
+#define _POSIX_C_SOURCE 200809L
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__cplusplus)
+#define API extern "C" __attribute__((visibility("default")))
+#else
+#define API __attribute__((visibility("default")))
+#endif
+
+typedef unsigned long long address;
+enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_DEVICE = 101, INVALID_IMAGE = 200, INVALID_CONTEXT = 201, NOT_FOUND = 500, NOT_READY = 600,
+       BLOCKS = 4096, FUNCTIONS = 8 };
+
+static struct {
+    int devices, version, stall;       /* stall: timelines stay as they are, streams are not ready */
+    int fault;                         /* what every call for the device gives from now on */
+    char fail_call[64];                /* this one fails with fail_result, after fail_after that work */
+    int fail_result, fail_after;
+    int values;                        /* streams write values */
+    long launches, compiles, contexts, live;
+    unsigned launch_bytes, launch_shared;
+    char parameters[2048];
+    struct { uintptr_t at; size_t size; } blocks[BLOCKS];
+} fake = { 2, 12040, 0, 0, "", 0, 0, 1, 0, 0, 0, 0, 0, 0, "", { { 0, 0 } } };
+
+static __thread void *stack[16];
+static __thread int depth;
+static int context_of_device[2]; /* its address is the context */
+
+static int refused(const char *call) {
+    if (fake.fault) return fake.fault;
+    if (strcmp(call, fake.fail_call)) return 0;
+    if (fake.fail_after-- > 0) return 0;
+    fake.fail_call[0] = 0;
+    return fake.fail_result;
+}
+
+/* Calls that need a context; all others only ask whether they were told to fail. */
+#define NEEDS_CONTEXT do { int refused_ = depth ? refused(__func__) : INVALID_CONTEXT; if (refused_) return refused_; } while (0)
+#define MAY_FAIL do { int refused_ = refused(__func__); if (refused_) return refused_; } while (0)
+
+static bool known(address at, size_t size) {
+    for (int i = 0; i < BLOCKS; i++)
+        if (fake.blocks[i].at && at >= fake.blocks[i].at && size <= fake.blocks[i].size && at - fake.blocks[i].at <= fake.blocks[i].size - size) return true;
+    return false;
+}
+
+static int block_make(size_t size, uintptr_t *out) {
+    int i = 0;
+    while (i < BLOCKS && fake.blocks[i].at) i++;
+    void *block = NULL;
+    if (!size || size > (size_t)1 << 31 || i == BLOCKS || posix_memalign(&block, 256, size)) return OUT_OF_MEMORY;
+    memset(block, 0xA5, size);
+    *out = fake.blocks[i].at = (uintptr_t)block;
+    fake.blocks[i].size = size;
+    fake.live++;
+    return 0;
+}
+
+static int block_free(uintptr_t at) {
+    for (int i = 0; i < BLOCKS; i++) {
+        if (!at || fake.blocks[i].at != at) continue;
+        fake.blocks[i].at = 0;
+        free((void *)at);
+        fake.live--;
+        return 0;
+    }
+    return INVALID_VALUE;
+}
+
+/* ---- driver and devices ---- */
+
+API int cuInit(unsigned flags) { MAY_FAIL; return flags ? INVALID_VALUE : 0; }
+API int cuDriverGetVersion(int *version) { *version = fake.version; return 0; }
+API int cuDeviceGetCount(int *count) { MAY_FAIL; *count = fake.devices; return 0; }
+API int cuDeviceGet(int *device, int ordinal) { *device = ordinal; return ordinal >= 0 && ordinal < fake.devices ? 0 : INVALID_DEVICE; }
+API int cuDeviceGetName(char *name, int size, int device) { snprintf(name, (size_t)size, "fake CUDA device %d", device); return 0; }
+API int cuDeviceGetUuid_v2(void *uuid, int device) { memset(uuid, 0x40 + device, 16); return 0; }
+API int cuDeviceTotalMem_v2(size_t *bytes, int device) { *bytes = (size_t)8 << 30 >> device; return 0; }
+API int cuGetErrorName(int error, const char **name) {
+    static char text[32];
+    snprintf(text, sizeof text, "FAKE_ERROR_%d", error);
+    *name = text;
+    return 0;
+}
+API int cuDeviceGetAttribute(int *value, int attribute, int device) {
+    static const int values[][2] = { { 1, 1024 }, { 2, 1024 }, { 3, 1024 }, { 4, 64 }, { 5, 2147483647 }, { 6, 65535 }, { 7, 65535 }, { 8, 49152 }, { 10, 32 },
+        { 16, 4 }, { 18, 0 }, { 41, 1 }, { 75, 9 }, { 76, 0 }, { 97, 232448 }, { 139, 0x233010de } };
+    (void)device;
+    *value = attribute == 122 ? fake.values : 0;
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        if (values[i][0] == attribute) *value = values[i][1];
+    return 0;
+}
+
+API int cuDevicePrimaryCtxRetain(void **context, int device) {
+    MAY_FAIL;
+    *context = &context_of_device[device];
+    fake.contexts++;
+    return 0;
+}
+API int cuDevicePrimaryCtxRelease_v2(int device) { (void)device; fake.contexts--; return 0; }
+API int cuCtxPushCurrent_v2(void *context) {
+    if (!context || depth == 16) return INVALID_CONTEXT;
+    stack[depth++] = context;
+    return 0;
+}
+API int cuCtxPopCurrent_v2(void **context) {
+    if (!depth) return INVALID_CONTEXT;
+    *context = stack[--depth];
+    return 0;
+}
+
+/* ---- memory ---- */
+
+API int cuMemGetInfo_v2(size_t *available, size_t *total) { NEEDS_CONTEXT; *available = (size_t)7 << 30; *total = (size_t)8 << 30; return 0; }
+API int cuMemAlloc_v2(address *at, size_t size) {
+    uintptr_t block = 0;
+    NEEDS_CONTEXT;
+    int result = block_make(size, &block);
+    *at = block;
+    return result;
+}
+API int cuMemFree_v2(address at) { NEEDS_CONTEXT; return block_free((uintptr_t)at); }
+API int cuMemHostAlloc(void **memory, size_t size, unsigned flags) {
+    uintptr_t block = 0;
+    NEEDS_CONTEXT;
+    int result = flags == 3 ? block_make(size, &block) : INVALID_VALUE;
+    *memory = (void *)block;
+    return result;
+}
+API int cuMemFreeHost(void *memory) { NEEDS_CONTEXT; return block_free((uintptr_t)memory); }
+API int cuMemHostGetDevicePointer_v2(address *at, void *memory, unsigned flags) {
+    NEEDS_CONTEXT;
+    *at = (uintptr_t)memory;
+    return flags ? INVALID_VALUE : 0;
+}
+
+/* ---- streams ---- */
+
+static int a_stream, an_event;
+
+API int cuStreamCreate(void **stream, unsigned flags) { NEEDS_CONTEXT; *stream = &a_stream; fake.live++; return flags == 1 ? 0 : INVALID_VALUE; }
+API int cuStreamDestroy_v2(void *stream) { NEEDS_CONTEXT; fake.live--; return stream == &a_stream ? 0 : INVALID_VALUE; }
+API int cuStreamQuery(void *stream) { NEEDS_CONTEXT; (void)stream; return fake.stall ? NOT_READY : 0; }
+API int cuStreamWaitEvent(void *stream, void *event, unsigned flags) { NEEDS_CONTEXT; (void)stream; return event == &an_event && !flags ? 0 : INVALID_VALUE; }
+API int cuEventCreate(void **event, unsigned flags) { NEEDS_CONTEXT; *event = &an_event; fake.live++; return flags == 2 ? 0 : INVALID_VALUE; }
+API int cuEventDestroy_v2(void *event) { NEEDS_CONTEXT; fake.live--; return event == &an_event ? 0 : INVALID_VALUE; }
+API int cuEventRecord(void *event, void *stream) { NEEDS_CONTEXT; return event == &an_event && stream == &a_stream ? 0 : INVALID_VALUE; }
+API int cuMemcpyAsync(address to, address from, size_t size, void *stream) {
+    NEEDS_CONTEXT;
+    if (!known(to, size) || !known(from, size) || stream != &a_stream || !size) return INVALID_VALUE;
+    memcpy((void *)(uintptr_t)to, (const void *)(uintptr_t)from, size);
+    return 0;
+}
+API int cuMemsetD32Async(address to, unsigned word, size_t count, void *stream) {
+    NEEDS_CONTEXT;
+    if (to % 4 || !count || !known(to, 4 * count) || stream != &a_stream) return INVALID_VALUE;
+    if (fake.stall) return 0;
+    for (size_t i = 0; i < count; i++) __atomic_store_n((uint32_t *)(uintptr_t)to + i, word, __ATOMIC_RELEASE);
+    return 0;
+}
+API int cuStreamWriteValue64_v2(void *stream, address to, unsigned long long value, unsigned flags) {
+    NEEDS_CONTEXT;
+    if (to % 8 || !known(to, 8) || stream != &a_stream || flags) return INVALID_VALUE;
+    if (!fake.stall) __atomic_store_n((uint64_t *)(uintptr_t)to, (uint64_t)value, __ATOMIC_RELEASE);
+    return 0;
+}
+
+/* ---- modules: an image is "FAKE" and the text; a function is the place behind __global__ ---- */
+
+typedef struct module { char *text; char *functions[FUNCTIONS]; unsigned count; } module;
+
+API int cuModuleLoadDataEx(void **out, const void *image, unsigned count, int *options, void **values) {
+    const char *text = (const char *)image, ptx[] = ".version";
+    NEEDS_CONTEXT;
+    if (count != 2 || options[0] != 5 || options[1] != 6) return INVALID_VALUE;
+    bool cubin = !memcmp(text, "\177ELF", 4);
+    if (!cubin && strncmp(text, "FAKE", 4) && strncmp(text, ptx, strlen(ptx))) {
+        snprintf((char *)values[0], (size_t)(uintptr_t)values[1], "ptxas fatal: error: this is nothing");
+        return INVALID_IMAGE;
+    }
+    module *m = (module *)calloc(1, sizeof *m);
+    m->text = cubin ? strdup("__global__ elf(") : strdup(text);
+    for (char *at = m->text; (at = strstr(at, "__global__ ")) != NULL && m->count < FUNCTIONS;) m->functions[m->count++] = at += 11;
+    fake.live++;
+    *out = m;
+    return 0;
+}
+API int cuModuleUnload(void *m) {
+    NEEDS_CONTEXT;
+    free(((module *)m)->text);
+    free(m);
+    fake.live--;
+    return 0;
+}
+API int cuModuleGetFunction(void **function, void *m, const char *name) {
+    NEEDS_CONTEXT;
+    for (unsigned i = 0; i < ((module *)m)->count; i++) {
+        char *paren = strchr(*function = ((module *)m)->functions[i], '(');
+        size_t length = strlen(name);
+        if (paren && (size_t)(paren - (char *)*function) >= length && !memcmp(paren - length, name, length)) return 0;
+    }
+    return NOT_FOUND;
+}
+API int cuModuleGetFunctionCount(unsigned *count, void *m) { NEEDS_CONTEXT; *count = ((module *)m)->count; return 0; }
+API int cuModuleEnumerateFunctions(void **functions, unsigned count, void *m) {
+    NEEDS_CONTEXT;
+    for (unsigned i = 0; i < count; i++) functions[i] = ((module *)m)->functions[i];
+    return 0;
+}
+API int cuFuncGetAttribute(int *value, int attribute, void *function) {
+    NEEDS_CONTEXT;
+    *value = attribute == 0 ? (strstr((const char *)function, "FEW_THREADS") ? 128 : 1024) : attribute == 1 && strstr((const char *)function, "__shared__") ? 4096 : 0;
+    return 0;
+}
+API int cuFuncSetAttribute(void *function, int attribute, int value) { NEEDS_CONTEXT; (void)function; return attribute == 8 && value <= 232448 ? 0 : INVALID_VALUE; }
+API int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned lx, unsigned ly, unsigned lz, unsigned shared, void *stream,
+                       void **parameters, void **extra) {
+    NEEDS_CONTEXT;
+    if (!function || parameters || stream != &a_stream || !gx || !gy || !gz || gy > 65535 || gz > 65535 || !lx || !ly || !lz || lx * ly * lz > 1024)
+        return INVALID_VALUE;
+    fake.launches++;
+    fake.launch_shared = shared;
+    fake.launch_bytes = 0;
+    if (!extra) return 0;
+    if (extra[0] != (void *)1 || extra[2] != (void *)2 || extra[4] || *(size_t *)extra[3] > sizeof fake.parameters) return INVALID_VALUE;
+    fake.launch_bytes = (unsigned)*(size_t *)extra[3];
+    memcpy(fake.parameters, extra[1], fake.launch_bytes);
+    return 0;
+}
+
+/* ---- NVRTC: a text with an #error does not compile ---- */
+
+typedef struct program { char *text; char log[256]; } program;
+
+API int nvrtcVersion(int *major, int *minor) { *major = 12; *minor = 4; return 0; }
+API const char *nvrtcGetErrorString(int result) { return result ? "FAKE_NVRTC_ERROR" : "NVRTC_SUCCESS"; }
+API int nvrtcGetNumSupportedArchs(int *count) { *count = 3; return 0; }
+API int nvrtcGetSupportedArchs(int *archs) { archs[0] = 75; archs[1] = 90; archs[2] = 120; return 0; }
+API int nvrtcCreateProgram(void **out, const char *source, const char *name, int headers, const char *const *texts, const char *const *names) {
+    (void)name, (void)texts, (void)names;
+    program *p = (program *)calloc(1, sizeof *p);
+    p->text = strdup(source);
+    *out = p;
+    fake.live++;
+    return headers ? INVALID_VALUE : 0;
+}
+API int nvrtcDestroyProgram(void **p) {
+    free(((program *)*p)->text);
+    free(*p);
+    *p = NULL;
+    fake.live--;
+    return 0;
+}
+API int nvrtcCompileProgram(void *p, int count, const char *const *options) {
+    const char *wrong = strstr(((program *)p)->text, "#error");
+    int line = 1;
+    MAY_FAIL;
+    fake.compiles++;
+    if (count < 1 || strcmp(options[0], "--gpu-architecture=sm_90")) return 5;
+    for (const char *c = ((program *)p)->text; wrong && c < wrong; c++) line += *c == '\n';
+    if (wrong) snprintf(((program *)p)->log, sizeof ((program *)p)->log, "text(1): warning: it is fake\ntext(%d): error: #error directive\n1 error\n", line);
+    return wrong ? 6 : 0;
+}
+API int nvrtcGetProgramLogSize(void *p, size_t *size) { *size = strlen(((program *)p)->log) + 1; return 0; }
+API int nvrtcGetProgramLog(void *p, char *log) { strcpy(log, ((program *)p)->log); return 0; }
+API int nvrtcGetCUBINSize(void *p, size_t *size) { *size = strlen(((program *)p)->text) + 5; return 0; }
+API int nvrtcGetCUBIN(void *p, char *code) { sprintf(code, "FAKE%s", ((program *)p)->text); return 0; }
+API int nvrtcGetPTXSize(void *p, size_t *size) { return nvrtcGetCUBINSize(p, size); }
+API int nvrtcGetPTX(void *p, char *code) { return nvrtcGetCUBIN(p, code); }
+
+/* ---- for tests ---- */
+
+API void fake_fail(const char *call, int result, int after) {
+    snprintf(fake.fail_call, sizeof fake.fail_call, "%s", call);
+    fake.fail_result = result;
+    fake.fail_after = after;
+}
+API void fake_fault(int result) { fake.fault = result; }
+API void fake_stall(int on) { fake.stall = on; }
+API void fake_devices(int count, int values) { fake.devices = count; fake.values = values; }
+API long fake_count(const char *what) {
+    return !strcmp(what, "launches") ? fake.launches : !strcmp(what, "compiles") ? fake.compiles : !strcmp(what, "contexts") ? fake.contexts
+         : !strcmp(what, "live") ? fake.live : !strcmp(what, "bytes") ? (long)fake.launch_bytes : !strcmp(what, "shared") ? (long)fake.launch_shared : -1;
+}
+API const char *fake_parameters(void) { return fake.parameters; }

@@ -1,0 +1,459 @@
+/* The CUDA backend on a driver that is no driver (tests/fake/libcuda.c): everything but running kernels. */
+#define _POSIX_C_SOURCE 200809L
+#define VKDISPATCH_CUDA
+#include "tests/unit/unit.h"
+
+#include <unistd.h>
+
+static char path[512], folder[64];
+static void (*fake_fail)(const char *call, int result, int after);
+static void (*fake_fault)(int result);
+static void (*fake_stall)(int on);
+static void (*fake_devices)(int count, int values);
+static long (*fake_count)(const char *what);
+static const char *(*fake_parameters)(void);
+static int (*fake_push)(void *context);
+static int (*fake_pop)(void **context);
+
+#define FIND(library, function, name) do { void *found_ = dlsym(library, name); assert_non_null(found_); memcpy((void *)&function, &found_, sizeof found_); } while (0)
+
+static int setup(void **state) {
+    (void)state;
+    void *library = dlopen(path, RTLD_NOW);
+    if (!library) fail_msg("%s", dlerror());
+    FIND(library, fake_fail, "fake_fail");
+    FIND(library, fake_fault, "fake_fault");
+    FIND(library, fake_stall, "fake_stall");
+    FIND(library, fake_devices, "fake_devices");
+    FIND(library, fake_count, "fake_count");
+    FIND(library, fake_parameters, "fake_parameters");
+    FIND(library, fake_push, "cuCtxPushCurrent_v2");
+    FIND(library, fake_pop, "cuCtxPopCurrent_v2");
+    setenv("VKDISPATCH_LIBCUDA", path, 1);
+    setenv("VKDISPATCH_NVRTC", path, 1);
+    fake_devices(2, 1);
+    return 0;
+}
+
+/* Whatever a test did: all that was taken of the driver was given back. */
+static int teardown(void **state) {
+    (void)state;
+    void *context;
+    fake_fault(0);
+    fake_stall(0);
+    fake_fail("", 0, 0);
+    if (fake_count("live") || fake_count("contexts")) print_error("%ld objects, %ld contexts are left\n", fake_count("live"), fake_count("contexts"));
+    return fake_count("live") || fake_count("contexts") || !fake_pop(&context);
+}
+
+static vd_result open_context(vd_context **ctx, const char *cache, const vd_allocator *allocator) {
+    vd_context_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.backend = VD_BACKEND_CUDA;
+    desc.cache_directory = cache;
+    if (allocator) desc.allocator = *allocator;
+    return vd_context_create(&desc, ctx);
+}
+
+static vd_context *context(void) {
+    vd_context *ctx = NULL;
+    if (open_context(&ctx, NULL, NULL)) fail_msg("%s", vd_error_text());
+    return ctx;
+}
+
+/* One buffer and one number. */
+static vd_kernel text_kernel(vd_context *ctx, vd_code kind, const void *code, size_t size, const char *entry) {
+    static const vd_arg_info args[] = { { "x", VD_ARG_ADDRESS, VD_F32, VD_READ_WRITE, 0, 8, 0, false }, { "a", VD_ARG_VALUE, VD_F32, 0, 8, 4, 0, false } };
+    vd_kernel_desc d;
+    memset(&d, 0, sizeof d);
+    d.name = "scale";
+    d.code_kind = kind;
+    d.code = code;
+    d.code_size = size;
+    d.entry = entry;
+    d.args = args;
+    d.arg_count = 2;
+    d.value_bytes = 12;
+    d.local_size[0] = 256;
+    d.local_size[1] = d.local_size[2] = 1;
+    return vd_kernel_create(ctx, &d);
+}
+
+static const char scale[] = "extern \"C\" __global__ void scale(float *x, float a) { x[blockIdx.x * 256 + threadIdx.x] *= a; }\n";
+
+static void refuse(vd_context *ctx, vd_code kind, const void *code, size_t size, const char *entry, const char *part) {
+    assert_true(text_kernel(ctx, kind, code, size, entry).id == 0);
+    CHECK_TEXT("vd_kernel_create 'scale'");
+    CHECK_TEXT(part);
+}
+
+/* ---- devices ---- */
+
+static void a_missing_library_is_told(void **state) {
+    (void)state;
+    vd_context *ctx = NULL;
+    setenv("VKDISPATCH_LIBCUDA", "/nowhere/libcuda.so", 1);
+    assert_int_equal(vd_devices(VD_BACKEND_CUDA, NULL, 0), 0);
+    assert_int_equal(open_context(&ctx, NULL, NULL), VD_ERROR_NO_DEVICE);
+    CHECK_TEXT("/nowhere/libcuda.so could not be opened (from VKDISPATCH_LIBCUDA)");
+    setenv("VKDISPATCH_LIBCUDA", "libm.so.6", 1);
+    assert_int_equal(open_context(&ctx, NULL, NULL), VD_ERROR_NO_DEVICE);
+    CHECK_TEXT("libcuda lacks cuInit");
+    setenv("VKDISPATCH_LIBCUDA", path, 1);
+    fake_devices(0, 1);
+    assert_int_equal(open_context(&ctx, NULL, NULL), VD_ERROR_NO_DEVICE);
+    CHECK_TEXT("it has no device");
+}
+
+static void devices_are_described(void **state) {
+    (void)state;
+    vd_device_info info[2];
+    assert_int_equal(vd_devices(VD_BACKEND_CUDA, info, 2), 2);
+    assert_string_equal(info[1].name, "fake CUDA device 1");
+    assert_string_equal(info[0].driver, "CUDA 12.4, compute capability 9.0");
+    assert_int_equal(info[0].backend, VD_BACKEND_CUDA);
+    assert_int_equal(info[0].device_id, 0x2330);
+    assert_int_equal(info[0].uuid[15], 0x40);
+    assert_int_equal(info[0].limits.max_groups[0], 2147483647);
+    assert_int_equal(info[0].limits.max_groups[2], 65535);
+    assert_int_equal(info[0].limits.max_local_size[2], 64);
+    assert_int_equal(info[0].limits.max_shared_bytes, 232448);
+    assert_int_equal(info[0].limits.subgroup_size, 32);
+    assert_true(info[0].device_memory == (uint64_t)8 << 30 && info[0].features & VD_FEATURE_ADDRESS);
+    vd_context *ctx = context();
+    assert_int_equal(vd_device(ctx, 0)->index, 0); /* more memory */
+    assert_true(vd_device(ctx, 0)->device_budget == (uint64_t)7 << 30);
+    vd_context_destroy(ctx);
+}
+
+/* Every call of the driver that opening makes fails once. */
+static void opening_that_fails_leaves_nothing(void **state) {
+    static const char *const calls[] = { "cuInit", "cuDeviceGetCount", "cuDevicePrimaryCtxRetain", "cuStreamCreate", "cuMemHostAlloc",
+                                         "cuMemHostGetDevicePointer_v2" };
+    (void)state;
+    for (size_t i = 0; i < VD__COUNT(calls); i++) {
+        vd_context *ctx = NULL;
+        fake_devices(1, 1);
+        fake_fail(calls[i], 999, 0);
+        assert_int_not_equal(open_context(&ctx, NULL, NULL), VD_OK);
+        CHECK_TEXT(strcmp(calls[i], "cuMemHostGetDevicePointer_v2") ? calls[i] : "cuMemHostGetDevicePointer");
+        assert_int_equal(fake_count("live"), 0);
+    }
+}
+
+/* ---- memory and transfers ---- */
+
+static void transfer(vd_context *ctx) {
+    uint32_t from[1000], got[1000], word = 7;
+    for (uint32_t i = 0; i < 1000; i++) from[i] = i * i;
+    vd_buffer a = unit_buffer(ctx, "a", VD_U32, 1000, from), b = unit_buffer(ctx, "b", VD_U32, 1000, NULL);
+    vd_list *l = vd_immediate(ctx, 0, 0);
+    assert_int_equal(vd_copy(l, b, 400, a, 0, 2000), VD_OK);
+    assert_int_equal(vd_fill(l, b, 4, 8, &word, 4), VD_OK);
+    assert_int_equal(vd_fill(l, b, 17, 5, "\3", 1), VD_OK);
+    assert_int_equal(vd_buffer_read(ctx, b, 0, got, VD_WHOLE), VD_OK);
+    assert_true(got[0] == 0 && got[1] == 7 && got[2] == 7 && got[3] == 0 && got[4] == 0x03030300 && got[5] == 0x00000303);
+    for (uint32_t i = 0; i < 500; i++) assert_int_equal(got[100 + i], i * i);
+    assert_int_equal(got[600], 0);
+    vd_buffer_info info;
+    assert_int_equal(vd_buffer_query(ctx, b, &info), VD_OK);
+    assert_true(info.address != 0 && info.address % 256 == 0);
+}
+
+static void transfers_work_with_either_timeline(void **state) {
+    (void)state;
+    for (int values = 0; values < 2; values++) {
+        fake_devices(2, values);
+        vd_context *ctx = context();
+        for (int i = 0; i < 50; i++) transfer(ctx);
+        vd_context_destroy(ctx);
+    }
+}
+
+/* The lower half of the timeline wraps. */
+static void a_timeline_of_32_bits_is_extended(void **state) {
+    (void)state;
+    fake_devices(1, 0);
+    vd_context *ctx = context();
+    ctx->queue.submitted = ctx->queue.completed = 0xFFFFFFF0u;
+    vd__cu_queue *q = &vd__cu_device_of(&ctx->device)->queues[0];
+    *q->timeline = q->submitted = 0xFFFFFFF0u;
+    for (int i = 0; i < 20; i++) transfer(ctx);
+    assert_true(ctx->queue.completed > 0x100000000u);
+    vd_context_destroy(ctx);
+}
+
+static void the_callers_context_stays_current(void **state) {
+    (void)state;
+    static int other;
+    void *now = NULL;
+    assert_int_equal(fake_push(&other), 0);
+    vd_context *ctx = context();
+    transfer(ctx);
+    vd_kernel k = text_kernel(ctx, VD_CODE_CUDA, scale, 0, NULL);
+    assert_true(k.id != 0);
+    vd_kernel_destroy(ctx, k);
+    vd_context_destroy(ctx);
+    assert_int_equal(fake_pop(&now), 0);
+    assert_ptr_equal(now, &other);
+}
+
+static void memory_that_runs_out(void **state) {
+    (void)state;
+    vd_context *ctx = context();
+    vd_buffer_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.shape[0] = (uint64_t)3 << 30; /* the device has it, the fake does not give it */
+    assert_true(vd_buffer_create(ctx, &desc).id == 0);
+    CHECK_TEXT("cuMemAlloc of 3221225472 bytes failed: FAKE_ERROR_2");
+    transfer(ctx);
+    vd_context_destroy(ctx);
+}
+
+/* ---- kernels ---- */
+
+static void a_kernel_gets_its_block(void **state) {
+    (void)state;
+    vd_context *ctx = context();
+    vd_buffer x = unit_buffer(ctx, "x", VD_F32, 1000, NULL);
+    vd_kernel k = text_kernel(ctx, VD_CODE_DEFAULT, scale, 0, NULL);
+    assert_true(k.id != 0);
+    long launches = fake_count("launches");
+    assert_int_equal(vd_run(ctx, k, 1000, vd_b(x), vd_f32(2.5f)), VD_OK);
+    assert_int_equal(vd_wait_idle(ctx), VD_OK);
+    assert_int_equal(fake_count("launches"), launches + 1);
+    assert_int_equal(fake_count("bytes"), 12);
+    assert_int_equal(fake_count("shared"), 0);
+    vd_buffer_info info;
+    float a;
+    assert_int_equal(vd_buffer_query(ctx, x, &info), VD_OK);
+    assert_memory_equal(fake_parameters(), &info.address, 8);
+    memcpy(&a, fake_parameters() + 8, 4);
+    assert_true(a == 2.5f);
+    vd_context_destroy(ctx);
+}
+
+static void code_of_every_kind(void **state) {
+    (void)state;
+    vd_context *ctx = context();
+    uint8_t elf[128] = { 0x7f, 'E', 'L', 'F', 2 };
+    const uint64_t sections = 64;
+    memcpy(elf + 40, &sections, 8);
+    elf[58] = 64;
+    elf[60] = 1;
+    assert_true(text_kernel(ctx, VD_CODE_PTX, ".version 8.0 __global__ scale()", 0, "scale").id != 0);
+    assert_true(text_kernel(ctx, VD_CODE_CUBIN, elf, sizeof elf, NULL).id != 0);
+    for (size_t size = 0; size < sizeof elf; size++) assert_true(text_kernel(ctx, VD_CODE_CUBIN, elf, size, NULL).id == 0);
+    refuse(ctx, VD_CODE_CUBIN, elf, 127, NULL, "127 bytes that are no whole cubin");
+    elf[64 + 4] = 1;
+    elf[64 + 32] = 129;
+    refuse(ctx, VD_CODE_CUBIN, elf, sizeof elf, NULL, "no whole cubin");
+    refuse(ctx, VD_CODE_PTX, "nonsense", 0, NULL, "the CUDA driver cannot compile it: ptxas fatal: error: this is nothing");
+    refuse(ctx, VD_CODE_SPIRV, scale, 0, NULL, "backend cuda takes CUDA C, PTX, cubin");
+    vd_context_destroy(ctx);
+}
+
+static void texts_that_do_not_fit(void **state) {
+    (void)state;
+    vd_context *ctx = context();
+    refuse(ctx, VD_CODE_CUDA, "int x;\n  #error no\n", 0, NULL, "NVRTC cannot compile it: error: #error directive; line 2 is '#error no'");
+    refuse(ctx, VD_CODE_CUDA, scale, 0, "other", "the code has no kernel 'other'");
+    refuse(ctx, VD_CODE_CUDA, "int x;", 0, NULL, "the code has no kernel");
+    refuse(ctx, VD_CODE_CUDA, "__global__ a(); __global__ b();", 0, NULL, "2 kernels, desc.entry has to name one");
+    assert_true(text_kernel(ctx, VD_CODE_CUDA, "__global__ a(); __global__ b();", 0, "b").id != 0);
+    refuse(ctx, VD_CODE_CUDA, "__global__ a() FEW_THREADS;", 0, NULL, "256 invocations, with its registers the kernel runs up to 128");
+    vd_context_destroy(ctx);
+}
+
+static void shared_memory_beyond_what_is_declared(void **state) {
+    (void)state;
+    vd_context *ctx = context();
+    vd_kernel_desc d;
+    memset(&d, 0, sizeof d);
+    d.name = "shared";
+    d.code = "__global__ shared() { extern __shared__ char s[]; }";
+    d.local_size[0] = d.local_size[1] = d.local_size[2] = 1;
+    d.shared_bytes = 100000;
+    vd_kernel k = vd_kernel_create(ctx, &d);
+    assert_true(k.id != 0);
+    assert_int_equal(vd_run_args(ctx, k, 1, 1, 1, NULL, 0), VD_OK);
+    assert_int_equal(vd_wait_idle(ctx), VD_OK);
+    assert_int_equal(fake_count("shared"), 100000 - 4096);
+    assert_int_equal(fake_count("bytes"), 0);
+    d.shared_bytes = 300000;
+    assert_true(vd_kernel_create(ctx, &d).id == 0);
+    CHECK_TEXT("300000 bytes of shared memory, the device's limit is 232448");
+    vd_context_destroy(ctx);
+}
+
+static void buffers_come_by_address(void **state) {
+    static const vd_arg_info binding = { "x", VD_ARG_BINDING, VD_F32, VD_READ, 0, 0, 0, false };
+    (void)state;
+    vd_context_desc desc;
+    vd_context *ctx = NULL;
+    memset(&desc, 0, sizeof desc);
+    desc.backend = VD_BACKEND_CUDA;
+    desc.disable = VD_FEATURE_ADDRESS;
+    assert_int_equal(vd_context_create(&desc, &ctx), VD_OK);
+    assert_false(vd_device(ctx, 0)->features & VD_FEATURE_ADDRESS);
+    assert_true(text_kernel(ctx, VD_CODE_CUDA, scale, 0, NULL).id != 0);
+    vd_kernel_desc d;
+    memset(&d, 0, sizeof d);
+    d.code = scale;
+    d.args = &binding;
+    d.arg_count = 1;
+    d.local_size[0] = d.local_size[1] = d.local_size[2] = 1;
+    assert_true(vd_kernel_create(ctx, &d).id == 0);
+    CHECK_TEXT("argument 0 'x' is a binding; kernels of this backend take buffers by address");
+    vd_context_destroy(ctx);
+}
+
+/* ---- the cache ---- */
+
+static vd_context *cached_context(void) {
+    vd_context *ctx = NULL;
+    assert_int_equal(open_context(&ctx, folder, NULL), VD_OK);
+    return ctx;
+}
+
+static long compiles_of(const char *text) {
+    long before = fake_count("compiles");
+    vd_context *ctx = cached_context();
+    assert_true(text_kernel(ctx, VD_CODE_CUDA, text, 0, NULL).id != 0);
+    vd_context_destroy(ctx);
+    return fake_count("compiles") - before;
+}
+
+static void compiled_code_is_kept(void **state) {
+    (void)state;
+    char command[128];
+    snprintf(folder, sizeof folder, "/tmp/vkdispatch-cuda-XXXXXX");
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(compiles_of(scale), 1);
+    assert_int_equal(compiles_of(scale), 0);
+    assert_int_equal(compiles_of("__global__ other(float *x, float a)"), 1);
+    setenv("VKDISPATCH_NVRTC", "/nowhere/libnvrtc.so", 1); /* what was kept runs without the compiler */
+    assert_int_equal(compiles_of(scale), 0);
+    vd_context *ctx = cached_context();
+    refuse(ctx, VD_CODE_CUDA, "__global__ third(float *x, float a)", 0, NULL, "no libnvrtc could be opened; VKDISPATCH_NVRTC may name one");
+    assert_true(text_kernel(ctx, VD_CODE_PTX, ".version 8.0 __global__ scale()", 0, NULL).id != 0);
+    vd_context_destroy(ctx);
+    setenv("VKDISPATCH_NVRTC", path, 1);
+    fake_fail("cuModuleLoadDataEx", 200, 0); /* the driver refuses what was kept */
+    assert_int_equal(compiles_of(scale), 1);
+    snprintf(command, sizeof command, "for f in %s/*; do echo >$f; done", folder);
+    assert_int_equal(system(command), 0);
+    assert_int_equal(compiles_of(scale), 1);
+    assert_int_equal(compiles_of(scale), 0);
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+}
+
+/* ---- failures ---- */
+
+static void a_submission_that_fails(void **state) {
+    (void)state;
+    vd_context *ctx = context();
+    vd_buffer x = unit_buffer(ctx, "x", VD_F32, 1000, NULL);
+    vd_kernel k = text_kernel(ctx, VD_CODE_CUDA, scale, 0, NULL);
+    vd_event event;
+    assert_int_equal(vd_wait_idle(ctx), VD_OK);
+    assert_int_equal(vd_run(ctx, k, 1000, vd_b(x), vd_f32(1)), VD_OK);
+    fake_fail("cuLaunchKernel", 701, 0);
+    assert_int_equal(vd_submit(vd_immediate(ctx, 0, 0), NULL, &event), VD_OK);
+    assert_int_equal(vd_wait(ctx, event, VD_FOREVER), VD_ERROR_BACKEND);
+    CHECK_TEXT("cuLaunchKernel failed: FAKE_ERROR_701");
+    transfer(ctx);
+    vd_context_destroy(ctx);
+}
+
+/* The work never ends, and the stream tells why. */
+static void a_device_that_is_lost(void **state) {
+    (void)state;
+    vd_context *ctx = context(), *next = NULL;
+    vd_event event;
+    vd_buffer x = unit_buffer(ctx, "x", VD_F32, 1000, NULL);
+    fake_stall(1);
+    assert_int_equal(vd_submit(vd_immediate(ctx, 0, 0), NULL, &event), VD_OK);
+    assert_int_equal(vd_wait(ctx, event, 0), VD_TIMEOUT);
+    assert_int_equal(vd_wait(ctx, event, 3000000), VD_TIMEOUT);
+    fake_fault(700);
+    assert_int_equal(vd_wait(ctx, event, VD_FOREVER), VD_ERROR_DEVICE_LOST);
+    assert_int_equal(vd_buffer_write(ctx, x, 0, "1234", 4), VD_ERROR_DEVICE_LOST);
+    fake_fault(0);
+    fake_stall(0);
+    vd_context_destroy(ctx);
+    assert_int_equal(open_context(&next, NULL, NULL), VD_OK);
+    transfer(next);
+    vd_context_destroy(next);
+}
+
+/* Polling alone notices it too. */
+static void a_lost_device_is_noticed_by_polls(void **state) {
+    (void)state;
+    vd_context *ctx = context();
+    vd_event event;
+    unit_buffer(ctx, "x", VD_F32, 1000, NULL);
+    fake_stall(1);
+    assert_int_equal(vd_submit(vd_immediate(ctx, 0, 0), NULL, &event), VD_OK);
+    fake_fault(719);
+    vd_result r = VD_TIMEOUT;
+    for (int i = 0; i < 3 * VD__CU_POLLS && r == VD_TIMEOUT; i++) r = vd_wait(ctx, event, 0);
+    assert_int_equal(r, VD_ERROR_DEVICE_LOST);
+    fake_fault(0);
+    fake_stall(0);
+    vd_context_destroy(ctx);
+}
+
+typedef struct purse { long left, live; } purse;
+
+static void *purse_allocate(void *user, size_t size) {
+    purse *p = (purse *)user;
+    if (p->left-- <= 0) return NULL;
+    p->live++;
+    return malloc(size);
+}
+static void *purse_reallocate(void *user, void *block, size_t size) {
+    purse *p = (purse *)user;
+    if (p->left-- <= 0) return NULL;
+    p->live += !block;
+    return realloc(block, size);
+}
+static void purse_release(void *user, void *block) { ((purse *)user)->live -= block != NULL; free(block); }
+
+static void host_memory_that_runs_out(void **state) {
+    (void)state;
+    purse p;
+    vd_allocator allocator = { purse_allocate, purse_reallocate, purse_release, &p };
+    for (long most = 0; most < 200; most++) {
+        vd_context *ctx = NULL;
+        p.left = most;
+        p.live = 0;
+        vd_result r = open_context(&ctx, NULL, &allocator);
+        vd_buffer x = { 0 };
+        vd_kernel k = { 0 };
+        if (!r) x = unit_buffer(ctx, "x", VD_F32, 1000, NULL);
+        if (x.id) k = text_kernel(ctx, VD_CODE_CUDA, scale, 0, NULL);
+        if (k.id) r = vd_run(ctx, k, 1000, vd_b(x), vd_f32(1));
+        if (r) assert_int_equal(r, VD_ERROR_OUT_OF_MEMORY);
+        p.left = 1000;
+        vd_context_destroy(ctx);
+        assert_int_equal(p.live, 0);
+    }
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(int argc, char **argv) {
+    const char *named = getenv("FAKE_LIBCUDA"), *end = argc ? strrchr(argv[0], '/') : NULL;
+    if (named) snprintf(path, sizeof path, "%s", named);
+    else snprintf(path, sizeof path, "%.*s/../fake/libcuda.so", end ? (int)(end - argv[0]) : 1, end ? argv[0] : ".");
+    const struct CMUnitTest tests[] = {
+        CASE(a_missing_library_is_told), CASE(devices_are_described), CASE(opening_that_fails_leaves_nothing), CASE(transfers_work_with_either_timeline),
+        CASE(a_timeline_of_32_bits_is_extended), CASE(the_callers_context_stays_current), CASE(memory_that_runs_out), CASE(a_kernel_gets_its_block),
+        CASE(code_of_every_kind), CASE(texts_that_do_not_fit), CASE(shared_memory_beyond_what_is_declared), CASE(buffers_come_by_address),
+        CASE(compiled_code_is_kept), CASE(a_submission_that_fails), CASE(a_device_that_is_lost), CASE(a_lost_device_is_noticed_by_polls),
+        CASE(host_memory_that_runs_out),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
