@@ -189,7 +189,7 @@ enum {
     VD_FEATURE_IMAGE = 1 << 13
 };
 
-typedef enum vd_code { /* default: the first that the backend takes */
+typedef enum vd_code { /* default: SPIR-V where the code begins like that, else the first that the backend takes */
     VD_CODE_DEFAULT = 0,
     VD_CODE_SPIRV,          /* vulkan */
     VD_CODE_CUDA,           /* cuda: CUDA C, compiled by NVRTC */
@@ -642,7 +642,8 @@ static vd_result vd__fail(vd_result result, const char *format, ...) {
     return result;
 }
 
-/* The first number in a line that stands where compilers put the line of the source: "name:3:7: error: …", "name(3): error: …", "error: name:3:7: …"; 0: none. */
+/* The first number in a line that stands where compilers put the line of the source, 0: none; "name:3:7: error: …", "name(3): error: …",
+   "error: name:3:7: …". */
 static VD__COLD unsigned long vd__log_line_number(const char *line) {
     for (const char *c = line; *c && *c != '\n'; c++) {
         char *end;
@@ -4319,7 +4320,8 @@ typedef struct vd__cl_region { size_t origin, size; } vd__cl_region;
     X(int32_t, clEnqueueWriteBuffer, (vd__cl_command_queue, vd__cl_mem, uint32_t, size_t, size_t, const void *, uint32_t, const vd__cl_event *, \
         vd__cl_event *)) \
     X(int32_t, clEnqueueCopyBuffer, (vd__cl_command_queue, vd__cl_mem, vd__cl_mem, size_t, size_t, size_t, uint32_t, const vd__cl_event *, vd__cl_event *)) \
-    X(int32_t, clEnqueueFillBuffer, (vd__cl_command_queue, vd__cl_mem, const void *, size_t, size_t, size_t, uint32_t, const vd__cl_event *, vd__cl_event *)) \
+    X(int32_t, clEnqueueFillBuffer, (vd__cl_command_queue, vd__cl_mem, const void *, size_t, size_t, size_t, uint32_t, const vd__cl_event *, \
+        vd__cl_event *)) \
     X(void *, clEnqueueMapBuffer, (vd__cl_command_queue, vd__cl_mem, uint32_t, uint64_t, size_t, size_t, uint32_t, const vd__cl_event *, vd__cl_event *, \
         int32_t *)) \
     X(int32_t, clEnqueueUnmapMemObject, (vd__cl_command_queue, vd__cl_mem, void *, uint32_t, const vd__cl_event *, vd__cl_event *)) \
@@ -4405,6 +4407,8 @@ typedef struct vd__cl_driver {
     vd__cl_place *places;      /* the devices of all platforms */
     uint32_t count;
 } vd__cl_driver;
+
+enum { VD__CL_MARKS = 32 };    /* at first */
 
 /* A submission and the event of its last command. */
 typedef struct vd__cl_mark { vd__cl_event event; uint64_t value; } vd__cl_mark;
@@ -4685,13 +4689,15 @@ static vd_result vd__cl_device_start(vd__device *dev, const vd__cl_place *place)
     vcl->context = vcl->cl->clCreateContext(properties, 1, &place->device, debug ? vd__cl_notify : NULL, debug ? (void *)(uintptr_t)dev->driver->host : NULL,
         &error);
     if (error) return vd__cl_fail(error, "clCreateContext on '%s'", dev->info.name);
-    for (uint32_t i = 0; i <= dev->queue_count; i++) {
-        vd__cl_command_queue queue = vcl->cl->clCreateCommandQueue(vcl->context, place->device, 0, &error);
-        if (error) return vd__cl_fail(error, "clCreateCommandQueue on '%s'", dev->info.name);
-        if (i < dev->queue_count) vcl->queues[i].handle = queue;
-        else vcl->aside = queue;
+    for (uint32_t i = 0; i < dev->queue_count && !error; i++) {
+        vd__cl_queue *q = &vcl->queues[i];
+        q->handle = vcl->cl->clCreateCommandQueue(vcl->context, place->device, 0, &error);
+        q->marks = (vd__cl_mark *)vd__alloc(vd__cl_allocator(dev), VD__CL_MARKS * sizeof *q->marks);
+        if (!q->marks) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "OpenCL: no host memory for a queue on '%s'", dev->info.name);
+        q->capacity = VD__CL_MARKS;
     }
-    return VD_OK;
+    if (!error) vcl->aside = vcl->cl->clCreateCommandQueue(vcl->context, place->device, 0, &error);
+    return error ? vd__cl_fail(error, "clCreateCommandQueue on '%s'", dev->info.name) : VD_OK;
 }
 
 static vd_result vd__cl_device_open(vd__driver *driver, int index, uint64_t disable, vd__device *dev) {
@@ -4737,9 +4743,9 @@ static void vd__cl_device_close(vd__device *dev) {
 // >>opencl memory
 /* Blocks and buffers.
 
-   A buffer object may not be used by the device while it is mapped, so what the host maps is not what kernels see: device blocks are plain buffer objects, and
-   the memories in them are sub-buffers, which copies to and from the host's address of staging memory read and write. Where memory is shared there is one kind
-   of it, used by address everywhere. */
+   A buffer object may not be used by the device while it is mapped, so what the host maps is not what kernels see: device blocks are plain buffer objects,
+   and the memories in them are sub-buffers, which copies to and from the host's address of staging memory read and write. Where memory is shared there is
+   one kind of it, used by address everywhere. */
 
 #if VD__HAS_OPENCL
 enum { VD__CL_DEVICE_BLOCK, VD__CL_STAGING_BLOCK, VD__CL_SHARED_BLOCK }; /* memory types */
@@ -4772,8 +4778,8 @@ static vd_result vd__cl_block_create(vd__device *dev, vd__block *block) {
     if (error) return vd__cl_fail(error, "clCreateBuffer of %llu bytes", VD__U(block->size));
     if (!staging) error = vd__cl_block_claim(vcl, buffer);
     else {
-        block->mapped = (uint8_t *)vcl->cl->clEnqueueMapBuffer(vcl->aside, buffer, 1, VD__CL_MAP_READ | VD__CL_MAP_WRITE, 0, (size_t)block->size, 0, NULL, NULL,
-            &error);
+        block->mapped = (uint8_t *)vcl->cl->clEnqueueMapBuffer(vcl->aside, buffer, 1, VD__CL_MAP_READ | VD__CL_MAP_WRITE, 0, (size_t)block->size, 0, NULL,
+            NULL, &error);
     }
     block->native[0] = (uintptr_t)buffer;
     if (!error) return VD_OK;
@@ -4982,8 +4988,8 @@ static vd_result vd__cl_kernel_check(const vd__cl_device *vcl, const vd_kernel_d
     }
     vcl->cl->clGetKernelWorkGroupInfo(kernel->handle, vcl->id, VD__CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL);
     if (!most || (uint64_t)size[0] * size[1] * size[2] <= most) return VD_OK;
-    return vd__fail(VD_ERROR_UNSUPPORTED, "OpenCL: a local size of %u x %u x %u, with what the kernel needs the device can run %u invocations", size[0], size[1],
-        size[2], (unsigned)most);
+    return vd__fail(VD_ERROR_UNSUPPORTED, "OpenCL: a local size of %u x %u x %u, with what the kernel needs the device can run %u invocations", size[0],
+        size[1], size[2], (unsigned)most);
 }
 
 static vd_result vd__cl_kernel_start(vd__device *dev, const vd_kernel_desc *desc, vd__cl_kernel *kernel) {
@@ -5206,7 +5212,8 @@ static void vd__cl_record_copy(vd__device *dev, vd__commands *c, const vd__memor
 }
 
 static void vd__cl_record_fill(vd__device *dev, vd__commands *c, const vd__memory *to, uint64_t offset, uint64_t size, uint32_t word) {
-    vd__cl_transfer *op = (vd__cl_transfer *)(void *)vd__cl_record(dev, vd__cl_commands_of(c), to->native[0] ? VD__CL_OP_FILL : VD__CL_OP_SHARED_FILL, sizeof *op);
+    vd__cl_op_kind kind = to->native[0] ? VD__CL_OP_FILL : VD__CL_OP_SHARED_FILL;
+    vd__cl_transfer *op = (vd__cl_transfer *)(void *)vd__cl_record(dev, vd__cl_commands_of(c), kind, sizeof *op);
     if (!op) return;
     op->to_offset = offset;
     op->to = vd__cl_end(to, &op->to_offset);
@@ -5265,8 +5272,8 @@ static int32_t vd__cl_play_transfer(const vd__cl_device *vcl, vd__cl_command_que
 }
 
 static const char *vd__cl_op_name(uint32_t kind) {
-    static const char *const names[] = { "clEnqueueNDRangeKernel", "clEnqueueCopyBuffer", "clEnqueueWriteBuffer", "clEnqueueReadBuffer", "clEnqueueFillBuffer",
-        "clEnqueueSVMMemcpy", "clEnqueueSVMMemFill" };
+    static const char *const names[] = { "clEnqueueNDRangeKernel", "clEnqueueCopyBuffer", "clEnqueueWriteBuffer", "clEnqueueReadBuffer",
+        "clEnqueueFillBuffer", "clEnqueueSVMMemcpy", "clEnqueueSVMMemFill" };
     return names[kind];
 }
 
@@ -5304,7 +5311,7 @@ static vd__cl_event vd__cl_event_of(const vd__cl_device *vcl, vd__cl_queue *q, u
 
 /* Room for one more mark. */
 static bool vd__cl_marks_reserve(vd__device *dev, vd__cl_queue *q) {
-    uint32_t capacity = q->capacity ? 2 * q->capacity : 16;
+    uint32_t capacity = 2 * q->capacity;
     vd__mutex_lock(&q->lock);
     bool full = q->count == q->capacity;
     vd__mutex_unlock(&q->lock);
@@ -5319,6 +5326,15 @@ static bool vd__cl_marks_reserve(vd__device *dev, vd__cl_queue *q) {
     vd__mutex_unlock(&q->lock);
     vd__free(vd__cl_allocator(dev), old);
     return true;
+}
+
+/* A value for work that was not sent: it is reached with what was sent last. The ring is full, so there is such a thing. */
+static vd_result vd__cl_mark_last(vd__cl_queue *q, uint64_t value) {
+    vd__mutex_lock(&q->lock);
+    if (q->count) q->marks[(q->first + q->count - 1) & (q->capacity - 1)].value = value;
+    else q->reached = value; /* it ended meanwhile */
+    vd__mutex_unlock(&q->lock);
+    return VD_OK;
 }
 
 /* Holds the queue back until the other queues are there. */
@@ -5339,7 +5355,7 @@ static vd_result vd__cl_queue_submit(vd__device *dev, uint32_t queue, const vd__
     vd__cl_queue *q = &vcl->queues[queue];
     vd__cl_commands *vc = c ? vd__cl_commands_of(c) : NULL;
     vd__cl_event event = NULL;
-    if (!vd__cl_marks_reserve(dev, q)) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "OpenCL: no host memory for a submission");
+    if (!vd__cl_marks_reserve(dev, q)) return vc ? vd__fail(VD_ERROR_OUT_OF_MEMORY, "OpenCL: no host memory for a submission") : vd__cl_mark_last(q, value);
     int32_t error = vd__cl_queue_hold(vcl, q, waits, wait_count);
     if (error) return vd__cl_fail(error, "clEnqueueBarrierWithWaitList");
     vd_result result = vc ? vd__cl_play(vcl, q->handle, vc, &event) : VD_OK;
@@ -6313,12 +6329,19 @@ static vd_result vd__buffer_check(const vd_context *ctx, const vd_buffer_desc *d
 
 static const char *const vd__code_names[] = { "", "SPIR-V", "CUDA C", "PTX", "cubin", "OpenCL C" };
 
+/* By its first word, in either byte order. */
+static bool vd__code_is_spirv(const vd_kernel_desc *desc) {
+    uint32_t first = 0;
+    if (desc->code && desc->code_size >= sizeof first) memcpy(&first, desc->code, sizeof first);
+    return first == 0x07230203 || first == 0x03022307;
+}
+
 /* Resolves the kind of the code, which has to be one that the backend takes. */
 static vd_result vd__code_check(const vd_context *ctx, vd_kernel_desc *desc) {
     const vd__backend *backend = ctx->driver.backend;
     char list[64] = "";
     size_t used = 0;
-    if (desc->code_kind == VD_CODE_DEFAULT) desc->code_kind = backend->codes[0];
+    if (desc->code_kind == VD_CODE_DEFAULT) desc->code_kind = vd__code_is_spirv(desc) ? VD_CODE_SPIRV : backend->codes[0];
     if ((size_t)desc->code_kind >= VD__COUNT(vd__code_names))
         return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': %d is no kind of code", desc->name, (int)desc->code_kind);
     for (size_t i = 0; i < VD__COUNT(backend->codes) && backend->codes[i]; i++) {

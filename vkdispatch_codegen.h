@@ -10001,7 +10001,21 @@ static void vc__glue_hidden(vd_hidden_info *to, const vc_hidden_info *from) {
     to->place = from->place;
 }
 
-static struct vd_kernel vc__glue_create(struct vd_context *ctx, const vc__form *f, vd_arg_info *args, vd_hidden_info *hidden) {
+/* What the backends take of what we print. */
+static const struct { vd_backend backend; vc_target target; vd_code code; } vc__glue_targets[] = {
+    { VD_BACKEND_VULKAN, VC_TARGET_SPIRV, VD_CODE_SPIRV },
+    { VD_BACKEND_DUMMY, VC_TARGET_SPIRV, VD_CODE_SPIRV },
+    { VD_BACKEND_CUDA, VC_TARGET_CUDA, VD_CODE_CUDA },
+    { VD_BACKEND_OPENCL, VC_TARGET_OPENCL, VD_CODE_OPENCL },
+};
+
+static uint32_t vc__glue_row(vd_backend backend) {
+    uint32_t row = 0;
+    while (row + 1 < sizeof vc__glue_targets / sizeof *vc__glue_targets && vc__glue_targets[row].backend != backend) row++;
+    return row;
+}
+
+static struct vd_kernel vc__glue_create(struct vd_context *ctx, const vc__form *f, vd_code code, vd_arg_info *args, vd_hidden_info *hidden) {
     const vc_info *info = &f->info;
     vd_kernel_desc desc;
     int i;
@@ -10009,9 +10023,10 @@ static struct vd_kernel vc__glue_create(struct vd_context *ctx, const vc__form *
     for (i = 0; i < info->arg_count; i++) vc__glue_arg(&args[i], &info->args[i]);
     for (i = 0; i < info->hidden_count; i++) vc__glue_hidden(&hidden[i], &info->hidden[i]);
     desc.name = info->name;
-    desc.code_kind = VD_CODE_SPIRV;
-    desc.code = f->words.at;
-    desc.code_size = f->words.count * sizeof(uint32_t);
+    desc.code_kind = code;
+    desc.code = code == VD_CODE_SPIRV ? (const void *)f->words.at : f->text.at;
+    desc.code_size = code == VD_CODE_SPIRV ? f->words.count * sizeof(uint32_t) : 0;
+    desc.entry = info->entry;
     desc.args = args;
     desc.arg_count = info->arg_count;
     desc.hidden = hidden;
@@ -10027,17 +10042,21 @@ VC_API struct vd_kernel vd_kernel_build(struct vd_context *ctx, vc_kernel *k) {
     const vd_device_info *d = ctx ? vd_device(ctx, 0) : NULL;
     struct vd_kernel kernel = { 0 };
     vc_buffers form = k ? k->desc.buffers : VC_BUFFERS_DEFAULT;
+    const vc__form *f;
     char *room;
     size_t arg_bytes;
+    uint32_t row;
     if (!d) { vd_error_set(VD_ERROR_INVALID, "vd_kernel_build: no context"); return kernel; }
+    row = vc__glue_row(d->backend);
     if (form == VC_BUFFERS_DEFAULT) form = ~d->features & VC__ADDRESS_NEEDS ? VC_BUFFERS_BINDING : VC_BUFFERS_ADDRESS;
     if (k && !k->desc.buffers && k->desc.machine.lacks & VC__ADDRESS_NEEDS) form = VC_BUFFERS_BINDING;
-    if (!k || !vc__build(k, VC_TARGET_SPIRV, form)) { vd_error_set(VD_ERROR_INVALID, "vd_kernel_build: %s", vc_error(k)); return kernel; }
-    if (!vc__check_device(&k->form[form].info, d)) return kernel;
+    if (!k || !vc__build(k, vc__glue_targets[row].target, form)) { vd_error_set(VD_ERROR_INVALID, "vd_kernel_build: %s", vc_error(k)); return kernel; }
+    f = vc__form_of(k, vc__glue_targets[row].target, form);
+    if (!vc__check_device(&f->info, d)) return kernel;
     arg_bytes = (size_t)k->arg_count * sizeof(vd_arg_info);
-    room = (char *)vc__arena_take(&k->allocator, &k->arena, arg_bytes + (size_t)k->form[form].info.hidden_count * sizeof(vd_hidden_info));
+    room = (char *)vc__arena_take(&k->allocator, &k->arena, arg_bytes + (size_t)f->info.hidden_count * sizeof(vd_hidden_info));
     if (!room) { vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_kernel_build '%s': out of host memory", vc__name(k)); return kernel; }
-    return vc__glue_create(ctx, &k->form[form], (vd_arg_info *)(void *)room, (vd_hidden_info *)(void *)(room + arg_bytes));
+    return vc__glue_create(ctx, f, vc__glue_targets[row].code, (vd_arg_info *)(void *)room, (vd_hidden_info *)(void *)(room + arg_bytes));
 }
 #endif /* VKDISPATCH_GLUE_IMPLEMENTED */
 

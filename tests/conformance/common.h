@@ -134,6 +134,15 @@ static fixture *fixture_start(void **state, bool executes) {
 #define TEST_EXECUTED(name) TEST_(name, true)  /* needs kernels to run */
 #define CASE(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
+/* Whether the backend takes SPIR-V. One that does not has to say so of this desc, which is all that is then tested. */
+static inline bool takes_spirv(fixture *f, const vd_kernel_desc *desc) {
+    if (f->backend == VD_BACKEND_VULKAN || f->backend == VD_BACKEND_DUMMY) return true;
+    vd_kernel k = vd_kernel_create(f->ctx, desc);
+    if (k.id) fail_msg("a backend that takes no SPIR-V made a kernel of it");
+    if (!strstr(vd_error_text(), "the code is SPIR-V") || !strstr(vd_error_text(), "takes")) fail_msg("%s", vd_error_text());
+    return false;
+}
+
 static inline void skip_because(const char *reason) {
     print_message("# reason: %s\n", reason);
     skip();
@@ -141,7 +150,8 @@ static inline void skip_because(const char *reason) {
 
 /* ---- running the tests ---- */
 
-static const struct { vd_backend backend; const char *name; } all_backends[] = { { VD_BACKEND_VULKAN, "vulkan" }, { VD_BACKEND_DUMMY, "dummy" } };
+static const struct { vd_backend backend; const char *name; } all_backends[] = { { VD_BACKEND_VULKAN, "vulkan" }, { VD_BACKEND_OPENCL, "opencl" },
+    { VD_BACKEND_DUMMY, "dummy" } };
 
 typedef int (*run_group)(const char *name);
 
