@@ -76,7 +76,8 @@
 
    Step by step
      1. vd_context_create opens the first backend that works and its best device (discrete, integrated, virtual, CPU; more memory wins a tie).
-     2. vd_buffer_create gives typed, shaped device memory. Sizes and offsets are in bytes everywhere, shapes in elements.
+     2. vd_buffer_create gives typed, shaped device memory. Sizes and offsets are in bytes everywhere, shapes in elements. vd_buffer_view gives a part of a
+        buffer a type and a shape of its own; it goes wherever a buffer does and dies with its buffer.
      3. vd_kernel_create takes SPIR-V of any origin; without args in the desc they are read from the module: storage buffers by binding, then members of
         the push-constant block by offset. Kernels of vkdispatch_codegen.h come through vd_kernel_build, or without the builder through what tools/vcc
         made of them ahead of time: a C header, or a file for vd_kernel_load.
@@ -278,6 +279,14 @@ typedef struct vd_buffer_desc {
     const void *data;               /* initial contents, the whole buffer; default: zeros */
 } vd_buffer_desc;
 
+typedef struct vd_view_desc { /* a part of a buffer as a buffer of its own */
+    const char *name;               /* for messages; default: the buffer's */
+    vd_buffer buffer;               /* may be a view itself */
+    uint64_t offset;                /* bytes; kernels need whole elements, and limits.binding_alignment where they take buffers as bindings */
+    vd_type type;
+    uint64_t shape[4];              /* elements; all zero: up to the end */
+} vd_view_desc;
+
 typedef struct vd_buffer_info {
     const char *name;               /* "" when unnamed; lives as long as the buffer */
     vd_type type;
@@ -395,6 +404,9 @@ VD_API vd_result vd_context_stats(vd_context *ctx, vd_stats *out);
 /* ---- buffers ---- */
 
 VD_API vd_buffer vd_buffer_create(vd_context *ctx, const vd_buffer_desc *desc);
+/* Usable wherever a buffer is, and destroyed like one. It owns no memory: it dies when its buffer is destroyed. Work on views of one buffer that do not overlap
+   is independent. */
+VD_API vd_buffer vd_buffer_view(vd_context *ctx, const vd_view_desc *desc);
 VD_API void vd_buffer_destroy(vd_context *ctx, vd_buffer buffer); /* {0} is harmless; a dead handle sets the error text */
 VD_API vd_result vd_buffer_query(vd_context *ctx, vd_buffer buffer, vd_buffer_info *out);
 /* Bytes offset … offset + size - 1; any offset and size within the buffer, VD_WHOLE for the rest, 0 does nothing. */
@@ -1148,21 +1160,33 @@ typedef struct vd__storage {
     uint32_t pins;             /* host copies under way, which hold no lock */
 } vd__storage;
 
-/* What a dispatch looks at lies in two cache lines: the first of the buffer and that of its memory. */
+/* What a dispatch looks at lies in two cache lines: the first of the buffer and that of its memory. A view has the storage of its root, which is dead when the
+   root's id is another. */
 typedef struct vd__buffer {
     vd__slot slot;
     vd_type type;
-    uint32_t spare;
+    bool view;
     uint64_t size;
+    vd__storage *storage;
+    uint64_t offset;           /* in the storage */
     char *name;
-    vd__storage storage;
     uint64_t shape[4];
+    const struct vd__buffer *root;
+    uint64_t root_id;
+    vd__storage own;           /* of a buffer that is no view */
 } vd__buffer;
+
+/* Bytes of a buffer, in its storage. */
+typedef struct vd__span {
+    vd__storage *storage;
+    uint64_t offset, size;
+} vd__span;
 
 /* What a dispatch reads of an argument, small: four in a cache line. */
 typedef struct vd__param {
     uint8_t kind, access;
     uint8_t order;             /* among the bindings, by ascending number */
+    uint8_t align;             /* log2 of a buffer's alignment */
     vd_type type;
     uint32_t place, size;
 } vd__param;
@@ -6252,11 +6276,20 @@ static uint32_t vd__scalar_size(vd_type type) {
 
 static bool vd__type_ok(vd_type type) { return type == VD_BYTES || vd_type_size(type); }
 
+/* Whether the buffer of a view was destroyed. */
+static inline bool vd__view_is_dead(const vd__buffer *b) { return b->view && vd__load64(&b->root->slot.id) != b->root_id; }
+
+/* Why a buffer's handle is of no use. */
+static const char *vd__buffer_reason(const vd_context *ctx, uint64_t id) {
+    return vd__pool_find(&ctx->buffers, id) ? "is a view of a buffer that was destroyed" : vd__pool_reason(&ctx->buffers, id);
+}
+
 /* Finds a buffer for a call of a context; `which` is "", "source " or "target ". NULL with a text. */
 static vd__buffer *vd__buffer_find(vd_context *ctx, vd_buffer handle, const char *call, const char *which) {
     vd__buffer *b = (vd__buffer *)(void *)vd__pool_find(&ctx->buffers, handle.id);
-    if (!b) vd__fail(VD_ERROR_INVALID, "%s: the %sbuffer %s", call, which, vd__pool_reason(&ctx->buffers, handle.id));
-    return b;
+    if (b && !vd__view_is_dead(b)) return b;
+    vd__fail(VD_ERROR_INVALID, "%s: the %sbuffer %s", call, which, vd__buffer_reason(ctx, handle.id));
+    return NULL;
 }
 
 static vd__kernel *vd__kernel_find(vd_context *ctx, vd_kernel handle, const char *call) {
@@ -6289,6 +6322,18 @@ static vd_result vd__range_check(const vd__buffer *b, const char *call, const ch
     return VD_OK;
 }
 
+/* Bytes of a buffer for a call: found, checked, VD_WHOLE resolved. `which` and `what` stand before the names of buffer and range. */
+static vd_result vd__span_find(vd_context *ctx, vd_buffer handle, const char *call, const char *which, const char *what, uint64_t offset, uint64_t size,
+                               vd__span *out) {
+    vd__buffer *b = vd__buffer_find(ctx, handle, call, which);
+    vd_result r = b ? vd__range_check(b, call, what, offset, &size) : VD_ERROR_INVALID;
+    if (r) return r;
+    out->storage = b->storage;
+    out->offset = b->offset + offset;
+    out->size = size;
+    return VD_OK;
+}
+
 enum { VD__EXTENT_TEXT = 96 }; /* four numbers of 20 digits and what stands between them */
 
 /* "2 x 3": an extent up to its last axis that is not 0. */
@@ -6299,32 +6344,61 @@ static VD__COLD const char *vd__extent_print(char out[VD__EXTENT_TEXT], const ui
     return out;
 }
 
+/* Resolves a shape, of which something is given, and its bytes. */
+static vd_result vd__shape_check(const char *call, const char *name, vd_type type, const uint64_t given[4], uint64_t shape[4], uint64_t *size) {
+    char text[VD__EXTENT_TEXT];
+    uint64_t total = type == VD_BYTES ? 1 : vd_type_size(type);
+    int rank = 4;
+    if (!total) return vd__fail(VD_ERROR_INVALID, "%s '%s': %u is no type", call, name, (unsigned)type);
+    while (rank && !given[rank - 1]) rank--;
+    if (!rank) return vd__fail(VD_ERROR_INVALID, "%s '%s': the shape is zero", call, name);
+    for (int i = 0; i < 4; i++) {
+        shape[i] = i < rank ? given[i] : 1;
+        if (!shape[i]) return vd__fail(VD_ERROR_INVALID, "%s '%s': shape[%d] is 0 and shape[%d] is not", call, name, i, rank - 1);
+        if (shape[i] > (UINT64_MAX >> 1) / total)
+            return vd__fail(VD_ERROR_INVALID, "%s '%s': %s of shape %s has more bytes than 63 bits can count", call, name, vd_type_name(type),
+                            vd__extent_print(text, given, 4));
+        total *= shape[i];
+    }
+    *size = total;
+    return VD_OK;
+}
+
 /* Resolves shape and size of a desc. */
 static vd_result vd__buffer_check(const vd_context *ctx, const vd_buffer_desc *desc, uint64_t shape[4], uint64_t *size) {
     const char *name = desc->name ? desc->name : "";
-    char text[VD__EXTENT_TEXT];
-    uint64_t total = desc->type == VD_BYTES ? 1 : vd_type_size(desc->type);
-    int rank = 4;
-    if (!total) return vd__fail(VD_ERROR_INVALID, "vd_buffer_create '%s': %u is no type", name, (unsigned)desc->type);
-    while (rank && !desc->shape[rank - 1]) rank--;
-    if (!rank) return vd__fail(VD_ERROR_INVALID, "vd_buffer_create '%s': the shape is zero", name);
-    for (int i = 0; i < 4; i++) {
-        shape[i] = i < rank ? desc->shape[i] : 1;
-        if (!shape[i]) return vd__fail(VD_ERROR_INVALID, "vd_buffer_create '%s': shape[%d] is 0 and shape[%d] is not", name, i, rank - 1);
-        if (shape[i] > (UINT64_MAX >> 1) / total)
-            return vd__fail(VD_ERROR_INVALID, "vd_buffer_create '%s': %s of shape %s has more bytes than 63 bits can count", name,
-                            vd_type_name(desc->type), vd__extent_print(text, desc->shape, 4));
-        total *= shape[i];
-    }
     const vd_device_info *info = &ctx->device.info;
-    if (total > info->limits.max_buffer_bytes)
+    vd_result r = vd__shape_check("vd_buffer_create", name, desc->type, desc->shape, shape, size);
+    if (r) return r;
+    if (*size > info->limits.max_buffer_bytes)
         return vd__fail(VD_ERROR_UNSUPPORTED, "vd_buffer_create '%s': %llu bytes are more than '%s' allows in one buffer (max_buffer_bytes %llu)", name,
-                        VD__U(total), info->name, VD__U(info->limits.max_buffer_bytes));
-    if (total > info->device_memory)
-        return vd__fail(VD_ERROR_OUT_OF_DEVICE_MEMORY, "vd_buffer_create '%s': %llu bytes are more than '%s' has (device_memory %llu)", name, VD__U(total),
+                        VD__U(*size), info->name, VD__U(info->limits.max_buffer_bytes));
+    if (*size > info->device_memory)
+        return vd__fail(VD_ERROR_OUT_OF_DEVICE_MEMORY, "vd_buffer_create '%s': %llu bytes are more than '%s' has (device_memory %llu)", name, VD__U(*size),
                         info->name, VD__U(info->device_memory));
-    *size = total;
     return VD_OK;
+}
+
+/* Resolves shape and size of a view of a buffer; no shape at all is the rest of the buffer. */
+static vd_result vd__view_check(const vd__buffer *b, const vd_view_desc *desc, uint64_t shape[4], uint64_t *size) {
+    const char *name = desc->name ? desc->name : b->name;
+    uint64_t element = desc->type == VD_BYTES ? 1 : vd_type_size(desc->type), rest[4] = { 0, 0, 0, 0 };
+    const uint64_t *given = desc->shape;
+    if (desc->offset >= b->size)
+        return vd__fail(VD_ERROR_INVALID, "vd_buffer_view '%s': offset %llu is not within buffer '%s' (%llu bytes)", name, VD__U(desc->offset), b->name,
+                        VD__U(b->size));
+    uint64_t room = b->size - desc->offset;
+    if (!(given[0] | given[1] | given[2] | given[3]) && element) {
+        if (room % element)
+            return vd__fail(VD_ERROR_INVALID, "vd_buffer_view '%s': the %llu bytes from offset %llu to the end of buffer '%s' are no whole number of %s", name,
+                            VD__U(room), VD__U(desc->offset), b->name, vd_type_name(desc->type));
+        rest[0] = room / element;
+        given = rest;
+    }
+    vd_result r = vd__shape_check("vd_buffer_view", name, desc->type, given, shape, size);
+    if (r || *size <= room) return r;
+    return vd__fail(VD_ERROR_INVALID, "vd_buffer_view '%s': offset %llu + size %llu is past the end of buffer '%s' (%llu bytes)", name, VD__U(desc->offset),
+                    VD__U(*size), b->name, VD__U(b->size));
 }
 
 static const char *const vd__code_names[] = { "", "SPIR-V", "CUDA C", "PTX", "cubin", "OpenCL C" };
@@ -6409,6 +6483,9 @@ static vd_result vd__arg_info_check(const vd_context *ctx, const vd_kernel_desc 
         return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': argument %d '%s' has kind %d", desc->name, i, name, (int)a->kind);
     if (a->kind != VD_ARG_VALUE && a->access > VD_READ_WRITE) /* 0: the kernel does not use it */
         return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': argument %d '%s' has access %u", desc->name, i, name, (unsigned)a->access);
+    if (a->align & (a->align - 1))
+        return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': argument %d '%s' has alignment %u, which is no power of two", desc->name, i, name,
+                        (unsigned)a->align);
     if (a->kind == VD_ARG_BINDING) {
         for (int j = 0; j < i; j++)
             if (desc->args[j].kind == VD_ARG_BINDING && desc->args[j].place == a->place)
@@ -6576,13 +6653,16 @@ static VD__COLD vd_result vd__call_mismatch(const vd__kernel *k, int i, const ch
                     type ? vd__type_print(given, type) : "", buffer ? "a buffer of " : "a value of ", vd__type_print(wanted, info->type));
 }
 
-/* Argument i is in the same memory as an earlier one. */
-static VD__COLD vd_result vd__call_overlap(const vd__call *c, const vd__storage *storage, int i) {
+/* Argument i, access n of the call, is in the same memory as an earlier one. */
+static VD__COLD vd_result vd__call_overlap(const vd__call *c, uint32_t n, int i) {
     const vd_arg_info *info = &c->kernel->args[i];
-    for (int j = 0; j < i; j++) {
+    const vd__access *access = &c->accesses[n];
+    for (int j = 0, at = 0; j < i; j++) {
         const vd_arg_info *other = &c->kernel->args[j];
-        if (!c->buffers[j] || &c->buffers[j]->storage != storage || !((other->access | info->access) & VD_WRITE) || other->may_alias || info->may_alias)
-            continue;
+        if (other->kind == VD_ARG_VALUE) continue;
+        const vd__access *earlier = &c->accesses[at++];
+        if (earlier->storage != access->storage || earlier->begin >= access->end || access->begin >= earlier->end) continue;
+        if (!((other->access | info->access) & VD_WRITE) || other->may_alias || info->may_alias) continue;
         return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': arguments %d '%s' and %d '%s' are the same memory (buffer '%s') and one is written",
                         c->kernel->name, j, other->name, i, info->name, c->buffers[j]->name);
     }
@@ -6595,26 +6675,29 @@ static VD__COLD vd_result vd__call_no_buffer(const vd__call *c, vd_context *ctx,
     if (arg->kind == VD_ARG_VALUE) return vd__call_mismatch(k, i, "a value of ", arg->type);
     if (arg->kind != VD_ARG_BINDING && arg->kind != VD_ARG_ADDRESS) return vd__call_mismatch(k, i, "empty", 0);
     const vd__buffer *b = (const vd__buffer *)(void *)vd__pool_find(&ctx->buffers, arg->bits);
-    if (!b)
+    if (!b || vd__view_is_dead(b))
         return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': argument %d '%s': the buffer %s", k->name, i, k->args[i].name,
-                        vd__pool_reason(&ctx->buffers, arg->bits));
+                        vd__buffer_reason(ctx, arg->bits));
     if (k->args[i].type != b->type && k->args[i].type && b->type) return vd__call_mismatch(k, i, "a buffer of ", b->type);
     return vd__fail(VD_ERROR_UNSUPPORTED, "vd_dispatch '%s': argument %d '%s' is buffer '%s' of %llu bytes, by binding the device sees at most %llu", k->name,
                     i, k->args[i].name, b->name, VD__U(b->size), VD__U(ctx->device.info.limits.max_binding_bytes));
 }
 
-/* The range of a buffer that a kernel sees, as access number `n`. */
-static inline vd_result vd__call_access(vd__call *c, vd__buffer *b, const vd__param *p, uint32_t n, int i) {
-    vd__access *access = &c->accesses[n];
-    access->storage = &b->storage;
-    access->begin = 0;
-    access->end = b->storage.memory.size;
-    access->mode = p->access;
-    c->buffers[i] = b;
-    for (uint32_t j = 0; j < n; j++) {
-        vd_result r = VD__LIKELY(c->accesses[j].storage != access->storage) ? VD_OK : vd__call_overlap(c, access->storage, i);
-        if (VD__UNLIKELY(r)) return r;
-    }
+/* What a kernel sees of a view; its alignment is checked. */
+static VD__APART vd_result vd__call_view(vd__call *c, vd_context *ctx, const vd__param *p, const vd_arg *arg, int i, vd__access *access) {
+    const vd__buffer *b = c->buffers[i];
+    const vd__kernel *k = c->kernel;
+    bool binding = p->kind == VD_ARG_BINDING;
+    uint64_t align = (uint64_t)1 << p->align, limit = ctx->device.info.limits.binding_alignment;
+    if (vd__view_is_dead(b)) return vd__call_no_buffer(c, ctx, arg, i);
+    if (b->offset % align)
+        return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': argument %d '%s' is view '%s', which begins at byte %llu of its buffer, the kernel wants a "
+                        "multiple of %llu", k->name, i, k->args[i].name, b->name, VD__U(b->offset), VD__U(align));
+    if (binding && b->offset % limit)
+        return vd__fail(VD_ERROR_UNSUPPORTED, "vd_dispatch '%s': argument %d '%s' is view '%s', which begins at byte %llu of its buffer, by binding the "
+                        "device wants a multiple of %llu (binding_alignment)", k->name, i, k->args[i].name, b->name, VD__U(b->offset), VD__U(limit));
+    access->begin = b->offset;
+    access->end = b->offset + b->size;
     return VD_OK;
 }
 
@@ -6622,17 +6705,34 @@ static inline vd_result vd__call_buffer(vd__call *c, vd_context *ctx, const vd__
     vd__buffer *b = (vd__buffer *)(void *)vd__pool_find(&ctx->buffers, arg->bits);
     if (VD__UNLIKELY(arg->kind - VD_ARG_BINDING > VD_ARG_ADDRESS - VD_ARG_BINDING || !b || (p->type != b->type && p->type && b->type)))
         return vd__call_no_buffer(c, ctx, arg, i);
-    vd__memory *m = &b->storage.memory;
-    if (p->kind == VD_ARG_ADDRESS) memcpy((uint8_t *)c->values + p->place, &m->address, 8);
-    else {
-        if (VD__UNLIKELY(m->size > ctx->device.info.limits.max_binding_bytes)) return vd__call_no_buffer(c, ctx, arg, i);
-        vd__binding *binding = &c->bindings[p->order];
-        binding->memory = m;
-        binding->offset = 0;
-        binding->size = m->size;
-        binding->number = p->place;
+    uint32_t n = c->access_count++;
+    vd__access *access = &c->accesses[n];
+    vd__storage *storage = b->storage;
+    c->buffers[i] = b;
+    access->storage = storage;
+    access->begin = 0;
+    access->end = storage->memory.size;
+    access->mode = p->access;
+    if (VD__UNLIKELY(b->view)) {
+        vd_result r = vd__call_view(c, ctx, p, arg, i, access);
+        if (r) return r;
     }
-    return vd__call_access(c, b, p, c->access_count++, i);
+    if (p->kind == VD_ARG_ADDRESS) {
+        uint64_t address = storage->memory.address + access->begin;
+        memcpy((uint8_t *)c->values + p->place, &address, 8);
+    } else {
+        vd__binding *binding = &c->bindings[p->order];
+        binding->memory = &storage->memory;
+        binding->offset = access->begin;
+        binding->size = (access->end - access->begin + 3) & ~(uint64_t)3; /* whole words, as the storage has */
+        binding->number = p->place;
+        if (VD__UNLIKELY(binding->size > ctx->device.info.limits.max_binding_bytes)) return vd__call_no_buffer(c, ctx, arg, i);
+    }
+    for (uint32_t j = 0; j < n; j++) {
+        vd_result r = VD__LIKELY(c->accesses[j].storage != storage) ? VD_OK : vd__call_overlap(c, n, i);
+        if (VD__UNLIKELY(r)) return r;
+    }
+    return VD_OK;
 }
 
 /* Values that are not simply four or eight bytes of the type that the kernel wants. */
@@ -7298,7 +7398,7 @@ static vd_result vd__queue_wait(vd__queue *q, uint64_t value, uint64_t timeout_n
 static void vd__garbage_free(vd_context *ctx, vd__slot *slot) {
     if (slot->kind == VD__HANDLE_BUFFER) {
         vd__buffer *b = (vd__buffer *)(void *)slot;
-        vd__storage_destroy(ctx, &b->storage);
+        if (!b->view) vd__storage_destroy(ctx, &b->own);
         vd__free(&ctx->host.allocator, b->name);
         vd__pool_give(&ctx->buffers, slot);
     } else {
@@ -7319,7 +7419,7 @@ static uint64_t vd__oldest_list(const vd_context *ctx) {
 
 /* Whether nothing can use a dead object any more. What an unsubmitted list may hold waits for that list, and then for all that was sent with it. */
 static bool vd__garbage_done(vd_context *ctx, vd__slot *slot) {
-    if (slot->kind == VD__HANDLE_BUFFER && vd__load32(&((vd__buffer *)(void *)slot)->storage.pins)) return false;
+    if (slot->kind == VD__HANDLE_BUFFER && vd__load32(&((vd__buffer *)(void *)slot)->own.pins)) return false;
     if (slot->stamp) {
         if (vd__oldest_list(ctx) < slot->stamp) return false;
         slot->stamp = 0;
@@ -7688,36 +7788,37 @@ static void vd__slice_used(vd_list *l, const vd__slice *slice, uint64_t size) {
 
 /* ---- transfers ---- */
 
-static vd__access vd__access_of(vd__buffer *b, uint64_t offset, uint64_t size, uint32_t mode) {
+static vd__access vd__access_of(const vd__span *span, uint32_t mode) {
     vd__access a = { NULL, 0, 0, 0 };
-    a.storage = &b->storage;
-    a.begin = offset;
-    a.end = offset + size;
+    a.storage = span->storage;
+    a.begin = span->offset;
+    a.end = span->offset + span->size;
     a.mode = mode;
     return a;
 }
 
-/* Copies between a slice and a buffer, in several ranges of which the buffer's side spans [offset, offset + size). */
-static vd_result vd__record_staged(vd_list *l, vd__buffer *b, const vd__slice *slice, uint64_t offset, uint64_t size, bool to_buffer,
-                                   const vd__copy_range *ranges, uint32_t count) {
+/* Copies between a slice and a buffer, in several ranges of which the buffer's side lies in `span`. */
+static vd_result vd__record_staged(vd_list *l, const vd__span *span, const vd__slice *slice, uint64_t staged, bool to_buffer, const vd__copy_range *ranges,
+                                   uint32_t count) {
     vd_context *ctx = l->ctx;
-    vd__access a = vd__access_of(b, offset, size, to_buffer ? VD_WRITE : VD_READ);
+    vd__access a = vd__access_of(span, to_buffer ? VD_WRITE : VD_READ);
     vd_result r = vd__list_command(l, &a, 1, VD__STAGE_TRANSFER);
     if (r) return r;
-    const vd__memory *buffer = &b->storage.memory, *staging = &slice->stage->storage.memory;
+    const vd__memory *buffer = &span->storage->memory, *staging = &slice->stage->storage.memory;
     ctx->driver.backend->record_copy(&ctx->device, &l->recording->commands, to_buffer ? buffer : staging, to_buffer ? staging : buffer, ranges, count);
     if (!to_buffer) l->host_stages |= VD__STAGE_TRANSFER;
-    vd__slice_used(l, slice, size);
+    vd__slice_used(l, slice, staged);
     l->stats.copies++;
     return VD_OK;
 }
 
 /* One range of a slice from its start. */
-static vd_result vd__record_piece(vd_list *l, vd__buffer *b, const vd__slice *slice, uint64_t offset, uint64_t size, bool to_buffer) {
-    vd__copy_range range = { slice->offset, slice->offset, size };
-    if (to_buffer) range.to = offset;
-    else range.from = offset;
-    return vd__record_staged(l, b, slice, offset, size, to_buffer, &range, 1);
+static vd_result vd__record_piece(vd_list *l, const vd__span *span, const vd__slice *slice, bool to_buffer) {
+    vd__copy_range range = { slice->offset, slice->offset, 0 };
+    if (to_buffer) range.to = span->offset;
+    else range.from = span->offset;
+    range.size = span->size;
+    return vd__record_staged(l, span, slice, span->size, to_buffer, &range, 1);
 }
 
 /* Through staging, in pieces; while one is filled, earlier ones are on their way. */
@@ -7726,14 +7827,14 @@ static vd_result vd__write_staged(vd_list *l, const char *call, vd_buffer handle
     while (size && !r) {
         uint64_t piece = size < VD__STAGE_BYTES ? size : VD__STAGE_BYTES;
         vd__slice slice;
+        vd__span span;
         r = vd__stage_reserve(l, VD__MEMORY_UPLOAD, piece, &slice);
         if (r) return r;
         memcpy(vd__slice_bytes(&slice), data, (size_t)piece);
         r = vd__storage_sync(l->ctx, &slice.stage->storage, slice.offset, piece, false);
         vd__list_lock(l);
-        vd__buffer *b = r ? NULL : vd__buffer_find(l->ctx, handle, call, "target ");
-        if (b) r = vd__record_piece(l, b, &slice, offset, piece, true);
-        else if (!r) r = VD_ERROR_INVALID;
+        if (!r) r = vd__span_find(l->ctx, handle, call, "target ", "", offset, piece, &span);
+        if (!r) r = vd__record_piece(l, &span, &slice, true);
         vd__list_unlock(l);
         vd__slice_unpin(l, &slice);
         offset += piece;
@@ -7749,18 +7850,18 @@ static bool vd__write_direct(vd_list *l, const vd__storage *s, uint64_t size) {
 }
 
 static vd_result vd__write(vd_list *l, const char *call, vd_buffer handle, uint64_t offset, const void *data, uint64_t size) {
+    vd__span span = { NULL, 0, 0 };
     vd__list_lock(l);
-    vd__buffer *b = vd__buffer_find(l->ctx, handle, call, "target ");
-    vd_result r = b ? vd__range_check(b, call, "", offset, &size) : VD_ERROR_INVALID;
-    if (!r && size && !data) r = vd__fail(VD_ERROR_INVALID, "%s: the data is NULL", call);
-    bool direct = !r && size && vd__write_direct(l, &b->storage, size);
-    if (direct) vd__add32(&b->storage.pins, 1);
+    vd_result r = vd__span_find(l->ctx, handle, call, "target ", "", offset, size, &span);
+    if (!r && span.size && !data) r = vd__fail(VD_ERROR_INVALID, "%s: the data is NULL", call);
+    bool direct = !r && span.size && vd__write_direct(l, span.storage, span.size);
+    if (direct) vd__add32(&span.storage->pins, 1);
     vd__list_unlock(l);
-    if (r || !size) return r;
-    if (!direct) return vd__write_staged(l, call, handle, offset, (const uint8_t *)data, size);
-    memcpy(b->storage.memory.mapped + offset, data, (size_t)size);
-    r = vd__storage_sync(l->ctx, &b->storage, offset, size, false);
-    vd__add32(&b->storage.pins, UINT32_MAX);
+    if (r || !span.size) return r;
+    if (!direct) return vd__write_staged(l, call, handle, offset, (const uint8_t *)data, span.size);
+    memcpy(span.storage->memory.mapped + span.offset, data, (size_t)span.size);
+    r = vd__storage_sync(l->ctx, span.storage, span.offset, span.size, false);
+    vd__add32(&span.storage->pins, UINT32_MAX);
     return r;
 }
 
@@ -7779,18 +7880,19 @@ static void vd__pattern_repeat(uint8_t *to, size_t count, const uint8_t *value, 
 }
 
 /* Whole words by the device's fill, up to three bytes on either side by copies from 8 staged bytes of the pattern. */
-static vd_result vd__record_words(vd_list *l, vd__buffer *b, const vd__slice *edges, uint64_t offset, uint64_t size, const uint8_t pattern[8]) {
+static vd_result vd__record_words(vd_list *l, const vd__span *span, const vd__slice *edges, const uint8_t pattern[8]) {
     vd_context *ctx = l->ctx;
-    uint64_t end = offset + size, first = (offset + 3) & ~(uint64_t)3, last = end & ~(uint64_t)3;
+    const vd__memory *memory = &span->storage->memory;
+    uint64_t offset = span->offset, end = offset + span->size, first = (offset + 3) & ~(uint64_t)3, last = end & ~(uint64_t)3;
     uint32_t word, count = 0;
     vd__copy_range ranges[2];
     if (first >= last) first = last = end < first ? end : first; /* no whole word: the edges meet here */
-    vd__access a = vd__access_of(b, offset, size, VD_WRITE);
+    vd__access a = vd__access_of(span, VD_WRITE);
     vd_result r = vd__list_command(l, &a, 1, VD__STAGE_TRANSFER);
     if (r) return r;
     if (last > first) {
         memcpy(&word, pattern + (first - offset), 4);
-        ctx->driver.backend->record_fill(&ctx->device, &l->recording->commands, &b->storage.memory, first, last - first, word);
+        ctx->driver.backend->record_fill(&ctx->device, &l->recording->commands, memory, first, last - first, word);
     }
     if (first > offset) {
         ranges[count].from = edges->offset;
@@ -7803,7 +7905,7 @@ static vd_result vd__record_words(vd_list *l, vd__buffer *b, const vd__slice *ed
         ranges[count++].size = end - last;
     }
     if (count) {
-        ctx->driver.backend->record_copy(&ctx->device, &l->recording->commands, &b->storage.memory, &edges->stage->storage.memory, ranges, count);
+        ctx->driver.backend->record_copy(&ctx->device, &l->recording->commands, memory, &edges->stage->storage.memory, ranges, count);
         vd__slice_used(l, edges, 8);
     }
     l->stats.fills++;
@@ -7811,10 +7913,11 @@ static vd_result vd__record_words(vd_list *l, vd__buffer *b, const vd__slice *ed
 }
 
 /* Copies of a staged run of patterns. */
-static vd_result vd__record_runs(vd_list *l, vd__buffer *b, const vd__slice *slice, uint64_t run, uint64_t offset, uint64_t size) {
+static vd_result vd__record_runs(vd_list *l, const vd__span *span, const vd__slice *slice, uint64_t run) {
+    uint64_t offset = span->offset, size = span->size;
     vd_context *ctx = l->ctx;
     vd__copy_range ranges[64];
-    vd__access a = vd__access_of(b, offset, size, VD_WRITE);
+    vd__access a = vd__access_of(span, VD_WRITE);
     vd_result r = vd__list_command(l, &a, 1, VD__STAGE_TRANSFER);
     if (r) return r;
     while (size) {
@@ -7826,7 +7929,7 @@ static vd_result vd__record_runs(vd_list *l, vd__buffer *b, const vd__slice *sli
             offset += ranges[count].size;
             size -= ranges[count].size;
         }
-        ctx->driver.backend->record_copy(&ctx->device, &l->recording->commands, &b->storage.memory, &slice->stage->storage.memory, ranges, count);
+        ctx->driver.backend->record_copy(&ctx->device, &l->recording->commands, &span->storage->memory, &slice->stage->storage.memory, ranges, count);
     }
     vd__slice_used(l, slice, run);
     l->stats.fills++;
@@ -7834,9 +7937,10 @@ static vd_result vd__record_runs(vd_list *l, vd__buffer *b, const vd__slice *sli
 }
 
 /* A fill that is all whole words needs no staging. */
-static vd_result vd__fill_words(vd_list *l, vd_buffer handle, uint64_t offset, uint64_t size, const uint8_t pattern[8]) {
-    bool staged = offset % 4 || size % 4;
+static vd_result vd__fill_words(vd_list *l, vd_buffer handle, uint64_t offset, const vd__span *found, const uint8_t pattern[8]) {
+    bool staged = found->offset % 4 || found->size % 4;
     vd__slice edges = { NULL, 0 };
+    vd__span span;
     vd_result r = staged ? vd__stage_reserve(l, VD__MEMORY_UPLOAD, 8, &edges) : VD_OK;
     if (r) return r;
     if (staged) {
@@ -7844,9 +7948,8 @@ static vd_result vd__fill_words(vd_list *l, vd_buffer handle, uint64_t offset, u
         r = vd__storage_sync(l->ctx, &edges.stage->storage, edges.offset, 8, false);
     }
     vd__list_lock(l);
-    vd__buffer *b = r ? NULL : vd__buffer_find(l->ctx, handle, "vd_fill", "target ");
-    if (b) r = vd__record_words(l, b, &edges, offset, size, pattern);
-    else if (!r) r = VD_ERROR_INVALID;
+    if (!r) r = vd__span_find(l->ctx, handle, "vd_fill", "target ", "", offset, found->size, &span);
+    if (!r) r = vd__record_words(l, &span, &edges, pattern);
     vd__list_unlock(l);
     if (staged) vd__slice_unpin(l, &edges);
     return r;
@@ -7855,15 +7958,15 @@ static vd_result vd__fill_words(vd_list *l, vd_buffer handle, uint64_t offset, u
 static vd_result vd__fill_runs(vd_list *l, vd_buffer handle, uint64_t offset, uint64_t size, const uint8_t *value, size_t value_size) {
     uint64_t run = VD__FILL_BYTES / value_size * value_size;
     vd__slice slice;
+    vd__span span;
     if (run > size) run = size;
     vd_result r = vd__stage_reserve(l, VD__MEMORY_UPLOAD, run, &slice);
     if (r) return r;
     vd__pattern_repeat(vd__slice_bytes(&slice), (size_t)run, value, value_size);
     r = vd__storage_sync(l->ctx, &slice.stage->storage, slice.offset, run, false);
     vd__list_lock(l);
-    vd__buffer *b = r ? NULL : vd__buffer_find(l->ctx, handle, "vd_fill", "target ");
-    if (b) r = vd__record_runs(l, b, &slice, run, offset, size);
-    else if (!r) r = VD_ERROR_INVALID;
+    if (!r) r = vd__span_find(l->ctx, handle, "vd_fill", "target ", "", offset, size, &span);
+    if (!r) r = vd__record_runs(l, &span, &slice, run);
     vd__list_unlock(l);
     vd__slice_unpin(l, &slice);
     return r;
@@ -7873,38 +7976,39 @@ static vd_result vd__fill(vd_list *l, vd_buffer handle, uint64_t offset, uint64_
     static const uint8_t zero[1] = { 0 };
     const uint8_t *pattern = value ? (const uint8_t *)value : zero;
     uint8_t words[8];
+    vd__span span = { NULL, 0, 0 };
     if (!value) value_size = 1;
     if (value_size < 1 || value_size > 64) return vd__fail(VD_ERROR_INVALID, "vd_fill: the value has %llu bytes, 1 to 64 are possible", VD__U(value_size));
     vd__list_lock(l);
-    vd__buffer *b = vd__buffer_find(l->ctx, handle, "vd_fill", "target ");
-    vd_result r = b ? vd__range_check(b, "vd_fill", "", offset, &size) : VD_ERROR_INVALID;
-    if (!r && size % value_size)
-        r = vd__fail(VD_ERROR_INVALID, "vd_fill: size %llu of buffer '%s' is no multiple of the value's %llu bytes", VD__U(size), b->name, VD__U(value_size));
+    vd_result r = vd__span_find(l->ctx, handle, "vd_fill", "target ", "", offset, size, &span);
+    if (!r && span.size % value_size)
+        r = vd__fail(VD_ERROR_INVALID, "vd_fill: size %llu of buffer '%s' is no multiple of the value's %llu bytes", VD__U(span.size),
+                     vd__buffer_find(l->ctx, handle, "vd_fill", "")->name, VD__U(value_size));
     vd__list_unlock(l);
-    if (r || !size) return r;
+    if (r || !span.size) return r;
     uint32_t period = vd__pattern_period(pattern, value_size);
-    if (!period) return vd__fill_runs(l, handle, offset, size, pattern, value_size);
+    if (!period) return vd__fill_runs(l, handle, offset, span.size, pattern, value_size);
     vd__pattern_repeat(words, sizeof words, pattern, period);
-    return vd__fill_words(l, handle, offset, size, words);
+    return vd__fill_words(l, handle, offset, &span, words);
 }
 
 static vd_result vd__copy(vd_list *l, vd_buffer to, uint64_t to_offset, vd_buffer from, uint64_t from_offset, uint64_t size) {
     vd_context *ctx = l->ctx;
-    vd__buffer *a = vd__buffer_find(ctx, to, "vd_copy", "target "), *b = a ? vd__buffer_find(ctx, from, "vd_copy", "source ") : NULL;
-    if (!b) return VD_ERROR_INVALID;
-    vd_result r = vd__range_check(b, "vd_copy", "source ", from_offset, &size);
-    if (!r) r = vd__range_check(a, "vd_copy", "target ", to_offset, &size);
-    if (r || !size) return r;
-    if (a == b && to_offset < from_offset + size && from_offset < to_offset + size)
-        return vd__fail(VD_ERROR_INVALID, "vd_copy: %llu bytes from offset %llu to %llu of buffer '%s' overlap", VD__U(size), VD__U(from_offset),
-                        VD__U(to_offset), a->name);
+    vd__span a, b;
+    vd_result r = vd__span_find(ctx, to, "vd_copy", "target ", "target ", to_offset, size == VD_WHOLE ? 0 : size, &a);
+    if (!r) r = vd__span_find(ctx, from, "vd_copy", "source ", "source ", from_offset, size, &b);
+    if (!r) r = vd__span_find(ctx, to, "vd_copy", "target ", "target ", to_offset, b.size, &a);
+    if (r || !b.size) return r;
+    if (a.storage == b.storage && a.offset < b.offset + b.size && b.offset < a.offset + a.size)
+        return vd__fail(VD_ERROR_INVALID, "vd_copy: %llu bytes from offset %llu to %llu of buffer '%s' overlap", VD__U(b.size), VD__U(from_offset),
+                        VD__U(to_offset), vd__buffer_find(ctx, to, "vd_copy", "")->name);
     vd__access accesses[2];
-    accesses[0] = vd__access_of(b, from_offset, size, VD_READ);
-    accesses[1] = vd__access_of(a, to_offset, size, VD_WRITE);
+    accesses[0] = vd__access_of(&b, VD_READ);
+    accesses[1] = vd__access_of(&a, VD_WRITE);
     r = vd__list_command(l, accesses, 2, VD__STAGE_TRANSFER);
     if (r) return r;
-    vd__copy_range range = { from_offset, to_offset, size };
-    ctx->driver.backend->record_copy(&ctx->device, &l->recording->commands, &a->storage.memory, &b->storage.memory, &range, 1);
+    vd__copy_range range = { b.offset, a.offset, b.size };
+    ctx->driver.backend->record_copy(&ctx->device, &l->recording->commands, &a.storage->memory, &b.storage->memory, &range, 1);
     l->stats.copies++;
     return VD_OK;
 }
@@ -7912,11 +8016,11 @@ static vd_result vd__copy(vd_list *l, vd_buffer to, uint64_t to_offset, vd_buffe
 /* ---- reading ---- */
 
 /* Memory that the host can read at full speed where it lies: after the last command that writes it. */
-static vd_result vd__read_direct(vd__queue *q, vd__storage *s, uint64_t written, uint64_t offset, void *data, uint64_t size) {
+static vd_result vd__read_direct(vd__queue *q, const vd__span *span, uint64_t written, void *data) {
     vd_result r = vd__queue_wait(q, written, VD_FOREVER);
-    if (!r) r = vd__storage_sync(q->ctx, s, offset, size, true);
-    if (!r) memcpy(data, s->memory.mapped + offset, (size_t)size);
-    vd__add32(&s->pins, UINT32_MAX);
+    if (!r) r = vd__storage_sync(q->ctx, span->storage, span->offset, span->size, true);
+    if (!r) memcpy(data, span->storage->memory.mapped + span->offset, (size_t)span->size);
+    vd__add32(&span->storage->pins, UINT32_MAX);
     return r;
 }
 
@@ -7931,8 +8035,9 @@ static vd_result vd__read_send(vd_list *l, vd_buffer handle, uint64_t offset, ui
     vd_result r = vd__stage_reserve(l, VD__MEMORY_READBACK, size, &out->slice);
     if (r) return r;
     vd__list_lock(l);
-    vd__buffer *b = vd__buffer_find(l->ctx, handle, "vd_buffer_read", "source ");
-    r = b ? vd__record_piece(l, b, &out->slice, offset, size, false) : VD_ERROR_INVALID;
+    vd__span span;
+    r = vd__span_find(l->ctx, handle, "vd_buffer_read", "source ", "", offset, size, &span);
+    if (!r) r = vd__record_piece(l, &span, &out->slice, false);
     if (!r) {
         vd__queue_flush(l->queue);
         out->value = l->queue->submitted;
@@ -7976,20 +8081,20 @@ static vd_result vd__read_staged(vd_list *l, vd_buffer handle, uint64_t offset, 
 }
 
 static vd_result vd__read(vd_list *l, vd_buffer handle, uint64_t offset, void *data, uint64_t size) {
+    vd__span span = { NULL, 0, 0 };
     vd__list_lock(l);
-    vd__buffer *b = vd__buffer_find(l->ctx, handle, "vd_buffer_read", "source ");
-    vd_result r = b ? vd__range_check(b, "vd_buffer_read", "", offset, &size) : VD_ERROR_INVALID;
-    if (!r && size && !data) r = vd__fail(VD_ERROR_INVALID, "vd_buffer_read: the data is NULL");
-    bool direct = !r && size && b->storage.memory.mapped && b->storage.memory.block->host_cached;
-    uint64_t written = direct ? b->storage.written : 0;
+    vd_result r = vd__span_find(l->ctx, handle, "vd_buffer_read", "source ", "", offset, size, &span);
+    if (!r && span.size && !data) r = vd__fail(VD_ERROR_INVALID, "vd_buffer_read: the data is NULL");
+    bool direct = !r && span.size && span.storage->memory.mapped && span.storage->memory.block->host_cached;
+    uint64_t written = direct ? span.storage->written : 0;
     if (direct) {
-        vd__add32(&b->storage.pins, 1);
+        vd__add32(&span.storage->pins, 1);
         if (written > l->queue->submitted) vd__queue_flush(l->queue);
     }
     vd__list_unlock(l);
-    if (r || !size) return r;
-    if (direct) return vd__read_direct(l->queue, &b->storage, written, offset, data, size);
-    return vd__read_staged(l, handle, offset, (uint8_t *)data, size);
+    if (r || !span.size) return r;
+    if (direct) return vd__read_direct(l->queue, &span, written, data);
+    return vd__read_staged(l, handle, offset, (uint8_t *)data, span.size);
 }
 
 /* ---- tickets ---- */
@@ -8014,20 +8119,20 @@ static vd_result vd__ticket_open(vd_list *l, const vd__slice *slice, uint64_t si
 }
 
 static vd_result vd__read_begin(vd_list *l, const vd_read_desc *desc, vd_ticket *out) {
-    uint64_t size = desc->size ? desc->size : VD_WHOLE;
     vd__slice slice;
+    vd__span span = { NULL, 0, 0 };
     vd__list_lock(l);
-    vd__buffer *b = vd__buffer_find(l->ctx, desc->buffer, "vd_read_begin", "source ");
-    vd_result r = b ? vd__range_check(b, "vd_read_begin", "", desc->offset, &size) : VD_ERROR_INVALID;
-    if (!r && !size)
-        r = vd__fail(VD_ERROR_INVALID, "vd_read_begin: offset %llu is the end of buffer '%s', there is nothing to read", VD__U(desc->offset), b->name);
+    vd_result r = vd__span_find(l->ctx, desc->buffer, "vd_read_begin", "source ", "", desc->offset, desc->size ? desc->size : VD_WHOLE, &span);
+    if (!r && !span.size)
+        r = vd__fail(VD_ERROR_INVALID, "vd_read_begin: offset %llu is the end of buffer '%s', there is nothing to read", VD__U(desc->offset),
+                     vd__buffer_find(l->ctx, desc->buffer, "vd_read_begin", "")->name);
     vd__list_unlock(l);
-    if (!r) r = vd__stage_reserve(l, VD__MEMORY_READBACK, size, &slice);
+    if (!r) r = vd__stage_reserve(l, VD__MEMORY_READBACK, span.size, &slice);
     if (r) return r;
     vd__list_lock(l);
-    b = vd__buffer_find(l->ctx, desc->buffer, "vd_read_begin", "source ");
-    r = b ? vd__record_piece(l, b, &slice, desc->offset, size, false) : VD_ERROR_INVALID;
-    if (!r) r = vd__ticket_open(l, &slice, size, out);
+    r = vd__span_find(l->ctx, desc->buffer, "vd_read_begin", "source ", "", desc->offset, span.size, &span);
+    if (!r) r = vd__record_piece(l, &span, &slice, false);
+    if (!r) r = vd__ticket_open(l, &slice, span.size, out);
     vd__list_unlock(l);
     if (r) vd__slice_unpin(l, &slice);
     return r;
@@ -8430,7 +8535,7 @@ static vd_result vd__buffer_memory(vd_context *ctx, vd__buffer *b, uint64_t size
     for (int tries = 0; tries < 2; tries++) {
         vd__reap(ctx);
         vd__mutex_lock(&ctx->lock);
-        r = vd__storage_create(ctx, VD__MEMORY_DEVICE, size, false, &b->storage);
+        r = vd__storage_create(ctx, VD__MEMORY_DEVICE, size, false, &b->own);
         bool more = ctx->garbage != NULL;
         vd__mutex_unlock(&ctx->lock);
         if (r != VD_ERROR_OUT_OF_DEVICE_MEMORY || !more || tries) break;
@@ -8446,14 +8551,17 @@ static vd_result vd__buffer_memory(vd_context *ctx, vd__buffer *b, uint64_t size
 /* Initial contents; the rest of the last word is never seen. */
 static vd_result vd__buffer_contents(vd_context *ctx, vd__buffer *b, vd_buffer handle, const void *data) {
     vd_list *l = &ctx->queue.open;
-    const vd__storage *s = &b->storage;
+    vd__storage *s = b->storage;
+    vd__span span = { NULL, 0, 0 };
+    span.storage = s;
+    span.size = s->memory.size;
     if (data) return vd__write(l, "vd_buffer_create", handle, 0, data, b->size);
     if (s->memory.mapped && s->memory.block->host_cached) {
         memset(s->memory.mapped, 0, (size_t)s->memory.size);
-        return vd__storage_sync(ctx, &b->storage, 0, s->memory.size, false);
+        return vd__storage_sync(ctx, s, 0, s->memory.size, false);
     }
     vd__list_lock(l);
-    vd_result r = vd__record_words(l, b, NULL, 0, s->memory.size, (const uint8_t *)"\0\0\0\0\0\0\0");
+    vd_result r = vd__record_words(l, &span, NULL, (const uint8_t *)"\0\0\0\0\0\0\0");
     vd__list_unlock(l);
     return r;
 }
@@ -8479,6 +8587,7 @@ static vd_result vd__buffer_make(vd_context *ctx, const vd_buffer_desc *desc, vd
         b->name = name;
         b->type = desc->type;
         b->size = size;
+        b->storage = &b->own;
         memcpy(b->shape, shape, sizeof shape);
         out->id = vd__pool_open(&ctx->buffers, &b->slot);
     }
@@ -8499,6 +8608,41 @@ VD_API vd_buffer vd_buffer_create(vd_context *ctx, const vd_buffer_desc *desc) {
     return out;
 }
 
+static vd_result vd__view_make(vd_context *ctx, const vd_view_desc *desc, vd_buffer *out) {
+    uint64_t shape[4], size = 0;
+    const vd__buffer *of = vd__buffer_find(ctx, desc->buffer, "vd_buffer_view", "");
+    vd_result r = of ? vd__view_check(of, desc, shape, &size) : VD_ERROR_INVALID;
+    if (r) return r;
+    vd__reap(ctx);
+    char *name = vd__copy_text(&ctx->host.allocator, desc->name ? desc->name : of->name);
+    vd__mutex_lock(&ctx->lock);
+    vd__buffer *b = name ? (vd__buffer *)(void *)vd__pool_take(&ctx->buffers) : NULL;
+    if (b) {
+        b->name = name;
+        b->type = desc->type;
+        b->size = size;
+        b->view = true;
+        b->root = of->view ? of->root : of;
+        b->root_id = of->view ? of->root_id : of->slot.id;
+        b->storage = of->storage;
+        b->offset = of->offset + desc->offset;
+        memcpy(b->shape, shape, sizeof shape);
+        out->id = vd__pool_open(&ctx->buffers, &b->slot);
+    }
+    vd__mutex_unlock(&ctx->lock);
+    if (b) return VD_OK;
+    vd__free(&ctx->host.allocator, name);
+    return vd__fail(VD_ERROR_OUT_OF_MEMORY, "vd_buffer_view '%s': no host memory", desc->name ? desc->name : "");
+}
+
+VD_API vd_buffer vd_buffer_view(vd_context *ctx, const vd_view_desc *desc) {
+    vd_buffer out = { 0 };
+    if (vd__context_check(ctx, "vd_buffer_view")) return out;
+    if (!desc) vd__fail(VD_ERROR_INVALID, "vd_buffer_view: the desc is NULL");
+    else vd__view_make(ctx, desc, &out);
+    return out;
+}
+
 VD_API void vd_buffer_destroy(vd_context *ctx, vd_buffer buffer) {
     if (!buffer.id) return;
     if (!ctx) {
@@ -8506,8 +8650,9 @@ VD_API void vd_buffer_destroy(vd_context *ctx, vd_buffer buffer) {
         return;
     }
     vd__mutex_lock(&ctx->queue.lock);
-    vd__buffer *b = vd__buffer_find(ctx, buffer, "vd_buffer_destroy", "");
-    if (b) vd__discard(ctx, &ctx->buffers, &b->slot, b->storage.used);
+    vd__buffer *b = (vd__buffer *)(void *)vd__pool_find(&ctx->buffers, buffer.id); /* a view also when its buffer is dead */
+    if (b) vd__discard(ctx, &ctx->buffers, &b->slot, b->view ? 0 : b->own.used);
+    else vd__buffer_find(ctx, buffer, "vd_buffer_destroy", "");
     vd__mutex_unlock(&ctx->queue.lock);
     vd__reap(ctx);
 }
@@ -8520,7 +8665,7 @@ VD_API vd_result vd_buffer_query(vd_context *ctx, vd_buffer buffer, vd_buffer_in
     out->type = b->type;
     memcpy(out->shape, b->shape, sizeof out->shape);
     out->size = b->size;
-    out->address = b->storage.memory.address;
+    out->address = b->storage->memory.address ? b->storage->memory.address + b->offset : 0;
     return VD_OK;
 }
 
@@ -8583,6 +8728,8 @@ static void vd__kernel_fill(vd__kernel *k, const vd_kernel_desc *desc) {
         p->type = a->type;
         p->place = a->place;
         p->size = a->size;
+        uint32_t scalar = vd__scalar_size(a->type), align = a->align ? a->align : scalar ? scalar : 4;
+        p->align = (uint8_t)vd__log2(align);
         p->order = 0;
         for (int j = 0; j < k->arg_count; j++) p->order = (uint8_t)(p->order + (k->args[j].kind == VD_ARG_BINDING && k->args[j].place < a->place));
         if (a->kind == VD_ARG_BINDING) k->binding_count++;

@@ -1,0 +1,256 @@
+/* Views: parts of a buffer as buffers of their own, in every call that takes a buffer. */
+#define _POSIX_C_SOURCE 200809L
+#include "tests/conformance/common.h"
+
+enum { WORDS = 1024 };
+
+static vd_buffer view_of(vd_context *ctx, vd_buffer b, uint64_t offset, vd_type type, uint64_t elements) {
+    vd_view_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.buffer = b;
+    desc.offset = offset;
+    desc.type = type;
+    desc.shape[0] = elements;
+    return vd_buffer_view(ctx, &desc);
+}
+
+static vd_buffer view_u32(vd_context *ctx, vd_buffer b, uint64_t first, uint64_t elements) {
+    vd_buffer v = view_of(ctx, b, 4 * first, VD_U32, elements);
+    if (!v.id) fail_msg("vd_buffer_view: %s", vd_error_text());
+    return v;
+}
+
+static vd_buffer counted(vd_context *ctx, const char *name) {
+    static uint32_t words[WORDS];
+    for (uint32_t i = 0; i < WORDS; i++) words[i] = i;
+    return buffer_u32(ctx, name, WORDS, words);
+}
+
+TEST(views_have_their_own_range_type_and_shape) {
+    vd_buffer b = counted(f->ctx, "whole"), v, w;
+    vd_buffer_info whole, info;
+    vd_view_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.name = "part";
+    desc.buffer = b;
+    desc.offset = 256;
+    desc.type = VD_F32X4;
+    desc.shape[0] = 3;
+    desc.shape[1] = 5;
+    v = vd_buffer_view(f->ctx, &desc);
+    assert_true(v.id != 0);
+    OK(vd_buffer_query(f->ctx, b, &whole));
+    OK(vd_buffer_query(f->ctx, v, &info));
+    assert_string_equal(info.name, "part");
+    assert_int_equal(info.type, VD_F32X4);
+    assert_int_equal(info.shape[0], 3);
+    assert_int_equal(info.shape[1], 5);
+    assert_int_equal(info.shape[2], 1);
+    assert_int_equal(info.size, 240);
+    assert_true(info.address == (whole.address ? whole.address + 256 : 0));
+    w = view_of(f->ctx, v, 16, VD_U64, 0); /* of a view, up to its end */
+    OK(vd_buffer_query(f->ctx, w, &info));
+    assert_string_equal(info.name, "part");
+    assert_int_equal(info.shape[0], 28);
+    assert_int_equal(info.size, 224);
+    assert_int_equal(read_u32(f->ctx, w, 0), (256 + 16) / 4);
+    assert_int_equal(stats_of(f->ctx).buffers, 3);
+}
+
+TEST(transfers_reach_the_range_of_a_view) {
+    uint32_t words[16], got[16], model[WORDS];
+    vd_list *now = vd_immediate(f->ctx, 0, 0);
+    vd_buffer b = counted(f->ctx, "b"), v = view_u32(f->ctx, b, 100, 50), w = view_u32(f->ctx, v, 10, 20);
+    for (uint32_t i = 0; i < WORDS; i++) model[i] = i;
+    for (uint32_t i = 0; i < 16; i++) words[i] = 7000 + i;
+    OK(vd_buffer_write(f->ctx, w, 8, words, 64));
+    memcpy(model + 112, words, 64);
+    OK(vd_fill(now, v, 0, 12, NULL, 0));
+    memset(model + 100, 0, 12);
+    OK(vd_fill(now, v, 161, 3, "x", 1)); /* no whole word of it */
+    memset((uint8_t *)(model + 100) + 161, 'x', 3);
+    OK(vd_fill(now, v, 164, 9, "abc", 3));
+    memcpy((uint8_t *)(model + 100) + 164, "abcabcabc", 9);
+    OK(vd_copy(now, v, 180, w, 8, 16));
+    memcpy(model + 145, model + 112, 16);
+    OK(vd_copy(now, b, 0, v, 0, VD_WHOLE));
+    memcpy(model, model + 100, 200);
+    OK(vd_buffer_read(f->ctx, w, 8, got, 64));
+    assert_memory_equal(got, words, 64);
+    static uint32_t all[WORDS];
+    OK(vd_buffer_read(f->ctx, b, 0, all, VD_WHOLE));
+    assert_memory_equal(all, model, sizeof all);
+    vd_read_desc desc;
+    vd_ticket ticket;
+    const void *data;
+    memset(&desc, 0, sizeof desc);
+    desc.buffer = w;
+    desc.offset = 8;
+    OK(vd_read_begin(now, &desc, &ticket));
+    OK(vd_read_ready(f->ctx, ticket, VD_FOREVER, &data));
+    assert_memory_equal(data, words, 64);
+    vd_read_end(f->ctx, ticket);
+}
+
+/* Words per view, so that each begins where a binding may. */
+static uint64_t step_of(fixture *f) {
+    uint64_t align = vd_device(f->ctx, 0)->limits.binding_alignment / 4;
+    return align < 16 ? 16 : align;
+}
+
+TEST_EXECUTED(kernels_see_the_range_of_a_view) {
+    uint64_t step = step_of(f);
+    vd_buffer b = counted(f->ctx, "b"), v = view_u32(f->ctx, b, step, 10), w = view_u32(f->ctx, b, 2 * step, 10);
+    vd_kernel k = kernel_move(f->ctx);
+    OK(move(vd_immediate(f->ctx, 0, 0), k, v, w, 10, 5));
+    for (uint32_t i = 0; i < 12; i++) assert_int_equal(read_u32(f->ctx, b, 2 * step + i), i < 10 ? step + i + 5 : 2 * step + i);
+    vc_kernel *c = kernel_begin(f->ctx, "length", 1, 1, 1);
+    vc_ref x = vc_buffer(c, "x", VC_U32, VC_READ_WRITE);
+    vc_store(x, vc_u32(0), vc_length(x));
+    k = kernel_end(f->ctx, c);
+    OK(vd_run(f->ctx, k, 1, vd_b(v)));
+    OK(vd_run(f->ctx, k, 1, vd_b(b)));
+    assert_int_equal(read_u32(f->ctx, v, 0), 10);
+    assert_int_equal(read_u32(f->ctx, b, 0), WORDS);
+    assert_int_equal(read_u32(f->ctx, b, step + 1), step + 1);
+}
+
+TEST_EXECUTED(views_take_turns_in_one_kernel) {
+    uint64_t step = step_of(f);
+    vd_buffer b = counted(f->ctx, "b"), views[8];
+    vd_kernel k = kernel_affine(f->ctx);
+    for (uint32_t i = 0; i < 8; i++) views[i] = view_u32(f->ctx, b, i * step, step);
+    for (uint32_t round = 0; round < 3; round++)
+        for (uint32_t i = 0; i < 8; i++) OK(affine(vd_immediate(f->ctx, 0, 0), k, views[i], step, 1, i + 1));
+    for (uint32_t i = 0; i < 8 * step; i++) assert_int_equal(read_u32(f->ctx, b, i), i + 3 * (i / step + 1));
+}
+
+TEST(only_views_that_overlap_wait_for_each_other) {
+    vd_buffer b = counted(f->ctx, "b"), left = view_u32(f->ctx, b, 0, 64), right = view_u32(f->ctx, b, 64, 64), middle = view_u32(f->ctx, b, 32, 64);
+    OK(vd_wait_idle(f->ctx));
+    vd_list *list = list_begin(f->ctx);
+    uint64_t before = stats_of(f->ctx).barriers;
+    OK(vd_fill(list, left, 0, VD_WHOLE, "abcd", 4));
+    OK(vd_fill(list, right, 0, VD_WHOLE, "efgh", 4));
+    OK(vd_submit(list, NULL, NULL));
+    uint64_t apart = stats_of(f->ctx).barriers;
+    list = list_begin(f->ctx);
+    OK(vd_fill(list, left, 0, VD_WHOLE, "ijkl", 4));
+    OK(vd_fill(list, middle, 0, VD_WHOLE, "mnop", 4));
+    OK(vd_fill(list, right, 64, VD_WHOLE, "qrst", 4));
+    OK(vd_submit(list, NULL, NULL));
+    uint64_t after = stats_of(f->ctx).barriers;
+    assert_true(apart - before <= 1); /* between the batch of creation and the list */
+    assert_true(after - apart >= 2);
+    char got[512];
+    OK(vd_buffer_read(f->ctx, b, 0, got, 512));
+    assert_memory_equal(got + 124, "ijklmnop", 8);
+    assert_memory_equal(got + 316, "mnopqrst", 8);
+}
+
+TEST(kernels_take_disjoint_views_and_refuse_others) {
+    uint64_t step = step_of(f);
+    vd_buffer b = counted(f->ctx, "b"), left = view_u32(f->ctx, b, 0, step), right = view_u32(f->ctx, b, step, step);
+    vd_buffer both = view_u32(f->ctx, b, 0, step + 1), also_left = view_u32(f->ctx, b, 0, step);
+    vd_kernel k = kernel_move(f->ctx);
+    vd_list *now = vd_immediate(f->ctx, 0, 0);
+    OK(move(now, k, left, right, 4, 0));
+    FAILS(move(now, k, both, right, 4, 0), VD_ERROR_INVALID, "vd_dispatch 'move'|'from'|'to'|same memory");
+    FAILS(move(now, k, left, also_left, 4, 0), VD_ERROR_INVALID, "same memory");
+    FAILS(move(now, k, left, b, 4, 0), VD_ERROR_INVALID, "same memory");
+    FAILS(vd_copy(now, left, 0, both, 4, 8), VD_ERROR_INVALID, "vd_copy: 8 bytes|overlap");
+    OK(vd_copy(now, right, 0, left, 0, 8));
+    still_works(f);
+}
+
+TEST(kernels_name_the_alignment_they_want) {
+    const vd_device_info *info = vd_device(f->ctx, 0);
+    bool address = (info->features & VD_FEATURE_ADDRESS) != 0;
+    vd_buffer b = counted(f->ctx, "b"), odd = view_of(f->ctx, b, 2, VD_U32, 4), word = view_of(f->ctx, b, 4, VD_U32, 4);
+    vd_kernel k = kernel_affine(f->ctx);
+    vd_list *now = vd_immediate(f->ctx, 0, 0);
+    assert_true(odd.id != 0);
+    FAILS(affine(now, k, odd, 4, 1, 0), VD_ERROR_INVALID, "vd_dispatch 'affine'|argument 0 'x'|byte 2|multiple of 4");
+    if (address || info->limits.binding_alignment <= 4) OK(affine(now, k, word, 4, 1, 0));
+    else FAILS(affine(now, k, word, 4, 1, 0), VD_ERROR_UNSUPPORTED, "vd_dispatch 'affine'|argument 0 'x'|byte 4|binding_alignment");
+    OK(vd_fill(now, odd, 0, VD_WHOLE, "z", 1)); /* transfers take any byte */
+    still_works(f);
+}
+
+TEST(views_die_with_their_buffer) {
+    uint32_t word = 1;
+    vd_buffer b = counted(f->ctx, "b"), v = view_u32(f->ctx, b, 1, 8), w = view_u32(f->ctx, v, 1, 4);
+    vd_kernel k = kernel_affine(f->ctx);
+    OK(vd_buffer_write(f->ctx, v, 0, &word, 4));
+    vd_buffer_destroy(f->ctx, v);
+    FAILS(vd_buffer_read(f->ctx, v, 0, &word, 4), VD_ERROR_INVALID, "vd_buffer_read|was destroyed");
+    assert_int_equal(read_u32(f->ctx, w, 0), 2); /* a view of a view needs only the buffer */
+    vd_buffer_destroy(f->ctx, b);
+    OK(vd_wait_idle(f->ctx));
+    vd_buffer other = counted(f->ctx, "other"); /* perhaps in its place */
+    vd_buffer_info info;
+    FAILS(vd_buffer_read(f->ctx, w, 0, &word, 4), VD_ERROR_INVALID, "vd_buffer_read|view of a buffer that was destroyed");
+    FAILS(vd_buffer_write(f->ctx, w, 0, &word, 4), VD_ERROR_INVALID, "view of a buffer that was destroyed");
+    FAILS(vd_fill(vd_immediate(f->ctx, 0, 0), w, 0, 4, NULL, 0), VD_ERROR_INVALID, "vd_fill|view of a buffer that was destroyed");
+    FAILS(vd_copy(vd_immediate(f->ctx, 0, 0), other, 0, w, 0, 4), VD_ERROR_INVALID, "vd_copy: the source buffer is a view of a buffer that was destroyed");
+    FAILS(affine(vd_immediate(f->ctx, 0, 0), k, w, 4, 1, 1), VD_ERROR_INVALID, "vd_dispatch 'affine'|'x'|view of a buffer that was destroyed");
+    FAILS(vd_buffer_query(f->ctx, w, &info), VD_ERROR_INVALID, "view of a buffer that was destroyed");
+    assert_int_equal(view_of(f->ctx, w, 0, VD_U32, 1).id, 0);
+    check_text("vd_buffer_view", "view of a buffer that was destroyed");
+    vd_buffer_destroy(f->ctx, w);
+    FAILS(vd_buffer_read(f->ctx, w, 0, &word, 4), VD_ERROR_INVALID, "was destroyed");
+    assert_int_equal(read_u32(f->ctx, other, 5), 5);
+    assert_int_equal(stats_of(f->ctx).buffers, 1);
+}
+
+TEST(a_buffer_may_die_while_work_on_its_views_is_under_way) {
+    for (uint32_t round = 0; round < 20; round++) {
+        vd_buffer b = counted(f->ctx, "b"), v = view_u32(f->ctx, b, 16, 64), keep = buffer_u32(f->ctx, "keep", 64, NULL);
+        vd_list *list = list_begin(f->ctx);
+        OK(vd_fill(list, v, 0, VD_WHOLE, &round, 4));
+        OK(vd_copy(list, keep, 0, v, 0, 256));
+        vd_buffer_destroy(f->ctx, b);
+        vd_buffer_destroy(f->ctx, v);
+        OK(vd_submit(list, NULL, NULL));
+        assert_int_equal(read_u32(f->ctx, keep, 63), round);
+        vd_buffer_destroy(f->ctx, keep);
+    }
+    OK(vd_wait_idle(f->ctx));
+    assert_int_equal(stats_of(f->ctx).buffers, 0);
+}
+
+TEST(bad_views_are_refused) {
+    vd_buffer b = counted(f->ctx, "b"), none = { 0 };
+    vd_view_desc desc;
+    memset(&desc, 0, sizeof desc);
+    assert_int_equal(vd_buffer_view(NULL, &desc).id, 0);
+    check_text("no context", "vd_buffer_view: the context is NULL");
+    assert_int_equal(vd_buffer_view(f->ctx, NULL).id, 0);
+    check_text("no desc", "vd_buffer_view: the desc is NULL");
+    assert_int_equal(view_of(f->ctx, none, 0, VD_U32, 1).id, 0);
+    check_text("no buffer", "vd_buffer_view: the buffer is none");
+    assert_int_equal(view_of(f->ctx, b, 4 * WORDS, VD_U32, 0).id, 0);
+    check_text("at the end", "vd_buffer_view 'b': offset 4096|'b' (4096 bytes)");
+    assert_int_equal(view_of(f->ctx, b, 4, VD_U32, WORDS).id, 0);
+    check_text("past the end", "offset 4 + size 4096|'b' (4096 bytes)");
+    assert_int_equal(view_of(f->ctx, b, 4, VD_U64, 0).id, 0);
+    check_text("no whole number", "4092 bytes|offset 4|u64");
+    assert_int_equal(view_of(f->ctx, b, 4, 999, 1).id, 0);
+    check_text("no type", "999 is no type");
+    assert_int_equal(view_of(f->ctx, b, 0, VD_U32, UINT64_MAX).id, 0);
+    check_text("too many", "63 bits");
+    vd_buffer v = view_u32(f->ctx, b, 8, 8);
+    uint32_t word = 0;
+    FAILS(vd_buffer_write(f->ctx, v, 32, &word, 4), VD_ERROR_INVALID, "vd_buffer_write: offset 32|'b' (32 bytes)");
+    FAILS(vd_buffer_read(f->ctx, v, UINT64_MAX - 1, &word, 4), VD_ERROR_INVALID, "past the end");
+    still_works(f);
+}
+
+static const struct CMUnitTest cases[] = {
+    CASE(views_have_their_own_range_type_and_shape), CASE(transfers_reach_the_range_of_a_view), CASE(kernels_see_the_range_of_a_view),
+    CASE(views_take_turns_in_one_kernel), CASE(only_views_that_overlap_wait_for_each_other), CASE(kernels_take_disjoint_views_and_refuse_others),
+    CASE(kernels_name_the_alignment_they_want), CASE(views_die_with_their_buffer), CASE(a_buffer_may_die_while_work_on_its_views_is_under_way),
+    CASE(bad_views_are_refused),
+};
+
+MAIN("views", cases)
