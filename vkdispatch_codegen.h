@@ -388,6 +388,35 @@ VC_API vc_val vc_isnan(vc_val a);
 VC_API vc_val vc_isinf(vc_val a);
 VC_API vc_val vc_dot(vc_val a, vc_val b);                       /* n; vectors to a scalar, by fma from the first component on */
 
+/* ---- more of floats: f; componentwise; made of the above, f16 by way of f32 ---- */
+
+VC_API vc_val vc_asinh(vc_val a);
+VC_API vc_val vc_acosh(vc_val a);
+VC_API vc_val vc_atanh(vc_val a);
+VC_API vc_val vc_exp10(vc_val a);
+VC_API vc_val vc_log10(vc_val a);
+VC_API vc_val vc_cbrt(vc_val a);
+VC_API vc_val vc_hypot(vc_val a, vc_val b);                     /* sqrt(a * a + b * b) without overflow on the way; infinite if one is */
+VC_API vc_val vc_erf(vc_val a);
+VC_API vc_val vc_radians(vc_val degrees);
+VC_API vc_val vc_degrees(vc_val radians);
+VC_API vc_val vc_saturate(vc_val a);                            /* clamp(a, 0, 1); NaN gives 0 */
+VC_API vc_val vc_smoothstep(vc_val low, vc_val high, vc_val x); /* 0 below low, 1 above high, t * t * (3 - 2 * t) between; low < high */
+VC_API vc_val vc_ldexp(vc_val a, vc_val exponent);              /* a * 2^exponent, of any integer type */
+VC_API vc_val vc_frexp_mantissa(vc_val a);                      /* a = mantissa * 2^exponent, 0.5 <= |mantissa| < 1; 0, infinities and NaN are themselves */
+VC_API vc_val vc_frexp_exponent(vc_val a);                      /* i32; 0 for 0, infinities and NaN; subnormal f32 and f64 count as 0 */
+VC_API vc_val vc_modf_fract(vc_val a);                          /* a - trunc(a); 0 of infinities. vc_trunc is the other part */
+
+/* ---- geometry: vectors of f; a scalar is a vector of one component ---- */
+
+VC_API vc_val vc_norm(vc_val a);                                /* Euclidean length, sqrt(dot(a, a)) */
+VC_API vc_val vc_distance(vc_val a, vc_val b);                  /* norm(a - b) */
+VC_API vc_val vc_normalize(vc_val a);                           /* a * rsqrt(dot(a, a)); NaN of 0 */
+VC_API vc_val vc_cross(vc_val a, vc_val b);                     /* of 3 components */
+VC_API vc_val vc_faceforward(vc_val n, vc_val i, vc_val reference); /* dot(reference, i) < 0 ? n : -n */
+VC_API vc_val vc_mirror(vc_val i, vc_val n);                    /* what GLSL calls reflect: i - 2 * dot(n, i) * n */
+VC_API vc_val vc_refract(vc_val i, vc_val n, vc_val eta);       /* of unit vectors; eta a scalar; 0 where nothing passes */
+
 /* ---- bits and conditions ---- */
 
 VC_API vc_val vc_not(vc_val a);                                 /* b, i, as the next three */
@@ -9701,6 +9730,7 @@ typedef struct vc__fn {
     vc_kernel *k;    /* NULL: immediates alone */
     vc_type type;    /* of the operands that agree; VC_NONE after an error */
     uint32_t count;
+    bool half;       /* operands were f16 and are f32 now; so goes the result back */
     vc_val v[4];     /* operands; scalars beside vectors stay scalars */
 } vc__fn;
 
@@ -9739,6 +9769,7 @@ static vc__fn vc__fn_begin(const char *call, uint32_t kinds, uint32_t same, uint
     f.k = NULL;
     f.type = VC_NONE;
     f.count = count;
+    f.half = false;
     f.v[0] = a;
     f.v[1] = b;
     f.v[2] = c;
@@ -9754,17 +9785,19 @@ static vc__fn vc__fn_two(const char *call, uint32_t kinds, vc_val a, vc_val b) {
     return vc__fn_begin(call, kinds, 2, 2, a, b, vc__no_value(), vc__no_value());
 }
 
+/* v as another kind of number. */
+static vc_val vc__to_kind(vc_type kind, vc_val v) { return vc_cast(vc__vec(kind, vc__rows(vc_typeof(v))), v); }
+
 /* The result; where immediates make none, the call that is blamed for it is the one that was made. */
 static vc_val vc__fn_end(const vc__fn *f, vc_val r) {
     uint32_t i;
+    if (f->half && f->type && vc__kind(vc_typeof(r)) == VC_F32) r = vc__to_kind(VC_F16, r);
     if (f->k) return f->type ? r : vc__no_value();
     if (f->type) return r.of == VC__UNFOLDED ? vc__unfolded(f->call + 3) : r;
     for (i = 0; i < f->count; i++) if (f->v[i].of == 0) return vc__no_value();
     return vc__unfolded(f->call + 3);
 }
 
-/* v as another kind of number. */
-static vc_val vc__to_kind(vc_type kind, vc_val v) { return vc_cast(vc__vec(kind, vc__rows(vc_typeof(v))), v); }
 static uint32_t vc__fn_width(const vc__fn *f) { return vc__bits(vc__kind(f->type)); }
 static vc_val vc__fn_imm(const vc__fn *f, uint64_t bits) { return vc_imm(vc__scalar(f->type), bits); }
 static vc_type vc__fn_unsigned(const vc__fn *f) { return vc__scalar(vc__to_unsigned(f->type)); }
@@ -9913,6 +9946,359 @@ VC_API vc_val vc_average(vc_val a, vc_val b) {
     vc__fn f = vc__fn_two("vc_average", VC__KINDS_IU, a, b);
     if (!f.type) return vc__fn_end(&f, a);
     return vc__fn_end(&f, vc_add(vc_and(f.v[0], f.v[1]), vc_shr(vc_xor(f.v[0], f.v[1]), vc_u32(1))));
+}
+
+/* ---- floats ---- */
+
+/* Of floats; those of 16 bits become 32. */
+static vc__fn vc__fn_float(const char *call, uint32_t same, uint32_t count, vc_val a, vc_val b, vc_val c) {
+    vc__fn f = vc__fn_begin(call, VC__KINDS_F, same, count, a, b, c, vc__no_value());
+    uint32_t i;
+    if (vc__kind(f.type) != VC_F16) return f;
+    f.half = true;
+    f.type += VC_F32 - VC_F16;
+    for (i = 0; i < same; i++) f.v[i] = vc__to_kind(VC_F32, f.v[i]);
+    return f;
+}
+static vc__fn vc__fn_float1(const char *call, vc_val a) { return vc__fn_float(call, 1, 1, a, vc__no_value(), vc__no_value()); }
+static vc__fn vc__fn_float2(const char *call, vc_val a, vc_val b) { return vc__fn_float(call, 2, 2, a, b, vc__no_value()); }
+
+static bool vc__fn_is_wide(const vc__fn *f) { return vc__kind(f->type) == VC_F64; }
+
+/* A number, and one by its bits in either type. */
+static vc_val vc__fn_real(const vc__fn *f, double x) { return vc__fn_is_wide(f) ? vc_f64(x) : vc_f32((float)x); }
+static vc_val vc__fn_either(const vc__fn *f, uint32_t narrow, uint64_t wide) { return vc__fn_imm(f, vc__fn_is_wide(f) ? wide : narrow); }
+
+/* Coefficients from the highest power on; of f32, then of f64. */
+typedef struct vc__fn_poly { uint32_t narrow[8]; uint64_t wide[15]; uint32_t narrow_count, wide_count; } vc__fn_poly;
+static vc_val vc__fn_polynomial(const vc__fn *f, const vc__fn_poly *p, vc_val x) {
+    bool wide = vc__fn_is_wide(f);
+    uint32_t i, count = wide ? p->wide_count : p->narrow_count;
+    vc_val r = vc__fn_imm(f, wide ? p->wide[0] : p->narrow[0]);
+    for (i = 1; i < count; i++) r = vc_fma(r, x, vc__fn_imm(f, wide ? p->wide[i] : p->narrow[i]));
+    return r;
+}
+
+/* r with the sign of x. */
+static vc_val vc__fn_signed(const vc__fn *f, vc_val x, vc_val r) { return vc_select(vc_lt(x, vc__fn_real(f, 0)), vc_neg(r), r); }
+
+static vc_val vc__fn_nan(const vc__fn *f) { return vc__fn_either(f, 0x7fc00000u, 0x7ff8000000000000u); }
+static vc_val vc__fn_infinity(const vc__fn *f) { return vc__fn_either(f, 0x7f800000u, 0x7ff0000000000000u); }
+static vc_val vc__fn_least(const vc__fn *f) { return vc__fn_either(f, 0x00800000u, 0x0010000000000000u); } /* normal number */
+
+/* Polynomials are Chebyshev interpolations in 260-bit arithmetic. */
+static const vc__fn_poly vc__fn_asinh_poly = { /* (asinh(x) / x - 1) / z, z = x^2 <= 1/4 */
+    { 0x3c22ccb8u, 0xbca827ceu, 0x3cf70a17u, 0xbd36cdf8u, 0x3d999975u, 0xbe2aaaabu },
+    { 0x3f5ee3fd77d44d42u, 0xbf74733e5158e0e1u, 0x3f7f38921b605d54u, 0xbf83a4aeece7e69cu, 0x3f879b0dbdcdfc75u, 0xbf8c983b8d12e853u, 0x3f91c4e072f36dc7u,
+      0xbf96e8b9ab4638efu, 0x3f9f1c71c3bee026u, 0xbfa6db6db6d5b365u, 0x3fb3333333332f5fu, 0xbfc5555555555555u }, 6, 12
+};
+static const vc__fn_poly vc__fn_atanh_poly = { /* (atanh(x) / x - 1) / z, likewise */
+    { 0x3e200aebu, 0x3d2797c7u, 0x3dc7b841u, 0x3de2522du, 0x3e124fe2u, 0x3e4cccb2u, 0x3eaaaaabu },
+    { 0x3fcb016cba23eee4u, 0xbfc27f230f3831a3u, 0x3fc15aa7698edf42u, 0x3f892cc88a36f708u, 0x3fabdcd3cefa72ceu, 0x3faa6c53053bf30cu, 0x3fae2c342108eb1fu,
+      0x3fb1108e26d64a6du, 0x3fb3b1417e6e07dfu, 0x3fb745d1406b992eu, 0x3fbc71c71d6cc5d1u, 0x3fc249249247e911u, 0x3fc9999999999ad1u,
+      0x3fd5555555555555u }, 7, 14
+};
+static const vc__fn_poly vc__fn_erf_poly = { /* erf(x) / x - 1, z = x^2 <= 1 */
+    { 0x38a52b48u, 0xba522844u, 0x3baa0938u, 0xbcdbfd5du, 0x3de71688u, 0xbec0939fu, 0x3e0375d4u },
+    { 0x3dd05ffd737fb32eu, 0xbe1389d4f2641625u, 0x3e4f7b4bf3b13964u, 0xbe85f1ecb6f0764cu, 0x3ebb9df224ca4b97u, 0xbeef4d1e3183f7aeu, 0x3f1f9a321d5b8e1eu,
+      0xbf4c02db3dac435fu, 0x3f7565bcd0dbaa38u, 0xbf9b82ce31284e00u, 0x3fbce2f21a042b30u, 0xbfd812746b0379e6u, 0x3fc06eba8214db69u }, 7, 13
+};
+static const vc__fn_poly vc__fn_erfc_poly = { /* (1 - erf(x)) * e^(x^2), t = (x - 1) / (x + 1), x <= 4; f64: t = (x - 2) / (x + 2), x <= 6 */
+    { 0xbb39b434u, 0xbc429e3bu, 0x3bfec6e7u, 0x3d5e39d1u, 0x3d91a3c2u, 0xbf0be293u, 0x3edaec3cu },
+    { 0x3ed06de90fce20e3u, 0x3ebe89749bb276c3u, 0xbeed8072f8b2af1eu, 0xbefcfd845cfda3f9u, 0x3efce18d5b499621u, 0x3f26dac8e32716eeu, 0x3f06d5bf00483674u,
+      0xbf5016b61e9c90a9u, 0xbf4bc25a2a5685b8u, 0x3f7ca95ed5c92a4bu, 0x3f6e9471595c0b9du, 0xbfb437f0b68c2dc0u, 0x3fceeea7dc8a7932u, 0xbfdb57034efd3f69u,
+      0x3fd058671b52c776u }, 7, 15
+};
+
+/* asinh and atanh of |x| <= 1/2, z = x^2. */
+static vc_val vc__fn_near(const vc__fn *f, const vc__fn_poly *p, vc_val x, vc_val z) { return vc_fma(vc_mul(x, z), vc__fn_polynomial(f, p, z), x); }
+
+/* log(x + root), root being x but for a constant; of a large x log(2 x). */
+static vc_val vc__fn_log_of_sum(const vc__fn *f, vc_val x, vc_val root) {
+    vc_val large = vc_lt(vc__fn_real(f, vc__fn_is_wide(f) ? 1073741824.0 : 16384.0), x);
+    vc_val r = vc_log(vc_select(large, x, vc_add(x, root)));
+    return vc_select(large, vc_add(r, vc__fn_real(f, 0.69314718055994530942)), r);
+}
+
+VC_API vc_val vc_asinh(vc_val a) {
+    vc__fn f = vc__fn_float1("vc_asinh", a);
+    vc_val size, z, far;
+    if (!f.type) return vc__fn_end(&f, a);
+    a = f.v[0];
+    size = vc_abs(a);
+    z = vc_mul(a, a);
+    far = vc__fn_log_of_sum(&f, size, vc_sqrt(vc_add(z, vc__fn_real(&f, 1))));
+    return vc__fn_end(&f, vc_select(vc_lt(size, vc__fn_real(&f, 0.5)), vc__fn_near(&f, &vc__fn_asinh_poly, a, z), vc__fn_signed(&f, a, far)));
+}
+
+/* acosh(1 + 2 z) = 2 asinh(sqrt(z)) */
+VC_API vc_val vc_acosh(vc_val a) {
+    vc__fn f = vc__fn_float1("vc_acosh", a);
+    vc_val one, less, z, near, r;
+    if (!f.type) return vc__fn_end(&f, a);
+    a = f.v[0];
+    one = vc__fn_real(&f, 1);
+    less = vc_sub(a, one);
+    z = vc_mul(less, vc__fn_real(&f, 0.5));
+    near = vc__fn_near(&f, &vc__fn_asinh_poly, vc_sqrt(vc_max(z, vc__fn_real(&f, 0))), z);
+    r = vc__fn_log_of_sum(&f, a, vc_sqrt(vc_max(vc_mul(less, vc_add(a, one)), vc__fn_real(&f, 0))));
+    r = vc_select(vc_lt(a, vc__fn_real(&f, 1.5)), vc_add(near, near), r);
+    return vc__fn_end(&f, vc_select(vc_le(one, a), r, vc__fn_nan(&f)));
+}
+
+VC_API vc_val vc_atanh(vc_val a) {
+    vc__fn f = vc__fn_float1("vc_atanh", a);
+    vc_val one, size, far, r;
+    if (!f.type) return vc__fn_end(&f, a);
+    a = f.v[0];
+    one = vc__fn_real(&f, 1);
+    size = vc_abs(a);
+    far = vc_mul(vc_log(vc_div(vc_add(one, size), vc_sub(one, size))), vc__fn_real(&f, 0.5));
+    far = vc__fn_signed(&f, a, vc_select(vc_eq(size, one), vc__fn_infinity(&f), far));
+    r = vc_select(vc_lt(size, vc__fn_real(&f, 0.5)), vc__fn_near(&f, &vc__fn_atanh_poly, a, vc_mul(a, a)), far);
+    return vc__fn_end(&f, vc_select(vc_le(size, one), r, vc__fn_nan(&f)));
+}
+
+/* a * 2^n, for |n| up to three times the largest exponent, in steps that are each a number of the type. */
+static vc_val vc__fn_scale(const vc__fn *f, vc_val a, vc_val n) {
+    bool wide = vc__fn_is_wide(f);
+    vc_type kind = wide ? VC_I64 : VC_I32;
+    int32_t most = wide ? 1022 : 126, i;
+    uint32_t fraction = vc__kinds[vc__kind(f->type)].fraction;
+    for (i = 0; i < 3; i++) {
+        vc_val part = vc_clamp(n, vc_i32(-most), vc_i32(most));
+        vc_val power = vc_shl(vc__to_kind(kind, vc_add(part, vc_i32(most + 1))), vc_u32(fraction));
+        a = vc_mul(a, vc_bitcast(vc__vec(vc__scalar(f->type), vc__rows(vc_typeof(power))), power));
+        n = vc_sub(n, part);
+    }
+    return a;
+}
+
+VC_API vc_val vc_ldexp(vc_val a, vc_val exponent) {
+    vc__fn f = vc__fn_float("vc_ldexp", 1, 2, a, exponent, vc__no_value());
+    vc_type kind = vc__scalar(vc_typeof(f.v[1]));
+    if (!f.type) return vc__fn_end(&f, a);
+    exponent = f.v[1];
+    if (vc__bits(kind) > 32 || kind == VC_U32) exponent = vc_min(exponent, vc_imm(kind, 4000));
+    if (kind == VC_I64) exponent = vc_max(exponent, vc_i64(-4000));
+    return vc__fn_end(&f, vc__fn_scale(&f, f.v[0], vc__to_kind(VC_I32, exponent)));
+}
+
+VC_API vc_val vc_exp10(vc_val a) {
+    vc__fn f = vc__fn_float1("vc_exp10", a);
+    vc_val most, k, r;
+    if (!f.type) return vc__fn_end(&f, a);
+    most = vc__fn_real(&f, vc__fn_is_wide(&f) ? 1200 : 200);
+    k = vc_clamp(vc_round(vc_mul(f.v[0], vc__fn_either(&f, 0x40549a78u, 0x400a934f0979a371u))), vc_neg(most), most);
+    r = vc_sub(f.v[0], vc_mul(k, vc__fn_either(&f, 0x3e9a2000u, 0x3fd34413509f6000u))); /* log10(2) in two parts, the first exact times k */
+    r = vc_sub(r, vc_mul(k, vc__fn_either(&f, 0x369a84fcu, 0x3d59fef311f12b36u)));
+    r = vc_exp2(vc_mul(r, vc__fn_either(&f, 0x40549a78u, 0x400a934f0979a371u)));
+    return vc__fn_end(&f, vc__fn_scale(&f, r, vc__to_kind(VC_I32, k)));
+}
+
+VC_API vc_val vc_log10(vc_val a) {
+    vc__fn f = vc__fn_float1("vc_log10", a);
+    if (!f.type) return vc__fn_end(&f, a);
+    return vc__fn_end(&f, vc_mul(vc_log2(f.v[0]), vc__fn_either(&f, 0x3e9a209bu, 0x3fd34413509f79ffu)));
+}
+
+/* A third of the exponent and what follows it is a guess good to 5 bits; each step of Halley's makes three of one. */
+VC_API vc_val vc_cbrt(vc_val a) {
+    vc__fn f = vc__fn_float1("vc_cbrt", a);
+    vc_val size, safe, t, r;
+    uint32_t i, rounds;
+    if (!f.type) return vc__fn_end(&f, a);
+    a = f.v[0];
+    size = vc_abs(a);
+    safe = vc_and(vc_le(vc__fn_least(&f), size), vc_lt(size, vc__fn_infinity(&f)));
+    size = vc_select(safe, size, vc__fn_real(&f, 1));
+    rounds = vc__fn_is_wide(&f) ? 3 : 2;
+    if (vc__fn_is_wide(&f)) {
+        t = vc__to_kind(VC_U32, vc_shr(vc_bitcast(vc__vec(VC_U64, vc__rows(f.type)), size), vc_u32(32)));
+        t = vc__to_kind(VC_U64, vc_add(vc_div(t, vc_u32(3)), vc_u32(0x2a9f7893u)));
+        t = vc_bitcast(f.type, vc_shl(t, vc_u32(32)));
+    } else {
+        t = vc_bitcast(vc__vec(VC_U32, vc__rows(f.type)), size);
+        t = vc_bitcast(f.type, vc_add(vc_div(t, vc_u32(3)), vc_u32(0x2a5119f2u)));
+    }
+    for (i = 0; i < rounds; i++) {
+        r = vc_div(size, vc_mul(t, t));
+        t = vc_add(t, vc_mul(t, vc_div(vc_sub(r, t), vc_add(vc_add(t, t), r))));
+    }
+    r = vc_mul(a, vc_step(vc__fn_real(&f, 1), vc_abs(a))); /* 0, infinities and NaN */
+    return vc__fn_end(&f, vc_select(safe, vc__fn_signed(&f, a, t), r));
+}
+
+VC_API vc_val vc_hypot(vc_val a, vc_val b) {
+    vc__fn f = vc__fn_float2("vc_hypot", a, b);
+    vc_val most, up, down, one, scale, r;
+    if (!f.type) return vc__fn_end(&f, a);
+    a = vc_abs(f.v[0]);
+    b = vc_abs(f.v[1]);
+    most = vc_max(a, b);
+    one = vc__fn_real(&f, 1);
+    up = vc__fn_either(&f, 0x62800000u, 0x6070000000000000u);   /* 2^70, 2^520 */
+    down = vc__fn_either(&f, 0x1c800000u, 0x1f70000000000000u); /* 2^-70, 2^-520 */
+    scale = vc_select(vc_lt(vc__fn_either(&f, 0x5d800000u, 0x5f30000000000000u), most), down, one); /* 2^60, 2^500 */
+    scale = vc_select(vc_lt(most, vc__fn_either(&f, 0x21800000u, 0x20b0000000000000u)), up, scale); /* 2^-60, 2^-500 */
+    a = vc_mul(a, scale);
+    b = vc_mul(b, scale);
+    r = vc_sqrt(vc_fma(a, a, vc_mul(b, b)));
+    r = vc_mul(r, vc_select(vc_eq(scale, one), one, vc_select(vc_eq(scale, up), down, up)));
+    return vc__fn_end(&f, vc_select(vc_eq(most, vc__fn_infinity(&f)), vc__fn_infinity(&f), r));
+}
+
+VC_API vc_val vc_erf(vc_val a) {
+    vc__fn f = vc__fn_float1("vc_erf", a);
+    vc_val size, one, from, t, z, far;
+    if (!f.type) return vc__fn_end(&f, a);
+    a = f.v[0];
+    size = vc_abs(a);
+    one = vc__fn_real(&f, 1);
+    from = vc__fn_real(&f, vc__fn_is_wide(&f) ? 2 : 1);
+    z = vc_mul(a, a);
+    t = vc_div(vc_sub(size, from), vc_add(size, from));
+    far = vc_sub(one, vc_mul(vc_exp(vc_neg(z)), vc__fn_polynomial(&f, &vc__fn_erfc_poly, t)));
+    far = vc_select(vc_lt(vc__fn_real(&f, vc__fn_is_wide(&f) ? 6 : 4), size), one, far);
+    return vc__fn_end(&f, vc_select(vc_lt(size, one), vc_fma(a, vc__fn_polynomial(&f, &vc__fn_erf_poly, z), a), vc__fn_signed(&f, a, far)));
+}
+
+VC_API vc_val vc_radians(vc_val degrees) {
+    vc__fn f = vc__fn_float1("vc_radians", degrees);
+    if (!f.type) return vc__fn_end(&f, degrees);
+    return vc__fn_end(&f, vc_mul(f.v[0], vc__fn_either(&f, 0x3c8efa35u, 0x3f91df46a2529d39u)));
+}
+
+VC_API vc_val vc_degrees(vc_val radians) {
+    vc__fn f = vc__fn_float1("vc_degrees", radians);
+    if (!f.type) return vc__fn_end(&f, radians);
+    return vc__fn_end(&f, vc_mul(f.v[0], vc__fn_either(&f, 0x42652ee1u, 0x404ca5dc1a63c1f8u)));
+}
+
+VC_API vc_val vc_saturate(vc_val a) {
+    vc__fn f = vc__fn_one("vc_saturate", VC__KINDS_F, a);
+    if (!f.type) return vc__fn_end(&f, a);
+    return vc__fn_end(&f, vc_clamp(f.v[0], vc__fn_imm(&f, 0), vc__fn_imm(&f, vc__one_bits(vc__kind(f.type)))));
+}
+
+VC_API vc_val vc_smoothstep(vc_val low, vc_val high, vc_val x) {
+    vc__fn f = vc__fn_float("vc_smoothstep", 3, 3, low, high, x);
+    vc_val t;
+    if (!f.type) return vc__fn_end(&f, x);
+    t = vc_clamp(vc_div(vc_sub(f.v[2], f.v[0]), vc_sub(f.v[1], f.v[0])), vc__fn_real(&f, 0), vc__fn_real(&f, 1));
+    return vc__fn_end(&f, vc_mul(vc_mul(t, t), vc_sub(vc__fn_real(&f, 3), vc_add(t, t))));
+}
+
+/* The bits of a number, and whether it is one that has an exponent. */
+static vc_val vc__fn_bits(const vc__fn *f, vc_val *normal) {
+    vc_val size = vc_abs(f->v[0]);
+    *normal = vc_and(vc_le(vc__fn_least(f), size), vc_lt(size, vc__fn_infinity(f)));
+    return vc_bitcast(vc__vec(vc__fn_is_wide(f) ? VC_U64 : VC_U32, vc__rows(f->type)), f->v[0]);
+}
+
+VC_API vc_val vc_frexp_mantissa(vc_val a) {
+    vc__fn f = vc__fn_float1("vc_frexp_mantissa", a);
+    bool wide = vc__fn_is_wide(&f);
+    vc_type kind = wide ? VC_U64 : VC_U32;
+    vc_val bits, normal;
+    if (!f.type) return vc__fn_end(&f, a);
+    bits = vc__fn_bits(&f, &normal);
+    bits = vc_and(bits, vc_imm(kind, wide ? 0x800fffffffffffffu : 0x807fffffu));
+    bits = vc_or(bits, vc_imm(kind, wide ? 0x3fe0000000000000u : 0x3f000000u));
+    a = vc_mul(f.v[0], vc_step(vc__fn_least(&f), vc_abs(f.v[0]))); /* 0 of subnormals */
+    return vc__fn_end(&f, vc_select(normal, vc_bitcast(f.type, bits), a));
+}
+
+VC_API vc_val vc_frexp_exponent(vc_val a) {
+    vc__fn f = vc__fn_float1("vc_frexp_exponent", a);
+    bool wide = vc__fn_is_wide(&f);
+    vc_val bits, normal;
+    if (!f.type) return vc__fn_end(&f, a);
+    bits = vc_shr(vc__fn_bits(&f, &normal), vc_u32(wide ? 52 : 23));
+    bits = vc_sub(vc_and(vc__to_kind(VC_I32, bits), vc_i32(wide ? 2047 : 255)), vc_i32(wide ? 1022 : 126));
+    return vc__fn_end(&f, vc_select(normal, bits, vc_i32(0)));
+}
+
+VC_API vc_val vc_modf_fract(vc_val a) {
+    vc__fn f = vc__fn_one("vc_modf_fract", VC__KINDS_F, a);
+    if (!f.type) return vc__fn_end(&f, a);
+    a = vc_select(vc_isinf(f.v[0]), vc__fn_imm(&f, 0), f.v[0]);
+    return vc__fn_end(&f, vc_sub(a, vc_trunc(a)));
+}
+
+/* ---- geometry ---- */
+
+/* Of scalars their product; beside a vector, scalars are repeated. */
+static vc_val vc__fn_dot(vc_val a, vc_val b) {
+    return vc__rows(vc_typeof(a)) == 1 && vc__rows(vc_typeof(b)) == 1 ? vc_mul(a, b) : vc_dot(a, b);
+}
+
+/* What f was given, with as many components each. */
+static vc_val vc__fn_whole(const vc__fn *f, uint32_t i) {
+    return vc__rows(vc_typeof(f->v[i])) == vc__rows(f->type) ? f->v[i] : vc_splat(vc_const(f->k, f->v[i]), vc__rows(f->type));
+}
+
+VC_API vc_val vc_norm(vc_val a) {
+    vc__fn f = vc__fn_float1("vc_norm", a);
+    if (!f.type) return vc__fn_end(&f, a);
+    return vc__fn_end(&f, vc__rows(f.type) == 1 ? vc_abs(f.v[0]) : vc_sqrt(vc_dot(f.v[0], f.v[0])));
+}
+
+VC_API vc_val vc_distance(vc_val a, vc_val b) {
+    vc__fn f = vc__fn_float2("vc_distance", a, b);
+    if (!f.type) return vc__fn_end(&f, a);
+    return vc__fn_end(&f, vc_norm(vc_sub(f.v[0], f.v[1])));
+}
+
+VC_API vc_val vc_normalize(vc_val a) {
+    vc__fn f = vc__fn_float1("vc_normalize", a);
+    if (!f.type) return vc__fn_end(&f, a);
+    return vc__fn_end(&f, vc_mul(f.v[0], vc_rsqrt(vc__fn_dot(f.v[0], f.v[0]))));
+}
+
+VC_API vc_val vc_cross(vc_val a, vc_val b) {
+    vc__fn f = vc__fn_float2("vc_cross", a, b);
+    if (!f.type) return vc__fn_end(&f, a);
+    if (vc__rows(f.type) != 3) {
+        vc__refuse(f.k, f.call, "operands are %s; it takes vectors of 3 components", vc_type_name(f.type));
+        f.type = VC_NONE;
+        return vc__fn_end(&f, a);
+    }
+    a = vc__fn_whole(&f, 0);
+    b = vc__fn_whole(&f, 1);
+    return vc__fn_end(&f, vc_sub(vc_mul(vc_swizzle(a, "yzx"), vc_swizzle(b, "zxy")), vc_mul(vc_swizzle(a, "zxy"), vc_swizzle(b, "yzx"))));
+}
+
+VC_API vc_val vc_faceforward(vc_val n, vc_val i, vc_val reference) {
+    vc__fn f = vc__fn_float("vc_faceforward", 3, 3, n, i, reference);
+    if (!f.type) return vc__fn_end(&f, n);
+    n = f.v[0];
+    return vc__fn_end(&f, vc_select(vc_lt(vc__fn_dot(vc__fn_whole(&f, 2), vc__fn_whole(&f, 1)), vc__fn_real(&f, 0)), n, vc_neg(n)));
+}
+
+VC_API vc_val vc_mirror(vc_val i, vc_val n) {
+    vc__fn f = vc__fn_float2("vc_mirror", i, n);
+    vc_val d;
+    if (!f.type) return vc__fn_end(&f, i);
+    d = vc__fn_dot(vc__fn_whole(&f, 1), vc__fn_whole(&f, 0));
+    return vc__fn_end(&f, vc_sub(f.v[0], vc_mul(vc_add(d, d), f.v[1])));
+}
+
+VC_API vc_val vc_refract(vc_val i, vc_val n, vc_val eta) {
+    vc__fn f = vc__fn_float("vc_refract", 3, 3, i, n, eta);
+    vc_val d, k, one;
+    if (!f.type) return vc__fn_end(&f, i);
+    eta = f.v[2];
+    if (vc__rows(vc_typeof(eta)) != 1) {
+        vc__refuse(f.k, f.call, "operand 3 is %s; it takes a scalar", vc_type_name(vc_typeof(eta)));
+        f.type = VC_NONE;
+        return vc__fn_end(&f, i);
+    }
+    one = vc__fn_real(&f, 1);
+    d = vc__fn_dot(vc__fn_whole(&f, 1), vc__fn_whole(&f, 0));
+    k = vc_sub(one, vc_mul(vc_mul(eta, eta), vc_sub(one, vc_mul(d, d))));
+    i = vc_sub(vc_mul(eta, f.v[0]), vc_mul(vc_add(vc_mul(eta, d), vc_sqrt(vc_max(k, vc__fn_real(&f, 0)))), f.v[1]));
+    return vc__fn_end(&f, vc_select(vc_lt(k, vc__fn_real(&f, 0)), vc__fn_real(&f, 0), i));
 }
 
 #endif /* VKDISPATCH_CODEGEN_IMPLEMENTED */

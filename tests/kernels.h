@@ -106,7 +106,9 @@ enum { B = 1, I = 2, U = 4, F = 8 };
     X(fma, 3, I|U|F, 0) X(abs, 1, I|U|F, 0) X(sign, 1, I|U|F, 0) X(min, 2, I|U|F, 0) X(max, 2, I|U|F, 0) X(clamp, 3, I|U|F, 0) X(mix, 3, F, 0) \
     X(step, 2, F, 0) X(floor, 1, F, 0) X(ceil, 1, F, 0) X(trunc, 1, F, 0) X(round, 1, F, 0) X(fract, 1, F, 0) X(sqrt, 1, F, 0) X(rsqrt, 1, F, 0) \
     X(exp, 1, F, 0) X(exp2, 1, F, 0) X(log, 1, F, 0) X(log2, 1, F, 0) X(pow, 2, F, 0) X(sin, 1, F, 0) X(cos, 1, F, 0) X(tan, 1, F, 0) X(asin, 1, F, 0) \
-    X(acos, 1, F, 0) X(atan, 1, F, 0) X(atan2, 2, F, 0) X(sinh, 1, F, 0) X(cosh, 1, F, 0) X(tanh, 1, F, 0) X(isnan, 1, F, 1) X(isinf, 1, F, 1) \
+    X(acos, 1, F, 0) X(atan, 1, F, 0) X(atan2, 2, F, 0) X(sinh, 1, F, 0) X(cosh, 1, F, 0) X(tanh, 1, F, 0) X(asinh, 1, F, 0) \
+    X(acosh, 1, F, 0) X(atanh, 1, F, 0) X(exp10, 1, F, 0) X(log10, 1, F, 0) X(cbrt, 1, F, 0) X(hypot, 2, F, 0) X(erf, 1, F, 0) X(radians, 1, F, 0) \
+    X(degrees, 1, F, 0) X(smoothstep, 3, F, 0) X(saturate, 1, F, 0) X(modf_fract, 1, F, 0) X(isnan, 1, F, 1) X(isinf, 1, F, 1) \
     X(not, 1, B|I|U, 0) X(and, 2, B|I|U, 0) X(or, 2, B|I|U, 0) X(xor, 2, B|I|U, 0) X(shl, 2, I|U, 0) X(shr, 2, I|U, 0) X(eq, 2, B|I|U|F, 1) \
     X(ne, 2, B|I|U|F, 1) X(lt, 2, I|U|F, 1) X(le, 2, I|U|F, 1) X(gt, 2, I|U|F, 1) X(ge, 2, I|U|F, 1) \
     X(popcount, 1, I|U, 0) X(clz, 1, I|U, 0) X(ctz, 1, I|U, 0) X(find_lsb, 1, I|U, I) X(find_msb, 1, I|U, I) X(bit_reverse, 1, I|U, 0) \
@@ -163,6 +165,8 @@ static inline double step_by_step(OpName op, unsigned kind, const double *x, int
     case O_trunc: return trunc(x[0]);
     case O_round: return nearbyint(x[0]);
     case O_fract: return rounded(kind, x[0] - floor(x[0]));
+    case O_saturate: return fmin(fmax(x[0], 0), 1);
+    case O_modf_fract: return isinf(x[0]) ? 0 : x[0] - trunc(x[0]);
     default: return x[0] / x[1]; /* div; f64 too is rounded once */
     }
 }

@@ -1,4 +1,4 @@
-/* The elementary functions of f64, which no GPU has: their errors on the device, in units of the last place, over their whole range and where they are hard.
+/* The functions of f64 that are more than an operation of the device: their errors on the device, in units of the last place, over their whole range and where they are hard.
      math64 [-v]      prints the worst argument of each */
 #define VKDISPATCH_IMPLEMENTATION
 #define VKDISPATCH_CODEGEN_IMPLEMENTATION
@@ -23,6 +23,8 @@ typedef struct Function {
 static long double rsqrt_of(long double x) { return 1 / sqrtl(x); }
 static long double pow_of(long double x, long double y) { return x < 0 ? (long double)NAN : powl(x, y); }
 
+static long double exp10_of(long double x) { return powl(10, x); }
+
 static const Function functions[] = {
     { "rsqrt", vc_rsqrt, NULL, rsqrt_of, NULL, 0, 100, ANYWHERE, 1.6 },
     { "exp", vc_exp, NULL, expl, NULL, -707, 709, UNIT, 1.1 },
@@ -39,7 +41,15 @@ static const Function functions[] = {
     { "atan2", NULL, vc_atan2, NULL, atan2l, -5, 5, ANYWHERE, 1.6 },
     { "sinh", vc_sinh, NULL, sinhl, NULL, -5, 5, UNIT, 1.8 },
     { "cosh", vc_cosh, NULL, coshl, NULL, -5, 5, UNIT, 1.6 },
-    { "tanh", vc_tanh, NULL, tanhl, NULL, -5, 5, UNIT, 2.6 }
+    { "tanh", vc_tanh, NULL, tanhl, NULL, -5, 5, UNIT, 2.6 },
+    { "asinh", vc_asinh, NULL, asinhl, NULL, -5, 5, ANYWHERE, 3 },
+    { "acosh", vc_acosh, NULL, acoshl, NULL, 1, 5, NEAR_ONE, 2.6 },
+    { "atanh", vc_atanh, NULL, atanhl, NULL, -1, 1, UNIT, 2 },
+    { "exp10", vc_exp10, NULL, exp10_of, NULL, -307, 308, UNIT, 2 },
+    { "log10", vc_log10, NULL, log10l, NULL, 0, 3, NEAR_ONE, 1.6 },
+    { "cbrt", vc_cbrt, NULL, cbrtl, NULL, -5, 5, ANYWHERE, 0.8 },
+    { "hypot", NULL, vc_hypot, NULL, hypotl, -5, 5, ANYWHERE, 1.3 },
+    { "erf", vc_erf, NULL, erfl, NULL, -7, 7, UNIT, 1.6 }
 };
 
 static double fraction(uint64_t *state) { return (double)(random_next(state) >> 11) * 0x1p-53; }

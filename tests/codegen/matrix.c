@@ -2,7 +2,8 @@
    SPIR-V is validated, whose GLSL is compiled, and which is run with buffers by address, with buffers as bindings, and from its GLSL, and
    compared with an oracle on the host.
 
-     matrix [-a] [-c] [-v] [PART]   PART: only kernels whose name contains it; -v names each; -c: CUDA C and OpenCL C alone
+     matrix [-a] [-c] [-u] [-v] [PART]   PART: only kernels whose name contains it; -v names each; -u prints
+     the largest error of each function; -c: CUDA C and OpenCL C alone
 
    CUDA C goes through NVRTC, OpenCL C through PoCL, where it runs as well, many kernels a program. That costs as much as all the rest, so one kernel of
    SAMPLE is taken, unless -a asks for all or PART for some.
@@ -109,8 +110,37 @@ static const Bound bounds[] = {
     { O_atan2, FLAT, { 5, 0, 0 }, { 4096, 0, 0 }, { 2, 0, 0 } },
     { O_sinh, COSH, { 2, 2, 8 }, { 4, 2, 8 }, { 2, 0, 0 } },
     { O_cosh, FLAT, { 4, 2, 0 }, { 6, 2, 0 }, { 2, 0, 0 } },
-    { O_tanh, FLAT, { 4, 0, 0x1p-8 }, { 8, 0, 0x1p-20 }, { 2.5, 0, 0 } }
+    { O_tanh, FLAT, { 4, 0, 0x1p-8 }, { 8, 0, 0x1p-20 }, { 2.5, 0, 0 } },
+    /* made of those above: f16 rounds what f32 gave */
+    { O_asinh, FLAT, { 1, 0, 0 }, { 4, 0, 0x1p-20 }, { 4, 0, 0 } },
+    { O_acosh, FLAT, { 1, 0, 0 }, { 4, 0, 0x1p-20 }, { 4, 0, 0 } },
+    { O_atanh, FLAT, { 1, 0, 0 }, { 4, 0, 0x1p-20 }, { 3, 0, 0 } },
+    { O_exp10, FLAT, { 1, 0, 0 }, { 6, 0, 0 }, { 2, 0, 0 } },
+    { O_log10, FLAT, { 1, 0, 0x1p-22 }, { 5, 0, 0x1p-22 }, { 2, 0, 0 } },
+    { O_cbrt, FLAT, { 1, 0, 0 }, { 3, 0, 0 }, { 1, 0, 0 } },
+    { O_hypot, FLAT, { 1, 0, 0 }, { 4, 0, 0 }, { 1.5, 0, 0 } },
+    { O_erf, FLAT, { 1, 0, 0 }, { 3, 0, 0 }, { 2, 0, 0 } },
+    { O_radians, FLAT, { 1, 0, 0 }, { 1, 0, 0 }, { 1, 0, 0 } },
+    { O_degrees, FLAT, { 1, 0, 0 }, { 1, 0, 0 }, { 1, 0, 0 } },
+    { O_smoothstep, FLAT, { 1, 0, 0 }, { 12, 0, 0 }, { 6, 0, 0 } }
 };
+
+/* The largest errors met, in units in the last place of normal results: `-u` prints them. */
+static double worst[O_COUNT][3];
+static void note_error(const Case *c, double got, const Wanted *w) {
+    unsigned kind = kind_of(c->out);
+    if (!c->op || !is_float(kind) || isnan(w->real) || isinf(w->real) || isinf(got) || fabsl(w->real) < ldexpl(1, lowest_of(kind))) return;
+    double error = (double)(fabsl((long double)got - w->real) / unit_of(kind, w->real)), *most = &worst[c->op->id][kind - VC_F16];
+    if (error > *most) *most = error;
+}
+static void print_errors(void) {
+    printf("largest errors in ulp: f16, f32, f64\n");
+    for (size_t i = 0; i < sizeof bounds / sizeof bounds[0]; i++) {
+        const double *w = worst[bounds[i].op];
+        printf("  %-10s %8.3f %8.3f %8.3f\n", ops[bounds[i].op].name, w[0], w[1], w[2]);
+    }
+}
+
 
 static long double slack_of(OpName op, unsigned kind, long double want, const double *x) {
     for (size_t i = 0; i < sizeof bounds / sizeof bounds[0]; i++) {
@@ -146,6 +176,16 @@ static long double function_of(OpName op, long double x, long double y) {
     case O_sinh: return sinhl(x);
     case O_cosh: return coshl(x);
     case O_tanh: return tanhl(x);
+    case O_asinh: return asinhl(x);
+    case O_acosh: return acoshl(x);
+    case O_atanh: return atanhl(x);
+    case O_exp10: return powl(10, x);
+    case O_log10: return log10l(x);
+    case O_cbrt: return cbrtl(x);
+    case O_hypot: return hypotl(x, y);
+    case O_erf: return erfl(x);
+    case O_radians: return x * (3.14159265358979323846264338L / 180);
+    case O_degrees: return x * (180 / 3.14159265358979323846264338L);
     default: return x / y;
     }
 }
@@ -164,7 +204,9 @@ static bool undefined_for(OpName op, unsigned kind, const double *x) {
     case O_div: return loose && (fabs(x[1]) > 0x1p126 || is_subnormal(kind, x[1])); /* 2.5 ulp only for a denominator of 2^-126 to 2^126 */
     case O_sqrt: case O_rsqrt: return x[0] < 0 && loose;
     case O_asin: case O_acos: return loose && fabs(x[0]) > 1;
-    case O_log: case O_log2: return loose && x[0] < 0;
+    case O_log: case O_log2: case O_log10: return loose && x[0] < 0;
+    case O_smoothstep: return !(x[0] < x[1]) || !(fabs(x[0]) + fabs(x[1]) + fabs(x[2]) < ldexp(1, -lowest_of(kind)))
+                              || x[1] - x[0] < ldexp(1, lowest_of(kind) + mantissa_of(kind));
     case O_tanh: case O_sinh: case O_cosh: return loose && isinf(x[0]);
     default: return false;
     }
@@ -202,7 +244,11 @@ static bool want_float(OpName op, unsigned kind, const double *given, int varian
     default: break;
     }
     w->slack = 0;
-    if (op >= O_sqrt && op <= O_tanh) w->real = function_of(op, (long double)x[0], (long double)x[1]);
+    if (op == O_smoothstep) {
+        long double t = ((long double)x[2] - x[0]) / ((long double)x[1] - x[0]);
+        t = t < 0 ? 0 : t > 1 ? 1 : t;
+        w->real = t * t * (3 - 2 * t);
+    } else if (op >= O_sqrt && op <= O_degrees) w->real = function_of(op, (long double)x[0], (long double)x[1]);
     else w->real = (long double)step_by_step(op, kind, x, variant & 1);
     if (op == O_div && kind != VC_F64) w->real = (long double)x[0] / (long double)x[1];
     if (op == O_mix) w->slack = 2 * (unit_of(kind, (long double)(x[0] * (1 - x[2]))) + unit_of(kind, (long double)(x[1] * x[2]))) + least_of(kind, NULL);
@@ -739,7 +785,10 @@ static bool right(const Case *c, size_t element, unsigned component, uint64_t go
         if (variant == 0) *first = w;
         if (!is_float(kind)) { if (got == w.bits) return true; continue; }
         double g = real_of(kind, got);
-        if (isnan(w.real) ? isnan(g) : isinf(w.real) ? (long double)g == w.real : fabsl((long double)g - w.real) <= w.slack) return true;
+        if (isnan(w.real) ? isnan(g) : isinf(w.real) ? (long double)g == w.real : fabsl((long double)g - w.real) <= w.slack) {
+            note_error(c, g, &w);
+            return true;
+        }
         if (isnan(w.real)) continue;
         if (g == real_of(kind, bits_of(kind, (double)w.real))) return true;
         /* the largest number and infinity are neighbours; subnormal results may be flushed */
@@ -1077,6 +1126,118 @@ static void check_operations(unsigned kind, unsigned rows) {
     }
 }
 
+/* ---- parts of floats, and geometry ---- */
+
+static void build_parts(const Case *c, vc_kernel *k) { /* number: 0 mantissa, 1 exponent, 2 ldexp */
+    Io io = declare(c, k);
+    VC_EACH(k, i) {
+        vc_val a = vc_load(io.in[0], i);
+        vc_store(io.out, i, c->number == 0 ? vc_frexp_mantissa(a) : c->number == 1 ? vc_frexp_exponent(a) : vc_ldexp(a, vc_load(io.in[1], i)));
+    }
+}
+static bool want_parts(const Case *c, size_t element, unsigned component, int variant, Wanted *w) {
+    unsigned kind = kind_of(c->in[0]);
+    double x = real_of(kind, input(c, 0, element, component));
+    int e = 0;
+    if (variant > 1) return false;
+    if (variant || (kind != VC_F16 && c->number < 2)) x = flushed(kind, x);
+    w->slack = 0;
+    if (c->number == 2) {
+        uint64_t n = input(c, 1, element, component);
+        int64_t by = is_signed(kind_of(c->in[1])) ? widen(kind_of(c->in[1]), n) : n > 5000 ? 5000 : (int64_t)n;
+        w->real = ldexpl((long double)x, (int)(by > 5000 ? 5000 : by < -5000 ? -5000 : by));
+        if (fabsl(w->real) < ldexpl(1, lowest_of(kind))) w->slack = unit_of(kind, w->real);
+        return true;
+    }
+    w->real = isnan(x) || isinf(x) ? (long double)x : (long double)frexp(x, &e);
+    w->bits = (uint32_t)e;
+    return true;
+}
+
+enum { G_norm, G_distance, G_normalize, G_cross, G_faceforward, G_mirror, G_refract, G_COUNT };
+static const char *const geometry_names[G_COUNT] = { "norm", "distance", "normalize", "cross", "faceforward", "mirror", "refract" };
+static void build_geometry(const Case *c, vc_kernel *k) {
+    Io io = declare(c, k);
+    VC_EACH(k, i) {
+        vc_val a = vc_load(io.in[0], i), b = c->in[1] ? vc_load(io.in[1], i) : a, d = c->in[2] ? vc_load(io.in[2], i) : a, r = a;
+        switch (c->number) {
+        case G_norm: r = vc_norm(a); break;
+        case G_distance: r = vc_distance(a, b); break;
+        case G_normalize: r = vc_normalize(a); break;
+        case G_cross: r = vc_cross(a, b); break;
+        case G_faceforward: r = vc_faceforward(a, b, d); break;
+        case G_mirror: r = vc_mirror(a, b); break;
+        default: r = vc_refract(a, b, d); break;
+        }
+        vc_store(io.out, i, r);
+    }
+}
+/* In long double; the slack is that of rounded sums of products, of the size of their terms. What overflows, or squares to less than the least number, is
+   left out. */
+static bool want_geometry(const Case *c, size_t element, unsigned component, int variant, Wanted *w) {
+    unsigned kind = kind_of(c->in[0]), rows = rows_of(c->in[0]), next = (component + 1) % 3, last = (component + 2) % 3;
+    long double x[3][4], squares = 0, dot = 0, size = 0, most = 0, least = INFINITY, limit = ldexpl(1, kind == VC_F16 ? 4 : kind == VC_F32 ? 30 : 250), k, root;
+    if (variant) return false;
+    for (unsigned r = 0; r < ROLES; r++)
+        for (unsigned j = 0; j < rows; j++) {
+            x[r][j] = c->in[r] ? (long double)real_of(kind, input(c, r, element, rows_of(c->in[r]) == 1 ? 0 : j)) : 0;
+            if (isnan(x[r][j]) || isinf(x[r][j])) return false;
+            if (fabsl(x[r][j]) > most) most = fabsl(x[r][j]);
+            if (x[r][j] != 0 && fabsl(x[r][j]) < least) least = fabsl(x[r][j]);
+        }
+    if (most > limit || least < 1 / limit) return false;
+    for (unsigned j = 0; j < rows; j++) {
+        long double d = x[0][j] - x[1][j];
+        squares += d * d;
+        dot += c->number == G_faceforward ? x[1][j] * x[2][j] : x[0][j] * x[1][j];
+        size += fabsl(c->number == G_faceforward ? x[1][j] * x[2][j] : x[0][j] * x[1][j]);
+    }
+    switch (c->number) {
+    case G_norm: case G_distance: w->real = sqrtl(squares); w->slack = 6 * unit_of(kind, w->real); return component == 0;
+    case G_normalize: w->real = x[0][component] / sqrtl(squares); w->slack = 8 * unit_of(kind, w->real); return squares != 0;
+    case G_cross:
+        w->real = x[0][next] * x[1][last] - x[0][last] * x[1][next];
+        w->slack = 2 * unit_of(kind, fabsl(x[0][next] * x[1][last]) + fabsl(x[0][last] * x[1][next]));
+        return true;
+    case G_faceforward: w->real = dot < 0 ? x[0][component] : -x[0][component]; w->slack = 0; return fabsl(dot) > 8 * unit_of(kind, size) || size == 0;
+    case G_mirror:
+        w->real = x[0][component] - 2 * dot * x[1][component];
+        w->slack = 8 * unit_of(kind, fabsl(x[0][component]) + 2 * size * fabsl(x[1][component]));
+        return kind != VC_F16 || fabsl(w->real) < 60000;
+    default:
+        k = 1 - x[2][0] * x[2][0] * (1 - dot * dot);
+        root = 16 * unit_of(kind == VC_F16 ? VC_F32 : kind, 1 + x[2][0] * x[2][0] * (1 + size * size)); /* how far off k may be */
+        w->real = k < 0 ? 0 : x[2][0] * x[0][component] - (x[2][0] * dot + sqrtl(k)) * x[1][component];
+        w->slack = k < 0 ? 0 : 16 * unit_of(kind, fabsl(x[2][0] * x[0][component]) + (fabsl(x[2][0]) * size + sqrtl(k)) * fabsl(x[1][component]))
+                               + root / sqrtl(k) * fabsl(x[1][component]);
+        return fabsl(k) > 2 * root && (kind != VC_F16 || fabsl(w->real) < 60000);
+    }
+}
+
+static void check_parts(unsigned kind, unsigned rows) {
+    static const vc_type by[] = { VC_I32, VC_I8, VC_U32, VC_I64, VC_U64 };
+    vc_type t = VC_VEC(kind, rows);
+    char name[64];
+    Case c = made("frexp_mantissa", t, 0, 0, t, build_parts, want_parts);
+    check(&c);
+    c = made("frexp_exponent", t, 0, 0, VC_VEC(VC_I32, rows), build_parts, want_parts);
+    c.number = 1;
+    check(&c);
+    for (size_t i = 0; i < (rows == 1 ? sizeof by / sizeof by[0] : 1); i++) {
+        snprintf(name, sizeof name, "ldexp by %s of", vc_type_name(by[i]));
+        c = made(name, t, VC_VEC(by[i], rows), 0, t, build_parts, want_parts);
+        c.number = 2;
+        check(&c);
+    }
+    for (unsigned i = 0; i < G_COUNT; i++) {
+        if (i == G_cross && rows != 3) continue;
+        c = made(geometry_names[i], t, i == G_norm || i == G_normalize ? 0 : t, i == G_refract ? kind : i == G_faceforward ? t : 0,
+                 i <= G_distance ? kind : t, build_geometry, want_geometry);
+        c.number = i;
+        check(&c);
+    }
+}
+
 static void check_fields(unsigned kind, unsigned rows) {
     vc_type t = VC_VEC(kind, rows);
     char name[64];
@@ -1219,9 +1380,11 @@ static void open_contexts(void) {
 }
 
 int main(int count, char **args) {
+    bool errors = false;
     for (int i = 1; i < count; i++) {
         if (!strcmp(args[i], "-v")) verbose = true;
         else if (!strcmp(args[i], "-c")) only_c = true;
+        else if (!strcmp(args[i], "-u")) errors = true;
         else if (!strcmp(args[i], "-a")) sample = 1;
         else filter = args[i], sample = 1;
     }
@@ -1232,6 +1395,7 @@ int main(int count, char **args) {
         for (unsigned rows = 1; rows <= 4; rows++) {
             check_operations(kind, rows);
             if (class_of(kind) & (I | U)) check_fields(kind, rows);
+            if (is_float(kind)) check_parts(kind, rows);
             if (rows > 1) check_vectors(kind, rows);
             check_memory(kind, rows);
         }
@@ -1245,6 +1409,7 @@ int main(int count, char **args) {
     for (int i = 0; i < FORMS; i++) vd_context_destroy(forms[i].ctx);
     if (!no_opencl) opencl_close();
     if (sample > 1) printf("# CUDA C and OpenCL C of one kernel in %d; matrix -a takes all\n", sample);
+    if (errors) print_errors();
     printf("matrix: %ld kernels, spirv %ld, glsl %ld, cuda %ld, opencl %ld, all %ld, run %ld, wrong %ld\n", kernels, spirv_right, glsl_right, cuda_right,
            opencl_right, all_right, runs, wrong);
     printf("%ld passed, %ld failed, %ld skipped\n", passed, failed, skipped);

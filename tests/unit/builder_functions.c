@@ -101,7 +101,43 @@ static void wrong_bits(void **state) {
     assert_int_equal(vc_add_sat(vc_u32(1), never).of, 0);
 }
 
+static uint64_t bits32(float x) { uint32_t u; memcpy(&u, &x, 4); return u; }
+
+/* Immediates stay immediates where every step is rounded once. */
+static void floats(void **state) {
+    (void)state;
+    GIVES(vc_saturate(vc_f32(2)), VC_F32, bits32(1));
+    GIVES(vc_saturate(vc_f16(0.5f)), VC_F16, 0x3800);
+    GIVES(vc_smoothstep(vc_f32(0), vc_f32(4), vc_f32(1)), VC_F32, bits32(0.15625f));
+    GIVES(vc_ldexp(vc_f32(0.75f), vc_i8(-3)), VC_F32, bits32(0.09375f));
+    GIVES(vc_ldexp(vc_f16(1), vc_i32(15)), VC_F16, 0x7800);
+    GIVES(vc_ldexp(vc_f32(1), vc_u64(1000000)), VC_F32, 0x7f800000);
+    GIVES(vc_frexp_mantissa(vc_f32(-12)), VC_F32, bits32(-0.75f));
+    GIVES(vc_frexp_exponent(vc_f32(-12)), VC_I32, 4);
+    GIVES(vc_frexp_exponent(vc_f16(1)), VC_I32, 1);
+    GIVES(vc_frexp_exponent(vc_f64(0)), VC_I32, 0);
+    GIVES(vc_modf_fract(vc_f32(-1.75f)), VC_F32, bits32(-0.75f));
+    GIVES(vc_modf_fract(vc_imm(VC_F32, 0xff800000u)), VC_F32, 0);
+    GIVES(vc_norm(vc_f32(-3)), VC_F32, bits32(3));
+    GIVES(vc_distance(vc_f32(3), vc_f32(5)), VC_F32, bits32(2));
+}
+
+static void wrong_floats(void **state) {
+    (void)state;
+    FAILS(vc_asinh(r.u), "vc_asinh in kernel 'kernel': operand 1 'u' is u32; it takes f16, f32 or f64");
+    FAILS(vc_hypot(r.f, r.d), "vc_hypot in kernel 'kernel': operand 1 'f' is f32, operand 2 'd' is f64; convert one with vc_cast");
+    FAILS(vc_smoothstep(r.f, r.f3, r.f2), "vc_smoothstep in kernel 'kernel': operand 2 'f3' is f32x3, operand 3 'f2' is f32x2; "
+          "vectors must have the same number of components");
+    FAILS(vc_ldexp(r.f, r.h), "vc_ldexp in kernel 'kernel': operand 2 'h' is f16; it takes an integer");
+    FAILS(vc_cross(r.f3, r.d), "vc_cross in kernel 'kernel': operand 1 'f3' is f32x3, operand 2 'd' is f64; convert one with vc_cast");
+    FAILS(vc_cross(r.f2, r.f2), "vc_cross in kernel 'kernel': operands are f32x2; it takes vectors of 3 components");
+    FAILS(vc_refract(r.f3, r.f3, r.f3), "vc_refract in kernel 'kernel': operand 3 is f32x3; it takes a scalar");
+    FAILS(vc_mirror(r.b, r.b), "vc_mirror in kernel 'kernel': operand 1 'b' is bool; it takes f16, f32 or f64");
+    FAILS(vc_add(r.f, vc_erf(vc_f32(1))),
+          "vc_add in kernel 'kernel': operand 2 is vc_erf of immediates alone, which gives none: bring one of them in with vc_const");
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(bits), cmocka_unit_test(wrong_bits) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(bits), cmocka_unit_test(wrong_bits), cmocka_unit_test(floats), cmocka_unit_test(wrong_floats) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -63,6 +63,11 @@ static const struct { unsigned op; uint32_t form[4]; } forms[] = { /* bool, int,
     { VC__OP_TANH, { 0, 0, 0, E(Tanh) } },
     { VC__OP_ISNAN, { 0, 0, 0, O(IsNan) } },
     { VC__OP_ISINF, { 0, 0, 0, O(IsInf) } },
+    { VC__OP_POPCOUNT, { 0, O(BitCount), 0, 0 } },
+    { VC__OP_BIT_REVERSE, { 0, O(BitReverse), O(BitReverse), 0 } },
+    { VC__OP_FIND_LSB, { 0, E(FindILsb), E(FindILsb), 0 } },
+    { VC__OP_FIND_MSB, { 0, E(FindSMsb), E(FindUMsb), 0 } },
+    { VC__OP_MUL_HI, { 0, O(SMulExtended), O(UMulExtended), 0 } },
     { VC__OP_NOT, { O(LogicalNot), O(Not), O(Not), 0 } },
     { VC__OP_AND, { O(LogicalAnd), O(BitwiseAnd), O(BitwiseAnd), 0 } },
     { VC__OP_OR, { O(LogicalOr), O(BitwiseOr), O(BitwiseOr), 0 } },
@@ -82,7 +87,7 @@ static void test_operations(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++)
         for (int j = 0; j < 4; j++) {
-            if (vc__op[forms[i].op].spirv[j] != forms[i].form[j]) print_message("# %s, form %d\n", vc__op[forms[i].op].name, j);
+            if (vc__op[forms[i].op].spirv[j] != forms[i].form[j]) print_message("# %s, form %d\n", vc__op_name[forms[i].op], j);
             assert_int_equal(vc__op[forms[i].op].spirv[j], forms[i].form[j]);
         }
 }
