@@ -123,7 +123,7 @@ suites := compile unit golden codegen conformance fuzz sanitize validate
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .SECONDEXPANSION:
-.PHONY: help demo test check $(suites:%=test-%) $(suites:%=programs-%) test-gpu bench bench-dispatch bench-build bench-compile \
+.PHONY: help demo test check $(suites:%=test-%) $(suites:%=programs-%) test-gpu bench bench-dispatch bench-opencl bench-build bench-compile \
         matrix golden-update carry install clean deps-build deps-test
 
 help:            ## this list
@@ -168,6 +168,9 @@ bench: bench-compile ## every benchmark: `bench NAME SIZE ours=… rival=… rat
 	@for program in $(call files,tools/bench,$(cc)); do $$program || exit; done
 
 bench-dispatch: build/$(cc)/tools/bench/dispatch ## recording, dependent dispatches and round trips against hand-written Vulkan
+	@$<
+
+bench-opencl: build/$(cc)/tools/bench/opencl ## chains and round trips against hand-written OpenCL
 	@$<
 
 bench-build: build/$(cc)/tools/bench/build ## builder to SPIR-V, beside glslang on the same kernel
