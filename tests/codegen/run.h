@@ -1,16 +1,22 @@
-/* Kernels that are built, validated and run in several forms, for the tests whose oracle looks at a whole dispatch. Include behind ../kernels.h. */
+/* Kernels that are built, validated and run in several forms, for the tests whose oracle looks at a whole dispatch. Include behind ../kernels.h.
+   RUN_DISABLE: features to run without as well; RUN_OPENCL: run through OpenCL too. */
 #ifndef TESTS_CODEGEN_RUN_H
 #define TESTS_CODEGEN_RUN_H
 
 enum { RUN_BUFFERS = 6 };
 
-typedef struct Form { const char *name; vc_buffers buffers; bool glsl; uint64_t disable; vd_context *ctx; } Form;
+typedef struct Form { const char *name; vc_buffers buffers; bool glsl; uint64_t disable; vd_context *ctx; vd_backend backend; } Form;
 static Form forms[] = {
-    { "address", VC_BUFFERS_ADDRESS, false, 0, NULL },
-    { "binding", VC_BUFFERS_BINDING, false, VD_FEATURE_ADDRESS, NULL },
-    { "glsl", VC_BUFFERS_BINDING, true, 0, NULL },
-    { "without", VC_BUFFERS_ADDRESS, false, RUN_DISABLE, NULL },
-    { "without glsl", VC_BUFFERS_BINDING, true, RUN_DISABLE, NULL }
+#if defined(RUN_OPENCL)
+    { "opencl", VC_BUFFERS_BINDING, false, 0, NULL, VD_BACKEND_OPENCL },
+#endif
+#if defined(RUN_DISABLE)
+    { "without", VC_BUFFERS_ADDRESS, false, RUN_DISABLE, NULL, VD_BACKEND_VULKAN },
+    { "without glsl", VC_BUFFERS_BINDING, true, RUN_DISABLE, NULL, VD_BACKEND_VULKAN },
+#endif
+    { "address", VC_BUFFERS_ADDRESS, false, 0, NULL, VD_BACKEND_VULKAN },
+    { "binding", VC_BUFFERS_BINDING, false, VD_FEATURE_ADDRESS, NULL, VD_BACKEND_VULKAN },
+    { "glsl", VC_BUFFERS_BINDING, true, 0, NULL, VD_BACKEND_VULKAN }
 };
 enum { FORMS = sizeof forms / sizeof *forms };
 
@@ -24,6 +30,8 @@ typedef struct Run {
     int count;
     vd_buffer buffer[RUN_BUFFERS];
     void *out[RUN_BUFFERS];
+    vd_type value_type; /* one more argument, by value; VD_BYTES: none */
+    const void *value;
 } Run;
 
 static const char *run_filter;
@@ -68,7 +76,8 @@ static inline void run_judge(const Run *r, bool good) {
     fflush(stdout);
 }
 
-static inline vd_kernel run_from_words(vd_context *ctx, const vc_info *info, const uint32_t *code, size_t words) {
+/* size 0: a text */
+static inline vd_kernel run_from_code(vd_context *ctx, const vc_info *info, vd_code kind, const void *code, size_t size) {
     static vd_arg_info args[VD_MAX_ARGS];
     static vd_hidden_info hidden[64];
     vd_kernel_desc desc;
@@ -82,7 +91,8 @@ static inline vd_kernel run_from_words(vd_context *ctx, const vc_info *info, con
         const vc_hidden_info *h = &info->hidden[i];
         hidden[i].kind = (vd_hidden)h->kind; hidden[i].arg = h->arg; hidden[i].axis = h->axis; hidden[i].place = h->place;
     }
-    desc.name = info->name; desc.code_kind = VD_CODE_SPIRV; desc.code = code; desc.code_size = words * 4;
+    desc.name = info->name; desc.code_kind = kind; desc.code = code; desc.code_size = size;
+    if (kind != VD_CODE_SPIRV) desc.entry = info->entry;
     desc.args = args; desc.arg_count = info->arg_count; desc.hidden = hidden; desc.hidden_count = info->hidden_count;
     desc.value_bytes = info->value_bytes; desc.shared_bytes = info->shared_bytes; desc.features = info->features;
     memcpy(desc.local_size, info->local_size, sizeof desc.local_size);
@@ -90,7 +100,7 @@ static inline vd_kernel run_from_words(vd_context *ctx, const vc_info *info, con
 }
 
 static inline bool run_dispatch(const Run *r, vd_kernel kernel) {
-    vd_arg args[RUN_BUFFERS];
+    vd_arg args[RUN_BUFFERS + 1];
     vd_dispatch_desc d;
     memset(&d, 0, sizeof d);
     for (int i = 0; i < r->count; i++) args[i] = vd_b(r->buffer[i]);
@@ -98,6 +108,7 @@ static inline bool run_dispatch(const Run *r, vd_kernel kernel) {
     d.threads[0] = r->threads;
     d.args = args;
     d.arg_count = r->count;
+    if (r->value_type) args[d.arg_count++] = vd_value(r->value_type, r->value);
     if (vd_dispatch(vd_immediate(r->form->ctx, 0, 0), &d) != VD_OK) return false;
     for (int i = 0; i < r->count; i++)
         if (r->out[i] && vd_buffer_read(r->form->ctx, r->buffer[i], 0, r->out[i], VD_WHOLE) != VD_OK) return false;
@@ -119,13 +130,16 @@ static inline vd_kernel run_make(const Run *r, vc_kernel *k, const char **why) {
     if (*why) return made;
     run_kernels++;
     if (!r->form->ctx) { run_skipped++; return made; }
-    const vc_info *info = vc_reflect(k);
+    const bool opencl = r->form->backend == VD_BACKEND_OPENCL;
+    const vc_info *info = opencl ? vc_reflect_for(k, VC_TARGET_OPENCL) : vc_reflect(k);
+    if (!info) { *why = vc_error(k); return made; }
     uint64_t lacks = info->features & ~vd_device(r->form->ctx, 0)->features;
     if (lacks) { run_lacking |= lacks; run_skipped++; return made; }
 #if defined(TESTS_HAVE_GLSLANG)
-    if (r->form->glsl) made = run_from_words(r->form->ctx, info, glsl_words, glsl_count); else
+    if (r->form->glsl) made = run_from_code(r->form->ctx, info, VD_CODE_SPIRV, glsl_words, glsl_count * 4); else
 #endif
-    made = vd_kernel_build(r->form->ctx, k);
+    if (opencl) made = run_from_code(r->form->ctx, info, VD_CODE_OPENCL, vc_source(k, VC_TARGET_OPENCL), 0);
+    else made = vd_kernel_build(r->form->ctx, k);
     if (!made.id) *why = vd_error_text();
     return made;
 }
@@ -160,7 +174,7 @@ static inline void run_open(int count, char **args) {
     for (int i = 0; i < FORMS; i++) {
         vd_context_desc desc;
         memset(&desc, 0, sizeof desc);
-        desc.backend = VD_BACKEND_VULKAN;
+        desc.backend = forms[i].backend;
         desc.disable = forms[i].disable;
         if (vd_context_create(&desc, &forms[i].ctx) == VD_OK) continue;
         printf("# reason: %s form not run: %s\n", forms[i].name, vd_error_text());
