@@ -107,7 +107,7 @@ programs_fuzz        = $(call files,tests/fuzz,$(cc)) $(foreach c,$(present),$(c
 commands_fuzz        = $(call files,tests/fuzz,$(cc)) \
                        $(foreach f,$(wildcard tests/fuzz/*.c),"tools/same-output FUZZ_PRINT=hash $(patsubst %,build/%/$(f:.c=),$(present))")
 
-sanitized            = $(foreach s,unit golden codegen conformance,$(call files,tests/$s,$(cc)/sanitize))
+sanitized            = $(foreach s,unit golden codegen conformance,$(call files,tests/$s,$(cc)/sanitize)) build/$(cc)/sanitize/tests/fuzz/api
 programs_sanitize    = $(sanitized) $(call fakes,$(cc)/sanitize)
 commands_sanitize    = $(sanitized:%="tools/sanitized %")
 
@@ -123,7 +123,7 @@ suites := compile unit golden codegen conformance fuzz sanitize validate
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .SECONDEXPANSION:
-.PHONY: help demo test check $(suites:%=test-%) $(suites:%=programs-%) test-gpu bench bench-dispatch bench-opencl bench-build bench-compile \
+.PHONY: help demo test check $(suites:%=test-%) $(suites:%=programs-%) test-gpu fuzz-api bench bench-dispatch bench-opencl bench-build bench-compile \
         matrix golden-update carry install clean deps-build deps-test
 
 help:            ## this list
@@ -178,6 +178,15 @@ bench-build: build/$(cc)/tools/bench/build ## builder to SPIR-V, beside glslang 
 
 bench-compile:   ## what including a header and compiling its implementation costs
 	@tools/bench/compile
+
+# Finds what breaks by watching which code it reaches; what it finds is written to build/crash-*, which `api FILE` plays again.
+FUZZ_SECONDS = 60
+fuzz-api: deps-test ## libFuzzer over the builder's calls for FUZZ_SECONDS, with clang's sanitizers
+	@mkdir -p build/corpus
+	clang -std=c99 -g -O1 -I. $(CPPFLAGS) -DFUZZ_LIBFUZZER -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -MD -MF build/fuzz-api.d \
+	    tests/fuzz/api.c -c -o build/fuzz-api.o
+	clang -fsanitize=fuzzer,address,undefined build/fuzz-api.o -o build/fuzz-api $(LDFLAGS) $$(tools/libraries build/fuzz-api.d) $(LDLIBS)
+	build/fuzz-api -max_total_time=$(FUZZ_SECONDS) -max_len=3000 -artifact_prefix=build/ build/corpus
 
 golden-update: deps-test ## writes the golden files anew; review with git diff
 	@$(MAKE) --no-print-directory -j$(JOBS) $(call files,tests/golden,$(cc))

@@ -1168,6 +1168,7 @@ struct vc__lower {
     vc__leaf *leaf;
     uint32_t leaf_count, leaf_capacity;
     uint32_t kinds;         /* bit mask of the scalar kinds in the listing */
+    vc__object no_object;
 };
 
 /* What one form was printed to; kept until the kernel changes. SPIR-V and GLSL have one for addresses and one for bindings, which stand at the numbers of
@@ -2793,11 +2794,25 @@ static uint32_t vc__expand_pow(vc__lower *s, const vc__node *n) {
 
 /* ---- memory ---- */
 
+/* An index that turned out constant and lies outside of the memory. To go there is undefined, but a branch that is never taken may say so, and compilers of
+   texts refuse it: element 0 is as good. */
+static bool vc__is_outside(const vc__lower *s, const vc__node *n) {
+    const vc__node *index = vc__lowered(s, n->a[1]), *memory = vc__lowered(s, n->a[0]);
+    uint64_t bits;
+    int64_t at;
+    if (index->op != VC__OP_CONST || memory->op == VC__OP_POINTER) return false;
+    bits = vc__widen(index->type, index->a[0] | (uint64_t)index->a[1] << 32);
+    at = (int64_t)(bits + (uint64_t)(int64_t)(int32_t)n->x);
+    if (memory->op == VC__OP_BUFFER) return s->buffers == VC_BUFFERS_BINDING && at < 0;
+    return at < 0 || at >= s->kernel->object[memory->x].count;
+}
+
 /* Where buffers are addresses: one pointer for an index, and constant offsets from it, which devices have for nothing. Offsets below zero start from a lower
    pointer, shared by those close to it. */
 static uint32_t vc__x_access(vc__lower *s, const vc__node *n, vc_type type, uint32_t value) {
     uint16_t op = n->op;
     uint32_t memory = n->a[0], index = n->a[1], x = n->x, low = 0;
+    if (vc__is_outside(s, n)) { index = VC__NIL; x = 0; }
     if (vc__lowered(s, memory)->op == VC__OP_BUFFER && s->buffers == VC_BUFFERS_ADDRESS) {
         if (x >> 31) low = x & ~1023u;
         memory = vc__make(s, VC__OP_POINTER, vc__x_type(s, memory), memory, index, VC__NIL, low);
@@ -2813,7 +2828,7 @@ static uint32_t vc__expand_memory(vc__lower *s, const vc__node *n) {
     vc_type type = n->type, of = vc__x_type(s, n->a[0]);
     uint32_t value = n->op == VC__OP_STORE ? n->a[2] : VC__NIL;
     if (!vc__is_float(type) || !vc__is_int(of)) {
-        if (vc__lowered(s, n->a[0])->op != VC__OP_BUFFER || s->buffers != VC_BUFFERS_ADDRESS) return VC__NIL;
+        if ((vc__lowered(s, n->a[0])->op != VC__OP_BUFFER || s->buffers != VC_BUFFERS_ADDRESS) && !vc__is_outside(s, n)) return VC__NIL;
         return vc__x_access(s, n, type, value);
     }
     if (value != VC__NIL) return vc__x_access(s, n, of, vc__x_bitcast(s, of, value));
@@ -3740,8 +3755,9 @@ static inline bool vc__is_missing(const vc__lower *s, uint32_t operand) { return
 /* The first operand of a tape node that is not lowered; VC__NIL: none. */
 static inline uint32_t vc__missing(const vc__lower *s, const vc__node *n) {
     uint32_t operands = vc__op[n->op].operands, i;
-    const uint32_t *extra = s->kernel->extra + n->a[0];
+    const uint32_t *extra;
     if (operands == VC__MANY) {
+        extra = s->kernel->extra + n->a[0];
         for (i = 0; i < n->a[1]; i++) if (vc__is_missing(s, extra[i])) return extra[i];
         return VC__NIL;
     }
@@ -3890,7 +3906,7 @@ static bool vc__schedule(vc_kernel *k, vc_target target, vc_buffers buffers, vc_
     vc__write_sorted(s);
     l->node = s->sorted;
     l->extra = s->extra;
-    l->object = k->object;
+    l->object = k->object ? k->object : &s->no_object; /* pointers into it are made before it is known whether they are needed */
     l->object_count = k->object_count;
     l->target = target;
     l->buffers = buffers;
@@ -5173,7 +5189,7 @@ static bool vc__p_is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /* Words that mean something in GLSL, C, CUDA C or OpenCL C, and names of our own. */
 static const char vc__p_reserved[] =
-    " INFINITY NAN NULL abs acos acosh active alignas alignof all and and_eq any arguments asin asinh asm atan atan2 atanh atomic atomicAdd atomicAnd"
+    " INFINITY NAN NULL VULKAN abs acos acosh active alignas alignof all and and_eq any arguments asin asinh asm atan atan2 atanh atomic atomicAdd atomicAnd"
     " atomicExchange atomicMax atomicMin atomicOr atomicXor atomic_uint attribute auto barrier bitCount bitand bitfieldExtract bitfieldInsert"
     " bitfieldReverse bitor blockDim blockIdx bool break buffer case cast catch ceil centroid char char16_t char32_t clamp class coherent common compl"
     " complex const const_cast constant constexpr continue controlBarrier cos cosh cross dFdx dFdy decltype default define defined degrees delete demote"
@@ -5980,13 +5996,16 @@ static void vc__glsl_bitcast(vc__printer *g, const vc__node *n) {
     vc__p_put(g, ")");
 }
 
-/* [i + 3]; the sum is what the machine's address arithmetic makes of it. */
+/* [i + 3]; the sum is what the machine's address arithmetic makes of it. A constant one from 2^31 on is hidden from glslang, which takes it for negative. */
 static void vc__glsl_subscript(vc__printer *g, uint32_t index, int32_t offset) {
+    const vc__node *n;
     bool wide, is_unsigned;
     if (index == VC__NIL) { vc__p_put(g, "[%ld]", (long)offset); return; }
-    wide = vc__scalar_bytes(g->l->node[index].type) > 4;
-    is_unsigned = vc__is_unsigned(g->l->node[index].type);
-    vc__p_put(g, wide ? is_unsigned ? "[uint(" : "[int(" : "[");
+    n = &g->l->node[index];
+    wide = vc__scalar_bytes(n->type) > 4;
+    is_unsigned = vc__is_unsigned(n->type);
+    vc__p_put(g, n->op == VC__OP_CONST && (n->a[0] + (uint32_t)offset) >> 31 ? "[(gl_LocalInvocationIndex & 0u) + " : "[");
+    if (wide) vc__p_put(g, is_unsigned ? "uint(" : "int(");
     vc__p_expression(g, index, wide || !offset ? VC__P_LOOSE : VC__P_SUM);
     vc__p_put(g, wide ? ")" : "");
     if (offset) vc__p_put(g, " %c %lld%s", offset < 0 ? '-' : '+', offset < 0 ? -(long long)offset : (long long)offset, is_unsigned ? "u" : "");
@@ -7064,8 +7083,9 @@ static bool vc__check_shared(vc_kernel *k, vc__listing *l) {
     uint64_t bytes = 0, most = k->desc.machine.max_shared_bytes;
     uint32_t i, stride;
     for (i = l->leaves; i < l->body; i++) {
-        const vc__object *o = &l->object[l->node[i].x];
+        const vc__object *o;
         if (l->node[i].op != VC__OP_SHARED) continue;
+        o = &l->object[l->node[i].x];
         stride = vc__shared_stride(o->type);
         bytes = ((bytes + stride - 1) & ~((uint64_t)stride - 1)) + (uint64_t)o->count * stride;
     }
@@ -8473,11 +8493,12 @@ static void vc__resolve_local_size(vc_kernel *k) {
     if (!size[2]) size[2] = 1;
     if (!size[1] && size[2] == 1) size[1] = 1;
     for (i = 0; i < 3; i++) {
-        product *= size[i] < 0x10000 ? size[i] : 0x10000;
+        product = product > 0x7fffffffu ? product : product * size[i];
         if (!size[i]) vc__fail(k, "kernel '%s': local_size[%u] is 0 before one that is not", vc__name(k), i);
         if (m->max_local_size[i] && size[i] > m->max_local_size[i])
             vc__fail(k, "kernel '%s': local_size[%u] is %u, the machine's limit is %u", vc__name(k), i, size[i], m->max_local_size[i]);
     }
+    if (product > 0x7fffffffu) vc__fail(k, "kernel '%s': local size %u x %u x %u, the limit is 2^31 - 1 invocations", vc__name(k), size[0], size[1], size[2]);
     if (m->max_local_invocations && product > m->max_local_invocations)
         vc__fail(k, "kernel '%s': local size %u x %u x %u, the machine's limit is %u invocations", vc__name(k), size[0], size[1], size[2],
                  m->max_local_invocations);

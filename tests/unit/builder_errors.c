@@ -372,6 +372,10 @@ static void machine(void **state) {
     desc.local_size[1] = 16;
     vc_restart(k, &desc);
     assert_string_equal(vc_error(k), "kernel 'wide': local size 32 x 16 x 1, the machine's limit is 256 invocations");
+    desc.machine.max_local_invocations = 0;
+    desc.local_size[0] = desc.local_size[1] = 65536;
+    vc_restart(k, &desc);
+    assert_string_equal(vc_error(k), "kernel 'wide': local size 65536 x 65536 x 1, the limit is 2^31 - 1 invocations");
     desc.local_size[0] = 0;
     vc_restart(k, &desc);
     assert_string_equal(vc_error(k), "kernel 'wide': local_size[0] is 0 before one that is not");
