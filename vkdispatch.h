@@ -77,7 +77,7 @@
    Step by step
      1. vd_context_create opens the first backend that works and its best device (discrete, integrated, virtual, CPU; more memory wins a tie).
      2. vd_buffer_create gives typed, shaped device memory. Sizes and offsets are in bytes everywhere, shapes in elements. vd_buffer_view gives a part of a
-        buffer a type and a shape of its own; it goes wherever a buffer does and dies with its buffer.
+        buffer a type and a shape of its own; it goes wherever a buffer does and dies with its buffer. desc.memory makes buffers that the host maps.
      3. vd_kernel_create takes SPIR-V of any origin; without args in the desc they are read from the module: storage buffers by binding, then members of
         the push-constant block by offset. Kernels of vkdispatch_codegen.h come through vd_kernel_build, or without the builder through what tools/vcc
         made of them ahead of time: a C header, or a file for vd_kernel_load.
@@ -272,11 +272,21 @@ typedef struct vd_context_desc {
     const char *cache_directory;    /* an existing folder of the caller's for compiled kernels, the same for any program; default: none are kept */
 } vd_context_desc;
 
+/* Where a buffer lies; kernels and transfers take every kind. Where all memory is one, the kinds may be the same; where kernels reach no memory of a kind,
+   it is the device's own, and vd_buffer_info.mapped says so. */
+typedef enum vd_memory {
+    VD_MEMORY_DEVICE = 0,           /* fastest for kernels */
+    VD_MEMORY_UPLOAD,               /* mapped; the host writes it in order and never reads it */
+    VD_MEMORY_READBACK,             /* mapped; the host reads it at full speed */
+    VD_MEMORY_SHARED                /* mapped; both sides read and write it */
+} vd_memory;
+
 typedef struct vd_buffer_desc {
     const char *name;               /* for messages */
     vd_type type;
     uint64_t shape[4];              /* elements; trailing zeros mean 1; bytes where type is VD_BYTES */
     const void *data;               /* initial contents, the whole buffer; default: zeros */
+    vd_memory memory;
 } vd_buffer_desc;
 
 typedef struct vd_view_desc { /* a part of a buffer as a buffer of its own */
@@ -293,7 +303,28 @@ typedef struct vd_buffer_info {
     uint64_t shape[4];              /* ones where unused */
     uint64_t size;                  /* bytes */
     uint64_t address;               /* 0 where the device has none */
+    vd_memory memory;
+    bool mapped;                    /* vd_buffer_map works */
+    bool persistent;                /* a mapping may be kept while work uses the buffer */
 } vd_buffer_info;
+
+typedef struct vd_region_desc { /* rows at equal distances */
+    vd_buffer buffer;
+    uint64_t offset;                /* bytes; of the first row */
+    uint64_t row_bytes;             /* 0 or VD_WHOLE with one row: up to the end */
+    uint64_t rows;                  /* default: 1 */
+    uint64_t pitch;                 /* bytes from row to row in the buffer; default: row_bytes */
+    uint64_t host_pitch;            /* in host memory; default: row_bytes */
+    int device;                     /* 1 + index; default: a write goes to every device that the buffer lives on, a read comes from the first */
+} vd_region_desc;
+
+typedef struct vd_copy_desc {
+    vd_buffer to, from;
+    uint64_t to_offset, from_offset; /* bytes; of the first row */
+    uint64_t row_bytes;             /* 0 or VD_WHOLE with one row: up to the end of from */
+    uint64_t rows;                  /* default: 1 */
+    uint64_t to_pitch, from_pitch;  /* bytes from row to row; default: row_bytes */
+} vd_copy_desc;
 
 typedef struct vd_arg_info {
     const char *name;
@@ -412,6 +443,13 @@ VD_API vd_result vd_buffer_query(vd_context *ctx, vd_buffer buffer, vd_buffer_in
 /* Bytes offset … offset + size - 1; any offset and size within the buffer, VD_WHOLE for the rest, 0 does nothing. */
 VD_API vd_result vd_buffer_write(vd_context *ctx, vd_buffer buffer, uint64_t offset, const void *data, uint64_t size); /* copies before it returns */
 VD_API vd_result vd_buffer_read(vd_context *ctx, vd_buffer buffer, uint64_t offset, void *data, uint64_t size);       /* waits */
+/* The same in rows; what lies between the rows stays as it is, on either side. */
+VD_API vd_result vd_buffer_write_region(vd_context *ctx, const vd_region_desc *desc, const void *data);
+VD_API vd_result vd_buffer_read_region(vd_context *ctx, const vd_region_desc *desc, void *data);
+/* The first byte of a buffer or view on a device, once all work recorded so far that stands against `access` (VD_READ, VD_WRITE) is done; waits. Without
+   info.persistent, work that uses the buffer may be recorded only after vd_buffer_unmap. The pointer dies with the buffer. */
+VD_API vd_result vd_buffer_map(vd_context *ctx, vd_buffer buffer, int device, uint32_t access, void **out);
+VD_API vd_result vd_buffer_unmap(vd_context *ctx, vd_buffer buffer, int device); /* as often as it was mapped */
 
 /* ---- kernels ---- */
 
@@ -433,9 +471,11 @@ VD_API vd_result vd_submit(vd_list *list, const vd_submit_desc *desc, vd_event *
 VD_API vd_result vd_dispatch(vd_list *list, const vd_dispatch_desc *desc);
 /* Ranges of one buffer may not overlap. */
 VD_API vd_result vd_copy(vd_list *list, vd_buffer to, uint64_t to_offset, vd_buffer from, uint64_t from_offset, uint64_t size);
+VD_API vd_result vd_copy_region(vd_list *list, const vd_copy_desc *desc); /* in one buffer with two pitches, from first to last row may not overlap */
 /* Repeats value of 1 … 64 bytes, size a multiple of it; NULL: zeros. */
 VD_API vd_result vd_fill(vd_list *list, vd_buffer buffer, uint64_t offset, uint64_t size, const void *value, size_t value_size);
 VD_API vd_result vd_write(vd_list *list, vd_buffer buffer, uint64_t offset, const void *data, uint64_t size); /* data is copied before it returns */
+VD_API vd_result vd_write_region(vd_list *list, const vd_region_desc *desc, const void *data);
 VD_API vd_result vd_read_begin(vd_list *list, const vd_read_desc *desc, vd_ticket *out);
 /* VD_TIMEOUT: not yet. data stays until vd_read_end. */
 VD_API vd_result vd_read_ready(vd_context *ctx, vd_ticket ticket, uint64_t timeout_ns, const void **data);
@@ -1066,6 +1106,7 @@ typedef struct vd__block {
 typedef struct vd__need {
     uint64_t size, align;
     uint32_t types;    /* bit mask of memory types */
+    bool kernels;      /* told to the backend: kernels use it; else only copies do */
 } vd__need;
 
 /* One driver buffer: a vd_buffer's storage on one device, or a piece of staging. */
@@ -1158,6 +1199,7 @@ typedef struct vd__storage {
     uint64_t used, written;    /* timeline values */
     uint32_t node;             /* in the block's space; 0: the block is its own */
     uint32_t pins;             /* host copies under way, which hold no lock */
+    uint32_t maps;             /* vd_buffer_map without vd_buffer_unmap */
 } vd__storage;
 
 /* What a dispatch looks at lies in two cache lines: the first of the buffer and that of its memory. A view has the storage of its root, which is dead when the
@@ -1166,6 +1208,7 @@ typedef struct vd__buffer {
     vd__slot slot;
     vd_type type;
     bool view;
+    uint8_t kind;              /* vd_memory */
     uint64_t size;
     vd__storage *storage;
     uint64_t offset;           /* in the storage */
@@ -1175,6 +1218,9 @@ typedef struct vd__buffer {
     uint64_t root_id;
     vd__storage own;           /* of a buffer that is no view */
 } vd__buffer;
+
+/* Rows of a buffer; `host_pitch` apart in host memory. */
+typedef struct vd__region { uint64_t offset, row, rows, pitch, host_pitch; } vd__region;
 
 /* Bytes of a buffer, in its storage. */
 typedef struct vd__span {
@@ -1363,7 +1409,7 @@ struct vd_context {
    block_sync        before the host reads (to_host) or after it wrote bytes of a block that is not coherent.
    memory_types      the types of `mask` that suit `kind`, best first, as a bit mask with one bit (0: none); called with what is left of the mask after a
                      failure.
-   memory_create     a driver buffer of m->size bytes without memory; tells what it needs.
+   memory_create     a driver buffer of m->size bytes without memory; tells what it needs, where need->kernels only types that kernels reach.
    memory_bind       binds it to m->block at m->offset; sets m->address.
    memory_destroy
    kernel_create     compiles; desc is complete: code_kind (one of the backend's `codes`), code_size, args, local_size, value_bytes are set; texts end with a
@@ -4843,7 +4889,8 @@ static uint32_t vd__cl_memory_types(vd__device *dev, vd__memory_kind kind, uint3
 static vd_result vd__cl_memory_create(vd__device *dev, vd__memory *m, vd__need *need) {
     need->size = m->size;
     need->align = vd__cl_device_of(dev)->align;
-    need->types = 1u << VD__CL_DEVICE_BLOCK | 1u << VD__CL_STAGING_BLOCK | 1u << VD__CL_SHARED_BLOCK;
+    need->types = 1u << VD__CL_DEVICE_BLOCK | 1u << VD__CL_SHARED_BLOCK;
+    if (!need->kernels) need->types |= 1u << VD__CL_STAGING_BLOCK;
     return VD_OK;
 }
 
@@ -6334,6 +6381,46 @@ static vd_result vd__span_find(vd_context *ctx, vd_buffer handle, const char *ca
     return VD_OK;
 }
 
+/* From the first byte of a region to its last. */
+static uint64_t vd__region_extent(const vd__region *g) { return g->rows ? (g->rows - 1) * g->pitch + g->row : 0; }
+
+/* Bytes of a run of rows without what lies between them. */
+static uint64_t vd__region_bytes(const vd__region *g) { return g->rows * g->row; }
+
+static vd__region vd__region_of(uint64_t offset, uint64_t size) {
+    vd__region g = { 0, 0, 1, 0, 0 };
+    g.offset = offset;
+    g.row = g.pitch = g.host_pitch = size;
+    return g;
+}
+
+static vd_result vd__pitch_check(const char *call, const char *what, uint64_t *pitch, uint64_t row) {
+    if (!*pitch) *pitch = row;
+    if (*pitch >= row) return VD_OK;
+    return vd__fail(VD_ERROR_INVALID, "%s: %spitch %llu is less than the %llu bytes of a row", call, what, VD__U(*pitch), VD__U(row));
+}
+
+/* Rows of a buffer for a call: found, checked, defaults resolved. Rows without a gap on either side become one. `which`, `what` and `other` stand before the
+   names of the buffer, of its range and of the other side's pitch. */
+static vd_result vd__region_find(vd_context *ctx, vd_buffer handle, const char *call, const char *which, const char *what, const char *other, vd__region *g) {
+    const vd__buffer *b = vd__buffer_find(ctx, handle, call, which);
+    if (!b) return VD_ERROR_INVALID;
+    if (!g->rows) g->rows = 1;
+    if (g->rows > 1 && (!g->row || g->row == VD_WHOLE)) return vd__fail(VD_ERROR_INVALID, "%s: %llu rows need row_bytes", call, VD__U(g->rows));
+    if (!g->row) g->row = VD_WHOLE;
+    if (g->rows == 1) g->pitch = g->host_pitch = 0;
+    vd_result r = vd__range_check(b, call, what, g->offset, &g->row);
+    if (!r) r = vd__pitch_check(call, what, &g->pitch, g->row);
+    if (!r) r = vd__pitch_check(call, other, &g->host_pitch, g->row);
+    if (r) return r;
+    uint64_t room = b->size - g->offset - g->row;
+    if (g->rows > 1 && (g->pitch > room || g->rows - 1 > room / g->pitch))
+        return vd__fail(VD_ERROR_INVALID, "%s: %soffset %llu + %llu rows of %llu bytes, %llu apart, are past the end of buffer '%s' (%llu bytes)", call, what,
+                        VD__U(g->offset), VD__U(g->rows), VD__U(g->row), VD__U(g->pitch), b->name, VD__U(b->size));
+    if (g->pitch == g->row && g->host_pitch == g->row) *g = vd__region_of(g->offset, vd__region_bytes(g));
+    return VD_OK;
+}
+
 enum { VD__EXTENT_TEXT = 96 }; /* four numbers of 20 digits and what stands between them */
 
 /* "2 x 3": an extent up to its last axis that is not 0. */
@@ -6368,6 +6455,8 @@ static vd_result vd__shape_check(const char *call, const char *name, vd_type typ
 static vd_result vd__buffer_check(const vd_context *ctx, const vd_buffer_desc *desc, uint64_t shape[4], uint64_t *size) {
     const char *name = desc->name ? desc->name : "";
     const vd_device_info *info = &ctx->device.info;
+    if ((unsigned)desc->memory > VD_MEMORY_SHARED)
+        return vd__fail(VD_ERROR_INVALID, "vd_buffer_create '%s': there is no memory of kind %d", name, (int)desc->memory);
     vd_result r = vd__shape_check("vd_buffer_create", name, desc->type, desc->shape, shape, size);
     if (r) return r;
     if (*size > info->limits.max_buffer_bytes)
@@ -7239,12 +7328,14 @@ static vd_result vd__heap_from_type(vd_context *ctx, uint32_t type, const vd__ne
     return VD_OK;
 }
 
-/* Finds a place for what memory_create asked for. The caller holds the context's lock. */
+/* Finds a place for what memory_create asked for; a kind of memory that kernels do not reach is a wish, the device's own takes its place. The caller holds the
+   context's lock. */
 static vd_result vd__heap_place(vd_context *ctx, vd__memory_kind kind, const vd__need *need, bool own, vd__storage *out) {
     uint32_t mask = need->types;
     bool tried = false;
     for (;;) {
         uint32_t bit = mask ? ctx->driver.backend->memory_types(&ctx->device, kind, mask) : 0;
+        if (!bit && !tried && need->kernels) bit = ctx->driver.backend->memory_types(&ctx->device, VD__MEMORY_DEVICE, mask);
         if (!bit) break;
         vd_result r = vd__heap_from_type(ctx, vd__lowest(bit), need, own, out);
         if (r != VD_ERROR_OUT_OF_DEVICE_MEMORY) return r;
@@ -7267,15 +7358,15 @@ static void vd__heap_release(vd_context *ctx, vd__storage *s) {
     vd__heap_remove(ctx, b);
 }
 
-/* A driver buffer with memory. The caller holds the context's lock. */
-static vd_result vd__storage_create(vd_context *ctx, vd__memory_kind kind, uint64_t size, bool own, vd__storage *out) {
+/* A driver buffer with memory, that of staging in a block of its own. The caller holds the context's lock. */
+static vd_result vd__storage_create(vd_context *ctx, vd__memory_kind kind, uint64_t size, bool staging, vd__storage *out) {
     const vd__backend *backend = ctx->driver.backend;
-    vd__need need = { 0, 0, 0 };
+    vd__need need = { 0, 0, 0, !staging };
     memset(out, 0, sizeof *out);
     out->memory.size = (size + 3) & ~(uint64_t)3; /* whole words, for fills and for kernels that see words */
     vd_result r = backend->memory_create(&ctx->device, &out->memory, &need);
     if (r) return r;
-    r = vd__heap_place(ctx, kind, &need, own, out);
+    r = vd__heap_place(ctx, kind, &need, staging, out);
     if (!r) {
         vd__block *block = out->memory.block;
         out->memory.mapped = block->mapped ? block->mapped + out->memory.offset : NULL;
@@ -7797,49 +7888,85 @@ static vd__access vd__access_of(const vd__span *span, uint32_t mode) {
     return a;
 }
 
-/* Copies between a slice and a buffer, in several ranges of which the buffer's side lies in `span`. */
-static vd_result vd__record_staged(vd_list *l, const vd__span *span, const vd__slice *slice, uint64_t staged, bool to_buffer, const vd__copy_range *ranges,
-                                   uint32_t count) {
-    vd_context *ctx = l->ctx;
-    vd__access a = vd__access_of(span, to_buffer ? VD_WRITE : VD_READ);
-    vd_result r = vd__list_command(l, &a, 1, VD__STAGE_TRANSFER);
+/* What passes through staging at once. */
+typedef struct vd__piece {
+    vd__slice slice;
+    uint64_t value;            /* timeline; reads only */
+    vd__region region;         /* in the buffer */
+    uint64_t at;               /* in the host's memory */
+} vd__piece;
+
+/* The next piece of a region, of which `done` bytes were taken: whole rows, or a part of a long one. */
+static void vd__piece_next(const vd__region *g, uint64_t done, vd__piece *p) {
+    uint64_t row = done / g->row, within = done % g->row, rows = VD__STAGE_BYTES / g->row;
+    p->region = *g;
+    p->region.offset = g->offset + row * g->pitch + within;
+    p->region.rows = rows < g->rows - row ? rows : g->rows - row;
+    p->at = row * g->host_pitch + within;
+    if (!within && rows) return;
+    p->region.rows = 1;
+    p->region.row = g->row - within < VD__STAGE_BYTES ? g->row - within : VD__STAGE_BYTES;
+}
+
+/* Copies rows between two memories. */
+static void vd__record_rows(vd_list *l, const vd__memory *to, vd__region to_rows, const vd__memory *from, vd__region from_rows) {
+    vd__copy_range ranges[64];
+    uint64_t rows = to_rows.rows, row = to_rows.row;
+    if (to_rows.pitch == row && from_rows.pitch == row) {
+        row *= rows;
+        rows = 1;
+    }
+    for (uint64_t done = 0; done < rows;) {
+        uint32_t count = 0;
+        for (; done < rows && count < VD__COUNT(ranges); count++, done++) {
+            ranges[count].from = from_rows.offset + done * from_rows.pitch;
+            ranges[count].to = to_rows.offset + done * to_rows.pitch;
+            ranges[count].size = row;
+        }
+        l->ctx->driver.backend->record_copy(&l->ctx->device, &l->recording->commands, to, from, ranges, count);
+    }
+}
+
+/* Copies a piece between its slice and the buffer. */
+static vd_result vd__record_piece(vd_list *l, const char *call, vd_buffer handle, const vd__piece *p, bool to_buffer) {
+    vd__span span;
+    vd__region rows = p->region, staged = p->region;
+    vd_result r = vd__span_find(l->ctx, handle, call, to_buffer ? "target " : "source ", "", rows.offset, vd__region_extent(&rows), &span);
     if (r) return r;
-    const vd__memory *buffer = &span->storage->memory, *staging = &slice->stage->storage.memory;
-    ctx->driver.backend->record_copy(&ctx->device, &l->recording->commands, to_buffer ? buffer : staging, to_buffer ? staging : buffer, ranges, count);
+    vd__access a = vd__access_of(&span, to_buffer ? VD_WRITE : VD_READ);
+    r = vd__list_command(l, &a, 1, VD__STAGE_TRANSFER);
+    if (r) return r;
+    rows.offset = span.offset;
+    staged.offset = p->slice.offset;
+    staged.pitch = staged.row;
+    if (to_buffer) vd__record_rows(l, &span.storage->memory, rows, &p->slice.stage->storage.memory, staged);
+    else vd__record_rows(l, &p->slice.stage->storage.memory, staged, &span.storage->memory, rows);
     if (!to_buffer) l->host_stages |= VD__STAGE_TRANSFER;
-    vd__slice_used(l, slice, staged);
+    vd__slice_used(l, &p->slice, vd__region_bytes(&rows));
     l->stats.copies++;
     return VD_OK;
 }
 
-/* One range of a slice from its start. */
-static vd_result vd__record_piece(vd_list *l, const vd__span *span, const vd__slice *slice, bool to_buffer) {
-    vd__copy_range range = { slice->offset, slice->offset, 0 };
-    if (to_buffer) range.to = span->offset;
-    else range.from = span->offset;
-    range.size = span->size;
-    return vd__record_staged(l, span, slice, span->size, to_buffer, &range, 1);
+/* On the host. */
+static void vd__rows_copy(uint8_t *to, uint64_t to_pitch, const uint8_t *from, uint64_t from_pitch, const vd__region *g) {
+    for (uint64_t i = 0; i < g->rows; i++) memcpy(to + i * to_pitch, from + i * from_pitch, (size_t)g->row);
 }
 
 /* Through staging, in pieces; while one is filled, earlier ones are on their way. */
-static vd_result vd__write_staged(vd_list *l, const char *call, vd_buffer handle, uint64_t offset, const uint8_t *data, uint64_t size) {
+static vd_result vd__write_staged(vd_list *l, const char *call, vd_buffer handle, const vd__region *g, const uint8_t *data) {
     vd_result r = VD_OK;
-    while (size && !r) {
-        uint64_t piece = size < VD__STAGE_BYTES ? size : VD__STAGE_BYTES;
-        vd__slice slice;
-        vd__span span;
-        r = vd__stage_reserve(l, VD__MEMORY_UPLOAD, piece, &slice);
+    for (uint64_t done = 0, bytes = 0; done < vd__region_bytes(g) && !r; done += bytes) {
+        vd__piece p;
+        vd__piece_next(g, done, &p);
+        bytes = vd__region_bytes(&p.region);
+        r = vd__stage_reserve(l, VD__MEMORY_UPLOAD, bytes, &p.slice);
         if (r) return r;
-        memcpy(vd__slice_bytes(&slice), data, (size_t)piece);
-        r = vd__storage_sync(l->ctx, &slice.stage->storage, slice.offset, piece, false);
+        vd__rows_copy(vd__slice_bytes(&p.slice), p.region.row, data + p.at, g->host_pitch, &p.region);
+        r = vd__storage_sync(l->ctx, &p.slice.stage->storage, p.slice.offset, bytes, false);
         vd__list_lock(l);
-        if (!r) r = vd__span_find(l->ctx, handle, call, "target ", "", offset, piece, &span);
-        if (!r) r = vd__record_piece(l, &span, &slice, true);
+        if (!r) r = vd__record_piece(l, call, handle, &p, true);
         vd__list_unlock(l);
-        vd__slice_unpin(l, &slice);
-        offset += piece;
-        data += piece;
-        size -= piece;
+        vd__slice_unpin(l, &p.slice);
     }
     return r;
 }
@@ -7849,19 +7976,30 @@ static bool vd__write_direct(vd_list *l, const vd__storage *s, uint64_t size) {
     return l->immediate && s->memory.mapped && (s->memory.block->host_cached || size <= VD__DIRECT_BYTES) && vd__queue_reached(l->queue, s->used);
 }
 
-static vd_result vd__write(vd_list *l, const char *call, vd_buffer handle, uint64_t offset, const void *data, uint64_t size) {
+static vd_result vd__write(vd_list *l, const char *call, vd_buffer handle, vd__region g, const void *data) {
     vd__span span = { NULL, 0, 0 };
     vd__list_lock(l);
-    vd_result r = vd__span_find(l->ctx, handle, call, "target ", "", offset, size, &span);
-    if (!r && span.size && !data) r = vd__fail(VD_ERROR_INVALID, "%s: the data is NULL", call);
-    bool direct = !r && span.size && vd__write_direct(l, span.storage, span.size);
+    vd_result r = vd__region_find(l->ctx, handle, call, "target ", "", "host ", &g);
+    if (!r && g.row && !data) r = vd__fail(VD_ERROR_INVALID, "%s: the data is NULL", call);
+    if (!r) r = vd__span_find(l->ctx, handle, call, "target ", "", g.offset, vd__region_extent(&g), &span);
+    bool direct = !r && g.row && vd__write_direct(l, span.storage, span.size);
     if (direct) vd__add32(&span.storage->pins, 1);
     vd__list_unlock(l);
-    if (r || !span.size) return r;
-    if (!direct) return vd__write_staged(l, call, handle, offset, (const uint8_t *)data, span.size);
-    memcpy(span.storage->memory.mapped + span.offset, data, (size_t)span.size);
+    if (r || !g.row) return r;
+    if (!direct) return vd__write_staged(l, call, handle, &g, (const uint8_t *)data);
+    vd__rows_copy(span.storage->memory.mapped + span.offset, g.pitch, (const uint8_t *)data, g.host_pitch, &g);
     r = vd__storage_sync(l->ctx, span.storage, span.offset, span.size, false);
     vd__add32(&span.storage->pins, UINT32_MAX);
+    return r;
+}
+
+/* Of 0 bytes nothing is written, not the rest. */
+static vd_result vd__write_bytes(vd_list *l, const char *call, vd_buffer handle, uint64_t offset, const void *data, uint64_t size) {
+    vd__span span;
+    if (size) return vd__write(l, call, handle, vd__region_of(offset, size), data);
+    vd__list_lock(l);
+    vd_result r = vd__span_find(l->ctx, handle, call, "target ", "", offset, size, &span);
+    vd__list_unlock(l);
     return r;
 }
 
@@ -7992,23 +8130,42 @@ static vd_result vd__fill(vd_list *l, vd_buffer handle, uint64_t offset, uint64_
     return vd__fill_words(l, handle, offset, &span, words);
 }
 
-static vd_result vd__copy(vd_list *l, vd_buffer to, uint64_t to_offset, vd_buffer from, uint64_t from_offset, uint64_t size) {
+/* Whether rows of one memory meet. With two pitches all that lies between the first and the last row counts. */
+static bool vd__regions_meet(const vd__region *a, const vd__region *b) {
+    uint64_t low = a->offset < b->offset ? a->offset : b->offset, far = (a->offset > b->offset ? a->offset : b->offset) - low;
+    const vd__region *first = a->offset < b->offset ? a : b;
+    if (far >= vd__region_extent(first)) return false;
+    if (a->pitch != b->pitch || a->rows == 1) return true;
+    return far % a->pitch < a->row || (a->pitch - far % a->pitch < a->row && far / a->pitch + 1 < a->rows);
+}
+
+static vd_result vd__copy_overlap(const char *call, const vd__buffer *b, const vd__region *to, const vd__region *from) {
+    return vd__fail(VD_ERROR_INVALID, "%s: %llu bytes from offset %llu to %llu of buffer '%s' overlap", call, VD__U(vd__region_bytes(to)), VD__U(from->offset),
+                    VD__U(to->offset), b->name);
+}
+
+static vd_result vd__copy(vd_list *l, const char *call, const vd_copy_desc *desc) {
     vd_context *ctx = l->ctx;
-    vd__span a, b;
-    vd_result r = vd__span_find(ctx, to, "vd_copy", "target ", "target ", to_offset, size == VD_WHOLE ? 0 : size, &a);
-    if (!r) r = vd__span_find(ctx, from, "vd_copy", "source ", "source ", from_offset, size, &b);
-    if (!r) r = vd__span_find(ctx, to, "vd_copy", "target ", "target ", to_offset, b.size, &a);
-    if (r || !b.size) return r;
-    if (a.storage == b.storage && a.offset < b.offset + b.size && b.offset < a.offset + a.size)
-        return vd__fail(VD_ERROR_INVALID, "vd_copy: %llu bytes from offset %llu to %llu of buffer '%s' overlap", VD__U(b.size), VD__U(from_offset),
-                        VD__U(to_offset), vd__buffer_find(ctx, to, "vd_copy", "")->name);
+    vd__region a = { desc->to_offset, 0, desc->rows, desc->to_pitch, desc->from_pitch };
+    vd__region b = { desc->from_offset, desc->row_bytes, desc->rows, desc->from_pitch, desc->to_pitch };
+    vd__buffer *to = vd__buffer_find(ctx, desc->to, call, "target "), *from = to ? vd__buffer_find(ctx, desc->from, call, "source ") : NULL;
+    if (!from) return VD_ERROR_INVALID;
+    vd_result r = vd__region_find(ctx, desc->from, call, "source ", "source ", "target ", &b);
+    if (r || !b.row) return r;
+    a.row = b.row;
+    a.rows = b.rows;
+    r = vd__region_find(ctx, desc->to, call, "target ", "target ", "source ", &a);
+    if (r) return r;
+    a.offset += to->offset;
+    b.offset += from->offset;
+    if (to->storage == from->storage && vd__regions_meet(&a, &b)) return vd__copy_overlap(call, to, &a, &b);
+    vd__span spans[2] = { { from->storage, b.offset, vd__region_extent(&b) }, { to->storage, a.offset, vd__region_extent(&a) } };
     vd__access accesses[2];
-    accesses[0] = vd__access_of(&b, VD_READ);
-    accesses[1] = vd__access_of(&a, VD_WRITE);
+    accesses[0] = vd__access_of(&spans[0], VD_READ);
+    accesses[1] = vd__access_of(&spans[1], VD_WRITE);
     r = vd__list_command(l, accesses, 2, VD__STAGE_TRANSFER);
     if (r) return r;
-    vd__copy_range range = { b.offset, a.offset, b.size };
-    ctx->driver.backend->record_copy(&ctx->device, &l->recording->commands, &a.storage->memory, &b.storage->memory, &range, 1);
+    vd__record_rows(l, &to->storage->memory, a, &from->storage->memory, b);
     l->stats.copies++;
     return VD_OK;
 }
@@ -8016,85 +8173,112 @@ static vd_result vd__copy(vd_list *l, vd_buffer to, uint64_t to_offset, vd_buffe
 /* ---- reading ---- */
 
 /* Memory that the host can read at full speed where it lies: after the last command that writes it. */
-static vd_result vd__read_direct(vd__queue *q, const vd__span *span, uint64_t written, void *data) {
+static vd_result vd__read_direct(vd__queue *q, const vd__span *span, uint64_t written, const vd__region *g, uint8_t *data) {
     vd_result r = vd__queue_wait(q, written, VD_FOREVER);
     if (!r) r = vd__storage_sync(q->ctx, span->storage, span->offset, span->size, true);
-    if (!r) memcpy(data, span->storage->memory.mapped + span->offset, (size_t)span->size);
+    if (!r) vd__rows_copy(data, g->host_pitch, span->storage->memory.mapped + span->offset, g->pitch, g);
     vd__add32(&span->storage->pins, UINT32_MAX);
     return r;
 }
 
-typedef struct vd__piece {
-    vd__slice slice;
-    uint64_t value, size;
-} vd__piece;
-
 /* Sends a copy of one piece to the host. */
-static vd_result vd__read_send(vd_list *l, vd_buffer handle, uint64_t offset, uint64_t size, vd__piece *out) {
-    out->size = size;
-    vd_result r = vd__stage_reserve(l, VD__MEMORY_READBACK, size, &out->slice);
+static vd_result vd__read_send(vd_list *l, const char *call, vd_buffer handle, vd__piece *p) {
+    vd_result r = vd__stage_reserve(l, VD__MEMORY_READBACK, vd__region_bytes(&p->region), &p->slice);
     if (r) return r;
     vd__list_lock(l);
-    vd__span span;
-    r = vd__span_find(l->ctx, handle, "vd_buffer_read", "source ", "", offset, size, &span);
-    if (!r) r = vd__record_piece(l, &span, &out->slice, false);
+    r = vd__record_piece(l, call, handle, p, false);
     if (!r) {
         vd__queue_flush(l->queue);
-        out->value = l->queue->submitted;
+        p->value = l->queue->submitted;
     }
     vd__list_unlock(l);
-    if (r) vd__slice_unpin(l, &out->slice);
+    if (r) vd__slice_unpin(l, &p->slice);
     return r;
 }
 
-static vd_result vd__read_receive(vd_list *l, vd__piece *p, uint8_t *data) {
+static vd_result vd__read_receive(vd_list *l, vd__piece *p, const vd__region *g, uint8_t *data) {
     vd_result r = vd__queue_wait(l->queue, p->value, VD_FOREVER);
-    if (!r) r = vd__storage_sync(l->ctx, &p->slice.stage->storage, p->slice.offset, p->size, true);
-    if (!r) memcpy(data, vd__slice_bytes(&p->slice), (size_t)p->size);
+    if (!r) r = vd__storage_sync(l->ctx, &p->slice.stage->storage, p->slice.offset, vd__region_bytes(&p->region), true);
+    if (!r) vd__rows_copy(data + p->at, g->host_pitch, vd__slice_bytes(&p->slice), p->region.row, &p->region);
     vd__slice_unpin(l, &p->slice);
     return r;
 }
 
 /* Through staging, with some pieces ahead of the one that is copied out. */
-static vd_result vd__read_staged(vd_list *l, vd_buffer handle, uint64_t offset, uint8_t *data, uint64_t size) {
+static vd_result vd__read_staged(vd_list *l, const char *call, vd_buffer handle, const vd__region *g, uint8_t *data) {
     vd__piece pieces[VD__READ_AHEAD];
-    uint64_t sent = 0, received = 0;
+    uint64_t sent = 0, size = vd__region_bytes(g);
     uint32_t first = 0, under_way = 0;
     vd_result r = VD_OK;
-    while (received < size) {
+    while ((!r && sent < size) || under_way) {
         while (!r && sent < size && under_way < VD__READ_AHEAD) {
-            uint64_t piece = size - sent < VD__STAGE_BYTES ? size - sent : VD__STAGE_BYTES;
-            r = vd__read_send(l, handle, offset + sent, piece, &pieces[(first + under_way) % VD__READ_AHEAD]);
+            vd__piece *next = &pieces[(first + under_way) % VD__READ_AHEAD];
+            vd__piece_next(g, sent, next);
+            r = vd__read_send(l, call, handle, next);
             if (r) break;
-            sent += piece;
+            sent += vd__region_bytes(&next->region);
             under_way++;
         }
         if (!under_way) break;
-        vd__piece *p = &pieces[first];
-        vd_result got = vd__read_receive(l, p, data + received);
+        vd_result got = vd__read_receive(l, &pieces[first], g, data);
         if (!r) r = got;
-        received += p->size;
         first = (first + 1) % VD__READ_AHEAD;
         under_way--;
     }
     return r;
 }
 
-static vd_result vd__read(vd_list *l, vd_buffer handle, uint64_t offset, void *data, uint64_t size) {
+static vd_result vd__read(vd_list *l, const char *call, vd_buffer handle, vd__region g, void *data) {
     vd__span span = { NULL, 0, 0 };
     vd__list_lock(l);
-    vd_result r = vd__span_find(l->ctx, handle, "vd_buffer_read", "source ", "", offset, size, &span);
-    if (!r && span.size && !data) r = vd__fail(VD_ERROR_INVALID, "vd_buffer_read: the data is NULL");
-    bool direct = !r && span.size && span.storage->memory.mapped && span.storage->memory.block->host_cached;
+    vd_result r = vd__region_find(l->ctx, handle, call, "source ", "", "host ", &g);
+    if (!r && g.row && !data) r = vd__fail(VD_ERROR_INVALID, "%s: the data is NULL", call);
+    if (!r) r = vd__span_find(l->ctx, handle, call, "source ", "", g.offset, vd__region_extent(&g), &span);
+    bool direct = !r && g.row && span.storage->memory.mapped && span.storage->memory.block->host_cached;
     uint64_t written = direct ? span.storage->written : 0;
     if (direct) {
         vd__add32(&span.storage->pins, 1);
         if (written > l->queue->submitted) vd__queue_flush(l->queue);
     }
     vd__list_unlock(l);
-    if (r || !span.size) return r;
-    if (direct) return vd__read_direct(l->queue, &span, written, data);
-    return vd__read_staged(l, handle, offset, (uint8_t *)data, span.size);
+    if (r || !g.row) return r;
+    if (direct) return vd__read_direct(l->queue, &span, written, &g, (uint8_t *)data);
+    return vd__read_staged(l, call, handle, &g, (uint8_t *)data);
+}
+
+/* Of 0 bytes nothing is read, not the rest. */
+static vd_result vd__read_bytes(vd_list *l, const char *call, vd_buffer handle, uint64_t offset, void *data, uint64_t size) {
+    vd__span span;
+    if (size) return vd__read(l, call, handle, vd__region_of(offset, size), data);
+    vd__list_lock(l);
+    vd_result r = vd__span_find(l->ctx, handle, call, "source ", "", offset, size, &span);
+    vd__list_unlock(l);
+    return r;
+}
+
+/* ---- mapping ---- */
+
+/* Waits for the work that a host access stands against; what is not sent yet is sent. */
+static vd_result vd__map(vd__queue *q, vd__storage *s, uint32_t access) {
+    vd__mutex_lock(&q->lock);
+    uint64_t value = access & VD_WRITE ? s->used : s->written;
+    if (value > q->submitted) vd__queue_flush(q);
+    vd__add32(&s->pins, 1);
+    vd__mutex_unlock(&q->lock);
+    vd_result r = vd__queue_wait(q, value, VD_FOREVER);
+    if (!r) r = vd__storage_sync(q->ctx, s, 0, s->memory.size, true);
+    if (!r) vd__add32(&s->maps, 1);
+    vd__add32(&s->pins, UINT32_MAX);
+    return r;
+}
+
+static vd_result vd__unmap(vd_context *ctx, vd__buffer *b) {
+    vd__storage *s = b->storage;
+    uint32_t maps = vd__load32(&s->maps);
+    do {
+        if (!maps) return vd__fail(VD_ERROR_INVALID, "vd_buffer_unmap: buffer '%s' is not mapped", b->name);
+    } while (!__atomic_compare_exchange_n(&s->maps, &maps, maps - 1, true, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
+    return vd__storage_sync(ctx, s, 0, s->memory.size, false);
 }
 
 /* ---- tickets ---- */
@@ -8119,22 +8303,22 @@ static vd_result vd__ticket_open(vd_list *l, const vd__slice *slice, uint64_t si
 }
 
 static vd_result vd__read_begin(vd_list *l, const vd_read_desc *desc, vd_ticket *out) {
-    vd__slice slice;
-    vd__span span = { NULL, 0, 0 };
+    vd__piece p;
+    vd__region g = vd__region_of(desc->offset, desc->size);
     vd__list_lock(l);
-    vd_result r = vd__span_find(l->ctx, desc->buffer, "vd_read_begin", "source ", "", desc->offset, desc->size ? desc->size : VD_WHOLE, &span);
-    if (!r && !span.size)
+    vd_result r = vd__region_find(l->ctx, desc->buffer, "vd_read_begin", "source ", "", "host ", &g);
+    if (!r && !g.row)
         r = vd__fail(VD_ERROR_INVALID, "vd_read_begin: offset %llu is the end of buffer '%s', there is nothing to read", VD__U(desc->offset),
                      vd__buffer_find(l->ctx, desc->buffer, "vd_read_begin", "")->name);
     vd__list_unlock(l);
-    if (!r) r = vd__stage_reserve(l, VD__MEMORY_READBACK, span.size, &slice);
+    if (!r) r = vd__stage_reserve(l, VD__MEMORY_READBACK, g.row, &p.slice);
     if (r) return r;
+    p.region = g;
     vd__list_lock(l);
-    r = vd__span_find(l->ctx, desc->buffer, "vd_read_begin", "source ", "", desc->offset, span.size, &span);
-    if (!r) r = vd__record_piece(l, &span, &slice, false);
-    if (!r) r = vd__ticket_open(l, &slice, span.size, out);
+    r = vd__record_piece(l, "vd_read_begin", desc->buffer, &p, false);
+    if (!r) r = vd__ticket_open(l, &p.slice, g.row, out);
     vd__list_unlock(l);
-    if (r) vd__slice_unpin(l, &slice);
+    if (r) vd__slice_unpin(l, &p.slice);
     return r;
 }
 
@@ -8530,12 +8714,13 @@ VD_API vd_result vd_context_stats(vd_context *ctx, vd_stats *out) {
 /* ---- buffers ---- */
 
 /* Memory for a buffer; where there is none left, that of buffers whose work is still under way is waited for. */
-static vd_result vd__buffer_memory(vd_context *ctx, vd__buffer *b, uint64_t size) {
+static vd_result vd__buffer_memory(vd_context *ctx, vd__buffer *b, vd_memory memory, uint64_t size) {
+    static const vd__memory_kind kinds[] = { VD__MEMORY_DEVICE, VD__MEMORY_UPLOAD, VD__MEMORY_READBACK, VD__MEMORY_SHARED };
     vd_result r = VD_OK;
     for (int tries = 0; tries < 2; tries++) {
         vd__reap(ctx);
         vd__mutex_lock(&ctx->lock);
-        r = vd__storage_create(ctx, VD__MEMORY_DEVICE, size, false, &b->own);
+        r = vd__storage_create(ctx, kinds[memory], size, false, &b->own);
         bool more = ctx->garbage != NULL;
         vd__mutex_unlock(&ctx->lock);
         if (r != VD_ERROR_OUT_OF_DEVICE_MEMORY || !more || tries) break;
@@ -8555,7 +8740,7 @@ static vd_result vd__buffer_contents(vd_context *ctx, vd__buffer *b, vd_buffer h
     vd__span span = { NULL, 0, 0 };
     span.storage = s;
     span.size = s->memory.size;
-    if (data) return vd__write(l, "vd_buffer_create", handle, 0, data, b->size);
+    if (data) return vd__write(l, "vd_buffer_create", handle, vd__region_of(0, b->size), data);
     if (s->memory.mapped && s->memory.block->host_cached) {
         memset(s->memory.mapped, 0, (size_t)s->memory.size);
         return vd__storage_sync(ctx, s, 0, s->memory.size, false);
@@ -8576,7 +8761,7 @@ static vd_result vd__buffer_make(vd_context *ctx, const vd_buffer_desc *desc, vd
     char *name = b ? vd__copy_text(&ctx->host.allocator, desc->name) : NULL;
     if (!name) r = vd__fail(VD_ERROR_OUT_OF_MEMORY, "vd_buffer_create '%s': no host memory", desc->name ? desc->name : "");
     else {
-        r = vd__buffer_memory(ctx, b, size);
+        r = vd__buffer_memory(ctx, b, desc->memory, size);
         if (r) r = vd__fail_within(r, "vd_buffer_create '%s': %llu bytes", name, VD__U(size));
     }
     vd__mutex_lock(&ctx->lock);
@@ -8586,6 +8771,7 @@ static vd_result vd__buffer_make(vd_context *ctx, const vd_buffer_desc *desc, vd
     } else {
         b->name = name;
         b->type = desc->type;
+        b->kind = (uint8_t)desc->memory;
         b->size = size;
         b->storage = &b->own;
         memcpy(b->shape, shape, sizeof shape);
@@ -8622,6 +8808,7 @@ static vd_result vd__view_make(vd_context *ctx, const vd_view_desc *desc, vd_buf
         b->type = desc->type;
         b->size = size;
         b->view = true;
+        b->kind = of->kind;
         b->root = of->view ? of->root : of;
         b->root_id = of->view ? of->root_id : of->slot.id;
         b->storage = of->storage;
@@ -8666,17 +8853,69 @@ VD_API vd_result vd_buffer_query(vd_context *ctx, vd_buffer buffer, vd_buffer_in
     memcpy(out->shape, b->shape, sizeof out->shape);
     out->size = b->size;
     out->address = b->storage->memory.address ? b->storage->memory.address + b->offset : 0;
+    out->memory = (vd_memory)b->kind;
+    out->mapped = b->storage->memory.mapped != NULL;
+    out->persistent = out->mapped && b->storage->memory.block->coherent;
     return VD_OK;
 }
 
 VD_API vd_result vd_buffer_write(vd_context *ctx, vd_buffer buffer, uint64_t offset, const void *data, uint64_t size) {
     vd_result r = vd__context_check(ctx, "vd_buffer_write");
-    return r ? r : vd__write(&ctx->queue.open, "vd_buffer_write", buffer, offset, data, size);
+    return r ? r : vd__write_bytes(&ctx->queue.open, "vd_buffer_write", buffer, offset, data, size);
 }
 
 VD_API vd_result vd_buffer_read(vd_context *ctx, vd_buffer buffer, uint64_t offset, void *data, uint64_t size) {
     vd_result r = vd__context_check(ctx, "vd_buffer_read");
-    return r ? r : vd__read(&ctx->queue.open, buffer, offset, data, size);
+    return r ? r : vd__read_bytes(&ctx->queue.open, "vd_buffer_read", buffer, offset, data, size);
+}
+
+/* A desc and its device. */
+static vd_result vd__region_desc_check(const char *call, const vd_region_desc *desc) {
+    if (!desc) return vd__fail(VD_ERROR_INVALID, "%s: the desc is NULL", call);
+    if (desc->device < 0 || desc->device > 1)
+        return vd__fail(VD_ERROR_INVALID, "%s: device %d of the desc (1 + index) is not in the context, which has 1", call, desc->device);
+    return VD_OK;
+}
+
+static vd__region vd__region_from(const vd_region_desc *desc) {
+    vd__region g = { desc->offset, desc->row_bytes, desc->rows, desc->pitch, desc->host_pitch };
+    return g;
+}
+
+VD_API vd_result vd_buffer_write_region(vd_context *ctx, const vd_region_desc *desc, const void *data) {
+    vd_result r = vd__context_check(ctx, "vd_buffer_write_region");
+    if (!r) r = vd__region_desc_check("vd_buffer_write_region", desc);
+    return r ? r : vd__write(&ctx->queue.open, "vd_buffer_write_region", desc->buffer, vd__region_from(desc), data);
+}
+
+VD_API vd_result vd_buffer_read_region(vd_context *ctx, const vd_region_desc *desc, void *data) {
+    vd_result r = vd__context_check(ctx, "vd_buffer_read_region");
+    if (!r) r = vd__region_desc_check("vd_buffer_read_region", desc);
+    return r ? r : vd__read(&ctx->queue.open, "vd_buffer_read_region", desc->buffer, vd__region_from(desc), data);
+}
+
+VD_API vd_result vd_buffer_map(vd_context *ctx, vd_buffer buffer, int device, uint32_t access, void **out) {
+    if (out) *out = NULL;
+    vd_result r = vd__context_check(ctx, "vd_buffer_map");
+    if (r) return r;
+    if (!out) return vd__fail(VD_ERROR_INVALID, "vd_buffer_map: there is nowhere to put the pointer (out is NULL)");
+    if (device) return vd__fail(VD_ERROR_INVALID, "vd_buffer_map: there is no device %d in the context, only 0", device);
+    if (!access || access > VD_READ_WRITE) return vd__fail(VD_ERROR_INVALID, "vd_buffer_map: the access is %u; it is VD_READ, VD_WRITE or both", access);
+    vd__buffer *b = vd__buffer_find(ctx, buffer, "vd_buffer_map", "");
+    if (!b) return VD_ERROR_INVALID;
+    if (!b->storage->memory.mapped)
+        return vd__fail(VD_ERROR_UNSUPPORTED, "vd_buffer_map: buffer '%s' lies in memory of '%s' that the host does not see; desc.memory VD_MEMORY_SHARED "
+                        "makes one that it does", b->name, ctx->device.info.name);
+    r = vd__map(&ctx->queue, b->storage, access);
+    if (!r) *out = b->storage->memory.mapped + b->offset;
+    return r;
+}
+
+VD_API vd_result vd_buffer_unmap(vd_context *ctx, vd_buffer buffer, int device) {
+    vd_result r = vd__context_check(ctx, "vd_buffer_unmap");
+    if (!r && device) r = vd__fail(VD_ERROR_INVALID, "vd_buffer_unmap: there is no device %d in the context, only 0", device);
+    vd__buffer *b = r ? NULL : vd__buffer_find(ctx, buffer, "vd_buffer_unmap", "");
+    return b ? vd__unmap(ctx, b) : VD_ERROR_INVALID;
 }
 
 /* ---- kernels ---- */
@@ -8987,10 +9226,25 @@ VD_API vd_result vd_run_args(vd_context *ctx, vd_kernel kernel, uint64_t x, uint
 }
 
 VD_API vd_result vd_copy(vd_list *list, vd_buffer to, uint64_t to_offset, vd_buffer from, uint64_t from_offset, uint64_t size) {
+    vd__span span;
+    vd_copy_desc desc = { to, from, to_offset, from_offset, size, 1, 0, 0 };
     vd_result r = vd__list_check(list, "vd_copy");
     if (r) return r;
     vd__list_lock(list);
-    r = vd__copy(list, to, to_offset, from, from_offset, size);
+    if (size) r = vd__copy(list, "vd_copy", &desc);
+    else {
+        r = vd__span_find(list->ctx, to, "vd_copy", "target ", "target ", to_offset, 0, &span);
+        if (!r) r = vd__span_find(list->ctx, from, "vd_copy", "source ", "source ", from_offset, 0, &span);
+    }
+    vd__list_unlock(list);
+    return vd__list_latch(list, r);
+}
+
+VD_API vd_result vd_copy_region(vd_list *list, const vd_copy_desc *desc) {
+    vd_result r = vd__list_check(list, "vd_copy_region");
+    if (r) return r;
+    vd__list_lock(list);
+    r = desc ? vd__copy(list, "vd_copy_region", desc) : vd__fail(VD_ERROR_INVALID, "vd_copy_region: the desc is NULL");
     vd__list_unlock(list);
     return vd__list_latch(list, r);
 }
@@ -9002,7 +9256,14 @@ VD_API vd_result vd_fill(vd_list *list, vd_buffer buffer, uint64_t offset, uint6
 
 VD_API vd_result vd_write(vd_list *list, vd_buffer buffer, uint64_t offset, const void *data, uint64_t size) {
     vd_result r = vd__list_check(list, "vd_write");
-    return r ? r : vd__list_latch(list, vd__write(list, "vd_write", buffer, offset, data, size));
+    return r ? r : vd__list_latch(list, vd__write_bytes(list, "vd_write", buffer, offset, data, size));
+}
+
+VD_API vd_result vd_write_region(vd_list *list, const vd_region_desc *desc, const void *data) {
+    vd_result r = vd__list_check(list, "vd_write_region");
+    if (r) return r;
+    r = vd__region_desc_check("vd_write_region", desc);
+    return vd__list_latch(list, r ? r : vd__write(list, "vd_write_region", desc->buffer, vd__region_from(desc), data));
 }
 
 VD_API vd_result vd_read_begin(vd_list *list, const vd_read_desc *desc, vd_ticket *out) {
