@@ -182,12 +182,15 @@ enum {
     VD_FEATURE_STORAGE_8 = 1 << 5,      /* 8-bit elements in buffers */
     VD_FEATURE_STORAGE_16 = 1 << 6,     /* 16-bit elements in buffers */
     VD_FEATURE_ADDRESS = 1 << 7,        /* buffers by 64-bit address */
-    VD_FEATURE_SUBGROUP = 1 << 8,       /* arithmetic, ballot and shuffle across a subgroup in compute kernels */
+    VD_FEATURE_SUBGROUP = 1 << 8,       /* arithmetic, ballot and shuffles across a subgroup in compute kernels */
     VD_FEATURE_ATOMIC_I64 = 1 << 9,     /* 64-bit atomics on buffers and shared memory */
     VD_FEATURE_ATOMIC_F32_ADD = 1 << 10,/* f32 added to by one instruction, the same places */
     VD_FEATURE_FMA = 1 << 11,           /* fma of f32 rounds once */
     VD_FEATURE_TIMESTAMP = 1 << 12,
-    VD_FEATURE_IMAGE = 1 << 13
+    VD_FEATURE_IMAGE = 1 << 13,
+    VD_FEATURE_SUBGROUP_TYPES = 1 << 14,     /* the same on 8, 16 and 64 bits */
+    VD_FEATURE_SUBGROUP_CLUSTERED = 1 << 15, /* arithmetic across parts of a subgroup */
+    VD_FEATURE_RECONVERGENCE = 1 << 16       /* subgroups are together again behind flow that parted them (VK_KHR_shader_maximal_reconvergence) */
 };
 
 typedef enum vd_code { /* default: SPIR-V where the code begins like that, else the first that the backend takes */
@@ -2036,15 +2039,20 @@ static const char *vd__vk_load_device(const vd__vk_driver *driver, vd__vk_device
     X(PORTABILITY, "VK_KHR_portability_subset", UINT32_MAX) \
     X(BUDGET, "VK_EXT_memory_budget", UINT32_MAX) \
     X(ATOMIC_FLOAT, "VK_EXT_shader_atomic_float", UINT32_MAX) \
+    X(RECONVERGENCE, "VK_KHR_shader_maximal_reconvergence", UINT32_MAX) \
     X(SUBGROUP_SIZE, "VK_EXT_subgroup_size_control", VK_API_VERSION_1_3) \
     X(DOT_PRODUCT, "VK_KHR_shader_integer_dot_product", VK_API_VERSION_1_3) \
     X(MAINTENANCE_4, "VK_KHR_maintenance4", VK_API_VERSION_1_3)
+
+/* VkPhysicalDeviceShaderMaximalReconvergenceFeaturesKHR, which is younger than the Vulkan headers that we ask for. */
+typedef struct vd__vk_reconvergence_features { VkStructureType sType; void *pNext; VkBool32 shaderMaximalReconvergence; } vd__vk_reconvergence_features;
 
 /* Structs of features and of properties: member of ours, type, structure type, extension that brings them. */
 #define VD__VK_FEATURE_STRUCTS(X) \
     X(v11, VkPhysicalDeviceVulkan11Features, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES, CORE_1_2) \
     X(v12, VkPhysicalDeviceVulkan12Features, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES, CORE_1_2) \
     X(atomic_float, VkPhysicalDeviceShaderAtomicFloatFeaturesEXT, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_FLOAT_FEATURES_EXT, ATOMIC_FLOAT) \
+    X(reconvergence, vd__vk_reconvergence_features, (VkStructureType)1000434000, RECONVERGENCE) \
     X(subgroup_size, VkPhysicalDeviceSubgroupSizeControlFeatures, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES, SUBGROUP_SIZE) \
     X(dot_product, VkPhysicalDeviceShaderIntegerDotProductFeatures, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES, DOT_PRODUCT) \
     X(maintenance4, VkPhysicalDeviceMaintenance4Features, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_FEATURES, MAINTENANCE_4)
@@ -2068,6 +2076,8 @@ static const char *vd__vk_load_device(const vd__vk_driver *driver, vd__vk_device
     X(VD_FEATURE_ADDRESS, v12, bufferDeviceAddress) \
     X(VD_FEATURE_ATOMIC_I64, v12, shaderBufferInt64Atomics) \
     X(VD_FEATURE_ATOMIC_I64, v12, shaderSharedInt64Atomics) \
+    X(VD_FEATURE_SUBGROUP_TYPES, v12, shaderSubgroupExtendedTypes) \
+    X(VD_FEATURE_RECONVERGENCE, reconvergence, shaderMaximalReconvergence) \
     X(VD_FEATURE_ATOMIC_F32_ADD, atomic_float, shaderBufferFloat32AtomicAdd) \
     X(VD_FEATURE_ATOMIC_F32_ADD, atomic_float, shaderSharedFloat32AtomicAdd)
 
@@ -2084,7 +2094,6 @@ static const char *vd__vk_load_device(const vd__vk_driver *driver, vd__vk_device
     X(0, subgroup_size, computeFullSubgroups) \
     X(0, dot_product, shaderIntegerDotProduct) \
     X(0, maintenance4, maintenance4) \
-    X(VD_FEATURE_SUBGROUP, v12, shaderSubgroupExtendedTypes) \
     X(VD_FEATURE_SUBGROUP, v12, subgroupBroadcastDynamicId) \
     X(VD_FEATURE_STORAGE_8, v12, uniformAndStorageBuffer8BitAccess) \
     X(VD_FEATURE_STORAGE_8, v12, storagePushConstant8) \
@@ -2419,7 +2428,7 @@ static bool vd__vk_fma_rounds_once(VkDriverId id) {
 
 static bool vd__vk_has_subgroups(const vd__vk_facts *facts) {
     const VkSubgroupFeatureFlags needed = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_VOTE_BIT | VK_SUBGROUP_FEATURE_ARITHMETIC_BIT |
-        VK_SUBGROUP_FEATURE_BALLOT_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT;
+        VK_SUBGROUP_FEATURE_BALLOT_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_RELATIVE_BIT;
     return (facts->v11.subgroupSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT) && (facts->v11.subgroupSupportedOperations & needed) == needed;
 }
 
@@ -2432,10 +2441,12 @@ static void vd__vk_info_features(const vd__vk_facts *facts, uint64_t disable, vd
 #undef VD__VK_GIVES
 #undef VD__VK_TAKES
     if (vd__vk_has_subgroups(facts)) features |= VD_FEATURE_SUBGROUP;
+    if (facts->v11.subgroupSupportedOperations & VK_SUBGROUP_FEATURE_CLUSTERED_BIT) features |= VD_FEATURE_SUBGROUP_CLUSTERED;
     if (vd__vk_fma_rounds_once(facts->v12.driverID)) features |= VD_FEATURE_FMA;
     if (facts->timestamp_bits) features |= VD_FEATURE_TIMESTAMP;
     features &= ~disable;
     if (!(features & VD_FEATURE_I64)) features &= ~(uint64_t)(VD_FEATURE_ADDRESS | VD_FEATURE_ATOMIC_I64);
+    if (!(features & VD_FEATURE_SUBGROUP)) features &= ~(uint64_t)(VD_FEATURE_SUBGROUP_TYPES | VD_FEATURE_SUBGROUP_CLUSTERED | VD_FEATURE_RECONVERGENCE);
     info->features = features;
     info->timestamp_ns = features & VD_FEATURE_TIMESTAMP ? (double)facts->core.properties.limits.timestampPeriod : 0;
 }
@@ -5748,13 +5759,14 @@ static const struct { uint16_t number; bool always; uint16_t feature; const char
     { 22, false, VD_FEATURE_I16, "Int16" }, { 39, false, VD_FEATURE_I8, "Int8" }, { 50, false, VD_FEATURE_IMAGE, "ImageQuery" },
     { 61, false, VD_FEATURE_SUBGROUP, "GroupNonUniform" }, { 62, false, VD_FEATURE_SUBGROUP, "GroupNonUniformVote" },
     { 63, false, VD_FEATURE_SUBGROUP, "GroupNonUniformArithmetic" }, { 64, false, VD_FEATURE_SUBGROUP, "GroupNonUniformBallot" },
-    { 65, false, VD_FEATURE_SUBGROUP, "GroupNonUniformShuffle" }, { 4423, false, VD_FEATURE_SUBGROUP, "SubgroupBallotKHR" },
+    { 65, false, VD_FEATURE_SUBGROUP, "GroupNonUniformShuffle" }, { 66, false, VD_FEATURE_SUBGROUP, "GroupNonUniformShuffleRelative" },
+    { 67, false, VD_FEATURE_SUBGROUP_CLUSTERED, "GroupNonUniformClustered" }, { 4423, false, VD_FEATURE_SUBGROUP, "SubgroupBallotKHR" },
     { 4431, false, VD_FEATURE_SUBGROUP, "SubgroupVoteKHR" }, { 4433, false, VD_FEATURE_STORAGE_16, "StorageBuffer16BitAccess" },
     { 4448, false, VD_FEATURE_STORAGE_8, "StorageBuffer8BitAccess" }, { 5347, false, VD_FEATURE_ADDRESS, "PhysicalStorageBufferAddresses" },
     { 6033, false, VD_FEATURE_ATOMIC_F32_ADD, "AtomicFloat32AddEXT" },
     /* known, and not among the features of a device yet */
     { 4, false, 0, "Addresses" }, { 5, false, 0, "Linkage" }, { 6, false, 0, "Kernel" }, { 28, false, 0, "UniformBufferArrayDynamicIndexing" },
-    { 30, false, 0, "StorageBufferArrayDynamicIndexing" }, { 66, false, 0, "GroupNonUniformShuffleRelative" }, { 67, false, 0, "GroupNonUniformClustered" },
+    { 30, false, 0, "StorageBufferArrayDynamicIndexing" },
     { 68, false, 0, "GroupNonUniformQuad" }, { 4434, false, 0, "UniformAndStorageBuffer16BitAccess" }, { 4435, false, 0, "StoragePushConstant16" },
     { 4441, false, 0, "VariablePointersStorageBuffer" }, { 4442, false, 0, "VariablePointers" }, { 4449, false, 0, "UniformAndStorageBuffer8BitAccess" },
     { 4450, false, 0, "StoragePushConstant8" }, { 4464, false, 0, "DenormPreserve" }, { 4465, false, 0, "DenormFlushToZero" },
@@ -6313,7 +6325,7 @@ static vd_result vd__reflect(const vd_context *ctx, const vd_kernel_desc *desc, 
 static const char *const vd__type_names[2][12][16] = { { VD__TYPE_KINDS(VD__TYPE_NAMES) }, { VD__TYPE_KINDS(VD__TYPE_COMPLEX) } };
 
 static const char *const vd__feature_names[] = { "f16", "f64", "i8", "i16", "i64", "storage_8", "storage_16", "address", "subgroup", "atomic_i64",
-                                                "atomic_f32_add", "fma", "timestamp", "image" };
+                                                "atomic_f32_add", "fma", "timestamp", "image", "subgroup_types", "subgroup_clustered", "reconvergence" };
 
 /* Bytes of a scalar of the kind. */
 static uint32_t vd__scalar_size(vd_type type) {

@@ -90,6 +90,12 @@
    nothing else; vc_ordered and vc_fence do. Where a device cannot add f32, and for all else that computes on floats, the kernel tries a compare-exchange until
    nobody came between. f64 needs 64-bit atomics of the device.
 
+   Subgroups. An operation of subgroups is a value that depends on which invocations come to it, so it is computed where it is written and never merged. All
+   of a subgroup have to come: under a condition that differs between its invocations, behind an exit under one, and in VC_EACH such an operation is refused
+   unless the machine has VC_FEATURE_RECONVERGENCE; ids, sizes and vc_subgroup_elect may stand anywhere. What vc_subgroup_any and the like give is the same in
+   all of a subgroup and may guard others. Without VC_FEATURE_SUBGROUP, and in OpenCL C, each invocation is a subgroup by itself: kernels that ask for the
+   size are right on both.
+
    Targets. vc_spirv gives SPIR-V, vc_source GLSL 4.50, CUDA C for NVRTC without any header, or OpenCL C 1.2. vc_reflect tells what SPIR-V and GLSL take,
    vc_reflect_for what CUDA C and OpenCL C do. A kernel in CUDA C is extern "C" ENTRY(const struct ENTRY_args args), and args is the block of values, the
    buffers' addresses in it; where it has more than 48 KB of shared memory, launch it with shared_bytes of dynamic memory and allow that many by
@@ -174,8 +180,9 @@ enum { VC_READ = 1, VC_WRITE = 2, VC_READ_WRITE = 3, VC_MAY_ALIAS = 4 };
 /* What a kernel may need of a machine; the same numbers as VD_FEATURE_. */
 enum {
     VC_FEATURE_F16 = 1 << 0, VC_FEATURE_F64 = 1 << 1, VC_FEATURE_I8 = 1 << 2, VC_FEATURE_I16 = 1 << 3, VC_FEATURE_I64 = 1 << 4,
-    VC_FEATURE_STORAGE_8 = 1 << 5, VC_FEATURE_STORAGE_16 = 1 << 6, VC_FEATURE_ADDRESS = 1 << 7, VC_FEATURE_ATOMIC_I64 = 1 << 9,
-    VC_FEATURE_ATOMIC_F32_ADD = 1 << 10
+    VC_FEATURE_STORAGE_8 = 1 << 5, VC_FEATURE_STORAGE_16 = 1 << 6, VC_FEATURE_ADDRESS = 1 << 7, VC_FEATURE_SUBGROUP = 1 << 8,
+    VC_FEATURE_ATOMIC_I64 = 1 << 9, VC_FEATURE_ATOMIC_F32_ADD = 1 << 10, VC_FEATURE_SUBGROUP_TYPES = 1 << 14, VC_FEATURE_SUBGROUP_CLUSTERED = 1 << 15,
+    VC_FEATURE_RECONVERGENCE = 1 << 16
 };
 
 typedef enum vc_target { VC_TARGET_NONE = 0, VC_TARGET_SPIRV = 1, VC_TARGET_GLSL = 2, VC_TARGET_CUDA = 3, VC_TARGET_OPENCL = 4 } vc_target;
@@ -468,6 +475,33 @@ VC_API vc_val vc_groups(vc_kernel *k, uint32_t axis);           /* workgroups of
 VC_API vc_val vc_threads(vc_kernel *k, uint32_t axis);          /* threads asked for; groups * local size where groups were asked for */
 VC_API vc_val vc_length(vc_ref buffer);                         /* elements, at most 2^32 - 1 */
 VC_API vc_val vc_shape(vc_ref buffer, uint32_t axis);           /* extent of the vd_buffer passed; axis 0 to 3 */
+
+/* ---- subgroups: invocations that a device runs in step; values, also of vectors, that depend on which of them come here ---- */
+
+typedef enum vc_combine { VC_COMBINE_NONE = 0, VC_ADD, VC_MUL, VC_MIN, VC_MAX, VC_AND, VC_OR, VC_XOR } vc_combine; /* the last three: bools and integers */
+
+VC_API vc_val vc_subgroup_size(vc_kernel *k);                    /* u32, as the next three; 1 where the target has no subgroups */
+VC_API vc_val vc_subgroup_id(vc_kernel *k);                      /* of the subgroup in its workgroup */
+VC_API vc_val vc_subgroup_count(vc_kernel *k);                   /* subgroups of the workgroup */
+VC_API vc_val vc_subgroup_local_id(vc_kernel *k);                /* of the invocation in its subgroup; need not follow vc_local_index */
+VC_API vc_val vc_subgroup_elect(vc_kernel *k);                   /* true for one of those that are here */
+VC_API vc_val vc_subgroup_any(vc_val condition);
+VC_API vc_val vc_subgroup_all(vc_val condition);
+VC_API vc_val vc_subgroup_all_equal(vc_val v);
+VC_API vc_val vc_subgroup_ballot(vc_val condition);              /* u32x4: bit i for the invocation with local id i */
+VC_API vc_val vc_subgroup_ballot_count(vc_val ballot);           /* u32: bits set, of a u32x4, as the next two */
+VC_API vc_val vc_subgroup_ballot_inclusive(vc_val ballot);       /* up to the invocation's own */
+VC_API vc_val vc_subgroup_ballot_exclusive(vc_val ballot);       /* below it */
+VC_API vc_val vc_subgroup_broadcast(vc_val v, vc_val local_id);  /* local_id: u32, the same in all; the invocation has to be here, as with the next ones */
+VC_API vc_val vc_subgroup_broadcast_first(vc_val v);             /* of the lowest that is here */
+VC_API vc_val vc_subgroup_shuffle(vc_val v, vc_val local_id);
+VC_API vc_val vc_subgroup_shuffle_xor(vc_val v, vc_val mask);    /* mask: the same in all */
+VC_API vc_val vc_subgroup_shuffle_up(vc_val v, vc_val delta);    /* of local id - delta; undefined below 0 */
+VC_API vc_val vc_subgroup_shuffle_down(vc_val v, vc_val delta);
+VC_API vc_val vc_subgroup_reduce(vc_combine op, vc_val v);       /* floats in any order; of min and max with NaN either */
+VC_API vc_val vc_subgroup_inclusive(vc_combine op, vc_val v);    /* scans, by local id */
+VC_API vc_val vc_subgroup_exclusive(vc_combine op, vc_val v);    /* first: 0, 1, the largest, the least, all ones, 0, 0 */
+VC_API vc_val vc_subgroup_clustered(vc_combine op, vc_val v, uint32_t size); /* of each `size` in a row, a power of two, at most the subgroup's size */
 
 /* ---- statements ---- */
 
@@ -823,6 +857,7 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
              PURE    depends on its operands alone: merged with an equal one in an open block
              READ    depends on memory: merged within its region, further only for buffers that nobody writes
              NEW     storage that is made where it stands
+             CONV    depends on which invocations come there: stays in its region and is never merged
              EFFECT  stays where it was recorded
              BLOCK   opens, splits or closes a block
    operands  how many; 9: a range of the extra list
@@ -861,6 +896,8 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
                                          VC__T_C(NULL, cut, text, text, text), text }
 /* Of i32 and u32 alone, in GLSL, CUDA C and OpenCL C. */
 #define VC__T_WORD(gi, gu, ci, cu, oi, ou) VC__T_EACH(VC__T_G(NULL, gi, gu, NULL, NULL), VC__T_C(NULL, ci, cu, NULL, NULL), VC__T_C(NULL, oi, ou, NULL, NULL))
+#define VC__T_LANES(glsl, cuda) VC__T_EACH(VC__T_G("subgroupShuffle" glsl "($0, $1)", "subgroupShuffle" glsl "($0, $1)", \
+    "subgroupShuffle" glsl "($0, $1)", "subgroupShuffle" glsl "($0, $1)", NULL), VC__T_ALL("__shfl" cuda "_sync($2, $0, $1)"), VC__T_ALL(NULL))
 #define VC__OPS(X) \
     /* entry */ \
     X(NONE,         "none",         LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
@@ -876,6 +913,10 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
     X(GROUP_ID,     "group_id",     LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* of this launch, without the group base */ \
     X(GLOBAL_ID,    "global_id",    LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* of this launch, without the group base */ \
     X(LOCAL_INDEX,  "local_index",  LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
+    X(SUBGROUP_SIZE, "subgroup_size", LEAF, 0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, vc__expand_subgroup) /* u32, as the next three */ \
+    X(SUBGROUP_COUNT, "subgroup_count", LEAF, 0, 0,  OWN,    0, VC__S_NONE, VC__T_NONE, vc__expand_subgroup) \
+    X(SUBGROUP_ID,  "subgroup_id",  LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, vc__expand_subgroup) \
+    X(SUBGROUP_LOCAL_ID, "subgroup_local_id", LEAF, 0, 0, OWN, 0, VC__S_NONE, VC__T_NONE, vc__expand_subgroup) \
     X(HIDDEN,       "hidden",       LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* a[0] kind, a[1] argument (object), a[2] axis */ \
     /* construction */ \
     X(VEC,          "vec",          PURE,   9, BIUF, OWN,    0, VC__S(80, 80, 80, 80), VC__T_NONE, NULL) /* a[0] first in extra, a[1] count */ \
@@ -978,6 +1019,32 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
     X(ATOMIC_LOAD,  "atomic_load",  EFFECT, 2, 0,    OWN,    0, VC__S(0, 227, 227, 0), VC__T_GLSL("atomicLoad"), vc__expand_atomic) \
     X(ATOMIC_STORE, "atomic_store", EFFECT, 3, 0,    OWN,    0, VC__S(0, 228, 228, 0), VC__T_GLSL("atomicStore"), vc__expand_atomic) \
     X(FENCE,        "fence",        EFFECT, 0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* x: order + 16 * scope + 256 * storage */ \
+    /* subgroups; the last operand of the first four and of shuffles is the mask that CUDA wants of who takes part, else VC__NIL */ \
+    X(ELECT,        "subgroup_elect", CONV, 0, 0,    OWN,    0, VC__S(333, 0, 0, 0), VC__T_GLSL("subgroupElect()"), vc__expand_subgroup) \
+    X(VOTE_ANY,     "subgroup_any", CONV,   2, B,    OWN,    0, VC__S(335, 0, 0, 0), \
+      VC__T_EACH(VC__T_G("subgroupAny($0)", NULL, NULL, NULL, NULL), VC__T_ALL("__any_sync($1, $0)"), VC__T_ALL(NULL)), vc__expand_subgroup) \
+    X(VOTE_ALL,     "subgroup_all", CONV,   2, B,    OWN,    0, VC__S(334, 0, 0, 0), \
+      VC__T_EACH(VC__T_G("subgroupAll($0)", NULL, NULL, NULL, NULL), VC__T_ALL("__all_sync($1, $0)"), VC__T_ALL(NULL)), vc__expand_subgroup) \
+    X(BALLOT,       "subgroup_ballot", CONV, 2, B,   OWN,    0, VC__S(339, 0, 0, 0), \
+      VC__T_EACH(VC__T_G("subgroupBallot($0)", NULL, NULL, NULL, NULL), VC__T_ALL("__ballot_sync($1, $0)"), VC__T_ALL(NULL)), vc__expand_subgroup) \
+    X(VOTE_EQUAL,   "subgroup_all_equal", CONV, 1, BIUF, OWN, 0, VC__S(336, 336, 336, 336), VC__T_GLSL("subgroupAllEqual($0)"), vc__expand_subgroup) \
+    /* x: 0 all, 1 up to the invocation, 2 below it, 3 in each x / 16 of them */ \
+    X(BALLOT_COUNT, "subgroup_ballot_count", CONV, 1, U, OWN, 0, VC__S(0, 0, 342, 0), VC__T_GLSL("subgroupBallot@BitCount($0)"), vc__expand_subgroup) \
+    X(BROADCAST,    "subgroup_broadcast", CONV, 2, BIUF, SAME, 0, VC__S(337, 337, 337, 337), VC__T_GLSL("subgroupBroadcast($0, $1)"), \
+      vc__expand_subgroup) \
+    X(BROADCAST_FIRST, "subgroup_broadcast_first", CONV, 1, BIUF, SAME, 0, VC__S(338, 338, 338, 338), VC__T_GLSL("subgroupBroadcastFirst($0)"), \
+      vc__expand_subgroup) \
+    X(SHUFFLE,      "subgroup_shuffle", CONV, 3, BIUF, SAME, 0, VC__S(345, 345, 345, 345), VC__T_LANES("", ""), vc__expand_subgroup) \
+    X(SHUFFLE_XOR,  "subgroup_shuffle_xor", CONV, 3, BIUF, SAME, 0, VC__S(346, 346, 346, 346), VC__T_LANES("Xor", "_xor"), vc__expand_subgroup) \
+    X(SHUFFLE_UP,   "subgroup_shuffle_up", CONV, 3, BIUF, SAME, 0, VC__S(347, 347, 347, 347), VC__T_LANES("Up", "_up"), vc__expand_subgroup) \
+    X(SHUFFLE_DOWN, "subgroup_shuffle_down", CONV, 3, BIUF, SAME, 0, VC__S(348, 348, 348, 348), VC__T_LANES("Down", "_down"), vc__expand_subgroup) \
+    X(SUBGROUP_ADD, "subgroup_add", CONV,   1, IUF,  SAME,   0, VC__S(0, 349, 349, 350), VC__T_GLSL("subgroup@Add($0`)"), vc__expand_subgroup) \
+    X(SUBGROUP_MUL, "subgroup_mul", CONV,   1, IUF,  SAME,   0, VC__S(0, 351, 351, 352), VC__T_GLSL("subgroup@Mul($0`)"), vc__expand_subgroup) \
+    X(SUBGROUP_MIN, "subgroup_min", CONV,   1, IUF,  SAME,   0, VC__S(0, 353, 354, 355), VC__T_GLSL("subgroup@Min($0`)"), vc__expand_subgroup) \
+    X(SUBGROUP_MAX, "subgroup_max", CONV,   1, IUF,  SAME,   0, VC__S(0, 356, 357, 358), VC__T_GLSL("subgroup@Max($0`)"), vc__expand_subgroup) \
+    X(SUBGROUP_AND, "subgroup_and", CONV,   1, BIU,  SAME,   0, VC__S(362, 359, 359, 0), VC__T_GLSL("subgroup@And($0`)"), vc__expand_subgroup) \
+    X(SUBGROUP_OR,  "subgroup_or",  CONV,   1, BIU,  SAME,   0, VC__S(363, 360, 360, 0), VC__T_GLSL("subgroup@Or($0`)"), vc__expand_subgroup) \
+    X(SUBGROUP_XOR, "subgroup_xor", CONV,   1, BIU,  SAME,   0, VC__S(364, 361, 361, 0), VC__T_GLSL("subgroup@Xor($0`)"), vc__expand_subgroup) \
     /* flow */ \
     X(BARRIER,      "barrier",      EFFECT, 0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     X(BREAK_IF,     "break_if",     EFFECT, 1, B,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
@@ -994,7 +1061,7 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
     X(END,          "end",          BLOCK,  0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* x: what it closes (VC__OP_) */
 
 enum {
-    VC__LEAF, VC__PURE, VC__READ, VC__NEW, VC__EFFECT, VC__BLOCK,
+    VC__LEAF, VC__PURE, VC__READ, VC__NEW, VC__CONV, VC__EFFECT, VC__BLOCK,
     VC__RESULT_SAME = 0, VC__RESULT_BOOL, VC__RESULT_SCALAR, VC__RESULT_SIGNED, VC__RESULT_OWN,
     VC__FLAGS_0 = 0, VC__FLAGS_COMMUTES = 1, VC__FLAGS_EXACT = 2, VC__FLAGS_COMMUTES_EXACT = 3, VC__FLAGS_INTEGERS = 4,
     VC__MANY = 9 /* operands: a range of the extra list */
@@ -1009,7 +1076,7 @@ typedef uint32_t vc__expander(vc__lower *s, const vc__node *n); /* number of the
 static vc__expander vc__expand_extract, vc__expand_cast, vc__expand_div, vc__expand_rem, vc__expand_mod, vc__expand_fma, vc__expand_abs, vc__expand_sign,
     vc__expand_min, vc__expand_max, vc__expand_clamp, vc__expand_mix, vc__expand_step, vc__expand_fract, vc__expand_math64, vc__expand_pow, vc__expand_log,
     vc__expand_atan, vc__expand_isnan, vc__expand_dot, vc__expand_shift, vc__expand_memory, vc__expand_popcount, vc__expand_bit_reverse,
-    vc__expand_index, vc__expand_find_lsb, vc__expand_find_msb, vc__expand_mul_hi, vc__expand_atomic;
+    vc__expand_index, vc__expand_find_lsb, vc__expand_find_msb, vc__expand_mul_hi, vc__expand_atomic, vc__expand_subgroup;
 
 typedef struct vc__forms {
     struct {
@@ -1035,6 +1102,8 @@ static const vc__op_info vc__op[] = { VC__OPS(VC__OP_ROW) };
 static const char *const vc__op_name[] = { VC__OPS(VC__OP_NAME) };
 static const vc__forms vc__op_text[] = { VC__OPS(VC__OP_TEXT) };
 
+enum { VC__LANES_ALL = 0, VC__LANES_UP_TO = 1, VC__LANES_BELOW = 2, VC__LANES_EACH = 3 }; /* group operations, as SPIR-V numbers them */
+
 static inline bool vc__is_atomic(uint32_t op) { return op >= VC__OP_ATOMIC_ADD && op <= VC__OP_ATOMIC_STORE; }
 static inline bool vc__is_access(uint32_t op) { return op == VC__OP_LOAD || op == VC__OP_STORE || vc__is_atomic(op); }
 
@@ -1057,7 +1126,9 @@ struct vc__node { /* half a cache line */
 };
 
 enum {
-    VC__NODE_DIVERGES = 1, /* may differ between the invocations of a workgroup */
+    VC__NODE_SPLITS = 16,  /* may differ between the invocations of a subgroup */
+    VC__NODE_DIFFERS = 1,  /* may differ between the invocations of a workgroup */
+    VC__NODE_DIVERGES = VC__NODE_SPLITS | VC__NODE_DIFFERS, /* one of them; two that stay together from operand to result */
     /* Printed so that no compiler changes it: + - * of floats. Drivers do not only contract: Mesa takes (a + b) - a for b where nothing forbids it. */
     VC__NODE_PRECISE = 2,
     VC__NODE_RAW = 4,      /* while lowering: wants its own form, not the expansion */
@@ -1067,7 +1138,8 @@ enum {
 typedef struct vc__pin { uint32_t node, block; } vc__pin; /* block: the one open behind this pin */
 
 enum { VC__BLOCK_DIVERGES = 1, VC__BLOCK_EACH = 2, VC__BLOCK_BARRIER = 4 /* holds one */, VC__BLOCK_GUARD = 8 /* is a VC_EACH */,
-       VC__BLOCK_EXIT = 16 /* a loop that can be left */ };
+       VC__BLOCK_EXIT = 16 /* a loop that can be left */,
+       VC__BLOCK_SPLITS = 32 /* parts the invocations of a subgroup */, VC__BLOCK_CONV = 64 /* holds an operation of theirs */ };
 
 typedef struct vc__block {
     uint32_t parent;  /* VC__NIL: this is block 0, the kernel's own body */
@@ -1126,6 +1198,7 @@ typedef struct vc__listing {
     uint32_t object_count;
     vc_target target;
     vc_buffers buffers;     /* VC_BUFFERS_ADDRESS or VC_BUFFERS_BINDING */
+    bool reconverges;       /* as in the kernel */
     vc_info info;           /* places, access and features as this form has them */
 } vc__listing;
 
@@ -1190,6 +1263,8 @@ struct vc_kernel {
     vc_kernel_desc desc;     /* local_size resolved, name in the arena */
     bool failed;
     bool returned;           /* some invocations of a workgroup may have left */
+    bool split;              /* some invocations of a subgroup may have left */
+    bool reconverges;        /* operations of subgroups stand where some of their invocations may not come */
     bool coherent;           /* a fence orders what workgroups see of buffers */
     uint32_t generation;     /* counts restarts; values and refs carry it */
     vc__node *node;
@@ -1332,7 +1407,7 @@ static void vc__settle_region(vc_kernel *k) {
 /* Opens a block with its pin; false after an error. */
 static bool vc__open_block(vc_kernel *k, uint32_t parent, uint32_t op, uint32_t flags, vc_type type, uint32_t a, uint32_t b) {
     vc__block *block = k->block;
-    uint32_t node_flags = flags & VC__BLOCK_DIVERGES ? (uint32_t)VC__NODE_DIVERGES : 0u;
+    uint32_t node_flags = (flags & VC__BLOCK_DIVERGES ? (uint32_t)VC__NODE_DIFFERS : 0u) | (flags & VC__BLOCK_SPLITS ? (uint32_t)VC__NODE_SPLITS : 0u);
     if (k->block_count == k->block_capacity) {
         block = (vc__block *)vc__grown(&k->allocator, block, &k->block_capacity, k->block_count + 1, sizeof(vc__block));
         if (!block) { vc__no_memory(k); return false; }
@@ -1343,7 +1418,7 @@ static bool vc__open_block(vc_kernel *k, uint32_t parent, uint32_t op, uint32_t 
     block->depth = parent == VC__NIL ? 0 : k->block[parent].depth + 1;
     if (block->depth > VC__MAX_DEPTH) { vc__fail(k, "kernel '%s': more than %u blocks stand inside each other", vc__name(k), VC__MAX_DEPTH); return false; }
     block->op = (uint16_t)op;
-    block->flags = (uint16_t)(flags | (parent == VC__NIL ? 0u : k->block[parent].flags & (VC__BLOCK_DIVERGES | VC__BLOCK_EACH)));
+    block->flags = (uint16_t)(flags | (parent == VC__NIL ? 0u : k->block[parent].flags & (VC__BLOCK_DIVERGES | VC__BLOCK_SPLITS | VC__BLOCK_EACH)));
     block->open = k->pin_count;
     block->close = VC__NIL;
     if (vc__record_pinned(k, k->block_count, op, node_flags, type, a, b, VC__NIL, 0) == VC__NIL) return false;
@@ -2867,6 +2942,244 @@ static uint32_t vc__expand_half(vc__lower *s, const vc__node *n) {
     return type == VC_F16 ? vc__x_cast(s, VC_F16, r) : r;
 }
 
+/* ---- subgroups ---- */
+
+/* What changes nothing when combined. */
+static uint32_t vc__x_neutral(vc__lower *s, uint32_t op, vc_type type) {
+    uint32_t kind = vc__kind(type), bits = vc__bits(kind);
+    uint64_t most = vc__ones(vc__is_signed(type) ? bits - 1 : bits), least = vc__is_signed(type) ? most + 1 : 0;
+    if (vc__is_float(type)) {
+        most = vc__ones(vc__kinds[kind].exponent) << vc__kinds[kind].fraction;
+        least = most | (uint64_t)1 << (bits - 1);
+    }
+    switch (op) {
+    case VC__OP_SUBGROUP_MUL: return vc__x_small(s, type, 1);
+    case VC__OP_SUBGROUP_MIN: return vc__make_const(s, type, most);
+    case VC__OP_SUBGROUP_MAX: return vc__make_const(s, type, least);
+    case VC__OP_SUBGROUP_AND: return vc__make_const(s, type, vc__ones(bits));
+    default: return vc__make_const(s, type, 0);
+    }
+}
+
+static uint32_t vc__x_combine(vc__lower *s, uint32_t op, uint32_t a, uint32_t b) {
+    static const uint16_t plain[] = { VC__OP_ADD, VC__OP_MUL, VC__OP_MIN, VC__OP_MAX, VC__OP_AND, VC__OP_OR, VC__OP_XOR };
+    return vc__x_two(s, plain[op - VC__OP_SUBGROUP_ADD], a, b);
+}
+
+static uint32_t vc__x_leaf(vc__lower *s, uint16_t op) { return vc__make(s, op, VC_U32, VC__NIL, VC__NIL, VC__NIL, 0); }
+static uint32_t vc__x_u32(vc__lower *s, uint32_t x) { return vc__make_const(s, VC_U32, x); }
+static uint32_t vc__x_invocations(const vc__lower *s) {
+    const uint32_t *size = s->kernel->desc.local_size;
+    return size[0] * size[1] * size[2];
+}
+
+/* The ballot of one word. */
+static uint32_t vc__x_ballot(vc__lower *s, uint32_t word) {
+    uint32_t parts[4];
+    parts[0] = word;
+    parts[1] = parts[2] = parts[3] = vc__x_u32(s, 0);
+    return vc__make_vec(s, VC_U32X4, parts, 4);
+}
+
+/* A subgroup of one. */
+static uint32_t vc__x_alone(vc__lower *s, const vc__node *n) {
+    uint32_t a = n->a[0], x = n->x, c;
+    vc_type type = n->type;
+    switch (n->op) {
+    case VC__OP_SUBGROUP_SIZE: return vc__x_u32(s, 1);
+    case VC__OP_SUBGROUP_COUNT: return vc__x_u32(s, vc__x_invocations(s));
+    case VC__OP_SUBGROUP_ID: return vc__x_leaf(s, VC__OP_LOCAL_INDEX);
+    case VC__OP_SUBGROUP_LOCAL_ID: return vc__x_u32(s, 0);
+    case VC__OP_ELECT: case VC__OP_VOTE_EQUAL: return vc__make_const(s, VC_BOOL, 1);
+    case VC__OP_BALLOT: return vc__x_ballot(s, vc__x_cast(s, VC_U32, a));
+    case VC__OP_BALLOT_COUNT:
+        if (x == VC__LANES_BELOW) return vc__x_u32(s, 0);
+        a = vc__make(s, VC__OP_COMPONENT, VC_U32, a, VC__NIL, VC__NIL, 0);
+        c = vc__x_u32(s, 1);
+        return vc__x_two(s, VC__OP_AND, a, c);
+    default: return x == VC__LANES_BELOW ? vc__x_neutral(s, n->op, type) : a;
+    }
+}
+
+/* In each `size` in a row: what those of them that are here pass round. */
+static uint32_t vc__x_clusters(vc__lower *s, const vc__node *n) {
+    vc_type type = n->type;
+    uint16_t op = n->op;
+    uint32_t a = n->a[0], size = n->x >> 4, lane, first, here, from, bit, c, other, r, i;
+    if (size == 1) return a;
+    lane = vc__x_leaf(s, VC__OP_SUBGROUP_LOCAL_ID);
+    c = vc__x_u32(s, ~(size - 1));
+    first = vc__x_two(s, VC__OP_AND, lane, c);
+    c = vc__make_const(s, VC_BOOL, 1);
+    here = vc__make(s, VC__OP_BALLOT, VC_U32X4, c, VC__NIL, VC__NIL, 0);
+    r = vc__x_neutral(s, op, type);
+    for (i = 0; i < size && !s->kernel->failed; i++) {
+        c = vc__x_u32(s, i);
+        from = vc__x_two(s, VC__OP_OR, first, c);
+        c = vc__x_u32(s, 5);
+        c = vc__x_two(s, VC__OP_SHR, from, c);
+        bit = vc__make(s, VC__OP_EXTRACT, VC_U32, here, c, VC__NIL, 0);
+        bit = vc__x_two(s, VC__OP_SHR, bit, from);
+        c = vc__x_u32(s, 1);
+        bit = vc__x_two(s, VC__OP_AND, bit, c);
+        bit = vc__x_cast(s, VC_BOOL, bit);
+        other = vc__make(s, VC__OP_SHUFFLE, type, a, from, VC__NIL, 0);
+        other = vc__x_combine(s, op, r, other);
+        r = vc__x_select(s, bit, other, r);
+    }
+    return r;
+}
+
+/* ---- subgroups of CUDA: 32 invocations in order of their local index, all of which come, since divergent flow is refused ---- */
+
+static uint32_t vc__x_lane(vc__lower *s) {
+    uint32_t i = vc__x_leaf(s, VC__OP_LOCAL_INDEX), c = vc__x_u32(s, 31);
+    return vc__x_two(s, VC__OP_AND, i, c);
+}
+
+static uint32_t vc__x_warp(vc__lower *s) {
+    uint32_t i = vc__x_leaf(s, VC__OP_LOCAL_INDEX), c = vc__x_u32(s, 5);
+    return vc__x_two(s, VC__OP_SHR, i, c);
+}
+
+/* `last` in the last warp, where that is not full, and `others` before it. */
+static uint32_t vc__x_by_warp(vc__lower *s, uint32_t last, uint32_t others) {
+    uint32_t count = vc__x_invocations(s), warp, c, a, b;
+    b = vc__x_u32(s, others);
+    if (count % 32 == 0) return b;
+    a = vc__x_u32(s, last);
+    if (count < 32) return a;
+    warp = vc__x_warp(s);
+    c = vc__x_u32(s, count / 32);
+    c = vc__x_compare(s, VC__OP_EQ, warp, c);
+    return vc__x_select(s, c, a, b);
+}
+
+static uint32_t vc__x_mask(vc__lower *s) { return vc__x_by_warp(s, (uint32_t)vc__ones(vc__x_invocations(s) % 32), 0xffffffffu); }
+
+static uint32_t vc__x_shuffle(vc__lower *s, uint16_t op, uint32_t a, uint32_t by) {
+    uint32_t mask = vc__x_mask(s);
+    return vc__make_raw(s, op, vc__x_type(s, a), a, by, mask, 0);
+}
+
+/* Hillis and Steele, Communications of the ACM 29, 1986. */
+static uint32_t vc__x_warp_scan(vc__lower *s, uint32_t op, uint32_t x, uint32_t lanes) {
+    uint32_t lane = vc__x_lane(s), step, c, far, other, none;
+    for (step = 1; step < 32; step *= 2) {
+        c = vc__x_u32(s, step);
+        other = vc__x_shuffle(s, VC__OP_SHUFFLE_UP, x, c);
+        other = vc__x_combine(s, op, other, x);
+        far = vc__x_compare(s, VC__OP_LE, c, lane);
+        x = vc__x_select(s, far, other, x);
+    }
+    if (lanes == VC__LANES_ALL) {
+        c = vc__x_by_warp(s, (vc__x_invocations(s) - 1) % 32, 31);
+        return vc__x_shuffle(s, VC__OP_SHUFFLE, x, c);
+    }
+    if (lanes == VC__LANES_UP_TO) return x;
+    none = vc__x_neutral(s, op, vc__x_type(s, x));
+    c = vc__x_u32(s, 1);
+    other = vc__x_shuffle(s, VC__OP_SHUFFLE_UP, x, c);
+    far = vc__x_compare(s, VC__OP_LE, c, lane);
+    return vc__x_select(s, far, other, none);
+}
+
+/* Bits of a ballot, of those up to the invocation's own or below it. */
+static uint32_t vc__x_count_bits(vc__lower *s, uint32_t ballot, uint32_t lanes) {
+    uint32_t word = vc__make(s, VC__OP_COMPONENT, VC_U32, ballot, VC__NIL, VC__NIL, 0), lane, c;
+    if (lanes != VC__LANES_ALL) {
+        lane = vc__x_lane(s);
+        c = vc__x_u32(s, lanes == VC__LANES_UP_TO ? 2 : 1);
+        c = vc__x_two(s, VC__OP_SHL, c, lane);
+        lane = vc__x_u32(s, 1);
+        c = vc__x_two(s, VC__OP_SUB, c, lane); /* 2 << 31 is 0, and 0 - 1 all of them */
+        word = vc__x_two(s, VC__OP_AND, word, c);
+    } else {
+        c = vc__x_mask(s);
+        word = vc__x_two(s, VC__OP_AND, word, c);
+    }
+    return vc__x_one(s, VC__OP_POPCOUNT, word);
+}
+
+static uint32_t vc__x_warps(vc__lower *s, const vc__node *n) {
+    uint32_t a = n->a[0], b = n->a[1], x = n->x, mask;
+    uint16_t op = n->op;
+    vc_type type = n->type;
+    switch (op) {
+    case VC__OP_SUBGROUP_SIZE: return vc__x_u32(s, 32);
+    case VC__OP_SUBGROUP_COUNT: return vc__x_u32(s, (vc__x_invocations(s) + 31) / 32);
+    case VC__OP_SUBGROUP_ID: return vc__x_warp(s);
+    case VC__OP_SUBGROUP_LOCAL_ID: return vc__x_lane(s);
+    case VC__OP_ELECT:
+        a = vc__x_lane(s);
+        b = vc__x_u32(s, 0);
+        return vc__x_compare(s, VC__OP_EQ, a, b);
+    case VC__OP_VOTE_EQUAL:
+        b = vc__x_u32(s, 0);
+        b = vc__x_shuffle(s, VC__OP_SHUFFLE, a, b);
+        a = vc__x_compare(s, VC__OP_EQ, a, b);
+        mask = vc__x_mask(s);
+        return vc__make_raw(s, VC__OP_VOTE_ALL, VC_BOOL, a, mask, VC__NIL, 0);
+    case VC__OP_BALLOT:
+        mask = vc__x_mask(s);
+        return vc__x_ballot(s, vc__make_raw(s, op, VC_U32, a, mask, VC__NIL, 0));
+    case VC__OP_VOTE_ANY: case VC__OP_VOTE_ALL:
+        mask = vc__x_mask(s);
+        return vc__make_raw(s, op, type, a, mask, VC__NIL, 0);
+    case VC__OP_BALLOT_COUNT: return vc__x_count_bits(s, a, x);
+    case VC__OP_BROADCAST_FIRST: b = vc__x_u32(s, 0); return vc__x_shuffle(s, VC__OP_SHUFFLE, a, b);
+    case VC__OP_BROADCAST: return vc__x_shuffle(s, VC__OP_SHUFFLE, a, b);
+    case VC__OP_SHUFFLE: case VC__OP_SHUFFLE_XOR: case VC__OP_SHUFFLE_UP: case VC__OP_SHUFFLE_DOWN: return vc__x_shuffle(s, op, a, b);
+    default: return (x & 15u) == VC__LANES_EACH ? vc__x_clusters(s, n) : vc__x_warp_scan(s, op, a, x);
+    }
+}
+
+/* Narrow types by way of 32 bits where the device's subgroups know no others. What only moves an f16 moves its bits, if there are integers to hold them. */
+static uint32_t vc__x_widened(vc__lower *s, const vc__node *n) {
+    vc_type of = vc__x_type(s, n->a[0]), type = n->type, wide = vc__vec(vc__is_float(of) ? VC_F32 : vc__is_signed(of) ? VC_I32 : VC_U32, vc__rows(of));
+    uint16_t op = n->op;
+    uint32_t a, none = VC__NIL, c;
+    if (vc__is_float(of) && op >= VC__OP_BROADCAST && op <= VC__OP_SHUFFLE_DOWN && !(s->kernel->desc.machine.lacks & VC_FEATURE_I16)) {
+        of = vc__vec(VC_U16, vc__rows(of));
+        c = vc__x_bitcast(s, of, n->a[0]);
+        return vc__x_bitcast(s, type, vc__make(s, op, of, c, n->a[1], VC__NIL, n->x));
+    }
+    a = vc__x_cast(s, wide, n->a[0]);
+    if (op == VC__OP_VOTE_EQUAL) return vc__make(s, op, type, a, VC__NIL, VC__NIL, 0);
+    a = vc__make(s, op, wide, a, n->a[1], VC__NIL, n->x);
+    c = vc__x_cast(s, type, a);
+    if (n->x != VC__LANES_BELOW || (op != VC__OP_SUBGROUP_MIN && op != VC__OP_SUBGROUP_MAX)) return c;
+    none = vc__x_neutral(s, op, wide); /* which is not the narrow type's */
+    none = vc__x_compare(s, VC__OP_EQ, a, none);
+    a = vc__x_neutral(s, op, type);
+    return vc__x_select(s, none, a, c);
+}
+
+/* At least as many as the invocations fill: llvmpipe of Mesa 22 leaves out the last one where that is not full. */
+static uint32_t vc__x_subgroups(vc__lower *s) {
+    uint32_t count = vc__make_raw(s, VC__OP_SUBGROUP_COUNT, VC_U32, VC__NIL, VC__NIL, VC__NIL, 0), size, c;
+    if (vc__x_invocations(s) % 128 == 0) return count;
+    size = vc__x_leaf(s, VC__OP_SUBGROUP_SIZE);
+    c = vc__x_u32(s, vc__x_invocations(s) - 1);
+    c = vc__x_two(s, VC__OP_ADD, c, size);
+    c = vc__make_raw(s, VC__OP_DIV, VC_U32, c, size, VC__NIL, 0);
+    return vc__x_two(s, VC__OP_MAX, count, c);
+}
+
+static uint32_t vc__expand_subgroup(vc__lower *s, const vc__node *n) {
+    uint64_t lacks = s->kernel->desc.machine.lacks, lane;
+    vc_type of = n->a[0] == VC__NIL ? n->type : vc__x_type(s, n->a[0]);
+    bool narrow = !vc__is_bool(of) && vc__bits(vc__kind(of)) < 32;
+    if (lacks & VC_FEATURE_SUBGROUP || s->target == VC_TARGET_OPENCL) return vc__x_alone(s, n);
+    if (s->target == VC_TARGET_CUDA) return vc__x_warps(s, n);
+    if (n->op == VC__OP_SUBGROUP_COUNT) return vc__x_subgroups(s);
+    if (lacks & VC_FEATURE_SUBGROUP_TYPES && narrow) return vc__x_widened(s, n);
+    if (n->op >= VC__OP_SUBGROUP_ADD && (n->x & 15u) == VC__LANES_EACH && lacks & VC_FEATURE_SUBGROUP_CLUSTERED) return vc__x_clusters(s, n);
+    if (n->op == VC__OP_BROADCAST && !vc__const_bits(s, n->a[1], &lane)) /* SPIR-V before 1.5 wants a constant there */
+        return vc__make_raw(s, VC__OP_SHUFFLE, n->type, n->a[0], n->a[1], VC__NIL, 0);
+    return VC__NIL;
+}
+
 // >>math64
 /* Elementary functions of f64, which GLSL.std.450 does not have, from operations it has: + - * /, fma, sqrt, round, selection and the bits as i64. Vectors go
    componentwise. Largest errors found against 113-bit arithmetic over the whole range, in ulp: log2 0.6, log sin cos atan 0.8, exp 1, exp2 acos 1.2, pow 1.3,
@@ -3399,11 +3712,21 @@ static uint32_t vc__part_any(vc__lower *s, const vc__node *n) {
     return r;
 }
 
+static uint32_t vc__part_equal(vc__lower *s, const vc__node *n) {
+    uint32_t rows = vc__rows(vc__x_type(s, n->a[0])), i, r = VC__NIL, part;
+    for (i = 0; i < rows; i++) {
+        part = vc__part(s, n->a[0], i);
+        part = vc__make(s, VC__OP_VOTE_EQUAL, VC_BOOL, part, VC__NIL, VC__NIL, 0);
+        r = i ? vc__x_two(s, VC__OP_AND, r, part) : part;
+    }
+    return r;
+}
+
 /* Whether component i of the result comes of component i of the operands. */
 static bool vc__is_componentwise(const vc__lower *s, const vc__node *n) {
     const vc__op_info *op = &vc__op[n->op];
     uint32_t rows = vc__rows(n->type), i;
-    if (rows == 1 || op->class_ != VC__PURE || op->result == VC__RESULT_SCALAR) return false;
+    if (rows == 1 || (op->class_ != VC__PURE && op->class_ != VC__CONV) || op->result == VC__RESULT_SCALAR) return false;
     for (i = 0; i < op->operands; i++) if (vc__rows(vc__lowered(s, n->a[i])->type) == rows) return true;
     return false;
 }
@@ -3414,6 +3737,7 @@ static uint32_t vc__lower_parts(vc__lower *s, const vc__node *n) {
     if (s->kernel->failed) return VC__NIL;
     if (n->op == VC__OP_EXTRACT) return vc__part_extract(s, n);
     if (n->op == VC__OP_ANY || n->op == VC__OP_ALL) return vc__part_any(s, n);
+    if (n->op == VC__OP_VOTE_EQUAL && vc__rows(vc__x_type(s, n->a[0])) > 1) return vc__part_equal(s, n);
     if (!vc__is_componentwise(s, n)) return VC__NIL;
     for (i = 0; i < vc__rows(n->type); i++) {
         for (j = 0; j < 3; j++) a[j] = j < vc__op[n->op].operands ? vc__part(s, n->a[j], i) : n->a[j];
@@ -3910,6 +4234,7 @@ static bool vc__schedule(vc_kernel *k, vc_target target, vc_buffers buffers, vc_
     l->object_count = k->object_count;
     l->target = target;
     l->buffers = buffers;
+    l->reconverges = k->reconverges;
     return true;
 }
 
@@ -4007,9 +4332,10 @@ static const uint32_t vc__spirv_class[VC__CLASSES] = { 1, 4, 6, 7, 9, 12, 5349 }
 /* Capabilities, in the order in which they are printed. */
 enum {
     VC__CAP_F16 = 1, VC__CAP_F64 = 2, VC__CAP_I64 = 4, VC__CAP_I16 = 8, VC__CAP_I8 = 16, VC__CAP_STORAGE_16 = 32, VC__CAP_STORAGE_8 = 64,
-    VC__CAP_ADDRESS = 128, VC__CAP_ATOMIC_I64 = 1 << 8, VC__CAP_ATOMIC_F32_ADD = 1 << 9, VC__CAPS = 10
+    VC__CAP_ADDRESS = 128, VC__CAP_ATOMIC_I64 = 1 << 8, VC__CAP_ATOMIC_F32_ADD = 1 << 9, VC__CAP_SUBGROUP = 1 << 10, VC__CAP_VOTE = 1 << 11,
+    VC__CAP_ARITHMETIC = 1 << 12, VC__CAP_BALLOT = 1 << 13, VC__CAP_SHUFFLE = 1 << 14, VC__CAP_RELATIVE = 1 << 15, VC__CAP_CLUSTERED = 1 << 16, VC__CAPS = 17
 };
-static const uint32_t vc__spirv_caps[VC__CAPS] = { 9, 10, 11, 22, 39, 4433, 4448, 5347, 12, 6033 };
+static const uint32_t vc__spirv_caps[VC__CAPS] = { 9, 10, 11, 22, 39, 4433, 4448, 5347, 12, 6033, 61, 62, 63, 64, 65, 66, 67 };
 static const uint8_t vc__spirv_feature_cap[8] = { /* by VC_FEATURE_ bit */
     VC__CAP_F16, VC__CAP_F64, VC__CAP_I8, VC__CAP_I16, VC__CAP_I64, VC__CAP_STORAGE_8, VC__CAP_STORAGE_16, VC__CAP_ADDRESS
 };
@@ -4029,6 +4355,7 @@ typedef struct vc__frame { /* an open block */
 #define VC__FRAME_WORDS ((uint32_t)(sizeof(vc__frame) / sizeof(uint32_t)))
 
 #define VC__SPIRV_CACHE 512u
+enum { VC__BUILTINS = 8 };
 typedef struct vc__spirv {
     vc_kernel *k;
     const vc__listing *l;
@@ -4037,7 +4364,7 @@ typedef struct vc__spirv {
     uint32_t label;           /* of the block being printed */
     uint32_t loop;            /* frame of the innermost loop */
     uint32_t glsl, block, main;
-    uint32_t builtin[4];      /* variables or loaded values: see vc__spirv_builtin */
+    uint32_t builtin[VC__BUILTINS]; /* loaded values: see vc__spirv_builtin */
     uint32_t *word;           /* loaded words of the block of values */
     uint32_t *pointee;        /* by object: pointer type of a buffer behind an address */
     uint32_t *next_case;      /* by node, for SWITCH and CASE: the next case; NULL until a switch is met */
@@ -4275,25 +4602,34 @@ static void vc__spirv_hidden(vc__spirv *s, const vc__node *n, uint32_t id) {
 
 /* ---- other leaves ---- */
 
-/* LOCAL_ID, GROUP_ID, GLOBAL_ID: a component of a built-in vector, loaded once; LOCAL_INDEX: the built-in itself. */
+/* Built-in variables by op, loaded once each: vectors of which LOCAL_ID, GROUP_ID and GLOBAL_ID take a component, and scalars. */
+static const struct { uint32_t op, number; const char *name; bool vector, subgroup; } vc__spirv_builtins[VC__BUILTINS] = {
+    { VC__OP_LOCAL_ID, 27, "local_id", true, false }, { VC__OP_GROUP_ID, 26, "group_id", true, false }, { VC__OP_GLOBAL_ID, 28, "global_id", true, false },
+    { VC__OP_LOCAL_INDEX, 29, "local_index", false, false }, { VC__OP_SUBGROUP_SIZE, 36, "subgroup_size", false, true },
+    { VC__OP_SUBGROUP_COUNT, 38, "subgroup_count", false, true }, { VC__OP_SUBGROUP_ID, 40, "subgroup_id", false, true },
+    { VC__OP_SUBGROUP_LOCAL_ID, 41, "subgroup_local_id", false, true }
+};
+
 static void vc__spirv_builtin(vc__spirv *s, const vc__node *n, uint32_t id) {
-    static const uint32_t number[4] = { 27, 26, 28, 29 }; /* LocalInvocationId, WorkgroupId, GlobalInvocationId, LocalInvocationIndex */
-    static const char *const name[4] = { "local_id", "group_id", "global_id", "local_index" };
-    uint32_t which = n->op == VC__OP_LOCAL_ID ? 0 : n->op == VC__OP_GROUP_ID ? 1 : n->op == VC__OP_GLOBAL_ID ? 2 : 3;
-    uint32_t type = which == 3 ? VC_U32 : VC_U32X3, variable, loaded;
+    uint32_t which = 0, type, variable, loaded;
+    bool vector;
+    while (vc__spirv_builtins[which].op != n->op) which++;
+    vector = vc__spirv_builtins[which].vector;
+    type = vector ? VC_U32X3 : VC_U32;
+    if (vc__spirv_builtins[which].subgroup) s->caps |= VC__CAP_SUBGROUP;
     if (!s->builtin[which]) {
         uint32_t pointer = vc__spirv_pointer(s, VC__CLASS_INPUT, type), of = vc__spirv_type(s, type);
         variable = vc__new_id(s);
         vc__put3(s, VC__SECTION_GLOBALS, VC__OpVariable, pointer, variable, vc__spirv_class[VC__CLASS_INPUT]);
-        vc__put3(s, VC__SECTION_NOTES, VC__OpDecorate, variable, VC__DecorationBuiltIn, number[which]);
+        vc__put3(s, VC__SECTION_NOTES, VC__OpDecorate, variable, VC__DecorationBuiltIn, vc__spirv_builtins[which].number);
         vc__put1(s, VC__SECTION_INTERFACE, 1, variable);
-        vc__spirv_name(s, variable, name[which]);
-        loaded = which == 3 ? id : vc__new_id(s);
+        vc__spirv_name(s, variable, vc__spirv_builtins[which].name);
+        loaded = vector ? vc__new_id(s) : id;
         s->builtin[which] = vc__unary(s, VC__OpLoad, of, loaded, variable);
     }
     type = vc__spirv_type(s, VC_U32);
-    if (which != 3) vc__binary(s, VC__OpCompositeExtract, type, id, s->builtin[which], n->x);
-    else if (s->builtin[3] != id) vc__unary(s, VC__OpCopyObject, type, id, s->builtin[3]);
+    if (vector) vc__binary(s, VC__OpCompositeExtract, type, id, s->builtin[which], n->x);
+    else if (s->builtin[which] != id) vc__unary(s, VC__OpCopyObject, type, id, s->builtin[which]);
 }
 
 /* What an element of a buffer is made of in memory: bools are u32, vectors of 3 are scalars. */
@@ -4899,14 +5235,42 @@ static void vc__spirv_atomic(vc__spirv *s, const vc__node *n, uint32_t id) {
     o[1] = type; o[2] = id; o[3] = at; o[4] = scope; o[5] = none;
 }
 
+/* Where subgroups are missing, what orders a workgroup does. */
 static uint32_t vc__spirv_scope(vc__spirv *s, uint32_t scope) {
-    return vc__spirv_u32(s, scope == VC_SCOPE_DEVICE ? 1 : 2);
+    bool subgroup = scope == VC_SCOPE_SUBGROUP && !(s->k->desc.machine.lacks & VC_FEATURE_SUBGROUP);
+    if (subgroup) s->caps |= VC__CAP_SUBGROUP;
+    return vc__spirv_u32(s, scope == VC_SCOPE_DEVICE ? 1 : subgroup ? 3 : 2);
 }
 
 static void vc__spirv_fence(vc__spirv *s, const vc__node *n) {
     static const uint32_t order[4] = { 0, 2, 4, 8 }, storage[4] = { 0, 0x40, 0x100, 0x140 }; /* UniformMemory: buffers; WorkgroupMemory */
     uint32_t scope = vc__spirv_scope(s, n->x >> 4 & 15u), semantics = vc__spirv_u32(s, order[n->x & 3u] | storage[n->x >> 8 & 3u]);
     vc__put2(s, VC__SECTION_BODY, VC__OpMemoryBarrier, scope, semantics);
+}
+
+/* ---- subgroups ---- */
+
+static uint32_t vc__spirv_subgroup_cap(const vc__node *n) {
+    if (n->op == VC__OP_ELECT) return VC__CAP_SUBGROUP;
+    if (n->op == VC__OP_VOTE_ANY || n->op == VC__OP_VOTE_ALL || n->op == VC__OP_VOTE_EQUAL) return VC__CAP_VOTE;
+    if (n->op == VC__OP_SHUFFLE || n->op == VC__OP_SHUFFLE_XOR) return VC__CAP_SHUFFLE;
+    if (n->op == VC__OP_SHUFFLE_UP || n->op == VC__OP_SHUFFLE_DOWN) return VC__CAP_RELATIVE;
+    if (n->op < VC__OP_SUBGROUP_ADD) return VC__CAP_BALLOT;
+    return (n->x & 15u) == VC__LANES_EACH ? VC__CAP_CLUSTERED : VC__CAP_ARITHMETIC;
+}
+
+static void vc__spirv_subgroup(vc__spirv *s, const vc__node *n, uint32_t id) {
+    vc_type of = n->op == VC__OP_ELECT ? (vc_type)VC_BOOL : s->l->node[n->a[0]].type;
+    bool grouped = n->op == VC__OP_BALLOT_COUNT || n->op >= VC__OP_SUBGROUP_ADD, two = n->op >= VC__OP_BROADCAST && n->op <= VC__OP_SHUFFLE_DOWN;
+    uint32_t word[5], count = 0, scope = vc__spirv_u32(s, 3), type = vc__spirv_type(s, n->type), i, *o;
+    if (grouped) word[count++] = n->x & 15u;
+    if (n->op != VC__OP_ELECT) word[count++] = vc__result(n->a[0]);
+    if (two && n->op != VC__OP_BROADCAST_FIRST) word[count++] = vc__result(n->a[1]);
+    if ((n->x & 15u) == VC__LANES_EACH) word[count++] = vc__spirv_u32(s, n->x >> 4);
+    s->caps |= (uint32_t)vc__spirv_kind_cap[vc__kind(n->type)] | vc__spirv_kind_cap[vc__kind(of)] | vc__spirv_subgroup_cap(n);
+    o = vc__op_begin(s, VC__SECTION_BODY, vc__op[n->op].spirv[vc__kinds[vc__kind(of)].column], 4 + count);
+    o[1] = type; o[2] = id; o[3] = scope;
+    for (i = 0; i < count; i++) o[4 + i] = word[i];
 }
 
 /* ---- the module ---- */
@@ -4937,6 +5301,7 @@ static void vc__spirv_node(vc__spirv *s, const vc__node *n, uint32_t i) {
     case VC__OP_END: vc__spirv_end(s); break;
     default:
         if (vc__is_atomic(n->op)) vc__spirv_atomic(s, n, vc__result(i));
+        else if (vc__op[n->op].class_ == VC__CONV) vc__spirv_subgroup(s, n, vc__result(i));
         else vc__spirv_plain(s, n, vc__result(i));
         break;
     }
@@ -4992,6 +5357,8 @@ static void vc__spirv_entry(vc__spirv *s, uint32_t version) {
     mode[1] = 17; /* LocalSize */
     for (i = 0; i < 3; i++) mode[2 + i] = s->l->info.local_size[i];
     vc__spirv_instruction(k, VC__OpExecutionMode, 5, mode);
+    mode[1] = 6023; /* MaximallyReconvergesKHR */
+    if (k->reconverges) vc__spirv_instruction(k, VC__OpExecutionMode, 2, mode);
 }
 
 static void vc__spirv_head(vc__spirv *s, uint32_t version) {
@@ -5010,6 +5377,7 @@ static void vc__spirv_head(vc__spirv *s, uint32_t version) {
         if (s->caps >> i & 1) vc__spirv_instruction(k, VC__OpCapability, 1, &vc__spirv_caps[i]);
     if (version < 0x10500u && (s->caps & VC__CAP_STORAGE_8)) vc__spirv_text(k, VC__OpExtension, 0, "SPV_KHR_8bit_storage");
     if (version < 0x10500u && (s->caps & VC__CAP_ADDRESS)) vc__spirv_text(k, VC__OpExtension, 0, "SPV_KHR_physical_storage_buffer");
+    if (k->reconverges) vc__spirv_text(k, VC__OpExtension, 0, "SPV_KHR_maximal_reconvergence");
     if (s->caps & VC__CAP_ATOMIC_F32_ADD) vc__spirv_text(k, VC__OpExtension, 0, "SPV_EXT_shader_atomic_float_add");
     vc__spirv_text(k, VC__OpExtInstImport, s->glsl, "GLSL.std.450");
     model[0] = s->caps & VC__CAP_ADDRESS ? 5348 : 0; /* PhysicalStorageBuffer64 or Logical */
@@ -5480,16 +5848,19 @@ static vc_type vc__p_computed_in(const vc__printer *g, const vc__node *n) {
 /* ($U)$0 of a constant: the unsigned constant itself. False: it is none. */
 static bool vc__p_unsigned_const(vc__printer *g, const vc__node *n, const char *form) {
     const vc__node *c;
-    vc_type type = vc__p_computed_in(g, n);
+    vc_type type;
     if (strncmp(form, "($U)$", 5) != 0) return false;
+    type = vc__p_computed_in(g, n);
     c = &g->l->node[n->a[form[5] - '0']];
     if (c->op != VC__OP_CONST) return false;
     g->d->scalar(g, type, vc__widen(c->type, vc__p_const_bits(c)) & vc__ones(vc__bits(type)), true);
     return true;
 }
 
-/* $0 $1 $2: operands; $T: the type of the result, $U: the unsigned type that integers are computed in; #: rows of the first operand. */
+/* $0 $1 $2: operands; $T: the type of the result, $U: the unsigned type that integers are computed in; #: rows of the first operand; @: which invocations of
+   a subgroup; `: how many of them a cluster has. */
 static void vc__p_fill(vc__printer *g, const vc__node *n, const char *form) {
+    static const char *const lanes[] = { "", "Inclusive", "Exclusive", "Clustered" };
     int limit, strength = vc__p_strength(form, &limit);
     char type[32];
     const char *c;
@@ -5503,6 +5874,8 @@ static void vc__p_fill(vc__printer *g, const vc__node *n, const char *form) {
             if (!left && !enclosed && limit == strength) allowed = limit - 1; /* a - (b - c) */
             vc__p_expression(g, n->a[*++c - '0'], allowed);
         } else if (*c == '#') vc__p_put(g, "%u", (unsigned)vc__rows(g->l->node[n->a[0]].type));
+        else if (*c == '@') vc__p_put(g, "%s", lanes[n->x & 3u]);
+        else if (*c == '`') { if ((n->x & 3u) == VC__LANES_EACH) vc__p_put(g, ", %uu", (unsigned)(n->x >> 4)); }
         else vc__text_put(g->k, &g->k->text, c, 1);
     }
 }
@@ -5765,7 +6138,9 @@ static void vc__p_statement(vc__printer *g, uint32_t i) {
 /* What the body begins with: parameters that need unpacking, and ids with more than one use. */
 static void vc__p_entry(vc__printer *g) {
     static const struct { uint16_t op; const char *name; } ids[] = {
-        { VC__OP_LOCAL_ID, "local" }, { VC__OP_GROUP_ID, "group" }, { VC__OP_GLOBAL_ID, "global" }, { VC__OP_LOCAL_INDEX, "local_index" }
+        { VC__OP_LOCAL_ID, "local" }, { VC__OP_GROUP_ID, "group" }, { VC__OP_GLOBAL_ID, "global" }, { VC__OP_LOCAL_INDEX, "local_index" },
+        { VC__OP_SUBGROUP_SIZE, "subgroup_size" }, { VC__OP_SUBGROUP_COUNT, "subgroup_count" }, { VC__OP_SUBGROUP_ID, "subgroup_id" },
+        { VC__OP_SUBGROUP_LOCAL_ID, "lane" }
     };
     char wanted[VC__NAME], id[96], type[32];
     uint32_t i;
@@ -5776,7 +6151,7 @@ static void vc__p_entry(vc__printer *g) {
         for (j = 0; j < sizeof ids / sizeof *ids; j++) {
             if (ids[j].op != n->op || g->note[i].uses < 2) continue;
             g->d->id(g, n, id);
-            if (n->op == VC__OP_LOCAL_INDEX) snprintf(wanted, sizeof wanted, "%s", ids[j].name);
+            if (n->op >= VC__OP_LOCAL_INDEX) snprintf(wanted, sizeof wanted, "%s", ids[j].name);
             else snprintf(wanted, sizeof wanted, "%s_%c", ids[j].name, "xyz"[n->x % 3]);
             vc__p_name_it(g, &g->leaf[i - g->l->leaves], wanted, "id");
             vc__p_put(g, "    %s %s = %s;\n", g->d->type(VC_U32, type), g->leaf[i - g->l->leaves].text, id);
@@ -5963,6 +6338,7 @@ static const char *vc__glsl_memory_type(const vc__printer *g, uint32_t object, c
 static const char *vc__glsl_form(const vc__printer *g, const vc__node *n) {
     const vc__op_info *op = &vc__op[n->op];
     vc_type type;
+    if (n->op == VC__OP_ELECT) return vc__op_text[n->op].glsl.of[0];
     if (!op->operands || op->operands == VC__MANY) return NULL;
     type = g->l->node[n->a[0]].type;
     if (vc__rows(type) > 1 && vc__op_text[n->op].glsl.vector && (vc__is_bool(type) || op->result == VC__RESULT_BOOL)) return vc__op_text[n->op].glsl.vector;
@@ -6065,15 +6441,44 @@ static void vc__glsl_load(vc__printer *g, const vc__node *n) {
 
 static void vc__glsl_id(const vc__printer *g, const vc__node *n, char out[96]) {
     static const struct { uint16_t op; const char *name; } ids[] = {
-        { VC__OP_LOCAL_ID, "gl_LocalInvocationID" }, { VC__OP_GROUP_ID, "gl_WorkGroupID" }, { VC__OP_GLOBAL_ID, "gl_GlobalInvocationID" }
+        { VC__OP_LOCAL_ID, "gl_LocalInvocationID" }, { VC__OP_GROUP_ID, "gl_WorkGroupID" }, { VC__OP_GLOBAL_ID, "gl_GlobalInvocationID" },
+        { VC__OP_LOCAL_INDEX, "gl_LocalInvocationIndex" }, { VC__OP_SUBGROUP_SIZE, "gl_SubgroupSize" }, { VC__OP_SUBGROUP_COUNT, "gl_NumSubgroups" },
+        { VC__OP_SUBGROUP_ID, "gl_SubgroupID" }, { VC__OP_SUBGROUP_LOCAL_ID, "gl_SubgroupInvocationID" }
     };
     size_t i;
     (void)g;
-    snprintf(out, 96, "gl_LocalInvocationIndex");
-    for (i = 0; i < sizeof ids / sizeof *ids; i++) if (ids[i].op == n->op) snprintf(out, 96, "%s.%c", ids[i].name, "xyz"[n->x % 3]);
+    for (i = 0; i < sizeof ids / sizeof *ids; i++) {
+        if (ids[i].op != n->op) continue;
+        if (n->op < VC__OP_LOCAL_INDEX) snprintf(out, 96, "%s.%c", ids[i].name, "xyz"[n->x % 3]);
+        else snprintf(out, 96, "%s", ids[i].name);
+    }
 }
 
 /* ---- declarations ---- */
+
+/* What operations of subgroups are asked for by; those on narrow and wide types besides. */
+static void vc__glsl_subgroup_extensions(vc__printer *g) {
+    static const struct { uint32_t caps; const char *name; } groups[] = {
+        { VC__CAP_SUBGROUP, "basic" }, { VC__CAP_VOTE, "vote" }, { VC__CAP_BALLOT, "ballot" }, { VC__CAP_SHUFFLE, "shuffle" },
+        { VC__CAP_RELATIVE, "shuffle_relative" }, { VC__CAP_ARITHMETIC, "arithmetic" }, { VC__CAP_CLUSTERED, "clustered" }
+    };
+    static const struct { uint32_t kinds; const char *name; } types[] = {
+        { 1u << VC_I8 | 1u << VC_U8, "int8" }, { 1u << VC_I16 | 1u << VC_U16, "int16" }, { 1u << VC_I64 | 1u << VC_U64, "int64" }, { 1u << VC_F16, "float16" }
+    };
+    uint32_t caps = 0, kinds = 0, i;
+    for (i = g->l->leaves; i < g->l->count; i++) {
+        const vc__node *n = &g->l->node[i];
+        if (n->op >= VC__OP_SUBGROUP_SIZE && n->op <= VC__OP_SUBGROUP_LOCAL_ID) caps |= VC__CAP_SUBGROUP;
+        if (vc__op[n->op].class_ != VC__CONV) continue;
+        caps |= vc__spirv_subgroup_cap(n);
+        if (n->op != VC__OP_ELECT) kinds |= 1u << vc__kind(g->l->node[n->a[0]].type);
+    }
+    for (i = 0; i < sizeof groups / sizeof *groups; i++)
+        if (caps & groups[i].caps) vc__p_put(g, "#extension GL_KHR_shader_subgroup_%s : require\n", groups[i].name);
+    for (i = 0; i < sizeof types / sizeof *types; i++)
+        if (kinds & types[i].kinds) vc__p_put(g, "#extension GL_EXT_shader_subgroup_extended_types_%s : require\n", types[i].name);
+    if (g->k->reconverges) vc__p_put(g, "#extension GL_EXT_maximal_reconvergence : require\n");
+}
 
 /* What atomics and fences are asked for by. */
 static void vc__glsl_sync_extensions(vc__printer *g) {
@@ -6108,6 +6513,7 @@ static void vc__glsl_extensions(vc__printer *g) {
         if (((table[i].buffers ? buffers : 0) | (table[i].values ? values : 0)) & table[i].kinds) vc__p_put(g, "#extension %s : require\n", table[i].name);
     if (buffers && g->l->buffers == VC_BUFFERS_ADDRESS) vc__p_put(g, "#extension GL_EXT_buffer_reference2 : require\n");
     vc__glsl_sync_extensions(g);
+    vc__glsl_subgroup_extensions(g);
 }
 
 static void vc__glsl_struct(vc__printer *g, vc_type type) {
@@ -6363,7 +6769,7 @@ static void vc__glsl_head(vc__printer *g) {
     vc__p_put(g, "\n// %s\n", name);
     vc__p_put(g, "layout(local_size_x = %u, local_size_y = %u, local_size_z = %u) in;\n", (unsigned)size[0], (unsigned)size[1], (unsigned)size[2]);
     vc__glsl_globals(g);
-    vc__p_put(g, "\nvoid main() {\n");
+    vc__p_put(g, "\nvoid main()%s {\n", g->k->reconverges ? " [[maximally_reconverges]]" : "");
 }
 
 static const vc__dialect vc__glsl = {
@@ -6920,7 +7326,8 @@ static const vc__dialect vc__opencl = {
 /* Arguments and needs of a kernel. */
 
 typedef struct vc__feature { uint64_t bit; const char *need, *name; } vc__feature;
-#define VC__ALL_FEATURES ((uint64_t)VC_FEATURE_ADDRESS * 2 - 1 + VC_FEATURE_ATOMIC_I64 + VC_FEATURE_ATOMIC_F32_ADD)
+#define VC__ALL_FEATURES ((uint64_t)VC_FEATURE_ADDRESS * 2 - 1 + VC_FEATURE_SUBGROUP + VC_FEATURE_ATOMIC_I64 + VC_FEATURE_ATOMIC_F32_ADD \
+                          + VC_FEATURE_SUBGROUP_TYPES + VC_FEATURE_SUBGROUP_CLUSTERED + VC_FEATURE_RECONVERGENCE)
 #define VC__ADDRESS_NEEDS ((uint64_t)VC_FEATURE_ADDRESS | VC_FEATURE_I64)
 /* What every device of CUDA and OpenCL has, or its texts do without. */
 #define VC__C_HAS ((uint64_t)VC_FEATURE_F16 | VC_FEATURE_I8 | VC_FEATURE_I16 | VC_FEATURE_STORAGE_8 | VC_FEATURE_STORAGE_16 | VC__ADDRESS_NEEDS)
@@ -6933,6 +7340,10 @@ static const vc__feature vc__features[] = {
     { VC_FEATURE_STORAGE_8, "8-bit elements in buffers", "VC_FEATURE_STORAGE_8" },
     { VC_FEATURE_STORAGE_16, "16-bit elements in buffers", "VC_FEATURE_STORAGE_16" },
     { VC_FEATURE_ADDRESS, "buffers by address", "VC_FEATURE_ADDRESS" },
+    { VC_FEATURE_SUBGROUP, "subgroups", "VC_FEATURE_SUBGROUP" },
+    { VC_FEATURE_SUBGROUP_TYPES, "operations of subgroups on 8, 16 and 64 bits", "VC_FEATURE_SUBGROUP_TYPES" },
+    { VC_FEATURE_SUBGROUP_CLUSTERED, "clusters of subgroups", "VC_FEATURE_SUBGROUP_CLUSTERED" },
+    { VC_FEATURE_RECONVERGENCE, "maximal reconvergence", "VC_FEATURE_RECONVERGENCE" },
     { VC_FEATURE_ATOMIC_I64, "64-bit atomics", "VC_FEATURE_ATOMIC_I64" },
     { VC_FEATURE_ATOMIC_F32_ADD, "atomic adding of f32", "VC_FEATURE_ATOMIC_F32_ADD" }
 };
@@ -6975,6 +7386,16 @@ static uint64_t vc__access_needs(vc_kernel *k, const vc__listing *l, const vc__n
     return vc__storage_needs(type) | atomic | (l->buffers == VC_BUFFERS_ADDRESS ? VC__ADDRESS_NEEDS : 0);
 }
 
+static bool vc__is_subgroup(uint32_t op) { return vc__op[op].class_ == VC__CONV || (op >= VC__OP_SUBGROUP_SIZE && op <= VC__OP_SUBGROUP_LOCAL_ID); }
+
+static uint64_t vc__subgroup_needs(const vc__listing *l, const vc__node *n) {
+    vc_type type = vc__op[n->op].operands && n->a[0] != VC__NIL ? l->node[n->a[0]].type : n->type;
+    bool extended = !vc__is_bool(type) && vc__bits(vc__kind(type)) != 32 && vc__kind(type) != VC_F64, each = n->op >= VC__OP_SUBGROUP_ADD;
+    return VC_FEATURE_SUBGROUP | vc__type_needs(type) | (extended ? (uint64_t)VC_FEATURE_SUBGROUP_TYPES : 0u)
+           | (each && (n->x & 15u) == VC__LANES_EACH ? (uint64_t)VC_FEATURE_SUBGROUP_CLUSTERED : 0u)
+           | (l->reconverges ? (uint64_t)VC_FEATURE_RECONVERGENCE : 0u);
+}
+
 static uint64_t vc__node_needs(vc_kernel *k, const vc__listing *l, const vc__node *n) {
     uint32_t i, count = vc__op[n->op].operands;
     const uint32_t *a = n->a;
@@ -6988,6 +7409,7 @@ static uint64_t vc__node_needs(vc_kernel *k, const vc__listing *l, const vc__nod
             return vc__wide_needs(from) | vc__wide_needs(n->type);
         return vc__type_needs(from) | vc__type_needs(n->type);
     }
+    if (vc__is_subgroup(n->op)) return vc__subgroup_needs(l, n);
     if (count == VC__MANY) { count = n->a[1]; a = l->extra + n->a[0]; }
     for (i = 0; i < count; i++) needs |= vc__type_needs(l->node[a[i]].type);
     return needs | vc__type_needs(n->type);
@@ -7017,9 +7439,10 @@ static uint64_t vc__declare_needs(const vc_kernel *k, const vc__listing *l, vc_t
 static bool vc__check_needs(vc_kernel *k, vc__listing *l) {
     const uint32_t plain = 1u << VC_NONE | 1u << VC_BOOL | 1u << VC_I32 | 1u << VC_U32 | 1u << VC_F32;
     uint32_t i, op;
-    if (!(k->lower.kinds & ~plain)) { /* only memory can need something */
-        for (i = l->body; i < l->count; i++) {
+    if (!(k->lower.kinds & ~plain)) { /* only memory and subgroups can need something */
+        for (i = l->leaves; i < l->count; i++) {
             op = l->node[i].op;
+            if (vc__is_subgroup(op) && !vc__admit_needs(k, l, vc__subgroup_needs(l, &l->node[i]), &l->node[i])) return false;
             if (vc__is_access(op) && !vc__admit_needs(k, l, vc__access_needs(k, l, &l->node[i]), &l->node[i])) return false;
         }
         return true;
@@ -7206,6 +7629,12 @@ static void vc__dump_fence(vc_kernel *k, const vc__node *n) {
     vc__text_string(k, &k->dump, storage[n->x >> 8 & 3u]);
 }
 
+static void vc__dump_lanes(vc_kernel *k, const vc__node *n) {
+    static const char *const lanes[] = { "", " inclusive", " exclusive", " in each" };
+    vc__text_string(k, &k->dump, lanes[n->x & 3u]);
+    if ((n->x & 3u) == VC__LANES_EACH) vc__dump_number(k, " ", n->x >> 4);
+}
+
 static void vc__dump_operands(vc_kernel *k, const vc__listing *l, const vc__node *n) {
     uint32_t i, count = vc__op[n->op].operands;
     const uint32_t *a = n->a;
@@ -7217,6 +7646,7 @@ static void vc__dump_operands(vc_kernel *k, const vc__listing *l, const vc__node
     }
     if (n->op == VC__OP_FENCE) vc__dump_fence(k, n);
     for (i = 0; i < count; i++) if (a[i] != VC__NIL) vc__dump_number(k, " %", a[i]);
+    if (vc__op[n->op].class_ == VC__CONV && n->x) vc__dump_lanes(k, n);
     switch (n->op) {
     case VC__OP_INDEX: vc__dump_number(k, " by ", n->x); break;
     case VC__OP_CONST: case VC__OP_CASE: vc__dump_const(k, n); break;
@@ -8516,7 +8946,7 @@ static void vc__copy_name(vc_kernel *k, const char *name) {
 
 static void vc__reset(vc_kernel *k, const vc_kernel_desc *desc) {
     uint32_t i;
-    k->failed = k->returned = k->coherent = false;
+    k->failed = k->returned = k->split = k->reconverges = k->coherent = false;
     k->generation = (k->generation + 1) & 0x7fffffffu;
     k->count = k->pin_count = k->block_count = k->object_count = k->arg_count = k->extra_count = k->own_count = 0;
     k->now = k->at = 0;
@@ -9447,8 +9877,9 @@ static vc_val vc__where(vc_kernel *k, const char *call, uint32_t op, uint32_t ax
     uint32_t size, flags = 0;
     if (!vc__ready(k)) return vc__no_value();
     if (axis > 2) { vc__refuse(k, call, "axis %u; it takes 0 to 2", axis); return vc__no_value(); }
-    size = op == VC__OP_LOCAL_INDEX ? k->desc.local_size[0] * k->desc.local_size[1] * k->desc.local_size[2] : k->desc.local_size[axis];
-    if (op != VC__OP_GROUP_ID && size != 1) flags = VC__NODE_DIVERGES;
+    size = op >= VC__OP_LOCAL_INDEX ? k->desc.local_size[0] * k->desc.local_size[1] * k->desc.local_size[2] : k->desc.local_size[axis];
+    if (op == VC__OP_SUBGROUP_ID) flags = VC__NODE_DIFFERS;
+    else if (op != VC__OP_GROUP_ID && op != VC__OP_SUBGROUP_SIZE && op != VC__OP_SUBGROUP_COUNT && size != 1) flags = VC__NODE_DIVERGES;
     return vc__value(k, vc__record_leaf(k, op, flags, VC_U32, VC__NIL, VC__NIL, VC__NIL, axis));
 }
 
@@ -9501,6 +9932,11 @@ VC_API vc_val vc_shape(vc_ref buffer, uint32_t axis) {
     return vc__no_value();
 }
 
+VC_API vc_val vc_subgroup_size(vc_kernel *k) { return vc__where(k, "vc_subgroup_size", VC__OP_SUBGROUP_SIZE, 0); }
+VC_API vc_val vc_subgroup_id(vc_kernel *k) { return vc__where(k, "vc_subgroup_id", VC__OP_SUBGROUP_ID, 0); }
+VC_API vc_val vc_subgroup_count(vc_kernel *k) { return vc__where(k, "vc_subgroup_count", VC__OP_SUBGROUP_COUNT, 0); }
+VC_API vc_val vc_subgroup_local_id(vc_kernel *k) { return vc__where(k, "vc_subgroup_local_id", VC__OP_SUBGROUP_LOCAL_ID, 0); }
+
 /* ---- statements ---- */
 
 VC_API void vc_barrier(vc_kernel *k) {
@@ -9525,15 +9961,33 @@ static uint32_t vc__loop_around(const vc_kernel *k) {
     return b;
 }
 
-/* From here to the end of the blocks out to `last`, some invocations are missing; what a loop repeats is missing them too. */
-static void vc__diverge(vc_kernel *k, const char *call, uint32_t last, bool repeats) {
+static uint32_t vc__flags_of(const vc_kernel *k, uint32_t node) {
+    uint32_t flags = node == VC__NIL ? 0u : k->node[node].flags;
+    return (flags & VC__NODE_DIFFERS ? (uint32_t)VC__BLOCK_DIVERGES : 0u) | (flags & VC__NODE_SPLITS ? (uint32_t)VC__BLOCK_SPLITS : 0u);
+}
+
+/* Operations of subgroups that some invocations do not reach are defined with maximal reconvergence alone. */
+static bool vc__reconverge(vc_kernel *k, const char *call, const char *where) {
+    if (k->desc.machine.lacks & VC_FEATURE_SUBGROUP) return true; /* a subgroup is one invocation */
+    if (k->desc.machine.lacks & VC_FEATURE_RECONVERGENCE) {
+        vc__refuse(k, call, "%s", where);
+        return false;
+    }
+    return k->reconverges = true;
+}
+
+/* From here to the end of the blocks out to `last`, some invocations are missing, as `marks` (VC__BLOCK_) tell; what a loop repeats is missing them too. */
+static void vc__diverge(vc_kernel *k, const char *call, uint32_t last, bool repeats, uint32_t marks) {
     uint32_t b;
     for (b = k->now; b != VC__NIL; b = b == last ? VC__NIL : k->block[b].parent) {
         if (repeats && vc__is_loop(k->block[b].op) && k->block[b].flags & VC__BLOCK_BARRIER) {
             vc__refuse(k, call, "its condition differs between the invocations of a workgroup, and the loop around it has a vc_barrier that all must reach");
             return;
         }
-        if (last != VC__NIL) k->block[b].flags |= VC__BLOCK_DIVERGES;
+        if (repeats && vc__is_loop(k->block[b].op) && k->block[b].flags & VC__BLOCK_CONV && marks & VC__BLOCK_SPLITS
+            && !vc__reconverge(k, call, "its condition differs between the invocations of a subgroup, and the loop around it has an operation of subgroups,"
+                                        " which needs maximal reconvergence; the machine lacks it (VC_FEATURE_RECONVERGENCE)")) return;
+        if (last != VC__NIL) k->block[b].flags = (uint16_t)(k->block[b].flags | marks);
     }
 }
 
@@ -9545,15 +9999,17 @@ static void vc__mark_exit(vc_kernel *k, uint32_t loop) {
 }
 
 static void vc__exit(vc_kernel *k, const char *call, uint32_t op, vc_val condition) {
-    uint32_t c, loop;
+    uint32_t c, loop, marks;
     if (!vc__ready(k) || vc__in_switch(k, call)) return;
     c = vc__condition(k, call, 1, condition);
     if (c == VC__NIL) return;
     loop = op == VC__OP_RETURN_IF ? VC__NIL : vc__loop_around(k);
     if (op != VC__OP_RETURN_IF && loop == VC__NIL) { vc__refuse(k, call, "stands in no loop"); return; }
-    if (k->node[c].flags & VC__NODE_DIVERGES || k->block[k->now].flags & VC__BLOCK_DIVERGES) {
+    marks = (vc__flags_of(k, c) | k->block[k->now].flags) & (VC__BLOCK_DIVERGES | VC__BLOCK_SPLITS);
+    if (marks) {
         if (op == VC__OP_RETURN_IF) k->returned = true;
-        vc__diverge(k, call, loop, op != VC__OP_CONTINUE_IF);
+        if (op == VC__OP_RETURN_IF && marks & VC__BLOCK_SPLITS) k->split = true;
+        vc__diverge(k, call, loop, op != VC__OP_CONTINUE_IF, marks);
     }
     if (op != VC__OP_CONTINUE_IF) vc__mark_exit(k, loop);
     if (!k->failed) vc__record_pinned(k, k->now, op, 0, VC_NONE, c, VC__NIL, VC__NIL, 0);
@@ -9564,11 +10020,120 @@ VC_API void vc_break_if(vc_kernel *k, vc_val condition) { vc__exit(k, "vc_break_
 VC_API void vc_continue_if(vc_kernel *k, vc_val condition) { vc__exit(k, "vc_continue_if", VC__OP_CONTINUE_IF, condition); }
 VC_API void vc_return_if(vc_kernel *k, vc_val condition) { vc__exit(k, "vc_return_if", VC__OP_RETURN_IF, condition); }
 
-/* ---- blocks ---- */
+/* ---- subgroups ---- */
 
-static uint32_t vc__flags_of(const vc_kernel *k, uint32_t node) {
-    return node != VC__NIL && k->node[node].flags & VC__NODE_DIVERGES ? (uint32_t)VC__BLOCK_DIVERGES : 0u;
+/* Whether an operation of subgroups may stand here. */
+static bool vc__check_together(vc_kernel *k, const char *call) {
+    uint32_t b;
+    if (vc__in_switch(k, call)) return false;
+    if ((k->split || k->block[k->now].flags & VC__BLOCK_SPLITS)
+        && !vc__reconverge(k, call, "stands where some invocations of a subgroup may not come, under or behind a condition that differs between them: that"
+                                    " needs maximal reconvergence, which the machine lacks (VC_FEATURE_RECONVERGENCE)")) return false;
+    for (b = k->now; b != VC__NIL; b = k->block[b].parent) k->block[b].flags |= VC__BLOCK_CONV;
+    return true;
 }
+
+/* `by`: a node of u32, or VC__NIL. */
+static vc_val vc__subgroup(vc_kernel *k, const char *call, uint32_t op, const vc__operand *o, uint32_t by, uint32_t x, vc_type type, uint32_t flags) {
+    uint32_t a = o->node == VC__NIL ? vc__as_node(k, o, vc__rows(o->type)) : o->node;
+    if (a == VC__NIL || !vc__check_kind(k, call, o, 1, vc__op[op].kinds) || !vc__check_together(k, call)) return vc__no_value();
+    return vc__value(k, vc__record(k, op, flags, type ? type : o->type, a, by, VC__NIL, x));
+}
+
+static vc_val vc__subgroup_of(const char *call, uint32_t op, vc_val v, uint32_t x, vc_type type, uint32_t flags) {
+    vc_kernel *k = vc__kernel_of(v);
+    vc__operand o;
+    if (!k) return vc__without_kernel(call, &v, 1);
+    if (k->failed || !vc__take(k, call, 0, 1, v, &o)) return vc__no_value();
+    if (op == VC__OP_BALLOT_COUNT && o.type != VC_U32X4) {
+        vc__refuse(k, call, "operand 1%s is %s; it takes the u32x4 of vc_subgroup_ballot", vc__label_of(k, &o).text, vc_type_name(o.type));
+        return vc__no_value();
+    }
+    if ((op == VC__OP_VOTE_ANY || op == VC__OP_VOTE_ALL || op == VC__OP_BALLOT) && vc__condition(k, call, 1, v) == VC__NIL) return vc__no_value();
+    return vc__subgroup(k, call, op, &o, VC__NIL, x, type, flags);
+}
+
+/* The second operand is a u32. */
+static vc_val vc__subgroup_by(const char *call, uint32_t op, vc_val v, vc_val by, uint32_t flags) {
+    vc_kernel *k = vc__kernel_of(v) ? vc__kernel_of(v) : vc__kernel_of(by);
+    vc__operand o[2];
+    uint32_t b;
+    if (!k) return vc__without_kernel(call, &v, 1);
+    if (k->failed || !vc__take(k, call, 0, 1, v, &o[0]) || !vc__take(k, call, 0, 2, by, &o[1])) return vc__no_value();
+    if (vc__adapts(&o[1]) && !vc__adapt(k, call, 2, &o[1], VC_U32)) return vc__no_value();
+    if (o[1].type != VC_U32) {
+        vc__refuse(k, call, "operand 2%s is %s; it takes a scalar u32", vc__label_of(k, &o[1]).text, vc_type_name(o[1].type));
+        return vc__no_value();
+    }
+    b = vc__as_node(k, &o[1], 1);
+    return b == VC__NIL ? vc__no_value() : vc__subgroup(k, call, op, &o[0], b, 0, VC_NONE, flags);
+}
+
+static vc_val vc__subgroup_combine(const char *call, vc_combine op, vc_val v, uint32_t x, uint32_t flags) {
+    vc_kernel *k = vc__kernel_of(v);
+    if (k && !k->failed && ((uint32_t)op < VC_ADD || (uint32_t)op > VC_XOR)) vc__refuse(k, call, "operation %u; it takes VC_ADD to VC_XOR", (uint32_t)op);
+    if (k && k->failed) return vc__no_value();
+    return vc__subgroup_of(call, VC__OP_SUBGROUP_ADD + (uint32_t)op - VC_ADD, v, x, VC_NONE, flags);
+}
+
+VC_API vc_val vc_subgroup_elect(vc_kernel *k) {
+    if (!vc__ready(k) || vc__in_switch(k, "vc_subgroup_elect")) return vc__no_value();
+    return vc__value(k, vc__record(k, VC__OP_ELECT, VC__NODE_DIVERGES, VC_BOOL, VC__NIL, VC__NIL, VC__NIL, 0));
+}
+
+VC_API vc_val vc_subgroup_any(vc_val condition) {
+    return vc__subgroup_of("vc_subgroup_any", VC__OP_VOTE_ANY, condition, 0, VC_BOOL, VC__NODE_DIFFERS);
+}
+VC_API vc_val vc_subgroup_all(vc_val condition) {
+    return vc__subgroup_of("vc_subgroup_all", VC__OP_VOTE_ALL, condition, 0, VC_BOOL, VC__NODE_DIFFERS);
+}
+VC_API vc_val vc_subgroup_all_equal(vc_val v) { return vc__subgroup_of("vc_subgroup_all_equal", VC__OP_VOTE_EQUAL, v, 0, VC_BOOL, VC__NODE_DIFFERS); }
+VC_API vc_val vc_subgroup_ballot(vc_val condition) {
+    return vc__subgroup_of("vc_subgroup_ballot", VC__OP_BALLOT, condition, 0, VC_U32X4, VC__NODE_DIFFERS);
+}
+VC_API vc_val vc_subgroup_ballot_count(vc_val ballot) {
+    return vc__subgroup_of("vc_subgroup_ballot_count", VC__OP_BALLOT_COUNT, ballot, VC__LANES_ALL, VC_U32, VC__NODE_DIVERGES);
+}
+VC_API vc_val vc_subgroup_ballot_inclusive(vc_val ballot) {
+    return vc__subgroup_of("vc_subgroup_ballot_inclusive", VC__OP_BALLOT_COUNT, ballot, VC__LANES_UP_TO, VC_U32, VC__NODE_DIVERGES);
+}
+VC_API vc_val vc_subgroup_ballot_exclusive(vc_val ballot) {
+    return vc__subgroup_of("vc_subgroup_ballot_exclusive", VC__OP_BALLOT_COUNT, ballot, VC__LANES_BELOW, VC_U32, VC__NODE_DIVERGES);
+}
+VC_API vc_val vc_subgroup_broadcast(vc_val v, vc_val local_id) {
+    return vc__subgroup_by("vc_subgroup_broadcast", VC__OP_BROADCAST, v, local_id, VC__NODE_DIFFERS);
+}
+VC_API vc_val vc_subgroup_broadcast_first(vc_val v) {
+    return vc__subgroup_of("vc_subgroup_broadcast_first", VC__OP_BROADCAST_FIRST, v, 0, VC_NONE, VC__NODE_DIFFERS);
+}
+VC_API vc_val vc_subgroup_shuffle(vc_val v, vc_val local_id) {
+    return vc__subgroup_by("vc_subgroup_shuffle", VC__OP_SHUFFLE, v, local_id, VC__NODE_DIVERGES);
+}
+VC_API vc_val vc_subgroup_shuffle_xor(vc_val v, vc_val mask) {
+    return vc__subgroup_by("vc_subgroup_shuffle_xor", VC__OP_SHUFFLE_XOR, v, mask, VC__NODE_DIVERGES);
+}
+VC_API vc_val vc_subgroup_shuffle_up(vc_val v, vc_val delta) {
+    return vc__subgroup_by("vc_subgroup_shuffle_up", VC__OP_SHUFFLE_UP, v, delta, VC__NODE_DIVERGES);
+}
+VC_API vc_val vc_subgroup_shuffle_down(vc_val v, vc_val delta) {
+    return vc__subgroup_by("vc_subgroup_shuffle_down", VC__OP_SHUFFLE_DOWN, v, delta, VC__NODE_DIVERGES);
+}
+VC_API vc_val vc_subgroup_reduce(vc_combine op, vc_val v) { return vc__subgroup_combine("vc_subgroup_reduce", op, v, VC__LANES_ALL, VC__NODE_DIFFERS); }
+VC_API vc_val vc_subgroup_inclusive(vc_combine op, vc_val v) {
+    return vc__subgroup_combine("vc_subgroup_inclusive", op, v, VC__LANES_UP_TO, VC__NODE_DIVERGES);
+}
+VC_API vc_val vc_subgroup_exclusive(vc_combine op, vc_val v) {
+    return vc__subgroup_combine("vc_subgroup_exclusive", op, v, VC__LANES_BELOW, VC__NODE_DIVERGES);
+}
+
+VC_API vc_val vc_subgroup_clustered(vc_combine op, vc_val v, uint32_t size) {
+    static const char call[] = "vc_subgroup_clustered";
+    vc_kernel *k = vc__kernel_of(v);
+    if (vc__ready(k) && (!size || size & (size - 1) || size > 128)) vc__refuse(k, call, "clusters of %u; it takes a power of two up to 128", size);
+    return vc__subgroup_combine(call, op, v, VC__LANES_EACH | size << 4, VC__NODE_DIVERGES);
+}
+
+/* ---- blocks ---- */
 
 VC_API int vc_if_begin(vc_kernel *k, vc_val condition) {
     uint32_t c;
@@ -9592,7 +10157,7 @@ VC_API int vc_else_begin(vc_kernel *k) {
         return 1;
     }
     k->pin_count = before;
-    flags = b->flags & (VC__BLOCK_DIVERGES | VC__BLOCK_EACH);
+    flags = b->flags & (VC__BLOCK_DIVERGES | VC__BLOCK_SPLITS | VC__BLOCK_EACH);
     vc__open_block(k, b->parent, VC__OP_ELSE, flags, VC_NONE, VC__NIL, VC__NIL);
     return 1;
 }
@@ -10346,7 +10911,9 @@ VC__SAME(feature, (int)VC_FEATURE_F16 == (int)VD_FEATURE_F16 && (int)VC_FEATURE_
          && (int)VC_FEATURE_I16 == (int)VD_FEATURE_I16 && (int)VC_FEATURE_I64 == (int)VD_FEATURE_I64
          && (int)VC_FEATURE_STORAGE_8 == (int)VD_FEATURE_STORAGE_8 && (int)VC_FEATURE_STORAGE_16 == (int)VD_FEATURE_STORAGE_16
          && (int)VC_FEATURE_ADDRESS == (int)VD_FEATURE_ADDRESS && (int)VC_FEATURE_ATOMIC_I64 == (int)VD_FEATURE_ATOMIC_I64
-         && (int)VC_FEATURE_ATOMIC_F32_ADD == (int)VD_FEATURE_ATOMIC_F32_ADD);
+         && (int)VC_FEATURE_ATOMIC_F32_ADD == (int)VD_FEATURE_ATOMIC_F32_ADD && (int)VC_FEATURE_SUBGROUP == (int)VD_FEATURE_SUBGROUP
+         && (int)VC_FEATURE_SUBGROUP_TYPES == (int)VD_FEATURE_SUBGROUP_TYPES && (int)VC_FEATURE_SUBGROUP_CLUSTERED == (int)VD_FEATURE_SUBGROUP_CLUSTERED
+         && (int)VC_FEATURE_RECONVERGENCE == (int)VD_FEATURE_RECONVERGENCE);
 #undef VC__SAME
 
 VC_API vc_machine vd_machine(const struct vd_context *ctx) {

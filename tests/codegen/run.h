@@ -1,5 +1,5 @@
 /* Kernels that are built, validated and run in several forms, for the tests whose oracle looks at a whole dispatch. Include behind ../kernels.h.
-   RUN_DISABLE: features to run without as well; RUN_OPENCL: run through OpenCL too. */
+   RUN_DISABLE, RUN_DISABLE_MORE: features to run without as well; RUN_OPENCL: run through OpenCL too. */
 #ifndef TESTS_CODEGEN_RUN_H
 #define TESTS_CODEGEN_RUN_H
 
@@ -13,6 +13,9 @@ static Form forms[] = {
 #if defined(RUN_DISABLE)
     { "without", VC_BUFFERS_ADDRESS, false, RUN_DISABLE, NULL, VD_BACKEND_VULKAN },
     { "without glsl", VC_BUFFERS_BINDING, true, RUN_DISABLE, NULL, VD_BACKEND_VULKAN },
+#endif
+#if defined(RUN_DISABLE_MORE)
+    { "without more", VC_BUFFERS_ADDRESS, false, RUN_DISABLE_MORE, NULL, VD_BACKEND_VULKAN },
 #endif
     { "address", VC_BUFFERS_ADDRESS, false, 0, NULL, VD_BACKEND_VULKAN },
     { "binding", VC_BUFFERS_BINDING, false, VD_FEATURE_ADDRESS, NULL, VD_BACKEND_VULKAN },

@@ -334,6 +334,22 @@ static void kernel_atomics(vc_kernel *k) {
     vc_atomic_xor(flag, vc_u32(3), old, NULL);
 }
 
+/* Sums of a workgroup by subgroups, their places by ballots, and what neighbours have. */
+static void kernel_subgroups(vc_kernel *k) {
+    vc_ref in = vc_buffer(k, "in", VC_F32, VC_READ), out = vc_buffer(k, "out", VC_F32, VC_WRITE), ids = vc_buffer(k, "ids", VC_U32, VC_WRITE);
+    vc_val i = vc_global_id(k, 0), v = vc_load(in, i), keep = vc_gt(v, vc_f32(0)), ballot = vc_subgroup_ballot(keep), lane = vc_subgroup_local_id(k);
+    vc_val next = vc_subgroup_shuffle_down(v, vc_u32(1)), other = vc_subgroup_shuffle_xor(vc_cast(VC_U32, keep), vc_u32(1));
+    vc_ref part = vc_shared(k, "part", VC_F32, 128);
+    vc_val sum = vc_subgroup_reduce(VC_ADD, v), before = vc_subgroup_exclusive(VC_ADD, v), most = vc_subgroup_clustered(VC_MAX, v, 4);
+    VC_IF(k, vc_subgroup_elect(k)) { vc_store(part, vc_subgroup_id(k), sum); }
+    vc_barrier(k);
+    VC_FOR(k, j, vc_u32(0), vc_subgroup_id(k)) { vc_store(out, i, vc_add(vc_subgroup_broadcast_first(vc_load(part, j)), before)); }
+    VC_IF(k, vc_subgroup_any(vc_not(keep))) { vc_store(out, i, vc_mul(next, most)); }
+    VC_IF(k, vc_subgroup_all_equal(other)) { vc_store(out, i, vc_subgroup_broadcast(v, vc_u32(2))); }
+    vc_store(ids, i, vc_add(vc_add(vc_subgroup_ballot_exclusive(ballot), vc_mul(vc_subgroup_ballot_count(ballot), lane)), vc_subgroup_size(k)));
+    vc_store(ids, vc_add(i, vc_subgroup_count(k)), vc_subgroup_inclusive(VC_XOR, vc_subgroup_shuffle(lane, other)));
+}
+
 static const kernel_sample kernel_samples[] = {
     { "saxpy", { 0, 0, 0 }, kernel_saxpy },
     { "grey", { 16, 16, 0 }, kernel_grey },
@@ -353,7 +369,8 @@ static const kernel_sample kernel_samples[] = {
     { "edges", { 0, 0, 0 }, kernel_edges },
     { "names", { 0, 0, 0 }, kernel_names },
     { "alias", { 0, 0, 0 }, kernel_alias },
-    { "atomics", { 64, 0, 0 }, kernel_atomics }
+    { "atomics", { 64, 0, 0 }, kernel_atomics },
+    { "subgroups", { 128, 0, 0 }, kernel_subgroups }
 };
 enum { KERNEL_SAMPLES = sizeof kernel_samples / sizeof *kernel_samples };
 

@@ -162,10 +162,126 @@ static void results_differ(void **state) {
     fails(r, "vc_barrier in kernel 'sum': stands where some invocations of a workgroup may not come, under a condition that differs between them");
 }
 
+/* ---- subgroups ---- */
+
+static void subgroups_take_what_they_can(void **state) {
+    rig r = begin(0);
+    (void)state;
+    vc_subgroup_any(r.a);
+    fails(r, "vc_subgroup_any in kernel 'sum': the condition 'a' is f32; it takes a scalar bool (compare with vc_ne(v, 0))");
+    r = begin(0);
+    vc_subgroup_reduce(VC_AND, r.a);
+    fails(r, "vc_subgroup_reduce in kernel 'sum': operand 1 'a' is f32; it takes bool or an integer");
+    r = begin(0);
+    vc_subgroup_inclusive(VC_ADD, vc_lt(r.a, r.a));
+    fails(r, "vc_subgroup_inclusive in kernel 'sum': operand 1 is bool; it takes a number");
+    r = begin(0);
+    vc_subgroup_exclusive((vc_combine)9, r.a);
+    fails(r, "vc_subgroup_exclusive in kernel 'sum': operation 9; it takes VC_ADD to VC_XOR");
+    r = begin(0);
+    vc_subgroup_shuffle(r.a, r.a);
+    fails(r, "vc_subgroup_shuffle in kernel 'sum': operand 2 'a' is f32; it takes a scalar u32");
+    r = begin(0);
+    vc_subgroup_ballot_count(r.i);
+    fails(r, "vc_subgroup_ballot_count in kernel 'sum': operand 1 is u32; it takes the u32x4 of vc_subgroup_ballot");
+    r = begin(0);
+    vc_subgroup_clustered(VC_ADD, r.a, 6);
+    fails(r, "vc_subgroup_clustered in kernel 'sum': clusters of 6; it takes a power of two up to 128");
+    r = begin(0);
+    vc_store(r.f, r.i, vc_subgroup_reduce(VC_ADD, vc_f32(1)));
+    fails(r, "vc_store in kernel 'sum': operand 3 is vc_subgroup_reduce of immediates alone, which gives none: bring one of them in with vc_const");
+    r = begin(VC_FEATURE_SUBGROUP_TYPES);
+    vc_store(r.u, r.i, vc_cast(VC_U32, vc_subgroup_reduce(VC_ADD, vc_cast(VC_I64, r.i))));
+    fails(r, "vc_subgroup_add in kernel 'sum' needs operations of subgroups on 8, 16 and 64 bits, which the machine lacks (VC_FEATURE_SUBGROUP_TYPES)");
+}
+
+#define APART "stands where some invocations of a subgroup may not come, under or behind a condition that differs between them: that needs maximal" \
+              " reconvergence, which the machine lacks (VC_FEATURE_RECONVERGENCE)"
+
+static void subgroups_come_together(void **state) {
+    rig r = begin(VC_FEATURE_RECONVERGENCE);
+    (void)state;
+    VC_IF(r.k, vc_lt(r.i, vc_u32(3))) { vc_subgroup_reduce(VC_ADD, r.a); }
+    fails(r, "vc_subgroup_reduce in kernel 'sum': " APART);
+    r = begin(VC_FEATURE_RECONVERGENCE);
+    VC_EACH(r.k, i) { vc_subgroup_shuffle(i, vc_u32(1)); }
+    fails(r, "vc_subgroup_shuffle in kernel 'sum': " APART);
+    r = begin(VC_FEATURE_RECONVERGENCE);
+    VC_SWITCH(r.k, r.i) { VC_DEFAULT(r.k) { vc_subgroup_broadcast_first(r.a); } }
+    fails(r, "vc_subgroup_broadcast_first in kernel 'sum': " APART);
+    r = begin(VC_FEATURE_RECONVERGENCE);
+    vc_return_if(r.k, vc_eq(r.i, vc_u32(3)));
+    vc_subgroup_all(vc_lt(r.a, r.a));
+    fails(r, "vc_subgroup_all in kernel 'sum': " APART);
+    r = begin(VC_FEATURE_RECONVERGENCE);
+    VC_LOOP(r.k) {
+        vc_subgroup_ballot(vc_lt(r.a, r.a));
+        vc_break_if(r.k, vc_eq(r.i, vc_u32(3)));
+    }
+    fails(r, "vc_break_if in kernel 'sum': its condition differs between the invocations of a subgroup, and the loop around it has an operation of subgroups,"
+             " which needs maximal reconvergence; the machine lacks it (VC_FEATURE_RECONVERGENCE)");
+}
+
+static void what_is_alike_in_a_subgroup_may_guard(void **state) {
+    rig r = begin(VC_FEATURE_RECONVERGENCE);
+    vc_val any;
+    (void)state;
+    any = vc_subgroup_any(vc_lt(vc_load(r.f, r.i), r.a));
+    VC_IF(r.k, any) { vc_store(r.f, r.i, vc_subgroup_reduce(VC_MUL, r.a)); }
+    VC_FOR(r.k, j, vc_u32(0), vc_subgroup_id(r.k)) { vc_store(r.u, r.i, vc_subgroup_broadcast(r.i, j)); }
+    VC_LOOP(r.k) {
+        vc_break_if(r.k, vc_subgroup_all(vc_lt(r.a, vc_load(r.f, r.i))));
+        vc_store(r.u, r.i, vc_subgroup_inclusive(VC_ADD, r.i));
+    }
+    VC_IF(r.k, vc_lt(r.i, vc_u32(3))) { VC_IF(r.k, vc_subgroup_elect(r.k)) { vc_store(r.u, vc_u32(0), vc_subgroup_local_id(r.k)); } }
+    assert_null(vc_error(r.k));
+    assert_non_null(vc_spirv(r.k, NULL));
+    assert_int_equal(vc_reflect(r.k)->features & VC_FEATURE_RECONVERGENCE, 0);
+    VC_IF(r.k, any) { vc_barrier(r.k); } /* but not between subgroups */
+    fails(r, "vc_barrier in kernel 'sum': stands where some invocations of a workgroup may not come, under a condition that differs between them");
+}
+
+/* Where the machine has it, it is asked for; where a subgroup is one invocation, all are always there. */
+static void reconvergence_is_asked_for(void **state) {
+    static const uint64_t lacks[] = { 0, VC_FEATURE_SUBGROUP | VC_FEATURE_RECONVERGENCE };
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        rig r = begin(lacks[i]);
+        size_t words = 0, j, found = 0;
+        const uint32_t *code;
+        VC_EACH(r.k, id) { vc_store(r.f, id, vc_subgroup_reduce(VC_ADD, vc_load(r.f, id))); }
+        code = vc_spirv(r.k, &words);
+        assert_non_null(code);
+        for (j = 5; j < words; j += code[j] >> 16) found += code[j] == (3u << 16 | 16u) && code[j + 2] == 6023u;
+        assert_int_equal(found, i == 0);
+        assert_int_equal((vc_reflect(r.k)->features & VC_FEATURE_RECONVERGENCE) != 0, i == 0);
+        assert_int_equal((vc_reflect(r.k)->features & VC_FEATURE_SUBGROUP) != 0, i == 0);
+        assert_int_equal(strstr(vc_source(r.k, VC_TARGET_GLSL), "subgroupAdd") != NULL, i == 0);
+        vc_free(r.k);
+    }
+}
+
+/* Equal operations are two, for other invocations may have come in between. */
+static void nothing_is_merged(void **state) {
+    rig r = begin(0);
+    vc_val a, b;
+    const char *text;
+    (void)state;
+    a = vc_subgroup_reduce(VC_ADD, r.a);
+    b = vc_subgroup_reduce(VC_ADD, r.a);
+    vc_store(r.f, r.i, vc_add(a, b));
+    text = strstr(vc_source(r.k, VC_TARGET_GLSL), "subgroupAdd");
+    assert_non_null(text);
+    assert_non_null(strstr(text + 1, "subgroupAdd"));
+    vc_free(r.k);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(atomics_take_what_they_can), cmocka_unit_test(orders_and_scopes), cmocka_unit_test(the_machine_has_to_have_them),
-        cmocka_unit_test(needs), cmocka_unit_test(loads_and_stores_are_exact), cmocka_unit_test(results_differ)
+        cmocka_unit_test(needs), cmocka_unit_test(loads_and_stores_are_exact), cmocka_unit_test(results_differ),
+        cmocka_unit_test(subgroups_take_what_they_can), cmocka_unit_test(subgroups_come_together), cmocka_unit_test(what_is_alike_in_a_subgroup_may_guard),
+        cmocka_unit_test(reconvergence_is_asked_for), cmocka_unit_test(nothing_is_merged)
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
