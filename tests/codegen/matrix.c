@@ -5,8 +5,8 @@
      matrix [-a] [-c] [-u] [-v] [PART]   PART: only kernels whose name contains it; -v names each; -u prints
      the largest error of each function; -c: CUDA C and OpenCL C alone
 
-   CUDA C goes through NVRTC, OpenCL C through PoCL, where it runs as well, many kernels a program. That costs as much as all the rest, so one kernel of
-   SAMPLE is taken, unless -a asks for all or PART for some.
+   CUDA C goes through NVRTC, and through a C++ compiler, whose code runs; OpenCL C goes through PoCL, where it runs; many kernels a program. That costs as
+   much as all the rest, so one kernel of SAMPLE is taken, unless -a asks for all or PART for some.
 
    What counts as right. Integers, conversions and + - * of floats are exact. Everywhere subnormal numbers may be flushed to zero, operands
    as well as results, any NaN is a NaN, and the sign of a zero is free. The other operations may be off by what the table `bounds` says. */
@@ -15,6 +15,7 @@
 #include "vkdispatch.h"
 #include "vkdispatch_codegen.h"
 #include "../kernels.h"
+#include "host_cuda.h"
 #include "nvrtc.h"
 #include "opencl.h"
 
@@ -43,7 +44,7 @@ static const double float_specials[] = {
 };
 enum { FLOAT_SPECIALS = sizeof float_specials / sizeof float_specials[0], SPECIALS = FLOAT_SPECIALS + 6 };
 
-static uint8_t inputs[13][ROLES][COMPONENTS * 8];
+static uint8_t inputs[13][ROLES][COMPONENTS * 8] __attribute__((aligned(32)));
 
 static uint64_t special_of(unsigned kind, unsigned i) {
     static const int64_t ints[] = { 0, 1, 2, 3, 5, 7, 8, 15, 16, 31, 32, 33, 63, 64, 100, 127, 128, 255, -1, -2, -3, -7, -16, -100, -128 };
@@ -125,11 +126,13 @@ static const Bound bounds[] = {
     { O_smoothstep, FLAT, { 1, 0, 0 }, { 12, 0, 0 }, { 6, 0, 0 }, 0 }
 };
 
-/* The largest errors met, in units in the last place of normal results: `-u` prints them. */
+static bool is_opencl; /* what is being judged: that, or CUDA C with the functions of the host's C library */
+
+/* The largest errors met with SPIR-V and GLSL, in units in the last place of normal results: `-u` prints them. */
 static double worst[O_COUNT][3];
 static void note_error(const Case *c, double got, const Wanted *w) {
     unsigned kind = kind_of(c->out);
-    if (!c->op || !is_float(kind) || isnan(w->real) || isinf(w->real) || isinf(got) || fabsl(w->real) < ldexpl(1, lowest_of(kind))) return;
+    if (is_opencl || !c->op || !is_float(kind) || isnan(w->real) || isinf(w->real) || isinf(got) || fabsl(w->real) < ldexpl(1, lowest_of(kind))) return;
     double error = (double)(fabsl((long double)got - w->real) / unit_of(kind, w->real)), *most = &worst[c->op->id][kind - VC_F16];
     if (error > *most) *most = error;
 }
@@ -140,9 +143,6 @@ static void print_errors(void) {
         printf("  %-10s %8.3f %8.3f %8.3f\n", ops[bounds[i].op].name, w[0], w[1], w[2]);
     }
 }
-
-
-static bool is_opencl; /* what is being judged */
 
 static long double slack_of(OpName op, unsigned kind, long double want, const double *x) {
     for (size_t i = 0; i < sizeof bounds / sizeof bounds[0]; i++) {
@@ -754,9 +754,9 @@ static bool want_uniform(const Case *c, size_t element, unsigned component, int 
 
 typedef struct Form { const char *name; vc_buffers buffers; bool glsl; vd_context *ctx; } Form;
 enum { FORMS = 3, SAMPLE = 8 };
-static Form forms[FORMS + 1] = {
+static Form forms[FORMS + 2] = {
     { "address", VC_BUFFERS_ADDRESS, false, NULL }, { "binding", VC_BUFFERS_BINDING, false, NULL }, { "glsl", VC_BUFFERS_BINDING, true, NULL },
-    { "opencl", VC_BUFFERS_BINDING, false, NULL }
+    { "opencl", VC_BUFFERS_BINDING, false, NULL }, { "cuda on the host", VC_BUFFERS_ADDRESS, false, NULL }
 };
 static const char *filter;
 static bool verbose;
@@ -820,7 +820,7 @@ static size_t threads_of(const Case *c) { /* one for each element that is in eve
 
 static bool compare(const Case *c, const Form *f, const uint8_t *out) {
     unsigned kind = kind_of(c->out), rows = rows_of(c->out), told = 0;
-    is_opencl = f == &forms[FORMS];
+    is_opencl = f >= &forms[FORMS];
     for (size_t e = 0; e < threads_of(c); e++)
         for (unsigned j = 0; j < rows; j++) {
             uint64_t got = get_bits(kind, out, e * rows + j);
@@ -907,20 +907,23 @@ static const char *check_form(const Case *c, const Form *f) {
 /* ---- CUDA C and OpenCL C, many kernels a program ---- */
 
 enum { BATCH = 48 };
-typedef struct Pending { /* one kernel of a batch, and what calling it takes */
-    Case c;
-    bool good, cuda_good, opencl_good; /* elsewhere, and here */
-    char entry[16];
-    char *cuda, *opencl;
+typedef struct Call { /* what calling a kernel takes */
     vc_arg_info args[ROLES + 2];
     vc_hidden_info hidden[16];
     int arg_count, hidden_count;
     uint32_t value_bytes;
+} Call;
+typedef struct Pending { /* one kernel of a batch */
+    Case c;
+    bool good, cuda_good, opencl_good; /* elsewhere, and here */
+    char entry[16];
+    char *cuda, *opencl;
+    Call cuda_call, opencl_call;
 } Pending;
 static Pending pending[BATCH];
 static int pending_count;
 static bool only_c;
-static const char *no_nvrtc, *no_opencl;
+static const char *no_nvrtc, *no_opencl, *no_host_cuda;
 
 static char *joined(bool cuda, const Pending *one) { /* the texts of all, or of one */
     size_t size = 1;
@@ -973,35 +976,98 @@ static void *opencl_buffer_of(vc_type type, unsigned role) { /* made once */
     return made[type][role];
 }
 
+static uint32_t groups_of(const Case *c) {
+    uint32_t threads = c->threads ? c->threads : (uint32_t)threads_of(c);
+    return (threads + LOCAL - 1) / LOCAL;
+}
+
+static size_t bytes_of(vc_type type) { return elements_of(type) * rows_of(type) * (kind_width(kind_of(type)) / 8); }
+
+/* The block of values; buffers are where the host has them. */
+static void fill_block(const Case *c, const Call *call, uint8_t *block, uint8_t *out) {
+    uint32_t threads = c->threads ? c->threads : (uint32_t)threads_of(c), value;
+    unsigned role = 0;
+    for (int i = 0; i < call->arg_count; i++) {
+        const vc_arg_info *a = &call->args[i];
+        const void *at = NULL;
+        if (a->kind == VC_ARG_VALUE) { memcpy(block + a->place, inputs[kind_of(c->param)][0], a->size); continue; }
+        while (role < ROLES && !c->in[role]) role++;
+        at = role < ROLES ? inputs[kind_of(c->in[role])][role] : out;
+        role++;
+        if (a->kind == VC_ARG_ADDRESS) memcpy(block + a->place, &at, sizeof at);
+    }
+    for (int i = 0; i < call->hidden_count; i++) {
+        value = hidden_value(c, &call->hidden[i], threads);
+        memcpy(block + call->hidden[i].place, &value, 4);
+    }
+}
+
 static const char *run_opencl(const Pending *p, void *program) {
     static uint8_t out[COMPONENTS * 8];
     const Case *c = &p->c;
-    uint8_t values[256];
+    uint8_t block[256];
     OpenclArg args[ROLES + 2];
     int count = 0;
-    uint32_t threads = c->threads ? c->threads : (uint32_t)threads_of(c);
     void *to = opencl_buffer_of(c->out, ROLES);
-    memset(values, 0, sizeof values);
+    memset(block, 0, sizeof block);
     memset(args, 0, sizeof args);
     memset(out, 0xcd, sizeof out);
     for (unsigned r = 0; r < ROLES; r++) if (c->in[r]) args[count++].buffer = opencl_buffer_of(c->in[r], r);
     args[count++].buffer = to;
-    for (int i = 0; i < p->arg_count; i++)
-        if (p->args[i].kind == VC_ARG_VALUE) memcpy(values + p->args[i].place, inputs[kind_of(c->param)][0], p->args[i].size);
-    for (int i = 0; i < p->hidden_count; i++) {
-        uint32_t value = hidden_value(c, &p->hidden[i], threads);
-        memcpy(values + p->hidden[i].place, &value, 4);
-    }
-    args[count].value = values;
-    args[count].size = p->value_bytes;
-    count += p->value_bytes > 0;
-    size_t size = elements_of(c->out) * rows_of(c->out) * (kind_width(kind_of(c->out)) / 8);
-    if (!opencl_write(to, out, size)) return "the output could not be written";
-    const char *bad = opencl_run(program, p->entry, args, count, LOCAL, (threads + LOCAL - 1) / LOCAL);
+    fill_block(c, &p->opencl_call, block, out);
+    args[count].value = block;
+    args[count].size = p->opencl_call.value_bytes;
+    count += p->opencl_call.value_bytes > 0;
+    if (!opencl_write(to, out, bytes_of(c->out))) return "the output could not be written";
+    const char *bad = opencl_run(program, p->entry, args, count, LOCAL, groups_of(c));
     if (bad) return bad;
-    if (!opencl_read(to, out, size)) return "the output could not be read";
+    if (!opencl_read(to, out, bytes_of(c->out))) return "the output could not be read";
     runs++;
     return compare(c, &forms[FORMS], out) ? NULL : "";
+}
+
+static const char *run_cuda(const Pending *p, void *library) {
+    static uint64_t out[COMPONENTS + 4]; /* aligned as a vector is */
+    uint64_t block[32];
+    char name[32];
+    void *at;
+    HostCudaRun *run;
+    uint8_t *to = (uint8_t *)out + (32 - (uintptr_t)out % 32) % 32;
+    snprintf(name, sizeof name, "run_%s", p->entry);
+    at = dlsym(library, name);
+    if (!at) return "its function is not there";
+    memcpy(&run, &at, sizeof at);
+    memset(block, 0, sizeof block);
+    memset(out, 0xcd, sizeof out);
+    fill_block(&p->c, &p->cuda_call, (uint8_t *)block, to);
+    run(block, LOCAL, groups_of(&p->c));
+    runs++;
+    return compare(&p->c, &forms[FORMS + 1], to) ? NULL : "";
+}
+
+static bool takes_turns(const Pending *p) { return strstr(p->cuda, "__syncthreads") != NULL; }
+
+/* Without a C++ compiler they are skipped. */
+static void check_cuda_on_host(void) {
+    size_t size = 1;
+    for (int i = 0; i < pending_count; i++) size += strlen(pending[i].cuda) + sizeof host_cuda_runner + 3 * sizeof pending[i].entry;
+    char *text = (char *)malloc(size), *to = text;
+    if (!text) exit(2);
+    *to = 0;
+    for (int i = 0; i < pending_count; i++) {
+        const Pending *p = &pending[i];
+        if (takes_turns(p)) continue;
+        to += sprintf(to, "%s", p->cuda);
+        to += sprintf(to, host_cuda_runner, p->entry, p->entry, p->entry);
+    }
+    void *library = host_cuda_build(text);
+    free(text);
+    for (int i = 0; i < pending_count; i++) {
+        if (takes_turns(&pending[i])) continue;
+        if (!no_host_cuda) settle_case(&pending[i].c, "cuda on the host", library ? run_cuda(&pending[i], library) : "does not compile");
+        else skipped++;
+    }
+    if (library) dlclose(library);
 }
 
 static void check_opencl(void) {
@@ -1027,6 +1093,7 @@ static void check_opencl(void) {
 
 static void flush_batch(void) {
     if (pending_count && !no_nvrtc) compile_cuda();
+    if (pending_count) check_cuda_on_host();
     if (pending_count && !no_opencl) check_opencl();
     for (int i = 0; i < pending_count; i++) {
         all_right += pending[i].good && pending[i].cuda_good && pending[i].opencl_good;
@@ -1043,6 +1110,14 @@ static char *copied(const char *text) {
     return strcpy(copy, text);
 }
 
+static void keep_call(Call *to, const vc_info *info) {
+    to->arg_count = info->arg_count;
+    to->hidden_count = info->hidden_count;
+    to->value_bytes = info->value_bytes;
+    memcpy(to->args, info->args, (size_t)info->arg_count * sizeof info->args[0]);
+    memcpy(to->hidden, info->hidden, (size_t)info->hidden_count * sizeof info->hidden[0]);
+}
+
 /* NULL, or why its texts could not be had. */
 static const char *add_to_batch(const Case *c) {
     Pending *p = &pending[pending_count];
@@ -1055,18 +1130,15 @@ static const char *add_to_batch(const Case *c) {
     if (kernel) vc_restart(kernel, &desc); else kernel = vc_begin(&desc);
     c->build(c, kernel);
     const char *cuda = vc_source(kernel, VC_TARGET_CUDA), *text = vc_source(kernel, VC_TARGET_OPENCL);
-    const vc_info *info = vc_reflect_for(kernel, VC_TARGET_OPENCL);
+    const vc_info *info = vc_reflect_for(kernel, VC_TARGET_CUDA);
     if (!cuda || !text || !info) return vc_error(kernel) ? vc_error(kernel) : "no text";
     if (strcmp(info->entry, p->entry) != 0) return "the function has another name";
+    keep_call(&p->cuda_call, info);
+    keep_call(&p->opencl_call, vc_reflect_for(kernel, VC_TARGET_OPENCL));
     p->c = *c;
     p->good = good_spirv && good_glsl;
     p->cuda = copied(cuda);
     p->opencl = copied(text);
-    p->arg_count = info->arg_count;
-    p->hidden_count = info->hidden_count;
-    p->value_bytes = info->value_bytes;
-    memcpy(p->args, info->args, (size_t)info->arg_count * sizeof info->args[0]);
-    memcpy(p->hidden, info->hidden, (size_t)info->hidden_count * sizeof info->hidden[0]);
     if (++pending_count == BATCH) flush_batch();
     return NULL;
 }
@@ -1362,7 +1434,9 @@ static void check_flow(void) {
 static void open_contexts(void) {
     no_nvrtc = nvrtc_open();
     no_opencl = opencl_open();
+    no_host_cuda = system("${CXX:-g++} --version >/dev/null 2>&1") == 0 ? NULL : "no C++ compiler";
     if (no_nvrtc) printf("# reason: CUDA C not compiled: %s\n", no_nvrtc);
+    if (no_host_cuda) printf("# reason: CUDA C not run on the host: %s\n", no_host_cuda);
     if (no_opencl) printf("# reason: OpenCL C not compiled: %s\n", no_opencl);
     for (int i = 0; i < FORMS && !only_c; i++) {
         vd_context_desc desc;
