@@ -8,7 +8,8 @@
 
 static const char host_cuda_prelude[] =
     "#include <math.h>\n#include <string.h>\n"
-    "#define __global__\n#define __device__\n#define __inline__ inline\n#define __launch_bounds__(n)\n#define __syncthreads() __builtin_trap()\n#define __shared__ static\n"
+    "#define __global__\n#define __device__\n#define __inline__ inline\n#define __launch_bounds__(n)\n#define __shared__ static\n"
+    "#define __syncthreads() __builtin_trap()\n"
     "#define __align__(n) __attribute__((aligned(n)))\n"
     "static struct { unsigned x, y, z; } threadIdx, blockIdx;\n"
     "template <class T> static T __ldg(const T *p) { return *p; }\n"
