@@ -123,8 +123,8 @@ suites := compile unit golden codegen conformance fuzz sanitize validate
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .SECONDEXPANSION:
-.PHONY: help demo test check $(suites:%=test-%) $(suites:%=programs-%) test-gpu fuzz-api bench bench-dispatch bench-opencl bench-build bench-compile \
-        matrix golden-update carry install clean deps-build deps-test
+.PHONY: help demo test check $(suites:%=test-%) $(suites:%=programs-%) test-gpu fuzz-api bench bench-dispatch bench-cuda bench-opencl bench-build \
+        bench-compile matrix golden-update carry install clean deps-build deps-test
 
 help:            ## this list
 	@awk -F ' *## ' '/^[a-z][a-z-]*:.*## / { sub(/:.*/, "", $$1); printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -171,6 +171,9 @@ bench-dispatch: build/$(cc)/tools/bench/dispatch ## recording, dependent dispatc
 	@$<
 
 bench-opencl: build/$(cc)/tools/bench/opencl ## chains and round trips against hand-written OpenCL
+	@$<
+
+bench-cuda: build/$(cc)/tools/bench/cuda ## launches and round trips against the driver API by hand; says so where there is no CUDA device
 	@$<
 
 bench-build: build/$(cc)/tools/bench/build ## builder to SPIR-V, beside glslang on the same kernel

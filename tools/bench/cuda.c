@@ -1,0 +1,393 @@
+/* Launches and round trips through CUDA: the driver API by hand beside ours, in one process on one device.
+
+       make bench-cuda
+
+   Both sides run the same text, compiled by NVRTC: x[i] += step, one workgroup; step changes from call to call. The hand-written side is what a careful
+   engineer writes: the primary context current all the time, a stream of its own, arguments by pointers, pinned memory to read back into, and a wait for the
+   stream. Everything is measured in time that passes. Every counter is read back and compared with the number of launches. */
+#define _POSIX_C_SOURCE 200809L
+#define VKDISPATCH_CUDA
+#define VKDISPATCH_NO_VULKAN
+#define VKDISPATCH_IMPLEMENTATION
+#define VKDISPATCH_CODEGEN_IMPLEMENTATION
+#include "vkdispatch.h"
+#include "vkdispatch_codegen.h"
+
+#include "tools/bench/bench.h"
+
+enum { WARM = 4, THREADS = 64, WORDS = 16384, CHAIN = 1000, TRIPS = 100, PUSHES = 1000, CHAIN_ROUNDS = 21, TRIP_ROUNDS = 21, STARTS = 5, STREAM_ROUNDS = 15 };
+#define STREAM_BYTES ((uint64_t)1 << 29)
+
+static void die(const char *what, int code) {
+    fprintf(stderr, "bench-cuda: %s (%d): %s\n", what, code, vd_error_text());
+    exit(1);
+}
+#define NEED(call) do { int code_ = (int)(call); if (code_) die(#call, code_); } while (0)
+
+static const char count_text[] = "extern \"C\" __global__ void count(unsigned *x, unsigned step) { x[blockIdx.x * 64u + threadIdx.x] += step; }\n";
+static uint32_t step_of(int i) { return 1u + ((uint32_t)i & 1u); }
+static uint32_t chain_sum(uint32_t count) { return count + count / 2; }
+
+/* ---- ours ---- */
+
+typedef struct ours {
+    vd_context *ctx;
+    vd_kernel kernel;
+    vd_buffer x;
+    uint32_t expected;
+} ours;
+
+static vd_context *context_open(const char *cache) {
+    vd_context_desc desc = { 0 };
+    vd_context *ctx = NULL;
+    desc.backend = VD_BACKEND_CUDA;
+    desc.cache_directory = cache;
+    vd_result r = vd_context_create(&desc, &ctx);
+    if (r) {
+        bench_not_run("cuda", "all", vd_error_text());
+        exit(0);
+    }
+    return ctx;
+}
+
+static vd_buffer buffer_create(vd_context *ctx, vd_type type, uint64_t elements) {
+    vd_buffer_desc desc = { 0 };
+    desc.type = type;
+    desc.shape[0] = elements;
+    vd_buffer b = vd_buffer_create(ctx, &desc);
+    if (!b.id) die("vd_buffer_create", 0);
+    return b;
+}
+
+static vd_kernel count_create(vd_context *ctx) {
+    static const vd_arg_info args[] = { { "x", VD_ARG_ADDRESS, VD_U32, VD_READ_WRITE, 0, 8, 0, false }, { "step", VD_ARG_VALUE, VD_U32, 0, 8, 4, 0, false } };
+    vd_kernel_desc desc = { 0 };
+    desc.name = "count";
+    desc.code = count_text;
+    desc.args = args;
+    desc.arg_count = 2;
+    desc.value_bytes = 12;
+    desc.local_size[0] = THREADS;
+    desc.local_size[1] = desc.local_size[2] = 1;
+    vd_kernel k = vd_kernel_create(ctx, &desc);
+    if (!k.id) die("vd_kernel_create", 0);
+    return k;
+}
+
+static double ours_chain(void *side) {
+    ours *o = (ours *)side;
+    double start = bench_now();
+    for (int i = 0; i < CHAIN; i++) NEED(vd_run(o->ctx, o->kernel, THREADS, vd_b(o->x), vd_u32(step_of(i))));
+    NEED(vd_wait_idle(o->ctx));
+    double took = bench_now() - start;
+    o->expected += chain_sum(CHAIN);
+    return took;
+}
+
+static double ours_trip(ours *o, uint64_t bytes) {
+    static uint32_t got[WORDS];
+    double times[TRIPS];
+    for (int i = 0; i < TRIPS; i++) {
+        double start = bench_now();
+        NEED(vd_run(o->ctx, o->kernel, THREADS, vd_b(o->x), vd_u32(step_of(i))));
+        NEED(vd_buffer_read(o->ctx, o->x, 0, got, bytes));
+        times[i] = bench_now() - start;
+        o->expected += step_of(i);
+        if (got[0] != o->expected) die("ours: wrong value read back", (int)got[0]);
+    }
+    return bench_median(times, TRIPS);
+}
+static double ours_trip_small(void *side) { return ours_trip((ours *)side, 4); }
+static double ours_trip_large(void *side) { return ours_trip((ours *)side, 4 * WORDS); }
+
+/* ---- the driver API by hand ---- */
+
+typedef struct raw {
+    vd__cu_driver cu;   /* the table alone is used */
+    vd__nvrtc rtc;
+    void *context, *stream, *module, *function;
+    vd__cu_address x;
+    uint32_t *readback;
+    uint32_t expected;
+    int (*synchronize)(void *stream);
+    int (*begin_capture)(void *stream, int mode);
+    int (*end_capture)(void *stream, void **graph);
+    int (*instantiate)(void **exec, void *graph, unsigned long long flags);
+    int (*launch)(void *exec, void *stream);
+    int (*destroy_exec)(void *exec);
+    int (*destroy_graph)(void *graph);
+} raw;
+
+static void raw_find(raw *r, const char *name, void *to) {
+    void *found = vd__library_find(r->cu.library, name);
+    if (!found) die(name, 0);
+    memcpy(to, &found, sizeof found);
+}
+
+static void *raw_compile(raw *r, const char *text, const char *entry, void **module) {
+    int major = 0, minor = 0;
+    void *program, *function;
+    char option[64];
+    const char *options[1];
+    size_t size;
+    NEED(r->cu.cuDeviceGetAttribute(&major, VD__CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 0));
+    NEED(r->cu.cuDeviceGetAttribute(&minor, VD__CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 0));
+    snprintf(option, sizeof option, "--gpu-architecture=sm_%d%d", major, minor);
+    options[0] = option;
+    NEED(r->rtc.nvrtcCreateProgram(&program, text, "bench", 0, NULL, NULL));
+    NEED(r->rtc.nvrtcCompileProgram(program, 1, options));
+    NEED(r->rtc.nvrtcGetCUBINSize(program, &size));
+    char *image = (char *)malloc(size);
+    NEED(r->rtc.nvrtcGetCUBIN(program, image));
+    NEED(r->cu.cuModuleLoadDataEx(module, image, 0, NULL, NULL));
+    NEED(r->cu.cuModuleGetFunction(&function, *module, entry));
+    free(image);
+    NEED(r->rtc.nvrtcDestroyProgram(&program));
+    return function;
+}
+
+static void raw_open(raw *r) {
+    const char *named = vd__environment("VKDISPATCH_LIBCUDA");
+    void *memory;
+    memset(r, 0, sizeof *r);
+    r->cu.library = vd__library_open(named ? named : "libcuda.so.1");
+    if (!r->cu.library || vd__cu_load(&r->cu, r->cu.library)) die("libcuda", 0);
+    NEED(r->cu.cuInit(0));
+    NEED(r->cu.cuDriverGetVersion(&r->cu.version));
+    r->rtc.library = vd__nvrtc_library(&r->cu);
+    if (!r->rtc.library || vd__nvrtc_load(&r->rtc, r->rtc.library)) die("libnvrtc", 0);
+    raw_find(r, "cuStreamSynchronize", (void *)&r->synchronize);
+    raw_find(r, "cuStreamBeginCapture_v2", (void *)&r->begin_capture);
+    raw_find(r, "cuStreamEndCapture", (void *)&r->end_capture);
+    raw_find(r, "cuGraphInstantiateWithFlags", (void *)&r->instantiate);
+    raw_find(r, "cuGraphLaunch", (void *)&r->launch);
+    raw_find(r, "cuGraphExecDestroy", (void *)&r->destroy_exec);
+    raw_find(r, "cuGraphDestroy", (void *)&r->destroy_graph);
+    NEED(r->cu.cuDevicePrimaryCtxRetain(&r->context, 0));
+    NEED(r->cu.cuCtxPushCurrent(r->context));
+    NEED(r->cu.cuStreamCreate(&r->stream, VD__CU_STREAM_NON_BLOCKING));
+    r->function = raw_compile(r, count_text, "count", &r->module);
+    NEED(r->cu.cuMemAlloc(&r->x, 4 * WORDS));
+    NEED(r->cu.cuMemsetD32Async(r->x, 0, WORDS, r->stream));
+    NEED(r->cu.cuMemHostAlloc(&memory, 4 * WORDS, VD__CU_HOST_BLOCK));
+    r->readback = (uint32_t *)memory;
+}
+
+static void raw_launch(raw *r, int i) {
+    uint32_t step = step_of(i);
+    void *parameters[2];
+    parameters[0] = &r->x;
+    parameters[1] = &step;
+    NEED(r->cu.cuLaunchKernel(r->function, 1, 1, 1, THREADS, 1, 1, 0, r->stream, parameters, NULL));
+}
+
+static double raw_chain(void *side) {
+    raw *r = (raw *)side;
+    double start = bench_now();
+    for (int i = 0; i < CHAIN; i++) raw_launch(r, i);
+    NEED(r->synchronize(r->stream));
+    r->expected += chain_sum(CHAIN);
+    return bench_now() - start;
+}
+
+/* What it would cost to make a CUDA graph of every submission. */
+static double raw_chain_graph(void *side) {
+    raw *r = (raw *)side;
+    void *graph, *exec;
+    double start = bench_now();
+    NEED(r->begin_capture(r->stream, 1));
+    for (int i = 0; i < CHAIN; i++) raw_launch(r, i);
+    NEED(r->end_capture(r->stream, &graph));
+    NEED(r->instantiate(&exec, graph, 0));
+    NEED(r->launch(exec, r->stream));
+    NEED(r->synchronize(r->stream));
+    double took = bench_now() - start;
+    NEED(r->destroy_exec(exec));
+    NEED(r->destroy_graph(graph));
+    r->expected += chain_sum(CHAIN);
+    return took;
+}
+
+static double raw_trip(raw *r, uint64_t bytes) {
+    double times[TRIPS];
+    for (int i = 0; i < TRIPS; i++) {
+        double start = bench_now();
+        raw_launch(r, i);
+        NEED(r->cu.cuMemcpyAsync((uint64_t)(uintptr_t)r->readback, r->x, (size_t)bytes, r->stream));
+        NEED(r->synchronize(r->stream));
+        times[i] = bench_now() - start;
+        r->expected += step_of(i);
+        if (r->readback[0] != r->expected) die("by hand: wrong value read back", (int)r->readback[0]);
+    }
+    return bench_median(times, TRIPS);
+}
+static double raw_trip_small(void *side) { return raw_trip((raw *)side, 4); }
+static double raw_trip_large(void *side) { return raw_trip((raw *)side, 4 * WORDS); }
+
+/* ---- comparisons ---- */
+
+typedef double (*measured)(void *side);
+
+static void compare(const char *name, const char *size, void *a, measured ours_of, void *b, measured theirs_of, const char *rival, int rounds, double scale,
+                    const char *unit, double bound) {
+    static bench_pair pair;
+    pair.name = name;
+    pair.size = size;
+    pair.rival = rival;
+    pair.rounds = rounds;
+    pair.scale = scale;
+    pair.unit = unit;
+    pair.bound = bound;
+    for (int i = 0; i < WARM; i++) {
+        theirs_of(b);
+        ours_of(a);
+    }
+    for (int i = 0; i < rounds; i++) {
+        pair.theirs[i] = theirs_of(b);
+        pair.ours[i] = ours_of(a);
+    }
+    bench_print(&pair);
+}
+
+static void push_and_pop(raw *r) {
+    double ns[STARTS];
+    void *context;
+    for (int i = 0; i < STARTS; i++) {
+        double start = bench_now();
+        for (int j = 0; j < PUSHES; j++) {
+            NEED(r->cu.cuCtxPushCurrent(r->context));
+            NEED(r->cu.cuCtxPopCurrent(&context));
+        }
+        ns[i] = (bench_now() - start) * 1e9 / PUSHES;
+    }
+    bench_print_alone("cuda-context", "push+pop", ns, STARTS, "ns", -1);
+}
+
+/* From text to a kernel: by NVRTC, and from the cache. */
+static void starts(void) {
+    char folder[] = "/tmp/bench-cuda-XXXXXX", command[64];
+    double cold[STARTS], cached[STARTS];
+    if (!mkdtemp(folder)) die("mkdtemp", 0);
+    for (int i = 0; i < STARTS; i++) {
+        vd_context *ctx = context_open(NULL);
+        double start = bench_now();
+        count_create(ctx);
+        cold[i] = (bench_now() - start) * 1e3;
+        vd_context_destroy(ctx);
+        ctx = context_open(folder);
+        if (!i) vd_kernel_destroy(ctx, count_create(ctx));
+        start = bench_now();
+        count_create(ctx);
+        cached[i] = (bench_now() - start) * 1e3;
+        vd_context_destroy(ctx);
+    }
+    bench_print_alone("cuda-kernel", "nvrtc", cold, STARTS, "ms", -1);
+    bench_print_alone("cuda-kernel", "cached", cached, STARTS, "ms", -1);
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    if (system(command)) die(command, 0);
+}
+
+/* ---- kernels of the builder beside the same written by hand ---- */
+
+typedef struct streamed {
+    ours *o;
+    raw *r;
+    vd_kernel kernel;
+    vd_buffer x, y;
+    void *function;
+    vd__cu_address from, to;
+    bool saxpy;
+} streamed;
+
+static double streamed_ours(void *side) {
+    streamed *s = (streamed *)side;
+    uint64_t n = STREAM_BYTES / 4;
+    double start = bench_now();
+    if (s->saxpy) NEED(vd_run(s->o->ctx, s->kernel, n, vd_f32(0.5f), vd_b(s->x), vd_b(s->y)));
+    else NEED(vd_run(s->o->ctx, s->kernel, n, vd_b(s->x), vd_b(s->y)));
+    NEED(vd_wait_idle(s->o->ctx));
+    return bench_now() - start;
+}
+
+static double streamed_raw(void *side) {
+    streamed *s = (streamed *)side;
+    unsigned n = (unsigned)(STREAM_BYTES / 4);
+    float a = 0.5f;
+    void *parameters[4];
+    parameters[0] = &s->from;
+    parameters[1] = &s->to;
+    parameters[2] = &n;
+    parameters[3] = &a;
+    double start = bench_now();
+    NEED(s->r->cu.cuLaunchKernel(s->function, (n + 255) / 256, 1, 1, 256, 1, 1, 0, s->r->stream, parameters, NULL));
+    NEED(s->r->synchronize(s->r->stream));
+    return bench_now() - start;
+}
+
+static void streamed_compare(streamed *s, bool saxpy) {
+    static const char texts[] = "extern \"C\" __global__ void copy(const float *x, float *y, unsigned n) { unsigned i = blockIdx.x * 256u + threadIdx.x;"
+        " if (i < n) y[i] = x[i]; }\nextern \"C\" __global__ void saxpy(const float *x, float *y, unsigned n, float a) { unsigned i = blockIdx.x * 256u +"
+        " threadIdx.x; if (i < n) y[i] = a * x[i] + y[i]; }\n";
+    vc_kernel_desc desc = { 0 };
+    void *module;
+    desc.name = saxpy ? "saxpy" : "copy";
+    desc.local_size[0] = 256;
+    desc.machine = vd_machine(s->o->ctx);
+    vc_kernel *k = vc_begin(&desc);
+    vc_val a = saxpy ? vc_param(k, "a", VC_F32) : vc_f32(0);
+    vc_ref x = vc_buffer(k, "x", VC_F32, VC_READ), y = vc_buffer(k, "y", VC_F32, VC_READ_WRITE);
+    VC_EACH(k, i) { vc_store(y, i, saxpy ? vc_fma(a, vc_load(x, i), vc_load(y, i)) : vc_load(x, i)); }
+    s->kernel = vd_kernel_build(s->o->ctx, k);
+    if (!s->kernel.id) die("vd_kernel_build", 0);
+    vc_free(k);
+    s->saxpy = saxpy;
+    s->function = raw_compile(s->r, texts, desc.name, &module);
+    compare(saxpy ? "cuda-saxpy" : "cuda-copy", "512MiB", s, streamed_ours, s, streamed_raw, "cuda", STREAM_ROUNDS, 1e3, "ms", 1 / 0.99);
+    vd_kernel_destroy(s->o->ctx, s->kernel);
+    NEED(s->r->cu.cuModuleUnload(module));
+}
+
+static void streams(ours *o, raw *r) {
+    static streamed s;
+    s.o = o;
+    s.r = r;
+    s.x = buffer_create(o->ctx, VD_F32, STREAM_BYTES / 4);
+    s.y = buffer_create(o->ctx, VD_F32, STREAM_BYTES / 4);
+    NEED(r->cu.cuMemAlloc(&s.from, STREAM_BYTES));
+    NEED(r->cu.cuMemAlloc(&s.to, STREAM_BYTES));
+    streamed_compare(&s, false);
+    streamed_compare(&s, true);
+    NEED(r->cu.cuMemFree(s.from));
+    NEED(r->cu.cuMemFree(s.to));
+}
+
+static void check(ours *o, raw *r) {
+    static uint32_t got[WORDS];
+    NEED(vd_buffer_read(o->ctx, o->x, 0, got, VD_WHOLE));
+    for (uint32_t i = 0; i < WORDS; i++)
+        if (got[i] != (i < THREADS ? o->expected : 0)) die("ours: wrong counter", (int)i);
+    NEED(r->cu.cuMemcpyAsync((uint64_t)(uintptr_t)r->readback, r->x, 4 * WORDS, r->stream));
+    NEED(r->synchronize(r->stream));
+    for (uint32_t i = 0; i < WORDS; i++)
+        if (r->readback[i] != (i < THREADS ? r->expected : 0)) die("by hand: wrong counter", (int)i);
+}
+
+int main(void) {
+    static ours o;
+    static raw r;
+    o.ctx = context_open(NULL);
+    printf("# %s, %s\n", vd_device(o.ctx, 0)->name, vd_device(o.ctx, 0)->driver);
+    o.kernel = count_create(o.ctx);
+    o.x = buffer_create(o.ctx, VD_U32, WORDS);
+    raw_open(&r);
+    compare("cuda-chain", "1000", &o, ours_chain, &r, raw_chain, "cuda", CHAIN_ROUNDS, 1e6 / CHAIN, "us", 1.05);
+    compare("cuda-chain", "1000", &o, ours_chain, &r, raw_chain_graph, "graph", CHAIN_ROUNDS, 1e6 / CHAIN, "us", 0);
+    compare("cuda-trip", "4B", &o, ours_trip_small, &r, raw_trip_small, "cuda", TRIP_ROUNDS, 1e6, "us", 1.2);
+    compare("cuda-trip", "64KiB", &o, ours_trip_large, &r, raw_trip_large, "cuda", TRIP_ROUNDS, 1e6, "us", 1.2);
+    streams(&o, &r);
+    push_and_pop(&r);
+    starts();
+    check(&o, &r);
+    vd_context_destroy(o.ctx);
+    return 0;
+}
