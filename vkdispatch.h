@@ -3436,6 +3436,7 @@ typedef unsigned long long vd__cu_address;
     X(int, cuStreamWriteValue64, cuStreamWriteValue64_v2, (void *stream, vd__cu_address address, unsigned long long value, unsigned flags)) \
     X(int, cuModuleGetFunctionCount, cuModuleGetFunctionCount, (unsigned *count, void *module)) \
     X(int, cuModuleEnumerateFunctions, cuModuleEnumerateFunctions, (void **functions, unsigned count, void *module)) \
+    X(int, cuFuncLoad, cuFuncLoad, (void *function)) \
     X(int, cuFuncGetParamInfo, cuFuncGetParamInfo, (void *function, size_t index, size_t *offset, size_t *size))
 
 #define VD__NVRTC_FUNCTIONS(X) \
@@ -3689,8 +3690,8 @@ static void vd__cu_info_limits(const vd__cu_driver *cu, int device, vd_device_in
     to->max_local_invocations = vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, device);
     to->max_shared_bytes = most ? most : vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, device);
     to->max_push_bytes = VD_VALUE_BYTES;
-    to->max_bindings = VD_MAX_ARGS;
-    to->binding_alignment = 16; /* what the widest access of a kernel needs; cuMemAlloc aligns by 256 */
+    to->max_bindings = VD_MAX_ARGS; /* there are none: kernels get addresses, which are aligned as their types want it */
+    to->binding_alignment = 1;
     to->subgroup_size = to->min_subgroup_size = to->max_subgroup_size = vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_WARP_SIZE, device);
     to->max_binding_bytes = to->max_buffer_bytes = info->device_memory;
 }
@@ -4063,10 +4064,11 @@ static vd_result vd__cu_function_find(vd__device *dev, const vd_kernel_desc *des
             return vd__fail(VD_ERROR_COMPILE, "CUDA: the code has no kernel '%s'; extern \"C\" keeps a name as it is", desc->entry);
         return result ? vd__cu_fail(cu, result, "cuModuleGetFunction '%s'", desc->entry) : VD_OK;
     }
-    if (!cu->cuModuleGetFunctionCount || !cu->cuModuleEnumerateFunctions)
+    if (!cu->cuModuleGetFunctionCount || !cu->cuModuleEnumerateFunctions || !cu->cuFuncLoad)
         return vd__fail(VD_ERROR_INVALID, "CUDA: this driver cannot list the kernels of a module, desc.entry has to name one");
     int result = cu->cuModuleGetFunctionCount(&count, kernel->module);
     if (!result && count == 1) result = cu->cuModuleEnumerateFunctions(&kernel->function, 1, kernel->module);
+    if (!result && count == 1) result = cu->cuFuncLoad(kernel->function); /* a module is loaded piece by piece, as its kernels are asked for */
     if (result) return vd__cu_fail(cu, result, "listing the kernels of a module");
     if (count == 1) return VD_OK;
     return count ? vd__fail(VD_ERROR_INVALID, "CUDA: the code has %u kernels, desc.entry has to name one", count)

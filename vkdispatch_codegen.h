@@ -11024,6 +11024,7 @@ VC_API struct vd_kernel vd_kernel_build(struct vd_context *ctx, vc_kernel *k) {
     row = vc__glue_row(d->backend);
     if (form == VC_BUFFERS_DEFAULT) form = ~d->features & VC__ADDRESS_NEEDS ? VC_BUFFERS_BINDING : VC_BUFFERS_ADDRESS;
     if (k && !k->desc.buffers && k->desc.machine.lacks & VC__ADDRESS_NEEDS) form = VC_BUFFERS_BINDING;
+    if (vc__is_c(vc__glue_targets[row].target)) form = vc__glue_targets[row].target == VC_TARGET_CUDA ? VC_BUFFERS_ADDRESS : VC_BUFFERS_BINDING;
     if (!k || !vc__build(k, vc__glue_targets[row].target, form)) { vd_error_set(VD_ERROR_INVALID, "vd_kernel_build: %s", vc_error(k)); return kernel; }
     f = vc__form_of(k, vc__glue_targets[row].target, form);
     if (!vc__check_device(&f->info, d)) return kernel;

@@ -2,6 +2,7 @@
 
    cc -O1 -I. tools/vdlist.c -o vdlist -ldl -lpthread
    vdlist [--help] [--verbose] [--json] [--backend NAME] */
+#define VKDISPATCH_CUDA
 #define VKDISPATCH_OPENCL
 #define VKDISPATCH_IMPLEMENTATION
 #include "vkdispatch.h"
@@ -18,6 +19,7 @@ typedef struct options {
 
 static const struct { const char *name; vd_backend backend; bool real; } backends[] = {
     { "vulkan", VD_BACKEND_VULKAN, true },
+    { "cuda", VD_BACKEND_CUDA, true },
     { "opencl", VD_BACKEND_OPENCL, true },
     { "dummy", VD_BACKEND_DUMMY, false },
 };

@@ -46,40 +46,55 @@ static int refused(const char *call) {
 #define NEEDS_CONTEXT do { int refused_ = depth ? refused(__func__) : INVALID_CONTEXT; if (refused_) return refused_; } while (0)
 #define MAY_FAIL do { int refused_ = refused(__func__); if (refused_) return refused_; } while (0)
 
+/* Of the blocks and counts; calls come from several threads. */
+static char lock_held;
+static void lock(void) { while (__atomic_test_and_set(&lock_held, __ATOMIC_ACQUIRE)) continue; }
+static void unlock(void) { __atomic_clear(&lock_held, __ATOMIC_RELEASE); }
+static void count(long *what, long change) { __atomic_add_fetch(what, change, __ATOMIC_RELAXED); }
+
 static bool known(address at, size_t size) {
+    bool found = false;
+    lock();
     for (int i = 0; i < BLOCKS; i++)
-        if (fake.blocks[i].at && at >= fake.blocks[i].at && size <= fake.blocks[i].size && at - fake.blocks[i].at <= fake.blocks[i].size - size) return true;
-    return false;
+        if (fake.blocks[i].at && at >= fake.blocks[i].at && size <= fake.blocks[i].size && at - fake.blocks[i].at <= fake.blocks[i].size - size) found = true;
+    unlock();
+    return found;
 }
 
 static int block_make(size_t size, uintptr_t *out) {
     int i = 0;
-    while (i < BLOCKS && fake.blocks[i].at) i++;
     void *block = NULL;
-    if (!size || size > (size_t)1 << 31 || i == BLOCKS || posix_memalign(&block, 256, size)) return OUT_OF_MEMORY;
+    if (!size || size > (size_t)1 << 31 || posix_memalign(&block, 256, size)) return OUT_OF_MEMORY;
     memset(block, 0xA5, size);
-    *out = fake.blocks[i].at = (uintptr_t)block;
-    fake.blocks[i].size = size;
-    fake.live++;
-    return 0;
+    lock();
+    while (i < BLOCKS && fake.blocks[i].at) i++;
+    if (i < BLOCKS) {
+        *out = fake.blocks[i].at = (uintptr_t)block;
+        fake.blocks[i].size = size;
+        fake.live++;
+    } else free(block);
+    unlock();
+    return i < BLOCKS ? 0 : OUT_OF_MEMORY;
 }
 
 static int block_free(uintptr_t at) {
-    for (int i = 0; i < BLOCKS; i++) {
-        if (!at || fake.blocks[i].at != at) continue;
+    int i = 0;
+    lock();
+    while (i < BLOCKS && (!at || fake.blocks[i].at != at)) i++;
+    if (i < BLOCKS) {
         fake.blocks[i].at = 0;
         free((void *)at);
         fake.live--;
-        return 0;
     }
-    return INVALID_VALUE;
+    unlock();
+    return i < BLOCKS ? 0 : INVALID_VALUE;
 }
 
 /* ---- driver and devices ---- */
 
 API int cuInit(unsigned flags) { MAY_FAIL; return flags ? INVALID_VALUE : 0; }
 API int cuDriverGetVersion(int *version) { *version = fake.version; return 0; }
-API int cuDeviceGetCount(int *count) { MAY_FAIL; *count = fake.devices; return 0; }
+API int cuDeviceGetCount(int *out) { MAY_FAIL; *out = fake.devices; return 0; }
 API int cuDeviceGet(int *device, int ordinal) { *device = ordinal; return ordinal >= 0 && ordinal < fake.devices ? 0 : INVALID_DEVICE; }
 API int cuDeviceGetName(char *name, int size, int device) { snprintf(name, (size_t)size, "fake CUDA device %d", device); return 0; }
 API int cuDeviceGetUuid_v2(void *uuid, int device) { memset(uuid, 0x40 + device, 16); return 0; }
@@ -103,10 +118,10 @@ API int cuDeviceGetAttribute(int *value, int attribute, int device) {
 API int cuDevicePrimaryCtxRetain(void **context, int device) {
     MAY_FAIL;
     *context = &context_of_device[device];
-    fake.contexts++;
+    count(&fake.contexts, 1);
     return 0;
 }
-API int cuDevicePrimaryCtxRelease_v2(int device) { (void)device; fake.contexts--; return 0; }
+API int cuDevicePrimaryCtxRelease_v2(int device) { (void)device; count(&fake.contexts, -1); return 0; }
 API int cuCtxPushCurrent_v2(void *context) {
     if (!context || depth == 16) return INVALID_CONTEXT;
     stack[depth++] = context;
@@ -147,12 +162,12 @@ API int cuMemHostGetDevicePointer_v2(address *at, void *memory, unsigned flags) 
 
 static int a_stream, an_event;
 
-API int cuStreamCreate(void **stream, unsigned flags) { NEEDS_CONTEXT; *stream = &a_stream; fake.live++; return flags == 1 ? 0 : INVALID_VALUE; }
-API int cuStreamDestroy_v2(void *stream) { NEEDS_CONTEXT; fake.live--; return stream == &a_stream ? 0 : INVALID_VALUE; }
+API int cuStreamCreate(void **stream, unsigned flags) { NEEDS_CONTEXT; *stream = &a_stream; count(&fake.live, 1); return flags == 1 ? 0 : INVALID_VALUE; }
+API int cuStreamDestroy_v2(void *stream) { NEEDS_CONTEXT; count(&fake.live, -1); return stream == &a_stream ? 0 : INVALID_VALUE; }
 API int cuStreamQuery(void *stream) { NEEDS_CONTEXT; (void)stream; return fake.stall ? NOT_READY : 0; }
 API int cuStreamWaitEvent(void *stream, void *event, unsigned flags) { NEEDS_CONTEXT; (void)stream; return event == &an_event && !flags ? 0 : INVALID_VALUE; }
-API int cuEventCreate(void **event, unsigned flags) { NEEDS_CONTEXT; *event = &an_event; fake.live++; return flags == 2 ? 0 : INVALID_VALUE; }
-API int cuEventDestroy_v2(void *event) { NEEDS_CONTEXT; fake.live--; return event == &an_event ? 0 : INVALID_VALUE; }
+API int cuEventCreate(void **event, unsigned flags) { NEEDS_CONTEXT; *event = &an_event; count(&fake.live, 1); return flags == 2 ? 0 : INVALID_VALUE; }
+API int cuEventDestroy_v2(void *event) { NEEDS_CONTEXT; count(&fake.live, -1); return event == &an_event ? 0 : INVALID_VALUE; }
 API int cuEventRecord(void *event, void *stream) { NEEDS_CONTEXT; return event == &an_event && stream == &a_stream ? 0 : INVALID_VALUE; }
 API int cuMemcpyAsync(address to, address from, size_t size, void *stream) {
     NEEDS_CONTEXT;
@@ -174,14 +189,16 @@ API int cuStreamWriteValue64_v2(void *stream, address to, unsigned long long val
     return 0;
 }
 
+static __thread void *last_loaded; /* a function */
+
 /* ---- modules: an image is "FAKE" and the text; a function is the place behind __global__ ---- */
 
 typedef struct module { char *text; char *functions[FUNCTIONS]; unsigned count; } module;
 
-API int cuModuleLoadDataEx(void **out, const void *image, unsigned count, int *options, void **values) {
+API int cuModuleLoadDataEx(void **out, const void *image, unsigned settings, int *options, void **values) {
     const char *text = (const char *)image, ptx[] = ".version";
     NEEDS_CONTEXT;
-    if (count != 2 || options[0] != 5 || options[1] != 6) return INVALID_VALUE;
+    if (settings != 2 || options[0] != 5 || options[1] != 6) return INVALID_VALUE;
     bool cubin = !memcmp(text, "\177ELF", 4);
     if (!cubin && strncmp(text, "FAKE", 4) && strncmp(text, ptx, strlen(ptx))) {
         snprintf((char *)values[0], (size_t)(uintptr_t)values[1], "ptxas fatal: error: this is nothing");
@@ -190,7 +207,7 @@ API int cuModuleLoadDataEx(void **out, const void *image, unsigned count, int *o
     module *m = (module *)calloc(1, sizeof *m);
     m->text = cubin ? strdup("__global__ elf(") : strdup(text);
     for (char *at = m->text; (at = strstr(at, "__global__ ")) != NULL && m->count < FUNCTIONS;) m->functions[m->count++] = at += 11;
-    fake.live++;
+    count(&fake.live, 1);
     *out = m;
     return 0;
 }
@@ -198,7 +215,7 @@ API int cuModuleUnload(void *m) {
     NEEDS_CONTEXT;
     free(((module *)m)->text);
     free(m);
-    fake.live--;
+    count(&fake.live, -1);
     return 0;
 }
 API int cuModuleGetFunction(void **function, void *m, const char *name) {
@@ -206,18 +223,23 @@ API int cuModuleGetFunction(void **function, void *m, const char *name) {
     for (unsigned i = 0; i < ((module *)m)->count; i++) {
         char *paren = strchr(*function = ((module *)m)->functions[i], '(');
         size_t length = strlen(name);
-        if (paren && (size_t)(paren - (char *)*function) >= length && !memcmp(paren - length, name, length)) return 0;
+        if (!strncmp((char *)*function, "elf(", 4)) break; /* NVRTC's own code is not read */
+        if (paren && (size_t)(paren - (char *)*function) >= length && !memcmp(paren - length, name, length)) break;
+        if (i + 1 == ((module *)m)->count) return NOT_FOUND;
     }
-    return NOT_FOUND;
+    last_loaded = *function;
+    return ((module *)m)->count ? 0 : NOT_FOUND;
 }
-API int cuModuleGetFunctionCount(unsigned *count, void *m) { NEEDS_CONTEXT; *count = ((module *)m)->count; return 0; }
-API int cuModuleEnumerateFunctions(void **functions, unsigned count, void *m) {
+API int cuModuleGetFunctionCount(unsigned *out, void *m) { NEEDS_CONTEXT; *out = ((module *)m)->count; return 0; }
+API int cuModuleEnumerateFunctions(void **functions, unsigned most, void *m) {
     NEEDS_CONTEXT;
-    for (unsigned i = 0; i < count; i++) functions[i] = ((module *)m)->functions[i];
+    for (unsigned i = 0; i < most; i++) functions[i] = ((module *)m)->functions[i];
     return 0;
 }
+API int cuFuncLoad(void *function) { NEEDS_CONTEXT; last_loaded = function; return 0; }
 API int cuFuncGetAttribute(int *value, int attribute, void *function) {
     NEEDS_CONTEXT;
+    if (function != last_loaded) return 913; /* not loaded: a module comes piece by piece */
     *value = attribute == 0 ? (strstr((const char *)function, "FEW_THREADS") ? 128 : 1024) : attribute == 1 && strstr((const char *)function, "__shared__") ? 4096 : 0;
     return 0;
 }
@@ -227,7 +249,7 @@ API int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, un
     NEEDS_CONTEXT;
     if (!function || parameters || stream != &a_stream || !gx || !gy || !gz || gy > 65535 || gz > 65535 || !lx || !ly || !lz || lx * ly * lz > 1024)
         return INVALID_VALUE;
-    fake.launches++;
+    count(&fake.launches, 1);
     fake.launch_shared = shared;
     fake.launch_bytes = 0;
     if (!extra) return 0;
@@ -243,29 +265,29 @@ typedef struct program { char *text; char log[256]; } program;
 
 API int nvrtcVersion(int *major, int *minor) { *major = 12; *minor = 4; return 0; }
 API const char *nvrtcGetErrorString(int result) { return result ? "FAKE_NVRTC_ERROR" : "NVRTC_SUCCESS"; }
-API int nvrtcGetNumSupportedArchs(int *count) { *count = 3; return 0; }
+API int nvrtcGetNumSupportedArchs(int *out) { *out = 3; return 0; }
 API int nvrtcGetSupportedArchs(int *archs) { archs[0] = 75; archs[1] = 90; archs[2] = 120; return 0; }
 API int nvrtcCreateProgram(void **out, const char *source, const char *name, int headers, const char *const *texts, const char *const *names) {
     (void)name, (void)texts, (void)names;
     program *p = (program *)calloc(1, sizeof *p);
     p->text = strdup(source);
     *out = p;
-    fake.live++;
+    count(&fake.live, 1);
     return headers ? INVALID_VALUE : 0;
 }
 API int nvrtcDestroyProgram(void **p) {
     free(((program *)*p)->text);
     free(*p);
     *p = NULL;
-    fake.live--;
+    count(&fake.live, -1);
     return 0;
 }
-API int nvrtcCompileProgram(void *p, int count, const char *const *options) {
+API int nvrtcCompileProgram(void *p, int given, const char *const *options) {
     const char *wrong = strstr(((program *)p)->text, "#error");
     int line = 1;
     MAY_FAIL;
-    fake.compiles++;
-    if (count < 1 || strcmp(options[0], "--gpu-architecture=sm_90")) return 5;
+    count(&fake.compiles, 1);
+    if (given < 1 || strcmp(options[0], "--gpu-architecture=sm_90")) return 5;
     for (const char *c = ((program *)p)->text; wrong && c < wrong; c++) line += *c == '\n';
     if (wrong) snprintf(((program *)p)->log, sizeof ((program *)p)->log, "text(1): warning: it is fake\ntext(%d): error: #error directive\n1 error\n", line);
     return wrong ? 6 : 0;
@@ -286,7 +308,7 @@ API void fake_fail(const char *call, int result, int after) {
 }
 API void fake_fault(int result) { fake.fault = result; }
 API void fake_stall(int on) { fake.stall = on; }
-API void fake_devices(int count, int values) { fake.devices = count; fake.values = values; }
+API void fake_devices(int devices, int values) { fake.devices = devices; fake.values = values; }
 API long fake_count(const char *what) {
     return !strcmp(what, "launches") ? fake.launches : !strcmp(what, "compiles") ? fake.compiles : !strcmp(what, "contexts") ? fake.contexts
          : !strcmp(what, "live") ? fake.live : !strcmp(what, "bytes") ? (long)fake.launch_bytes : !strcmp(what, "shared") ? (long)fake.launch_shared : -1;
