@@ -463,6 +463,49 @@ VC_API vc_val vc_abs_diff(vc_val a, vc_val b);                  /* |a - b|, whic
 VC_API vc_val vc_add_sat(vc_val a, vc_val b);                   /* cut to the range of the type, as the next one */
 VC_API vc_val vc_sub_sat(vc_val a, vc_val b);
 VC_API vc_val vc_average(vc_val a, vc_val b);                   /* (a + b) / 2, rounded down; the sum does not wrap */
+VC_API vc_val vc_cast_sat(vc_type type, vc_val v);              /* vc_cast, with integers cut to the range of an integer type */
+
+/* ---- packing: the first component in the lowest bits ---- */
+
+VC_API vc_val vc_pack_half2(vc_val v);                          /* f32x2 to u32; to nearest even, in a `fast` kernel as the device likes */
+VC_API vc_val vc_unpack_half2(vc_val v);                        /* u32 to f32x2 */
+VC_API vc_val vc_round_f16(vc_val v);                           /* f32 to the nearest one that f16 has; needs no f16 */
+VC_API vc_val vc_pack_snorm4x8(vc_val v);                       /* f32x4 to u32: round(clamp(v, -1, 1) * 127); NaN is -1 */
+VC_API vc_val vc_pack_unorm4x8(vc_val v);                       /* f32x4: round(clamp(v, 0, 1) * 255); NaN is 0 */
+VC_API vc_val vc_pack_snorm2x16(vc_val v);                      /* f32x2, by 32767 */
+VC_API vc_val vc_pack_unorm2x16(vc_val v);                      /* f32x2, by 65535 */
+VC_API vc_val vc_unpack_snorm4x8(vc_val v);                     /* u32 to f32x4, as the next three; -1 to 1 */
+VC_API vc_val vc_unpack_unorm4x8(vc_val v);
+VC_API vc_val vc_unpack_snorm2x16(vc_val v);                    /* f32x2 */
+VC_API vc_val vc_unpack_unorm2x16(vc_val v);
+VC_API vc_val vc_pack_4x8(vc_val v);                            /* i32x4 or u32x4 to u32: the low 8 bits of each */
+VC_API vc_val vc_unpack_4xi8(vc_val v);                         /* u32 to i32x4 */
+VC_API vc_val vc_unpack_4xu8(vc_val v);                         /* u32 to u32x4 */
+VC_API vc_val vc_pack_2x32(vc_type type, vc_val v);             /* u32x2 to a 64-bit type, by bits */
+VC_API vc_val vc_unpack_2x32(vc_val v);                         /* back */
+
+/* ---- dot products of four integers of 8 bits in a u32 each: exact ---- */
+
+VC_API vc_val vc_dot_4xi8(vc_val a, vc_val b);                  /* i32 */
+VC_API vc_val vc_dot_4xu8(vc_val a, vc_val b);                  /* u32 */
+VC_API vc_val vc_dot_4xi8_4xu8(vc_val a, vc_val b);             /* a signed, b unsigned: i32 */
+VC_API vc_val vc_dot_4xi8_sat(vc_val a, vc_val b, vc_val sum);  /* sum + dot, cut to the range of i32; u32; i32 */
+VC_API vc_val vc_dot_4xu8_sat(vc_val a, vc_val b, vc_val sum);
+VC_API vc_val vc_dot_4xi8_4xu8_sat(vc_val a, vc_val b, vc_val sum);
+
+/* ---- places in arrays of 1 to 4 axes, the last axis the fastest, as in C; u32 or vectors of it ---- */
+
+VC_API vc_val vc_ravel(vc_val place, vc_val shape);             /* (x * shape.y + y) * shape.z + z; the first extent is not looked at */
+VC_API vc_val vc_unravel(vc_val index, vc_val shape);           /* back; vc_const makes a shape known while the kernel is written fast */
+
+/* ---- random numbers and hashes: pure; same operands, same result ---- */
+
+/* Philox 4x32-10 (Salmon, Moraes, Dror, Shaw, Parallel random numbers: as easy as 1, 2, 3, 2011): u32x4 counter, u32x2 key to u32x4 */
+VC_API vc_val vc_philox(vc_val counter, vc_val key);
+VC_API vc_val vc_uniform(vc_type type, vc_val bits);            /* f16, f32 or f64 in [0, 1), from the top bits of u32 or u64, as many as it has; any rows */
+VC_API vc_val vc_normal(vc_val bits);                           /* u32x2 to two normal f32 (x4 to four), u64x2 to f64; Box and Muller */
+/* u32: PCG RXS-M-XS (Jarzynski, Olano, Hash functions for GPU rendering, 2020); u64: splitmix64 (Steele, Lea, Flood 2014). Any rows. */
+VC_API vc_val vc_hash_bits(vc_val v);
 
 /* ---- where am I: u32 scalars; axis 0 to 2 ---- */
 
@@ -986,6 +1029,8 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
       VC__T_WORD("findMSB($0)", "findMSB($0)", NULL, "(31 - __clz((int)$0))", NULL, "(31 - (int)clz($0))"), vc__expand_find_msb) \
     X(MUL_HI,       "mul_hi",       PURE,   2, IU,   SAME,   COMMUTES, VC__S(0, 152, 151, 0), \
       VC__T_WORD(NULL, NULL, "__mulhi($0, $1)", "__umulhi($0, $1)", "mul_hi($0, $1)", "mul_hi($0, $1)"), vc__expand_mul_hi) \
+    X(PACK_HALF,    "pack_half2",   PURE,   1, F,    OWN,    0, VC__S_FLOAT(VC__E(58)), VC__T_GLSL("packHalf2x16($0)"), vc__expand_pack_half) \
+    X(UNPACK_HALF,  "unpack_half2", PURE,   1, U,    OWN,    0, VC__S(0, 0, VC__E(62), 0), VC__T_GLSL("unpackHalf2x16($0)"), vc__expand_unpack_half) \
     /* bits and conditions */ \
     X(NOT,          "not",          PURE,   1, BIU,  SAME,   0, VC__S(168, 200, 200, 0), VC__T_BITS("!$0", "~$0", "($T)~$0", "not($0)"), NULL) \
     X(AND,          "and",          PURE,   2, BIU,  SAME,   COMMUTES, VC__S(167, 199, 199, 0), VC__T_BITS("$0 && $1", "$0 & $1", "$0 & $1", NULL), NULL) \
@@ -1076,7 +1121,8 @@ typedef uint32_t vc__expander(vc__lower *s, const vc__node *n); /* number of the
 static vc__expander vc__expand_extract, vc__expand_cast, vc__expand_div, vc__expand_rem, vc__expand_mod, vc__expand_fma, vc__expand_abs, vc__expand_sign,
     vc__expand_min, vc__expand_max, vc__expand_clamp, vc__expand_mix, vc__expand_step, vc__expand_fract, vc__expand_math64, vc__expand_pow, vc__expand_log,
     vc__expand_atan, vc__expand_isnan, vc__expand_dot, vc__expand_shift, vc__expand_memory, vc__expand_popcount, vc__expand_bit_reverse,
-    vc__expand_index, vc__expand_find_lsb, vc__expand_find_msb, vc__expand_mul_hi, vc__expand_atomic, vc__expand_subgroup;
+    vc__expand_index, vc__expand_find_lsb, vc__expand_find_msb, vc__expand_mul_hi, vc__expand_pack_half, vc__expand_unpack_half, vc__expand_atomic,
+    vc__expand_subgroup;
 
 typedef struct vc__forms {
     struct {
@@ -2688,6 +2734,65 @@ static uint32_t vc__expand_mul_hi(vc__lower *s, const vc__node *n) {
     r = vc__x_cast(s, type, r);
     r = vc__x_two(s, VC__OP_SUB, r, sign[0]);
     return vc__x_two(s, VC__OP_SUB, r, sign[1]);
+}
+
+/* ---- packing ---- */
+
+/* The bits of f32 rounded to f16, to nearest even, in u32; GLSL.std.450 leaves the rounding open. What is too small for a normal f16 is rounded by adding
+   1/2, the rest in the integer: half a unit less one, and one for an odd last bit. */
+static uint32_t vc__x_half_bits(vc__lower *s, uint32_t x) {
+    vc_type type = vc__x_type(s, x), u = VC_U32 + (type & 48u);
+    uint32_t bits = vc__make(s, VC__OP_BITCAST, u, x, VC__NIL, VC__NIL, 0), sign = vc__x_int(s, VC__OP_AND, bits, 0x80000000u), size, small, large, c, r;
+    size = vc__x_two(s, VC__OP_XOR, bits, sign);
+    r = vc__make(s, VC__OP_BITCAST, type, size, VC__NIL, VC__NIL, 0);
+    r = vc__x_int(s, VC__OP_ADD, r, 0x3f000000u);
+    r = vc__make(s, VC__OP_BITCAST, u, r, VC__NIL, VC__NIL, 0);
+    small = vc__x_int(s, VC__OP_SUB, r, 0x3f000000u);
+    r = vc__x_int(s, VC__OP_SHR, size, 13);
+    r = vc__x_int(s, VC__OP_AND, r, 1);
+    r = vc__x_two(s, VC__OP_ADD, size, r);
+    r = vc__x_int(s, VC__OP_ADD, r, 0xc8000fffu); /* 112 less in the exponent */
+    r = vc__x_int(s, VC__OP_SHR, r, 13);
+    c = vc__make_const(s, u, 0x38800000u); /* 2^-14 */
+    c = vc__x_compare(s, VC__OP_LT, size, c);
+    r = vc__x_select(s, c, small, r);
+    c = vc__make_const(s, u, 0x7f800000u);
+    c = vc__x_compare(s, VC__OP_LT, c, size);
+    small = vc__make_const(s, u, 0x7e00u);
+    large = vc__make_const(s, u, 0x7c00u);
+    large = vc__x_select(s, c, small, large);
+    c = vc__make_const(s, u, 0x477fefffu); /* the last that does not round to 2^16 */
+    c = vc__x_compare(s, VC__OP_LT, c, size);
+    r = vc__x_select(s, c, large, r);
+    sign = vc__x_int(s, VC__OP_SHR, sign, 16);
+    return vc__x_two(s, VC__OP_OR, r, sign);
+}
+
+static uint32_t vc__expand_pack_half(vc__lower *s, const vc__node *n) {
+    uint32_t x = n->a[0], part[2], i;
+    if (s->kernel->desc.fast && vc__x_has(s, VC__OP_PACK_HALF, VC_F32)) return VC__NIL;
+    if (!vc__is_c(s->target)) x = vc__x_half_bits(s, x);
+    for (i = 0; i < 2; i++) {
+        part[i] = vc__make(s, VC__OP_COMPONENT, vc__scalar(vc__x_type(s, x)), x, VC__NIL, VC__NIL, i);
+        if (!vc__is_c(s->target)) continue;
+        part[i] = vc__x_cast(s, VC_F16, part[i]);
+        part[i] = vc__make(s, VC__OP_BITCAST, VC_U16, part[i], VC__NIL, VC__NIL, 0);
+        part[i] = vc__x_cast(s, VC_U32, part[i]);
+    }
+    part[1] = vc__x_int(s, VC__OP_SHL, part[1], 16);
+    return vc__x_two(s, VC__OP_OR, part[0], part[1]);
+}
+
+static uint32_t vc__expand_unpack_half(vc__lower *s, const vc__node *n) {
+    uint32_t x = n->a[0], part[2], i;
+    if (vc__x_has(s, VC__OP_UNPACK_HALF, VC_U32)) return VC__NIL;
+    for (i = 0; i < 2; i++) {
+        part[i] = i ? vc__x_int(s, VC__OP_SHR, x, 16) : x;
+        part[i] = vc__x_cast(s, VC_U16, part[i]);
+        part[i] = vc__make(s, VC__OP_BITCAST, VC_F16, part[i], VC__NIL, VC__NIL, 0);
+        part[i] = vc__x_cast(s, VC_F32, part[i]);
+    }
+    return vc__make_vec(s, VC_F32X2, part, 2);
 }
 
 /* ---- casts ---- */
@@ -10885,6 +10990,356 @@ VC_API vc_val vc_refract(vc_val i, vc_val n, vc_val eta) {
     k = vc_sub(one, vc_mul(vc_mul(eta, eta), vc_sub(one, vc_mul(d, d))));
     i = vc_sub(vc_mul(eta, f.v[0]), vc_mul(vc_add(vc_mul(eta, d), vc_sqrt(vc_max(k, vc__fn_real(&f, 0)))), f.v[1]));
     return vc__fn_end(&f, vc_select(vc_lt(k, vc__fn_real(&f, 0)), vc__fn_real(&f, 0), i));
+}
+
+/* ---- conversions and packing ---- */
+
+VC_API vc_val vc_cast_sat(vc_type type, vc_val v) {
+    vc__fn f = vc__fn_one("vc_cast_sat", VC__KINDS_BIUF, v);
+    vc_type to = vc__scalar(type), from = vc__scalar(f.type);
+    bool both = vc__is_int(to) && vc__is_int(from), cut_low, cut_high;
+    uint32_t most, least;
+    if (f.type && (!vc__is_type(type) || (vc__rows(f.type) != 1 && vc__rows(f.type) != vc__rows(type)))) {
+        if (f.k) vc__refuse(f.k, f.call, "operand 1 is %s, which does not go to %s: the number of components must agree", vc_type_name(f.type), vc_type_name(type));
+        f.type = VC_NONE;
+    }
+    if (!f.type) return vc__fn_end(&f, v);
+    v = f.v[0];
+    if (!both) return vc__fn_end(&f, vc_cast(type, v));
+    most = vc__bits(to) - (vc__is_signed(to) ? 1 : 0); /* how many bits the largest number has */
+    least = vc__bits(from) - (vc__is_signed(from) ? 1 : 0);
+    cut_high = most < least;
+    cut_low = vc__is_signed(from) && (vc__is_unsigned(to) || vc__bits(to) < vc__bits(from));
+    if (cut_high) v = vc_min(v, vc_imm(from, vc__ones(most)));
+    if (cut_low) v = vc_max(v, vc_imm(from, vc__is_signed(to) ? ~vc__ones(most) : 0));
+    return vc__fn_end(&f, vc_cast(type, v));
+}
+
+/* Operands of given types. */
+static vc__fn vc__fn_typed(const char *call, uint32_t count, const vc_type *types, vc_val a, vc_val b, vc_val c) {
+    vc__fn f;
+    vc__operand o;
+    uint32_t i;
+    f.call = call;
+    f.k = NULL;
+    f.type = VC_NONE;
+    f.count = count;
+    f.half = false;
+    f.v[0] = a;
+    f.v[1] = b;
+    f.v[2] = c;
+    f.v[3] = vc__no_value();
+    for (i = 0; i < count && !f.k; i++) f.k = vc__kernel_of(f.v[i]);
+    if (f.k && f.k->failed) return f;
+    for (i = 0; i < count; i++) {
+        if (!vc__take(f.k, call, 0, i + 1, f.v[i], &o)) return f;
+        if (vc__adapts(&o) && types[i] < 16 && !vc__adapt(f.k, call, i + 1, &o, types[i])) return f;
+        if (o.type != types[i]) {
+            if (f.k) vc__refuse(f.k, call, "operand %u%s is %s; it takes %s", i + 1, vc__label_of(f.k, &o).text, vc_type_name(o.type), vc_type_name(types[i]));
+            return f;
+        }
+        f.v[i] = vc__operand_value(f.k, &o);
+    }
+    f.type = types[0];
+    return f;
+}
+static vc__fn vc__fn_typed1(const char *call, vc_type type, vc_val a) { return vc__fn_typed(call, 1, &type, a, vc__no_value(), vc__no_value()); }
+
+static vc_val vc__fn_record(const vc__fn *f, uint32_t op, vc_type type) {
+    uint32_t n = (uint32_t)f->v[0].bits;
+    if (!f->k) return vc__unfolded(vc__op_name[op]);
+    return vc__value(f->k, vc__record(f->k, op, f->k->node[n].flags & VC__NODE_DIVERGES, type, n, VC__NIL, VC__NIL, 0));
+}
+
+VC_API vc_val vc_pack_half2(vc_val v) {
+    vc__fn f = vc__fn_typed1("vc_pack_half2", VC_F32X2, v);
+    return vc__fn_end(&f, f.type ? vc__fn_record(&f, VC__OP_PACK_HALF, VC_U32) : v);
+}
+
+VC_API vc_val vc_unpack_half2(vc_val v) {
+    vc__fn f = vc__fn_typed1("vc_unpack_half2", VC_U32, v);
+    return vc__fn_end(&f, f.type ? vc__fn_record(&f, VC__OP_UNPACK_HALF, VC_F32X2) : v);
+}
+
+/* As many parts as count says, as a scalar or vector. */
+static vc_val vc__fn_vector(vc_val *part, uint32_t count) { return count == 1 ? part[0] : vc__vector("vc_vec", part, count); }
+
+VC_API vc_val vc_round_f16(vc_val v) {
+    vc__fn f = vc__fn_one("vc_round_f16", VC__KINDS_F, v);
+    vc_val part[4], pair;
+    uint32_t i, rows = vc__rows(f.type);
+    if (!f.type) return vc__fn_end(&f, v);
+    if (vc__kind(f.type) != VC_F32) {
+        if (f.k) vc__refuse(f.k, f.call, "operand 1 is %s; it takes f32", vc_type_name(f.type));
+        f.type = VC_NONE;
+        return vc__fn_end(&f, v);
+    }
+    if (!f.k) return vc__fn_end(&f, vc_cast(VC_F32, vc_cast(VC_F16, v)));
+    for (i = 0; i < rows; i += 2) {
+        pair = vc_vec2(vc_component(v, i), vc_component(v, i + 1 < rows ? i + 1 : i));
+        pair = vc_unpack_half2(vc_pack_half2(pair));
+        part[i] = vc_component(pair, 0);
+        if (i + 1 < rows) part[i + 1] = vc_component(pair, 1);
+    }
+    return vc__fn_end(&f, vc__fn_vector(part, rows));
+}
+
+/* Components of a u32, each of so many bits, shifted to their places and joined. */
+static vc_val vc__fn_join(vc_val v, uint32_t rows, uint32_t bits) {
+    vc_val r = vc_component(v, 0);
+    uint32_t i;
+    for (i = 1; i < rows; i++) r = vc_or(r, vc_shl(vc_component(v, i), vc_u32(i * bits)));
+    return r;
+}
+
+static vc_val vc__pack_norm(const char *call, vc_val v, uint32_t rows, bool is_signed) {
+    vc__fn f = vc__fn_typed1(call, vc__vec(VC_F32, rows), v);
+    uint32_t bits = 32 / rows;
+    if (!f.type) return vc__fn_end(&f, v);
+    v = vc_clamp(v, vc_f32(is_signed ? -1.0f : 0.0f), vc_f32(1));
+    v = vc_round(vc_mul(v, vc_f32((float)vc__ones(is_signed ? bits - 1 : bits))));
+    v = is_signed ? vc__to_kind(VC_U32, vc__to_kind(VC_I32, v)) : vc__to_kind(VC_U32, v);
+    return vc__fn_end(&f, vc__fn_join(vc_and(v, vc_u32((uint32_t)vc__ones(bits))), rows, bits));
+}
+VC_API vc_val vc_pack_snorm4x8(vc_val v) { return vc__pack_norm("vc_pack_snorm4x8", v, 4, true); }
+VC_API vc_val vc_pack_unorm4x8(vc_val v) { return vc__pack_norm("vc_pack_unorm4x8", v, 4, false); }
+VC_API vc_val vc_pack_snorm2x16(vc_val v) { return vc__pack_norm("vc_pack_snorm2x16", v, 2, true); }
+VC_API vc_val vc_pack_unorm2x16(vc_val v) { return vc__pack_norm("vc_pack_unorm2x16", v, 2, false); }
+
+/* The parts of a u32, extended to 32 bits. */
+static vc_val vc__fn_split(const vc__fn *f, uint32_t rows, bool is_signed) {
+    uint32_t bits = 32 / rows, i;
+    vc_val part[4], v;
+    if (!f->k) return vc__unfolded(f->call + 3);
+    v = is_signed ? vc__to_kind(VC_I32, f->v[0]) : f->v[0];
+    for (i = 0; i < rows; i++) {
+        part[i] = i + 1 < rows ? vc_shl(v, vc_u32(32 - bits * (i + 1))) : v;
+        part[i] = vc_shr(part[i], vc_u32(32 - bits));
+    }
+    return vc__fn_vector(part, rows);
+}
+
+/* The reciprocals, rounded, give 1 for the largest number, and no device divides otherwise. */
+static vc_val vc__unpack_norm(const char *call, vc_val v, uint32_t rows, bool is_signed) {
+    vc__fn f = vc__fn_typed1(call, VC_U32, v);
+    uint32_t bits = 32 / rows;
+    if (!f.type) return vc__fn_end(&f, v);
+    v = vc__to_kind(VC_F32, vc__fn_split(&f, rows, is_signed));
+    v = vc_mul(v, vc_f32(1.0f / (float)vc__ones(is_signed ? bits - 1 : bits)));
+    return vc__fn_end(&f, is_signed ? vc_max(v, vc_f32(-1)) : v);
+}
+VC_API vc_val vc_unpack_snorm4x8(vc_val v) { return vc__unpack_norm("vc_unpack_snorm4x8", v, 4, true); }
+VC_API vc_val vc_unpack_unorm4x8(vc_val v) { return vc__unpack_norm("vc_unpack_unorm4x8", v, 4, false); }
+VC_API vc_val vc_unpack_snorm2x16(vc_val v) { return vc__unpack_norm("vc_unpack_snorm2x16", v, 2, true); }
+VC_API vc_val vc_unpack_unorm2x16(vc_val v) { return vc__unpack_norm("vc_unpack_unorm2x16", v, 2, false); }
+
+VC_API vc_val vc_pack_4x8(vc_val v) {
+    vc__fn f = vc__fn_one("vc_pack_4x8", VC__KINDS_IU, v);
+    if (f.type && f.type != VC_I32X4 && f.type != VC_U32X4) {
+        if (f.k) vc__refuse(f.k, f.call, "operand 1 is %s; it takes i32x4 or u32x4", vc_type_name(f.type));
+        f.type = VC_NONE;
+    }
+    if (!f.type) return vc__fn_end(&f, v);
+    return vc__fn_end(&f, vc__fn_join(vc_and(vc_cast(VC_U32X4, v), vc_u32(255)), 4, 8));
+}
+
+VC_API vc_val vc_unpack_4xi8(vc_val v) {
+    vc__fn f = vc__fn_typed1("vc_unpack_4xi8", VC_U32, v);
+    return vc__fn_end(&f, f.type ? vc__fn_split(&f, 4, true) : v);
+}
+
+VC_API vc_val vc_unpack_4xu8(vc_val v) {
+    vc__fn f = vc__fn_typed1("vc_unpack_4xu8", VC_U32, v);
+    return vc__fn_end(&f, f.type ? vc__fn_split(&f, 4, false) : v);
+}
+
+VC_API vc_val vc_pack_2x32(vc_type type, vc_val v) {
+    vc__fn f = vc__fn_typed1("vc_pack_2x32", VC_U32X2, v);
+    if (f.type && type != VC_U64 && type != VC_I64 && type != VC_F64) {
+        vc__refuse(f.k, f.call, "to %s; it takes i64, u64 or f64", vc_type_name(type));
+        f.type = VC_NONE;
+    }
+    if (!f.type) return vc__fn_end(&f, v);
+    v = vc_cast(VC_VEC(VC_U64, 2), v);
+    return vc__fn_end(&f, vc_bitcast(type, vc_or(vc_component(v, 0), vc_shl(vc_component(v, 1), vc_u32(32)))));
+}
+
+VC_API vc_val vc_unpack_2x32(vc_val v) {
+    vc__fn f = vc__fn_one("vc_unpack_2x32", VC__KINDS_IUF, v);
+    if (f.type && (f.type > 15 || vc__bits(f.type) != 64)) {
+        if (f.k) vc__refuse(f.k, f.call, "operand 1 is %s; it takes i64, u64 or f64", vc_type_name(f.type));
+        f.type = VC_NONE;
+    }
+    if (!f.type) return vc__fn_end(&f, v);
+    v = vc_bitcast(VC_U64, v);
+    return vc__fn_end(&f, vc_vec2(vc_cast(VC_U32, v), vc_cast(VC_U32, vc_shr(v, vc_u32(32)))));
+}
+
+/* ---- dot products ---- */
+
+static const vc_type vc__fn_dot_types[3] = { VC_U32, VC_U32, VC_I32 }, vc__fn_udot_types[3] = { VC_U32, VC_U32, VC_U32 };
+
+/* Of immediates too: part by part. */
+static vc_val vc__dot_4x8(const vc__fn *f, bool a_signed, bool b_signed) {
+    vc_type kind = a_signed ? VC_I32 : VC_U32;
+    vc_val r = vc_imm(kind, 0), a = a_signed ? vc_cast(VC_I32, f->v[0]) : f->v[0], b = b_signed ? vc_cast(VC_I32, f->v[1]) : f->v[1];
+    uint32_t i;
+    for (i = 0; i < 4; i++) {
+        vc_val x = vc_shr(vc_shl(a, vc_u32(24 - 8 * i)), vc_u32(24)), y = vc_shr(vc_shl(b, vc_u32(24 - 8 * i)), vc_u32(24));
+        x = vc_mul(vc_cast(kind, x), vc_cast(kind, y));
+        r = i ? vc_add(r, x) : x;
+    }
+    return r;
+}
+
+VC_API vc_val vc_dot_4xi8(vc_val a, vc_val b) {
+    vc__fn f = vc__fn_typed("vc_dot_4xi8", 2, vc__fn_dot_types, a, b, vc__no_value());
+    return vc__fn_end(&f, f.type ? vc__dot_4x8(&f, true, true) : a);
+}
+VC_API vc_val vc_dot_4xu8(vc_val a, vc_val b) {
+    vc__fn f = vc__fn_typed("vc_dot_4xu8", 2, vc__fn_udot_types, a, b, vc__no_value());
+    return vc__fn_end(&f, f.type ? vc__dot_4x8(&f, false, false) : a);
+}
+VC_API vc_val vc_dot_4xi8_4xu8(vc_val a, vc_val b) {
+    vc__fn f = vc__fn_typed("vc_dot_4xi8_4xu8", 2, vc__fn_dot_types, a, b, vc__no_value());
+    return vc__fn_end(&f, f.type ? vc__dot_4x8(&f, true, false) : a);
+}
+VC_API vc_val vc_dot_4xi8_sat(vc_val a, vc_val b, vc_val sum) {
+    vc__fn f = vc__fn_typed("vc_dot_4xi8_sat", 3, vc__fn_dot_types, a, b, sum);
+    return vc__fn_end(&f, f.type ? vc_add_sat(vc__dot_4x8(&f, true, true), f.v[2]) : a);
+}
+VC_API vc_val vc_dot_4xu8_sat(vc_val a, vc_val b, vc_val sum) {
+    vc__fn f = vc__fn_typed("vc_dot_4xu8_sat", 3, vc__fn_udot_types, a, b, sum);
+    return vc__fn_end(&f, f.type ? vc_add_sat(vc__dot_4x8(&f, false, false), f.v[2]) : a);
+}
+VC_API vc_val vc_dot_4xi8_4xu8_sat(vc_val a, vc_val b, vc_val sum) {
+    vc__fn f = vc__fn_typed("vc_dot_4xi8_4xu8_sat", 3, vc__fn_dot_types, a, b, sum);
+    return vc__fn_end(&f, f.type ? vc_add_sat(vc__dot_4x8(&f, true, false), f.v[2]) : a);
+}
+
+/* ---- places ---- */
+
+VC_API vc_val vc_ravel(vc_val place, vc_val shape) {
+    vc_type type = vc__rows(vc_typeof(place)) > vc__rows(vc_typeof(shape)) ? vc_typeof(place) : vc_typeof(shape), types[2];
+    uint32_t i;
+    vc__fn f;
+    types[0] = types[1] = vc__vec(VC_U32, vc__rows(type));
+    f = vc__fn_typed("vc_ravel", 2, types, place, shape, vc__no_value());
+    if (!f.type) return vc__fn_end(&f, place);
+    place = vc_component(f.v[0], 0);
+    for (i = 1; i < vc__rows(f.type); i++) place = vc_add(vc_mul(place, vc_component(f.v[1], i)), vc_component(f.v[0], i));
+    return vc__fn_end(&f, place);
+}
+
+VC_API vc_val vc_unravel(vc_val index, vc_val shape) {
+    vc_type types[2];
+    uint32_t i;
+    vc_val part[4], next;
+    vc__fn f;
+    types[0] = VC_U32;
+    types[1] = vc__vec(VC_U32, vc__rows(vc_typeof(shape)));
+    f = vc__fn_typed("vc_unravel", 2, types, index, shape, vc__no_value());
+    if (!f.type) return vc__fn_end(&f, index);
+    index = f.v[0];
+    for (i = vc__rows(types[1]); i-- > 1;) {
+        vc_val extent = vc_component(f.v[1], i);
+        next = vc_div(index, extent);
+        part[i] = vc_sub(index, vc_mul(next, extent));
+        index = next;
+    }
+    part[0] = index;
+    return vc__fn_end(&f, vc__fn_vector(part, vc__rows(types[1])));
+}
+
+/* ---- random numbers and hashes ---- */
+
+VC_API vc_val vc_philox(vc_val counter, vc_val key) {
+    static const vc_type types[2] = { VC_U32X4, VC_U32X2 };
+    vc__fn f = vc__fn_typed("vc_philox", 2, types, counter, key, vc__no_value());
+    vc_val c[4], k[2], high[2];
+    uint32_t i;
+    if (!f.type) return vc__fn_end(&f, counter);
+    for (i = 0; i < 4; i++) c[i] = vc_component(f.v[0], i);
+    for (i = 0; i < 2; i++) k[i] = vc_component(f.v[1], i);
+    for (i = 0; i < 10; i++) {
+        high[0] = vc_mul_hi(c[0], vc_u32(0xd2511f53u));
+        high[1] = vc_mul_hi(c[2], vc_u32(0xcd9e8d57u));
+        c[0] = vc_mul(c[0], vc_u32(0xd2511f53u));
+        c[2] = vc_mul(c[2], vc_u32(0xcd9e8d57u));
+        c[1] = vc_xor(vc_xor(high[1], c[1]), k[0]);
+        c[3] = vc_xor(vc_xor(high[0], c[3]), k[1]);
+        high[0] = c[0]; /* (c0, c1, c2, c3) = (c1', low of c2, c3', low of c0) */
+        c[0] = c[1];
+        c[1] = c[2];
+        c[2] = c[3];
+        c[3] = high[0];
+        k[0] = vc_add(k[0], vc_u32(0x9e3779b9u));
+        k[1] = vc_add(k[1], vc_u32(0xbb67ae85u));
+    }
+    return vc__fn_end(&f, vc_vec4(c[0], c[1], c[2], c[3]));
+}
+
+/* Says that bits of such a type are wanted. */
+static bool vc__fn_is_words(vc__fn *f) {
+    if (!f->type || vc__kind(f->type) == VC_U32 || vc__kind(f->type) == VC_U64) return f->type != VC_NONE;
+    if (f->k) vc__refuse(f->k, f->call, "operand 1 is %s; it takes u32 or u64", vc_type_name(f->type));
+    f->type = VC_NONE;
+    return false;
+}
+
+VC_API vc_val vc_uniform(vc_type type, vc_val bits) {
+    vc__fn f = vc__fn_one("vc_uniform", VC__KINDS_IU, bits);
+    uint32_t digits = vc__kinds[vc__kind(type)].fraction + 1u, width = vc__fn_width(&f);
+    uint64_t bias = vc__ones(vc__kinds[vc__kind(type)].exponent - 1u);
+    if (!vc__fn_is_words(&f)) return vc__fn_end(&f, bits);
+    if (type > 15 || !vc__is_float(type)) {
+        if (f.k) vc__refuse(f.k, f.call, "gives f16, f32 or f64, not %s", vc_type_name(type));
+        f.type = VC_NONE;
+        return vc__fn_end(&f, bits);
+    }
+    if (digits > width) digits = width;
+    bits = vc_shr(bits, vc_u32(width - digits));
+    if (width == 64 && digits <= 32) bits = vc__to_kind(VC_U32, bits);
+    return vc__fn_end(&f, vc_mul(vc__to_kind(type, bits), vc_imm(type, (bias - digits) << vc__kinds[type].fraction)));
+}
+
+VC_API vc_val vc_normal(vc_val bits) {
+    vc__fn f = vc__fn_one("vc_normal", VC__KINDS_IU, bits);
+    vc_type type = vc__kind(f.type) == VC_U64 ? VC_F64 : VC_F32;
+    vc_val part[4], one, radius, angle;
+    uint32_t i;
+    if (!vc__fn_is_words(&f)) return vc__fn_end(&f, bits);
+    if (vc__rows(f.type) & 1u) {
+        if (f.k) vc__refuse(f.k, f.call, "operand 1 is %s; it takes vectors of 2 or 4", vc_type_name(f.type));
+        f.type = VC_NONE;
+        return vc__fn_end(&f, bits);
+    }
+    bits = vc_uniform(type, bits);
+    one = vc_cast(type, vc_u32(1));
+    for (i = 0; i < vc__rows(f.type); i += 2) {
+        radius = vc_log(vc_sub(one, vc_component(bits, i))); /* of (0, 1] */
+        radius = vc_sqrt(vc_max(vc_mul(radius, vc_cast(type, vc_i32(-2))), vc_imm(type, 0))); /* a device's log(1) may be above 0 */
+        angle = vc_sub(vc_component(bits, i + 1), vc_imm(type, type == VC_F64 ? 0x3fe0000000000000u : 0x3f000000u));
+        angle = vc_mul(angle, vc_imm(type, type == VC_F64 ? 0x401921fb54442d18u : 0x40c90fdau)); /* 2 pi; f32: just below, so that pi is not passed */
+        part[i] = vc_mul(radius, vc_cos(angle));
+        part[i + 1] = vc_mul(radius, vc_sin(angle));
+    }
+    return vc__fn_end(&f, vc__fn_vector(part, vc__rows(f.type)));
+}
+
+VC_API vc_val vc_hash_bits(vc_val v) {
+    vc__fn f = vc__fn_one("vc_hash_bits", VC__KINDS_IU, v);
+    vc_val x;
+    if (!vc__fn_is_words(&f)) return vc__fn_end(&f, v);
+    if (vc__kind(f.type) == VC_U32) {
+        x = vc_add(vc_mul(v, vc_u32(747796405u)), vc_u32(2891336453u));
+        x = vc_mul(vc_xor(vc_shr(x, vc_add(vc_shr(x, vc_u32(28)), vc_u32(4))), x), vc_u32(277803737u));
+        return vc__fn_end(&f, vc_xor(vc_shr(x, vc_u32(22)), x));
+    }
+    x = vc_add(v, vc_u64(0x9e3779b97f4a7c15u));
+    x = vc_mul(vc_xor(x, vc_shr(x, vc_u32(30))), vc_u64(0xbf58476d1ce4e5b9u));
+    x = vc_mul(vc_xor(x, vc_shr(x, vc_u32(27))), vc_u64(0x94d049bb133111ebu));
+    return vc__fn_end(&f, vc_xor(x, vc_shr(x, vc_u32(31))));
 }
 
 #endif /* VKDISPATCH_CODEGEN_IMPLEMENTED */

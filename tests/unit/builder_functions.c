@@ -137,7 +137,53 @@ static void wrong_floats(void **state) {
           "vc_add in kernel 'kernel': operand 2 is vc_erf of immediates alone, which gives none: bring one of them in with vc_const");
 }
 
+static void words(void **state) {
+    (void)state;
+    GIVES(vc_cast_sat(VC_I8, vc_i32(-300)), VC_I8, 0x80);
+    GIVES(vc_cast_sat(VC_U8, vc_i64(-1)), VC_U8, 0);
+    GIVES(vc_cast_sat(VC_I32, vc_u32(0xffffffffu)), VC_I32, INT32_MAX);
+    GIVES(vc_cast_sat(VC_U64, vc_i8(-1)), VC_U64, 0);
+    GIVES(vc_cast_sat(VC_I64, vc_u8(255)), VC_I64, 255);
+    GIVES(vc_cast_sat(VC_U8, vc_f32(300)), VC_U8, 255);
+    GIVES(vc_round_f16(vc_f32(2049)), VC_F32, bits32(2048));
+    GIVES(vc_dot_4xi8(vc_u32(0x80808080u), vc_u32(0x80808080u)), VC_I32, 65536);
+    GIVES(vc_dot_4xu8(vc_u32(0xffffffffu), vc_u32(0xffffffffu)), VC_U32, 260100);
+    GIVES(vc_dot_4xi8_4xu8(vc_u32(0xffffffffu), vc_u32(0x01020304u)), VC_I32, 0xfffffff6u);
+    GIVES(vc_dot_4xi8_sat(vc_u32(0x7f7f7f7fu), vc_u32(0x7f7f7f7fu), vc_i32(INT32_MAX - 1)), VC_I32, INT32_MAX);
+    GIVES(vc_dot_4xu8_sat(vc_u32(1), vc_u32(1), vc_u32(0xffffffffu)), VC_U32, 0xffffffffu);
+    GIVES(vc_ravel(vc_u32(5), vc_u32(7)), VC_U32, 5);
+    GIVES(vc_uniform(VC_F32, vc_u32(0xffffffffu)), VC_F32, 0x3f7fffffu);
+    GIVES(vc_uniform(VC_F64, vc_u64((uint64_t)1 << 63)), VC_F64, 0x3fe0000000000000u);
+    GIVES(vc_uniform(VC_F16, vc_u32(0xffffffffu)), VC_F16, 0x3bff);
+    GIVES(vc_hash_bits(vc_u64(0)), VC_U64, 0xe220a8397b1dcdafu);                    /* the first of splitmix64 from 0, and the next */
+    GIVES(vc_hash_bits(vc_u64(0x9e3779b97f4a7c15u)), VC_U64, 0x6e789e6aa1b965f4u);
+    GIVES(vc_hash_bits(vc_u32(0)), VC_U32, 129708002u);
+}
+
+static void wrong_words(void **state) {
+    (void)state;
+    FAILS(vc_cast_sat(VC_F32X2, r.f3), "vc_cast_sat in kernel 'kernel': operand 1 is f32x3, which does not go to f32x2: the number of components must agree");
+    FAILS(vc_pack_half2(r.f3), "vc_pack_half2 in kernel 'kernel': operand 1 'f3' is f32x3; it takes f32x2");
+    FAILS(vc_unpack_half2(r.i), "vc_unpack_half2 in kernel 'kernel': operand 1 'i' is i16; it takes u32");
+    FAILS(vc_round_f16(r.d), "vc_round_f16 in kernel 'kernel': operand 1 is f64; it takes f32");
+    FAILS(vc_pack_unorm4x8(r.f2), "vc_pack_unorm4x8 in kernel 'kernel': operand 1 'f2' is f32x2; it takes f32x4");
+    FAILS(vc_unpack_snorm2x16(r.f), "vc_unpack_snorm2x16 in kernel 'kernel': operand 1 'f' is f32; it takes u32");
+    FAILS(vc_pack_4x8(r.u3), "vc_pack_4x8 in kernel 'kernel': operand 1 is u32x3; it takes i32x4 or u32x4");
+    FAILS(vc_pack_2x32(VC_F32, vc_vec2(r.u, r.u)), "vc_pack_2x32 in kernel 'kernel': to f32; it takes i64, u64 or f64");
+    FAILS(vc_unpack_2x32(r.u), "vc_unpack_2x32 in kernel 'kernel': operand 1 is u32; it takes i64, u64 or f64");
+    FAILS(vc_dot_4xi8(r.u, r.u3), "vc_dot_4xi8 in kernel 'kernel': operand 2 'u3' is u32x3; it takes u32");
+    FAILS(vc_dot_4xi8_sat(r.u, r.u, r.u), "vc_dot_4xi8_sat in kernel 'kernel': operand 3 'u' is u32; it takes i32");
+    FAILS(vc_ravel(r.u3, r.u), "vc_ravel in kernel 'kernel': operand 2 'u' is u32; it takes u32x3");
+    FAILS(vc_unravel(r.u3, r.u3), "vc_unravel in kernel 'kernel': operand 1 'u3' is u32x3; it takes u32");
+    FAILS(vc_philox(r.u3, r.u3), "vc_philox in kernel 'kernel': operand 1 'u3' is u32x3; it takes u32x4");
+    FAILS(vc_uniform(VC_I32, r.u), "vc_uniform in kernel 'kernel': gives f16, f32 or f64, not i32");
+    FAILS(vc_uniform(VC_F32, r.i), "vc_uniform in kernel 'kernel': operand 1 is i16; it takes u32 or u64");
+    FAILS(vc_normal(r.u3), "vc_normal in kernel 'kernel': operand 1 is u32x3; it takes vectors of 2 or 4");
+    FAILS(vc_hash_bits(r.f), "vc_hash_bits in kernel 'kernel': operand 1 'f' is f32; it takes an integer");
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(bits), cmocka_unit_test(wrong_bits), cmocka_unit_test(floats), cmocka_unit_test(wrong_floats) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(bits), cmocka_unit_test(wrong_bits), cmocka_unit_test(floats), cmocka_unit_test(wrong_floats),
+                                        cmocka_unit_test(words), cmocka_unit_test(wrong_words) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
