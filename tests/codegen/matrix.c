@@ -832,6 +832,7 @@ static bool compare(const Case *c, const Form *f, const uint8_t *out) {
     return told == 0;
 }
 
+#if defined(TESTS_HAVE_GLSLANG)
 static vd_kernel kernel_from_words(vd_context *ctx, const vc_info *info, const uint32_t *code, size_t words) {
     static vd_arg_info args[VD_MAX_ARGS];
     static vd_hidden_info hidden[64];
@@ -852,6 +853,7 @@ static vd_kernel kernel_from_words(vd_context *ctx, const vc_info *info, const u
     memcpy(desc.local_size, info->local_size, sizeof desc.local_size);
     return vd_kernel_create(ctx, &desc);
 }
+#endif
 
 static bool dispatch(const Case *c, const Form *f, vd_kernel made, uint8_t *out) {
     static const uint32_t pattern = 0xcdcdcdcdu;

@@ -137,7 +137,11 @@ static void run_affine(vd_context *ctx, vd_kernel k) {
 static void run_transpose(vd_context *ctx, vd_kernel k) {
     enum { N = 5 * EDGE };
     static float in[N * N], out[N * N];
-    vd_buffer_desc desc = { "from", VD_F32, { N, N, 0, 0 }, in };
+    vd_buffer_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.type = VD_F32;
+    desc.shape[0] = desc.shape[1] = N;
+    desc.data = in;
     for (int i = 0; i < N * N; i++) in[i] = (float)i;
     vd_buffer from = vd_buffer_create(ctx, &desc), to = vd_buffer_create(ctx, &desc);
     OK(vd_run2(ctx, k, N, N, vd_b(from), vd_b(to)));
