@@ -1720,7 +1720,7 @@ static vc_val vc__pure_immediates(uint32_t form, uint32_t count, vc_val a, vc_va
     return vc__immediate(vc__result_type(op, type), result);
 }
 
-static vc_val vc__pure_composite(vc_kernel *k, uint32_t form, uint32_t count, vc_val a, vc_val b);
+static vc_val vc__pure_composite(vc_kernel *k, uint32_t form, uint32_t count, vc_val a, vc_val b, vc_val c);
 
 /* Any operation whose operands agree in type. `form` is the op, with VC__SWAPPED if its two operands change places. */
 static vc_val vc__pure_checked(uint32_t form, uint32_t count, vc_val a, vc_val b, vc_val c) {
@@ -1732,9 +1732,9 @@ static vc_val vc__pure_checked(uint32_t form, uint32_t count, vc_val a, vc_val b
     if (!k && count > 2) k = vc__kernel_of(c);
     if (!k) return vc__pure_immediates(form, count, a, b, c);
     if (k->failed) return vc__no_value();
-    if (!vc__take(k, NULL, form, 1, a, &o[0])) return vc__pure_composite(k, form, count, a, b);
-    if (count > 1 && !vc__take(k, NULL, form, 2, b, &o[1])) return vc__pure_composite(k, form, count, a, b);
-    if (count > 2 && !vc__take(k, NULL, form, 3, c, &o[2])) return vc__pure_composite(k, form, count, a, b);
+    if (!vc__take(k, NULL, form, 1, a, &o[0])) return vc__pure_composite(k, form, count, a, b, c);
+    if (count > 1 && !vc__take(k, NULL, form, 2, b, &o[1])) return vc__pure_composite(k, form, count, a, b, c);
+    if (count > 2 && !vc__take(k, NULL, form, 3, c, &o[2])) return vc__pure_composite(k, form, count, a, b, c);
     type = o[0].type;
     if (count > 1 && (type != o[1].type || (count > 2 && type != o[2].type))) {
         type = vc__unify(k, vc__call_of(form).name, o, count);
@@ -3786,9 +3786,9 @@ static uint32_t vc__expand_math64(vc__lower *s, const vc__node *n) {
 
 // >>parts
 /* For targets whose language has no vectors (CUDA C, OpenCL C): what is done to a vector is done to each of its components, so that expand functions and
-   printers see scalars. Vectors stay in the listing only where they pass to and from memory: as the value of a LOAD or PARAM, as the value that a STORE takes,
-   and as the VEC, TUPLE and COMPONENT nodes between those and the scalars. Memory of every kind keeps its vector elements: arrays and variables of them may be
-   declared as vectors or flat. */
+   printers see scalars. Vectors stay in the listing only where they pass to and from memory: as the value of a LOAD or PARAM, as the value that a STORE
+   takes, and as the VEC, TUPLE and COMPONENT nodes between those and the scalars. Memory of every kind keeps its vector elements: arrays and variables of
+   them may be declared as vectors or flat. */
 
 /* Component i; a scalar stands for all of them. */
 static uint32_t vc__part(vc__lower *s, uint32_t number, uint32_t i) {
@@ -4425,7 +4425,8 @@ enum {
     VC__OpBranchConditional = 250, VC__OpSwitch = 251, VC__OpReturn = 253
 };
 enum {
-    VC__DecorationBlock = 2, VC__DecorationArrayStride = 6, VC__DecorationBuiltIn = 11, VC__DecorationRestrict = 19, VC__DecorationAliased = 20, VC__DecorationCoherent = 23,
+    VC__DecorationBlock = 2, VC__DecorationArrayStride = 6, VC__DecorationBuiltIn = 11, VC__DecorationRestrict = 19, VC__DecorationAliased = 20,
+    VC__DecorationCoherent = 23,
     VC__DecorationNonWritable = 24, VC__DecorationNonReadable = 25, VC__DecorationBinding = 33, VC__DecorationDescriptorSet = 34, VC__DecorationOffset = 35,
     VC__DecorationNoContraction = 42
 };
@@ -4688,7 +4689,8 @@ static void vc__spirv_scalar(vc__spirv *s, uint32_t kind, uint32_t place, uint32
 }
 
 static void vc__spirv_param(vc__spirv *s, const vc__node *n, uint32_t id) {
-    uint32_t arg = s->l->object[n->x].arg, place = s->l->info.args[arg].place + s->l->object[n->x].place, rows = vc__rows(n->type), kind = vc__kind(n->type), part[4], i, type;
+    uint32_t arg = s->l->object[n->x].arg, place = s->l->info.args[arg].place + s->l->object[n->x].place, rows = vc__rows(n->type), kind = vc__kind(n->type);
+    uint32_t part[4], i, type;
     s->caps |= vc__spirv_kind_cap[kind];
     vc__spirv_name(s, id, s->l->object[n->x].name);
     if (rows == 1) {
@@ -7181,7 +7183,8 @@ static uint32_t vc__block_align(const vc_info *info);
 
 /* A member of the block. Behind structs, and inside them where they end, C would not leave the gaps that there are. */
 static void vc__c_member(vc__printer *g, const char *type, const char *name, uint32_t count, uint32_t bytes, uint32_t place, uint32_t *end) {
-    if (place > ((*end + bytes - 1) & ~(bytes - 1))) vc__p_put(g, "    %s gap_%u[%u];\n", vc__c_scalars[vc__c_of(g)][VC_U8], (unsigned)*end, (unsigned)(place - *end));
+    if (place > ((*end + bytes - 1) & ~(bytes - 1)))
+        vc__p_put(g, "    %s gap_%u[%u];\n", vc__c_scalars[vc__c_of(g)][VC_U8], (unsigned)*end, (unsigned)(place - *end));
     vc__p_put(g, count > 1 ? "    %s%s[%u];\n" : "    %s%s;\n", type, name, (unsigned)count);
     *end = place + bytes * count;
 }
@@ -7237,8 +7240,8 @@ static void vc__c_view(vc__printer *g, uint32_t object) {
     bool alone = vc__p_is_alone(g, object), block = g->l->buffers == VC_BUFFERS_ADDRESS;
     char type[32];
     vc__c_memory_type(g, vc__c_is_packed(g, o) ? vc__scalar(o->type) : o->type, type);
-    vc__p_put(g, "    %s%s%s *%s%s = (%s%s%s *)%s%s%s;\n", space, access, type, !alone ? "" : block ? "__restrict__ " : "restrict ", g->object[object].text, space,
-              access, type, block ? g->args.text : "", block ? "." : "", root);
+    vc__p_put(g, "    %s%s%s *%s%s = (%s%s%s *)%s%s%s;\n", space, access, type, !alone ? "" : block ? "__restrict__ " : "restrict ", g->object[object].text,
+              space, access, type, block ? g->args.text : "", block ? "." : "", root);
 }
 
 /* One buffer's own name, and parameters that are not what they are in the block. */
@@ -7383,7 +7386,8 @@ static void vc__opencl_parameters(vc__printer *g, bool values) {
         const vc__object *o = &g->l->object[i];
         if (o->op != VC__OP_BUFFER || o->root != VC__NIL) continue;
         vc__p_put(g, "%s__global %s%s *%s%s", before, o->used & VC_WRITE ? "" : "const ",
-                  vc__c_memory_type(g, !vc__is_type(o->type) ? (vc_type)VC_U8 : vc__rows(o->type) == 3 ? vc__scalar(o->type) : o->type, type), o->access & VC_MAY_ALIAS ? "" : "restrict ",
+                  vc__c_memory_type(g, !vc__is_type(o->type) ? (vc_type)VC_U8 : vc__rows(o->type) == 3 ? vc__scalar(o->type) : o->type, type),
+                  o->access & VC_MAY_ALIAS ? "" : "restrict ",
                   g->object[i].text);
         before = ", ";
     }
@@ -7404,7 +7408,8 @@ static void vc__opencl_head(vc__printer *g) {
     char name[VC__NAME], type[32];
     vc__p_clean(info->name, name);
     vc__p_put(g, "// %s\n", name);
-    for (i = 0; i < g->l->object_count; i++) if (g->l->object[i].arg != VC__NIL && vc__is_type(g->l->object[i].type)) kinds |= 1u << vc__kind(g->l->object[i].type);
+    for (i = 0; i < g->l->object_count; i++)
+        if (g->l->object[i].arg != VC__NIL && vc__is_type(g->l->object[i].type)) kinds |= 1u << vc__kind(g->l->object[i].type);
     if (!g->k->desc.fast) vc__p_put(g, "#pragma OPENCL FP_CONTRACT OFF\n");
     if (kinds & 1u << VC_F64) vc__p_put(g, "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n");
     vc__c_halves(g, halves);
@@ -7662,7 +7667,7 @@ static bool vc__reflect_listing(vc_kernel *k, vc__listing *l) {
     if (!vc__reflect_room(k, f, l) || !vc__check_needs(k, l) || !vc__check_shared(k, l)) return false;
     info->name = vc__name(k);
     info->entry = vc__entry_name(k, l->target, f->entry);
-    for (i = 0; i < k->object_count; i++) if (k->object[i].op == VC__OP_BUFFER && k->object[i].next != VC__NIL && k->object[i].root == VC__NIL) vc__reflect_views(k, i);
+    for (i = 0; i < k->object_count; i++) if (k->object[i].op == VC__OP_BUFFER && !vc__is_type(k->object[i].type)) vc__reflect_views(k, i);
     for (i = 0; i < k->object_count; i++)
         if (k->object[i].arg != VC__NIL && k->object[i].root == VC__NIL) vc__reflect_arg(k, l, &k->object[i], &f->arg[k->object[i].arg], &end, &bindings);
     for (i = l->leaves; i < l->body; i++)
@@ -7800,7 +7805,8 @@ static void vc__dump_listing(vc_kernel *k, const vc__listing *l) {
 // >>composite
 /* Complex numbers, matrices, structs and fixed arrays: what is made of parts. No listing holds any of them, they are taken apart while they are recorded.
    A value is a PARTS node over its scalars and vectors (a complex number is two scalars, a matrix its columns, a struct its members' parts, an array its
-   elements' parts); nothing live ever uses the node itself. Such values carry a bit that no other call takes them with, so that only this room has to know them.
+   elements' parts); nothing live ever uses the node itself. Such values carry a bit that no other call takes them with, so that only this room has to know
+   them.
    Memory is an object of the composite type, which no printer sees, and pieces of it, which are objects of scalars and vectors:
      buffers       one view for each type that is read or written there: the same memory as an array of that type, a whole number of which C's layout
                    makes of every step
@@ -7837,8 +7843,8 @@ static const vc__own *vc__own_of(const vc_kernel *k, vc_type type) {
     return k && (type & 0xffffu) >= VC__OWN && i < k->own_count && k->own[i].type == type ? &k->own[i] : NULL;
 }
 
-/* The layout of every type, C's: a scalar is aligned to its size; vectors, complex numbers and matrices to that of their scalars, which they hold without gaps;
-   structs as their strictest member. The size of a struct is a multiple of its alignment. */
+/* The layout of every type, C's: a scalar is aligned to its size; vectors, complex numbers and matrices to that of their scalars, which they hold without
+   gaps; structs as their strictest member. The size of a struct is a multiple of its alignment. */
 static vc__shape vc__shape_of(const vc_kernel *k, vc_type type) {
     const vc__own *own = vc__own_of(k, type);
     vc__shape s = { 0, 0, 0, 0, 0 };
@@ -7898,11 +7904,15 @@ static vc_type vc__own_number(const vc_kernel *k, const vc__own *own) {
 
 static vc_type vc__add_own(vc_kernel *k, const char *call, vc__own *own, uint64_t size) {
     vc__own *table = k->own;
-    if (size >= 0x7fffffffu || own->shape.depth > VC__MOST_DEPTH || k->own_count >= VC__MOST_OWN) {
-        vc__refuse(k, call, "'%s' has %llu bytes, types inside it %u deep, in a kernel of %u types; the limits are 2^31 - 2, %u and %u", own->name ? own->name : "",
-                   (unsigned long long)size, own->shape.depth, k->own_count, (unsigned)VC__MOST_DEPTH, (unsigned)VC__MOST_OWN);
-        return VC_NONE;
-    }
+    vc__label_text l;
+    snprintf(l.text, sizeof l.text, own->element ? "%.32s[%u]" : "%.40s", own->element ? vc__type_text(k, own->element).text : own->name ? own->name : "",
+             (unsigned)own->count);
+    if (size >= 0x7fffffffu)
+        vc__refuse(k, call, "'%s' has %llu bytes%s; the limit is 2^31 - 2", l.text, (unsigned long long)size, own->element ? "" : " or more");
+    else if (own->shape.depth > VC__MOST_DEPTH)
+        vc__refuse(k, call, "'%s' has types inside types %u deep; the limit is %u", l.text, own->shape.depth, (unsigned)VC__MOST_DEPTH);
+    else if (k->own_count >= VC__MOST_OWN) vc__refuse(k, call, "'%s' is one type more than the %u a kernel may have", l.text, (unsigned)VC__MOST_OWN);
+    if (k->failed) return VC_NONE;
     if (k->own_count == k->own_capacity) {
         table = (vc__own *)vc__grown(&k->allocator, table, &k->own_capacity, k->own_count + 1, sizeof(vc__own));
         if (!table) { vc__no_memory(k); return VC_NONE; }
@@ -7972,8 +7982,8 @@ VC_API vc_type vc_array_type(vc_kernel *k, vc_type element, uint32_t count) {
     if (!vc__ready(k)) return VC_NONE;
     s = vc__shape_of(k, element);
     if (!count || !s.size) {
-        vc__refuse(k, "vc_array_type", s.size ? "%u elements of type %u; it takes one or more" : "%u elements of type %u, which this kernel does not have", count,
-                   element);
+        vc__refuse(k, "vc_array_type", s.size ? "%u elements of type %u; it takes one or more" : "%u elements of type %u, which this kernel does not have",
+                   count, element);
         return VC_NONE;
     }
     for (i = 0; i < k->own_count; i++) if (k->own[i].element == element && k->own[i].count == count) return k->own[i].type;
@@ -7990,7 +8000,7 @@ VC_API uint32_t vc_size_of(vc_kernel *k, vc_type type) { return vc__shape_of(k, 
 
 /* Says that a type has no part i. */
 static void vc__refuse_part(vc_kernel *k, const char *call, vc_type type, uint32_t i) {
-    vc__refuse(k, call, "part %u of %s, which has %u", i, vc__type_text(k, type).text, vc__direct_count(k, type));
+    vc__refuse(k, call, "part %u of %s, which has %u of them", i, vc__type_text(k, type).text, vc__direct_count(k, type));
 }
 
 VC_API uint32_t vc_offset_of(vc_kernel *k, vc_type type, uint32_t member) {
@@ -8176,7 +8186,7 @@ static bool vc__few_of(vc_kernel *k, const char *call, uint32_t which, vc_val v,
     if (n == VC__NIL) return false;
     out->type = k->node[n].type;
     if (!vc__is_complex(out->type) && !vc__is_matrix(out->type)) {
-        vc__refuse(k, call, "operand %u is %s, which has no arithmetic; take it apart with vc_part", which, vc__type_text(k, out->type).text);
+        vc__refuse(k, call, "operand %u is %s; arithmetic is on its parts, which vc_part gives", which, vc__type_text(k, out->type).text);
         return false;
     }
     for (i = 0; i < k->node[n].a[1]; i++) out->part[i] = vc__value(k, k->extra[k->node[n].a[0] + i]);
@@ -8372,7 +8382,8 @@ static vc_val vc__matrix_op(vc_kernel *k, const char *call, uint32_t op, uint32_
     vc_val out[4];
     if (op == VC__OP_MUL && !scale) return vc__matrix_mul(k, a, b);
     if (scale ? op != VC__OP_MUL && (op != VC__OP_DIV || a->type == kind) : op == VC__OP_DIV || (count > 1 && a->type != b->type)) {
-        vc__refuse_pair(k, call, a, b, "matrices are added, subtracted and compared with their like, multiplied as linear algebra does it, and scaled by vc_mul and vc_div");
+        vc__refuse_pair(k, call, a, b, "matrices are added, subtracted and compared with their like, multiplied as linear algebra does it, and scaled by vc_mul "
+                        "and vc_div");
         return vc__no_value();
     }
     if (op == VC__OP_EQ || op == VC__OP_NE) return vc__matrix_equal(op, columns, a, b);
@@ -8387,9 +8398,9 @@ static vc_val vc__matrix_op(vc_kernel *k, const char *call, uint32_t op, uint32_
 }
 
 /* What vc_add and the like are where an operand is composite. */
-static vc_val vc__pure_composite(vc_kernel *k, uint32_t form, uint32_t count, vc_val a, vc_val b) {
-    static const uint8_t both[] = { VC__OP_NEG, VC__OP_ADD, VC__OP_SUB, VC__OP_MUL, VC__OP_DIV, VC__OP_EQ, VC__OP_NE }; /* the rest: of complex numbers alone */
-    static const uint8_t alone[] = { VC__OP_ABS, VC__OP_EXP, VC__OP_LOG, VC__OP_SQRT, VC__OP_POW };
+static vc_val vc__pure_composite(vc_kernel *k, uint32_t form, uint32_t count, vc_val a, vc_val b, vc_val c) {
+    static const uint8_t both[] = { VC__OP_NEG, VC__OP_ADD, VC__OP_SUB, VC__OP_MUL, VC__OP_DIV, VC__OP_EQ, VC__OP_NE };
+    static const uint8_t alone[] = { VC__OP_ABS, VC__OP_EXP, VC__OP_LOG, VC__OP_SQRT, VC__OP_POW }; /* of complex numbers, not of matrices */
     vc__call call = vc__call_of(form);
     vc__few x, y;
     bool matrix, known = false;
@@ -8399,13 +8410,10 @@ static vc_val vc__pure_composite(vc_kernel *k, uint32_t form, uint32_t count, vc
     matrix = vc__is_matrix(x.type) || vc__is_matrix(y.type);
     for (i = 0; i < sizeof both; i++) known = known || both[i] == form;
     for (i = 0; !matrix && i < sizeof alone; i++) known = known || alone[i] == form;
-    if (!known || count > 2) {
-        i = vc__is_composite(a) || count < 2 ? 1 : 2;
-        vc__refuse(k, call.name, "operand %u is %s, which it does not take", count > 2 && !vc__is_composite(a) && !vc__is_composite(b) ? 3u : (unsigned)i,
-                   count > 2 && !vc__is_composite(a) && !vc__is_composite(b) ? "composite" : vc__type_text(k, i == 1 ? x.type : y.type).text);
-        return vc__no_value();
-    }
-    return matrix ? vc__matrix_op(k, call.name, form, count, &x, &y) : vc__complex_op(k, call.name, form, count, &x, &y);
+    if (known) return matrix ? vc__matrix_op(k, call.name, form, count, &x, &y) : vc__complex_op(k, call.name, form, count, &x, &y);
+    if (vc__is_composite(a)) vc__refuse_value(k, call.name, 1, a);
+    else vc__refuse_value(k, call.name, vc__is_composite(b) ? 2 : 3, vc__is_composite(b) ? b : c);
+    return vc__no_value();
 }
 
 /* The operand of a function of complex numbers or of matrices alone. */
@@ -8621,8 +8629,9 @@ static const char *vc__leaf_name(vc_kernel *k, const char *name, vc_type type, u
 
 /* One more object that is a piece of another; VC__NIL after an error. */
 static uint32_t vc__add_piece(vc_kernel *k, uint32_t root, uint32_t op, const char *name, vc_type type, uint32_t count, const uint64_t *data) {
-    uint32_t piece = k->object_count, args = k->arg_count, node = k->failed ? VC__NIL : vc__add_object(k, NULL, op, k->object[root].access, type, count, data);
+    uint32_t piece = k->object_count, args = k->arg_count, node = VC__NIL;
     vc__object *o;
+    if (!k->failed) node = vc__add_object(k, NULL, op, k->object[root].access, type, count, data);
     if (node == VC__NIL) return VC__NIL;
     k->arg_count = args;
     o = &k->object[piece];
@@ -8702,7 +8711,8 @@ static void vc__split(vc_kernel *k, uint32_t root, const void *data) {
         }
         vc__add_piece(k, root, as, vc__leaf_name(k, k->object[root].name, type, l), info.type, all, data ? values[l] : NULL);
     }
-    for (i = 0; data && i < count && !k->failed; i++) vc__split_data(k, type, (const unsigned char *)data + (size_t)i * vc__shape_of(k, type).size, values, i);
+    for (i = 0; data && i < count && !k->failed; i++)
+        vc__split_data(k, type, (const unsigned char *)data + (size_t)i * vc__shape_of(k, type).size, values, i);
     for (l = 0; op == VC__OP_VAR && l < leaves && !k->failed; l++)
         if (k->object[first + l].op == VC__OP_ARRAY) vc__zero(k, first + l, k->object[first + l].count);
 }
@@ -8763,8 +8773,11 @@ static void vc__push_path(vc_kernel *k, vc_ref *r, vc_type element, uint32_t ind
     r->path = n == VC__NIL ? 0 : n + 1;
 }
 
-static bool vc__refuse_element(vc_kernel *k, const char *call, int64_t i, const char *of, uint32_t count) {
-    vc__refuse(k, call, count ? "element %lld of %s, which has %u" : "element %lld of %s", (long long)i, of, count);
+static bool vc__refuse_element(vc_kernel *k, const char *call, const vc_ref *r, int64_t i) {
+    const vc__object *o = &k->object[k->node[r->memory].x];
+    if (r->inside & VC__INSIDE_ONE) vc__refuse(k, call, "element %lld of a %s", (long long)i, vc__type_text(k, r->type).text);
+    else if (o->count) vc__refuse(k, call, "element %lld of %s '%s', which has %u", (long long)i, vc__object_kind(o->op), vc__object_name(o), o->count);
+    else vc__refuse(k, call, "element %lld of %s '%s'", (long long)i, vc__object_kind(o->op), vc__object_name(o));
     return false;
 }
 
@@ -8774,7 +8787,7 @@ static bool vc__enter(vc_kernel *k, const char *call, vc_ref *r) {
     if (r->inside & VC__INSIDE_ONE) return true;
     if (r->inside & VC__INSIDE_PATH) {
         if (!r->index && (r->offset < 0 || (o->count && r->offset >= o->count)))
-            return vc__refuse_element(k, call, r->offset, vc__object_name(o)[0] ? vc__object_name(o) : vc__object_kind(o->op), o->count);
+            return vc__refuse_element(k, call, r, r->offset);
         if (r->offset < INT32_MIN || r->offset > INT32_MAX) {
             vc__refuse(k, call, "the constant offset %lld into '%s' is beyond 32 bits; pass it as a 64-bit index that is no immediate", (long long)r->offset,
                        vc__object_name(o));
@@ -8795,12 +8808,11 @@ static bool vc__enter_element(vc_kernel *k, const char *call, vc_ref *r, vc_val 
     memset(&t, 0, sizeof t);
     if (!vc__step_ref(k, call, &t, i)) return false;
     if (!own || own->element == VC_NONE) {
-        if (!t.index && !t.offset && vc__is_type(r->type)) return true; /* one number is an array of one, as in C */
-        vc__refuse(k, call, "the ref leads to one %s, which has no elements%s", vc__type_text(k, r->type).text, own ? "; vc_field takes its members" : "");
+        if (!t.index && !t.offset) return true; /* one is an array of one, as in C */
+        vc__refuse(k, call, "the ref leads to one %s, which has no elements%s", vc__type_text(k, r->type).text, own ? "; vc_field takes members" : "");
         return false;
     }
-    if (!t.index && (t.offset < 0 || t.offset >= own->count)) return vc__refuse_element(k, call, t.offset, vc__type_text(k, r->type).text, own->count);
-    if (t.offset < INT32_MIN || t.offset > INT32_MAX) return vc__refuse_element(k, call, t.offset, vc__type_text(k, r->type).text, own->count);
+    if (!t.index && (t.offset < 0 || t.offset >= own->count)) return vc__refuse_element(k, call, r, t.offset);
     r->type = own->element;
     vc__push_path(k, r, own->element, t.index ? t.index - 1 : VC__NIL, t.offset);
     return !k->failed;
@@ -8825,11 +8837,10 @@ VC_API vc_ref vc_field(vc_ref ref, uint32_t member) {
     vc__field f;
     if (!vc__ready(k) || !vc__object_of(k, "vc_field", &ref) || !vc__enter(k, "vc_field", &ref)) return vc__no_ref();
     own = vc__own_of(k, ref.type);
-    if (vc__is_type(ref.type) || (own && own->element != VC_NONE) || member >= vc__direct_count(k, ref.type)) {
-        vc__refuse(k, "vc_field", "member %u of %s, which has %u", member, vc__type_text(k, ref.type).text,
-                   vc__is_type(ref.type) || (own && own->element != VC_NONE) ? 0u : vc__direct_count(k, ref.type));
-        return vc__no_ref();
-    }
+    if (vc__is_type(ref.type) || (own && own->element != VC_NONE))
+        vc__refuse(k, "vc_field", "member %u of %s, which has none%s", member, vc__type_text(k, ref.type).text, own ? "; vc_at takes elements" : "");
+    else if (member >= vc__direct_count(k, ref.type)) vc__refuse_part(k, "vc_field", ref.type, member);
+    if (k->failed) return vc__no_ref();
     f = vc__direct(k, ref.type, member);
     ref.type = f.type;
     ref.byte += f.offset;

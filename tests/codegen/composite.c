@@ -1,5 +1,5 @@
-/* Complex numbers, matrices, structs and arrays: every operation, and every way through memory, run with buffers by address, as bindings, from GLSL and through
-   OpenCL, and compared with long double arithmetic or, for memory, byte by byte with what the C compiler's own structs say.
+/* Complex numbers, matrices, structs and arrays: every operation, and every way through memory, run with buffers by address, as bindings, from GLSL and
+   through OpenCL, and compared with long double arithmetic or, for memory, byte by byte with what the C compiler's own structs say.
      composite [-v] [PART]     PART: only cases whose name contains it; -v names each
 
    How far off is right is said per operation, in units in the last place of the result's absolute value: of a complex number, of a row of a matrix. */
@@ -149,8 +149,8 @@ static bool right_complex(const Case *c, unsigned i) {
     else got = wide(number(kind, got_out, 2 * i), number(kind, got_out, 2 * i + 1));
     if (beyond(kind, want)) return true;
     if (cabsl(got - want) <= slack(c, kind, a, b, want)) return true;
-    printf("  a = %Lg %+Lg i, b = %Lg %+Lg i: got %Lg %+Lg i, wanted %Lg %+Lg i, off by %.3Lg of %.3Lg\n", creall(a), cimagl(a), creall(b), cimagl(b), creall(got),
-           cimagl(got), creall(want), cimagl(want), cabsl(got - want) / unit_of(kind, cabsl(want)), slack(c, kind, a, b, want) / unit_of(kind, cabsl(want)));
+    printf("  a = %Lg %+Lg i, b = %Lg %+Lg i: got %Lg %+Lg i, wanted %Lg %+Lg i, off by %.3Lg of %.3Lg\n", creall(a), cimagl(a), creall(b), cimagl(b),
+           creall(got), cimagl(got), creall(want), cimagl(want), cabsl(got - want) / unit_of(kind, cabsl(want)), slack(c, kind, a, b, want) / unit_of(kind, cabsl(want)));
     return false;
 }
 
@@ -184,13 +184,16 @@ static void check_numbers(vc_type kind) {
 
 /* ---- matrices ---- */
 
-typedef enum Linear { M_ADD, M_SUB, M_NEG, M_SCALE_LEFT, M_SCALE, M_DIV, M_MUL, M_TIMES, M_VECTOR, M_TRANSPOSE, M_OUTER, M_DET, M_INVERSE, M_PARTS, M_EQ, M_NE,
-                      M_SELECT, LINEARS } Linear;
-static const char *const linear_names[LINEARS] = { "add", "sub", "neg", "scale left", "scale", "div", "mul", "times vector", "vector times", "transpose", "outer",
-                                                   "determinant", "inverse", "parts", "eq", "ne", "select" };
+typedef enum Linear {
+    M_ADD, M_SUB, M_NEG, M_SCALE_LEFT, M_SCALE, M_DIV, M_MUL, M_TIMES, M_VECTOR, M_TRANSPOSE, M_OUTER, M_DET, M_INVERSE, M_PARTS, M_EQ, M_NE, M_SELECT, LINEARS
+} Linear;
+static const char *const linear_names[LINEARS] = {
+    "add", "sub", "neg", "scale left", "scale", "div", "mul", "times vector", "vector times", "transpose", "outer", "determinant", "inverse", "parts", "eq",
+    "ne", "select"
+};
 typedef struct Shape { Linear op; vc_type kind; uint32_t rows, columns, other; } Shape;
 
-static vc_type mat(vc_type kind, uint32_t rows, uint32_t columns) { return rows == 1 ? kind : columns == 1 ? VC_VEC(kind, rows) : VC_MAT(kind, rows, columns); }
+static vc_type mat(vc_type kind, uint32_t rows, uint32_t columns) { return VC_MAT(kind, rows, columns); }
 
 /* Types of the two operands and of the result. */
 static void types_of(const Shape *s, vc_type t[3]) {

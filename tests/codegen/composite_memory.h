@@ -4,7 +4,9 @@ enum { ITEMS = 256, WAYS = 9 };
 
 /* ---- types: the same calls give the same numbers in every kernel ---- */
 
-typedef enum Made { COMPLEX_F16, COMPLEX_F32, COMPLEX_F64, MAT_2X3, MAT_3X2, MAT_4X4, MAT_F64_3X4, ARRAY_F32, ARRAY_VECTORS, ARRAY_COMPLEX, SMALL, MIXED, NESTED, MADE } Made;
+typedef enum Made {
+    COMPLEX_F16, COMPLEX_F32, COMPLEX_F64, MAT_2X3, MAT_3X2, MAT_4X4, MAT_F64_3X4, ARRAY_F32, ARRAY_VECTORS, ARRAY_COMPLEX, SMALL, MIXED, NESTED, MADE
+} Made;
 
 static void make_types(vc_kernel *k, vc_type out[MADE]) {
     vc_type list, small, mixed;
@@ -21,8 +23,8 @@ static void make_types(vc_kernel *k, vc_type out[MADE]) {
     const vc_member small_members[] = { { "tag", VC_U8 }, { "x", VC_F64 }, { "end", VC_U8 } };
     out[SMALL] = small = vc_struct(k, "small", small_members, 3);
     list = vc_array_type(k, VC_I16, 3);
-    const vc_member mixed_members[] = { { "on", VC_BOOL }, { "half", VC_F16 }, { "list", list }, { "big", VC_U64 }, { "v", VC_F32X3 }, { "b", VC_VEC(VC_U8, 3) },
-                                        { "z", VC_F32C }, { "flags", VC_VEC(VC_BOOL, 2) } };
+    const vc_member mixed_members[] = { { "on", VC_BOOL }, { "half", VC_F16 }, { "list", list }, { "big", VC_U64 }, { "v", VC_F32X3 },
+                                        { "b", VC_VEC(VC_U8, 3) }, { "z", VC_F32C }, { "flags", VC_VEC(VC_BOOL, 2) } };
     out[MIXED] = mixed = vc_struct(k, "mixed", mixed_members, 8);
     list = vc_array_type(k, vc_array_type(k, small, 2), 3);
     const vc_member nested_members[] = { { "first", VC_U8 }, { "list", list }, { "m", VC_F32X3X3 }, { "mixed", mixed }, { NULL, VC_F32X2 } };
@@ -54,7 +56,8 @@ static void judge_scalar(vc_type kind, uint32_t offset, void *user) {
     Judge *j = (Judge *)user;
     uint64_t want = bits_of_number(kind, j->zero ? 0 : number_of(kind, j->item, j->scalar)), got = get_bits(kind, j->got + offset, 0);
     j->scalar++;
-    if (got != want && j->wrong++ == 0) printf("  byte %u, %s: got %llx, wanted %llx\n", offset, vc_type_name(kind), (unsigned long long)got, (unsigned long long)want);
+    if (got == want || j->wrong++) return;
+    printf("  byte %u, %s: got %llx, wanted %llx\n", offset, vc_type_name(kind), (unsigned long long)got, (unsigned long long)want);
 }
 
 /* ---- ways through memory: way w writes to out[w * ITEMS + i] ---- */
@@ -68,7 +71,8 @@ static void build_ways(void *user, vc_kernel *k) {
     type = types[w->made];
     vc_ref in = vc_buffer(k, "in", type, VC_READ), out = vc_buffer(k, "out", type, VC_READ_WRITE);
     vc_val p = w->by_value ? vc_param(k, "p", type) : vc_load(in, vc_u32(2)), i = vc_global_id(k, 0), lane = vc_local_id(k, 0), parts[3];
-    vc_ref tile = vc_shared(k, "tile", type, LOCAL), table = vc_table(k, "table", type, w->data, 7), list = vc_array(k, "list", type, 4), last = vc_var(k, "last", type);
+    vc_ref tile = vc_shared(k, "tile", type, LOCAL), table = vc_table(k, "table", type, w->data, 7), list = vc_array(k, "list", type, 4);
+    vc_ref last = vc_var(k, "last", type);
     vc_type three = vc_array_type(k, type, 3);
     vc_store(out, i, vc_load(in, i));
     vc_store(tile, lane, vc_load(in, i));

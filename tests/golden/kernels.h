@@ -348,6 +348,44 @@ static void kernel_subgroups(vc_kernel *k) {
     VC_IF(k, vc_subgroup_all_equal(other)) { vc_store(out, i, vc_subgroup_broadcast(v, vc_u32(2))); }
     vc_store(ids, i, vc_add(vc_add(vc_subgroup_ballot_exclusive(ballot), vc_mul(vc_subgroup_ballot_count(ballot), lane)), vc_subgroup_size(k)));
     vc_store(ids, vc_add(i, vc_subgroup_count(k)), vc_subgroup_inclusive(VC_XOR, vc_subgroup_shuffle(lane, other)));
+
+/* Newton's method for z^3 = 1: a complex number that a loop changes, and the constant roots in a table. */
+static inline void kernel_newton(vc_kernel *k) {
+    static const float roots[6] = { 1.0f, 0.0f, -0.5f, 0.8660254f, -0.5f, -0.8660254f };
+    vc_ref out = vc_buffer(k, "out", VC_F32C, VC_WRITE), distance = vc_buffer(k, "distance", VC_F32, VC_WRITE);
+    vc_ref root = vc_table(k, "roots", VC_F32C, roots, 3), z = vc_var(k, "z", VC_F32C);
+    vc_val start = vc_param(k, "start", VC_F32C), step = vc_param(k, "step", VC_F32C);
+    VC_EACH2(k, x, y) {
+        vc_val at = vc_add(vc_mul(y, vc_threads(k, 0)), x), offset = vc_complex(vc_cast(VC_F32, x), vc_cast(VC_F32, y)), value, square;
+        vc_set(z, vc_add(start, vc_mul(offset, step)));
+        VC_FOR(k, i, vc_u32(0), vc_u32(20)) {
+            value = vc_get(z);
+            square = vc_mul(value, value);
+            vc_set(z, vc_sub(value, vc_div(vc_sub(vc_mul(square, value), vc_f32(1)), vc_mul(square, vc_f32(3)))));
+        }
+        vc_store(out, at, vc_get(z));
+        vc_store(distance, at, vc_abs(vc_sub(vc_get(z), vc_load(root, vc_rem(at, vc_u32(3))))));
+    }
+}
+
+/* Bodies of a nested struct type in a buffer, in shared memory and as a parameter, and a matrix that turns them. */
+static inline void kernel_bodies(vc_kernel *k) {
+    const vc_member shape_members[] = { { "kind", VC_U8 }, { "corners", vc_array_type(k, VC_F32X2, 3) } };
+    const vc_type shape = vc_struct(k, "shape", shape_members, 2);
+    const vc_member members[] = { { "position", VC_F32X3 }, { "mass", VC_F32 }, { "shape", shape }, { "frame", VC_F32X3X3 }, { "weights", VC_F32X4 } };
+    const vc_type body = vc_struct(k, "body", members, 5);
+    vc_ref in = vc_buffer(k, "bodies", body, VC_READ_WRITE), tile = vc_shared(k, "tile", body, 64), sum = vc_var(k, "sum", VC_F32X3);
+    vc_val turn = vc_param(k, "turn", VC_F32X3X3), other = vc_param(k, "other", shape), lane = vc_local_id(k, 0), i = vc_global_id(k, 0);
+    vc_val b = vc_load(in, i), at = vc_rem(i, vc_u32(3));
+    vc_store(tile, lane, b);
+    vc_barrier(k);
+    VC_FOR(k, j, vc_u32(0), vc_u32(64)) {
+        vc_ref that = vc_at(tile, j);
+        vc_set(sum, vc_fma(vc_get(vc_field(that, 0)), vc_get(vc_field(that, 1)), vc_get(sum)));
+    }
+    b = vc_with(vc_with(b, 0, vc_mul(turn, vc_get(sum))), 3, vc_mul(turn, vc_part(b, 3)));
+    vc_store(in, i, vc_select(vc_gt(vc_determinant(vc_part(b, 3)), vc_f32(0)), b, vc_with(b, 2, other)));
+    vc_set(vc_at(vc_field(vc_field(vc_at(in, i), 2), 1), at), vc_load(vc_field(vc_field(vc_at(tile, lane), 2), 1), at));
 }
 
 static const kernel_sample kernel_samples[] = {
@@ -370,7 +408,9 @@ static const kernel_sample kernel_samples[] = {
     { "names", { 0, 0, 0 }, kernel_names },
     { "alias", { 0, 0, 0 }, kernel_alias },
     { "atomics", { 64, 0, 0 }, kernel_atomics },
-    { "subgroups", { 128, 0, 0 }, kernel_subgroups }
+    { "subgroups", { 128, 0, 0 }, kernel_subgroups },
+    { "newton", { 16, 16, 0 }, kernel_newton },
+    { "bodies", { 64, 0, 0 }, kernel_bodies }
 };
 enum { KERNEL_SAMPLES = sizeof kernel_samples / sizeof *kernel_samples };
 

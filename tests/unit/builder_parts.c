@@ -10,7 +10,7 @@ static bool is_plain_vector(uint32_t op) {
            || (op >= VC__OP_BUFFER && op <= VC__OP_ARRAY);
 }
 
-/* Every operand that is a vector belongs to a STORE or a COMPONENT; every value that is one comes from memory or goes there. How many loads and stores there are. */
+/* Every operand that is a vector belongs to a STORE or a COMPONENT; every value that is one comes from memory or goes there. How many loads and stores. */
 static uint32_t check_listing(const vc__listing *l) {
     uint32_t i, j, accesses = 0;
     for (i = 0; i < l->count; i++) {

@@ -1,0 +1,351 @@
+/* Composite types: layout that can be asked, parts that fold away, and a sentence for everything that does not fit. */
+#define VKDISPATCH_CODEGEN_IMPLEMENTATION
+#include "vkdispatch_codegen.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
+typedef struct rig {
+    vc_kernel *k;
+    vc_type pair, box; /* struct pair { f32 x; u8 tag; }, struct box { pair list[4]; f64x2x2 m; } */
+    vc_ref boxes, f;   /* buffers */
+    vc_val i, a, z, m23, m22, p, b;
+} rig;
+
+static vc_type make_pair(vc_kernel *k) {
+    const vc_member m[] = { { "x", VC_F32 }, { "tag", VC_U8 } };
+    return vc_struct(k, "pair", m, 2);
+}
+
+static rig begin(void) {
+    vc_kernel_desc desc;
+    rig r;
+    memset(&desc, 0, sizeof desc);
+    desc.name = "k";
+    r.k = vc_begin(&desc);
+    r.pair = make_pair(r.k);
+    const vc_member m[] = { { "list", vc_array_type(r.k, r.pair, 4) }, { "m", VC_F64X2X2 } };
+    r.box = vc_struct(r.k, "box", m, 2);
+    r.boxes = vc_buffer(r.k, "boxes", r.box, VC_READ_WRITE);
+    r.f = vc_buffer(r.k, "f", VC_F32, VC_READ_WRITE);
+    r.i = vc_global_id(r.k, 0);
+    r.a = vc_param(r.k, "a", VC_F32);
+    r.z = vc_param(r.k, "z", VC_F32C);
+    r.m23 = vc_param(r.k, "m23", VC_MAT(VC_F32, 2, 3));
+    r.m22 = vc_param(r.k, "m22", VC_F32X2X2);
+    r.p = vc_param(r.k, "p", r.pair);
+    r.b = vc_param(r.k, "b", r.box);
+    assert_null(vc_error(r.k));
+    return r;
+}
+
+/* ---- bad input ---- */
+
+static void no_members(rig *r) { vc_struct(r->k, "empty", NULL, 0); }
+static void members_at_null(rig *r) { vc_struct(r->k, "s", NULL, 3); }
+static void unknown_member(rig *r) { const vc_member m[] = { { "a", VC_F32 }, { "b", 13 } }; vc_struct(r->k, "s", m, 2); }
+static void huge_struct(rig *r) {
+    const vc_member m[] = { { "a", vc_array_type(r->k, VC_F64, 200000000) }, { "b", vc_array_type(r->k, VC_F32, 200000000) } };
+    vc_struct(r->k, "s", m, 2);
+}
+static void deep_type(rig *r) { vc_type t = VC_U8; for (int i = 0; i < 40; i++) t = vc_array_type(r->k, t, 1); }
+static void empty_array(rig *r) { vc_array_type(r->k, VC_F32, 0); }
+static void unknown_element(rig *r) { vc_array_type(r->k, VC_F16 + 80, 2); }
+static void huge_array(rig *r) { vc_array_type(r->k, r->box, 100000000); }
+static void offset_of_part(rig *r) { vc_offset_of(r->k, r->pair, 2); }
+static void offset_of_nothing(rig *r) { vc_offset_of(r->k, 5000, 0); }
+static void field_beyond(rig *r) { vc_field(vc_at(r->boxes, r->i), 2); }
+static void field_of_array(rig *r) { vc_field(vc_field(vc_at(r->boxes, r->i), 0), 0); }
+static void field_of_number(rig *r) { vc_field(r->f, 0); }
+static void element_beyond(rig *r) { vc_at(vc_field(vc_at(r->boxes, r->i), 0), vc_u32(4)); }
+static void element_below(rig *r) { vc_at(vc_field(vc_at(r->boxes, r->i), 0), vc_i32(-1)); }
+static void element_of_struct(rig *r) { vc_at(vc_at(r->boxes, r->i), vc_u32(1)); }
+static void element_of_variable(rig *r) { vc_at(vc_var(r->k, "v", VC_F32), r->i); }
+static void shared_beyond(rig *r) { vc_get(vc_at(vc_shared(r->k, "tile", r->box, 4), vc_u32(4))); }
+static void index_of_float(rig *r) { vc_at(vc_field(vc_at(r->boxes, r->i), 0), r->a); }
+static void offset_inside(rig *r) { vc_offset(vc_at(r->boxes, r->i), vc_u32(1)); }
+static void part_beyond(rig *r) { vc_part(r->z, 2); }
+static void with_beyond(rig *r) { vc_with(r->m23, 3, r->a); }
+static void with_wrong(rig *r) { vc_with(r->p, 0, r->i); }
+static void make_count(rig *r) { vc_val v[3]; v[0] = v[1] = v[2] = r->a; vc_make(r->k, r->pair, v, 3); }
+static void make_part(rig *r) { vc_val v[2]; v[0] = r->z; v[1] = vc_u8(1); vc_make(r->k, r->pair, v, 2); }
+static void make_column(rig *r) { vc_val v[2]; v[0] = v[1] = vc_vec3(r->a, r->a, r->a); vc_make(r->k, VC_F32X2X2, v, 2); }
+static void make_nested(rig *r) { vc_val v[2]; v[0] = r->p; v[1] = r->m22; vc_make(r->k, r->box, v, 2); }
+static void many_parts(rig *r) { vc_get(vc_buffer(r->k, "big", vc_array_type(r->k, VC_F32, 2000), VC_READ)); }
+static void store_wrong(rig *r) { vc_store(r->boxes, r->i, r->p); }
+static void store_number(rig *r) { vc_store(r->boxes, r->i, r->a); }
+static void store_complex(rig *r) { vc_store(r->f, r->i, r->z); }
+static void struct_arithmetic(rig *r) { vc_add(r->p, r->p); }
+static void struct_equal(rig *r) { vc_eq(r->p, r->p); }
+static void complex_sine(rig *r) { vc_sin(r->z); }
+static void complex_order(rig *r) { vc_gt(r->z, r->z); }
+static void complex_fma(rig *r) { vc_fma(r->z, r->z, r->z); }
+static void complex_fma_last(rig *r) { vc_fma(r->a, r->a, r->z); }
+static void complex_kinds(rig *r) { vc_mul(r->z, vc_cast(VC_F64C, r->z)); }
+static void complex_integer(rig *r) { vc_add(r->z, vc_u32(1)); }
+static void complex_vector(rig *r) { vc_mul(vc_vec2(r->a, r->a), r->z); }
+static void complex_of_integers(rig *r) { vc_complex(r->i, r->i); }
+static void complex_of_two(rig *r) { vc_complex(r->a, vc_f64(1)); }
+static void real_part_of_real(rig *r) { vc_re(r->a); }
+static void matrix_product(rig *r) { vc_mul(r->m23, r->m22); }
+static void matrix_vector(rig *r) { vc_mul(r->m23, vc_vec2(r->a, r->a)); }
+static void matrix_sum(rig *r) { vc_add(r->m23, r->m22); }
+static void matrix_over(rig *r) { vc_div(r->a, r->m22); }
+static void matrix_quotient(rig *r) { vc_div(r->m22, r->m22); }
+static void matrix_root(rig *r) { vc_sqrt(r->m22); }
+static void matrix_determinant(rig *r) { vc_determinant(r->m23); }
+static void vector_transpose(rig *r) { vc_transpose(vc_vec2(r->a, r->a)); }
+static void outer_scalar(rig *r) { vc_outer(vc_vec2(r->a, r->a), r->a); }
+static void cast_shape(rig *r) { vc_cast(VC_F64X2X2, r->m23); }
+static void cast_struct(rig *r) { vc_cast(VC_F32, r->p); }
+static void select_types(rig *r) { vc_select(vc_bool(true), r->z, r->m22); }
+static void condition(rig *r) { VC_IF(r->k, r->z) { } }
+static void component(rig *r) { vc_component(r->z, 0); }
+static void vector_of(rig *r) { vc_vec2(r->z, r->z); }
+static void index_of(rig *r) { vc_load(r->f, r->z); }
+static void data_at_null(rig *r) { vc_table(r->k, "t", r->pair, NULL, 4); }
+static void closed_value(rig *r) {
+    vc_val v = { 0, 0 };
+    VC_IF(r->k, vc_lt(r->i, vc_u32(3))) { v = vc_get(vc_field(vc_at(r->boxes, r->i), 1)); }
+    vc_add(v, v);
+}
+static void closed_path(rig *r) {
+    vc_ref at = r->boxes;
+    VC_IF(r->k, vc_lt(r->i, vc_u32(3))) { at = vc_at(r->boxes, vc_add(r->i, vc_u32(1))); }
+    vc_get(at);
+}
+static void foreign_value(rig *r) {
+    rig other = begin();
+    vc_add(r->z, other.z);
+    vc_free(other.k);
+}
+static void foreign_struct(rig *r) {
+    vc_kernel *other = vc_begin(NULL);
+    const vc_member m[] = { { "q", VC_F64 } };
+    vc_type t = vc_struct(other, "mine", m, 1);
+    vc_buffer(r->k, "x", t, VC_READ);
+    vc_free(other);
+}
+
+/* ---- good input ---- */
+
+static void layout(void **state) {
+    rig r = begin();
+    vc_type list = vc_array_type(r.k, r.pair, 4);
+    (void)state;
+    assert_int_equal(vc_size_of(r.k, r.pair), 8);
+    assert_int_equal(vc_size_of(r.k, r.box), 64);
+    assert_int_equal(vc_offset_of(r.k, r.box, 1), 32);
+    assert_int_equal(vc_offset_of(r.k, list, 3), 24);
+    assert_int_equal(vc_offset_of(r.k, VC_MAT(VC_F64, 3, 2), 1), 24);
+    assert_int_equal(vc_offset_of(r.k, VC_F32C, 1), 4);
+    assert_int_equal(vc_offset_of(r.k, VC_F32X3, 2), 8);
+    assert_int_equal(list, vc_array_type(r.k, r.pair, 4));
+    assert_int_not_equal(r.pair, make_pair(r.k)); /* structs are told apart by their declaration */
+    assert_int_equal(vc_size_of(r.k, 0), 0);
+    assert_int_equal(vc_type_size(VC_F16C), 4);
+    assert_int_equal(vc_type_size(VC_MAT(VC_F64, 4, 3)), 96);
+    assert_int_equal(vc_type_size(VC_MAT(VC_F16, 2, 2)), 0);
+    assert_int_equal(vc_type_size(VC_COMPLEX(VC_U32)), 0);
+    assert_int_equal(vc_type_size(r.box), 0);
+    assert_int_equal(vc_type_size(VC_STRUCT(24)), 24);
+    assert_string_equal(vc_type_name(VC_F64C), "complex f64");
+    assert_string_equal(vc_type_name(VC_MAT(VC_F32, 2, 4)), "f32x2x4");
+    assert_int_equal(vc_typeof(r.z), VC_F32C);
+    assert_int_equal(vc_typeof(vc_part(r.b, 0)), list);
+    assert_int_equal(vc_typeof(vc_mul(r.m22, r.m23)), VC_MAT(VC_F32, 2, 3));
+    assert_null(vc_error(r.k));
+    vc_free(r.k);
+}
+
+/* What the runtime is told: structs by their size, the alignment that accesses count on, the access of all views together. */
+static void reflection(void **state) {
+    rig r = begin();
+    const vc_info *info;
+    (void)state;
+    vc_store(vc_field(vc_at(r.boxes, r.i), 1), vc_u32(0), vc_get(vc_field(vc_at(r.boxes, r.i), 1)));
+    info = vc_reflect(r.k);
+    assert_non_null(info);
+    assert_int_equal(info->arg_count, 8);
+    assert_int_equal(info->args[0].type, VC_STRUCT(64));
+    assert_int_equal(info->args[0].access, VC_READ_WRITE);
+    assert_int_equal(info->args[0].align, 16); /* columns of two f64 are read whole */
+    assert_int_equal(info->args[1].access, 0);
+    assert_int_equal(info->args[3].type, VC_F32C);
+    assert_int_equal(info->args[4].type, VC_MAT(VC_F32, 2, 3));
+    assert_int_equal(info->args[4].size, 24);
+    assert_int_equal(info->args[6].type, VC_STRUCT(8));
+    assert_int_equal(info->args[7].place % 8, 0);
+    vc_free(r.k);
+}
+
+/* A kernel of composite values is the kernel of their parts, byte for byte. */
+static uint64_t hash_of(bool composite) {
+    vc_kernel_desc desc;
+    vc_kernel *k;
+    vc_ref x, y;
+    vc_val i, a, b, p[2];
+    uint64_t hash;
+    memset(&desc, 0, sizeof desc);
+    desc.name = "twiddle";
+    k = vc_begin(&desc);
+    x = vc_buffer(k, "x", composite ? (vc_type)VC_F32C : (vc_type)VC_F32X2, VC_READ);
+    y = vc_buffer(k, "y", composite ? (vc_type)VC_F32C : (vc_type)VC_F32X2, VC_WRITE);
+    i = vc_global_id(k, 0);
+    a = vc_load(x, i);
+    b = vc_load(vc_offset(x, vc_u32(1)), i);
+    if (composite) vc_store(y, i, vc_add(vc_mul(a, b), vc_make(k, VC_F32C, (p[0] = vc_re(b), p[1] = vc_im(a), p), 2)));
+    else {
+        vc_val ar = vc_component(a, 0), ai = vc_component(a, 1), br = vc_component(b, 0), bi = vc_component(b, 1);
+        vc_store(y, i, vc_vec2(vc_add(vc_fma(ar, br, vc_neg(vc_mul(ai, bi))), br), vc_add(vc_fma(ar, bi, vc_mul(ai, br)), ai)));
+    }
+    hash = vc_hash(k);
+    assert_null(vc_error(k));
+    vc_free(k);
+    return hash;
+}
+
+static void same_bytes(void **state) {
+    (void)state;
+    assert_true(hash_of(true) != 0);
+    assert_true(hash_of(true) == hash_of(false));
+}
+
+/* Loads, stores and live operations of a listing. */
+static uint32_t live(vc_kernel *k, uint32_t op) {
+    vc__listing l;
+    uint32_t i, n = 0;
+    assert_true(vc__schedule(k, VC_TARGET_SPIRV, VC_BUFFERS_BINDING, &l));
+    for (i = 0; i < l.count; i++) {
+        assert_int_not_equal(l.node[i].op, VC__OP_PARTS);
+        assert_int_not_equal(l.node[i].op, VC__OP_PATH);
+        assert_int_not_equal(l.node[i].op, VC__OP_INDEX);
+        assert_true(l.node[i].type < 64);
+        n += l.node[i].op == op;
+    }
+    return n;
+}
+
+static void parts_are_free(void **state) {
+    rig r = begin();
+    vc_val v = vc_load(r.boxes, r.i), w = vc_with(v, 1, vc_transpose(vc_transpose(vc_part(v, 1))));
+    (void)state;
+    vc_store(r.f, r.i, vc_part(vc_part(vc_part(w, 0), 2), 0)); /* of 10 loads one is needed */
+    assert_int_equal(live(r.k, VC__OP_LOAD), 1);
+    vc_set(vc_field(vc_at(r.boxes, r.i), 1), vc_part(w, 1)); /* two columns, as they were loaded */
+    assert_int_equal(live(r.k, VC__OP_LOAD), 3);
+    assert_int_equal(live(r.k, VC__OP_STORE), 3);
+    assert_int_equal(live(r.k, VC__OP_VEC), 0);
+    assert_null(vc_error(r.k));
+    vc_free(r.k);
+}
+
+static void dumped(void **state) {
+    rig r = begin();
+    (void)state;
+    vc_set(vc_field(vc_at(vc_field(vc_at(r.boxes, r.i), 0), vc_local_id(r.k, 0)), 0), r.a);
+    assert_non_null(strstr(vc_dump(r.k), "by 16"));
+    vc_free(r.k);
+}
+
+#define BAD(name, text) { name, #name, text }
+static const struct { void (*run)(rig *r); const char *name, *text; } bad[] = {
+    BAD(no_members, "vc_struct in kernel 'k': 'empty' has 0 members at NULL; it takes 1 to 4096"),
+    BAD(members_at_null, "vc_struct in kernel 'k': 's' has 3 members at NULL; it takes 1 to 4096"),
+    BAD(unknown_member, "vc_struct in kernel 'k': member 1 'b' of 's' has type 13, which this kernel does not have"),
+    BAD(huge_struct, "vc_struct in kernel 'k': 's' has 2147483648 bytes or more; the limit is 2^31 - 2"),
+    BAD(deep_type, "vc_array_type in kernel 'k': 'u8[1][1][1][1][1][1][1][1][1][1][1]' has types inside types 33 deep; the limit is 32"),
+    BAD(empty_array, "vc_array_type in kernel 'k': 0 elements of type 11; it takes one or more"),
+    BAD(unknown_element, "vc_array_type in kernel 'k': 2 elements of type 90, which this kernel does not have"),
+    BAD(huge_array, "vc_array_type in kernel 'k': 'struct box[100000000]' has 6400000000 bytes; the limit is 2^31 - 2"),
+    BAD(offset_of_part, "vc_offset_of in kernel 'k': part 2 of struct pair, which has 2 of them"),
+    BAD(offset_of_nothing, "vc_offset_of in kernel 'k': type 5000, which this kernel does not have"),
+    BAD(field_beyond, "vc_field in kernel 'k': part 2 of struct box, which has 2 of them"),
+    BAD(field_of_array, "vc_field in kernel 'k': member 0 of struct pair[4], which has none; vc_at takes elements"),
+    BAD(field_of_number, "vc_field in kernel 'k': member 0 of f32, which has none"),
+    BAD(element_beyond, "vc_at in kernel 'k': element 4 of a struct pair[4]"),
+    BAD(element_below, "vc_at in kernel 'k': element -1 of a struct pair[4]"),
+    BAD(element_of_struct, "vc_at in kernel 'k': the ref leads to one struct box, which has no elements; vc_field takes members"),
+    BAD(element_of_variable, "vc_at in kernel 'k': variable 'v' has no elements; use vc_get and vc_set"),
+    BAD(shared_beyond, "vc_at in kernel 'k': element 4 of shared array 'tile', which has 4"),
+    BAD(index_of_float, "vc_at in kernel 'k': the index 'a' is f32; it takes a scalar integer of 32 or 64 bits"),
+    BAD(offset_inside, "vc_offset in kernel 'k': the ref leads to one struct box, not to a run of them; use vc_at"),
+    BAD(part_beyond, "vc_part in kernel 'k': part 2 of complex f32, which has 2 of them"),
+    BAD(with_beyond, "vc_with in kernel 'k': part 3 of f32x2x3, which has 3 of them"),
+    BAD(with_wrong, "vc_with in kernel 'k': the value is u32, the element type is f32; convert it with vc_cast"),
+    BAD(make_count, "vc_make in kernel 'k': 3 parts for struct pair, which has 2"),
+    BAD(make_part, "vc_make in kernel 'k': operand 1 is complex f32, which it does not take"),
+    BAD(make_column, "vc_make in kernel 'k': the value is f32x3, the element type is f32x2; convert it with vc_cast"),
+    BAD(make_nested, "vc_make in kernel 'k': operand 1 is struct pair; it takes struct pair[4]"),
+    BAD(many_parts, "vc_get in kernel 'k': f32[2000] has 2000 scalars and vectors, a value at most 1024; take it apart with vc_at and vc_field"),
+    BAD(store_wrong, "vc_store in kernel 'k': operand 3 is struct pair; it takes struct box"),
+    BAD(store_number, "vc_store in kernel 'k': operand 3 'a' is f32; it takes struct box"),
+    BAD(store_complex, "vc_store in kernel 'k': operand 3 is complex f32, which it does not take"),
+    BAD(struct_arithmetic, "vc_add in kernel 'k': operand 1 is struct pair; arithmetic is on its parts, which vc_part gives"),
+    BAD(struct_equal, "vc_eq in kernel 'k': operand 1 is struct pair; arithmetic is on its parts, which vc_part gives"),
+    BAD(complex_sine, "vc_sin in kernel 'k': operand 1 is complex f32, which it does not take"),
+    BAD(complex_order, "vc_gt in kernel 'k': operand 1 is complex f32, which it does not take"),
+    BAD(complex_fma, "vc_fma in kernel 'k': operand 1 is complex f32, which it does not take"),
+    BAD(complex_fma_last, "vc_fma in kernel 'k': operand 3 is complex f32, which it does not take"),
+    BAD(complex_kinds, "vc_mul in kernel 'k': operand 1 is complex f32, operand 2 is complex f64; it takes complex numbers of one kind, or "
+        "a real number of that kind beside one"),
+    BAD(complex_integer, "vc_add in kernel 'k': operand 1 is complex f32, operand 2 is u32; it takes complex numbers of one kind, or a real "
+        "number of that kind beside one"),
+    BAD(complex_vector, "vc_mul in kernel 'k': operand 1 is f32x2, operand 2 is complex f32; it takes complex numbers of one kind, or a "
+        "real number of that kind beside one"),
+    BAD(complex_of_integers, "vc_complex in kernel 'k': operand 1 is u32, operand 2 is u32; it takes two scalars of f16, f32 or f64"),
+    BAD(complex_of_two, "vc_complex in kernel 'k': operand 1 'a' is f32, operand 2 is f64; it takes two scalars of f16, f32 or f64"),
+    BAD(real_part_of_real, "vc_re in kernel 'k': operand 1 is f32; it takes a complex number"),
+    BAD(matrix_product, "vc_mul in kernel 'k': operand 1 is f32x2x3, operand 2 is f32x2x2; columns of the first must be as many as rows of "
+        "the second, of one kind"),
+    BAD(matrix_vector, "vc_mul in kernel 'k': operand 1 is f32x2x3, operand 2 is f32x2; columns of the first must be as many as rows of the "
+        "second, of one kind"),
+    BAD(matrix_sum, "vc_add in kernel 'k': operand 1 is f32x2x3, operand 2 is f32x2x2; matrices are added, subtracted and compared with "
+        "their like, multiplied as linear algebra does it, and scaled by vc_mul and vc_div"),
+    BAD(matrix_over, "vc_div in kernel 'k': operand 1 is f32, operand 2 is f32x2x2; matrices are added, subtracted and compared with their "
+        "like, multiplied as linear algebra does it, and scaled by vc_mul and vc_div"),
+    BAD(matrix_quotient, "vc_div in kernel 'k': operand 1 is f32x2x2, operand 2 is f32x2x2; matrices are added, subtracted and compared "
+        "with their like, multiplied as linear algebra does it, and scaled by vc_mul and vc_div"),
+    BAD(matrix_root, "vc_sqrt in kernel 'k': operand 1 is f32x2x2, which it does not take"),
+    BAD(matrix_determinant, "vc_determinant in kernel 'k': operand 1 is f32x2x3; it takes a square matrix"),
+    BAD(vector_transpose, "vc_transpose in kernel 'k': operand 1 is f32x2; it takes a matrix"),
+    BAD(outer_scalar, "vc_outer in kernel 'k': operand 1 is f32x2, operand 2 is f32; it takes two vectors of f32 or of f64"),
+    BAD(cast_shape, "vc_cast in kernel 'k': operand 1 is f32x2x3, which does not go to f64x2x2"),
+    BAD(cast_struct, "vc_cast in kernel 'k': operand 1 is struct pair; arithmetic is on its parts, which vc_part gives"),
+    BAD(select_types, "vc_select in kernel 'k': operand 2 is complex f32, operand 3 is f32x2x2"),
+    BAD(condition, "VC_IF in kernel 'k': operand 1 is complex f32, which it does not take"),
+    BAD(component, "vc_component in kernel 'k': operand 1 is complex f32, which it does not take"),
+    BAD(vector_of, "vc_vec2 in kernel 'k': operand 1 is complex f32, which it does not take"),
+    BAD(index_of, "vc_load in kernel 'k': operand 2 is complex f32, which it does not take"),
+    BAD(data_at_null, "vc_table in kernel 'k': 't' has no data"),
+    BAD(closed_value, "vc_add in kernel 'k': operand 1 was made in a block that is closed (behind statement 1); carry it out in a vc_var"),
+    BAD(closed_path, "vc_get in kernel 'k': the ref into buffer 'boxes' has an offset that was made in a block that is closed"),
+    BAD(foreign_value, "vc_add in kernel 'k': operand 2 belongs to another kernel"),
+    BAD(foreign_struct, "vc_buffer in kernel 'k': 'x' has type 1051332608, which is none of this kernel")
+};
+
+static void messages(void **state) {
+    size_t i;
+    (void)state;
+    for (i = 0; i < sizeof bad / sizeof *bad; i++) {
+        rig r = begin();
+        bad[i].run(&r);
+        const char *error = vc_error(r.k);
+        if (!error || strcmp(error, bad[i].text) != 0) print_error("%s: %s\n", bad[i].name, error ? error : "no error");
+        assert_non_null(error);
+        assert_string_equal(error, bad[i].text);
+        vc_store(r.boxes, r.i, vc_load(r.boxes, r.i)); /* all harmless by now */
+        assert_int_equal(vc_mul(r.z, r.z).of, 0);
+        assert_int_equal(vc_inverse(r.m22).of, 0);
+        assert_int_equal(vc_part(r.p, 0).of, 0);
+        assert_null(vc_spirv(r.k, NULL));
+        assert_string_equal(vc_error(r.k), bad[i].text);
+        vc_free(r.k);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = { cmocka_unit_test(layout), cmocka_unit_test(reflection), cmocka_unit_test(same_bytes),
+                                        cmocka_unit_test(parts_are_free), cmocka_unit_test(dumped), cmocka_unit_test(messages) };
+    return cmocka_run_group_tests_name("composite", tests, NULL, NULL);
+}
