@@ -5,11 +5,13 @@
      matrix [-a] [-c] [-u] [-v] [PART]   PART: only kernels whose name contains it; -v names each; -u prints
      the largest error of each function; -c: CUDA C and OpenCL C alone
 
-   CUDA C goes through NVRTC, and through a C++ compiler, whose code runs; OpenCL C goes through PoCL, where it runs; many kernels a program. That costs as
+   CUDA C goes through NVRTC, and through a C++ compiler, whose code runs, and runs on a CUDA device where there is one; OpenCL C goes through PoCL, where it
+   runs; many kernels a program. That costs as
    much as all the rest, so one kernel of SAMPLE is taken, unless -a asks for all or PART for some.
 
    What counts as right. Integers, conversions and + - * of floats are exact. Everywhere subnormal numbers may be flushed to zero, operands
    as well as results, any NaN is a NaN, and the sign of a zero is free. The other operations may be off by what the table `bounds` says. */
+#define VKDISPATCH_CUDA
 #define VKDISPATCH_IMPLEMENTATION
 #define VKDISPATCH_CODEGEN_IMPLEMENTATION
 #include "vkdispatch.h"
@@ -754,9 +756,10 @@ static bool want_uniform(const Case *c, size_t element, unsigned component, int 
 
 typedef struct Form { const char *name; vc_buffers buffers; bool glsl; vd_context *ctx; } Form;
 enum { FORMS = 3, SAMPLE = 8 };
-static Form forms[FORMS + 2] = {
+static Form forms[FORMS + 3] = {
     { "address", VC_BUFFERS_ADDRESS, false, NULL }, { "binding", VC_BUFFERS_BINDING, false, NULL }, { "glsl", VC_BUFFERS_BINDING, true, NULL },
-    { "opencl", VC_BUFFERS_BINDING, false, NULL }, { "cuda on the host", VC_BUFFERS_ADDRESS, false, NULL }
+    { "opencl", VC_BUFFERS_BINDING, false, NULL }, { "cuda on the host", VC_BUFFERS_ADDRESS, false, NULL },
+    { "cuda", VC_BUFFERS_ADDRESS, false, NULL }
 };
 static const char *filter;
 static bool verbose;
@@ -767,7 +770,7 @@ static uint64_t skipped_features;
 static vc_kernel *kernel;
 
 static vd_buffer buffer_of(const Form *f, vc_type type, unsigned role) { /* role ROLES: the output; made once */
-    static vd_buffer made[3][64][ROLES + 1];
+    static vd_buffer made[FORMS + 3][64][ROLES + 1];
     vd_buffer *b = &made[f - forms][type][role];
     if (b->id) return *b;
     vd_buffer_desc desc;
@@ -874,9 +877,7 @@ static bool dispatch(const Case *c, const Form *f, vd_kernel made, uint8_t *out)
     return vd_buffer_read(f->ctx, to, 0, out, VD_WHOLE) == VD_OK;
 }
 
-/* NULL when all is right, "" when what is wrong has been told */
-static const char *check_form(const Case *c, const Form *f) {
-    static uint8_t out[COMPONENTS * 8];
+static void build_for_form(const Case *c, const Form *f) {
     vc_kernel_desc desc;
     memset(&desc, 0, sizeof desc);
     desc.name = c->name;
@@ -884,6 +885,30 @@ static const char *check_form(const Case *c, const Form *f) {
     desc.buffers = f->buffers;
     if (kernel) vc_restart(kernel, &desc); else kernel = vc_begin(&desc);
     c->build(c, kernel);
+}
+
+/* NULL when all is right, "" when what is wrong has been told */
+static const char *run_made(const Case *c, const Form *f, vd_kernel made) {
+    static uint8_t out[COMPONENTS * 8];
+    if (!made.id || !dispatch(c, f, made, out)) { vd_kernel_destroy(f->ctx, made); return vd_error_text(); }
+    vd_kernel_destroy(f->ctx, made);
+    runs++;
+    return compare(c, f, out) ? NULL : "";
+}
+
+/* On a CUDA device, from CUDA C. */
+static const char *check_cuda_device(const Case *c, const Form *f) {
+    build_for_form(c, f);
+    const vc_info *info = vc_reflect_for(kernel, VC_TARGET_CUDA);
+    if (!info) return vc_error(kernel);
+    uint64_t lacks = info->features & ~vd_device(f->ctx, 0)->features;
+    if (lacks) { skipped_features |= lacks; skipped++; passed--; return NULL; }
+    return run_made(c, f, vd_kernel_build(f->ctx, kernel));
+}
+
+/* As check_cuda_device, by way of Vulkan, and of the validators. */
+static const char *check_form(const Case *c, const Form *f) {
+    build_for_form(c, f);
     if (vc_error(kernel)) return vc_error(kernel);
     size_t words = 0;
     const uint32_t *code = vc_spirv(kernel, &words);
@@ -900,10 +925,7 @@ static const char *check_form(const Case *c, const Form *f) {
     if (f->glsl) made = kernel_from_words(f->ctx, info, glsl_words, glsl_count); else
 #endif
     made = vd_kernel_build(f->ctx, kernel);
-    if (!made.id || !dispatch(c, f, made, out)) { vd_kernel_destroy(f->ctx, made); return vd_error_text(); }
-    vd_kernel_destroy(f->ctx, made);
-    runs++;
-    return compare(c, f, out) ? NULL : "";
+    return run_made(c, f, made);
 }
 
 /* ---- CUDA C and OpenCL C, many kernels a program ---- */
@@ -1158,6 +1180,7 @@ static void check(const Case *c) {
     if (kernels % sample == 0) {
         const char *bad = add_to_batch(c);
         if (bad) settle_case(c, "cuda and opencl", bad);
+        if (forms[FORMS + 2].ctx) settle_case(c, "cuda", check_cuda_device(c, &forms[FORMS + 2]));
     }
     kernels++;
     fflush(stdout);
@@ -1691,6 +1714,10 @@ static void open_contexts(void) {
         printf("# reason: %s form not run: %s\n", forms[i].name, vd_error_text());
         forms[i].ctx = NULL;
     }
+    vd_context_desc cuda;
+    memset(&cuda, 0, sizeof cuda);
+    cuda.backend = VD_BACKEND_CUDA;
+    if (vd_context_create(&cuda, &forms[FORMS + 2].ctx)) printf("# reason: CUDA C not run on a device: %s\n", vd_error_text());
 #if !defined(TESTS_HAVE_SPIRV_TOOLS)
     printf("# reason: SPIR-V not validated: no spirv-tools/libspirv.h\n");
 #endif
@@ -1729,7 +1756,7 @@ int main(int count, char **args) {
     for (uint64_t bit = 1; bit <= skipped_features; bit <<= 1)
         if (skipped_features & bit) printf("# reason: not run for lack of %s\n", vd_feature_name(bit));
     vc_free(kernel);
-    for (int i = 0; i < FORMS; i++) vd_context_destroy(forms[i].ctx);
+    for (int i = 0; i < FORMS + 3; i++) vd_context_destroy(forms[i].ctx);
     if (!no_opencl) opencl_close();
     if (sample > 1) printf("# CUDA C and OpenCL C of one kernel in %d; matrix -a takes all\n", sample);
     if (errors) print_errors();
