@@ -426,6 +426,8 @@ VD_API const char *vd_feature_name(uint64_t bit);   /* "f64" */
 
 /* ---- contexts and devices ---- */
 
+VD_API const char *vd_backend_name(vd_backend backend); /* "opencl", whether compiled in or not; "" for the default and for numbers that are none */
+VD_API vd_backend vd_backend_named(const char *name); /* in any case; VD_BACKEND_DEFAULT: there is none of that name */
 /* Default: every backend but dummy. Returns how many there are, 0 also when none works. */
 VD_API int vd_devices(vd_backend backend, vd_device_info *out, int capacity);
 VD_API vd_result vd_context_create_version(const vd_context_desc *desc, vd_context **out, uint32_t version);
@@ -5553,6 +5555,9 @@ static bool vd__text_contains(const char *text, const char *part) {
     return false;
 }
 
+/* By number, those left out included. */
+static const char *const vd__backend_words[] = { "", "vulkan", "dummy", "cuda", "opencl" };
+
 enum { VD__BACKEND_TEXT = 64 };
 
 /* The backends compiled in, for messages. */
@@ -8551,6 +8556,16 @@ VD_API const char *vd_feature_name(uint64_t bit) {
 }
 
 /* ---- contexts and devices ---- */
+
+VD_API const char *vd_backend_name(vd_backend backend) {
+    return (size_t)backend < VD__COUNT(vd__backend_words) ? vd__backend_words[backend] : "";
+}
+
+VD_API vd_backend vd_backend_named(const char *name) {
+    for (size_t i = 1; name && i < VD__COUNT(vd__backend_words); i++)
+        if (vd__same_text(name, vd__backend_words[i], SIZE_MAX)) return (vd_backend)i;
+    return VD_BACKEND_DEFAULT;
+}
 
 static int vd__backend_devices(const vd__backend *backend, const vd__host *host, vd_device_info *out, int capacity) {
     vd__driver driver;

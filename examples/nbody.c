@@ -1,7 +1,9 @@
 /* Stars that attract each other: every step each thread sums the pull of all others, which pass through shared memory in tiles.
    Compares one step of a small system with plain C, then runs a larger one and tells how well energy is kept.
    cc -std=c99 -O2 -I. examples/nbody.c -o nbody -ldl -lpthread -lm
-   Run: build/nbody [stars [steps]] */
+   Run: ./nbody [--backend vulkan|cuda|opencl] [stars [steps]] */
+#define VKDISPATCH_CUDA
+#define VKDISPATCH_OPENCL
 #define VKDISPATCH_IMPLEMENTATION
 #define VKDISPATCH_CODEGEN_IMPLEMENTATION
 #include "vkdispatch.h"
@@ -10,6 +12,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { TILE = 64 };                      /* threads a workgroup, and stars a tile */
 #define SOFTENING 0.01f                  /* squared; keeps close encounters finite */
@@ -139,13 +142,15 @@ static vd_result small_check(vd_context *ctx, vd_kernel pull, vd_kernel move, do
 }
 
 int main(int argc, char **argv) {
-    int n = argc > 1 ? atoi(argv[1]) : 2048, steps = argc > 2 ? atoi(argv[2]) : 100;
-    if (n < 1 || steps < 1) { fprintf(stderr, "usage: nbody [stars [steps]]\n"); return 1; }
+    bool chosen = argc > 2 && strcmp(argv[1], "--backend") == 0;
+    vd_context_desc desc = { .backend = chosen ? vd_backend_named(argv[2]) : VD_BACKEND_DEFAULT };
+    int first = chosen ? 3 : 1, n = argc > first ? atoi(argv[first]) : 2048, steps = argc > first + 1 ? atoi(argv[first + 1]) : 100;
+    if (n < 1 || steps < 1 || (chosen && !desc.backend)) { fprintf(stderr, "usage: nbody [--backend vulkan|cuda|opencl] [stars [steps]]\n"); return 1; }
     star *position = calloc((size_t)n, sizeof *position), *velocity = calloc((size_t)n, sizeof *velocity);
     vd_context *ctx = NULL;
     vd_kernel pull, move;
     double worst = 0, before, after;
-    vd_result r = position && velocity ? vd_context_create(NULL, &ctx) : VD_ERROR_OUT_OF_MEMORY;
+    vd_result r = position && velocity ? vd_context_create(&desc, &ctx) : VD_ERROR_OUT_OF_MEMORY;
     if (r) { fprintf(stderr, "%s\n", vd_error_text()); return 1; }
 
     pull = build_pull(ctx);

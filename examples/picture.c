@@ -1,8 +1,10 @@
 /* Reads a photograph, makes it grey, blurs it, finds its edges and writes them as a PNG: three kernels, on buffers that stay on the device in between.
    cc -std=c99 -O2 -I. examples/picture.c -o picture -ldl -lpthread -lm
-   Run: ./picture [in.jpg [out.png]], in the root of the repository unless both are given.
+   Run: ./picture [--backend vulkan|cuda|opencl] [in.jpg [out.png]], in the root of the repository unless both are given.
    Needs stb_image.h and stb_image_write.h (Debian: libstb-dev). */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
+#define VKDISPATCH_CUDA
+#define VKDISPATCH_OPENCL
 #define VKDISPATCH_IMPLEMENTATION
 #define VKDISPATCH_CODEGEN_IMPLEMENTATION
 #include "vkdispatch.h"
@@ -177,14 +179,18 @@ static vd_result filter(vd_context *ctx, const picture *p, unsigned char *edges,
 }
 
 int main(int argc, char **argv) {
-    const char *from = argc > 1 ? argv[1] : "examples/data/grace_hopper.jpg", *to = argc > 2 ? argv[2] : "picture.png";
+    bool chosen = argc > 2 && strcmp(argv[1], "--backend") == 0;
+    vd_context_desc desc = { .backend = chosen ? vd_backend_named(argv[2]) : VD_BACKEND_DEFAULT };
+    int first = chosen ? 3 : 1;
+    const char *from = argc > first ? argv[first] : "examples/data/grace_hopper.jpg", *to = argc > first + 1 ? argv[first + 1] : "picture.png";
     picture p = { NULL, 0, 0 };
     vd_context *ctx = NULL;
     double ms = 0;
+    if (chosen && !desc.backend) { fprintf(stderr, "there is no backend '%s'\n", argv[2]); return 1; }
     p.rgba = stbi_load(from, &p.width, &p.height, NULL, 4);
     if (!p.rgba) { fprintf(stderr, "%s: %s\n", from, stbi_failure_reason()); return 1; }
     unsigned char *edges = malloc((size_t)p.width * (size_t)p.height * 4);
-    if (!edges || vd_context_create(NULL, &ctx) || filter(ctx, &p, edges, &ms)) {
+    if (!edges || vd_context_create(&desc, &ctx) || filter(ctx, &p, edges, &ms)) {
         fprintf(stderr, "%s\n", vd_error_text());
         vd_context_destroy(ctx);
         return 1;

@@ -17,11 +17,8 @@ typedef struct options {
     vd_backend backend; /* default: all that have real devices */
 } options;
 
-static const struct { const char *name; vd_backend backend; bool real; } backends[] = {
-    { "vulkan", VD_BACKEND_VULKAN, true },
-    { "cuda", VD_BACKEND_CUDA, true },
-    { "opencl", VD_BACKEND_OPENCL, true },
-    { "dummy", VD_BACKEND_DUMMY, false },
+static const struct { vd_backend backend; bool real; } backends[] = {
+    { VD_BACKEND_VULKAN, true }, { VD_BACKEND_CUDA, true }, { VD_BACKEND_OPENCL, true }, { VD_BACKEND_DUMMY, false },
 };
 enum { BACKENDS = sizeof backends / sizeof *backends, FEATURES = 64 };
 
@@ -65,13 +62,6 @@ static const char *type_name(vd_device_type type) {
     return names[(size_t)type < sizeof names / sizeof *names ? type : VD_DEVICE_OTHER];
 }
 
-static const char *backend_name(vd_backend backend) {
-    for (int i = 0; i < BACKENDS; i++) {
-        if (backends[i].backend == backend) return backends[i].name;
-    }
-    return "?";
-}
-
 /* The name of feature bit `i` if the device has it, else NULL. */
 static const char *feature(const vd_device_info *info, int i) {
     uint64_t bit = 1ull << i;
@@ -89,7 +79,7 @@ static void print_size(uint64_t bytes) {
 }
 
 static void print_short(const vd_device_info *info) {
-    printf("%s %d: %s (%s, ", backend_name(info->backend), info->index, info->name, type_name(info->type));
+    printf("%s %d: %s (%s, ", vd_backend_name(info->backend), info->index, info->name, type_name(info->type));
     print_size(info->device_memory);
     printf("%s), version %" PRIu32 ".%" PRIu32 ".%" PRIu32 "\n", info->shared_memory ? " shared with the host" : "",
         info->api_version[0], info->api_version[1], info->api_version[2]);
@@ -125,7 +115,7 @@ static void json_string(const char *text) {
 }
 
 static void json_device(const vd_device_info *info) {
-    printf("  {\"backend\": \"%s\", \"index\": %d, \"name\": ", backend_name(info->backend), info->index);
+    printf("  {\"backend\": \"%s\", \"index\": %d, \"name\": ", vd_backend_name(info->backend), info->index);
     json_string(info->name);
     printf(", \"driver\": ");
     json_string(info->driver);
@@ -152,7 +142,7 @@ static int list_backend(vd_backend backend, const options *o, int before) {
     int count = vd_devices(backend, NULL, 0);
     vd_device_info *infos = count > 0 ? (vd_device_info *)calloc((size_t)count, sizeof *infos) : NULL;
     if (!infos) {
-        fprintf(stderr, "no %s device: %s\n", backend_name(backend), vd_error_text());
+        fprintf(stderr, "no %s device: %s\n", vd_backend_name(backend), vd_error_text());
         return 0;
     }
     int had = vd_devices(backend, infos, count);
@@ -171,9 +161,7 @@ static int list_backend(vd_backend backend, const options *o, int before) {
 }
 
 static bool parse_backend(const char *name, options *o) {
-    for (int i = 0; i < BACKENDS; i++) {
-        if (strcmp(name, backends[i].name) == 0) o->backend = backends[i].backend;
-    }
+    o->backend = vd_backend_named(name);
     if (o->backend == VD_BACKEND_DEFAULT) fprintf(stderr, "vdlist: there is no backend '%s'\n", name);
     return o->backend != VD_BACKEND_DEFAULT;
 }

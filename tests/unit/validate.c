@@ -481,12 +481,22 @@ static void logs_of_compilers(void **state) {
     }
 }
 
+static void names_of_backends(void **state) {
+    (void)state;
+    for (int b = VD_BACKEND_DEFAULT; b <= VD_BACKEND_OPENCL; b++) assert_int_equal(vd_backend_named(vd_backend_name((vd_backend)b)), b);
+    assert_string_equal(vd_backend_name(VD_BACKEND_OPENCL), "opencl");
+    assert_string_equal(vd_backend_name((vd_backend)77), "");
+    assert_int_equal(vd_backend_named("OpenCL"), VD_BACKEND_OPENCL);
+    assert_int_equal(vd_backend_named("open"), VD_BACKEND_DEFAULT);
+    assert_int_equal(vd_backend_named(NULL), VD_BACKEND_DEFAULT);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void) {
     const struct CMUnitTest tests[] = { CASE(null_everywhere), CASE(buffer_descs), CASE(ranges), CASE(dispatch_arguments), CASE(dispatch_extents),
                                        CASE(kernel_descs), CASE(code_of_other_kinds), CASE(code_that_a_backend_does_not_take),
-                                       CASE(logs_of_compilers),
+                                       CASE(logs_of_compilers), CASE(names_of_backends),
                                         CASE(kernels_that_ask_too_much), CASE(events), CASE(lists), CASE(environment), CASE(no_host_memory) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
