@@ -7295,18 +7295,21 @@ static void vc__cuda_barrier(vc__printer *g, uint32_t i) {
     vc__p_put(g, "__syncthreads();\n");
 }
 
+static void vc__cuda_struct(vc__printer *g, vc_type type, uint64_t *seen) {
+    const char *name = vc_type_name(type);
+    char scalar[32];
+    if (!vc__is_type(type) || !vc__c_is_struct(VC__C_CUDA, type) || (*seen >> type) & 1) return;
+    *seen |= (uint64_t)1 << type;
+    vc__p_put(g, "#ifndef VC_%s\n#define VC_%s\nstruct __align__(16) %s { %s x, y, z, w; };\n#endif\n", name, name, name,
+              vc__cuda_type(vc__scalar(type), scalar));
+}
+
+/* Of values, and of buffers that nobody uses. */
 static void vc__cuda_structs(vc__printer *g) {
     uint64_t seen = 0;
     uint32_t i;
-    for (i = 0; i < g->l->count; i++) {
-        vc_type type = g->l->node[i].type;
-        const char *name = vc_type_name(type);
-        char scalar[32];
-        if (!vc__c_is_struct(VC__C_CUDA, type) || (seen >> type) & 1) continue;
-        seen |= (uint64_t)1 << type;
-        vc__p_put(g, "#ifndef VC_%s\n#define VC_%s\nstruct __align__(16) %s { %s x, y, z, w; };\n#endif\n", name, name, name,
-                  vc__cuda_type(vc__scalar(type), scalar));
-    }
+    for (i = 0; i < g->l->count; i++) vc__cuda_struct(g, g->l->node[i].type, &seen);
+    for (i = 0; i < g->l->object_count; i++) if (g->l->object[i].op == VC__OP_BUFFER) vc__cuda_struct(g, g->l->object[i].type, &seen);
 }
 
 static void vc__cuda_shared(vc__printer *g) {

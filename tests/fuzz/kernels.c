@@ -8,11 +8,13 @@
 
    Pure values are written where they are used, as often as they are used and in the order in which the compiler evaluates arguments: so builds by
    different compilers make different calls, and have to give the same bytes. */
+#define VKDISPATCH_OPENCL
 #define VKDISPATCH_IMPLEMENTATION
 #define VKDISPATCH_CODEGEN_IMPLEMENTATION
 #include "vkdispatch.h"
 #include "vkdispatch_codegen.h"
 #include "../kernels.h"
+#include "../codegen/nvrtc.h"
 
 enum { ELEMENTS = 64, MAX_NODES = 600, MAX_BLOCKS = 128, INS = 3, OUTS = 3, PARAMS = 2, ARRAY = 4, NOTHING = -1 };
 
@@ -934,18 +936,21 @@ static bool interpret(Host *h, Value (*result)[ELEMENTS]) { /* false: the result
 
 /* ---- running and comparing ---- */
 
+enum { OPENCL = 2, C_EVERY = 10 }; /* texts of C take longest to compile: one kernel in ten */
+
 typedef struct Run {
     vc_kernel *k;
     Tree tree;
     Writer writer;
     Host host;
-    vd_context *ctx[2];        /* by address, by binding */
+    vd_context *ctx[3];        /* by address, by binding, OpenCL */
+    bool nvrtc;
     bool hash, print, verbose;
     long valid, refused, glsl, runs, unknown, failed, skipped;
 } Run;
 
 static vd_buffer buffer_of(Run *r, int form, vc_type type, int role) { /* made once; roles from INS on are outputs */
-    static vd_buffer made[2][64][INS + OUTS];
+    static vd_buffer made[3][64][INS + OUTS];
     vd_buffer *b = &made[form][type][role];
     if (b->id) return *b;
     vd_buffer_desc desc;
@@ -987,6 +992,8 @@ static bool run_on_device(Run *r, int form, uint8_t (*out)[ELEMENTS * 32]) {
     return right;
 }
 
+static const char *const form_names[3] = { "address", "binding", "opencl" };
+
 static bool same(unsigned kind, uint64_t a, uint64_t b) {
     if (!is_float(kind)) return a == b;
     double x = real_of(kind, a), y = real_of(kind, b);
@@ -1003,7 +1010,7 @@ static bool compare(Run *r, uint64_t seed, int form, Value (*want)[ELEMENTS], ui
                 uint64_t got = get_bits(kind_of(type), out[i], e * rows_of(type) + j);
                 if (same(kind_of(type), want[i][e].b[j], got)) continue;
                 if (told++ < 2)
-                    printf("  seed %llu, %s: out %d[%zu].%u of %s is %llx, wanted %llx\n", (unsigned long long)seed, form ? "binding" : "address", i, e, j,
+                    printf("  seed %llu, %s: out %d[%zu].%u of %s is %llx, wanted %llx\n", (unsigned long long)seed, form_names[form], i, e, j,
                            vc_type_name(type), (unsigned long long)got, (unsigned long long)want[i][e].b[j]);
             }
         }
@@ -1059,37 +1066,53 @@ static bool check_code(Run *r, uint64_t seed) {
         if ((bad = glsl_wrong(text)) != NULL) return fail(r, seed, "GLSL", bad);
         r->glsl++;
     }
+    if (r->nvrtc && seed % C_EVERY == 0) {
+        text = vc_source(r->k, VC_TARGET_CUDA);
+        if (!text) return fail(r, seed, "no CUDA C", vc_error(r->k));
+        if ((bad = nvrtc_wrong(text)) != NULL) return fail(r, seed, "CUDA C", bad);
+    }
     return true;
 }
 
-static void check(Run *r, uint64_t seed) {
-    static Value want[OUTS][ELEMENTS];
+static void run_form(Run *r, uint64_t seed, int form, bool known, Value (*want)[ELEMENTS]) {
     static uint8_t out[OUTS][ELEMENTS * 32];
-    begin(r, seed);
-    if (r->print) printf("%s\n", vc_error(r->k) ? vc_error(r->k) : vc_dump(r->k));
-    if (r->hash) { printf("%llu %016llx\n", (unsigned long long)seed, (unsigned long long)vc_hash(r->k)); return; }
-    if (!check_code(r, seed) || r->writer.spoil) return;
-    int form = r->tree.buffers == VC_BUFFERS_BINDING;
     if (!r->ctx[form]) return;
-    if (vc_reflect(r->k)->features & ~vd_device(r->ctx[form], 0)->features) { r->skipped++; return; }
-    r->host.t = &r->tree;
-    if (!interpret(&r->host, want)) { r->unknown++; return; }
-    if (!run_on_device(r, form, out)) { (void)fail(r, seed, "not run", vd_error_text()); return; }
+    if (vc_reflect_for(r->k, form == OPENCL ? VC_TARGET_OPENCL : VC_TARGET_SPIRV)->features & ~vd_device(r->ctx[form], 0)->features) { r->skipped++; return; }
+    if (!known) return;
+    if (!run_on_device(r, form, out)) { (void)fail(r, seed, form_names[form], vd_error_text()); return; }
     r->runs++;
     if (!compare(r, seed, form, want, out)) r->failed++;
 }
 
+static void check(Run *r, uint64_t seed) {
+    static Value want[OUTS][ELEMENTS];
+    bool known;
+    begin(r, seed);
+    if (r->print) printf("%s\n", vc_error(r->k) ? vc_error(r->k) : vc_dump(r->k));
+    if (r->hash) { printf("%llu %016llx\n", (unsigned long long)seed, (unsigned long long)vc_hash(r->k)); return; }
+    if (!check_code(r, seed) || r->writer.spoil) return;
+    r->host.t = &r->tree;
+    known = interpret(&r->host, want);
+    if (!known) r->unknown++;
+    run_form(r, seed, r->tree.buffers == VC_BUFFERS_BINDING, known, want);
+    if (seed % C_EVERY == 0) run_form(r, seed, OPENCL, known, want);
+}
+
 static void open_contexts(Run *r) {
-    for (int i = 0; i < 2; i++) {
+    const char *without = nvrtc_open();
+    for (int i = 0; i < 3; i++) {
         vd_context_desc desc;
         memset(&desc, 0, sizeof desc);
-        desc.backend = VD_BACKEND_VULKAN;
-        if (i) desc.disable = VD_FEATURE_ADDRESS;
+        desc.backend = i == OPENCL ? VD_BACKEND_OPENCL : VD_BACKEND_VULKAN;
+        if (i == 1) desc.disable = VD_FEATURE_ADDRESS;
         if (vd_context_create(&desc, &r->ctx[i]) == VD_OK) continue;
-        printf("# reason: kernels not run: %s\n", vd_error_text());
+        printf("# reason: kernels not run, %s: %s\n", form_names[i], vd_error_text());
         r->ctx[i] = NULL;
         r->skipped++;
     }
+    r->nvrtc = !without;
+    r->skipped += without != NULL;
+    if (without) printf("# reason: CUDA C not compiled: %s\n", without);
 }
 
 int main(int count, char **args) {
@@ -1112,7 +1135,7 @@ int main(int count, char **args) {
     for (long i = 0; i < kernels; i++) check(r, seed + (uint64_t)i);
     vc_free(r->k);
     if (!r->hash) {
-        for (int i = 0; i < 2; i++) vd_context_destroy(r->ctx[i]);
+        for (int i = 0; i < 3; i++) vd_context_destroy(r->ctx[i]);
         printf("fuzz: %ld kernels from seed %llu: %ld valid, %ld refused, glsl %ld, run %ld, result not defined %ld\n", kernels,
                (unsigned long long)seed, r->valid, r->refused, r->glsl, r->runs, r->unknown);
         printf("%ld passed, %ld failed, %ld skipped\n", kernels - r->failed - (r->skipped > kernels ? kernels : r->skipped), r->failed, r->skipped);
