@@ -348,6 +348,7 @@ static void kernel_subgroups(vc_kernel *k) {
     VC_IF(k, vc_subgroup_all_equal(other)) { vc_store(out, i, vc_subgroup_broadcast(v, vc_u32(2))); }
     vc_store(ids, i, vc_add(vc_add(vc_subgroup_ballot_exclusive(ballot), vc_mul(vc_subgroup_ballot_count(ballot), lane)), vc_subgroup_size(k)));
     vc_store(ids, vc_add(i, vc_subgroup_count(k)), vc_subgroup_inclusive(VC_XOR, vc_subgroup_shuffle(lane, other)));
+}
 
 /* Newton's method for z^3 = 1: a complex number that a loop changes, and the constant roots in a table. */
 static inline void kernel_newton(vc_kernel *k) {
