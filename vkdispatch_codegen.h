@@ -86,6 +86,45 @@
    the device has it. Subnormal numbers may be flushed to zero. `fast` in the desc allows the compiler everything. Bool in memory is a u32, 0 or 1. Vectors
    in memory are packed as C arrays of their elements.
 
+   Accuracy. Integers, conversions, comparisons, + - * neg abs sign min max clamp step floor ceil trunc round fract saturate ldexp frexp modf are exact, that
+   is, rounded once. The others may be off by this many units in the last place of the result r, and by a power of two besides where one is added. f16 and f32:
+   what Vulkan asks of a device, where the function is the device's; sin and cos for |x| <= pi. f64 and the functions from asinh on are made of exact ones and
+   of those above them; f64 sin, cos, tan for |x| <= 2^30. The last column: f16 and f32 in OpenCL C. Tests hold every target to this table.
+
+       function    f16                             f32                             f64   OpenCL C
+       div         2.5                             2.5                             0.5   2.5
+       sqrt        5                               5                               0.5   3
+       rsqrt       2                               2                               1.5   2
+       exp         1 + 2 |x|                       3 + 2 |x|                       1.1   3
+       exp2        1 + 2 |x|                       3 + 2 |x|                       1.2   3
+       log         3 + 2^-7                        3 + 2^-21                       1     3
+       log2        3 + 2^-7                        3 + 2^-21                       1     3
+       pow         4 + 8 (1 + |y| + |y log2 x|)    4 + 8 (1 + |y| + |y log2 x|)    1.5   16
+       sin         2^-7                            2^-11                           1     4
+       cos         2^-7                            2^-11                           1     4
+       tan         3 + 2^-7 (1 + |r| + r^2)        3 + 2^-11 (1 + |r| + r^2)       2.5   5
+       asin        5 + 2^-7                        4096 + 2^-11                    2.5   4
+       acos        5 + 2^-7                        4096 + 2^-11                    2.5   4
+       atan        5                               4096                            1     5
+       atan2       5                               4096                            2     6
+       sinh        2 + 2 |x| + 8 of cosh           4 + 2 |x| + 8 of cosh           2     4
+       cosh        4 + 2 |x|                       6 + 2 |x|                       2     4
+       tanh        4 + 2^-8                        8 + 2^-20                       2.5   5
+       asinh       1                               4 + 2^-20                       4     as f32
+       acosh       1                               4 + 2^-20                       4     as f32
+       atanh       1                               4 + 2^-20                       3     as f32
+       exp10       1                               6                               2     as f32
+       log10       1 + 2^-22                       5 + 2^-22                       2     as f32
+       cbrt        1                               3                               1     as f32
+       hypot       1                               4                               1.5   as f32
+       erf         1                               3                               2     as f32
+       radians     1                               1                               1     as f32
+       degrees     1                               1                               1     as f32
+       smoothstep  1                               12                              6     as f32
+
+   norm and distance are off by 6 units at most, normalize by 8, cross, mirror and refract by as many as their sums of products lose, in f32 where they are
+   given f16. mix rounds each step; dot is by fma.
+
    Atomics work on elements of buffers and shared arrays, and are statements: vc_val old; vc_atomic_add(x, i, vc_u32(1), &old). By themselves they order
    nothing else; vc_ordered and vc_fence do. Where a device cannot add f32, and for all else that computes on floats, the kernel tries a compare-exchange until
    nobody came between. f64 needs 64-bit atomics of the device.

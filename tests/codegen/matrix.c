@@ -3,7 +3,7 @@
    compared with an oracle on the host.
 
      matrix [-a] [-c] [-u] [-v] [PART]   PART: only kernels whose name contains it; -v names each; -u prints
-     the largest error of each function; -c: CUDA C and OpenCL C alone
+     the largest error of each function; -t the table of accuracy, and nothing else; -c: CUDA C and OpenCL C alone
 
    CUDA C goes through NVRTC, and through a C++ compiler, whose code runs, and runs on a CUDA device where there is one; OpenCL C goes through PoCL, where it
    runs; many kernels a program. That costs as
@@ -129,6 +129,62 @@ static const Bound bounds[] = {
 };
 
 static bool is_opencl; /* what is being judged: that, or CUDA C with the functions of the host's C library */
+
+/* ---- the manual's table of accuracy: printed by -t, and compared with what the header has ---- */
+
+static void put_bound(char *text, size_t size, const double *n, Shape shape) {
+    static const char *const units[] = { "", "", " (1 + |y| + |y log2 x|)", " (1 + |r| + r^2)", " of cosh" };
+    size_t used = 0;
+    int power;
+    text[0] = 0;
+    if (n[0] > 0) used += (size_t)snprintf(text, size, "%g", n[0]);
+    if (n[1] > 0) used += (size_t)snprintf(text + used, size - used, "%s%g |x|", used ? " + " : "", n[1]);
+    if (n[2] <= 0) return;
+    if (n[2] < 1) (void)frexp(n[2], &power), snprintf(text + used, size - used, "%s2^%d%s", used ? " + " : "", power - 1, units[shape]);
+    else snprintf(text + used, size - used, "%s%g%s", used ? " + " : "", n[2], units[shape]);
+}
+
+static void put_row(char *text, size_t size, const Bound *b) {
+    char f16[64], f32[64], f64[64];
+    put_bound(f16, sizeof f16, b->f16, b->shape);
+    put_bound(f32, sizeof f32, b->f32, b->shape);
+    put_bound(f64, sizeof f64, b->f64, b->shape);
+    snprintf(text, size, "       %-10s  %-30s  %-30s  %-4s  ", ops[b->op].name, f16, f32, f64);
+    if (b->opencl > 0) snprintf(text + strlen(text), size - strlen(text), "%g", b->opencl);
+    else snprintf(text + strlen(text), size - strlen(text), "as f32");
+}
+
+static bool manual_is_right(void) {
+    static char header[2000], row[200];
+    char *manual = NULL;
+    size_t size = 0, capacity = 0;
+    FILE *file = fopen("vkdispatch_codegen.h", "rb");
+    while (file && fgets(header, sizeof header, file)) {
+        size_t length = strlen(header);
+        if (size + length >= capacity) manual = (char *)realloc(manual, capacity = 2 * (size + length) + 100000);
+        memcpy(manual + size, header, length + 1);
+        size += length;
+        if (!strncmp(header, "#ifndef", 7)) break; /* the end of the manual */
+    }
+    if (file) fclose(file);
+    bool right = manual != NULL;
+    for (size_t i = 0; i < sizeof bounds / sizeof bounds[0]; i++) {
+        put_row(row, sizeof row, &bounds[i]);
+        if (manual && strstr(manual, row)) continue;
+        if (right) printf("  the manual's table of accuracy is not the one that is tested; matrix -t prints it\n");
+        right = false;
+    }
+    free(manual);
+    return right;
+}
+
+static void print_table(void) {
+    char row[200];
+    for (size_t i = 0; i < sizeof bounds / sizeof bounds[0]; i++) {
+        put_row(row, sizeof row, &bounds[i]);
+        puts(row);
+    }
+}
 
 /* The largest errors met with SPIR-V and GLSL, in units in the last place of normal results: `-u` prints them. */
 static double worst[O_COUNT][3];
@@ -1734,9 +1790,12 @@ int main(int count, char **args) {
         if (!strcmp(args[i], "-v")) verbose = true;
         else if (!strcmp(args[i], "-c")) only_c = true;
         else if (!strcmp(args[i], "-u")) errors = true;
+        else if (!strcmp(args[i], "-t")) { print_table(); return 0; }
         else if (!strcmp(args[i], "-a")) sample = 1;
         else filter = args[i], sample = 1;
     }
+    if (!filter && manual_is_right()) passed++;
+    else if (!filter) failed++;
     make_inputs();
     open_contexts();
     check_flow();
