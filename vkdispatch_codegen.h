@@ -294,7 +294,7 @@ VC_API const char *vc_error(vc_kernel *k);                     /* NULL, or the f
 /* Printed when asked for, kept until the kernel is changed, restarted or freed. NULL after an error. */
 VC_API const uint32_t *vc_spirv(vc_kernel *k, size_t *words);
 VC_API const char *vc_source(vc_kernel *k, vc_target target);
-VC_API const char *vc_dump(vc_kernel *k);                      /* the live operations, one a line */
+VC_API const char *vc_dump(vc_kernel *k);                      /* for people: what was declared and the live operations, one a line */
 VC_API const vc_info *vc_reflect(vc_kernel *k);                /* of SPIR-V and GLSL */
 VC_API const vc_info *vc_reflect_for(vc_kernel *k, vc_target target); /* CUDA C: buffers by address; OpenCL C: as bindings */
 VC_API uint64_t vc_hash(vc_kernel *k);                         /* of SPIR-V and GLSL; 0 after an error */
@@ -4427,16 +4427,6 @@ static void vc__text_put(vc_kernel *k, vc__text *t, const char *s, size_t length
 
 static void vc__text_string(vc_kernel *k, vc__text *t, const char *s) { vc__text_put(k, t, s, strlen(s)); }
 
-static void vc__text_number(vc_kernel *k, vc__text *t, uint64_t x) {
-    char digits[20];
-    size_t at = sizeof digits;
-    do {
-        digits[--at] = (char)('0' + x % 10);
-        x /= 10;
-    } while (x);
-    vc__text_put(k, t, digits + at, sizeof digits - at);
-}
-
 // >>spirv
 /* The SPIR-V printer: SSA values, structured control flow, exactly the capabilities used. One pass over the listing; the result of node i is id 1 + i, all
    other ids follow. A module's parts come in an order of their own, so each is gathered in a section and all are put together at the end.
@@ -7726,122 +7716,203 @@ static bool vc__reflect_listing(vc_kernel *k, vc__listing *l) {
 }
 
 // >>dump
-/* The listing as readable text, nothing expanded: one line a node, its number in front. */
+/* The listing as readable text, nothing expanded: what was declared, then one line an operation. A value that an operation gives is its number in the
+   listing; constants, arguments and ids stand where they are used, by what C calls them. */
 
-/* Whole numbers in decimal, other floats as their bits. */
-static void vc__dump_const(vc_kernel *k, const vc__node *n) {
-    vc_type kind = vc__scalar(n->type);
-    uint64_t bits = n->a[0] | (uint64_t)n->a[1] << 32, wide = vc__widen(kind, bits), back = 0;
-    char text[32];
-    if (vc__is_float(kind)) {
-        if (vc__fold_cast(kind, VC_I32, bits, &wide) && vc__fold_cast(VC_I32, kind, wide, &back) && back == bits)
-            snprintf(text, sizeof text, "%ld.0", (long)(int32_t)(uint32_t)wide);
-        else snprintf(text, sizeof text, "0x%llx", (unsigned long long)bits);
-    } else if (vc__is_bool(kind)) snprintf(text, sizeof text, "%s", bits ? "true" : "false");
-    else if (vc__is_signed(kind) && wide >> 63) snprintf(text, sizeof text, "-%llu", (unsigned long long)(0 - wide));
-    else snprintf(text, sizeof text, "%llu", (unsigned long long)wide);
-    vc__text_string(k, &k->dump, " ");
-    vc__text_string(k, &k->dump, text);
+static vc__label_text vc__type_text(const vc_kernel *k, vc_type type); /* of the room composite */
+
+VC__PRINTF(2, 3) static void vc__dump_put(vc_kernel *k, const char *format, ...) {
+    char line[160];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(line, sizeof line, format, list);
+    va_end(list);
+    vc__text_string(k, &k->dump, line);
 }
 
-static void vc__dump_number(vc_kernel *k, const char *before, uint64_t number) {
-    vc__text_string(k, &k->dump, before);
-    vc__text_number(k, &k->dump, number);
+/* A number as C has it where C has one: 5 is an i32, 5u a u32, 0.5 an f32; others say their type: 5u8, 0.5f64. */
+static void vc__dump_number(vc_kernel *k, vc_type kind, uint64_t bits) {
+    const vc__kind_info *info = &vc__kinds[kind & 15u];
+    uint64_t wide = vc__widen(kind, bits), fraction = bits & vc__ones(info->fraction), exponent = bits >> info->fraction & vc__ones(info->exponent);
+    char text[40];
+    if (vc__is_bool(kind)) { vc__dump_put(k, bits ? "true" : "false"); return; }
+    if (!vc__is_float(kind)) {
+        bool negative = vc__is_signed(kind) && wide >> 63;
+        snprintf(text, sizeof text, "%s%llu", negative ? "-" : "", (unsigned long long)(negative ? 0 - wide : wide));
+    } else if (exponent == vc__ones(info->exponent)) {
+        if (fraction) snprintf(text, sizeof text, "nan(0x%llx)", (unsigned long long)bits);
+        else snprintf(text, sizeof text, "%sinf", bits >> (info->bits - 1) & 1 ? "-" : "");
+    } else vc__p_decimal(vc__p_double(kind, bits), kind == VC_F32, text);
+    vc__dump_put(k, "%s%s", text, kind == VC_I32 || kind == VC_F32 ? "" : kind == VC_U32 ? "u" : info->name[0]);
 }
 
-static void vc__dump_object(vc_kernel *k, const vc__object *o) {
-    vc__text_string(k, &k->dump, " '");
-    vc__text_string(k, &k->dump, o->name ? o->name : "");
-    vc__text_string(k, &k->dump, "'");
-    if (o->op == VC__OP_SHARED || o->op == VC__OP_ARRAY || o->op == VC__OP_TABLE) vc__dump_number(k, " of ", o->count);
+/* Anything as a word: what is no name in C stands between quotes. */
+static void vc__dump_word(vc_kernel *k, const char *name) {
+    bool plain = name[0] && !vc__p_is_digit(name[0]);
+    size_t i;
+    for (i = 0; name[i]; i++) plain = plain && (vc__p_is_digit(name[i]) || vc__p_is_letter(name[i]) || name[i] == '_');
+    if (plain && i < 100) { vc__dump_put(k, "%s", name); return; }
+    vc__dump_put(k, "'");
+    for (i = 0; name[i] && i < 100; i++) {
+        unsigned char c = (unsigned char)name[i];
+        vc__dump_put(k, c < 32 || c > 126 || c == '\'' || c == '\\' ? "\\%03o" : "%c", (unsigned)c);
+    }
+    vc__dump_put(k, name[i] ? "...'" : "'");
 }
 
-static void vc__dump_hidden(vc_kernel *k, const vc__listing *l, const vc__node *n) {
+/* The name of an object, with its number where another one has that name too, or where it has none. */
+static void vc__dump_object(vc_kernel *k, uint32_t object) {
+    const vc__object *o = &k->object[object], *other;
+    bool named = o->name && o->name[0], alone = named && k->object_count <= 64; /* with more of them nobody looks */
+    uint32_t i;
+    for (i = 0; alone && i < k->object_count; i++) {
+        other = &k->object[i];
+        if (i != object && other->name && other->root != object && o->root != i && (o->root == VC__NIL || other->root != o->root) &&
+            strcmp(other->name, o->name) == 0) alone = false;
+    }
+    if (named) vc__dump_word(k, o->name);
+    else vc__dump_put(k, "%s", vc__op_name[o->op]);
+    if (!alone) vc__dump_put(k, "#%u", (unsigned)(o->op == VC__OP_BUFFER && o->root != VC__NIL ? o->root : object));
+    if (o->op == VC__OP_BUFFER && o->root != VC__NIL) vc__dump_put(k, ":%s", vc_type_name(o->declared)); /* a view of a composite one */
+}
+
+static void vc__dump_hidden(vc_kernel *k, const vc__node *n) {
     static const char *const name[] = { "none", "threads", "groups", "group_base", "length", "shape" };
-    vc__text_string(k, &k->dump, " ");
-    vc__text_string(k, &k->dump, name[n->a[0]]);
-    if (n->a[0] >= VC_HIDDEN_LENGTH) vc__dump_object(k, &l->object[n->a[1]]);
-    if (n->a[0] != VC_HIDDEN_LENGTH) vc__dump_number(k, " ", n->a[2]);
+    vc__dump_put(k, n->a[0] < VC_HIDDEN_LENGTH ? "%s." : "%s(", name[n->a[0]]);
+    if (n->a[0] < VC_HIDDEN_LENGTH) { vc__dump_put(k, "%c", "xyzw"[n->a[2] & 3u]); return; }
+    vc__dump_object(k, n->a[1]);
+    if (n->a[0] == VC_HIDDEN_SHAPE) vc__dump_put(k, ", %u", (unsigned)n->a[2]);
+    vc__dump_put(k, ")");
 }
 
-static void vc__dump_place(vc_kernel *k, const vc__node *n) {
+static uint64_t vc__dump_bits(const vc__node *n) { return n->a[0] | (uint64_t)n->a[1] << 32; }
+
+/* What stands where it is used; false: it has a line and a number. */
+static bool vc__dump_inline(vc_kernel *k, const vc__listing *l, const vc__node *n) {
+    uint32_t i;
+    switch (n->op) {
+    case VC__OP_CONST: vc__dump_number(k, n->type, vc__dump_bits(n)); return true;
+    case VC__OP_TUPLE:
+        for (i = 0; i < n->a[1]; i++) {
+            vc__dump_put(k, i ? ", " : "(");
+            vc__dump_number(k, vc__scalar(n->type), vc__dump_bits(&l->node[l->extra[n->a[0] + i]]));
+        }
+        vc__dump_put(k, ")");
+        return true;
+    case VC__OP_BUFFER: case VC__OP_PARAM: case VC__OP_SHARED: case VC__OP_TABLE: case VC__OP_VAR: case VC__OP_ARRAY: vc__dump_object(k, n->x); return true;
+    case VC__OP_LOCAL_ID: case VC__OP_GROUP_ID: case VC__OP_GLOBAL_ID: vc__dump_put(k, "%s.%c", vc__op_name[n->op], "xyzw"[n->x & 3u]); return true;
+    case VC__OP_HIDDEN: vc__dump_hidden(k, n); return true;
+    default:
+        if (vc__op[n->op].class_ == VC__LEAF) vc__dump_put(k, "%s", vc__op_name[n->op]);
+        return vc__op[n->op].class_ == VC__LEAF;
+    }
+}
+
+static void vc__dump_operand(vc_kernel *k, const vc__listing *l, uint32_t i) { if (!vc__dump_inline(k, l, &l->node[i])) vc__dump_put(k, "%%%u", (unsigned)i); }
+
+/* " x[%3 + 1]", and " v" of a variable. */
+static void vc__dump_place(vc_kernel *k, const vc__listing *l, const vc__node *n) {
     int64_t offset = (int32_t)n->x;
-    vc__dump_number(k, " %", n->a[0]);
-    vc__text_string(k, &k->dump, "[");
-    if (n->a[1] != VC__NIL) vc__dump_number(k, "%", n->a[1]);
-    if (n->a[1] == VC__NIL || offset) vc__dump_number(k, offset < 0 ? " - " : n->a[1] != VC__NIL ? " + " : "", (uint64_t)(offset < 0 ? -offset : offset));
-    vc__text_string(k, &k->dump, "]");
+    vc__dump_put(k, " ");
+    vc__dump_operand(k, l, n->a[0]);
+    if (l->node[n->a[0]].op == VC__OP_VAR) return;
+    vc__dump_put(k, "[");
+    if (n->a[1] != VC__NIL) vc__dump_operand(k, l, n->a[1]);
+    if (n->a[1] == VC__NIL) vc__dump_put(k, "%lld", (long long)offset);
+    else if (offset) vc__dump_put(k, " %c %lld", offset < 0 ? '-' : '+', (long long)(offset < 0 ? -offset : offset));
+    vc__dump_put(k, "]");
 }
 
 static void vc__dump_fence(vc_kernel *k, const vc__node *n) {
     static const char *const order[] = { " relaxed", " acquire", " release", " acq_rel" }, *const scope[] = { "", " subgroup", " workgroup", " device" };
     static const char *const storage[] = { "", " buffers", " shared", " buffers shared" };
-    vc__text_string(k, &k->dump, order[n->x & 3u]);
-    vc__text_string(k, &k->dump, scope[n->x >> 4 & 3u]);
-    vc__text_string(k, &k->dump, storage[n->x >> 8 & 3u]);
-}
-
-static void vc__dump_lanes(vc_kernel *k, const vc__node *n) {
-    static const char *const lanes[] = { "", " inclusive", " exclusive", " in each" };
-    vc__text_string(k, &k->dump, lanes[n->x & 3u]);
-    if ((n->x & 3u) == VC__LANES_EACH) vc__dump_number(k, " ", n->x >> 4);
+    vc__dump_put(k, "%s%s%s", order[n->x & 3u], scope[n->x >> 4 & 3u], storage[n->x >> 8 & 3u]);
 }
 
 static void vc__dump_operands(vc_kernel *k, const vc__listing *l, const vc__node *n) {
-    uint32_t i, count = vc__op[n->op].operands;
+    uint32_t i = 0, count = vc__op[n->op].operands;
     const uint32_t *a = n->a;
     if (count == VC__MANY) { count = n->a[1]; a = l->extra + n->a[0]; }
-    if (vc__is_access(n->op)) {
-        vc__dump_place(k, n);
-        if (count == 3) vc__dump_number(k, " %", n->a[2]);
-        return;
-    }
+    if (vc__is_access(n->op)) { vc__dump_place(k, l, n); i = 2; }
     if (n->op == VC__OP_FENCE) vc__dump_fence(k, n);
-    for (i = 0; i < count; i++) if (a[i] != VC__NIL) vc__dump_number(k, " %", a[i]);
-    if (vc__op[n->op].class_ == VC__CONV && n->x) vc__dump_lanes(k, n);
-    switch (n->op) {
-    case VC__OP_INDEX: vc__dump_number(k, " by ", n->x); break;
-    case VC__OP_CONST: case VC__OP_CASE: vc__dump_const(k, n); break;
-    case VC__OP_HIDDEN: vc__dump_hidden(k, l, n); break;
-    case VC__OP_BUFFER: case VC__OP_PARAM: case VC__OP_SHARED: case VC__OP_TABLE: case VC__OP_VAR: case VC__OP_ARRAY:
-        vc__dump_object(k, &l->object[n->x]);
-        break;
-    case VC__OP_LOCAL_ID: case VC__OP_GROUP_ID: case VC__OP_GLOBAL_ID: case VC__OP_COMPONENT: vc__dump_number(k, " ", n->x); break;
-    case VC__OP_END:
-        vc__text_string(k, &k->dump, " ");
-        vc__text_string(k, &k->dump, vc__op_name[n->x]);
-        break;
-    default: break;
+    for (; i < count; i++) {
+        if (a[i] == VC__NIL) continue;
+        vc__dump_put(k, i && n->op == VC__OP_INDEX ? " + " : " ");
+        vc__dump_operand(k, l, a[i]);
+        if (!i && n->op == VC__OP_INDEX) vc__dump_put(k, " * %u", (unsigned)n->x);
     }
+    if (n->op == VC__OP_COMPONENT) vc__dump_put(k, " %c", "xyzw"[n->x & 3u]);
+    if (n->op == VC__OP_END) vc__dump_put(k, " %s", vc__op_name[n->x]);
+    if (n->op == VC__OP_CASE) {
+        vc__dump_put(k, " ");
+        vc__dump_number(k, n->type, vc__dump_bits(n));
+    }
+}
+
+/* "var f32 sum", "buffer u8 in, read", "table f32 w of 3: 0.5 1.0 2.0" */
+static void vc__dump_declaration(vc_kernel *k, uint32_t object) {
+    const vc__object *o = &k->object[object];
+    uint32_t i, rows = vc__rows(o->type);
+    vc__dump_put(k, "%s %s ", vc__op_name[o->op], vc__type_text(k, o->declared).text);
+    vc__dump_object(k, object);
+    if (o->op == VC__OP_SHARED || o->op == VC__OP_ARRAY || o->op == VC__OP_TABLE) vc__dump_put(k, " of %u", (unsigned)o->count);
+    if (o->op == VC__OP_BUFFER)
+        vc__dump_put(k, ",%s%s%s", o->access & VC_READ ? " read" : "", o->access & VC_WRITE ? " write" : "", o->access & VC_MAY_ALIAS ? " may alias" : "");
+    for (i = 0; o->data && i < rows * o->count && i < 16; i++) {
+        vc__dump_put(k, i ? " " : ": ");
+        vc__dump_number(k, vc__scalar(o->type), o->data[i]);
+    }
+    vc__dump_put(k, o->data && i < rows * o->count ? " ...\n" : "\n");
 }
 
 static void vc__dump_node(vc_kernel *k, const vc__listing *l, uint32_t i, uint32_t *depth) {
     const vc__node *n = &l->node[i];
-    uint32_t j, level;
-    bool value = vc__gives(n->op);
+    uint32_t j;
     if (n->op == VC__OP_END || n->op == VC__OP_ELSE) --*depth;
-    for (level = *depth, j = 0; j < level; j++) vc__text_string(k, &k->dump, "  ");
-    if (value) {
-        vc__dump_number(k, "%", i);
-        vc__text_string(k, &k->dump, " ");
-        vc__text_string(k, &k->dump, vc_type_name(n->type));
-        vc__text_string(k, &k->dump, " = ");
-    }
-    vc__text_string(k, &k->dump, vc__op_name[n->op]);
-    vc__dump_operands(k, l, n);
-    vc__text_string(k, &k->dump, n->flags & VC__NODE_PRECISE ? " precise\n" : "\n");
+    for (j = 0; j <= *depth && j < VC__P_INDENT; j++) vc__dump_put(k, "  ");
     if (vc__op[n->op].class_ == VC__BLOCK && n->op != VC__OP_END) ++*depth;
+    if (n->op == VC__OP_VAR || n->op == VC__OP_ARRAY) { vc__dump_declaration(k, n->x); return; }
+    if (vc__gives(n->op)) vc__dump_put(k, "%%%u %s = ", (unsigned)i, vc_type_name(n->type));
+    vc__dump_put(k, "%s", vc__op_name[n->op]);
+    vc__dump_operands(k, l, n);
+    vc__dump_put(k, n->flags & VC__NODE_PRECISE ? " precise\n" : "\n");
+}
+
+/* What the kernel is for, the structs and the arguments, also those that nothing uses. */
+static void vc__dump_head(vc_kernel *k) {
+    const uint32_t *size = k->desc.local_size;
+    uint32_t i, j;
+    vc__dump_put(k, "kernel ");
+    vc__dump_word(k, vc__name(k));
+    vc__dump_put(k, " %u x %u x %u%s\n", (unsigned)size[0], (unsigned)size[1], (unsigned)size[2], k->desc.fast ? ", fast" : "");
+    for (i = 0; i < k->own_count; i++) {
+        const vc__own *own = &k->own[i];
+        if (own->element != VC_NONE) continue;
+        vc__dump_put(k, "  %s of %u bytes:", vc__type_text(k, own->type).text, (unsigned)own->shape.size);
+        for (j = 0; j < own->count; j++) {
+            vc__dump_put(k, j ? ", %s " : " %s ", vc__type_text(k, own->field[j].type).text);
+            vc__dump_word(k, own->field[j].name ? own->field[j].name : "");
+        }
+        vc__dump_put(k, "\n");
+    }
+    for (i = 0; i < k->object_count; i++) {
+        if (k->object[i].arg == VC__NIL || k->object[i].root != VC__NIL) continue;
+        vc__dump_put(k, "  ");
+        vc__dump_declaration(k, i);
+    }
 }
 
 static void vc__dump_listing(vc_kernel *k, const vc__listing *l) {
-    uint32_t i, depth = 0;
+    uint32_t i, depth = 0, op;
     k->dump.length = 0;
-    vc__text_string(k, &k->dump, "kernel '");
-    vc__text_string(k, &k->dump, vc__name(k));
-    vc__text_string(k, &k->dump, "'");
-    for (i = 0; i < 3; i++) vc__dump_number(k, i ? " x " : " ", k->desc.local_size[i]);
-    vc__text_string(k, &k->dump, "\n");
-    for (i = 0; i < l->count && !k->failed; i++) vc__dump_node(k, l, i, &depth);
+    vc__dump_head(k);
+    for (i = l->leaves; i < l->body; i++) {
+        op = l->node[i].op;
+        if (op != VC__OP_SHARED && op != VC__OP_TABLE) continue;
+        vc__dump_put(k, "  ");
+        vc__dump_declaration(k, l->node[i].x);
+    }
+    for (i = l->body; i < l->count && !k->failed; i++) vc__dump_node(k, l, i, &depth);
 }
 
 // >>composite

@@ -1,4 +1,4 @@
-/* What the sample kernels are printed to, byte for byte as in tests/golden/expected: GLSL and SPIR-V in both forms of buffers, CUDA C and OpenCL C.
+/* What the sample kernels are printed to, byte for byte as in tests/golden/expected: GLSL and SPIR-V in both forms of buffers, CUDA C, OpenCL C, and the dump.
    `--update` or GOLDEN_UPDATE=1 writes the files anew. SPIR-V is compared as words in hexadecimal, so that no tool is needed; beside it lies what spirv-dis
    says, for people to read. */
 #define VKDISPATCH_CODEGEN_IMPLEMENTATION
@@ -124,14 +124,26 @@ static void try_c(const kernel_sample *sample, bool update) {
     vc_free(k);
 }
 
+/* What people read. */
+static void try_dump(const kernel_sample *sample, bool update) {
+    vc_kernel *k = kernel_sample_make(sample, VC_BUFFERS_ADDRESS);
+    const char *dump = vc_dump(k);
+    char path[200];
+    snprintf(path, sizeof path, FOLDER "%s.dump", sample->name);
+    if (!dump) report(false, path, vc_error(k) ? vc_error(k) : "no dump");
+    else compare(path, dump, strlen(dump), update);
+    vc_free(k);
+}
+
 int main(int argc, char **argv) {
     bool update = (argc > 1 && strcmp(argv[1], "--update") == 0) || getenv("GOLDEN_UPDATE");
     bool disassembler = update && has_disassembler();
-    printf("1..%d\n", 6 * (int)KERNEL_SAMPLES);
+    printf("1..%d\n", 7 * (int)KERNEL_SAMPLES);
     for (size_t i = 0; i < KERNEL_SAMPLES; i++) {
         try_sample(&kernel_samples[i], VC_BUFFERS_ADDRESS, update, disassembler);
         try_sample(&kernel_samples[i], VC_BUFFERS_BINDING, update, disassembler);
         try_c(&kernel_samples[i], update);
+        try_dump(&kernel_samples[i], update);
     }
     return failures != 0;
 }
