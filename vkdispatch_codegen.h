@@ -75,6 +75,20 @@
    value fits, a scalar beside a vector of the same kind is repeated, and an index may be any integer of 32 or 64 bits. Convert with vc_cast, reinterpret with
    vc_bitcast.
 
+   Composite types. VC_COMPLEX(VC_F32) and VC_MAT(VC_F32, rows, columns) need no kernel; vc_struct and vc_array_type make types of one. All of them may be
+   elements of buffers, shared and private arrays and tables, variables, parameters, members of each other, and values of at most 1024 scalars and vectors.
+   In buffers, tables and parameters they lie as C has them, a vector being an array, a matrix an array of columns and a complex number two scalars: the
+   host's own struct is the element, in a vd_buffer of VD_STRUCT(sizeof it) or of bytes. vc_at and vc_field lead into an element, of any depth and by any
+   index: vc_set(vc_field(vc_at(bodies, i), 1), mass). vc_part takes a value apart, vc_make and vc_with build one.
+       Complex numbers have add, sub, mul, div, neg, eq, ne, select, abs, exp, log, pow and sqrt as numbers do, also beside a real number of their kind, and
+   vc_re, vc_im, vc_conj, vc_arg, vc_polar. Matrices have add, sub, neg, eq, ne, select, vc_mul as linear algebra has it (with a vector on either side) or by
+   a scalar, vc_div by a scalar, transpose, determinant, inverse and outer product. Products are done by fma: the real part is fma(ar, br, -(ai * bi)), the
+   imaginary one fma(ar, bi, ai * br); matrices go from the first column on. Quotients, absolute values and roots are scaled by powers of two, so that
+   nothing overflows or vanishes before the result does. In units in the last place of the result's absolute value they are off by at most: mul 2, div 6,
+   abs 4, sqrt 8 (of f16, which is done in f32: div, abs and sqrt 1.5); exp, log, pow and polar by what their real functions are. By 0 a quotient is infinite
+   or NaN; a power of 0 is the real one of the exponent's real part. The inverse is minors over the determinant, without pivots: for matrices far from
+   singular.
+
    Control flow is C blocks: VC_IF(k, c) { } VC_ELSE(k) { }, VC_FOR(k, i, first, limit) { }, VC_LOOP(k) { }, VC_SWITCH(k, v) { VC_CASE(k, 1) { } VC_DEFAULT(k)
    { } }, VC_EACH(k, i) { }. Exits are vc_break_if, vc_continue_if (of the innermost loop) and vc_return_if. Do not leave a block with C's own break,
    continue, goto or return. A value lives in the block it was made in; carry results out in a vc_var. C's if and for run while the kernel is written: they
