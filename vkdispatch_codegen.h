@@ -7015,7 +7015,6 @@ static void vc__c_special(vc__printer *g, vc_type type, uint64_t bits, bool nan,
     int c = vc__c_of(g);
     const char *sign = !nan && bits >> (vc__bits(type) - 1) ? "-" : "", *suffix = type == VC_F32 ? "f" : "";
     if (fold) vc__p_put(g, as[c][type == VC_F64], (unsigned long long)bits);
-    else if (c == VC__C_OPENCL) vc__p_put(g, "%s%s", sign, nan ? "NAN" : "INFINITY");
     else vc__p_put(g, "%s%s%s / 0.0%s", sign, nan ? "0.0" : "1.0", suffix, suffix);
 }
 
