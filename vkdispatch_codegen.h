@@ -2580,9 +2580,12 @@ static uint32_t vc__expand_index(vc__lower *s, const vc__node *n) {
     return vc__x_two(s, VC__OP_ADD, a, b);
 }
 
+static uint32_t vc__part_extract(vc__lower *s, const vc__node *n);
+
 static uint32_t vc__expand_extract(vc__lower *s, const vc__node *n) {
     vc_type type = n->type, itype;
     uint32_t v = n->a[0], i = n->a[1], rows = vc__rows(vc__x_type(s, v)), limit, zero, inside;
+    if (vc__is_c(s->target)) return vc__part_extract(s, n); /* what an expansion makes does not pass vc__lower_parts */
     itype = vc__to_unsigned(vc__x_type(s, i));
     i = vc__x_cast(s, itype, i);
     limit = vc__make_const(s, itype, rows);
