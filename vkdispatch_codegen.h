@@ -992,6 +992,8 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
                                          VC__T_C(NULL, cut, text, text, text), text }
 /* Of i32 and u32 alone, in GLSL, CUDA C and OpenCL C. */
 #define VC__T_WORD(gi, gu, ci, cu, oi, ou) VC__T_EACH(VC__T_G(NULL, gi, gu, NULL, NULL), VC__T_C(NULL, ci, cu, NULL, NULL), VC__T_C(NULL, oi, ou, NULL, NULL))
+/* Names of functions: OpenCL's begin with atomic_ or atom_. */
+#define VC__T_ATOMIC(glsl, cuda, opencl) VC__T_EACH(VC__T_G(NULL, glsl, glsl, glsl, NULL), VC__T_ALL(cuda), VC__T_ALL(opencl))
 #define VC__T_LANES(glsl, cuda) VC__T_EACH(VC__T_G("subgroupShuffle" glsl "($0, $1)", "subgroupShuffle" glsl "($0, $1)", \
     "subgroupShuffle" glsl "($0, $1)", "subgroupShuffle" glsl "($0, $1)", NULL), VC__T_ALL("__shfl" cuda "_sync($2, $0, $1)"), VC__T_ALL(NULL))
 #define VC__OPS(X) \
@@ -1106,14 +1108,16 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
     X(LOAD,         "load",         READ,   2, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, vc__expand_memory) \
     X(STORE,        "store",        EFFECT, 3, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, vc__expand_memory) /* a[2] value */ \
     /* atomics: as a store, and their value is what was there; a[2] of the compare-exchange: vector of expected and desired */ \
-    X(ATOMIC_ADD,   "atomic_add",   EFFECT, 3, 0,    OWN,    0, VC__S(0, 234, 234, 6035), VC__T_GLSL("atomicAdd"), vc__expand_atomic) \
-    X(ATOMIC_MIN,   "atomic_min",   EFFECT, 3, 0,    OWN,    0, VC__S(0, 236, 237, 0), VC__T_GLSL("atomicMin"), vc__expand_atomic) \
-    X(ATOMIC_MAX,   "atomic_max",   EFFECT, 3, 0,    OWN,    0, VC__S(0, 238, 239, 0), VC__T_GLSL("atomicMax"), vc__expand_atomic) \
-    X(ATOMIC_AND,   "atomic_and",   EFFECT, 3, 0,    OWN,    0, VC__S(0, 240, 240, 0), VC__T_GLSL("atomicAnd"), vc__expand_atomic) \
-    X(ATOMIC_OR,    "atomic_or",    EFFECT, 3, 0,    OWN,    0, VC__S(0, 241, 241, 0), VC__T_GLSL("atomicOr"), vc__expand_atomic) \
-    X(ATOMIC_XOR,   "atomic_xor",   EFFECT, 3, 0,    OWN,    0, VC__S(0, 242, 242, 0), VC__T_GLSL("atomicXor"), vc__expand_atomic) \
-    X(ATOMIC_EXCHANGE, "atomic_exchange", EFFECT, 3, 0, OWN, 0, VC__S(0, 229, 229, 0), VC__T_GLSL("atomicExchange"), vc__expand_atomic) \
-    X(ATOMIC_CAS,   "atomic_compare_exchange", EFFECT, 3, 0, OWN, 0, VC__S(0, 230, 230, 0), VC__T_GLSL("atomicCompSwap"), vc__expand_atomic) \
+    X(ATOMIC_ADD,   "atomic_add",   EFFECT, 3, 0,    OWN,    0, VC__S(0, 234, 234, 6035), VC__T_ATOMIC("atomicAdd", "atomicAdd", "add"), vc__expand_atomic) \
+    X(ATOMIC_MIN,   "atomic_min",   EFFECT, 3, 0,    OWN,    0, VC__S(0, 236, 237, 0), VC__T_ATOMIC("atomicMin", "atomicMin", "min"), vc__expand_atomic) \
+    X(ATOMIC_MAX,   "atomic_max",   EFFECT, 3, 0,    OWN,    0, VC__S(0, 238, 239, 0), VC__T_ATOMIC("atomicMax", "atomicMax", "max"), vc__expand_atomic) \
+    X(ATOMIC_AND,   "atomic_and",   EFFECT, 3, 0,    OWN,    0, VC__S(0, 240, 240, 0), VC__T_ATOMIC("atomicAnd", "atomicAnd", "and"), vc__expand_atomic) \
+    X(ATOMIC_OR,    "atomic_or",    EFFECT, 3, 0,    OWN,    0, VC__S(0, 241, 241, 0), VC__T_ATOMIC("atomicOr", "atomicOr", "or"), vc__expand_atomic) \
+    X(ATOMIC_XOR,   "atomic_xor",   EFFECT, 3, 0,    OWN,    0, VC__S(0, 242, 242, 0), VC__T_ATOMIC("atomicXor", "atomicXor", "xor"), vc__expand_atomic) \
+    X(ATOMIC_EXCHANGE, "atomic_exchange", EFFECT, 3, 0, OWN, 0, VC__S(0, 229, 229, 0), \
+      VC__T_ATOMIC("atomicExchange", "atomicExch", "xchg"), vc__expand_atomic) \
+    X(ATOMIC_CAS,   "atomic_compare_exchange", EFFECT, 3, 0, OWN, 0, VC__S(0, 230, 230, 0), \
+      VC__T_ATOMIC("atomicCompSwap", "atomicCAS", "cmpxchg"), vc__expand_atomic) \
     X(ATOMIC_LOAD,  "atomic_load",  EFFECT, 2, 0,    OWN,    0, VC__S(0, 227, 227, 0), VC__T_GLSL("atomicLoad"), vc__expand_atomic) \
     X(ATOMIC_STORE, "atomic_store", EFFECT, 3, 0,    OWN,    0, VC__S(0, 228, 228, 0), VC__T_GLSL("atomicStore"), vc__expand_atomic) \
     X(FENCE,        "fence",        EFFECT, 0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* x: order + 16 * scope + 256 * storage */ \
@@ -3162,6 +3166,15 @@ static uint32_t vc__x_alone(vc__lower *s, const vc__node *n) {
     }
 }
 
+/* The word of a ballot that has that invocation's bit; CUDA has one. */
+static uint32_t vc__x_word_of(vc__lower *s, uint32_t ballot, uint32_t lane) {
+    uint32_t c;
+    if (vc__is_c(s->target)) return vc__make(s, VC__OP_COMPONENT, VC_U32, ballot, VC__NIL, VC__NIL, 0);
+    c = vc__x_u32(s, 5);
+    c = vc__x_two(s, VC__OP_SHR, lane, c);
+    return vc__make(s, VC__OP_EXTRACT, VC_U32, ballot, c, VC__NIL, 0);
+}
+
 /* In each `size` in a row: what those of them that are here pass round. */
 static uint32_t vc__x_clusters(vc__lower *s, const vc__node *n) {
     vc_type type = n->type;
@@ -3177,9 +3190,7 @@ static uint32_t vc__x_clusters(vc__lower *s, const vc__node *n) {
     for (i = 0; i < size && !s->kernel->failed; i++) {
         c = vc__x_u32(s, i);
         from = vc__x_two(s, VC__OP_OR, first, c);
-        c = vc__x_u32(s, 5);
-        c = vc__x_two(s, VC__OP_SHR, from, c);
-        bit = vc__make(s, VC__OP_EXTRACT, VC_U32, here, c, VC__NIL, 0);
+        bit = vc__x_word_of(s, here, from);
         bit = vc__x_two(s, VC__OP_SHR, bit, from);
         c = vc__x_u32(s, 1);
         bit = vc__x_two(s, VC__OP_AND, bit, c);
@@ -5923,9 +5934,11 @@ static bool vc__p_reads_constant(const vc__printer *g, const vc__node *n) {
     return o->op == VC__OP_TABLE || (o->op == VC__OP_BUFFER && !(o->used & VC_WRITE) && !(o->access & VC_MAY_ALIAS));
 }
 
-/* An atomic of floats that lie in memory as integers. */
+/* An atomic of floats that is printed as a loop: where they lie in memory as integers, and in C all but what CUDA adds. */
 static bool vc__p_is_looped(const vc__printer *g, const vc__node *n) {
-    return vc__is_float(n->type) && !vc__is_float(g->l->object[vc__p_object(g->l, n->a[0])].type);
+    if (!vc__is_float(n->type)) return false;
+    if (g->l->target == VC_TARGET_CUDA) return n->op != VC__OP_ATOMIC_ADD || n->type != VC_F32;
+    return vc__is_c(g->l->target) || !vc__is_float(g->l->object[vc__p_object(g->l, n->a[0])].type);
 }
 
 static bool vc__p_may_nest(const vc__printer *g, uint32_t i) {
@@ -6261,13 +6274,58 @@ static void vc__p_store(vc__printer *g, uint32_t i) {
 
 static void vc__p_barrier(vc__printer *g, uint32_t i) { g->d->barrier(g, i); }
 
-/* What a language may be without. */
-static void vc__p_optional(vc__printer *g, uint32_t i, void (*print)(vc__printer *g, uint32_t i)) {
-    const vc__node *n = &g->l->node[i];
-    if (print) print(g, i);
-    else vc__fail(g->k, "kernel '%s': no %s for '%s' of %s", vc__name(g->k), g->d->name, vc__op_name[n->op], vc_type_name(n->type));
+/* What a loop around a compare-exchange is made of. */
+typedef struct vc__loop {
+    const char *from, *to;    /* what makes a float of bits, and bits of it */
+    const char *exchange;     /* the function's name */
+    void (*element)(vc__printer *g, const vc__node *n, bool read); /* what is read, or what the function takes for its place */
+} vc__loop;
+
+/* `seen` is what the loop found in memory. */
+static void vc__p_step(vc__printer *g, const vc__node *n, const char *from, unsigned seen) {
+    bool least = n->op == VC__OP_ATOMIC_MIN;
+    if (n->op == VC__OP_ATOMIC_ADD) {
+        vc__p_put(g, "%s(v%u) + ", from, seen);
+        vc__p_expression(g, n->a[2], VC__P_SUM - 1);
+        return;
+    }
+    if (!least) vc__p_put(g, "%s(v%u) < ", from, seen);
+    vc__p_expression(g, n->a[2], VC__P_PREFIX);
+    if (least) vc__p_put(g, " < %s(v%u)", from, seen);
+    vc__p_put(g, " || isnan(%s(v%u)) ? ", from, seen);
+    vc__p_expression(g, n->a[2], VC__P_PREFIX);
+    vc__p_put(g, " : %s(v%u)", from, seen);
 }
-static void vc__p_fence(vc__printer *g, uint32_t i) { vc__p_optional(g, i, g->d->fence); }
+
+static void vc__p_atomic_loop(vc__printer *g, uint32_t i, const vc__loop *loop) {
+    const vc__node *n = &g->l->node[i];
+    unsigned seen = ++g->temporaries, found = ++g->temporaries;
+    char type[32];
+    vc__p_put(g, "%s v%u = ", g->d->type(vc__to_bits(n->type), type), seen);
+    loop->element(g, n, true);
+    vc__p_put(g, ";\n");
+    vc__p_line(g);
+    vc__p_put(g, "for (%s v%u; (v%u = %s(", type, found, found, loop->exchange);
+    loop->element(g, n, false);
+    vc__p_put(g, ", v%u, %s(", seen, loop->to);
+    vc__p_step(g, n, loop->from, seen);
+    vc__p_put(g, "))) != v%u; v%u = v%u) { }\n", seen, seen, found);
+    if (!g->note[i].uses) return;
+    vc__p_line(g);
+    g->note[i].number = ++g->temporaries;
+    vc__p_put(g, "%s v%u = %s(v%u);\n", g->d->type(n->type, type), (unsigned)g->note[i].number, loop->from, seen);
+}
+
+/* The name that an atomic's value gets, where it is used. */
+static void vc__p_atomic_begin(vc__printer *g, uint32_t i) {
+    const vc__node *n = &g->l->node[i];
+    char type[32];
+    if (!g->note[i].uses || !vc__gives(n->op)) return;
+    g->note[i].number = ++g->temporaries;
+    vc__p_put(g, "%s v%u = ", g->d->type(n->type, type), (unsigned)g->note[i].number);
+}
+
+static void vc__p_fence(vc__printer *g, uint32_t i) { g->d->fence(g, i); }
 
 static void vc__p_statement(vc__printer *g, uint32_t i) {
     static const struct { uint16_t op; void (*print)(vc__printer *g, uint32_t i); } own[] = {
@@ -6284,7 +6342,7 @@ static void vc__p_statement(vc__printer *g, uint32_t i) {
     if (closes) g->indent--;
     vc__p_line(g);
     for (j = 0; j < sizeof own / sizeof *own; j++) if (own[j].op == n->op) { own[j].print(g, i); return; }
-    if (vc__is_atomic(n->op)) vc__p_optional(g, i, g->d->atomic);
+    if (vc__is_atomic(n->op)) g->d->atomic(g, i);
     else vc__p_temporary(g, i);
 }
 
@@ -6837,50 +6895,17 @@ static void vc__glsl_declare(vc__printer *g, uint32_t i) {
                  n->op == VC__OP_POINTER ? g->reference[vc__p_object(g->l, i)].text : vc__glsl_type(n->type, type));
 }
 
-/* `seen` is what a loop found in memory. */
-static void vc__glsl_step(vc__printer *g, const vc__node *n, const char *from, unsigned seen) {
-    bool least = n->op == VC__OP_ATOMIC_MIN;
-    if (n->op == VC__OP_ATOMIC_ADD) {
-        vc__p_put(g, "%s(v%u) + ", from, seen);
-        vc__p_expression(g, n->a[2], VC__P_SUM - 1);
-        return;
-    }
-    if (!least) vc__p_put(g, "%s(v%u) < ", from, seen);
-    vc__p_expression(g, n->a[2], VC__P_PREFIX);
-    if (least) vc__p_put(g, " < %s(v%u)", from, seen);
-    vc__p_put(g, " || isnan(%s(v%u)) ? ", from, seen);
-    vc__p_expression(g, n->a[2], VC__P_PREFIX);
-    vc__p_put(g, " : %s(v%u)", from, seen);
-}
-
-static void vc__glsl_atomic_loop(vc__printer *g, const vc__node *n, uint32_t i) {
-    vc_type bits = vc__to_bits(n->type);
-    const char *from = bits == VC_U32 ? "uintBitsToFloat" : "uint64BitsToDouble", *to = bits == VC_U32 ? "floatBitsToUint" : "doubleBitsToUint64";
-    unsigned seen = ++g->temporaries, found = ++g->temporaries;
-    char type[32];
-    vc__p_put(g, "%s v%u = ", vc__glsl_type(bits, type), seen);
+static void vc__glsl_element(vc__printer *g, const vc__node *n, bool read) {
+    (void)read;
     vc__glsl_place(g, n);
-    vc__p_put(g, ";\n");
-    vc__p_line(g);
-    vc__p_put(g, "for (%s v%u; (v%u = atomicCompSwap(", type, found, found);
-    vc__glsl_place(g, n);
-    vc__p_put(g, ", v%u, %s(", seen, to);
-    vc__glsl_step(g, n, from, seen);
-    vc__p_put(g, "))) != v%u; v%u = v%u) { }\n", seen, seen, found);
-    if (!g->note[i].uses) return;
-    vc__p_line(g);
-    g->note[i].number = ++g->temporaries;
-    vc__p_put(g, "%s v%u = %s(v%u);\n", vc__glsl_type(n->type, type), (unsigned)g->note[i].number, from, seen);
 }
 
 static void vc__glsl_atomic(vc__printer *g, uint32_t i) {
+    static const vc__loop loops[2] = { { "uintBitsToFloat", "floatBitsToUint", "atomicCompSwap", vc__glsl_element },
+                                       { "uint64BitsToDouble", "doubleBitsToUint64", "atomicCompSwap", vc__glsl_element } };
     const vc__node *n = &g->l->node[i];
-    char type[32];
-    if (vc__p_is_looped(g, n)) { vc__glsl_atomic_loop(g, n, i); return; }
-    if (g->note[i].uses && vc__gives(n->op)) {
-        g->note[i].number = ++g->temporaries;
-        vc__p_put(g, "%s v%u = ", vc__glsl_type(n->type, type), (unsigned)g->note[i].number);
-    }
+    if (vc__p_is_looped(g, n)) { vc__p_atomic_loop(g, i, &loops[n->type == VC_F64]); return; }
+    vc__p_atomic_begin(g, i);
     vc__p_put(g, "%s(", vc__op_text[n->op].glsl.of[1]);
     vc__glsl_place(g, n);
     if (n->op != VC__OP_ATOMIC_LOAD) vc__p_put(g, ", ");
@@ -7189,6 +7214,43 @@ static void vc__c_store(vc__printer *g, const vc__node *n) {
     vc__p_expression(g, n->a[2], VC__P_LOOSE);
 }
 
+/* The pointer that an atomic takes, or what it points to. CUDA has those of 64 bits for unsigned integers, but for the least and the greatest. */
+static void vc__c_pointer_to(vc__printer *g, const vc__node *n, vc_type type, bool read) {
+    const vc__object *o = &g->l->object[vc__p_object(g->l, n->a[0])];
+    const char *space = vc__c_of(g) == VC__C_CUDA ? "" : o->op == VC__OP_SHARED ? "__local " : "__global ";
+    bool plain = n->op == VC__OP_ATOMIC_MIN || n->op == VC__OP_ATOMIC_MAX || n->op == VC__OP_ATOMIC_LOAD || n->op == VC__OP_ATOMIC_STORE;
+    bool aware = vc__c_of(g) == VC__C_OPENCL || read;
+    char name[32];
+    if (vc__c_of(g) == VC__C_CUDA && type == VC_I64 && !plain) type = VC_U64;
+    vc__p_put(g, "%s(%s%s%s *)&", read ? "*" : "", aware ? "volatile " : "", space, g->d->type(type, name));
+    vc__c_place(g, n);
+}
+
+static void vc__c_element(vc__printer *g, const vc__node *n, bool read) { vc__c_pointer_to(g, n, vc__to_bits(n->type), read); }
+
+static void vc__c_atomic(vc__printer *g, uint32_t i) {
+    static const vc__loop loops[2][2] = {
+        { { "__uint_as_float", "__float_as_uint", "atomicCAS", vc__c_element }, { "__longlong_as_double", "__double_as_longlong", "atomicCAS", vc__c_element } },
+        { { "as_float", "as_uint", "atomic_cmpxchg", vc__c_element }, { "as_double", "as_ulong", "atom_cmpxchg", vc__c_element } }
+    };
+    const vc__node *n = &g->l->node[i];
+    bool cuda = vc__c_of(g) == VC__C_CUDA, wide = vc__scalar_bytes(n->type) == 8;
+    if (vc__p_is_looped(g, n)) { vc__p_atomic_loop(g, i, &loops[!cuda][n->type == VC_F64]); return; }
+    vc__p_atomic_begin(g, i);
+    if (n->op == VC__OP_ATOMIC_LOAD || n->op == VC__OP_ATOMIC_STORE) {
+        vc__c_pointer_to(g, n, n->type, true);
+        if (n->op == VC__OP_ATOMIC_STORE) vc__p_put(g, " = ");
+        if (n->op == VC__OP_ATOMIC_STORE) vc__p_expression(g, n->a[2], VC__P_LOOSE);
+        vc__p_put(g, ";\n");
+        return;
+    }
+    vc__p_put(g, "%s%s(", cuda ? "" : wide ? "atom_" : "atomic_", cuda ? vc__op_text[n->op].cuda[1] : vc__op_text[n->op].opencl[1]);
+    vc__c_pointer_to(g, n, n->type, false);
+    vc__p_put(g, ", ");
+    if (n->op == VC__OP_ATOMIC_CAS) vc__p_pair(g, n->a[2]); else vc__p_expression(g, n->a[2], VC__P_LOOSE);
+    vc__p_put(g, ");\n");
+}
+
 /* Bools and vectors lie in the block otherwise than expressions want them. */
 static bool vc__c_is_converted(vc_type type) { return vc__rows(type) > 1 || type == VC_BOOL; }
 
@@ -7340,6 +7402,10 @@ static void vc__cuda_barrier(vc__printer *g, uint32_t i) {
     vc__p_put(g, "__syncthreads();\n");
 }
 
+static void vc__cuda_fence(vc__printer *g, uint32_t i) {
+    vc__p_put(g, "%s();\n", (g->l->node[i].x >> 4 & 3u) == VC_SCOPE_DEVICE ? "__threadfence" : "__threadfence_block");
+}
+
 static void vc__cuda_struct(vc__printer *g, vc_type type, uint64_t *seen) {
     const char *name = vc_type_name(type);
     char scalar[32];
@@ -7389,6 +7455,9 @@ static void vc__cuda_head(vc__printer *g) {
     char name[VC__NAME];
     vc__p_clean(info->name, name);
     vc__p_put(g, "// %s: %u x %u x %u threads a block\n", name, (unsigned)size[0], (unsigned)size[1], (unsigned)size[2]);
+    if (g->k->reconverges)
+        vc__fail(g->k, "kernel '%s': an operation of subgroups stands where some of their invocations may not come, which is not to be had in CUDA C",
+                 vc__name(g->k));
     vc__c_halves(g, halves);
     vc__cuda_structs(g);
     values = vc__c_values(g);
@@ -7401,7 +7470,7 @@ static void vc__cuda_head(vc__printer *g) {
 
 static const vc__dialect vc__cuda = {
     "CUDA C", true, true, vc__c_is_reserved, vc__cuda_type, vc__c_form, vc__c_scalar, vc__c_vector, vc__c_construct, vc__c_component, NULL, vc__c_pointer,
-    vc__c_load, vc__c_store, vc__c_param, vc__c_hidden, vc__cuda_id, vc__c_convert, vc__cuda_barrier, NULL, NULL, vc__c_declare,
+    vc__c_load, vc__c_store, vc__c_param, vc__c_hidden, vc__cuda_id, vc__c_convert, vc__cuda_barrier, vc__c_atomic, vc__cuda_fence, vc__c_declare,
     vc__cuda_head
 };
 
@@ -7424,6 +7493,26 @@ static void vc__opencl_id(const vc__printer *g, const vc__node *n, char out[96])
 static void vc__opencl_barrier(vc__printer *g, uint32_t i) {
     (void)i;
     vc__p_put(g, "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n");
+}
+
+/* OpenCL C 1.2 knows the order of an invocation's own accesses alone. */
+static void vc__opencl_fence(vc__printer *g, uint32_t i) {
+    static const char *const spaces[] = { "CLK_GLOBAL_MEM_FENCE", "CLK_GLOBAL_MEM_FENCE", "CLK_LOCAL_MEM_FENCE", "CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE" };
+    static const char *const orders[] = { "mem_fence", "read_mem_fence", "write_mem_fence", "mem_fence" };
+    vc__p_put(g, "%s(%s);\n", orders[g->l->node[i].x & 3u], spaces[g->l->node[i].x >> 8 & 3u]);
+}
+
+static void vc__opencl_extensions(vc__printer *g) {
+    bool base = false, extended = false;
+    uint32_t i;
+    for (i = g->l->body; i < g->l->count; i++) {
+        const vc__node *n = &g->l->node[i];
+        if (!vc__is_atomic(n->op) || vc__scalar_bytes(n->type) != 8) continue;
+        base = true;
+        extended = extended || (n->op >= VC__OP_ATOMIC_MIN && n->op <= VC__OP_ATOMIC_XOR && !vc__is_float(n->type));
+    }
+    if (base) vc__p_put(g, "#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable\n");
+    if (extended) vc__p_put(g, "#pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable\n");
 }
 
 static void vc__opencl_parameters(vc__printer *g, bool values) {
@@ -7460,6 +7549,7 @@ static void vc__opencl_head(vc__printer *g) {
         if (g->l->object[i].arg != VC__NIL && vc__is_type(g->l->object[i].type)) kinds |= 1u << vc__kind(g->l->object[i].type);
     if (!g->k->desc.fast) vc__p_put(g, "#pragma OPENCL FP_CONTRACT OFF\n");
     if (kinds & 1u << VC_F64) vc__p_put(g, "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n");
+    vc__opencl_extensions(g);
     vc__c_halves(g, halves);
     values = vc__c_values(g);
     vc__p_put(g, "\n__kernel __attribute__((reqd_work_group_size(%u, %u, %u)))\n", (unsigned)size[0], (unsigned)size[1], (unsigned)size[2]);
@@ -7476,7 +7566,7 @@ static void vc__opencl_head(vc__printer *g) {
 
 static const vc__dialect vc__opencl = {
     "OpenCL C", true, true, vc__c_is_reserved, vc__opencl_type, vc__c_form, vc__c_scalar, vc__c_vector, vc__c_construct, vc__c_component, NULL,
-    vc__c_pointer, vc__c_load, vc__c_store, vc__c_param, vc__c_hidden, vc__opencl_id, vc__c_convert, vc__opencl_barrier, NULL, NULL, vc__c_declare,
+    vc__c_pointer, vc__c_load, vc__c_store, vc__c_param, vc__c_hidden, vc__opencl_id, vc__c_convert, vc__opencl_barrier, vc__c_atomic, vc__opencl_fence, vc__c_declare,
     vc__opencl_head
 };
 
@@ -7488,7 +7578,8 @@ typedef struct vc__feature { uint64_t bit; const char *need, *name; } vc__featur
                           + VC_FEATURE_SUBGROUP_TYPES + VC_FEATURE_SUBGROUP_CLUSTERED + VC_FEATURE_RECONVERGENCE)
 #define VC__ADDRESS_NEEDS ((uint64_t)VC_FEATURE_ADDRESS | VC_FEATURE_I64)
 /* What every device of CUDA and OpenCL has, or its texts do without. */
-#define VC__C_HAS ((uint64_t)VC_FEATURE_F16 | VC_FEATURE_I8 | VC_FEATURE_I16 | VC_FEATURE_STORAGE_8 | VC_FEATURE_STORAGE_16 | VC__ADDRESS_NEEDS)
+#define VC__C_HAS ((uint64_t)VC_FEATURE_F16 | VC_FEATURE_I8 | VC_FEATURE_I16 | VC_FEATURE_STORAGE_8 | VC_FEATURE_STORAGE_16 | VC__ADDRESS_NEEDS \
+                    | VC_FEATURE_SUBGROUP | VC_FEATURE_SUBGROUP_TYPES | VC_FEATURE_SUBGROUP_CLUSTERED | VC_FEATURE_ATOMIC_F32_ADD)
 static const vc__feature vc__features[] = {
     { VC_FEATURE_F16, "f16 arithmetic", "VC_FEATURE_F16" },
     { VC_FEATURE_F64, "f64 arithmetic", "VC_FEATURE_F64" },

@@ -1,11 +1,14 @@
 /* Atomics: every operation on every type, on buffers and on shared memory, with thousands of invocations on a few elements; the result must be one that some
    order gives. Run with buffers by address, as bindings, from GLSL, and without the device's own adding of floats.
      atomics [-v] [PART]     PART: only cases whose name contains it; -v names each */
+#define VKDISPATCH_OPENCL
 #define VKDISPATCH_IMPLEMENTATION
 #define VKDISPATCH_CODEGEN_IMPLEMENTATION
 #include "vkdispatch.h"
 #include "vkdispatch_codegen.h"
 #include "../kernels.h"
+#define RUN_OPENCL
+#define RUN_NVRTC
 #define RUN_DISABLE VD_FEATURE_ATOMIC_F32_ADD
 #include "run.h"
 

@@ -1,9 +1,15 @@
 /* Kernels that are built, validated and run in several forms, for the tests whose oracle looks at a whole dispatch. Include behind ../kernels.h.
-   RUN_DISABLE, RUN_DISABLE_MORE: features to run without as well; RUN_OPENCL: run through OpenCL too. */
+   RUN_DISABLE, RUN_DISABLE_MORE: features to run without as well; RUN_OPENCL: run through OpenCL too;
+   RUN_NVRTC: compile the CUDA C of what runs by address, where NVIDIA's compiler is. */
 #ifndef TESTS_CODEGEN_RUN_H
 #define TESTS_CODEGEN_RUN_H
 
 enum { RUN_BUFFERS = 6 };
+
+#if defined(RUN_NVRTC)
+#include "nvrtc.h"
+static bool run_nvrtc;
+#endif
 
 typedef struct Form { const char *name; vc_buffers buffers; bool glsl; uint64_t disable; vd_context *ctx; vd_backend backend; } Form;
 static Form forms[] = {
@@ -131,6 +137,13 @@ static inline vd_kernel run_make(const Run *r, vc_kernel *k, const char **why) {
     *why = code && text ? spirv_wrong(code, words) : vc_error(k) ? vc_error(k) : "no code";
     if (!*why) *why = glsl_wrong(text);
     if (*why) return made;
+#if defined(RUN_NVRTC)
+    if (run_nvrtc && !strcmp(r->form->name, "address")) {
+        text = vc_source(k, VC_TARGET_CUDA);
+        *why = text ? nvrtc_wrong(text) : vc_error(k);
+        if (*why) return made;
+    }
+#endif
     run_kernels++;
     if (!r->form->ctx) { run_skipped++; return made; }
     const bool opencl = r->form->backend == VD_BACKEND_OPENCL;
@@ -183,6 +196,11 @@ static inline void run_open(int count, char **args) {
         printf("# reason: %s form not run: %s\n", forms[i].name, vd_error_text());
         forms[i].ctx = NULL;
     }
+#if defined(RUN_NVRTC)
+    const char *missing = nvrtc_open();
+    run_nvrtc = !missing;
+    if (missing) printf("# reason: CUDA C not compiled: %s\n", missing);
+#endif
 #if !defined(TESTS_HAVE_SPIRV_TOOLS)
     printf("# reason: SPIR-V not validated: no spirv-tools/libspirv.h\n");
 #endif

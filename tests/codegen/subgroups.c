@@ -1,11 +1,14 @@
 /* Subgroups: every operation on every type it takes, whole subgroups and cut ones, against an oracle that knows which invocation stood where. Run with
    buffers by address, as bindings, from GLSL, and on a device that is told to have no subgroups, where each invocation is one of its own.
      subgroups [-v] [PART]     PART: only cases whose name contains it; -v names each */
+#define VKDISPATCH_OPENCL
 #define VKDISPATCH_IMPLEMENTATION
 #define VKDISPATCH_CODEGEN_IMPLEMENTATION
 #include "vkdispatch.h"
 #include "vkdispatch_codegen.h"
 #include "../kernels.h"
+#define RUN_OPENCL
+#define RUN_NVRTC
 #define RUN_DISABLE VD_FEATURE_SUBGROUP
 #define RUN_DISABLE_MORE VD_FEATURE_SUBGROUP_TYPES
 #include "run.h"
@@ -179,10 +182,10 @@ static bool ids_right(const Case *c, size_t threads) {
     return true;
 }
 
-enum { ADDRESS = 1, BINDING = 2, GLSL = 4, WITHOUT = 8, WITHOUT_GLSL = 16, NARROW = 32, EVERY = 31 };
+enum { ADDRESS = 1, BINDING = 2, GLSL = 4, WITHOUT = 8, WITHOUT_GLSL = 16, NARROW = 32, OPENCL = 64, EVERY = 31 | OPENCL };
 
 static unsigned bit_of_form(int form) {
-    static const char *const form_names[] = { "address", "binding", "glsl", "without", "without glsl", "without more" };
+    static const char *const form_names[] = { "address", "binding", "glsl", "without", "without glsl", "without more", "opencl" };
     unsigned i = 0;
     while (i < sizeof form_names / sizeof *form_names && strcmp(form_names[i], forms[form].name)) i++;
     return 1u << i;

@@ -117,8 +117,7 @@ static void try_c(const kernel_sample *sample, bool update) {
     for (size_t i = 0; i < 2; i++) {
         const char *source = vc_source(k, texts[i].target), *error = vc_error(k);
         snprintf(path, sizeof path, FOLDER "%s.%s", sample->name, texts[i].suffix);
-        if (!source && error && strstr(error, ": no ")) printf("ok %d - %s # SKIP %s\n", ++cases, path, error); /* the language lacks an operation */
-        else if (!source) report(false, path, error ? error : "no text");
+        if (!source) report(false, path, error ? error : "no text");
         else compare(path, source, strlen(source), update);
     }
     vc_free(k);

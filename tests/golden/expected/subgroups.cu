@@ -56,58 +56,50 @@ extern "C" __global__ void __launch_bounds__(128) subgroups(const struct subgrou
     float v42 = __shfl_down_sync(4294967295u, v4, 1u);
     unsigned int v43 = v1 & 4294967292u;
     unsigned int v44 = __ballot_sync(4294967295u, true);
-    unsigned int v45 = v43 >> 5u;
-    bool v46 = (((v45 == 3u ? 0u : (v45 == 2u ? 0u : (v45 == 1u ? 0u : v44))) >> (v43 & 31u)) & 1u) != 0u;
-    float v47 = __shfl_sync(4294967295u, v4, v43);
-    float v48 = v46 ? fmaxf(__uint_as_float(0xff800000u), v47) : __uint_as_float(0xff800000u);
-    unsigned int v49 = v43 | 1u;
-    unsigned int v50 = v49 >> 5u;
-    bool v51 = (((v50 == 3u ? 0u : (v50 == 2u ? 0u : (v50 == 1u ? 0u : v44))) >> (v49 & 31u)) & 1u) != 0u;
-    float v52 = __shfl_sync(4294967295u, v4, v49);
-    float v53 = v51 ? fmaxf(v48, v52) : v48;
-    unsigned int v54 = v43 | 2u;
-    unsigned int v55 = v54 >> 5u;
-    bool v56 = (((v55 == 3u ? 0u : (v55 == 2u ? 0u : (v55 == 1u ? 0u : v44))) >> (v54 & 31u)) & 1u) != 0u;
-    float v57 = __shfl_sync(4294967295u, v4, v54);
-    float v58 = v56 ? fmaxf(v53, v57) : v53;
-    unsigned int v59 = v43 | 3u;
-    unsigned int v60 = v59 >> 5u;
-    bool v61 = (((v60 == 3u ? 0u : (v60 == 2u ? 0u : (v60 == 1u ? 0u : v44))) >> (v59 & 31u)) & 1u) != 0u;
-    float v62 = __shfl_sync(4294967295u, v4, v59);
-    float v63 = v61 ? fmaxf(v58, v62) : v58;
-    unsigned int v64 = __shfl_xor_sync(4294967295u, v41 ? 1u : 0u, 1u);
-    unsigned int v65 = __ballot_sync(4294967295u, v41);
+    float v45 = __shfl_sync(4294967295u, v4, v43);
+    float v46 = ((v44 >> (v43 & 31u)) & 1u) != 0u ? fmaxf(__uint_as_float(0xff800000u), v45) : __uint_as_float(0xff800000u);
+    unsigned int v47 = v43 | 1u;
+    float v48 = __shfl_sync(4294967295u, v4, v47);
+    float v49 = ((v44 >> (v47 & 31u)) & 1u) != 0u ? fmaxf(v46, v48) : v46;
+    unsigned int v50 = v43 | 2u;
+    float v51 = __shfl_sync(4294967295u, v4, v50);
+    float v52 = ((v44 >> (v50 & 31u)) & 1u) != 0u ? fmaxf(v49, v51) : v49;
+    unsigned int v53 = v43 | 3u;
+    float v54 = __shfl_sync(4294967295u, v4, v53);
+    float v55 = ((v44 >> (v53 & 31u)) & 1u) != 0u ? fmaxf(v52, v54) : v52;
+    unsigned int v56 = __shfl_xor_sync(4294967295u, v41 ? 1u : 0u, 1u);
+    unsigned int v57 = __ballot_sync(4294967295u, v41);
     if (v1 == 0u) {
         part[v2] = v24;
     }
     __syncthreads();
     for (unsigned int i1 = 0u; i1 < v2; i1++) {
-        float v66 = __shfl_sync(4294967295u, part[i1], 0u);
-        float v67 = v66 + v40;
-        my_out[v3] = v67;
+        float v58 = __shfl_sync(4294967295u, part[i1], 0u);
+        float v59 = v58 + v40;
+        my_out[v3] = v59;
     }
-    bool v68 = __any_sync(4294967295u, !v41);
-    if (v68) {
-        float v69 = __fmul_rn(v42, v63);
-        my_out[v3] = v69;
+    bool v60 = __any_sync(4294967295u, !v41);
+    if (v60) {
+        float v61 = __fmul_rn(v42, v55);
+        my_out[v3] = v61;
     }
-    unsigned int v70 = __shfl_sync(4294967295u, v64, 0u);
-    bool v71 = __all_sync(4294967295u, v64 == v70);
-    if (v71) {
-        float v72 = __shfl_sync(4294967295u, v4, 2u);
-        my_out[v3] = v72;
+    unsigned int v62 = __shfl_sync(4294967295u, v56, 0u);
+    bool v63 = __all_sync(4294967295u, v56 == v62);
+    if (v63) {
+        float v64 = __shfl_sync(4294967295u, v4, 2u);
+        my_out[v3] = v64;
     }
-    unsigned int v73 = (unsigned int)__popc((int)(v65 & ((1u << (v1 & 31u)) - 1u))) + (unsigned int)__popc((int)v65) * v1;
-    ids[v3] = v73 + 32u;
-    unsigned int v74 = __shfl_sync(4294967295u, v1, v64);
-    unsigned int v75 = __shfl_up_sync(4294967295u, v74, 1u);
-    unsigned int v76 = v7 ? v75 ^ v74 : v74;
-    unsigned int v77 = __shfl_up_sync(4294967295u, v76, 2u);
-    unsigned int v78 = v11 ? v77 ^ v76 : v76;
-    unsigned int v79 = __shfl_up_sync(4294967295u, v78, 4u);
-    unsigned int v80 = v15 ? v79 ^ v78 : v78;
-    unsigned int v81 = __shfl_up_sync(4294967295u, v80, 8u);
-    unsigned int v82 = v19 ? v81 ^ v80 : v80;
-    unsigned int v83 = __shfl_up_sync(4294967295u, v82, 16u);
-    ids[v3 + 4u] = v23 ? v83 ^ v82 : v82;
+    unsigned int v65 = (unsigned int)__popc((int)(v57 & ((1u << (v1 & 31u)) - 1u))) + (unsigned int)__popc((int)v57) * v1;
+    ids[v3] = v65 + 32u;
+    unsigned int v66 = __shfl_sync(4294967295u, v1, v56);
+    unsigned int v67 = __shfl_up_sync(4294967295u, v66, 1u);
+    unsigned int v68 = v7 ? v67 ^ v66 : v66;
+    unsigned int v69 = __shfl_up_sync(4294967295u, v68, 2u);
+    unsigned int v70 = v11 ? v69 ^ v68 : v68;
+    unsigned int v71 = __shfl_up_sync(4294967295u, v70, 4u);
+    unsigned int v72 = v15 ? v71 ^ v70 : v70;
+    unsigned int v73 = __shfl_up_sync(4294967295u, v72, 8u);
+    unsigned int v74 = v19 ? v73 ^ v72 : v72;
+    unsigned int v75 = __shfl_up_sync(4294967295u, v74, 16u);
+    ids[v3 + 4u] = v23 ? v75 ^ v74 : v74;
 }
