@@ -273,6 +273,8 @@ typedef struct vd_context_desc {
     vd_allocator allocator;
     const vd_device_info *dummy;    /* VD_BACKEND_DUMMY: the device to pretend; default: a common desktop device */
     const char *cache_directory;    /* an existing folder of the caller's for compiled kernels, the same for any program; default: none are kept */
+    void *cuda_stream;              /* VD_BACKEND_CUDA: a CUstream of the device's primary context, to be queue 0. It stays the caller's, has to outlive the
+                                       context and may not be capturing; what the caller puts into it is in order with what is sent (vd_flush) */
 } vd_context_desc;
 
 /* Where a buffer lies; kernels and transfers take every kind. Where all memory is one, the kinds may be the same; where kernels reach no memory of a kind,
@@ -290,6 +292,11 @@ typedef struct vd_buffer_desc {
     uint64_t shape[4];              /* elements; trailing zeros mean 1; bytes where type is VD_BYTES */
     const void *data;               /* initial contents, the whole buffer; default: zeros */
     vd_memory memory;
+    uint64_t address;               /* device memory of the caller's (CUDA: any device pointer; a multiple of 16) to use in place of new memory; it keeps
+                                       its contents, so data has to be NULL. The way out is the address of vd_buffer_query */
+    void (*release)(void *user, uint64_t address); /* told once that nothing uses the address any more, unless vd_buffer_create failed; called from within
+                                       any call of the context, and may call none itself */
+    void *release_user;
 } vd_buffer_desc;
 
 typedef struct vd_view_desc { /* a part of a buffer as a buffer of its own */
@@ -1165,6 +1172,7 @@ struct vd__host {
     bool debug;
     const vd_device_info *dummy; /* while a context is created */
     char *cache_directory;     /* a copy; NULL: compiled code is not kept */
+    void *cuda_stream;         /* the caller's, or NULL */
 };
 
 typedef struct vd__driver {
@@ -1178,6 +1186,7 @@ struct vd__device {
     vd__driver *driver;
     vd_device_info info;
     uint32_t queue_count; /* 1 … VD_MAX_QUEUES, set before device_open */
+    bool imports;         /* set by device_open: memory_bind takes a block that is an address of the caller's, in native[0] */
     bool by_address;      /* set by device_open: kernels take buffers by address in any case, also where VD_FEATURE_ADDRESS was done without */
     void *native;
 };
@@ -1189,6 +1198,9 @@ typedef struct vd__heap_block {
     vd__block block;           /* first, so that a vd__memory's block leads here */
     vd__space space;
     bool own;
+    bool imported;             /* `own`, and in no list: memory of the caller's */
+    void (*release)(void *user, uint64_t address);
+    void *release_user;
     struct vd__heap_block *next;
 } vd__heap_block;
 
@@ -1671,6 +1683,7 @@ static vd_result vd__dummy_device_open(vd__driver *driver, int index, uint64_t d
     dev->native = vd__alloc_zeroed(&driver->host->allocator, sizeof(vd__dummy_device));
     if (!dev->native) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory for the dummy device");
     vd__dummy_info(driver->host->dummy, &dev->info);
+    dev->imports = true;
     dev->info.features &= ~disable;
     return VD_OK;
 }
@@ -3545,6 +3558,7 @@ typedef struct vd__nvrtc {
 /* A stream, and the value it has reached. */
 typedef struct vd__cu_queue {
     void *stream;
+    bool foreign;              /* the stream is the caller's */
     void *event;               /* marks a place in the stream for another queue to wait for; NULL: there is only one queue */
     uint64_t *timeline;        /* pinned: the device writes it, anybody reads it */
     vd__cu_address timeline_address;
@@ -3734,10 +3748,12 @@ static int vd__cu_driver_devices(vd__driver *driver, vd_device_info *out, int ca
 /* ---- opening ---- */
 
 /* The host reads the timeline where it lies, without a call. */
-static vd_result vd__cu_queue_create(const vd__cu_device *d, vd__cu_queue *q, bool alone) {
+static vd_result vd__cu_queue_create(const vd__cu_device *d, vd__cu_queue *q, void *stream, bool alone) {
     const vd__cu_driver *cu = d->api;
     void *memory = NULL;
-    int result = cu->cuStreamCreate(&q->stream, VD__CU_STREAM_NON_BLOCKING);
+    q->stream = stream;
+    q->foreign = stream != NULL;
+    int result = stream ? 0 : cu->cuStreamCreate(&q->stream, VD__CU_STREAM_NON_BLOCKING);
     if (result) return vd__cu_fail(cu, result, "cuStreamCreate");
     if (!alone && (result = cu->cuEventCreate(&q->event, VD__CU_EVENT_DISABLE_TIMING)) != 0) return vd__cu_fail(cu, result, "cuEventCreate");
     result = cu->cuMemHostAlloc(&memory, sizeof *q->timeline, VD__CU_HOST_BLOCK);
@@ -3764,7 +3780,7 @@ static vd_result vd__cu_device_start(vd__device *dev) {
     if (entered) return entered;
     if (cu->cuMemGetInfo(&available, &total) == 0) dev->info.device_budget = available;
     vd_result r = VD_OK;
-    for (uint32_t i = 0; i < dev->queue_count && !r; i++) r = vd__cu_queue_create(d, &d->queues[i], dev->queue_count == 1);
+    for (uint32_t i = 0; i < dev->queue_count && !r; i++) r = vd__cu_queue_create(d, &d->queues[i], i ? NULL : dev->driver->host->cuda_stream, dev->queue_count == 1);
     vd__cu_leave(d);
     return r;
 }
@@ -3779,7 +3795,7 @@ static vd_result vd__cu_device_open(vd__driver *driver, int index, uint64_t disa
     dev->native = vd__alloc_zeroed(&driver->host->allocator, sizeof(vd__cu_device));
     if (!dev->native) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "CUDA: no host memory for device '%s'", dev->info.name);
     vd__cu_device_of(dev)->api = cu;
-    dev->by_address = true;
+    dev->by_address = dev->imports = true;
     r = vd__cu_device_start(dev);
     if (r) vd__cu_device_close(dev);
     return r;
@@ -3791,7 +3807,7 @@ static void vd__cu_device_close(vd__device *dev) {
     if (d->context && !vd__cu_enter(d)) {
         for (uint32_t i = 0; i < VD_MAX_QUEUES; i++) {
             vd__cu_queue *q = &d->queues[i];
-            if (q->stream) cu->cuStreamDestroy(q->stream);
+            if (q->stream && !q->foreign) cu->cuStreamDestroy(q->stream);
             if (q->event) cu->cuEventDestroy(q->event);
             if (q->timeline) cu->cuMemFreeHost(q->timeline);
         }
@@ -6481,6 +6497,12 @@ static vd_result vd__buffer_check(const vd_context *ctx, const vd_buffer_desc *d
         return vd__fail(VD_ERROR_INVALID, "vd_buffer_create '%s': there is no memory of kind %d", name, (int)desc->memory);
     vd_result r = vd__shape_check("vd_buffer_create", name, desc->type, desc->shape, shape, size);
     if (r) return r;
+    if (desc->address && !ctx->device.imports)
+        return vd__fail(VD_ERROR_UNSUPPORTED, "vd_buffer_create '%s': an address of the caller's, which backend %s does not take", name,
+                        ctx->driver.backend->name);
+    if (desc->address && (desc->data || desc->address % 16))
+        return vd__fail(VD_ERROR_INVALID, "vd_buffer_create '%s': address 0x%llx %s", name, VD__U(desc->address),
+                        desc->data ? "keeps its contents, data has to be NULL" : "is no multiple of 16");
     if (*size > info->limits.max_buffer_bytes)
         return vd__fail(VD_ERROR_UNSUPPORTED, "vd_buffer_create '%s': %llu bytes are more than '%s' allows in one buffer (max_buffer_bytes %llu)", name,
                         VD__U(*size), info->name, VD__U(info->limits.max_buffer_bytes));
@@ -7370,6 +7392,11 @@ static vd_result vd__heap_place(vd_context *ctx, vd__memory_kind kind, const vd_
 /* Gives the place back; a block that became empty goes too, except one of its type, which the next buffer will want. */
 static void vd__heap_release(vd_context *ctx, vd__storage *s) {
     vd__heap_block *b = (vd__heap_block *)(void *)s->memory.block;
+    if (b->imported) {
+        if (b->release) b->release(b->release_user, b->block.native[0]);
+        vd__free(&ctx->host.allocator, b);
+        return;
+    }
     if (!b->own) {
         vd__space_give(&b->space, s->node);
         if (b->space.taken) return;
@@ -7398,6 +7425,33 @@ static vd_result vd__storage_create(vd_context *ctx, vd__memory_kind kind, uint6
         vd__heap_release(ctx, out);
     }
     backend->memory_destroy(&ctx->device, &out->memory);
+    return r;
+}
+
+/* A driver buffer in memory of the caller's. The caller of this holds the context's lock. */
+static vd_result vd__storage_import(vd_context *ctx, const vd_buffer_desc *desc, uint64_t size, vd__storage *out) {
+    const vd__backend *backend = ctx->driver.backend;
+    vd__need need = { 0, 0, 0, true };
+    memset(out, 0, sizeof *out);
+    out->memory.size = size;
+    vd__heap_block *b = (vd__heap_block *)vd__alloc_zeroed(&ctx->host.allocator, sizeof *b);
+    if (!b) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory for a block of device memory");
+    b->own = b->imported = true;
+    b->block.native[0] = desc->address;
+    b->block.size = size;
+    b->block.coherent = true;
+    out->memory.block = &b->block;
+    out->memory.serial = ++ctx->serial;
+    vd_result r = backend->memory_create(&ctx->device, &out->memory, &need);
+    if (!r) {
+        r = backend->memory_bind(&ctx->device, &out->memory);
+        if (r) backend->memory_destroy(&ctx->device, &out->memory);
+    }
+    if (r) vd__free(&ctx->host.allocator, b);
+    else {
+        b->release = desc->release;
+        b->release_user = desc->release_user;
+    }
     return r;
 }
 
@@ -8604,6 +8658,7 @@ static bool vd__context_init(vd_context *ctx, const vd_context_desc *desc) {
     ctx->host.log_user = desc->log_user;
     ctx->host.debug = desc->debug;
     ctx->host.dummy = desc->dummy;
+    ctx->host.cuda_stream = desc->cuda_stream;
     vd__pool_init(&ctx->buffers, &ctx->host.allocator, VD__HANDLE_BUFFER, ctx->tag, sizeof(vd__buffer));
     vd__pool_init(&ctx->kernels, &ctx->host.allocator, VD__HANDLE_KERNEL, ctx->tag, sizeof(vd__kernel));
     vd__pool_init(&ctx->tickets, &ctx->host.allocator, VD__HANDLE_TICKET, ctx->tag, sizeof(vd__ticket));
@@ -8746,13 +8801,13 @@ VD_API vd_result vd_context_stats(vd_context *ctx, vd_stats *out) {
 /* ---- buffers ---- */
 
 /* Memory for a buffer; where there is none left, that of buffers whose work is still under way is waited for. */
-static vd_result vd__buffer_memory(vd_context *ctx, vd__buffer *b, vd_memory memory, uint64_t size) {
+static vd_result vd__buffer_memory(vd_context *ctx, vd__buffer *b, const vd_buffer_desc *desc, uint64_t size) {
     static const vd__memory_kind kinds[] = { VD__MEMORY_DEVICE, VD__MEMORY_UPLOAD, VD__MEMORY_READBACK, VD__MEMORY_SHARED };
     vd_result r = VD_OK;
     for (int tries = 0; tries < 2; tries++) {
         vd__reap(ctx);
         vd__mutex_lock(&ctx->lock);
-        r = vd__storage_create(ctx, kinds[memory], size, false, &b->own);
+        r = desc->address ? vd__storage_import(ctx, desc, size, &b->own) : vd__storage_create(ctx, kinds[desc->memory], size, false, &b->own);
         bool more = ctx->garbage != NULL;
         vd__mutex_unlock(&ctx->lock);
         if (r != VD_ERROR_OUT_OF_DEVICE_MEMORY || !more || tries) break;
@@ -8793,7 +8848,7 @@ static vd_result vd__buffer_make(vd_context *ctx, const vd_buffer_desc *desc, vd
     char *name = b ? vd__copy_text(&ctx->host.allocator, desc->name) : NULL;
     if (!name) r = vd__fail(VD_ERROR_OUT_OF_MEMORY, "vd_buffer_create '%s': no host memory", desc->name ? desc->name : "");
     else {
-        r = vd__buffer_memory(ctx, b, desc->memory, size);
+        r = vd__buffer_memory(ctx, b, desc, size);
         if (r) r = vd__fail_within(r, "vd_buffer_create '%s': %llu bytes", name, VD__U(size));
     }
     vd__mutex_lock(&ctx->lock);
@@ -8810,7 +8865,7 @@ static vd_result vd__buffer_make(vd_context *ctx, const vd_buffer_desc *desc, vd
         out->id = vd__pool_open(&ctx->buffers, &b->slot);
     }
     vd__mutex_unlock(&ctx->lock);
-    if (r) return r;
+    if (r || desc->address) return r;
     r = vd__buffer_contents(ctx, b, *out, desc->data);
     if (!r) return VD_OK;
     vd__discard(ctx, &ctx->buffers, &b->slot, UINT64_MAX - 1); /* who knows how far it came: freed with the context */

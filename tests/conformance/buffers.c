@@ -395,6 +395,54 @@ TEST(a_new_buffer_is_not_mistaken_for_a_dead_one) {
     }
 }
 
+/* ---- memory of the caller's ---- */
+
+typedef struct told { int times; uint64_t address; } told;
+static void released(void *user, uint64_t address) { ((told *)user)->times++; ((told *)user)->address = address; }
+
+/* One context's buffer is the device memory that another is given. */
+TEST(device_memory_of_the_callers_becomes_a_buffer) {
+    uint32_t data[64], got[64];
+    vd_context *other = NULL;
+    vd_context_desc same = fixture_desc(f);
+    vd_buffer_desc desc;
+    vd_buffer_info info;
+    told t = { 0, 0 };
+    for (uint32_t i = 0; i < 64; i++) data[i] = i;
+    OK(vd_context_create(&same, &other));
+    vd_buffer theirs = buffer_u32(other, "theirs", 64, data);
+    OK(vd_wait_idle(other));
+    OK(vd_buffer_query(other, theirs, &info));
+    memset(&desc, 0, sizeof desc);
+    desc.name = "lent";
+    desc.type = VD_U32;
+    desc.shape[0] = 64;
+    desc.address = info.address ? info.address : 4096;
+    desc.release = released;
+    desc.release_user = &t;
+    bool taken = f->backend == VD_BACKEND_CUDA || (f->backend == VD_BACKEND_DUMMY && info.address);
+    vd_buffer b = { 0 };
+    if (taken || f->backend != VD_BACKEND_DUMMY) b = vd_buffer_create(f->ctx, &desc);
+    if (taken) {
+        assert_true(b.id != 0);
+        OK(vd_buffer_read(f->ctx, b, 0, got, VD_WHOLE));
+        assert_memory_equal(got, data, sizeof data);
+        if (f->executes) OK(affine(vd_immediate(f->ctx, 0, 0), kernel_affine(f->ctx), b, 64, 3, 1));
+        OK(vd_fill(vd_immediate(f->ctx, 0, 0), b, 0, 4, NULL, 0));
+        vd_buffer_destroy(f->ctx, b);
+        OK(vd_wait_idle(f->ctx));
+        assert_true(t.times == 1 && t.address == desc.address);
+        assert_int_equal(read_u32(other, theirs, 0), 0);
+        assert_int_equal(read_u32(other, theirs, 63), f->executes ? 3 * 63 + 1 : 63);
+    } else if (f->backend != VD_BACKEND_DUMMY) {
+        assert_true(b.id == 0);
+        check_text("vd_buffer_create", "lent|address|does not take");
+        assert_int_equal(t.times, 0);
+    }
+    vd_context_destroy(other);
+    still_works(f);
+}
+
 static const struct CMUnitTest cases[] = {
     CASE(every_type_and_shape_comes_back_as_it_went_in), CASE(without_data_a_buffer_is_zero), CASE(any_range_can_be_written_and_read),
     CASE(nothing_is_a_range_too), CASE(whole_means_up_to_the_end), CASE(the_source_of_a_write_is_free_when_it_returns),
@@ -403,6 +451,7 @@ static const struct CMUnitTest cases[] = {
     CASE(ten_thousand_small_buffers_share_few_blocks), CASE(memory_of_dead_buffers_is_used_again),
     CASE(sizes_that_come_and_go_in_any_order_never_overlap), CASE(a_buffer_may_die_while_work_uses_it),
     CASE(a_list_survives_the_death_of_what_it_uses), CASE(a_new_buffer_is_not_mistaken_for_a_dead_one),
+    CASE(device_memory_of_the_callers_becomes_a_buffer),
 };
 
 MAIN("buffers", cases)

@@ -210,6 +210,78 @@ static void memory_that_runs_out(void **state) {
     vd_context_destroy(ctx);
 }
 
+/* ---- memory and streams of the caller's ---- */
+
+typedef struct told { int times; uint64_t address; } told;
+static void released(void *user, uint64_t address) { ((told *)user)->times++; ((told *)user)->address = address; }
+
+/* One context's buffer, seen by another as device memory of the caller's. */
+static void device_memory_of_the_callers(void **state) {
+    (void)state;
+    vd_context *ctx = context(), *other = context();
+    uint32_t data[8] = { 1, 2, 3, 4, 5, 6, 7, 8 }, got[8];
+    vd_buffer a = unit_buffer(other, "a", VD_U32, 8, data);
+    vd_buffer_info info;
+    told t = { 0, 0 };
+    vd_buffer_desc desc;
+    memset(&desc, 0, sizeof desc);
+    assert_int_equal(vd_wait_idle(other), VD_OK);
+    assert_int_equal(vd_buffer_query(other, a, &info), VD_OK);
+    desc.name = "seen";
+    desc.type = VD_U32;
+    desc.shape[0] = 8;
+    desc.address = info.address;
+    desc.release = released;
+    desc.release_user = &t;
+    vd_buffer b = vd_buffer_create(ctx, &desc), c = vd_buffer_create(ctx, &desc);
+    assert_true(b.id && c.id);
+    assert_int_equal(vd_buffer_read(ctx, b, 0, got, VD_WHOLE), VD_OK);
+    assert_memory_equal(got, data, sizeof data);
+    assert_int_equal(vd_fill(vd_immediate(ctx, 0, 0), b, 4, 8, NULL, 0), VD_OK);
+    assert_int_equal(vd_buffer_query(ctx, b, &info), VD_OK);
+    assert_true(info.address == desc.address);
+    vd_buffer_destroy(ctx, b);
+    assert_int_equal(vd_wait_idle(ctx), VD_OK);
+    assert_true(t.times == 1 && t.address == desc.address);
+    desc.address += 8;
+    assert_true(vd_buffer_create(ctx, &desc).id == 0);
+    CHECK_TEXT("is no multiple of 16");
+    desc.address -= 8;
+    desc.data = data;
+    assert_true(vd_buffer_create(ctx, &desc).id == 0);
+    CHECK_TEXT("keeps its contents, data has to be NULL");
+    vd_context_destroy(ctx); /* c is left */
+    assert_int_equal(t.times, 2);
+    assert_int_equal(vd_buffer_read(other, a, 0, got, VD_WHOLE), VD_OK);
+    assert_true(got[0] == 1 && got[1] == 0 && got[2] == 0 && got[3] == 4);
+    vd_context_destroy(other);
+}
+
+static void a_stream_of_the_callers(void **state) {
+    (void)state;
+    static int primary;
+    vd_context_desc desc;
+    vd_context *ctx = NULL;
+    int (*create)(void **stream, unsigned flags), (*destroy)(void *stream);
+    void *library = dlopen(path, RTLD_NOW), *stream, *now;
+    FIND(library, create, "cuStreamCreate");
+    FIND(library, destroy, "cuStreamDestroy_v2");
+    fake_push(&primary);
+    assert_int_equal(create(&stream, 1), 0);
+    memset(&desc, 0, sizeof desc);
+    desc.backend = VD_BACKEND_CUDA;
+    desc.cuda_stream = stream;
+    long live = fake_count("live");
+    assert_int_equal(vd_context_create(&desc, &ctx), VD_OK);
+    assert_ptr_equal(vd__cu_device_of(&ctx->device)->queues[0].stream, stream);
+    transfer(ctx);
+    vd_context_destroy(ctx);
+    assert_int_equal(fake_count("live"), live);
+    assert_int_equal(destroy(stream), 0);
+    fake_pop(&now);
+    dlclose(library);
+}
+
 /* ---- kernels ---- */
 
 static void a_kernel_gets_its_block(void **state) {
@@ -450,7 +522,8 @@ int main(int argc, char **argv) {
     else snprintf(path, sizeof path, "%.*s/../fake/libcuda.so", end ? (int)(end - argv[0]) : 1, end ? argv[0] : ".");
     const struct CMUnitTest tests[] = {
         CASE(a_missing_library_is_told), CASE(devices_are_described), CASE(opening_that_fails_leaves_nothing), CASE(transfers_work_with_either_timeline),
-        CASE(a_timeline_of_32_bits_is_extended), CASE(the_callers_context_stays_current), CASE(memory_that_runs_out), CASE(a_kernel_gets_its_block),
+        CASE(a_timeline_of_32_bits_is_extended), CASE(the_callers_context_stays_current), CASE(memory_that_runs_out),
+        CASE(device_memory_of_the_callers), CASE(a_stream_of_the_callers), CASE(a_kernel_gets_its_block),
         CASE(code_of_every_kind), CASE(texts_that_do_not_fit), CASE(shared_memory_beyond_what_is_declared), CASE(buffers_come_by_address),
         CASE(compiled_code_is_kept), CASE(a_submission_that_fails), CASE(a_device_that_is_lost), CASE(a_lost_device_is_noticed_by_polls),
         CASE(host_memory_that_runs_out),
