@@ -1427,7 +1427,8 @@ struct vd_context {
    memory_types      the types of `mask` that suit `kind`, best first, as a bit mask with one bit (0: none); called with what is left of the mask after a
                      failure.
    memory_create     a driver buffer of m->size bytes without memory; tells what it needs, where need->kernels only types that kernels reach.
-   memory_bind       binds it to m->block at m->offset; sets m->address.
+   memory_bind       binds it to m->block at m->offset; sets m->address. Where dev->imports, the block may be one that block_create has not seen: native[0]
+                     is an address of the caller's.
    memory_destroy
    kernel_create     compiles; desc is complete: code_kind (one of the backend's `codes`), code_size, args, local_size, value_bytes are set; texts end with a
                      zero. VD_ERROR_COMPILE with the driver's log.
@@ -3408,6 +3409,21 @@ static vd_result vd__vk_queue_wait(vd__device *dev, uint32_t queue, uint64_t val
 /* Handles are pointers; device addresses are 64-bit numbers; both libraries return 0 for success. */
 typedef unsigned long long vd__cu_address;
 
+/* CUDA_MEMCPY2D of cuda.h. */
+typedef struct vd__cu_side {
+    size_t x, y;
+    int memory;                /* CU_MEMORYTYPE_UNIFIED: address is what counts */
+    void *host;
+    vd__cu_address address;
+    void *array;
+    size_t pitch;
+} vd__cu_side;
+
+typedef struct vd__cu_rows {
+    vd__cu_side from, to;
+    size_t width, height;      /* bytes, rows */
+} vd__cu_rows;
+
 /* result, function, name that the library exports, arguments. A name with _v2 is what cuda.h makes of the plain one. */
 #define VD__CU_FUNCTIONS(X) \
     X(int, cuInit, cuInit, (unsigned flags)) \
@@ -3430,6 +3446,7 @@ typedef unsigned long long vd__cu_address;
     X(int, cuMemFreeHost, cuMemFreeHost, (void *memory)) \
     X(int, cuMemHostGetDevicePointer, cuMemHostGetDevicePointer_v2, (vd__cu_address *address, void *memory, unsigned flags)) \
     X(int, cuMemcpyAsync, cuMemcpyAsync, (vd__cu_address to, vd__cu_address from, size_t size, void *stream)) \
+    X(int, cuMemcpy2DAsync, cuMemcpy2DAsync_v2, (const vd__cu_rows *rows, void *stream)) \
     X(int, cuMemsetD32Async, cuMemsetD32Async, (vd__cu_address to, unsigned word, size_t count, void *stream)) \
     X(int, cuStreamCreate, cuStreamCreate, (void **stream, unsigned flags)) \
     X(int, cuStreamDestroy, cuStreamDestroy_v2, (void *stream)) \
@@ -3522,6 +3539,7 @@ typedef unsigned long long vd__cu_address;
     X(CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, 6) \
     X(CU_STREAM_NON_BLOCKING, 1) \
     X(CU_EVENT_DISABLE_TIMING, 2) \
+    X(CU_MEMORYTYPE_UNIFIED, 4) \
     X(CU_MEMHOSTALLOC_PORTABLE, 1) \
     X(CU_MEMHOSTALLOC_DEVICEMAP, 2) \
     X(CU_LAUNCH_PARAM_BUFFER_POINTER_AS_INT, 1) \
@@ -4173,6 +4191,7 @@ static void vd__cu_kernel_destroy(vd__device *dev, vd__kernel_code *code) {
 typedef enum vd__cu_op {
     VD__CU_LAUNCH,             /* kernel, groups in two words, block of values */
     VD__CU_COPY,               /* to, from, bytes */
+    VD__CU_ROWS,               /* to, from, bytes of a row, rows, pitch of `to`, pitch of `from` */
     VD__CU_FILL                /* to, words, word */
 } vd__cu_op;
 
@@ -4243,13 +4262,27 @@ static vd_result vd__cu_record_launch(vd__device *dev, vd__commands *c, const vd
     return VD_OK;
 }
 
+/* Whether the ranges are rows a pitch apart, as copies of regions are; the driver moves those at once. */
+static bool vd__cu_are_rows(const vd__copy_range *r, uint32_t count) {
+    uint64_t to = r[1].to - r[0].to, from = r[1].from - r[0].from; /* a step back is a huge one */
+    if (to < r[0].size || from < r[0].size || to > INT32_MAX || from > INT32_MAX) return false;
+    for (uint32_t i = 1; i < count; i++)
+        if (r[i].size != r[0].size || r[i].to - r[i - 1].to != to || r[i].from - r[i - 1].from != from) return false;
+    return true;
+}
+
 static void vd__cu_record_copy(vd__device *dev, vd__commands *c, const vd__memory *to, const vd__memory *from, const vd__copy_range *ranges, uint32_t count) {
-    for (uint32_t i = 0; i < count; i++) {
-        uint64_t *at = vd__cu_note(dev, c, VD__CU_COPY, 4);
+    bool rows = count > 1 && vd__cu_are_rows(ranges, count);
+    for (uint32_t i = 0; i < (rows ? 1 : count); i++) {
+        uint64_t *at = vd__cu_note(dev, c, rows ? VD__CU_ROWS : VD__CU_COPY, rows ? 7 : 4);
         if (!at) return;
         at[0] = to->address + ranges[i].to;
         at[1] = from->address + ranges[i].from;
         at[2] = ranges[i].size;
+        if (!rows) continue;
+        at[3] = count;
+        at[4] = ranges[1].to - ranges[0].to;
+        at[5] = ranges[1].from - ranges[0].from;
     }
 }
 
@@ -4276,9 +4309,21 @@ static int vd__cu_play_launch(const vd__cu_driver *cu, void *stream, uint64_t *a
         kernel->local_size[2], kernel->dynamic_bytes, stream, NULL, size ? extra : NULL);
 }
 
-/* Everything here is an operation of the stream, so that a stream that is captured into a graph captures it. */
+static int vd__cu_play_rows(const vd__cu_driver *cu, void *stream, const uint64_t *at) {
+    vd__cu_rows rows;
+    memset(&rows, 0, sizeof rows);
+    rows.to.memory = rows.from.memory = VD__CU_MEMORYTYPE_UNIFIED;
+    rows.to.address = at[0];
+    rows.from.address = at[1];
+    rows.width = (size_t)at[2];
+    rows.height = (size_t)at[3];
+    rows.to.pitch = (size_t)at[4];
+    rows.from.pitch = (size_t)at[5];
+    return cu->cuMemcpy2DAsync(&rows, stream);
+}
+
 static vd_result vd__cu_play(const vd__cu_driver *cu, void *stream, const vd__cu_commands *cc) {
-    static const char *const calls[] = { "cuLaunchKernel", "cuMemcpyAsync", "cuMemsetD32Async" };
+    static const char *const calls[] = { "cuLaunchKernel", "cuMemcpyAsync", "cuMemcpy2DAsync", "cuMemsetD32Async" };
     for (uint32_t i = 0; i < cc->count;) {
         uint64_t *at = cc->words + i;
         vd__cu_op op = (vd__cu_op)(uint32_t)at[0];
@@ -4286,6 +4331,7 @@ static vd_result vd__cu_play(const vd__cu_driver *cu, void *stream, const vd__cu
         i += (uint32_t)(at[0] >> 32);
         if (VD__LIKELY(op == VD__CU_LAUNCH)) result = vd__cu_play_launch(cu, stream, at + 1);
         else if (op == VD__CU_COPY) result = cu->cuMemcpyAsync(at[1], at[2], (size_t)at[3], stream);
+        else if (op == VD__CU_ROWS) result = vd__cu_play_rows(cu, stream, at + 1);
         else result = cu->cuMemsetD32Async(at[1], (unsigned)at[3], (size_t)at[2], stream);
         if (VD__UNLIKELY(result)) return vd__cu_fail(cu, result, "%s", calls[op]);
     }

@@ -21,6 +21,9 @@
 VD__CU_NUMBERS(SAME)
 VD__CU_RESULTS(SAME_RESULT)
 typedef char same_address[sizeof(CUdeviceptr) == sizeof(vd__cu_address) ? 1 : -1];
+typedef char same_rows[sizeof(CUDA_MEMCPY2D) == sizeof(vd__cu_rows) && offsetof(CUDA_MEMCPY2D, dstDevice) == offsetof(vd__cu_rows, to.address)
+                       && offsetof(CUDA_MEMCPY2D, srcPitch) == offsetof(vd__cu_rows, from.pitch)
+                       && offsetof(CUDA_MEMCPY2D, Height) == offsetof(vd__cu_rows, height) ? 1 : -1];
 typedef char same_uuid[sizeof(CUuuid) == sizeof ((vd_device_info *)NULL)->uuid ? 1 : -1];
 
 #ifdef __cplusplus

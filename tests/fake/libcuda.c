@@ -24,11 +24,11 @@ static struct {
     char fail_call[64];                /* this one fails with fail_result, after fail_after that work */
     int fail_result, fail_after;
     int values;                        /* streams write values */
-    long launches, compiles, contexts, live;
+    long launches, blits, compiles, contexts, live;
     unsigned launch_bytes, launch_shared;
     char parameters[2048];
     struct { uintptr_t at; size_t size; } blocks[BLOCKS];
-} fake = { 2, 12040, 0, 0, "", 0, 0, 1, 0, 0, 0, 0, 0, 0, "", { { 0, 0 } } };
+} fake = { 2, 12040, 0, 0, "", 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, "", { { 0, 0 } } };
 
 static __thread void *stack[16];
 static __thread int depth;
@@ -175,6 +175,20 @@ API int cuMemcpyAsync(address to, address from, size_t size, void *stream) {
     memcpy((void *)(uintptr_t)to, (const void *)(uintptr_t)from, size);
     return 0;
 }
+/* CUDA_MEMCPY2D */
+typedef struct rows {
+    struct { size_t x, y; int memory; void *host; address at; void *array; size_t pitch; } from, to;
+    size_t width, height;
+} rows;
+API int cuMemcpy2DAsync_v2(const rows *r, void *stream) {
+    NEEDS_CONTEXT;
+    if (r->from.memory != 4 || r->to.memory != 4 || r->from.x || r->from.y || r->to.x || r->to.y || r->width > r->from.pitch || r->width > r->to.pitch)
+        return INVALID_VALUE;
+    for (size_t i = 0; i < r->height; i++)
+        if (cuMemcpyAsync(r->to.at + i * r->to.pitch, r->from.at + i * r->from.pitch, r->width, stream)) return INVALID_VALUE;
+    count(&fake.blits, 1);
+    return 0;
+}
 API int cuMemsetD32Async(address to, unsigned word, size_t count, void *stream) {
     NEEDS_CONTEXT;
     if (to % 4 || !count || !known(to, 4 * count) || stream != &a_stream) return INVALID_VALUE;
@@ -310,7 +324,7 @@ API void fake_fault(int result) { fake.fault = result; }
 API void fake_stall(int on) { fake.stall = on; }
 API void fake_devices(int devices, int values) { fake.devices = devices; fake.values = values; }
 API long fake_count(const char *what) {
-    return !strcmp(what, "launches") ? fake.launches : !strcmp(what, "compiles") ? fake.compiles : !strcmp(what, "contexts") ? fake.contexts
+    return !strcmp(what, "launches") ? fake.launches : !strcmp(what, "blits") ? fake.blits : !strcmp(what, "compiles") ? fake.compiles : !strcmp(what, "contexts") ? fake.contexts
          : !strcmp(what, "live") ? fake.live : !strcmp(what, "bytes") ? (long)fake.launch_bytes : !strcmp(what, "shared") ? (long)fake.launch_shared : -1;
 }
 API const char *fake_parameters(void) { return fake.parameters; }

@@ -170,6 +170,33 @@ static void transfers_work_with_either_timeline(void **state) {
     }
 }
 
+/* Ten rows are one copy of the driver's. */
+static void rows_are_copied_at_once(void **state) {
+    (void)state;
+    vd_context *ctx = context();
+    uint8_t from[400], got[400];
+    for (int i = 0; i < 400; i++) from[i] = (uint8_t)i;
+    vd_copy_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.from = unit_buffer(ctx, "from", VD_BYTES, 400, from);
+    desc.to = unit_buffer(ctx, "to", VD_BYTES, 400, NULL);
+    desc.from_offset = 3;
+    desc.to_offset = 5;
+    desc.row_bytes = 7;
+    desc.rows = 10;
+    desc.from_pitch = 40;
+    desc.to_pitch = 11;
+    long before = fake_count("blits");
+    assert_int_equal(vd_copy_region(vd_immediate(ctx, 0, 0), &desc), VD_OK);
+    assert_int_equal(vd_buffer_read(ctx, desc.to, 0, got, VD_WHOLE), VD_OK);
+    assert_int_equal(fake_count("blits"), before + 1);
+    for (int i = 0; i < 400; i++) {
+        int row = (i - 5) / 11, column = (i - 5) % 11;
+        assert_int_equal(got[i], i >= 5 && row < 10 && column < 7 ? from[3 + 40 * row + column] : 0);
+    }
+    vd_context_destroy(ctx);
+}
+
 /* The lower half of the timeline wraps. */
 static void a_timeline_of_32_bits_is_extended(void **state) {
     (void)state;
@@ -522,7 +549,7 @@ int main(int argc, char **argv) {
     else snprintf(path, sizeof path, "%.*s/../fake/libcuda.so", end ? (int)(end - argv[0]) : 1, end ? argv[0] : ".");
     const struct CMUnitTest tests[] = {
         CASE(a_missing_library_is_told), CASE(devices_are_described), CASE(opening_that_fails_leaves_nothing), CASE(transfers_work_with_either_timeline),
-        CASE(a_timeline_of_32_bits_is_extended), CASE(the_callers_context_stays_current), CASE(memory_that_runs_out),
+        CASE(rows_are_copied_at_once), CASE(a_timeline_of_32_bits_is_extended), CASE(the_callers_context_stays_current), CASE(memory_that_runs_out),
         CASE(device_memory_of_the_callers), CASE(a_stream_of_the_callers), CASE(a_kernel_gets_its_block),
         CASE(code_of_every_kind), CASE(texts_that_do_not_fit), CASE(shared_memory_beyond_what_is_declared), CASE(buffers_come_by_address),
         CASE(compiled_code_is_kept), CASE(a_submission_that_fails), CASE(a_device_that_is_lost), CASE(a_lost_device_is_noticed_by_polls),
