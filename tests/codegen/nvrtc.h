@@ -5,7 +5,7 @@
 #include <dlfcn.h>
 #include <glob.h>
 
-typedef struct NvrtcProgram *NvrtcProgram;
+typedef struct NvrtcHandle *NvrtcProgram;
 static struct {
     int (*create)(NvrtcProgram *program, const char *text, const char *name, int headers, const char *const *header, const char *const *names);
     int (*compile)(NvrtcProgram program, int count, const char *const *options);

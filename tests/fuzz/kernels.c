@@ -54,6 +54,7 @@ typedef struct Tree {
     vc_type table_type;
     uint32_t local;
     bool each;         /* inside VC_EACH: no barriers, but returns */
+    bool wrapped;      /* memory is inside structs and arrays, and some values pass through them */
     vc_buffers buffers;
 } Tree;
 
@@ -426,6 +427,7 @@ static void make_tree(Tree *t, uint64_t seed) {
     m->t = t;
     m->state = seed * UINT64_C(0xd1342543de82ef95) + 7;
     t->each = roll(m, 2) != 0;
+    t->wrapped = seed % 3 == 0;
     t->local = t->each ? 1 + roll(m, 64) : 8u << roll(m, 4);
     t->buffers = roll(m, 2) ? VC_BUFFERS_ADDRESS : VC_BUFFERS_BINDING;
     for (int i = 0; i < INS; i++) t->in[i] = random_type(m);
@@ -455,6 +457,26 @@ static void make_tree(Tree *t, uint64_t seed) {
 }
 
 /* ---- writing it through the builder ---- */
+
+/* What the interpreter need not know: the same memory and values as members of structs and elements of arrays. Buffers keep their layout: one element, which is
+   an array of all there is. */
+static vc_type wrap_type(vc_kernel *k, vc_type type) {
+    const vc_member m[] = { { "before", VC_U8 }, { "it", type }, { NULL, VC_F32C }, { "list", vc_array_type(k, type, ARRAY) } };
+    return vc_struct(k, "wrap", m, 4);
+}
+static vc_ref wrap_var(vc_kernel *k, vc_type type, bool array) { return vc_field(vc_var(k, "v", wrap_type(k, type)), array ? 3 : 1); }
+static vc_ref wrap_array(vc_kernel *k, vc_ref memory) { return vc_at(memory, vc_const(k, vc_u32(0))); }
+
+/* condition ? a : b by a struct of both */
+static vc_val wrap_select(vc_kernel *k, vc_type type, vc_val condition, vc_val a, vc_val b) {
+    const vc_member m[] = { { "x", type }, { "y", type } };
+    vc_type pair = vc_struct(k, "pair", m, 2);
+    vc_val part[2];
+    part[0] = a; part[1] = b;
+    a = vc_make(k, pair, part, 2);
+    b = vc_with(vc_with(a, 0, part[1]), 1, part[0]);
+    return vc_part(vc_select(condition, a, b), 0);
+}
 
 typedef struct Writer {
     const Tree *t;
@@ -508,7 +530,9 @@ static vc_val write_value(Writer *w, int id) {
     case W_SWIZZLE:
         for (unsigned i = 0; i < rows; i++) letters[i] = "xyzw"[((unsigned)n->index >> (2 * i) & 3) % rows_of(w->t->node[n->a].type)];
         return vc_swizzle(first(w, n), letters);
-    case W_SELECT: return vc_select(first(w, n), use(w, n->b), use(w, n->c));
+    case W_SELECT:
+        if (w->t->wrapped && rows_of(w->t->node[n->a].type) == 1) return wrap_select(w->k, n->type, first(w, n), use(w, n->b), use(w, n->c));
+        return vc_select(first(w, n), use(w, n->b), use(w, n->c));
     case W_ANY: return vc_any(first(w, n));
     case W_ALL: return vc_all(first(w, n));
     case W_DOT: return vc_dot(first(w, n), use(w, n->b));
@@ -560,9 +584,9 @@ static void write_node(Writer *w, int id) {
     switch (n->what) {
     case W_COUNTER: break;
     case W_STORE: vc_store(w->out[n->index], w->own, use(w, n->a)); break;
-    case W_VAR: w->memory[id] = vc_var(w->k, "v", n->type); break;
+    case W_VAR: w->memory[id] = w->t->wrapped ? wrap_var(w->k, n->type, false) : vc_var(w->k, "v", n->type); break;
     case W_SET: vc_set(w->memory[n->a], use(w, n->b)); break;
-    case W_ARRAY: w->memory[id] = vc_array(w->k, "array", n->type, ARRAY); break;
+    case W_ARRAY: w->memory[id] = w->t->wrapped ? wrap_var(w->k, n->type, true) : vc_array(w->k, "array", n->type, ARRAY); break;
     case W_ARRAY_STORE: vc_store(w->memory[n->a], use(w, n->b), use(w, n->c)); break;
     case W_SHARED_STORE: vc_store(w->shared, vc_local_index(w->k), use(w, n->a)); break;
     case W_BARRIER: vc_barrier(w->k); break;
@@ -582,17 +606,29 @@ static void write_tree(Writer *w) {
     const Tree *t = w->t;
     vc_kernel *k = w->k;
     uint8_t data[ARRAY * 4 * 8];
-    for (int i = 0; i < INS; i++) w->in[i] = vc_buffer(k, i == 1 ? NULL : "in", t->in[i], VC_READ);
-    for (int i = 0; i < OUTS; i++) w->out[i] = vc_buffer(k, i == 1 ? "float" : "out", t->out[i], VC_READ_WRITE);
-    for (int i = 0; i < PARAMS; i++) w->param[i] = vc_param(k, "a b;", t->param[i]);
+    for (int i = 0; i < INS; i++) {
+        bool wrap = t->wrapped && i != 1;
+        w->in[i] = vc_buffer(k, i == 1 ? NULL : "in", wrap ? vc_array_type(k, t->in[i], ELEMENTS) : t->in[i], VC_READ);
+        if (wrap) w->in[i] = wrap_array(k, w->in[i]);
+    }
+    for (int i = 0; i < OUTS; i++) {
+        w->out[i] = vc_buffer(k, i == 1 ? "float" : "out", t->wrapped ? vc_array_type(k, t->out[i], ELEMENTS) : t->out[i], VC_READ_WRITE);
+        if (t->wrapped) w->out[i] = wrap_array(k, w->out[i]);
+    }
+    for (int i = 0; i < PARAMS; i++) {
+        w->param[i] = vc_param(k, "a b;", t->wrapped ? vc_array_type(k, t->param[i], 1) : t->param[i]);
+        if (t->wrapped) w->param[i] = vc_part(w->param[i], 0);
+    }
     unsigned rows = rows_of(t->table_type);
     for (size_t i = 0; i < ARRAY * rows; i++) put_bits(kind_of(t->table_type), data, i, t->table[i / rows][i % rows]);
-    w->table = vc_table(k, "table", t->table_type, data, ARRAY);
+    w->table = vc_table(k, "table", t->wrapped ? vc_array_type(k, t->table_type, ARRAY) : t->table_type, data, t->wrapped ? 1 : ARRAY);
+    if (t->wrapped) w->table = wrap_array(k, w->table);
     if (t->each) {
         VC_EACH(k, i) { w->own = i; write_block(w, 0); }
         return;
     }
-    w->shared = vc_shared(k, "shared", t->shared, t->local);
+    w->shared = vc_shared(k, "shared", t->wrapped ? vc_array_type(k, t->shared, t->local) : t->shared, t->wrapped ? 1 : t->local);
+    if (t->wrapped) w->shared = wrap_array(k, w->shared);
     w->own = vc_global_id(k, 0);
     write_block(w, 0);
 }
@@ -955,8 +991,8 @@ static vd_buffer buffer_of(Run *r, int form, vc_type type, int role) { /* made o
     if (b->id) return *b;
     vd_buffer_desc desc;
     memset(&desc, 0, sizeof desc);
-    desc.type = type;
-    desc.shape[0] = ELEMENTS;
+    desc.type = VD_BYTES; /* agrees with what a kernel wraps them in */
+    desc.shape[0] = ELEMENTS * vd_type_size(type);
     if (role < INS) desc.data = input_data[type][role];
     *b = vd_buffer_create(r->ctx[form], &desc);
     return *b;
@@ -980,7 +1016,7 @@ static bool run_on_device(Run *r, int form, uint8_t (*out)[ELEMENTS * 32]) {
     }
     for (int i = 0; i < PARAMS; i++) {
         for (unsigned j = 0; j < rows_of(t->param[i]); j++) put_bits(kind_of(t->param[i]), values[i], j, t->param_bits[i][j]);
-        args[INS + OUTS + i] = vd_value(t->param[i], values[i]);
+        args[INS + OUTS + i] = vd_value(t->wrapped ? VD_STRUCT(vd_type_size(t->param[i])) : t->param[i], values[i]);
     }
     d.kernel = made;
     d.threads[0] = ELEMENTS;
