@@ -25,6 +25,10 @@ CARRY := $(wildcard .carry)
 ifdef CARRY
 CPPFLAGS += -isystem $(CARRY)/include
 LDFLAGS  += -L$(CARRY)/lib -Wl,-rpath,$(CURDIR)/$(CARRY)/lib
+# NVIDIA's OpenCL is often there without the file that names it.
+ifneq ($(shell ldconfig -p 2>/dev/null | grep libnvidia-opencl),)
+export OCL_ICD_VENDORS ?= $(CURDIR)/$(CARRY)/vendors/
+endif
 endif
 
 # ---- programs: each .c file is one ---------------------------------------------------------------------------------------------------
@@ -159,9 +163,9 @@ $(suites:%=programs-%): programs-%: $$(programs_$$*)
 matrix: build/$(cc)/tests/codegen/matrix ## all of tests/codegen/matrix (test-codegen takes one kernel in eight as CUDA C and OpenCL C); a quarter of an hour
 	@$< -a
 
-test-gpu:        ## what makes sense on a machine with a GPU that can install nothing (see carry), and the dispatch benchmark
+test-gpu:        ## what makes sense on a machine with a GPU that can install nothing (see carry), and the benchmarks of dispatches
 	@$(call build_and_run,unit golden codegen conformance fuzz)
-	@$(MAKE) --no-print-directory bench-dispatch
+	@$(MAKE) --no-print-directory bench-dispatch bench-cuda bench-opencl
 
 bench: bench-compile ## every benchmark: `bench NAME SIZE ours=… rival=… ratio=… bound=… ok|short`
 	@$(MAKE) --no-print-directory -j$(JOBS) $(call files,tools/bench,$(cc))
