@@ -389,6 +389,20 @@ static inline void kernel_bodies(vc_kernel *k) {
     vc_set(vc_at(vc_field(vc_field(vc_at(in, i), 2), 1), at), vc_load(vc_field(vc_field(vc_at(tile, lane), 2), 1), at));
 }
 
+/* What has own forms in some languages and none in others: bits, upper halves, packed f16; and a counter-based random number. */
+static void kernel_bits(vc_kernel *k) {
+    vc_ref out = vc_buffer(k, "out", VC_U32X4, VC_READ_WRITE), halves = vc_buffer(k, "halves", VC_U32, VC_READ_WRITE);
+    vc_val wide = vc_param(k, "wide", VC_U64);
+    VC_EACH(k, i) {
+        vc_val v = vc_load(out, i), x = vc_component(v, 0), y = vc_component(v, 1), pair = vc_unpack_half2(vc_load(halves, i));
+        vc_store(halves, i, vc_pack_half2(vc_add(pair, vc_f32(0.5f))));
+        x = vc_add(vc_popcount(x), vc_bit_reverse(y));
+        y = vc_add(vc_mul_hi(x, y), vc_cast(VC_U32, vc_find_lsb(y)));
+        x = vc_xor(x, vc_cast(VC_U32, vc_find_msb(vc_xor(wide, vc_cast(VC_U64, y)))));
+        vc_store(out, i, vc_philox(vc_vec4(x, y, i, vc_u32(0)), vc_vec2(vc_const(k, vc_u32(1)), vc_u32(2))));
+    }
+}
+
 static const kernel_sample kernel_samples[] = {
     { "saxpy", { 0, 0, 0 }, kernel_saxpy },
     { "grey", { 16, 16, 0 }, kernel_grey },
@@ -411,7 +425,8 @@ static const kernel_sample kernel_samples[] = {
     { "atomics", { 64, 0, 0 }, kernel_atomics },
     { "subgroups", { 128, 0, 0 }, kernel_subgroups },
     { "newton", { 16, 16, 0 }, kernel_newton },
-    { "bodies", { 64, 0, 0 }, kernel_bodies }
+    { "bodies", { 64, 0, 0 }, kernel_bodies },
+    { "bits", { 0, 0, 0 }, kernel_bits }
 };
 enum { KERNEL_SAMPLES = sizeof kernel_samples / sizeof *kernel_samples };
 
