@@ -99,6 +99,12 @@
    Host memory comes from the desc's allocator. Device memory comes in blocks of 64 MiB (an eighth of a small heap) shared by many buffers. After the first run
    of a dispatch, the next ones allocate nothing.
 
+   CUDA: a kernel's parameters are the block of values, as one struct or one by one; args say where each lies, as C lays it out, and a buffer is a pointer of
+   8 bytes. local_size is the block of threads, shared_bytes all shared memory of it: what the code declares with a size, and extern __shared__ for the rest,
+   up to max_shared_bytes. Names stay as they are in extern "C". The device's primary context is used, beside whoever else uses it, and is current only inside a call.
+   What spoils it, such as an address outside of all memory, is a lost device, and CUDA gives the process no other. vd_context_desc.cuda_stream and
+   vd_buffer_desc.address take a stream and memory of the caller's; a stream that is capturing cannot be sent to.
+
    Threads: any function may be called from any thread. A list other than the immediate one belongs to one thread at a time. Destroying a context needs it to be
    unused by other threads.
 
@@ -3798,7 +3804,8 @@ static vd_result vd__cu_device_start(vd__device *dev) {
     if (entered) return entered;
     if (cu->cuMemGetInfo(&available, &total) == 0) dev->info.device_budget = available;
     vd_result r = VD_OK;
-    for (uint32_t i = 0; i < dev->queue_count && !r; i++) r = vd__cu_queue_create(d, &d->queues[i], i ? NULL : dev->driver->host->cuda_stream, dev->queue_count == 1);
+    void *stream = dev->driver->host->cuda_stream;
+    for (uint32_t i = 0; i < dev->queue_count && !r; i++) r = vd__cu_queue_create(d, &d->queues[i], i ? NULL : stream, dev->queue_count == 1);
     vd__cu_leave(d);
     return r;
 }
@@ -4123,7 +4130,8 @@ static vd_result vd__cu_parameters(vd__device *dev, const vd_kernel_desc *desc, 
     if (!cu->cuFuncGetParamInfo) return VD_OK;
     for (size_t i = 0; cu->cuFuncGetParamInfo(kernel->function, i, &at, &size) == 0; i++) end = at + size;
     if (end > (desc->value_bytes + 15u) / 16 * 16 || desc->value_bytes > (end + 3) / 4 * 4)
-        return vd__fail(VD_ERROR_INVALID, "CUDA: the kernel takes %u bytes of parameters, the block of values has %u", (unsigned)end, (unsigned)desc->value_bytes);
+        return vd__fail(VD_ERROR_INVALID, "CUDA: the kernel takes %u bytes of parameters, the block of values has %u", (unsigned)end,
+            (unsigned)desc->value_bytes);
     kernel->parameter_bytes = (uint32_t)end;
     return VD_OK;
 }

@@ -254,10 +254,15 @@ API int cuFuncLoad(void *function) { NEEDS_CONTEXT; last_loaded = function; retu
 API int cuFuncGetAttribute(int *value, int attribute, void *function) {
     NEEDS_CONTEXT;
     if (function != last_loaded) return 913; /* not loaded: a module comes piece by piece */
-    *value = attribute == 0 ? (strstr((const char *)function, "FEW_THREADS") ? 128 : 1024) : attribute == 1 && strstr((const char *)function, "__shared__") ? 4096 : 0;
+    const char *text = (const char *)function;
+    *value = attribute == 0 ? (strstr(text, "FEW_THREADS") ? 128 : 1024) : attribute == 1 && strstr(text, "__shared__") ? 4096 : 0;
     return 0;
 }
-API int cuFuncSetAttribute(void *function, int attribute, int value) { NEEDS_CONTEXT; (void)function; return attribute == 8 && value <= 232448 ? 0 : INVALID_VALUE; }
+API int cuFuncSetAttribute(void *function, int attribute, int value) {
+    NEEDS_CONTEXT;
+    (void)function;
+    return attribute == 8 && value <= 232448 ? 0 : INVALID_VALUE;
+}
 API int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned lx, unsigned ly, unsigned lz, unsigned shared, void *stream,
                        void **parameters, void **extra) {
     NEEDS_CONTEXT;
@@ -324,7 +329,10 @@ API void fake_fault(int result) { fake.fault = result; }
 API void fake_stall(int on) { fake.stall = on; }
 API void fake_devices(int devices, int values) { fake.devices = devices; fake.values = values; }
 API long fake_count(const char *what) {
-    return !strcmp(what, "launches") ? fake.launches : !strcmp(what, "blits") ? fake.blits : !strcmp(what, "compiles") ? fake.compiles : !strcmp(what, "contexts") ? fake.contexts
-         : !strcmp(what, "live") ? fake.live : !strcmp(what, "bytes") ? (long)fake.launch_bytes : !strcmp(what, "shared") ? (long)fake.launch_shared : -1;
+    const struct { const char *name; long value; } all[] = { { "launches", fake.launches }, { "blits", fake.blits }, { "compiles", fake.compiles },
+        { "contexts", fake.contexts }, { "live", fake.live }, { "bytes", (long)fake.launch_bytes }, { "shared", (long)fake.launch_shared } };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (!strcmp(what, all[i].name)) return all[i].value;
+    return -1;
 }
 API const char *fake_parameters(void) { return fake.parameters; }

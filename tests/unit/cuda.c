@@ -15,7 +15,11 @@ static const char *(*fake_parameters)(void);
 static int (*fake_push)(void *context);
 static int (*fake_pop)(void **context);
 
-#define FIND(library, function, name) do { void *found_ = dlsym(library, name); assert_non_null(found_); memcpy((void *)&function, &found_, sizeof found_); } while (0)
+#define FIND(library, function, name) do { \
+        void *found_ = dlsym(library, name); \
+        assert_non_null(found_); \
+        memcpy((void *)&function, &found_, sizeof found_); \
+    } while (0)
 
 static int setup(void **state) {
     (void)state;
@@ -426,7 +430,7 @@ static long compiles_of(const char *text) {
 static void compiled_code_is_kept(void **state) {
     (void)state;
     char command[128];
-    snprintf(folder, sizeof folder, "/tmp/vkdispatch-cuda-XXXXXX");
+    snprintf(folder, sizeof folder, "/tmp/vkdispatch-cuda-XXX" "XXX");
     assert_non_null(mkdtemp(folder));
     assert_int_equal(compiles_of(scale), 1);
     assert_int_equal(compiles_of(scale), 0);
