@@ -7444,9 +7444,12 @@ static void vc__cuda_shared(vc__printer *g) {
 #define VC__CUDA_F "static __device__ __inline__ "
 static void vc__cuda_head(vc__printer *g) {
     static const char *const halves[3] = {
-        VC__CUDA_F "float f32_of_f16(unsigned short h) {\n    float x;\n    asm(\"cvt.f32.f16 %0, %1;\" : \"=f\"(x) : \"h\"(h));\n    return x;\n}\n",
-        VC__CUDA_F "unsigned short f16_of_f32(float x) {\n    unsigned short h;\n    asm(\"cvt.rn.f16.f32 %0, %1;\" : \"=h\"(h) : \"f\"(x));\n    return h;\n}\n",
-        VC__CUDA_F "unsigned short f16_of_f64(double x) {\n    unsigned short h;\n    asm(\"cvt.rn.f16.f64 %0, %1;\" : \"=h\"(h) : \"d\"(x));\n    return h;\n}\n"
+        VC__CUDA_F "float f32_of_f16(unsigned short h) {\n    float x;\n"
+                   "    asm(\"cvt.f32.f16 %0, %1;\" : \"=f\"(x) : \"h\"(h));\n    return x;\n}\n",
+        VC__CUDA_F "unsigned short f16_of_f32(float x) {\n    unsigned short h;\n"
+                   "    asm(\"cvt.rn.f16.f32 %0, %1;\" : \"=h\"(h) : \"f\"(x));\n    return h;\n}\n",
+        VC__CUDA_F "unsigned short f16_of_f64(double x) {\n    unsigned short h;\n"
+                   "    asm(\"cvt.rn.f16.f64 %0, %1;\" : \"=h\"(h) : \"d\"(x));\n    return h;\n}\n"
     };
     const vc_info *info = &g->l->info;
     const uint32_t *size = info->local_size;
