@@ -67,10 +67,10 @@ $(foreach c,$(compilers),$(eval $(call rules_for_compiler,$c)))
 # Kernels compiled ahead of time, as a header and as a blob, for the programs that have them.
 build/ahead/%.h build/ahead/%.blob: examples/kernels/%.c tools/vcc tools/vcc_driver.c vkdispatch_codegen.h
 	@mkdir -p $(@D)
-	$(quiet)tools/vcc $< --header build/ahead/$*.h --blob build/ahead/$*.blob --cc "$(CC)"
+	$(quiet)tools/vcc $< --header build/ahead/$*.h --blob build/ahead/$*.blob --target spirv,cuda,opencl --cc "$(CC)"
 build/ahead/%.h build/ahead/%.blob: tests/ahead/%.c tools/vcc tools/vcc_driver.c vkdispatch_codegen.h
 	@mkdir -p $(@D)
-	$(quiet)tools/vcc $< --header build/ahead/$*.h --blob build/ahead/$*.blob --cc "$(CC)"
+	$(quiet)tools/vcc $< --header build/ahead/$*.h --blob build/ahead/$*.blob --target spirv,cuda,opencl --cc "$(CC)"
 .SECONDARY: build/ahead/heat.h build/ahead/heat.blob build/ahead/assorted.h build/ahead/assorted.blob
 
 define ahead_of_time

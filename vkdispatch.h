@@ -7122,11 +7122,14 @@ static void vd__blob_form_read(vd__blob *b, const char *name, vd__blob_form *f) 
     d->code = vd__blob_take(b, d->code_size);
 }
 
-/* Whether a device takes code of this kind and has what the form needs. */
-static bool vd__blob_fits(const vd_context *ctx, const vd_kernel_desc *d) {
+/* 0: the backend does not take code of this kind. 1: it does. 2: and the device has what the form needs. */
+static int vd__blob_fits(const vd_context *ctx, const vd_kernel_desc *d) {
+    const vd_code *codes = ctx->driver.backend->codes;
     uint64_t needs = d->features;
     for (int i = 0; i < d->arg_count; i++) if (d->args[i].kind == VD_ARG_ADDRESS) needs |= VD_FEATURE_ADDRESS;
-    return d->code_kind == VD_CODE_SPIRV && !(needs & ~ctx->device.info.features);
+    for (size_t i = 0; i < VD__COUNT(ctx->driver.backend->codes) && codes[i]; i++)
+        if (codes[i] == d->code_kind) return needs & ~ctx->device.info.features ? 1 : 2;
+    return 0;
 }
 
 /* What the walk over a blob looks for and what it finds. */
@@ -7135,8 +7138,8 @@ typedef struct vd__blob_search {
     const char *name;     /* NULL: the only one */
     uint32_t found;       /* kernels of that name */
     const char *kernel;   /* its name in the blob */
-    vd__blob form;        /* where the form to take begins: the first that fits, else the last */
-    bool fits;
+    vd__blob form;        /* where the form to take begins: the first of those that fit best */
+    int fits;             /* of vd__blob_fits; -1: none was seen */
 } vd__blob_search;
 
 /* Reads all of a blob behind its head; false: it is damaged. f is room to read forms into. */
@@ -7151,7 +7154,7 @@ static bool vd__blob_walk(vd__blob *b, vd__blob_search *s, vd__blob_form *f) {
         for (j = 0; j < forms && !b->bad; j++) {
             vd__blob here = *b;
             vd__blob_form_read(b, name, f);
-            if (!wanted || s->fits || b->bad) continue;
+            if (!wanted || b->bad || vd__blob_fits(s->ctx, &f->desc) <= s->fits) continue;
             s->form = here;
             s->fits = vd__blob_fits(s->ctx, &f->desc);
         }
@@ -7186,6 +7189,7 @@ static vd_result vd__blob_find(const vd_context *ctx, vd__blob b, const char *na
     memset(&s, 0, sizeof s);
     s.ctx = ctx;
     s.name = name;
+    s.fits = -1;
     if (!vd__blob_walk(&b, &s, f))
         return vd__fail(VD_ERROR_INVALID, "vd_kernel_load '%s': the blob's tables contradict each other, %llu bytes before its end", called, VD__U(b.left));
     if (!s.found) return vd__fail(VD_ERROR_INVALID, "vd_kernel_load '%s': the blob has no kernel of this name", called);

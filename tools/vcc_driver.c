@@ -14,25 +14,37 @@ typedef struct output { char *path, *draft; bytes content; } output;
 typedef struct entry {
     const char *name;
     vc_kernel *(*make)(const vc_kernel_desc *);
-    vc_kernel *form[2]; /* by address, by binding; NULL: not asked for */
+    vc_kernel *form[4]; /* in order of the table forms; NULL: not asked for */
 } entry;
 
-#define VCC_KERNEL(name) { #name, name, { NULL, NULL } },
+#define VCC_KERNEL(name) { #name, name, { NULL, NULL, NULL, NULL } },
 static entry kernels[] = {
 #include VCC_LIST
 };
 enum { KERNELS = sizeof kernels / sizeof kernels[0] };
 
-static const char *const form_names[2] = { "address", "binding" };
-static const struct { const char *name, *suffix; vc_target target; } targets[] = {
-    { "spirv", "spv", VC_TARGET_SPIRV },
-    { "glsl", "glsl", VC_TARGET_GLSL }
+/* What a kernel is built for: the best one first, as programs look for the first that they can take. */
+enum { ADDRESS, BINDING, CUDA, OPENCL, FORMS };
+static const struct { const char *name; vc_buffers buffers; vc_target target; const char *code; uint32_t number; } forms[FORMS] = { /* number: of vd_code */
+    { "address", VC_BUFFERS_ADDRESS, VC_TARGET_SPIRV, "VD_CODE_SPIRV", 1 },
+    { "binding", VC_BUFFERS_BINDING, VC_TARGET_SPIRV, "VD_CODE_SPIRV", 1 },
+    { "cuda", VC_BUFFERS_DEFAULT, VC_TARGET_CUDA, "VD_CODE_CUDA", 2 },
+    { "opencl", VC_BUFFERS_DEFAULT, VC_TARGET_OPENCL, "VD_CODE_OPENCL", 5 }
 };
-enum { TARGETS = sizeof targets / sizeof targets[0] };
+
+/* Kinds of files. */
+enum { SPIRV_FILE, GLSL_FILE, CUDA_FILE, OPENCL_FILE, TARGETS };
+static const struct { const char *name, *suffix; vc_target target; } targets[TARGETS] = {
+    { "spirv", "spv", VC_TARGET_SPIRV },
+    { "glsl", "glsl", VC_TARGET_GLSL },
+    { "cuda", "cu", VC_TARGET_CUDA },
+    { "opencl", "cl", VC_TARGET_OPENCL }
+};
 
 typedef struct options {
-    const char *source, *header, *blob, *folder;
-    bool target[TARGETS], any_target, form[2];
+    const char *source, *header, *blob, *folder; /* folder: NULL: no files */
+    bool target[TARGETS], form[FORMS];           /* form: what is built */
+    bool in_program[FORMS];                      /* what goes into header and blob */
 } options;
 
 static output *outputs;
@@ -144,17 +156,30 @@ static void write_outputs(void) {
 
 /* ---- kernels ---- */
 
+/* A form's code; false after an error. */
+static bool code_of(vc_kernel *k, int form, const void **code, size_t *size) {
+    size_t words = 0;
+    if (forms[form].target == VC_TARGET_SPIRV) *code = vc_spirv(k, &words);
+    else *code = vc_source(k, forms[form].target);
+    if (*code) *size = forms[form].target == VC_TARGET_SPIRV ? words * 4 : strlen((const char *)*code);
+    return *code != NULL;
+}
+
+static const vc_info *info_of(vc_kernel *k, int form) { return vc_reflect_for(k, forms[form].target); }
+
 static void build(const options *o) {
     vc_kernel_desc desc;
     const char *error;
+    const void *code;
+    size_t size;
     int i, f;
     for (i = 0; i < KERNELS; i++)
-        for (f = 0; f < 2; f++) {
+        for (f = 0; f < FORMS; f++) {
             if (!o->form[f]) continue;
             memset(&desc, 0, sizeof desc);
-            desc.buffers = f ? VC_BUFFERS_BINDING : VC_BUFFERS_ADDRESS;
+            desc.buffers = forms[f].buffers;
             kernels[i].form[f] = kernels[i].make(&desc);
-            if (!vc_spirv(kernels[i].form[f], NULL) || !vc_reflect(kernels[i].form[f])) {
+            if (!code_of(kernels[i].form[f], f, &code, &size) || !info_of(kernels[i].form[f], f)) {
                 error = vc_error(kernels[i].form[f]);
                 fail("%s", error ? error : "out of host memory");
             }
@@ -163,10 +188,8 @@ static void build(const options *o) {
 
 static void release(void) {
     size_t i;
-    for (i = 0; i < KERNELS; i++) {
-        vc_free(kernels[i].form[0]);
-        vc_free(kernels[i].form[1]);
-    }
+    int f;
+    for (i = 0; i < KERNELS; i++) for (f = 0; f < FORMS; f++) vc_free(kernels[i].form[f]);
     for (i = 0; i < output_count; i++) {
         free(outputs[i].path);
         free(outputs[i].content.at);
@@ -174,33 +197,33 @@ static void release(void) {
     free(outputs);
 }
 
-static void write_texts(const options *o) {
-    const char *error;
-    int i, f, t;
+/* One file of one kernel. */
+static void write_file(const options *o, const entry *e, int form, int target) {
+    bool both = o->form[ADDRESS] && o->form[BINDING] && form <= BINDING;
+    char *name = joined(e->name, both ? "." : "", both ? forms[form].name : "", ".", targets[target].suffix);
+    bytes *b = open_output(joined(o->folder, "/", name, "", ""));
+    const char *text, *error;
+    size_t count = 0;
+    free(name);
+    if (target == SPIRV_FILE) {
+        const uint32_t *words = vc_spirv(e->form[form], &count);
+        put_words(b, words, count);
+        return;
+    }
+    text = vc_source(e->form[form], targets[target].target);
+    error = vc_error(e->form[form]);
+    if (!text) fail("%s", error ? error : "out of host memory");
+    put_string(b, text);
+}
+
+static void write_files(const options *o) {
+    int i, t, f;
     for (i = 0; i < KERNELS; i++)
-        for (f = 0; f < 2; f++)
-            for (t = 0; t < TARGETS; t++) {
-                vc_kernel *k = kernels[i].form[f];
-                bool both = o->form[0] && o->form[1];
-                char *path, *name;
-                bytes *b;
-                size_t count = 0;
-                const uint32_t *words;
-                const char *text = NULL;
-                if (!k || !o->target[t]) continue;
-                name = joined(kernels[i].name, both ? "." : "", both ? form_names[f] : "", ".", targets[t].suffix);
-                path = joined(o->folder, "/", name, "", "");
-                free(name);
-                b = open_output(path);
-                words = vc_spirv(k, &count);
-                if (targets[t].target == VC_TARGET_SPIRV) put_words(b, words, count);
-                else {
-                    text = vc_source(k, targets[t].target);
-                    error = vc_error(k);
-                    if (!text) fail("%s", error ? error : "out of host memory");
-                    put_string(b, text);
-                }
-            }
+        for (t = 0; t < TARGETS; t++) {
+            if (!o->target[t]) continue;
+            if (t == CUDA_FILE || t == OPENCL_FILE) write_file(o, &kernels[i], t == CUDA_FILE ? CUDA : OPENCL, t);
+            else for (f = ADDRESS; f <= BINDING; f++) if (o->form[f]) write_file(o, &kernels[i], f, t);
+        }
 }
 
 /* ---- the header ---- */
@@ -224,7 +247,9 @@ static void say_literal(bytes *b, const char *text) {
     put_string(b, "\"");
 }
 
-static const char *arg_kind(vc_arg_kind kind) { return kind == VC_ARG_BINDING ? "VD_ARG_BINDING" : kind == VC_ARG_ADDRESS ? "VD_ARG_ADDRESS" : "VD_ARG_VALUE"; }
+static const char *arg_kind(vc_arg_kind kind) {
+    return kind == VC_ARG_BINDING ? "VD_ARG_BINDING" : kind == VC_ARG_ADDRESS ? "VD_ARG_ADDRESS" : "VD_ARG_VALUE";
+}
 
 static const char *hidden_kind(vc_hidden kind) {
     switch (kind) {
@@ -237,10 +262,18 @@ static const char *hidden_kind(vc_hidden kind) {
     }
 }
 
-static void say_code(bytes *b, const char *name, const char *form, const uint32_t *words, size_t count) {
-    size_t i;
-    say(b, "\nstatic const uint32_t %s_%s_code[%lu] = {", name, form, (unsigned long)count);
-    for (i = 0; i < count; i++) say(b, "%s0x%08lx%s", i % 8 ? " " : "\n    ", (unsigned long)words[i], i + 1 < count ? "," : "\n");
+/* SPIR-V as words, texts as bytes: string literals of C99 end at 4095. */
+static void say_code(bytes *b, const char *name, int form, const void *code, size_t size) {
+    const uint32_t *words = (const uint32_t *)code;
+    const unsigned char *text = (const unsigned char *)code;
+    size_t i, count = forms[form].target == VC_TARGET_SPIRV ? size / 4 : size + 1;
+    bool is_words = forms[form].target == VC_TARGET_SPIRV;
+    say(b, "\nstatic const %s %s_%s_code[%lu] = {", is_words ? "uint32_t" : "unsigned char", name, forms[form].name, (unsigned long)count);
+    for (i = 0; i < count; i++) {
+        if (is_words) say(b, "%s0x%08lx", i % 8 ? " " : "\n    ", (unsigned long)words[i]);
+        else say(b, "%s%u", i % 24 ? " " : "\n    ", (unsigned)text[i]);
+        put_string(b, i + 1 < count ? "," : "\n");
+    }
     say(b, "};\n");
 }
 
@@ -256,7 +289,8 @@ static void say_arrays(bytes *b, const char *name, const char *form, const vc_in
             (unsigned long)a->place, (unsigned long)a->size, (unsigned long)a->align, a->may_alias ? "true" : "false", i + 1 < info->arg_count ? "," : "");
     }
     if (info->arg_count) say(b, "};\n");
-    if (info->hidden_count) say(b, "static const vd_hidden_info %s_%s_hidden[%d] = { /* kind, argument, axis, place */\n", name, form, info->hidden_count);
+    if (info->hidden_count)
+        say(b, "static const vd_hidden_info %s_%s_hidden[%d] = { /* kind, argument, axis, place */\n", name, form, info->hidden_count);
     for (i = 0; i < info->hidden_count; i++) {
         const vc_hidden_info *h = &info->hidden[i];
         say(b, "    { %s, %lu, %lu, %lu }%s\n", hidden_kind(h->kind), (unsigned long)h->arg, (unsigned long)h->axis, (unsigned long)h->place,
@@ -266,38 +300,49 @@ static void say_arrays(bytes *b, const char *name, const char *form, const vc_in
 }
 
 /* One row of the table of descs. */
-static void say_desc(bytes *b, const char *name, const char *form, const vc_info *info) {
-    say(b, "    { \"%s\", VD_CODE_SPIRV, %s_%s_code, sizeof %s_%s_code, NULL, ", name, name, form, name, form);
+static void say_desc(bytes *b, const char *name, int f, const vc_info *info) {
+    const char *form = forms[f].name;
+    say(b, "    { \"%s\", %s, %s_%s_code, sizeof %s_%s_code, \"%s\", ", name, forms[f].code, name, form, name, form, info->entry);
     if (info->arg_count) say(b, "%s_%s_args, %d, ", name, form, info->arg_count); else say(b, "NULL, 0, ");
     if (info->hidden_count) say(b, "%s_%s_hidden, %d, ", name, form, info->hidden_count); else say(b, "NULL, 0, ");
     say(b, "%lu, { %lu, %lu, %lu }, %lu, 0x%llx }", (unsigned long)info->value_bytes, (unsigned long)info->local_size[0], (unsigned long)info->local_size[1],
         (unsigned long)info->local_size[2], (unsigned long)info->shared_bytes, (unsigned long long)needs_of(info));
 }
 
-static void say_kernel(bytes *b, const entry *e) {
-    bool both = e->form[0] && e->form[1];
-    size_t count = 0;
-    const uint32_t *words;
-    int f;
+/* The first form that the device takes; where none is, one whose code it takes, so that the error names the feature. */
+static void say_choice(bytes *b, const char *name, int count) {
+    say(b, "/* The desc of %s in the form that the context's device takes. */\n", name);
+    say(b, "static inline vd_kernel_desc %s_desc(const vd_context *ctx) {\n", name);
+    say(b, "    const vd_device_info *device = ctx ? vd_device(ctx, 0) : NULL;\n");
+    say(b, "    const vd_code code = device && device->backend == VD_BACKEND_CUDA ? VD_CODE_CUDA : device && device->backend == VD_BACKEND_OPENCL ? "
+           "VD_CODE_OPENCL\n                         : VD_CODE_SPIRV;\n");
+    say(b, "    int i, best = %d;\n", count - 1);
+    say(b, "    for (i = %d; i >= 0 && device; i--)\n", count - 1);
+    say(b, "        if (%s_forms[i].code_kind == code && (%s_forms[best].code_kind != code ||\n", name, name);
+    say(b, "            !(%s_forms[i].features & ~device->features))) best = i;\n", name);
+    say(b, "    return %s_forms[best];\n}\n", name);
+}
+
+static void say_kernel(bytes *b, const options *o, const entry *e) {
+    const void *code = NULL;
+    size_t size = 0;
+    int f, count = 0;
     say(b, "\n/* ---- %s ---- */\n", e->name);
-    for (f = 0; f < 2; f++) {
-        if (!e->form[f]) continue;
-        words = vc_spirv(e->form[f], &count);
-        say_code(b, e->name, form_names[f], words, count);
-        say_arrays(b, e->name, form_names[f], vc_reflect(e->form[f]));
+    for (f = 0; f < FORMS; f++) {
+        if (!o->in_program[f] || !code_of(e->form[f], f, &code, &size)) continue;
+        say_code(b, e->name, f, code, size);
+        say_arrays(b, e->name, forms[f].name, info_of(e->form[f], f));
+        count++;
     }
-    say(b, "static const vd_kernel_desc %s_forms[%d] = {\n", e->name, both ? 2 : 1);
-    for (f = 0; f < 2; f++) {
-        if (!e->form[f]) continue;
-        say_desc(b, e->name, form_names[f], vc_reflect(e->form[f]));
-        put_string(b, f == 0 && both ? ",\n" : "\n");
+    say(b, "static const vd_kernel_desc %s_forms[%d] = {\n", e->name, count);
+    for (f = 0; f < FORMS; f++) {
+        if (!o->in_program[f]) continue;
+        say_desc(b, e->name, f, info_of(e->form[f], f));
+        put_string(b, --count ? ",\n" : "\n");
     }
-    say(b, "};\n\n/* The desc of %s in the form that the context's device takes. */\n", e->name);
-    say(b, "static inline vd_kernel_desc %s_desc(const vd_context *ctx) {\n", e->name);
-    if (both) {
-        say(b, "    const vd_device_info *device = ctx ? vd_device(ctx, 0) : NULL;\n");
-        say(b, "    return %s_forms[device && !(%s_forms[0].features & ~device->features) ? 0 : 1];\n}\n", e->name, e->name);
-    } else say(b, "    (void)ctx;\n    return %s_forms[0];\n}\n", e->name);
+    for (f = 0; f < FORMS; f++) count += o->in_program[f];
+    say(b, "};\n\n");
+    say_choice(b, e->name, count);
     say(b, "\nstatic inline vd_kernel %s_create(vd_context *ctx) {\n    const vd_kernel_desc desc = %s_desc(ctx);\n", e->name, e->name);
     say(b, "    return vd_kernel_create(ctx, &desc);\n}\n");
 }
@@ -317,24 +362,25 @@ static void write_header(const options *o) {
     say(b, ". For each kernel NAME: vd_kernel NAME_create(ctx), and NAME_desc(ctx), which that passes to vd_kernel_create.\n"
            "   Include behind vkdispatch.h or in its place; C99 and C++11. */\n");
     say(b, "#ifndef VCC_%s\n#define VCC_%s\n\n#include \"vkdispatch.h\"\n", guard.at, guard.at);
-    for (i = 0; i < KERNELS; i++) say_kernel(b, &kernels[i]);
+    for (i = 0; i < KERNELS; i++) say_kernel(b, o, &kernels[i]);
     say(b, "\n#endif\n");
     free(guard.at);
 }
 
 /* ---- the blob; vd_kernel_load reads it, and its room in vkdispatch.h says what stands where ---- */
 
-static void blob_form(bytes *b, vc_kernel *k) {
-    const vc_info *info = vc_reflect(k);
-    size_t count = 0;
-    const uint32_t *words = vc_spirv(k, &count);
+static void blob_form(bytes *b, vc_kernel *k, int form) {
+    const vc_info *info = info_of(k, form);
+    const void *code = NULL;
+    size_t size = 0;
     int i;
-    put_u32(b, 1); /* VD_CODE_SPIRV */
+    code_of(k, form, &code, &size);
+    put_u32(b, forms[form].number);
     put_u64(b, needs_of(info));
     for (i = 0; i < 3; i++) put_u32(b, info->local_size[i]);
     put_u32(b, info->shared_bytes);
     put_u32(b, info->value_bytes);
-    put_text(b, NULL);
+    put_text(b, info->entry);
     put_u32(b, (uint32_t)info->arg_count);
     for (i = 0; i < info->arg_count; i++) {
         const vc_arg_info *a = &info->args[i];
@@ -354,20 +400,24 @@ static void blob_form(bytes *b, vc_kernel *k) {
         put_u32(b, info->hidden[i].axis);
         put_u32(b, info->hidden[i].place);
     }
-    put_u32(b, (uint32_t)(count * 4));
-    put_words(b, words, count);
+    put_u32(b, (uint32_t)size);
+    if (forms[form].target == VC_TARGET_SPIRV) put_words(b, (const uint32_t *)code, size / 4);
+    else put(b, code, size);
+    put_padding(b);
 }
 
 static void write_blob(const options *o) {
     bytes *b, body = { NULL, 0, 0 };
     uint64_t sum = 0xcbf29ce484222325u;
     size_t i;
+    uint32_t count = 0;
     int f;
+    for (f = 0; f < FORMS; f++) count += o->in_program[f];
     put_u32(&body, KERNELS);
     for (i = 0; i < KERNELS; i++) {
         put_text(&body, kernels[i].name);
-        put_u32(&body, (kernels[i].form[0] ? 1u : 0u) + (kernels[i].form[1] ? 1u : 0u));
-        for (f = 0; f < 2; f++) if (kernels[i].form[f]) blob_form(&body, kernels[i].form[f]);
+        put_u32(&body, count);
+        for (f = 0; f < FORMS; f++) if (o->in_program[f]) blob_form(&body, kernels[i].form[f], f);
     }
     for (i = 0; i < body.size; i++) sum = (sum ^ (unsigned char)body.at[i]) * 0x100000001b3u;
     b = open_output(joined(o->blob, "", "", "", ""));
@@ -385,39 +435,51 @@ static void read_targets(options *o, const char *list) {
     while (*list) {
         size_t length = strcspn(list, ","), t;
         for (t = 0; t < TARGETS; t++) if (strlen(targets[t].name) == length && !memcmp(targets[t].name, list, length)) break;
-        if (t == TARGETS) fail("there is no target '%.*s'; the choices are: spirv, glsl", (int)length, list);
-        o->target[t] = o->any_target = true;
+        if (t == TARGETS) fail("there is no target '%.*s'; the choices are: spirv, glsl, cuda, opencl", (int)length, list);
+        o->target[t] = true;
         list += length;
         if (*list) list++;
     }
 }
 
+/* What the targets and --form come to. */
+static void choose_forms(options *o, const char *form) {
+    bool address = strcmp(form, "address") == 0 || strcmp(form, "both") == 0, binding = strcmp(form, "binding") == 0 || strcmp(form, "both") == 0;
+    bool spirv = o->target[SPIRV_FILE], program = o->header || o->blob;
+    int f;
+    if (!address && !binding) fail("there is no form '%s'; the choices are: address, binding, both", form);
+    if (!program && !o->folder) o->folder = ".";
+    o->form[ADDRESS] = address && (spirv || o->target[GLSL_FILE]);
+    o->form[BINDING] = binding && (spirv || o->target[GLSL_FILE]);
+    o->form[CUDA] = o->target[CUDA_FILE];
+    o->form[OPENCL] = o->target[OPENCL_FILE];
+    for (f = 0; f < FORMS; f++) o->in_program[f] = o->form[f] && (f > BINDING || spirv);
+    if (program && !spirv && !o->form[CUDA] && !o->form[OPENCL]) fail("glsl is for people: header and blob take spirv, cuda or opencl");
+}
+
 static options read_options(int argc, char **argv) {
     options o;
-    const char *form = "both";
+    const char *form = "both", *target = "spirv";
     int i;
     memset(&o, 0, sizeof o);
     o.source = argc > 1 ? argv[1] : "?";
-    o.folder = ".";
     for (i = 2; i + 1 < argc; i += 2) {
         const char *value = argv[i + 1];
         if (strcmp(argv[i], "--header") == 0) o.header = value;
         else if (strcmp(argv[i], "--blob") == 0) o.blob = value;
-        else if (strcmp(argv[i], "--target") == 0) read_targets(&o, value);
+        else if (strcmp(argv[i], "--target") == 0) target = value;
         else if (strcmp(argv[i], "--form") == 0) form = value;
         else o.folder = value;
     }
-    o.form[0] = strcmp(form, "address") == 0 || strcmp(form, "both") == 0;
-    o.form[1] = strcmp(form, "binding") == 0 || strcmp(form, "both") == 0;
-    if (!o.form[0] && !o.form[1]) fail("there is no form '%s'; the choices are: address, binding, both", form);
-    if (!o.any_target && !o.header && !o.blob) o.target[0] = true;
+    read_targets(&o, target);
+    choose_forms(&o, form);
     return o;
 }
 
 int main(int argc, char **argv) {
     options o = read_options(argc, argv);
     build(&o);
-    write_texts(&o);
+    if (o.folder) write_files(&o);
     if (o.header) write_header(&o);
     if (o.blob) write_blob(&o);
     write_outputs();
