@@ -11185,7 +11185,7 @@ VC_API vc_val vc_cross(vc_val a, vc_val b) {
     vc__fn f = vc__fn_float2("vc_cross", a, b);
     if (!f.type) return vc__fn_end(&f, a);
     if (vc__rows(f.type) != 3) {
-        vc__refuse(f.k, f.call, "operands are %s; it takes vectors of 3 components", vc_type_name(f.type));
+        if (f.k) vc__refuse(f.k, f.call, "operands are %s; it takes vectors of 3 components", vc_type_name(f.type));
         f.type = VC_NONE;
         return vc__fn_end(&f, a);
     }

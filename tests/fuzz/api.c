@@ -177,6 +177,46 @@ static void play_operation(Player *p) {
     keep(p, op->f3(a, b, c));
 }
 
+/* Functions whose operands are of given types; carelessly, of any. */
+static const struct { vc_val (*one)(vc_val); vc_val (*two)(vc_val, vc_val); vc_val (*three)(vc_val, vc_val, vc_val); vc_type a, b, c; } functions[] = {
+    { vc_pack_half2, NULL, NULL, VC_F32X2, 0, 0 }, { vc_unpack_half2, NULL, NULL, VC_U32, 0, 0 }, { vc_round_f16, NULL, NULL, VC_F32X3, 0, 0 },
+    { vc_pack_snorm4x8, NULL, NULL, VC_F32X4, 0, 0 }, { vc_unpack_unorm2x16, NULL, NULL, VC_U32, 0, 0 }, { vc_pack_4x8, NULL, NULL, VC_I32X4, 0, 0 },
+    { vc_unpack_4xi8, NULL, NULL, VC_U32, 0, 0 }, { vc_unpack_2x32, NULL, NULL, VC_F64, 0, 0 }, { vc_hash_bits, NULL, NULL, VC_U64, 0, 0 },
+    { vc_normal, NULL, NULL, VC_U32X4, 0, 0 }, { vc_frexp_mantissa, NULL, NULL, VC_F32X2, 0, 0 }, { vc_frexp_exponent, NULL, NULL, VC_F16, 0, 0 },
+    { vc_norm, NULL, NULL, VC_F32X3, 0, 0 }, { vc_normalize, NULL, NULL, VC_F32X2, 0, 0 }, { NULL, vc_ldexp, NULL, VC_F32, VC_I64, 0 },
+    { NULL, vc_distance, NULL, VC_F64X2, VC_F64X2, 0 }, { NULL, vc_cross, NULL, VC_F32X3, VC_F32X3, 0 }, { NULL, vc_mirror, NULL, VC_F32X3, VC_F32, 0 },
+    { NULL, vc_dot_4xi8, NULL, VC_U32, VC_U32, 0 }, { NULL, vc_ravel, NULL, VC_U32X3, VC_U32X3, 0 }, { NULL, vc_unravel, NULL, VC_U32, VC_U32X4, 0 },
+    { NULL, vc_philox, NULL, VC_U32X4, VC_U32X2, 0 }, { NULL, NULL, vc_faceforward, VC_F32X2, VC_F32X2, VC_F32X2 },
+    { NULL, NULL, vc_refract, VC_F32X3, VC_F32X3, VC_F32 }, { NULL, NULL, vc_dot_4xi8_sat, VC_U32, VC_U32, VC_I32 }
+};
+
+static void play_function(Player *p) {
+    unsigned which = roll(&p->feed, sizeof functions / sizeof functions[0] + 4);
+    vc_val a, b, c;
+    vc_type type;
+    if (which < sizeof functions / sizeof functions[0]) {
+        a = careless(p) ? pick(p, B | I | U | F, 0) : pick_type(p, functions[which].a);
+        if (functions[which].one) { keep(p, functions[which].one(a)); return; }
+        b = careless(p) ? a : pick_type(p, functions[which].b);
+        if (functions[which].two) { keep(p, functions[which].two(a, b)); return; }
+        c = careless(p) ? a : pick_type(p, functions[which].c);
+        keep(p, functions[which].three(a, b, c));
+        return;
+    }
+    type = careless(p) ? pick_some_type(p) : VC_U32;
+    a = pick(p, I | U, 0);
+    switch (which - sizeof functions / sizeof functions[0]) {
+    case 0: keep(p, vc_pack_2x32(careless(p) ? type : (vc_type)VC_F64, pick_type(p, VC_U32X2))); break;
+    case 1: keep(p, vc_uniform(careless(p) ? type : (vc_type)VC_F32, pick_type(p, type))); break;
+    case 2: keep(p, vc_cast_sat(careless(p) ? type : VC_VEC(pick_kind(p), rows_of(vc_typeof(a))), a)); break;
+    default:
+        b = pick_type(p, vc_typeof(a));
+        c = pick_type(p, VC_U16);
+        keep(p, vc_bit_insert(a, b, careless(p) ? b : c, c));
+        break;
+    }
+}
+
 static void play_construction(Player *p) {
     vc_val v[4];
     vc_type t;
@@ -385,6 +425,7 @@ static void play_call(Player *p) {
     unsigned which = next_byte(&p->feed);
     if (top(p) && top(p)->what == B_SWITCH && !p->wild && which < 250) { play_block(p); return; }
     if (which < 90) play_operation(p);
+    else if (which < 100) play_function(p);
     else if (which < 130) play_construction(p);
     else if (which < 140) play_immediate(p);
     else if (which < 165) play_declaration(p);

@@ -131,6 +131,8 @@ static void wrong_floats(void **state) {
     FAILS(vc_ldexp(r.f, r.h), "vc_ldexp in kernel 'kernel': operand 2 'h' is f16; it takes an integer");
     FAILS(vc_cross(r.f3, r.d), "vc_cross in kernel 'kernel': operand 1 'f3' is f32x3, operand 2 'd' is f64; convert one with vc_cast");
     FAILS(vc_cross(r.f2, r.f2), "vc_cross in kernel 'kernel': operands are f32x2; it takes vectors of 3 components");
+    FAILS(vc_add(r.f, vc_cross(vc_f32(1), vc_f32(1))),
+          "vc_add in kernel 'kernel': operand 2 is vc_cross of immediates alone, which gives none: bring one of them in with vc_const");
     FAILS(vc_refract(r.f3, r.f3, r.f3), "vc_refract in kernel 'kernel': operand 3 is f32x3; it takes a scalar");
     FAILS(vc_mirror(r.b, r.b), "vc_mirror in kernel 'kernel': operand 1 'b' is bool; it takes f16, f32 or f64");
     FAILS(vc_add(r.f, vc_erf(vc_f32(1))),
