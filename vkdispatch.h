@@ -449,6 +449,11 @@ VD_API vd_result vd_context_create_version(const vd_context_desc *desc, vd_conte
 VD_API void vd_context_destroy(vd_context *ctx);    /* waits for its work; NULL is harmless */
 VD_API const vd_device_info *vd_device(const vd_context *ctx, int index); /* NULL past the end */
 VD_API vd_result vd_context_stats(vd_context *ctx, vd_stats *out);
+VD_API vd_allocator vd_context_allocator(const vd_context *ctx);     /* what it takes host memory from; for libraries on top */
+/* For libraries on top, which keep what they make for a context with it: calls `use` with the place of a pointer that is NULL at first, one thread at a time
+   for a key, and returns what it does. `key` is an address of the library's. vd_context_destroy calls `release` first of all, if the pointer was set. */
+VD_API vd_result vd_context_attach(vd_context *ctx, const void *key, vd_result (*use)(vd_context *ctx, void **data, void *user), void *user,
+                                   void (*release)(vd_context *ctx, void *data));
 
 /* ---- buffers ---- */
 
@@ -1392,6 +1397,15 @@ typedef struct vd__queue {
     uint32_t failure_count;    /* ever; read without the lock */
 } vd__queue;
 
+/* What a library on top keeps. */
+typedef struct vd__attachment {
+    const void *key;
+    void *data;
+    void (*release)(vd_context *ctx, void *data);
+    vd__mutex lock;            /* of data; no other is taken before it */
+    struct vd__attachment *next;
+} vd__attachment;
+
 struct vd_context {
     vd__host host;
     vd__counter counter;
@@ -1406,6 +1420,7 @@ struct vd_context {
     uint32_t serial;
     uint64_t list_stamp;
     vd_list *lists;
+    vd__attachment *attachments; /* the newest first; they stay until the end */
     vd__slot *garbage, *garbage_end; /* dead handles whose work may not be done, oldest first */
     vd__queue queue;
 };
@@ -8810,8 +8825,48 @@ static void vd__queue_close(vd__queue *q) {
     }
 }
 
+VD_API vd_allocator vd_context_allocator(const vd_context *ctx) { return ctx->host.allocator; }
+
+/* The attachment of a key, made where there is none; NULL without memory. */
+static vd__attachment *vd__attachment_of(vd_context *ctx, const void *key) {
+    vd__mutex_lock(&ctx->lock);
+    vd__attachment *a = ctx->attachments;
+    while (a && a->key != key) a = a->next;
+    if (!a && (a = (vd__attachment *)vd__alloc_zeroed(&ctx->host.allocator, sizeof *a)) != NULL) {
+        a->key = key;
+        vd__mutex_init(&a->lock);
+        a->next = ctx->attachments;
+        ctx->attachments = a;
+    }
+    vd__mutex_unlock(&ctx->lock);
+    return a;
+}
+
+VD_API vd_result vd_context_attach(vd_context *ctx, const void *key, vd_result (*use)(vd_context *ctx, void **data, void *user), void *user,
+                                   void (*release)(vd_context *ctx, void *data)) {
+    if (!ctx || !key || !use) return vd__fail(VD_ERROR_INVALID, "vd_context_attach: %s is NULL", !ctx ? "the context" : !key ? "the key" : "use");
+    vd__attachment *a = vd__attachment_of(ctx, key);
+    if (!a) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "vd_context_attach: out of host memory");
+    vd__mutex_lock(&a->lock);
+    a->release = release;
+    vd_result result = use(ctx, &a->data, user);
+    vd__mutex_unlock(&a->lock);
+    return result;
+}
+
+static void vd__attachments_release(vd_context *ctx) {
+    while (ctx->attachments) {
+        vd__attachment *a = ctx->attachments;
+        ctx->attachments = a->next;
+        if (a->data && a->release) a->release(ctx, a->data);
+        vd__mutex_destroy(&a->lock);
+        vd__free(&ctx->host.allocator, a);
+    }
+}
+
 VD_API void vd_context_destroy(vd_context *ctx) {
     if (!ctx) return;
+    vd__attachments_release(ctx);
     vd__queue *q = &ctx->queue;
     vd__mutex_lock(&q->lock);
     for (vd_list *l = ctx->lists; l; l = l->next)
