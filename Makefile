@@ -104,6 +104,9 @@ commands_golden      = $(programs_golden) $(call absent,golden)
 programs_codegen     = $(call files,tests/codegen,$(cc))
 commands_codegen     = $(programs_codegen)
 
+programs_fft         = $(call files,tests/fft,$(cc))
+commands_fft         = $(programs_fft) $(programs_fft:%="env VKDISPATCH_BUFFERS=binding %")
+
 programs_conformance = $(call files,tests/conformance,$(cc))
 commands_conformance = $(programs_conformance) $(programs_conformance:%="env VKDISPATCH_BUFFERS=binding %")
 
@@ -120,7 +123,7 @@ commands_validate    = $(programs_conformance:%="tools/validated %")
 
 commands_compile     = tests/compile/run tests/compile/cmake tests/compile/vcc
 
-suites := compile unit golden codegen conformance fuzz sanitize validate
+suites := compile unit golden codegen conformance fft fuzz sanitize validate
 
 # ---- targets -------------------------------------------------------------------------------------------------------------------------
 
@@ -128,7 +131,7 @@ suites := compile unit golden codegen conformance fuzz sanitize validate
 .DELETE_ON_ERROR:
 .SECONDEXPANSION:
 .PHONY: help demo test check $(suites:%=test-%) $(suites:%=programs-%) test-gpu fuzz-api bench bench-dispatch bench-cuda bench-opencl bench-build \
-        bench-compile matrix golden-update carry install clean deps-build deps-test
+        bench-fft bench-compile matrix golden-update carry install clean deps-build deps-test
 
 help:            ## this list
 	@awk -F ' *## ' '/^[a-z][a-z-]*:.*## / { sub(/:.*/, "", $$1); printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -151,6 +154,7 @@ test-unit:       ## runtime logic on the dummy backend, builder and layout rules
 test-golden:     ## kernel text byte for byte, under every compiler here
 test-codegen:    ## every operation x type: validated, and run against a double oracle
 test-conformance: ## behaviour of the runtime on every backend here, buffers by address and by binding
+test-fft:        ## transforms against FFTW, buffers by address and by binding
 test-fuzz:       ## FUZZ_COUNT random kernels from FUZZ_SEED on; hashes equal under every compiler here
 test-sanitize:   ## unit, golden, codegen, conformance under the address, leak and undefined-behaviour sanitizers
 test-validate:   ## conformance under the validation layer with synchronisation checks; any message fails it
@@ -164,7 +168,7 @@ matrix: build/$(cc)/tests/codegen/matrix ## all of tests/codegen/matrix (test-co
 	@$< -a
 
 test-gpu:        ## what makes sense on a machine with a GPU that can install nothing (see carry), and the benchmarks of dispatches
-	@$(call build_and_run,unit golden codegen conformance fuzz)
+	@$(call build_and_run,unit golden codegen conformance fft fuzz)
 	@$(MAKE) --no-print-directory bench-dispatch bench-cuda bench-opencl
 
 bench: bench-compile ## every benchmark: `bench NAME SIZE ours=… rival=… ratio=… bound=… ok|short`
@@ -181,6 +185,9 @@ bench-cuda: build/$(cc)/tools/bench/cuda ## launches and round trips against the
 	@$<
 
 bench-build: build/$(cc)/tools/bench/build ## builder to SPIR-V, beside glslang on the same kernel
+	@$<
+
+bench-fft: build/$(cc)/tools/bench/fft ## transforms of a GiB beside cuFFT and a copy
 	@$<
 
 bench-compile:   ## what including a header and compiling its implementation costs

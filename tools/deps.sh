@@ -19,6 +19,7 @@ test   g++                       c:g++
 test   clang                     c:clang
 test   libclang-rt-dev           s:
 test   libcmocka-dev             h:cmocka.h
+test   libfftw3-dev              h:fftw3.h
 test   vulkan-validationlayers   l:
 test   vulkan-tools              c:vulkaninfo
 test   glslang-tools             c:glslangValidator

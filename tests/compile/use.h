@@ -66,6 +66,28 @@ static int use_glue(void)
 }
 #endif
 
+#ifdef USE_FFT
+static int use_fft(void)
+{
+    vd_context_desc desc;
+    vd_buffer_desc numbers;
+    vd_context *context = NULL;
+    vd_buffer buffer;
+    int failed;
+    memset(&desc, 0, sizeof desc);
+    memset(&numbers, 0, sizeof numbers);
+    desc.backend = VD_BACKEND_DUMMY;
+    numbers.type = VD_F32X2;
+    numbers.shape[0] = 30;
+    if (vd_context_create(&desc, &context) != VD_OK) return 1;
+    buffer = vd_buffer_create(context, &numbers);
+    failed = vd_fft_forward(context, buffer) != VD_OK || vd_wait_idle(context) != VD_OK || vd_fft_good_size(11) != 12;
+    if (failed) printf("%s\n", vd_error_text());
+    vd_context_destroy(context);
+    return failed;
+}
+#endif
+
 int main(void)
 {
     int failed = 0;
@@ -77,6 +99,9 @@ int main(void)
 #endif
 #ifdef USE_GLUE
     failed |= use_glue();
+#endif
+#ifdef USE_FFT
+    failed |= use_fft();
 #endif
     return failed;
 }

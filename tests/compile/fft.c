@@ -1,0 +1,9 @@
+#define VKDISPATCH_IMPLEMENTATION
+#define VKDISPATCH_CODEGEN_IMPLEMENTATION
+#define VKDISPATCH_FFT_IMPLEMENTATION
+#include "vkdispatch_fft.h"
+#define USE_RUNTIME
+#define USE_CODEGEN
+#define USE_GLUE
+#define USE_FFT
+#include "use.h"

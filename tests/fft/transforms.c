@@ -1,0 +1,314 @@
+/* Complex transforms against FFTW in double: lengths, axes, directions, norms, in and out of place; and what bad input gets.
+
+       transforms [-a]      -a: every length up to 4096 too, which takes long on a processor
+
+   The error allowed is 0.5 eps log2 N relative to the root of the sum of squares, which is what theory gives for a transform whose twiddles are rounded once
+   (Higham, Accuracy and Stability of Numerical Algorithms, section 24.1), and a rounding more for short ones. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <fftw3.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define VKDISPATCH_IMPLEMENTATION
+#define VKDISPATCH_CODEGEN_IMPLEMENTATION
+#define VKDISPATCH_FFT_IMPLEMENTATION
+#include "vkdispatch_fft.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static bool all_lengths;
+static vd_context *device_context; /* NULL: no device */
+
+typedef struct sample {
+    uint64_t shape[4];
+    uint32_t axes;
+    vd_fft_direction direction;
+    vd_fft_norm norm;
+    bool in_place;
+} sample;
+
+/* ---- the oracle ---- */
+
+static uint32_t dimensions_of(const sample *s) {
+    uint32_t d = 0;
+    while (d < 4 && s->shape[d]) d++;
+    return d;
+}
+
+static uint64_t elements_of(const sample *s) {
+    uint64_t n = 1;
+    for (uint32_t i = 0; i < dimensions_of(s); i++) n *= s->shape[i];
+    return n;
+}
+
+static uint32_t axes_of(const sample *s) { return s->axes ? s->axes : 1u << (dimensions_of(s) - 1); }
+
+/* In place; the product of the lengths. */
+static double transform(const sample *s, fftw_complex *x) {
+    fftw_iodim along[4], across[4];
+    int along_count = 0, across_count = 0, stride = 1;
+    double product = 1;
+    for (uint32_t i = dimensions_of(s); i-- > 0;) {
+        fftw_iodim d = { (int)s->shape[i], stride, stride };
+        if (axes_of(s) >> i & 1) {
+            along[along_count++] = d;
+            product *= (double)s->shape[i];
+        } else {
+            across[across_count++] = d;
+        }
+        stride *= (int)s->shape[i];
+    }
+    fftw_plan plan = fftw_plan_guru_dft(along_count, along, across_count, across, x, x, s->direction ? FFTW_BACKWARD : FFTW_FORWARD, FFTW_ESTIMATE);
+    assert_non_null(plan);
+    fftw_execute(plan);
+    fftw_destroy_plan(plan);
+    return product;
+}
+
+static double scale_of(const sample *s, double product) {
+    if (s->norm == VD_FFT_NORM_ORTHO) return 1 / sqrt(product);
+    return s->direction && s->norm == VD_FFT_NORM_DEFAULT ? 1 / product : 1;
+}
+
+/* ---- one sample ---- */
+
+static void random_numbers(float *x, uint64_t count) {
+    uint32_t state = (uint32_t)count * 2654435761u + 1;
+    for (uint64_t i = 0; i < count; i++) {
+        state = state * 1664525u + 1013904223u;
+        x[i] = (float)(state >> 8) / 8388608.0f - 1.0f;
+    }
+}
+
+static vd_buffer buffer_of(vd_context *ctx, uint64_t elements, const float *data) {
+    vd_buffer_desc desc = { 0 };
+    desc.name = "numbers";
+    desc.type = VD_F32X2;
+    desc.shape[0] = elements;
+    desc.data = data;
+    return vd_buffer_create(ctx, &desc);
+}
+
+static void say(const sample *s) {
+    print_error("  shape");
+    for (uint32_t i = 0; i < dimensions_of(s); i++) print_error(" %llu", (unsigned long long)s->shape[i]);
+    print_error(", axes 0x%x, direction %d, norm %d, in place %d\n", axes_of(s), (int)s->direction, (int)s->norm, s->in_place);
+}
+
+/* Root of the sum of squares of the differences, relative. */
+static double compare(const float *y, fftw_complex *x, uint64_t n, double scale) {
+    double wrong = 0, all = 0;
+    for (uint64_t i = 0; i < n; i++)
+        for (int c = 0; c < 2; c++) {
+            double d = (double)y[2 * i + (uint64_t)c] - x[i][c] * scale;
+            wrong += d * d;
+            all += x[i][c] * scale * x[i][c] * scale;
+        }
+    return sqrt(wrong / all);
+}
+
+static void check(const sample *s) {
+    vd_fft_desc desc = { 0 };
+    vd_fft_io io = { VD_FFT_FORWARD, { 0 }, { 0 } };
+    uint64_t n = elements_of(s);
+    float *data = (float *)malloc(n * 8), *result = (float *)malloc(n * 8);
+    fftw_complex *expected = (fftw_complex *)fftw_malloc(n * sizeof *expected);
+    assert_true(data && result && expected);
+    random_numbers(data, 2 * n);
+    for (uint64_t i = 0; i < n; i++) { expected[i][0] = (double)data[2 * i]; expected[i][1] = (double)data[2 * i + 1]; }
+    memcpy(desc.shape, s->shape, sizeof desc.shape);
+    desc.axes = s->axes;
+    desc.norm = s->norm;
+    vd_fft *plan = vd_fft_create(device_context, &desc);
+    vd_buffer in = buffer_of(device_context, n, data), out = s->in_place ? in : buffer_of(device_context, n, NULL);
+    io.direction = s->direction;
+    io.in = in;
+    if (!s->in_place) io.out = out;
+    if (!plan || vd_fft_run(plan, vd_immediate(device_context, 0, 0), &io) || vd_buffer_read(device_context, out, 0, result, VD_WHOLE)) {
+        say(s);
+        fail_msg("%s", vd_error_text());
+    }
+    double product = transform(s, expected), error = compare(result, expected, n, scale_of(s, product));
+    double allowed = 0.5 * 1.1921e-7 * log2(product) + 6e-8;
+    if (!(error <= allowed)) {
+        say(s);
+        fail_msg("error %.3g, allowed %.3g; the plan is\n%s", error, allowed, vd_fft_explain(plan));
+    }
+    if (!s->in_place) {
+        assert_int_equal(vd_buffer_read(device_context, in, 0, result, VD_WHOLE), VD_OK);
+        assert_memory_equal(result, data, n * 8); /* the input is as it was */
+        vd_buffer_destroy(device_context, out);
+    }
+    vd_buffer_destroy(device_context, in);
+    vd_fft_destroy(plan);
+    free(data);
+    free(result);
+    fftw_free(expected);
+}
+
+static void need_device(void) {
+    if (device_context) return;
+    print_message("# reason: no device runs kernels here: %s\n", vd_error_text());
+    skip();
+}
+
+/* ---- right numbers ---- */
+
+/* Length n in a batch that fills no whole number of workgroups, direction and place by turns. */
+static void check_length(uint64_t n) {
+    sample s = { { 3, n, 0, 0 }, 0, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, false };
+    s.direction = n & 1 ? VD_FFT_INVERSE : VD_FFT_FORWARD;
+    s.in_place = n >> 1 & 1;
+    check(&s);
+}
+
+static void lengths(void **state) {
+    static const uint16_t chosen[] = { 63, 64, 75, 96, 100, 121, 127, 128, 143, 169, 243,
+                                         256, 257, 289, 360, 509, 512, 625, 729, 961, 1000, 1024, 1155, 1536, 2048, 2401, 4093, 4095, 4096 };
+    (void)state;
+    need_device();
+    for (uint64_t n = 1; n <= 40; n++) check_length(n);
+    for (size_t i = 0; i < COUNT(chosen); i++) check_length(chosen[i]);
+    for (uint64_t n = 41; all_lengths && n <= 4096; n++) check_length(n);
+}
+
+static void axes(void **state) {
+    static const sample samples[] = {
+        { { 12, 20, 0, 0 }, 1, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true }, { { 12, 20, 0, 0 }, 3, VD_FFT_INVERSE, VD_FFT_NORM_DEFAULT, false },
+        { { 5, 8, 6, 0 }, 7, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, false }, { { 5, 8, 6, 0 }, 2, VD_FFT_INVERSE, VD_FFT_NORM_DEFAULT, true },
+        { { 3, 4, 5, 6 }, 15, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true }, { { 3, 4, 5, 6 }, 5, VD_FFT_INVERSE, VD_FFT_NORM_DEFAULT, false },
+        { { 37, 11, 0, 0 }, 1, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true }, { { 64, 64, 0, 0 }, 3, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true },
+        { { 1, 16, 1, 0 }, 7, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, false }, { { 2, 256, 33, 0 }, 2, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true },
+    };
+    (void)state;
+    need_device();
+    for (size_t i = 0; i < COUNT(samples); i++) check(&samples[i]);
+}
+
+static void norms(void **state) {
+    (void)state;
+    need_device();
+    for (int norm = VD_FFT_NORM_DEFAULT; norm <= VD_FFT_NORM_ORTHO; norm++)
+        for (int direction = 0; direction < 2; direction++) {
+            sample s = { { 6, 30, 0, 0 }, 3, (vd_fft_direction)direction, (vd_fft_norm)norm, true };
+            check(&s);
+        }
+}
+
+static void long_axes(void **state) {
+    static const sample samples[] = {
+        { { 16384, 0, 0, 0 }, 0, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true }, { { 20000, 0, 0, 0 }, 0, VD_FFT_INVERSE, VD_FFT_NORM_DEFAULT, false },
+        { { 32768, 3, 0, 0 }, 1, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true }, { { 2, 1 << 18, 0, 0 }, 0, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, false },
+    };
+    (void)state;
+    need_device();
+    for (size_t i = 0; i < COUNT(samples); i++) check(&samples[i]);
+}
+
+/* The simple calls keep their plan: the second adds no kernel. */
+static void simple(void **state) {
+    float data[2 * 24], result[2 * 24];
+    vd_stats before, after;
+    (void)state;
+    need_device();
+    random_numbers(data, 48);
+    vd_buffer b = buffer_of(device_context, 24, data);
+    assert_int_equal(vd_fft_forward(device_context, b), VD_OK);
+    assert_int_equal(vd_fft_inverse(device_context, b), VD_OK);
+    assert_int_equal(vd_context_stats(device_context, &before), VD_OK);
+    assert_int_equal(vd_fft_forward(device_context, b), VD_OK);
+    assert_int_equal(vd_fft_inverse(device_context, b), VD_OK);
+    assert_int_equal(vd_context_stats(device_context, &after), VD_OK);
+    assert_int_equal(after.kernels, before.kernels);
+    assert_int_equal(after.buffers, before.buffers);
+    assert_int_equal(vd_buffer_read(device_context, b, 0, result, VD_WHOLE), VD_OK);
+    for (int i = 0; i < 48; i++) assert_float_equal(result[i], data[i], 1e-6f);
+    vd_buffer_destroy(device_context, b);
+}
+
+static void good_sizes(void **state) {
+    (void)state;
+    assert_int_equal(vd_fft_good_size(0), 1);
+    assert_int_equal(vd_fft_good_size(1), 1);
+    assert_int_equal(vd_fft_good_size(11), 12);
+    assert_int_equal(vd_fft_good_size(121), 125);
+    assert_int_equal(vd_fft_good_size(4097), 4116); /* 2 2 3 7 7 7 */
+}
+
+/* ---- bad input, without a device ---- */
+
+static void refuse(vd_context *ctx, const vd_fft_desc *desc, const char *part) {
+    vd_fft *plan = vd_fft_create(ctx, desc);
+    assert_null(plan);
+    if (!strstr(vd_error_text(), part)) fail_msg("no \"%s\" in: %s", part, vd_error_text());
+}
+
+static void bad_input(void **state) {
+    vd_context_desc dummy = { 0 };
+    vd_context *ctx = NULL;
+    vd_stats stats;
+    (void)state;
+    dummy.backend = VD_BACKEND_DUMMY;
+    assert_int_equal(vd_context_create(&dummy, &ctx), VD_OK);
+    vd_fft_desc desc = { 0 };
+    refuse(NULL, &desc, "ctx is NULL");
+    refuse(ctx, NULL, "desc is NULL");
+    refuse(ctx, &desc, "the shape has no elements");
+    desc.name = "wide";
+    desc.shape[0] = 4;
+    desc.shape[2] = 4;
+    refuse(ctx, &desc, "'wide': dimension 1 is 0, but dimension 2 is not");
+    desc.shape[1] = 4;
+    desc.axes = 9;
+    refuse(ctx, &desc, "axes is 0x9, but there are 3 dimensions");
+    desc.axes = 0;
+    desc.norm = (vd_fft_norm)7;
+    refuse(ctx, &desc, "norm is 7");
+    desc.norm = VD_FFT_NORM_DEFAULT;
+    desc.shape[2] = (uint64_t)1 << 60;
+    refuse(ctx, &desc, "more than 2^32 - 1 elements");
+    desc.shape[0] = desc.shape[1] = 1;
+    desc.shape[2] = 104729;
+    refuse(ctx, &desc, "dimension 2 of 104729 elements");
+    desc.shape[2] = 16;
+    vd_fft *plan = vd_fft_create(ctx, &desc);
+    assert_non_null(plan);
+    vd_buffer small = buffer_of(ctx, 15, NULL), none = { 0 };
+    vd_fft_io io = { VD_FFT_FORWARD, { 0 }, { 0 } };
+    assert_int_equal(vd_fft_run(NULL, vd_immediate(ctx, 0, 0), &io), VD_ERROR_INVALID);
+    assert_int_equal(vd_fft_run(plan, vd_immediate(ctx, 0, 0), NULL), VD_ERROR_INVALID);
+    assert_int_equal(vd_fft_run(plan, vd_immediate(ctx, 0, 0), &io), VD_ERROR_INVALID);
+    io.in = small;
+    assert_int_equal(vd_fft_run(plan, vd_immediate(ctx, 0, 0), &io), VD_ERROR_INVALID);
+    assert_non_null(strstr(vd_error_text(), "has 120 bytes, the transform needs 128"));
+    io.direction = (vd_fft_direction)2;
+    assert_int_equal(vd_fft_run(plan, vd_immediate(ctx, 0, 0), &io), VD_ERROR_INVALID);
+    assert_int_equal(vd_fft_forward(ctx, none), VD_ERROR_INVALID);
+    vd_buffer_destroy(ctx, small);
+    vd_fft_destroy(plan);
+    vd_fft_destroy(NULL);
+    assert_int_equal(vd_context_stats(ctx, &stats), VD_OK);
+    assert_int_equal(stats.buffers, 0);
+    assert_int_equal(stats.kernels, 0);
+    vd_context_destroy(ctx);
+}
+
+int main(int argc, char **argv) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lengths), cmocka_unit_test(axes), cmocka_unit_test(norms), cmocka_unit_test(long_axes), cmocka_unit_test(simple),
+        cmocka_unit_test(good_sizes), cmocka_unit_test(bad_input),
+    };
+    all_lengths = argc > 1 && !strcmp(argv[1], "-a");
+    if (vd_context_create(NULL, &device_context)) device_context = NULL;
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    vd_context_destroy(device_context);
+    return failed;
+}

@@ -1,0 +1,1262 @@
+/* vkdispatch_fft.h: fast Fourier transforms on vkdispatch buffers, written with the kernel builder. Needs vkdispatch.h and vkdispatch_codegen.h.
+
+   Version 0.1.0. MIT licence; the full text stands at the end of this file.
+
+   Do this
+       #define VKDISPATCH_IMPLEMENTATION
+       #define VKDISPATCH_CODEGEN_IMPLEMENTATION
+       #define VKDISPATCH_FFT_IMPLEMENTATION
+       #include "vkdispatch_fft.h"
+
+       int main(void) {
+           float x[2 * 8] = { 1 };
+           vd_context *ctx = NULL;
+           if (vd_context_create(NULL, &ctx)) return 1;
+           vd_buffer_desc desc = {0};
+           desc.type = VD_F32X2; desc.shape[0] = 8; desc.data = x;
+           vd_buffer b = vd_buffer_create(ctx, &desc);
+           vd_result r = vd_fft_forward(ctx, b);
+           if (!r) r = vd_buffer_read(ctx, b, 0, x, VD_WHOLE);
+           vd_context_destroy(ctx);
+           return r != VD_OK || x[0] != 1 || x[14] != 1;
+       }
+
+   It does not allocate device memory behind your back: vd_fft_create makes tables and, where a transform needs a second buffer, that one.
+
+   Rooms
+       config       limits of the planner
+       memory       the context's allocator
+       factor       lengths as products of radices
+       plan         which kernels a transform takes, and their shapes
+       butterflies  transforms of a few values held in registers
+       twiddles     tables of roots of unity
+       exchange     values between the threads of a workgroup
+       stage        one radix of a transform
+       kernels      recording a pass
+       cache        the plans of a context
+       execute      running a plan
+       public       the functions declared above
+       end
+
+   Configuration: define before the implementation is compiled
+       VKDISPATCH_FFT_IMPLEMENTATION      in one translation unit: makes the definitions. Default: off
+
+   Linking: what vkdispatch.h needs, and -lm. With everything static, this is too.
+
+   Step by step
+     1. vd_fft_create takes a shape, the axes to transform and the order of normalisation, and makes a plan for one device.
+     2. vd_fft_run records the plan into a list: forward or inverse, in place or from one buffer to another. Nothing is allocated.
+     3. vd_fft_forward and vd_fft_inverse do both for a buffer's own shape, and keep the plan in the context.
+
+   Meaning. Forward is X[k] = sum over n of x[n] exp(-2 pi i n k / N), inverse the same with + and, unless the desc says otherwise, divided by the product of the
+   lengths. Complex numbers are pairs of f32, real part first. Arrays are in C order, the last axis contiguous.
+
+   Lengths. Any product of primes up to 31, as long as every factor of it that one workgroup takes fits into its shared memory; longer axes are done in two
+   passes. Other lengths are done by Bluestein's algorithm while twice their length fits into a workgroup. What fits nowhere is VD_ERROR_UNSUPPORTED.
+
+   Errors, memory and threads are those of vkdispatch.h; a plan belongs to one thread at a time. */
+#ifndef VKDISPATCH_FFT_H
+#define VKDISPATCH_FFT_H
+#define VKDISPATCH_FFT_VERSION 100 /* major * 10000 + minor * 100 + patch */
+
+#include "vkdispatch.h"
+#include "vkdispatch_codegen.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct vd_fft vd_fft; /* a plan */
+
+typedef enum vd_fft_direction { VD_FFT_FORWARD = 0, VD_FFT_INVERSE } vd_fft_direction;
+typedef enum vd_fft_norm {
+    VD_FFT_NORM_DEFAULT = 0, /* the inverse is divided by the product of the lengths */
+    VD_FFT_NORM_NONE,
+    VD_FFT_NORM_ORTHO        /* both are divided by its square root */
+} vd_fft_norm;
+
+typedef struct vd_fft_desc {
+    const char *name;        /* for messages; default: "fft" */
+    uint64_t shape[4];       /* elements; trailing zeros mean there are fewer dimensions; the last one is contiguous */
+    uint32_t axes;           /* bit i: dimension i is transformed, the others are batches; default: the last one */
+    vd_fft_norm norm;
+} vd_fft_desc;
+
+typedef struct vd_fft_io {
+    vd_fft_direction direction;
+    vd_buffer in, out;       /* as many elements as the shape has; out {0}: in place */
+} vd_fft_io;
+
+/* Makes and tables a plan; NULL on failure. The kernels of a direction are made when it is first run. */
+VD_API vd_fft *vd_fft_create(vd_context *ctx, const vd_fft_desc *desc);
+VD_API void vd_fft_destroy(vd_fft *plan);           /* before its context; work under way keeps what it uses */
+VD_API vd_result vd_fft_run(vd_fft *plan, vd_list *list, const vd_fft_io *io);
+VD_API const char *vd_fft_explain(vd_fft *plan);    /* its passes in words, one a line; lives as long as the plan */
+/* The buffer's own shape, last axis, in place, through a plan that the context keeps. */
+VD_API vd_result vd_fft_forward(vd_context *ctx, vd_buffer buffer);
+VD_API vd_result vd_fft_inverse(vd_context *ctx, vd_buffer buffer);
+VD_API uint64_t vd_fft_good_size(uint64_t n);       /* the least length of at least n that has no prime factor above 7 */
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* VKDISPATCH_FFT_H */
+
+#ifdef VKDISPATCH_FFT_IMPLEMENTATION
+#ifndef VKDISPATCH_FFT_IMPLEMENTED
+#define VKDISPATCH_FFT_IMPLEMENTED
+
+// >>config
+/* Limits of the planner. */
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    VD__FFT_STAGES = 8,        /* radices of one kernel */
+    VD__FFT_RADIX = 32,        /* largest radix, and values a thread holds in a stage */
+    VD__FFT_HELD = 64,         /* values a thread holds at most */
+    VD__FFT_PASSES = 12
+};
+
+// >>memory
+/* Host memory comes from the context's allocator. */
+
+/* Zeros; NULL without memory. */
+static void *vd__fft_allocate(const vd_allocator *a, size_t size) {
+    void *block = a->allocate(a->user, size);
+    if (block) memset(block, 0, size);
+    return block;
+}
+
+static void vd__fft_free(const vd_allocator *a, void *block) { if (block) a->release(a->user, block); }
+
+// >>factor
+/* Lengths as products of radices, and what a radix costs. */
+
+/* The larger part of a composite radix is done first; 1: r is prime. */
+static uint32_t vd__fft_split(uint32_t r) {
+    uint32_t a, best = 1;
+    for (a = 2; a * a <= r; a++) if (r % a == 0) best = a;
+    return best;
+}
+
+static uint64_t vd__fft_largest_prime(uint64_t n) {
+    uint64_t p, largest = 1;
+    for (p = 2; p * p <= n; p++)
+        while (n % p == 0) { largest = p; n /= p; }
+    return n > largest ? n : largest;
+}
+
+static bool vd__fft_is_smooth(uint64_t n, uint64_t most) { return vd__fft_largest_prime(n) <= most; }
+
+static uint64_t vd__fft_next_smooth(uint64_t n, uint64_t most) {
+    while (!vd__fft_is_smooth(n, most)) n++;
+    return n;
+}
+
+/* Real operations of a transform of r values in registers. */
+static double vd__fft_work(uint32_t r) {
+    uint32_t a = vd__fft_split(r), b = r / a;
+    if (r == 2) return 4;
+    if (a == 1) return (double)(r - 1) * (r - 1) + 4.0 * (r - 1);
+    return a * vd__fft_work(b) + b * vd__fft_work(a) + (r % 2 ? 4.0 : 2.5) * (a - 1) * (b - 1);
+}
+
+// >>plan
+/* Which kernels a transform takes, and the shape of each: data, made before anything is compiled, and printed by vd_fft_explain. */
+
+/* How one workgroup does its transforms. Thread t of a transform does butterflies t, t + threads, … of every stage. */
+typedef struct vd__fft_shape {
+    uint32_t n;
+    uint32_t stages, radix[VD__FFT_STAGES];
+    uint32_t threads;        /* of one transform */
+    uint32_t side;           /* transforms of a workgroup */
+    bool columns_in, columns_out; /* neighbouring threads belong to neighbouring transforms, while loading and while storing */
+    bool split;              /* one component at a time passes through shared memory */
+    bool dense;              /* without free words between the elements, which cost nothing where there is room for them */
+} vd__fft_shape;
+
+/* Where element i of transform q of block o lies: o * block + (q / width) * row + q % width + i * stride, in elements. */
+typedef struct vd__fft_side { uint64_t block, row, width, stride; } vd__fft_side;
+
+/* Tables of a pass, as offsets into the plan's table of complex numbers. */
+typedef struct vd__fft_tables {
+    uint32_t stage[2][VD__FFT_STAGES]; /* twiddles of the transform and, with a chirp, of the inverse that follows */
+    uint32_t chirp, spectrum;          /* Bluestein */
+    uint32_t fine, coarse;             /* roots of the whole axis */
+} vd__fft_tables;
+
+typedef enum vd__fft_place { VD__FFT_IN, VD__FFT_OUT, VD__FFT_TEMP } vd__fft_place;
+
+typedef struct vd__fft_pass {
+    vd__fft_shape shape;
+    vd__fft_side in, out;
+    uint64_t count, blocks;  /* transforms of a block, blocks */
+    uint64_t turn;           /* length of the axis whose roots multiply what is stored; 0: none */
+    uint64_t turn_width;     /* transforms that share a root */
+    uint32_t fine_bits;      /* of an exponent that the fine table resolves */
+    uint32_t chirp;          /* length of the transform that Bluestein's algorithm makes of shape.n; 0: it is shape.n */
+    vd__fft_tables tables;
+    vd__fft_place from, to;
+    vd_kernel kernels[2][2]; /* by direction, and whether from and to are one buffer */
+} vd__fft_pass;
+
+/* What a plan is made for. */
+typedef struct vd__fft_device {
+    uint32_t threads, shared;  /* most of a workgroup; bytes */
+    bool cpu;
+} vd__fft_device;
+
+struct vd_fft {
+    vd_context *ctx;
+    vd_allocator allocator;
+    vd__fft_device device;
+    char name[64];
+    uint64_t shape[4], elements;
+    uint32_t dimensions, axes;
+    double scale[2];         /* by direction */
+    vd__fft_pass pass[VD__FFT_PASSES];
+    uint32_t passes;
+    float *table;            /* on the host while the plan is made */
+    uint32_t table_count, table_capacity; /* complex numbers */
+    vd_buffer tables, temp;
+    char text[1024];
+    struct vd_fft *next;     /* in the context's cache */
+};
+
+/* Elements that a thread holds at most while it does this shape. */
+static uint32_t vd__fft_held(const vd__fft_shape *s) {
+    uint32_t i, held = 0;
+    for (i = 0; i < s->stages; i++) {
+        uint32_t each = (s->n / s->radix[i] + s->threads - 1) / s->threads * s->radix[i];
+        if (each > held) held = each;
+    }
+    return held;
+}
+
+/* Words of shared memory between the elements of two transforms: one in 32 is left free, so that strides are of no even number of banks, and the sum is odd. */
+static uint32_t vd__fft_pitch(const vd__fft_shape *s) { return s->dense ? s->n : (s->n + s->n / 32) | 1u; }
+
+static uint64_t vd__fft_shared(const vd__fft_shape *s) {
+    uint64_t words = s->columns_in && s->columns_out ? s->n : vd__fft_pitch(s);
+    return s->stages == 1 ? 0 : words * s->side * (s->split ? 4u : 8u);
+}
+
+/* Estimated instructions for one transform: butterflies and twiddles of every thread, idle ones too, exchanges, and barriers, which on a processor cost most. */
+static double vd__fft_cost(const vd__fft_device *d, const vd__fft_shape *s) {
+    uint32_t i, length = 1, held = vd__fft_held(s);
+    double cost = 0, pressure = held <= 16 ? 1 : held <= 32 ? 1.08 : 2;
+    for (i = 0; i < s->stages; i++) {
+        uint32_t r = s->radix[i], each = (s->n / r + s->threads - 1) / s->threads;
+        double stage = vd__fft_work(r) + (length > 1 ? 6.5 * (r - 1) : 0);
+        cost += (double)s->threads * each * stage;
+        if (i) cost += s->n * (s->split ? 11.0 : 9.0) + (double)s->threads * (d->cpu ? 600 : s->split ? 60 : 30);
+        length *= r;
+    }
+    if (s->n < 256 && s->stages > 1 && s->n / s->radix[s->stages - 1] < 16) cost *= 1.2; /* short runs of stores */
+    return cost * pressure;
+}
+
+typedef struct vd__fft_search {
+    const vd__fft_device *device;
+    vd__fft_shape now, best;
+    double cost;             /* of best; 0: none yet */
+} vd__fft_search;
+
+/* Tries the radices so far with one or two of the largest butterflies a thread. */
+static void vd__fft_try(vd__fft_search *s) {
+    uint32_t i, largest = 0, share;
+    for (i = 0; i < s->now.stages; i++) if (s->now.radix[i] > largest) largest = s->now.radix[i];
+    for (share = 1; share <= 2; share++) {
+        double cost;
+        s->now.threads = s->now.n / largest / share;
+        if (!s->now.threads || s->now.threads > s->device->threads || vd__fft_held(&s->now) > VD__FFT_RADIX) continue;
+        cost = vd__fft_cost(s->device, &s->now);
+        if (s->cost > 0 && cost >= s->cost) continue;
+        s->cost = cost;
+        s->best = s->now;
+    }
+}
+
+/* All products of radices, none larger than the one before. */
+static void vd__fft_enumerate(vd__fft_search *s, uint32_t left, uint32_t most) {
+    uint32_t r;
+    if (left == 1 && s->now.stages) vd__fft_try(s);
+    if (left == 1 || s->now.stages == VD__FFT_STAGES) return;
+    for (r = most < left ? most : left; r >= 2; r--) {
+        if (left % r) continue;
+        s->now.radix[s->now.stages++] = r;
+        vd__fft_enumerate(s, left / r, r);
+        s->now.stages--;
+    }
+}
+
+static bool vd__fft_fits(const vd__fft_device *d, const vd__fft_shape *s) { return s->side * s->threads <= d->threads && vd__fft_shared(s) <= d->shared; }
+
+/* Columns share lines of memory: as many neighbours as make 128 bytes, 256 where they are short, and halves of that until they fit. */
+static bool vd__fft_deal_columns(const vd__fft_device *d, vd__fft_shape *s, uint64_t count) {
+    uint32_t widest = d->cpu ? 8 : s->n <= 256 ? 32 : 16, split;
+    while (widest > 1 && widest / 2 >= count) widest /= 2;
+    for (s->side = widest; s->side; s->side /= 2)
+        for (split = 0; split < 2; split++) {
+            s->split = split != 0;
+            if (vd__fft_fits(d, s)) return true;
+        }
+    return false;
+}
+
+/* Rows lie behind each other anyway: enough of them to fill a workgroup. */
+static bool vd__fft_deal_rows(const vd__fft_device *d, vd__fft_shape *s, uint64_t count) {
+    uint32_t least = d->cpu ? 16 : 64;
+    s->side = (least + s->threads - 1) / s->threads;
+    if (s->side > count) s->side = (uint32_t)count;
+    for (; s->side; s->side--) {
+        s->split = !d->cpu && vd__fft_shared(s) > 17408; /* leaves room for several workgroups */
+        if (vd__fft_fits(d, s)) return true;
+        s->split = true;
+        if (vd__fft_fits(d, s)) return true;
+    }
+    s->side = 1;
+    s->dense = true;
+    return vd__fft_fits(d, s);
+}
+
+/* Rows whose best shape was measured (NVIDIA H200, 1 GiB) and is not the cheapest by the estimate above. */
+typedef struct vd__fft_known { uint32_t n; uint8_t radix[4]; uint16_t threads, side; } vd__fft_known;
+static const vd__fft_known vd__fft_rows[] = {
+    { 64, { 8, 8 }, 8, 4 }, { 96, { 12, 8 }, 12, 8 }, { 100, { 20, 5 }, 10, 8 }, { 120, { 8, 15 }, 15, 8 }, { 128, { 8, 4, 4 }, 16, 4 }, { 243, { 9, 9, 3 }, 27, 2 },
+    { 360, { 8, 9, 5 }, 45, 2 }, { 500, { 20, 25 }, 25, 2 }, { 512, { 8, 4, 16 }, 32, 4 }, { 1000, { 10, 5, 20 }, 50, 1 }, { 1080, { 10, 18, 6 }, 60, 1 },
+    { 1536, { 8, 24, 8 }, 64, 1 }, { 1920, { 15, 16, 8 }, 128, 1 }, { 2187, { 27, 3, 27 }, 81, 1 }, { 3125, { 25, 5, 25 }, 125, 1 }, { 4000, { 16, 10, 25 }, 160, 1 },
+    { 4095, { 15, 13, 21 }, 315, 1 }
+};
+
+static bool vd__fft_recall(const vd__fft_device *d, vd__fft_shape *s, uint64_t count) {
+    size_t i;
+    if (d->cpu || s->columns_in || s->columns_out) return false;
+    for (i = 0; i < sizeof vd__fft_rows / sizeof *vd__fft_rows; i++) {
+        const vd__fft_known *k = &vd__fft_rows[i];
+        if (k->n != s->n) continue;
+        for (s->stages = 0; s->stages < 4 && k->radix[s->stages]; s->stages++) s->radix[s->stages] = k->radix[s->stages];
+        s->threads = k->threads;
+        s->side = k->side < count ? k->side : (uint32_t)count;
+        s->split = false;
+        return vd__fft_fits(d, s);
+    }
+    return false;
+}
+
+/* The best shape for a length of small factors; false: it does not fit into a workgroup. */
+static bool vd__fft_shape_of(const vd__fft_device *d, uint32_t n, uint64_t count, bool columns_in, bool columns_out, vd__fft_shape *out) {
+    vd__fft_search search;
+    memset(&search, 0, sizeof search);
+    search.device = d;
+    search.now.n = n;
+    search.now.side = 1;
+    search.now.columns_in = columns_in;
+    search.now.columns_out = columns_out;
+    *out = search.now;
+    if (vd__fft_recall(d, out, count)) return true;
+    vd__fft_enumerate(&search, n, VD__FFT_RADIX);
+    if (search.cost <= 0) return false;
+    *out = search.best;
+    if (out->stages == 1) out->columns_out = out->columns_in; /* nothing is exchanged */
+    return columns_in || columns_out ? vd__fft_deal_columns(d, out, count) : vd__fft_deal_rows(d, out, count);
+}
+
+static vd__fft_pass *vd__fft_add_pass(vd_fft *p) {
+    vd__fft_pass *pass;
+    if (p->passes == VD__FFT_PASSES) return NULL;
+    pass = &p->pass[p->passes++];
+    memset(pass, 0, sizeof *pass);
+    pass->from = p->passes == 1 ? VD__FFT_IN : VD__FFT_OUT;
+    pass->to = VD__FFT_OUT;
+    return pass;
+}
+
+static vd__fft_side vd__fft_side_make(uint64_t block, uint64_t row, uint64_t width, uint64_t stride) {
+    vd__fft_side s;
+    s.block = block;
+    s.row = row;
+    s.width = width;
+    s.stride = stride;
+    return s;
+}
+
+/* An axis of n elements, `inner` apart, in one kernel. Rows lie behind each other, so that all of them are one block. */
+static bool vd__fft_plan_one(vd_fft *p, uint64_t n, uint64_t inner, uint32_t length, uint32_t chirp) {
+    vd__fft_pass *pass = vd__fft_add_pass(p);
+    uint64_t outer = p->elements / n / inner;
+    if (!pass) return false;
+    pass->count = inner == 1 ? outer : inner;
+    pass->blocks = inner == 1 ? 1 : outer;
+    pass->in = pass->out = inner == 1 ? vd__fft_side_make(0, n, 1, 1) : vd__fft_side_make(n * inner, 1, 1, inner);
+    pass->chirp = chirp;
+    if (vd__fft_shape_of(&p->device, length, pass->count, inner > 1, inner > 1, &pass->shape)) return true;
+    p->passes--;
+    return false;
+}
+
+/* An axis of n = first * second elements in two kernels: columns of `first`, turned, into a second buffer; then rows of `second`, stored transposed. */
+static bool vd__fft_plan_two(vd_fft *p, uint64_t n, uint64_t inner, uint32_t first) {
+    uint64_t second = n / first, outer = p->elements / n / inner;
+    vd__fft_pass *a = vd__fft_add_pass(p), *b = a ? vd__fft_add_pass(p) : NULL;
+    if (!b) return false;
+    a->to = VD__FFT_TEMP;
+    a->count = second * inner;
+    a->blocks = outer;
+    a->in = a->out = vd__fft_side_make(n * inner, 1, 1, second * inner);
+    a->turn = n;
+    a->turn_width = inner;
+    b->from = VD__FFT_TEMP;
+    b->count = first * inner;
+    b->blocks = outer;
+    b->in = vd__fft_side_make(n * inner, second * inner, inner, inner);
+    b->out = vd__fft_side_make(n * inner, 1, 1, first * inner);
+    if (vd__fft_shape_of(&p->device, first, a->count, true, true, &a->shape) &&
+        vd__fft_shape_of(&p->device, (uint32_t)second, b->count, inner > 1, true, &b->shape)) return true;
+    p->passes -= 2;
+    return false;
+}
+
+/* The first of two lengths as near to each other as n lets them be, if both fit into a workgroup. */
+static bool vd__fft_plan_long(vd_fft *p, uint64_t n, uint64_t inner) {
+    uint64_t first, root = (uint64_t)sqrt((double)n) + 1;
+    for (first = root; first >= 2; first--)
+        if (n % first == 0 && n / first < UINT32_MAX) return vd__fft_plan_two(p, n, inner, (uint32_t)first);
+    return false;
+}
+
+static bool vd__fft_plan_axis(vd_fft *p, uint64_t n, uint64_t inner) {
+    if (vd__fft_is_smooth(n, 31)) {
+        if (n <= 65536 && vd__fft_plan_one(p, n, inner, (uint32_t)n, 0)) return true;
+        return vd__fft_plan_long(p, n, inner);
+    }
+    return n <= 32768 && vd__fft_plan_one(p, n, inner, (uint32_t)vd__fft_next_smooth(2 * n - 1, 5), (uint32_t)n);
+}
+
+static vd_result vd__fft_plan_axes(vd_fft *p) {
+    uint64_t inner = 1;
+    uint32_t i;
+    for (i = p->dimensions; i-- > 0; inner *= p->shape[i]) {
+        if (!(p->axes >> i & 1) || p->shape[i] == 1) continue;
+        if (!vd__fft_plan_axis(p, p->shape[i], inner))
+            return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': no plan for dimension %u of %llu elements in %u bytes of shared memory", p->name, i,
+                                (unsigned long long)p->shape[i], p->device.shared);
+    }
+    return VD_OK;
+}
+
+// >>butterflies
+/* Transforms of a few values held in registers, forward; what is the same for every thread is folded by the builder. */
+
+typedef struct vd__fft_c { vc_val re, im; } vd__fft_c;
+
+static vd__fft_c vd__fft_pair(vc_val re, vc_val im) {
+    vd__fft_c c;
+    c.re = re;
+    c.im = im;
+    return c;
+}
+static vd__fft_c vd__fft_swap(vd__fft_c a) { return vd__fft_pair(a.im, a.re); }
+static vc_val vd__fft_number(double x) { return vc_f32((float)x); }
+
+static vd__fft_c vd__fft_add(vd__fft_c a, vd__fft_c b) {
+    vc_val re = vc_add(a.re, b.re), im = vc_add(a.im, b.im);
+    return vd__fft_pair(re, im);
+}
+static vd__fft_c vd__fft_sub(vd__fft_c a, vd__fft_c b) {
+    vc_val re = vc_sub(a.re, b.re), im = vc_sub(a.im, b.im);
+    return vd__fft_pair(re, im);
+}
+static vd__fft_c vd__fft_mul(vd__fft_c a, vd__fft_c b) {
+    vc_val re = vc_fma(a.re, b.re, vc_neg(vc_mul(a.im, b.im))), im = vc_fma(a.re, b.im, vc_mul(a.im, b.re));
+    return vd__fft_pair(re, im);
+}
+
+/* cos and sin of 2 pi m / n, exact where they are 0, 1/2 or 1: angles are brought into the first eighth. */
+static void vd__fft_root(uint64_t m, uint64_t n, double *re, double *im) {
+    const double pi = 3.14159265358979323846;
+    uint64_t m8 = m % n * 8, octant = m8 / n, rest = m8 % n;
+    double x = octant & 1 ? (double)(n - rest) : (double)rest, angle = x * (pi / 4) / (double)n, c = cos(angle), s = sin(angle), t;
+    if (rest == 0 && octant & 1) c = s = sqrt(0.5);
+    if (((octant + 1) >> 1) & 1) { t = c; c = s; s = t; } /* octants 1, 2, 5, 6 */
+    *re = octant >= 2 && octant < 6 ? -c : c;
+    *im = octant >= 4 ? -s : s;
+}
+
+/* Times exp(-2 pi i m / n). */
+static vd__fft_c vd__fft_turn(vd__fft_c a, uint32_t m, uint32_t n) {
+    double c, s;
+    vc_val re, im;
+    vd__fft_root(m, n, &c, &s);
+    if (m * 4 % n == 0) {
+        switch (m * 4 / n % 4) {
+        case 0: return a;
+        case 1: return vd__fft_pair(a.im, vc_neg(a.re));
+        case 2: return vd__fft_pair(vc_neg(a.re), vc_neg(a.im));
+        default: return vd__fft_pair(vc_neg(a.im), a.re);
+        }
+    }
+    re = vc_fma(a.re, vd__fft_number(c), vc_mul(a.im, vd__fft_number(s)));
+    im = vc_fma(a.im, vd__fft_number(c), vc_mul(a.re, vd__fft_number(-s)));
+    return vd__fft_pair(re, im);
+}
+
+/* Odd primes: sums and differences of opposite values, (r - 1)^2 / 2 products each for cosines and sines. */
+static void vd__fft_prime(vd__fft_c *x, uint32_t r) {
+    vd__fft_c sum[VD__FFT_RADIX / 2], difference[VD__FFT_RADIX / 2], first = x[0], even, odd;
+    uint32_t half = (r - 1) / 2, j, k;
+    double c, s;
+    for (j = 1; j <= half; j++) {
+        sum[j - 1] = vd__fft_add(x[j], x[r - j]);
+        difference[j - 1] = vd__fft_sub(x[j], x[r - j]);
+        x[0] = vd__fft_add(x[0], sum[j - 1]);
+    }
+    for (k = 1; k <= half; k++) {
+        even = first;
+        odd = first; /* set by the first round */
+        for (j = 1; j <= half; j++) {
+            vd__fft_root((uint64_t)j * k, r, &c, &s);
+            even.re = vc_fma(sum[j - 1].re, vd__fft_number(c), even.re);
+            even.im = vc_fma(sum[j - 1].im, vd__fft_number(c), even.im);
+            odd.re = j == 1 ? vc_mul(difference[0].re, vd__fft_number(s)) : vc_fma(difference[j - 1].re, vd__fft_number(s), odd.re);
+            odd.im = j == 1 ? vc_mul(difference[0].im, vd__fft_number(s)) : vc_fma(difference[j - 1].im, vd__fft_number(s), odd.im);
+        }
+        x[k] = vd__fft_pair(vc_add(even.re, odd.im), vc_sub(even.im, odd.re));
+        x[r - k] = vd__fft_pair(vc_sub(even.re, odd.im), vc_add(even.im, odd.re));
+    }
+}
+
+/* In place, in natural order; a composite radix by columns and rows. */
+static void vd__fft_butterfly(vd__fft_c *x, uint32_t r) {
+    uint32_t a = vd__fft_split(r), b = r / a, i, j;
+    vd__fft_c grid[VD__FFT_RADIX], line[VD__FFT_RADIX];
+    if (r == 1) return;
+    if (r == 2) {
+        vd__fft_c sum = vd__fft_add(x[0], x[1]);
+        x[1] = vd__fft_sub(x[0], x[1]);
+        x[0] = sum;
+        return;
+    }
+    if (a == 1) {
+        vd__fft_prime(x, r);
+        return;
+    }
+    for (j = 0; j < b; j++) {
+        for (i = 0; i < a; i++) line[i] = x[i * b + j];
+        vd__fft_butterfly(line, a);
+        for (i = 0; i < a; i++) grid[i * b + j] = vd__fft_turn(line[i], i * j, r);
+    }
+    for (i = 0; i < a; i++) {
+        vd__fft_butterfly(grid + i * b, b);
+        for (j = 0; j < b; j++) x[i + a * j] = grid[i * b + j];
+    }
+}
+
+// >>twiddles
+/* Tables of roots of unity, made in double on the host. A stage needs w^1 … w^(radix - 1); the table has the powers of two, the others are products of at most
+   four of them, which keeps the error of a product below that of a chain (Van Loan, Computational Frameworks for the FFT, 1992, section 1.4). */
+
+static uint32_t vd__fft_powers(uint32_t r) {
+    uint32_t count = 0;
+    while (1u << count < r) count++;
+    return count;
+}
+
+/* Room for more complex numbers; NULL without memory. */
+static float *vd__fft_more(vd_fft *p, uint32_t count) {
+    uint32_t need = p->table_count + count, capacity = p->table_capacity ? p->table_capacity : 256;
+    float *grown = p->table;
+    while (capacity < need) capacity *= 2;
+    if (!p->table) grown = (float *)p->allocator.allocate(p->allocator.user, (size_t)capacity * 2 * sizeof(float));
+    else if (capacity != p->table_capacity) grown = (float *)p->allocator.reallocate(p->allocator.user, p->table, (size_t)capacity * 2 * sizeof(float));
+    if (!grown) return NULL;
+    p->table = grown;
+    p->table_capacity = capacity;
+    p->table_count = need;
+    return grown + 2 * (size_t)(need - count);
+}
+
+/* exp(-2 pi i m / n) */
+static void vd__fft_put_root(float *at, uint64_t m, uint64_t n) {
+    double re, im;
+    vd__fft_root(m, n, &re, &im);
+    at[0] = (float)re;
+    at[1] = (float)-im;
+}
+
+/* For a stage behind `length` values: the powers of two of exp(-2 pi i m / (length * radix)) for each m below length. */
+static bool vd__fft_table_stage(vd_fft *p, uint32_t length, uint32_t radix, uint32_t *offset) {
+    uint32_t powers = vd__fft_powers(radix), m, i;
+    float *at = vd__fft_more(p, length * powers);
+    if (!at) return false;
+    *offset = p->table_count - length * powers;
+    for (m = 0; m < length; m++)
+        for (i = 0; i < powers; i++, at += 2) vd__fft_put_root(at, (uint64_t)m << i, (uint64_t)length * radix);
+    return true;
+}
+
+static uint32_t vd__fft_radix(const vd__fft_shape *s, uint32_t leg, uint32_t stage) { return s->radix[leg ? s->stages - 1 - stage : stage]; }
+
+/* The whole of an axis: roots e = 0 … 2^fine - 1, and each 2^fine-th. */
+static bool vd__fft_table_axis(vd_fft *p, vd__fft_pass *pass) {
+    uint64_t n = pass->turn, count, i;
+    float *at;
+    while ((uint64_t)1 << 2 * pass->fine_bits < n) pass->fine_bits++;
+    count = (n >> pass->fine_bits) + 1;
+    at = vd__fft_more(p, (1u << pass->fine_bits) + (uint32_t)count);
+    if (!at) return false;
+    pass->tables.coarse = p->table_count - (uint32_t)count;
+    pass->tables.fine = pass->tables.coarse - (1u << pass->fine_bits);
+    for (i = 0; i < (uint64_t)1 << pass->fine_bits; i++, at += 2) vd__fft_put_root(at, i, n);
+    for (i = 0; i < count; i++, at += 2) vd__fft_put_root(at, i << pass->fine_bits, n);
+    return true;
+}
+
+/* A transform on the host, in double: out of place, by the least factor. `step` apart in x, dense in y; scratch for one value a factor. */
+static void vd__fft_host(double *y, const double *x, uint32_t n, uint32_t step) {
+    uint32_t r = 2, m, k, j, q;
+    double line[2 * 8], c, s;
+    if (n == 1) { y[0] = x[0]; y[1] = x[1]; return; }
+    while (n % r) r++;
+    m = n / r;
+    for (j = 0; j < r; j++) vd__fft_host(y + 2 * (size_t)j * m, x + 2 * (size_t)j * step, m, step * r);
+    for (k = 0; k < m; k++) {
+        for (j = 0; j < r; j++) {
+            double re = y[2 * ((size_t)j * m + k)], im = y[2 * ((size_t)j * m + k) + 1];
+            vd__fft_root((uint64_t)j * k, n, &c, &s);
+            line[2 * j] = re * c + im * s;
+            line[2 * j + 1] = im * c - re * s;
+        }
+        for (q = 0; q < r; q++) {
+            double re = 0, im = 0;
+            for (j = 0; j < r; j++) {
+                vd__fft_root((uint64_t)j * q, r, &c, &s);
+                re += line[2 * j] * c + line[2 * j + 1] * s;
+                im += line[2 * j + 1] * c - line[2 * j] * s;
+            }
+            y[2 * ((size_t)q * m + k)] = re;
+            y[2 * ((size_t)q * m + k) + 1] = im;
+        }
+    }
+}
+
+/* The chirp exp(-pi i k^2 / n), and the spectrum of its conjugate on the longer length m, divided by m (Bluestein, 1970). */
+static bool vd__fft_table_chirp(vd_fft *p, vd__fft_pass *pass) {
+    uint32_t n = pass->chirp, m = pass->shape.n, k;
+    double *x = (double *)vd__fft_allocate(&p->allocator, (size_t)m * 4 * sizeof(double)), *y = x ? x + 2 * (size_t)m : NULL;
+    float *at = x ? vd__fft_more(p, n + m) : NULL;
+    if (!at) { vd__fft_free(&p->allocator, x); return false; }
+    pass->tables.spectrum = p->table_count - m;
+    pass->tables.chirp = pass->tables.spectrum - n;
+    for (k = 0; k < n; k++, at += 2) {
+        uint64_t square = (uint64_t)k * k % (2 * (uint64_t)n);
+        vd__fft_put_root(at, square, 2 * (uint64_t)n);
+        vd__fft_root(square, 2 * (uint64_t)n, &x[2 * (size_t)k], &x[2 * (size_t)k + 1]);
+        if (k) memcpy(&x[2 * (size_t)(m - k)], &x[2 * (size_t)k], 2 * sizeof(double));
+    }
+    vd__fft_host(y, x, m, 1);
+    for (k = 0; k < 2 * m; k++) at[k] = (float)(y[k] / m);
+    vd__fft_free(&p->allocator, x);
+    return true;
+}
+
+static vd_result vd__fft_make_tables(vd_fft *p) {
+    uint32_t i, leg, j;
+    bool ok = true;
+    for (i = 0; i < p->passes && ok; i++) {
+        vd__fft_pass *pass = &p->pass[i];
+        for (leg = 0; leg < (pass->chirp ? 2u : 1u); leg++) {
+            uint32_t length = vd__fft_radix(&pass->shape, leg, 0);
+            for (j = 1; j < pass->shape.stages && ok; j++) {
+                ok = vd__fft_table_stage(p, length, vd__fft_radix(&pass->shape, leg, j), &pass->tables.stage[leg][j]);
+                length *= vd__fft_radix(&pass->shape, leg, j);
+            }
+        }
+        if (ok && pass->turn) ok = vd__fft_table_axis(p, pass);
+        if (ok && pass->chirp) ok = vd__fft_table_chirp(p, pass);
+    }
+    if (!ok) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_fft_create '%s': out of host memory for tables", p->name);
+    return VD_OK;
+}
+
+// >>exchange
+/* Values between the threads of a workgroup, through shared memory. */
+
+/* A kernel being written. */
+typedef struct vd__fft_writer {
+    vc_kernel *k;
+    const vd__fft_pass *pass;
+    const vd__fft_shape *shape;
+    vc_ref in, out, table, shared[2];
+    bool inverse;
+    double scale;
+    bool columns;            /* how threads are dealt out now */
+    vc_val thread[2], side[2]; /* by that: of its transform, and which transform */
+    bool used;               /* shared memory holds what some thread may still read */
+    vd__fft_c x[VD__FFT_HELD];
+} vd__fft_writer;
+
+static uint32_t vd__fft_each(const vd__fft_shape *s, uint32_t radix) { return (s->n / radix + s->threads - 1) / s->threads; }
+
+/* Butterfly u of this thread in a stage of `radix`, and whether the last threads have none. */
+static vc_val vd__fft_own(const vd__fft_writer *w, uint32_t radix, uint32_t u, bool *partly) {
+    *partly = (u + 1) * w->shape->threads > w->shape->n / radix;
+    return vc_add(w->thread[w->columns], vc_u32(u * w->shape->threads));
+}
+
+/* The same, one that exists: threads without one repeat the last. */
+static vc_val vd__fft_near(const vd__fft_writer *w, uint32_t radix, uint32_t u) {
+    bool partly;
+    vc_val b = vd__fft_own(w, radix, u, &partly);
+    return partly ? vc_min(b, vc_u32(w->shape->n / radix - 1)) : b;
+}
+
+/* Element index + j * step of this thread's transform as a place in shared memory: a value and a constant, wherever the free words allow it. */
+static vc_val vd__fft_spot(const vd__fft_writer *w, vc_val index, uint32_t j, uint32_t step, bool together, uint32_t *constant) {
+    const vd__fft_shape *s = w->shape;
+    vc_val at;
+    if (s->columns_in && s->columns_out) {
+        *constant = j * step * s->side;
+        return vc_add(vc_mul(index, vc_u32(s->side)), w->side[1]);
+    }
+    together |= s->dense;
+    *constant = together ? j * (step + (s->dense ? 0 : step / 32)) : 0;
+    at = together ? index : vc_add(index, vc_u32(j * step));
+    if (!s->dense) at = vc_add(at, vc_shr(at, vc_u32(5)));
+    return s->side == 1 ? at : vc_add(at, vc_mul(w->side[w->columns], vc_u32(vd__fft_pitch(s))));
+}
+
+/* Results x of butterfly b of a stage of `radix` behind `length`; component 0 or 1. */
+static void vd__fft_send_one(vd__fft_writer *w, vc_val b, const vd__fft_c *x, uint32_t length, uint32_t radix, uint32_t component) {
+    bool together = length % 32 == 0 || 32 % (length * radix) == 0;
+    vc_val index = vc_mul(b, vc_u32(radix)), rest;
+    uint32_t j, constant;
+    if (length > 1) {
+        rest = vc_rem(b, vc_u32(length));
+        index = vc_add(vc_mul(vc_div(b, vc_u32(length)), vc_u32(length * radix)), rest);
+    }
+    for (j = 0; j < radix; j++) {
+        vc_val spot = vd__fft_spot(w, index, j, length, together, &constant);
+        vc_store(vc_offset(w->shared[component], vc_u32(constant)), spot, component ? x[j].im : x[j].re);
+    }
+}
+
+static void vd__fft_send(vd__fft_writer *w, uint32_t length, uint32_t radix, uint32_t component) {
+    uint32_t u;
+    bool partly;
+    for (u = 0; u < vd__fft_each(w->shape, radix); u++) {
+        vc_val b = vd__fft_own(w, radix, u, &partly);
+        if (!partly) vd__fft_send_one(w, b, &w->x[u * radix], length, radix, component);
+        else VC_IF(w->k, vc_lt(b, vc_u32(w->shape->n / radix))) { vd__fft_send_one(w, b, &w->x[u * radix], length, radix, component); }
+    }
+}
+
+static void vd__fft_receive(vd__fft_writer *w, vd__fft_c *to, uint32_t radix, uint32_t component) {
+    uint32_t u, j, constant, step = w->shape->n / radix;
+    for (u = 0; u < vd__fft_each(w->shape, radix); u++) {
+        vc_val index = vd__fft_near(w, radix, u);
+        for (j = 0; j < radix; j++) {
+            vc_val spot = vd__fft_spot(w, index, j, step, step % 32 == 0, &constant), v = vc_load(vc_offset(w->shared[component], vc_u32(constant)), spot);
+            if (component) to[u * radix + j].im = v; else to[u * radix + j].re = v;
+        }
+    }
+}
+
+/* Hands the results of one stage to the next, which may deal out its threads in another way. */
+static void vd__fft_exchange(vd__fft_writer *w, uint32_t length, uint32_t radix, uint32_t next, bool columns) {
+    vd__fft_c to[VD__FFT_HELD];
+    uint32_t part, parts = w->shape->split ? 2 : 1, i, held = vd__fft_each(w->shape, next) * next;
+    bool before = w->columns;
+    for (part = 0; part < parts; part++) {
+        w->columns = before;
+        if (w->used) vc_barrier(w->k);
+        vd__fft_send(w, length, radix, part);
+        if (parts == 1) vd__fft_send(w, length, radix, 1);
+        vc_barrier(w->k);
+        w->columns = columns;
+        vd__fft_receive(w, to, next, part);
+        if (parts == 1) vd__fft_receive(w, to, next, 1);
+        w->used = true;
+    }
+    for (i = 0; i < held; i++) w->x[i] = to[i];
+}
+
+// >>stage
+/* One radix of a transform, and all of them (Stockham's order: Van Loan, section 1.7). */
+
+static vd__fft_c vd__fft_entry(const vd__fft_writer *w, vc_val index, uint32_t offset) {
+    vc_val v = vc_load(vc_offset(w->table, vc_u32(offset)), index);
+    return vd__fft_pair(vc_component(v, 0), vc_component(v, 1));
+}
+
+/* power[j] = first * step^j, where power[2^i] holds step^(2^i); without first from j = 1 on. */
+static void vd__fft_fill_powers(vd__fft_c *power, uint32_t count, const vd__fft_c *first) {
+    uint32_t i, j;
+    vd__fft_c exact;
+    if (first) power[0] = *first;
+    for (i = 0; i < vd__fft_powers(count); i++) {
+        exact = power[(size_t)1 << i];
+        for (j = 1u << i; j < 2u << i && j < count; j++)
+            power[j] = j == 1u << i && !first ? exact : vd__fft_mul(power[j - (1u << i)], exact);
+    }
+}
+
+static void vd__fft_stage(vd__fft_writer *w, uint32_t length, uint32_t radix, uint32_t table) {
+    uint32_t u, j, powers = vd__fft_powers(radix), threads = w->shape->threads;
+    vd__fft_c power[VD__FFT_RADIX];
+    for (u = 0; u < vd__fft_each(w->shape, radix); u++) {
+        if (length > 1 && (u == 0 || threads % length)) {
+            vc_val m = vc_rem(vd__fft_near(w, radix, u), vc_u32(length)), at = vc_mul(m, vc_u32(powers));
+            for (j = 0; j < powers; j++) power[(size_t)1 << j] = vd__fft_entry(w, at, table + j);
+            vd__fft_fill_powers(power, radix, NULL);
+        }
+        for (j = 1; length > 1 && j < radix; j++) w->x[u * radix + j] = vd__fft_mul(w->x[u * radix + j], power[j]);
+        vd__fft_butterfly(&w->x[u * radix], radix);
+    }
+}
+
+static void vd__fft_stages(vd__fft_writer *w, uint32_t leg, bool columns_out) {
+    const vd__fft_shape *s = w->shape;
+    uint32_t i, length = 1, radix;
+    for (i = 0; i < s->stages; i++) {
+        radix = vd__fft_radix(s, leg, i);
+        vd__fft_stage(w, length, radix, w->pass->tables.stage[leg][i]);
+        if (i + 1 < s->stages) vd__fft_exchange(w, length, radix, vd__fft_radix(s, leg, i + 1), i + 2 == s->stages ? columns_out : w->columns);
+        length *= radix;
+    }
+}
+
+// >>kernels
+/* Recording a pass: load, transform, store. The inverse is the forward transform with real and imaginary parts exchanged on the way in and out. */
+
+static vc_val vd__fft_divided(vc_val a, uint64_t b) { return b == 1 ? a : vc_div(a, vc_u32((uint32_t)b)); }
+static vc_val vd__fft_modulo(vc_val a, uint64_t b) { return b == 1 ? vc_u32(0) : vc_rem(a, vc_u32((uint32_t)b)); }
+
+/* This thread's transform of all, counted within its block; one that exists. */
+static vc_val vd__fft_which(const vd__fft_writer *w, vc_val *block, vc_val *exists, bool *partly) {
+    uint64_t tiles = (w->pass->count + w->shape->side - 1) / w->shape->side;
+    vc_val group = vc_group_id(w->k, 0), q = vc_mul(w->pass->blocks == 1 ? group : vd__fft_modulo(group, tiles), vc_u32(w->shape->side));
+    q = vc_add(q, w->side[w->columns]);
+    *block = w->pass->blocks == 1 ? vc_u32(0) : vd__fft_divided(group, tiles);
+    *partly = w->pass->count % w->shape->side != 0;
+    *exists = *partly ? vc_lt(q, vc_u32((uint32_t)w->pass->count)) : vc_bool(true);
+    return *partly ? vc_min(q, vc_u32((uint32_t)w->pass->count - 1)) : q;
+}
+
+/* Where the elements of a transform begin. */
+static vc_val vd__fft_begin(const vd__fft_writer *w, const vd__fft_side *s, vc_val q, vc_val block) {
+    vc_val at = s->width == 1 ? vc_mul(q, vc_u32((uint32_t)s->row))
+                              : vc_add(vc_mul(vd__fft_divided(q, s->width), vc_u32((uint32_t)s->row)), vd__fft_modulo(q, s->width));
+    return w->pass->blocks == 1 ? at : vc_add(at, vc_mul(block, vc_u32((uint32_t)s->block)));
+}
+
+/* Element b + j * step of a transform that is only `chirp` long: whether it may lie beyond. */
+static bool vd__fft_beyond(const vd__fft_writer *w, uint32_t j, uint32_t step) { return w->pass->chirp && (j + 1) * step > w->pass->chirp; }
+
+static vd__fft_c vd__fft_load(const vd__fft_writer *w, vc_val base, vc_val b, uint32_t j, uint32_t step) {
+    const vd__fft_side *s = &w->pass->in;
+    vc_val at = vc_add(base, vc_mul(b, vc_u32((uint32_t)s->stride))), v;
+    vc_ref from = vc_offset(w->in, vc_u64((uint64_t)j * step * s->stride));
+    vd__fft_c x, zero = vd__fft_pair(vc_f32(0), vc_f32(0));
+    if (w->pass->chirp && j * step >= w->pass->chirp) return zero;
+    if (vd__fft_beyond(w, j, step)) {
+        vc_val inside = vc_lt(b, vc_u32(w->pass->chirp - j * step));
+        v = vc_load_or(from, at, inside, vc_splat(vc_const(w->k, vc_f32(0)), 2));
+        b = vc_min(b, vc_u32(w->pass->chirp - j * step - 1));
+    } else {
+        v = vc_load(from, at);
+    }
+    x = w->inverse ? vd__fft_pair(vc_component(v, 1), vc_component(v, 0)) : vd__fft_pair(vc_component(v, 0), vc_component(v, 1));
+    return w->pass->chirp ? vd__fft_mul(x, vd__fft_entry(w, b, w->pass->tables.chirp + j * step)) : x;
+}
+
+static void vd__fft_load_all(vd__fft_writer *w) {
+    uint32_t radix = w->shape->radix[0], step = w->shape->n / radix, u, j;
+    vc_val block, exists, q, base;
+    bool partly;
+    q = vd__fft_which(w, &block, &exists, &partly);
+    base = vd__fft_begin(w, &w->pass->in, q, block);
+    for (u = 0; u < vd__fft_each(w->shape, radix); u++) {
+        vc_val b = vd__fft_near(w, radix, u);
+        for (j = 0; j < radix; j++) w->x[u * radix + j] = vd__fft_load(w, base, b, j, step);
+    }
+}
+
+/* Root number e of an axis. */
+static vd__fft_c vd__fft_axis_root(const vd__fft_writer *w, vc_val e) {
+    uint32_t bits = w->pass->fine_bits;
+    vd__fft_c coarse = vd__fft_entry(w, vc_shr(e, vc_u32(bits)), w->pass->tables.coarse);
+    vd__fft_c fine = vd__fft_entry(w, vc_and(e, vc_u32((1u << bits) - 1)), w->pass->tables.fine);
+    return vd__fft_mul(coarse, fine);
+}
+
+/* Times exp(-2 pi i row * (b + j * step) / turn), before the rows of a long axis. */
+static void vd__fft_turn_all(vd__fft_writer *w, vc_val row, vc_val b, vd__fft_c *x, uint32_t radix, uint32_t step) {
+    vd__fft_c power[VD__FFT_RADIX], first = vd__fft_axis_root(w, vc_mul(row, b));
+    uint32_t j;
+    for (j = 0; j < vd__fft_powers(radix); j++) power[(size_t)1 << j] = vd__fft_axis_root(w, vc_mul(row, vc_u32(step << j)));
+    vd__fft_fill_powers(power, radix, &first);
+    for (j = 0; j < radix; j++) x[j] = vd__fft_mul(x[j], power[j]);
+}
+
+static void vd__fft_store(const vd__fft_writer *w, vc_val base, vc_val b, uint32_t j, uint32_t step, vd__fft_c x) {
+    const vd__fft_side *s = &w->pass->out;
+    vc_val at = vc_add(base, vc_mul(b, vc_u32((uint32_t)s->stride)));
+    if (w->pass->chirp) x = vd__fft_mul(x, vd__fft_entry(w, b, w->pass->tables.chirp + j * step));
+    if (w->scale != 1) x = vd__fft_pair(vc_mul(x.re, vd__fft_number(w->scale)), vc_mul(x.im, vd__fft_number(w->scale)));
+    if (w->inverse) x = vd__fft_swap(x);
+    vc_store(vc_offset(w->out, vc_u64((uint64_t)j * step * s->stride)), at, vc_vec2(x.re, x.im));
+}
+
+/* The results of butterfly b; of a shorter transform, those that lie within. */
+static void vd__fft_store_one(const vd__fft_writer *w, vc_val base, vc_val b, const vd__fft_c *x, uint32_t radix) {
+    uint32_t step = w->shape->n / radix, chirp = w->pass->chirp, j;
+    for (j = 0; j < radix && (!chirp || j * step < chirp); j++) {
+        if (!vd__fft_beyond(w, j, step)) vd__fft_store(w, base, b, j, step, x[j]);
+        else VC_IF(w->k, vc_lt(b, vc_u32(chirp - j * step))) { vd__fft_store(w, base, b, j, step, x[j]); }
+    }
+}
+
+static void vd__fft_store_all(vd__fft_writer *w, uint32_t radix) {
+    uint32_t step = w->shape->n / radix, u;
+    vc_val block, exists, q, base, row;
+    bool some, partly;
+    q = vd__fft_which(w, &block, &exists, &some);
+    base = vd__fft_begin(w, &w->pass->out, q, block);
+    row = vd__fft_divided(q, w->pass->turn_width ? w->pass->turn_width : 1);
+    for (u = 0; u < vd__fft_each(w->shape, radix); u++) {
+        vc_val b = vd__fft_own(w, radix, u, &partly), own = exists;
+        if (partly) own = vc_and(own, vc_lt(b, vc_u32(step)));
+        if (w->pass->turn) vd__fft_turn_all(w, row, vd__fft_near(w, radix, u), &w->x[u * radix], radix, step);
+        if (!some && !partly) vd__fft_store_one(w, base, b, &w->x[u * radix], radix);
+        else VC_IF(w->k, own) { vd__fft_store_one(w, base, b, &w->x[u * radix], radix); }
+    }
+}
+
+/* Between the two transforms of Bluestein's algorithm: times the spectrum of the chirp, and on to the inverse. */
+static void vd__fft_multiply(vd__fft_writer *w, uint32_t radix) {
+    uint32_t step = w->shape->n / radix, u, j;
+    for (u = 0; u < vd__fft_each(w->shape, radix); u++) {
+        vc_val b = vd__fft_near(w, radix, u);
+        for (j = 0; j < radix; j++)
+            w->x[u * radix + j] = vd__fft_swap(vd__fft_mul(w->x[u * radix + j], vd__fft_entry(w, b, w->pass->tables.spectrum + j * step)));
+    }
+}
+
+static void vd__fft_deal_threads(vd__fft_writer *w) {
+    const vd__fft_shape *s = w->shape;
+    vc_val l = vc_local_index(w->k);
+    w->side[0] = s->side == 1 ? vc_u32(0) : vc_div(l, vc_u32(s->threads));
+    w->thread[0] = s->side == 1 ? l : vc_rem(l, vc_u32(s->threads));
+    w->side[1] = s->side == 1 ? vc_u32(0) : vc_rem(l, vc_u32(s->side));
+    w->thread[1] = s->side == 1 ? l : vc_div(l, vc_u32(s->side));
+}
+
+static void vd__fft_write_kernel(vd__fft_writer *w, bool in_place) {
+    const vd__fft_shape *s = w->shape;
+    uint32_t words = (s->columns_in && s->columns_out ? s->n : vd__fft_pitch(s)) * s->side, i, last = vd__fft_radix(s, 0, s->stages - 1);
+    w->in = vc_buffer(w->k, in_place ? "data" : "in", VC_F32X2, in_place ? VC_READ_WRITE : VC_READ);
+    w->out = in_place ? w->in : vc_buffer(w->k, "out", VC_F32X2, VC_WRITE);
+    w->table = vc_buffer(w->k, "table", VC_F32X2, VC_READ);
+    if (s->stages > 1) {
+        w->shared[0] = vc_shared(w->k, "re", VC_F32, words);
+        w->shared[1] = s->split ? w->shared[0] : vc_shared(w->k, "im", VC_F32, words);
+    }
+    vd__fft_deal_threads(w);
+    w->columns = s->columns_in;
+    vd__fft_load_all(w);
+    if (w->pass->chirp) {
+        vd__fft_stages(w, 0, s->columns_in);
+        vd__fft_multiply(w, last);
+        vd__fft_stages(w, 1, s->columns_out);
+        last = s->radix[0];
+        for (i = 0; i < vd__fft_each(s, last) * last; i++) w->x[i] = vd__fft_swap(w->x[i]);
+    } else {
+        vd__fft_stages(w, 0, s->columns_out);
+    }
+    vd__fft_store_all(w, last);
+}
+
+static vd_result vd__fft_build(vd_fft *p, uint32_t number, uint32_t direction, bool in_place) {
+    vd__fft_pass *pass = &p->pass[number];
+    vd__fft_writer *w = (vd__fft_writer *)vd__fft_allocate(&p->allocator, sizeof *w);
+    vc_kernel_desc desc;
+    char name[96];
+    memset(&desc, 0, sizeof desc);
+    snprintf(name, sizeof name, "%s %u of %u %s", p->name, number + 1, p->passes, direction ? "inverse" : "forward");
+    desc.name = name;
+    desc.local_size[0] = pass->shape.threads * pass->shape.side;
+    desc.machine = vd_machine(p->ctx);
+    if (!w) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_fft_run '%s': out of host memory", p->name);
+    w->k = vc_begin(&desc);
+    w->pass = pass;
+    w->shape = &pass->shape;
+    w->inverse = direction == VD_FFT_INVERSE;
+    w->scale = number + 1 == p->passes ? p->scale[direction] : 1;
+    vd__fft_write_kernel(w, in_place);
+    pass->kernels[direction][in_place] = vd_kernel_build(p->ctx, w->k);
+    vc_free(w->k);
+    vd__fft_free(&p->allocator, w);
+    return pass->kernels[direction][in_place].id ? VD_OK : VD_ERROR_COMPILE;
+}
+
+// >>cache
+/* The plans that a context keeps for the simple calls. */
+
+static const char vd__fft_key = 'f';
+
+static void vd__fft_release(vd_context *ctx, void *data) {
+    vd_fft *p = (vd_fft *)data, *next;
+    (void)ctx;
+    for (; p; p = next) {
+        next = p->next;
+        vd_fft_destroy(p);
+    }
+}
+
+typedef struct vd__fft_call { vd_fft_desc desc; vd_fft_io io; } vd__fft_call;
+
+/* Runs the plan for a desc, which it makes where the context has none. Called by one thread at a time. */
+static vd_result vd__fft_use(vd_context *ctx, void **data, void *user) {
+    vd__fft_call *call = (vd__fft_call *)user;
+    vd_fft *p = (vd_fft *)*data;
+    while (p && memcmp(p->shape, call->desc.shape, sizeof p->shape) != 0) p = p->next;
+    if (!p) {
+        p = vd_fft_create(ctx, &call->desc);
+        if (!p) return VD_ERROR_INVALID;
+        p->next = (vd_fft *)*data;
+        *data = p;
+    }
+    return vd_fft_run(p, vd_immediate(ctx, 0, 0), &call->io);
+}
+
+static vd_result vd__fft_simple(vd_context *ctx, vd_buffer buffer, vd_fft_direction direction) {
+    vd__fft_call call;
+    vd_buffer_info info;
+    vd_result result = vd_buffer_query(ctx, buffer, &info);
+    uint32_t i = 4;
+    if (result) return result;
+    memset(&call, 0, sizeof call);
+    while (i > 1 && info.shape[i - 1] == 1) i--;
+    memcpy(call.desc.shape, info.shape, i * sizeof info.shape[0]);
+    call.io.direction = direction;
+    call.io.in = buffer;
+    return vd_context_attach(ctx, &vd__fft_key, vd__fft_use, &call, vd__fft_release);
+}
+
+// >>execute
+/* Running a plan. */
+
+static vd_result vd__fft_run_pass(vd_fft *p, vd_list *list, uint32_t number, const vd_fft_io *io, vd_buffer out) {
+    vd__fft_pass *pass = &p->pass[number];
+    vd_buffer from = pass->from == VD__FFT_IN ? io->in : pass->from == VD__FFT_OUT ? out : p->temp, to = pass->to == VD__FFT_OUT ? out : p->temp;
+    bool in_place = from.id == to.id;
+    vd_dispatch_desc desc;
+    vd_arg args[3];
+    vd_result result;
+    int count = 0;
+    if (!pass->kernels[io->direction][in_place].id) {
+        result = vd__fft_build(p, number, (uint32_t)io->direction, in_place);
+        if (result) return result;
+    }
+    memset(&desc, 0, sizeof desc);
+    args[count++] = vd_b(from);
+    if (!in_place) args[count++] = vd_b(to);
+    args[count++] = vd_b(p->tables);
+    desc.kernel = pass->kernels[io->direction][in_place];
+    desc.groups[0] = (pass->count + pass->shape.side - 1) / pass->shape.side * pass->blocks;
+    desc.args = args;
+    desc.arg_count = count;
+    return vd_dispatch(list, &desc);
+}
+
+static vd_result vd__fft_check_buffer(const vd_fft *p, vd_buffer buffer, const char *which) {
+    vd_buffer_info info;
+    vd_result result = vd_buffer_query(p->ctx, buffer, &info);
+    if (result) return result;
+    if (info.size < p->elements * 8)
+        return vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': buffer '%s' (%s) has %llu bytes, the transform needs %llu", p->name, info.name, which,
+                            (unsigned long long)info.size, (unsigned long long)(p->elements * 8));
+    return VD_OK;
+}
+
+// >>public
+/* Thin functions: check, look up, call. */
+
+/* A vd_buffer of f32x2 elements. */
+static vd_buffer vd__fft_buffer(vd_fft *p, const char *name, uint64_t elements, const void *data) {
+    vd_buffer_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.name = name;
+    desc.type = VD_F32X2;
+    desc.shape[0] = elements;
+    desc.data = data;
+    return vd_buffer_create(p->ctx, &desc);
+}
+
+static vd_result vd__fft_check_desc(vd_fft *p, const vd_fft_desc *desc) {
+    uint32_t i;
+    double product = 1;
+    p->elements = 1;
+    while (p->dimensions < 4 && desc->shape[p->dimensions]) p->dimensions++;
+    if (!p->dimensions) return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': the shape has no elements", p->name);
+    for (i = 0; i < 4; i++) {
+        p->shape[i] = i < p->dimensions ? desc->shape[i] : 0;
+        if (i >= p->dimensions && desc->shape[i])
+            return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': dimension %u is 0, but dimension %u is not", p->name, p->dimensions, i);
+        if (p->shape[i] > UINT32_MAX / p->elements)
+            return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': more than 2^32 - 1 elements", p->name);
+        if (i < p->dimensions) p->elements *= p->shape[i];
+    }
+    p->axes = desc->axes ? desc->axes : 1u << (p->dimensions - 1);
+    if (p->axes >> p->dimensions)
+        return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': axes is 0x%x, but there are %u dimensions", p->name, p->axes, p->dimensions);
+    if ((uint32_t)desc->norm > VD_FFT_NORM_ORTHO) return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': norm is %d", p->name, (int)desc->norm);
+    for (i = 0; i < p->dimensions; i++) if (p->axes >> i & 1) product *= (double)p->shape[i];
+    p->scale[0] = desc->norm == VD_FFT_NORM_ORTHO ? 1 / sqrt(product) : 1;
+    p->scale[1] = desc->norm == VD_FFT_NORM_NONE ? 1 : desc->norm == VD_FFT_NORM_ORTHO ? 1 / sqrt(product) : 1 / product;
+    return VD_OK;
+}
+
+static void vd__fft_learn_device(vd_fft *p) {
+    const vd_device_info *d = vd_device(p->ctx, 0);
+    p->device.threads = d->limits.max_local_invocations;
+    if (p->device.threads > d->limits.max_local_size[0]) p->device.threads = d->limits.max_local_size[0];
+    p->device.shared = d->limits.max_shared_bytes;
+    p->device.cpu = d->type == VD_DEVICE_CPU;
+}
+
+static vd_result vd__fft_make_buffers(vd_fft *p) {
+    uint32_t i;
+    bool temp = false;
+    vd_result result = vd__fft_make_tables(p);
+    for (i = 0; i < p->passes; i++) temp |= p->pass[i].to == VD__FFT_TEMP;
+    if (!result) {
+        static const float none[2] = { 0, 0 };
+        p->tables = vd__fft_buffer(p, "fft tables", p->table_count ? p->table_count : 1, p->table_count ? p->table : none);
+        if (!p->tables.id) result = VD_ERROR_OUT_OF_DEVICE_MEMORY;
+    }
+    vd__fft_free(&p->allocator, p->table);
+    p->table = NULL;
+    if (!result && temp) {
+        p->temp = vd__fft_buffer(p, "fft second buffer", p->elements, NULL);
+        if (!p->temp.id) result = VD_ERROR_OUT_OF_DEVICE_MEMORY;
+    }
+    return result;
+}
+
+VD_API vd_fft *vd_fft_create(vd_context *ctx, const vd_fft_desc *desc) {
+    vd_allocator allocator;
+    vd_fft *p;
+    vd_result result;
+    if (!ctx || !desc) {
+        vd_error_set(VD_ERROR_INVALID, "vd_fft_create: %s is NULL", ctx ? "desc" : "ctx");
+        return NULL;
+    }
+    allocator = vd_context_allocator(ctx);
+    p = (vd_fft *)vd__fft_allocate(&allocator, sizeof *p);
+    if (!p) {
+        vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_fft_create: out of host memory");
+        return NULL;
+    }
+    p->ctx = ctx;
+    p->allocator = allocator;
+    snprintf(p->name, sizeof p->name, "%s", desc->name ? desc->name : "fft");
+    vd__fft_learn_device(p);
+    result = vd__fft_check_desc(p, desc);
+    if (!result) result = vd__fft_plan_axes(p);
+    if (!result) result = vd__fft_make_buffers(p);
+    if (!result) return p;
+    vd_fft_destroy(p);
+    return NULL;
+}
+
+VD_API void vd_fft_destroy(vd_fft *p) {
+    vd_allocator allocator;
+    uint32_t i;
+    if (!p) return;
+    allocator = p->allocator;
+    for (i = 0; i < p->passes * 4; i++) {
+        vd_kernel kernel = p->pass[i / 4].kernels[i / 2 % 2][i % 2];
+        if (kernel.id) vd_kernel_destroy(p->ctx, kernel);
+    }
+    if (p->tables.id) vd_buffer_destroy(p->ctx, p->tables);
+    if (p->temp.id) vd_buffer_destroy(p->ctx, p->temp);
+    vd__fft_free(&allocator, p);
+}
+
+VD_API vd_result vd_fft_run(vd_fft *p, vd_list *list, const vd_fft_io *io) {
+    vd_buffer out;
+    vd_result result;
+    uint32_t i;
+    if (!p || !io) return vd_error_set(VD_ERROR_INVALID, "vd_fft_run: %s is NULL", p ? "io" : "plan");
+    if ((uint32_t)io->direction > VD_FFT_INVERSE) return vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': direction is %d", p->name, (int)io->direction);
+    out = io->out.id ? io->out : io->in;
+    result = vd__fft_check_buffer(p, io->in, "in");
+    if (!result && out.id != io->in.id) result = vd__fft_check_buffer(p, out, "out");
+    if (!result && !p->passes && out.id != io->in.id) result = vd_copy(list, out, 0, io->in, 0, p->elements * 8);
+    for (i = 0; i < p->passes && !result; i++) result = vd__fft_run_pass(p, list, i, io, out);
+    return result;
+}
+
+VD_API vd_result vd_fft_forward(vd_context *ctx, vd_buffer buffer) { return vd__fft_simple(ctx, buffer, VD_FFT_FORWARD); }
+VD_API vd_result vd_fft_inverse(vd_context *ctx, vd_buffer buffer) { return vd__fft_simple(ctx, buffer, VD_FFT_INVERSE); }
+
+VD_API uint64_t vd_fft_good_size(uint64_t n) { return vd__fft_next_smooth(n ? n : 1, 7); }
+
+static size_t vd__fft_print(char *at, size_t size, const char *format, unsigned long long x) {
+    int n = size > 1 ? snprintf(at, size, format, x) : 0;
+    return n < 0 ? 0 : (size_t)n < size ? (size_t)n : size - 1;
+}
+
+VD_API const char *vd_fft_explain(vd_fft *p) {
+    size_t used = 0, size;
+    uint32_t i, j;
+    if (!p) return "";
+    size = sizeof p->text;
+    p->text[0] = 0;
+    for (i = 0; i < p->passes; i++) {
+        const vd__fft_pass *pass = &p->pass[i];
+        const vd__fft_shape *s = &pass->shape;
+        used += vd__fft_print(p->text + used, size - used, pass->in.stride == 1 ? "rows of %llu" : "columns of %llu", s->n);
+        if (pass->chirp) used += vd__fft_print(p->text + used, size - used, ", twice, for %llu (Bluestein)", pass->chirp);
+        for (j = 0; j < s->stages; j++) used += vd__fft_print(p->text + used, size - used, j ? " x %llu" : " = %llu", s->radix[j]);
+        used += vd__fft_print(p->text + used, size - used, ", %llu threads", s->threads);
+        used += vd__fft_print(p->text + used, size - used, ", %llu side by side", s->side);
+        used += vd__fft_print(p->text + used, size - used, s->split ? ", split exchange of %llu bytes" : ", exchange of %llu bytes", vd__fft_shared(s));
+        if (pass->turn) used += vd__fft_print(p->text + used, size - used, ", turned for %llu", pass->turn);
+        used += vd__fft_print(p->text + used, size - used, "\n", 0);
+    }
+    return p->text;
+}
+
+#endif /* VKDISPATCH_FFT_IMPLEMENTED */
+#endif /* VKDISPATCH_FFT_IMPLEMENTATION */
+
+// >>end
+/*
+MIT License
+
+Copyright (c) 2026 The vkdispatch authors
+
+Permission is hereby granted, free of charge, to any person obtaining a copy
+of this software and associated documentation files (the "Software"), to deal
+in the Software without restriction, including without limitation the rights
+to use, copy, modify, merge, publish, distribute, sublicense, and/or sell
+copies of the Software, and to permit persons to whom the Software is
+furnished to do so, subject to the following conditions:
+
+The above copyright notice and this permission notice shall be included in all
+copies or substantial portions of the Software.
+
+THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR
+IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY,
+FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE
+AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER
+LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM,
+OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE
+SOFTWARE.
+*/
