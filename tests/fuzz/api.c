@@ -289,6 +289,90 @@ static void play_memory(Player *p) {
     }
 }
 
+/* ---- complex numbers, matrices, arrays and structs ---- */
+
+static vc_type pick_composite(Player *p, unsigned depth) {
+    vc_kernel *k = p->k[p->now];
+    unsigned how = roll(&p->feed, depth ? 7 : 3), kind, rows, count;
+    vc_member m[4];
+    vc_type t;
+    if (careless(p)) return (vc_type)next_number(&p->feed);
+    if (how == 0) return VC_COMPLEX(VC_F16 + roll(&p->feed, 3));
+    if (how == 1) {
+        kind = VC_F32 + roll(&p->feed, 2);
+        rows = 2 + roll(&p->feed, 3);
+        count = 2 + roll(&p->feed, 3);
+        return VC_MAT(kind, rows, count);
+    }
+    if (how == 2) return pick_some_type(p);
+    count = 1 + roll(&p->feed, 4);
+    if (how == 3) { t = pick_composite(p, depth - 1); return vc_array_type(k, t, careless(p) ? (uint32_t)next_number(&p->feed) : count); }
+    for (unsigned i = 0; i < count; i++) {
+        m[i].name = pick_name(p);
+        m[i].type = pick_composite(p, depth - 1);
+    }
+    return vc_struct(k, pick_name(p), careless(p) ? NULL : m, careless(p) ? 0 : count);
+}
+
+/* A part of a value, of its part, and so on, down to a number or vector; on the way values are put together again. */
+static vc_val take_apart(Player *p, vc_val v) {
+    vc_kernel *k = p->k[p->now];
+    for (int i = 0; i < 8 && vc_typeof(v) >= 64; i++) {
+        uint32_t parts = vc__direct_count(k, vc_typeof(v)), n = roll(&p->feed, p->wild ? 5 : parts);
+        vc_val part = vc_part(v, n);
+        if (roll(&p->feed, 2)) v = vc_with(v, n, part);
+        if (roll(&p->feed, 2)) v = vc_select(pick_condition(p), v, vc_with(v, n, part));
+        v = vc_part(v, n);
+    }
+    return v;
+}
+
+/* The same of memory. */
+static vc_ref step_inside(Player *p, vc_ref r) {
+    vc_kernel *k = p->k[p->now];
+    for (int i = 0; i < 8 && r.type >= 64; i++) {
+        uint32_t parts = vc__direct_count(k, r.type), n = roll(&p->feed, p->wild ? 5 : parts);
+        const vc__own *own = vc__own_of(k, r.type);
+        if (!own || own->element == VC_NONE) r = vc_field(r, n);
+        else r = vc_at(r, roll(&p->feed, 2) ? vc_u32(n) : vc_const(k, vc_u32(n)));
+    }
+    return r;
+}
+
+static void play_numbers(Player *p) {
+    vc_val a = pick(p, F, 1), b = pick_type(p, vc_typeof(a)), z = vc_complex(a, vc_const(p->k[p->now], b)), w = vc_mul(z, vc_conj(z));
+    switch (roll(&p->feed, 8)) {
+    case 0: z = vc_div(z, w); break;
+    case 1: z = vc_add(vc_sub(z, w), a); break;
+    case 2: z = vc_sqrt(z); break;
+    case 3: z = vc_pow(z, w); break;
+    case 4: z = vc_select(vc_eq(z, w), vc_exp(z), vc_log(w)); break;
+    case 5: z = vc_polar(vc_abs(z), vc_arg(w)); break;
+    case 6: z = p->wild ? vc_inverse(z) : vc_neg(z); break;
+    default: if (p->wild) z = vc_fma(z, w, vc_const(p->k[p->now], b)); break;
+    }
+    keep(p, vc_re(z));
+    keep(p, vc_im(z));
+}
+
+static void play_composite(Player *p) {
+    vc_kernel *k = p->k[p->now];
+    unsigned how = roll(&p->feed, 6);
+    vc_type type;
+    vc_ref r, at;
+    vc_val v;
+    if (how == 5) { play_numbers(p); return; }
+    type = pick_composite(p, 3);
+    if (how == 4) { keep(p, take_apart(p, vc_param(k, pick_name(p), type))); return; }
+    r = how == 0 ? vc_buffer(k, "c", type, VC_READ_WRITE) : how == 1 ? vc_var(k, "c", type) : how == 2 ? vc_array(k, "c", type, 4) : vc_shared(k, "c", type, 4);
+    if (how != 1) r = vc_at(r, pick_index(p));
+    v = vc_get(r);
+    if (roll(&p->feed, 2)) vc_set(r, v);
+    at = step_inside(p, r);
+    vc_set(at, pick_type(p, at.type));
+    keep(p, take_apart(p, v));
+}
+
 static void play_place(Player *p) {
     vc_kernel *k = p->k[p->now];
     unsigned which = roll(&p->feed, 7), axis = roll(&p->feed, p->wild ? 4 : 3);
@@ -428,7 +512,8 @@ static void play_call(Player *p) {
     else if (which < 100) play_function(p);
     else if (which < 130) play_construction(p);
     else if (which < 140) play_immediate(p);
-    else if (which < 165) play_declaration(p);
+    else if (which < 158) play_declaration(p);
+    else if (which < 165) play_composite(p);
     else if (which < 205) play_memory(p);
     else if (which < 215) play_place(p);
     else if (which < 238) play_block(p);
