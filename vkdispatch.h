@@ -5418,20 +5418,22 @@ static int32_t vd__cl_play_arguments(const vd__cl_device *vcl, vd__cl_kernel *ke
     return error;
 }
 
-static int32_t vd__cl_play_launch(const vd__cl_device *vcl, vd__cl_command_queue queue, vd__cl_launch *launch, vd__cl_event *event) {
+static vd_result vd__cl_play_launch(const vd__cl_device *vcl, vd__cl_command_queue queue, vd__cl_launch *launch, vd__cl_event *event) {
     vd__cl_kernel *kernel = launch->kernel;
     size_t global[3];
     uint32_t axes = 3;
+    int32_t launched = 0;
     for (int i = 0; i < 3; i++) global[i] = launch->groups[i] * kernel->local[i];
     while (axes > 1 && global[axes - 1] == 1) axes--;
     vd__mutex_lock(&kernel->lock);
     int32_t error = vd__cl_play_arguments(vcl, kernel, vd__cl_bindings_of(launch));
-    if (!error) error = vcl->cl->clEnqueueNDRangeKernel(queue, kernel->handle, axes, NULL, global, kernel->local, 0, NULL, event);
+    if (!error) launched = vcl->cl->clEnqueueNDRangeKernel(queue, kernel->handle, axes, NULL, global, kernel->local, 0, NULL, event);
     vd__mutex_unlock(&kernel->lock);
-    return error;
+    if (VD__LIKELY(!error && !launched)) return VD_OK;
+    return error ? vd__cl_fail(error, "clSetKernelArg") : vd__cl_fail(launched, "clEnqueueNDRangeKernel");
 }
 
-static int32_t vd__cl_play_transfer(const vd__cl_device *vcl, vd__cl_command_queue queue, const vd__cl_transfer *t, vd__cl_event *event) {
+static int32_t vd__cl_enqueue_transfer(const vd__cl_device *vcl, vd__cl_command_queue queue, const vd__cl_transfer *t, vd__cl_event *event) {
     const vd__cl_driver *cl = vcl->cl;
     size_t to_offset = (size_t)t->to_offset, from_offset = (size_t)t->from_offset, size = (size_t)t->size;
     void *to = (void *)(uintptr_t)t->to, *from = (void *)(uintptr_t)t->from;
@@ -5446,10 +5448,11 @@ static int32_t vd__cl_play_transfer(const vd__cl_device *vcl, vd__cl_command_que
     }
 }
 
-static const char *vd__cl_op_name(uint32_t kind) {
+static vd_result vd__cl_play_transfer(const vd__cl_device *vcl, vd__cl_command_queue queue, const vd__cl_transfer *t, vd__cl_event *event) {
     static const char *const names[] = { "clEnqueueNDRangeKernel", "clEnqueueCopyBuffer", "clEnqueueWriteBuffer", "clEnqueueReadBuffer",
         "clEnqueueFillBuffer", "clEnqueueSVMMemcpy", "clEnqueueSVMMemFill" };
-    return names[kind];
+    int32_t error = vd__cl_enqueue_transfer(vcl, queue, t, event);
+    return VD__LIKELY(!error) ? VD_OK : vd__cl_fail(error, "%s of %llu bytes", names[t->op.kind], VD__U(t->size));
 }
 
 /* Enqueues the commands; the last one has the event. */
@@ -5457,9 +5460,9 @@ static vd_result vd__cl_play(const vd__cl_device *vcl, vd__cl_command_queue queu
     for (uint32_t at = 0; at < vc->count; at += vd__cl_op_at(vc, at)->bytes / 8) {
         vd__cl_op *op = vd__cl_op_at(vc, at);
         vd__cl_event *here = at == vc->last ? event : NULL;
-        int32_t error = op->kind == VD__CL_OP_LAUNCH ? vd__cl_play_launch(vcl, queue, (vd__cl_launch *)(void *)op, here)
+        vd_result result = op->kind == VD__CL_OP_LAUNCH ? vd__cl_play_launch(vcl, queue, (vd__cl_launch *)(void *)op, here)
             : vd__cl_play_transfer(vcl, queue, (const vd__cl_transfer *)(const void *)op, here);
-        if (error) return vd__cl_fail(error, "%s", vd__cl_op_name(op->kind));
+        if (VD__UNLIKELY(result)) return result;
     }
     return VD_OK;
 }

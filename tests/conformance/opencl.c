@@ -1,5 +1,5 @@
-/* OpenCL C written by hand: a text of the caller's is a kernel like any other, a broken one is told with its line, and compiled ones are kept in files. The
-   tests run twice where the device shares memory with the host: with its memory used by address, and with buffer objects. */
+/* OpenCL's own: texts written by hand are kernels like any other, a broken one is told with its line, compiled ones are kept in files; calls of the driver
+   that fail; queues that wait for each other. */
 #define _POSIX_C_SOURCE 200809L
 #include "common.h"
 
@@ -216,9 +216,199 @@ TEST_EXECUTED(programs_kept_in_files) {
     assert_int_equal(f->messages, 0);
 }
 
+/* ---- a driver that fails ---- */
+
+/* Functions that return an error, with their parameters twice. */
+#define FAILING(X) \
+    X(clBuildProgram, (vd__cl_program a, uint32_t b, const vd__cl_device_id *c, const char *d, void (*e)(vd__cl_program, void *), void *g), \
+        (void)a, (void)b, (void)c, (void)d, (void)e, (void)g) \
+    X(clSetKernelArg, (vd__cl_kernel_id a, uint32_t b, size_t c, const void *d), (void)a, (void)b, (void)c, (void)d) \
+    X(clEnqueueNDRangeKernel, (vd__cl_command_queue a, vd__cl_kernel_id b, uint32_t c, const size_t *d, const size_t *e, const size_t *g, uint32_t h, \
+        const vd__cl_event *i, vd__cl_event *j), (void)a, (void)b, (void)c, (void)d, (void)e, (void)g, (void)h, (void)i, (void)j) \
+    X(clEnqueueReadBuffer, (vd__cl_command_queue a, vd__cl_mem b, uint32_t c, size_t d, size_t e, void *g, uint32_t h, const vd__cl_event *i, \
+        vd__cl_event *j), (void)a, (void)b, (void)c, (void)d, (void)e, (void)g, (void)h, (void)i, (void)j) \
+    X(clEnqueueWriteBuffer, (vd__cl_command_queue a, vd__cl_mem b, uint32_t c, size_t d, size_t e, const void *g, uint32_t h, const vd__cl_event *i, \
+        vd__cl_event *j), (void)a, (void)b, (void)c, (void)d, (void)e, (void)g, (void)h, (void)i, (void)j) \
+    X(clEnqueueFillBuffer, (vd__cl_command_queue a, vd__cl_mem b, const void *c, size_t d, size_t e, size_t g, uint32_t h, const vd__cl_event *i, \
+        vd__cl_event *j), (void)a, (void)b, (void)c, (void)d, (void)e, (void)g, (void)h, (void)i, (void)j) \
+    X(clFlush, (vd__cl_command_queue a), (void)a)
+
+#define DEFINE_FAILING(name, args, ...) static int32_t failing_##name args { __VA_ARGS__; return VD__CL_OUT_OF_RESOURCES; }
+FAILING(DEFINE_FAILING)
+
+static vd__cl_mem failing_clCreateSubBuffer(vd__cl_mem a, uint64_t b, uint32_t c, const void *d, int32_t *error) {
+    (void)a, (void)b, (void)c, (void)d;
+    *error = VD__CL_OUT_OF_RESOURCES;
+    return NULL;
+}
+
+/* Sets or takes back the broken function; its name, or NULL behind the last. */
+static const char *break_one(vd__cl_driver *cl, const vd__cl_driver *whole, int which) {
+    int at = 0;
+    *cl = *whole;
+#define BREAK(name, args, ...) if (at++ == which) { cl->name = failing_##name; return #name; }
+    FAILING(BREAK)
+#undef BREAK
+    if (at++ != which) return NULL;
+    cl->clCreateSubBuffer = failing_clCreateSubBuffer;
+    return "clCreateSubBuffer";
+}
+
+/* A bit of everything; the first error's text, "" where nothing failed. */
+static void use_everything(vd_context *ctx, vd_kernel k, vd_buffer x, vd_buffer y, char *text, size_t size) {
+    float got[64];
+    saxpy_desc s;
+    bool failed = false;
+    text[0] = 0;
+#define STEP(bad) if ((bad) && !failed) { failed = true; snprintf(text, size, "%s", vd_error_text()); }
+    describe(&s);
+    vd_kernel other = vd_kernel_create(ctx, &s.desc);
+    STEP(!other.id)
+    vd_buffer_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.type = VD_F32;
+    desc.shape[0] = 64;
+    vd_buffer fresh = vd_buffer_create(ctx, &desc);
+    STEP(!fresh.id)
+    STEP(vd_buffer_write(ctx, x, 0, "abcdefgh", 8))
+    STEP(vd_wait_idle(ctx))
+    STEP(vd_fill(vd_immediate(ctx, 0, 0), y, 0, 64, NULL, 0))
+    STEP(vd_wait_idle(ctx))
+    STEP(vd_run(ctx, k, 64, vd_b(x), vd_b(y), vd_f32(3)))
+    STEP(vd_wait_idle(ctx))
+    STEP(vd_buffer_read(ctx, y, 0, got, sizeof got))
+    vd_wait_idle(ctx);
+    vd_buffer_destroy(ctx, fresh);
+    vd_kernel_destroy(ctx, other);
+#undef STEP
+}
+
+TEST_EXECUTED(calls_of_the_driver_that_fail) {
+    for (int which = -1; which < 64; which++) {
+        vd_context_desc desc = fixture_desc(f);
+        vd_context *ctx = NULL;
+        char text[1024];
+        desc.disable = VD_FEATURE_ADDRESS;
+        OK(vd_context_create(&desc, &ctx));
+        vd_kernel k = saxpy_create(ctx);
+        vd_buffer x = buffer_named(ctx, "x", VD_F32, 64, NULL), y = buffer_named(ctx, "y", VD_F32, 64, NULL);
+        OK(vd_wait_idle(ctx));
+        vd__cl_driver *cl = vd__cl_driver_of(&ctx->driver), whole = *cl;
+        const char *name = which < 0 ? "" : break_one(cl, &whole, which);
+        if (name) use_everything(ctx, k, x, y, text, sizeof text);
+        *cl = whole;
+        if (name && which < 0) assert_string_equal(text, "");
+        else if (name && (!strstr(text, name) || !strstr(text, "CL_OUT_OF_RESOURCES"))) fail_msg("%s fails: '%s'", name, text);
+        if (name && strcmp(name, "clFlush")) check_saxpy(ctx, k, 1000); /* without flushes no work is known to end: the device counts as lost */
+        vd_context_destroy(ctx);
+        if (!name) return;
+    }
+}
+
+static int32_t (*real_event_info)(vd__cl_event, uint32_t, size_t, void *, size_t *);
+
+static int32_t event_that_failed(vd__cl_event event, uint32_t what, size_t size, void *out, size_t *written) {
+    int32_t status, error = real_event_info(event, what, size, out, written);
+    memcpy(&status, out, sizeof status);
+    if (status == VD__CL_COMPLETE) status = VD__CL_OUT_OF_RESOURCES;
+    memcpy(out, &status, sizeof status);
+    return error;
+}
+
+TEST_EXECUTED(work_that_ends_with_an_error_loses_the_device) {
+    vd_context_desc desc = fixture_desc(f);
+    vd_context *ctx = NULL;
+    OK(vd_context_create(&desc, &ctx));
+    vd_buffer x = buffer_named(ctx, "x", VD_F32, 64, NULL);
+    OK(vd_wait_idle(ctx));
+    vd__cl_driver *cl = vd__cl_driver_of(&ctx->driver);
+    real_event_info = cl->clGetEventInfo;
+    cl->clGetEventInfo = event_that_failed;
+    vd_fill(vd_immediate(ctx, 0, 0), x, 0, 64, NULL, 0);
+    assert_int_equal(vd_wait_idle(ctx), VD_ERROR_DEVICE_LOST);
+    assert_int_equal(vd_buffer_write(ctx, x, 0, "abcd", 4), VD_ERROR_DEVICE_LOST);
+    check_text("vd_buffer_write", "lost");
+    vd_context_destroy(ctx);
+    assert_int_equal(f->messages, 1); /* the log tells it once */
+}
+
+/* ---- several queues: the backend's own operations ---- */
+
+enum { PLENTY = 32 << 20 };
+
+typedef struct piece { vd__block block; vd__memory memory; } piece;
+
+static void piece_create(vd__device *dev, piece *p, vd__memory_kind kind, uint64_t size) {
+    const vd__backend *b = dev->driver->backend;
+    vd__need need;
+    memset(p, 0, sizeof *p);
+    memset(&need, 0, sizeof need);
+    p->memory.size = size;
+    p->memory.serial = 1;
+    OK(b->memory_create(dev, &p->memory, &need));
+    p->block.size = need.size;
+    p->block.type = vd__lowest(b->memory_types(dev, kind, need.types));
+    OK(b->block_create(dev, &p->block));
+    p->memory.block = &p->block;
+    p->memory.mapped = p->block.mapped;
+    OK(b->memory_bind(dev, &p->memory));
+}
+
+static void piece_destroy(vd__device *dev, piece *p) {
+    dev->driver->backend->memory_destroy(dev, &p->memory);
+    dev->driver->backend->block_destroy(dev, &p->block);
+}
+
+static void a_queue_after_another(fixture *f, uint64_t disable) {
+    const vd__backend *b = f->ctx->driver.backend;
+    vd__device dev;
+    vd__commands c[3];
+    piece from, to, seen;
+    vd__copy_range whole = { 0, 0, PLENTY }, end = { PLENTY - 4, 0, 4 };
+    vd__wait first = { 1, 0 };
+    memset(&dev, 0, sizeof dev);
+    memset(c, 0, sizeof c);
+    dev.queue_count = 2;
+    OK(b->device_open(&f->ctx->driver, vd_device(f->ctx, 0)->index, disable, &dev));
+    piece_create(&dev, &from, VD__MEMORY_DEVICE, PLENTY);
+    piece_create(&dev, &to, VD__MEMORY_DEVICE, PLENTY);
+    piece_create(&dev, &seen, VD__MEMORY_READBACK, 4);
+    for (int i = 0; i < 3; i++) {
+        OK(b->commands_create(&dev, &c[i]));
+        OK(b->commands_begin(&dev, &c[i]));
+    }
+    for (uint32_t i = 1; i <= 8; i++) b->record_fill(&dev, &c[0], &from.memory, 0, PLENTY, i);
+    b->record_copy(&dev, &c[1], &to.memory, &from.memory, &whole, 1);
+    b->record_copy(&dev, &c[2], &seen.memory, &to.memory, &end, 1);
+    for (int i = 0; i < 3; i++) OK(b->commands_end(&dev, &c[i]));
+    c[0].value = c[1].value = 1;
+    c[2].value = 2;
+    OK(b->queue_submit(&dev, 0, &c[0], 1, NULL, 0));
+    OK(b->queue_submit(&dev, 1, &c[1], 1, &first, 1));
+    OK(b->queue_submit(&dev, 1, &c[2], 2, &first, 1));
+    OK(b->queue_wait(&dev, 1, 2, VD_FOREVER));
+    assert_int_equal(b->queue_value(&dev, 1), 2);
+    assert_int_equal(b->queue_value(&dev, 0), 1);
+    assert_int_equal(*(const uint32_t *)(const void *)seen.memory.mapped, 8);
+    OK(b->queue_submit(&dev, 0, NULL, 9, NULL, 0));
+    while (b->queue_wait(&dev, 0, 9, 1000000) == VD_TIMEOUT) continue;
+    assert_int_equal(b->queue_value(&dev, 0), 9);
+    for (int i = 0; i < 3; i++) b->commands_destroy(&dev, &c[i]);
+    piece_destroy(&dev, &from);
+    piece_destroy(&dev, &to);
+    piece_destroy(&dev, &seen);
+    b->device_close(&dev);
+}
+
+TEST_EXECUTED(a_queue_waits_for_another) {
+    a_queue_after_another(f, 0);
+    a_queue_after_another(f, VD_FEATURE_ADDRESS);
+}
+
 static const struct CMUnitTest cases[] = {
     CASE(a_text_runs), CASE(a_text_runs_on_buffer_objects), CASE(a_program_of_two_kernels), CASE(a_broken_text_is_told_with_its_line),
-    CASE(a_desc_that_does_not_fit_its_text), CASE(programs_kept_in_files),
+    CASE(a_desc_that_does_not_fit_its_text), CASE(programs_kept_in_files), CASE(calls_of_the_driver_that_fail),
+    CASE(work_that_ends_with_an_error_loses_the_device), CASE(a_queue_waits_for_another),
 };
 
 int main(void) {
