@@ -244,7 +244,7 @@ static void dumped(void **state) {
     rig r = begin();
     (void)state;
     vc_set(vc_field(vc_at(vc_field(vc_at(r.boxes, r.i), 0), vc_local_id(r.k, 0)), 0), r.a);
-    assert_non_null(strstr(vc_dump(r.k), "by 16"));
+    assert_non_null(strstr(vc_dump(r.k), " * 16"));
     vc_free(r.k);
 }
 
