@@ -84,7 +84,9 @@
      4. vd_dispatch records a kernel into a list. vd_immediate is the list that is always open: what is recorded there is gathered and sent when something needs
         the result (a read, a wait, a flush) or when enough has come together. vd_list_begin opens a list of your own, sent by vd_submit.
      5. Order: on one queue commands behave as if each had ended before the next began. Which of them really have to wait is found from what they read and
-        write; only there a barrier stands.
+        write; only there a barrier stands. Queues of one device (desc.queues) run beside each other, but for commands that touch the same data: those keep
+        the order in which they were recorded into open batches or submitted in lists. Waits in vd_submit add what the data does not tell.
+        A context may have several devices (desc.devices): a buffer has a copy of its own on each, a list works on one, vd_buffer_send goes between them.
      6. vd_buffer_read waits for its data. vd_read_begin does not: ask for it later with vd_read_ready.
 
    Errors: functions that make something return it, with id 0 on failure; the others return a vd_result. Either way vd_error_text() holds one sentence that
@@ -225,6 +227,8 @@ typedef enum vd_hidden {
 #define VD_VALUE_BYTES 1024        /* by-value arguments of one dispatch at most, hidden values included */
 #define VD_MAX_ARGS 64             /* arguments of a kernel at most */
 #define VD_MAX_QUEUES 4            /* queues of a device at most */
+#define VD_MAX_DEVICES 16          /* devices of a context at most */
+#define VD_QUEUE_ANY (-1)          /* the queue of a device with the least to do */
 
 /* ---- descs: what the caller fills; zero is the default of every field ---- */
 
@@ -281,6 +285,9 @@ typedef struct vd_context_desc {
     const char *cache_directory;    /* an existing folder of the caller's for compiled kernels, the same for any program; default: none are kept */
     void *cuda_stream;              /* VD_BACKEND_CUDA: a CUstream of the device's primary context, to be queue 0. It stays the caller's, has to outlive the
                                        context and may not be capturing; what the caller puts into it is in order with what is sent (vd_flush) */
+    int queues;                     /* of each device; default: 1, at most VD_MAX_QUEUES */
+    const int *devices;             /* instead of device: several, each 1 + index within the backend; one may stand there twice */
+    int device_count;
 } vd_context_desc;
 
 /* Where a buffer lies; kernels and transfers take every kind. Where all memory is one, the kinds may be the same; where kernels reach no memory of a kind,
@@ -303,6 +310,7 @@ typedef struct vd_buffer_desc {
     void (*release)(void *user, uint64_t address); /* told once that nothing uses the address any more, unless vd_buffer_create failed; called from within
                                        any call of the context, and may call none itself */
     void *release_user;
+    uint32_t devices;               /* bit i: it lives on device i of the context, one copy on each; default: on all */
 } vd_buffer_desc;
 
 typedef struct vd_view_desc { /* a part of a buffer as a buffer of its own */
@@ -322,6 +330,7 @@ typedef struct vd_buffer_info {
     vd_memory memory;
     bool mapped;                    /* vd_buffer_map works */
     bool persistent;                /* a mapping may be kept while work uses the buffer */
+    uint32_t devices;               /* bit mask; address, mapped and persistent are those of the first */
 } vd_buffer_info;
 
 typedef struct vd_region_desc { /* rows at equal distances */
@@ -412,7 +421,7 @@ typedef struct vd_dispatch_desc {
 typedef struct vd_read_desc {
     vd_buffer buffer;
     uint64_t offset, size;          /* bytes; size 0 or VD_WHOLE: up to the end */
-    int device;
+    int device;                     /* that of the list; default: the same */
 } vd_read_desc;
 
 typedef struct vd_submit_desc {
@@ -464,8 +473,12 @@ VD_API vd_buffer vd_buffer_view(vd_context *ctx, const vd_view_desc *desc);
 VD_API void vd_buffer_destroy(vd_context *ctx, vd_buffer buffer); /* {0} is harmless; a dead handle sets the error text */
 VD_API vd_result vd_buffer_query(vd_context *ctx, vd_buffer buffer, vd_buffer_info *out);
 /* Bytes offset … offset + size - 1; any offset and size within the buffer, VD_WHOLE for the rest, 0 does nothing. */
-VD_API vd_result vd_buffer_write(vd_context *ctx, vd_buffer buffer, uint64_t offset, const void *data, uint64_t size); /* copies before it returns */
-VD_API vd_result vd_buffer_read(vd_context *ctx, vd_buffer buffer, uint64_t offset, void *data, uint64_t size);       /* waits */
+VD_API vd_result vd_buffer_write(vd_context *ctx, vd_buffer buffer, uint64_t offset, const void *data, uint64_t size); /* on every device it lives on; copies
+                                                       before it returns */
+VD_API vd_result vd_buffer_read(vd_context *ctx, vd_buffer buffer, uint64_t offset, void *data, uint64_t size);       /* from its first device; waits */
+/* From a buffer on one device to a buffer on another, through the host: waits for the source. */
+VD_API vd_result vd_buffer_send(vd_context *ctx, vd_buffer to, int to_device, uint64_t to_offset, vd_buffer from, int from_device, uint64_t from_offset,
+                                uint64_t size);
 /* The same in rows; what lies between the rows stays as it is, on either side. */
 VD_API vd_result vd_buffer_write_region(vd_context *ctx, const vd_region_desc *desc, const void *data);
 VD_API vd_result vd_buffer_read_region(vd_context *ctx, const vd_region_desc *desc, void *data);
@@ -998,7 +1011,6 @@ typedef enum vd__handle_kind { VD__HANDLE_BUFFER, VD__HANDLE_KERNEL, VD__HANDLE_
 typedef struct vd__slot {
     uint64_t id;             /* 0: no live handle. Written last, read first */
     struct vd__slot *next;   /* among the unused, or among the garbage */
-    uint64_t value;          /* garbage: the timeline value that ends its last use */
     uint64_t stamp;          /* garbage: lists begun before this one may still hold it; 0: none can */
     uint32_t index, generation : 24, kind : 8;
 } vd__slot;
@@ -1215,16 +1227,30 @@ typedef struct vd__heap_block {
     struct vd__heap_block *next;
 } vd__heap_block;
 
+/* The device memory of one device. */
 typedef struct vd__heap {
     vd__heap_block *blocks[32]; /* by memory type */
     uint64_t block_bytes;       /* usual size of a block */
     uint64_t block_count, bytes; /* driver allocations now held */
 } vd__heap;
 
-/* A driver buffer with its place in a block and its last uses on the queue. */
+/* A device of a context, its memory, and the lock of its queues: which command waits for which is decided for all of them together. */
+typedef struct vd__machine {
+    vd__device device;         /* first, so that a vd__device leads here */
+    struct vd_context *ctx;
+    uint32_t index;
+    vd__mutex lock;
+    vd__heap heap;             /* under the context's lock */
+    struct vd__queue *queues;  /* device.queue_count of the context's */
+} vd__machine;
+
+/* A driver buffer with its place in a block and its last uses on the queues of its device. */
 typedef struct vd__storage {
     vd__memory memory;         /* a cache line */
-    uint64_t used, written;    /* timeline values */
+    vd__machine *machine;
+    uint64_t used[VD_MAX_QUEUES]; /* timeline values */
+    uint64_t written;          /* timeline value of the queue that wrote it last */
+    uint32_t writer;           /* that queue */
     uint32_t node;             /* in the block's space; 0: the block is its own */
     uint32_t pins;             /* host copies under way, which hold no lock */
     uint32_t maps;             /* vd_buffer_map without vd_buffer_unmap */
@@ -1236,15 +1262,17 @@ typedef struct vd__buffer {
     vd__slot slot;
     vd_type type;
     bool view;
+    bool special;              /* a view, or not on every device */
     uint8_t kind;              /* vd_memory */
     uint64_t size;
-    vd__storage *storage;
+    vd__storage *storage;      /* by device; serial 0: not there */
     uint64_t offset;           /* in the storage */
     char *name;
     uint64_t shape[4];
     const struct vd__buffer *root;
     uint64_t root_id;
-    vd__storage own;           /* of a buffer that is no view */
+    uint32_t devices;          /* bit mask */
+    vd__storage own;           /* the only one, of a buffer that is no view in a context with one device */
 } vd__buffer;
 
 /* Rows of a buffer; `host_pitch` apart in host memory. */
@@ -1267,7 +1295,8 @@ typedef struct vd__param {
 
 typedef struct vd__kernel {
     vd__slot slot;
-    vd__kernel_code code;
+    vd__kernel_code *codes;    /* by device */
+    uint64_t *ends;            /* garbage: by queue of the context, the timeline value that ends its last use */
     void *arena;               /* holds what the next pointers point to */
     const char *name;
     vd_arg_info *args;
@@ -1299,6 +1328,7 @@ typedef struct vd__ticket {
     vd__slot slot;
     vd__slice slice;
     uint64_t size, value;      /* value 0: not submitted yet */
+    struct vd__queue *queue;
     vd_list *list;             /* the unsubmitted list it was begun in */
     bool discarded;
     struct vd__ticket *next;   /* in that list */
@@ -1353,6 +1383,7 @@ typedef enum vd__list_state { VD__LIST_FREE, VD__LIST_OPEN, VD__LIST_ENDED } vd_
 struct vd_list {
     struct vd_context *ctx;
     struct vd__queue *queue;
+    vd__device *device;
     bool immediate;
     vd__list_state state;
     uint64_t stamp;            /* order of vd_list_begin */
@@ -1385,10 +1416,14 @@ enum { VD__FAILURES = 16 };
 
 typedef struct vd__queue {
     struct vd_context *ctx;
-    vd__mutex lock;            /* of everything but `completed` */
-    uint32_t index;
+    vd__machine *machine;
+    vd__device *device;
+    vd__mutex *lock;           /* the machine's: of everything but `completed` */
+    uint32_t index;            /* on its device */
     uint64_t submitted;        /* last value handed to the device */
     uint64_t completed;        /* last value seen reached; read without the lock */
+    uint64_t waits[VD_MAX_QUEUES];  /* what the open batch has to wait for on other queues of the device */
+    uint64_t waited[VD_MAX_QUEUES]; /* what was waited for already */
     vd_list open;              /* the open batch; its event will be submitted + 1 */
     vd__ring rings[2];         /* recordings of the open batch, and of other lists: each kind finds its own warm */
     vd__stage *stages[VD__MEMORY_KINDS];
@@ -1410,19 +1445,18 @@ struct vd_context {
     vd__host host;
     vd__counter counter;
     vd__driver driver;
-    vd__device device;
-    bool driver_open, device_open;
+    vd__machine *machines;
+    vd__queue *queues;         /* of all machines: machine 0's first */
+    uint32_t machine_count, queue_count;
     uint32_t tag;              /* context part of handles and events, not 0 */
     uint32_t lost;             /* sticky */
     vd__mutex lock;            /* of what follows; taken after a queue's */
     vd__pool buffers, kernels, tickets;
-    vd__heap heap;
     uint32_t serial;
     uint64_t list_stamp;
     vd_list *lists;
     vd__attachment *attachments; /* the newest first; they stay until the end */
     vd__slot *garbage, *garbage_end; /* dead handles whose work may not be done, oldest first */
-    vd__queue queue;
 };
 
 // >>backend
@@ -5729,6 +5763,28 @@ static vd_result vd__no_such_device(const vd__driver *driver, const vd_context_d
     return vd__fail(VD_ERROR_NO_DEVICE, "there is no device");
 }
 
+static vd_result vd__open_machine(vd__machine *m, const vd_context_desc *desc, int index, uint64_t disable) {
+    memset(&m->device, 0, sizeof m->device);
+    m->device.queue_count = desc->queues ? (uint32_t)desc->queues : 1;
+    return m->ctx->driver.backend->device_open(&m->ctx->driver, index, disable, &m->device);
+}
+
+/* Opens the devices that the desc lists, all or none. */
+static vd_result vd__open_listed(vd_context *ctx, const vd_context_desc *desc, uint64_t disable, int count) {
+    vd_result r = VD_OK;
+    uint32_t opened = 0;
+    for (; opened < ctx->machine_count && !r; opened++) {
+        int index = desc->devices[opened] - 1;
+        if (index < 0 || index >= count)
+            r = vd__fail(VD_ERROR_NO_DEVICE, "devices[%u] of the desc is %d (1 + index); %s has %d", (unsigned)opened, index + 1, ctx->driver.backend->name,
+                         count);
+        else r = vd__open_machine(&ctx->machines[opened], desc, index, disable);
+        if (r) break;
+    }
+    while (r && opened) ctx->driver.backend->device_close(&ctx->machines[--opened].device);
+    return r;
+}
+
 /* Opens the best of the devices that are wished for; where that fails, the next. */
 static vd_result vd__open_device(vd_context *ctx, const vd_context_desc *desc, uint64_t disable, vd_device_info *infos, int count) {
     vd__wish wish = vd__device_wish(desc);
@@ -5745,9 +5801,7 @@ static vd_result vd__open_device(vd_context *ctx, const vd_context_desc *desc, u
         }
         if (best < 0) break;
         found = true;
-        memset(&ctx->device, 0, sizeof ctx->device);
-        ctx->device.queue_count = 1;
-        r = ctx->driver.backend->device_open(&ctx->driver, infos[best].index, disable, &ctx->device);
+        r = vd__open_machine(&ctx->machines[0], desc, infos[best].index, disable);
         if (!r) return VD_OK;
         vd__logf(&ctx->host, VD_LOG_INFO, "%s device '%s' does not open: %s", ctx->driver.backend->name, infos[best].name, vd__error_buffer);
         infos[best].index = -1;
@@ -5766,7 +5820,8 @@ static vd_result vd__try_backend(vd_context *ctx, const vd__backend *backend, co
     if (!infos) r = vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory for a list of devices");
     else {
         int there = backend->driver_devices(&ctx->driver, infos, count);
-        r = vd__open_device(ctx, desc, disable, infos, there < count ? there : count);
+        if (there > count) there = count;
+        r = desc->device_count ? vd__open_listed(ctx, desc, disable, there) : vd__open_device(ctx, desc, disable, infos, there);
     }
     vd__free(&ctx->host.allocator, infos);
     if (r) backend->driver_close(&ctx->driver);
@@ -5794,7 +5849,7 @@ static vd_result vd__select(vd_context *ctx, const vd_context_desc *desc) {
         if (wanted ? backend != wanted : backend->id == VD_BACKEND_DUMMY) continue;
         r = vd__try_backend(ctx, backend, desc, disable);
         if (!r) {
-            vd__logf(&ctx->host, VD_LOG_INFO, "backend %s, device %d '%s'", backend->name, ctx->device.info.index, ctx->device.info.name);
+            vd__logf(&ctx->host, VD_LOG_INFO, "backend %s, device %d '%s'", backend->name, ctx->machines->device.info.index, ctx->machines->device.info.name);
             return VD_OK;
         }
         vd__logf(&ctx->host, VD_LOG_INFO, "backend %s does not work: %s", backend->name, vd__backend_reason(backend));
@@ -5949,7 +6004,7 @@ static vd_result vd__spv_bad(uint32_t at, const char *format, ...) {
 }
 
 static vd_result vd__spv_capability(vd__reader *s, uint32_t number) {
-    const vd_device_info *info = &s->ctx->device.info;
+    const vd_device_info *info = &s->ctx->machines->device.info;
     for (size_t i = 0; i < VD__COUNT(vd__spv_capabilities); i++) {
         if (vd__spv_capabilities[i].number != number) continue;
         uint64_t feature = vd__spv_capabilities[i].feature;
@@ -6374,10 +6429,10 @@ static vd_result vd__spv_header(const vd__reader *s) {
     if (version & 0xFF0000FFu || major != 1 || minor > 6)
         return vd__fail(VD_ERROR_COMPILE, "the SPIR-V has version 0x%08x; 1.0 to 1.6 can be read", (unsigned)version);
     if (!s->bound || s->bound > 1u << 22) return vd__fail(VD_ERROR_COMPILE, "the SPIR-V has an id bound of %u; the limit is %u", (unsigned)s->bound, 1u << 22);
-    const uint32_t *api = s->ctx->device.info.api_version;
-    if (s->ctx->device.info.backend == VD_BACKEND_VULKAN && minor > 5 && api[0] == 1 && api[1] < 3)
+    const uint32_t *api = s->ctx->machines->device.info.api_version;
+    if (s->ctx->machines->device.info.backend == VD_BACKEND_VULKAN && minor > 5 && api[0] == 1 && api[1] < 3)
         return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has version 1.%u; '%s' has Vulkan 1.%u, which reads up to 1.5", (unsigned)minor,
-                        s->ctx->device.info.name, (unsigned)api[1]);
+                        s->ctx->machines->device.info.name, (unsigned)api[1]);
     return VD_OK;
 }
 
@@ -6465,7 +6520,8 @@ static vd__ticket *vd__ticket_find(vd_context *ctx, vd_ticket handle, const char
 /* NULL or a context whose device is lost. */
 static vd_result vd__context_check(const vd_context *ctx, const char *call) {
     if (!ctx) return vd__fail(VD_ERROR_INVALID, "%s: the context is NULL", call);
-    if (VD__UNLIKELY(vd__load32(&ctx->lost))) return vd__fail(VD_ERROR_DEVICE_LOST, "%s: the device '%s' was lost earlier", call, ctx->device.info.name);
+    if (VD__UNLIKELY(vd__load32(&ctx->lost)))
+        return vd__fail(VD_ERROR_DEVICE_LOST, "%s: the device '%s' was lost earlier", call, ctx->machines->device.info.name);
     return VD_OK;
 }
 
@@ -6480,13 +6536,22 @@ static vd_result vd__range_check(const vd__buffer *b, const char *call, const ch
     return VD_OK;
 }
 
-/* Bytes of a buffer for a call: found, checked, VD_WHOLE resolved. `which` and `what` stand before the names of buffer and range. */
-static vd_result vd__span_find(vd_context *ctx, vd_buffer handle, const char *call, const char *which, const char *what, uint64_t offset, uint64_t size,
+/* A buffer on a device; NULL with a text where it is not. */
+static vd__storage *vd__buffer_on(const vd__buffer *b, const vd__machine *m, const char *call) {
+    vd__storage *s = b->storage + m->index;
+    if (s->memory.serial) return s;
+    vd__fail(VD_ERROR_INVALID, "%s: buffer '%s' does not live on device %u (its devices are 0x%x)", call, b->name, (unsigned)m->index, (unsigned)b->devices);
+    return NULL;
+}
+
+/* Bytes of a buffer on the list's device for a call: found, checked, VD_WHOLE resolved. `which` and `what` stand before the names of buffer and range. */
+static vd_result vd__span_find(vd_list *l, vd_buffer handle, const char *call, const char *which, const char *what, uint64_t offset, uint64_t size,
                                vd__span *out) {
-    vd__buffer *b = vd__buffer_find(ctx, handle, call, which);
+    vd__buffer *b = vd__buffer_find(l->ctx, handle, call, which);
     vd_result r = b ? vd__range_check(b, call, what, offset, &size) : VD_ERROR_INVALID;
     if (r) return r;
-    out->storage = b->storage;
+    out->storage = vd__buffer_on(b, l->queue->machine, call);
+    if (!out->storage) return VD_ERROR_INVALID;
     out->offset = b->offset + offset;
     out->size = size;
     return VD_OK;
@@ -6565,24 +6630,34 @@ static vd_result vd__shape_check(const char *call, const char *name, vd_type typ
 /* Resolves shape and size of a desc. */
 static vd_result vd__buffer_check(const vd_context *ctx, const vd_buffer_desc *desc, uint64_t shape[4], uint64_t *size) {
     const char *name = desc->name ? desc->name : "";
-    const vd_device_info *info = &ctx->device.info;
+    uint32_t all = (1u << ctx->machine_count) - 1;
     if ((unsigned)desc->memory > VD_MEMORY_SHARED)
         return vd__fail(VD_ERROR_INVALID, "vd_buffer_create '%s': there is no memory of kind %d", name, (int)desc->memory);
+    if (desc->devices & ~all)
+        return vd__fail(VD_ERROR_INVALID, "vd_buffer_create '%s': devices 0x%x, the context has %u devices (0x%x)", name, (unsigned)desc->devices,
+                        (unsigned)ctx->machine_count, (unsigned)all);
     vd_result r = vd__shape_check("vd_buffer_create", name, desc->type, desc->shape, shape, size);
-    if (r) return r;
-    if (desc->address && !ctx->device.imports)
+    if (desc->address && !ctx->machines->device.imports)
         return vd__fail(VD_ERROR_UNSUPPORTED, "vd_buffer_create '%s': an address of the caller's, which backend %s does not take", name,
                         ctx->driver.backend->name);
     if (desc->address && (desc->data || desc->address % 16))
         return vd__fail(VD_ERROR_INVALID, "vd_buffer_create '%s': address 0x%llx %s", name, VD__U(desc->address),
                         desc->data ? "keeps its contents, data has to be NULL" : "is no multiple of 16");
-    if (*size > info->limits.max_buffer_bytes)
-        return vd__fail(VD_ERROR_UNSUPPORTED, "vd_buffer_create '%s': %llu bytes are more than '%s' allows in one buffer (max_buffer_bytes %llu)", name,
-                        VD__U(*size), info->name, VD__U(info->limits.max_buffer_bytes));
-    if (*size > info->device_memory)
-        return vd__fail(VD_ERROR_OUT_OF_DEVICE_MEMORY, "vd_buffer_create '%s': %llu bytes are more than '%s' has (device_memory %llu)", name, VD__U(*size),
-                        info->name, VD__U(info->device_memory));
-    return VD_OK;
+    uint32_t mask = desc->devices ? desc->devices : all;
+    if (desc->address && (mask & (mask - 1)))
+        return vd__fail(VD_ERROR_INVALID, "vd_buffer_create '%s': address 0x%llx is memory of one device, the devices are 0x%x", name, VD__U(desc->address),
+                        (unsigned)mask);
+    for (uint32_t i = 0; i < ctx->machine_count && !r; i++) {
+        const vd_device_info *info = &ctx->machines[i].device.info;
+        if (desc->devices && !(desc->devices >> i & 1u)) continue;
+        if (*size > info->limits.max_buffer_bytes)
+            r = vd__fail(VD_ERROR_UNSUPPORTED, "vd_buffer_create '%s': %llu bytes are more than '%s' allows in one buffer (max_buffer_bytes %llu)", name,
+                         VD__U(*size), info->name, VD__U(info->limits.max_buffer_bytes));
+        else if (*size > info->device_memory)
+            r = vd__fail(VD_ERROR_OUT_OF_DEVICE_MEMORY, "vd_buffer_create '%s': %llu bytes are more than '%s' has (device_memory %llu)", name, VD__U(*size),
+                         info->name, VD__U(info->device_memory));
+    }
+    return r;
 }
 
 /* Resolves shape and size of a view of a buffer; no shape at all is the rest of the buffer. */
@@ -6654,15 +6729,15 @@ static vd_result vd__text_check(const vd_context *ctx, vd_kernel_desc *desc, cha
 }
 
 /* Names of the features in `bits`, the first for the message. */
-static vd_result vd__features_check(const vd_context *ctx, const char *name, uint64_t bits) {
-    uint64_t missing = bits & ~ctx->device.info.features;
+static vd_result vd__features_check(const vd__device *dev, const char *name, uint64_t bits) {
+    uint64_t missing = bits & ~dev->info.features;
     if (!missing) return VD_OK;
     return vd__fail(VD_ERROR_UNSUPPORTED, "vd_kernel_create '%s': needs feature %s, which '%s' does not have%s", name,
-                    vd_feature_name(missing & (~missing + 1)), ctx->device.info.name, missing & (missing - 1) ? " (nor others it needs)" : "");
+                    vd_feature_name(missing & (~missing + 1)), dev->info.name, missing & (missing - 1) ? " (nor others it needs)" : "");
 }
 
-static vd_result vd__local_size_check(const vd_context *ctx, const vd_kernel_desc *desc) {
-    const vd_limits *limits = &ctx->device.info.limits;
+static vd_result vd__local_size_check(const vd__device *dev, const vd_kernel_desc *desc) {
+    const vd_limits *limits = &dev->info.limits;
     uint64_t product = 1;
     for (int i = 0; i < 3; i++) {
         if (!desc->local_size[i]) return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': local_size[%d] is 0", desc->name, i);
@@ -6680,7 +6755,7 @@ static vd_result vd__local_size_check(const vd_context *ctx, const vd_kernel_des
     return VD_OK;
 }
 
-static vd_result vd__arg_info_check(const vd_context *ctx, const vd_kernel_desc *desc, int i) {
+static vd_result vd__arg_info_check(const vd__device *dev, const vd_kernel_desc *desc, int i) {
     const vd_arg_info *a = &desc->args[i];
     const char *name = a->name ? a->name : "";
     if (!vd__type_ok(a->type))
@@ -6705,8 +6780,8 @@ static vd_result vd__arg_info_check(const vd_context *ctx, const vd_kernel_desc 
     if (a->place > desc->value_bytes || size > desc->value_bytes - a->place)
         return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': argument %d '%s' ends at byte %llu of a block of values of %u bytes", desc->name, i, name,
                         VD__U(a->place) + size, (unsigned)desc->value_bytes);
-    if (a->kind == VD_ARG_ADDRESS && !(ctx->device.info.features & VD_FEATURE_ADDRESS) && !ctx->device.by_address)
-        return vd__features_check(ctx, desc->name, VD_FEATURE_ADDRESS);
+    if (a->kind == VD_ARG_ADDRESS && !(dev->info.features & VD_FEATURE_ADDRESS) && !dev->by_address)
+        return vd__features_check(dev, desc->name, VD_FEATURE_ADDRESS);
     return VD_OK;
 }
 
@@ -6723,7 +6798,7 @@ static vd_result vd__hidden_info_check(const vd_kernel_desc *desc, int i) {
 }
 
 /* A desc with everything resolved. */
-static vd_result vd__kernel_check(const vd_context *ctx, const vd_kernel_desc *desc) {
+static vd_result vd__kernel_check(const vd__device *dev, const vd_kernel_desc *desc) {
     uint32_t bindings = 0;
     if (desc->arg_count < 0 || desc->arg_count > VD_MAX_ARGS)
         return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': %d arguments, the limit is %d", desc->name, desc->arg_count, VD_MAX_ARGS);
@@ -6735,7 +6810,7 @@ static vd_result vd__kernel_check(const vd_context *ctx, const vd_kernel_desc *d
         return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': a block of values of %u bytes; it has to be a multiple of 4, the limit is %d", desc->name,
                         (unsigned)desc->value_bytes, VD_VALUE_BYTES);
     for (int i = 0; i < desc->arg_count; i++) {
-        vd_result r = vd__arg_info_check(ctx, desc, i);
+        vd_result r = vd__arg_info_check(dev, desc, i);
         if (r) return r;
         bindings += desc->args[i].kind == VD_ARG_BINDING;
     }
@@ -6743,15 +6818,23 @@ static vd_result vd__kernel_check(const vd_context *ctx, const vd_kernel_desc *d
         vd_result r = vd__hidden_info_check(desc, i);
         if (r) return r;
     }
-    if (bindings > ctx->device.info.limits.max_bindings)
+    if (bindings > dev->info.limits.max_bindings)
         return vd__fail(VD_ERROR_UNSUPPORTED, "vd_kernel_create '%s': %u buffers by binding, the device's limit is %u", desc->name, bindings,
-                        ctx->device.info.limits.max_bindings);
-    vd_result r = vd__features_check(ctx, desc->name, desc->features);
-    return r ? r : vd__local_size_check(ctx, desc);
+                        dev->info.limits.max_bindings);
+    vd_result r = vd__features_check(dev, desc->name, desc->features);
+    return r ? r : vd__local_size_check(dev, desc);
+}
+
+/* For every device of the context. */
+static vd_result vd__kernel_check_all(const vd_context *ctx, const vd_kernel_desc *desc) {
+    vd_result r = VD_OK;
+    for (uint32_t i = 0; i < ctx->machine_count && !r; i++) r = vd__kernel_check(&ctx->machines[i].device, desc);
+    return r;
 }
 
 /* A dispatch with its arguments looked up. */
 typedef struct vd__call {
+    const vd__machine *machine;
     uint64_t kernel_id;                /* of the last dispatch; another with the same and `given` differs in its arguments only. 0: do all anew */
     uint64_t given[3];                 /* threads in the desc, no groups */
     vd__kernel *kernel;
@@ -6822,9 +6905,9 @@ static VD__COLD vd_result vd__call_both(const vd__kernel *k, const vd_dispatch_d
 }
 
 /* Threads and groups of the whole dispatch. */
-static inline vd_result vd__call_extent(vd__call *c, const vd_context *ctx, const vd_dispatch_desc *desc) {
+static inline vd_result vd__call_extent(vd__call *c, const vd_dispatch_desc *desc) {
     const vd__kernel *k = c->kernel;
-    const vd_limits *limits = &ctx->device.info.limits;
+    const vd_limits *limits = &c->machine->device.info.limits;
     const uint64_t *t = desc->threads, *g = desc->groups;
     if (VD__UNLIKELY((g[0] | g[1] | g[2]) != 0) && (t[0] | t[1] | t[2])) return vd__call_both(k, desc);
     if (VD__LIKELY(k->flat && t[0] - 1 < UINT32_MAX && t[1] <= 1 && t[2] <= t[1])) { /* one dimension */
@@ -6886,16 +6969,19 @@ static VD__COLD vd_result vd__call_no_buffer(const vd__call *c, vd_context *ctx,
                         vd__buffer_reason(ctx, arg->bits));
     if (k->args[i].type != b->type && k->args[i].type && b->type) return vd__call_mismatch(k, i, "a buffer of ", b->type);
     return vd__fail(VD_ERROR_UNSUPPORTED, "vd_dispatch '%s': argument %d '%s' is buffer '%s' of %llu bytes, by binding the device sees at most %llu", k->name,
-                    i, k->args[i].name, b->name, VD__U(b->size), VD__U(ctx->device.info.limits.max_binding_bytes));
+                    i, k->args[i].name, b->name, VD__U(b->size), VD__U(c->machine->device.info.limits.max_binding_bytes));
 }
 
-/* What a kernel sees of a view; its alignment is checked. */
-static VD__APART vd_result vd__call_view(vd__call *c, vd_context *ctx, const vd__param *p, const vd_arg *arg, int i, vd__access *access) {
+/* What a kernel sees of a view, whose alignment is checked, or of a buffer that may not be there. */
+static VD__APART vd_result vd__call_special(vd__call *c, const vd__param *p, int i, vd__access *access) {
     const vd__buffer *b = c->buffers[i];
     const vd__kernel *k = c->kernel;
     bool binding = p->kind == VD_ARG_BINDING;
-    uint64_t align = (uint64_t)1 << p->align, limit = ctx->device.info.limits.binding_alignment;
-    if (vd__view_is_dead(b)) return vd__call_no_buffer(c, ctx, arg, i);
+    uint64_t align = (uint64_t)1 << p->align, limit = c->machine->device.info.limits.binding_alignment;
+    if (!access->storage->memory.serial)
+        return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': argument %d '%s': buffer '%s' does not live on device %u (its devices are 0x%x)", k->name, i,
+                        k->args[i].name, b->name, (unsigned)c->machine->index, (unsigned)b->devices);
+    if (!b->view) return VD_OK;
     if (b->offset % align)
         return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': argument %d '%s' is view '%s', which begins at byte %llu of its buffer, the kernel wants a "
                         "multiple of %llu", k->name, i, k->args[i].name, b->name, VD__U(b->offset), VD__U(align));
@@ -6911,16 +6997,17 @@ static inline vd_result vd__call_buffer(vd__call *c, vd_context *ctx, const vd__
     vd__buffer *b = (vd__buffer *)(void *)vd__pool_find(&ctx->buffers, arg->bits);
     if (VD__UNLIKELY(arg->kind - VD_ARG_BINDING > VD_ARG_ADDRESS - VD_ARG_BINDING || !b || (p->type != b->type && p->type && b->type)))
         return vd__call_no_buffer(c, ctx, arg, i);
+    if (VD__UNLIKELY(b->special) && vd__view_is_dead(b)) return vd__call_no_buffer(c, ctx, arg, i);
     uint32_t n = c->access_count++;
     vd__access *access = &c->accesses[n];
-    vd__storage *storage = b->storage;
+    vd__storage *storage = b->storage + c->machine->index;
     c->buffers[i] = b;
     access->storage = storage;
     access->begin = 0;
     access->end = storage->memory.size;
     access->mode = p->access;
-    if (VD__UNLIKELY(b->view)) {
-        vd_result r = vd__call_view(c, ctx, p, arg, i, access);
+    if (VD__UNLIKELY(b->special)) {
+        vd_result r = vd__call_special(c, p, i, access);
         if (r) return r;
     }
     if (p->kind == VD_ARG_ADDRESS) {
@@ -6932,7 +7019,7 @@ static inline vd_result vd__call_buffer(vd__call *c, vd_context *ctx, const vd__
         binding->offset = access->begin;
         binding->size = (access->end - access->begin + 3) & ~(uint64_t)3; /* whole words, as the storage has */
         binding->number = p->place;
-        if (VD__UNLIKELY(binding->size > ctx->device.info.limits.max_binding_bytes)) return vd__call_no_buffer(c, ctx, arg, i);
+        if (VD__UNLIKELY(binding->size > c->machine->device.info.limits.max_binding_bytes)) return vd__call_no_buffer(c, ctx, arg, i);
     }
     for (uint32_t j = 0; j < n; j++) {
         vd_result r = VD__LIKELY(c->accesses[j].storage != storage) ? VD_OK : vd__call_overlap(c, n, i);
@@ -6991,11 +7078,11 @@ static inline vd_result vd__call_begin(vd__call *c, vd_context *ctx, const vd_di
     if (desc->arg_count != k->arg_count || (k->arg_count && !desc->args))
         return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': %d arguments%s, the kernel wants %d", k->name, desc->arg_count,
                         desc->arg_count && !desc->args ? " at NULL" : "", k->arg_count);
-    vd_result r = vd__call_extent(c, ctx, desc);
+    vd_result r = vd__call_extent(c, desc);
     if (r) return r;
     if (k->gaps) memset(c->values, 0, k->value_bytes);
     memset(c->buffers, 0, (size_t)k->arg_count * sizeof *c->buffers);
-    c->launch.code = &k->code;
+    c->launch.code = &k->codes[c->machine->index];
     c->launch.values = c->values;
     c->launch.value_bytes = k->value_bytes;
     c->launch.bindings = c->bindings;
@@ -7146,7 +7233,7 @@ static int vd__blob_fits(const vd_context *ctx, const vd_kernel_desc *d) {
     uint64_t needs = d->features;
     for (int i = 0; i < d->arg_count; i++) if (d->args[i].kind == VD_ARG_ADDRESS) needs |= VD_FEATURE_ADDRESS;
     for (size_t i = 0; i < VD__COUNT(ctx->driver.backend->codes) && codes[i]; i++)
-        if (codes[i] == d->code_kind) return needs & ~ctx->device.info.features ? 1 : 2;
+        if (codes[i] == d->code_kind) return needs & ~ctx->machines->device.info.features ? 1 : 2;
     return 0;
 }
 
@@ -7383,37 +7470,37 @@ static void vd__hazards_join(vd__hazards *h, const vd__hazards *more) {
 // >>heap
 /* Deals out device memory: blocks that many buffers share, and one of its own for what is large. */
 
-static void vd__heap_remove(vd_context *ctx, vd__heap_block *b) {
-    vd__heap_block **link = &ctx->heap.blocks[b->block.type];
+static void vd__heap_remove(vd__machine *m, vd__heap_block *b) {
+    vd__heap_block **link = &m->heap.blocks[b->block.type];
     while (*link != b) link = &(*link)->next;
     *link = b->next;
-    ctx->heap.block_count--;
-    ctx->heap.bytes -= b->block.size;
-    ctx->driver.backend->block_destroy(&ctx->device, &b->block);
+    m->heap.block_count--;
+    m->heap.bytes -= b->block.size;
+    m->ctx->driver.backend->block_destroy(&m->device, &b->block);
     if (!b->own) vd__space_free(&b->space);
-    vd__free(&ctx->host.allocator, b);
+    vd__free(&m->ctx->host.allocator, b);
 }
 
 /* One driver allocation. With own false it is cut up by a sub-allocator. */
-static vd_result vd__heap_add(vd_context *ctx, uint32_t type, uint64_t size, bool own, vd__heap_block **out) {
-    vd__heap_block *b = (vd__heap_block *)vd__alloc_zeroed(&ctx->host.allocator, sizeof *b);
-    if (!b || (!own && !vd__space_init(&b->space, &ctx->host.allocator, (uint32_t)(size / VD__UNIT)))) {
-        vd__free(&ctx->host.allocator, b);
+static vd_result vd__heap_add(vd__machine *m, uint32_t type, uint64_t size, bool own, vd__heap_block **out) {
+    vd__heap_block *b = (vd__heap_block *)vd__alloc_zeroed(&m->ctx->host.allocator, sizeof *b);
+    if (!b || (!own && !vd__space_init(&b->space, &m->ctx->host.allocator, (uint32_t)(size / VD__UNIT)))) {
+        vd__free(&m->ctx->host.allocator, b);
         return vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory for a block of device memory");
     }
     b->own = own;
     b->block.size = size;
     b->block.type = type;
-    vd_result r = ctx->driver.backend->block_create(&ctx->device, &b->block);
+    vd_result r = m->ctx->driver.backend->block_create(&m->device, &b->block);
     if (r) {
         if (!own) vd__space_free(&b->space);
-        vd__free(&ctx->host.allocator, b);
+        vd__free(&m->ctx->host.allocator, b);
         return r;
     }
-    b->next = ctx->heap.blocks[type];
-    ctx->heap.blocks[type] = b;
-    ctx->heap.block_count++;
-    ctx->heap.bytes += size;
+    b->next = m->heap.blocks[type];
+    m->heap.blocks[type] = b;
+    m->heap.block_count++;
+    m->heap.bytes += size;
     *out = b;
     return VD_OK;
 }
@@ -7429,19 +7516,19 @@ static bool vd__heap_take(vd__heap_block *b, const vd__need *need, vd__storage *
 }
 
 /* From the blocks of one memory type, then from a new block, smaller and smaller ones where the driver refuses. */
-static vd_result vd__heap_from_type(vd_context *ctx, uint32_t type, const vd__need *need, bool own, vd__storage *out) {
-    uint64_t rounded = (need->size + VD__UNIT - 1) / VD__UNIT * VD__UNIT, size = ctx->heap.block_bytes;
+static vd_result vd__heap_from_type(vd__machine *m, uint32_t type, const vd__need *need, bool own, vd__storage *out) {
+    uint64_t rounded = (need->size + VD__UNIT - 1) / VD__UNIT * VD__UNIT, size = m->heap.block_bytes;
     vd__heap_block *b = NULL;
     if (!own && rounded <= size / 2) {
-        for (b = ctx->heap.blocks[type]; b; b = b->next)
+        for (b = m->heap.blocks[type]; b; b = b->next)
             if (vd__heap_take(b, need, out)) return VD_OK;
         for (; size / 2 >= rounded && size >= (1u << 16); size /= 2) {
-            vd_result r = vd__heap_add(ctx, type, size, false, &b);
+            vd_result r = vd__heap_add(m, type, size, false, &b);
             if (!r) return vd__heap_take(b, need, out) ? VD_OK : vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory to cut up a block of device memory");
             if (r != VD_ERROR_OUT_OF_DEVICE_MEMORY) return r;
         }
     }
-    vd_result r = vd__heap_add(ctx, type, rounded, true, &b);
+    vd_result r = vd__heap_add(m, type, rounded, true, &b);
     if (r) return r;
     out->node = 0;
     out->memory.block = &b->block;
@@ -7451,14 +7538,14 @@ static vd_result vd__heap_from_type(vd_context *ctx, uint32_t type, const vd__ne
 
 /* Finds a place for what memory_create asked for; a kind of memory that kernels do not reach is a wish, the device's own takes its place. The caller holds the
    context's lock. */
-static vd_result vd__heap_place(vd_context *ctx, vd__memory_kind kind, const vd__need *need, bool own, vd__storage *out) {
+static vd_result vd__heap_place(vd__machine *m, vd__memory_kind kind, const vd__need *need, bool own, vd__storage *out) {
     uint32_t mask = need->types;
     bool tried = false;
     for (;;) {
-        uint32_t bit = mask ? ctx->driver.backend->memory_types(&ctx->device, kind, mask) : 0;
-        if (!bit && !tried && need->kernels) bit = ctx->driver.backend->memory_types(&ctx->device, VD__MEMORY_DEVICE, mask);
+        uint32_t bit = mask ? m->ctx->driver.backend->memory_types(&m->device, kind, mask) : 0;
+        if (!bit && !tried && need->kernels) bit = m->ctx->driver.backend->memory_types(&m->device, VD__MEMORY_DEVICE, mask);
         if (!bit) break;
-        vd_result r = vd__heap_from_type(ctx, vd__lowest(bit), need, own, out);
+        vd_result r = vd__heap_from_type(m, vd__lowest(bit), need, own, out);
         if (r != VD_ERROR_OUT_OF_DEVICE_MEMORY) return r;
         tried = true;
         mask &= ~bit;
@@ -7467,64 +7554,66 @@ static vd_result vd__heap_place(vd_context *ctx, vd__memory_kind kind, const vd_
 }
 
 /* Gives the place back; a block that became empty goes too, except one of its type, which the next buffer will want. */
-static void vd__heap_release(vd_context *ctx, vd__storage *s) {
+static void vd__heap_release(vd__machine *m, vd__storage *s) {
     vd__heap_block *b = (vd__heap_block *)(void *)s->memory.block;
     if (b->imported) {
         if (b->release) b->release(b->release_user, b->block.native[0]);
-        vd__free(&ctx->host.allocator, b);
+        vd__free(&m->ctx->host.allocator, b);
         return;
     }
     if (!b->own) {
         vd__space_give(&b->space, s->node);
         if (b->space.taken) return;
-        vd__heap_block *other = ctx->heap.blocks[b->block.type];
+        vd__heap_block *other = m->heap.blocks[b->block.type];
         while (other && (other == b || other->own || other->space.taken)) other = other->next;
         if (!other) return;
     }
-    vd__heap_remove(ctx, b);
+    vd__heap_remove(m, b);
 }
 
 /* A driver buffer with memory, that of staging in a block of its own. The caller holds the context's lock. */
-static vd_result vd__storage_create(vd_context *ctx, vd__memory_kind kind, uint64_t size, bool staging, vd__storage *out) {
-    const vd__backend *backend = ctx->driver.backend;
+static vd_result vd__storage_create(vd__machine *m, vd__memory_kind kind, uint64_t size, bool staging, vd__storage *out) {
+    const vd__backend *backend = m->ctx->driver.backend;
     vd__need need = { 0, 0, 0, !staging };
     memset(out, 0, sizeof *out);
+    out->machine = m;
     out->memory.size = (size + 3) & ~(uint64_t)3; /* whole words, for fills and for kernels that see words */
-    vd_result r = backend->memory_create(&ctx->device, &out->memory, &need);
+    vd_result r = backend->memory_create(&m->device, &out->memory, &need);
     if (r) return r;
-    r = vd__heap_place(ctx, kind, &need, staging, out);
+    r = vd__heap_place(m, kind, &need, staging, out);
     if (!r) {
         vd__block *block = out->memory.block;
         out->memory.mapped = block->mapped ? block->mapped + out->memory.offset : NULL;
-        out->memory.serial = ++ctx->serial;
-        r = backend->memory_bind(&ctx->device, &out->memory);
+        out->memory.serial = ++m->ctx->serial;
+        r = backend->memory_bind(&m->device, &out->memory);
         if (!r) return VD_OK;
-        vd__heap_release(ctx, out);
+        vd__heap_release(m, out);
     }
-    backend->memory_destroy(&ctx->device, &out->memory);
+    backend->memory_destroy(&m->device, &out->memory);
     return r;
 }
 
 /* A driver buffer in memory of the caller's. The caller of this holds the context's lock. */
-static vd_result vd__storage_import(vd_context *ctx, const vd_buffer_desc *desc, uint64_t size, vd__storage *out) {
-    const vd__backend *backend = ctx->driver.backend;
+static vd_result vd__storage_import(vd__machine *m, const vd_buffer_desc *desc, uint64_t size, vd__storage *out) {
+    const vd__backend *backend = m->ctx->driver.backend;
     vd__need need = { 0, 0, 0, true };
     memset(out, 0, sizeof *out);
+    out->machine = m;
     out->memory.size = size;
-    vd__heap_block *b = (vd__heap_block *)vd__alloc_zeroed(&ctx->host.allocator, sizeof *b);
+    vd__heap_block *b = (vd__heap_block *)vd__alloc_zeroed(&m->ctx->host.allocator, sizeof *b);
     if (!b) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory for a block of device memory");
     b->own = b->imported = true;
     b->block.native[0] = desc->address;
     b->block.size = size;
     b->block.coherent = true;
     out->memory.block = &b->block;
-    out->memory.serial = ++ctx->serial;
-    vd_result r = backend->memory_create(&ctx->device, &out->memory, &need);
+    out->memory.serial = ++m->ctx->serial;
+    vd_result r = backend->memory_create(&m->device, &out->memory, &need);
     if (!r) {
-        r = backend->memory_bind(&ctx->device, &out->memory);
-        if (r) backend->memory_destroy(&ctx->device, &out->memory);
+        r = backend->memory_bind(&m->device, &out->memory);
+        if (r) backend->memory_destroy(&m->device, &out->memory);
     }
-    if (r) vd__free(&ctx->host.allocator, b);
+    if (r) vd__free(&m->ctx->host.allocator, b);
     else {
         b->release = desc->release;
         b->release_user = desc->release_user;
@@ -7532,20 +7621,21 @@ static vd_result vd__storage_import(vd_context *ctx, const vd_buffer_desc *desc,
     return r;
 }
 
-static void vd__storage_destroy(vd_context *ctx, vd__storage *s) {
-    ctx->driver.backend->memory_destroy(&ctx->device, &s->memory);
-    vd__heap_release(ctx, s);
+static void vd__storage_destroy(vd__storage *s) {
+    vd__machine *m = s->machine;
+    m->ctx->driver.backend->memory_destroy(&m->device, &s->memory);
+    vd__heap_release(m, s);
 }
 
-static void vd__heap_free(vd_context *ctx) {
+static void vd__heap_free(vd__machine *m) {
     for (uint32_t type = 0; type < 32; type++)
-        while (ctx->heap.blocks[type]) vd__heap_remove(ctx, ctx->heap.blocks[type]);
+        while (m->heap.blocks[type]) vd__heap_remove(m, m->heap.blocks[type]);
 }
 
 /* Around host access to [offset, offset + size) of a memory; nothing where host and device see the same. */
-static vd_result vd__storage_sync(vd_context *ctx, vd__storage *s, uint64_t offset, uint64_t size, bool to_host) {
+static vd_result vd__storage_sync(vd__storage *s, uint64_t offset, uint64_t size, bool to_host) {
     if (s->memory.block->coherent) return VD_OK;
-    return ctx->driver.backend->block_sync(&ctx->device, s->memory.block, s->memory.offset + offset, size, to_host);
+    return s->machine->ctx->driver.backend->block_sync(&s->machine->device, s->memory.block, s->memory.offset + offset, size, to_host);
 }
 
 // >>batch
@@ -7570,14 +7660,14 @@ enum {
 /* ---- the timeline ---- */
 
 static vd_result vd__lose_device(vd_context *ctx) {
-    if (!vd__load32(&ctx->lost)) vd__logf(&ctx->host, VD_LOG_ERROR, "the device '%s' was lost", ctx->device.info.name);
+    if (!vd__load32(&ctx->lost)) vd__logf(&ctx->host, VD_LOG_ERROR, "the device '%s' was lost", ctx->machines->device.info.name);
     vd__store32(&ctx->lost, 1);
-    return vd__fail(VD_ERROR_DEVICE_LOST, "the device '%s' was lost", ctx->device.info.name);
+    return vd__fail(VD_ERROR_DEVICE_LOST, "the device '%s' was lost", ctx->machines->device.info.name);
 }
 
 static bool vd__queue_reached(vd__queue *q, uint64_t value) {
     if (value <= vd__load64(&q->completed)) return true;
-    uint64_t now = q->ctx->driver.backend->queue_value(&q->ctx->device, q->index);
+    uint64_t now = q->ctx->driver.backend->queue_value(q->device, q->index);
     if (now == UINT64_MAX) {
         vd__lose_device(q->ctx);
         return false;
@@ -7590,14 +7680,14 @@ static bool vd__queue_reached(vd__queue *q, uint64_t value) {
 static vd_result vd__queue_outcome(vd__queue *q, uint64_t value) {
     vd_result r = VD_OK;
     if (VD__LIKELY(!vd__load32(&q->failure_count))) return VD_OK;
-    vd__mutex_lock(&q->lock);
+    vd__mutex_lock(q->lock);
     for (int i = 0; i < VD__FAILURES; i++) {
         vd__failure *f = &q->failures[i];
         if (!f->result || f->value != value) continue;
         f->reported = true;
         r = vd__fail(f->result, "%s", f->text);
     }
-    vd__mutex_unlock(&q->lock);
+    vd__mutex_unlock(q->lock);
     return r;
 }
 
@@ -7605,14 +7695,14 @@ static vd_result vd__queue_outcome(vd__queue *q, uint64_t value) {
 static vd_result vd__queue_unreported(vd__queue *q) {
     vd_result r = VD_OK;
     if (VD__LIKELY(!vd__load32(&q->failure_count))) return VD_OK;
-    vd__mutex_lock(&q->lock);
+    vd__mutex_lock(q->lock);
     for (int i = 0; i < VD__FAILURES && !r; i++) {
         vd__failure *f = &q->failures[i];
         if (!f->result || f->reported) continue;
         f->reported = true;
         r = vd__fail(f->result, "%s", f->text);
     }
-    vd__mutex_unlock(&q->lock);
+    vd__mutex_unlock(q->lock);
     return r;
 }
 
@@ -7620,7 +7710,7 @@ static vd_result vd__queue_unreported(vd__queue *q) {
    instead may lose whole time slices on a busy machine. No lock is held. */
 static vd_result vd__queue_wait(vd__queue *q, uint64_t value, uint64_t timeout_ns) {
     vd_context *ctx = q->ctx;
-    uint64_t start = 0, spent = 0, spin = ctx->device.info.type == VD_DEVICE_CPU ? 0 : VD__SPIN_NS;
+    uint64_t start = 0, spent = 0, spin = q->device->info.type == VD_DEVICE_CPU ? 0 : VD__SPIN_NS;
     while (!vd__queue_reached(q, value)) {
         if (vd__load32(&ctx->lost)) return vd__lose_device(ctx);
         if (timeout_ns) {
@@ -7630,7 +7720,7 @@ static vd_result vd__queue_wait(vd__queue *q, uint64_t value, uint64_t timeout_n
         }
         if (spent >= timeout_ns) return vd__fail(VD_TIMEOUT, "the work is not done yet");
         if (spent < spin) continue;
-        vd_result r = ctx->driver.backend->queue_wait(&ctx->device, q->index, value, timeout_ns == VD_FOREVER ? VD_FOREVER : timeout_ns - spent);
+        vd_result r = ctx->driver.backend->queue_wait(q->device, q->index, value, timeout_ns == VD_FOREVER ? VD_FOREVER : timeout_ns - spent);
         if (r == VD_ERROR_DEVICE_LOST) return vd__lose_device(ctx);
         if (r != VD_OK && r != VD_TIMEOUT) return r;
     }
@@ -7639,16 +7729,26 @@ static vd_result vd__queue_wait(vd__queue *q, uint64_t value, uint64_t timeout_n
 
 /* ---- deferred destruction ---- */
 
+static void vd__buffer_storage_free(vd_context *ctx, vd__buffer *b) {
+    for (uint32_t i = 0; i < ctx->machine_count && b->storage; i++)
+        if (b->storage[i].memory.serial) vd__storage_destroy(&b->storage[i]);
+    if (b->storage != &b->own) vd__free(&ctx->host.allocator, b->storage);
+    b->storage = NULL;
+}
+
+static void vd__kernel_codes_free(vd_context *ctx, vd__kernel *k, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) ctx->driver.backend->kernel_destroy(&ctx->machines[i].device, &k->codes[i]);
+    vd__free(&ctx->host.allocator, k->arena);
+}
+
 static void vd__garbage_free(vd_context *ctx, vd__slot *slot) {
     if (slot->kind == VD__HANDLE_BUFFER) {
         vd__buffer *b = (vd__buffer *)(void *)slot;
-        if (!b->view) vd__storage_destroy(ctx, &b->own);
+        if (!b->view) vd__buffer_storage_free(ctx, b);
         vd__free(&ctx->host.allocator, b->name);
         vd__pool_give(&ctx->buffers, slot);
     } else {
-        vd__kernel *k = (vd__kernel *)(void *)slot;
-        ctx->driver.backend->kernel_destroy(&ctx->device, &k->code);
-        vd__free(&ctx->host.allocator, k->arena);
+        vd__kernel_codes_free(ctx, (vd__kernel *)(void *)slot, ctx->machine_count);
         vd__pool_give(&ctx->kernels, slot);
     }
 }
@@ -7661,16 +7761,39 @@ static uint64_t vd__oldest_list(const vd_context *ctx) {
     return oldest;
 }
 
-/* Whether nothing can use a dead object any more. What an unsubmitted list may hold waits for that list, and then for all that was sent with it. */
+/* Whether every queue of its device is past its last use of a memory. */
+static bool vd__storage_idle(const vd__storage *s) {
+    for (uint32_t q = 0; q < s->machine->device.queue_count; q++)
+        if (s->used[q] > vd__load64(&s->machine->queues[q].completed)) return false;
+    return !vd__load32(&s->pins);
+}
+
+static bool vd__buffer_idle(const vd_context *ctx, const vd__buffer *b) {
+    for (uint32_t i = 0; i < ctx->machine_count && !b->view; i++)
+        if (b->storage[i].memory.serial && !vd__storage_idle(&b->storage[i])) return false;
+    return true;
+}
+
+static bool vd__kernel_idle(const vd_context *ctx, const vd__kernel *k) {
+    for (uint32_t i = 0; i < ctx->queue_count; i++)
+        if (k->ends[i] > vd__load64(&ctx->queues[i].completed)) return false;
+    return true;
+}
+
+/* Whether nothing can use a dead object any more. What an unsubmitted list may hold waits for that list, and then for all that was sent with it: a memory
+   knows its last uses, for a kernel it is all that was sent till now. */
 static bool vd__garbage_done(vd_context *ctx, vd__slot *slot) {
-    if (slot->kind == VD__HANDLE_BUFFER && vd__load32(&((vd__buffer *)(void *)slot)->own.pins)) return false;
+    bool buffer = slot->kind == VD__HANDLE_BUFFER;
+    vd__kernel *k = buffer ? NULL : (vd__kernel *)(void *)slot;
     if (slot->stamp) {
         if (vd__oldest_list(ctx) < slot->stamp) return false;
         slot->stamp = 0;
-        uint64_t submitted = vd__load64(&ctx->queue.submitted);
-        if (slot->value < submitted) slot->value = submitted;
+        for (uint32_t i = 0; k && i < ctx->queue_count; i++) {
+            uint64_t submitted = vd__load64(&ctx->queues[i].submitted);
+            if (k->ends[i] < submitted) k->ends[i] = submitted;
+        }
     }
-    return slot->value <= vd__load64(&ctx->queue.completed);
+    return buffer ? vd__buffer_idle(ctx, (const vd__buffer *)(void *)slot) : vd__kernel_idle(ctx, k);
 }
 
 /* Frees dead objects, oldest first, up to the first one still in use. The caller holds the context's lock. */
@@ -7685,23 +7808,31 @@ static void vd__reap_locked(vd_context *ctx) {
 
 static void vd__reap(vd_context *ctx) {
     if (!vd__load_pointer((void *const *)(void *)&ctx->garbage)) return;
-    vd__queue_reached(&ctx->queue, vd__load64(&ctx->queue.submitted));
+    for (uint32_t i = 0; i < ctx->queue_count; i++) vd__queue_reached(&ctx->queues[i], vd__load64(&ctx->queues[i].submitted));
     vd__mutex_lock(&ctx->lock);
     vd__reap_locked(ctx);
     vd__mutex_unlock(&ctx->lock);
 }
 
-/* The handle dies now. `value` ends its last use on the queue. */
-static void vd__discard(vd_context *ctx, vd__pool *pool, vd__slot *slot, uint64_t value) {
+/* The handle dies now. */
+static void vd__discard(vd_context *ctx, vd__pool *pool, vd__slot *slot) {
     vd__mutex_lock(&ctx->lock);
     vd__pool_close(pool, slot);
-    slot->value = value;
     slot->stamp = vd__oldest_list(ctx) == UINT64_MAX ? 0 : ctx->list_stamp + 1;
     slot->next = NULL;
     if (ctx->garbage_end) ctx->garbage_end->next = slot;
     else vd__store_pointer((void **)(void *)&ctx->garbage, slot);
     ctx->garbage_end = slot;
     vd__mutex_unlock(&ctx->lock);
+}
+
+/* The locks of all devices, in order. */
+static void vd__lock_all(vd_context *ctx) {
+    for (uint32_t i = 0; i < ctx->machine_count; i++) vd__mutex_lock(&ctx->machines[i].lock);
+}
+
+static void vd__unlock_all(vd_context *ctx) {
+    for (uint32_t i = 0; i < ctx->machine_count; i++) vd__mutex_unlock(&ctx->machines[i].lock);
 }
 
 /* ---- recordings ---- */
@@ -7716,7 +7847,7 @@ static void vd__recording_spare(vd__ring *ring, vd__recording *r) {
 /* An empty one, begun. The caller holds the queue's lock, as for all that follow until "lists". */
 static vd_result vd__recording_take(vd__queue *q, vd__ring *ring, vd__recording **out) {
     const vd__backend *backend = q->ctx->driver.backend;
-    vd__device *device = &q->ctx->device;
+    vd__device *device = q->device;
     while (ring->oldest && vd__queue_reached(q, ring->oldest->commands.value)) {
         vd__recording *done = ring->oldest;
         ring->oldest = done->next;
@@ -7754,7 +7885,7 @@ static void vd__stage_destroy(vd__queue *q, vd__memory_kind kind, vd__stage *s) 
     *link = s->next;
     q->stage_bytes[kind] -= s->storage.memory.size;
     vd__mutex_lock(&q->ctx->lock);
-    vd__storage_destroy(q->ctx, &s->storage);
+    vd__storage_destroy(&s->storage);
     vd__mutex_unlock(&q->ctx->lock);
     vd__free(&q->ctx->host.allocator, s);
 }
@@ -7764,9 +7895,9 @@ static vd_result vd__stage_create(vd__queue *q, vd__memory_kind kind, uint64_t s
     vd__stage *s = (vd__stage *)vd__alloc_zeroed(&ctx->host.allocator, sizeof *s);
     if (!s) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory for a piece of staging memory");
     vd__mutex_lock(&ctx->lock);
-    vd_result r = vd__storage_create(ctx, kind, size, true, &s->storage);
+    vd_result r = vd__storage_create(q->machine, kind, size, true, &s->storage);
     if (!r && !s->storage.memory.mapped) {
-        vd__storage_destroy(ctx, &s->storage);
+        vd__storage_destroy(&s->storage);
         r = vd__fail(VD_ERROR_BACKEND, "the host cannot see staging memory");
     }
     vd__mutex_unlock(&ctx->lock);
@@ -7841,7 +7972,7 @@ static void vd__queue_failed(vd__queue *q, uint64_t value, vd_result result) {
     q->open.hazards.stages = VD__STAGES_ALL; /* the barriers that did not run are missing */
     q->open.hazards.lost_count = true;
     vd__logf(&ctx->host, VD_LOG_ERROR, "%s", f->text);
-    if (result == VD_ERROR_DEVICE_LOST || ctx->driver.backend->queue_submit(&ctx->device, q->index, NULL, value, NULL, 0)) vd__lose_device(ctx);
+    if (result == VD_ERROR_DEVICE_LOST || ctx->driver.backend->queue_submit(q->device, q->index, NULL, value, NULL, 0)) vd__lose_device(ctx);
 }
 
 /* Gives staging and tickets of a list the value that ends them. */
@@ -7862,18 +7993,34 @@ static void vd__list_settle(vd_list *l, uint64_t value) {
     }
 }
 
+/* What a submission has to wait for on the other queues of its device, but for what is done or was waited for before. */
+static uint32_t vd__queue_waits(vd__queue *q, vd__wait out[VD_MAX_QUEUES]) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < q->device->queue_count && q->device->queue_count > 1; i++) {
+        uint64_t value = q->waits[i];
+        q->waits[i] = 0;
+        if (i == q->index || value <= q->waited[i] || value <= vd__load64(&q->machine->queues[i].completed)) continue;
+        q->waited[i] = value;
+        out[count].queue = i;
+        out[count++].value = value;
+    }
+    return count;
+}
+
 /* Sends the list's recording; its value is then q->submitted. */
 static void vd__list_send(vd_list *l) {
     vd__queue *q = l->queue;
     const vd__backend *backend = q->ctx->driver.backend;
-    vd__device *device = &q->ctx->device;
+    vd__device *device = q->device;
     vd__recording *recording = l->recording;
     vd__commands *c = &recording->commands;
     uint64_t value = q->submitted + 1;
     if (l->host_stages) backend->record_barrier(device, c, l->host_stages, VD__STAGE_HOST);
     c->value = value;
     vd_result r = backend->commands_end(device, c);
-    if (!r) r = backend->queue_submit(device, q->index, c, value, NULL, 0);
+    vd__wait waits[VD_MAX_QUEUES];
+    uint32_t wait_count = vd__queue_waits(q, waits);
+    if (!r) r = backend->queue_submit(device, q->index, c, value, waits, wait_count);
     vd__store64(&q->submitted, value);
     if (r) vd__queue_failed(q, value, r);
     l->stats.submissions++;
@@ -7893,13 +8040,13 @@ static VD__APART void vd__queue_flush(vd__queue *q) {
 
 /* The open batch is shared: its queue's lock guards it. */
 static inline void vd__list_lock(vd_list *l) {
-    if (l->immediate) vd__mutex_lock(&l->queue->lock);
+    if (l->immediate) vd__mutex_lock(l->queue->lock);
 }
 
 static inline void vd__list_unlock(vd_list *l) {
     if (!l->immediate) return;
     if (VD__UNLIKELY(l->commands >= VD__SEND_COMMANDS || l->staged >= VD__SEND_BYTES)) vd__queue_flush(l->queue);
-    vd__mutex_unlock(&l->queue->lock);
+    vd__mutex_unlock(l->queue->lock);
 }
 
 /* Whether commands may go into the list. */
@@ -7921,9 +8068,9 @@ static inline vd_result vd__list_latch(vd_list *l, vd_result r) {
 
 static VD__APART vd_result vd__list_begin_recording(vd_list *l) {
     vd__queue *q = l->queue;
-    if (!l->immediate) vd__mutex_lock(&q->lock);
+    if (!l->immediate) vd__mutex_lock(q->lock);
     vd_result r = vd__recording_take(q, vd__list_ring(l), &l->recording);
-    if (!l->immediate) vd__mutex_unlock(&q->lock);
+    if (!l->immediate) vd__mutex_unlock(q->lock);
     return r;
 }
 
@@ -7932,7 +8079,7 @@ static VD__APART vd_result vd__list_begin_recording(vd_list *l) {
    with the queue when it is submitted. */
 static void vd__list_barrier(vd_list *l) {
     uint32_t from = l->immediate ? l->hazards.stages : (uint32_t)VD__STAGES_ALL;
-    l->ctx->driver.backend->record_barrier(&l->ctx->device, &l->recording->commands, from, VD__STAGES_ALL);
+    l->ctx->driver.backend->record_barrier(l->device, &l->recording->commands, from, VD__STAGES_ALL);
     l->stats.barriers++;
     if (!l->immediate && !l->barred) {
         vd__hazards first = l->hazards;
@@ -7973,6 +8120,30 @@ static inline void vd__list_barrier_before(vd_list *l, const vd__access *accesse
     for (uint32_t i = 0; i < count; i++) places[i] = accesses[i].storage->memory.serial & l->hazards.mask;
 }
 
+/* Makes a queue's next submission wait for a value of another queue of its device, which is sent if it still gathers. */
+static void vd__queue_after(vd__queue *q, uint32_t other, uint64_t value) {
+    vd__queue *o = &q->machine->queues[other];
+    if (value > o->submitted) vd__queue_flush(o);
+    if (value > q->waits[other]) q->waits[other] = value;
+}
+
+/* Orders a queue's next submission behind what the other queues of its device do with a memory. */
+static VD__APART void vd__queue_after_uses(vd__queue *q, const vd__storage *s, bool written) {
+    for (uint32_t i = 0; i < q->device->queue_count; i++) {
+        uint64_t value = written ? s->used[i] : i == s->writer ? s->written : 0;
+        if (i != q->index && value) vd__queue_after(q, i, value);
+    }
+}
+
+/* Notes the use of a memory by a queue's next submission. */
+static inline void vd__storage_used(vd__storage *s, vd__queue *q, bool written) {
+    if (VD__UNLIKELY(q->device->queue_count > 1)) vd__queue_after_uses(q, s, written);
+    s->used[q->index] = q->submitted + 1;
+    if (!written) return;
+    s->written = q->submitted + 1;
+    s->writer = q->index;
+}
+
 /* What comes before every command: a recording, a barrier where one is needed, the notes. The caller holds the list's lock. */
 static inline vd_result vd__list_command(vd_list *l, const vd__access *accesses, uint32_t count, uint32_t stage) {
     uint32_t places[VD_MAX_ARGS];
@@ -7993,8 +8164,7 @@ static inline vd_result vd__list_command(vd_list *l, const vd__access *accesses,
         else vd__hazards_touch(h, places[i], s->memory.serial, a->begin, a->end, written);
         if (written && s->memory.mapped) l->host_stages |= stage;
         if (l->immediate) {
-            s->used = l->queue->submitted + 1;
-            if (written) s->written = s->used;
+            vd__storage_used(s, l->queue, written);
             continue;
         }
         vd_result r = vd__list_use(l, s, written, fresh && !l->barred);
@@ -8008,10 +8178,10 @@ static vd_result vd__stage_reserve(vd_list *l, vd__memory_kind kind, uint64_t si
     vd__queue *q = l->queue;
     for (;;) {
         uint64_t wait = 0;
-        vd__mutex_lock(&q->lock);
+        vd__mutex_lock(q->lock);
         vd_result r = vd__stage_cut(l, kind, size, out, &wait);
         if (r == VD_TIMEOUT && wait > q->submitted) vd__queue_flush(q);
-        vd__mutex_unlock(&q->lock);
+        vd__mutex_unlock(q->lock);
         if (r != VD_TIMEOUT) return r;
         r = vd__queue_wait(q, wait, VD_FOREVER);
         if (r == VD_ERROR_DEVICE_LOST) return r; /* another failure is its event's to tell */
@@ -8019,9 +8189,9 @@ static vd_result vd__stage_reserve(vd_list *l, vd__memory_kind kind, uint64_t si
 }
 
 static void vd__slice_unpin(vd_list *l, const vd__slice *slice) {
-    vd__mutex_lock(&l->queue->lock);
+    vd__mutex_lock(l->queue->lock);
     slice->stage->pins--;
-    vd__mutex_unlock(&l->queue->lock);
+    vd__mutex_unlock(l->queue->lock);
 }
 
 /* Marks a slice as used by the list's last command. */
@@ -8076,7 +8246,7 @@ static void vd__record_rows(vd_list *l, const vd__memory *to, vd__region to_rows
             ranges[count].to = to_rows.offset + done * to_rows.pitch;
             ranges[count].size = row;
         }
-        l->ctx->driver.backend->record_copy(&l->ctx->device, &l->recording->commands, to, from, ranges, count);
+        l->ctx->driver.backend->record_copy(l->device, &l->recording->commands, to, from, ranges, count);
     }
 }
 
@@ -8084,7 +8254,7 @@ static void vd__record_rows(vd_list *l, const vd__memory *to, vd__region to_rows
 static vd_result vd__record_piece(vd_list *l, const char *call, vd_buffer handle, const vd__piece *p, bool to_buffer) {
     vd__span span;
     vd__region rows = p->region, staged = p->region;
-    vd_result r = vd__span_find(l->ctx, handle, call, to_buffer ? "target " : "source ", "", rows.offset, vd__region_extent(&rows), &span);
+    vd_result r = vd__span_find(l, handle, call, to_buffer ? "target " : "source ", "", rows.offset, vd__region_extent(&rows), &span);
     if (r) return r;
     vd__access a = vd__access_of(&span, to_buffer ? VD_WRITE : VD_READ);
     r = vd__list_command(l, &a, 1, VD__STAGE_TRANSFER);
@@ -8115,7 +8285,7 @@ static vd_result vd__write_staged(vd_list *l, const char *call, vd_buffer handle
         r = vd__stage_reserve(l, VD__MEMORY_UPLOAD, bytes, &p.slice);
         if (r) return r;
         vd__rows_copy(vd__slice_bytes(&p.slice), p.region.row, data + p.at, g->host_pitch, &p.region);
-        r = vd__storage_sync(l->ctx, &p.slice.stage->storage, p.slice.offset, bytes, false);
+        r = vd__storage_sync(&p.slice.stage->storage, p.slice.offset, bytes, false);
         vd__list_lock(l);
         if (!r) r = vd__record_piece(l, call, handle, &p, true);
         vd__list_unlock(l);
@@ -8124,9 +8294,17 @@ static vd_result vd__write_staged(vd_list *l, const char *call, vd_buffer handle
     return r;
 }
 
+/* Whether all that uses a memory is done, sent or open. */
+static bool vd__storage_reached(const vd__storage *s) {
+    for (uint32_t i = 0; i < s->machine->device.queue_count; i++)
+        if (!vd__queue_reached(&s->machine->queues[i], s->used[i])) return false;
+    return true;
+}
+
 /* Whether host bytes can go straight into the memory: nothing on the queue, sent or open, uses it. */
 static bool vd__write_direct(vd_list *l, const vd__storage *s, uint64_t size) {
-    return l->immediate && s->memory.mapped && (s->memory.block->host_cached || size <= VD__DIRECT_BYTES) && vd__queue_reached(l->queue, s->used);
+    return l->immediate && s->memory.mapped && (s->memory.block->host_cached || size <= VD__DIRECT_BYTES) &&
+           vd__storage_reached(s);
 }
 
 static vd_result vd__write(vd_list *l, const char *call, vd_buffer handle, vd__region g, const void *data) {
@@ -8134,14 +8312,14 @@ static vd_result vd__write(vd_list *l, const char *call, vd_buffer handle, vd__r
     vd__list_lock(l);
     vd_result r = vd__region_find(l->ctx, handle, call, "target ", "", "host ", &g);
     if (!r && g.row && !data) r = vd__fail(VD_ERROR_INVALID, "%s: the data is NULL", call);
-    if (!r) r = vd__span_find(l->ctx, handle, call, "target ", "", g.offset, vd__region_extent(&g), &span);
+    if (!r) r = vd__span_find(l, handle, call, "target ", "", g.offset, vd__region_extent(&g), &span);
     bool direct = !r && g.row && vd__write_direct(l, span.storage, span.size);
     if (direct) vd__add32(&span.storage->pins, 1);
     vd__list_unlock(l);
     if (r || !g.row) return r;
     if (!direct) return vd__write_staged(l, call, handle, &g, (const uint8_t *)data);
     vd__rows_copy(span.storage->memory.mapped + span.offset, g.pitch, (const uint8_t *)data, g.host_pitch, &g);
-    r = vd__storage_sync(l->ctx, span.storage, span.offset, span.size, false);
+    r = vd__storage_sync(span.storage, span.offset, span.size, false);
     vd__add32(&span.storage->pins, UINT32_MAX);
     return r;
 }
@@ -8151,7 +8329,7 @@ static vd_result vd__write_bytes(vd_list *l, const char *call, vd_buffer handle,
     vd__span span;
     if (size) return vd__write(l, call, handle, vd__region_of(offset, size), data);
     vd__list_lock(l);
-    vd_result r = vd__span_find(l->ctx, handle, call, "target ", "", offset, size, &span);
+    vd_result r = vd__span_find(l, handle, call, "target ", "", offset, size, &span);
     vd__list_unlock(l);
     return r;
 }
@@ -8183,7 +8361,7 @@ static vd_result vd__record_words(vd_list *l, const vd__span *span, const vd__sl
     if (r) return r;
     if (last > first) {
         memcpy(&word, pattern + (first - offset), 4);
-        ctx->driver.backend->record_fill(&ctx->device, &l->recording->commands, memory, first, last - first, word);
+        ctx->driver.backend->record_fill(l->device, &l->recording->commands, memory, first, last - first, word);
     }
     if (first > offset) {
         ranges[count].from = edges->offset;
@@ -8196,7 +8374,7 @@ static vd_result vd__record_words(vd_list *l, const vd__span *span, const vd__sl
         ranges[count++].size = end - last;
     }
     if (count) {
-        ctx->driver.backend->record_copy(&ctx->device, &l->recording->commands, memory, &edges->stage->storage.memory, ranges, count);
+        ctx->driver.backend->record_copy(l->device, &l->recording->commands, memory, &edges->stage->storage.memory, ranges, count);
         vd__slice_used(l, edges, 8);
     }
     l->stats.fills++;
@@ -8220,7 +8398,7 @@ static vd_result vd__record_runs(vd_list *l, const vd__span *span, const vd__sli
             offset += ranges[count].size;
             size -= ranges[count].size;
         }
-        ctx->driver.backend->record_copy(&ctx->device, &l->recording->commands, &span->storage->memory, &slice->stage->storage.memory, ranges, count);
+        ctx->driver.backend->record_copy(l->device, &l->recording->commands, &span->storage->memory, &slice->stage->storage.memory, ranges, count);
     }
     vd__slice_used(l, slice, run);
     l->stats.fills++;
@@ -8236,10 +8414,10 @@ static vd_result vd__fill_words(vd_list *l, vd_buffer handle, uint64_t offset, c
     if (r) return r;
     if (staged) {
         memcpy(vd__slice_bytes(&edges), pattern, 8);
-        r = vd__storage_sync(l->ctx, &edges.stage->storage, edges.offset, 8, false);
+        r = vd__storage_sync(&edges.stage->storage, edges.offset, 8, false);
     }
     vd__list_lock(l);
-    if (!r) r = vd__span_find(l->ctx, handle, "vd_fill", "target ", "", offset, found->size, &span);
+    if (!r) r = vd__span_find(l, handle, "vd_fill", "target ", "", offset, found->size, &span);
     if (!r) r = vd__record_words(l, &span, &edges, pattern);
     vd__list_unlock(l);
     if (staged) vd__slice_unpin(l, &edges);
@@ -8254,9 +8432,9 @@ static vd_result vd__fill_runs(vd_list *l, vd_buffer handle, uint64_t offset, ui
     vd_result r = vd__stage_reserve(l, VD__MEMORY_UPLOAD, run, &slice);
     if (r) return r;
     vd__pattern_repeat(vd__slice_bytes(&slice), (size_t)run, value, value_size);
-    r = vd__storage_sync(l->ctx, &slice.stage->storage, slice.offset, run, false);
+    r = vd__storage_sync(&slice.stage->storage, slice.offset, run, false);
     vd__list_lock(l);
-    if (!r) r = vd__span_find(l->ctx, handle, "vd_fill", "target ", "", offset, size, &span);
+    if (!r) r = vd__span_find(l, handle, "vd_fill", "target ", "", offset, size, &span);
     if (!r) r = vd__record_runs(l, &span, &slice, run);
     vd__list_unlock(l);
     vd__slice_unpin(l, &slice);
@@ -8271,7 +8449,7 @@ static vd_result vd__fill(vd_list *l, vd_buffer handle, uint64_t offset, uint64_
     if (!value) value_size = 1;
     if (value_size < 1 || value_size > 64) return vd__fail(VD_ERROR_INVALID, "vd_fill: the value has %llu bytes, 1 to 64 are possible", VD__U(value_size));
     vd__list_lock(l);
-    vd_result r = vd__span_find(l->ctx, handle, "vd_fill", "target ", "", offset, size, &span);
+    vd_result r = vd__span_find(l, handle, "vd_fill", "target ", "", offset, size, &span);
     if (!r && span.size % value_size)
         r = vd__fail(VD_ERROR_INVALID, "vd_fill: size %llu of buffer '%s' is no multiple of the value's %llu bytes", VD__U(span.size),
                      vd__buffer_find(l->ctx, handle, "vd_fill", "")->name, VD__U(value_size));
@@ -8311,14 +8489,16 @@ static vd_result vd__copy(vd_list *l, const char *call, const vd_copy_desc *desc
     if (r) return r;
     a.offset += to->offset;
     b.offset += from->offset;
-    if (to->storage == from->storage && vd__regions_meet(&a, &b)) return vd__copy_overlap(call, to, &a, &b);
-    vd__span spans[2] = { { from->storage, b.offset, vd__region_extent(&b) }, { to->storage, a.offset, vd__region_extent(&a) } };
+    vd__storage *source = vd__buffer_on(from, l->queue->machine, call), *target = source ? vd__buffer_on(to, l->queue->machine, call) : NULL;
+    if (!target) return VD_ERROR_INVALID;
+    if (target == source && vd__regions_meet(&a, &b)) return vd__copy_overlap(call, to, &a, &b);
+    vd__span spans[2] = { { source, b.offset, vd__region_extent(&b) }, { target, a.offset, vd__region_extent(&a) } };
     vd__access accesses[2];
     accesses[0] = vd__access_of(&spans[0], VD_READ);
     accesses[1] = vd__access_of(&spans[1], VD_WRITE);
     r = vd__list_command(l, accesses, 2, VD__STAGE_TRANSFER);
     if (r) return r;
-    vd__record_rows(l, &to->storage->memory, a, &from->storage->memory, b);
+    vd__record_rows(l, &target->memory, a, &source->memory, b);
     l->stats.copies++;
     return VD_OK;
 }
@@ -8328,7 +8508,7 @@ static vd_result vd__copy(vd_list *l, const char *call, const vd_copy_desc *desc
 /* Memory that the host can read at full speed where it lies: after the last command that writes it. */
 static vd_result vd__read_direct(vd__queue *q, const vd__span *span, uint64_t written, const vd__region *g, uint8_t *data) {
     vd_result r = vd__queue_wait(q, written, VD_FOREVER);
-    if (!r) r = vd__storage_sync(q->ctx, span->storage, span->offset, span->size, true);
+    if (!r) r = vd__storage_sync(span->storage, span->offset, span->size, true);
     if (!r) vd__rows_copy(data, g->host_pitch, span->storage->memory.mapped + span->offset, g->pitch, g);
     vd__add32(&span->storage->pins, UINT32_MAX);
     return r;
@@ -8351,7 +8531,7 @@ static vd_result vd__read_send(vd_list *l, const char *call, vd_buffer handle, v
 
 static vd_result vd__read_receive(vd_list *l, vd__piece *p, const vd__region *g, uint8_t *data) {
     vd_result r = vd__queue_wait(l->queue, p->value, VD_FOREVER);
-    if (!r) r = vd__storage_sync(l->ctx, &p->slice.stage->storage, p->slice.offset, vd__region_bytes(&p->region), true);
+    if (!r) r = vd__storage_sync(&p->slice.stage->storage, p->slice.offset, vd__region_bytes(&p->region), true);
     if (!r) vd__rows_copy(data + p->at, g->host_pitch, vd__slice_bytes(&p->slice), p->region.row, &p->region);
     vd__slice_unpin(l, &p->slice);
     return r;
@@ -8386,16 +8566,17 @@ static vd_result vd__read(vd_list *l, const char *call, vd_buffer handle, vd__re
     vd__list_lock(l);
     vd_result r = vd__region_find(l->ctx, handle, call, "source ", "", "host ", &g);
     if (!r && g.row && !data) r = vd__fail(VD_ERROR_INVALID, "%s: the data is NULL", call);
-    if (!r) r = vd__span_find(l->ctx, handle, call, "source ", "", g.offset, vd__region_extent(&g), &span);
+    if (!r) r = vd__span_find(l, handle, call, "source ", "", g.offset, vd__region_extent(&g), &span);
     bool direct = !r && g.row && span.storage->memory.mapped && span.storage->memory.block->host_cached;
+    vd__queue *writer = direct ? &l->queue->machine->queues[span.storage->writer] : NULL;
     uint64_t written = direct ? span.storage->written : 0;
     if (direct) {
         vd__add32(&span.storage->pins, 1);
-        if (written > l->queue->submitted) vd__queue_flush(l->queue);
+        if (written > writer->submitted) vd__queue_flush(writer);
     }
     vd__list_unlock(l);
     if (r || !g.row) return r;
-    if (direct) return vd__read_direct(l->queue, &span, written, &g, (uint8_t *)data);
+    if (direct) return vd__read_direct(writer, &span, written, &g, (uint8_t *)data);
     return vd__read_staged(l, call, handle, &g, (uint8_t *)data);
 }
 
@@ -8404,7 +8585,7 @@ static vd_result vd__read_bytes(vd_list *l, const char *call, vd_buffer handle, 
     vd__span span;
     if (size) return vd__read(l, call, handle, vd__region_of(offset, size), data);
     vd__list_lock(l);
-    vd_result r = vd__span_find(l->ctx, handle, call, "source ", "", offset, size, &span);
+    vd_result r = vd__span_find(l, handle, call, "source ", "", offset, size, &span);
     vd__list_unlock(l);
     return r;
 }
@@ -8412,26 +8593,30 @@ static vd_result vd__read_bytes(vd_list *l, const char *call, vd_buffer handle, 
 /* ---- mapping ---- */
 
 /* Waits for the work that a host access stands against; what is not sent yet is sent. */
-static vd_result vd__map(vd__queue *q, vd__storage *s, uint32_t access) {
-    vd__mutex_lock(&q->lock);
-    uint64_t value = access & VD_WRITE ? s->used : s->written;
-    if (value > q->submitted) vd__queue_flush(q);
+static vd_result vd__map(vd__storage *s, uint32_t access) {
+    vd__machine *m = s->machine;
+    uint64_t values[VD_MAX_QUEUES];
+    vd_result r = VD_OK;
+    vd__mutex_lock(&m->lock);
+    for (uint32_t i = 0; i < m->device.queue_count; i++) {
+        values[i] = access & VD_WRITE ? s->used[i] : i == s->writer ? s->written : 0;
+        if (values[i] > m->queues[i].submitted) vd__queue_flush(&m->queues[i]);
+    }
     vd__add32(&s->pins, 1);
-    vd__mutex_unlock(&q->lock);
-    vd_result r = vd__queue_wait(q, value, VD_FOREVER);
-    if (!r) r = vd__storage_sync(q->ctx, s, 0, s->memory.size, true);
+    vd__mutex_unlock(&m->lock);
+    for (uint32_t i = 0; i < m->device.queue_count && !r; i++) r = vd__queue_wait(&m->queues[i], values[i], VD_FOREVER);
+    if (!r) r = vd__storage_sync(s, 0, s->memory.size, true);
     if (!r) vd__add32(&s->maps, 1);
     vd__add32(&s->pins, UINT32_MAX);
     return r;
 }
 
-static vd_result vd__unmap(vd_context *ctx, vd__buffer *b) {
-    vd__storage *s = b->storage;
+static vd_result vd__unmap(const vd__buffer *b, vd__storage *s) {
     uint32_t maps = vd__load32(&s->maps);
     do {
         if (!maps) return vd__fail(VD_ERROR_INVALID, "vd_buffer_unmap: buffer '%s' is not mapped", b->name);
     } while (!__atomic_compare_exchange_n(&s->maps, &maps, maps - 1, true, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
-    return vd__storage_sync(ctx, s, 0, s->memory.size, false);
+    return vd__storage_sync(s, 0, s->memory.size, false);
 }
 
 /* ---- tickets ---- */
@@ -8443,6 +8628,7 @@ static vd_result vd__ticket_open(vd_list *l, const vd__slice *slice, uint64_t si
     if (t) {
         t->slice = *slice;
         t->size = size;
+        t->queue = l->queue;
         t->value = l->immediate ? l->queue->submitted + 1 : 0;
         if (!l->immediate) {
             t->list = l;
@@ -8476,17 +8662,17 @@ static vd_result vd__read_begin(vd_list *l, const vd_read_desc *desc, vd_ticket 
 }
 
 static vd_result vd__read_ready(vd_context *ctx, vd_ticket handle, uint64_t timeout_ns, const void **data) {
-    vd__queue *q = &ctx->queue;
-    vd__mutex_lock(&q->lock);
+    vd__lock_all(ctx);
     vd__ticket *t = vd__ticket_find(ctx, handle, "vd_read_ready");
+    vd__queue *q = t ? t->queue : NULL;
     vd_result r = t ? VD_OK : VD_ERROR_INVALID;
     if (t && t->list) r = vd__fail(VD_ERROR_INVALID, "vd_read_ready: the list of the ticket has not been submitted");
     if (t && t->discarded) r = vd__fail(VD_ERROR_INVALID, "vd_read_ready: the list of the ticket was discarded");
     uint64_t value = r ? 0 : t->value;
-    if (value > q->submitted) vd__queue_flush(q);
-    vd__mutex_unlock(&q->lock);
+    if (q && value > q->submitted) vd__queue_flush(q);
+    vd__unlock_all(ctx);
     if (!r) r = vd__queue_wait(q, value, timeout_ns);
-    if (!r) r = vd__storage_sync(ctx, &t->slice.stage->storage, t->slice.offset, t->size, true);
+    if (!r) r = vd__storage_sync(&t->slice.stage->storage, t->slice.offset, t->size, true);
     if (!r) *data = vd__slice_bytes(&t->slice);
     return r;
 }
@@ -8516,7 +8702,7 @@ static void vd__call_base(vd__call *c, const uint64_t base[3]) {
 
 /* More groups than one launch can have: several, each told where it begins. */
 static VD__APART vd_result vd__record_split(vd_list *l, vd__call *c) {
-    const uint32_t *limit = l->ctx->device.info.limits.max_groups;
+    const uint32_t *limit = l->device->info.limits.max_groups;
     uint32_t whole[3];
     uint64_t base[3];
     memcpy(whole, c->launch.groups, sizeof whole);
@@ -8525,7 +8711,7 @@ static VD__APART vd_result vd__record_split(vd_list *l, vd__call *c) {
             for (base[0] = 0; base[0] < whole[0]; base[0] += limit[0]) {
                 for (int i = 0; i < 3; i++) c->launch.groups[i] = (uint32_t)(whole[i] - base[i] < limit[i] ? whole[i] - base[i] : limit[i]);
                 vd__call_base(c, base);
-                vd_result r = l->ctx->driver.backend->record_launch(&l->ctx->device, &l->recording->commands, &c->launch);
+                vd_result r = l->ctx->driver.backend->record_launch(l->device, &l->recording->commands, &c->launch);
                 if (r) return r;
             }
     return VD_OK;
@@ -8538,7 +8724,7 @@ static vd_result vd__dispatch(vd_list *l, const vd_dispatch_desc *desc) {
     if (VD__UNLIKELY(r)) return r;
     r = vd__list_command(l, c->accesses, c->access_count, VD__STAGE_COMPUTE);
     if (VD__UNLIKELY(r)) return r;
-    if (VD__LIKELY(!c->split)) r = ctx->driver.backend->record_launch(&ctx->device, &l->recording->commands, &c->launch);
+    if (VD__LIKELY(!c->split)) r = ctx->driver.backend->record_launch(l->device, &l->recording->commands, &c->launch);
     else r = vd__record_split(l, c);
     if (VD__UNLIKELY(r)) return vd__fail_within(r, "vd_dispatch '%s'", c->kernel->name);
     l->stats.dispatches++;
@@ -8547,10 +8733,17 @@ static vd_result vd__dispatch(vd_list *l, const vd_dispatch_desc *desc) {
 
 /* ---- lists of the caller's ---- */
 
+/* For whom it records from now on. */
+static void vd__list_place(vd_list *l, vd__queue *q) {
+    l->queue = q;
+    l->device = q->device;
+    l->call->machine = q->machine;
+    l->call->kernel_id = 0;
+}
+
 static bool vd__list_init(vd_list *l, vd_context *ctx, bool immediate) {
     const vd_allocator *allocator = &ctx->host.allocator;
     l->ctx = ctx;
-    l->queue = &ctx->queue;
     l->immediate = immediate;
     l->call = (vd__call *)vd__alloc_zeroed(allocator, sizeof *l->call);
     if (!l->call) return false;
@@ -8568,7 +8761,7 @@ static void vd__list_free(vd_list *l) {
 }
 
 /* A list from those that were used before, else a new one. The caller holds the context's lock. */
-static vd_list *vd__list_take(vd_context *ctx) {
+static vd_list *vd__list_take(vd_context *ctx, vd__queue *q) {
     vd_list *l = ctx->lists;
     while (l && l->state != VD__LIST_FREE) l = l->next;
     if (!l) {
@@ -8582,20 +8775,24 @@ static vd_list *vd__list_take(vd_context *ctx) {
         l->next = ctx->lists;
         ctx->lists = l;
     }
+    vd__list_place(l, q);
     l->state = VD__LIST_OPEN;
     l->stamp = ++ctx->list_stamp;
     return l;
 }
 
+static void vd__stats_add(vd_stats *total, const vd_stats *more) {
+    total->dispatches += more->dispatches;
+    total->copies += more->copies;
+    total->fills += more->fills;
+    total->barriers += more->barriers;
+    total->submissions += more->submissions;
+}
+
 /* Makes it ready for the next vd_list_begin. The caller holds the queue's lock. */
 static void vd__list_recycle(vd_list *l) {
     vd_context *ctx = l->ctx;
-    vd_stats *total = &l->queue->open.stats;
-    total->dispatches += l->stats.dispatches;
-    total->copies += l->stats.copies;
-    total->fills += l->stats.fills;
-    total->barriers += l->stats.barriers;
-    total->submissions += l->stats.submissions;
+    vd__stats_add(&l->queue->open.stats, &l->stats);
     memset(&l->stats, 0, sizeof l->stats);
     vd__hazards_clear(&l->hazards);
     vd__hazards_clear(&l->entry);
@@ -8618,7 +8815,7 @@ static void vd__list_drop(vd_list *l) {
     for (vd__ticket *t = l->tickets; t; t = t->next) t->discarded = true;
     vd__list_settle(l, 0);
     if (l->recording) {
-        q->ctx->driver.backend->commands_end(&q->ctx->device, &l->recording->commands);
+        q->ctx->driver.backend->commands_end(q->device, &l->recording->commands);
         vd__recording_spare(vd__list_ring(l), l->recording);
         l->recording = NULL;
     }
@@ -8627,8 +8824,8 @@ static void vd__list_drop(vd_list *l) {
 }
 
 /* Sends a list behind the open batch. Where its first accesses conflict with what went before, the batch ends with a barrier: the list was recorded before
-   anybody knew. */
-static vd_result vd__list_submit(vd_list *l) {
+   anybody knew. `waits`: values of other queues of the device. */
+static vd_result vd__list_submit(vd_list *l, const uint64_t waits[VD_MAX_QUEUES]) {
     vd__queue *q = l->queue;
     if (vd__hazards_meet(&q->open.hazards, l->barred ? &l->entry : &l->hazards)) {
         vd_result r = q->open.recording ? VD_OK : vd__list_begin_recording(&q->open);
@@ -8636,10 +8833,9 @@ static vd_result vd__list_submit(vd_list *l) {
         vd__list_barrier(&q->open);
     }
     vd__queue_flush(q);
-    for (uint32_t i = 0; i < l->use_count; i++) {
-        l->uses[i].storage->used = q->submitted + 1;
-        if (l->uses[i].written) l->uses[i].storage->written = q->submitted + 1;
-    }
+    for (uint32_t i = 0; i < l->use_count; i++) vd__storage_used(l->uses[i].storage, q, l->uses[i].written);
+    for (uint32_t i = 0; i < VD_MAX_QUEUES; i++)
+        if (waits[i]) vd__queue_after(q, i, waits[i]);
     if (l->barred) vd__hazards_clear(&q->open.hazards);
     vd__hazards_join(&q->open.hazards, &l->hazards);
     vd__list_send(l);
@@ -8725,6 +8921,36 @@ VD_API int vd_devices(vd_backend backend, vd_device_info *out, int capacity) {
     return count;
 }
 
+/* The machines and queues that the desc asks for, not opened. */
+static bool vd__context_init_queues(vd_context *ctx, const vd_context_desc *desc) {
+    const vd_allocator *allocator = &ctx->host.allocator;
+    uint32_t machines = desc->device_count ? (uint32_t)desc->device_count : 1, queues = desc->queues ? (uint32_t)desc->queues : 1;
+    ctx->machines = (vd__machine *)vd__alloc_zeroed(allocator, machines * sizeof *ctx->machines);
+    ctx->queues = (vd__queue *)vd__alloc_zeroed(allocator, machines * queues * sizeof *ctx->queues);
+    if (!ctx->machines || !ctx->queues) return false;
+    ctx->machine_count = machines;
+    for (uint32_t i = 0; i < machines; i++) {
+        ctx->machines[i].ctx = ctx;
+        ctx->machines[i].index = i;
+        ctx->machines[i].queues = &ctx->queues[i * queues];
+    }
+    for (; ctx->queue_count < machines * queues; ctx->queue_count++) {
+        vd__queue *q = &ctx->queues[ctx->queue_count];
+        q->ctx = ctx;
+        q->machine = &ctx->machines[ctx->queue_count / queues];
+        q->device = &q->machine->device;
+        q->lock = &q->machine->lock;
+        q->index = ctx->queue_count % queues;
+        if (!vd__list_init(&q->open, ctx, true)) {
+            vd__list_free(&q->open);
+            return false;
+        }
+        vd__list_place(&q->open, q);
+        q->open.state = VD__LIST_OPEN;
+    }
+    return true;
+}
+
 /* Everything that does not depend on the device. */
 static bool vd__context_init(vd_context *ctx, const vd_context_desc *desc) {
     /* another one at the same address gets another tag */
@@ -8739,8 +8965,7 @@ static bool vd__context_init(vd_context *ctx, const vd_context_desc *desc) {
     vd__pool_init(&ctx->buffers, &ctx->host.allocator, VD__HANDLE_BUFFER, ctx->tag, sizeof(vd__buffer));
     vd__pool_init(&ctx->kernels, &ctx->host.allocator, VD__HANDLE_KERNEL, ctx->tag, sizeof(vd__kernel));
     vd__pool_init(&ctx->tickets, &ctx->host.allocator, VD__HANDLE_TICKET, ctx->tag, sizeof(vd__ticket));
-    ctx->queue.ctx = ctx;
-    if (!vd__list_init(&ctx->queue.open, ctx, true)) return false;
+    if (!vd__context_init_queues(ctx, desc)) return false;
     bool cache = desc->cache_directory && desc->cache_directory[0];
     if (cache) ctx->host.cache_directory = vd__copy_text(&ctx->host.allocator, desc->cache_directory);
     return !cache || ctx->host.cache_directory;
@@ -8757,15 +8982,16 @@ static vd_result vd__context_open(vd_context *ctx, const vd_context_desc *desc) 
     vd_result r = vd__select(ctx, desc);
     ctx->host.dummy = NULL; /* the caller's, for the time of the call */
     if (r) return r;
-    ctx->heap.block_bytes = vd__block_bytes(&ctx->device.info);
-    ctx->queue.open.state = VD__LIST_OPEN;
+    for (uint32_t i = 0; i < ctx->machine_count; i++) ctx->machines[i].heap.block_bytes = vd__block_bytes(&ctx->machines[i].device.info);
     return VD_OK;
 }
 
 static void vd__context_release(vd_context *ctx) {
     vd_allocator inner = ctx->counter.inner;
     vd__free(&ctx->host.allocator, ctx->host.cache_directory);
-    vd__list_free(&ctx->queue.open);
+    for (uint32_t i = 0; i < ctx->queue_count; i++) vd__list_free(&ctx->queues[i].open);
+    vd__free(&ctx->host.allocator, ctx->queues);
+    vd__free(&ctx->host.allocator, ctx->machines);
     vd__pool_free(&ctx->buffers);
     vd__pool_free(&ctx->kernels);
     vd__pool_free(&ctx->tickets);
@@ -8785,6 +9011,15 @@ VD_API vd_result vd_context_create_version(const vd_context_desc *desc, vd_conte
     const vd_allocator *a = &full.allocator;
     if ((a->allocate || a->reallocate || a->release) && !(a->allocate && a->reallocate && a->release))
         return vd__fail(VD_ERROR_INVALID, "vd_context_create: an allocator needs allocate, reallocate and release");
+    if (full.queues < 0 || full.queues > VD_MAX_QUEUES)
+        return vd__fail(VD_ERROR_INVALID, "vd_context_create: %d queues of a device, 1 to %d are possible", full.queues, VD_MAX_QUEUES);
+    if (full.device_count < 0 || full.device_count > VD_MAX_DEVICES || (full.device_count && !full.devices))
+        return vd__fail(VD_ERROR_INVALID, "vd_context_create: %d devices at %s, up to %d are possible", full.device_count, full.devices ? "an address" : "NULL",
+                        VD_MAX_DEVICES);
+    if (full.device_count && (full.device || full.device_name))
+        return vd__fail(VD_ERROR_INVALID, "vd_context_create: the desc has both device or device_name and %d devices", full.device_count);
+    if (full.device_count > 1 && full.cuda_stream)
+        return vd__fail(VD_ERROR_INVALID, "vd_context_create: a cuda_stream belongs to one device, the desc has %d", full.device_count);
     vd__counter_init(&counter, a);
     vd_context *ctx = (vd_context *)counter.inner.allocate(counter.inner.user, sizeof *ctx);
     if (!ctx) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "vd_context_create: no host memory");
@@ -8805,26 +9040,25 @@ static void vd__context_leftovers(vd_context *ctx) {
             if (ctx->host.debug)
                 vd__logf(&ctx->host, VD_LOG_INFO, "%s '%s' is left at vd_context_destroy", p ? "kernel" : "buffer",
                          p ? ((vd__kernel *)(void *)slot)->name : ((vd__buffer *)(void *)slot)->name);
-            vd__discard(ctx, pools[p], slot, 0);
+            vd__discard(ctx, pools[p], slot);
         }
 }
 
-static void vd__recordings_free(vd_context *ctx, vd__recording *r) {
+static void vd__recordings_free(vd__queue *q, vd__recording *r) {
     while (r) {
         vd__recording *next = r->next;
-        ctx->driver.backend->commands_destroy(&ctx->device, &r->commands);
-        vd__free(&ctx->host.allocator, r);
+        q->ctx->driver.backend->commands_destroy(q->device, &r->commands);
+        vd__free(&q->ctx->host.allocator, r);
         r = next;
     }
 }
 
 static void vd__queue_close(vd__queue *q) {
-    vd_context *ctx = q->ctx;
     for (int kind = 0; kind < VD__MEMORY_KINDS; kind++)
         while (q->stages[kind]) vd__stage_destroy(q, (vd__memory_kind)kind, q->stages[kind]);
     for (int i = 0; i < 2; i++) {
-        vd__recordings_free(ctx, q->rings[i].oldest);
-        vd__recordings_free(ctx, q->rings[i].spare);
+        vd__recordings_free(q, q->rings[i].oldest);
+        vd__recordings_free(q, q->rings[i].spare);
     }
 }
 
@@ -8870,90 +9104,124 @@ static void vd__attachments_release(vd_context *ctx) {
 VD_API void vd_context_destroy(vd_context *ctx) {
     if (!ctx) return;
     vd__attachments_release(ctx);
-    vd__queue *q = &ctx->queue;
-    vd__mutex_lock(&q->lock);
+    vd__lock_all(ctx);
     for (vd_list *l = ctx->lists; l; l = l->next)
         if (l->state != VD__LIST_FREE) vd__list_drop(l);
-    vd__queue_flush(q);
-    vd__mutex_unlock(&q->lock);
-    vd__queue_wait(q, q->submitted, VD_FOREVER);
-    vd__store64(&q->completed, UINT64_MAX); /* reached, or the device is lost */
+    for (uint32_t i = 0; i < ctx->queue_count; i++) vd__queue_flush(&ctx->queues[i]);
+    vd__unlock_all(ctx);
+    for (uint32_t i = 0; i < ctx->queue_count; i++) {
+        vd__queue_wait(&ctx->queues[i], ctx->queues[i].submitted, VD_FOREVER);
+        vd__store64(&ctx->queues[i].completed, UINT64_MAX); /* reached, or the device is lost */
+    }
     vd__context_leftovers(ctx);
     vd__reap_locked(ctx);
-    vd__queue_close(q);
+    for (uint32_t i = 0; i < ctx->queue_count; i++) vd__queue_close(&ctx->queues[i]);
     while (ctx->lists) {
         vd_list *l = ctx->lists;
         ctx->lists = l->next;
         vd__list_free(l);
         vd__free(&ctx->host.allocator, l);
     }
-    vd__heap_free(ctx);
-    ctx->driver.backend->device_close(&ctx->device);
+    for (uint32_t i = 0; i < ctx->machine_count; i++) {
+        vd__heap_free(&ctx->machines[i]);
+        ctx->driver.backend->device_close(&ctx->machines[i].device);
+    }
     ctx->driver.backend->driver_close(&ctx->driver);
     vd__context_release(ctx);
 }
 
 VD_API const vd_device_info *vd_device(const vd_context *ctx, int index) {
     if (!ctx) vd__fail(VD_ERROR_INVALID, "vd_device: the context is NULL");
-    else if (index == 0) return &ctx->device.info;
-    else vd__fail(VD_ERROR_INVALID, "vd_device: there is no device %d in the context, only 0", index);
+    else if (index >= 0 && (uint32_t)index < ctx->machine_count) return &ctx->machines[index].device.info;
+    else vd__fail(VD_ERROR_INVALID, "vd_device: there is no device %d in the context, which has %u", index, (unsigned)ctx->machine_count);
     return NULL;
 }
 
 VD_API vd_result vd_context_stats(vd_context *ctx, vd_stats *out) {
     if (!ctx || !out) return vd__fail(VD_ERROR_INVALID, "vd_context_stats: %s is NULL", ctx ? "out" : "the context");
-    vd__mutex_lock(&ctx->queue.lock);
-    *out = ctx->queue.open.stats;
+    memset(out, 0, sizeof *out);
+    vd__lock_all(ctx);
+    for (uint32_t i = 0; i < ctx->queue_count; i++) vd__stats_add(out, &ctx->queues[i].open.stats);
     vd__mutex_lock(&ctx->lock);
-    out->device_blocks = ctx->heap.block_count;
-    out->device_bytes = ctx->heap.bytes;
+    for (uint32_t i = 0; i < ctx->machine_count; i++) {
+        out->device_blocks += ctx->machines[i].heap.block_count;
+        out->device_bytes += ctx->machines[i].heap.bytes;
+    }
     out->buffers = ctx->buffers.alive;
     out->kernels = ctx->kernels.alive;
     vd__mutex_unlock(&ctx->lock);
-    vd__mutex_unlock(&ctx->queue.lock);
+    vd__unlock_all(ctx);
     out->host_allocations = vd__load64(&ctx->counter.count);
     return VD_OK;
 }
 
 /* ---- buffers ---- */
 
-/* Memory for a buffer; where there is none left, that of buffers whose work is still under way is waited for. */
-static vd_result vd__buffer_memory(vd_context *ctx, vd__buffer *b, const vd_buffer_desc *desc, uint64_t size) {
+/* Sends and waits for all that a device has to do. */
+static void vd__machine_finish(vd__machine *m) {
+    for (uint32_t i = 0; i < m->device.queue_count; i++) {
+        vd__queue *q = &m->queues[i];
+        vd__mutex_lock(q->lock);
+        vd__queue_flush(q);
+        uint64_t submitted = q->submitted;
+        vd__mutex_unlock(q->lock);
+        vd__queue_wait(q, submitted, VD_FOREVER);
+    }
+}
+
+/* Memory for a buffer on a device; where there is none left, that of buffers whose work is still under way is waited for. */
+static vd_result vd__buffer_memory_on(vd__machine *m, vd__storage *s, const vd_buffer_desc *desc, uint64_t size) {
     static const vd__memory_kind kinds[] = { VD__MEMORY_DEVICE, VD__MEMORY_UPLOAD, VD__MEMORY_READBACK, VD__MEMORY_SHARED };
+    vd_context *ctx = m->ctx;
     vd_result r = VD_OK;
     for (int tries = 0; tries < 2; tries++) {
         vd__reap(ctx);
         vd__mutex_lock(&ctx->lock);
-        r = desc->address ? vd__storage_import(ctx, desc, size, &b->own) : vd__storage_create(ctx, kinds[desc->memory], size, false, &b->own);
+        r = desc->address ? vd__storage_import(m, desc, size, s) : vd__storage_create(m, kinds[desc->memory], size, false, s);
         bool more = ctx->garbage != NULL;
         vd__mutex_unlock(&ctx->lock);
+        if (!r) return VD_OK;
+        s->memory.serial = 0;
         if (r != VD_ERROR_OUT_OF_DEVICE_MEMORY || !more || tries) break;
-        vd__mutex_lock(&ctx->queue.lock);
-        vd__queue_flush(&ctx->queue);
-        uint64_t submitted = ctx->queue.submitted;
-        vd__mutex_unlock(&ctx->queue.lock);
-        vd__queue_wait(&ctx->queue, submitted, VD_FOREVER);
+        vd__machine_finish(m);
     }
     return r;
 }
 
+/* On each of its devices, or on none. */
+static vd_result vd__buffer_memory(vd_context *ctx, vd__buffer *b, const vd_buffer_desc *desc, uint64_t size) {
+    vd_result r = VD_OK;
+    b->storage = &b->own;
+    if (ctx->machine_count > 1) b->storage = (vd__storage *)vd__alloc_zeroed(&ctx->host.allocator, ctx->machine_count * sizeof *b->storage);
+    if (!b->storage) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory");
+    for (uint32_t i = 0; i < ctx->machine_count && !r; i++)
+        if (b->devices >> i & 1u) r = vd__buffer_memory_on(&ctx->machines[i], &b->storage[i], desc, size);
+    if (!r) return VD_OK;
+    vd__mutex_lock(&ctx->lock);
+    vd__buffer_storage_free(ctx, b);
+    vd__mutex_unlock(&ctx->lock);
+    return r;
+}
+
 /* Initial contents; the rest of the last word is never seen. */
-static vd_result vd__buffer_contents(vd_context *ctx, vd__buffer *b, vd_buffer handle, const void *data) {
-    vd_list *l = &ctx->queue.open;
-    vd__storage *s = b->storage;
+static vd_result vd__buffer_contents(vd_list *l, vd__buffer *b, vd_buffer handle, const void *data) {
+    vd__storage *s = b->storage + l->queue->machine->index;
     vd__span span = { NULL, 0, 0 };
     span.storage = s;
     span.size = s->memory.size;
     if (data) return vd__write(l, "vd_buffer_create", handle, vd__region_of(0, b->size), data);
     if (s->memory.mapped && s->memory.block->host_cached) {
         memset(s->memory.mapped, 0, (size_t)s->memory.size);
-        return vd__storage_sync(ctx, s, 0, s->memory.size, false);
+        return vd__storage_sync(s, 0, s->memory.size, false);
     }
     vd__list_lock(l);
     vd_result r = vd__record_words(l, &span, NULL, (const uint8_t *)"\0\0\0\0\0\0\0");
     vd__list_unlock(l);
     return r;
 }
+
+/* The device's list for transfers. */
+static vd_list *vd__machine_list(vd_context *ctx, uint32_t device) { return &ctx->machines[device].queues[0].open; }
 
 static vd_result vd__buffer_make(vd_context *ctx, const vd_buffer_desc *desc, vd_buffer *out) {
     uint64_t shape[4], size = 0;
@@ -8965,6 +9233,8 @@ static vd_result vd__buffer_make(vd_context *ctx, const vd_buffer_desc *desc, vd
     char *name = b ? vd__copy_text(&ctx->host.allocator, desc->name) : NULL;
     if (!name) r = vd__fail(VD_ERROR_OUT_OF_MEMORY, "vd_buffer_create '%s': no host memory", desc->name ? desc->name : "");
     else {
+        b->devices = desc->devices ? desc->devices : (1u << ctx->machine_count) - 1;
+        b->special = b->devices != (1u << ctx->machine_count) - 1;
         r = vd__buffer_memory(ctx, b, desc, size);
         if (r) r = vd__fail_within(r, "vd_buffer_create '%s': %llu bytes", name, VD__U(size));
     }
@@ -8977,15 +9247,16 @@ static vd_result vd__buffer_make(vd_context *ctx, const vd_buffer_desc *desc, vd
         b->type = desc->type;
         b->kind = (uint8_t)desc->memory;
         b->size = size;
-        b->storage = &b->own;
         memcpy(b->shape, shape, sizeof shape);
         out->id = vd__pool_open(&ctx->buffers, &b->slot);
     }
     vd__mutex_unlock(&ctx->lock);
     if (r || desc->address) return r;
-    r = vd__buffer_contents(ctx, b, *out, desc->data);
+    for (uint32_t i = 0; i < ctx->machine_count && !r; i++)
+        if (b->devices >> i & 1u) r = vd__buffer_contents(vd__machine_list(ctx, i), b, *out, desc->data);
     if (!r) return VD_OK;
-    vd__discard(ctx, &ctx->buffers, &b->slot, UINT64_MAX - 1); /* who knows how far it came: freed with the context */
+    for (uint32_t i = 0; i < ctx->machine_count; i++) b->storage[i].used[0] = UINT64_MAX - 1; /* who knows how far it came: freed with the context */
+    vd__discard(ctx, &ctx->buffers, &b->slot);
     out->id = 0;
     return r;
 }
@@ -9011,7 +9282,8 @@ static vd_result vd__view_make(vd_context *ctx, const vd_view_desc *desc, vd_buf
         b->name = name;
         b->type = desc->type;
         b->size = size;
-        b->view = true;
+        b->view = b->special = true;
+        b->devices = of->devices;
         b->kind = of->kind;
         b->root = of->view ? of->root : of;
         b->root_id = of->view ? of->root_id : of->slot.id;
@@ -9040,11 +9312,11 @@ VD_API void vd_buffer_destroy(vd_context *ctx, vd_buffer buffer) {
         vd__fail(VD_ERROR_INVALID, "vd_buffer_destroy: the context is NULL");
         return;
     }
-    vd__mutex_lock(&ctx->queue.lock);
+    vd__lock_all(ctx);
     vd__buffer *b = (vd__buffer *)(void *)vd__pool_find(&ctx->buffers, buffer.id); /* a view also when its buffer is dead */
-    if (b) vd__discard(ctx, &ctx->buffers, &b->slot, b->view ? 0 : b->own.used);
+    if (b) vd__discard(ctx, &ctx->buffers, &b->slot);
     else vd__buffer_find(ctx, buffer, "vd_buffer_destroy", "");
-    vd__mutex_unlock(&ctx->queue.lock);
+    vd__unlock_all(ctx);
     vd__reap(ctx);
 }
 
@@ -9056,28 +9328,45 @@ VD_API vd_result vd_buffer_query(vd_context *ctx, vd_buffer buffer, vd_buffer_in
     out->type = b->type;
     memcpy(out->shape, b->shape, sizeof out->shape);
     out->size = b->size;
-    out->address = b->storage->memory.address ? b->storage->memory.address + b->offset : 0;
+    const vd__memory *m = &b->storage[vd__lowest(b->devices)].memory;
+    out->address = m->address ? m->address + b->offset : 0;
     out->memory = (vd_memory)b->kind;
-    out->mapped = b->storage->memory.mapped != NULL;
-    out->persistent = out->mapped && b->storage->memory.block->coherent;
+    out->mapped = m->mapped != NULL;
+    out->persistent = out->mapped && m->block->coherent;
+    out->devices = b->devices;
     return VD_OK;
+}
+
+/* The devices of a buffer as a bit mask; for a dead one the first device, whose check finds it again. */
+static uint32_t vd__buffer_devices(vd_context *ctx, vd_buffer handle) {
+    const vd__buffer *b = (const vd__buffer *)(void *)vd__pool_find(&ctx->buffers, handle.id);
+    return b ? b->devices : 1;
 }
 
 VD_API vd_result vd_buffer_write(vd_context *ctx, vd_buffer buffer, uint64_t offset, const void *data, uint64_t size) {
     vd_result r = vd__context_check(ctx, "vd_buffer_write");
-    return r ? r : vd__write_bytes(&ctx->queue.open, "vd_buffer_write", buffer, offset, data, size);
+    uint32_t devices = r ? 0 : vd__buffer_devices(ctx, buffer);
+    for (; devices && !r; devices &= devices - 1)
+        r = vd__write_bytes(vd__machine_list(ctx, vd__lowest(devices)), "vd_buffer_write", buffer, offset, data, size);
+    return r;
 }
 
 VD_API vd_result vd_buffer_read(vd_context *ctx, vd_buffer buffer, uint64_t offset, void *data, uint64_t size) {
     vd_result r = vd__context_check(ctx, "vd_buffer_read");
-    return r ? r : vd__read_bytes(&ctx->queue.open, "vd_buffer_read", buffer, offset, data, size);
+    return r ? r : vd__read_bytes(vd__machine_list(ctx, vd__lowest(vd__buffer_devices(ctx, buffer))), "vd_buffer_read", buffer, offset, data, size);
 }
 
-/* A desc and its device. */
-static vd_result vd__region_desc_check(const char *call, const vd_region_desc *desc) {
+static vd_result vd__device_check(const vd_context *ctx, const char *call, int device) {
+    if (device >= 0 && (uint32_t)device < ctx->machine_count) return VD_OK;
+    return vd__fail(VD_ERROR_INVALID, "%s: there is no device %d in the context, which has %u", call, device, (unsigned)ctx->machine_count);
+}
+
+/* A desc and its devices. */
+static vd_result vd__region_desc_check(const vd_context *ctx, const char *call, const vd_region_desc *desc) {
     if (!desc) return vd__fail(VD_ERROR_INVALID, "%s: the desc is NULL", call);
-    if (desc->device < 0 || desc->device > 1)
-        return vd__fail(VD_ERROR_INVALID, "%s: device %d of the desc (1 + index) is not in the context, which has 1", call, desc->device);
+    if (desc->device < 0 || (uint32_t)desc->device > ctx->machine_count)
+        return vd__fail(VD_ERROR_INVALID, "%s: device %d of the desc (1 + index) is not in the context, which has %u", call, desc->device,
+                        (unsigned)ctx->machine_count);
     return VD_OK;
 }
 
@@ -9088,38 +9377,83 @@ static vd__region vd__region_from(const vd_region_desc *desc) {
 
 VD_API vd_result vd_buffer_write_region(vd_context *ctx, const vd_region_desc *desc, const void *data) {
     vd_result r = vd__context_check(ctx, "vd_buffer_write_region");
-    if (!r) r = vd__region_desc_check("vd_buffer_write_region", desc);
-    return r ? r : vd__write(&ctx->queue.open, "vd_buffer_write_region", desc->buffer, vd__region_from(desc), data);
+    if (!r) r = vd__region_desc_check(ctx, "vd_buffer_write_region", desc);
+    uint32_t devices = r ? 0 : desc->device ? 1u << (desc->device - 1) : vd__buffer_devices(ctx, desc->buffer);
+    for (; devices && !r; devices &= devices - 1)
+        r = vd__write(vd__machine_list(ctx, vd__lowest(devices)), "vd_buffer_write_region", desc->buffer, vd__region_from(desc), data);
+    return r;
 }
 
 VD_API vd_result vd_buffer_read_region(vd_context *ctx, const vd_region_desc *desc, void *data) {
     vd_result r = vd__context_check(ctx, "vd_buffer_read_region");
-    if (!r) r = vd__region_desc_check("vd_buffer_read_region", desc);
-    return r ? r : vd__read(&ctx->queue.open, "vd_buffer_read_region", desc->buffer, vd__region_from(desc), data);
+    if (!r) r = vd__region_desc_check(ctx, "vd_buffer_read_region", desc);
+    if (r) return r;
+    uint32_t device = desc->device ? (uint32_t)desc->device - 1 : vd__lowest(vd__buffer_devices(ctx, desc->buffer));
+    return vd__read(vd__machine_list(ctx, device), "vd_buffer_read_region", desc->buffer, vd__region_from(desc), data);
+}
+
+/* Piece by piece: to the host's staging memory of one device, from there to that of the other. */
+static vd_result vd__buffer_send(vd_list *source, vd_buffer from, uint64_t from_offset, vd_list *target, vd_buffer to, uint64_t to_offset, uint64_t size) {
+    vd_result r = VD_OK;
+    vd__region whole = vd__region_of(from_offset, size);
+    for (uint64_t done = 0, bytes = 0; done < size && !r; done += bytes) {
+        vd__piece p;
+        vd__piece_next(&whole, done, &p);
+        bytes = p.region.row;
+        r = vd__read_send(source, "vd_buffer_send", from, &p);
+        if (r) break;
+        r = vd__queue_wait(source->queue, p.value, VD_FOREVER);
+        if (!r) r = vd__storage_sync(&p.slice.stage->storage, p.slice.offset, bytes, true);
+        if (!r) r = vd__write(target, "vd_buffer_send", to, vd__region_of(to_offset + done, bytes), vd__slice_bytes(&p.slice));
+        vd__slice_unpin(source, &p.slice);
+    }
+    return r;
+}
+
+VD_API vd_result vd_buffer_send(vd_context *ctx, vd_buffer to, int to_device, uint64_t to_offset, vd_buffer from, int from_device, uint64_t from_offset,
+                                uint64_t size) {
+    vd__span a, b;
+    vd_result r = vd__context_check(ctx, "vd_buffer_send");
+    if (!r) r = vd__device_check(ctx, "vd_buffer_send", to_device);
+    if (!r) r = vd__device_check(ctx, "vd_buffer_send", from_device);
+    if (r) return r;
+    vd_list *target = vd__machine_list(ctx, (uint32_t)to_device), *source = vd__machine_list(ctx, (uint32_t)from_device);
+    r = vd__span_find(source, from, "vd_buffer_send", "source ", "source ", from_offset, size, &b);
+    if (!r) r = vd__span_find(target, to, "vd_buffer_send", "target ", "target ", to_offset, b.size, &a);
+    if (r || !b.size) return r;
+    if (source == target) return vd_copy(source, to, to_offset, from, from_offset, b.size);
+    return vd__buffer_send(source, from, from_offset, target, to, to_offset, b.size);
+}
+
+/* A buffer's storage on a device for a mapping; NULL with a text. */
+static vd__storage *vd__map_find(vd_context *ctx, const char *call, vd_buffer buffer, int device, vd__buffer **out) {
+    if (vd__device_check(ctx, call, device)) return NULL;
+    *out = vd__buffer_find(ctx, buffer, call, "");
+    return *out ? vd__buffer_on(*out, &ctx->machines[device], call) : NULL;
 }
 
 VD_API vd_result vd_buffer_map(vd_context *ctx, vd_buffer buffer, int device, uint32_t access, void **out) {
+    vd__buffer *b = NULL;
     if (out) *out = NULL;
     vd_result r = vd__context_check(ctx, "vd_buffer_map");
     if (r) return r;
     if (!out) return vd__fail(VD_ERROR_INVALID, "vd_buffer_map: there is nowhere to put the pointer (out is NULL)");
-    if (device) return vd__fail(VD_ERROR_INVALID, "vd_buffer_map: there is no device %d in the context, only 0", device);
     if (!access || access > VD_READ_WRITE) return vd__fail(VD_ERROR_INVALID, "vd_buffer_map: the access is %u; it is VD_READ, VD_WRITE or both", access);
-    vd__buffer *b = vd__buffer_find(ctx, buffer, "vd_buffer_map", "");
-    if (!b) return VD_ERROR_INVALID;
-    if (!b->storage->memory.mapped)
+    vd__storage *s = vd__map_find(ctx, "vd_buffer_map", buffer, device, &b);
+    if (!s) return VD_ERROR_INVALID;
+    if (!s->memory.mapped)
         return vd__fail(VD_ERROR_UNSUPPORTED, "vd_buffer_map: buffer '%s' lies in memory of '%s' that the host does not see; desc.memory VD_MEMORY_SHARED "
-                        "makes one that it does", b->name, ctx->device.info.name);
-    r = vd__map(&ctx->queue, b->storage, access);
-    if (!r) *out = b->storage->memory.mapped + b->offset;
+                        "makes one that it does", b->name, s->machine->device.info.name);
+    r = vd__map(s, access);
+    if (!r) *out = s->memory.mapped + b->offset;
     return r;
 }
 
 VD_API vd_result vd_buffer_unmap(vd_context *ctx, vd_buffer buffer, int device) {
+    vd__buffer *b = NULL;
     vd_result r = vd__context_check(ctx, "vd_buffer_unmap");
-    if (!r && device) r = vd__fail(VD_ERROR_INVALID, "vd_buffer_unmap: there is no device %d in the context, only 0", device);
-    vd__buffer *b = r ? NULL : vd__buffer_find(ctx, buffer, "vd_buffer_unmap", "");
-    return b ? vd__unmap(ctx, b) : VD_ERROR_INVALID;
+    vd__storage *s = r ? NULL : vd__map_find(ctx, "vd_buffer_unmap", buffer, device, &b);
+    return s ? vd__unmap(b, s) : VD_ERROR_INVALID;
 }
 
 /* ---- kernels ---- */
@@ -9127,12 +9461,16 @@ VD_API vd_result vd_buffer_unmap(vd_context *ctx, vd_buffer buffer, int device) 
 /* Copies into the kernel what the desc points to: one allocation for all of it. */
 static vd_result vd__kernel_keep(vd_context *ctx, vd__kernel *k, const vd_kernel_desc *desc) {
     size_t args = (size_t)desc->arg_count * sizeof(vd_arg_info), hidden = (size_t)desc->hidden_count * sizeof(vd_hidden_info);
-    size_t params = (size_t)desc->arg_count * sizeof(vd__param);
-    size_t text = strlen(desc->name) + 1;
+    size_t params = (size_t)desc->arg_count * sizeof(vd__param), codes = ctx->machine_count * sizeof(vd__kernel_code);
+    size_t ends = ctx->queue_count * sizeof(uint64_t), text = strlen(desc->name) + 1;
     for (int i = 0; i < desc->arg_count; i++) text += strlen(desc->args[i].name ? desc->args[i].name : "") + 1;
-    uint8_t *at = (uint8_t *)vd__alloc(&ctx->host.allocator, args + hidden + params + text);
+    uint8_t *at = (uint8_t *)vd__alloc(&ctx->host.allocator, codes + ends + args + hidden + params + text);
     if (!at) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "vd_kernel_create '%s': no host memory", desc->name);
     k->arena = at;
+    k->codes = (vd__kernel_code *)(void *)at;
+    k->ends = (uint64_t *)(void *)(at + codes);
+    memset(at, 0, codes + ends);
+    at += codes + ends;
     k->args = (vd_arg_info *)(void *)at;
     k->hidden = (vd_hidden_info *)(void *)(at + args);
     k->params = (vd__param *)(void *)(at + args + hidden);
@@ -9192,10 +9530,14 @@ static vd_result vd__kernel_add(vd_context *ctx, const vd_kernel_desc *desc, vd_
     vd_result r = k ? vd__kernel_keep(ctx, k, desc) : vd__fail(VD_ERROR_OUT_OF_MEMORY, "vd_kernel_create '%s': no host memory", desc->name);
     if (!r) {
         vd__kernel_fill(k, desc);
-        r = ctx->driver.backend->kernel_create(&ctx->device, desc, &k->code);
+        uint32_t made = 0;
+        while (made < ctx->machine_count && !r) {
+            r = ctx->driver.backend->kernel_create(&ctx->machines[made].device, desc, &k->codes[made]);
+            if (!r) made++;
+        }
         if (r) {
             vd__fail_within(r, "vd_kernel_create '%s'", desc->name);
-            vd__free(&ctx->host.allocator, k->arena);
+            vd__kernel_codes_free(ctx, k, made);
         }
     }
     vd__mutex_lock(&ctx->lock);
@@ -9220,7 +9562,7 @@ static vd_result vd__kernel_resolve(const vd_context *ctx, vd_kernel_desc *desc,
         return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': local size %u x %u x %u in the desc, %u x %u x %u in the module", desc->name,
                         desc->local_size[0], desc->local_size[1], desc->local_size[2], found->local_size[0], found->local_size[1], found->local_size[2]);
     if (!desc->shared_bytes) desc->shared_bytes = found->shared_bytes;
-    return vd__kernel_check(ctx, desc);
+    return vd__kernel_check_all(ctx, desc);
 }
 
 static void vd__kernel_from_module(vd_context *ctx, vd_kernel_desc *desc, vd_kernel *out) {
@@ -9233,7 +9575,7 @@ static void vd__kernel_from_module(vd_context *ctx, vd_kernel_desc *desc, vd_ker
 static void vd__kernel_from_text(vd_context *ctx, vd_kernel_desc *desc, vd_kernel *out) {
     char *owned = NULL;
     vd_result r = vd__text_check(ctx, desc, &owned);
-    if (!r) r = vd__kernel_check(ctx, desc);
+    if (!r) r = vd__kernel_check_all(ctx, desc);
     if (!r) vd__kernel_add(ctx, desc, out);
     vd__free(&ctx->host.allocator, owned);
 }
@@ -9282,11 +9624,11 @@ VD_API void vd_kernel_destroy(vd_context *ctx, vd_kernel kernel) {
         vd__fail(VD_ERROR_INVALID, "vd_kernel_destroy: the context is NULL");
         return;
     }
-    vd__queue *q = &ctx->queue;
-    vd__mutex_lock(&q->lock);
+    vd__lock_all(ctx);
     vd__kernel *k = vd__kernel_find(ctx, kernel, "vd_kernel_destroy");
-    if (k) vd__discard(ctx, &ctx->kernels, &k->slot, q->submitted + (q->open.recording ? 1 : 0));
-    vd__mutex_unlock(&q->lock);
+    for (uint32_t i = 0; k && i < ctx->queue_count; i++) k->ends[i] = ctx->queues[i].submitted + (ctx->queues[i].open.recording ? 1 : 0);
+    if (k) vd__discard(ctx, &ctx->kernels, &k->slot);
+    vd__unlock_all(ctx);
     vd__reap(ctx);
 }
 
@@ -9306,26 +9648,46 @@ VD_API vd_result vd_kernel_query(vd_context *ctx, vd_kernel kernel, vd_kernel_in
 
 /* ---- lists ---- */
 
-static vd_result vd__place_check(const vd_context *ctx, const char *call, int device, int queue) {
-    vd_result r = vd__context_check(ctx, call);
-    if (r) return r;
-    if (device) return vd__fail(VD_ERROR_INVALID, "%s: there is no device %d in the context, only 0", call, device);
-    if (queue) return vd__fail(VD_ERROR_INVALID, "%s: device 0 has no queue %d, only 0", call, queue);
-    return VD_OK;
+/* The queue of a device that has the least to do: an idle one, else the one that is furthest. */
+static vd__queue *vd__queue_any(vd__machine *m) {
+    vd__queue *best = &m->queues[0];
+    uint64_t least = UINT64_MAX;
+    for (uint32_t i = 0; i < m->device.queue_count; i++) {
+        vd__queue *q = &m->queues[i];
+        vd__mutex_lock(q->lock);
+        uint64_t left = vd__queue_reached(q, q->submitted) ? 0 : q->submitted - vd__load64(&q->completed);
+        left += q->open.recording ? 1 : 0;
+        vd__mutex_unlock(q->lock);
+        if (left < least) best = q;
+        if (left < least) least = left;
+    }
+    return best;
+}
+
+/* The queue that a call names; NULL with a text. */
+static vd__queue *vd__queue_find(vd_context *ctx, const char *call, int device, int queue) {
+    if (vd__context_check(ctx, call) || vd__device_check(ctx, call, device)) return NULL;
+    vd__machine *m = &ctx->machines[device];
+    if (queue == VD_QUEUE_ANY) return vd__queue_any(m);
+    if (queue >= 0 && (uint32_t)queue < m->device.queue_count) return &m->queues[queue];
+    vd__fail(VD_ERROR_INVALID, "%s: device %d has no queue %d, it has %u", call, device, queue, (unsigned)m->device.queue_count);
+    return NULL;
 }
 
 VD_API vd_list *vd_immediate(vd_context *ctx, int device, int queue) {
-    return vd__place_check(ctx, "vd_immediate", device, queue) ? NULL : &ctx->queue.open;
+    vd__queue *q = vd__queue_find(ctx, "vd_immediate", device, queue);
+    return q ? &q->open : NULL;
 }
 
 VD_API vd_list *vd_list_begin(vd_context *ctx, const vd_list_desc *desc) {
-    if (vd__place_check(ctx, "vd_list_begin", desc ? desc->device : 0, desc ? desc->queue : 0)) return NULL;
+    vd__queue *q = vd__queue_find(ctx, "vd_list_begin", desc ? desc->device : 0, desc ? desc->queue : 0);
+    if (!q) return NULL;
     if (desc && desc->kind != VD_LIST_ONCE) {
         vd__fail(VD_ERROR_INVALID, "vd_list_begin '%s': there is no list of kind %d", desc->name ? desc->name : "", (int)desc->kind);
         return NULL;
     }
     vd__mutex_lock(&ctx->lock);
-    vd_list *l = vd__list_take(ctx);
+    vd_list *l = vd__list_take(ctx, q);
     vd__mutex_unlock(&ctx->lock);
     if (!l) vd__fail(VD_ERROR_OUT_OF_MEMORY, "vd_list_begin: no host memory");
     return l;
@@ -9345,54 +9707,72 @@ VD_API void vd_list_discard(vd_list *list) {
         vd__fail(VD_ERROR_INVALID, "vd_list_discard: %s", list->immediate ? "the immediate list stays" : "the list was submitted or discarded already");
         return;
     }
-    vd__mutex_lock(&list->queue->lock);
+    vd__mutex_lock(list->queue->lock);
     vd__list_drop(list);
-    vd__mutex_unlock(&list->queue->lock);
+    vd__mutex_unlock(list->queue->lock);
 }
 
-/* Whether an event is one that this context handed out. The caller holds the queue's lock. */
-static vd_result vd__event_check(const vd_context *ctx, const char *call, vd_event event) {
+/* The queue of an event that this context handed out; NULL in *out for one that is done already. An event is checked against what its queue was given, which
+   only grows. */
+static vd_result vd__event_queue(vd_context *ctx, const char *call, vd_event event, vd__queue **out) {
+    *out = NULL;
     if (!event.value && !event.context) return VD_OK;
     if (event.context != ctx->tag) return vd__fail(VD_ERROR_INVALID, "%s: the event belongs to another context", call);
-    if (event.device || event.queue)
-        return vd__fail(VD_ERROR_INVALID, "%s: the event names device %u, queue %u; there is only 0, 0", call, event.device, event.queue);
-    uint64_t last = ctx->queue.submitted + (ctx->queue.open.recording ? 1 : 0);
+    if (event.device >= ctx->machine_count || event.queue >= ctx->machines[event.device].device.queue_count)
+        return vd__fail(VD_ERROR_INVALID, "%s: the event names device %u, queue %u; there are %u devices of %u queues", call, event.device, event.queue,
+                        (unsigned)ctx->machine_count, (unsigned)ctx->machines->device.queue_count);
+    vd__queue *q = &ctx->machines[event.device].queues[event.queue];
+    vd__mutex_lock(q->lock);
+    uint64_t last = q->submitted + (q->open.recording ? 1 : 0);
+    if (event.value > q->submitted && event.value <= last) vd__queue_flush(q);
+    vd__mutex_unlock(q->lock);
     if (event.value > last) return vd__fail(VD_ERROR_INVALID, "%s: event %llu was never submitted, the last is %llu", call, VD__U(event.value), VD__U(last));
+    *out = q;
     return VD_OK;
 }
 
-static void vd__event_set(const vd_context *ctx, vd_event *out) {
+static void vd__event_set(const vd__queue *q, vd_event *out) {
     if (!out) return;
-    out->context = ctx->tag;
-    out->value = ctx->queue.submitted;
-    out->device = 0;
-    out->queue = 0;
+    out->context = q->ctx->tag;
+    out->value = q->submitted;
+    out->device = q->machine->index;
+    out->queue = q->index;
 }
 
-/* Work on one queue is in order, so an event of the same queue is no wait; it only has to be one. */
-static vd_result vd__waits_check(const vd_context *ctx, const vd_submit_desc *desc) {
+/* What a submission has to wait for on other queues of its device. Work on one queue is in order, so an event of the same queue is no wait; for one of another
+   device the host waits here. No lock is held. */
+static vd_result vd__waits_resolve(vd_list *l, const vd_submit_desc *desc, uint64_t waits[VD_MAX_QUEUES]) {
+    vd_context *ctx = l->ctx;
+    memset(waits, 0, VD_MAX_QUEUES * sizeof *waits);
     if (!desc || !desc->wait_count) return VD_OK;
     if (desc->wait_count < 0 || !desc->waits)
         return vd__fail(VD_ERROR_INVALID, "vd_submit: %d events to wait for at %s", desc->wait_count, desc->waits ? "an address" : "NULL");
     for (int i = 0; i < desc->wait_count; i++) {
-        vd_result r = vd__event_check(ctx, "vd_submit", desc->waits[i]);
+        vd__queue *q;
+        uint64_t value = desc->waits[i].value;
+        vd_result r = vd__event_queue(ctx, "vd_submit", desc->waits[i], &q);
+        if (!r && q && q->machine != l->queue->machine) r = vd__queue_wait(q, value, VD_FOREVER);
         if (r) return r;
+        if (q && q != l->queue && q->machine == l->queue->machine && value > waits[q->index]) waits[q->index] = value;
     }
     return VD_OK;
 }
 
-static vd_result vd__submit(vd_list *l, const vd_submit_desc *desc, vd_event *out) {
-    vd_context *ctx = l->ctx;
-    vd_result r = vd__context_check(ctx, "vd_submit");
-    if (!r && l->error) r = vd__fail(l->error, "%s", l->error_text ? l->error_text : "a command of the list failed");
-    if (!r) r = vd__waits_check(ctx, desc);
-    if (!r && l->immediate) vd__queue_flush(l->queue);
-    else if (!r && l->recording) r = vd__list_submit(l);
-    else if (!r) vd__queue_flush(l->queue);
-    if (!r) vd__event_set(ctx, out);
-    if (l->immediate) return r;
-    if (r) vd__list_drop(l);
-    else vd__list_recycle(l);
+/* Sends the open batch, with what it has to wait for. */
+static vd_result vd__submit_open(vd__queue *q, const uint64_t waits[VD_MAX_QUEUES]) {
+    bool any = false;
+    for (uint32_t i = 0; i < VD_MAX_QUEUES; i++) {
+        if (waits[i]) vd__queue_after(q, i, waits[i]);
+        any = any || waits[i];
+    }
+    vd_result r = any && !q->open.recording ? vd__list_begin_recording(&q->open) : VD_OK; /* its event waits too */
+    if (!r) vd__queue_flush(q);
+    return r;
+}
+
+static vd_result vd__submit(vd_list *l, const uint64_t waits[VD_MAX_QUEUES], vd_event *out) {
+    vd_result r = !l->immediate && l->recording ? vd__list_submit(l, waits) : vd__submit_open(l->queue, waits);
+    if (!r) vd__event_set(l->queue, out);
     return r;
 }
 
@@ -9400,9 +9780,18 @@ VD_API vd_result vd_submit(vd_list *list, const vd_submit_desc *desc, vd_event *
     if (out) memset(out, 0, sizeof *out);
     if (!list) return vd__fail(VD_ERROR_INVALID, "vd_submit: the list is NULL");
     if (list->state == VD__LIST_FREE) return vd__fail(VD_ERROR_INVALID, "vd_submit: the list was submitted or discarded already");
-    vd__mutex_lock(&list->queue->lock);
-    vd_result r = vd__submit(list, desc, out);
-    vd__mutex_unlock(&list->queue->lock);
+    uint64_t waits[VD_MAX_QUEUES];
+    vd__queue *q = list->queue;
+    vd_result r = vd__context_check(list->ctx, "vd_submit");
+    if (!r && list->error) r = vd__fail(list->error, "%s", list->error_text ? list->error_text : "a command of the list failed");
+    if (!r) r = vd__waits_resolve(list, desc, waits);
+    vd__mutex_lock(q->lock);
+    if (!r) r = vd__submit(list, waits, out);
+    if (!list->immediate) {
+        if (r) vd__list_drop(list);
+        else vd__list_recycle(list);
+    }
+    vd__mutex_unlock(q->lock);
     return r;
 }
 
@@ -9426,7 +9815,7 @@ VD_API vd_result vd_run_args(vd_context *ctx, vd_kernel kernel, uint64_t x, uint
     desc.groups[0] = desc.groups[1] = desc.groups[2] = 0;
     desc.args = args;
     desc.arg_count = arg_count;
-    return vd_dispatch(&ctx->queue.open, &desc);
+    return vd_dispatch(&ctx->queues->open, &desc);
 }
 
 VD_API vd_result vd_copy(vd_list *list, vd_buffer to, uint64_t to_offset, vd_buffer from, uint64_t from_offset, uint64_t size) {
@@ -9437,8 +9826,8 @@ VD_API vd_result vd_copy(vd_list *list, vd_buffer to, uint64_t to_offset, vd_buf
     vd__list_lock(list);
     if (size) r = vd__copy(list, "vd_copy", &desc);
     else {
-        r = vd__span_find(list->ctx, to, "vd_copy", "target ", "target ", to_offset, 0, &span);
-        if (!r) r = vd__span_find(list->ctx, from, "vd_copy", "source ", "source ", from_offset, 0, &span);
+        r = vd__span_find(list, to, "vd_copy", "target ", "target ", to_offset, 0, &span);
+        if (!r) r = vd__span_find(list, from, "vd_copy", "source ", "source ", from_offset, 0, &span);
     }
     vd__list_unlock(list);
     return vd__list_latch(list, r);
@@ -9466,7 +9855,10 @@ VD_API vd_result vd_write(vd_list *list, vd_buffer buffer, uint64_t offset, cons
 VD_API vd_result vd_write_region(vd_list *list, const vd_region_desc *desc, const void *data) {
     vd_result r = vd__list_check(list, "vd_write_region");
     if (r) return r;
-    r = vd__region_desc_check("vd_write_region", desc);
+    r = vd__region_desc_check(list->ctx, "vd_write_region", desc);
+    if (!r && desc->device && (uint32_t)desc->device != list->queue->machine->index + 1)
+        r = vd__fail(VD_ERROR_INVALID, "vd_write_region: device %d of the desc (1 + index), the list works on device %u", desc->device,
+                     (unsigned)list->queue->machine->index);
     return vd__list_latch(list, r ? r : vd__write(list, "vd_write_region", desc->buffer, vd__region_from(desc), data));
 }
 
@@ -9475,7 +9867,9 @@ VD_API vd_result vd_read_begin(vd_list *list, const vd_read_desc *desc, vd_ticke
     vd_result r = vd__list_check(list, "vd_read_begin");
     if (r) return r;
     if (!desc || !out) r = vd__fail(VD_ERROR_INVALID, "vd_read_begin: %s is NULL", desc ? "out" : "the desc");
-    else if (desc->device) r = vd__fail(VD_ERROR_INVALID, "vd_read_begin: there is no device %d in the context, only 0", desc->device);
+    else if (desc->device && (uint32_t)desc->device != list->queue->machine->index)
+        r = vd__fail(VD_ERROR_INVALID, "vd_read_begin: device %d in the desc, the list works on device %u", desc->device,
+                     (unsigned)list->queue->machine->index);
     return vd__list_latch(list, r ? r : vd__read_begin(list, desc, out));
 }
 
@@ -9492,32 +9886,36 @@ VD_API void vd_read_end(vd_context *ctx, vd_ticket ticket) {
         vd__fail(VD_ERROR_INVALID, "vd_read_end: the context is NULL");
         return;
     }
-    vd__mutex_lock(&ctx->queue.lock);
+    vd__lock_all(ctx);
     vd__ticket *t = vd__ticket_find(ctx, ticket, "vd_read_end");
     if (t) vd__ticket_close(ctx, t);
-    vd__mutex_unlock(&ctx->queue.lock);
+    vd__unlock_all(ctx);
 }
 
 /* ---- waiting ---- */
 
+/* What nobody has asked for, of all queues. */
+static vd_result vd__context_unreported(vd_context *ctx) {
+    vd_result r = VD_OK;
+    for (uint32_t i = 0; i < ctx->queue_count && !r; i++) r = vd__queue_unreported(&ctx->queues[i]);
+    return r;
+}
+
 VD_API vd_result vd_flush(vd_context *ctx) {
     vd_result r = vd__context_check(ctx, "vd_flush");
     if (r) return r;
-    vd__mutex_lock(&ctx->queue.lock);
-    vd__queue_flush(&ctx->queue);
-    vd__mutex_unlock(&ctx->queue.lock);
-    return vd__queue_unreported(&ctx->queue);
+    vd__lock_all(ctx);
+    for (uint32_t i = 0; i < ctx->queue_count; i++) vd__queue_flush(&ctx->queues[i]);
+    vd__unlock_all(ctx);
+    return vd__context_unreported(ctx);
 }
 
 VD_API vd_result vd_wait(vd_context *ctx, vd_event event, uint64_t timeout_ns) {
+    vd__queue *q;
     vd_result r = vd__context_check(ctx, "vd_wait");
     if (r) return r;
-    vd__queue *q = &ctx->queue;
-    vd__mutex_lock(&q->lock);
-    r = vd__event_check(ctx, "vd_wait", event);
-    if (!r && event.value > q->submitted) vd__queue_flush(q);
-    vd__mutex_unlock(&q->lock);
-    if (!r) r = vd__queue_wait(q, event.value, timeout_ns);
+    r = vd__event_queue(ctx, "vd_wait", event, &q);
+    if (!r && q) r = vd__queue_wait(q, event.value, timeout_ns);
     vd__reap(ctx);
     return r;
 }
@@ -9525,14 +9923,15 @@ VD_API vd_result vd_wait(vd_context *ctx, vd_event event, uint64_t timeout_ns) {
 VD_API vd_result vd_wait_idle(vd_context *ctx) {
     vd_result r = vd__context_check(ctx, "vd_wait_idle");
     if (r) return r;
-    vd__queue *q = &ctx->queue;
-    vd__mutex_lock(&q->lock);
-    vd__queue_flush(q);
-    uint64_t last = q->submitted;
-    vd__mutex_unlock(&q->lock);
-    r = vd__queue_wait(q, last, VD_FOREVER);
+    vd__lock_all(ctx);
+    for (uint32_t i = 0; i < ctx->queue_count; i++) vd__queue_flush(&ctx->queues[i]);
+    vd__unlock_all(ctx);
+    for (uint32_t i = 0; i < ctx->queue_count; i++) {
+        vd_result ended = vd__queue_wait(&ctx->queues[i], vd__load64(&ctx->queues[i].submitted), VD_FOREVER);
+        if (!r) r = ended;
+    }
     vd__reap(ctx);
-    vd_result earlier = vd__queue_unreported(q);
+    vd_result earlier = vd__context_unreported(ctx);
     return r ? r : earlier;
 }
 

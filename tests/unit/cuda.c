@@ -206,11 +206,11 @@ static void a_timeline_of_32_bits_is_extended(void **state) {
     (void)state;
     fake_devices(1, 0);
     vd_context *ctx = context();
-    ctx->queue.submitted = ctx->queue.completed = 0xFFFFFFF0u;
-    vd__cu_queue *q = &vd__cu_device_of(&ctx->device)->queues[0];
+    ctx->queues[0].submitted = ctx->queues[0].completed = 0xFFFFFFF0u;
+    vd__cu_queue *q = &vd__cu_device_of(&ctx->machines[0].device)->queues[0];
     *q->timeline = q->submitted = 0xFFFFFFF0u;
     for (int i = 0; i < 20; i++) transfer(ctx);
-    assert_true(ctx->queue.completed > 0x100000000u);
+    assert_true(ctx->queues[0].completed > 0x100000000u);
     vd_context_destroy(ctx);
 }
 
@@ -304,7 +304,7 @@ static void a_stream_of_the_callers(void **state) {
     desc.cuda_stream = stream;
     long live = fake_count("live");
     assert_int_equal(vd_context_create(&desc, &ctx), VD_OK);
-    assert_ptr_equal(vd__cu_device_of(&ctx->device)->queues[0].stream, stream);
+    assert_ptr_equal(vd__cu_device_of(&ctx->machines[0].device)->queues[0].stream, stream);
     transfer(ctx);
     vd_context_destroy(ctx);
     assert_int_equal(fake_count("live"), live);

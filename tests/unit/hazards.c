@@ -179,7 +179,7 @@ static int setup(void **state) {
     unit_saxpy(&module);
     saxpy = unit_kernel(ctx, &module, "saxpy");
     vd_flush(ctx);
-    vd__hazards_clear(&ctx->queue.open.hazards); /* the fills of creation */
+    vd__hazards_clear(&ctx->queues[0].open.hazards); /* the fills of creation */
     barriers_before = unit_stats(ctx).barriers;
     return saxpy.id ? 0 : 1;
 }
@@ -286,7 +286,7 @@ static void many_memories_grow_the_table(void **state) {
     static vd_buffer many[300];
     for (int i = 0; i < 300; i++) many[i] = unit_buffer(ctx, "many", VD_F32, 64, NULL);
     vd_flush(ctx);
-    vd__hazards_clear(&ctx->queue.open.hazards);
+    vd__hazards_clear(&ctx->queues[0].open.hazards);
     for (int i = 0; i < 300; i += 2) run(many[i], many[i + 1]);
     assert_int_equal(barriers(), 0);
     run(many[1], a);

@@ -284,7 +284,7 @@ static void bench_form(bool objects) {
         return;
     }
     const vd_device_info *info = vd_device(o.ctx, 0);
-    const vd__cl_device *device = vd__cl_device_of(&o.ctx->device);
+    const vd__cl_device *device = vd__cl_device_of(&o.ctx->machines[0].device);
     if (!objects && !device->shared) bench_not_run("opencl", form, "host and device do not share memory");
     else {
         printf("# %s, %s, memory in %s\n", info->name, info->driver, objects ? "buffer objects" : "shared virtual memory");
