@@ -211,7 +211,7 @@ static void make_operation(Maker *m) {
     int of = kind == VC_BOOL ? B : is_float(kind) ? F : is_signed(kind) ? I : U;
     if (!(op->kinds & of) || (of == F && !exact_on_floats(op->id))) return;
     int a = value_of(m, t), b = NOTHING, c = NOTHING;
-    if (op->id == O_shl || op->id == O_shr) b = value_of(m, VC_VEC(VC_I8 + roll(m, 8), rows_of(t)));
+    if (op->id == O_shl || op->id == O_shr || op->id == O_rotl || op->id == O_rotr) b = value_of(m, VC_VEC(VC_I8 + roll(m, 8), rows_of(t)));
     else if (op->arity > 1) b = operand(m, t);
     if (op->arity > 2) c = operand(m, t);
     int id = put(m, W_OP, result_of(op, t), a, b, c);

@@ -184,8 +184,31 @@ static void wrong_words(void **state) {
     FAILS(vc_hash_bits(r.f), "vc_hash_bits in kernel 'kernel': operand 1 'f' is f32; it takes an integer");
 }
 
+/* A device may round packed f16 as it likes: it is asked to where the kernel is fast. Neither way needs the type. */
+static void packed_half(void **state) {
+    int fast;
+    (void)state;
+    for (fast = 0; fast < 2; fast++) {
+        vc_kernel_desc desc;
+        vc_kernel *k;
+        vc_ref x;
+        const char *text;
+        memset(&desc, 0, sizeof desc);
+        desc.fast = fast != 0;
+        k = vc_begin(&desc);
+        x = vc_buffer(k, "x", VC_U32, VC_READ_WRITE);
+        VC_EACH(k, i) { vc_store(x, i, vc_pack_half2(vc_neg(vc_unpack_half2(vc_load(x, i))))); }
+        text = vc_source(k, VC_TARGET_GLSL);
+        assert_non_null(text);
+        assert_true((strstr(text, "packHalf2x16(-") != NULL) == (fast != 0));
+        assert_non_null(strstr(text, "unpackHalf2x16("));
+        assert_false(vc_reflect(k)->features & (VC_FEATURE_F16 | VC_FEATURE_I16 | VC_FEATURE_STORAGE_16));
+        vc_free(k);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = { cmocka_unit_test(bits), cmocka_unit_test(wrong_bits), cmocka_unit_test(floats), cmocka_unit_test(wrong_floats),
-                                        cmocka_unit_test(words), cmocka_unit_test(wrong_words) };
+                                        cmocka_unit_test(words), cmocka_unit_test(wrong_words), cmocka_unit_test(packed_half) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
