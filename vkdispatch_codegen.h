@@ -60,8 +60,9 @@
 
    Values. A vc_val is immutable; a number you can add. Functions that return a value have no effect and may be nested freely. Immediates (vc_f32(1)) are
    scalars that need no kernel. A function of immediates alone gives an immediate if that is a scalar and takes no more than correct rounding: everything of
-   integers and bools, comparisons, select, casts; of floats + - * / neg abs sign sqrt floor ceil trunc round fract min max clamp step, unless one is
-   subnormal or the result is that or NaN. For the rest, and for vectors, bring one in: vc_vec2(vc_const(k, vc_f32(1)), vc_f32(2)). Whatever has an effect is
+   integers and bools, comparisons, select, casts; of floats + - * / neg abs sign sqrt floor ceil trunc round fract min max clamp step and what is made of
+   these alone, unless one is subnormal or the result is that or NaN. For the rest, and for vectors, bring one in: vc_vec2(vc_const(k, vc_f32(1)), vc_f32(2)).
+   Whatever has an effect is
    a statement: it returns nothing, and so should your own functions that declare, store or open a block, because C does not fix the order in which
    arguments are evaluated.
 
