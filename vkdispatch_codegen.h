@@ -62,9 +62,8 @@
    scalars that need no kernel. A function of immediates alone gives an immediate if that is a scalar and takes no more than correct rounding: everything of
    integers and bools, comparisons, select, casts; of floats + - * / neg abs sign sqrt floor ceil trunc round fract min max clamp step and what is made of
    these alone, unless one is subnormal or the result is that or NaN. For the rest, and for vectors, bring one in: vc_vec2(vc_const(k, vc_f32(1)), vc_f32(2)).
-   Whatever has an effect is
-   a statement: it returns nothing, and so should your own functions that declare, store or open a block, because C does not fix the order in which
-   arguments are evaluated.
+   Whatever has an effect is a statement: it returns nothing, and so should your own functions that declare, store or open a block, because C does not fix
+   the order in which arguments are evaluated.
 
    vc_imm_of(x) gives a C number as the immediate of its own type, and VC(x) too where VKDISPATCH_SHORT is defined; it wants C11, gcc or clang. In C++ values
    have the operators + - * / % & | ^ << >> == != < <= > >= ~ ! and work with numbers: vc_store(y, i, a * vc_load(x, i) + 1.0f).
