@@ -198,7 +198,7 @@ static void run_with_cache(fixture *f, const char *folder) {
 }
 
 TEST_EXECUTED(programs_kept_in_files) {
-    char folder[] = "/tmp/vd-opencl-cache-XXX" "XXX";
+    char folder[] = "/tmp/vd-opencl-cache-XXXXXX";
     assert_non_null(mkdtemp(folder));
     run_with_cache(f, folder);
     int kept = cache_files(folder, false, false);

@@ -12,7 +12,7 @@ static const vd__cache_key start = VD__CACHE_START;
 
 static int setup(void **state) {
     (void)state;
-    snprintf(folder, sizeof folder, "/tmp/vkdispatch-unit-XXX" "XXX");
+    snprintf(folder, sizeof folder, "/tmp/vkdispatch-unit-XXXXXX");
     if (!mkdtemp(folder)) return -1;
     memset(&host, 0, sizeof host);
     host.allocator = vd__counter_init(&counter, NULL);

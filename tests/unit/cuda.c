@@ -430,7 +430,7 @@ static long compiles_of(const char *text) {
 static void compiled_code_is_kept(void **state) {
     (void)state;
     char command[128];
-    snprintf(folder, sizeof folder, "/tmp/vkdispatch-cuda-XXX" "XXX");
+    snprintf(folder, sizeof folder, "/tmp/vkdispatch-cuda-XXXXXX");
     assert_non_null(mkdtemp(folder));
     assert_int_equal(compiles_of(scale), 1);
     assert_int_equal(compiles_of(scale), 0);

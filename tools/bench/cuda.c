@@ -265,7 +265,7 @@ static void push_and_pop(raw *r) {
 
 /* From text to a kernel: by NVRTC, and from the cache. */
 static void starts(void) {
-    char folder[] = "/tmp/bench-cuda-XXX" "XXX", command[64];
+    char folder[] = "/tmp/bench-cuda-XXXXXX", command[64];
     double cold[STARTS], cached[STARTS];
     if (!mkdtemp(folder)) die("mkdtemp", 0);
     for (int i = 0; i < STARTS; i++) {
