@@ -52,6 +52,8 @@ typedef struct Player {
     vc_kernel *k[2];
     int now;              /* the kernel that is written */
     bool wild;            /* operands are picked without looking */
+    bool composite;       /* a third of all calls are of composite types */
+    vc_type own[2];       /* the last struct or array type of each kernel */
     Slot value[VALUES];
     Place place[REFS];
     int values, places;   /* written so far; the last ones are kept */
@@ -99,7 +101,7 @@ static vc_val pick(Player *p, unsigned mask, unsigned rows) {
     for (unsigned i = 0; i < VALUES; i++) {
         const Slot *s = &p->value[(start + i) % VALUES];
         vc_type t = s->closed || s->kernel != p->now ? (vc_type)VC_NONE : vc_typeof(s->v);
-        if (t && kind_mask(t) & mask && (!rows || rows_of(t) == rows)) return s->v;
+        if (t && t < 64 && kind_mask(t) & mask && (!rows || rows_of(t) == rows)) return s->v;
     }
     first = roll(&p->feed, sizeof kinds);
     while (!(kind_mask(kinds[first % sizeof kinds]) & mask)) first++;
@@ -120,6 +122,28 @@ static vc_val pick_type(Player *p, vc_type type) {
     return vc_imm(kind_of(type), next_number(&p->feed));
 }
 
+/* A value of exactly this type. */
+static vc_val pick_exact(Player *p, vc_type type) {
+    unsigned start = roll(&p->feed, VALUES);
+    if (careless(p)) return p->value[start].v;
+    for (unsigned i = 0; i < VALUES; i++) {
+        const Slot *s = &p->value[(start + i) % VALUES];
+        if (!s->closed && s->kernel == p->now && vc_typeof(s->v) == type) return s->v;
+    }
+    return vc_splat(vc_const(p->k[p->now], vc_imm(kind_of(type), next_number(&p->feed))), rows_of(type));
+}
+
+/* A value made of parts; never set where there is none. */
+static vc_val pick_composite(Player *p) {
+    static const vc_val none = { 0, 0 };
+    unsigned start = roll(&p->feed, VALUES);
+    for (unsigned i = 0; i < VALUES; i++) {
+        const Slot *s = &p->value[(start + i) % VALUES];
+        if (!s->closed && s->kernel == p->now && vc_typeof(s->v) >= 64) return s->v;
+    }
+    return none;
+}
+
 static vc_val pick_condition(Player *p) { return pick(p, B, 1); }
 
 /* Memory that can be used here; NULL: none. */
@@ -128,7 +152,7 @@ static Place *pick_place(Player *p, bool var) {
     if (careless(p)) return &p->place[start];
     for (unsigned i = 0; i < REFS; i++) {
         Place *s = &p->place[(start + i) % REFS];
-        if (!s->closed && s->kernel == p->now && s->var == var && s->r.of) return s;
+        if (!s->closed && s->kernel == p->now && s->var == var && s->r.of && (s->type < 64 || p->wild)) return s;
     }
     return NULL;
 }
@@ -387,6 +411,99 @@ static void play_place(Player *p) {
     }
 }
 
+/* Functions with types of their own. */
+static void play_function(Player *p) {
+    static const struct { vc_val (*call)(vc_val); vc_type takes; } one[] = {
+        { vc_pack_half2, VC_F32X2 }, { vc_unpack_half2, VC_U32 }, { vc_pack_snorm4x8, VC_F32X4 }, { vc_pack_unorm4x8, VC_F32X4 },
+        { vc_pack_snorm2x16, VC_F32X2 }, { vc_pack_unorm2x16, VC_F32X2 }, { vc_unpack_snorm4x8, VC_U32 }, { vc_unpack_unorm2x16, VC_U32 },
+        { vc_pack_4x8, VC_U32X4 }, { vc_unpack_4xi8, VC_U32 }, { vc_unpack_4xu8, VC_U32 }, { vc_unpack_2x32, VC_U64 }, { vc_subgroup_any, VC_BOOL },
+        { vc_subgroup_all, VC_BOOL }, { vc_subgroup_ballot, VC_BOOL }, { vc_subgroup_ballot_count, VC_U32X4 }, { vc_subgroup_ballot_exclusive, VC_U32X4 },
+        { vc_subgroup_broadcast_first, VC_F32 }, { vc_subgroup_all_equal, VC_U32 }, { vc_hash_bits, VC_U32 }
+    };
+    static const struct { vc_val (*call)(vc_val, vc_val); vc_type takes[2]; } two[] = {
+        { vc_dot_4xi8, { VC_U32, VC_U32 } }, { vc_dot_4xi8_4xu8, { VC_U32, VC_U32 } }, { vc_ravel, { VC_U32X3, VC_U32X3 } },
+        { vc_philox, { VC_U32X4, VC_U32X2 } }, { vc_subgroup_shuffle, { VC_F32X2, VC_U32 } }, { vc_subgroup_shuffle_xor, { VC_I32, VC_U32 } }
+    };
+    unsigned which = roll(&p->feed, 40);
+    vc_val a, b;
+    if (which < sizeof one / sizeof one[0]) { a = pick_exact(p, one[which].takes); keep(p, one[which].call(a)); return; }
+    which -= (unsigned)(sizeof one / sizeof one[0]);
+    if (which < sizeof two / sizeof two[0]) {
+        a = pick_exact(p, two[which].takes[0]);
+        b = pick_exact(p, two[which].takes[1]);
+        keep(p, two[which].call(a, b));
+        return;
+    }
+    a = pick(p, I | U | F, 1);
+    which = roll(&p->feed, p->wild ? 9 : 3);
+    keep(p, roll(&p->feed, 2) ? vc_subgroup_reduce((vc_combine)(which + 1), a) : vc_subgroup_exclusive((vc_combine)(which + 1), a));
+}
+
+static void play_atomic(Player *p) {
+    static void (*const change[])(vc_ref, vc_val, vc_val, vc_val *) = { vc_atomic_add, vc_atomic_sub, vc_atomic_min, vc_atomic_max, vc_atomic_and,
+                                                                        vc_atomic_or, vc_atomic_xor, vc_atomic_exchange };
+    unsigned which = roll(&p->feed, 12), how = roll(&p->feed, 16);
+    Place *s = pick_place(p, false);
+    vc_val index = pick_index(p), value, old = { 0, 0 };
+    vc_ref r;
+    if (!s || (!p->wild && (!s->buffer || (s->type != VC_U32 && s->type != VC_I32)))) return;
+    value = pick_type(p, s->type);
+    r = p->wild || how < 8 ? vc_ordered(s->r, (vc_order)(how % 4), (vc_scope)(p->wild ? how % 5 : 3)) : s->r;
+    if (which < 8) change[which](r, index, value, how & 1 ? &old : NULL);
+    else if (which == 8) vc_atomic_compare_exchange(r, index, value, value, &old);
+    else if (which == 9) { if (p->wild) vc_atomic_load(r, index, &old); }
+    else if (which == 10) { if (p->wild) vc_atomic_store(r, index, value); }
+    else if (p->wild) vc_fence(p->k[p->now], (vc_scope)(how % 5), how % 5);
+    if (old.of) keep(p, old);
+}
+
+static vc_type pick_composite_type(Player *p) {
+    static const vc_type plain[] = { VC_F32C, VC_F64C, VC_F16C, VC_F32X2X2, VC_F32X3X3, VC_F64X4X4 };
+    vc_kernel *k = p->k[p->now];
+    unsigned which = roll(&p->feed, 12), count = roll(&p->feed, 4);
+    vc_member m[3];
+    if (which < 6) return plain[which];
+    for (unsigned i = 0; i < 3; i++) {
+        m[i].name = pick_name(p);
+        m[i].type = i == 2 && p->own[p->now] ? p->own[p->now] : pick_some_type(p);
+    }
+    if (which < 10) p->own[p->now] = vc_struct(k, pick_name(p), m, count);
+    else p->own[p->now] = vc_array_type(k, m[2].type, count);
+    return p->own[p->now];
+}
+
+/* Values and memory of composite types; few of these sequences are right. */
+static void play_composite(Player *p) {
+    unsigned which = roll(&p->feed, 16), part = roll(&p->feed, 5);
+    vc_kernel *k = p->k[p->now];
+    vc_val a = pick_composite(p), b, v[4];
+    Place *s = pick_place(p, part == 0);
+    const char *name = pick_name(p);
+    vc_type type;
+    switch (which) {
+    case 0: b = pick(p, F, 1); keep(p, vc_complex(b, b)); break;
+    case 1: keep(p, vc_part(a, part)); break;
+    case 2: b = pick(p, B | I | U | F, 0); keep(p, vc_with(a, part, b)); break;
+    case 3: type = pick_composite_type(p); keep_ref(p, vc_buffer(k, name, type, VC_READ_WRITE), true, false); break;
+    case 4: type = pick_composite_type(p); keep_ref(p, vc_var(k, name, type), false, true); break;
+    case 5: type = pick_composite_type(p); keep_ref(p, part & 1 ? vc_array(k, name, type, part) : vc_shared(k, name, type, part), false, false); break;
+    case 6: type = pick_composite_type(p); keep(p, vc_param(k, name, type)); break;
+    case 7: b = pick_index(p); if (s) { keep_ref(p, vc_at(s->r, b), s->buffer, false); } break;
+    case 8: if (s) keep_ref(p, vc_field(s->r, part), s->buffer, false); break;
+    case 9: if (s) keep(p, vc_get(s->r)); break;
+    case 10: if (s) vc_set(s->r, a); break;
+    case 11: b = pick_composite(p); keep(p, part & 1 ? vc_mul(a, b) : vc_add(a, b)); break;
+    case 12: keep(p, part & 1 ? vc_conj(a) : vc_abs(a)); break;
+    case 13: keep(p, part == 0 ? vc_transpose(a) : part == 1 ? vc_determinant(a) : part == 2 ? vc_inverse(a) : part == 3 ? vc_exp(a) : vc_sqrt(a)); break;
+    case 14:
+        type = pick_composite_type(p);
+        for (int i = 0; i < 4; i++) v[i] = pick(p, F | I, 0);
+        keep(p, vc_make(k, type, v, part));
+        break;
+    default: keep(p, vc_eq(a, a)); vc_size_of(k, p->own[p->now]); vc_offset_of(k, p->own[p->now], part); break;
+    }
+}
+
 static Block *top(Player *p) { return p->depth[p->now] ? &p->block[p->now][p->depth[p->now] - 1] : NULL; }
 
 static void push(Player *p, int what) {
@@ -508,6 +625,7 @@ static void play_restart(Player *p) {
 static void play_call(Player *p) {
     unsigned which = next_byte(&p->feed);
     if (top(p) && top(p)->what == B_SWITCH && !p->wild && which < 250) { play_block(p); return; }
+    if (p->composite && which % 3 == 0) { play_composite(p); return; }
     if (which < 90) play_operation(p);
     else if (which < 100) play_function(p);
     else if (which < 130) play_construction(p);
@@ -515,6 +633,9 @@ static void play_call(Player *p) {
     else if (which < 158) play_declaration(p);
     else if (which < 165) play_composite(p);
     else if (which < 205) play_memory(p);
+    else if (which < 209) play_function(p);
+    else if (which < 212) play_atomic(p);
+    else if (which < 213) { if (p->wild) play_composite(p); }
     else if (which < 215) play_place(p);
     else if (which < 238) play_block(p);
     else if (which < 246) play_statement(p);
@@ -551,6 +672,24 @@ static bool is_unreachable_switch(const char *why) {
     return strstr(why, "Case construct that targets") && strstr(why, "outer loop merge or outer loop continue");
 }
 
+/* spirv_wrong without MaximallyReconvergesKHR, an execution mode that SPIRV-Tools 2023.1 does not know. */
+static const char *module_wrong(const uint32_t *code, size_t words) {
+    uint32_t *plain = (uint32_t *)malloc(words * 4);
+    size_t count = 5, at = 5, size;
+    const char *why;
+    if (!plain) return "no memory for the validator";
+    memcpy(plain, code, 20);
+    for (; at < words && code[at] >> 16; at += size) {
+        size = code[at] >> 16;
+        if ((code[at] & 0xffff) == 16 && size == 3 && code[at + 2] == 6023) continue;
+        memcpy(plain + count, code + at, size * 4);
+        count += size;
+    }
+    why = spirv_wrong(plain, count);
+    free(plain);
+    return why;
+}
+
 /* glslang takes no more than its table of limits. */
 static bool is_small(const vc_info *info) {
     return info && info->local_size[0] <= 1024 && info->local_size[1] <= 1024 && info->local_size[2] <= 64;
@@ -562,7 +701,7 @@ static void finish(Player *p, vc_kernel *k, bool by_glslang) {
     const uint32_t *code = vc_spirv(k, &words);
     const char *text;
     if (told(p, k, "vc_spirv", code != NULL)) {
-        const char *why = spirv_wrong(code, words);
+        const char *why = module_wrong(code, words);
         if (why && !is_unreachable_switch(why)) wrong(p, "spirv-val", why);
         mix(p, code, words * 4);
         p->sound++;
@@ -575,6 +714,7 @@ static void finish(Player *p, vc_kernel *k, bool by_glslang) {
         if (!told(p, k, "vc_source", text != NULL)) continue;
         mix(p, text, strlen(text));
         if (i || !by_glslang || !is_small(vc_reflect(k))) continue;
+        if (strstr(text, "GL_EXT_maximal_reconvergence")) continue; /* glslang 12 does not know it */
         const char *why = glsl_wrong(text);
         if (why) wrong(p, "glslang", why);
     }
@@ -590,6 +730,7 @@ static const char *play(Player *p, const uint8_t *data, size_t size, bool by_gls
     p->hash = UINT64_C(0xcbf29ce484222325);
     how = next_byte(&p->feed);
     p->wild = how % 4 == 3;
+    p->composite = p->wild && how / 64 == 1;
     p->memory.left = how / 4 % 16 == 15 ? (long)next_byte(&p->feed) : -1;
     for (int i = 0; i < VALUES; i++) p->value[i].closed = true;
     for (int i = 0; i < REFS; i++) p->place[i].closed = true;
