@@ -157,6 +157,9 @@
    makes two roundings one or takes NaN for a number; --use_fast_math makes functions less exact, within Vulkan's bounds. A compiler of OpenCL C that is
    told -cl-fast-relaxed-math does what it likes.
 
+   vc_group_reduce and the like combine values of the whole workgroup through shared memory, two elements an invocation, made once a type. They stand where a
+   vc_barrier may, wait for all, and order shared memory alone.
+
    Undefined, as in C: a load or store past the end of its memory (guard it with vc_length or vc_load_or), two invocations that meet in one element without a
    barrier or atomics between them, a barrier that not all invocations of a workgroup reach. The last is refused where the condition depends on an id; what
    went through a vc_var, an array or a buffer is taken for the same in all invocations.
@@ -599,8 +602,16 @@ VC_API vc_val vc_subgroup_inclusive(vc_combine op, vc_val v);    /* scans, by lo
 VC_API vc_val vc_subgroup_exclusive(vc_combine op, vc_val v);    /* first: 0, 1, the largest, the least, all ones, 0, 0 */
 VC_API vc_val vc_subgroup_clustered(vc_combine op, vc_val v, uint32_t size); /* of each `size` in a row, a power of two, at most the subgroup's size */
 
+/* ---- workgroups together: statements where a vc_barrier may stand; of scalars, `out` is the result; f16 and narrow integers are computed with 32 bits ---- */
+
+VC_API void vc_group_reduce(vc_kernel *k, vc_combine op, vc_val v, vc_val *out);      /* the same in all; floats in any order */
+VC_API void vc_group_inclusive(vc_kernel *k, vc_combine op, vc_val v, vc_val *out);   /* scans, by vc_local_index */
+VC_API void vc_group_exclusive(vc_kernel *k, vc_combine op, vc_val v, vc_val *out);   /* first: as with vc_subgroup_exclusive */
+VC_API void vc_group_broadcast(vc_kernel *k, vc_val v, vc_val local_index, vc_val *out); /* local_index: u32, the same in all */
+
 /* ---- statements ---- */
 
+VC_API void vc_barrier_scoped(vc_kernel *k, vc_scope execution, vc_scope memory, uint32_t storage); /* waits for a workgroup (default) or subgroup, and fences */
 VC_API void vc_barrier(vc_kernel *k);                           /* all invocations of the workgroup, shared and buffer memory */
 VC_API void vc_break_if(vc_kernel *k, vc_val condition);        /* scalar bool, also vc_bool(true) */
 VC_API void vc_continue_if(vc_kernel *k, vc_val condition);
@@ -1148,6 +1159,7 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
     X(SUBGROUP_OR,  "subgroup_or",  CONV,   1, BIU,  SAME,   0, VC__S(363, 360, 360, 0), VC__T_GLSL("subgroup@Or($0`)"), vc__expand_subgroup) \
     X(SUBGROUP_XOR, "subgroup_xor", CONV,   1, BIU,  SAME,   0, VC__S(364, 361, 361, 0), VC__T_GLSL("subgroup@Xor($0`)"), vc__expand_subgroup) \
     /* flow */ \
+    /* x: 0, or 4096 + scope that waits + 16 * scope of memory + 256 * storage */ \
     X(BARRIER,      "barrier",      EFFECT, 0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     X(BREAK_IF,     "break_if",     EFFECT, 1, B,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     X(CONTINUE_IF,  "continue_if",  EFFECT, 1, B,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
@@ -1368,6 +1380,7 @@ struct vc_kernel {
     bool returned;           /* some invocations of a workgroup may have left */
     bool split;              /* some invocations of a subgroup may have left */
     bool reconverges;        /* operations of subgroups stand where some of their invocations may not come */
+    uint32_t scratch[16];    /* by kind: 1 + the shared array through which workgroups combine values; 0: none */
     bool coherent;           /* a fence orders what workgroups see of buffers */
     uint32_t generation;     /* counts restarts; values and refs carry it */
     vc__node *node;
@@ -3110,7 +3123,7 @@ static uint32_t vc__expand_half(vc__lower *s, const vc__node *n) {
 /* ---- subgroups ---- */
 
 /* What changes nothing when combined. */
-static uint32_t vc__x_neutral(vc__lower *s, uint32_t op, vc_type type) {
+static uint64_t vc__neutral(uint32_t op, vc_type type) {
     uint32_t kind = vc__kind(type), bits = vc__bits(kind);
     uint64_t most = vc__ones(vc__is_signed(type) ? bits - 1 : bits), least = vc__is_signed(type) ? most + 1 : 0;
     if (vc__is_float(type)) {
@@ -3118,13 +3131,15 @@ static uint32_t vc__x_neutral(vc__lower *s, uint32_t op, vc_type type) {
         least = most | (uint64_t)1 << (bits - 1);
     }
     switch (op) {
-    case VC__OP_SUBGROUP_MUL: return vc__x_small(s, type, 1);
-    case VC__OP_SUBGROUP_MIN: return vc__make_const(s, type, most);
-    case VC__OP_SUBGROUP_MAX: return vc__make_const(s, type, least);
-    case VC__OP_SUBGROUP_AND: return vc__make_const(s, type, vc__ones(bits));
-    default: return vc__make_const(s, type, 0);
+    case VC__OP_SUBGROUP_MUL: return vc__x_bits(type, 1);
+    case VC__OP_SUBGROUP_MIN: return most;
+    case VC__OP_SUBGROUP_MAX: return least;
+    case VC__OP_SUBGROUP_AND: return vc__ones(bits);
+    default: return 0;
     }
 }
+
+static uint32_t vc__x_neutral(vc__lower *s, uint32_t op, vc_type type) { return vc__make_const(s, type, vc__neutral(op, type)); }
 
 static uint32_t vc__x_combine(vc__lower *s, uint32_t op, uint32_t a, uint32_t b) {
     static const uint16_t plain[] = { VC__OP_ADD, VC__OP_MUL, VC__OP_MIN, VC__OP_MAX, VC__OP_AND, VC__OP_OR, VC__OP_XOR };
@@ -5324,6 +5339,19 @@ static void vc__spirv_exit(vc__spirv *s, const vc__node *n) {
     vc__spirv_label(s, rest);
 }
 
+/* Where subgroups are missing, what orders a workgroup does. */
+static uint32_t vc__spirv_scope(vc__spirv *s, uint32_t scope) {
+    bool subgroup = scope == VC_SCOPE_SUBGROUP && !(s->k->desc.machine.lacks & VC_FEATURE_SUBGROUP);
+    if (subgroup) s->caps |= VC__CAP_SUBGROUP;
+    return vc__spirv_u32(s, scope == VC_SCOPE_DEVICE ? 1 : subgroup ? 3 : 2);
+}
+
+static void vc__spirv_scoped_barrier(vc__spirv *s, const vc__node *n) {
+    static const uint32_t storage[4] = { 0, 0x40, 0x100, 0x140 };
+    uint32_t waits = vc__spirv_scope(s, n->x & 15u), memory = vc__spirv_scope(s, n->x >> 4 & 15u), order = vc__spirv_u32(s, 8u | storage[n->x >> 8 & 3u]);
+    vc__put3(s, VC__SECTION_BODY, VC__OpControlBarrier, waits, memory, order);
+}
+
 static void vc__spirv_barrier(vc__spirv *s) {
     uint32_t workgroup = vc__spirv_u32(s, 2), order = vc__spirv_u32(s, 0x148); /* AcquireRelease of UniformMemory (buffers) and WorkgroupMemory */
     vc__put3(s, VC__SECTION_BODY, VC__OpControlBarrier, workgroup, workgroup, order);
@@ -5399,13 +5427,6 @@ static void vc__spirv_atomic(vc__spirv *s, const vc__node *n, uint32_t id) {
     o[1] = type; o[2] = id; o[3] = at; o[4] = scope; o[5] = none;
 }
 
-/* Where subgroups are missing, what orders a workgroup does. */
-static uint32_t vc__spirv_scope(vc__spirv *s, uint32_t scope) {
-    bool subgroup = scope == VC_SCOPE_SUBGROUP && !(s->k->desc.machine.lacks & VC_FEATURE_SUBGROUP);
-    if (subgroup) s->caps |= VC__CAP_SUBGROUP;
-    return vc__spirv_u32(s, scope == VC_SCOPE_DEVICE ? 1 : subgroup ? 3 : 2);
-}
-
 static void vc__spirv_fence(vc__spirv *s, const vc__node *n) {
     static const uint32_t order[4] = { 0, 2, 4, 8 }, storage[4] = { 0, 0x40, 0x100, 0x140 }; /* UniformMemory: buffers; WorkgroupMemory */
     uint32_t scope = vc__spirv_scope(s, n->x >> 4 & 15u), semantics = vc__spirv_u32(s, order[n->x & 3u] | storage[n->x >> 8 & 3u]);
@@ -5455,7 +5476,7 @@ static void vc__spirv_node(vc__spirv *s, const vc__node *n, uint32_t i) {
     case VC__OP_STORE: vc__spirv_store(s, n); break;
     case VC__OP_FENCE: vc__spirv_fence(s, n); break;
     case VC__OP_VAR: case VC__OP_ARRAY: vc__spirv_new(s, n, vc__result(i)); break;
-    case VC__OP_BARRIER: vc__spirv_barrier(s); break;
+    case VC__OP_BARRIER: if (n->x) vc__spirv_scoped_barrier(s, n); else vc__spirv_barrier(s); break;
     case VC__OP_BREAK_IF: case VC__OP_CONTINUE_IF: case VC__OP_RETURN_IF: vc__spirv_exit(s, n); break;
     case VC__OP_IF: vc__spirv_if(s, n, i); break;
     case VC__OP_ELSE: vc__spirv_else(s); break;
@@ -6701,7 +6722,7 @@ static void vc__glsl_sync_extensions(vc__printer *g) {
             wide = wide || vc__scalar_bytes(n->type) == 8;
             floats = floats || (vc__is_float(n->type) && !vc__p_is_looped(g, n));
         }
-        scopes = scopes || n->op == VC__OP_FENCE || n->op == VC__OP_ATOMIC_LOAD || n->op == VC__OP_ATOMIC_STORE;
+        scopes = scopes || n->op == VC__OP_FENCE || (n->op == VC__OP_BARRIER && n->x) || n->op == VC__OP_ATOMIC_LOAD || n->op == VC__OP_ATOMIC_STORE;
     }
     if (wide) vc__p_put(g, "#extension GL_EXT_shader_atomic_int64 : require\n");
     if (floats) vc__p_put(g, "#extension GL_EXT_shader_atomic_float : require\n");
@@ -6915,19 +6936,23 @@ static void vc__glsl_atomic(vc__printer *g, uint32_t i) {
     vc__p_put(g, ");\n");
 }
 
+/* Also of a barrier with scopes. */
 static void vc__glsl_fence(vc__printer *g, uint32_t i) {
     static const char *const scope[] = { "Device", "Subgroup", "Workgroup", "Device" };
     static const char *const order[] = { "Relaxed", "Acquire", "Release", "AcquireRelease" };
     static const char *const storage[] = { "0", "gl_StorageSemanticsBuffer", "gl_StorageSemanticsShared",
                                            "gl_StorageSemanticsBuffer | gl_StorageSemanticsShared" };
-    uint32_t x = g->l->node[i].x;
-    vc__p_put(g, "memoryBarrier(gl_Scope%s, %s, gl_Semantics%s);\n", scope[x >> 4 & 3u], storage[x >> 8 & 3u], order[x & 3u]);
+    const vc__node *n = &g->l->node[i];
+    bool waits = n->op == VC__OP_BARRIER;
+    if (waits) vc__p_put(g, "controlBarrier(gl_Scope%s, ", scope[n->x & 3u]);
+    else vc__p_put(g, "memoryBarrier(");
+    vc__p_put(g, "gl_Scope%s, %s, gl_Semantics%s);\n", scope[n->x >> 4 & 3u], storage[n->x >> 8 & 3u], order[waits ? VC_ACQ_REL : (int)(n->x & 3u)]);
 }
 
 /* barrier() orders shared memory by itself. */
 static void vc__glsl_barrier(vc__printer *g, uint32_t i) {
     uint32_t j;
-    (void)i;
+    if (g->l->node[i].x) { vc__glsl_fence(g, i); return; }
     for (j = 0; j < g->l->object_count; j++) {
         if (!g->live[j] || g->l->object[j].op != VC__OP_BUFFER || !(g->l->object[j].used & VC_WRITE)) continue;
         vc__p_put(g, "memoryBarrierBuffer();\n");
@@ -7398,8 +7423,10 @@ static void vc__cuda_id(const vc__printer *g, const vc__node *n, char out[96]) {
 }
 
 static void vc__cuda_barrier(vc__printer *g, uint32_t i) {
-    (void)i;
-    vc__p_put(g, "__syncthreads();\n");
+    uint32_t x = g->l->node[i].x;
+    if ((x >> 4 & 3u) == VC_SCOPE_DEVICE) vc__p_put(g, "__threadfence();\n");
+    if ((x >> 4 & 3u) == VC_SCOPE_DEVICE) vc__p_line(g);
+    vc__p_put(g, (x & 3u) == VC_SCOPE_SUBGROUP ? "__syncwarp();\n" : "__syncthreads();\n");
 }
 
 static void vc__cuda_fence(vc__printer *g, uint32_t i) {
@@ -7493,9 +7520,12 @@ static void vc__opencl_id(const vc__printer *g, const vc__node *n, char out[96])
     }
 }
 
+/* A subgroup is one invocation, which waits for nobody. */
 static void vc__opencl_barrier(vc__printer *g, uint32_t i) {
-    (void)i;
-    vc__p_put(g, "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n");
+    static const char *const spaces[] = { "CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE", "CLK_GLOBAL_MEM_FENCE", "CLK_LOCAL_MEM_FENCE",
+                                          "CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE" };
+    uint32_t x = g->l->node[i].x;
+    vc__p_put(g, "%s(%s);\n", (x & 3u) == VC_SCOPE_SUBGROUP ? "mem_fence" : "barrier", spaces[x >> 8 & 3u]);
 }
 
 /* OpenCL C 1.2 knows the order of an invocation's own accesses alone. */
@@ -7936,7 +7966,7 @@ static void vc__dump_place(vc_kernel *k, const vc__listing *l, const vc__node *n
 static void vc__dump_fence(vc_kernel *k, const vc__node *n) {
     static const char *const order[] = { " relaxed", " acquire", " release", " acq_rel" }, *const scope[] = { "", " subgroup", " workgroup", " device" };
     static const char *const storage[] = { "", " buffers", " shared", " buffers shared" };
-    vc__dump_put(k, "%s%s%s", order[n->x & 3u], scope[n->x >> 4 & 3u], storage[n->x >> 8 & 3u]);
+    vc__dump_put(k, "%s%s%s", n->op == VC__OP_BARRIER ? n->x & 1u ? " waits in subgroup" : "" : order[n->x & 3u], scope[n->x >> 4 & 3u], storage[n->x >> 8 & 3u]);
 }
 
 static void vc__dump_operands(vc_kernel *k, const vc__listing *l, const vc__node *n) {
@@ -7944,7 +7974,7 @@ static void vc__dump_operands(vc_kernel *k, const vc__listing *l, const vc__node
     const uint32_t *a = n->a;
     if (count == VC__MANY) { count = n->a[1]; a = l->extra + n->a[0]; }
     if (vc__is_access(n->op)) { vc__dump_place(k, l, n); i = 2; }
-    if (n->op == VC__OP_FENCE) vc__dump_fence(k, n);
+    if (n->op == VC__OP_FENCE || (n->op == VC__OP_BARRIER && n->x)) vc__dump_fence(k, n);
     for (; i < count; i++) {
         if (a[i] == VC__NIL) continue;
         vc__dump_put(k, i && n->op == VC__OP_INDEX ? " + " : " ");
@@ -9289,6 +9319,7 @@ static void vc__reset(vc_kernel *k, const vc_kernel_desc *desc) {
     k->generation = (k->generation + 1) & 0x7fffffffu;
     k->count = k->pin_count = k->block_count = k->object_count = k->arg_count = k->extra_count = k->own_count = 0;
     k->now = k->at = 0;
+    memset(k->scratch, 0, sizeof k->scratch);
     for (i = 0; i < VC__FORMS; i++) k->form[i].words_of = k->form[i].text_of = k->form[i].info_of = 0;
     vc__arena_rewind(&k->arena);
     if (desc) k->desc = *desc; else memset(&k->desc, 0, sizeof k->desc);
@@ -9775,13 +9806,16 @@ static bool vc__check_scope(vc_kernel *k, const char *call, uint32_t scope) {
     return false;
 }
 
+static bool vc__check_fence(vc_kernel *k, const char *call, uint32_t scope, uint32_t storage) {
+    if (!vc__check_scope(k, call, scope)) return false;
+    if (storage <= (VC_STORAGE_BUFFER | VC_STORAGE_SHARED)) return true;
+    vc__refuse(k, call, "storage %u; it takes VC_STORAGE_BUFFER, VC_STORAGE_SHARED, both, or 0 for both", storage);
+    return false;
+}
+
 VC_API void vc_fence(vc_kernel *k, vc_scope scope, uint32_t storage) {
     static const char call[] = "vc_fence";
-    if (!vc__ready(k) || vc__in_switch(k, call) || !vc__check_scope(k, call, (uint32_t)scope)) return;
-    if (storage > (VC_STORAGE_BUFFER | VC_STORAGE_SHARED)) {
-        vc__refuse(k, call, "storage %u; it takes VC_STORAGE_BUFFER, VC_STORAGE_SHARED, both, or 0 for both", storage);
-        return;
-    }
+    if (!vc__ready(k) || vc__in_switch(k, call) || !vc__check_fence(k, call, (uint32_t)scope, storage)) return;
     if (!storage) storage = VC_STORAGE_BUFFER | VC_STORAGE_SHARED;
     if (!scope) scope = storage & VC_STORAGE_BUFFER ? VC_SCOPE_DEVICE : VC_SCOPE_WORKGROUP;
     vc__fence(k, VC_ACQ_REL, (uint32_t)scope, storage);
@@ -10212,6 +10246,8 @@ VC_API vc_val vc_all(vc_val a) { return vc__pure1(VC__OP_ALL, a); }
 
 /* ---- where am I ---- */
 
+static bool vc__check_together(vc_kernel *k, const char *call);
+
 static vc_val vc__where(vc_kernel *k, const char *call, uint32_t op, uint32_t axis) {
     uint32_t size, flags = 0;
     if (!vc__ready(k)) return vc__no_value();
@@ -10278,17 +10314,41 @@ VC_API vc_val vc_subgroup_local_id(vc_kernel *k) { return vc__where(k, "vc_subgr
 
 /* ---- statements ---- */
 
-VC_API void vc_barrier(vc_kernel *k) {
+/* Whether all invocations of a workgroup come here, for all that can be seen; then notes that they have to. */
+static bool vc__check_workgroup(vc_kernel *k, const char *call) {
     uint32_t flags, b;
-    if (!vc__ready(k) || vc__in_switch(k, "vc_barrier")) return;
+    if (vc__in_switch(k, call)) return false;
     flags = k->block[k->now].flags;
-    if (flags & VC__BLOCK_EACH) vc__refuse(k, "vc_barrier", "stands in a VC_EACH, which some invocations skip; guard the loads and stores instead");
+    if (flags & VC__BLOCK_EACH) vc__refuse(k, call, "stands in a VC_EACH, which some invocations skip; guard the loads and stores instead");
     else if (flags & VC__BLOCK_DIVERGES)
-        vc__refuse(k, "vc_barrier", "stands where some invocations of a workgroup may not come, under a condition that differs between them");
-    else if (k->returned) vc__refuse(k, "vc_barrier", "stands behind a vc_return_if whose condition differs between the invocations of a workgroup");
-    if (k->failed) return;
+        vc__refuse(k, call, "stands where some invocations of a workgroup may not come, under a condition that differs between them");
+    else if (k->returned) vc__refuse(k, call, "stands behind a vc_return_if whose condition differs between the invocations of a workgroup");
+    if (k->failed) return false;
     for (b = k->now; b != VC__NIL; b = k->block[b].parent) k->block[b].flags |= VC__BLOCK_BARRIER;
-    vc__record_pinned(k, k->now, VC__OP_BARRIER, 0, VC_NONE, VC__NIL, VC__NIL, VC__NIL, 0);
+    return true;
+}
+
+VC_API void vc_barrier(vc_kernel *k) {
+    if (vc__ready(k) && vc__check_workgroup(k, "vc_barrier")) vc__record_pinned(k, k->now, VC__OP_BARRIER, 0, VC_NONE, VC__NIL, VC__NIL, VC__NIL, 0);
+}
+
+VC_API void vc_barrier_scoped(vc_kernel *k, vc_scope execution, vc_scope memory, uint32_t storage) {
+    static const char call[] = "vc_barrier_scoped";
+    if (!vc__ready(k) || vc__in_switch(k, call) || !vc__check_fence(k, call, (uint32_t)memory, storage)) return;
+    if ((uint32_t)execution > VC_SCOPE_WORKGROUP) {
+        vc__refuse(k, call, "waits for scope %u; it takes VC_SCOPE_SUBGROUP or VC_SCOPE_WORKGROUP", (uint32_t)execution);
+        return;
+    }
+    if (!storage) storage = VC_STORAGE_BUFFER | VC_STORAGE_SHARED;
+    if (!execution) execution = VC_SCOPE_WORKGROUP;
+    if (!memory) memory = execution;
+    if (execution == VC_SCOPE_SUBGROUP && k->desc.machine.lacks & VC_FEATURE_SUBGROUP) {
+        vc__fence(k, VC_ACQ_REL, (uint32_t)memory, storage);
+        return;
+    }
+    if (execution == VC_SCOPE_SUBGROUP ? !vc__check_together(k, call) : !vc__check_workgroup(k, call)) return;
+    if (memory == VC_SCOPE_DEVICE && storage & VC_STORAGE_BUFFER) k->coherent = true;
+    vc__record_pinned(k, k->now, VC__OP_BARRIER, 0, VC_NONE, VC__NIL, VC__NIL, VC__NIL, 4096u | (uint32_t)execution | (uint32_t)memory << 4 | storage << 8);
 }
 
 static bool vc__is_loop(uint32_t op) { return op == VC__OP_FOR || op == VC__OP_LOOP; }
@@ -10470,6 +10530,136 @@ VC_API vc_val vc_subgroup_clustered(vc_combine op, vc_val v, uint32_t size) {
     vc_kernel *k = vc__kernel_of(v);
     if (vc__ready(k) && (!size || size & (size - 1) || size > 128)) vc__refuse(k, call, "clusters of %u; it takes a power of two up to 128", size);
     return vc__subgroup_combine(call, op, v, VC__LANES_EACH | size << 4, VC__NODE_DIVERGES);
+}
+
+/* ---- workgroups ---- */
+
+static uint32_t vc__invocations(const vc_kernel *k) { return k->desc.local_size[0] * k->desc.local_size[1] * k->desc.local_size[2]; }
+
+/* What a value is combined as: narrow numbers and bools as 32 bits. */
+static vc_type vc__group_type(vc_type type) {
+    if (vc__is_bool(type)) return VC_U32;
+    if (vc__bits(vc__kind(type)) >= 32) return type;
+    return vc__is_float(type) ? VC_F32 : vc__is_signed(type) ? VC_I32 : VC_U32;
+}
+
+/* Two places for each invocation, made once a type. Whoever uses it leaves with a barrier. */
+static vc_ref vc__scratch(vc_kernel *k, vc_type type) {
+    uint32_t *node = &k->scratch[vc__kind(type)], at;
+    if (!*node) {
+        at = vc__add_object(k, "group", VC__OP_SHARED, VC_READ_WRITE, type, 2 * vc__invocations(k), NULL);
+        if (at == VC__NIL) return vc__no_ref();
+        *node = at + 1;
+    }
+    return vc__make_ref(k, *node - 1, type);
+}
+
+/* Of shared memory alone. */
+static void vc__group_barrier(vc_kernel *k) { vc_barrier_scoped(k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED); }
+
+static vc_val vc__combine(vc_combine op, vc_val a, vc_val b) {
+    switch (op) {
+    case VC_ADD: return vc_add(a, b);
+    case VC_MUL: return vc_mul(a, b);
+    case VC_MIN: return vc_min(a, b);
+    case VC_MAX: return vc_max(a, b);
+    case VC_AND: return vc_and(a, b);
+    case VC_OR: return vc_or(a, b);
+    default: return vc_xor(a, b);
+    }
+}
+
+/* The value as it is combined, and its own type; false after an error. */
+static bool vc__group_begin(vc_kernel *k, const char *call, uint32_t op, uint32_t kinds, vc_val *v, vc_type *type, vc_val *out) {
+    vc__operand o;
+    if (out) *out = vc__no_value();
+    if (!vc__ready(k)) return false;
+    if (op < VC_ADD || op > VC_XOR) { vc__refuse(k, call, "operation %u; it takes VC_ADD to VC_XOR", op); return false; }
+    if (!vc__take(k, call, 0, 1, *v, &o)) return false;
+    if (vc__rows(o.type) != 1 || vc__kind(o.type) != o.type) {
+        vc__refuse(k, call, "operand 1%s is %s; it takes a scalar", vc__label_of(k, &o).text, vc_type_name(o.type));
+        return false;
+    }
+    if (!vc__check_kind(k, call, &o, 1, kinds) || !vc__check_workgroup(k, call)) return false;
+    *type = o.type;
+    *v = vc_cast(vc__group_type(o.type), vc_const(k, *v));
+    return v->of != 0;
+}
+
+static uint32_t vc__combine_kinds(vc_combine op) { return (uint32_t)op >= VC_AND ? VC__KINDS_BIU : VC__KINDS_IUF; }
+
+static void vc__group_end(vc_kernel *k, vc_type type, vc_val v, vc_val *out) {
+    vc_val result = vc_cast(type, v);
+    vc__group_barrier(k);
+    if (out) *out = k->failed ? vc__no_value() : result;
+}
+
+/* Each subgroup by itself, then pairs of what they have, half as many with every step. */
+VC_API void vc_group_reduce(vc_kernel *k, vc_combine op, vc_val v, vc_val *out) {
+    static const char call[] = "vc_group_reduce";
+    vc_ref part, left;
+    vc_val index;
+    vc_type type;
+    if (!vc__group_begin(k, call, (uint32_t)op, vc__combine_kinds(op), &v, &type, out)) return;
+    part = vc__scratch(k, vc_typeof(v));
+    left = vc_var(k, "left", VC_U32);
+    index = vc_local_index(k);
+    v = vc_subgroup_reduce(op, v);
+    VC_IF(k, vc_subgroup_elect(k)) { vc_store(part, vc_subgroup_id(k), v); }
+    vc__group_barrier(k);
+    vc_set(left, vc_subgroup_count(k));
+    VC_LOOP(k) {
+        vc_val now, half;
+        vc_break_if(k, vc_le(vc_get(left), vc_u32(1)));
+        now = vc_get(left);
+        half = vc_sub(now, vc_shr(now, vc_u32(1)));
+        VC_IF(k, vc_lt(vc_add(index, half), now)) { vc_store(part, index, vc__combine(op, vc_load(part, index), vc_load(part, vc_add(index, half)))); }
+        vc__group_barrier(k);
+        vc_set(left, half);
+    }
+    vc__group_end(k, type, vc_load(part, vc_u32(0)), out);
+}
+
+/* Hillis and Steele, between the two halves of the array. Subgroups do not help: their invocations need not stand in order of the local index. */
+static void vc__group_scan(vc_kernel *k, const char *call, vc_combine op, vc_val v, bool inclusive, vc_val *out) {
+    uint32_t count, step, half = 0, by = VC__OP_SUBGROUP_ADD + (uint32_t)op - VC_ADD;
+    vc_val index, there, other;
+    vc_ref part;
+    vc_type type;
+    if (!vc__group_begin(k, call, (uint32_t)op, vc__combine_kinds(op), &v, &type, out)) return;
+    count = vc__invocations(k);
+    part = vc__scratch(k, vc_typeof(v));
+    index = vc_local_index(k);
+    for (step = 1; step < count && !k->failed; step *= 2, half = count - half) {
+        vc_store(vc_offset(part, vc_u32(half)), index, v);
+        vc__group_barrier(k);
+        there = vc_le(vc_u32(step), index);
+        other = vc_load(vc_offset(part, vc_u32(half)), vc_select(there, vc_sub(index, vc_u32(step)), vc_u32(0)));
+        v = vc_select(there, vc__combine(op, other, v), v);
+    }
+    if (inclusive) { vc__group_end(k, type, v, out); return; }
+    vc_store(vc_offset(part, vc_u32(half)), index, v);
+    vc__group_barrier(k);
+    there = vc_le(vc_u32(1), index);
+    other = vc_cast(type, vc_load(vc_offset(part, vc_u32(half)), vc_select(there, vc_sub(index, vc_u32(1)), vc_u32(0))));
+    vc__group_end(k, type, vc_select(there, other, vc_imm(type, vc__neutral(by, type))), out);
+}
+
+VC_API void vc_group_inclusive(vc_kernel *k, vc_combine op, vc_val v, vc_val *out) { vc__group_scan(k, "vc_group_inclusive", op, v, true, out); }
+VC_API void vc_group_exclusive(vc_kernel *k, vc_combine op, vc_val v, vc_val *out) { vc__group_scan(k, "vc_group_exclusive", op, v, false, out); }
+
+VC_API void vc_group_broadcast(vc_kernel *k, vc_val v, vc_val local_index, vc_val *out) {
+    static const char call[] = "vc_group_broadcast";
+    vc_type type;
+    vc_ref part;
+    uint32_t n;
+    if (!vc__group_begin(k, call, VC_ADD, VC__KINDS_BIUF, &v, &type, out)) return;
+    n = vc__fit(k, call, 2, local_index, VC_U32);
+    if (n == VC__NIL) return;
+    part = vc__scratch(k, vc_typeof(v));
+    VC_IF(k, vc_eq(vc_local_index(k), vc__value(k, n))) { vc_store(part, vc_u32(0), v); }
+    vc__group_barrier(k);
+    vc__group_end(k, type, vc_load(part, vc_u32(0)), out);
 }
 
 /* ---- blocks ---- */

@@ -403,6 +403,21 @@ static void kernel_bits(vc_kernel *k) {
     }
 }
 
+/* A compaction: how many of a workgroup keep their value, and where each goes. */
+static void kernel_compact(vc_kernel *k) {
+    vc_ref in = vc_buffer(k, "in", VC_F32, VC_READ), out = vc_buffer(k, "out", VC_F32, VC_WRITE), count = vc_buffer(k, "count", VC_U32, VC_READ_WRITE);
+    vc_ref place = vc_shared(k, "place", VC_U32, 1);
+    vc_val v = vc_load(in, vc_global_id(k, 0)), keep = vc_gt(v, vc_f32(0)), before, total, old;
+    vc_group_exclusive(k, VC_ADD, vc_cast(VC_U32, keep), &before);
+    vc_group_reduce(k, VC_ADD, vc_cast(VC_U32, keep), &total);
+    VC_IF(k, vc_eq(vc_local_index(k), vc_u32(0))) {
+        vc_atomic_add(count, vc_u32(0), total, &old);
+        vc_store(place, vc_u32(0), old);
+    }
+    vc_barrier_scoped(k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
+    VC_IF(k, keep) { vc_store(out, vc_add(vc_load(place, vc_u32(0)), before), v); }
+}
+
 static const kernel_sample kernel_samples[] = {
     { "saxpy", { 0, 0, 0 }, kernel_saxpy },
     { "grey", { 16, 16, 0 }, kernel_grey },
@@ -424,6 +439,7 @@ static const kernel_sample kernel_samples[] = {
     { "alias", { 0, 0, 0 }, kernel_alias },
     { "atomics", { 64, 0, 0 }, kernel_atomics },
     { "subgroups", { 128, 0, 0 }, kernel_subgroups },
+    { "compact", { 32, 0, 0 }, kernel_compact },
     { "newton", { 16, 16, 0 }, kernel_newton },
     { "bodies", { 64, 0, 0 }, kernel_bodies },
     { "bits", { 0, 0, 0 }, kernel_bits }

@@ -276,12 +276,57 @@ static void nothing_is_merged(void **state) {
     vc_free(r.k);
 }
 
+/* ---- workgroups ---- */
+
+static void workgroups_take_what_they_can(void **state) {
+    rig r = begin(0);
+    vc_val out = vc_u32(1);
+    (void)state;
+    VC_EACH(r.k, i) { vc_group_reduce(r.k, VC_ADD, i, &out); }
+    assert_int_equal(out.of, 0);
+    fails(r, "vc_group_reduce in kernel 'sum': stands in a VC_EACH, which some invocations skip; guard the loads and stores instead");
+    r = begin(0);
+    VC_IF(r.k, vc_eq(vc_subgroup_id(r.k), vc_u32(0))) { vc_group_broadcast(r.k, r.a, vc_u32(0), &out); }
+    fails(r, "vc_group_broadcast in kernel 'sum': stands where some invocations of a workgroup may not come, under a condition that differs between them");
+    r = begin(0);
+    vc_group_inclusive(r.k, VC_OR, r.a, &out);
+    fails(r, "vc_group_inclusive in kernel 'sum': operand 1 'a' is f32; it takes bool or an integer");
+    r = begin(0);
+    vc_group_exclusive(r.k, VC_COMBINE_NONE, r.a, &out);
+    fails(r, "vc_group_exclusive in kernel 'sum': operation 0; it takes VC_ADD to VC_XOR");
+    r = begin(0);
+    vc_group_reduce(r.k, VC_MAX, vc_vec2(r.a, r.a), NULL);
+    fails(r, "vc_group_reduce in kernel 'sum': operand 1 is f32x2; it takes a scalar");
+    r = begin(0);
+    vc_barrier_scoped(r.k, VC_SCOPE_DEVICE, VC_SCOPE_DEVICE, 0);
+    fails(r, "vc_barrier_scoped in kernel 'sum': waits for scope 3; it takes VC_SCOPE_SUBGROUP or VC_SCOPE_WORKGROUP");
+    r = begin(0);
+    vc_return_if(r.k, vc_eq(r.i, vc_u32(1)));
+    vc_barrier_scoped(r.k, VC_SCOPE_WORKGROUP, VC_SCOPE_DEVICE, 0);
+    fails(r, "vc_barrier_scoped in kernel 'sum': stands behind a vc_return_if whose condition differs between the invocations of a workgroup");
+}
+
+/* What a workgroup has combined is the same in all of it, and may guard a barrier; the memory it goes through is there once a type. */
+static void results_of_workgroups_are_alike(void **state) {
+    rig r = begin(0);
+    vc_val sum, most;
+    (void)state;
+    vc_group_reduce(r.k, VC_ADD, r.i, &sum);
+    vc_group_reduce(r.k, VC_MAX, sum, &most);
+    VC_IF(r.k, vc_gt(most, vc_u32(3))) { vc_barrier(r.k); }
+    vc_store(r.u, r.i, sum);
+    assert_non_null(vc_spirv(r.k, NULL));
+    assert_int_equal(vc_reflect(r.k)->shared_bytes, 2 * 128 * 4);
+    vc_free(r.k);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(atomics_take_what_they_can), cmocka_unit_test(orders_and_scopes), cmocka_unit_test(the_machine_has_to_have_them),
         cmocka_unit_test(needs), cmocka_unit_test(loads_and_stores_are_exact), cmocka_unit_test(results_differ),
         cmocka_unit_test(subgroups_take_what_they_can), cmocka_unit_test(subgroups_come_together), cmocka_unit_test(what_is_alike_in_a_subgroup_may_guard),
-        cmocka_unit_test(reconvergence_is_asked_for), cmocka_unit_test(nothing_is_merged)
+        cmocka_unit_test(reconvergence_is_asked_for), cmocka_unit_test(nothing_is_merged), cmocka_unit_test(workgroups_take_what_they_can),
+        cmocka_unit_test(results_of_workgroups_are_alike)
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
