@@ -8635,8 +8635,8 @@ static vc_val vc__matrix_op(vc_kernel *k, const char *call, uint32_t op, uint32_
     vc_val out[4];
     if (op == VC__OP_MUL && !scale) return vc__matrix_mul(k, a, b);
     if (scale ? op != VC__OP_MUL && (op != VC__OP_DIV || a->type == kind) : op == VC__OP_DIV || (count > 1 && a->type != b->type)) {
-        vc__refuse_pair(k, call, a, b, "matrices are added, subtracted and compared with their like, multiplied as linear algebra does it, and scaled by vc_mul "
-                        "and vc_div");
+        vc__refuse_pair(k, call, a, b, "matrices are added, subtracted and compared with their like, multiplied as linear algebra does it, and scaled by "
+                        "vc_mul and vc_div");
         return vc__no_value();
     }
     if (op == VC__OP_EQ || op == VC__OP_NE) return vc__matrix_equal(op, columns, a, b);

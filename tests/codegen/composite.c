@@ -1,5 +1,5 @@
 /* Complex numbers, matrices, structs and arrays: every operation, and every way through memory, run with buffers by address, as bindings, from GLSL and
-   through OpenCL, and compared with long double arithmetic or, for memory, byte by byte with what the C compiler's own structs say.
+   through OpenCL, compiled as CUDA C, and compared with long double arithmetic or, for memory, byte by byte with what the C compiler's own structs say.
      composite [-v] [PART]     PART: only cases whose name contains it; -v names each
 
    How far off is right is said per operation, in units in the last place of the result's absolute value: of a complex number, of a row of a matrix. */
@@ -10,6 +10,7 @@
 #include "vkdispatch_codegen.h"
 #include "../kernels.h"
 #define RUN_OPENCL
+#define RUN_NVRTC
 #include "run.h"
 #include <complex.h>
 #include <stddef.h>
@@ -150,7 +151,8 @@ static bool right_complex(const Case *c, unsigned i) {
     if (beyond(kind, want)) return true;
     if (cabsl(got - want) <= slack(c, kind, a, b, want)) return true;
     printf("  a = %Lg %+Lg i, b = %Lg %+Lg i: got %Lg %+Lg i, wanted %Lg %+Lg i, off by %.3Lg of %.3Lg\n", creall(a), cimagl(a), creall(b), cimagl(b),
-           creall(got), cimagl(got), creall(want), cimagl(want), cabsl(got - want) / unit_of(kind, cabsl(want)), slack(c, kind, a, b, want) / unit_of(kind, cabsl(want)));
+           creall(got), cimagl(got), creall(want), cimagl(want), cabsl(got - want) / unit_of(kind, cabsl(want)),
+           slack(c, kind, a, b, want) / unit_of(kind, cabsl(want)));
     return false;
 }
 
