@@ -8949,7 +8949,8 @@ static void vc__split(vc_kernel *k, uint32_t root, const void *data) {
     uint32_t op = k->object[root].op, count = k->object[root].count, leaves = vc__shape_of(k, type).leaves, l, i, first = k->object_count;
     uint64_t **values = NULL;
     if (leaves > VC__MOST_PARTS) {
-        vc__refuse(k, "vc_array", "%s '%s' of %s is made of %u arrays of scalars and vectors; the limit is %u", vc__object_kind(op),
+        vc__refuse(k, op == VC__OP_SHARED ? "vc_shared" : op == VC__OP_TABLE ? "vc_table" : op == VC__OP_VAR ? "vc_var" : "vc_array",
+                   "%s '%s' of %s is made of %u arrays of scalars and vectors; the limit is %u", vc__object_kind(op),
                    vc__object_name(&k->object[root]), vc__type_text(k, type).text, leaves, (unsigned)VC__MOST_PARTS);
         return;
     }

@@ -418,8 +418,46 @@ static void no_kernel(void **state) {
     vc_free(NULL);
 }
 
+/* Limits and operands that hardly anybody meets. */
+static void rare(void **state) {
+    static const uint32_t data[70000] = { 1 };
+    static vc_member members[1025];
+    vc_val nothing = { 77, 0 };
+    rig r = begin(NULL);
+    vc_ref s;
+    (void)state;
+    vc_add(r.a, nothing);
+    fails(r, "vc_add in kernel 'saxpy': operand 2 is an immediate of no type");
+    r = begin(NULL);
+    vc_load(vc_offset(r.x, vc_i64(INT64_MAX)), vc_i32(1));
+    fails(r, "vc_load in kernel 'saxpy': the constant index is beyond 64 bits");
+    r = begin(NULL);
+    VC_FOR_STEP(r.k, i, vc_u8(0), vc_param(r.k, "m", VC_U8), vc_i32(300)) { vc_store(r.y, vc_cast(VC_U32, i), r.a); }
+    fails(r, "VC_FOR_STEP in kernel 'saxpy': the step is beyond u8");
+    r = begin(NULL);
+    vc_each_begin(r.k, 4, 0);
+    fails(r, "VC_EACH in kernel 'saxpy': over 4 axes; it takes 1 to 3");
+    r = begin(NULL);
+    assert_null(vc_source(r.k, (vc_target)9));
+    fails(r, "vc_source in kernel 'saxpy': target 9 has no text; VC_TARGET_GLSL, _CUDA and _OPENCL have");
+    r = begin(NULL);
+    s = vc_table(r.k, "t", VC_U32, data, 70000);
+    vc_store(r.y, r.n, vc_cast(VC_F32, vc_load(s, r.n)));
+    assert_null(vc_spirv(r.k, NULL));
+    fails(r, "vc_spirv in kernel 'saxpy': table 't' has 70000 elements; SPIR-V takes 65532, use a buffer");
+    r = begin(NULL);
+    VC_SWITCH(r.k, r.n) { for (int i = 0; i < 16384; i++) VC_CASE(r.k, i) { vc_store(r.y, r.n, r.a); } }
+    assert_null(vc_spirv(r.k, NULL));
+    fails(r, "vc_spirv in kernel 'saxpy': a switch of 16384 cases; SPIR-V takes 16383");
+    r = begin(NULL);
+    for (int i = 0; i < 1025; i++) members[i].type = VC_F32;
+    vc_shared(r.k, "s", vc_struct(r.k, "many", members, 1025), 2);
+    fails(r, "vc_shared in kernel 'saxpy': shared array 's' of struct many is made of 1025 arrays of scalars and vectors; the limit is 1024");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = { cmocka_unit_test(types), cmocka_unit_test(vectors), cmocka_unit_test(values), cmocka_unit_test(memory),
-                                        cmocka_unit_test(blocks), cmocka_unit_test(barriers), cmocka_unit_test(machine), cmocka_unit_test(no_kernel) };
+                                        cmocka_unit_test(blocks), cmocka_unit_test(barriers), cmocka_unit_test(machine), cmocka_unit_test(no_kernel),
+                                        cmocka_unit_test(rare) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
