@@ -611,7 +611,8 @@ VC_API void vc_group_broadcast(vc_kernel *k, vc_val v, vc_val local_index, vc_va
 
 /* ---- statements ---- */
 
-VC_API void vc_barrier_scoped(vc_kernel *k, vc_scope execution, vc_scope memory, uint32_t storage); /* waits for a workgroup (default) or subgroup, and fences */
+/* waits for a workgroup (default) or a subgroup, and fences */
+VC_API void vc_barrier_scoped(vc_kernel *k, vc_scope execution, vc_scope memory, uint32_t storage);
 VC_API void vc_barrier(vc_kernel *k);                           /* all invocations of the workgroup, shared and buffer memory */
 VC_API void vc_break_if(vc_kernel *k, vc_val condition);        /* scalar bool, also vc_bool(true) */
 VC_API void vc_continue_if(vc_kernel *k, vc_val condition);
@@ -7255,7 +7256,8 @@ static void vc__c_element(vc__printer *g, const vc__node *n, bool read) { vc__c_
 
 static void vc__c_atomic(vc__printer *g, uint32_t i) {
     static const vc__loop loops[2][2] = {
-        { { "__uint_as_float", "__float_as_uint", "atomicCAS", vc__c_element }, { "__longlong_as_double", "__double_as_longlong", "atomicCAS", vc__c_element } },
+        { { "__uint_as_float", "__float_as_uint", "atomicCAS", vc__c_element },
+          { "__longlong_as_double", "__double_as_longlong", "atomicCAS", vc__c_element } },
         { { "as_float", "as_uint", "atomic_cmpxchg", vc__c_element }, { "as_double", "as_ulong", "atom_cmpxchg", vc__c_element } }
     };
     const vc__node *n = &g->l->node[i];
@@ -7599,7 +7601,8 @@ static void vc__opencl_head(vc__printer *g) {
 
 static const vc__dialect vc__opencl = {
     "OpenCL C", true, true, vc__c_is_reserved, vc__opencl_type, vc__c_form, vc__c_scalar, vc__c_vector, vc__c_construct, vc__c_component, NULL,
-    vc__c_pointer, vc__c_load, vc__c_store, vc__c_param, vc__c_hidden, vc__opencl_id, vc__c_convert, vc__opencl_barrier, vc__c_atomic, vc__opencl_fence, vc__c_declare,
+    vc__c_pointer, vc__c_load, vc__c_store, vc__c_param, vc__c_hidden, vc__opencl_id, vc__c_convert, vc__opencl_barrier, vc__c_atomic,
+    vc__opencl_fence, vc__c_declare,
     vc__opencl_head
 };
 
@@ -7966,7 +7969,8 @@ static void vc__dump_place(vc_kernel *k, const vc__listing *l, const vc__node *n
 static void vc__dump_fence(vc_kernel *k, const vc__node *n) {
     static const char *const order[] = { " relaxed", " acquire", " release", " acq_rel" }, *const scope[] = { "", " subgroup", " workgroup", " device" };
     static const char *const storage[] = { "", " buffers", " shared", " buffers shared" };
-    vc__dump_put(k, "%s%s%s", n->op == VC__OP_BARRIER ? n->x & 1u ? " waits in subgroup" : "" : order[n->x & 3u], scope[n->x >> 4 & 3u], storage[n->x >> 8 & 3u]);
+    bool waits = n->op == VC__OP_BARRIER;
+    vc__dump_put(k, "%s%s%s", !waits ? order[n->x & 3u] : n->x & 1u ? " waits in subgroup" : "", scope[n->x >> 4 & 3u], storage[n->x >> 8 & 3u]);
 }
 
 static void vc__dump_operands(vc_kernel *k, const vc__listing *l, const vc__node *n) {
