@@ -2,6 +2,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "tests/conformance/common.h"
 
+#include <pthread.h>
+
 enum { WORDS = 256 };
 
 /* A context on `devices` times the device of the fixture's context. */
@@ -173,6 +175,54 @@ TEST(objects_die_after_their_last_queue) {
     }
     OK(vd_wait_idle(ctx));
     assert_int_equal(stats_of(ctx).buffers, 0);
+    vd_context_destroy(ctx);
+}
+
+/* ---- threads ---- */
+
+enum { THREADS = 3, ROUNDS = 150 };
+
+typedef struct worker {
+    vd_context *ctx;
+    vd_kernel add;
+    vd_buffer shared, own;
+    int queue, wrong;
+} worker;
+
+/* Adds to what all threads add to, and to a buffer of its own that it reads now and then. */
+static void *work(void *user) {
+    worker *w = (worker *)user;
+    for (uint32_t round = 1; round <= ROUNDS; round++) {
+        uint32_t got = 0;
+        vd_list *list = vd_immediate(w->ctx, 0, w->queue);
+        w->wrong += affine(list, w->add, w->shared, 64, 1, 1) != VD_OK || affine(list, w->add, w->own, 64, 1, 2) != VD_OK;
+        if (round % 10 == 0) w->wrong += vd_buffer_read(w->ctx, w->own, 4 * (round % 64), &got, 4) != VD_OK || got != 2 * round;
+        if (round % 7 == 0) w->wrong += vd_submit(list, NULL, NULL) != VD_OK;
+    }
+    return NULL;
+}
+
+TEST_EXECUTED(threads_record_on_queues_of_their_own) {
+    vd_context *ctx = context_of(f, 1, THREADS);
+    vd_buffer shared = buffer_on(ctx, "shared", 64, 0, NULL);
+    worker workers[THREADS];
+    pthread_t threads[THREADS];
+    uint32_t got[64];
+    for (int i = 0; i < THREADS; i++) {
+        workers[i].ctx = ctx;
+        workers[i].add = kernel_affine(ctx);
+        workers[i].shared = shared;
+        workers[i].own = buffer_on(ctx, "own", 64, 0, NULL);
+        workers[i].queue = i;
+        workers[i].wrong = 0;
+    }
+    for (int i = 0; i < THREADS; i++) assert_int_equal(pthread_create(&threads[i], NULL, work, &workers[i]), 0);
+    for (int i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+        assert_int_equal(workers[i].wrong, 0);
+    }
+    OK(vd_buffer_read(ctx, shared, 0, got, sizeof got));
+    for (uint32_t i = 0; i < 64; i++) assert_int_equal(got[i], THREADS * ROUNDS);
     vd_context_destroy(ctx);
 }
 
@@ -475,7 +525,8 @@ TEST(random_operations_on_several_devices_and_queues) { check_operations(f, DEVI
 
 static const struct CMUnitTest cases[] = {
     CASE(queues_follow_the_data), CASE(long_work_on_one_queue_holds_back_the_others), CASE(lists_of_two_queues_follow_each_other), CASE(events_order_queues),
-    CASE(any_queue_is_one_with_little_to_do), CASE(objects_die_after_their_last_queue), CASE(each_device_has_its_own_copy), CASE(kernels_run_on_each_device),
+    CASE(any_queue_is_one_with_little_to_do), CASE(objects_die_after_their_last_queue), CASE(threads_record_on_queues_of_their_own),
+    CASE(each_device_has_its_own_copy), CASE(kernels_run_on_each_device),
     CASE(buffers_pass_between_devices), CASE(events_order_devices), CASE(bad_devices_and_queues_are_refused), CASE(random_operations_on_one_queue),
     CASE(random_operations_on_several_queues), CASE(random_operations_on_several_devices_and_queues),
 };
