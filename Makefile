@@ -107,8 +107,11 @@ commands_codegen     = $(programs_codegen)
 programs_fft         = $(call files,tests/fft,$(cc))
 commands_fft         = $(programs_fft) $(programs_fft:%="env VKDISPATCH_BUFFERS=binding %")
 
-programs_conformance = $(call files,tests/conformance,$(cc))
-commands_conformance = $(programs_conformance) $(programs_conformance:%="env VKDISPATCH_BUFFERS=binding %")
+programs_conformance = $(call files,tests/conformance,$(cc)) $(call fakes,$(cc))
+# Without a GPU, CUDA's part of the runtime still runs: all but kernels.
+fake_cuda            = $(foreach f,build/$(cc)/tests/fake/libcuda.so,VKDISPATCH_BACKEND=cuda VKDISPATCH_LIBCUDA=$f VKDISPATCH_NVRTC=$f)
+commands_conformance = $(call files,tests/conformance,$(cc)) $(patsubst %,"env VKDISPATCH_BUFFERS=binding %",$(call files,tests/conformance,$(cc))) \
+                       $(patsubst %,"env $(fake_cuda) %",$(call files,tests/conformance,$(cc)))
 
 programs_fuzz        = $(call files,tests/fuzz,$(cc)) $(foreach c,$(present),$(call files,tests/fuzz,$c))
 commands_fuzz        = $(call files,tests/fuzz,$(cc)) \
@@ -118,8 +121,8 @@ sanitized            = $(foreach s,unit golden codegen conformance,$(call files,
 programs_sanitize    = $(sanitized) $(call fakes,$(cc)/sanitize)
 commands_sanitize    = $(sanitized:%="tools/sanitized %")
 
-programs_validate    = $(programs_conformance)
-commands_validate    = $(programs_conformance:%="tools/validated %")
+programs_validate    = $(call files,tests/conformance,$(cc))
+commands_validate    = $(programs_validate:%="tools/validated %")
 
 commands_compile     = tests/compile/run tests/compile/cmake tests/compile/vcc
 

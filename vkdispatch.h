@@ -6731,6 +6731,7 @@ static vd_result vd__text_check(const vd_context *ctx, vd_kernel_desc *desc, cha
 /* Names of the features in `bits`, the first for the message. */
 static vd_result vd__features_check(const vd__device *dev, const char *name, uint64_t bits) {
     uint64_t missing = bits & ~dev->info.features;
+    if (dev->by_address) missing &= ~(uint64_t)VD_FEATURE_ADDRESS;
     if (!missing) return VD_OK;
     return vd__fail(VD_ERROR_UNSUPPORTED, "vd_kernel_create '%s': needs feature %s, which '%s' does not have%s", name,
                     vd_feature_name(missing & (~missing + 1)), dev->info.name, missing & (missing - 1) ? " (nor others it needs)" : "");
@@ -6780,9 +6781,7 @@ static vd_result vd__arg_info_check(const vd__device *dev, const vd_kernel_desc 
     if (a->place > desc->value_bytes || size > desc->value_bytes - a->place)
         return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': argument %d '%s' ends at byte %llu of a block of values of %u bytes", desc->name, i, name,
                         VD__U(a->place) + size, (unsigned)desc->value_bytes);
-    if (a->kind == VD_ARG_ADDRESS && !(dev->info.features & VD_FEATURE_ADDRESS) && !dev->by_address)
-        return vd__features_check(dev, desc->name, VD_FEATURE_ADDRESS);
-    return VD_OK;
+    return a->kind == VD_ARG_ADDRESS ? vd__features_check(dev, desc->name, VD_FEATURE_ADDRESS) : VD_OK;
 }
 
 static vd_result vd__hidden_info_check(const vd_kernel_desc *desc, int i) {

@@ -122,7 +122,7 @@ static fixture *fixture_start(void **state, bool executes) {
         skip();
     }
     if (executes && !f->executes) {
-        print_message("# reason: the dummy backend executes nothing\n");
+        print_message("# reason: %s executes nothing\n", f->backend == VD_BACKEND_DUMMY ? "the dummy backend" : "a fake of CUDA's driver");
         skip();
     }
     return f;
