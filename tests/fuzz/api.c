@@ -52,8 +52,6 @@ typedef struct Player {
     vc_kernel *k[2];
     int now;              /* the kernel that is written */
     bool wild;            /* operands are picked without looking */
-    bool composite;       /* a third of all calls are of composite types */
-    vc_type own[2];       /* the last struct or array type of each kernel */
     Slot value[VALUES];
     Place place[REFS];
     int values, places;   /* written so far; the last ones are kept */
@@ -131,17 +129,6 @@ static vc_val pick_exact(Player *p, vc_type type) {
         if (!s->closed && s->kernel == p->now && vc_typeof(s->v) == type) return s->v;
     }
     return vc_splat(vc_const(p->k[p->now], vc_imm(kind_of(type), next_number(&p->feed))), rows_of(type));
-}
-
-/* A value made of parts; never set where there is none. */
-static vc_val pick_composite(Player *p) {
-    static const vc_val none = { 0, 0 };
-    unsigned start = roll(&p->feed, VALUES);
-    for (unsigned i = 0; i < VALUES; i++) {
-        const Slot *s = &p->value[(start + i) % VALUES];
-        if (!s->closed && s->kernel == p->now && vc_typeof(s->v) >= 64) return s->v;
-    }
-    return none;
 }
 
 static vc_val pick_condition(Player *p) { return pick(p, B, 1); }
@@ -227,7 +214,7 @@ static void play_function(Player *p) {
         keep(p, functions[which].three(a, b, c));
         return;
     }
-    type = careless(p) ? pick_some_type(p) : VC_U32;
+    type = careless(p) ? pick_some_type(p) : (vc_type)VC_U32;
     a = pick(p, I | U, 0);
     switch (which - sizeof functions / sizeof functions[0]) {
     case 0: keep(p, vc_pack_2x32(careless(p) ? type : (vc_type)VC_F64, pick_type(p, VC_U32X2))); break;
@@ -412,7 +399,7 @@ static void play_place(Player *p) {
 }
 
 /* Functions with types of their own. */
-static void play_function(Player *p) {
+static void play_typed(Player *p) {
     static const struct { vc_val (*call)(vc_val); vc_type takes; } one[] = {
         { vc_pack_half2, VC_F32X2 }, { vc_unpack_half2, VC_U32 }, { vc_pack_snorm4x8, VC_F32X4 }, { vc_pack_unorm4x8, VC_F32X4 },
         { vc_pack_snorm2x16, VC_F32X2 }, { vc_pack_unorm2x16, VC_F32X2 }, { vc_unpack_snorm4x8, VC_U32 }, { vc_unpack_unorm2x16, VC_U32 },
@@ -455,53 +442,6 @@ static void play_atomic(Player *p) {
     else if (which == 10) { if (p->wild) vc_atomic_store(r, index, value); }
     else if (p->wild) vc_fence(p->k[p->now], (vc_scope)(how % 5), how % 5);
     if (old.of) keep(p, old);
-}
-
-static vc_type pick_composite_type(Player *p) {
-    static const vc_type plain[] = { VC_F32C, VC_F64C, VC_F16C, VC_F32X2X2, VC_F32X3X3, VC_F64X4X4 };
-    vc_kernel *k = p->k[p->now];
-    unsigned which = roll(&p->feed, 12), count = roll(&p->feed, 4);
-    vc_member m[3];
-    if (which < 6) return plain[which];
-    for (unsigned i = 0; i < 3; i++) {
-        m[i].name = pick_name(p);
-        m[i].type = i == 2 && p->own[p->now] ? p->own[p->now] : pick_some_type(p);
-    }
-    if (which < 10) p->own[p->now] = vc_struct(k, pick_name(p), m, count);
-    else p->own[p->now] = vc_array_type(k, m[2].type, count);
-    return p->own[p->now];
-}
-
-/* Values and memory of composite types; few of these sequences are right. */
-static void play_composite(Player *p) {
-    unsigned which = roll(&p->feed, 16), part = roll(&p->feed, 5);
-    vc_kernel *k = p->k[p->now];
-    vc_val a = pick_composite(p), b, v[4];
-    Place *s = pick_place(p, part == 0);
-    const char *name = pick_name(p);
-    vc_type type;
-    switch (which) {
-    case 0: b = pick(p, F, 1); keep(p, vc_complex(b, b)); break;
-    case 1: keep(p, vc_part(a, part)); break;
-    case 2: b = pick(p, B | I | U | F, 0); keep(p, vc_with(a, part, b)); break;
-    case 3: type = pick_composite_type(p); keep_ref(p, vc_buffer(k, name, type, VC_READ_WRITE), true, false); break;
-    case 4: type = pick_composite_type(p); keep_ref(p, vc_var(k, name, type), false, true); break;
-    case 5: type = pick_composite_type(p); keep_ref(p, part & 1 ? vc_array(k, name, type, part) : vc_shared(k, name, type, part), false, false); break;
-    case 6: type = pick_composite_type(p); keep(p, vc_param(k, name, type)); break;
-    case 7: b = pick_index(p); if (s) { keep_ref(p, vc_at(s->r, b), s->buffer, false); } break;
-    case 8: if (s) keep_ref(p, vc_field(s->r, part), s->buffer, false); break;
-    case 9: if (s) keep(p, vc_get(s->r)); break;
-    case 10: if (s) vc_set(s->r, a); break;
-    case 11: b = pick_composite(p); keep(p, part & 1 ? vc_mul(a, b) : vc_add(a, b)); break;
-    case 12: keep(p, part & 1 ? vc_conj(a) : vc_abs(a)); break;
-    case 13: keep(p, part == 0 ? vc_transpose(a) : part == 1 ? vc_determinant(a) : part == 2 ? vc_inverse(a) : part == 3 ? vc_exp(a) : vc_sqrt(a)); break;
-    case 14:
-        type = pick_composite_type(p);
-        for (int i = 0; i < 4; i++) v[i] = pick(p, F | I, 0);
-        keep(p, vc_make(k, type, v, part));
-        break;
-    default: keep(p, vc_eq(a, a)); vc_size_of(k, p->own[p->now]); vc_offset_of(k, p->own[p->now], part); break;
-    }
 }
 
 static Block *top(Player *p) { return p->depth[p->now] ? &p->block[p->now][p->depth[p->now] - 1] : NULL; }
@@ -625,7 +565,6 @@ static void play_restart(Player *p) {
 static void play_call(Player *p) {
     unsigned which = next_byte(&p->feed);
     if (top(p) && top(p)->what == B_SWITCH && !p->wild && which < 250) { play_block(p); return; }
-    if (p->composite && which % 3 == 0) { play_composite(p); return; }
     if (which < 90) play_operation(p);
     else if (which < 100) play_function(p);
     else if (which < 130) play_construction(p);
@@ -633,9 +572,8 @@ static void play_call(Player *p) {
     else if (which < 158) play_declaration(p);
     else if (which < 165) play_composite(p);
     else if (which < 205) play_memory(p);
-    else if (which < 209) play_function(p);
+    else if (which < 209) play_typed(p);
     else if (which < 212) play_atomic(p);
-    else if (which < 213) { if (p->wild) play_composite(p); }
     else if (which < 215) play_place(p);
     else if (which < 238) play_block(p);
     else if (which < 246) play_statement(p);
@@ -730,7 +668,6 @@ static const char *play(Player *p, const uint8_t *data, size_t size, bool by_gls
     p->hash = UINT64_C(0xcbf29ce484222325);
     how = next_byte(&p->feed);
     p->wild = how % 4 == 3;
-    p->composite = p->wild && how / 64 == 1;
     p->memory.left = how / 4 % 16 == 15 ? (long)next_byte(&p->feed) : -1;
     for (int i = 0; i < VALUES; i++) p->value[i].closed = true;
     for (int i = 0; i < REFS; i++) p->place[i].closed = true;
