@@ -5486,9 +5486,9 @@ static void vc__spirv_node(vc__spirv *s, const vc__node *n, uint32_t i) {
     case VC__OP_CASE: case VC__OP_DEFAULT: vc__spirv_case(s, i); break;
     case VC__OP_END: vc__spirv_end(s); break;
     default:
-        if (vc__is_atomic(n->op)) vc__spirv_atomic(s, n, vc__result(i));
+        if (vc__op[n->op].class_ == VC__PURE) vc__spirv_plain(s, n, vc__result(i));
+        else if (vc__is_atomic(n->op)) vc__spirv_atomic(s, n, vc__result(i));
         else if (vc__op[n->op].class_ == VC__CONV) vc__spirv_subgroup(s, n, vc__result(i));
-        else vc__spirv_plain(s, n, vc__result(i));
         break;
     }
 }
