@@ -103,9 +103,9 @@
 
    CUDA: a kernel's parameters are the block of values, as one struct or one by one; args say where each lies, as C lays it out, and a buffer is a pointer of
    8 bytes. local_size is the block of threads, shared_bytes all shared memory of it: what the code declares with a size, and extern __shared__ for the rest,
-   up to max_shared_bytes. Names stay as they are in extern "C". The device's primary context is used, beside whoever else uses it, and is current only inside a call.
-   What spoils it, such as an address outside of all memory, is a lost device, and CUDA gives the process no other. vd_context_desc.cuda_stream and
-   vd_buffer_desc.address take a stream and memory of the caller's; a stream that is capturing cannot be sent to.
+   up to max_shared_bytes. Names stay as they are in extern "C". The device's primary context is used, beside whoever else uses it, and is current only
+   inside a call. What spoils it, such as an address outside of all memory, is a lost device, and CUDA gives the process no other.
+   vd_context_desc.cuda_stream and vd_buffer_desc.address take a stream and memory of the caller's; a stream that is capturing cannot be sent to.
 
    Threads: any function may be called from any thread. A list other than the immediate one belongs to one thread at a time. Destroying a context needs it to be
    unused by other threads.

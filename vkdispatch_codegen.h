@@ -11429,7 +11429,8 @@ VC_API vc_val vc_cast_sat(vc_type type, vc_val v) {
     bool both = vc__is_int(to) && vc__is_int(from), cut_low, cut_high;
     uint32_t most, least;
     if (f.type && (!vc__is_type(type) || (vc__rows(f.type) != 1 && vc__rows(f.type) != vc__rows(type)))) {
-        if (f.k) vc__refuse(f.k, f.call, "operand 1 is %s, which does not go to %s: the number of components must agree", vc_type_name(f.type), vc_type_name(type));
+        if (f.k)
+            vc__refuse(f.k, f.call, "operand 1 is %s, which does not go to %s: the number of components must agree", vc_type_name(f.type), vc_type_name(type));
         f.type = VC_NONE;
     }
     if (!f.type) return vc__fn_end(&f, v);

@@ -48,8 +48,8 @@
      2. vd_fft_run records the plan into a list: forward or inverse, in place or from one buffer to another. Nothing is allocated.
      3. vd_fft_forward and vd_fft_inverse do both for a buffer's own shape, and keep the plan in the context.
 
-   Meaning. Forward is X[k] = sum over n of x[n] exp(-2 pi i n k / N), inverse the same with + and, unless the desc says otherwise, divided by the product of the
-   lengths. Complex numbers are pairs of f32, real part first. Arrays are in C order, the last axis contiguous.
+   Meaning. Forward is X[k] = sum over n of x[n] exp(-2 pi i n k / N), inverse the same with + and, unless the desc says otherwise, divided by the product
+   of the lengths. Complex numbers are pairs of f32, real part first. Arrays are in C order, the last axis contiguous.
 
    Lengths. Any product of primes up to 31, as long as every factor of it that one workgroup takes fits into its shared memory; longer axes are done in two
    passes. Other lengths are done by Bluestein's algorithm while twice their length fits into a workgroup. What fits nowhere is VD_ERROR_UNSUPPORTED.
@@ -244,7 +244,7 @@ static uint64_t vd__fft_shared(const vd__fft_shape *s) {
     return s->stages == 1 ? 0 : words * s->side * (s->split ? 4u : 8u);
 }
 
-/* Estimated instructions for one transform: butterflies and twiddles of every thread, idle ones too, exchanges, and barriers, which on a processor cost most. */
+/* Estimated instructions for one transform: butterflies and twiddles of every thread, idle ones too, exchanges, barriers, which cost most on a processor. */
 static double vd__fft_cost(const vd__fft_device *d, const vd__fft_shape *s) {
     uint32_t i, length = 1, held = vd__fft_held(s);
     double cost = 0, pressure = held <= 16 ? 1 : held <= 32 ? 1.08 : 2;
@@ -326,10 +326,10 @@ static bool vd__fft_deal_rows(const vd__fft_device *d, vd__fft_shape *s, uint64_
 /* Rows whose best shape was measured (NVIDIA H200, 1 GiB) and is not the cheapest by the estimate above. */
 typedef struct vd__fft_known { uint32_t n; uint8_t radix[4]; uint16_t threads, side; } vd__fft_known;
 static const vd__fft_known vd__fft_rows[] = {
-    { 64, { 8, 8 }, 8, 4 }, { 96, { 12, 8 }, 12, 8 }, { 100, { 20, 5 }, 10, 8 }, { 120, { 8, 15 }, 15, 8 }, { 128, { 8, 4, 4 }, 16, 4 }, { 243, { 9, 9, 3 }, 27, 2 },
-    { 360, { 8, 9, 5 }, 45, 2 }, { 500, { 20, 25 }, 25, 2 }, { 512, { 8, 4, 16 }, 32, 4 }, { 1000, { 10, 5, 20 }, 50, 1 }, { 1080, { 10, 18, 6 }, 60, 1 },
-    { 1536, { 8, 24, 8 }, 64, 1 }, { 1920, { 15, 16, 8 }, 128, 1 }, { 2187, { 27, 3, 27 }, 81, 1 }, { 3125, { 25, 5, 25 }, 125, 1 }, { 4000, { 16, 10, 25 }, 160, 1 },
-    { 4095, { 15, 13, 21 }, 315, 1 }
+    { 64, { 8, 8 }, 8, 4 }, { 96, { 12, 8 }, 12, 8 }, { 100, { 20, 5 }, 10, 8 }, { 120, { 8, 15 }, 15, 8 }, { 128, { 8, 4, 4 }, 16, 4 },
+    { 243, { 9, 9, 3 }, 27, 2 }, { 360, { 8, 9, 5 }, 45, 2 }, { 500, { 20, 25 }, 25, 2 }, { 512, { 8, 4, 16 }, 32, 4 },
+    { 1000, { 10, 5, 20 }, 50, 1 }, { 1080, { 10, 18, 6 }, 60, 1 }, { 1536, { 8, 24, 8 }, 64, 1 }, { 1920, { 15, 16, 8 }, 128, 1 },
+    { 2187, { 27, 3, 27 }, 81, 1 }, { 3125, { 25, 5, 25 }, 125, 1 }, { 4000, { 16, 10, 25 }, 160, 1 }, { 4095, { 15, 13, 21 }, 315, 1 }
 };
 
 static bool vd__fft_recall(const vd__fft_device *d, vd__fft_shape *s, uint64_t count) {
