@@ -105,7 +105,7 @@ programs_codegen     = $(call files,tests/codegen,$(cc))
 commands_codegen     = $(programs_codegen)
 
 programs_fft         = $(call files,tests/fft,$(cc))
-commands_fft         = $(programs_fft) $(programs_fft:%="env VKDISPATCH_BUFFERS=binding %")
+commands_fft         = $(programs_fft) $(programs_fft:%="env VKDISPATCH_BUFFERS=binding %") $(programs_fft:%="env VKDISPATCH_BACKEND=opencl %")
 
 programs_conformance = $(call files,tests/conformance,$(cc)) $(call fakes,$(cc))
 # Without a GPU, CUDA's part of the runtime still runs: all but kernels.

@@ -6,6 +6,7 @@
    as one batch of some 50 ms that is recorded first, from its submission to its end. cuFFT is opened at run time (BENCH_CUFFT: its path); without it, or
    without CUDA, those figures are not run. The first and last transform of each size are compared with FFTW in double where that was there to compile with. */
 #define _POSIX_C_SOURCE 200809L
+#define VKDISPATCH_CUDA
 #define VKDISPATCH_IMPLEMENTATION
 #define VKDISPATCH_CODEGEN_IMPLEMENTATION
 #define VKDISPATCH_FFT_IMPLEMENTATION
