@@ -2534,17 +2534,20 @@ static uint32_t vc__expand_sign(vc__lower *s, const vc__node *n) {
     return vc__x_select(s, c, x, r);
 }
 
+static uint32_t vc__x_is_number(vc__lower *s, uint32_t x);
+
 /* SPIR-V and C have a minimum that ignores NaN; in GLSL: a is taken where it is less, or b is NaN. For integers C has none. */
 static uint32_t vc__x_least(vc__lower *s, const vc__node *n, bool most) {
-    uint32_t a = n->a[0], b = n->a[1], less, nan;
+    uint32_t a = n->a[0], b = n->a[1], less, number;
     if (!vc__is_float(n->type) && vc__is_c(s->target)) {
         less = most ? vc__x_compare(s, VC__OP_LT, b, a) : vc__x_compare(s, VC__OP_LT, a, b);
         return vc__x_select(s, less, a, b);
     }
     if (!vc__is_float(n->type) || s->target != VC_TARGET_GLSL || s->kernel->desc.fast) return VC__NIL;
     less = most ? vc__x_compare(s, VC__OP_LT, b, a) : vc__x_compare(s, VC__OP_LT, a, b);
-    nan = vc__x_compare(s, VC__OP_NE, b, b);
-    less = vc__x_two(s, VC__OP_OR, less, nan);
+    number = vc__x_is_number(s, b);
+    number = vc__x_one(s, VC__OP_NOT, number);
+    less = vc__x_two(s, VC__OP_OR, less, number);
     return vc__x_select(s, less, a, b);
 }
 static uint32_t vc__expand_min(vc__lower *s, const vc__node *n) { return vc__x_least(s, n, false); }
@@ -2900,12 +2903,13 @@ static uint32_t vc__x_infinite_bits(vc__lower *s, vc_type type) {
     return vc__make_const(s, vc__bits_type(type), vc__ones(kind->exponent) << kind->fraction);
 }
 
-/* Whether a float is no NaN. f32 is asked by its bits: a driver that may take every float for a number (NVIDIA's, behind an abs) folds the comparison. In C
-   the user's options may do the same. */
+/* Whether a float is no NaN, asked by its bits where there are integers of its size: a driver that may take every float for a number (NVIDIA's, behind an abs)
+   folds the comparison. In C the user's options may do the same. */
 static uint32_t vc__x_is_number(vc__lower *s, uint32_t x) {
     vc_type type = vc__x_type(s, x);
-    uint32_t c;
-    if (vc__kind(type) != VC_F32 && !vc__is_c(s->target)) return vc__x_compare(s, VC__OP_EQ, x, x);
+    uint32_t c, kind = vc__kind(type);
+    bool bits = kind == VC_F32 || (kind == VC_F64 && !(s->kernel->desc.machine.lacks & VC_FEATURE_I64));
+    if (!bits && !vc__is_c(s->target)) return vc__x_compare(s, VC__OP_EQ, x, x);
     x = vc__x_magnitude(s, x);
     c = vc__x_infinite_bits(s, type);
     return vc__x_compare(s, VC__OP_LE, x, c);
@@ -7184,9 +7188,9 @@ static void vc__c_pointer(vc__printer *g, const vc__node *n) {
     if (n->x) vc__p_put(g, " %c %lld", (int32_t)n->x < 0 ? '-' : '+', (int32_t)n->x < 0 ? -(long long)(int32_t)n->x : (long long)(int32_t)n->x);
 }
 
-/* A buffer's vectors of 3 lie packed, which OpenCL's own do not. */
+/* A buffer's vectors of 3 lie packed, which OpenCL's own do not; so do a table's, since NVIDIA's compiler initialises arrays of them wrongly. */
 static bool vc__c_is_packed(const vc__printer *g, const vc__object *o) {
-    return vc__c_of(g) == VC__C_OPENCL && o->op == VC__OP_BUFFER && vc__rows(o->type) == 3;
+    return vc__c_of(g) == VC__C_OPENCL && (o->op == VC__OP_BUFFER || o->op == VC__OP_TABLE) && vc__rows(o->type) == 3;
 }
 
 /* The element that a load or store speaks of. */
@@ -7349,12 +7353,14 @@ static bool vc__c_values(vc__printer *g) {
 
 static void vc__c_table(vc__printer *g, uint32_t object, const char *before) {
     const vc__object *o = &g->l->object[object];
-    uint32_t rows = vc__rows(o->type), i;
-    vc_type type = o->type == VC_BOOL ? (vc_type)VC_U32 : o->type;
+    bool packed = vc__c_is_packed(g, o);
+    uint32_t rows = packed ? 1 : vc__rows(o->type), count = packed ? o->count * 3 : o->count, i;
+    vc_type type = packed ? vc__scalar(o->type) : o->type;
     size_t line = g->k->text.length;
     char name[32];
-    vc__p_put(g, "    %s %s %s[%u] = {", before, vc__c_memory_type(g, o->type, name), g->object[object].text, (unsigned)o->count);
-    for (i = 0; i < o->count; i++) {
+    vc__p_put(g, "    %s %s %s[%u] = {", before, vc__c_memory_type(g, type, name), g->object[object].text, (unsigned)count);
+    if (type == VC_BOOL) type = VC_U32;
+    for (i = 0; i < count; i++) {
         if (i) vc__p_put(g, ",");
         if (g->k->text.length - line > VC__P_COLUMN) {
             line = g->k->text.length;

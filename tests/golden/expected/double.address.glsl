@@ -1,4 +1,5 @@
 #version 450
+#extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
 #extension GL_EXT_buffer_reference2 : require
 
 // double
@@ -19,7 +20,7 @@ void main() {
         precise double v4 = (v3 + v3 / v3) * 0.5lf;
         precise double v5 = (v4 + v3 / v4) * 0.5lf;
         precise double v6 = (v5 + v3 / v5) * 0.5lf;
-        precise double v7 = sqrt(tiny < v6 || tiny != tiny ? v6 : tiny) + 1e-300lf;
+        precise double v7 = sqrt(tiny < v6 || !((doubleBitsToUint64(tiny) & 9223372036854775807ul) <= 9218868437227405312ul) ? v6 : tiny) + 1e-300lf;
         v2.at = v7;
     }
 }

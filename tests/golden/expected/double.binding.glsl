@@ -1,4 +1,5 @@
 #version 450
+#extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
 
 // double
 layout(local_size_x = 128, local_size_y = 1, local_size_z = 1) in;
@@ -16,7 +17,7 @@ void main() {
         precise double v3 = (v2 + v2 / v2) * 0.5lf;
         precise double v4 = (v3 + v2 / v3) * 0.5lf;
         precise double v5 = (v4 + v2 / v4) * 0.5lf;
-        precise double v6 = sqrt(tiny < v5 || tiny != tiny ? v5 : tiny) + 1e-300lf;
+        precise double v6 = sqrt(tiny < v5 || !((doubleBitsToUint64(tiny) & 9223372036854775807ul) <= 9218868437227405312ul) ? v5 : tiny) + 1e-300lf;
         x[v1] = v6;
     }
 }

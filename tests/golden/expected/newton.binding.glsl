@@ -45,7 +45,7 @@ void main() {
             precise float v19 = v15 * v10;
             float v20 = fma(v13, v11, v19);
             float v21 = abs(v20);
-            float v22 = v21 < v18 || v21 != v21 ? v18 : v21;
+            float v22 = v21 < v18 || !((floatBitsToUint(v21) & 2147483647u) <= 2139095040u) ? v18 : v21;
             bool v23 = 1.1529215e+18 < v22;
             bool v24 = v22 < 8.6736174e-19;
             float v25 = v23 ? 1.26217745e-29 : (v24 ? 7.9228163e+28 : 1.0);
@@ -54,7 +54,7 @@ void main() {
             float v28 = abs(v27);
             precise float v29 = v15 * 3.0;
             float v30 = abs(v29);
-            float v31 = v30 < v28 || v30 != v30 ? v28 : v30;
+            float v31 = v30 < v28 || !((floatBitsToUint(v30) & 2147483647u) <= 2139095040u) ? v28 : v30;
             bool v32 = 1.1529215e+18 < v31;
             bool v33 = v31 < 8.6736174e-19;
             float v34 = v32 ? 1.26217745e-29 : (v33 ? 7.9228163e+28 : 1.0);
@@ -77,7 +77,7 @@ void main() {
         float v47 = abs(v46);
         precise float v48 = z_im - roots_im[v45];
         float v49 = abs(v48);
-        float v50 = v49 < v47 || v49 != v49 ? v47 : v49;
+        float v50 = v49 < v47 || !((floatBitsToUint(v49) & 2147483647u) <= 2139095040u) ? v47 : v49;
         bool v51 = 1.1529215e+18 < v50;
         bool v52 = v50 < 8.6736174e-19;
         float v53 = v51 ? 1.26217745e-29 : (v52 ? 7.9228163e+28 : 1.0);
