@@ -1985,6 +1985,7 @@ typedef struct vd__vk_driver {
     VkInstance instance;
     VkDebugUtilsMessengerEXT messenger;
     uint32_t version;          /* of the instance, at most 1.3 */
+    uint32_t layer_version;    /* of the validation layer in use, else 0 */
     VkPhysicalDevice *devices;
     uint32_t device_count;
 } vd__vk_driver;
@@ -2241,10 +2242,24 @@ typedef struct vd__vk_debug {
     VkValidationFeatureEnableEXT synchronization;
 } vd__vk_debug;
 
+/* The version of Vulkan that the validation layer was made for; 0: it is not installed. */
+static uint32_t vd__vk_layer_version(const vd__driver *driver) {
+    const vd__vk_driver *vk = vd__vk_driver_of(driver);
+    uint32_t count = 0, version = 0;
+    vk->vkEnumerateInstanceLayerProperties(&count, NULL);
+    VkLayerProperties *list = count ? (VkLayerProperties *)vd__alloc(&driver->host->allocator, count * sizeof *list) : NULL;
+    if (!list || vk->vkEnumerateInstanceLayerProperties(&count, list) < 0) count = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (strcmp(list[i].layerName, VD__VK_VALIDATION) == 0) version = list[i].specVersion;
+    vd__free(&driver->host->allocator, list);
+    return version;
+}
+
 static void vd__vk_debug_prepare(const vd__driver *driver, vd__vk_debug *debug) {
     uint32_t count;
     memset(debug, 0, sizeof *debug);
     if (!driver->host->debug) return;
+    vd__vk_driver_of(driver)->layer_version = vd__vk_layer_version(driver);
     VkExtensionProperties *list = vd__vk_instance_extensions(driver, VD__VK_VALIDATION, &count);
     if (!vd__vk_offered(list, count, VK_EXT_DEBUG_UTILS_EXTENSION_NAME)) {
         vd__logf(driver->host, VD_LOG_WARNING, "Vulkan: the layer %s is not installed, debug checks are off", VD__VK_VALIDATION);
@@ -2365,6 +2380,11 @@ static void vd__vk_driver_close(vd__driver *driver) {
 
 /* ---- what a device is ---- */
 
+/* An older validation layer complains of structs that it does not know. */
+static bool vd__vk_is_understood(const vd__vk_driver *vk, uint32_t extension) {
+    return extension != VD__VK_INDEX_RECONVERGENCE || !vk->layer_version || vk->layer_version >= VK_MAKE_VERSION(1, 3, 276);
+}
+
 static void vd__vk_facts_extensions(const vd__driver *driver, vd__vk_facts *facts) {
     static const struct { const char *name; uint32_t core; } table[] = {
 #define VD__VK_EXTENSION_ROW(id, name, core) { name, core },
@@ -2379,6 +2399,7 @@ static void vd__vk_facts_extensions(const vd__driver *driver, vd__vk_facts *fact
     for (uint32_t i = 0; i < VD__VK_EXTENSION_COUNT; i++) {
         bool core = facts->version >= table[i].core;
         if (!core && !vd__vk_offered(list, count, table[i].name)) continue;
+        if (!vd__vk_is_understood(vk, i)) continue;
         facts->extensions |= 1u << i;
         if (!core) facts->names[facts->name_count++] = table[i].name;
     }
