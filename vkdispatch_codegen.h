@@ -767,8 +767,10 @@ static inline vc_val vc__imm_ulong(unsigned long x) { return sizeof x == 8 ? vc_
 
 #if defined(__GNUC__)
 #define VC__PREFETCH(address) __builtin_prefetch(address)
+#define VC__APART __attribute__((noinline))      /* called from many places, each of which would hold a copy */
 #else
 #define VC__PREFETCH(address) ((void)(address))
+#define VC__APART
 #endif
 
 /* The allocator of those who give none. */
@@ -1640,7 +1642,7 @@ static vc__label_text vc__type_text(const vc_kernel *k, vc_type type);
 static inline bool vc__is_open(const vc_kernel *k, uint32_t at) { return k->block[k->pin[at].block].close == VC__NIL; }
 
 /* Says why v is no value of k; only called when it is none. */
-static void vc__refuse_value(vc_kernel *k, const char *call, uint32_t which, vc_val v) {
+VC__APART static void vc__refuse_value(vc_kernel *k, const char *call, uint32_t which, vc_val v) {
     uint32_t n = (uint32_t)v.bits;
     bool composite = vc__is_composite(v);
     if (composite) v.bits &= ~VC__COMPOSITE;
@@ -1656,7 +1658,8 @@ static void vc__refuse_value(vc_kernel *k, const char *call, uint32_t which, vc_
     else vc__refuse(k, call, "operand %u was made in a block that is closed (behind statement %u); carry it out in a vc_var", which, k->node[n].at);
 }
 
-static inline bool vc__take(vc_kernel *k, const char *call, uint32_t op, uint32_t which, vc_val v, vc__operand *out) {
+/* v as operand `which`; without a call nothing is said where it is none. */
+VC__APART static bool vc__take(vc_kernel *k, const char *call, uint32_t which, vc_val v, vc__operand *out) {
     uint32_t n = (uint32_t)v.bits;
     out->node = VC__NIL;
     out->bits = v.bits;
@@ -1668,9 +1671,7 @@ static inline bool vc__take(vc_kernel *k, const char *call, uint32_t op, uint32_
         out->type = k->node[n].type;
         return true;
     }
-    if (!k) return false;
-    if (call) vc__refuse_value(k, call, which, v);
-    else if (!vc__is_composite(v)) vc__refuse_value(k, vc__call_of(op).name, which, v); /* else: see vc__pure_composite */
+    if (k && call) vc__refuse_value(k, call, which, v);
     return false;
 }
 
@@ -1783,7 +1784,7 @@ static vc_val vc__pure_immediates(uint32_t form, uint32_t count, vc_val a, vc_va
     for (i = 0; i < count; i++) if (!vc__is_immediate(v[i])) return vc__no_value();
     for (i = 0; i < count; i++) {
         at = form & VC__SWAPPED ? count - 1 - i : i;
-        if (!vc__take(NULL, NULL, form, i + 1, v[i], &o[at])) return vc__unfolded(vc__form_name(form));
+        if (!vc__take(NULL, NULL, i + 1, v[i], &o[at])) return vc__unfolded(vc__form_name(form));
     }
     type = vc__unify(NULL, NULL, o, count);
     for (i = 0; i < count; i++) bits[i] = o[i].bits;
@@ -1803,9 +1804,9 @@ static vc_val vc__pure_checked(uint32_t form, uint32_t count, vc_val a, vc_val b
     if (!k && count > 2) k = vc__kernel_of(c);
     if (!k) return vc__pure_immediates(form, count, a, b, c);
     if (k->failed) return vc__no_value();
-    if (!vc__take(k, NULL, form, 1, a, &o[0])) return vc__pure_composite(k, form, count, a, b, c);
-    if (count > 1 && !vc__take(k, NULL, form, 2, b, &o[1])) return vc__pure_composite(k, form, count, a, b, c);
-    if (count > 2 && !vc__take(k, NULL, form, 3, c, &o[2])) return vc__pure_composite(k, form, count, a, b, c);
+    if (!vc__take(k, NULL, 1, a, &o[0])) return vc__pure_composite(k, form, count, a, b, c);
+    if (count > 1 && !vc__take(k, NULL, 2, b, &o[1])) return vc__pure_composite(k, form, count, a, b, c);
+    if (count > 2 && !vc__take(k, NULL, 3, c, &o[2])) return vc__pure_composite(k, form, count, a, b, c);
     type = o[0].type;
     if (count > 1 && (type != o[1].type || (count > 2 && type != o[2].type))) {
         type = vc__unify(k, vc__call_of(form).name, o, count);
@@ -1886,7 +1887,7 @@ static vc_val vc__pure3(uint32_t op, vc_val a, vc_val b, vc_val c) {
 /* A scalar bool; VC__NIL after an error. */
 static uint32_t vc__condition(vc_kernel *k, const char *call, uint32_t which, vc_val v) {
     vc__operand o;
-    if (!vc__take(k, call, 0, which, v, &o)) return VC__NIL;
+    if (!vc__take(k, call, which, v, &o)) return VC__NIL;
     if (o.type != VC_BOOL) {
         vc__refuse(k, call, "the condition%s is %s; it takes a scalar bool (compare with vc_ne(v, 0))", vc__label_of(k, &o).text, vc_type_name(o.type));
         return VC__NIL;
@@ -2349,14 +2350,14 @@ static uint32_t vc__simplify(vc__lower *s, const vc__node *n) {
    the same order. */
 
 static vc_type vc__x_type(vc__lower *s, uint32_t a) { return vc__lowered(s, a)->type; }
-static uint32_t vc__x_one(vc__lower *s, uint16_t op, uint32_t a) { return vc__make(s, op, vc__x_type(s, a), a, VC__NIL, VC__NIL, 0); }
-static uint32_t vc__x_two(vc__lower *s, uint16_t op, uint32_t a, uint32_t b) { return vc__make(s, op, vc__x_type(s, a), a, b, VC__NIL, 0); }
-static uint32_t vc__x_three(vc__lower *s, uint16_t op, uint32_t a, uint32_t b, uint32_t c) { return vc__make(s, op, vc__x_type(s, a), a, b, c, 0); }
-static uint32_t vc__x_select(vc__lower *s, uint32_t c, uint32_t a, uint32_t b) { return vc__make(s, VC__OP_SELECT, vc__x_type(s, a), c, a, b, 0); }
-static uint32_t vc__x_cast(vc__lower *s, vc_type type, uint32_t a) { return vc__make(s, VC__OP_CAST, type, a, VC__NIL, VC__NIL, 0); }
+VC__APART static uint32_t vc__x_one(vc__lower *s, uint16_t op, uint32_t a) { return vc__make(s, op, vc__x_type(s, a), a, VC__NIL, VC__NIL, 0); }
+VC__APART static uint32_t vc__x_two(vc__lower *s, uint16_t op, uint32_t a, uint32_t b) { return vc__make(s, op, vc__x_type(s, a), a, b, VC__NIL, 0); }
+VC__APART static uint32_t vc__x_three(vc__lower *s, uint16_t op, uint32_t a, uint32_t b, uint32_t c) { return vc__make(s, op, vc__x_type(s, a), a, b, c, 0); }
+VC__APART static uint32_t vc__x_select(vc__lower *s, uint32_t c, uint32_t a, uint32_t b) { return vc__make(s, VC__OP_SELECT, vc__x_type(s, a), c, a, b, 0); }
+VC__APART static uint32_t vc__x_cast(vc__lower *s, vc_type type, uint32_t a) { return vc__make(s, VC__OP_CAST, type, a, VC__NIL, VC__NIL, 0); }
 
 /* Comparison of any kind: bools, as many as a has components. */
-static uint32_t vc__x_compare(vc__lower *s, uint16_t op, uint32_t a, uint32_t b) {
+VC__APART static uint32_t vc__x_compare(vc__lower *s, uint16_t op, uint32_t a, uint32_t b) {
     return vc__make(s, op, vc__vec(VC_BOOL, vc__rows(vc__x_type(s, a))), a, b, VC__NIL, 0);
 }
 
@@ -2366,7 +2367,7 @@ static uint64_t vc__x_bits(vc_type type, int n) {
     if (!vc__is_float(type)) return (uint64_t)(int64_t)n & vc__ones(vc__bits(kind));
     return n == 0 ? 0 : vc__one_bits(kind) | (n < 0 ? (uint64_t)1 << (vc__bits(kind) - 1) : 0);
 }
-static uint32_t vc__x_small(vc__lower *s, vc_type type, int n) { return vc__make_const(s, type, vc__x_bits(type, n)); }
+VC__APART static uint32_t vc__x_small(vc__lower *s, vc_type type, int n) { return vc__make_const(s, type, vc__x_bits(type, n)); }
 
 static uint32_t vc__x_special(vc__lower *s, vc_type type, bool nan) { /* NaN or infinity */
     static const uint64_t infinity[3] = { 0x7c00u, 0x7f800000u, 0x7ff0000000000000u }, quiet[3] = { 0x200u, 0x400000u, 0x8000000000000u };
@@ -2642,7 +2643,7 @@ static bool vc__x_has(const vc__lower *s, uint16_t op, vc_type type) {
     }
 }
 
-static uint32_t vc__x_int(vc__lower *s, uint16_t op, uint32_t a, uint64_t bits) { /* a op constant */
+VC__APART static uint32_t vc__x_int(vc__lower *s, uint16_t op, uint32_t a, uint64_t bits) { /* a op constant */
     uint32_t c = vc__make_const(s, vc__x_type(s, a), bits);
     return vc__x_two(s, op, a, c);
 }
@@ -3079,7 +3080,7 @@ static uint32_t vc__x_access(vc__lower *s, const vc__node *n, vc_type type, uint
     return vc__make_raw(s, op, type, memory, index, value, x - low);
 }
 
-static uint32_t vc__x_bitcast(vc__lower *s, vc_type type, uint32_t a) { return vc__make(s, VC__OP_BITCAST, type, a, VC__NIL, VC__NIL, 0); }
+VC__APART static uint32_t vc__x_bitcast(vc__lower *s, vc_type type, uint32_t a) { return vc__make(s, VC__OP_BITCAST, type, a, VC__NIL, VC__NIL, 0); }
 
 /* Floats that lie in memory as integers. */
 static uint32_t vc__expand_memory(vc__lower *s, const vc__node *n) {
@@ -3151,8 +3152,8 @@ static uint32_t vc__x_combine(vc__lower *s, uint32_t op, uint32_t a, uint32_t b)
     return vc__x_two(s, plain[op - VC__OP_SUBGROUP_ADD], a, b);
 }
 
-static uint32_t vc__x_leaf(vc__lower *s, uint16_t op) { return vc__make(s, op, VC_U32, VC__NIL, VC__NIL, VC__NIL, 0); }
-static uint32_t vc__x_u32(vc__lower *s, uint32_t x) { return vc__make_const(s, VC_U32, x); }
+VC__APART static uint32_t vc__x_leaf(vc__lower *s, uint16_t op) { return vc__make(s, op, VC_U32, VC__NIL, VC__NIL, VC__NIL, 0); }
+VC__APART static uint32_t vc__x_u32(vc__lower *s, uint32_t x) { return vc__make_const(s, VC_U32, x); }
 static uint32_t vc__x_invocations(const vc__lower *s) {
     const uint32_t *size = s->kernel->desc.local_size;
     return size[0] * size[1] * size[2];
@@ -3438,27 +3439,27 @@ static const uint64_t vc__m_pio2_parts[6] = { /* pi / 2: five parts of 23 bits, 
     0x3ff921fb40000000u, 0x3e74442d00000000u, 0x3cf8469800000000u, 0x3ba3198a00000000u, 0x3a3701b800000000u, 0x38ccd129024e088au
 };
 
-static uint32_t vc__m_const(const vc__m64 *m, uint64_t bits) { return vc__make_const(m->s, m->f, bits); }
-static uint32_t vc__m_op(const vc__m64 *m, uint16_t op, uint32_t a, uint32_t b) { return vc__make(m->s, op, m->f, a, b, VC__NIL, 0); }
-static uint32_t vc__m_add(const vc__m64 *m, uint32_t a, uint32_t b) { return vc__m_op(m, VC__OP_ADD, a, b); }
-static uint32_t vc__m_sub(const vc__m64 *m, uint32_t a, uint32_t b) { return vc__m_op(m, VC__OP_SUB, a, b); }
-static uint32_t vc__m_mul(const vc__m64 *m, uint32_t a, uint32_t b) { return vc__m_op(m, VC__OP_MUL, a, b); }
-static uint32_t vc__m_div(const vc__m64 *m, uint32_t a, uint32_t b) { return vc__m_op(m, VC__OP_DIV, a, b); }
-static uint32_t vc__m_one(const vc__m64 *m, uint16_t op, uint32_t a) { return vc__m_op(m, op, a, VC__NIL); }
-static uint32_t vc__m_fma(const vc__m64 *m, uint32_t a, uint32_t b, uint32_t c) { return vc__make(m->s, VC__OP_FMA, m->f, a, b, c, 0); }
-static uint32_t vc__m_add_const(const vc__m64 *m, uint32_t a, uint64_t bits) { return vc__m_add(m, a, vc__m_const(m, bits)); }
-static uint32_t vc__m_mul_const(const vc__m64 *m, uint32_t a, uint64_t bits) { return vc__m_mul(m, a, vc__m_const(m, bits)); }
-static uint32_t vc__m_from(const vc__m64 *m, uint64_t bits, uint32_t a) { return vc__m_sub(m, vc__m_const(m, bits), a); } /* constant - a */
-static uint32_t vc__m_int(const vc__m64 *m, uint16_t op, uint32_t a, uint64_t bits) {
+VC__APART static uint32_t vc__m_const(const vc__m64 *m, uint64_t bits) { return vc__make_const(m->s, m->f, bits); }
+VC__APART static uint32_t vc__m_op(const vc__m64 *m, uint16_t op, uint32_t a, uint32_t b) { return vc__make(m->s, op, m->f, a, b, VC__NIL, 0); }
+VC__APART static uint32_t vc__m_add(const vc__m64 *m, uint32_t a, uint32_t b) { return vc__m_op(m, VC__OP_ADD, a, b); }
+VC__APART static uint32_t vc__m_sub(const vc__m64 *m, uint32_t a, uint32_t b) { return vc__m_op(m, VC__OP_SUB, a, b); }
+VC__APART static uint32_t vc__m_mul(const vc__m64 *m, uint32_t a, uint32_t b) { return vc__m_op(m, VC__OP_MUL, a, b); }
+VC__APART static uint32_t vc__m_div(const vc__m64 *m, uint32_t a, uint32_t b) { return vc__m_op(m, VC__OP_DIV, a, b); }
+VC__APART static uint32_t vc__m_one(const vc__m64 *m, uint16_t op, uint32_t a) { return vc__m_op(m, op, a, VC__NIL); }
+VC__APART static uint32_t vc__m_fma(const vc__m64 *m, uint32_t a, uint32_t b, uint32_t c) { return vc__make(m->s, VC__OP_FMA, m->f, a, b, c, 0); }
+VC__APART static uint32_t vc__m_add_const(const vc__m64 *m, uint32_t a, uint64_t bits) { return vc__m_add(m, a, vc__m_const(m, bits)); }
+VC__APART static uint32_t vc__m_mul_const(const vc__m64 *m, uint32_t a, uint64_t bits) { return vc__m_mul(m, a, vc__m_const(m, bits)); }
+VC__APART static uint32_t vc__m_from(const vc__m64 *m, uint64_t bits, uint32_t a) { return vc__m_sub(m, vc__m_const(m, bits), a); } /* constant - a */
+VC__APART static uint32_t vc__m_int(const vc__m64 *m, uint16_t op, uint32_t a, uint64_t bits) {
     return vc__make(m->s, op, m->i, a, vc__make_const(m->s, m->i, bits), VC__NIL, 0);
 }
-static uint32_t vc__m_bits(const vc__m64 *m, uint32_t a) { return vc__make(m->s, VC__OP_BITCAST, m->i, a, VC__NIL, VC__NIL, 0); }
-static uint32_t vc__m_unbits(const vc__m64 *m, uint32_t a) { return vc__make(m->s, VC__OP_BITCAST, m->f, a, VC__NIL, VC__NIL, 0); }
-static uint32_t vc__m_if(const vc__m64 *m, uint32_t c, uint32_t a, uint32_t b) { return vc__make(m->s, VC__OP_SELECT, m->f, c, a, b, 0); }
-static uint32_t vc__m_compare(const vc__m64 *m, uint16_t op, uint32_t a, uint32_t b) { return vc__make(m->s, op, m->b, a, b, VC__NIL, 0); }
-static uint32_t vc__m_below(const vc__m64 *m, uint32_t a, uint64_t bits) { return vc__m_compare(m, VC__OP_LT, a, vc__m_const(m, bits)); }
-static uint32_t vc__m_above(const vc__m64 *m, uint32_t a, uint64_t bits) { return vc__m_compare(m, VC__OP_LT, vc__m_const(m, bits), a); }
-static uint32_t vc__m_is(const vc__m64 *m, uint32_t a, uint64_t bits) { return vc__m_compare(m, VC__OP_EQ, a, vc__m_const(m, bits)); }
+VC__APART static uint32_t vc__m_bits(const vc__m64 *m, uint32_t a) { return vc__make(m->s, VC__OP_BITCAST, m->i, a, VC__NIL, VC__NIL, 0); }
+VC__APART static uint32_t vc__m_unbits(const vc__m64 *m, uint32_t a) { return vc__make(m->s, VC__OP_BITCAST, m->f, a, VC__NIL, VC__NIL, 0); }
+VC__APART static uint32_t vc__m_if(const vc__m64 *m, uint32_t c, uint32_t a, uint32_t b) { return vc__make(m->s, VC__OP_SELECT, m->f, c, a, b, 0); }
+VC__APART static uint32_t vc__m_compare(const vc__m64 *m, uint16_t op, uint32_t a, uint32_t b) { return vc__make(m->s, op, m->b, a, b, VC__NIL, 0); }
+VC__APART static uint32_t vc__m_below(const vc__m64 *m, uint32_t a, uint64_t bits) { return vc__m_compare(m, VC__OP_LT, a, vc__m_const(m, bits)); }
+VC__APART static uint32_t vc__m_above(const vc__m64 *m, uint32_t a, uint64_t bits) { return vc__m_compare(m, VC__OP_LT, vc__m_const(m, bits), a); }
+VC__APART static uint32_t vc__m_is(const vc__m64 *m, uint32_t a, uint64_t bits) { return vc__m_compare(m, VC__OP_EQ, a, vc__m_const(m, bits)); }
 
 /* x, cut to low … high; NaN stays, unlike with min and max */
 static uint32_t vc__m_limit(const vc__m64 *m, uint32_t x, uint64_t low, uint64_t high) {
@@ -4568,22 +4569,22 @@ static inline uint32_t *vc__op_begin(vc__spirv *s, uint32_t section, uint32_t op
     o[0] = words << 16 | op;
     return o;
 }
-static inline void vc__put1(vc__spirv *s, uint32_t section, uint32_t op, uint32_t a) {
+VC__APART static void vc__put1(vc__spirv *s, uint32_t section, uint32_t op, uint32_t a) {
     vc__op_begin(s, section, op, 2)[1] = a;
 }
-static inline void vc__put2(vc__spirv *s, uint32_t section, uint32_t op, uint32_t a, uint32_t b) {
+VC__APART static void vc__put2(vc__spirv *s, uint32_t section, uint32_t op, uint32_t a, uint32_t b) {
     uint32_t *o = vc__op_begin(s, section, op, 3);
     o[1] = a; o[2] = b;
 }
-static inline void vc__put3(vc__spirv *s, uint32_t section, uint32_t op, uint32_t a, uint32_t b, uint32_t c) {
+VC__APART static void vc__put3(vc__spirv *s, uint32_t section, uint32_t op, uint32_t a, uint32_t b, uint32_t c) {
     uint32_t *o = vc__op_begin(s, section, op, 4);
     o[1] = a; o[2] = b; o[3] = c;
 }
-static inline void vc__put4(vc__spirv *s, uint32_t section, uint32_t op, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
+VC__APART static void vc__put4(vc__spirv *s, uint32_t section, uint32_t op, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
     uint32_t *o = vc__op_begin(s, section, op, 5);
     o[1] = a; o[2] = b; o[3] = c; o[4] = d;
 }
-static inline void vc__put5(vc__spirv *s, uint32_t section, uint32_t op, uint32_t a, uint32_t b, uint32_t c, uint32_t d, uint32_t e) {
+VC__APART static void vc__put5(vc__spirv *s, uint32_t section, uint32_t op, uint32_t a, uint32_t b, uint32_t c, uint32_t d, uint32_t e) {
     uint32_t *o = vc__op_begin(s, section, op, 6);
     o[1] = a; o[2] = b; o[3] = c; o[4] = d; o[5] = e;
 }
@@ -4956,7 +4957,9 @@ static void vc__spirv_plain(vc__spirv *s, const vc__node *n, uint32_t id) {
         o += 2;
     }
     for (i = 0; i < count; i++) o[3 + i] = vc__result(n->a[i]);
-    if (n->flags & VC__NODE_PRECISE) vc__put2(s, VC__SECTION_NOTES, VC__OpDecorate, id, VC__DecorationNoContraction);
+    if (!(n->flags & VC__NODE_PRECISE)) return;
+    o = vc__op_begin(s, VC__SECTION_NOTES, VC__OpDecorate, 3);
+    o[1] = id; o[2] = VC__DecorationNoContraction;
 }
 
 /* Both halves of a product come as a struct. */
@@ -8301,7 +8304,7 @@ static bool vc__parts_of(vc_kernel *k, const char *call, uint32_t which, vc_val 
     vc__operand o;
     uint32_t n;
     if (!vc__is_composite(v)) {
-        if (!vc__take(k, call, 0, which, v, &o)) return false;
+        if (!vc__take(k, call, which, v, &o)) return false;
         out->type = o.type;
         out->count = 1;
         out->node[0] = vc__as_node(k, &o, vc__rows(o.type));
@@ -8324,7 +8327,7 @@ static uint32_t vc__fit_parts(vc_kernel *k, const char *call, uint32_t which, vc
     }
     if (!vc__is_composite(v)) {
         vc__operand o;
-        if (vc__take(k, call, 0, which, v, &o))
+        if (vc__take(k, call, which, v, &o))
             vc__refuse(k, call, "operand %u%s is %s; it takes %s", which, vc__label_of(k, &o).text, vc_type_name(o.type), vc__type_text(k, type).text);
         return 0;
     }
@@ -8440,7 +8443,7 @@ static bool vc__few_of(vc_kernel *k, const char *call, uint32_t which, vc_val v,
     uint32_t n, i;
     memset(out, 0, sizeof *out);
     if (!vc__is_composite(v)) {
-        if (!vc__take(k, call, 0, which, v, &o)) return false;
+        if (!vc__take(k, call, which, v, &o)) return false;
         out->type = o.type;
         out->part[0] = vc_const(k, v);
         return out->part[0].of != 0;
@@ -8692,7 +8695,7 @@ static vc_kernel *vc__few_only(const char *call, vc_val v, bool matrix, vc__few 
 static vc_kernel *vc__reals(const char *call, vc_val a, vc_val b, vc_type *kind) {
     vc_kernel *k = vc__kernel_of(a) ? vc__kernel_of(a) : vc__kernel_of(b);
     vc__operand o[2];
-    if (!vc__ready(k) || !vc__take(k, call, 0, 1, a, &o[0]) || !vc__take(k, call, 0, 2, b, &o[1])) return NULL;
+    if (!vc__ready(k) || !vc__take(k, call, 1, a, &o[0]) || !vc__take(k, call, 2, b, &o[1])) return NULL;
     *kind = o[0].type;
     if (o[0].type == o[1].type && vc__rows(*kind) == 1 && vc__is_float(*kind)) return k;
     vc__refuse(k, call, "operand 1%s is %s, operand 2%s is %s; it takes two scalars of f16, f32 or f64", vc__label_of(k, &o[0]).text, vc_type_name(o[0].type),
@@ -9613,24 +9616,25 @@ static const char *vc__object_kind(uint32_t op) {
 }
 static const char *vc__object_name(const vc__object *o) { return o->name ? o->name : ""; }
 
+/* Says why r is no ref of k that may be used here; only called when it is none. */
+VC__APART static void vc__refuse_ref(vc_kernel *k, const char *call, const vc_ref *r) {
+    const vc__object *o;
+    if (!r->of) vc__refuse(k, call, "the ref was never set");
+    else if (r->of != k) vc__refuse(k, call, "the ref belongs to another kernel");
+    else if (r->born != k->generation || r->memory >= k->count) vc__refuse(k, call, "the ref is from before vc_restart");
+    if (k->failed) return;
+    o = &k->object[k->node[r->memory].x];
+    vc__refuse(k, call, vc__is_open(k, k->node[r->memory].at) ? "the ref into %s '%s' has an offset that was made in a block that is closed"
+                                                              : "%s '%s' was made in a block that is closed", vc__object_kind(o->op), vc__object_name(o));
+}
+
 /* The object of a ref of k that may be used here; NULL after an error. */
 static vc__object *vc__object_of(vc_kernel *k, const char *call, const vc_ref *r) {
-    vc__object *o;
-    const char *what = NULL;
-    if (!r->of) what = "the ref was never set";
-    else if (r->of != k) what = "the ref belongs to another kernel";
-    else if (r->born != k->generation || r->memory >= k->count) what = "the ref is from before vc_restart";
-    if (what) { vc__refuse(k, call, "%s", what); return NULL; }
-    o = &k->object[k->node[r->memory].x];
-    if (!vc__is_open(k, k->node[r->memory].at)) {
-        vc__refuse(k, call, "%s '%s' was made in a block that is closed", vc__object_kind(o->op), vc__object_name(o));
-        return NULL;
-    }
-    if ((r->index && !vc__is_open(k, k->node[r->index - 1].at)) || (r->path && !vc__is_open(k, k->node[r->path - 1].at))) {
-        vc__refuse(k, call, "the ref into %s '%s' has an offset that was made in a block that is closed", vc__object_kind(o->op), vc__object_name(o));
-        return NULL;
-    }
-    return o;
+    if (r->of == k && r->born == k->generation && r->memory < k->count && vc__is_open(k, k->node[r->memory].at)
+        && (!r->index || vc__is_open(k, k->node[r->index - 1].at)) && (!r->path || vc__is_open(k, k->node[r->path - 1].at)))
+        return &k->object[k->node[r->memory].x];
+    vc__refuse_ref(k, call, r);
+    return NULL;
 }
 
 /* Two run-time offsets add in their own type, or as i64 where they differ; as i32 where there is no i64 and so no address beyond 32 bits. */
@@ -9652,9 +9656,11 @@ static bool vc__add_index(vc_kernel *k, vc_ref *r, uint32_t node) {
 
 /* Along a run of elements. */
 static bool vc__step_ref(vc_kernel *k, const char *call, vc_ref *r, vc_val elements) {
+    uint32_t quick = vc__quick(k, elements, VC_NONE), kind = quick == VC__NIL ? (uint32_t)VC_NONE : k->node[quick].type;
     vc__operand o;
     int64_t by;
-    if (!vc__take(k, call, 0, 2, elements, &o)) return false;
+    if (kind == VC_U32 || kind == VC_I32) return vc__add_index(k, r, quick);
+    if (!vc__take(k, call, 2, elements, &o)) return false;
     if (!vc__is_int(o.type) || vc__rows(o.type) != 1 || (o.node != VC__NIL && vc__bits(o.type) < 32)) {
         vc__refuse(k, call, "the index%s is %s; it takes a scalar integer of 32 or 64 bits", vc__label_of(k, &o).text, vc_type_name(o.type));
         return false;
@@ -9669,8 +9675,9 @@ static bool vc__step_ref(vc_kernel *k, const char *call, vc_ref *r, vc_val eleme
     return true;
 }
 
-/* To an element that is read or written. */
-static bool vc__move_ref(vc_kernel *k, const char *call, vc_ref *r, vc_val elements) {
+/* To an element that is read or written; who reads or writes checks a ref that leads nowhere else. */
+static inline bool vc__move_ref(vc_kernel *k, const char *call, vc_ref *r, vc_val elements) {
+    if ((r->inside || r->index) && !vc__object_of(k, call, r)) return false;
     return r->inside ? vc__move_inside(k, call, r, elements) : vc__step_ref(k, call, r, elements);
 }
 
@@ -9709,7 +9716,7 @@ static vc_val vc__load(vc_kernel *k, const char *call, const vc_ref *r) {
 
 VC_API vc_val vc_load(vc_ref ref, vc_val index) {
     vc_kernel *k = ref.of ? ref.of : vc__kernel_of(index);
-    if (!vc__ready(k) || !vc__object_of(k, "vc_load", &ref) || !vc__move_ref(k, "vc_load", &ref, index)) return vc__no_value();
+    if (!vc__ready(k) || !vc__move_ref(k, "vc_load", &ref, index)) return vc__no_value();
     return vc__load(k, "vc_load", &ref);
 }
 
@@ -9721,7 +9728,7 @@ VC_API vc_val vc_get(vc_ref ref) {
 /* v as a value of `type`: integer immediates and scalars are made to fit; VC__NIL after an error. */
 static uint32_t vc__fit(vc_kernel *k, const char *call, uint32_t which, vc_val v, vc_type type) {
     vc__operand o;
-    if (!vc__take(k, call, 0, which, v, &o)) return VC__NIL;
+    if (!vc__take(k, call, which, v, &o)) return VC__NIL;
     if (vc__adapts(&o) && vc__is_int(type) && !vc__adapt(k, call, which, &o, vc__scalar(type))) return VC__NIL;
     if (vc__scalar(o.type) == vc__scalar(type) && (vc__rows(o.type) == 1 || o.type == type)) return vc__as_node(k, &o, vc__rows(type));
     vc__refuse(k, call, "the value%s is %s, the element type is %s; convert it with vc_cast", vc__label_of(k, &o).text, vc_type_name(o.type),
@@ -9795,7 +9802,7 @@ static void vc__store(vc_kernel *k, const char *call, const vc_ref *r, uint32_t 
 
 VC_API void vc_store(vc_ref ref, vc_val index, vc_val value) {
     vc_kernel *k = ref.of ? ref.of : vc__kernel_of(index) ? vc__kernel_of(index) : vc__kernel_of(value);
-    if (vc__ready(k) && vc__object_of(k, "vc_store", &ref) && vc__move_ref(k, "vc_store", &ref, index)) vc__store(k, "vc_store", &ref, 3, value);
+    if (vc__ready(k) && vc__move_ref(k, "vc_store", &ref, index)) vc__store(k, "vc_store", &ref, 3, value);
 }
 
 VC_API void vc_set(vc_ref ref, vc_val value) {
@@ -9979,7 +9986,7 @@ VC_API vc_val vc_imm(vc_type scalar, uint64_t bits) {
 VC_API vc_val vc_const(vc_kernel *k, vc_val v) {
     vc__operand o;
     if (vc__is_composite(v)) return v;
-    if (!vc__ready(k) || !vc__take(k, "vc_const", 0, 1, v, &o)) return vc__no_value();
+    if (!vc__ready(k) || !vc__take(k, "vc_const", 1, v, &o)) return vc__no_value();
     return vc__value(k, vc__as_node(k, &o, vc__rows(o.type)));
 }
 
@@ -10004,7 +10011,7 @@ static vc_val vc__vector(const char *call, const vc_val *v, uint32_t count) {
     for (i = 0; i < count && !k; i++) k = vc__kernel_of(v[i]);
     if (!k) return vc__without_kernel(call, v, count);
     if (k->failed) return vc__no_value();
-    for (i = 0; i < count; i++) if (!vc__take(k, call, 0, i + 1, v[i], &o[i])) return vc__no_value();
+    for (i = 0; i < count; i++) if (!vc__take(k, call, i + 1, v[i], &o[i])) return vc__no_value();
     type = vc__unify(k, call, o, count);
     if (!type) return vc__no_value();
     if (vc__rows(type) != 1) { vc__refuse(k, call, "takes scalars, and was given %s", vc_type_name(type)); return vc__no_value(); }
@@ -10020,7 +10027,7 @@ VC_API vc_val vc_splat(vc_val scalar, uint32_t rows) {
     vc_kernel *k = vc__kernel_of(scalar);
     vc__operand o;
     if (!k) return rows == 1 ? scalar : vc__without_kernel("vc_splat", &scalar, 1);
-    if (!vc__ready(k) || !vc__take(k, "vc_splat", 0, 1, scalar, &o)) return vc__no_value();
+    if (!vc__ready(k) || !vc__take(k, "vc_splat", 1, scalar, &o)) return vc__no_value();
     if (rows < 1 || rows > 4 || vc__rows(o.type) != 1) {
         vc__refuse(k, "vc_splat", "takes a scalar and 1 to 4 rows, and was given %s and %u", vc_type_name(o.type), rows);
         return vc__no_value();
@@ -10038,7 +10045,7 @@ VC_API vc_val vc_component(vc_val vector, uint32_t i) {
     vc_kernel *k = vc__kernel_of(vector);
     vc__operand o;
     if (!k) return i == 0 ? vector : vc__without_kernel("vc_component", &vector, 1);
-    if (!vc__ready(k) || !vc__take(k, "vc_component", 0, 1, vector, &o)) return vc__no_value();
+    if (!vc__ready(k) || !vc__take(k, "vc_component", 1, vector, &o)) return vc__no_value();
     if (i < vc__rows(o.type)) return vc__value(k, vc__record_component(k, o.node, i));
     vc__refuse(k, "vc_component", "component %u of %s", i, vc_type_name(o.type));
     return vc__no_value();
@@ -10049,7 +10056,7 @@ VC_API vc_val vc_extract(vc_val vector, vc_val i) {
     vc__operand o[2];
     uint32_t a, b, flags;
     if (!k) return vc__without_kernel("vc_extract", &vector, 1);
-    if (!vc__ready(k) || !vc__take(k, "vc_extract", 0, 1, vector, &o[0]) || !vc__take(k, "vc_extract", 0, 2, i, &o[1])) return vc__no_value();
+    if (!vc__ready(k) || !vc__take(k, "vc_extract", 1, vector, &o[0]) || !vc__take(k, "vc_extract", 2, i, &o[1])) return vc__no_value();
     if (!vc__is_int(o[1].type) || vc__rows(o[1].type) != 1) {
         vc__refuse(k, "vc_extract", "operand 2%s is %s; it takes a scalar integer", vc__label_of(k, &o[1]).text, vc_type_name(o[1].type));
         return vc__no_value();
@@ -10067,7 +10074,7 @@ VC_API vc_val vc_insert(vc_val vector, uint32_t i, vc_val scalar) {
     vc__operand o;
     uint32_t parts[4], j, rows, value;
     if (!k) return vc__without_kernel("vc_insert", &vector, 1);
-    if (!vc__ready(k) || !vc__take(k, "vc_insert", 0, 1, vector, &o)) return vc__no_value();
+    if (!vc__ready(k) || !vc__take(k, "vc_insert", 1, vector, &o)) return vc__no_value();
     rows = vc__rows(o.type);
     if (i >= rows) { vc__refuse(k, "vc_insert", "component %u of %s", i, vc_type_name(o.type)); return vc__no_value(); }
     value = vc__fit(k, "vc_insert", 3, scalar, vc__scalar(o.type));
@@ -10083,7 +10090,7 @@ VC_API vc_val vc_swizzle(vc_val vector, const char *components) {
     uint32_t parts[4];
     vc__operand o;
     if (!k) return vc__without_kernel("vc_swizzle", &vector, 1);
-    if (!vc__ready(k) || !vc__take(k, "vc_swizzle", 0, 1, vector, &o)) return vc__no_value();
+    if (!vc__ready(k) || !vc__take(k, "vc_swizzle", 1, vector, &o)) return vc__no_value();
     for (i = 0; i < length && i < 4; i++) {
         const char *at = strchr(letters, components[i]);
         if (!at || (uint32_t)(at - letters) >= vc__rows(o.type)) break;
@@ -10106,7 +10113,7 @@ static vc_val vc__convert(uint32_t op, vc_type type, vc_val v) {
     bool ok;
     if (k ? k->failed : !vc__is_immediate(v)) return vc__no_value();
     if (op == VC__OP_CAST && (vc__is_composite(v) || vc__is_complex(type))) return vc__cast_composite(type, v);
-    if (!vc__take(k, call, 0, 1, v, &o)) return vc__refused(k, call);
+    if (!vc__take(k, call, 1, v, &o)) return vc__refused(k, call);
     ok = vc__is_type(type) && (vc__rows(type) == vc__rows(o.type) || (op == VC__OP_CAST && vc__rows(o.type) == 1));
     if (op == VC__OP_BITCAST && (vc__is_bool(type) || vc__is_bool(o.type) || vc__bits(vc__kind(type)) != vc__bits(vc__kind(o.type)))) ok = false;
     if (!k) return ok && type < 16 && vc__fold(op, o.type, type, &o.bits, &bits) ? vc__immediate(type, bits) : vc__refused(k, call);
@@ -10190,7 +10197,7 @@ static vc_val vc__shift(uint32_t op, vc_val a, vc_val count) {
     uint32_t n[2], rows;
     uint64_t v[3] = { 0, 0, 0 }, bits = 0;
     if (k ? k->failed : !vc__is_immediate(a) || !vc__is_immediate(count)) return vc__no_value();
-    if (!vc__take(k, call, 0, 1, a, &o[0]) || !vc__take(k, call, 0, 2, count, &o[1])) return vc__refused(k, call);
+    if (!vc__take(k, call, 1, a, &o[0]) || !vc__take(k, call, 2, count, &o[1])) return vc__refused(k, call);
     if (!vc__check_kind(k, call, &o[0], 1, VC__KINDS_IU) || !vc__check_kind(k, call, &o[1], 2, VC__KINDS_IU)) return vc__refused(k, call);
     if (o[1].node == VC__NIL) {
         o[1].bits &= vc__bits(vc__kind(o[0].type)) - 1;
@@ -10244,7 +10251,7 @@ VC_API vc_val vc_select(vc_val condition, vc_val a, vc_val b) {
     vc_type type;
     if (k ? k->failed : !vc__is_immediate(condition) || !vc__is_immediate(a) || !vc__is_immediate(b)) return vc__no_value();
     if (vc__is_composite(a) || vc__is_composite(b)) return vc__select_parts(k, condition, a, b);
-    if (!vc__take(k, call, 0, 1, condition, &o[0]) || !vc__take(k, call, 0, 2, a, &o[1]) || !vc__take(k, call, 0, 3, b, &o[2])) return vc__refused(k, call);
+    if (!vc__take(k, call, 1, condition, &o[0]) || !vc__take(k, call, 2, a, &o[1]) || !vc__take(k, call, 3, b, &o[2])) return vc__refused(k, call);
     if (!vc__check_kind(k, call, &o[0], 1, VC__KINDS_B)) return vc__refused(k, call);
     type = vc__unify_from(k, call, o + 1, 2, 1);
     if (!type) return vc__refused(k, call);
@@ -10454,7 +10461,7 @@ static vc_val vc__subgroup_of(const char *call, uint32_t op, vc_val v, uint32_t 
     vc_kernel *k = vc__kernel_of(v);
     vc__operand o;
     if (!k) return vc__without_kernel(call, &v, 1);
-    if (k->failed || !vc__take(k, call, 0, 1, v, &o)) return vc__no_value();
+    if (k->failed || !vc__take(k, call, 1, v, &o)) return vc__no_value();
     if (op == VC__OP_BALLOT_COUNT && o.type != VC_U32X4) {
         vc__refuse(k, call, "operand 1%s is %s; it takes the u32x4 of vc_subgroup_ballot", vc__label_of(k, &o).text, vc_type_name(o.type));
         return vc__no_value();
@@ -10469,7 +10476,7 @@ static vc_val vc__subgroup_by(const char *call, uint32_t op, vc_val v, vc_val by
     vc__operand o[2];
     uint32_t b;
     if (!k) return vc__without_kernel(call, &v, 1);
-    if (k->failed || !vc__take(k, call, 0, 1, v, &o[0]) || !vc__take(k, call, 0, 2, by, &o[1])) return vc__no_value();
+    if (k->failed || !vc__take(k, call, 1, v, &o[0]) || !vc__take(k, call, 2, by, &o[1])) return vc__no_value();
     if (vc__adapts(&o[1]) && !vc__adapt(k, call, 2, &o[1], VC_U32)) return vc__no_value();
     if (o[1].type != VC_U32) {
         vc__refuse(k, call, "operand 2%s is %s; it takes a scalar u32", vc__label_of(k, &o[1]).text, vc_type_name(o[1].type));
@@ -10586,7 +10593,7 @@ static bool vc__group_begin(vc_kernel *k, const char *call, uint32_t op, uint32_
     if (out) *out = vc__no_value();
     if (!vc__ready(k)) return false;
     if (op < VC_ADD || op > VC_XOR) { vc__refuse(k, call, "operation %u; it takes VC_ADD to VC_XOR", op); return false; }
-    if (!vc__take(k, call, 0, 1, *v, &o)) return false;
+    if (!vc__take(k, call, 1, *v, &o)) return false;
     if (vc__rows(o.type) != 1 || vc__kind(o.type) != o.type) {
         vc__refuse(k, call, "operand 1%s is %s; it takes a scalar", vc__label_of(k, &o).text, vc_type_name(o.type));
         return false;
@@ -10710,7 +10717,7 @@ VC_API int vc_loop_begin(vc_kernel *k) {
 VC_API int vc_switch_begin(vc_kernel *k, vc_val value) {
     vc__operand o;
     uint32_t n;
-    if (!vc__ready(k) || vc__in_switch(k, "VC_SWITCH") || !vc__take(k, "VC_SWITCH", 0, 1, value, &o)) return 1;
+    if (!vc__ready(k) || vc__in_switch(k, "VC_SWITCH") || !vc__take(k, "VC_SWITCH", 1, value, &o)) return 1;
     if (!vc__is_int(o.type) || vc__rows(o.type) != 1) {
         vc__refuse(k, "VC_SWITCH", "the value%s is %s; it takes a scalar integer", vc__label_of(k, &o).text, vc_type_name(o.type));
         return 1;
@@ -10767,7 +10774,7 @@ VC_API int vc_block_end(vc_kernel *k) {
 static vc_val vc__count(vc_kernel *k, vc_val first, vc_val limit) {
     vc__operand o[2];
     uint32_t a, b;
-    if (k->failed || !vc__take(k, "VC_FOR", 0, 1, first, &o[0]) || !vc__take(k, "VC_FOR", 0, 2, limit, &o[1])) return vc__no_value();
+    if (k->failed || !vc__take(k, "VC_FOR", 1, first, &o[0]) || !vc__take(k, "VC_FOR", 2, limit, &o[1])) return vc__no_value();
     a = vc__as_node(k, &o[0], 1);
     b = vc__as_node(k, &o[1], 1);
     if (a == VC__NIL || b == VC__NIL || !vc__open_block(k, k->now, VC__OP_FOR, vc__flags_of(k, a) | vc__flags_of(k, b), o[0].type, a, b)) return vc__no_value();
@@ -10813,7 +10820,7 @@ VC_API vc_val vc_for_begin(vc_kernel *k, vc_val first, vc_val limit, vc_val step
     vc__operand o[3];
     vc_type type;
     if (!vc__ready(k) || vc__in_switch(k, call)) return vc__no_value();
-    if (!vc__take(k, call, 0, 1, first, &o[0]) || !vc__take(k, call, 0, 2, limit, &o[1]) || !vc__take(k, call, 0, 3, step, &o[2])) return vc__no_value();
+    if (!vc__take(k, call, 1, first, &o[0]) || !vc__take(k, call, 2, limit, &o[1]) || !vc__take(k, call, 3, step, &o[2])) return vc__no_value();
     type = vc__unify(k, call, o, 2);
     if (!type) return vc__no_value();
     if (!vc__is_int(type) || vc__rows(type) != 1) {
@@ -10879,7 +10886,7 @@ static vc_type vc__fn_type(vc__fn *f, uint32_t kinds, uint32_t same) {
     vc__operand o[4];
     vc_type type;
     uint32_t i;
-    for (i = 0; i < f->count; i++) if (!vc__take(f->k, f->call, 0, i + 1, f->v[i], &o[i])) return VC_NONE;
+    for (i = 0; i < f->count; i++) if (!vc__take(f->k, f->call, i + 1, f->v[i], &o[i])) return VC_NONE;
     type = vc__unify(f->k, f->call, o, same);
     if (!type || !vc__check_kind(f->k, f->call, &o[0], 1, kinds)) return VC_NONE;
     f->type = type;
@@ -11468,7 +11475,7 @@ static vc__fn vc__fn_typed(const char *call, uint32_t count, const vc_type *type
     for (i = 0; i < count && !f.k; i++) f.k = vc__kernel_of(f.v[i]);
     if (f.k && f.k->failed) return f;
     for (i = 0; i < count; i++) {
-        if (!vc__take(f.k, call, 0, i + 1, f.v[i], &o)) return f;
+        if (!vc__take(f.k, call, i + 1, f.v[i], &o)) return f;
         if (vc__adapts(&o) && types[i] < 16 && !vc__adapt(f.k, call, i + 1, &o, types[i])) return f;
         if (o.type != types[i]) {
             if (f.k) vc__refuse(f.k, call, "operand %u%s is %s; it takes %s", i + 1, vc__label_of(f.k, &o).text, vc_type_name(o.type), vc_type_name(types[i]));
