@@ -781,9 +781,11 @@ static void vc__std_release(void *user, void *block) { (void)user; free(block); 
 // >>memory
 /* The kernel's allocator, one growable array, and an arena for names and tables. What a kernel needs is kept by vc_restart. */
 
+static bool vc__is_allocator(const vc_allocator *a) { return a->allocate && a->reallocate && a->release; }
+
 static vc_allocator vc__allocator_of(const vc_kernel_desc *desc) {
     vc_allocator a;
-    if (desc && desc->allocator.allocate) return desc->allocator;
+    if (desc && vc__is_allocator(&desc->allocator)) return desc->allocator;
     a.allocate = vc__std_allocate;
     a.reallocate = vc__std_reallocate;
     a.release = vc__std_release;
@@ -1296,6 +1298,7 @@ typedef struct vc__own { /* a struct or array type */
     const vc__field *field; /* of a struct, in the arena */
     uint32_t count;         /* members or elements */
     vc_type element;        /* VC_NONE: a struct */
+    uint32_t viewed;        /* 1 + the last buffer that got the views it takes; 0: none */
     vc__shape shape;
 } vc__own;
 static vc__shape vc__shape_of(const vc_kernel *k, vc_type type);
@@ -8917,21 +8920,19 @@ static uint32_t vc__view(vc_kernel *k, uint32_t root, vc_type type) {
     return vc__add_piece(k, root, VC__OP_BUFFER, k->object[root].name, type, 0, NULL);
 }
 
-/* All views that accesses may take, in an order that they have no part in. */
+/* All views that accesses may take, in an order that they have no part in. What a type needs is the same wherever it stands. */
 static void vc__make_views(vc_kernel *k, uint32_t root, vc_type type) {
-    const vc__own *own = vc__own_of(k, type);
-    vc_type part;
-    uint32_t i;
+    bool own = vc__own_of(k, type) != NULL;
+    uint32_t *viewed = own ? &k->own[(type & 0xffffu) - VC__OWN].viewed : NULL, i, count;
     if (vc__is_type(type) || vc__is_complex(type)) {
         vc__view(k, root, vc__is_type(type) ? type : VC_VEC(vc__scalar(type), 2u));
         vc__view(k, root, vc__scalar(type));
         return;
     }
-    for (i = 0; i < (own && own->element == VC_NONE ? own->count : 1u) && !k->failed; i++) {
-        part = vc__direct(k, type, i).type;
-        vc__make_views(k, root, part);
-        own = vc__own_of(k, type);
-    }
+    if (viewed && *viewed == root + 1) return;
+    if (viewed) *viewed = root + 1;
+    count = own && vc__own_of(k, type)->element == VC_NONE ? vc__direct_count(k, type) : 1;
+    for (i = 0; i < count && !k->failed; i++) vc__make_views(k, root, vc__direct(k, type, i).type);
 }
 
 /* Zeros `count` elements of an array: in a loop where they are many. */
@@ -9014,11 +9015,14 @@ static void vc__split_param(vc_kernel *k, uint32_t root, vc_type type, uint32_t 
 
 static vc_val vc__composite_param(vc_kernel *k, const char *name, vc_type type) {
     vc__parts_list all;
+    vc_val v;
     uint32_t root = k->object_count;
     if (!vc__check_parts(k, "vc_param", type) || vc__add_object(k, name, VC__OP_PARAM, VC_READ, type, 1, NULL) == VC__NIL) return vc__no_value();
     all.count = 0;
     vc__split_param(k, root, type, 0, 0, &all);
-    return k->failed ? vc__no_value() : vc__composite_value(k, type, all.node, all.count);
+    v = k->failed ? vc__no_value() : vc__composite_value(k, type, all.node, all.count);
+    if (v.of) k->node[(uint32_t)v.bits].at = 0; /* it may be used wherever its parts may */
+    return v;
 }
 
 /* What was stored into one view of a buffer was stored into all. */
@@ -9139,6 +9143,7 @@ static vc_ref vc__aim(vc_kernel *k, const vc_ref *r, vc_type type) {
     piece = buffer ? vc__view(k, root, type) : root + 1 + r->leaf;
     if (piece == VC__NIL) return vc__no_ref();
     out = vc__make_ref(k, k->object[piece].node, type);
+    out.order = r->order;
     out.offset = buffer ? r->byte / unit : 0;
     for (p = r->path ? r->path - 1 : VC__NIL; p != VC__NIL; p = k->node[p].a[0]) {
         const vc__node *n = &k->node[p];
@@ -9327,6 +9332,21 @@ static void vc__copy_name(vc_kernel *k, const char *name) {
     else vc__no_memory(k);
 }
 
+/* What cannot be used as it is gets its default, so that nothing has to look again. */
+static void vc__check_desc(vc_kernel *k) {
+    const vc_allocator *a = &k->desc.allocator;
+    if ((a->allocate || a->reallocate || a->release) && !vc__is_allocator(a))
+        vc__fail(k, "kernel '%s': the allocator lacks %s; it takes all three functions or none", vc__name(k),
+                 !a->allocate ? "allocate" : !a->reallocate ? "reallocate" : "release");
+    if ((uint32_t)k->desc.buffers > VC_BUFFERS_BINDING) {
+        vc__fail(k, "kernel '%s': buffers is %u; it takes VC_BUFFERS_DEFAULT, VC_BUFFERS_ADDRESS or VC_BUFFERS_BINDING", vc__name(k),
+                 (unsigned)k->desc.buffers);
+        k->desc.buffers = VC_BUFFERS_DEFAULT;
+    }
+    if (k->desc.buffers == VC_BUFFERS_ADDRESS && k->desc.machine.lacks & VC__ADDRESS_NEEDS)
+        vc__fail(k, "kernel '%s' wants buffers by address, which the machine lacks (VC_FEATURE_ADDRESS)", vc__name(k));
+}
+
 static void vc__reset(vc_kernel *k, const vc_kernel_desc *desc) {
     uint32_t i;
     k->failed = k->returned = k->split = k->reconverges = k->coherent = false;
@@ -9341,8 +9361,7 @@ static void vc__reset(vc_kernel *k, const vc_kernel_desc *desc) {
     vc__copy_name(k, desc ? desc->name : NULL);
     vc__open_block(k, VC__NIL, VC__OP_NONE, 0, VC_NONE, VC__NIL, VC__NIL);
     vc__resolve_local_size(k);
-    if (k->desc.buffers == VC_BUFFERS_ADDRESS && k->desc.machine.lacks & VC__ADDRESS_NEEDS)
-        vc__fail(k, "kernel '%s' wants buffers by address, which the machine lacks (VC_FEATURE_ADDRESS)", vc__name(k));
+    vc__check_desc(k);
 }
 
 VC_API vc_kernel *vc_begin(const vc_kernel_desc *desc) {
@@ -9366,7 +9385,8 @@ VC_API vc_kernel *vc_begin_with(const vc_kernel_desc *desc, const char *name, ui
         full.local_size[2] = z;
     }
     k = vc_begin(&full);
-    if (k) body(k);
+    if (k && body) body(k);
+    else if (k) vc__refuse(k, "vc_begin_with", "the body is NULL");
     return k;
 }
 
@@ -9751,7 +9771,9 @@ static vc_val vc__load_or_inside(vc_kernel *k, const char *call, const vc_ref *r
     vc_ref at = *r;
     uint32_t c = vc__condition(k, call, 3, condition);
     vc_val guard = vc__value(k, c);
-    if (c == VC__NIL) return vc__no_value();
+    vc__parts_list all;
+    vc__operand o;
+    if (c == VC__NIL || !vc__take(k, call, 2, index, &o)) return vc__no_value();
     if (!(at.inside & VC__INSIDE_ONE)) {
         if (!vc__step_ref(k, call, &at, index)) return vc__no_value();
         index = vc__whole_index(k, &at);
@@ -9759,7 +9781,8 @@ static vc_val vc__load_or_inside(vc_kernel *k, const char *call, const vc_ref *r
         at.offset = 0;
     }
     index = vc_select(guard, index, vc_imm(vc_typeof(index), 0));
-    if (!vc__enter_at(k, call, &at, index)) return vc__no_value();
+    if (!vc__enter_at(k, call, &at, index) || !vc__fit_parts(k, call, 4, other, at.type, all.node)) return vc__no_value();
+    if (vc__is_type(at.type)) other = vc__value(k, all.node[0]);
     return vc_select(guard, vc__load_inside(k, call, &at), other);
 }
 
@@ -9860,9 +9883,9 @@ static bool vc__check_atomic(vc_kernel *k, const char *call, const vc__object *o
                    vc__object_name(o));
     else if (vc__rows(type) != 1 || vc__is_bool(type) || vc__bits(vc__kind(type)) < 32 || vc__kind(type) != type)
         vc__refuse(k, call, "%s '%s' has elements of %s; atomics are on i32, u32, i64, u64, f32 and f64", vc__object_kind(o->op), vc__object_name(o),
-                   vc_type_name(type));
+                   vc__type_text(k, type).text);
     else if (!numbers && !vc__is_int(type))
-        vc__refuse(k, call, "%s '%s' has elements of %s; it takes integers", vc__object_kind(o->op), vc__object_name(o), vc_type_name(type));
+        vc__refuse(k, call, "%s '%s' has elements of %s; it takes integers", vc__object_kind(o->op), vc__object_name(o), vc__type_text(k, type).text);
     return !k->failed;
 }
 
@@ -9890,12 +9913,12 @@ static void vc__atomic(vc_kernel *k, uint32_t op, const vc_ref *r, uint32_t valu
 
 /* Moves the ref to the element; false after an error. */
 static bool vc__atomic_begin(vc_kernel *k, const char *call, uint32_t op, vc_ref *r, vc_val index, vc_val *old) {
-    vc__object *o;
+    const vc__object *o;
     uint32_t access = op == VC__OP_ATOMIC_LOAD ? VC_READ : op == VC__OP_ATOMIC_STORE ? VC_WRITE : VC_READ_WRITE;
     if (old) *old = vc__no_value();
-    if (!vc__ready(k) || vc__in_switch(k, call)) return false;
+    if (!vc__ready(k) || vc__in_switch(k, call) || !vc__move_ref(k, call, r, index)) return false;
     o = vc__object_of(k, call, r);
-    if (!o || !vc__check_atomic(k, call, o, r->type, op) || !vc__move_ref(k, call, r, index)) return false;
+    if (!o || !vc__check_atomic(k, call, o, r->type, op)) return false;
     return (!(access & VC_READ) || vc__check_access(k, call, r, VC_READ)) && (!(access & VC_WRITE) || vc__check_access(k, call, r, VC_WRITE));
 }
 
@@ -10118,8 +10141,8 @@ static vc_val vc__convert(uint32_t op, vc_type type, vc_val v) {
     if (op == VC__OP_BITCAST && (vc__is_bool(type) || vc__is_bool(o.type) || vc__bits(vc__kind(type)) != vc__bits(vc__kind(o.type)))) ok = false;
     if (!k) return ok && type < 16 && vc__fold(op, o.type, type, &o.bits, &bits) ? vc__immediate(type, bits) : vc__refused(k, call);
     if (!ok) {
-        vc__refuse(k, call, "operand 1%s is %s, which does not go to %s: %s", vc__label_of(k, &o).text, vc_type_name(o.type), vc_type_name(type),
-                   op == VC__OP_CAST ? "the number of components must agree" : "size and number of components must agree, and bool has no bits");
+        vc__refuse(k, call, "operand 1%s is %s, which does not go to %s: %s", vc__label_of(k, &o).text, vc_type_name(o.type), vc__type_text(k, type).text,
+                   !vc__is_type(type) ? "it takes the type of a scalar or vector" : op == VC__OP_CAST ? "the number of components must agree" : "size and number of components must agree, and bool has no bits");
         return vc__no_value();
     }
     n = o.node;
@@ -10175,7 +10198,7 @@ VC_API vc_val vc_isinf(vc_val a) { return vc__pure1(VC__OP_ISINF, a); }
 
 VC_API vc_val vc_dot(vc_val a, vc_val b) {
     vc_kernel *k = vc__kernel_of(a) ? vc__kernel_of(a) : vc__kernel_of(b);
-    if (vc__ready(k) && vc__rows(vc_typeof(a)) == 1 && vc__rows(vc_typeof(b)) == 1) {
+    if (vc__ready(k) && !vc__is_composite(a) && !vc__is_composite(b) && vc__rows(vc_typeof(a)) == 1 && vc__rows(vc_typeof(b)) == 1) {
         vc__refuse(k, "vc_dot", "operand 1 is %s, operand 2 is %s; it takes vectors", vc_type_name(vc_typeof(a)), vc_type_name(vc_typeof(b)));
         return vc__no_value();
     }

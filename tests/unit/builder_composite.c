@@ -103,6 +103,11 @@ static void condition(rig *r) { VC_IF(r->k, r->z) { } }
 static void component(rig *r) { vc_component(r->z, 0); }
 static void vector_of(rig *r) { vc_vec2(r->z, r->z); }
 static void index_of(rig *r) { vc_load(r->f, r->z); }
+static void dot_of_structs(rig *r) { vc_dot(r->p, r->p); }
+static void cast_to_struct(rig *r) { vc_cast(r->pair, r->a); }
+static void atomic_struct(rig *r) { vc_atomic_add(r->boxes, r->i, vc_u32(1), NULL); }
+static void load_or_other(rig *r) { vc_load_or(vc_field(r->boxes, 0), r->i, vc_bool(true), r->a); }
+static void load_or_never(rig *r) { vc_load_or(vc_field(vc_at(r->boxes, r->i), 0), vc__no_value(), vc_bool(true), r->a); }
 static void data_at_null(rig *r) { vc_table(r->k, "t", r->pair, NULL, 4); }
 static void closed_value(rig *r) {
     vc_val v = { 0, 0 };
@@ -240,6 +245,48 @@ static void parts_are_free(void **state) {
     vc_free(r.k);
 }
 
+/* Atomics on a member: by an index into one that is an array too, and in the order that the ref asks for. */
+static void members_in_order(void **state) {
+    rig r = begin();
+    vc_type counts = vc_array_type(r.k, VC_U32, 4);
+    const vc_member m[] = { { "mass", VC_F32 }, { "counts", counts } };
+    vc_ref bins = vc_buffer(r.k, "bins", vc_struct(r.k, "bin", m, 2), VC_READ_WRITE);
+    (void)state;
+    vc_atomic_add(vc_field(vc_at(bins, r.i), 1), vc_u32(2), vc_u32(1), NULL);
+    assert_int_equal(live(r.k, VC__OP_ATOMIC_ADD), 1);
+    assert_int_equal(live(r.k, VC__OP_FENCE), 0);
+    vc_atomic_add(vc_ordered(vc_field(vc_at(bins, r.i), 1), VC_ACQ_REL, VC_SCOPE_DEVICE), vc_u32(2), vc_u32(1), NULL);
+    assert_int_equal(live(r.k, VC__OP_FENCE), 2);
+    assert_null(vc_error(r.k));
+    vc_free(r.k);
+}
+
+/* A parameter may be used wherever its parts may, though it was declared in a block. */
+static void parameter_of_block(void **state) {
+    rig r = begin();
+    vc_val p = { 0, 0 };
+    (void)state;
+    VC_IF(r.k, vc_lt(r.i, vc_u32(3))) { p = vc_param(r.k, "late", r.pair); }
+    vc_store(r.f, r.i, vc_part(p, 0));
+    assert_null(vc_error(r.k));
+    vc_free(r.k);
+}
+
+/* 2^30 numbers in one element: views are made by type and not by part. */
+static void views_of_many(void **state) {
+    static vc_member m[1024];
+    rig r = begin();
+    vc_type type = VC_U8;
+    (void)state;
+    for (int depth = 0; depth < 3; depth++) {
+        for (int i = 0; i < 1024; i++) m[i].type = type;
+        type = vc_struct(r.k, "nest", m, 1024);
+    }
+    vc_set(vc_field(vc_field(vc_field(vc_buffer(r.k, "all", type, VC_WRITE), 5), 6), 7), vc_u8(1));
+    assert_int_equal(live(r.k, VC__OP_STORE), 1);
+    vc_free(r.k);
+}
+
 static void dumped(void **state) {
     rig r = begin();
     (void)state;
@@ -250,6 +297,11 @@ static void dumped(void **state) {
 
 #define BAD(name, text) { name, #name, text }
 static const struct { void (*run)(rig *r); const char *name, *text; } bad[] = {
+    BAD(dot_of_structs, "vc_dot in kernel 'k': operand 1 is struct pair; arithmetic is on its parts, which vc_part gives"),
+    BAD(cast_to_struct, "vc_cast in kernel 'k': operand 1 'a' is f32, which does not go to struct pair: it takes the type of a scalar or vector"),
+    BAD(atomic_struct, "vc_atomic_add in kernel 'k': buffer 'boxes' has elements of struct box; atomics are on i32, u32, i64, u64, f32 and f64"),
+    BAD(load_or_other, "vc_load_or in kernel 'k': operand 4 'a' is f32; it takes struct pair"),
+    BAD(load_or_never, "vc_load_or in kernel 'k': operand 2 was never set"),
     BAD(no_members, "vc_struct in kernel 'k': 'empty' has 0 members at NULL; it takes 1 to 4096"),
     BAD(members_at_null, "vc_struct in kernel 'k': 's' has 3 members at NULL; it takes 1 to 4096"),
     BAD(unknown_member, "vc_struct in kernel 'k': member 1 'b' of 's' has type 13, which this kernel does not have"),
@@ -346,6 +398,8 @@ static void messages(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = { cmocka_unit_test(layout), cmocka_unit_test(reflection), cmocka_unit_test(same_bytes),
-                                        cmocka_unit_test(parts_are_free), cmocka_unit_test(dumped), cmocka_unit_test(messages) };
+                                        cmocka_unit_test(parts_are_free), cmocka_unit_test(members_in_order),
+                                        cmocka_unit_test(parameter_of_block), cmocka_unit_test(views_of_many), cmocka_unit_test(dumped),
+                                        cmocka_unit_test(messages) };
     return cmocka_run_group_tests_name("composite", tests, NULL, NULL);
 }

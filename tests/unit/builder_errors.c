@@ -75,6 +75,9 @@ static void types(void **state) {
     vc_bitcast(VC_F64, r.a);
     fails(r, "vc_bitcast in kernel 'saxpy': operand 1 'a' is f32, which does not go to f64: size and number of components must agree, and bool has no bits");
     r = begin(NULL);
+    vc_cast(VC_F32X2X2, r.a);
+    fails(r, "vc_cast in kernel 'saxpy': operand 1 'a' is f32, which does not go to f32x2x2: it takes the type of a scalar or vector");
+    r = begin(NULL);
     vc_cast(VC_F32X2, r.v);
     fails(r, "vc_cast in kernel 'saxpy': operand 1 is f32x4, which does not go to f32x2: the number of components must agree");
     r = begin(NULL);
@@ -384,6 +387,19 @@ static void machine(void **state) {
     desc.machine.lacks = VC_FEATURE_ADDRESS;
     vc_restart(k, &desc);
     assert_string_equal(vc_error(k), "kernel 'wide' wants buffers by address, which the machine lacks (VC_FEATURE_ADDRESS)");
+    desc.buffers = (vc_buffers)7;
+    vc_restart(k, &desc);
+    assert_string_equal(vc_error(k), "kernel 'wide': buffers is 7; it takes VC_BUFFERS_DEFAULT, VC_BUFFERS_ADDRESS or VC_BUFFERS_BINDING");
+    assert_int_equal(vc_hash(k), 0);
+    vc_free(k);
+    desc.buffers = VC_BUFFERS_DEFAULT;
+    desc.allocator.release = vc__std_release;
+    k = vc_begin(&desc);
+    assert_string_equal(vc_error(k), "kernel 'wide': the allocator lacks allocate; it takes all three functions or none");
+    vc_free(k);
+    desc.allocator.allocate = vc__std_allocate;
+    k = vc_begin(&desc);
+    assert_string_equal(vc_error(k), "kernel 'wide': the allocator lacks reallocate; it takes all three functions or none");
     vc_free(k);
     memset(&m, 0, sizeof m); /* offsets of two types add without i64 where there is none */
     m.lacks = VC_FEATURE_I64;
@@ -416,6 +432,13 @@ static void no_kernel(void **state) {
     assert_int_equal(vc_hash(NULL), 0);
     vc_restart(NULL, NULL);
     vc_free(NULL);
+}
+
+static void no_body(void **state) {
+    vc_kernel *k = vc_begin_with(NULL, "empty", 0, 0, 0, NULL);
+    (void)state;
+    assert_string_equal(vc_error(k), "vc_begin_with in kernel 'empty': the body is NULL");
+    vc_free(k);
 }
 
 /* Limits and operands that hardly anybody meets. */
@@ -458,6 +481,6 @@ static void rare(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = { cmocka_unit_test(types), cmocka_unit_test(vectors), cmocka_unit_test(values), cmocka_unit_test(memory),
                                         cmocka_unit_test(blocks), cmocka_unit_test(barriers), cmocka_unit_test(machine), cmocka_unit_test(no_kernel),
-                                        cmocka_unit_test(rare) };
+                                        cmocka_unit_test(no_body), cmocka_unit_test(rare) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
