@@ -54,6 +54,7 @@
        heap         device memory: blocks shared by many buffers
        batch        lists, staging, submission, readback
        public       the functions declared above
+       dlpack       buffers as tensors of other libraries, and the other way round
        end
 
    Configuration: define before the implementation is compiled
@@ -107,6 +108,22 @@
    inside a call. What spoils it, such as an address outside of all memory, is a lost device, and CUDA gives the process no other.
    vd_context_desc.cuda_stream and vd_buffer_desc.address take a stream and memory of the caller's; a stream that is capturing cannot be sent to.
 
+   Memory of others: vd_buffer_desc.address makes a buffer of memory that is there already (desc.import says what it is: a device pointer of CUDA, memory of the
+   host's, a cl_mem), and desc.release tells when nothing uses it any more. The other way round, vd_buffer_query gives the address and the native object, a
+   VkBuffer or a cl_mem. desc.exportable and vd_buffer_export_fd give Vulkan memory to others on the same device as a file descriptor, which desc.external takes
+   in: CUDA (and what runs on it) then reads a Vulkan buffer without a copy. vd_dlpack_export and vd_dlpack_import exchange DLPack tensors with frameworks:
+       device type   data and byte_offset       out                                     in
+       kDLCPU        host address, 0            memory that is mapped and persistent    in place where the device can, else a copy
+       kDLCUDA       device address, 0          cuda                                    cuda; kDLCUDAHost and kDLCUDAManaged too
+       kDLOpenCL     cl_mem, offset in it       opencl, desc.exportable                 opencl, the same cl_context
+       kDLVulkan     VkBuffer, offset in it     vulkan                                  no
+   Scalars and complex numbers have their DLPack types (lanes 1), bool is a u32; a vector adds an axis of its components, a matrix two (columns, rows), a struct
+   one of its bytes. What comes in may have lanes, which become a vector, has four axes at most and no gaps between its elements; kDLBool becomes u8.
+   None of this orders work between the two sides: before the other one uses the memory, vd_wait_idle; before this one does, wait for theirs. A queue or stream
+   of the caller's (cl_queue, cuda_stream) is in order by itself, after vd_flush. vd_context_desc.cl_context and cl_device open a context within the caller's;
+   memory of its own is then in that context too, so that its cl_mem can be used there. A tensor made of a buffer keeps memory and device, also past
+   vd_context_destroy: the context's allocator has to live as long.
+
    Threads: any function may be called from any thread. A list other than the immediate one belongs to one thread at a time. Destroying a context needs it to be
    unused by other threads.
 
@@ -140,6 +157,7 @@ typedef struct vd_list vd_list;                       /* what operations are rec
 typedef struct vd_buffer { uint64_t id; } vd_buffer;  /* id 0: none; slot, generation and context otherwise */
 typedef struct vd_kernel { uint64_t id; } vd_kernel;
 typedef struct vd_ticket { uint64_t id; } vd_ticket;  /* a readback under way */
+struct DLManagedTensor;                               /* of dlpack.h */
 typedef struct vd_event { uint64_t context, value; uint32_t device, queue; } vd_event; /* {0}: already done */
 
 /* ---- enums ---- */
@@ -288,6 +306,9 @@ typedef struct vd_context_desc {
     int queues;                     /* of each device; default: 1, at most VD_MAX_QUEUES */
     const int *devices;             /* instead of device: several, each 1 + index within the backend; one may stand there twice */
     int device_count;
+    void *cl_context, *cl_device;   /* VD_BACKEND_OPENCL: a cl_context of the caller's and the cl_device_id in it to use, in place of device */
+    void *cl_queue;                 /* with both: its cl_command_queue, in order, to be queue 0; what the caller puts into it is in order with what is sent
+                                       (vd_flush). References to the three are held until vd_context_destroy, nothing else of them is touched */
 } vd_context_desc;
 
 /* Where a buffer lies; kernels and transfers take every kind. Where all memory is one, the kinds may be the same; where kernels reach no memory of a kind,
@@ -299,18 +320,40 @@ typedef enum vd_memory {
     VD_MEMORY_SHARED                /* mapped; both sides read and write it */
 } vd_memory;
 
+typedef enum vd_import { /* what vd_buffer_desc.address is */
+    VD_IMPORT_ADDRESS = 0,          /* a device address; cuda, dummy */
+    VD_IMPORT_HOST,                 /* a pointer to memory of the host's that the device can use in place; vulkan with VK_EXT_external_memory_host, opencl
+                                       where memory is one, dummy. The host sees what was written behind vd_buffer_map, or once `release` is called */
+    VD_IMPORT_CL_MEM                /* opencl: a buffer object of the caller's, of the same cl_context (vd_context_desc); a reference to it is held */
+} vd_import;
+
+/* Device memory as a file descriptor, for another API or process on the same device. vd_buffer_export_fd fills it in. */
+typedef struct vd_external {
+    int fd;                         /* the caller's: to be closed when it is of no more use; what was imported from it stays */
+    uint64_t size;                  /* bytes of the allocation */
+    uint64_t offset;                /* bytes; of the buffer in it */
+    uint8_t uuid[16];               /* of the device */
+    uint32_t memory_type;           /* Vulkan's number, for an import by Vulkan */
+} vd_external;
+
 typedef struct vd_buffer_desc {
     const char *name;               /* for messages */
     vd_type type;
     uint64_t shape[4];              /* elements; trailing zeros mean 1; bytes where type is VD_BYTES */
     const void *data;               /* initial contents, the whole buffer; default: zeros */
     vd_memory memory;
-    uint64_t address;               /* device memory of the caller's (CUDA: any device pointer; a multiple of 16) to use in place of new memory; it keeps
-                                       its contents, so data has to be NULL. The way out is the address of vd_buffer_query */
-    void (*release)(void *user, uint64_t address); /* told once that nothing uses the address any more, unless vd_buffer_create failed; called from within
-                                       any call of the context, and may call none itself */
+    uint64_t address;               /* memory of the caller's (CUDA: any device pointer; a multiple of 16) to use in place of new memory; it keeps its
+                                       contents, so data has to be NULL. The way out is the address of vd_buffer_query */
+    void (*release)(void *user, uint64_t address); /* told once that nothing uses the memory any more, unless vd_buffer_create failed; called from within
+                                       any call of the context, holding no lock */
     void *release_user;
     uint32_t devices;               /* bit i: it lives on device i of the context, one copy on each; default: on all */
+    vd_import import;               /* what address is; default: a device address */
+    uint64_t address_offset;        /* bytes; the buffer begins there, counted from address */
+    const vd_external *external;    /* instead of address: memory exported by Vulkan on the same device, to be used in place; cuda, and vulkan with
+                                       VK_KHR_external_memory_fd */
+    bool exportable;                /* memory that others can get: vd_buffer_export_fd on vulkan with VK_KHR_external_memory_fd; on opencl it is in a buffer
+                                       object also where memory is used by address otherwise */
 } vd_buffer_desc;
 
 typedef struct vd_view_desc { /* a part of a buffer as a buffer of its own */
@@ -330,7 +373,10 @@ typedef struct vd_buffer_info {
     vd_memory memory;
     bool mapped;                    /* vd_buffer_map works */
     bool persistent;                /* a mapping may be kept while work uses the buffer */
-    uint32_t devices;               /* bit mask; address, mapped and persistent are those of the first */
+    uint32_t devices;               /* bit mask; address, mapped, persistent and native are those of the first */
+    bool imported;                  /* the memory is the caller's */
+    uint64_t native;                /* vulkan: its VkBuffer, opencl: its cl_mem; 0 where memory is used by address */
+    uint64_t native_offset;         /* bytes; where the buffer begins in it */
 } vd_buffer_info;
 
 typedef struct vd_region_desc { /* rows at equal distances */
@@ -486,6 +532,15 @@ VD_API vd_result vd_buffer_read_region(vd_context *ctx, const vd_region_desc *de
    info.persistent, work that uses the buffer may be recorded only after vd_buffer_unmap. The pointer dies with the buffer. */
 VD_API vd_result vd_buffer_map(vd_context *ctx, vd_buffer buffer, int device, uint32_t access, void **out);
 VD_API vd_result vd_buffer_unmap(vd_context *ctx, vd_buffer buffer, int device); /* as often as it was mapped */
+/* The memory of a buffer made with desc.exportable (on one device) as a file descriptor of the caller's; waits for the work recorded so far that uses it. */
+VD_API vd_result vd_buffer_export_fd(vd_context *ctx, vd_buffer buffer, vd_external *out);
+/* DLPack, whose dlpack.h defines the struct (ABI of 0.2 to 1.x). The tensor that is made shares the buffer's memory, which lives until its deleter is called,
+   also past vd_buffer_destroy and vd_context_destroy; any thread may call it. device_type is a DLDeviceType: kDLCPU, kDLCUDA, kDLOpenCL or kDLVulkan; 0: the
+   backend's own, kDLCPU where there is none. Waits for the work recorded so far that uses the buffer; the order of later work is up to the caller. */
+VD_API vd_result vd_dlpack_export(vd_context *ctx, vd_buffer buffer, int device_type, struct DLManagedTensor **out);
+/* A buffer with the tensor's memory, or with a copy of it (vd_buffer_info.imported tells); id 0 and the tensor still the caller's on failure, else its deleter
+   is called once: when the buffer and all work that uses it are gone, or after the copy. What had to be written to it has to be there. */
+VD_API vd_buffer vd_dlpack_import(vd_context *ctx, struct DLManagedTensor *tensor, const char *name);
 
 /* ---- kernels ---- */
 
@@ -620,6 +675,7 @@ template <class... Args> inline vd_result vd_run(vd_context *ctx, vd_kernel kern
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 /* Under -std=c99 the C library hides these two; in C++ it never does. */
 #if !defined(CLOCK_MONOTONIC) && !defined(__cplusplus)
@@ -643,6 +699,9 @@ static const char *vd__environment(const char *name) {
 static VD__UNUSED void *vd__library_open(const char *name) { return dlopen(name, RTLD_NOW | RTLD_LOCAL); }
 static VD__UNUSED void *vd__library_find(void *library, const char *name) { return dlsym(library, name); }
 static VD__UNUSED void vd__library_close(void *library) { dlclose(library); }
+
+static VD__UNUSED int vd__fd_copy(int fd) { return dup(fd); } /* -1: it is not open */
+static VD__UNUSED void vd__fd_close(int fd) { close(fd); }
 
 /* `to` is the old file or the new one at any time, and never a part of it. */
 static bool vd__file_replace(const char *from, const char *to) { return rename(from, to) == 0; }
@@ -1127,6 +1186,19 @@ typedef enum vd__memory_kind {
     VD__MEMORY_KINDS
 } vd__memory_kind;
 
+/* Memory that has to do with others: how it came in, or that it may go out. */
+typedef enum vd__sharing {
+    VD__SHARE_NONE,
+    VD__SHARE_ADDRESS, VD__SHARE_HOST, VD__SHARE_OBJECT, VD__SHARE_FD, /* of the caller's; the first three in the order of vd_import */
+    VD__SHARE_OUT      /* desc.exportable */
+} vd__sharing;
+
+/* Memory of the caller's, on its way in. */
+typedef struct vd__import {
+    uint64_t handle;   /* address, pointer or object; 0 with `external` */
+    const vd_external *external;
+} vd__import;
+
 /* One driver allocation. */
 typedef struct vd__block {
     uint64_t native[2];
@@ -1135,6 +1207,7 @@ typedef struct vd__block {
     uint32_t type;     /* the backend's memory type */
     bool host_cached;  /* the host may read `mapped` at memory speed */
     bool coherent;     /* else the backend's sync operations are called around host access */
+    uint8_t sharing;   /* vd__sharing */
 } vd__block;
 
 /* What a driver buffer asks of its memory. */
@@ -1142,6 +1215,7 @@ typedef struct vd__need {
     uint64_t size, align;
     uint32_t types;    /* bit mask of memory types */
     bool kernels;      /* told to the backend: kernels use it; else only copies do */
+    uint8_t sharing;   /* told to the backend: vd__sharing, one of the device's */
 } vd__need;
 
 /* One driver buffer: a vd_buffer's storage on one device, or a piece of staging. */
@@ -1196,6 +1270,7 @@ struct vd__host {
     const vd_device_info *dummy; /* while a context is created */
     char *cache_directory;     /* a copy; NULL: compiled code is not kept */
     void *cuda_stream;         /* the caller's, or NULL */
+    void *cl_context, *cl_device, *cl_queue;
 };
 
 typedef struct vd__driver {
@@ -1209,7 +1284,7 @@ struct vd__device {
     vd__driver *driver;
     vd_device_info info;
     uint32_t queue_count; /* 1 … VD_MAX_QUEUES, set before device_open */
-    bool imports;         /* set by device_open: memory_bind takes a block that is an address of the caller's, in native[0] */
+    uint32_t shares;      /* set by device_open: bit i: vd__sharing i is possible */
     bool by_address;      /* set by device_open: kernels take buffers by address in any case, also where VD_FEATURE_ADDRESS was done without */
     void *native;
 };
@@ -1222,6 +1297,7 @@ typedef struct vd__heap_block {
     vd__space space;
     bool own;
     bool imported;             /* `own`, and in no list: memory of the caller's */
+    uint64_t address;          /* told to release */
     void (*release)(void *user, uint64_t address);
     void *release_user;
     struct vd__heap_block *next;
@@ -1272,6 +1348,7 @@ typedef struct vd__buffer {
     const struct vd__buffer *root;
     uint64_t root_id;
     uint32_t devices;          /* bit mask */
+    uint32_t exports;          /* tensors that keep the memory of a root; under the context's lock */
     vd__storage own;           /* the only one, of a buffer that is no view in a context with one device */
 } vd__buffer;
 
@@ -1457,6 +1534,8 @@ struct vd_context {
     vd_list *lists;
     vd__attachment *attachments; /* the newest first; they stay until the end */
     vd__slot *garbage, *garbage_end; /* dead handles whose work may not be done, oldest first */
+    vd__heap_block *released;  /* memory of the caller's that is not used any more and that the caller was not told of yet */
+    uint32_t holders;          /* the caller, and tensors made of buffers: the last one frees the context */
 };
 
 // >>backend
@@ -1477,13 +1556,15 @@ struct vd_context {
                      Where the driver has fewer, several of ours share one of its.
    device_close
    block_create      one driver allocation of block->size bytes of memory type block->type; maps it where it can be.
-   block_destroy
+   block_import      memory of the caller's of block->size bytes as a block: sharing is one of dev->shares, what stands in `from`. The memory begins at *offset
+                     of it (0 unless set). References that have to be held are.
+   block_export      a block whose sharing is VD__SHARE_OUT as a new file descriptor, or what to take in its place; sets fd and memory_type.
+   block_destroy     also what block_import made; the caller's memory stays.
    block_sync        before the host reads (to_host) or after it wrote bytes of a block that is not coherent.
    memory_types      the types of `mask` that suit `kind`, best first, as a bit mask with one bit (0: none); called with what is left of the mask after a
                      failure.
    memory_create     a driver buffer of m->size bytes without memory; tells what it needs, where need->kernels only types that kernels reach.
-   memory_bind       binds it to m->block at m->offset; sets m->address. Where dev->imports, the block may be one that block_create has not seen: native[0]
-                     is an address of the caller's.
+   memory_bind       binds it to m->block at m->offset; sets m->address.
    memory_destroy
    kernel_create     compiles; desc is complete: code_kind (one of the backend's `codes`), code_size, args, local_size, value_bytes are set; texts end with a
                      zero. VD_ERROR_COMPILE with the driver's log.
@@ -1507,6 +1588,8 @@ struct vd_context {
     X(vd_result, device_open, (vd__driver *driver, int index, uint64_t disable, vd__device *dev)) \
     X(void, device_close, (vd__device *dev)) \
     X(vd_result, block_create, (vd__device *dev, vd__block *block)) \
+    X(vd_result, block_import, (vd__device *dev, vd__block *block, const vd__need *need, const vd__import *from, uint64_t *offset)) \
+    X(vd_result, block_export, (vd__device *dev, const vd__block *block, vd_external *out)) \
     X(void, block_destroy, (vd__device *dev, vd__block *block)) \
     X(vd_result, block_sync, (vd__device *dev, vd__block *block, uint64_t offset, uint64_t size, bool to_host)) \
     X(uint32_t, memory_types, (vd__device *dev, vd__memory_kind kind, uint32_t mask)) \
@@ -1739,7 +1822,7 @@ static vd_result vd__dummy_device_open(vd__driver *driver, int index, uint64_t d
     dev->native = vd__alloc_zeroed(&driver->host->allocator, sizeof(vd__dummy_device));
     if (!dev->native) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory for the dummy device");
     vd__dummy_info(driver->host->dummy, &dev->info);
-    dev->imports = true;
+    dev->shares = 1u << VD__SHARE_ADDRESS | 1u << VD__SHARE_HOST;
     dev->info.features &= ~disable;
     return VD_OK;
 }
@@ -1768,7 +1851,21 @@ static vd_result vd__dummy_block_create(vd__device *dev, vd__block *block) {
     return VD_OK;
 }
 
+static vd_result vd__dummy_block_import(vd__device *dev, vd__block *block, const vd__need *need, const vd__import *from, uint64_t *offset) {
+    (void)dev, (void)offset;
+    block->native[0] = from->handle;
+    block->mapped = need->sharing == VD__SHARE_HOST ? (uint8_t *)(uintptr_t)from->handle : NULL;
+    block->host_cached = block->coherent = true;
+    return VD_OK;
+}
+
+static vd_result vd__dummy_block_export(vd__device *dev, const vd__block *block, vd_external *out) {
+    (void)dev, (void)block, (void)out;
+    return vd__fail(VD_ERROR_UNSUPPORTED, "the dummy backend exports no memory");
+}
+
 static void vd__dummy_block_destroy(vd__device *dev, vd__block *block) {
+    if (block->sharing) return;
     vd__dummy_of(dev)->taken[block->type] -= block->size;
     vd__free(vd__dummy_allocator(dev), (void *)(uintptr_t)block->native[0]);
 }
@@ -1906,6 +2003,7 @@ static vd_result vd__dummy_queue_wait(vd__device *dev, uint32_t queue, uint64_t 
     X(vkGetPhysicalDeviceProperties2) \
     X(vkGetPhysicalDeviceFeatures2) \
     X(vkGetPhysicalDeviceMemoryProperties2) \
+    X(vkGetPhysicalDeviceExternalBufferProperties) \
     X(vkGetPhysicalDeviceQueueFamilyProperties) \
     X(vkCreateDevice) \
     X(vkGetDeviceProcAddr)
@@ -1957,6 +2055,11 @@ static vd_result vd__dummy_queue_wait(vd__device *dev, uint32_t queue, uint64_t 
     X(vkCmdCopyBuffer) \
     X(vkCmdFillBuffer)
 
+/* Those of extensions, NULL without them. */
+#define VD__VK_EXTENSION_FUNCTIONS(X) \
+    X(vkGetMemoryFdKHR) \
+    X(vkGetMemoryHostPointerPropertiesEXT)
+
 /* What a VkResult is called, and what it is for our caller. */
 #define VD__VK_RESULTS(X) \
     X(VK_TIMEOUT, VD_TIMEOUT) \
@@ -1999,12 +2102,14 @@ typedef struct vd__vk_layout {
 
 typedef struct vd__vk_device {
     VD__VK_DEVICE_FUNCTIONS(VD__VK_MEMBER)
+    VD__VK_EXTENSION_FUNCTIONS(VD__VK_MEMBER)
     VkDevice handle;
     VkQueue queues[VD_MAX_QUEUES]; /* the same one several times where the family has fewer */
     VkSemaphore timelines[VD_MAX_QUEUES];
     VkPipelineCache cache;
     uint32_t family;
     uint32_t uniform_alignment;
+    uint64_t host_align;       /* of the host's memory that is used in place */
     uint64_t atom;             /* flushed and invalidated ranges are multiples of it */
     bool address;
     bool shared_memory;
@@ -2093,6 +2198,8 @@ static const char *vd__vk_load_instance(vd__vk_driver *vk) {
 static const char *vd__vk_load_device(const vd__vk_driver *driver, vd__vk_device *vk) {
     const char *missing = NULL;
 #define VD__VK_LOAD(name) if (!(vk->name = (PFN_##name)driver->vkGetDeviceProcAddr(vk->handle, #name)) && !missing) missing = #name;
+    VD__VK_EXTENSION_FUNCTIONS(VD__VK_LOAD)
+    missing = NULL;
     VD__VK_DEVICE_FUNCTIONS(VD__VK_LOAD)
 #undef VD__VK_LOAD
     return missing;
@@ -2110,6 +2217,8 @@ static const char *vd__vk_load_device(const vd__vk_driver *driver, vd__vk_device
     X(CORE_1_2, "", VK_API_VERSION_1_2) \
     X(PORTABILITY, "VK_KHR_portability_subset", UINT32_MAX) \
     X(BUDGET, "VK_EXT_memory_budget", UINT32_MAX) \
+    X(EXTERNAL_FD, "VK_KHR_external_memory_fd", UINT32_MAX) \
+    X(EXTERNAL_HOST, "VK_EXT_external_memory_host", UINT32_MAX) \
     X(ATOMIC_FLOAT, "VK_EXT_shader_atomic_float", UINT32_MAX) \
     X(RECONVERGENCE, "VK_KHR_shader_maximal_reconvergence", UINT32_MAX) \
     X(SUBGROUP_SIZE, "VK_EXT_subgroup_size_control", VK_API_VERSION_1_3) \
@@ -2133,7 +2242,8 @@ typedef struct vd__vk_reconvergence_features { VkStructureType sType; void *pNex
     X(v11, VkPhysicalDeviceVulkan11Properties, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES, CORE_1_2) \
     X(v12, VkPhysicalDeviceVulkan12Properties, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES, CORE_1_2) \
     X(subgroup_size, VkPhysicalDeviceSubgroupSizeControlProperties, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES, SUBGROUP_SIZE) \
-    X(maintenance4, VkPhysicalDeviceMaintenance4Properties, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_PROPERTIES, MAINTENANCE_4)
+    X(maintenance4, VkPhysicalDeviceMaintenance4Properties, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_PROPERTIES, MAINTENANCE_4) \
+    X(host, VkPhysicalDeviceExternalMemoryHostPropertiesEXT, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT, EXTERNAL_HOST)
 
 /* What our features need of Vulkan's: the bits that are lost without it, struct, member. A member is enabled if the device has it and one of its bits is
    wanted. */
@@ -2599,6 +2709,34 @@ static VkResult vd__vk_device_create(const vd__vk_driver *driver, const vd__vk_f
     return driver->vkCreateDevice(facts->handle, &info, NULL, out);
 }
 
+/* What buffers are for. */
+static VkBufferUsageFlags vd__vk_usage(const vd__vk_device *vk) {
+    VkBufferUsageFlags usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT |
+        VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT;
+    return vk->address ? usage | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT : usage;
+}
+
+/* Which ways of sharing memory the driver has for such buffers. Memory that would have to be dedicated to one resource is left alone. */
+static uint32_t vd__vk_shares(const vd__vk_driver *driver, const vd__vk_facts *facts, const vd__vk_device *vk) {
+    static const VkExternalMemoryHandleTypeFlagBits types[] = { VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT,
+        VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT };
+    const bool has[] = { VD__VK_HAS(facts, EXTERNAL_FD) && vk->vkGetMemoryFdKHR, VD__VK_HAS(facts, EXTERNAL_HOST) && vk->vkGetMemoryHostPointerPropertiesEXT };
+    uint32_t shares = 0;
+    for (int i = 0; i < 2; i++) {
+        VD__VK_STRUCT(VkPhysicalDeviceExternalBufferInfo, info, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_BUFFER_INFO);
+        VD__VK_STRUCT(VkExternalBufferProperties, got, VK_STRUCTURE_TYPE_EXTERNAL_BUFFER_PROPERTIES);
+        info.usage = vd__vk_usage(vk);
+        info.handleType = types[i];
+        if (!has[i]) continue;
+        driver->vkGetPhysicalDeviceExternalBufferProperties(facts->handle, &info, &got);
+        VkExternalMemoryFeatureFlags can = got.externalMemoryProperties.externalMemoryFeatures;
+        if (can & VK_EXTERNAL_MEMORY_FEATURE_DEDICATED_ONLY_BIT) continue;
+        if (can & VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT) shares |= 1u << (i ? VD__SHARE_HOST : VD__SHARE_FD);
+        if (!i && (can & VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT)) shares |= 1u << VD__SHARE_OUT;
+    }
+    return shares;
+}
+
 /* Queues and a timeline for each. */
 static vd_result vd__vk_queues_create(vd__device *dev, uint32_t family_queues) {
     vd__vk_device *vk = vd__vk_device_of(dev);
@@ -2627,6 +2765,8 @@ static vd_result vd__vk_device_start(vd__device *dev, const vd__vk_facts *facts)
     vk->address = (dev->info.features & VD_FEATURE_ADDRESS) != 0;
     vk->shared_memory = dev->info.shared_memory;
     vk->memory = facts->memory.memoryProperties;
+    vk->host_align = facts->host.minImportedHostPointerAlignment;
+    dev->shares = vd__vk_shares(vd__vk_driver_of(dev->driver), facts, vk);
     VD__VK_STRUCT(VkPipelineCacheCreateInfo, cache, VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO);
     result = vk->vkCreatePipelineCache(vk->handle, &cache, NULL, &vk->cache);
     return result ? vd__vk_fail(result, "vkCreatePipelineCache") : vd__vk_queues_create(dev, queues);
@@ -2684,21 +2824,101 @@ static vd_result vd__vk_block_map(vd__vk_device *vk, vd__block *block) {
     return VD_OK;
 }
 
-static vd_result vd__vk_block_create(vd__device *dev, vd__block *block) {
-    vd__vk_device *vk = vd__vk_device_of(dev);
+static VkExternalMemoryHandleTypeFlagBits vd__vk_handle_type(uint32_t sharing) {
+    return sharing == VD__SHARE_HOST ? VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT : VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
+}
+
+/* `more`: a chain of structs that say where the memory is from or may go. */
+static vd_result vd__vk_block_allocate(vd__vk_device *vk, vd__block *block, const void *more) {
     VkDeviceMemory memory = VK_NULL_HANDLE;
     VD__VK_STRUCT(VkMemoryAllocateFlagsInfo, flags, VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO);
+    flags.pNext = more;
     flags.flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT;
     VD__VK_STRUCT(VkMemoryAllocateInfo, info, VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO);
-    info.pNext = vk->address ? &flags : NULL;
+    info.pNext = vk->address ? &flags : more;
     info.allocationSize = block->size;
     info.memoryTypeIndex = block->type;
     VkResult result = vk->vkAllocateMemory(vk->handle, &info, NULL, &memory);
     if (result) return vd__vk_fail(result, "vkAllocateMemory of %llu bytes of memory type %u", (unsigned long long)block->size, block->type);
     block->native[0] = VD__VK_PACK(memory);
-    vd_result mapped = vd__vk_block_map(vk, block);
-    if (mapped) vd__vk_block_destroy(dev, block);
-    return mapped;
+    return VD_OK;
+}
+
+static vd_result vd__vk_block_create(vd__device *dev, vd__block *block) {
+    vd__vk_device *vk = vd__vk_device_of(dev);
+    VD__VK_STRUCT(VkExportMemoryAllocateInfo, out, VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO);
+    out.handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
+    vd_result r = vd__vk_block_allocate(vk, block, block->sharing ? &out : NULL);
+    if (r) return r;
+    r = vd__vk_block_map(vk, block);
+    if (r) vd__vk_block_destroy(dev, block);
+    return r;
+}
+
+/* Whole pages around the host's memory: the driver takes nothing less. */
+static vd_result vd__vk_block_import_host(vd__vk_device *vk, vd__block *block, const vd__need *need, uint64_t address, uint64_t *offset) {
+    uint64_t align = vk->host_align ? vk->host_align : 4096, first = address / align * align;
+    VD__VK_STRUCT(VkMemoryHostPointerPropertiesEXT, facts, VK_STRUCTURE_TYPE_MEMORY_HOST_POINTER_PROPERTIES_EXT);
+    VD__VK_STRUCT(VkImportMemoryHostPointerInfoEXT, from, VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT);
+    *offset = address - first;
+    from.handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT;
+    from.pHostPointer = (void *)(uintptr_t)first;
+    if (*offset % need->align || (*offset && align > 4096))
+        return vd__fail(VD_ERROR_UNSUPPORTED, "Vulkan: host memory at 0x%llx is not at a multiple of %llu", VD__U(address),
+            VD__U(align > 4096 ? align : need->align));
+    VkResult result = vk->vkGetMemoryHostPointerPropertiesEXT(vk->handle, from.handleType, from.pHostPointer, &facts);
+    if (result) return vd__vk_fail(result, "vkGetMemoryHostPointerPropertiesEXT of 0x%llx", VD__U(first));
+    uint32_t types = facts.memoryTypeBits & need->types;
+    for (block->type = 0; types >> block->type; block->type++) {
+        VkMemoryPropertyFlags flags = vk->memory.memoryTypes[block->type].propertyFlags;
+        if (!(types >> block->type & 1u) || !(flags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT)) continue;
+        block->size = (*offset + need->size + align - 1) / align * align;
+        block->mapped = (uint8_t *)(uintptr_t)first;
+        block->coherent = true;
+        block->host_cached = (flags & VK_MEMORY_PROPERTY_HOST_CACHED_BIT) != 0;
+        return vd__vk_block_allocate(vk, block, &from);
+    }
+    return vd__fail(VD_ERROR_UNSUPPORTED, "Vulkan: no coherent memory type takes host memory at 0x%llx", VD__U(address));
+}
+
+/* The driver owns the descriptor once it took it. */
+static vd_result vd__vk_block_import_fd(vd__device *dev, vd__block *block, const vd__need *need, const vd_external *external, uint64_t *offset) {
+    vd__vk_device *vk = vd__vk_device_of(dev);
+    VD__VK_STRUCT(VkImportMemoryFdInfoKHR, from, VK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR);
+    from.handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
+    if (external->memory_type >= vk->memory.memoryTypeCount || !(need->types >> external->memory_type & 1u))
+        return vd__fail(VD_ERROR_INVALID, "Vulkan: memory type %u of external is none that buffers of '%s' may have", external->memory_type, dev->info.name);
+    if (external->offset % need->align || need->size > external->size - external->offset)
+        return vd__fail(VD_ERROR_INVALID, "Vulkan: %llu bytes at %llu of external memory of %llu bytes are no place for a buffer, which wants %llu at a "
+            "multiple of %llu", VD__U(block->size), VD__U(external->offset), VD__U(external->size), VD__U(need->size), VD__U(need->align));
+    from.fd = vd__fd_copy(external->fd);
+    if (from.fd < 0) return vd__fail(VD_ERROR_INVALID, "file descriptor %d of external is not open", external->fd);
+    *offset = external->offset;
+    block->size = external->size;
+    block->type = external->memory_type;
+    vd_result r = vd__vk_block_allocate(vk, block, &from);
+    if (r) {
+        vd__fd_close(from.fd);
+        return r;
+    }
+    r = vd__vk_block_map(vk, block);
+    if (r) vd__vk_block_destroy(dev, block);
+    return r;
+}
+
+static vd_result vd__vk_block_import(vd__device *dev, vd__block *block, const vd__need *need, const vd__import *from, uint64_t *offset) {
+    if (need->sharing == VD__SHARE_FD) return vd__vk_block_import_fd(dev, block, need, from->external, offset);
+    return vd__vk_block_import_host(vd__vk_device_of(dev), block, need, from->handle, offset);
+}
+
+static vd_result vd__vk_block_export(vd__device *dev, const vd__block *block, vd_external *out) {
+    vd__vk_device *vk = vd__vk_device_of(dev);
+    VD__VK_STRUCT(VkMemoryGetFdInfoKHR, info, VK_STRUCTURE_TYPE_MEMORY_GET_FD_INFO_KHR);
+    info.memory = VD__VK_UNPACK(VkDeviceMemory, block->native[0]);
+    info.handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
+    VkResult result = vk->vkGetMemoryFdKHR(vk->handle, &info, &out->fd);
+    out->memory_type = block->type;
+    return result ? vd__vk_fail(result, "vkGetMemoryFdKHR of %llu bytes", VD__U(block->size)) : VD_OK;
 }
 
 static void vd__vk_block_destroy(vd__device *dev, vd__block *block) {
@@ -2769,9 +2989,10 @@ static vd_result vd__vk_memory_create(vd__device *dev, vd__memory *m, vd__need *
     VkMemoryRequirements needs;
     VD__VK_STRUCT(VkBufferCreateInfo, info, VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO);
     info.size = m->size;
-    info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT |
-        VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT;
-    if (vk->address) info.usage |= VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
+    info.usage = vd__vk_usage(vk);
+    VD__VK_STRUCT(VkExternalMemoryBufferCreateInfo, external, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO);
+    external.handleTypes = vd__vk_handle_type(need->sharing);
+    if (need->sharing) info.pNext = &external;
     VkResult result = vk->vkCreateBuffer(vk->handle, &info, NULL, &buffer);
     if (result) return vd__vk_fail(result, "vkCreateBuffer of %llu bytes", (unsigned long long)m->size);
     vk->vkGetBufferMemoryRequirements(vk->handle, buffer, &needs);
@@ -3306,7 +3527,7 @@ static vd_result vd__vk_bind(vd__device *dev, vd__vk_commands *vc, const vd__vk_
 /* ---- values ---- */
 
 static vd_result vd__vk_chunk_start(vd__device *dev, vd__vk_chunk *chunk) {
-    vd__need need;
+    vd__need need = { 0, 0, 0, true, VD__SHARE_NONE };
     chunk->memory.size = VD__VK_CHUNK_BYTES;
     vd_result result = vd__vk_memory_create(dev, &chunk->memory, &need);
     if (result) return result;
@@ -3500,6 +3721,20 @@ typedef struct vd__cu_rows {
     size_t width, height;      /* bytes, rows */
 } vd__cu_rows;
 
+/* CUDA_EXTERNAL_MEMORY_HANDLE_DESC. */
+typedef struct vd__cu_external {
+    int type;                  /* CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD */
+    union { int fd; void *pointers[2]; } handle;
+    unsigned long long size;
+    unsigned flags, reserved[16];
+} vd__cu_external;
+
+/* CUDA_EXTERNAL_MEMORY_BUFFER_DESC. */
+typedef struct vd__cu_external_range {
+    unsigned long long offset, size;
+    unsigned flags, reserved[16];
+} vd__cu_external_range;
+
 /* result, function, name that the library exports, arguments. A name with _v2 is what cuda.h makes of the plain one. */
 #define VD__CU_FUNCTIONS(X) \
     X(int, cuInit, cuInit, (unsigned flags)) \
@@ -3545,6 +3780,9 @@ typedef struct vd__cu_rows {
     X(int, cuModuleGetFunctionCount, cuModuleGetFunctionCount, (unsigned *count, void *module)) \
     X(int, cuModuleEnumerateFunctions, cuModuleEnumerateFunctions, (void **functions, unsigned count, void *module)) \
     X(int, cuFuncLoad, cuFuncLoad, (void *function)) \
+    X(int, cuImportExternalMemory, cuImportExternalMemory, (void **memory, const vd__cu_external *desc)) \
+    X(int, cuExternalMemoryGetMappedBuffer, cuExternalMemoryGetMappedBuffer, (vd__cu_address *address, void *memory, const vd__cu_external_range *range)) \
+    X(int, cuDestroyExternalMemory, cuDestroyExternalMemory, (void *memory)) \
     X(int, cuFuncGetParamInfo, cuFuncGetParamInfo, (void *function, size_t index, size_t *offset, size_t *size))
 
 #define VD__NVRTC_FUNCTIONS(X) \
@@ -3616,6 +3854,7 @@ typedef struct vd__cu_rows {
     X(CU_STREAM_NON_BLOCKING, 1) \
     X(CU_EVENT_DISABLE_TIMING, 2) \
     X(CU_MEMORYTYPE_UNIFIED, 4) \
+    X(CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD, 1) \
     X(CU_MEMHOSTALLOC_PORTABLE, 1) \
     X(CU_MEMHOSTALLOC_DEVICEMAP, 2) \
     X(CU_LAUNCH_PARAM_BUFFER_POINTER_AS_INT, 1) \
@@ -3890,7 +4129,9 @@ static vd_result vd__cu_device_open(vd__driver *driver, int index, uint64_t disa
     dev->native = vd__alloc_zeroed(&driver->host->allocator, sizeof(vd__cu_device));
     if (!dev->native) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "CUDA: no host memory for device '%s'", dev->info.name);
     vd__cu_device_of(dev)->api = cu;
-    dev->by_address = dev->imports = true;
+    dev->by_address = true;
+    dev->shares = 1u << VD__SHARE_ADDRESS;
+    if (cu->cuImportExternalMemory && cu->cuExternalMemoryGetMappedBuffer && cu->cuDestroyExternalMemory) dev->shares |= 1u << VD__SHARE_FD;
     r = vd__cu_device_start(dev);
     if (r) vd__cu_device_close(dev);
     return r;
@@ -3939,11 +4180,62 @@ static vd_result vd__cu_block_create(vd__device *dev, vd__block *block) {
     return VD_OK;
 }
 
+/* native[1]: the driver's object for memory that came as a file descriptor. The driver owns the descriptor once it took it. */
+static vd_result vd__cu_block_import_fd(vd__cu_device *d, vd__block *block, const vd_external *from) {
+    const vd__cu_driver *cu = d->api;
+    vd__cu_external desc;
+    vd__cu_external_range range;
+    vd__cu_address address = 0;
+    void *memory = NULL;
+    memset(&desc, 0, sizeof desc);
+    memset(&range, 0, sizeof range);
+    desc.type = VD__CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD;
+    desc.handle.fd = vd__fd_copy(from->fd);
+    desc.size = from->size;
+    range.offset = from->offset;
+    range.size = block->size;
+    if (desc.handle.fd < 0) return vd__fail(VD_ERROR_INVALID, "file descriptor %d of external is not open", from->fd);
+    int result = cu->cuImportExternalMemory(&memory, &desc);
+    if (result) {
+        vd__fd_close(desc.handle.fd);
+        return vd__cu_fail(cu, result, "cuImportExternalMemory of %llu bytes", VD__U(from->size));
+    }
+    result = cu->cuExternalMemoryGetMappedBuffer(&address, memory, &range);
+    if (result) {
+        cu->cuDestroyExternalMemory(memory);
+        return vd__cu_fail(cu, result, "cuExternalMemoryGetMappedBuffer of %llu bytes at %llu", VD__U(block->size), VD__U(from->offset));
+    }
+    block->native[0] = address;
+    block->native[1] = (uintptr_t)memory;
+    return VD_OK;
+}
+
+static vd_result vd__cu_block_import(vd__device *dev, vd__block *block, const vd__need *need, const vd__import *from, uint64_t *offset) {
+    vd__cu_device *d = vd__cu_device_of(dev);
+    (void)offset;
+    block->type = VD__CU_TYPE_DEVICE;
+    block->native[0] = from->handle;
+    block->coherent = true;
+    if (need->sharing != VD__SHARE_FD) return VD_OK;
+    vd_result r = vd__cu_enter(d);
+    if (r) return r;
+    r = vd__cu_block_import_fd(d, block, from->external);
+    vd__cu_leave(d);
+    return r;
+}
+
+static vd_result vd__cu_block_export(vd__device *dev, const vd__block *block, vd_external *out) {
+    (void)block, (void)out;
+    return vd__fail(VD_ERROR_UNSUPPORTED, "CUDA: memory of '%s' is not exported", dev->info.name);
+}
+
 static void vd__cu_block_destroy(vd__device *dev, vd__block *block) {
     vd__cu_device *d = vd__cu_device_of(dev);
+    if (block->sharing == VD__SHARE_ADDRESS) return;
     if (vd__cu_enter(d)) return; /* the context is gone, and its memory with it */
     if (block->type == VD__CU_TYPE_HOST) d->api->cuMemFreeHost(block->mapped);
     else d->api->cuMemFree(block->native[0]);
+    if (block->sharing == VD__SHARE_FD) d->api->cuDestroyExternalMemory((void *)(uintptr_t)block->native[1]);
     vd__cu_leave(d);
     block->native[0] = 0;
     block->mapped = NULL;
@@ -4524,11 +4816,17 @@ typedef struct vd__cl_region { size_t origin, size; } vd__cl_region;
     X(vd__cl_context, clCreateContext, (const intptr_t *, uint32_t, const vd__cl_device_id *, void (*)(const char *, const void *, size_t, void *), void *, \
         int32_t *)) \
     X(int32_t, clReleaseContext, (vd__cl_context)) \
+    X(int32_t, clRetainContext, (vd__cl_context)) \
+    X(int32_t, clGetContextInfo, (vd__cl_context, uint32_t, size_t, void *, size_t *)) \
     X(vd__cl_command_queue, clCreateCommandQueue, (vd__cl_context, vd__cl_device_id, uint64_t, int32_t *)) \
     X(int32_t, clReleaseCommandQueue, (vd__cl_command_queue)) \
+    X(int32_t, clRetainCommandQueue, (vd__cl_command_queue)) \
+    X(int32_t, clGetCommandQueueInfo, (vd__cl_command_queue, uint32_t, size_t, void *, size_t *)) \
     X(vd__cl_mem, clCreateBuffer, (vd__cl_context, uint64_t, size_t, void *, int32_t *)) \
     X(vd__cl_mem, clCreateSubBuffer, (vd__cl_mem, uint64_t, uint32_t, const void *, int32_t *)) \
     X(int32_t, clReleaseMemObject, (vd__cl_mem)) \
+    X(int32_t, clRetainMemObject, (vd__cl_mem)) \
+    X(int32_t, clGetMemObjectInfo, (vd__cl_mem, uint32_t, size_t, void *, size_t *)) \
     X(vd__cl_program, clCreateProgramWithSource, (vd__cl_context, uint32_t, const char **, const size_t *, int32_t *)) \
     X(vd__cl_program, clCreateProgramWithBinary, (vd__cl_context, uint32_t, const vd__cl_device_id *, const size_t *, const unsigned char **, int32_t *, \
         int32_t *)) \
@@ -4581,6 +4879,9 @@ typedef struct vd__cl_region { size_t origin, size; } vd__cl_region;
     X(DEVICE_DOUBLE_FP_CONFIG, 0x1032) X(DEVICE_HOST_UNIFIED_MEMORY, 0x1035) X(DEVICE_SVM_CAPABILITIES, 0x1053) X(DEVICE_MAX_NUM_SUB_GROUPS, 0x105C) \
     X(DEVICE_UUID_KHR, 0x106A) X(DEVICE_TYPE_CPU, 2) X(DEVICE_TYPE_GPU, 4) X(DEVICE_SVM_FINE_GRAIN_BUFFER, 2) \
     X(FP_CORRECTLY_ROUNDED_DIVIDE_SQRT, 128) X(FP_FMA, 32) X(CONTEXT_PLATFORM, 0x1084) \
+    X(CONTEXT_DEVICES, 0x1081) X(QUEUE_CONTEXT, 0x1090) X(QUEUE_DEVICE, 0x1091) X(QUEUE_PROPERTIES, 0x1093) X(QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, 1) \
+    X(MEM_OBJECT_BUFFER, 0x10F0) X(MEM_TYPE, 0x1100) X(MEM_SIZE, 0x1102) X(MEM_CONTEXT, 0x1106) X(MEM_ASSOCIATED_MEMOBJECT, 0x1107) \
+    X(MEM_OFFSET, 0x1108) X(MEM_USE_HOST_PTR, 8) \
     X(MEM_READ_WRITE, 1) X(MEM_ALLOC_HOST_PTR, 16) X(MEM_SVM_FINE_GRAIN_BUFFER, 1024) X(MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED, 2) \
     X(MAP_READ, 1) X(MAP_WRITE, 2) X(BUFFER_CREATE_TYPE_REGION, 0x1220) \
     X(PROGRAM_BINARY_SIZES, 0x1165) X(PROGRAM_BINARIES, 0x1166) X(PROGRAM_BUILD_LOG, 0x1183) \
@@ -4908,18 +5209,63 @@ static void vd__cl_options(vd__cl_device *vcl, const vd_device_info *info) {
     snprintf(vcl->options, sizeof vcl->options, "-cl-std=%s%s", language, rounds ? " -cl-fp32-correctly-rounded-divide-sqrt" : "");
 }
 
-static vd_result vd__cl_device_start(vd__device *dev, const vd__cl_place *place) {
+static bool vd__cl_context_has(const vd__cl_driver *cl, vd__cl_context context, vd__cl_device_id device) {
+    vd__cl_device_id list[64];
+    size_t size = 0;
+    if (cl->clGetContextInfo(context, VD__CL_CONTEXT_DEVICES, sizeof list, list, &size)) return false;
+    for (size_t i = 0; i < size / sizeof *list; i++)
+        if (list[i] == device) return true;
+    return false;
+}
+
+/* The caller's queue has to be of its context and device, and to do one command after another. */
+static vd_result vd__cl_queue_check(const vd__cl_driver *cl, vd__cl_command_queue queue, vd__cl_context context, vd__cl_device_id device) {
+    vd__cl_context of_context = NULL;
+    vd__cl_device_id of_device = NULL;
+    uint64_t properties = 0;
+    int32_t error = cl->clGetCommandQueueInfo(queue, VD__CL_QUEUE_CONTEXT, sizeof of_context, &of_context, NULL);
+    if (!error) error = cl->clGetCommandQueueInfo(queue, VD__CL_QUEUE_DEVICE, sizeof of_device, &of_device, NULL);
+    if (!error) error = cl->clGetCommandQueueInfo(queue, VD__CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL);
+    if (error) return vd__cl_fail(error, "clGetCommandQueueInfo of the desc's cl_queue");
+    if (of_context == context && of_device == device && !(properties & VD__CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)) return VD_OK;
+    return vd__fail(VD_ERROR_INVALID, "OpenCL: the desc's cl_queue %s", of_context != context ? "belongs to another context than cl_context"
+        : of_device != device ? "belongs to another device than cl_device" : "runs its commands out of order");
+}
+
+/* A context of our own, or a reference to the caller's, whose queue goes to *queue. */
+static vd_result vd__cl_context_get(vd__device *dev, const vd__cl_place *place, vd__cl_command_queue *queue) {
+    const vd__host *host = dev->driver->host;
     vd__cl_device *vcl = vd__cl_device_of(dev);
     intptr_t properties[3] = { VD__CL_CONTEXT_PLATFORM, 0, 0 };
     int32_t error = 0;
-    bool debug = dev->driver->host->debug;
+    if (host->cl_context) {
+        vd__cl_context context = (vd__cl_context)host->cl_context;
+        if (!vd__cl_context_has(vcl->cl, context, place->device))
+            return vd__fail(VD_ERROR_INVALID, "OpenCL: the desc's cl_context does not have cl_device '%s'", dev->info.name);
+        *queue = (vd__cl_command_queue)host->cl_queue;
+        vd_result r = *queue ? vd__cl_queue_check(vcl->cl, *queue, context, place->device) : VD_OK;
+        if (r) return r;
+        error = vcl->cl->clRetainContext(context);
+        if (error) return vd__cl_fail(error, "clRetainContext of the desc's cl_context");
+        vcl->context = context;
+        return VD_OK;
+    }
     properties[1] = (intptr_t)place->platform;
-    vcl->context = vcl->cl->clCreateContext(properties, 1, &place->device, debug ? vd__cl_notify : NULL, debug ? (void *)(uintptr_t)dev->driver->host : NULL,
-        &error);
-    if (error) return vd__cl_fail(error, "clCreateContext on '%s'", dev->info.name);
+    vcl->context = vcl->cl->clCreateContext(properties, 1, &place->device, host->debug ? vd__cl_notify : NULL,
+        host->debug ? (void *)(uintptr_t)host : NULL, &error);
+    return error ? vd__cl_fail(error, "clCreateContext on '%s'", dev->info.name) : VD_OK;
+}
+
+static vd_result vd__cl_device_start(vd__device *dev, const vd__cl_place *place) {
+    vd__cl_device *vcl = vd__cl_device_of(dev);
+    vd__cl_command_queue given = NULL;
+    int32_t error = 0;
+    vd_result r = vd__cl_context_get(dev, place, &given);
+    if (r) return r;
     for (uint32_t i = 0; i < dev->queue_count && !error; i++) {
         vd__cl_queue *q = &vcl->queues[i];
-        q->handle = vcl->cl->clCreateCommandQueue(vcl->context, place->device, 0, &error);
+        if (given && !i) error = vcl->cl->clRetainCommandQueue(q->handle = given);
+        else q->handle = vcl->cl->clCreateCommandQueue(vcl->context, place->device, 0, &error);
         q->marks = (vd__cl_mark *)vd__alloc(vd__cl_allocator(dev), VD__CL_MARKS * sizeof *q->marks);
         if (!q->marks) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "OpenCL: no host memory for a queue on '%s'", dev->info.name);
         q->capacity = VD__CL_MARKS;
@@ -4931,6 +5277,10 @@ static vd_result vd__cl_device_start(vd__device *dev, const vd__cl_place *place)
 static vd_result vd__cl_device_open(vd__driver *driver, int index, uint64_t disable, vd__device *dev) {
     const vd__cl_driver *cl = vd__cl_driver_of(driver);
     if (index < 0 || index >= (int)cl->count) return vd__fail(VD_ERROR_NO_DEVICE, "OpenCL: there is no device %d, only %u of them", index, cl->count);
+    if (driver->host->cl_device)
+        for (index = 0; index < (int)cl->count && cl->places[index].device != driver->host->cl_device;) index++;
+    if (index == (int)cl->count)
+        return vd__fail(VD_ERROR_NO_DEVICE, "OpenCL: the desc's cl_device is none of the %u devices here", cl->count);
     const vd__cl_place *place = &cl->places[index];
     vd__cl_info_get(cl, index, disable, &dev->info);
     vd_result result = vd__cl_device_usable(cl, place->device, &dev->info);
@@ -4943,6 +5293,8 @@ static vd_result vd__cl_device_open(vd__driver *driver, int index, uint64_t disa
     vcl->id = place->device;
     vcl->align = dev->info.limits.binding_alignment;
     vcl->shared = !(disable & VD_FEATURE_ADDRESS) && vd__cl_shares(cl, vcl->id, &dev->info);
+    dev->shares = 1u << VD__SHARE_OBJECT | 1u << VD__SHARE_OUT;
+    if (dev->info.shared_memory) dev->shares |= 1u << VD__SHARE_HOST;
     vd__cl_options(vcl, &dev->info);
     for (int i = 0; i < VD_MAX_QUEUES; i++) vd__mutex_init(&vcl->queues[i].lock);
     result = vd__cl_device_start(dev, place);
@@ -5016,9 +5368,68 @@ static vd_result vd__cl_block_create(vd__device *dev, vd__block *block) {
     return vd__cl_fail(error, "%s of %llu bytes", staging ? "clEnqueueMapBuffer" : "clEnqueueMigrateMemObjects", VD__U(block->size));
 }
 
+static int32_t vd__cl_memory_info(const vd__cl_driver *cl, vd__cl_mem object, uint32_t what, uint64_t *out) {
+    union { uint64_t wide; size_t size; uint32_t narrow; void *pointer; } value;
+    size_t size = 0;
+    value.wide = 0;
+    int32_t error = cl->clGetMemObjectInfo(object, what, sizeof value, &value, &size);
+    *out = size == sizeof value.narrow ? value.narrow : value.wide;
+    return error;
+}
+
+/* native[0]: the buffer object that parts are made of; native[1]: the caller's, which is the same or a part of it. */
+static vd_result vd__cl_block_import_object(const vd__cl_device *vcl, vd__block *block, vd__cl_mem object, uint64_t *offset) {
+    static const uint32_t questions[] = { VD__CL_MEM_TYPE, VD__CL_MEM_CONTEXT, VD__CL_MEM_SIZE, VD__CL_MEM_ASSOCIATED_MEMOBJECT, VD__CL_MEM_OFFSET };
+    enum { TYPE, CONTEXT, SIZE, PARENT, OFFSET };
+    uint64_t is[VD__COUNT(questions)];
+    int32_t error = 0;
+    for (size_t i = 0; i < VD__COUNT(questions) && !error; i++) error = vd__cl_memory_info(vcl->cl, object, questions[i], &is[i]);
+    if (error) return vd__cl_fail(error, "clGetMemObjectInfo of address");
+    if (is[TYPE] != VD__CL_MEM_OBJECT_BUFFER) return vd__fail(VD_ERROR_INVALID, "OpenCL: the cl_mem in address is no buffer");
+    if (is[CONTEXT] != (uintptr_t)vcl->context) return vd__fail(VD_ERROR_INVALID, "OpenCL: the cl_mem in address is of another cl_context");
+    if (is[SIZE] < block->size)
+        return vd__fail(VD_ERROR_INVALID, "OpenCL: the cl_mem in address has %llu bytes, address_offset and the shape take %llu", VD__U(is[SIZE]),
+            VD__U(block->size));
+    error = vcl->cl->clRetainMemObject(object);
+    if (error) return vd__cl_fail(error, "clRetainMemObject of address");
+    block->native[0] = is[PARENT] ? is[PARENT] : (uintptr_t)object;
+    block->native[1] = (uintptr_t)object;
+    *offset = is[OFFSET];
+    return VD_OK;
+}
+
+/* Where memory is one a driver uses the host's in place. */
+static vd_result vd__cl_block_import(vd__device *dev, vd__block *block, const vd__need *need, const vd__import *from, uint64_t *offset) {
+    const vd__cl_device *vcl = vd__cl_device_of(dev);
+    int32_t error = 0;
+    block->type = VD__CL_DEVICE_BLOCK;
+    block->host_cached = block->coherent = true;
+    if (need->sharing == VD__SHARE_OBJECT) return vd__cl_block_import_object(vcl, block, vd__cl_unpack(from->handle), offset);
+    vd__cl_mem object = vcl->cl->clCreateBuffer(vcl->context, VD__CL_MEM_READ_WRITE | VD__CL_MEM_USE_HOST_PTR, (size_t)block->size,
+        (void *)(uintptr_t)from->handle, &error);
+    block->native[0] = block->native[1] = (uintptr_t)object;
+    return error ? vd__cl_fail(error, "clCreateBuffer of %llu bytes of the host's", VD__U(block->size)) : VD_OK;
+}
+
+static vd_result vd__cl_block_export(vd__device *dev, const vd__block *block, vd_external *out) {
+    (void)block, (void)out;
+    return vd__fail(VD_ERROR_UNSUPPORTED, "OpenCL: memory of '%s' is exported as a cl_mem (native of vd_buffer_query), not by file descriptor", dev->info.name);
+}
+
+/* The host sees all that was done to memory of its own. */
+static void vd__cl_block_return(const vd__cl_device *vcl, const vd__block *block) {
+    int32_t error = 0;
+    vd__cl_mem object = vd__cl_unpack(block->native[1]);
+    void *mapped = vcl->cl->clEnqueueMapBuffer(vcl->aside, object, 1, VD__CL_MAP_READ, 0, (size_t)block->size, 0, NULL, NULL, &error);
+    if (!error) vcl->cl->clEnqueueUnmapMemObject(vcl->aside, object, mapped, 0, NULL, NULL);
+    vcl->cl->clFinish(vcl->aside);
+}
+
 static void vd__cl_block_destroy(vd__device *dev, vd__block *block) {
     const vd__cl_device *vcl = vd__cl_device_of(dev);
-    if (block->type == VD__CL_SHARED_BLOCK) vcl->cl->clSVMFree(vcl->context, block->mapped);
+    if (block->sharing == VD__SHARE_HOST) vd__cl_block_return(vcl, block);
+    if (block->sharing == VD__SHARE_HOST || block->sharing == VD__SHARE_OBJECT) vcl->cl->clReleaseMemObject(vd__cl_unpack(block->native[1]));
+    else if (block->type == VD__CL_SHARED_BLOCK) vcl->cl->clSVMFree(vcl->context, block->mapped);
     else {
         if (block->mapped) vcl->cl->clEnqueueUnmapMemObject(vcl->aside, vd__cl_unpack(block->native[0]), block->mapped, 0, NULL, NULL);
         if (block->mapped) vcl->cl->clFinish(vcl->aside);
@@ -5037,7 +5448,7 @@ static vd_result vd__cl_block_sync(vd__device *dev, vd__block *block, uint64_t o
 
 /* Memory that both sides use at any time exists only where it is shared. */
 static uint32_t vd__cl_memory_types(vd__device *dev, vd__memory_kind kind, uint32_t mask) {
-    if (vd__cl_device_of(dev)->shared) return mask & (1u << VD__CL_SHARED_BLOCK);
+    if (vd__cl_device_of(dev)->shared && (mask & (1u << VD__CL_SHARED_BLOCK))) return 1u << VD__CL_SHARED_BLOCK;
     if (kind == VD__MEMORY_SHARED) return 0;
     return mask & (1u << (kind == VD__MEMORY_DEVICE ? VD__CL_DEVICE_BLOCK : VD__CL_STAGING_BLOCK));
 }
@@ -5047,7 +5458,7 @@ static uint32_t vd__cl_memory_types(vd__device *dev, vd__memory_kind kind, uint3
 static vd_result vd__cl_memory_create(vd__device *dev, vd__memory *m, vd__need *need) {
     need->size = m->size;
     need->align = vd__cl_device_of(dev)->align;
-    need->types = 1u << VD__CL_DEVICE_BLOCK | 1u << VD__CL_SHARED_BLOCK;
+    need->types = 1u << VD__CL_DEVICE_BLOCK | (need->sharing ? 0u : 1u << VD__CL_SHARED_BLOCK);
     if (!need->kernels) need->types |= 1u << VD__CL_STAGING_BLOCK;
     return VD_OK;
 }
@@ -5065,6 +5476,11 @@ static vd_result vd__cl_memory_bind(vd__device *dev, vd__memory *m) {
     int32_t error = 0;
     m->native[0] = 0;
     if (m->block->type != VD__CL_DEVICE_BLOCK) return VD_OK;
+    if (m->block->native[1]) { /* the caller's, with a reference for each of the two */
+        error = vd__cl_device_of(dev)->cl->clRetainMemObject(vd__cl_unpack(m->block->native[1]));
+        m->native[0] = error ? 0 : m->block->native[1];
+        return error ? vd__cl_fail(error, "clRetainMemObject") : VD_OK;
+    }
     m->native[0] = (uintptr_t)vd__cl_part(vd__cl_device_of(dev), m->block, m->offset, m->size, &error);
     return error ? vd__cl_fail(error, "clCreateSubBuffer of %llu bytes at %llu", VD__U(m->size), VD__U(m->offset)) : VD_OK;
 }
@@ -5290,7 +5706,8 @@ typedef struct vd__cl_transfer {
     uint32_t word, unused;
 } vd__cl_transfer;
 
-/* What a binding is set to. The key is 0 for a view, which is an object of this launch's own, else unique to the memory. */
+/* What a binding is set to. The key is 0 for a view, which is an object of this launch's own; the handle itself for an address; else unique to the memory,
+   and no address. */
 typedef struct vd__cl_given { uint64_t handle, key; } vd__cl_given;
 
 typedef struct vd__cl_launch {
@@ -5379,11 +5796,11 @@ static void vd__cl_record_barrier(vd__device *dev, vd__commands *c, uint32_t fro
 static int32_t vd__cl_give(const vd__cl_device *vcl, const vd__binding *binding, vd__cl_given *out) {
     const vd__memory *m = binding->memory;
     int32_t error = 0;
-    if (vcl->shared) {
+    if (!m->native[0]) {
         out->key = out->handle = (uintptr_t)m->mapped + binding->offset;
     } else if (VD__LIKELY(!binding->offset)) {
         out->handle = m->native[0];
-        out->key = m->serial;
+        out->key = m->serial | (uint64_t)1 << 63;
     } else {
         out->handle = (uintptr_t)vd__cl_part(vcl, m->block, m->offset + binding->offset, binding->size, &error);
         out->key = 0;
@@ -5461,7 +5878,7 @@ static int32_t vd__cl_play_arguments(const vd__cl_device *vcl, vd__cl_kernel *ke
     for (uint32_t i = 0; i < kernel->binding_count && !error; i++) {
         if (given[i].key && given[i].key == kernel->set[i]) continue;
         vd__cl_mem object = vd__cl_unpack(given[i].handle);
-        if (vcl->shared) error = vcl->cl->clSetKernelArgSVMPointer(kernel->handle, i, (const void *)(uintptr_t)given[i].handle);
+        if (given[i].key == given[i].handle) error = vcl->cl->clSetKernelArgSVMPointer(kernel->handle, i, (const void *)(uintptr_t)given[i].handle);
         else error = vcl->cl->clSetKernelArg(kernel->handle, i, sizeof object, &object);
         kernel->set[i] = error ? 0 : given[i].key;
     }
@@ -5747,6 +6164,7 @@ typedef struct vd__wish { int index; const char *name, *number, *source; } vd__w
 static vd__wish vd__device_wish(const vd_context_desc *desc) {
     vd__wish wish = { -1, NULL, NULL, "the desc" };
     const char *text = vd__environment("VKDISPATCH_DEVICE");
+    if (desc->cl_device) return wish; /* the backend finds it */
     if (desc->device) wish.index = desc->device > 0 ? desc->device - 1 : INT32_MAX;
     else if (desc->device_name) wish.name = desc->device_name;
     else if (text) {
@@ -6648,6 +7066,68 @@ static vd_result vd__shape_check(const char *call, const char *name, vd_type typ
     return VD_OK;
 }
 
+/* Whether a kind of sharing that the desc asks for exists on a device. */
+static vd_result vd__sharing_possible(const vd__device *dev, const char *name, vd__sharing sharing) {
+    static const char *const what[] = { "", "an address of the caller's", "memory of the host's to be used in place", "a buffer object of the caller's",
+                                        "external memory by file descriptor", "exportable memory" };
+    if (dev->shares >> sharing & 1u) return VD_OK;
+    return vd__fail(VD_ERROR_UNSUPPORTED, "vd_buffer_create '%s': %s, which device '%s' of backend %s does not %s", name, what[sharing], dev->info.name,
+                    dev->driver->backend->name, sharing == VD__SHARE_OUT ? "have" : "take");
+}
+
+/* External memory has to be this device's, and large enough. */
+static vd_result vd__external_check(const vd__device *dev, const char *name, const vd_external *e, uint64_t size) {
+    char mine[33], theirs[33];
+    if (e->fd < 0) return vd__fail(VD_ERROR_INVALID, "vd_buffer_create '%s': the file descriptor of external is %d", name, e->fd);
+    if (e->offset > e->size || size > e->size - e->offset)
+        return vd__fail(VD_ERROR_INVALID, "vd_buffer_create '%s': %llu bytes at %llu are past the end of the external memory (%llu bytes)", name, VD__U(size),
+                        VD__U(e->offset), VD__U(e->size));
+    if (!memcmp(e->uuid, dev->info.uuid, sizeof e->uuid)) return VD_OK;
+    for (int i = 0; i < 16; i++) {
+        snprintf(mine + 2 * i, 3, "%02x", dev->info.uuid[i]);
+        snprintf(theirs + 2 * i, 3, "%02x", e->uuid[i]);
+    }
+    return vd__fail(VD_ERROR_INVALID, "vd_buffer_create '%s': the external memory is of another device (UUID %s) than '%s' (UUID %s)", name, theirs,
+                    dev->info.name, mine);
+}
+
+static vd__sharing vd__import_sharing(const vd_buffer_desc *desc) {
+    return desc->external ? VD__SHARE_FD : (vd__sharing)(VD__SHARE_ADDRESS + (int)desc->import);
+}
+
+/* Memory of the caller's, and memory that goes out. */
+static vd_result vd__sharing_check(const vd_context *ctx, const vd_buffer_desc *desc, const char *name, uint64_t size) {
+    uint32_t mask = desc->devices ? desc->devices : (1u << ctx->machine_count) - 1;
+    const vd__device *dev = &ctx->machines[vd__lowest(mask)].device;
+    bool comes = desc->address || desc->external;
+    if ((unsigned)desc->import > VD_IMPORT_CL_MEM)
+        return vd__fail(VD_ERROR_INVALID, "vd_buffer_create '%s': there is no import of kind %d", name, (int)desc->import);
+    if (!comes && (desc->import || desc->address_offset))
+        return vd__fail(VD_ERROR_INVALID, "vd_buffer_create '%s': %s without an address", name, desc->import ? "an import" : "an address_offset");
+    if (!comes && !desc->exportable) return VD_OK;
+    if (mask & (mask - 1))
+        return vd__fail(VD_ERROR_INVALID, "vd_buffer_create '%s': %s 0x%llx is memory of one device, the devices are 0x%x", name,
+                        desc->address ? "address" : desc->external ? "external" : "exportable", VD__U(desc->address), (unsigned)mask);
+    if (!comes) return vd__sharing_possible(dev, name, VD__SHARE_OUT);
+    if (desc->exportable || (desc->address && desc->external))
+        return vd__fail(VD_ERROR_INVALID, "vd_buffer_create '%s': memory of the caller's (address or external) %s", name,
+                        desc->exportable ? "is not exportable" : "comes as both address and external");
+    if (desc->external && desc->import)
+        return vd__fail(VD_ERROR_INVALID, "vd_buffer_create '%s': import %d says what address is, the memory is external", name, (int)desc->import);
+    if (desc->data)
+        return vd__fail(VD_ERROR_INVALID, "vd_buffer_create '%s': %s 0x%llx keeps its contents, data has to be NULL", name,
+                        desc->address ? "address" : "external", VD__U(desc->address));
+    vd__sharing sharing = vd__import_sharing(desc);
+    vd_result r = vd__sharing_possible(dev, name, sharing);
+    if (r) return r;
+    if (sharing <= VD__SHARE_HOST && desc->address % 16)
+        return vd__fail(VD_ERROR_INVALID, "vd_buffer_create '%s': address 0x%llx is no multiple of 16", name, VD__U(desc->address));
+    if (desc->address_offset > (UINT64_MAX >> 1) - size || (sharing <= VD__SHARE_HOST && desc->address > UINT64_MAX - desc->address_offset - size))
+        return vd__fail(VD_ERROR_INVALID, "vd_buffer_create '%s': address 0x%llx + address_offset %llu + %llu bytes wrap around", name, VD__U(desc->address),
+                        VD__U(desc->address_offset), VD__U(size));
+    return desc->external ? vd__external_check(dev, name, desc->external, desc->address_offset + size) : VD_OK;
+}
+
 /* Resolves shape and size of a desc. */
 static vd_result vd__buffer_check(const vd_context *ctx, const vd_buffer_desc *desc, uint64_t shape[4], uint64_t *size) {
     const char *name = desc->name ? desc->name : "";
@@ -6658,16 +7138,7 @@ static vd_result vd__buffer_check(const vd_context *ctx, const vd_buffer_desc *d
         return vd__fail(VD_ERROR_INVALID, "vd_buffer_create '%s': devices 0x%x, the context has %u devices (0x%x)", name, (unsigned)desc->devices,
                         (unsigned)ctx->machine_count, (unsigned)all);
     vd_result r = vd__shape_check("vd_buffer_create", name, desc->type, desc->shape, shape, size);
-    if (desc->address && !ctx->machines->device.imports)
-        return vd__fail(VD_ERROR_UNSUPPORTED, "vd_buffer_create '%s': an address of the caller's, which backend %s does not take", name,
-                        ctx->driver.backend->name);
-    if (desc->address && (desc->data || desc->address % 16))
-        return vd__fail(VD_ERROR_INVALID, "vd_buffer_create '%s': address 0x%llx %s", name, VD__U(desc->address),
-                        desc->data ? "keeps its contents, data has to be NULL" : "is no multiple of 16");
-    uint32_t mask = desc->devices ? desc->devices : all;
-    if (desc->address && (mask & (mask - 1)))
-        return vd__fail(VD_ERROR_INVALID, "vd_buffer_create '%s': address 0x%llx is memory of one device, the devices are 0x%x", name, VD__U(desc->address),
-                        (unsigned)mask);
+    if (!r) r = vd__sharing_check(ctx, desc, name, *size);
     for (uint32_t i = 0; i < ctx->machine_count && !r; i++) {
         const vd_device_info *info = &ctx->machines[i].device.info;
         if (desc->devices && !(desc->devices >> i & 1u)) continue;
@@ -7001,7 +7472,7 @@ static VD__APART vd_result vd__call_special(vd__call *c, const vd__param *p, int
     if (!access->storage->memory.serial)
         return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': argument %d '%s': buffer '%s' does not live on device %u (its devices are 0x%x)", k->name, i,
                         k->args[i].name, b->name, (unsigned)c->machine->index, (unsigned)b->devices);
-    if (!b->view) return VD_OK;
+    if (!b->offset && !b->view) return VD_OK;
     if (b->offset % align)
         return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': argument %d '%s' is view '%s', which begins at byte %llu of its buffer, the kernel wants a "
                         "multiple of %llu", k->name, i, k->args[i].name, b->name, VD__U(b->offset), VD__U(align));
@@ -7502,7 +7973,7 @@ static void vd__heap_remove(vd__machine *m, vd__heap_block *b) {
 }
 
 /* One driver allocation. With own false it is cut up by a sub-allocator. */
-static vd_result vd__heap_add(vd__machine *m, uint32_t type, uint64_t size, bool own, vd__heap_block **out) {
+static vd_result vd__heap_add(vd__machine *m, uint32_t type, uint64_t size, const vd__need *need, bool own, vd__heap_block **out) {
     vd__heap_block *b = (vd__heap_block *)vd__alloc_zeroed(&m->ctx->host.allocator, sizeof *b);
     if (!b || (!own && !vd__space_init(&b->space, &m->ctx->host.allocator, (uint32_t)(size / VD__UNIT)))) {
         vd__free(&m->ctx->host.allocator, b);
@@ -7511,6 +7982,7 @@ static vd_result vd__heap_add(vd__machine *m, uint32_t type, uint64_t size, bool
     b->own = own;
     b->block.size = size;
     b->block.type = type;
+    b->block.sharing = need->sharing;
     vd_result r = m->ctx->driver.backend->block_create(&m->device, &b->block);
     if (r) {
         if (!own) vd__space_free(&b->space);
@@ -7543,12 +8015,12 @@ static vd_result vd__heap_from_type(vd__machine *m, uint32_t type, const vd__nee
         for (b = m->heap.blocks[type]; b; b = b->next)
             if (vd__heap_take(b, need, out)) return VD_OK;
         for (; size / 2 >= rounded && size >= (1u << 16); size /= 2) {
-            vd_result r = vd__heap_add(m, type, size, false, &b);
+            vd_result r = vd__heap_add(m, type, size, need, false, &b);
             if (!r) return vd__heap_take(b, need, out) ? VD_OK : vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory to cut up a block of device memory");
             if (r != VD_ERROR_OUT_OF_DEVICE_MEMORY) return r;
         }
     }
-    vd_result r = vd__heap_add(m, type, rounded, true, &b);
+    vd_result r = vd__heap_add(m, type, rounded, need, true, &b);
     if (r) return r;
     out->node = 0;
     out->memory.block = &b->block;
@@ -7577,8 +8049,9 @@ static vd_result vd__heap_place(vd__machine *m, vd__memory_kind kind, const vd__
 static void vd__heap_release(vd__machine *m, vd__storage *s) {
     vd__heap_block *b = (vd__heap_block *)(void *)s->memory.block;
     if (b->imported) {
-        if (b->release) b->release(b->release_user, b->block.native[0]);
-        vd__free(&m->ctx->host.allocator, b);
+        m->ctx->driver.backend->block_destroy(&m->device, &b->block);
+        b->next = m->ctx->released;
+        m->ctx->released = b;
         return;
     }
     if (!b->own) {
@@ -7592,15 +8065,15 @@ static void vd__heap_release(vd__machine *m, vd__storage *s) {
 }
 
 /* A driver buffer with memory, that of staging in a block of its own. The caller holds the context's lock. */
-static vd_result vd__storage_create(vd__machine *m, vd__memory_kind kind, uint64_t size, bool staging, vd__storage *out) {
+static vd_result vd__storage_create(vd__machine *m, vd__memory_kind kind, uint64_t size, bool staging, bool exportable, vd__storage *out) {
     const vd__backend *backend = m->ctx->driver.backend;
-    vd__need need = { 0, 0, 0, !staging };
+    vd__need need = { 0, 0, 0, !staging, (uint8_t)(exportable ? VD__SHARE_OUT : VD__SHARE_NONE) };
     memset(out, 0, sizeof *out);
     out->machine = m;
     out->memory.size = (size + 3) & ~(uint64_t)3; /* whole words, for fills and for kernels that see words */
     vd_result r = backend->memory_create(&m->device, &out->memory, &need);
     if (r) return r;
-    r = vd__heap_place(m, kind, &need, staging, out);
+    r = vd__heap_place(m, kind, &need, staging || exportable, out);
     if (!r) {
         vd__block *block = out->memory.block;
         out->memory.mapped = block->mapped ? block->mapped + out->memory.offset : NULL;
@@ -7613,26 +8086,40 @@ static vd_result vd__storage_create(vd__machine *m, vd__memory_kind kind, uint64
     return r;
 }
 
+/* A driver buffer for a block of the caller's memory. */
+static vd_result vd__storage_import_into(vd__machine *m, const vd_buffer_desc *desc, vd__heap_block *b, vd__storage *out) {
+    const vd__backend *backend = m->ctx->driver.backend;
+    vd__need need = { 0, 0, 0, true, b->block.sharing };
+    vd__import from = { 0, NULL };
+    from.handle = desc->address;
+    from.external = desc->external;
+    vd_result r = backend->memory_create(&m->device, &out->memory, &need);
+    if (r) return r;
+    r = backend->block_import(&m->device, &b->block, &need, &from, &out->memory.offset);
+    if (!r) {
+        out->memory.mapped = b->block.mapped ? b->block.mapped + out->memory.offset : NULL;
+        r = backend->memory_bind(&m->device, &out->memory);
+        if (!r) return VD_OK;
+        backend->block_destroy(&m->device, &b->block);
+    }
+    backend->memory_destroy(&m->device, &out->memory);
+    return r;
+}
+
 /* A driver buffer in memory of the caller's. The caller of this holds the context's lock. */
 static vd_result vd__storage_import(vd__machine *m, const vd_buffer_desc *desc, uint64_t size, vd__storage *out) {
-    const vd__backend *backend = m->ctx->driver.backend;
-    vd__need need = { 0, 0, 0, true };
     memset(out, 0, sizeof *out);
     out->machine = m;
-    out->memory.size = size;
     vd__heap_block *b = (vd__heap_block *)vd__alloc_zeroed(&m->ctx->host.allocator, sizeof *b);
     if (!b) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory for a block of device memory");
     b->own = b->imported = true;
-    b->block.native[0] = desc->address;
-    b->block.size = size;
-    b->block.coherent = true;
+    b->address = desc->address;
+    b->block.sharing = (uint8_t)vd__import_sharing(desc);
+    b->block.size = out->memory.size = desc->address_offset + size;
+    if (b->block.sharing == VD__SHARE_HOST) out->memory.size = (out->memory.size + 3) & ~(uint64_t)3; /* the words that kernels see; within its page */
     out->memory.block = &b->block;
     out->memory.serial = ++m->ctx->serial;
-    vd_result r = backend->memory_create(&m->device, &out->memory, &need);
-    if (!r) {
-        r = backend->memory_bind(&m->device, &out->memory);
-        if (r) backend->memory_destroy(&m->device, &out->memory);
-    }
+    vd_result r = vd__storage_import_into(m, desc, b, out);
     if (r) vd__free(&m->ctx->host.allocator, b);
     else {
         b->release = desc->release;
@@ -7826,23 +8313,42 @@ static void vd__reap_locked(vd_context *ctx) {
     if (!ctx->garbage) ctx->garbage_end = NULL;
 }
 
+/* Their callers may use the library, this context too, so no lock is held. */
+static void vd__released_tell(vd_context *ctx, vd__heap_block *b) {
+    while (b) {
+        vd__heap_block *next = b->next;
+        if (b->release) b->release(b->release_user, b->address);
+        vd__free(&ctx->host.allocator, b);
+        b = next;
+    }
+}
+
+/* The caller holds no lock. */
 static void vd__reap(vd_context *ctx) {
     if (!vd__load_pointer((void *const *)(void *)&ctx->garbage)) return;
     for (uint32_t i = 0; i < ctx->queue_count; i++) vd__queue_reached(&ctx->queues[i], vd__load64(&ctx->queues[i].submitted));
     vd__mutex_lock(&ctx->lock);
     vd__reap_locked(ctx);
+    vd__heap_block *released = ctx->released;
+    ctx->released = NULL;
     vd__mutex_unlock(&ctx->lock);
+    vd__released_tell(ctx, released);
 }
 
-/* The handle dies now. */
-static void vd__discard(vd_context *ctx, vd__pool *pool, vd__slot *slot) {
-    vd__mutex_lock(&ctx->lock);
-    vd__pool_close(pool, slot);
-    slot->stamp = vd__oldest_list(ctx) == UINT64_MAX ? 0 : ctx->list_stamp + 1;
+/* The caller holds the context's lock. */
+static void vd__garbage_add(vd_context *ctx, vd__slot *slot) {
     slot->next = NULL;
     if (ctx->garbage_end) ctx->garbage_end->next = slot;
     else vd__store_pointer((void **)(void *)&ctx->garbage, slot);
     ctx->garbage_end = slot;
+}
+
+/* The handle dies now. A buffer that tensors were made of becomes garbage with the last of them. */
+static void vd__discard(vd_context *ctx, vd__pool *pool, vd__slot *slot) {
+    vd__mutex_lock(&ctx->lock);
+    vd__pool_close(pool, slot);
+    slot->stamp = vd__oldest_list(ctx) == UINT64_MAX ? 0 : ctx->list_stamp + 1;
+    if (slot->kind != VD__HANDLE_BUFFER || !((vd__buffer *)(void *)slot)->exports) vd__garbage_add(ctx, slot);
     vd__mutex_unlock(&ctx->lock);
 }
 
@@ -7915,7 +8421,7 @@ static vd_result vd__stage_create(vd__queue *q, vd__memory_kind kind, uint64_t s
     vd__stage *s = (vd__stage *)vd__alloc_zeroed(&ctx->host.allocator, sizeof *s);
     if (!s) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory for a piece of staging memory");
     vd__mutex_lock(&ctx->lock);
-    vd_result r = vd__storage_create(q->machine, kind, size, true, &s->storage);
+    vd_result r = vd__storage_create(q->machine, kind, size, true, false, &s->storage);
     if (!r && !s->storage.memory.mapped) {
         vd__storage_destroy(&s->storage);
         r = vd__fail(VD_ERROR_BACKEND, "the host cannot see staging memory");
@@ -8613,7 +9119,7 @@ static vd_result vd__read_bytes(vd_list *l, const char *call, vd_buffer handle, 
 /* ---- mapping ---- */
 
 /* Waits for the work that a host access stands against; what is not sent yet is sent. */
-static vd_result vd__map(vd__storage *s, uint32_t access) {
+static vd_result vd__storage_finish(vd__storage *s, uint32_t access) {
     vd__machine *m = s->machine;
     uint64_t values[VD_MAX_QUEUES];
     vd_result r = VD_OK;
@@ -8625,6 +9131,13 @@ static vd_result vd__map(vd__storage *s, uint32_t access) {
     vd__add32(&s->pins, 1);
     vd__mutex_unlock(&m->lock);
     for (uint32_t i = 0; i < m->device.queue_count && !r; i++) r = vd__queue_wait(&m->queues[i], values[i], VD_FOREVER);
+    vd__add32(&s->pins, UINT32_MAX);
+    return r;
+}
+
+static vd_result vd__map(vd__storage *s, uint32_t access) {
+    vd__add32(&s->pins, 1);
+    vd_result r = vd__storage_finish(s, access);
     if (!r) r = vd__storage_sync(s, 0, s->memory.size, true);
     if (!r) vd__add32(&s->maps, 1);
     vd__add32(&s->pins, UINT32_MAX);
@@ -8982,6 +9495,9 @@ static bool vd__context_init(vd_context *ctx, const vd_context_desc *desc) {
     ctx->host.debug = desc->debug;
     ctx->host.dummy = desc->dummy;
     ctx->host.cuda_stream = desc->cuda_stream;
+    ctx->host.cl_context = desc->cl_context;
+    ctx->host.cl_device = desc->cl_device;
+    ctx->host.cl_queue = desc->cl_queue;
     vd__pool_init(&ctx->buffers, &ctx->host.allocator, VD__HANDLE_BUFFER, ctx->tag, sizeof(vd__buffer));
     vd__pool_init(&ctx->kernels, &ctx->host.allocator, VD__HANDLE_KERNEL, ctx->tag, sizeof(vd__kernel));
     vd__pool_init(&ctx->tickets, &ctx->host.allocator, VD__HANDLE_TICKET, ctx->tag, sizeof(vd__ticket));
@@ -9040,10 +9556,19 @@ VD_API vd_result vd_context_create_version(const vd_context_desc *desc, vd_conte
         return vd__fail(VD_ERROR_INVALID, "vd_context_create: the desc has both device or device_name and %d devices", full.device_count);
     if (full.device_count > 1 && full.cuda_stream)
         return vd__fail(VD_ERROR_INVALID, "vd_context_create: a cuda_stream belongs to one device, the desc has %d", full.device_count);
+    if ((full.cl_context != NULL) != (full.cl_device != NULL) || (full.cl_queue && !full.cl_context))
+        return vd__fail(VD_ERROR_INVALID, "vd_context_create: cl_context, cl_device and cl_queue: the desc has no %s",
+                        full.cl_context ? "cl_device" : "cl_context");
+    if (full.cl_context && (full.device || full.device_name || full.device_count))
+        return vd__fail(VD_ERROR_INVALID, "vd_context_create: the desc has both cl_device and %s", full.device_count ? "devices" : full.device ? "device" :
+                        "device_name");
+    if (full.cl_context && full.backend != VD_BACKEND_OPENCL)
+        return vd__fail(VD_ERROR_INVALID, "vd_context_create: a cl_context is for VD_BACKEND_OPENCL, the desc's backend is %d", (int)full.backend);
     vd__counter_init(&counter, a);
     vd_context *ctx = (vd_context *)counter.inner.allocate(counter.inner.user, sizeof *ctx);
     if (!ctx) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "vd_context_create: no host memory");
     memset(ctx, 0, sizeof *ctx);
+    ctx->holders = 1;
     vd_result r = vd__context_open(ctx, &full);
     if (r) vd__context_release(ctx);
     else *out = ctx;
@@ -9121,20 +9646,10 @@ static void vd__attachments_release(vd_context *ctx) {
     }
 }
 
-VD_API void vd_context_destroy(vd_context *ctx) {
-    if (!ctx) return;
-    vd__attachments_release(ctx);
-    vd__lock_all(ctx);
-    for (vd_list *l = ctx->lists; l; l = l->next)
-        if (l->state != VD__LIST_FREE) vd__list_drop(l);
-    for (uint32_t i = 0; i < ctx->queue_count; i++) vd__queue_flush(&ctx->queues[i]);
-    vd__unlock_all(ctx);
-    for (uint32_t i = 0; i < ctx->queue_count; i++) {
-        vd__queue_wait(&ctx->queues[i], ctx->queues[i].submitted, VD_FOREVER);
-        vd__store64(&ctx->queues[i].completed, UINT64_MAX); /* reached, or the device is lost */
-    }
-    vd__context_leftovers(ctx);
+/* With no handle left. */
+static void vd__context_free(vd_context *ctx) {
     vd__reap_locked(ctx);
+    vd__released_tell(ctx, ctx->released);
     for (uint32_t i = 0; i < ctx->queue_count; i++) vd__queue_close(&ctx->queues[i]);
     while (ctx->lists) {
         vd_list *l = ctx->lists;
@@ -9148,6 +9663,28 @@ VD_API void vd_context_destroy(vd_context *ctx) {
     }
     ctx->driver.backend->driver_close(&ctx->driver);
     vd__context_release(ctx);
+}
+
+/* One of those that keep it is gone. */
+static void vd__context_leave(vd_context *ctx) {
+    if (__atomic_sub_fetch(&ctx->holders, 1, __ATOMIC_ACQ_REL) == 0) vd__context_free(ctx);
+}
+
+VD_API void vd_context_destroy(vd_context *ctx) {
+    if (!ctx) return;
+    vd__attachments_release(ctx);
+    vd__lock_all(ctx);
+    for (vd_list *l = ctx->lists; l; l = l->next)
+        if (l->state != VD__LIST_FREE) vd__list_drop(l);
+    for (uint32_t i = 0; i < ctx->queue_count; i++) vd__queue_flush(&ctx->queues[i]);
+    vd__unlock_all(ctx);
+    for (uint32_t i = 0; i < ctx->queue_count; i++) {
+        vd__queue_wait(&ctx->queues[i], ctx->queues[i].submitted, VD_FOREVER);
+        vd__store64(&ctx->queues[i].completed, UINT64_MAX); /* reached, or the device is lost */
+    }
+    vd__context_leftovers(ctx);
+    vd__reap(ctx); /* tensors of this context that came in again let go of it here */
+    vd__context_leave(ctx);
 }
 
 VD_API const vd_device_info *vd_device(const vd_context *ctx, int index) {
@@ -9197,7 +9734,8 @@ static vd_result vd__buffer_memory_on(vd__machine *m, vd__storage *s, const vd_b
     for (int tries = 0; tries < 2; tries++) {
         vd__reap(ctx);
         vd__mutex_lock(&ctx->lock);
-        r = desc->address ? vd__storage_import(m, desc, size, s) : vd__storage_create(m, kinds[desc->memory], size, false, s);
+        if (desc->address || desc->external) r = vd__storage_import(m, desc, size, s);
+        else r = vd__storage_create(m, kinds[desc->memory], size, false, desc->exportable, s);
         bool more = ctx->garbage != NULL;
         vd__mutex_unlock(&ctx->lock);
         if (!r) return VD_OK;
@@ -9267,11 +9805,13 @@ static vd_result vd__buffer_make(vd_context *ctx, const vd_buffer_desc *desc, vd
         b->type = desc->type;
         b->kind = (uint8_t)desc->memory;
         b->size = size;
+        b->offset = desc->address_offset;
+        if (b->offset) b->special = true;
         memcpy(b->shape, shape, sizeof shape);
         out->id = vd__pool_open(&ctx->buffers, &b->slot);
     }
     vd__mutex_unlock(&ctx->lock);
-    if (r || desc->address) return r;
+    if (r || desc->address || desc->external) return r;
     for (uint32_t i = 0; i < ctx->machine_count && !r; i++)
         if (b->devices >> i & 1u) r = vd__buffer_contents(vd__machine_list(ctx, i), b, *out, desc->data);
     if (!r) return VD_OK;
@@ -9354,6 +9894,11 @@ VD_API vd_result vd_buffer_query(vd_context *ctx, vd_buffer buffer, vd_buffer_in
     out->mapped = m->mapped != NULL;
     out->persistent = out->mapped && m->block->coherent;
     out->devices = b->devices;
+    const vd__heap_block *block = (const vd__heap_block *)(const void *)m->block;
+    bool objects = ctx->driver.backend->id == VD_BACKEND_VULKAN || ctx->driver.backend->id == VD_BACKEND_OPENCL;
+    out->imported = block->imported;
+    out->native = objects ? m->native[0] : 0;
+    out->native_offset = out->native ? b->offset : 0;
     return VD_OK;
 }
 
@@ -9474,6 +10019,27 @@ VD_API vd_result vd_buffer_unmap(vd_context *ctx, vd_buffer buffer, int device) 
     vd_result r = vd__context_check(ctx, "vd_buffer_unmap");
     vd__storage *s = r ? NULL : vd__map_find(ctx, "vd_buffer_unmap", buffer, device, &b);
     return s ? vd__unmap(b, s) : VD_ERROR_INVALID;
+}
+
+VD_API vd_result vd_buffer_export_fd(vd_context *ctx, vd_buffer buffer, vd_external *out) {
+    vd_result r = vd__context_check(ctx, "vd_buffer_export_fd");
+    if (r) return r;
+    if (!out) return vd__fail(VD_ERROR_INVALID, "vd_buffer_export_fd: there is nowhere to put the descriptor (out is NULL)");
+    memset(out, 0, sizeof *out);
+    out->fd = -1;
+    const vd__buffer *b = vd__buffer_find(ctx, buffer, "vd_buffer_export_fd", "");
+    if (!b) return VD_ERROR_INVALID;
+    vd__storage *s = &b->storage[vd__lowest(b->devices)];
+    const vd__block *block = s->memory.block;
+    if (block->sharing != VD__SHARE_OUT)
+        return vd__fail(VD_ERROR_INVALID, "vd_buffer_export_fd: buffer '%s' was not made with desc.exportable", b->name);
+    r = vd__storage_finish(s, VD_READ_WRITE);
+    if (!r) r = ctx->driver.backend->block_export(&s->machine->device, block, out);
+    if (r) return r;
+    out->size = block->size;
+    out->offset = s->memory.offset + b->offset;
+    memcpy(out->uuid, s->machine->device.info.uuid, sizeof out->uuid);
+    return VD_OK;
 }
 
 /* ---- kernels ---- */
@@ -9953,6 +10519,256 @@ VD_API vd_result vd_wait_idle(vd_context *ctx) {
     vd__reap(ctx);
     vd_result earlier = vd__context_unreported(ctx);
     return r ? r : earlier;
+}
+
+// >>dlpack
+/* Buffers as DLPack tensors, and tensors as buffers. The structs are those of dlpack.h, which is not needed. */
+
+typedef struct vd__dl_device { int32_t type, id; } vd__dl_device;
+typedef struct vd__dl_type { uint8_t code, bits; uint16_t lanes; } vd__dl_type;
+
+typedef struct vd__dl_tensor {
+    void *data;
+    vd__dl_device device;
+    int32_t ndim;
+    vd__dl_type type;
+    int64_t *shape, *strides;  /* elements; strides NULL: rows without gaps, the last axis the fastest */
+    uint64_t byte_offset;
+} vd__dl_tensor;
+
+typedef struct vd__dl_managed {
+    vd__dl_tensor tensor;
+    void *manager;
+    void (*deleter)(struct DLManagedTensor *self);
+} vd__dl_managed;
+
+/* The numbers of dlpack.h, there with kDL in front. */
+enum {
+    VD__DL_CPU = 1, VD__DL_CUDA = 2, VD__DL_CUDA_HOST = 3, VD__DL_OPENCL = 4, VD__DL_VULKAN = 7, VD__DL_CUDA_MANAGED = 13,
+    VD__DL_INT = 0, VD__DL_UINT = 1, VD__DL_FLOAT = 2, VD__DL_COMPLEX = 5, VD__DL_BOOL = 6,
+    VD__DL_AXES = 6            /* four of the shape, two of a matrix */
+};
+
+/* A tensor of ours: what it shows and what it keeps. */
+typedef struct vd__dl_export {
+    vd__dl_managed managed;    /* first, so that the tensor leads here */
+    int64_t shape[VD__DL_AXES], strides[VD__DL_AXES];
+    vd_context *ctx;
+    vd__buffer *root;
+} vd__dl_export;
+
+/* ---- types ---- */
+
+/* Vectors, matrices (their columns) and structs (their bytes) add axes behind those of the buffer. */
+static void vd__dl_describe(const vd__buffer *b, vd__dl_export *e) {
+    static const uint8_t codes[16] = { VD__DL_UINT, VD__DL_UINT, VD__DL_INT, VD__DL_INT, VD__DL_INT, VD__DL_INT, VD__DL_UINT, VD__DL_UINT, VD__DL_UINT,
+                                       VD__DL_UINT, VD__DL_FLOAT, VD__DL_FLOAT, VD__DL_FLOAT, 0, 0, 0 };
+    bool packed = b->type == VD_BYTES || b->type >> 31;
+    bool complex = !packed && (b->type & 256u);
+    uint32_t inner[2] = { packed ? 1 : (b->type >> 6 & 3u) + 1, b->type >> 31 ? vd_type_size(b->type) : packed ? 1 : (b->type >> 4 & 3u) + 1 };
+    vd__dl_tensor *t = &e->managed.tensor;
+    int axes = 4;
+    int64_t stride = 1;
+    while (axes > 1 && b->shape[axes - 1] == 1) axes--;
+    for (int i = 0; i < axes; i++) e->shape[i] = (int64_t)b->shape[i];
+    for (int i = 0; i < 2; i++)
+        if (inner[i] > 1) e->shape[axes++] = inner[i];
+    for (int i = axes; i-- > 0; stride *= e->shape[i]) e->strides[i] = stride;
+    t->ndim = axes;
+    t->shape = e->shape;
+    t->strides = e->strides;
+    t->type.code = complex ? (uint8_t)VD__DL_COMPLEX : codes[packed ? 0 : b->type & 15u];
+    t->type.bits = (uint8_t)(packed ? 8 : vd__scalar_size(b->type) * (complex ? 16 : 8));
+    t->type.lanes = 1;
+}
+
+/* The type of a tensor's elements; VD_BYTES where there is none. Booleans of a byte are numbers, ours have four. */
+static vd_type vd__dl_type_of(vd__dl_type t) {
+    static const struct { uint8_t code, bits; vd_type type; } table[] = {
+        { VD__DL_INT, 8, VD_I8 }, { VD__DL_INT, 16, VD_I16 }, { VD__DL_INT, 32, VD_I32 }, { VD__DL_INT, 64, VD_I64 },
+        { VD__DL_UINT, 8, VD_U8 }, { VD__DL_UINT, 16, VD_U16 }, { VD__DL_UINT, 32, VD_U32 }, { VD__DL_UINT, 64, VD_U64 }, { VD__DL_BOOL, 8, VD_U8 },
+        { VD__DL_FLOAT, 16, VD_F16 }, { VD__DL_FLOAT, 32, VD_F32 }, { VD__DL_FLOAT, 64, VD_F64 },
+        { VD__DL_COMPLEX, 32, VD_F16C }, { VD__DL_COMPLEX, 64, VD_F32C }, { VD__DL_COMPLEX, 128, VD_F64C } };
+    for (size_t i = 0; i < VD__COUNT(table) && t.lanes >= 1 && t.lanes <= 4; i++)
+        if (table[i].code == t.code && table[i].bits == t.bits) return table[i].type + 16u * (t.lanes - 1u);
+    return VD_BYTES;
+}
+
+/* ---- export ---- */
+
+static void vd__dl_delete(struct DLManagedTensor *self) {
+    vd__dl_export *e = (vd__dl_export *)(void *)self;
+    vd_context *ctx = e->ctx;
+    vd__mutex_lock(&ctx->lock);
+    if (--e->root->exports == 0 && !e->root->slot.id) vd__garbage_add(ctx, &e->root->slot);
+    vd__mutex_unlock(&ctx->lock);
+    vd__free(&ctx->host.allocator, e);
+    vd__reap(ctx);
+    vd__context_leave(ctx);
+}
+
+/* What `data` is for each type of device. */
+static vd_result vd__dl_place(const vd_context *ctx, const vd__buffer *b, int type, vd__dl_tensor *t) {
+    const vd__storage *s = &b->storage[vd__lowest(b->devices)];
+    const vd__memory *m = &s->memory;
+    vd_backend backend = ctx->driver.backend->id;
+    bool object = m->native[0] && (backend == VD_BACKEND_VULKAN || backend == VD_BACKEND_OPENCL);
+    int own = backend == VD_BACKEND_CUDA ? VD__DL_CUDA : !object ? VD__DL_CPU : backend == VD_BACKEND_VULKAN ? VD__DL_VULKAN : VD__DL_OPENCL;
+    t->device.type = type ? type : own;
+    if (t->device.type == VD__DL_CPU && m->mapped && m->block->coherent) {
+        t->data = m->mapped + b->offset;
+        return VD_OK;
+    }
+    if (t->device.type == VD__DL_CPU)
+        return vd__fail(VD_ERROR_UNSUPPORTED, "vd_dlpack_export: buffer '%s' lies in memory that the host does not see at any time (kDLCPU); desc.memory "
+                        "VD_MEMORY_SHARED makes one that it may", b->name);
+    if (t->device.type != own)
+        return vd__fail(VD_ERROR_UNSUPPORTED, "vd_dlpack_export: buffer '%s' of backend %s is no tensor of device type %d; it is one of %d%s", b->name,
+                        ctx->driver.backend->name, type, own,
+                        backend == VD_BACKEND_OPENCL && !object ? ", since its memory is in no buffer object (desc.exportable makes one)" : "");
+    t->device.id = s->machine->device.info.index;
+    t->byte_offset = object ? b->offset : 0;
+    t->data = (void *)(uintptr_t)(object ? m->native[0] : m->address + b->offset);
+    return VD_OK;
+}
+
+/* Takes part in the buffer and in its context, if the buffer is still there. */
+static bool vd__dl_hold(vd_context *ctx, vd__buffer *root, uint64_t id) {
+    vd__mutex_lock(&ctx->lock);
+    bool alive = root->slot.id == id;
+    if (alive) root->exports++;
+    vd__mutex_unlock(&ctx->lock);
+    if (alive) vd__add32(&ctx->holders, 1);
+    return alive;
+}
+
+VD_API vd_result vd_dlpack_export(vd_context *ctx, vd_buffer buffer, int device_type, struct DLManagedTensor **out) {
+    if (out) *out = NULL;
+    vd_result r = vd__context_check(ctx, "vd_dlpack_export");
+    if (r) return r;
+    if (!out) return vd__fail(VD_ERROR_INVALID, "vd_dlpack_export: there is nowhere to put the tensor (out is NULL)");
+    vd__buffer *b = vd__buffer_find(ctx, buffer, "vd_dlpack_export", "");
+    if (!b) return VD_ERROR_INVALID;
+    vd__dl_export *e = (vd__dl_export *)vd__alloc_zeroed(&ctx->host.allocator, sizeof *e);
+    if (!e) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "vd_dlpack_export: no host memory for a tensor of buffer '%s'", b->name);
+    e->ctx = ctx;
+    e->root = b->view ? (vd__buffer *)(uintptr_t)b->root : b;
+    e->managed.manager = e;
+    e->managed.deleter = vd__dl_delete;
+    vd__dl_describe(b, e);
+    r = vd__dl_place(ctx, b, device_type, &e->managed.tensor);
+    if (!r && !vd__dl_hold(ctx, e->root, b->view ? b->root_id : buffer.id))
+        r = vd__fail(VD_ERROR_INVALID, "vd_dlpack_export: the buffer was destroyed");
+    if (r) {
+        vd__free(&ctx->host.allocator, e);
+        return r;
+    }
+    r = vd__storage_finish(&b->storage[vd__lowest(b->devices)], VD_READ_WRITE);
+    if (r) vd__dl_delete((struct DLManagedTensor *)(void *)e);
+    else *out = (struct DLManagedTensor *)(void *)e;
+    return r;
+}
+
+/* ---- import ---- */
+
+static void vd__dl_release(void *user, uint64_t address) {
+    vd__dl_managed *m = (vd__dl_managed *)user;
+    (void)address;
+    if (m->deleter) m->deleter((struct DLManagedTensor *)user);
+}
+
+/* Axes of one element may have any stride. */
+static vd_result vd__dl_shape_check(const vd__dl_tensor *t, int64_t element_bytes, const char *name) {
+    int64_t stride = 1;
+    if (t->ndim < 0 || t->ndim > 4) return vd__fail(VD_ERROR_INVALID, "vd_dlpack_import '%s': ndim is %d, 0 to 4 are possible", name, (int)t->ndim);
+    if (t->ndim && !t->shape) return vd__fail(VD_ERROR_INVALID, "vd_dlpack_import '%s': the shape of %d axes is NULL", name, (int)t->ndim);
+    for (int i = t->ndim; i-- > 0;) {
+        if (t->shape[i] <= 0)
+            return vd__fail(VD_ERROR_INVALID, "vd_dlpack_import '%s': shape[%d] is %lld, it has to be positive", name, i, (long long)t->shape[i]);
+        if (t->strides && t->shape[i] > 1 && t->strides[i] != stride)
+            return vd__fail(VD_ERROR_UNSUPPORTED, "vd_dlpack_import '%s': strides[%d] is %lld, elements without gaps have %lld there; copy the tensor to a "
+                            "contiguous one first", name, i, (long long)t->strides[i], (long long)stride);
+        if (t->shape[i] > INT64_MAX / stride / element_bytes)
+            return vd__fail(VD_ERROR_INVALID, "vd_dlpack_import '%s': the shape has more bytes than 63 bits can count", name);
+        stride *= t->shape[i];
+    }
+    return VD_OK;
+}
+
+/* What does not depend on the device; fills in type, shape and the place of the first byte. */
+static vd_result vd__dl_tensor_check(const vd__dl_tensor *t, vd_buffer_desc *desc, uint64_t *address) {
+    const char *name = desc->name ? desc->name : "";
+    if (!t->data) return vd__fail(VD_ERROR_INVALID, "vd_dlpack_import '%s': the tensor's data is NULL", name);
+    desc->type = vd__dl_type_of(t->type);
+    if (!desc->type)
+        return vd__fail(VD_ERROR_UNSUPPORTED, "vd_dlpack_import '%s': there is no type for dtype code %u of %u bits x %u lanes", name, (unsigned)t->type.code,
+                        (unsigned)t->type.bits, (unsigned)t->type.lanes);
+    vd_result r = vd__dl_shape_check(t, (int64_t)vd_type_size(desc->type), name);
+    if (r) return r;
+    desc->shape[0] = 1;
+    for (int i = 0; i < t->ndim; i++) desc->shape[i] = (uint64_t)t->shape[i];
+    if (t->byte_offset > UINT64_MAX - (uintptr_t)t->data)
+        return vd__fail(VD_ERROR_INVALID, "vd_dlpack_import '%s': data + byte_offset %llu wrap around", name, VD__U(t->byte_offset));
+    *address = (uintptr_t)t->data + t->byte_offset;
+    return VD_OK;
+}
+
+/* The tensor's device as one of the context; says where the memory is. Host memory stays where it is if it can, else it is copied. */
+static vd_result vd__dl_device_check(const vd_context *ctx, const vd__dl_tensor *t, uint64_t address, vd_buffer_desc *desc) {
+    vd_backend backend = ctx->driver.backend->id;
+    const char *name = desc->name ? desc->name : "";
+    uint32_t i = 0;
+    if (backend == VD_BACKEND_CUDA && (t->device.type == VD__DL_CUDA || t->device.type == VD__DL_CUDA_HOST || t->device.type == VD__DL_CUDA_MANAGED)) {
+        while (t->device.type == VD__DL_CUDA && i < ctx->machine_count && ctx->machines[i].device.info.index != t->device.id) i++;
+        if (i == ctx->machine_count)
+            return vd__fail(VD_ERROR_INVALID, "vd_dlpack_import '%s': the tensor is on CUDA device %d, which is none of the context's", name,
+                            (int)t->device.id);
+        desc->devices = 1u << i;
+        desc->address = address & ~(uint64_t)15;
+        desc->address_offset = address & 15;
+        return VD_OK;
+    }
+    if (backend == VD_BACKEND_OPENCL && t->device.type == VD__DL_OPENCL) {
+        desc->devices = 1;
+        desc->import = VD_IMPORT_CL_MEM;
+        desc->address = (uintptr_t)t->data;
+        desc->address_offset = t->byte_offset;
+        return VD_OK;
+    }
+    if (t->device.type != VD__DL_CPU && t->device.type != VD__DL_CUDA_HOST)
+        return vd__fail(VD_ERROR_UNSUPPORTED, "vd_dlpack_import '%s': backend %s takes no tensor of device type %d", name, ctx->driver.backend->name,
+                        (int)t->device.type);
+    if (ctx->machine_count == 1 && address % 16 == 0 && (ctx->machines->device.shares >> VD__SHARE_HOST & 1u)) {
+        desc->import = VD_IMPORT_HOST;
+        desc->address = address;
+    } else desc->data = (const void *)(uintptr_t)address;
+    return VD_OK;
+}
+
+VD_API vd_buffer vd_dlpack_import(vd_context *ctx, struct DLManagedTensor *tensor, const char *name) {
+    vd_buffer out = { 0 };
+    vd_buffer_desc desc;
+    uint64_t address = 0;
+    vd__dl_managed *m = (vd__dl_managed *)(void *)tensor;
+    if (vd__context_check(ctx, "vd_dlpack_import")) return out;
+    memset(&desc, 0, sizeof desc);
+    desc.name = name;
+    vd_result r = m ? vd__dl_tensor_check(&m->tensor, &desc, &address) : vd__fail(VD_ERROR_INVALID, "vd_dlpack_import: the tensor is NULL");
+    if (!r) r = vd__dl_device_check(ctx, &m->tensor, address, &desc);
+    if (r) return out;
+    if (desc.address) {
+        desc.release = vd__dl_release;
+        desc.release_user = m;
+    }
+    r = vd__buffer_make(ctx, &desc, &out);
+    if (r == VD_ERROR_UNSUPPORTED && desc.import == VD_IMPORT_HOST) { /* not at this address */
+        desc.import = VD_IMPORT_ADDRESS;
+        desc.address = 0;
+        desc.data = (const void *)(uintptr_t)address;
+        r = vd__buffer_make(ctx, &desc, &out);
+    }
+    if (!r && desc.data) vd__dl_release(m, 0);
+    return out;
 }
 
 // >>end

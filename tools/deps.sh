@@ -20,6 +20,7 @@ test   clang                     c:clang
 test   libclang-rt-dev           s:
 test   libcmocka-dev             h:cmocka.h
 test   libfftw3-dev              h:fftw3.h
+test   libdlpack-dev             h:dlpack/dlpack.h
 test   vulkan-validationlayers   l:
 test   vulkan-tools              c:vulkaninfo
 test   glslang-tools             c:glslangValidator

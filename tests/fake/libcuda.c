@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #if defined(__cplusplus)
 #define API extern "C" __attribute__((visibility("default")))
@@ -27,8 +29,8 @@ static struct {
     long launches, blits, compiles, contexts, live;
     unsigned launch_bytes, launch_shared;
     char parameters[2048];
-    struct { uintptr_t at; size_t size; } blocks[BLOCKS];
-} fake = { 2, 12040, 0, 0, "", 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, "", { { 0, 0 } } };
+    struct { uintptr_t at; size_t size; bool part; } blocks[BLOCKS]; /* part: of external memory */
+} fake = { 2, 12040, 0, 0, "", 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, "", { { 0, 0, false } } };
 
 static __thread void *stack[16];
 static __thread int depth;
@@ -71,6 +73,7 @@ static int block_make(size_t size, uintptr_t *out) {
     if (i < BLOCKS) {
         *out = fake.blocks[i].at = (uintptr_t)block;
         fake.blocks[i].size = size;
+        fake.blocks[i].part = false;
         fake.live++;
     } else free(block);
     unlock();
@@ -83,7 +86,7 @@ static int block_free(uintptr_t at) {
     while (i < BLOCKS && (!at || fake.blocks[i].at != at)) i++;
     if (i < BLOCKS) {
         fake.blocks[i].at = 0;
-        free((void *)at);
+        if (!fake.blocks[i].part) free((void *)at);
         fake.live--;
     }
     unlock();
@@ -156,6 +159,51 @@ API int cuMemHostGetDevicePointer_v2(address *at, void *memory, unsigned flags) 
     NEEDS_CONTEXT;
     *at = (uintptr_t)memory;
     return flags ? INVALID_VALUE : 0;
+}
+
+/* ---- external memory: a file that is mapped; the descriptor is the driver's from then on ---- */
+
+/* CUDA_EXTERNAL_MEMORY_HANDLE_DESC and CUDA_EXTERNAL_MEMORY_BUFFER_DESC */
+typedef struct external_desc { int type; union { int fd; void *pointers[2]; } handle; unsigned long long size; unsigned flags, reserved[16]; } external_desc;
+typedef struct external_range { unsigned long long offset, size; unsigned flags, reserved[16]; } external_range;
+typedef struct external { void *at; size_t size; } external;
+
+API int cuImportExternalMemory(void **out, const external_desc *desc) {
+    NEEDS_CONTEXT;
+    if (desc->type != 1 || !desc->size || desc->flags) return INVALID_VALUE;
+    void *at = mmap(NULL, (size_t)desc->size, PROT_READ | PROT_WRITE, MAP_SHARED, desc->handle.fd, 0);
+    if (at == MAP_FAILED) return INVALID_VALUE;
+    close(desc->handle.fd);
+    external *e = (external *)calloc(1, sizeof *e);
+    e->at = at;
+    e->size = (size_t)desc->size;
+    count(&fake.live, 1);
+    *out = e;
+    return 0;
+}
+API int cuExternalMemoryGetMappedBuffer(address *at, void *memory, const external_range *range) {
+    const external *e = (const external *)memory;
+    NEEDS_CONTEXT;
+    if (range->flags || !range->size || range->offset > e->size || range->size > e->size - range->offset) return INVALID_VALUE;
+    int i = 0;
+    lock();
+    while (i < BLOCKS && fake.blocks[i].at) i++;
+    if (i < BLOCKS) {
+        *at = fake.blocks[i].at = (uintptr_t)e->at + (uintptr_t)range->offset;
+        fake.blocks[i].size = (size_t)range->size;
+        fake.blocks[i].part = true;
+        fake.live++;
+    }
+    unlock();
+    return i < BLOCKS ? 0 : OUT_OF_MEMORY;
+}
+API int cuDestroyExternalMemory(void *memory) {
+    external *e = (external *)memory;
+    NEEDS_CONTEXT;
+    munmap(e->at, e->size);
+    free(e);
+    count(&fake.live, -1);
+    return 0;
 }
 
 /* ---- streams ---- */

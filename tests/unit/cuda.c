@@ -288,6 +288,114 @@ static void device_memory_of_the_callers(void **state) {
     vd_context_destroy(other);
 }
 
+static vd_buffer external_buffer(vd_context *ctx, const vd_external *e, uint64_t words, told *t) {
+    vd_buffer_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.name = "external";
+    desc.type = VD_U32;
+    desc.shape[0] = words;
+    desc.external = e;
+    desc.release = released;
+    desc.release_user = t;
+    return vd_buffer_create(ctx, &desc);
+}
+
+/* The fake takes any file for the memory of another API. */
+static vd_external external_file(vd_context *ctx, uint32_t *words, uint32_t count) {
+    FILE *file = tmpfile();
+    vd_external e;
+    memset(&e, 0, sizeof e);
+    assert_non_null(file);
+    assert_true(fwrite(words, 4, count, file) == count && !fflush(file));
+    e.fd = dup(fileno(file));
+    fclose(file);
+    e.size = 4 * (uint64_t)count;
+    memcpy(e.uuid, vd_device(ctx, 0)->uuid, sizeof e.uuid);
+    return e;
+}
+
+static void external_memory(void **state) {
+    (void)state;
+    enum { COUNT = 4096 };
+    static uint32_t words[COUNT];
+    vd_context *ctx = context();
+    uint32_t got[4], word = 99;
+    told t = { 0, 0 };
+    vd_buffer_info info;
+    for (uint32_t i = 0; i < COUNT; i++) words[i] = i;
+    vd_external e = external_file(ctx, words, COUNT);
+    e.offset = 1024;
+    vd_buffer b = external_buffer(ctx, &e, 100, &t);
+    assert_true(b.id != 0);
+    assert_int_equal(vd_buffer_query(ctx, b, &info), VD_OK);
+    assert_true(info.imported && info.address && info.size == 400);
+    assert_int_equal(vd_buffer_read(ctx, b, 8, got, sizeof got), VD_OK);
+    assert_true(got[0] == 258 && got[3] == 261);
+    assert_int_equal(vd_fill(vd_immediate(ctx, 0, 0), b, 4, 4, &word, 4), VD_OK);
+    assert_int_equal(vd_wait_idle(ctx), VD_OK);
+    assert_true(pread(e.fd, got, 4, 1028) == 4 && got[0] == 99); /* the descriptor is still the caller's */
+    vd_buffer_destroy(ctx, b);
+    assert_int_equal(t.times, 1);
+    const struct { const char *call, *text; } calls[] = { { "cuImportExternalMemory", "cuImportExternalMemory of 16384 bytes failed" },
+        { "cuExternalMemoryGetMappedBuffer", "cuExternalMemoryGetMappedBuffer of 400 bytes at 1024 failed" } };
+    for (size_t i = 0; i < 2; i++) {
+        fake_fail(calls[i].call, 1, 0);
+        assert_true(external_buffer(ctx, &e, 100, &t).id == 0);
+        CHECK_TEXT("vd_buffer_create 'external'");
+        CHECK_TEXT(calls[i].text);
+        assert_true(pread(e.fd, got, 4, 0) == 4);
+    }
+    e.uuid[3] ^= 1;
+    assert_true(external_buffer(ctx, &e, 100, &t).id == 0);
+    CHECK_TEXT("the external memory is of another device (UUID 40404041");
+    e.uuid[3] ^= 1;
+    assert_true(external_buffer(ctx, &e, COUNT, &t).id == 0);
+    CHECK_TEXT("16384 bytes at 1024 are past the end of the external memory (16384 bytes)");
+    close(e.fd);
+    assert_true(external_buffer(ctx, &e, 100, &t).id == 0);
+    CHECK_TEXT("is not open");
+    assert_int_equal(t.times, 1);
+    vd_context_destroy(ctx);
+}
+
+/* A tensor that begins at any address of device memory. */
+static void a_tensor_in_device_memory(void **state) {
+    (void)state;
+    vd_context *ctx = context(), *other = context();
+    uint32_t data[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+    vd_buffer a = unit_buffer(other, "a", VD_U32, 8, data);
+    vd_view_desc part;
+    struct DLManagedTensor *t = NULL;
+    memset(&part, 0, sizeof part);
+    part.buffer = a;
+    part.offset = 4;
+    part.type = VD_U32;
+    part.shape[0] = 5;
+    vd_buffer view = vd_buffer_view(other, &part);
+    assert_int_equal(vd_dlpack_export(other, view, 0, &t), VD_OK);
+    vd_buffer b = vd_dlpack_import(ctx, t, "seen");
+    vd_context_destroy(other); /* its memory stays until b is gone */
+    vd_buffer_info info, of_view;
+    assert_int_equal(vd_buffer_query(ctx, b, &info), VD_OK);
+    assert_true(info.imported && info.size == 20 && info.address % 16 == 4);
+    assert_int_equal(vd_buffer_read(ctx, b, 4, data, 16), VD_OK);
+    assert_true(data[0] == 3 && data[3] == 6);
+    assert_int_equal(vd_fill(vd_immediate(ctx, 0, 0), b, 0, 4, NULL, 0), VD_OK);
+    part.buffer = b;
+    part.shape[0] = 0;
+    view = vd_buffer_view(ctx, &part);
+    assert_int_equal(vd_buffer_query(ctx, view, &of_view), VD_OK);
+    assert_true(of_view.address == info.address + 4 && of_view.size == 16);
+    vd_kernel k = text_kernel(ctx, VD_CODE_CUDA, scale, 0, NULL);
+    part.type = VD_F32;
+    assert_int_equal(vd_run(ctx, k, 4, vd_b(vd_buffer_view(ctx, &part)), vd_f32(2)), VD_OK);
+    assert_int_equal(vd_flush(ctx), VD_OK);
+    uint64_t address = 0;
+    memcpy(&address, fake_parameters(), 8);
+    assert_true(address == info.address + 4);
+    vd_context_destroy(ctx);
+}
+
 static void a_stream_of_the_callers(void **state) {
     (void)state;
     static int primary;
@@ -554,7 +662,8 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         CASE(a_missing_library_is_told), CASE(devices_are_described), CASE(opening_that_fails_leaves_nothing), CASE(transfers_work_with_either_timeline),
         CASE(rows_are_copied_at_once), CASE(a_timeline_of_32_bits_is_extended), CASE(the_callers_context_stays_current), CASE(memory_that_runs_out),
-        CASE(device_memory_of_the_callers), CASE(a_stream_of_the_callers), CASE(a_kernel_gets_its_block),
+        CASE(device_memory_of_the_callers), CASE(external_memory), CASE(a_tensor_in_device_memory),
+        CASE(a_stream_of_the_callers), CASE(a_kernel_gets_its_block),
         CASE(code_of_every_kind), CASE(texts_that_do_not_fit), CASE(shared_memory_beyond_what_is_declared), CASE(buffers_come_by_address),
         CASE(compiled_code_is_kept), CASE(a_submission_that_fails), CASE(a_device_that_is_lost), CASE(a_lost_device_is_noticed_by_polls),
         CASE(host_memory_that_runs_out),
