@@ -24,7 +24,7 @@
    It does not touch a GPU: together with vkdispatch.h, vd_kernel_build makes a vd_kernel of a vc_kernel. It does not parse, print, exit or keep global state.
 
    Rooms
-       config       what the macros resolve to
+       config       limits, and what compilers do not share
        memory       allocator, growable array, arena
        fail         the first error of a kernel
        types        sizes, names, promotion of immediates
@@ -752,7 +752,7 @@ static inline vc_val vc__imm_ulong(unsigned long x) { return sizeof x == 8 ? vc_
 #define VKDISPATCH_CODEGEN_IMPLEMENTED
 
 // >>config
-/* Resolves the user's macros into VC__HAS_X; nothing later tests anything else. */
+/* Limits, what compilers do not share, and the allocator of those who give none. */
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -773,7 +773,6 @@ static inline vc_val vc__imm_ulong(unsigned long x) { return sizeof x == 8 ? vc_
 #define VC__APART
 #endif
 
-/* The allocator of those who give none. */
 static void *vc__std_allocate(void *user, size_t size) { (void)user; return malloc(size); }
 static void *vc__std_reallocate(void *user, void *block, size_t size) { (void)user; return realloc(block, size); }
 static void vc__std_release(void *user, void *block) { (void)user; free(block); }
@@ -934,6 +933,9 @@ static inline bool vc__is_float(vc_type type) { return (vc__mask(type) & VC__KIN
 static inline bool vc__is_type(vc_type type) { return type < 64u && vc__mask(type) != 0; }
 static inline uint32_t vc__scalar_bytes(vc_type type) { return vc__kinds[type & 15u].bytes; }
 
+/* An element of shared memory as drivers may lay it out: by std430, where vectors of 3 take the place of 4 (Vulkan, limits of the Workgroup storage class). */
+static uint32_t vc__shared_stride(vc_type type) { return vc__scalar_bytes(type) * (vc__rows(type) == 3 ? 4 : vc__rows(type)); }
+
 /* The unsigned integer of the same width, and the signed one. */
 static inline vc_type vc__to_unsigned(vc_type type) { return vc__is_signed(type) ? type + (VC_U8 - VC_I8) : type; }
 static inline vc_type vc__to_signed(vc_type type) { return vc__is_unsigned(type) ? type - (VC_U8 - VC_I8) : type; }
@@ -995,9 +997,7 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
 #define VC__T_VECTOR(text, vector) VC__T_EACH(VC__T_G(text, text, text, text, vector), VC__T_ALL(text), VC__T_ALL(text))
 /* Of bools, of integers, and of integers that it may take out of their range. */
 #define VC__T_BITS(b, i, cut, vector) VC__T_EACH(VC__T_G(b, i, i, NULL, vector), VC__T_C(b, cut, i, NULL, NULL), VC__T_C(b, cut, i, NULL, NULL))
-/* A function of integers by its name in each; one of floats by its name in GLSL and in C, where CUDA's for f32 ends in f; the same with f64 expanded. */
-#define VC__T_INT(glsl, cuda, opencl, a) VC__T_EACH(VC__T_G(NULL, glsl a, glsl a, NULL, NULL), VC__T_C(NULL, cuda a, cuda a, NULL, NULL), \
-                                                    VC__T_C(NULL, opencl a, opencl a, NULL, NULL))
+/* A function of floats by its name in GLSL and in C, where CUDA's for f32 ends in f; the same with f64 expanded. */
 #define VC__T_FLOAT(glsl, c, a) VC__T_EACH(VC__T_G(glsl a, glsl a, glsl a, glsl a, NULL), VC__T_C(NULL, NULL, NULL, c "f" a, c a), \
                                            VC__T_C(NULL, NULL, NULL, c a, c a))
 #define VC__T_F32(glsl, c, a) VC__T_EACH(VC__T_G(glsl a, glsl a, glsl a, glsl a, NULL), VC__T_C(NULL, NULL, NULL, c "f" a, NULL), \
@@ -1323,6 +1323,9 @@ typedef struct vc__listing {
     vc_info info;           /* places, access and features as this form has them */
 } vc__listing;
 
+/* Of a CONST; of a CASE too. */
+static inline uint64_t vc__bits_of(const vc__node *n) { return n->a[0] | (uint64_t)n->a[1] << 32; }
+
 /* What the reflection says of a HIDDEN node. */
 static const vc_hidden_info *vc__hidden_of(const vc__listing *l, const vc__node *n) {
     bool of_arg = n->a[0] == VC_HIDDEN_LENGTH || n->a[0] == VC_HIDDEN_SHAPE;
@@ -1414,6 +1417,9 @@ struct vc_kernel {
     char error[512];
 };
 
+/* Of a workgroup. */
+static uint32_t vc__invocations(const vc_kernel *k) { return k->desc.local_size[0] * k->desc.local_size[1] * k->desc.local_size[2]; }
+
 static const char *vc__name(const vc_kernel *k) { return k->desc.name ? k->desc.name : "kernel"; }
 
 VC__PRINTF(3, 0) static void vc__fail_list(vc_kernel *k, const char *call, const char *format, va_list list) {
@@ -1497,6 +1503,15 @@ static uint32_t vc__record_vec(vc_kernel *k, vc_type type, const uint32_t *parts
     return vc__record(k, VC__OP_VEC, flags, type, first, count, VC__NIL, 0);
 }
 
+/* A copy that lives as long as the kernel; it may have been an earlier kernel's in the same memory. */
+static const char *vc__arena_text(vc_kernel *k, const char *text) {
+    size_t size = strlen(text) + 1;
+    char *copy = (char *)vc__arena_take(&k->allocator, &k->arena, size);
+    if (copy) memmove(copy, text, size);
+    else vc__no_memory(k);
+    return copy;
+}
+
 /* One more pin, whose node is the next one recorded; behind it `block` is open. */
 static bool vc__pin_next(vc_kernel *k, uint32_t block) {
     vc__pin *pin = k->pin;
@@ -1551,10 +1566,8 @@ static bool vc__open_block(vc_kernel *k, uint32_t parent, uint32_t op, uint32_t 
 
 static uint32_t vc__add_object(vc_kernel *k, const char *name, uint32_t op, uint32_t access, vc_type type, uint32_t count, const uint64_t *data) {
     vc__object *o = k->object;
-    size_t size = name ? strlen(name) + 1 : 0;
-    char *copy = name ? (char *)vc__arena_take(&k->allocator, &k->arena, size) : NULL;
-    if (name && !copy) { vc__no_memory(k); return VC__NIL; }
-    if (name) memcpy(copy, name, size);
+    const char *copy = name ? vc__arena_text(k, name) : NULL;
+    if (name && !copy) return VC__NIL;
     if (k->object_count == k->object_capacity) {
         o = (vc__object *)vc__grown(&k->allocator, o, &k->object_capacity, k->object_count + 1, sizeof(vc__object));
         if (!o) { vc__no_memory(k); return VC__NIL; }
@@ -1589,8 +1602,6 @@ static uint32_t vc__make_vec(vc__lower *s, vc_type type, const uint32_t *parts, 
 
 static const vc__node vc__nothing = { 0, 0, 0, 0, { VC__NIL, VC__NIL, VC__NIL }, 0, 0 };
 static inline const vc__node *vc__lowered(const vc__lower *s, uint32_t number) { return number < s->count ? &s->node[number] : &vc__nothing; }
-
-static inline uint32_t vc__lowered_extra(const vc__lower *s, uint32_t i) { return i < s->extra_count ? s->extra[i] : VC__NIL; }
 
 // >>check
 /* What operands an operation takes and what it gives. */
@@ -1639,7 +1650,7 @@ static vc__call vc__call_of(uint32_t form) {
 static inline bool vc__is_composite(vc_val v) { return v.of >= 4096 && v.bits & VC__COMPOSITE; }
 
 typedef struct vc__label_text { char text[48]; } vc__label_text;
-static vc__label_text vc__type_text(const vc_kernel *k, vc_type type);
+static vc__label_text vc__type_text(const vc_kernel *k, vc_type type); /* of the room composite */
 
 /* Whether what was made in region `at` may still be used. */
 static inline bool vc__is_open(const vc_kernel *k, uint32_t at) { return k->block[k->pin[at].block].close == VC__NIL; }
@@ -1986,16 +1997,19 @@ static vc__real vc__real_add(vc__real a, vc__real b) {
     return vc__real_normal(a.negative, a.exponent + 1, a.fraction - b.fraction);
 }
 
+/* Upper half of the product of two numbers of 64 bits. */
+static uint64_t vc__upper_half(uint64_t a, uint64_t b) {
+    uint64_t al = a & 0xffffffffu, ah = a >> 32, bl = b & 0xffffffffu, bh = b >> 32, one = ah * bl + (al * bl >> 32), two = al * bh + (one & 0xffffffffu);
+    return ah * bh + (one >> 32) + (two >> 32);
+}
+
 static vc__real vc__real_mul(vc__real a, vc__real b) {
-    uint64_t al = a.fraction & 0xffffffffu, ah = a.fraction >> 32, bl = b.fraction & 0xffffffffu, bh = b.fraction >> 32, middle, low;
     bool negative = a.negative != b.negative, zero = a.class_ == VC__REAL_ZERO || b.class_ == VC__REAL_ZERO;
     bool inf = a.class_ == VC__REAL_INF || b.class_ == VC__REAL_INF;
     if (a.class_ == VC__REAL_NAN || b.class_ == VC__REAL_NAN || (zero && inf)) return vc__real_make(VC__REAL_NAN, false, 0, 0);
     if (inf) return vc__real_make(VC__REAL_INF, negative, 0, 0);
     if (zero) return vc__real_make(VC__REAL_ZERO, negative, 0, 0);
-    middle = (al * bl >> 32) + (ah * bl & 0xffffffffu) + (al * bh & 0xffffffffu);
-    low = (al * bl & 0xffffffffu) | (middle & 0xffffffffu);
-    return vc__real_normal(negative, a.exponent + b.exponent + 1, (ah * bh + (ah * bl >> 32) + (al * bh >> 32) + (middle >> 32)) | (low != 0));
+    return vc__real_normal(negative, a.exponent + b.exponent + 1, vc__upper_half(a.fraction, b.fraction) | (a.fraction * b.fraction != 0));
 }
 
 static vc__real vc__real_div(vc__real a, vc__real b) {
@@ -2115,12 +2129,6 @@ static uint64_t vc__fold_div(uint32_t op, bool is_signed, uint64_t a, uint64_t b
     return op == VC__OP_MOD && r && na != nb ? r + b : r;
 }
 
-/* Upper half of the product of two numbers of 64 bits. */
-static uint64_t vc__fold_mul_hi(uint64_t a, uint64_t b) {
-    uint64_t al = a & 0xffffffffu, ah = a >> 32, bl = b & 0xffffffffu, bh = b >> 32, one = ah * bl + (al * bl >> 32), two = al * bh + (one & 0xffffffffu);
-    return ah * bh + (one >> 32) + (two >> 32);
-}
-
 /* Operations on bits; a and b as vc__widen gives them. */
 static bool vc__fold_bits(uint32_t op, vc_type kind, uint64_t a, uint64_t b, uint64_t *out) {
     uint32_t width = vc__bits(kind), i;
@@ -2133,7 +2141,7 @@ static bool vc__fold_bits(uint32_t op, vc_type kind, uint64_t a, uint64_t b, uin
     case VC__OP_FIND_LSB: for (r = UINT64_MAX, i = width; i-- > 0;) if (bits >> i & 1) r = i; break;
     case VC__OP_FIND_MSB: for (r = UINT64_MAX, i = 0; i < width; i++) if (bits >> i & 1) r = i; break;
     case VC__OP_MUL_HI:
-        r = width < 64 ? (a * b) >> width : vc__fold_mul_hi(a, b) - (is_signed && a >> 63 ? b : 0) - (is_signed && b >> 63 ? a : 0);
+        r = width < 64 ? (a * b) >> width : vc__upper_half(a, b) - (is_signed && a >> 63 ? b : 0) - (is_signed && b >> 63 ? a : 0);
         break;
     default: return false;
     }
@@ -2229,7 +2237,7 @@ static bool vc__const_part(const vc__lower *s, uint32_t number, uint32_t i, uint
     const vc__node *n = vc__lowered(s, number);
     if (n->op == VC__OP_TUPLE) n = vc__lowered(s, s->extra[n->a[0] + i]);
     else if (n->op != VC__OP_CONST) return false;
-    *bits = n->a[0] | (uint64_t)n->a[1] << 32;
+    *bits = vc__bits_of(n);
     return true;
 }
 
@@ -2242,10 +2250,8 @@ static bool vc__const_bits(const vc__lower *s, uint32_t number, uint64_t *bits) 
     return vc__const_part(s, number, 0, bits);
 }
 
-static inline bool vc__is_const(const vc__lower *s, uint32_t number) {
-    uint16_t op = vc__lowered(s, number)->op;
-    return op == VC__OP_CONST || op == VC__OP_TUPLE;
-}
+static inline bool vc__is_const_op(uint32_t op) { return op == VC__OP_CONST || op == VC__OP_TUPLE; }
+static inline bool vc__is_const(const vc__lower *s, uint32_t number) { return vc__is_const_op(vc__lowered(s, number)->op); }
 
 /* Componentwise operations on constants; VC__NIL: no constants, or no exact result. */
 static uint32_t vc__fold_node(vc__lower *s, const vc__node *n) {
@@ -2261,6 +2267,8 @@ static uint32_t vc__fold_node(vc__lower *s, const vc__node *n) {
     for (i = 0; i < rows; i++) parts[i] = vc__make_const(s, to, bits[i]);
     return vc__make_vec(s, n->type, parts, rows);
 }
+
+static uint64_t vc__infinity_bits(vc_type kind) { return vc__ones(vc__kinds[kind].exponent) << vc__kinds[kind].fraction; }
 
 /* The constant one of a kind. */
 static uint64_t vc__one_bits(vc_type kind) {
@@ -2373,9 +2381,8 @@ static uint64_t vc__x_bits(vc_type type, int n) {
 VC__APART static uint32_t vc__x_small(vc__lower *s, vc_type type, int n) { return vc__make_const(s, type, vc__x_bits(type, n)); }
 
 static uint32_t vc__x_special(vc__lower *s, vc_type type, bool nan) { /* NaN or infinity */
-    static const uint64_t infinity[3] = { 0x7c00u, 0x7f800000u, 0x7ff0000000000000u }, quiet[3] = { 0x200u, 0x400000u, 0x8000000000000u };
-    uint32_t kind = vc__kind(type) - VC_F16;
-    return vc__make_const(s, type, infinity[kind] | (nan ? quiet[kind] : 0));
+    uint32_t kind = vc__kind(type);
+    return vc__make_const(s, type, vc__infinity_bits(kind) | (nan ? (uint64_t)1 << (vc__kinds[kind].fraction - 1u) : 0));
 }
 
 /* Whether a is a constant none of whose components is 0, nor -1 if signed: x / a needs no guard. */
@@ -2903,8 +2910,7 @@ static uint32_t vc__x_magnitude(vc__lower *s, uint32_t x) {
 }
 
 static uint32_t vc__x_infinite_bits(vc__lower *s, vc_type type) {
-    const vc__kind_info *kind = &vc__kinds[vc__kind(type)];
-    return vc__make_const(s, vc__bits_type(type), vc__ones(kind->exponent) << kind->fraction);
+    return vc__make_const(s, vc__bits_type(type), vc__infinity_bits(vc__kind(type)));
 }
 
 /* Whether a float is no NaN, asked by its bits where there are integers of its size: a driver that may take every float for a number (NVIDIA's, behind an abs)
@@ -3063,7 +3069,7 @@ static bool vc__is_outside(const vc__lower *s, const vc__node *n) {
     uint64_t bits;
     int64_t at;
     if (index->op != VC__OP_CONST || memory->op == VC__OP_POINTER) return false;
-    bits = vc__widen(index->type, index->a[0] | (uint64_t)index->a[1] << 32);
+    bits = vc__widen(index->type, vc__bits_of(index));
     at = (int64_t)(bits + (uint64_t)(int64_t)(int32_t)n->x);
     if (memory->op == VC__OP_BUFFER) return s->buffers == VC_BUFFERS_BINDING && at < 0;
     return at < 0 || at >= s->kernel->object[memory->x].count;
@@ -3136,7 +3142,7 @@ static uint64_t vc__neutral(uint32_t op, vc_type type) {
     uint32_t kind = vc__kind(type), bits = vc__bits(kind);
     uint64_t most = vc__ones(vc__is_signed(type) ? bits - 1 : bits), least = vc__is_signed(type) ? most + 1 : 0;
     if (vc__is_float(type)) {
-        most = vc__ones(vc__kinds[kind].exponent) << vc__kinds[kind].fraction;
+        most = vc__infinity_bits(kind);
         least = most | (uint64_t)1 << (bits - 1);
     }
     switch (op) {
@@ -3157,10 +3163,6 @@ static uint32_t vc__x_combine(vc__lower *s, uint32_t op, uint32_t a, uint32_t b)
 
 VC__APART static uint32_t vc__x_leaf(vc__lower *s, uint16_t op) { return vc__make(s, op, VC_U32, VC__NIL, VC__NIL, VC__NIL, 0); }
 VC__APART static uint32_t vc__x_u32(vc__lower *s, uint32_t x) { return vc__make_const(s, VC_U32, x); }
-static uint32_t vc__x_invocations(const vc__lower *s) {
-    const uint32_t *size = s->kernel->desc.local_size;
-    return size[0] * size[1] * size[2];
-}
 
 /* The ballot of one word. */
 static uint32_t vc__x_ballot(vc__lower *s, uint32_t word) {
@@ -3176,7 +3178,7 @@ static uint32_t vc__x_alone(vc__lower *s, const vc__node *n) {
     vc_type type = n->type;
     switch (n->op) {
     case VC__OP_SUBGROUP_SIZE: return vc__x_u32(s, 1);
-    case VC__OP_SUBGROUP_COUNT: return vc__x_u32(s, vc__x_invocations(s));
+    case VC__OP_SUBGROUP_COUNT: return vc__x_u32(s, vc__invocations(s->kernel));
     case VC__OP_SUBGROUP_ID: return vc__x_leaf(s, VC__OP_LOCAL_INDEX);
     case VC__OP_SUBGROUP_LOCAL_ID: return vc__x_u32(s, 0);
     case VC__OP_ELECT: case VC__OP_VOTE_EQUAL: return vc__make_const(s, VC_BOOL, 1);
@@ -3240,7 +3242,7 @@ static uint32_t vc__x_warp(vc__lower *s) {
 
 /* `last` in the last warp, where that is not full, and `others` before it. */
 static uint32_t vc__x_by_warp(vc__lower *s, uint32_t last, uint32_t others) {
-    uint32_t count = vc__x_invocations(s), warp, c, a, b;
+    uint32_t count = vc__invocations(s->kernel), warp, c, a, b;
     b = vc__x_u32(s, others);
     if (count % 32 == 0) return b;
     a = vc__x_u32(s, last);
@@ -3251,7 +3253,7 @@ static uint32_t vc__x_by_warp(vc__lower *s, uint32_t last, uint32_t others) {
     return vc__x_select(s, c, a, b);
 }
 
-static uint32_t vc__x_mask(vc__lower *s) { return vc__x_by_warp(s, (uint32_t)vc__ones(vc__x_invocations(s) % 32), 0xffffffffu); }
+static uint32_t vc__x_mask(vc__lower *s) { return vc__x_by_warp(s, (uint32_t)vc__ones(vc__invocations(s->kernel) % 32), 0xffffffffu); }
 
 static uint32_t vc__x_shuffle(vc__lower *s, uint16_t op, uint32_t a, uint32_t by) {
     uint32_t mask = vc__x_mask(s);
@@ -3269,7 +3271,7 @@ static uint32_t vc__x_warp_scan(vc__lower *s, uint32_t op, uint32_t x, uint32_t 
         x = vc__x_select(s, far, other, x);
     }
     if (lanes == VC__LANES_ALL) {
-        c = vc__x_by_warp(s, (vc__x_invocations(s) - 1) % 32, 31);
+        c = vc__x_by_warp(s, (vc__invocations(s->kernel) - 1) % 32, 31);
         return vc__x_shuffle(s, VC__OP_SHUFFLE, x, c);
     }
     if (lanes == VC__LANES_UP_TO) return x;
@@ -3303,7 +3305,7 @@ static uint32_t vc__x_warps(vc__lower *s, const vc__node *n) {
     vc_type type = n->type;
     switch (op) {
     case VC__OP_SUBGROUP_SIZE: return vc__x_u32(s, 32);
-    case VC__OP_SUBGROUP_COUNT: return vc__x_u32(s, (vc__x_invocations(s) + 31) / 32);
+    case VC__OP_SUBGROUP_COUNT: return vc__x_u32(s, (vc__invocations(s->kernel) + 31) / 32);
     case VC__OP_SUBGROUP_ID: return vc__x_warp(s);
     case VC__OP_SUBGROUP_LOCAL_ID: return vc__x_lane(s);
     case VC__OP_ELECT:
@@ -3354,9 +3356,9 @@ static uint32_t vc__x_widened(vc__lower *s, const vc__node *n) {
 /* At least as many as the invocations fill: llvmpipe of Mesa 22 leaves out the last one where that is not full. */
 static uint32_t vc__x_subgroups(vc__lower *s) {
     uint32_t count = vc__make_raw(s, VC__OP_SUBGROUP_COUNT, VC_U32, VC__NIL, VC__NIL, VC__NIL, 0), size, c;
-    if (vc__x_invocations(s) % 128 == 0) return count;
+    if (vc__invocations(s->kernel) % 128 == 0) return count;
     size = vc__x_leaf(s, VC__OP_SUBGROUP_SIZE);
-    c = vc__x_u32(s, vc__x_invocations(s) - 1);
+    c = vc__x_u32(s, vc__invocations(s->kernel) - 1);
     c = vc__x_two(s, VC__OP_ADD, c, size);
     c = vc__make_raw(s, VC__OP_DIV, VC_U32, c, size, VC__NIL, 0);
     return vc__x_two(s, VC__OP_MAX, count, c);
@@ -4075,8 +4077,6 @@ static bool vc__reuse(vc__lower *s, vc__node *found, uint32_t region) {
     found->at = region;
     return true;
 }
-
-static inline bool vc__is_const_op(uint32_t op) { return op == VC__OP_CONST || op == VC__OP_TUPLE; }
 
 /* Leaves stand in table order: objects as declared, ids by axis, hidden values by (kind, argument, axis). */
 static uint64_t vc__leaf_key(const vc__node *n) {
@@ -4934,7 +4934,7 @@ static void vc__spirv_leaf(vc__spirv *s, const vc__node *n, uint32_t id) {
     switch (n->op) {
     case VC__OP_CONST:
         s->caps |= vc__spirv_kind_cap[vc__kind(n->type)];
-        vc__spirv_constant(s, vc__kind(n->type), n->a[0] | (uint64_t)n->a[1] << 32, id);
+        vc__spirv_constant(s, vc__kind(n->type), vc__bits_of(n), id);
         break;
     case VC__OP_TUPLE: vc__spirv_tuple(s, n, id); break;
     case VC__OP_BUFFER: vc__spirv_buffer(s, n, id); break;
@@ -5311,7 +5311,7 @@ static void vc__spirv_switch(vc__spirv *s, const vc__node *n, uint32_t node) {
             continue;
         }
         o = vc__op_begin(s, VC__SECTION_BODY, 0, literal + 1);
-        o[0] = (uint32_t)vc__widen(of, (c->a[0] | (uint64_t)c->a[1] << 32) & vc__ones(bits));
+        o[0] = (uint32_t)vc__widen(of, vc__bits_of(c) & vc__ones(bits));
         if (literal == 2) o[1] = c->a[1];
         o[literal] = vc__result(i);
         words += literal + 1;
@@ -5357,9 +5357,13 @@ static uint32_t vc__spirv_scope(vc__spirv *s, uint32_t scope) {
     return vc__spirv_u32(s, scope == VC_SCOPE_DEVICE ? 1 : subgroup ? 3 : 2);
 }
 
+static uint32_t vc__spirv_semantics(vc__spirv *s, const vc__node *n, uint32_t order) {
+    static const uint32_t orders[4] = { 0, 2, 4, 8 }, storage[4] = { 0, 0x40, 0x100, 0x140 }; /* UniformMemory: buffers; WorkgroupMemory */
+    return vc__spirv_u32(s, orders[order] | storage[n->x >> 8 & 3u]);
+}
+
 static void vc__spirv_scoped_barrier(vc__spirv *s, const vc__node *n) {
-    static const uint32_t storage[4] = { 0, 0x40, 0x100, 0x140 };
-    uint32_t waits = vc__spirv_scope(s, n->x & 15u), memory = vc__spirv_scope(s, n->x >> 4 & 15u), order = vc__spirv_u32(s, 8u | storage[n->x >> 8 & 3u]);
+    uint32_t waits = vc__spirv_scope(s, n->x & 15u), memory = vc__spirv_scope(s, n->x >> 4 & 15u), order = vc__spirv_semantics(s, n, VC_ACQ_REL);
     vc__put3(s, VC__SECTION_BODY, VC__OpControlBarrier, waits, memory, order);
 }
 
@@ -5439,8 +5443,7 @@ static void vc__spirv_atomic(vc__spirv *s, const vc__node *n, uint32_t id) {
 }
 
 static void vc__spirv_fence(vc__spirv *s, const vc__node *n) {
-    static const uint32_t order[4] = { 0, 2, 4, 8 }, storage[4] = { 0, 0x40, 0x100, 0x140 }; /* UniformMemory: buffers; WorkgroupMemory */
-    uint32_t scope = vc__spirv_scope(s, n->x >> 4 & 15u), semantics = vc__spirv_u32(s, order[n->x & 3u] | storage[n->x >> 8 & 3u]);
+    uint32_t scope = vc__spirv_scope(s, n->x >> 4 & 15u), semantics = vc__spirv_semantics(s, n, n->x & 3u);
     vc__put2(s, VC__SECTION_BODY, VC__OpMemoryBarrier, scope, semantics);
 }
 
@@ -5616,9 +5619,6 @@ static bool vc__spirv_print(vc_kernel *k, const vc__listing *l) {
         if (k->failed || !vc__words_append(k, &k->words, &s.section[i])) return false;
     return !k->failed;
 }
-
-/* An element of shared memory as drivers may lay it out: by std430, where vectors of 3 take the place of 4 (Vulkan, limits of the Workgroup storage class). */
-static uint32_t vc__shared_stride(vc_type type) { return vc__scalar_bytes(type) * (vc__rows(type) == 3 ? 4 : vc__rows(type)); }
 
 // >>text
 /* What the printers of GLSL, CUDA C and OpenCL C share: for people to read and for compilers to take. A value that is used once is printed inside its user
@@ -5881,10 +5881,8 @@ static double vc__p_double(vc_type type, uint64_t bits) {
     return (low >> 15) & 1u ? -d : d;
 }
 
-static uint64_t vc__p_const_bits(const vc__node *n) { return (uint64_t)n->a[1] << 32 | n->a[0]; }
-
 static bool vc__p_is_negative(const vc__node *n) {
-    uint64_t bits = vc__p_const_bits(n);
+    uint64_t bits = vc__bits_of(n);
     return n->op == VC__OP_CONST && n->type != VC_BOOL && !vc__is_unsigned(n->type) && ((bits >> (vc__bits(n->type) - 1)) & 1);
 }
 
@@ -6051,7 +6049,7 @@ static bool vc__p_unsigned_const(vc__printer *g, const vc__node *n, const char *
     type = vc__p_computed_in(g, n);
     c = &g->l->node[n->a[form[5] - '0']];
     if (c->op != VC__OP_CONST) return false;
-    g->d->scalar(g, type, vc__widen(c->type, vc__p_const_bits(c)) & vc__ones(vc__bits(type)), true);
+    g->d->scalar(g, type, vc__widen(c->type, vc__bits_of(c)) & vc__ones(vc__bits(type)), true);
     return true;
 }
 
@@ -6104,11 +6102,31 @@ static void vc__p_pair(vc__printer *g, uint32_t pair) {
     }
 }
 
+/* " + 3" behind an index; nothing for 0. */
+static void vc__p_offset(vc__printer *g, int32_t offset, const char *suffix) {
+    if (offset) vc__p_put(g, " %c %lld%s", offset < 0 ? '-' : '+', offset < 0 ? -(long long)offset : (long long)offset, suffix);
+}
+
 static void vc__p_tuple(vc__printer *g, const vc__node *n) {
     uint64_t bits[4];
     uint32_t i;
-    for (i = 0; i < n->a[1] && i < 4; i++) bits[i] = vc__p_const_bits(&g->l->node[g->l->extra[n->a[0] + i]]);
+    for (i = 0; i < n->a[1] && i < 4; i++) bits[i] = vc__bits_of(&g->l->node[g->l->extra[n->a[0] + i]]);
     g->d->vector(g, n->type, bits, true);
+}
+
+/* The elements of a table, of `count` times `type`; its line began at `line`. `first` stands before the first one, `fresh` begins further lines. */
+static void vc__p_elements(vc__printer *g, size_t line, vc_type type, const uint64_t *data, uint32_t count, const char *first, const char *fresh) {
+    uint32_t rows = vc__rows(type), i;
+    for (i = 0; i < count; i++, data += rows) {
+        if (i) vc__p_put(g, ",");
+        if (g->k->text.length - line > VC__P_COLUMN) {
+            line = g->k->text.length;
+            vc__p_put(g, "\n%s", fresh);
+        }
+        vc__p_put(g, "%s", i ? " " : first);
+        if (rows > 1) g->d->vector(g, type, data, false);
+        else g->d->scalar(g, type, *data, false);
+    }
 }
 
 static void vc__p_leaf(vc__printer *g, uint32_t i) {
@@ -6116,7 +6134,7 @@ static void vc__p_leaf(vc__printer *g, uint32_t i) {
     const vc_hidden_info *hidden;
     char id[96];
     bool named = i >= g->l->leaves && i < g->l->body && g->leaf[i - g->l->leaves].text[0];
-    if (n->op == VC__OP_CONST) g->d->scalar(g, n->type, vc__p_const_bits(n), true);
+    if (n->op == VC__OP_CONST) g->d->scalar(g, n->type, vc__bits_of(n), true);
     else if (n->op == VC__OP_TUPLE) vc__p_tuple(g, n);
     else if (n->op == VC__OP_PARAM) g->d->param(g, n->x);
     else if (n->op >= VC__OP_BUFFER && n->op <= VC__OP_ARRAY) vc__p_put(g, "%s", g->object[n->x].text);
@@ -6242,7 +6260,7 @@ static void vc__p_none_of(vc__printer *g, uint32_t owner) {
         vc__p_put(g, "%s", before);
         vc__p_expression(g, l->node[owner].a[0], 5);
         vc__p_put(g, " != ");
-        g->d->scalar(g, l->node[l->node[owner].a[0]].type, vc__p_const_bits(&l->node[j]), true);
+        g->d->scalar(g, l->node[l->node[owner].a[0]].type, vc__bits_of(&l->node[j]), true);
         before = " && ";
     }
     vc__p_put(g, ")");
@@ -6272,7 +6290,7 @@ static void vc__p_case(vc__printer *g, uint32_t i) {
         vc__p_expression(g, g->l->node[owner].a[0], 5);
     }
     vc__p_put(g, chained ? " == " : "case ");
-    g->d->scalar(g, g->l->node[g->l->node[owner].a[0]].type, vc__p_const_bits(n), true);
+    g->d->scalar(g, g->l->node[g->l->node[owner].a[0]].type, vc__bits_of(n), true);
     vc__p_put(g, chained ? ")" : ":");
     vc__p_open(g);
 }
@@ -6627,7 +6645,7 @@ static void vc__glsl_subscript(vc__printer *g, uint32_t index, int32_t offset) {
     if (wide) vc__p_put(g, is_unsigned ? "uint(" : "int(");
     vc__p_expression(g, index, wide || !offset ? VC__P_LOOSE : VC__P_SUM);
     vc__p_put(g, wide ? ")" : "");
-    if (offset) vc__p_put(g, " %c %lld%s", offset < 0 ? '-' : '+', offset < 0 ? -(long long)offset : (long long)offset, is_unsigned ? "u" : "");
+    vc__p_offset(g, offset, is_unsigned ? "u" : "");
     vc__p_put(g, "]");
 }
 
@@ -6641,13 +6659,12 @@ static void vc__glsl_steps(vc__printer *g, uint32_t index, int strength) {
 
 /* Pointers count in elements and with 64 bits. */
 static void vc__glsl_pointer(vc__printer *g, const vc__node *n) {
-    int32_t offset = (int32_t)n->x;
     vc__p_expression(g, n->a[0], VC__P_SUM);
     if (n->a[1] != VC__NIL) {
         vc__p_put(g, " + ");
         vc__glsl_steps(g, n->a[1], VC__P_SUM - 1);
     }
-    if (offset) vc__p_put(g, " %c %lld", offset < 0 ? '-' : '+', offset < 0 ? -(long long)offset : (long long)offset);
+    vc__p_offset(g, (int32_t)n->x, "");
 }
 
 /* Where buffers are addresses: x[i].at, p.at, p[3].at; (x + i).at for an i of 64 bits, which [] does not take. */
@@ -6837,21 +6854,11 @@ static void vc__glsl_values(vc__printer *g) {
 
 static void vc__glsl_table(vc__printer *g, uint32_t object) {
     const vc__object *o = &g->l->object[object];
-    uint32_t rows = vc__rows(o->type), i;
     size_t line = g->k->text.length;
     char type[32];
     vc__glsl_type(o->type, type);
     vc__p_put(g, "const %s %s[%u] = %s[](", type, g->object[object].text, (unsigned)o->count, type);
-    for (i = 0; i < o->count; i++) {
-        if (i) vc__p_put(g, ",");
-        if (g->k->text.length - line > VC__P_COLUMN) {
-            line = g->k->text.length;
-            vc__p_put(g, "\n   ");
-        }
-        if (i) vc__p_put(g, " ");
-        if (rows > 1) vc__glsl_vector(g, o->type, o->data + (size_t)i * rows, false);
-        else vc__glsl_scalar(g, o->type, o->data[i], false);
-    }
+    vc__p_elements(g, line, o->type, o->data, o->count, "", "   ");
     vc__p_put(g, ");\n");
 }
 
@@ -7177,11 +7184,9 @@ static void vc__c_component(vc__printer *g, const vc__node *n) {
 
 /* [i + 3]: for buffers the sum has 64 bits, elsewhere it is what the index's own arithmetic makes of it. */
 static void vc__c_subscript(vc__printer *g, uint32_t index, int32_t offset, bool wide) {
-    const char *suffix = wide ? vc__c_of(g) == VC__C_CUDA ? "ll" : "l" : "";
-    long long size = offset < 0 ? -(long long)offset : (long long)offset;
     if (index == VC__NIL) { vc__p_put(g, "%ld", (long)offset); return; }
     vc__p_expression(g, index, offset ? VC__P_SUM : VC__P_LOOSE);
-    if (offset) vc__p_put(g, " %c %lld%s", offset < 0 ? '-' : '+', size, suffix);
+    vc__p_offset(g, offset, !wide ? "" : vc__c_of(g) == VC__C_CUDA ? "ll" : "l");
 }
 
 /* x + i + 3, of what points to the element's type. */
@@ -7191,7 +7196,7 @@ static void vc__c_pointer(vc__printer *g, const vc__node *n) {
         vc__p_put(g, " + ");
         vc__p_expression(g, n->a[1], VC__P_SUM - 1);
     }
-    if (n->x) vc__p_put(g, " %c %lld", (int32_t)n->x < 0 ? '-' : '+', (int32_t)n->x < 0 ? -(long long)(int32_t)n->x : (long long)(int32_t)n->x);
+    vc__p_offset(g, (int32_t)n->x, "");
 }
 
 /* A buffer's vectors of 3 lie packed, which OpenCL's own do not; so do a table's, since NVIDIA's compiler initialises arrays of them wrongly. */
@@ -7360,22 +7365,12 @@ static bool vc__c_values(vc__printer *g) {
 static void vc__c_table(vc__printer *g, uint32_t object, const char *before) {
     const vc__object *o = &g->l->object[object];
     bool packed = vc__c_is_packed(g, o);
-    uint32_t rows = packed ? 1 : vc__rows(o->type), count = packed ? o->count * 3 : o->count, i;
+    uint32_t count = packed ? o->count * 3 : o->count;
     vc_type type = packed ? vc__scalar(o->type) : o->type;
     size_t line = g->k->text.length;
     char name[32];
     vc__p_put(g, "    %s %s %s[%u] = {", before, vc__c_memory_type(g, type, name), g->object[object].text, (unsigned)count);
-    if (type == VC_BOOL) type = VC_U32;
-    for (i = 0; i < count; i++) {
-        if (i) vc__p_put(g, ",");
-        if (g->k->text.length - line > VC__P_COLUMN) {
-            line = g->k->text.length;
-            vc__p_put(g, "\n       ");
-        }
-        vc__p_put(g, " ");
-        if (rows > 1) vc__c_vector(g, type, o->data + (size_t)i * rows, false);
-        else vc__c_scalar(g, type, o->data[i], false);
-    }
+    vc__p_elements(g, line, type == VC_BOOL ? (vc_type)VC_U32 : type, o->data, count, " ", "       ");
     vc__p_put(g, " };\n");
 }
 
@@ -7874,8 +7869,6 @@ static bool vc__reflect_listing(vc_kernel *k, vc__listing *l) {
 /* The listing as readable text, nothing expanded: what was declared, then one line an operation. A value that an operation gives is its number in the
    listing; constants, arguments and ids stand where they are used, by what C calls them. */
 
-static vc__label_text vc__type_text(const vc_kernel *k, vc_type type); /* of the room composite */
-
 VC__PRINTF(2, 3) static void vc__dump_put(vc_kernel *k, const char *format, ...) {
     char line[160];
     va_list list;
@@ -7940,17 +7933,15 @@ static void vc__dump_hidden(vc_kernel *k, const vc__node *n) {
     vc__dump_put(k, ")");
 }
 
-static uint64_t vc__dump_bits(const vc__node *n) { return n->a[0] | (uint64_t)n->a[1] << 32; }
-
 /* What stands where it is used; false: it has a line and a number. */
 static bool vc__dump_inline(vc_kernel *k, const vc__listing *l, const vc__node *n) {
     uint32_t i;
     switch (n->op) {
-    case VC__OP_CONST: vc__dump_number(k, n->type, vc__dump_bits(n)); return true;
+    case VC__OP_CONST: vc__dump_number(k, n->type, vc__bits_of(n)); return true;
     case VC__OP_TUPLE:
         for (i = 0; i < n->a[1]; i++) {
             vc__dump_put(k, i ? ", " : "(");
-            vc__dump_number(k, vc__scalar(n->type), vc__dump_bits(&l->node[l->extra[n->a[0] + i]]));
+            vc__dump_number(k, vc__scalar(n->type), vc__bits_of(&l->node[l->extra[n->a[0] + i]]));
         }
         vc__dump_put(k, ")");
         return true;
@@ -8001,7 +7992,7 @@ static void vc__dump_operands(vc_kernel *k, const vc__listing *l, const vc__node
     if (n->op == VC__OP_END) vc__dump_put(k, " %s", vc__op_name[n->x]);
     if (n->op == VC__OP_CASE) {
         vc__dump_put(k, " ");
-        vc__dump_number(k, n->type, vc__dump_bits(n));
+        vc__dump_number(k, n->type, vc__bits_of(n));
     }
 }
 
@@ -8191,14 +8182,6 @@ static vc_type vc__add_own(vc_kernel *k, const char *call, vc__own *own, uint64_
     own->type = vc__own_number(k, own);
     table[k->own_count++] = *own;
     return own->type;
-}
-
-static char *vc__arena_text(vc_kernel *k, const char *text) {
-    size_t size = strlen(text) + 1;
-    char *copy = (char *)vc__arena_take(&k->allocator, &k->arena, size);
-    if (copy) memcpy(copy, text, size);
-    else vc__no_memory(k);
-    return copy;
 }
 
 /* Appends a member to a struct whose bytes end at *size; false after an error. */
@@ -9052,18 +9035,21 @@ static bool vc__refuse_element(vc_kernel *k, const char *call, const vc_ref *r, 
     return false;
 }
 
+/* Whether the element may be there, and its number fits a node. */
+static bool vc__check_element(vc_kernel *k, const char *call, const vc_ref *r) {
+    const vc__object *o = &k->object[k->node[r->memory].x];
+    if (!r->index && (r->offset < 0 || (o->count && r->offset >= o->count))) return vc__refuse_element(k, call, r, r->offset);
+    if (r->offset >= INT32_MIN && r->offset <= INT32_MAX) return true;
+    vc__refuse(k, call, "the constant offset %lld into %s '%s' is beyond 32 bits; pass it as a 64-bit index that is no immediate", (long long)r->offset,
+               vc__object_kind(o->op), vc__object_name(o));
+    return false;
+}
+
 /* From a run of elements to the one it begins with. */
 static bool vc__enter(vc_kernel *k, const char *call, vc_ref *r) {
-    const vc__object *o = &k->object[k->node[r->memory].x];
     if (r->inside & VC__INSIDE_ONE) return true;
     if (r->inside & VC__INSIDE_PATH) {
-        if (!r->index && (r->offset < 0 || (o->count && r->offset >= o->count)))
-            return vc__refuse_element(k, call, r, r->offset);
-        if (r->offset < INT32_MIN || r->offset > INT32_MAX) {
-            vc__refuse(k, call, "the constant offset %lld into '%s' is beyond 32 bits; pass it as a 64-bit index that is no immediate", (long long)r->offset,
-                       vc__object_name(o));
-            return false;
-        }
+        if (!vc__check_element(k, call, r)) return false;
         vc__push_path(k, r, r->type, r->index ? r->index - 1 : VC__NIL, r->offset);
         r->index = 0;
         r->offset = 0;
@@ -9322,16 +9308,6 @@ static void vc__resolve_local_size(vc_kernel *k) {
                  m->max_local_invocations);
 }
 
-static void vc__copy_name(vc_kernel *k, const char *name) {
-    size_t size = name ? strlen(name) + 1 : 0;
-    char *copy;
-    k->desc.name = NULL;
-    if (!name) return;
-    copy = (char *)vc__arena_take(&k->allocator, &k->arena, size);
-    if (copy) k->desc.name = (const char *)memcpy(copy, name, size);
-    else vc__no_memory(k);
-}
-
 /* What cannot be used as it is gets its default, so that nothing has to look again. */
 static void vc__check_desc(vc_kernel *k) {
     const vc_allocator *a = &k->desc.allocator;
@@ -9358,7 +9334,7 @@ static void vc__reset(vc_kernel *k, const vc_kernel_desc *desc) {
     vc__arena_rewind(&k->arena);
     if (desc) k->desc = *desc; else memset(&k->desc, 0, sizeof k->desc);
     k->desc.name = NULL;
-    vc__copy_name(k, desc ? desc->name : NULL);
+    if (desc && desc->name) k->desc.name = vc__arena_text(k, desc->name);
     vc__open_block(k, VC__NIL, VC__OP_NONE, 0, VC_NONE, VC__NIL, VC__NIL);
     vc__resolve_local_size(k);
     vc__check_desc(k);
@@ -9716,13 +9692,7 @@ static vc__object *vc__check_access(vc_kernel *k, const char *call, const vc_ref
         vc__refuse(k, call, "%s '%s' %s", vc__object_kind(o->op), vc__object_name(o),
                    o->op == VC__OP_TABLE ? "is constant" : access == VC_READ ? "was declared without VC_READ" : "was declared without VC_WRITE");
     else if (o->op == VC__OP_VAR && (r->index || r->offset)) vc__refuse(k, call, "variable '%s' has no elements; use vc_get and vc_set", vc__object_name(o));
-    else if (!r->index && (r->offset < 0 || (o->count && r->offset >= o->count))) {
-        if (o->count)
-            vc__refuse(k, call, "element %lld of %s '%s', which has %u", (long long)r->offset, vc__object_kind(o->op), vc__object_name(o), o->count);
-        else vc__refuse(k, call, "element %lld of buffer '%s'", (long long)r->offset, vc__object_name(o));
-    } else if (r->offset < INT32_MIN || r->offset > INT32_MAX)
-        vc__refuse(k, call, "the constant offset %lld into %s '%s' is beyond 32 bits; pass it as a 64-bit index that is no immediate", (long long)r->offset,
-                   vc__object_kind(o->op), vc__object_name(o));
+    else vc__check_element(k, call, r);
     return k->failed ? NULL : o;
 }
 
@@ -10293,7 +10263,7 @@ static vc_val vc__where(vc_kernel *k, const char *call, uint32_t op, uint32_t ax
     uint32_t size, flags = 0;
     if (!vc__ready(k)) return vc__no_value();
     if (axis > 2) { vc__refuse(k, call, "axis %u; it takes 0 to 2", axis); return vc__no_value(); }
-    size = op >= VC__OP_LOCAL_INDEX ? k->desc.local_size[0] * k->desc.local_size[1] * k->desc.local_size[2] : k->desc.local_size[axis];
+    size = op >= VC__OP_LOCAL_INDEX ? vc__invocations(k) : k->desc.local_size[axis];
     if (op == VC__OP_SUBGROUP_ID) flags = VC__NODE_DIFFERS;
     else if (op != VC__OP_GROUP_ID && op != VC__OP_SUBGROUP_SIZE && op != VC__OP_SUBGROUP_COUNT && size != 1) flags = VC__NODE_DIVERGES;
     return vc__value(k, vc__record_leaf(k, op, flags, VC_U32, VC__NIL, VC__NIL, VC__NIL, axis));
@@ -10574,8 +10544,6 @@ VC_API vc_val vc_subgroup_clustered(vc_combine op, vc_val v, uint32_t size) {
 }
 
 /* ---- workgroups ---- */
-
-static uint32_t vc__invocations(const vc_kernel *k) { return k->desc.local_size[0] * k->desc.local_size[1] * k->desc.local_size[2]; }
 
 /* What a value is combined as: narrow numbers and bools as 32 bits. */
 static vc_type vc__group_type(vc_type type) {
@@ -10918,7 +10886,8 @@ static vc_type vc__fn_type(vc__fn *f, uint32_t kinds, uint32_t same) {
     return type;
 }
 
-static vc__fn vc__fn_begin(const char *call, uint32_t kinds, uint32_t same, uint32_t count, vc_val a, vc_val b, vc_val c, vc_val d) {
+/* Not yet checked. */
+static vc__fn vc__fn_given(const char *call, uint32_t count, vc_val a, vc_val b, vc_val c, vc_val d) {
     vc__fn f;
     uint32_t i;
     f.call = call;
@@ -10931,6 +10900,11 @@ static vc__fn vc__fn_begin(const char *call, uint32_t kinds, uint32_t same, uint
     f.v[2] = c;
     f.v[3] = d;
     for (i = 0; i < count && !f.k; i++) f.k = vc__kernel_of(f.v[i]);
+    return f;
+}
+
+static vc__fn vc__fn_begin(const char *call, uint32_t kinds, uint32_t same, uint32_t count, vc_val a, vc_val b, vc_val c, vc_val d) {
+    vc__fn f = vc__fn_given(call, count, a, b, c, d);
     if (!f.k || !f.k->failed) f.type = vc__fn_type(&f, kinds, same);
     return f;
 }
@@ -11483,19 +11457,9 @@ VC_API vc_val vc_cast_sat(vc_type type, vc_val v) {
 
 /* Operands of given types. */
 static vc__fn vc__fn_typed(const char *call, uint32_t count, const vc_type *types, vc_val a, vc_val b, vc_val c) {
-    vc__fn f;
+    vc__fn f = vc__fn_given(call, count, a, b, c, vc__no_value());
     vc__operand o;
     uint32_t i;
-    f.call = call;
-    f.k = NULL;
-    f.type = VC_NONE;
-    f.count = count;
-    f.half = false;
-    f.v[0] = a;
-    f.v[1] = b;
-    f.v[2] = c;
-    f.v[3] = vc__no_value();
-    for (i = 0; i < count && !f.k; i++) f.k = vc__kernel_of(f.v[i]);
     if (f.k && f.k->failed) return f;
     for (i = 0; i < count; i++) {
         if (!vc__take(f.k, call, i + 1, f.v[i], &o)) return f;
