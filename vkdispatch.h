@@ -53,6 +53,7 @@
        hazards      which commands have to wait for which
        heap         device memory: blocks shared by many buffers
        batch        lists, staging, submission, readback
+       output       what kernels print, on its way to the host
        public       the functions declared above
        dlpack       buffers as tensors of other libraries, and the other way round
        end
@@ -89,6 +90,10 @@
         the order in which they were recorded into open batches or submitted in lists. Waits in vd_submit add what the data does not tell.
         A context may have several devices (desc.devices): a buffer has a copy of its own on each, a list works on one, vd_buffer_send goes between them.
      6. vd_buffer_read waits for its data. vd_read_begin does not: ask for it later with vd_read_ready.
+     7. Kernels with vc_printf or vc_assert write into a buffer of their queue, which is read behind each submission that has such a kernel, and empty for
+        the next one. Whatever waits for that work (vd_wait, a read, vd_wait_idle, vd_context_destroy) formats it and calls vd_context_desc.print for each
+        record, in the order of their arrival; calls that send work do so for work that is done. What did not fit is counted and logged. The first failed
+        assertion of a submission is logged as an error, and given once by the next vd_flush or vd_wait_idle; the wait on its event gives VD_OK.
 
    Errors: functions that make something return it, with id 0 on failure; the others return a vd_result. Either way vd_error_text() holds one sentence that
    names the call, the object, the argument, the value and the limit. No error changes what the next unrelated call does. Lists latch their first error and
@@ -173,7 +178,8 @@ typedef enum vd_result {
     VD_ERROR_OUT_OF_DEVICE_MEMORY,
     VD_ERROR_DEVICE_LOST,
     VD_ERROR_IO,
-    VD_ERROR_BACKEND        /* a driver call failed in another way */
+    VD_ERROR_BACKEND,       /* a driver call failed in another way */
+    VD_ERROR_ASSERTION      /* a vc_assert of a kernel failed */
 } vd_result;
 
 typedef enum vd_backend { VD_BACKEND_DEFAULT = 0, VD_BACKEND_VULKAN, VD_BACKEND_DUMMY, VD_BACKEND_CUDA, VD_BACKEND_OPENCL } vd_backend;
@@ -237,7 +243,8 @@ typedef enum vd_hidden {
     VD_HIDDEN_GROUPS,     /* axis: groups of the whole dispatch, before it was split */
     VD_HIDDEN_GROUP_BASE, /* axis: first group of this piece of a split dispatch */
     VD_HIDDEN_LENGTH,     /* argument: elements of the buffer, at most 2^32 - 1 */
-    VD_HIDDEN_SHAPE       /* argument, axis: extent of the buffer */
+    VD_HIDDEN_SHAPE,      /* argument, axis: extent of the buffer */
+    VD_HIDDEN_OUTPUT      /* argument, the last one: a buffer of u32 that vd_dispatch passes unasked; the value is the number of the first format */
 } vd_hidden;
 
 #define VD_WHOLE UINT64_MAX        /* size: up to the end */
@@ -309,6 +316,12 @@ typedef struct vd_context_desc {
     void *cl_context, *cl_device;   /* VD_BACKEND_OPENCL: a cl_context of the caller's and the cl_device_id in it to use, in place of device */
     void *cl_queue;                 /* with both: its cl_command_queue, in order, to be queue 0; what the caller puts into it is in order with what is sent
                                        (vd_flush). References to the three are held until vd_context_destroy, nothing else of them is touched */
+    /* What vc_printf printed in a kernel: one call a record, whose text is as the format has it, for the invocation with this global id. From within any call
+       of the context but those that only make something, from any thread; it may call whatever else, but not destroy the context. Default: to log, as
+       VD_LOG_INFO, one line a record. */
+    void (*print)(void *user, const char *kernel, const uint32_t id[3], const char *text);
+    void *print_user;
+    uint64_t print_bytes;           /* for the records of one submission, of each queue; default: 1 MiB, at most 1 GiB */
 } vd_context_desc;
 
 /* Where a buffer lies; kernels and transfers take every kind. Where all memory is one, the kinds may be the same; where kernels reach no memory of a kind,
@@ -429,12 +442,14 @@ typedef struct vd_kernel_desc {
     uint32_t local_size[3];         /* default: read from the module */
     uint32_t shared_bytes;          /* default: read from the module */
     uint64_t features;              /* VD_FEATURE_ bits it needs; a module's own capabilities are checked besides */
+    const char *const *formats;     /* of vc_info, for VD_HIDDEN_OUTPUT; at most 1024 */
+    int format_count;
 } vd_kernel_desc;
 
 typedef struct vd_kernel_info {
     const char *name;
     const vd_arg_info *args;        /* lives as long as the kernel */
-    int arg_count;
+    int arg_count;                  /* of those that a dispatch is given */
     uint32_t local_size[3];
     uint32_t shared_bytes;
     uint32_t value_bytes;
@@ -1385,6 +1400,7 @@ typedef struct vd__kernel {
     uint32_t local_shift[3];   /* log2 of a local size that is a power of two; VD__NONE otherwise */
     bool base[3];              /* axes that can be split: they have VD_HIDDEN_GROUP_BASE */
     bool flat;                 /* the local size is a power of two x 1 x 1 */
+    uint32_t first_format;     /* number of its first format; 0: it prints nothing. Else the buffer it prints into is argument arg_count */
     bool gaps;                 /* some bytes of the block belong to no value */
     uint64_t features;
 } vd__kernel;
@@ -1410,6 +1426,33 @@ typedef struct vd__ticket {
     bool discarded;
     struct vd__ticket *next;   /* in that list */
 } vd__ticket;
+
+/* A text that a kernel prints or asserts, read from the desc. */
+enum { VD__FORMATS = 1024, VD__FORMAT_TYPES = 32, VD__OUTPUT_HEAD = 8 };
+typedef struct vd__format {
+    const char *text;          /* behind the types */
+    bool assertion;
+    uint16_t type_count, words; /* of its operands */
+    uint16_t types[VD__FORMAT_TYPES];
+} vd__format;
+
+/* Those of a kernel; they live as long as the context, since records may be read when the kernel is gone. Kernels that are alike in name and formats share
+   them. */
+typedef struct vd__formats {
+    struct vd__formats *next;
+    const char *kernel;
+    const char *const *source; /* as in the desc */
+    vd__format *formats;
+    uint32_t first, count;     /* their numbers */
+} vd__formats;
+
+/* What the kernels of a submission printed, on its way to the host. */
+typedef struct vd__output {
+    vd__storage storage;
+    struct vd__queue *queue;
+    uint64_t value;            /* of the submission */
+    struct vd__output *next;
+} vd__output;
 
 typedef struct vd__recording {
     vd__commands commands;
@@ -1477,6 +1520,7 @@ struct vd_list {
     uint32_t use_count, use_capacity;
     vd__stage *stages[VD__MEMORY_KINDS]; /* being filled */
     vd__ticket *tickets;
+    vd__output *output;        /* where what its kernels print goes; NULL: none of them prints */
     vd_stats stats;
     struct vd_list *next;      /* all lists of the context */
 };
@@ -1486,7 +1530,7 @@ typedef struct vd__failure {
     uint64_t value;
     vd_result result;
     bool reported;
-    char text[192];
+    char text[256];
 } vd__failure;
 
 enum { VD__FAILURES = 16 };
@@ -1507,6 +1551,8 @@ typedef struct vd__queue {
     uint64_t stage_bytes[VD__MEMORY_KINDS];
     vd__failure failures[VD__FAILURES]; /* a ring */
     uint32_t failure_count;    /* ever; read without the lock */
+    vd_buffer output;          /* what kernels print into; made with the first kernel that prints */
+    vd__output *spare_outputs; /* under the context's lock */
 } vd__queue;
 
 /* What a library on top keeps. */
@@ -1533,6 +1579,12 @@ struct vd_context {
     uint64_t list_stamp;
     vd_list *lists;
     vd__attachment *attachments; /* the newest first; they stay until the end */
+    vd__formats *formats;      /* the newest first; they stay until the end */
+    uint32_t format_count, output_buffers;
+    vd__output *outputs;       /* sent, in order; whether there are any is read without the lock */
+    void (*print)(void *user, const char *kernel, const uint32_t id[3], const char *text);
+    void *print_user;
+    uint64_t print_bytes;
     vd__slot *garbage, *garbage_end; /* dead handles whose work may not be done, oldest first */
     vd__heap_block *released;  /* memory of the caller's that is not used any more and that the caller was not told of yet */
     uint32_t holders;          /* the caller, and tensors made of buffers: the last one frees the context */
@@ -7278,7 +7330,9 @@ static vd_result vd__arg_info_check(const vd__device *dev, const vd_kernel_desc 
 
 static vd_result vd__hidden_info_check(const vd_kernel_desc *desc, int i) {
     const vd_hidden_info *h = &desc->hidden[i];
-    bool of_arg = h->kind == VD_HIDDEN_LENGTH || h->kind == VD_HIDDEN_SHAPE, ok = h->kind > VD_HIDDEN_NONE && h->kind <= VD_HIDDEN_SHAPE;
+    bool of_arg = h->kind == VD_HIDDEN_LENGTH || h->kind == VD_HIDDEN_SHAPE, ok = h->kind > VD_HIDDEN_NONE && h->kind <= VD_HIDDEN_OUTPUT;
+    bool output = h->kind == VD_HIDDEN_OUTPUT;
+    if (output && ((int64_t)h->arg + 1 != desc->arg_count || desc->args[h->arg].kind == VD_ARG_VALUE || desc->args[h->arg].type != VD_U32)) ok = false;
     if (of_arg && ((int)h->arg >= desc->arg_count || (int)h->arg < 0 || desc->args[h->arg].kind == VD_ARG_VALUE)) ok = false;
     if (h->kind != VD_HIDDEN_LENGTH && h->axis >= (h->kind == VD_HIDDEN_SHAPE ? 4u : 3u)) ok = false;
     if (h->place % 4 || desc->value_bytes < 4 || h->place > desc->value_bytes - 4) ok = false;
@@ -7286,6 +7340,82 @@ static vd_result vd__hidden_info_check(const vd_kernel_desc *desc, int i) {
     return vd__fail(VD_ERROR_INVALID,
                     "vd_kernel_create '%s': hidden value %d (kind %d, argument %u, axis %u, place %u) fits neither the arguments nor the block of %u bytes",
                     desc->name, i, (int)h->kind, (unsigned)h->arg, (unsigned)h->axis, (unsigned)h->place, (unsigned)desc->value_bytes);
+}
+
+/* ---- formats: "f32 u32x2:text", or "assert:text" ---- */
+
+/* The type at the front of a text, which moves behind it; VD_BYTES: there is none. */
+static vd_type vd__format_type(const char **at) {
+    bool is_complex = strncmp(*at, "complex_", 8) == 0;
+    const char *from = *at + (is_complex ? 8 : 0);
+    size_t length = strcspn(from, " :");
+    for (vd_type kind = VD_BOOL; kind <= VD_F64; kind++)
+        for (uint32_t rows = 1; rows <= (is_complex ? 1u : 4u); rows++) {
+            const char *name = vd_type_name(VD_VEC(kind, rows));
+            if (strlen(name) != length || memcmp(name, from, length)) continue;
+            *at = from + length;
+            return is_complex ? VD_COMPLEX(kind) : VD_VEC(kind, rows);
+        }
+    return VD_BYTES;
+}
+
+static bool vd__is_float(vd_type type) { return (type & 15u) >= VD_F16 && (type & 15u) <= VD_F64; }
+static uint32_t vd__format_parts(vd_type type) { return type & 256u ? 2 : ((type >> 4) & 3u) + 1; }
+
+/* The conversion behind a '%', as snprintf wants it: integers as long long. Its letter; 0: there is no such. */
+static char vd__format_spec(const char **at, char spec[24]) {
+    const char *from = *at, *end = from;
+    size_t flags = strspn(from, "-+ #0"), width = strspn(from + flags, "0123456789"), precision = 0;
+    end += flags + width;
+    if (*end == '.') precision = strspn(end + 1, "0123456789") + 1;
+    end += precision;
+    if (flags > 5 || width > 3 || precision > 4 || !*end || !strchr("diuxXocfFeEgGaA", *end)) return 0;
+    bool wide = strchr("diuxXo", *end) != NULL;
+    snprintf(spec, 24, "%%%.*s%s%c", (int)(end - from), from, wide ? "ll" : "", *end);
+    *at = end + 1;
+    return *end;
+}
+
+/* Reads a format of a desc; false: it is none. */
+static bool vd__format_read(const char *at, vd__format *out) {
+    char spec[24];
+    uint32_t used = 0;
+    memset(out, 0, sizeof *out);
+    out->assertion = strncmp(at, "assert:", 7) == 0;
+    if (out->assertion) at += 6;
+    while (*at != ':') {
+        vd_type type = out->type_count < VD__FORMAT_TYPES ? vd__format_type(&at) : (vd_type)VD_BYTES;
+        if (type == VD_BYTES || (*at != ':' && *at != ' ')) return false;
+        at += *at == ' ';
+        out->types[out->type_count++] = (uint16_t)type;
+        out->words = (uint16_t)(out->words + vd__format_parts(type) * (vd__scalar_size(type) == 8 ? 2 : 1));
+    }
+    out->text = ++at;
+    while (!out->assertion && (at = strchr(at, '%')) != NULL) {
+        if (*++at == '%') { at++; continue; }
+        char letter = vd__format_spec(&at, spec);
+        if (!letter || used >= out->type_count || vd__is_float(out->types[used]) != (strchr("fFeEgGaA", letter) != NULL)) return false;
+        used++;
+    }
+    return used == out->type_count;
+}
+
+/* Those of a kernel that prints. */
+static vd_result vd__formats_check(const vd_kernel_desc *desc) {
+    vd__format format;
+    int outputs = 0;
+    for (int i = 0; i < desc->hidden_count; i++) outputs += desc->hidden[i].kind == VD_HIDDEN_OUTPUT;
+    if (!outputs) return VD_OK;
+    if (outputs > 1)
+        return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': %d hidden values of kind VD_HIDDEN_OUTPUT, the limit is 1", desc->name, outputs);
+    if (desc->format_count < 1 || desc->format_count > VD__FORMATS || !desc->formats)
+        return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': a kernel that prints has %d formats at %s; 1 to %d are possible", desc->name,
+                        desc->format_count, desc->formats ? "an address" : "NULL", VD__FORMATS);
+    for (int i = 0; i < desc->format_count; i++)
+        if (!desc->formats[i] || !vd__format_read(desc->formats[i], &format))
+            return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': format %d '%.100s' is none; one has the types of its conversions in front: "
+                            "f32:%%f", desc->name, i, desc->formats[i] ? desc->formats[i] : "");
+    return VD_OK;
 }
 
 /* A desc with everything resolved. */
@@ -7312,7 +7442,8 @@ static vd_result vd__kernel_check(const vd__device *dev, const vd_kernel_desc *d
     if (bindings > dev->info.limits.max_bindings)
         return vd__fail(VD_ERROR_UNSUPPORTED, "vd_kernel_create '%s': %u buffers by binding, the device's limit is %u", desc->name, bindings,
                         dev->info.limits.max_bindings);
-    vd_result r = vd__features_check(dev, desc->name, desc->features);
+    vd_result r = vd__formats_check(desc);
+    if (!r) r = vd__features_check(dev, desc->name, desc->features);
     return r ? r : vd__local_size_check(dev, desc);
 }
 
@@ -7326,6 +7457,7 @@ static vd_result vd__kernel_check_all(const vd_context *ctx, const vd_kernel_des
 /* A dispatch with its arguments looked up. */
 typedef struct vd__call {
     const vd__machine *machine;
+    vd_list *list;
     uint64_t kernel_id;                /* of the last dispatch; another with the same and `given` differs in its arguments only. 0: do all anew */
     uint64_t given[3];                 /* threads in the desc, no groups */
     vd__kernel *kernel;
@@ -7547,6 +7679,7 @@ static inline void vd__call_hidden(vd__call *c, int first) {
         const vd_hidden_info *h = &c->kernel->hidden[i];
         uint64_t value = 0;
         if (h->kind == VD_HIDDEN_THREADS) value = c->threads[h->axis];
+        else if (h->kind == VD_HIDDEN_OUTPUT) value = c->kernel->first_format;
         else if (h->kind == VD_HIDDEN_GROUPS) value = c->launch.groups[h->axis];
         else if (h->kind == VD_HIDDEN_SHAPE) value = c->buffers[h->arg]->shape[h->axis];
         else if (h->kind == VD_HIDDEN_LENGTH) {
@@ -7601,13 +7734,25 @@ static inline vd_result vd__call_args(vd__call *c, vd_context *ctx, const vd_arg
     return VD_OK;
 }
 
-/* The first dispatch of a kernel and extent. */
+static vd_result vd__output_need(vd_list *l);
+
+/* The argument that the caller does not give: where the kernel prints to. */
+static VD__COLD vd_result vd__call_output(vd__call *c, vd_context *ctx) {
+    const vd__kernel *k = c->kernel;
+    vd_result r = vd__output_need(c->list);
+    vd_arg arg = vd_b(c->list->queue->output);
+    return r ? r : vd__call_buffer(c, ctx, &k->params[k->arg_count], &arg, k->arg_count);
+}
+
+/* The first dispatch of a kernel and extent, and every one of a kernel that prints. */
 static VD__APART vd_result vd__call_first(vd__call *c, vd_context *ctx, const vd_dispatch_desc *desc) {
     vd_result r = vd__call_begin(c, ctx, desc);
     if (!r) r = vd__call_args(c, ctx, desc->args);
+    bool prints = !r && c->kernel->first_format;
+    if (prints) r = vd__call_output(c, ctx);
     if (r) return r;
     vd__call_hidden(c, 0);
-    if (!c->split && desc->threads[0]) c->kernel_id = desc->kernel.id;
+    if (!c->split && desc->threads[0] && !prints) c->kernel_id = desc->kernel.id;
     return VD_OK;
 }
 
@@ -7626,7 +7771,8 @@ static inline vd_result vd__call_resolve(vd__call *c, vd_context *ctx, const vd_
      head     "VDKB", version 1, bytes of the file (u64), checksum (u64, FNV-1a of what follows), number of kernels
      kernel   name (text), number of forms, the best one first
      form     vd_code, features (u64), local_size[3], shared_bytes, value_bytes, entry (text; empty: the only one), number of arguments, those, number of
-              hidden values, those, bytes of code, the code and zeros up to a multiple of 4
+              hidden values, those; if one of them is VD_HIDDEN_OUTPUT: number of formats, those (texts); bytes of code, the code and zeros up to a multiple
+              of 4
      argument name (text; empty: none), kind, type, access, place, size, align, 1 if it may alias
      hidden   kind, argument, axis, place */
 
@@ -7639,6 +7785,7 @@ typedef struct vd__blob_form {
     vd_kernel_desc desc;
     vd_arg_info args[VD_MAX_ARGS];
     vd_hidden_info hidden[VD__BLOB_HIDDEN];
+    const char *formats[VD__FORMATS];
 } vd__blob_form;
 
 /* The next `size` bytes, padded to a multiple of 4; NULL past the end. */
@@ -7690,7 +7837,7 @@ static void vd__blob_arg(vd__blob *b, vd_arg_info *a) {
 }
 
 static void vd__blob_hidden(vd__blob *b, vd_hidden_info *h) {
-    h->kind = (vd_hidden)vd__blob_up_to(b, VD_HIDDEN_SHAPE);
+    h->kind = (vd_hidden)vd__blob_up_to(b, VD_HIDDEN_OUTPUT);
     h->arg = vd__blob_u32(b);
     h->axis = vd__blob_u32(b);
     h->place = vd__blob_u32(b);
@@ -7712,8 +7859,13 @@ static void vd__blob_form_read(vd__blob *b, const char *name, vd__blob_form *f) 
     for (int i = 0; i < d->arg_count && !b->bad; i++) vd__blob_arg(b, &f->args[i]);
     d->hidden_count = (int)vd__blob_up_to(b, VD__BLOB_HIDDEN);
     for (int i = 0; i < d->hidden_count && !b->bad; i++) vd__blob_hidden(b, &f->hidden[i]);
+    bool prints = false;
+    for (int i = 0; i < d->hidden_count && !b->bad; i++) prints = prints || f->hidden[i].kind == VD_HIDDEN_OUTPUT;
+    d->format_count = prints ? (int)vd__blob_up_to(b, VD__FORMATS) : 0;
+    for (int i = 0; i < d->format_count && !b->bad; i++) f->formats[i] = vd__blob_text(b);
     d->args = f->args;
     d->hidden = f->hidden;
+    d->formats = f->formats;
     d->code_size = vd__blob_u32(b);
     d->code = vd__blob_take(b, d->code_size);
 }
@@ -8213,6 +8365,8 @@ static vd_result vd__queue_unreported(vd__queue *q) {
     return r;
 }
 
+static void vd__output_poll(vd_context *ctx);
+
 /* Spins, then blocks. Where the device is this processor it blocks at once: the spinning thread would take the core that the work needs, and one that yields
    instead may lose whole time slices on a busy machine. No lock is held. */
 static vd_result vd__queue_wait(vd__queue *q, uint64_t value, uint64_t timeout_ns) {
@@ -8231,6 +8385,7 @@ static vd_result vd__queue_wait(vd__queue *q, uint64_t value, uint64_t timeout_n
         if (r == VD_ERROR_DEVICE_LOST) return vd__lose_device(ctx);
         if (r != VD_OK && r != VD_TIMEOUT) return r;
     }
+    if (VD__UNLIKELY(vd__load_pointer((void *const *)(void *)&ctx->outputs) != NULL)) vd__output_poll(ctx);
     return vd__queue_outcome(q, value);
 }
 
@@ -8501,8 +8656,12 @@ static void vd__queue_failed(vd__queue *q, uint64_t value, vd_result result) {
     if (result == VD_ERROR_DEVICE_LOST || ctx->driver.backend->queue_submit(q->device, q->index, NULL, value, NULL, 0)) vd__lose_device(ctx);
 }
 
+static void vd__output_sent(vd_list *l, uint64_t value);
+static void vd__output_record(vd_list *l);
+
 /* Gives staging and tickets of a list the value that ends them. */
 static void vd__list_settle(vd_list *l, uint64_t value) {
+    if (VD__UNLIKELY(l->output != NULL)) vd__output_sent(l, value);
     for (int kind = 0; kind < VD__MEMORY_KINDS && !l->immediate; kind++) {
         for (vd__stage *s = l->queue->stages[kind]; s; s = s->next) {
             if (s->owner != l) continue;
@@ -8559,7 +8718,9 @@ static void vd__list_send(vd_list *l) {
 }
 
 static VD__APART void vd__queue_flush(vd__queue *q) {
-    if (q->open.recording) vd__list_send(&q->open);
+    if (!q->open.recording) return;
+    if (VD__UNLIKELY(q->open.output != NULL)) vd__output_record(&q->open);
+    vd__list_send(&q->open);
 }
 
 /* ---- lists ---- */
@@ -8571,8 +8732,10 @@ static inline void vd__list_lock(vd_list *l) {
 
 static inline void vd__list_unlock(vd_list *l) {
     if (!l->immediate) return;
-    if (VD__UNLIKELY(l->commands >= VD__SEND_COMMANDS || l->staged >= VD__SEND_BYTES)) vd__queue_flush(l->queue);
+    bool full = l->commands >= VD__SEND_COMMANDS || l->staged >= VD__SEND_BYTES;
+    if (VD__UNLIKELY(full)) vd__queue_flush(l->queue);
     vd__mutex_unlock(l->queue->lock);
+    if (VD__UNLIKELY(full)) vd__output_poll(l->ctx);
 }
 
 /* Whether commands may go into the list. */
@@ -9271,6 +9434,7 @@ static void vd__list_place(vd_list *l, vd__queue *q) {
     l->queue = q;
     l->device = q->device;
     l->call->machine = q->machine;
+    l->call->list = l;
     l->call->kernel_id = 0;
 }
 
@@ -9327,6 +9491,7 @@ static void vd__list_recycle(vd_list *l) {
     vd_context *ctx = l->ctx;
     vd__stats_add(&l->queue->open.stats, &l->stats);
     memset(&l->stats, 0, sizeof l->stats);
+    if (l->output) vd__output_sent(l, 0);
     vd__hazards_clear(&l->hazards);
     vd__hazards_clear(&l->entry);
     l->use_count = 0;
@@ -9360,6 +9525,7 @@ static void vd__list_drop(vd_list *l) {
    anybody knew. `waits`: values of other queues of the device. */
 static vd_result vd__list_submit(vd_list *l, const uint64_t waits[VD_MAX_QUEUES]) {
     vd__queue *q = l->queue;
+    if (l->output) vd__output_record(l);
     if (vd__hazards_meet(&q->open.hazards, l->barred ? &l->entry : &l->hazards)) {
         vd_result r = q->open.recording ? VD_OK : vd__list_begin_recording(&q->open);
         if (r) return r;
@@ -9373,6 +9539,340 @@ static vd_result vd__list_submit(vd_list *l, const uint64_t waits[VD_MAX_QUEUES]
     vd__hazards_join(&q->open.hazards, &l->hazards);
     vd__list_send(l);
     return VD_OK;
+}
+
+// >>output
+/* What kernels print. The kernel appends records to the output buffer of its queue (vkdispatch_codegen.h, room `composed`, says how they look); behind the
+   last command of a list that has such kernels the buffer is copied to the host and emptied. Kernels only append, so for hazards they read: they do not wait
+   for each other, and the copy waits for them. Nothing here holds a lock while it prints. */
+
+static void vd__output_give(vd_context *ctx, vd__output *o) {
+    vd__mutex_lock(&ctx->lock);
+    o->next = o->queue->spare_outputs;
+    o->queue->spare_outputs = o;
+    vd__mutex_unlock(&ctx->lock);
+}
+
+static vd_result vd__output_make(vd__queue *q, vd__output **out) {
+    vd_context *ctx = q->ctx;
+    vd__output *o = (vd__output *)vd__alloc_zeroed(&ctx->host.allocator, sizeof *o);
+    if (!o) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory for what a kernel prints");
+    vd__mutex_lock(&ctx->lock);
+    vd_result r = vd__storage_create(q->machine, VD__MEMORY_READBACK, ctx->print_bytes, true, false, &o->storage);
+    if (!r && !o->storage.memory.mapped) {
+        vd__storage_destroy(&o->storage);
+        r = vd__fail(VD_ERROR_BACKEND, "the host cannot see staging memory");
+    }
+    vd__mutex_unlock(&ctx->lock);
+    o->queue = q;
+    if (r) vd__free(&ctx->host.allocator, o);
+    else *out = o;
+    return r;
+}
+
+/* Host memory for what the kernels of a list print; until the copy has been there it says that they printed nothing. */
+static vd_result vd__output_need(vd_list *l) {
+    vd_context *ctx = l->ctx;
+    vd__queue *q = l->queue;
+    vd_result r = VD_OK;
+    if (l->output) return VD_OK;
+    vd__mutex_lock(&ctx->lock);
+    vd__output *o = q->spare_outputs;
+    if (o) q->spare_outputs = o->next;
+    vd__mutex_unlock(&ctx->lock);
+    if (!o) r = vd__output_make(q, &o);
+    if (r) return r;
+    memset(o->storage.memory.mapped, 0, 4 * VD__OUTPUT_HEAD);
+    r = vd__storage_sync(&o->storage, 0, 4 * VD__OUTPUT_HEAD, false);
+    if (r) vd__output_give(ctx, o);
+    else l->output = o;
+    return r;
+}
+
+/* The last commands of a list. The caller holds the queue's lock. */
+static void vd__output_record(vd_list *l) {
+    const vd__backend *backend = l->ctx->driver.backend;
+    const vd__buffer *b = (const vd__buffer *)(void *)vd__pool_find(&l->ctx->buffers, l->queue->output.id);
+    vd__span span = { b->storage + l->queue->machine->index, 0, l->ctx->print_bytes };
+    vd__access a = vd__access_of(&span, VD_READ_WRITE);
+    vd__copy_range all = { 0, 0, l->ctx->print_bytes };
+    vd_result r = vd__list_command(l, &a, 1, VD__STAGE_TRANSFER);
+    if (!r) backend->record_copy(l->device, &l->recording->commands, &l->output->storage.memory, &span.storage->memory, &all, 1);
+    l->host_stages |= VD__STAGE_TRANSFER;
+    a.end = 4 * VD__OUTPUT_HEAD;
+    if (!r) r = vd__list_command(l, &a, 1, VD__STAGE_TRANSFER);
+    if (!r) backend->record_fill(l->device, &l->recording->commands, &span.storage->memory, 0, a.end, 0);
+    else vd__logf(&l->ctx->host, VD_LOG_ERROR, "what kernels printed cannot be read: %s", vd__error_buffer);
+}
+
+/* The list went with this value; 0: it did not. */
+static void vd__output_sent(vd_list *l, uint64_t value) {
+    vd__output *o = l->output, **end = &l->ctx->outputs;
+    l->output = NULL;
+    if (!value) { vd__output_give(l->ctx, o); return; }
+    o->value = value;
+    o->next = NULL;
+    vd__mutex_lock(&l->ctx->lock);
+    while (*end) end = &(*end)->next;
+    vd__store_pointer((void **)(void *)end, o);
+    vd__mutex_unlock(&l->ctx->lock);
+}
+
+/* ---- from records to text ---- */
+
+typedef struct vd__line { const vd_allocator *allocator; char *at; uint32_t length, capacity; } vd__line; /* ends with a zero, which is not counted */
+
+/* What there is no memory for is left out. */
+static void vd__line_put(vd__line *line, const char *text, size_t length) {
+    void *at = line->at;
+    if (length > UINT32_MAX / 2 - line->length || !vd__array_reserve(line->allocator, &at, &line->capacity, line->length + (uint32_t)length + 1, 1)) return;
+    line->at = (char *)at;
+    memcpy(line->at + line->length, text, length);
+    line->length += (uint32_t)length;
+    line->at[line->length] = 0;
+}
+
+/* One scalar from its words; returns how many they are. */
+static uint32_t vd__line_scalar(vd__line *line, const char *spec, char letter, vd_type kind, const uint32_t *words) {
+    char text[1400]; /* 309 digits, a point, 999 behind it */
+    uint32_t size = vd__scalar_size(kind), count = size == 8 ? 2 : 1;
+    uint64_t bits = count == 2 ? words[0] | (uint64_t)words[1] << 32 : words[0], ones = UINT64_MAX >> (64 - 8 * size);
+    int length;
+    if (vd__is_float(kind)) {
+        union { uint64_t u; double d; } wide;
+        union { uint32_t u; float f; } narrow;
+        wide.u = bits;
+        narrow.u = words[0];
+        length = snprintf(text, sizeof text, spec, count == 2 ? wide.d : (double)narrow.f);
+    } else if (letter == 'c') length = snprintf(text, sizeof text, spec, (int)(bits & 255));
+    else if (letter == 'd' || letter == 'i') length = snprintf(text, sizeof text, spec, count == 2 ? (long long)bits : (long long)(int32_t)words[0]);
+    else length = snprintf(text, sizeof text, spec, (unsigned long long)(bits & ones));
+    if (letter == 'c') length = (int)strlen(text); /* a zero is nothing to print */
+    if (length > 0) vd__line_put(line, text, (size_t)length < sizeof text ? (size_t)length : sizeof text - 1);
+    return count;
+}
+
+static void vd__line_format(vd__line *line, const vd__format *f, const uint32_t *words) {
+    const char *at = f->text;
+    char spec[24];
+    for (uint32_t used = 0; *at;) {
+        size_t plain = strcspn(at, "%");
+        vd__line_put(line, at, plain);
+        at += plain;
+        if (!*at) return;
+        if (*++at == '%') { vd__line_put(line, at++, 1); continue; }
+        char letter = vd__format_spec(&at, spec);
+        vd_type type = f->types[used++];
+        uint32_t parts = vd__format_parts(type);
+        if (parts > 1) vd__line_put(line, "(", 1);
+        for (uint32_t i = 0; i < parts; i++) {
+            if (i) vd__line_put(line, ", ", 2);
+            words += vd__line_scalar(line, spec, letter, type & 15u, words);
+        }
+        if (parts > 1) vd__line_put(line, ")", 1);
+    }
+}
+
+/* The format of a number; NULL: there is none. */
+static const vd__format *vd__format_find(vd_context *ctx, uint32_t number, const char **kernel) {
+    vd__mutex_lock(&ctx->lock);
+    const vd__formats *f = ctx->formats;
+    vd__mutex_unlock(&ctx->lock);
+    while (f && f->first > number) f = f->next;
+    *kernel = f ? f->kernel : "";
+    return f && number - f->first < f->count ? &f->formats[number - f->first] : NULL;
+}
+
+static void vd__output_text(vd_context *ctx, vd__line *line, const char *kernel, const vd__format *f, const uint32_t *record) {
+    uint32_t id[3] = { record[1], record[2], record[3] };
+    line->length = 0;
+    vd__line_put(line, "", 0);
+    vd__line_format(line, f, record + 4);
+    if (!line->at) return;
+    if (ctx->print) { ctx->print(ctx->print_user, kernel, id, line->at); return; }
+    while (line->length && line->at[line->length - 1] == '\n') line->at[--line->length] = 0;
+    vd__logf(&ctx->host, VD_LOG_INFO, "kernel '%s' (%u, %u, %u): %s", kernel, (unsigned)id[0], (unsigned)id[1], (unsigned)id[2], line->at);
+}
+
+/* Log and the next vd_flush or vd_wait_idle. One that nobody was told of yet stays the one to be told. */
+static void vd__output_assertion(vd__queue *q, const char *kernel, const vd__format *f, const uint32_t *record, uint32_t count) {
+    char text[256], where[64] = "", more[32] = "";
+    if (record) snprintf(where, sizeof where, " in invocation (%u, %u, %u)", (unsigned)record[1], (unsigned)record[2], (unsigned)record[3]);
+    else snprintf(where, sizeof where, " in an invocation that had no room to say so");
+    if (count > 1) snprintf(more, sizeof more, " and %u more", (unsigned)count - 1);
+    snprintf(text, sizeof text, "kernel '%.40s': assertion '%.60s' failed%s%s", kernel, f ? f->text : "", where, more);
+    vd__logf(&q->ctx->host, VD_LOG_ERROR, "%s", text);
+    vd__mutex_lock(q->lock);
+    bool told = true;
+    for (int i = 0; i < VD__FAILURES; i++) told = told && (q->failures[i].result != VD_ERROR_ASSERTION || q->failures[i].reported);
+    if (told) {
+        vd__failure *failure = &q->failures[q->failure_count % VD__FAILURES];
+        failure->value = UINT64_MAX; /* no event's: the work itself is done */
+        failure->result = VD_ERROR_ASSERTION;
+        failure->reported = false;
+        memcpy(failure->text, text, sizeof text);
+        vd__store32(&q->failure_count, q->failure_count + 1);
+    }
+    vd__mutex_unlock(q->lock);
+}
+
+static void vd__output_lost(vd_context *ctx, const uint32_t *head) {
+    const char *last, *first;
+    vd__format_find(ctx, head[2], &last);
+    vd__format_find(ctx, ~head[3], &first);
+    bool one = first == last;
+    vd__logf(&ctx->host, VD_LOG_WARNING, "%u record%s of kernel '%s'%s%s%s did not fit into the %llu bytes of vd_context_desc.print_bytes", (unsigned)head[1],
+             head[1] == 1 ? "" : "s", first, one ? "" : " to kernel '", one ? "" : last, one ? "" : "'", VD__U(ctx->print_bytes));
+}
+
+static void vd__output_print(vd_context *ctx, vd__output *o) {
+    vd__line line = { &ctx->host.allocator, NULL, 0, 0 };
+    const uint32_t *words = (const uint32_t *)(const void *)o->storage.memory.mapped, *failed = NULL;
+    const vd__format *assertion = NULL, *f;
+    const char *kernel, *failed_kernel = "";
+    uint64_t end = ctx->print_bytes / 4;
+    if (vd__storage_sync(&o->storage, 0, ctx->print_bytes, true)) return;
+    if (words[0] < end - VD__OUTPUT_HEAD) end = VD__OUTPUT_HEAD + words[0];
+    for (uint64_t at = VD__OUTPUT_HEAD; at + 4 <= end; at += 4u + f->words) {
+        f = vd__format_find(ctx, words[at], &kernel);
+        if (!f || at + 4 + f->words > end) break;
+        if (!f->assertion) vd__output_text(ctx, &line, kernel, f, words + at);
+        else if (!failed) {
+            failed = words + at;
+            assertion = f;
+            failed_kernel = kernel;
+        }
+    }
+    if (words[1]) vd__output_lost(ctx, words);
+    if (words[4] && !failed) assertion = vd__format_find(ctx, words[5], &failed_kernel);
+    if (words[4]) vd__output_assertion(o->queue, failed_kernel, assertion, failed, words[4]);
+    vd__free(&ctx->host.allocator, line.at);
+}
+
+/* The oldest whose work is done; NULL: none. */
+static vd__output *vd__output_done(vd_context *ctx) {
+    vd__mutex_lock(&ctx->lock);
+    vd__output **link = &ctx->outputs;
+    while (*link && (*link)->value > vd__load64(&(*link)->queue->completed)) link = &(*link)->next;
+    vd__output *o = *link;
+    if (o) vd__store_pointer((void **)(void *)link, o->next);
+    vd__mutex_unlock(&ctx->lock);
+    return o;
+}
+
+/* Prints what is done. No lock is held. */
+static VD__COLD void vd__output_poll(vd_context *ctx) {
+    if (!vd__load_pointer((void *const *)(void *)&ctx->outputs)) return;
+    for (uint32_t i = 0; i < ctx->queue_count; i++) vd__queue_reached(&ctx->queues[i], vd__load64(&ctx->queues[i].submitted));
+    for (vd__output *o = vd__output_done(ctx); o; o = vd__output_done(ctx)) {
+        if (!vd__load32(&ctx->lost)) vd__output_print(ctx, o);
+        vd__output_give(ctx, o);
+    }
+}
+
+/* ---- what a kernel that prints needs ---- */
+
+/* The buffers of all queues. */
+static vd_result vd__output_open(vd_context *ctx) {
+    vd_result r = VD_OK;
+    for (uint32_t i = 0; i < ctx->queue_count && !r; i++) {
+        vd__queue *q = &ctx->queues[i];
+        vd_buffer_desc desc;
+        vd_buffer made = { 0 };
+        vd__mutex_lock(&ctx->lock);
+        bool there = q->output.id != 0;
+        vd__mutex_unlock(&ctx->lock);
+        if (there) continue;
+        memset(&desc, 0, sizeof desc);
+        desc.name = "output of kernels";
+        desc.type = VD_U32;
+        desc.shape[0] = ctx->print_bytes / 4;
+        desc.devices = 1u << q->machine->index;
+        made = vd_buffer_create(ctx, &desc);
+        r = made.id ? VD_OK : VD_ERROR_OUT_OF_MEMORY;
+        vd__mutex_lock(&ctx->lock);
+        bool late = q->output.id != 0; /* another thread made one meanwhile */
+        if (!late && !r) { q->output = made; ctx->output_buffers++; }
+        vd__mutex_unlock(&ctx->lock);
+        if (late && !r) vd__discard(ctx, &ctx->buffers, vd__pool_find(&ctx->buffers, made.id));
+    }
+    return r;
+}
+
+/* Before what is left of buffers is told. */
+static void vd__output_close(vd_context *ctx) {
+    vd__output_poll(ctx);
+    for (uint32_t i = 0; i < ctx->queue_count; i++) {
+        vd__queue *q = &ctx->queues[i];
+        if (q->open.output) vd__output_sent(&q->open, 0);
+        if (q->output.id) vd__discard(ctx, &ctx->buffers, vd__pool_find(&ctx->buffers, q->output.id));
+        while (q->spare_outputs) {
+            vd__output *o = q->spare_outputs;
+            q->spare_outputs = o->next;
+            vd__mutex_lock(&ctx->lock);
+            vd__storage_destroy(&o->storage);
+            vd__mutex_unlock(&ctx->lock);
+            vd__free(&ctx->host.allocator, o);
+        }
+    }
+}
+
+static bool vd__formats_same(const vd__formats *f, const vd_kernel_desc *desc) {
+    if (f->count != (uint32_t)desc->format_count || strcmp(f->kernel, desc->name)) return false;
+    for (uint32_t i = 0; i < f->count; i++)
+        if (strcmp(f->source[i], desc->formats[i])) return false;
+    return true;
+}
+
+/* A copy with everything in one allocation; NULL without memory. */
+static vd__formats *vd__formats_copy(vd_context *ctx, const vd_kernel_desc *desc) {
+    size_t count = (size_t)desc->format_count, text = strlen(desc->name) + 1;
+    for (size_t i = 0; i < count; i++) text += strlen(desc->formats[i]) + 1;
+    vd__formats *f = (vd__formats *)vd__alloc_zeroed(&ctx->host.allocator, sizeof *f + count * (sizeof(vd__format) + sizeof(char *)) + text);
+    if (!f) return NULL;
+    f->formats = (vd__format *)(void *)(f + 1);
+    const char **source = (const char **)(void *)(f->formats + count);
+    char *at = (char *)(void *)(source + count);
+    f->source = source;
+    f->kernel = strcpy(at, desc->name);
+    f->count = (uint32_t)count;
+    at += strlen(at) + 1;
+    for (size_t i = 0; i < count; i++) {
+        source[i] = strcpy(at, desc->formats[i]);
+        vd__format_read(at, &f->formats[i]);
+        at += strlen(at) + 1;
+    }
+    return f;
+}
+
+/* The number of a kernel's first format in *out; 0: it does not print. */
+static vd_result vd__formats_add(vd_context *ctx, const vd_kernel_desc *desc, uint32_t *out) {
+    bool prints = false;
+    *out = 0;
+    for (int i = 0; i < desc->hidden_count; i++) prints = prints || desc->hidden[i].kind == VD_HIDDEN_OUTPUT;
+    if (!prints) return VD_OK;
+    vd_result r = vd__output_open(ctx);
+    if (r) return r;
+    vd__mutex_lock(&ctx->lock);
+    vd__formats *f = ctx->formats;
+    while (f && !vd__formats_same(f, desc)) f = f->next;
+    if (!f && (f = vd__formats_copy(ctx, desc)) != NULL) {
+        f->first = 1 + ctx->format_count;
+        f->next = ctx->formats;
+        ctx->format_count += f->count;
+        ctx->formats = f;
+    }
+    vd__mutex_unlock(&ctx->lock);
+    if (f) *out = f->first;
+    return f ? VD_OK : vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory for its formats");
+}
+
+static void vd__formats_free(vd_context *ctx) {
+    while (ctx->formats) {
+        vd__formats *f = ctx->formats;
+        ctx->formats = f->next;
+        vd__free(&ctx->host.allocator, f);
+    }
 }
 
 // >>public
@@ -9393,7 +9893,8 @@ VD_API vd_result vd_error_set(vd_result result, const char *format, ...) {
 
 VD_API const char *vd_result_name(vd_result result) {
     static const char *const names[] = { "VD_OK", "VD_TIMEOUT", "VD_ERROR_INVALID", "VD_ERROR_NO_DEVICE", "VD_ERROR_UNSUPPORTED", "VD_ERROR_COMPILE",
-                                        "VD_ERROR_OUT_OF_MEMORY", "VD_ERROR_OUT_OF_DEVICE_MEMORY", "VD_ERROR_DEVICE_LOST", "VD_ERROR_IO", "VD_ERROR_BACKEND" };
+                                        "VD_ERROR_OUT_OF_MEMORY", "VD_ERROR_OUT_OF_DEVICE_MEMORY", "VD_ERROR_DEVICE_LOST", "VD_ERROR_IO", "VD_ERROR_BACKEND",
+                                        "VD_ERROR_ASSERTION" };
     return (size_t)result < VD__COUNT(names) ? names[result] : "no vd_result";
 }
 
@@ -9498,6 +9999,10 @@ static bool vd__context_init(vd_context *ctx, const vd_context_desc *desc) {
     ctx->host.cl_context = desc->cl_context;
     ctx->host.cl_device = desc->cl_device;
     ctx->host.cl_queue = desc->cl_queue;
+    ctx->print = desc->print;
+    ctx->print_user = desc->print_user;
+    ctx->print_bytes = desc->print_bytes ? (desc->print_bytes + 3) & ~(uint64_t)3 : 1u << 20;
+    if (ctx->print_bytes < 256) ctx->print_bytes = 256;
     vd__pool_init(&ctx->buffers, &ctx->host.allocator, VD__HANDLE_BUFFER, ctx->tag, sizeof(vd__buffer));
     vd__pool_init(&ctx->kernels, &ctx->host.allocator, VD__HANDLE_KERNEL, ctx->tag, sizeof(vd__kernel));
     vd__pool_init(&ctx->tickets, &ctx->host.allocator, VD__HANDLE_TICKET, ctx->tag, sizeof(vd__ticket));
@@ -9525,6 +10030,7 @@ static vd_result vd__context_open(vd_context *ctx, const vd_context_desc *desc) 
 static void vd__context_release(vd_context *ctx) {
     vd_allocator inner = ctx->counter.inner;
     vd__free(&ctx->host.allocator, ctx->host.cache_directory);
+    vd__formats_free(ctx);
     for (uint32_t i = 0; i < ctx->queue_count; i++) vd__list_free(&ctx->queues[i].open);
     vd__free(&ctx->host.allocator, ctx->queues);
     vd__free(&ctx->host.allocator, ctx->machines);
@@ -9547,6 +10053,8 @@ VD_API vd_result vd_context_create_version(const vd_context_desc *desc, vd_conte
     const vd_allocator *a = &full.allocator;
     if ((a->allocate || a->reallocate || a->release) && !(a->allocate && a->reallocate && a->release))
         return vd__fail(VD_ERROR_INVALID, "vd_context_create: an allocator needs allocate, reallocate and release");
+    if (full.print_bytes > 1u << 30)
+        return vd__fail(VD_ERROR_INVALID, "vd_context_create: print_bytes is %llu, the limit is 1 GiB", VD__U(full.print_bytes));
     if (full.queues < 0 || full.queues > VD_MAX_QUEUES)
         return vd__fail(VD_ERROR_INVALID, "vd_context_create: %d queues of a device, 1 to %d are possible", full.queues, VD_MAX_QUEUES);
     if (full.device_count < 0 || full.device_count > VD_MAX_DEVICES || (full.device_count && !full.devices))
@@ -9682,6 +10190,7 @@ VD_API void vd_context_destroy(vd_context *ctx) {
         vd__queue_wait(&ctx->queues[i], ctx->queues[i].submitted, VD_FOREVER);
         vd__store64(&ctx->queues[i].completed, UINT64_MAX); /* reached, or the device is lost */
     }
+    vd__output_close(ctx);
     vd__context_leftovers(ctx);
     vd__reap(ctx); /* tensors of this context that came in again let go of it here */
     vd__context_leave(ctx);
@@ -9704,7 +10213,7 @@ VD_API vd_result vd_context_stats(vd_context *ctx, vd_stats *out) {
         out->device_blocks += ctx->machines[i].heap.block_count;
         out->device_bytes += ctx->machines[i].heap.bytes;
     }
-    out->buffers = ctx->buffers.alive;
+    out->buffers = ctx->buffers.alive - ctx->output_buffers;
     out->kernels = ctx->kernels.alive;
     vd__mutex_unlock(&ctx->lock);
     vd__unlock_all(ctx);
@@ -10106,15 +10615,19 @@ static void vd__kernel_fill(vd__kernel *k, const vd_kernel_desc *desc) {
         if (k->hidden[i].kind == VD_HIDDEN_GROUP_BASE) k->base[k->hidden[i].axis] = true;
     for (int i = 0; i < 3; i++) k->local_shift[i] = k->local_size[i] & (k->local_size[i] - 1) ? VD__NONE : vd__log2(k->local_size[i]);
     k->gaps = covered != k->value_bytes;
+    if (k->first_format) k->params[--k->arg_count].access = VD_READ; /* it only appends: see room `output` */
     k->flat = k->local_shift[0] != VD__NONE && k->local_size[1] == 1 && k->local_size[2] == 1;
 }
 
 static vd_result vd__kernel_add(vd_context *ctx, const vd_kernel_desc *desc, vd_kernel *out) {
+    uint32_t first_format;
+    if (vd__formats_add(ctx, desc, &first_format)) return vd__fail_within(VD_ERROR_OUT_OF_MEMORY, "vd_kernel_create '%s'", desc->name);
     vd__mutex_lock(&ctx->lock);
     vd__kernel *k = (vd__kernel *)(void *)vd__pool_take(&ctx->kernels);
     vd__mutex_unlock(&ctx->lock);
     vd_result r = k ? vd__kernel_keep(ctx, k, desc) : vd__fail(VD_ERROR_OUT_OF_MEMORY, "vd_kernel_create '%s': no host memory", desc->name);
     if (!r) {
+        k->first_format = first_format;
         vd__kernel_fill(k, desc);
         uint32_t made = 0;
         while (made < ctx->machine_count && !r) {
@@ -10378,6 +10891,7 @@ VD_API vd_result vd_submit(vd_list *list, const vd_submit_desc *desc, vd_event *
         else vd__list_recycle(list);
     }
     vd__mutex_unlock(q->lock);
+    vd__output_poll(q->ctx);
     return r;
 }
 
@@ -10493,6 +11007,7 @@ VD_API vd_result vd_flush(vd_context *ctx) {
     vd__lock_all(ctx);
     for (uint32_t i = 0; i < ctx->queue_count; i++) vd__queue_flush(&ctx->queues[i]);
     vd__unlock_all(ctx);
+    vd__output_poll(ctx);
     return vd__context_unreported(ctx);
 }
 

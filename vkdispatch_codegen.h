@@ -160,6 +160,12 @@
    vc_group_reduce and the like combine values of the whole workgroup through shared memory, two elements an invocation, made once a type. They stand where a
    vc_barrier may, wait for all, and order shared memory alone.
 
+   Output. vc_printf(k, "%u: %f\n", i, x) and vc_assert(k, vc_lt(i, n), "i < n") put a record into a hidden buffer, the kernel's last argument, which
+   vkdispatch.h passes, reads once the work is done, and formats on the host. The conversions are C's d i u x X o c f F e E g G a A and %%, with flags, width
+   and precision, and take any size of their kind: length modifiers are not needed and skipped. d and i take signed integers and bool, u unsigned ones and
+   bool, x X o c any integer, the rest floats. A vector is printed as (x, y, z) and a complex number as (re, im), each part by the conversion. There is no
+   order between invocations. After a failed assertion the invocation goes on; vc_return_if ends it. A kernel without them pays nothing.
+
    Undefined, as in C: a load or store past the end of its memory (guard it with vc_length or vc_load_or), two invocations that meet in one element without a
    barrier or atomics between them, a barrier that not all invocations of a workgroup reach. The last is refused where the condition depends on an id; what
    went through a vc_var, an array or a buffer is taken for the same in all invocations.
@@ -284,7 +290,10 @@ typedef struct vc_arg_info {
     bool may_alias;
 } vc_arg_info;
 
-typedef enum vc_hidden { VC_HIDDEN_NONE = 0, VC_HIDDEN_THREADS, VC_HIDDEN_GROUPS, VC_HIDDEN_GROUP_BASE, VC_HIDDEN_LENGTH, VC_HIDDEN_SHAPE } vc_hidden;
+/* VC_HIDDEN_OUTPUT: `arg` is the last argument, a buffer of u32 that vc_printf and vc_assert write into (room `composed` says what); the value is the number
+   of the first of info.formats, 1 or more. */
+typedef enum vc_hidden { VC_HIDDEN_NONE = 0, VC_HIDDEN_THREADS, VC_HIDDEN_GROUPS, VC_HIDDEN_GROUP_BASE, VC_HIDDEN_LENGTH, VC_HIDDEN_SHAPE,
+                         VC_HIDDEN_OUTPUT } vc_hidden;
 
 typedef struct vc_hidden_info { vc_hidden kind; uint32_t arg, axis, place; } vc_hidden_info; /* u32 each, behind the arguments in the block of values */
 
@@ -300,6 +309,8 @@ typedef struct vc_info {
     uint32_t shared_bytes;          /* at most; a shared vector of 3 takes the place of 4 */
     uint64_t features;              /* VC_FEATURE_ bits it needs */
     uint32_t nodes, live_nodes;     /* recorded, and printed */
+    const char *const *formats;     /* of vc_printf: "f32 u32x2:format", the types of its operands in front; of vc_assert: "assert:text" */
+    int format_count;
 } vc_info;
 
 /* ---- kernels ---- */
@@ -618,6 +629,15 @@ VC_API void vc_break_if(vc_kernel *k, vc_val condition);        /* scalar bool, 
 VC_API void vc_continue_if(vc_kernel *k, vc_val condition);
 VC_API void vc_return_if(vc_kernel *k, vc_val condition);
 
+/* vc_printf(k, "%u: %f\n", i, x): at most 32 operands; in C++ a function, in C a macro. */
+VC_API void vc_printf_args(vc_kernel *k, const char *format, const vc_val *args, uint32_t count);
+VC_API void vc_assert(vc_kernel *k, vc_val condition, const char *text); /* scalar bool; where it is false, the text is reported as an error */
+#ifndef __cplusplus
+#define vc_printf(k, ...) VC__PRINTF_ARGS(k, __VA_ARGS__, vc_bool(false))
+#define VC__PRINTF_ARGS(k, format, ...) \
+    vc_printf_args(k, format, (const vc_val[]){ __VA_ARGS__ }, (uint32_t)(sizeof((const vc_val[]){ __VA_ARGS__ }) / sizeof(vc_val)) - 1u)
+#endif
+
 /* Used by the block macros. */
 VC_API int vc_if_begin(vc_kernel *k, vc_val condition);
 VC_API int vc_else_begin(vc_kernel *k);
@@ -687,6 +707,10 @@ VC_API struct vd_kernel vd_kernel_build(struct vd_context *ctx, vc_kernel *k); /
 
 /* vc_imm_of(x): the immediate of a C number's own type: bool, i8 to u64, f32 of a float, f64 of a double. In C++ it is a function, in C a macro. */
 #ifdef __cplusplus
+template <class... Args> inline void vc_printf(vc_kernel *k, const char *format, Args... args) {
+    const vc_val list[] = { args..., vc_val() };
+    vc_printf_args(k, format, list, (uint32_t)sizeof...(args));
+}
 static inline vc_val vc_imm_of(bool x) { return vc_bool(x); }
 static inline vc_val vc_imm_of(signed char x) { return vc_i8(x); }
 static inline vc_val vc_imm_of(short x) { return vc_i16(x); }
@@ -1328,7 +1352,7 @@ static inline uint64_t vc__bits_of(const vc__node *n) { return n->a[0] | (uint64
 
 /* What the reflection says of a HIDDEN node. */
 static const vc_hidden_info *vc__hidden_of(const vc__listing *l, const vc__node *n) {
-    bool of_arg = n->a[0] == VC_HIDDEN_LENGTH || n->a[0] == VC_HIDDEN_SHAPE;
+    bool of_arg = n->a[0] >= VC_HIDDEN_LENGTH;
     int i;
     for (i = 0; i < l->info.hidden_count; i++) {
         const vc_hidden_info *h = &l->info.hidden[i];
@@ -1399,7 +1423,10 @@ struct vc_kernel {
     vc__block *block;
     uint32_t block_count, block_capacity;
     vc__object *object;
-    uint32_t object_count, object_capacity, arg_count;
+    uint32_t object_count, object_capacity, arg_count; /* arguments without the output */
+    uint32_t output;         /* object: the buffer that vc_printf writes into, always the last argument; VC__NIL: none */
+    const char **format;     /* texts in the arena */
+    uint32_t format_count, format_capacity;
     vc__own *own;
     uint32_t own_count, own_capacity;
     uint32_t *extra;
@@ -1421,6 +1448,8 @@ struct vc_kernel {
 static uint32_t vc__invocations(const vc_kernel *k) { return k->desc.local_size[0] * k->desc.local_size[1] * k->desc.local_size[2]; }
 
 static const char *vc__name(const vc_kernel *k) { return k->desc.name ? k->desc.name : "kernel"; }
+
+static uint32_t vc__arg_count(const vc_kernel *k) { return k->arg_count + (k->output != VC__NIL); }
 
 VC__PRINTF(3, 0) static void vc__fail_list(vc_kernel *k, const char *call, const char *format, va_list list) {
     int used = 0;
@@ -5835,15 +5864,16 @@ static void vc__p_name_blocks(vc__printer *g) {
 }
 
 static void vc__p_name_hidden(vc__printer *g) {
-    static const char *const names[] = { "hidden", "threads", "groups", "group_base", "length", "shape" };
+    static const char *const names[] = { "hidden", "threads", "groups", "group_base" };
     char wanted[2 * VC__NAME], arg[VC__NAME];
     int i;
     for (i = 0; i < g->l->info.hidden_count; i++) {
         const vc_hidden_info *h = &g->l->info.hidden[i];
-        bool of_arg = h->kind == VC_HIDDEN_LENGTH || h->kind == VC_HIDDEN_SHAPE;
+        bool of_arg = h->kind >= VC_HIDDEN_LENGTH;
         vc__p_clean(of_arg ? g->l->info.args[h->arg].name : NULL, arg);
         if (h->kind == VC_HIDDEN_LENGTH) snprintf(wanted, sizeof wanted, "%.20s_length", arg);
         else if (h->kind == VC_HIDDEN_SHAPE) snprintf(wanted, sizeof wanted, "%.20s_shape_%u", arg, (unsigned)h->axis);
+        else if (h->kind == VC_HIDDEN_OUTPUT) snprintf(wanted, sizeof wanted, "first_format");
         else snprintf(wanted, sizeof wanted, "%s_%c", names[h->kind], "xyzw"[h->axis & 3]);
         vc__p_name_it(g, &g->hidden[i], wanted, "hidden");
     }
@@ -7789,7 +7819,7 @@ static void vc__reflect_arg(const vc_kernel *k, const vc__listing *l, const vc__
 
 static void vc__reflect_hidden(const vc__listing *l, const vc__node *n, vc_hidden_info *h, uint32_t *end) {
     h->kind = (vc_hidden)n->a[0];
-    h->arg = h->kind == VC_HIDDEN_LENGTH || h->kind == VC_HIDDEN_SHAPE ? l->object[n->a[1]].arg : 0;
+    h->arg = h->kind >= VC_HIDDEN_LENGTH ? l->object[n->a[1]].arg : 0;
     h->axis = n->a[2];
     h->place = vc__layout_next(end, 4, 4);
 }
@@ -7822,7 +7852,7 @@ static uint32_t vc__block_align(const vc_info *info) {
 
 static bool vc__reflect_room(vc_kernel *k, vc__form *f, const vc__listing *l) {
     uint32_t hidden = l->body - l->leaves;
-    vc_arg_info *arg = (vc_arg_info *)vc__grown(&k->allocator, f->arg, &f->arg_capacity, k->arg_count, sizeof(vc_arg_info));
+    vc_arg_info *arg = (vc_arg_info *)vc__grown(&k->allocator, f->arg, &f->arg_capacity, vc__arg_count(k), sizeof(vc_arg_info));
     vc_hidden_info *h;
     if (arg) f->arg = arg;
     h = (vc_hidden_info *)vc__grown(&k->allocator, f->hidden, &f->hidden_capacity, hidden, sizeof(vc_hidden_info));
@@ -7855,7 +7885,9 @@ static bool vc__reflect_listing(vc_kernel *k, vc__listing *l) {
     for (i = l->leaves; i < l->body; i++)
         if (l->node[i].op == VC__OP_HIDDEN) vc__reflect_hidden(l, &l->node[i], &f->hidden[info->hidden_count++], &end);
     info->args = f->arg;
-    info->arg_count = (int)k->arg_count;
+    info->arg_count = (int)vc__arg_count(k);
+    info->formats = k->format;
+    info->format_count = (int)k->format_count;
     info->hidden = f->hidden;
     info->value_bytes = vc__layout_next(&end, 0, vc__is_c(l->target) ? vc__block_align(info) : 4);
     memcpy(info->local_size, k->desc.local_size, sizeof info->local_size);
@@ -7925,7 +7957,7 @@ static void vc__dump_object(vc_kernel *k, uint32_t object) {
 }
 
 static void vc__dump_hidden(vc_kernel *k, const vc__node *n) {
-    static const char *const name[] = { "none", "threads", "groups", "group_base", "length", "shape" };
+    static const char *const name[] = { "none", "threads", "groups", "group_base", "length", "shape", "first_format" };
     vc__dump_put(k, n->a[0] < VC_HIDDEN_LENGTH ? "%s." : "%s(", name[n->a[0]]);
     if (n->a[0] < VC_HIDDEN_LENGTH) { vc__dump_put(k, "%c", "xyzw"[n->a[2] & 3u]); return; }
     vc__dump_object(k, n->a[1]);
@@ -9328,7 +9360,8 @@ static void vc__reset(vc_kernel *k, const vc_kernel_desc *desc) {
     k->failed = k->returned = k->split = k->reconverges = k->coherent = false;
     k->generation = (k->generation + 1) & 0x7fffffffu;
     k->count = k->pin_count = k->block_count = k->object_count = k->arg_count = k->extra_count = k->own_count = 0;
-    k->now = k->at = 0;
+    k->now = k->at = k->format_count = 0;
+    k->output = VC__NIL;
     memset(k->scratch, 0, sizeof k->scratch);
     for (i = 0; i < VC__FORMS; i++) k->form[i].words_of = k->form[i].text_of = k->form[i].info_of = 0;
     vc__arena_rewind(&k->arena);
@@ -9380,6 +9413,7 @@ VC_API void vc_free(vc_kernel *k) {
     vc__release(&a, k->block);
     vc__release(&a, k->object);
     vc__release(&a, k->own);
+    vc__release(&a, (void *)k->format);
     vc__release(&a, k->extra);
     vc__release(&a, k->lower.node);
     vc__release(&a, k->lower.extra);
@@ -9450,6 +9484,7 @@ static bool vc__build(vc_kernel *k, vc_target target, vc_buffers buffers) {
     bool ok;
     if (vc_error(k)) return false;
     if (vc__is_c(target)) buffers = vc__buffers_of(k, target);
+    if (k->output != VC__NIL) k->object[k->output].arg = k->arg_count;
     f = vc__form_of(k, target, buffers);
     if ((target == VC_TARGET_SPIRV ? f->words_of : target == VC_TARGET_NONE ? f->info_of : f->text_of) == k->count + 1) return true;
     if (!vc__schedule(k, target == VC_TARGET_NONE ? VC_TARGET_SPIRV : target, buffers, &l) || !vc__reflect_listing(k, &l)) return false;
@@ -11772,6 +11807,268 @@ VC_API vc_val vc_hash_bits(vc_val v) {
     return vc__fn_end(&f, vc_xor(x, vc_shr(x, vc_u32(31))));
 }
 
+/* ---- output ----
+
+   vc_printf and vc_assert reserve the words of a record in the output buffer and fill them. The buffer begins with eight words, all 0 before the work:
+       0  words reserved behind these eight, also by those who came too late
+       1  records that did not fit
+       2  the largest number of a format among them, and 3: the largest of the numbers' complements
+       4  assertions that failed, recorded or not, and 5: the largest number of one
+   A record is its format's number, the global id and the operands: 64 bits as two words, the low one first, all else as one, f16 as f32. One that begins
+   within the buffer and does not fit leaves a 0 where its number would be. */
+
+enum { VC__OUTPUT_HEAD = 8, VC__OUTPUT_MOST = 32, VC__FORMAT_MOST = 1024, VC__FORMATS_MOST = 1024, VC__FIELD_MOST = 255 };
+
+static const struct vc__conversion { char letter; uint8_t kinds; const char *flags, *takes; } vc__conversions[] = {
+    { 'd', VC__KINDS_B | VC__KINDS_I, "-+ 0", "i8 to i64 and bool" },
+    { 'i', VC__KINDS_B | VC__KINDS_I, "-+ 0", "i8 to i64 and bool" },
+    { 'u', VC__KINDS_B | VC__KINDS_U, "-0", "u8 to u64 and bool" },
+    { 'x', VC__KINDS_IU, "-#0", "integers" },
+    { 'X', VC__KINDS_IU, "-#0", "integers" },
+    { 'o', VC__KINDS_IU, "-#0", "integers" },
+    { 'c', VC__KINDS_IU, "-", "integers" },
+    { 'f', VC__KINDS_F, "-+ #0", "f16, f32 and f64" },
+    { 'F', VC__KINDS_F, "-+ #0", "f16, f32 and f64" },
+    { 'e', VC__KINDS_F, "-+ #0", "f16, f32 and f64" },
+    { 'E', VC__KINDS_F, "-+ #0", "f16, f32 and f64" },
+    { 'g', VC__KINDS_F, "-+ #0", "f16, f32 and f64" },
+    { 'G', VC__KINDS_F, "-+ #0", "f16, f32 and f64" },
+    { 'a', VC__KINDS_F, "-+ #0", "f16, f32 and f64" },
+    { 'A', VC__KINDS_F, "-+ #0", "f16, f32 and f64" },
+};
+
+/* What is made of a format while it is read: the same without length modifiers, behind the types of the operands. */
+typedef struct vc__printing {
+    vc_kernel *k;
+    const char *at;          /* what is left of the format */
+    const vc_val *args;
+    uint32_t count, used;    /* operands */
+    char types[VC__OUTPUT_MOST * 16];
+    char text[VC__FORMAT_MOST + 1];
+    size_t length;           /* of text */
+    uint32_t word_count;
+    vc_val words[VC__OUTPUT_MOST * 8];
+} vc__printing;
+
+static void vc__printing_put(vc__printing *p, char c) {
+    if (p->length < VC__FORMAT_MOST) p->text[p->length++] = c;
+    p->text[p->length] = 0;
+}
+
+/* Up to 255, digits copied. */
+static bool vc__printing_number(vc__printing *p, const char *conversion, const char *what) {
+    uint32_t number = 0;
+    if (*p->at == '*') {
+        vc__refuse(p->k, "vc_printf", "'%.8s' has its %s as an operand; write it into the format", conversion, what);
+        return false;
+    }
+    for (; *p->at >= '0' && *p->at <= '9' && number <= VC__FIELD_MOST; p->at++) {
+        number = number * 10 + (uint32_t)(*p->at - '0');
+        vc__printing_put(p, *p->at);
+    }
+    if (number > VC__FIELD_MOST) vc__refuse(p->k, "vc_printf", "'%.8s' has a %s of more than %d", conversion, what, (int)VC__FIELD_MOST);
+    return number <= VC__FIELD_MOST;
+}
+
+/* Flags, width, precision and letter behind a '%'; NULL after an error. */
+static const struct vc__conversion *vc__printing_conversion(vc__printing *p) {
+    const char *start = p->at - 1, *flags = p->at, *end;
+    const struct vc__conversion *c = NULL;
+    bool precision;
+    uint32_t i;
+    vc__printing_put(p, '%');
+    for (; *p->at && strchr("-+ #0", *p->at); p->at++) if (!memchr(flags, *p->at, (size_t)(p->at - flags))) vc__printing_put(p, *p->at);
+    end = p->at;
+    if (!vc__printing_number(p, start, "width")) return NULL;
+    precision = *p->at == '.';
+    if (precision) vc__printing_put(p, *p->at++);
+    if (precision && !vc__printing_number(p, start, "precision")) return NULL;
+    while (*p->at && strchr("hlqjzt", *p->at)) p->at++;
+    for (i = 0; i < sizeof vc__conversions / sizeof *vc__conversions; i++) if (vc__conversions[i].letter == *p->at) c = &vc__conversions[i];
+    if (!c) {
+        if (*p->at == 's') vc__refuse(p->k, "vc_printf", "'%%s' takes a text, which no operand is; write it into the format");
+        else vc__refuse(p->k, "vc_printf", "'%.*s' is no conversion it knows; they are d i u x X o c f F e E g G a A and %%%%",
+                        (int)(p->at - start) + (*p->at != 0), start);
+        return NULL;
+    }
+    for (; flags < end; flags++)
+        if (!strchr(c->flags, *flags)) { vc__refuse(p->k, "vc_printf", "'%%%c' does not go with the flag '%c'", c->letter, *flags); return NULL; }
+    if (precision && c->letter == 'c') { vc__refuse(p->k, "vc_printf", "'%%c' does not go with a precision"); return NULL; }
+    vc__printing_put(p, *p->at++);
+    return c;
+}
+
+/* A scalar as words. */
+static void vc__printing_scalar(vc__printing *p, vc_val v) {
+    vc_type type = vc_typeof(v);
+    v = vc_const(p->k, v);
+    if (vc__bits(type) == 64) {
+        v = vc_bitcast(VC_U64, v);
+        p->words[p->word_count++] = vc_cast(VC_U32, v);
+        p->words[p->word_count++] = vc_cast(VC_U32, vc_shr(v, vc_u32(32)));
+        return;
+    }
+    if (vc__is_float(type)) v = vc_bitcast(VC_U32, vc_cast(VC_F32, v));
+    else v = vc__is_signed(type) ? vc_bitcast(VC_U32, vc_cast(VC_I32, v)) : vc_cast(VC_U32, v);
+    p->words[p->word_count++] = v;
+}
+
+/* The next operand, for a conversion; false after an error. */
+static bool vc__printing_operand(vc__printing *p, const struct vc__conversion *c) {
+    vc_val v;
+    vc_type type;
+    vc__operand o;
+    uint32_t i, which = p->used + 1;
+    if (p->used >= p->count) {
+        vc__refuse(p->k, "vc_printf", "'%%%c' wants operand %u, there are %u", c->letter, which, p->count);
+        return false;
+    }
+    v = p->args[p->used++];
+    type = vc_typeof(v);
+    if (vc__is_complex(type)) {
+        if (!vc__take(p->k, "vc_printf", which, vc_re(v), &o)) return false;
+    } else if (vc__is_composite(v) && type != VC_NONE) {
+        vc__refuse(p->k, "vc_printf", "operand %u is %s; print its parts (vc_part)", which, vc__type_text(p->k, type).text);
+        return false;
+    } else if (!vc__take(p->k, "vc_printf", which, v, &o)) return false;
+    if (!(vc__mask(type) & c->kinds)) {
+        vc__refuse(p->k, "vc_printf", "operand %u%s is %s, '%%%c' takes %s", which, vc__label_of(p->k, &o).text, vc_type_name(type), c->letter, c->takes);
+        return false;
+    }
+    snprintf(p->types + strlen(p->types), sizeof p->types - strlen(p->types), "%s%s%s", p->types[0] ? " " : "", vc__is_complex(type) ? "complex_" : "",
+             vc_type_name(vc__is_complex(type) ? vc__scalar(type) : type));
+    if (vc__is_complex(type)) {
+        vc__printing_scalar(p, vc_re(v));
+        vc__printing_scalar(p, vc_im(v));
+    } else for (i = 0; i < vc__rows(type); i++) vc__printing_scalar(p, vc__rows(type) == 1 ? v : vc_component(v, i));
+    return true;
+}
+
+/* Reads the format and the operands along with it. */
+static bool vc__printing_read(vc__printing *p) {
+    const struct vc__conversion *c;
+    while (*p->at) {
+        char now = *p->at++;
+        if (now != '%' || *p->at == '%') {
+            vc__printing_put(p, now);
+            if (now == '%') vc__printing_put(p, *p->at++);
+            continue;
+        }
+        c = vc__printing_conversion(p);
+        if (!c || !vc__printing_operand(p, c)) return false;
+    }
+    if (p->used == p->count) return true;
+    vc__refuse(p->k, "vc_printf", "the format has %u conversions, there are %u operands", p->used, p->count);
+    return false;
+}
+
+/* The buffer that records go to, made by the first who needs it. */
+static vc_ref vc__output_ref(vc_kernel *k) {
+    uint32_t node;
+    if (k->output == VC__NIL) {
+        node = vc__add_object(k, "output", VC__OP_BUFFER, VC_READ_WRITE, VC_U32, 0, NULL);
+        if (node == VC__NIL) return vc__no_ref();
+        k->output = k->node[node].x;
+        k->arg_count--;
+    }
+    return vc__make_ref(k, k->object[k->output].node, VC_U32);
+}
+
+/* The place of a format in the kernel's list, counted from 0; VC__NIL after an error. */
+static uint32_t vc__format_of(vc_kernel *k, const char *types, const char *text) {
+    size_t before = strlen(types), size = before + strlen(text) + 2;
+    uint32_t i;
+    char *copy;
+    void *grown;
+    for (i = 0; i < k->format_count; i++)
+        if (strncmp(k->format[i], types, before) == 0 && k->format[i][before] == ':' && strcmp(k->format[i] + before + 1, text) == 0) return i;
+    if (k->format_count >= VC__FORMATS_MOST) {
+        vc__refuse(k, "vc_printf", "more than %d formats", (int)VC__FORMATS_MOST);
+        return VC__NIL;
+    }
+    grown = vc__grown(&k->allocator, (void *)k->format, &k->format_capacity, k->format_count + 1, sizeof(const char *));
+    if (grown) k->format = (const char **)grown;
+    copy = grown ? (char *)vc__arena_take(&k->allocator, &k->arena, size) : NULL;
+    if (!copy) { vc__no_memory(k); return VC__NIL; }
+    snprintf(copy, size, "%s:%s", types, text);
+    k->format[k->format_count] = copy;
+    return k->format_count++;
+}
+
+/* Reserves a record and fills it. Who comes when the buffer is full already does not reserve, so that the count of words never wraps. */
+static void vc__output_record(vc_kernel *k, vc_ref out, vc_val number, const vc_val *words, uint32_t count) {
+    vc_ref lost = vc_var(k, "lost", VC_BOOL);
+    vc_val length = vc_length(out), size = vc_u32(4 + count), used, first;
+    uint32_t i;
+    vc_set(lost, vc_bool(true));
+    vc_atomic_load(out, vc_u32(0), &used);
+    VC_IF(k, vc_lt(used, length)) {
+        vc_atomic_add(out, vc_u32(0), size, &used);
+        first = vc_add(used, vc_u32(VC__OUTPUT_HEAD));
+        VC_IF(k, vc_le(vc_add(first, size), length)) {
+            vc_store(out, first, number);
+            for (i = 0; i < 3; i++) vc_store(vc_offset(out, vc_u32(1 + i)), first, vc_global_id(k, i));
+            for (i = 0; i < count; i++) vc_store(vc_offset(out, vc_u32(4 + i)), first, words[i]);
+            vc_set(lost, vc_bool(false));
+        } VC_ELSE(k) {
+            VC_IF(k, vc_lt(first, length)) { vc_store(out, first, vc_u32(0)); }
+        }
+    }
+    VC_IF(k, vc_get(lost)) {
+        vc_atomic_add(out, vc_u32(1), vc_u32(1), NULL);
+        vc_atomic_max(out, vc_u32(2), number, NULL);
+        vc_atomic_max(out, vc_u32(3), vc_not(number), NULL);
+    }
+}
+
+/* The number of a format, as the runtime counts them. */
+static vc_val vc__output_number(vc_kernel *k, uint32_t format) {
+    return vc_add(vc__hidden(k, "vc_printf", VC_HIDDEN_OUTPUT, k->output, 0), vc_u32(format));
+}
+
+VC_API void vc_printf_args(vc_kernel *k, const char *format, const vc_val *args, uint32_t count) {
+    vc__printing p;
+    vc_ref out;
+    uint32_t number;
+    if (!vc__ready(k)) return;
+    if (!format || (count && !args)) { vc__refuse(k, "vc_printf", "the %s NULL", format ? "operands are" : "format is"); return; }
+    if (strlen(format) > VC__FORMAT_MOST) { vc__refuse(k, "vc_printf", "the format has more than %d bytes", (int)VC__FORMAT_MOST); return; }
+    if (count > VC__OUTPUT_MOST) { vc__refuse(k, "vc_printf", "%u operands, the limit is %d", count, (int)VC__OUTPUT_MOST); return; }
+    memset(&p, 0, sizeof p);
+    p.k = k;
+    p.at = format;
+    p.args = args;
+    p.count = count;
+    if (!vc__printing_read(&p)) return;
+    number = vc__format_of(k, p.types, p.text);
+    out = vc__output_ref(k);
+    if (!k->failed) vc__output_record(k, out, vc__output_number(k, number), p.words, p.word_count);
+}
+
+VC_API void vc_assert(vc_kernel *k, vc_val condition, const char *text) {
+    vc_ref out;
+    vc_val number;
+    uint32_t node, format;
+    if (!vc__ready(k)) return;
+    node = vc__condition(k, "vc_assert", 1, condition);
+    if (node == VC__NIL) return;
+    if (!text || strlen(text) > VC__FORMAT_MOST) {
+        vc__refuse(k, "vc_assert", text ? "the text has more than %d bytes" : "the text is NULL (its limit is %d bytes)", (int)VC__FORMAT_MOST);
+        return;
+    }
+    if (vc__is_immediate(condition) && condition.bits) return;
+    VC_IF(k, vc_not(vc__value(k, node))) {
+        format = vc__format_of(k, "assert", text);
+        out = vc__output_ref(k);
+        if (!k->failed) {
+            number = vc__output_number(k, format);
+            vc_atomic_add(out, vc_u32(4), vc_u32(1), NULL);
+            vc_atomic_max(out, vc_u32(5), number, NULL);
+            vc__output_record(k, out, number, NULL, 0);
+        }
+    }
+}
+
 #endif /* VKDISPATCH_CODEGEN_IMPLEMENTED */
 #endif /* VKDISPATCH_CODEGEN_IMPLEMENTATION */
 
@@ -11791,7 +12088,7 @@ VC__SAME(access, (int)VC_READ == (int)VD_READ && (int)VC_WRITE == (int)VD_WRITE)
 VC__SAME(arg, (int)VC_ARG_BINDING == (int)VD_ARG_BINDING && (int)VC_ARG_ADDRESS == (int)VD_ARG_ADDRESS && (int)VC_ARG_VALUE == (int)VD_ARG_VALUE);
 VC__SAME(hidden, (int)VC_HIDDEN_THREADS == (int)VD_HIDDEN_THREADS && (int)VC_HIDDEN_GROUPS == (int)VD_HIDDEN_GROUPS
          && (int)VC_HIDDEN_GROUP_BASE == (int)VD_HIDDEN_GROUP_BASE && (int)VC_HIDDEN_LENGTH == (int)VD_HIDDEN_LENGTH
-         && (int)VC_HIDDEN_SHAPE == (int)VD_HIDDEN_SHAPE);
+         && (int)VC_HIDDEN_SHAPE == (int)VD_HIDDEN_SHAPE && (int)VC_HIDDEN_OUTPUT == (int)VD_HIDDEN_OUTPUT);
 VC__SAME(feature, (int)VC_FEATURE_F16 == (int)VD_FEATURE_F16 && (int)VC_FEATURE_F64 == (int)VD_FEATURE_F64 && (int)VC_FEATURE_I8 == (int)VD_FEATURE_I8
          && (int)VC_FEATURE_I16 == (int)VD_FEATURE_I16 && (int)VC_FEATURE_I64 == (int)VD_FEATURE_I64
          && (int)VC_FEATURE_STORAGE_8 == (int)VD_FEATURE_STORAGE_8 && (int)VC_FEATURE_STORAGE_16 == (int)VD_FEATURE_STORAGE_16
@@ -11894,6 +12191,8 @@ static struct vd_kernel vc__glue_create(struct vd_context *ctx, const vc__form *
     memcpy(desc.local_size, info->local_size, sizeof desc.local_size);
     desc.shared_bytes = info->shared_bytes;
     desc.features = info->features;
+    desc.formats = info->formats;
+    desc.format_count = info->format_count;
     return vd_kernel_create(ctx, &desc);
 }
 
@@ -11913,7 +12212,7 @@ VC_API struct vd_kernel vd_kernel_build(struct vd_context *ctx, vc_kernel *k) {
     if (!k || !vc__build(k, vc__glue_targets[row].target, form)) { vd_error_set(VD_ERROR_INVALID, "vd_kernel_build: %s", vc_error(k)); return kernel; }
     f = vc__form_of(k, vc__glue_targets[row].target, form);
     if (!vc__check_device(&f->info, d)) return kernel;
-    arg_bytes = (size_t)k->arg_count * sizeof(vd_arg_info);
+    arg_bytes = (size_t)f->info.arg_count * sizeof(vd_arg_info);
     room = (char *)vc__arena_take(&k->allocator, &k->arena, arg_bytes + (size_t)f->info.hidden_count * sizeof(vd_hidden_info));
     if (!room) { vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_kernel_build '%s': out of host memory", vc__name(k)); return kernel; }
     return vc__glue_create(ctx, f, vc__glue_targets[row].code, (vd_arg_info *)(void *)room, (vd_hidden_info *)(void *)(room + arg_bytes));

@@ -258,6 +258,7 @@ static const char *hidden_kind(vc_hidden kind) {
     case VC_HIDDEN_GROUP_BASE: return "VD_HIDDEN_GROUP_BASE";
     case VC_HIDDEN_LENGTH: return "VD_HIDDEN_LENGTH";
     case VC_HIDDEN_SHAPE: return "VD_HIDDEN_SHAPE";
+    case VC_HIDDEN_OUTPUT: return "VD_HIDDEN_OUTPUT";
     default: fail("a hidden value of kind %d", (int)kind); return "";
     }
 }
@@ -297,6 +298,12 @@ static void say_arrays(bytes *b, const char *name, const char *form, const vc_in
             i + 1 < info->hidden_count ? "," : "");
     }
     if (info->hidden_count) say(b, "};\n");
+    if (info->format_count) say(b, "static const char *const %s_%s_formats[%d] = {\n", name, form, info->format_count);
+    for (i = 0; i < info->format_count; i++) {
+        put_string(b, "    ");
+        say_literal(b, info->formats[i]);
+        put_string(b, i + 1 < info->format_count ? ",\n" : "\n};\n");
+    }
 }
 
 /* One row of the table of descs. */
@@ -305,8 +312,9 @@ static void say_desc(bytes *b, const char *name, int f, const vc_info *info) {
     say(b, "    { \"%s\", %s, %s_%s_code, sizeof %s_%s_code, \"%s\", ", name, forms[f].code, name, form, name, form, info->entry);
     if (info->arg_count) say(b, "%s_%s_args, %d, ", name, form, info->arg_count); else say(b, "NULL, 0, ");
     if (info->hidden_count) say(b, "%s_%s_hidden, %d, ", name, form, info->hidden_count); else say(b, "NULL, 0, ");
-    say(b, "%lu, { %lu, %lu, %lu }, %lu, 0x%llx }", (unsigned long)info->value_bytes, (unsigned long)info->local_size[0], (unsigned long)info->local_size[1],
+    say(b, "%lu, { %lu, %lu, %lu }, %lu, 0x%llx, ", (unsigned long)info->value_bytes, (unsigned long)info->local_size[0], (unsigned long)info->local_size[1],
         (unsigned long)info->local_size[2], (unsigned long)info->shared_bytes, (unsigned long long)needs_of(info));
+    if (info->format_count) say(b, "%s_%s_formats, %d }", name, form, info->format_count); else put_string(b, "NULL, 0 }");
 }
 
 /* The first form that the device takes; where none is, one whose code it takes, so that the error names the feature. */
@@ -399,6 +407,11 @@ static void blob_form(bytes *b, vc_kernel *k, int form) {
         put_u32(b, info->hidden[i].arg);
         put_u32(b, info->hidden[i].axis);
         put_u32(b, info->hidden[i].place);
+    }
+    for (i = 0; i < info->hidden_count; i++) if (info->hidden[i].kind == VC_HIDDEN_OUTPUT) break;
+    if (i < info->hidden_count) {
+        put_u32(b, (uint32_t)info->format_count);
+        for (i = 0; i < info->format_count; i++) put_text(b, info->formats[i]);
     }
     put_u32(b, (uint32_t)size);
     if (forms[form].target == VC_TARGET_SPIRV) put_words(b, (const uint32_t *)code, size / 4);

@@ -46,3 +46,12 @@ VC_KERNEL(names, 1) {
 
 /* Takes nothing and does nothing. */
 VC_KERNEL(nothing) { (void)k; }
+
+/* Says what it finds, with an operand of each size. */
+VC_KERNEL(speaks, 4) {
+    vc_ref x = vc_buffer(k, "x", VC_U32, VC_READ_WRITE);
+    VC_EACH(k, i) {
+        vc_printf(k, "\"x\"[%u] ?" "?/ is %u, \\ 100%%\n", i, vc_load(x, i));
+        vc_assert(k, vc_lt(vc_load(x, i), vc_u32(3)), "x[i] < 3");
+    }
+}

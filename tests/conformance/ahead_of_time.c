@@ -11,6 +11,7 @@
 #define halves build_halves
 #define names build_names
 #define nothing build_nothing
+#define speaks build_speaks
 #include "tests/ahead/assorted.c"
 #undef affine
 #undef transpose
@@ -18,6 +19,7 @@
 #undef halves
 #undef names
 #undef nothing
+#undef speaks
 
 #ifndef AHEAD_FOLDER
 #define AHEAD_FOLDER "build/ahead"
@@ -29,7 +31,8 @@ static const struct ahead {
     vc_kernel *(*build)(const vc_kernel_desc *);
 } kernels[] = {
     { "affine", affine_create, build_affine }, { "transpose", transpose_create, build_transpose }, { "vectors", vectors_create, build_vectors },
-    { "halves", halves_create, build_halves }, { "names", names_create, build_names }, { "nothing", nothing_create, build_nothing }
+    { "halves", halves_create, build_halves }, { "names", names_create, build_names }, { "nothing", nothing_create, build_nothing },
+    { "speaks", speaks_create, build_speaks }
 };
 
 typedef struct blob { void *at; size_t size; } blob;
@@ -169,7 +172,14 @@ static void run_names(vd_context *ctx, vd_kernel k) {
 
 static void run_nothing(vd_context *ctx, vd_kernel k) { OK(vd_run_args(ctx, k, 100, 1, 1, NULL, 0)); }
 
-static void (*const runs[])(vd_context *, vd_kernel) = { run_affine, run_transpose, run_vectors, run_halves, run_names, run_nothing };
+static void run_speaks(vd_context *ctx, vd_kernel k) {
+    static const uint32_t data[4] = { 1, 2, 3, 0 };
+    vd_buffer x = buffer_u32(ctx, "x", 4, data);
+    OK(vd_run(ctx, k, 4, vd_b(x)));
+    FAILS(vd_wait_idle(ctx), VD_ERROR_ASSERTION, "kernel 'speaks': assertion 'x[i] < 3' failed in invocation (2, 0, 0)");
+}
+
+static void (*const runs[])(vd_context *, vd_kernel) = { run_affine, run_transpose, run_vectors, run_halves, run_names, run_nothing, run_speaks };
 
 TEST_EXECUTED(kernels_of_the_header_give_the_right_numbers) {
     needs_f64(f);
@@ -179,6 +189,26 @@ TEST_EXECUTED(kernels_of_the_header_give_the_right_numbers) {
 TEST_EXECUTED(kernels_of_the_blob_give_the_right_numbers) {
     needs_f64(f);
     for (size_t i = 0; i < COUNT(kernels); i++) runs[i](f->ctx, load(f->ctx, kernels[i].name));
+}
+
+static void hear(void *user, const char *kernel, const uint32_t id[3], const char *text) {
+    assert_string_equal(kernel, "speaks");
+    if (id[0] == 1) snprintf((char *)user, 100, "%s", text);
+}
+
+TEST_EXECUTED(formats_come_along) {
+    char text[100] = "";
+    vd_context *ctx = NULL;
+    vd_context_desc desc = fixture_desc(f);
+    desc.print = hear;
+    desc.print_user = text;
+    OK(vd_context_create(&desc, &ctx));
+    for (int loaded = 0; loaded < 2; loaded++) {
+        text[0] = 0;
+        run_speaks(ctx, loaded ? load(ctx, "speaks") : speaks_create(ctx));
+        assert_string_equal(text, "\"x\"[1] ?" "?/ is 2, \\ 100%\n");
+    }
+    vd_context_destroy(ctx);
 }
 
 /* The example's kernels, whose header is another file. */
@@ -199,7 +229,8 @@ TEST(without_a_context_nothing_is_made) {
 
 static const struct CMUnitTest cases[] = {
     CASE(header_and_blob_say_what_the_builder_says), CASE(so_they_do_by_binding), CASE(a_feature_that_is_missing_is_told),
-    CASE(kernels_of_the_header_give_the_right_numbers), CASE(kernels_of_the_blob_give_the_right_numbers), CASE(headers_of_two_files_go_together),
+    CASE(kernels_of_the_header_give_the_right_numbers), CASE(kernels_of_the_blob_give_the_right_numbers), CASE(formats_come_along),
+    CASE(headers_of_two_files_go_together),
     CASE(without_a_context_nothing_is_made),
 };
 

@@ -418,6 +418,17 @@ static void kernel_compact(vc_kernel *k) {
     VC_IF(k, keep) { vc_store(out, vc_add(vc_load(place, vc_u32(0)), before), v); }
 }
 
+/* What a kernel says of itself: a line with values of several types, and an assertion. */
+static void kernel_print(vc_kernel *k) {
+    vc_ref x = vc_buffer(k, "x", VC_F32, VC_READ_WRITE);
+    VC_EACH(k, i) {
+        vc_val v = vc_load(x, i);
+        vc_printf(k, "%u: %8.3f of %d\n", i, vc_vec2(v, vc_f32(1)), vc_cast(VC_I16, v));
+        vc_assert(k, vc_ge(v, vc_f32(0)), "v >= 0");
+        vc_store(x, i, vc_sqrt(v));
+    }
+}
+
 static const kernel_sample kernel_samples[] = {
     { "saxpy", { 0, 0, 0 }, kernel_saxpy },
     { "grey", { 16, 16, 0 }, kernel_grey },
@@ -442,7 +453,8 @@ static const kernel_sample kernel_samples[] = {
     { "compact", { 32, 0, 0 }, kernel_compact },
     { "newton", { 16, 16, 0 }, kernel_newton },
     { "bodies", { 64, 0, 0 }, kernel_bodies },
-    { "bits", { 0, 0, 0 }, kernel_bits }
+    { "bits", { 0, 0, 0 }, kernel_bits },
+    { "print", { 32, 0, 0 }, kernel_print }
 };
 enum { KERNEL_SAMPLES = sizeof kernel_samples / sizeof *kernel_samples };
 

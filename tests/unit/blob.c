@@ -47,7 +47,7 @@ static void refused(vd_context *ctx, const uint8_t *blob, size_t size, const cha
 }
 
 static void kernels_are_found_by_name(void **state) {
-    static const char *const names[] = { "affine", "transpose", "vectors", "halves", "names", "nothing" };
+    static const char *const names[] = { "affine", "transpose", "vectors", "halves", "names", "nothing", "speaks" };
     vd_context *ctx = unit_context(NULL);
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -58,7 +58,7 @@ static void kernels_are_found_by_name(void **state) {
     }
     refused(ctx, whole, whole_size, "left_out", "'left_out': the blob has no kernel of this name");
     refused(ctx, whole, whole_size, "", "the blob has no kernel of this name");
-    refused(ctx, whole, whole_size, NULL, "the blob has 6 kernels; say which");
+    refused(ctx, whole, whole_size, NULL, "the blob has 7 kernels; say which");
     assert_int_equal(vd_kernel_load(ctx, NULL, 5, "affine").id, 0);
     CHECK_TEXT("'affine': the blob is NULL");
     assert_int_equal(vd_kernel_load(NULL, whole, whole_size, "affine").id, 0);

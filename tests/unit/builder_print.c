@@ -1,0 +1,161 @@
+/* What vc_printf and vc_assert take and refuse, and what the reflection says of the buffer they write into. */
+#define VKDISPATCH_CODEGEN_IMPLEMENTATION
+#include "vkdispatch_codegen.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
+typedef struct rig { vc_kernel *k; vc_val u, i, f, d, v, b; } rig;
+
+static rig begin(void) {
+    vc_kernel_desc desc;
+    rig r;
+    memset(&desc, 0, sizeof desc);
+    desc.name = "talk";
+    r.k = vc_begin(&desc);
+    r.u = vc_param(r.k, "u", VC_U32);
+    r.i = vc_param(r.k, "i", VC_I32);
+    r.f = vc_param(r.k, "f", VC_F32);
+    r.d = vc_param(r.k, "d", VC_F64);
+    r.v = vc_param(r.k, "v", VC_F32X3);
+    r.b = vc_param(r.k, "b", VC_BOOL);
+    return r;
+}
+
+/* The kernel's error is this sentence, and what follows does no harm. */
+static void fails(rig r, const char *text) {
+    assert_non_null(vc_error(r.k));
+    assert_string_equal(vc_error(r.k), text);
+    vc_printf(r.k, "%u", r.u);
+    vc_assert(r.k, r.b, "b");
+    assert_string_equal(vc_error(r.k), text);
+    assert_null(vc_spirv(r.k, NULL));
+    assert_null(vc_reflect(r.k));
+    vc_free(r.k);
+}
+
+#define BAD(statement, text) do { rig r = begin(); statement; fails(r, text); } while (0)
+#define OPERAND "vc_printf in kernel 'talk': operand "
+#define FORMAT "vc_printf in kernel 'talk': "
+
+static void operands_go_with_conversions(void **state) {
+    vc_val none = { 0, 0 };
+    (void)state;
+    BAD(vc_printf(r.k, "%d", r.u), OPERAND "1 'u' is u32, '%d' takes i8 to i64 and bool");
+    BAD(vc_printf(r.k, "%f %u", r.f, r.i), OPERAND "2 'i' is i32, '%u' takes u8 to u64 and bool");
+    BAD(vc_printf(r.k, "%u %u %f", r.u, r.u, r.u), OPERAND "3 'u' is u32, '%f' takes f16, f32 and f64");
+    BAD(vc_printf(r.k, "%x", r.f), OPERAND "1 'f' is f32, '%x' takes integers");
+    BAD(vc_printf(r.k, "%c", r.b), OPERAND "1 'b' is bool, '%c' takes integers");
+    BAD(vc_printf(r.k, "%d", r.v), OPERAND "1 'v' is f32x3, '%d' takes i8 to i64 and bool");
+    BAD(vc_printf(r.k, "%d", vc_f32(1)), OPERAND "1 is f32, '%d' takes i8 to i64 and bool");
+    BAD(vc_printf(r.k, "%d", vc_complex(vc_neg(r.f), r.f)), OPERAND "1 is complex f32, '%d' takes i8 to i64 and bool");
+    BAD(vc_printf(r.k, "%f", vc_outer(r.v, r.v)), OPERAND "1 is f32x3x3; print its parts (vc_part)");
+    BAD(vc_printf(r.k, "%f", none), OPERAND "1 was never set");
+    BAD(vc_printf(r.k, "%f"), FORMAT "'%f' wants operand 1, there are 0");
+    BAD(vc_printf(r.k, "%f %f", r.f), FORMAT "'%f' wants operand 2, there are 1");
+    BAD(vc_printf(r.k, "%f", r.f, r.f, r.f), FORMAT "the format has 1 conversions, there are 3 operands");
+    BAD(vc_printf(r.k, "none", r.f), FORMAT "the format has 0 conversions, there are 1 operands");
+    BAD(vc_printf_args(r.k, "%f", NULL, 1), FORMAT "the operands are NULL");
+    BAD(vc_printf_args(r.k, "%f", &none, 33), FORMAT "33 operands, the limit is 32");
+    BAD(vc_printf_args(r.k, NULL, NULL, 0), FORMAT "the format is NULL");
+    BAD(VC_IF(r.k, r.b) { none = vc_add(r.f, r.f); } vc_printf(r.k, "%f", none),
+        OPERAND "1 was made in a block that is closed (behind statement 1); carry it out in a vc_var");
+}
+
+static void conversions_are_those_of_c(void **state) {
+    char many[1100];
+    (void)state;
+    memset(many, 'x', sizeof many);
+    many[sizeof many - 1] = 0;
+    BAD(vc_printf(r.k, "%s", r.u), FORMAT "'%s' takes a text, which no operand is; write it into the format");
+    BAD(vc_printf(r.k, "%p", r.u), FORMAT "'%p' is no conversion it knows; they are d i u x X o c f F e E g G a A and %%");
+    BAD(vc_printf(r.k, "%-08n", r.u), FORMAT "'%-08n' is no conversion it knows; they are d i u x X o c f F e E g G a A and %%");
+    BAD(vc_printf(r.k, "100%", r.u), FORMAT "'%' is no conversion it knows; they are d i u x X o c f F e E g G a A and %%");
+    BAD(vc_printf(r.k, "%Lf", r.f), FORMAT "'%L' is no conversion it knows; they are d i u x X o c f F e E g G a A and %%");
+    BAD(vc_printf(r.k, "%*u", r.u, r.u), FORMAT "'%*u' has its width as an operand; write it into the format");
+    BAD(vc_printf(r.k, "%.*f", r.u, r.f), FORMAT "'%.*f' has its precision as an operand; write it into the format");
+    BAD(vc_printf(r.k, "%256u", r.u), FORMAT "'%256u' has a width of more than 255");
+    BAD(vc_printf(r.k, "%.99999999999f", r.f), FORMAT "'%.999999' has a precision of more than 255");
+    BAD(vc_printf(r.k, "%#u", r.u), FORMAT "'%u' does not go with the flag '#'");
+    BAD(vc_printf(r.k, "%+x", r.u), FORMAT "'%x' does not go with the flag '+'");
+    BAD(vc_printf(r.k, "%04c", r.u), FORMAT "'%c' does not go with the flag '0'");
+    BAD(vc_printf(r.k, "%.2c", r.u), FORMAT "'%c' does not go with a precision");
+    BAD(vc_printf(r.k, many), FORMAT "the format has more than 1024 bytes");
+    BAD(vc_assert(r.k, r.b, many), "vc_assert in kernel 'talk': the text has more than 1024 bytes");
+    BAD(vc_assert(r.k, r.b, NULL), "vc_assert in kernel 'talk': the text is NULL (its limit is 1024 bytes)");
+    BAD(vc_assert(r.k, r.u, "u"), "vc_assert in kernel 'talk': the condition 'u' is u32; it takes a scalar bool (compare with vc_ne(v, 0))");
+    BAD(for (unsigned i = 0; i < 1025; i++) {
+        snprintf(many, sizeof many, "%u", i);
+        vc_printf(r.k, many);
+    }, FORMAT "more than 1024 formats");
+    vc_printf(NULL, "%u", vc_u32(1));
+    vc_assert(NULL, vc_bool(false), "no kernel");
+}
+
+/* Formats are told with their types, once each, and without what is not needed; the buffer stays the last argument. */
+static void the_reflection_has_formats_and_buffer(void **state) {
+    static const char *const wanted[] = { "u32 i32:%u %-+5d%%\n", "f32x3 bool complex_f32:%.3f %d %g", "f64 u32:%a %X", ":done", "assert:100% of %d" };
+    rig r = begin();
+    (void)state;
+    vc_printf(r.k, "%llu %-+-5hhd%%\n", r.u, r.i);
+    vc_printf(r.k, "%.3f %d %g", r.v, r.b, vc_complex(r.f, r.f));
+    vc_ref x = vc_buffer(r.k, "x", VC_U32, VC_READ_WRITE);
+    vc_val late = vc_param(r.k, "late", VC_I64);
+    vc_printf(r.k, "%a %X", r.d, r.u);
+    vc_printf(r.k, "done");
+    vc_assert(r.k, r.b, "100% of %d");
+    vc_printf(r.k, "%u %-+5d%%\n", r.u, r.i);
+    vc_store(x, r.u, vc_cast(VC_U32, late));
+    for (int target = 0; target < 3; target++) {
+        static const vc_target targets[3] = { VC_TARGET_SPIRV, VC_TARGET_CUDA, VC_TARGET_OPENCL };
+        const vc_info *info = vc_reflect_for(r.k, targets[target]);
+        int outputs = 0;
+        if (!info) fail_msg("%s", vc_error(r.k));
+        assert_int_equal(info->arg_count, 9);
+        assert_string_equal(info->args[6].name, "x");
+        assert_string_equal(info->args[7].name, "late");
+        assert_string_equal(info->args[8].name, "output");
+        assert_int_equal(info->args[8].type, VC_U32);
+        assert_int_equal(info->args[8].access, VC_READ_WRITE);
+        for (int i = 0; i < info->hidden_count; i++) {
+            if (info->hidden[i].kind != VC_HIDDEN_OUTPUT) continue;
+            assert_int_equal(info->hidden[i].arg, 8);
+            outputs++;
+        }
+        assert_int_equal(outputs, 1);
+        assert_int_equal(info->format_count, 5);
+        for (int i = 0; i < 5; i++) assert_string_equal(info->formats[i], wanted[i]);
+    }
+    assert_non_null(vc_spirv(r.k, NULL));
+    assert_non_null(vc_source(r.k, VC_TARGET_GLSL));
+    vc_free(r.k);
+}
+
+/* An assertion that is known to hold leaves nothing behind, and vc_restart forgets what was printed before it. */
+static void who_prints_nothing_has_nothing(void **state) {
+    rig r = begin();
+    const vc_info *info;
+    (void)state;
+    vc_assert(r.k, vc_bool(true), "true");
+    vc_assert(r.k, vc_lt(vc_u32(1), vc_u32(2)), "1 < 2");
+    info = vc_reflect(r.k);
+    assert_int_equal(info->arg_count, 6);
+    assert_int_equal(info->hidden_count, 0);
+    assert_int_equal(info->format_count, 0);
+    vc_printf(r.k, "%f", r.f);
+    assert_int_equal(vc_reflect(r.k)->arg_count, 7);
+    vc_restart(r.k, NULL);
+    vc_buffer(r.k, "x", VC_F32, VC_READ);
+    info = vc_reflect(r.k);
+    assert_int_equal(info->arg_count, 1);
+    assert_int_equal(info->format_count, 0);
+    vc_free(r.k);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(operands_go_with_conversions), cmocka_unit_test(conversions_are_those_of_c), cmocka_unit_test(the_reflection_has_formats_and_buffer),
+        cmocka_unit_test(who_prints_nothing_has_nothing)
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,223 @@
+/* What kernels print, on the host's side: formats that are none, and records that no kernel would write. */
+#define VKDISPATCH_CODEGEN_IMPLEMENTATION
+#include "vkdispatch_codegen.h"
+#include "unit.h"
+
+static void formats_are_read(void **state) {
+    static const char *const good[] = {
+        ":", ":plain", ":100%%", "f32:%f", "f16 f64x4:%5.3g and % -e%%", "u32x2 i8 bool:%u %c %d", "complex_f32:%a", "assert:", "assert:%s%n:%",
+        "f32: f32:%.999f"
+    };
+    static const char *const bad[] = {
+        "", "plain", ":%", ":%d", "f32:", "f32:%", "f32:%d", "u32:%f", "f32:%f %f", "f32 f32:%f", " f32:%f", "f32  f32:%f%f", "u33:%u", "f32x5:%f", "f32x1:%f",
+        "f32,f32:%f%f", "complex_f32x2:%f", "complex_:%f", "complex f32:%f", "u32:%s", "u32:%n", "u32:%llu", "u32:%*u", "u32:%1000u", "f32:%.1000f",
+        "u32:%------u", "assert", "assert f32:x", "f32x2x2:%f"
+    };
+    vd__format f;
+    (void)state;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) if (!vd__format_read(good[i], &f)) fail_msg("'%s' is refused", good[i]);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) if (vd__format_read(bad[i], &f)) fail_msg("'%s' is taken", bad[i]);
+    assert_true(vd__format_read("u32x2 i8 f64:%u %c %f", &f));
+    assert_int_equal(f.words, 5);
+    char many[40 * 4 + 200] = "u32";
+    for (int i = 1; i < 33; i++) strcat(many, " u32");
+    strcat(many, ":");
+    for (int i = 0; i < 33; i++) strcat(many, "%u");
+    assert_false(vd__format_read(many, &f));
+    assert_true(vd__format_read(many + 4, &f) == false && f.type_count == 32); /* a conversion without a type */
+}
+
+/* ---- kernels ---- */
+
+static struct { int printed, errors, warnings; char text[4000], message[1100]; } heard;
+
+static void hear(void *user, const char *kernel, const uint32_t id[3], const char *text) {
+    (void)user;
+    (void)id;
+    assert_string_equal(kernel, "talk");
+    heard.printed++;
+    snprintf(heard.text, sizeof heard.text, "%s", text);
+}
+
+static void hear_log(void *user, vd_log_level level, const char *message) {
+    (void)user;
+    if (level == VD_LOG_INFO) return;
+    if (level == VD_LOG_ERROR) heard.errors++;
+    else heard.warnings++;
+    snprintf(heard.message, sizeof heard.message, "%s", message);
+}
+
+static vd_context *context_that_prints(uint64_t bytes) {
+    vd_context_desc desc;
+    vd_context *ctx = NULL;
+    memset(&desc, 0, sizeof desc);
+    memset(&heard, 0, sizeof heard);
+    desc.backend = VD_BACKEND_DUMMY;
+    desc.print = hear;
+    desc.log = hear_log;
+    desc.print_bytes = bytes;
+    assert_int_equal(vd_context_create(&desc, &ctx), VD_OK);
+    return ctx;
+}
+
+static vc_kernel *kernel_talk(void) {
+    vc_kernel_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.name = "talk";
+    desc.buffers = VC_BUFFERS_ADDRESS;
+    vc_kernel *k = vc_begin(&desc);
+    vc_val one = vc_const(k, vc_f64(1));
+    vc_printf(k, "%u", vc_global_id(k, 0));
+    vc_printf(k, "%255.255f %c %g", vc_vec4(one, one, one, one), vc_cast(VC_I8, vc_global_id(k, 0)), vc_complex(vc_cast(VC_F16, one), vc_f16(2)));
+    vc_assert(k, vc_eq(vc_global_id(k, 0), vc_u32(0)), "no % is read here");
+    return k;
+}
+
+/* The desc of a kernel, to be spoilt. */
+typedef struct plan { vd_kernel_desc desc; vd_arg_info args[8]; vd_hidden_info hidden[16]; const char *formats[8]; } plan;
+
+static void plan_of(vc_kernel *k, plan *p) {
+    size_t words = 0;
+    memset(p, 0, sizeof *p);
+    p->desc.code = vc_spirv(k, &words);
+    p->desc.code_size = 4 * words;
+    const vc_info *info = vc_reflect(k);
+    assert_non_null(info);
+    for (int i = 0; i < info->arg_count; i++) vc__glue_arg(&p->args[i], &info->args[i]);
+    for (int i = 0; i < info->hidden_count; i++) vc__glue_hidden(&p->hidden[i], &info->hidden[i]);
+    for (int i = 0; i < info->format_count; i++) p->formats[i] = info->formats[i];
+    p->desc.name = info->name;
+    p->desc.args = p->args;
+    p->desc.arg_count = info->arg_count;
+    p->desc.hidden = p->hidden;
+    p->desc.hidden_count = info->hidden_count;
+    p->desc.value_bytes = info->value_bytes;
+    p->desc.formats = p->formats;
+    p->desc.format_count = info->format_count;
+    p->desc.features = info->features;
+}
+
+static void refused(vd_context *ctx, const plan *p, const char *part) {
+    vd_error_set(VD_OK, "nothing");
+    assert_int_equal(vd_kernel_create(ctx, &p->desc).id, 0);
+    CHECK_TEXT("vd_kernel_create 'talk': ");
+    CHECK_TEXT(part);
+}
+
+static void descs_that_print_are_checked(void **state) {
+    vd_context *ctx = context_that_prints(0);
+    vc_kernel *k = kernel_talk();
+    plan p;
+    int output = 0;
+    (void)state;
+    plan_of(k, &p);
+    while (p.hidden[output].kind != VD_HIDDEN_OUTPUT) output++;
+    assert_int_not_equal(vd_kernel_create(ctx, &p.desc).id, 0);
+    p.formats[1] = "f32:%d";
+    refused(ctx, &p, "format 1 'f32:%d' is none; one has the types of its conversions in front: f32:%f");
+    p.formats[1] = NULL;
+    refused(ctx, &p, "format 1 '' is none");
+    p.desc.format_count = 0;
+    refused(ctx, &p, "0 formats at an address; 1 to 1024 are possible");
+    p.desc.format_count = 1025;
+    refused(ctx, &p, "1025 formats at an address");
+    p.desc.formats = NULL;
+    p.desc.format_count = 3;
+    refused(ctx, &p, "3 formats at NULL");
+    plan_of(k, &p);
+    p.hidden[output].arg = 5;
+    refused(ctx, &p, "fits neither the arguments nor the block");
+    plan_of(k, &p);
+    p.args[0].type = VD_F32;
+    refused(ctx, &p, "fits neither the arguments nor the block");
+    plan_of(k, &p);
+    p.hidden[output ? 0 : 1].kind = VD_HIDDEN_OUTPUT;
+    p.hidden[output ? 0 : 1].axis = 0;
+    refused(ctx, &p, "2 hidden values of kind VD_HIDDEN_OUTPUT, the limit is 1");
+    vc_free(k);
+    vd_context_destroy(ctx);
+    vd_context_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.backend = VD_BACKEND_DUMMY;
+    desc.print_bytes = ((uint64_t)1 << 30) + 1;
+    assert_int_equal(vd_context_create(&desc, &ctx), VD_ERROR_INVALID);
+    CHECK_TEXT("vd_context_create: print_bytes is 1073741825, the limit is 1 GiB");
+}
+
+/* As if a submission had brought these words. */
+static void print_words(vd_context *ctx, const uint32_t *words, uint32_t count) {
+    vd_list *l = &ctx->queues[0].open;
+    assert_int_equal(vd__output_need(l), VD_OK);
+    memcpy(l->output->storage.memory.mapped, words, 4 * (size_t)count);
+    vd__output_print(ctx, l->output);
+}
+
+static void records_may_be_anything(void **state) {
+    enum { WORDS = 64 };
+    uint32_t words[WORDS];
+    uint64_t seed = 7;
+    vd_context *ctx = context_that_prints(4 * WORDS);
+    vc_kernel *k = kernel_talk();
+    vd_kernel kernel = vd_kernel_build(ctx, k);
+    (void)state;
+    assert_int_not_equal(kernel.id, 0);
+    memset(words, 0, sizeof words);
+    words[0] = 5 + 15;
+    words[8] = 1;
+    words[12] = 77;
+    words[13] = 2;
+    for (int i = 0; i < 4; i++) words[18 + 2 * i] = 0x40080000u;
+    words[25] = 65;
+    words[26] = 0x3f800000u;
+    words[27] = 0x40000000u;
+    print_words(ctx, words, WORDS);
+    assert_int_equal(heard.printed, 2);
+    assert_int_equal(strlen(heard.text), 1 + 4 * 257 + 3 * 2 + 1 + 3 + strlen("(1, 2)"));
+    assert_string_equal(heard.text + strlen(heard.text) - 9, " A (1, 2)");
+    words[0]--; /* the last one is cut off */
+    print_words(ctx, words, WORDS);
+    assert_int_equal(heard.printed, 3);
+    words[4] = 3; /* a failed assertion without a record, of no known number */
+    words[1] = 1;
+    print_words(ctx, words, WORDS);
+    assert_int_equal(heard.errors, 1);
+    assert_int_equal(heard.warnings, 1);
+    assert_int_equal(vd_flush(ctx), VD_ERROR_ASSERTION);
+    CHECK_TEXT("kernel '': assertion '' failed in an invocation that had no room to say so and 2 more");
+    for (int round = 0; round < 20000; round++) {
+        for (uint32_t i = 0; i < WORDS; i++) words[i] = unit_random(&seed) >> (unit_random(&seed) % 32);
+        words[0] = unit_random(&seed) % (2 * WORDS);
+        for (uint32_t i = 8; i < WORDS; i += 5) words[i] = unit_random(&seed) % 5;
+        print_words(ctx, words, WORDS);
+    }
+    assert_true(heard.printed > 1000);
+    assert_int_equal(vd_wait_idle(ctx), VD_ERROR_ASSERTION);
+    assert_int_equal(vd_wait_idle(ctx), VD_OK);
+    vc_free(k);
+    vd_context_destroy(ctx);
+}
+
+/* Kernels alike in name and formats, one after another, keep one list of formats. */
+static void formats_are_kept_once(void **state) {
+    vd_context *ctx = context_that_prints(0);
+    vc_kernel *k = kernel_talk();
+    (void)state;
+    for (int i = 0; i < 10; i++) vd_kernel_destroy(ctx, vd_kernel_build(ctx, k));
+    assert_int_equal(ctx->format_count, 3);
+    vc_printf(k, "more");
+    vd_kernel_build(ctx, k);
+    assert_int_equal(ctx->format_count, 7);
+    const char *kernel;
+    assert_string_equal(vd__format_find(ctx, 1, &kernel)->text, "%u");
+    assert_string_equal(vd__format_find(ctx, 7, &kernel)->text, "more");
+    assert_null(vd__format_find(ctx, 0, &kernel));
+    assert_null(vd__format_find(ctx, 8, &kernel));
+    vc_free(k);
+    vd_context_destroy(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = { cmocka_unit_test(formats_are_read), cmocka_unit_test(descs_that_print_are_checked),
+                                        cmocka_unit_test(records_may_be_anything), cmocka_unit_test(formats_are_kept_once) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
