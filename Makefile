@@ -47,7 +47,16 @@ define link
 @rm -f $@
 $(if $(quiet),@echo '  $1 $(if $(findstring /sanitize/,$@),-fsanitize )$<')
 $(quiet)$(call driver,$1) -I. -Ibuild/ahead $(CPPFLAGS) $(call language,$1) $(WARNINGS) $2 -MD -MP -MT $@ -MF $@.d -c $< -o $@.o
-$(quiet)$(call driver,$1) $2 $3 $@.o -o $@ $(LDFLAGS) $$(tools/libraries $@.d) $(LDLIBS)
+$(quiet)$(call driver,$1) $2 $3 $@.o $(filter %.a,$^) -o $@ $(LDFLAGS) $$(tools/libraries $@.d) $(LDLIBS)
+endef
+
+# The implementations for all tests that bring none of their own.
+define archive
+@mkdir -p $(@D)
+@rm -f $@
+$(if $(quiet),@echo '  $1 $(if $(findstring /sanitize/,$@),-fsanitize )$<')
+$(quiet)$(call driver,$1) -I. $(CPPFLAGS) $(call language,$1) $(WARNINGS) $2 -MD -MP -MT $@ -MF $@.d -c $< -o $@.o
+$(quiet)ar rcs $@ $@.o
 endef
 
 define rules_for_compiler
@@ -57,6 +66,14 @@ build/$1/%.so: %.c
 	$$(call link,$1,$$(CFLAGS) -fPIC,-shared)
 build/$1/sanitize/%.so: %.c
 	$$(call link,$1,$$(SANITIZE) -fPIC,-shared)
+build/$1/implementation.a: tests/implementation.c
+	$$(call archive,$1,$$(CFLAGS))
+build/$1/sanitize/implementation.a: tests/implementation.c
+	$$(call archive,$1,$$(SANITIZE))
+build/$1/tests/%: tests/%.c build/$1/implementation.a
+	$$(call link,$1,$$(CFLAGS))
+build/$1/sanitize/tests/%: tests/%.c build/$1/sanitize/implementation.a
+	$$(call link,$1,$$(SANITIZE),$$(keep_loaded))
 build/$1/tools/bench/%: tools/bench/%.c
 	$$(call link,$1,$$(BENCH))
 build/$1/sanitize/%: %.c

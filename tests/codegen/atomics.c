@@ -1,9 +1,6 @@
 /* Atomics: every operation on every type, on buffers and on shared memory, with thousands of invocations on a few elements; the result must be one that some
    order gives. Run with buffers by address, as bindings, from GLSL, and without the device's own adding of floats.
      atomics [-v] [PART]     PART: only cases whose name contains it; -v names each */
-#define VKDISPATCH_OPENCL
-#define VKDISPATCH_IMPLEMENTATION
-#define VKDISPATCH_CODEGEN_IMPLEMENTATION
 #include "vkdispatch.h"
 #include "vkdispatch_codegen.h"
 #include "../kernels.h"

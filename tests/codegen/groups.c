@@ -1,9 +1,6 @@
 /* Workgroups that combine values, and barriers with scopes: every operation on every type, workgroups of 1 to 256 invocations. The scratch memory is used
    several times in a row, so a barrier that were missing would show.
      groups [-v] [PART]     PART: only cases whose name contains it; -v names each */
-#define VKDISPATCH_OPENCL
-#define VKDISPATCH_IMPLEMENTATION
-#define VKDISPATCH_CODEGEN_IMPLEMENTATION
 #include "vkdispatch.h"
 #include "vkdispatch_codegen.h"
 #include "../kernels.h"

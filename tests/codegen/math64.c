@@ -1,8 +1,6 @@
 /* The functions of f64 that are more than an operation of the device: their errors there, in units of the last place, over their whole range
    and where they are hard.
      math64 [-v]      prints the worst argument of each */
-#define VKDISPATCH_IMPLEMENTATION
-#define VKDISPATCH_CODEGEN_IMPLEMENTATION
 #include "vkdispatch.h"
 #include "vkdispatch_codegen.h"
 #include "../kernels.h"

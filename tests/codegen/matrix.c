@@ -11,9 +11,6 @@
 
    What counts as right. Integers, conversions and + - * of floats are exact. Everywhere subnormal numbers may be flushed to zero, operands
    as well as results, any NaN is a NaN, and the sign of a zero is free. The other operations may be off by what the table `bounds` says. */
-#define VKDISPATCH_CUDA
-#define VKDISPATCH_IMPLEMENTATION
-#define VKDISPATCH_CODEGEN_IMPLEMENTATION
 #include "vkdispatch.h"
 #include "vkdispatch_codegen.h"
 #include "../kernels.h"

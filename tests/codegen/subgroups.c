@@ -1,9 +1,6 @@
 /* Subgroups: every operation on every type it takes, whole subgroups and cut ones, against an oracle that knows which invocation stood where. Run with
    buffers by address, as bindings, from GLSL, and on a device that is told to have no subgroups, where each invocation is one of its own.
      subgroups [-v] [PART]     PART: only cases whose name contains it; -v names each */
-#define VKDISPATCH_OPENCL
-#define VKDISPATCH_IMPLEMENTATION
-#define VKDISPATCH_CODEGEN_IMPLEMENTATION
 #include "vkdispatch.h"
 #include "vkdispatch_codegen.h"
 #include "../kernels.h"

@@ -17,11 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define VKDISPATCH_CUDA
-#define VKDISPATCH_OPENCL
-#define VKDISPATCH_IMPLEMENTATION
-#define VKDISPATCH_CODEGEN_IMPLEMENTATION
-#define VKDISPATCH_FFT_IMPLEMENTATION
 #include "vkdispatch_fft.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))

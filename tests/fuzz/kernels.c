@@ -8,9 +8,6 @@
 
    Pure values are written where they are used, as often as they are used and in the order in which the compiler evaluates arguments: so builds by
    different compilers make different calls, and have to give the same bytes. */
-#define VKDISPATCH_OPENCL
-#define VKDISPATCH_IMPLEMENTATION
-#define VKDISPATCH_CODEGEN_IMPLEMENTATION
 #include "vkdispatch.h"
 #include "vkdispatch_codegen.h"
 #include "../kernels.h"

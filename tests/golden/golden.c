@@ -1,7 +1,6 @@
 /* What the sample kernels are printed to, byte for byte as in tests/golden/expected: GLSL and SPIR-V in both forms of buffers, CUDA C, OpenCL C, and the dump.
    `--update` or GOLDEN_UPDATE=1 writes the files anew. SPIR-V is compared as words in hexadecimal, so that no tool is needed; beside it lies what spirv-dis
    says, for people to read. */
-#define VKDISPATCH_CODEGEN_IMPLEMENTATION
 #include "vkdispatch_codegen.h"
 
 #include <stdio.h>

@@ -1,6 +1,5 @@
 /* The short forms record what the calls record: vc_imm_of and VC in C, operators in C++. Each kernel is written twice and has to have one hash. */
 #define VKDISPATCH_SHORT
-#define VKDISPATCH_CODEGEN_IMPLEMENTATION
 #include "vkdispatch_codegen.h"
 
 #include <stdio.h>
