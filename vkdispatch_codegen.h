@@ -71,9 +71,10 @@
    Refs. A vc_ref is memory: a buffer, a shared or private array, a variable. vc_load and vc_get read, vc_store and vc_set write; vc_offset moves a ref like C
    moves a pointer: vc_load(vc_offset(x, vc_u32(3)), i) reads x[i + 3], and i + 3 is not cut to 32 bits.
 
-   Types. Operands agree in type; nothing is converted silently. Three things are made to fit: an integer immediate takes its partner's integer type when its
-   value fits, a scalar beside a vector of the same kind is repeated, and an index may be any integer of 32 or 64 bits. Convert with vc_cast, reinterpret with
-   vc_bitcast.
+   Types. Scalars are bool, i8 to i64, u8 to u64, f16, f32 and f64; VC_VEC(VC_F32, 3) is a vector, of 2 to 4. What a device lacks of them stands in
+   desc.machine.lacks, which vd_machine fills in, and using that is an error. Operands agree in type; nothing is converted silently. Three things are made to
+   fit: an integer immediate takes its partner's integer type when its value fits, a scalar beside a vector of the same kind is repeated, and an index may be
+   any integer of 32 or 64 bits. Convert with vc_cast, reinterpret with vc_bitcast.
 
    Composite types. VC_COMPLEX(VC_F32) and VC_MAT(VC_F32, rows, columns) need no kernel; vc_struct and vc_array_type make types of one. All of them may be
    elements of buffers, shared and private arrays and tables, variables, parameters, members of each other, and values of at most 1024 scalars and vectors.
@@ -149,13 +150,13 @@
    all of a subgroup and may guard others. Without VC_FEATURE_SUBGROUP, and in OpenCL C, each invocation is a subgroup by itself: kernels that ask for the
    size are right on both.
 
-   Targets. vc_spirv gives SPIR-V, vc_source GLSL 4.50, CUDA C for NVRTC without any header, or OpenCL C 1.2. vc_reflect tells what SPIR-V and GLSL take,
-   vc_reflect_for what CUDA C and OpenCL C do. A kernel in CUDA C is extern "C" ENTRY(const struct ENTRY_args args), and args is the block of values, the
-   buffers' addresses in it; where it has more than 48 KB of shared memory, launch it with shared_bytes of dynamic memory and allow that many by
-   CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES. One in OpenCL C is ENTRY(the buffers in order of their bindings, the block of values if it has any bytes).
-   Texts of several kernels, one behind the other, are one program. f16 in C is computed as f32 and rounded; no device needs to know it. No option of NVRTC
-   makes two roundings one or takes NaN for a number; --use_fast_math makes functions less exact, within Vulkan's bounds. A compiler of OpenCL C that is
-   told -cl-fast-relaxed-math does what it likes.
+   Targets. vc_spirv gives SPIR-V 1.3, or up to 1.6 if desc.machine asks for it, vc_source GLSL 4.50, CUDA C for NVRTC without any header, or OpenCL C 1.2.
+   vc_reflect tells what SPIR-V and GLSL take, vc_reflect_for what CUDA C and OpenCL C do. A kernel in CUDA C is extern "C" ENTRY(const struct ENTRY_args
+   args), and args is the block of values, the buffers' addresses in it; where it has more than 48 KB of shared memory, launch it with shared_bytes of
+   dynamic memory and allow that many by CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES. One in OpenCL C is ENTRY(the buffers in order of their bindings,
+   the block of values if it has any bytes). Texts of several kernels, one behind the other, are one program. f16 in C is computed as f32 and rounded; no
+   device needs to know it. No option of NVRTC makes two roundings one or takes NaN for a number; --use_fast_math makes functions less exact, within Vulkan's
+   bounds. A compiler of OpenCL C that is told -cl-fast-relaxed-math does what it likes.
 
    vc_group_reduce and the like combine values of the whole workgroup through shared memory, two elements an invocation, made once a type. They stand where a
    vc_barrier may, wait for all, and order shared memory alone.
@@ -173,11 +174,17 @@
    Ahead of time: kernels defined with VC_KERNEL(name) { … } are what tools/vcc turns into a C header or a file for vd_kernel_load, so that a program needs
    no builder; the same file, included, gives it `vc_kernel *name(const vc_kernel_desc *)`.
 
-   Errors: the first one is kept, everything after it is harmless; vc_error tells it, vc_spirv and vc_source then give NULL.
+   Errors: the first one is kept, everything after it is harmless; vc_error tells it in one sentence with kernel, call, operand and limit, and vc_spirv,
+   vc_source, vc_dump and vc_reflect then give NULL.
+
+   Limits: 10 million operations and blocks 1000 deep in a kernel, 1024 scalars and vectors in a value or in an element of an array that is no buffer, 4096
+   members in a struct, types 32 deep and below 2^31 bytes, as are arrays; in SPIR-V 65532 elements in a table and 16383 cases in a switch.
 
    Memory: everything made for a kernel dies with vc_free; vc_restart begins another kernel in the same memory.
 
-   Threads: a kernel belongs to one thread at a time. */
+   Threads: a kernel belongs to one thread at a time.
+
+   Versions: descs and infos grow at their end and zero stays the default of every field. */
 #ifndef VKDISPATCH_CODEGEN_H
 #define VKDISPATCH_CODEGEN_H
 #define VKDISPATCH_CODEGEN_VERSION 100 /* major * 10000 + minor * 100 + patch */
@@ -237,6 +244,7 @@ typedef struct vc_ref {  /* memory; {0}: never set */
 
 /* ---- descs: zero is the default of every field ---- */
 
+/* What a kernel may do with a buffer; VC_MAY_ALIAS besides: what is written through it or another one may be the same memory. */
 enum { VC_READ = 1, VC_WRITE = 2, VC_READ_WRITE = 3, VC_MAY_ALIAS = 4 };
 
 /* What a kernel may need of a machine; the same numbers as VD_FEATURE_. */
@@ -271,8 +279,8 @@ typedef struct vc_kernel_desc {
     uint32_t local_size[3];         /* invocations a workgroup; trailing zeros mean 1, all zeros 128 x 1 x 1 */
     vc_machine machine;
     vc_buffers buffers;
-    bool fast;
-    vc_allocator allocator;
+    bool fast;                      /* contraction, less exact functions, no regard for -0, infinities and NaN; default: results as the manual has them */
+    vc_allocator allocator;         /* vc_restart keeps that of vc_begin */
 } vc_kernel_desc;
 
 /* ---- info: what a kernel takes and needs ---- */
@@ -315,10 +323,10 @@ typedef struct vc_info {
 
 /* ---- kernels ---- */
 
-VC_API vc_kernel *vc_begin(const vc_kernel_desc *desc);        /* NULL only without memory; every call takes a NULL kernel */
+VC_API vc_kernel *vc_begin(const vc_kernel_desc *desc);        /* NULL only without memory; every call takes a NULL kernel; desc: copied, may be NULL */
 VC_API void vc_restart(vc_kernel *k, const vc_kernel_desc *desc); /* another kernel in the same memory; values and refs of the old one die */
 VC_API void vc_free(vc_kernel *k);
-VC_API const char *vc_error(vc_kernel *k);                     /* NULL, or the first thing that was wrong; also says what is still open */
+VC_API const char *vc_error(vc_kernel *k);                     /* NULL, or the first thing that was wrong; also says what is still open; the kernel's */
 /* Printed when asked for, kept until the kernel is changed, restarted or freed. NULL after an error. */
 VC_API const uint32_t *vc_spirv(vc_kernel *k, size_t *words);
 VC_API const char *vc_source(vc_kernel *k, vc_target target);
@@ -345,7 +353,8 @@ VC_API vc_ref vc_array(vc_kernel *k, const char *name, vc_type type, uint32_t co
 VC_API vc_ref vc_shared(vc_kernel *k, const char *name, vc_type type, uint32_t count);/* one a workgroup; contents undefined until stored */
 VC_API vc_ref vc_table(vc_kernel *k, const char *name, vc_type type, const void *data, uint32_t count); /* constants; data laid out as a C array, copied */
 
-VC_API vc_ref vc_offset(vc_ref ref, vc_val elements);
+/* Indices are scalar integers of 32 or 64 bits, or any integer immediate. */
+VC_API vc_ref vc_offset(vc_ref ref, vc_val elements);                                 /* the memory from there on, as C's pointer + elements */
 VC_API vc_val vc_load(vc_ref ref, vc_val index);
 VC_API vc_val vc_load_or(vc_ref ref, vc_val index, vc_val condition, vc_val other);   /* where condition fails element 0 is read instead, and other given */
 VC_API void vc_store(vc_ref ref, vc_val index, vc_val value);
@@ -10147,7 +10156,8 @@ static vc_val vc__convert(uint32_t op, vc_type type, vc_val v) {
     if (!k) return ok && type < 16 && vc__fold(op, o.type, type, &o.bits, &bits) ? vc__immediate(type, bits) : vc__refused(k, call);
     if (!ok) {
         vc__refuse(k, call, "operand 1%s is %s, which does not go to %s: %s", vc__label_of(k, &o).text, vc_type_name(o.type), vc__type_text(k, type).text,
-                   !vc__is_type(type) ? "it takes the type of a scalar or vector" : op == VC__OP_CAST ? "the number of components must agree" : "size and number of components must agree, and bool has no bits");
+                   !vc__is_type(type) ? "it takes the type of a scalar or vector" : op == VC__OP_CAST ? "the number of components must agree"
+                                      : "size and number of components must agree, and bool has no bits");
         return vc__no_value();
     }
     n = o.node;
