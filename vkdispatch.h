@@ -358,7 +358,7 @@ typedef struct vd_buffer_desc {
     uint64_t address;               /* memory of the caller's (CUDA: any device pointer; a multiple of 16) to use in place of new memory; it keeps its
                                        contents, so data has to be NULL. The way out is the address of vd_buffer_query */
     void (*release)(void *user, uint64_t address); /* told once that nothing uses the memory any more, unless vd_buffer_create failed; called from within
-                                       any call of the context, holding no lock */
+                                       any call of the context, and may itself call others than vd_context_destroy, but none while that one runs */
     void *release_user;
     uint32_t devices;               /* bit i: it lives on device i of the context, one copy on each; default: on all */
     vd_import import;               /* what address is; default: a device address */
@@ -553,8 +553,9 @@ VD_API vd_result vd_buffer_export_fd(vd_context *ctx, vd_buffer buffer, vd_exter
    also past vd_buffer_destroy and vd_context_destroy; any thread may call it. device_type is a DLDeviceType: kDLCPU, kDLCUDA, kDLOpenCL or kDLVulkan; 0: the
    backend's own, kDLCPU where there is none. Waits for the work recorded so far that uses the buffer; the order of later work is up to the caller. */
 VD_API vd_result vd_dlpack_export(vd_context *ctx, vd_buffer buffer, int device_type, struct DLManagedTensor **out);
-/* A buffer with the tensor's memory, or with a copy of it (vd_buffer_info.imported tells); id 0 and the tensor still the caller's on failure, else its deleter
-   is called once: when the buffer and all work that uses it are gone, or after the copy. What had to be written to it has to be there. */
+/* A buffer with the tensor's memory, which has to be writable, or with a copy of it (vd_buffer_info.imported tells); id 0 and the tensor still the caller's on
+   failure, else its deleter is called once: when the buffer and all work that uses it are gone, or after the copy. What had to be written to it has to be
+   there. */
 VD_API vd_buffer vd_dlpack_import(vd_context *ctx, struct DLManagedTensor *tensor, const char *name);
 
 /* ---- kernels ---- */
@@ -8268,7 +8269,8 @@ static vd_result vd__storage_import(vd__machine *m, const vd_buffer_desc *desc, 
     b->address = desc->address;
     b->block.sharing = (uint8_t)vd__import_sharing(desc);
     b->block.size = out->memory.size = desc->address_offset + size;
-    if (b->block.sharing == VD__SHARE_HOST) out->memory.size = (out->memory.size + 3) & ~(uint64_t)3; /* the words that kernels see; within its page */
+    bool whole = b->block.sharing == VD__SHARE_HOST || b->block.sharing == VD__SHARE_FD; /* words: kernels see them, and there is room for the last */
+    if (whole) out->memory.size = (out->memory.size + 3) & ~(uint64_t)3;
     out->memory.block = &b->block;
     out->memory.serial = ++m->ctx->serial;
     vd_result r = vd__storage_import_into(m, desc, b, out);

@@ -357,6 +357,139 @@ TEST(a_round_trip_in_one_context) {
     assert_int_equal(read_u32(f->ctx, b, 2), 3);
 }
 
+/* Out of host memory anywhere on the way: nothing is taken, nothing is lost. */
+TEST(no_memory_for_an_import) {
+    static uint32_t data[2048];
+    int taken = 0;
+    for (long left = 1; left < 40 && !taken; left++) {
+        tensor t;
+        tensor_init(&t, (void *)(((uintptr_t)data + 4095) / 4096 * 4096), 256);
+        f->memory.fail_at = f->memory.calls + left;
+        vd_buffer b = vd_dlpack_import(f->ctx, &t.managed, "theirs");
+        f->memory.fail_at = 0;
+        if (!b.id) check_text("vd_dlpack_import", "memory");
+        taken = b.id != 0;
+        assert_int_equal(t.deleted, taken && !info_of(f->ctx, b).imported);
+        vd_buffer_destroy(f->ctx, b);
+        OK(vd_wait_idle(f->ctx));
+        vd_buffer_destroy(f->ctx, buffer_u32(f->ctx, "any", 1, NULL));
+        assert_int_equal(t.deleted, taken);
+    }
+    assert_true(taken);
+    still_works(f);
+}
+
+/* The owner is told when the last work is done, be it in a list that is submitted later, or discarded. */
+TEST(work_keeps_the_owner) {
+    static uint32_t data[2048];
+    for (int submitted = 0; submitted < 2; submitted++) {
+        tensor t;
+        uint32_t word = 3;
+        memset(data, 0, sizeof data);
+        tensor_init(&t, (void *)(((uintptr_t)data + 4095) / 4096 * 4096), 256);
+        vd_buffer b = vd_dlpack_import(f->ctx, &t.managed, "theirs");
+        if (!b.id) fail_msg("vd_dlpack_import: %s", vd_error_text());
+        bool imported = info_of(f->ctx, b).imported;
+        vd_list *list = list_begin(f->ctx);
+        OK(vd_fill(list, b, 0, 1024, &word, 4));
+        vd_buffer_destroy(f->ctx, b);
+        OK(vd_wait_idle(f->ctx));
+        vd_buffer_destroy(f->ctx, buffer_u32(f->ctx, "any", 1, NULL));
+        assert_int_equal(t.deleted, !imported);
+        if (submitted) OK(vd_submit(list, NULL, NULL));
+        else vd_list_discard(list);
+        OK(vd_wait_idle(f->ctx));
+        vd_buffer_destroy(f->ctx, buffer_u32(f->ctx, "any", 1, NULL));
+        assert_int_equal(t.deleted, 1);
+        if (imported) assert_int_equal(*(uint32_t *)t.managed.dl_tensor.data, submitted ? 3 : 0);
+    }
+}
+
+enum { THREADS = 4, TURNS = 200 };
+typedef struct worker { vd_context *ctx; vd_buffer shared; int wrong; } worker;
+
+static void *exports_and_imports(void *user) {
+    worker *w = (worker *)user;
+    for (uint32_t i = 0; i < TURNS; i++) {
+        DLManagedTensor *t = NULL, *own = NULL;
+        vd_buffer_desc desc;
+        memset(&desc, 0, sizeof desc);
+        desc.type = VD_U32;
+        desc.shape[0] = 16;
+        desc.memory = VD_MEMORY_SHARED;
+        vd_buffer b = vd_buffer_create(w->ctx, &desc);
+        if (vd_dlpack_export(w->ctx, w->shared, 0, &t) || vd_dlpack_export(w->ctx, b, 0, &own)) w->wrong++;
+        vd_buffer_destroy(w->ctx, b);
+        if (t && t->dl_tensor.shape[0] != 64) w->wrong++;
+        if (t) t->deleter(t);
+        if (own) own->deleter(own);
+    }
+    return NULL;
+}
+
+TEST(tensors_on_several_threads) {
+    pthread_t threads[THREADS];
+    worker w[THREADS];
+    vd_buffer b = buffer_in(f->ctx, VD_MEMORY_SHARED, false, 64, NULL);
+    for (int i = 0; i < THREADS; i++) {
+        w[i].ctx = f->ctx;
+        w[i].shared = b;
+        w[i].wrong = 0;
+        assert_int_equal(pthread_create(&threads[i], NULL, exports_and_imports, &w[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        assert_int_equal(w[i].wrong, 0);
+    }
+    vd_buffer_destroy(f->ctx, b);
+    assert_int_equal(stats_of(f->ctx).buffers, 0);
+}
+
+/* Two devices in one context: memory of others is of one of them. */
+TEST(of_several_devices_one_has_it) {
+    static uint32_t data[2048];
+    vd_context *ctx = NULL;
+    vd_context_desc desc = fixture_desc(f);
+    int devices[2];
+    devices[0] = devices[1] = 1 + vd_device(f->ctx, 0)->index;
+    desc.devices = devices;
+    desc.device_count = 2;
+    OK(vd_context_create(&desc, &ctx));
+    vd_buffer_desc d;
+    memset(&d, 0, sizeof d);
+    d.name = "x";
+    d.type = VD_U32;
+    d.shape[0] = 8;
+    d.exportable = true;
+    assert_true(vd_buffer_create(ctx, &d).id == 0);
+    check_text("vd_buffer_create", "'x': exportable|is memory of one device, the devices are 0x3");
+    tensor t;
+    tensor_init(&t, data, 64);
+    for (uint32_t i = 0; i < 64; i++) data[i] = i + 1;
+    vd_buffer b = vd_dlpack_import(ctx, &t.managed, "theirs"); /* a copy on each */
+    assert_true(info_of(ctx, b).devices == 3 && t.deleted == 1);
+    vd_region_desc region;
+    memset(&region, 0, sizeof region);
+    region.buffer = b;
+    region.row_bytes = 4;
+    region.offset = 40;
+    region.device = 2;
+    uint32_t got = 0;
+    OK(vd_buffer_read_region(ctx, &region, &got));
+    assert_int_equal(got, 11);
+    d.devices = 2;
+    d.exportable = false;
+    d.address = ((uintptr_t)data + 4095) / 4096 * 4096;
+    d.import = VD_IMPORT_HOST;
+    b = vd_buffer_create(ctx, &d);
+    if (!b.id) check_text("vd_buffer_create", "memory of the host's");
+    else {
+        FAILS(vd_fill(vd_immediate(ctx, 0, 0), b, 0, 4, NULL, 0), VD_ERROR_INVALID, "does not live on device 0");
+        OK(vd_fill(vd_immediate(ctx, 1, 0), b, 0, 4, NULL, 0));
+    }
+    vd_context_destroy(ctx);
+}
+
 /* ---- bad tensors ---- */
 
 static const struct { const char *what; int code, bits, lanes; } no_types[] = {
@@ -501,6 +634,7 @@ static vd_buffer import_fd(vd_context *ctx, const vd_external *e, uint64_t eleme
 /* Both see one memory, and each lives without the other and without the descriptor. */
 static void check_external(fixture *f, vd_context *from, vd_context *to) {
     uint32_t data[256], got[256], word = 4711;
+    uint8_t bytes[5] = { 1, 2, 3, 4, 5 };
     for (uint32_t i = 0; i < 256; i++) data[i] = 3 * i;
     vd_buffer a = buffer_in(from, VD_MEMORY_DEVICE, true, 256, data);
     vd_external e;
@@ -508,6 +642,16 @@ static void check_external(fixture *f, vd_context *from, vd_context *to) {
     assert_true(e.fd >= 0 && e.offset + 1024 <= e.size);
     vd_buffer b = import_fd(to, &e, 256), c = import_fd(to, &e, 16);
     if (!b.id || !c.id) fail_msg("vd_buffer_create: %s", vd_error_text());
+    vd_buffer_desc odd;
+    memset(&odd, 0, sizeof odd);
+    odd.shape[0] = 5; /* bytes, not whole words */
+    odd.external = &e;
+    vd_buffer few = vd_buffer_create(to, &odd);
+    if (!few.id) fail_msg("vd_buffer_create: %s", vd_error_text());
+    OK(vd_buffer_write(to, few, 0, bytes, 5));
+    OK(vd_buffer_write(to, few, 0, data, 5));
+    OK(vd_wait_idle(to));
+    vd_buffer_destroy(to, few);
     close(e.fd);
     assert_true(info_of(to, b).imported);
     OK(vd_buffer_read(to, b, 0, got, sizeof got));
@@ -804,6 +948,7 @@ static int run_cases(const char *name) {
         CASE(a_tensor_has_type_and_shape), CASE(host_tensors_share_the_memory), CASE(tensors_outlive_their_context), CASE(a_kept_buffer_holds_up_nobody),
         CASE(what_is_no_tensor), CASE(no_memory_for_a_tensor), CASE(host_tensors_come_in), CASE(memory_of_the_hosts_in_place),
         CASE(a_round_trip_in_one_context), CASE(bad_tensors_are_refused), CASE(unusual_tensors_come_in), CASE(bad_imports_are_refused),
+        CASE(no_memory_for_an_import), CASE(work_keeps_the_owner), CASE(tensors_on_several_threads), CASE(of_several_devices_one_has_it),
     };
     const struct CMUnitTest vulkan[] = { CASE(external_memory_within_vulkan) }, cuda[] = { CASE(vulkan_memory_in_cuda) };
     const struct CMUnitTest opencl[] = { CASE(in_a_context_of_the_callers), CASE(in_a_context_of_the_callers_with_objects), CASE(a_part_of_an_object),
