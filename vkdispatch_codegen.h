@@ -1464,8 +1464,8 @@ VC__PRINTF(3, 0) static void vc__fail_list(vc_kernel *k, const char *call, const
     int used = 0;
     if (k->failed) return;
     k->failed = true;
-    if (call) used = snprintf(k->error, sizeof k->error, "%s in kernel '%s': ", call, vc__name(k));
-    if (used < 0 || (size_t)used >= sizeof k->error) used = 0;
+    if (call) used = snprintf(k->error, sizeof k->error, "%s in kernel '%.200s': ", call, vc__name(k));
+    if (used < 0) used = 0;
     vsnprintf(k->error + used, sizeof k->error - (size_t)used, format, list);
 }
 
@@ -8128,6 +8128,8 @@ static vc_val vc__load(vc_kernel *k, const char *call, const vc_ref *r);
 static void vc__store(vc_kernel *k, const char *call, const vc_ref *r, uint32_t which, vc_val value);
 static bool vc__in_switch(vc_kernel *k, const char *call);
 static uint32_t vc__record_component(vc_kernel *k, uint32_t vector, uint32_t i);
+static vc_val vc__component(const char *call, vc_val vector, uint32_t i);
+static vc_val vc__insert(const char *call, vc_val vector, uint32_t i, vc_val scalar);
 static void vc__read_table(vc_type type, const void *data, uint64_t *to, size_t components);
 
 enum { VC__MOST_PARTS = 1024, VC__MOST_DEPTH = 32, VC__MOST_OWN = 0xf000 };
@@ -8414,7 +8416,7 @@ VC_API vc_val vc_part(vc_val v, uint32_t i) {
     vc_kernel *k = vc__kernel_of(v);
     vc__parts_list all;
     vc__field f;
-    if (!vc__is_composite(v)) return vc_component(v, i);
+    if (!vc__is_composite(v)) return vc__component("vc_part", v, i);
     if (!vc__ready(k) || !vc__parts_of(k, "vc_part", 1, v, &all)) return vc__no_value();
     if (i >= vc__direct_count(k, all.type)) { vc__refuse_part(k, "vc_part", all.type, i); return vc__no_value(); }
     f = vc__direct(k, all.type, i);
@@ -8425,7 +8427,7 @@ VC_API vc_val vc_with(vc_val v, uint32_t i, vc_val part) {
     vc_kernel *k = vc__kernel_of(v);
     vc__parts_list all;
     vc__field f;
-    if (!vc__is_composite(v)) return vc_insert(v, i, part);
+    if (!vc__is_composite(v)) return vc__insert("vc_with", v, i, part);
     if (!vc__ready(k) || !vc__parts_of(k, "vc_with", 1, v, &all)) return vc__no_value();
     if (i >= vc__direct_count(k, all.type)) { vc__refuse_part(k, "vc_with", all.type, i); return vc__no_value(); }
     f = vc__direct(k, all.type, i);
@@ -10078,15 +10080,16 @@ static uint32_t vc__record_component(vc_kernel *k, uint32_t vector, uint32_t i) 
     return vc__record(k, VC__OP_COMPONENT, n->flags & VC__NODE_DIVERGES, vc__scalar(n->type), vector, VC__NIL, VC__NIL, i);
 }
 
-VC_API vc_val vc_component(vc_val vector, uint32_t i) {
+static vc_val vc__component(const char *call, vc_val vector, uint32_t i) {
     vc_kernel *k = vc__kernel_of(vector);
     vc__operand o;
-    if (!k) return i == 0 ? vector : vc__without_kernel("vc_component", &vector, 1);
-    if (!vc__ready(k) || !vc__take(k, "vc_component", 1, vector, &o)) return vc__no_value();
+    if (!k) return i == 0 ? vector : vc__without_kernel(call, &vector, 1);
+    if (!vc__ready(k) || !vc__take(k, call, 1, vector, &o)) return vc__no_value();
     if (i < vc__rows(o.type)) return vc__value(k, vc__record_component(k, o.node, i));
-    vc__refuse(k, "vc_component", "component %u of %s", i, vc_type_name(o.type));
+    vc__refuse(k, call, "component %u of %s, which has %u", i, vc_type_name(o.type), vc__rows(o.type));
     return vc__no_value();
 }
+VC_API vc_val vc_component(vc_val vector, uint32_t i) { return vc__component("vc_component", vector, i); }
 
 VC_API vc_val vc_extract(vc_val vector, vc_val i) {
     vc_kernel *k = vc__kernel_of(vector) ? vc__kernel_of(vector) : vc__kernel_of(i);
@@ -10106,19 +10109,20 @@ VC_API vc_val vc_extract(vc_val vector, vc_val i) {
     return vc__value(k, vc__record(k, VC__OP_EXTRACT, flags, vc__scalar(o[0].type), a, b, VC__NIL, 0));
 }
 
-VC_API vc_val vc_insert(vc_val vector, uint32_t i, vc_val scalar) {
+static vc_val vc__insert(const char *call, vc_val vector, uint32_t i, vc_val scalar) {
     vc_kernel *k = vc__kernel_of(vector) ? vc__kernel_of(vector) : vc__kernel_of(scalar);
     vc__operand o;
     uint32_t parts[4], j, rows, value;
-    if (!k) return vc__without_kernel("vc_insert", &vector, 1);
-    if (!vc__ready(k) || !vc__take(k, "vc_insert", 1, vector, &o)) return vc__no_value();
+    if (!k) return vc__without_kernel(call, &vector, 1);
+    if (!vc__ready(k) || !vc__take(k, call, 1, vector, &o)) return vc__no_value();
     rows = vc__rows(o.type);
-    if (i >= rows) { vc__refuse(k, "vc_insert", "component %u of %s", i, vc_type_name(o.type)); return vc__no_value(); }
-    value = vc__fit(k, "vc_insert", 3, scalar, vc__scalar(o.type));
+    if (i >= rows) { vc__refuse(k, call, "component %u of %s, which has %u", i, vc_type_name(o.type), rows); return vc__no_value(); }
+    value = vc__fit(k, call, 3, scalar, vc__scalar(o.type));
     if (value == VC__NIL || rows == 1) return vc__value(k, value);
     for (j = 0; j < rows; j++) parts[j] = j == i ? value : vc__record_component(k, o.node, j);
     return vc__value(k, vc__record_vec(k, o.type, parts, rows));
 }
+VC_API vc_val vc_insert(vc_val vector, uint32_t i, vc_val scalar) { return vc__insert("vc_insert", vector, i, scalar); }
 
 VC_API vc_val vc_swizzle(vc_val vector, const char *components) {
     static const char letters[] = "xyzw";

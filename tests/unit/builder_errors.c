@@ -89,7 +89,7 @@ static void vectors(void **state) {
     rig r = begin(NULL);
     (void)state;
     vc_component(r.v, 4);
-    fails(r, "vc_component in kernel 'saxpy': component 4 of f32x4");
+    fails(r, "vc_component in kernel 'saxpy': component 4 of f32x4, which has 4");
     r = begin(NULL);
     vc_swizzle(r.v, "xq");
     fails(r, "vc_swizzle in kernel 'saxpy': \"xq\" of f32x4; it takes 1 to 4 of its letters xyzw");
@@ -101,7 +101,7 @@ static void vectors(void **state) {
     fails(r, "vc_splat in kernel 'saxpy': takes a scalar and 1 to 4 rows, and was given f32 and 5");
     r = begin(NULL);
     vc_insert(r.v, 7, r.a);
-    fails(r, "vc_insert in kernel 'saxpy': component 7 of f32x4");
+    fails(r, "vc_insert in kernel 'saxpy': component 7 of f32x4, which has 4");
     r = begin(NULL);
     vc_extract(r.v, r.a);
     fails(r, "vc_extract in kernel 'saxpy': operand 2 'a' is f32; it takes a scalar integer");
@@ -445,12 +445,30 @@ static void no_body(void **state) {
 static void rare(void **state) {
     static const uint32_t data[70000] = { 1 };
     static vc_member members[1025];
+    char name[1000] = "";
+    vc_kernel_desc desc;
     vc_val nothing = { 77, 0 };
     rig r = begin(NULL);
     vc_ref s;
     (void)state;
     vc_add(r.a, nothing);
     fails(r, "vc_add in kernel 'saxpy': operand 2 is an immediate of no type");
+    r = begin(NULL);
+    vc_part(r.v, 4);
+    fails(r, "vc_part in kernel 'saxpy': component 4 of f32x4, which has 4");
+    r = begin(NULL);
+    vc_with(r.v, 4, r.a);
+    fails(r, "vc_with in kernel 'saxpy': component 4 of f32x4, which has 4");
+    memset(name, 'n', sizeof name - 1); /* a long name leaves room for what is wrong */
+    memset(&desc, 0, sizeof desc);
+    desc.name = name;
+    r = begin(NULL);
+    vc_restart(r.k, &desc);
+    r.a = vc_param(r.k, "a", VC_F32);
+    vc_and(r.a, r.a);
+    assert_memory_equal(vc_error(r.k), "vc_and in kernel 'nnnn", 22);
+    assert_non_null(strstr(vc_error(r.k), "nnnn': operand 1 'a' is f32; it takes bool or an integer"));
+    vc_free(r.k);
     r = begin(NULL);
     vc_load(vc_offset(r.x, vc_i64(INT64_MAX)), vc_i32(1));
     fails(r, "vc_load in kernel 'saxpy': the constant index is beyond 64 bits");
