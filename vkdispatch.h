@@ -163,6 +163,7 @@ typedef struct vd_buffer { uint64_t id; } vd_buffer;  /* id 0: none; slot, gener
 typedef struct vd_kernel { uint64_t id; } vd_kernel;
 typedef struct vd_ticket { uint64_t id; } vd_ticket;  /* a readback under way */
 struct DLManagedTensor;                               /* of dlpack.h */
+struct DLManagedTensorVersioned;
 typedef struct vd_event { uint64_t context, value; uint32_t device, queue; } vd_event; /* {0}: already done */
 
 /* ---- enums ---- */
@@ -549,14 +550,17 @@ VD_API vd_result vd_buffer_map(vd_context *ctx, vd_buffer buffer, int device, ui
 VD_API vd_result vd_buffer_unmap(vd_context *ctx, vd_buffer buffer, int device); /* as often as it was mapped */
 /* The memory of a buffer made with desc.exportable (on one device) as a file descriptor of the caller's; waits for the work recorded so far that uses it. */
 VD_API vd_result vd_buffer_export_fd(vd_context *ctx, vd_buffer buffer, vd_external *out);
-/* DLPack, whose dlpack.h defines the struct (ABI of 0.2 to 1.x). The tensor that is made shares the buffer's memory, which lives until its deleter is called,
-   also past vd_buffer_destroy and vd_context_destroy; any thread may call it. device_type is a DLDeviceType: kDLCPU, kDLCUDA, kDLOpenCL or kDLVulkan; 0: the
-   backend's own, kDLCPU where there is none. Waits for the work recorded so far that uses the buffer; the order of later work is up to the caller. */
+/* DLPack, whose dlpack.h defines the structs, the versioned one from 1.0 on. The tensor that is made shares the buffer's memory, which lives until its deleter
+   is called, also past vd_buffer_destroy and vd_context_destroy; any thread may call it. device_type is a DLDeviceType: kDLCPU, kDLCUDA, kDLOpenCL or
+   kDLVulkan; 0: the backend's own, kDLCPU where there is none. Waits for the work recorded so far that uses the buffer; the order of later work is up to the
+   caller. */
 VD_API vd_result vd_dlpack_export(vd_context *ctx, vd_buffer buffer, int device_type, struct DLManagedTensor **out);
+VD_API vd_result vd_dlpack_export_versioned(vd_context *ctx, vd_buffer buffer, int device_type, struct DLManagedTensorVersioned **out);
 /* A buffer with the tensor's memory, which has to be writable, or with a copy of it (vd_buffer_info.imported tells); id 0 and the tensor still the caller's on
    failure, else its deleter is called once: when the buffer and all work that uses it are gone, or after the copy. What had to be written to it has to be
    there. */
 VD_API vd_buffer vd_dlpack_import(vd_context *ctx, struct DLManagedTensor *tensor, const char *name);
+VD_API vd_buffer vd_dlpack_import_versioned(vd_context *ctx, struct DLManagedTensorVersioned *tensor, const char *name); /* what is read-only is copied */
 
 /* ---- kernels ---- */
 
@@ -2131,6 +2135,7 @@ static vd_result vd__dummy_queue_wait(vd__device *dev, uint32_t queue, uint64_t 
     X(VK_ERROR_INCOMPATIBLE_DRIVER, VD_ERROR_NO_DEVICE) \
     X(VK_ERROR_INVALID_SHADER_NV, VD_ERROR_COMPILE) \
     X(VK_ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS, VD_ERROR_BACKEND) \
+    X(VK_ERROR_INVALID_EXTERNAL_HANDLE, VD_ERROR_INVALID) \
     X(VK_ERROR_UNKNOWN, VD_ERROR_BACKEND)
 
 #define VD__VK_MEMBER(name) PFN_##name name;
@@ -11059,16 +11064,26 @@ typedef struct vd__dl_managed {
     void (*deleter)(struct DLManagedTensor *self);
 } vd__dl_managed;
 
+typedef struct vd__dl_versioned {
+    uint32_t major, minor;
+    void *manager;
+    void (*deleter)(struct DLManagedTensorVersioned *self);
+    uint64_t flags;
+    vd__dl_tensor tensor;
+} vd__dl_versioned;
+
 /* The numbers of dlpack.h, there with kDL in front. */
 enum {
     VD__DL_CPU = 1, VD__DL_CUDA = 2, VD__DL_CUDA_HOST = 3, VD__DL_OPENCL = 4, VD__DL_VULKAN = 7, VD__DL_CUDA_MANAGED = 13,
     VD__DL_INT = 0, VD__DL_UINT = 1, VD__DL_FLOAT = 2, VD__DL_COMPLEX = 5, VD__DL_BOOL = 6,
+    VD__DL_MAJOR = 1, VD__DL_READ_ONLY = 1,
     VD__DL_AXES = 6            /* four of the shape, two of a matrix */
 };
 
-/* A tensor of ours: what it shows and what it keeps. */
+/* A tensor of ours: what it shows, in either struct, and what it keeps. The manager of both leads here. */
 typedef struct vd__dl_export {
-    vd__dl_managed managed;    /* first, so that the tensor leads here */
+    vd__dl_managed managed;
+    vd__dl_versioned versioned;
     int64_t shape[VD__DL_AXES], strides[VD__DL_AXES];
     vd_context *ctx;
     vd__buffer *root;
@@ -11113,8 +11128,7 @@ static vd_type vd__dl_type_of(vd__dl_type t) {
 
 /* ---- export ---- */
 
-static void vd__dl_delete(struct DLManagedTensor *self) {
-    vd__dl_export *e = (vd__dl_export *)(void *)self;
+static void vd__dl_drop(vd__dl_export *e) {
     vd_context *ctx = e->ctx;
     vd__mutex_lock(&ctx->lock);
     if (--e->root->exports == 0 && !e->root->slot.id) vd__garbage_add(ctx, &e->root->slot);
@@ -11124,8 +11138,11 @@ static void vd__dl_delete(struct DLManagedTensor *self) {
     vd__context_leave(ctx);
 }
 
+static void vd__dl_delete(struct DLManagedTensor *self) { vd__dl_drop((vd__dl_export *)((vd__dl_managed *)(void *)self)->manager); }
+static void vd__dl_delete_versioned(struct DLManagedTensorVersioned *self) { vd__dl_drop((vd__dl_export *)((vd__dl_versioned *)(void *)self)->manager); }
+
 /* What `data` is for each type of device. */
-static vd_result vd__dl_place(const vd_context *ctx, const vd__buffer *b, int type, vd__dl_tensor *t) {
+static vd_result vd__dl_place(const char *call, const vd_context *ctx, const vd__buffer *b, int type, vd__dl_tensor *t) {
     const vd__storage *s = &b->storage[vd__lowest(b->devices)];
     const vd__memory *m = &s->memory;
     vd_backend backend = ctx->driver.backend->id;
@@ -11137,10 +11154,10 @@ static vd_result vd__dl_place(const vd_context *ctx, const vd__buffer *b, int ty
         return VD_OK;
     }
     if (t->device.type == VD__DL_CPU)
-        return vd__fail(VD_ERROR_UNSUPPORTED, "vd_dlpack_export: buffer '%s' lies in memory that the host does not see at any time (kDLCPU); desc.memory "
-                        "VD_MEMORY_SHARED makes one that it may", b->name);
+        return vd__fail(VD_ERROR_UNSUPPORTED, "%s: buffer '%s' lies in memory that the host does not see at any time (kDLCPU); desc.memory "
+                        "VD_MEMORY_SHARED makes one that it may", call, b->name);
     if (t->device.type != own)
-        return vd__fail(VD_ERROR_UNSUPPORTED, "vd_dlpack_export: buffer '%s' of backend %s is no tensor of device type %d; it is one of %d%s", b->name,
+        return vd__fail(VD_ERROR_UNSUPPORTED, "%s: buffer '%s' of backend %s is no tensor of device type %d; it is one of %d%s", call, b->name,
                         ctx->driver.backend->name, type, own,
                         backend == VD_BACKEND_OPENCL && !object ? ", since its memory is in no buffer object (desc.exportable makes one)" : "");
     t->device.id = s->machine->device.info.index;
@@ -11159,34 +11176,59 @@ static bool vd__dl_hold(vd_context *ctx, vd__buffer *root, uint64_t id) {
     return alive;
 }
 
-VD_API vd_result vd_dlpack_export(vd_context *ctx, vd_buffer buffer, int device_type, struct DLManagedTensor **out) {
-    if (out) *out = NULL;
-    vd_result r = vd__context_check(ctx, "vd_dlpack_export");
+/* A tensor that shares in the buffer, whose work is done; NULL with a text. */
+static vd_result vd__dl_export_make(const char *call, vd_context *ctx, vd_buffer buffer, int device_type, vd__dl_export **out) {
+    vd_result r = vd__context_check(ctx, call);
     if (r) return r;
-    if (!out) return vd__fail(VD_ERROR_INVALID, "vd_dlpack_export: there is nowhere to put the tensor (out is NULL)");
-    vd__buffer *b = vd__buffer_find(ctx, buffer, "vd_dlpack_export", "");
+    if (!out) return vd__fail(VD_ERROR_INVALID, "%s: there is nowhere to put the tensor (out is NULL)", call);
+    vd__buffer *b = vd__buffer_find(ctx, buffer, call, "");
     if (!b) return VD_ERROR_INVALID;
     vd__dl_export *e = (vd__dl_export *)vd__alloc_zeroed(&ctx->host.allocator, sizeof *e);
-    if (!e) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "vd_dlpack_export: no host memory for a tensor of buffer '%s'", b->name);
+    if (!e) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "%s: no host memory for a tensor of buffer '%s'", call, b->name);
     e->ctx = ctx;
     e->root = b->view ? (vd__buffer *)(uintptr_t)b->root : b;
-    e->managed.manager = e;
+    e->managed.manager = e->versioned.manager = e;
     e->managed.deleter = vd__dl_delete;
+    e->versioned.deleter = vd__dl_delete_versioned;
+    e->versioned.major = VD__DL_MAJOR;
     vd__dl_describe(b, e);
-    r = vd__dl_place(ctx, b, device_type, &e->managed.tensor);
-    if (!r && !vd__dl_hold(ctx, e->root, b->view ? b->root_id : buffer.id))
-        r = vd__fail(VD_ERROR_INVALID, "vd_dlpack_export: the buffer was destroyed");
+    r = vd__dl_place(call, ctx, b, device_type, &e->managed.tensor);
+    if (!r && !vd__dl_hold(ctx, e->root, b->view ? b->root_id : buffer.id)) r = vd__fail(VD_ERROR_INVALID, "%s: the buffer was destroyed", call);
     if (r) {
         vd__free(&ctx->host.allocator, e);
         return r;
     }
+    e->versioned.tensor = e->managed.tensor;
     r = vd__storage_finish(&b->storage[vd__lowest(b->devices)], VD_READ_WRITE);
-    if (r) vd__dl_delete((struct DLManagedTensor *)(void *)e);
-    else *out = (struct DLManagedTensor *)(void *)e;
+    if (r) vd__dl_drop(e);
+    else *out = e;
+    return r;
+}
+
+VD_API vd_result vd_dlpack_export(vd_context *ctx, vd_buffer buffer, int device_type, struct DLManagedTensor **out) {
+    vd__dl_export *e = NULL;
+    vd_result r = vd__dl_export_make("vd_dlpack_export", ctx, buffer, device_type, out ? &e : NULL);
+    if (out) *out = e ? (struct DLManagedTensor *)(void *)&e->managed : NULL;
+    return r;
+}
+
+VD_API vd_result vd_dlpack_export_versioned(vd_context *ctx, vd_buffer buffer, int device_type, struct DLManagedTensorVersioned **out) {
+    vd__dl_export *e = NULL;
+    vd_result r = vd__dl_export_make("vd_dlpack_export_versioned", ctx, buffer, device_type, out ? &e : NULL);
+    if (out) *out = e ? (struct DLManagedTensorVersioned *)(void *)&e->versioned : NULL;
     return r;
 }
 
 /* ---- import ---- */
+
+/* A tensor that comes in, in the struct it came in. */
+typedef struct vd__dl_import {
+    const char *call;
+    vd__dl_tensor *tensor;
+    bool writable;
+    void (*release)(void *user, uint64_t address);
+    void *user;
+} vd__dl_import;
 
 static void vd__dl_release(void *user, uint64_t address) {
     vd__dl_managed *m = (vd__dl_managed *)user;
@@ -11194,51 +11236,62 @@ static void vd__dl_release(void *user, uint64_t address) {
     if (m->deleter) m->deleter((struct DLManagedTensor *)user);
 }
 
+static void vd__dl_release_versioned(void *user, uint64_t address) {
+    vd__dl_versioned *m = (vd__dl_versioned *)user;
+    (void)address;
+    if (m->deleter) m->deleter((struct DLManagedTensorVersioned *)user);
+}
+
 /* Axes of one element may have any stride. */
-static vd_result vd__dl_shape_check(const vd__dl_tensor *t, int64_t element_bytes, const char *name) {
+static vd_result vd__dl_shape_check(const char *call, const vd__dl_tensor *t, int64_t element_bytes, const char *name) {
     int64_t stride = 1;
-    if (t->ndim < 0 || t->ndim > 4) return vd__fail(VD_ERROR_INVALID, "vd_dlpack_import '%s': ndim is %d, 0 to 4 are possible", name, (int)t->ndim);
-    if (t->ndim && !t->shape) return vd__fail(VD_ERROR_INVALID, "vd_dlpack_import '%s': the shape of %d axes is NULL", name, (int)t->ndim);
+    if (t->ndim < 0 || t->ndim > 4) return vd__fail(VD_ERROR_INVALID, "%s '%s': ndim is %d, 0 to 4 are possible", call, name, (int)t->ndim);
+    if (t->ndim && !t->shape) return vd__fail(VD_ERROR_INVALID, "%s '%s': the shape of %d axes is NULL", call, name, (int)t->ndim);
     for (int i = t->ndim; i-- > 0;) {
         if (t->shape[i] <= 0)
-            return vd__fail(VD_ERROR_INVALID, "vd_dlpack_import '%s': shape[%d] is %lld, it has to be positive", name, i, (long long)t->shape[i]);
+            return vd__fail(VD_ERROR_INVALID, "%s '%s': shape[%d] is %lld, it has to be positive", call, name, i, (long long)t->shape[i]);
         if (t->strides && t->shape[i] > 1 && t->strides[i] != stride)
-            return vd__fail(VD_ERROR_UNSUPPORTED, "vd_dlpack_import '%s': strides[%d] is %lld, elements without gaps have %lld there; copy the tensor to a "
-                            "contiguous one first", name, i, (long long)t->strides[i], (long long)stride);
+            return vd__fail(VD_ERROR_UNSUPPORTED, "%s '%s': strides[%d] is %lld, elements without gaps have %lld there; copy the tensor to a "
+                            "contiguous one first", call, name, i, (long long)t->strides[i], (long long)stride);
         if (t->shape[i] > INT64_MAX / stride / element_bytes)
-            return vd__fail(VD_ERROR_INVALID, "vd_dlpack_import '%s': the shape has more bytes than 63 bits can count", name);
+            return vd__fail(VD_ERROR_INVALID, "%s '%s': the shape has more bytes than 63 bits can count", call, name);
         stride *= t->shape[i];
     }
     return VD_OK;
 }
 
 /* What does not depend on the device; fills in type, shape and the place of the first byte. */
-static vd_result vd__dl_tensor_check(const vd__dl_tensor *t, vd_buffer_desc *desc, uint64_t *address) {
+static vd_result vd__dl_tensor_check(const char *call, const vd__dl_tensor *t, vd_buffer_desc *desc, uint64_t *address) {
     const char *name = desc->name ? desc->name : "";
-    if (!t->data) return vd__fail(VD_ERROR_INVALID, "vd_dlpack_import '%s': the tensor's data is NULL", name);
+    if (!t->data) return vd__fail(VD_ERROR_INVALID, "%s '%s': the tensor's data is NULL", call, name);
     desc->type = vd__dl_type_of(t->type);
     if (!desc->type)
-        return vd__fail(VD_ERROR_UNSUPPORTED, "vd_dlpack_import '%s': there is no type for dtype code %u of %u bits x %u lanes", name, (unsigned)t->type.code,
+        return vd__fail(VD_ERROR_UNSUPPORTED, "%s '%s': there is no type for dtype code %u of %u bits x %u lanes", call, name, (unsigned)t->type.code,
                         (unsigned)t->type.bits, (unsigned)t->type.lanes);
-    vd_result r = vd__dl_shape_check(t, (int64_t)vd_type_size(desc->type), name);
+    vd_result r = vd__dl_shape_check(call, t, (int64_t)vd_type_size(desc->type), name);
     if (r) return r;
     desc->shape[0] = 1;
     for (int i = 0; i < t->ndim; i++) desc->shape[i] = (uint64_t)t->shape[i];
     if (t->byte_offset > UINT64_MAX - (uintptr_t)t->data)
-        return vd__fail(VD_ERROR_INVALID, "vd_dlpack_import '%s': data + byte_offset %llu wrap around", name, VD__U(t->byte_offset));
+        return vd__fail(VD_ERROR_INVALID, "%s '%s': data + byte_offset %llu wrap around", call, name, VD__U(t->byte_offset));
     *address = (uintptr_t)t->data + t->byte_offset;
     return VD_OK;
 }
 
 /* The tensor's device as one of the context; says where the memory is. Host memory stays where it is if it can, else it is copied. */
-static vd_result vd__dl_device_check(const vd_context *ctx, const vd__dl_tensor *t, uint64_t address, vd_buffer_desc *desc) {
+static vd_result vd__dl_device_check(const vd_context *ctx, const vd__dl_import *in, uint64_t address, vd_buffer_desc *desc) {
+    const vd__dl_tensor *t = in->tensor;
+    const char *call = in->call;
     vd_backend backend = ctx->driver.backend->id;
     const char *name = desc->name ? desc->name : "";
     uint32_t i = 0;
+    bool hosts = t->device.type == VD__DL_CPU || (t->device.type == VD__DL_CUDA_HOST && backend != VD_BACKEND_CUDA);
+    if (!hosts && !in->writable) return vd__fail(VD_ERROR_UNSUPPORTED, "%s '%s': the tensor is read-only, and not in host memory (device type %d), so that "
+                                                 "it is not copied", call, name, (int)t->device.type);
     if (backend == VD_BACKEND_CUDA && (t->device.type == VD__DL_CUDA || t->device.type == VD__DL_CUDA_HOST || t->device.type == VD__DL_CUDA_MANAGED)) {
         while (t->device.type == VD__DL_CUDA && i < ctx->machine_count && ctx->machines[i].device.info.index != t->device.id) i++;
         if (i == ctx->machine_count)
-            return vd__fail(VD_ERROR_INVALID, "vd_dlpack_import '%s': the tensor is on CUDA device %d, which is none of the context's", name,
+            return vd__fail(VD_ERROR_INVALID, "%s '%s': the tensor is on CUDA device %d, which is none of the context's", call, name,
                             (int)t->device.id);
         desc->devices = 1u << i;
         desc->address = address & ~(uint64_t)15;
@@ -11252,40 +11305,69 @@ static vd_result vd__dl_device_check(const vd_context *ctx, const vd__dl_tensor 
         desc->address_offset = t->byte_offset;
         return VD_OK;
     }
-    if (t->device.type != VD__DL_CPU && t->device.type != VD__DL_CUDA_HOST)
-        return vd__fail(VD_ERROR_UNSUPPORTED, "vd_dlpack_import '%s': backend %s takes no tensor of device type %d", name, ctx->driver.backend->name,
+    if (!hosts)
+        return vd__fail(VD_ERROR_UNSUPPORTED, "%s '%s': backend %s takes no tensor of device type %d", call, name, ctx->driver.backend->name,
                         (int)t->device.type);
-    if (ctx->machine_count == 1 && address % 16 == 0 && (ctx->machines->device.shares >> VD__SHARE_HOST & 1u)) {
+    if (in->writable && ctx->machine_count == 1 && address % 16 == 0 && (ctx->machines->device.shares >> VD__SHARE_HOST & 1u)) {
         desc->import = VD_IMPORT_HOST;
         desc->address = address;
     } else desc->data = (const void *)(uintptr_t)address;
     return VD_OK;
 }
 
-VD_API vd_buffer vd_dlpack_import(vd_context *ctx, struct DLManagedTensor *tensor, const char *name) {
+static vd_buffer vd__dl_import_make(vd_context *ctx, const vd__dl_import *in, const char *name) {
     vd_buffer out = { 0 };
     vd_buffer_desc desc;
     uint64_t address = 0;
-    vd__dl_managed *m = (vd__dl_managed *)(void *)tensor;
-    if (vd__context_check(ctx, "vd_dlpack_import")) return out;
     memset(&desc, 0, sizeof desc);
     desc.name = name;
-    vd_result r = m ? vd__dl_tensor_check(&m->tensor, &desc, &address) : vd__fail(VD_ERROR_INVALID, "vd_dlpack_import: the tensor is NULL");
-    if (!r) r = vd__dl_device_check(ctx, &m->tensor, address, &desc);
+    vd_result r = vd__dl_tensor_check(in->call, in->tensor, &desc, &address);
+    if (!r) r = vd__dl_device_check(ctx, in, address, &desc);
     if (r) return out;
     if (desc.address) {
-        desc.release = vd__dl_release;
-        desc.release_user = m;
+        desc.release = in->release;
+        desc.release_user = in->user;
     }
     r = vd__buffer_make(ctx, &desc, &out);
-    if (r == VD_ERROR_UNSUPPORTED && desc.import == VD_IMPORT_HOST) { /* not at this address */
+    if (r && desc.import == VD_IMPORT_HOST) { /* not at this address, or not this memory */
         desc.import = VD_IMPORT_ADDRESS;
         desc.address = 0;
         desc.data = (const void *)(uintptr_t)address;
         r = vd__buffer_make(ctx, &desc, &out);
     }
-    if (!r && desc.data) vd__dl_release(m, 0);
+    if (!r && desc.data) in->release(in->user, 0);
     return out;
+}
+
+VD_API vd_buffer vd_dlpack_import(vd_context *ctx, struct DLManagedTensor *tensor, const char *name) {
+    vd_buffer none = { 0 };
+    vd__dl_managed *m = (vd__dl_managed *)(void *)tensor;
+    vd__dl_import in = { "vd_dlpack_import", NULL, true, vd__dl_release, NULL };
+    if (vd__context_check(ctx, in.call)) return none;
+    if (!m) {
+        vd__fail(VD_ERROR_INVALID, "vd_dlpack_import: the tensor is NULL");
+        return none;
+    }
+    in.tensor = &m->tensor;
+    in.user = m;
+    return vd__dl_import_make(ctx, &in, name);
+}
+
+VD_API vd_buffer vd_dlpack_import_versioned(vd_context *ctx, struct DLManagedTensorVersioned *tensor, const char *name) {
+    vd_buffer none = { 0 };
+    vd__dl_versioned *m = (vd__dl_versioned *)(void *)tensor;
+    vd__dl_import in = { "vd_dlpack_import_versioned", NULL, true, vd__dl_release_versioned, NULL };
+    if (vd__context_check(ctx, in.call)) return none;
+    if (!m || m->major != VD__DL_MAJOR) {
+        if (!m) vd__fail(VD_ERROR_INVALID, "vd_dlpack_import_versioned: the tensor is NULL");
+        else vd__fail(VD_ERROR_UNSUPPORTED, "vd_dlpack_import_versioned '%s': the tensor is of DLPack %u.%u, versions %d.x are known", name ? name : "",
+                      m->major, m->minor, VD__DL_MAJOR);
+        return none;
+    }
+    in.tensor = &m->tensor;
+    in.user = m;
+    in.writable = !(m->flags & VD__DL_READ_ONLY);
+    return vd__dl_import_make(ctx, &in, name);
 }
 
 // >>end

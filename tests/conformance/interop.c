@@ -1,6 +1,10 @@
 /* Memory that others use too: DLPack tensors out and in, memory of the host's in place, external memory by file descriptor, and OpenCL beside calls written
    by hand. */
 #define _POSIX_C_SOURCE 200809L
+#define VKDISPATCH_CUDA
+#define VKDISPATCH_OPENCL
+#define VKDISPATCH_IMPLEMENTATION
+#define VKDISPATCH_CODEGEN_IMPLEMENTATION
 #include "common.h"
 
 #include <pthread.h>
@@ -20,6 +24,16 @@ typedef struct { void *data; DLDevice device; int ndim; DLDataType dtype; int64_
 typedef struct DLManagedTensor { DLTensor dl_tensor; void *manager_ctx; void (*deleter)(struct DLManagedTensor *self); } DLManagedTensor;
 enum { kDLCPU = 1, kDLCUDA = 2, kDLOpenCL = 4, kDLVulkan = 7, kDLInt = 0, kDLUInt = 1, kDLFloat = 2, kDLComplex = 5 };
 #endif
+#ifndef DLPACK_MAJOR_VERSION /* dlpack.h before 1.0 */
+typedef struct { uint32_t major, minor; } DLPackVersion;
+typedef struct DLManagedTensorVersioned {
+    DLPackVersion version;
+    void *manager_ctx;
+    void (*deleter)(struct DLManagedTensorVersioned *self);
+    uint64_t flags;
+    DLTensor dl_tensor;
+} DLManagedTensorVersioned;
+#endif
 enum { BOOL_CODE = 6, OPAQUE_CODE = 3, NO_DEVICE = 99 }; /* kDLBool is younger than some dlpack.h */
 
 #define SAME_PLACE(name, theirs, ours) \
@@ -37,6 +51,15 @@ SAME_PLACE(strides, dl_tensor.strides, tensor.strides)
 SAME_PLACE(offset, dl_tensor.byte_offset, tensor.byte_offset)
 SAME_PLACE(manager, manager_ctx, manager)
 SAME_PLACE(deleter, deleter, deleter)
+#define SAME_VERSIONED(name, theirs, ours) \
+    typedef char same_versioned_##name[offsetof(DLManagedTensorVersioned, theirs) == offsetof(vd__dl_versioned, ours) ? 1 : -1];
+SAME_VERSIONED(major, version.major, major)
+SAME_VERSIONED(minor, version.minor, minor)
+SAME_VERSIONED(manager, manager_ctx, manager)
+SAME_VERSIONED(deleter, deleter, deleter)
+SAME_VERSIONED(flags, flags, flags)
+SAME_VERSIONED(data, dl_tensor.data, tensor.data)
+SAME_VERSIONED(offset, dl_tensor.byte_offset, tensor.byte_offset)
 typedef char same_size[sizeof(DLManagedTensor) == sizeof(vd__dl_managed) ? 1 : -1];
 
 static vd_buffer_info info_of(vd_context *ctx, vd_buffer b) {
@@ -355,6 +378,60 @@ TEST(a_round_trip_in_one_context) {
     assert_int_equal(read_u32(f->ctx, a, 1), same ? 9 : 2);
     vd_buffer_destroy(f->ctx, a); /* the import lives on, and the context may go before it */
     assert_int_equal(read_u32(f->ctx, b, 2), 3);
+}
+
+static int versioned_deleted;
+static void versioned_deleter(DLManagedTensorVersioned *self) { (void)self; versioned_deleted++; }
+
+/* The struct of DLPack 1.x; what is read-only is copied and never written to. */
+TEST(versioned_tensors) {
+    static uint32_t data[3072];
+    uint32_t *words = (uint32_t *)(((uintptr_t)data + 4095) / 4096 * 4096), five = 5;
+    tensor t;
+    DLManagedTensorVersioned v, *out = NULL;
+    for (uint64_t flags = 0; flags < 2; flags++) {
+        memset(&v, 0, sizeof v);
+        memset(words, 0, 4096);
+        tensor_init(&t, words, 256);
+        v.version.major = 1;
+        v.version.minor = 7;
+        v.dl_tensor = t.managed.dl_tensor;
+        v.deleter = versioned_deleter;
+        v.flags = flags;
+        versioned_deleted = 0;
+        vd_buffer b = vd_dlpack_import_versioned(f->ctx, &v, "theirs");
+        if (!b.id) fail_msg("vd_dlpack_import_versioned: %s", vd_error_text());
+        bool imported = info_of(f->ctx, b).imported;
+        assert_true(versioned_deleted == !imported && (!flags || !imported));
+        OK(vd_fill(vd_immediate(f->ctx, 0, 0), b, 0, 4, &five, 4));
+        assert_int_equal(read_u32(f->ctx, b, 0), 5);
+        vd_result r = vd_dlpack_export_versioned(f->ctx, b, 0, &out);
+        if (f->backend != VD_BACKEND_DUMMY || imported) OK(r);
+        else check_failure("vd_dlpack_export_versioned", r, VD_ERROR_UNSUPPORTED, "vd_dlpack_export_versioned|kDLCPU");
+        vd_buffer_destroy(f->ctx, b);
+        OK(vd_wait_idle(f->ctx));
+        if (out) {
+            assert_true(out->version.major == 1 && !out->flags && out->dl_tensor.ndim == 1 && out->dl_tensor.shape[0] == 256);
+            assert_int_equal(versioned_deleted, !imported);
+            out->deleter(out);
+        }
+        assert_int_equal(versioned_deleted, 1);
+        assert_int_equal(words[0], imported ? 5 : 0);
+    }
+    v.version.major = 2;
+    assert_true(vd_dlpack_import_versioned(f->ctx, &v, "theirs").id == 0);
+    check_text("vd_dlpack_import_versioned", "vd_dlpack_import_versioned 'theirs'|DLPack 2.7, versions 1.x");
+    v.version.major = 1;
+    v.flags = 1;
+    *(int *)&v.dl_tensor.device.device_type = kDLOpenCL;
+    assert_true(vd_dlpack_import_versioned(f->ctx, &v, "theirs").id == 0);
+    check_text("vd_dlpack_import_versioned", "vd_dlpack_import_versioned 'theirs'|read-only|device type 4");
+    assert_true(vd_dlpack_import_versioned(f->ctx, NULL, "theirs").id == 0);
+    check_text("vd_dlpack_import_versioned", "the tensor is NULL");
+    assert_true(vd_dlpack_import_versioned(NULL, &v, "theirs").id == 0);
+    check_text("vd_dlpack_import_versioned", "the context is NULL");
+    FAILS(vd_dlpack_export_versioned(f->ctx, buffer_u32(f->ctx, "x", 4, NULL), 0, NULL), VD_ERROR_INVALID, "vd_dlpack_export_versioned|out is NULL");
+    assert_int_equal(versioned_deleted, 1);
 }
 
 /* Out of host memory anywhere on the way: nothing is taken, nothing is lost. */
@@ -948,7 +1025,8 @@ static int run_cases(const char *name) {
         CASE(a_tensor_has_type_and_shape), CASE(host_tensors_share_the_memory), CASE(tensors_outlive_their_context), CASE(a_kept_buffer_holds_up_nobody),
         CASE(what_is_no_tensor), CASE(no_memory_for_a_tensor), CASE(host_tensors_come_in), CASE(memory_of_the_hosts_in_place),
         CASE(a_round_trip_in_one_context), CASE(bad_tensors_are_refused), CASE(unusual_tensors_come_in), CASE(bad_imports_are_refused),
-        CASE(no_memory_for_an_import), CASE(work_keeps_the_owner), CASE(tensors_on_several_threads), CASE(of_several_devices_one_has_it),
+        CASE(no_memory_for_an_import), CASE(work_keeps_the_owner), CASE(versioned_tensors),
+        CASE(tensors_on_several_threads), CASE(of_several_devices_one_has_it),
     };
     const struct CMUnitTest vulkan[] = { CASE(external_memory_within_vulkan) }, cuda[] = { CASE(vulkan_memory_in_cuda) };
     const struct CMUnitTest opencl[] = { CASE(in_a_context_of_the_callers), CASE(in_a_context_of_the_callers_with_objects), CASE(a_part_of_an_object),
