@@ -32,6 +32,9 @@ static int use_codegen(void)
     x = vc_buffer(kernel, "x", VC_F32, VC_READ_WRITE);
     VC_EACH(kernel, i) { vc_store(x, i, vc_mul(vc_load(x, i), vc_f32(2.0f))); }
     VC_FOR(kernel, round, vc_u32(0), vc_u32(2)) { vc_barrier(kernel); } /* a counter may go unused */
+    vc_printf(kernel, "done\n");
+    vc_printf(kernel, "%u of %u\n", vc_global_id(kernel, 0), vc_threads(kernel, 0));
+    vc_assert(kernel, vc_lt(vc_global_id(kernel, 0), vc_length(x)), "the buffer is long enough");
     failed = vc_error(kernel) != NULL || vc_spirv(kernel, &words) == NULL || words == 0;
     if (failed) printf("%s\n", vc_error(kernel));
     vc_free(kernel);

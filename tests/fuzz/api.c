@@ -512,8 +512,25 @@ static void play_block(Player *p) {
     }
 }
 
+/* What is printed goes with its format, or not. */
+static void play_print(Player *p) {
+    static const char *const odd[] = { "", "%", "%s", "%5.3g %d", "%-08x%%", "%*u", "%+i|", "%c%c", "%llu", "%999f", "%.3", "%#a %e" };
+    vc_kernel *k = p->k[p->now];
+    vc_val v = pick(p, I | U | F, roll(&p->feed, 3) == 0), w;
+    vc_type type = vc_typeof(v), kind = type & 15u;
+    if (top(p) && top(p)->what == B_SWITCH && !p->wild) return;
+    if (careless(p)) {
+        w = pick(p, B | I | U | F, 0);
+        vc_printf(k, odd[roll(&p->feed, sizeof odd / sizeof odd[0])], v, w);
+        return;
+    }
+    if (roll(&p->feed, 4) == 0) vc_assert(k, pick_condition(p), "100% sure");
+    else if (type) vc_printf(k, kind >= VC_F16 ? "%g\n" : kind <= VC_I64 ? "%5d" : "%x", v);
+}
+
 static void play_statement(Player *p) {
     unsigned which = roll(&p->feed, 8);
+    if (which == 7) { play_print(p); return; }
     if (which >= 3) { if (p->depth[p->now] == 0 && (p->wild || which == 3)) vc_barrier(p->k[p->now]); return; }
     if (which == 2 && !p->wild && roll(&p->feed, 4)) return;
     play_exit(p, which, pick_condition(p));
