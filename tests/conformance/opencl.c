@@ -1,6 +1,10 @@
 /* OpenCL's own: texts written by hand are kernels like any other, a broken one is told with its line, compiled ones are kept in files; calls of the driver
    that fail; queues that wait for each other. */
 #define _POSIX_C_SOURCE 200809L
+#define VKDISPATCH_CUDA
+#define VKDISPATCH_OPENCL
+#define VKDISPATCH_IMPLEMENTATION
+#define VKDISPATCH_CODEGEN_IMPLEMENTATION
 #include "common.h"
 
 #include <dirent.h>
