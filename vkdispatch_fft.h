@@ -1,4 +1,4 @@
-/* vkdispatch_fft.h: fast Fourier transforms on vkdispatch buffers, written with the kernel builder. Needs vkdispatch.h and vkdispatch_codegen.h.
+/* vkdispatch_fft.h: Fourier transforms and reductions of vkdispatch buffers, written with the kernel builder. Needs vkdispatch.h and vkdispatch_codegen.h.
 
    Version 0.1.0. MIT licence; the full text stands at the end of this file.
 
@@ -33,6 +33,7 @@
        exchange     values between the threads of a workgroup
        stage        one radix of a transform
        kernels      recording a pass
+       reduce       sums and the like over any axes
        cache        the plans of a context
        execute      running a plan
        public       the functions declared above
@@ -53,6 +54,10 @@
 
    Lengths. Any product of primes up to 31, as long as every factor of it that one workgroup takes fits into its shared memory; longer axes are done in two
    passes. Other lengths are done by Bluestein's algorithm while twice their length fits into a workgroup. What fits nowhere is VD_ERROR_UNSUPPORTED.
+
+   Reductions. vd_reduce_create takes a shape, the axes to reduce, an operation and, if wanted, a function that maps each element first; vd_reduce_run takes
+   one dispatch, in which the last workgroup to finish combines what the others left. The order of operations is the same in every run. f16 is summed in
+   f32; sums of integers wrap; min and max pass over NaN. Nothing to reduce is no shape.
 
    Errors, memory and threads are those of vkdispatch.h; a plan belongs to one thread at a time. */
 #ifndef VKDISPATCH_FFT_H
@@ -96,6 +101,34 @@ VD_API const char *vd_fft_explain(vd_fft *plan);    /* its passes in words, one 
 VD_API vd_result vd_fft_forward(vd_context *ctx, vd_buffer buffer);
 VD_API vd_result vd_fft_inverse(vd_context *ctx, vd_buffer buffer);
 VD_API uint64_t vd_fft_good_size(uint64_t n);       /* the least length of at least n that has no prime factor above 7 */
+
+/* ---- reductions ---- */
+
+typedef struct vd_reduce vd_reduce; /* a plan */
+
+typedef enum vd_reduce_op {
+    VD_REDUCE_DEFAULT = 0,   /* sum */
+    VD_REDUCE_SUM, VD_REDUCE_PRODUCT, VD_REDUCE_MIN, VD_REDUCE_MAX, VD_REDUCE_AND, VD_REDUCE_OR, VD_REDUCE_XOR /* the last three of integers */
+} vd_reduce_op;
+
+typedef struct vd_reduce_desc {
+    const char *name;        /* for messages; default: "reduce" */
+    vd_reduce_op op;
+    vd_type type;            /* of the elements and of the results: a scalar number; default: VD_F32 */
+    uint64_t shape[4];       /* elements; trailing zeros mean there are fewer dimensions; the last one is contiguous */
+    uint32_t axes;           /* bit i: dimension i is reduced; default: all */
+    void (*map)(vc_kernel *k, const vc_val *element, vc_val *out, void *user); /* what is reduced in place of an element: of the same type; default: itself */
+    void *map_user;
+} vd_reduce_desc;
+
+VD_API vd_reduce *vd_reduce_create(vd_context *ctx, const vd_reduce_desc *desc); /* NULL on failure; map is called now */
+VD_API void vd_reduce_destroy(vd_reduce *plan);     /* before its context; work under way keeps what it uses */
+/* `in` has as many elements as the shape, `out` one for each that is left, in C order; they may not overlap. */
+VD_API vd_result vd_reduce_run(vd_reduce *plan, vd_list *list, vd_buffer in, vd_buffer out);
+/* All elements of a buffer of scalars to the first of `out`, through a plan that the context keeps. */
+VD_API vd_result vd_reduce_sum(vd_context *ctx, vd_buffer in, vd_buffer out);
+VD_API vd_result vd_reduce_min(vd_context *ctx, vd_buffer in, vd_buffer out);
+VD_API vd_result vd_reduce_max(vd_context *ctx, vd_buffer in, vd_buffer out);
 
 #ifdef __cplusplus
 }
@@ -1003,6 +1036,236 @@ static vd_result vd__fft_build(vd_fft *p, uint32_t number, uint32_t direction, b
     return pass->kernels[direction][in_place].id ? VD_OK : VD_ERROR_COMPILE;
 }
 
+// >>reduce
+/* Sums and the like over any axes, in one dispatch. A workgroup reduces a part of what belongs to one result, or to a row of neighbouring results; where that
+   takes several workgroups, each leaves a partial result and takes a ticket, and the one with the last ticket combines them. */
+
+enum { VD__REDUCE_AT_ONCE = 8 /* loads under way */, VD__REDUCE_LANES = 32 /* neighbouring results of a workgroup */ };
+
+/* Digits of an index, the last one changing fastest, and how far apart in memory its steps are. */
+typedef struct vd__digits { uint32_t count; uint64_t size[4], stride[4], product; } vd__digits;
+
+struct vd_reduce {
+    vd_context *ctx;
+    vd_allocator allocator;
+    char name[64];
+    vd_reduce_desc desc;
+    vd__digits kept, reduced;
+    bool columns;            /* neighbouring threads have neighbouring results */
+    uint32_t threads;        /* of a workgroup */
+    uint32_t parts;          /* workgroups that share their results */
+    uint64_t chunk;          /* elements of a part */
+    uint64_t tiles;          /* of results that a workgroup has */
+    vd_kernel kernel;
+    vd_buffer partials, tickets;
+    struct vd_reduce *next;  /* in the context's cache */
+};
+
+static void vd__digits_add(vd__digits *d, uint64_t size, uint64_t stride) {
+    if (size == 1) return;
+    if (d->count && d->stride[d->count - 1] == stride * size) { /* one behind the other */
+        d->size[d->count - 1] *= size;
+        d->stride[d->count - 1] = stride;
+    } else {
+        d->size[d->count] = size;
+        d->stride[d->count++] = stride;
+    }
+    d->product *= size;
+}
+
+/* Where the element of an index lies. */
+static vc_val vd__digits_offset(const vd__digits *d, vc_val index) {
+    vc_val at = vc_u32(0), digit;
+    uint32_t i = d->count;
+    while (i-- > 0) {
+        digit = i ? vc_rem(index, vc_u32((uint32_t)d->size[i])) : index;
+        index = i ? vc_div(index, vc_u32((uint32_t)d->size[i])) : index;
+        at = vc_add(at, vc_mul(digit, vc_u32((uint32_t)d->stride[i])));
+    }
+    return at;
+}
+
+static vc_type vd__reduce_wide(vd_type type) {
+    return type == VD_F16 ? VC_F32 : type == VD_I8 || type == VD_I16 ? VC_I32 : type == VD_U8 || type == VD_U16 ? VC_U32 : (vc_type)type;
+}
+
+static vc_val vd__reduce_combine(vd_reduce_op op, vc_val a, vc_val b) {
+    switch (op) {
+    case VD_REDUCE_PRODUCT: return vc_mul(a, b);
+    case VD_REDUCE_MIN: return vc_min(a, b);
+    case VD_REDUCE_MAX: return vc_max(a, b);
+    case VD_REDUCE_AND: return vc_and(a, b);
+    case VD_REDUCE_OR: return vc_or(a, b);
+    case VD_REDUCE_XOR: return vc_xor(a, b);
+    default: return vc_add(a, b);
+    }
+}
+
+/* What changes nothing, in the wide type. */
+static vc_val vd__reduce_identity(vd_reduce_op op, vc_type type) {
+    uint32_t bits = type == VC_I64 || type == VC_U64 || type == VC_F64 ? 64 : 32;
+    uint64_t top = (uint64_t)1 << (bits - 1), ones = top | (top - 1), infinity = bits == 64 ? (uint64_t)0x7ff << 52 : 0x7f800000u;
+    bool real = type == VC_F32 || type == VC_F64, whole = type == VC_I32 || type == VC_I64;
+    switch (op) {
+    case VD_REDUCE_PRODUCT: return vc_imm(type, !real ? 1 : bits == 64 ? (uint64_t)0x3ff << 52 : 0x3f800000u);
+    case VD_REDUCE_MIN: return vc_imm(type, real ? infinity : whole ? top - 1 : ones);
+    case VD_REDUCE_MAX: return vc_imm(type, real ? infinity | top : whole ? top : 0);
+    case VD_REDUCE_AND: return vc_imm(type, ones);
+    default: return vc_imm(type, 0);
+    }
+}
+
+static vc_combine vd__reduce_form(vd_reduce_op op) {
+    static const vc_combine forms[] = { VC_ADD, VC_ADD, VC_MUL, VC_MIN, VC_MAX, VC_AND, VC_OR, VC_XOR };
+    return forms[op];
+}
+
+/* A kernel being written. */
+typedef struct vd__reduce_writer {
+    vc_kernel *k;
+    const vd_reduce *plan;
+    vc_type wide;
+    vc_ref in, out, partials, tickets, sum, shared;
+    vc_val result, near, tile, part, row; /* near: the result, or the last one; row: of the rows of threads that share results */
+} vd__reduce_writer;
+
+static void vd__reduce_take(const vd__reduce_writer *w, vc_val v) { vc_set(w->sum, vd__reduce_combine(w->plan->desc.op, vc_get(w->sum), v)); }
+
+static vc_val vd__reduce_element(const vd__reduce_writer *w, vc_val base, vc_val r) {
+    vc_val v = vc_load(w->in, vc_add(base, vd__digits_offset(&w->plan->reduced, r))), mapped = v;
+    if (w->plan->desc.map) w->plan->desc.map(w->k, &v, &mapped, w->plan->desc.map_user);
+    return vc_cast(w->wide, mapped);
+}
+
+/* The elements of this part, `rows` apart: several loads at once while there are enough, then one by one. */
+static void vd__reduce_part(const vd__reduce_writer *w, vc_val base) {
+    const vd_reduce *p = w->plan;
+    uint32_t rows = p->columns ? p->threads / VD__REDUCE_LANES : p->threads, j;
+    vc_val first = vc_add(vc_mul(w->part, vc_u32((uint32_t)p->chunk)), w->row), v[VD__REDUCE_AT_ONCE];
+    vc_val end = vc_min(vc_mul(vc_add(w->part, vc_u32(1)), vc_u32((uint32_t)p->chunk)), vc_u32((uint32_t)p->reduced.product));
+    vc_ref next = vc_var(w->k, "next", VC_U32);
+    vc_set(next, first);
+    VC_LOOP(w->k) {
+        vc_val r = vc_get(next), last = vc_add(r, vc_u32((VD__REDUCE_AT_ONCE - 1) * rows));
+        vc_break_if(w->k, vc_le(end, last));
+        for (j = 0; j < VD__REDUCE_AT_ONCE; j++) v[j] = vd__reduce_element(w, base, vc_add(r, vc_u32(j * rows)));
+        for (j = VD__REDUCE_AT_ONCE; j > 1; j /= 2) {
+            uint32_t i;
+            for (i = 0; i < j / 2; i++) v[i] = vd__reduce_combine(p->desc.op, v[i], v[i + j / 2]);
+        }
+        vd__reduce_take(w, v[0]);
+        vc_set(next, vc_add(r, vc_u32(VD__REDUCE_AT_ONCE * rows)));
+    }
+    VC_FOR_STEP(w->k, r, vc_get(next), end, vc_u32(rows)) { vd__reduce_take(w, vd__reduce_element(w, base, r)); }
+}
+
+/* The sums of all threads that share a result, in those of row 0. */
+static vc_val vd__reduce_join(const vd__reduce_writer *w) {
+    uint32_t rows = w->plan->threads / VD__REDUCE_LANES;
+    vc_val v = vc_get(w->sum), lane;
+    if (!w->plan->columns) {
+        vc_group_reduce(w->k, vd__reduce_form(w->plan->desc.op), v, &v);
+        return v;
+    }
+    lane = vc_local_index(w->k);
+    vc_barrier(w->k);
+    vc_store(w->shared, lane, v);
+    vc_barrier(w->k);
+    for (; rows > 1; rows /= 2) {
+        VC_IF(w->k, vc_lt(lane, vc_u32(rows / 2 * VD__REDUCE_LANES))) {
+            vc_val other = vc_load(vc_offset(w->shared, vc_u32(rows / 2 * VD__REDUCE_LANES)), lane);
+            vc_store(w->shared, lane, vd__reduce_combine(w->plan->desc.op, vc_load(w->shared, lane), other));
+        }
+        vc_barrier(w->k);
+    }
+    return vc_load(w->shared, vc_rem(lane, vc_u32(VD__REDUCE_LANES)));
+}
+
+static vc_val vd__reduce_speaks(const vd__reduce_writer *w) { /* whether this thread has a result to write */
+    vc_val own = vc_eq(w->row, vc_u32(0));
+    return w->plan->columns ? vc_and(own, vc_lt(w->result, vc_u32((uint32_t)w->plan->kept.product))) : own;
+}
+
+static void vd__reduce_write(const vd__reduce_writer *w, vc_val v) {
+    VC_IF(w->k, vd__reduce_speaks(w)) { vc_store(w->out, w->result, vc_cast(w->plan->desc.type, v)); }
+}
+
+/* The one with the last ticket combines the parts, in their order, and puts the tickets back. */
+static void vd__reduce_finish(const vd__reduce_writer *w, vc_val v) {
+    const vd_reduce *p = w->plan;
+    uint32_t rows = p->columns ? p->threads / VD__REDUCE_LANES : p->threads;
+    vc_ref flag = vc_shared(w->k, "last", VC_U32, 1);
+    vc_val old, slot = vc_mul(w->near, vc_u32(p->parts));
+    VC_IF(w->k, vd__reduce_speaks(w)) { vc_store(w->partials, vc_add(slot, w->part), v); }
+    vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_DEVICE, VC_STORAGE_BUFFER);
+    VC_IF(w->k, vc_eq(vc_local_index(w->k), vc_u32(0))) {
+        vc_atomic_add(vc_ordered(w->tickets, VC_ACQ_REL, VC_SCOPE_DEVICE), w->tile, vc_u32(1), &old);
+        vc_store(flag, vc_u32(0), vc_cast(VC_U32, vc_eq(old, vc_u32(p->parts - 1))));
+        VC_IF(w->k, vc_eq(old, vc_u32(p->parts - 1))) { vc_store(w->tickets, w->tile, vc_u32(0)); }
+    }
+    vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_DEVICE, VC_STORAGE_BUFFER | VC_STORAGE_SHARED);
+    VC_IF(w->k, vc_ne(vc_get(flag), vc_u32(0))) {
+        vc_set(w->sum, vd__reduce_identity(p->desc.op, w->wide));
+        VC_FOR_STEP(w->k, i, w->row, vc_u32(p->parts), vc_u32(rows)) { vd__reduce_take(w, vc_load(w->partials, vc_add(slot, i))); }
+        vd__reduce_write(w, vd__reduce_join(w));
+    }
+}
+
+static void vd__reduce_record(vd__reduce_writer *w) {
+    const vd_reduce *p = w->plan;
+    vc_val group = vc_group_id(w->k, 0), lane = vc_local_index(w->k), v;
+    w->in = vc_buffer(w->k, "in", p->desc.type, VC_READ);
+    w->out = vc_buffer(w->k, "out", p->desc.type, VC_WRITE);
+    if (p->parts > 1) {
+        w->partials = vc_buffer(w->k, "partials", w->wide, VC_READ_WRITE);
+        w->tickets = vc_buffer(w->k, "tickets", VC_U32, VC_READ_WRITE);
+    }
+    if (p->columns) w->shared = vc_shared(w->k, "sums", w->wide, p->threads);
+    w->tile = p->parts > 1 ? vc_div(group, vc_u32(p->parts)) : group;
+    w->part = p->parts > 1 ? vc_rem(group, vc_u32(p->parts)) : vc_u32(0);
+    w->row = p->columns ? vc_div(lane, vc_u32(VD__REDUCE_LANES)) : lane;
+    w->result = p->columns ? vc_add(vc_mul(w->tile, vc_u32(VD__REDUCE_LANES)), vc_rem(lane, vc_u32(VD__REDUCE_LANES))) : w->tile;
+    w->near = p->columns ? vc_min(w->result, vc_u32((uint32_t)p->kept.product - 1)) : w->result;
+    w->sum = vc_var(w->k, "sum", w->wide);
+    vc_set(w->sum, vd__reduce_identity(p->desc.op, w->wide));
+    vd__reduce_part(w, vd__digits_offset(&p->kept, w->near));
+    v = vd__reduce_join(w);
+    if (p->parts > 1) vd__reduce_finish(w, v);
+    else vd__reduce_write(w, v);
+}
+
+/* Rows of threads where the innermost axis is kept, so that neighbours read neighbours; enough workgroups to fill a device. */
+static void vd__reduce_plan(vd_reduce *p) {
+    const vd_device_info *d = vd_device(p->ctx, 0);
+    bool cpu = d->type == VD_DEVICE_CPU;
+    uint64_t wanted = cpu ? 8 : 528, rows, most;
+    p->columns = p->kept.count && p->kept.stride[p->kept.count - 1] == 1 && p->kept.size[p->kept.count - 1] >= 8;
+    p->threads = d->limits.max_local_invocations < 256 ? VD__REDUCE_LANES : cpu ? 128 : 256;
+    rows = p->columns ? p->threads / VD__REDUCE_LANES : p->threads;
+    p->tiles = p->columns ? (p->kept.product + VD__REDUCE_LANES - 1) / VD__REDUCE_LANES : p->kept.product;
+    most = p->reduced.product / (rows * VD__REDUCE_AT_ONCE);
+    p->parts = (uint32_t)(p->tiles >= wanted || most < 2 ? 1 : wanted / p->tiles < most ? wanted / p->tiles : most);
+    if (!p->parts) p->parts = 1;
+    p->chunk = (p->reduced.product + p->parts - 1) / p->parts;
+}
+
+static vd_result vd__reduce_build(vd_reduce *p) {
+    vd__reduce_writer w;
+    vc_kernel_desc desc;
+    memset(&desc, 0, sizeof desc);
+    memset(&w, 0, sizeof w);
+    desc.name = p->name;
+    desc.local_size[0] = p->threads;
+    desc.machine = vd_machine(p->ctx);
+    w.k = vc_begin(&desc);
+    w.plan = p;
+    w.wide = vd__reduce_wide(p->desc.type);
+    vd__reduce_record(&w);
+    p->kernel = vd_kernel_build(p->ctx, w.k);
+    vc_free(w.k);
+    return p->kernel.id ? VD_OK : VD_ERROR_COMPILE;
+}
+
 // >>cache
 /* The plans that a context keeps for the simple calls. */
 
@@ -1045,6 +1308,32 @@ static vd_result vd__fft_simple(vd_context *ctx, vd_buffer buffer, vd_fft_direct
     call.io.direction = direction;
     call.io.in = buffer;
     return vd_context_attach(ctx, &vd__fft_key, vd__fft_use, &call, vd__fft_release);
+}
+
+static const char vd__reduce_key = 'r';
+
+static void vd__reduce_release(vd_context *ctx, void *data) {
+    vd_reduce *p = (vd_reduce *)data, *next;
+    (void)ctx;
+    for (; p; p = next) {
+        next = p->next;
+        vd_reduce_destroy(p);
+    }
+}
+
+typedef struct vd__reduce_call { vd_reduce_desc desc; vd_buffer in, out; } vd__reduce_call;
+
+static vd_result vd__reduce_use(vd_context *ctx, void **data, void *user) {
+    vd__reduce_call *call = (vd__reduce_call *)user;
+    vd_reduce *p = (vd_reduce *)*data;
+    while (p && (p->desc.op != call->desc.op || p->desc.type != call->desc.type || p->desc.shape[0] != call->desc.shape[0])) p = p->next;
+    if (!p) {
+        p = vd_reduce_create(ctx, &call->desc);
+        if (!p) return VD_ERROR_INVALID;
+        p->next = (vd_reduce *)*data;
+        *data = p;
+    }
+    return vd_reduce_run(p, vd_immediate(ctx, 0, 0), call->in, call->out);
 }
 
 // >>execute
@@ -1232,6 +1521,140 @@ VD_API const char *vd_fft_explain(vd_fft *p) {
     }
     return p->text;
 }
+
+/* ---- reductions ---- */
+
+static vd_result vd__reduce_check_desc(vd_reduce *p) {
+    const vd_reduce_desc *d = &p->desc;
+    uint32_t dimensions = 0, i;
+    uint64_t elements = 1, stride = 1;
+    bool bits = d->op == VD_REDUCE_AND || d->op == VD_REDUCE_OR || d->op == VD_REDUCE_XOR;
+    if ((uint32_t)d->op > VD_REDUCE_XOR) return vd_error_set(VD_ERROR_INVALID, "vd_reduce_create '%s': op is %d", p->name, (int)d->op);
+    if (d->type < VD_I8 || d->type > VD_F64 || (bits && d->type >= VD_F16))
+        return vd_error_set(VD_ERROR_INVALID, "vd_reduce_create '%s': type is %s; it takes a scalar %s", p->name, vd_type_name(d->type),
+                            bits ? "integer" : "number");
+    while (dimensions < 4 && d->shape[dimensions]) dimensions++;
+    if (!dimensions) return vd_error_set(VD_ERROR_INVALID, "vd_reduce_create '%s': the shape has no elements", p->name);
+    for (i = dimensions; i < 4; i++)
+        if (d->shape[i]) return vd_error_set(VD_ERROR_INVALID, "vd_reduce_create '%s': dimension %u is 0, but dimension %u is not", p->name, dimensions, i);
+    if (d->axes >> dimensions)
+        return vd_error_set(VD_ERROR_INVALID, "vd_reduce_create '%s': axes is 0x%x, but there are %u dimensions", p->name, d->axes, dimensions);
+    if (!p->desc.axes) p->desc.axes = (1u << dimensions) - 1;
+    for (i = 0; i < dimensions; i++) {
+        if (d->shape[i] > ((uint64_t)1 << 31) / elements)
+            return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_reduce_create '%s': more than 2^31 elements", p->name);
+        elements *= d->shape[i];
+    }
+    p->kept.product = p->reduced.product = 1;
+    stride = elements;
+    for (i = 0; i < dimensions; i++) {
+        stride /= d->shape[i];
+        vd__digits_add(p->desc.axes >> i & 1 ? &p->reduced : &p->kept, d->shape[i], stride);
+    }
+    return VD_OK;
+}
+
+static vd_buffer vd__reduce_buffer(vd_reduce *p, const char *name, vd_type type, uint64_t elements) {
+    vd_buffer_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.name = name;
+    desc.type = type;
+    desc.shape[0] = elements;
+    return vd_buffer_create(p->ctx, &desc);
+}
+
+static vd_result vd__reduce_make(vd_reduce *p) {
+    vd_result result = vd__reduce_check_desc(p);
+    if (result) return result;
+    vd__reduce_plan(p);
+    if (p->parts > 1) {
+        p->partials = vd__reduce_buffer(p, "reduce partials", (vd_type)vd__reduce_wide(p->desc.type), p->kept.product * p->parts);
+        p->tickets = vd__reduce_buffer(p, "reduce tickets", VD_U32, p->tiles);
+        if (!p->partials.id || !p->tickets.id) return VD_ERROR_OUT_OF_DEVICE_MEMORY;
+    }
+    return vd__reduce_build(p);
+}
+
+VD_API vd_reduce *vd_reduce_create(vd_context *ctx, const vd_reduce_desc *desc) {
+    vd_allocator allocator;
+    vd_reduce *p;
+    if (!ctx || !desc) {
+        vd_error_set(VD_ERROR_INVALID, "vd_reduce_create: %s is NULL", ctx ? "desc" : "ctx");
+        return NULL;
+    }
+    allocator = vd_context_allocator(ctx);
+    p = (vd_reduce *)vd__fft_allocate(&allocator, sizeof *p);
+    if (!p) {
+        vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_reduce_create: out of host memory");
+        return NULL;
+    }
+    p->ctx = ctx;
+    p->allocator = allocator;
+    p->desc = *desc;
+    if (!p->desc.type) p->desc.type = VD_F32;
+    snprintf(p->name, sizeof p->name, "%s", desc->name ? desc->name : "reduce");
+    p->desc.name = p->name;
+    if (vd__reduce_make(p) == VD_OK) return p;
+    vd_reduce_destroy(p);
+    return NULL;
+}
+
+VD_API void vd_reduce_destroy(vd_reduce *p) {
+    vd_allocator allocator;
+    if (!p) return;
+    allocator = p->allocator;
+    if (p->kernel.id) vd_kernel_destroy(p->ctx, p->kernel);
+    if (p->partials.id) vd_buffer_destroy(p->ctx, p->partials);
+    if (p->tickets.id) vd_buffer_destroy(p->ctx, p->tickets);
+    vd__fft_free(&allocator, p);
+}
+
+static vd_result vd__reduce_check_buffer(const vd_reduce *p, vd_buffer buffer, const char *which, uint64_t elements) {
+    vd_buffer_info info;
+    vd_result result = vd_buffer_query(p->ctx, buffer, &info);
+    uint64_t bytes = elements * vd_type_size(p->desc.type);
+    if (result || info.size >= bytes) return result;
+    return vd_error_set(VD_ERROR_INVALID, "vd_reduce_run '%s': buffer '%s' (%s) has %llu bytes, the reduction needs %llu", p->name, info.name, which,
+                        (unsigned long long)info.size, (unsigned long long)bytes);
+}
+
+VD_API vd_result vd_reduce_run(vd_reduce *p, vd_list *list, vd_buffer in, vd_buffer out) {
+    vd_dispatch_desc desc;
+    vd_arg args[4];
+    vd_result result;
+    if (!p) return vd_error_set(VD_ERROR_INVALID, "vd_reduce_run: plan is NULL");
+    result = vd__reduce_check_buffer(p, in, "in", p->kept.product * p->reduced.product);
+    if (!result) result = vd__reduce_check_buffer(p, out, "out", p->kept.product);
+    if (result) return result;
+    memset(&desc, 0, sizeof desc);
+    args[0] = vd_b(in);
+    args[1] = vd_b(out);
+    args[2] = vd_b(p->partials);
+    args[3] = vd_b(p->tickets);
+    desc.kernel = p->kernel;
+    desc.groups[0] = p->tiles * p->parts;
+    desc.args = args;
+    desc.arg_count = p->parts > 1 ? 4 : 2;
+    return vd_dispatch(list, &desc);
+}
+
+static vd_result vd__reduce_all(vd_context *ctx, vd_buffer in, vd_buffer out, vd_reduce_op op) {
+    vd__reduce_call call;
+    vd_buffer_info info;
+    vd_result result = vd_buffer_query(ctx, in, &info);
+    if (result) return result;
+    memset(&call, 0, sizeof call);
+    call.desc.op = op;
+    call.desc.type = info.type;
+    call.desc.shape[0] = info.shape[0] * info.shape[1] * info.shape[2] * info.shape[3];
+    call.in = in;
+    call.out = out;
+    return vd_context_attach(ctx, &vd__reduce_key, vd__reduce_use, &call, vd__reduce_release);
+}
+
+VD_API vd_result vd_reduce_sum(vd_context *ctx, vd_buffer in, vd_buffer out) { return vd__reduce_all(ctx, in, out, VD_REDUCE_SUM); }
+VD_API vd_result vd_reduce_min(vd_context *ctx, vd_buffer in, vd_buffer out) { return vd__reduce_all(ctx, in, out, VD_REDUCE_MIN); }
+VD_API vd_result vd_reduce_max(vd_context *ctx, vd_buffer in, vd_buffer out) { return vd__reduce_all(ctx, in, out, VD_REDUCE_MAX); }
 
 #endif /* VKDISPATCH_FFT_IMPLEMENTED */
 #endif /* VKDISPATCH_FFT_IMPLEMENTATION */
