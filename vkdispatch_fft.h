@@ -57,7 +57,7 @@
 
    Reductions. vd_reduce_create takes a shape, the axes to reduce, an operation and, if wanted, a function that maps each element first; vd_reduce_run takes
    one dispatch, in which the last workgroup to finish combines what the others left. The order of operations is the same in every run. f16 is summed in
-   f32; sums of integers wrap; min and max pass over NaN. Nothing to reduce is no shape.
+   f32; sums of integers wrap; min and max pass over NaN.
 
    Errors, memory and threads are those of vkdispatch.h; a plan belongs to one thread at a time. */
 #ifndef VKDISPATCH_FFT_H
