@@ -137,7 +137,10 @@ static void test_all_operations_are_listed(void **state) {
 static void test_enumerants(void **state) {
     static const uint32_t caps[] = {
         SpvCapabilityFloat16, SpvCapabilityFloat64, SpvCapabilityInt64, SpvCapabilityInt16,
-        SpvCapabilityInt8, SpvCapabilityStorageBuffer16BitAccess, SpvCapabilityStorageBuffer8BitAccess, SpvCapabilityPhysicalStorageBufferAddresses
+        SpvCapabilityInt8, SpvCapabilityStorageBuffer16BitAccess, SpvCapabilityStorageBuffer8BitAccess, SpvCapabilityPhysicalStorageBufferAddresses,
+        SpvCapabilityInt64Atomics, SpvCapabilityAtomicFloat32AddEXT, SpvCapabilityGroupNonUniform, SpvCapabilityGroupNonUniformVote,
+        SpvCapabilityGroupNonUniformArithmetic, SpvCapabilityGroupNonUniformBallot, SpvCapabilityGroupNonUniformShuffle,
+        SpvCapabilityGroupNonUniformShuffleRelative, SpvCapabilityGroupNonUniformClustered
     };
     static const uint32_t classes[] = {
         SpvStorageClassInput, SpvStorageClassWorkgroup, SpvStorageClassPrivate, SpvStorageClassFunction, SpvStorageClassPushConstant,
