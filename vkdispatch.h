@@ -7351,7 +7351,7 @@ static vd_result vd__hidden_info_check(const vd_kernel_desc *desc, int i) {
 /* ---- formats: "f32 u32x2:text", or "assert:text" ---- */
 
 /* The type at the front of a text, which moves behind it; VD_BYTES: there is none. */
-static vd_type vd__format_type(const char **at) {
+static VD__COLD vd_type vd__format_type(const char **at) {
     bool is_complex = strncmp(*at, "complex_", 8) == 0;
     const char *from = *at + (is_complex ? 8 : 0);
     size_t length = strcspn(from, " :");
@@ -7369,7 +7369,7 @@ static bool vd__is_float(vd_type type) { return (type & 15u) >= VD_F16 && (type 
 static uint32_t vd__format_parts(vd_type type) { return type & 256u ? 2 : ((type >> 4) & 3u) + 1; }
 
 /* The conversion behind a '%', as snprintf wants it: integers as long long. Its letter; 0: there is no such. */
-static char vd__format_spec(const char **at, char spec[24]) {
+static VD__COLD char vd__format_spec(const char **at, char spec[24]) {
     const char *from = *at, *end = from;
     size_t flags = strspn(from, "-+ #0"), width = strspn(from + flags, "0123456789"), precision = 0;
     end += flags + width;
@@ -7383,7 +7383,7 @@ static char vd__format_spec(const char **at, char spec[24]) {
 }
 
 /* Reads a format of a desc; false: it is none. */
-static bool vd__format_read(const char *at, vd__format *out) {
+static VD__COLD bool vd__format_read(const char *at, vd__format *out) {
     char spec[24];
     uint32_t used = 0;
     memset(out, 0, sizeof *out);
@@ -7407,7 +7407,7 @@ static bool vd__format_read(const char *at, vd__format *out) {
 }
 
 /* Those of a kernel that prints. */
-static vd_result vd__formats_check(const vd_kernel_desc *desc) {
+static VD__COLD vd_result vd__formats_check(const vd_kernel_desc *desc) {
     vd__format format;
     int outputs = 0;
     for (int i = 0; i < desc->hidden_count; i++) outputs += desc->hidden[i].kind == VD_HIDDEN_OUTPUT;
@@ -9553,14 +9553,14 @@ static vd_result vd__list_submit(vd_list *l, const uint64_t waits[VD_MAX_QUEUES]
    last command of a list that has such kernels the buffer is copied to the host and emptied. Kernels only append, so for hazards they read: they do not wait
    for each other, and the copy waits for them. Nothing here holds a lock while it prints. */
 
-static void vd__output_give(vd_context *ctx, vd__output *o) {
+static VD__COLD void vd__output_give(vd_context *ctx, vd__output *o) {
     vd__mutex_lock(&ctx->lock);
     o->next = o->queue->spare_outputs;
     o->queue->spare_outputs = o;
     vd__mutex_unlock(&ctx->lock);
 }
 
-static vd_result vd__output_make(vd__queue *q, vd__output **out) {
+static VD__COLD vd_result vd__output_make(vd__queue *q, vd__output **out) {
     vd_context *ctx = q->ctx;
     vd__output *o = (vd__output *)vd__alloc_zeroed(&ctx->host.allocator, sizeof *o);
     if (!o) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory for what a kernel prints");
@@ -9578,7 +9578,7 @@ static vd_result vd__output_make(vd__queue *q, vd__output **out) {
 }
 
 /* Host memory for what the kernels of a list print; until the copy has been there it says that they printed nothing. */
-static vd_result vd__output_need(vd_list *l) {
+static VD__COLD vd_result vd__output_need(vd_list *l) {
     vd_context *ctx = l->ctx;
     vd__queue *q = l->queue;
     vd_result r = VD_OK;
@@ -9597,7 +9597,7 @@ static vd_result vd__output_need(vd_list *l) {
 }
 
 /* The last commands of a list. The caller holds the queue's lock. */
-static void vd__output_record(vd_list *l) {
+static VD__COLD void vd__output_record(vd_list *l) {
     const vd__backend *backend = l->ctx->driver.backend;
     const vd__buffer *b = (const vd__buffer *)(void *)vd__pool_find(&l->ctx->buffers, l->queue->output.id);
     vd__span span = { b->storage + l->queue->machine->index, 0, l->ctx->print_bytes };
@@ -9613,7 +9613,7 @@ static void vd__output_record(vd_list *l) {
 }
 
 /* The list went with this value; 0: it did not. */
-static void vd__output_sent(vd_list *l, uint64_t value) {
+static VD__COLD void vd__output_sent(vd_list *l, uint64_t value) {
     vd__output *o = l->output, **end = &l->ctx->outputs;
     l->output = NULL;
     if (!value) { vd__output_give(l->ctx, o); return; }
@@ -9630,7 +9630,7 @@ static void vd__output_sent(vd_list *l, uint64_t value) {
 typedef struct vd__line { const vd_allocator *allocator; char *at; uint32_t length, capacity; } vd__line; /* ends with a zero, which is not counted */
 
 /* What there is no memory for is left out. */
-static void vd__line_put(vd__line *line, const char *text, size_t length) {
+static VD__COLD void vd__line_put(vd__line *line, const char *text, size_t length) {
     void *at = line->at;
     if (length > UINT32_MAX / 2 - line->length || !vd__array_reserve(line->allocator, &at, &line->capacity, line->length + (uint32_t)length + 1, 1)) return;
     line->at = (char *)at;
@@ -9640,7 +9640,7 @@ static void vd__line_put(vd__line *line, const char *text, size_t length) {
 }
 
 /* One scalar from its words; returns how many they are. */
-static uint32_t vd__line_scalar(vd__line *line, const char *spec, char letter, vd_type kind, const uint32_t *words) {
+static VD__COLD uint32_t vd__line_scalar(vd__line *line, const char *spec, char letter, vd_type kind, const uint32_t *words) {
     char text[1400]; /* 309 digits, a point, 999 behind it */
     uint32_t size = vd__scalar_size(kind), count = size == 8 ? 2 : 1;
     uint64_t bits = count == 2 ? words[0] | (uint64_t)words[1] << 32 : words[0], ones = UINT64_MAX >> (64 - 8 * size);
@@ -9659,7 +9659,7 @@ static uint32_t vd__line_scalar(vd__line *line, const char *spec, char letter, v
     return count;
 }
 
-static void vd__line_format(vd__line *line, const vd__format *f, const uint32_t *words) {
+static VD__COLD void vd__line_format(vd__line *line, const vd__format *f, const uint32_t *words) {
     const char *at = f->text;
     char spec[24];
     for (uint32_t used = 0; *at;) {
@@ -9681,7 +9681,7 @@ static void vd__line_format(vd__line *line, const vd__format *f, const uint32_t 
 }
 
 /* The format of a number; NULL: there is none. */
-static const vd__format *vd__format_find(vd_context *ctx, uint32_t number, const char **kernel) {
+static VD__COLD const vd__format *vd__format_find(vd_context *ctx, uint32_t number, const char **kernel) {
     vd__mutex_lock(&ctx->lock);
     const vd__formats *f = ctx->formats;
     vd__mutex_unlock(&ctx->lock);
@@ -9690,7 +9690,7 @@ static const vd__format *vd__format_find(vd_context *ctx, uint32_t number, const
     return f && number - f->first < f->count ? &f->formats[number - f->first] : NULL;
 }
 
-static void vd__output_text(vd_context *ctx, vd__line *line, const char *kernel, const vd__format *f, const uint32_t *record) {
+static VD__COLD void vd__output_text(vd_context *ctx, vd__line *line, const char *kernel, const vd__format *f, const uint32_t *record) {
     uint32_t id[3] = { record[1], record[2], record[3] };
     line->length = 0;
     vd__line_put(line, "", 0);
@@ -9702,7 +9702,7 @@ static void vd__output_text(vd_context *ctx, vd__line *line, const char *kernel,
 }
 
 /* Log and the next vd_flush or vd_wait_idle. One that nobody was told of yet stays the one to be told. */
-static void vd__output_assertion(vd__queue *q, const char *kernel, const vd__format *f, const uint32_t *record, uint32_t count) {
+static VD__COLD void vd__output_assertion(vd__queue *q, const char *kernel, const vd__format *f, const uint32_t *record, uint32_t count) {
     char text[256], where[64] = "", more[32] = "";
     if (record) snprintf(where, sizeof where, " in invocation (%u, %u, %u)", (unsigned)record[1], (unsigned)record[2], (unsigned)record[3]);
     else snprintf(where, sizeof where, " in an invocation that had no room to say so");
@@ -9723,7 +9723,7 @@ static void vd__output_assertion(vd__queue *q, const char *kernel, const vd__for
     vd__mutex_unlock(q->lock);
 }
 
-static void vd__output_lost(vd_context *ctx, const uint32_t *head) {
+static VD__COLD void vd__output_lost(vd_context *ctx, const uint32_t *head) {
     const char *last, *first;
     vd__format_find(ctx, head[2], &last);
     vd__format_find(ctx, ~head[3], &first);
@@ -9732,7 +9732,7 @@ static void vd__output_lost(vd_context *ctx, const uint32_t *head) {
              head[1] == 1 ? "" : "s", first, one ? "" : " to kernel '", one ? "" : last, one ? "" : "'", VD__U(ctx->print_bytes));
 }
 
-static void vd__output_print(vd_context *ctx, vd__output *o) {
+static VD__COLD void vd__output_print(vd_context *ctx, vd__output *o) {
     vd__line line = { &ctx->host.allocator, NULL, 0, 0 };
     const uint32_t *words = (const uint32_t *)(const void *)o->storage.memory.mapped, *failed = NULL;
     const vd__format *assertion = NULL, *f;
@@ -9780,7 +9780,7 @@ static VD__COLD void vd__output_poll(vd_context *ctx) {
 /* ---- what a kernel that prints needs ---- */
 
 /* The buffers of all queues. */
-static vd_result vd__output_open(vd_context *ctx) {
+static VD__COLD vd_result vd__output_open(vd_context *ctx) {
     vd_result r = VD_OK;
     for (uint32_t i = 0; i < ctx->queue_count && !r; i++) {
         vd__queue *q = &ctx->queues[i];
@@ -9807,7 +9807,7 @@ static vd_result vd__output_open(vd_context *ctx) {
 }
 
 /* Before what is left of buffers is told. */
-static void vd__output_close(vd_context *ctx) {
+static VD__COLD void vd__output_close(vd_context *ctx) {
     vd__output_poll(ctx);
     for (uint32_t i = 0; i < ctx->queue_count; i++) {
         vd__queue *q = &ctx->queues[i];
@@ -9832,7 +9832,7 @@ static bool vd__formats_same(const vd__formats *f, const vd_kernel_desc *desc) {
 }
 
 /* A copy with everything in one allocation; NULL without memory. */
-static vd__formats *vd__formats_copy(vd_context *ctx, const vd_kernel_desc *desc) {
+static VD__COLD vd__formats *vd__formats_copy(vd_context *ctx, const vd_kernel_desc *desc) {
     size_t count = (size_t)desc->format_count, text = strlen(desc->name) + 1;
     for (size_t i = 0; i < count; i++) text += strlen(desc->formats[i]) + 1;
     vd__formats *f = (vd__formats *)vd__alloc_zeroed(&ctx->host.allocator, sizeof *f + count * (sizeof(vd__format) + sizeof(char *)) + text);
@@ -9853,7 +9853,7 @@ static vd__formats *vd__formats_copy(vd_context *ctx, const vd_kernel_desc *desc
 }
 
 /* The number of a kernel's first format in *out; 0: it does not print. */
-static vd_result vd__formats_add(vd_context *ctx, const vd_kernel_desc *desc, uint32_t *out) {
+static VD__COLD vd_result vd__formats_add(vd_context *ctx, const vd_kernel_desc *desc, uint32_t *out) {
     bool prints = false;
     *out = 0;
     for (int i = 0; i < desc->hidden_count; i++) prints = prints || desc->hidden[i].kind == VD_HIDDEN_OUTPUT;
