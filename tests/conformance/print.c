@@ -3,6 +3,7 @@
 #include "tests/conformance/common.h"
 
 #include <math.h>
+#include <pthread.h>
 
 /* ---- what was printed ---- */
 
@@ -359,6 +360,65 @@ TEST_EXECUTED(lists_of_several_queues_and_devices_print) {
     forget();
 }
 
+/* Threads that share a queue, make and destroy kernels, and wait: each record is heard once, by whichever of them came to it. */
+enum { THREADS = 4, TURNS = 20 };
+
+static uint32_t heard_by_threads[THREADS * TURNS];
+
+static void hear_threads(void *user, const char *kernel, const uint32_t id[3], const char *text) {
+    (void)user;
+    (void)kernel;
+    (void)id;
+    __atomic_add_fetch(&heard_by_threads[strtoul(text, NULL, 10) % (THREADS * TURNS)], 1, __ATOMIC_RELAXED);
+}
+
+typedef struct turn { vd_context *ctx; uint32_t thread, failed; } turn;
+
+static void *take_turns(void *user) {
+    turn *t = (turn *)user;
+    for (uint32_t i = 0; i < TURNS; i++) {
+        vc_kernel_desc desc;
+        char name[16];
+        memset(&desc, 0, sizeof desc);
+        snprintf(name, sizeof name, "thread%u", (unsigned)t->thread);
+        desc.name = name;
+        desc.machine = vd_machine(t->ctx);
+        vc_kernel *k = vc_begin(&desc);
+        vc_val number = vc_param(k, "number", VC_U32);
+        VC_EACH(k, id) { vc_printf(k, "%u", vc_add(number, vc_and(id, vc_u32(0)))); }
+        vd_kernel kernel = vd_kernel_build(t->ctx, k);
+        vc_free(k);
+        t->failed += vd_run(t->ctx, kernel, 3, vd_u32(t->thread * TURNS + i)) != VD_OK;
+        if (i % 3 == 0) t->failed += vd_wait_idle(t->ctx) != VD_OK;
+        if (i % 3 == 1) t->failed += vd_submit(vd_immediate(t->ctx, 0, 0), NULL, NULL) != VD_OK;
+        vd_kernel_destroy(t->ctx, kernel);
+    }
+    return NULL;
+}
+
+TEST(threads_print) {
+    pthread_t threads[THREADS];
+    turn turns[THREADS];
+    vd_context *ctx = NULL;
+    vd_context_desc desc = fixture_desc(f);
+    desc.print = hear_threads;
+    desc.print_bytes = 1 << 16;
+    OK(vd_context_create(&desc, &ctx));
+    memset(heard_by_threads, 0, sizeof heard_by_threads);
+    for (uint32_t i = 0; i < THREADS; i++) {
+        turns[i].ctx = ctx;
+        turns[i].thread = i;
+        turns[i].failed = 0;
+        assert_int_equal(pthread_create(&threads[i], NULL, take_turns, &turns[i]), 0);
+    }
+    for (uint32_t i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        assert_int_equal(turns[i].failed, 0);
+    }
+    vd_context_destroy(ctx);
+    for (uint32_t i = 0; i < THREADS * TURNS; i++) assert_int_equal(heard_by_threads[i], f->executes ? 3 : 0);
+}
+
 /* What is not waited for is printed by vd_context_destroy, and what was sent by a read. */
 TEST_EXECUTED(reads_and_the_end_of_the_context_print) {
     const uint32_t data[4] = { 0, 0, 0, 0 };
@@ -465,8 +525,9 @@ TEST(memory_may_run_out_anywhere) {
 static const struct CMUnitTest cases[] = {
     CASE(every_conversion_prints_what_the_host_prints), CASE(vectors_and_several_operands), CASE(many_invocations_print_once_each),
     CASE(what_does_not_fit_is_counted_and_said_once), CASE(assertions_are_reported_once), CASE(assertions_are_heard_in_a_full_buffer),
-    CASE(lists_of_several_queues_and_devices_print), CASE(reads_and_the_end_of_the_context_print), CASE(kernels_that_print_do_not_wait_for_each_other),
-    CASE(the_log_prints_where_nothing_else_does), CASE(the_output_is_no_argument_of_the_caller), CASE(memory_may_run_out_anywhere),
+    CASE(lists_of_several_queues_and_devices_print), CASE(threads_print), CASE(reads_and_the_end_of_the_context_print),
+    CASE(kernels_that_print_do_not_wait_for_each_other), CASE(the_log_prints_where_nothing_else_does), CASE(the_output_is_no_argument_of_the_caller),
+    CASE(memory_may_run_out_anywhere),
 };
 
 MAIN("print", cases)
