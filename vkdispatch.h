@@ -223,7 +223,10 @@ enum {
     VD_FEATURE_IMAGE = 1 << 13,
     VD_FEATURE_SUBGROUP_TYPES = 1 << 14,     /* the same on 8, 16 and 64 bits */
     VD_FEATURE_SUBGROUP_CLUSTERED = 1 << 15, /* arithmetic across parts of a subgroup */
-    VD_FEATURE_RECONVERGENCE = 1 << 16       /* subgroups are together again behind flow that parted them (VK_KHR_shader_maximal_reconvergence) */
+    VD_FEATURE_RECONVERGENCE = 1 << 16,      /* subgroups are together again behind flow that parted them (VK_KHR_shader_maximal_reconvergence) */
+    VD_FEATURE_IMAGE_FORMATS = 1 << 17,      /* all VD_FORMAT_ of storage images */
+    VD_FEATURE_IMAGE_READ = 1 << 18,         /* loading from storage images whose format the kernel does not name */
+    VD_FEATURE_IMAGE_WRITE = 1 << 19         /* and storing to them */
 };
 
 typedef enum vd_code { /* default: SPIR-V where the code begins like that, else the first that the backend takes */
@@ -234,7 +237,20 @@ typedef enum vd_code { /* default: SPIR-V where the code begins like that, else 
     VD_CODE_CUBIN,          /* cuda */
     VD_CODE_OPENCL          /* opencl: OpenCL C */
 } vd_code;
-typedef enum vd_arg_kind { VD_ARG_NONE = 0, VD_ARG_BINDING, VD_ARG_ADDRESS, VD_ARG_VALUE } vd_arg_kind;
+typedef enum vd_arg_kind { VD_ARG_NONE = 0, VD_ARG_BINDING, VD_ARG_ADDRESS, VD_ARG_VALUE, VD_ARG_IMAGE } vd_arg_kind; /* images cannot be bound yet */
+typedef enum vd_dim {
+    VD_DIM_DEFAULT = 0, VD_DIM_1D, VD_DIM_2D, VD_DIM_3D, VD_DIM_CUBE, VD_DIM_1D_ARRAY, VD_DIM_2D_ARRAY,
+    VD_DIM_BUFFER           /* the texels of a buffer */
+} vd_dim;
+typedef enum vd_format { /* of storage images, numbered as in SPIR-V; _F, _UNORM and _SNORM are f32 in the kernel, _I i32, _U u32 */
+    VD_FORMAT_NONE = 0,
+    VD_FORMAT_RGBA32_F, VD_FORMAT_RGBA16_F, VD_FORMAT_R32_F, VD_FORMAT_RGBA8_UNORM, VD_FORMAT_RGBA8_SNORM, VD_FORMAT_RG32_F, VD_FORMAT_RG16_F,
+    VD_FORMAT_R11G11B10_F, VD_FORMAT_R16_F, VD_FORMAT_RGBA16_UNORM, VD_FORMAT_RGB10A2_UNORM, VD_FORMAT_RG16_UNORM, VD_FORMAT_RG8_UNORM,
+    VD_FORMAT_R16_UNORM, VD_FORMAT_R8_UNORM, VD_FORMAT_RGBA16_SNORM, VD_FORMAT_RG16_SNORM, VD_FORMAT_RG8_SNORM, VD_FORMAT_R16_SNORM, VD_FORMAT_R8_SNORM,
+    VD_FORMAT_RGBA32_I, VD_FORMAT_RGBA16_I, VD_FORMAT_RGBA8_I, VD_FORMAT_R32_I, VD_FORMAT_RG32_I, VD_FORMAT_RG16_I, VD_FORMAT_RG8_I, VD_FORMAT_R16_I,
+    VD_FORMAT_R8_I, VD_FORMAT_RGBA32_U, VD_FORMAT_RGBA16_U, VD_FORMAT_RGBA8_U, VD_FORMAT_R32_U, VD_FORMAT_RGB10A2_U, VD_FORMAT_RG32_U, VD_FORMAT_RG16_U,
+    VD_FORMAT_RG8_U, VD_FORMAT_R16_U, VD_FORMAT_R8_U
+} vd_format;
 enum { VD_READ = 1, VD_WRITE = 2, VD_READ_WRITE = 3 };
 
 /* Values that a kernel gets without being an argument; they lie behind the arguments in the block of values, u32 each. */
@@ -420,6 +436,9 @@ typedef struct vd_arg_info {
     uint32_t size;                  /* bytes in the block; 0 for bindings */
     uint32_t align;                 /* of a buffer's first byte; 0 = size of a scalar of its type */
     bool may_alias;                 /* may overlap other written arguments */
+    bool sampled;                   /* of an image: with its sampler, unless it is a VD_DIM_BUFFER; else a storage image */
+    vd_dim dim;                     /* of images, as the next one */
+    vd_format format;
 } vd_arg_info;
 
 typedef struct vd_hidden_info {
@@ -2309,6 +2328,9 @@ typedef struct vd__vk_reconvergence_features { VkStructureType sType; void *pNex
     X(VD_FEATURE_F64, core.features, shaderFloat64) \
     X(VD_FEATURE_I16, core.features, shaderInt16) \
     X(VD_FEATURE_I64 | VD_FEATURE_ADDRESS | VD_FEATURE_ATOMIC_I64, core.features, shaderInt64) \
+    X(VD_FEATURE_IMAGE_FORMATS, core.features, shaderStorageImageExtendedFormats) \
+    X(VD_FEATURE_IMAGE_READ, core.features, shaderStorageImageReadWithoutFormat) \
+    X(VD_FEATURE_IMAGE_WRITE, core.features, shaderStorageImageWriteWithoutFormat) \
     X(VD_FEATURE_F16, v12, shaderFloat16) \
     X(VD_FEATURE_I8, v12, shaderInt8) \
     X(VD_FEATURE_STORAGE_8, v12, storageBuffer8BitAccess) \
@@ -6404,10 +6426,13 @@ static const struct { uint16_t first, last; uint8_t form, words; } vd__spv_table
 };
 
 /* Capabilities of compute modules, and the feature that each needs. */
-static const struct { uint16_t number; bool always; uint16_t feature; const char *name; } vd__spv_capabilities[] = {
+static const struct { uint16_t number; bool always; uint32_t feature; const char *name; } vd__spv_capabilities[] = {
     { 0, true, 0, "Matrix" }, { 1, true, 0, "Shader" }, { 9, false, VD_FEATURE_F16, "Float16" }, { 10, false, VD_FEATURE_F64, "Float64" },
     { 11, false, VD_FEATURE_I64, "Int64" }, { 12, false, VD_FEATURE_ATOMIC_I64, "Int64Atomics" }, { 13, false, VD_FEATURE_IMAGE, "ImageBasic" },
-    { 22, false, VD_FEATURE_I16, "Int16" }, { 39, false, VD_FEATURE_I8, "Int8" }, { 50, false, VD_FEATURE_IMAGE, "ImageQuery" },
+    { 22, false, VD_FEATURE_I16, "Int16" }, { 39, false, VD_FEATURE_I8, "Int8" }, { 43, false, VD_FEATURE_IMAGE, "Sampled1D" },
+    { 44, false, VD_FEATURE_IMAGE, "Image1D" }, { 46, false, VD_FEATURE_IMAGE, "SampledBuffer" }, { 47, false, VD_FEATURE_IMAGE, "ImageBuffer" },
+    { 49, false, VD_FEATURE_IMAGE_FORMATS, "StorageImageExtendedFormats" }, { 50, false, VD_FEATURE_IMAGE, "ImageQuery" },
+    { 55, false, VD_FEATURE_IMAGE_READ, "StorageImageReadWithoutFormat" }, { 56, false, VD_FEATURE_IMAGE_WRITE, "StorageImageWriteWithoutFormat" },
     { 61, false, VD_FEATURE_SUBGROUP, "GroupNonUniform" }, { 62, false, VD_FEATURE_SUBGROUP, "GroupNonUniformVote" },
     { 63, false, VD_FEATURE_SUBGROUP, "GroupNonUniformArithmetic" }, { 64, false, VD_FEATURE_SUBGROUP, "GroupNonUniformBallot" },
     { 65, false, VD_FEATURE_SUBGROUP, "GroupNonUniformShuffle" }, { 66, false, VD_FEATURE_SUBGROUP, "GroupNonUniformShuffleRelative" },
@@ -6976,7 +7001,8 @@ static vd_result vd__reflect(const vd_context *ctx, const vd_kernel_desc *desc, 
 static const char *const vd__type_names[2][12][16] = { { VD__TYPE_KINDS(VD__TYPE_NAMES) }, { VD__TYPE_KINDS(VD__TYPE_COMPLEX) } };
 
 static const char *const vd__feature_names[] = { "f16", "f64", "i8", "i16", "i64", "storage_8", "storage_16", "address", "subgroup", "atomic_i64",
-                                                "atomic_f32_add", "fma", "timestamp", "image", "subgroup_types", "subgroup_clustered", "reconvergence" };
+                                                "atomic_f32_add", "fma", "timestamp", "image", "subgroup_types", "subgroup_clustered", "reconvergence",
+                                                "image_formats", "image_read", "image_write" };
 
 /* Bytes of a scalar of the kind. */
 static uint32_t vd__scalar_size(vd_type type) {
@@ -7311,6 +7337,8 @@ static vd_result vd__arg_info_check(const vd__device *dev, const vd_kernel_desc 
     const char *name = a->name ? a->name : "";
     if (!vd__type_ok(a->type))
         return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': argument %d '%s' has %u for a type", desc->name, i, name, (unsigned)a->type);
+    if (a->kind == VD_ARG_IMAGE)
+        return vd__fail(VD_ERROR_UNSUPPORTED, "vd_kernel_create '%s': argument %d '%s' is an image; only buffers and values can be bound", desc->name, i, name);
     if (a->kind != VD_ARG_BINDING && a->kind != VD_ARG_VALUE && a->kind != VD_ARG_ADDRESS)
         return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': argument %d '%s' has kind %d", desc->name, i, name, (int)a->kind);
     if (a->kind != VD_ARG_VALUE && a->access > VD_READ_WRITE) /* 0: the kernel does not use it */
@@ -7833,13 +7861,20 @@ static const char *vd__blob_text(vd__blob *b) {
 
 static void vd__blob_arg(vd__blob *b, vd_arg_info *a) {
     a->name = vd__blob_text(b);
-    a->kind = (vd_arg_kind)vd__blob_up_to(b, VD_ARG_VALUE);
+    a->kind = (vd_arg_kind)vd__blob_up_to(b, VD_ARG_IMAGE);
     a->type = vd__blob_u32(b);
     a->access = vd__blob_up_to(b, VD_READ_WRITE);
     a->place = vd__blob_u32(b);
     a->size = vd__blob_u32(b);
     a->align = vd__blob_u32(b);
     a->may_alias = vd__blob_up_to(b, 1) == 1;
+    a->sampled = false;
+    a->dim = VD_DIM_DEFAULT;
+    a->format = VD_FORMAT_NONE;
+    if (a->kind != VD_ARG_IMAGE) return;
+    a->sampled = vd__blob_up_to(b, 1) == 1;
+    a->dim = (vd_dim)vd__blob_up_to(b, VD_DIM_BUFFER);
+    a->format = (vd_format)vd__blob_up_to(b, VD_FORMAT_R8_U);
 }
 
 static void vd__blob_hidden(vd__blob *b, vd_hidden_info *h) {

@@ -48,6 +48,7 @@
        composite    complex numbers, matrices, structs and arrays by their parts
        public       the functions declared above
        composed     those of them that are made of others as they are recorded
+       image        calls on images
        glue         vc_kernel to vd_kernel
        end
 
@@ -150,6 +151,17 @@
    all of a subgroup and may guard others. Without VC_FEATURE_SUBGROUP, and in OpenCL C, each invocation is a subgroup by itself: kernels that ask for the
    size are right on both.
 
+   Images are arguments: vc_image_ref photo = vc_image(k, "photo", NULL) is a picture that is sampled, with its sampler; a vc_image_desc asks for another
+   dimension, for components of i32 or u32, for the texels of a buffer, or for a storage image, which is loaded and stored by texel and says its format. A
+   kernel sees four components of 32 bits, whatever lies in memory. vc_sample(photo, at) takes f32 from 0 to 1 along each axis and reads level 0, since a
+   compute kernel has no neighbours whose derivatives would choose one: vc_sample_lod says the level, vc_sample_grad the derivatives. vc_fetch reads a
+   texel by number, vc_gather four of them, vc_image_load and vc_image_store are those of storage images, and loads come before or after stores as they
+   were recorded. To other invocations a vc_barrier or vc_fence shows stores to images as it does those to buffers. A texel beyond the image is undefined.
+   In SPIR-V and GLSL images are bindings, numbered among the buffers as they were declared, also where buffers are addresses. In CUDA C they are handles of
+   texture objects (with normalized coordinates) and surface objects among the values; offsets, gathering but from 2-D, packed formats and storage without
+   a format are refused there. In OpenCL C they are parameters in order of their bindings, each sampled image with its sampler_t behind it; cubes, levels
+   but 0, offsets, gathering, and images that are both loaded and stored are refused there. The runtime cannot bind images yet, and says so.
+
    Targets. vc_spirv gives SPIR-V 1.3, or up to 1.6 if desc.machine asks for it, vc_source GLSL 4.50, CUDA C for NVRTC without any header, or OpenCL C 1.2.
    vc_reflect tells what SPIR-V and GLSL take, vc_reflect_for what CUDA C and OpenCL C do. A kernel in CUDA C is extern "C" ENTRY(const struct ENTRY_args
    args), and args is the block of values, the buffers' addresses in it; where it has more than 48 KB of shared memory, launch it with shared_bytes of
@@ -242,6 +254,8 @@ typedef struct vc_ref {  /* memory; {0}: never set */
     uint32_t path, byte, leaf, inside; /* the way into an element, made by vc_at and vc_field */
 } vc_ref;
 
+typedef struct vc_image_ref { vc_kernel *of; uint32_t node, born; } vc_image_ref; /* an image argument; {0}: never set */
+
 /* ---- descs: zero is the default of every field ---- */
 
 /* What a kernel may do with a buffer; VC_MAY_ALIAS besides: what is written through it or another one may be the same memory. */
@@ -251,12 +265,41 @@ enum { VC_READ = 1, VC_WRITE = 2, VC_READ_WRITE = 3, VC_MAY_ALIAS = 4 };
 enum {
     VC_FEATURE_F16 = 1 << 0, VC_FEATURE_F64 = 1 << 1, VC_FEATURE_I8 = 1 << 2, VC_FEATURE_I16 = 1 << 3, VC_FEATURE_I64 = 1 << 4,
     VC_FEATURE_STORAGE_8 = 1 << 5, VC_FEATURE_STORAGE_16 = 1 << 6, VC_FEATURE_ADDRESS = 1 << 7, VC_FEATURE_SUBGROUP = 1 << 8,
-    VC_FEATURE_ATOMIC_I64 = 1 << 9, VC_FEATURE_ATOMIC_F32_ADD = 1 << 10, VC_FEATURE_SUBGROUP_TYPES = 1 << 14, VC_FEATURE_SUBGROUP_CLUSTERED = 1 << 15,
-    VC_FEATURE_RECONVERGENCE = 1 << 16
+    VC_FEATURE_ATOMIC_I64 = 1 << 9, VC_FEATURE_ATOMIC_F32_ADD = 1 << 10, VC_FEATURE_IMAGE = 1 << 13, VC_FEATURE_SUBGROUP_TYPES = 1 << 14,
+    VC_FEATURE_SUBGROUP_CLUSTERED = 1 << 15, VC_FEATURE_RECONVERGENCE = 1 << 16,
+    VC_FEATURE_IMAGE_FORMATS = 1 << 17, VC_FEATURE_IMAGE_READ = 1 << 18, VC_FEATURE_IMAGE_WRITE = 1 << 19 /* all storage formats; any format unnamed */
 };
 
 typedef enum vc_target { VC_TARGET_NONE = 0, VC_TARGET_SPIRV = 1, VC_TARGET_GLSL = 2, VC_TARGET_CUDA = 3, VC_TARGET_OPENCL = 4 } vc_target;
 typedef enum vc_buffers { VC_BUFFERS_DEFAULT = 0, VC_BUFFERS_ADDRESS, VC_BUFFERS_BINDING } vc_buffers; /* default: addresses, unless the machine lacks them */
+
+typedef enum vc_dim { /* the layer of an array comes behind its coordinates */
+    VC_DIM_DEFAULT = 0, /* VC_DIM_2D */
+    VC_DIM_1D, VC_DIM_2D, VC_DIM_3D, VC_DIM_CUBE, VC_DIM_1D_ARRAY, VC_DIM_2D_ARRAY,
+    VC_DIM_BUFFER       /* the texels of a buffer, fetched or loaded by number; has neither sampler nor levels */
+} vc_dim;
+
+/* How the texels of storage images lie in memory, numbered as in SPIR-V. The kernel sees f32, i32 (_I) or u32 (_U). Every device has the first line of
+   each group, the others need VC_FEATURE_IMAGE_FORMATS. */
+typedef enum vc_format {
+    VC_FORMAT_NONE = 0,
+    VC_FORMAT_RGBA32_F, VC_FORMAT_RGBA16_F, VC_FORMAT_R32_F, VC_FORMAT_RGBA8_UNORM, VC_FORMAT_RGBA8_SNORM,
+    VC_FORMAT_RG32_F, VC_FORMAT_RG16_F, VC_FORMAT_R11G11B10_F, VC_FORMAT_R16_F, VC_FORMAT_RGBA16_UNORM, VC_FORMAT_RGB10A2_UNORM, VC_FORMAT_RG16_UNORM,
+    VC_FORMAT_RG8_UNORM, VC_FORMAT_R16_UNORM, VC_FORMAT_R8_UNORM, VC_FORMAT_RGBA16_SNORM, VC_FORMAT_RG16_SNORM, VC_FORMAT_RG8_SNORM, VC_FORMAT_R16_SNORM,
+    VC_FORMAT_R8_SNORM,
+    VC_FORMAT_RGBA32_I, VC_FORMAT_RGBA16_I, VC_FORMAT_RGBA8_I, VC_FORMAT_R32_I,
+    VC_FORMAT_RG32_I, VC_FORMAT_RG16_I, VC_FORMAT_RG8_I, VC_FORMAT_R16_I, VC_FORMAT_R8_I,
+    VC_FORMAT_RGBA32_U, VC_FORMAT_RGBA16_U, VC_FORMAT_RGBA8_U, VC_FORMAT_R32_U,
+    VC_FORMAT_RGB10A2_U, VC_FORMAT_RG32_U, VC_FORMAT_RG16_U, VC_FORMAT_RG8_U, VC_FORMAT_R16_U, VC_FORMAT_R8_U
+} vc_format;
+
+typedef struct vc_image_desc {
+    vc_dim dim;
+    vc_type type;                   /* of a component in the kernel: VC_F32, VC_I32 or VC_U32; default: as the format has it, else VC_F32 */
+    bool storage;                   /* loaded and stored by texel; default: sampled and fetched from, and comes with its sampler */
+    vc_format format;               /* of a storage image; default: any, which needs VC_FEATURE_IMAGE_READ to load and _WRITE to store */
+    uint32_t access;                /* the most that is allowed of a storage image, also with VC_MAY_ALIAS; default: VC_READ_WRITE */
+} vc_image_desc;
 
 typedef struct vc_allocator { /* all three or none, aligned as malloc does; default: malloc, realloc, free */
     void *(*allocate)(void *user, size_t size);
@@ -285,17 +328,20 @@ typedef struct vc_kernel_desc {
 
 /* ---- info: what a kernel takes and needs ---- */
 
-typedef enum vc_arg_kind { VC_ARG_NONE = 0, VC_ARG_BINDING, VC_ARG_ADDRESS, VC_ARG_VALUE } vc_arg_kind;
+typedef enum vc_arg_kind { VC_ARG_NONE = 0, VC_ARG_BINDING, VC_ARG_ADDRESS, VC_ARG_VALUE, VC_ARG_IMAGE } vc_arg_kind;
 
 typedef struct vc_arg_info {
     const char *name;
     vc_arg_kind kind;
-    vc_type type;                   /* of one element for buffers */
+    vc_type type;                   /* of one element for buffers, of a component for images */
     uint32_t access;                /* VC_READ, VC_WRITE or both: what the kernel really does */
     uint32_t place;                 /* binding number in set 0, or byte offset in the block of values */
-    uint32_t size;                  /* bytes in the block; 0 for bindings */
+    uint32_t size;                  /* bytes in the block; 0 for bindings, 8 for images in CUDA C */
     uint32_t align;                 /* of a buffer's first byte */
     bool may_alias;
+    bool sampled;                   /* of an image: with its sampler, unless it is a VC_DIM_BUFFER; else a storage image */
+    vc_dim dim;                     /* of images, as the next one */
+    vc_format format;
 } vc_arg_info;
 
 /* VC_HIDDEN_OUTPUT: `arg` is the last argument, a buffer of u32 that vc_printf and vc_assert write into (room `composed` says what); the value is the number
@@ -383,6 +429,21 @@ VC_API void vc_atomic_load(vc_ref ref, vc_val index, vc_val *value);
 VC_API void vc_atomic_store(vc_ref ref, vc_val index, vc_val value);
 VC_API vc_ref vc_ordered(vc_ref ref, vc_order order, vc_scope scope);                /* the same memory, whose atomics have that order */
 VC_API void vc_fence(vc_kernel *k, vc_scope scope, uint32_t storage);                /* VC_ACQ_REL for VC_STORAGE_ bits; 0: all */
+
+/* ---- images: `at` is f32 from 0 to 1 in what is sampled, i32 or u32 in texels elsewhere; one component a dimension, then the layer; cubes: a direction,
+   by texel x, y and face. Values have four components; those that a format lacks are 0, and 1 for the fourth. A level of detail or number is a scalar. ---- */
+
+VC_API vc_image_ref vc_image(vc_kernel *k, const char *name, const vc_image_desc *desc); /* argument, with its sampler if it has one; NULL: all defaults */
+VC_API vc_val vc_sample(vc_image_ref image, vc_val at);                      /* of level 0: compute kernels have no derivatives to choose by */
+VC_API vc_val vc_sample_lod(vc_image_ref image, vc_val at, vc_val lod);      /* lod: f32 */
+VC_API vc_val vc_sample_grad(vc_image_ref image, vc_val at, vc_val dx, vc_val dy); /* derivatives of at, without the layer */
+VC_API vc_val vc_sample_offset(vc_image_ref image, vc_val at, vc_val lod, int32_t x, int32_t y, int32_t z); /* in texels, -8 to 7; 0 beyond the dimension */
+VC_API vc_val vc_gather(vc_image_ref image, vc_val at, uint32_t component);  /* that component of the four texels that linear filtering would mix; 2-D, cube */
+VC_API vc_val vc_fetch(vc_image_ref image, vc_val at, vc_val level);         /* one texel, without the sampler; no cube; level i32 or u32, of a buffer 0 */
+VC_API vc_val vc_image_load(vc_image_ref image, vc_val at);                  /* of a storage image */
+VC_API void vc_image_store(vc_image_ref image, vc_val at, vc_val value);     /* a statement */
+VC_API vc_val vc_image_size(vc_image_ref image, vc_val level);               /* u32, in texels, then layers; a cube: its sides; storage images: level 0 */
+VC_API vc_val vc_image_levels(vc_image_ref image);                           /* u32; of what is sampled */
 
 /* ---- immediates and construction ---- */
 
@@ -988,6 +1049,38 @@ static inline uint64_t vc__widen(vc_type kind, uint64_t bits) {
     return bits;
 }
 
+/* Dimensions of images, by vc_dim: components of coordinates, of them without the layer, of the size; SPIR-V's number. */
+static const struct { const char *name, *glsl; uint8_t rows, axes, size, spirv; bool layers; } vc__dims[] = {
+    { "", "", 0, 0, 0, 0, false }, { "1-D", "1D", 1, 1, 1, 0, false }, { "2-D", "2D", 2, 2, 2, 1, false }, { "3-D", "3D", 3, 3, 3, 2, false },
+    { "cube", "Cube", 3, 3, 2, 3, false }, { "1-D array", "1DArray", 2, 1, 2, 0, true }, { "2-D array", "2DArray", 3, 2, 3, 1, true },
+    { "texel buffer", "Buffer", 1, 1, 1, 5, false }
+};
+
+/* Formats of storage images, by vc_format; `coded`: not the numbers of a C type, or u: unorm, s: snorm. */
+typedef struct vc__format_info { const char *glsl; uint8_t kind, channels, bits; char coded; } vc__format_info;
+static const vc__format_info vc__formats[] = {
+    { NULL, 0, 0, 0, 0 },
+    { "rgba32f", VC_F32, 4, 32, 0 }, { "rgba16f", VC_F32, 4, 16, 'h' }, { "r32f", VC_F32, 1, 32, 0 }, { "rgba8", VC_F32, 4, 8, 'u' },
+    { "rgba8_snorm", VC_F32, 4, 8, 's' }, { "rg32f", VC_F32, 2, 32, 0 }, { "rg16f", VC_F32, 2, 16, 'h' }, { "r11f_g11f_b10f", VC_F32, 3, 32, 'p' },
+    { "r16f", VC_F32, 1, 16, 'h' }, { "rgba16", VC_F32, 4, 16, 'u' }, { "rgb10_a2", VC_F32, 4, 32, 'p' }, { "rg16", VC_F32, 2, 16, 'u' },
+    { "rg8", VC_F32, 2, 8, 'u' }, { "r16", VC_F32, 1, 16, 'u' }, { "r8", VC_F32, 1, 8, 'u' }, { "rgba16_snorm", VC_F32, 4, 16, 's' },
+    { "rg16_snorm", VC_F32, 2, 16, 's' }, { "rg8_snorm", VC_F32, 2, 8, 's' }, { "r16_snorm", VC_F32, 1, 16, 's' }, { "r8_snorm", VC_F32, 1, 8, 's' },
+    { "rgba32i", VC_I32, 4, 32, 0 }, { "rgba16i", VC_I32, 4, 16, 0 }, { "rgba8i", VC_I32, 4, 8, 0 }, { "r32i", VC_I32, 1, 32, 0 },
+    { "rg32i", VC_I32, 2, 32, 0 }, { "rg16i", VC_I32, 2, 16, 0 }, { "rg8i", VC_I32, 2, 8, 0 }, { "r16i", VC_I32, 1, 16, 0 }, { "r8i", VC_I32, 1, 8, 0 },
+    { "rgba32ui", VC_U32, 4, 32, 0 }, { "rgba16ui", VC_U32, 4, 16, 0 }, { "rgba8ui", VC_U32, 4, 8, 0 }, { "r32ui", VC_U32, 1, 32, 0 },
+    { "rgb10_a2ui", VC_U32, 4, 32, 'p' }, { "rg32ui", VC_U32, 2, 32, 0 }, { "rg16ui", VC_U32, 2, 16, 0 }, { "rg8ui", VC_U32, 2, 8, 0 },
+    { "r16ui", VC_U32, 1, 16, 0 }, { "r8ui", VC_U32, 1, 8, 0 }
+};
+enum { VC__IMAGE_FORMATS = sizeof vc__formats / sizeof *vc__formats };
+
+/* Formats beyond those that every device has. */
+static inline bool vc__is_rare_format(uint32_t format) {
+    return format > VC_FORMAT_RGBA8_SNORM && (format < VC_FORMAT_RGBA32_I || format > VC_FORMAT_R32_I)
+           && (format < VC_FORMAT_RGBA32_U || format > VC_FORMAT_R32_U);
+}
+
+typedef struct vc__image { uint8_t dim, format; bool storage; } vc__image; /* what an image is beside its type */
+
 /* Whether the integer a bit pattern of one kind means has the same meaning in another; its pattern there. */
 static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
     uint64_t wide = vc__widen(from, bits);
@@ -1051,6 +1144,7 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
     X(CONST,        "const",        LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* a[0] low, a[1] high half of the bits; scalar */ \
     X(TUPLE,        "tuple",        LEAF,   9, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* vector of CONST; a[0] first in extra, a[1] count */ \
     X(BUFFER,       "buffer",       LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* x: object; type: of one element */ \
+    X(IMAGE,        "image",        LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* x: object; type: of a texel */ \
     X(PARAM,        "param",        LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* x: object */ \
     X(SHARED,       "shared",       LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* x: object */ \
     X(TABLE,        "table",        LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* x: object */ \
@@ -1170,6 +1264,15 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
     X(ATOMIC_LOAD,  "atomic_load",  EFFECT, 2, 0,    OWN,    0, VC__S(0, 227, 227, 0), VC__T_GLSL("atomicLoad"), vc__expand_atomic) \
     X(ATOMIC_STORE, "atomic_store", EFFECT, 3, 0,    OWN,    0, VC__S(0, 228, 228, 0), VC__T_GLSL("atomicStore"), vc__expand_atomic) \
     X(FENCE,        "fence",        EFFECT, 0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* x: order + 16 * scope + 256 * storage */ \
+    /* images: a[0] image node, a[1] coordinates */ \
+    X(GRADIENT,     "gradient",     PURE,   2, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* along x and y; nothing by itself */ \
+    X(SAMPLE,       "sample",       READ,   3, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* a[2] lod or GRADIENT; x: offsets, a byte each */ \
+    X(GATHER,       "gather",       READ,   2, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* x: component */ \
+    X(FETCH,        "fetch",        READ,   3, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* a[2] level, of buffers none */ \
+    X(IMAGE_LOAD,   "image_load",   READ,   2, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
+    X(IMAGE_SIZE,   "image_size",   READ,   2, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* a[1] level, or none */ \
+    X(IMAGE_LEVELS, "image_levels", READ,   1, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
+    X(IMAGE_STORE,  "image_store",  EFFECT, 3, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* a[2] value */ \
     /* subgroups; the last operand of the first four and of shuffles is the mask that CUDA wants of who takes part, else VC__NIL */ \
     X(ELECT,        "subgroup_elect", CONV, 0, 0,    OWN,    0, VC__S(333, 0, 0, 0), VC__T_GLSL("subgroupElect()"), vc__expand_subgroup) \
     X(VOTE_ANY,     "subgroup_any", CONV,   2, B,    OWN,    0, VC__S(335, 0, 0, 0), \
@@ -1260,6 +1363,8 @@ enum { VC__LANES_ALL = 0, VC__LANES_UP_TO = 1, VC__LANES_BELOW = 2, VC__LANES_EA
 static inline bool vc__is_atomic(uint32_t op) { return op >= VC__OP_ATOMIC_ADD && op <= VC__OP_ATOMIC_STORE; }
 static inline bool vc__is_access(uint32_t op) { return op == VC__OP_LOAD || op == VC__OP_STORE || vc__is_atomic(op); }
 
+static inline bool vc__is_image(uint32_t op) { return op >= VC__OP_SAMPLE && op <= VC__OP_IMAGE_STORE; }
+
 /* Effects that give something, unlike a store. */
 static inline bool vc__gives(uint32_t op) { return vc__op[op].class_ < VC__EFFECT || op == VC__OP_FOR || (vc__is_atomic(op) && op != VC__OP_ATOMIC_STORE); }
 
@@ -1305,7 +1410,7 @@ typedef struct vc__block {
 /* What a node cannot hold: arguments, arrays, variables, tables. */
 typedef struct vc__object {
     const char *name; /* in the arena; may be NULL */
-    uint16_t op;      /* BUFFER, PARAM, SHARED, TABLE, VAR, ARRAY */
+    uint16_t op;      /* BUFFER, IMAGE, PARAM, SHARED, TABLE, VAR, ARRAY */
     uint16_t access;  /* allowed: VC_READ … VC_MAY_ALIAS */
     vc_type type;     /* in the code; where atomics know only bits, the unsigned integers that floats are kept as */
     vc_type declared; /* what the kernel sees */
@@ -1313,8 +1418,9 @@ typedef struct vc__object {
     uint32_t node;
     const uint64_t *data; /* tables: one value a component, in the arena */
     uint32_t arg;     /* index among the arguments; VC__NIL: none */
-    uint16_t used;    /* in a listing: what its nodes do, VC_READ and VC_WRITE */
+    uint16_t used;    /* in a listing: what its nodes do, VC_READ and VC_WRITE; 4: of an image, they ask for its size */
     bool stored;      /* a store was recorded */
+    vc__image image;
     /* An object of a composite type is in no listing; its pieces are, each with a scalar or vector type (room composite). */
     uint32_t root;    /* of a piece: the object it is a piece of; VC__NIL: none */
     uint32_t next;    /* the next piece of the same object, from the last one made; VC__NIL: none */
@@ -1359,6 +1465,9 @@ typedef struct vc__listing {
 /* Of a CONST; of a CASE too. */
 static inline uint64_t vc__bits_of(const vc__node *n) { return n->a[0] | (uint64_t)n->a[1] << 32; }
 
+/* Whether an argument lies among the values. */
+static inline bool vc__in_block(const vc_arg_info *a) { return a->kind == VC_ARG_IMAGE ? a->size != 0 : a->kind != VC_ARG_BINDING; }
+
 /* What the reflection says of a HIDDEN node. */
 static const vc_hidden_info *vc__hidden_of(const vc__listing *l, const vc__node *n) {
     bool of_arg = n->a[0] >= VC_HIDDEN_LENGTH;
@@ -1368,6 +1477,13 @@ static const vc_hidden_info *vc__hidden_of(const vc__listing *l, const vc__node 
         if ((uint32_t)h->kind == n->a[0] && h->axis == n->a[2] && (!of_arg || h->arg == l->object[n->a[1]].arg)) return h;
     }
     return NULL;
+}
+
+/* Whether some image is stored to. */
+static bool vc__stores_images(const vc__listing *l) {
+    uint32_t i;
+    for (i = 0; i < l->object_count; i++) if (l->object[i].op == VC__OP_IMAGE && l->object[i].used & VC_WRITE) return true;
+    return false;
 }
 
 /* CUDA C and OpenCL C: the lowered list holds scalars only, and f16 as bits. */
@@ -1618,9 +1734,10 @@ static uint32_t vc__add_object(vc_kernel *k, const char *name, uint32_t op, uint
     o->type = o->declared = type;
     o->count = count;
     o->data = data;
-    o->arg = op == VC__OP_BUFFER || op == VC__OP_PARAM ? k->arg_count++ : VC__NIL;
+    o->arg = op == VC__OP_BUFFER || op == VC__OP_IMAGE || op == VC__OP_PARAM ? k->arg_count++ : VC__NIL;
     o->used = 0;
     o->stored = false;
+    memset(&o->image, 0, sizeof o->image);
     o->root = o->next = VC__NIL;
     o->place = 0;
     o->aliased = false;
@@ -3918,8 +4035,8 @@ static uint32_t vc__expand_math64(vc__lower *s, const vc__node *n) {
 // >>parts
 /* For targets whose language has no vectors (CUDA C, OpenCL C): what is done to a vector is done to each of its components, so that expand functions and
    printers see scalars. Vectors stay in the listing only where they pass to and from memory: as the value of a LOAD or PARAM, as the value that a STORE
-   takes, and as the VEC, TUPLE and COMPONENT nodes between those and the scalars. Memory of every kind keeps its vector elements: arrays and variables of
-   them may be declared as vectors or flat. */
+   takes, as the coordinates and texels of images, and as the VEC, TUPLE and COMPONENT nodes between those and the scalars. Memory of every kind keeps its
+   vector elements: arrays and variables of them may be declared as vectors or flat. */
 
 /* Component i; a scalar stands for all of them. */
 static uint32_t vc__part(vc__lower *s, uint32_t number, uint32_t i) {
@@ -3962,7 +4079,7 @@ static uint32_t vc__part_equal(vc__lower *s, const vc__node *n) {
 static bool vc__is_componentwise(const vc__lower *s, const vc__node *n) {
     const vc__op_info *op = &vc__op[n->op];
     uint32_t rows = vc__rows(n->type), i;
-    if (rows == 1 || (op->class_ != VC__PURE && op->class_ != VC__CONV) || op->result == VC__RESULT_SCALAR) return false;
+    if (rows == 1 || (op->class_ != VC__PURE && op->class_ != VC__CONV) || op->result == VC__RESULT_SCALAR || n->op == VC__OP_GRADIENT) return false;
     for (i = 0; i < op->operands; i++) if (vc__rows(vc__lowered(s, n->a[i])->type) == rows) return true;
     return false;
 }
@@ -4064,11 +4181,11 @@ static const vc__node *vc__memory_of(const vc__node *list, const vc__node *acces
     return m->op == VC__OP_POINTER ? &list[m->a[0]] : m;
 }
 
-/* Whether a load always gives the same, because nobody writes there. */
+/* Whether a load always gives the same, because nobody writes there; also from an image. */
 static bool vc__is_settled(const vc__lower *s, const vc__node *n) {
     const vc__node *m = vc__memory_of(s->node, n);
     const vc__object *o = &s->kernel->object[m->x];
-    return m->op == VC__OP_TABLE || (m->op == VC__OP_BUFFER && !o->stored && !(o->access & VC_MAY_ALIAS));
+    return m->op == VC__OP_TABLE || ((m->op == VC__OP_BUFFER || m->op == VC__OP_IMAGE) && !o->stored && !(o->access & VC_MAY_ALIAS));
 }
 
 static inline uint32_t vc__merge_hash(const vc__lower *s, const vc__node *n, bool *by_region) {
@@ -4532,10 +4649,13 @@ enum {
 enum {
     VC__OpName = 5, VC__OpExtension = 10, VC__OpExtInstImport = 11, VC__OpExtInst = 12, VC__OpMemoryModel = 14, VC__OpEntryPoint = 15,
     VC__OpExecutionMode = 16, VC__OpCapability = 17, VC__OpTypeVoid = 19, VC__OpTypeBool = 20, VC__OpTypeInt = 21, VC__OpTypeFloat = 22,
-    VC__OpTypeVector = 23, VC__OpTypeArray = 28, VC__OpTypeRuntimeArray = 29, VC__OpTypeStruct = 30, VC__OpTypePointer = 32, VC__OpTypeFunction = 33,
+    VC__OpTypeVector = 23, VC__OpTypeImage = 25, VC__OpTypeSampledImage = 27, VC__OpTypeArray = 28, VC__OpTypeRuntimeArray = 29, VC__OpTypeStruct =
+    30, VC__OpTypePointer = 32, VC__OpTypeFunction = 33,
     VC__OpConstantTrue = 41, VC__OpConstantFalse = 42, VC__OpConstant = 43, VC__OpConstantComposite = 44, VC__OpConstantNull = 46, VC__OpFunction = 54,
     VC__OpFunctionEnd = 56, VC__OpVariable = 59, VC__OpLoad = 61, VC__OpStore = 62, VC__OpAccessChain = 65, VC__OpDecorate = 71, VC__OpMemberDecorate = 72,
-    VC__OpCompositeConstruct = 80, VC__OpCompositeExtract = 81, VC__OpCopyObject = 83, VC__OpConvertFToU = 109, VC__OpConvertFToS = 110,
+    VC__OpCompositeConstruct = 80, VC__OpCompositeExtract = 81, VC__OpCopyObject = 83, VC__OpImageSampleExplicitLod = 88, VC__OpImageFetch = 95,
+    VC__OpImageGather = 96, VC__OpImageRead = 98, VC__OpImageWrite = 99, VC__OpImage = 100, VC__OpImageQuerySizeLod = 103, VC__OpImageQuerySize = 104,
+    VC__OpImageQueryLevels = 106, VC__OpConvertFToU = 109, VC__OpConvertFToS = 110,
     VC__OpConvertSToF = 111, VC__OpConvertUToF = 112, VC__OpUConvert = 113, VC__OpSConvert = 114, VC__OpFConvert = 115, VC__OpConvertUToPtr = 120,
     VC__OpBitcast = 124, VC__OpIAdd = 128, VC__OpFAdd = 129, VC__OpIMul = 132, VC__OpIsNan = 156, VC__OpLogicalOr = 166, VC__OpSelect = 169,
     VC__OpIEqual = 170, VC__OpINotEqual = 171, VC__OpULessThan = 176, VC__OpSLessThan = 177, VC__OpFOrdLessThan = 184, VC__OpShiftRightLogical = 194,
@@ -4551,16 +4671,19 @@ enum {
 };
 
 /* Storage classes, and in which order our tables have them. */
-enum { VC__CLASS_INPUT, VC__CLASS_WORKGROUP, VC__CLASS_PRIVATE, VC__CLASS_FUNCTION, VC__CLASS_PUSH, VC__CLASS_BUFFER, VC__CLASS_ADDRESS, VC__CLASSES };
-static const uint32_t vc__spirv_class[VC__CLASSES] = { 1, 4, 6, 7, 9, 12, 5349 };
+enum { VC__CLASS_INPUT, VC__CLASS_WORKGROUP, VC__CLASS_PRIVATE, VC__CLASS_FUNCTION, VC__CLASS_PUSH, VC__CLASS_BUFFER, VC__CLASS_ADDRESS,
+       VC__CLASS_IMAGE, VC__CLASSES };
+static const uint32_t vc__spirv_class[VC__CLASSES] = { 1, 4, 6, 7, 9, 12, 5349, 0 };
 
 /* Capabilities, in the order in which they are printed. */
 enum {
     VC__CAP_F16 = 1, VC__CAP_F64 = 2, VC__CAP_I64 = 4, VC__CAP_I16 = 8, VC__CAP_I8 = 16, VC__CAP_STORAGE_16 = 32, VC__CAP_STORAGE_8 = 64,
     VC__CAP_ADDRESS = 128, VC__CAP_ATOMIC_I64 = 1 << 8, VC__CAP_ATOMIC_F32_ADD = 1 << 9, VC__CAP_SUBGROUP = 1 << 10, VC__CAP_VOTE = 1 << 11,
-    VC__CAP_ARITHMETIC = 1 << 12, VC__CAP_BALLOT = 1 << 13, VC__CAP_SHUFFLE = 1 << 14, VC__CAP_RELATIVE = 1 << 15, VC__CAP_CLUSTERED = 1 << 16, VC__CAPS = 17
+    VC__CAP_ARITHMETIC = 1 << 12, VC__CAP_BALLOT = 1 << 13, VC__CAP_SHUFFLE = 1 << 14, VC__CAP_RELATIVE = 1 << 15, VC__CAP_CLUSTERED = 1 << 16,
+    VC__CAP_SAMPLED_1D = 1 << 17, VC__CAP_IMAGE_1D = 1 << 18, VC__CAP_SAMPLED_BUFFER = 1 << 19, VC__CAP_IMAGE_BUFFER = 1 << 20, VC__CAP_FORMATS = 1 << 21,
+    VC__CAP_IMAGE_QUERY = 1 << 22, VC__CAP_IMAGE_READ = 1 << 23, VC__CAP_IMAGE_WRITE = 1 << 24, VC__CAPS = 25
 };
-static const uint32_t vc__spirv_caps[VC__CAPS] = { 9, 10, 11, 22, 39, 4433, 4448, 5347, 12, 6033, 61, 62, 63, 64, 65, 66, 67 };
+static const uint32_t vc__spirv_caps[VC__CAPS] = { 9, 10, 11, 22, 39, 4433, 4448, 5347, 12, 6033, 61, 62, 63, 64, 65, 66, 67, 43, 44, 46, 47, 49, 50, 55, 56 };
 static const uint8_t vc__spirv_feature_cap[8] = { /* by VC_FEATURE_ bit */
     VC__CAP_F16, VC__CAP_F64, VC__CAP_I8, VC__CAP_I16, VC__CAP_I64, VC__CAP_STORAGE_8, VC__CAP_STORAGE_16, VC__CAP_ADDRESS
 };
@@ -4592,6 +4715,7 @@ typedef struct vc__spirv {
     uint32_t builtin[VC__BUILTINS]; /* loaded values: see vc__spirv_builtin */
     uint32_t *word;           /* loaded words of the block of values */
     uint32_t *pointee;        /* by object: pointer type of a buffer behind an address */
+    uint32_t *image, *held;   /* by object: type of an image, and of what its variable holds: with its sampler, if it has one */
     uint32_t *next_case;      /* by node, for SWITCH and CASE: the next case; NULL until a switch is met */
     uint32_t type[64], null[64], array[64], pair[64], ones[4], pointer[VC__CLASSES][64];
     struct { uint64_t bits; uint32_t kind, id; } cache[VC__SPIRV_CACHE]; /* constants the printer needs; the last one of a slot */
@@ -4907,6 +5031,52 @@ static void vc__spirv_buffer(vc__spirv *s, const vc__node *n, uint32_t id) {
     vc__put1(s, VC__SECTION_INTERFACE, 0, id);
 }
 
+static bool vc__same_image(const vc__object *a, const vc__object *b) {
+    return a->op == b->op && a->type == b->type && a->image.dim == b->image.dim && a->image.format == b->image.format && a->image.storage == b->image.storage;
+}
+
+/* An image's type, which may be declared only once, and what a variable of it holds. */
+static void vc__spirv_image_type(vc__spirv *s, uint32_t object) {
+    const vc__object *o = &s->l->object[object];
+    uint32_t of = vc__spirv_type(s, o->declared), i, *w;
+    for (i = 0; i < object; i++) {
+        if (!s->image[i] || !vc__same_image(&s->l->object[i], o)) continue;
+        s->image[object] = s->image[i];
+        s->held[object] = s->held[i];
+        return;
+    }
+    s->image[object] = s->held[object] = vc__new_id(s);
+    w = vc__op_begin(s, VC__SECTION_GLOBALS, VC__OpTypeImage, 9);
+    w[1] = s->image[object]; w[2] = of; w[3] = vc__dims[o->image.dim].spirv;
+    w[4] = 0; /* no depth image */
+    w[5] = vc__dims[o->image.dim].layers;
+    w[6] = 0; /* one sample */
+    w[7] = o->image.storage ? 2 : 1; w[8] = o->image.format;
+    if (o->image.storage || o->image.dim == VC_DIM_BUFFER) return;
+    s->held[object] = vc__new_id(s);
+    vc__put2(s, VC__SECTION_GLOBALS, VC__OpTypeSampledImage, s->held[object], s->image[object]);
+}
+
+static void vc__spirv_image(vc__spirv *s, const vc__node *n, uint32_t id) {
+    static const uint32_t notes[4] = { 0, VC__DecorationNonWritable, VC__DecorationNonReadable, 0 };
+    const vc__object *o = &s->l->object[n->x];
+    bool line = vc__dims[o->image.dim].spirv == 0, buffer = o->image.dim == VC_DIM_BUFFER, storage = o->image.storage;
+    uint32_t pointer, note = storage ? notes[o->used & VC_READ_WRITE] : 0;
+    if (line) s->caps |= storage ? VC__CAP_IMAGE_1D : VC__CAP_SAMPLED_1D;
+    if (buffer) s->caps |= storage ? VC__CAP_IMAGE_BUFFER : VC__CAP_SAMPLED_BUFFER;
+    if (vc__is_rare_format(o->image.format)) s->caps |= VC__CAP_FORMATS;
+    vc__spirv_image_type(s, n->x);
+    pointer = vc__spirv_pointer_to(s, VC__CLASS_IMAGE, s->held[n->x]);
+    vc__put3(s, VC__SECTION_GLOBALS, VC__OpVariable, pointer, id, vc__spirv_class[VC__CLASS_IMAGE]);
+    vc__put3(s, VC__SECTION_NOTES, VC__OpDecorate, id, VC__DecorationDescriptorSet, 0);
+    vc__put3(s, VC__SECTION_NOTES, VC__OpDecorate, id, VC__DecorationBinding, s->l->info.args[o->arg].place);
+    if (note) vc__put2(s, VC__SECTION_NOTES, VC__OpDecorate, id, note);
+    else if (storage && o->used & VC_WRITE && s->k->coherent) vc__put2(s, VC__SECTION_NOTES, VC__OpDecorate, id, VC__DecorationCoherent);
+    if (storage && !(o->access & VC_MAY_ALIAS)) vc__put2(s, VC__SECTION_NOTES, VC__OpDecorate, id, VC__DecorationRestrict);
+    vc__put1(s, VC__SECTION_INTERFACE, 0, id);
+    vc__spirv_name(s, id, o->name);
+}
+
 /* A fixed array of an object's elements: the type of a pointer to it. */
 static uint32_t vc__spirv_array_of(vc__spirv *s, const vc__object *object, uint32_t storage, uint32_t *array) {
     uint32_t element = vc__spirv_type(s, object->type), count = vc__spirv_u32(s, object->count);
@@ -4976,6 +5146,7 @@ static void vc__spirv_leaf(vc__spirv *s, const vc__node *n, uint32_t id) {
         break;
     case VC__OP_TUPLE: vc__spirv_tuple(s, n, id); break;
     case VC__OP_BUFFER: vc__spirv_buffer(s, n, id); break;
+    case VC__OP_IMAGE: vc__spirv_image(s, n, id); break;
     case VC__OP_PARAM: vc__spirv_param(s, n, id); break;
     case VC__OP_SHARED: vc__spirv_shared(s, n, id); break;
     case VC__OP_TABLE: vc__spirv_table(s, n, id); break;
@@ -5208,6 +5379,65 @@ static void vc__spirv_store(vc__spirv *s, const vc__node *n) {
     }
 }
 
+/* ---- images ---- */
+
+/* The constant vector of a sample's offsets. */
+static uint32_t vc__spirv_offset(vc__spirv *s, uint32_t packed, uint32_t axes) {
+    uint64_t data[3];
+    uint32_t i;
+    for (i = 0; i < axes; i++) data[i] = (uint64_t)(int64_t)(int8_t)(packed >> 8 * i & 255u) & 0xffffffffu;
+    return vc__spirv_element(s, vc__vec(VC_I32, axes), data);
+}
+
+/* What follows the coordinates of a sample or fetch, from o[5] on; how many words. */
+static uint32_t vc__spirv_image_operands(vc__spirv *s, const vc__node *n, const vc__object *image, uint32_t more[5]) {
+    uint32_t count = 0, offset;
+    const vc__node *last = n->a[2] == VC__NIL ? &vc__nothing : &s->l->node[n->a[2]];
+    if (n->a[2] == VC__NIL) return 0;
+    more[count++] = last->op == VC__OP_GRADIENT ? 4 : 2; /* Grad, Lod */
+    if (last->op != VC__OP_GRADIENT) more[count++] = vc__result(n->a[2]);
+    else { more[count++] = vc__result(last->a[0]); more[count++] = vc__result(last->a[1]); }
+    if (!n->x) return count;
+    offset = vc__spirv_offset(s, n->x, vc__dims[image->image.dim].axes);
+    more[0] |= 8; /* ConstOffset */
+    more[count++] = offset;
+    return count;
+}
+
+static void vc__spirv_sample(vc__spirv *s, const vc__node *n, const vc__object *image, uint32_t id, uint32_t from) {
+    uint32_t type = vc__spirv_type(s, n->type), more[5], count, i, *o;
+    if (n->op == VC__OP_GATHER) {
+        i = vc__spirv_u32(s, n->x);
+        vc__put5(s, VC__SECTION_BODY, VC__OpImageGather, type, id, from, vc__result(n->a[1]), i);
+        return;
+    }
+    count = vc__spirv_image_operands(s, n, image, more);
+    o = vc__op_begin(s, VC__SECTION_BODY, n->op == VC__OP_FETCH ? VC__OpImageFetch : VC__OpImageSampleExplicitLod, 5 + count);
+    o[1] = type; o[2] = id; o[3] = from; o[4] = vc__result(n->a[1]);
+    for (i = 0; i < count; i++) o[5 + i] = more[i];
+}
+
+static void vc__spirv_texel(vc__spirv *s, const vc__node *n, uint32_t id) {
+    const vc__node *m = &s->l->node[n->a[0]];
+    const vc__object *image = &s->l->object[m->x];
+    uint32_t from = vc__unary(s, VC__OpLoad, s->held[m->x], vc__new_id(s), vc__result(n->a[0])), type = vc__spirv_type(s, n->type);
+    bool alone = n->op != VC__OP_SAMPLE && n->op != VC__OP_GATHER && s->held[m->x] != s->image[m->x];
+    if (alone) from = vc__unary(s, VC__OpImage, s->image[m->x], vc__new_id(s), from);
+    if (n->op == VC__OP_IMAGE_SIZE || n->op == VC__OP_IMAGE_LEVELS) s->caps |= VC__CAP_IMAGE_QUERY;
+    if (n->op == VC__OP_IMAGE_LOAD && !image->image.format) s->caps |= VC__CAP_IMAGE_READ;
+    if (n->op == VC__OP_IMAGE_STORE && !image->image.format) s->caps |= VC__CAP_IMAGE_WRITE;
+    switch (n->op) {
+    case VC__OP_IMAGE_LOAD: vc__binary(s, VC__OpImageRead, type, id, from, vc__result(n->a[1])); break;
+    case VC__OP_IMAGE_STORE: vc__put3(s, VC__SECTION_BODY, VC__OpImageWrite, from, vc__result(n->a[1]), vc__result(n->a[2])); break;
+    case VC__OP_IMAGE_LEVELS: vc__unary(s, VC__OpImageQueryLevels, type, id, from); break;
+    case VC__OP_IMAGE_SIZE:
+        if (n->a[1] == VC__NIL) vc__unary(s, VC__OpImageQuerySize, type, id, from);
+        else vc__binary(s, VC__OpImageQuerySizeLod, type, id, from, vc__result(n->a[1]));
+        break;
+    default: vc__spirv_sample(s, n, image, id, from); break;
+    }
+}
+
 /* VAR and ARRAY: declared where the function begins, zeroed where they stand. */
 static void vc__spirv_new(vc__spirv *s, const vc__node *n, uint32_t id) {
     const vc__object *object = &s->l->object[n->x];
@@ -5395,9 +5625,15 @@ static uint32_t vc__spirv_scope(vc__spirv *s, uint32_t scope) {
     return vc__spirv_u32(s, scope == VC_SCOPE_DEVICE ? 1 : subgroup ? 3 : 2);
 }
 
+/* Images that are stored to are ordered with buffers. */
+static uint32_t vc__spirv_storage(const vc__spirv *s, uint32_t storage) {
+    static const uint32_t bits[4] = { 0, 0x40, 0x100, 0x140 }; /* UniformMemory: buffers; WorkgroupMemory; ImageMemory */
+    return bits[storage & 3u] | (storage & VC_STORAGE_BUFFER && vc__stores_images(s->l) ? 0x800u : 0u);
+}
+
 static uint32_t vc__spirv_semantics(vc__spirv *s, const vc__node *n, uint32_t order) {
-    static const uint32_t orders[4] = { 0, 2, 4, 8 }, storage[4] = { 0, 0x40, 0x100, 0x140 }; /* UniformMemory: buffers; WorkgroupMemory */
-    return vc__spirv_u32(s, orders[order] | storage[n->x >> 8 & 3u]);
+    static const uint32_t orders[4] = { 0, 2, 4, 8 };
+    return vc__spirv_u32(s, orders[order] | vc__spirv_storage(s, n->x >> 8));
 }
 
 static void vc__spirv_scoped_barrier(vc__spirv *s, const vc__node *n) {
@@ -5406,7 +5642,7 @@ static void vc__spirv_scoped_barrier(vc__spirv *s, const vc__node *n) {
 }
 
 static void vc__spirv_barrier(vc__spirv *s) {
-    uint32_t workgroup = vc__spirv_u32(s, 2), order = vc__spirv_u32(s, 0x148); /* AcquireRelease of UniformMemory (buffers) and WorkgroupMemory */
+    uint32_t workgroup = vc__spirv_u32(s, 2), order = vc__spirv_u32(s, 8u | vc__spirv_storage(s, VC_STORAGE_BUFFER | VC_STORAGE_SHARED));
     vc__put3(s, VC__SECTION_BODY, VC__OpControlBarrier, workgroup, workgroup, order);
 }
 
@@ -5527,6 +5763,7 @@ static void vc__spirv_node(vc__spirv *s, const vc__node *n, uint32_t i) {
     case VC__OP_LOAD: vc__spirv_load(s, n, vc__result(i)); break;
     case VC__OP_STORE: vc__spirv_store(s, n); break;
     case VC__OP_FENCE: vc__spirv_fence(s, n); break;
+    case VC__OP_GRADIENT: break;
     case VC__OP_VAR: case VC__OP_ARRAY: vc__spirv_new(s, n, vc__result(i)); break;
     case VC__OP_BARRIER: if (n->x) vc__spirv_scoped_barrier(s, n); else vc__spirv_barrier(s); break;
     case VC__OP_BREAK_IF: case VC__OP_CONTINUE_IF: case VC__OP_RETURN_IF: vc__spirv_exit(s, n); break;
@@ -5539,6 +5776,7 @@ static void vc__spirv_node(vc__spirv *s, const vc__node *n, uint32_t i) {
     default:
         if (vc__op[n->op].class_ == VC__PURE) vc__spirv_plain(s, n, vc__result(i));
         else if (vc__is_atomic(n->op)) vc__spirv_atomic(s, n, vc__result(i));
+        else if (vc__is_image(n->op)) vc__spirv_texel(s, n, vc__result(i));
         else if (vc__op[n->op].class_ == VC__CONV) vc__spirv_subgroup(s, n, vc__result(i));
         break;
     }
@@ -5625,13 +5863,15 @@ static void vc__spirv_head(vc__spirv *s, uint32_t version) {
 
 /* Tables by object and by word of the block of values. */
 static bool vc__spirv_tables(vc__spirv *s) {
-    size_t count = (size_t)s->l->object_count + s->l->info.value_bytes / 4;
+    size_t objects = s->l->object_count, count = 3 * objects + s->l->info.value_bytes / 4;
     s->pointee = (uint32_t *)vc__arena_take(&s->k->allocator, &s->k->arena, (count + 1) * sizeof(uint32_t));
     if (!s->pointee) {
         vc__no_memory(s->k);
         return false;
     }
-    s->word = s->pointee + s->l->object_count;
+    s->image = s->pointee + objects;
+    s->held = s->image + objects;
+    s->word = s->held + objects;
     memset(s->pointee, 0, count * sizeof(uint32_t));
     return true;
 }
@@ -5713,6 +5953,7 @@ typedef struct vc__dialect {
     void (*fence)(vc__printer *g, uint32_t i);
     void (*declare)(vc__printer *g, uint32_t i);          /* what precedes the name of a node's value: its type */
     void (*head)(vc__printer *g);                         /* everything before the body of the kernel */
+    void (*texel)(vc__printer *g, const vc__node *n);     /* what is done to an image */
 } vc__dialect;
 
 struct vc__printer {
@@ -5845,8 +6086,8 @@ static void vc__p_name_it(vc__printer *g, vc__word *out, const char *wanted, con
 
 static void vc__p_name_objects(vc__printer *g) {
     static const struct { uint16_t op; const char *name; } defaults[] = {
-        { VC__OP_BUFFER, "data" }, { VC__OP_PARAM, "value" }, { VC__OP_SHARED, "tile" }, { VC__OP_TABLE, "table" }, { VC__OP_VAR, "variable" },
-        { VC__OP_ARRAY, "list" }
+        { VC__OP_BUFFER, "data" }, { VC__OP_IMAGE, "picture" }, { VC__OP_PARAM, "value" }, { VC__OP_SHARED, "tile" }, { VC__OP_TABLE, "table" },
+        { VC__OP_VAR, "variable" }, { VC__OP_ARRAY, "list" }
     };
     uint32_t i, j;
     for (i = 0; i < g->l->object_count; i++) {
@@ -5867,7 +6108,8 @@ static void vc__p_name_blocks(vc__printer *g) {
     for (i = 0; i < g->l->object_count; i++) {
         const vc__object *o = &g->l->object[i];
         if (!g->live[i] || o->arg == VC__NIL) continue;
-        snprintf(wanted, sizeof wanted, "%.36s_%s", g->object[i].text, o->op == VC__OP_PARAM ? "in" : g->l->buffers == VC_BUFFERS_ADDRESS ? "at" : "block");
+        snprintf(wanted, sizeof wanted, "%.36s_%s", g->object[i].text,
+                 o->op == VC__OP_PARAM ? "in" : o->op == VC__OP_IMAGE ? "sampler" : g->l->buffers == VC_BUFFERS_ADDRESS ? "at" : "block");
         vc__p_name_it(g, &g->reference[i], wanted, "block");
     }
 }
@@ -6013,7 +6255,7 @@ static bool vc__p_is_looped(const vc__printer *g, const vc__node *n) {
 static bool vc__p_may_nest(const vc__printer *g, uint32_t i) {
     const vc__node *n = &g->l->node[i], *u = &g->l->node[g->note[i].user];
     const vc__note *note = &g->note[i], *user = &g->note[note->user];
-    if (vc__p_is_bare(n)) return true;
+    if (vc__p_is_bare(n) || n->op == VC__OP_GRADIENT) return true;
     if (note->uses != 1 || (vc__op[n->op].class_ != VC__PURE && n->op != VC__OP_LOAD)) return false;
     if (user->block != note->block) return false;
     if ((n->flags & VC__NODE_PRECISE) && !(u->flags & VC__NODE_PRECISE)) return false;
@@ -6039,7 +6281,7 @@ static void vc__p_settle(vc__printer *g) {
             if (o->depth >= depth) depth = o->depth + 1u;
             weight += o->weight;
         }
-        if (depth > VC__P_NESTING || weight > VC__P_WEIGHT) g->note[i].nested = false;
+        if ((depth > VC__P_NESTING || weight > VC__P_WEIGHT) && l->node[i].op != VC__OP_GRADIENT) g->note[i].nested = false;
         g->note[i].depth = (uint8_t)(depth > 255 ? 255 : depth);
         g->note[i].weight = (uint8_t)(weight > 255 ? 255 : weight);
     }
@@ -6129,6 +6371,18 @@ static void vc__p_component(vc__printer *g, const vc__node *n) {
     vc__p_put(g, ".%c", "xyzw"[n->x & 3]);
 }
 
+/* One component of a vector, where it is made if it has no name; a scalar itself. */
+static void vc__p_part(vc__printer *g, uint32_t vector, uint32_t i, int strength) {
+    const vc__node *n = &g->l->node[vector];
+    bool parts = (n->op == VC__OP_VEC || n->op == VC__OP_TUPLE) && !g->note[vector].number;
+    if (vc__rows(n->type) == 1) vc__p_expression(g, vector, strength);
+    else if (parts) vc__p_expression(g, g->l->extra[n->a[0] + i], strength);
+    else {
+        vc__p_expression(g, vector, VC__P_TIGHT);
+        vc__p_put(g, ".%c", "xyzw"[i & 3u]);
+    }
+}
+
 /* The components of a vector of two. */
 static void vc__p_pair(vc__printer *g, uint32_t pair) {
     const vc__node *n = &g->l->node[pair];
@@ -6194,6 +6448,9 @@ static void vc__p_own(vc__printer *g, const vc__node *n) {
     case VC__OP_BITCAST: g->d->bitcast(g, n); break;
     case VC__OP_POINTER: g->d->pointer(g, n); break;
     case VC__OP_LOAD: g->d->load(g, n); break;
+    case VC__OP_SAMPLE: case VC__OP_GATHER: case VC__OP_FETCH: case VC__OP_IMAGE_LOAD: case VC__OP_IMAGE_SIZE: case VC__OP_IMAGE_LEVELS:
+        g->d->texel(g, n);
+        break;
     default: vc__fail(g->k, "kernel '%s': no %s for '%s' of %s", vc__name(g->k), g->d->name, vc__op_name[n->op], vc_type_name(n->type)); break;
     }
 }
@@ -6361,6 +6618,11 @@ static void vc__p_store(vc__printer *g, uint32_t i) {
     vc__p_put(g, ";\n");
 }
 
+static void vc__p_image_store(vc__printer *g, uint32_t i) {
+    g->d->texel(g, &g->l->node[i]);
+    vc__p_put(g, ";\n");
+}
+
 static void vc__p_barrier(vc__printer *g, uint32_t i) { g->d->barrier(g, i); }
 
 /* What a loop around a compare-exchange is made of. */
@@ -6419,7 +6681,7 @@ static void vc__p_fence(vc__printer *g, uint32_t i) { g->d->fence(g, i); }
 static void vc__p_statement(vc__printer *g, uint32_t i) {
     static const struct { uint16_t op; void (*print)(vc__printer *g, uint32_t i); } own[] = {
         { VC__OP_VAR, vc__p_variable }, { VC__OP_ARRAY, vc__p_variable }, { VC__OP_STORE, vc__p_store }, { VC__OP_BARRIER, vc__p_barrier },
-        { VC__OP_FENCE, vc__p_fence },
+        { VC__OP_FENCE, vc__p_fence }, { VC__OP_IMAGE_STORE, vc__p_image_store },
         { VC__OP_BREAK_IF, vc__p_exit }, { VC__OP_CONTINUE_IF, vc__p_exit }, { VC__OP_RETURN_IF, vc__p_exit }, { VC__OP_IF, vc__p_if },
         { VC__OP_ELSE, vc__p_else }, { VC__OP_FOR, vc__p_for }, { VC__OP_LOOP, vc__p_loop }, { VC__OP_SWITCH, vc__p_switch },
         { VC__OP_CASE, vc__p_case }, { VC__OP_DEFAULT, vc__p_case }, { VC__OP_END, vc__p_end }
@@ -6796,6 +7058,16 @@ static void vc__glsl_sync_extensions(vc__printer *g) {
     if (scopes) vc__p_put(g, "#extension GL_KHR_memory_scope_semantics : require\n");
 }
 
+/* Loads from images without a format. */
+static bool vc__glsl_loads_any(const vc__printer *g) {
+    uint32_t i;
+    for (i = 0; i < g->l->object_count; i++) {
+        const vc__object *o = &g->l->object[i];
+        if (g->live[i] && o->op == VC__OP_IMAGE && o->image.storage && !o->image.format && o->used & VC_READ) return true;
+    }
+    return false;
+}
+
 static void vc__glsl_extensions(vc__printer *g) {
     static const struct { uint32_t kinds; bool buffers, values; const char *name; } table[] = {
         { 1u << VC_I8 | 1u << VC_U8, true, true, "GL_EXT_shader_explicit_arithmetic_types_int8" },
@@ -6811,6 +7083,7 @@ static void vc__glsl_extensions(vc__printer *g) {
     for (i = 0; i < sizeof table / sizeof *table; i++)
         if (((table[i].buffers ? buffers : 0) | (table[i].values ? values : 0)) & table[i].kinds) vc__p_put(g, "#extension %s : require\n", table[i].name);
     if (buffers && g->l->buffers == VC_BUFFERS_ADDRESS) vc__p_put(g, "#extension GL_EXT_buffer_reference2 : require\n");
+    if (vc__glsl_loads_any(g)) vc__p_put(g, "#extension GL_EXT_shader_image_load_formatted : require\n");
     vc__glsl_sync_extensions(g);
     vc__glsl_subgroup_extensions(g);
 }
@@ -6854,6 +7127,19 @@ static void vc__glsl_reference(vc__printer *g, uint32_t object) {
                  vc__p_is_alone(g, object) ? "restrict " : "", g->reference[object].text, vc__glsl_memory_type(g, object, type));
 }
 
+/* What precedes sampler2D and image2D. */
+static const char *vc__glsl_prefix(const vc__object *o) { return o->declared == VC_I32 ? "i" : o->declared == VC_U32 ? "u" : ""; }
+
+static void vc__glsl_image(vc__printer *g, uint32_t object) {
+    const vc__object *o = &g->l->object[object];
+    uint32_t format = o->image.format, used = o->used & VC_READ_WRITE;
+    vc__p_put(g, "layout(set = 0, binding = %u%s%s) uniform ", (unsigned)vc__p_arg(g, object)->place, format ? ", " : "",
+              format ? vc__formats[format].glsl : "");
+    if (o->image.storage)
+        vc__p_put(g, "%s%s", format || used ? vc__glsl_access(g, o) : "writeonly ", vc__p_is_alone(g, object) ? "restrict " : "");
+    vc__p_put(g, "%s%s%s %s;\n", vc__glsl_prefix(o), o->image.storage ? "image" : "sampler", vc__dims[o->image.dim].glsl, g->object[object].text);
+}
+
 /* The words that hold a narrow value, those not yet declared. */
 static void vc__glsl_words(vc__printer *g, uint32_t object, uint32_t *next) {
     uint32_t end = vc__p_byte(g, object) + vc_type_size(g->l->object[object].type), at = vc__p_byte(g, object) & ~3u;
@@ -6875,12 +7161,12 @@ static void vc__glsl_values(vc__printer *g) {
     int h;
     bool any = info->hidden_count > 0;
     char type[32];
-    for (i = 0; i < g->l->object_count; i++) any = any || (g->live[i] && g->l->object[i].arg != VC__NIL && vc__p_arg(g, i)->kind != VC_ARG_BINDING);
+    for (i = 0; i < g->l->object_count; i++) any = any || (g->live[i] && g->l->object[i].arg != VC__NIL && vc__in_block(vc__p_arg(g, i)));
     if (!any) return;
     vc__p_put(g, "layout(push_constant, std430) uniform arguments {\n");
     for (i = 0; i < g->l->object_count; i++) {
         const vc_arg_info *arg = g->live[i] && g->l->object[i].arg != VC__NIL ? vc__p_arg(g, i) : NULL;
-        if (!arg || arg->kind == VC_ARG_BINDING) continue;
+        if (!arg || !vc__in_block(arg)) continue;
         if (vc__glsl_is_narrow(g, i)) { vc__glsl_words(g, i, &next); continue; }
         if (vc__p_first_view(g, i) != VC__NIL) continue;
         if (arg->kind == VC_ARG_ADDRESS) vc__p_put(g, "    layout(offset = %u) %s %s;\n", (unsigned)arg->place, g->reference[i].text, g->object[i].text);
@@ -6906,6 +7192,7 @@ static void vc__glsl_globals(vc__printer *g) {
     char type[32];
     for (i = 0; i < 64; i++) if ((g->structs >> i) & 1) vc__glsl_struct(g, i);
     for (i = 0; i < g->l->object_count; i++) {
+        if (g->live[i] && g->l->object[i].op == VC__OP_IMAGE) vc__glsl_image(g, i);
         if (!g->live[i] || g->l->object[i].op != VC__OP_BUFFER) continue;
         if (g->l->buffers == VC_BUFFERS_ADDRESS) vc__glsl_reference(g, i); else vc__glsl_binding(g, i);
     }
@@ -6963,6 +7250,59 @@ static void vc__glsl_store(vc__printer *g, const vc__node *n) {
     vc__p_put(g, packed || word ? ")" : "");
 }
 
+/* A comma, and integers of whatever sign as ivec2 or the like. */
+static void vc__glsl_texel_number(vc__printer *g, uint32_t number) {
+    vc_type type = g->l->node[number].type;
+    bool convert = vc__is_unsigned(type);
+    char name[32];
+    vc__p_put(g, convert ? ", %s(" : ", ", vc__glsl_type(vc__to_signed(type), name));
+    vc__p_expression(g, number, VC__P_LOOSE);
+    vc__p_put(g, convert ? ")" : "");
+}
+
+static void vc__glsl_sample(vc__printer *g, const vc__node *n, const vc__object *o) {
+    const vc__node *last = &g->l->node[n->a[2]];
+    bool grad = last->op == VC__OP_GRADIENT;
+    uint32_t i, axes = vc__dims[o->image.dim].axes;
+    vc__p_put(g, "texture%s%s(%s, ", grad ? "Grad" : "Lod", n->x ? "Offset" : "", g->object[o - g->l->object].text);
+    vc__p_expression(g, n->a[1], VC__P_LOOSE);
+    vc__p_put(g, ", ");
+    vc__p_expression(g, grad ? last->a[0] : n->a[2], VC__P_LOOSE);
+    if (grad) vc__p_put(g, ", ");
+    if (grad) vc__p_expression(g, last->a[1], VC__P_LOOSE);
+    for (i = 0; n->x && i < axes; i++)
+        vc__p_put(g, i ? ", %d" : axes == 1 ? ", %d" : axes == 2 ? ", ivec2(%d" : ", ivec3(%d", (int)(int8_t)(n->x >> 8 * i & 255u));
+    vc__p_put(g, n->x && axes > 1 ? "))" : ")");
+}
+
+static void vc__glsl_texel(vc__printer *g, const vc__node *n) {
+    uint32_t object = g->l->node[n->a[0]].x;
+    const vc__object *o = &g->l->object[object];
+    const char *name = g->object[object].text;
+    char type[32];
+    switch (n->op) {
+    case VC__OP_SAMPLE: vc__glsl_sample(g, n, o); return;
+    case VC__OP_GATHER:
+        vc__p_put(g, "textureGather(%s, ", name);
+        vc__p_expression(g, n->a[1], VC__P_LOOSE);
+        vc__p_put(g, ", %u)", (unsigned)n->x);
+        return;
+    case VC__OP_IMAGE_LEVELS: vc__p_put(g, "uint(textureQueryLevels(%s))", name); return;
+    case VC__OP_IMAGE_SIZE:
+        vc__p_put(g, "%s(%s(%s", vc__glsl_type(n->type, type), o->image.storage ? "imageSize" : "textureSize", name);
+        if (n->a[1] != VC__NIL) vc__glsl_texel_number(g, n->a[1]);
+        vc__p_put(g, "))");
+        return;
+    default: break;
+    }
+    vc__p_put(g, "%s(%s", n->op == VC__OP_FETCH ? "texelFetch" : n->op == VC__OP_IMAGE_LOAD ? "imageLoad" : "imageStore", name);
+    vc__glsl_texel_number(g, n->a[1]);
+    if (n->op == VC__OP_FETCH && n->a[2] != VC__NIL) vc__glsl_texel_number(g, n->a[2]);
+    if (n->op == VC__OP_IMAGE_STORE) vc__p_put(g, ", ");
+    if (n->op == VC__OP_IMAGE_STORE) vc__p_expression(g, n->a[2], VC__P_LOOSE);
+    vc__p_put(g, ")");
+}
+
 static void vc__glsl_param(vc__printer *g, uint32_t object) { vc__p_put(g, "%s", g->object[object].text); }
 static void vc__glsl_hidden(vc__printer *g, int hidden) { vc__p_put(g, "%s", g->hidden[hidden].text); }
 
@@ -7003,7 +7343,8 @@ static void vc__glsl_fence(vc__printer *g, uint32_t i) {
     bool waits = n->op == VC__OP_BARRIER;
     if (waits) vc__p_put(g, "controlBarrier(gl_Scope%s, ", scope[n->x & 3u]);
     else vc__p_put(g, "memoryBarrier(");
-    vc__p_put(g, "gl_Scope%s, %s, gl_Semantics%s);\n", scope[n->x >> 4 & 3u], storage[n->x >> 8 & 3u], order[waits ? VC_ACQ_REL : (int)(n->x & 3u)]);
+    vc__p_put(g, "gl_Scope%s, %s%s, gl_Semantics%s);\n", scope[n->x >> 4 & 3u], storage[n->x >> 8 & 3u],
+              n->x >> 8 & VC_STORAGE_BUFFER && vc__stores_images(g->l) ? " | gl_StorageSemanticsImage" : "", order[waits ? VC_ACQ_REL : (int)(n->x & 3u)]);
 }
 
 /* barrier() orders shared memory by itself. */
@@ -7015,6 +7356,10 @@ static void vc__glsl_barrier(vc__printer *g, uint32_t i) {
         vc__p_put(g, "memoryBarrierBuffer();\n");
         vc__p_line(g);
         break;
+    }
+    if (vc__stores_images(g->l)) {
+        vc__p_put(g, "memoryBarrierImage();\n");
+        vc__p_line(g);
     }
     vc__p_put(g, "barrier();\n");
 }
@@ -7035,7 +7380,7 @@ static void vc__glsl_head(vc__printer *g) {
 static const vc__dialect vc__glsl = {
     "GLSL", false, false, NULL, vc__glsl_type, vc__glsl_form, vc__glsl_scalar, vc__glsl_vector, vc__glsl_construct, vc__p_component, vc__glsl_bitcast,
     vc__glsl_pointer, vc__glsl_load, vc__glsl_store, vc__glsl_param, vc__glsl_hidden, vc__glsl_id, vc__glsl_convert, vc__glsl_barrier, vc__glsl_atomic,
-    vc__glsl_fence, vc__glsl_declare, vc__glsl_head
+    vc__glsl_fence, vc__glsl_declare, vc__glsl_head, vc__glsl_texel
 };
 
 // >>c
@@ -7057,7 +7402,8 @@ static const char vc__c_words[] =
 /* char16, uint2, longlong4; as_int3, convert_float_rte; vload3; f32_of_f16 and f64x4, which are ours; and what could be a macro: capitals. */
 static bool vc__c_is_reserved(const char *name) {
     static const char *const stems[] = { "char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "longlong", "ulonglong", "float", "double",
-                                         "half", "vload", "vstore", "as_", "convert_", "make_", "f16_of_", "f32_of_", "cl_", "cuda", "atom" };
+                                         "half", "vload", "vstore", "as_", "convert_", "make_", "f16_of_", "f32_of_", "cl_", "cuda", "atom", "vc_", "tex",
+                                         "surf", "read_image", "write_image", "get_image" };
     char word[VC__NAME + 4];
     size_t i, n;
     snprintf(word, sizeof word, " %s ", name);
@@ -7358,13 +7704,39 @@ static bool vc__c_casts(const vc__printer *g, uint32_t from, uint32_t to) {
     return false;
 }
 
+/* CUDA C reads texels of f16 as they are. */
+static bool vc__c_has_half_image(const vc__printer *g, uint32_t access) {
+    uint32_t i;
+    for (i = 0; i < g->l->object_count && vc__c_of(g) == VC__C_CUDA; i++) {
+        const vc__object *o = &g->l->object[i];
+        if (o->op == VC__OP_IMAGE && o->used & access && vc__formats[o->image.format].coded == 'h') return true;
+    }
+    return false;
+}
+
+/* Says what a language cannot do to an image; `how` goes behind the call's name. */
+static void vc__c_lacks(vc__printer *g, const vc__node *n, const char *how, const char *what) {
+    const vc__node *m = n->op == VC__OP_IMAGE ? n : &g->l->node[n->a[0]];
+    const vc__object *o = &g->l->object[m->x];
+    char call[48];
+    snprintf(call, sizeof call, "vc_%s%s", vc__op_name[n->op], how);
+    vc__refuse(g->k, call, "image '%s' (%s): %s not to be had in %s", o->name ? o->name : "", vc__dims[o->image.dim].name, what, g->d->name);
+}
+
+/* A level of detail that is the constant 0, or none. */
+static bool vc__c_is_base(const vc__printer *g, uint32_t level) {
+    const vc__node *n = level == VC__NIL ? NULL : &g->l->node[level];
+    return !n || (n->op == VC__OP_CONST && !(n->a[0] & 0x7fffffffu));
+}
+
 /* The conversions of f16 that are used; $0 is what precedes a function, $1 the type of its bits. */
 static void vc__c_halves(vc__printer *g, const char *const text[3]) {
     static const struct { uint8_t from, to; const char *guard; } need[3] = { { VC_F16, 0, "F32_OF_F16" }, { VC_F32, VC_F16, "F16_OF_F32" },
                                                                             { VC_F64, VC_F16, "F16_OF_F64" } };
     size_t i;
     for (i = 0; i < 3; i++)
-        if (vc__c_casts(g, need[i].from, need[i].to)) vc__p_put(g, "#ifndef VC_%s\n#define VC_%s\n%s#endif\n", need[i].guard, need[i].guard, text[i]);
+        if (vc__c_casts(g, need[i].from, need[i].to) || (i < 2 && vc__c_has_half_image(g, i == 0 ? VC_READ : VC_WRITE)))
+            vc__p_put(g, "#ifndef VC_%s\n#define VC_%s\n%s#endif\n", need[i].guard, need[i].guard, text[i]);
 }
 
 static uint32_t vc__block_align(const vc_info *info);
@@ -7388,7 +7760,12 @@ static bool vc__c_values(vc__printer *g) {
     for (i = 0; i < g->l->object_count; i++) {
         const vc__object *o = &g->l->object[i];
         bool whole = vc__is_type(o->type), buffer = o->op == VC__OP_BUFFER;
-        if (o->arg == VC__NIL || info->args[o->arg].kind == VC_ARG_BINDING || (buffer ? o->root != VC__NIL : !whole)) continue;
+        if (o->arg == VC__NIL || !vc__in_block(&info->args[o->arg]) || (buffer ? o->root != VC__NIL : !whole)) continue;
+        if (o->op == VC__OP_IMAGE) {
+            snprintf(member, sizeof member, "%s ", vc__c_scalars[vc__c_of(g)][VC_U64]);
+            vc__c_member(g, member, g->object[i].text, 1, 8, info->args[o->arg].place, &end);
+            continue;
+        }
         vc__c_memory_type(g, !whole ? (vc_type)VC_U8 : buffer ? o->type : vc__scalar(o->type), type);
         snprintf(member, sizeof member, buffer ? "%s%s *" : "%.0s%s ", o->used & VC_WRITE ? "" : "const ", type);
         vc__c_member(g, member, g->object[i].text, buffer ? 1 : vc__rows(o->type), buffer ? 8 : vc__scalar_bytes(o->type), vc__p_byte(g, i), &end);
@@ -7481,6 +7858,212 @@ static void vc__cuda_fence(vc__printer *g, uint32_t i) {
     vc__p_put(g, "%s();\n", (g->l->node[i].x >> 4 & 3u) == VC_SCOPE_DEVICE ? "__threadfence" : "__threadfence_block");
 }
 
+/* ---- images: handles of texture and surface objects; what their functions lack is written in PTX ---- */
+
+static const char *const vc__cuda_shapes[] = { "", "1D", "2D", "3D", "Cubemap", "1DLayered", "2DLayered", "1D" };
+
+/* ", x, y" */
+static void vc__cuda_numbers(vc__printer *g, uint32_t number, uint32_t from, uint32_t to) {
+    uint32_t i;
+    for (i = from; i < to; i++) {
+        vc__p_put(g, vc__is_float(g->l->node[number].type) ? ", " : ", (int)");
+        vc__p_part(g, number, i, vc__is_float(g->l->node[number].type) ? VC__P_TERNARY : VC__P_PREFIX);
+    }
+}
+
+/* Of a sample: the layer is the nearest. */
+static void vc__cuda_coordinates(vc__printer *g, const vc__node *n, uint32_t dim) {
+    vc__cuda_numbers(g, n->a[1], 0, vc__dims[dim].axes);
+    if (!vc__dims[dim].layers) return;
+    vc__p_put(g, ", (int)rintf(");
+    vc__p_part(g, n->a[1], vc__dims[dim].axes, VC__P_TERNARY);
+    vc__p_put(g, ")");
+}
+
+static void vc__cuda_derivative(vc__printer *g, uint32_t number, uint32_t axes) {
+    uint32_t i;
+    vc__p_put(g, axes == 1 ? ", " : axes == 2 ? ", make_float2(" : ", make_float4(");
+    for (i = 0; i < axes; i++) {
+        if (i) vc__p_put(g, ", ");
+        vc__p_part(g, number, i, VC__P_TERNARY);
+    }
+    vc__p_put(g, axes == 1 ? "" : axes == 2 ? ")" : ", 0.0f)");
+}
+
+static void vc__cuda_sample(vc__printer *g, const vc__node *n, const vc__object *o, const char *handle) {
+    const vc__node *last = &g->l->node[n->a[2]];
+    uint32_t dim = o->image.dim;
+    bool grad = last->op == VC__OP_GRADIENT, base = !grad && vc__c_is_base(g, n->a[2]);
+    char type[32];
+    if (n->x) { vc__c_lacks(g, n, "_offset", "offsets are"); return; }
+    vc__p_put(g, "tex%s%s<%s>(%s", vc__cuda_shapes[dim], grad ? "Grad" : base ? "" : "Lod", vc__cuda_type(n->type, type), handle);
+    vc__cuda_coordinates(g, n, dim);
+    if (grad) vc__cuda_derivative(g, last->a[0], vc__dims[dim].axes);
+    if (grad) vc__cuda_derivative(g, last->a[1], vc__dims[dim].axes);
+    if (!grad && !base) vc__cuda_numbers(g, n->a[2], 0, 1);
+    vc__p_put(g, ")");
+}
+
+/* The type of a texel in memory. */
+static vc_type vc__cuda_texel_type(const vc__format_info *f) {
+    vc_type kind = f->coded == 'u' || f->coded == 'h' ? (vc_type)VC_U32 : f->coded == 's' ? (vc_type)VC_I32 : f->kind;
+    if (f->bits < 32) kind -= f->bits == 16 ? 1u : 2u;
+    return vc__vec(kind, f->channels);
+}
+
+/* Memory that is not a texel as the kernel has it. */
+static bool vc__cuda_is_converted(const vc__format_info *f) { return f->bits != 32 || f->channels != 4; }
+
+/* surf2Dread<uchar4>(image, 4 * x, y, …): x counts bytes. */
+static void vc__cuda_surface(vc__printer *g, const vc__node *n, const vc__object *o, const char *handle) {
+    const vc__format_info *f = &vc__formats[o->image.format];
+    bool store = n->op == VC__OP_IMAGE_STORE, convert = vc__cuda_is_converted(f);
+    uint32_t dim = o->image.dim;
+    char type[32];
+    if (dim == VC_DIM_BUFFER || !o->image.format || f->coded == 'p') {
+        vc__c_lacks(g, n, "", dim == VC_DIM_BUFFER ? "storage of this dimension is" : o->image.format ? "its format is" : "storage without a format is");
+        return;
+    }
+    vc__cuda_type(vc__cuda_texel_type(f), type);
+    if (store) {
+        vc__p_put(g, "surf%swrite(", vc__cuda_shapes[dim]);
+        if (convert) vc__p_put(g, "vc_to_%s(", f->glsl);
+        vc__p_expression(g, n->a[2], VC__P_TERNARY);
+        vc__p_put(g, "%s, %s", convert ? ")" : "", handle);
+    } else vc__p_put(g, "%s%s%ssurf%sread<%s>(%s", convert ? "vc_of_" : "", convert ? f->glsl : "", convert ? "(" : "", vc__cuda_shapes[dim], type, handle);
+    vc__p_put(g, ", %u * (int)", (unsigned)(f->bits / 8 * f->channels));
+    vc__p_part(g, n->a[1], 0, VC__P_PREFIX);
+    vc__cuda_numbers(g, n->a[1], 1, vc__dims[dim].rows);
+    vc__p_put(g, ", cudaBoundaryModeZero)%s", !store && convert ? ")" : "");
+}
+
+/* What precedes the name of a dimension's function in PTX, and its coordinates there: the layer is first. */
+static const struct { const char *geometry, *parameters, *operands, *coordinates; } vc__cuda_fetches[] = {
+    { NULL, NULL, NULL, NULL }, { "1d", "int x", "\"r\"(x)", "{%6}" }, { "2d", "int x, int y", "\"r\"(x), \"r\"(y)", "{%6, %7}" },
+    { "3d", "int x, int y, int z", "\"r\"(x), \"r\"(y), \"r\"(z)", "{%6, %7, %8, %8}" }, { NULL, NULL, NULL, NULL },
+    { "a1d", "int x, int layer", "\"r\"(x), \"r\"(layer)", "{%7, %6}" },
+    { "a2d", "int x, int y, int layer", "\"r\"(x), \"r\"(y), \"r\"(layer)", "{%8, %6, %7, %7}" }
+};
+
+static void vc__cuda_texel(vc__printer *g, const vc__node *n) {
+    uint32_t object = g->l->node[n->a[0]].x;
+    const vc__object *o = &g->l->object[object];
+    uint32_t dim = o->image.dim;
+    char handle[2 * VC__NAME + 2], type[32];
+    snprintf(handle, sizeof handle, "%s.%s", g->args.text, g->object[object].text);
+    switch (n->op) {
+    case VC__OP_SAMPLE: vc__cuda_sample(g, n, o, handle); return;
+    case VC__OP_GATHER:
+        if (dim != VC_DIM_2D) { vc__c_lacks(g, n, "", "gathering is"); return; }
+        vc__p_put(g, "tex2Dgather<%s>(%s", vc__cuda_type(n->type, type), handle);
+        vc__cuda_numbers(g, n->a[1], 0, 2);
+        vc__p_put(g, ", %u)", (unsigned)n->x);
+        return;
+    case VC__OP_IMAGE_LEVELS: vc__p_put(g, "vc_levels(%s)", handle); return;
+    case VC__OP_IMAGE_SIZE:
+        if (dim == VC_DIM_BUFFER) { vc__c_lacks(g, n, "", "its size is"); return; }
+        vc__p_put(g, "vc_%s_%s(%s", o->image.storage ? "surface" : "size", vc__cuda_shapes[dim], handle);
+        if (n->a[1] != VC__NIL) vc__cuda_numbers(g, n->a[1], 0, 1);
+        vc__p_put(g, ")");
+        return;
+    case VC__OP_FETCH:
+        if (dim == VC_DIM_BUFFER) vc__p_put(g, "tex1Dfetch<%s>(%s", vc__cuda_type(n->type, type), handle);
+        else vc__p_put(g, "vc_fetch_%s_%s(%s", vc__cuda_shapes[dim], vc_type_name(o->declared), handle);
+        vc__cuda_numbers(g, n->a[1], 0, vc__dims[dim].rows);
+        if (n->a[2] != VC__NIL) vc__cuda_numbers(g, n->a[2], 0, 1);
+        vc__p_put(g, ")");
+        return;
+    default: vc__cuda_surface(g, n, o, handle); return;
+    }
+}
+
+#define VC__CUDA_F "static __device__ __inline__ "
+
+static void vc__cuda_fetch_function(vc__printer *g, uint32_t dim, vc_type kind) {
+    char type[32];
+    const char *in = kind == VC_F32 ? "f" : "r", *name = kind == VC_F32 ? "f32" : kind == VC_I32 ? "s32" : "u32";
+    vc__cuda_type(vc__vec(kind, 4), type);
+    vc__p_put(g, VC__CUDA_F "%s vc_fetch_%s_%s(unsigned long long t, %s, int level) {\n    %s v;\n", type, vc__cuda_shapes[dim], vc_type_name(kind),
+              vc__cuda_fetches[dim].parameters, type);
+    vc__p_put(g, "    asm(\"tex.level.%s.v4.%s.s32 {%%0, %%1, %%2, %%3}, [%%4, %s], %%5;\"\n", vc__cuda_fetches[dim].geometry, name,
+              vc__cuda_fetches[dim].coordinates);
+    vc__p_put(g, "        : \"=%s\"(v.x), \"=%s\"(v.y), \"=%s\"(v.z), \"=%s\"(v.w) : \"l\"(t), \"r\"(level), %s);\n    return v;\n}\n", in, in, in, in,
+              vc__cuda_fetches[dim].operands);
+}
+
+static void vc__cuda_size_function(vc__printer *g, uint32_t dim, bool storage) {
+    static const char *const axes[] = { "width", "height", "depth" };
+    uint32_t i, size = vc__dims[dim].size;
+    char type[32];
+    vc__cuda_type(vc__vec(VC_U32, size), type);
+    vc__p_put(g, VC__CUDA_F "%s vc_%s_%s(unsigned long long t%s) {\n    %s n;\n", type, storage ? "surface" : "size", vc__cuda_shapes[dim],
+              storage ? "" : ", int level", type);
+    for (i = 0; i < size; i++) {
+        bool layers = vc__dims[dim].layers && i + 1 == size, level = !storage && !layers;
+        vc__p_put(g, "    asm(\"%s%s.b32 %%0, [%%1]%s;\" : \"=r\"(n", storage ? "suq." : level ? "txq.level." : "txq.", layers ? "array_size" : axes[i],
+                  level ? ", %2" : "");
+        if (size > 1) vc__p_put(g, ".%c", "xyz"[i]);
+        vc__p_put(g, ") : \"l\"(t)%s);\n", level ? ", \"r\"(level)" : "");
+    }
+    vc__p_put(g, "    return n;\n}\n");
+}
+
+/* From a texel in memory to what the kernel has, or back. */
+static void vc__cuda_convert_function(vc__printer *g, const vc__format_info *f, bool store) {
+    const vc_type memory = vc__cuda_texel_type(f), value = vc__vec(f->kind, 4);
+    double most = f->coded == 'u' ? (double)vc__ones(f->bits) : (double)vc__ones(f->bits - 1u);
+    char from[32], to[32], scalar[32], at[16];
+    uint32_t i, count = store ? f->channels : 4;
+    vc__cuda_type(store ? value : memory, from);
+    vc__cuda_type(store ? memory : value, to);
+    vc__cuda_type(vc__scalar(memory), scalar);
+    vc__p_put(g, VC__CUDA_F "%s vc_%s_%s(%s v) { return ", to, store ? "to" : "of", f->glsl, from);
+    if (count > 1) vc__p_put(g, "make_%s(", to);
+    for (i = 0; i < count; i++) {
+        snprintf(at, sizeof at, vc__rows(store ? value : memory) > 1 ? "v.%c" : "v", "xyzw"[i]);
+        if (i) vc__p_put(g, ", ");
+        if (i >= f->channels) vc__p_put(g, f->kind == VC_F32 ? "%d.0f" : "%d", i == 3);
+        else if (f->coded == 'h') vc__p_put(g, store ? "f16_of_f32(%s)" : "f32_of_f16(%s)", at);
+        else if (!f->coded) vc__p_put(g, store ? "(%s)%s" : "%.0s%s", scalar, at);
+        else if (store) vc__p_put(g, "(%s)rintf(fminf(fmaxf(%s, %s), 1.0f) * %.1ff)", scalar, at, f->coded == 'u' ? "0.0f" : "-1.0f", most);
+        else vc__p_put(g, f->coded == 'u' ? "(float)%s / %.1ff" : "fmaxf((float)%s / %.1ff, -1.0f)", at, most);
+    }
+    vc__p_put(g, count > 1 ? "); }\n" : "; }\n");
+}
+
+/* The functions of ours that are used, once a program. */
+static void vc__cuda_image_function(vc__printer *g, const vc__node *n, uint64_t *seen) {
+    const vc__object *o = &g->l->object[g->l->node[n->a[0]].x];
+    const vc__format_info *f = &vc__formats[o->image.format];
+    uint32_t dim = o->image.dim, kind = o->declared == VC_F32 ? 0 : o->declared == VC_I32 ? 1 : 2;
+    bool texel = n->op == VC__OP_IMAGE_LOAD || n->op == VC__OP_IMAGE_STORE, store = n->op == VC__OP_IMAGE_STORE;
+    uint32_t bit = n->op == VC__OP_FETCH ? dim * 3 + kind : n->op == VC__OP_IMAGE_LEVELS ? 31 : 32 + dim * 2 + o->image.storage;
+    char name[VC__NAME];
+    if (n->op == VC__OP_SAMPLE || n->op == VC__OP_GATHER || dim == VC_DIM_BUFFER || (texel && (!vc__cuda_is_converted(f) || !f->bits))) return;
+    if (texel && f->coded == 'p') return; /* refused where it is used */
+    if (seen[texel ? 1 + store : 0] >> (texel ? o->image.format : bit) & 1) return;
+    seen[texel ? 1 + store : 0] |= (uint64_t)1 << (texel ? o->image.format : bit);
+    if (texel) snprintf(name, sizeof name, "VC_%s_%s", store ? "TO" : "OF", f->glsl);
+    else if (n->op == VC__OP_FETCH) snprintf(name, sizeof name, "VC_FETCH_%s_%s", vc__cuda_shapes[dim], vc_type_name(o->declared));
+    else if (n->op == VC__OP_IMAGE_LEVELS) snprintf(name, sizeof name, "VC_LEVELS");
+    else snprintf(name, sizeof name, "VC_%s_%s", o->image.storage ? "SURFACE" : "SIZE", vc__cuda_shapes[dim]);
+    vc__p_put(g, "#ifndef %s\n#define %s\n", name, name);
+    if (texel) vc__cuda_convert_function(g, f, store);
+    else if (n->op == VC__OP_FETCH) vc__cuda_fetch_function(g, dim, o->declared);
+    else if (n->op == VC__OP_IMAGE_SIZE) vc__cuda_size_function(g, dim, o->image.storage);
+    else vc__p_put(g, VC__CUDA_F "unsigned int vc_levels(unsigned long long t) {\n    unsigned int n;\n"
+                      "    asm(\"txq.num_mipmap_levels.b32 %%0, [%%1];\" : \"=r\"(n) : \"l\"(t));\n    return n;\n}\n");
+    vc__p_put(g, "#endif\n");
+}
+
+static void vc__cuda_images(vc__printer *g) {
+    uint64_t seen[3] = { 0, 0, 0 };
+    uint32_t i;
+    for (i = g->l->body; i < g->l->count; i++) if (vc__is_image(g->l->node[i].op)) vc__cuda_image_function(g, &g->l->node[i], seen);
+}
+
+/* ---- declarations ---- */
+
 static void vc__cuda_struct(vc__printer *g, vc_type type, uint64_t *seen) {
     const char *name = vc_type_name(type);
     char scalar[32];
@@ -7516,7 +8099,6 @@ static void vc__cuda_shared(vc__printer *g) {
     }
 }
 
-#define VC__CUDA_F "static __device__ __inline__ "
 static void vc__cuda_head(vc__printer *g) {
     static const char *const halves[3] = {
         VC__CUDA_F "float f32_of_f16(unsigned short h) {\n    float x;\n"
@@ -7538,6 +8120,7 @@ static void vc__cuda_head(vc__printer *g) {
                  vc__name(g->k));
     vc__c_halves(g, halves);
     vc__cuda_structs(g);
+    vc__cuda_images(g);
     values = vc__c_values(g);
     vc__p_put(g, "\nextern \"C\" __global__ void __launch_bounds__(%u) %s(", (unsigned)(size[0] * size[1] * size[2]), info->entry);
     if (values) vc__p_put(g, "const struct %s_args %s", info->entry, g->args.text);
@@ -7549,7 +8132,7 @@ static void vc__cuda_head(vc__printer *g) {
 static const vc__dialect vc__cuda = {
     "CUDA C", true, true, vc__c_is_reserved, vc__cuda_type, vc__c_form, vc__c_scalar, vc__c_vector, vc__c_construct, vc__c_component, NULL, vc__c_pointer,
     vc__c_load, vc__c_store, vc__c_param, vc__c_hidden, vc__cuda_id, vc__c_convert, vc__cuda_barrier, vc__c_atomic, vc__cuda_fence, vc__c_declare,
-    vc__cuda_head
+    vc__cuda_head, vc__cuda_texel
 };
 
 // >>opencl
@@ -7583,6 +8166,67 @@ static void vc__opencl_fence(vc__printer *g, uint32_t i) {
     vc__p_put(g, "%s(%s);\n", orders[g->l->node[i].x & 3u], spaces[g->l->node[i].x >> 8 & 3u]);
 }
 
+/* ---- images: their sampler is the argument behind them ---- */
+
+/* (int4)(x, y, z, 0) */
+static void vc__opencl_at(vc__printer *g, uint32_t number) {
+    vc_type type = g->l->node[number].type;
+    const char *stem = vc__is_float(type) ? "float" : "int";
+    uint32_t rows = vc__rows(type), i;
+    if (rows == 1) {
+        vc__p_put(g, "(%s)", stem);
+        vc__p_expression(g, number, VC__P_PREFIX);
+        return;
+    }
+    vc__p_put(g, "(%s%u)(", stem, rows == 3 ? 4u : (unsigned)rows);
+    for (i = 0; i < rows; i++) {
+        if (i) vc__p_put(g, ", ");
+        vc__p_part(g, number, i, VC__P_TERNARY);
+    }
+    vc__p_put(g, rows == 3 ? ", 0)" : ")");
+}
+
+static void vc__opencl_size(vc__printer *g, const vc__node *n, const vc__object *o, const char *name) {
+    static const char *const axes[] = { "width", "height", "depth" };
+    uint32_t i, size = vc__dims[o->image.dim].size;
+    char type[32];
+    vc__opencl_type(n->type, type);
+    vc__p_put(g, size > 1 ? "(%s)(" : "(%s)", type);
+    for (i = 0; i < size; i++)
+        vc__p_put(g, "%sget_image_%s(%s)", i ? ", " : "", vc__dims[o->image.dim].layers && i + 1 == size ? "array_size" : axes[i], name);
+    vc__p_put(g, size > 1 ? ")" : "");
+}
+
+static void vc__opencl_texel(vc__printer *g, const vc__node *n) {
+    uint32_t object = g->l->node[n->a[0]].x;
+    const vc__object *o = &g->l->object[object];
+    const char *name = g->object[object].text, *suffix = o->declared == VC_F32 ? "f" : o->declared == VC_I32 ? "i" : "ui";
+    uint32_t level = n->op == VC__OP_SAMPLE || n->op == VC__OP_FETCH ? n->a[2] : n->op == VC__OP_IMAGE_SIZE ? n->a[1] : VC__NIL;
+    if (n->op == VC__OP_GATHER || n->op == VC__OP_IMAGE_LEVELS) { vc__c_lacks(g, n, "", n->op == VC__OP_GATHER ? "gathering is" : "levels are"); return; }
+    if (level != VC__NIL && g->l->node[level].op == VC__OP_GRADIENT) { vc__c_lacks(g, n, "_grad", "derivatives are"); return; }
+    if (!vc__c_is_base(g, level)) { vc__c_lacks(g, n, n->op == VC__OP_SAMPLE ? "_lod" : "", "levels but the constant 0 are"); return; }
+    if (n->op == VC__OP_SAMPLE && n->x) { vc__c_lacks(g, n, "_offset", "offsets are"); return; }
+    if (n->op == VC__OP_IMAGE_SIZE) { vc__opencl_size(g, n, o, name); return; }
+    vc__p_put(g, "%s_image%s(%s, ", n->op == VC__OP_IMAGE_STORE ? "write" : "read", suffix, name);
+    if (n->op == VC__OP_SAMPLE) vc__p_put(g, "%s, ", g->reference[object].text);
+    vc__opencl_at(g, n->a[1]);
+    if (n->op == VC__OP_IMAGE_STORE) vc__p_put(g, ", ");
+    if (n->op == VC__OP_IMAGE_STORE) vc__p_expression(g, n->a[2], VC__P_TERNARY);
+    vc__p_put(g, ")");
+}
+
+static void vc__opencl_image(vc__printer *g, uint32_t object, const char *before) {
+    static const char *const types[] = { "", "image1d_t", "image2d_t", "image3d_t", "", "image1d_array_t", "image2d_array_t", "image1d_buffer_t" };
+    const vc__object *o = &g->l->object[object];
+    const vc__node *n = &g->k->node[o->node];
+    if (o->image.dim == VC_DIM_CUBE) vc__c_lacks(g, n, "", "cubes are");
+    if ((o->used & VC_READ_WRITE) == VC_READ_WRITE) vc__c_lacks(g, n, "", "one that is both loaded from and stored to is");
+    vc__p_put(g, "%s%s %s %s", before, o->used & VC_WRITE ? "__write_only" : "__read_only", types[o->image.dim], g->object[object].text);
+    if (!o->image.storage && o->image.dim != VC_DIM_BUFFER) vc__p_put(g, ", sampler_t %s", g->reference[object].text);
+}
+
+/* ---- declarations ---- */
+
 static void vc__opencl_extensions(vc__printer *g) {
     bool base = false, extended = false;
     uint32_t i;
@@ -7591,6 +8235,12 @@ static void vc__opencl_extensions(vc__printer *g) {
         if (!vc__is_atomic(n->op) || vc__scalar_bytes(n->type) != 8) continue;
         base = true;
         extended = extended || (n->op >= VC__OP_ATOMIC_MIN && n->op <= VC__OP_ATOMIC_XOR && !vc__is_float(n->type));
+    }
+    for (i = 0; i < g->l->object_count; i++) {
+        const vc__object *o = &g->l->object[i];
+        if (o->op != VC__OP_IMAGE || o->image.dim != VC_DIM_3D || !(o->used & VC_WRITE)) continue;
+        vc__p_put(g, "#pragma OPENCL EXTENSION cl_khr_3d_image_writes : enable\n");
+        break;
     }
     if (base) vc__p_put(g, "#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable\n");
     if (extended) vc__p_put(g, "#pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable\n");
@@ -7602,6 +8252,10 @@ static void vc__opencl_parameters(vc__printer *g, bool values) {
     char type[32];
     for (i = 0; i < g->l->object_count; i++) {
         const vc__object *o = &g->l->object[i];
+        if (o->op == VC__OP_IMAGE) {
+            vc__opencl_image(g, i, before);
+            before = ", ";
+        }
         if (o->op != VC__OP_BUFFER || o->root != VC__NIL) continue;
         vc__p_put(g, "%s__global %s%s *%s%s", before, o->used & VC_WRITE ? "" : "const ",
                   vc__c_memory_type(g, !vc__is_type(o->type) ? (vc_type)VC_U8 : vc__rows(o->type) == 3 ? vc__scalar(o->type) : o->type, type),
@@ -7648,20 +8302,20 @@ static void vc__opencl_head(vc__printer *g) {
 static const vc__dialect vc__opencl = {
     "OpenCL C", true, true, vc__c_is_reserved, vc__opencl_type, vc__c_form, vc__c_scalar, vc__c_vector, vc__c_construct, vc__c_component, NULL,
     vc__c_pointer, vc__c_load, vc__c_store, vc__c_param, vc__c_hidden, vc__opencl_id, vc__c_convert, vc__opencl_barrier, vc__c_atomic,
-    vc__opencl_fence, vc__c_declare,
-    vc__opencl_head
+    vc__opencl_fence, vc__c_declare, vc__opencl_head, vc__opencl_texel
 };
 
 // >>reflect
 /* Arguments and needs of a kernel. */
 
 typedef struct vc__feature { uint64_t bit; const char *need, *name; } vc__feature;
+#define VC__IMAGE_FEATURES ((uint64_t)VC_FEATURE_IMAGE_FORMATS | VC_FEATURE_IMAGE_READ | VC_FEATURE_IMAGE_WRITE)
 #define VC__ALL_FEATURES ((uint64_t)VC_FEATURE_ADDRESS * 2 - 1 + VC_FEATURE_SUBGROUP + VC_FEATURE_ATOMIC_I64 + VC_FEATURE_ATOMIC_F32_ADD \
-                          + VC_FEATURE_SUBGROUP_TYPES + VC_FEATURE_SUBGROUP_CLUSTERED + VC_FEATURE_RECONVERGENCE)
+                          + VC_FEATURE_SUBGROUP_TYPES + VC_FEATURE_SUBGROUP_CLUSTERED + VC_FEATURE_RECONVERGENCE + VC_FEATURE_IMAGE + VC__IMAGE_FEATURES)
 #define VC__ADDRESS_NEEDS ((uint64_t)VC_FEATURE_ADDRESS | VC_FEATURE_I64)
 /* What every device of CUDA and OpenCL has, or its texts do without. */
 #define VC__C_HAS ((uint64_t)VC_FEATURE_F16 | VC_FEATURE_I8 | VC_FEATURE_I16 | VC_FEATURE_STORAGE_8 | VC_FEATURE_STORAGE_16 | VC__ADDRESS_NEEDS \
-                    | VC_FEATURE_SUBGROUP | VC_FEATURE_SUBGROUP_TYPES | VC_FEATURE_SUBGROUP_CLUSTERED | VC_FEATURE_ATOMIC_F32_ADD)
+                    | VC_FEATURE_SUBGROUP | VC_FEATURE_SUBGROUP_TYPES | VC_FEATURE_SUBGROUP_CLUSTERED | VC_FEATURE_ATOMIC_F32_ADD | VC__IMAGE_FEATURES)
 static const vc__feature vc__features[] = {
     { VC_FEATURE_F16, "f16 arithmetic", "VC_FEATURE_F16" },
     { VC_FEATURE_F64, "f64 arithmetic", "VC_FEATURE_F64" },
@@ -7676,7 +8330,11 @@ static const vc__feature vc__features[] = {
     { VC_FEATURE_SUBGROUP_CLUSTERED, "clusters of subgroups", "VC_FEATURE_SUBGROUP_CLUSTERED" },
     { VC_FEATURE_RECONVERGENCE, "maximal reconvergence", "VC_FEATURE_RECONVERGENCE" },
     { VC_FEATURE_ATOMIC_I64, "64-bit atomics", "VC_FEATURE_ATOMIC_I64" },
-    { VC_FEATURE_ATOMIC_F32_ADD, "atomic adding of f32", "VC_FEATURE_ATOMIC_F32_ADD" }
+    { VC_FEATURE_ATOMIC_F32_ADD, "atomic adding of f32", "VC_FEATURE_ATOMIC_F32_ADD" },
+    { VC_FEATURE_IMAGE, "images", "VC_FEATURE_IMAGE" },
+    { VC_FEATURE_IMAGE_FORMATS, "a format of storage images that not all devices have", "VC_FEATURE_IMAGE_FORMATS" },
+    { VC_FEATURE_IMAGE_READ, "loading from storage images of any format", "VC_FEATURE_IMAGE_READ" },
+    { VC_FEATURE_IMAGE_WRITE, "storing to storage images of any format", "VC_FEATURE_IMAGE_WRITE" }
 };
 
 /* What arithmetic on a type needs. */
@@ -7717,6 +8375,18 @@ static uint64_t vc__access_needs(vc_kernel *k, const vc__listing *l, const vc__n
     return vc__storage_needs(type) | atomic | (l->buffers == VC_BUFFERS_ADDRESS ? VC__ADDRESS_NEEDS : 0);
 }
 
+/* Of an image, or of what is done to it. */
+static uint64_t vc__image_needs(vc_kernel *k, const vc__listing *l, const vc__node *n) {
+    const vc__node *m = n->op == VC__OP_IMAGE ? n : &l->node[n->a[0]];
+    vc__object *o = &k->object[m->x];
+    bool reads = n->op == VC__OP_IMAGE_LOAD, writes = n->op == VC__OP_IMAGE_STORE, asks = n->op == VC__OP_IMAGE_SIZE || n->op == VC__OP_IMAGE_LEVELS;
+    if (n->op != VC__OP_IMAGE) o->used = (uint16_t)(o->used | (writes ? VC_WRITE : asks ? 4 : VC_READ));
+    if (!o->image.storage) return VC_FEATURE_IMAGE;
+    if (vc__is_rare_format(o->image.format)) return VC_FEATURE_IMAGE | VC_FEATURE_IMAGE_FORMATS;
+    if (o->image.format) return VC_FEATURE_IMAGE;
+    return VC_FEATURE_IMAGE | (reads ? (uint64_t)VC_FEATURE_IMAGE_READ : 0u) | (writes ? (uint64_t)VC_FEATURE_IMAGE_WRITE : 0u);
+}
+
 static bool vc__is_subgroup(uint32_t op) { return vc__op[op].class_ == VC__CONV || (op >= VC__OP_SUBGROUP_SIZE && op <= VC__OP_SUBGROUP_LOCAL_ID); }
 
 static uint64_t vc__subgroup_needs(const vc__listing *l, const vc__node *n) {
@@ -7733,6 +8403,7 @@ static uint64_t vc__node_needs(vc_kernel *k, const vc__listing *l, const vc__nod
     uint64_t needs = 0;
     vc_type from;
     if (vc__is_access(n->op)) return vc__access_needs(k, l, n);
+    if (vc__is_image(n->op) || n->op == VC__OP_IMAGE) return vc__image_needs(k, l, n);
     if (n->op == VC__OP_BUFFER || n->op == VC__OP_POINTER) return 0;
     if (n->op == VC__OP_CAST) {
         from = l->node[n->a[0]].type;
@@ -7775,6 +8446,7 @@ static bool vc__check_needs(vc_kernel *k, vc__listing *l) {
             op = l->node[i].op;
             if (vc__is_subgroup(op) && !vc__admit_needs(k, l, vc__subgroup_needs(l, &l->node[i]), &l->node[i])) return false;
             if (vc__is_access(op) && !vc__admit_needs(k, l, vc__access_needs(k, l, &l->node[i]), &l->node[i])) return false;
+            if (vc__is_image(op) && !vc__admit_needs(k, l, vc__image_needs(k, l, &l->node[i]), &l->node[i])) return false;
         }
         return true;
     }
@@ -7805,12 +8477,29 @@ static void vc__reflect_views(vc_kernel *k, uint32_t root) {
     }
 }
 
+/* A binding in both forms, and a handle among the values in CUDA C. */
+static void vc__reflect_image(const vc__listing *l, const vc__object *o, vc_arg_info *a, uint32_t *end, uint32_t *bindings) {
+    bool handle = l->target == VC_TARGET_CUDA;
+    a->kind = VC_ARG_IMAGE;
+    a->type = o->declared;
+    a->access = o->used & VC_READ_WRITE ? (uint32_t)o->used & VC_READ_WRITE : o->used ? (uint32_t)VC_READ : 0u;
+    a->size = handle ? 8 : 0;
+    a->align = handle ? 8 : 1;
+    a->sampled = !o->image.storage;
+    a->dim = (vc_dim)o->image.dim;
+    a->format = (vc_format)o->image.format;
+    a->place = handle ? vc__layout_next(end, 8, 8) : (*bindings)++;
+}
+
 static void vc__reflect_arg(const vc_kernel *k, const vc__listing *l, const vc__object *o, vc_arg_info *a, uint32_t *end, uint32_t *bindings) {
     bool buffer = o->op == VC__OP_BUFFER, by_address = buffer && l->buffers == VC_BUFFERS_ADDRESS;
     vc__shape s = vc__shape_of(k, o->type);
     const vc__object *view;
     uint32_t i, align;
+    memset(a, 0, sizeof *a);
     a->name = o->name;
+    a->may_alias = (o->access & VC_MAY_ALIAS) != 0;
+    if (o->op == VC__OP_IMAGE) { vc__reflect_image(l, o, a, end, bindings); return; }
     a->kind = !buffer ? VC_ARG_VALUE : by_address ? VC_ARG_ADDRESS : VC_ARG_BINDING;
     a->type = vc_type_size(o->declared) ? o->declared : VC_STRUCT(s.size);
     a->access = buffer ? o->used : 0u;
@@ -7822,7 +8511,6 @@ static void vc__reflect_arg(const vc_kernel *k, const vc__listing *l, const vc__
         align = vc__scalar_bytes(view->type) * (vc__rows(view->type) == 3 ? 1 : vc__rows(view->type));
         if (view->used && a->align < align) a->align = align;
     }
-    a->may_alias = (o->access & VC_MAY_ALIAS) != 0;
     a->place = buffer && !by_address ? (*bindings)++ : vc__layout_next(end, a->size, by_address ? 8 : a->align);
 }
 
@@ -7855,7 +8543,7 @@ static uint32_t vc__block_align(const vc_info *info) {
     uint32_t align = 4;
     int i;
     for (i = 0; i < info->arg_count; i++)
-        if (info->args[i].kind == VC_ARG_ADDRESS || (info->args[i].kind == VC_ARG_VALUE && info->args[i].align > align)) align = 8;
+        if (vc__in_block(&info->args[i]) && (info->args[i].kind != VC_ARG_VALUE || info->args[i].align > align)) align = 8;
     return align;
 }
 
@@ -7986,7 +8674,9 @@ static bool vc__dump_inline(vc_kernel *k, const vc__listing *l, const vc__node *
         }
         vc__dump_put(k, ")");
         return true;
-    case VC__OP_BUFFER: case VC__OP_PARAM: case VC__OP_SHARED: case VC__OP_TABLE: case VC__OP_VAR: case VC__OP_ARRAY: vc__dump_object(k, n->x); return true;
+    case VC__OP_BUFFER: case VC__OP_IMAGE: case VC__OP_PARAM: case VC__OP_SHARED: case VC__OP_TABLE: case VC__OP_VAR: case VC__OP_ARRAY:
+        vc__dump_object(k, n->x);
+        return true;
     case VC__OP_LOCAL_ID: case VC__OP_GROUP_ID: case VC__OP_GLOBAL_ID: vc__dump_put(k, "%s.%c", vc__op_name[n->op], "xyzw"[n->x & 3u]); return true;
     case VC__OP_HIDDEN: vc__dump_hidden(k, n); return true;
     default:
@@ -8029,7 +8719,9 @@ static void vc__dump_operands(vc_kernel *k, const vc__listing *l, const vc__node
         vc__dump_operand(k, l, a[i]);
         if (!i && n->op == VC__OP_INDEX) vc__dump_put(k, " * %u", (unsigned)n->x);
     }
-    if (n->op == VC__OP_COMPONENT) vc__dump_put(k, " %c", "xyzw"[n->x & 3u]);
+    if (n->op == VC__OP_COMPONENT || n->op == VC__OP_GATHER) vc__dump_put(k, " %c", "xyzw"[n->x & 3u]);
+    if (n->op == VC__OP_SAMPLE && n->x)
+        vc__dump_put(k, " offset %d %d %d", (int)(int8_t)(n->x & 255u), (int)(int8_t)(n->x >> 8 & 255u), (int)(int8_t)(n->x >> 16 & 255u));
     if (n->op == VC__OP_END) vc__dump_put(k, " %s", vc__op_name[n->x]);
     if (n->op == VC__OP_CASE) {
         vc__dump_put(k, " ");
@@ -8044,7 +8736,10 @@ static void vc__dump_declaration(vc_kernel *k, uint32_t object) {
     vc__dump_put(k, "%s %s ", vc__op_name[o->op], vc__type_text(k, o->declared).text);
     vc__dump_object(k, object);
     if (o->op == VC__OP_SHARED || o->op == VC__OP_ARRAY || o->op == VC__OP_TABLE) vc__dump_put(k, " of %u", (unsigned)o->count);
-    if (o->op == VC__OP_BUFFER)
+    if (o->op == VC__OP_IMAGE) vc__dump_put(k, ", %s%s%s", vc__dims[o->image.dim].name, o->image.format ? " " : "", o->image.format ?
+                                            vc__formats[o->image.format].glsl : "");
+    if (o->op == VC__OP_IMAGE && !o->image.storage) vc__dump_put(k, ", sampled");
+    else if (o->op == VC__OP_BUFFER || o->op == VC__OP_IMAGE)
         vc__dump_put(k, ",%s%s%s", o->access & VC_READ ? " read" : "", o->access & VC_WRITE ? " write" : "", o->access & VC_MAY_ALIAS ? " may alias" : "");
     for (i = 0; o->data && i < rows * o->count && i < 16; i++) {
         vc__dump_put(k, i ? " " : ": ");
@@ -12083,6 +12778,233 @@ VC_API void vc_assert(vc_kernel *k, vc_val condition, const char *text) {
     }
 }
 
+// >>image
+/* Calls on images: what is asked of which image, and of which operands. */
+
+static vc_image_ref vc__no_image(void) { vc_image_ref r; memset(&r, 0, sizeof r); return r; }
+
+/* The desc with everything resolved; false after an error. */
+static bool vc__image_resolve(vc_kernel *k, const char *name, vc_image_desc *d) {
+    static const char call[] = "vc_image";
+    uint32_t access = (uint32_t)d->access;
+    vc_type of = (uint32_t)d->format < VC__IMAGE_FORMATS && d->format ? (vc_type)vc__formats[d->format].kind : (vc_type)VC_NONE;
+    if (!name) name = "";
+    if (!d->dim) d->dim = VC_DIM_2D;
+    if (!d->type) d->type = of ? of : (vc_type)VC_F32;
+    if (!access) d->access = d->storage ? VC_READ_WRITE : VC_READ;
+    if ((uint32_t)d->dim > VC_DIM_BUFFER) vc__refuse(k, call, "'%s' has dimension %u, which is none", name, (uint32_t)d->dim);
+    else if ((uint32_t)d->format >= VC__IMAGE_FORMATS) vc__refuse(k, call, "'%s' has format %u, which is none", name, (uint32_t)d->format);
+    else if (d->type != VC_F32 && d->type != VC_I32 && d->type != VC_U32)
+        vc__refuse(k, call, "'%s' has components of %s; kernels see those of images as VC_F32, VC_I32 or VC_U32", name, vc__type_text(k, d->type).text);
+    else if (d->format && !d->storage) vc__refuse(k, call, "'%s' has a format and is sampled; only storage images have one", name);
+    else if (of && d->type != of)
+        vc__refuse(k, call, "'%s' has components of %s, its format %s gives %s", name, vc_type_name(d->type), vc__formats[d->format].glsl, vc_type_name(of));
+    else if (!d->storage && access && access != VC_READ) vc__refuse(k, call, "'%s' has access %u and is sampled, which is VC_READ", name, access);
+    else if (d->storage && access && (!(access & VC_READ_WRITE) || access > (VC_READ_WRITE | VC_MAY_ALIAS)))
+        vc__refuse(k, call, "'%s' has access %u; it takes VC_READ, VC_WRITE or VC_READ_WRITE, with VC_MAY_ALIAS if need be", name, access);
+    return !k->failed;
+}
+
+VC_API vc_image_ref vc_image(vc_kernel *k, const char *name, const vc_image_desc *desc) {
+    vc_image_ref r = vc__no_image();
+    vc_image_desc d;
+    uint32_t node;
+    vc__object *o;
+    if (desc) d = *desc; else memset(&d, 0, sizeof d);
+    if (!vc__ready(k) || !vc__image_resolve(k, name, &d)) return r;
+    node = vc__add_object(k, name, VC__OP_IMAGE, d.access, vc__vec(d.type, 4), 0, NULL);
+    if (node == VC__NIL) return r;
+    o = &k->object[k->node[node].x];
+    o->declared = d.type;
+    o->image.dim = (uint8_t)d.dim;
+    o->image.format = (uint8_t)d.format;
+    o->image.storage = d.storage;
+    r.of = k;
+    r.node = node;
+    r.born = k->generation;
+    return r;
+}
+
+/* What a call does, by which the images it takes are told. */
+enum { VC__DOES_SAMPLE, VC__DOES_FETCH, VC__DOES_LOAD, VC__DOES_STORE, VC__DOES_ASK };
+
+/* Whether the image is one for that; the sentence ends with what else to do. */
+static void vc__image_suits(vc_kernel *k, const char *call, const vc__object *o, int does) {
+    const char *name = o->name ? o->name : "", *why = NULL;
+    bool storage = o->image.storage, buffer = o->image.dim == VC_DIM_BUFFER, texels = does == VC__DOES_LOAD || does == VC__DOES_STORE;
+    if (does == VC__DOES_SAMPLE && storage) why = "is a storage image, which has no sampler; use vc_image_load";
+    else if (does == VC__DOES_SAMPLE && buffer) why = "is a texel buffer, which has no sampler; use vc_fetch";
+    else if (does == VC__DOES_FETCH && storage) why = "is a storage image; use vc_image_load";
+    else if (does == VC__DOES_FETCH && o->image.dim == VC_DIM_CUBE) why = "is a sampled cube, whose texels have no number; use vc_sample_lod";
+    else if (texels && !storage) why = does == VC__DOES_LOAD ? "is no storage image; use vc_fetch" : "is no storage image, and only those can be stored to";
+    else if (does == VC__DOES_LOAD && !(o->access & VC_READ)) why = "was declared without VC_READ";
+    else if (does == VC__DOES_STORE && !(o->access & VC_WRITE)) why = "was declared without VC_WRITE";
+    if (why) vc__refuse(k, call, "image '%s' %s", name, why);
+}
+
+/* The object of an image of k that suits; NULL after an error. */
+static vc__object *vc__image_of(vc_kernel *k, const char *call, const vc_image_ref *r, int does) {
+    const char *why = NULL;
+    vc__object *o;
+    if (!vc__ready(k)) return NULL;
+    if (!r->of) why = "was never set";
+    else if (r->of != k) why = "belongs to another kernel";
+    else if (r->born != k->generation || r->node >= k->count || k->node[r->node].op != VC__OP_IMAGE) why = "is from before vc_restart";
+    if (why) { vc__refuse(k, call, "the image %s", why); return NULL; }
+    o = &k->object[k->node[r->node].x];
+    vc__image_suits(k, call, o, does);
+    return k->failed ? NULL : o;
+}
+
+/* Coordinates and the like, of exactly that many components: f32, or with VC_I32 an integer of 32 bits. VC__NIL after an error. */
+static uint32_t vc__image_operand(vc_kernel *k, const char *call, const vc__object *o, uint32_t which, const char *what, vc_val v, vc_type kind,
+                                  uint32_t rows) {
+    char also[16] = "";
+    vc__operand p;
+    bool right;
+    if (k->failed || !vc__take(k, call, which, v, &p)) return VC__NIL;
+    if (kind == VC_I32 && vc__adapts(&p) && rows == 1 && !vc__adapt(k, call, which, &p, VC_I32)) return VC__NIL;
+    right = vc__scalar(p.type) == kind || (kind == VC_I32 && vc__scalar(p.type) == VC_U32);
+    if (right && vc__rows(p.type) == rows) return vc__as_node(k, &p, rows);
+    if (kind == VC_I32) snprintf(also, sizeof also, " or %s", vc_type_name(vc__vec(VC_U32, rows)));
+    vc__refuse(k, call, "the %s%s %s; image '%s' (%s) takes %s%s", what, vc__label_of(k, &p).text, vc_type_name(p.type), o->name ? o->name : "",
+               vc__dims[o->image.dim].name, vc_type_name(vc__vec(kind, rows)), also);
+    return VC__NIL;
+}
+
+/* Where there is one level alone its number is said to be 0; VC__NIL without an error then. */
+static uint32_t vc__image_level(vc_kernel *k, const char *call, const vc__object *o, uint32_t which, vc_val v) {
+    bool one = o->image.storage || o->image.dim == VC_DIM_BUFFER;
+    if (!one) return vc__image_operand(k, call, o, which, "level is", v, VC_I32, 1);
+    if (!(vc__is_immediate(v) && vc__is_int((vc_type)v.of) && v.bits == 0))
+        vc__refuse(k, call, "image '%s' has one level; it takes the immediate 0", o->name ? o->name : "");
+    return VC__NIL;
+}
+
+static uint32_t vc__image_flags(const vc_kernel *k, uint32_t node) { return node == VC__NIL ? 0 : k->node[node].flags & VC__NODE_DIVERGES; }
+
+static vc_val vc__image_record(vc_kernel *k, uint32_t op, vc_type type, uint32_t image, uint32_t at, uint32_t more, uint32_t x) {
+    uint32_t flags = vc__image_flags(k, at) | vc__image_flags(k, more);
+    return k->failed ? vc__no_value() : vc__value(k, vc__record(k, op, flags, type, image, at, more, x));
+}
+
+static vc_kernel *vc__image_kernel(vc_image_ref image, vc_val at) { return image.of ? image.of : vc__kernel_of(at); }
+
+static vc_val vc__sample(const char *call, vc_image_ref image, vc_val at, vc_val lod, uint32_t offset) {
+    vc_kernel *k = vc__image_kernel(image, at);
+    vc__object *o = vc__image_of(k, call, &image, VC__DOES_SAMPLE);
+    uint32_t a, b;
+    if (!o) return vc__no_value();
+    a = vc__image_operand(k, call, o, 2, "coordinates are", at, VC_F32, vc__dims[o->image.dim].rows);
+    b = vc__image_operand(k, call, o, 3, "level of detail is", lod, VC_F32, 1);
+    return vc__image_record(k, VC__OP_SAMPLE, k->node[image.node].type, image.node, a, b, offset);
+}
+
+VC_API vc_val vc_sample(vc_image_ref image, vc_val at) { return vc__sample("vc_sample", image, at, vc_f32(0), 0); }
+VC_API vc_val vc_sample_lod(vc_image_ref image, vc_val at, vc_val lod) { return vc__sample("vc_sample_lod", image, at, lod, 0); }
+
+VC_API vc_val vc_sample_offset(vc_image_ref image, vc_val at, vc_val lod, int32_t x, int32_t y, int32_t z) {
+    static const char call[] = "vc_sample_offset";
+    vc_kernel *k = vc__image_kernel(image, at);
+    const vc__object *o = vc__image_of(k, call, &image, VC__DOES_SAMPLE);
+    int32_t by[3];
+    uint32_t i, packed = 0;
+    if (!o) return vc__no_value();
+    by[0] = x;
+    by[1] = y;
+    by[2] = z;
+    for (i = 0; i < 3; i++) {
+        packed |= ((uint32_t)by[i] & 255u) << 8 * i;
+        if (by[i] < -8 || by[i] > 7)
+            vc__refuse(k, call, "the offset along %c is %ld; it goes from -8 to 7", "xyz"[i], (long)by[i]);
+        else if (by[i] && (o->image.dim == VC_DIM_CUBE || i >= vc__dims[o->image.dim].axes))
+            vc__refuse(k, call, "the offset along %c is %ld; image '%s' (%s) takes 0 there", "xyz"[i], (long)by[i], o->name ? o->name : "",
+                       vc__dims[o->image.dim].name);
+    }
+    return vc__sample(call, image, at, lod, packed);
+}
+
+VC_API vc_val vc_sample_grad(vc_image_ref image, vc_val at, vc_val dx, vc_val dy) {
+    static const char call[] = "vc_sample_grad";
+    vc_kernel *k = vc__image_kernel(image, at);
+    const vc__object *o = vc__image_of(k, call, &image, VC__DOES_SAMPLE);
+    uint32_t a, x, y, both;
+    if (!o) return vc__no_value();
+    a = vc__image_operand(k, call, o, 2, "coordinates are", at, VC_F32, vc__dims[o->image.dim].rows);
+    x = vc__image_operand(k, call, o, 3, "derivative is", dx, VC_F32, vc__dims[o->image.dim].axes);
+    y = vc__image_operand(k, call, o, 4, "derivative is", dy, VC_F32, vc__dims[o->image.dim].axes);
+    if (k->failed) return vc__no_value();
+    both = vc__record(k, VC__OP_GRADIENT, vc__image_flags(k, x) | vc__image_flags(k, y), k->node[x].type, x, y, VC__NIL, 0);
+    return vc__image_record(k, VC__OP_SAMPLE, k->node[image.node].type, image.node, a, both, 0);
+}
+
+VC_API vc_val vc_gather(vc_image_ref image, vc_val at, uint32_t component) {
+    static const char call[] = "vc_gather";
+    vc_kernel *k = vc__image_kernel(image, at);
+    const vc__object *o = vc__image_of(k, call, &image, VC__DOES_SAMPLE);
+    uint32_t a;
+    if (!o) return vc__no_value();
+    if (o->image.dim != VC_DIM_2D && o->image.dim != VC_DIM_2D_ARRAY && o->image.dim != VC_DIM_CUBE)
+        vc__refuse(k, call, "image '%s' is %s; it takes 2-D, 2-D array and cube", o->name ? o->name : "", vc__dims[o->image.dim].name);
+    else if (component > 3) vc__refuse(k, call, "component %u; a texel has 0 to 3", component);
+    a = vc__image_operand(k, call, o, 2, "coordinates are", at, VC_F32, vc__dims[o->image.dim].rows);
+    return vc__image_record(k, VC__OP_GATHER, k->node[image.node].type, image.node, a, VC__NIL, component);
+}
+
+VC_API vc_val vc_fetch(vc_image_ref image, vc_val at, vc_val level) {
+    static const char call[] = "vc_fetch";
+    vc_kernel *k = vc__image_kernel(image, at);
+    const vc__object *o = vc__image_of(k, call, &image, VC__DOES_FETCH);
+    uint32_t a, b;
+    if (!o) return vc__no_value();
+    a = vc__image_operand(k, call, o, 2, "coordinates are", at, VC_I32, vc__dims[o->image.dim].rows);
+    b = k->failed ? VC__NIL : vc__image_level(k, call, o, 3, level);
+    return vc__image_record(k, VC__OP_FETCH, k->node[image.node].type, image.node, a, b, 0);
+}
+
+VC_API vc_val vc_image_load(vc_image_ref image, vc_val at) {
+    static const char call[] = "vc_image_load";
+    vc_kernel *k = vc__image_kernel(image, at);
+    const vc__object *o = vc__image_of(k, call, &image, VC__DOES_LOAD);
+    uint32_t a;
+    if (!o) return vc__no_value();
+    a = vc__image_operand(k, call, o, 2, "coordinates are", at, VC_I32, vc__dims[o->image.dim].rows);
+    return vc__image_record(k, VC__OP_IMAGE_LOAD, k->node[image.node].type, image.node, a, VC__NIL, 0);
+}
+
+VC_API void vc_image_store(vc_image_ref image, vc_val at, vc_val value) {
+    static const char call[] = "vc_image_store";
+    vc_kernel *k = image.of ? image.of : vc__kernel_of(at) ? vc__kernel_of(at) : vc__kernel_of(value);
+    vc__object *o = vc__image_of(k, call, &image, VC__DOES_STORE);
+    uint32_t a, v;
+    if (!o || vc__in_switch(k, call)) return;
+    a = vc__image_operand(k, call, o, 2, "coordinates are", at, VC_I32, vc__dims[o->image.dim].rows);
+    v = a == VC__NIL ? VC__NIL : vc__fit(k, call, 3, value, k->node[image.node].type);
+    if (v == VC__NIL) return;
+    o->stored = true;
+    vc__record_pinned(k, k->now, VC__OP_IMAGE_STORE, 0, k->node[image.node].type, image.node, a, v, 0);
+}
+
+VC_API vc_val vc_image_size(vc_image_ref image, vc_val level) {
+    static const char call[] = "vc_image_size";
+    vc_kernel *k = vc__image_kernel(image, level);
+    const vc__object *o = vc__image_of(k, call, &image, VC__DOES_ASK);
+    uint32_t a;
+    if (!o) return vc__no_value();
+    a = vc__image_level(k, call, o, 2, level);
+    return vc__image_record(k, VC__OP_IMAGE_SIZE, vc__vec(VC_U32, vc__dims[o->image.dim].size), image.node, a, VC__NIL, 0);
+}
+
+VC_API vc_val vc_image_levels(vc_image_ref image) {
+    static const char call[] = "vc_image_levels";
+    vc_kernel *k = image.of;
+    const vc__object *o = vc__image_of(k, call, &image, VC__DOES_ASK);
+    if (!o) return vc__no_value();
+    if (o->image.storage || o->image.dim == VC_DIM_BUFFER)
+        vc__refuse(k, call, "image '%s' has one level; it takes sampled ones", o->name ? o->name : "");
+    return vc__image_record(k, VC__OP_IMAGE_LEVELS, VC_U32, image.node, VC__NIL, VC__NIL, 0);
+}
+
 #endif /* VKDISPATCH_CODEGEN_IMPLEMENTED */
 #endif /* VKDISPATCH_CODEGEN_IMPLEMENTATION */
 
@@ -12099,7 +13021,12 @@ VC__SAME(type, (int)VC_BOOL == (int)VD_BOOL && (int)VC_I8 == (int)VD_I8 && (int)
 VC__SAME(vector, (int)VC_U32X2 == (int)VD_U32X2 && (int)VC_F32X4 == (int)VD_F32X4 && (int)VC_F64X3 == (int)VD_F64X3);
 VC__SAME(composite, (int)VC_F32C == (int)VD_F32C && VC_MAT(VC_F64, 2u, 3u) == VD_MAT(VD_F64, 2u, 3u) && VC_STRUCT(12u) == VD_STRUCT(12u));
 VC__SAME(access, (int)VC_READ == (int)VD_READ && (int)VC_WRITE == (int)VD_WRITE);
-VC__SAME(arg, (int)VC_ARG_BINDING == (int)VD_ARG_BINDING && (int)VC_ARG_ADDRESS == (int)VD_ARG_ADDRESS && (int)VC_ARG_VALUE == (int)VD_ARG_VALUE);
+VC__SAME(arg, (int)VC_ARG_BINDING == (int)VD_ARG_BINDING && (int)VC_ARG_ADDRESS == (int)VD_ARG_ADDRESS && (int)VC_ARG_VALUE == (int)VD_ARG_VALUE
+         && (int)VC_ARG_IMAGE == (int)VD_ARG_IMAGE);
+VC__SAME(dim, (int)VC_DIM_1D == (int)VD_DIM_1D && (int)VC_DIM_2D_ARRAY == (int)VD_DIM_2D_ARRAY && (int)VC_DIM_BUFFER == (int)VD_DIM_BUFFER
+         && (int)VC_FORMAT_RGBA32_F == (int)VD_FORMAT_RGBA32_F && (int)VC_FORMAT_R8_SNORM == (int)VD_FORMAT_R8_SNORM
+         && (int)VC_FORMAT_RGBA32_I == (int)VD_FORMAT_RGBA32_I && (int)VC_FORMAT_RGBA32_U == (int)VD_FORMAT_RGBA32_U
+         && (int)VC_FORMAT_R8_U == (int)VD_FORMAT_R8_U);
 VC__SAME(hidden, (int)VC_HIDDEN_THREADS == (int)VD_HIDDEN_THREADS && (int)VC_HIDDEN_GROUPS == (int)VD_HIDDEN_GROUPS
          && (int)VC_HIDDEN_GROUP_BASE == (int)VD_HIDDEN_GROUP_BASE && (int)VC_HIDDEN_LENGTH == (int)VD_HIDDEN_LENGTH
          && (int)VC_HIDDEN_SHAPE == (int)VD_HIDDEN_SHAPE && (int)VC_HIDDEN_OUTPUT == (int)VD_HIDDEN_OUTPUT);
@@ -12109,7 +13036,9 @@ VC__SAME(feature, (int)VC_FEATURE_F16 == (int)VD_FEATURE_F16 && (int)VC_FEATURE_
          && (int)VC_FEATURE_ADDRESS == (int)VD_FEATURE_ADDRESS && (int)VC_FEATURE_ATOMIC_I64 == (int)VD_FEATURE_ATOMIC_I64
          && (int)VC_FEATURE_ATOMIC_F32_ADD == (int)VD_FEATURE_ATOMIC_F32_ADD && (int)VC_FEATURE_SUBGROUP == (int)VD_FEATURE_SUBGROUP
          && (int)VC_FEATURE_SUBGROUP_TYPES == (int)VD_FEATURE_SUBGROUP_TYPES && (int)VC_FEATURE_SUBGROUP_CLUSTERED == (int)VD_FEATURE_SUBGROUP_CLUSTERED
-         && (int)VC_FEATURE_RECONVERGENCE == (int)VD_FEATURE_RECONVERGENCE);
+         && (int)VC_FEATURE_RECONVERGENCE == (int)VD_FEATURE_RECONVERGENCE && (int)VC_FEATURE_IMAGE == (int)VD_FEATURE_IMAGE
+         && (int)VC_FEATURE_IMAGE_FORMATS == (int)VD_FEATURE_IMAGE_FORMATS && (int)VC_FEATURE_IMAGE_READ == (int)VD_FEATURE_IMAGE_READ
+         && (int)VC_FEATURE_IMAGE_WRITE == (int)VD_FEATURE_IMAGE_WRITE);
 #undef VC__SAME
 
 VC_API vc_machine vd_machine(const struct vd_context *ctx) {
@@ -12162,6 +13091,9 @@ static void vc__glue_arg(vd_arg_info *to, const vc_arg_info *from) {
     to->size = from->size;
     to->align = from->align;
     to->may_alias = from->may_alias;
+    to->sampled = from->sampled;
+    to->dim = (vd_dim)from->dim;
+    to->format = (vd_format)from->format;
 }
 
 static void vc__glue_hidden(vd_hidden_info *to, const vc_hidden_info *from) {

@@ -248,7 +248,8 @@ static void say_literal(bytes *b, const char *text) {
 }
 
 static const char *arg_kind(vc_arg_kind kind) {
-    return kind == VC_ARG_BINDING ? "VD_ARG_BINDING" : kind == VC_ARG_ADDRESS ? "VD_ARG_ADDRESS" : "VD_ARG_VALUE";
+    static const char *const names[] = { "VD_ARG_NONE", "VD_ARG_BINDING", "VD_ARG_ADDRESS", "VD_ARG_VALUE", "VD_ARG_IMAGE" };
+    return names[kind];
 }
 
 static const char *hidden_kind(vc_hidden kind) {
@@ -281,13 +282,15 @@ static void say_code(bytes *b, const char *name, int form, const void *code, siz
 static void say_arrays(bytes *b, const char *name, const char *form, const vc_info *info) {
     int i;
     if (info->arg_count)
-        say(b, "static const vd_arg_info %s_%s_args[%d] = { /* name, kind, type, access, place, size, align, may alias */\n", name, form, info->arg_count);
+        say(b, "static const vd_arg_info %s_%s_args[%d] = { /* name, kind, type, access, place, size, align, may alias, of images */\n", name, form,
+            info->arg_count);
     for (i = 0; i < info->arg_count; i++) {
         const vc_arg_info *a = &info->args[i];
         put_string(b, "    { ");
         if (a->name) say_literal(b, a->name); else put_string(b, "NULL");
-        say(b, ", %s, %lu /* %s */, %lu, %lu, %lu, %lu, %s }%s\n", arg_kind(a->kind), (unsigned long)a->type, vc_type_name(a->type), (unsigned long)a->access,
-            (unsigned long)a->place, (unsigned long)a->size, (unsigned long)a->align, a->may_alias ? "true" : "false", i + 1 < info->arg_count ? "," : "");
+        say(b, ", %s, %lu /* %s */, %lu, %lu, %lu, %lu, %s", arg_kind(a->kind), (unsigned long)a->type, vc_type_name(a->type), (unsigned long)a->access,
+            (unsigned long)a->place, (unsigned long)a->size, (unsigned long)a->align, a->may_alias ? "true" : "false");
+        say(b, ", %s, (vd_dim)%d, (vd_format)%d }%s\n", a->sampled ? "true" : "false", (int)a->dim, (int)a->format, i + 1 < info->arg_count ? "," : "");
     }
     if (info->arg_count) say(b, "};\n");
     if (info->hidden_count)
@@ -400,6 +403,10 @@ static void blob_form(bytes *b, vc_kernel *k, int form) {
         put_u32(b, a->size);
         put_u32(b, a->align);
         put_u32(b, a->may_alias ? 1 : 0);
+        if (a->kind != VC_ARG_IMAGE) continue;
+        put_u32(b, a->sampled ? 1 : 0);
+        put_u32(b, (uint32_t)a->dim);
+        put_u32(b, (uint32_t)a->format);
     }
     put_u32(b, (uint32_t)info->hidden_count);
     for (i = 0; i < info->hidden_count; i++) {

@@ -429,6 +429,33 @@ static void kernel_print(vc_kernel *k) {
     }
 }
 
+/* A picture through a table of colours, beside what lies there already: sampled, fetched, loaded and stored. */
+static void kernel_picture(vc_kernel *k) {
+    vc_image_desc desc;
+    vc_image_ref in, colours, layers, out;
+    vc_ref gain = vc_buffer(k, "gain", VC_F32, VC_READ);
+    in = vc_image(k, "in", NULL);
+    memset(&desc, 0, sizeof desc);
+    desc.dim = VC_DIM_BUFFER;
+    colours = vc_image(k, "colours", &desc);
+    memset(&desc, 0, sizeof desc);
+    desc.dim = VC_DIM_2D_ARRAY;
+    desc.storage = true;
+    desc.format = VC_FORMAT_RGBA16_U;
+    layers = vc_image(k, "layers", &desc);
+    memset(&desc, 0, sizeof desc);
+    desc.storage = true;
+    desc.format = VC_FORMAT_RGBA8_UNORM;
+    out = vc_image(k, "out", &desc);
+    VC_EACH2(k, x, y) {
+        vc_val size = vc_cast(VC_F32X2, vc_image_size(in, vc_u32(0))), at = vc_vec2(x, y), middle = vc_add(vc_cast(VC_F32X2, at), vc_f32(0.5f));
+        vc_val c = vc_sample(in, vc_div(middle, size)), below = vc_image_load(layers, vc_vec3(x, y, vc_u32(1)));
+        vc_val other = vc_fetch(in, at, vc_u32(0)), number = vc_cast(VC_I32, vc_mul(vc_component(c, 0), vc_f32(255)));
+        c = vc_add(vc_fetch(colours, number, vc_u32(0)), vc_mul(vc_add(c, other), vc_load(gain, x)));
+        vc_image_store(out, at, vc_mix(c, vc_cast(VC_F32X4, below), vc_f32(0.25f)));
+    }
+}
+
 static const kernel_sample kernel_samples[] = {
     { "saxpy", { 0, 0, 0 }, kernel_saxpy },
     { "grey", { 16, 16, 0 }, kernel_grey },
@@ -454,7 +481,8 @@ static const kernel_sample kernel_samples[] = {
     { "newton", { 16, 16, 0 }, kernel_newton },
     { "bodies", { 64, 0, 0 }, kernel_bodies },
     { "bits", { 0, 0, 0 }, kernel_bits },
-    { "print", { 32, 0, 0 }, kernel_print }
+    { "print", { 32, 0, 0 }, kernel_print },
+    { "picture", { 8, 8, 0 }, kernel_picture }
 };
 enum { KERNEL_SAMPLES = sizeof kernel_samples / sizeof *kernel_samples };
 

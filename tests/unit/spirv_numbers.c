@@ -17,6 +17,8 @@ NAMED(OpStore) NAMED(OpAccessChain) NAMED(OpDecorate) NAMED(OpMemberDecorate) NA
 NAMED(OpCopyObject) NAMED(OpConvertFToU) NAMED(OpConvertFToS) NAMED(OpConvertSToF) NAMED(OpConvertUToF) NAMED(OpUConvert) NAMED(OpSConvert)
 NAMED(OpFConvert) NAMED(OpConvertUToPtr) NAMED(OpBitcast) NAMED(OpIAdd) NAMED(OpIMul) NAMED(OpSelect) NAMED(OpINotEqual) NAMED(OpULessThan)
 NAMED(OpSLessThan) NAMED(OpShiftRightLogical) NAMED(OpShiftLeftLogical) NAMED(OpControlBarrier) NAMED(OpPhi) NAMED(OpLoopMerge)
+NAMED(OpTypeImage) NAMED(OpTypeSampledImage) NAMED(OpImageSampleExplicitLod) NAMED(OpImageFetch) NAMED(OpImageGather) NAMED(OpImageRead)
+NAMED(OpImageWrite) NAMED(OpImage) NAMED(OpImageQuerySizeLod) NAMED(OpImageQuerySize) NAMED(OpImageQueryLevels)
 NAMED(OpSelectionMerge) NAMED(OpLabel) NAMED(OpBranch) NAMED(OpBranchConditional) NAMED(OpSwitch) NAMED(OpReturn)
 NAMED(DecorationBlock) NAMED(DecorationArrayStride) NAMED(DecorationBuiltIn) NAMED(DecorationRestrict) NAMED(DecorationNonWritable)
 NAMED(DecorationNonReadable) NAMED(DecorationBinding) NAMED(DecorationDescriptorSet) NAMED(DecorationOffset) NAMED(DecorationNoContraction)
@@ -144,9 +146,23 @@ static void test_enumerants(void **state) {
     };
     static const uint32_t classes[] = {
         SpvStorageClassInput, SpvStorageClassWorkgroup, SpvStorageClassPrivate, SpvStorageClassFunction, SpvStorageClassPushConstant,
-        SpvStorageClassStorageBuffer, SpvStorageClassPhysicalStorageBuffer
+        SpvStorageClassStorageBuffer, SpvStorageClassPhysicalStorageBuffer, SpvStorageClassUniformConstant
     };
+    static const uint32_t image_caps[] = {
+        SpvCapabilitySampled1D, SpvCapabilityImage1D, SpvCapabilitySampledBuffer, SpvCapabilityImageBuffer, SpvCapabilityStorageImageExtendedFormats,
+        SpvCapabilityImageQuery, SpvCapabilityStorageImageReadWithoutFormat, SpvCapabilityStorageImageWriteWithoutFormat
+    };
+    static const uint32_t dims[] = { SpvDim1D, SpvDim2D, SpvDim3D, SpvDimCube, SpvDim1D, SpvDim2D, SpvDimBuffer };
     (void)state;
+    for (int d = VC_DIM_1D; d <= VC_DIM_BUFFER; d++) assert_int_equal(vc__dims[d].spirv, dims[d - 1]);
+    assert_int_equal(VC_FORMAT_RGBA32_F, SpvImageFormatRgba32f);
+    assert_int_equal(VC_FORMAT_R11G11B10_F, SpvImageFormatR11fG11fB10f);
+    assert_int_equal(VC_FORMAT_R8_SNORM, SpvImageFormatR8Snorm);
+    assert_int_equal(VC_FORMAT_RGBA32_I, SpvImageFormatRgba32i);
+    assert_int_equal(VC_FORMAT_R8_I, SpvImageFormatR8i);
+    assert_int_equal(VC_FORMAT_RGB10A2_U, SpvImageFormatRgb10a2ui);
+    assert_int_equal(VC_FORMAT_R8_U, SpvImageFormatR8ui);
+    assert_memory_equal(image_caps, vc__spirv_caps + 17, sizeof image_caps);
     assert_memory_equal(caps, vc__spirv_caps, sizeof caps);
     assert_memory_equal(classes, vc__spirv_class, sizeof classes);
 }

@@ -1,0 +1,352 @@
+/* What calls on images refuse, what is merged of them, what the reflection says, and what the runtime says of a kernel that takes one. */
+#define VKDISPATCH_CODEGEN_IMPLEMENTATION
+#include "unit.h"
+#include "vkdispatch_codegen.h"
+
+typedef struct rig {
+    vc_kernel *k;
+    vc_image_ref flat, deep, cube, layers, texels, whole, read, write, any;
+    vc_val i, u, f, at, deep_at, texel;
+    vc_ref out;
+} rig;
+
+static vc_image_ref image(vc_kernel *k, const char *name, vc_dim dim, bool storage, vc_format format, uint32_t access) {
+    vc_image_desc d;
+    memset(&d, 0, sizeof d);
+    d.dim = dim;
+    d.storage = storage;
+    d.format = format;
+    d.access = access;
+    return vc_image(k, name, &d);
+}
+
+static rig begin_on(uint64_t lacks, vc_buffers buffers) {
+    vc_kernel_desc desc;
+    rig r;
+    memset(&desc, 0, sizeof desc);
+    desc.name = "paint";
+    desc.machine.lacks = lacks;
+    desc.buffers = buffers;
+    r.k = vc_begin(&desc);
+    r.flat = vc_image(r.k, "flat", NULL);
+    r.deep = image(r.k, "deep", VC_DIM_3D, false, VC_FORMAT_NONE, 0);
+    r.cube = image(r.k, "cube", VC_DIM_CUBE, false, VC_FORMAT_NONE, 0);
+    r.layers = image(r.k, "layers", VC_DIM_2D_ARRAY, false, VC_FORMAT_NONE, VC_READ);
+    r.texels = image(r.k, "texels", VC_DIM_BUFFER, false, VC_FORMAT_NONE, 0);
+    r.whole = image(r.k, "whole", VC_DIM_2D, true, VC_FORMAT_R32_F, 0);
+    r.read = image(r.k, "read", VC_DIM_2D, true, VC_FORMAT_RGBA8_U, VC_READ);
+    r.write = image(r.k, "write", VC_DIM_2D, true, VC_FORMAT_RG8_UNORM, VC_WRITE);
+    r.any = image(r.k, "any", VC_DIM_2D, true, VC_FORMAT_NONE, VC_READ_WRITE | VC_MAY_ALIAS);
+    r.out = vc_buffer(r.k, "out", VC_F32X4, VC_WRITE);
+    r.u = vc_local_index(r.k);
+    r.i = vc_cast(VC_I32, r.u);
+    r.f = vc_cast(VC_F32, r.u);
+    r.at = vc_vec2(r.f, r.f);
+    r.deep_at = vc_vec3(r.f, r.f, r.f);
+    r.texel = vc_vec2(r.i, r.i);
+    return r;
+}
+static rig begin(void) { return begin_on(0, VC_BUFFERS_DEFAULT); }
+
+static void fails(rig r, const char *text) {
+    const char *error;
+    vc_spirv(r.k, NULL);
+    error = vc_error(r.k);
+    assert_non_null(error);
+    assert_string_equal(error, text);
+    assert_int_equal(vc_sample(r.flat, r.at).of, 0);
+    assert_int_equal(vc_image_levels(r.flat).of, 0);
+    vc_image_store(r.whole, r.texel, r.f);
+    assert_null(vc_image(r.k, "late", NULL).of);
+    assert_null(vc_source(r.k, VC_TARGET_GLSL));
+    assert_null(vc_dump(r.k));
+    vc_free(r.k);
+}
+#define FAILS(call, text) do { rig r = begin(); call; fails(r, text); } while (0)
+
+static void declared(vc_image_desc d, const char *text) {
+    rig r = begin();
+    assert_null(vc_image(r.k, "odd", &d).of);
+    fails(r, text);
+}
+
+static void declarations(void **state) {
+    vc_image_desc d;
+    (void)state;
+    memset(&d, 0, sizeof d);
+    d.dim = (vc_dim)8;
+    declared(d, "vc_image in kernel 'paint': 'odd' has dimension 8, which is none");
+    d.dim = VC_DIM_1D;
+    d.type = VC_F16;
+    declared(d, "vc_image in kernel 'paint': 'odd' has components of f16; kernels see those of images as VC_F32, VC_I32 or VC_U32");
+    d.type = VC_F32X4;
+    declared(d, "vc_image in kernel 'paint': 'odd' has components of f32x4; kernels see those of images as VC_F32, VC_I32 or VC_U32");
+    d.type = VC_NONE;
+    d.format = VC_FORMAT_RGBA8_UNORM;
+    declared(d, "vc_image in kernel 'paint': 'odd' has a format and is sampled; only storage images have one");
+    d.storage = true;
+    d.format = (vc_format)40;
+    declared(d, "vc_image in kernel 'paint': 'odd' has format 40, which is none");
+    d.format = VC_FORMAT_R16_I;
+    d.type = VC_U32;
+    declared(d, "vc_image in kernel 'paint': 'odd' has components of u32, its format r16i gives i32");
+    d.type = VC_NONE;
+    d.access = VC_MAY_ALIAS;
+    declared(d, "vc_image in kernel 'paint': 'odd' has access 4; it takes VC_READ, VC_WRITE or VC_READ_WRITE, with VC_MAY_ALIAS if need be");
+    d.storage = false;
+    d.format = VC_FORMAT_NONE;
+    d.access = VC_WRITE;
+    declared(d, "vc_image in kernel 'paint': 'odd' has access 2 and is sampled, which is VC_READ");
+}
+
+static void coordinates_are_of_the_right_size(void **state) {
+    (void)state;
+    FAILS(vc_sample(r.flat, r.f), "vc_sample in kernel 'paint': the coordinates are f32; image 'flat' (2-D) takes f32x2");
+    FAILS(vc_sample(r.flat, r.deep_at), "vc_sample in kernel 'paint': the coordinates are f32x3; image 'flat' (2-D) takes f32x2");
+    FAILS(vc_sample_lod(r.layers, r.at, r.f), "vc_sample_lod in kernel 'paint': the coordinates are f32x2; image 'layers' (2-D array) takes f32x3");
+    FAILS(vc_sample(r.cube, r.texel), "vc_sample in kernel 'paint': the coordinates are i32x2; image 'cube' (cube) takes f32x3");
+    FAILS(vc_gather(r.flat, r.texel, 0), "vc_gather in kernel 'paint': the coordinates are i32x2; image 'flat' (2-D) takes f32x2");
+    FAILS(vc_fetch(r.flat, r.at, r.i), "vc_fetch in kernel 'paint': the coordinates are f32x2; image 'flat' (2-D) takes i32x2 or u32x2");
+    FAILS(vc_fetch(r.flat, vc_u32(1), r.i), "vc_fetch in kernel 'paint': the coordinates are u32; image 'flat' (2-D) takes i32x2 or u32x2");
+    FAILS(vc_fetch(r.texels, vc_cast(VC_I64, r.i), vc_u32(0)),
+          "vc_fetch in kernel 'paint': the coordinates are i64; image 'texels' (texel buffer) takes i32 or u32");
+    FAILS(vc_image_load(r.whole, r.u), "vc_image_load in kernel 'paint': the coordinates are u32; image 'whole' (2-D) takes i32x2 or u32x2");
+    FAILS(vc_image_store(r.whole, r.at, r.f), "vc_image_store in kernel 'paint': the coordinates are f32x2; image 'whole' (2-D) takes i32x2 or u32x2");
+    FAILS(vc_fetch(r.texels, vc_u32(0xffffffffu), vc_u32(0)), "vc_fetch in kernel 'paint': operand 2 is the immediate 4294967295, which i32 cannot hold");
+}
+
+static void other_operands(void **state) {
+    (void)state;
+    FAILS(vc_sample_lod(r.flat, r.at, r.i), "vc_sample_lod in kernel 'paint': the level of detail is i32; image 'flat' (2-D) takes f32");
+    FAILS(vc_sample_lod(r.flat, r.at, vc_i32(1)), "vc_sample_lod in kernel 'paint': the level of detail is i32; image 'flat' (2-D) takes f32");
+    FAILS(vc_sample_grad(r.layers, r.deep_at, r.at, r.deep_at),
+          "vc_sample_grad in kernel 'paint': the derivative is f32x3; image 'layers' (2-D array) takes f32x2");
+    FAILS(vc_fetch(r.flat, r.texel, r.f), "vc_fetch in kernel 'paint': the level is f32; image 'flat' (2-D) takes i32 or u32");
+    FAILS(vc_image_size(r.flat, r.f), "vc_image_size in kernel 'paint': the level is f32; image 'flat' (2-D) takes i32 or u32");
+    FAILS(vc_image_size(r.whole, r.u), "vc_image_size in kernel 'paint': image 'whole' has one level; it takes the immediate 0");
+    FAILS(vc_fetch(r.texels, r.u, vc_u32(1)), "vc_fetch in kernel 'paint': image 'texels' has one level; it takes the immediate 0");
+    FAILS(vc_image_levels(r.whole), "vc_image_levels in kernel 'paint': image 'whole' has one level; it takes sampled ones");
+    FAILS(vc_image_store(r.whole, r.texel, r.at),
+          "vc_image_store in kernel 'paint': the value is f32x2, the element type is f32x4; convert it with vc_cast");
+    FAILS(vc_image_store(r.whole, r.texel, r.i), "vc_image_store in kernel 'paint': the value is i32, the element type is f32x4; convert it with vc_cast");
+    FAILS(vc_gather(r.flat, r.at, 4), "vc_gather in kernel 'paint': component 4; a texel has 0 to 3");
+    FAILS(vc_sample_offset(r.flat, r.at, r.f, 8, 0, 0), "vc_sample_offset in kernel 'paint': the offset along x is 8; it goes from -8 to 7");
+    FAILS(vc_sample_offset(r.flat, r.at, r.f, 1, 1, -1),
+          "vc_sample_offset in kernel 'paint': the offset along z is -1; image 'flat' (2-D) takes 0 there");
+    FAILS(vc_sample_offset(r.cube, r.deep_at, r.f, 0, 1, 0),
+          "vc_sample_offset in kernel 'paint': the offset along y is 1; image 'cube' (cube) takes 0 there");
+    FAILS(vc_sample(r.flat, vc_vec2(vc_f32(1), vc_f32(2))),
+          "vc_sample in kernel 'paint': operand 2 is vc_vec2 of immediates alone, which gives none: bring one of them in with vc_const");
+    FAILS(VC_SWITCH(r.k, r.i) { vc_image_store(r.whole, r.texel, r.f); },
+          "vc_image_store in kernel 'paint': a VC_SWITCH holds only VC_CASE and VC_DEFAULT");
+}
+
+static void images_have_a_kind(void **state) {
+    (void)state;
+    FAILS(vc_sample(r.whole, r.at), "vc_sample in kernel 'paint': image 'whole' is a storage image, which has no sampler; use vc_image_load");
+    FAILS(vc_gather(r.texels, r.f, 0), "vc_gather in kernel 'paint': image 'texels' is a texel buffer, which has no sampler; use vc_fetch");
+    FAILS(vc_gather(r.deep, r.deep_at, 0), "vc_gather in kernel 'paint': image 'deep' is 3-D; it takes 2-D, 2-D array and cube");
+    FAILS(vc_fetch(r.read, r.texel, r.i), "vc_fetch in kernel 'paint': image 'read' is a storage image; use vc_image_load");
+    FAILS(vc_fetch(r.cube, r.texel, r.i), "vc_fetch in kernel 'paint': image 'cube' is a sampled cube, whose texels have no number; use vc_sample_lod");
+    FAILS(vc_image_load(r.flat, r.texel), "vc_image_load in kernel 'paint': image 'flat' is no storage image; use vc_fetch");
+    FAILS(vc_image_store(r.flat, r.texel, r.f), "vc_image_store in kernel 'paint': image 'flat' is no storage image, and only those can be stored to");
+    FAILS(vc_image_store(r.texels, r.i, r.f), "vc_image_store in kernel 'paint': image 'texels' is no storage image, and only those can be stored to");
+    FAILS(vc_image_load(r.write, r.texel), "vc_image_load in kernel 'paint': image 'write' was declared without VC_READ");
+    FAILS(vc_image_store(r.read, r.texel, r.u), "vc_image_store in kernel 'paint': image 'read' was declared without VC_WRITE");
+}
+
+static void images_of_others(void **state) {
+    rig r = begin(), other = begin();
+    vc_image_ref none;
+    (void)state;
+    memset(&none, 0, sizeof none);
+    vc_sample(other.flat, r.at);
+    fails(other, "vc_sample in kernel 'paint': operand 2 belongs to another kernel");
+    vc_sample(none, r.at);
+    fails(r, "vc_sample in kernel 'paint': the image was never set");
+    r = begin();
+    vc_restart(r.k, NULL);
+    vc_image_levels(r.flat);
+    assert_string_equal(vc_error(r.k), "vc_image_levels in kernel 'kernel': the image is from before vc_restart");
+    vc_restart(r.k, NULL);
+    r.flat.node = 0;
+    r.flat.born = vc_image(r.k, "x", NULL).born;
+    vc_image_levels(r.flat);
+    assert_string_equal(vc_error(r.k), "vc_image_levels in kernel 'kernel': the image is from before vc_restart");
+    vc_free(r.k);
+    assert_int_equal(vc_sample(none, vc_f32(1)).of, 0);
+    vc_image_store(none, vc_u32(1), vc_f32(1));
+    assert_null(vc_image(NULL, "x", NULL).of);
+}
+
+static void machine_has_to_have(uint64_t lacks, void (*call)(rig r), const char *text) {
+    rig r = begin_on(lacks, VC_BUFFERS_DEFAULT);
+    call(r);
+    fails(r, text);
+}
+static void sampled(rig r) { vc_store(r.out, r.u, vc_sample(r.flat, r.at)); }
+static void stored_rare(rig r) { vc_image_store(r.write, r.texel, r.f); }
+static void loaded_any(rig r) { vc_store(r.out, r.u, vc_image_load(r.any, r.texel)); }
+static void stored_any(rig r) { vc_image_store(r.any, r.texel, r.f); }
+
+static void features(void **state) {
+    rig r = begin();
+    (void)state;
+    machine_has_to_have(VC_FEATURE_IMAGE, sampled, "vc_sample in kernel 'paint' needs images, which the machine lacks (VC_FEATURE_IMAGE)");
+    machine_has_to_have(VC_FEATURE_IMAGE_FORMATS, stored_rare,
+        "vc_image_store in kernel 'paint' needs a format of storage images that not all devices have, which the machine lacks (VC_FEATURE_IMAGE_FORMATS)");
+    machine_has_to_have(VC_FEATURE_IMAGE_READ, loaded_any,
+        "vc_image_load in kernel 'paint' needs loading from storage images of any format, which the machine lacks (VC_FEATURE_IMAGE_READ)");
+    machine_has_to_have(VC_FEATURE_IMAGE_WRITE, stored_any,
+        "vc_image_store in kernel 'paint' needs storing to storage images of any format, which the machine lacks (VC_FEATURE_IMAGE_WRITE)");
+    stored_any(r);
+    assert_int_equal(vc_reflect(r.k)->features, VC_FEATURE_IMAGE | VC_FEATURE_IMAGE_WRITE);
+    vc_free(r.k);
+}
+
+static void check(const vc_arg_info *a, const char *name, vc_dim dim, bool is_sampled, vc_format format, vc_type type, uint32_t access, uint32_t place) {
+    assert_string_equal(a->name, name);
+    assert_int_equal(a->kind, VC_ARG_IMAGE);
+    assert_int_equal(a->dim, dim);
+    assert_int_equal(a->sampled, is_sampled);
+    assert_int_equal(a->format, format);
+    assert_int_equal(a->type, type);
+    assert_int_equal(a->access, access);
+    assert_int_equal(a->place, place);
+    assert_int_equal(a->size, 0);
+}
+
+static void reflection(void **state) {
+    (void)state;
+    for (int form = VC_BUFFERS_ADDRESS; form <= VC_BUFFERS_BINDING; form++) {
+        rig r = begin_on(0, (vc_buffers)form);
+        vc_ref last = vc_buffer(r.k, "last", VC_F32, VC_WRITE);
+        vc_image_ref more = image(r.k, "more", VC_DIM_1D, true, VC_FORMAT_R32_I, 0);
+        const vc_info *info;
+        vc_store(last, r.u, vc_component(vc_sample(r.flat, r.at), 1));
+        vc_image_store(r.whole, r.texel, vc_f32(0));
+        vc_store(r.out, r.u, vc_add(vc_image_load(r.any, r.texel), vc_cast(VC_F32X4, vc_image_load(r.read, r.texel))));
+        vc_image_store(r.any, r.texel, r.f);
+        vc_store(r.out, r.u, vc_splat(vc_cast(VC_F32, vc_image_size(more, vc_u32(0))), 4));
+        info = vc_reflect(r.k);
+        assert_non_null(info);
+        assert_int_equal(info->arg_count, 12);
+        check(&info->args[0], "flat", VC_DIM_2D, true, VC_FORMAT_NONE, VC_F32, VC_READ, 0);
+        check(&info->args[1], "deep", VC_DIM_3D, true, VC_FORMAT_NONE, VC_F32, 0, 1);
+        check(&info->args[4], "texels", VC_DIM_BUFFER, true, VC_FORMAT_NONE, VC_F32, 0, 4);
+        check(&info->args[5], "whole", VC_DIM_2D, false, VC_FORMAT_R32_F, VC_F32, VC_WRITE, 5);
+        check(&info->args[6], "read", VC_DIM_2D, false, VC_FORMAT_RGBA8_U, VC_U32, VC_READ, 6);
+        check(&info->args[8], "any", VC_DIM_2D, false, VC_FORMAT_NONE, VC_F32, VC_READ_WRITE, 8);
+        assert_true(info->args[8].may_alias);
+        assert_int_equal(info->args[9].kind, form == VC_BUFFERS_ADDRESS ? VC_ARG_ADDRESS : VC_ARG_BINDING);
+        assert_int_equal(info->args[9].place, form == VC_BUFFERS_ADDRESS ? 0 : 9);
+        check(&info->args[11], "more", VC_DIM_1D, false, VC_FORMAT_R32_I, VC_I32, VC_READ, form == VC_BUFFERS_ADDRESS ? 9 : 11);
+        assert_int_equal(info->args[11].sampled, false);
+        vc_free(r.k);
+    }
+}
+
+/* In CUDA C images are handles among the values; in OpenCL C they are parameters at their bindings. */
+static void reflection_of_c(void **state) {
+    rig r = begin();
+    const vc_info *info;
+    (void)state;
+    sampled(r);
+    info = vc_reflect_for(r.k, VC_TARGET_CUDA);
+    assert_non_null(info);
+    assert_int_equal(info->args[2].kind, VC_ARG_IMAGE);
+    assert_int_equal(info->args[2].place, 16);
+    assert_int_equal(info->args[2].size, 8);
+    assert_int_equal(info->args[9].place, 72);
+    assert_int_equal(info->value_bytes, 80);
+    vc_free(r.k);
+    r = begin();
+    assert_null(vc_source(r.k, VC_TARGET_OPENCL));
+    assert_string_equal(vc_error(r.k), "vc_image in kernel 'paint': image 'cube' (cube): cubes are not to be had in OpenCL C");
+    vc_free(r.k);
+}
+
+static uint32_t count_of(const char *text, const char *what) {
+    uint32_t n = 0;
+    for (; (text = strstr(text, what)) != NULL; text++) n++;
+    return n;
+}
+
+/* What nobody writes is read once, however many stores there are to other things; what somebody writes is read once between stores. */
+static void merging(void **state) {
+    rig r = begin();
+    const char *text;
+    (void)state;
+    vc_store(r.out, r.u, vc_add(vc_sample(r.flat, r.at), vc_image_load(r.any, r.texel)));
+    vc_store(r.out, r.i, vc_add(vc_sample(r.flat, r.at), vc_add(vc_image_load(r.any, r.texel), vc_image_load(r.any, r.texel))));
+    vc_image_store(r.any, r.texel, r.f);
+    vc_store(r.out, vc_u32(7), vc_add(vc_image_load(r.any, r.texel), vc_cast(VC_F32X4, vc_image_load(r.read, r.texel))));
+    vc_store(r.out, vc_u32(8), vc_cast(VC_F32X4, vc_image_load(r.read, r.texel)));
+    vc_sample(r.deep, r.deep_at);
+    text = vc_source(r.k, VC_TARGET_GLSL);
+    assert_non_null(text);
+    assert_int_equal(count_of(text, "textureLod("), 1);
+    assert_int_equal(count_of(text, "imageLoad(my_any"), 3);
+    assert_int_equal(count_of(text, "imageLoad(read"), 1);
+    assert_int_equal(count_of(text, "deep"), 0);
+    vc_free(r.k);
+}
+
+/* Barriers order what is stored to images too. */
+static void barriers(void **state) {
+    rig r = begin();
+    (void)state;
+    vc_image_store(r.any, r.texel, r.f);
+    vc_barrier(r.k);
+    vc_store(r.out, r.u, vc_image_load(r.any, r.texel));
+    assert_non_null(strstr(vc_source(r.k, VC_TARGET_GLSL), "memoryBarrierImage();\n"));
+    vc_free(r.k);
+    r = begin();
+    vc_image_store(r.any, r.texel, r.f);
+    vc_fence(r.k, VC_SCOPE_DEVICE, 0);
+    assert_non_null(strstr(vc_source(r.k, VC_TARGET_GLSL), "gl_StorageSemanticsImage"));
+    vc_free(r.k);
+}
+
+static const char *const no_images = "argument 0 'flat' is an image; only buffers and values can be bound";
+
+static void the_runtime_says_so(void **state) {
+    vd_device_info device;
+    vd_context *ctx = unit_context(NULL);
+    vd_kernel_desc d;
+    rig r = begin();
+    size_t words = 0;
+    (void)state;
+    memcpy(&device, vd_device(ctx, 0), sizeof device);
+    vd_context_destroy(ctx);
+    device.features |= VD_FEATURE_IMAGE;
+    ctx = unit_context(&device);
+    sampled(r);
+    assert_int_equal(vd_kernel_build(ctx, r.k).id, 0);
+    CHECK_TEXT(no_images);
+    memset(&d, 0, sizeof d);
+    d.name = "module";
+    d.code = vc_spirv(r.k, &words);
+    d.code_size = words * 4;
+    assert_int_equal(vd_kernel_create(ctx, &d).id, 0);
+    CHECK_TEXT("the SPIR-V has an image or sampler 'flat'; only storage buffers can be bound");
+    vc_free(r.k);
+    vd_context_destroy(ctx);
+    device.features &= ~(uint64_t)VD_FEATURE_IMAGE;
+    ctx = unit_context(&device);
+    r = begin();
+    sampled(r);
+    assert_int_equal(vd_kernel_build(ctx, r.k).id, 0);
+    CHECK_TEXT("vd_kernel_build 'paint': the kernel needs image, which");
+    vc_free(r.k);
+    vd_context_destroy(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(declarations), cmocka_unit_test(coordinates_are_of_the_right_size), cmocka_unit_test(other_operands),
+        cmocka_unit_test(images_have_a_kind), cmocka_unit_test(images_of_others), cmocka_unit_test(features), cmocka_unit_test(reflection),
+        cmocka_unit_test(reflection_of_c), cmocka_unit_test(merging), cmocka_unit_test(barriers), cmocka_unit_test(the_runtime_says_so)
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
