@@ -1930,7 +1930,9 @@ static inline uint32_t vc__as_node(vc_kernel *k, const vc__operand *o, uint32_t 
 }
 
 static inline vc_type vc__result_type(uint32_t op, vc_type type) {
-    switch (vc__op[op].result) {
+    uint32_t result = vc__op[op].result;
+    if (result == VC__RESULT_SAME) return type; /* as a rule */
+    switch (result) {
     case VC__RESULT_BOOL: return vc__vec(VC_BOOL, vc__rows(type));
     case VC__RESULT_SCALAR: return vc__scalar(type);
     case VC__RESULT_SIGNED: return vc__to_signed(type);
@@ -2430,21 +2432,26 @@ static uint64_t vc__one_bits(vc_type kind) {
     return vc__is_float(kind) ? (uint64_t)vc__bias(kind) << vc__kinds[kind].fraction : 1;
 }
 
+/* What adds nothing: -0 of floats. */
+static uint64_t vc__minus_zero_bits(vc_type kind) { return vc__is_float(kind) ? (uint64_t)1 << (vc__bits(kind) - 1) : 0; }
+
 /* x op c, and c op x where op commutes; VC__NIL: nothing to simplify. */
 static uint32_t vc__simplify_const(vc__lower *s, const vc__node *n, uint32_t x, uint64_t c) {
     vc_type kind = vc__scalar(vc__lowered(s, n->a[0])->type);
     bool is_float = vc__is_float(kind), fast = s->kernel->desc.fast;
-    uint64_t ones = vc__ones(vc__bits(kind)), minus_zero = is_float ? (uint64_t)1 << (vc__bits(kind) - 1) : 0;
+    uint64_t ones;
     switch (n->op) {
-    case VC__OP_ADD: return c == minus_zero || (c == 0 && fast) ? x : VC__NIL;
-    case VC__OP_SUB: return c == 0 || (c == minus_zero && fast) ? x : VC__NIL;
+    case VC__OP_ADD: return c == vc__minus_zero_bits(kind) || (c == 0 && fast) ? x : VC__NIL;
+    case VC__OP_SUB: return c == 0 || (fast && c == vc__minus_zero_bits(kind)) ? x : VC__NIL;
     case VC__OP_MUL:
-        if (c == vc__one_bits(kind)) return x;
-        return c == 0 && (!is_float || fast) ? vc__make_const(s, n->type, 0) : VC__NIL;
+        if (c == 0) return !is_float || fast ? vc__make_const(s, n->type, 0) : VC__NIL;
+        return c == vc__one_bits(kind) ? x : VC__NIL;
     case VC__OP_DIV: return c == vc__one_bits(kind) ? x : VC__NIL;
     case VC__OP_REM: case VC__OP_MOD: return c == 1 && !is_float ? vc__make_const(s, n->type, 0) : VC__NIL;
-    case VC__OP_AND: return c == 0 ? vc__make_const(s, n->type, 0) : c == ones ? x : VC__NIL;
-    case VC__OP_OR: return c == ones ? vc__make_const(s, n->type, ones) : c == 0 ? x : VC__NIL;
+    case VC__OP_AND: return c == 0 ? vc__make_const(s, n->type, 0) : c == vc__ones(vc__bits(kind)) ? x : VC__NIL;
+    case VC__OP_OR:
+        ones = vc__ones(vc__bits(kind));
+        return c == ones ? vc__make_const(s, n->type, ones) : c == 0 ? x : VC__NIL;
     case VC__OP_XOR: return c == 0 ? x : VC__NIL;
     case VC__OP_SHL: case VC__OP_SHR: return (c & (vc__bits(kind) - 1)) == 0 ? x : VC__NIL;
     default: return VC__NIL;
