@@ -258,8 +258,9 @@ typedef struct vc_image_ref { vc_kernel *of; uint32_t node, born; } vc_image_ref
 
 /* ---- descs: zero is the default of every field ---- */
 
-/* What a kernel may do with a buffer; VC_MAY_ALIAS besides: what is written through it or another one may be the same memory. */
-enum { VC_READ = 1, VC_WRITE = 2, VC_READ_WRITE = 3, VC_MAY_ALIAS = 4 };
+/* What a kernel may do with a buffer. VC_MAY_ALIAS besides: what is written through it or another one may be the same memory. VC_ANY_TYPE: a buffer of any
+   type may be passed, whose bytes are taken for what the kernel says they are; vc_length and vc_shape count the elements of the one passed. */
+enum { VC_READ = 1, VC_WRITE = 2, VC_READ_WRITE = 3, VC_MAY_ALIAS = 4, VC_ANY_TYPE = 8 };
 
 /* What a kernel may need of a machine; the same numbers as VD_FEATURE_. */
 enum {
@@ -1411,7 +1412,7 @@ typedef struct vc__block {
 typedef struct vc__object {
     const char *name; /* in the arena; may be NULL */
     uint16_t op;      /* BUFFER, IMAGE, PARAM, SHARED, TABLE, VAR, ARRAY */
-    uint16_t access;  /* allowed: VC_READ … VC_MAY_ALIAS */
+    uint16_t access;  /* allowed: VC_READ … VC_ANY_TYPE */
     vc_type type;     /* in the code; where atomics know only bits, the unsigned integers that floats are kept as */
     vc_type declared; /* what the kernel sees */
     uint32_t count;   /* elements of arrays; 0: buffers */
@@ -8508,7 +8509,7 @@ static void vc__reflect_arg(const vc_kernel *k, const vc__listing *l, const vc__
     a->may_alias = (o->access & VC_MAY_ALIAS) != 0;
     if (o->op == VC__OP_IMAGE) { vc__reflect_image(l, o, a, end, bindings); return; }
     a->kind = !buffer ? VC_ARG_VALUE : by_address ? VC_ARG_ADDRESS : VC_ARG_BINDING;
-    a->type = vc_type_size(o->declared) ? o->declared : VC_STRUCT(s.size);
+    a->type = o->access & VC_ANY_TYPE ? (vc_type)VC_NONE : vc_type_size(o->declared) ? o->declared : VC_STRUCT(s.size);
     a->access = buffer ? o->used : 0u;
     a->size = !buffer ? s.size : by_address ? 8 : 0;
     a->align = s.align;
@@ -10292,8 +10293,9 @@ static vc_ref vc__make_ref(vc_kernel *k, uint32_t node, vc_type type) {
 
 VC_API vc_ref vc_buffer(vc_kernel *k, const char *name, vc_type type, uint32_t access) {
     if (!vc__check_type(k, "vc_buffer", name, type)) return vc__no_ref();
-    if (!(access & VC_READ_WRITE) || access > (VC_READ_WRITE | VC_MAY_ALIAS)) {
-        vc__refuse(k, "vc_buffer", "'%s' has access %u; it takes VC_READ, VC_WRITE or VC_READ_WRITE, with VC_MAY_ALIAS if need be", name ? name : "", access);
+    if (!(access & VC_READ_WRITE) || access > (VC_READ_WRITE | VC_MAY_ALIAS | VC_ANY_TYPE)) {
+        vc__refuse(k, "vc_buffer", "'%s' has access %u; it takes VC_READ, VC_WRITE or VC_READ_WRITE, with VC_MAY_ALIAS and VC_ANY_TYPE if need be",
+                   name ? name : "", access);
         return vc__no_ref();
     }
     return vc__object_ref(k, vc__add_object(k, name, VC__OP_BUFFER, access, type, 0, NULL), type, NULL);

@@ -89,7 +89,7 @@ typedef struct vd_fft_desc {
 
 typedef struct vd_fft_io {
     vd_fft_direction direction;
-    vd_buffer in, out;       /* as many elements as the shape has; out {0}: in place */
+    vd_buffer in, out;       /* of any type: 8 bytes for each element of the shape; out {0}: in place */
 } vd_fft_io;
 
 /* Makes and tables a plan; NULL on failure. The kernels of a direction are made when it is first run. */
@@ -97,7 +97,7 @@ VD_API vd_fft *vd_fft_create(vd_context *ctx, const vd_fft_desc *desc);
 VD_API void vd_fft_destroy(vd_fft *plan);           /* before its context; work under way keeps what it uses */
 VD_API vd_result vd_fft_run(vd_fft *plan, vd_list *list, const vd_fft_io *io);
 VD_API const char *vd_fft_explain(vd_fft *plan);    /* its passes in words, one a line; lives as long as the plan */
-/* The buffer's own shape, last axis, in place, through a plan that the context keeps. */
+/* The buffer's own shape, last axis, in place, through a plan that the context keeps; the buffer is of VD_F32C or VD_F32X2. */
 VD_API vd_result vd_fft_forward(vd_context *ctx, vd_buffer buffer);
 VD_API vd_result vd_fft_inverse(vd_context *ctx, vd_buffer buffer);
 VD_API uint64_t vd_fft_good_size(uint64_t n);       /* the least length of at least n that has no prime factor above 7 */
@@ -991,8 +991,8 @@ static void vd__fft_deal_threads(vd__fft_writer *w) {
 static void vd__fft_write_kernel(vd__fft_writer *w, bool in_place) {
     const vd__fft_shape *s = w->shape;
     uint32_t words = (s->columns_in && s->columns_out ? s->n : vd__fft_pitch(s)) * s->side, i, last = vd__fft_radix(s, 0, s->stages - 1);
-    w->in = vc_buffer(w->k, in_place ? "data" : "in", VC_F32X2, in_place ? VC_READ_WRITE : VC_READ);
-    w->out = in_place ? w->in : vc_buffer(w->k, "out", VC_F32X2, VC_WRITE);
+    w->in = vc_buffer(w->k, in_place ? "data" : "in", VC_F32X2, VC_ANY_TYPE | (in_place ? VC_READ_WRITE : VC_READ));
+    w->out = in_place ? w->in : vc_buffer(w->k, "out", VC_F32X2, VC_ANY_TYPE | VC_WRITE);
     w->table = vc_buffer(w->k, "table", VC_F32X2, VC_READ);
     if (s->stages > 1) {
         w->shared[0] = vc_shared(w->k, "re", VC_F32, words);
@@ -1302,6 +1302,9 @@ static vd_result vd__fft_simple(vd_context *ctx, vd_buffer buffer, vd_fft_direct
     vd_result result = vd_buffer_query(ctx, buffer, &info);
     uint32_t i = 4;
     if (result) return result;
+    if (info.type != VD_F32C && info.type != VD_F32X2)
+        return vd_error_set(VD_ERROR_INVALID, "%s: buffer '%s' is of %s; it takes f32c or f32x2", direction ? "vd_fft_inverse" : "vd_fft_forward", info.name,
+                            vd_type_name(info.type));
     memset(&call, 0, sizeof call);
     while (i > 1 && info.shape[i - 1] == 1) i--;
     memcpy(call.desc.shape, info.shape, i * sizeof info.shape[0]);

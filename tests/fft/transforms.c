@@ -88,7 +88,7 @@ static void random_numbers(float *x, uint64_t count) {
 static vd_buffer buffer_of(vd_context *ctx, uint64_t elements, const float *data) {
     vd_buffer_desc desc = { 0 };
     desc.name = "numbers";
-    desc.type = VD_F32X2;
+    desc.type = elements % 2 ? VD_F32X2 : VD_F32C;
     desc.shape[0] = elements;
     desc.data = data;
     return vd_buffer_create(ctx, &desc);
@@ -289,6 +289,13 @@ static void bad_input(void **state) {
     io.direction = (vd_fft_direction)2;
     assert_int_equal(vd_fft_run(plan, vd_immediate(ctx, 0, 0), &io), VD_ERROR_INVALID);
     assert_int_equal(vd_fft_forward(ctx, none), VD_ERROR_INVALID);
+    vd_buffer_desc real = { 0 };
+    real.type = VD_F32;
+    real.shape[0] = 16;
+    none = vd_buffer_create(ctx, &real);
+    assert_int_equal(vd_fft_inverse(ctx, none), VD_ERROR_INVALID);
+    assert_non_null(strstr(vd_error_text(), "vd_fft_inverse: buffer '' is of f32; it takes f32c or f32x2"));
+    vd_buffer_destroy(ctx, none);
     vd_buffer_destroy(ctx, small);
     vd_fft_destroy(plan);
     vd_fft_destroy(NULL);
