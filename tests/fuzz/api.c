@@ -54,6 +54,7 @@ typedef struct Player {
     bool wild;            /* operands are picked without looking */
     Slot value[VALUES];
     Place place[REFS];
+    struct { vc_image_ref r; vc_image_desc desc; } picture[4];
     int values, places;   /* written so far; the last ones are kept */
     Block block[2][BLOCKS];
     int depth[2];
@@ -444,6 +445,66 @@ static void play_atomic(Player *p) {
     if (old.of) keep(p, old);
 }
 
+static void play_picture(Player *p, unsigned slot) {
+    static const vc_type types[] = { VC_NONE, VC_F32, VC_I32, VC_U32 };
+    vc_image_desc d;
+    memset(&d, 0, sizeof d);
+    d.dim = (vc_dim)roll(&p->feed, careless(p) ? 10 : 8);
+    d.storage = roll(&p->feed, 2) != 0;
+    if (d.storage || careless(p)) d.format = (vc_format)roll(&p->feed, careless(p) ? 50 : 40);
+    if (!d.format || careless(p)) d.type = types[roll(&p->feed, 4)];
+    if (careless(p)) d.access = roll(&p->feed, 9);
+    p->picture[slot].r = vc_image(p->k[p->now], pick_name(p), &d);
+    if (!d.dim) d.dim = VC_DIM_2D;
+    p->picture[slot].desc = d;
+}
+
+static vc_val pick_spread(Player *p, vc_type kind, unsigned rows) {
+    if (careless(p)) return pick(p, B | I | U | F, 0);
+    return vc_splat(vc_const(p->k[p->now], pick_exact(p, kind)), rows);
+}
+
+/* Whether an image has the call that play_image numbers so. */
+static bool has_call(const vc_image_desc *d, unsigned which) {
+    bool cube = d->dim == VC_DIM_CUBE, buffer = d->dim == VC_DIM_BUFFER;
+    if (which >= 7) return which < 9 ? d->storage : which == 9 || (!d->storage && !buffer);
+    if (d->storage || (buffer && which != 6)) return false;
+    if (which == 4) return d->dim == VC_DIM_2D || d->dim == VC_DIM_2D_ARRAY || cube;
+    return !cube || which < 4;
+}
+
+static void play_image(Player *p) {
+    unsigned slot = roll(&p->feed, 4), which = roll(&p->feed, 11), rows = 3, axes = 3;
+    vc_image_ref r;
+    vc_image_desc d;
+    vc_val at, texel, x, y, level;
+    bool one;
+    if (which == 0 || !p->picture[slot].r.of || (p->picture[slot].r.of != p->k[p->now] && !p->wild)) play_picture(p, slot);
+    r = p->picture[slot].r;
+    d = p->picture[slot].desc;
+    one = d.storage || d.dim == VC_DIM_BUFFER;
+    if (d.dim <= VC_DIM_BUFFER) { rows = vc__dims[d.dim].rows; axes = vc__dims[d.dim].axes; }
+    while (!p->wild && !has_call(&d, which)) which = which % 10 + 1; /* all have a size */
+    at = pick_spread(p, VC_F32, rows);
+    texel = pick_spread(p, roll(&p->feed, 2) ? VC_I32 : VC_U32, rows);
+    level = one && !careless(p) ? vc_u32(0) : pick_spread(p, VC_I32, 1);
+    x = pick_spread(p, VC_F32, which == 3 ? axes : 1);
+    y = pick_spread(p, VC_F32, axes);
+    switch (which) {
+    case 1: keep(p, vc_sample(r, at)); break;
+    case 2: keep(p, vc_sample_lod(r, at, x)); break;
+    case 3: keep(p, vc_sample_grad(r, at, x, y)); break;
+    case 4: keep(p, vc_gather(r, at, roll(&p->feed, p->wild ? 6 : 4))); break;
+    case 5: keep(p, vc_sample_offset(r, at, x, (int32_t)roll(&p->feed, p->wild ? 20 : 8), axes > 1 ? -3 : 0, p->wild ? 1 : 0)); break;
+    case 6: keep(p, vc_fetch(r, texel, level)); break;
+    case 7: keep(p, vc_image_load(r, texel)); break;
+    case 8: vc_image_store(r, texel, pick_type(p, VC_VEC(vc__formats[(unsigned)d.format % 40].kind ? vc__formats[(unsigned)d.format % 40].kind :
+                                                             d.type ? d.type : (vc_type)VC_F32, 4))); break;
+    case 9: keep(p, vc_image_size(r, level)); break;
+    default: keep(p, vc_image_levels(r)); break;
+    }
+}
+
 static Block *top(Player *p) { return p->depth[p->now] ? &p->block[p->now][p->depth[p->now] - 1] : NULL; }
 
 static void push(Player *p, int what) {
@@ -588,7 +649,8 @@ static void play_call(Player *p) {
     else if (which < 140) play_immediate(p);
     else if (which < 158) play_declaration(p);
     else if (which < 165) play_composite(p);
-    else if (which < 205) play_memory(p);
+    else if (which < 197) play_memory(p);
+    else if (which < 205) play_image(p);
     else if (which < 209) play_typed(p);
     else if (which < 212) play_atomic(p);
     else if (which < 215) play_place(p);
