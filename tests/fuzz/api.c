@@ -218,8 +218,8 @@ static void play_function(Player *p) {
     type = careless(p) ? pick_some_type(p) : (vc_type)VC_U32;
     a = pick(p, I | U, 0);
     switch (which - sizeof functions / sizeof functions[0]) {
-    case 0: keep(p, vc_pack_2x32(careless(p) ? type : (vc_type)VC_F64, pick_type(p, VC_U32X2))); break;
-    case 1: keep(p, vc_uniform(careless(p) ? type : (vc_type)VC_F32, pick_type(p, type))); break;
+    case 0: b = pick_type(p, VC_U32X2); keep(p, vc_pack_2x32(careless(p) ? type : (vc_type)VC_F64, b)); break;
+    case 1: b = pick_type(p, type); keep(p, vc_uniform(careless(p) ? type : (vc_type)VC_F32, b)); break;
     case 2: keep(p, vc_cast_sat(careless(p) ? type : VC_VEC(pick_kind(p), rows_of(vc_typeof(a))), a)); break;
     default:
         b = pick_type(p, vc_typeof(a));
@@ -306,6 +306,7 @@ static void play_memory(Player *p) {
 static vc_type pick_composite(Player *p, unsigned depth) {
     vc_kernel *k = p->k[p->now];
     unsigned how = roll(&p->feed, depth ? 7 : 3), kind, rows, count;
+    const char *name;
     vc_member m[4];
     vc_type t;
     if (careless(p)) return (vc_type)next_number(&p->feed);
@@ -323,7 +324,9 @@ static vc_type pick_composite(Player *p, unsigned depth) {
         m[i].name = pick_name(p);
         m[i].type = pick_composite(p, depth - 1);
     }
-    return vc_struct(k, pick_name(p), careless(p) ? NULL : m, careless(p) ? 0 : count);
+    name = pick_name(p);
+    if (careless(p)) count = 0;
+    return vc_struct(k, name, careless(p) ? NULL : m, count);
 }
 
 /* A part of a value, of its part, and so on, down to a number or vector; on the way values are put together again. */
