@@ -1086,7 +1086,10 @@ static vc_val vd__digits_offset(const vd__digits *d, vc_val index) {
 }
 
 static vc_type vd__reduce_wide(vd_type type) {
-    return type == VD_F16 ? VC_F32 : type == VD_I8 || type == VD_I16 ? VC_I32 : type == VD_U8 || type == VD_U16 ? VC_U32 : (vc_type)type;
+    if (type == VD_F16) return VC_F32;
+    if (type == VD_I8 || type == VD_I16) return VC_I32;
+    if (type == VD_U8 || type == VD_U16) return VC_U32;
+    return type;
 }
 
 static vc_val vd__reduce_combine(vd_reduce_op op, vc_val a, vc_val b) {
