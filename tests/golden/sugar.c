@@ -2,6 +2,8 @@
 #define VKDISPATCH_SHORT
 #include "vkdispatch_codegen.h"
 
+#include <string.h>
+
 #include <stdio.h>
 
 typedef struct inputs {
