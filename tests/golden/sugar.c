@@ -2,9 +2,8 @@
 #define VKDISPATCH_SHORT
 #include "vkdispatch_codegen.h"
 
-#include <string.h>
-
 #include <stdio.h>
+#include <string.h>
 
 typedef struct inputs {
     vc_val f, g, d, i, j, u, wide, byte, yes, no, v;
