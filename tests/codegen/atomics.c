@@ -149,7 +149,7 @@ static void check(const Case *c) {
         Run run = run_begin(name, f, THREADS, LOCAL, build, (void *)(uintptr_t)c);
         run_buffer(&run, c->type, THREADS, in_data, NULL);
         run_buffer(&run, c->type, GROUPS * SLOTS, first_data, out_data);
-        run_buffer(&run, c->type, THREADS, first_data, before_data);
+        run_buffer(&run, c->type, THREADS, in_data, before_data);
         if (run_end(&run)) run_judge(&run, right(c));
     }
 }
