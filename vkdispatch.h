@@ -539,7 +539,7 @@ VD_API vd_result vd_context_create_version(const vd_context_desc *desc, vd_conte
 VD_API void vd_context_destroy(vd_context *ctx);    /* waits for its work; NULL is harmless */
 VD_API const vd_device_info *vd_device(const vd_context *ctx, int index); /* NULL past the end */
 VD_API vd_result vd_context_stats(vd_context *ctx, vd_stats *out);
-VD_API vd_allocator vd_context_allocator(const vd_context *ctx);     /* what it takes host memory from; for libraries on top */
+VD_API vd_allocator vd_context_allocator(const vd_context *ctx);     /* what it takes host memory from; for libraries on top; zeros for NULL */
 /* For libraries on top, which keep what they make for a context with it: calls `use` with the place of a pointer that is NULL at first, one thread at a time
    for a key, and returns what it does. `key` is an address of the library's. vd_context_destroy calls `release` first of all, if the pointer was set. */
 VD_API vd_result vd_context_attach(vd_context *ctx, const void *key, vd_result (*use)(vd_context *ctx, void **data, void *user), void *user,
@@ -10157,7 +10157,10 @@ static void vd__queue_close(vd__queue *q) {
     }
 }
 
-VD_API vd_allocator vd_context_allocator(const vd_context *ctx) { return ctx->host.allocator; }
+VD_API vd_allocator vd_context_allocator(const vd_context *ctx) {
+    vd_allocator none = { NULL, NULL, NULL, NULL };
+    return ctx ? ctx->host.allocator : none;
+}
 
 /* The attachment of a key, made where there is none; NULL without memory. */
 static vd__attachment *vd__attachment_of(vd_context *ctx, const void *key) {

@@ -21,11 +21,12 @@
            return r != VD_OK || x[0] != 1 || x[14] != 1;
        }
 
-   It does not allocate device memory behind your back: vd_fft_create makes tables and, where a transform needs a second buffer, that one.
+   It does not allocate device memory behind your back: vd_fft_create makes tables and, where a transform needs a second buffer, that one; vd_reduce_create
+   room for partial results.
 
    Rooms
        config       limits of the planner
-       memory       the context's allocator
+       common       memory, buffers and checks of every plan
        factor       lengths as products of radices
        plan         which kernels a transform takes, and their shapes
        butterflies  transforms of a few values held in registers
@@ -153,8 +154,8 @@ enum {
     VD__FFT_PASSES = 12
 };
 
-// >>memory
-/* Host memory comes from the context's allocator. */
+// >>common
+/* What every plan needs: host memory from the context's allocator, buffers, checks of shapes and of buffers. */
 
 /* Zeros; NULL without memory. */
 static void *vd__fft_allocate(const vd_allocator *a, size_t size) {
@@ -164,6 +165,44 @@ static void *vd__fft_allocate(const vd_allocator *a, size_t size) {
 }
 
 static void vd__fft_free(const vd_allocator *a, void *block) { if (block) a->release(a->user, block); }
+
+static vd_buffer vd__fft_buffer(vd_context *ctx, const char *name, vd_type type, uint64_t elements, const void *data) {
+    vd_buffer_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.name = name;
+    desc.type = type;
+    desc.shape[0] = elements;
+    desc.data = data;
+    return vd_buffer_create(ctx, &desc);
+}
+
+/* Whether a buffer has the bytes that a plan needs. */
+static vd_result vd__fft_check_buffer(vd_context *ctx, const char *call, const char *plan, vd_buffer buffer, const char *which, uint64_t bytes) {
+    vd_buffer_info info;
+    vd_result result = vd_buffer_query(ctx, buffer, &info);
+    if (result || info.size >= bytes) return result;
+    return vd_error_set(VD_ERROR_INVALID, "%s '%s': buffer '%s' (%s) has %llu bytes, the plan needs %llu", call, plan, info.name, which,
+                        (unsigned long long)info.size, (unsigned long long)bytes);
+}
+
+/* The dimensions of a shape and its elements, of which there may be so many; `axes` name some of the dimensions. */
+static vd_result vd__fft_check_shape(const char *call, const char *plan, const uint64_t *shape, uint32_t axes, uint64_t most, uint32_t *dimensions,
+                                     uint64_t *elements) {
+    uint32_t count = 0, i;
+    while (count < 4 && shape[count]) count++;
+    if (!count) return vd_error_set(VD_ERROR_INVALID, "%s '%s': the shape has no elements", call, plan);
+    for (i = count; i < 4; i++)
+        if (shape[i]) return vd_error_set(VD_ERROR_INVALID, "%s '%s': dimension %u is 0, but dimension %u is not", call, plan, count, i);
+    if (axes >> count) return vd_error_set(VD_ERROR_INVALID, "%s '%s': axes is 0x%x, but there are %u dimensions", call, plan, axes, count);
+    *dimensions = count;
+    *elements = 1;
+    for (i = 0; i < count; i++) {
+        if (shape[i] > most / *elements)
+            return vd_error_set(VD_ERROR_UNSUPPORTED, "%s '%s': more than %llu elements", call, plan, (unsigned long long)most);
+        *elements *= shape[i];
+    }
+    return VD_OK;
+}
 
 // >>factor
 /* Lengths as products of radices, and what a radix costs. */
@@ -1368,48 +1407,17 @@ static vd_result vd__fft_run_pass(vd_fft *p, vd_list *list, uint32_t number, con
     return vd_dispatch(list, &desc);
 }
 
-static vd_result vd__fft_check_buffer(const vd_fft *p, vd_buffer buffer, const char *which) {
-    vd_buffer_info info;
-    vd_result result = vd_buffer_query(p->ctx, buffer, &info);
-    if (result) return result;
-    if (info.size < p->elements * 8)
-        return vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': buffer '%s' (%s) has %llu bytes, the transform needs %llu", p->name, info.name, which,
-                            (unsigned long long)info.size, (unsigned long long)(p->elements * 8));
-    return VD_OK;
-}
-
 // >>public
 /* Thin functions: check, look up, call. */
-
-/* A vd_buffer of f32x2 elements. */
-static vd_buffer vd__fft_buffer(vd_fft *p, const char *name, uint64_t elements, const void *data) {
-    vd_buffer_desc desc;
-    memset(&desc, 0, sizeof desc);
-    desc.name = name;
-    desc.type = VD_F32X2;
-    desc.shape[0] = elements;
-    desc.data = data;
-    return vd_buffer_create(p->ctx, &desc);
-}
 
 static vd_result vd__fft_check_desc(vd_fft *p, const vd_fft_desc *desc) {
     uint32_t i;
     double product = 1;
-    p->elements = 1;
-    while (p->dimensions < 4 && desc->shape[p->dimensions]) p->dimensions++;
-    if (!p->dimensions) return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': the shape has no elements", p->name);
-    for (i = 0; i < 4; i++) {
-        p->shape[i] = i < p->dimensions ? desc->shape[i] : 0;
-        if (i >= p->dimensions && desc->shape[i])
-            return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': dimension %u is 0, but dimension %u is not", p->name, p->dimensions, i);
-        if (p->shape[i] > UINT32_MAX / p->elements)
-            return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': more than 2^32 - 1 elements", p->name);
-        if (i < p->dimensions) p->elements *= p->shape[i];
-    }
-    p->axes = desc->axes ? desc->axes : 1u << (p->dimensions - 1);
-    if (p->axes >> p->dimensions)
-        return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': axes is 0x%x, but there are %u dimensions", p->name, p->axes, p->dimensions);
+    vd_result result = vd__fft_check_shape("vd_fft_create", p->name, desc->shape, desc->axes, UINT32_MAX, &p->dimensions, &p->elements);
+    if (result) return result;
     if ((uint32_t)desc->norm > VD_FFT_NORM_ORTHO) return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': norm is %d", p->name, (int)desc->norm);
+    memcpy(p->shape, desc->shape, sizeof p->shape);
+    p->axes = desc->axes ? desc->axes : 1u << (p->dimensions - 1);
     for (i = 0; i < p->dimensions; i++) if (p->axes >> i & 1) product *= (double)p->shape[i];
     p->scale[0] = desc->norm == VD_FFT_NORM_ORTHO ? 1 / sqrt(product) : 1;
     p->scale[1] = desc->norm == VD_FFT_NORM_NONE ? 1 : desc->norm == VD_FFT_NORM_ORTHO ? 1 / sqrt(product) : 1 / product;
@@ -1431,13 +1439,13 @@ static vd_result vd__fft_make_buffers(vd_fft *p) {
     for (i = 0; i < p->passes; i++) temp |= p->pass[i].to == VD__FFT_TEMP;
     if (!result) {
         static const float none[2] = { 0, 0 };
-        p->tables = vd__fft_buffer(p, "fft tables", p->table_count ? p->table_count : 1, p->table_count ? p->table : none);
+        p->tables = vd__fft_buffer(p->ctx, "fft tables", VD_F32X2, p->table_count ? p->table_count : 1, p->table_count ? p->table : none);
         if (!p->tables.id) result = VD_ERROR_OUT_OF_DEVICE_MEMORY;
     }
     vd__fft_free(&p->allocator, p->table);
     p->table = NULL;
     if (!result && temp) {
-        p->temp = vd__fft_buffer(p, "fft second buffer", p->elements, NULL);
+        p->temp = vd__fft_buffer(p->ctx, "fft second buffer", VD_F32X2, p->elements, NULL);
         if (!p->temp.id) result = VD_ERROR_OUT_OF_DEVICE_MEMORY;
     }
     return result;
@@ -1490,8 +1498,8 @@ VD_API vd_result vd_fft_run(vd_fft *p, vd_list *list, const vd_fft_io *io) {
     if (!p || !io) return vd_error_set(VD_ERROR_INVALID, "vd_fft_run: %s is NULL", p ? "io" : "plan");
     if ((uint32_t)io->direction > VD_FFT_INVERSE) return vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': direction is %d", p->name, (int)io->direction);
     out = io->out.id ? io->out : io->in;
-    result = vd__fft_check_buffer(p, io->in, "in");
-    if (!result && out.id != io->in.id) result = vd__fft_check_buffer(p, out, "out");
+    result = vd__fft_check_buffer(p->ctx, "vd_fft_run", p->name, io->in, "in", p->elements * 8);
+    if (!result && out.id != io->in.id) result = vd__fft_check_buffer(p->ctx, "vd_fft_run", p->name, out, "out", p->elements * 8);
     if (!result && !p->passes && out.id != io->in.id) result = vd_copy(list, out, 0, io->in, 0, p->elements * 8);
     for (i = 0; i < p->passes && !result; i++) result = vd__fft_run_pass(p, list, i, io, out);
     return result;
@@ -1532,41 +1540,23 @@ VD_API const char *vd_fft_explain(vd_fft *p) {
 
 static vd_result vd__reduce_check_desc(vd_reduce *p) {
     const vd_reduce_desc *d = &p->desc;
-    uint32_t dimensions = 0, i;
-    uint64_t elements = 1, stride = 1;
+    uint32_t dimensions, i;
+    uint64_t stride;
     bool bits = d->op == VD_REDUCE_AND || d->op == VD_REDUCE_OR || d->op == VD_REDUCE_XOR;
+    vd_result result;
     if ((uint32_t)d->op > VD_REDUCE_XOR) return vd_error_set(VD_ERROR_INVALID, "vd_reduce_create '%s': op is %d", p->name, (int)d->op);
     if (d->type < VD_I8 || d->type > VD_F64 || (bits && d->type >= VD_F16))
         return vd_error_set(VD_ERROR_INVALID, "vd_reduce_create '%s': type is %s; it takes a scalar %s", p->name, vd_type_name(d->type),
                             bits ? "integer" : "number");
-    while (dimensions < 4 && d->shape[dimensions]) dimensions++;
-    if (!dimensions) return vd_error_set(VD_ERROR_INVALID, "vd_reduce_create '%s': the shape has no elements", p->name);
-    for (i = dimensions; i < 4; i++)
-        if (d->shape[i]) return vd_error_set(VD_ERROR_INVALID, "vd_reduce_create '%s': dimension %u is 0, but dimension %u is not", p->name, dimensions, i);
-    if (d->axes >> dimensions)
-        return vd_error_set(VD_ERROR_INVALID, "vd_reduce_create '%s': axes is 0x%x, but there are %u dimensions", p->name, d->axes, dimensions);
-    if (!p->desc.axes) p->desc.axes = (1u << dimensions) - 1;
-    for (i = 0; i < dimensions; i++) {
-        if (d->shape[i] > ((uint64_t)1 << 31) / elements)
-            return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_reduce_create '%s': more than 2^31 elements", p->name);
-        elements *= d->shape[i];
-    }
+    result = vd__fft_check_shape("vd_reduce_create", p->name, d->shape, d->axes, (uint64_t)1 << 31, &dimensions, &stride);
+    if (result) return result;
+    if (!d->axes) p->desc.axes = (1u << dimensions) - 1;
     p->kept.product = p->reduced.product = 1;
-    stride = elements;
     for (i = 0; i < dimensions; i++) {
         stride /= d->shape[i];
-        vd__digits_add(p->desc.axes >> i & 1 ? &p->reduced : &p->kept, d->shape[i], stride);
+        vd__digits_add(d->axes >> i & 1 ? &p->reduced : &p->kept, d->shape[i], stride);
     }
     return VD_OK;
-}
-
-static vd_buffer vd__reduce_buffer(vd_reduce *p, const char *name, vd_type type, uint64_t elements) {
-    vd_buffer_desc desc;
-    memset(&desc, 0, sizeof desc);
-    desc.name = name;
-    desc.type = type;
-    desc.shape[0] = elements;
-    return vd_buffer_create(p->ctx, &desc);
 }
 
 static vd_result vd__reduce_make(vd_reduce *p) {
@@ -1574,8 +1564,8 @@ static vd_result vd__reduce_make(vd_reduce *p) {
     if (result) return result;
     vd__reduce_plan(p);
     if (p->parts > 1) {
-        p->partials = vd__reduce_buffer(p, "reduce partials", (vd_type)vd__reduce_wide(p->desc.type), p->kept.product * p->parts);
-        p->tickets = vd__reduce_buffer(p, "reduce tickets", VD_U32, p->tiles);
+        p->partials = vd__fft_buffer(p->ctx, "reduce partials", (vd_type)vd__reduce_wide(p->desc.type), p->kept.product * p->parts, NULL);
+        p->tickets = vd__fft_buffer(p->ctx, "reduce tickets", VD_U32, p->tiles, NULL);
         if (!p->partials.id || !p->tickets.id) return VD_ERROR_OUT_OF_DEVICE_MEMORY;
     }
     return vd__reduce_build(p);
@@ -1615,22 +1605,14 @@ VD_API void vd_reduce_destroy(vd_reduce *p) {
     vd__fft_free(&allocator, p);
 }
 
-static vd_result vd__reduce_check_buffer(const vd_reduce *p, vd_buffer buffer, const char *which, uint64_t elements) {
-    vd_buffer_info info;
-    vd_result result = vd_buffer_query(p->ctx, buffer, &info);
-    uint64_t bytes = elements * vd_type_size(p->desc.type);
-    if (result || info.size >= bytes) return result;
-    return vd_error_set(VD_ERROR_INVALID, "vd_reduce_run '%s': buffer '%s' (%s) has %llu bytes, the reduction needs %llu", p->name, info.name, which,
-                        (unsigned long long)info.size, (unsigned long long)bytes);
-}
-
 VD_API vd_result vd_reduce_run(vd_reduce *p, vd_list *list, vd_buffer in, vd_buffer out) {
     vd_dispatch_desc desc;
     vd_arg args[4];
     vd_result result;
+    uint64_t size = p ? vd_type_size(p->desc.type) : 0;
     if (!p) return vd_error_set(VD_ERROR_INVALID, "vd_reduce_run: plan is NULL");
-    result = vd__reduce_check_buffer(p, in, "in", p->kept.product * p->reduced.product);
-    if (!result) result = vd__reduce_check_buffer(p, out, "out", p->kept.product);
+    result = vd__fft_check_buffer(p->ctx, "vd_reduce_run", p->name, in, "in", p->kept.product * p->reduced.product * size);
+    if (!result) result = vd__fft_check_buffer(p->ctx, "vd_reduce_run", p->name, out, "out", p->kept.product * size);
     if (result) return result;
     memset(&desc, 0, sizeof desc);
     args[0] = vd_b(in);
