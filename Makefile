@@ -138,7 +138,8 @@ sanitized            = $(foreach s,unit golden codegen conformance,$(call files,
 programs_sanitize    = $(sanitized) $(call fakes,$(cc)/sanitize)
 commands_sanitize    = $(sanitized:%="tools/sanitized %")
 
-programs_validate    = $(call files,tests/conformance,$(cc))
+# opencl.c makes no Vulkan device, so that there would be nothing to validate.
+programs_validate    = $(filter-out %/opencl,$(call files,tests/conformance,$(cc)))
 commands_validate    = $(programs_validate:%="tools/validated %")
 
 commands_compile     = tests/compile/run tests/compile/cmake tests/compile/vcc

@@ -1,4 +1,4 @@
-/* vkdispatch.h: run compute kernels through Vulkan from one C header.
+/* vkdispatch.h: run compute kernels through Vulkan, CUDA and OpenCL from one C header.
 
    Version 0.1.0. MIT licence; the full text stands at the end of this file.
 
