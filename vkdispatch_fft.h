@@ -51,7 +51,7 @@
      3. vd_fft_forward and vd_fft_inverse do both for a buffer's own shape, and keep the plan in the context.
 
    Meaning. Forward is X[k] = sum over n of x[n] exp(-2 pi i n k / N), inverse the same with + and, unless the desc says otherwise, divided by the product
-   of the lengths. Complex numbers are pairs of f32, real part first. Arrays are in C order, the last axis contiguous.
+   of the lengths. Complex numbers are pairs of f32, real part first. Arrays are in C order, the last axis contiguous, unless the desc has strides.
 
    Lengths. Any product of primes up to 31, as long as every factor of it that one workgroup takes fits into its shared memory; longer axes are done in two
    passes. Other lengths are done by Bluestein's algorithm while twice their length fits into a workgroup. What fits nowhere is VD_ERROR_UNSUPPORTED.
@@ -83,14 +83,15 @@ typedef enum vd_fft_norm {
 
 typedef struct vd_fft_desc {
     const char *name;        /* for messages; default: "fft" */
-    uint64_t shape[4];       /* elements; trailing zeros mean there are fewer dimensions; the last one is contiguous */
+    uint64_t shape[4];       /* elements; trailing zeros mean there are fewer dimensions */
     uint32_t axes;           /* bit i: dimension i is transformed, the others are batches; default: the last one */
     vd_fft_norm norm;
+    uint64_t in_stride[4], out_stride[4]; /* elements from one index to the next of each dimension; default: C order, the last dimension contiguous */
 } vd_fft_desc;
 
 typedef struct vd_fft_io {
     vd_fft_direction direction;
-    vd_buffer in, out;       /* of any type: 8 bytes for each element of the shape; out {0}: in place */
+    vd_buffer in, out;       /* of any type: 8 bytes for each element up to the last; out {0}: in place, which takes equal strides */
 } vd_fft_io;
 
 /* Makes and tables a plan; NULL on failure. The kernels of a direction are made when it is first run. */
@@ -155,7 +156,7 @@ enum {
 };
 
 // >>common
-/* What every plan needs: host memory from the context's allocator, buffers, checks of shapes and of buffers. */
+/* What every plan needs: host memory from the context's allocator, buffers, checks of shapes and of buffers, indices as digits. */
 
 /* Zeros; NULL without memory. */
 static void *vd__fft_allocate(const vd_allocator *a, size_t size) {
@@ -204,6 +205,35 @@ static vd_result vd__fft_check_shape(const char *call, const char *plan, const u
     return VD_OK;
 }
 
+enum { VD__DIGITS = 6 };
+
+/* Digits of an index, the last one changing fastest, and how far apart in memory its steps are. */
+typedef struct vd__digits { uint32_t count; uint64_t size[VD__DIGITS], stride[VD__DIGITS], product; } vd__digits;
+
+static void vd__digits_add(vd__digits *d, uint64_t size, uint64_t stride) {
+    if (size == 1) return;
+    if (d->count && d->stride[d->count - 1] == stride * size) { /* one behind the other */
+        d->size[d->count - 1] *= size;
+        d->stride[d->count - 1] = stride;
+    } else {
+        d->size[d->count] = size;
+        d->stride[d->count++] = stride;
+    }
+    d->product *= size;
+}
+
+/* Where the element of an index lies. */
+static vc_val vd__digits_offset(const vd__digits *d, vc_val index) {
+    vc_val at = vc_u32(0), digit;
+    uint32_t i = d->count;
+    while (i-- > 0) {
+        digit = i ? vc_rem(index, vc_u32((uint32_t)d->size[i])) : index;
+        index = i ? vc_div(index, vc_u32((uint32_t)d->size[i])) : index;
+        at = vc_add(at, vc_mul(digit, vc_u32((uint32_t)d->stride[i])));
+    }
+    return at;
+}
+
 // >>factor
 /* Lengths as products of radices, and what a radix costs. */
 
@@ -250,8 +280,8 @@ typedef struct vd__fft_shape {
     bool dense;              /* without free words between the elements, which cost nothing where there is room for them */
 } vd__fft_shape;
 
-/* Where element i of transform q of block o lies: o * block + (q / width) * row + q % width + i * stride, in elements. */
-typedef struct vd__fft_side { uint64_t block, row, width, stride; } vd__fft_side;
+/* Where the elements of a pass lie: element i of transform q of block o at block(o) + each(q) + i * stride, in elements. */
+typedef struct vd__fft_side { vd__digits block, each; uint64_t stride; } vd__fft_side;
 
 /* Tables of a pass, as offsets into the plan's table of complex numbers. */
 typedef struct vd__fft_tables {
@@ -265,7 +295,6 @@ typedef enum vd__fft_place { VD__FFT_IN, VD__FFT_OUT, VD__FFT_TEMP } vd__fft_pla
 typedef struct vd__fft_pass {
     vd__fft_shape shape;
     vd__fft_side in, out;
-    uint64_t count, blocks;  /* transforms of a block, blocks */
     uint64_t turn;           /* length of the axis whose roots multiply what is stored; 0: none */
     uint64_t turn_width;     /* transforms that share a root */
     uint32_t fine_bits;      /* of an exponent that the fine table resolves */
@@ -274,6 +303,12 @@ typedef struct vd__fft_pass {
     vd__fft_place from, to;
     vd_kernel kernels[2][2]; /* by direction, and whether from and to are one buffer */
 } vd__fft_pass;
+
+/* The passes of a direction, one after the other. */
+typedef struct vd__fft_route { vd__fft_pass pass[VD__FFT_PASSES]; uint32_t count; } vd__fft_route;
+
+/* How an array lies in memory: elements from one index to the next of each dimension, and from its first element to behind its last. */
+typedef struct vd__fft_layout { uint64_t stride[4], span; } vd__fft_layout;
 
 /* What a plan is made for. */
 typedef struct vd__fft_device {
@@ -289,8 +324,8 @@ struct vd_fft {
     uint64_t shape[4], elements;
     uint32_t dimensions, axes;
     double scale[2];         /* by direction */
-    vd__fft_pass pass[VD__FFT_PASSES];
-    uint32_t passes;
+    vd__fft_layout layout[3]; /* by vd__fft_place */
+    vd__fft_route route[2];  /* by direction; of complex transforms the first serves both */
     float *table;            /* on the host while the plan is made */
     uint32_t table_count, table_capacity; /* complex numbers */
     vd_buffer tables, temp;
@@ -430,94 +465,146 @@ static bool vd__fft_shape_of(const vd__fft_device *d, uint32_t n, uint64_t count
     search.now.columns_out = columns_out;
     *out = search.now;
     if (vd__fft_recall(d, out, count)) return true;
-    vd__fft_enumerate(&search, n, VD__FFT_RADIX);
-    if (search.cost <= 0) return false;
+    search.best = search.now;
+    if (n == 1) { /* nothing but what loading and storing do */
+        search.best.stages = search.best.radix[0] = search.best.threads = 1;
+    } else {
+        vd__fft_enumerate(&search, n, VD__FFT_RADIX);
+        if (search.cost <= 0) return false;
+    }
     *out = search.best;
     if (out->stages == 1) out->columns_out = out->columns_in; /* nothing is exchanged */
     return columns_in || columns_out ? vd__fft_deal_columns(d, out, count) : vd__fft_deal_rows(d, out, count);
 }
 
-static vd__fft_pass *vd__fft_add_pass(vd_fft *p) {
-    vd__fft_pass *pass;
-    if (p->passes == VD__FFT_PASSES) return NULL;
-    pass = &p->pass[p->passes++];
-    memset(pass, 0, sizeof *pass);
-    pass->from = p->passes == 1 ? VD__FFT_IN : VD__FFT_OUT;
-    pass->to = VD__FFT_OUT;
-    return pass;
+/* Dimensions from the one whose elements are farthest apart to the nearest; those of one element anywhere. */
+static void vd__fft_order(const vd_fft *p, const vd__fft_layout *l, uint32_t *order) {
+    uint32_t i, j, d;
+    for (i = 0; i < p->dimensions; i++) {
+        d = i;
+        for (j = i; j > 0 && l->stride[order[j - 1]] < l->stride[d]; j--) order[j] = order[j - 1];
+        order[j] = d;
+    }
 }
 
-static vd__fft_side vd__fft_side_make(uint64_t block, uint64_t row, uint64_t width, uint64_t stride) {
+/* A pass over an axis, the `first` of the dimensions in their order, or a part of it: `part` indices of it that lie `step` elements apart count as transforms. */
+static vd__fft_side vd__fft_side_of(const vd_fft *p, const uint32_t *order, uint32_t axis, const vd__fft_layout *l, uint64_t stride, uint64_t part, uint64_t step) {
     vd__fft_side s;
-    s.block = block;
-    s.row = row;
-    s.width = width;
+    uint32_t i;
+    bool near = false;
+    memset(&s, 0, sizeof s);
     s.stride = stride;
+    s.block.product = s.each.product = 1;
+    for (i = 0; i < p->dimensions; i++) {
+        if (order[i] == axis) {
+            near = true;
+            vd__digits_add(&s.each, part, step);
+        } else {
+            vd__digits_add(near ? &s.each : &s.block, p->shape[order[i]], l->stride[order[i]]);
+        }
+    }
     return s;
 }
 
-/* An axis of n elements, `inner` apart, in one kernel. Rows lie behind each other, so that all of them are one block. */
-static bool vd__fft_plan_one(vd_fft *p, uint64_t n, uint64_t inner, uint32_t length, uint32_t chirp) {
-    vd__fft_pass *pass = vd__fft_add_pass(p);
-    uint64_t outer = p->elements / n / inner;
+/* Whether neighbouring transforms lie nearer to each other than the elements of one. */
+static bool vd__fft_is_columns(const vd__fft_side *s) { return s->each.count && s->each.stride[s->each.count - 1] < s->stride; }
+
+/* Transforms that lie behind each other anyway are all of one block. */
+static void vd__fft_join_blocks(vd__fft_side *s) {
+    if (s->each.product > 1) return;
+    s->each = s->block;
+    memset(&s->block, 0, sizeof s->block);
+    s->block.product = 1;
+}
+
+static vd__fft_pass *vd__fft_add_pass(vd__fft_route *r, vd__fft_place from, vd__fft_place to) {
+    vd__fft_pass *pass;
+    if (r->count == VD__FFT_PASSES) return NULL;
+    pass = &r->pass[r->count++];
+    memset(pass, 0, sizeof *pass);
+    pass->from = from;
+    pass->to = to;
+    return pass;
+}
+
+static bool vd__fft_plan_shape(const vd_fft *p, vd__fft_pass *pass, uint32_t length) {
+    return vd__fft_shape_of(&p->device, length, pass->in.each.product, vd__fft_is_columns(&pass->in), vd__fft_is_columns(&pass->out), &pass->shape);
+}
+
+/* Transforms along an axis, from one place to another. */
+typedef struct vd__fft_leg { uint32_t axis; uint64_t n; vd__fft_place from, to; } vd__fft_leg;
+
+/* In one kernel. */
+static bool vd__fft_plan_one(vd_fft *p, vd__fft_route *r, const vd__fft_leg *leg, uint32_t length, uint32_t chirp) {
+    const vd__fft_layout *in = &p->layout[leg->from], *out = &p->layout[leg->to];
+    vd__fft_pass *pass = vd__fft_add_pass(r, leg->from, leg->to);
+    uint32_t order[4];
     if (!pass) return false;
-    pass->count = inner == 1 ? outer : inner;
-    pass->blocks = inner == 1 ? 1 : outer;
-    pass->in = pass->out = inner == 1 ? vd__fft_side_make(0, n, 1, 1) : vd__fft_side_make(n * inner, 1, 1, inner);
+    vd__fft_order(p, in, order);
+    pass->in = vd__fft_side_of(p, order, leg->axis, in, in->stride[leg->axis], 1, 0);
+    pass->out = vd__fft_side_of(p, order, leg->axis, out, out->stride[leg->axis], 1, 0);
+    vd__fft_join_blocks(&pass->in);
+    vd__fft_join_blocks(&pass->out);
     pass->chirp = chirp;
-    if (vd__fft_shape_of(&p->device, length, pass->count, inner > 1, inner > 1, &pass->shape)) return true;
-    p->passes--;
+    if (vd__fft_plan_shape(p, pass, length)) return true;
+    r->count--;
     return false;
 }
 
-/* An axis of n = first * second elements in two kernels: columns of `first`, turned, into a second buffer; then rows of `second`, stored transposed. */
-static bool vd__fft_plan_two(vd_fft *p, uint64_t n, uint64_t inner, uint32_t first) {
-    uint64_t second = n / first, outer = p->elements / n / inner;
-    vd__fft_pass *a = vd__fft_add_pass(p), *b = a ? vd__fft_add_pass(p) : NULL;
+/* n = first * second in two kernels: columns of `first`, turned, into a second buffer; then rows of `second`, stored transposed. */
+static bool vd__fft_plan_two(vd_fft *p, vd__fft_route *r, const vd__fft_leg *leg, uint32_t first) {
+    const vd__fft_layout *in = &p->layout[leg->from], *temp = &p->layout[VD__FFT_TEMP], *out = &p->layout[leg->to];
+    uint64_t second = leg->n / first, s_in = in->stride[leg->axis], s_temp = temp->stride[leg->axis], s_out = out->stride[leg->axis];
+    vd__fft_pass *a = vd__fft_add_pass(r, leg->from, VD__FFT_TEMP), *b = a ? vd__fft_add_pass(r, VD__FFT_TEMP, leg->to) : NULL;
+    uint32_t order[4];
     if (!b) return false;
-    a->to = VD__FFT_TEMP;
-    a->count = second * inner;
-    a->blocks = outer;
-    a->in = a->out = vd__fft_side_make(n * inner, 1, 1, second * inner);
-    a->turn = n;
-    a->turn_width = inner;
-    b->from = VD__FFT_TEMP;
-    b->count = first * inner;
-    b->blocks = outer;
-    b->in = vd__fft_side_make(n * inner, second * inner, inner, inner);
-    b->out = vd__fft_side_make(n * inner, 1, 1, first * inner);
-    if (vd__fft_shape_of(&p->device, first, a->count, true, true, &a->shape) &&
-        vd__fft_shape_of(&p->device, (uint32_t)second, b->count, inner > 1, true, &b->shape)) return true;
-    p->passes -= 2;
+    vd__fft_order(p, in, order);
+    a->in = vd__fft_side_of(p, order, leg->axis, in, second * s_in, second, s_in);
+    a->out = vd__fft_side_of(p, order, leg->axis, temp, second * s_temp, second, s_temp);
+    a->turn = leg->n;
+    a->turn_width = a->in.each.product / second;
+    b->in = vd__fft_side_of(p, order, leg->axis, temp, s_temp, first, second * s_temp);
+    b->out = vd__fft_side_of(p, order, leg->axis, out, first * s_out, first, s_out);
+    if (vd__fft_plan_shape(p, a, first) && vd__fft_plan_shape(p, b, (uint32_t)second)) return true;
+    r->count -= 2;
     return false;
 }
 
 /* The first of two lengths as near to each other as n lets them be, if both fit into a workgroup. */
-static bool vd__fft_plan_long(vd_fft *p, uint64_t n, uint64_t inner) {
-    uint64_t first, root = (uint64_t)sqrt((double)n) + 1;
+static bool vd__fft_plan_long(vd_fft *p, vd__fft_route *r, const vd__fft_leg *leg) {
+    uint64_t first, root = (uint64_t)sqrt((double)leg->n) + 1;
     for (first = root; first >= 2; first--)
-        if (n % first == 0 && n / first < UINT32_MAX) return vd__fft_plan_two(p, n, inner, (uint32_t)first);
+        if (leg->n % first == 0 && leg->n / first < UINT32_MAX) return vd__fft_plan_two(p, r, leg, (uint32_t)first);
     return false;
 }
 
-static bool vd__fft_plan_axis(vd_fft *p, uint64_t n, uint64_t inner) {
-    if (vd__fft_is_smooth(n, 31)) {
-        if (n <= 65536 && vd__fft_plan_one(p, n, inner, (uint32_t)n, 0)) return true;
-        return vd__fft_plan_long(p, n, inner);
-    }
-    return n <= 32768 && vd__fft_plan_one(p, n, inner, (uint32_t)vd__fft_next_smooth(2 * n - 1, 5), (uint32_t)n);
+static bool vd__fft_plan_leg(vd_fft *p, vd__fft_route *r, const vd__fft_leg *leg) {
+    uint64_t n = leg->n;
+    if (vd__fft_is_smooth(n, 31)) return (n <= 65536 && vd__fft_plan_one(p, r, leg, (uint32_t)n, 0)) || vd__fft_plan_long(p, r, leg);
+    return n <= 32768 && vd__fft_plan_one(p, r, leg, (uint32_t)vd__fft_next_smooth(2 * n - 1, 5), (uint32_t)n);
 }
 
+static vd_result vd__fft_plan_axis(vd_fft *p, uint32_t axis) {
+    vd__fft_leg leg;
+    leg.axis = axis;
+    leg.n = p->shape[axis];
+    leg.from = p->route[0].count ? VD__FFT_OUT : VD__FFT_IN;
+    leg.to = VD__FFT_OUT;
+    if (vd__fft_plan_leg(p, &p->route[0], &leg)) return VD_OK;
+    return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': no plan for dimension %u of %llu elements in %u bytes of shared memory", p->name, axis,
+                        (unsigned long long)leg.n, p->device.shared);
+}
+
+/* The last axis first. Where all are of one element, one pass copies. */
 static vd_result vd__fft_plan_axes(vd_fft *p) {
-    uint64_t inner = 1;
-    uint32_t i;
-    for (i = p->dimensions; i-- > 0; inner *= p->shape[i]) {
-        if (!(p->axes >> i & 1) || p->shape[i] == 1) continue;
-        if (!vd__fft_plan_axis(p, p->shape[i], inner))
-            return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': no plan for dimension %u of %llu elements in %u bytes of shared memory", p->name, i,
-                                (unsigned long long)p->shape[i], p->device.shared);
+    vd_result result = VD_OK;
+    uint32_t i, last = 0;
+    for (i = p->dimensions; i-- > 0 && !result;) {
+        if (!(p->axes >> i & 1)) continue;
+        last = i;
+        if (p->shape[i] > 1) result = vd__fft_plan_axis(p, i);
     }
-    return VD_OK;
+    return result || p->route[0].count ? result : vd__fft_plan_axis(p, last);
 }
 
 // >>butterflies
@@ -735,11 +822,16 @@ static bool vd__fft_table_chirp(vd_fft *p, vd__fft_pass *pass) {
     return true;
 }
 
+/* The passes of both directions, counted through. */
+static vd__fft_pass *vd__fft_pass_at(vd_fft *p, uint32_t i) {
+    return i < p->route[0].count ? &p->route[0].pass[i] : &p->route[1].pass[i - p->route[0].count];
+}
+
 static vd_result vd__fft_make_tables(vd_fft *p) {
     uint32_t i, leg, j;
     bool ok = true;
-    for (i = 0; i < p->passes && ok; i++) {
-        vd__fft_pass *pass = &p->pass[i];
+    for (i = 0; i < p->route[0].count + p->route[1].count && ok; i++) {
+        vd__fft_pass *pass = vd__fft_pass_at(p, i);
         for (leg = 0; leg < (pass->chirp ? 2u : 1u); leg++) {
             uint32_t length = vd__fft_radix(&pass->shape, leg, 0);
             for (j = 1; j < pass->shape.stages && ok; j++) {
@@ -909,20 +1001,19 @@ static vc_val vd__fft_modulo(vc_val a, uint64_t b) { return b == 1 ? vc_u32(0) :
 
 /* This thread's transform of all, counted within its block; one that exists. */
 static vc_val vd__fft_which(const vd__fft_writer *w, vc_val *block, vc_val *exists, bool *partly) {
-    uint64_t tiles = (w->pass->count + w->shape->side - 1) / w->shape->side;
-    vc_val group = vc_group_id(w->k, 0), q = vc_mul(w->pass->blocks == 1 ? group : vd__fft_modulo(group, tiles), vc_u32(w->shape->side));
+    uint64_t count = w->pass->in.each.product, blocks = w->pass->in.block.product, tiles = (count + w->shape->side - 1) / w->shape->side;
+    vc_val group = vc_group_id(w->k, 0), q = vc_mul(blocks == 1 ? group : vd__fft_modulo(group, tiles), vc_u32(w->shape->side));
     q = vc_add(q, w->side[w->columns]);
-    *block = w->pass->blocks == 1 ? vc_u32(0) : vd__fft_divided(group, tiles);
-    *partly = w->pass->count % w->shape->side != 0;
-    *exists = *partly ? vc_lt(q, vc_u32((uint32_t)w->pass->count)) : vc_bool(true);
-    return *partly ? vc_min(q, vc_u32((uint32_t)w->pass->count - 1)) : q;
+    *block = blocks == 1 ? vc_u32(0) : vd__fft_divided(group, tiles);
+    *partly = count % w->shape->side != 0;
+    *exists = *partly ? vc_lt(q, vc_u32((uint32_t)count)) : vc_bool(true);
+    return *partly ? vc_min(q, vc_u32((uint32_t)count - 1)) : q;
 }
 
 /* Where the elements of a transform begin. */
-static vc_val vd__fft_begin(const vd__fft_writer *w, const vd__fft_side *s, vc_val q, vc_val block) {
-    vc_val at = s->width == 1 ? vc_mul(q, vc_u32((uint32_t)s->row))
-                              : vc_add(vc_mul(vd__fft_divided(q, s->width), vc_u32((uint32_t)s->row)), vd__fft_modulo(q, s->width));
-    return w->pass->blocks == 1 ? at : vc_add(at, vc_mul(block, vc_u32((uint32_t)s->block)));
+static vc_val vd__fft_begin(const vd__fft_side *s, vc_val q, vc_val block) {
+    vc_val at = vd__digits_offset(&s->each, q);
+    return vc_add(at, vd__digits_offset(&s->block, block));
 }
 
 /* Element b + j * step of a transform that is only `chirp` long: whether it may lie beyond. */
@@ -950,7 +1041,7 @@ static void vd__fft_load_all(vd__fft_writer *w) {
     vc_val block, exists, q, base;
     bool partly;
     q = vd__fft_which(w, &block, &exists, &partly);
-    base = vd__fft_begin(w, &w->pass->in, q, block);
+    base = vd__fft_begin(&w->pass->in, q, block);
     for (u = 0; u < vd__fft_each(w->shape, radix); u++) {
         vc_val b = vd__fft_near(w, radix, u);
         for (j = 0; j < radix; j++) w->x[u * radix + j] = vd__fft_load(w, base, b, j, step);
@@ -997,7 +1088,7 @@ static void vd__fft_store_all(vd__fft_writer *w, uint32_t radix) {
     vc_val block, exists, q, base, row;
     bool some, partly;
     q = vd__fft_which(w, &block, &exists, &some);
-    base = vd__fft_begin(w, &w->pass->out, q, block);
+    base = vd__fft_begin(&w->pass->out, q, block);
     row = vd__fft_divided(q, w->pass->turn_width ? w->pass->turn_width : 1);
     for (u = 0; u < vd__fft_each(w->shape, radix); u++) {
         vc_val b = vd__fft_own(w, radix, u, &partly), own = exists;
@@ -1052,13 +1143,16 @@ static void vd__fft_write_kernel(vd__fft_writer *w, bool in_place) {
     vd__fft_store_all(w, last);
 }
 
+static vd__fft_route *vd__fft_route_of(vd_fft *p, uint32_t direction) { return &p->route[p->route[1].count ? direction : 0]; }
+
 static vd_result vd__fft_build(vd_fft *p, uint32_t number, uint32_t direction, bool in_place) {
-    vd__fft_pass *pass = &p->pass[number];
+    vd__fft_route *route = vd__fft_route_of(p, direction);
+    vd__fft_pass *pass = &route->pass[number];
     vd__fft_writer *w = (vd__fft_writer *)vd__fft_allocate(&p->allocator, sizeof *w);
     vc_kernel_desc desc;
     char name[96];
     memset(&desc, 0, sizeof desc);
-    snprintf(name, sizeof name, "%s %u of %u %s", p->name, number + 1, p->passes, direction ? "inverse" : "forward");
+    snprintf(name, sizeof name, "%s %u of %u %s", p->name, number + 1, route->count, direction ? "inverse" : "forward");
     desc.name = name;
     desc.local_size[0] = pass->shape.threads * pass->shape.side;
     desc.machine = vd_machine(p->ctx);
@@ -1067,7 +1161,7 @@ static vd_result vd__fft_build(vd_fft *p, uint32_t number, uint32_t direction, b
     w->pass = pass;
     w->shape = &pass->shape;
     w->inverse = direction == VD_FFT_INVERSE;
-    w->scale = number + 1 == p->passes ? p->scale[direction] : 1;
+    w->scale = number + 1 == route->count ? p->scale[direction] : 1;
     vd__fft_write_kernel(w, in_place);
     pass->kernels[direction][in_place] = vd_kernel_build(p->ctx, w->k);
     vc_free(w->k);
@@ -1082,8 +1176,6 @@ static vd_result vd__fft_build(vd_fft *p, uint32_t number, uint32_t direction, b
 enum { VD__REDUCE_AT_ONCE = 8 /* loads under way */, VD__REDUCE_LANES = 32 /* neighbouring results of a workgroup */ };
 
 /* Digits of an index, the last one changing fastest, and how far apart in memory its steps are. */
-typedef struct vd__digits { uint32_t count; uint64_t size[4], stride[4], product; } vd__digits;
-
 struct vd_reduce {
     vd_context *ctx;
     vd_allocator allocator;
@@ -1099,30 +1191,6 @@ struct vd_reduce {
     vd_buffer partials, tickets;
     struct vd_reduce *next;  /* in the context's cache */
 };
-
-static void vd__digits_add(vd__digits *d, uint64_t size, uint64_t stride) {
-    if (size == 1) return;
-    if (d->count && d->stride[d->count - 1] == stride * size) { /* one behind the other */
-        d->size[d->count - 1] *= size;
-        d->stride[d->count - 1] = stride;
-    } else {
-        d->size[d->count] = size;
-        d->stride[d->count++] = stride;
-    }
-    d->product *= size;
-}
-
-/* Where the element of an index lies. */
-static vc_val vd__digits_offset(const vd__digits *d, vc_val index) {
-    vc_val at = vc_u32(0), digit;
-    uint32_t i = d->count;
-    while (i-- > 0) {
-        digit = i ? vc_rem(index, vc_u32((uint32_t)d->size[i])) : index;
-        index = i ? vc_div(index, vc_u32((uint32_t)d->size[i])) : index;
-        at = vc_add(at, vc_mul(digit, vc_u32((uint32_t)d->stride[i])));
-    }
-    return at;
-}
 
 static vc_type vd__reduce_wide(vd_type type) {
     if (type == VD_F16) return VC_F32;
@@ -1385,7 +1453,7 @@ static vd_result vd__reduce_use(vd_context *ctx, void **data, void *user) {
 /* Running a plan. */
 
 static vd_result vd__fft_run_pass(vd_fft *p, vd_list *list, uint32_t number, const vd_fft_io *io, vd_buffer out) {
-    vd__fft_pass *pass = &p->pass[number];
+    vd__fft_pass *pass = &vd__fft_route_of(p, (uint32_t)io->direction)->pass[number];
     vd_buffer from = pass->from == VD__FFT_IN ? io->in : pass->from == VD__FFT_OUT ? out : p->temp, to = pass->to == VD__FFT_OUT ? out : p->temp;
     bool in_place = from.id == to.id;
     vd_dispatch_desc desc;
@@ -1401,7 +1469,7 @@ static vd_result vd__fft_run_pass(vd_fft *p, vd_list *list, uint32_t number, con
     if (!in_place) args[count++] = vd_b(to);
     args[count++] = vd_b(p->tables);
     desc.kernel = pass->kernels[io->direction][in_place];
-    desc.groups[0] = (pass->count + pass->shape.side - 1) / pass->shape.side * pass->blocks;
+    desc.groups[0] = (pass->in.each.product + pass->shape.side - 1) / pass->shape.side * pass->in.block.product;
     desc.args = args;
     desc.arg_count = count;
     return vd_dispatch(list, &desc);
@@ -1410,7 +1478,29 @@ static vd_result vd__fft_run_pass(vd_fft *p, vd_list *list, uint32_t number, con
 // >>public
 /* Thin functions: check, look up, call. */
 
+/* An array's layout, from the strides of a desc or in C order; elements may not lie in one place. */
+static vd_result vd__fft_lay_out(vd_fft *p, vd__fft_place place, const uint64_t *stride, const char *which) {
+    vd__fft_layout *l = &p->layout[place];
+    bool given = stride[0] || stride[1] || stride[2] || stride[3];
+    uint32_t i, order[4];
+    uint64_t dense = 1;
+    for (i = p->dimensions; i-- > 0; dense *= p->shape[i]) l->stride[i] = given ? stride[i] : dense;
+    vd__fft_order(p, l, order);
+    for (l->span = 1, i = p->dimensions; i-- > 0;) {
+        uint64_t n = p->shape[order[i]], s = l->stride[order[i]];
+        if (n == 1) continue;
+        if (s < l->span)
+            return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': %s[%u] is %llu, but nearer elements take %llu", p->name, which, order[i],
+                                (unsigned long long)s, (unsigned long long)l->span);
+        if (s > (UINT32_MAX - l->span) / (n - 1))
+            return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': with its %s the array is more than %u elements long", p->name, which, UINT32_MAX);
+        l->span += (n - 1) * s;
+    }
+    return VD_OK;
+}
+
 static vd_result vd__fft_check_desc(vd_fft *p, const vd_fft_desc *desc) {
+    static const uint64_t dense[4] = { 0, 0, 0, 0 };
     uint32_t i;
     double product = 1;
     vd_result result = vd__fft_check_shape("vd_fft_create", p->name, desc->shape, desc->axes, UINT32_MAX, &p->dimensions, &p->elements);
@@ -1421,7 +1511,9 @@ static vd_result vd__fft_check_desc(vd_fft *p, const vd_fft_desc *desc) {
     for (i = 0; i < p->dimensions; i++) if (p->axes >> i & 1) product *= (double)p->shape[i];
     p->scale[0] = desc->norm == VD_FFT_NORM_ORTHO ? 1 / sqrt(product) : 1;
     p->scale[1] = desc->norm == VD_FFT_NORM_NONE ? 1 : desc->norm == VD_FFT_NORM_ORTHO ? 1 / sqrt(product) : 1 / product;
-    return VD_OK;
+    result = vd__fft_lay_out(p, VD__FFT_IN, desc->in_stride, "in_stride");
+    if (!result) result = vd__fft_lay_out(p, VD__FFT_OUT, desc->out_stride, "out_stride");
+    return result ? result : vd__fft_lay_out(p, VD__FFT_TEMP, dense, "stride");
 }
 
 static void vd__fft_learn_device(vd_fft *p) {
@@ -1436,7 +1528,7 @@ static vd_result vd__fft_make_buffers(vd_fft *p) {
     uint32_t i;
     bool temp = false;
     vd_result result = vd__fft_make_tables(p);
-    for (i = 0; i < p->passes; i++) temp |= p->pass[i].to == VD__FFT_TEMP;
+    for (i = 0; i < p->route[0].count + p->route[1].count; i++) temp |= vd__fft_pass_at(p, i)->to == VD__FFT_TEMP;
     if (!result) {
         static const float none[2] = { 0, 0 };
         p->tables = vd__fft_buffer(p->ctx, "fft tables", VD_F32X2, p->table_count ? p->table_count : 1, p->table_count ? p->table : none);
@@ -1445,7 +1537,7 @@ static vd_result vd__fft_make_buffers(vd_fft *p) {
     vd__fft_free(&p->allocator, p->table);
     p->table = NULL;
     if (!result && temp) {
-        p->temp = vd__fft_buffer(p->ctx, "fft second buffer", VD_F32X2, p->elements, NULL);
+        p->temp = vd__fft_buffer(p->ctx, "fft second buffer", VD_F32X2, p->layout[VD__FFT_TEMP].span, NULL);
         if (!p->temp.id) result = VD_ERROR_OUT_OF_DEVICE_MEMORY;
     }
     return result;
@@ -1482,8 +1574,8 @@ VD_API void vd_fft_destroy(vd_fft *p) {
     uint32_t i;
     if (!p) return;
     allocator = p->allocator;
-    for (i = 0; i < p->passes * 4; i++) {
-        vd_kernel kernel = p->pass[i / 4].kernels[i / 2 % 2][i % 2];
+    for (i = 0; i < (p->route[0].count + p->route[1].count) * 4; i++) {
+        vd_kernel kernel = vd__fft_pass_at(p, i / 4)->kernels[i / 2 % 2][i % 2];
         if (kernel.id) vd_kernel_destroy(p->ctx, kernel);
     }
     if (p->tables.id) vd_buffer_destroy(p->ctx, p->tables);
@@ -1492,16 +1584,19 @@ VD_API void vd_fft_destroy(vd_fft *p) {
 }
 
 VD_API vd_result vd_fft_run(vd_fft *p, vd_list *list, const vd_fft_io *io) {
+    const vd__fft_route *route;
     vd_buffer out;
     vd_result result;
     uint32_t i;
     if (!p || !io) return vd_error_set(VD_ERROR_INVALID, "vd_fft_run: %s is NULL", p ? "io" : "plan");
     if ((uint32_t)io->direction > VD_FFT_INVERSE) return vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': direction is %d", p->name, (int)io->direction);
     out = io->out.id ? io->out : io->in;
-    result = vd__fft_check_buffer(p->ctx, "vd_fft_run", p->name, io->in, "in", p->elements * 8);
-    if (!result && out.id != io->in.id) result = vd__fft_check_buffer(p->ctx, "vd_fft_run", p->name, out, "out", p->elements * 8);
-    if (!result && !p->passes && out.id != io->in.id) result = vd_copy(list, out, 0, io->in, 0, p->elements * 8);
-    for (i = 0; i < p->passes && !result; i++) result = vd__fft_run_pass(p, list, i, io, out);
+    route = vd__fft_route_of(p, (uint32_t)io->direction);
+    result = vd__fft_check_buffer(p->ctx, "vd_fft_run", p->name, io->in, "in", p->layout[VD__FFT_IN].span * 8);
+    if (!result) result = vd__fft_check_buffer(p->ctx, "vd_fft_run", p->name, out, "out", p->layout[VD__FFT_OUT].span * 8);
+    if (!result && out.id == io->in.id && memcmp(&p->layout[VD__FFT_IN], &p->layout[VD__FFT_OUT], sizeof p->layout[0]) != 0)
+        result = vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': in place, but in_stride and out_stride differ", p->name);
+    for (i = 0; i < route->count && !result; i++) result = vd__fft_run_pass(p, list, i, io, out);
     return result;
 }
 
@@ -1521,8 +1616,8 @@ VD_API const char *vd_fft_explain(vd_fft *p) {
     if (!p) return "";
     size = sizeof p->text;
     p->text[0] = 0;
-    for (i = 0; i < p->passes; i++) {
-        const vd__fft_pass *pass = &p->pass[i];
+    for (i = 0; i < p->route[0].count; i++) {
+        const vd__fft_pass *pass = &p->route[0].pass[i];
         const vd__fft_shape *s = &pass->shape;
         used += vd__fft_print(p->text + used, size - used, pass->in.stride == 1 ? "rows of %llu" : "columns of %llu", s->n);
         if (pass->chirp) used += vd__fft_print(p->text + used, size - used, ", twice, for %llu (Bluestein)", pass->chirp);

@@ -30,6 +30,7 @@ typedef struct sample {
     vd_fft_direction direction;
     vd_fft_norm norm;
     bool in_place;
+    uint64_t in_stride[4], out_stride[4]; /* zeros: C order */
 } sample;
 
 /* ---- the oracle ---- */
@@ -70,6 +71,14 @@ static double transform(const sample *s, fftw_complex *x) {
     return product;
 }
 
+/* Where element i of the array, in C order, lies. */
+static uint64_t place_of(const sample *s, const uint64_t *stride, uint64_t i) {
+    uint64_t at = 0;
+    if (!(stride[0] | stride[1] | stride[2] | stride[3])) return i;
+    for (uint32_t d = dimensions_of(s); d-- > 0; i /= s->shape[d]) at += i % s->shape[d] * stride[d];
+    return at;
+}
+
 static double scale_of(const sample *s, double product) {
     if (s->norm == VD_FFT_NORM_ORTHO) return 1 / sqrt(product);
     return s->direction && s->norm == VD_FFT_NORM_DEFAULT ? 1 / product : 1;
@@ -101,11 +110,11 @@ static void say(const sample *s) {
 }
 
 /* Root of the sum of squares of the differences, relative. */
-static double compare(const float *y, fftw_complex *x, uint64_t n, double scale) {
+static double compare(const sample *s, const float *y, fftw_complex *x, uint64_t n, double scale) {
     double wrong = 0, all = 0;
     for (uint64_t i = 0; i < n; i++)
         for (int c = 0; c < 2; c++) {
-            double d = (double)y[2 * i + (uint64_t)c] - x[i][c] * scale;
+            double d = (double)y[2 * place_of(s, s->out_stride, i) + (uint64_t)c] - x[i][c] * scale;
             wrong += d * d;
             all += x[i][c] * scale * x[i][c] * scale;
         }
@@ -115,17 +124,20 @@ static double compare(const float *y, fftw_complex *x, uint64_t n, double scale)
 static void check(const sample *s) {
     vd_fft_desc desc = { 0 };
     vd_fft_io io = { VD_FFT_FORWARD, { 0 }, { 0 } };
-    uint64_t n = elements_of(s);
-    float *data = (float *)malloc(n * 8), *result = (float *)malloc(n * 8);
+    uint64_t n = elements_of(s), ins = place_of(s, s->in_stride, n - 1) + 1, outs = place_of(s, s->out_stride, n - 1) + 1;
+    float *data = (float *)malloc(ins * 8), *result = (float *)malloc((ins > outs ? ins : outs) * 8);
     fftw_complex *expected = (fftw_complex *)fftw_malloc(n * sizeof *expected);
     assert_true(data && result && expected);
-    random_numbers(data, 2 * n);
-    for (uint64_t i = 0; i < n; i++) { expected[i][0] = (double)data[2 * i]; expected[i][1] = (double)data[2 * i + 1]; }
+    random_numbers(data, 2 * ins);
+    for (uint64_t i = 0; i < n; i++)
+        for (int c = 0; c < 2; c++) expected[i][c] = (double)data[2 * place_of(s, s->in_stride, i) + (uint64_t)c];
     memcpy(desc.shape, s->shape, sizeof desc.shape);
     desc.axes = s->axes;
     desc.norm = s->norm;
+    memcpy(desc.in_stride, s->in_stride, sizeof desc.in_stride);
+    memcpy(desc.out_stride, s->out_stride, sizeof desc.out_stride);
     vd_fft *plan = vd_fft_create(device_context, &desc);
-    vd_buffer in = buffer_of(device_context, n, data), out = s->in_place ? in : buffer_of(device_context, n, NULL);
+    vd_buffer in = buffer_of(device_context, ins, data), out = s->in_place ? in : buffer_of(device_context, outs, NULL);
     io.direction = s->direction;
     io.in = in;
     if (!s->in_place) io.out = out;
@@ -133,7 +145,7 @@ static void check(const sample *s) {
         say(s);
         fail_msg("%s", vd_error_text());
     }
-    double product = transform(s, expected), error = compare(result, expected, n, scale_of(s, product));
+    double product = transform(s, expected), error = compare(s, result, expected, n, scale_of(s, product));
     double allowed = 0.5 * 1.1921e-7 * log2(product) + 6e-8;
     if (!(error <= allowed)) {
         say(s);
@@ -141,7 +153,7 @@ static void check(const sample *s) {
     }
     if (!s->in_place) {
         assert_int_equal(vd_buffer_read(device_context, in, 0, result, VD_WHOLE), VD_OK);
-        assert_memory_equal(result, data, n * 8); /* the input is as it was */
+        assert_memory_equal(result, data, ins * 8); /* the input is as it was */
         vd_buffer_destroy(device_context, out);
     }
     vd_buffer_destroy(device_context, in);
@@ -161,7 +173,7 @@ static void need_device(void) {
 
 /* Length n in a batch that fills no whole number of workgroups, direction and place by turns. */
 static void check_length(uint64_t n) {
-    sample s = { { 3, n, 0, 0 }, 0, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, false };
+    sample s = { { 3, n, 0, 0 }, 0, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, false, { 0 }, { 0 } };
     s.direction = n & 1 ? VD_FFT_INVERSE : VD_FFT_FORWARD;
     s.in_place = n >> 1 & 1;
     check(&s);
@@ -179,11 +191,11 @@ static void lengths(void **state) {
 
 static void axes(void **state) {
     static const sample samples[] = {
-        { { 12, 20, 0, 0 }, 1, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true }, { { 12, 20, 0, 0 }, 3, VD_FFT_INVERSE, VD_FFT_NORM_DEFAULT, false },
-        { { 5, 8, 6, 0 }, 7, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, false }, { { 5, 8, 6, 0 }, 2, VD_FFT_INVERSE, VD_FFT_NORM_DEFAULT, true },
-        { { 3, 4, 5, 6 }, 15, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true }, { { 3, 4, 5, 6 }, 5, VD_FFT_INVERSE, VD_FFT_NORM_DEFAULT, false },
-        { { 37, 11, 0, 0 }, 1, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true }, { { 64, 64, 0, 0 }, 3, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true },
-        { { 1, 16, 1, 0 }, 7, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, false }, { { 2, 256, 33, 0 }, 2, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true },
+        { { 12, 20, 0, 0 }, 1, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 0 }, { 0 } }, { { 12, 20, 0, 0 }, 3, VD_FFT_INVERSE, VD_FFT_NORM_DEFAULT, false, { 0 }, { 0 } },
+        { { 5, 8, 6, 0 }, 7, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, false, { 0 }, { 0 } }, { { 5, 8, 6, 0 }, 2, VD_FFT_INVERSE, VD_FFT_NORM_DEFAULT, true, { 0 }, { 0 } },
+        { { 3, 4, 5, 6 }, 15, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 0 }, { 0 } }, { { 3, 4, 5, 6 }, 5, VD_FFT_INVERSE, VD_FFT_NORM_DEFAULT, false, { 0 }, { 0 } },
+        { { 37, 11, 0, 0 }, 1, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 0 }, { 0 } }, { { 64, 64, 0, 0 }, 3, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 0 }, { 0 } },
+        { { 1, 16, 1, 0 }, 7, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, false, { 0 }, { 0 } }, { { 2, 256, 33, 0 }, 2, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 0 }, { 0 } },
     };
     (void)state;
     need_device();
@@ -195,15 +207,33 @@ static void norms(void **state) {
     need_device();
     for (int norm = VD_FFT_NORM_DEFAULT; norm <= VD_FFT_NORM_ORTHO; norm++)
         for (int direction = 0; direction < 2; direction++) {
-            sample s = { { 6, 30, 0, 0 }, 3, (vd_fft_direction)direction, (vd_fft_norm)norm, true };
+            sample s = { { 6, 30, 0, 0 }, 3, (vd_fft_direction)direction, (vd_fft_norm)norm, true, { 0 }, { 0 } };
             check(&s);
         }
 }
 
 static void long_axes(void **state) {
     static const sample samples[] = {
-        { { 16384, 0, 0, 0 }, 0, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true }, { { 20000, 0, 0, 0 }, 0, VD_FFT_INVERSE, VD_FFT_NORM_DEFAULT, false },
-        { { 32768, 3, 0, 0 }, 1, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true }, { { 2, 1 << 18, 0, 0 }, 0, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, false },
+        { { 16384, 0, 0, 0 }, 0, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 0 }, { 0 } }, { { 20000, 0, 0, 0 }, 0, VD_FFT_INVERSE, VD_FFT_NORM_DEFAULT, false, { 0 }, { 0 } },
+        { { 32768, 3, 0, 0 }, 1, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 0 }, { 0 } }, { { 2, 1 << 18, 0, 0 }, 0, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, false, { 0 }, { 0 } },
+    };
+    (void)state;
+    need_device();
+    for (size_t i = 0; i < COUNT(samples); i++) check(&samples[i]);
+}
+
+/* Arrays in Fortran's order, with room between rows, transposed on the way, longer than one kernel takes. */
+static void strides(void **state) {
+    static const sample samples[] = {
+        { { 12, 20, 0, 0 }, 2, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 1, 12, 0, 0 }, { 1, 12, 0, 0 } },
+        { { 12, 20, 0, 0 }, 3, VD_FFT_INVERSE, VD_FFT_NORM_DEFAULT, false, { 23, 1, 0, 0 }, { 1, 13, 0, 0 } },
+        { { 5, 8, 6, 0 }, 5, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, false, { 0 }, { 1, 30, 5, 0 } },
+        { { 5, 33, 6, 0 }, 2, VD_FFT_INVERSE, VD_FFT_NORM_DEFAULT, false, { 6, 31, 1, 0 }, { 2, 10, 332, 0 } },
+        { { 3, 4, 5, 6 }, 6, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 1, 3, 12, 60 }, { 1, 3, 12, 60 } },
+        { { 3, 37, 2, 0 }, 2, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 3, 10, 1, 0 }, { 3, 10, 1, 0 } },
+        { { 3, 16384, 0, 0 }, 2, VD_FFT_INVERSE, VD_FFT_NORM_DEFAULT, false, { 1, 3, 0, 0 }, { 16400, 1, 0, 0 } },
+        { { 2, 16384, 3, 0 }, 2, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 1, 7, 2, 0 }, { 1, 7, 2, 0 } },
+        { { 1, 7, 1, 0 }, 4, VD_FFT_FORWARD, VD_FFT_NORM_ORTHO, false, { 0 }, { 1, 3, 1, 0 } },
     };
     (void)state;
     need_device();
@@ -275,7 +305,20 @@ static void bad_input(void **state) {
     desc.shape[0] = desc.shape[1] = 1;
     desc.shape[2] = 104729;
     refuse(ctx, &desc, "dimension 2 of 104729 elements");
+    desc.shape[0] = 4;
     desc.shape[2] = 16;
+    desc.in_stride[0] = 15;
+    desc.in_stride[2] = desc.in_stride[1] = 1;
+    refuse(ctx, &desc, "in_stride[0] is 15, but nearer elements take 16");
+    desc.in_stride[0] = 0;
+    refuse(ctx, &desc, "in_stride[0] is 0, but nearer elements take 1");
+    desc.in_stride[0] = (uint64_t)1 << 40;
+    refuse(ctx, &desc, "with its in_stride the array is more than 4294967295 elements long");
+    desc.in_stride[0] = 17;
+    vd_fft *strided = vd_fft_create(ctx, &desc);
+    assert_non_null(strided);
+    memset(desc.in_stride, 0, sizeof desc.in_stride);
+    desc.shape[0] = 1;
     vd_fft *plan = vd_fft_create(ctx, &desc);
     assert_non_null(plan);
     vd_buffer small = buffer_of(ctx, 15, NULL), none = { 0 };
@@ -283,6 +326,11 @@ static void bad_input(void **state) {
     assert_int_equal(vd_fft_run(NULL, vd_immediate(ctx, 0, 0), &io), VD_ERROR_INVALID);
     assert_int_equal(vd_fft_run(plan, vd_immediate(ctx, 0, 0), NULL), VD_ERROR_INVALID);
     assert_int_equal(vd_fft_run(plan, vd_immediate(ctx, 0, 0), &io), VD_ERROR_INVALID);
+    io.in = buffer_of(ctx, 67, NULL);
+    assert_int_equal(vd_fft_run(strided, vd_immediate(ctx, 0, 0), &io), VD_ERROR_INVALID);
+    assert_non_null(strstr(vd_error_text(), "in place, but in_stride and out_stride differ"));
+    vd_buffer_destroy(ctx, io.in);
+    vd_fft_destroy(strided);
     io.in = small;
     assert_int_equal(vd_fft_run(plan, vd_immediate(ctx, 0, 0), &io), VD_ERROR_INVALID);
     assert_non_null(strstr(vd_error_text(), "has 120 bytes, the plan needs 128"));
@@ -307,7 +355,7 @@ static void bad_input(void **state) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lengths), cmocka_unit_test(axes), cmocka_unit_test(norms), cmocka_unit_test(long_axes), cmocka_unit_test(simple),
+        cmocka_unit_test(lengths), cmocka_unit_test(axes), cmocka_unit_test(norms), cmocka_unit_test(long_axes), cmocka_unit_test(strides), cmocka_unit_test(simple),
         cmocka_unit_test(good_sizes), cmocka_unit_test(bad_input),
     };
     all_lengths = argc > 1 && !strcmp(argv[1], "-a");
