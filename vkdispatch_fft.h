@@ -51,7 +51,7 @@
      3. vd_fft_forward and vd_fft_inverse do both for a buffer's own shape, and keep the plan in the context.
 
    Meaning. Forward is X[k] = sum over n of x[n] exp(-2 pi i n k / N), inverse the same with + and, unless the desc says otherwise, divided by the product
-   of the lengths. Complex numbers are pairs of f32, real part first. Arrays are in C order, the last axis contiguous, unless the desc has strides.
+   of the lengths. Complex numbers are pairs, real part first, of f32 or of f64, or in memory of f16. Arrays are in C order, the last axis contiguous, unless the desc has strides.
 
    Lengths. Any product of primes up to 31, as long as every factor of it that one workgroup takes fits into its shared memory; longer axes are done in two
    passes. Other lengths are done by Bluestein's algorithm while twice their length fits into a workgroup. What fits nowhere is VD_ERROR_UNSUPPORTED.
@@ -87,11 +87,13 @@ typedef struct vd_fft_desc {
     uint32_t axes;           /* bit i: dimension i is transformed, the others are batches; default: the last one */
     vd_fft_norm norm;
     uint64_t in_stride[4], out_stride[4]; /* elements from one index to the next of each dimension; default: C order, the last dimension contiguous */
+    vd_type type;            /* of the arithmetic and of the tables: VD_F32, the default, or VD_F64 */
+    vd_type in_type, out_type; /* of real and imaginary parts in memory: VD_F16, VD_F32 or VD_F64; default: type */
 } vd_fft_desc;
 
 typedef struct vd_fft_io {
     vd_fft_direction direction;
-    vd_buffer in, out;       /* of any type: 8 bytes for each element up to the last; out {0}: in place, which takes equal strides */
+    vd_buffer in, out;       /* of any type: pairs of in_type and out_type, up to the last element; out {0}: in place, which takes equal strides and types */
 } vd_fft_io;
 
 /* Makes and tables a plan; NULL on failure. The kernels of a direction are made when it is first run. */
@@ -290,7 +292,8 @@ typedef struct vd__fft_tables {
     uint32_t fine, coarse;             /* roots of the whole axis */
 } vd__fft_tables;
 
-typedef enum vd__fft_place { VD__FFT_IN, VD__FFT_OUT, VD__FFT_TEMP } vd__fft_place;
+/* Between axes the numbers lie in OUT, or in MIDDLE where OUT is of another type than the arithmetic; between the two passes of a long axis in TEMP. */
+typedef enum vd__fft_place { VD__FFT_IN, VD__FFT_OUT, VD__FFT_TEMP, VD__FFT_MIDDLE, VD__FFT_PLACES } vd__fft_place;
 
 typedef struct vd__fft_pass {
     vd__fft_shape shape;
@@ -312,8 +315,8 @@ typedef struct vd__fft_layout { uint64_t stride[4], span; } vd__fft_layout;
 
 /* What a plan is made for. */
 typedef struct vd__fft_device {
-    uint32_t threads, shared;  /* most of a workgroup; bytes */
-    bool cpu;
+    uint32_t threads, shared;  /* most of a workgroup; words of the arithmetic's type */
+    bool cpu, wide;            /* wide: that type is f64, which takes two registers */
 } vd__fft_device;
 
 struct vd_fft {
@@ -324,11 +327,13 @@ struct vd_fft {
     uint64_t shape[4], elements;
     uint32_t dimensions, axes;
     double scale[2];         /* by direction */
-    vd__fft_layout layout[3]; /* by vd__fft_place */
+    vd__fft_layout layout[VD__FFT_PLACES];
     vd__fft_route route[2];  /* by direction; of complex transforms the first serves both */
-    float *table;            /* on the host while the plan is made */
+    vc_type real;            /* of the arithmetic */
+    vc_type stored[VD__FFT_PLACES]; /* of parts in memory, by place */
+    double *table;           /* on the host while the plan is made */
     uint32_t table_count, table_capacity; /* complex numbers */
-    vd_buffer tables, temp;
+    vd_buffer tables, own[VD__FFT_PLACES]; /* of TEMP and MIDDLE, where passes use them */
     char text[1024];
     struct vd_fft *next;     /* in the context's cache */
 };
@@ -346,14 +351,15 @@ static uint32_t vd__fft_held(const vd__fft_shape *s) {
 /* Words of shared memory between the elements of two transforms: one in 32 is left free, so that strides are of no even number of banks, and the sum is odd. */
 static uint32_t vd__fft_pitch(const vd__fft_shape *s) { return s->dense ? s->n : (s->n + s->n / 32) | 1u; }
 
+/* In words of the arithmetic's type. */
 static uint64_t vd__fft_shared(const vd__fft_shape *s) {
     uint64_t words = s->columns_in && s->columns_out ? s->n : vd__fft_pitch(s);
-    return s->stages == 1 ? 0 : words * s->side * (s->split ? 4u : 8u);
+    return s->stages == 1 ? 0 : words * s->side * (s->split ? 1u : 2u);
 }
 
 /* Estimated instructions for one transform: butterflies and twiddles of every thread, idle ones too, exchanges, barriers, which cost most on a processor. */
 static double vd__fft_cost(const vd__fft_device *d, const vd__fft_shape *s) {
-    uint32_t i, length = 1, held = vd__fft_held(s);
+    uint32_t i, length = 1, held = vd__fft_held(s) * (d->wide ? 2 : 1);
     double cost = 0, pressure = held <= 16 ? 1 : held <= 32 ? 1.08 : 2;
     for (i = 0; i < s->stages; i++) {
         uint32_t r = s->radix[i], each = (s->n / r + s->threads - 1) / s->threads;
@@ -420,7 +426,7 @@ static bool vd__fft_deal_rows(const vd__fft_device *d, vd__fft_shape *s, uint64_
     s->side = (least + s->threads - 1) / s->threads;
     if (s->side > count) s->side = (uint32_t)count;
     for (; s->side; s->side--) {
-        s->split = !d->cpu && vd__fft_shared(s) > 17408; /* leaves room for several workgroups */
+        s->split = !d->cpu && vd__fft_shared(s) > 4352; /* leaves room for several workgroups */
         if (vd__fft_fits(d, s)) return true;
         s->split = true;
         if (vd__fft_fits(d, s)) return true;
@@ -441,7 +447,7 @@ static const vd__fft_known vd__fft_rows[] = {
 
 static bool vd__fft_recall(const vd__fft_device *d, vd__fft_shape *s, uint64_t count) {
     size_t i;
-    if (d->cpu || s->columns_in || s->columns_out) return false;
+    if (d->cpu || d->wide || s->columns_in || s->columns_out) return false;
     for (i = 0; i < sizeof vd__fft_rows / sizeof *vd__fft_rows; i++) {
         const vd__fft_known *k = &vd__fft_rows[i];
         if (k->n != s->n) continue;
@@ -584,27 +590,27 @@ static bool vd__fft_plan_leg(vd_fft *p, vd__fft_route *r, const vd__fft_leg *leg
     return n <= 32768 && vd__fft_plan_one(p, r, leg, (uint32_t)vd__fft_next_smooth(2 * n - 1, 5), (uint32_t)n);
 }
 
-static vd_result vd__fft_plan_axis(vd_fft *p, uint32_t axis) {
+static vd_result vd__fft_plan_axis(vd_fft *p, uint32_t axis, bool last) {
+    vd__fft_place between = p->stored[VD__FFT_OUT] == p->real ? VD__FFT_OUT : VD__FFT_MIDDLE;
     vd__fft_leg leg;
     leg.axis = axis;
     leg.n = p->shape[axis];
-    leg.from = p->route[0].count ? VD__FFT_OUT : VD__FFT_IN;
-    leg.to = VD__FFT_OUT;
+    leg.from = p->route[0].count ? between : VD__FFT_IN;
+    leg.to = last ? VD__FFT_OUT : between;
     if (vd__fft_plan_leg(p, &p->route[0], &leg)) return VD_OK;
     return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': no plan for dimension %u of %llu elements in %u bytes of shared memory", p->name, axis,
-                        (unsigned long long)leg.n, p->device.shared);
+                        (unsigned long long)leg.n, p->device.shared * vc_type_size(p->real));
 }
 
 /* The last axis first. Where all are of one element, one pass copies. */
 static vd_result vd__fft_plan_axes(vd_fft *p) {
     vd_result result = VD_OK;
-    uint32_t i, last = 0;
-    for (i = p->dimensions; i-- > 0 && !result;) {
-        if (!(p->axes >> i & 1)) continue;
-        last = i;
-        if (p->shape[i] > 1) result = vd__fft_plan_axis(p, i);
-    }
-    return result || p->route[0].count ? result : vd__fft_plan_axis(p, last);
+    uint32_t i, last = p->dimensions;
+    for (i = 0; i < p->dimensions; i++)
+        if (p->axes >> i & 1 && (last == p->dimensions || p->shape[last] == 1)) last = i;
+    for (i = p->dimensions; i-- > last && !result;)
+        if (i == last || (p->axes >> i & 1 && p->shape[i] > 1)) result = vd__fft_plan_axis(p, i, i == last);
+    return result;
 }
 
 // >>butterflies
@@ -619,7 +625,9 @@ static vd__fft_c vd__fft_pair(vc_val re, vc_val im) {
     return c;
 }
 static vd__fft_c vd__fft_swap(vd__fft_c a) { return vd__fft_pair(a.im, a.re); }
-static vc_val vd__fft_number(double x) { return vc_f32((float)x); }
+/* x in the type of another value. */
+static vc_val vd__fft_number(vc_val like, double x) { return vc_typeof(like) == VC_F64 ? vc_f64(x) : vc_f32((float)x); }
+static vc_type vd__fft_pair_of(vc_type scalar) { return 16 + scalar; }
 
 static vd__fft_c vd__fft_add(vd__fft_c a, vd__fft_c b) {
     vc_val re = vc_add(a.re, b.re), im = vc_add(a.im, b.im);
@@ -648,7 +656,7 @@ static void vd__fft_root(uint64_t m, uint64_t n, double *re, double *im) {
 /* Times exp(-2 pi i m / n). */
 static vd__fft_c vd__fft_turn(vd__fft_c a, uint32_t m, uint32_t n) {
     double c, s;
-    vc_val re, im;
+    vc_val re, im, cosine, sine;
     vd__fft_root(m, n, &c, &s);
     if (m * 4 % n == 0) {
         switch (m * 4 / n % 4) {
@@ -658,8 +666,10 @@ static vd__fft_c vd__fft_turn(vd__fft_c a, uint32_t m, uint32_t n) {
         default: return vd__fft_pair(vc_neg(a.im), a.re);
         }
     }
-    re = vc_fma(a.re, vd__fft_number(c), vc_mul(a.im, vd__fft_number(s)));
-    im = vc_fma(a.im, vd__fft_number(c), vc_mul(a.re, vd__fft_number(-s)));
+    cosine = vd__fft_number(a.re, c);
+    sine = vd__fft_number(a.re, s);
+    re = vc_fma(a.re, cosine, vc_mul(a.im, sine));
+    im = vc_fma(a.im, cosine, vc_mul(a.re, vc_neg(sine)));
     return vd__fft_pair(re, im);
 }
 
@@ -667,6 +677,7 @@ static vd__fft_c vd__fft_turn(vd__fft_c a, uint32_t m, uint32_t n) {
 static void vd__fft_prime(vd__fft_c *x, uint32_t r) {
     vd__fft_c sum[VD__FFT_RADIX / 2], difference[VD__FFT_RADIX / 2], first = x[0], even, odd;
     uint32_t half = (r - 1) / 2, j, k;
+    vc_val cosine, sine;
     double c, s;
     for (j = 1; j <= half; j++) {
         sum[j - 1] = vd__fft_add(x[j], x[r - j]);
@@ -678,10 +689,12 @@ static void vd__fft_prime(vd__fft_c *x, uint32_t r) {
         odd = first; /* set by the first round */
         for (j = 1; j <= half; j++) {
             vd__fft_root((uint64_t)j * k, r, &c, &s);
-            even.re = vc_fma(sum[j - 1].re, vd__fft_number(c), even.re);
-            even.im = vc_fma(sum[j - 1].im, vd__fft_number(c), even.im);
-            odd.re = j == 1 ? vc_mul(difference[0].re, vd__fft_number(s)) : vc_fma(difference[j - 1].re, vd__fft_number(s), odd.re);
-            odd.im = j == 1 ? vc_mul(difference[0].im, vd__fft_number(s)) : vc_fma(difference[j - 1].im, vd__fft_number(s), odd.im);
+            cosine = vd__fft_number(first.re, c);
+            sine = vd__fft_number(first.re, s);
+            even.re = vc_fma(sum[j - 1].re, cosine, even.re);
+            even.im = vc_fma(sum[j - 1].im, cosine, even.im);
+            odd.re = j == 1 ? vc_mul(difference[0].re, sine) : vc_fma(difference[j - 1].re, sine, odd.re);
+            odd.im = j == 1 ? vc_mul(difference[0].im, sine) : vc_fma(difference[j - 1].im, sine, odd.im);
         }
         x[k] = vd__fft_pair(vc_add(even.re, odd.im), vc_sub(even.im, odd.re));
         x[r - k] = vd__fft_pair(vc_sub(even.re, odd.im), vc_add(even.im, odd.re));
@@ -725,12 +738,12 @@ static uint32_t vd__fft_powers(uint32_t r) {
 }
 
 /* Room for more complex numbers; NULL without memory. */
-static float *vd__fft_more(vd_fft *p, uint32_t count) {
+static double *vd__fft_more(vd_fft *p, uint32_t count) {
     uint32_t need = p->table_count + count, capacity = p->table_capacity ? p->table_capacity : 256;
-    float *grown = p->table;
+    double *grown = p->table;
     while (capacity < need) capacity *= 2;
-    if (!p->table) grown = (float *)p->allocator.allocate(p->allocator.user, (size_t)capacity * 2 * sizeof(float));
-    else if (capacity != p->table_capacity) grown = (float *)p->allocator.reallocate(p->allocator.user, p->table, (size_t)capacity * 2 * sizeof(float));
+    if (!p->table) grown = (double *)p->allocator.allocate(p->allocator.user, (size_t)capacity * 2 * sizeof(double));
+    else if (capacity != p->table_capacity) grown = (double *)p->allocator.reallocate(p->allocator.user, p->table, (size_t)capacity * 2 * sizeof(double));
     if (!grown) return NULL;
     p->table = grown;
     p->table_capacity = capacity;
@@ -739,17 +752,17 @@ static float *vd__fft_more(vd_fft *p, uint32_t count) {
 }
 
 /* exp(-2 pi i m / n) */
-static void vd__fft_put_root(float *at, uint64_t m, uint64_t n) {
+static void vd__fft_put_root(double *at, uint64_t m, uint64_t n) {
     double re, im;
     vd__fft_root(m, n, &re, &im);
-    at[0] = (float)re;
-    at[1] = (float)-im;
+    at[0] = re;
+    at[1] = -im;
 }
 
 /* For a stage behind `length` values: the powers of two of exp(-2 pi i m / (length * radix)) for each m below length. */
 static bool vd__fft_table_stage(vd_fft *p, uint32_t length, uint32_t radix, uint32_t *offset) {
     uint32_t powers = vd__fft_powers(radix), m, i;
-    float *at = vd__fft_more(p, length * powers);
+    double *at = vd__fft_more(p, length * powers);
     if (!at) return false;
     *offset = p->table_count - length * powers;
     for (m = 0; m < length; m++)
@@ -762,7 +775,7 @@ static uint32_t vd__fft_radix(const vd__fft_shape *s, uint32_t leg, uint32_t sta
 /* The whole of an axis: roots e = 0 … 2^fine - 1, and each 2^fine-th. */
 static bool vd__fft_table_axis(vd_fft *p, vd__fft_pass *pass) {
     uint64_t n = pass->turn, count, i;
-    float *at;
+    double *at;
     while ((uint64_t)1 << 2 * pass->fine_bits < n) pass->fine_bits++;
     count = (n >> pass->fine_bits) + 1;
     at = vd__fft_more(p, (1u << pass->fine_bits) + (uint32_t)count);
@@ -806,7 +819,7 @@ static void vd__fft_host(double *y, const double *x, uint32_t n, uint32_t step) 
 static bool vd__fft_table_chirp(vd_fft *p, vd__fft_pass *pass) {
     uint32_t n = pass->chirp, m = pass->shape.n, k;
     double *x = (double *)vd__fft_allocate(&p->allocator, (size_t)m * 4 * sizeof(double)), *y = x ? x + 2 * (size_t)m : NULL;
-    float *at = x ? vd__fft_more(p, n + m) : NULL;
+    double *at = x ? vd__fft_more(p, n + m) : NULL;
     if (!at) { vd__fft_free(&p->allocator, x); return false; }
     pass->tables.spectrum = p->table_count - m;
     pass->tables.chirp = pass->tables.spectrum - n;
@@ -817,7 +830,7 @@ static bool vd__fft_table_chirp(vd_fft *p, vd__fft_pass *pass) {
         if (k) memcpy(&x[2 * (size_t)(m - k)], &x[2 * (size_t)k], 2 * sizeof(double));
     }
     vd__fft_host(y, x, m, 1);
-    for (k = 0; k < 2 * m; k++) at[k] = (float)(y[k] / m);
+    for (k = 0; k < 2 * m; k++) at[k] = y[k] / m;
     vd__fft_free(&p->allocator, x);
     return true;
 }
@@ -855,6 +868,7 @@ typedef struct vd__fft_writer {
     const vd__fft_pass *pass;
     const vd__fft_shape *shape;
     vc_ref in, out, table, shared[2];
+    vc_type real, stored[2]; /* of the arithmetic, of what is loaded and stored */
     bool inverse;
     double scale;
     bool columns;            /* how threads are dealt out now */
@@ -1023,15 +1037,16 @@ static vd__fft_c vd__fft_load(const vd__fft_writer *w, vc_val base, vc_val b, ui
     const vd__fft_side *s = &w->pass->in;
     vc_val at = vc_add(base, vc_mul(b, vc_u32((uint32_t)s->stride))), v;
     vc_ref from = vc_offset(w->in, vc_u64((uint64_t)j * step * s->stride));
-    vd__fft_c x, zero = vd__fft_pair(vc_f32(0), vc_f32(0));
+    vd__fft_c x, zero = vd__fft_pair(vc_imm(w->real, 0), vc_imm(w->real, 0));
     if (w->pass->chirp && j * step >= w->pass->chirp) return zero;
     if (vd__fft_beyond(w, j, step)) {
         vc_val inside = vc_lt(b, vc_u32(w->pass->chirp - j * step));
-        v = vc_load_or(from, at, inside, vc_splat(vc_const(w->k, vc_f32(0)), 2));
+        v = vc_load_or(from, at, inside, vc_splat(vc_const(w->k, vc_imm(w->stored[0], 0)), 2));
         b = vc_min(b, vc_u32(w->pass->chirp - j * step - 1));
     } else {
         v = vc_load(from, at);
     }
+    if (w->stored[0] != w->real) v = vc_cast(vd__fft_pair_of(w->real), v);
     x = w->inverse ? vd__fft_pair(vc_component(v, 1), vc_component(v, 0)) : vd__fft_pair(vc_component(v, 0), vc_component(v, 1));
     return w->pass->chirp ? vd__fft_mul(x, vd__fft_entry(w, b, w->pass->tables.chirp + j * step)) : x;
 }
@@ -1067,11 +1082,13 @@ static void vd__fft_turn_all(vd__fft_writer *w, vc_val row, vc_val b, vd__fft_c 
 
 static void vd__fft_store(const vd__fft_writer *w, vc_val base, vc_val b, uint32_t j, uint32_t step, vd__fft_c x) {
     const vd__fft_side *s = &w->pass->out;
-    vc_val at = vc_add(base, vc_mul(b, vc_u32((uint32_t)s->stride)));
+    vc_val at = vc_add(base, vc_mul(b, vc_u32((uint32_t)s->stride))), v;
     if (w->pass->chirp) x = vd__fft_mul(x, vd__fft_entry(w, b, w->pass->tables.chirp + j * step));
-    if (w->scale != 1) x = vd__fft_pair(vc_mul(x.re, vd__fft_number(w->scale)), vc_mul(x.im, vd__fft_number(w->scale)));
+    if (w->scale != 1) x = vd__fft_pair(vc_mul(x.re, vd__fft_number(x.re, w->scale)), vc_mul(x.im, vd__fft_number(x.im, w->scale)));
     if (w->inverse) x = vd__fft_swap(x);
-    vc_store(vc_offset(w->out, vc_u64((uint64_t)j * step * s->stride)), at, vc_vec2(x.re, x.im));
+    v = vc_vec2(x.re, x.im);
+    if (w->stored[1] != w->real) v = vc_cast(vd__fft_pair_of(w->stored[1]), v);
+    vc_store(vc_offset(w->out, vc_u64((uint64_t)j * step * s->stride)), at, v);
 }
 
 /* The results of butterfly b; of a shorter transform, those that lie within. */
@@ -1121,12 +1138,12 @@ static void vd__fft_deal_threads(vd__fft_writer *w) {
 static void vd__fft_write_kernel(vd__fft_writer *w, bool in_place) {
     const vd__fft_shape *s = w->shape;
     uint32_t words = (s->columns_in && s->columns_out ? s->n : vd__fft_pitch(s)) * s->side, i, last = vd__fft_radix(s, 0, s->stages - 1);
-    w->in = vc_buffer(w->k, in_place ? "data" : "in", VC_F32X2, VC_ANY_TYPE | (in_place ? VC_READ_WRITE : VC_READ));
-    w->out = in_place ? w->in : vc_buffer(w->k, "out", VC_F32X2, VC_ANY_TYPE | VC_WRITE);
-    w->table = vc_buffer(w->k, "table", VC_F32X2, VC_READ);
+    w->in = vc_buffer(w->k, in_place ? "data" : "in", vd__fft_pair_of(w->stored[0]), VC_ANY_TYPE | (in_place ? VC_READ_WRITE : VC_READ));
+    w->out = in_place ? w->in : vc_buffer(w->k, "out", vd__fft_pair_of(w->stored[1]), VC_ANY_TYPE | VC_WRITE);
+    w->table = vc_buffer(w->k, "table", vd__fft_pair_of(w->real), VC_READ);
     if (s->stages > 1) {
-        w->shared[0] = vc_shared(w->k, "re", VC_F32, words);
-        w->shared[1] = s->split ? w->shared[0] : vc_shared(w->k, "im", VC_F32, words);
+        w->shared[0] = vc_shared(w->k, "re", w->real, words);
+        w->shared[1] = s->split ? w->shared[0] : vc_shared(w->k, "im", w->real, words);
     }
     vd__fft_deal_threads(w);
     w->columns = s->columns_in;
@@ -1161,6 +1178,9 @@ static vd_result vd__fft_build(vd_fft *p, uint32_t number, uint32_t direction, b
     w->pass = pass;
     w->shape = &pass->shape;
     w->inverse = direction == VD_FFT_INVERSE;
+    w->real = p->real;
+    w->stored[0] = p->stored[pass->from];
+    w->stored[1] = p->stored[pass->to];
     w->scale = number + 1 == route->count ? p->scale[direction] : 1;
     vd__fft_write_kernel(w, in_place);
     pass->kernels[direction][in_place] = vd_kernel_build(p->ctx, w->k);
@@ -1454,7 +1474,7 @@ static vd_result vd__reduce_use(vd_context *ctx, void **data, void *user) {
 
 static vd_result vd__fft_run_pass(vd_fft *p, vd_list *list, uint32_t number, const vd_fft_io *io, vd_buffer out) {
     vd__fft_pass *pass = &vd__fft_route_of(p, (uint32_t)io->direction)->pass[number];
-    vd_buffer from = pass->from == VD__FFT_IN ? io->in : pass->from == VD__FFT_OUT ? out : p->temp, to = pass->to == VD__FFT_OUT ? out : p->temp;
+    vd_buffer from = pass->from == VD__FFT_IN ? io->in : pass->from == VD__FFT_OUT ? out : p->own[pass->from], to = pass->to == VD__FFT_OUT ? out : p->own[pass->to];
     bool in_place = from.id == to.id;
     vd_dispatch_desc desc;
     vd_arg args[3];
@@ -1499,6 +1519,24 @@ static vd_result vd__fft_lay_out(vd_fft *p, vd__fft_place place, const uint64_t 
     return VD_OK;
 }
 
+/* The arithmetic's type and those in memory, which the device must have. */
+static vd_result vd__fft_check_types(vd_fft *p, const vd_fft_desc *desc) {
+    vd_type type = desc->type ? desc->type : VD_F32, in = desc->in_type ? desc->in_type : type, out = desc->out_type ? desc->out_type : type;
+    uint64_t has = vd_device(p->ctx, 0)->features;
+    const char *which = type != VD_F32 && type != VD_F64 ? "type" : in < VD_F16 || in > VD_F64 ? "in_type" : out < VD_F16 || out > VD_F64 ? "out_type" : NULL;
+    if (which)
+        return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': %s is %s; it takes %s", p->name, which,
+                            vd_type_name(which[0] == 't' ? type : which[0] == 'i' ? in : out), which[0] == 't' ? "f32 or f64" : "f16, f32 or f64");
+    if ((type == VD_F64 || in == VD_F64 || out == VD_F64) && !(has & VD_FEATURE_F64))
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': the device has no f64", p->name);
+    if ((in == VD_F16 || out == VD_F16) && !(has & VD_FEATURE_STORAGE_16))
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': the device has no 16-bit elements in buffers", p->name);
+    p->real = p->stored[VD__FFT_TEMP] = p->stored[VD__FFT_MIDDLE] = (vc_type)type;
+    p->stored[VD__FFT_IN] = (vc_type)in;
+    p->stored[VD__FFT_OUT] = (vc_type)out;
+    return VD_OK;
+}
+
 static vd_result vd__fft_check_desc(vd_fft *p, const vd_fft_desc *desc) {
     static const uint64_t dense[4] = { 0, 0, 0, 0 };
     uint32_t i;
@@ -1511,34 +1549,51 @@ static vd_result vd__fft_check_desc(vd_fft *p, const vd_fft_desc *desc) {
     for (i = 0; i < p->dimensions; i++) if (p->axes >> i & 1) product *= (double)p->shape[i];
     p->scale[0] = desc->norm == VD_FFT_NORM_ORTHO ? 1 / sqrt(product) : 1;
     p->scale[1] = desc->norm == VD_FFT_NORM_NONE ? 1 : desc->norm == VD_FFT_NORM_ORTHO ? 1 / sqrt(product) : 1 / product;
-    result = vd__fft_lay_out(p, VD__FFT_IN, desc->in_stride, "in_stride");
+    result = vd__fft_check_types(p, desc);
+    if (!result) result = vd__fft_lay_out(p, VD__FFT_IN, desc->in_stride, "in_stride");
     if (!result) result = vd__fft_lay_out(p, VD__FFT_OUT, desc->out_stride, "out_stride");
-    return result ? result : vd__fft_lay_out(p, VD__FFT_TEMP, dense, "stride");
+    if (!result) result = vd__fft_lay_out(p, VD__FFT_TEMP, dense, "stride");
+    p->layout[VD__FFT_MIDDLE] = p->layout[VD__FFT_TEMP];
+    return result;
 }
 
 static void vd__fft_learn_device(vd_fft *p) {
     const vd_device_info *d = vd_device(p->ctx, 0);
     p->device.threads = d->limits.max_local_invocations;
     if (p->device.threads > d->limits.max_local_size[0]) p->device.threads = d->limits.max_local_size[0];
-    p->device.shared = d->limits.max_shared_bytes;
+    p->device.shared = d->limits.max_shared_bytes / vc_type_size(p->real);
     p->device.cpu = d->type == VD_DEVICE_CPU;
+    p->device.wide = p->real == VC_F64;
+}
+
+/* The tables in the type of the arithmetic; at least one number, since a kernel takes them in any case. */
+static vd_result vd__fft_upload_tables(vd_fft *p) {
+    static const double none[2] = { 0, 0 };
+    const double *from = p->table_count ? p->table : none;
+    uint32_t count = p->table_count ? p->table_count : 1, i;
+    float *narrow = NULL;
+    if (p->real == VC_F32) {
+        narrow = (float *)vd__fft_allocate(&p->allocator, (size_t)count * 2 * sizeof(float));
+        if (!narrow) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_fft_create '%s': out of host memory for tables", p->name);
+        for (i = 0; i < 2 * count; i++) narrow[i] = (float)from[i];
+    }
+    p->tables = vd__fft_buffer(p->ctx, "fft tables", (vd_type)vd__fft_pair_of(p->real), count, narrow ? (const void *)narrow : from);
+    vd__fft_free(&p->allocator, narrow);
+    return p->tables.id ? VD_OK : VD_ERROR_OUT_OF_DEVICE_MEMORY;
 }
 
 static vd_result vd__fft_make_buffers(vd_fft *p) {
-    uint32_t i;
-    bool temp = false;
+    static const char *const names[] = { "", "", "fft second buffer", "fft buffer between axes" };
     vd_result result = vd__fft_make_tables(p);
-    for (i = 0; i < p->route[0].count + p->route[1].count; i++) temp |= vd__fft_pass_at(p, i)->to == VD__FFT_TEMP;
-    if (!result) {
-        static const float none[2] = { 0, 0 };
-        p->tables = vd__fft_buffer(p->ctx, "fft tables", VD_F32X2, p->table_count ? p->table_count : 1, p->table_count ? p->table : none);
-        if (!p->tables.id) result = VD_ERROR_OUT_OF_DEVICE_MEMORY;
-    }
+    uint32_t i;
+    if (!result) result = vd__fft_upload_tables(p);
     vd__fft_free(&p->allocator, p->table);
     p->table = NULL;
-    if (!result && temp) {
-        p->temp = vd__fft_buffer(p->ctx, "fft second buffer", VD_F32X2, p->layout[VD__FFT_TEMP].span, NULL);
-        if (!p->temp.id) result = VD_ERROR_OUT_OF_DEVICE_MEMORY;
+    for (i = 0; i < p->route[0].count + p->route[1].count && !result; i++) {
+        vd__fft_place to = vd__fft_pass_at(p, i)->to;
+        if (to < VD__FFT_TEMP || p->own[to].id) continue;
+        p->own[to] = vd__fft_buffer(p->ctx, names[to], (vd_type)vd__fft_pair_of(p->real), p->layout[to].span, NULL);
+        if (!p->own[to].id) result = VD_ERROR_OUT_OF_DEVICE_MEMORY;
     }
     return result;
 }
@@ -1560,8 +1615,8 @@ VD_API vd_fft *vd_fft_create(vd_context *ctx, const vd_fft_desc *desc) {
     p->ctx = ctx;
     p->allocator = allocator;
     snprintf(p->name, sizeof p->name, "%s", desc->name ? desc->name : "fft");
-    vd__fft_learn_device(p);
     result = vd__fft_check_desc(p, desc);
+    if (!result) vd__fft_learn_device(p);
     if (!result) result = vd__fft_plan_axes(p);
     if (!result) result = vd__fft_make_buffers(p);
     if (!result) return p;
@@ -1579,9 +1634,11 @@ VD_API void vd_fft_destroy(vd_fft *p) {
         if (kernel.id) vd_kernel_destroy(p->ctx, kernel);
     }
     if (p->tables.id) vd_buffer_destroy(p->ctx, p->tables);
-    if (p->temp.id) vd_buffer_destroy(p->ctx, p->temp);
+    for (i = 0; i < VD__FFT_PLACES; i++) if (p->own[i].id) vd_buffer_destroy(p->ctx, p->own[i]);
     vd__fft_free(&allocator, p);
 }
+
+static uint64_t vd__fft_bytes(const vd_fft *p, vd__fft_place place) { return p->layout[place].span * vc_type_size(vd__fft_pair_of(p->stored[place])); }
 
 VD_API vd_result vd_fft_run(vd_fft *p, vd_list *list, const vd_fft_io *io) {
     const vd__fft_route *route;
@@ -1592,10 +1649,13 @@ VD_API vd_result vd_fft_run(vd_fft *p, vd_list *list, const vd_fft_io *io) {
     if ((uint32_t)io->direction > VD_FFT_INVERSE) return vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': direction is %d", p->name, (int)io->direction);
     out = io->out.id ? io->out : io->in;
     route = vd__fft_route_of(p, (uint32_t)io->direction);
-    result = vd__fft_check_buffer(p->ctx, "vd_fft_run", p->name, io->in, "in", p->layout[VD__FFT_IN].span * 8);
-    if (!result) result = vd__fft_check_buffer(p->ctx, "vd_fft_run", p->name, out, "out", p->layout[VD__FFT_OUT].span * 8);
+    result = vd__fft_check_buffer(p->ctx, "vd_fft_run", p->name, io->in, "in", vd__fft_bytes(p, VD__FFT_IN));
+    if (!result) result = vd__fft_check_buffer(p->ctx, "vd_fft_run", p->name, out, "out", vd__fft_bytes(p, VD__FFT_OUT));
     if (!result && out.id == io->in.id && memcmp(&p->layout[VD__FFT_IN], &p->layout[VD__FFT_OUT], sizeof p->layout[0]) != 0)
         result = vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': in place, but in_stride and out_stride differ", p->name);
+    if (!result && out.id == io->in.id && p->stored[VD__FFT_IN] != p->stored[VD__FFT_OUT])
+        result = vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': in place, but in_type is %s and out_type is %s", p->name,
+                              vc_type_name(p->stored[VD__FFT_IN]), vc_type_name(p->stored[VD__FFT_OUT]));
     for (i = 0; i < route->count && !result; i++) result = vd__fft_run_pass(p, list, i, io, out);
     return result;
 }
@@ -1624,7 +1684,8 @@ VD_API const char *vd_fft_explain(vd_fft *p) {
         for (j = 0; j < s->stages; j++) used += vd__fft_print(p->text + used, size - used, j ? " x %llu" : " = %llu", s->radix[j]);
         used += vd__fft_print(p->text + used, size - used, ", %llu threads", s->threads);
         used += vd__fft_print(p->text + used, size - used, ", %llu side by side", s->side);
-        used += vd__fft_print(p->text + used, size - used, s->split ? ", split exchange of %llu bytes" : ", exchange of %llu bytes", vd__fft_shared(s));
+        used += vd__fft_print(p->text + used, size - used, s->split ? ", split exchange of %llu bytes" : ", exchange of %llu bytes",
+                              vd__fft_shared(s) * vc_type_size(p->real));
         if (pass->turn) used += vd__fft_print(p->text + used, size - used, ", turned for %llu", pass->turn);
         used += vd__fft_print(p->text + used, size - used, "\n", 0);
     }

@@ -31,6 +31,7 @@ typedef struct sample {
     vd_fft_norm norm;
     bool in_place;
     uint64_t in_stride[4], out_stride[4]; /* zeros: C order */
+    vd_type type, in_type, out_type; /* 0: VD_F32 */
 } sample;
 
 /* ---- the oracle ---- */
@@ -86,18 +87,31 @@ static double scale_of(const sample *s, double product) {
 
 /* ---- one sample ---- */
 
-static void random_numbers(float *x, uint64_t count) {
-    uint32_t state = (uint32_t)count * 2654435761u + 1;
+/* Reals in memory, of f16, f32 or f64. */
+static double number_at(vd_type type, const void *array, uint64_t i) {
+    uint16_t h;
+    if (type == VD_F64) return ((const double *)array)[i];
+    if (type == VD_F32) return (double)((const float *)array)[i];
+    h = ((const uint16_t *)array)[i];
+    double x = h >> 10 & 31 ? ldexp((double)((h & 1023) | 1024), (h >> 10 & 31) - 25) : ldexp((double)(h & 1023), -24);
+    return h >> 15 ? -x : x;
+}
+
+/* Values that are the same in all types: multiples of 1 / 1024 below 1, of 2^-23 and of 2^-52 in the wider ones. */
+static void random_numbers(vd_type type, void *array, uint64_t count) {
+    uint64_t state = count * 2654435761u + 1;
     for (uint64_t i = 0; i < count; i++) {
-        state = state * 1664525u + 1013904223u;
-        x[i] = (float)(state >> 8) / 8388608.0f - 1.0f;
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        if (type == VD_F64) ((double *)array)[i] = (double)(int64_t)state / 9223372036854775808.0;
+        else if (type == VD_F32) ((float *)array)[i] = (float)(state >> 40) / 8388608.0f - 1.0f;
+        else ((uint16_t *)array)[i] = (uint16_t)((state >> 33 & 0x83ff) | ((8 + (state >> 50) % 7) << 10)); /* +-2^-7 ... 1 */
     }
 }
 
-static vd_buffer buffer_of(vd_context *ctx, uint64_t elements, const float *data) {
+static vd_buffer buffer_of(vd_context *ctx, vd_type type, uint64_t elements, const void *data) {
     vd_buffer_desc desc = { 0 };
     desc.name = "numbers";
-    desc.type = elements % 2 ? VD_F32X2 : VD_F32C;
+    desc.type = type != VD_F32 ? (vd_type)(VD_F32X2 - VD_F32 + type) : elements % 2 ? VD_F32X2 : VD_F32C;
     desc.shape[0] = elements;
     desc.data = data;
     return vd_buffer_create(ctx, &desc);
@@ -106,38 +120,54 @@ static vd_buffer buffer_of(vd_context *ctx, uint64_t elements, const float *data
 static void say(const sample *s) {
     print_error("  shape");
     for (uint32_t i = 0; i < dimensions_of(s); i++) print_error(" %llu", (unsigned long long)s->shape[i]);
-    print_error(", axes 0x%x, direction %d, norm %d, in place %d\n", axes_of(s), (int)s->direction, (int)s->norm, s->in_place);
+    print_error(", axes 0x%x, direction %d, norm %d, in place %d, types %s %s %s\n", axes_of(s), (int)s->direction, (int)s->norm, s->in_place,
+                vd_type_name(s->type), vd_type_name(s->in_type), vd_type_name(s->out_type));
 }
 
 /* Root of the sum of squares of the differences, relative. */
-static double compare(const sample *s, const float *y, fftw_complex *x, uint64_t n, double scale) {
+static double compare(const sample *s, const void *y, fftw_complex *x, uint64_t n, double scale) {
     double wrong = 0, all = 0;
     for (uint64_t i = 0; i < n; i++)
         for (int c = 0; c < 2; c++) {
-            double d = (double)y[2 * place_of(s, s->out_stride, i) + (uint64_t)c] - x[i][c] * scale;
+            double d = number_at(s->out_type, y, 2 * place_of(s, s->out_stride, i) + (uint64_t)c) - x[i][c] * scale;
             wrong += d * d;
             all += x[i][c] * scale * x[i][c] * scale;
         }
     return sqrt(wrong / all);
 }
 
-static void check(const sample *s) {
+/* What rounding allows: in the arithmetic, and once more where the result is stored as less. FFTW's own error in double counts for f64. */
+static double allowed_error(const sample *s, double product) {
+    double eps = s->type == VD_F64 ? 2.2204e-16 : 1.1921e-7, stored = s->out_type == VD_F16 ? 4.9e-4 : s->out_type == VD_F32 ? 6e-8 : 1.2e-16;
+    return 0.5 * eps * log2(product) + (stored > eps / 2 ? stored : eps / 2) + (s->type == VD_F64 ? eps : 0);
+}
+
+static void *room_for(vd_type type, uint64_t elements) {
+    void *room = malloc((size_t)elements * 2 * vd_type_size(type));
+    assert_non_null(room);
+    return room;
+}
+
+static void check_as(const sample *s) {
     vd_fft_desc desc = { 0 };
     vd_fft_io io = { VD_FFT_FORWARD, { 0 }, { 0 } };
     uint64_t n = elements_of(s), ins = place_of(s, s->in_stride, n - 1) + 1, outs = place_of(s, s->out_stride, n - 1) + 1;
-    float *data = (float *)malloc(ins * 8), *result = (float *)malloc((ins > outs ? ins : outs) * 8);
+    void *data = room_for(s->in_type, ins), *after = room_for(s->in_type, ins), *result = room_for(s->out_type, outs);
     fftw_complex *expected = (fftw_complex *)fftw_malloc(n * sizeof *expected);
-    assert_true(data && result && expected);
-    random_numbers(data, 2 * ins);
+    assert_non_null(expected);
+    random_numbers(s->in_type, data, 2 * ins);
     for (uint64_t i = 0; i < n; i++)
-        for (int c = 0; c < 2; c++) expected[i][c] = (double)data[2 * place_of(s, s->in_stride, i) + (uint64_t)c];
+        for (int c = 0; c < 2; c++) expected[i][c] = number_at(s->in_type, data, 2 * place_of(s, s->in_stride, i) + (uint64_t)c);
     memcpy(desc.shape, s->shape, sizeof desc.shape);
     desc.axes = s->axes;
     desc.norm = s->norm;
+    desc.type = s->type;
+    desc.in_type = s->in_type;
+    desc.out_type = s->out_type;
     memcpy(desc.in_stride, s->in_stride, sizeof desc.in_stride);
     memcpy(desc.out_stride, s->out_stride, sizeof desc.out_stride);
     vd_fft *plan = vd_fft_create(device_context, &desc);
-    vd_buffer in = buffer_of(device_context, ins, data), out = s->in_place ? in : buffer_of(device_context, outs, NULL);
+    vd_buffer in = buffer_of(device_context, s->in_type, ins, data), out = s->in_place ? in : buffer_of(device_context, s->out_type, outs, NULL);
     io.direction = s->direction;
     io.in = in;
     if (!s->in_place) io.out = out;
@@ -145,22 +175,31 @@ static void check(const sample *s) {
         say(s);
         fail_msg("%s", vd_error_text());
     }
-    double product = transform(s, expected), error = compare(s, result, expected, n, scale_of(s, product));
-    double allowed = 0.5 * 1.1921e-7 * log2(product) + 6e-8;
+    double product = transform(s, expected), error = compare(s, result, expected, n, scale_of(s, product)), allowed = allowed_error(s, product);
     if (!(error <= allowed)) {
         say(s);
         fail_msg("error %.3g, allowed %.3g; the plan is\n%s", error, allowed, vd_fft_explain(plan));
     }
     if (!s->in_place) {
-        assert_int_equal(vd_buffer_read(device_context, in, 0, result, VD_WHOLE), VD_OK);
-        assert_memory_equal(result, data, ins * 8); /* the input is as it was */
+        assert_int_equal(vd_buffer_read(device_context, in, 0, after, VD_WHOLE), VD_OK);
+        assert_memory_equal(after, data, ins * 2 * vd_type_size(s->in_type)); /* the input is as it was */
         vd_buffer_destroy(device_context, out);
     }
     vd_buffer_destroy(device_context, in);
     vd_fft_destroy(plan);
     free(data);
+    free(after);
     free(result);
     fftw_free(expected);
+}
+
+/* With the types that default to f32. */
+static void check(const sample *s) {
+    sample full = *s;
+    if (!full.type) full.type = VD_F32;
+    if (!full.in_type) full.in_type = full.type;
+    if (!full.out_type) full.out_type = full.type;
+    check_as(&full);
 }
 
 static void need_device(void) {
@@ -173,7 +212,7 @@ static void need_device(void) {
 
 /* Length n in a batch that fills no whole number of workgroups, direction and place by turns. */
 static void check_length(uint64_t n) {
-    sample s = { { 3, n, 0, 0 }, 0, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, false, { 0 }, { 0 } };
+    sample s = { { 3, n, 0, 0 }, 0, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, false, { 0 }, { 0 }, 0, 0, 0 };
     s.direction = n & 1 ? VD_FFT_INVERSE : VD_FFT_FORWARD;
     s.in_place = n >> 1 & 1;
     check(&s);
@@ -191,11 +230,11 @@ static void lengths(void **state) {
 
 static void axes(void **state) {
     static const sample samples[] = {
-        { { 12, 20, 0, 0 }, 1, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 0 }, { 0 } }, { { 12, 20, 0, 0 }, 3, VD_FFT_INVERSE, VD_FFT_NORM_DEFAULT, false, { 0 }, { 0 } },
-        { { 5, 8, 6, 0 }, 7, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, false, { 0 }, { 0 } }, { { 5, 8, 6, 0 }, 2, VD_FFT_INVERSE, VD_FFT_NORM_DEFAULT, true, { 0 }, { 0 } },
-        { { 3, 4, 5, 6 }, 15, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 0 }, { 0 } }, { { 3, 4, 5, 6 }, 5, VD_FFT_INVERSE, VD_FFT_NORM_DEFAULT, false, { 0 }, { 0 } },
-        { { 37, 11, 0, 0 }, 1, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 0 }, { 0 } }, { { 64, 64, 0, 0 }, 3, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 0 }, { 0 } },
-        { { 1, 16, 1, 0 }, 7, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, false, { 0 }, { 0 } }, { { 2, 256, 33, 0 }, 2, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 0 }, { 0 } },
+        { { 12, 20, 0, 0 }, 1, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 0 }, { 0 }, 0, 0, 0 }, { { 12, 20, 0, 0 }, 3, VD_FFT_INVERSE, VD_FFT_NORM_DEFAULT, false, { 0 }, { 0 }, 0, 0, 0 },
+        { { 5, 8, 6, 0 }, 7, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, false, { 0 }, { 0 }, 0, 0, 0 }, { { 5, 8, 6, 0 }, 2, VD_FFT_INVERSE, VD_FFT_NORM_DEFAULT, true, { 0 }, { 0 }, 0, 0, 0 },
+        { { 3, 4, 5, 6 }, 15, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 0 }, { 0 }, 0, 0, 0 }, { { 3, 4, 5, 6 }, 5, VD_FFT_INVERSE, VD_FFT_NORM_DEFAULT, false, { 0 }, { 0 }, 0, 0, 0 },
+        { { 37, 11, 0, 0 }, 1, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 0 }, { 0 }, 0, 0, 0 }, { { 64, 64, 0, 0 }, 3, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 0 }, { 0 }, 0, 0, 0 },
+        { { 1, 16, 1, 0 }, 7, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, false, { 0 }, { 0 }, 0, 0, 0 }, { { 2, 256, 33, 0 }, 2, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 0 }, { 0 }, 0, 0, 0 },
     };
     (void)state;
     need_device();
@@ -207,15 +246,15 @@ static void norms(void **state) {
     need_device();
     for (int norm = VD_FFT_NORM_DEFAULT; norm <= VD_FFT_NORM_ORTHO; norm++)
         for (int direction = 0; direction < 2; direction++) {
-            sample s = { { 6, 30, 0, 0 }, 3, (vd_fft_direction)direction, (vd_fft_norm)norm, true, { 0 }, { 0 } };
+            sample s = { { 6, 30, 0, 0 }, 3, (vd_fft_direction)direction, (vd_fft_norm)norm, true, { 0 }, { 0 }, 0, 0, 0 };
             check(&s);
         }
 }
 
 static void long_axes(void **state) {
     static const sample samples[] = {
-        { { 16384, 0, 0, 0 }, 0, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 0 }, { 0 } }, { { 20000, 0, 0, 0 }, 0, VD_FFT_INVERSE, VD_FFT_NORM_DEFAULT, false, { 0 }, { 0 } },
-        { { 32768, 3, 0, 0 }, 1, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 0 }, { 0 } }, { { 2, 1 << 18, 0, 0 }, 0, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, false, { 0 }, { 0 } },
+        { { 16384, 0, 0, 0 }, 0, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 0 }, { 0 }, 0, 0, 0 }, { { 20000, 0, 0, 0 }, 0, VD_FFT_INVERSE, VD_FFT_NORM_DEFAULT, false, { 0 }, { 0 }, 0, 0, 0 },
+        { { 32768, 3, 0, 0 }, 1, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 0 }, { 0 }, 0, 0, 0 }, { { 2, 1 << 18, 0, 0 }, 0, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, false, { 0 }, { 0 }, 0, 0, 0 },
     };
     (void)state;
     need_device();
@@ -225,19 +264,49 @@ static void long_axes(void **state) {
 /* Arrays in Fortran's order, with room between rows, transposed on the way, longer than one kernel takes. */
 static void strides(void **state) {
     static const sample samples[] = {
-        { { 12, 20, 0, 0 }, 2, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 1, 12, 0, 0 }, { 1, 12, 0, 0 } },
-        { { 12, 20, 0, 0 }, 3, VD_FFT_INVERSE, VD_FFT_NORM_DEFAULT, false, { 23, 1, 0, 0 }, { 1, 13, 0, 0 } },
-        { { 5, 8, 6, 0 }, 5, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, false, { 0 }, { 1, 30, 5, 0 } },
-        { { 5, 33, 6, 0 }, 2, VD_FFT_INVERSE, VD_FFT_NORM_DEFAULT, false, { 6, 31, 1, 0 }, { 2, 10, 332, 0 } },
-        { { 3, 4, 5, 6 }, 6, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 1, 3, 12, 60 }, { 1, 3, 12, 60 } },
-        { { 3, 37, 2, 0 }, 2, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 3, 10, 1, 0 }, { 3, 10, 1, 0 } },
-        { { 3, 16384, 0, 0 }, 2, VD_FFT_INVERSE, VD_FFT_NORM_DEFAULT, false, { 1, 3, 0, 0 }, { 16400, 1, 0, 0 } },
-        { { 2, 16384, 3, 0 }, 2, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 1, 7, 2, 0 }, { 1, 7, 2, 0 } },
-        { { 1, 7, 1, 0 }, 4, VD_FFT_FORWARD, VD_FFT_NORM_ORTHO, false, { 0 }, { 1, 3, 1, 0 } },
+        { { 12, 20, 0, 0 }, 2, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 1, 12, 0, 0 }, { 1, 12, 0, 0 }, 0, 0, 0 },
+        { { 12, 20, 0, 0 }, 3, VD_FFT_INVERSE, VD_FFT_NORM_DEFAULT, false, { 23, 1, 0, 0 }, { 1, 13, 0, 0 }, 0, 0, 0 },
+        { { 5, 8, 6, 0 }, 5, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, false, { 0 }, { 1, 30, 5, 0 }, 0, 0, 0 },
+        { { 5, 33, 6, 0 }, 2, VD_FFT_INVERSE, VD_FFT_NORM_DEFAULT, false, { 6, 31, 1, 0 }, { 2, 10, 332, 0 }, 0, 0, 0 },
+        { { 3, 4, 5, 6 }, 6, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 1, 3, 12, 60 }, { 1, 3, 12, 60 }, 0, 0, 0 },
+        { { 3, 37, 2, 0 }, 2, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 3, 10, 1, 0 }, { 3, 10, 1, 0 }, 0, 0, 0 },
+        { { 3, 16384, 0, 0 }, 2, VD_FFT_INVERSE, VD_FFT_NORM_DEFAULT, false, { 1, 3, 0, 0 }, { 16400, 1, 0, 0 }, 0, 0, 0 },
+        { { 2, 16384, 3, 0 }, 2, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 1, 7, 2, 0 }, { 1, 7, 2, 0 }, 0, 0, 0 },
+        { { 1, 7, 1, 0 }, 4, VD_FFT_FORWARD, VD_FFT_NORM_ORTHO, false, { 0 }, { 1, 3, 1, 0 }, 0, 0, 0 },
     };
     (void)state;
     need_device();
     for (size_t i = 0; i < COUNT(samples); i++) check(&samples[i]);
+}
+
+/* Arithmetic in f64, and numbers stored as something else: by one pass, by two, by several axes. */
+static void types(void **state) {
+    static const vd_type mixes[][3] = { { VD_F64, VD_F64, VD_F64 }, { VD_F32, VD_F16, VD_F16 }, { VD_F32, VD_F16, VD_F32 }, { VD_F32, VD_F32, VD_F16 },
+                                        { VD_F64, VD_F32, VD_F64 }, { VD_F32, VD_F64, VD_F16 } };
+    static const uint64_t shapes[][4] = { { 3, 64 }, { 7, 31 }, { 2, 37 }, { 2, 1000 }, { 1, 16384 }, { 12, 20, 6 }, { 1, 1, 1 } };
+    (void)state;
+    need_device();
+    const uint64_t features = vd_device(device_context, 0)->features;
+    for (size_t m = 0; m < COUNT(mixes); m++) {
+        sample s = { { 0 }, 0, VD_FFT_FORWARD, VD_FFT_NORM_ORTHO, false, { 0 }, { 0 }, mixes[m][0], mixes[m][1], mixes[m][2] };
+        bool f64 = s.type == VD_F64 || s.in_type == VD_F64 || s.out_type == VD_F64, f16 = s.in_type == VD_F16 || s.out_type == VD_F16;
+        if ((f64 && !(features & VD_FEATURE_F64)) || (f16 && !(features & VD_FEATURE_STORAGE_16))) {
+            vd_fft_desc desc = { 0 };
+            desc.shape[0] = 8;
+            desc.type = s.type;
+            desc.in_type = s.in_type;
+            desc.out_type = s.out_type;
+            assert_null(vd_fft_create(device_context, &desc));
+            continue;
+        }
+        for (size_t i = m % 2; i < COUNT(shapes); i += 2) { /* every other one: half of the time */
+            memcpy(s.shape, shapes[i], sizeof s.shape);
+            s.axes = i == 5 ? 7 : 0;
+            s.direction = (vd_fft_direction)((i / 2 + m) % 2);
+            s.in_place = s.in_type == s.out_type && i / 2 % 2;
+            check(&s);
+        }
+    }
 }
 
 /* The simple calls keep their plan: the second adds no kernel. */
@@ -246,8 +315,8 @@ static void simple(void **state) {
     vd_stats before, after;
     (void)state;
     need_device();
-    random_numbers(data, 48);
-    vd_buffer b = buffer_of(device_context, 24, data);
+    random_numbers(VD_F32, data, 48);
+    vd_buffer b = buffer_of(device_context, VD_F32, 24, data);
     assert_int_equal(vd_fft_forward(device_context, b), VD_OK);
     assert_int_equal(vd_fft_inverse(device_context, b), VD_OK);
     assert_int_equal(vd_context_stats(device_context, &before), VD_OK);
@@ -300,6 +369,12 @@ static void bad_input(void **state) {
     desc.norm = (vd_fft_norm)7;
     refuse(ctx, &desc, "norm is 7");
     desc.norm = VD_FFT_NORM_DEFAULT;
+    desc.type = VD_F16;
+    refuse(ctx, &desc, "type is f16; it takes f32 or f64");
+    desc.type = VD_F32;
+    desc.out_type = VD_I32;
+    refuse(ctx, &desc, "out_type is i32; it takes f16, f32 or f64");
+    desc.out_type = VD_F32;
     desc.shape[2] = (uint64_t)1 << 60;
     refuse(ctx, &desc, "more than 4294967295 elements");
     desc.shape[0] = desc.shape[1] = 1;
@@ -321,12 +396,12 @@ static void bad_input(void **state) {
     desc.shape[0] = 1;
     vd_fft *plan = vd_fft_create(ctx, &desc);
     assert_non_null(plan);
-    vd_buffer small = buffer_of(ctx, 15, NULL), none = { 0 };
+    vd_buffer small = buffer_of(ctx, VD_F32, 15, NULL), none = { 0 };
     vd_fft_io io = { VD_FFT_FORWARD, { 0 }, { 0 } };
     assert_int_equal(vd_fft_run(NULL, vd_immediate(ctx, 0, 0), &io), VD_ERROR_INVALID);
     assert_int_equal(vd_fft_run(plan, vd_immediate(ctx, 0, 0), NULL), VD_ERROR_INVALID);
     assert_int_equal(vd_fft_run(plan, vd_immediate(ctx, 0, 0), &io), VD_ERROR_INVALID);
-    io.in = buffer_of(ctx, 67, NULL);
+    io.in = buffer_of(ctx, VD_F32, 67, NULL);
     assert_int_equal(vd_fft_run(strided, vd_immediate(ctx, 0, 0), &io), VD_ERROR_INVALID);
     assert_non_null(strstr(vd_error_text(), "in place, but in_stride and out_stride differ"));
     vd_buffer_destroy(ctx, io.in);
@@ -355,7 +430,7 @@ static void bad_input(void **state) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lengths), cmocka_unit_test(axes), cmocka_unit_test(norms), cmocka_unit_test(long_axes), cmocka_unit_test(strides), cmocka_unit_test(simple),
+        cmocka_unit_test(lengths), cmocka_unit_test(axes), cmocka_unit_test(norms), cmocka_unit_test(long_axes), cmocka_unit_test(strides), cmocka_unit_test(types), cmocka_unit_test(simple),
         cmocka_unit_test(good_sizes), cmocka_unit_test(bad_input),
     };
     all_lengths = argc > 1 && !strcmp(argv[1], "-a");
