@@ -56,9 +56,9 @@
    Lengths. Any product of primes up to 31, as long as every factor of it that one workgroup takes fits into its shared memory; longer axes are done in two
    passes. Other lengths are done by Bluestein's algorithm while twice their length fits into a workgroup. What fits nowhere is VD_ERROR_UNSUPPORTED.
 
-   Reductions. vd_reduce_create takes a shape, the axes to reduce, an operation and, if wanted, a function that maps each element first; vd_reduce_run takes
-   one dispatch, in which the last workgroup to finish combines what the others left. The order of operations is the same in every run. f16 is summed in
-   f32; sums of integers wrap; min and max pass over NaN.
+   Reductions. vd_reduce_create takes a shape, the axes to reduce, an operation or a function that is one and, if wanted, a function that maps each element
+   first; vd_reduce_run takes one dispatch, in which the last workgroup to finish combines what the others left. The order of operations depends on the plan
+   alone, so that a device gives the same bits in every run. Inputs that begin at a multiple of 16 bytes are read by vectors where the shape allows it.
 
    Errors, memory and threads are those of vkdispatch.h; a plan belongs to one thread at a time. */
 #ifndef VKDISPATCH_FFT_H
@@ -110,29 +110,65 @@ VD_API uint64_t vd_fft_good_size(uint64_t n);       /* the least length of at le
 
 typedef struct vd_reduce vd_reduce; /* a plan */
 
+/* Results are of the type of the elements where nothing else is said. Sums and products of integers wrap, f16 is computed in f32. */
 typedef enum vd_reduce_op {
     VD_REDUCE_DEFAULT = 0,   /* sum */
-    VD_REDUCE_SUM, VD_REDUCE_PRODUCT, VD_REDUCE_MIN, VD_REDUCE_MAX, VD_REDUCE_AND, VD_REDUCE_OR, VD_REDUCE_XOR /* the last three of integers */
+    VD_REDUCE_SUM, VD_REDUCE_PRODUCT,
+    VD_REDUCE_MIN, VD_REDUCE_MAX,               /* pass over NaN */
+    VD_REDUCE_AND, VD_REDUCE_OR, VD_REDUCE_XOR, /* of integers and VD_BOOL */
+    VD_REDUCE_ANY, VD_REDUCE_ALL,               /* whether any is, all are other than 0, of VD_BOOL too; results: VD_BOOL */
+    VD_REDUCE_ARGMIN, VD_REDUCE_ARGMAX,         /* results: VD_U32, the lowest number of such an element among those of a result, in C order; passes over
+                                                   NaN, and where there is nothing else gives 0xffffffff */
+    VD_REDUCE_DOT,           /* sum of the products of the elements of two inputs; a map takes the place of the product */
+    /* The next ones give f16 of f16, else f32, of 64-bit types f64. */
+    VD_REDUCE_NORM,          /* square root of the sum of squares, which may overflow */
+    VD_REDUCE_MEAN,
+    VD_REDUCE_VARIANCE       /* mean of squared distances from the mean, in one pass without cancellation */
 } vd_reduce_op;
+
+/* What reductions call while a kernel is written. Values are those of the kernel. */
+typedef void (*vd_fragment)(vc_kernel *k, const vc_val *in, vc_val *out, void *user);
 
 typedef struct vd_reduce_desc {
     const char *name;        /* for messages; default: "reduce" */
     vd_reduce_op op;
-    vd_type type;            /* of the elements and of the results: a scalar number; default: VD_F32 */
+    vd_type type;            /* of the elements: a scalar number, or VD_BOOL; default: VD_F32 */
     uint64_t shape[4];       /* elements; trailing zeros mean there are fewer dimensions; the last one is contiguous */
-    uint32_t axes;           /* bit i: dimension i is reduced; default: all */
-    void (*map)(vc_kernel *k, const vc_val *element, vc_val *out, void *user); /* what is reduced in place of an element: of the same type; default: itself */
+    uint32_t axes;           /* bit i: dimension i is reduced; default: all. Results lie in C order of the others: whether reduced ones are kept with length 1
+                                is a matter of the shape of the caller's buffer alone */
+    vd_fragment map;         /* what is reduced in place of an element (of VD_REDUCE_DOT: of in[0] and in[1]), of the same type; default: itself */
     void *map_user;
+    vd_fragment combine;     /* an operation of the caller's, of in[0] and in[1], in place of op: associative and commutative; f16 comes as f32, integers of
+                                less than 32 bits as 32 */
+    void *combine_user;
+    vc_val identity;         /* of combine: the immediate that changes nothing, such as vc_f32(1); default: 0 */
+    bool also;               /* vd_reduce_io.also is written */
+    uint32_t correction;     /* VD_REDUCE_VARIANCE divides by the count less this; default: 0 */
 } vd_reduce_desc;
 
-VD_API vd_reduce *vd_reduce_create(vd_context *ctx, const vd_reduce_desc *desc); /* NULL on failure; map is called now */
+typedef struct vd_reduce_io {
+    vd_buffer in;            /* as many elements as the shape has */
+    vd_buffer with;          /* VD_REDUCE_DOT: as many others */
+    vd_buffer out;           /* one for each that is left, in C order; may not overlap what is read */
+    vd_buffer also;          /* with vd_reduce_desc.also, as many: of VD_REDUCE_ARGMIN and _ARGMAX the elements themselves, of VD_REDUCE_VARIANCE the means */
+} vd_reduce_io;
+
+VD_API vd_reduce *vd_reduce_create(vd_context *ctx, const vd_reduce_desc *desc); /* NULL on failure; map and combine are called now */
 VD_API void vd_reduce_destroy(vd_reduce *plan);     /* before its context; work under way keeps what it uses */
-/* `in` has as many elements as the shape, `out` one for each that is left, in C order; they may not overlap. */
-VD_API vd_result vd_reduce_run(vd_reduce *plan, vd_list *list, vd_buffer in, vd_buffer out);
+VD_API vd_result vd_reduce_run(vd_reduce *plan, vd_list *list, vd_buffer in, vd_buffer out); /* what takes no more buffers */
+VD_API vd_result vd_reduce_run_io(vd_reduce *plan, vd_list *list, const vd_reduce_io *io);
 /* All elements of a buffer of scalars to the first of `out`, through a plan that the context keeps. */
 VD_API vd_result vd_reduce_sum(vd_context *ctx, vd_buffer in, vd_buffer out);
 VD_API vd_result vd_reduce_min(vd_context *ctx, vd_buffer in, vd_buffer out);
 VD_API vd_result vd_reduce_max(vd_context *ctx, vd_buffer in, vd_buffer out);
+VD_API vd_result vd_reduce_any(vd_context *ctx, vd_buffer in, vd_buffer out);
+VD_API vd_result vd_reduce_all(vd_context *ctx, vd_buffer in, vd_buffer out);
+VD_API vd_result vd_reduce_argmin(vd_context *ctx, vd_buffer in, vd_buffer out);
+VD_API vd_result vd_reduce_argmax(vd_context *ctx, vd_buffer in, vd_buffer out);
+VD_API vd_result vd_reduce_norm(vd_context *ctx, vd_buffer in, vd_buffer out);
+VD_API vd_result vd_reduce_mean(vd_context *ctx, vd_buffer in, vd_buffer out);
+VD_API vd_result vd_reduce_variance(vd_context *ctx, vd_buffer in, vd_buffer out, vd_buffer mean);
+VD_API vd_result vd_reduce_dot(vd_context *ctx, vd_buffer in, vd_buffer with, vd_buffer out);
 
 #ifdef __cplusplus
 }
@@ -186,6 +222,19 @@ static vd_result vd__fft_check_buffer(vd_context *ctx, const char *call, const c
     if (result || info.size >= bytes) return result;
     return vd_error_set(VD_ERROR_INVALID, "%s '%s': buffer '%s' (%s) has %llu bytes, the plan needs %llu", call, plan, info.name, which,
                         (unsigned long long)info.size, (unsigned long long)bytes);
+}
+
+/* A buffer of a plan: of that many elements of a type, or of bytes. `place`: where it begins, as far as that is known, is ored to it. */
+static vd_result vd__plan_check_buffer(vd_context *ctx, const char *call, const char *plan, vd_buffer buffer, const char *which, vd_type type,
+                                       uint64_t count, uint64_t *place) {
+    vd_buffer_info info;
+    vd_result result = vd__fft_check_buffer(ctx, call, plan, buffer, which, count * vd_type_size(type));
+    if (!result) result = vd_buffer_query(ctx, buffer, &info);
+    if (result) return result;
+    if (place) *place |= info.address | info.native_offset;
+    if (info.type == type || info.type == VD_BYTES) return VD_OK;
+    return vd_error_set(VD_ERROR_INVALID, "%s '%s': buffer '%s' (%s) is of %s, the plan wants %s", call, plan, info.name, which, vd_type_name(info.type),
+                        vd_type_name(type));
 }
 
 /* The dimensions of a shape and its elements, of which there may be so many; `axes` name some of the dimensions. */
@@ -1191,11 +1240,15 @@ static vd_result vd__fft_build(vd_fft *p, uint32_t number, uint32_t direction, b
 
 // >>reduce
 /* Sums and the like over any axes, in one dispatch. A workgroup reduces a part of what belongs to one result, or to a row of neighbouring results; where that
-   takes several workgroups, each leaves a partial result and takes a ticket, and the one with the last ticket combines them. */
+   takes several workgroups, each leaves a partial result and takes a ticket, and the one with the last ticket combines them. What is carried along is a state
+   of one to three fields; each operation says how an element becomes one, how two become one, and what comes out in the end. */
 
-enum { VD__REDUCE_AT_ONCE = 8 /* loads under way */, VD__REDUCE_LANES = 32 /* neighbouring results of a workgroup */ };
+enum {
+    VD__REDUCE_LANES = 32,   /* neighbouring results of a workgroup */
+    VD__REDUCE_FIELDS = 3,
+    VD__REDUCE_ELEMENTS = 16 /* under way at once */
+};
 
-/* Digits of an index, the last one changing fastest, and how far apart in memory its steps are. */
 struct vd_reduce {
     vd_context *ctx;
     vd_allocator allocator;
@@ -1205,110 +1258,318 @@ struct vd_reduce {
     bool columns;            /* neighbouring threads have neighbouring results */
     uint32_t threads;        /* of a workgroup */
     uint32_t parts;          /* workgroups that share their results */
-    uint64_t chunk;          /* elements of a part */
     uint64_t tiles;          /* of results that a workgroup has */
-    vd_kernel kernel;
+    uint32_t vector;         /* elements that one load may bring; 1: no more than one */
+    vd_kernel kernels[2];    /* of scalar loads, of vector loads */
     vd_buffer partials, tickets;
     struct vd_reduce *next;  /* in the context's cache */
 };
 
+/* The same digits where memory is counted in groups of n elements: `inner`: of groups, of which the last digit counts as many fewer. */
+static vd__digits vd__digits_grouped(const vd__digits *d, uint32_t n, bool inner) {
+    vd__digits g = *d;
+    uint32_t i;
+    for (i = 0; i < g.count && n > 1; i++) g.stride[i] /= n;
+    if (!inner || n == 1) return g;
+    g.stride[g.count - 1] = 1;
+    g.size[g.count - 1] /= n;
+    g.product /= n;
+    return g;
+}
+
+/* What holds for an operation: the field that a vc_group_reduce may combine, and what types it takes and gives. */
+typedef struct vd__reduce_row {
+    vc_combine form;         /* VC_COMBINE_NONE: through shared memory */
+    uint32_t fields, takes;  /* bits of VD__TAKES_ */
+    bool ratio;              /* computed, and given, in floats whatever the elements are */
+} vd__reduce_row;
+
+enum { VD__TAKES_BOOL = 1, VD__TAKES_WHOLE = 2, VD__TAKES_REAL = 4, VD__TAKES_NUMBER = 6 };
+
+static const vd__reduce_row *vd__reduce_row_of(const vd_reduce_desc *d) {
+    static const vd__reduce_row custom = { VC_COMBINE_NONE, 1, VD__TAKES_NUMBER, false };
+    static const vd__reduce_row rows[] = {
+        { VC_ADD, 1, VD__TAKES_NUMBER, false },                     /* default */
+        { VC_ADD, 1, VD__TAKES_NUMBER, false },                     /* sum */
+        { VC_MUL, 1, VD__TAKES_NUMBER, false },                     /* product */
+        { VC_MIN, 1, VD__TAKES_NUMBER, false },                     /* min */
+        { VC_MAX, 1, VD__TAKES_NUMBER, false },                     /* max */
+        { VC_AND, 1, VD__TAKES_WHOLE | VD__TAKES_BOOL, false },     /* and */
+        { VC_OR, 1, VD__TAKES_WHOLE | VD__TAKES_BOOL, false },      /* or */
+        { VC_XOR, 1, VD__TAKES_WHOLE | VD__TAKES_BOOL, false },     /* xor */
+        { VC_OR, 1, VD__TAKES_NUMBER | VD__TAKES_BOOL, false },     /* any */
+        { VC_AND, 1, VD__TAKES_NUMBER | VD__TAKES_BOOL, false },    /* all */
+        { VC_COMBINE_NONE, 2, VD__TAKES_NUMBER, false },            /* argmin: value, index */
+        { VC_COMBINE_NONE, 2, VD__TAKES_NUMBER, false },            /* argmax */
+        { VC_ADD, 1, VD__TAKES_NUMBER, false },                     /* dot */
+        { VC_ADD, 1, VD__TAKES_NUMBER, true },                      /* norm: sum of squares */
+        { VC_ADD, 1, VD__TAKES_NUMBER, true },                      /* mean: sum */
+        { VC_COMBINE_NONE, 3, VD__TAKES_NUMBER, true },             /* variance: mean, sum of squared distances from it, count */
+    };
+    return d->combine ? &custom : &rows[d->op];
+}
+
+static bool vd__reduce_is_arg(vd_reduce_op op) { return op == VD_REDUCE_ARGMIN || op == VD_REDUCE_ARGMAX; }
+static bool vd__reduce_asks(vd_reduce_op op) { return op == VD_REDUCE_ANY || op == VD_REDUCE_ALL; }
+
 static vc_type vd__reduce_wide(vd_type type) {
     if (type == VD_F16) return VC_F32;
     if (type == VD_I8 || type == VD_I16) return VC_I32;
-    if (type == VD_U8 || type == VD_U16) return VC_U32;
+    if (type == VD_U8 || type == VD_U16 || type == VD_BOOL) return VC_U32;
     return type;
 }
 
-static vc_val vd__reduce_combine(vd_reduce_op op, vc_val a, vc_val b) {
-    switch (op) {
-    case VD_REDUCE_PRODUCT: return vc_mul(a, b);
-    case VD_REDUCE_MIN: return vc_min(a, b);
-    case VD_REDUCE_MAX: return vc_max(a, b);
-    case VD_REDUCE_AND: return vc_and(a, b);
-    case VD_REDUCE_OR: return vc_or(a, b);
-    case VD_REDUCE_XOR: return vc_xor(a, b);
+/* What a value is computed in. */
+static vc_type vd__reduce_type(const vd_reduce_desc *d) {
+    vc_type wide = vd__reduce_wide(d->type);
+    if (vd__reduce_asks(d->op)) return VC_U32;
+    if (!vd__reduce_row_of(d)->ratio) return wide;
+    return wide == VC_I64 || wide == VC_U64 || wide == VC_F64 ? VC_F64 : VC_F32;
+}
+
+/* What `out` is of, and what `also` is. */
+static vd_type vd__reduce_result(const vd_reduce_desc *d) {
+    if (vd__reduce_asks(d->op)) return VD_BOOL;
+    if (vd__reduce_is_arg(d->op)) return VD_U32;
+    return vd__reduce_row_of(d)->ratio && d->type != VD_F16 ? vd__reduce_type(d) : d->type;
+}
+
+static vd_type vd__reduce_also(const vd_reduce_desc *d) { return vd__reduce_is_arg(d->op) ? d->type : vd__reduce_result(d); }
+
+static vc_val vd__reduce_combine(vc_combine form, vc_val a, vc_val b) {
+    switch (form) {
+    case VC_MUL: return vc_mul(a, b);
+    case VC_MIN: return vc_min(a, b);
+    case VC_MAX: return vc_max(a, b);
+    case VC_AND: return vc_and(a, b);
+    case VC_OR: return vc_or(a, b);
+    case VC_XOR: return vc_xor(a, b);
     default: return vc_add(a, b);
     }
 }
 
 /* What changes nothing, in the wide type. */
-static vc_val vd__reduce_identity(vd_reduce_op op, vc_type type) {
+static vc_val vd__reduce_identity(vc_combine form, vc_type type) {
     uint32_t bits = type == VC_I64 || type == VC_U64 || type == VC_F64 ? 64 : 32;
     uint64_t top = (uint64_t)1 << (bits - 1), ones = top | (top - 1), infinity = bits == 64 ? (uint64_t)0x7ff << 52 : 0x7f800000u;
     bool real = type == VC_F32 || type == VC_F64, whole = type == VC_I32 || type == VC_I64;
-    switch (op) {
-    case VD_REDUCE_PRODUCT: return vc_imm(type, !real ? 1 : bits == 64 ? (uint64_t)0x3ff << 52 : 0x3f800000u);
-    case VD_REDUCE_MIN: return vc_imm(type, real ? infinity : whole ? top - 1 : ones);
-    case VD_REDUCE_MAX: return vc_imm(type, real ? infinity | top : whole ? top : 0);
-    case VD_REDUCE_AND: return vc_imm(type, ones);
+    switch (form) {
+    case VC_MUL: return vc_imm(type, !real ? 1 : bits == 64 ? (uint64_t)0x3ff << 52 : 0x3f800000u);
+    case VC_MIN: return vc_imm(type, real ? infinity : whole ? top - 1 : ones);
+    case VC_MAX: return vc_imm(type, real ? infinity | top : whole ? top : 0);
+    case VC_AND: return vc_imm(type, ones);
     default: return vc_imm(type, 0);
     }
 }
 
-static vc_combine vd__reduce_form(vd_reduce_op op) {
-    static const vc_combine forms[] = { VC_ADD, VC_ADD, VC_MUL, VC_MIN, VC_MAX, VC_AND, VC_OR, VC_XOR };
-    return forms[op];
-}
+typedef struct vd__reduce_state { vc_val v[VD__REDUCE_FIELDS]; } vd__reduce_state;
 
 /* A kernel being written. */
 typedef struct vd__reduce_writer {
     vc_kernel *k;
     const vd_reduce *plan;
-    vc_type wide;
-    vc_ref in, out, partials, tickets, sum, shared;
+    const vd_reduce_desc *desc;
+    const vd__reduce_row *row_of;
+    vc_type type[VD__REDUCE_FIELDS];
+    uint32_t vector, loads;  /* elements of a load, loads under way */
+    vd__digits kept, reduced; /* in vectors */
+    vc_ref in[2][2];         /* both inputs: scalars, vectors */
+    vc_ref out, also, partials, tickets, sum[VD__REDUCE_FIELDS], shared;
     vc_val result, near, tile, part, row; /* near: the result, or the last one; row: of the rows of threads that share results */
 } vd__reduce_writer;
 
-static void vd__reduce_take(const vd__reduce_writer *w, vc_val v) { vc_set(w->sum, vd__reduce_combine(w->plan->desc.op, vc_get(w->sum), v)); }
+/* ---- the state: what an operation means ---- */
 
-static vc_val vd__reduce_element(const vd__reduce_writer *w, vc_val base, vc_val r) {
-    vc_val v = vc_load(w->in, vc_add(base, vd__digits_offset(&w->plan->reduced, r))), mapped = v;
-    if (w->plan->desc.map) w->plan->desc.map(w->k, &v, &mapped, w->plan->desc.map_user);
-    return vc_cast(w->wide, mapped);
+static vd__reduce_state vd__reduce_nothing(const vd__reduce_writer *w) {
+    vd__reduce_state s;
+    vc_combine form = w->desc->op == VD_REDUCE_ARGMIN ? VC_MIN : w->desc->op == VD_REDUCE_ARGMAX ? VC_MAX : w->row_of->form;
+    s.v[0] = w->desc->combine && w->desc->identity.of ? vc_cast(w->type[0], w->desc->identity) : vd__reduce_identity(form, w->type[0]);
+    s.v[1] = vd__reduce_is_arg(w->desc->op) ? vc_u32(UINT32_MAX) : vc_imm(w->type[0], 0);
+    s.v[2] = vc_u32(0);
+    return s;
 }
 
-/* The elements of this part, `rows` apart: several loads at once while there are enough, then one by one. */
+/* Element `index` as a state; e: of each input. */
+static vd__reduce_state vd__reduce_lift(const vd__reduce_writer *w, const vc_val *e, vc_val index) {
+    vd__reduce_state s = vd__reduce_nothing(w), none = s;
+    vc_type wide = vd__reduce_wide(w->desc->type);
+    vc_val v = e[0];
+    if (w->desc->map) w->desc->map(w->k, e, &v, w->desc->map_user);
+    else if (w->desc->op == VD_REDUCE_DOT) v = vc_mul(vc_cast(wide, e[0]), vc_cast(wide, e[1]));
+    if (vd__reduce_asks(w->desc->op)) v = vc_ne(vc_cast(wide, v), vc_imm(wide, 0));
+    s.v[0] = v = vc_cast(w->type[0], v);
+    if (w->desc->op == VD_REDUCE_NORM) s.v[0] = vc_mul(v, v);
+    if (w->desc->op == VD_REDUCE_VARIANCE) s.v[2] = vc_u32(1);
+    if (!vd__reduce_is_arg(w->desc->op)) return s;
+    s.v[1] = index;
+    if (w->type[0] != VC_F32 && w->type[0] != VC_F64) return s;
+    s.v[0] = vc_select(vc_isnan(v), none.v[0], v);
+    s.v[1] = vc_select(vc_isnan(v), none.v[1], index);
+    return s;
+}
+
+/* Means and squared distances of two sets as those of both (Chan, Golub, LeVeque, Updating formulae and a pairwise algorithm for computing sample variances,
+   1979, equation 2.1). With an empty one nothing changes. */
+static vd__reduce_state vd__reduce_pool(const vd__reduce_writer *w, vd__reduce_state a, vd__reduce_state b) {
+    vc_type type = w->type[0];
+    vc_val count = vc_add(a.v[2], b.v[2]), apart = vc_sub(b.v[0], a.v[0]);
+    vc_val share = vc_div(vc_cast(type, b.v[2]), vc_cast(type, vc_max(count, vc_u32(1))));
+    vd__reduce_state s;
+    s.v[0] = vc_fma(apart, share, a.v[0]);
+    s.v[1] = vc_fma(apart, vc_mul(apart, vc_mul(vc_cast(type, a.v[2]), share)), vc_add(a.v[1], b.v[1]));
+    s.v[2] = count;
+    return s;
+}
+
+static vd__reduce_state vd__reduce_both(const vd__reduce_writer *w, vd__reduce_state a, vd__reduce_state b) {
+    vd__reduce_state s = a;
+    vc_val pair[2], better;
+    pair[0] = a.v[0];
+    pair[1] = b.v[0];
+    if (w->desc->combine) {
+        w->desc->combine(w->k, pair, &s.v[0], w->desc->combine_user);
+        s.v[0] = vc_cast(w->type[0], s.v[0]);
+    } else if (vd__reduce_is_arg(w->desc->op)) {
+        better = w->desc->op == VD_REDUCE_ARGMIN ? vc_lt(b.v[0], a.v[0]) : vc_gt(b.v[0], a.v[0]);
+        better = vc_or(better, vc_and(vc_eq(b.v[0], a.v[0]), vc_lt(b.v[1], a.v[1])));
+        s.v[0] = vc_select(better, b.v[0], a.v[0]);
+        s.v[1] = vc_select(better, b.v[1], a.v[1]);
+    } else if (w->desc->op == VD_REDUCE_VARIANCE) s = vd__reduce_pool(w, a, b);
+    else s.v[0] = vd__reduce_combine(w->row_of->form, a.v[0], b.v[0]);
+    return s;
+}
+
+/* `count` states, a power of two, as one; in place. Of single elements the mean is made first and the distances from it then. */
+static vd__reduce_state vd__reduce_tree(const vd__reduce_writer *w, vd__reduce_state *s, uint32_t count) {
+    uint32_t i, n;
+    vc_val mean = s[0].v[0], squares = vc_imm(w->type[0], 0), far;
+    if (w->desc->op == VD_REDUCE_VARIANCE) {
+        for (i = 1; i < count; i++) mean = vc_add(mean, s[i].v[0]);
+        mean = vc_div(mean, vc_cast(w->type[0], vc_u32(count)));
+        for (i = 0; i < count; i++) {
+            far = vc_sub(s[i].v[0], mean);
+            squares = vc_fma(far, far, squares);
+        }
+        s[0].v[0] = mean;
+        s[0].v[1] = squares;
+        s[0].v[2] = vc_u32(count);
+        return s[0];
+    }
+    for (n = count / 2; n; n /= 2)
+        for (i = 0; i < n; i++) s[i] = vd__reduce_both(w, s[i], s[i + n]);
+    return s[0];
+}
+
+/* ---- where states are kept ---- */
+
+static vd__reduce_state vd__reduce_sum(const vd__reduce_writer *w) {
+    vd__reduce_state s;
+    uint32_t i;
+    memset(&s, 0, sizeof s);
+    for (i = 0; i < w->row_of->fields; i++) s.v[i] = vc_get(w->sum[i]);
+    return s;
+}
+
+static void vd__reduce_set(const vd__reduce_writer *w, vd__reduce_state s) {
+    uint32_t i;
+    for (i = 0; i < w->row_of->fields; i++) vc_set(w->sum[i], s.v[i]);
+}
+
+static void vd__reduce_take(const vd__reduce_writer *w, vd__reduce_state s) { vd__reduce_set(w, vd__reduce_both(w, vd__reduce_sum(w), s)); }
+
+/* The type of a state in memory. */
+static vc_type vd__reduce_cell(const vd__reduce_writer *w) {
+    vc_member members[VD__REDUCE_FIELDS];
+    uint32_t i;
+    if (w->row_of->fields == 1) return w->type[0];
+    for (i = 0; i < w->row_of->fields; i++) {
+        members[i].name = NULL;
+        members[i].type = w->type[i];
+    }
+    return vc_struct(w->k, "state", members, w->row_of->fields);
+}
+
+static vd__reduce_state vd__reduce_load(const vd__reduce_writer *w, vc_ref from, vc_val at) {
+    vd__reduce_state s;
+    uint32_t i;
+    memset(&s, 0, sizeof s);
+    if (w->row_of->fields == 1) s.v[0] = vc_load(from, at);
+    else for (i = 0; i < w->row_of->fields; i++) s.v[i] = vc_get(vc_field(vc_at(from, at), i));
+    return s;
+}
+
+static void vd__reduce_store(const vd__reduce_writer *w, vc_ref to, vc_val at, vd__reduce_state s) {
+    uint32_t i;
+    if (w->row_of->fields == 1) vc_store(to, at, s.v[0]);
+    else for (i = 0; i < w->row_of->fields; i++) vc_set(vc_field(vc_at(to, at), i), s.v[i]);
+}
+
+/* ---- the kernel ---- */
+
+/* Load r of what belongs to a result, as that many states. */
+static void vd__reduce_element(const vd__reduce_writer *w, vc_val base, vc_val r, vd__reduce_state *to) {
+    vc_val at = vc_add(base, vd__digits_offset(&w->reduced, r)), e[2], both[2];
+    uint32_t i, j, inputs = w->desc->op == VD_REDUCE_DOT ? 2 : 1;
+    for (i = 0; i < inputs; i++) both[i] = vc_load(w->in[i][w->vector > 1], at);
+    for (j = 0; j < w->vector; j++) {
+        for (i = 0; i < inputs; i++) e[i] = w->vector > 1 ? vc_component(both[i], j) : both[i];
+        to[j] = vd__reduce_lift(w, e, w->vector > 1 ? vc_add(vc_mul(r, vc_u32(w->vector)), vc_u32(j)) : r);
+    }
+}
+
+/* Elements behind the last whole vector: one for each of the first threads of the first part. */
+static void vd__reduce_rest(const vd__reduce_writer *w) {
+    uint64_t n = w->plan->reduced.product;
+    uint32_t rest = (uint32_t)(n % w->vector), i;
+    vc_val at = vc_add(w->row, vc_u32((uint32_t)n - rest)), e[2];
+    if (!rest) return;
+    VC_IF(w->k, vc_and(vc_eq(w->part, vc_u32(0)), vc_lt(w->row, vc_u32(rest)))) {
+        for (i = 0; i < (w->desc->op == VD_REDUCE_DOT ? 2u : 1u); i++) e[i] = vc_load(w->in[i][0], at);
+        vd__reduce_take(w, vd__reduce_lift(w, e, at));
+    }
+}
+
+/* The tiles of this part: several loads at once while there are enough, then one by one. */
 static void vd__reduce_part(const vd__reduce_writer *w, vc_val base) {
-    const vd_reduce *p = w->plan;
-    uint32_t rows = p->columns ? p->threads / VD__REDUCE_LANES : p->threads, j;
-    vc_val first = vc_add(vc_mul(w->part, vc_u32((uint32_t)p->chunk)), w->row), v[VD__REDUCE_AT_ONCE];
-    vc_val end = vc_min(vc_mul(vc_add(w->part, vc_u32(1)), vc_u32((uint32_t)p->chunk)), vc_u32((uint32_t)p->reduced.product));
+    uint32_t rows = w->plan->columns ? w->plan->threads / VD__REDUCE_LANES : w->plan->threads, j, tile = rows * w->loads;
+    vc_val first = vc_add(vc_mul(w->part, vc_u32(tile)), w->row), end = vc_u32((uint32_t)w->reduced.product);
+    vd__reduce_state s[VD__REDUCE_ELEMENTS];
     vc_ref next = vc_var(w->k, "next", VC_U32);
     vc_set(next, first);
     VC_LOOP(w->k) {
-        vc_val r = vc_get(next), last = vc_add(r, vc_u32((VD__REDUCE_AT_ONCE - 1) * rows));
+        vc_val r = vc_get(next), last = vc_add(r, vc_u32((w->loads - 1) * rows));
         vc_break_if(w->k, vc_le(end, last));
-        for (j = 0; j < VD__REDUCE_AT_ONCE; j++) v[j] = vd__reduce_element(w, base, vc_add(r, vc_u32(j * rows)));
-        for (j = VD__REDUCE_AT_ONCE; j > 1; j /= 2) {
-            uint32_t i;
-            for (i = 0; i < j / 2; i++) v[i] = vd__reduce_combine(p->desc.op, v[i], v[i + j / 2]);
-        }
-        vd__reduce_take(w, v[0]);
-        vc_set(next, vc_add(r, vc_u32(VD__REDUCE_AT_ONCE * rows)));
+        for (j = 0; j < w->loads; j++) vd__reduce_element(w, base, vc_add(r, vc_u32(j * rows)), &s[j * w->vector]);
+        vd__reduce_take(w, vd__reduce_tree(w, s, w->loads * w->vector));
+        vc_set(next, vc_add(r, vc_u32(w->plan->parts * tile)));
     }
-    VC_FOR_STEP(w->k, r, vc_get(next), end, vc_u32(rows)) { vd__reduce_take(w, vd__reduce_element(w, base, r)); }
+    VC_FOR_STEP(w->k, r, vc_get(next), end, vc_u32(rows)) {
+        vd__reduce_element(w, base, r, s);
+        vd__reduce_take(w, vd__reduce_tree(w, s, w->vector));
+    }
+    if (w->vector > 1) vd__reduce_rest(w);
 }
 
-/* The sums of all threads that share a result, in those of row 0. */
-static vc_val vd__reduce_join(const vd__reduce_writer *w) {
-    uint32_t rows = w->plan->threads / VD__REDUCE_LANES;
-    vc_val v = vc_get(w->sum), lane;
-    if (!w->plan->columns) {
-        vc_group_reduce(w->k, vd__reduce_form(w->plan->desc.op), v, &v);
-        return v;
+/* The states of all threads that share a result, in those of row 0. */
+static vd__reduce_state vd__reduce_join(const vd__reduce_writer *w) {
+    uint32_t lanes = w->plan->columns ? VD__REDUCE_LANES : 1, rows = w->plan->threads / lanes;
+    vd__reduce_state s = vd__reduce_sum(w);
+    vc_val lane = vc_local_index(w->k);
+    if (lanes == 1 && w->row_of->form) {
+        vc_group_reduce(w->k, w->row_of->form, s.v[0], &s.v[0]);
+        return s;
     }
-    lane = vc_local_index(w->k);
     vc_barrier(w->k);
-    vc_store(w->shared, lane, v);
+    vd__reduce_store(w, w->shared, lane, s);
     vc_barrier(w->k);
     for (; rows > 1; rows /= 2) {
-        VC_IF(w->k, vc_lt(lane, vc_u32(rows / 2 * VD__REDUCE_LANES))) {
-            vc_val other = vc_load(vc_offset(w->shared, vc_u32(rows / 2 * VD__REDUCE_LANES)), lane);
-            vc_store(w->shared, lane, vd__reduce_combine(w->plan->desc.op, vc_load(w->shared, lane), other));
+        VC_IF(w->k, vc_lt(lane, vc_u32(rows / 2 * lanes))) {
+            vd__reduce_state other = vd__reduce_load(w, w->shared, vc_add(lane, vc_u32(rows / 2 * lanes)));
+            vd__reduce_store(w, w->shared, lane, vd__reduce_both(w, vd__reduce_load(w, w->shared, lane), other));
         }
         vc_barrier(w->k);
     }
-    return vc_load(w->shared, vc_rem(lane, vc_u32(VD__REDUCE_LANES)));
+    return vd__reduce_load(w, w->shared, lanes > 1 ? vc_rem(lane, vc_u32(lanes)) : vc_u32(0));
 }
 
 static vc_val vd__reduce_speaks(const vd__reduce_writer *w) { /* whether this thread has a result to write */
@@ -1316,17 +1577,26 @@ static vc_val vd__reduce_speaks(const vd__reduce_writer *w) { /* whether this th
     return w->plan->columns ? vc_and(own, vc_lt(w->result, vc_u32((uint32_t)w->plan->kept.product))) : own;
 }
 
-static void vd__reduce_write(const vd__reduce_writer *w, vc_val v) {
-    VC_IF(w->k, vd__reduce_speaks(w)) { vc_store(w->out, w->result, vc_cast(w->plan->desc.type, v)); }
+static void vd__reduce_write(const vd__reduce_writer *w, vd__reduce_state s) {
+    vc_type type = w->type[0];
+    vc_val count = vc_u32((uint32_t)w->plan->reduced.product), v = s.v[0], also = s.v[0];
+    if (vd__reduce_is_arg(w->desc->op)) v = s.v[1];
+    if (w->desc->op == VD_REDUCE_NORM) v = vc_sqrt(v);
+    if (w->desc->op == VD_REDUCE_MEAN) v = vc_div(v, vc_cast(type, count));
+    if (w->desc->op == VD_REDUCE_VARIANCE) v = vc_div(s.v[1], vc_cast(type, vc_sub(count, vc_u32(w->desc->correction))));
+    VC_IF(w->k, vd__reduce_speaks(w)) {
+        vc_store(w->out, w->result, vc_cast(vd__reduce_result(w->desc), v));
+        if (w->desc->also) vc_store(w->also, w->result, vc_cast(vd__reduce_also(w->desc), also));
+    }
 }
 
 /* The one with the last ticket combines the parts, in their order, and puts the tickets back. */
-static void vd__reduce_finish(const vd__reduce_writer *w, vc_val v) {
+static void vd__reduce_finish(const vd__reduce_writer *w, vd__reduce_state s) {
     const vd_reduce *p = w->plan;
     uint32_t rows = p->columns ? p->threads / VD__REDUCE_LANES : p->threads;
     vc_ref flag = vc_shared(w->k, "last", VC_U32, 1);
     vc_val old, slot = vc_mul(w->near, vc_u32(p->parts));
-    VC_IF(w->k, vd__reduce_speaks(w)) { vc_store(w->partials, vc_add(slot, w->part), v); }
+    VC_IF(w->k, vd__reduce_speaks(w)) { vd__reduce_store(w, w->partials, vc_add(slot, w->part), s); }
     vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_DEVICE, VC_STORAGE_BUFFER);
     VC_IF(w->k, vc_eq(vc_local_index(w->k), vc_u32(0))) {
         vc_atomic_add(vc_ordered(w->tickets, VC_ACQ_REL, VC_SCOPE_DEVICE), w->tile, vc_u32(1), &old);
@@ -1335,51 +1605,84 @@ static void vd__reduce_finish(const vd__reduce_writer *w, vc_val v) {
     }
     vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_DEVICE, VC_STORAGE_BUFFER | VC_STORAGE_SHARED);
     VC_IF(w->k, vc_ne(vc_get(flag), vc_u32(0))) {
-        vc_set(w->sum, vd__reduce_identity(p->desc.op, w->wide));
-        VC_FOR_STEP(w->k, i, w->row, vc_u32(p->parts), vc_u32(rows)) { vd__reduce_take(w, vc_load(w->partials, vc_add(slot, i))); }
+        vd__reduce_set(w, vd__reduce_nothing(w));
+        VC_FOR_STEP(w->k, i, w->row, vc_u32(p->parts), vc_u32(rows)) { vd__reduce_take(w, vd__reduce_load(w, w->partials, vc_add(slot, i))); }
         vd__reduce_write(w, vd__reduce_join(w));
     }
 }
 
-static void vd__reduce_record(vd__reduce_writer *w) {
+/* Whether a kernel has loads of single elements. */
+static bool vd__reduce_has_rest(const vd_reduce *p, uint32_t vector) { return vector == 1 || p->reduced.product % vector; }
+
+/* The arguments, in the order in which vd__reduce_arguments gives them. */
+static void vd__reduce_declare(vd__reduce_writer *w) {
+    static const char *const names[2][2] = { { "in", "in_vectors" }, { "with", "with_vectors" } };
     const vd_reduce *p = w->plan;
-    vc_val group = vc_group_id(w->k, 0), lane = vc_local_index(w->k), v;
-    w->in = vc_buffer(w->k, "in", p->desc.type, VC_READ);
-    w->out = vc_buffer(w->k, "out", p->desc.type, VC_WRITE);
+    uint32_t i;
+    for (i = 0; i < (w->desc->op == VD_REDUCE_DOT ? 2u : 1u); i++) {
+        if (vd__reduce_has_rest(p, w->vector)) w->in[i][0] = vc_buffer(w->k, names[i][0], w->desc->type, VC_READ);
+        if (w->vector > 1) w->in[i][1] = vc_buffer(w->k, names[i][1], VC_VEC(w->desc->type, w->vector), VC_READ | VC_ANY_TYPE);
+    }
+    w->out = vc_buffer(w->k, "out", vd__reduce_result(w->desc), VC_WRITE);
+    if (w->desc->also) w->also = vc_buffer(w->k, "also", vd__reduce_also(w->desc), VC_WRITE);
     if (p->parts > 1) {
-        w->partials = vc_buffer(w->k, "partials", w->wide, VC_READ_WRITE);
+        w->partials = vc_buffer(w->k, "partials", vd__reduce_cell(w), VC_READ_WRITE | VC_ANY_TYPE);
         w->tickets = vc_buffer(w->k, "tickets", VC_U32, VC_READ_WRITE);
     }
-    if (p->columns) w->shared = vc_shared(w->k, "sums", w->wide, p->threads);
+    if (p->columns || !w->row_of->form) w->shared = vc_shared(w->k, "sums", vd__reduce_cell(w), p->threads);
+    for (i = 0; i < w->row_of->fields; i++) w->sum[i] = vc_var(w->k, "sum", w->type[i]);
+}
+
+static void vd__reduce_record(vd__reduce_writer *w) {
+    const vd_reduce *p = w->plan;
+    vc_val group = vc_group_id(w->k, 0), lane = vc_local_index(w->k);
+    vd__reduce_state s;
+    vd__reduce_declare(w);
     w->tile = p->parts > 1 ? vc_div(group, vc_u32(p->parts)) : group;
     w->part = p->parts > 1 ? vc_rem(group, vc_u32(p->parts)) : vc_u32(0);
     w->row = p->columns ? vc_div(lane, vc_u32(VD__REDUCE_LANES)) : lane;
     w->result = p->columns ? vc_add(vc_mul(w->tile, vc_u32(VD__REDUCE_LANES)), vc_rem(lane, vc_u32(VD__REDUCE_LANES))) : w->tile;
     w->near = p->columns ? vc_min(w->result, vc_u32((uint32_t)p->kept.product - 1)) : w->result;
-    w->sum = vc_var(w->k, "sum", w->wide);
-    vc_set(w->sum, vd__reduce_identity(p->desc.op, w->wide));
-    vd__reduce_part(w, vd__digits_offset(&p->kept, w->near));
-    v = vd__reduce_join(w);
-    if (p->parts > 1) vd__reduce_finish(w, v);
-    else vd__reduce_write(w, v);
+    vd__reduce_set(w, vd__reduce_nothing(w));
+    vd__reduce_part(w, vd__digits_offset(&w->kept, w->near));
+    s = vd__reduce_join(w);
+    if (p->parts > 1) vd__reduce_finish(w, s);
+    else vd__reduce_write(w, s);
 }
 
-/* Rows of threads where the innermost axis is kept, so that neighbours read neighbours; enough workgroups to fill a device. */
+/* ---- the plan ---- */
+
+/* Elements of a load of up to 16 bytes, where every load that is needed begins at a whole number of them. */
+static uint32_t vd__reduce_vector(const vd_reduce *p) {
+    uint32_t n = vd_type_size(p->desc.type) == 8 ? 2 : 4, i;
+    const vd__digits *r = &p->reduced;
+    if (p->columns || !r->count || r->stride[r->count - 1] != 1 || p->desc.type == VD_BOOL) return 1;
+    if ((r->count > 1 || p->kept.count) && r->size[r->count - 1] % n) return 1;
+    for (i = 0; i + 1 < r->count; i++) if (r->stride[i] % n) return 1;
+    for (i = 0; i < p->kept.count; i++) if (p->kept.stride[i] % n) return 1;
+    return n;
+}
+
+/* Rows of threads where the innermost axis is kept, so that neighbours read neighbours; enough workgroups to fill a device: 512 threads, four times for each
+   multiprocessor of a large one; fewer threads where a result has fewer elements. */
 static void vd__reduce_plan(vd_reduce *p) {
     const vd_device_info *d = vd_device(p->ctx, 0);
     bool cpu = d->type == VD_DEVICE_CPU;
-    uint64_t wanted = cpu ? 8 : 528, rows, most;
+    uint32_t limit = d->limits.max_local_invocations < d->limits.max_local_size[0] ? d->limits.max_local_invocations : d->limits.max_local_size[0];
+    uint64_t wanted = cpu ? 8 : 528, rows, most, tile;
     p->columns = p->kept.count && p->kept.stride[p->kept.count - 1] == 1 && p->kept.size[p->kept.count - 1] >= 8;
-    p->threads = d->limits.max_local_invocations < 256 ? VD__REDUCE_LANES : cpu ? 128 : 256;
+    p->vector = vd__reduce_vector(p);
+    p->threads = cpu ? 128 : p->columns ? 256 : 512;
+    while (p->threads > VD__REDUCE_LANES && (p->threads > limit || (!p->columns && p->threads / 2 * p->vector >= p->reduced.product))) p->threads /= 2;
     rows = p->columns ? p->threads / VD__REDUCE_LANES : p->threads;
+    tile = rows * (p->vector > 1 ? VD__REDUCE_ELEMENTS : VD__REDUCE_ELEMENTS / 2);
     p->tiles = p->columns ? (p->kept.product + VD__REDUCE_LANES - 1) / VD__REDUCE_LANES : p->kept.product;
-    most = p->reduced.product / (rows * VD__REDUCE_AT_ONCE);
+    most = p->reduced.product / tile;
     p->parts = (uint32_t)(p->tiles >= wanted || most < 2 ? 1 : wanted / p->tiles < most ? wanted / p->tiles : most);
     if (!p->parts) p->parts = 1;
-    p->chunk = (p->reduced.product + p->parts - 1) / p->parts;
 }
 
-static vd_result vd__reduce_build(vd_reduce *p) {
+static vd_result vd__reduce_build(vd_reduce *p, bool vectors) {
     vd__reduce_writer w;
     vc_kernel_desc desc;
     memset(&desc, 0, sizeof desc);
@@ -1389,11 +1692,117 @@ static vd_result vd__reduce_build(vd_reduce *p) {
     desc.machine = vd_machine(p->ctx);
     w.k = vc_begin(&desc);
     w.plan = p;
-    w.wide = vd__reduce_wide(p->desc.type);
+    w.desc = &p->desc;
+    w.row_of = vd__reduce_row_of(w.desc);
+    w.type[0] = vd__reduce_type(w.desc);
+    w.type[1] = vd__reduce_is_arg(w.desc->op) ? (vc_type)VC_U32 : w.type[0];
+    w.type[2] = VC_U32;
+    w.vector = vectors ? p->vector : 1;
+    w.loads = (p->vector > 1 ? VD__REDUCE_ELEMENTS : VD__REDUCE_ELEMENTS / 2) / w.vector;
+    w.kept = vd__digits_grouped(&p->kept, w.vector, false);
+    w.reduced = vd__digits_grouped(&p->reduced, w.vector, true);
     vd__reduce_record(&w);
-    p->kernel = vd_kernel_build(p->ctx, w.k);
+    p->kernels[vectors] = vd_kernel_build(p->ctx, w.k);
     vc_free(w.k);
-    return p->kernel.id ? VD_OK : VD_ERROR_COMPILE;
+    return p->kernels[vectors].id ? VD_OK : VD_ERROR_COMPILE;
+}
+
+static vd_result vd__reduce_check_type(const vd_reduce *p) {
+    const vd_reduce_desc *d = &p->desc;
+    uint32_t takes, is;
+    if ((uint32_t)d->op > VD_REDUCE_VARIANCE) return vd_error_set(VD_ERROR_INVALID, "vd_reduce_create '%s': op is %d", p->name, (int)d->op);
+    if (d->combine && d->op) return vd_error_set(VD_ERROR_INVALID, "vd_reduce_create '%s': op is %d although there is a combine", p->name, (int)d->op);
+    if (d->combine && d->identity.of && vc_typeof(d->identity) != d->type)
+        return vd_error_set(VD_ERROR_INVALID, "vd_reduce_create '%s': identity is %s, type is %s", p->name, vc_type_name(vc_typeof(d->identity)),
+                            vd_type_name(d->type));
+    if (d->also && !vd__reduce_is_arg(d->op) && d->op != VD_REDUCE_VARIANCE)
+        return vd_error_set(VD_ERROR_INVALID, "vd_reduce_create '%s': also is true, but op %d has one result", p->name, (int)d->op);
+    takes = vd__reduce_row_of(d)->takes;
+    is = d->type == VD_BOOL ? VD__TAKES_BOOL : d->type > VD_F64 ? 0 : d->type >= VD_F16 ? VD__TAKES_REAL : VD__TAKES_WHOLE;
+    if (takes & is) return VD_OK;
+    return vd_error_set(VD_ERROR_INVALID, "vd_reduce_create '%s': type is %s; it takes a scalar %s%s", p->name, vd_type_name(d->type),
+                        takes & VD__TAKES_REAL ? "number" : "integer", takes & VD__TAKES_BOOL ? " or bool" : "");
+}
+
+static vd_result vd__reduce_check_desc(vd_reduce *p) {
+    const vd_reduce_desc *d = &p->desc;
+    uint32_t dimensions, i;
+    uint64_t stride;
+    vd_result result = vd__reduce_check_type(p);
+    if (!result) result = vd__fft_check_shape("vd_reduce_create", p->name, d->shape, d->axes, (uint64_t)1 << 31, &dimensions, &stride);
+    if (result) return result;
+    if (!d->axes) p->desc.axes = (1u << dimensions) - 1;
+    p->kept.product = p->reduced.product = 1;
+    for (i = 0; i < dimensions; i++) {
+        stride /= d->shape[i];
+        vd__digits_add(d->axes >> i & 1 ? &p->reduced : &p->kept, d->shape[i], stride);
+    }
+    if (d->op == VD_REDUCE_VARIANCE && d->correction >= p->reduced.product)
+        return vd_error_set(VD_ERROR_INVALID, "vd_reduce_create '%s': correction is %u, but there are %llu elements to a result", p->name, d->correction,
+                            (unsigned long long)p->reduced.product);
+    return VD_OK;
+}
+
+static vd_result vd__reduce_make(vd_reduce *p) {
+    const vd__reduce_row *row;
+    uint32_t size;
+    vd_result result = vd__reduce_check_desc(p);
+    if (result) return result;
+    row = vd__reduce_row_of(&p->desc);
+    size = vd_type_size(vd__reduce_type(&p->desc));
+    vd__reduce_plan(p);
+    if (p->parts > 1) { /* a state is a number or a struct, of numbers of that size and one u32 */
+        p->partials = vd__fft_buffer(p->ctx, "reduce partials", VD_BYTES, p->kept.product * p->parts * size * row->fields, NULL);
+        p->tickets = vd__fft_buffer(p->ctx, "reduce tickets", VD_U32, p->tiles, NULL);
+        if (!p->partials.id || !p->tickets.id) return VD_ERROR_OUT_OF_DEVICE_MEMORY;
+    }
+    result = vd__reduce_build(p, p->vector > 1);
+    /* Without fragments, which may be called now only, the other kernel can wait until it is needed. */
+    return result || p->vector == 1 || (!p->desc.map && !p->desc.combine) ? result : vd__reduce_build(p, false);
+}
+
+static vd_result vd__reduce_new(vd_context *ctx, const vd_reduce_desc *desc, vd_reduce **out) {
+    vd_allocator allocator = vd_context_allocator(ctx);
+    vd_reduce *p = (vd_reduce *)vd__fft_allocate(&allocator, sizeof *p);
+    vd_result result;
+    if (!p) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_reduce_create: out of host memory");
+    p->ctx = ctx;
+    p->allocator = allocator;
+    p->desc = *desc;
+    if (!p->desc.type) p->desc.type = VD_F32;
+    snprintf(p->name, sizeof p->name, "%s", desc->name ? desc->name : "reduce");
+    p->desc.name = p->name;
+    result = vd__reduce_make(p);
+    if (result) vd_reduce_destroy(p);
+    else *out = p;
+    return result;
+}
+
+static vd_result vd__reduce_check_io(const vd_reduce *p, const vd_reduce_io *io, uint64_t *place) {
+    static const char call[] = "vd_reduce_run";
+    const vd_reduce_desc *d = &p->desc;
+    uint64_t count = p->kept.product * p->reduced.product;
+    vd_result result = vd__plan_check_buffer(p->ctx, call, p->name, io->in, "in", d->type, count, place);
+    if (!result && d->op == VD_REDUCE_DOT) result = vd__plan_check_buffer(p->ctx, call, p->name, io->with, "with", d->type, count, place);
+    if (!result) result = vd__plan_check_buffer(p->ctx, call, p->name, io->out, "out", vd__reduce_result(d), p->kept.product, NULL);
+    if (!result && d->also) result = vd__plan_check_buffer(p->ctx, call, p->name, io->also, "also", vd__reduce_also(d), p->kept.product, NULL);
+    return result;
+}
+
+/* In the order in which vd__reduce_declare declares them. */
+static int vd__reduce_arguments(const vd_reduce *p, const vd_reduce_io *io, uint32_t vector, vd_arg *args) {
+    int count = 0, i;
+    for (i = 0; i < (p->desc.op == VD_REDUCE_DOT ? 2 : 1); i++) {
+        if (vd__reduce_has_rest(p, vector)) args[count++] = vd_b(i ? io->with : io->in);
+        if (vector > 1) args[count++] = vd_b(i ? io->with : io->in);
+    }
+    args[count++] = vd_b(io->out);
+    if (p->desc.also) args[count++] = vd_b(io->also);
+    if (p->parts > 1) {
+        args[count++] = vd_b(p->partials);
+        args[count++] = vd_b(p->tickets);
+    }
+    return count;
 }
 
 // >>cache
@@ -1454,19 +1863,19 @@ static void vd__reduce_release(vd_context *ctx, void *data) {
     }
 }
 
-typedef struct vd__reduce_call { vd_reduce_desc desc; vd_buffer in, out; } vd__reduce_call;
+typedef struct vd__reduce_call { vd_reduce_desc desc; vd_reduce_io io; } vd__reduce_call;
 
 static vd_result vd__reduce_use(vd_context *ctx, void **data, void *user) {
     vd__reduce_call *call = (vd__reduce_call *)user;
     vd_reduce *p = (vd_reduce *)*data;
     while (p && (p->desc.op != call->desc.op || p->desc.type != call->desc.type || p->desc.shape[0] != call->desc.shape[0])) p = p->next;
     if (!p) {
-        p = vd_reduce_create(ctx, &call->desc);
-        if (!p) return VD_ERROR_INVALID;
+        vd_result result = vd__reduce_new(ctx, &call->desc, &p);
+        if (result) return result;
         p->next = (vd_reduce *)*data;
         *data = p;
     }
-    return vd_reduce_run(p, vd_immediate(ctx, 0, 0), call->in, call->out);
+    return vd_reduce_run_io(p, vd_immediate(ctx, 0, 0), &call->io);
 }
 
 // >>execute
@@ -1694,95 +2103,52 @@ VD_API const char *vd_fft_explain(vd_fft *p) {
 
 /* ---- reductions ---- */
 
-static vd_result vd__reduce_check_desc(vd_reduce *p) {
-    const vd_reduce_desc *d = &p->desc;
-    uint32_t dimensions, i;
-    uint64_t stride;
-    bool bits = d->op == VD_REDUCE_AND || d->op == VD_REDUCE_OR || d->op == VD_REDUCE_XOR;
-    vd_result result;
-    if ((uint32_t)d->op > VD_REDUCE_XOR) return vd_error_set(VD_ERROR_INVALID, "vd_reduce_create '%s': op is %d", p->name, (int)d->op);
-    if (d->type < VD_I8 || d->type > VD_F64 || (bits && d->type >= VD_F16))
-        return vd_error_set(VD_ERROR_INVALID, "vd_reduce_create '%s': type is %s; it takes a scalar %s", p->name, vd_type_name(d->type),
-                            bits ? "integer" : "number");
-    result = vd__fft_check_shape("vd_reduce_create", p->name, d->shape, d->axes, (uint64_t)1 << 31, &dimensions, &stride);
-    if (result) return result;
-    if (!d->axes) p->desc.axes = (1u << dimensions) - 1;
-    p->kept.product = p->reduced.product = 1;
-    for (i = 0; i < dimensions; i++) {
-        stride /= d->shape[i];
-        vd__digits_add(d->axes >> i & 1 ? &p->reduced : &p->kept, d->shape[i], stride);
-    }
-    return VD_OK;
-}
-
-static vd_result vd__reduce_make(vd_reduce *p) {
-    vd_result result = vd__reduce_check_desc(p);
-    if (result) return result;
-    vd__reduce_plan(p);
-    if (p->parts > 1) {
-        p->partials = vd__fft_buffer(p->ctx, "reduce partials", (vd_type)vd__reduce_wide(p->desc.type), p->kept.product * p->parts, NULL);
-        p->tickets = vd__fft_buffer(p->ctx, "reduce tickets", VD_U32, p->tiles, NULL);
-        if (!p->partials.id || !p->tickets.id) return VD_ERROR_OUT_OF_DEVICE_MEMORY;
-    }
-    return vd__reduce_build(p);
-}
-
 VD_API vd_reduce *vd_reduce_create(vd_context *ctx, const vd_reduce_desc *desc) {
-    vd_allocator allocator;
-    vd_reduce *p;
-    if (!ctx || !desc) {
-        vd_error_set(VD_ERROR_INVALID, "vd_reduce_create: %s is NULL", ctx ? "desc" : "ctx");
-        return NULL;
-    }
-    allocator = vd_context_allocator(ctx);
-    p = (vd_reduce *)vd__fft_allocate(&allocator, sizeof *p);
-    if (!p) {
-        vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_reduce_create: out of host memory");
-        return NULL;
-    }
-    p->ctx = ctx;
-    p->allocator = allocator;
-    p->desc = *desc;
-    if (!p->desc.type) p->desc.type = VD_F32;
-    snprintf(p->name, sizeof p->name, "%s", desc->name ? desc->name : "reduce");
-    p->desc.name = p->name;
-    if (vd__reduce_make(p) == VD_OK) return p;
-    vd_reduce_destroy(p);
-    return NULL;
+    vd_reduce *p = NULL;
+    if (!ctx || !desc) vd_error_set(VD_ERROR_INVALID, "vd_reduce_create: %s is NULL", ctx ? "desc" : "ctx");
+    else vd__reduce_new(ctx, desc, &p);
+    return p;
 }
 
 VD_API void vd_reduce_destroy(vd_reduce *p) {
     vd_allocator allocator;
+    uint32_t i;
     if (!p) return;
     allocator = p->allocator;
-    if (p->kernel.id) vd_kernel_destroy(p->ctx, p->kernel);
+    for (i = 0; i < 2; i++) if (p->kernels[i].id) vd_kernel_destroy(p->ctx, p->kernels[i]);
     if (p->partials.id) vd_buffer_destroy(p->ctx, p->partials);
     if (p->tickets.id) vd_buffer_destroy(p->ctx, p->tickets);
     vd__fft_free(&allocator, p);
 }
 
-VD_API vd_result vd_reduce_run(vd_reduce *p, vd_list *list, vd_buffer in, vd_buffer out) {
+VD_API vd_result vd_reduce_run_io(vd_reduce *p, vd_list *list, const vd_reduce_io *io) {
     vd_dispatch_desc desc;
-    vd_arg args[4];
+    vd_arg args[8];
     vd_result result;
-    uint64_t size = p ? vd_type_size(p->desc.type) : 0;
-    if (!p) return vd_error_set(VD_ERROR_INVALID, "vd_reduce_run: plan is NULL");
-    result = vd__fft_check_buffer(p->ctx, "vd_reduce_run", p->name, in, "in", p->kept.product * p->reduced.product * size);
-    if (!result) result = vd__fft_check_buffer(p->ctx, "vd_reduce_run", p->name, out, "out", p->kept.product * size);
+    uint64_t place = 0;
+    bool vectors;
+    if (!p || !io) return vd_error_set(VD_ERROR_INVALID, "vd_reduce_run: %s is NULL", p ? "io" : "plan");
+    result = vd__reduce_check_io(p, io, &place);
+    vectors = p->vector > 1 && place % (p->vector * vd_type_size(p->desc.type)) == 0;
+    if (!result && !p->kernels[vectors].id) result = vd__reduce_build(p, vectors);
     if (result) return result;
     memset(&desc, 0, sizeof desc);
-    args[0] = vd_b(in);
-    args[1] = vd_b(out);
-    args[2] = vd_b(p->partials);
-    args[3] = vd_b(p->tickets);
-    desc.kernel = p->kernel;
+    desc.kernel = p->kernels[vectors];
     desc.groups[0] = p->tiles * p->parts;
     desc.args = args;
-    desc.arg_count = p->parts > 1 ? 4 : 2;
+    desc.arg_count = vd__reduce_arguments(p, io, vectors ? p->vector : 1, args);
     return vd_dispatch(list, &desc);
 }
 
-static vd_result vd__reduce_all(vd_context *ctx, vd_buffer in, vd_buffer out, vd_reduce_op op) {
+VD_API vd_result vd_reduce_run(vd_reduce *p, vd_list *list, vd_buffer in, vd_buffer out) {
+    vd_reduce_io io;
+    memset(&io, 0, sizeof io);
+    io.in = in;
+    io.out = out;
+    return vd_reduce_run_io(p, list, &io);
+}
+
+static vd_result vd__reduce_whole(vd_context *ctx, vd_reduce_op op, vd_buffer in, vd_buffer with, vd_buffer out, vd_buffer also) {
     vd__reduce_call call;
     vd_buffer_info info;
     vd_result result = vd_buffer_query(ctx, in, &info);
@@ -1791,14 +2157,29 @@ static vd_result vd__reduce_all(vd_context *ctx, vd_buffer in, vd_buffer out, vd
     call.desc.op = op;
     call.desc.type = info.type;
     call.desc.shape[0] = info.shape[0] * info.shape[1] * info.shape[2] * info.shape[3];
-    call.in = in;
-    call.out = out;
+    call.desc.also = op == VD_REDUCE_VARIANCE;
+    call.io.in = in;
+    call.io.with = with;
+    call.io.out = out;
+    call.io.also = also;
     return vd_context_attach(ctx, &vd__reduce_key, vd__reduce_use, &call, vd__reduce_release);
 }
 
-VD_API vd_result vd_reduce_sum(vd_context *ctx, vd_buffer in, vd_buffer out) { return vd__reduce_all(ctx, in, out, VD_REDUCE_SUM); }
-VD_API vd_result vd_reduce_min(vd_context *ctx, vd_buffer in, vd_buffer out) { return vd__reduce_all(ctx, in, out, VD_REDUCE_MIN); }
-VD_API vd_result vd_reduce_max(vd_context *ctx, vd_buffer in, vd_buffer out) { return vd__reduce_all(ctx, in, out, VD_REDUCE_MAX); }
+VD_API vd_result vd_reduce_sum(vd_context *ctx, vd_buffer in, vd_buffer out) { return vd__reduce_whole(ctx, VD_REDUCE_SUM, in, in, out, out); }
+VD_API vd_result vd_reduce_min(vd_context *ctx, vd_buffer in, vd_buffer out) { return vd__reduce_whole(ctx, VD_REDUCE_MIN, in, in, out, out); }
+VD_API vd_result vd_reduce_max(vd_context *ctx, vd_buffer in, vd_buffer out) { return vd__reduce_whole(ctx, VD_REDUCE_MAX, in, in, out, out); }
+VD_API vd_result vd_reduce_any(vd_context *ctx, vd_buffer in, vd_buffer out) { return vd__reduce_whole(ctx, VD_REDUCE_ANY, in, in, out, out); }
+VD_API vd_result vd_reduce_all(vd_context *ctx, vd_buffer in, vd_buffer out) { return vd__reduce_whole(ctx, VD_REDUCE_ALL, in, in, out, out); }
+VD_API vd_result vd_reduce_argmin(vd_context *ctx, vd_buffer in, vd_buffer out) { return vd__reduce_whole(ctx, VD_REDUCE_ARGMIN, in, in, out, out); }
+VD_API vd_result vd_reduce_argmax(vd_context *ctx, vd_buffer in, vd_buffer out) { return vd__reduce_whole(ctx, VD_REDUCE_ARGMAX, in, in, out, out); }
+VD_API vd_result vd_reduce_norm(vd_context *ctx, vd_buffer in, vd_buffer out) { return vd__reduce_whole(ctx, VD_REDUCE_NORM, in, in, out, out); }
+VD_API vd_result vd_reduce_mean(vd_context *ctx, vd_buffer in, vd_buffer out) { return vd__reduce_whole(ctx, VD_REDUCE_MEAN, in, in, out, out); }
+VD_API vd_result vd_reduce_variance(vd_context *ctx, vd_buffer in, vd_buffer out, vd_buffer mean) {
+    return vd__reduce_whole(ctx, VD_REDUCE_VARIANCE, in, in, out, mean);
+}
+VD_API vd_result vd_reduce_dot(vd_context *ctx, vd_buffer in, vd_buffer with, vd_buffer out) {
+    return vd__reduce_whole(ctx, VD_REDUCE_DOT, in, with, out, out);
+}
 
 #endif /* VKDISPATCH_FFT_IMPLEMENTED */
 #endif /* VKDISPATCH_FFT_IMPLEMENTATION */
