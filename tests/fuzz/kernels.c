@@ -11,26 +11,31 @@
 #include "vkdispatch.h"
 #include "vkdispatch_codegen.h"
 #include "../kernels.h"
+#include "../packings.h"
 #include "../codegen/nvrtc.h"
 
-enum { ELEMENTS = 64, MAX_NODES = 600, MAX_BLOCKS = 128, INS = 3, OUTS = 3, PARAMS = 2, ARRAY = 4, NOTHING = -1 };
+enum { ELEMENTS = 64, MAX_NODES = 600, MAX_BLOCKS = 128, INS = 3, OUTS = 3, PARAMS = 2, ARRAY = 4, NOTHING = -1,
+       SUMS = OUTS, CELLS, ALL_OUTS }; /* two more outputs, which only atomics touch: shared by all invocations, and one element each */
 
 /* ---- the tree ---- */
 
 typedef enum What {
-    W_OP, W_IMMEDIATE, W_CONST, W_CAST, W_BITCAST, W_VECTOR, W_SPLAT, W_COMPONENT, W_EXTRACT, W_INSERT, W_SWIZZLE, W_SELECT, W_ANY, W_ALL, W_DOT,
+    W_OP, W_IMMEDIATE, W_CONST, W_CAST, W_BITCAST, W_VECTOR, W_SPLAT, W_COMPONENT, W_EXTRACT, W_INSERT, W_SWIZZLE, W_SELECT, W_CALL, W_COMPOSITE, W_ANY,
+    W_ALL, W_DOT,
     W_LOAD, W_LOAD_OR, W_TABLE, W_PARAM, W_PLACE, /* up to here: values without effect, which may be written late */
-    W_COUNTER, W_OWN, W_GET, W_ARRAY_LOAD, W_SHARED_LOAD, /* values that have to be written where they stand */
-    W_STORE, W_VAR, W_SET, W_ARRAY, W_ARRAY_STORE, W_SHARED_STORE, W_BARRIER, W_IF, W_FOR, W_LOOP, W_SWITCH, W_BREAK, W_CONTINUE, W_RETURN
+    W_COUNTER, W_OWN, W_GET, W_ARRAY_LOAD, W_SHARED_LOAD, W_ATOMIC_CELL, W_GROUP, W_LANES, /* values that have to be written where they stand */
+    W_STORE, W_VAR, W_SET, W_ARRAY, W_ARRAY_STORE, W_SHARED_STORE, W_ATOMIC_SUM, W_ATOMIC_SHARED, W_BARRIER, W_IF, W_FOR, W_LOOP, W_SWITCH,
+    W_BREAK, W_CONTINUE, W_RETURN
 } What;
 
 typedef struct Node {
     What what;
-    const Op *op;
+    const Op *op;      /* of W_OP */
+    vc_combine combine;/* of atomics and collectives */
     vc_type type;      /* of its value, or of the memory it makes */
     int a, b, c, d;    /* nodes: operands, or the memory it works on */
     uint64_t bits[4];  /* of constants */
-    int index;         /* which buffer, component, place, case count */
+    int index;         /* which buffer, component, place, call, case count */
     int64_t step;
     int body, other;   /* blocks */
     int next;          /* in its block */
@@ -45,11 +50,12 @@ typedef struct Tree {
     int first[MAX_BLOCKS], last[MAX_BLOCKS], blocks;
     int case_block[MAX_NODES]; /* the cases of switches, in a row from a switch's `other` on */
     int cases;
-    vc_type in[INS], out[OUTS], param[PARAMS], shared;
+    vc_type in[INS], out[ALL_OUTS], param[PARAMS], shared;
     uint64_t param_bits[PARAMS][4];
     uint64_t table[ARRAY][4];
     vc_type table_type;
     uint32_t local;
+    bool used[ALL_OUTS];
     bool each;         /* inside VC_EACH: no barriers, but returns */
     bool wrapped;      /* memory is inside structs and arrays, and some values pass through them */
     vc_buffers buffers;
@@ -85,7 +91,7 @@ typedef struct Maker {
     uint64_t state;
     int visible[MAX_NODES], seen; /* values in scope */
     int memory[MAX_NODES], held;  /* variables and arrays in scope */
-    int block, depth, loops;      /* where the next node goes */
+    int block, depth, loops, counted; /* where the next node goes; inside how many loops, those of constant bounds apart */
     bool shared_dirty, shared_read;
 } Maker;
 
@@ -112,6 +118,7 @@ static void settle(Maker *m, Node *n) {
     const Node *list = m->t->node;
     bool plain = n->a != NOTHING && list[n->a].plain && (n->b == NOTHING || list[n->b].plain) && (n->c == NOTHING || list[n->c].plain);
     n->plain = n->what == W_IMMEDIATE;
+    if (n->what == W_GROUP || n->what == W_LANES) n->anchored = list[n->a].plain;
     if (!plain || n->what > W_DOT) return;
     bool whole = rows_of(n->type) == 1 && !is_float(kind_of(n->type)) && !is_float(kind_of(list[n->a].type));
     n->plain = whole && (n->what == W_OP || n->what == W_CAST);
@@ -130,7 +137,7 @@ static int put(Maker *m, What what, vc_type type, int a, int b, int c) {
     if (t->last[m->block] == NOTHING) t->first[m->block] = id; else t->node[t->last[m->block]].next = id;
     t->last[m->block] = id;
     if (what < W_COUNTER) {
-        int w = 1 + weight_of(m, a) + weight_of(m, b) + weight_of(m, c);
+        int w = (what == W_CALL ? 4 : 1) + weight_of(m, a) + weight_of(m, b) + weight_of(m, c);
         if (what == W_IMMEDIATE || (w < 10 && roll(m, 2))) n->weight = what == W_IMMEDIATE ? 0 : w;
     }
     if (what < W_STORE) m->visible[m->seen++] = id;
@@ -242,6 +249,32 @@ static void make_vector_value(Maker *m) {
     if (id != NOTHING) m->t->node[id].index = (int)component;
 }
 
+/* What packs, scrambles or counts in arrays: those of the table whose result is exact. */
+static void make_call(Maker *m) {
+    int which = (int)roll(m, sizeof packings / sizeof *packings), a, b = NOTHING, c = NOTHING;
+    const struct Packing *p = &packings[which];
+    if (p->id == P_normal || (p->id >= P_unpack_snorm4x8 && p->id <= P_unpack_unorm2x16)) return;
+    a = value_of(m, p->a);
+    if (p->b) b = value_of(m, p->b);
+    if (p->d) c = value_of(m, p->d);
+    a = put(m, W_CALL, p->out, a, b, c);
+    m->t->node[a].index = which;
+}
+
+/* Complex numbers and matrices of 2 x 2, which the tree sees as vectors of their numbers. */
+typedef enum Composite { C_ADD, C_SUB, C_MUL, C_CONJ, C_EQ, C_MUL_REAL, M_MUL_VECTOR, M_TRANSPOSE, M_MUL, M_ADD, M_OUTER, M_COLUMN, C_COUNT } Composite;
+static const struct { unsigned char a, b, out; } composite_rows[C_COUNT] = {
+    { 2, 2, 2 }, { 2, 2, 2 }, { 2, 2, 2 }, { 2, 0, 2 }, { 2, 2, 1 }, { 2, 1, 2 }, { 4, 2, 2 }, { 4, 0, 4 }, { 4, 4, 4 }, { 4, 4, 4 }, { 2, 2, 4 }, { 4, 0, 2 }
+};
+
+static void make_composite(Maker *m) {
+    unsigned which = roll(m, C_COUNT), kind = roll(m, 3) ? VC_F32 : VC_F64;
+    int a = value_of(m, VC_VEC(kind, composite_rows[which].a)), b = NOTHING;
+    if (composite_rows[which].b) b = value_of(m, VC_VEC(kind, composite_rows[which].b));
+    a = put(m, W_COMPOSITE, which == C_EQ ? (vc_type)VC_BOOL : VC_VEC(kind, composite_rows[which].out), a, b, NOTHING);
+    m->t->node[a].index = (int)which;
+}
+
 static void make_read(Maker *m) {
     Tree *t = m->t;
     int which = (int)roll(m, INS), id = NOTHING, at, on, other;
@@ -272,8 +305,10 @@ static void make_read(Maker *m) {
 }
 
 static void make_value(Maker *m) {
-    unsigned pick = roll(m, 10);
-    if (pick < 5) make_operation(m);
+    unsigned pick = roll(m, 12);
+    if (pick == 11) make_call(m);
+    else if (pick == 10) make_composite(m);
+    else if (pick < 5) make_operation(m);
     else if (pick < 6) make_vector_value(m);
     else if (pick < 8) make_read(m);
     else if (pick < 9) {
@@ -327,6 +362,87 @@ static void make_shared(Maker *m) { /* each invocation stores in its own place o
     m->shared_dirty = m->shared_read = false;
 }
 
+/* Atomics whose order does not show. In the sums each element knows one operation (of invocations that come in any order), and nobody asks what was there;
+   in the cells an invocation is alone, and does. */
+typedef enum Atomic { A_ADD, A_SUB, A_MIN, A_MAX, A_EXCHANGE, A_COMPARE, A_LOAD, A_STORE, A_AND, A_OR, A_XOR, A_COUNT } Atomic; /* floats: up to A_STORE */
+static const vc_combine sums[8] = { VC_ADD, VC_MIN, VC_MAX, VC_AND, VC_OR, VC_XOR, VC_ADD, VC_MAX };
+
+/* Not in loops: lavapipe (Mesa 22.3) waits at a fence as at a barrier, and drops invocations that come there more often than others of the workgroup. */
+static bool ordered(Maker *m) { return !m->loops && !m->counted && roll(m, 2); }
+
+static void make_atomic(Maker *m) {
+    Tree *t = m->t;
+    int a, b = NOTHING, id, which;
+    if (roll(m, 2)) {
+        vc_type type = t->out[SUMS];
+        do which = (int)roll(m, 8); while (is_float(type) && sums[which] != VC_MIN && sums[which] != VC_MAX);
+        a = value_of(m, type);
+        b = masked(m, ELEMENTS / 8);
+        id = put(m, W_ATOMIC_SUM, 0, a, b, NOTHING);
+        t->node[id].index = which;
+        t->node[id].step = ordered(m);
+        t->used[SUMS] = true;
+        return;
+    }
+    which = (int)roll(m, is_float(t->out[CELLS]) ? A_STORE + 1 : A_COUNT);
+    if (which == A_COMPARE && is_float(t->out[CELLS]) && t->buffers == VC_BUFFERS_ADDRESS) which = A_LOAD; /* computed floats there end lavapipe (Mesa 22.3) */
+    a = value_of(m, t->out[CELLS]);
+    if (which == A_COMPARE) b = value_of(m, t->out[CELLS]);
+    id = put(m, W_ATOMIC_CELL, t->out[CELLS], a, b, NOTHING);
+    t->node[id].index = which;
+    t->node[id].step = ordered(m);
+    t->used[CELLS] = true;
+}
+
+static bool combines(vc_combine op, vc_type type) { /* and gives the same in any order */
+    if (kind_of(type) == VC_BOOL) return op >= VC_AND;
+    return !is_float(kind_of(type)) || op == VC_MIN || op == VC_MAX;
+}
+
+/* Between the barriers that its reads and stores need. */
+static void make_atomic_shared(Maker *m) {
+    Tree *t = m->t;
+    unsigned kind = kind_of(t->shared);
+    if (m->shared_dirty || rows_of(t->shared) > 1 || (kind != VC_I32 && kind != VC_U32 && kind != VC_F32 && kind != VC_U64)) return;
+    int v = value_of(m, t->shared), at = masked(m, t->local), id;
+    vc_combine op;
+    do op = (vc_combine)(VC_ADD + roll(m, 7)); while (op == VC_MUL || !combines(op, t->shared));
+    if (m->shared_read) put(m, W_BARRIER, 0, NOTHING, NOTHING, NOTHING);
+    id = put(m, W_ATOMIC_SHARED, 0, v, at, NOTHING);
+    t->node[id].combine = op;
+    put(m, W_BARRIER, 0, NOTHING, NOTHING, NOTHING);
+    m->shared_read = false;
+}
+
+/* What a workgroup computes together; and operations of subgroups, composed so that the result says nothing of who is in which. */
+typedef enum Together { G_REDUCE, G_INCLUSIVE, G_EXCLUSIVE, G_BROADCAST, G_LANES_REDUCE, G_COUNT } Together;
+typedef enum Lanes { L_SHUFFLE, L_XOR, L_SCAN, L_CLUSTERED, L_BALLOT, L_FIRST, L_VOTE, L_COUNTS, L_UP_DOWN, L_COUNT } Lanes;
+
+static void make_together(Maker *m) {
+    unsigned which = roll(m, G_COUNT);
+    vc_type type = kind_of(random_type(m));
+    vc_combine op = VC_COMBINE_NONE;
+    if (which == G_LANES_REDUCE && kind_width(type) < 32) return; /* the subgroup's part needs the types there */
+    if (which != G_BROADCAST) do op = (vc_combine)(VC_ADD + roll(m, 7)); while (!combines(op, type) || (which == G_LANES_REDUCE && op == VC_MUL));
+    int id = put(m, W_GROUP, type, value_of(m, type), NOTHING, NOTHING);
+    m->t->node[id].index = (int)which;
+    m->t->node[id].combine = op;
+    m->t->node[id].step = roll(m, m->t->local);
+}
+
+static void make_lanes(Maker *m) {
+    unsigned which = roll(m, L_COUNT);
+    bool condition = which == L_BALLOT || which == L_VOTE || which == L_COUNTS;
+    vc_type type = condition ? (vc_type)VC_BOOL : random_type(m);
+    vc_combine op = VC_COMBINE_NONE;
+    if (!condition && kind_width(kind_of(type)) != 32) type = VC_VEC(roll(m, 2) ? VC_U32 : VC_I32, rows_of(type));
+    if (which == L_SCAN || which == L_CLUSTERED) do op = (vc_combine)(VC_ADD + roll(m, 7)); while (!combines(op, type));
+    int id = put(m, W_LANES, type, value_of(m, type), NOTHING, NOTHING);
+    m->t->node[id].index = (int)which;
+    m->t->node[id].combine = op;
+    m->t->node[id].step = (int64_t)(1 + roll(m, 5));
+}
+
 static void make_statement(Maker *m, bool uniform);
 
 static int make_block(Maker *m, unsigned statements, bool uniform, int counter_type) {
@@ -362,10 +478,12 @@ static void make_for(Maker *m, bool uniform) {
     m->t->node[id].step = step;
     m->t->node[id].index = uniform;
     m->loops += !uniform;
+    m->counted += uniform;
     bool dirty = m->shared_dirty;
     int body = make_block(m, 1 + roll(m, 4), uniform, (int)kind);
     m->shared_dirty |= dirty; /* it may run no round */
     m->loops -= !uniform;
+    m->counted -= uniform;
     m->t->node[id].body = body;
 }
 
@@ -410,15 +528,23 @@ static void make_flow(Maker *m, bool uniform) {
 }
 
 static void make_statement(Maker *m, bool uniform) {
-    unsigned pick = roll(m, 12);
-    if (pick < 6) make_value(m);
+    unsigned pick = roll(m, 16);
+    bool together = uniform && !m->t->each;
+    if (pick >= 14 && together) switch (roll(m, 3)) {
+    case 0: make_atomic_shared(m); break;
+    case 1: make_together(m); break;
+    default: make_lanes(m); break;
+    }
+    else if (pick == 13) make_atomic(m);
+    else if (pick < 6) make_value(m);
     else if (pick < 8) make_memory(m);
     else if (pick < 9) make_store(m);
-    else if (pick < 10 && uniform && !m->t->each) make_shared(m);
+    else if (pick < 10 && together) make_shared(m);
     else make_flow(m, uniform);
 }
 
 static void make_tree(Tree *t, uint64_t seed) {
+    static const unsigned char atomic_kinds[8] = { VC_U32, VC_I32, VC_U32, VC_I32, VC_F32, VC_U64, VC_I64, VC_F64 };
     Maker *m = (Maker *)calloc(1, sizeof *m);
     memset(t, 0, sizeof *t);
     m->t = t;
@@ -429,6 +555,9 @@ static void make_tree(Tree *t, uint64_t seed) {
     t->buffers = roll(m, 2) ? VC_BUFFERS_ADDRESS : VC_BUFFERS_BINDING;
     for (int i = 0; i < INS; i++) t->in[i] = random_type(m);
     for (int i = 0; i < OUTS; i++) t->out[i] = random_type(m);
+    for (int i = 0; i < OUTS; i++) t->used[i] = true;
+    t->out[SUMS] = atomic_kinds[roll(m, 8)];
+    t->out[CELLS] = atomic_kinds[roll(m, 8)];
     for (int i = 0; i < PARAMS; i++) {
         t->param[i] = random_type(m);
         for (int j = 0; j < 4; j++) t->param_bits[i][j] = number_of(kind_of(t->param[i]), &m->state);
@@ -479,7 +608,7 @@ typedef struct Writer {
     const Tree *t;
     vc_kernel *k;
     vc_val value[MAX_NODES], own; /* own: index of this invocation's element */
-    vc_ref memory[MAX_NODES], in[INS], out[OUTS], shared, table;
+    vc_ref memory[MAX_NODES], in[INS], out[ALL_OUTS], shared, table;
     vc_val param[PARAMS];
     uint64_t spoil;               /* 0: no; else the random state of the damage */
     int spoil_at;
@@ -500,6 +629,132 @@ static vc_val write_place(Writer *w, int which) {
     case 5: return vc_groups(w->k, 0);
     case 6: return vc_threads(w->k, 0);
     default: return vc_length(w->in[1]);
+    }
+}
+
+static vc_val write_composite(Writer *w, const Node *n) {
+    vc_type type = w->t->node[n->a].type, kind = kind_of(type), matrix = VC_MAT(kind, 2, 2);
+    vc_val v = first(w, n), u = n->b == NOTHING ? v : use(w, n->b), z, y = u, column[2], part[2];
+    bool second = n->b != NOTHING && composite_rows[n->index].b == composite_rows[n->index].a;
+    if (rows_of(type) == 2 && n->index != M_OUTER) {
+        z = vc_complex(vc_component(v, 0), vc_component(v, 1));
+        if (second) y = vc_complex(vc_component(u, 0), vc_component(u, 1));
+        switch (n->index) {
+        case C_ADD: z = vc_add(z, y); break;
+        case C_SUB: z = vc_sub(z, y); break;
+        case C_CONJ: z = vc_conj(z); break;
+        case C_EQ: return vc_eq(z, y);
+        default: z = vc_mul(z, y); break; /* C_MUL, and C_MUL_REAL */
+        }
+        return vc_vec2(vc_re(z), vc_im(z));
+    }
+    if (n->index == M_OUTER) z = vc_outer(v, u);
+    else {
+        column[0] = vc_swizzle(v, "xy"); column[1] = vc_swizzle(v, "zw");
+        z = vc_make(w->k, matrix, column, 2);
+    }
+    if (second && n->index != M_OUTER) {
+        column[0] = vc_swizzle(u, "xy"); column[1] = vc_swizzle(u, "zw");
+        y = vc_make(w->k, matrix, column, 2);
+    }
+    if (n->index == M_COLUMN) return vc_part(z, 1);
+    if (n->index == M_MUL_VECTOR) return vc_mul(z, y);
+    z = n->index == M_MUL ? vc_mul(z, y) : n->index == M_ADD ? vc_add(z, y) : n->index == M_TRANSPOSE ? vc_transpose(z) : z;
+    part[0] = vc_part(z, 0); part[1] = vc_part(z, 1);
+    return vc_vec4(vc_component(part[0], 0), vc_component(part[0], 1), vc_component(part[1], 0), vc_component(part[1], 1));
+}
+
+static void write_accumulation(vc_ref ref, vc_val at, vc_val v, vc_combine op) {
+    switch (op) {
+    case VC_ADD: vc_atomic_add(ref, at, v, NULL); break;
+    case VC_MIN: vc_atomic_min(ref, at, v, NULL); break;
+    case VC_MAX: vc_atomic_max(ref, at, v, NULL); break;
+    case VC_AND: vc_atomic_and(ref, at, v, NULL); break;
+    case VC_OR: vc_atomic_or(ref, at, v, NULL); break;
+    default: vc_atomic_xor(ref, at, v, NULL); break;
+    }
+}
+
+static void write_sum(Writer *w, const Node *n) {
+    vc_ref ref = w->out[SUMS];
+    vc_val at = use(w, n->b), from = vc_u32((uint32_t)n->index * (ELEMENTS / 8));
+    if (w->t->wrapped) at = vc_add(at, from); else ref = vc_offset(ref, from);
+    write_accumulation(n->step ? vc_ordered(ref, VC_RELEASE, VC_SCOPE_WORKGROUP) : ref, at, use(w, n->a), sums[n->index]);
+}
+
+static vc_val write_cell(Writer *w, const Node *n) {
+    vc_ref cell = n->step ? vc_ordered(w->out[CELLS], VC_ACQ_REL, VC_SCOPE_DEVICE) : w->out[CELLS];
+    vc_val v = use(w, n->a), old = v, i = w->own;
+    switch (n->index) {
+    case A_ADD: vc_atomic_add(cell, i, v, &old); break;
+    case A_SUB: vc_atomic_sub(cell, i, v, &old); break;
+    case A_MIN: vc_atomic_min(cell, i, v, &old); break;
+    case A_MAX: vc_atomic_max(cell, i, v, &old); break;
+    case A_EXCHANGE: vc_atomic_exchange(cell, i, v, &old); break;
+    case A_COMPARE: vc_atomic_compare_exchange(cell, i, v, use(w, n->b), &old); break;
+    case A_LOAD: vc_atomic_load(n->step ? vc_ordered(cell, VC_ACQUIRE, VC_SCOPE_DEFAULT) : cell, i, &old); break;
+    case A_STORE: vc_atomic_store(n->step ? vc_ordered(cell, VC_RELEASE, VC_SCOPE_DEFAULT) : cell, i, v); return vc_const(w->k, v);
+    case A_AND: vc_atomic_and(cell, i, v, &old); break;
+    case A_OR: vc_atomic_or(cell, i, v, &old); break;
+    default: vc_atomic_xor(cell, i, v, &old); break;
+    }
+    return old;
+}
+
+static vc_val combine(vc_combine op, vc_val a, vc_val b) {
+    switch (op) {
+    case VC_ADD: return vc_add(a, b);
+    case VC_MUL: return vc_mul(a, b);
+    case VC_MIN: return vc_min(a, b);
+    case VC_MAX: return vc_max(a, b);
+    case VC_AND: return vc_and(a, b);
+    case VC_OR: return vc_or(a, b);
+    default: return vc_xor(a, b);
+    }
+}
+
+static vc_val write_group(Writer *w, const Node *n) {
+    vc_kernel *k = w->k;
+    vc_val v = first(w, n), out = v;
+    switch (n->index) {
+    case G_REDUCE: vc_group_reduce(k, n->combine, v, &out); break;
+    case G_INCLUSIVE: vc_group_inclusive(k, n->combine, v, &out); break;
+    case G_EXCLUSIVE: vc_group_exclusive(k, n->combine, v, &out); break;
+    case G_BROADCAST: vc_group_broadcast(k, v, vc_u32((uint32_t)n->step), &out); break;
+    default: /* each subgroup's once; where it does not matter how often, by all */
+        v = vc_subgroup_reduce(n->combine, v);
+        if (n->combine == VC_ADD || n->combine == VC_XOR) v = vc_select(vc_subgroup_elect(k), v, vc_const(k, vc_imm(n->type, 0)));
+        vc_group_reduce(k, n->combine, v, &out);
+        break;
+    }
+    return out;
+}
+
+static vc_val write_lanes(Writer *w, const Node *n) { /* always gives its operand */
+    vc_kernel *k = w->k;
+    vc_val v = first(w, n), lane = vc_subgroup_local_id(k), size = vc_subgroup_size(k), x = vc_u32((uint32_t)n->step), right = v, wrong, before, count;
+    vc_val none = vc_splat(vc_const(k, vc_imm(kind_of(n->type), 0)), rows_of(n->type));
+    bool vector = rows_of(n->type) > 1;
+    switch (n->index) {
+    case L_SHUFFLE: return vc_subgroup_shuffle(v, lane);
+    case L_XOR:
+        x = vc_and(x, vc_sub(size, vc_u32(1)));
+        return vc_subgroup_shuffle_xor(vc_subgroup_shuffle_xor(v, x), x);
+    case L_CLUSTERED: return vc_subgroup_clustered(n->combine, v, 1);
+    case L_UP_DOWN: return vc_select(vc_lt(vc_add(lane, x), size), vc_subgroup_shuffle_down(vc_subgroup_shuffle_up(v, x), x), v);
+    case L_BALLOT:
+        count = vc_extract(vc_subgroup_ballot(v), vc_shr(lane, vc_u32(5)));
+        return vc_ne(vc_and(vc_shr(count, lane), vc_u32(1)), vc_u32(0));
+    case L_SCAN:
+        right = vc_eq(vc_subgroup_inclusive(n->combine, v), combine(n->combine, vc_subgroup_exclusive(n->combine, v), v));
+        return vc_select(vector ? vc_all(right) : right, v, none);
+    case L_FIRST: return vc_select(vc_subgroup_all_equal(vc_subgroup_broadcast_first(v)), v, none);
+    case L_VOTE: wrong = vc_or(vc_and(v, vc_not(vc_subgroup_any(v))), vc_and(vc_not(v), vc_subgroup_all(v))); return vc_xor(v, wrong);
+    default:
+        before = vc_subgroup_ballot(v);
+        count = vc_sub(vc_subgroup_ballot_inclusive(before), vc_subgroup_ballot_exclusive(before));
+        right = vc_eq(vc_subgroup_ballot_count(before), vc_subgroup_reduce(VC_ADD, vc_cast(VC_U32, v)));
+        return vc_and(vc_eq(count, vc_u32(1)), right);
     }
 }
 
@@ -530,6 +785,12 @@ static vc_val write_value(Writer *w, int id) {
     case W_SELECT:
         if (w->t->wrapped && rows_of(w->t->node[n->a].type) == 1) return wrap_select(w->k, n->type, first(w, n), use(w, n->b), use(w, n->c));
         return vc_select(first(w, n), use(w, n->b), use(w, n->c));
+    case W_CALL:
+        return packed_call(w->k, &packings[n->index], first(w, n), n->b == NOTHING ? w->own : use(w, n->b), n->c == NOTHING ? w->own : use(w, n->c));
+    case W_COMPOSITE: return write_composite(w, n);
+    case W_ATOMIC_CELL: return write_cell(w, n);
+    case W_GROUP: return write_group(w, n);
+    case W_LANES: return write_lanes(w, n);
     case W_ANY: return vc_any(first(w, n));
     case W_ALL: return vc_all(first(w, n));
     case W_DOT: return vc_dot(first(w, n), use(w, n->b));
@@ -586,6 +847,8 @@ static void write_node(Writer *w, int id) {
     case W_ARRAY: w->memory[id] = w->t->wrapped ? wrap_var(w->k, n->type, true) : vc_array(w->k, "array", n->type, ARRAY); break;
     case W_ARRAY_STORE: vc_store(w->memory[n->a], use(w, n->b), use(w, n->c)); break;
     case W_SHARED_STORE: vc_store(w->shared, vc_local_index(w->k), use(w, n->a)); break;
+    case W_ATOMIC_SUM: write_sum(w, n); break;
+    case W_ATOMIC_SHARED: write_accumulation(w->shared, use(w, n->b), use(w, n->a), n->combine); break;
     case W_BARRIER: vc_barrier(w->k); break;
     case W_IF: case W_FOR: case W_LOOP: case W_SWITCH: write_flow(w, id); break;
     case W_BREAK: vc_break_if(w->k, use(w, n->a)); break;
@@ -608,7 +871,8 @@ static void write_tree(Writer *w) {
         w->in[i] = vc_buffer(k, i == 1 ? NULL : "in", wrap ? vc_array_type(k, t->in[i], ELEMENTS) : t->in[i], VC_READ);
         if (wrap) w->in[i] = wrap_array(k, w->in[i]);
     }
-    for (int i = 0; i < OUTS; i++) {
+    for (int i = 0; i < ALL_OUTS; i++) {
+        if (!t->used[i]) continue;
         w->out[i] = vc_buffer(k, i == 1 ? "float" : "out", t->wrapped ? vc_array_type(k, t->out[i], ELEMENTS) : t->out[i], VC_READ_WRITE);
         if (t->wrapped) w->out[i] = wrap_array(k, w->out[i]);
     }
@@ -677,13 +941,34 @@ static void spoil_declaration(Writer *w, unsigned r) {
     }
 }
 
+static void spoil_atomic(Writer *w, unsigned r, vc_ref ref, vc_val a, vc_val b, vc_val c) {
+    ref = r % 3 ? ref : vc_ordered(ref, (vc_order)(r / 3 % 5), (vc_scope)(r / 15 % 6));
+    switch (r / 7 % 4) {
+    case 0: write_accumulation(ref, a, b, (vc_combine)(VC_ADD + r / 5 % 7)); break;
+    case 1: vc_atomic_compare_exchange(ref, a, b, c, &w->own); break;
+    case 2: vc_atomic_load(ref, a, &w->own); vc_atomic_store(ref, a, b); break;
+    default: vc_atomic_exchange(ref, a, b, NULL); vc_fence(w->k, (vc_scope)(r % 6), r / 6 % 5); break;
+    }
+}
+
+static void spoil_together(Writer *w, unsigned r, vc_val a, vc_val b) {
+    vc_combine op = (vc_combine)(r % 10);
+    switch (r / 10 % 5) {
+    case 0: vc_group_reduce(w->k, op, a, r & 1 ? NULL : &b); break;
+    case 1: vc_group_broadcast(w->k, a, b, &w->own); break;
+    case 2: (void)vc_subgroup_reduce(op, a); (void)vc_subgroup_inclusive(op, b); break;
+    case 3: (void)vc_subgroup_clustered(op, a, r / 50 % 40); (void)vc_subgroup_ballot(b); break;
+    default: (void)vc_subgroup_shuffle(a, b); (void)vc_subgroup_broadcast(b, a); break;
+    }
+}
+
 static void spoil(Writer *w) {
     vc_kernel *k = w->k;
     unsigned r = (unsigned)(random_next(&w->spoil) >> 40);
     const Op *op = &ops[r % O_COUNT];
     vc_val a = junk(w), b = junk(w), c = junk(w);
     vc_ref ref = junk_ref(w);
-    switch (r / 64 % 16) {
+    switch (r / 64 % 18) {
     case 0: (void)(op->f1 ? op->f1(a) : op->f2 ? op->f2(a, b) : op->f3(a, b, c)); break;
     case 1: vc_store(ref, a, b); break;
     case 2: (void)vc_load(ref, a); break;
@@ -699,6 +984,8 @@ static void spoil(Writer *w) {
     case 12: vc_barrier(k); (void)vc_shape(ref, r % 6); (void)vc_length(ref); break;
     case 13: (void)vc_global_id(k, r % 5); (void)vc_each_begin(k, r % 5, r % 3); break;
     case 14: spoil_declaration(w, r); break;
+    case 15: spoil_atomic(w, r, ref, a, b, c); break;
+    case 16: spoil_together(w, r, a, b); break;
     default: (void)vc_select(a, b, c); (void)vc_load_or(ref, a, b, c); (void)vc_vec3(a, b, c); (void)vc_splat(a, r % 9); (void)vc_dot(a, b); break;
     }
 }
@@ -707,14 +994,14 @@ static void spoil(Writer *w) {
 
 typedef struct Value { uint64_t b[4]; bool loose; } Value;
 typedef struct Invocation {
-    Value value[MAX_NODES], own[OUTS];
+    Value value[MAX_NODES], own[ALL_OUTS];
     uint32_t id, local;
     bool gone;
 } Invocation;
 typedef struct Host {
     const Tree *t;
     Invocation *all;           /* of one workgroup */
-    Value shared[64];
+    Value shared[64], sums[ELEMENTS];
     Value cells[64][MAX_NODES][ARRAY]; /* variables and arrays, by invocation and node */
     bool lost;                 /* something loose decided where control goes: nothing is known any more */
 } Host;
@@ -807,6 +1094,163 @@ static Value structure(Host *h, Invocation *at, const Node *n) { /* vectors: mad
     return r;
 }
 
+static Value called(const Node *n, const Value *a, const Value *b, const Value *c) {
+    static const uint64_t none[4] = { 0, 0, 0, 0 };
+    const struct Packing *p = &packings[n->index];
+    unsigned kind = kind_of(p->out), bits;
+    Value r;
+    memset(&r, 0, sizeof r);
+    r.loose = a->loose || (b && b->loose) || (c && c->loose);
+    for (unsigned i = 0; i < rows_of(p->a) && is_float(kind_of(p->a)); i++) { /* NaN where bits or rounding show it, and what may be flushed */
+        double x = real_of(kind_of(p->a), a->b[i]);
+        r.loose |= is_subnormal(kind_of(p->a), x) || ((p->id == P_pack_half2 || p->id == P_unpack_2x32) && (isnan(x) || is_subnormal(VC_F16, x)));
+        r.loose |= p->id == P_unpack_2x32 && x == 0;
+    }
+    for (unsigned i = 0; i < rows_of(p->out); i++) {
+        if (p->id == P_unpack_half2) r.b[i] = bits_of(VC_F32, half_value((uint16_t)(a->b[0] >> 16 * i)));
+        else if (p->id == P_round_f16) r.b[i] = bits_of(VC_F32, half_value(half_bits(real_of(VC_F32, a->b[i]))));
+        else if (p->id == P_uniform) {
+            bits = (unsigned)mantissa_of(kind) < kind_width(kind_of(p->a)) ? (unsigned)mantissa_of(kind) : kind_width(kind_of(p->a));
+            r.b[i] = bits_of(kind, ldexp((double)(a->b[i] >> (kind_width(kind_of(p->a)) - bits)), -(int)bits));
+        } else r.b[i] = narrow(kind, want_word(p, a->b, b ? b->b : none, c ? c->b : none, i));
+        if (p->id == P_unpack_half2 || p->id == P_round_f16) r.loose |= is_subnormal(VC_F16, real_of(VC_F32, r.b[i]));
+        if (is_float(kind)) r.loose |= is_subnormal(kind, real_of(kind, r.b[i]));
+        if (p->id == P_pack_2x32 && is_float(kind)) r.loose |= isnan(real_of(kind, r.b[i]));
+    }
+    return r;
+}
+
+/* a * b + c by one rounding; loose where two would give something else */
+static double fused(unsigned kind, double a, double b, double c, bool *loose) {
+    double x[3], once, twice;
+    x[0] = a; x[1] = b; x[2] = c;
+    once = step_by_step(O_fma, kind, x, 0);
+    twice = step_by_step(O_fma, kind, x, 1);
+    *loose |= is_subnormal(kind, once) || is_subnormal(kind, twice) || is_subnormal(kind, rounded(kind, a * b));
+    *loose |= once != twice && !(isnan(once) && isnan(twice));
+    return once;
+}
+
+static Value composed(const Node *n, vc_type type, const Value *a, const Value *b) {
+    unsigned kind = kind_of(type), rows = rows_of(type);
+    double x[4] = { 0, 0, 0, 0 }, y[4] = { 0, 0, 0, 0 }, z[4] = { 0, 0, 0, 0 }, p;
+    Value r;
+    memset(&r, 0, sizeof r);
+    r.loose = a->loose || (b && b->loose);
+    for (unsigned i = 0; i < rows; i++) {
+        x[i] = real_of(kind, a->b[i]);
+        if (b && i < composite_rows[n->index].b) y[i] = real_of(kind, b->b[i]);
+        r.loose |= is_subnormal(kind, x[i]) || is_subnormal(kind, y[i]);
+    }
+    switch (n->index) {
+    case C_EQ: r.b[0] = x[0] == y[0] && x[1] == y[1]; return r;
+    case C_ADD: case M_ADD: for (unsigned i = 0; i < rows; i++) z[i] = rounded(kind, x[i] + y[i]); break;
+    case C_SUB: for (unsigned i = 0; i < rows; i++) z[i] = rounded(kind, x[i] - y[i]); break;
+    case C_CONJ: z[0] = x[0]; z[1] = -x[1]; break;
+    case C_MUL_REAL: z[0] = rounded(kind, x[0] * y[0]); z[1] = rounded(kind, x[1] * y[0]); break;
+    case C_MUL:
+        p = rounded(kind, x[1] * y[1]);
+        r.loose |= is_subnormal(kind, p) || is_subnormal(kind, rounded(kind, x[1] * y[0]));
+        z[0] = fused(kind, x[0], y[0], -p, &r.loose);
+        z[1] = fused(kind, x[0], y[1], rounded(kind, x[1] * y[0]), &r.loose);
+        break;
+    case M_COLUMN: z[0] = x[2]; z[1] = x[3]; break;
+    case M_TRANSPOSE: z[0] = x[0]; z[1] = x[2]; z[2] = x[1]; z[3] = x[3]; break;
+    case M_OUTER: for (unsigned i = 0; i < 4; i++) z[i] = rounded(kind, x[i & 1] * y[i >> 1]); break;
+    default: /* M_MUL, M_MUL_VECTOR */
+        for (unsigned i = 0; i < rows_of(n->type); i++) {
+            p = rounded(kind, x[i & 1] * y[i & 2]);
+            r.loose |= is_subnormal(kind, p);
+            z[i] = fused(kind, x[2 + (i & 1)], y[(i & 2) + 1], p, &r.loose);
+        }
+        break;
+    }
+    for (unsigned i = 0; i < rows_of(n->type); i++) { r.b[i] = bits_of(kind, z[i]); r.loose |= is_subnormal(kind, z[i]); }
+    return r;
+}
+
+/* Of scalars of one kind, that change in any order to the same. */
+static Value together(vc_combine op, unsigned kind, const Value *a, const Value *b) {
+    Value r;
+    bool below = is_signed(kind) ? widen(kind, a->b[0]) < widen(kind, b->b[0]) : a->b[0] < b->b[0];
+    memset(&r, 0, sizeof r);
+    r.loose = a->loose || b->loose;
+    if (is_float(kind)) {
+        double x = real_of(kind, a->b[0]), y = real_of(kind, b->b[0]);
+        r.loose |= is_subnormal(kind, x) || is_subnormal(kind, y);
+        r.b[0] = bits_of(kind, op == VC_MIN ? fmin(x, y) : fmax(x, y));
+        return r;
+    }
+    switch (op) {
+    case VC_ADD: r.b[0] = a->b[0] + b->b[0]; break;
+    case VC_MUL: r.b[0] = a->b[0] * b->b[0]; break;
+    case VC_MIN: r.b[0] = below ? a->b[0] : b->b[0]; break;
+    case VC_MAX: r.b[0] = below ? b->b[0] : a->b[0]; break;
+    case VC_AND: r.b[0] = a->b[0] & b->b[0]; break;
+    case VC_OR: r.b[0] = a->b[0] | b->b[0]; break;
+    default: r.b[0] = a->b[0] ^ b->b[0]; break;
+    }
+    r.b[0] = narrow(kind, r.b[0]);
+    return r;
+}
+
+static uint64_t neutral(vc_combine op, unsigned kind) {
+    uint64_t top = UINT64_C(1) << (kind_width(kind) - 1);
+    if (kind == VC_BOOL) return op == VC_AND;
+    switch (op) {
+    case VC_MUL: return 1;
+    case VC_MIN: return is_float(kind) ? bits_of(kind, (double)INFINITY) : is_signed(kind) ? top - 1 : narrow(kind, ~UINT64_C(0));
+    case VC_MAX: return is_float(kind) ? bits_of(kind, -(double)INFINITY) : is_signed(kind) ? top : 0;
+    case VC_AND: return narrow(kind, ~UINT64_C(0));
+    default: return 0;
+    }
+}
+
+/* What the whole workgroup comes to at once. */
+static void run_group(Host *h, int id) {
+    const Node *n = &h->t->node[id];
+    unsigned kind = kind_of(n->type);
+    Value sum;
+    memset(&sum, 0, sizeof sum);
+    sum.b[0] = neutral(n->combine, kind);
+    for (uint32_t i = 0; i < h->t->local && n->index != G_BROADCAST; i++) {
+        const Value *v = &h->all[i].value[n->a];
+        Value before = sum, *to = &h->all[i].value[id];
+        sum = together(n->combine, kind, &sum, v);
+        if (is_float(kind)) sum.loose |= isnan(real_of(kind, v->b[0]));
+        *to = n->index == G_EXCLUSIVE ? before : sum;
+    }
+    if (n->index == G_BROADCAST) sum = h->all[n->step].value[n->a];
+    if (n->index != G_INCLUSIVE && n->index != G_EXCLUSIVE) for (uint32_t i = 0; i < h->t->local; i++) h->all[i].value[id] = sum;
+}
+
+static Value cell(const Node *n, Value *at, const Value *a, const Value *b) { /* what was there */
+    unsigned kind = kind_of(n->type);
+    double x = 0, y = 0, z = 0;
+    Value was = *at;
+    bool bits = n->index == A_COMPARE;
+    if (is_float(kind)) {
+        x = real_of(kind, at->b[0]);
+        y = real_of(kind, a->b[0]);
+        if (is_subnormal(kind, y) || (b && is_subnormal(kind, real_of(kind, b->b[0])))) was.loose = true;
+        if (bits && (isnan(x) || isnan(y) || x == 0 || y == 0)) was.loose = true;
+        z = n->index == A_ADD ? rounded(kind, x + y) : n->index == A_SUB ? rounded(kind, x - y) : n->index == A_MIN ? fmin(x, y) : fmax(x, y);
+    }
+    switch (n->index) {
+    case A_LOAD: return *at;
+    case A_EXCHANGE: *at = *a; return was;
+    case A_STORE: *at = *a; return *a;
+    case A_COMPARE: if (at->b[0] == a->b[0]) at->b[0] = b->b[0]; break;
+    case A_ADD: case A_SUB: at->b[0] = is_float(kind) ? bits_of(kind, z) : narrow(kind, n->index == A_ADD ? at->b[0] + a->b[0] : at->b[0] - a->b[0]); break;
+    case A_AND: at->b[0] &= a->b[0]; break;
+    case A_OR: at->b[0] |= a->b[0]; break;
+    case A_XOR: at->b[0] ^= a->b[0]; break;
+    default: *at = together(n->index == A_MIN ? VC_MIN : VC_MAX, kind, at, a); break;
+    }
+    at->loose |= was.loose || a->loose || (b && b->loose) || (is_float(kind) && is_subnormal(kind, z));
+    return was;
+}
+
 static Value place(const Host *h, const Invocation *at, int which) {
     Value r;
     uint32_t local = h->t->local, groups = (ELEMENTS + local - 1) / local;
@@ -835,6 +1279,10 @@ static Value evaluate(Host *h, Invocation *at, int id) {
     case W_IMMEDIATE: case W_CONST: r.b[0] = n->bits[0]; return r;
     case W_CAST: return converted(a, t->node[n->a].type, n->type, false);
     case W_BITCAST: return converted(a, t->node[n->a].type, n->type, true);
+    case W_CALL: return called(n, a, b, c);
+    case W_COMPOSITE: return composed(n, t->node[n->a].type, a, b);
+    case W_ATOMIC_CELL: return cell(n, &at->own[CELLS], a, b);
+    case W_LANES: return *a;
     case W_LOAD: r = from_memory(n->type, input_data[n->type][n->index], a->b[0]); r.loose = a->loose; return r;
     case W_LOAD_OR:
         r = b->b[0] ? from_memory(n->type, input_data[n->type][n->index], a->b[0]) : *c;
@@ -894,6 +1342,11 @@ static Way run_flow(Host *h, Invocation *at, const Node *n) {
     return n->body == NOTHING ? ON : run_block(h, at, n->body);
 }
 
+static void accumulate(Host *h, const Invocation *at, const Node *n, Value *to, vc_combine op, vc_type type) {
+    if (at->value[n->b].loose) h->lost = true;
+    *to = together(op, kind_of(type), to, &at->value[n->a]);
+}
+
 static Way run_node(Host *h, Invocation *at, int id) {
     const Node *n = &h->t->node[id];
     Value (*cells)[ARRAY] = h->cells[at->local];
@@ -907,6 +1360,8 @@ static Way run_node(Host *h, Invocation *at, int id) {
         cells[n->a][at->value[n->b].b[0]] = at->value[n->c];
         break;
     case W_SHARED_STORE: h->shared[at->local] = at->value[n->a]; break;
+    case W_ATOMIC_SUM: accumulate(h, at, n, &h->sums[n->index * (ELEMENTS / 8) + (int)at->value[n->b].b[0]], sums[n->index], h->t->out[SUMS]); break;
+    case W_ATOMIC_SHARED: accumulate(h, at, n, &h->shared[at->value[n->b].b[0]], n->combine, h->t->shared); break;
     case W_IF: case W_FOR: case W_LOOP: case W_SWITCH: return run_flow(h, at, n);
     case W_BREAK: return decide(h, at, n->a) ? BREAK : ON;
     case W_CONTINUE: return decide(h, at, n->a) ? CONTINUE : ON;
@@ -929,6 +1384,7 @@ static void run_uniform(Host *h, int block) {
     uint32_t local = h->t->local;
     for (int id = h->t->first[block]; id != NOTHING; id = h->t->node[id].next) {
         const Node *n = &h->t->node[id];
+        if (n->what == W_GROUP) { run_group(h, id); continue; }
         if (n->what != W_FOR || !n->index) {
             for (uint32_t i = 0; i < local; i++) (void)run_node(h, &h->all[i], id);
             continue;
@@ -953,6 +1409,7 @@ static bool interpret(Host *h, Value (*result)[ELEMENTS]) { /* false: the result
     const Tree *t = h->t;
     uint32_t group = t->each ? (uint32_t)ELEMENTS : t->local;
     h->lost = false;
+    memset(h->sums, 0, sizeof h->sums);
     for (uint32_t first = 0; first < ELEMENTS; first += group) {
         memset(h->all, 0, group * sizeof *h->all);
         for (uint32_t i = 0; i < group; i++) {
@@ -962,8 +1419,9 @@ static bool interpret(Host *h, Value (*result)[ELEMENTS]) { /* false: the result
         }
         if (!t->each) run_uniform(h, 0);
         for (uint32_t i = 0; i < group; i++)
-            for (int j = 0; j < OUTS; j++) result[j][first + i] = h->all[i].own[j];
+            for (int j = 0; j < ALL_OUTS; j++) result[j][first + i] = h->all[i].own[j];
     }
+    memcpy(result[SUMS], h->sums, sizeof h->sums);
     return !h->lost;
 }
 
@@ -983,7 +1441,7 @@ typedef struct Run {
 } Run;
 
 static vd_buffer buffer_of(Run *r, int form, vc_type type, int role) { /* made once; roles from INS on are outputs */
-    static vd_buffer made[3][64][INS + OUTS];
+    static vd_buffer made[3][64][INS + ALL_OUTS];
     vd_buffer *b = &made[form][type][role];
     if (b->id) return *b;
     vd_buffer_desc desc;
@@ -998,29 +1456,32 @@ static vd_buffer buffer_of(Run *r, int form, vc_type type, int role) { /* made o
 static bool run_on_device(Run *r, int form, uint8_t (*out)[ELEMENTS * 32]) {
     const Tree *t = &r->tree;
     vd_context *ctx = r->ctx[form];
-    vd_arg args[INS + OUTS + PARAMS];
+    vd_arg args[INS + ALL_OUTS + PARAMS];
     uint8_t values[PARAMS][32];
     vd_dispatch_desc d;
+    int count = INS;
     vd_kernel made = vd_kernel_build(ctx, r->k);
     if (!made.id) return false;
     vd_list *list = vd_immediate(ctx, 0, 0);
     memset(&d, 0, sizeof d);
     for (int i = 0; i < INS; i++) args[i] = vd_b(buffer_of(r, form, t->in[i], i));
-    for (int i = 0; i < OUTS; i++) {
+    for (int i = 0; i < ALL_OUTS; i++) {
+        if (!t->used[i]) continue;
         vd_buffer to = buffer_of(r, form, t->out[i], INS + i);
-        args[INS + i] = vd_b(to);
+        args[count++] = vd_b(to);
         (void)vd_fill(list, to, 0, VD_WHOLE, NULL, 0);
     }
     for (int i = 0; i < PARAMS; i++) {
         for (unsigned j = 0; j < rows_of(t->param[i]); j++) put_bits(kind_of(t->param[i]), values[i], j, t->param_bits[i][j]);
-        args[INS + OUTS + i] = vd_value(t->wrapped ? VD_STRUCT(vd_type_size(t->param[i])) : t->param[i], values[i]);
+        args[count++] = vd_value(t->wrapped ? VD_STRUCT(vd_type_size(t->param[i])) : t->param[i], values[i]);
     }
     d.kernel = made;
     d.threads[0] = ELEMENTS;
     d.args = args;
-    d.arg_count = INS + OUTS + PARAMS;
+    d.arg_count = count;
     bool right = vd_dispatch(list, &d) == VD_OK;
-    for (int i = 0; i < OUTS && right; i++) right = vd_buffer_read(ctx, buffer_of(r, form, t->out[i], INS + i), 0, out[i], VD_WHOLE) == VD_OK;
+    for (int i = 0; i < ALL_OUTS && right; i++)
+        if (t->used[i]) right = vd_buffer_read(ctx, buffer_of(r, form, t->out[i], INS + i), 0, out[i], VD_WHOLE) == VD_OK;
     vd_kernel_destroy(ctx, made);
     return right;
 }
@@ -1035,8 +1496,8 @@ static bool same(unsigned kind, uint64_t a, uint64_t b) {
 
 static bool compare(Run *r, uint64_t seed, int form, Value (*want)[ELEMENTS], uint8_t (*out)[ELEMENTS * 32]) {
     int told = 0;
-    for (int i = 0; i < OUTS; i++)
-        for (size_t e = 0; e < ELEMENTS; e++) {
+    for (int i = 0; i < ALL_OUTS; i++)
+        for (size_t e = 0; e < ELEMENTS && r->tree.used[i]; e++) {
             vc_type type = r->tree.out[i];
             if (want[i][e].loose) continue;
             for (unsigned j = 0; j < rows_of(type); j++) {
@@ -1108,7 +1569,7 @@ static bool check_code(Run *r, uint64_t seed) {
 }
 
 static void run_form(Run *r, uint64_t seed, int form, bool known, Value (*want)[ELEMENTS]) {
-    static uint8_t out[OUTS][ELEMENTS * 32];
+    static uint8_t out[ALL_OUTS][ELEMENTS * 32];
     if (!r->ctx[form]) return;
     if (vc_reflect_for(r->k, form == OPENCL ? VC_TARGET_OPENCL : VC_TARGET_SPIRV)->features & ~vd_device(r->ctx[form], 0)->features) { r->skipped++; return; }
     if (!known) return;
@@ -1118,7 +1579,7 @@ static void run_form(Run *r, uint64_t seed, int form, bool known, Value (*want)[
 }
 
 static void check(Run *r, uint64_t seed) {
-    static Value want[OUTS][ELEMENTS];
+    static Value want[ALL_OUTS][ELEMENTS];
     bool known;
     begin(r, seed);
     if (r->print) printf("%s\n", vc_error(r->k) ? vc_error(r->k) : vc_dump(r->k));
@@ -1165,6 +1626,7 @@ int main(int count, char **args) {
     r->host.all = (Invocation *)calloc(ELEMENTS, sizeof *r->host.all);
     make_inputs();
     if (!r->hash) open_contexts(r);
+    setvbuf(stdout, NULL, _IOLBF, 0); /* a driver that dies loses nothing of what was said */
     for (long i = 0; i < kernels; i++) check(r, seed + (uint64_t)i);
     vc_free(r->k);
     if (!r->hash) {
