@@ -129,6 +129,9 @@
    memory of its own is then in that context too, so that its cl_mem can be used there. A tensor made of a buffer keeps memory and device, also past
    vd_context_destroy: the context's allocator has to live as long.
 
+   Commands of others: vd_native_use gives the driver's objects to libraries that need them to make their own, and vd_record lets such a library record into a
+   list what reads and writes our buffers (vd_buffer_info.native), in order with everything else.
+
    Threads: any function may be called from any thread. A list other than the immediate one belongs to one thread at a time. Destroying a context needs it to be
    unused by other threads.
 
@@ -499,6 +502,29 @@ typedef struct vd_dispatch_desc {
     int arg_count;
 } vd_dispatch_desc;
 
+/* What the driver calls a queue of ours, for libraries that use the driver themselves; 0 where the backend has no such thing. It stays the context's, and lives
+   as long. */
+typedef struct vd_native {
+    vd_backend backend;
+    void *instance;                 /* vulkan: VkInstance */
+    void *physical_device;          /* vulkan: VkPhysicalDevice */
+    void *device;                   /* vulkan: VkDevice, opencl: cl_device_id */
+    void *context;                  /* cuda: CUcontext, opencl: cl_context */
+    void *queue;                    /* vulkan: VkQueue, cuda: CUstream, opencl: cl_command_queue */
+    uint32_t queue_family;          /* vulkan */
+    void (*get_instance_proc_addr)(void); /* vulkan: PFN_vkGetInstanceProcAddr */
+} vd_native;
+
+typedef struct vd_record_use { vd_buffer buffer; uint32_t access; } vd_record_use; /* VD_READ, VD_WRITE or both */
+
+typedef struct vd_record_desc {
+    const char *name;               /* for messages */
+    const vd_record_use *uses;      /* what the commands touch; whole buffers */
+    int use_count;
+    vd_result (*record)(void *user, void *commands); /* vulkan: a VkCommandBuffer that is being recorded; called during vd_record */
+    void *user;
+} vd_record_desc;
+
 typedef struct vd_read_desc {
     vd_buffer buffer;
     uint64_t offset, size;          /* bytes; size 0 or VD_WHOLE: up to the end */
@@ -544,6 +570,9 @@ VD_API vd_allocator vd_context_allocator(const vd_context *ctx);     /* what it 
    for a key, and returns what it does. `key` is an address of the library's. vd_context_destroy calls `release` first of all, if the pointer was set. */
 VD_API vd_result vd_context_attach(vd_context *ctx, const void *key, vd_result (*use)(vd_context *ctx, void **data, void *user), void *user,
                                    void (*release)(vd_context *ctx, void *data));
+/* Calls `use` with the native objects of a queue and returns what it does. Meanwhile nothing of the library's is sent to any queue of that device, so that
+   `use` may submit work of its own; it may not call functions that take the context. */
+VD_API vd_result vd_native_use(vd_context *ctx, int device, int queue, vd_result (*use)(const vd_native *native, void *user), void *user);
 
 /* ---- buffers ---- */
 
@@ -606,6 +635,9 @@ VD_API vd_result vd_copy_region(vd_list *list, const vd_copy_desc *desc); /* in 
 VD_API vd_result vd_fill(vd_list *list, vd_buffer buffer, uint64_t offset, uint64_t size, const void *value, size_t value_size);
 VD_API vd_result vd_write(vd_list *list, vd_buffer buffer, uint64_t offset, const void *data, uint64_t size); /* data is copied before it returns */
 VD_API vd_result vd_write_region(vd_list *list, const vd_region_desc *desc, const void *data);
+/* Commands of another library, in order with ours: behind a barrier where one is needed, desc.record puts them into the list, and may call nothing that takes
+   the context or the list. They may dispatch and transfer; what they bind is forgotten. Only vulkan has commands that others can record into. */
+VD_API vd_result vd_record(vd_list *list, const vd_record_desc *desc);
 VD_API vd_result vd_read_begin(vd_list *list, const vd_read_desc *desc, vd_ticket *out);
 /* VD_TIMEOUT: not yet. data stays until vd_read_end. */
 VD_API vd_result vd_read_ready(vd_context *ctx, vd_ticket ticket, uint64_t timeout_ns, const void **data);
@@ -1652,6 +1684,9 @@ struct vd_context {
    record_launch     binds, passes values, dispatches. No allocation once warm. VD_ERROR_… where the driver runs out of something.
    record_copy       copies `count` ranges.
    record_fill       fills [offset, offset + size) with a 32-bit word; both multiples of 4.
+   record_foreign    calls `record` with the driver's object that commands are recorded into, which may be in any state afterwards. VD_ERROR_UNSUPPORTED: the
+                     driver has none.
+   queue_native      fills in what the driver calls a queue and what it belongs to.
    queue_submit      sends a recording, which raises the timeline to commands->value when done. It starts when all that was sent to its queue before is done
                      and the queues of `waits` have reached their values; what raises those was submitted earlier. With commands == NULL only raises the
                      timeline to `value`, so that every value handed out is reached even when a submission failed.
@@ -1682,6 +1717,8 @@ struct vd_context {
     X(vd_result, record_launch, (vd__device *dev, vd__commands *c, const vd__launch *launch)) \
     X(void, record_copy, (vd__device *dev, vd__commands *c, const vd__memory *to, const vd__memory *from, const vd__copy_range *ranges, uint32_t count)) \
     X(void, record_fill, (vd__device *dev, vd__commands *c, const vd__memory *to, uint64_t offset, uint64_t size, uint32_t word)) \
+    X(vd_result, record_foreign, (vd__device *dev, vd__commands *c, vd_result (*record)(void *user, void *commands), void *user)) \
+    X(void, queue_native, (vd__device *dev, uint32_t queue, vd_native *out)) \
     X(vd_result, queue_submit, (vd__device *dev, uint32_t queue, const vd__commands *c, uint64_t value, const vd__wait *waits, uint32_t wait_count)) \
     X(uint64_t, queue_value, (vd__device *dev, uint32_t queue)) \
     X(vd_result, queue_wait, (vd__device *dev, uint32_t queue, uint64_t value, uint64_t timeout_ns))
@@ -2032,6 +2069,14 @@ static void vd__dummy_record_copy(vd__device *dev, vd__commands *c, const vd__me
 static void vd__dummy_record_fill(vd__device *dev, vd__commands *c, const vd__memory *to, uint64_t offset, uint64_t size, uint32_t word) {
     vd__dummy_record(dev, c, vd__dummy_bytes(to) + offset, NULL, size, word);
 }
+
+/* There is nothing to record into, and nothing that would run. */
+static vd_result vd__dummy_record_foreign(vd__device *dev, vd__commands *c, vd_result (*record)(void *user, void *commands), void *user) {
+    (void)dev, (void)c;
+    return record(user, NULL);
+}
+
+static void vd__dummy_queue_native(vd__device *dev, uint32_t queue, vd_native *out) { (void)dev, (void)queue, (void)out; }
 
 static vd_result vd__dummy_queue_submit(vd__device *dev, uint32_t queue, const vd__commands *c, uint64_t value, const vd__wait *waits, uint32_t wait_count) {
     (void)waits, (void)wait_count;
@@ -3730,7 +3775,27 @@ static void vd__vk_record_fill(vd__device *dev, vd__commands *c, const vd__memor
     vd__vk_device_of(dev)->vkCmdFillBuffer(vd__vk_commands_of(c)->buffer, VD__VK_UNPACK(VkBuffer, to->native[0]), offset, size, word);
 }
 
+static vd_result vd__vk_record_foreign(vd__device *dev, vd__commands *c, vd_result (*record)(void *user, void *commands), void *user) {
+    vd__vk_commands *vc = vd__vk_commands_of(c);
+    (void)dev;
+    vc->kernel = NULL;
+    vc->set = VK_NULL_HANDLE;
+    vc->value_bytes = 0;
+    return record(user, vc->buffer);
+}
+
 /* ---- the queue ---- */
+
+static void vd__vk_queue_native(vd__device *dev, uint32_t queue, vd_native *out) {
+    const vd__vk_driver *driver = vd__vk_driver_of(dev->driver);
+    const vd__vk_device *vk = vd__vk_device_of(dev);
+    out->instance = driver->instance;
+    out->physical_device = driver->devices[dev->info.index];
+    out->device = vk->handle;
+    out->queue = vk->queues[queue];
+    out->queue_family = vk->family;
+    out->get_instance_proc_addr = (void (*)(void))vkGetInstanceProcAddr;
+}
 
 static vd_result vd__vk_queue_submit(vd__device *dev, uint32_t queue, const vd__commands *c, uint64_t value, const vd__wait *waits, uint32_t wait_count) {
     vd__vk_device *vk = vd__vk_device_of(dev);
@@ -4744,7 +4809,19 @@ static void vd__cu_record_fill(vd__device *dev, vd__commands *c, const vd__memor
     at[2] = word;
 }
 
+/* A recording is played when it is sent, so that there is nothing to record into. */
+static vd_result vd__cu_record_foreign(vd__device *dev, vd__commands *c, vd_result (*record)(void *user, void *commands), void *user) {
+    (void)dev, (void)c, (void)record, (void)user;
+    return vd__fail(VD_ERROR_UNSUPPORTED, "CUDA plays a list when it is sent, and has nothing for others to record into");
+}
+
 /* ---- the queue ---- */
+
+static void vd__cu_queue_native(vd__device *dev, uint32_t queue, vd_native *out) {
+    const vd__cu_device *d = vd__cu_device_of(dev);
+    out->context = d->context;
+    out->queue = d->queues[queue].stream;
+}
 
 static int vd__cu_play_launch(const vd__cu_driver *cu, void *stream, uint64_t *at) {
     const vd__cu_kernel *kernel = (const vd__cu_kernel *)(uintptr_t)at[0];
@@ -5950,6 +6027,12 @@ static void vd__cl_record_fill(vd__device *dev, vd__commands *c, const vd__memor
     op->unused = 0;
 }
 
+/* A recording is played when it is sent, so that there is nothing to record into. */
+static vd_result vd__cl_record_foreign(vd__device *dev, vd__commands *c, vd_result (*record)(void *user, void *commands), void *user) {
+    (void)dev, (void)c, (void)record, (void)user;
+    return vd__fail(VD_ERROR_UNSUPPORTED, "OpenCL plays a list when it is sent, and has nothing for others to record into");
+}
+
 /* ---- playing a recording ---- */
 
 /* Sets what is not set already. */
@@ -6078,6 +6161,13 @@ static int32_t vd__cl_queue_hold(vd__cl_device *vcl, vd__cl_queue *q, const vd__
     int32_t error = count ? vcl->cl->clEnqueueBarrierWithWaitList(q->handle, count, events, NULL) : 0;
     for (uint32_t i = 0; i < count; i++) vcl->cl->clReleaseEvent(events[i]);
     return error;
+}
+
+static void vd__cl_queue_native(vd__device *dev, uint32_t queue, vd_native *out) {
+    const vd__cl_device *vcl = vd__cl_device_of(dev);
+    out->device = vcl->id;
+    out->context = vcl->context;
+    out->queue = vcl->queues[queue].handle;
 }
 
 static vd_result vd__cl_queue_submit(vd__device *dev, uint32_t queue, const vd__commands *c, uint64_t value, const vd__wait *waits, uint32_t wait_count) {
@@ -9065,6 +9155,29 @@ static vd_result vd__write_bytes(vd_list *l, const char *call, vd_buffer handle,
     return r;
 }
 
+/* Commands of another library, which may be of any kind. */
+static vd_result vd__record(vd_list *l, const vd_record_desc *desc) {
+    vd__access accesses[VD_MAX_ARGS];
+    const char *name = desc->name ? desc->name : "";
+    char call[96], which[32];
+    if (!desc->record) return vd__fail(VD_ERROR_INVALID, "vd_record '%s': record is NULL", name);
+    if (desc->use_count < 0 || desc->use_count > VD_MAX_ARGS || (desc->use_count && !desc->uses))
+        return vd__fail(VD_ERROR_INVALID, "vd_record '%s': use_count is %d%s; at most %d", name, desc->use_count, desc->uses ? "" : " and uses is NULL",
+                        VD_MAX_ARGS);
+    snprintf(call, sizeof call, "vd_record '%s'", name);
+    for (int i = 0; i < desc->use_count; i++) {
+        vd__span span;
+        snprintf(which, sizeof which, "use %d ", i);
+        vd_result r = vd__span_find(l, desc->uses[i].buffer, call, which, which, 0, VD_WHOLE, &span);
+        if (r) return r;
+        if (!desc->uses[i].access || desc->uses[i].access > VD_READ_WRITE)
+            return vd__fail(VD_ERROR_INVALID, "%s: use %d has access %u; VD_READ, VD_WRITE or both", call, i, (unsigned)desc->uses[i].access);
+        accesses[i] = vd__access_of(&span, desc->uses[i].access);
+    }
+    vd_result r = vd__list_command(l, accesses, (uint32_t)desc->use_count, VD__STAGES_ALL);
+    return r ? r : l->ctx->driver.backend->record_foreign(l->device, &l->recording->commands, desc->record, desc->user);
+}
+
 /* The smallest period of 1, 2 or 4 bytes that the pattern has; 0: none. */
 static uint32_t vd__pattern_period(const uint8_t *value, size_t size) {
     for (uint32_t period = 1; period <= 4; period *= 2) {
@@ -10823,6 +10936,20 @@ VD_API vd_list *vd_immediate(vd_context *ctx, int device, int queue) {
     return q ? &q->open : NULL;
 }
 
+VD_API vd_result vd_native_use(vd_context *ctx, int device, int queue, vd_result (*use)(const vd_native *native, void *user), void *user) {
+    vd_native native;
+    vd__queue *q = vd__queue_find(ctx, "vd_native_use", device, queue);
+    if (!q) return VD_ERROR_INVALID;
+    if (!use) return vd__fail(VD_ERROR_INVALID, "vd_native_use: use is NULL");
+    memset(&native, 0, sizeof native);
+    native.backend = ctx->driver.backend->id;
+    vd__mutex_lock(q->lock);
+    ctx->driver.backend->queue_native(q->device, q->index, &native);
+    vd_result r = use(&native, user);
+    vd__mutex_unlock(q->lock);
+    return r;
+}
+
 VD_API vd_list *vd_list_begin(vd_context *ctx, const vd_list_desc *desc) {
     vd__queue *q = vd__queue_find(ctx, "vd_list_begin", desc ? desc->device : 0, desc ? desc->queue : 0);
     if (!q) return NULL;
@@ -10990,6 +11117,15 @@ VD_API vd_result vd_copy_region(vd_list *list, const vd_copy_desc *desc) {
 VD_API vd_result vd_fill(vd_list *list, vd_buffer buffer, uint64_t offset, uint64_t size, const void *value, size_t value_size) {
     vd_result r = vd__list_check(list, "vd_fill");
     return r ? r : vd__list_latch(list, vd__fill(list, buffer, offset, size, value, value_size));
+}
+
+VD_API vd_result vd_record(vd_list *list, const vd_record_desc *desc) {
+    vd_result r = vd__list_check(list, "vd_record");
+    if (r) return r;
+    vd__list_lock(list);
+    r = desc ? vd__record(list, desc) : vd__fail(VD_ERROR_INVALID, "vd_record: the desc is NULL");
+    vd__list_unlock(list);
+    return vd__list_latch(list, r);
 }
 
 VD_API vd_result vd_write(vd_list *list, vd_buffer buffer, uint64_t offset, const void *data, uint64_t size) {

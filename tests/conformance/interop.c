@@ -1,5 +1,5 @@
-/* Memory that others use too: DLPack tensors out and in, memory of the host's in place, external memory by file descriptor, and OpenCL beside calls written
-   by hand. */
+/* Memory that others use too: DLPack tensors out and in, memory of the host's in place, external memory by file descriptor, OpenCL beside calls written
+   by hand, commands of others in our lists. */
 #define _POSIX_C_SOURCE 200809L
 #define VKDISPATCH_CUDA
 #define VKDISPATCH_OPENCL
@@ -1018,6 +1018,106 @@ TEST(bad_objects_are_refused) {
     }
 }
 
+/* ---- commands of others ---- */
+
+typedef struct foreign {
+    vd_native native;
+    void *commands;            /* what the last call got */
+    int calls;
+    PFN_vkCmdFillBuffer fill;
+    VkBuffer buffer;
+    vd_result result;          /* of the callback */
+} foreign;
+
+static vd_result foreign_open(const vd_native *native, void *user) {
+    foreign *o = (foreign *)user;
+    o->native = *native;
+    if (native->get_instance_proc_addr)
+        o->fill = (PFN_vkCmdFillBuffer)((PFN_vkGetInstanceProcAddr)native->get_instance_proc_addr)((VkInstance)native->instance, "vkCmdFillBuffer");
+    return VD_OK;
+}
+
+static vd_result foreign_record(void *user, void *commands) {
+    foreign *o = (foreign *)user;
+    o->commands = commands;
+    o->calls++;
+    if (o->fill && commands) o->fill((VkCommandBuffer)commands, o->buffer, 0, 16 * 4, 100);
+    return o->result;
+}
+
+static vd_record_desc foreign_desc(foreign *o, const vd_record_use *uses, int count) {
+    vd_record_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.name = "theirs";
+    desc.uses = uses;
+    desc.use_count = count;
+    desc.record = foreign_record;
+    desc.user = o;
+    return desc;
+}
+
+TEST(native_objects_are_those_of_the_backend) {
+    foreign o;
+    memset(&o, 0, sizeof o);
+    OK(vd_native_use(f->ctx, 0, 0, foreign_open, &o));
+    assert_int_equal(o.native.backend, f->backend);
+    bool vulkan = f->backend == VD_BACKEND_VULKAN, opencl = f->backend == VD_BACKEND_OPENCL, cuda = f->backend == VD_BACKEND_CUDA;
+    assert_true(!o.native.instance == !vulkan && !o.native.physical_device == !vulkan && !o.native.get_instance_proc_addr == !vulkan);
+    assert_true(!o.native.device == !(vulkan || opencl) && !o.native.context == !(cuda || opencl) && !o.native.queue == (f->backend == VD_BACKEND_DUMMY));
+    FAILS(vd_native_use(NULL, 0, 0, foreign_open, &o), VD_ERROR_INVALID, "vd_native_use|context");
+    FAILS(vd_native_use(f->ctx, 0, 9, foreign_open, &o), VD_ERROR_INVALID, "vd_native_use: device 0 has no queue 9");
+    FAILS(vd_native_use(f->ctx, 0, 0, NULL, &o), VD_ERROR_INVALID, "vd_native_use: use is NULL");
+}
+
+/* A fill of theirs between two kernels of ours, each of which has to wait for the one before: in the open batch and in a list. */
+TEST(commands_of_others_are_in_order) {
+    foreign o;
+    memset(&o, 0, sizeof o);
+    OK(vd_native_use(f->ctx, 0, 0, foreign_open, &o));
+    vd_buffer b = buffer_u32(f->ctx, "b", 32, NULL);
+    vd_record_use use = { b, VD_WRITE };
+    vd_record_desc desc = foreign_desc(&o, &use, 1);
+    if (f->backend == VD_BACKEND_CUDA || f->backend == VD_BACKEND_OPENCL) {
+        FAILS(vd_record(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_UNSUPPORTED, "has nothing for others to record into");
+        assert_int_equal(o.calls, 0);
+        return;
+    }
+    vd_kernel k = kernel_affine(f->ctx);
+    o.buffer = (VkBuffer)info_of(f->ctx, b).native;
+    for (int i = 0; i < 2; i++) {
+        vd_list *list = i ? list_begin(f->ctx) : vd_immediate(f->ctx, 0, 0);
+        OK(vd_fill(vd_immediate(f->ctx, 0, 0), b, 0, VD_WHOLE, NULL, 0));
+        OK(vd_flush(f->ctx));
+        uint64_t barriers = stats_of(f->ctx).barriers;
+        OK(affine(list, k, b, 32, 1, 7));
+        OK(vd_record(list, &desc));
+        OK(affine(list, k, b, 32, 2, 1));
+        if (i) OK(vd_submit(list, NULL, NULL));
+        OK(vd_flush(f->ctx));
+        assert_true(stats_of(f->ctx).barriers >= barriers + 2);
+        if (!f->executes) continue;
+        assert_int_equal(read_u32(f->ctx, b, 15), 201);
+        assert_int_equal(read_u32(f->ctx, b, 16), 15);
+    }
+    assert_int_equal(o.calls, 2);
+    assert_true(!o.commands == !f->executes);
+    o.result = vd_error_set(VD_ERROR_IO, "theirs failed");
+    FAILS(vd_record(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_IO, "theirs failed");
+    desc.record = NULL;
+    FAILS(vd_record(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_INVALID, "vd_record 'theirs': record is NULL");
+    FAILS(vd_record(vd_immediate(f->ctx, 0, 0), NULL), VD_ERROR_INVALID, "vd_record: the desc is NULL");
+    FAILS(vd_record(NULL, &desc), VD_ERROR_INVALID, "vd_record: the list is NULL");
+    desc = foreign_desc(&o, &use, -1);
+    FAILS(vd_record(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_INVALID, "vd_record 'theirs': use_count is -1");
+    desc = foreign_desc(&o, NULL, 1);
+    FAILS(vd_record(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_INVALID, "vd_record 'theirs': use_count is 1 and uses is NULL");
+    desc = foreign_desc(&o, &use, 1);
+    use.access = 4;
+    FAILS(vd_record(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_INVALID, "vd_record 'theirs': use 0 has access 4");
+    vd_buffer_destroy(f->ctx, b);
+    FAILS(vd_record(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_INVALID, "vd_record 'theirs': the use 0 buffer");
+}
+
 /* ---- running ---- */
 
 static int run_cases(const char *name) {
@@ -1027,6 +1127,7 @@ static int run_cases(const char *name) {
         CASE(a_round_trip_in_one_context), CASE(bad_tensors_are_refused), CASE(unusual_tensors_come_in), CASE(bad_imports_are_refused),
         CASE(no_memory_for_an_import), CASE(work_keeps_the_owner), CASE(versioned_tensors),
         CASE(tensors_on_several_threads), CASE(of_several_devices_one_has_it),
+        CASE(native_objects_are_those_of_the_backend), CASE(commands_of_others_are_in_order),
     };
     const struct CMUnitTest vulkan[] = { CASE(external_memory_within_vulkan) }, cuda[] = { CASE(vulkan_memory_in_cuda) };
     const struct CMUnitTest opencl[] = { CASE(in_a_context_of_the_callers), CASE(in_a_context_of_the_callers_with_objects), CASE(a_part_of_an_object),
