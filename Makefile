@@ -47,7 +47,7 @@ define link
 @rm -f $@
 $(if $(quiet),@echo '  $1 $(if $(findstring /sanitize/,$@),-fsanitize )$<')
 $(quiet)$(call driver,$1) -I. -Ibuild/ahead $(CPPFLAGS) $(call language,$1) $(WARNINGS) $2 -MD -MP -MT $@ -MF $@.d -c $< -o $@.o
-$(quiet)$(call driver,$1) $2 $3 $@.o $(filter %.a,$^) -o $@ $(LDFLAGS) $$(tools/libraries $@.d) $(LDLIBS)
+$(quiet)$(call driver,$1) $2 $3 $@.o $(filter %.a,$^) -o $@ $(LDFLAGS) $$(tools/libraries $@.d $(patsubst %,%.d,$(filter %.a,$^))) $(LDLIBS)
 endef
 
 # The implementations for all tests that bring none of their own.
@@ -81,6 +81,17 @@ build/$1/sanitize/%: %.c
 endef
 $(foreach c,$(compilers),$(eval $(call rules_for_compiler,$c)))
 
+# The same programs beside VkFFT, which is C++; they themselves are C. Where there is no VkFFT they say so.
+build/vkfft/%: LDLIBS += -lstdc++
+build/vkfft/%: %.c build/vkfft/implementation.a
+	$(call link,$(cc),$(BENCH))
+build/vkfft/implementation.a: tests/implementation_vkfft.cpp
+	@mkdir -p $(@D)
+	@rm -f $@
+	$(if $(quiet),@echo '  $(CXX) $<')
+	$(quiet)$(CXX) -I. $(CPPFLAGS) -std=c++11 $(WARNINGS) $(BENCH) -MD -MP -MT $@ -MF $@.d -c $< -o $@.o
+	$(quiet)ar rcs $@ $@.o
+
 # Kernels compiled ahead of time, as a header and as a blob, for the programs that have them.
 build/ahead/%.h build/ahead/%.blob: examples/kernels/%.c tools/vcc tools/vcc_driver.c vkdispatch_codegen.h
 	@mkdir -p $(@D)
@@ -99,10 +110,11 @@ $(foreach c,$(compilers),$(eval $(call ahead_of_time,$c/))$(eval $(call ahead_of
 
 -include $(shell find build -name '*.d' 2>/dev/null)
 
+cc := $(notdir $(CC))
+
 # ---- suites: what is built, what is run ----------------------------------------------------------------------------------------------
 # A command with arguments is one quoted word, as tools/run-tests wants it. See tests/README.md for what a program has to print.
 
-cc := $(notdir $(CC))
 files = $(patsubst %.c,build/$2/%,$(wildcard $1/*.c))
 
 # Kernel text and hashes have to be equal whatever compiled the builder, so these suites run under every compiler that is here.
@@ -121,8 +133,10 @@ commands_golden      = $(programs_golden) $(call absent,golden)
 programs_codegen     = $(call files,tests/codegen,$(cc))
 commands_codegen     = $(programs_codegen)
 
-programs_fft         = $(call files,tests/fft,$(cc))
-commands_fft         = $(programs_fft) $(programs_fft:%="env VKDISPATCH_BUFFERS=binding %") $(programs_fft:%="env VKDISPATCH_BACKEND=opencl %")
+own_fft              = $(call files,tests/fft,$(cc))
+programs_fft         = $(own_fft) build/vkfft/tests/fft/transforms
+commands_fft         = $(own_fft) $(own_fft:%="env VKDISPATCH_BUFFERS=binding %") $(own_fft:%="env VKDISPATCH_BACKEND=opencl %") \
+                       "build/vkfft/tests/fft/transforms vkfft"
 
 programs_conformance = $(call files,tests/conformance,$(cc)) $(call fakes,$(cc))
 # Without a GPU, CUDA's part of the runtime still runs: all but kernels.
@@ -192,9 +206,11 @@ test-gpu:        ## what makes sense on a machine with a GPU that can install no
 	@$(call build_and_run,unit golden codegen conformance fft fuzz)
 	@$(MAKE) --no-print-directory bench-dispatch bench-cuda bench-opencl
 
+# That of transforms has VkFFT beside it.
+bench_programs = $(patsubst %/fft,build/vkfft/tools/bench/fft,$(call files,tools/bench,$(cc)))
 bench: bench-compile ## every benchmark: `bench NAME SIZE ours=… rival=… ratio=… bound=… ok|short`
-	@$(MAKE) --no-print-directory -j$(JOBS) $(call files,tools/bench,$(cc))
-	@for program in $(call files,tools/bench,$(cc)); do $$program || exit; done
+	@$(MAKE) --no-print-directory -j$(JOBS) $(bench_programs)
+	@for program in $(bench_programs); do $$program || exit; done
 
 bench-dispatch: build/$(cc)/tools/bench/dispatch ## recording, dependent dispatches and round trips against hand-written Vulkan
 	@$<
@@ -208,7 +224,7 @@ bench-cuda: build/$(cc)/tools/bench/cuda ## launches and round trips against the
 bench-build: build/$(cc)/tools/bench/build ## builder to SPIR-V, beside glslang on the same kernel
 	@$<
 
-bench-fft: build/$(cc)/tools/bench/fft ## transforms of a GiB beside cuFFT and a copy
+bench-fft: build/vkfft/tools/bench/fft ## transforms of a GiB beside cuFFT, VkFFT and a copy
 	@$<
 
 bench-compile:   ## what including a header and compiling its implementation costs

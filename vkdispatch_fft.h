@@ -35,6 +35,7 @@
        stage        one radix of a transform
        kernels      recording a pass
        reduce       sums and the like over any axes
+       vkfft        VkFFT in place of our own transforms
        cache        the plans of a context
        execute      running a plan
        public       the functions declared above
@@ -42,6 +43,9 @@
 
    Configuration: define before the implementation is compiled
        VKDISPATCH_FFT_IMPLEMENTATION      in one translation unit: makes the definitions. Default: off
+       VKDISPATCH_VKFFT                   adds VkFFT 1.2 as an engine of complex transforms on vulkan. That unit is then C++, finds vkFFT.h, vulkan/vulkan.h
+                                          and glslang's C interface (Debian: libvkfft-dev, libvulkan-dev, glslang-dev), and is linked with glslang and its
+                                          default resource limits. Default: off
 
    Linking: what vkdispatch.h needs, and -lm. With everything static, this is too.
 
@@ -81,6 +85,13 @@ typedef enum vd_fft_norm {
     VD_FFT_NORM_ORTHO        /* both are divided by its square root */
 } vd_fft_norm;
 
+typedef enum vd_fft_engine {
+    VD_FFT_ENGINE_DEFAULT = 0, /* ours */
+    VD_FFT_ENGINE_VKFFT      /* where VKDISPATCH_VKFFT compiled it in, on vulkan: f32 in C order, without VD_FFT_NORM_ORTHO. A run with buffers that the plan has
+                                not seen compiles anew; vd_fft_destroy waits for all work of the context, and lists that were recorded into have to be
+                                submitted before */
+} vd_fft_engine;
+
 typedef struct vd_fft_desc {
     const char *name;        /* for messages; default: "fft" */
     uint64_t shape[4];       /* elements; trailing zeros mean there are fewer dimensions */
@@ -89,6 +100,7 @@ typedef struct vd_fft_desc {
     uint64_t in_stride[4], out_stride[4]; /* elements from one index to the next of each dimension; default: C order, the last dimension contiguous */
     vd_type type;            /* of the arithmetic and of the tables: VD_F32, the default, or VD_F64 */
     vd_type in_type, out_type; /* of real and imaginary parts in memory: VD_F16, VD_F32 or VD_F64; default: type */
+    vd_fft_engine engine;
 } vd_fft_desc;
 
 typedef struct vd_fft_io {
@@ -185,6 +197,12 @@ VD_API vd_result vd_reduce_dot(vd_context *ctx, vd_buffer in, vd_buffer with, vd
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+#ifdef VKDISPATCH_VKFFT
+#define VD__HAS_VKFFT 1
+#else
+#define VD__HAS_VKFFT 0
+#endif
 
 enum {
     VD__FFT_STAGES = 8,        /* radices of one kernel */
@@ -385,6 +403,7 @@ struct vd_fft {
     vd_buffer tables, own[VD__FFT_PLACES]; /* of TEMP and MIDDLE, where passes use them */
     char text[1024];
     struct vd_fft *next;     /* in the context's cache */
+    struct vd__vkfft *vkfft; /* the other engine; NULL: ours */
 };
 
 /* Elements that a thread holds at most while it does this shape. */
@@ -1805,6 +1824,403 @@ static int vd__reduce_arguments(const vd_reduce *p, const vd_reduce_io *io, uint
     return count;
 }
 
+// >>vkfft
+/* Another engine behind the same calls: VkFFT, which writes GLSL, has glslang compile it and records dispatches of its own into a list. It binds buffers once
+   and for all, so that a plan has an application for every pair of buffers. */
+
+typedef struct vd__vkfft vd__vkfft;
+static vd_result vd__vkfft_make(vd_fft *p);
+static void vd__vkfft_destroy(vd_fft *p);
+static vd_result vd__vkfft_run(vd_fft *p, vd_list *list, const vd_fft_io *io, vd_buffer out);
+
+#if VD__HAS_VKFFT
+#ifndef __cplusplus
+#error "vkdispatch: VkFFT 1.2 is C++; with VKDISPATCH_VKFFT, compile VKDISPATCH_FFT_IMPLEMENTATION as C++"
+#endif
+#ifndef VK_NO_PROTOTYPES
+#define VK_NO_PROTOTYPES
+#endif
+#include <vulkan/vulkan.h>
+#include <glslang/Include/glslang_c_interface.h>
+#include <glslang/Public/resource_limits_c.h>
+#include <inttypes.h>
+#include <locale.h>
+#include <memory.h>
+#include <stdlib.h>
+
+/* What VkFFT and we call of Vulkan. */
+#define VD__VKFFT_FUNCTIONS(X) \
+    X(vkAllocateCommandBuffers) X(vkAllocateDescriptorSets) X(vkAllocateMemory) X(vkBeginCommandBuffer) X(vkBindBufferMemory) X(vkCmdBindDescriptorSets) \
+    X(vkCmdBindPipeline) X(vkCmdCopyBuffer) X(vkCmdDispatch) X(vkCmdPipelineBarrier) X(vkCmdPushConstants) X(vkCreateBuffer) X(vkCreateCommandPool) \
+    X(vkCreateComputePipelines) X(vkCreateDescriptorPool) X(vkCreateDescriptorSetLayout) X(vkCreateFence) X(vkCreatePipelineLayout) X(vkCreateShaderModule) \
+    X(vkDestroyBuffer) X(vkDestroyCommandPool) X(vkDestroyDescriptorPool) X(vkDestroyDescriptorSetLayout) X(vkDestroyFence) X(vkDestroyPipeline) \
+    X(vkDestroyPipelineLayout) X(vkDestroyShaderModule) X(vkEndCommandBuffer) X(vkFreeCommandBuffers) X(vkFreeMemory) X(vkGetBufferMemoryRequirements) \
+    X(vkGetPhysicalDeviceMemoryProperties) X(vkGetPhysicalDeviceProperties) X(vkMapMemory) X(vkQueueSubmit) X(vkResetFences) X(vkUnmapMemory) \
+    X(vkUpdateDescriptorSets) X(vkWaitForFences)
+
+/* VkFFT in a namespace of ours, where Vulkan's functions are those of the instance at hand, it prints nothing, and glslang takes resource limits of any age. */
+namespace vd__vkfft_space {
+#define VD__VKFFT_MEMBER(name) PFN_##name name;
+#define VD__VKFFT_DECLARE(name) static thread_local PFN_##name name;
+VD__VKFFT_FUNCTIONS(VD__VKFFT_DECLARE)
+
+static inline int (printf)(const char *, ...) { return 0; }
+
+struct glslang_resource_t { int numbers[93]; bool flags[9]; }; /* as VkFFT 1.2 fills it in, which nobody reads */
+struct glslang_input_t {
+    ::glslang_source_t language;
+    ::glslang_stage_t stage;
+    ::glslang_client_t client;
+    ::glslang_target_client_version_t client_version;
+    ::glslang_target_language_t target_language;
+    ::glslang_target_language_version_t target_language_version;
+    const char *code;
+    int default_version;
+    ::glslang_profile_t default_profile;
+    int force_default_version_and_profile, forward_compatible;
+    ::glslang_messages_t messages;
+    const glslang_resource_t *resource;
+};
+
+static inline ::glslang_input_t vd__vkfft_input(const glslang_input_t *from) {
+    ::glslang_input_t to;
+    memset(&to, 0, sizeof to);
+    to.language = from->language;
+    to.stage = from->stage;
+    to.client = from->client;
+    to.client_version = from->client_version;
+    to.target_language = from->target_language;
+    to.target_language_version = from->target_language_version;
+    to.code = from->code;
+    to.default_version = from->default_version;
+    to.default_profile = from->default_profile;
+    to.force_default_version_and_profile = from->force_default_version_and_profile;
+    to.forward_compatible = from->forward_compatible;
+    to.messages = from->messages;
+    to.resource = ::glslang_default_resource();
+    return to;
+}
+
+static inline ::glslang_shader_t *glslang_shader_create(const glslang_input_t *input) {
+    ::glslang_input_t now = vd__vkfft_input(input);
+    return ::glslang_shader_create(&now);
+}
+static inline int glslang_shader_preprocess(::glslang_shader_t *shader, const glslang_input_t *input) {
+    ::glslang_input_t now = vd__vkfft_input(input);
+    return ::glslang_shader_preprocess(shader, &now);
+}
+static inline int glslang_shader_parse(::glslang_shader_t *shader, const glslang_input_t *input) {
+    ::glslang_input_t now = vd__vkfft_input(input);
+    return ::glslang_shader_parse(shader, &now);
+}
+
+#define VKFFT_BACKEND 0
+#include <vkFFT.h>
+} /* namespace */
+
+enum { VD__VKFFT_PARTS = 2, VD__VKFFT_PAIRS = 8 };
+
+/* One of its applications, with all that its configuration points to. */
+typedef struct vd__vkfft_part {
+    vd__vkfft_space::VkFFTApplication app;
+    vd__vkfft_space::VkFFTLaunchParams launch; /* the buffers too: what it binds while it plans are not yet those of Bluestein's algorithm */
+    bool made;
+    VkBuffer in, out;
+    uint64_t in_bytes, out_bytes;
+} vd__vkfft_part;
+
+/* The applications for two buffers. */
+typedef struct vd__vkfft_pair {
+    uint64_t in, out;        /* ids */
+    vd_fft_direction direction;
+    uint64_t used;           /* by age */
+    vd__vkfft_part part[VD__VKFFT_PARTS];
+} vd__vkfft_pair;
+
+/* Up to three dimensions, the contiguous one first, of which some are transformed. */
+typedef struct vd__vkfft_block {
+    uint64_t size[3], batches;
+    uint32_t dimensions, axes;
+} vd__vkfft_block;
+
+struct vd__vkfft {
+    VD__VKFFT_FUNCTIONS(VD__VKFFT_MEMBER)
+    VkPhysicalDevice physical;
+    VkDevice device;
+    VkQueue queue;
+    VkCommandPool pool;
+    VkFence fence;
+    vd__vkfft_block block[VD__VKFFT_PARTS];
+    uint32_t blocks;
+    bool normalized;
+    vd__vkfft_pair *pair[VD__VKFFT_PAIRS];
+    uint64_t uses;
+};
+
+/* Makes Vulkan's functions those of a plan, for this thread's calls of VkFFT. */
+static void vd__vkfft_enter(const vd__vkfft *v) {
+#define VD__VKFFT_SET(name) vd__vkfft_space::name = v->name;
+    VD__VKFFT_FUNCTIONS(VD__VKFFT_SET)
+#undef VD__VKFFT_SET
+}
+
+static const char *vd__vkfft_load(vd__vkfft *v, PFN_vkGetInstanceProcAddr get, VkInstance instance) {
+    const char *missing = NULL;
+#define VD__VKFFT_LOAD(name) if (!(v->name = (PFN_##name)get(instance, #name)) && !missing) missing = #name;
+    VD__VKFFT_FUNCTIONS(VD__VKFFT_LOAD)
+#undef VD__VKFFT_LOAD
+    return missing;
+}
+
+static vd_result vd__vkfft_open(const vd_native *native, void *user) {
+    vd_fft *p = (vd_fft *)user;
+    vd__vkfft *v = p->vkfft;
+    VkCommandPoolCreateInfo pool;
+    VkFenceCreateInfo fence;
+    const char *missing = vd__vkfft_load(v, (PFN_vkGetInstanceProcAddr)native->get_instance_proc_addr, (VkInstance)native->instance);
+    if (missing) return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': VkFFT needs %s, which the driver lacks", p->name, missing);
+    v->physical = (VkPhysicalDevice)native->physical_device;
+    v->device = (VkDevice)native->device;
+    v->queue = (VkQueue)native->queue;
+    memset(&pool, 0, sizeof pool);
+    pool.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO;
+    pool.flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT;
+    pool.queueFamilyIndex = native->queue_family;
+    memset(&fence, 0, sizeof fence);
+    fence.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO;
+    if (v->vkCreateCommandPool(v->device, &pool, NULL, &v->pool) || v->vkCreateFence(v->device, &fence, NULL, &v->fence))
+        return vd_error_set(VD_ERROR_OUT_OF_DEVICE_MEMORY, "vd_fft_create '%s': no command pool or fence for VkFFT", p->name);
+    return VD_OK;
+}
+
+/* Neighbouring dimensions that are not transformed become one, those of one element go. From the contiguous one on; returns how many are left. */
+static uint32_t vd__vkfft_merge(const vd_fft *p, uint64_t *size, bool *along) {
+    uint32_t count = 0, i;
+    for (i = p->dimensions; i-- > 0;) {
+        bool axis = (p->axes >> i & 1) != 0;
+        if (p->shape[i] == 1) continue;
+        if (!axis && count && !along[count - 1]) {
+            size[count - 1] *= p->shape[i];
+            continue;
+        }
+        size[count] = p->shape[i];
+        along[count++] = axis;
+    }
+    return count;
+}
+
+/* Three dimensions at a time and a batch. Four of which the last is transformed take a second application, for that one. */
+static void vd__vkfft_plan(vd_fft *p) {
+    vd__vkfft *v = p->vkfft;
+    uint64_t size[4];
+    bool along[4];
+    uint32_t count = vd__vkfft_merge(p, size, along), i;
+    vd__vkfft_block *b = v->block;
+    uint32_t inner = count && !along[count - 1] ? count - 1 : count; /* the last, if not transformed, is the batch */
+    b->batches = inner < count ? size[count - 1] : 1;
+    if (inner == 4) {
+        inner = 3;
+        b->batches = size[3];
+        v->block[1].dimensions = 2;
+        v->block[1].size[0] = size[0] * size[1] * size[2];
+        v->block[1].size[1] = size[3];
+        v->block[1].axes = 2;
+        v->block[1].batches = 1;
+    }
+    for (i = 0; i < inner; i++) {
+        b->size[b->dimensions++] = size[i];
+        if (along[i]) b->axes |= 1u << i;
+    }
+    v->blocks = v->block[1].dimensions ? 2 : b->axes ? 1 : 0;
+}
+
+static vd_result vd__vkfft_make(vd_fft *p) {
+    const vd_device_info *device = vd_device(p->ctx, 0);
+    if (device->backend != VD_BACKEND_VULKAN)
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': the engine VkFFT works on vulkan, the context is of %s", p->name,
+                            vd_backend_name(device->backend));
+    if (p->stored[VD__FFT_IN] != VC_F32 || p->stored[VD__FFT_OUT] != VC_F32 || p->real != VC_F32)
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': the engine VkFFT takes f32, not %s from %s to %s", p->name, vc_type_name(p->real),
+                            vc_type_name(p->stored[VD__FFT_IN]), vc_type_name(p->stored[VD__FFT_OUT]));
+    if (p->scale[0] != 1)
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': the engine VkFFT has no orthogonal normalisation", p->name);
+    if (memcmp(&p->layout[VD__FFT_IN], &p->layout[VD__FFT_TEMP], sizeof p->layout[0]) ||
+        memcmp(&p->layout[VD__FFT_OUT], &p->layout[VD__FFT_TEMP], sizeof p->layout[0]))
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': the engine VkFFT takes arrays in C order, without strides", p->name);
+    p->vkfft = (vd__vkfft *)vd__fft_allocate(&p->allocator, sizeof *p->vkfft);
+    if (!p->vkfft) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_fft_create '%s': out of host memory", p->name);
+    p->vkfft->normalized = p->scale[1] != 1;
+    vd__vkfft_plan(p);
+    return vd_native_use(p->ctx, 0, 0, vd__vkfft_open, p);
+}
+
+static void vd__vkfft_drop(vd_fft *p, vd__vkfft_pair *pair) {
+    uint32_t i;
+    if (!pair) return;
+    vd__vkfft_enter(p->vkfft);
+    for (i = 0; i < VD__VKFFT_PARTS; i++) if (pair->part[i].made) vd__vkfft_space::deleteVkFFT(&pair->part[i].app);
+    vd__fft_free(&p->allocator, pair);
+}
+
+/* Commands of VkFFT's may be under way, of which we know no end. */
+static void vd__vkfft_destroy(vd_fft *p) {
+    vd__vkfft *v = p->vkfft;
+    uint32_t i;
+    if (!v) return;
+    if (v->uses) vd_wait_idle(p->ctx);
+    for (i = 0; i < VD__VKFFT_PAIRS; i++) vd__vkfft_drop(p, v->pair[i]);
+    if (v->fence) v->vkDestroyFence(v->device, v->fence, NULL);
+    if (v->pool) v->vkDestroyCommandPool(v->device, v->pool, NULL);
+    vd__fft_free(&p->allocator, v);
+    p->vkfft = NULL;
+}
+
+typedef struct vd__vkfft_call { vd_fft *p; vd__vkfft_pair *pair; vd_buffer_info in, out; } vd__vkfft_call;
+
+static vd__vkfft_space::VkFFTConfiguration vd__vkfft_configure(vd__vkfft_call *call, uint32_t number) {
+    vd__vkfft *v = call->p->vkfft;
+    vd__vkfft_part *part = &call->pair->part[number];
+    const vd__vkfft_block *b = &v->block[number];
+    vd__vkfft_space::VkFFTConfiguration c;
+    const vd_buffer_info *in = number ? &call->out : &call->in;
+    memset((void *)&c, 0, sizeof c);
+    c.FFTdim = b->dimensions;
+    for (uint32_t i = 0; i < b->dimensions; i++) {
+        c.size[i] = b->size[i];
+        c.omitDimension[i] = b->axes >> i & 1 ? 0 : 1;
+    }
+    c.numberBatches = b->batches;
+    c.physicalDevice = &v->physical;
+    c.device = &v->device;
+    c.queue = &v->queue;
+    c.commandPool = &v->pool;
+    c.fence = &v->fence;
+    c.normalize = v->normalized;
+    c.useLUT = 1;            /* sines and cosines of a driver may be as wrong as 2^-11 */
+    c.makeForwardPlanOnly = call->pair->direction == VD_FFT_FORWARD;
+    c.makeInversePlanOnly = call->pair->direction != VD_FFT_FORWARD;
+    part->in = (VkBuffer)in->native;
+    part->out = (VkBuffer)call->out.native;
+    part->in_bytes = in->native_offset + in->size;
+    part->out_bytes = call->out.native_offset + call->out.size;
+    c.bufferSize = &part->out_bytes;
+    c.bufferOffset = call->out.native_offset;
+    part->launch.bufferOffset = call->out.native_offset;
+    part->launch.buffer = &part->out;
+    if (part->in == part->out && in->native_offset == call->out.native_offset) return c;
+    c.isInputFormatted = 1;
+    c.inputBufferSize = &part->in_bytes;
+    c.inputBufferOffset = part->launch.inputBufferOffset = in->native_offset;
+    part->launch.inputBuffer = &part->in;
+    return c;
+}
+
+/* Compiles, and uploads its tables through the queue. */
+static vd_result vd__vkfft_compile(const vd_native *native, void *user) {
+    vd__vkfft_call *call = (vd__vkfft_call *)user;
+    uint32_t i;
+    (void)native;
+    vd__vkfft_enter(call->p->vkfft);
+    for (i = 0; i < call->p->vkfft->blocks; i++) {
+        vd__vkfft_space::VkFFTResult result = vd__vkfft_space::initializeVkFFT(&call->pair->part[i].app, vd__vkfft_configure(call, i));
+        if (result)
+            return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_run '%s': VkFFT makes no plan: VkFFTResult %d", call->p->name, (int)result);
+        call->pair->part[i].made = true;
+    }
+    return VD_OK;
+}
+
+/* The place of a new pair: a free one, or that of the pair that was used longest ago. */
+static uint32_t vd__vkfft_place(vd_fft *p) {
+    vd__vkfft *v = p->vkfft;
+    uint32_t i, oldest = 0;
+    for (i = 0; i < VD__VKFFT_PAIRS; i++) {
+        if (!v->pair[i]) return i;
+        if (v->pair[i]->used < v->pair[oldest]->used) oldest = i;
+    }
+    vd_wait_idle(p->ctx);
+    vd__vkfft_drop(p, v->pair[oldest]);
+    v->pair[oldest] = NULL;
+    return oldest;
+}
+
+static vd_result vd__vkfft_pair_of(vd_fft *p, const vd_fft_io *io, vd_buffer out, vd__vkfft_pair **found) {
+    vd__vkfft *v = p->vkfft;
+    vd__vkfft_call call;
+    vd_result result;
+    uint32_t i;
+    for (i = 0; i < VD__VKFFT_PAIRS; i++) {
+        *found = v->pair[i];
+        if (*found && (*found)->in == io->in.id && (*found)->out == out.id && (*found)->direction == io->direction) return VD_OK;
+    }
+    call.p = p;
+    call.pair = (vd__vkfft_pair *)vd__fft_allocate(&p->allocator, sizeof *call.pair);
+    if (!call.pair) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_fft_run '%s': out of host memory", p->name);
+    call.pair->in = io->in.id;
+    call.pair->out = out.id;
+    call.pair->direction = io->direction;
+    result = vd_buffer_query(p->ctx, io->in, &call.in);
+    if (!result) result = vd_buffer_query(p->ctx, out, &call.out);
+    if (!result) result = vd_native_use(p->ctx, 0, 0, vd__vkfft_compile, &call);
+    if (result) {
+        vd__vkfft_drop(p, call.pair);
+        return result;
+    }
+    i = vd__vkfft_place(p);
+    v->pair[i] = *found = call.pair;
+    return VD_OK;
+}
+
+static vd_result vd__vkfft_append(void *user, void *commands) {
+    vd__vkfft_call *call = (vd__vkfft_call *)user;
+    VkCommandBuffer buffer = (VkCommandBuffer)commands;
+    uint32_t i;
+    vd__vkfft_enter(call->p->vkfft);
+    for (i = 0; i < call->p->vkfft->blocks; i++) {
+        vd__vkfft_part *part = &call->pair->part[i];
+        part->launch.commandBuffer = &buffer;
+        vd__vkfft_space::VkFFTResult result = vd__vkfft_space::VkFFTAppend(&part->app, call->pair->direction == VD_FFT_FORWARD ? -1 : 1, &part->launch);
+        if (result) return vd_error_set(VD_ERROR_BACKEND, "vd_fft_run '%s': VkFFT records nothing: VkFFTResult %d", call->p->name, (int)result);
+    }
+    return VD_OK;
+}
+
+static vd_result vd__vkfft_run(vd_fft *p, vd_list *list, const vd_fft_io *io, vd_buffer out) {
+    vd__vkfft_call call;
+    vd_record_use uses[2];
+    vd_record_desc desc;
+    vd_result result;
+    if (!p->vkfft->blocks) return out.id != io->in.id ? vd_copy(list, out, 0, io->in, 0, p->elements * 8) : VD_OK;
+    result = vd__vkfft_pair_of(p, io, out, &call.pair);
+    if (result) return result;
+    call.p = p;
+    call.pair->used = ++p->vkfft->uses;
+    uses[0].buffer = io->in;
+    uses[0].access = VD_READ;
+    uses[1].buffer = out;
+    uses[1].access = VD_READ_WRITE;
+    memset(&desc, 0, sizeof desc);
+    desc.name = p->name;
+    desc.uses = uses;
+    desc.use_count = 2;
+    desc.record = vd__vkfft_append;
+    desc.user = &call;
+    return vd_record(list, &desc);
+}
+
+#else
+struct vd__vkfft { int none; };
+
+static vd_result vd__vkfft_make(vd_fft *p) {
+    return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': the engine VkFFT is not compiled in (VKDISPATCH_VKFFT)", p->name);
+}
+static void vd__vkfft_destroy(vd_fft *p) { (void)p; }
+static vd_result vd__vkfft_run(vd_fft *p, vd_list *list, const vd_fft_io *io, vd_buffer out) {
+    (void)p, (void)list, (void)io, (void)out;
+    return VD_ERROR_UNSUPPORTED;
+}
+#endif
+
 // >>cache
 /* The plans that a context keeps for the simple calls. */
 
@@ -1930,7 +2346,7 @@ static vd_result vd__fft_lay_out(vd_fft *p, vd__fft_place place, const uint64_t 
 
 /* The arithmetic's type and those in memory, which the device must have. */
 static vd_result vd__fft_check_types(vd_fft *p, const vd_fft_desc *desc) {
-    vd_type type = desc->type ? desc->type : VD_F32, in = desc->in_type ? desc->in_type : type, out = desc->out_type ? desc->out_type : type;
+    vd_type type = desc->type ? desc->type : (vd_type)VD_F32, in = desc->in_type ? desc->in_type : type, out = desc->out_type ? desc->out_type : type;
     uint64_t has = vd_device(p->ctx, 0)->features;
     const char *which = type != VD_F32 && type != VD_F64 ? "type" : in < VD_F16 || in > VD_F64 ? "in_type" : out < VD_F16 || out > VD_F64 ? "out_type" : NULL;
     if (which)
@@ -1952,6 +2368,8 @@ static vd_result vd__fft_check_desc(vd_fft *p, const vd_fft_desc *desc) {
     double product = 1;
     vd_result result = vd__fft_check_shape("vd_fft_create", p->name, desc->shape, desc->axes, UINT32_MAX, &p->dimensions, &p->elements);
     if (result) return result;
+    if ((uint32_t)desc->engine > VD_FFT_ENGINE_VKFFT)
+        return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': engine is %d", p->name, (int)desc->engine);
     if ((uint32_t)desc->norm > VD_FFT_NORM_ORTHO) return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': norm is %d", p->name, (int)desc->norm);
     memcpy(p->shape, desc->shape, sizeof p->shape);
     p->axes = desc->axes ? desc->axes : 1u << (p->dimensions - 1);
@@ -2026,8 +2444,8 @@ VD_API vd_fft *vd_fft_create(vd_context *ctx, const vd_fft_desc *desc) {
     snprintf(p->name, sizeof p->name, "%s", desc->name ? desc->name : "fft");
     result = vd__fft_check_desc(p, desc);
     if (!result) vd__fft_learn_device(p);
-    if (!result) result = vd__fft_plan_axes(p);
-    if (!result) result = vd__fft_make_buffers(p);
+    if (!result) result = desc->engine ? vd__vkfft_make(p) : vd__fft_plan_axes(p);
+    if (!result && !desc->engine) result = vd__fft_make_buffers(p);
     if (!result) return p;
     vd_fft_destroy(p);
     return NULL;
@@ -2038,6 +2456,7 @@ VD_API void vd_fft_destroy(vd_fft *p) {
     uint32_t i;
     if (!p) return;
     allocator = p->allocator;
+    vd__vkfft_destroy(p);
     for (i = 0; i < (p->route[0].count + p->route[1].count) * 4; i++) {
         vd_kernel kernel = vd__fft_pass_at(p, i / 4)->kernels[i / 2 % 2][i % 2];
         if (kernel.id) vd_kernel_destroy(p->ctx, kernel);
@@ -2065,6 +2484,7 @@ VD_API vd_result vd_fft_run(vd_fft *p, vd_list *list, const vd_fft_io *io) {
     if (!result && out.id == io->in.id && p->stored[VD__FFT_IN] != p->stored[VD__FFT_OUT])
         result = vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': in place, but in_type is %s and out_type is %s", p->name,
                               vc_type_name(p->stored[VD__FFT_IN]), vc_type_name(p->stored[VD__FFT_OUT]));
+    if (!result && p->vkfft) return vd__vkfft_run(p, list, io, out);
     for (i = 0; i < route->count && !result; i++) result = vd__fft_run_pass(p, list, i, io, out);
     return result;
 }
@@ -2083,6 +2503,7 @@ VD_API const char *vd_fft_explain(vd_fft *p) {
     size_t used = 0, size;
     uint32_t i, j;
     if (!p) return "";
+    if (p->vkfft) return "VkFFT\n";
     size = sizeof p->text;
     p->text[0] = 0;
     for (i = 0; i < p->route[0].count; i++) {

@@ -7,7 +7,7 @@
 # compile, is the command there), and the exit status is 1 if something is really absent.
 set -eu
 
-# group  package  proof: h header, c command, d a Vulkan driver, o a library, i an OpenCL driver
+# group  package  proof: h header, e header that does not compile by itself, c command, d a Vulkan driver, o a library, i an OpenCL driver
 packages='
 build  libc6-dev                 h:stdio.h
 build  libvulkan-dev             h:vulkan/vulkan.h
@@ -25,6 +25,7 @@ test   vulkan-validationlayers   l:
 test   vulkan-tools              c:vulkaninfo
 test   glslang-tools             c:glslangValidator
 test   glslang-dev               h:glslang/Include/glslang_c_interface.h
+test   libvkfft-dev              e:vkFFT.h
 test   spirv-tools               c:spirv-val
 test   spirv-headers             h:spirv/unified1/spirv.h
 test   opencl-headers            h:CL/cl.h
@@ -43,6 +44,7 @@ header_compiles() {
 
 proven() {
     case $1 in
+    e:*) find /usr/include /usr/local/include -name "${1#e:}" 2>/dev/null | grep -q . ;;
     h:*) header_compiles "${1#h:}" ;;
     c:*) have_command "${1#c:}" ;;
     d:*) find /usr/share/vulkan /usr/local/share/vulkan /usr/local/nvidia/share/vulkan /etc/vulkan -name '*icd*.json' 2>/dev/null | grep -q . ;;
