@@ -136,7 +136,7 @@ commands_codegen     = $(programs_codegen)
 own_fft              = $(call files,tests/fft,$(cc))
 programs_fft         = $(own_fft) build/vkfft/tests/fft/transforms
 commands_fft         = $(own_fft) $(own_fft:%="env VKDISPATCH_BUFFERS=binding %") $(own_fft:%="env VKDISPATCH_BACKEND=opencl %") \
-                       "build/vkfft/tests/fft/transforms vkfft"
+                       "env VKDISPATCH_FFT_SHAPES=gpu build/$(cc)/tests/fft/transforms" "build/vkfft/tests/fft/transforms vkfft"
 
 programs_conformance = $(call files,tests/conformance,$(cc)) $(call fakes,$(cc))
 # Without a GPU, CUDA's part of the runtime still runs: all but kernels.
@@ -189,7 +189,7 @@ test-unit:       ## runtime logic on the dummy backend, builder and layout rules
 test-golden:     ## kernel text byte for byte, under every compiler here
 test-codegen:    ## every operation x type: validated, and run against a double oracle
 test-conformance: ## behaviour of the runtime on every backend here, buffers by address and by binding
-test-fft:        ## transforms against FFTW, buffers by address and by binding
+test-fft:        ## transforms against FFTW, buffers by address and by binding, shapes for processors and for GPUs
 test-fuzz:       ## FUZZ_COUNT random kernels from FUZZ_SEED on; hashes equal under every compiler here
 test-sanitize:   ## unit, golden, codegen, conformance under the address, leak and undefined-behaviour sanitizers
 test-validate:   ## conformance under the validation layer with synchronisation checks; any message fails it

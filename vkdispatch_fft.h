@@ -47,6 +47,8 @@
                                           and glslang's C interface (Debian: libvkfft-dev, libvulkan-dev, glslang-dev), and is linked with glslang and its
                                           default resource limits. Default: off
 
+   Environment: VKDISPATCH_FFT_SHAPES=gpu plans for a processor as for a GPU, so that tests can run those kernels anywhere.
+
    Linking: what vkdispatch.h needs, and -lm. With everything static, this is too.
 
    Step by step
@@ -196,6 +198,7 @@ VD_API vd_result vd_reduce_dot(vd_context *ctx, vd_buffer in, vd_buffer with, vd
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #ifdef VKDISPATCH_VKFFT
@@ -208,6 +211,7 @@ enum {
     VD__FFT_STAGES = 8,        /* radices of one kernel */
     VD__FFT_RADIX = 32,        /* largest radix, and values a thread holds in a stage */
     VD__FFT_HELD = 64,         /* values a thread holds at most */
+    VD__FFT_POINTS = 16384,    /* complex numbers that fit into the registers of a workgroup */
     VD__FFT_PASSES = 12
 };
 
@@ -346,6 +350,7 @@ typedef struct vd__fft_shape {
     uint32_t side;           /* transforms of a workgroup */
     bool columns_in, columns_out; /* neighbouring threads belong to neighbouring transforms, while loading and while storing */
     bool split;              /* one component at a time passes through shared memory */
+    uint32_t slices;         /* and of that, a part at a time: this many, 1 where all of it fits */
     bool dense;              /* without free words between the elements, which cost nothing where there is room for them */
 } vd__fft_shape;
 
@@ -417,12 +422,16 @@ static uint32_t vd__fft_held(const vd__fft_shape *s) {
 }
 
 /* Words of shared memory between the elements of two transforms: one in 32 is left free, so that strides are of no even number of banks, and the sum is odd. */
-static uint32_t vd__fft_pitch(const vd__fft_shape *s) { return s->dense ? s->n : (s->n + s->n / 32) | 1u; }
+static uint32_t vd__fft_pitch(const vd__fft_shape *s) {
+    uint32_t n = s->n / s->slices;
+    return s->dense ? n : (n + n / 32) | 1u;
+}
+/* Words of shared memory of all transforms of a workgroup, for one component. */
+static uint32_t vd__fft_words(const vd__fft_shape *s) { return (s->columns_in && s->columns_out ? s->n / s->slices : vd__fft_pitch(s)) * s->side; }
 
 /* In words of the arithmetic's type. */
 static uint64_t vd__fft_shared(const vd__fft_shape *s) {
-    uint64_t words = s->columns_in && s->columns_out ? s->n : vd__fft_pitch(s);
-    return s->stages == 1 ? 0 : words * s->side * (s->split ? 1u : 2u);
+    return s->stages == 1 ? 0 : (uint64_t)vd__fft_words(s) * (s->split ? 1u : 2u);
 }
 
 /* Estimated instructions for one transform: butterflies and twiddles of every thread, idle ones too, exchanges, barriers, which cost most on a processor. */
@@ -474,17 +483,36 @@ static void vd__fft_enumerate(vd__fft_search *s, uint32_t left, uint32_t most) {
     }
 }
 
-static bool vd__fft_fits(const vd__fft_device *d, const vd__fft_shape *s) { return s->side * s->threads <= d->threads && vd__fft_shared(s) <= d->shared; }
+/* In threads, in shared memory and, on a GPU, in registers. */
+static bool vd__fft_fits(const vd__fft_device *d, const vd__fft_shape *s) {
+    if (!d->cpu && (uint64_t)s->n * s->side > (d->wide ? VD__FFT_POINTS / 2 : VD__FFT_POINTS)) return false;
+    return s->side * s->threads <= d->threads && vd__fft_shared(s) <= d->shared;
+}
 
-/* Columns share lines of memory: as many neighbours as make 128 bytes, 256 where they are short, and halves of that until they fit. */
-static bool vd__fft_deal_columns(const vd__fft_device *d, vd__fft_shape *s, uint64_t count) {
-    uint32_t widest = d->cpu ? 8 : s->n <= 256 ? 32 : 16, split;
+/* Whether what any stage receives is divided evenly; Bluestein's second transform has the radices the other way round. */
+static bool vd__fft_can_slice(const vd__fft_shape *s, uint32_t slices) {
+    uint32_t i;
+    for (i = 0; i < s->stages; i++) if (s->radix[i] % slices) return false;
+    return true;
+}
+
+/* Sends as much at once through shared memory as fits there. */
+static bool vd__fft_deal_exchange(const vd__fft_device *d, vd__fft_shape *s, bool split, uint32_t most_slices) {
+    s->slices = 1;
+    s->split = split;
+    if (vd__fft_fits(d, s)) return true;
+    for (s->split = true; s->slices <= most_slices; s->slices *= 2)
+        if (vd__fft_can_slice(s, s->slices) && vd__fft_fits(d, s)) return true;
+    s->slices = 1;
+    return false;
+}
+
+/* Columns share lines of memory: as many neighbours as make 128 bytes, 256 where they are short, and halves of that until they fit, but no fewer than `least`. */
+static bool vd__fft_deal_columns(const vd__fft_device *d, vd__fft_shape *s, uint64_t count, uint32_t least) {
+    uint32_t widest = d->cpu ? 8 : s->n <= 256 ? 32 : 16;
     while (widest > 1 && widest / 2 >= count) widest /= 2;
-    for (s->side = widest; s->side; s->side /= 2)
-        for (split = 0; split < 2; split++) {
-            s->split = split != 0;
-            if (vd__fft_fits(d, s)) return true;
-        }
+    for (s->side = widest; s->side && (s->side >= least || s->side == widest); s->side /= 2)
+        if (vd__fft_deal_exchange(d, s, false, d->cpu ? 1 : 4)) return true;
     return false;
 }
 
@@ -493,48 +521,49 @@ static bool vd__fft_deal_rows(const vd__fft_device *d, vd__fft_shape *s, uint64_
     uint32_t least = d->cpu ? 16 : 64;
     s->side = (least + s->threads - 1) / s->threads;
     if (s->side > count) s->side = (uint32_t)count;
-    for (; s->side; s->side--) {
-        s->split = !d->cpu && vd__fft_shared(s) > 4352; /* leaves room for several workgroups */
-        if (vd__fft_fits(d, s)) return true;
-        s->split = true;
-        if (vd__fft_fits(d, s)) return true;
-    }
+    for (; s->side; s->side--)
+        if (vd__fft_deal_exchange(d, s, !d->cpu && vd__fft_shared(s) > 4352, 1)) return true; /* leaves room for several workgroups */
     s->side = 1;
+    if (vd__fft_deal_exchange(d, s, true, 2)) return true;
     s->dense = true;
+    return vd__fft_deal_exchange(d, s, true, 4);
+}
+
+/* Rows and columns whose best shape was measured (NVIDIA H200, 1 GiB) and is not the cheapest by the estimate above. */
+typedef struct vd__fft_known { uint32_t n; uint8_t radix[4]; uint16_t threads, side; uint8_t slices; /* 0: both components at once */ } vd__fft_known;
+static const vd__fft_known vd__fft_rows[] = {
+    { 64, { 8, 8 }, 8, 4, 0 }, { 96, { 12, 8 }, 12, 8, 0 }, { 100, { 20, 5 }, 10, 8, 0 }, { 120, { 8, 15 }, 15, 8, 0 }, { 128, { 8, 4, 4 }, 16, 4, 0 },
+    { 243, { 9, 9, 3 }, 27, 2, 0 }, { 360, { 8, 9, 5 }, 45, 2, 0 }, { 500, { 20, 25 }, 25, 2, 0 }, { 512, { 8, 4, 16 }, 32, 4, 0 },
+    { 1000, { 10, 5, 20 }, 50, 1, 0 }, { 1080, { 10, 18, 6 }, 60, 1, 0 }, { 1536, { 8, 24, 8 }, 64, 1, 0 }, { 1920, { 15, 16, 8 }, 128, 1, 0 },
+    { 2187, { 27, 3, 27 }, 81, 1, 0 }, { 3125, { 25, 5, 25 }, 125, 1, 0 }, { 4000, { 16, 10, 25 }, 160, 1, 0 }, { 4095, { 15, 13, 21 }, 315, 1, 0 }
+};
+static const vd__fft_known vd__fft_columns[] = {
+    { 64, { 16, 4 }, 4, 32, 1 }, { 128, { 16, 8 }, 8, 32, 1 }, { 256, { 16, 16 }, 16, 32, 2 }, { 512, { 32, 16 }, 16, 16, 2 },
+    { 1024, { 32, 32 }, 32, 16, 2 }, { 2048, { 16, 16, 8 }, 64, 8, 2 }
+};
+
+/* Fewer side by side where there are not as many. */
+static bool vd__fft_recall(const vd__fft_device *d, vd__fft_shape *s, uint64_t count) {
+    bool columns = s->columns_in || s->columns_out;
+    const vd__fft_known *k = columns ? vd__fft_columns : vd__fft_rows;
+    size_t left = columns ? sizeof vd__fft_columns / sizeof *k : sizeof vd__fft_rows / sizeof *k;
+    for (; left && k->n != s->n; left--) k++;
+    if (!left || d->cpu || d->wide || (columns && k->side > count)) return false;
+    for (s->stages = 0; s->stages < 4 && k->radix[s->stages]; s->stages++) s->radix[s->stages] = k->radix[s->stages];
+    s->threads = k->threads;
+    s->side = k->side < count ? k->side : (uint32_t)count;
+    s->split = k->slices != 0;
+    s->slices = s->split ? k->slices : 1;
     return vd__fft_fits(d, s);
 }
 
-/* Rows whose best shape was measured (NVIDIA H200, 1 GiB) and is not the cheapest by the estimate above. */
-typedef struct vd__fft_known { uint32_t n; uint8_t radix[4]; uint16_t threads, side; } vd__fft_known;
-static const vd__fft_known vd__fft_rows[] = {
-    { 64, { 8, 8 }, 8, 4 }, { 96, { 12, 8 }, 12, 8 }, { 100, { 20, 5 }, 10, 8 }, { 120, { 8, 15 }, 15, 8 }, { 128, { 8, 4, 4 }, 16, 4 },
-    { 243, { 9, 9, 3 }, 27, 2 }, { 360, { 8, 9, 5 }, 45, 2 }, { 500, { 20, 25 }, 25, 2 }, { 512, { 8, 4, 16 }, 32, 4 },
-    { 1000, { 10, 5, 20 }, 50, 1 }, { 1080, { 10, 18, 6 }, 60, 1 }, { 1536, { 8, 24, 8 }, 64, 1 }, { 1920, { 15, 16, 8 }, 128, 1 },
-    { 2187, { 27, 3, 27 }, 81, 1 }, { 3125, { 25, 5, 25 }, 125, 1 }, { 4000, { 16, 10, 25 }, 160, 1 }, { 4095, { 15, 13, 21 }, 315, 1 }
-};
-
-static bool vd__fft_recall(const vd__fft_device *d, vd__fft_shape *s, uint64_t count) {
-    size_t i;
-    if (d->cpu || d->wide || s->columns_in || s->columns_out) return false;
-    for (i = 0; i < sizeof vd__fft_rows / sizeof *vd__fft_rows; i++) {
-        const vd__fft_known *k = &vd__fft_rows[i];
-        if (k->n != s->n) continue;
-        for (s->stages = 0; s->stages < 4 && k->radix[s->stages]; s->stages++) s->radix[s->stages] = k->radix[s->stages];
-        s->threads = k->threads;
-        s->side = k->side < count ? k->side : (uint32_t)count;
-        s->split = false;
-        return vd__fft_fits(d, s);
-    }
-    return false;
-}
-
-/* The best shape for a length of small factors; false: it does not fit into a workgroup. */
-static bool vd__fft_shape_of(const vd__fft_device *d, uint32_t n, uint64_t count, bool columns_in, bool columns_out, vd__fft_shape *out) {
+/* The best shape for a length of small factors; false: a workgroup does not take it, or fewer than the least number of neighbouring columns. */
+static bool vd__fft_shape_of(const vd__fft_device *d, uint32_t n, uint64_t count, bool columns_in, bool columns_out, uint32_t least, vd__fft_shape *out) {
     vd__fft_search search;
     memset(&search, 0, sizeof search);
     search.device = d;
     search.now.n = n;
-    search.now.side = 1;
+    search.now.side = search.now.slices = 1;
     search.now.columns_in = columns_in;
     search.now.columns_out = columns_out;
     *out = search.now;
@@ -548,7 +577,7 @@ static bool vd__fft_shape_of(const vd__fft_device *d, uint32_t n, uint64_t count
     }
     *out = search.best;
     if (out->stages == 1) out->columns_out = out->columns_in; /* nothing is exchanged */
-    return columns_in || columns_out ? vd__fft_deal_columns(d, out, count) : vd__fft_deal_rows(d, out, count);
+    return columns_in || columns_out ? vd__fft_deal_columns(d, out, count, least) : vd__fft_deal_rows(d, out, count);
 }
 
 /* Dimensions from the one whose elements are farthest apart to the nearest; those of one element anywhere. */
@@ -561,8 +590,19 @@ static void vd__fft_order(const vd_fft *p, const vd__fft_layout *l, uint32_t *or
     }
 }
 
-/* A pass over an axis, the `first` of the dimensions in their order, or a part of it: `part` indices of it that lie `step` elements apart count as transforms. */
-static vd__fft_side vd__fft_side_of(const vd_fft *p, const uint32_t *order, uint32_t axis, const vd__fft_layout *l, uint64_t stride, uint64_t part, uint64_t step) {
+/* Transforms along an axis, or along a part of one, from one place to another. A part is one of `outer` that lie apart by the steps. */
+typedef struct vd__fft_leg {
+    uint32_t axis;
+    uint64_t n, in_stride, out_stride, outer, in_step, out_step;
+    vd__fft_place from, to;
+} vd__fft_leg;
+
+typedef struct vd__digit { uint64_t size, step; } vd__digit;
+
+/* One side of a pass, by the order of dimensions: those before the axis number the blocks, with `block` behind them, `each` and those behind the axis the
+   transforms of a block. */
+static vd__fft_side vd__fft_side_of(const vd_fft *p, const uint32_t *order, const vd__fft_leg *leg, const vd__fft_layout *l, uint64_t stride, vd__digit block,
+                                    vd__digit each, vd__digit last) {
     vd__fft_side s;
     uint32_t i;
     bool near = false;
@@ -570,9 +610,11 @@ static vd__fft_side vd__fft_side_of(const vd_fft *p, const uint32_t *order, uint
     s.stride = stride;
     s.block.product = s.each.product = 1;
     for (i = 0; i < p->dimensions; i++) {
-        if (order[i] == axis) {
+        if (order[i] == leg->axis) {
             near = true;
-            vd__digits_add(&s.each, part, step);
+            vd__digits_add(&s.block, block.size, block.step);
+            vd__digits_add(&s.each, each.size, each.step);
+            vd__digits_add(&s.each, last.size, last.step);
         } else {
             vd__digits_add(near ? &s.each : &s.block, p->shape[order[i]], l->stride[order[i]]);
         }
@@ -601,61 +643,90 @@ static vd__fft_pass *vd__fft_add_pass(vd__fft_route *r, vd__fft_place from, vd__
     return pass;
 }
 
-static bool vd__fft_plan_shape(const vd_fft *p, vd__fft_pass *pass, uint32_t length) {
-    return vd__fft_shape_of(&p->device, length, pass->in.each.product, vd__fft_is_columns(&pass->in), vd__fft_is_columns(&pass->out), &pass->shape);
+static vd__digit vd__digit_of(uint64_t size, uint64_t step) {
+    vd__digit d;
+    d.size = size;
+    d.step = step;
+    return d;
 }
 
-/* Transforms along an axis, from one place to another. */
-typedef struct vd__fft_leg { uint32_t axis; uint64_t n; vd__fft_place from, to; } vd__fft_leg;
+static bool vd__fft_plan_shape(const vd_fft *p, vd__fft_pass *pass, uint32_t length, uint32_t least) {
+    return vd__fft_shape_of(&p->device, length, pass->in.each.product, vd__fft_is_columns(&pass->in), vd__fft_is_columns(&pass->out), least, &pass->shape);
+}
 
-/* In one kernel. */
-static bool vd__fft_plan_one(vd_fft *p, vd__fft_route *r, const vd__fft_leg *leg, uint32_t length, uint32_t chirp) {
-    const vd__fft_layout *in = &p->layout[leg->from], *out = &p->layout[leg->to];
+/* In one kernel; of a part, all parts side by side where it is stored. */
+static bool vd__fft_plan_one(vd_fft *p, vd__fft_route *r, const vd__fft_leg *leg, uint32_t length, uint32_t chirp, uint32_t least) {
     vd__fft_pass *pass = vd__fft_add_pass(r, leg->from, leg->to);
+    vd__digit none = vd__digit_of(1, 0);
     uint32_t order[4];
     if (!pass) return false;
-    vd__fft_order(p, in, order);
-    pass->in = vd__fft_side_of(p, order, leg->axis, in, in->stride[leg->axis], 1, 0);
-    pass->out = vd__fft_side_of(p, order, leg->axis, out, out->stride[leg->axis], 1, 0);
+    vd__fft_order(p, &p->layout[leg->from], order);
+    pass->in = vd__fft_side_of(p, order, leg, &p->layout[leg->from], leg->in_stride, none, none, none);
+    pass->out = vd__fft_side_of(p, order, leg, &p->layout[leg->to], leg->out_stride, none, none, none);
     vd__fft_join_blocks(&pass->in);
     vd__fft_join_blocks(&pass->out);
     pass->chirp = chirp;
-    if (vd__fft_plan_shape(p, pass, length)) return true;
+    if (vd__fft_plan_shape(p, pass, length, least)) return true;
     r->count--;
     return false;
 }
 
-/* n = first * second in two kernels: columns of `first`, turned, into a second buffer; then rows of `second`, stored transposed. */
-static bool vd__fft_plan_two(vd_fft *p, vd__fft_route *r, const vd__fft_leg *leg, uint32_t first) {
+static bool vd__fft_plan_long(vd_fft *p, vd__fft_route *r, const vd__fft_leg *leg, uint32_t least);
+
+/* n = first * second: columns of `first`, turned, into a second buffer; then rows of `second`, stored transposed, which may take two kernels again. */
+static bool vd__fft_plan_split(vd_fft *p, vd__fft_route *r, const vd__fft_leg *leg, uint32_t first, bool three, uint32_t least) {
     const vd__fft_layout *in = &p->layout[leg->from], *temp = &p->layout[VD__FFT_TEMP], *out = &p->layout[leg->to];
-    uint64_t second = leg->n / first, s_in = in->stride[leg->axis], s_temp = temp->stride[leg->axis], s_out = out->stride[leg->axis];
-    vd__fft_pass *a = vd__fft_add_pass(r, leg->from, VD__FFT_TEMP), *b = a ? vd__fft_add_pass(r, VD__FFT_TEMP, leg->to) : NULL;
-    uint32_t order[4];
-    if (!b) return false;
+    uint64_t second = leg->n / first, s = leg->from == VD__FFT_TEMP ? leg->in_stride : temp->stride[leg->axis];
+    vd__digit none = vd__digit_of(1, 0), parts = vd__digit_of(leg->outer, leg->in_step);
+    vd__fft_pass *a = vd__fft_add_pass(r, leg->from, VD__FFT_TEMP), *b;
+    vd__fft_leg rest = *leg;
+    uint32_t order[4], count = r->count;
+    if (!a) return false;
     vd__fft_order(p, in, order);
-    a->in = vd__fft_side_of(p, order, leg->axis, in, second * s_in, second, s_in);
-    a->out = vd__fft_side_of(p, order, leg->axis, temp, second * s_temp, second, s_temp);
+    a->in = vd__fft_side_of(p, order, leg, in, second * leg->in_stride, parts, vd__digit_of(second, leg->in_stride), none);
+    a->out = vd__fft_side_of(p, order, leg, temp, second * s, parts, vd__digit_of(second, s), none);
     a->turn = leg->n;
     a->turn_width = a->in.each.product / second;
-    b->in = vd__fft_side_of(p, order, leg->axis, temp, s_temp, first, second * s_temp);
-    b->out = vd__fft_side_of(p, order, leg->axis, out, first * s_out, first, s_out);
-    if (vd__fft_plan_shape(p, a, first) && vd__fft_plan_shape(p, b, (uint32_t)second)) return true;
-    r->count -= 2;
+    b = vd__fft_plan_shape(p, a, first, least) ? vd__fft_add_pass(r, VD__FFT_TEMP, leg->to) : NULL;
+    if (b) {
+        b->in = vd__fft_side_of(p, order, leg, temp, s, none, vd__digit_of(first, second * s), parts);
+        b->out = vd__fft_side_of(p, order, leg, out, first * leg->out_stride * leg->outer, none, vd__digit_of(first, leg->out_stride * leg->outer),
+                                 vd__digit_of(leg->outer, leg->out_step));
+        if (vd__fft_plan_shape(p, b, (uint32_t)second, least / 2)) return true;
+        rest.n = second;
+        rest.in_stride = s;
+        rest.out_stride = leg->out_stride; /* of all parts; the passes multiply it by their number */
+        rest.outer = first;
+        rest.in_step = second * s;
+        rest.out_step = leg->out_stride;
+        rest.from = VD__FFT_TEMP;
+        r->count = count;
+        if (three && vd__fft_plan_long(p, r, &rest, least)) return true;
+    }
+    r->count = count - 1;
     return false;
 }
 
-/* The first of two lengths as near to each other as n lets them be, if both fit into a workgroup. */
-static bool vd__fft_plan_long(vd_fft *p, vd__fft_route *r, const vd__fft_leg *leg) {
-    uint64_t first, root = (uint64_t)sqrt((double)leg->n) + 1;
-    for (first = root; first >= 2; first--)
-        if (leg->n % first == 0 && leg->n / first < UINT32_MAX) return vd__fft_plan_two(p, r, leg, (uint32_t)first);
+/* The first of two lengths as near to each other as n lets them be, if both fit into a workgroup; else the first of three. */
+static bool vd__fft_plan_long(vd_fft *p, vd__fft_route *r, const vd__fft_leg *leg, uint32_t least) {
+    uint64_t first, root;
+    uint32_t kernels;
+    for (kernels = 2; kernels <= (leg->outer == 1 ? 3u : 2u); kernels++) {
+        root = (uint64_t)pow((double)leg->n, 1.0 / kernels) + 1;
+        for (first = root; first >= 2 && first >= root / 32; first--)
+            if (leg->n % first == 0 && vd__fft_plan_split(p, r, leg, (uint32_t)first, kernels == 3, least)) return true;
+    }
     return false;
 }
 
+/* On a GPU in one pass if that has eight columns side by side, since shorter runs cost more than a second pass; as it is possible otherwise. */
 static bool vd__fft_plan_leg(vd_fft *p, vd__fft_route *r, const vd__fft_leg *leg) {
-    uint64_t n = leg->n;
-    if (vd__fft_is_smooth(n, 31)) return (n <= 65536 && vd__fft_plan_one(p, r, leg, (uint32_t)n, 0)) || vd__fft_plan_long(p, r, leg);
-    return n <= 32768 && vd__fft_plan_one(p, r, leg, (uint32_t)vd__fft_next_smooth(2 * n - 1, 5), (uint32_t)n);
+    uint32_t n = (uint32_t)leg->n, least;
+    if (!vd__fft_is_smooth(n, 31)) return n <= 32768 && vd__fft_plan_one(p, r, leg, (uint32_t)vd__fft_next_smooth(2 * n - 1, 5), n, 1);
+    for (least = p->device.cpu ? 1 : 8;; least /= 8) {
+        if ((n <= 65536 && vd__fft_plan_one(p, r, leg, n, 0, least)) || vd__fft_plan_long(p, r, leg, least)) return true;
+        if (least < 8) return false;
+    }
 }
 
 static vd_result vd__fft_plan_axis(vd_fft *p, uint32_t axis, bool last) {
@@ -665,6 +736,10 @@ static vd_result vd__fft_plan_axis(vd_fft *p, uint32_t axis, bool last) {
     leg.n = p->shape[axis];
     leg.from = p->route[0].count ? between : VD__FFT_IN;
     leg.to = last ? VD__FFT_OUT : between;
+    leg.in_stride = p->layout[leg.from].stride[axis];
+    leg.out_stride = p->layout[leg.to].stride[axis];
+    leg.outer = 1;
+    leg.in_step = leg.out_step = 0;
     if (vd__fft_plan_leg(p, &p->route[0], &leg)) return VD_OK;
     return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': no plan for dimension %u of %llu elements in %u bytes of shared memory", p->name, axis,
                         (unsigned long long)leg.n, p->device.shared * vc_type_size(p->real));
@@ -990,23 +1065,29 @@ static void vd__fft_send_one(vd__fft_writer *w, vc_val b, const vd__fft_c *x, ui
     }
 }
 
-static void vd__fft_send(vd__fft_writer *w, uint32_t length, uint32_t radix, uint32_t component) {
-    uint32_t u;
+/* Results that belong into a slice: those of the butterflies that lie in the same part of all, which b counts from that part's first. */
+static void vd__fft_send(vd__fft_writer *w, uint32_t length, uint32_t radix, uint32_t component, uint32_t slice) {
+    uint32_t u, all = w->shape->n / radix, part = all / w->shape->slices, first = slice * part, threads = w->shape->threads;
     bool partly;
     for (u = 0; u < vd__fft_each(w->shape, radix); u++) {
-        vc_val b = vd__fft_own(w, radix, u, &partly);
-        if (!partly) vd__fft_send_one(w, b, &w->x[u * radix], length, radix, component);
-        else VC_IF(w->k, vc_lt(b, vc_u32(w->shape->n / radix))) { vd__fft_send_one(w, b, &w->x[u * radix], length, radix, component); }
+        vc_val b = vd__fft_own(w, radix, u, &partly), own;
+        if ((u + 1) * threads <= first || u * threads >= first + part) continue;
+        own = vc_lt(b, vc_u32(first + part));
+        if (u * threads < first) own = (u + 1) * threads > first + part ? vc_and(own, vc_le(vc_u32(first), b)) : vc_le(vc_u32(first), b);
+        if (first) b = vc_sub(b, vc_u32(first));
+        if (u * threads >= first && (u + 1) * threads <= first + part) vd__fft_send_one(w, b, &w->x[u * radix], length, radix, component);
+        else VC_IF(w->k, own) { vd__fft_send_one(w, b, &w->x[u * radix], length, radix, component); }
     }
 }
 
-static void vd__fft_receive(vd__fft_writer *w, vd__fft_c *to, uint32_t radix, uint32_t component) {
-    uint32_t u, j, constant, step = w->shape->n / radix;
+static void vd__fft_receive(vd__fft_writer *w, vd__fft_c *to, uint32_t radix, uint32_t component, uint32_t slice) {
+    uint32_t u, j, constant, step = w->shape->n / radix, part = radix / w->shape->slices;
     for (u = 0; u < vd__fft_each(w->shape, radix); u++) {
         vc_val index = vd__fft_near(w, radix, u);
-        for (j = 0; j < radix; j++) {
+        for (j = 0; j < part; j++) {
             vc_val spot = vd__fft_spot(w, index, j, step, step % 32 == 0, &constant), v = vc_load(vc_offset(w->shared[component], vc_u32(constant)), spot);
-            if (component) to[u * radix + j].im = v; else to[u * radix + j].re = v;
+            vd__fft_c *x = &to[u * radix + slice * part + j];
+            if (component) x->im = v; else x->re = v;
         }
     }
 }
@@ -1014,17 +1095,18 @@ static void vd__fft_receive(vd__fft_writer *w, vd__fft_c *to, uint32_t radix, ui
 /* Hands the results of one stage to the next, which may deal out its threads in another way. */
 static void vd__fft_exchange(vd__fft_writer *w, uint32_t length, uint32_t radix, uint32_t next, bool columns) {
     vd__fft_c to[VD__FFT_HELD];
-    uint32_t part, parts = w->shape->split ? 2 : 1, i, held = vd__fft_each(w->shape, next) * next;
+    uint32_t slices = w->shape->slices, parts = w->shape->split ? 2 : 1, turn, i, held = vd__fft_each(w->shape, next) * next;
     bool before = w->columns;
-    for (part = 0; part < parts; part++) {
+    for (turn = 0; turn < parts * slices; turn++) {
+        uint32_t part = turn / slices, slice = turn % slices;
         w->columns = before;
         if (w->used) vc_barrier(w->k);
-        vd__fft_send(w, length, radix, part);
-        if (parts == 1) vd__fft_send(w, length, radix, 1);
+        vd__fft_send(w, length, radix, part, slice);
+        if (parts == 1) vd__fft_send(w, length, radix, 1, slice);
         vc_barrier(w->k);
         w->columns = columns;
-        vd__fft_receive(w, to, next, part);
-        if (parts == 1) vd__fft_receive(w, to, next, 1);
+        vd__fft_receive(w, to, next, part, slice);
+        if (parts == 1) vd__fft_receive(w, to, next, 1, slice);
         w->used = true;
     }
     for (i = 0; i < held; i++) w->x[i] = to[i];
@@ -1205,7 +1287,7 @@ static void vd__fft_deal_threads(vd__fft_writer *w) {
 
 static void vd__fft_write_kernel(vd__fft_writer *w, bool in_place) {
     const vd__fft_shape *s = w->shape;
-    uint32_t words = (s->columns_in && s->columns_out ? s->n : vd__fft_pitch(s)) * s->side, i, last = vd__fft_radix(s, 0, s->stages - 1);
+    uint32_t words = vd__fft_words(s), i, last = vd__fft_radix(s, 0, s->stages - 1);
     w->in = vc_buffer(w->k, in_place ? "data" : "in", vd__fft_pair_of(w->stored[0]), VC_ANY_TYPE | (in_place ? VC_READ_WRITE : VC_READ));
     w->out = in_place ? w->in : vc_buffer(w->k, "out", vd__fft_pair_of(w->stored[1]), VC_ANY_TYPE | VC_WRITE);
     w->table = vc_buffer(w->k, "table", vd__fft_pair_of(w->real), VC_READ);
@@ -2386,10 +2468,11 @@ static vd_result vd__fft_check_desc(vd_fft *p, const vd_fft_desc *desc) {
 
 static void vd__fft_learn_device(vd_fft *p) {
     const vd_device_info *d = vd_device(p->ctx, 0);
+    const char *shapes = getenv("VKDISPATCH_FFT_SHAPES");
     p->device.threads = d->limits.max_local_invocations;
     if (p->device.threads > d->limits.max_local_size[0]) p->device.threads = d->limits.max_local_size[0];
     p->device.shared = d->limits.max_shared_bytes / vc_type_size(p->real);
-    p->device.cpu = d->type == VD_DEVICE_CPU;
+    p->device.cpu = d->type == VD_DEVICE_CPU && !(shapes && strcmp(shapes, "gpu") == 0);
     p->device.wide = p->real == VC_F64;
 }
 
@@ -2514,6 +2597,7 @@ VD_API const char *vd_fft_explain(vd_fft *p) {
         for (j = 0; j < s->stages; j++) used += vd__fft_print(p->text + used, size - used, j ? " x %llu" : " = %llu", s->radix[j]);
         used += vd__fft_print(p->text + used, size - used, ", %llu threads", s->threads);
         used += vd__fft_print(p->text + used, size - used, ", %llu side by side", s->side);
+        if (s->slices > 1) used += vd__fft_print(p->text + used, size - used, ", in %llu slices", s->slices);
         used += vd__fft_print(p->text + used, size - used, s->split ? ", split exchange of %llu bytes" : ", exchange of %llu bytes",
                               vd__fft_shared(s) * vc_type_size(p->real));
         if (pass->turn) used += vd__fft_print(p->text + used, size - used, ", turned for %llu", pass->turn);
