@@ -33,6 +33,7 @@
        twiddles     tables of roots of unity
        exchange     values between the threads of a workgroup
        stage        one radix of a transform
+       hooks        what a plan's user does to elements on the way in and out
        kernels      recording a pass
        reduce       sums and the like over any axes
        vkfft        VkFFT in place of our own transforms
@@ -62,6 +63,19 @@
    Lengths. Any product of primes up to 31, as long as every factor of it that one workgroup takes fits into its shared memory; longer axes are done in two
    passes. Other lengths are done by Bluestein's algorithm while twice their length fits into a workgroup. What fits nowhere is VD_ERROR_UNSUPPORTED.
 
+   Hooks. A load hook gets each element that a plan reads, and what it leaves is transformed in its place; a store hook gets each result, and what it leaves is
+   stored. They are C functions that write a part of the kernel with the builder: a window, a mask, a conversion, a magnitude then cost no pass over memory.
+       static void window(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
+           vc_val w = vc_load(((struct mine *)user)->window, at->coordinate[1]);
+           (void)k;
+           v->re = vc_mul(v->re, w);
+           v->im = vc_mul(v->im, w);
+       }
+   Arguments of their own are declared by a third function, called once a kernel, which leaves refs and values where `hook_user` points; vd_fft_arguments lists
+   them, and vd_fft_run takes them by name. A load hook that does not use the element saves the reading, and vd_fft_io.in may be {0}; a store hook that sets
+   re and im to (vc_val){0} saves the storing, and out may be {0} without meaning in place. Load hooks may run twice for an element, in several threads:
+   they have no effects. Store hooks run once for each element.
+
    Reductions. vd_reduce_create takes a shape, the axes to reduce, an operation or a function that is one and, if wanted, a function that maps each element
    first; vd_reduce_run takes one dispatch, in which the last workgroup to finish combines what the others left. The order of operations depends on the plan
    alone, so that a device gives the same bits in every run. Inputs that begin at a multiple of 16 bytes are read by vectors where the shape allows it.
@@ -89,10 +103,21 @@ typedef enum vd_fft_norm {
 
 typedef enum vd_fft_engine {
     VD_FFT_ENGINE_DEFAULT = 0, /* ours */
-    VD_FFT_ENGINE_VKFFT      /* where VKDISPATCH_VKFFT compiled it in, on vulkan: f32 in C order, without VD_FFT_NORM_ORTHO. A run with buffers that the plan has
-                                not seen compiles anew; vd_fft_destroy waits for all work of the context, and lists that were recorded into have to be
-                                submitted before */
+    VD_FFT_ENGINE_VKFFT      /* where VKDISPATCH_VKFFT compiled it in, on vulkan: f32 in C order, without VD_FFT_NORM_ORTHO and hooks. A run with buffers that
+                                the plan has not seen compiles anew; vd_fft_destroy waits for all work of the context, and lists that were recorded into
+                                have to be submitted before */
 } vd_fft_engine;
+
+/* Which element of the array a hook is called for. */
+typedef struct vd_fft_point {
+    vc_val index;            /* u32: in C order, whatever the strides */
+    vc_val coordinate[4];    /* u32: of each dimension; 0 for those that the shape does not have */
+    vd_fft_direction direction;
+} vd_fft_point;
+
+typedef struct vd_fft_value { vc_val re, im; } vd_fft_value; /* scalars of the type that the plan computes in */
+
+typedef void (*vd_fft_hook)(vc_kernel *k, const vd_fft_point *at, vd_fft_value *value, void *user); /* value: in and out */
 
 typedef struct vd_fft_desc {
     const char *name;        /* for messages; default: "fft" */
@@ -103,11 +128,18 @@ typedef struct vd_fft_desc {
     vd_type type;            /* of the arithmetic and of the tables: VD_F32, the default, or VD_F64 */
     vd_type in_type, out_type; /* of real and imaginary parts in memory: VD_F16, VD_F32 or VD_F64; default: type */
     vd_fft_engine engine;
+    vd_fft_hook load, store; /* default: elements as they are */
+    void (*hook_declare)(vc_kernel *k, void *user); /* declares arguments of the kernels with hooks, 16 at most; default: there are none */
+    void *hook_user;         /* used whenever a kernel is made: by vd_fft_create and by the first vd_fft_run of each direction */
 } vd_fft_desc;
+
+typedef struct vd_fft_argument { const char *name; vd_arg value; } vd_fft_argument; /* { "window", vd_b(buffer) } */
 
 typedef struct vd_fft_io {
     vd_fft_direction direction;
     vd_buffer in, out;       /* of any type: pairs of in_type and out_type, up to the last element; out {0}: in place, which takes equal strides and types */
+    const vd_fft_argument *args; /* those of the hooks, in any order */
+    int arg_count;
 } vd_fft_io;
 
 /* Makes and tables a plan; NULL on failure. The kernels of a direction are made when it is first run. */
@@ -115,6 +147,7 @@ VD_API vd_fft *vd_fft_create(vd_context *ctx, const vd_fft_desc *desc);
 VD_API void vd_fft_destroy(vd_fft *plan);           /* before its context; work under way keeps what it uses */
 VD_API vd_result vd_fft_run(vd_fft *plan, vd_list *list, const vd_fft_io *io);
 VD_API const char *vd_fft_explain(vd_fft *plan);    /* its passes in words, one a line; lives as long as the plan */
+VD_API const vd_arg_info *vd_fft_arguments(const vd_fft *plan, int *count); /* what the hooks declared: name, kind, type, access; the plan's */
 /* The buffer's own shape, last axis, in place, through a plan that the context keeps; the buffer is of VD_F32C or VD_F32X2. */
 VD_API vd_result vd_fft_forward(vd_context *ctx, vd_buffer buffer);
 VD_API vd_result vd_fft_inverse(vd_context *ctx, vd_buffer buffer);
@@ -212,7 +245,8 @@ enum {
     VD__FFT_RADIX = 32,        /* largest radix, and values a thread holds in a stage */
     VD__FFT_HELD = 64,         /* values a thread holds at most */
     VD__FFT_POINTS = 16384,    /* complex numbers that fit into the registers of a workgroup */
-    VD__FFT_PASSES = 12
+    VD__FFT_PASSES = 12,
+    VD__FFT_ARGS = 16          /* of hooks */
 };
 
 // >>common
@@ -364,12 +398,15 @@ typedef struct vd__fft_tables {
     uint32_t fine, coarse;             /* roots of the whole axis */
 } vd__fft_tables;
 
-/* Between axes the numbers lie in OUT, or in MIDDLE where OUT is of another type than the arithmetic; between the two passes of a long axis in TEMP. */
+/* Between axes the numbers lie in OUT, or in MIDDLE where OUT is of another type than the arithmetic or gets nothing; between the two passes of a long axis
+   in TEMP. */
 typedef enum vd__fft_place { VD__FFT_IN, VD__FFT_OUT, VD__FFT_TEMP, VD__FFT_MIDDLE, VD__FFT_PLACES } vd__fft_place;
 
 typedef struct vd__fft_pass {
     vd__fft_shape shape;
     vd__fft_side in, out;
+    vd__fft_side in_index, out_index; /* the same elements in C order; of passes with hooks only */
+    uint32_t axis;
     uint64_t turn;           /* length of the axis whose roots multiply what is stored; 0: none */
     uint64_t turn_width;     /* transforms that share a root */
     uint32_t fine_bits;      /* of an exponent that the fine table resolves */
@@ -391,6 +428,17 @@ typedef struct vd__fft_device {
     bool cpu, wide;            /* wide: that type is f64, which takes two registers */
 } vd__fft_device;
 
+/* What a plan's user does to elements. */
+typedef struct vd__fft_hooks {
+    vd_fft_hook load, store;
+    void (*declare)(vc_kernel *k, void *user);
+    void *user;
+    bool blind, mute;        /* the load hook does not use the element; the store hook leaves nothing to store */
+    vd_arg_info arg[VD__FFT_ARGS];
+    char name[VD__FFT_ARGS][64];
+    int count;
+} vd__fft_hooks;
+
 struct vd_fft {
     vd_context *ctx;
     vd_allocator allocator;
@@ -400,6 +448,8 @@ struct vd_fft {
     uint32_t dimensions, axes;
     double scale[2];         /* by direction */
     vd__fft_layout layout[VD__FFT_PLACES];
+    vd__fft_layout dense;    /* C order */
+    vd__fft_hooks hooks;
     vd__fft_route route[2];  /* by direction; of complex transforms the first serves both */
     vc_type real;            /* of the arithmetic */
     vc_type stored[VD__FFT_PLACES]; /* of parts in memory, by place */
@@ -663,8 +713,12 @@ static bool vd__fft_plan_one(vd_fft *p, vd__fft_route *r, const vd__fft_leg *leg
     vd__fft_order(p, &p->layout[leg->from], order);
     pass->in = vd__fft_side_of(p, order, leg, &p->layout[leg->from], leg->in_stride, none, none, none);
     pass->out = vd__fft_side_of(p, order, leg, &p->layout[leg->to], leg->out_stride, none, none, none);
+    pass->in_index = vd__fft_side_of(p, order, leg, &p->dense, p->dense.stride[leg->axis], none, none, none);
     vd__fft_join_blocks(&pass->in);
     vd__fft_join_blocks(&pass->out);
+    vd__fft_join_blocks(&pass->in_index);
+    pass->out_index = pass->in_index;
+    pass->axis = leg->axis;
     pass->chirp = chirp;
     if (vd__fft_plan_shape(p, pass, length, least)) return true;
     r->count--;
@@ -676,7 +730,7 @@ static bool vd__fft_plan_long(vd_fft *p, vd__fft_route *r, const vd__fft_leg *le
 /* n = first * second: columns of `first`, turned, into a second buffer; then rows of `second`, stored transposed, which may take two kernels again. */
 static bool vd__fft_plan_split(vd_fft *p, vd__fft_route *r, const vd__fft_leg *leg, uint32_t first, bool three, uint32_t least) {
     const vd__fft_layout *in = &p->layout[leg->from], *temp = &p->layout[VD__FFT_TEMP], *out = &p->layout[leg->to];
-    uint64_t second = leg->n / first, s = leg->from == VD__FFT_TEMP ? leg->in_stride : temp->stride[leg->axis];
+    uint64_t second = leg->n / first, s = leg->from == VD__FFT_TEMP ? leg->in_stride : temp->stride[leg->axis], s_dense = p->dense.stride[leg->axis];
     vd__digit none = vd__digit_of(1, 0), parts = vd__digit_of(leg->outer, leg->in_step);
     vd__fft_pass *a = vd__fft_add_pass(r, leg->from, VD__FFT_TEMP), *b;
     vd__fft_leg rest = *leg;
@@ -687,11 +741,16 @@ static bool vd__fft_plan_split(vd_fft *p, vd__fft_route *r, const vd__fft_leg *l
     a->out = vd__fft_side_of(p, order, leg, temp, second * s, parts, vd__digit_of(second, s), none);
     a->turn = leg->n;
     a->turn_width = a->in.each.product / second;
+    a->in_index = vd__fft_side_of(p, order, leg, &p->dense, second * s_dense, none, vd__digit_of(second, s_dense), none); /* where it is the first pass */
+    a->axis = leg->axis;
     b = vd__fft_plan_shape(p, a, first, least) ? vd__fft_add_pass(r, VD__FFT_TEMP, leg->to) : NULL;
     if (b) {
         b->in = vd__fft_side_of(p, order, leg, temp, s, none, vd__digit_of(first, second * s), parts);
         b->out = vd__fft_side_of(p, order, leg, out, first * leg->out_stride * leg->outer, none, vd__digit_of(first, leg->out_stride * leg->outer),
                                  vd__digit_of(leg->outer, leg->out_step));
+        b->out_index = vd__fft_side_of(p, order, leg, &p->dense, first * s_dense * leg->outer, none, vd__digit_of(first, s_dense * leg->outer),
+                                       vd__digit_of(leg->outer, s_dense));
+        b->axis = leg->axis;
         if (vd__fft_plan_shape(p, b, (uint32_t)second, least / 2)) return true;
         rest.n = second;
         rest.in_stride = s;
@@ -730,7 +789,7 @@ static bool vd__fft_plan_leg(vd_fft *p, vd__fft_route *r, const vd__fft_leg *leg
 }
 
 static vd_result vd__fft_plan_axis(vd_fft *p, uint32_t axis, bool last) {
-    vd__fft_place between = p->stored[VD__FFT_OUT] == p->real ? VD__FFT_OUT : VD__FFT_MIDDLE;
+    vd__fft_place between = p->stored[VD__FFT_OUT] == p->real && !p->hooks.mute ? VD__FFT_OUT : VD__FFT_MIDDLE;
     vd__fft_leg leg;
     leg.axis = axis;
     leg.n = p->shape[axis];
@@ -1008,14 +1067,17 @@ static vd_result vd__fft_make_tables(vd_fft *p) {
 /* A kernel being written. */
 typedef struct vd__fft_writer {
     vc_kernel *k;
+    const vd_fft *plan;
     const vd__fft_pass *pass;
     const vd__fft_shape *shape;
+    vd_fft_hook load, store;
     vc_ref in, out, table, shared[2];
     vc_type real, stored[2]; /* of the arithmetic, of what is loaded and stored */
     bool inverse;
     double scale;
     bool columns;            /* how threads are dealt out now */
     vc_val thread[2], side[2]; /* by that: of its transform, and which transform */
+    vc_val index;            /* in C order, of the first element of this thread's transform: for hooks */
     bool used;               /* shared memory holds what some thread may still read */
     vd__fft_c x[VD__FFT_HELD];
 } vd__fft_writer;
@@ -1157,6 +1219,118 @@ static void vd__fft_stages(vd__fft_writer *w, uint32_t leg, bool columns_out) {
     }
 }
 
+// >>hooks
+/* What a plan's user does to elements on the way in and out, and the arguments that takes. */
+
+/* Element `along` of this thread's transform, in the array. */
+static vd_fft_point vd__fft_point_at(const vd__fft_writer *w, const vd__fft_side *s, vc_val along) {
+    const vd_fft *p = w->plan;
+    vd_fft_point point;
+    uint32_t i;
+    point.direction = w->inverse ? VD_FFT_INVERSE : VD_FFT_FORWARD;
+    point.index = vc_add(w->index, vc_mul(along, vc_u32((uint32_t)s->stride)));
+    for (i = 0; i < 4; i++) {
+        vc_val x = vc_u32(0);
+        if (i < p->dimensions && p->shape[i] > 1) {
+            uint64_t step = p->dense.stride[i];
+            x = step == 1 ? w->index : vc_div(w->index, vc_u32((uint32_t)step));
+            if (step * p->shape[i] < p->elements) x = vc_rem(x, vc_u32((uint32_t)p->shape[i]));
+            if (i == w->pass->axis) x = vc_add(x, vc_mul(along, vc_u32((uint32_t)(s->stride / step))));
+        }
+        point.coordinate[i] = x;
+    }
+    return point;
+}
+
+static vd__fft_c vd__fft_hooked(const vd__fft_writer *w, vd_fft_hook hook, const vd__fft_side *s, vc_val along, vd__fft_c x) {
+    vd_fft_point at = vd__fft_point_at(w, s, along);
+    vd_fft_value value;
+    value.re = x.re;
+    value.im = x.im;
+    hook(w->k, &at, &value, w->plan->hooks.user);
+    if (value.re.of && value.re.of < 4096) value.re = vc_const(w->k, value.re); /* immediates, which need a kernel where two of them meet */
+    if (value.im.of && value.im.of < 4096) value.im = vc_const(w->k, value.im);
+    return vd__fft_pair(value.re, value.im);
+}
+
+static vd_result vd__fft_note_argument(vd_fft *p, const vc_arg_info *arg) {
+    vd__fft_hooks *h = &p->hooks;
+    vd_arg_info *a;
+    if (h->count == VD__FFT_ARGS)
+        return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': its hooks have more than %d arguments", p->name, (int)VD__FFT_ARGS);
+    a = &h->arg[h->count];
+    snprintf(h->name[h->count], sizeof h->name[0], "%s", arg->name);
+    a->name = h->name[h->count++];
+    a->kind = (vd_arg_kind)arg->kind;
+    a->type = arg->type;
+    a->access = arg->access;
+    a->size = arg->size;
+    a->align = arg->align;
+    return VD_OK;
+}
+
+/* Writes each hook once, in a kernel that is not run: what is wrong with one is known when the plan is made, and what they read and declare. */
+static vd_result vd__fft_try_hooks(vd_fft *p) {
+    vd__fft_hooks *h = &p->hooks;
+    const vc_info *info;
+    vc_kernel_desc desc;
+    vc_kernel *k;
+    vc_ref buffer[4];
+    vd_fft_point at;
+    vd_fft_value value;
+    vc_val v;
+    vd_result result = VD_OK;
+    int i;
+    if (!h->load && !h->store) return VD_OK;
+    memset(&desc, 0, sizeof desc);
+    desc.name = p->name;
+    desc.machine = vd_machine(p->ctx);
+    k = vc_begin(&desc);
+    for (i = 0; i < 4; i++) buffer[i] = vc_buffer(k, "numbers", vd__fft_pair_of(p->real), i % 2 ? VC_WRITE : VC_READ);
+    if (h->declare) h->declare(k, h->user);
+    for (i = 0; i < 4; i++) at.coordinate[i] = vc_local_id(k, (uint32_t)i % 3);
+    at.index = vc_local_index(k);
+    at.direction = VD_FFT_FORWARD;
+    for (i = 0; i < 2; i++) {
+        v = vc_load(buffer[2 * i], at.index);
+        value.re = vc_component(v, 0);
+        value.im = vc_component(v, 1);
+        if (i ? h->store : h->load) (i ? h->store : h->load)(k, &at, &value, h->user);
+        if (!i || value.re.of || value.im.of) vc_store(buffer[2 * i + 1], at.index, vc_vec2(value.re, value.im));
+    }
+    info = vc_reflect(k);
+    if (!info) result = vd_error_set(VD_ERROR_COMPILE, "vd_fft_create '%s': its hooks: %s", p->name, k ? vc_error(k) : "out of host memory");
+    for (i = 4; !result && i < info->arg_count; i++) result = vd__fft_note_argument(p, &info->args[i]);
+    if (!result) h->blind = !info->args[0].access;
+    if (!result) h->mute = !info->args[3].access;
+    vc_free(k);
+    return result;
+}
+
+/* The arguments of a dispatch of a kernel with hooks, which follow those of every kernel. */
+static vd_result vd__fft_hook_args(const vd_fft *p, const vd_fft_io *io, vd_arg *args) {
+    int i, j;
+    for (i = 0; i < p->hooks.count; i++) {
+        for (j = 0; j < io->arg_count && strcmp(io->args[j].name, p->hooks.name[i]) != 0; j++) {}
+        if (j == io->arg_count)
+            return vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': argument '%s' of its hooks is missing", p->name, p->hooks.name[i]);
+        args[i] = io->args[j].value;
+    }
+    return VD_OK;
+}
+
+static vd_result vd__fft_check_args(const vd_fft *p, const vd_fft_io *io) {
+    int i, j;
+    if (io->arg_count < 0 || (io->arg_count && !io->args))
+        return vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': %d arguments, but args is %s", p->name, io->arg_count, io->args ? "there" : "NULL");
+    for (i = 0; i < io->arg_count; i++) {
+        for (j = 0; io->args[i].name && j < p->hooks.count && strcmp(io->args[i].name, p->hooks.name[j]) != 0; j++) {}
+        if (!io->args[i].name || j == p->hooks.count)
+            return vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': its hooks have no argument '%s'", p->name, io->args[i].name ? io->args[i].name : "");
+    }
+    return VD_OK;
+}
+
 // >>kernels
 /* Recording a pass: load, transform, store. The inverse is the forward transform with real and imaginary parts exchanged on the way in and out. */
 
@@ -1188,16 +1362,22 @@ static vd__fft_c vd__fft_load(const vd__fft_writer *w, vc_val base, vc_val b, ui
     vc_val at = vc_add(base, vc_mul(b, vc_u32((uint32_t)s->stride))), v;
     vc_ref from = vc_offset(w->in, vc_u64((uint64_t)j * step * s->stride));
     vd__fft_c x, zero = vd__fft_pair(vc_imm(w->real, 0), vc_imm(w->real, 0));
+    vc_val inside = vc_bool(true);
     if (w->pass->chirp && j * step >= w->pass->chirp) return zero;
     if (vd__fft_beyond(w, j, step)) {
-        vc_val inside = vc_lt(b, vc_u32(w->pass->chirp - j * step));
+        inside = vc_lt(b, vc_u32(w->pass->chirp - j * step));
         v = vc_load_or(from, at, inside, vc_splat(vc_const(w->k, vc_imm(w->stored[0], 0)), 2));
         b = vc_min(b, vc_u32(w->pass->chirp - j * step - 1));
     } else {
         v = vc_load(from, at);
     }
     if (w->stored[0] != w->real) v = vc_cast(vd__fft_pair_of(w->real), v);
-    x = w->inverse ? vd__fft_pair(vc_component(v, 1), vc_component(v, 0)) : vd__fft_pair(vc_component(v, 0), vc_component(v, 1));
+    x = vd__fft_pair(vc_component(v, 0), vc_component(v, 1));
+    if (w->load) {
+        x = vd__fft_hooked(w, w->load, &w->pass->in_index, vc_add(b, vc_u32(j * step)), x);
+        if (vd__fft_beyond(w, j, step)) x = vd__fft_pair(vc_select(inside, x.re, zero.re), vc_select(inside, x.im, zero.im));
+    }
+    if (w->inverse) x = vd__fft_swap(x);
     return w->pass->chirp ? vd__fft_mul(x, vd__fft_entry(w, b, w->pass->tables.chirp + j * step)) : x;
 }
 
@@ -1207,6 +1387,7 @@ static void vd__fft_load_all(vd__fft_writer *w) {
     bool partly;
     q = vd__fft_which(w, &block, &exists, &partly);
     base = vd__fft_begin(&w->pass->in, q, block);
+    if (w->load) w->index = vd__fft_begin(&w->pass->in_index, q, block);
     for (u = 0; u < vd__fft_each(w->shape, radix); u++) {
         vc_val b = vd__fft_near(w, radix, u);
         for (j = 0; j < radix; j++) w->x[u * radix + j] = vd__fft_load(w, base, b, j, step);
@@ -1236,6 +1417,8 @@ static void vd__fft_store(const vd__fft_writer *w, vc_val base, vc_val b, uint32
     if (w->pass->chirp) x = vd__fft_mul(x, vd__fft_entry(w, b, w->pass->tables.chirp + j * step));
     if (w->scale != 1) x = vd__fft_pair(vc_mul(x.re, vd__fft_number(x.re, w->scale)), vc_mul(x.im, vd__fft_number(x.im, w->scale)));
     if (w->inverse) x = vd__fft_swap(x);
+    if (w->store) x = vd__fft_hooked(w, w->store, &w->pass->out_index, vc_add(b, vc_u32(j * step)), x);
+    if (!x.re.of && !x.im.of) return; /* by a hook's wish */
     v = vc_vec2(x.re, x.im);
     if (w->stored[1] != w->real) v = vc_cast(vd__fft_pair_of(w->stored[1]), v);
     vc_store(vc_offset(w->out, vc_u64((uint64_t)j * step * s->stride)), at, v);
@@ -1256,6 +1439,7 @@ static void vd__fft_store_all(vd__fft_writer *w, uint32_t radix) {
     bool some, partly;
     q = vd__fft_which(w, &block, &exists, &some);
     base = vd__fft_begin(&w->pass->out, q, block);
+    if (w->store) w->index = vd__fft_begin(&w->pass->out_index, q, block);
     row = vd__fft_divided(q, w->pass->turn_width ? w->pass->turn_width : 1);
     for (u = 0; u < vd__fft_each(w->shape, radix); u++) {
         vc_val b = vd__fft_own(w, radix, u, &partly), own = exists;
@@ -1291,6 +1475,7 @@ static void vd__fft_write_kernel(vd__fft_writer *w, bool in_place) {
     w->in = vc_buffer(w->k, in_place ? "data" : "in", vd__fft_pair_of(w->stored[0]), VC_ANY_TYPE | (in_place ? VC_READ_WRITE : VC_READ));
     w->out = in_place ? w->in : vc_buffer(w->k, "out", vd__fft_pair_of(w->stored[1]), VC_ANY_TYPE | VC_WRITE);
     w->table = vc_buffer(w->k, "table", vd__fft_pair_of(w->real), VC_READ);
+    if ((w->load || w->store) && w->plan->hooks.declare) w->plan->hooks.declare(w->k, w->plan->hooks.user);
     if (s->stages > 1) {
         w->shared[0] = vc_shared(w->k, "re", w->real, words);
         w->shared[1] = s->split ? w->shared[0] : vc_shared(w->k, "im", w->real, words);
@@ -1325,7 +1510,10 @@ static vd_result vd__fft_build(vd_fft *p, uint32_t number, uint32_t direction, b
     desc.machine = vd_machine(p->ctx);
     if (!w) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_fft_run '%s': out of host memory", p->name);
     w->k = vc_begin(&desc);
+    w->plan = p;
     w->pass = pass;
+    w->load = number ? NULL : p->hooks.load;
+    w->store = number + 1 < route->count ? NULL : p->hooks.store;
     w->shape = &pass->shape;
     w->inverse = direction == VD_FFT_INVERSE;
     w->real = p->real;
@@ -2380,11 +2568,14 @@ static vd_result vd__reduce_use(vd_context *ctx, void **data, void *user) {
 /* Running a plan. */
 
 static vd_result vd__fft_run_pass(vd_fft *p, vd_list *list, uint32_t number, const vd_fft_io *io, vd_buffer out) {
-    vd__fft_pass *pass = &vd__fft_route_of(p, (uint32_t)io->direction)->pass[number];
-    vd_buffer from = pass->from == VD__FFT_IN ? io->in : pass->from == VD__FFT_OUT ? out : p->own[pass->from], to = pass->to == VD__FFT_OUT ? out : p->own[pass->to];
+    vd__fft_route *route = vd__fft_route_of(p, (uint32_t)io->direction);
+    vd__fft_pass *pass = &route->pass[number];
+    vd_buffer in = io->in.id ? io->in : p->tables; /* of a load hook that does not read it */
+    vd_buffer from = pass->from == VD__FFT_IN ? in : pass->from == VD__FFT_OUT ? out : p->own[pass->from];
+    vd_buffer to = pass->to == VD__FFT_OUT ? out : p->own[pass->to];
     bool in_place = from.id == to.id;
     vd_dispatch_desc desc;
-    vd_arg args[3];
+    vd_arg args[3 + VD__FFT_ARGS];
     vd_result result;
     int count = 0;
     if (!pass->kernels[io->direction][in_place].id) {
@@ -2395,6 +2586,11 @@ static vd_result vd__fft_run_pass(vd_fft *p, vd_list *list, uint32_t number, con
     args[count++] = vd_b(from);
     if (!in_place) args[count++] = vd_b(to);
     args[count++] = vd_b(p->tables);
+    if ((number == 0 && p->hooks.load) || (number + 1 == route->count && p->hooks.store)) {
+        result = vd__fft_hook_args(p, io, args + count);
+        if (result) return result;
+        count += p->hooks.count;
+    }
     desc.kernel = pass->kernels[io->direction][in_place];
     desc.groups[0] = (pass->in.each.product + pass->shape.side - 1) / pass->shape.side * pass->in.block.product;
     desc.args = args;
@@ -2452,17 +2648,23 @@ static vd_result vd__fft_check_desc(vd_fft *p, const vd_fft_desc *desc) {
     if (result) return result;
     if ((uint32_t)desc->engine > VD_FFT_ENGINE_VKFFT)
         return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': engine is %d", p->name, (int)desc->engine);
+    if (desc->engine && (desc->load || desc->store))
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': the engine VkFFT takes no hooks", p->name);
     if ((uint32_t)desc->norm > VD_FFT_NORM_ORTHO) return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': norm is %d", p->name, (int)desc->norm);
     memcpy(p->shape, desc->shape, sizeof p->shape);
     p->axes = desc->axes ? desc->axes : 1u << (p->dimensions - 1);
     for (i = 0; i < p->dimensions; i++) if (p->axes >> i & 1) product *= (double)p->shape[i];
     p->scale[0] = desc->norm == VD_FFT_NORM_ORTHO ? 1 / sqrt(product) : 1;
     p->scale[1] = desc->norm == VD_FFT_NORM_NONE ? 1 : desc->norm == VD_FFT_NORM_ORTHO ? 1 / sqrt(product) : 1 / product;
+    p->hooks.load = desc->load;
+    p->hooks.store = desc->store;
+    p->hooks.declare = desc->hook_declare;
+    p->hooks.user = desc->hook_user;
     result = vd__fft_check_types(p, desc);
     if (!result) result = vd__fft_lay_out(p, VD__FFT_IN, desc->in_stride, "in_stride");
     if (!result) result = vd__fft_lay_out(p, VD__FFT_OUT, desc->out_stride, "out_stride");
     if (!result) result = vd__fft_lay_out(p, VD__FFT_TEMP, dense, "stride");
-    p->layout[VD__FFT_MIDDLE] = p->layout[VD__FFT_TEMP];
+    p->dense = p->layout[VD__FFT_MIDDLE] = p->layout[VD__FFT_TEMP];
     return result;
 }
 
@@ -2527,6 +2729,7 @@ VD_API vd_fft *vd_fft_create(vd_context *ctx, const vd_fft_desc *desc) {
     snprintf(p->name, sizeof p->name, "%s", desc->name ? desc->name : "fft");
     result = vd__fft_check_desc(p, desc);
     if (!result) vd__fft_learn_device(p);
+    if (!result) result = vd__fft_try_hooks(p);
     if (!result) result = desc->engine ? vd__vkfft_make(p) : vd__fft_plan_axes(p);
     if (!result && !desc->engine) result = vd__fft_make_buffers(p);
     if (!result) return p;
@@ -2551,6 +2754,19 @@ VD_API void vd_fft_destroy(vd_fft *p) {
 
 static uint64_t vd__fft_bytes(const vd_fft *p, vd__fft_place place) { return p->layout[place].span * vc_type_size(vd__fft_pair_of(p->stored[place])); }
 
+/* Whether a run's buffers have the room they need. */
+static vd_result vd__fft_check_io(const vd_fft *p, const vd_fft_io *io, vd_buffer out) {
+    bool reads = !p->hooks.blind || io->in.id, writes = !p->hooks.mute || io->out.id;
+    vd_result result = reads ? vd__fft_check_buffer(p->ctx, "vd_fft_run", p->name, io->in, "in", vd__fft_bytes(p, VD__FFT_IN)) : VD_OK;
+    if (!result && writes) result = vd__fft_check_buffer(p->ctx, "vd_fft_run", p->name, out, "out", vd__fft_bytes(p, VD__FFT_OUT));
+    if (!result && out.id == io->in.id && memcmp(&p->layout[VD__FFT_IN], &p->layout[VD__FFT_OUT], sizeof p->layout[0]) != 0)
+        result = vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': in place, but in_stride and out_stride differ", p->name);
+    if (!result && out.id == io->in.id && p->stored[VD__FFT_IN] != p->stored[VD__FFT_OUT])
+        result = vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': in place, but in_type is %s and out_type is %s", p->name,
+                              vc_type_name(p->stored[VD__FFT_IN]), vc_type_name(p->stored[VD__FFT_OUT]));
+    return result ? result : vd__fft_check_args(p, io);
+}
+
 VD_API vd_result vd_fft_run(vd_fft *p, vd_list *list, const vd_fft_io *io) {
     const vd__fft_route *route;
     vd_buffer out;
@@ -2558,15 +2774,9 @@ VD_API vd_result vd_fft_run(vd_fft *p, vd_list *list, const vd_fft_io *io) {
     uint32_t i;
     if (!p || !io) return vd_error_set(VD_ERROR_INVALID, "vd_fft_run: %s is NULL", p ? "io" : "plan");
     if ((uint32_t)io->direction > VD_FFT_INVERSE) return vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': direction is %d", p->name, (int)io->direction);
-    out = io->out.id ? io->out : io->in;
+    out = io->out.id ? io->out : p->hooks.mute ? p->tables : io->in;
     route = vd__fft_route_of(p, (uint32_t)io->direction);
-    result = vd__fft_check_buffer(p->ctx, "vd_fft_run", p->name, io->in, "in", vd__fft_bytes(p, VD__FFT_IN));
-    if (!result) result = vd__fft_check_buffer(p->ctx, "vd_fft_run", p->name, out, "out", vd__fft_bytes(p, VD__FFT_OUT));
-    if (!result && out.id == io->in.id && memcmp(&p->layout[VD__FFT_IN], &p->layout[VD__FFT_OUT], sizeof p->layout[0]) != 0)
-        result = vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': in place, but in_stride and out_stride differ", p->name);
-    if (!result && out.id == io->in.id && p->stored[VD__FFT_IN] != p->stored[VD__FFT_OUT])
-        result = vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': in place, but in_type is %s and out_type is %s", p->name,
-                              vc_type_name(p->stored[VD__FFT_IN]), vc_type_name(p->stored[VD__FFT_OUT]));
+    result = vd__fft_check_io(p, io, out);
     if (!result && p->vkfft) return vd__vkfft_run(p, list, io, out);
     for (i = 0; i < route->count && !result; i++) result = vd__fft_run_pass(p, list, i, io, out);
     return result;
@@ -2574,6 +2784,11 @@ VD_API vd_result vd_fft_run(vd_fft *p, vd_list *list, const vd_fft_io *io) {
 
 VD_API vd_result vd_fft_forward(vd_context *ctx, vd_buffer buffer) { return vd__fft_simple(ctx, buffer, VD_FFT_FORWARD); }
 VD_API vd_result vd_fft_inverse(vd_context *ctx, vd_buffer buffer) { return vd__fft_simple(ctx, buffer, VD_FFT_INVERSE); }
+
+VD_API const vd_arg_info *vd_fft_arguments(const vd_fft *p, int *count) {
+    if (count) *count = p ? p->hooks.count : 0;
+    return p ? p->hooks.arg : NULL;
+}
 
 VD_API uint64_t vd_fft_good_size(uint64_t n) { return vd__fft_next_smooth(n ? n : 1, 7); }
 

@@ -163,7 +163,7 @@ static void *room_for(vd_type type, uint64_t elements) {
 
 static void check_as(const sample *s) {
     vd_fft_desc desc = { 0 };
-    vd_fft_io io = { VD_FFT_FORWARD, { 0 }, { 0 } };
+    vd_fft_io io;
     uint64_t n = elements_of(s), ins = place_of(s, s->in_stride, n - 1) + 1, outs = place_of(s, s->out_stride, n - 1) + 1;
     void *data = room_for(s->in_type, ins), *after = room_for(s->in_type, ins), *result = room_for(s->out_type, outs);
     fftw_complex *expected = (fftw_complex *)fftw_malloc(n * sizeof *expected);
@@ -171,6 +171,7 @@ static void check_as(const sample *s) {
     random_numbers(s->in_type, data, 2 * ins);
     for (uint64_t i = 0; i < n; i++)
         for (int c = 0; c < 2; c++) expected[i][c] = number_at(s->in_type, data, 2 * place_of(s, s->in_stride, i) + (uint64_t)c);
+    memset(&io, 0, sizeof io);
     memcpy(desc.shape, s->shape, sizeof desc.shape);
     desc.axes = s->axes;
     desc.norm = s->norm;
@@ -433,7 +434,8 @@ static void bad_input(void **state) {
     vd_fft *plan = vd_fft_create(ctx, &desc);
     assert_non_null(plan);
     vd_buffer small = buffer_of(ctx, VD_F32, 15, NULL), none = { 0 };
-    vd_fft_io io = { VD_FFT_FORWARD, { 0 }, { 0 } };
+    vd_fft_io io;
+    memset(&io, 0, sizeof io);
     assert_int_equal(vd_fft_run(NULL, vd_immediate(ctx, 0, 0), &io), VD_ERROR_INVALID);
     assert_int_equal(vd_fft_run(plan, vd_immediate(ctx, 0, 0), NULL), VD_ERROR_INVALID);
     assert_int_equal(vd_fft_run(plan, vd_immediate(ctx, 0, 0), &io), VD_ERROR_INVALID);

@@ -1,0 +1,410 @@
+/* Hooks of transforms: what they get and leave, in every rank, direction and kind of pass, against FFTW in double; their arguments; what bad ones get. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <fftw3.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "vkdispatch_fft.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static vd_context *device_context; /* NULL: no device */
+
+static void need_device(void) {
+    if (device_context) return;
+    print_message("# reason: no device runs kernels here: %s\n", vd_error_text());
+    skip();
+}
+
+typedef struct sample {
+    uint64_t shape[4];
+    uint32_t axes;
+    vd_fft_direction direction;
+    bool in_place;
+    uint64_t in_stride[4], out_stride[4]; /* zeros: C order */
+} sample;
+
+static uint32_t dimensions_of(const sample *s) {
+    uint32_t d = 0;
+    while (d < 4 && s->shape[d]) d++;
+    return d;
+}
+
+static uint64_t elements_of(const sample *s) {
+    uint64_t n = 1;
+    for (uint32_t i = 0; i < dimensions_of(s); i++) n *= s->shape[i];
+    return n;
+}
+
+static void coordinates_of(const sample *s, uint64_t i, uint64_t *at) {
+    memset(at, 0, 4 * sizeof *at);
+    for (uint32_t d = dimensions_of(s); d-- > 0; i /= s->shape[d]) at[d] = i % s->shape[d];
+}
+
+static uint64_t place_of(const sample *s, const uint64_t *stride, uint64_t i) {
+    uint64_t at[4], place = 0;
+    if (!(stride[0] | stride[1] | stride[2] | stride[3])) return i;
+    coordinates_of(s, i, at);
+    for (int d = 0; d < 4; d++) place += at[d] * stride[d];
+    return place;
+}
+
+/* In place; scaled as plans do by default. */
+static void transform(const sample *s, fftw_complex *x) {
+    fftw_iodim along[4], across[4];
+    int along_count = 0, across_count = 0, stride = 1;
+    uint32_t axes = s->axes ? s->axes : 1u << (dimensions_of(s) - 1);
+    double product = 1;
+    for (uint32_t i = dimensions_of(s); i-- > 0;) {
+        fftw_iodim d = { (int)s->shape[i], stride, stride };
+        if (axes >> i & 1) {
+            along[along_count++] = d;
+            product *= (double)s->shape[i];
+        } else {
+            across[across_count++] = d;
+        }
+        stride *= (int)s->shape[i];
+    }
+    fftw_plan plan = fftw_plan_guru_dft(along_count, along, across_count, across, x, x, s->direction ? FFTW_BACKWARD : FFTW_FORWARD, FFTW_ESTIMATE);
+    assert_non_null(plan);
+    fftw_execute(plan);
+    fftw_destroy_plan(plan);
+    for (uint64_t i = 0; s->direction && i < elements_of(s); i++)
+        for (int c = 0; c < 2; c++) x[i][c] /= product;
+}
+
+static float noise(uint64_t i) {
+    uint32_t x = (uint32_t)i * 2654435761u;
+    x = (x ^ x >> 15) * 2246822519u;
+    return (float)((x ^ x >> 13) >> 8) / 8388608.0f - 1.0f;
+}
+
+static vd_buffer buffer_of(vd_type type, uint64_t elements, const float *data) {
+    vd_buffer_desc desc = { 0 };
+    desc.name = "numbers";
+    desc.type = type;
+    desc.shape[0] = elements;
+    desc.data = data;
+    vd_buffer b = vd_buffer_create(device_context, &desc);
+    if (!b.id) fail_msg("%s", vd_error_text());
+    return b;
+}
+
+/* ---- hooks that tell an element from every other ---- */
+
+typedef struct mine { vc_ref window; vc_val gain; } mine;
+
+static void declare(vc_kernel *k, void *user) {
+    mine *m = (mine *)user;
+    m->window = vc_buffer(k, "window", VC_F32, VC_READ);
+    m->gain = vc_param(k, "gain", VC_F32);
+}
+
+static const float share[4] = { 0.5f, 0.25f, 0.125f, 0.0625f };
+
+/* The element's window times what its coordinates say. */
+static vc_val weight(const mine *m, const vd_fft_point *at) {
+    vc_val sum = vc_f32(1);
+    for (int d = 0; d < 4; d++) sum = vc_add(sum, vc_mul(vc_cast(VC_F32, at->coordinate[d]), vc_f32(share[d])));
+    return vc_mul(vc_load(m->window, at->index), sum);
+}
+
+static double weight_of(const sample *s, const float *window, uint64_t i) {
+    uint64_t at[4];
+    double sum = 1;
+    coordinates_of(s, i, at);
+    for (int d = 0; d < 4; d++) sum += (double)at[d] * (double)share[d];
+    return (double)window[i] * sum;
+}
+
+static void load(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
+    const mine *m = (const mine *)user;
+    vc_val w = weight(m, at);
+    (void)k;
+    v->re = vc_mul(v->re, w);
+    v->im = vc_fma(v->im, w, m->gain);
+}
+
+/* Times the window turned by a quarter, which shows whether re and im come in their order. */
+static void store(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
+    const mine *m = (const mine *)user;
+    vc_val w = weight(m, at), re = v->re;
+    (void)k;
+    v->re = vc_mul(vc_neg(v->im), w);
+    v->im = vc_mul(re, vc_mul(w, m->gain));
+}
+
+static void say(const sample *s, const vd_fft *plan) {
+    print_error("  shape");
+    for (uint32_t i = 0; i < dimensions_of(s); i++) print_error(" %llu", (unsigned long long)s->shape[i]);
+    print_error(", axes 0x%x, direction %d, in place %d\n%s", s->axes, (int)s->direction, s->in_place, plan ? vd_fft_explain((vd_fft *)(uintptr_t)plan) : "");
+}
+
+static void expect(const sample *s, const float *data, const float *window, float gain, fftw_complex *x) {
+    uint64_t n = elements_of(s);
+    for (uint64_t i = 0; i < n; i++) {
+        double w = weight_of(s, window, i);
+        const float *from = data + 2 * place_of(s, s->in_stride, i);
+        x[i][0] = (double)from[0] * w;
+        x[i][1] = (double)from[1] * w + (double)gain;
+    }
+    transform(s, x);
+    for (uint64_t i = 0; i < n; i++) {
+        double w = weight_of(s, window, i), re = x[i][0];
+        x[i][0] = -x[i][1] * w;
+        x[i][1] = re * w * (double)gain;
+    }
+}
+
+static void check(const sample *s) {
+    const float gain = 0.75f;
+    uint64_t n = elements_of(s), ins = place_of(s, s->in_stride, n - 1) + 1, outs = place_of(s, s->out_stride, n - 1) + 1;
+    float *data = (float *)malloc(ins * 8), *window = (float *)malloc(n * 4), *result = (float *)malloc(outs * 8);
+    fftw_complex *x = (fftw_complex *)fftw_malloc(n * sizeof *x);
+    mine m;
+    vd_fft_desc desc = { 0 };
+    vd_fft_io io;
+    assert_true(data && window && result && x);
+    for (uint64_t i = 0; i < 2 * ins; i++) data[i] = noise(i);
+    for (uint64_t i = 0; i < n; i++) window[i] = noise(~i);
+    memcpy(desc.shape, s->shape, sizeof desc.shape);
+    memcpy(desc.in_stride, s->in_stride, sizeof desc.in_stride);
+    memcpy(desc.out_stride, s->out_stride, sizeof desc.out_stride);
+    desc.axes = s->axes;
+    desc.load = load;
+    desc.store = store;
+    desc.hook_declare = declare;
+    desc.hook_user = &m;
+    vd_fft *plan = vd_fft_create(device_context, &desc);
+    vd_buffer in = buffer_of(VD_F32C, ins, data), out = s->in_place ? in : buffer_of(VD_F32C, outs, NULL), w = buffer_of(VD_F32, n, window);
+    vd_fft_argument args[2] = { { "gain", vd_f32(gain) }, { "window", vd_b(w) } };
+    memset(&io, 0, sizeof io);
+    io.direction = s->direction;
+    io.in = in;
+    if (!s->in_place) io.out = out;
+    io.args = args;
+    io.arg_count = 2;
+    if (!plan || vd_fft_run(plan, vd_immediate(device_context, 0, 0), &io) || vd_buffer_read(device_context, out, 0, result, outs * 8)) {
+        say(s, plan);
+        fail_msg("%s", vd_error_text());
+    }
+    double wrong = 0, all = 0;
+    expect(s, data, window, gain, x);
+    for (uint64_t i = 0; i < n; i++)
+        for (int c = 0; c < 2; c++) {
+            double d = (double)result[2 * place_of(s, s->out_stride, i) + (uint64_t)c] - x[i][c];
+            wrong += d * d;
+            all += x[i][c] * x[i][c];
+        }
+    if (!(sqrt(wrong / all) <= 1.5e-6)) { /* the sum has numbers of very different size: transforms alone are tested elsewhere */
+        say(s, plan);
+        fail_msg("error %.3g", sqrt(wrong / all));
+    }
+    vd_buffer_destroy(device_context, in);
+    if (!s->in_place) vd_buffer_destroy(device_context, out);
+    vd_buffer_destroy(device_context, w);
+    vd_fft_destroy(plan);
+    free(data);
+    free(window);
+    free(result);
+    fftw_free(x);
+}
+
+static void kinds(void **state) {
+    static const sample samples[] = {
+        { { 64, 0, 0, 0 }, 0, VD_FFT_FORWARD, true, { 0 }, { 0 } }, { { 3, 60, 0, 0 }, 0, VD_FFT_INVERSE, false, { 0 }, { 0 } },
+        { { 12, 20, 0, 0 }, 3, VD_FFT_FORWARD, false, { 0 }, { 0 } }, { { 12, 20, 0, 0 }, 1, VD_FFT_INVERSE, true, { 0 }, { 0 } },
+        { { 5, 8, 6, 0 }, 7, VD_FFT_INVERSE, false, { 0 }, { 0 } }, { { 5, 8, 6, 0 }, 2, VD_FFT_FORWARD, true, { 0 }, { 0 } },
+        { { 3, 4, 5, 6 }, 5, VD_FFT_FORWARD, false, { 0 }, { 0 } }, { { 1, 7, 1, 0 }, 4, VD_FFT_FORWARD, false, { 0 }, { 0 } },
+        { { 2, 37, 0, 0 }, 2, VD_FFT_FORWARD, false, { 0 }, { 0 } }, { { 37, 11, 0, 0 }, 1, VD_FFT_INVERSE, true, { 0 }, { 0 } }, /* Bluestein */
+        { { 16384, 0, 0, 0 }, 0, VD_FFT_INVERSE, false, { 0 }, { 0 } }, { { 16384, 3, 0, 0 }, 1, VD_FFT_FORWARD, true, { 0 }, { 0 } }, /* two passes */
+        { { 12, 20, 0, 0 }, 3, VD_FFT_INVERSE, false, { 23, 1, 0, 0 }, { 1, 13, 0, 0 } }, { { 5, 8, 6, 0 }, 5, VD_FFT_FORWARD, false, { 0 }, { 1, 30, 5, 0 } },
+    };
+    (void)state;
+    need_device();
+    for (size_t i = 0; i < COUNT(samples); i++) check(&samples[i]);
+}
+
+/* ---- arguments in place of `in` and `out` ---- */
+
+typedef struct real_and_power { vc_ref real, power; } real_and_power;
+
+static void declare_two(vc_kernel *k, void *user) {
+    real_and_power *m = (real_and_power *)user;
+    m->real = vc_buffer(k, "real", VC_F32, VC_READ);
+    m->power = vc_buffer(k, "power", VC_F32, VC_WRITE);
+}
+
+static void load_real(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
+    (void)k;
+    v->re = vc_load(((const real_and_power *)user)->real, at->index);
+    v->im = vc_f32(0);
+}
+
+static void store_power(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
+    static const vc_val nothing = { 0, 0 };
+    (void)k;
+    vc_store(((const real_and_power *)user)->power, at->index, vc_fma(v->re, v->re, vc_mul(v->im, v->im)));
+    v->re = v->im = nothing;
+}
+
+/* |X|^2 of real numbers: neither side is complex, and in has no buffer, out none. */
+static void check_power(const sample *s) {
+    uint64_t n = elements_of(s);
+    float *data = (float *)malloc(n * 4), *result = (float *)malloc(n * 4);
+    fftw_complex *x = (fftw_complex *)fftw_malloc(n * sizeof *x);
+    real_and_power m;
+    vd_fft_desc desc = { 0 };
+    vd_fft_io io;
+    int count = 0;
+    assert_true(data && result && x);
+    for (uint64_t i = 0; i < n; i++) {
+        data[i] = noise(i);
+        x[i][0] = (double)data[i];
+        x[i][1] = 0;
+    }
+    memcpy(desc.shape, s->shape, sizeof desc.shape);
+    desc.axes = s->axes;
+    desc.load = load_real;
+    desc.store = store_power;
+    desc.hook_declare = declare_two;
+    desc.hook_user = &m;
+    vd_fft *plan = vd_fft_create(device_context, &desc);
+    if (!plan) fail_msg("%s", vd_error_text());
+    const vd_arg_info *info = vd_fft_arguments(plan, &count);
+    assert_int_equal(count, 2);
+    assert_string_equal(info[0].name, "real");
+    assert_string_equal(info[1].name, "power");
+    assert_int_equal(info[0].access, VD_READ);
+    assert_int_equal(info[1].access, VD_WRITE);
+    assert_int_equal(info[1].type, VD_F32);
+    vd_buffer real = buffer_of(VD_F32, n, data), power = buffer_of(VD_F32, n, NULL);
+    vd_fft_argument args[2] = { { "real", vd_b(real) }, { "power", vd_b(power) } };
+    memset(&io, 0, sizeof io);
+    io.direction = s->direction;
+    io.args = args;
+    io.arg_count = 2;
+    if (vd_fft_run(plan, vd_immediate(device_context, 0, 0), &io) || vd_buffer_read(device_context, power, 0, result, n * 4)) fail_msg("%s", vd_error_text());
+    transform(s, x);
+    double largest = 0;
+    for (uint64_t i = 0; i < n; i++) largest = fmax(largest, x[i][0] * x[i][0] + x[i][1] * x[i][1]);
+    for (uint64_t i = 0; i < n; i++) {
+        double expected = x[i][0] * x[i][0] + x[i][1] * x[i][1];
+        if (!(fabs((double)result[i] - expected) <= 2e-6 * largest)) fail_msg("element %d is %.9g, not %.9g", (int)i, (double)result[i], expected);
+    }
+    vd_buffer_destroy(device_context, real);
+    vd_buffer_destroy(device_context, power);
+    vd_fft_destroy(plan);
+    free(data);
+    free(result);
+    fftw_free(x);
+}
+
+static void no_arrays(void **state) {
+    static const sample samples[] = {
+        { { 100, 0, 0, 0 }, 0, VD_FFT_FORWARD, false, { 0 }, { 0 } }, { { 9, 16, 0, 0 }, 3, VD_FFT_INVERSE, false, { 0 }, { 0 } },
+        { { 4, 6, 10, 0 }, 7, VD_FFT_FORWARD, false, { 0 }, { 0 } }, { { 16384, 0, 0, 0 }, 0, VD_FFT_FORWARD, false, { 0 }, { 0 } },
+    };
+    (void)state;
+    need_device();
+    for (size_t i = 0; i < COUNT(samples); i++) check_power(&samples[i]);
+}
+
+/* ---- bad hooks and arguments, without a device ---- */
+
+static void declare_many(vc_kernel *k, void *user) {
+    (void)user;
+    for (int i = 0; i < 17; i++) vc_param(k, "many", VC_F32);
+}
+
+static void mixed_up(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
+    (void)k;
+    (void)user;
+    v->re = vc_add(v->re, at->index);
+}
+
+static void refuse_run(vd_fft *plan, vd_context *ctx, const vd_fft_io *io, const char *part) {
+    assert_int_not_equal(vd_fft_run(plan, vd_immediate(ctx, 0, 0), io), VD_OK);
+    if (!strstr(vd_error_text(), part)) fail_msg("no \"%s\" in: %s", part, vd_error_text());
+}
+
+static void bad_arguments(vd_context *ctx, vd_fft_desc desc) {
+    vd_buffer_desc memory = { 0 };
+    vd_fft_argument args[2] = { { "gain", vd_f32(1) }, { "wind", vd_f32(1) } };
+    vd_fft_io io;
+    vd_fft *plan = vd_fft_create(ctx, &desc);
+    assert_non_null(plan);
+    memset(&io, 0, sizeof io);
+    memory.type = VD_F32C;
+    memory.shape[0] = 16;
+    io.in = vd_buffer_create(ctx, &memory);
+    refuse_run(plan, ctx, &io, "'hooked': argument 'window' of its hooks is missing");
+    io.arg_count = 2;
+    refuse_run(plan, ctx, &io, "'hooked': 2 arguments, but args is NULL");
+    io.args = args;
+    refuse_run(plan, ctx, &io, "'hooked': its hooks have no argument 'wind'");
+    args[1].name = NULL;
+    refuse_run(plan, ctx, &io, "'hooked': its hooks have no argument ''");
+    args[1].name = "window";
+    refuse_run(plan, ctx, &io, "'window' is a value of f32, the kernel wants a buffer of f32");
+    args[1].value = vd_b(io.in);
+    refuse_run(plan, ctx, &io, "'window' is a buffer of complex f32, the kernel wants a buffer of f32");
+    vd_buffer_destroy(ctx, io.in);
+    vd_fft_destroy(plan);
+}
+
+static void bad_input(void **state) {
+    vd_context_desc dummy = { 0 };
+    vd_context *ctx = NULL;
+    vd_fft_desc desc = { 0 };
+    vd_stats stats;
+    mine m;
+    int count = 7;
+    (void)state;
+    dummy.backend = VD_BACKEND_DUMMY;
+    assert_int_equal(vd_context_create(&dummy, &ctx), VD_OK);
+    desc.name = "hooked";
+    desc.shape[0] = 16;
+    desc.load = mixed_up;
+    assert_null(vd_fft_create(ctx, &desc));
+    assert_non_null(strstr(vd_error_text(), "vd_fft_create 'hooked': its hooks: "));
+    assert_non_null(strstr(vd_error_text(), "vc_add"));
+    desc.load = NULL;
+    desc.store = store;
+    desc.hook_user = &m;
+    desc.hook_declare = declare_many;
+    memset(&m, 0, sizeof m);
+    assert_null(vd_fft_create(ctx, &desc)); /* the window is not declared */
+    desc.store = NULL;
+    desc.load = load_real;
+    assert_null(vd_fft_create(ctx, &desc));
+    desc.load = load;
+    desc.store = store;
+    desc.hook_declare = declare;
+    bad_arguments(ctx, desc);
+    desc.engine = VD_FFT_ENGINE_VKFFT;
+    assert_null(vd_fft_create(ctx, &desc));
+    assert_non_null(strstr(vd_error_text(), "'hooked': the engine VkFFT takes no hooks"));
+    assert_null(vd_fft_arguments(NULL, &count));
+    assert_int_equal(count, 0);
+    assert_int_equal(vd_context_stats(ctx, &stats), VD_OK);
+    assert_int_equal(stats.buffers, 0);
+    assert_int_equal(stats.kernels, 0);
+    vd_context_destroy(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = { cmocka_unit_test(kinds), cmocka_unit_test(no_arrays), cmocka_unit_test(bad_input) };
+    if (vd_context_create(NULL, &device_context)) device_context = NULL;
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    vd_context_destroy(device_context);
+    return failed;
+}
