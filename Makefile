@@ -165,7 +165,7 @@ suites := compile unit golden codegen conformance fft fuzz sanitize validate
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .SECONDEXPANSION:
-.PHONY: help demo test check $(suites:%=test-%) $(suites:%=programs-%) test-gpu fuzz-api bench bench-dispatch bench-cuda bench-opencl bench-build \
+.PHONY: help demo test check $(suites:%=test-%) $(suites:%=programs-%) test-gpu test-features fuzz-api bench bench-dispatch bench-cuda bench-opencl bench-build \
         bench-fft bench-compile matrix golden-update carry install clean deps-build deps-test
 
 help:            ## this list
@@ -201,6 +201,12 @@ $(suites:%=programs-%): programs-%: $$(programs_$$*)
 
 matrix: build/$(cc)/tests/codegen/matrix ## all of tests/codegen/matrix (test-codegen takes one kernel in eight as CUDA C and OpenCL C); a quarter of an hour
 	@$< -a
+
+# Memory, queues and the ways around types; conformance/features takes every feature off by itself.
+FEATURES = mapped cached coherent queues sharing i64 f64,subgroup i8,i16,f16,storage_8,storage_16
+test-features: deps-test ## conformance once more without each of FEATURES, by VKDISPATCH_DISABLE; some ten minutes
+	@$(MAKE) --no-print-directory -k -j$(JOBS) programs-conformance || true
+	@tools/run-tests $(foreach f,$(FEATURES),$(patsubst %,"env VKDISPATCH_DISABLE=$f %",$(call files,tests/conformance,$(cc))))
 
 test-gpu:        ## what makes sense on a machine with a GPU that can install nothing (see carry), and the benchmarks of dispatches
 	@$(call build_and_run,unit golden codegen conformance fft fuzz)

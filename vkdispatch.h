@@ -74,7 +74,8 @@
    open; VKDISPATCH_LIBCUDA and VKDISPATCH_NVRTC name the libraries to open in place of libcuda.so.1 and of the libnvrtc that goes with the driver, which is
    looked for on the loader's path, then in CUDA_PATH, CUDA_HOME and /usr/local/cuda; VKDISPATCH_BUFFERS=binding makes kernels take buffers as bindings where
    addresses would be used; address, the default, uses addresses where the device has them. On CUDA and OpenCL kernels look the same either way; on OpenCL, with
-   `binding` memory is in buffer objects even where host and device share it.
+   `binding` memory is in buffer objects even where host and device share it. VKDISPATCH_DISABLE=f64,mapped is a list of features (vd_feature_name) that every
+   context does without, as if the device lacked them and what rests on them: a program can be tried for a lesser device.
 
    Step by step
      1. vd_context_create opens the first backend that works and its best device (discrete, integrated, virtual, CPU; more memory wins a tie).
@@ -229,7 +230,14 @@ enum {
     VD_FEATURE_RECONVERGENCE = 1 << 16,      /* subgroups are together again behind flow that parted them (VK_KHR_shader_maximal_reconvergence) */
     VD_FEATURE_IMAGE_FORMATS = 1 << 17,      /* all VD_FORMAT_ of storage images */
     VD_FEATURE_IMAGE_READ = 1 << 18,         /* loading from storage images whose format the kernel does not name */
-    VD_FEATURE_IMAGE_WRITE = 1 << 19         /* and storing to them */
+    VD_FEATURE_IMAGE_WRITE = 1 << 19,        /* and storing to them */
+
+    /* Of the runtime; no kernel needs them. */
+    VD_FEATURE_MAPPED = 1 << 24,    /* VD_MEMORY_DEVICE is mapped: it is written and read in place, not through staging memory */
+    VD_FEATURE_CACHED = 1 << 25,    /* mapped memory that the host reads at its full speed */
+    VD_FEATURE_COHERENT = 1 << 26,  /* such memory that nothing has to be done to for the other side to see it: vd_buffer_info.persistent */
+    VD_FEATURE_QUEUES = 1 << 27,    /* several queues in hardware behind those of vd_context_desc.queues */
+    VD_FEATURE_SHARING = 1 << 28    /* buffers of memory of the caller's (vd_import, vd_external), or that others can get (exportable) */
 };
 
 typedef enum vd_code { /* default: SPIR-V where the code begins like that, else the first that the backend takes */
@@ -322,7 +330,7 @@ typedef struct vd_context_desc {
     int device;                     /* 1 + index within the backend; 0: by device_name, VKDISPATCH_DEVICE, else the best */
     const char *device_name;        /* a part of the name, any case */
     bool debug;                     /* validation layers where installed; their messages go to log */
-    uint64_t disable;               /* VD_FEATURE_ bits to do without although the device has them */
+    uint64_t disable;               /* VD_FEATURE_ bits to do without although the device has them; VKDISPATCH_DISABLE adds to them */
     void (*log)(void *user, vd_log_level level, const char *message); /* from any thread; default: silence */
     void *log_user;
     vd_allocator allocator;
@@ -1388,6 +1396,7 @@ typedef struct vd__machine {
     uint32_t index;
     vd__mutex lock;
     vd__heap heap;             /* under the context's lock */
+    uint64_t disable;          /* VD_FEATURE_ bits; those of memory are seen to in what is made of a block */
     struct vd__queue *queues;  /* device.queue_count of the context's */
 } vd__machine;
 
@@ -1660,8 +1669,9 @@ struct vd_context {
    driver_open       loads the library and makes an instance. VD_ERROR_NO_DEVICE: nothing here, try the next backend.
    driver_devices    fills in what there is, usable or not, best information first; returns the count.
    driver_close
-   device_open       opens device `index`, fills dev->info (features after `disable`), makes dev->queue_count queues, each with a timeline that starts at 0.
-                     Where the driver has fewer, several of ours share one of its.
+   device_open       opens device `index`, fills dev->info (features by vd__features_left of `disable`), makes dev->queue_count queues, each with a timeline
+                     that starts at 0. Where the driver has fewer, or without VD_FEATURE_QUEUES, several of ours share one of its. A disabled
+                     VD_FEATURE_MAPPED, _CACHED, _COHERENT or _SHARING is seen to above, in what is made of blocks and of dev->shares.
    device_close
    block_create      one driver allocation of block->size bytes of memory type block->type; maps it where it can be.
    block_import      memory of the caller's of block->size bytes as a block: sharing is one of dev->shares, what stands in `from`. The memory begins at *offset
@@ -1731,6 +1741,25 @@ static void vd__logf(const vd__host *host, vd_log_level level, const char *forma
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     host->log(host->log_user, level, text);
+}
+
+/* By bit; NULL: not in use. */
+static const char *const vd__feature_names[] = { "f16", "f64", "i8", "i16", "i64", "storage_8", "storage_16", "address", "subgroup", "atomic_i64",
+                                                "atomic_f32_add", "fma", "timestamp", "image", "subgroup_types", "subgroup_clustered", "reconvergence",
+                                                "image_formats", "image_read", "image_write", NULL, NULL, NULL, NULL, "mapped", "cached", "coherent",
+                                                "queues", "sharing" };
+
+/* What is left of a device's features without some; what rests on one that is not there goes too. */
+static uint64_t vd__features_left(uint64_t features, uint64_t disable) {
+    static const struct { uint64_t of, rests; } table[] = {
+        { VD_FEATURE_I64, VD_FEATURE_ADDRESS | VD_FEATURE_ATOMIC_I64 },
+        { VD_FEATURE_SUBGROUP, VD_FEATURE_SUBGROUP_TYPES | VD_FEATURE_SUBGROUP_CLUSTERED | VD_FEATURE_RECONVERGENCE },
+        { VD_FEATURE_IMAGE, VD_FEATURE_IMAGE_FORMATS | VD_FEATURE_IMAGE_READ | VD_FEATURE_IMAGE_WRITE }
+    };
+    features &= ~disable;
+    for (size_t i = 0; i < VD__COUNT(table); i++)
+        if (!(features & table[i].of)) features &= ~table[i].rests;
+    return features;
 }
 
 #define VD__BACKEND_MEMBER(result, name, args) result (*name) args;
@@ -1888,7 +1917,7 @@ static void vd__dummy_info(const vd_device_info *given, vd_device_info *out) {
     memset(out, 0, sizeof *out);
     if (given) *out = *given;
     else {
-        out->features = (1u << 14) - 1;
+        out->features = ((1u << 14) - 1) | VD_FEATURE_CACHED | VD_FEATURE_COHERENT | VD_FEATURE_QUEUES | VD_FEATURE_SHARING;
         out->timestamp_ns = 1;
         out->type = VD_DEVICE_DISCRETE;
     }
@@ -1936,7 +1965,8 @@ static vd_result vd__dummy_device_open(vd__driver *driver, int index, uint64_t d
     if (!dev->native) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory for the dummy device");
     vd__dummy_info(driver->host->dummy, &dev->info);
     dev->shares = 1u << VD__SHARE_ADDRESS | 1u << VD__SHARE_HOST;
-    dev->info.features &= ~disable;
+    if (disable) dev->info.features = vd__features_left(dev->info.features, disable); /* else as the caller described it */
+    if (!(dev->info.features & VD_FEATURE_TIMESTAMP)) dev->info.timestamp_ns = 0;
     return VD_OK;
 }
 
@@ -2759,6 +2789,57 @@ static bool vd__vk_has_subgroups(const vd__vk_facts *facts) {
     return (facts->v11.subgroupSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT) && (facts->v11.subgroupSupportedOperations & needed) == needed;
 }
 
+/* A mapped device-local type is as good as an unmapped one, and saves the staging copy, where the host sees most of the device's memory; a small window
+   on it (256 MiB without resizable BAR) is too precious. */
+static bool vd__vk_heap_is_large(const VkPhysicalDeviceMemoryProperties *memory, const vd_device_info *info, uint32_t type) {
+    return memory->memoryHeaps[memory->memoryTypes[type].heapIndex].size >= info->device_memory / 2;
+}
+
+/* How well a type suits; 0: not at all. Memory that needs features we do not enable does not count. */
+static int vd__vk_type_score(const VkPhysicalDeviceMemoryProperties *memory, const vd_device_info *info, vd__memory_kind kind, uint32_t type) {
+    const VkMemoryPropertyFlags usual = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
+        VK_MEMORY_PROPERTY_HOST_COHERENT_BIT | VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
+    VkMemoryPropertyFlags flags = memory->memoryTypes[type].propertyFlags;
+    bool local = (flags & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) != 0;
+    bool mapped = (flags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) != 0;
+    bool coherent = (flags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT) != 0;
+    bool cached = (flags & VK_MEMORY_PROPERTY_HOST_CACHED_BIT) != 0;
+    bool own_side = local == info->shared_memory; /* staging lies in host memory unless all memory is one */
+    if (flags & ~usual) return 0;
+    if (kind == VD__MEMORY_DEVICE && !local) return 0;
+    if (kind == VD__MEMORY_DEVICE && !mapped) return 2;
+    if (kind == VD__MEMORY_DEVICE) return vd__vk_heap_is_large(memory, info, type) && coherent ? 3 + cached : 1;
+    if (!mapped) return 0;
+    if (kind == VD__MEMORY_SHARED) return 1 + 4 * cached + 2 * coherent + local;
+    if (kind == VD__MEMORY_UPLOAD) return 1 + 4 * coherent + 2 * own_side + !cached;
+    return 1 + 4 * cached + 2 * coherent + own_side;
+}
+
+/* The best type of `mask`, as a mask with its bit. */
+static uint32_t vd__vk_memory_best(const VkPhysicalDeviceMemoryProperties *memory, const vd_device_info *info, vd__memory_kind kind, uint32_t mask) {
+    uint32_t best = 0;
+    int best_score = 0;
+    for (uint32_t i = 0; i < memory->memoryTypeCount; i++) {
+        int score = mask >> i & 1u ? vd__vk_type_score(memory, info, kind, i) : 0;
+        if (score <= best_score) continue;
+        best = 1u << i;
+        best_score = score;
+    }
+    return best;
+}
+
+static uint64_t vd__vk_memory_features(const vd__vk_facts *facts, const vd_device_info *info) {
+    const VkPhysicalDeviceMemoryProperties *memory = &facts->memory.memoryProperties;
+    uint32_t device = vd__vk_memory_best(memory, info, VD__MEMORY_DEVICE, UINT32_MAX);
+    uint32_t host = vd__vk_memory_best(memory, info, VD__MEMORY_READBACK, UINT32_MAX);
+    VkMemoryPropertyFlags of_device = device ? memory->memoryTypes[vd__lowest(device)].propertyFlags : 0;
+    VkMemoryPropertyFlags of_host = host ? memory->memoryTypes[vd__lowest(host)].propertyFlags : 0;
+    uint64_t features = of_device & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT ? VD_FEATURE_MAPPED : 0;
+    if (of_host & VK_MEMORY_PROPERTY_HOST_CACHED_BIT) features |= VD_FEATURE_CACHED;
+    if (of_host & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT) features |= VD_FEATURE_COHERENT;
+    return features;
+}
+
 static void vd__vk_info_features(const vd__vk_facts *facts, uint64_t disable, vd_device_info *info) {
     uint64_t features = VD_FEATURE_IMAGE;
 #define VD__VK_GIVES(bits, part, member) features |= (uint64_t)(bits);
@@ -2771,10 +2852,10 @@ static void vd__vk_info_features(const vd__vk_facts *facts, uint64_t disable, vd
     if (facts->v11.subgroupSupportedOperations & VK_SUBGROUP_FEATURE_CLUSTERED_BIT) features |= VD_FEATURE_SUBGROUP_CLUSTERED;
     if (vd__vk_fma_rounds_once(facts->v12.driverID)) features |= VD_FEATURE_FMA;
     if (facts->timestamp_bits) features |= VD_FEATURE_TIMESTAMP;
-    features &= ~disable;
-    if (!(features & VD_FEATURE_I64)) features &= ~(uint64_t)(VD_FEATURE_ADDRESS | VD_FEATURE_ATOMIC_I64);
-    if (!(features & VD_FEATURE_SUBGROUP)) features &= ~(uint64_t)(VD_FEATURE_SUBGROUP_TYPES | VD_FEATURE_SUBGROUP_CLUSTERED | VD_FEATURE_RECONVERGENCE);
-    info->features = features;
+    if (facts->family_queues > 1) features |= VD_FEATURE_QUEUES;
+    if (VD__VK_HAS(facts, EXTERNAL_FD) || VD__VK_HAS(facts, EXTERNAL_HOST)) features |= VD_FEATURE_SHARING;
+    info->features = vd__features_left(features | vd__vk_memory_features(facts, info), disable);
+    features = info->features;
     info->timestamp_ns = features & VD_FEATURE_TIMESTAMP ? (double)facts->core.properties.limits.timestampPeriod : 0;
 }
 
@@ -2879,7 +2960,7 @@ static vd_result vd__vk_queues_create(vd__device *dev, uint32_t family_queues) {
 
 static vd_result vd__vk_device_start(vd__device *dev, const vd__vk_facts *facts) {
     vd__vk_device *vk = vd__vk_device_of(dev);
-    uint32_t queues = facts->family_queues < dev->queue_count ? facts->family_queues : dev->queue_count;
+    uint32_t most = dev->info.features & VD_FEATURE_QUEUES ? facts->family_queues : 1, queues = most < dev->queue_count ? most : dev->queue_count;
     VkResult result = vd__vk_device_create(vd__vk_driver_of(dev->driver), facts, dev->info.features, queues, &vk->handle);
     if (result) return vd__vk_fail(result, "vkCreateDevice on '%s'", dev->info.name);
     const char *missing = vd__vk_load_device(vd__vk_driver_of(dev->driver), vk);
@@ -3067,43 +3148,8 @@ static vd_result vd__vk_block_sync(vd__device *dev, vd__block *block, uint64_t o
 
 /* ---- memory types ---- */
 
-/* A mapped device-local type is as good as an unmapped one, and saves the staging copy, where the host sees most of the device's memory; a small window
-   on it (256 MiB without resizable BAR) is too precious. */
-static bool vd__vk_heap_is_large(const vd__vk_device *vk, const vd__device *dev, uint32_t type) {
-    return vk->memory.memoryHeaps[vk->memory.memoryTypes[type].heapIndex].size >= dev->info.device_memory / 2;
-}
-
-/* How well a type suits; 0: not at all. Memory that needs features we do not enable does not count. */
-static int vd__vk_type_score(const vd__device *dev, vd__memory_kind kind, uint32_t type) {
-    const vd__vk_device *vk = vd__vk_device_of(dev);
-    const VkMemoryPropertyFlags usual = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
-        VK_MEMORY_PROPERTY_HOST_COHERENT_BIT | VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
-    VkMemoryPropertyFlags flags = vk->memory.memoryTypes[type].propertyFlags;
-    bool local = (flags & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) != 0;
-    bool mapped = (flags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) != 0;
-    bool coherent = (flags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT) != 0;
-    bool cached = (flags & VK_MEMORY_PROPERTY_HOST_CACHED_BIT) != 0;
-    bool own_side = local == vk->shared_memory; /* staging lies in host memory unless all memory is one */
-    if (flags & ~usual) return 0;
-    if (kind == VD__MEMORY_DEVICE && !local) return 0;
-    if (kind == VD__MEMORY_DEVICE && !mapped) return 2;
-    if (kind == VD__MEMORY_DEVICE) return vd__vk_heap_is_large(vk, dev, type) && coherent ? 3 + cached : 1;
-    if (!mapped) return 0;
-    if (kind == VD__MEMORY_SHARED) return 1 + 4 * cached + 2 * coherent + local;
-    if (kind == VD__MEMORY_UPLOAD) return 1 + 4 * coherent + 2 * own_side + !cached;
-    return 1 + 4 * cached + 2 * coherent + own_side;
-}
-
 static uint32_t vd__vk_memory_types(vd__device *dev, vd__memory_kind kind, uint32_t mask) {
-    uint32_t best = 0;
-    int best_score = 0;
-    for (uint32_t i = 0; i < vd__vk_device_of(dev)->memory.memoryTypeCount; i++) {
-        int score = mask >> i & 1u ? vd__vk_type_score(dev, kind, i) : 0;
-        if (score <= best_score) continue;
-        best = 1u << i;
-        best_score = score;
-    }
-    return best;
+    return vd__vk_memory_best(&vd__vk_device_of(dev)->memory, &dev->info, kind, mask);
 }
 
 /* ---- buffers ---- */
@@ -4211,8 +4257,9 @@ static vd_result vd__cu_info_get(const vd__cu_driver *cu, int index, uint64_t di
     info->shared_memory = vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_INTEGRATED, device) != 0;
     info->type = info->shared_memory ? VD_DEVICE_INTEGRATED : VD_DEVICE_DISCRETE;
     info->device_memory = bytes;
-    info->features = (VD_FEATURE_F16 | VD_FEATURE_F64 | VD_FEATURE_I8 | VD_FEATURE_I16 | VD_FEATURE_I64 | VD_FEATURE_STORAGE_8 | VD_FEATURE_STORAGE_16 |
-        VD_FEATURE_ADDRESS | VD_FEATURE_SUBGROUP | VD_FEATURE_ATOMIC_I64 | VD_FEATURE_ATOMIC_F32_ADD | VD_FEATURE_FMA) & ~disable;
+    info->features = vd__features_left(VD_FEATURE_F16 | VD_FEATURE_F64 | VD_FEATURE_I8 | VD_FEATURE_I16 | VD_FEATURE_I64 | VD_FEATURE_STORAGE_8 |
+        VD_FEATURE_STORAGE_16 | VD_FEATURE_ADDRESS | VD_FEATURE_SUBGROUP | VD_FEATURE_ATOMIC_I64 | VD_FEATURE_ATOMIC_F32_ADD | VD_FEATURE_FMA |
+        VD_FEATURE_CACHED | VD_FEATURE_COHERENT | VD_FEATURE_QUEUES | VD_FEATURE_SHARING, disable);
     vd__cu_info_limits(cu, device, info);
     return result ? vd__cu_fail(cu, result, "asking device %d what it is", index) : VD_OK;
 }
@@ -4259,7 +4306,10 @@ static vd_result vd__cu_device_start(vd__device *dev) {
     if (cu->cuMemGetInfo(&available, &total) == 0) dev->info.device_budget = available;
     vd_result r = VD_OK;
     void *stream = dev->driver->host->cuda_stream;
-    for (uint32_t i = 0; i < dev->queue_count && !r; i++) r = vd__cu_queue_create(d, &d->queues[i], i ? NULL : stream, dev->queue_count == 1);
+    for (uint32_t i = 0; i < dev->queue_count && !r; i++) {
+        r = vd__cu_queue_create(d, &d->queues[i], stream, dev->queue_count == 1);
+        stream = dev->info.features & VD_FEATURE_QUEUES ? NULL : d->queues[0].stream;
+    }
     vd__cu_leave(d);
     return r;
 }
@@ -5279,20 +5329,27 @@ static bool vd__cl_has_subgroups(const vd__cl_driver *cl, vd__cl_device_id devic
     return vd__cl_number(cl, device, VD__CL_DEVICE_MAX_NUM_SUB_GROUPS) != 0;
 }
 
+/* Fine-grained shared virtual memory where the memory is one anyway: no copies, no objects, views at any offset. */
+static bool vd__cl_shares(const vd__cl_driver *cl, vd__cl_device_id id, const vd_device_info *info) {
+    if (!info->shared_memory || info->api_version[0] < 2 || !cl->clSVMAlloc || !cl->clSVMFree || !cl->clSetKernelArgSVMPointer) return false;
+    if (!cl->clEnqueueSVMMemcpy || !cl->clEnqueueSVMMemFill) return false;
+    return (vd__cl_number(cl, id, VD__CL_DEVICE_SVM_CAPABILITIES) & VD__CL_DEVICE_SVM_FINE_GRAIN_BUFFER) != 0;
+}
+
 static void vd__cl_info_features(const vd__cl_driver *cl, vd__cl_device_id device, const vd__cl_extensions *extensions, uint64_t disable,
     vd_device_info *info) {
     char profile[64];
-    uint64_t features = VD_FEATURE_F16 | VD_FEATURE_I8 | VD_FEATURE_I16 | VD_FEATURE_STORAGE_8 | VD_FEATURE_STORAGE_16 | VD_FEATURE_TIMESTAMP;
+    uint64_t features = VD_FEATURE_F16 | VD_FEATURE_I8 | VD_FEATURE_I16 | VD_FEATURE_STORAGE_8 | VD_FEATURE_STORAGE_16 | VD_FEATURE_TIMESTAMP |
+        VD_FEATURE_CACHED | VD_FEATURE_COHERENT | VD_FEATURE_QUEUES | VD_FEATURE_SHARING;
     vd__cl_text(cl, device, VD__CL_DEVICE_PROFILE, profile, sizeof profile);
     if (!strcmp(profile, "FULL_PROFILE") || vd__cl_has(extensions, "cles_khr_int64")) features |= VD_FEATURE_I64;
     if (vd__cl_number(cl, device, VD__CL_DEVICE_DOUBLE_FP_CONFIG)) features |= VD_FEATURE_F64;
     if (vd__cl_number(cl, device, VD__CL_DEVICE_SINGLE_FP_CONFIG) & VD__CL_FP_FMA) features |= VD_FEATURE_FMA;
     if (vd__cl_has(extensions, "cl_khr_int64_base_atomics") && vd__cl_has(extensions, "cl_khr_int64_extended_atomics")) features |= VD_FEATURE_ATOMIC_I64;
     if (vd__cl_has_subgroups(cl, device, extensions)) features |= VD_FEATURE_SUBGROUP;
-    features &= ~disable;
-    if (!(features & VD_FEATURE_I64)) features &= ~(uint64_t)VD_FEATURE_ATOMIC_I64;
-    info->features = features;
-    info->timestamp_ns = features & VD_FEATURE_TIMESTAMP ? 1 : 0; /* profiling counts nanoseconds */
+    if (!(disable & VD_FEATURE_ADDRESS) && vd__cl_shares(cl, device, info)) features |= VD_FEATURE_MAPPED;
+    info->features = vd__features_left(features, disable);
+    info->timestamp_ns = info->features & VD_FEATURE_TIMESTAMP ? 1 : 0; /* profiling counts nanoseconds */
 }
 
 /* Groups of one launch: only the total number of work-items is limited, but on NVIDIA the grid of its hardware shows. */
@@ -5350,13 +5407,6 @@ static vd_result vd__cl_device_usable(const vd__cl_driver *cl, vd__cl_device_id 
 static void vd__cl_notify(const char *text, const void *more, size_t size, void *user) {
     (void)more, (void)size;
     vd__logf((const vd__host *)user, VD_LOG_WARNING, "OpenCL: %s", text);
-}
-
-/* Fine-grained shared virtual memory where the memory is one anyway: no copies, no objects, views at any offset. */
-static bool vd__cl_shares(const vd__cl_driver *cl, vd__cl_device_id id, const vd_device_info *info) {
-    if (!info->shared_memory || info->api_version[0] < 2 || !cl->clSVMAlloc || !cl->clSVMFree || !cl->clSetKernelArgSVMPointer) return false;
-    if (!cl->clEnqueueSVMMemcpy || !cl->clEnqueueSVMMemFill) return false;
-    return (vd__cl_number(cl, id, VD__CL_DEVICE_SVM_CAPABILITIES) & VD__CL_DEVICE_SVM_FINE_GRAIN_BUFFER) != 0;
 }
 
 /* The newest language we know of, and nothing that changes what an operation means. */
@@ -5421,7 +5471,9 @@ static vd_result vd__cl_device_start(vd__device *dev, const vd__cl_place *place)
     if (r) return r;
     for (uint32_t i = 0; i < dev->queue_count && !error; i++) {
         vd__cl_queue *q = &vcl->queues[i];
-        if (given && !i) error = vcl->cl->clRetainCommandQueue(q->handle = given);
+        if (i && !(dev->info.features & VD_FEATURE_QUEUES)) given = vcl->queues[0].handle;
+        else if (i) given = NULL;
+        if (given) error = vcl->cl->clRetainCommandQueue(q->handle = given);
         else q->handle = vcl->cl->clCreateCommandQueue(vcl->context, place->device, 0, &error);
         q->marks = (vd__cl_mark *)vd__alloc(vd__cl_allocator(dev), VD__CL_MARKS * sizeof *q->marks);
         if (!q->marks) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "OpenCL: no host memory for a queue on '%s'", dev->info.name);
@@ -5628,10 +5680,11 @@ static vd__cl_mem vd__cl_part(const vd__cl_device *vcl, const vd__block *block, 
     return vcl->cl->clCreateSubBuffer(vd__cl_unpack(block->native[0]), VD__CL_MEM_READ_WRITE, VD__CL_BUFFER_CREATE_TYPE_REGION, &region, error);
 }
 
-/* native[0]: the buffer object, 0 where the memory is used by the host's address. */
+/* native[0]: the buffer object, 0 where the memory is used by the host's address, native[1]. */
 static vd_result vd__cl_memory_bind(vd__device *dev, vd__memory *m) {
     int32_t error = 0;
     m->native[0] = 0;
+    m->native[1] = (uintptr_t)m->block->mapped + m->offset;
     if (m->block->type != VD__CL_DEVICE_BLOCK) return VD_OK;
     if (m->block->native[1]) { /* the caller's, with a reference for each of the two */
         error = vd__cl_device_of(dev)->cl->clRetainMemObject(vd__cl_unpack(m->block->native[1]));
@@ -5954,7 +6007,7 @@ static int32_t vd__cl_give(const vd__cl_device *vcl, const vd__binding *binding,
     const vd__memory *m = binding->memory;
     int32_t error = 0;
     if (!m->native[0]) {
-        out->key = out->handle = (uintptr_t)m->mapped + binding->offset;
+        out->key = out->handle = m->native[1] + binding->offset;
     } else if (VD__LIKELY(!binding->offset)) {
         out->handle = m->native[0];
         out->key = m->serial | (uint64_t)1 << 63;
@@ -5995,7 +6048,7 @@ static vd_result vd__cl_record_launch(vd__device *dev, vd__commands *c, const vd
 /* Where a memory is used by the host's address, the offset goes into it. */
 static uint64_t vd__cl_end(const vd__memory *m, uint64_t *offset) {
     if (m->native[0]) return m->native[0];
-    uint64_t address = (uintptr_t)m->mapped + *offset;
+    uint64_t address = m->native[1] + *offset;
     *offset = 0;
     return address;
 }
@@ -6317,10 +6370,27 @@ static vd_result vd__select_backend(const vd_context_desc *desc, const vd__backe
     return vd__fail(VD_ERROR_INVALID, "vd_context_create: VKDISPATCH_BACKEND is '%s'; the choices are: %s", name, vd__backend_names(names));
 }
 
+/* The features that VKDISPATCH_DISABLE lists. */
+static vd_result vd__disable_listed(const char *list, uint64_t *out) {
+    while (*list) {
+        size_t length = strcspn(list, ","), i = 0;
+        while (i < VD__COUNT(vd__feature_names) && (!vd__feature_names[i] || strlen(vd__feature_names[i]) != length ||
+               !vd__same_text(list, vd__feature_names[i], length))) i++;
+        if (length && i == VD__COUNT(vd__feature_names))
+            return vd__fail(VD_ERROR_INVALID, "vd_context_create: VKDISPATCH_DISABLE has '%.*s', which is no feature's name; vd_feature_name gives them, "
+                            "f64 for instance, and commas part them", (int)(length < 64 ? length : 64), list);
+        if (length) *out |= (uint64_t)1 << i;
+        list += length + (list[length] == ',');
+    }
+    return VD_OK;
+}
+
 /* What the caller does not want of the device. */
 static vd_result vd__select_disable(const vd_context_desc *desc, uint64_t *out) {
-    const char *buffers = vd__environment("VKDISPATCH_BUFFERS");
+    const char *buffers = vd__environment("VKDISPATCH_BUFFERS"), *list = vd__environment("VKDISPATCH_DISABLE");
     *out = desc->disable;
+    vd_result r = list ? vd__disable_listed(list, out) : VD_OK;
+    if (r) return r;
     if (!buffers || vd__same_text(buffers, "address", SIZE_MAX)) return VD_OK;
     if (!vd__same_text(buffers, "binding", SIZE_MAX))
         return vd__fail(VD_ERROR_INVALID, "vd_context_create: VKDISPATCH_BUFFERS is '%s'; the choices are: binding, address", buffers);
@@ -6375,7 +6445,10 @@ static vd_result vd__no_such_device(const vd__driver *driver, const vd_context_d
 static vd_result vd__open_machine(vd__machine *m, const vd_context_desc *desc, int index, uint64_t disable) {
     memset(&m->device, 0, sizeof m->device);
     m->device.queue_count = desc->queues ? (uint32_t)desc->queues : 1;
-    return m->ctx->driver.backend->device_open(&m->ctx->driver, index, disable, &m->device);
+    vd_result r = m->ctx->driver.backend->device_open(&m->ctx->driver, index, disable, &m->device);
+    if (disable & VD_FEATURE_SHARING) m->device.shares = 0;
+    m->disable = disable;
+    return r;
 }
 
 /* Opens the devices that the desc lists, all or none. */
@@ -6485,7 +6558,8 @@ enum {
     VD__OP_CONSTANT_COMPOSITE = 44, VD__OP_SPEC_CONSTANT = 50, VD__OP_SPEC_CONSTANT_COMPOSITE = 51, VD__OP_SPEC_CONSTANT_OP = 52,
     VD__OP_FUNCTION = 54, VD__OP_FUNCTION_PARAMETER = 55, VD__OP_FUNCTION_END = 56, VD__OP_VARIABLE = 59, VD__OP_DECORATE = 71,
     VD__OP_MEMBER_DECORATE = 72, VD__OP_LABEL = 248, VD__OP_BRANCH = 249, VD__OP_UNREACHABLE = 255, VD__OP_MODULE_PROCESSED = 330,
-    VD__OP_EXECUTION_MODE_ID = 331, VD__MODEL_COMPUTE = 5, VD__MODE_LOCAL_SIZE = 17, VD__MODE_LOCAL_SIZE_ID = 38, VD__BUILTIN_WORKGROUP_SIZE = 25,
+    VD__OP_EXECUTION_MODE_ID = 331, VD__MODEL_COMPUTE = 5, VD__MODE_LOCAL_SIZE = 17, VD__MODE_LOCAL_SIZE_ID = 38, VD__MODE_RECONVERGES = 6023,
+    VD__BUILTIN_WORKGROUP_SIZE = 25,
     VD__CLASS_UNIFORM_CONSTANT = 0, VD__CLASS_UNIFORM = 2, VD__CLASS_WORKGROUP = 4, VD__CLASS_PUSH_CONSTANT = 9, VD__CLASS_STORAGE_BUFFER = 12,
     VD__CLASS_PHYSICAL = 5349, VD__DECORATION_BLOCK = 2, VD__DECORATION_BUFFER_BLOCK = 3, VD__DECORATION_ARRAY_STRIDE = 6,
     VD__DECORATION_MATRIX_STRIDE = 7, VD__DECORATION_BUILTIN = 11, VD__DECORATION_NON_WRITABLE = 24, VD__DECORATION_NON_READABLE = 25,
@@ -6629,6 +6703,16 @@ static vd_result vd__spv_capability(vd__reader *s, uint32_t number) {
     return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V declares capability %u, which vkdispatch does not know", (unsigned)number);
 }
 
+/* A mode that needs a feature but no capability. */
+static vd_result vd__spv_mode(vd__reader *s, uint32_t mode) {
+    const vd_device_info *info = &s->ctx->machines->device.info;
+    if (mode != VD__MODE_RECONVERGES) return VD_OK;
+    s->out->features |= VD_FEATURE_RECONVERGENCE;
+    if (info->features & VD_FEATURE_RECONVERGENCE) return VD_OK;
+    return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has execution mode MaximallyReconvergesKHR, which '%s' does not have: feature %s", info->name,
+                    vd_feature_name(VD_FEATURE_RECONVERGENCE));
+}
+
 /* Words that hold texts have to end them. */
 static vd_result vd__spv_check_text(const vd__reader *s, uint32_t at) {
     uint32_t from = 0;
@@ -6762,6 +6846,7 @@ static vd_result vd__spv_note(vd__reader *s, uint32_t at, uint32_t op) {
     const uint32_t *w = s->words + at;
     switch (op) {
     case VD__OP_CAPABILITY: return vd__spv_capability(s, w[1]);
+    case VD__OP_EXECUTION_MODE: return vd__spv_mode(s, w[2]);
     case VD__OP_NAME: s->ids[w[1]].name = at + 2; return VD_OK;
     case VD__OP_DECORATE: return vd__spv_decoration(s, at);
     case VD__OP_TYPE_FORWARD_POINTER: s->ids[w[1]].flags |= VD__ID_FORWARD; return VD_OK;
@@ -7090,10 +7175,6 @@ static vd_result vd__reflect(const vd_context *ctx, const vd_kernel_desc *desc, 
 #define VD__TYPE_COMPLEX(t) VD__TYPE_NAMES("complex " t)
 static const char *const vd__type_names[2][12][16] = { { VD__TYPE_KINDS(VD__TYPE_NAMES) }, { VD__TYPE_KINDS(VD__TYPE_COMPLEX) } };
 
-static const char *const vd__feature_names[] = { "f16", "f64", "i8", "i16", "i64", "storage_8", "storage_16", "address", "subgroup", "atomic_i64",
-                                                "atomic_f32_add", "fma", "timestamp", "image", "subgroup_types", "subgroup_clustered", "reconvergence",
-                                                "image_formats", "image_read", "image_write" };
-
 /* Bytes of a scalar of the kind. */
 static uint32_t vd__scalar_size(vd_type type) {
     static const uint8_t sizes[16] = { 0, 4, 1, 2, 4, 8, 1, 2, 4, 8, 2, 4, 8, 0, 0, 0 };
@@ -7245,8 +7326,9 @@ static vd_result vd__sharing_possible(const vd__device *dev, const char *name, v
     static const char *const what[] = { "", "an address of the caller's", "memory of the host's to be used in place", "a buffer object of the caller's",
                                         "external memory by file descriptor", "exportable memory" };
     if (dev->shares >> sharing & 1u) return VD_OK;
-    return vd__fail(VD_ERROR_UNSUPPORTED, "vd_buffer_create '%s': %s, which device '%s' of backend %s does not %s", name, what[sharing], dev->info.name,
-                    dev->driver->backend->name, sharing == VD__SHARE_OUT ? "have" : "take");
+    return vd__fail(VD_ERROR_UNSUPPORTED, "vd_buffer_create '%s': %s, which device '%s' of backend %s does not %s%s", name, what[sharing], dev->info.name,
+                    dev->driver->backend->name, sharing == VD__SHARE_OUT ? "have" : "take",
+                    dev->info.features & VD_FEATURE_SHARING ? "" : " (feature sharing)");
 }
 
 /* External memory has to be this device's, and large enough. */
@@ -8347,6 +8429,15 @@ static void vd__heap_release(vd__machine *m, vd__storage *s) {
     vd__heap_remove(m, b);
 }
 
+/* What the host sees of a memory; `kind` is VD__MEMORY_KINDS for memory of the caller's. */
+static void vd__storage_map(vd__machine *m, vd__memory_kind kind, vd__storage *s) {
+    vd__block *block = s->memory.block;
+    bool hidden = kind == VD__MEMORY_DEVICE && (m->disable & VD_FEATURE_MAPPED);
+    s->memory.mapped = block->mapped && !hidden ? block->mapped + s->memory.offset : NULL;
+    if (m->disable & VD_FEATURE_CACHED) block->host_cached = false;
+    if (m->disable & VD_FEATURE_COHERENT) block->coherent = false;
+}
+
 /* A driver buffer with memory, that of staging in a block of its own. The caller holds the context's lock. */
 static vd_result vd__storage_create(vd__machine *m, vd__memory_kind kind, uint64_t size, bool staging, bool exportable, vd__storage *out) {
     const vd__backend *backend = m->ctx->driver.backend;
@@ -8358,8 +8449,7 @@ static vd_result vd__storage_create(vd__machine *m, vd__memory_kind kind, uint64
     if (r) return r;
     r = vd__heap_place(m, kind, &need, staging || exportable, out);
     if (!r) {
-        vd__block *block = out->memory.block;
-        out->memory.mapped = block->mapped ? block->mapped + out->memory.offset : NULL;
+        vd__storage_map(m, kind, out);
         out->memory.serial = ++m->ctx->serial;
         r = backend->memory_bind(&m->device, &out->memory);
         if (!r) return VD_OK;
@@ -8380,7 +8470,7 @@ static vd_result vd__storage_import_into(vd__machine *m, const vd_buffer_desc *d
     if (r) return r;
     r = backend->block_import(&m->device, &b->block, &need, &from, &out->memory.offset);
     if (!r) {
-        out->memory.mapped = b->block.mapped ? b->block.mapped + out->memory.offset : NULL;
+        vd__storage_map(m, VD__MEMORY_KINDS, out);
         r = backend->memory_bind(&m->device, &out->memory);
         if (!r) return VD_OK;
         backend->block_destroy(&m->device, &b->block);
@@ -10067,7 +10157,7 @@ VD_API const char *vd_type_name(vd_type type) {
 
 VD_API const char *vd_feature_name(uint64_t bit) {
     for (size_t i = 0; i < VD__COUNT(vd__feature_names); i++)
-        if (bit == (uint64_t)1 << i) return vd__feature_names[i];
+        if (bit == (uint64_t)1 << i && vd__feature_names[i]) return vd__feature_names[i];
     return "unknown";
 }
 
@@ -10674,8 +10764,9 @@ VD_API vd_result vd_buffer_map(vd_context *ctx, vd_buffer buffer, int device, ui
     vd__storage *s = vd__map_find(ctx, "vd_buffer_map", buffer, device, &b);
     if (!s) return VD_ERROR_INVALID;
     if (!s->memory.mapped)
-        return vd__fail(VD_ERROR_UNSUPPORTED, "vd_buffer_map: buffer '%s' lies in memory of '%s' that the host does not see; desc.memory VD_MEMORY_SHARED "
-                        "makes one that it does", b->name, s->machine->device.info.name);
+        return vd__fail(VD_ERROR_UNSUPPORTED, "vd_buffer_map: buffer '%s' lies in memory of '%s' that the host does not see%s; desc.memory VD_MEMORY_SHARED "
+                        "makes one that it does", b->name, s->machine->device.info.name,
+                        s->machine->device.info.features & VD_FEATURE_MAPPED ? "" : " (feature mapped)");
     r = vd__map(s, access);
     if (!r) *out = s->memory.mapped + b->offset;
     return r;

@@ -8324,6 +8324,8 @@ typedef struct vc__feature { uint64_t bit; const char *need, *name; } vc__featur
 /* What every device of CUDA and OpenCL has, or its texts do without. */
 #define VC__C_HAS ((uint64_t)VC_FEATURE_F16 | VC_FEATURE_I8 | VC_FEATURE_I16 | VC_FEATURE_STORAGE_8 | VC_FEATURE_STORAGE_16 | VC__ADDRESS_NEEDS \
                     | VC_FEATURE_SUBGROUP | VC_FEATURE_SUBGROUP_TYPES | VC_FEATURE_SUBGROUP_CLUSTERED | VC_FEATURE_ATOMIC_F32_ADD | VC__IMAGE_FEATURES)
+/* Of these the types, which vd_context_desc.disable takes away there too. */
+#define VC__C_TYPES ((uint64_t)VC_FEATURE_F16 | VC_FEATURE_I8 | VC_FEATURE_I16 | VC_FEATURE_I64 | VC_FEATURE_STORAGE_8 | VC_FEATURE_STORAGE_16)
 static const vc__feature vc__features[] = {
     { VC_FEATURE_F16, "f16 arithmetic", "VC_FEATURE_F16" },
     { VC_FEATURE_F64, "f64 arithmetic", "VC_FEATURE_F64" },
@@ -8429,8 +8431,11 @@ static uint64_t vc__node_needs(vc_kernel *k, const vc__listing *l, const vc__nod
 static bool vc__admit_needs(vc_kernel *k, vc__listing *l, uint64_t needs, const vc__node *n) {
     uint64_t lack;
     uint32_t i;
-    if (vc__is_c(l->target)) needs &= ~VC__C_HAS;
     lack = needs & ~l->info.features & k->desc.machine.lacks;
+    if (vc__is_c(l->target)) {
+        lack &= ~(VC__C_HAS & ~VC__C_TYPES);
+        needs &= ~VC__C_HAS;
+    }
     l->info.features |= needs;
     if (!lack) return true;
     for (i = 0; !(lack & vc__features[i].bit); i++) continue;
