@@ -112,7 +112,12 @@
    8 bytes. local_size is the block of threads, shared_bytes all shared memory of it: what the code declares with a size, and extern __shared__ for the rest,
    up to max_shared_bytes. Names stay as they are in extern "C". The device's primary context is used, beside whoever else uses it, and is current only
    inside a call. What spoils it, such as an address outside of all memory, is a lost device, and CUDA gives the process no other.
-   vd_context_desc.cuda_stream and vd_buffer_desc.address take a stream and memory of the caller's; a stream that is capturing cannot be sent to.
+   vd_context_desc.cuda_stream and vd_buffer_desc.address take a stream and memory of the caller's.
+   Capture: while the caller's stream is being captured (cuStreamBeginCapture), what is sent to queue 0 becomes part of the caller's graph, and runs when that
+   is launched; here it counts as done. vd_flush before the capture begins, so that nothing older gets into it, and vd_flush or vd_submit before it ends.
+   Kernels, copies and fills with whole words can be captured. What passes through staging memory (writes, reads, other fills, buffers made with contents or
+   zeros, kernels that print) is refused, as is what would have to wait for another queue. Buffers and kernels of a graph have to live as long as it, and its
+   launches are ordered by the caller: by that stream, or vd_wait_idle and the like before, and a wait for the graph after.
 
    Memory of others: vd_buffer_desc.address makes a buffer of memory that is there already (desc.import says what it is: a device pointer of CUDA, memory of the
    host's, a cl_mem), and desc.release tells when nothing uses it any more. The other way round, vd_buffer_query gives the address and the native object, a
@@ -337,7 +342,7 @@ typedef struct vd_context_desc {
     const vd_device_info *dummy;    /* VD_BACKEND_DUMMY: the device to pretend; default: a common desktop device */
     const char *cache_directory;    /* an existing folder of the caller's for compiled kernels, the same for any program; default: none are kept */
     void *cuda_stream;              /* VD_BACKEND_CUDA: a CUstream of the device's primary context, to be queue 0. It stays the caller's, has to outlive the
-                                       context and may not be capturing; what the caller puts into it is in order with what is sent (vd_flush) */
+                                       context and may be captured; what the caller puts into it is in order with what is sent (vd_flush) */
     int queues;                     /* of each device; default: 1, at most VD_MAX_QUEUES */
     const int *devices;             /* instead of device: several, each 1 + index within the backend; one may stand there twice */
     int device_count;
@@ -1364,6 +1369,7 @@ struct vd__device {
     vd_device_info info;
     uint32_t queue_count; /* 1 … VD_MAX_QUEUES, set before device_open */
     uint32_t shares;      /* set by device_open: bit i: vd__sharing i is possible */
+    bool capturable;      /* set by device_open: a queue is the caller's stream, see queue_capturing */
     bool by_address;      /* set by device_open: kernels take buffers by address in any case, also where VD_FEATURE_ADDRESS was done without */
     void *native;
 };
@@ -1701,6 +1707,8 @@ struct vd_context {
                      and the queues of `waits` have reached their values; what raises those was submitted earlier. With commands == NULL only raises the
                      timeline to `value`, so that every value handed out is reached even when a submission failed.
    queue_value       the timeline now; UINT64_MAX: device lost.
+   queue_capturing   whether what is submitted now goes into a graph of the caller's and does not run. Asked where dev->capturable only. Such a submission
+                     counts as done; it uses no staging memory, and fails where it would have to wait for another queue.
    queue_wait        until the timeline reaches value: VD_OK, VD_TIMEOUT or VD_ERROR_DEVICE_LOST. May block at once: the caller has spun already. */
 #define VD__BACKEND_OPERATIONS(X) \
     X(vd_result, driver_open, (vd__driver *driver)) \
@@ -1731,6 +1739,7 @@ struct vd_context {
     X(void, queue_native, (vd__device *dev, uint32_t queue, vd_native *out)) \
     X(vd_result, queue_submit, (vd__device *dev, uint32_t queue, const vd__commands *c, uint64_t value, const vd__wait *waits, uint32_t wait_count)) \
     X(uint64_t, queue_value, (vd__device *dev, uint32_t queue)) \
+    X(bool, queue_capturing, (vd__device *dev, uint32_t queue)) \
     X(vd_result, queue_wait, (vd__device *dev, uint32_t queue, uint64_t value, uint64_t timeout_ns))
 
 static void vd__logf(const vd__host *host, vd_log_level level, const char *format, ...) {
@@ -2122,6 +2131,11 @@ static vd_result vd__dummy_queue_submit(vd__device *dev, uint32_t queue, const v
 }
 
 static uint64_t vd__dummy_queue_value(vd__device *dev, uint32_t queue) { return vd__load64(&vd__dummy_of(dev)->values[queue]); }
+
+static bool vd__dummy_queue_capturing(vd__device *dev, uint32_t queue) {
+    (void)dev, (void)queue;
+    return false;
+}
 
 static vd_result vd__dummy_queue_wait(vd__device *dev, uint32_t queue, uint64_t value, uint64_t timeout_ns) {
     (void)timeout_ns;
@@ -3878,6 +3892,11 @@ static uint64_t vd__vk_queue_value(vd__device *dev, uint32_t queue) {
     return result == VK_ERROR_DEVICE_LOST ? UINT64_MAX : result ? 0 : value;
 }
 
+static bool vd__vk_queue_capturing(vd__device *dev, uint32_t queue) {
+    (void)dev, (void)queue;
+    return false;
+}
+
 static vd_result vd__vk_queue_wait(vd__device *dev, uint32_t queue, uint64_t value, uint64_t timeout_ns) {
     const vd__vk_device *vk = vd__vk_device_of(dev);
     VD__VK_STRUCT(VkSemaphoreWaitInfo, info, VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO);
@@ -3967,6 +3986,8 @@ typedef struct vd__cu_external_range {
 
 /* Those that older drivers lack; NULL there. */
 #define VD__CU_NEWER_FUNCTIONS(X) \
+    X(int, cuThreadExchangeStreamCaptureMode, cuThreadExchangeStreamCaptureMode, (int *mode)) \
+    X(int, cuStreamIsCapturing, cuStreamIsCapturing, (void *stream, int *status)) \
     X(int, cuStreamWriteValue64, cuStreamWriteValue64_v2, (void *stream, vd__cu_address address, unsigned long long value, unsigned flags)) \
     X(int, cuModuleGetFunctionCount, cuModuleGetFunctionCount, (unsigned *count, void *module)) \
     X(int, cuModuleEnumerateFunctions, cuModuleEnumerateFunctions, (void **functions, unsigned count, void *module)) \
@@ -4043,6 +4064,8 @@ typedef struct vd__cu_external_range {
     X(CU_JIT_ERROR_LOG_BUFFER, 5) \
     X(CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, 6) \
     X(CU_STREAM_NON_BLOCKING, 1) \
+    X(CU_STREAM_CAPTURE_MODE_RELAXED, 2) \
+    X(CU_STREAM_CAPTURE_STATUS_INVALIDATED, 2) \
     X(CU_EVENT_DISABLE_TIMING, 2) \
     X(CU_MEMORYTYPE_UNIFIED, 4) \
     X(CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD, 1) \
@@ -4086,7 +4109,8 @@ typedef struct vd__cu_queue {
     void *event;               /* marks a place in the stream for another queue to wait for; NULL: there is only one queue */
     uint64_t *timeline;        /* pinned: the device writes it, anybody reads it */
     vd__cu_address timeline_address;
-    uint64_t submitted;        /* last value that was sent */
+    uint64_t sent;             /* last value that the stream will write */
+    uint64_t submitted;        /* last value handed over; what is above `sent` went into a capture */
     uint32_t polls;            /* looks at the timeline */
 } vd__cu_queue;
 
@@ -4129,13 +4153,20 @@ static vd_result vd__cu_fail(const vd__cu_driver *cu, int result, const char *fo
 }
 
 /* Every call that needs the context current stands between these two; the caller's own context is what it was. */
+/* What the thread may do while somebody captures, which is all inside of our calls: none of them belongs into a graph but what is sent to a stream. */
+static VD__THREAD_LOCAL int vd__cu_capture_mode;
+
 static vd_result vd__cu_enter(const vd__cu_device *d) {
     int result = d->api->cuCtxPushCurrent(d->context);
-    return result ? vd__cu_fail(d->api, result, "cuCtxPushCurrent") : VD_OK;
+    if (result) return vd__cu_fail(d->api, result, "cuCtxPushCurrent");
+    vd__cu_capture_mode = VD__CU_STREAM_CAPTURE_MODE_RELAXED;
+    if (d->api->cuThreadExchangeStreamCaptureMode) d->api->cuThreadExchangeStreamCaptureMode(&vd__cu_capture_mode);
+    return VD_OK;
 }
 
 static void vd__cu_leave(const vd__cu_device *d) {
     void *context;
+    if (d->api->cuThreadExchangeStreamCaptureMode) d->api->cuThreadExchangeStreamCaptureMode(&vd__cu_capture_mode);
     d->api->cuCtxPopCurrent(&context);
 }
 
@@ -4325,6 +4356,7 @@ static vd_result vd__cu_device_open(vd__driver *driver, int index, uint64_t disa
     if (!dev->native) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "CUDA: no host memory for device '%s'", dev->info.name);
     vd__cu_device_of(dev)->api = cu;
     dev->by_address = true;
+    dev->capturable = driver->host->cuda_stream && cu->cuStreamIsCapturing;
     dev->shares = 1u << VD__SHARE_ADDRESS;
     if (cu->cuImportExternalMemory && cu->cuExternalMemoryGetMappedBuffer && cu->cuDestroyExternalMemory) dev->shares |= 1u << VD__SHARE_FD;
     r = vd__cu_device_start(dev);
@@ -4917,16 +4949,44 @@ static vd_result vd__cu_play(const vd__cu_driver *cu, void *stream, const vd__cu
 
 /* Without values of its own, a stream can still fill the lower half of the timeline. */
 static vd_result vd__cu_signal(const vd__cu_device *d, vd__cu_queue *q, uint64_t value) {
+    vd__store64(&q->sent, value);
     vd__store64(&q->submitted, value);
     int result = d->writes_values ? d->api->cuStreamWriteValue64(q->stream, q->timeline_address, value, 0)
                                   : d->api->cuMemsetD32Async(q->timeline_address, (unsigned)value, 1, q->stream);
     return result ? vd__cu_fail(d->api, result, "raising a timeline") : VD_OK;
 }
 
-/* What raises the values was sent before, so a mark behind all that the other stream has is behind that too. */
+/* The timeline now; what went into a capture counts as done when all that was sent before is. */
+static uint64_t vd__cu_value(const vd__cu_device *d, const vd__cu_queue *q) {
+    uint64_t submitted = vd__load64(&q->submitted), value = vd__load64(q->timeline), sent = vd__load64(&q->sent); /* in this order: never too much */
+    if (!d->writes_values) value = sent - (uint32_t)((uint32_t)sent - (uint32_t)value);
+    return value >= sent && submitted > value ? submitted : value;
+}
+
+/* 0: the stream is not being captured, or cannot be asked. */
+static int vd__cu_capture_status(const vd__cu_device *d, const vd__cu_queue *q) {
+    int status = 0;
+    if (!q->foreign || !d->api->cuStreamIsCapturing || d->api->cuStreamIsCapturing(q->stream, &status)) return 0;
+    return status;
+}
+
+static bool vd__cu_queue_capturing(vd__device *dev, uint32_t queue) {
+    const vd__cu_device *d = vd__cu_device_of(dev);
+    if (vd__cu_enter(d)) return false;
+    int status = vd__cu_capture_status(d, &d->queues[queue]);
+    vd__cu_leave(d);
+    return status != 0;
+}
+
+/* What raises the values was sent before, so a mark behind all that the other stream has is behind that too. No mark may lead into or out of a capture: it
+   would draw the other stream in. */
 static vd_result vd__cu_await(vd__cu_device *d, uint32_t queue, const vd__wait *waits, uint32_t wait_count) {
     for (uint32_t i = 0; i < wait_count; i++) {
         vd__cu_queue *other = &d->queues[waits[i].queue];
+        if (vd__cu_value(d, other) >= waits[i].value || other->stream == d->queues[queue].stream) continue;
+        if (vd__cu_capture_status(d, &d->queues[queue]) || vd__cu_capture_status(d, other))
+            return vd__fail(VD_ERROR_UNSUPPORTED, "CUDA: a stream that is being captured cannot be in order with work that is not done: queue %u would wait "
+                "for queue %u; vd_wait_idle before the capture begins", queue, waits[i].queue);
         int result = d->api->cuEventRecord(other->event, other->stream);
         if (!result) result = d->api->cuStreamWaitEvent(d->queues[queue].stream, other->event, 0);
         if (result) return vd__cu_fail(d->api, result, "waiting for queue %u", waits[i].queue);
@@ -4939,9 +4999,13 @@ static vd_result vd__cu_queue_submit(vd__device *dev, uint32_t queue, const vd__
     vd__cu_queue *q = &d->queues[queue];
     vd_result r = vd__cu_enter(d);
     if (r) return r;
+    int status = vd__cu_capture_status(d, q);
     r = vd__cu_await(d, queue, waits, wait_count);
+    if (!r && c && status == VD__CU_STREAM_CAPTURE_STATUS_INVALIDATED)
+        r = vd__fail(VD_ERROR_INVALID, "CUDA: the capture of the stream of queue %u is broken; cuStreamEndCapture says why", queue);
     if (!r && c) r = vd__cu_play(d->api, q->stream, vd__cu_commands_of(c));
-    if (!r) r = vd__cu_signal(d, q, c ? c->value : value);
+    if (!r && status) vd__store64(&q->submitted, c ? c->value : value);
+    else if (!r) r = vd__cu_signal(d, q, c ? c->value : value);
     vd__cu_leave(d);
     if (r == VD_ERROR_DEVICE_LOST) vd__store32(&d->lost, 1);
     return r;
@@ -4954,7 +5018,7 @@ static void vd__cu_queue_check(vd__device *dev, uint32_t queue) {
         vd__store32(&d->lost, 1);
         return;
     }
-    int result = d->api->cuStreamQuery(d->queues[queue].stream);
+    int result = vd__cu_capture_status(d, &d->queues[queue]) ? 0 : d->api->cuStreamQuery(d->queues[queue].stream); /* a question would break the capture */
     vd__cu_leave(d);
     if (!result || result == VD__CUDA_ERROR_NOT_READY) return;
     vd__cu_fail(d->api, result, "cuStreamQuery");
@@ -4970,9 +5034,8 @@ enum {
 static uint64_t vd__cu_queue_value(vd__device *dev, uint32_t queue) {
     vd__cu_device *d = vd__cu_device_of(dev);
     vd__cu_queue *q = &d->queues[queue];
-    uint64_t value = vd__load64(q->timeline), submitted = vd__load64(&q->submitted); /* in this order: never less than what was reached */
-    if (!d->writes_values) value = submitted - (uint32_t)((uint32_t)submitted - (uint32_t)value);
-    if (value < submitted) {
+    uint64_t value = vd__cu_value(d, q);
+    if (value < vd__load64(&q->sent)) {
         vd__add32(&q->polls, 1);
         if (vd__load32(&q->polls) % VD__CU_POLLS == 0) vd__cu_queue_check(dev, queue);
     }
@@ -6277,6 +6340,11 @@ static int32_t vd__cl_event_wait(const vd__cl_device *vcl, vd__cl_event event, u
         vd__sleep(nap < timeout_ns - spent ? nap : timeout_ns - spent);
         nap = nap < 800000 ? nap + nap / 4 : 1000000;
     }
+}
+
+static bool vd__cl_queue_capturing(vd__device *dev, uint32_t queue) {
+    (void)dev, (void)queue;
+    return false;
 }
 
 static vd_result vd__cl_queue_wait(vd__device *dev, uint32_t queue, uint64_t value, uint64_t timeout_ns) {
@@ -8914,6 +8982,17 @@ static uint32_t vd__queue_waits(vd__queue *q, vd__wait out[VD_MAX_QUEUES]) {
     return count;
 }
 
+static bool vd__queue_captures(const vd__queue *q) {
+    return VD__UNLIKELY(q->device->capturable) && q->ctx->driver.backend->queue_capturing(q->device, q->index);
+}
+
+/* What a graph of the caller's would do again, with memory that is another's by then. */
+static vd_result vd__capture_check(const vd_list *l) {
+    if (VD__LIKELY(!l->staged && !l->output) || !vd__queue_captures(l->queue)) return VD_OK;
+    return vd__fail(VD_ERROR_UNSUPPORTED, "the stream of queue %u is being captured, and a graph cannot hold the %s of this work", l->queue->index,
+                    l->output ? "printing" : "transfers through staging memory (writes, reads, fills without whole words)");
+}
+
 /* Sends the list's recording; its value is then q->submitted. */
 static void vd__list_send(vd_list *l) {
     vd__queue *q = l->queue;
@@ -8927,6 +9006,7 @@ static void vd__list_send(vd_list *l) {
     vd_result r = backend->commands_end(device, c);
     vd__wait waits[VD_MAX_QUEUES];
     uint32_t wait_count = vd__queue_waits(q, waits);
+    if (!r) r = vd__capture_check(l);
     if (!r) r = backend->queue_submit(device, q->index, c, value, waits, wait_count);
     vd__store64(&q->submitted, value);
     if (r) vd__queue_failed(q, value, r);
@@ -9087,6 +9167,9 @@ static inline vd_result vd__list_command(vd_list *l, const vd__access *accesses,
 /* Staging for a command that the caller records next. Waits for the list's own earlier pieces when there is too much of it; no lock is held. */
 static vd_result vd__stage_reserve(vd_list *l, vd__memory_kind kind, uint64_t size, vd__slice *out) {
     vd__queue *q = l->queue;
+    if (l->immediate && vd__queue_captures(q))
+        return vd__fail(VD_ERROR_UNSUPPORTED, "the stream of queue %u is being captured, and a graph cannot hold a transfer of %llu bytes through staging "
+                        "memory; do it before, or in memory that is mapped", q->index, VD__U(size));
     for (;;) {
         uint64_t wait = 0;
         vd__mutex_lock(q->lock);
@@ -10529,6 +10612,9 @@ static vd_result vd__buffer_contents(vd_list *l, vd__buffer *b, vd_buffer handle
         memset(s->memory.mapped, 0, (size_t)s->memory.size);
         return vd__storage_sync(s, 0, s->memory.size, false);
     }
+    if (vd__queue_captures(l->queue))
+        return vd__fail(VD_ERROR_UNSUPPORTED, "vd_buffer_create '%s': the stream of queue %u is being captured, and the zeros of a new buffer would be filled "
+                        "in by its graph", b->name, l->queue->index);
     vd__list_lock(l);
     vd_result r = vd__record_words(l, &span, NULL, (const uint8_t *)"\0\0\0\0\0\0\0");
     vd__list_unlock(l);

@@ -18,7 +18,10 @@
 
 typedef unsigned long long address;
 enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_DEVICE = 101, INVALID_IMAGE = 200, INVALID_CONTEXT = 201, NOT_FOUND = 500, NOT_READY = 600,
-       BLOCKS = 4096, FUNCTIONS = 8 };
+       CAPTURE_UNSUPPORTED = 900, CAPTURE_INVALIDATED = 901, CAPTURE_ISOLATION = 905, BLOCKS = 4096, FUNCTIONS = 8, STREAMS = 16, NODES = 256 };
+
+/* A command in a captured graph. */
+typedef struct node { address to, from; size_t size; unsigned word; bool launch; } node;
 
 static struct {
     int devices, version, stall;       /* stall: timelines stay as they are, streams are not ready */
@@ -30,11 +33,36 @@ static struct {
     unsigned launch_bytes, launch_shared;
     char parameters[2048];
     struct { uintptr_t at; size_t size; bool part; } blocks[BLOCKS]; /* part: of external memory */
-} fake = { 2, 12040, 0, 0, "", 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, "", { { 0, 0, false } } };
+    int capture;                       /* CUstreamCaptureStatus of `captured` */
+    int capture_mode;                  /* CUstreamCaptureMode */
+    void *captured;
+    unsigned capturing_thread;
+    long forbidden, node_count;        /* calls that a capture forbids */
+    node nodes[NODES];
+} fake = { 2, 12040, 0, 0, "", 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, "", { { 0, 0, false } }, 0, 0, NULL, 0, 0, 0, { { 0, 0, 0, 0, false } } };
 
 static __thread void *stack[16];
 static __thread int depth;
 static int context_of_device[2]; /* its address is the context */
+
+static __thread int mode;          /* CUstreamCaptureMode of the thread */
+static __thread unsigned thread;
+static unsigned threads;
+
+static unsigned this_thread(void) {
+    if (!thread) thread = __atomic_add_fetch(&threads, 1, __ATOMIC_RELAXED);
+    return thread;
+}
+
+/* Calls that no stream sees, or that wait, spoil a capture of this thread's, and one of mode GLOBAL in any, unless the thread said that it knows. */
+static int unsafe(void) {
+    bool mine = fake.capture && fake.capture_mode != 2 && fake.capturing_thread == this_thread();
+    bool global = fake.capture && fake.capture_mode == 0 && mode == 0;
+    if (mode == 2 || (!mine && !global)) return 0;
+    __atomic_add_fetch(&fake.forbidden, 1, __ATOMIC_RELAXED);
+    fake.capture = 2;
+    return CAPTURE_UNSUPPORTED;
+}
 
 static int refused(const char *call) {
     if (fake.fault) return fake.fault;
@@ -47,6 +75,8 @@ static int refused(const char *call) {
 /* Calls that need a context; all others only ask whether they were told to fail. */
 #define NEEDS_CONTEXT do { int refused_ = depth ? refused(__func__) : INVALID_CONTEXT; if (refused_) return refused_; } while (0)
 #define MAY_FAIL do { int refused_ = refused(__func__); if (refused_) return refused_; } while (0)
+
+#define MAY_SPOIL do { int spoils_ = unsafe(); if (spoils_) return spoils_; } while (0)
 
 /* Of the blocks and counts; calls come from several threads. */
 static char lock_held;
@@ -142,19 +172,21 @@ API int cuMemGetInfo_v2(size_t *available, size_t *total) { NEEDS_CONTEXT; *avai
 API int cuMemAlloc_v2(address *at, size_t size) {
     uintptr_t block = 0;
     NEEDS_CONTEXT;
+    MAY_SPOIL;
     int result = block_make(size, &block);
     *at = block;
     return result;
 }
-API int cuMemFree_v2(address at) { NEEDS_CONTEXT; return block_free((uintptr_t)at); }
+API int cuMemFree_v2(address at) { NEEDS_CONTEXT; MAY_SPOIL; return block_free((uintptr_t)at); }
 API int cuMemHostAlloc(void **memory, size_t size, unsigned flags) {
     uintptr_t block = 0;
     NEEDS_CONTEXT;
+    MAY_SPOIL;
     int result = flags == 3 ? block_make(size, &block) : INVALID_VALUE;
     *memory = (void *)block;
     return result;
 }
-API int cuMemFreeHost(void *memory) { NEEDS_CONTEXT; return block_free((uintptr_t)memory); }
+API int cuMemFreeHost(void *memory) { NEEDS_CONTEXT; MAY_SPOIL; return block_free((uintptr_t)memory); }
 API int cuMemHostGetDevicePointer_v2(address *at, void *memory, unsigned flags) {
     NEEDS_CONTEXT;
     *at = (uintptr_t)memory;
@@ -208,20 +240,120 @@ API int cuDestroyExternalMemory(void *memory) {
 
 /* ---- streams ---- */
 
-static int a_stream, an_event;
+static char streams[STREAMS], an_event;
+static bool event_captured;
 
-API int cuStreamCreate(void **stream, unsigned flags) { NEEDS_CONTEXT; *stream = &a_stream; count(&fake.live, 1); return flags == 1 ? 0 : INVALID_VALUE; }
-API int cuStreamDestroy_v2(void *stream) { NEEDS_CONTEXT; count(&fake.live, -1); return stream == &a_stream ? 0 : INVALID_VALUE; }
-API int cuStreamQuery(void *stream) { NEEDS_CONTEXT; (void)stream; return fake.stall ? NOT_READY : 0; }
-API int cuStreamWaitEvent(void *stream, void *event, unsigned flags) { NEEDS_CONTEXT; (void)stream; return event == &an_event && !flags ? 0 : INVALID_VALUE; }
-API int cuEventCreate(void **event, unsigned flags) { NEEDS_CONTEXT; *event = &an_event; count(&fake.live, 1); return flags == 2 ? 0 : INVALID_VALUE; }
-API int cuEventDestroy_v2(void *event) { NEEDS_CONTEXT; count(&fake.live, -1); return event == &an_event ? 0 : INVALID_VALUE; }
-API int cuEventRecord(void *event, void *stream) { NEEDS_CONTEXT; return event == &an_event && stream == &a_stream ? 0 : INVALID_VALUE; }
-API int cuMemcpyAsync(address to, address from, size_t size, void *stream) {
-    NEEDS_CONTEXT;
-    if (!known(to, size) || !known(from, size) || stream != &a_stream || !size) return INVALID_VALUE;
-    memcpy((void *)(uintptr_t)to, (const void *)(uintptr_t)from, size);
+static bool is_stream(void *stream) { return (char *)stream >= streams && (char *)stream < streams + STREAMS && *(char *)stream; }
+
+/* What a capturing stream is given is noted and not done; `done` says that it was. */
+static int capture(void *stream, address to, address from, size_t size, unsigned word, bool launch, bool *done) {
+    *done = fake.capture && stream == fake.captured;
+    if (!*done) return 0;
+    if (fake.capture == 2 || fake.node_count == NODES) return CAPTURE_INVALIDATED;
+    node *n = &fake.nodes[fake.node_count++];
+    n->to = to;
+    n->from = from;
+    n->size = size;
+    n->word = word;
+    n->launch = launch;
     return 0;
+}
+
+/* What cannot be asked of a capturing stream, whatever the thread says. */
+static int asked(void *stream) {
+    if (!fake.capture || stream != fake.captured) return 0;
+    fake.forbidden++;
+    fake.capture = 2;
+    return CAPTURE_UNSUPPORTED;
+}
+
+API int cuStreamCreate(void **stream, unsigned flags) {
+    int i = 0;
+    NEEDS_CONTEXT;
+    MAY_SPOIL;
+    lock();
+    while (i < STREAMS - 1 && streams[i]) i++;
+    streams[i]++;
+    unlock();
+    *stream = &streams[i];
+    count(&fake.live, 1);
+    return flags == 1 ? 0 : INVALID_VALUE;
+}
+API int cuStreamDestroy_v2(void *stream) {
+    NEEDS_CONTEXT;
+    if (!is_stream(stream)) return INVALID_VALUE;
+    lock();
+    --*(char *)stream;
+    unlock();
+    count(&fake.live, -1);
+    return 0;
+}
+API int cuStreamQuery(void *stream) {
+    NEEDS_CONTEXT;
+    MAY_SPOIL;
+    int result = asked(stream);
+    return result ? result : fake.stall ? NOT_READY : 0;
+}
+API int cuStreamWaitEvent(void *stream, void *event, unsigned flags) {
+    NEEDS_CONTEXT;
+    if (fake.capture && (stream == fake.captured) != event_captured) {
+        fake.forbidden++;
+        fake.capture = 2;
+        return CAPTURE_ISOLATION;
+    }
+    return event == &an_event && !flags ? 0 : INVALID_VALUE;
+}
+API int cuEventCreate(void **event, unsigned flags) {
+    NEEDS_CONTEXT;
+    MAY_SPOIL;
+    *event = &an_event;
+    count(&fake.live, 1);
+    return flags == 2 ? 0 : INVALID_VALUE;
+}
+API int cuEventDestroy_v2(void *event) { NEEDS_CONTEXT; count(&fake.live, -1); return event == &an_event ? 0 : INVALID_VALUE; }
+API int cuEventRecord(void *event, void *stream) {
+    NEEDS_CONTEXT;
+    event_captured = fake.capture && stream == fake.captured;
+    return event == &an_event && is_stream(stream) ? 0 : INVALID_VALUE;
+}
+API int cuThreadExchangeStreamCaptureMode(int *wanted) {
+    int before = mode;
+    if (*wanted < 0 || *wanted > 2) return INVALID_VALUE;
+    mode = *wanted;
+    *wanted = before;
+    return 0;
+}
+API int cuStreamIsCapturing(void *stream, int *status) {
+    NEEDS_CONTEXT;
+    *status = stream == fake.captured ? fake.capture : 0;
+    return is_stream(stream) ? 0 : INVALID_VALUE;
+}
+API int cuStreamBeginCapture_v2(void *stream, int wanted) {
+    NEEDS_CONTEXT;
+    if (fake.capture || !is_stream(stream)) return INVALID_VALUE;
+    fake.captured = stream;
+    fake.capture = 1;
+    fake.capture_mode = wanted;
+    fake.capturing_thread = this_thread();
+    fake.node_count = 0;
+    return 0;
+}
+API int cuStreamEndCapture(void *stream, void **graph) {
+    NEEDS_CONTEXT;
+    if (!fake.capture || stream != fake.captured) return INVALID_VALUE;
+    int result = fake.capture == 2 ? CAPTURE_INVALIDATED : 0;
+    *graph = result ? NULL : &fake.nodes;
+    fake.capture = 0;
+    fake.captured = NULL;
+    return result;
+}
+API int cuMemcpyAsync(address to, address from, size_t size, void *stream) {
+    bool done;
+    NEEDS_CONTEXT;
+    if (!known(to, size) || !known(from, size) || !is_stream(stream) || !size) return INVALID_VALUE;
+    int result = capture(stream, to, from, size, 0, false, &done);
+    if (!done) memcpy((void *)(uintptr_t)to, (const void *)(uintptr_t)from, size);
+    return result;
 }
 /* CUDA_MEMCPY2D */
 typedef struct rows {
@@ -239,14 +371,19 @@ API int cuMemcpy2DAsync_v2(const rows *r, void *stream) {
 }
 API int cuMemsetD32Async(address to, unsigned word, size_t count, void *stream) {
     NEEDS_CONTEXT;
-    if (to % 4 || !count || !known(to, 4 * count) || stream != &a_stream) return INVALID_VALUE;
-    if (fake.stall) return 0;
+    bool done;
+    if (to % 4 || !count || !known(to, 4 * count) || !is_stream(stream)) return INVALID_VALUE;
+    int result = capture(stream, to, 0, count, word, false, &done);
+    if (fake.stall || done) return result;
     for (size_t i = 0; i < count; i++) __atomic_store_n((uint32_t *)(uintptr_t)to + i, word, __ATOMIC_RELEASE);
     return 0;
 }
 API int cuStreamWriteValue64_v2(void *stream, address to, unsigned long long value, unsigned flags) {
     NEEDS_CONTEXT;
-    if (to % 8 || !known(to, 8) || stream != &a_stream || flags) return INVALID_VALUE;
+    bool done;
+    if (to % 8 || !known(to, 8) || !is_stream(stream) || flags) return INVALID_VALUE;
+    int result = capture(stream, to, 0, 1, (unsigned)value, false, &done);
+    if (result || done) return result;
     if (!fake.stall) __atomic_store_n((uint64_t *)(uintptr_t)to, (uint64_t)value, __ATOMIC_RELEASE);
     return 0;
 }
@@ -260,6 +397,7 @@ typedef struct module { char *text; char *functions[FUNCTIONS]; unsigned count; 
 API int cuModuleLoadDataEx(void **out, const void *image, unsigned settings, int *options, void **values) {
     const char *text = (const char *)image, ptx[] = ".version";
     NEEDS_CONTEXT;
+    MAY_SPOIL;
     if (settings != 2 || options[0] != 5 || options[1] != 6) return INVALID_VALUE;
     bool cubin = !memcmp(text, "\177ELF", 4);
     if (!cubin && strncmp(text, "FAKE", 4) && strncmp(text, ptx, strlen(ptx))) {
@@ -275,6 +413,7 @@ API int cuModuleLoadDataEx(void **out, const void *image, unsigned settings, int
 }
 API int cuModuleUnload(void *m) {
     NEEDS_CONTEXT;
+    MAY_SPOIL;
     free(((module *)m)->text);
     free(m);
     count(&fake.live, -1);
@@ -320,9 +459,12 @@ API int cuFuncSetAttribute(void *function, int attribute, int value) {
 API int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned lx, unsigned ly, unsigned lz, unsigned shared, void *stream,
                        void **parameters, void **extra) {
     NEEDS_CONTEXT;
-    if (!function || parameters || stream != &a_stream || !gx || !gy || !gz || gy > 65535 || gz > 65535 || !lx || !ly || !lz || lx * ly * lz > 1024)
+    bool done;
+    if (!function || parameters || !is_stream(stream) || !gx || !gy || !gz || gy > 65535 || gz > 65535 || !lx || !ly || !lz || lx * ly * lz > 1024)
         return INVALID_VALUE;
-    count(&fake.launches, 1);
+    int result = capture(stream, 0, 0, 0, 0, true, &done);
+    if (result) return result;
+    if (!done) count(&fake.launches, 1);
     fake.launch_shared = shared;
     fake.launch_bytes = 0;
     if (!extra) return 0;
@@ -379,12 +521,23 @@ API void fake_fail(const char *call, int result, int after) {
     fake.fail_result = result;
     fake.fail_after = after;
 }
+/* Launches the graph that was captured last. */
+API void fake_graph_launch(void) {
+    for (long i = 0; i < fake.node_count; i++) {
+        const node *n = &fake.nodes[i];
+        if (n->launch) fake.launches++;
+        else if (n->from) memcpy((void *)(uintptr_t)n->to, (const void *)(uintptr_t)n->from, n->size);
+        else
+            for (size_t w = 0; w < n->size; w++) memcpy((void *)((uintptr_t)n->to + 4 * w), &n->word, 4);
+    }
+}
 API void fake_fault(int result) { fake.fault = result; }
 API void fake_stall(int on) { fake.stall = on; }
 API void fake_devices(int devices, int values) { fake.devices = devices; fake.values = values; }
 API long fake_count(const char *what) {
     const struct { const char *name; long value; } all[] = { { "launches", fake.launches }, { "blits", fake.blits }, { "compiles", fake.compiles },
-        { "contexts", fake.contexts }, { "live", fake.live }, { "bytes", (long)fake.launch_bytes }, { "shared", (long)fake.launch_shared } };
+        { "contexts", fake.contexts }, { "live", fake.live }, { "bytes", (long)fake.launch_bytes }, { "shared", (long)fake.launch_shared },
+        { "forbidden", fake.forbidden }, { "nodes", fake.node_count } };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (!strcmp(what, all[i].name)) return all[i].value;
     return -1;

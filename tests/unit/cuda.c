@@ -209,7 +209,7 @@ static void a_timeline_of_32_bits_is_extended(void **state) {
     vd_context *ctx = context();
     ctx->queues[0].submitted = ctx->queues[0].completed = 0xFFFFFFF0u;
     vd__cu_queue *q = &vd__cu_device_of(&ctx->machines[0].device)->queues[0];
-    *q->timeline = q->submitted = 0xFFFFFFF0u;
+    *q->timeline = q->submitted = q->sent = 0xFFFFFFF0u;
     for (int i = 0; i < 20; i++) transfer(ctx);
     assert_true(ctx->queues[0].completed > 0x100000000u);
     vd_context_destroy(ctx);
@@ -420,6 +420,198 @@ static void a_stream_of_the_callers(void **state) {
     assert_int_equal(destroy(stream), 0);
     fake_pop(&now);
     dlclose(library);
+}
+
+/* ---- captures ---- */
+
+/* A context on a stream of the caller's, and the calls that capture it. */
+typedef struct guest {
+    vd_context *ctx;
+    void *library, *stream;
+    int (*destroy)(void *stream), (*begin)(void *stream, int mode), (*end)(void *stream, void **graph);
+    void (*launch)(void);
+} guest;
+
+static void guest_open(guest *g, int queues, uint64_t disable) {
+    static int primary;
+    int (*create)(void **stream, unsigned flags);
+    vd_context_desc desc;
+    g->library = dlopen(path, RTLD_NOW);
+    FIND(g->library, create, "cuStreamCreate");
+    FIND(g->library, g->destroy, "cuStreamDestroy_v2");
+    FIND(g->library, g->begin, "cuStreamBeginCapture_v2");
+    FIND(g->library, g->end, "cuStreamEndCapture");
+    FIND(g->library, g->launch, "fake_graph_launch");
+    fake_push(&primary);
+    assert_int_equal(create(&g->stream, 1), 0);
+    memset(&desc, 0, sizeof desc);
+    desc.backend = VD_BACKEND_CUDA;
+    desc.cuda_stream = g->stream;
+    desc.queues = queues;
+    desc.disable = disable;
+    assert_int_equal(vd_context_create(&desc, &g->ctx), VD_OK);
+}
+
+static void guest_close(guest *g) {
+    void *now;
+    vd_context_destroy(g->ctx);
+    assert_int_equal(g->destroy(g->stream), 0);
+    fake_pop(&now);
+    dlclose(g->library);
+}
+
+/* What is sent during a capture runs when the graph is launched, as often as it is; nothing that is called meanwhile is forbidden, and nothing waits for it. */
+static void a_capture(int mode) {
+    guest g;
+    guest_open(&g, 1, 0);
+    uint32_t x[8] = { 1, 2, 3, 4, 5, 6, 7, 8 }, got[8];
+    vd_buffer a = unit_buffer(g.ctx, "a", VD_U32, 8, x), b = unit_buffer(g.ctx, "b", VD_U32, 8, x), f = unit_buffer(g.ctx, "f", VD_F32, 8, NULL);
+    vd_kernel k = text_kernel(g.ctx, VD_CODE_CUDA, scale, 0, NULL);
+    vd_list *l = vd_immediate(g.ctx, 0, 0), *own;
+    vd_event event;
+    assert_int_equal(vd_wait_idle(g.ctx), VD_OK);
+    long launches = fake_count("launches"), forbidden = fake_count("forbidden");
+    void *graph = NULL;
+    assert_int_equal(g.begin(g.stream, mode), 0);
+    assert_int_equal(vd_run(g.ctx, k, 8, vd_b(f), vd_f32(2)), VD_OK);
+    assert_int_equal(vd_copy(l, b, 0, a, 4, 16), VD_OK);
+    assert_int_equal(vd_submit(l, NULL, &event), VD_OK);
+    assert_int_equal(vd_wait(g.ctx, event, VD_FOREVER), VD_OK);
+    own = vd_list_begin(g.ctx, NULL);
+    const uint32_t nine = 9;
+    assert_int_equal(vd_fill(own, b, 16, 8, &nine, 4), VD_OK);
+    assert_int_equal(vd_submit(own, NULL, &event), VD_OK);
+    assert_int_equal(vd_wait_idle(g.ctx), VD_OK);
+    for (int i = 0; i < 20000; i++) assert_int_equal(vd_wait(g.ctx, event, 0), VD_OK); /* long enough to look at the stream */
+    vd_kernel late = text_kernel(g.ctx, VD_CODE_CUDA, scale, 0, NULL);
+    assert_true(late.id != 0);
+    vd_kernel_destroy(g.ctx, late);
+    assert_int_equal(fake_count("nodes"), 3);
+    assert_int_equal(fake_count("forbidden"), forbidden);
+    assert_int_equal(fake_count("launches"), launches);
+    assert_int_equal(g.end(g.stream, &graph), 0);
+    for (int round = 1; round <= 2; round++) {
+        const uint32_t wanted[8] = { 2, 3, 4, 5, 9, 9, 7, 8 };
+        g.launch();
+        assert_int_equal(fake_count("launches"), launches + round);
+        assert_int_equal(vd_buffer_read(g.ctx, b, 0, got, VD_WHOLE), VD_OK);
+        assert_memory_equal(got, wanted, sizeof got);
+        assert_int_equal(vd_buffer_write(g.ctx, b, 0, x, VD_WHOLE), VD_OK);
+        assert_int_equal(vd_flush(g.ctx), VD_OK);
+    }
+    transfer(g.ctx);
+    guest_close(&g);
+}
+
+static void a_capture_takes_what_is_sent(void **state) {
+    (void)state;
+    for (int mode = 0; mode < 3; mode++) a_capture(mode);
+    fake_devices(2, 0); /* streams that write 32 bits */
+    a_capture(0);
+}
+
+/* Staging memory is another's by the time a graph runs. */
+static void a_capture_refuses_staging(void **state) {
+    (void)state;
+    guest g;
+    guest_open(&g, 1, 0);
+    uint32_t x[8] = { 1, 2, 3, 4, 5, 6, 7, 8 }, got[8];
+    vd_buffer a = unit_buffer(g.ctx, "a", VD_U32, 8, x);
+    vd_list *own = vd_list_begin(g.ctx, NULL);
+    assert_int_equal(vd_write(own, a, 0, x + 4, 8), VD_OK);
+    assert_int_equal(vd_wait_idle(g.ctx), VD_OK);
+    long forbidden = fake_count("forbidden");
+    void *graph = NULL;
+    vd_event event;
+    assert_int_equal(g.begin(g.stream, 0), 0);
+    assert_int_equal(vd_buffer_write(g.ctx, a, 0, x, VD_WHOLE), VD_ERROR_UNSUPPORTED);
+    CHECK_TEXT("the stream of queue 0 is being captured, and a graph cannot hold a transfer of 32 bytes through staging memory");
+    assert_int_equal(vd_buffer_read(g.ctx, a, 0, got, VD_WHOLE), VD_ERROR_UNSUPPORTED);
+    CHECK_TEXT("is being captured");
+    assert_int_equal(vd_fill(vd_immediate(g.ctx, 0, 0), a, 1, 5, "x", 1), VD_ERROR_UNSUPPORTED);
+    CHECK_TEXT("is being captured");
+    vd_buffer_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.name = "new";
+    desc.type = VD_U32;
+    desc.shape[0] = 8;
+    assert_true(vd_buffer_create(g.ctx, &desc).id == 0);
+    CHECK_TEXT("vd_buffer_create 'new': the stream of queue 0 is being captured");
+    desc.data = x;
+    assert_true(vd_buffer_create(g.ctx, &desc).id == 0);
+    CHECK_TEXT("is being captured");
+    desc.memory = VD_MEMORY_UPLOAD;
+    vd_buffer up = vd_buffer_create(g.ctx, &desc);
+    assert_true(up.id != 0); /* the host writes it */
+    assert_int_equal(vd_copy(vd_immediate(g.ctx, 0, 0), a, 0, up, 0, 32), VD_OK);
+    assert_int_equal(vd_submit(own, NULL, &event), VD_OK);
+    assert_int_equal(vd_wait(g.ctx, event, VD_FOREVER), VD_ERROR_UNSUPPORTED);
+    CHECK_TEXT("is being captured, and a graph cannot hold the transfers through staging memory");
+    assert_int_equal(vd_flush(g.ctx), VD_OK);
+    assert_int_equal(fake_count("nodes"), 1);
+    assert_int_equal(fake_count("forbidden"), forbidden);
+    assert_int_equal(g.end(g.stream, &graph), 0);
+    transfer(g.ctx);
+    vd_buffer_destroy(g.ctx, up);
+    guest_close(&g);
+}
+
+/* Neither a mark of the caller's stream may draw ours in, nor may the graph wait for what does not belong to it. */
+static void a_capture_keeps_to_itself(void **state) {
+    (void)state;
+    guest g;
+    guest_open(&g, 2, 0);
+    uint32_t x[8] = { 1, 2, 3, 4, 5, 6, 7, 8 }, got[8];
+    const uint32_t seven = 7;
+    vd_buffer a = unit_buffer(g.ctx, "a", VD_U32, 8, x), b = unit_buffer(g.ctx, "b", VD_U32, 8, x);
+    assert_int_equal(vd_wait_idle(g.ctx), VD_OK);
+    long forbidden = fake_count("forbidden");
+    void *graph = NULL;
+    assert_int_equal(g.begin(g.stream, 0), 0);
+    assert_int_equal(vd_fill(vd_immediate(g.ctx, 0, 0), a, 0, 8, &seven, 4), VD_OK); /* into the graph */
+    assert_int_equal(vd_copy(vd_immediate(g.ctx, 0, 1), b, 0, a, 0, 32), VD_OK);     /* done now, on the other queue */
+    assert_int_equal(vd_buffer_read(g.ctx, b, 0, got, 4), VD_ERROR_UNSUPPORTED);
+    assert_int_equal(vd_wait_idle(g.ctx), VD_OK);
+    fake_stall(1);
+    assert_int_equal(vd_fill(vd_immediate(g.ctx, 0, 1), b, 0, 8, &seven, 4), VD_OK);
+    assert_int_equal(vd_flush(g.ctx), VD_OK);
+    assert_int_equal(vd_copy(vd_immediate(g.ctx, 0, 0), a, 8, b, 0, 8), VD_OK);
+    assert_int_equal(vd_flush(g.ctx), VD_ERROR_UNSUPPORTED);
+    CHECK_TEXT("a stream that is being captured cannot be in order with work that is not done: queue 0 would wait for queue 1");
+    assert_int_equal(fake_count("forbidden"), forbidden);
+    assert_int_equal(fake_count("nodes"), 1);
+    assert_int_equal(g.end(g.stream, &graph), 0);
+    fake_stall(0);
+    vd_list *l = vd_immediate(g.ctx, 0, 1);
+    assert_int_equal(vd_fill(l, b, 0, 4, NULL, 0), VD_OK);
+    g.launch();
+    assert_int_equal(vd_buffer_read(g.ctx, a, 0, got, 12), VD_OK);
+    assert_true(got[0] == 7 && got[1] == 7 && got[2] == 3);
+    transfer(g.ctx);
+    guest_close(&g);
+}
+
+/* The caller's other work broke the capture: said once, and everything goes on. Queues that share a stream share its capture. */
+static void a_broken_capture(void **state) {
+    (void)state;
+    guest g;
+    guest_open(&g, 2, VD_FEATURE_QUEUES);
+    int (*query)(void *stream);
+    void *graph = NULL;
+    FIND(g.library, query, "cuStreamQuery");
+    vd_buffer a = unit_buffer(g.ctx, "a", VD_U32, 8, NULL);
+    assert_int_equal(vd_wait_idle(g.ctx), VD_OK);
+    assert_int_equal(g.begin(g.stream, 0), 0);
+    assert_int_equal(vd_fill(vd_immediate(g.ctx, 0, 1), a, 0, 8, NULL, 0), VD_OK);
+    assert_int_equal(vd_flush(g.ctx), VD_OK);
+    assert_int_equal(fake_count("nodes"), 1);
+    assert_true(query(g.stream) != 0);
+    assert_int_equal(vd_fill(vd_immediate(g.ctx, 0, 0), a, 0, 8, NULL, 0), VD_OK);
+    assert_int_equal(vd_flush(g.ctx), VD_ERROR_INVALID);
+    CHECK_TEXT("the capture of the stream of queue 0 is broken");
+    assert_true(g.end(g.stream, &graph) != 0);
+    transfer(g.ctx);
+    guest_close(&g);
 }
 
 /* ---- kernels ---- */
@@ -664,7 +856,8 @@ int main(int argc, char **argv) {
         CASE(a_missing_library_is_told), CASE(devices_are_described), CASE(opening_that_fails_leaves_nothing), CASE(transfers_work_with_either_timeline),
         CASE(rows_are_copied_at_once), CASE(a_timeline_of_32_bits_is_extended), CASE(the_callers_context_stays_current), CASE(memory_that_runs_out),
         CASE(device_memory_of_the_callers), CASE(external_memory), CASE(a_tensor_in_device_memory),
-        CASE(a_stream_of_the_callers), CASE(a_kernel_gets_its_block),
+        CASE(a_stream_of_the_callers), CASE(a_capture_takes_what_is_sent), CASE(a_capture_refuses_staging), CASE(a_capture_keeps_to_itself),
+        CASE(a_broken_capture), CASE(a_kernel_gets_its_block),
         CASE(code_of_every_kind), CASE(texts_that_do_not_fit), CASE(shared_memory_beyond_what_is_declared), CASE(buffers_come_by_address),
         CASE(compiled_code_is_kept), CASE(a_submission_that_fails), CASE(a_device_that_is_lost), CASE(a_lost_device_is_noticed_by_polls),
         CASE(host_memory_that_runs_out),
