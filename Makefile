@@ -165,8 +165,8 @@ suites := compile unit golden codegen conformance fft fuzz sanitize validate
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .SECONDEXPANSION:
-.PHONY: help demo test check $(suites:%=test-%) $(suites:%=programs-%) test-gpu test-features fuzz-api bench bench-dispatch bench-cuda bench-opencl bench-build \
-        bench-fft bench-compile matrix golden-update carry install clean deps-build deps-test
+.PHONY: help demo test check $(suites:%=test-%) $(suites:%=programs-%) test-gpu test-features fuzz-api bench bench-dispatch bench-cuda \
+        bench-opencl bench-build bench-fft bench-compile matrix golden-update carry install clean deps-build deps-test
 
 help:            ## this list
 	@awk -F ' *## ' '/^[a-z][a-z-]*:.*## / { sub(/:.*/, "", $$1); printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
