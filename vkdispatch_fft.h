@@ -61,7 +61,8 @@
    of the lengths. Complex numbers are pairs, real part first, of f32 or of f64, or in memory of f16. Arrays are in C order, the last axis contiguous, unless the desc has strides.
 
    Lengths. Any product of primes up to 31, as long as every factor of it that one workgroup takes fits into its shared memory; longer axes are done in two
-   passes. Other lengths are done by Bluestein's algorithm while twice their length fits into a workgroup. What fits nowhere is VD_ERROR_UNSUPPORTED.
+   passes, and axes that fit into a workgroup of a GPU together in one. Other lengths are done by Bluestein's algorithm while twice their length fits into a
+   workgroup. What fits nowhere is VD_ERROR_UNSUPPORTED.
 
    Hooks. A load hook gets each element that a plan reads, and what it leaves is transformed in its place; a store hook gets each result, and what it leaves is
    stored. They are C functions that write a part of the kernel with the builder: a window, a mask, a conversion, a magnitude then cost no pass over memory.
@@ -241,6 +242,7 @@ VD_API vd_result vd_reduce_dot(vd_context *ctx, vd_buffer in, vd_buffer with, vd
 #endif
 
 enum {
+    VD__FFT_AXES = 4,          /* of one kernel */
     VD__FFT_STAGES = 8,        /* radices of one kernel */
     VD__FFT_RADIX = 32,        /* largest radix, and values a thread holds in a stage */
     VD__FFT_HELD = 64,         /* values a thread holds at most */
@@ -376,10 +378,12 @@ static double vd__fft_work(uint32_t r) {
 // >>plan
 /* Which kernels a transform takes, and the shape of each: data, made before anything is compiled, and printed by vd_fft_explain. */
 
-/* How one workgroup does its transforms. Thread t of a transform does butterflies t, t + threads, … of every stage. */
+/* How one workgroup does its transforms, over one axis or several. Thread t of a transform does butterflies t, t + threads, … of every stage. */
 typedef struct vd__fft_shape {
-    uint32_t n;
-    uint32_t stages, radix[VD__FFT_STAGES];
+    uint32_t n;              /* elements of a transform: the product of its sizes */
+    uint32_t axes, size[VD__FFT_AXES]; /* elements are counted along the first axis, then the second, … */
+    uint32_t stages, radix[VD__FFT_STAGES], axis[VD__FFT_STAGES];
+    uint32_t joined;         /* bit i: stage i, along the last axis, takes what the threads have from the stage before, along another */
     uint32_t threads;        /* of one transform */
     uint32_t side;           /* transforms of a workgroup */
     bool columns_in, columns_out; /* neighbouring threads belong to neighbouring transforms, while loading and while storing */
@@ -388,8 +392,20 @@ typedef struct vd__fft_shape {
     bool dense;              /* without free words between the elements, which cost nothing where there is room for them */
 } vd__fft_shape;
 
-/* Where the elements of a pass lie: element i of transform q of block o at block(o) + each(q) + i * stride, in elements. */
-typedef struct vd__fft_side { vd__digits block, each; uint64_t stride; } vd__fft_side;
+/* A stage in numbers. Butterfly b has the elements first(b, step) + j * step before it, and first(b, part) + j * part behind it, where j < radix and
+   first(b, c) = b / c * c * radix + b % c. */
+typedef struct vd__fft_phase {
+    uint32_t axis, radix;
+    uint32_t inner;          /* elements from one index of its axis to the next */
+    uint32_t length;         /* product of the radices done on its axis before */
+    uint32_t step, part;
+    uint32_t each;           /* butterflies of a thread */
+    bool joined;             /* butterfly u of a thread is first(thread, before_part) + u * before_part, by the radix before */
+    uint32_t before_part, before_radix;
+} vd__fft_phase;
+
+/* Where the elements of a pass lie: an element of transform q of block o at block(o) + each(q) + its index along each axis * stride, in elements. */
+typedef struct vd__fft_side { vd__digits block, each; uint64_t stride[VD__FFT_AXES]; } vd__fft_side;
 
 /* Tables of a pass, as offsets into the plan's table of complex numbers. */
 typedef struct vd__fft_tables {
@@ -406,9 +422,9 @@ typedef struct vd__fft_pass {
     vd__fft_shape shape;
     vd__fft_side in, out;
     vd__fft_side in_index, out_index; /* the same elements in C order; of passes with hooks only */
-    uint32_t axis;
+    uint32_t dimension[VD__FFT_AXES]; /* of the array, by axis of the shape */
     uint64_t turn;           /* length of the axis whose roots multiply what is stored; 0: none */
-    uint64_t turn_width;     /* transforms that share a root */
+    uint64_t turn_width, turn_rows; /* transforms that share a root, and how many such */
     uint32_t fine_bits;      /* of an exponent that the fine table resolves */
     uint32_t chirp;          /* length of the transform that Bluestein's algorithm makes of shape.n; 0: it is shape.n */
     vd__fft_tables tables;
@@ -461,6 +477,40 @@ struct vd_fft {
     struct vd__vkfft *vkfft; /* the other engine; NULL: ours */
 };
 
+static uint32_t vd__fft_radix(const vd__fft_shape *s, uint32_t leg, uint32_t stage) { return s->radix[leg ? s->stages - 1 - stage : stage]; }
+
+/* Stage i; of the second leg the stages in reverse order. */
+static vd__fft_phase vd__fft_phase_of(const vd__fft_shape *s, uint32_t leg, uint32_t i) {
+    vd__fft_phase g;
+    uint32_t k;
+    memset(&g, 0, sizeof g);
+    g.axis = s->axis[leg ? s->stages - 1 - i : i];
+    g.radix = vd__fft_radix(s, leg, i);
+    for (g.inner = 1, k = 0; k < g.axis; k++) g.inner *= s->size[k];
+    for (g.length = 1, k = 0; k < i; k++)
+        if (s->axis[leg ? s->stages - 1 - k : k] == g.axis) g.length *= vd__fft_radix(s, leg, k);
+    g.step = g.inner * (s->size[g.axis] / g.radix);
+    g.part = g.inner * g.length;
+    g.each = (s->n / g.radix + s->threads - 1) / s->threads;
+    g.joined = !leg && s->joined >> i & 1;
+    if (g.joined) {
+        vd__fft_phase before = vd__fft_phase_of(s, 0, i - 1);
+        g.before_part = before.part;
+        g.before_radix = before.radix;
+    }
+    return g;
+}
+
+/* Whether each thread has from stage i - 1 just what it needs for stage i. */
+static bool vd__fft_can_join(const vd__fft_shape *s, uint32_t i) {
+    vd__fft_phase a, b;
+    if (!i || (s->joined >> (i - 1) & 1) || s->axis[i] != s->axes - 1 || s->axis[i] == s->axis[i - 1]) return false;
+    if (i + 1 == s->stages && s->columns_in != s->columns_out) return false; /* there is an exchange that deals out the threads anew */
+    a = vd__fft_phase_of(s, 0, i - 1);
+    b = vd__fft_phase_of(s, 0, i);
+    return b.length == 1 && a.each == b.radix && s->threads * a.radix * b.radix == s->n && s->threads % a.part == 0;
+}
+
 /* Elements that a thread holds at most while it does this shape. */
 static uint32_t vd__fft_held(const vd__fft_shape *s) {
     uint32_t i, held = 0;
@@ -486,16 +536,16 @@ static uint64_t vd__fft_shared(const vd__fft_shape *s) {
 
 /* Estimated instructions for one transform: butterflies and twiddles of every thread, idle ones too, exchanges, barriers, which cost most on a processor. */
 static double vd__fft_cost(const vd__fft_device *d, const vd__fft_shape *s) {
-    uint32_t i, length = 1, held = vd__fft_held(s) * (d->wide ? 2 : 1);
+    uint32_t i, held = vd__fft_held(s) * (d->wide ? 2 : 1);
     double cost = 0, pressure = held <= 16 ? 1 : held <= 32 ? 1.08 : 2;
     for (i = 0; i < s->stages; i++) {
-        uint32_t r = s->radix[i], each = (s->n / r + s->threads - 1) / s->threads;
-        double stage = vd__fft_work(r) + (length > 1 ? 6.5 * (r - 1) : 0);
-        cost += (double)s->threads * each * stage;
-        if (i) cost += s->n * (s->split ? 11.0 : 9.0) + (double)s->threads * (d->cpu ? 600 : s->split ? 60 : 30);
-        length *= r;
+        vd__fft_phase g = vd__fft_phase_of(s, 0, i);
+        double stage = vd__fft_work(g.radix) + (g.length > 1 ? 6.5 * (g.radix - 1) : 0);
+        cost += (double)s->threads * g.each * stage;
+        if (i && !g.joined) cost += s->n * (s->split ? 11.0 : 9.0) + (double)s->threads * (d->cpu ? 600 : s->split ? 60 : 30);
     }
     if (s->n < 256 && s->stages > 1 && s->n / s->radix[s->stages - 1] < 16) cost *= 1.2; /* short runs of stores */
+    if (s->axes > 1 && !s->columns_in && s->radix[0] > 8 && s->size[0] / s->radix[0] < 8) cost *= 1.2; /* and of loads */
     return cost * pressure;
 }
 
@@ -505,30 +555,42 @@ typedef struct vd__fft_search {
     double cost;             /* of best; 0: none yet */
 } vd__fft_search;
 
-/* Tries the radices so far with one or two of the largest butterflies a thread. */
+static void vd__fft_try_one(vd__fft_search *s) {
+    double cost = vd__fft_cost(s->device, &s->now);
+    if (s->cost > 0 && cost >= s->cost) return;
+    s->cost = cost;
+    s->best = s->now;
+}
+
+/* Tries the radices so far with one or several of the largest butterflies a thread, and with a stage joined to the one before. */
 static void vd__fft_try(vd__fft_search *s) {
     uint32_t i, largest = 0, share;
     for (i = 0; i < s->now.stages; i++) if (s->now.radix[i] > largest) largest = s->now.radix[i];
-    for (share = 1; share <= 2; share++) {
-        double cost;
+    for (share = 1; share <= (s->now.axes > 1 ? 4u : 2u); share++) {
+        s->now.joined = 0;
         s->now.threads = s->now.n / largest / share;
         if (!s->now.threads || s->now.threads > s->device->threads || vd__fft_held(&s->now) > VD__FFT_RADIX) continue;
-        cost = vd__fft_cost(s->device, &s->now);
-        if (s->cost > 0 && cost >= s->cost) continue;
-        s->cost = cost;
-        s->best = s->now;
+        vd__fft_try_one(s);
+        for (i = 1; i < s->now.stages; i++) if (vd__fft_can_join(&s->now, i)) s->now.joined |= 1u << i;
+        if (s->now.joined) vd__fft_try_one(s);
     }
+    s->now.joined = 0;
 }
 
-/* All products of radices, none larger than the one before. */
-static void vd__fft_enumerate(vd__fft_search *s, uint32_t left, uint32_t most) {
+/* All products of radices, axis by axis, none on an axis larger than the one before. */
+static void vd__fft_enumerate(vd__fft_search *s, uint32_t axis, uint32_t left, uint32_t most) {
     uint32_t r;
+    if (left == 1 && axis + 1 < s->now.axes) {
+        vd__fft_enumerate(s, axis + 1, s->now.size[axis + 1], VD__FFT_RADIX);
+        return;
+    }
     if (left == 1 && s->now.stages) vd__fft_try(s);
     if (left == 1 || s->now.stages == VD__FFT_STAGES) return;
     for (r = most < left ? most : left; r >= 2; r--) {
         if (left % r) continue;
+        s->now.axis[s->now.stages] = axis;
         s->now.radix[s->now.stages++] = r;
-        vd__fft_enumerate(s, left / r, r);
+        vd__fft_enumerate(s, axis, left / r, r);
         s->now.stages--;
     }
 }
@@ -539,10 +601,16 @@ static bool vd__fft_fits(const vd__fft_device *d, const vd__fft_shape *s) {
     return s->side * s->threads <= d->threads && vd__fft_shared(s) <= d->shared;
 }
 
-/* Whether what any stage receives is divided evenly; Bluestein's second transform has the radices the other way round. */
+/* Whether what any stage receives is divided evenly: each butterfly's elements or, where those are of one slice, each thread's butterflies. Bluestein's
+   second transform has the radices the other way round. */
 static bool vd__fft_can_slice(const vd__fft_shape *s, uint32_t slices) {
-    uint32_t i;
-    for (i = 0; i < s->stages; i++) if (s->radix[i] % slices) return false;
+    uint32_t i, part;
+    for (i = 0; i < s->stages; i++) {
+        vd__fft_phase g = vd__fft_phase_of(s, 0, i);
+        if (g.radix % slices) return false;
+        part = s->n / g.radix / slices;
+        if (slices > 1 && i && g.step * g.radix < s->n && (part % s->threads || part % g.step)) return false;
+    }
     return true;
 }
 
@@ -579,55 +647,88 @@ static bool vd__fft_deal_rows(const vd__fft_device *d, vd__fft_shape *s, uint64_
     return vd__fft_deal_exchange(d, s, true, 4);
 }
 
-/* Rows and columns whose best shape was measured (NVIDIA H200, 1 GiB) and is not the cheapest by the estimate above. */
-typedef struct vd__fft_known { uint32_t n; uint8_t radix[4]; uint16_t threads, side; uint8_t slices; /* 0: both components at once */ } vd__fft_known;
+/* Rows, columns and tiles of several axes whose best shape was measured (NVIDIA H200, 1 GiB) and is not the cheapest by the estimate above. */
+typedef struct vd__fft_known {
+    uint16_t size[3];
+    uint8_t radix[5];        /* of the first axis, then of the next */
+    uint16_t threads, side;
+    uint8_t slices;          /* 0: both components at once */
+    uint8_t joined;
+} vd__fft_known;
 static const vd__fft_known vd__fft_rows[] = {
-    { 64, { 8, 8 }, 8, 4, 0 }, { 96, { 12, 8 }, 12, 8, 0 }, { 100, { 20, 5 }, 10, 8, 0 }, { 120, { 8, 15 }, 15, 8, 0 }, { 128, { 8, 4, 4 }, 16, 4, 0 },
-    { 243, { 9, 9, 3 }, 27, 2, 0 }, { 360, { 8, 9, 5 }, 45, 2, 0 }, { 500, { 20, 25 }, 25, 2, 0 }, { 512, { 8, 4, 16 }, 32, 4, 0 },
-    { 1000, { 10, 5, 20 }, 50, 1, 0 }, { 1080, { 10, 18, 6 }, 60, 1, 0 }, { 1536, { 8, 24, 8 }, 64, 1, 0 }, { 1920, { 15, 16, 8 }, 128, 1, 0 },
-    { 2187, { 27, 3, 27 }, 81, 1, 0 }, { 3125, { 25, 5, 25 }, 125, 1, 0 }, { 4000, { 16, 10, 25 }, 160, 1, 0 }, { 4095, { 15, 13, 21 }, 315, 1, 0 }
+    { { 64 }, { 8, 8 }, 8, 4, 0, 0 }, { { 96 }, { 12, 8 }, 12, 8, 0, 0 }, { { 100 }, { 20, 5 }, 10, 8, 0, 0 }, { { 120 }, { 8, 15 }, 15, 8, 0, 0 },
+    { { 128 }, { 8, 4, 4 }, 16, 4, 0, 0 }, { { 243 }, { 9, 9, 3 }, 27, 2, 0, 0 }, { { 360 }, { 8, 9, 5 }, 45, 2, 0, 0 }, { { 500 }, { 20, 25 }, 25, 2, 0, 0 },
+    { { 512 }, { 8, 4, 16 }, 32, 4, 0, 0 }, { { 1000 }, { 10, 5, 20 }, 50, 1, 0, 0 }, { { 1080 }, { 10, 18, 6 }, 60, 1, 0, 0 },
+    { { 1536 }, { 8, 24, 8 }, 64, 1, 0, 0 }, { { 1920 }, { 15, 16, 8 }, 128, 1, 0, 0 }, { { 2187 }, { 27, 3, 27 }, 81, 1, 0, 0 },
+    { { 3125 }, { 25, 5, 25 }, 125, 1, 0, 0 }, { { 4000 }, { 16, 10, 25 }, 160, 1, 0, 0 }, { { 4095 }, { 15, 13, 21 }, 315, 1, 0, 0 },
+    { { 8, 8 }, { 8, 8 }, 8, 16, 1, 0 }, { { 16, 16 }, { 4, 4, 16 }, 16, 8, 1, 0 }, { { 32, 32 }, { 4, 8, 4, 8 }, 32, 1, 1, 4 },
+    { { 64, 64 }, { 8, 8, 8, 8 }, 256, 1, 1, 0 }, { { 128, 128 }, { 16, 8, 8, 16 }, 512, 1, 2, 0 },
+    { { 128, 16 }, { 16, 8, 16 }, 128, 1, 1, 0 }, { { 256, 32 }, { 16, 16, 32 }, 256, 1, 2, 0 },
+    { { 2048, 2 }, { 16, 16, 8, 2 }, 256, 1, 1, 8 }, { { 4096, 4 }, { 32, 16, 8, 4 }, 512, 1, 2, 8 }
 };
 static const vd__fft_known vd__fft_columns[] = {
-    { 64, { 16, 4 }, 4, 32, 1 }, { 128, { 16, 8 }, 8, 32, 1 }, { 256, { 16, 16 }, 16, 32, 2 }, { 512, { 32, 16 }, 16, 16, 2 },
-    { 1024, { 32, 32 }, 32, 16, 2 }, { 2048, { 16, 16, 8 }, 64, 8, 2 }
+    { { 64 }, { 16, 4 }, 4, 32, 1, 0 }, { { 128 }, { 16, 8 }, 8, 32, 1, 0 }, { { 256 }, { 16, 16 }, 16, 32, 2, 0 }, { { 512 }, { 32, 16 }, 16, 16, 2, 0 },
+    { { 1024 }, { 32, 32 }, 32, 16, 2, 0 }, { { 2048 }, { 16, 16, 8 }, 64, 8, 2, 0 }, { { 128, 8 }, { 16, 8, 8 }, 64, 8, 1, 0 },
+    { { 256, 8 }, { 16, 16, 8 }, 64, 8, 2, 0 }
 };
+
+static bool vd__fft_is_known(const vd__fft_known *k, const vd__fft_shape *s) {
+    uint32_t i;
+    for (i = 0; i < 3; i++) if (k->size[i] != (i < s->axes ? s->size[i] : 0)) return false;
+    return s->axes <= 3;
+}
+
+static void vd__fft_take_known(const vd__fft_known *k, vd__fft_shape *s) {
+    uint32_t axis = 0, product = 1;
+    for (s->stages = 0; s->stages < 5 && k->radix[s->stages]; s->stages++) {
+        if (product == s->size[axis]) {
+            axis++;
+            product = 1;
+        }
+        s->axis[s->stages] = axis;
+        s->radix[s->stages] = k->radix[s->stages];
+        product *= k->radix[s->stages];
+    }
+    s->threads = k->threads;
+    s->joined = k->joined;
+    s->split = k->slices != 0;
+    s->slices = s->split ? k->slices : 1;
+}
 
 /* Fewer side by side where there are not as many. */
 static bool vd__fft_recall(const vd__fft_device *d, vd__fft_shape *s, uint64_t count) {
     bool columns = s->columns_in || s->columns_out;
     const vd__fft_known *k = columns ? vd__fft_columns : vd__fft_rows;
     size_t left = columns ? sizeof vd__fft_columns / sizeof *k : sizeof vd__fft_rows / sizeof *k;
-    for (; left && k->n != s->n; left--) k++;
+    for (; left && !vd__fft_is_known(k, s); left--) k++;
     if (!left || d->cpu || d->wide || (columns && k->side > count)) return false;
-    for (s->stages = 0; s->stages < 4 && k->radix[s->stages]; s->stages++) s->radix[s->stages] = k->radix[s->stages];
-    s->threads = k->threads;
+    vd__fft_take_known(k, s);
     s->side = k->side < count ? k->side : (uint32_t)count;
-    s->split = k->slices != 0;
-    s->slices = s->split ? k->slices : 1;
     return vd__fft_fits(d, s);
 }
 
-/* The best shape for a length of small factors; false: a workgroup does not take it, or fewer than the least number of neighbouring columns. */
-static bool vd__fft_shape_of(const vd__fft_device *d, uint32_t n, uint64_t count, bool columns_in, bool columns_out, uint32_t least, vd__fft_shape *out) {
+/* The best shape for axes of small factors, whose sizes `s` has; false: a workgroup does not take them, or fewer than the least number of neighbouring
+   columns. */
+static bool vd__fft_shape_of(const vd__fft_device *d, uint64_t count, uint32_t least, vd__fft_shape *s) {
     vd__fft_search search;
+    bool columns = s->columns_in || s->columns_out;
+    uint32_t i;
+    for (s->n = 1, i = 0; i < s->axes; i++) s->n *= s->size[i];
+    s->side = s->slices = 1;
     memset(&search, 0, sizeof search);
     search.device = d;
-    search.now.n = n;
-    search.now.side = search.now.slices = 1;
-    search.now.columns_in = columns_in;
-    search.now.columns_out = columns_out;
-    *out = search.now;
-    if (vd__fft_recall(d, out, count)) return true;
-    search.best = search.now;
-    if (n == 1) { /* nothing but what loading and storing do */
-        search.best.stages = search.best.radix[0] = search.best.threads = 1;
+    search.now = *s;
+    if (vd__fft_recall(d, s, count)) return true;
+    *s = search.now;
+    if (s->n == 1) { /* nothing but what loading and storing do */
+        s->stages = s->radix[0] = s->threads = 1;
     } else {
-        vd__fft_enumerate(&search, n, VD__FFT_RADIX);
+        vd__fft_enumerate(&search, 0, s->size[0], VD__FFT_RADIX);
         if (search.cost <= 0) return false;
+        *s = search.best;
     }
-    *out = search.best;
-    if (out->stages == 1) out->columns_out = out->columns_in; /* nothing is exchanged */
-    return columns_in || columns_out ? vd__fft_deal_columns(d, out, count, least) : vd__fft_deal_rows(d, out, count);
+    if (s->stages == 1) s->columns_out = s->columns_in; /* nothing is exchanged */
+    return columns ? vd__fft_deal_columns(d, s, count, least) : vd__fft_deal_rows(d, s, count);
 }
 
 /* Dimensions from the one whose elements are farthest apart to the nearest; those of one element anywhere. */
@@ -642,7 +743,7 @@ static void vd__fft_order(const vd_fft *p, const vd__fft_layout *l, uint32_t *or
 
 /* Transforms along an axis, or along a part of one, from one place to another. A part is one of `outer` that lie apart by the steps. */
 typedef struct vd__fft_leg {
-    uint32_t axis;
+    uint32_t axis, with[2];  /* bits: dimensions that the same kernel does too, or the first and the second of two */
     uint64_t n, in_stride, out_stride, outer, in_step, out_step;
     vd__fft_place from, to;
 } vd__fft_leg;
@@ -650,14 +751,15 @@ typedef struct vd__fft_leg {
 typedef struct vd__digit { uint64_t size, step; } vd__digit;
 
 /* One side of a pass, by the order of dimensions: those before the axis number the blocks, with `block` behind them, `each` and those behind the axis the
-   transforms of a block. */
-static vd__fft_side vd__fft_side_of(const vd_fft *p, const uint32_t *order, const vd__fft_leg *leg, const vd__fft_layout *l, uint64_t stride, vd__digit block,
-                                    vd__digit each, vd__digit last) {
+   transforms of a block. Dimensions that the kernel does too come before the axis among those of a transform, the nearest first. */
+static vd__fft_side vd__fft_side_of(const vd_fft *p, const uint32_t *order, const vd__fft_leg *leg, uint32_t with, const vd__fft_layout *l, uint64_t stride,
+                                    vd__digit block, vd__digit each, vd__digit last) {
     vd__fft_side s;
-    uint32_t i;
+    uint32_t i, axes = 0;
     bool near = false;
     memset(&s, 0, sizeof s);
-    s.stride = stride;
+    for (i = p->dimensions; i-- > 0;) if (with >> order[i] & 1) s.stride[axes++] = l->stride[order[i]];
+    s.stride[axes] = stride;
     s.block.product = s.each.product = 1;
     for (i = 0; i < p->dimensions; i++) {
         if (order[i] == leg->axis) {
@@ -665,6 +767,8 @@ static vd__fft_side vd__fft_side_of(const vd_fft *p, const uint32_t *order, cons
             vd__digits_add(&s.block, block.size, block.step);
             vd__digits_add(&s.each, each.size, each.step);
             vd__digits_add(&s.each, last.size, last.step);
+        } else if (with >> order[i] & 1) {
+            near = true;
         } else {
             vd__digits_add(near ? &s.each : &s.block, p->shape[order[i]], l->stride[order[i]]);
         }
@@ -673,7 +777,7 @@ static vd__fft_side vd__fft_side_of(const vd_fft *p, const uint32_t *order, cons
 }
 
 /* Whether neighbouring transforms lie nearer to each other than the elements of one. */
-static bool vd__fft_is_columns(const vd__fft_side *s) { return s->each.count && s->each.stride[s->each.count - 1] < s->stride; }
+static bool vd__fft_is_columns(const vd__fft_side *s) { return s->each.count && s->each.stride[s->each.count - 1] < s->stride[0]; }
 
 /* Transforms that lie behind each other anyway are all of one block. */
 static void vd__fft_join_blocks(vd__fft_side *s) {
@@ -700,8 +804,22 @@ static vd__digit vd__digit_of(uint64_t size, uint64_t step) {
     return d;
 }
 
-static bool vd__fft_plan_shape(const vd_fft *p, vd__fft_pass *pass, uint32_t length, uint32_t least) {
-    return vd__fft_shape_of(&p->device, length, pass->in.each.product, vd__fft_is_columns(&pass->in), vd__fft_is_columns(&pass->out), least, &pass->shape);
+/* Of the first or the second of two passes. */
+static bool vd__fft_plan_shape(const vd_fft *p, vd__fft_pass *pass, const uint32_t *order, const vd__fft_leg *leg, uint32_t which, uint32_t length,
+                               uint32_t least) {
+    vd__fft_shape *s = &pass->shape;
+    uint32_t i;
+    memset(s, 0, sizeof *s);
+    for (i = p->dimensions; i-- > 0;) {
+        if (!(leg->with[which] >> order[i] & 1)) continue;
+        pass->dimension[s->axes] = order[i];
+        s->size[s->axes++] = (uint32_t)p->shape[order[i]];
+    }
+    pass->dimension[s->axes] = leg->axis;
+    s->size[s->axes++] = length;
+    s->columns_in = vd__fft_is_columns(&pass->in);
+    s->columns_out = vd__fft_is_columns(&pass->out);
+    return vd__fft_shape_of(&p->device, pass->in.each.product, least, s);
 }
 
 /* In one kernel; of a part, all parts side by side where it is stored. */
@@ -711,18 +829,25 @@ static bool vd__fft_plan_one(vd_fft *p, vd__fft_route *r, const vd__fft_leg *leg
     uint32_t order[4];
     if (!pass) return false;
     vd__fft_order(p, &p->layout[leg->from], order);
-    pass->in = vd__fft_side_of(p, order, leg, &p->layout[leg->from], leg->in_stride, none, none, none);
-    pass->out = vd__fft_side_of(p, order, leg, &p->layout[leg->to], leg->out_stride, none, none, none);
-    pass->in_index = vd__fft_side_of(p, order, leg, &p->dense, p->dense.stride[leg->axis], none, none, none);
+    pass->in = vd__fft_side_of(p, order, leg, leg->with[0], &p->layout[leg->from], leg->in_stride, none, none, none);
+    pass->out = vd__fft_side_of(p, order, leg, leg->with[0], &p->layout[leg->to], leg->out_stride, none, none, none);
+    pass->in_index = vd__fft_side_of(p, order, leg, leg->with[0], &p->dense, p->dense.stride[leg->axis], none, none, none);
     vd__fft_join_blocks(&pass->in);
     vd__fft_join_blocks(&pass->out);
     vd__fft_join_blocks(&pass->in_index);
     pass->out_index = pass->in_index;
-    pass->axis = leg->axis;
     pass->chirp = chirp;
-    if (vd__fft_plan_shape(p, pass, length, least)) return true;
+    if (vd__fft_plan_shape(p, pass, order, leg, 0, length, least)) return true;
     r->count--;
     return false;
+}
+
+/* Transforms whose dimensions lie nearer than the axis, in the first of two kernels. */
+static uint64_t vd__fft_nearer(const vd_fft *p, const uint32_t *order, const vd__fft_leg *leg) {
+    uint64_t product = 1;
+    uint32_t i = p->dimensions;
+    while (order[--i] != leg->axis) if (!(leg->with[0] >> order[i] & 1)) product *= p->shape[order[i]];
+    return product;
 }
 
 static bool vd__fft_plan_long(vd_fft *p, vd__fft_route *r, const vd__fft_leg *leg, uint32_t least);
@@ -737,21 +862,20 @@ static bool vd__fft_plan_split(vd_fft *p, vd__fft_route *r, const vd__fft_leg *l
     uint32_t order[4], count = r->count;
     if (!a) return false;
     vd__fft_order(p, in, order);
-    a->in = vd__fft_side_of(p, order, leg, in, second * leg->in_stride, parts, vd__digit_of(second, leg->in_stride), none);
-    a->out = vd__fft_side_of(p, order, leg, temp, second * s, parts, vd__digit_of(second, s), none);
+    a->in = vd__fft_side_of(p, order, leg, leg->with[0], in, second * leg->in_stride, parts, vd__digit_of(second, leg->in_stride), none);
+    a->out = vd__fft_side_of(p, order, leg, leg->with[0], temp, second * s, parts, vd__digit_of(second, s), none);
     a->turn = leg->n;
-    a->turn_width = a->in.each.product / second;
-    a->in_index = vd__fft_side_of(p, order, leg, &p->dense, second * s_dense, none, vd__digit_of(second, s_dense), none); /* where it is the first pass */
-    a->axis = leg->axis;
-    b = vd__fft_plan_shape(p, a, first, least) ? vd__fft_add_pass(r, VD__FFT_TEMP, leg->to) : NULL;
+    a->turn_rows = second;
+    a->turn_width = vd__fft_nearer(p, order, leg);
+    a->in_index = vd__fft_side_of(p, order, leg, leg->with[0], &p->dense, second * s_dense, none, vd__digit_of(second, s_dense), none); /* of a first pass */
+    b = vd__fft_plan_shape(p, a, order, leg, 0, first, least) ? vd__fft_add_pass(r, VD__FFT_TEMP, leg->to) : NULL;
     if (b) {
-        b->in = vd__fft_side_of(p, order, leg, temp, s, none, vd__digit_of(first, second * s), parts);
-        b->out = vd__fft_side_of(p, order, leg, out, first * leg->out_stride * leg->outer, none, vd__digit_of(first, leg->out_stride * leg->outer),
-                                 vd__digit_of(leg->outer, leg->out_step));
-        b->out_index = vd__fft_side_of(p, order, leg, &p->dense, first * s_dense * leg->outer, none, vd__digit_of(first, s_dense * leg->outer),
+        b->in = vd__fft_side_of(p, order, leg, leg->with[1], temp, s, none, vd__digit_of(first, second * s), parts);
+        b->out = vd__fft_side_of(p, order, leg, leg->with[1], out, first * leg->out_stride * leg->outer, none,
+                                 vd__digit_of(first, leg->out_stride * leg->outer), vd__digit_of(leg->outer, leg->out_step));
+        b->out_index = vd__fft_side_of(p, order, leg, leg->with[1], &p->dense, first * s_dense * leg->outer, none, vd__digit_of(first, s_dense * leg->outer),
                                        vd__digit_of(leg->outer, s_dense));
-        b->axis = leg->axis;
-        if (vd__fft_plan_shape(p, b, (uint32_t)second, least / 2)) return true;
+        if (vd__fft_plan_shape(p, b, order, leg, 1, (uint32_t)second, least / 2)) return true;
         rest.n = second;
         rest.in_stride = s;
         rest.out_stride = leg->out_stride; /* of all parts; the passes multiply it by their number */
@@ -788,9 +912,11 @@ static bool vd__fft_plan_leg(vd_fft *p, vd__fft_route *r, const vd__fft_leg *leg
     }
 }
 
-static vd_result vd__fft_plan_axis(vd_fft *p, uint32_t axis, bool last) {
+/* A whole axis, from where the passes so far leave the data. */
+static vd__fft_leg vd__fft_leg_of(const vd_fft *p, uint32_t axis, bool last) {
     vd__fft_place between = p->stored[VD__FFT_OUT] == p->real && !p->hooks.mute ? VD__FFT_OUT : VD__FFT_MIDDLE;
     vd__fft_leg leg;
+    memset(&leg, 0, sizeof leg);
     leg.axis = axis;
     leg.n = p->shape[axis];
     leg.from = p->route[0].count ? between : VD__FFT_IN;
@@ -798,20 +924,54 @@ static vd_result vd__fft_plan_axis(vd_fft *p, uint32_t axis, bool last) {
     leg.in_stride = p->layout[leg.from].stride[axis];
     leg.out_stride = p->layout[leg.to].stride[axis];
     leg.outer = 1;
-    leg.in_step = leg.out_step = 0;
+    return leg;
+}
+
+static vd_result vd__fft_plan_axis(vd_fft *p, uint32_t axis, bool last) {
+    vd__fft_leg leg = vd__fft_leg_of(p, axis, last);
     if (vd__fft_plan_leg(p, &p->route[0], &leg)) return VD_OK;
     return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': no plan for dimension %u of %llu elements in %u bytes of shared memory", p->name, axis,
                         (unsigned long long)leg.n, p->device.shared * vc_type_size(p->real));
 }
 
-/* The last axis first. Where all are of one element, one pass copies. */
+static uint32_t vd__fft_lowest(uint32_t bits) {
+    uint32_t i = 0;
+    while (!(bits >> i & 1)) i++;
+    return i;
+}
+
+/* Several axes in one kernel, of at most so many elements. A processor's caches hold what lies between two kernels, and exchanges cost it more. */
+static bool vd__fft_plan_group(vd_fft *p, uint32_t group, bool last, uint64_t most) {
+    vd__fft_leg leg = vd__fft_leg_of(p, vd__fft_lowest(group), last);
+    uint32_t i, order[4];
+    uint64_t product = 1;
+    if (p->device.cpu) return false;
+    vd__fft_order(p, &p->layout[leg.from], order);
+    for (i = p->dimensions; i-- > 0;) {
+        if (!(group >> i & 1)) continue;
+        if (p->shape[i] > most / product || !vd__fft_is_smooth(p->shape[i], 31)) return false;
+        product *= p->shape[i];
+    }
+    for (i = 0; !(group >> order[i] & 1);) i++;
+    leg = vd__fft_leg_of(p, order[i], last); /* the farthest comes last */
+    leg.with[0] = group & ~(1u << order[i]);
+    return vd__fft_plan_one(p, &p->route[0], &leg, (uint32_t)leg.n, 0, 8);
+}
+
+/* The last axes first, as many in a kernel as fit: an image of its own may fill a workgroup, of several kernels each leaves room for others. Where all
+   axes are of one element, one pass copies. */
 static vd_result vd__fft_plan_axes(vd_fft *p) {
     vd_result result = VD_OK;
-    uint32_t i, last = p->dimensions;
-    for (i = 0; i < p->dimensions; i++)
-        if (p->axes >> i & 1 && (last == p->dimensions || p->shape[last] == 1)) last = i;
-    for (i = p->dimensions; i-- > last && !result;)
-        if (i == last || (p->axes >> i & 1 && p->shape[i] > 1)) result = vd__fft_plan_axis(p, i, i == last);
+    uint32_t i, left = 0, group;
+    for (i = 0; i < p->dimensions; i++) if (p->axes >> i & 1 && p->shape[i] > 1) left |= 1u << i;
+    if (!left) return vd__fft_plan_axis(p, vd__fft_lowest(p->axes), true);
+    while (left && !result) {
+        uint64_t most = p->route[0].count ? VD__FFT_POINTS / 2 : VD__FFT_POINTS;
+        for (group = left; group & (group - 1); group &= group - 1)
+            if (vd__fft_plan_group(p, group, group == left, group == left ? most : VD__FFT_POINTS / 2)) break;
+        if (!(group & (group - 1))) result = vd__fft_plan_axis(p, vd__fft_lowest(group), group == left);
+        left &= ~group;
+    }
     return result;
 }
 
@@ -972,8 +1132,6 @@ static bool vd__fft_table_stage(vd_fft *p, uint32_t length, uint32_t radix, uint
     return true;
 }
 
-static uint32_t vd__fft_radix(const vd__fft_shape *s, uint32_t leg, uint32_t stage) { return s->radix[leg ? s->stages - 1 - stage : stage]; }
-
 /* The whole of an axis: roots e = 0 … 2^fine - 1, and each 2^fine-th. */
 static bool vd__fft_table_axis(vd_fft *p, vd__fft_pass *pass) {
     uint64_t n = pass->turn, count, i;
@@ -1048,10 +1206,9 @@ static vd_result vd__fft_make_tables(vd_fft *p) {
     for (i = 0; i < p->route[0].count + p->route[1].count && ok; i++) {
         vd__fft_pass *pass = vd__fft_pass_at(p, i);
         for (leg = 0; leg < (pass->chirp ? 2u : 1u); leg++) {
-            uint32_t length = vd__fft_radix(&pass->shape, leg, 0);
             for (j = 1; j < pass->shape.stages && ok; j++) {
-                ok = vd__fft_table_stage(p, length, vd__fft_radix(&pass->shape, leg, j), &pass->tables.stage[leg][j]);
-                length *= vd__fft_radix(&pass->shape, leg, j);
+                vd__fft_phase g = vd__fft_phase_of(&pass->shape, leg, j);
+                if (g.length > 1) ok = vd__fft_table_stage(p, g.length, g.radix, &pass->tables.stage[leg][j]);
             }
         }
         if (ok && pass->turn) ok = vd__fft_table_axis(p, pass);
@@ -1082,19 +1239,28 @@ typedef struct vd__fft_writer {
     vd__fft_c x[VD__FFT_HELD];
 } vd__fft_writer;
 
-static uint32_t vd__fft_each(const vd__fft_shape *s, uint32_t radix) { return (s->n / radix + s->threads - 1) / s->threads; }
+/* b / c * c * radix + b % c, as vd__fft_phase has it. */
+static vc_val vd__fft_first(const vd__fft_shape *s, vc_val b, uint32_t c, uint32_t radix) {
+    vc_val rest;
+    if (c * radix == s->n) return b;
+    if (c == 1) return vc_mul(b, vc_u32(radix));
+    rest = vc_rem(b, vc_u32(c));
+    return vc_add(vc_mul(vc_div(b, vc_u32(c)), vc_u32(c * radix)), rest);
+}
 
-/* Butterfly u of this thread in a stage of `radix`, and whether the last threads have none. */
-static vc_val vd__fft_own(const vd__fft_writer *w, uint32_t radix, uint32_t u, bool *partly) {
-    *partly = (u + 1) * w->shape->threads > w->shape->n / radix;
-    return vc_add(w->thread[w->columns], vc_u32(u * w->shape->threads));
+/* Butterfly u of this thread in a stage, and whether the last threads have none. */
+static vc_val vd__fft_own(const vd__fft_writer *w, const vd__fft_phase *g, uint32_t u, bool *partly) {
+    vc_val t = w->thread[w->columns];
+    *partly = !g->joined && (u + 1) * w->shape->threads > w->shape->n / g->radix;
+    if (g->joined) return vc_add(vd__fft_first(w->shape, t, g->before_part, g->before_radix), vc_u32(u * g->before_part));
+    return vc_add(t, vc_u32(u * w->shape->threads));
 }
 
 /* The same, one that exists: threads without one repeat the last. */
-static vc_val vd__fft_near(const vd__fft_writer *w, uint32_t radix, uint32_t u) {
+static vc_val vd__fft_near(const vd__fft_writer *w, const vd__fft_phase *g, uint32_t u) {
     bool partly;
-    vc_val b = vd__fft_own(w, radix, u, &partly);
-    return partly ? vc_min(b, vc_u32(w->shape->n / radix - 1)) : b;
+    vc_val b = vd__fft_own(w, g, u, &partly);
+    return partly ? vc_min(b, vc_u32(w->shape->n / g->radix - 1)) : b;
 }
 
 /* Element index + j * step of this thread's transform as a place in shared memory: a value and a constant, wherever the free words allow it. */
@@ -1112,66 +1278,78 @@ static vc_val vd__fft_spot(const vd__fft_writer *w, vc_val index, uint32_t j, ui
     return s->side == 1 ? at : vc_add(at, vc_mul(w->side[w->columns], vc_u32(vd__fft_pitch(s))));
 }
 
-/* Results x of butterfly b of a stage of `radix` behind `length`; component 0 or 1. */
-static void vd__fft_send_one(vd__fft_writer *w, vc_val b, const vd__fft_c *x, uint32_t length, uint32_t radix, uint32_t component) {
-    bool together = length % 32 == 0 || 32 % (length * radix) == 0;
-    vc_val index = vc_mul(b, vc_u32(radix)), rest;
+/* Results x of butterfly b; component 0 or 1. */
+static void vd__fft_send_one(vd__fft_writer *w, const vd__fft_phase *g, vc_val b, const vd__fft_c *x, uint32_t component) {
+    bool together = g->part % 32 == 0 || 32 % (g->part * g->radix) == 0;
+    vc_val index = vd__fft_first(w->shape, b, g->part, g->radix);
     uint32_t j, constant;
-    if (length > 1) {
-        rest = vc_rem(b, vc_u32(length));
-        index = vc_add(vc_mul(vc_div(b, vc_u32(length)), vc_u32(length * radix)), rest);
-    }
-    for (j = 0; j < radix; j++) {
-        vc_val spot = vd__fft_spot(w, index, j, length, together, &constant);
+    for (j = 0; j < g->radix; j++) {
+        vc_val spot = vd__fft_spot(w, index, j, g->part, together, &constant);
         vc_store(vc_offset(w->shared[component], vc_u32(constant)), spot, component ? x[j].im : x[j].re);
     }
 }
 
 /* Results that belong into a slice: those of the butterflies that lie in the same part of all, which b counts from that part's first. */
-static void vd__fft_send(vd__fft_writer *w, uint32_t length, uint32_t radix, uint32_t component, uint32_t slice) {
-    uint32_t u, all = w->shape->n / radix, part = all / w->shape->slices, first = slice * part, threads = w->shape->threads;
+static void vd__fft_send(vd__fft_writer *w, const vd__fft_phase *g, uint32_t component, uint32_t slice) {
+    uint32_t u, all = w->shape->n / g->radix, part = all / w->shape->slices, first = slice * part, threads = w->shape->threads;
     bool partly;
-    for (u = 0; u < vd__fft_each(w->shape, radix); u++) {
-        vc_val b = vd__fft_own(w, radix, u, &partly), own;
-        if ((u + 1) * threads <= first || u * threads >= first + part) continue;
+    for (u = 0; u < g->each; u++) {
+        uint32_t least = g->joined ? 0 : u * threads, end = g->joined ? all : (u + 1) * threads; /* where that butterfly of any thread lies */
+        vc_val b = vd__fft_own(w, g, u, &partly), own;
+        if (end <= first || least >= first + part) continue;
         own = vc_lt(b, vc_u32(first + part));
-        if (u * threads < first) own = (u + 1) * threads > first + part ? vc_and(own, vc_le(vc_u32(first), b)) : vc_le(vc_u32(first), b);
+        if (least < first) own = end > first + part ? vc_and(own, vc_le(vc_u32(first), b)) : vc_le(vc_u32(first), b);
         if (first) b = vc_sub(b, vc_u32(first));
-        if (u * threads >= first && (u + 1) * threads <= first + part) vd__fft_send_one(w, b, &w->x[u * radix], length, radix, component);
-        else VC_IF(w->k, own) { vd__fft_send_one(w, b, &w->x[u * radix], length, radix, component); }
+        if (least >= first && end <= first + part) vd__fft_send_one(w, g, b, &w->x[u * g->radix], component);
+        else VC_IF(w->k, own) { vd__fft_send_one(w, g, b, &w->x[u * g->radix], component); }
     }
 }
 
-static void vd__fft_receive(vd__fft_writer *w, vd__fft_c *to, uint32_t radix, uint32_t component, uint32_t slice) {
-    uint32_t u, j, constant, step = w->shape->n / radix, part = radix / w->shape->slices;
-    for (u = 0; u < vd__fft_each(w->shape, radix); u++) {
-        vc_val index = vd__fft_near(w, radix, u);
-        for (j = 0; j < part; j++) {
-            vc_val spot = vd__fft_spot(w, index, j, step, step % 32 == 0, &constant), v = vc_load(vc_offset(w->shared[component], vc_u32(constant)), spot);
-            vd__fft_c *x = &to[u * radix + slice * part + j];
+/* What a slice has for butterfly u: a part of its elements, or all of them if its number lies in that part of all. */
+static void vd__fft_receive(vd__fft_writer *w, const vd__fft_phase *g, vd__fft_c *to, uint32_t component, uint32_t slice) {
+    uint32_t u, j, constant, slices = w->shape->slices, all = w->shape->n / g->radix, first = slice * (all / slices), threads = w->shape->threads;
+    bool outermost = g->step == all;
+    uint32_t count = outermost ? g->radix / slices : g->radix;
+    for (u = 0; u < g->each; u++) {
+        vc_val b = vd__fft_near(w, g, u), index, spot, v;
+        if (!outermost && slices > 1 && (u * threads < first || u * threads >= first + all / slices)) continue;
+        index = vd__fft_first(w->shape, !outermost && first ? vc_sub(b, vc_u32(first)) : b, g->step, g->radix);
+        for (j = 0; j < count; j++) {
+            vd__fft_c *x = &to[u * g->radix + (outermost ? slice * count : 0) + j];
+            spot = vd__fft_spot(w, index, j, g->step, g->step % 32 == 0, &constant);
+            v = vc_load(vc_offset(w->shared[component], vc_u32(constant)), spot);
             if (component) x->im = v; else x->re = v;
         }
     }
 }
 
-/* Hands the results of one stage to the next, which may deal out its threads in another way. */
-static void vd__fft_exchange(vd__fft_writer *w, uint32_t length, uint32_t radix, uint32_t next, bool columns) {
+/* Hands the results of stage g to the next, which may deal out its threads in another way. */
+static void vd__fft_exchange(vd__fft_writer *w, const vd__fft_phase *g, const vd__fft_phase *next, bool columns) {
     vd__fft_c to[VD__FFT_HELD];
-    uint32_t slices = w->shape->slices, parts = w->shape->split ? 2 : 1, turn, i, held = vd__fft_each(w->shape, next) * next;
+    uint32_t slices = w->shape->slices, parts = w->shape->split ? 2 : 1, turn, i;
     bool before = w->columns;
     for (turn = 0; turn < parts * slices; turn++) {
         uint32_t part = turn / slices, slice = turn % slices;
         w->columns = before;
         if (w->used) vc_barrier(w->k);
-        vd__fft_send(w, length, radix, part, slice);
-        if (parts == 1) vd__fft_send(w, length, radix, 1, slice);
+        vd__fft_send(w, g, part, slice);
+        if (parts == 1) vd__fft_send(w, g, 1, slice);
         vc_barrier(w->k);
         w->columns = columns;
-        vd__fft_receive(w, to, next, part, slice);
-        if (parts == 1) vd__fft_receive(w, to, next, 1, slice);
+        vd__fft_receive(w, next, to, part, slice);
+        if (parts == 1) vd__fft_receive(w, next, to, 1, slice);
         w->used = true;
     }
-    for (i = 0; i < held; i++) w->x[i] = to[i];
+    for (i = 0; i < next->each * next->radix; i++) w->x[i] = to[i];
+}
+
+/* The same to a joined stage, whose butterflies take one result of each of this thread's. */
+static void vd__fft_regroup(vd__fft_writer *w, const vd__fft_phase *g) {
+    vd__fft_c to[VD__FFT_HELD];
+    uint32_t u, j;
+    for (u = 0; u < g->each; u++)
+        for (j = 0; j < g->radix; j++) to[j * g->each + u] = w->x[u * g->radix + j];
+    for (j = 0; j < g->each * g->radix; j++) w->x[j] = to[j];
 }
 
 // >>stage
@@ -1194,56 +1372,86 @@ static void vd__fft_fill_powers(vd__fft_c *power, uint32_t count, const vd__fft_
     }
 }
 
-static void vd__fft_stage(vd__fft_writer *w, uint32_t length, uint32_t radix, uint32_t table) {
-    uint32_t u, j, powers = vd__fft_powers(radix), threads = w->shape->threads;
+static vc_val vd__fft_divided(vc_val a, uint64_t b) { return b == 1 ? a : vc_div(a, vc_u32((uint32_t)b)); }
+static vc_val vd__fft_modulo(vc_val a, uint64_t b) { return b == 1 ? vc_u32(0) : vc_rem(a, vc_u32((uint32_t)b)); }
+
+static void vd__fft_stage(vd__fft_writer *w, const vd__fft_phase *g, uint32_t table) {
+    uint32_t u, j, powers = vd__fft_powers(g->radix);
+    bool same = !g->joined && w->shape->threads % g->part == 0;
     vd__fft_c power[VD__FFT_RADIX];
-    for (u = 0; u < vd__fft_each(w->shape, radix); u++) {
-        if (length > 1 && (u == 0 || threads % length)) {
-            vc_val m = vc_rem(vd__fft_near(w, radix, u), vc_u32(length)), at = vc_mul(m, vc_u32(powers));
+    for (u = 0; u < g->each; u++) {
+        vd__fft_c *x = &w->x[u * g->radix];
+        if (g->length > 1 && (u == 0 || !same)) {
+            vc_val m = vc_rem(vd__fft_divided(vd__fft_near(w, g, u), g->inner), vc_u32(g->length)), at = vc_mul(m, vc_u32(powers));
             for (j = 0; j < powers; j++) power[(size_t)1 << j] = vd__fft_entry(w, at, table + j);
-            vd__fft_fill_powers(power, radix, NULL);
+            vd__fft_fill_powers(power, g->radix, NULL);
         }
-        for (j = 1; length > 1 && j < radix; j++) w->x[u * radix + j] = vd__fft_mul(w->x[u * radix + j], power[j]);
-        vd__fft_butterfly(&w->x[u * radix], radix);
+        for (j = 1; g->length > 1 && j < g->radix; j++) x[j] = vd__fft_mul(x[j], power[j]);
+        vd__fft_butterfly(x, g->radix);
     }
 }
 
 static void vd__fft_stages(vd__fft_writer *w, uint32_t leg, bool columns_out) {
     const vd__fft_shape *s = w->shape;
-    uint32_t i, length = 1, radix;
-    for (i = 0; i < s->stages; i++) {
-        radix = vd__fft_radix(s, leg, i);
-        vd__fft_stage(w, length, radix, w->pass->tables.stage[leg][i]);
-        if (i + 1 < s->stages) vd__fft_exchange(w, length, radix, vd__fft_radix(s, leg, i + 1), i + 2 == s->stages ? columns_out : w->columns);
-        length *= radix;
+    vd__fft_phase g = vd__fft_phase_of(s, leg, 0), next;
+    uint32_t i;
+    for (i = 0; i < s->stages; i++, g = next) {
+        vd__fft_stage(w, &g, w->pass->tables.stage[leg][i]);
+        if (i + 1 == s->stages) return;
+        next = vd__fft_phase_of(s, leg, i + 1);
+        if (next.joined) vd__fft_regroup(w, &g);
+        else vd__fft_exchange(w, &g, &next, i + 2 == s->stages ? columns_out : w->columns);
     }
 }
 
 // >>hooks
 /* What a plan's user does to elements on the way in and out, and the arguments that takes. */
 
-/* Element `along` of this thread's transform, in the array. */
-static vd_fft_point vd__fft_point_at(const vd__fft_writer *w, const vd__fft_side *s, vc_val along) {
+/* Where the first element of butterfly b lies from the beginning of a transform, before the first stage and behind the last. */
+static vc_val vd__fft_within(const vd__fft_writer *w, const vd__fft_side *side, const vd__fft_phase *g, vc_val b) {
+    const vd__fft_shape *s = w->shape;
+    vd__digits d;
+    uint32_t i = s->axes;
+    memset(&d, 0, sizeof d);
+    d.product = 1;
+    while (i-- > 0) vd__digits_add(&d, i == g->axis ? s->size[i] / g->radix : s->size[i], side->stride[i]);
+    return vd__digits_offset(&d, b);
+}
+
+/* How far its element j lies from there. */
+static uint64_t vd__fft_apart(const vd__fft_writer *w, const vd__fft_side *side, const vd__fft_phase *g, uint32_t j) {
+    return (uint64_t)j * (w->shape->size[g->axis] / g->radix) * side->stride[g->axis];
+}
+
+/* Element j of butterfly b of this thread's transform, in the array. */
+static vd_fft_point vd__fft_point_at(const vd__fft_writer *w, const vd__fft_side *side, const vd__fft_phase *g, vc_val b, uint32_t j) {
     const vd_fft *p = w->plan;
+    const vd__fft_shape *s = w->shape;
     vd_fft_point point;
     uint32_t i;
     point.direction = w->inverse ? VD_FFT_INVERSE : VD_FFT_FORWARD;
-    point.index = vc_add(w->index, vc_mul(along, vc_u32((uint32_t)s->stride)));
+    point.index = vc_add(vc_add(w->index, vd__fft_within(w, side, g, b)), vc_u32((uint32_t)vd__fft_apart(w, side, g, j)));
     for (i = 0; i < 4; i++) {
         vc_val x = vc_u32(0);
         if (i < p->dimensions && p->shape[i] > 1) {
             uint64_t step = p->dense.stride[i];
             x = step == 1 ? w->index : vc_div(w->index, vc_u32((uint32_t)step));
             if (step * p->shape[i] < p->elements) x = vc_rem(x, vc_u32((uint32_t)p->shape[i]));
-            if (i == w->pass->axis) x = vc_add(x, vc_mul(along, vc_u32((uint32_t)(s->stride / step))));
         }
         point.coordinate[i] = x;
+    }
+    for (i = 0; i < s->axes; i++) { /* and along each axis */
+        uint32_t n = i == g->axis ? s->size[i] / g->radix : s->size[i], d = w->pass->dimension[i];
+        vc_val along = i + 1 < s->axes ? vd__fft_modulo(b, n) : b;
+        if (i + 1 < s->axes) b = vd__fft_divided(b, n);
+        if (i == g->axis) along = vc_add(along, vc_u32(j * n));
+        point.coordinate[d] = vc_add(point.coordinate[d], vc_mul(along, vc_u32((uint32_t)(side->stride[i] / p->dense.stride[d]))));
     }
     return point;
 }
 
-static vd__fft_c vd__fft_hooked(const vd__fft_writer *w, vd_fft_hook hook, const vd__fft_side *s, vc_val along, vd__fft_c x) {
-    vd_fft_point at = vd__fft_point_at(w, s, along);
+static vd__fft_c vd__fft_hooked(const vd__fft_writer *w, vd_fft_hook hook, const vd__fft_side *s, const vd__fft_phase *g, vc_val b, uint32_t j, vd__fft_c x) {
+    vd_fft_point at = vd__fft_point_at(w, s, g, b, j);
     vd_fft_value value;
     value.re = x.re;
     value.im = x.im;
@@ -1334,9 +1542,6 @@ static vd_result vd__fft_check_args(const vd_fft *p, const vd_fft_io *io) {
 // >>kernels
 /* Recording a pass: load, transform, store. The inverse is the forward transform with real and imaginary parts exchanged on the way in and out. */
 
-static vc_val vd__fft_divided(vc_val a, uint64_t b) { return b == 1 ? a : vc_div(a, vc_u32((uint32_t)b)); }
-static vc_val vd__fft_modulo(vc_val a, uint64_t b) { return b == 1 ? vc_u32(0) : vc_rem(a, vc_u32((uint32_t)b)); }
-
 /* This thread's transform of all, counted within its block; one that exists. */
 static vc_val vd__fft_which(const vd__fft_writer *w, vc_val *block, vc_val *exists, bool *partly) {
     uint64_t count = w->pass->in.each.product, blocks = w->pass->in.block.product, tiles = (count + w->shape->side - 1) / w->shape->side;
@@ -1355,42 +1560,42 @@ static vc_val vd__fft_begin(const vd__fft_side *s, vc_val q, vc_val block) {
 }
 
 /* Element b + j * step of a transform that is only `chirp` long: whether it may lie beyond. */
-static bool vd__fft_beyond(const vd__fft_writer *w, uint32_t j, uint32_t step) { return w->pass->chirp && (j + 1) * step > w->pass->chirp; }
+static bool vd__fft_beyond(const vd__fft_writer *w, const vd__fft_phase *g, uint32_t j) { return w->pass->chirp && (j + 1) * g->step > w->pass->chirp; }
 
-static vd__fft_c vd__fft_load(const vd__fft_writer *w, vc_val base, vc_val b, uint32_t j, uint32_t step) {
-    const vd__fft_side *s = &w->pass->in;
-    vc_val at = vc_add(base, vc_mul(b, vc_u32((uint32_t)s->stride))), v;
-    vc_ref from = vc_offset(w->in, vc_u64((uint64_t)j * step * s->stride));
+/* Element j of butterfly b, whose first one lies there. */
+static vd__fft_c vd__fft_load(const vd__fft_writer *w, const vd__fft_phase *g, vc_val at, vc_val b, uint32_t j) {
+    vc_ref from = vc_offset(w->in, vc_u64(vd__fft_apart(w, &w->pass->in, g, j)));
     vd__fft_c x, zero = vd__fft_pair(vc_imm(w->real, 0), vc_imm(w->real, 0));
-    vc_val inside = vc_bool(true);
-    if (w->pass->chirp && j * step >= w->pass->chirp) return zero;
-    if (vd__fft_beyond(w, j, step)) {
-        inside = vc_lt(b, vc_u32(w->pass->chirp - j * step));
+    vc_val v, inside = vc_bool(true);
+    if (w->pass->chirp && j * g->step >= w->pass->chirp) return zero;
+    if (vd__fft_beyond(w, g, j)) {
+        inside = vc_lt(b, vc_u32(w->pass->chirp - j * g->step));
         v = vc_load_or(from, at, inside, vc_splat(vc_const(w->k, vc_imm(w->stored[0], 0)), 2));
-        b = vc_min(b, vc_u32(w->pass->chirp - j * step - 1));
+        b = vc_min(b, vc_u32(w->pass->chirp - j * g->step - 1));
     } else {
         v = vc_load(from, at);
     }
     if (w->stored[0] != w->real) v = vc_cast(vd__fft_pair_of(w->real), v);
     x = vd__fft_pair(vc_component(v, 0), vc_component(v, 1));
     if (w->load) {
-        x = vd__fft_hooked(w, w->load, &w->pass->in_index, vc_add(b, vc_u32(j * step)), x);
-        if (vd__fft_beyond(w, j, step)) x = vd__fft_pair(vc_select(inside, x.re, zero.re), vc_select(inside, x.im, zero.im));
+        x = vd__fft_hooked(w, w->load, &w->pass->in_index, g, b, j, x);
+        if (vd__fft_beyond(w, g, j)) x = vd__fft_pair(vc_select(inside, x.re, zero.re), vc_select(inside, x.im, zero.im));
     }
     if (w->inverse) x = vd__fft_swap(x);
-    return w->pass->chirp ? vd__fft_mul(x, vd__fft_entry(w, b, w->pass->tables.chirp + j * step)) : x;
+    return w->pass->chirp ? vd__fft_mul(x, vd__fft_entry(w, b, w->pass->tables.chirp + j * g->step)) : x;
 }
 
 static void vd__fft_load_all(vd__fft_writer *w) {
-    uint32_t radix = w->shape->radix[0], step = w->shape->n / radix, u, j;
+    vd__fft_phase g = vd__fft_phase_of(w->shape, 0, 0);
+    uint32_t u, j;
     vc_val block, exists, q, base;
     bool partly;
     q = vd__fft_which(w, &block, &exists, &partly);
     base = vd__fft_begin(&w->pass->in, q, block);
     if (w->load) w->index = vd__fft_begin(&w->pass->in_index, q, block);
-    for (u = 0; u < vd__fft_each(w->shape, radix); u++) {
-        vc_val b = vd__fft_near(w, radix, u);
-        for (j = 0; j < radix; j++) w->x[u * radix + j] = vd__fft_load(w, base, b, j, step);
+    for (u = 0; u < g.each; u++) {
+        vc_val b = vd__fft_near(w, &g, u), at = vc_add(base, vd__fft_within(w, &w->pass->in, &g, b));
+        for (j = 0; j < g.radix; j++) w->x[u * g.radix + j] = vd__fft_load(w, &g, at, b, j);
     }
 }
 
@@ -1402,61 +1607,69 @@ static vd__fft_c vd__fft_axis_root(const vd__fft_writer *w, vc_val e) {
     return vd__fft_mul(coarse, fine);
 }
 
-/* Times exp(-2 pi i row * (b + j * step) / turn), before the rows of a long axis. */
-static void vd__fft_turn_all(vd__fft_writer *w, vc_val row, vc_val b, vd__fft_c *x, uint32_t radix, uint32_t step) {
-    vd__fft_c power[VD__FFT_RADIX], first = vd__fft_axis_root(w, vc_mul(row, b));
-    uint32_t j;
-    for (j = 0; j < vd__fft_powers(radix); j++) power[(size_t)1 << j] = vd__fft_axis_root(w, vc_mul(row, vc_u32(step << j)));
-    vd__fft_fill_powers(power, radix, &first);
-    for (j = 0; j < radix; j++) x[j] = vd__fft_mul(x[j], power[j]);
+/* Times exp(-2 pi i row * k / turn), before the second transform of an axis in two parts; k is the index along it. */
+static void vd__fft_turn_all(vd__fft_writer *w, const vd__fft_phase *g, vc_val row, vc_val b, vd__fft_c *x) {
+    uint32_t step = g->step / g->inner, j;
+    vc_val k = step == 1 ? vc_u32(0) : vd__fft_divided(b, g->inner);
+    vd__fft_c power[VD__FFT_RADIX], first = vd__fft_axis_root(w, vc_mul(row, k));
+    for (j = 0; j < vd__fft_powers(g->radix); j++) power[(size_t)1 << j] = vd__fft_axis_root(w, vc_mul(row, vc_u32(step << j)));
+    vd__fft_fill_powers(power, g->radix, &first);
+    for (j = 0; j < g->radix; j++) x[j] = vd__fft_mul(x[j], power[j]);
 }
 
-static void vd__fft_store(const vd__fft_writer *w, vc_val base, vc_val b, uint32_t j, uint32_t step, vd__fft_c x) {
-    const vd__fft_side *s = &w->pass->out;
-    vc_val at = vc_add(base, vc_mul(b, vc_u32((uint32_t)s->stride))), v;
-    if (w->pass->chirp) x = vd__fft_mul(x, vd__fft_entry(w, b, w->pass->tables.chirp + j * step));
+static void vd__fft_store(const vd__fft_writer *w, const vd__fft_phase *g, vc_val at, vc_val b, uint32_t j, vd__fft_c x) {
+    vc_val v;
+    if (w->pass->chirp) x = vd__fft_mul(x, vd__fft_entry(w, b, w->pass->tables.chirp + j * g->step));
     if (w->scale != 1) x = vd__fft_pair(vc_mul(x.re, vd__fft_number(x.re, w->scale)), vc_mul(x.im, vd__fft_number(x.im, w->scale)));
     if (w->inverse) x = vd__fft_swap(x);
-    if (w->store) x = vd__fft_hooked(w, w->store, &w->pass->out_index, vc_add(b, vc_u32(j * step)), x);
+    if (w->store) x = vd__fft_hooked(w, w->store, &w->pass->out_index, g, b, j, x);
     if (!x.re.of && !x.im.of) return; /* by a hook's wish */
     v = vc_vec2(x.re, x.im);
     if (w->stored[1] != w->real) v = vc_cast(vd__fft_pair_of(w->stored[1]), v);
-    vc_store(vc_offset(w->out, vc_u64((uint64_t)j * step * s->stride)), at, v);
+    vc_store(vc_offset(w->out, vc_u64(vd__fft_apart(w, &w->pass->out, g, j))), at, v);
 }
 
 /* The results of butterfly b; of a shorter transform, those that lie within. */
-static void vd__fft_store_one(const vd__fft_writer *w, vc_val base, vc_val b, const vd__fft_c *x, uint32_t radix) {
-    uint32_t step = w->shape->n / radix, chirp = w->pass->chirp, j;
-    for (j = 0; j < radix && (!chirp || j * step < chirp); j++) {
-        if (!vd__fft_beyond(w, j, step)) vd__fft_store(w, base, b, j, step, x[j]);
-        else VC_IF(w->k, vc_lt(b, vc_u32(chirp - j * step))) { vd__fft_store(w, base, b, j, step, x[j]); }
+static void vd__fft_store_one(const vd__fft_writer *w, const vd__fft_phase *g, vc_val at, vc_val b, const vd__fft_c *x) {
+    uint32_t chirp = w->pass->chirp, j;
+    for (j = 0; j < g->radix && (!chirp || j * g->step < chirp); j++) {
+        if (!vd__fft_beyond(w, g, j)) vd__fft_store(w, g, at, b, j, x[j]);
+        else VC_IF(w->k, vc_lt(b, vc_u32(chirp - j * g->step))) { vd__fft_store(w, g, at, b, j, x[j]); }
     }
 }
 
-static void vd__fft_store_all(vd__fft_writer *w, uint32_t radix) {
-    uint32_t step = w->shape->n / radix, u;
-    vc_val block, exists, q, base, row;
+/* Which root of a turned axis is this transform's. */
+static vc_val vd__fft_row(const vd__fft_writer *w, vc_val q) {
+    const vd__fft_pass *pass = w->pass;
+    vc_val row = vd__fft_divided(q, pass->turn_width);
+    return pass->in.each.product == pass->turn_width * pass->turn_rows ? row : vd__fft_modulo(row, pass->turn_rows);
+}
+
+static void vd__fft_store_all(vd__fft_writer *w, const vd__fft_phase *g) {
+    uint32_t u;
+    vc_val block, exists, q, base;
     bool some, partly;
     q = vd__fft_which(w, &block, &exists, &some);
     base = vd__fft_begin(&w->pass->out, q, block);
     if (w->store) w->index = vd__fft_begin(&w->pass->out_index, q, block);
-    row = vd__fft_divided(q, w->pass->turn_width ? w->pass->turn_width : 1);
-    for (u = 0; u < vd__fft_each(w->shape, radix); u++) {
-        vc_val b = vd__fft_own(w, radix, u, &partly), own = exists;
-        if (partly) own = vc_and(own, vc_lt(b, vc_u32(step)));
-        if (w->pass->turn) vd__fft_turn_all(w, row, vd__fft_near(w, radix, u), &w->x[u * radix], radix, step);
-        if (!some && !partly) vd__fft_store_one(w, base, b, &w->x[u * radix], radix);
-        else VC_IF(w->k, own) { vd__fft_store_one(w, base, b, &w->x[u * radix], radix); }
+    for (u = 0; u < g->each; u++) {
+        vc_val b = vd__fft_own(w, g, u, &partly), at = vc_add(base, vd__fft_within(w, &w->pass->out, g, b)), own = exists;
+        if (partly) own = vc_and(own, vc_lt(b, vc_u32(w->shape->n / g->radix)));
+        if (w->pass->turn) vd__fft_turn_all(w, g, vd__fft_row(w, q), vd__fft_near(w, g, u), &w->x[u * g->radix]);
+        if (!some && !partly) vd__fft_store_one(w, g, at, b, &w->x[u * g->radix]);
+        else VC_IF(w->k, own) { vd__fft_store_one(w, g, at, b, &w->x[u * g->radix]); }
     }
 }
 
 /* Between the two transforms of Bluestein's algorithm: times the spectrum of the chirp, and on to the inverse. */
-static void vd__fft_multiply(vd__fft_writer *w, uint32_t radix) {
-    uint32_t step = w->shape->n / radix, u, j;
-    for (u = 0; u < vd__fft_each(w->shape, radix); u++) {
-        vc_val b = vd__fft_near(w, radix, u);
-        for (j = 0; j < radix; j++)
-            w->x[u * radix + j] = vd__fft_swap(vd__fft_mul(w->x[u * radix + j], vd__fft_entry(w, b, w->pass->tables.spectrum + j * step)));
+static void vd__fft_multiply(vd__fft_writer *w, const vd__fft_phase *g) {
+    uint32_t u, j;
+    for (u = 0; u < g->each; u++) {
+        vc_val b = vd__fft_near(w, g, u);
+        for (j = 0; j < g->radix; j++) {
+            vd__fft_c *x = &w->x[u * g->radix + j];
+            *x = vd__fft_swap(vd__fft_mul(*x, vd__fft_entry(w, b, w->pass->tables.spectrum + j * g->step)));
+        }
     }
 }
 
@@ -1471,7 +1684,8 @@ static void vd__fft_deal_threads(vd__fft_writer *w) {
 
 static void vd__fft_write_kernel(vd__fft_writer *w, bool in_place) {
     const vd__fft_shape *s = w->shape;
-    uint32_t words = vd__fft_words(s), i, last = vd__fft_radix(s, 0, s->stages - 1);
+    vd__fft_phase last = vd__fft_phase_of(s, 0, s->stages - 1);
+    uint32_t words = vd__fft_words(s), i;
     w->in = vc_buffer(w->k, in_place ? "data" : "in", vd__fft_pair_of(w->stored[0]), VC_ANY_TYPE | (in_place ? VC_READ_WRITE : VC_READ));
     w->out = in_place ? w->in : vc_buffer(w->k, "out", vd__fft_pair_of(w->stored[1]), VC_ANY_TYPE | VC_WRITE);
     w->table = vc_buffer(w->k, "table", vd__fft_pair_of(w->real), VC_READ);
@@ -1485,14 +1699,14 @@ static void vd__fft_write_kernel(vd__fft_writer *w, bool in_place) {
     vd__fft_load_all(w);
     if (w->pass->chirp) {
         vd__fft_stages(w, 0, s->columns_in);
-        vd__fft_multiply(w, last);
+        vd__fft_multiply(w, &last);
         vd__fft_stages(w, 1, s->columns_out);
-        last = s->radix[0];
-        for (i = 0; i < vd__fft_each(s, last) * last; i++) w->x[i] = vd__fft_swap(w->x[i]);
+        last = vd__fft_phase_of(s, 1, s->stages - 1);
+        for (i = 0; i < last.each * last.radix; i++) w->x[i] = vd__fft_swap(w->x[i]);
     } else {
         vd__fft_stages(w, 0, s->columns_out);
     }
-    vd__fft_store_all(w, last);
+    vd__fft_store_all(w, &last);
 }
 
 static vd__fft_route *vd__fft_route_of(vd_fft *p, uint32_t direction) { return &p->route[p->route[1].count ? direction : 0]; }
@@ -2807,9 +3021,13 @@ VD_API const char *vd_fft_explain(vd_fft *p) {
     for (i = 0; i < p->route[0].count; i++) {
         const vd__fft_pass *pass = &p->route[0].pass[i];
         const vd__fft_shape *s = &pass->shape;
-        used += vd__fft_print(p->text + used, size - used, pass->in.stride == 1 ? "rows of %llu" : "columns of %llu", s->n);
+        used += vd__fft_print(p->text + used, size - used, s->columns_in ? "columns of %llu" : "rows of %llu", s->size[0]);
+        for (j = 1; j < s->axes; j++) used += vd__fft_print(p->text + used, size - used, " by %llu", s->size[j]);
         if (pass->chirp) used += vd__fft_print(p->text + used, size - used, ", twice, for %llu (Bluestein)", pass->chirp);
-        for (j = 0; j < s->stages; j++) used += vd__fft_print(p->text + used, size - used, j ? " x %llu" : " = %llu", s->radix[j]);
+        for (j = 0; j < s->stages; j++) {
+            const char *between = j == 0 ? " = %llu" : s->joined >> j & 1 ? " with %llu" : s->axis[j] != s->axis[j - 1] ? " by %llu" : " x %llu";
+            used += vd__fft_print(p->text + used, size - used, between, s->radix[j]);
+        }
         used += vd__fft_print(p->text + used, size - used, ", %llu threads", s->threads);
         used += vd__fft_print(p->text + used, size - used, ", %llu side by side", s->side);
         if (s->slices > 1) used += vd__fft_print(p->text + used, size - used, ", in %llu slices", s->slices);

@@ -1,0 +1,199 @@
+/* Transforms over several axes in one kernel, and of large images and cubes in two, against FFTW in double, planned as for a GPU whatever device is here; and
+   how many kernels they take.
+
+   The error allowed is that of tests/fft/transforms.c. */
+#define _POSIX_C_SOURCE 200112L /* setenv */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <fftw3.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "vkdispatch_fft.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static vd_context *ctx; /* NULL: no device */
+
+typedef struct sample {
+    uint64_t shape[4];
+    uint32_t axes;
+    uint64_t in_stride[4], out_stride[4]; /* zeros: C order */
+    uint32_t passes;                      /* in 32 KiB of shared memory */
+} sample;
+
+static uint32_t dimensions_of(const sample *s) {
+    uint32_t d = 0;
+    while (d < 4 && s->shape[d]) d++;
+    return d;
+}
+
+static uint64_t elements_of(const sample *s) {
+    uint64_t n = 1;
+    for (uint32_t i = 0; i < dimensions_of(s); i++) n *= s->shape[i];
+    return n;
+}
+
+static uint64_t place_of(const sample *s, const uint64_t *stride, uint64_t i) {
+    uint64_t at = 0;
+    if (!(stride[0] | stride[1] | stride[2] | stride[3])) return i;
+    for (uint32_t d = dimensions_of(s); d-- > 0; i /= s->shape[d]) at += i % s->shape[d] * stride[d];
+    return at;
+}
+
+/* The spectrum of the sample's numbers, not normalised, in C order. */
+static fftw_complex *expect(const sample *s, const float *data, bool inverse) {
+    fftw_iodim along[4], across[4];
+    int along_count = 0, across_count = 0, stride = 1;
+    fftw_complex *x = (fftw_complex *)fftw_malloc(elements_of(s) * sizeof *x);
+    assert_non_null(x);
+    for (uint64_t i = 0; i < elements_of(s); i++)
+        for (int c = 0; c < 2; c++) x[i][c] = (double)data[2 * place_of(s, s->in_stride, i) + (uint64_t)c];
+    for (uint32_t i = dimensions_of(s); i-- > 0;) {
+        fftw_iodim d = { (int)s->shape[i], stride, stride };
+        if (s->axes >> i & 1) along[along_count++] = d; else across[across_count++] = d;
+        stride *= (int)s->shape[i];
+    }
+    fftw_plan plan = fftw_plan_guru_dft(along_count, along, across_count, across, x, x, inverse ? FFTW_BACKWARD : FFTW_FORWARD, FFTW_ESTIMATE);
+    assert_non_null(plan);
+    fftw_execute(plan);
+    fftw_destroy_plan(plan);
+    return x;
+}
+
+static vd_buffer buffer_of(uint64_t elements, const float *data) {
+    vd_buffer_desc desc = { 0 };
+    desc.type = VD_F32C;
+    desc.shape[0] = elements;
+    desc.data = data;
+    return vd_buffer_create(ctx, &desc);
+}
+
+static void say(const sample *s, vd_fft *plan) {
+    print_error("  shape");
+    for (uint32_t i = 0; i < dimensions_of(s); i++) print_error(" %llu", (unsigned long long)s->shape[i]);
+    print_error(", axes 0x%x; the plan is\n%s", s->axes, vd_fft_explain(plan));
+}
+
+static uint32_t passes_of(vd_fft *plan) {
+    uint32_t count = 0;
+    for (const char *at = vd_fft_explain(plan); *at; at++) count += *at == '\n';
+    return count;
+}
+
+static void run(const sample *s, const float *data, fftw_complex *expected, bool inverse, bool in_place) {
+    uint64_t n = elements_of(s), ins = place_of(s, s->in_stride, n - 1) + 1, outs = place_of(s, s->out_stride, n - 1) + 1;
+    double wrong = 0, all = 0, product = 1;
+    float *result = (float *)malloc((ins > outs ? ins : outs) * 8);
+    vd_fft_desc desc = { 0 };
+    vd_fft_io io = { 0 };
+    assert_non_null(result);
+    memcpy(desc.shape, s->shape, sizeof desc.shape);
+    memcpy(desc.in_stride, s->in_stride, sizeof desc.in_stride);
+    memcpy(desc.out_stride, s->out_stride, sizeof desc.out_stride);
+    desc.axes = s->axes;
+    desc.norm = VD_FFT_NORM_NONE;
+    vd_fft *plan = vd_fft_create(ctx, &desc);
+    io.direction = inverse ? VD_FFT_INVERSE : VD_FFT_FORWARD;
+    io.in = buffer_of(ins, data);
+    vd_buffer out = in_place ? io.in : buffer_of(outs, NULL);
+    if (!in_place) io.out = out;
+    if (!plan || vd_fft_run(plan, vd_immediate(ctx, 0, 0), &io) || vd_buffer_read(ctx, out, 0, result, VD_WHOLE)) {
+        say(s, plan);
+        fail_msg("%s", vd_error_text());
+    }
+    for (uint64_t i = 0; i < n; i++)
+        for (int c = 0; c < 2; c++) {
+            double d = (double)result[2 * place_of(s, s->out_stride, i) + (uint64_t)c] - expected[i][c];
+            wrong += d * d;
+            all += expected[i][c] * expected[i][c];
+        }
+    for (uint32_t i = 0; i < dimensions_of(s); i++) if (s->axes >> i & 1) product *= (double)s->shape[i];
+    if (!(sqrt(wrong / all) <= 0.5 * 1.1921e-7 * log2(product) + 6e-8)) {
+        say(s, plan);
+        fail_msg("%s, %s: error %.3g", inverse ? "inverse" : "forward", in_place ? "in place" : "out of place", sqrt(wrong / all));
+    }
+    if (!in_place) {
+        assert_int_equal(vd_buffer_read(ctx, io.in, 0, result, VD_WHOLE), VD_OK);
+        assert_memory_equal(result, data, ins * 8); /* the input is as it was */
+        vd_buffer_destroy(ctx, out);
+    }
+    if (passes_of(plan) != s->passes) {
+        say(s, plan);
+        fail_msg("%u passes, not %u", passes_of(plan), s->passes);
+    }
+    vd_buffer_destroy(ctx, io.in);
+    vd_fft_destroy(plan);
+    free(result);
+}
+
+static void check(const sample *s, bool inverse, bool in_place) {
+    uint64_t n = elements_of(s), ins = place_of(s, s->in_stride, n - 1) + 1;
+    float *data = (float *)malloc(ins * 8);
+    uint32_t state = (uint32_t)n * 2654435761u + 1;
+    assert_non_null(data);
+    for (uint64_t i = 0; i < 2 * ins; i++) {
+        state = state * 1664525u + 1013904223u;
+        data[i] = (float)(state >> 8) / 8388608.0f - 1.0f;
+    }
+    fftw_complex *expected = expect(s, data, inverse);
+    run(s, data, expected, inverse, in_place && !memcmp(s->in_stride, s->out_stride, sizeof s->in_stride));
+    fftw_free(expected);
+    free(data);
+}
+
+static void check_all(const sample *samples, size_t count) {
+    if (!ctx) {
+        print_message("# reason: no device runs kernels here: %s\n", vd_error_text());
+        skip();
+    }
+    for (size_t i = 0; i < count; i++) check(&samples[i], i & 1, i >> 1 & 1); /* by turns */
+}
+
+/* One kernel where the image fits into a workgroup. */
+static void images(void **state) {
+    static const sample samples[] = {
+        { { 3, 2, 2, 0 }, 6, { 0 }, { 0 }, 1 }, { { 33, 8, 8, 0 }, 6, { 0 }, { 0 }, 1 }, { { 9, 16, 16, 0 }, 6, { 0 }, { 0 }, 1 },
+        { { 3, 32, 32, 0 }, 6, { 0 }, { 0 }, 1 }, { { 2, 64, 64, 0 }, 6, { 0 }, { 0 }, 1 }, { { 5, 12, 20, 0 }, 6, { 0 }, { 0 }, 1 },
+        { { 2, 7, 9, 0 }, 6, { 0 }, { 0 }, 1 }, { { 3, 5, 128, 0 }, 6, { 0 }, { 0 }, 1 }, { { 2, 128, 6, 0 }, 6, { 0 }, { 0 }, 1 },
+        { { 1, 16, 256, 0 }, 7, { 0 }, { 0 }, 1 }, { { 6, 6, 17, 0 }, 5, { 0 }, { 0 }, 1 }, { { 8, 8, 40, 0 }, 3, { 0 }, { 0 }, 1 },
+        { { 2, 2, 3, 3 }, 15, { 0 }, { 0 }, 1 },
+    };
+    (void)state;
+    check_all(samples, COUNT(samples));
+}
+
+static void cubes(void **state) {
+    static const sample samples[] = {
+        { { 3, 8, 8, 8 }, 14, { 0 }, { 0 }, 1 }, { { 16, 16, 16, 0 }, 7, { 0 }, { 0 }, 1 }, { { 2, 10, 12, 14 }, 14, { 0 }, { 0 }, 1 },
+        { { 32, 32, 32, 0 }, 7, { 0 }, { 0 }, 2 }, { { 5, 7, 9, 11 }, 15, { 0 }, { 0 }, 1 },
+    };
+    (void)state;
+    check_all(samples, COUNT(samples));
+}
+
+/* Fortran's order, rows with room between them, batches nearer than the images, transposed on the way. */
+static void strides(void **state) {
+    static const sample samples[] = {
+        { { 12, 20, 3, 0 }, 3, { 1, 12, 240, 0 }, { 1, 12, 240, 0 }, 1 }, { { 3, 12, 20, 0 }, 6, { 300, 23, 1, 0 }, { 1, 3, 37, 0 }, 1 },
+        { { 16, 8, 9, 0 }, 3, { 80, 10, 1, 0 }, { 80, 10, 1, 0 }, 1 }, { { 16, 16, 3, 0 }, 3, { 0 }, { 1, 16, 256, 0 }, 1 },
+        { { 4, 5, 6, 3 }, 7, { 3, 12, 61, 1 }, { 0 }, 1 },
+    };
+    (void)state;
+    check_all(samples, COUNT(samples));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = { cmocka_unit_test(images), cmocka_unit_test(cubes), cmocka_unit_test(strides) };
+    setenv("VKDISPATCH_FFT_SHAPES", "gpu", 1);
+    if (vd_context_create(NULL, &ctx)) ctx = NULL;
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    vd_context_destroy(ctx);
+    return failed;
+}
