@@ -36,6 +36,7 @@
        hooks        what a plan's user does to elements on the way in and out
        kernels      recording a pass
        reduce       sums and the like over any axes
+       scan         running sums, compaction
        vkfft        VkFFT in place of our own transforms
        cache        the plans of a context
        execute      running a plan
@@ -80,6 +81,9 @@
    Reductions. vd_reduce_create takes a shape, the axes to reduce, an operation or a function that is one and, if wanted, a function that maps each element
    first; vd_reduce_run takes one dispatch, in which the last workgroup to finish combines what the others left. The order of operations depends on the plan
    alone, so that a device gives the same bits in every run. Inputs that begin at a multiple of 16 bytes are read by vectors where the shape allows it.
+
+   Scans. vd_scan_create and vd_compact_create make plans of one kind, for running sums and for the elements that a function chooses. By
+   VD_SCAN_THREE_KERNELS sums have the same bits in every run; in one pass those of floats depend on how far each workgroup had to look back.
 
    Errors, memory and threads are those of vkdispatch.h; a plan belongs to one thread at a time. */
 #ifndef VKDISPATCH_FFT_H
@@ -217,6 +221,55 @@ VD_API vd_result vd_reduce_norm(vd_context *ctx, vd_buffer in, vd_buffer out);
 VD_API vd_result vd_reduce_mean(vd_context *ctx, vd_buffer in, vd_buffer out);
 VD_API vd_result vd_reduce_variance(vd_context *ctx, vd_buffer in, vd_buffer out, vd_buffer mean);
 VD_API vd_result vd_reduce_dot(vd_context *ctx, vd_buffer in, vd_buffer with, vd_buffer out);
+
+/* ---- scans: running sums and the like, and compaction ---- */
+
+typedef struct vd_scan vd_scan; /* a plan */
+
+typedef enum vd_scan_way {
+    VD_SCAN_DEFAULT = 0,     /* as the device is known to allow */
+    VD_SCAN_ONE_PASS,        /* workgroups wait for others that have begun, which have to go on meanwhile */
+    VD_SCAN_THREE_KERNELS    /* nobody waits, and what is scanned is read twice */
+} vd_scan_way;
+
+typedef struct vd_scan_desc {
+    const char *name;        /* for messages; default: "scan" */
+    vd_reduce_op op;         /* up to VD_REDUCE_XOR; default: sum */
+    vd_type type;            /* of elements and results: a scalar number; default: VD_F32 */
+    uint64_t shape[4];       /* elements; trailing zeros mean there are fewer dimensions; the last one is contiguous */
+    uint32_t axis;           /* 1 + the dimension to go along; default: the last one, which is fastest */
+    bool exclusive;          /* a result is that of the elements before, without its own; default: with it */
+    bool segmented;          /* vd_scan_io.heads says where to begin anew */
+    vd_fragment map;         /* as in vd_reduce_desc, the next ones too */
+    void *map_user;
+    vd_fragment combine;     /* associative; in[0] comes before in[1] */
+    void *combine_user;
+    vc_val identity;
+    vd_scan_way way;
+} vd_scan_desc;
+
+typedef struct vd_compact_desc {
+    const char *name;        /* for messages; default: "compact" */
+    vd_type type;            /* of elements: a scalar number; default: VD_F32 */
+    uint64_t count;          /* elements */
+    vd_fragment keep;        /* a bool: whether an element stays */
+    void *keep_user;
+    vd_scan_way way;
+} vd_compact_desc;
+
+typedef struct vd_scan_io {
+    vd_buffer in, out;       /* as many elements as the shape has; of scans, out may be in. Compaction writes what it keeps, in order, and no more */
+    vd_buffer heads;         /* of segmented scans: as many VD_U32, other than 0 where a segment begins */
+    vd_buffer count;         /* of compaction: one VD_U32, how many elements it kept */
+} vd_scan_io;
+
+VD_API vd_scan *vd_scan_create(vd_context *ctx, const vd_scan_desc *desc);       /* NULL on failure; fragments are called now */
+VD_API vd_scan *vd_compact_create(vd_context *ctx, const vd_compact_desc *desc); /* likewise; run and destroyed as scans are */
+VD_API void vd_scan_destroy(vd_scan *plan);         /* before its context; work under way keeps what it uses */
+VD_API vd_result vd_scan_run(vd_scan *plan, vd_list *list, const vd_scan_io *io);
+/* Sums of all elements of a buffer of scalars, through a plan that the context keeps. */
+VD_API vd_result vd_scan_inclusive(vd_context *ctx, vd_buffer in, vd_buffer out);
+VD_API vd_result vd_scan_exclusive(vd_context *ctx, vd_buffer in, vd_buffer out);
 
 #ifdef __cplusplus
 }
@@ -1789,27 +1842,28 @@ typedef struct vd__reduce_row {
 
 enum { VD__TAKES_BOOL = 1, VD__TAKES_WHOLE = 2, VD__TAKES_REAL = 4, VD__TAKES_NUMBER = 6 };
 
+static const vd__reduce_row vd__reduce_rows[] = {
+    { VC_ADD, 1, VD__TAKES_NUMBER, false },                     /* default */
+    { VC_ADD, 1, VD__TAKES_NUMBER, false },                     /* sum */
+    { VC_MUL, 1, VD__TAKES_NUMBER, false },                     /* product */
+    { VC_MIN, 1, VD__TAKES_NUMBER, false },                     /* min */
+    { VC_MAX, 1, VD__TAKES_NUMBER, false },                     /* max */
+    { VC_AND, 1, VD__TAKES_WHOLE | VD__TAKES_BOOL, false },     /* and */
+    { VC_OR, 1, VD__TAKES_WHOLE | VD__TAKES_BOOL, false },      /* or */
+    { VC_XOR, 1, VD__TAKES_WHOLE | VD__TAKES_BOOL, false },     /* xor */
+    { VC_OR, 1, VD__TAKES_NUMBER | VD__TAKES_BOOL, false },     /* any */
+    { VC_AND, 1, VD__TAKES_NUMBER | VD__TAKES_BOOL, false },    /* all */
+    { VC_COMBINE_NONE, 2, VD__TAKES_NUMBER, false },            /* argmin: value, index */
+    { VC_COMBINE_NONE, 2, VD__TAKES_NUMBER, false },            /* argmax */
+    { VC_ADD, 1, VD__TAKES_NUMBER, false },                     /* dot */
+    { VC_ADD, 1, VD__TAKES_NUMBER, true },                      /* norm: sum of squares */
+    { VC_ADD, 1, VD__TAKES_NUMBER, true },                      /* mean: sum */
+    { VC_COMBINE_NONE, 3, VD__TAKES_NUMBER, true },             /* variance: mean, sum of squared distances from it, count */
+};
+
 static const vd__reduce_row *vd__reduce_row_of(const vd_reduce_desc *d) {
     static const vd__reduce_row custom = { VC_COMBINE_NONE, 1, VD__TAKES_NUMBER, false };
-    static const vd__reduce_row rows[] = {
-        { VC_ADD, 1, VD__TAKES_NUMBER, false },                     /* default */
-        { VC_ADD, 1, VD__TAKES_NUMBER, false },                     /* sum */
-        { VC_MUL, 1, VD__TAKES_NUMBER, false },                     /* product */
-        { VC_MIN, 1, VD__TAKES_NUMBER, false },                     /* min */
-        { VC_MAX, 1, VD__TAKES_NUMBER, false },                     /* max */
-        { VC_AND, 1, VD__TAKES_WHOLE | VD__TAKES_BOOL, false },     /* and */
-        { VC_OR, 1, VD__TAKES_WHOLE | VD__TAKES_BOOL, false },      /* or */
-        { VC_XOR, 1, VD__TAKES_WHOLE | VD__TAKES_BOOL, false },     /* xor */
-        { VC_OR, 1, VD__TAKES_NUMBER | VD__TAKES_BOOL, false },     /* any */
-        { VC_AND, 1, VD__TAKES_NUMBER | VD__TAKES_BOOL, false },    /* all */
-        { VC_COMBINE_NONE, 2, VD__TAKES_NUMBER, false },            /* argmin: value, index */
-        { VC_COMBINE_NONE, 2, VD__TAKES_NUMBER, false },            /* argmax */
-        { VC_ADD, 1, VD__TAKES_NUMBER, false },                     /* dot */
-        { VC_ADD, 1, VD__TAKES_NUMBER, true },                      /* norm: sum of squares */
-        { VC_ADD, 1, VD__TAKES_NUMBER, true },                      /* mean: sum */
-        { VC_COMBINE_NONE, 3, VD__TAKES_NUMBER, true },             /* variance: mean, sum of squared distances from it, count */
-    };
-    return d->combine ? &custom : &rows[d->op];
+    return d->combine ? &custom : &vd__reduce_rows[d->op];
 }
 
 static bool vd__reduce_is_arg(vd_reduce_op op) { return op == VD_REDUCE_ARGMIN || op == VD_REDUCE_ARGMAX; }
@@ -2308,6 +2362,752 @@ static int vd__reduce_arguments(const vd_reduce *p, const vd_reduce_io *io, uint
     return count;
 }
 
+// >>scan
+/* Running sums and the like along an axis, and compaction, which is a running sum of what is kept. A workgroup has a tile of a row: it scans the sums of its
+   loads through shared memory, and gets what lies before the tile in one of two ways. In one pass, it looks back: each tile publishes its own sum, then the
+   sum up to its end, and the one behind adds up the former until it meets the latter (Merrill, Garland, Single-pass parallel prefix scan with decoupled
+   look-back, 2016). Tiles are numbered by tickets in the order in which workgroups begin, so that whoever is waited for has begun, and nobody waits for ever.
+   Where it is known that waiting is not worth it, a first kernel makes the sums of the tiles, a second one scans them, and a third one does the rest. */
+
+enum { VD__SCAN_LOADS = 8, VD__SCAN_VECTOR = 4 };
+
+typedef enum vd__scan_mode {
+    VD__SCAN_ALONE,          /* a row is one tile */
+    VD__SCAN_LOOK,           /* looks back */
+    VD__SCAN_TOTALS,         /* the first of three kernels */
+    VD__SCAN_MIDDLE,         /* the second */
+    VD__SCAN_GIVEN,          /* the third */
+    VD__SCAN_COLUMNS,        /* along an axis that is not the last: rows of threads share columns */
+    VD__SCAN_MODES
+} vd__scan_mode;
+
+struct vd_scan {
+    vd_context *ctx;
+    vd_allocator allocator;
+    char name[64];
+    vd_scan_desc desc;
+    vd_fragment keep;        /* compaction */
+    void *keep_user;
+    uint64_t count, rows;    /* elements along the axis, how many times that */
+    uint64_t inner;          /* elements from one to the next along the axis */
+    uint64_t tiles;          /* of a row */
+    uint32_t threads;
+    uint32_t vector;         /* neighbouring elements that a thread takes together */
+    bool whole;              /* those of all tiles begin at a whole number of vectors */
+    bool single;             /* looks back */
+    uint32_t patience;       /* how often a tile is looked at before it is summed once more */
+    bool leaps;              /* by the invocations of a subgroup, that many tiles at once */
+    bool long_words;         /* atomics of 64 bits */
+    vd_kernel kernels[VD__SCAN_MODES][2]; /* of scalar loads, of vector loads */
+    vd_buffer states, flags; /* what tiles publish; tickets, or which sums begin a segment */
+    struct vd_scan *next;    /* in the context's cache */
+};
+
+/* A sum, and whether a segment begins within what it is the sum of: of that segment's part alone. */
+typedef struct vd__scan_state { vc_val v, head; } vd__scan_state;
+
+typedef struct vd__scan_writer {
+    vc_kernel *k;
+    const vd_scan *plan;
+    const vd_scan_desc *desc;
+    vd__scan_mode mode;
+    vc_combine form;
+    vc_type type;            /* of a sum */
+    uint32_t threads, vector, tile; /* elements of a tile */
+    bool wide;               /* vectors are loaded and stored as such */
+    vc_ref in[2], out[2], heads[2], count; /* scalars, vectors */
+    vc_ref states, flags, sums[2], totals[2], own; /* own: what the first thread found out for all */
+    vc_ref x[VD__SCAN_LOADS * VD__SCAN_VECTOR], h[VD__SCAN_LOADS * VD__SCAN_VECTOR]; /* elements, heads */
+    vc_val lane, row, number, base; /* number: of the tile in its row; base: where the row begins */
+    vc_val epoch;
+} vd__scan_writer;
+
+/* What sums are of. */
+static vc_type vd__scan_type(const vd_scan *p) { return p->keep ? (vc_type)VC_U32 : vd__reduce_wide(p->desc.type); }
+
+/* ---- states ---- */
+
+static vc_val vd__scan_identity(const vd__scan_writer *w) {
+    if (w->plan->keep) return vc_u32(0);
+    return w->desc->combine && w->desc->identity.of ? vc_cast(w->type, w->desc->identity) : vd__reduce_identity(w->form, w->type);
+}
+
+static vd__scan_state vd__scan_nothing(const vd__scan_writer *w) {
+    vd__scan_state s;
+    s.v = vd__scan_identity(w);
+    s.head = vc_u32(0);
+    return s;
+}
+
+static vc_val vd__scan_combine(const vd__scan_writer *w, vc_val a, vc_val b) {
+    vc_val pair[2], out = a;
+    if (!w->desc->combine) return vd__reduce_combine(w->form, a, b);
+    pair[0] = a;
+    pair[1] = b;
+    w->desc->combine(w->k, pair, &out, w->desc->combine_user);
+    return vc_cast(w->type, out);
+}
+
+/* b behind a. */
+static vd__scan_state vd__scan_both(const vd__scan_writer *w, vd__scan_state a, vd__scan_state b) {
+    vd__scan_state s = a;
+    s.v = vd__scan_combine(w, a.v, b.v);
+    if (!w->desc->segmented) return s;
+    s.v = vc_select(vc_ne(b.head, vc_u32(0)), b.v, s.v);
+    s.head = vc_or(a.head, b.head);
+    return s;
+}
+
+static vd__scan_state vd__scan_pick(vc_val condition, vd__scan_state a, vd__scan_state b) {
+    vd__scan_state s;
+    s.v = vc_select(condition, a.v, b.v);
+    s.head = vc_select(condition, a.head, b.head);
+    return s;
+}
+
+/* A pair of arrays, or of variables, of which the second one is there for segments alone. */
+static vd__scan_state vd__scan_load(const vd__scan_writer *w, const vc_ref *from, vc_val at) {
+    vd__scan_state s;
+    s.v = vc_load(from[0], at);
+    s.head = w->desc->segmented ? vc_load(from[1], at) : vc_u32(0);
+    return s;
+}
+
+static void vd__scan_store(const vd__scan_writer *w, const vc_ref *to, vc_val at, vd__scan_state s) {
+    vc_store(to[0], at, s.v);
+    if (w->desc->segmented) vc_store(to[1], at, s.head);
+}
+
+static void vd__scan_shared(const vd__scan_writer *w, const char *name, uint32_t count, vc_ref *to) {
+    to[0] = vc_shared(w->k, name, w->type, count);
+    if (w->desc->segmented) to[1] = vc_shared(w->k, "heads", VC_U32, count);
+}
+
+/* An element as it is summed. */
+static vc_val vd__scan_lift(const vd__scan_writer *w, vc_val element) {
+    vc_val v = element;
+    if (w->plan->keep) {
+        w->plan->keep(w->k, &element, &v, w->plan->keep_user);
+        return vc_cast(VC_U32, vc_cast(VC_BOOL, v));
+    }
+    if (w->desc->map) w->desc->map(w->k, &element, &v, w->desc->map_user);
+    return vc_cast(w->type, v);
+}
+
+static vd__scan_state vd__scan_element(const vd__scan_writer *w, uint32_t i) {
+    vd__scan_state s;
+    s.v = vd__scan_lift(w, vc_get(w->x[i]));
+    s.head = w->desc->segmented ? vc_get(w->h[i]) : vc_u32(0);
+    return s;
+}
+
+/* The element at a place in memory. */
+static vd__scan_state vd__scan_cell(const vd__scan_writer *w, vc_val at, vc_val *element) {
+    vd__scan_state s;
+    *element = vc_load(w->in[0], at);
+    s.v = vd__scan_lift(w, *element);
+    s.head = w->desc->segmented ? vc_cast(VC_U32, vc_ne(vc_load(w->heads[0], at), vc_u32(0))) : vc_u32(0);
+    return s;
+}
+
+/* ---- what tiles publish: kind 1 the tile's own sum, 2 the sum up to its end. It goes in pieces of half an atomic word; the other half of each is the same
+   mark, of run, head and kind, so that pieces which belong together are known without any order between them. Fences would be one, but Mesa's llvmpipe up to
+   22.3 takes a fence in a loop for a barrier. ---- */
+
+static uint32_t vd__scan_piece(const vd_scan *p) { return p->long_words ? 32 : 16; } /* bits */
+static uint32_t vd__scan_pieces(const vd_scan *p) { return vd_type_size(vd__scan_type(p)) * 8 / vd__scan_piece(p); }
+static vc_type vd__scan_word(const vd_scan *p) { return p->long_words ? (vc_type)VC_U64 : (vc_type)VC_U32; }
+
+/* The number of a run as it stands in a mark. */
+static vc_val vd__scan_run_of(const vd__scan_writer *w, vc_val epoch) { return vc_and(epoch, vc_u32((1u << (vd__scan_piece(w->plan) - 3)) - 1)); }
+
+static void vd__scan_publish(const vd__scan_writer *w, vc_val tile, uint32_t kind, vd__scan_state s) {
+    uint32_t bits = vd__scan_piece(w->plan), count = vd__scan_pieces(w->plan), i;
+    vc_type word = vd__scan_word(w->plan);
+    vc_val mark = vc_or(vc_or(vc_shl(w->epoch, vc_u32(3)), vc_shl(s.head, vc_u32(2))), vc_u32(kind)), piece, value, mask;
+    value = vc_bitcast(vd_type_size(w->type) == 8 ? (vc_type)VC_U64 : (vc_type)VC_U32, s.v);
+    mask = vc_imm(vc_typeof(value), ((uint64_t)1 << bits) - 1);
+    for (i = 0; i < count; i++) {
+        piece = count == 1 ? value : vc_and(vc_shr(value, vc_u32(i * bits)), mask);
+        piece = vc_or(vc_shl(vc_cast(word, mark), vc_u32(bits)), vc_cast(word, piece));
+        vc_atomic_store(w->states, vc_add(vc_mul(tile, vc_u32(count)), vc_u32(i)), piece);
+    }
+}
+
+/* What a tile has published in this run; kind 0: nothing, or not all of it. */
+static vd__scan_state vd__scan_look(const vd__scan_writer *w, vc_val tile, vc_val *kind) {
+    uint32_t bits = vd__scan_piece(w->plan), count = vd__scan_pieces(w->plan), i;
+    vc_type type = vd_type_size(w->type) == 8 ? (vc_type)VC_U64 : (vc_type)VC_U32, word = vd__scan_word(w->plan);
+    vc_val mark = vc_u32(0), value = vc_imm(type, 0), same = vc_bool(true), piece, other;
+    vd__scan_state s;
+    for (i = 0; i < count; i++) {
+        vc_atomic_load(w->states, vc_add(vc_mul(tile, vc_u32(count)), vc_u32(i)), &piece);
+        other = vc_cast(VC_U32, vc_shr(piece, vc_u32(bits)));
+        if (i) same = vc_and(same, vc_eq(mark, other));
+        else mark = other;
+        value = vc_or(value, vc_shl(vc_cast(type, vc_and(piece, vc_imm(word, ((uint64_t)1 << bits) - 1))), vc_u32(i * bits)));
+    }
+    same = vc_and(same, vc_eq(vc_shr(mark, vc_u32(3)), w->epoch));
+    s.v = vc_bitcast(w->type, value);
+    s.head = vc_and(vc_shr(mark, vc_u32(2)), vc_u32(1));
+    *kind = vc_select(same, vc_and(mark, vc_u32(3)), vc_u32(0));
+    return s;
+}
+
+/* The sum of a tile whose workgroup does not come to it, by one thread. */
+static vd__scan_state vd__scan_instead(const vd__scan_writer *w, vc_val number) {
+    vc_val first = vc_mul(number, vc_u32(w->tile)), element;
+    vc_ref sum[2];
+    sum[0] = vc_var(w->k, "instead", w->type);
+    sum[1] = vc_var(w->k, "instead_head", VC_U32);
+    vd__scan_store(w, sum, vc_u32(0), vd__scan_nothing(w));
+    VC_FOR(w->k, i, first, vc_add(first, vc_u32(w->tile))) {
+        vd__scan_state s = vd__scan_cell(w, vc_add(w->base, i), &element);
+        vd__scan_store(w, sum, vc_u32(0), vd__scan_both(w, vd__scan_load(w, sum, vc_u32(0)), s));
+    }
+    return vd__scan_load(w, sum, vc_u32(0));
+}
+
+/* The tiles before number `left`, from the last one on, by one thread, which adds what it finds to `to`. One that has published nothing for long is summed
+   once more: its workgroup may be kept from running for as long as this one waits. If it has published meanwhile, that counts: it may have written, too. */
+static void vd__scan_walk(const vd__scan_writer *w, vc_val first, vc_ref left, const vc_ref *to) {
+    vc_ref tries = vc_var(w->k, "tries", VC_U32), sum[2];
+    sum[0] = vc_var(w->k, "seen", w->type);
+    sum[1] = vc_var(w->k, "seen_head", VC_U32);
+    VC_LOOP(w->k) {
+        vc_val j = vc_get(left), tile = vc_add(first, vc_sub(j, vc_u32(1))), kind, again;
+        vd__scan_state s;
+        vc_break_if(w->k, vc_eq(j, vc_u32(0)));
+        again = vc_le(vc_u32(w->plan->patience), vc_get(tries));
+        VC_IF(w->k, again) {
+            vd__scan_store(w, sum, vc_u32(0), vd__scan_instead(w, vc_sub(j, vc_u32(1))));
+            if (vd_device(w->plan->ctx, 0)->type != VD_DEVICE_CPU) vc_fence(w->k, VC_SCOPE_DEVICE, VC_STORAGE_BUFFER); /* before looking again */
+        }
+        s = vd__scan_look(w, tile, &kind);
+        vc_set(tries, vc_add(vc_get(tries), vc_u32(1)));
+        VC_IF(w->k, vc_or(again, vc_ne(kind, vc_u32(0)))) {
+            s = vd__scan_pick(vc_ne(kind, vc_u32(0)), s, vd__scan_load(w, sum, vc_u32(0)));
+            vd__scan_store(w, to, vc_u32(0), vd__scan_both(w, s, vd__scan_load(w, to, vc_u32(0))));
+            vc_set(left, vc_select(vc_or(vc_eq(kind, vc_u32(2)), vc_ne(s.head, vc_u32(0))), vc_u32(0), vc_sub(j, vc_u32(1))));
+            vc_set(tries, vc_u32(0));
+        }
+    }
+}
+
+/* As many tiles at once as a subgroup has invocations, by all of one; for operations in which the order does not matter. What takes too long is left. */
+static void vd__scan_leap(const vd__scan_writer *w, vc_val first, vc_ref left, vc_ref to) {
+    vc_val size = vc_subgroup_size(w->k), lane = vc_subgroup_local_id(w->k);
+    vc_ref tries = vc_var(w->k, "tries", VC_U32);
+    VC_LOOP(w->k) {
+        vc_val j = vc_get(left), kind, there = vc_lt(lane, j), nearest, v;
+        vd__scan_state s = vd__scan_look(w, vc_add(first, vc_select(there, vc_sub(vc_sub(j, vc_u32(1)), lane), vc_u32(0))), &kind);
+        kind = vc_select(there, kind, vc_u32(2));
+        v = vc_select(there, s.v, vd__scan_identity(w));
+        vc_set(tries, vc_add(vc_get(tries), vc_u32(1)));
+        vc_break_if(w->k, vc_lt(vc_u32(w->plan->patience), vc_get(tries)));
+        vc_continue_if(w->k, vc_subgroup_any(vc_eq(kind, vc_u32(0))));
+        nearest = vc_subgroup_reduce(VC_MIN, vc_select(vc_eq(kind, vc_u32(2)), lane, size));
+        v = vc_subgroup_reduce(w->form, vc_select(vc_le(lane, nearest), v, vd__scan_identity(w)));
+        vc_set(to, vd__scan_combine(w, v, vc_get(to)));
+        vc_set(left, vc_select(vc_lt(nearest, size), vc_u32(0), vc_sub(j, size)));
+        vc_set(tries, vc_u32(0));
+        vc_break_if(w->k, vc_lt(nearest, size));
+    }
+}
+
+/* ---- a tile ---- */
+
+static vc_val vd__scan_padded(vc_val i) { return vc_add(i, vc_shr(i, vc_u32(3))); } /* so that neither order meets in one bank */
+
+/* What each thread has as the sum of those before it, `whole`: of all; through the two halves of an array (Hillis and Steele). */
+static vd__scan_state vd__scan_threads(const vd__scan_writer *w, vd__scan_state s, vd__scan_state *whole) {
+    uint32_t step, half = 0;
+    vc_val there;
+    vd__scan_state before;
+    for (step = 1; step < w->threads; step *= 2, half = w->threads - half) {
+        vd__scan_store(w, w->totals, vc_add(w->lane, vc_u32(half)), s);
+        vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
+        there = vc_le(vc_u32(step), w->lane);
+        before = vd__scan_load(w, w->totals, vc_add(vc_select(there, vc_sub(w->lane, vc_u32(step)), vc_u32(0)), vc_u32(half)));
+        s = vd__scan_pick(there, vd__scan_both(w, before, s), s);
+    }
+    vd__scan_store(w, w->totals, vc_add(w->lane, vc_u32(half)), s);
+    vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
+    *whole = vd__scan_load(w, w->totals, vc_u32(half + w->threads - 1));
+    there = vc_ne(w->lane, vc_u32(0));
+    before = vd__scan_load(w, w->totals, vc_add(vc_select(there, vc_sub(w->lane, vc_u32(1)), vc_u32(0)), vc_u32(half)));
+    return vd__scan_pick(there, before, vd__scan_nothing(w));
+}
+
+/* Which element of the row component j of load i is. */
+static vc_val vd__scan_place(const vd__scan_writer *w, uint32_t i, uint32_t j) {
+    vc_val load = vc_add(vc_u32(i * w->threads), w->lane);
+    return vc_add(vc_add(vc_mul(w->number, vc_u32(w->tile)), vc_mul(load, vc_u32(w->vector))), vc_u32(j));
+}
+
+static vc_val vd__scan_full(const vd__scan_writer *w) { /* whether the row goes on behind the tile, or ends with it */
+    return vc_le(vc_mul(vc_add(w->number, vc_u32(1)), vc_u32(w->tile)), vc_u32((uint32_t)w->plan->count));
+}
+
+/* Component j of load i as one of the tile's elements. */
+static void vd__scan_take(const vd__scan_writer *w, uint32_t at, vc_val element, vc_val head) {
+    vc_set(w->x[at], element);
+    if (w->desc->segmented) vc_set(w->h[at], vc_cast(VC_U32, vc_ne(head, vc_u32(0))));
+}
+
+/* A whole tile by vectors, where it can be; one that the row ends in, element by element. */
+static void vd__scan_read(const vd__scan_writer *w) {
+    uint32_t i, j, at;
+    vc_val place, e, h = vc_u32(0), whole = w->wide ? vd__scan_full(w) : vc_bool(false);
+    if (w->wide) VC_IF(w->k, whole) {
+        for (i = 0; i < VD__SCAN_LOADS; i++) {
+            place = vc_div(vc_add(w->base, vd__scan_place(w, i, 0)), vc_u32(w->vector));
+            e = vc_load(w->in[1], place);
+            if (w->desc->segmented) h = vc_load(w->heads[1], place);
+            for (j = 0; j < w->vector; j++) vd__scan_take(w, i * w->vector + j, vc_component(e, j), w->desc->segmented ? vc_component(h, j) : h);
+        }
+    }
+    VC_IF(w->k, vc_not(whole)) {
+        for (at = 0; at < VD__SCAN_LOADS * w->vector; at++) {
+            place = vd__scan_place(w, at / w->vector, at % w->vector);
+            VC_IF(w->k, vc_lt(place, vc_u32((uint32_t)w->plan->count))) {
+                e = vc_load(w->in[0], vc_add(w->base, place));
+                if (w->desc->segmented) h = vc_load(w->heads[0], vc_add(w->base, place));
+                vd__scan_take(w, at, e, h);
+            }
+        }
+    }
+}
+
+/* Elements behind the end count for nothing. */
+static vd__scan_state vd__scan_there(const vd__scan_writer *w, uint32_t at) {
+    vc_val place = vd__scan_place(w, at / w->vector, at % w->vector);
+    return vd__scan_pick(vc_lt(place, vc_u32((uint32_t)w->plan->count)), vd__scan_element(w, at), vd__scan_nothing(w));
+}
+
+/* Leaves in `sums` what lies before each load of the tile, within it; returns the sum of the tile. */
+static vd__scan_state vd__scan_tile(const vd__scan_writer *w) {
+    vd__scan_state s, part[VD__SCAN_LOADS], whole;
+    uint32_t i, j;
+    for (i = 0; i < VD__SCAN_LOADS; i++) {
+        s = vd__scan_there(w, i * w->vector);
+        for (j = 1; j < w->vector; j++) s = vd__scan_both(w, s, vd__scan_there(w, i * w->vector + j));
+        vd__scan_store(w, w->sums, vd__scan_padded(vc_add(vc_u32(i * w->threads), w->lane)), s);
+    }
+    vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
+    for (i = 0; i < VD__SCAN_LOADS; i++) {
+        part[i] = vd__scan_load(w, w->sums, vd__scan_padded(vc_add(vc_mul(w->lane, vc_u32(VD__SCAN_LOADS)), vc_u32(i))));
+        s = i ? vd__scan_both(w, s, part[i]) : part[i];
+    }
+    s = vd__scan_threads(w, s, &whole);
+    for (i = 0; i < VD__SCAN_LOADS; i++) {
+        vd__scan_store(w, w->sums, vd__scan_padded(vc_add(vc_mul(w->lane, vc_u32(VD__SCAN_LOADS)), vc_u32(i))), s);
+        s = vd__scan_both(w, s, part[i]);
+    }
+    return whole;
+}
+
+/* What is kept goes where as many lie before it; the last tile knows how many there are. */
+static void vd__scan_keep(const vd__scan_writer *w, vc_val before, vc_val whole) {
+    vc_val to = before;
+    uint32_t at;
+    for (at = 0; at < VD__SCAN_LOADS * w->vector; at++) {
+        vc_val kept = vd__scan_there(w, at).v;
+        if (at % w->vector == 0) to = vc_add(before, vc_load(w->sums[0], vd__scan_padded(vc_add(vc_u32(at / w->vector * w->threads), w->lane))));
+        VC_IF(w->k, vc_ne(kept, vc_u32(0))) { vc_store(w->out[0], to, vc_get(w->x[at])); }
+        to = vc_add(to, kept);
+    }
+    VC_IF(w->k, vc_and(vc_eq(w->lane, vc_u32(0)), vc_eq(w->number, vc_u32((uint32_t)w->plan->tiles - 1)))) {
+        vc_store(w->count, vc_u32(0), vc_add(before, whole));
+    }
+}
+
+/* What is written for an element: of the sums before and with it. */
+static vc_val vd__scan_result(const vd__scan_writer *w, vd__scan_state before, vd__scan_state with, vd__scan_state e) {
+    vc_val v = with.v;
+    if (w->desc->exclusive) v = w->desc->segmented ? vc_select(vc_ne(e.head, vc_u32(0)), vd__scan_identity(w), before.v) : before.v;
+    return vc_cast(w->desc->type, v);
+}
+
+static void vd__scan_put(const vd__scan_writer *w, const vc_val *result) {
+    vc_val whole = w->wide ? vd__scan_full(w) : vc_bool(false), place, v;
+    uint32_t i, at;
+    if (w->wide) VC_IF(w->k, whole) {
+        for (i = 0; i < VD__SCAN_LOADS; i++) {
+            const vc_val *r = &result[i * w->vector];
+            place = vc_div(vc_add(w->base, vd__scan_place(w, i, 0)), vc_u32(w->vector));
+            v = w->vector == 4 ? vc_vec4(r[0], r[1], r[2], r[3]) : vc_vec2(r[0], r[1]);
+            vc_store(w->out[1], place, v);
+        }
+    }
+    VC_IF(w->k, vc_not(whole)) {
+        for (at = 0; at < VD__SCAN_LOADS * w->vector; at++) {
+            place = vd__scan_place(w, at / w->vector, at % w->vector);
+            VC_IF(w->k, vc_lt(place, vc_u32((uint32_t)w->plan->count))) { vc_store(w->out[0], vc_add(w->base, place), result[at]); }
+        }
+    }
+}
+
+static void vd__scan_write(const vd__scan_writer *w, vd__scan_state before) {
+    uint32_t i, j;
+    vc_val result[VD__SCAN_LOADS * VD__SCAN_VECTOR];
+    for (i = 0; i < VD__SCAN_LOADS; i++) {
+        vd__scan_state s = vd__scan_load(w, w->sums, vd__scan_padded(vc_add(vc_u32(i * w->threads), w->lane))), e, with;
+        s = vd__scan_both(w, before, s);
+        for (j = 0; j < w->vector; j++, s = with) {
+            e = vd__scan_element(w, i * w->vector + j);
+            with = vd__scan_both(w, s, e);
+            result[i * w->vector + j] = vd__scan_result(w, s, with, e);
+        }
+    }
+    vd__scan_put(w, result);
+}
+
+/* ---- the kernels ---- */
+
+/* The number of this workgroup's tile, in the order in which they begin; and of the run, from 1 on, which tells what is published now from what was. */
+static vc_val vd__scan_ticket(vd__scan_writer *w) {
+    vc_ref seen = vc_shared(w->k, "ticket", VC_U32, 2);
+    vc_val ticket, epoch;
+    VC_IF(w->k, vc_eq(w->lane, vc_u32(0))) {
+        vc_atomic_add(w->flags, vc_u32(0), vc_u32(1), &ticket);
+        vc_atomic_load(w->flags, vc_u32(2), &epoch);
+        vc_store(seen, vc_u32(0), ticket);
+        vc_store(seen, vc_u32(1), vc_add(epoch, vc_u32(1)));
+    }
+    vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
+    w->epoch = vd__scan_run_of(w, vc_load(seen, vc_u32(1)));
+    return vc_load(seen, vc_u32(0));
+}
+
+/* The last workgroup that is done makes everything ready for the next run. */
+static void vd__scan_leave(const vd__scan_writer *w) {
+    vc_val old, all = vc_u32((uint32_t)(w->plan->rows * w->plan->tiles - 1));
+    vc_atomic_add(w->flags, vc_u32(1), vc_u32(1), &old);
+    VC_IF(w->k, vc_eq(old, all)) {
+        vc_store(w->flags, vc_u32(0), vc_u32(0));
+        vc_store(w->flags, vc_u32(1), vc_u32(0));
+        vc_store(w->flags, vc_u32(2), w->epoch);
+    }
+}
+
+/* What lies before the tile, by looking back; one thread publishes both what the tile has and what goes on behind it. */
+static vd__scan_state vd__scan_back(const vd__scan_writer *w, vc_val tile, vd__scan_state whole) {
+    bool leaps = w->plan->leaps;
+    vc_val first = vc_sub(tile, w->number), chosen = vc_eq(leaps ? vc_subgroup_id(w->k) : w->lane, vc_u32(0));
+    vc_val leader = leaps ? vc_and(chosen, vc_eq(vc_subgroup_local_id(w->k), vc_u32(0))) : chosen;
+    vc_ref own[2], found[2], left = vc_var(w->k, "left", VC_U32);
+    vd__scan_state s;
+    vd__scan_shared(w, "before", 1, own);
+    found[0] = vc_var(w->k, "found", w->type);
+    found[1] = vc_var(w->k, "found_head", VC_U32);
+    vc_set(found[0], vd__scan_identity(w));
+    VC_IF(w->k, vc_and(leader, vc_ne(w->number, vc_u32(0)))) { vd__scan_publish(w, tile, 1, whole); }
+    vc_set(left, w->number);
+    if (leaps) VC_IF(w->k, chosen) { vd__scan_leap(w, first, left, found[0]); }
+    VC_IF(w->k, leader) {
+        vd__scan_walk(w, first, left, found);
+        s.v = vc_get(found[0]);
+        s.head = vc_get(found[1]);
+        vd__scan_publish(w, tile, 2, vd__scan_both(w, s, whole));
+        vd__scan_store(w, own, vc_u32(0), s);
+        vd__scan_leave(w);
+    }
+    /* What has been published is seen before anything that is written into the tile, which may be where others read. */
+    vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_DEVICE, VC_STORAGE_SHARED | VC_STORAGE_BUFFER);
+    return vd__scan_load(w, own, vc_u32(0));
+}
+
+/* Where the three kernels keep the sum of a tile, or what lies before it. */
+static vd__scan_state vd__scan_given(const vd__scan_writer *w, vc_val tile) {
+    vd__scan_state s;
+    s.v = vc_load(w->states, tile);
+    s.head = w->desc->segmented ? vc_load(w->flags, tile) : vc_u32(0);
+    return s;
+}
+
+static void vd__scan_give(const vd__scan_writer *w, vc_val tile, vd__scan_state s) {
+    vc_store(w->states, tile, s.v);
+    if (w->desc->segmented) vc_store(w->flags, tile, s.head);
+}
+
+static void vd__scan_record_tile(vd__scan_writer *w) {
+    vc_val tile = w->mode == VD__SCAN_LOOK ? vd__scan_ticket(w) : vc_group_id(w->k, 0), tiles = vc_u32((uint32_t)w->plan->tiles);
+    vd__scan_state whole, before = vd__scan_nothing(w);
+    uint32_t i;
+    for (i = 0; i < VD__SCAN_LOADS * w->vector; i++) {
+        w->x[i] = vc_var(w->k, "x", w->desc->type);
+        if (w->desc->segmented) w->h[i] = vc_var(w->k, "h", VC_U32);
+    }
+    vd__scan_shared(w, "sums", w->threads * VD__SCAN_LOADS / 8 * 9, w->sums);
+    vd__scan_shared(w, "totals", 2 * w->threads, w->totals);
+    w->row = vc_div(tile, tiles);
+    w->number = vc_rem(tile, tiles);
+    w->base = vc_mul(w->row, vc_u32((uint32_t)w->plan->count));
+    vd__scan_read(w);
+    whole = vd__scan_tile(w);
+    if (w->mode == VD__SCAN_TOTALS) {
+        VC_IF(w->k, vc_eq(w->lane, vc_u32(0))) { vd__scan_give(w, tile, whole); }
+        return;
+    }
+    if (w->mode == VD__SCAN_LOOK) before = vd__scan_back(w, tile, whole);
+    else vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
+    if (w->mode == VD__SCAN_GIVEN) before = vd__scan_given(w, tile);
+    if (w->plan->keep) vd__scan_keep(w, before.v, whole.v);
+    else vd__scan_write(w, before);
+}
+
+/* One workgroup a row: the sums of tiles become what lies before each. */
+static void vd__scan_record_middle(vd__scan_writer *w) {
+    vc_val n = vc_u32((uint32_t)w->plan->tiles), first = vc_mul(vc_group_id(w->k, 0), n);
+    vc_ref carried[2];
+    vd__scan_shared(w, "totals", 2 * w->threads, w->totals);
+    carried[0] = vc_var(w->k, "carried", w->type);
+    carried[1] = vc_var(w->k, "carried_head", VC_U32);
+    vc_set(carried[0], vd__scan_identity(w));
+    VC_FOR_STEP(w->k, i, vc_u32(0), n, vc_u32(w->threads)) {
+        vc_val at = vc_add(i, w->lane), there = vc_lt(at, n), tile = vc_add(first, vc_select(there, at, vc_u32(0)));
+        vd__scan_state whole, s = vd__scan_pick(there, vd__scan_given(w, tile), vd__scan_nothing(w)), carry = vd__scan_load(w, carried, vc_u32(0));
+        s = vd__scan_threads(w, s, &whole);
+        VC_IF(w->k, there) { vd__scan_give(w, tile, vd__scan_both(w, carry, s)); }
+        vd__scan_store(w, carried, vc_u32(0), vd__scan_both(w, carry, whole));
+        vc_barrier(w->k);
+    }
+}
+
+/* ---- along an axis that is not the last: neighbouring threads have neighbouring columns, and rows of threads parts of each ---- */
+
+static void vd__scan_record_columns(vd__scan_writer *w) {
+    const vd_scan *p = w->plan;
+    uint32_t rows = w->threads / VD__REDUCE_LANES, i, part = (uint32_t)((p->count + rows - 1) / rows), inner = (uint32_t)p->inner;
+    vc_val column = vc_add(vc_mul(vc_group_id(w->k, 0), vc_u32(VD__REDUCE_LANES)), vc_rem(w->lane, vc_u32(VD__REDUCE_LANES))), element;
+    vc_val near = vc_min(column, vc_u32((uint32_t)p->rows - 1)), row = vc_div(w->lane, vc_u32(VD__REDUCE_LANES)), first, end, here;
+    vc_val base = vc_add(vc_mul(vc_div(near, vc_u32(inner)), vc_u32((uint32_t)(p->count * p->inner))), vc_rem(near, vc_u32(inner)));
+    vd__scan_state s;
+    vc_ref sum[2];
+    first = vc_min(vc_mul(row, vc_u32(part)), vc_u32((uint32_t)p->count));
+    end = vc_min(vc_add(first, vc_u32(part)), vc_u32((uint32_t)p->count));
+    end = vc_select(vc_eq(near, column), end, first);
+    vd__scan_shared(w, "totals", w->threads, w->totals);
+    sum[0] = vc_var(w->k, "sum", w->type);
+    sum[1] = vc_var(w->k, "sum_head", VC_U32);
+    vd__scan_store(w, sum, vc_u32(0), vd__scan_nothing(w));
+    VC_FOR(w->k, r, first, end) {
+        s = vd__scan_cell(w, vc_add(base, vc_mul(r, vc_u32(inner))), &element);
+        vd__scan_store(w, sum, vc_u32(0), vd__scan_both(w, vd__scan_load(w, sum, vc_u32(0)), s));
+    }
+    vd__scan_store(w, w->totals, w->lane, vd__scan_load(w, sum, vc_u32(0)));
+    vc_barrier(w->k);
+    s = vd__scan_nothing(w);
+    for (i = 0; i + 1 < rows; i++) {
+        here = vc_add(vc_u32(i * VD__REDUCE_LANES), vc_rem(w->lane, vc_u32(VD__REDUCE_LANES)));
+        s = vd__scan_pick(vc_lt(vc_u32(i), row), vd__scan_both(w, s, vd__scan_load(w, w->totals, here)), s);
+    }
+    vd__scan_store(w, sum, vc_u32(0), s);
+    VC_FOR(w->k, r, first, end) {
+        vc_val at = vc_add(base, vc_mul(r, vc_u32(inner)));
+        vd__scan_state e = vd__scan_cell(w, at, &element), before = vd__scan_load(w, sum, vc_u32(0)), with = vd__scan_both(w, before, e);
+        vc_store(w->out[0], at, vd__scan_result(w, before, with, e));
+        vd__scan_store(w, sum, vc_u32(0), with);
+    }
+}
+
+/* ---- the plan ---- */
+
+/* The arguments, in the order in which vd__scan_arguments gives them. */
+static void vd__scan_declare(vd__scan_writer *w) {
+    const vd_scan *p = w->plan;
+    vc_type vector = VC_VEC(w->desc->type, w->vector);
+    uint32_t alias = p->keep ? 0 : VC_MAY_ALIAS;
+    if (w->mode != VD__SCAN_MIDDLE) {
+        w->in[0] = vc_buffer(w->k, "in", w->desc->type, VC_READ | alias);
+        if (w->wide) w->in[1] = vc_buffer(w->k, "in_vectors", vector, VC_READ | VC_ANY_TYPE | alias);
+        if (w->desc->segmented) {
+            w->heads[0] = vc_buffer(w->k, "heads", VC_U32, VC_READ);
+            if (w->wide) w->heads[1] = vc_buffer(w->k, "heads_vectors", VC_VEC(VC_U32, w->vector), VC_READ | VC_ANY_TYPE);
+        }
+    }
+    if (w->mode != VD__SCAN_MIDDLE && w->mode != VD__SCAN_TOTALS) {
+        w->out[0] = vc_buffer(w->k, "out", w->desc->type, VC_WRITE | alias);
+        if (w->wide && !p->keep) w->out[1] = vc_buffer(w->k, "out_vectors", vector, VC_WRITE | VC_ANY_TYPE | alias);
+        if (p->keep) w->count = vc_buffer(w->k, "count", VC_U32, VC_WRITE);
+    }
+    if (w->mode == VD__SCAN_ALONE || w->mode == VD__SCAN_COLUMNS) return;
+    w->states = vc_buffer(w->k, "states", w->mode == VD__SCAN_LOOK ? vd__scan_word(p) : w->type, VC_READ_WRITE);
+    if (w->mode == VD__SCAN_LOOK || w->desc->segmented) w->flags = vc_buffer(w->k, "flags", VC_U32, VC_READ_WRITE);
+}
+
+static vd_result vd__scan_build(vd_scan *p, vd__scan_mode mode, bool vectors) {
+    vd__scan_writer w;
+    vc_kernel_desc desc;
+    memset(&desc, 0, sizeof desc);
+    memset(&w, 0, sizeof w);
+    desc.name = p->name;
+    desc.local_size[0] = p->threads;
+    desc.machine = vd_machine(p->ctx);
+    w.k = vc_begin(&desc);
+    w.plan = p;
+    w.desc = &p->desc;
+    w.mode = mode;
+    w.form = p->keep ? VC_ADD : p->desc.combine ? VC_COMBINE_NONE : vd__reduce_rows[p->desc.op].form;
+    w.type = vd__scan_type(p);
+    w.threads = p->threads;
+    w.vector = p->vector;
+    w.wide = vectors;
+    w.tile = p->threads * VD__SCAN_LOADS * w.vector;
+    w.lane = vc_local_index(w.k);
+    vd__scan_declare(&w);
+    if (mode == VD__SCAN_MIDDLE) vd__scan_record_middle(&w);
+    else if (mode == VD__SCAN_COLUMNS) vd__scan_record_columns(&w);
+    else vd__scan_record_tile(&w);
+    p->kernels[mode][vectors] = vd_kernel_build(p->ctx, w.k);
+    vc_free(w.k);
+    return p->kernels[mode][vectors].id ? VD_OK : VD_ERROR_COMPILE;
+}
+
+/* Devices on which a workgroup that waits for another may keep it from running: Apple's, and those of phones. */
+static bool vd__scan_may_wait(const vd_device_info *d) {
+    static const uint32_t risky[] = { 0x106b /* Apple */, 0x1010 /* Imagination */, 0x13b5 /* Arm */, 0x5143 /* Qualcomm */ };
+    uint32_t i;
+    for (i = 0; i < sizeof risky / sizeof *risky; i++) if (d->vendor_id == risky[i]) return false;
+    return d->type == VD_DEVICE_DISCRETE || d->type == VD_DEVICE_INTEGRATED || d->type == VD_DEVICE_CPU;
+}
+
+static void vd__scan_plan(vd_scan *p) {
+    const vd_device_info *d = vd_device(p->ctx, 0);
+    uint32_t size = vd_type_size(vd__scan_type(p)) + (p->desc.segmented ? 4 : 0), limit = d->limits.max_local_invocations;
+    if (d->limits.max_local_size[0] < limit) limit = d->limits.max_local_size[0];
+    p->vector = vd_type_size(p->desc.type) == 8 ? 2 : VD__SCAN_VECTOR;
+    p->whole = p->inner == 1 && (p->rows == 1 || p->count % p->vector == 0);
+    p->threads = d->type == VD_DEVICE_CPU ? 32 : 256;
+    while (p->threads > VD__REDUCE_LANES && (p->threads > limit || p->threads * (VD__SCAN_LOADS + 3) * 9 / 8 * size > d->limits.max_shared_bytes ||
+                                             p->threads / 2 * VD__SCAN_LOADS * p->vector >= p->count)) p->threads /= 2;
+    p->tiles = (p->count + p->threads * VD__SCAN_LOADS * p->vector - 1) / (p->threads * VD__SCAN_LOADS * p->vector);
+    p->single = p->desc.way ? p->desc.way == VD_SCAN_ONE_PASS : vd__scan_may_wait(d);
+    p->leaps = !p->desc.combine && !p->desc.segmented && d->type != VD_DEVICE_CPU && d->features & VD_FEATURE_SUBGROUP;
+    p->patience = d->type == VD_DEVICE_CPU ? 200 : 4096; /* a workgroup is over in some 10 us on a GPU, a look takes half of one */
+    p->long_words = (d->features & VD_FEATURE_ATOMIC_I64) != 0;
+}
+
+static vd_result vd__scan_check_desc(vd_scan *p, const char *call) {
+    const vd_scan_desc *d = &p->desc;
+    uint32_t dimensions, i, axis;
+    uint64_t all;
+    bool bits = d->op == VD_REDUCE_AND || d->op == VD_REDUCE_OR || d->op == VD_REDUCE_XOR;
+    vd_result result;
+    if ((uint32_t)d->op > VD_REDUCE_XOR) return vd_error_set(VD_ERROR_INVALID, "%s '%s': op is %d; scans have up to %d", call, p->name, (int)d->op,
+                                                             (int)VD_REDUCE_XOR);
+    if ((uint32_t)d->way > VD_SCAN_THREE_KERNELS) return vd_error_set(VD_ERROR_INVALID, "%s '%s': way is %d", call, p->name, (int)d->way);
+    if (d->combine && d->op) return vd_error_set(VD_ERROR_INVALID, "%s '%s': op is %d although there is a combine", call, p->name, (int)d->op);
+    if (d->combine && d->identity.of && vc_typeof(d->identity) != d->type)
+        return vd_error_set(VD_ERROR_INVALID, "%s '%s': identity is %s, type is %s", call, p->name, vc_type_name(vc_typeof(d->identity)),
+                            vd_type_name(d->type));
+    if (d->type < VD_I8 || d->type > VD_F64 || (bits && d->type >= VD_F16))
+        return vd_error_set(VD_ERROR_INVALID, "%s '%s': type is %s; it takes a scalar %s", call, p->name, vd_type_name(d->type), bits ? "integer" : "number");
+    result = vd__fft_check_shape(call, p->name, d->shape, 0, (uint64_t)1 << 31, &dimensions, &all);
+    if (result) return result;
+    if (d->axis > dimensions)
+        return vd_error_set(VD_ERROR_INVALID, "%s '%s': axis is %u, which counts from 1 on, but there are %u dimensions", call, p->name, d->axis, dimensions);
+    axis = d->axis ? d->axis - 1 : dimensions - 1;
+    p->count = d->shape[axis];
+    p->rows = all / p->count;
+    p->inner = 1;
+    for (i = axis + 1; i < dimensions; i++) p->inner *= d->shape[i];
+    return VD_OK;
+}
+
+/* The kernels of a run, one after the other; none: the end. */
+static vd__scan_mode vd__scan_step(const vd_scan *p, uint32_t step) {
+    if (p->inner > 1) return step ? VD__SCAN_MODES : VD__SCAN_COLUMNS;
+    if (p->tiles == 1) return step ? VD__SCAN_MODES : VD__SCAN_ALONE;
+    if (p->single) return step ? VD__SCAN_MODES : VD__SCAN_LOOK;
+    return step > 2 ? VD__SCAN_MODES : (vd__scan_mode)(VD__SCAN_TOTALS + (int)step);
+}
+
+static bool vd__scan_by_vectors(vd__scan_mode mode) { return mode != VD__SCAN_MIDDLE && mode != VD__SCAN_COLUMNS; }
+
+static vd_result vd__scan_make(vd_scan *p, const char *call) {
+    uint64_t tiles;
+    uint32_t step, v;
+    vd__scan_mode mode;
+    vd_result result = vd__scan_check_desc(p, call);
+    if (result) return result;
+    vd__scan_plan(p);
+    tiles = p->rows * p->tiles;
+    if (p->inner == 1 && p->tiles > 1) {
+        uint64_t states = p->single ? tiles * vd__scan_pieces(p) : tiles;
+        p->states = vd__fft_buffer(p->ctx, "scan states", p->single ? vd__scan_word(p) : vd__scan_type(p), states, NULL);
+        p->flags = vd__fft_buffer(p->ctx, "scan flags", VD_U32, p->single ? 3 : tiles, NULL);
+        if (!p->states.id || !p->flags.id) return VD_ERROR_OUT_OF_DEVICE_MEMORY;
+    }
+    for (step = 0; (mode = vd__scan_step(p, step)) != VD__SCAN_MODES && !result; step++)
+        for (v = 0; v < 2 && !result; v++) { /* what calls no fragment may wait until it is needed, if it is */
+            bool vectors = p->whole && vd__scan_by_vectors(mode), fragments = p->keep || p->desc.map || p->desc.combine;
+            if (v ? vectors : !vectors || fragments) result = vd__scan_build(p, mode, v == 1);
+        }
+    return result;
+}
+
+static vd_result vd__scan_new(vd_context *ctx, const char *call, const vd_scan_desc *desc, vd_fragment keep, void *keep_user, vd_scan **out) {
+    vd_allocator allocator = vd_context_allocator(ctx);
+    vd_scan *p = (vd_scan *)vd__fft_allocate(&allocator, sizeof *p);
+    vd_result result;
+    if (!p) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "%s: out of host memory", call);
+    p->ctx = ctx;
+    p->allocator = allocator;
+    p->desc = *desc;
+    p->keep = keep;
+    p->keep_user = keep_user;
+    if (!p->desc.type) p->desc.type = VD_F32;
+    snprintf(p->name, sizeof p->name, "%s", desc->name ? desc->name : keep ? "compact" : "scan");
+    p->desc.name = p->name;
+    result = vd__scan_make(p, call);
+    if (result) vd_scan_destroy(p);
+    else *out = p;
+    return result;
+}
+
+static vd_result vd__scan_check_io(const vd_scan *p, const vd_scan_io *io, uint64_t *place) {
+    static const char call[] = "vd_scan_run";
+    uint64_t all = p->count * p->rows;
+    vd_result result = vd__plan_check_buffer(p->ctx, call, p->name, io->in, "in", p->desc.type, all, place);
+    if (!result) result = vd__plan_check_buffer(p->ctx, call, p->name, io->out, "out", p->desc.type, all, place);
+    if (!result && p->desc.segmented) result = vd__plan_check_buffer(p->ctx, call, p->name, io->heads, "heads", VD_U32, all, place);
+    if (!result && p->keep) result = vd__plan_check_buffer(p->ctx, call, p->name, io->count, "count", VD_U32, 1, NULL);
+    return result;
+}
+
+/* In the order in which vd__scan_declare declares them. */
+static int vd__scan_arguments(const vd_scan *p, const vd_scan_io *io, vd__scan_mode mode, bool vectors, vd_arg *args) {
+    int count = 0, i;
+    for (i = 0; i <= (vectors ? 1 : 0) && mode != VD__SCAN_MIDDLE; i++) args[count++] = vd_b(io->in);
+    for (i = 0; i <= (vectors ? 1 : 0) && mode != VD__SCAN_MIDDLE && p->desc.segmented; i++) args[count++] = vd_b(io->heads);
+    if (mode != VD__SCAN_MIDDLE && mode != VD__SCAN_TOTALS) {
+        args[count++] = vd_b(io->out);
+        if (vectors && !p->keep) args[count++] = vd_b(io->out);
+        if (p->keep) args[count++] = vd_b(io->count);
+    }
+    if (mode == VD__SCAN_ALONE || mode == VD__SCAN_COLUMNS) return count;
+    args[count++] = vd_b(p->states);
+    if (mode == VD__SCAN_LOOK || p->desc.segmented) args[count++] = vd_b(p->flags);
+    return count;
+}
+
+static vd_result vd__scan_run_step(vd_scan *p, vd_list *list, const vd_scan_io *io, vd__scan_mode mode, bool vectors) {
+    vd_dispatch_desc desc;
+    vd_arg args[10];
+    vd_result result = VD_OK;
+    vectors = vectors && vd__scan_by_vectors(mode);
+    if (!p->kernels[mode][vectors].id) result = vd__scan_build(p, mode, vectors);
+    if (result) return result;
+    memset(&desc, 0, sizeof desc);
+    desc.kernel = p->kernels[mode][vectors];
+    desc.groups[0] = mode == VD__SCAN_COLUMNS ? (p->rows + VD__REDUCE_LANES - 1) / VD__REDUCE_LANES : mode == VD__SCAN_MIDDLE ? p->rows : p->rows * p->tiles;
+    desc.args = args;
+    desc.arg_count = vd__scan_arguments(p, io, mode, vectors, args);
+    return vd_dispatch(list, &desc);
+}
+
 // >>vkfft
 /* Another engine behind the same calls: VkFFT, which writes GLSL, has glslang compile it and records dispatches of its own into a list. It binds buffers once
    and for all, so that a plan has an application for every pair of buffers. */
@@ -2778,6 +3578,32 @@ static vd_result vd__reduce_use(vd_context *ctx, void **data, void *user) {
     return vd_reduce_run_io(p, vd_immediate(ctx, 0, 0), &call->io);
 }
 
+static const char vd__scan_key = 's';
+
+static void vd__scan_release(vd_context *ctx, void *data) {
+    vd_scan *p = (vd_scan *)data, *next;
+    (void)ctx;
+    for (; p; p = next) {
+        next = p->next;
+        vd_scan_destroy(p);
+    }
+}
+
+typedef struct vd__scan_call { vd_scan_desc desc; vd_scan_io io; } vd__scan_call;
+
+static vd_result vd__scan_use(vd_context *ctx, void **data, void *user) {
+    vd__scan_call *call = (vd__scan_call *)user;
+    vd_scan *p = (vd_scan *)*data;
+    while (p && (p->desc.exclusive != call->desc.exclusive || p->desc.type != call->desc.type || p->count != call->desc.shape[0])) p = p->next;
+    if (!p) {
+        vd_result result = vd__scan_new(ctx, "vd_scan_create", &call->desc, NULL, NULL, &p);
+        if (result) return result;
+        p->next = (vd_scan *)*data;
+        *data = p;
+    }
+    return vd_scan_run(p, vd_immediate(ctx, 0, 0), &call->io);
+}
+
 // >>execute
 /* Running a plan. */
 
@@ -3118,6 +3944,71 @@ VD_API vd_result vd_reduce_variance(vd_context *ctx, vd_buffer in, vd_buffer out
 VD_API vd_result vd_reduce_dot(vd_context *ctx, vd_buffer in, vd_buffer with, vd_buffer out) {
     return vd__reduce_whole(ctx, VD_REDUCE_DOT, in, with, out, out);
 }
+
+/* ---- scans ---- */
+
+VD_API vd_scan *vd_scan_create(vd_context *ctx, const vd_scan_desc *desc) {
+    vd_scan *p = NULL;
+    if (!ctx || !desc) vd_error_set(VD_ERROR_INVALID, "vd_scan_create: %s is NULL", ctx ? "desc" : "ctx");
+    else vd__scan_new(ctx, "vd_scan_create", desc, NULL, NULL, &p);
+    return p;
+}
+
+VD_API vd_scan *vd_compact_create(vd_context *ctx, const vd_compact_desc *desc) {
+    vd_scan *p = NULL;
+    vd_scan_desc scan;
+    if (!ctx || !desc) vd_error_set(VD_ERROR_INVALID, "vd_compact_create: %s is NULL", ctx ? "desc" : "ctx");
+    else if (!desc->keep) vd_error_set(VD_ERROR_INVALID, "vd_compact_create '%s': keep is NULL", desc->name ? desc->name : "compact");
+    else {
+        memset(&scan, 0, sizeof scan);
+        scan.name = desc->name;
+        scan.type = desc->type;
+        scan.shape[0] = desc->count;
+        scan.way = desc->way;
+        vd__scan_new(ctx, "vd_compact_create", &scan, desc->keep, desc->keep_user, &p);
+    }
+    return p;
+}
+
+VD_API void vd_scan_destroy(vd_scan *p) {
+    vd_allocator allocator;
+    uint32_t i;
+    if (!p) return;
+    allocator = p->allocator;
+    for (i = 0; i < 2 * VD__SCAN_MODES; i++) if (p->kernels[i / 2][i % 2].id) vd_kernel_destroy(p->ctx, p->kernels[i / 2][i % 2]);
+    if (p->states.id) vd_buffer_destroy(p->ctx, p->states);
+    if (p->flags.id) vd_buffer_destroy(p->ctx, p->flags);
+    vd__fft_free(&allocator, p);
+}
+
+VD_API vd_result vd_scan_run(vd_scan *p, vd_list *list, const vd_scan_io *io) {
+    vd__scan_mode mode;
+    vd_result result;
+    uint64_t place = 0;
+    uint32_t step;
+    if (!p || !io) return vd_error_set(VD_ERROR_INVALID, "vd_scan_run: %s is NULL", p ? "io" : "plan");
+    result = vd__scan_check_io(p, io, &place);
+    for (step = 0; (mode = vd__scan_step(p, step)) != VD__SCAN_MODES && !result; step++)
+        result = vd__scan_run_step(p, list, io, mode, p->whole && place % 16 == 0);
+    return result;
+}
+
+static vd_result vd__scan_whole(vd_context *ctx, vd_buffer in, vd_buffer out, bool exclusive) {
+    vd__scan_call call;
+    vd_buffer_info info;
+    vd_result result = vd_buffer_query(ctx, in, &info);
+    if (result) return result;
+    memset(&call, 0, sizeof call);
+    call.desc.type = info.type;
+    call.desc.shape[0] = info.shape[0] * info.shape[1] * info.shape[2] * info.shape[3];
+    call.desc.exclusive = exclusive;
+    call.io.in = in;
+    call.io.out = out;
+    return vd_context_attach(ctx, &vd__scan_key, vd__scan_use, &call, vd__scan_release);
+}
+
+VD_API vd_result vd_scan_inclusive(vd_context *ctx, vd_buffer in, vd_buffer out) { return vd__scan_whole(ctx, in, out, false); }
+VD_API vd_result vd_scan_exclusive(vd_context *ctx, vd_buffer in, vd_buffer out) { return vd__scan_whole(ctx, in, out, true); }
 
 #endif /* VKDISPATCH_FFT_IMPLEMENTED */
 #endif /* VKDISPATCH_FFT_IMPLEMENTATION */
