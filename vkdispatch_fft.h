@@ -62,8 +62,8 @@
    of the lengths. Complex numbers are pairs, real part first, of f32 or of f64, or in memory of f16. Arrays are in C order, the last axis contiguous, unless the desc has strides.
 
    Lengths. Any product of primes up to 31, as long as every factor of it that one workgroup takes fits into its shared memory; longer axes are done in two
-   passes, and axes that fit into a workgroup of a GPU together in one. Other lengths are done by Bluestein's algorithm while twice their length fits into a
-   workgroup. What fits nowhere is VD_ERROR_UNSUPPORTED.
+   passes. On a GPU axes that fit into a workgroup together are done in one pass, and large images and cubes in two, for which a plan needs a second buffer.
+   Other lengths are done by Bluestein's algorithm while twice their length fits into a workgroup. What fits nowhere is VD_ERROR_UNSUPPORTED.
 
    Hooks. A load hook gets each element that a plan reads, and what it leaves is transformed in its place; a store hook gets each result, and what it leaves is
    stored. They are C functions that write a part of the kernel with the builder: a window, a mask, a conversion, a magnitude then cost no pass over memory.
@@ -1011,20 +1011,63 @@ static bool vd__fft_plan_group(vd_fft *p, uint32_t group, bool last, uint64_t mo
     return vd__fft_plan_one(p, &p->route[0], &leg, (uint32_t)leg.n, 0, 8);
 }
 
-/* The last axes first, as many in a kernel as fit: an image of its own may fill a workgroup, of several kernels each leaves room for others. Where all
-   axes are of one element, one pass copies. */
+/* Two axes or three in two kernels: the first does a part of the farthest beside the nearest, the second the rest of it beside the third. So a cube takes two
+   kernels instead of three, and the columns of a large image are short enough to lie 16 side by side. It takes the shortest part that makes the second kernel
+   fit, since that one waits for memory more. */
+static bool vd__fft_plan_parted(vd_fft *p, uint32_t axes, bool last) {
+    vd__fft_leg leg = vd__fft_leg_of(p, vd__fft_lowest(axes), last);
+    uint32_t order[4], dimension[4] = { 0, 0, 0, 0 }, count = 0, least, first, i;
+    uint64_t near, beside;
+    if (p->device.cpu) return false;
+    vd__fft_order(p, &p->layout[leg.from], order);
+    for (i = p->dimensions; i-- > 0;) if (axes >> order[i] & 1) dimension[count++] = order[i];
+    for (i = 0; i < count; i++) if (!vd__fft_is_smooth(p->shape[dimension[i]], 31)) return false;
+    leg = vd__fft_leg_of(p, dimension[count - 1], last);
+    if (count < 2 || count > 3 || (count == 2 && leg.n < 512)) return false;
+    near = p->shape[dimension[0]];
+    beside = count == 3 ? p->shape[dimension[1]] : 1;
+    leg.with[0] = 1u << dimension[0];
+    leg.with[1] = count == 3 ? 1u << dimension[1] : 0;
+    for (least = 32; least >= 16; least /= 2) /* of the first kernel, were it of columns; the second has half as many */
+        for (first = 2; first <= VD__FFT_POINTS / near && first < leg.n; first++)
+            if (leg.n % first == 0 && near * first <= (count == 3 ? VD__FFT_POINTS / 2 : VD__FFT_POINTS) &&
+                leg.n / first <= VD__FFT_POINTS / (least / 2) / beside && vd__fft_plan_split(p, &p->route[0], &leg, first, false, least))
+                return true;
+    return false;
+}
+
+/* The nearest two of some axes. */
+static uint32_t vd__fft_nearest_two(const vd_fft *p, uint32_t axes) {
+    uint32_t order[4], found = 0, i;
+    vd__fft_order(p, &p->layout[p->route[0].count ? VD__FFT_OUT : VD__FFT_IN], order);
+    for (i = p->dimensions; i-- > 0 && !(found & (found - 1));) if (axes >> order[i] & 1) found |= 1u << order[i];
+    return found;
+}
+
+/* Plans some of the axes that are left, and says which: as many in a kernel as fit, else two or three in two kernels, else the last. An image of its own may
+   fill a workgroup, of several kernels each leaves room for others. */
+static vd_result vd__fft_plan_some(vd_fft *p, uint32_t left, uint32_t *done) {
+    for (*done = left; *done & (*done - 1); *done &= *done - 1)
+        if (vd__fft_plan_group(p, *done, *done == left, *done == left && !p->route[0].count ? VD__FFT_POINTS : VD__FFT_POINTS / 2)) return VD_OK;
+    if (left == *done) return vd__fft_plan_axis(p, vd__fft_lowest(left), true);
+    if (vd__fft_plan_parted(p, left, true)) {
+        *done = left;
+        return VD_OK;
+    }
+    if (vd__fft_plan_parted(p, vd__fft_nearest_two(p, left), false)) {
+        *done = vd__fft_nearest_two(p, left);
+        return VD_OK;
+    }
+    return vd__fft_plan_axis(p, vd__fft_lowest(*done), false);
+}
+
+/* The last axes first. Where all are of one element, one pass copies. */
 static vd_result vd__fft_plan_axes(vd_fft *p) {
     vd_result result = VD_OK;
-    uint32_t i, left = 0, group;
+    uint32_t i, left = 0, done;
     for (i = 0; i < p->dimensions; i++) if (p->axes >> i & 1 && p->shape[i] > 1) left |= 1u << i;
     if (!left) return vd__fft_plan_axis(p, vd__fft_lowest(p->axes), true);
-    while (left && !result) {
-        uint64_t most = p->route[0].count ? VD__FFT_POINTS / 2 : VD__FFT_POINTS;
-        for (group = left; group & (group - 1); group &= group - 1)
-            if (vd__fft_plan_group(p, group, group == left, group == left ? most : VD__FFT_POINTS / 2)) break;
-        if (!(group & (group - 1))) result = vd__fft_plan_axis(p, vd__fft_lowest(group), group == left);
-        left &= ~group;
-    }
+    for (; left && !result; left &= ~done) result = vd__fft_plan_some(p, left, &done);
     return result;
 }
 
@@ -1185,6 +1228,20 @@ static bool vd__fft_table_stage(vd_fft *p, uint32_t length, uint32_t radix, uint
     return true;
 }
 
+/* Whether all roots of a turned axis are in a table, in the order in which they are used. */
+static bool vd__fft_is_tabled(const vd__fft_pass *pass) { return pass->shape.axes > 1 && pass->turn <= 8192; }
+
+/* Roots by row and index along the part: one of which is what a whole workgroup has. */
+static bool vd__fft_table_parted(vd_fft *p, vd__fft_pass *pass) {
+    uint64_t n = pass->turn, columns = n / pass->turn_rows, row, k;
+    double *at = vd__fft_more(p, (uint32_t)n);
+    if (!at) return false;
+    pass->tables.fine = p->table_count - (uint32_t)n;
+    for (row = 0; row < pass->turn_rows; row++)
+        for (k = 0; k < columns; k++, at += 2) vd__fft_put_root(at, row * k, n);
+    return true;
+}
+
 /* The whole of an axis: roots e = 0 … 2^fine - 1, and each 2^fine-th. */
 static bool vd__fft_table_axis(vd_fft *p, vd__fft_pass *pass) {
     uint64_t n = pass->turn, count, i;
@@ -1264,7 +1321,7 @@ static vd_result vd__fft_make_tables(vd_fft *p) {
                 if (g.length > 1) ok = vd__fft_table_stage(p, g.length, g.radix, &pass->tables.stage[leg][j]);
             }
         }
-        if (ok && pass->turn) ok = vd__fft_table_axis(p, pass);
+        if (ok && pass->turn) ok = vd__fft_is_tabled(pass) ? vd__fft_table_parted(p, pass) : vd__fft_table_axis(p, pass);
         if (ok && pass->chirp) ok = vd__fft_table_chirp(p, pass);
     }
     if (!ok) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_fft_create '%s': out of host memory for tables", p->name);
@@ -1664,7 +1721,13 @@ static vd__fft_c vd__fft_axis_root(const vd__fft_writer *w, vc_val e) {
 static void vd__fft_turn_all(vd__fft_writer *w, const vd__fft_phase *g, vc_val row, vc_val b, vd__fft_c *x) {
     uint32_t step = g->step / g->inner, j;
     vc_val k = step == 1 ? vc_u32(0) : vd__fft_divided(b, g->inner);
-    vd__fft_c power[VD__FFT_RADIX], first = vd__fft_axis_root(w, vc_mul(row, k));
+    vd__fft_c power[VD__FFT_RADIX], first;
+    if (vd__fft_is_tabled(w->pass)) {
+        k = vc_add(vc_mul(row, vc_u32(step * g->radix)), k);
+        for (j = step == 1; j < g->radix; j++) x[j] = vd__fft_mul(x[j], vd__fft_entry(w, k, w->pass->tables.fine + j * step));
+        return;
+    }
+    first = vd__fft_axis_root(w, vc_mul(row, k));
     for (j = 0; j < vd__fft_powers(g->radix); j++) power[(size_t)1 << j] = vd__fft_axis_root(w, vc_mul(row, vc_u32(step << j)));
     vd__fft_fill_powers(power, g->radix, &first);
     for (j = 0; j < g->radix; j++) x[j] = vd__fft_mul(x[j], power[j]);

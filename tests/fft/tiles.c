@@ -178,6 +178,18 @@ static void cubes(void **state) {
     check_all(samples, COUNT(samples));
 }
 
+/* Large images, and cubes whose farthest axis is in two parts. */
+static void parts(void **state) {
+    static const sample samples[] = {
+        { { 512, 16, 0, 0 }, 3, { 0 }, { 0 }, 1 }, { { 512, 64, 0, 0 }, 3, { 0 }, { 0 }, 2 }, { { 2, 768, 40, 0 }, 6, { 0 }, { 0 }, 2 },
+        { { 1024, 128, 0, 0 }, 3, { 0 }, { 0 }, 2 }, { { 128, 128, 128, 0 }, 7, { 0 }, { 0 }, 2 }, { { 2, 24, 128, 96 }, 14, { 0 }, { 0 }, 2 },
+        { { 96, 100, 90, 2 }, 7, { 0 }, { 0 }, 3 }, { { 512, 80, 1, 0 }, 3, { 1, 515, 1, 0 }, { 1, 515, 1, 0 }, 2 },
+        { { 60, 128, 96, 0 }, 7, { 0 }, { 1, 60, 7681, 0 }, 2 },
+    };
+    (void)state;
+    check_all(samples, COUNT(samples));
+}
+
 /* Fortran's order, rows with room between them, batches nearer than the images, transposed on the way. */
 static void strides(void **state) {
     static const sample samples[] = {
@@ -190,7 +202,7 @@ static void strides(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(images), cmocka_unit_test(cubes), cmocka_unit_test(strides) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(images), cmocka_unit_test(cubes), cmocka_unit_test(parts), cmocka_unit_test(strides) };
     setenv("VKDISPATCH_FFT_SHAPES", "gpu", 1);
     if (vd_context_create(NULL, &ctx)) ctx = NULL;
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
