@@ -59,7 +59,8 @@
      3. vd_fft_forward and vd_fft_inverse do both for a buffer's own shape, and keep the plan in the context.
 
    Meaning. Forward is X[k] = sum over n of x[n] exp(-2 pi i n k / N), inverse the same with + and, unless the desc says otherwise, divided by the product
-   of the lengths. Complex numbers are pairs, real part first, of f32 or of f64, or in memory of f16. Arrays are in C order, the last axis contiguous, unless the desc has strides.
+   of the lengths. Complex numbers are pairs, real part first, of f32 or of f64, or in memory of f16. Arrays are in C order, the last
+   axis contiguous, unless the desc has strides.
 
    Lengths. Any product of primes up to 31, as long as every factor of it that one workgroup takes fits into its shared memory; longer axes are done in two
    passes. On a GPU axes that fit into a workgroup together are done in one pass, and large images and cubes in two, for which a plan needs a second buffer.
@@ -129,9 +130,10 @@ typedef struct vd_fft_desc {
     uint64_t shape[4];       /* elements; trailing zeros mean there are fewer dimensions */
     uint32_t axes;           /* bit i: dimension i is transformed, the others are batches; default: the last one */
     vd_fft_norm norm;
-    uint64_t in_stride[4], out_stride[4]; /* elements from one index to the next of each dimension; default: C order, the last dimension contiguous */
+    uint64_t in_stride[4], out_stride[4]; /* elements from one index to the next of each dimension; default: C order without gaps */
     vd_type type;            /* of the arithmetic and of the tables: VD_F32, the default, or VD_F64 */
     vd_type in_type, out_type; /* of real and imaginary parts in memory: VD_F16, VD_F32 or VD_F64; default: type */
+    uint64_t in_count[4], out_count[4]; /* of transformed dimensions, the first indices that lie in memory: others are read as zero, are not written; 0: all */
     vd_fft_engine engine;
     vd_fft_hook load, store; /* default: elements as they are */
     void (*hook_declare)(vc_kernel *k, void *user); /* declares arguments of the kernels with hooks, 16 at most; default: there are none */
@@ -460,6 +462,9 @@ typedef struct vd__fft_phase {
 /* Where the elements of a pass lie: an element of transform q of block o at block(o) + each(q) + its index along each axis * stride, in elements. */
 typedef struct vd__fft_side { vd__digits block, each; uint64_t stride[VD__FFT_AXES]; } vd__fft_side;
 
+/* Which elements of a pass there are, of one axis: i * scale + q / width below count; count 0: all. */
+typedef struct vd__fft_cut { uint64_t count, scale, width; } vd__fft_cut;
+
 /* Tables of a pass, as offsets into the plan's table of complex numbers. */
 typedef struct vd__fft_tables {
     uint32_t stage[2][VD__FFT_STAGES]; /* twiddles of the transform and, with a chirp, of the inverse that follows */
@@ -467,13 +472,14 @@ typedef struct vd__fft_tables {
     uint32_t fine, coarse;             /* roots of the whole axis */
 } vd__fft_tables;
 
-/* Between axes the numbers lie in OUT, or in MIDDLE where OUT is of another type than the arithmetic or gets nothing; between the two passes of a long axis
-   in TEMP. */
+/* Between axes the numbers lie in OUT, or in MIDDLE where OUT is of another type than the arithmetic, lacks some of the indices or gets nothing; between
+   the two passes of a long axis in TEMP. */
 typedef enum vd__fft_place { VD__FFT_IN, VD__FFT_OUT, VD__FFT_TEMP, VD__FFT_MIDDLE, VD__FFT_PLACES } vd__fft_place;
 
 typedef struct vd__fft_pass {
     vd__fft_shape shape;
     vd__fft_side in, out;
+    vd__fft_cut filled, kept; /* what is read, not zero; what is written */
     vd__fft_side in_index, out_index; /* the same elements in C order; of passes with hooks only */
     uint32_t dimension[VD__FFT_AXES]; /* of the array, by axis of the shape */
     uint64_t turn;           /* length of the axis whose roots multiply what is stored; 0: none */
@@ -488,8 +494,8 @@ typedef struct vd__fft_pass {
 /* The passes of a direction, one after the other. */
 typedef struct vd__fft_route { vd__fft_pass pass[VD__FFT_PASSES]; uint32_t count; } vd__fft_route;
 
-/* How an array lies in memory: elements from one index to the next of each dimension, and from its first element to behind its last. */
-typedef struct vd__fft_layout { uint64_t stride[4], span; } vd__fft_layout;
+/* How an array lies in memory: indices of each dimension that do, elements from one index to the next, and from the first element to behind the last. */
+typedef struct vd__fft_layout { uint64_t count[4], stride[4], span; } vd__fft_layout;
 
 /* What a plan is made for. */
 typedef struct vd__fft_device {
@@ -574,7 +580,7 @@ static uint32_t vd__fft_held(const vd__fft_shape *s) {
     return held;
 }
 
-/* Words of shared memory between the elements of two transforms: one in 32 is left free, so that strides are of no even number of banks, and the sum is odd. */
+/* Words of shared memory between the elements of two transforms: one in 32 is left free, so that strides are of no even number of banks; the sum is odd. */
 static uint32_t vd__fft_pitch(const vd__fft_shape *s) {
     uint32_t n = s->n / s->slices;
     return s->dense ? n : (n + n / 32) | 1u;
@@ -678,7 +684,8 @@ static bool vd__fft_deal_exchange(const vd__fft_device *d, vd__fft_shape *s, boo
     return false;
 }
 
-/* Columns share lines of memory: as many neighbours as make 128 bytes, 256 where they are short, and halves of that until they fit, but no fewer than `least`. */
+/* Columns share lines of memory: as many neighbours as make 128 bytes, 256 where they are short, and halves of that until they fit, but no fewer than
+   `least`. */
 static bool vd__fft_deal_columns(const vd__fft_device *d, vd__fft_shape *s, uint64_t count, uint32_t least) {
     uint32_t widest = d->cpu ? 8 : s->n <= 256 ? 32 : 16;
     while (widest > 1 && widest / 2 >= count) widest /= 2;
@@ -798,10 +805,17 @@ static void vd__fft_order(const vd_fft *p, const vd__fft_layout *l, uint32_t *or
 typedef struct vd__fft_leg {
     uint32_t axis, with[2];  /* bits: dimensions that the same kernel does too, or the first and the second of two */
     uint64_t n, in_stride, out_stride, outer, in_step, out_step;
+    uint64_t filled, kept; /* indices of the axis that are read, the others are zero; that are written */
     vd__fft_place from, to;
 } vd__fft_leg;
 
 typedef struct vd__digit { uint64_t size, step; } vd__digit;
+
+/* Indices of another dimension that there are while an axis is transformed: later axes have been, earlier ones have not. */
+static uint64_t vd__fft_extent(const vd_fft *p, uint32_t axis, uint32_t dimension) {
+    if (!(p->axes >> dimension & 1)) return p->shape[dimension];
+    return p->layout[dimension > axis ? VD__FFT_OUT : VD__FFT_IN].count[dimension];
+}
 
 /* One side of a pass, by the order of dimensions: those before the axis number the blocks, with `block` behind them, `each` and those behind the axis the
    transforms of a block. Dimensions that the kernel does too come before the axis among those of a transform, the nearest first. */
@@ -823,7 +837,7 @@ static vd__fft_side vd__fft_side_of(const vd_fft *p, const uint32_t *order, cons
         } else if (with >> order[i] & 1) {
             near = true;
         } else {
-            vd__digits_add(near ? &s.each : &s.block, p->shape[order[i]], l->stride[order[i]]);
+            vd__digits_add(near ? &s.each : &s.block, vd__fft_extent(p, leg->axis, order[i]), l->stride[order[i]]);
         }
     }
     return s;
@@ -855,6 +869,15 @@ static vd__digit vd__digit_of(uint64_t size, uint64_t step) {
     d.size = size;
     d.step = step;
     return d;
+}
+
+/* What is read of a pass, or written; all of it where there is no count. */
+static vd__fft_cut vd__fft_cut_of(uint64_t count, uint64_t all, uint64_t scale, uint64_t width) {
+    vd__fft_cut c;
+    c.count = count < all ? count : 0;
+    c.scale = scale;
+    c.width = width;
+    return c;
 }
 
 /* Of the first or the second of two passes. */
@@ -890,6 +913,8 @@ static bool vd__fft_plan_one(vd_fft *p, vd__fft_route *r, const vd__fft_leg *leg
     vd__fft_join_blocks(&pass->in_index);
     pass->out_index = pass->in_index;
     pass->chirp = chirp;
+    pass->filled = vd__fft_cut_of(leg->filled, chirp ? length : leg->n, 1, 1);
+    pass->kept = vd__fft_cut_of(leg->kept, chirp ? length : leg->n, 1, 1);
     if (vd__fft_plan_shape(p, pass, order, leg, 0, length, least)) return true;
     r->count--;
     return false;
@@ -899,7 +924,7 @@ static bool vd__fft_plan_one(vd_fft *p, vd__fft_route *r, const vd__fft_leg *leg
 static uint64_t vd__fft_nearer(const vd_fft *p, const uint32_t *order, const vd__fft_leg *leg) {
     uint64_t product = 1;
     uint32_t i = p->dimensions;
-    while (order[--i] != leg->axis) if (!(leg->with[0] >> order[i] & 1)) product *= p->shape[order[i]];
+    while (order[--i] != leg->axis) if (!(leg->with[0] >> order[i] & 1)) product *= vd__fft_extent(p, leg->axis, order[i]);
     return product;
 }
 
@@ -920,12 +945,14 @@ static bool vd__fft_plan_split(vd_fft *p, vd__fft_route *r, const vd__fft_leg *l
     a->turn = leg->n;
     a->turn_rows = second;
     a->turn_width = vd__fft_nearer(p, order, leg);
+    a->filled = vd__fft_cut_of(leg->filled, leg->n, second, a->turn_width);
     a->in_index = vd__fft_side_of(p, order, leg, leg->with[0], &p->dense, second * s_dense, none, vd__digit_of(second, s_dense), none); /* of a first pass */
     b = vd__fft_plan_shape(p, a, order, leg, 0, first, least) ? vd__fft_add_pass(r, VD__FFT_TEMP, leg->to) : NULL;
     if (b) {
         b->in = vd__fft_side_of(p, order, leg, leg->with[1], temp, s, none, vd__digit_of(first, second * s), parts);
         b->out = vd__fft_side_of(p, order, leg, leg->with[1], out, first * leg->out_stride * leg->outer, none,
                                  vd__digit_of(first, leg->out_stride * leg->outer), vd__digit_of(leg->outer, leg->out_step));
+        b->kept = vd__fft_cut_of(leg->kept, p->shape[leg->axis], first * leg->outer, a->turn_width);
         b->out_index = vd__fft_side_of(p, order, leg, leg->with[1], &p->dense, first * s_dense * leg->outer, none, vd__digit_of(first, s_dense * leg->outer),
                                        vd__digit_of(leg->outer, s_dense));
         if (vd__fft_plan_shape(p, b, order, leg, 1, (uint32_t)second, least / 2)) return true;
@@ -936,6 +963,7 @@ static bool vd__fft_plan_split(vd_fft *p, vd__fft_route *r, const vd__fft_leg *l
         rest.in_step = second * s;
         rest.out_step = leg->out_stride;
         rest.from = VD__FFT_TEMP;
+        rest.filled = second;
         r->count = count;
         if (three && vd__fft_plan_long(p, r, &rest, least)) return true;
     }
@@ -965,9 +993,14 @@ static bool vd__fft_plan_leg(vd_fft *p, vd__fft_route *r, const vd__fft_leg *leg
     }
 }
 
+/* Whether all that is transformed lies in memory on both sides. */
+static bool vd__fft_is_whole(const vd_fft *p) {
+    return memcmp(p->layout[VD__FFT_IN].count, p->shape, sizeof p->shape) == 0 && memcmp(p->layout[VD__FFT_OUT].count, p->shape, sizeof p->shape) == 0;
+}
+
 /* A whole axis, from where the passes so far leave the data. */
 static vd__fft_leg vd__fft_leg_of(const vd_fft *p, uint32_t axis, bool last) {
-    vd__fft_place between = p->stored[VD__FFT_OUT] == p->real && !p->hooks.mute ? VD__FFT_OUT : VD__FFT_MIDDLE;
+    vd__fft_place between = p->stored[VD__FFT_OUT] == p->real && vd__fft_is_whole(p) && !p->hooks.mute ? VD__FFT_OUT : VD__FFT_MIDDLE;
     vd__fft_leg leg;
     memset(&leg, 0, sizeof leg);
     leg.axis = axis;
@@ -977,6 +1010,8 @@ static vd__fft_leg vd__fft_leg_of(const vd_fft *p, uint32_t axis, bool last) {
     leg.in_stride = p->layout[leg.from].stride[axis];
     leg.out_stride = p->layout[leg.to].stride[axis];
     leg.outer = 1;
+    leg.filled = p->layout[VD__FFT_IN].count[axis];
+    leg.kept = p->layout[VD__FFT_OUT].count[axis];
     return leg;
 }
 
@@ -998,7 +1033,7 @@ static bool vd__fft_plan_group(vd_fft *p, uint32_t group, bool last, uint64_t mo
     vd__fft_leg leg = vd__fft_leg_of(p, vd__fft_lowest(group), last);
     uint32_t i, order[4];
     uint64_t product = 1;
-    if (p->device.cpu) return false;
+    if (p->device.cpu || !vd__fft_is_whole(p)) return false;
     vd__fft_order(p, &p->layout[leg.from], order);
     for (i = p->dimensions; i-- > 0;) {
         if (!(group >> i & 1)) continue;
@@ -1087,16 +1122,30 @@ static vd__fft_c vd__fft_swap(vd__fft_c a) { return vd__fft_pair(a.im, a.re); }
 static vc_val vd__fft_number(vc_val like, double x) { return vc_typeof(like) == VC_F64 ? vc_f64(x) : vc_f32((float)x); }
 static vc_type vd__fft_pair_of(vc_type scalar) { return 16 + scalar; }
 
+/* Sums and products that know the zeros of a transform that is not filled; the builder may not, since x + 0 is not x for -0. */
+static bool vd__fft_is_zero(vc_val a) { return a.of < 4096 && a.bits == 0; }
+static vc_val vd__fft_sum(vc_val a, vc_val b) { return vd__fft_is_zero(a) ? b : vd__fft_is_zero(b) ? a : vc_add(a, b); }
+static vc_val vd__fft_minus(vc_val a, vc_val b) { return vd__fft_is_zero(b) ? a : vd__fft_is_zero(a) ? vc_neg(b) : vc_sub(a, b); }
+static vc_val vd__fft_times(vc_val a, vc_val b) { return vd__fft_is_zero(a) ? a : vd__fft_is_zero(b) ? b : vc_mul(a, b); }
+static vc_val vd__fft_fma(vc_val a, vc_val b, vc_val c) {
+    if (vd__fft_is_zero(a) || vd__fft_is_zero(b)) return c;
+    return vd__fft_is_zero(c) ? vc_mul(a, b) : vc_fma(a, b, c);
+}
+static vc_val vd__fft_negative(vc_val a) { return vd__fft_is_zero(a) ? a : vc_neg(a); }
+
 static vd__fft_c vd__fft_add(vd__fft_c a, vd__fft_c b) {
-    vc_val re = vc_add(a.re, b.re), im = vc_add(a.im, b.im);
+    vc_val re = vd__fft_sum(a.re, b.re), im = vd__fft_sum(a.im, b.im);
     return vd__fft_pair(re, im);
 }
 static vd__fft_c vd__fft_sub(vd__fft_c a, vd__fft_c b) {
-    vc_val re = vc_sub(a.re, b.re), im = vc_sub(a.im, b.im);
+    vc_val re = vd__fft_minus(a.re, b.re), im = vd__fft_minus(a.im, b.im);
     return vd__fft_pair(re, im);
 }
 static vd__fft_c vd__fft_mul(vd__fft_c a, vd__fft_c b) {
-    vc_val re = vc_fma(a.re, b.re, vc_neg(vc_mul(a.im, b.im))), im = vc_fma(a.re, b.im, vc_mul(a.im, b.re));
+    vc_val re, im;
+    if (vd__fft_is_zero(a.re) && vd__fft_is_zero(a.im)) return a;
+    re = vc_fma(a.re, b.re, vc_neg(vc_mul(a.im, b.im)));
+    im = vc_fma(a.re, b.im, vc_mul(a.im, b.re));
     return vd__fft_pair(re, im);
 }
 
@@ -1119,15 +1168,15 @@ static vd__fft_c vd__fft_turn(vd__fft_c a, uint32_t m, uint32_t n) {
     if (m * 4 % n == 0) {
         switch (m * 4 / n % 4) {
         case 0: return a;
-        case 1: return vd__fft_pair(a.im, vc_neg(a.re));
-        case 2: return vd__fft_pair(vc_neg(a.re), vc_neg(a.im));
-        default: return vd__fft_pair(vc_neg(a.im), a.re);
+        case 1: return vd__fft_pair(a.im, vd__fft_negative(a.re));
+        case 2: return vd__fft_pair(vd__fft_negative(a.re), vd__fft_negative(a.im));
+        default: return vd__fft_pair(vd__fft_negative(a.im), a.re);
         }
     }
     cosine = vd__fft_number(a.re, c);
     sine = vd__fft_number(a.re, s);
-    re = vc_fma(a.re, cosine, vc_mul(a.im, sine));
-    im = vc_fma(a.im, cosine, vc_mul(a.re, vc_neg(sine)));
+    re = vd__fft_fma(a.re, cosine, vd__fft_times(a.im, sine));
+    im = vd__fft_fma(a.im, cosine, vd__fft_times(a.re, vd__fft_negative(sine)));
     return vd__fft_pair(re, im);
 }
 
@@ -1149,13 +1198,13 @@ static void vd__fft_prime(vd__fft_c *x, uint32_t r) {
             vd__fft_root((uint64_t)j * k, r, &c, &s);
             cosine = vd__fft_number(first.re, c);
             sine = vd__fft_number(first.re, s);
-            even.re = vc_fma(sum[j - 1].re, cosine, even.re);
-            even.im = vc_fma(sum[j - 1].im, cosine, even.im);
-            odd.re = j == 1 ? vc_mul(difference[0].re, sine) : vc_fma(difference[j - 1].re, sine, odd.re);
-            odd.im = j == 1 ? vc_mul(difference[0].im, sine) : vc_fma(difference[j - 1].im, sine, odd.im);
+            even.re = vd__fft_fma(sum[j - 1].re, cosine, even.re);
+            even.im = vd__fft_fma(sum[j - 1].im, cosine, even.im);
+            odd.re = j == 1 ? vd__fft_times(difference[0].re, sine) : vd__fft_fma(difference[j - 1].re, sine, odd.re);
+            odd.im = j == 1 ? vd__fft_times(difference[0].im, sine) : vd__fft_fma(difference[j - 1].im, sine, odd.im);
         }
-        x[k] = vd__fft_pair(vc_add(even.re, odd.im), vc_sub(even.im, odd.re));
-        x[r - k] = vd__fft_pair(vc_sub(even.re, odd.im), vc_add(even.im, odd.re));
+        x[k] = vd__fft_pair(vd__fft_sum(even.re, odd.im), vd__fft_minus(even.im, odd.re));
+        x[r - k] = vd__fft_pair(vd__fft_minus(even.re, odd.im), vd__fft_sum(even.im, odd.re));
     }
 }
 
@@ -1342,6 +1391,7 @@ typedef struct vd__fft_writer {
     vc_type real, stored[2]; /* of the arithmetic, of what is loaded and stored */
     bool inverse;
     double scale;
+    vc_val offset;           /* of the cut in use: see vd__fft_cut */
     bool columns;            /* how threads are dealt out now */
     vc_val thread[2], side[2]; /* by that: of its transform, and which transform */
     vc_val index;            /* in C order, of the first element of this thread's transform: for hooks */
@@ -1669,27 +1719,32 @@ static vc_val vd__fft_begin(const vd__fft_side *s, vc_val q, vc_val block) {
     return vc_add(at, vd__digits_offset(&s->block, block));
 }
 
-/* Element b + j * step of a transform that is only `chirp` long: whether it may lie beyond. */
-static bool vd__fft_beyond(const vd__fft_writer *w, const vd__fft_phase *g, uint32_t j) { return w->pass->chirp && (j + 1) * g->step > w->pass->chirp; }
+/* Element j of butterfly b, whose first one is b: whether it is there for every b, for none, or for those in the value. */
+typedef enum vd__fft_there { VD__FFT_ALL, VD__FFT_NONE, VD__FFT_SOME } vd__fft_there;
+
+static vd__fft_there vd__fft_is_there(const vd__fft_writer *w, const vd__fft_cut *c, const vd__fft_phase *g, vc_val b, uint32_t j, vc_val *which) {
+    uint64_t first = (uint64_t)j * g->step * c->scale;
+    if (!c->count || first + g->step * c->scale <= c->count) return VD__FFT_ALL;
+    if (first >= c->count) return VD__FFT_NONE;
+    if (c->scale > 1) b = vc_add(vc_mul(b, vc_u32((uint32_t)c->scale)), w->offset);
+    *which = vc_lt(b, vc_u32((uint32_t)(c->count - first)));
+    return VD__FFT_SOME;
+}
 
 /* Element j of butterfly b, whose first one lies there. */
 static vd__fft_c vd__fft_load(const vd__fft_writer *w, const vd__fft_phase *g, vc_val at, vc_val b, uint32_t j) {
     vc_ref from = vc_offset(w->in, vc_u64(vd__fft_apart(w, &w->pass->in, g, j)));
     vd__fft_c x, zero = vd__fft_pair(vc_imm(w->real, 0), vc_imm(w->real, 0));
     vc_val v, inside = vc_bool(true);
-    if (w->pass->chirp && j * g->step >= w->pass->chirp) return zero;
-    if (vd__fft_beyond(w, g, j)) {
-        inside = vc_lt(b, vc_u32(w->pass->chirp - j * g->step));
-        v = vc_load_or(from, at, inside, vc_splat(vc_const(w->k, vc_imm(w->stored[0], 0)), 2));
-        b = vc_min(b, vc_u32(w->pass->chirp - j * g->step - 1));
-    } else {
-        v = vc_load(from, at);
-    }
+    vd__fft_there there = vd__fft_is_there(w, &w->pass->filled, g, b, j, &inside);
+    if (there == VD__FFT_NONE) return zero;
+    v = there == VD__FFT_ALL ? vc_load(from, at) : vc_load_or(from, at, inside, vc_splat(vc_const(w->k, vc_imm(w->stored[0], 0)), 2));
     if (w->stored[0] != w->real) v = vc_cast(vd__fft_pair_of(w->real), v);
     x = vd__fft_pair(vc_component(v, 0), vc_component(v, 1));
+    if (there == VD__FFT_SOME && w->pass->filled.scale == 1) b = vc_min(b, vc_u32((uint32_t)w->pass->filled.count - j * g->step - 1)); /* tables end there */
     if (w->load) {
         x = vd__fft_hooked(w, w->load, &w->pass->in_index, g, b, j, x);
-        if (vd__fft_beyond(w, g, j)) x = vd__fft_pair(vc_select(inside, x.re, zero.re), vc_select(inside, x.im, zero.im));
+        if (there == VD__FFT_SOME) x = vd__fft_pair(vc_select(inside, x.re, zero.re), vc_select(inside, x.im, zero.im));
     }
     if (w->inverse) x = vd__fft_swap(x);
     return w->pass->chirp ? vd__fft_mul(x, vd__fft_entry(w, b, w->pass->tables.chirp + j * g->step)) : x;
@@ -1703,6 +1758,7 @@ static void vd__fft_load_all(vd__fft_writer *w) {
     q = vd__fft_which(w, &block, &exists, &partly);
     base = vd__fft_begin(&w->pass->in, q, block);
     if (w->load) w->index = vd__fft_begin(&w->pass->in_index, q, block);
+    if (w->pass->filled.count) w->offset = vd__fft_divided(q, w->pass->filled.width);
     for (u = 0; u < g.each; u++) {
         vc_val b = vd__fft_near(w, &g, u), at = vc_add(base, vd__fft_within(w, &w->pass->in, &g, b));
         for (j = 0; j < g.radix; j++) w->x[u * g.radix + j] = vd__fft_load(w, &g, at, b, j);
@@ -1745,12 +1801,14 @@ static void vd__fft_store(const vd__fft_writer *w, const vd__fft_phase *g, vc_va
     vc_store(vc_offset(w->out, vc_u64(vd__fft_apart(w, &w->pass->out, g, j))), at, v);
 }
 
-/* The results of butterfly b; of a shorter transform, those that lie within. */
+/* The results of butterfly b, those that are kept. */
 static void vd__fft_store_one(const vd__fft_writer *w, const vd__fft_phase *g, vc_val at, vc_val b, const vd__fft_c *x) {
-    uint32_t chirp = w->pass->chirp, j;
-    for (j = 0; j < g->radix && (!chirp || j * g->step < chirp); j++) {
-        if (!vd__fft_beyond(w, g, j)) vd__fft_store(w, g, at, b, j, x[j]);
-        else VC_IF(w->k, vc_lt(b, vc_u32(chirp - j * g->step))) { vd__fft_store(w, g, at, b, j, x[j]); }
+    uint32_t j;
+    for (j = 0; j < g->radix; j++) {
+        vc_val which;
+        vd__fft_there there = vd__fft_is_there(w, &w->pass->kept, g, b, j, &which);
+        if (there == VD__FFT_ALL) vd__fft_store(w, g, at, b, j, x[j]);
+        if (there == VD__FFT_SOME) VC_IF(w->k, which) { vd__fft_store(w, g, at, b, j, x[j]); }
     }
 }
 
@@ -1768,6 +1826,7 @@ static void vd__fft_store_all(vd__fft_writer *w, const vd__fft_phase *g) {
     q = vd__fft_which(w, &block, &exists, &some);
     base = vd__fft_begin(&w->pass->out, q, block);
     if (w->store) w->index = vd__fft_begin(&w->pass->out_index, q, block);
+    if (w->pass->kept.count) w->offset = vd__fft_divided(q, w->pass->kept.width);
     for (u = 0; u < g->each; u++) {
         vc_val b = vd__fft_own(w, g, u, &partly), at = vc_add(base, vd__fft_within(w, &w->pass->out, g, b)), own = exists;
         if (partly) own = vc_and(own, vc_lt(b, vc_u32(w->shape->n / g->radix)));
@@ -3704,22 +3763,29 @@ static vd_result vd__fft_run_pass(vd_fft *p, vd_list *list, uint32_t number, con
 // >>public
 /* Thin functions: check, look up, call. */
 
-/* An array's layout, from the strides of a desc or in C order; elements may not lie in one place. */
-static vd_result vd__fft_lay_out(vd_fft *p, vd__fft_place place, const uint64_t *stride, const char *which) {
+/* An array's layout, from the counts and strides of a desc or in C order; elements may not lie in one place. */
+static vd_result vd__fft_lay_out(vd_fft *p, vd__fft_place place, const uint64_t *count, const uint64_t *stride, const char *which) {
     vd__fft_layout *l = &p->layout[place];
     bool given = stride[0] || stride[1] || stride[2] || stride[3];
     uint32_t i, order[4];
     uint64_t dense = 1;
-    for (i = p->dimensions; i-- > 0; dense *= p->shape[i]) l->stride[i] = given ? stride[i] : dense;
+    for (i = 0; i < 4; i++) {
+        l->count[i] = count[i] && i < p->dimensions ? count[i] : p->shape[i];
+        if (l->count[i] > p->shape[i] || (l->count[i] < p->shape[i] && !(p->axes >> i & 1)))
+            return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': %s_count[%u] is %llu; dimension %u has %llu indices and is %stransformed", p->name, which,
+                                i, (unsigned long long)l->count[i], i, (unsigned long long)p->shape[i], p->axes >> i & 1 ? "" : "not ");
+    }
+    for (i = p->dimensions; i-- > 0; dense *= l->count[i]) l->stride[i] = given ? stride[i] : dense;
     vd__fft_order(p, l, order);
     for (l->span = 1, i = p->dimensions; i-- > 0;) {
-        uint64_t n = p->shape[order[i]], s = l->stride[order[i]];
+        uint64_t n = l->count[order[i]], s = l->stride[order[i]];
         if (n == 1) continue;
         if (s < l->span)
-            return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': %s[%u] is %llu, but nearer elements take %llu", p->name, which, order[i],
+            return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': %s_stride[%u] is %llu, but nearer elements take %llu", p->name, which, order[i],
                                 (unsigned long long)s, (unsigned long long)l->span);
         if (s > (UINT32_MAX - l->span) / (n - 1))
-            return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': with its %s the array is more than %u elements long", p->name, which, UINT32_MAX);
+            return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': with its %s_stride the array is more than %u elements long", p->name, which,
+                                UINT32_MAX);
         l->span += (n - 1) * s;
     }
     return VD_OK;
@@ -3764,9 +3830,9 @@ static vd_result vd__fft_check_desc(vd_fft *p, const vd_fft_desc *desc) {
     p->hooks.declare = desc->hook_declare;
     p->hooks.user = desc->hook_user;
     result = vd__fft_check_types(p, desc);
-    if (!result) result = vd__fft_lay_out(p, VD__FFT_IN, desc->in_stride, "in_stride");
-    if (!result) result = vd__fft_lay_out(p, VD__FFT_OUT, desc->out_stride, "out_stride");
-    if (!result) result = vd__fft_lay_out(p, VD__FFT_TEMP, dense, "stride");
+    if (!result) result = vd__fft_lay_out(p, VD__FFT_IN, desc->in_count, desc->in_stride, "in");
+    if (!result) result = vd__fft_lay_out(p, VD__FFT_OUT, desc->out_count, desc->out_stride, "out");
+    if (!result) result = vd__fft_lay_out(p, VD__FFT_TEMP, dense, dense, "");
     p->dense = p->layout[VD__FFT_MIDDLE] = p->layout[VD__FFT_TEMP];
     return result;
 }
@@ -3863,7 +3929,7 @@ static vd_result vd__fft_check_io(const vd_fft *p, const vd_fft_io *io, vd_buffe
     vd_result result = reads ? vd__fft_check_buffer(p->ctx, "vd_fft_run", p->name, io->in, "in", vd__fft_bytes(p, VD__FFT_IN)) : VD_OK;
     if (!result && writes) result = vd__fft_check_buffer(p->ctx, "vd_fft_run", p->name, out, "out", vd__fft_bytes(p, VD__FFT_OUT));
     if (!result && out.id == io->in.id && memcmp(&p->layout[VD__FFT_IN], &p->layout[VD__FFT_OUT], sizeof p->layout[0]) != 0)
-        result = vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': in place, but in_stride and out_stride differ", p->name);
+        result = vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': in place, but the counts or strides of in and out differ", p->name);
     if (!result && out.id == io->in.id && p->stored[VD__FFT_IN] != p->stored[VD__FFT_OUT])
         result = vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': in place, but in_type is %s and out_type is %s", p->name,
                               vc_type_name(p->stored[VD__FFT_IN]), vc_type_name(p->stored[VD__FFT_OUT]));

@@ -341,6 +341,89 @@ static void types(void **state) {
     }
 }
 
+/* Signals that fill a part of what is transformed, and results of which a part is kept: both lie in memory without gaps. */
+static uint64_t part_of(const sample *s, const uint64_t *count, uint64_t i, bool *inside) {
+    uint64_t at = 0, size = 1;
+    *inside = true;
+    for (uint32_t d = dimensions_of(s); d-- > 0; i /= s->shape[d]) {
+        uint64_t n = count[d] ? count[d] : s->shape[d], index = i % s->shape[d];
+        *inside = *inside && index < n;
+        at += index * size;
+        size *= n;
+    }
+    return at;
+}
+
+static uint64_t size_of_part(const sample *s, const uint64_t *count) {
+    uint64_t size = 1;
+    for (uint32_t d = 0; d < dimensions_of(s); d++) size *= count[d] ? count[d] : s->shape[d];
+    return size;
+}
+
+static void check_part(const sample *s, const uint64_t *filled, const uint64_t *kept) {
+    uint64_t n = elements_of(s), ins = size_of_part(s, filled), outs = size_of_part(s, kept);
+    float *data = (float *)malloc(ins * 8), *result = (float *)malloc(outs * 8);
+    fftw_complex *expected = (fftw_complex *)fftw_malloc(n * sizeof *expected);
+    vd_fft_desc desc = { 0 };
+    vd_fft_io io = { VD_FFT_FORWARD, { 0 }, { 0 }, NULL, 0 };
+    double wrong = 0, all = 0;
+    bool inside;
+    assert_true(data && result && expected);
+    random_numbers(VD_F32, data, 2 * ins);
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t at = part_of(s, filled, i, &inside);
+        for (int c = 0; c < 2; c++) expected[i][c] = inside ? (double)data[2 * at + (uint64_t)c] : 0;
+    }
+    memcpy(desc.shape, s->shape, sizeof desc.shape);
+    memcpy(desc.in_count, filled, sizeof desc.in_count);
+    memcpy(desc.out_count, kept, sizeof desc.out_count);
+    desc.axes = s->axes;
+    desc.norm = VD_FFT_NORM_NONE;
+    vd_fft *plan = vd_fft_create(device_context, &desc);
+    io.direction = s->direction;
+    io.in = buffer_of(device_context, VD_F32, ins, data);
+    io.out = buffer_of(device_context, VD_F32, outs, NULL);
+    if (!plan || vd_fft_run(plan, vd_immediate(device_context, 0, 0), &io) || vd_buffer_read(device_context, io.out, 0, result, VD_WHOLE)) {
+        say(s);
+        fail_msg("%s", vd_error_text());
+    }
+    double allowed = 0.5 * 1.1921e-7 * log2(transform(s, expected)) + 6e-8;
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t at = part_of(s, kept, i, &inside);
+        for (int c = 0; inside && c < 2; c++) {
+            double d = (double)result[2 * at + (uint64_t)c] - expected[i][c];
+            wrong += d * d;
+            all += expected[i][c] * expected[i][c];
+        }
+    }
+    if (!(sqrt(wrong / all) <= allowed)) {
+        say(s);
+        fail_msg("error %.3g, allowed %.3g; the plan is\n%s", sqrt(wrong / all), allowed, vd_fft_explain(plan));
+    }
+    vd_buffer_destroy(device_context, io.in);
+    vd_buffer_destroy(device_context, io.out);
+    vd_fft_destroy(plan);
+    free(data);
+    free(result);
+    fftw_free(expected);
+}
+
+static void parts(void **state) {
+    static const struct { uint64_t shape[4]; uint32_t axes; uint64_t filled[4], kept[4]; } cases[] = {
+        { { 3, 64 }, 2, { 0, 8 }, { 0 } }, { { 3, 64 }, 2, { 0, 13 }, { 0, 7 } }, { { 5, 7 }, 2, { 0, 1 }, { 0, 6 } }, { { 3, 37 }, 2, { 0, 20 }, { 0, 30 } },
+        { { 32, 48 }, 3, { 5, 7 }, { 0 } }, { { 32, 48 }, 3, { 0 }, { 9, 10 } }, { { 32, 48 }, 3, { 4, 48 }, { 32, 3 } }, { { 2, 30, 5 }, 2, { 0, 11 }, { 0, 17 } },
+        { { 2, 16384 }, 2, { 0, 4000 }, { 0 } }, { { 3, 16384, 2 }, 2, { 0, 5001 }, { 0, 777 } }, { { 6, 8, 10 }, 7, { 3, 4, 5 }, { 2, 3, 4 } },
+        { { 1, 1000000 }, 2, { 0, 300001 }, { 0, 700003 } }, { { 4096, 24 }, 1, { 100 }, { 4001 } },
+    };
+    (void)state;
+    need_device();
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        sample s = { { 0 }, cases[i].axes, (vd_fft_direction)(i % 2), VD_FFT_NORM_NONE, false, { 0 }, { 0 }, 0, 0, 0 };
+        memcpy(s.shape, cases[i].shape, sizeof s.shape);
+        check_part(&s, cases[i].filled, cases[i].kept);
+    }
+}
+
 /* The simple calls keep their plan: the second adds no kernel. */
 static void simple(void **state) {
     float data[2 * 24], result[2 * 24];
@@ -427,6 +510,12 @@ static void bad_input(void **state) {
     desc.in_stride[0] = (uint64_t)1 << 40;
     refuse(ctx, &desc, "with its in_stride the array is more than 4294967295 elements long");
     desc.in_stride[0] = 17;
+    desc.in_count[2] = 17;
+    refuse(ctx, &desc, "in_count[2] is 17; dimension 2 has 16 indices and is transformed");
+    desc.in_count[2] = 0;
+    desc.out_count[0] = 3;
+    refuse(ctx, &desc, "out_count[0] is 3; dimension 0 has 4 indices and is not transformed");
+    desc.out_count[0] = 0;
     vd_fft *strided = vd_fft_create(ctx, &desc);
     assert_non_null(strided);
     memset(desc.in_stride, 0, sizeof desc.in_stride);
@@ -441,7 +530,7 @@ static void bad_input(void **state) {
     assert_int_equal(vd_fft_run(plan, vd_immediate(ctx, 0, 0), &io), VD_ERROR_INVALID);
     io.in = buffer_of(ctx, VD_F32, 67, NULL);
     assert_int_equal(vd_fft_run(strided, vd_immediate(ctx, 0, 0), &io), VD_ERROR_INVALID);
-    assert_non_null(strstr(vd_error_text(), "in place, but in_stride and out_stride differ"));
+    assert_non_null(strstr(vd_error_text(), "in place, but the counts or strides of in and out differ"));
     vd_buffer_destroy(ctx, io.in);
     vd_fft_destroy(strided);
     io.in = small;
@@ -468,7 +557,7 @@ static void bad_input(void **state) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lengths), cmocka_unit_test(axes), cmocka_unit_test(norms), cmocka_unit_test(long_axes), cmocka_unit_test(strides), cmocka_unit_test(types), cmocka_unit_test(simple),
+        cmocka_unit_test(lengths), cmocka_unit_test(axes), cmocka_unit_test(norms), cmocka_unit_test(long_axes), cmocka_unit_test(strides), cmocka_unit_test(types), cmocka_unit_test(parts), cmocka_unit_test(simple),
         cmocka_unit_test(good_sizes), cmocka_unit_test(bad_input),
     };
     for (int i = 1; i < argc; i++) {
