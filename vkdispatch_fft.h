@@ -37,6 +37,8 @@
        kernels      recording a pass
        reduce       sums and the like over any axes
        scan         running sums, compaction
+       sort         keys, and values that go with them
+       histogram    how many elements fall into each bin
        vkfft        VkFFT in place of our own transforms
        cache        the plans of a context
        execute      running a plan
@@ -85,6 +87,9 @@
 
    Scans. vd_scan_create and vd_compact_create make plans of one kind, for running sums and for the elements that a function chooses. By
    VD_SCAN_THREE_KERNELS sums have the same bits in every run; in one pass those of floats depend on how far each workgroup had to look back.
+
+   Sorting. vd_sort_create makes a plan for keys of any scalar type, alone or with values: stable, ascending or descending, by 4 bits at a time, each time a
+   count, a scan and a scatter. Floats are in order of their bits: -0 before 0, NaN at the ends. vd_histogram_create counts what falls into each bin.
 
    Errors, memory and threads are those of vkdispatch.h; a plan belongs to one thread at a time. */
 #ifndef VKDISPATCH_FFT_H
@@ -198,12 +203,14 @@ typedef struct vd_reduce_desc {
     vc_val identity;         /* of combine: the immediate that changes nothing, such as vc_f32(1); default: 0 */
     bool also;               /* vd_reduce_io.also is written */
     uint32_t correction;     /* VD_REDUCE_VARIANCE divides by the count less this; default: 0 */
+    uint64_t segments;       /* of an array of one dimension: a result each, from vd_reduce_io.offsets; an empty one gives what the operation begins with */
 } vd_reduce_desc;
 
 typedef struct vd_reduce_io {
     vd_buffer in;            /* as many elements as the shape has */
     vd_buffer with;          /* VD_REDUCE_DOT: as many others */
     vd_buffer out;           /* one for each that is left, in C order; may not overlap what is read */
+    vd_buffer offsets;       /* with vd_reduce_desc.segments, one more VD_U32 than those: segment i has the elements offsets[i] to offsets[i + 1] - 1 */
     vd_buffer also;          /* with vd_reduce_desc.also, as many: of VD_REDUCE_ARGMIN and _ARGMAX the elements themselves, of VD_REDUCE_VARIANCE the means */
 } vd_reduce_io;
 
@@ -272,6 +279,45 @@ VD_API vd_result vd_scan_run(vd_scan *plan, vd_list *list, const vd_scan_io *io)
 /* Sums of all elements of a buffer of scalars, through a plan that the context keeps. */
 VD_API vd_result vd_scan_inclusive(vd_context *ctx, vd_buffer in, vd_buffer out);
 VD_API vd_result vd_scan_exclusive(vd_context *ctx, vd_buffer in, vd_buffer out);
+
+/* ---- sorting and counting ---- */
+
+typedef struct vd_sort vd_sort; /* a plan */
+
+typedef struct vd_sort_desc {
+    const char *name;        /* for messages; default: "sort" */
+    vd_type type;            /* of the keys: a scalar number; default: VD_F32 */
+    vd_type values;          /* of what goes with them: any type of 4 or 8 bytes; default: nothing does */
+    uint64_t count;
+    bool descending;         /* equal keys stay in their order all the same */
+    vd_scan_way way;         /* of the scans */
+} vd_sort_desc;
+
+typedef struct vd_sort_io {
+    vd_buffer keys, values;  /* `count` of each */
+    vd_buffer out, out_values; /* {0}: in place */
+} vd_sort_io;
+
+VD_API vd_sort *vd_sort_create(vd_context *ctx, const vd_sort_desc *desc);     /* NULL on failure; has room for as many keys and values once more */
+VD_API void vd_sort_destroy(vd_sort *plan);         /* before its context; work under way keeps what it uses */
+VD_API vd_result vd_sort_run(vd_sort *plan, vd_list *list, const vd_sort_io *io);
+/* All elements of a buffer of scalars, in place and ascending, through a plan that the context keeps. */
+VD_API vd_result vd_sort_all(vd_context *ctx, vd_buffer keys);
+
+typedef struct vd_histogram vd_histogram; /* a plan */
+
+typedef struct vd_histogram_desc {
+    const char *name;        /* for messages; default: "histogram" */
+    vd_type type;            /* of the elements: a scalar number; default: VD_F32 */
+    uint64_t count;
+    uint32_t bins;
+    vd_fragment bin;         /* an element's bin, a number, rounded down; what is not from 0 to bins - 1 is not counted; default: the element itself */
+    void *bin_user;
+} vd_histogram_desc;
+
+VD_API vd_histogram *vd_histogram_create(vd_context *ctx, const vd_histogram_desc *desc); /* NULL on failure; bin is called now */
+VD_API void vd_histogram_destroy(vd_histogram *plan); /* before its context; work under way keeps what it uses */
+VD_API vd_result vd_histogram_run(vd_histogram *plan, vd_list *list, vd_buffer in, vd_buffer out); /* out: VD_U32, one a bin, what was there is gone */
 
 #ifdef __cplusplus
 }
@@ -2053,7 +2099,8 @@ typedef struct vd__reduce_writer {
     uint32_t vector, loads;  /* elements of a load, loads under way */
     vd__digits kept, reduced; /* in vectors */
     vc_ref in[2][2];         /* both inputs: scalars, vectors */
-    vc_ref out, also, partials, tickets, sum[VD__REDUCE_FIELDS], shared;
+    vc_val length;           /* elements of a result */
+    vc_ref out, also, offsets, partials, tickets, sum[VD__REDUCE_FIELDS], shared;
     vc_val result, near, tile, part, row; /* near: the result, or the last one; row: of the rows of threads that share results */
 } vd__reduce_writer;
 
@@ -2211,7 +2258,7 @@ static void vd__reduce_rest(const vd__reduce_writer *w) {
 /* The tiles of this part: several loads at once while there are enough, then one by one. */
 static void vd__reduce_part(const vd__reduce_writer *w, vc_val base) {
     uint32_t rows = w->plan->columns ? w->plan->threads / VD__REDUCE_LANES : w->plan->threads, j, tile = rows * w->loads;
-    vc_val first = vc_add(vc_mul(w->part, vc_u32(tile)), w->row), end = vc_u32((uint32_t)w->reduced.product);
+    vc_val first = vc_add(vc_mul(w->part, vc_u32(tile)), w->row), end = w->desc->segments ? w->length : vc_u32((uint32_t)w->reduced.product);
     vd__reduce_state s[VD__REDUCE_ELEMENTS];
     vc_ref next = vc_var(w->k, "next", VC_U32);
     vc_set(next, first);
@@ -2258,11 +2305,11 @@ static vc_val vd__reduce_speaks(const vd__reduce_writer *w) { /* whether this th
 
 static void vd__reduce_write(const vd__reduce_writer *w, vd__reduce_state s) {
     vc_type type = w->type[0];
-    vc_val count = vc_u32((uint32_t)w->plan->reduced.product), v = s.v[0], also = s.v[0];
+    vc_val v = s.v[0], also = s.v[0];
     if (vd__reduce_is_arg(w->desc->op)) v = s.v[1];
     if (w->desc->op == VD_REDUCE_NORM) v = vc_sqrt(v);
-    if (w->desc->op == VD_REDUCE_MEAN) v = vc_div(v, vc_cast(type, count));
-    if (w->desc->op == VD_REDUCE_VARIANCE) v = vc_div(s.v[1], vc_cast(type, vc_sub(count, vc_u32(w->desc->correction))));
+    if (w->desc->op == VD_REDUCE_MEAN) v = vc_div(v, vc_cast(type, w->length));
+    if (w->desc->op == VD_REDUCE_VARIANCE) v = vc_div(s.v[1], vc_sub(vc_cast(type, w->length), vc_cast(type, vc_u32(w->desc->correction))));
     VC_IF(w->k, vd__reduce_speaks(w)) {
         vc_store(w->out, w->result, vc_cast(vd__reduce_result(w->desc), v));
         if (w->desc->also) vc_store(w->also, w->result, vc_cast(vd__reduce_also(w->desc), also));
@@ -2302,6 +2349,7 @@ static void vd__reduce_declare(vd__reduce_writer *w) {
         if (vd__reduce_has_rest(p, w->vector)) w->in[i][0] = vc_buffer(w->k, names[i][0], w->desc->type, VC_READ);
         if (w->vector > 1) w->in[i][1] = vc_buffer(w->k, names[i][1], VC_VEC(w->desc->type, w->vector), VC_READ | VC_ANY_TYPE);
     }
+    if (w->desc->segments) w->offsets = vc_buffer(w->k, "offsets", VC_U32, VC_READ);
     w->out = vc_buffer(w->k, "out", vd__reduce_result(w->desc), VC_WRITE);
     if (w->desc->also) w->also = vc_buffer(w->k, "also", vd__reduce_also(w->desc), VC_WRITE);
     if (p->parts > 1) {
@@ -2310,6 +2358,16 @@ static void vd__reduce_declare(vd__reduce_writer *w) {
     }
     if (p->columns || !w->row_of->form) w->shared = vc_shared(w->k, "sums", vd__reduce_cell(w), p->threads);
     for (i = 0; i < w->row_of->fields; i++) w->sum[i] = vc_var(w->k, "sum", w->type[i]);
+}
+
+/* Where the elements of a result begin; offsets that make no sense lead nowhere. */
+static vc_val vd__reduce_base(vd__reduce_writer *w) {
+    vc_val n = vc_u32((uint32_t)w->plan->reduced.product), first;
+    w->length = n;
+    if (!w->desc->segments) return vd__digits_offset(&w->kept, w->near);
+    first = vc_min(vc_load(w->offsets, w->near), n);
+    w->length = vc_sub(vc_clamp(vc_load(w->offsets, vc_add(w->near, vc_u32(1))), first, n), first);
+    return first;
 }
 
 static void vd__reduce_record(vd__reduce_writer *w) {
@@ -2323,7 +2381,7 @@ static void vd__reduce_record(vd__reduce_writer *w) {
     w->result = p->columns ? vc_add(vc_mul(w->tile, vc_u32(VD__REDUCE_LANES)), vc_rem(lane, vc_u32(VD__REDUCE_LANES))) : w->tile;
     w->near = p->columns ? vc_min(w->result, vc_u32((uint32_t)p->kept.product - 1)) : w->result;
     vd__reduce_set(w, vd__reduce_nothing(w));
-    vd__reduce_part(w, vd__digits_offset(&w->kept, w->near));
+    vd__reduce_part(w, vd__reduce_base(w));
     s = vd__reduce_join(w);
     if (p->parts > 1) vd__reduce_finish(w, s);
     else vd__reduce_write(w, s);
@@ -2335,7 +2393,7 @@ static void vd__reduce_record(vd__reduce_writer *w) {
 static uint32_t vd__reduce_vector(const vd_reduce *p) {
     uint32_t n = vd_type_size(p->desc.type) == 8 ? 2 : 4, i;
     const vd__digits *r = &p->reduced;
-    if (p->columns || !r->count || r->stride[r->count - 1] != 1 || p->desc.type == VD_BOOL) return 1;
+    if (p->columns || p->desc.segments || !r->count || r->stride[r->count - 1] != 1 || p->desc.type == VD_BOOL) return 1;
     if ((r->count > 1 || p->kept.count) && r->size[r->count - 1] % n) return 1;
     for (i = 0; i + 1 < r->count; i++) if (r->stride[i] % n) return 1;
     for (i = 0; i < p->kept.count; i++) if (p->kept.stride[i] % n) return 1;
@@ -2359,6 +2417,10 @@ static void vd__reduce_plan(vd_reduce *p) {
     most = p->reduced.product / tile;
     p->parts = (uint32_t)(p->tiles >= wanted || most < 2 ? 1 : wanted / p->tiles < most ? wanted / p->tiles : most);
     if (!p->parts) p->parts = 1;
+    if (!p->desc.segments) return;
+    p->tiles = p->desc.segments;
+    p->parts = 1;
+    while (p->threads > VD__REDUCE_LANES && p->threads / 2 * p->desc.segments >= p->reduced.product) p->threads /= 2;
 }
 
 static vd_result vd__reduce_build(vd_reduce *p, bool vectors) {
@@ -2416,6 +2478,9 @@ static vd_result vd__reduce_check_desc(vd_reduce *p) {
         stride /= d->shape[i];
         vd__digits_add(d->axes >> i & 1 ? &p->reduced : &p->kept, d->shape[i], stride);
     }
+    if (d->segments && (dimensions > 1 || d->segments >= (uint64_t)1 << 31))
+        return vd_error_set(VD_ERROR_INVALID, "vd_reduce_create '%s': %llu segments of %u dimensions; it takes less than 2147483648, of one", p->name,
+                            (unsigned long long)d->segments, dimensions);
     if (d->op == VD_REDUCE_VARIANCE && d->correction >= p->reduced.product)
         return vd_error_set(VD_ERROR_INVALID, "vd_reduce_create '%s': correction is %u, but there are %llu elements to a result", p->name, d->correction,
                             (unsigned long long)p->reduced.product);
@@ -2460,11 +2525,12 @@ static vd_result vd__reduce_new(vd_context *ctx, const vd_reduce_desc *desc, vd_
 static vd_result vd__reduce_check_io(const vd_reduce *p, const vd_reduce_io *io, uint64_t *place) {
     static const char call[] = "vd_reduce_run";
     const vd_reduce_desc *d = &p->desc;
-    uint64_t count = p->kept.product * p->reduced.product;
+    uint64_t count = p->kept.product * p->reduced.product, results = d->segments ? d->segments : p->kept.product;
     vd_result result = vd__plan_check_buffer(p->ctx, call, p->name, io->in, "in", d->type, count, place);
     if (!result && d->op == VD_REDUCE_DOT) result = vd__plan_check_buffer(p->ctx, call, p->name, io->with, "with", d->type, count, place);
-    if (!result) result = vd__plan_check_buffer(p->ctx, call, p->name, io->out, "out", vd__reduce_result(d), p->kept.product, NULL);
-    if (!result && d->also) result = vd__plan_check_buffer(p->ctx, call, p->name, io->also, "also", vd__reduce_also(d), p->kept.product, NULL);
+    if (!result && d->segments) result = vd__plan_check_buffer(p->ctx, call, p->name, io->offsets, "offsets", VD_U32, d->segments + 1, NULL);
+    if (!result) result = vd__plan_check_buffer(p->ctx, call, p->name, io->out, "out", vd__reduce_result(d), results, NULL);
+    if (!result && d->also) result = vd__plan_check_buffer(p->ctx, call, p->name, io->also, "also", vd__reduce_also(d), results, NULL);
     return result;
 }
 
@@ -2475,6 +2541,7 @@ static int vd__reduce_arguments(const vd_reduce *p, const vd_reduce_io *io, uint
         if (vd__reduce_has_rest(p, vector)) args[count++] = vd_b(i ? io->with : io->in);
         if (vector > 1) args[count++] = vd_b(i ? io->with : io->in);
     }
+    if (p->desc.segments) args[count++] = vd_b(io->offsets);
     args[count++] = vd_b(io->out);
     if (p->desc.also) args[count++] = vd_b(io->also);
     if (p->parts > 1) {
@@ -3230,6 +3297,335 @@ static vd_result vd__scan_run_step(vd_scan *p, vd_list *list, const vd_scan_io *
     return vd_dispatch(list, &desc);
 }
 
+// >>sort
+/* Keys in order, by 4 bits at a time from the lowest on (Satish, Harris, Garland, Designing efficient sorting algorithms for manycore GPUs, 2009). For each
+   digit a first kernel counts how many keys of a tile have it, a scan of the counts, digit by digit and tile by tile, says where those go, and a last kernel
+   ranks the keys of its tile and moves them there. A thread has neighbouring keys and counts them by itself, so that equal ones keep their order. */
+
+enum { VD__SORT_LOADS = 8, VD__SORT_BITS = 4, VD__SORT_DIGITS = 1 << VD__SORT_BITS };
+
+struct vd_sort {
+    vd_context *ctx;
+    vd_allocator allocator;
+    char name[64];
+    vd_sort_desc desc;
+    uint32_t threads, tile;
+    uint64_t tiles;
+    vd_kernel count, scatter;
+    vd_scan *scan;
+    vd_buffer counts, keys, values; /* the latter two of every other pass */
+    struct vd_sort *next;    /* in the context's cache */
+};
+
+/* Numbers of as many bits. */
+static vc_type vd__sort_raw(vd_type type) {
+    uint32_t size = vd_type_size(type);
+    return size == 1 ? VC_U8 : size == 2 ? VC_U16 : size == 4 ? VC_U32 : VC_U64;
+}
+
+typedef struct vd__sort_writer {
+    vc_kernel *k;
+    const vd_sort *plan;
+    vc_type raw, wide;       /* of a key in memory, in the kernel */
+    vc_ref keys, values, out, out_values, counts;
+    vc_val shift, lane, tile, first; /* first: of the tile's keys */
+} vd__sort_writer;
+
+/* The digit of a key, taken as bits, at hand: so turned that the order of digits is that of keys. */
+static vc_val vd__sort_digit(const vd__sort_writer *w, vc_val key) {
+    const vd_sort_desc *d = &w->plan->desc;
+    uint32_t bits = vd_type_size(d->type) * 8;
+    vc_val top = vc_imm(w->wide, (uint64_t)1 << (bits - 1)), ones = vc_imm(w->wide, ((uint64_t)1 << (bits - 1) << 1) - 1);
+    if (d->type <= VD_I64) key = vc_xor(key, top);
+    if (d->type >= VD_F16) key = vc_xor(key, vc_select(vc_ne(vc_and(key, top), vc_imm(w->wide, 0)), ones, top));
+    if (d->descending) key = vc_xor(key, ones);
+    return vc_and(vc_cast(VC_U32, vc_shr(key, w->shift)), vc_u32(VD__SORT_DIGITS - 1));
+}
+
+static void vd__sort_place(vd__sort_writer *w) {
+    w->lane = vc_local_index(w->k);
+    w->tile = vc_group_id(w->k, 0);
+    w->first = vc_mul(w->tile, vc_u32(w->plan->tile));
+}
+
+static void vd__sort_record_count(vd__sort_writer *w) {
+    vc_ref found = vc_shared(w->k, "found", VC_U32, VD__SORT_DIGITS);
+    vc_val n = vc_u32((uint32_t)w->plan->desc.count), tiles = vc_u32((uint32_t)w->plan->tiles);
+    uint32_t i;
+    w->keys = vc_buffer(w->k, "keys", w->raw, VC_READ | VC_ANY_TYPE);
+    w->counts = vc_buffer(w->k, "counts", VC_U32, VC_WRITE);
+    w->shift = vc_param(w->k, "shift", VC_U32);
+    vd__sort_place(w);
+    VC_IF(w->k, vc_lt(w->lane, vc_u32(VD__SORT_DIGITS))) { vc_store(found, w->lane, vc_u32(0)); }
+    vc_barrier(w->k);
+    for (i = 0; i < VD__SORT_LOADS; i++) {
+        vc_val at = vc_add(w->first, vc_add(vc_u32(i * w->plan->threads), w->lane));
+        VC_IF(w->k, vc_lt(at, n)) { vc_atomic_add(found, vd__sort_digit(w, vc_cast(w->wide, vc_load(w->keys, at))), vc_u32(1), NULL); }
+    }
+    vc_barrier(w->k);
+    VC_IF(w->k, vc_lt(w->lane, vc_u32(VD__SORT_DIGITS))) {
+        vc_store(w->counts, vc_add(vc_mul(w->lane, tiles), w->tile), vc_load(found, w->lane));
+    }
+}
+
+static vc_val vd__sort_padded(vc_val i) { return vc_add(i, vc_shr(i, vc_u32(VD__SORT_BITS))); } /* so that neither order meets in one bank */
+
+/* The rank of each of this thread's keys in the tile, where `counters`, of each digit and thread, are left as ranks of the first one. */
+static void vd__sort_rank(const vd__sort_writer *w, vc_ref counters, const vc_val *digit, vc_val *rank) {
+    uint32_t threads = w->plan->threads, i;
+    vc_val at[VD__SORT_LOADS], part[VD__SORT_DIGITS], sum = vc_u32(0), here;
+    for (i = 0; i < VD__SORT_DIGITS; i++) vc_store(counters, vd__sort_padded(vc_add(vc_u32(i * threads), w->lane)), vc_u32(0));
+    for (i = 0; i < VD__SORT_LOADS; i++) {
+        at[i] = vd__sort_padded(vc_add(vc_mul(digit[i], vc_u32(threads)), w->lane));
+        rank[i] = vc_load(counters, at[i]);
+        vc_store(counters, at[i], vc_add(rank[i], vc_u32(1)));
+    }
+    vc_barrier(w->k);
+    for (i = 0; i < VD__SORT_DIGITS; i++) {
+        part[i] = vc_load(counters, vd__sort_padded(vc_add(vc_mul(w->lane, vc_u32(VD__SORT_DIGITS)), vc_u32(i))));
+        sum = vc_add(sum, part[i]);
+    }
+    vc_group_exclusive(w->k, VC_ADD, sum, &here);
+    for (i = 0; i < VD__SORT_DIGITS; i++) {
+        vc_store(counters, vd__sort_padded(vc_add(vc_mul(w->lane, vc_u32(VD__SORT_DIGITS)), vc_u32(i))), here);
+        here = vc_add(here, part[i]);
+    }
+    vc_barrier(w->k);
+    for (i = 0; i < VD__SORT_LOADS; i++) rank[i] = vc_add(rank[i], vc_load(counters, at[i]));
+}
+
+/* In order of digits through shared memory, so that neighbours go to neighbouring places. */
+static void vd__sort_record_scatter(vd__sort_writer *w) {
+    const vd_sort *p = w->plan;
+    vc_type value = p->desc.values ? vd__sort_raw(p->desc.values) : (vc_type)VC_U32;
+    vc_ref counters, keys, values, base, held[VD__SORT_LOADS];
+    vc_val n = vc_u32((uint32_t)p->desc.count), digit[VD__SORT_LOADS], rank[VD__SORT_LOADS], key[VD__SORT_LOADS], at, to;
+    uint32_t i;
+    w->keys = vc_buffer(w->k, "keys", w->raw, VC_READ | VC_ANY_TYPE);
+    if (p->desc.values) w->values = vc_buffer(w->k, "values", value, VC_READ | VC_ANY_TYPE);
+    w->out = vc_buffer(w->k, "out", w->raw, VC_WRITE | VC_ANY_TYPE);
+    if (p->desc.values) w->out_values = vc_buffer(w->k, "out_values", value, VC_WRITE | VC_ANY_TYPE);
+    w->counts = vc_buffer(w->k, "counts", VC_U32, VC_READ);
+    w->shift = vc_param(w->k, "shift", VC_U32);
+    counters = vc_shared(w->k, "counters", VC_U32, VD__SORT_DIGITS * p->threads / VD__SORT_DIGITS * (VD__SORT_DIGITS + 1));
+    keys = vc_shared(w->k, "tile_keys", w->wide, p->tile);
+    base = vc_shared(w->k, "base", VC_U32, VD__SORT_DIGITS);
+    vd__sort_place(w);
+    for (i = 0; i < VD__SORT_LOADS; i++) { /* those behind the end have the last digit and come last, by their place */
+        at = vc_add(w->first, vc_add(vc_mul(w->lane, vc_u32(VD__SORT_LOADS)), vc_u32(i)));
+        held[i] = vc_var(w->k, "held", value);
+        key[i] = vc_cast(w->wide, vc_load(w->keys, vc_min(at, vc_sub(n, vc_u32(1)))));
+        digit[i] = vc_select(vc_lt(at, n), vd__sort_digit(w, key[i]), vc_u32(VD__SORT_DIGITS - 1));
+        if (p->desc.values) vc_set(held[i], vc_load(w->values, vc_min(at, vc_sub(n, vc_u32(1)))));
+    }
+    vd__sort_rank(w, counters, digit, rank);
+    VC_IF(w->k, vc_lt(w->lane, vc_u32(VD__SORT_DIGITS))) {
+        to = vc_load(w->counts, vc_add(vc_mul(w->lane, vc_u32((uint32_t)p->tiles)), w->tile));
+        vc_store(base, w->lane, vc_sub(to, vc_load(counters, vd__sort_padded(vc_mul(w->lane, vc_u32(p->threads))))));
+    }
+    for (i = 0; i < VD__SORT_LOADS; i++) vc_store(keys, rank[i], key[i]);
+    if (p->desc.values) {
+        values = vc_shared(w->k, "tile_values", value, p->tile);
+        for (i = 0; i < VD__SORT_LOADS; i++) vc_store(values, rank[i], vc_get(held[i]));
+    }
+    vc_barrier(w->k);
+    for (i = 0; i < VD__SORT_LOADS; i++) {
+        at = vc_add(vc_u32(i * p->threads), w->lane);
+        VC_IF(w->k, vc_lt(vc_add(w->first, at), n)) {
+            vc_val k = vc_load(keys, at);
+            to = vc_add(vc_load(base, vd__sort_digit(w, k)), at);
+            vc_store(w->out, to, vc_cast(w->raw, k));
+            if (p->desc.values) vc_store(w->out_values, to, vc_load(values, at));
+        }
+    }
+}
+
+static vd_kernel vd__sort_build(vd_sort *p, bool scatter) {
+    vd__sort_writer w;
+    vc_kernel_desc desc;
+    vd_kernel kernel;
+    memset(&desc, 0, sizeof desc);
+    memset(&w, 0, sizeof w);
+    desc.name = p->name;
+    desc.local_size[0] = p->threads;
+    desc.machine = vd_machine(p->ctx);
+    w.k = vc_begin(&desc);
+    w.plan = p;
+    w.raw = vd__sort_raw(p->desc.type);
+    w.wide = w.raw == VC_U64 ? (vc_type)VC_U64 : (vc_type)VC_U32;
+    if (scatter) vd__sort_record_scatter(&w);
+    else vd__sort_record_count(&w);
+    kernel = vd_kernel_build(p->ctx, w.k);
+    vc_free(w.k);
+    return kernel;
+}
+
+static vd_result vd__sort_check_desc(const vd_sort *p) {
+    const vd_sort_desc *d = &p->desc;
+    uint32_t size = vd_type_size(d->values);
+    if (d->type < VD_I8 || d->type > VD_F64)
+        return vd_error_set(VD_ERROR_INVALID, "vd_sort_create '%s': type is %s; it takes a scalar number", p->name, vd_type_name(d->type));
+    if (d->values && size != 4 && size != 8)
+        return vd_error_set(VD_ERROR_INVALID, "vd_sort_create '%s': values is %s, of %u bytes; it takes 4 or 8", p->name, vd_type_name(d->values), size);
+    if (!d->count) return vd_error_set(VD_ERROR_INVALID, "vd_sort_create '%s': count is 0", p->name);
+    if (d->count > (uint64_t)1 << 31)
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_sort_create '%s': more than 2147483648 elements", p->name);
+    if ((uint32_t)d->way > VD_SCAN_THREE_KERNELS) return vd_error_set(VD_ERROR_INVALID, "vd_sort_create '%s': way is %d", p->name, (int)d->way);
+    return VD_OK;
+}
+
+static void vd__sort_plan(vd_sort *p) {
+    const vd_device_info *d = vd_device(p->ctx, 0);
+    uint32_t key = vd_type_size(p->desc.type) == 8 ? 8 : 4, bytes, limit = d->limits.max_local_invocations;
+    if (d->limits.max_local_size[0] < limit) limit = d->limits.max_local_size[0];
+    p->threads = d->type == VD_DEVICE_CPU ? 32 : 256;
+    for (; p->threads > 32; p->threads /= 2) { /* counters, keys and values, and what a scan of the workgroup takes */
+        bytes = p->threads * ((VD__SORT_DIGITS + 1 + 2) * 4 + VD__SORT_LOADS * (key + vd_type_size(p->desc.values))) + VD__SORT_DIGITS * 4;
+        if (p->threads <= limit && bytes <= d->limits.max_shared_bytes) break;
+    }
+    p->tile = p->threads * VD__SORT_LOADS;
+    p->tiles = (p->desc.count + p->tile - 1) / p->tile;
+}
+
+static vd_result vd__sort_make(vd_sort *p) {
+    vd_scan_desc scan;
+    vd_result result = vd__sort_check_desc(p);
+    if (result) return result;
+    vd__sort_plan(p);
+    memset(&scan, 0, sizeof scan);
+    scan.name = p->name;
+    scan.type = VD_U32;
+    scan.shape[0] = p->tiles * VD__SORT_DIGITS;
+    scan.exclusive = true;
+    scan.way = p->desc.way;
+    result = vd__scan_new(p->ctx, "vd_sort_create", &scan, NULL, NULL, &p->scan);
+    if (result) return result;
+    p->counts = vd__fft_buffer(p->ctx, "sort counts", VD_U32, p->tiles * VD__SORT_DIGITS, NULL);
+    p->keys = vd__fft_buffer(p->ctx, "sort keys", p->desc.type, p->desc.count, NULL);
+    if (p->desc.values) p->values = vd__fft_buffer(p->ctx, "sort values", p->desc.values, p->desc.count, NULL);
+    if (!p->counts.id || !p->keys.id || (p->desc.values && !p->values.id)) return VD_ERROR_OUT_OF_DEVICE_MEMORY;
+    p->count = vd__sort_build(p, false);
+    if (p->count.id) p->scatter = vd__sort_build(p, true);
+    return p->scatter.id ? VD_OK : VD_ERROR_COMPILE;
+}
+
+static vd_result vd__sort_new(vd_context *ctx, const vd_sort_desc *desc, vd_sort **out) {
+    vd_allocator allocator = vd_context_allocator(ctx);
+    vd_sort *p = (vd_sort *)vd__fft_allocate(&allocator, sizeof *p);
+    vd_result result;
+    if (!p) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_sort_create: out of host memory");
+    p->ctx = ctx;
+    p->allocator = allocator;
+    p->desc = *desc;
+    if (!p->desc.type) p->desc.type = VD_F32;
+    snprintf(p->name, sizeof p->name, "%s", desc->name ? desc->name : "sort");
+    p->desc.name = p->name;
+    result = vd__sort_make(p);
+    if (result) vd_sort_destroy(p);
+    else *out = p;
+    return result;
+}
+
+/* One digit, from one pair of buffers to another. */
+static vd_result vd__sort_pass(vd_sort *p, vd_list *list, uint32_t shift, const vd_sort_io *io) {
+    vd_dispatch_desc desc;
+    vd_scan_io scan;
+    vd_arg args[6];
+    vd_result result;
+    int count = 0;
+    memset(&desc, 0, sizeof desc);
+    memset(&scan, 0, sizeof scan);
+    args[0] = vd_b(io->keys);
+    args[1] = vd_b(p->counts);
+    args[2] = vd_u32(shift);
+    desc.kernel = p->count;
+    desc.groups[0] = p->tiles;
+    desc.args = args;
+    desc.arg_count = 3;
+    result = vd_dispatch(list, &desc);
+    scan.in = scan.out = p->counts;
+    if (!result) result = vd_scan_run(p->scan, list, &scan);
+    if (result) return result;
+    args[count++] = vd_b(io->keys);
+    if (p->desc.values) args[count++] = vd_b(io->values);
+    args[count++] = vd_b(io->out);
+    if (p->desc.values) args[count++] = vd_b(io->out_values);
+    args[count++] = vd_b(p->counts);
+    args[count++] = vd_u32(shift);
+    desc.kernel = p->scatter;
+    desc.arg_count = count;
+    return vd_dispatch(list, &desc);
+}
+
+// >>histogram
+/* How many elements fall into each bin: counted in shared memory first, where the bins fit into it. */
+
+struct vd_histogram {
+    vd_context *ctx;
+    vd_allocator allocator;
+    char name[64];
+    vd_histogram_desc desc;
+    uint32_t threads;
+    uint64_t groups;
+    vd_kernel kernel;
+};
+
+/* Counts an element in `to`. */
+static void vd__histogram_element(vc_kernel *k, const vd_histogram_desc *d, vc_ref to, vc_val element) {
+    vc_val v = element, there;
+    vc_type type;
+    if (d->bin) d->bin(k, &element, &v, d->bin_user);
+    type = vc_typeof(v);
+    type = type >= VC_I8 && type <= VC_F64 ? vd__reduce_wide(type) : type;
+    v = vc_cast(type, v);
+    there = vc_and(vc_ge(v, vc_imm(type, 0)), vc_lt(v, vc_cast(type, vc_const(k, vc_u32(d->bins)))));
+    VC_IF(k, there) { vc_atomic_add(to, vc_cast(VC_U32, v), vc_u32(1), NULL); }
+}
+
+static void vd__histogram_record(vc_kernel *k, const vd_histogram *p, bool shared) {
+    const vd_histogram_desc *d = &p->desc;
+    vc_ref in = vc_buffer(k, "in", d->type, VC_READ), out = vc_buffer(k, "out", VC_U32, VC_READ_WRITE), own = out;
+    vc_val lane = vc_local_index(k), bins = vc_u32(d->bins), threads = vc_u32(p->threads), n = vc_u32((uint32_t)d->count);
+    if (shared) {
+        own = vc_shared(k, "bins", VC_U32, d->bins);
+        VC_FOR_STEP(k, i, lane, bins, threads) { vc_store(own, i, vc_u32(0)); }
+        vc_barrier(k);
+    }
+    VC_FOR_STEP(k, i, vc_global_id(k, 0), n, vc_u32((uint32_t)p->groups * p->threads)) { vd__histogram_element(k, d, own, vc_load(in, i)); }
+    if (!shared) return;
+    vc_barrier(k);
+    VC_FOR_STEP(k, i, lane, bins, threads) {
+        vc_val counted = vc_load(own, i);
+        VC_IF(k, vc_ne(counted, vc_u32(0))) { vc_atomic_add(out, i, counted, NULL); }
+    }
+}
+
+static vd_result vd__histogram_make(vd_histogram *p) {
+    const vd_device_info *device = vd_device(p->ctx, 0);
+    const vd_histogram_desc *d = &p->desc;
+    vc_kernel_desc desc;
+    vc_kernel *k;
+    bool cpu = device->type == VD_DEVICE_CPU;
+    if (d->type < VD_I8 || d->type > VD_F64)
+        return vd_error_set(VD_ERROR_INVALID, "vd_histogram_create '%s': type is %s; it takes a scalar number", p->name, vd_type_name(d->type));
+    if (!d->count || !d->bins)
+        return vd_error_set(VD_ERROR_INVALID, "vd_histogram_create '%s': %s is 0", p->name, d->count ? "bins" : "count");
+    if (d->count > (uint64_t)1 << 31)
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_histogram_create '%s': more than 2147483648 elements", p->name);
+    p->threads = cpu ? 32 : device->limits.max_local_invocations < 256 ? 64 : 256;
+    p->groups = (d->count + p->threads * 16 - 1) / (p->threads * 16);
+    if (p->groups > (cpu ? 8u : 1056u)) p->groups = cpu ? 8 : 1056; /* 256 threads, eight times for each multiprocessor of a large device */
+    memset(&desc, 0, sizeof desc);
+    desc.name = p->name;
+    desc.local_size[0] = p->threads;
+    desc.machine = vd_machine(p->ctx);
+    k = vc_begin(&desc);
+    vd__histogram_record(k, p, (uint64_t)d->bins * 4 <= device->limits.max_shared_bytes / 2);
+    p->kernel = vd_kernel_build(p->ctx, k);
+    vc_free(k);
+    return p->kernel.id ? VD_OK : VD_ERROR_COMPILE;
+}
+
 // >>vkfft
 /* Another engine behind the same calls: VkFFT, which writes GLSL, has glslang compile it and records dispatches of its own into a list. It binds buffers once
    and for all, so that a plan has an application for every pair of buffers. */
@@ -3726,6 +4122,32 @@ static vd_result vd__scan_use(vd_context *ctx, void **data, void *user) {
     return vd_scan_run(p, vd_immediate(ctx, 0, 0), &call->io);
 }
 
+static const char vd__sort_key = 'o';
+
+static void vd__sort_release(vd_context *ctx, void *data) {
+    vd_sort *p = (vd_sort *)data, *next;
+    (void)ctx;
+    for (; p; p = next) {
+        next = p->next;
+        vd_sort_destroy(p);
+    }
+}
+
+typedef struct vd__sort_call { vd_sort_desc desc; vd_sort_io io; } vd__sort_call;
+
+static vd_result vd__sort_use(vd_context *ctx, void **data, void *user) {
+    vd__sort_call *call = (vd__sort_call *)user;
+    vd_sort *p = (vd_sort *)*data;
+    while (p && (p->desc.type != call->desc.type || p->desc.count != call->desc.count)) p = p->next;
+    if (!p) {
+        vd_result result = vd__sort_new(ctx, &call->desc, &p);
+        if (result) return result;
+        p->next = (vd_sort *)*data;
+        *data = p;
+    }
+    return vd_sort_run(p, vd_immediate(ctx, 0, 0), &call->io);
+}
+
 // >>execute
 /* Running a plan. */
 
@@ -4016,7 +4438,7 @@ VD_API void vd_reduce_destroy(vd_reduce *p) {
 
 VD_API vd_result vd_reduce_run_io(vd_reduce *p, vd_list *list, const vd_reduce_io *io) {
     vd_dispatch_desc desc;
-    vd_arg args[8];
+    vd_arg args[10];
     vd_result result;
     uint64_t place = 0;
     bool vectors;
@@ -4138,6 +4560,117 @@ static vd_result vd__scan_whole(vd_context *ctx, vd_buffer in, vd_buffer out, bo
 
 VD_API vd_result vd_scan_inclusive(vd_context *ctx, vd_buffer in, vd_buffer out) { return vd__scan_whole(ctx, in, out, false); }
 VD_API vd_result vd_scan_exclusive(vd_context *ctx, vd_buffer in, vd_buffer out) { return vd__scan_whole(ctx, in, out, true); }
+
+/* ---- sorting and counting ---- */
+
+VD_API vd_sort *vd_sort_create(vd_context *ctx, const vd_sort_desc *desc) {
+    vd_sort *p = NULL;
+    if (!ctx || !desc) vd_error_set(VD_ERROR_INVALID, "vd_sort_create: %s is NULL", ctx ? "desc" : "ctx");
+    else vd__sort_new(ctx, desc, &p);
+    return p;
+}
+
+VD_API void vd_sort_destroy(vd_sort *p) {
+    vd_allocator allocator;
+    if (!p) return;
+    allocator = p->allocator;
+    vd_scan_destroy(p->scan);
+    if (p->count.id) vd_kernel_destroy(p->ctx, p->count);
+    if (p->scatter.id) vd_kernel_destroy(p->ctx, p->scatter);
+    if (p->counts.id) vd_buffer_destroy(p->ctx, p->counts);
+    if (p->keys.id) vd_buffer_destroy(p->ctx, p->keys);
+    if (p->values.id) vd_buffer_destroy(p->ctx, p->values);
+    vd__fft_free(&allocator, p);
+}
+
+VD_API vd_result vd_sort_run(vd_sort *p, vd_list *list, const vd_sort_io *given) {
+    static const char call[] = "vd_sort_run";
+    vd_sort_io io, pass;
+    vd_result result;
+    uint32_t shift, bits;
+    if (!p || !given) return vd_error_set(VD_ERROR_INVALID, "%s: %s is NULL", call, p ? "io" : "plan");
+    io = *given;
+    if (!io.out.id) io.out = io.keys;
+    if (!io.out_values.id) io.out_values = io.values;
+    result = vd__plan_check_buffer(p->ctx, call, p->name, io.keys, "keys", p->desc.type, p->desc.count, NULL);
+    if (!result) result = vd__plan_check_buffer(p->ctx, call, p->name, io.out, "out", p->desc.type, p->desc.count, NULL);
+    if (!result && p->desc.values) result = vd__plan_check_buffer(p->ctx, call, p->name, io.values, "values", p->desc.values, p->desc.count, NULL);
+    if (!result && p->desc.values) result = vd__plan_check_buffer(p->ctx, call, p->name, io.out_values, "out_values", p->desc.values, p->desc.count, NULL);
+    bits = vd_type_size(p->desc.type) * 8;
+    for (shift = 0; shift < bits && !result; shift += VD__SORT_BITS) { /* an even number of passes: from the first buffers, to and fro, to the last ones */
+        bool odd = shift / VD__SORT_BITS % 2 != 0;
+        pass.keys = odd ? p->keys : shift ? io.out : io.keys;
+        pass.values = odd ? p->values : shift ? io.out_values : io.values;
+        pass.out = odd ? io.out : p->keys;
+        pass.out_values = odd ? io.out_values : p->values;
+        result = vd__sort_pass(p, list, shift, &pass);
+    }
+    return result;
+}
+
+VD_API vd_result vd_sort_all(vd_context *ctx, vd_buffer keys) {
+    vd__sort_call call;
+    vd_buffer_info info;
+    vd_result result = vd_buffer_query(ctx, keys, &info);
+    if (result) return result;
+    memset(&call, 0, sizeof call);
+    call.desc.type = info.type;
+    call.desc.count = info.shape[0] * info.shape[1] * info.shape[2] * info.shape[3];
+    call.io.keys = keys;
+    return vd_context_attach(ctx, &vd__sort_key, vd__sort_use, &call, vd__sort_release);
+}
+
+VD_API vd_histogram *vd_histogram_create(vd_context *ctx, const vd_histogram_desc *desc) {
+    vd_allocator allocator;
+    vd_histogram *p;
+    if (!ctx || !desc) {
+        vd_error_set(VD_ERROR_INVALID, "vd_histogram_create: %s is NULL", ctx ? "desc" : "ctx");
+        return NULL;
+    }
+    allocator = vd_context_allocator(ctx);
+    p = (vd_histogram *)vd__fft_allocate(&allocator, sizeof *p);
+    if (!p) {
+        vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_histogram_create: out of host memory");
+        return NULL;
+    }
+    p->ctx = ctx;
+    p->allocator = allocator;
+    p->desc = *desc;
+    if (!p->desc.type) p->desc.type = VD_F32;
+    snprintf(p->name, sizeof p->name, "%s", desc->name ? desc->name : "histogram");
+    p->desc.name = p->name;
+    if (vd__histogram_make(p) == VD_OK) return p;
+    vd_histogram_destroy(p);
+    return NULL;
+}
+
+VD_API void vd_histogram_destroy(vd_histogram *p) {
+    vd_allocator allocator;
+    if (!p) return;
+    allocator = p->allocator;
+    if (p->kernel.id) vd_kernel_destroy(p->ctx, p->kernel);
+    vd__fft_free(&allocator, p);
+}
+
+VD_API vd_result vd_histogram_run(vd_histogram *p, vd_list *list, vd_buffer in, vd_buffer out) {
+    static const char call[] = "vd_histogram_run";
+    vd_dispatch_desc desc;
+    vd_arg args[2];
+    vd_result result;
+    if (!p) return vd_error_set(VD_ERROR_INVALID, "%s: plan is NULL", call);
+    result = vd__plan_check_buffer(p->ctx, call, p->name, in, "in", p->desc.type, p->desc.count, NULL);
+    if (!result) result = vd__plan_check_buffer(p->ctx, call, p->name, out, "out", VD_U32, p->desc.bins, NULL);
+    if (!result) result = vd_fill(list, out, 0, (uint64_t)p->desc.bins * 4, NULL, 0);
+    if (result) return result;
+    memset(&desc, 0, sizeof desc);
+    args[0] = vd_b(in);
+    args[1] = vd_b(out);
+    desc.kernel = p->kernel;
+    desc.groups[0] = p->groups;
+    desc.args = args;
+    desc.arg_count = 2;
+    return vd_dispatch(list, &desc);
+}
 
 #endif /* VKDISPATCH_FFT_IMPLEMENTED */
 #endif /* VKDISPATCH_FFT_IMPLEMENTATION */

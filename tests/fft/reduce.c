@@ -254,7 +254,7 @@ static void run(const vd_reduce_desc *desc, const void *data, const void *with, 
                 uint64_t results) {
     vd_reduce *plan = vd_reduce_create(device_context, desc);
     vd_type type = desc->type ? desc->type : VD_F32;
-    vd_reduce_io io = { { 0 }, { 0 }, { 0 }, { 0 } };
+    vd_reduce_io io = { { 0 }, { 0 }, { 0 }, { 0 }, { 0 } };
     if (!plan) fail_msg("%s", vd_error_text());
     io.in = buffer_of(device_context, type, n, data);
     if (with) io.with = buffer_of(device_context, type, n, with);
@@ -494,6 +494,52 @@ static void own_operations(void **state) {
     assert_true(got == wanted);
 }
 
+/* Segments of all lengths, an empty one among them; numbers count from where a segment begins. */
+static void segments(void **state) {
+    enum { SEGMENTS = 60, N = SEGMENTS * (SEGMENTS - 1) / 2 };
+    static const vd_reduce_op ops[] = { VD_REDUCE_SUM, VD_REDUCE_ARGMAX, VD_REDUCE_MEAN };
+    int32_t data[N];
+    uint32_t offsets[SEGMENTS + 1], got[SEGMENTS];
+    (void)state;
+    need_device();
+    for (int i = 0; i < N; i++) data[i] = (int32_t)((uint32_t)i * 2654435761u >> 20) - 2048;
+    for (uint32_t i = 0; i <= SEGMENTS; i++) offsets[i] = i * (i ? i - 1 : 0) / 2;
+    for (size_t o = 0; o < COUNT(ops); o++) {
+        vd_reduce_desc desc = { 0 };
+        desc.op = ops[o];
+        desc.type = VD_I32;
+        desc.shape[0] = N;
+        desc.segments = SEGMENTS;
+        vd_reduce *plan = vd_reduce_create(device_context, &desc);
+        if (!plan) fail_msg("%s", vd_error_text());
+        vd_type type = ops[o] == VD_REDUCE_SUM ? VD_I32 : ops[o] == VD_REDUCE_MEAN ? VD_F32 : VD_U32;
+        vd_reduce_io io = { { 0 }, { 0 }, { 0 }, { 0 }, { 0 } };
+        io.in = buffer_of(device_context, VD_I32, N, data);
+        io.offsets = buffer_of(device_context, VD_U32, SEGMENTS + 1, offsets);
+        io.out = buffer_of(device_context, type, SEGMENTS, NULL);
+        vd_result result = vd_reduce_run_io(plan, vd_immediate(device_context, 0, 0), &io);
+        if (!result) result = vd_buffer_read(device_context, io.out, 0, got, VD_WHOLE);
+        if (result) fail_msg("%s", vd_error_text());
+        for (uint32_t i = 0; i < SEGMENTS; i++) {
+            int32_t sum = 0;
+            uint32_t best = UINT32_MAX, length = offsets[i + 1] - offsets[i];
+            float mean;
+            for (uint32_t j = 0; j < length; j++) {
+                int32_t x = data[offsets[i] + j];
+                sum += x;
+                if (best == UINT32_MAX || x > data[offsets[i] + best]) best = j;
+            }
+            memcpy(&mean, &got[i], 4);
+            if (o == 2) assert_true(length ? fabs((double)mean - (double)sum / length) < 1e-3 : isnan(mean));
+            else if (got[i] != (o ? best : (uint32_t)sum)) fail_msg("op %d, segment %u: got %u", (int)ops[o], i, got[i]);
+        }
+        vd_buffer_destroy(device_context, io.in);
+        vd_buffer_destroy(device_context, io.offsets);
+        vd_buffer_destroy(device_context, io.out);
+        vd_reduce_destroy(plan);
+    }
+}
+
 static void yes_and_no(void **state) {
     enum { N = 3000 };
     static uint32_t bools[N];
@@ -629,6 +675,10 @@ static void bad_input(void **state) {
     desc.correction = 100;
     refuse(ctx, &desc, "correction is 100, but there are 100 elements to a result");
     desc.correction = 0;
+    desc.segments = 7;
+    desc.shape[1] = 2;
+    refuse(ctx, &desc, "7 segments of 2 dimensions");
+    desc.segments = desc.shape[1] = 0;
     desc.also = false;
     desc.combine = times;
     refuse(ctx, &desc, "op is 15 although there is a combine");
@@ -666,7 +716,7 @@ static void bad_input(void **state) {
     assert_non_null(strstr(vd_error_text(), "are the same memory"));
     desc.op = VD_REDUCE_DOT;
     vd_reduce *dot = vd_reduce_create(ctx, &desc);
-    vd_reduce_io io = { right, small, one, none };
+    vd_reduce_io io = { right, small, one, none, none };
     assert_int_equal(vd_reduce_run_io(dot, vd_immediate(ctx, 0, 0), &io), VD_ERROR_INVALID);
     assert_non_null(strstr(vd_error_text(), "(with) has 396 bytes"));
     vd_reduce_destroy(dot);
@@ -687,7 +737,7 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(types_and_operations), cmocka_unit_test(shapes_and_axes), cmocka_unit_test(mapped), cmocka_unit_test(simple),
         cmocka_unit_test(least_and_most), cmocka_unit_test(lengths), cmocka_unit_test(statistics), cmocka_unit_test(statistics_of_types),
-        cmocka_unit_test(own_operations), cmocka_unit_test(yes_and_no), cmocka_unit_test(views_and_repeats), cmocka_unit_test(bad_input),
+        cmocka_unit_test(own_operations), cmocka_unit_test(segments), cmocka_unit_test(yes_and_no), cmocka_unit_test(views_and_repeats), cmocka_unit_test(bad_input),
     };
     all_cases = argc > 1 && !strcmp(argv[1], "-a");
     if (vd_context_create(NULL, &device_context)) device_context = NULL;

@@ -1,0 +1,319 @@
+/* Sorting of keys of every type, alone and with values, in either order; histograms; against the C library and loops on the host.
+     sort [-a]     -a: all cases; otherwise, on OpenCL, where a compiler takes half a second for each kernel, one case in four */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "vkdispatch_fft.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static vd_context *device_context; /* NULL: no device */
+static bool all_cases;
+
+static void need_device(void) {
+    if (device_context) return;
+    print_message("# reason: no device runs kernels here: %s\n", vd_error_text());
+    skip();
+}
+
+/* Whether the next case is to be left out. */
+static bool passes_over(void) {
+    static uint32_t number;
+    return !all_cases && vd_device(device_context, 0)->backend == VD_BACKEND_OPENCL && number++ % 4;
+}
+
+static bool lacks(vd_type type) {
+    uint64_t features = vd_device(device_context, 0)->features;
+    if (type == VD_F64 || type == VD_I64 || type == VD_U64) return !(features & VD_FEATURE_I64) || (type == VD_F64 && !(features & VD_FEATURE_F64));
+    if (type == VD_F16 || type == VD_I16 || type == VD_U16) return !(features & VD_FEATURE_I16) || !(features & VD_FEATURE_STORAGE_16);
+    if (type == VD_I8 || type == VD_U8) return !(features & VD_FEATURE_I8) || !(features & VD_FEATURE_STORAGE_8);
+    return false;
+}
+
+static vd_buffer buffer_of(vd_context *ctx, vd_type type, uint64_t elements, const void *data) {
+    vd_buffer_desc desc = { 0 };
+    desc.type = type;
+    desc.shape[0] = elements;
+    desc.data = data;
+    return vd_buffer_create(ctx, &desc);
+}
+
+/* ---- keys ---- */
+
+typedef struct item { uint64_t order, bits, value; } item; /* order: compares as the keys do */
+
+static int by_order(const void *a, const void *b) { /* values are the places they had, so that this is stable */
+    const item *x = (const item *)a, *y = (const item *)b;
+    if (x->order != y->order) return x->order < y->order ? -1 : 1;
+    return (x->value > y->value) - (x->value < y->value);
+}
+
+/* Floats and signed numbers by their bits: what is below zero comes first, the larger the later. */
+static uint64_t order_of(vd_type type, uint64_t bits, bool descending) {
+    uint32_t width = vd_type_size(type) * 8;
+    uint64_t top = (uint64_t)1 << (width - 1), ones = top | (top - 1), order = bits;
+    if (type <= VD_I64) order = bits ^ top;
+    if (type >= VD_F16) order = bits & top ? bits ^ ones : bits | top;
+    return descending ? order ^ ones : order;
+}
+
+/* Bits of any kind, also infinities and NaN; `few`: many keys are equal. */
+static uint64_t key_of(vd_type type, uint64_t i, bool few) {
+    uint64_t x = (i + 1) * (uint64_t)0x9e3779b97f4a7c15u, top = (uint64_t)1 << (vd_type_size(type) * 8 - 1);
+    x ^= x >> 29;
+    if (few) x = x % 5 * (top / 2 + 1);
+    return x & (top | (top - 1));
+}
+
+typedef struct sample { vd_type type, values; uint64_t count; bool descending, few, in_place; vd_scan_way way; } sample;
+
+static void check(const sample *s) {
+    uint32_t size = vd_type_size(s->type), value = vd_type_size(s->values);
+    uint64_t n = s->count;
+    if (lacks(s->type) || (value == 8 && lacks(VD_U64)) || passes_over()) return;
+    item *items = (item *)calloc(n, sizeof *items);
+    uint8_t *keys = (uint8_t *)calloc(n, size), *values = (uint8_t *)calloc(n, 8), *got = (uint8_t *)calloc(n, size), *got_values = (uint8_t *)calloc(n, 8);
+    assert_true(items && keys && values && got && got_values);
+    for (uint64_t i = 0; i < n; i++) {
+        items[i].bits = key_of(s->type, i, s->few);
+        items[i].value = i;
+        items[i].order = order_of(s->type, items[i].bits, s->descending);
+        memcpy(keys + i * size, &items[i].bits, size);
+        memcpy(values + i * value, &i, value);
+    }
+    qsort(items, n, sizeof *items, by_order);
+    vd_sort_desc desc = { 0 };
+    desc.type = s->type;
+    desc.values = s->values;
+    desc.count = n;
+    desc.descending = s->descending;
+    desc.way = s->way;
+    vd_sort *plan = vd_sort_create(device_context, &desc);
+    if (!plan) fail_msg("%s of %s: %s", vd_type_name(s->values), vd_type_name(s->type), vd_error_text());
+    vd_sort_io io = { { 0 }, { 0 }, { 0 }, { 0 } };
+    vd_list *list = vd_immediate(device_context, 0, 0);
+    io.keys = buffer_of(device_context, s->type, n, keys);
+    if (value) io.values = buffer_of(device_context, s->values, n, values);
+    if (!s->in_place) io.out = buffer_of(device_context, s->type, n, NULL);
+    if (!s->in_place && value) io.out_values = buffer_of(device_context, s->values, n, NULL);
+    for (int round = 0; round < 2; round++) {
+        assert_int_equal(vd_write(list, io.keys, 0, keys, n * size) || (value && vd_write(list, io.values, 0, values, n * value)), VD_OK);
+        vd_result result = vd_sort_run(plan, list, &io);
+        if (!result) result = vd_buffer_read(device_context, s->in_place ? io.keys : io.out, 0, got, VD_WHOLE);
+        if (!result && value) result = vd_buffer_read(device_context, s->in_place ? io.values : io.out_values, 0, got_values, VD_WHOLE);
+        if (result) fail_msg("%s", vd_error_text());
+        for (uint64_t i = 0; i < n; i++)
+            if (memcmp(got + i * size, &items[i].bits, size) != 0 || memcmp(got_values + i * value, &items[i].value, value) != 0)
+                fail_msg("%llu of %s%s%s%s, round %d: element %llu is wrong", (unsigned long long)n, vd_type_name(s->type), value ? " with values" : "",
+                         s->descending ? ", descending" : "", s->few ? ", few" : "", round, (unsigned long long)i);
+    }
+    vd_buffer_destroy(device_context, io.keys);
+    vd_buffer_destroy(device_context, io.values);
+    vd_buffer_destroy(device_context, io.out);
+    vd_buffer_destroy(device_context, io.out_values);
+    vd_sort_destroy(plan);
+    free(items);
+    free(keys);
+    free(values);
+    free(got);
+    free(got_values);
+}
+
+/* ---- tests ---- */
+
+static void types(void **state) {
+    (void)state;
+    need_device();
+    for (vd_type type = VD_I8; type <= VD_F64; type++) {
+        sample s = { type, VD_BYTES, 3000, type % 2 != 0, false, type % 3 == 0, VD_SCAN_DEFAULT };
+        if (lacks(type)) print_message("# %s is not here\n", vd_type_name(type));
+        check(&s);
+        s.values = type % 4 < 2 ? VD_U32 : VD_F64;
+        s.descending = !s.descending;
+        s.few = true;
+        check(&s);
+    }
+}
+
+static void lengths(void **state) {
+    static const uint64_t counts[] = { 1, 2, 3, 7, 8, 9, 255, 256, 257, 4097, 70001 };
+    (void)state;
+    need_device();
+    for (size_t i = 0; i < COUNT(counts); i++) {
+        sample s = { VD_U32, i % 2 ? VD_U32 : VD_BYTES, 0, i % 4 == 1, i % 3 == 0, i % 2 != 0, i % 2 ? VD_SCAN_ONE_PASS : VD_SCAN_THREE_KERNELS };
+        s.count = counts[i];
+        check(&s);
+    }
+}
+
+static void simple(void **state) {
+    static const float data[6] = { 3, -1, 4, 1, -5, 9 }, sorted[6] = { -5, -1, 1, 3, 4, 9 };
+    float got[6];
+    (void)state;
+    need_device();
+    vd_buffer keys = buffer_of(device_context, VD_F32, 6, data);
+    assert_int_equal(vd_sort_all(device_context, keys) || vd_buffer_read(device_context, keys, 0, got, VD_WHOLE), VD_OK);
+    assert_memory_equal(got, sorted, sizeof got);
+    vd_buffer_destroy(device_context, keys);
+}
+
+static void tenth(vc_kernel *k, const vc_val *x, vc_val *out, void *user) {
+    (void)k;
+    *out = vc_mul(*x, vc_f32(*(const float *)user));
+}
+
+static void histograms(void **state) {
+    enum { N = 20000, MOST = 40000 };
+    static const uint32_t bins[] = { 10, 300, MOST };
+    float *reals = (float *)malloc(4 * N), factor = 0.1f;
+    int32_t *wholes = (int32_t *)malloc(4 * N);
+    uint32_t *got = (uint32_t *)malloc(4 * MOST), *wanted = (uint32_t *)malloc(4 * MOST);
+    (void)state;
+    need_device();
+    assert_true(reals && wholes && got && wanted);
+    for (int i = 0; i < N; i++) {
+        wholes[i] = (int32_t)((uint32_t)i * 2654435761u >> 16) - 20000;
+        reals[i] = (float)(wholes[i] % 4000);
+        if (i % 1000 == 0) reals[i] = i % 3000 ? NAN : INFINITY;
+    }
+    for (size_t i = 0; i < 2 * COUNT(bins); i++) { /* in shared memory, and too many for that */
+        vd_histogram_desc desc = { 0 };
+        bool real = i % 2;
+        desc.type = real ? VD_F32 : VD_I32;
+        desc.count = N;
+        desc.bins = bins[i / 2];
+        if (real) { desc.bin = tenth; desc.bin_user = &factor; }
+        memset(wanted, 0, 4 * MOST);
+        for (int e = 0; e < N; e++) {
+            float at = reals[e] * factor;
+            if (real ? at >= 0 && at < (float)desc.bins : wholes[e] >= 0 && wholes[e] < (int32_t)desc.bins) wanted[real ? (int)at : wholes[e]]++;
+        }
+        vd_histogram *plan = vd_histogram_create(device_context, &desc);
+        if (!plan) fail_msg("%s", vd_error_text());
+        vd_buffer in = buffer_of(device_context, desc.type, N, real ? (const void *)reals : wholes), out = buffer_of(device_context, VD_U32, desc.bins, NULL);
+        for (int round = 0; round < 2; round++) {
+            vd_result result = vd_histogram_run(plan, vd_immediate(device_context, 0, 0), in, out);
+            if (!result) result = vd_buffer_read(device_context, out, 0, got, VD_WHOLE);
+            if (result) fail_msg("%s", vd_error_text());
+            assert_memory_equal(got, wanted, 4 * desc.bins);
+        }
+        vd_buffer_destroy(device_context, in);
+        vd_buffer_destroy(device_context, out);
+        vd_histogram_destroy(plan);
+    }
+    free(reals);
+    free(wholes);
+    free(got);
+    free(wanted);
+}
+
+static void says(const char *part) {
+    if (!strstr(vd_error_text(), part)) fail_msg("no \"%s\" in: %s", part, vd_error_text());
+}
+
+static void latch(vc_kernel *k, const vc_val *x, vc_val *out, void *user) {
+    (void)k, (void)user;
+    *out = vc_add(*x, vc_u32(1));
+}
+
+static void bad_input(void **state) {
+    vd_context_desc dummy = { 0 };
+    vd_context *ctx = NULL;
+    vd_stats stats;
+    (void)state;
+    dummy.backend = VD_BACKEND_DUMMY;
+    assert_int_equal(vd_context_create(&dummy, &ctx), VD_OK);
+    vd_sort_desc desc = { 0 };
+    assert_null(vd_sort_create(NULL, &desc));
+    says("ctx is NULL");
+    assert_null(vd_sort_create(ctx, NULL));
+    says("desc is NULL");
+    assert_null(vd_sort_create(ctx, &desc));
+    says("count is 0");
+    desc.count = (uint64_t)1 << 40;
+    assert_null(vd_sort_create(ctx, &desc));
+    says("more than 2147483648 elements");
+    desc.count = 100;
+    desc.type = VD_F32X2;
+    assert_null(vd_sort_create(ctx, &desc));
+    says("type is f32x2; it takes a scalar number");
+    desc.type = VD_U32;
+    desc.values = VD_F32X4;
+    assert_null(vd_sort_create(ctx, &desc));
+    says("values is f32x4, of 16 bytes; it takes 4 or 8");
+    desc.values = VD_F32X2;
+    desc.way = (vd_scan_way)9;
+    assert_null(vd_sort_create(ctx, &desc));
+    says("way is 9");
+    desc.way = VD_SCAN_DEFAULT;
+    vd_sort *plan = vd_sort_create(ctx, &desc);
+    if (!plan) fail_msg("%s", vd_error_text());
+    vd_buffer keys = buffer_of(ctx, VD_U32, 100, NULL), values = buffer_of(ctx, VD_F32X2, 99, NULL), other = buffer_of(ctx, VD_F32, 100, NULL);
+    vd_sort_io io = { { 0 }, { 0 }, { 0 }, { 0 } };
+    vd_list *list = vd_immediate(ctx, 0, 0);
+    assert_int_equal(vd_sort_run(plan, list, NULL), VD_ERROR_INVALID);
+    assert_int_equal(vd_sort_run(NULL, list, &io), VD_ERROR_INVALID);
+    assert_int_equal(vd_sort_run(plan, list, &io), VD_ERROR_INVALID);
+    io.keys = other;
+    assert_int_equal(vd_sort_run(plan, list, &io), VD_ERROR_INVALID);
+    says("(keys) is of f32, the plan wants u32");
+    io.keys = keys;
+    io.values = values;
+    assert_int_equal(vd_sort_run(plan, list, &io), VD_ERROR_INVALID);
+    says("(values) has 792 bytes, the plan needs 800");
+    vd_sort_destroy(plan);
+    vd_sort_destroy(NULL);
+    vd_histogram_desc counts = { 0 };
+    assert_null(vd_histogram_create(ctx, NULL));
+    assert_null(vd_histogram_create(NULL, &counts));
+    assert_null(vd_histogram_create(ctx, &counts));
+    says("count is 0");
+    counts.count = 100;
+    assert_null(vd_histogram_create(ctx, &counts));
+    says("bins is 0");
+    counts.bins = 8;
+    counts.type = VD_BOOL;
+    assert_null(vd_histogram_create(ctx, &counts));
+    says("type is bool; it takes a scalar number");
+    counts.type = VD_F32;
+    counts.bin = latch;
+    assert_null(vd_histogram_create(ctx, &counts));
+    says("vc_add in kernel 'histogram'");
+    counts.bin = NULL;
+    vd_histogram *histogram = vd_histogram_create(ctx, &counts);
+    if (!histogram) fail_msg("%s", vd_error_text());
+    assert_int_equal(vd_histogram_run(NULL, list, other, keys), VD_ERROR_INVALID);
+    assert_int_equal(vd_histogram_run(histogram, list, keys, keys), VD_ERROR_INVALID);
+    says("(in) is of u32, the plan wants f32");
+    assert_int_equal(vd_histogram_run(histogram, list, other, other), VD_ERROR_INVALID);
+    says("(out) is of f32, the plan wants u32");
+    vd_histogram_destroy(histogram);
+    vd_histogram_destroy(NULL);
+    vd_buffer_destroy(ctx, keys);
+    vd_buffer_destroy(ctx, values);
+    vd_buffer_destroy(ctx, other);
+    assert_int_equal(vd_context_stats(ctx, &stats), VD_OK);
+    assert_int_equal(stats.buffers, 0);
+    assert_int_equal(stats.kernels, 0);
+    vd_context_destroy(ctx);
+}
+
+int main(int argc, char **argv) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(types), cmocka_unit_test(lengths), cmocka_unit_test(simple), cmocka_unit_test(histograms), cmocka_unit_test(bad_input),
+    };
+    all_cases = argc > 1 && !strcmp(argv[1], "-a");
+    if (vd_context_create(NULL, &device_context)) device_context = NULL;
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    vd_context_destroy(device_context);
+    return failed;
+}
