@@ -202,11 +202,12 @@ $(suites:%=programs-%): programs-%: $$(programs_$$*)
 matrix: build/$(cc)/tests/codegen/matrix ## all of tests/codegen/matrix (test-codegen takes one kernel in eight as CUDA C and OpenCL C); a quarter of an hour
 	@$< -a
 
-# Memory, queues and the ways around types; conformance/features takes every feature off by itself.
+# Memory, queues and the ways around types. Not interop, whose subject goes with them; features takes every feature off by itself.
 FEATURES = mapped cached coherent queues sharing i64 f64,subgroup i8,i16,f16,storage_8,storage_16
 test-features: deps-test ## conformance once more without each of FEATURES, by VKDISPATCH_DISABLE; some ten minutes
 	@$(MAKE) --no-print-directory -k -j$(JOBS) programs-conformance || true
-	@tools/run-tests $(foreach f,$(FEATURES),$(patsubst %,"env VKDISPATCH_DISABLE=$f %",$(call files,tests/conformance,$(cc))))
+	@tools/run-tests $(foreach f,$(FEATURES),$(patsubst %,"env VKDISPATCH_DISABLE=$f %",\
+	    $(filter-out %/interop %/features,$(call files,tests/conformance,$(cc)))))
 
 test-gpu:        ## what makes sense on a machine with a GPU that can install nothing (see carry), and the benchmarks of dispatches
 	@$(call build_and_run,unit golden codegen conformance fft fuzz)

@@ -937,6 +937,7 @@ TEST(a_part_of_an_object) {
     assert_int_equal(t.cl->clEnqueueReadBuffer(t.queue, whole, 1, 4092, 8, got, 0, NULL, NULL), 0);
     assert_true(got[0] == 6 && got[1] != 6);
     vd_context_destroy(t.ctx);
+    assert_int_equal(t.cl->clFinish(t.queue), 0);
     assert_int_equal(references_of(&t, part), 1);
     t.cl->clReleaseMemObject(part);
     assert_int_equal(references_of(&t, whole), 1);
