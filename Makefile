@@ -141,8 +141,10 @@ commands_fft         = $(own_fft) $(own_fft:%="env VKDISPATCH_BUFFERS=binding %"
 programs_conformance = $(call files,tests/conformance,$(cc)) $(call fakes,$(cc))
 # Without a GPU, CUDA's part of the runtime still runs: all but kernels.
 fake_cuda            = $(foreach f,build/$(cc)/tests/fake/libcuda.so,VKDISPATCH_BACKEND=cuda VKDISPATCH_LIBCUDA=$f VKDISPATCH_NVRTC=$f)
-commands_conformance = $(call files,tests/conformance,$(cc)) $(patsubst %,"env VKDISPATCH_BUFFERS=binding %",$(call files,tests/conformance,$(cc))) \
-                       $(patsubst %,"env $(fake_cuda) %",$(call files,tests/conformance,$(cc)))
+# copies needs Vulkan and addresses.
+anyhow               = $(filter-out %/copies,$(call files,tests/conformance,$(cc)))
+commands_conformance = $(call files,tests/conformance,$(cc)) $(anyhow:%="env VKDISPATCH_BUFFERS=binding %") $(anyhow:%="env $(fake_cuda) %") \
+                       $(patsubst %,"env VKDISPATCH_BACKEND=vulkan VKDISPATCH_COPIES=kernel build/$(cc)/tests/conformance/%",buffers regions lists views queues)
 
 programs_fuzz        = $(call files,tests/fuzz,$(cc)) $(foreach c,$(present),$(call files,tests/fuzz,$c))
 commands_fuzz        = $(call files,tests/fuzz,$(cc)) \
@@ -154,7 +156,8 @@ commands_sanitize    = $(sanitized:%="tools/sanitized %")
 
 # opencl.c makes no Vulkan device, so that there would be nothing to validate.
 programs_validate    = $(filter-out %/opencl,$(call files,tests/conformance,$(cc)))
-commands_validate    = $(programs_validate:%="tools/validated %")
+commands_validate    = $(patsubst %,"tools/validated %",$(filter-out %/copies,$(programs_validate))) \
+                       "tools/validated env VKDISPATCH_BUFFERS=address build/$(cc)/tests/conformance/copies"
 
 commands_compile     = tests/compile/run tests/compile/cmake tests/compile/vcc
 

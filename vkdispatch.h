@@ -75,7 +75,8 @@
    looked for on the loader's path, then in CUDA_PATH, CUDA_HOME and /usr/local/cuda; VKDISPATCH_BUFFERS=binding makes kernels take buffers as bindings where
    addresses would be used; address, the default, uses addresses where the device has them. On CUDA and OpenCL kernels look the same either way; on OpenCL, with
    `binding` memory is in buffer objects even where host and device share it. VKDISPATCH_DISABLE=f64,mapped is a list of features (vd_feature_name) that every
-   context does without, as if the device lacked them and what rests on them: a program can be tried for a lesser device.
+   context does without, as if the device lacked them and what rests on them: a program can be tried for a lesser device. VKDISPATCH_COPIES=kernel makes
+   Vulkan copy by a kernel wherever buffers have addresses and bytes lie for it, whatever their number; driver, never; the default is what is faster.
 
    Step by step
      1. vd_context_create opens the first backend that works and its best device (discrete, integrated, virtual, CPU; more memory wins a tie).
@@ -2277,10 +2278,15 @@ typedef struct vd__vk_device {
     uint32_t uniform_alignment;
     uint64_t host_align;       /* of the host's memory that is used in place */
     uint64_t atom;             /* flushed and invalidated ranges are multiples of it */
+    uint64_t move_bytes;       /* copies of so many bytes are made by `move`; UINT64_MAX: none */
+    bool move_any;             /* wherever they lie; else in device memory only */
+    uint32_t move_state;       /* vd__vk_move_state; read without the lock */
+    vd__kernel_code move;
     bool address;
     bool shared_memory;
     VkPhysicalDeviceMemoryProperties memory;
     vd__mutex lock;            /* of the layouts */
+    vd__mutex move_lock;       /* of making `move`; taken before `lock` */
     vd__vk_layout *layouts;
     uint32_t layout_count, layout_capacity;
 } vd__vk_device;
@@ -2476,6 +2482,7 @@ typedef struct vd__vk_facts {
     uint32_t name_count;
     uint32_t family;              /* UINT32_MAX: no queue for compute work */
     uint32_t family_queues;
+    bool family_draws;
     uint32_t timestamp_bits;
     vd__vk_features features;
     VkPhysicalDeviceProperties2 core;
@@ -2719,7 +2726,7 @@ static void vd__vk_facts_family(const vd__vk_driver *vk, vd__vk_facts *facts) {
         facts->family = i;
         facts->family_queues = families[i].queueCount;
         facts->timestamp_bits = families[i].timestampValidBits;
-        chosen_draws = draws;
+        chosen_draws = facts->family_draws = draws;
     }
 }
 
@@ -2972,6 +2979,20 @@ static vd_result vd__vk_queues_create(vd__device *dev, uint32_t family_queues) {
     return VD_OK;
 }
 
+/* The compute-only queues of a large card copy at a fraction of its memory's speed (on NVIDIA's at a fifth), which a kernel reaches. */
+static vd_result vd__vk_copies_choose(vd__device *dev, const vd__vk_facts *facts) {
+    enum { WORTHWHILE = 4 << 20 };
+    vd__vk_device *vk = vd__vk_device_of(dev);
+    const char *asked = vd__environment("VKDISPATCH_COPIES");
+    bool always = asked && strcmp(asked, "kernel") == 0, never = asked && strcmp(asked, "driver") == 0;
+    if (asked && !always && !never)
+        return vd__fail(VD_ERROR_INVALID, "vd_context_create: VKDISPATCH_COPIES is '%s'; the choices are: kernel, driver", asked);
+    bool faster = dev->info.type == VD_DEVICE_DISCRETE && !facts->family_draws;
+    vk->move_bytes = vk->address && !never && (always || faster) ? always ? 16 : WORTHWHILE : UINT64_MAX;
+    vk->move_any = always;
+    return VD_OK;
+}
+
 static vd_result vd__vk_device_start(vd__device *dev, const vd__vk_facts *facts) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     uint32_t most = dev->info.features & VD_FEATURE_QUEUES ? facts->family_queues : 1, queues = most < dev->queue_count ? most : dev->queue_count;
@@ -2987,6 +3008,8 @@ static vd_result vd__vk_device_start(vd__device *dev, const vd__vk_facts *facts)
     vk->memory = facts->memory.memoryProperties;
     vk->host_align = facts->host.minImportedHostPointerAlignment;
     dev->shares = vd__vk_shares(vd__vk_driver_of(dev->driver), facts, vk);
+    vd_result chosen = vd__vk_copies_choose(dev, facts);
+    if (chosen) return chosen;
     VD__VK_STRUCT(VkPipelineCacheCreateInfo, cache, VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO);
     result = vk->vkCreatePipelineCache(vk->handle, &cache, NULL, &vk->cache);
     return result ? vd__vk_fail(result, "vkCreatePipelineCache") : vd__vk_queues_create(dev, queues);
@@ -3004,6 +3027,7 @@ static vd_result vd__vk_device_open(vd__driver *driver, int index, uint64_t disa
     dev->native = vd__alloc_zeroed(&driver->host->allocator, sizeof(vd__vk_device));
     if (!dev->native) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "Vulkan: no host memory for device '%s'", dev->info.name);
     vd__mutex_init(&vd__vk_device_of(dev)->lock);
+    vd__mutex_init(&vd__vk_device_of(dev)->move_lock);
     result = vd__vk_device_start(dev, &facts);
     if (result) vd__vk_device_close(dev);
     return result;
@@ -3012,6 +3036,7 @@ static vd_result vd__vk_device_open(vd__driver *driver, int index, uint64_t disa
 static void vd__vk_device_close(vd__device *dev) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     if (vk->handle && vk->vkDestroyDevice) {
+        if (vk->move.native[0]) vd__vk_kernel_destroy(dev, &vk->move);
         for (uint32_t i = 0; i < vk->layout_count; i++) vk->vkDestroyDescriptorSetLayout(vk->handle, vk->layouts[i].handle, NULL);
         if (vk->cache) vk->vkDestroyPipelineCache(vk->handle, vk->cache, NULL);
         for (uint32_t i = 0; i < VD_MAX_QUEUES; i++)
@@ -3019,6 +3044,7 @@ static void vd__vk_device_close(vd__device *dev) {
         vk->vkDestroyDevice(vk->handle, NULL);
     }
     vd__mutex_destroy(&vk->lock);
+    vd__mutex_destroy(&vk->move_lock);
     vd__free(vd__vk_allocator(dev), vk->layouts);
     vd__free(vd__vk_allocator(dev), vk);
     dev->native = NULL;
@@ -3440,6 +3466,64 @@ static void vd__vk_kernel_destroy(vd__device *dev, vd__kernel_code *code) {
     vd__free(vd__vk_allocator(dev), kernel);
     code->native[0] = 0;
 }
+
+/* ---- a kernel of our own ----
+   It moves 16 bytes an invocation: to[i] = from[i], i < count. Its block of values is the two addresses and the count. tools/built-in writes what follows. */
+
+/* built in: move */
+static const uint32_t vd__vk_move_words[] = {
+    0x7230203, 0x10300, 0x0, 0x3e, 0x0, 0x20011, 0x1, 0x20011, 0xb, 0x20011, 0x14e3, 0x9000a, 0x5f565053, 0x5f52484b,
+    0x73796870, 0x6c616369, 0x6f74735f, 0x65676172, 0x6675625f, 0x726566, 0x6000b, 0xc, 0x4c534c47, 0x6474732e, 0x3035342e, 0x0, 0x3000e, 0x14e4,
+    0x1, 0x6000f, 0x5, 0xd, 0x6e69616d, 0x0, 0x30, 0x60010, 0xd, 0x11, 0x100, 0x1, 0x1, 0x40005,
+    0xd, 0x65766f6d, 0x0, 0x30005, 0x1, 0x6f74, 0x40005, 0x19, 0x756c6176, 0x7365, 0x40005, 0x2, 0x6d6f7266, 0x0,
+    0x40005, 0x3, 0x6e756f63, 0x74, 0x50005, 0x30, 0x626f6c67, 0x695f6c61, 0x64, 0x40047, 0x13, 0x6, 0x10, 0x30047,
+    0x14, 0x2, 0x50048, 0x14, 0x0, 0x23, 0x0, 0x40048, 0x14, 0x0, 0x19, 0x30047, 0x18, 0x2,
+    0x50048, 0x18, 0x0, 0x23, 0x0, 0x50048, 0x18, 0x1, 0x23, 0x4, 0x50048, 0x18, 0x2, 0x23,
+    0x8, 0x50048, 0x18, 0x3, 0x23, 0xc, 0x50048, 0x18, 0x4, 0x23, 0x10, 0x30047, 0x23, 0x2,
+    0x50048, 0x23, 0x0, 0x23, 0x0, 0x40048, 0x23, 0x0, 0x18, 0x40047, 0x30, 0xb, 0x1c, 0x20013,
+    0xe, 0x30021, 0xf, 0xe, 0x40015, 0x11, 0x20, 0x0, 0x40017, 0x12, 0x11, 0x4, 0x3001d, 0x13,
+    0x12, 0x3001e, 0x14, 0x13, 0x40020, 0x15, 0x14e5, 0x14, 0x40017, 0x16, 0x11, 0x2, 0x40015, 0x17,
+    0x40, 0x0, 0x7001e, 0x18, 0x11, 0x11, 0x11, 0x11, 0x11, 0x40020, 0x1a, 0x9, 0x18, 0x4003b,
+    0x1a, 0x19, 0x9, 0x40020, 0x1b, 0x9, 0x11, 0x4002b, 0x11, 0x1c, 0x0, 0x4002b, 0x11, 0x1f,
+    0x1, 0x3001e, 0x23, 0x13, 0x40020, 0x24, 0x14e5, 0x23, 0x4002b, 0x11, 0x25, 0x2, 0x4002b, 0x11,
+    0x28, 0x3, 0x4002b, 0x11, 0x2c, 0x4, 0x40017, 0x2e, 0x11, 0x3, 0x40020, 0x2f, 0x1, 0x2e,
+    0x4003b, 0x2f, 0x30, 0x1, 0x20014, 0x32, 0x40020, 0x38, 0x14e5, 0x12, 0x50036, 0xe, 0xd, 0x0,
+    0xf, 0x200f8, 0x10, 0x50041, 0x1b, 0x1d, 0x19, 0x1c, 0x4003d, 0x11, 0x1e, 0x1d, 0x50041, 0x1b,
+    0x20, 0x19, 0x1f, 0x4003d, 0x11, 0x21, 0x20, 0x50050, 0x16, 0x22, 0x1e, 0x21, 0x4007c, 0x17,
+    0x1, 0x22, 0x50041, 0x1b, 0x26, 0x19, 0x25, 0x4003d, 0x11, 0x27, 0x26, 0x50041, 0x1b, 0x29,
+    0x19, 0x28, 0x4003d, 0x11, 0x2a, 0x29, 0x50050, 0x16, 0x2b, 0x27, 0x2a, 0x4007c, 0x17, 0x2,
+    0x2b, 0x50041, 0x1b, 0x2d, 0x19, 0x2c, 0x4003d, 0x11, 0x3, 0x2d, 0x4003d, 0x2e, 0x31, 0x30,
+    0x50051, 0x11, 0x4, 0x31, 0x0, 0x500b0, 0x32, 0x5, 0x4, 0x3, 0x300f7, 0x34, 0x0, 0x400fa,
+    0x5, 0x33, 0x34, 0x200f8, 0x33, 0x40071, 0x17, 0x35, 0x4, 0x500c4, 0x17, 0x36, 0x35, 0x2c,
+    0x50080, 0x17, 0x37, 0x2, 0x36, 0x40078, 0x24, 0x7, 0x37, 0x60041, 0x38, 0x39, 0x7, 0x1c,
+    0x1c, 0x6003d, 0x12, 0x8, 0x39, 0x2, 0x10, 0x40071, 0x17, 0x3a, 0x4, 0x500c4, 0x17, 0x3b,
+    0x3a, 0x2c, 0x50080, 0x17, 0x3c, 0x1, 0x3b, 0x40078, 0x15, 0x9, 0x3c, 0x60041, 0x38, 0x3d,
+    0x9, 0x1c, 0x1c, 0x5003e, 0x3d, 0x8, 0x2, 0x10, 0x200f9, 0x34, 0x200f8, 0x34, 0x100fd, 0x10038
+};
+/* end of what is built in */
+
+enum { VD__VK_MOVE_GROUP = 256 * 16 }; /* bytes */
+
+typedef enum vd__vk_move_state { VD__VK_MOVE_UNTRIED, VD__VK_MOVE_READY, VD__VK_MOVE_FAILED } vd__vk_move_state;
+
+/* Made with the first copy that wants it; false: the driver has to copy. */
+static VD__APART bool vd__vk_move_get(vd__device *dev) {
+    vd__vk_device *vk = vd__vk_device_of(dev);
+    vd__mutex_lock(&vk->move_lock);
+    if (vk->move_state == VD__VK_MOVE_UNTRIED) {
+        vd_kernel_desc desc;
+        memset(&desc, 0, sizeof desc);
+        desc.name = "move";
+        desc.code = vd__vk_move_words;
+        desc.code_size = sizeof vd__vk_move_words;
+        desc.value_bytes = 20;
+        bool made = dev->info.limits.max_push_bytes >= desc.value_bytes && !vd__vk_kernel_create(dev, &desc, &vk->move);
+        if (!made) vd__logf(dev->driver->host, VD_LOG_WARNING, "Vulkan: the kernel that copies could not be made, the driver copies: %s", vd__error_buffer);
+        vd__store32(&vk->move_state, made ? VD__VK_MOVE_READY : VD__VK_MOVE_FAILED);
+    }
+    vd__mutex_unlock(&vk->move_lock);
+    return vk->move_state == VD__VK_MOVE_READY;
+}
 #endif /* VD__HAS_VULKAN */
 
 // >>vulkan list
@@ -3788,6 +3872,10 @@ static vd_result vd__vk_pass_values(vd__device *dev, vd__vk_commands *vc, const 
 static void vd__vk_record_barrier(vd__device *dev, vd__commands *c, uint32_t from, uint32_t to) {
     VD__VK_STRUCT(VkMemoryBarrier, barrier, VK_STRUCTURE_TYPE_MEMORY_BARRIER);
     VkPipelineStageFlags before = 0, after = 0;
+    if (vd__vk_device_of(dev)->move_bytes != UINT64_MAX) { /* a transfer may be a kernel's */
+        if (from & VD__STAGE_TRANSFER) from |= VD__STAGE_COMPUTE;
+        if (to & VD__STAGE_TRANSFER) to |= VD__STAGE_COMPUTE;
+    }
 #define VD__VK_STAGE(bit, stage, writes, accesses) \
     if (from & bit) { before |= stage; barrier.srcAccessMask |= writes; } \
     if (to & bit) { after |= stage; barrier.dstAccessMask |= accesses; }
@@ -3815,7 +3903,56 @@ static vd_result vd__vk_record_launch(vd__device *dev, vd__commands *c, const vd
     return VD_OK;
 }
 
-static void vd__vk_record_copy(vd__device *dev, vd__commands *c, const vd__memory *to, const vd__memory *from, const vd__copy_range *ranges, uint32_t count) {
+/* Records a copy of whole units of 16 bytes that lie at multiples of 16 on both sides. */
+static void vd__vk_record_move(vd__device *dev, vd__vk_commands *vc, uint64_t to, uint64_t from, uint64_t bytes) {
+    const vd__vk_device *vk = vd__vk_device_of(dev);
+    const vd__vk_kernel *kernel = vd__vk_kernel_of(&vk->move);
+    uint64_t most = (uint64_t)(dev->info.limits.max_groups[0] < 1u << 20 ? dev->info.limits.max_groups[0] : 1u << 20) * VD__VK_MOVE_GROUP;
+    if (vc->kernel != kernel) vk->vkCmdBindPipeline(vc->buffer, VK_PIPELINE_BIND_POINT_COMPUTE, kernel->pipeline);
+    for (uint64_t done = 0, now; done < bytes; done += now) {
+        uint64_t block[3];
+        now = bytes - done < most ? bytes - done : most;
+        block[0] = to + done;
+        block[1] = from + done;
+        block[2] = 0;
+        uint32_t count = (uint32_t)(now / 16);
+        memcpy(&block[2], &count, 4);
+        vk->vkCmdPushConstants(vc->buffer, kernel->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, kernel->push_bytes, block);
+        vk->vkCmdDispatch(vc->buffer, (uint32_t)((now + VD__VK_MOVE_GROUP - 1) / VD__VK_MOVE_GROUP), 1, 1);
+    }
+    vc->kernel = kernel;
+    vc->value_bytes = 0; /* the push constants are others now */
+    vc->set = VK_NULL_HANDLE;
+}
+
+static bool vd__vk_is_local(const vd__vk_device *vk, const vd__memory *m) {
+    return (vk->memory.memoryTypes[m->block->type].propertyFlags & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) != 0;
+}
+
+/* Copies by kernel what can be of a range: all but up to 15 bytes on either side, which stay for the driver; `rest` gets these. Returns how many there are. */
+static uint32_t vd__vk_move_range(vd__device *dev, vd__vk_commands *vc, const vd__memory *to, const vd__memory *from, const vd__copy_range *r,
+    vd__copy_range rest[2]) {
+    uint64_t target = to->address + r->to, source = from->address + r->from, head = (16 - target % 16) % 16, body = r->size > head ? r->size - head : 0;
+    uint32_t count = 0;
+    body -= body % 16;
+    if ((target ^ source) % 16 || !body) {
+        rest[0] = *r;
+        return 1;
+    }
+    vd__vk_record_move(dev, vc, target + head, source + head, body);
+    if (head) {
+        rest[count] = *r;
+        rest[count++].size = head;
+    }
+    if (head + body < r->size) {
+        rest[count].to = r->to + head + body;
+        rest[count].from = r->from + head + body;
+        rest[count++].size = r->size - head - body;
+    }
+    return count;
+}
+
+static void vd__vk_record_copies(vd__device *dev, vd__commands *c, const vd__memory *to, const vd__memory *from, const vd__copy_range *ranges, uint32_t count) {
     VkBuffer source = VD__VK_UNPACK(VkBuffer, from->native[0]), target = VD__VK_UNPACK(VkBuffer, to->native[0]);
     VkBufferCopy copies[32];
     while (count) {
@@ -3829,6 +3966,22 @@ static void vd__vk_record_copy(vd__device *dev, vd__commands *c, const vd__memor
         ranges += now;
         count -= now;
     }
+}
+
+static void vd__vk_record_copy(vd__device *dev, vd__commands *c, const vd__memory *to, const vd__memory *from, const vd__copy_range *ranges, uint32_t count) {
+    const vd__vk_device *vk = vd__vk_device_of(dev);
+    vd__vk_commands *vc = vd__vk_commands_of(c);
+    bool moves = vk->move_bytes != UINT64_MAX && (vk->move_any || (vd__vk_is_local(vk, to) && vd__vk_is_local(vk, from)));
+    uint32_t first = 0;
+    for (uint32_t i = 0; moves && i < count; i++) {
+        vd__copy_range rest[2];
+        if (ranges[i].size < vk->move_bytes || !vd__vk_move_get(dev)) continue;
+        if (i > first) vd__vk_record_copies(dev, c, to, from, ranges + first, i - first);
+        uint32_t left = vd__vk_move_range(dev, vc, to, from, &ranges[i], rest);
+        if (left) vd__vk_record_copies(dev, c, to, from, rest, left);
+        first = i + 1;
+    }
+    if (count > first) vd__vk_record_copies(dev, c, to, from, ranges + first, count - first);
 }
 
 static void vd__vk_record_fill(vd__device *dev, vd__commands *c, const vd__memory *to, uint64_t offset, uint64_t size, uint32_t word) {

@@ -1,0 +1,174 @@
+/* Copies that the Vulkan backend makes by a kernel (VKDISPATCH_COPIES), against a model on the host; it looks inside the backend. */
+#define _POSIX_C_SOURCE 200809L
+#define VKDISPATCH_CUDA
+#define VKDISPATCH_OPENCL
+#define VKDISPATCH_IMPLEMENTATION
+#define VKDISPATCH_CODEGEN_IMPLEMENTATION
+#include "vkdispatch.h"
+#include "vkdispatch_codegen.h"
+#include "tests/conformance/common.h"
+
+enum { BYTES = 20000 };
+
+static vd__vk_device *vulkan_of(vd_context *ctx) { return vd__vk_device_of(&ctx->machines[0].device); }
+
+/* A context that copies as `how` has it; NULL, and the test is skipped, where buffers have no addresses. */
+static vd_context *open_with(fixture *f, const char *how) {
+    vd_context *ctx = NULL;
+    vd_context_desc desc = fixture_desc(f);
+    if (!(vd_device(f->ctx, 0)->features & VD_FEATURE_ADDRESS)) skip_because("buffers have no addresses");
+    desc.queues = 2;
+    setenv("VKDISPATCH_COPIES", how, 1);
+    vd_result r = vd_context_create(&desc, &ctx);
+    unsetenv("VKDISPATCH_COPIES");
+    OK(r);
+    return ctx;
+}
+
+static vd_buffer bytes_named(vd_context *ctx, const char *name, const uint8_t *data) { return buffer_named(ctx, name, VD_BYTES, BYTES, data); }
+
+static void check_bytes(vd_context *ctx, vd_buffer b, const uint8_t *wanted) {
+    static uint8_t got[BYTES];
+    OK(vd_buffer_read(ctx, b, 0, got, VD_WHOLE));
+    for (int i = 0; i < BYTES; i++)
+        if (got[i] != wanted[i]) fail_msg("byte %d is %u, not %u", i, got[i], wanted[i]);
+}
+
+/* Any ranges at all, in one buffer and between two, on two queues. */
+static void copy_at_random(vd_context *ctx, int rounds) {
+    static uint8_t model[2][BYTES];
+    vd_buffer b[2];
+    dice d = { 5 };
+    for (int n = 0; n < 2; n++) {
+        for (int i = 0; i < BYTES; i++) model[n][i] = (uint8_t)roll(&d, 256);
+        b[n] = bytes_named(ctx, n ? "b" : "a", model[n]);
+    }
+    for (int round = 0; round < rounds; round++) {
+        uint32_t unit = round % 3 ? 1u << roll(&d, 5) : 16, size = unit * (1 + roll(&d, BYTES / 2 / unit)), to, from;
+        uint32_t n = roll(&d, 2), m = roll(&d, 2);
+        do {
+            to = unit * roll(&d, (BYTES - size) / unit + 1);
+            from = unit * roll(&d, (BYTES - size) / unit + 1);
+        } while (n == m && to < from + size && from < to + size);
+        OK(vd_copy(vd_immediate(ctx, 0, (int)roll(&d, 2)), b[n], to, b[m], from, size));
+        memcpy(model[n] + to, model[m] + from, size);
+        if (round % 50 == 0) check_bytes(ctx, b[n], model[n]);
+    }
+    for (int n = 0; n < 2; n++) {
+        check_bytes(ctx, b[n], model[n]);
+        vd_buffer_destroy(ctx, b[n]);
+    }
+}
+
+TEST_EXECUTED(any_ranges) {
+    vd_context *ctx = open_with(f, "kernel");
+    copy_at_random(ctx, 1000);
+    assert_int_equal(vulkan_of(ctx)->move_state, VD__VK_MOVE_READY);
+    vd_context_destroy(ctx);
+}
+
+/* As if the device took two groups at once. */
+TEST_EXECUTED(more_than_a_dispatch_takes) {
+    vd_context *ctx = open_with(f, "kernel");
+    ctx->machines[0].device.info.limits.max_groups[0] = 2;
+    copy_at_random(ctx, 200);
+    assert_int_equal(vulkan_of(ctx)->move_state, VD__VK_MOVE_READY);
+    vd_context_destroy(ctx);
+}
+
+/* Rows a pitch apart, some of which are too short. */
+TEST_EXECUTED(rows) {
+    static uint8_t from[BYTES], to[BYTES];
+    vd_context *ctx = open_with(f, "kernel");
+    for (int i = 0; i < BYTES; i++) {
+        from[i] = (uint8_t)(i * 7);
+        to[i] = (uint8_t)(i * 3);
+    }
+    vd_buffer a = bytes_named(ctx, "from", from), b = bytes_named(ctx, "to", to);
+    for (uint64_t row = 1; row < 100; row += 11) {
+        vd_copy_desc desc = { b, a, row, 3 * row, row, 100, 112, 128 };
+        OK(vd_copy_region(vd_immediate(ctx, 0, 0), &desc));
+        for (uint64_t i = 0; i < 100; i++) memcpy(to + row + i * 112, from + 3 * row + i * 128, row);
+    }
+    check_bytes(ctx, b, to);
+    vd_context_destroy(ctx);
+}
+
+/* The caller's kernels do not see that another one ran between them: its push constants, pipeline and bindings are theirs again. */
+TEST_EXECUTED(between_dispatches) {
+    for (int form = 0; form < 2; form++) {
+        vd_context *ctx = open_with(f, "kernel");
+        uint32_t got[64];
+        vc_kernel_desc desc;
+        memset(&desc, 0, sizeof desc);
+        desc.name = "add";
+        desc.local_size[0] = 64;
+        desc.machine = vd_machine(ctx);
+        desc.buffers = form ? VC_BUFFERS_BINDING : VC_BUFFERS_ADDRESS;
+        vc_kernel *k = vc_begin(&desc);
+        vc_ref x = vc_buffer(k, "x", VC_U32, VC_READ_WRITE);
+        vc_val add = vc_param(k, "add", VC_U32);
+        VC_EACH(k, i) { vc_store(x, i, vc_add(vc_load(x, i), add)); }
+        vd_kernel kernel = kernel_end(ctx, k);
+        vd_buffer a = buffer_u32(ctx, "a", 64, NULL), b = buffer_u32(ctx, "b", 64, NULL);
+        vd_list *list = list_begin(ctx);
+        for (int i = 0; i < 20; i++) {
+            vd_arg args[2];
+            args[0] = vd_b(a);
+            args[1] = vd_u32(5);
+            OK(dispatch(list, kernel, 64, args, 2));
+            OK(vd_copy(list, b, 0, a, 0, 256));
+            if (i % 2) OK(vd_copy(list, a, 0, b, 0, 256));
+        }
+        OK(vd_submit(list, NULL, NULL));
+        OK(vd_buffer_read(ctx, b, 0, got, VD_WHOLE));
+        for (int i = 0; i < 64; i++) assert_int_equal(got[i], 100);
+        assert_int_equal(vulkan_of(ctx)->move_state, VD__VK_MOVE_READY);
+        vd_context_destroy(ctx);
+    }
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL no_module(VkDevice device, const VkShaderModuleCreateInfo *info, const VkAllocationCallbacks *a, VkShaderModule *out) {
+    (void)device, (void)info, (void)a, (void)out;
+    return VK_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+/* The driver copies, and the log says why, once. */
+TEST_EXECUTED(a_kernel_that_cannot_be_made) {
+    vd_context *ctx = open_with(f, "kernel");
+    vulkan_of(ctx)->vkCreateShaderModule = no_module;
+    copy_at_random(ctx, 100);
+    assert_int_equal(vulkan_of(ctx)->move_state, VD__VK_MOVE_FAILED);
+    assert_int_equal(f->messages, 1);
+    assert_non_null(strstr(f->message, "the kernel that copies could not be made"));
+    vd_context_destroy(ctx);
+}
+
+/* On a device whose memory is the host's a copy by the driver is as good. */
+TEST_EXECUTED(when_a_kernel_copies) {
+    vd_context *ctx = open_with(f, "driver");
+    copy_at_random(ctx, 50);
+    assert_int_equal(vulkan_of(ctx)->move_state, VD__VK_MOVE_UNTRIED);
+    vd_context_destroy(ctx);
+    if (!getenv("VKDISPATCH_COPIES"))
+        assert_true(vd_device(f->ctx, 0)->type == VD_DEVICE_DISCRETE || vulkan_of(f->ctx)->move_bytes == UINT64_MAX);
+    vd_context_desc desc = fixture_desc(f);
+    setenv("VKDISPATCH_COPIES", "magic", 1);
+    vd_result r = vd_context_create(&desc, &ctx);
+    unsetenv("VKDISPATCH_COPIES");
+    check_failure("vd_context_create", r, VD_ERROR_INVALID, "VKDISPATCH_COPIES is 'magic'|kernel, driver");
+}
+
+static const struct CMUnitTest cases[] = {
+    CASE(any_ranges), CASE(more_than_a_dispatch_takes), CASE(rows), CASE(between_dispatches), CASE(a_kernel_that_cannot_be_made), CASE(when_a_kernel_copies)
+};
+
+static int run_cases(const char *name) { return cmocka_run_group_tests_name(name, cases, NULL, NULL); }
+
+int main(int argc, char **argv) {
+    const char *only = argc > 1 ? argv[1] : getenv("VKDISPATCH_BACKEND");
+    char *vulkan[2] = { argv[0], (char *)(uintptr_t)"vulkan" };
+    if (!only || !*only || !strcmp(only, "vulkan")) return run_backends(2, vulkan, "copies", run_cases);
+    printf("# reason: only the Vulkan backend copies by a kernel\nok 1 - copies on %s # SKIP all of its tests\n1..1\n", only);
+    return 0;
+}
