@@ -9216,13 +9216,6 @@ static vc__scaling vc__scaling_of(vc_type kind, vc_val size) {
 static vc_val vc__size_of_pair(vc_val re, vc_val im) { return vc_max(vc_abs(re), vc_abs(im)); }
 static vc_val vc__squares(vc_val re, vc_val im) { return vc_fma(re, re, vc_mul(im, im)); }
 
-static vc_val vc__c_abs(vc_type kind, vc_val re, vc_val im) {
-    vc__scaling s;
-    if (kind == VC_F16) return vc_cast(VC_F16, vc_sqrt(vc__squares(vc_cast(VC_F32, re), vc_cast(VC_F32, im))));
-    s = vc__scaling_of(kind, vc__size_of_pair(re, im));
-    return vc_mul(vc_mul(vc_sqrt(vc__squares(vc_mul(re, s.by), vc_mul(im, s.by))), s.back), s.back);
-}
-
 /* 0 for 0, of which not every device has an angle. */
 static vc_val vc__c_arg(vc_type kind, vc_val re, vc_val im) {
     vc_val zero = vc_imm(kind, 0), none = vc_and(vc_eq(re, zero), vc_eq(im, zero));
@@ -9234,27 +9227,31 @@ static void vc__c_mul(const vc_val *a, const vc_val *b, vc_val *out) {
     out[1] = vc_fma(a[0], b[1], vc_mul(a[1], b[0]));
 }
 
-/* a * conj(b) / |b|^2 */
-static void vc__c_quotient(const vc_val *a, const vc_val *b, vc_val *out) {
-    vc_val n = vc__squares(b[0], b[1]);
-    out[0] = vc_div(vc_fma(a[0], b[0], vc_mul(a[1], b[1])), n);
-    out[1] = vc_div(vc_fma(a[1], b[0], vc_neg(vc_mul(a[0], b[1]))), n);
+/* a * conj(b) / |b|^2; where a is real its imaginary part, 0, is left out: drivers make of fma(x, y, 0) what they like */
+static void vc__c_quotient(const vc_val *a, const vc_val *b, bool real, vc_val *out) {
+    vc_val n = vc__squares(b[0], b[1]), re = vc_mul(a[0], b[0]), im = vc_neg(vc_mul(a[0], b[1]));
+    if (!real) {
+        re = vc_fma(a[0], b[0], vc_mul(a[1], b[1]));
+        im = vc_fma(a[1], b[0], im);
+    }
+    out[0] = vc_div(re, n);
+    out[1] = vc_div(im, n);
 }
 
-static void vc__c_div(vc_type kind, const vc_val *a, const vc_val *b, vc_val *out) {
+static void vc__c_div(vc_type kind, const vc_val *a, const vc_val *b, bool real, vc_val *out) {
     vc__scaling sa, sb;
     vc_val x[2], y[2], back;
     uint32_t i;
     if (kind == VC_F16) {
         for (i = 0; i < 2; i++) { x[i] = vc_cast(VC_F32, a[i]); y[i] = vc_cast(VC_F32, b[i]); }
-        vc__c_quotient(x, y, out);
+        vc__c_quotient(x, y, real, out);
         for (i = 0; i < 2; i++) out[i] = vc_cast(VC_F16, out[i]);
         return;
     }
-    sa = vc__scaling_of(kind, vc__size_of_pair(a[0], a[1]));
+    sa = vc__scaling_of(kind, real ? vc_abs(a[0]) : vc__size_of_pair(a[0], a[1]));
     sb = vc__scaling_of(kind, vc__size_of_pair(b[0], b[1]));
     for (i = 0; i < 2; i++) { x[i] = vc_mul(a[i], sa.by); y[i] = vc_mul(b[i], sb.by); }
-    vc__c_quotient(x, y, out);
+    vc__c_quotient(x, y, real, out);
     back = vc_mul(sa.back, sb.root);
     for (i = 0; i < 2; i++) out[i] = vc_mul(vc_mul(out[i], back), back);
 }
@@ -9280,7 +9277,7 @@ static void vc__c_sqrt(vc_type kind, const vc_val *z, vc_val *out) {
 
 /* |a|^b.re * e^(-b.im * arg a), at the angle b.re * arg a + b.im * log |a|; where a = 0 the power of 0 at no angle. */
 static void vc__c_pow(vc_type kind, const vc_val *a, const vc_val *b, bool real, vc_val *out) {
-    vc_val size = vc__c_abs(kind, a[0], a[1]), arg = vc__c_arg(kind, a[0], a[1]), zero = vc_imm(kind, 0), none = vc_eq(size, zero);
+    vc_val size = vc_hypot(a[0], a[1]), arg = vc__c_arg(kind, a[0], a[1]), zero = vc_imm(kind, 0), none = vc_eq(size, zero);
     vc_val radius = vc_pow(size, b[0]), angle = vc_mul(b[0], arg);
     if (!real) {
         radius = vc_mul(radius, vc_select(none, vc__power(kind, 0), vc_exp(vc_neg(vc_mul(b[1], arg)))));
@@ -9289,21 +9286,22 @@ static void vc__c_pow(vc_type kind, const vc_val *a, const vc_val *b, bool real,
     vc__c_polar(radius, angle, out);
 }
 
-static void vc__c_each(vc_kernel *k, uint32_t op, vc_type kind, const vc_val *a, const vc_val *b, bool real, vc_val *out) {
+/* left, right: whether that operand is real */
+static void vc__c_each(vc_kernel *k, uint32_t op, vc_type kind, const vc_val *a, const vc_val *b, bool left, bool right, vc_val *out) {
     uint32_t i;
     switch (op) {
     case VC__OP_NEG: for (i = 0; i < 2; i++) out[i] = vc_neg(a[i]); break;
     case VC__OP_ADD: for (i = 0; i < 2; i++) out[i] = vc_add(a[i], b[i]); break;
     case VC__OP_SUB: for (i = 0; i < 2; i++) out[i] = vc_sub(a[i], b[i]); break;
     case VC__OP_MUL: vc__c_mul(a, b, out); break;
-    case VC__OP_DIV: vc__c_div(kind, a, b, out); break;
+    case VC__OP_DIV: vc__c_div(kind, a, b, left, out); break;
     case VC__OP_EXP: vc__c_polar(vc_exp(a[0]), a[1], out); break;
     case VC__OP_LOG:
-        out[0] = vc_log(vc__c_abs(kind, a[0], a[1]));
+        out[0] = vc_log(vc_hypot(a[0], a[1]));
         out[1] = vc__c_arg(kind, a[0], a[1]);
         break;
     case VC__OP_SQRT: vc__c_sqrt(kind, a, out); break;
-    default: vc__c_pow(kind, a, b, real, out); break;
+    default: vc__c_pow(kind, a, b, right, out); break;
     }
     (void)k;
 }
@@ -9323,7 +9321,7 @@ static vc_val vc__complex_op(vc_kernel *k, const char *call, uint32_t op, uint32
         vc__refuse_pair(k, call, a, b, "it takes complex numbers of one kind, or a real number of that kind beside one");
         return vc__no_value();
     }
-    if (op == VC__OP_ABS) return vc__c_abs(kind, a->part[0], a->part[1]);
+    if (op == VC__OP_ABS) return vc_hypot(a->part[0], a->part[1]);
     if (left) a->part[1] = zero;
     if (right) b->part[1] = zero;
     if (op == VC__OP_EQ || op == VC__OP_NE) {
@@ -9338,7 +9336,7 @@ static vc_val vc__complex_op(vc_kernel *k, const char *call, uint32_t op, uint32
     } else if ((op == VC__OP_ADD || op == VC__OP_SUB) && (left || right)) {
         out[0] = op == VC__OP_ADD ? vc_add(a->part[0], b->part[0]) : vc_sub(a->part[0], b->part[0]);
         out[1] = right ? a->part[1] : op == VC__OP_ADD ? b->part[1] : vc_neg(b->part[1]);
-    } else vc__c_each(k, op, kind, a->part, b->part, right, out);
+    } else vc__c_each(k, op, kind, a->part, b->part, left, right, out);
     return vc__from_few(k, type, out);
 }
 
@@ -12017,22 +12015,28 @@ VC_API vc_val vc_cbrt(vc_val a) {
     return vc__fn_end(&f, vc_select(safe, vc__fn_signed(&f, a, t), r));
 }
 
+/* By the numbers times 1, 2^-70 or 2^70 (f64: 520), so that their squares neither overflow nor vanish; `most` is the larger one. */
+static vc_val vc__fn_scaled_root(const vc__fn *f, vc_val a, vc_val b, vc_val most) {
+    vc_val one = vc__fn_real(f, 1), scale, r;
+    vc_val up = vc__fn_either(f, 0x62800000u, 0x6070000000000000u);   /* 2^70, 2^520 */
+    vc_val down = vc__fn_either(f, 0x1c800000u, 0x1f70000000000000u); /* 2^-70, 2^-520 */
+    scale = vc_select(vc_lt(vc__fn_either(f, 0x5d800000u, 0x5f30000000000000u), most), down, one); /* 2^60, 2^500 */
+    scale = vc_select(vc_lt(most, vc__fn_either(f, 0x21800000u, 0x20b0000000000000u)), up, scale); /* 2^-60, 2^-500 */
+    a = vc_mul(a, scale);
+    b = vc_mul(b, scale);
+    r = vc_sqrt(vc_fma(a, a, vc_mul(b, b)));
+    return vc_mul(r, vc_select(vc_eq(scale, one), one, vc_select(vc_eq(scale, up), down, up)));
+}
+
+/* Also the absolute value of complex numbers. Squares of f16 are no problem of f32's. */
 VC_API vc_val vc_hypot(vc_val a, vc_val b) {
     vc__fn f = vc__fn_float2("vc_hypot", a, b);
-    vc_val most, up, down, one, scale, r;
+    vc_val most, r;
     if (!f.type) return vc__fn_end(&f, a);
     a = vc_abs(f.v[0]);
     b = vc_abs(f.v[1]);
     most = vc_max(a, b);
-    one = vc__fn_real(&f, 1);
-    up = vc__fn_either(&f, 0x62800000u, 0x6070000000000000u);   /* 2^70, 2^520 */
-    down = vc__fn_either(&f, 0x1c800000u, 0x1f70000000000000u); /* 2^-70, 2^-520 */
-    scale = vc_select(vc_lt(vc__fn_either(&f, 0x5d800000u, 0x5f30000000000000u), most), down, one); /* 2^60, 2^500 */
-    scale = vc_select(vc_lt(most, vc__fn_either(&f, 0x21800000u, 0x20b0000000000000u)), up, scale); /* 2^-60, 2^-500 */
-    a = vc_mul(a, scale);
-    b = vc_mul(b, scale);
-    r = vc_sqrt(vc_fma(a, a, vc_mul(b, b)));
-    r = vc_mul(r, vc_select(vc_eq(scale, one), one, vc_select(vc_eq(scale, up), down, up)));
+    r = f.half ? vc_sqrt(vc_fma(a, a, vc_mul(b, b))) : vc__fn_scaled_root(&f, a, b, most);
     return vc__fn_end(&f, vc_select(vc_eq(most, vc__fn_infinity(&f)), vc__fn_infinity(&f), r));
 }
 

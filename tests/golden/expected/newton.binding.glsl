@@ -78,14 +78,11 @@ void main() {
         precise float v48 = z_im - roots_im[v45];
         float v49 = abs(v48);
         float v50 = v49 < v47 || !((floatBitsToUint(v49) & 2147483647u) <= 2139095040u) ? v47 : v49;
-        bool v51 = 1.1529215e+18 < v50;
-        bool v52 = v50 < 8.6736174e-19;
-        float v53 = v51 ? 1.26217745e-29 : (v52 ? 7.9228163e+28 : 1.0);
-        precise float v54 = v46 * v53;
-        precise float v55 = v48 * v53;
-        precise float v56 = v55 * v55;
-        float v57 = v51 ? 2.8147498e+14 : (v52 ? 3.5527137e-15 : 1.0);
-        precise float v58 = sqrt(fma(v54, v54, v56)) * v57 * v57;
-        my_distance[v9] = v58;
+        float v51 = v50 < 8.6736174e-19 ? 1.1805916e+21 : (1.1529215e+18 < v50 ? 8.4703295e-22 : 1.0);
+        precise float v52 = v47 * v51;
+        precise float v53 = v49 * v51;
+        precise float v54 = v53 * v53;
+        precise float v55 = sqrt(fma(v52, v52, v54)) * (v51 == 1.0 ? 1.0 : (v51 == 1.1805916e+21 ? 8.4703295e-22 : 1.1805916e+21));
+        my_distance[v9] = v50 == uintBitsToFloat(0x7f800000u) ? uintBitsToFloat(0x7f800000u) : v55;
     }
 }

@@ -68,16 +68,15 @@ void newton(__global uchar *restrict my_out, __global float *restrict my_distanc
         my_out_2[v9] = (float2)(z_re, z_im);
         uint v41 = v9 % 3u;
         float v42 = z_re - roots_re[v41];
-        float v43 = z_im - roots_im[v41];
-        float v44 = fmax(fabs(v42), fabs(v43));
-        bool v45 = 1.1529215e+18f < v44;
-        bool v46 = v44 < 8.6736174e-19f;
-        float v47 = v45 ? 1.26217745e-29f : (v46 ? 7.9228163e+28f : 1.0f);
-        float v48 = v42 * v47;
-        float v49 = v43 * v47;
+        float v43 = fabs(v42);
+        float v44 = z_im - roots_im[v41];
+        float v45 = fabs(v44);
+        float v46 = fmax(v43, v45);
+        float v47 = v46 < 8.6736174e-19f ? 1.1805916e+21f : (1.1529215e+18f < v46 ? 8.4703295e-22f : 1.0f);
+        float v48 = v43 * v47;
+        float v49 = v45 * v47;
         float v50 = v49 * v49;
-        float v51 = v45 ? 2.8147498e+14f : (v46 ? 3.5527137e-15f : 1.0f);
-        float v52 = sqrt(fma(v48, v48, v50)) * v51 * v51;
-        my_distance[v9] = v52;
+        float v51 = sqrt(fma(v48, v48, v50)) * (v47 == 1.0f ? 1.0f : (v47 == 1.1805916e+21f ? 8.4703295e-22f : 1.1805916e+21f));
+        my_distance[v9] = v46 == as_float(0x7f800000u) ? as_float(0x7f800000u) : v51;
     }
 }
