@@ -119,7 +119,7 @@ static void settle(Maker *m, Node *n) {
     const Node *list = m->t->node;
     bool plain = n->a != NOTHING && list[n->a].plain && (n->b == NOTHING || list[n->b].plain) && (n->c == NOTHING || list[n->c].plain);
     n->plain = n->what == W_IMMEDIATE;
-    if (n->what == W_GROUP || n->what == W_LANES) n->anchored = list[n->a].plain;
+    if (n->what == W_CALL || n->what == W_GROUP || n->what == W_LANES) n->anchored = list[n->a].plain; /* places on one axis are their operand itself */
     if (!plain || n->what > W_DOT) return;
     bool whole = rows_of(n->type) == 1 && !is_float(kind_of(n->type)) && !is_float(kind_of(list[n->a].type));
     n->plain = whole && (n->what == W_OP || n->what == W_CAST);
