@@ -237,6 +237,7 @@ enum {
     VD_FEATURE_IMAGE_FORMATS = 1 << 17,      /* all VD_FORMAT_ of storage images */
     VD_FEATURE_IMAGE_READ = 1 << 18,         /* loading from storage images whose format the kernel does not name */
     VD_FEATURE_IMAGE_WRITE = 1 << 19,        /* and storing to them */
+    VD_FEATURE_DOT_4X8 = 1 << 20,            /* dot products of four 8-bit integers in a word, by one instruction (VK_KHR_shader_integer_dot_product) */
 
     /* Of the runtime; no kernel needs them. */
     VD_FEATURE_MAPPED = 1 << 24,    /* VD_MEMORY_DEVICE is mapped: it is written and read in place, not through staging memory */
@@ -1756,7 +1757,7 @@ static void vd__logf(const vd__host *host, vd_log_level level, const char *forma
 /* By bit; NULL: not in use. */
 static const char *const vd__feature_names[] = { "f16", "f64", "i8", "i16", "i64", "storage_8", "storage_16", "address", "subgroup", "atomic_i64",
                                                 "atomic_f32_add", "fma", "timestamp", "image", "subgroup_types", "subgroup_clustered", "reconvergence",
-                                                "image_formats", "image_read", "image_write", NULL, NULL, NULL, NULL, "mapped", "cached", "coherent",
+                                                "image_formats", "image_read", "image_write", "dot_4x8", NULL, NULL, NULL, "mapped", "cached", "coherent",
                                                 "queues", "sharing" };
 
 /* What is left of a device's features without some; what rests on one that is not there goes too. */
@@ -2435,6 +2436,7 @@ typedef struct vd__vk_reconvergence_features { VkStructureType sType; void *pNex
     X(VD_FEATURE_ATOMIC_I64, v12, shaderSharedInt64Atomics) \
     X(VD_FEATURE_SUBGROUP_TYPES, v12, shaderSubgroupExtendedTypes) \
     X(VD_FEATURE_RECONVERGENCE, reconvergence, shaderMaximalReconvergence) \
+    X(VD_FEATURE_DOT_4X8, dot_product, shaderIntegerDotProduct) \
     X(VD_FEATURE_ATOMIC_F32_ADD, atomic_float, shaderBufferFloat32AtomicAdd) \
     X(VD_FEATURE_ATOMIC_F32_ADD, atomic_float, shaderSharedFloat32AtomicAdd)
 
@@ -2449,7 +2451,6 @@ typedef struct vd__vk_reconvergence_features { VkStructureType sType; void *pNex
     X(0, v11, variablePointers) \
     X(0, subgroup_size, subgroupSizeControl) \
     X(0, subgroup_size, computeFullSubgroups) \
-    X(0, dot_product, shaderIntegerDotProduct) \
     X(0, maintenance4, maintenance4) \
     X(VD_FEATURE_SUBGROUP, v12, subgroupBroadcastDynamicId) \
     X(VD_FEATURE_STORAGE_8, v12, uniformAndStorageBuffer8BitAccess) \
@@ -6806,8 +6807,8 @@ static const struct { uint16_t first, last; uint8_t form, words; } vd__spv_table
     { 249, 249, 0, 2 }, { 250, 250, 0, 4 }, { 251, 251, 0, 3 }, { 252, 253, 0, 1 }, { 254, 254, 0, 2 }, { 255, 255, 0, 1 }, { 261, 262, 2, 5 },
     { 263, 271, 2, 6 }, { 317, 317, 0, 1 }, { 330, 330, 0, 2 }, { 331, 332, 0, 3 }, { 333, 333, 2, 4 }, { 334, 336, 2, 5 }, { 337, 337, 2, 6 },
     { 338, 340, 2, 5 }, { 341, 342, 2, 6 }, { 343, 344, 2, 5 }, { 345, 366, 2, 6 }, { 400, 400, 2, 4 }, { 401, 403, 2, 5 }, { 4421, 4422, 2, 4 },
-    { 4428, 4430, 2, 4 }, { 4431, 4431, 2, 6 }, { 4432, 4432, 2, 5 }, { 5380, 5380, 0, 1 }, { 5381, 5381, 2, 3 }, { 5632, 5632, 0, 3 }, { 5633, 5633, 0, 4 },
-    { 6035, 6035, 2, 7 }
+    { 4428, 4430, 2, 4 }, { 4431, 4431, 2, 6 }, { 4432, 4432, 2, 5 }, { 4450, 4452, 2, 5 }, { 4453, 4455, 2, 6 }, { 5380, 5380, 0, 1 },
+    { 5381, 5381, 2, 3 }, { 5632, 5632, 0, 3 }, { 5633, 5633, 0, 4 }, { 6035, 6035, 2, 7 }
 };
 
 /* Capabilities of compute modules, and the feature that each needs. */
@@ -6824,6 +6825,8 @@ static const struct { uint16_t number; bool always; uint32_t feature; const char
     { 67, false, VD_FEATURE_SUBGROUP_CLUSTERED, "GroupNonUniformClustered" }, { 4423, false, VD_FEATURE_SUBGROUP, "SubgroupBallotKHR" },
     { 4431, false, VD_FEATURE_SUBGROUP, "SubgroupVoteKHR" }, { 4433, false, VD_FEATURE_STORAGE_16, "StorageBuffer16BitAccess" },
     { 4448, false, VD_FEATURE_STORAGE_8, "StorageBuffer8BitAccess" }, { 5347, false, VD_FEATURE_ADDRESS, "PhysicalStorageBufferAddresses" },
+    { 6016, false, VD_FEATURE_DOT_4X8, "DotProductInputAll" }, { 6017, false, VD_FEATURE_DOT_4X8, "DotProductInput4x8Bit" },
+    { 6018, false, VD_FEATURE_DOT_4X8, "DotProductInput4x8BitPacked" }, { 6019, false, VD_FEATURE_DOT_4X8, "DotProduct" },
     { 6033, false, VD_FEATURE_ATOMIC_F32_ADD, "AtomicFloat32AddEXT" },
     /* known, and not among the features of a device yet */
     { 4, false, 0, "Addresses" }, { 5, false, 0, "Linkage" }, { 6, false, 0, "Kernel" }, { 28, false, 0, "UniformBufferArrayDynamicIndexing" },
@@ -7040,7 +7043,7 @@ static vd_result vd__spv_type(vd__reader *s, uint32_t at) {
 static vd_result vd__spv_structure(vd__reader *s, uint32_t at, uint32_t op) {
     bool anywhere = op == 0 || op == VD__OP_UNDEF || op == 8 || op == 317 || op == 12;
     bool body = op == 57 || (op >= 60 && op <= 70) || (op >= 77 && op <= 271) || (op >= 333 && op <= 403) || (op >= 4421 && op <= 4432)
-        || (op >= 5380 && op <= 5381) || op == 6035;
+        || (op >= 4450 && op <= 4455) || (op >= 5380 && op <= 5381) || op == 6035;
     if (op == VD__OP_FUNCTION) {
         if (s->function) return vd__spv_bad(at, "a function begins inside another");
         s->function = at;

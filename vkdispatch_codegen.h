@@ -268,7 +268,8 @@ enum {
     VC_FEATURE_STORAGE_8 = 1 << 5, VC_FEATURE_STORAGE_16 = 1 << 6, VC_FEATURE_ADDRESS = 1 << 7, VC_FEATURE_SUBGROUP = 1 << 8,
     VC_FEATURE_ATOMIC_I64 = 1 << 9, VC_FEATURE_ATOMIC_F32_ADD = 1 << 10, VC_FEATURE_IMAGE = 1 << 13, VC_FEATURE_SUBGROUP_TYPES = 1 << 14,
     VC_FEATURE_SUBGROUP_CLUSTERED = 1 << 15, VC_FEATURE_RECONVERGENCE = 1 << 16,
-    VC_FEATURE_IMAGE_FORMATS = 1 << 17, VC_FEATURE_IMAGE_READ = 1 << 18, VC_FEATURE_IMAGE_WRITE = 1 << 19 /* all storage formats; any format unnamed */
+    VC_FEATURE_IMAGE_FORMATS = 1 << 17, VC_FEATURE_IMAGE_READ = 1 << 18, VC_FEATURE_IMAGE_WRITE = 1 << 19, /* all storage formats; any format unnamed */
+    VC_FEATURE_DOT_4X8 = 1 << 20     /* dot products of 4 x 8 bits by one instruction; made of others without */
 };
 
 typedef enum vc_target { VC_TARGET_NONE = 0, VC_TARGET_SPIRV = 1, VC_TARGET_GLSL = 2, VC_TARGET_CUDA = 3, VC_TARGET_OPENCL = 4 } vc_target;
@@ -622,7 +623,7 @@ VC_API vc_val vc_unpack_4xu8(vc_val v);                         /* u32 to u32x4 
 VC_API vc_val vc_pack_2x32(vc_type type, vc_val v);             /* u32x2 to a 64-bit type, by bits */
 VC_API vc_val vc_unpack_2x32(vc_val v);                         /* back */
 
-/* ---- dot products of four integers of 8 bits in a u32 each: exact ---- */
+/* ---- dot products of four integers of 8 bits in a u32 each: exact; one instruction with VC_FEATURE_DOT_4X8, and in CUDA C ---- */
 
 VC_API vc_val vc_dot_4xi8(vc_val a, vc_val b);                  /* i32 */
 VC_API vc_val vc_dot_4xu8(vc_val a, vc_val b);                  /* u32 */
@@ -1018,6 +1019,11 @@ static inline uint32_t vc__kind(vc_type type) { return type & 15u; }
 static inline uint32_t vc__rows(vc_type type) { return ((type >> 4) & 3u) + 1u; }
 static inline vc_type vc__scalar(vc_type type) { return type & 15u; }
 static inline vc_type vc__vec(vc_type scalar, uint32_t rows) { return scalar + 16u * (rows - 1u); }
+/* What arithmetic on a kind needs: VC_FEATURE_ bits. */
+static const uint8_t vc__kind_needs[16] = {
+    0, 0, VC_FEATURE_I8, VC_FEATURE_I16, 0, VC_FEATURE_I64, VC_FEATURE_I8, VC_FEATURE_I16, 0, VC_FEATURE_I64, VC_FEATURE_F16, 0, VC_FEATURE_F64, 0, 0, 0
+};
+
 static inline uint32_t vc__mask(vc_type type) { return vc__kinds[type & 15u].mask; }
 static inline uint32_t vc__bits(uint32_t kind) { return vc__kinds[kind & 15u].bits; }
 static inline bool vc__is_bool(vc_type type) { return (type & 15u) == VC_BOOL; }
@@ -1135,6 +1141,8 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
                                          VC__T_C(NULL, cut, text, text, text), text }
 /* Of i32 and u32 alone, in GLSL, CUDA C and OpenCL C. */
 #define VC__T_WORD(gi, gu, ci, cu, oi, ou) VC__T_EACH(VC__T_G(NULL, gi, gu, NULL, NULL), VC__T_C(NULL, ci, cu, NULL, NULL), VC__T_C(NULL, oi, ou, NULL, NULL))
+/* By a function that CUDA C's head has (room cuda). */
+#define VC__T_DOT(name) VC__T_EACH(VC__T_G(NULL, NULL, NULL, NULL, NULL), VC__T_C(NULL, NULL, "vc_dot_" name "($0, $1)", NULL, NULL), VC__T_ALL(NULL))
 /* Names of functions: OpenCL's begin with atomic_ or atom_. */
 #define VC__T_ATOMIC(glsl, cuda, opencl) VC__T_EACH(VC__T_G(NULL, glsl, glsl, glsl, NULL), VC__T_ALL(cuda), VC__T_ALL(opencl))
 #define VC__T_LANES(glsl, cuda) VC__T_EACH(VC__T_G("subgroupShuffle" glsl "($0, $1)", "subgroupShuffle" glsl "($0, $1)", \
@@ -1228,6 +1236,13 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
       VC__T_WORD("findMSB($0)", "findMSB($0)", NULL, "(31 - __clz((int)$0))", NULL, "(31 - (int)clz($0))"), vc__expand_find_msb) \
     X(MUL_HI,       "mul_hi",       PURE,   2, IU,   SAME,   COMMUTES, VC__S(0, 152, 151, 0), \
       VC__T_WORD(NULL, NULL, "__mulhi($0, $1)", "__umulhi($0, $1)", "mul_hi($0, $1)", "mul_hi($0, $1)"), vc__expand_mul_hi) \
+    /* of four i8 or u8 in a u32 each, first operand's and second's; behind them with a sum that saturates */ \
+    X(DOT_II,       "dot_4xi8",     PURE,   2, U,    OWN,    COMMUTES, VC__S(0, 0, 4450, 0), VC__T_DOT("4xi8"), vc__expand_dot_4x8) \
+    X(DOT_UU,       "dot_4xu8",     PURE,   2, U,    OWN,    COMMUTES, VC__S(0, 0, 4451, 0), VC__T_DOT("4xu8"), vc__expand_dot_4x8) \
+    X(DOT_IU,       "dot_4xi8_4xu8", PURE,  2, U,    OWN,    0, VC__S(0, 0, 4452, 0), VC__T_DOT("4xi8_4xu8"), vc__expand_dot_4x8) \
+    X(DOT_II_SAT,   "dot_4xi8_sat", PURE,   3, U,    OWN,    0, VC__S(0, 0, 4453, 0), VC__T_NONE, vc__expand_dot_4x8) \
+    X(DOT_UU_SAT,   "dot_4xu8_sat", PURE,   3, U,    OWN,    0, VC__S(0, 0, 4454, 0), VC__T_NONE, vc__expand_dot_4x8) \
+    X(DOT_IU_SAT,   "dot_4xi8_4xu8_sat", PURE, 3, U, OWN,    0, VC__S(0, 0, 4455, 0), VC__T_NONE, vc__expand_dot_4x8) \
     X(PACK_HALF,    "pack_half2",   PURE,   1, F,    OWN,    0, VC__S_FLOAT(VC__E(58)), VC__T_GLSL("packHalf2x16($0)"), vc__expand_pack_half) \
     X(UNPACK_HALF,  "unpack_half2", PURE,   1, U,    OWN,    0, VC__S(0, 0, VC__E(62), 0), VC__T_GLSL("unpackHalf2x16($0)"), vc__expand_unpack_half) \
     /* bits and conditions */ \
@@ -1333,7 +1348,7 @@ static vc__expander vc__expand_extract, vc__expand_cast, vc__expand_div, vc__exp
     vc__expand_min, vc__expand_max, vc__expand_clamp, vc__expand_mix, vc__expand_step, vc__expand_fract, vc__expand_math64, vc__expand_pow, vc__expand_log,
     vc__expand_atan, vc__expand_isnan, vc__expand_dot, vc__expand_shift, vc__expand_memory, vc__expand_popcount, vc__expand_bit_reverse,
     vc__expand_index, vc__expand_find_lsb, vc__expand_find_msb, vc__expand_mul_hi, vc__expand_pack_half, vc__expand_unpack_half, vc__expand_atomic,
-    vc__expand_subgroup;
+    vc__expand_subgroup, vc__expand_dot_4x8;
 
 typedef struct vc__forms {
     struct {
@@ -1364,6 +1379,7 @@ enum { VC__LANES_ALL = 0, VC__LANES_UP_TO = 1, VC__LANES_BELOW = 2, VC__LANES_EA
 static inline bool vc__is_atomic(uint32_t op) { return op >= VC__OP_ATOMIC_ADD && op <= VC__OP_ATOMIC_STORE; }
 static inline bool vc__is_access(uint32_t op) { return op == VC__OP_LOAD || op == VC__OP_STORE || vc__is_atomic(op); }
 
+static inline bool vc__is_dot_4x8(uint32_t op) { return op >= VC__OP_DOT_II && op <= VC__OP_DOT_IU_SAT; }
 static inline bool vc__is_image(uint32_t op) { return op >= VC__OP_SAMPLE && op <= VC__OP_IMAGE_STORE; }
 
 /* Effects that give something, unlike a store. */
@@ -3017,6 +3033,58 @@ static uint32_t vc__x_half_bits(vc__lower *s, uint32_t x) {
     r = vc__x_select(s, c, large, r);
     sign = vc__x_int(s, VC__OP_SHR, sign, 16);
     return vc__x_two(s, VC__OP_OR, r, sign);
+}
+
+/* ---- dot products of bytes ---- */
+
+/* Byte i, as i32 or u32. */
+static uint32_t vc__x_byte(vc__lower *s, uint32_t x, uint32_t i, bool is_signed, vc_type to) {
+    if (is_signed) x = vc__x_cast(s, VC_I32, x);
+    if (i < 3) x = vc__x_int(s, VC__OP_SHL, x, 24 - 8 * i);
+    x = vc__x_int(s, VC__OP_SHR, x, 24);
+    return vc__x_cast(s, to, x);
+}
+
+static uint32_t vc__x_add_sat(vc__lower *s, uint32_t a, uint32_t b) {
+    vc_type type = vc__x_type(s, a);
+    uint32_t sum = vc__x_two(s, VC__OP_ADD, a, b), over, c;
+    if (vc__is_unsigned(type)) {
+        over = vc__x_compare(s, VC__OP_LT, sum, a);
+        c = vc__make_const(s, type, vc__ones(vc__bits(vc__kind(type))));
+        return vc__x_select(s, over, c, sum);
+    }
+    over = vc__x_two(s, VC__OP_XOR, a, sum);
+    c = vc__x_two(s, VC__OP_XOR, b, sum);
+    over = vc__x_two(s, VC__OP_AND, over, c); /* its sign: the sum has neither's */
+    c = vc__x_small(s, type, 0);
+    over = vc__x_compare(s, VC__OP_LT, over, c);
+    c = vc__x_int(s, VC__OP_SHR, a, vc__bits(vc__kind(type)) - 1);
+    c = vc__x_int(s, VC__OP_XOR, c, vc__ones(vc__bits(vc__kind(type)) - 1));
+    return vc__x_select(s, over, c, sum);
+}
+
+/* One instruction of SPIR-V where the machine has it, CUDA's dp4a and then the sum, or byte by byte. Numbers known are computed here. */
+static uint32_t vc__expand_dot_4x8(vc__lower *s, const vc__node *n) {
+    uint32_t a = n->a[0], b = n->a[1], sum = n->a[2], r = VC__NIL, x, y, i;
+    bool sat = n->op >= VC__OP_DOT_II_SAT, lacks = s->target == VC_TARGET_SPIRV && s->kernel->desc.machine.lacks & VC_FEATURE_DOT_4X8, a_signed, b_signed;
+    uint16_t op = (uint16_t)(sat ? n->op - VC__OP_DOT_II_SAT + VC__OP_DOT_II : n->op);
+    vc_type type = n->type;
+    uint64_t bits;
+    bool known = vc__const_bits(s, a, &bits) && vc__const_bits(s, b, &bits);
+    if (!known && !lacks && vc__x_has(s, n->op, VC_U32)) return VC__NIL;
+    if (sat) {
+        r = vc__make(s, op, type, a, b, VC__NIL, 0);
+        return vc__x_add_sat(s, r, sum);
+    }
+    a_signed = op != VC__OP_DOT_UU;
+    b_signed = op == VC__OP_DOT_II;
+    for (i = 0; i < 4; i++) {
+        x = vc__x_byte(s, a, i, a_signed, type);
+        y = vc__x_byte(s, b, i, b_signed, type);
+        x = vc__x_two(s, VC__OP_MUL, x, y);
+        r = i ? vc__x_two(s, VC__OP_ADD, r, x) : x;
+    }
+    return r;
 }
 
 static uint32_t vc__expand_pack_half(vc__lower *s, const vc__node *n) {
@@ -4683,20 +4751,22 @@ enum { VC__CLASS_INPUT, VC__CLASS_WORKGROUP, VC__CLASS_PRIVATE, VC__CLASS_FUNCTI
        VC__CLASS_IMAGE, VC__CLASSES };
 static const uint32_t vc__spirv_class[VC__CLASSES] = { 1, 4, 6, 7, 9, 12, 5349, 0 };
 
-/* Capabilities, in the order in which they are printed. */
+/* Capabilities as bits. The first eight are the VC_FEATURE_ that they stand for. */
 enum {
-    VC__CAP_F16 = 1, VC__CAP_F64 = 2, VC__CAP_I64 = 4, VC__CAP_I16 = 8, VC__CAP_I8 = 16, VC__CAP_STORAGE_16 = 32, VC__CAP_STORAGE_8 = 64,
-    VC__CAP_ADDRESS = 128, VC__CAP_ATOMIC_I64 = 1 << 8, VC__CAP_ATOMIC_F32_ADD = 1 << 9, VC__CAP_SUBGROUP = 1 << 10, VC__CAP_VOTE = 1 << 11,
+    VC__CAP_F16 = VC_FEATURE_F16, VC__CAP_F64 = VC_FEATURE_F64, VC__CAP_I8 = VC_FEATURE_I8, VC__CAP_I16 = VC_FEATURE_I16, VC__CAP_I64 = VC_FEATURE_I64,
+    VC__CAP_STORAGE_8 = VC_FEATURE_STORAGE_8, VC__CAP_STORAGE_16 = VC_FEATURE_STORAGE_16, VC__CAP_ADDRESS = VC_FEATURE_ADDRESS, VC__CAP_FEATURES = 255,
+    VC__CAP_ATOMIC_I64 = 1 << 8, VC__CAP_ATOMIC_F32_ADD = 1 << 9, VC__CAP_SUBGROUP = 1 << 10, VC__CAP_VOTE = 1 << 11,
     VC__CAP_ARITHMETIC = 1 << 12, VC__CAP_BALLOT = 1 << 13, VC__CAP_SHUFFLE = 1 << 14, VC__CAP_RELATIVE = 1 << 15, VC__CAP_CLUSTERED = 1 << 16,
     VC__CAP_SAMPLED_1D = 1 << 17, VC__CAP_IMAGE_1D = 1 << 18, VC__CAP_SAMPLED_BUFFER = 1 << 19, VC__CAP_IMAGE_BUFFER = 1 << 20, VC__CAP_FORMATS = 1 << 21,
-    VC__CAP_IMAGE_QUERY = 1 << 22, VC__CAP_IMAGE_READ = 1 << 23, VC__CAP_IMAGE_WRITE = 1 << 24, VC__CAPS = 25
+    VC__CAP_IMAGE_QUERY = 1 << 22, VC__CAP_IMAGE_READ = 1 << 23, VC__CAP_IMAGE_WRITE = 1 << 24, VC__CAP_DOT = 1 << 25, VC__CAP_DOT_4X8 = 1 << 26,
+    VC__CAPS = 27
 };
-static const uint32_t vc__spirv_caps[VC__CAPS] = { 9, 10, 11, 22, 39, 4433, 4448, 5347, 12, 6033, 61, 62, 63, 64, 65, 66, 67, 43, 44, 46, 47, 49, 50, 55, 56 };
-static const uint8_t vc__spirv_feature_cap[8] = { /* by VC_FEATURE_ bit */
-    VC__CAP_F16, VC__CAP_F64, VC__CAP_I8, VC__CAP_I16, VC__CAP_I64, VC__CAP_STORAGE_8, VC__CAP_STORAGE_16, VC__CAP_ADDRESS
-};
-static const uint8_t vc__spirv_kind_cap[16] = { /* what arithmetic on a kind takes */
-    0, 0, VC__CAP_I8, VC__CAP_I16, 0, VC__CAP_I64, VC__CAP_I8, VC__CAP_I16, 0, VC__CAP_I64, VC__CAP_F16, 0, VC__CAP_F64, 0, 0, 0
+static const struct { uint32_t cap, number; } vc__spirv_caps[VC__CAPS] = { /* as they are printed */
+    { VC__CAP_F16, 9 }, { VC__CAP_F64, 10 }, { VC__CAP_I64, 11 }, { VC__CAP_I16, 22 }, { VC__CAP_I8, 39 }, { VC__CAP_STORAGE_16, 4433 },
+    { VC__CAP_STORAGE_8, 4448 }, { VC__CAP_ADDRESS, 5347 }, { VC__CAP_ATOMIC_I64, 12 }, { VC__CAP_ATOMIC_F32_ADD, 6033 }, { VC__CAP_SUBGROUP, 61 },
+    { VC__CAP_VOTE, 62 }, { VC__CAP_ARITHMETIC, 63 }, { VC__CAP_BALLOT, 64 }, { VC__CAP_SHUFFLE, 65 }, { VC__CAP_RELATIVE, 66 }, { VC__CAP_CLUSTERED, 67 },
+    { VC__CAP_SAMPLED_1D, 43 }, { VC__CAP_IMAGE_1D, 44 }, { VC__CAP_SAMPLED_BUFFER, 46 }, { VC__CAP_IMAGE_BUFFER, 47 }, { VC__CAP_FORMATS, 49 },
+    { VC__CAP_IMAGE_QUERY, 50 }, { VC__CAP_IMAGE_READ, 55 }, { VC__CAP_IMAGE_WRITE, 56 }, { VC__CAP_DOT, 6019 }, { VC__CAP_DOT_4X8, 6018 }
 };
 
 typedef struct vc__frame { /* an open block */
@@ -4810,7 +4880,7 @@ static uint32_t vc__spirv_type_make(vc__spirv *s, vc_type type) {
         return s->type[type] = id;
     }
     id = vc__new_id(s);
-    if (vc__bits(kind) == 64) s->caps |= vc__spirv_kind_cap[kind];
+    if (vc__bits(kind) == 64) s->caps |= vc__kind_needs[kind];
     if (kind == VC_BOOL) vc__put1(s, VC__SECTION_GLOBALS, VC__OpTypeBool, id);
     else if (vc__is_float(kind)) vc__put2(s, VC__SECTION_GLOBALS, VC__OpTypeFloat, id, vc__bits(kind));
     else vc__put3(s, VC__SECTION_GLOBALS, VC__OpTypeInt, id, vc__bits(kind), vc__is_signed(kind));
@@ -4942,7 +5012,7 @@ static void vc__spirv_scalar(vc__spirv *s, uint32_t kind, uint32_t place, uint32
 static void vc__spirv_param(vc__spirv *s, const vc__node *n, uint32_t id) {
     uint32_t arg = s->l->object[n->x].arg, place = s->l->info.args[arg].place + s->l->object[n->x].place, rows = vc__rows(n->type), kind = vc__kind(n->type);
     uint32_t part[4], i, type;
-    s->caps |= vc__spirv_kind_cap[kind];
+    s->caps |= vc__kind_needs[kind];
     vc__spirv_name(s, id, s->l->object[n->x].name);
     if (rows == 1) {
         vc__spirv_scalar(s, kind, place, id);
@@ -5003,7 +5073,7 @@ static uint32_t vc__spirv_buffer_type(vc__spirv *s, const vc__node *n) {
     uint32_t *array = &s->array[of], size = vc__rows(of) * vc__scalar_bytes(of), access = s->l->info.args[s->l->object[n->x].arg].access & 3, id, element;
     if (vc__scalar_bytes(of) == 1) s->caps |= VC__CAP_STORAGE_8;
     if (vc__scalar_bytes(of) == 2) s->caps |= VC__CAP_STORAGE_16;
-    if (vc__rows(n->type) == 3) s->caps |= vc__spirv_kind_cap[vc__kind(of)]; /* put together and taken apart */
+    if (vc__rows(n->type) == 3) s->caps |= vc__kind_needs[vc__kind(of)]; /* put together and taken apart */
     if (!*array) {
         element = vc__spirv_type(s, of);
         *array = vc__new_id(s);
@@ -5088,7 +5158,7 @@ static void vc__spirv_image(vc__spirv *s, const vc__node *n, uint32_t id) {
 /* A fixed array of an object's elements: the type of a pointer to it. */
 static uint32_t vc__spirv_array_of(vc__spirv *s, const vc__object *object, uint32_t storage, uint32_t *array) {
     uint32_t element = vc__spirv_type(s, object->type), count = vc__spirv_u32(s, object->count);
-    s->caps |= vc__spirv_kind_cap[vc__kind(object->type)];
+    s->caps |= vc__kind_needs[vc__kind(object->type)];
     *array = vc__new_id(s);
     vc__put3(s, VC__SECTION_GLOBALS, VC__OpTypeArray, *array, element, count);
     return vc__spirv_pointer_to(s, storage, *array);
@@ -5140,7 +5210,7 @@ static void vc__spirv_table(vc__spirv *s, const vc__node *n, uint32_t id) {
 
 static void vc__spirv_tuple(vc__spirv *s, const vc__node *n, uint32_t id) {
     uint32_t type = vc__spirv_type(s, n->type), count = vc__rows(n->type), i, *o;
-    s->caps |= vc__spirv_kind_cap[vc__kind(n->type)];
+    s->caps |= vc__kind_needs[vc__kind(n->type)];
     o = vc__op_begin(s, VC__SECTION_GLOBALS, VC__OpConstantComposite, 3 + count);
     o[1] = type; o[2] = id;
     for (i = 0; i < count; i++) o[3 + i] = vc__result(s->l->extra[n->a[0] + i]);
@@ -5149,7 +5219,7 @@ static void vc__spirv_tuple(vc__spirv *s, const vc__node *n, uint32_t id) {
 static void vc__spirv_leaf(vc__spirv *s, const vc__node *n, uint32_t id) {
     switch (n->op) {
     case VC__OP_CONST:
-        s->caps |= vc__spirv_kind_cap[vc__kind(n->type)];
+        s->caps |= vc__kind_needs[vc__kind(n->type)];
         vc__spirv_constant(s, vc__kind(n->type), vc__bits_of(n), id);
         break;
     case VC__OP_TUPLE: vc__spirv_tuple(s, n, id); break;
@@ -5169,7 +5239,7 @@ static void vc__spirv_plain(vc__spirv *s, const vc__node *n, uint32_t id) {
     const vc__op_info *info = &vc__op[n->op];
     vc_type of = s->l->node[n->a[0]].type;
     uint32_t form = info->spirv[vc__kinds[of & 15u].column], count = info->operands, type = vc__spirv_type(s, n->type), extra = form >> 16, i, *o;
-    s->caps |= (uint32_t)vc__spirv_kind_cap[n->type & 15u] | vc__spirv_kind_cap[of & 15u];
+    s->caps |= (uint32_t)vc__kind_needs[n->type & 15u] | vc__kind_needs[of & 15u];
     o = vc__op_begin(s, VC__SECTION_BODY, extra ? (uint32_t)VC__OpExtInst : form & 0xffffu, 3 + 2 * extra + count);
     o[1] = type; o[2] = id;
     if (extra) {
@@ -5195,7 +5265,7 @@ static void vc__spirv_mul_hi(vc__spirv *s, const vc__node *n, uint32_t id) {
 
 static void vc__spirv_vec(vc__spirv *s, const vc__node *n, uint32_t id) {
     uint32_t part[4], i;
-    s->caps |= vc__spirv_kind_cap[vc__kind(n->type)];
+    s->caps |= vc__kind_needs[vc__kind(n->type)];
     for (i = 0; i < 4 && i < n->a[1]; i++) part[i] = vc__result(s->l->extra[n->a[0] + i]);
     vc__composite(s, vc__spirv_type(s, n->type), id, part, i);
 }
@@ -5203,7 +5273,7 @@ static void vc__spirv_vec(vc__spirv *s, const vc__node *n, uint32_t id) {
 /* A scalar condition on vectors needs SPIR-V 1.4: it is repeated. */
 static void vc__spirv_select(vc__spirv *s, const vc__node *n, uint32_t id) {
     uint32_t rows = vc__rows(n->type), condition = vc__result(n->a[0]), part[4], bools, i, type = vc__spirv_type(s, n->type);
-    s->caps |= vc__spirv_kind_cap[vc__kind(n->type)];
+    s->caps |= vc__kind_needs[vc__kind(n->type)];
     if (rows > 1 && vc__rows(s->l->node[n->a[0]].type) == 1) {
         bools = vc__spirv_type(s, vc__vec(VC_BOOL, rows));
         for (i = 0; i < rows; i++) part[i] = condition;
@@ -5218,11 +5288,11 @@ static void vc__spirv_cast(vc__spirv *s, const vc__node *n, uint32_t id) {
     uint32_t a = vc__result(n->a[0]), type = vc__spirv_type(s, to), fb = vc__bits(vc__kind(from)), tb = vc__bits(vc__kind(to)), middle;
     bool ff = vc__is_float(from), tf = vc__is_float(to);
     if (ff != tf) {
-        s->caps |= (uint32_t)vc__spirv_kind_cap[vc__kind(from)] | vc__spirv_kind_cap[vc__kind(to)];
+        s->caps |= (uint32_t)vc__kind_needs[vc__kind(from)] | vc__kind_needs[vc__kind(to)];
         if (ff) vc__unary(s, vc__is_signed(to) ? VC__OpConvertFToS : VC__OpConvertFToU, type, id, a);
         else vc__unary(s, vc__is_signed(from) ? VC__OpConvertSToF : VC__OpConvertUToF, type, id, a);
     } else if (fb == tb) {
-        s->caps |= vc__spirv_kind_cap[vc__kind(to)];
+        s->caps |= vc__kind_needs[vc__kind(to)];
         vc__unary(s, from == to ? VC__OpCopyObject : VC__OpBitcast, type, id, a);
     } else if (ff) {
         vc__unary(s, VC__OpFConvert, type, id, a);
@@ -5233,7 +5303,7 @@ static void vc__spirv_cast(vc__spirv *s, const vc__node *n, uint32_t id) {
     } else { /* UConvert gives unsigned types alone */
         middle = vc__spirv_type(s, vc__to_unsigned(to));
         a = vc__unary(s, VC__OpUConvert, middle, vc__new_id(s), a);
-        s->caps |= vc__spirv_kind_cap[vc__kind(to)];
+        s->caps |= vc__kind_needs[vc__kind(to)];
         vc__unary(s, VC__OpBitcast, type, id, a);
     }
 }
@@ -5241,7 +5311,7 @@ static void vc__spirv_cast(vc__spirv *s, const vc__node *n, uint32_t id) {
 static void vc__spirv_bitcast(vc__spirv *s, const vc__node *n, uint32_t id) {
     vc_type from = s->l->node[n->a[0]].type;
     uint32_t type = vc__spirv_type(s, n->type);
-    s->caps |= (uint32_t)vc__spirv_kind_cap[vc__kind(n->type)] | vc__spirv_kind_cap[vc__kind(from)];
+    s->caps |= (uint32_t)vc__kind_needs[vc__kind(n->type)] | vc__kind_needs[vc__kind(from)];
     vc__unary(s, from == n->type ? VC__OpCopyObject : VC__OpBitcast, type, id, vc__result(n->a[0]));
 }
 
@@ -5450,7 +5520,7 @@ static void vc__spirv_texel(vc__spirv *s, const vc__node *n, uint32_t id) {
 static void vc__spirv_new(vc__spirv *s, const vc__node *n, uint32_t id) {
     const vc__object *object = &s->l->object[n->x];
     uint32_t array, zero, pointer;
-    s->caps |= vc__spirv_kind_cap[vc__kind(n->type)];
+    s->caps |= vc__kind_needs[vc__kind(n->type)];
     pointer = n->op == VC__OP_VAR ? vc__spirv_pointer(s, VC__CLASS_FUNCTION, n->type) : vc__spirv_array_of(s, object, VC__CLASS_FUNCTION, &array);
     vc__put3(s, VC__SECTION_LOCALS, VC__OpVariable, pointer, id, vc__spirv_class[VC__CLASS_FUNCTION]);
     vc__spirv_name(s, id, object->name);
@@ -5518,7 +5588,7 @@ static void vc__spirv_loop(vc__spirv *s, const vc__node *n, uint32_t node) {
     vc__spirv_label(s, f->header);
     test = vc__new_id(s);
     if (n->op == VC__OP_FOR) {
-        s->caps |= vc__spirv_kind_cap[vc__kind(n->type)];
+        s->caps |= vc__kind_needs[vc__kind(n->type)];
         type = vc__spirv_type(s, n->type);
         bools = vc__spirv_type(s, VC_BOOL);
         o = vc__op_begin(s, VC__SECTION_BODY, VC__OpPhi, 7);
@@ -5701,7 +5771,7 @@ static void vc__spirv_atomic(vc__spirv *s, const vc__node *n, uint32_t id) {
     vc__place p = vc__spirv_place(s, n);
     uint32_t at = vc__spirv_chain(s, &p, 0), scope = vc__spirv_u32(s, p.storage == VC__CLASS_WORKGROUP ? 2 : 1), none = vc__spirv_u32(s, 0);
     uint32_t form = vc__op[n->op].spirv[vc__kinds[vc__kind(n->type)].column], type = vc__spirv_type(s, n->type), count, *o;
-    s->caps |= vc__spirv_kind_cap[vc__kind(n->type)] | (vc__bits(vc__kind(p.type)) == 64 ? (uint32_t)VC__CAP_ATOMIC_I64 : 0u);
+    s->caps |= vc__kind_needs[vc__kind(n->type)] | (vc__bits(vc__kind(p.type)) == 64 ? (uint32_t)VC__CAP_ATOMIC_I64 : 0u);
     if (vc__is_float(n->type) && !vc__is_float(p.type)) {
         vc__spirv_atomic_loop(s, n, id, &p, at, scope);
         return;
@@ -5748,10 +5818,20 @@ static void vc__spirv_subgroup(vc__spirv *s, const vc__node *n, uint32_t id) {
     if (n->op != VC__OP_ELECT) word[count++] = vc__result(n->a[0]);
     if (two && n->op != VC__OP_BROADCAST_FIRST) word[count++] = vc__result(n->a[1]);
     if ((n->x & 15u) == VC__LANES_EACH) word[count++] = vc__spirv_u32(s, n->x >> 4);
-    s->caps |= (uint32_t)vc__spirv_kind_cap[vc__kind(n->type)] | vc__spirv_kind_cap[vc__kind(of)] | vc__spirv_subgroup_cap(n);
+    s->caps |= (uint32_t)vc__kind_needs[vc__kind(n->type)] | vc__kind_needs[vc__kind(of)] | vc__spirv_subgroup_cap(n);
     o = vc__op_begin(s, VC__SECTION_BODY, vc__op[n->op].spirv[vc__kinds[vc__kind(of)].column], 4 + count);
     o[1] = type; o[2] = id; o[3] = scope;
     for (i = 0; i < count; i++) o[4 + i] = word[i];
+}
+
+/* Behind the operands that they are four numbers of 8 bits packed. */
+static void vc__spirv_dot_4x8(vc__spirv *s, const vc__node *n, uint32_t id) {
+    uint32_t count = vc__op[n->op].operands, type = vc__spirv_type(s, n->type), i, *o;
+    s->caps |= VC__CAP_DOT | VC__CAP_DOT_4X8;
+    o = vc__op_begin(s, VC__SECTION_BODY, vc__op[n->op].spirv[vc__kinds[VC_U32].column], 4 + count);
+    o[1] = type; o[2] = id;
+    for (i = 0; i < count; i++) o[3 + i] = vc__result(n->a[i]);
+    o[3 + count] = 0; /* PackedVectorFormat4x8Bit */
 }
 
 /* ---- the module ---- */
@@ -5760,7 +5840,7 @@ static void vc__spirv_node(vc__spirv *s, const vc__node *n, uint32_t i) {
     switch (n->op) {
     case VC__OP_VEC: vc__spirv_vec(s, n, vc__result(i)); break;
     case VC__OP_COMPONENT:
-        s->caps |= vc__spirv_kind_cap[vc__kind(n->type)];
+        s->caps |= vc__kind_needs[vc__kind(n->type)];
         vc__binary(s, VC__OpCompositeExtract, vc__spirv_type(s, n->type), vc__result(i), vc__result(n->a[0]), n->x);
         break;
     case VC__OP_CAST: vc__spirv_cast(s, n, vc__result(i)); break;
@@ -5782,7 +5862,8 @@ static void vc__spirv_node(vc__spirv *s, const vc__node *n, uint32_t i) {
     case VC__OP_CASE: case VC__OP_DEFAULT: vc__spirv_case(s, i); break;
     case VC__OP_END: vc__spirv_end(s); break;
     default:
-        if (vc__op[n->op].class_ == VC__PURE) vc__spirv_plain(s, n, vc__result(i));
+        if (vc__is_dot_4x8(n->op)) vc__spirv_dot_4x8(s, n, vc__result(i));
+        else if (vc__op[n->op].class_ == VC__PURE) vc__spirv_plain(s, n, vc__result(i));
         else if (vc__is_atomic(n->op)) vc__spirv_atomic(s, n, vc__result(i));
         else if (vc__is_image(n->op)) vc__spirv_texel(s, n, vc__result(i));
         else if (vc__op[n->op].class_ == VC__CONV) vc__spirv_subgroup(s, n, vc__result(i));
@@ -5857,11 +5938,12 @@ static void vc__spirv_head(vc__spirv *s, uint32_t version) {
     k->words.count = 5;
     vc__spirv_instruction(k, VC__OpCapability, 1, &shader);
     for (i = 0; i < VC__CAPS; i++)
-        if (s->caps >> i & 1) vc__spirv_instruction(k, VC__OpCapability, 1, &vc__spirv_caps[i]);
+        if (s->caps & vc__spirv_caps[i].cap) vc__spirv_instruction(k, VC__OpCapability, 1, &vc__spirv_caps[i].number);
     if (version < 0x10500u && (s->caps & VC__CAP_STORAGE_8)) vc__spirv_text(k, VC__OpExtension, 0, "SPV_KHR_8bit_storage");
     if (version < 0x10500u && (s->caps & VC__CAP_ADDRESS)) vc__spirv_text(k, VC__OpExtension, 0, "SPV_KHR_physical_storage_buffer");
     if (k->reconverges) vc__spirv_text(k, VC__OpExtension, 0, "SPV_KHR_maximal_reconvergence");
     if (s->caps & VC__CAP_ATOMIC_F32_ADD) vc__spirv_text(k, VC__OpExtension, 0, "SPV_EXT_shader_atomic_float_add");
+    if (version < 0x10600u && (s->caps & VC__CAP_DOT)) vc__spirv_text(k, VC__OpExtension, 0, "SPV_KHR_integer_dot_product");
     vc__spirv_text(k, VC__OpExtInstImport, s->glsl, "GLSL.std.450");
     model[0] = s->caps & VC__CAP_ADDRESS ? 5348 : 0; /* PhysicalStorageBuffer64 or Logical */
     model[1] = 1; /* GLSL450 */
@@ -5893,7 +5975,7 @@ static bool vc__spirv_print(vc_kernel *k, const vc__listing *l) {
     s.l = l;
     s.section = k->section;
     for (i = 0; i < VC__SECTIONS; i++) s.section[i].count = 0;
-    for (i = 0; i < 8; i++) if (l->info.features >> i & 1) s.caps |= vc__spirv_feature_cap[i];
+    s.caps = (uint32_t)l->info.features & VC__CAP_FEATURES;
     s.bound = l->count + 1;
     s.glsl = vc__new_id(&s);
     s.main = vc__new_id(&s);
@@ -8070,6 +8152,26 @@ static void vc__cuda_images(vc__printer *g) {
     for (i = g->l->body; i < g->l->count; i++) if (vc__is_image(g->l->node[i].op)) vc__cuda_image_function(g, &g->l->node[i], seen);
 }
 
+/* ---- dot products of bytes: one instruction from compute capability 6.1 on ---- */
+
+static void vc__cuda_dots(vc__printer *g) {
+    static const struct { const char *name, *result, *ptx, *a, *b; } dots[3] = {
+        { "4xi8", "int", "s32.s32", "signed", "signed" }, { "4xu8", "unsigned int", "u32.u32", "unsigned", "unsigned" },
+        { "4xi8_4xu8", "int", "s32.u32", "signed", "unsigned" }
+    };
+    bool used[3] = { false, false, false };
+    uint32_t i;
+    for (i = g->l->body; i < g->l->count; i++) if (vc__is_dot_4x8(g->l->node[i].op)) used[g->l->node[i].op - VC__OP_DOT_II] = true;
+    for (i = 0; i < 3; i++) {
+        if (!used[i]) continue;
+        vc__p_put(g, "#ifndef VC_DOT_%s\n#define VC_DOT_%s\n" VC__CUDA_F "%s vc_dot_%s(unsigned int a, unsigned int b) {\n    %s r = 0;\n", dots[i].name,
+                  dots[i].name, dots[i].result, dots[i].name, dots[i].result);
+        vc__p_put(g, "#if __CUDA_ARCH__ >= 610\n    asm(\"dp4a.%s %%0, %%1, %%2, %%0;\" : \"+r\"(r) : \"r\"(a), \"r\"(b));\n#else\n", dots[i].ptx);
+        vc__p_put(g, "    for (int i = 0; i < 32; i += 8) r += (%s)(%s char)(a >> i) * (%s)(%s char)(b >> i);\n#endif\n    return r;\n}\n#endif\n",
+                  dots[i].result, dots[i].a, dots[i].result, dots[i].b);
+    }
+}
+
 /* ---- declarations ---- */
 
 static void vc__cuda_struct(vc__printer *g, vc_type type, uint64_t *seen) {
@@ -8129,6 +8231,7 @@ static void vc__cuda_head(vc__printer *g) {
     vc__c_halves(g, halves);
     vc__cuda_structs(g);
     vc__cuda_images(g);
+    vc__cuda_dots(g);
     values = vc__c_values(g);
     vc__p_put(g, "\nextern \"C\" __global__ void __launch_bounds__(%u) %s(", (unsigned)(size[0] * size[1] * size[2]), info->entry);
     if (values) vc__p_put(g, "const struct %s_args %s", info->entry, g->args.text);
@@ -8323,7 +8426,8 @@ typedef struct vc__feature { uint64_t bit; const char *need, *name; } vc__featur
 #define VC__ADDRESS_NEEDS ((uint64_t)VC_FEATURE_ADDRESS | VC_FEATURE_I64)
 /* What every device of CUDA and OpenCL has, or its texts do without. */
 #define VC__C_HAS ((uint64_t)VC_FEATURE_F16 | VC_FEATURE_I8 | VC_FEATURE_I16 | VC_FEATURE_STORAGE_8 | VC_FEATURE_STORAGE_16 | VC__ADDRESS_NEEDS \
-                    | VC_FEATURE_SUBGROUP | VC_FEATURE_SUBGROUP_TYPES | VC_FEATURE_SUBGROUP_CLUSTERED | VC_FEATURE_ATOMIC_F32_ADD | VC__IMAGE_FEATURES)
+                    | VC_FEATURE_SUBGROUP | VC_FEATURE_SUBGROUP_TYPES | VC_FEATURE_SUBGROUP_CLUSTERED | VC_FEATURE_ATOMIC_F32_ADD | VC_FEATURE_DOT_4X8 \
+                    | VC__IMAGE_FEATURES)
 /* Of these the types, which vd_context_desc.disable takes away there too. */
 #define VC__C_TYPES ((uint64_t)VC_FEATURE_F16 | VC_FEATURE_I8 | VC_FEATURE_I16 | VC_FEATURE_I64 | VC_FEATURE_STORAGE_8 | VC_FEATURE_STORAGE_16)
 static const vc__feature vc__features[] = {
@@ -8341,18 +8445,14 @@ static const vc__feature vc__features[] = {
     { VC_FEATURE_RECONVERGENCE, "maximal reconvergence", "VC_FEATURE_RECONVERGENCE" },
     { VC_FEATURE_ATOMIC_I64, "64-bit atomics", "VC_FEATURE_ATOMIC_I64" },
     { VC_FEATURE_ATOMIC_F32_ADD, "atomic adding of f32", "VC_FEATURE_ATOMIC_F32_ADD" },
+    { VC_FEATURE_DOT_4X8, "dot products of 4 x 8 bits", "VC_FEATURE_DOT_4X8" },
     { VC_FEATURE_IMAGE, "images", "VC_FEATURE_IMAGE" },
     { VC_FEATURE_IMAGE_FORMATS, "a format of storage images that not all devices have", "VC_FEATURE_IMAGE_FORMATS" },
     { VC_FEATURE_IMAGE_READ, "loading from storage images of any format", "VC_FEATURE_IMAGE_READ" },
     { VC_FEATURE_IMAGE_WRITE, "storing to storage images of any format", "VC_FEATURE_IMAGE_WRITE" }
 };
 
-/* What arithmetic on a type needs. */
-static uint64_t vc__type_needs(vc_type type) {
-    static const uint64_t of[16] = { 0, 0, VC_FEATURE_I8, VC_FEATURE_I16, 0, VC_FEATURE_I64, VC_FEATURE_I8, VC_FEATURE_I16, 0, VC_FEATURE_I64,
-                                     VC_FEATURE_F16, 0, VC_FEATURE_F64, 0, 0, 0 };
-    return of[vc__kind(type)];
-}
+static uint64_t vc__type_needs(vc_type type) { return vc__kind_needs[vc__kind(type)]; }
 
 /* What being in a buffer needs. */
 static uint64_t vc__storage_needs(vc_type type) {
@@ -8422,6 +8522,7 @@ static uint64_t vc__node_needs(vc_kernel *k, const vc__listing *l, const vc__nod
         return vc__type_needs(from) | vc__type_needs(n->type);
     }
     if (vc__is_subgroup(n->op)) return vc__subgroup_needs(l, n);
+    if (vc__is_dot_4x8(n->op)) return VC_FEATURE_DOT_4X8;
     if (count == VC__MANY) { count = n->a[1]; a = l->extra + n->a[0]; }
     for (i = 0; i < count; i++) needs |= vc__type_needs(l->node[a[i]].type);
     return needs | vc__type_needs(n->type);
@@ -8454,12 +8555,13 @@ static uint64_t vc__declare_needs(const vc_kernel *k, const vc__listing *l, vc_t
 static bool vc__check_needs(vc_kernel *k, vc__listing *l) {
     const uint32_t plain = 1u << VC_NONE | 1u << VC_BOOL | 1u << VC_I32 | 1u << VC_U32 | 1u << VC_F32;
     uint32_t i, op;
-    if (!(k->lower.kinds & ~plain)) { /* only memory and subgroups can need something */
+    if (!(k->lower.kinds & ~plain)) { /* only memory, images, subgroups and dot products can need something */
         for (i = l->leaves; i < l->count; i++) {
             op = l->node[i].op;
             if (vc__is_subgroup(op) && !vc__admit_needs(k, l, vc__subgroup_needs(l, &l->node[i]), &l->node[i])) return false;
             if (vc__is_access(op) && !vc__admit_needs(k, l, vc__access_needs(k, l, &l->node[i]), &l->node[i])) return false;
             if (vc__is_image(op) && !vc__admit_needs(k, l, vc__image_needs(k, l, &l->node[i]), &l->node[i])) return false;
+            if (vc__is_dot_4x8(op) && !vc__admit_needs(k, l, VC_FEATURE_DOT_4X8, &l->node[i])) return false;
         }
         return true;
     }
@@ -12371,42 +12473,50 @@ VC_API vc_val vc_unpack_2x32(vc_val v) {
 
 static const vc_type vc__fn_dot_types[3] = { VC_U32, VC_U32, VC_I32 }, vc__fn_udot_types[3] = { VC_U32, VC_U32, VC_U32 };
 
-/* Of immediates too: part by part. */
-static vc_val vc__dot_4x8(const vc__fn *f, bool a_signed, bool b_signed) {
+static vc_val vc__dot_byte(vc_val x, uint32_t i, bool is_signed, vc_type to) {
+    return vc_cast(to, vc_shr(vc_shl(is_signed ? vc_cast(VC_I32, x) : x, vc_u32(24 - 8 * i)), vc_u32(24)));
+}
+
+/* f.type is the one that the operands begin with. Immediates alone: part by part. */
+static vc_val vc__dot_4x8(const vc__fn *f, uint32_t op) {
+    bool sat = op >= VC__OP_DOT_II_SAT, a_signed = op != VC__OP_DOT_UU && op != VC__OP_DOT_UU_SAT, b_signed = op == VC__OP_DOT_II || op == VC__OP_DOT_II_SAT;
     vc_type kind = a_signed ? VC_I32 : VC_U32;
-    vc_val r = vc_imm(kind, 0), a = a_signed ? vc_cast(VC_I32, f->v[0]) : f->v[0], b = b_signed ? vc_cast(VC_I32, f->v[1]) : f->v[1];
-    uint32_t i;
-    for (i = 0; i < 4; i++) {
-        vc_val x = vc_shr(vc_shl(a, vc_u32(24 - 8 * i)), vc_u32(24)), y = vc_shr(vc_shl(b, vc_u32(24 - 8 * i)), vc_u32(24));
-        x = vc_mul(vc_cast(kind, x), vc_cast(kind, y));
-        r = i ? vc_add(r, x) : x;
+    vc_val r = vc_imm(kind, 0);
+    uint32_t node[3] = { VC__NIL, VC__NIL, VC__NIL }, flags = 0, i;
+    if (!f->type) return f->v[0];
+    for (i = 0; i < f->count && f->k; i++) {
+        node[i] = vc__fit(f->k, f->call, i + 1, f->v[i], i < 2 ? (vc_type)VC_U32 : kind);
+        if (node[i] == VC__NIL) return vc__no_value();
+        flags |= f->k->node[node[i]].flags & VC__NODE_DIVERGES;
     }
-    return r;
+    if (f->k) return vc__value(f->k, vc__record(f->k, op, flags, kind, node[0], node[1], node[2], 0));
+    for (i = 0; i < 4; i++) r = vc_add(r, vc_mul(vc__dot_byte(f->v[0], i, a_signed, kind), vc__dot_byte(f->v[1], i, b_signed, kind)));
+    return sat ? vc_add_sat(r, f->v[2]) : r;
 }
 
 VC_API vc_val vc_dot_4xi8(vc_val a, vc_val b) {
     vc__fn f = vc__fn_typed("vc_dot_4xi8", 2, vc__fn_dot_types, a, b, vc__no_value());
-    return vc__fn_end(&f, f.type ? vc__dot_4x8(&f, true, true) : a);
+    return vc__fn_end(&f, vc__dot_4x8(&f, VC__OP_DOT_II));
 }
 VC_API vc_val vc_dot_4xu8(vc_val a, vc_val b) {
     vc__fn f = vc__fn_typed("vc_dot_4xu8", 2, vc__fn_udot_types, a, b, vc__no_value());
-    return vc__fn_end(&f, f.type ? vc__dot_4x8(&f, false, false) : a);
+    return vc__fn_end(&f, vc__dot_4x8(&f, VC__OP_DOT_UU));
 }
 VC_API vc_val vc_dot_4xi8_4xu8(vc_val a, vc_val b) {
     vc__fn f = vc__fn_typed("vc_dot_4xi8_4xu8", 2, vc__fn_dot_types, a, b, vc__no_value());
-    return vc__fn_end(&f, f.type ? vc__dot_4x8(&f, true, false) : a);
+    return vc__fn_end(&f, vc__dot_4x8(&f, VC__OP_DOT_IU));
 }
 VC_API vc_val vc_dot_4xi8_sat(vc_val a, vc_val b, vc_val sum) {
     vc__fn f = vc__fn_typed("vc_dot_4xi8_sat", 3, vc__fn_dot_types, a, b, sum);
-    return vc__fn_end(&f, f.type ? vc_add_sat(vc__dot_4x8(&f, true, true), f.v[2]) : a);
+    return vc__fn_end(&f, vc__dot_4x8(&f, VC__OP_DOT_II_SAT));
 }
 VC_API vc_val vc_dot_4xu8_sat(vc_val a, vc_val b, vc_val sum) {
     vc__fn f = vc__fn_typed("vc_dot_4xu8_sat", 3, vc__fn_udot_types, a, b, sum);
-    return vc__fn_end(&f, f.type ? vc_add_sat(vc__dot_4x8(&f, false, false), f.v[2]) : a);
+    return vc__fn_end(&f, vc__dot_4x8(&f, VC__OP_DOT_UU_SAT));
 }
 VC_API vc_val vc_dot_4xi8_4xu8_sat(vc_val a, vc_val b, vc_val sum) {
     vc__fn f = vc__fn_typed("vc_dot_4xi8_4xu8_sat", 3, vc__fn_dot_types, a, b, sum);
-    return vc__fn_end(&f, f.type ? vc_add_sat(vc__dot_4x8(&f, true, false), f.v[2]) : a);
+    return vc__fn_end(&f, vc__dot_4x8(&f, VC__OP_DOT_IU_SAT));
 }
 
 /* ---- places ---- */

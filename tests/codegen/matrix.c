@@ -937,6 +937,7 @@ static void build_for_form(const Case *c, const Form *f) {
     desc.name = c->name;
     desc.local_size[0] = LOCAL;
     desc.buffers = f->buffers;
+    if (f->buffers == VC_BUFFERS_BINDING) desc.machine.lacks = VC_FEATURE_DOT_4X8;
     if (kernel) vc_restart(kernel, &desc); else kernel = vc_begin(&desc);
     c->build(c, kernel);
 }
@@ -1621,7 +1622,7 @@ static void open_contexts(void) {
         vd_context_desc desc;
         memset(&desc, 0, sizeof desc);
         desc.backend = VD_BACKEND_VULKAN;
-        if (forms[i].buffers == VC_BUFFERS_BINDING) desc.disable = VD_FEATURE_ADDRESS;
+        if (forms[i].buffers == VC_BUFFERS_BINDING) desc.disable = VD_FEATURE_ADDRESS | VD_FEATURE_DOT_4X8; /* dot products in both forms */
         if (vd_context_create(&desc, &forms[i].ctx) == VD_OK) continue;
         printf("# reason: %s form not run: %s\n", forms[i].name, vd_error_text());
         forms[i].ctx = NULL;

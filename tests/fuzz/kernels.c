@@ -1528,6 +1528,7 @@ static void begin(Run *r, uint64_t seed) {
     desc.buffers = r->tree.buffers;
     desc.fast = spoilt && seed % 3 == 0;
     desc.machine.lacks = VC_FEATURE_RECONVERGENCE; /* which validators of Debian 12 do not know */
+    if (r->tree.buffers == VC_BUFFERS_BINDING) desc.machine.lacks |= VC_FEATURE_DOT_4X8;
     if (r->k) vc_restart(r->k, &desc); else r->k = vc_begin(&desc);
     memset(&r->writer, 0, sizeof r->writer);
     r->writer.t = &r->tree;

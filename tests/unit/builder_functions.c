@@ -162,6 +162,37 @@ static void words(void **state) {
     GIVES(vc_hash_bits(vc_u32(0)), VC_U32, 129708002u);
 }
 
+/* The opcodes of dot products in the SPIR-V of a * b + sum, and of numbers known: 0 where there is none. */
+static uint32_t dots_in(uint64_t lacks, bool known) {
+    vc_kernel_desc desc;
+    size_t words = 0;
+    uint32_t found = 0;
+    memset(&desc, 0, sizeof desc);
+    desc.machine.lacks = lacks;
+    vc_kernel *k = vc_begin(&desc);
+    vc_val a = known ? vc_const(k, vc_u32(0x01020304u)) : vc_param(k, "a", VC_U32);
+    vc_ref out = vc_buffer(k, "out", VC_I32, VC_WRITE);
+    vc_store(out, vc_u32(0), vc_dot_4xi8_sat(a, vc_u32(0xff00ff00u), vc_i32(7)));
+    const uint32_t *code = vc_spirv(k, &words);
+    assert_non_null(code);
+    for (size_t at = 5; at < words; at += code[at] >> 16)
+        if ((code[at] & 0xffffu) >= 4450 && (code[at] & 0xffffu) <= 4455) found = found * 10000 + (code[at] & 0xffffu);
+    bool needs = (vc_reflect(k)->features & VC_FEATURE_DOT_4X8) != 0;
+    assert_int_equal(needs, found != 0);
+    assert_int_equal(strstr(vc_source(k, VC_TARGET_CUDA), "dp4a.s32.s32") != NULL, !known);
+    assert_int_equal(strstr(vc_source(k, VC_TARGET_CUDA), "dp4a.u32.u32") != NULL, false);
+    assert_null(strstr(vc_source(k, VC_TARGET_GLSL), "dot_4x"));
+    vc_free(k);
+    return found;
+}
+
+static void dot_instructions(void **state) {
+    (void)state;
+    assert_int_equal(dots_in(0, false), 4453);
+    assert_int_equal(dots_in(VC_FEATURE_DOT_4X8, false), 0);
+    assert_int_equal(dots_in(0, true), 0);
+}
+
 static void wrong_words(void **state) {
     (void)state;
     FAILS(vc_cast_sat(VC_F32X2, r.f3), "vc_cast_sat in kernel 'kernel': operand 1 is f32x3, which does not go to f32x2: the number of components must agree");
@@ -209,6 +240,7 @@ static void packed_half(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = { cmocka_unit_test(bits), cmocka_unit_test(wrong_bits), cmocka_unit_test(floats), cmocka_unit_test(wrong_floats),
-                                        cmocka_unit_test(words), cmocka_unit_test(wrong_words), cmocka_unit_test(packed_half) };
+                                        cmocka_unit_test(words), cmocka_unit_test(wrong_words), cmocka_unit_test(packed_half),
+                                        cmocka_unit_test(dot_instructions) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

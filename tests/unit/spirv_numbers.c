@@ -114,7 +114,13 @@ static const struct { unsigned op; uint32_t form[4]; } forms[] = { /* bool, int,
     { VC__OP_SUBGROUP_MAX, { 0, O(GroupNonUniformSMax), O(GroupNonUniformUMax), O(GroupNonUniformFMax) } },
     { VC__OP_SUBGROUP_AND, { O(GroupNonUniformLogicalAnd), O(GroupNonUniformBitwiseAnd), O(GroupNonUniformBitwiseAnd), 0 } },
     { VC__OP_SUBGROUP_OR, { O(GroupNonUniformLogicalOr), O(GroupNonUniformBitwiseOr), O(GroupNonUniformBitwiseOr), 0 } },
-    { VC__OP_SUBGROUP_XOR, { O(GroupNonUniformLogicalXor), O(GroupNonUniformBitwiseXor), O(GroupNonUniformBitwiseXor), 0 } }
+    { VC__OP_SUBGROUP_XOR, { O(GroupNonUniformLogicalXor), O(GroupNonUniformBitwiseXor), O(GroupNonUniformBitwiseXor), 0 } },
+    { VC__OP_DOT_II, { 0, 0, O(SDot), 0 } },
+    { VC__OP_DOT_UU, { 0, 0, O(UDot), 0 } },
+    { VC__OP_DOT_IU, { 0, 0, O(SUDot), 0 } },
+    { VC__OP_DOT_II_SAT, { 0, 0, O(SDotAccSat), 0 } },
+    { VC__OP_DOT_UU_SAT, { 0, 0, O(UDotAccSat), 0 } },
+    { VC__OP_DOT_IU_SAT, { 0, 0, O(SUDotAccSat), 0 } }
 };
 
 static void test_operations(void **state) {
@@ -137,20 +143,20 @@ static void test_all_operations_are_listed(void **state) {
 }
 
 static void test_enumerants(void **state) {
-    static const uint32_t caps[] = {
-        SpvCapabilityFloat16, SpvCapabilityFloat64, SpvCapabilityInt64, SpvCapabilityInt16,
-        SpvCapabilityInt8, SpvCapabilityStorageBuffer16BitAccess, SpvCapabilityStorageBuffer8BitAccess, SpvCapabilityPhysicalStorageBufferAddresses,
+    static const uint32_t caps[VC__CAPS] = { /* by bit */
+        SpvCapabilityFloat16, SpvCapabilityFloat64, SpvCapabilityInt8, SpvCapabilityInt16, SpvCapabilityInt64, SpvCapabilityStorageBuffer8BitAccess,
+        SpvCapabilityStorageBuffer16BitAccess, SpvCapabilityPhysicalStorageBufferAddresses,
         SpvCapabilityInt64Atomics, SpvCapabilityAtomicFloat32AddEXT, SpvCapabilityGroupNonUniform, SpvCapabilityGroupNonUniformVote,
         SpvCapabilityGroupNonUniformArithmetic, SpvCapabilityGroupNonUniformBallot, SpvCapabilityGroupNonUniformShuffle,
-        SpvCapabilityGroupNonUniformShuffleRelative, SpvCapabilityGroupNonUniformClustered
+        SpvCapabilityGroupNonUniformShuffleRelative, SpvCapabilityGroupNonUniformClustered,
+        SpvCapabilitySampled1D, SpvCapabilityImage1D, SpvCapabilitySampledBuffer, SpvCapabilityImageBuffer, SpvCapabilityStorageImageExtendedFormats,
+        SpvCapabilityImageQuery, SpvCapabilityStorageImageReadWithoutFormat, SpvCapabilityStorageImageWriteWithoutFormat,
+        SpvCapabilityDotProduct, SpvCapabilityDotProductInput4x8BitPacked
     };
+    uint32_t seen = 0;
     static const uint32_t classes[] = {
         SpvStorageClassInput, SpvStorageClassWorkgroup, SpvStorageClassPrivate, SpvStorageClassFunction, SpvStorageClassPushConstant,
         SpvStorageClassStorageBuffer, SpvStorageClassPhysicalStorageBuffer, SpvStorageClassUniformConstant
-    };
-    static const uint32_t image_caps[] = {
-        SpvCapabilitySampled1D, SpvCapabilityImage1D, SpvCapabilitySampledBuffer, SpvCapabilityImageBuffer, SpvCapabilityStorageImageExtendedFormats,
-        SpvCapabilityImageQuery, SpvCapabilityStorageImageReadWithoutFormat, SpvCapabilityStorageImageWriteWithoutFormat
     };
     static const uint32_t dims[] = { SpvDim1D, SpvDim2D, SpvDim3D, SpvDimCube, SpvDim1D, SpvDim2D, SpvDimBuffer };
     (void)state;
@@ -162,8 +168,13 @@ static void test_enumerants(void **state) {
     assert_int_equal(VC_FORMAT_R8_I, SpvImageFormatR8i);
     assert_int_equal(VC_FORMAT_RGB10A2_U, SpvImageFormatRgb10a2ui);
     assert_int_equal(VC_FORMAT_R8_U, SpvImageFormatR8ui);
-    assert_memory_equal(image_caps, vc__spirv_caps + 17, sizeof image_caps);
-    assert_memory_equal(caps, vc__spirv_caps, sizeof caps);
+    for (int i = 0; i < VC__CAPS; i++) {
+        uint32_t bit = 0;
+        while (vc__spirv_caps[i].cap >> bit > 1) bit++;
+        assert_int_equal(vc__spirv_caps[i].number, caps[bit]);
+        seen |= vc__spirv_caps[i].cap;
+    }
+    assert_int_equal(seen, (UINT32_C(1) << VC__CAPS) - 1);
     assert_memory_equal(classes, vc__spirv_class, sizeof classes);
 }
 
