@@ -937,7 +937,7 @@ static void build_for_form(const Case *c, const Form *f) {
     desc.name = c->name;
     desc.local_size[0] = LOCAL;
     desc.buffers = f->buffers;
-    if (f->buffers == VC_BUFFERS_BINDING) desc.machine.lacks = VC_FEATURE_DOT_4X8;
+    if (f->ctx) desc.machine.lacks = vd_machine(f->ctx).lacks & VC_FEATURE_DOT_4X8;
     if (kernel) vc_restart(kernel, &desc); else kernel = vc_begin(&desc);
     c->build(c, kernel);
 }
