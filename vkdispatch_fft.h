@@ -479,6 +479,9 @@ static double vd__fft_work(uint32_t r) {
 // >>plan
 /* Which kernels a transform takes, and the shape of each: data, made before anything is compiled, and printed by vd_fft_explain. */
 
+/* Free words in shared memory, `width` behind every 2^shift. */
+typedef struct vd__fft_pad { uint8_t shift, width; } vd__fft_pad;
+
 /* How one workgroup does its transforms, over one axis or several. Thread t of a transform does butterflies t, t + threads, … of every stage. */
 typedef struct vd__fft_shape {
     uint32_t n;              /* elements of a transform: the product of its sizes */
@@ -490,7 +493,7 @@ typedef struct vd__fft_shape {
     bool columns_in, columns_out; /* neighbouring threads belong to neighbouring transforms, while loading and while storing */
     bool split;              /* one component at a time passes through shared memory */
     uint32_t slices;         /* and of that, a part at a time: this many, 1 where all of it fits */
-    bool dense;              /* without free words between the elements, which cost nothing where there is room for them */
+    vd__fft_pad pad[VD__FFT_STAGES]; /* of the exchange behind a stage */
 } vd__fft_shape;
 
 /* A stage in numbers. Butterfly b has the elements first(b, step) + j * step before it, and first(b, part) + j * part behind it, where j < radix and
@@ -626,13 +629,22 @@ static uint32_t vd__fft_held(const vd__fft_shape *s) {
     return held;
 }
 
-/* Words of shared memory between the elements of two transforms: one in 32 is left free, so that strides are of no even number of banks; the sum is odd. */
-static uint32_t vd__fft_pitch(const vd__fft_shape *s) {
-    uint32_t n = s->n / s->slices;
-    return s->dense ? n : (n + n / 32) | 1u;
+static bool vd__fft_all_columns(const vd__fft_shape *s) { return s->columns_in && s->columns_out; }
+static uint32_t vd__fft_padded(vd__fft_pad pad, uint32_t at) { return at + (at >> pad.shift) * pad.width; }
+
+/* Words of shared memory from one transform to the next, an odd number; those of columns lie between each other. */
+static uint32_t vd__fft_pitch(const vd__fft_shape *s, vd__fft_pad pad) { return vd__fft_padded(pad, s->n / s->slices) | (pad.width ? 1u : 0u); }
+
+static uint32_t vd__fft_words_padded(const vd__fft_shape *s, vd__fft_pad pad) {
+    return vd__fft_all_columns(s) ? vd__fft_padded(pad, s->n / s->slices * s->side) : vd__fft_pitch(s, pad) * s->side;
 }
+
 /* Words of shared memory of all transforms of a workgroup, for one component. */
-static uint32_t vd__fft_words(const vd__fft_shape *s) { return (s->columns_in && s->columns_out ? s->n / s->slices : vd__fft_pitch(s)) * s->side; }
+static uint32_t vd__fft_words(const vd__fft_shape *s) {
+    uint32_t i, words = 0;
+    for (i = 0; i + 1 < s->stages; i++) if (vd__fft_words_padded(s, s->pad[i]) > words) words = vd__fft_words_padded(s, s->pad[i]);
+    return words;
+}
 
 /* In words of the arithmetic's type. */
 static uint64_t vd__fft_shared(const vd__fft_shape *s) {
@@ -749,7 +761,7 @@ static bool vd__fft_deal_rows(const vd__fft_device *d, vd__fft_shape *s, uint64_
         if (vd__fft_deal_exchange(d, s, !d->cpu && vd__fft_shared(s) > 4352, 1)) return true; /* leaves room for several workgroups */
     s->side = 1;
     if (vd__fft_deal_exchange(d, s, true, 2)) return true;
-    s->dense = true;
+    memset(s->pad, 0, sizeof s->pad); /* free words cost nothing where there is room for them */
     return vd__fft_deal_exchange(d, s, true, 4);
 }
 
@@ -813,6 +825,68 @@ static bool vd__fft_recall(const vd__fft_device *d, vd__fft_shape *s, uint64_t c
     return vd__fft_fits(d, s);
 }
 
+/* ---- free words, so that neighbouring threads reach different banks ---- */
+
+static const vd__fft_pad vd__fft_usual_pad = { 5, 1 };
+
+static uint32_t vd__fft_first_of(uint32_t b, uint32_t c, uint32_t radix) { return b / c * c * radix + b % c; }
+
+/* Whether the elements of a butterfly lie equally far from its first one, whichever it is: then they are addressed by constants. */
+static bool vd__fft_is_even(const vd__fft_shape *s, vd__fft_pad pad, uint32_t c, uint32_t radix) {
+    uint32_t f = vd__fft_all_columns(s) ? s->side : 1, run = 1u << pad.shift;
+    return !pad.width || c * f % run == 0 || run % (c * radix * f) == 0;
+}
+
+/* Word of shared memory that lane l of a workgroup reaches for element j of its first butterfly; UINT32_MAX: it has none. */
+static uint32_t vd__fft_word(const vd__fft_shape *s, const vd__fft_phase *g, uint32_t c, vd__fft_pad pad, bool columns, uint32_t l, uint32_t j) {
+    uint32_t t = columns ? l / s->side : l % s->threads, q = columns ? l % s->side : l / s->threads, b = t, at;
+    if (g->joined) b = vd__fft_first_of(t, g->before_part, g->before_radix);
+    if (l >= s->threads * s->side || b >= s->n / g->radix) return UINT32_MAX;
+    at = (vd__fft_first_of(b, c, g->radix) + j * c) % (s->n / s->slices);
+    return vd__fft_all_columns(s) ? vd__fft_padded(pad, at * s->side + q) : vd__fft_padded(pad, at) + q * vd__fft_pitch(s, pad);
+}
+
+/* Cycles that a few accesses of two groups of 32 lanes take, one bank a word. */
+static uint32_t vd__fft_cycles(const vd__fft_shape *s, const vd__fft_phase *g, uint32_t c, vd__fft_pad pad, bool columns) {
+    uint32_t turn, l, sum = 0;
+    for (turn = 0; turn < 6; turn++) {
+        uint8_t bank[32];
+        uint32_t most = 0, j = turn % 3 == 2 ? g->radix - 1 : turn % 3;
+        memset(bank, 0, sizeof bank);
+        for (l = 0; l < 32; l++) {
+            uint32_t word = vd__fft_word(s, g, c, pad, columns, l + turn / 3 * 32, j);
+            if (word != UINT32_MAX && ++bank[word % 32] > most) most = bank[word % 32];
+        }
+        sum += most;
+    }
+    return sum;
+}
+
+/* Of an exchange: with what it takes to compute addresses. */
+static uint32_t vd__fft_pad_cost(const vd__fft_shape *s, uint32_t i, vd__fft_pad pad) {
+    vd__fft_phase a = vd__fft_phase_of(s, 0, i), b = vd__fft_phase_of(s, 0, i + 1);
+    bool last = i + 2 == s->stages;
+    uint32_t cost = vd__fft_cycles(s, &a, a.part, pad, s->columns_in) + vd__fft_cycles(s, &b, b.step, pad, last ? s->columns_out : s->columns_in);
+    return cost + (vd__fft_is_even(s, pad, a.part, a.radix) ? 0 : 8) + (vd__fft_is_even(s, pad, b.step, b.radix) ? 0 : 8);
+}
+
+/* The fewest conflicts that the room allows. */
+static void vd__fft_choose_pads(const vd__fft_device *d, vd__fft_shape *s) {
+    static const vd__fft_pad choices[] = { { 0, 0 }, { 5, 1 }, { 4, 1 }, { 3, 1 }, { 6, 4 }, { 6, 8 }, { 5, 2 }, { 4, 2 }, { 7, 8 }, { 7, 16 }, { 8, 8 },
+                                           { 8, 16 }, { 9, 16 } };
+    uint32_t i;
+    size_t k;
+    for (i = 0; i + 1 < s->stages; i++) {
+        uint32_t least = vd__fft_pad_cost(s, i, s->pad[i]);
+        for (k = 0; k < sizeof choices / sizeof *choices && !(s->joined >> (i + 1) & 1); k++) {
+            uint32_t cost = vd__fft_pad_cost(s, i, choices[k]);
+            if (cost >= least || (uint64_t)vd__fft_words_padded(s, choices[k]) * (s->split ? 1u : 2u) > d->shared) continue;
+            least = cost;
+            s->pad[i] = choices[k];
+        }
+    }
+}
+
 /* The best shape for axes of small factors, whose sizes `s` has; false: a workgroup does not take them, or fewer than the least number of neighbouring
    columns. */
 static bool vd__fft_shape_of(const vd__fft_device *d, uint64_t count, uint32_t least, vd__fft_shape *s) {
@@ -821,6 +895,7 @@ static bool vd__fft_shape_of(const vd__fft_device *d, uint64_t count, uint32_t l
     uint32_t i;
     for (s->n = 1, i = 0; i < s->axes; i++) s->n *= s->size[i];
     s->side = s->slices = 1;
+    for (i = 0; i < VD__FFT_STAGES && !vd__fft_all_columns(s); i++) s->pad[i] = vd__fft_usual_pad;
     memset(&search, 0, sizeof search);
     search.device = d;
     search.now = *s;
@@ -941,7 +1016,9 @@ static bool vd__fft_plan_shape(const vd_fft *p, vd__fft_pass *pass, const uint32
     s->size[s->axes++] = length;
     s->columns_in = vd__fft_is_columns(&pass->in);
     s->columns_out = vd__fft_is_columns(&pass->out);
-    return vd__fft_shape_of(&p->device, pass->in.each.product, least, s);
+    if (!vd__fft_shape_of(&p->device, pass->in.each.product, least, s)) return false;
+    if (!p->device.cpu && !pass->chirp) vd__fft_choose_pads(&p->device, s); /* Bluestein's two transforms have one shape and different exchanges */
+    return true;
 }
 
 /* In one kernel; of a part, all parts side by side where it is stored. */
@@ -1099,7 +1176,7 @@ static bool vd__fft_plan_parted(vd_fft *p, uint32_t axes, bool last) {
     vd__fft_leg leg = vd__fft_leg_of(p, vd__fft_lowest(axes), last);
     uint32_t order[4], dimension[4] = { 0, 0, 0, 0 }, count = 0, least, first, i;
     uint64_t near, beside;
-    if (p->device.cpu) return false;
+    if (p->device.cpu || !vd__fft_is_whole(p)) return false;
     vd__fft_order(p, &p->layout[leg.from], order);
     for (i = p->dimensions; i-- > 0;) if (axes >> order[i] & 1) dimension[count++] = order[i];
     for (i = 0; i < count; i++) if (!vd__fft_is_smooth(p->shape[dimension[i]], 31)) return false;
@@ -1441,6 +1518,7 @@ typedef struct vd__fft_writer {
     bool columns;            /* how threads are dealt out now */
     vc_val thread[2], side[2]; /* by that: of its transform, and which transform */
     vc_val index;            /* in C order, of the first element of this thread's transform: for hooks */
+    vd__fft_pad pad;         /* of the exchange being written */
     bool used;               /* shared memory holds what some thread may still read */
     vd__fft_c x[VD__FFT_HELD];
 } vd__fft_writer;
@@ -1469,28 +1547,23 @@ static vc_val vd__fft_near(const vd__fft_writer *w, const vd__fft_phase *g, uint
     return partly ? vc_min(b, vc_u32(w->shape->n / g->radix - 1)) : b;
 }
 
-/* Element index + j * step of this thread's transform as a place in shared memory: a value and a constant, wherever the free words allow it. */
-static vc_val vd__fft_spot(const vd__fft_writer *w, vc_val index, uint32_t j, uint32_t step, bool together, uint32_t *constant) {
+/* Element index + j * c of this thread's transform as a place in shared memory: a value and a constant, wherever the free words allow it. */
+static vc_val vd__fft_spot(const vd__fft_writer *w, vc_val index, uint32_t j, uint32_t c, uint32_t radix, uint32_t *constant) {
     const vd__fft_shape *s = w->shape;
-    vc_val at;
-    if (s->columns_in && s->columns_out) {
-        *constant = j * step * s->side;
-        return vc_add(vc_mul(index, vc_u32(s->side)), w->side[1]);
-    }
-    together |= s->dense;
-    *constant = together ? j * (step + (s->dense ? 0 : step / 32)) : 0;
-    at = together ? index : vc_add(index, vc_u32(j * step));
-    if (!s->dense) at = vc_add(at, vc_shr(at, vc_u32(5)));
-    return s->side == 1 ? at : vc_add(at, vc_mul(w->side[w->columns], vc_u32(vd__fft_pitch(s))));
+    bool columns = vd__fft_all_columns(s), even = vd__fft_is_even(s, w->pad, c, radix);
+    vc_val at = even ? index : vc_add(index, vc_u32(j * c));
+    *constant = even ? vd__fft_padded(w->pad, j * c * (columns ? s->side : 1)) : 0;
+    if (columns) at = vc_add(vc_mul(at, vc_u32(s->side)), w->side[1]);
+    if (w->pad.width) at = vc_add(at, vc_mul(vc_shr(at, vc_u32(w->pad.shift)), vc_u32(w->pad.width)));
+    return columns || s->side == 1 ? at : vc_add(at, vc_mul(w->side[w->columns], vc_u32(vd__fft_pitch(s, w->pad))));
 }
 
 /* Results x of butterfly b; component 0 or 1. */
 static void vd__fft_send_one(vd__fft_writer *w, const vd__fft_phase *g, vc_val b, const vd__fft_c *x, uint32_t component) {
-    bool together = g->part % 32 == 0 || 32 % (g->part * g->radix) == 0;
     vc_val index = vd__fft_first(w->shape, b, g->part, g->radix);
     uint32_t j, constant;
     for (j = 0; j < g->radix; j++) {
-        vc_val spot = vd__fft_spot(w, index, j, g->part, together, &constant);
+        vc_val spot = vd__fft_spot(w, index, j, g->part, g->radix, &constant);
         vc_store(vc_offset(w->shared[component], vc_u32(constant)), spot, component ? x[j].im : x[j].re);
     }
 }
@@ -1522,7 +1595,7 @@ static void vd__fft_receive(vd__fft_writer *w, const vd__fft_phase *g, vd__fft_c
         index = vd__fft_first(w->shape, !outermost && first ? vc_sub(b, vc_u32(first)) : b, g->step, g->radix);
         for (j = 0; j < count; j++) {
             vd__fft_c *x = &to[u * g->radix + (outermost ? slice * count : 0) + j];
-            spot = vd__fft_spot(w, index, j, g->step, g->step % 32 == 0, &constant);
+            spot = vd__fft_spot(w, index, j, g->step, g->radix, &constant);
             v = vc_load(vc_offset(w->shared[component], vc_u32(constant)), spot);
             if (component) x->im = v; else x->re = v;
         }
@@ -1605,6 +1678,7 @@ static void vd__fft_stages(vd__fft_writer *w, uint32_t leg, bool columns_out) {
         vd__fft_stage(w, &g, w->pass->tables.stage[leg][i]);
         if (i + 1 == s->stages) return;
         next = vd__fft_phase_of(s, leg, i + 1);
+        w->pad = s->pad[i];
         if (next.joined) vd__fft_regroup(w, &g);
         else vd__fft_exchange(w, &g, &next, i + 2 == s->stages ? columns_out : w->columns);
     }
