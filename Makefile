@@ -169,7 +169,7 @@ suites := compile unit golden codegen conformance fft fuzz sanitize validate
 .DELETE_ON_ERROR:
 .SECONDEXPANSION:
 .PHONY: help demo test check $(suites:%=test-%) $(suites:%=programs-%) test-gpu test-features fuzz-api bench bench-dispatch bench-cuda \
-        bench-opencl bench-build bench-fft bench-compile matrix golden-update carry install clean deps-build deps-test
+        bench-opencl bench-build bench-fft bench-reduce bench-compile matrix golden-update carry install clean deps-build deps-test
 
 help:            ## this list
 	@awk -F ' *## ' '/^[a-z][a-z-]*:.*## / { sub(/:.*/, "", $$1); printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -235,6 +235,15 @@ bench-build: build/$(cc)/tools/bench/build ## builder to SPIR-V, beside glslang 
 	@$<
 
 bench-fft: build/vkfft/tools/bench/fft ## transforms of a GiB beside cuFFT, VkFFT and a copy
+	@$<
+
+# CUB is device code. Without nvcc there is no library, and its figures are not run.
+NVCC := $(shell command -v nvcc 2>/dev/null || ls /usr/local/cuda*/bin/nvcc 2>/dev/null | head -n 1)
+build/cub.so: tools/bench/cub.cu
+	@mkdir -p $(@D)
+	$(quiet)$(NVCC) -O3 -gencode arch=compute_80,code=compute_80 -gencode arch=compute_90,code=sm_90 -shared -Xcompiler -fPIC $< -o $@
+
+bench-reduce: build/$(cc)/tools/bench/reduce $(if $(NVCC),build/cub.so) ## sums, scans and sorts beside CUB and a copy
 	@$<
 
 bench-compile:   ## what including a header and compiling its implementation costs

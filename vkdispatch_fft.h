@@ -383,6 +383,12 @@ static vd_result vd__fft_check_buffer(vd_context *ctx, const char *call, const c
                         (unsigned long long)info.size, (unsigned long long)bytes);
 }
 
+/* Whether to plan for a processor: few threads in a workgroup, few workgroups. */
+static bool vd__plan_for_cpu(const vd_device_info *d) {
+    const char *shapes = getenv("VKDISPATCH_FFT_SHAPES");
+    return d->type == VD_DEVICE_CPU && !(shapes && strcmp(shapes, "gpu") == 0);
+}
+
 /* A buffer of a plan: of that many elements of a type, or of bytes. `place`: where it begins, as far as that is known, is ored to it. */
 static vd_result vd__plan_check_buffer(vd_context *ctx, const char *call, const char *plan, vd_buffer buffer, const char *which, vd_type type,
                                        uint64_t count, uint64_t *place) {
@@ -2478,11 +2484,11 @@ static uint32_t vd__reduce_vector(const vd_reduce *p) {
    multiprocessor of a large one; fewer threads where a result has fewer elements. */
 static void vd__reduce_plan(vd_reduce *p) {
     const vd_device_info *d = vd_device(p->ctx, 0);
-    bool cpu = d->type == VD_DEVICE_CPU;
+    bool cpu = vd__plan_for_cpu(d);
     uint32_t limit = d->limits.max_local_invocations < d->limits.max_local_size[0] ? d->limits.max_local_invocations : d->limits.max_local_size[0];
     uint64_t wanted = cpu ? 8 : 528, rows, most, tile;
     p->columns = p->kept.count && p->kept.stride[p->kept.count - 1] == 1 && p->kept.size[p->kept.count - 1] >= 8;
-    p->vector = vd__reduce_vector(p);
+    p->vector = cpu ? 1 : vd__reduce_vector(p); /* llvmpipe takes a vector apart again: 22 ms for 4 MiB, 14 by scalars */
     p->threads = cpu ? 128 : p->columns ? 256 : 512;
     while (p->threads > VD__REDUCE_LANES && (p->threads > limit || (!p->columns && p->threads / 2 * p->vector >= p->reduced.product))) p->threads /= 2;
     rows = p->columns ? p->threads / VD__REDUCE_LANES : p->threads;
@@ -3242,12 +3248,12 @@ static void vd__scan_plan(vd_scan *p) {
     if (d->limits.max_local_size[0] < limit) limit = d->limits.max_local_size[0];
     p->vector = vd_type_size(p->desc.type) == 8 ? 2 : VD__SCAN_VECTOR;
     p->whole = p->inner == 1 && (p->rows == 1 || p->count % p->vector == 0);
-    p->threads = d->type == VD_DEVICE_CPU ? 32 : 256;
+    p->threads = vd__plan_for_cpu(d) ? 32 : 256;
     while (p->threads > VD__REDUCE_LANES && (p->threads > limit || p->threads * (VD__SCAN_LOADS + 3) * 9 / 8 * size > d->limits.max_shared_bytes ||
                                              p->threads / 2 * VD__SCAN_LOADS * p->vector >= p->count)) p->threads /= 2;
     p->tiles = (p->count + p->threads * VD__SCAN_LOADS * p->vector - 1) / (p->threads * VD__SCAN_LOADS * p->vector);
     p->single = p->desc.way ? p->desc.way == VD_SCAN_ONE_PASS : vd__scan_may_wait(d);
-    p->leaps = !p->desc.combine && !p->desc.segmented && d->type != VD_DEVICE_CPU && d->features & VD_FEATURE_SUBGROUP;
+    p->leaps = !p->desc.combine && !p->desc.segmented && !vd__plan_for_cpu(d) && d->features & VD_FEATURE_SUBGROUP;
     p->patience = d->type == VD_DEVICE_CPU ? 200 : 4096; /* a workgroup is over in some 10 us on a GPU, a look takes half of one */
     p->long_words = (d->features & VD_FEATURE_ATOMIC_I64) != 0;
 }
@@ -3552,7 +3558,7 @@ static void vd__sort_plan(vd_sort *p) {
     const vd_device_info *d = vd_device(p->ctx, 0);
     uint32_t key = vd_type_size(p->desc.type) == 8 ? 8 : 4, bytes, limit = d->limits.max_local_invocations;
     if (d->limits.max_local_size[0] < limit) limit = d->limits.max_local_size[0];
-    p->threads = d->type == VD_DEVICE_CPU ? 32 : 256;
+    p->threads = vd__plan_for_cpu(d) ? 32 : 256;
     for (; p->threads > 32; p->threads /= 2) { /* counters, keys and values, and what a scan of the workgroup takes */
         bytes = p->threads * ((VD__SORT_DIGITS + 1 + 2) * 4 + VD__SORT_LOADS * (key + vd_type_size(p->desc.values))) + VD__SORT_DIGITS * 4;
         if (p->threads <= limit && bytes <= d->limits.max_shared_bytes) break;
@@ -3679,7 +3685,7 @@ static vd_result vd__histogram_make(vd_histogram *p) {
     const vd_histogram_desc *d = &p->desc;
     vc_kernel_desc desc;
     vc_kernel *k;
-    bool cpu = device->type == VD_DEVICE_CPU;
+    bool cpu = vd__plan_for_cpu(device);
     if (d->type < VD_I8 || d->type > VD_F64)
         return vd_error_set(VD_ERROR_INVALID, "vd_histogram_create '%s': type is %s; it takes a scalar number", p->name, vd_type_name(d->type));
     if (!d->count || !d->bins)
@@ -4335,11 +4341,10 @@ static vd_result vd__fft_check_desc(vd_fft *p, const vd_fft_desc *desc) {
 
 static void vd__fft_learn_device(vd_fft *p) {
     const vd_device_info *d = vd_device(p->ctx, 0);
-    const char *shapes = getenv("VKDISPATCH_FFT_SHAPES");
     p->device.threads = d->limits.max_local_invocations;
     if (p->device.threads > d->limits.max_local_size[0]) p->device.threads = d->limits.max_local_size[0];
     p->device.shared = d->limits.max_shared_bytes / vc_type_size(p->real);
-    p->device.cpu = d->type == VD_DEVICE_CPU && !(shapes && strcmp(shapes, "gpu") == 0);
+    p->device.cpu = vd__plan_for_cpu(d);
     p->device.wide = p->real == VC_F64;
 }
 

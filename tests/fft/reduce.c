@@ -1,5 +1,6 @@
 /* Reductions of every type and operation, over any axes, against loops on the host; and what bad input gets.
      reduce [-a]     -a: all cases on OpenCL too, where a compiler takes half a second for each kernel and one case in eight is run otherwise */
+#define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -338,8 +339,25 @@ static void least_and_most(void **state) {
     need_device();
     for (vd_type type = VD_I8; type <= VD_F64; type++) {
         if (lacks(type)) { print_message("# %s is not here\n", vd_type_name(type)); continue; }
-        for (size_t i = 0; i < COUNT(samples); i++) if ((i == type % 4 || type == VD_F32 || !i) && !passes_over()) check_arg(&samples[i], type, (i + type) % 2);
+        for (size_t i = 0; i < COUNT(samples); i++)
+            if ((i == type % 4 || type == VD_F32 || !i) && !passes_over()) check_arg(&samples[i], type, (i + type) % 2);
     }
+}
+
+/* By vectors, large workgroups and many of them. */
+static void as_for_a_gpu(void **state) {
+    static const sample samples[] = { { { 300001, 0, 0, 0 }, 1 }, { { 5, 4096, 0, 0 }, 2 }, { { 3, 24, 7, 20 }, 10 }, { { 100, 1000, 0, 0 }, 1 } };
+    static const vd_type some[] = { VD_F32, VD_I8, VD_F64, VD_U16 };
+    (void)state;
+    need_device();
+    setenv("VKDISPATCH_FFT_SHAPES", "gpu", 1);
+    for (size_t i = 0; i < 8; i++) {
+        if (lacks(some[i / 2]) || passes_over()) continue;
+        if (i % 2) check_arg(&samples[i % 4], some[i / 2], i % 4 == 1);
+        else check(&samples[i / 2], some[i / 2], VD_REDUCE_DEFAULT);
+    }
+    check(&samples[0], VD_I32, VD_REDUCE_DEFAULT);
+    unsetenv("VKDISPATCH_FFT_SHAPES");
 }
 
 /* Every length, which vectors, threads and parts all divide otherwise, alone and in rows. */
@@ -586,7 +604,9 @@ static void views_and_repeats(void **state) {
     view.offset = 4;
     view.type = VD_F32;
     vd_buffer in = vd_buffer_view(device_context, &view), out = buffer_of(device_context, VD_F32, 1, NULL);
+    setenv("VKDISPATCH_FFT_SHAPES", "gpu", 1);
     vd_reduce *plan = vd_reduce_create(device_context, &desc);
+    unsetenv("VKDISPATCH_FFT_SHAPES");
     assert_true(in.id && out.id && plan);
     for (int round = 0; round < 12; round++) {
         if (round == 1) view.offset = 0; /* now by vectors */
@@ -737,7 +757,8 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(types_and_operations), cmocka_unit_test(shapes_and_axes), cmocka_unit_test(mapped), cmocka_unit_test(simple),
         cmocka_unit_test(least_and_most), cmocka_unit_test(lengths), cmocka_unit_test(statistics), cmocka_unit_test(statistics_of_types),
-        cmocka_unit_test(own_operations), cmocka_unit_test(segments), cmocka_unit_test(yes_and_no), cmocka_unit_test(views_and_repeats), cmocka_unit_test(bad_input),
+        cmocka_unit_test(own_operations), cmocka_unit_test(segments), cmocka_unit_test(yes_and_no), cmocka_unit_test(as_for_a_gpu),
+        cmocka_unit_test(views_and_repeats), cmocka_unit_test(bad_input),
     };
     all_cases = argc > 1 && !strcmp(argv[1], "-a");
     if (vd_context_create(NULL, &device_context)) device_context = NULL;

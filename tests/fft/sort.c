@@ -1,5 +1,6 @@
 /* Sorting of keys of every type, alone and with values, in either order; histograms; against the C library and loops on the host.
      sort [-a]     -a: all cases; otherwise, on OpenCL, where a compiler takes half a second for each kernel, one case in four */
+#define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -153,6 +154,19 @@ static void lengths(void **state) {
         s.count = counts[i];
         check(&s);
     }
+}
+
+/* Large workgroups. */
+static void as_for_a_gpu(void **state) {
+    sample s = { VD_F32, VD_U32, 50001, false, false, false, VD_SCAN_DEFAULT };
+    (void)state;
+    need_device();
+    setenv("VKDISPATCH_FFT_SHAPES", "gpu", 1);
+    check(&s);
+    s.type = VD_I64;
+    s.values = VD_U64;
+    check(&s);
+    unsetenv("VKDISPATCH_FFT_SHAPES");
 }
 
 static void simple(void **state) {
@@ -309,7 +323,7 @@ static void bad_input(void **state) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(types), cmocka_unit_test(lengths), cmocka_unit_test(simple), cmocka_unit_test(histograms), cmocka_unit_test(bad_input),
+        cmocka_unit_test(types), cmocka_unit_test(lengths), cmocka_unit_test(as_for_a_gpu), cmocka_unit_test(simple), cmocka_unit_test(histograms), cmocka_unit_test(bad_input),
     };
     all_cases = argc > 1 && !strcmp(argv[1], "-a");
     if (vd_context_create(NULL, &device_context)) device_context = NULL;
