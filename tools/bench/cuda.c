@@ -2,7 +2,7 @@
 
        make bench-cuda
 
-   Both sides run the same text, compiled by NVRTC: x[i] += step, one workgroup; step changes from call to call. The hand-written side is what a careful
+   Both sides run the same text, compiled by NVRTC: x[i] += step, in one workgroup. The hand-written side is what a careful
    engineer writes: the primary context current all the time, a stream of its own, arguments by pointers, pinned memory to read back into, and a wait for the
    stream. Everything is measured in time that passes. Every counter is read back and compared with the number of launches. */
 #define _POSIX_C_SOURCE 200809L
@@ -13,50 +13,23 @@
 #include "vkdispatch.h"
 #include "vkdispatch_codegen.h"
 
-#include "tools/bench/bench.h"
-
 enum { WARM = 4, THREADS = 64, WORDS = 16384, CHAIN = 1000, TRIPS = 100, PUSHES = 1000, CHAIN_ROUNDS = 21, TRIP_ROUNDS = 21, STARTS = 5, STREAM_ROUNDS = 15 };
 #define STREAM_BYTES ((uint64_t)1 << 29)
 
-static void die(const char *what, int code) {
-    fprintf(stderr, "bench-cuda: %s (%d): %s\n", what, code, vd_error_text());
-    exit(1);
-}
-#define NEED(call) do { int code_ = (int)(call); if (code_) die(#call, code_); } while (0)
+#define BENCH_PROGRAM "bench-cuda"
+#include "tools/bench/ours.h"
 
 static const char count_text[] = "extern \"C\" __global__ void count(unsigned *x, unsigned step) { x[blockIdx.x * 64u + threadIdx.x] += step; }\n";
-static uint32_t step_of(int i) { return 1u + ((uint32_t)i & 1u); }
-static uint32_t chain_sum(uint32_t count) { return count + count / 2; }
 
 /* ---- ours ---- */
-
-typedef struct ours {
-    vd_context *ctx;
-    vd_kernel kernel;
-    vd_buffer x;
-    uint32_t expected;
-} ours;
 
 static vd_context *context_open(const char *cache) {
     vd_context_desc desc = { 0 };
     vd_context *ctx = NULL;
     desc.backend = VD_BACKEND_CUDA;
     desc.cache_directory = cache;
-    vd_result r = vd_context_create(&desc, &ctx);
-    if (r) {
-        bench_not_run("cuda", "all", vd_error_text());
-        exit(0);
-    }
+    NEED(vd_context_create(&desc, &ctx));
     return ctx;
-}
-
-static vd_buffer buffer_create(vd_context *ctx, vd_type type, uint64_t elements) {
-    vd_buffer_desc desc = { 0 };
-    desc.type = type;
-    desc.shape[0] = elements;
-    vd_buffer b = vd_buffer_create(ctx, &desc);
-    if (!b.id) die("vd_buffer_create", 0);
-    return b;
 }
 
 static vd_kernel count_create(vd_context *ctx) {
@@ -75,7 +48,8 @@ static vd_kernel count_create(vd_context *ctx) {
     return k;
 }
 
-static double ours_chain(void *side) {
+/* Gathered and sent on the way, as it comes. */
+static double ours_runs(void *side) {
     ours *o = (ours *)side;
     double start = bench_now();
     for (int i = 0; i < CHAIN; i++) NEED(vd_run(o->ctx, o->kernel, THREADS, vd_b(o->x), vd_u32(step_of(i))));
@@ -84,22 +58,6 @@ static double ours_chain(void *side) {
     o->expected += chain_sum(CHAIN);
     return took;
 }
-
-static double ours_trip(ours *o, uint64_t bytes) {
-    static uint32_t got[WORDS];
-    double times[TRIPS];
-    for (int i = 0; i < TRIPS; i++) {
-        double start = bench_now();
-        NEED(vd_run(o->ctx, o->kernel, THREADS, vd_b(o->x), vd_u32(step_of(i))));
-        NEED(vd_buffer_read(o->ctx, o->x, 0, got, bytes));
-        times[i] = bench_now() - start;
-        o->expected += step_of(i);
-        if (got[0] != o->expected) die("ours: wrong value read back", (int)got[0]);
-    }
-    return bench_median(times, TRIPS);
-}
-static double ours_trip_small(void *side) { return ours_trip((ours *)side, 4); }
-static double ours_trip_large(void *side) { return ours_trip((ours *)side, 4 * WORDS); }
 
 /* ---- the driver API by hand ---- */
 
@@ -227,29 +185,6 @@ static double raw_trip_large(void *side) { return raw_trip((raw *)side, 4 * WORD
 
 /* ---- comparisons ---- */
 
-typedef double (*measured)(void *side);
-
-static void compare(const char *name, const char *size, void *a, measured ours_of, void *b, measured theirs_of, const char *rival, int rounds, double scale,
-                    const char *unit, double bound) {
-    static bench_pair pair;
-    pair.name = name;
-    pair.size = size;
-    pair.rival = rival;
-    pair.rounds = rounds;
-    pair.scale = scale;
-    pair.unit = unit;
-    pair.bound = bound;
-    for (int i = 0; i < WARM; i++) {
-        theirs_of(b);
-        ours_of(a);
-    }
-    for (int i = 0; i < rounds; i++) {
-        pair.theirs[i] = theirs_of(b);
-        pair.ours[i] = ours_of(a);
-    }
-    bench_print(&pair);
-}
-
 static void push_and_pop(raw *r) {
     double ns[STARTS];
     void *context;
@@ -343,7 +278,8 @@ static void streamed_compare(streamed *s, bool saxpy) {
     vc_free(k);
     s->saxpy = saxpy;
     s->function = raw_compile(s->r, texts, desc.name, &module);
-    compare(saxpy ? "cuda-saxpy" : "cuda-copy", "512MiB", s, streamed_ours, s, streamed_raw, "cuda", STREAM_ROUNDS, 1e3, "ms", 1 / 0.99);
+    const comparison c = { saxpy ? "cuda-saxpy" : "cuda-copy", "512MiB", "cuda", streamed_ours, streamed_raw, STREAM_ROUNDS, 1e3, "ms", 1 / 0.99 };
+    compare(&c, NULL, &s->o->counter, s, s);
     vd_kernel_destroy(s->o->ctx, s->kernel);
     NEED(s->r->cu.cuModuleUnload(module));
 }
@@ -352,8 +288,8 @@ static void streams(ours *o, raw *r) {
     static streamed s;
     s.o = o;
     s.r = r;
-    s.x = buffer_create(o->ctx, VD_F32, STREAM_BYTES / 4);
-    s.y = buffer_create(o->ctx, VD_F32, STREAM_BYTES / 4);
+    s.x = ours_buffer(o->ctx, VD_F32, STREAM_BYTES / 4);
+    s.y = ours_buffer(o->ctx, VD_F32, STREAM_BYTES / 4);
     NEED(r->cu.cuMemAlloc(&s.from, STREAM_BYTES));
     NEED(r->cu.cuMemAlloc(&s.to, STREAM_BYTES));
     streamed_compare(&s, false);
@@ -362,33 +298,38 @@ static void streams(ours *o, raw *r) {
     NEED(r->cu.cuMemFree(s.to));
 }
 
-static void check(ours *o, raw *r) {
-    static uint32_t got[WORDS];
-    NEED(vd_buffer_read(o->ctx, o->x, 0, got, VD_WHOLE));
-    for (uint32_t i = 0; i < WORDS; i++)
-        if (got[i] != (i < THREADS ? o->expected : 0)) die("ours: wrong counter", (int)i);
+static void raw_check(raw *r) {
     NEED(r->cu.cuMemcpyAsync((uint64_t)(uintptr_t)r->readback, r->x, 4 * WORDS, r->stream));
     NEED(r->synchronize(r->stream));
     for (uint32_t i = 0; i < WORDS; i++)
         if (r->readback[i] != (i < THREADS ? r->expected : 0)) die("by hand: wrong counter", (int)i);
 }
 
+static const comparison comparisons[] = {
+    { "cuda-chain", "1000", "cuda", ours_runs, raw_chain, CHAIN_ROUNDS, 1e6 / CHAIN, "us", 1.05 },
+    { "cuda-chain", "1000", "graph", ours_runs, raw_chain_graph, CHAIN_ROUNDS, 1e6 / CHAIN, "us", 0 },
+    { "cuda-trip", "4B", "cuda", ours_trip_small, raw_trip_small, TRIP_ROUNDS, 1e6, "us", 1.2 },
+    { "cuda-trip", "64KiB", "cuda", ours_trip_large, raw_trip_large, TRIP_ROUNDS, 1e6, "us", 1.2 },
+};
+
 int main(void) {
     static ours o;
     static raw r;
-    o.ctx = context_open(NULL);
+    double allocations = 0;
+    if (ours_open(&o, VD_BACKEND_CUDA, 0)) {
+        bench_not_run("cuda", "all", vd_error_text());
+        return 0;
+    }
     printf("# %s, %s\n", vd_device(o.ctx, 0)->name, vd_device(o.ctx, 0)->driver);
-    o.kernel = count_create(o.ctx);
-    o.x = buffer_create(o.ctx, VD_U32, WORDS);
+    ours_start(&o, count_create(o.ctx));
     raw_open(&r);
-    compare("cuda-chain", "1000", &o, ours_chain, &r, raw_chain, "cuda", CHAIN_ROUNDS, 1e6 / CHAIN, "us", 1.05);
-    compare("cuda-chain", "1000", &o, ours_chain, &r, raw_chain_graph, "graph", CHAIN_ROUNDS, 1e6 / CHAIN, "us", 0);
-    compare("cuda-trip", "4B", &o, ours_trip_small, &r, raw_trip_small, "cuda", TRIP_ROUNDS, 1e6, "us", 1.2);
-    compare("cuda-trip", "64KiB", &o, ours_trip_large, &r, raw_trip_large, "cuda", TRIP_ROUNDS, 1e6, "us", 1.2);
+    for (size_t i = 0; i < sizeof comparisons / sizeof *comparisons; i++) allocations += (double)compare(&comparisons[i], NULL, &o.counter, &o, &r);
+    bench_print_alone("cuda-allocations", "second-and-later-calls", &allocations, 1, "calls", 0);
     streams(&o, &r);
     push_and_pop(&r);
     starts();
-    check(&o, &r);
+    ours_check(&o);
+    raw_check(&r);
     vd_context_destroy(o.ctx);
     return 0;
 }

@@ -1,9 +1,8 @@
-/* Recording, dependent dispatches and round trips: hand-written Vulkan beside ours, in one process on one device.
+/* Recording, dependent dispatches, round trips and large copies: hand-written Vulkan beside ours, in one process on one device.
 
        make bench-dispatch
 
-   Both sides run the same SPIR-V: x[i] += step, one workgroup. step changes from call to call, so that both hand over new values each time. The
-   hand-written side is what a careful engineer writes: device entry points, one command pool that is reset, the pipeline bound once a command buffer,
+   Both sides run the same SPIR-V, x[i] += step, in one workgroup. The hand-written side is what a careful engineer writes: device entry points, one command pool that is reset, the pipeline bound once a command buffer,
    one memory barrier between dependent dispatches, a fence that it blocks on. It opens a device of its own, on the same queue family as ours.
    Recording is measured in time of the calling thread (a busy machine disturbs it less) and from the second dispatch on, so that what beginning a command
    buffer costs is not part of it; all else is measured in time that passes, with everything.
@@ -14,23 +13,11 @@
 #include "vkdispatch.h"
 #include "vkdispatch_codegen.h"
 
-#include "tools/bench/bench.h"
-
 enum { WARM = 4, THREADS = 64, WORDS = 16384, CHAIN = 1000, GATHERED = 500, TRIPS = 40, SLICE = 256, RECORD_ROUNDS = 41, CHAIN_ROUNDS = 15, TRIP_ROUNDS = 21 };
-
-static void die(const char *what, int code) {
-    fprintf(stderr, "bench-dispatch: %s (%d): %s\n", what, code, vd_error_text());
-    exit(1);
-}
-
-#define NEED(call) do { int code_ = (int)(call); if (code_) die(#call, code_); } while (0)
+#define BENCH_PROGRAM "bench-dispatch"
+#include "tools/bench/ours.h"
 
 /* ---- what both sides run ---- */
-
-static uint32_t step_of(int i) { return 1u + ((uint32_t)i & 1u); }
-
-/* What one counter holds after `count` dispatches in runs of CHAIN or single ones, each run with steps 1, 2, 1, 2, … */
-static uint32_t chain_sum(uint32_t count) { return count + count / 2; }
 
 typedef struct program {
     vc_kernel *builder;
@@ -41,97 +28,18 @@ typedef struct program {
 } program;
 
 static void program_make(program *p, vd_context *ctx, vc_buffers form) {
-    vc_kernel_desc desc = { 0 };
-    desc.name = "count";
-    desc.local_size[0] = THREADS;
-    desc.machine = vd_machine(ctx);
-    desc.buffers = form;
-    vc_kernel *k = vc_begin(&desc);
-    vc_ref x = vc_buffer(k, "x", VC_U32, VC_READ_WRITE);
-    vc_val step = vc_param(k, "step", VC_U32);
-    VC_EACH(k, i) { vc_store(x, i, vc_add(vc_load(x, i), step)); }
-    p->builder = k;
+    p->builder = ours_builder(ctx, form);
     p->form = form;
-    p->words = vc_spirv(k, &p->count);
-    p->info = vc_reflect(k);
-    if (!p->words) die(vc_error(k) ? vc_error(k) : "no SPIR-V", 0);
+    p->words = vc_spirv(p->builder, &p->count);
+    p->info = vc_reflect(p->builder);
+    if (!p->words) die(vc_error(p->builder) ? vc_error(p->builder) : "no SPIR-V", 0);
 }
 
 /* ---- ours ---- */
 
-typedef struct counting { unsigned long calls; } counting;
-
-static void *count_allocate(void *user, size_t size) { ((counting *)user)->calls++; return malloc(size); }
-static void *count_reallocate(void *user, void *block, size_t size) { ((counting *)user)->calls++; return realloc(block, size); }
-static void count_release(void *user, void *block) { (void)user; free(block); }
-
-typedef struct ours {
-    vd_context *ctx;
-    vd_kernel kernel;
-    vd_buffer x, apart[CHAIN];
-    uint32_t expected;  /* in every counter of x */
-    counting counter;
-} ours;
-
-static vd_buffer counters_create(vd_context *ctx, uint64_t words) {
-    vd_buffer_desc desc = { 0 };
-    desc.type = VD_U32;
-    desc.shape[0] = words;
-    vd_buffer b = vd_buffer_create(ctx, &desc);
-    if (!b.id) die("vd_buffer_create", 0);
-    return b;
-}
-
-static vd_result ours_open(ours *o, bool binding) {
-    vd_context_desc desc = { 0 };
-    memset(o, 0, sizeof *o);
-    desc.backend = VD_BACKEND_VULKAN;
-    desc.disable = binding ? VD_FEATURE_ADDRESS : 0;
-    desc.allocator.allocate = count_allocate;
-    desc.allocator.reallocate = count_reallocate;
-    desc.allocator.release = count_release;
-    desc.allocator.user = &o->counter;
-    return vd_context_create(&desc, &o->ctx);
-}
-
-static void ours_start(ours *o, const program *p) {
-    o->kernel = vd_kernel_build(o->ctx, p->builder);
-    if (!o->kernel.id) die("vd_kernel_build", 0);
-    o->x = counters_create(o->ctx, WORDS);
-    for (int i = 0; i < CHAIN; i++) o->apart[i] = counters_create(o->ctx, THREADS);
-}
-
-static void ours_dispatch(ours *o, vd_list *list, vd_buffer x, int i) {
-    vd_arg args[2];
-    vd_dispatch_desc desc = { 0 };
-    args[0] = vd_b(x);
-    args[1] = vd_u32(step_of(i));
-    desc.kernel = o->kernel;
-    desc.threads[0] = THREADS;
-    desc.args = args;
-    desc.arg_count = 2;
-    NEED(vd_dispatch(list, &desc));
-}
-
-static vd_list *ours_begin(ours *o) {
-    vd_list_desc desc = { 0 };
-    vd_list *list = vd_list_begin(o->ctx, &desc);
-    if (!list) die("vd_list_begin", 0);
-    return list;
-}
-
-static void ours_record(ours *o, vd_list *list) {
-    for (int i = 0; i < CHAIN; i++) ours_dispatch(o, list, o->x, i);
-    o->expected += chain_sum(CHAIN);
-}
+static vd_buffer apart[CHAIN];
 
 static double since(double start, int dispatches) { return (bench_busy() - start) / dispatches; }
-
-static void ours_finish(ours *o, vd_list *list) {
-    vd_event event;
-    NEED(vd_submit(list, NULL, &event));
-    NEED(vd_wait(o->ctx, event, VD_FOREVER));
-}
 
 static double ours_record_list(void *side) {
     ours *o = (ours *)side;
@@ -161,9 +69,9 @@ static double ours_record_run(void *side) {
 static double ours_record_apart(void *side) {
     ours *o = (ours *)side;
     vd_list *list = ours_begin(o);
-    ours_dispatch(o, list, o->apart[0], 0);
+    ours_dispatch(o, list, apart[0], 0);
     double start = bench_busy();
-    for (int i = 1; i < CHAIN; i++) ours_dispatch(o, list, o->apart[i], i);
+    for (int i = 1; i < CHAIN; i++) ours_dispatch(o, list, apart[i], i);
     double took = since(start, CHAIN - 1);
     ours_finish(o, list);
     return took;
@@ -177,40 +85,6 @@ static double ours_chain_device(void *side) {
     double start = bench_now();
     ours_finish(o, list);
     return bench_now() - start;
-}
-
-static double ours_chain_total(void *side) {
-    ours *o = (ours *)side;
-    double start = bench_now();
-    vd_list *list = ours_begin(o);
-    ours_record(o, list);
-    ours_finish(o, list);
-    return bench_now() - start;
-}
-
-static double ours_trip(ours *o, uint64_t bytes) {
-    static uint32_t got[WORDS];
-    double times[TRIPS];
-    for (int i = 0; i < TRIPS; i++) {
-        double start = bench_now();
-        NEED(vd_run(o->ctx, o->kernel, THREADS, vd_b(o->x), vd_u32(step_of(i))));
-        NEED(vd_buffer_read(o->ctx, o->x, 0, got, bytes));
-        times[i] = bench_now() - start;
-        o->expected += step_of(i);
-        if (got[0] != o->expected) die("ours: wrong value read back", (int)got[0]);
-    }
-    return bench_median(times, TRIPS);
-}
-
-static double ours_trip_small(void *side) { return ours_trip((ours *)side, 4); }
-static double ours_trip_large(void *side) { return ours_trip((ours *)side, 4 * WORDS); }
-
-static void ours_check(ours *o) {
-    static uint32_t got[WORDS];
-    NEED(vd_buffer_read(o->ctx, o->x, 0, got, VD_WHOLE));
-    for (uint32_t i = 0; i < WORDS; i++) {
-        if (got[i] != (i < THREADS ? o->expected : 0)) die("ours: wrong counter", (int)i);
-    }
 }
 
 /* ---- hand-written Vulkan ---- */
@@ -517,6 +391,14 @@ static double raw_trip(raw *r, uint64_t bytes) {
 static double raw_trip_small(void *side) { return raw_trip((raw *)side, 4); }
 static double raw_trip_large(void *side) { return raw_trip((raw *)side, 4 * WORDS); }
 
+static double raw_trip_spinning(void *side) {
+    raw *r = (raw *)side;
+    r->spin = true;
+    double took = raw_trip(r, 4);
+    r->spin = false;
+    return took;
+}
+
 static void raw_zero(raw *r) {
     raw_begin(r);
     r->vk.vkCmdFillBuffer(r->commands, r->x.handle, 0, VK_WHOLE_SIZE, 0);
@@ -574,55 +456,17 @@ static void raw_close(raw *r) {
 
 /* ---- comparing ---- */
 
-typedef double (*measure)(void *side);
-
-typedef struct comparison {
-    const char *name, *size, *rival;
-    measure ours, theirs;
-    int rounds;
-    double scale;
-    const char *unit;
-    double bound;
-    bool spin;
-} comparison;
-
 static const comparison comparisons[] = {
-    { "record-dependent", "1000", "vulkan", ours_record_list, raw_record_list, RECORD_ROUNDS, 1e6, "us/dispatch", 1.2, false },
-    { "record-dependent-run", "500", "vulkan", ours_record_run, raw_record_run, RECORD_ROUNDS, 1e6, "us/dispatch", 1.2, false },
-    { "record-independent", "1000", "vulkan", ours_record_apart, raw_record_apart, RECORD_ROUNDS, 1e6, "us/dispatch", 1.2, false },
-    { "chain-device", "1000", "vulkan", ours_chain_device, raw_chain_device, CHAIN_ROUNDS, 1e6 / CHAIN, "us/dispatch", 1.05, false },
-    { "chain-with-recording", "1000", "vulkan", ours_chain_total, raw_chain_total, CHAIN_ROUNDS, 1e6 / CHAIN, "us/dispatch", 1.05, false },
-    { "roundtrip", "4B", "vulkan", ours_trip_small, raw_trip_small, TRIP_ROUNDS, 1e6, "us", 1, false },
-    { "roundtrip", "64KiB", "vulkan", ours_trip_large, raw_trip_large, TRIP_ROUNDS, 1e6, "us", 1, false },
-    { "roundtrip", "4B", "vulkan-spinning", ours_trip_small, raw_trip_small, TRIP_ROUNDS, 1e6, "us", 0, true },
+    { "record-dependent", "1000", "vulkan", ours_record_list, raw_record_list, RECORD_ROUNDS, 1e6, "us/dispatch", 1.2 },
+    { "record-dependent-run", "500", "vulkan", ours_record_run, raw_record_run, RECORD_ROUNDS, 1e6, "us/dispatch", 1.2 },
+    { "record-independent", "1000", "vulkan", ours_record_apart, raw_record_apart, RECORD_ROUNDS, 1e6, "us/dispatch", 1.2 },
+    { "chain-device", "1000", "vulkan", ours_chain_device, raw_chain_device, CHAIN_ROUNDS, 1e6 / CHAIN, "us/dispatch", 1.05 },
+    { "chain-with-recording", "1000", "vulkan", ours_chain, raw_chain_total, CHAIN_ROUNDS, 1e6 / CHAIN, "us/dispatch", 1.05 },
+    { "roundtrip", "4B", "vulkan", ours_trip_small, raw_trip_small, TRIP_ROUNDS, 1e6, "us", 1 },
+    { "roundtrip", "64KiB", "vulkan", ours_trip_large, raw_trip_large, TRIP_ROUNDS, 1e6, "us", 1 },
+    { "roundtrip", "4B", "vulkan-spinning", ours_trip_small, raw_trip_spinning, TRIP_ROUNDS, 1e6, "us", 0 },
 };
 enum { COMPARISONS = sizeof comparisons / sizeof *comparisons };
-
-/* Returns how often our allocator was called in the timed rounds. */
-static unsigned long compare(const comparison *c, const char *form, ours *o, raw *r) {
-    static bench_pair pair;
-    char name[64];
-    snprintf(name, sizeof name, "%s-%s", c->name, form);
-    pair.name = name;
-    pair.size = c->size;
-    pair.rival = c->rival;
-    pair.rounds = c->rounds;
-    pair.scale = c->scale;
-    pair.unit = c->unit;
-    pair.bound = c->bound;
-    r->spin = c->spin;
-    for (int i = 0; i < WARM; i++) { /* until the recordings that take turns have all been used */
-        c->theirs(r);
-        c->ours(o);
-    }
-    unsigned long before = o->counter.calls;
-    for (int i = 0; i < c->rounds; i++) {
-        pair.theirs[i] = c->theirs(r);
-        pair.ours[i] = c->ours(o);
-    }
-    bench_print(&pair);
-    return o->counter.calls - before;
-}
 
 static void bench_form(bool binding) {
     static ours o;
@@ -630,7 +474,7 @@ static void bench_form(bool binding) {
     program p;
     const char *form = binding ? "binding" : "address";
     double allocations = 0;
-    if (ours_open(&o, binding)) {
+    if (ours_open(&o, VD_BACKEND_VULKAN, binding ? VD_FEATURE_ADDRESS : 0)) {
         bench_not_run("dispatch", form, vd_error_text());
         return;
     }
@@ -642,9 +486,10 @@ static void bench_form(bool binding) {
     }
     printf("# %s, %s, buffers by %s\n", info->name, info->driver, form);
     program_make(&p, o.ctx, binding ? VC_BUFFERS_BINDING : VC_BUFFERS_ADDRESS);
-    ours_start(&o, &p);
+    ours_start(&o, vd_kernel_build(o.ctx, p.builder));
+    for (int i = 0; i < CHAIN; i++) apart[i] = ours_buffer(o.ctx, VD_U32, THREADS);
     raw_open(&r, &p, info);
-    for (int i = 0; i < COMPARISONS; i++) allocations += (double)compare(&comparisons[i], form, &o, &r);
+    for (int i = 0; i < COMPARISONS; i++) allocations += (double)compare(&comparisons[i], form, &o.counter, &o, &r);
     ours_check(&o);
     raw_check(&r);
     bench_print_alone(binding ? "allocations-binding" : "allocations-address", "second-and-later-calls", &allocations, 1, "calls", 0);
@@ -653,8 +498,66 @@ static void bench_form(bool binding) {
     vd_context_destroy(o.ctx);
 }
 
+/* ---- copies: as the runtime makes them, and by the driver's command ---- */
+
+typedef struct copying {
+    vd_context *ctx;
+    vd_buffer from, to;
+    uint64_t bytes;
+} copying;
+
+/* false: not here. `how`: VKDISPATCH_COPIES, NULL for the default. */
+static bool copying_open(copying *c, const char *how) {
+    vd_context_desc desc = { 0 };
+    desc.backend = VD_BACKEND_VULKAN;
+    if (how) setenv("VKDISPATCH_COPIES", how, 1);
+    vd_result r = vd_context_create(&desc, &c->ctx);
+    unsetenv("VKDISPATCH_COPIES");
+    if (r) return false;
+    c->bytes = vd_device(c->ctx, 0)->type == VD_DEVICE_DISCRETE ? 512u << 20 : 16u << 20;
+    c->from = ours_buffer(c->ctx, VD_BYTES, c->bytes);
+    c->to = ours_buffer(c->ctx, VD_BYTES, c->bytes);
+    NEED(vd_wait_idle(c->ctx));
+    return true;
+}
+
+static double copying_copy(void *side) {
+    copying *c = (copying *)side;
+    double start = bench_now();
+    NEED(vd_copy(vd_immediate(c->ctx, 0, 0), c->to, 0, c->from, 0, VD_WHOLE));
+    NEED(vd_wait_idle(c->ctx));
+    return bench_now() - start;
+}
+
+static double copying_fill(void *side) {
+    copying *c = (copying *)side;
+    double start = bench_now();
+    NEED(vd_fill(vd_immediate(c->ctx, 0, 0), c->to, 0, VD_WHOLE, NULL, 0));
+    NEED(vd_wait_idle(c->ctx));
+    return bench_now() - start;
+}
+
+/* The fill is for information: whether that too should be a kernel's. */
+static void bench_copies(void) {
+    copying mine, driver;
+    counting none = { 0 };
+    if (!copying_open(&mine, NULL)) {
+        bench_not_run("copy", "large", vd_error_text());
+        return;
+    }
+    if (!copying_open(&driver, "driver")) die("the same device opens once only", 0);
+    const char *size = mine.bytes >> 20 == 512 ? "512MiB" : "16MiB";
+    const comparison copy = { "copy", size, "vkCmdCopyBuffer", copying_copy, copying_copy, TRIP_ROUNDS, 1e3, "ms", 1.1 };
+    const comparison fill = { "fill", size, "copy", copying_fill, copying_copy, TRIP_ROUNDS, 1e3, "ms", 0 };
+    compare(&copy, NULL, &none, &mine, &driver);
+    compare(&fill, NULL, &none, &mine, &mine);
+    vd_context_destroy(mine.ctx);
+    vd_context_destroy(driver.ctx);
+}
+
 int main(void) {
     bench_form(false);
     bench_form(true);
+    bench_copies();
     return 0;
 }

@@ -2,8 +2,7 @@
 
        make bench-opencl
 
-   Both sides run the same OpenCL C: x[i] += step, one workgroup. step changes from call to call, so that both hand over new values each time. The
-   hand-written side is what a careful engineer writes: one in-order queue, buffer arguments set once, values set before each launch, one flush and one wait
+   Both sides run the same OpenCL C, x[i] += step, in one workgroup. The hand-written side is what a careful engineer writes: one in-order queue, buffer arguments set once, values set before each launch, one flush and one wait
    for a chain, a blocking read for a round trip. It uses a context and a queue of its own. Every counter is read back and compared with the number of
    dispatches. */
 #define _POSIX_C_SOURCE 200809L
@@ -13,114 +12,9 @@
 #include "vkdispatch.h"
 #include "vkdispatch_codegen.h"
 
-#include "tools/bench/bench.h"
-
 enum { WARM = 4, THREADS = 64, WORDS = 16384, CHAIN = 1000, TRIPS = 40, CHAIN_ROUNDS = 15, TRIP_ROUNDS = 21 };
-
-static void die(const char *what, int code) {
-    fprintf(stderr, "bench-opencl: %s (%d): %s\n", what, code, vd_error_text());
-    exit(1);
-}
-
-#define NEED(call) do { int code_ = (int)(call); if (code_) die(#call, code_); } while (0)
-
-static uint32_t step_of(int i) { return 1u + ((uint32_t)i & 1u); }
-
-static vc_kernel *program_make(vd_context *ctx) {
-    vc_kernel_desc desc = { 0 };
-    desc.name = "count";
-    desc.local_size[0] = THREADS;
-    desc.machine = vd_machine(ctx);
-    vc_kernel *k = vc_begin(&desc);
-    vc_ref x = vc_buffer(k, "x", VC_U32, VC_READ_WRITE);
-    vc_val step = vc_param(k, "step", VC_U32);
-    VC_EACH(k, i) { vc_store(x, i, vc_add(vc_load(x, i), step)); }
-    return k;
-}
-
-/* ---- ours ---- */
-
-typedef struct counting { unsigned long calls; } counting;
-
-static void *count_allocate(void *user, size_t size) { ((counting *)user)->calls++; return malloc(size); }
-static void *count_reallocate(void *user, void *block, size_t size) { ((counting *)user)->calls++; return realloc(block, size); }
-static void count_release(void *user, void *block) { (void)user; free(block); }
-
-typedef struct ours {
-    vd_context *ctx;
-    vd_kernel kernel;
-    vd_buffer x;
-    uint32_t expected;  /* in every counter of x */
-    counting counter;
-} ours;
-
-static vd_result ours_open(ours *o, bool objects) {
-    vd_context_desc desc = { 0 };
-    memset(o, 0, sizeof *o);
-    desc.backend = VD_BACKEND_OPENCL;
-    desc.disable = objects ? VD_FEATURE_ADDRESS : 0;
-    desc.allocator.allocate = count_allocate;
-    desc.allocator.reallocate = count_reallocate;
-    desc.allocator.release = count_release;
-    desc.allocator.user = &o->counter;
-    return vd_context_create(&desc, &o->ctx);
-}
-
-static void ours_start(ours *o, vc_kernel *k) {
-    vd_buffer_desc desc = { 0 };
-    desc.type = VD_U32;
-    desc.shape[0] = WORDS;
-    o->kernel = vd_kernel_build(o->ctx, k);
-    o->x = vd_buffer_create(o->ctx, &desc);
-    if (!o->kernel.id || !o->x.id) die("no kernel or buffer", 0);
-}
-
-static double ours_chain(void *side) {
-    ours *o = (ours *)side;
-    vd_list_desc list_desc = { 0 };
-    vd_event event;
-    double start = bench_now();
-    vd_list *list = vd_list_begin(o->ctx, &list_desc);
-    for (int i = 0; i < CHAIN; i++) {
-        vd_arg args[2];
-        vd_dispatch_desc desc = { 0 };
-        args[0] = vd_b(o->x);
-        args[1] = vd_u32(step_of(i));
-        desc.kernel = o->kernel;
-        desc.threads[0] = THREADS;
-        desc.args = args;
-        desc.arg_count = 2;
-        NEED(vd_dispatch(list, &desc));
-        o->expected += step_of(i);
-    }
-    NEED(vd_submit(list, NULL, &event));
-    NEED(vd_wait(o->ctx, event, VD_FOREVER));
-    return bench_now() - start;
-}
-
-static double ours_trip(ours *o, uint64_t bytes) {
-    static uint32_t got[WORDS];
-    double times[TRIPS];
-    for (int i = 0; i < TRIPS; i++) {
-        double start = bench_now();
-        NEED(vd_run(o->ctx, o->kernel, THREADS, vd_b(o->x), vd_u32(step_of(i))));
-        NEED(vd_buffer_read(o->ctx, o->x, 0, got, bytes));
-        times[i] = bench_now() - start;
-        o->expected += step_of(i);
-        if (got[0] != o->expected) die("ours: wrong value read back", (int)got[0]);
-    }
-    return bench_median(times, TRIPS);
-}
-
-static double ours_trip_small(void *side) { return ours_trip((ours *)side, 4); }
-static double ours_trip_large(void *side) { return ours_trip((ours *)side, 4 * WORDS); }
-
-static void ours_check(ours *o) {
-    static uint32_t got[WORDS];
-    NEED(vd_buffer_read(o->ctx, o->x, 0, got, VD_WHOLE));
-    for (uint32_t i = 0; i < WORDS; i++)
-        if (got[i] != (i < THREADS ? o->expected : 0)) die("ours: wrong counter", (int)i);
-}
+#define BENCH_PROGRAM "bench-opencl"
+#include "tools/bench/ours.h"
 
 /* ---- hand-written OpenCL ---- */
 
@@ -235,51 +129,19 @@ static void raw_close(raw *r) {
 
 /* ---- comparing ---- */
 
-static const struct {
-    const char *name, *size;
-    double (*ours)(void *);
-    double (*theirs)(void *);
-    int rounds;
-    double scale;
-    const char *unit;
-} comparisons[] = {
-    { "opencl-chain", "1000", ours_chain, raw_chain, CHAIN_ROUNDS, 1e6 / CHAIN, "us/dispatch" },
-    { "opencl-roundtrip", "4B", ours_trip_small, raw_trip_small, TRIP_ROUNDS, 1e6, "us" },
-    { "opencl-roundtrip", "64KiB", ours_trip_large, raw_trip_large, TRIP_ROUNDS, 1e6, "us" },
+static const comparison comparisons[] = {
+    { "opencl-chain", "1000", "opencl", ours_chain, raw_chain, CHAIN_ROUNDS, 1e6 / CHAIN, "us/dispatch", 1.1 },
+    { "opencl-roundtrip", "4B", "opencl", ours_trip_small, raw_trip_small, TRIP_ROUNDS, 1e6, "us", 1.1 },
+    { "opencl-roundtrip", "64KiB", "opencl", ours_trip_large, raw_trip_large, TRIP_ROUNDS, 1e6, "us", 1.1 },
 };
 enum { COMPARISONS = sizeof comparisons / sizeof *comparisons };
-
-/* Returns how often our allocator was called in the timed rounds. */
-static unsigned long compare(int which, const char *form, ours *o, raw *r) {
-    static bench_pair pair;
-    char name[64];
-    snprintf(name, sizeof name, "%s-%s", comparisons[which].name, form);
-    pair.name = name;
-    pair.size = comparisons[which].size;
-    pair.rival = "opencl";
-    pair.rounds = comparisons[which].rounds;
-    pair.scale = comparisons[which].scale;
-    pair.unit = comparisons[which].unit;
-    pair.bound = 1.1;
-    for (int i = 0; i < WARM; i++) {
-        comparisons[which].theirs(r);
-        comparisons[which].ours(o);
-    }
-    unsigned long before = o->counter.calls;
-    for (int i = 0; i < pair.rounds; i++) {
-        pair.theirs[i] = comparisons[which].theirs(r);
-        pair.ours[i] = comparisons[which].ours(o);
-    }
-    bench_print(&pair);
-    return o->counter.calls - before;
-}
 
 static void bench_form(bool objects) {
     static ours o;
     static raw r;
     const char *form = objects ? "objects" : "shared";
     double allocations = 0;
-    if (ours_open(&o, objects)) {
+    if (ours_open(&o, VD_BACKEND_OPENCL, objects ? VD_FEATURE_ADDRESS : 0)) {
         bench_not_run("opencl", form, vd_error_text());
         return;
     }
@@ -288,10 +150,10 @@ static void bench_form(bool objects) {
     if (!objects && !device->shared) bench_not_run("opencl", form, "host and device do not share memory");
     else {
         printf("# %s, %s, memory in %s\n", info->name, info->driver, objects ? "buffer objects" : "shared virtual memory");
-        vc_kernel *k = program_make(o.ctx);
-        ours_start(&o, k);
+        vc_kernel *k = ours_builder(o.ctx, VC_BUFFERS_DEFAULT);
+        ours_start(&o, vd_kernel_build(o.ctx, k));
         raw_open(&r, k, info->index, device->options);
-        for (int i = 0; i < COMPARISONS; i++) allocations += (double)compare(i, form, &o, &r);
+        for (int i = 0; i < COMPARISONS; i++) allocations += (double)compare(&comparisons[i], form, &o.counter, &o, &r);
         ours_check(&o);
         bench_print_alone(objects ? "opencl-allocations-objects" : "opencl-allocations-shared", "second-and-later-calls", &allocations, 1, "calls", 0);
         raw_close(&r);

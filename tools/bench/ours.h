@@ -1,0 +1,184 @@
+/* What the benchmarks beside hand-written code have in common: one kernel that adds a step to the first THREADS of WORDS counters, chains of CHAIN dispatches of
+   it and round trips through vkdispatch, and the comparing. step changes from call to call, so that both sides hand over new values each time.
+   Before it: BENCH_PROGRAM, the program's name, the headers with their implementation, and the enumerators WARM, THREADS, WORDS, CHAIN and TRIPS. */
+#ifndef BENCH_OURS_H
+#define BENCH_OURS_H
+
+#include "tools/bench/bench.h"
+
+static void die(const char *what, int code) {
+    fprintf(stderr, "%s: %s (%d): %s\n", BENCH_PROGRAM, what, code, vd_error_text());
+    exit(1);
+}
+
+#define NEED(call) do { int code_ = (int)(call); if (code_) die(#call, code_); } while (0)
+
+static inline uint32_t step_of(int i) { return 1u + ((uint32_t)i & 1u); }
+
+/* What one counter holds after `count` dispatches in runs of CHAIN or single ones, each run with steps 1, 2, 1, 2, … */
+static inline uint32_t chain_sum(uint32_t count) { return count + count / 2; }
+
+/* ---- memory that is counted ---- */
+
+typedef struct counting { unsigned long calls; } counting;
+
+static void *count_allocate(void *user, size_t size) { ((counting *)user)->calls++; return malloc(size); }
+static void *count_reallocate(void *user, void *block, size_t size) { ((counting *)user)->calls++; return realloc(block, size); }
+static void count_release(void *user, void *block) { (void)user; free(block); }
+
+/* ---- opening ---- */
+
+typedef struct ours {
+    vd_context *ctx;
+    vd_kernel kernel;
+    vd_buffer x;
+    uint32_t expected;  /* in every counter of x */
+    counting counter;
+} ours;
+
+static inline vd_result ours_open(ours *o, vd_backend backend, uint64_t disable) {
+    vd_context_desc desc = { 0 };
+    memset(o, 0, sizeof *o);
+    desc.backend = backend;
+    desc.disable = disable;
+    desc.allocator.allocate = count_allocate;
+    desc.allocator.reallocate = count_reallocate;
+    desc.allocator.release = count_release;
+    desc.allocator.user = &o->counter;
+    return vd_context_create(&desc, &o->ctx);
+}
+
+static inline vd_buffer ours_buffer(vd_context *ctx, vd_type type, uint64_t elements) {
+    vd_buffer_desc desc = { 0 };
+    desc.type = type;
+    desc.shape[0] = elements;
+    vd_buffer b = vd_buffer_create(ctx, &desc);
+    if (!b.id) die("vd_buffer_create", 0);
+    return b;
+}
+
+/* x[i] += step */
+static inline vc_kernel *ours_builder(vd_context *ctx, vc_buffers form) {
+    vc_kernel_desc desc = { 0 };
+    desc.name = "count";
+    desc.local_size[0] = THREADS;
+    desc.machine = vd_machine(ctx);
+    desc.buffers = form;
+    vc_kernel *k = vc_begin(&desc);
+    vc_ref x = vc_buffer(k, "x", VC_U32, VC_READ_WRITE);
+    vc_val step = vc_param(k, "step", VC_U32);
+    VC_EACH(k, i) { vc_store(x, i, vc_add(vc_load(x, i), step)); }
+    return k;
+}
+
+static inline void ours_start(ours *o, vd_kernel kernel) {
+    if (!kernel.id) die("no kernel", 0);
+    o->kernel = kernel;
+    o->x = ours_buffer(o->ctx, VD_U32, WORDS);
+}
+
+/* ---- dispatches ---- */
+
+static inline void ours_dispatch(ours *o, vd_list *list, vd_buffer x, int i) {
+    vd_arg args[2];
+    vd_dispatch_desc desc = { 0 };
+    args[0] = vd_b(x);
+    args[1] = vd_u32(step_of(i));
+    desc.kernel = o->kernel;
+    desc.threads[0] = THREADS;
+    desc.args = args;
+    desc.arg_count = 2;
+    NEED(vd_dispatch(list, &desc));
+}
+
+static inline vd_list *ours_begin(ours *o) {
+    vd_list_desc desc = { 0 };
+    vd_list *list = vd_list_begin(o->ctx, &desc);
+    if (!list) die("vd_list_begin", 0);
+    return list;
+}
+
+static inline void ours_record(ours *o, vd_list *list) {
+    for (int i = 0; i < CHAIN; i++) ours_dispatch(o, list, o->x, i);
+    o->expected += chain_sum(CHAIN);
+}
+
+static inline void ours_finish(ours *o, vd_list *list) {
+    vd_event event;
+    NEED(vd_submit(list, NULL, &event));
+    NEED(vd_wait(o->ctx, event, VD_FOREVER));
+}
+
+/* A list from its beginning to the end of its work. */
+static inline double ours_chain(void *side) {
+    ours *o = (ours *)side;
+    double start = bench_now();
+    vd_list *list = ours_begin(o);
+    ours_record(o, list);
+    ours_finish(o, list);
+    return bench_now() - start;
+}
+
+static inline double ours_trip(ours *o, uint64_t bytes) {
+    static uint32_t got[WORDS];
+    double times[TRIPS];
+    for (int i = 0; i < TRIPS; i++) {
+        double start = bench_now();
+        NEED(vd_run(o->ctx, o->kernel, THREADS, vd_b(o->x), vd_u32(step_of(i))));
+        NEED(vd_buffer_read(o->ctx, o->x, 0, got, bytes));
+        times[i] = bench_now() - start;
+        o->expected += step_of(i);
+        if (got[0] != o->expected) die("ours: wrong value read back", (int)got[0]);
+    }
+    return bench_median(times, TRIPS);
+}
+
+static inline double ours_trip_small(void *side) { return ours_trip((ours *)side, 4); }
+static inline double ours_trip_large(void *side) { return ours_trip((ours *)side, 4 * WORDS); }
+
+static inline void ours_check(ours *o) {
+    static uint32_t got[WORDS];
+    NEED(vd_buffer_read(o->ctx, o->x, 0, got, VD_WHOLE));
+    for (uint32_t i = 0; i < WORDS; i++)
+        if (got[i] != (i < THREADS ? o->expected : 0)) die("ours: wrong counter", (int)i);
+}
+
+/* ---- comparing ---- */
+
+typedef double (*measure)(void *side);
+
+typedef struct comparison {
+    const char *name, *size, *rival;
+    measure ours, theirs;
+    int rounds;
+    double scale;
+    const char *unit;
+    double bound;       /* 0: for information */
+} comparison;
+
+/* In turn, first ours of `a`, then theirs of `b`; `form` goes behind the name. Returns how often the allocator of `counter` was called in the timed rounds. */
+static inline unsigned long compare(const comparison *c, const char *form, const counting *counter, void *a, void *b) {
+    static bench_pair pair;
+    char name[64];
+    snprintf(name, sizeof name, "%s%s%s", c->name, form ? "-" : "", form ? form : "");
+    pair.name = name;
+    pair.size = c->size;
+    pair.rival = c->rival;
+    pair.rounds = c->rounds;
+    pair.scale = c->scale;
+    pair.unit = c->unit;
+    pair.bound = c->bound;
+    for (int i = 0; i < WARM; i++) { /* until the recordings that take turns have all been used */
+        c->theirs(b);
+        c->ours(a);
+    }
+    unsigned long before = counter->calls;
+    for (int i = 0; i < c->rounds; i++) {
+        pair.theirs[i] = c->theirs(b);
+        pair.ours[i] = c->ours(a);
+    }
+    bench_print(&pair);
+    return counter->calls - before;
+}
+
+#endif /* BENCH_OURS_H */
