@@ -131,7 +131,10 @@ programs_golden      = $(foreach c,$(present),$(call files,tests/golden,$c))
 commands_golden      = $(programs_golden) $(call absent,golden)
 
 programs_codegen     = $(call files,tests/codegen,$(cc))
-commands_codegen     = $(programs_codegen)
+# MATRIX_PARTS=8: the longest program in as many parts, for TEST_JOBS.
+MATRIX_PARTS         = 1
+matrix_parts         = $(foreach i,$(shell seq 0 $$(($(MATRIX_PARTS) - 1))),"build/$(cc)/tests/codegen/matrix -p $i/$(MATRIX_PARTS)")
+commands_codegen     = $(matrix_parts) $(filter-out %/matrix,$(programs_codegen))
 
 own_fft              = $(call files,tests/fft,$(cc))
 programs_fft         = $(own_fft) build/vkfft/tests/fft/transforms
@@ -168,8 +171,9 @@ suites := compile unit golden codegen conformance fft fuzz sanitize validate
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .SECONDEXPANSION:
-.PHONY: help demo test check $(suites:%=test-%) $(suites:%=programs-%) test-gpu test-features fuzz-api bench bench-dispatch bench-cuda \
-        bench-opencl bench-build bench-fft bench-reduce bench-compile matrix golden-update carry install clean deps-build deps-test
+.PHONY: help demo test check $(suites:%=test-%) $(suites:%=programs-%) test-gpu test-side-by-side test-features fuzz-api bench \
+        bench-dispatch bench-cuda bench-opencl bench-build bench-fft bench-reduce bench-compile matrix golden-update carry install clean \
+        deps-build deps-test
 
 help:            ## this list
 	@awk -F ' *## ' '/^[a-z][a-z-]*:.*## / { sub(/:.*/, "", $$1); printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -212,9 +216,12 @@ test-features: deps-test ## conformance once more without each of FEATURES, by V
 	@tools/run-tests $(foreach f,$(FEATURES),$(patsubst %,"env VKDISPATCH_DISABLE=$f %",\
 	    $(filter-out %/interop %/features,$(call files,tests/conformance,$(cc)))))
 
-test-gpu:        ## what makes sense on a machine with a GPU that can install nothing (see carry), and the benchmarks of dispatches
-	@$(call build_and_run,unit golden codegen conformance fft fuzz)
+test-gpu:        ## what makes sense on a machine with a GPU that can install nothing (see carry), JOBS programs at a time, then the benchmarks
+	@TEST_JOBS=$(JOBS) $(MAKE) --no-print-directory test-side-by-side MATRIX_PARTS=$(JOBS)
 	@$(MAKE) --no-print-directory bench-dispatch bench-cuda bench-opencl
+
+test-side-by-side:
+	@$(call build_and_run,codegen conformance fft unit golden fuzz)
 
 # That of transforms has VkFFT beside it.
 bench_programs = $(patsubst %/fft,build/vkfft/tools/bench/fft,$(call files,tools/bench,$(cc)))

@@ -2,8 +2,9 @@
    SPIR-V is validated, whose GLSL is compiled, and which is run with buffers by address, with buffers as bindings, and from its GLSL, and
    compared with an oracle on the host.
 
-     matrix [-a] [-c] [-u] [-v] [PART]   PART: only kernels whose name contains it; -v names each; -u prints
-     the largest error of each function; -t the table of accuracy, and nothing else; -c: CUDA C and OpenCL C alone
+     matrix [-a] [-c] [-u] [-v] [-p N/M] [PART]   PART: only kernels whose name contains it; -v names each; -u prints
+     the largest error of each function; -t the table of accuracy, and nothing else; -c: CUDA C and OpenCL C alone;
+     -p 0/4, 1/4, 2/4, 3/4: a quarter of the kernels each, for several programs side by side
 
    CUDA C goes through NVRTC, and through a C++ compiler, whose code runs, and runs on a CUDA device where there is one; OpenCL C goes through PoCL, where it
    runs; many kernels a program. That costs as
@@ -816,6 +817,7 @@ static Form forms[FORMS + 3] = {
     { "cuda", VC_BUFFERS_ADDRESS, false, NULL }
 };
 static const char *filter;
+static long share, shares = 1, asked; /* of the kernels asked for, every one whose number leaves `share` is taken */
 static bool verbose;
 static long kernels, spirv_right, glsl_right, cuda_right, opencl_right, all_right, runs, wrong, passed, failed, skipped;
 static bool good_spirv, good_glsl; /* of the kernel in hand, in both forms */
@@ -1224,6 +1226,7 @@ static const char *add_to_batch(const Case *c) {
 
 static void check(const Case *c) {
     if (filter && !strstr(c->name, filter)) return;
+    if (asked++ % shares != share) return;
     if (verbose) printf("%s\n", c->name);
     good_spirv = good_glsl = true;
     for (int i = 0; i < FORMS && !only_c; i++) {
@@ -1649,10 +1652,11 @@ int main(int count, char **args) {
         else if (!strcmp(args[i], "-u")) errors = true;
         else if (!strcmp(args[i], "-t")) { print_table(); return 0; }
         else if (!strcmp(args[i], "-a")) sample = 1;
+        else if (!strcmp(args[i], "-p") && i + 1 < count && sscanf(args[++i], "%ld/%ld", &share, &shares) == 2 && share >= 0 && share < shares) continue;
         else filter = args[i], sample = 1;
     }
-    if (!filter && manual_is_right()) passed++;
-    else if (!filter) failed++;
+    if (!filter && !share && manual_is_right()) passed++;
+    else if (!filter && !share) failed++;
     make_inputs();
     open_contexts();
     check_flow();

@@ -2,7 +2,8 @@
 
        make bench-opencl
 
-   Both sides run the same OpenCL C, x[i] += step, in one workgroup. The hand-written side is what a careful engineer writes: one in-order queue, buffer arguments set once, values set before each launch, one flush and one wait
+   Both sides run the same OpenCL C, x[i] += step, in one workgroup.
+   The hand-written side is what a careful engineer writes: one in-order queue, buffer arguments set once, values set before each launch, one flush and one wait
    for a chain, a blocking read for a round trip. It uses a context and a queue of its own. Every counter is read back and compared with the number of
    dispatches. */
 #define _POSIX_C_SOURCE 200809L

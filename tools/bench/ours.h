@@ -1,5 +1,5 @@
-/* What the benchmarks beside hand-written code have in common: one kernel that adds a step to the first THREADS of WORDS counters, chains of CHAIN dispatches of
-   it and round trips through vkdispatch, and the comparing. step changes from call to call, so that both sides hand over new values each time.
+/* What the benchmarks beside hand-written code have in common: one kernel that adds a step to the first THREADS of WORDS counters, chains of CHAIN dispatches
+   of it and round trips through vkdispatch, and the comparing. step changes from call to call, so that both sides hand over new values each time.
    Before it: BENCH_PROGRAM, the program's name, the headers with their implementation, and the enumerators WARM, THREADS, WORDS, CHAIN and TRIPS. */
 #ifndef BENCH_OURS_H
 #define BENCH_OURS_H
