@@ -596,19 +596,20 @@ static uint32_t vd__fft_radix(const vd__fft_shape *s, uint32_t leg, uint32_t sta
 /* Stage i; of the second leg the stages in reverse order. */
 static vd__fft_phase vd__fft_phase_of(const vd__fft_shape *s, uint32_t leg, uint32_t i) {
     vd__fft_phase g;
-    uint32_t k;
+    uint32_t k, at;
     memset(&g, 0, sizeof g);
-    g.axis = s->axis[leg ? s->stages - 1 - i : i];
-    g.radix = vd__fft_radix(s, leg, i);
+    at = leg ? s->stages - 1 - i : i;
+    g.axis = s->axis[at];
+    g.radix = s->radix[at];
     for (g.inner = 1, k = 0; k < g.axis; k++) g.inner *= s->size[k];
     for (g.length = 1, k = 0; k < i; k++)
         if (s->axis[leg ? s->stages - 1 - k : k] == g.axis) g.length *= vd__fft_radix(s, leg, k);
     g.step = g.inner * (s->size[g.axis] / g.radix);
     g.part = g.inner * g.length;
     g.each = (s->n / g.radix + s->threads - 1) / s->threads;
-    g.joined = !leg && s->joined >> i & 1;
+    g.joined = s->joined >> at & 1 && (!leg || !i); /* a second leg begins with what the last stage of the first left */
     if (g.joined) {
-        vd__fft_phase before = vd__fft_phase_of(s, 0, i - 1);
+        vd__fft_phase before = vd__fft_phase_of(s, 0, at - 1);
         g.before_part = before.part;
         g.before_radix = before.radix;
     }
@@ -732,7 +733,7 @@ static bool vd__fft_can_slice(const vd__fft_shape *s, uint32_t slices) {
         vd__fft_phase g = vd__fft_phase_of(s, 0, i);
         if (g.radix % slices) return false;
         part = s->n / g.radix / slices;
-        if (slices > 1 && i && g.step * g.radix < s->n && (part % s->threads || part % g.step)) return false;
+        if (slices > 1 && g.step * g.radix < s->n && (part % s->threads || part % g.step)) return false;
     }
     return true;
 }
@@ -819,7 +820,7 @@ static void vd__fft_take_known(const vd__fft_known *k, vd__fft_shape *s) {
     s->slices = s->split ? k->slices : 1;
 }
 
-/* Fewer side by side where there are not as many. */
+/* Fewer side by side where there are not as many, and without free words where there is no room for them. */
 static bool vd__fft_recall(const vd__fft_device *d, vd__fft_shape *s, uint64_t count) {
     bool columns = s->columns_in || s->columns_out;
     const vd__fft_known *k = columns ? vd__fft_columns : vd__fft_rows;
@@ -828,6 +829,8 @@ static bool vd__fft_recall(const vd__fft_device *d, vd__fft_shape *s, uint64_t c
     if (!left || d->cpu || d->wide || (columns && k->side > count)) return false;
     vd__fft_take_known(k, s);
     s->side = k->side < count ? k->side : (uint32_t)count;
+    if (vd__fft_fits(d, s)) return true;
+    memset(s->pad, 0, sizeof s->pad);
     return vd__fft_fits(d, s);
 }
 
@@ -1564,29 +1567,32 @@ static vc_val vd__fft_spot(const vd__fft_writer *w, vc_val index, uint32_t j, ui
     return columns || s->side == 1 ? at : vc_add(at, vc_mul(w->side[w->columns], vc_u32(vd__fft_pitch(s, w->pad))));
 }
 
-/* Results x of butterfly b; component 0 or 1. */
-static void vd__fft_send_one(vd__fft_writer *w, const vd__fft_phase *g, vc_val b, const vd__fft_c *x, uint32_t component) {
+/* Results j = 0 … count - 1 of butterfly b; component 0 or 1. */
+static void vd__fft_send_one(vd__fft_writer *w, const vd__fft_phase *g, vc_val b, const vd__fft_c *x, uint32_t count, uint32_t component) {
     vc_val index = vd__fft_first(w->shape, b, g->part, g->radix);
     uint32_t j, constant;
-    for (j = 0; j < g->radix; j++) {
+    for (j = 0; j < count; j++) {
         vc_val spot = vd__fft_spot(w, index, j, g->part, g->radix, &constant);
         vc_store(vc_offset(w->shared[component], vc_u32(constant)), spot, component ? x[j].im : x[j].re);
     }
 }
 
-/* Results that belong into a slice: those of the butterflies that lie in the same part of all, which b counts from that part's first. */
+/* Results that belong into a slice: a part of each butterfly's or, where they are not that far apart, those of the butterflies that lie in the same part of
+   all, which b counts from that part's first. */
 static void vd__fft_send(vd__fft_writer *w, const vd__fft_phase *g, uint32_t component, uint32_t slice) {
-    uint32_t u, all = w->shape->n / g->radix, part = all / w->shape->slices, first = slice * part, threads = w->shape->threads;
-    bool partly;
+    uint32_t u, all = w->shape->n / g->radix, slices = w->shape->slices, threads = w->shape->threads;
+    bool spread = g->part == all, partly;
+    uint32_t part = spread ? all : all / slices, first = spread ? 0 : slice * part, count = spread ? g->radix / slices : g->radix;
     for (u = 0; u < g->each; u++) {
         uint32_t least = g->joined ? 0 : u * threads, end = g->joined ? all : (u + 1) * threads; /* where that butterfly of any thread lies */
         vc_val b = vd__fft_own(w, g, u, &partly), own;
+        const vd__fft_c *x = &w->x[u * g->radix + (spread ? slice * count : 0)];
         if (end <= first || least >= first + part) continue;
         own = vc_lt(b, vc_u32(first + part));
         if (least < first) own = end > first + part ? vc_and(own, vc_le(vc_u32(first), b)) : vc_le(vc_u32(first), b);
         if (first) b = vc_sub(b, vc_u32(first));
-        if (least >= first && end <= first + part) vd__fft_send_one(w, g, b, &w->x[u * g->radix], component);
-        else VC_IF(w->k, own) { vd__fft_send_one(w, g, b, &w->x[u * g->radix], component); }
+        if (least >= first && end <= first + part) vd__fft_send_one(w, g, b, x, count, component);
+        else VC_IF(w->k, own) { vd__fft_send_one(w, g, b, x, count, component); }
     }
 }
 
