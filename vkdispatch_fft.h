@@ -35,6 +35,7 @@
        stage        one radix of a transform
        hooks        what a plan's user does to elements on the way in and out
        kernels      recording a pass
+       real         transforms of reals: half spectra, cosines, sines
        reduce       sums and the like over any axes
        scan         running sums, compaction
        sort         keys, and values that go with them
@@ -64,9 +65,27 @@
    of the lengths. Complex numbers are pairs, real part first, of f32 or of f64, or in memory of f16. Arrays are in C order, the last
    axis contiguous, unless the desc has strides.
 
+   Kinds. VD_FFT_REAL takes reals to the bins 0 ... n / 2 of their spectrum along the last transformed axis, whose others are the conjugates of these; the
+   other axes are then transformed as complex ones. The inverse goes back; it ignores the imaginary parts of bin 0 and, of an even n, of bin n / 2. Both
+   leave their input as it is unless they are in place. In place each row of n reals has to begin where its n / 2 + 1 bins do (desc.padded, vd_fft_rows).
+   The cosine and sine transforms have a factor of 2 and no other, as FFTW's; along each axis the kinds and what takes them back, but for the factor N, are
+       kind   Y[k], a sum over j = 0 ... n - 1 unless it says otherwise                                         inverse    N
+       DCT1   x[0] + (-1)^k x[n - 1] + 2 sum over j = 1 ... n - 2 of x[j] cos(pi j k / (n - 1))                 DCT1       2 (n - 1)
+       DCT2   2 sum of x[j] cos(pi (j + 1/2) k / n)                                                             DCT3       2 n
+       DCT3   x[0] + 2 sum over j = 1 ... n - 1 of x[j] cos(pi j (k + 1/2) / n)                                 DCT2       2 n
+       DCT4   2 sum of x[j] cos(pi (j + 1/2) (k + 1/2) / n)                                                     DCT4       2 n
+       DST1   2 sum of x[j] sin(pi (j + 1) (k + 1) / (n + 1))                                                   DST1       2 (n + 1)
+       DST2   2 sum of x[j] sin(pi (j + 1/2) (k + 1) / n)                                                       DST3       2 n
+       DST3   (-1)^k x[n - 1] + 2 sum over j = 0 ... n - 2 of x[j] sin(pi (j + 1) (k + 1/2) / n)                DST2       2 n
+       DST4   2 sum of x[j] sin(pi (j + 1/2) (k + 1/2) / n)                                                     DST4       2 n
+   The inverse is that kind divided by N; VD_FFT_NORM_ORTHO divides both by the square root of N, and VD_FFT_NORM_NONE nothing. Real kinds take no hooks, no
+   counts and no other engine.
+
    Lengths. Any product of primes up to 31, as long as every factor of it that one workgroup takes fits into its shared memory; longer axes are done in two
    passes. On a GPU axes that fit into a workgroup together are done in one pass, and large images and cubes in two, for which a plan needs a second buffer.
    Other lengths are done by Bluestein's algorithm while twice their length fits into a workgroup. What fits nowhere is VD_ERROR_UNSUPPORTED.
+   Real kinds make a complex transform of n / 2 of an even n, of n - 1 of a DCT1 and of n + 1 of a DST1; of two rows of an odd n at once one of n, and of
+   a long one alone.
 
    Hooks. A load hook gets each element that a plan reads, and what it leaves is transformed in its place; a store hook gets each result, and what it leaves is
    stored. They are C functions that write a part of the kernel with the builder: a window, a mask, a conversion, a magnitude then cost no pass over memory.
@@ -130,9 +149,16 @@ typedef struct vd_fft_value { vc_val re, im; } vd_fft_value; /* scalars of the t
 
 typedef void (*vd_fft_hook)(vc_kernel *k, const vd_fft_point *at, vd_fft_value *value, void *user); /* value: in and out */
 
+typedef enum vd_fft_kind {   /* what is transformed along the axes; the manual above says what each means */
+    VD_FFT_KIND_DEFAULT = 0, /* VD_FFT_COMPLEX */
+    VD_FFT_COMPLEX,
+    VD_FFT_REAL,             /* forward from reals to half a spectrum, inverse back */
+    VD_FFT_DCT1, VD_FFT_DCT2, VD_FFT_DCT3, VD_FFT_DCT4, VD_FFT_DST1, VD_FFT_DST2, VD_FFT_DST3, VD_FFT_DST4
+} vd_fft_kind;
+
 typedef struct vd_fft_desc {
     const char *name;        /* for messages; default: "fft" */
-    uint64_t shape[4];       /* elements; trailing zeros mean there are fewer dimensions */
+    uint64_t shape[4];       /* elements, of VD_FFT_REAL those of the real array; trailing zeros mean there are fewer dimensions */
     uint32_t axes;           /* bit i: dimension i is transformed, the others are batches; default: the last one */
     vd_fft_norm norm;
     uint64_t in_stride[4], out_stride[4]; /* elements from one index to the next of each dimension; default: C order without gaps */
@@ -143,13 +169,16 @@ typedef struct vd_fft_desc {
     vd_fft_hook load, store; /* default: elements as they are */
     void (*hook_declare)(vc_kernel *k, void *user); /* declares arguments of the kernels with hooks, 16 at most; default: there are none */
     void *hook_user;         /* used whenever a kernel is made: by vd_fft_create and by the first vd_fft_run of each direction */
+    vd_fft_kind kind;        /* of VD_FFT_REAL in_stride and in_type belong to the reals, out_stride and out_type to the half spectrum, in both directions */
+    bool padded;             /* of VD_FFT_REAL: without in_stride, rows of n reals take the room of their n / 2 + 1 bins, as in place they have to */
 } vd_fft_desc;
 
 typedef struct vd_fft_argument { const char *name; vd_arg value; } vd_fft_argument; /* { "window", vd_b(buffer) } */
 
 typedef struct vd_fft_io {
     vd_fft_direction direction;
-    vd_buffer in, out;       /* of any type: pairs of in_type and out_type, up to the last element; out {0}: in place, which takes equal strides and types */
+    vd_buffer in, out;       /* of any type: pairs of in_type and out_type, or reals, up to the last element; out {0}: in place, which takes equal strides
+                                and types, and of VD_FFT_REAL rows of reals that begin where their bins do, as `padded` makes them */
     const vd_fft_argument *args; /* those of the hooks, in any order */
     int arg_count;
 } vd_fft_io;
@@ -163,7 +192,26 @@ VD_API const vd_arg_info *vd_fft_arguments(const vd_fft *plan, int *count); /* w
 /* The buffer's own shape, last axis, in place, through a plan that the context keeps; the buffer is of VD_F32C or VD_F32X2. */
 VD_API vd_result vd_fft_forward(vd_context *ctx, vd_buffer buffer);
 VD_API vd_result vd_fft_inverse(vd_context *ctx, vd_buffer buffer);
+/* The same over the last two or three axes. */
+VD_API vd_result vd_fft_2d(vd_context *ctx, vd_buffer buffer, vd_fft_direction direction);
+VD_API vd_result vd_fft_3d(vd_context *ctx, vd_buffer buffer, vd_fft_direction direction);
+/* Last axis, out of place: from f32 to bins and back. The shape is that of the reals; the bins, n / 2 + 1 in a row, may be of any type. */
+VD_API vd_result vd_fft_real_forward(vd_context *ctx, vd_buffer reals, vd_buffer bins);
+VD_API vd_result vd_fft_real_inverse(vd_context *ctx, vd_buffer bins, vd_buffer reals);
 VD_API uint64_t vd_fft_good_size(uint64_t n);       /* the least length of at least n that has no prime factor above 7 */
+
+/* Memory for real transforms in place, which take desc.padded: seen as reals, in rows with some room behind them, and as half a spectrum. */
+typedef struct vd_fft_rows {
+    vd_buffer reals;         /* VD_F32: its last dimension is 2 (n / 2 + 1) */
+    vd_buffer bins;          /* VD_F32C, the same memory: its last dimension is n / 2 + 1 */
+    uint64_t shape[4];       /* of the reals without that room; trailing zeros mean there are fewer dimensions */
+} vd_fft_rows;
+
+VD_API vd_result vd_fft_rows_create(vd_context *ctx, const uint64_t shape[4], vd_fft_rows *out);
+VD_API void vd_fft_rows_destroy(vd_context *ctx, vd_fft_rows *rows);
+/* All the reals, one row behind the other; the bins are read and written as any buffer is. */
+VD_API vd_result vd_fft_rows_write(vd_context *ctx, const vd_fft_rows *rows, const float *data);
+VD_API vd_result vd_fft_rows_read(vd_context *ctx, const vd_fft_rows *rows, float *data);
 
 /* ---- reductions ---- */
 
@@ -500,6 +548,7 @@ typedef struct vd__fft_shape {
     bool split;              /* one component at a time passes through shared memory */
     uint32_t slices;         /* and of that, a part at a time: this many, 1 where all of it fits */
     vd__fft_pad pad[VD__FFT_STAGES]; /* of the exchange behind a stage */
+    bool mirrored;           /* results pass through shared memory once more, to meet their mirror images */
 } vd__fft_shape;
 
 /* A stage in numbers. Butterfly b has the elements first(b, step) + j * step before it, and first(b, part) + j * part behind it, where j < radix and
@@ -527,9 +576,25 @@ typedef struct vd__fft_tables {
     uint32_t fine, coarse;             /* roots of the whole axis */
 } vd__fft_tables;
 
-/* Between axes the numbers lie in OUT, or in MIDDLE where OUT is of another type than the arithmetic, lacks some of the indices or gets nothing; between
-   the two passes of a long axis in TEMP. */
-typedef enum vd__fft_place { VD__FFT_IN, VD__FFT_OUT, VD__FFT_TEMP, VD__FFT_MIDDLE, VD__FFT_PLACES } vd__fft_place;
+/* Between axes the numbers lie in OUT, or in MIDDLE where OUT is of another type than the arithmetic, lacks some of the indices, gets nothing or has to
+   stay as it is; between the two passes of a long axis in TEMP, and before a third one in FOLD. Of VD_FFT_REAL, IN are the reals and OUT the bins, in both
+   directions. */
+typedef enum vd__fft_place { VD__FFT_IN, VD__FFT_OUT, VD__FFT_TEMP, VD__FFT_MIDDLE, VD__FFT_FOLD, VD__FFT_PLACES } vd__fft_place;
+
+/* What a pass does for a real transform; zeros: nothing. */
+typedef struct vd__real {
+    vd_fft_kind kind;
+    bool back;               /* the complex transform is the inverse one, and its results are reals */
+    bool half;               /* it has half the length; if not, it takes a row, or two of them as real and imaginary part */
+    bool two;
+    bool fold;               /* results meet their mirror images in shared memory */
+    bool load, store;        /* by the kind's rule; if not, pairs of reals are complex numbers */
+    bool scalar_in, scalar_out; /* memory holds reals */
+    bool alone;              /* nothing is transformed: only bins meet their mirror images */
+    uint32_t part_in, part_out; /* of a long axis: its indices that count as transforms while loading, while storing; 0: it is not one */
+    uint64_t n, h;           /* lengths of the axis and of the complex transform */
+    uint32_t split, phase;   /* tables */
+} vd__real;
 
 typedef struct vd__fft_pass {
     vd__fft_shape shape;
@@ -542,6 +607,7 @@ typedef struct vd__fft_pass {
     uint32_t fine_bits;      /* of an exponent that the fine table resolves */
     uint32_t chirp;          /* length of the transform that Bluestein's algorithm makes of shape.n; 0: it is shape.n */
     vd__fft_tables tables;
+    vd__real real;
     vd__fft_place from, to;
     vd_kernel kernels[2][2]; /* by direction, and whether from and to are one buffer */
 } vd__fft_pass;
@@ -574,8 +640,13 @@ struct vd_fft {
     vd_allocator allocator;
     vd__fft_device device;
     char name[64];
-    uint64_t shape[4], elements;
+    vd_fft_desc desc;        /* as given; for the context's cache */
+    vd_fft_kind kind;
+    uint64_t shape[4], elements; /* of VD_FFT_REAL the shape of the half spectrum */
     uint32_t dimensions, axes;
+    uint32_t real_axis;      /* of VD_FFT_REAL: the one that is halved */
+    uint64_t real_length;
+    bool scalar[VD__FFT_PLACES]; /* reals lie there */
     double scale[2];         /* by direction */
     vd__fft_layout layout[VD__FFT_PLACES];
     vd__fft_layout dense;    /* C order */
@@ -586,7 +657,7 @@ struct vd_fft {
     double *table;           /* on the host while the plan is made */
     uint32_t table_count, table_capacity; /* complex numbers */
     vd_buffer tables, own[VD__FFT_PLACES]; /* of TEMP and MIDDLE, where passes use them */
-    char text[1024];
+    char text[2048];
     struct vd_fft *next;     /* in the context's cache */
     struct vd__vkfft *vkfft; /* the other engine; NULL: ours */
 };
@@ -646,16 +717,18 @@ static uint32_t vd__fft_words_padded(const vd__fft_shape *s, vd__fft_pad pad) {
     return vd__fft_all_columns(s) ? vd__fft_padded(pad, s->n / s->slices * s->side) : vd__fft_pitch(s, pad) * s->side;
 }
 
+static const vd__fft_pad vd__fft_no_pad = { 0, 0 };
+
 /* Words of shared memory of all transforms of a workgroup, for one component. */
 static uint32_t vd__fft_words(const vd__fft_shape *s) {
-    uint32_t i, words = 0;
+    uint32_t i, words = s->mirrored ? vd__fft_words_padded(s, vd__fft_no_pad) : 0;
     for (i = 0; i + 1 < s->stages; i++) if (vd__fft_words_padded(s, s->pad[i]) > words) words = vd__fft_words_padded(s, s->pad[i]);
     return words;
 }
 
 /* In words of the arithmetic's type. */
 static uint64_t vd__fft_shared(const vd__fft_shape *s) {
-    return s->stages == 1 ? 0 : (uint64_t)vd__fft_words(s) * (s->split ? 1u : 2u);
+    return s->stages == 1 && !s->mirrored ? 0 : (uint64_t)vd__fft_words(s) * (s->split ? 1u : 2u);
 }
 
 /* Estimated instructions for one transform: butterflies and twiddles of every thread, idle ones too, exchanges, barriers, which cost most on a processor. */
@@ -743,6 +816,7 @@ static bool vd__fft_deal_exchange(const vd__fft_device *d, vd__fft_shape *s, boo
     s->slices = 1;
     s->split = split;
     if (vd__fft_fits(d, s)) return true;
+    if (s->mirrored) most_slices = 1; /* a value and its mirror image have to be there together */
     for (s->split = true; s->slices <= most_slices; s->slices *= 2)
         if (vd__fft_can_slice(s, s->slices) && vd__fft_fits(d, s)) return true;
     s->slices = 1;
@@ -817,7 +891,7 @@ static void vd__fft_take_known(const vd__fft_known *k, vd__fft_shape *s) {
     s->threads = k->threads;
     s->joined = k->joined;
     s->split = k->slices != 0;
-    s->slices = s->split ? k->slices : 1;
+    s->slices = s->split && !s->mirrored ? k->slices : 1;
 }
 
 /* Fewer side by side where there are not as many, and without free words where there is no room for them. */
@@ -1010,6 +1084,9 @@ static vd__fft_cut vd__fft_cut_of(uint64_t count, uint64_t all, uint64_t scale, 
     return c;
 }
 
+/* Transforms of a block. */
+static uint64_t vd__fft_count(const vd__fft_pass *pass) { return pass->real.two ? (pass->in.each.product + 1) / 2 : pass->in.each.product; }
+
 /* Of the first or the second of two passes. */
 static bool vd__fft_plan_shape(const vd_fft *p, vd__fft_pass *pass, const uint32_t *order, const vd__fft_leg *leg, uint32_t which, uint32_t length,
                                uint32_t least) {
@@ -1025,7 +1102,8 @@ static bool vd__fft_plan_shape(const vd_fft *p, vd__fft_pass *pass, const uint32
     s->size[s->axes++] = length;
     s->columns_in = vd__fft_is_columns(&pass->in);
     s->columns_out = vd__fft_is_columns(&pass->out);
-    if (!vd__fft_shape_of(&p->device, pass->in.each.product, least, s)) return false;
+    s->mirrored = pass->real.fold;
+    if (!vd__fft_shape_of(&p->device, vd__fft_count(pass), least, s)) return false;
     if (!p->device.cpu && !pass->chirp) vd__fft_choose_pads(&p->device, s); /* Bluestein's two transforms have one shape and different exchanges */
     return true;
 }
@@ -1491,6 +1569,8 @@ static vd__fft_pass *vd__fft_pass_at(vd_fft *p, uint32_t i) {
     return i < p->route[0].count ? &p->route[0].pass[i] : &p->route[1].pass[i - p->route[0].count];
 }
 
+static bool vd__real_tables(vd_fft *p, vd__fft_pass *pass);
+
 static vd_result vd__fft_make_tables(vd_fft *p) {
     uint32_t i, leg, j;
     bool ok = true;
@@ -1504,6 +1584,7 @@ static vd_result vd__fft_make_tables(vd_fft *p) {
         }
         if (ok && pass->turn) ok = vd__fft_is_tabled(pass) ? vd__fft_table_parted(p, pass) : vd__fft_table_axis(p, pass);
         if (ok && pass->chirp) ok = vd__fft_table_chirp(p, pass);
+        if (ok && pass->real.kind) ok = vd__real_tables(p, pass);
     }
     if (!ok) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_fft_create '%s': out of host memory for tables", p->name);
     return VD_OK;
@@ -1836,7 +1917,7 @@ static vd_result vd__fft_check_args(const vd_fft *p, const vd_fft_io *io) {
 
 /* This thread's transform of all, counted within its block; one that exists. */
 static vc_val vd__fft_which(const vd__fft_writer *w, vc_val *block, vc_val *exists, bool *partly) {
-    uint64_t count = w->pass->in.each.product, blocks = w->pass->in.block.product, tiles = (count + w->shape->side - 1) / w->shape->side;
+    uint64_t count = vd__fft_count(w->pass), blocks = w->pass->in.block.product, tiles = (count + w->shape->side - 1) / w->shape->side;
     vc_val group = vc_group_id(w->k, 0), q = vc_mul(blocks == 1 ? group : vd__fft_modulo(group, tiles), vc_u32(w->shape->side));
     q = vc_add(q, w->side[w->columns]);
     *block = blocks == 1 ? vc_u32(0) : vd__fft_divided(group, tiles);
@@ -1989,21 +2070,42 @@ static void vd__fft_deal_threads(vd__fft_writer *w) {
     w->thread[1] = s->side == 1 ? l : vc_div(l, vc_u32(s->side));
 }
 
-static void vd__fft_write_kernel(vd__fft_writer *w, bool in_place) {
+static vc_type vd__fft_element(vc_type part, bool scalar) { return scalar ? part : vd__fft_pair_of(part); }
+
+/* Whether a kernel in place takes its memory as one argument; as two where it loads other elements than it stores. */
+static bool vd__fft_is_one(const vd_fft *p, const vd__fft_pass *pass) {
+    return vd__fft_element(p->stored[pass->from], pass->real.scalar_in) == vd__fft_element(p->stored[pass->to], pass->real.scalar_out);
+}
+
+/* The arguments and shared memory. */
+static void vd__fft_declare(vd__fft_writer *w, bool in_place, bool one) {
     const vd__fft_shape *s = w->shape;
-    vd__fft_phase last = vd__fft_phase_of(s, 0, s->stages - 1);
-    uint32_t words = vd__fft_words(s), i;
-    w->in = vc_buffer(w->k, in_place ? "data" : "in", vd__fft_pair_of(w->stored[0]), VC_ANY_TYPE | (in_place ? VC_READ_WRITE : VC_READ));
-    w->out = in_place ? w->in : vc_buffer(w->k, "out", vd__fft_pair_of(w->stored[1]), VC_ANY_TYPE | VC_WRITE);
+    uint32_t words = vd__fft_words(s), alias = in_place ? VC_ANY_TYPE | VC_MAY_ALIAS : VC_ANY_TYPE;
+    vc_type in = vd__fft_element(w->stored[0], w->pass->real.scalar_in), out = vd__fft_element(w->stored[1], w->pass->real.scalar_out);
+    one &= in_place;
+    w->in = vc_buffer(w->k, one ? "data" : "in", in, one ? VC_ANY_TYPE | VC_READ_WRITE : alias | VC_READ);
+    w->out = one ? w->in : vc_buffer(w->k, "out", out, alias | VC_WRITE);
     w->table = vc_buffer(w->k, "table", vd__fft_pair_of(w->real), VC_READ);
     if ((w->load || w->store) && w->plan->hooks.declare) w->plan->hooks.declare(w->k, w->plan->hooks.user);
-    if (s->stages > 1) {
+    if (vd__fft_shared(s)) {
         w->shared[0] = vc_shared(w->k, "re", w->real, words);
         w->shared[1] = s->split ? w->shared[0] : vc_shared(w->k, "im", w->real, words);
     }
+}
+
+static void vd__real_load_all(vd__fft_writer *w);
+static void vd__real_store_all(vd__fft_writer *w, const vd__fft_phase *g);
+static void vd__real_fold_all(vd__fft_writer *w, const vd__fft_phase *g);
+static void vd__real_fold_alone(vd__fft_writer *w);
+
+static void vd__fft_write_kernel(vd__fft_writer *w) {
+    const vd__fft_shape *s = w->shape;
+    vd__fft_phase last = vd__fft_phase_of(s, 0, s->stages - 1);
+    uint32_t i;
     vd__fft_deal_threads(w);
     w->columns = s->columns_in;
-    vd__fft_load_all(w);
+    if (w->pass->real.load) vd__real_load_all(w);
+    else vd__fft_load_all(w);
     if (w->pass->chirp) {
         vd__fft_stages(w, 0, s->columns_in);
         vd__fft_multiply(w, &last);
@@ -2013,7 +2115,9 @@ static void vd__fft_write_kernel(vd__fft_writer *w, bool in_place) {
     } else {
         vd__fft_stages(w, 0, s->columns_out);
     }
-    vd__fft_store_all(w, &last);
+    if (s->mirrored) vd__real_fold_all(w, &last);
+    else if (w->pass->real.store) vd__real_store_all(w, &last);
+    else vd__fft_store_all(w, &last);
 }
 
 static vd__fft_route *vd__fft_route_of(vd_fft *p, uint32_t direction) { return &p->route[p->route[1].count ? direction : 0]; }
@@ -2036,16 +2140,729 @@ static vd_result vd__fft_build(vd_fft *p, uint32_t number, uint32_t direction, b
     w->load = number ? NULL : p->hooks.load;
     w->store = number + 1 < route->count ? NULL : p->hooks.store;
     w->shape = &pass->shape;
-    w->inverse = direction == VD_FFT_INVERSE;
+    w->inverse = pass->real.kind ? pass->real.back : direction == VD_FFT_INVERSE;
     w->real = p->real;
     w->stored[0] = p->stored[pass->from];
     w->stored[1] = p->stored[pass->to];
     w->scale = number + 1 == route->count ? p->scale[direction] : 1;
-    vd__fft_write_kernel(w, in_place);
+    vd__fft_declare(w, in_place, vd__fft_is_one(p, pass));
+    if (pass->real.alone) vd__real_fold_alone(w);
+    else vd__fft_write_kernel(w);
     pass->kernels[direction][in_place] = vd_kernel_build(p->ctx, w->k);
     vc_free(w->k);
     vd__fft_free(&p->allocator, w);
     return pass->kernels[direction][in_place].id ? VD_OK : VD_ERROR_COMPILE;
+}
+
+// >>real
+/* Real transforms: complex ones of half the length, or of two rows at once, with a rule for what is loaded and one for what is stored. Sources: Sorensen,
+   Jones, Heideman and Burrus, Real-valued fast Fourier transform algorithms, 1987; Makhoul, A fast cosine transform in one and two dimensions, 1980; Chan and
+   Ho, Direct methods for computing discrete sinusoidal transforms, 1990. In what follows h is the length of the complex transform, n that of the axis. */
+
+static bool vd__real_is_sine(vd_fft_kind kind) { return kind >= VD_FFT_DST1; }
+static uint32_t vd__real_family(vd_fft_kind kind) { return kind < VD_FFT_DCT1 ? 0 : 1 + ((uint32_t)kind - (uint32_t)VD_FFT_DCT1) % 4; } /* 0: VD_FFT_REAL */
+
+/* The kind that takes another one back: II and III belong together. */
+static vd_fft_kind vd__real_inverse_of(vd_fft_kind kind) {
+    static const vd_fft_kind inverse[] = { VD_FFT_KIND_DEFAULT, VD_FFT_COMPLEX, VD_FFT_REAL, VD_FFT_DCT1, VD_FFT_DCT3, VD_FFT_DCT2, VD_FFT_DCT4,
+                                           VD_FFT_DST1, VD_FFT_DST3, VD_FFT_DST2, VD_FFT_DST4 };
+    return inverse[kind];
+}
+
+/* What a transform there and back multiplies by. */
+static double vd__real_gain(vd_fft_kind kind, uint64_t n) {
+    if (kind <= VD_FFT_REAL) return (double)n;
+    return 2 * ((double)n + (vd__real_family(kind) != 1 ? 0 : vd__real_is_sine(kind) ? 1 : -1));
+}
+
+/* -- planning -- */
+
+/* Whether reals of an array can be taken two by two along an axis. */
+static bool vd__real_is_paired(const vd_fft *p, const vd__fft_layout *l, uint32_t axis) {
+    uint32_t i;
+    for (i = 0; i < p->dimensions; i++)
+        if (i != axis && p->shape[i] > 1 && l->stride[i] % 2) return false;
+    return l->stride[axis] == 1;
+}
+
+/* C order with another length of one axis. */
+static vd__fft_layout vd__real_room(const vd_fft *p, uint32_t axis, uint64_t length) {
+    vd__fft_layout l;
+    uint32_t i;
+    memset(&l, 0, sizeof l);
+    for (l.span = 1, i = p->dimensions; i-- > 0; l.span *= i == axis ? length : p->shape[i]) l.stride[i] = l.span;
+    return l;
+}
+
+/* What the transform of an axis has to know while it is planned. */
+typedef struct vd__real_leg {
+    vd__fft_leg leg;
+    vd__real rule;
+    vd__fft_layout in, out;  /* of pairs where `paired` */
+    bool paired_in, paired_out;
+    uint32_t order[4];
+} vd__real_leg;
+
+static vd__fft_layout vd__real_end(const vd_fft *p, vd__fft_place place, uint32_t axis, bool paired) {
+    vd__fft_layout l = p->layout[place];
+    uint32_t i;
+    for (i = 0; paired && i < p->dimensions; i++) if (i != axis) l.stride[i] /= 2;
+    return l;
+}
+
+static void vd__real_begin_leg(const vd_fft *p, const vd__fft_leg *leg, vd_fft_kind kind, bool back, vd__real_leg *out) {
+    uint32_t family = vd__real_family(kind);
+    memset(out, 0, sizeof *out);
+    out->leg = *leg;
+    out->rule.kind = kind;
+    out->rule.back = family == 0 ? back : family == 3;
+    out->rule.n = leg->n;
+    out->rule.half = family == 1 || leg->n % 2 == 0;
+    out->rule.h = family == 1 ? (vd__real_is_sine(kind) ? leg->n + 1 : leg->n - 1) : out->rule.half ? leg->n / 2 : leg->n;
+    out->paired_in = family == 0 && !back && out->rule.half && vd__real_is_paired(p, &p->layout[leg->from], leg->axis);
+    out->paired_out = family == 0 && back && out->rule.half && vd__real_is_paired(p, &p->layout[leg->to], leg->axis);
+    out->in = vd__real_end(p, leg->from, leg->axis, out->paired_in);
+    out->out = vd__real_end(p, leg->to, leg->axis, out->paired_out);
+    vd__fft_order(p, &out->in, out->order);
+}
+
+/* Whether bins meet their mirror images before they are stored. */
+static bool vd__real_folds(const vd__real *r) { return !r->back && !(vd__real_family(r->kind) == 4 && r->half); }
+
+/* The pass that begins or ends an axis: what its values are in memory. */
+static void vd__real_take(const vd_fft *p, vd__fft_pass *pass, const vd__real_leg *l) {
+    pass->real = l->rule;
+    pass->real.load = !l->paired_in;
+    pass->real.scalar_in = p->scalar[pass->from] && !l->paired_in;
+}
+static void vd__real_give(const vd_fft *p, vd__fft_pass *pass, const vd__real_leg *l, bool load) {
+    if (!load) pass->real = l->rule;
+    pass->real.store = !l->paired_out;
+    pass->real.scalar_out = p->scalar[pass->to] && !l->paired_out;
+}
+
+/* In one kernel, of two rows at once where the length is odd. */
+static bool vd__real_plan_one(const vd_fft *p, vd__fft_route *r, const vd__real_leg *l, uint32_t length, uint32_t chirp, uint32_t least) {
+    uint32_t axis = l->leg.axis;
+    vd__digit none = vd__digit_of(1, 0);
+    vd__fft_pass *pass = vd__fft_add_pass(r, l->leg.from, l->leg.to);
+    if (!pass) return false;
+    vd__real_take(p, pass, l);
+    vd__real_give(p, pass, l, true);
+    pass->real.two = !l->rule.half;
+    pass->real.fold = vd__real_folds(&l->rule);
+    pass->in = vd__fft_side_of(p, l->order, &l->leg, 0, &l->in, l->in.stride[axis], none, none, none);
+    pass->out = vd__fft_side_of(p, l->order, &l->leg, 0, &l->out, l->out.stride[axis], none, none, none);
+    vd__fft_join_blocks(&pass->in);
+    vd__fft_join_blocks(&pass->out);
+    pass->chirp = chirp;
+    pass->filled = pass->kept = vd__fft_cut_of(l->rule.h, length, 1, 1);
+    if (vd__fft_plan_shape(p, pass, l->order, &l->leg, 0, length, least)) return true;
+    r->count--;
+    return false;
+}
+
+/* A kernel that folds what lies in memory: 64 pairs of bins a workgroup. */
+static bool vd__real_plan_fold(const vd_fft *p, vd__fft_route *r, const vd__real_leg *l, const vd__fft_layout *fold) {
+    vd__fft_pass *pass = vd__fft_add_pass(r, VD__FFT_FOLD, l->leg.to);
+    uint32_t i, d, axis = l->leg.axis;
+    if (!pass) return false;
+    vd__real_give(p, pass, l, false);
+    pass->real.alone = true;
+    pass->shape.axes = 1;
+    pass->shape.n = pass->shape.size[0] = (uint32_t)l->rule.h;
+    pass->shape.threads = 64;
+    pass->shape.stages = pass->shape.radix[0] = pass->shape.side = pass->shape.slices = 1;
+    pass->in.block.product = pass->in.each.product = pass->out.block.product = pass->out.each.product = 1;
+    pass->in.stride[0] = fold->stride[axis];
+    pass->out.stride[0] = l->out.stride[axis];
+    for (i = 0; i < p->dimensions; i++) {
+        d = l->order[i];
+        if (d == axis) continue;
+        vd__digits_add(&pass->in.each, p->shape[d], fold->stride[d]);
+        vd__digits_add(&pass->out.each, p->shape[d], l->out.stride[d]);
+    }
+    return pass->in.each.product <= UINT32_MAX / (l->rule.h / 2 + 1);
+}
+
+/* h = first * second in two kernels, and a third where bins have to meet their mirror images. */
+static bool vd__real_plan_two(vd_fft *p, vd__fft_route *r, const vd__real_leg *l, uint32_t first, uint32_t least) {
+    uint32_t axis = l->leg.axis, before = r->count;
+    uint64_t second = l->rule.h / first, step;
+    bool fold = vd__real_folds(&l->rule) && l->rule.half;
+    vd__digit none = vd__digit_of(1, 0);
+    vd__fft_layout temp = vd__real_room(p, axis, l->rule.h), out = fold ? temp : l->out;
+    vd__fft_pass *a = vd__fft_add_pass(r, l->leg.from, VD__FFT_TEMP), *b = a ? vd__fft_add_pass(r, VD__FFT_TEMP, fold ? VD__FFT_FOLD : l->leg.to) : NULL;
+    if (!b) return false;
+    step = temp.stride[axis];
+    vd__real_take(p, a, l);
+    a->real.part_in = (uint32_t)second;
+    a->in = vd__fft_side_of(p, l->order, &l->leg, 0, &l->in, a->real.load ? l->in.stride[axis] : second, none,
+                            vd__digit_of(second, a->real.load ? 0 : 1), none);
+    a->out = vd__fft_side_of(p, l->order, &l->leg, 0, &temp, second * step, none, vd__digit_of(second, step), none);
+    a->turn = l->rule.h;
+    a->turn_rows = second;
+    a->turn_width = a->in.each.product / second;
+    if (fold) b->real = l->rule;
+    else vd__real_give(p, b, l, false);
+    b->real.part_out = first;
+    b->in = vd__fft_side_of(p, l->order, &l->leg, 0, &temp, step, none, vd__digit_of(first, second * step), none);
+    step = out.stride[axis];
+    b->out = vd__fft_side_of(p, l->order, &l->leg, 0, &out, b->real.store ? step : first * step, none,
+                             vd__digit_of(first, b->real.store ? 0 : step), none);
+    if (p->layout[VD__FFT_TEMP].span < temp.span) p->layout[VD__FFT_TEMP].span = temp.span;
+    if (p->layout[VD__FFT_FOLD].span < temp.span) p->layout[VD__FFT_FOLD].span = temp.span;
+    if (vd__fft_plan_shape(p, a, l->order, &l->leg, 0, first, least) && vd__fft_plan_shape(p, b, l->order, &l->leg, 1, (uint32_t)second, least / 2) &&
+        (!fold || vd__real_plan_fold(p, r, l, &temp)))
+        return true;
+    r->count = before;
+    return false;
+}
+
+static bool vd__real_plan_long(vd_fft *p, vd__fft_route *r, const vd__real_leg *l, uint32_t least) {
+    uint64_t h = l->rule.h, root = (uint64_t)sqrt((double)h) + 1, first;
+    for (first = root; first >= 2 && first >= root / 32; first--)
+        if (h % first == 0 && h / first < UINT32_MAX && vd__real_plan_two(p, r, l, (uint32_t)first, least)) return true;
+    return false;
+}
+
+/* As complex axes are planned: on a GPU one pass of fewer than eight columns only where two are not possible. */
+static bool vd__real_plan_leg(vd_fft *p, vd__fft_route *r, const vd__real_leg *l) {
+    uint64_t h = l->rule.h;
+    uint32_t least;
+    if (!vd__fft_is_smooth(h, 31)) return h <= 32768 && vd__real_plan_one(p, r, l, (uint32_t)vd__fft_next_smooth(2 * h - 1, 5), (uint32_t)h, 1);
+    for (least = p->device.cpu ? 1 : 8;; least /= 8) {
+        if ((h <= 65536 && vd__real_plan_one(p, r, l, (uint32_t)h, 0, least)) || vd__real_plan_long(p, r, l, least)) return true;
+        if (least < 8) return false;
+    }
+}
+
+static vd_result vd__real_plan_axis(vd_fft *p, uint32_t direction, uint32_t axis, vd__fft_place from, vd__fft_place to) {
+    vd_fft_kind kind = direction == VD_FFT_INVERSE ? vd__real_inverse_of(p->kind) : p->kind;
+    vd__fft_route *r = &p->route[direction];
+    vd__real_leg real;
+    vd__fft_leg leg;
+    memset(&leg, 0, sizeof leg);
+    leg.axis = axis;
+    leg.n = p->kind == VD_FFT_REAL && axis == p->real_axis ? p->real_length : p->shape[axis];
+    leg.from = from;
+    leg.to = to;
+    leg.in_stride = p->layout[from].stride[axis];
+    leg.out_stride = p->layout[to].stride[axis];
+    leg.outer = 1;
+    leg.filled = leg.kept = leg.n;
+    if (p->kind == VD_FFT_REAL && axis != p->real_axis) {
+        if (vd__fft_plan_leg(p, r, &leg)) return VD_OK;
+    } else {
+        vd__real_begin_leg(p, &leg, kind, direction == VD_FFT_INVERSE, &real);
+        if (vd__real_plan_leg(p, r, &real)) return VD_OK;
+    }
+    return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': no plan for dimension %u of %llu elements in %u bytes of shared memory", p->name, axis,
+                        (unsigned long long)leg.n, p->device.shared * vc_type_size(p->real));
+}
+
+/* The axes of a direction one after the other. A complex axis of one element has nothing to do, one of a cosine or sine transform has. */
+static vd_result vd__real_plan_direction(vd_fft *p, uint32_t direction) {
+    bool halves = p->kind == VD_FFT_REAL, back = halves && direction == VD_FFT_INVERSE;
+    vd__fft_place between = back ? VD__FFT_MIDDLE : p->stored[VD__FFT_OUT] == p->real ? VD__FFT_OUT : VD__FFT_MIDDLE, from = back ? VD__FFT_OUT : VD__FFT_IN;
+    uint32_t axes[4], count = 0, left = 0, done, i;
+    vd_result result = VD_OK;
+    for (i = p->dimensions; i-- > 0;)
+        if (p->axes >> i & 1 && (!halves || i == p->real_axis || p->shape[i] > 1)) axes[count++] = i; /* the real axis is the first of these */
+    for (i = 0; i < count && !result; i++) {
+        bool last = i + 1 == count;
+        if (i == 1 && halves && !back) break; /* the others as those of a complex transform */
+        result = vd__real_plan_axis(p, direction, axes[back ? count - 1 - i : i], from, !last ? between : back ? VD__FFT_IN : VD__FFT_OUT);
+        from = between;
+    }
+    for (; i < count; i++) left |= 1u << axes[i];
+    for (; left && !result; left &= ~done) result = vd__fft_plan_some(p, left, &done);
+    return result;
+}
+
+static vd_result vd__real_plan(vd_fft *p) {
+    vd_result result = vd__real_plan_direction(p, VD_FFT_FORWARD);
+    return result ? result : vd__real_plan_direction(p, VD_FFT_INVERSE);
+}
+
+/* The half spectrum as the shape that complex passes see, and rows with room for it where the desc asks for that. */
+static vd_result vd__real_check_desc(vd_fft *p, const vd_fft_desc *desc, uint64_t *in_stride) {
+    uint32_t i, family = vd__real_family(p->kind);
+    bool cut = false;
+    for (i = 0; i < 4; i++) cut |= desc->in_count[i] || desc->out_count[i];
+    if (desc->engine || desc->load || desc->store || cut)
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': real kinds take no %s", p->name,
+                            desc->engine ? "other engine" : cut ? "in_count and out_count" : "hooks");
+    i = p->dimensions;
+    for (; p->kind != VD_FFT_REAL && i-- > 0;)
+        if (family == 1 && !vd__real_is_sine(p->kind) && p->axes >> i & 1 && p->shape[i] < 2)
+            return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': dimension %u has one element, and VD_FFT_DCT1 takes two and more", p->name, i);
+    while (p->kind == VD_FFT_REAL && !(p->axes >> --i & 1)) { }
+    p->real_axis = p->kind == VD_FFT_REAL ? i : 0;
+    p->real_length = p->shape[p->real_axis];
+    if (desc->padded && (p->kind != VD_FFT_REAL || i + 1 != p->dimensions))
+        return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': padded is for VD_FFT_REAL and axes with the last dimension", p->name);
+    for (i = 0; i < 4; i++) in_stride[i] = desc->in_stride[i];
+    if (desc->padded && !(in_stride[0] | in_stride[1] | in_stride[2] | in_stride[3])) {
+        vd__fft_layout l = vd__real_room(p, p->real_axis, 2 * (p->real_length / 2 + 1));
+        memcpy(in_stride, l.stride, sizeof l.stride);
+    }
+    p->scalar[VD__FFT_IN] = true;
+    p->scalar[VD__FFT_OUT] = p->scalar[VD__FFT_MIDDLE] = p->kind != VD_FFT_REAL;
+    return VD_OK;
+}
+
+/* In place every row of reals has to begin where its half spectrum does, and both have to be contiguous. */
+static bool vd__real_fits_in_place(const vd_fft *p) {
+    const vd__fft_layout *in = &p->layout[VD__FFT_IN], *out = &p->layout[VD__FFT_OUT];
+    uint32_t i;
+    for (i = 0; i < p->dimensions; i++)
+        if (i != p->real_axis && p->shape[i] > 1 && in->stride[i] != 2 * out->stride[i]) return false;
+    return (in->stride[p->real_axis] == 1 || p->real_length == 1) && (out->stride[p->real_axis] == 1 || p->shape[p->real_axis] == 1);
+}
+
+/* -- tables -- */
+
+/* exp(-2 pi i (k * step + first) / of) */
+static bool vd__real_table(vd_fft *p, uint64_t count, uint64_t step, uint64_t first, uint64_t of, uint32_t *offset) {
+    double *at = vd__fft_more(p, (uint32_t)count);
+    uint64_t k;
+    if (!at) return false;
+    *offset = p->table_count - (uint32_t)count;
+    for (k = 0; k < count; k++, at += 2) vd__fft_put_root(at, k * step + first, of);
+    return true;
+}
+
+static bool vd__real_tables(vd_fft *p, vd__fft_pass *pass) {
+    vd__real *r = &pass->real;
+    uint32_t family = vd__real_family(r->kind);
+    bool ok = true;
+    if (!r->load && !r->store) return true;
+    if (r->half && family != 4) ok = vd__real_table(p, r->h + 1, 1, 0, 2 * r->h, &r->split);
+    if (ok && (family == 2 || family == 3)) ok = vd__real_table(p, r->n + 1, 1, 0, 4 * r->n, &r->phase);
+    if (ok && family == 4 && r->half) ok = vd__real_table(p, r->h, 8, 1, 16 * r->n, &r->phase);
+    return ok;
+}
+
+/* -- kernels: what all share -- */
+
+/* A block under a condition, where one is needed. */
+#define VD__REAL_IF(writer, needed, condition) \
+    for (int once = (needed) ? vc_if_begin((writer)->k, condition) : 1; once; once = (needed) ? vc_block_end((writer)->k) : 0)
+
+/* The rows of this thread: of the second whether it exists, which it does where their number is even. */
+typedef struct vd__real_rows { uint32_t count; bool even; vc_val base[2], second, part; } vd__real_rows;
+
+static vd__real_rows vd__real_rows_of(const vd__fft_writer *w, const vd__fft_side *side, vc_val q, vc_val block, uint32_t part) {
+    vd__real_rows rows;
+    uint64_t count = side->each.product;
+    rows.count = w->pass->real.two ? 2 : 1;
+    rows.second = vc_bool(true);
+    rows.even = count % 2 == 0;
+    rows.part = part ? vd__fft_divided(q, count / part) : vc_u32(0);
+    if (rows.count == 1) {
+        rows.base[0] = rows.base[1] = vd__fft_begin(side, q, block);
+        return rows;
+    }
+    q = vc_mul(q, vc_u32(2));
+    rows.base[0] = vd__fft_begin(side, q, block);
+    if (!rows.even) rows.second = vc_lt(vc_add(q, vc_u32(1)), vc_u32((uint32_t)count));
+    rows.base[1] = vd__fft_begin(side, !rows.even ? vc_min(vc_add(q, vc_u32(1)), vc_u32((uint32_t)count - 1)) : vc_add(q, vc_u32(1)), block);
+    return rows;
+}
+
+/* An index of the complex transform where a thread has a part of an axis. */
+static vc_val vd__real_index(const vd__real_rows *rows, vc_val i, uint32_t part) {
+    return part ? vc_add(vc_mul(i, vc_u32(part)), rows->part) : i;
+}
+
+static vd__fft_c vd__real_conj(vd__fft_c a) { return vd__fft_pair(a.re, vc_neg(a.im)); }
+static vd__fft_c vd__real_scaled(vd__fft_c a, double s) {
+    return s == 1 ? a : vd__fft_pair(vc_mul(a.re, vd__fft_number(a.re, s)), vc_mul(a.im, vd__fft_number(a.im, s)));
+}
+static vc_val vd__real_is_odd(vc_val i) { return vc_ne(vc_and(i, vc_u32(1)), vc_u32(0)); }
+static vc_val vd__real_negated(vc_val condition, vc_val v) { return vc_select(condition, vc_neg(v), v); }
+
+/* Odd n, kind IV: with a = n + 4 m and c = n + 4 l in place of 2 j + 1 and 2 k + 1 its cosines are those of a transform of length n, but for a quarter. Which
+   element of the axis m stands for, and whether negated. */
+static vc_val vd__real_permuted(const vd__real *r, vc_val m, vc_val *negative) {
+    uint32_t n = (uint32_t)r->n;
+    vc_val a = vc_add(vc_mul(m, vc_u32(4)), vc_u32(n)), low = vc_lt(a, vc_u32(2 * n)), middle = vc_lt(a, vc_u32(4 * n));
+    vc_val j = vc_shr(vc_select(low, a, vc_select(middle, vc_sub(vc_u32(4 * n), a), vc_sub(a, vc_u32(4 * n)))), vc_u32(1));
+    *negative = vc_ne(vd__real_is_odd(m), vc_not(low));
+    return j;
+}
+
+/* -- kernels: loading -- */
+
+static vc_val vd__real_number(const vd__fft_writer *w, vc_val base, vc_val index) {
+    vc_val v = vc_load(w->in, vc_add(base, vc_mul(index, vc_u32((uint32_t)w->pass->in.stride[0]))));
+    return w->stored[0] != w->real ? vc_cast(w->real, v) : v;
+}
+
+/* Element t of the real sequence that is transformed. */
+static vc_val vd__real_fetch(const vd__fft_writer *w, vc_val base, vc_val t) {
+    const vd__real *r = &w->pass->real;
+    uint32_t n = (uint32_t)r->n, twice = 2 * (uint32_t)r->h;
+    bool sine = vd__real_is_sine(r->kind);
+    vc_val at, none, v, negative;
+    switch (vd__real_family(r->kind)) {
+    case 0: return vd__real_number(w, base, t);
+    case 1: /* the even or odd sequence of twice h */
+        at = vc_min(t, vc_sub(vc_u32(twice), t));
+        if (!sine) return vd__real_number(w, base, at);
+        none = vc_or(vc_eq(at, vc_u32(0)), vc_eq(at, vc_u32((uint32_t)r->h)));
+        v = vd__real_number(w, base, vc_select(none, vc_u32(0), vc_sub(at, vc_u32(1))));
+        return vc_select(none, vc_const(w->k, vd__fft_number(v, 0)), vd__real_negated(vc_lt(vc_u32((uint32_t)r->h), t), v));
+    case 2: /* even elements, then odd ones from behind */
+        at = vc_min(vc_mul(t, vc_u32(2)), vc_sub(vc_u32(2 * n - 1), vc_mul(t, vc_u32(2))));
+        v = vd__real_number(w, base, at);
+        return sine ? vd__real_negated(vd__real_is_odd(at), v) : v;
+    default: /* IV, odd: twice m is t */
+        at = vd__real_permuted(r, vc_shr(vc_select(vd__real_is_odd(t), vc_add(t, vc_u32(n)), t), vc_u32(1)), &negative);
+        v = vd__real_number(w, base, sine ? vc_sub(vc_u32(n - 1), at) : at);
+        return vd__real_negated(negative, v);
+    }
+}
+
+/* Bin k of the half spectrum, the last of which is n / 2; `first`: k may be 0. */
+static vd__fft_c vd__real_bin(const vd__fft_writer *w, vc_val base, vc_val k, bool first) {
+    const vd__real *r = &w->pass->real;
+    vc_val at = vc_add(base, vc_mul(k, vc_u32((uint32_t)w->pass->in.stride[0]))), v = vc_load(w->in, at), im;
+    if (w->stored[0] != w->real) v = vc_cast(vd__fft_pair_of(w->real), v);
+    im = vc_component(v, 1);
+    if (first) { /* both ends are real */
+        vc_val inner = vc_ne(k, vc_u32(0));
+        if (r->half) inner = vc_and(inner, vc_ne(k, vc_u32((uint32_t)r->h)));
+        im = vc_select(inner, im, vc_const(w->k, vd__fft_number(im, 0)));
+    }
+    return vd__fft_pair(vc_component(v, 0), im);
+}
+
+/* The same of a cosine or sine transform III: what the transform II of reals would have been, turned back. */
+static vd__fft_c vd__real_turned_bin(const vd__fft_writer *w, vc_val base, vc_val k, bool first) {
+    const vd__real *r = &w->pass->real;
+    bool sine = vd__real_is_sine(r->kind);
+    uint32_t n = (uint32_t)r->n;
+    vc_val far = vc_sub(vc_u32(n), first ? vc_max(k, vc_u32(1)) : k), re, im;
+    re = vd__real_number(w, base, sine ? vc_sub(vc_u32(n - 1), k) : k);
+    im = vd__real_number(w, base, sine ? vc_sub(vc_u32(n - 1), far) : far);
+    if (first) im = vc_select(vc_eq(k, vc_u32(0)), vc_const(w->k, vd__fft_number(im, 0)), im);
+    return vd__fft_mul(vd__fft_pair(re, vc_neg(im)), vd__real_conj(vd__fft_entry(w, k, r->phase)));
+}
+
+static vd__fft_c vd__real_any_bin(const vd__fft_writer *w, vc_val base, vc_val k, bool first) {
+    return vd__real_family(w->pass->real.kind) ? vd__real_turned_bin(w, base, k, first) : vd__real_bin(w, base, k, first);
+}
+
+/* Bin k of all n of an odd length, whose upper half mirrors the lower one. */
+static vd__fft_c vd__real_odd_bin(const vd__fft_writer *w, vc_val base, vc_val k, bool first) {
+    const vd__real *r = &w->pass->real;
+    vc_val far = vc_sub(vc_u32((uint32_t)r->n), k);
+    vd__fft_c bin;
+    if (vd__real_family(r->kind)) return vd__real_turned_bin(w, base, k, first);
+    bin = vd__real_bin(w, base, vc_min(k, far), first);
+    return vd__fft_pair(bin.re, vd__real_negated(vc_lt(far, k), bin.im));
+}
+
+/* Two rows as real and imaginary part. */
+static vd__fft_c vd__real_load_rows(const vd__fft_writer *w, const vd__real_rows *rows, vc_val i, bool first) {
+    vd__fft_c a, b;
+    if (!w->pass->real.back) {
+        a.re = vd__real_fetch(w, rows->base[0], i);
+        a.im = rows->count == 2 ? vd__real_fetch(w, rows->base[1], i) : vc_const(w->k, vd__fft_number(a.re, 0));
+        return a;
+    }
+    a = vd__real_odd_bin(w, rows->base[0], i, first);
+    if (rows->count == 1) return a;
+    b = vd__real_odd_bin(w, rows->base[1], i, first);
+    return vd__fft_pair(vc_sub(a.re, b.im), vc_add(a.im, b.re));
+}
+
+/* Input i of the complex transform; `first`: it may be 0. */
+static vd__fft_c vd__real_load(const vd__fft_writer *w, const vd__real_rows *rows, vc_val i, bool first) {
+    const vd__real *r = &w->pass->real;
+    vc_val base = rows->base[0], even = vc_mul(i, vc_u32(2)), re, im;
+    vd__fft_c near, far, sum, turned;
+    if (!r->half) return vd__real_load_rows(w, rows, i, first);
+    if (vd__real_family(r->kind) == 4) {
+        vc_val other = vc_sub(vc_u32((uint32_t)r->n - 1), even);
+        bool sine = vd__real_is_sine(r->kind);
+        re = vd__real_number(w, base, sine ? other : even);
+        im = vd__real_number(w, base, sine ? even : other);
+        return vd__fft_mul(vd__fft_pair(re, im), vd__fft_entry(w, i, r->phase));
+    }
+    if (!r->back) {
+        re = vd__real_fetch(w, base, even);
+        im = vd__real_fetch(w, base, vc_add(even, vc_u32(1)));
+        return vd__fft_pair(re, im);
+    }
+    near = vd__real_any_bin(w, base, i, first);
+    far = vd__real_conj(vd__real_any_bin(w, base, vc_sub(vc_u32((uint32_t)r->h), i), first && !vd__real_family(r->kind)));
+    sum = vd__fft_add(near, far);
+    turned = vd__fft_mul(vd__fft_sub(near, far), vd__real_conj(vd__fft_entry(w, i, r->split)));
+    return vd__fft_pair(vc_sub(sum.re, turned.im), vc_add(sum.im, turned.re));
+}
+
+static vd__fft_c vd__real_chirped(const vd__fft_writer *w, vd__fft_c x, vc_val i) {
+    return w->pass->chirp ? vd__fft_mul(x, vd__fft_entry(w, i, w->pass->tables.chirp)) : x;
+}
+
+/* Element j of butterfly b in Bluestein's longer transform: whether it may lie beyond. */
+static bool vd__real_beyond(const vd__fft_writer *w, const vd__fft_phase *g, uint32_t j) { return w->pass->chirp && (j + 1) * g->step > w->pass->chirp; }
+
+static void vd__real_load_all(vd__fft_writer *w) {
+    vd__fft_phase g = vd__fft_phase_of(w->shape, 0, 0);
+    uint32_t chirp = w->pass->chirp, u, j;
+    vc_val block, exists, q;
+    vd__real_rows rows;
+    bool partly;
+    q = vd__fft_which(w, &block, &exists, &partly);
+    rows = vd__real_rows_of(w, &w->pass->in, q, block, w->pass->real.part_in);
+    for (u = 0; u < g.each; u++) {
+        vc_val b = vd__fft_near(w, &g, u), zero = vc_const(w->k, vc_imm(w->real, 0));
+        for (j = 0; j < g.radix; j++) {
+            vd__fft_c *x = &w->x[u * g.radix + j];
+            bool beyond = vd__real_beyond(w, &g, j);
+            vc_val own = vc_add(b, vc_u32(j * g.step)), i = vd__real_index(&rows, beyond ? vc_min(own, vc_u32(chirp - 1)) : own, w->pass->real.part_in);
+            *x = vd__fft_pair(zero, zero);
+            if (chirp && j * g.step >= chirp) continue;
+            *x = vd__real_load(w, &rows, i, j == 0 && u == 0);
+            if (w->inverse) *x = vd__fft_swap(*x);
+            *x = vd__real_chirped(w, *x, i);
+            if (beyond) *x = vd__fft_pair(vc_select(vc_lt(own, vc_u32(chirp)), x->re, zero), vc_select(vc_lt(own, vc_u32(chirp)), x->im, zero));
+        }
+    }
+}
+
+/* -- kernels: storing -- */
+
+static void vd__real_put_pair(const vd__fft_writer *w, vc_val base, vc_val k, vd__fft_c x, double factor) {
+    vc_val v;
+    x = vd__real_scaled(x, factor * w->scale);
+    v = vc_vec2(x.re, x.im);
+    if (w->stored[1] != w->real) v = vc_cast(vd__fft_pair_of(w->stored[1]), v);
+    vc_store(w->out, vc_add(base, vc_mul(k, vc_u32((uint32_t)w->pass->out.stride[0]))), v);
+}
+
+static void vd__real_put(const vd__fft_writer *w, vc_val base, vc_val k, vc_val x, double factor) {
+    factor *= w->scale;
+    if (factor != 1) x = vc_mul(x, vd__fft_number(x, factor));
+    if (w->stored[1] != w->real) x = vc_cast(w->stored[1], x);
+    vc_store(w->out, vc_add(base, vc_mul(k, vc_u32((uint32_t)w->pass->out.stride[0]))), x);
+}
+
+/* Kind IV, odd: the bin of l with a quarter of its angle; `mirrored`: of -l, whose bin is the conjugate. */
+static void vd__real_put_quarter(const vd__fft_writer *w, vc_val base, vc_val l, vd__fft_c x, bool mirrored, double factor) {
+    const vd__real *r = &w->pass->real;
+    double c, s;
+    vc_val negative, at = vd__real_permuted(r, l, &negative), v;
+    vd__fft_root(r->n % 8, 8, &c, &s);
+    v = vc_fma(x.im, vd__fft_number(x.im, mirrored ? -s : s), vc_mul(x.re, vd__fft_number(x.re, c)));
+    if (vd__real_is_sine(r->kind)) negative = vc_ne(negative, vd__real_is_odd(at));
+    vd__real_put(w, base, at, vd__real_negated(negative, v), factor);
+}
+
+/* Values of the axis from result i of a transform back, or of one that needs no mirror images; factor 1. */
+static void vd__real_store_half(const vd__fft_writer *w, vc_val base, vc_val i, vd__fft_c x) {
+    const vd__real *r = &w->pass->real;
+    uint32_t family = vd__real_family(r->kind), n = (uint32_t)r->n;
+    vc_val even = vc_mul(i, vc_u32(2)), odd = vc_add(even, vc_u32(1)), at[2];
+    bool sine = vd__real_is_sine(r->kind);
+    if (family == 4) {
+        x = vd__fft_mul(x, vd__fft_entry(w, i, r->phase));
+        vd__real_put(w, base, even, x.re, 2);
+        vd__real_put(w, base, vc_sub(vc_u32(n - 1), even), x.im, sine ? 2 : -2);
+        return;
+    }
+    at[0] = family ? vc_min(vc_mul(even, vc_u32(2)), vc_sub(vc_u32(2 * n - 1), vc_mul(even, vc_u32(2)))) : even;
+    at[1] = family ? vc_min(vc_mul(odd, vc_u32(2)), vc_sub(vc_u32(2 * n - 1), vc_mul(odd, vc_u32(2)))) : odd;
+    vd__real_put(w, base, at[0], sine ? vd__real_negated(vd__real_is_odd(at[0]), x.re) : x.re, 1);
+    vd__real_put(w, base, at[1], sine ? vd__real_negated(vd__real_is_odd(at[1]), x.im) : x.im, 1);
+}
+
+/* One real value of each row. */
+static void vd__real_store_back(const vd__fft_writer *w, const vd__real_rows *rows, vc_val i, vd__fft_c x) {
+    const vd__real *r = &w->pass->real;
+    bool third = vd__real_family(r->kind) != 0, sine = vd__real_is_sine(r->kind);
+    vc_val twice = vc_mul(i, vc_u32(2)), at = third ? vc_min(twice, vc_sub(vc_u32(2 * (uint32_t)r->n - 1), twice)) : i;
+    vd__real_put(w, rows->base[0], at, sine ? vd__real_negated(vd__real_is_odd(at), x.re) : x.re, 1);
+    if (rows->count == 2)
+        VD__REAL_IF(w, !rows->even, rows->second) { vd__real_put(w, rows->base[1], at, sine ? vd__real_negated(vd__real_is_odd(at), x.im) : x.im, 1); }
+}
+
+/* Bin i of one row of odd length, without its mirror image: of a long axis. */
+static void vd__real_store_single(const vd__fft_writer *w, vc_val base, vc_val i, vd__fft_c x) {
+    const vd__real *r = &w->pass->real;
+    uint32_t n = (uint32_t)r->n;
+    switch (vd__real_family(r->kind)) {
+    case 0: VC_IF(w->k, vc_le(i, vc_u32(n / 2))) { vd__real_put_pair(w, base, i, x, 1); } break;
+    case 2:
+        x = vd__fft_mul(x, vd__fft_entry(w, i, r->phase));
+        vd__real_put(w, base, vd__real_is_sine(r->kind) ? vc_sub(vc_u32(n - 1), i) : i, x.re, 2);
+        break;
+    default: vd__real_put_quarter(w, base, i, x, false, 2);
+    }
+}
+
+static void vd__real_store(const vd__fft_writer *w, const vd__real_rows *rows, vc_val own, vd__fft_c x) {
+    const vd__real *r = &w->pass->real;
+    vc_val i = vd__real_index(rows, own, r->part_out);
+    x = vd__real_chirped(w, x, i);
+    if (w->inverse) x = vd__fft_swap(x);
+    if (r->half) vd__real_store_half(w, rows->base[0], i, x);
+    else if (r->back) vd__real_store_back(w, rows, i, x);
+    else vd__real_store_single(w, rows->base[0], i, x);
+}
+
+static void vd__real_store_one(const vd__fft_writer *w, const vd__fft_phase *g, const vd__real_rows *rows, vc_val b, const vd__fft_c *x) {
+    uint32_t chirp = w->pass->chirp, j;
+    for (j = 0; j < g->radix && (!chirp || j * g->step < chirp); j++) {
+        vc_val own = vc_add(b, vc_u32(j * g->step));
+        VD__REAL_IF(w, vd__real_beyond(w, g, j), vc_lt(own, vc_u32(chirp))) { vd__real_store(w, rows, own, x[j]); }
+    }
+}
+
+static void vd__real_store_all(vd__fft_writer *w, const vd__fft_phase *g) {
+    uint32_t u;
+    vc_val block, exists, q;
+    vd__real_rows rows;
+    bool some, partly;
+    q = vd__fft_which(w, &block, &exists, &some);
+    rows = vd__real_rows_of(w, &w->pass->out, q, block, w->pass->real.part_out);
+    for (u = 0; u < g->each; u++) {
+        vc_val b = vd__fft_own(w, g, u, &partly), own = exists;
+        if (partly) own = vc_and(own, vc_lt(b, vc_u32(g->step)));
+        VD__REAL_IF(w, some || partly, own) { vd__real_store_one(w, g, &rows, b, &w->x[u * g->radix]); }
+    }
+}
+
+/* -- kernels: bins and their mirror images -- */
+
+/* What bin k of a row is worth; p: the pair it belongs to, `first`: that may be 0. */
+static void vd__real_put_bin(const vd__fft_writer *w, vc_val base, vc_val k, vd__fft_c x, vc_val p, bool first) {
+    const vd__real *r = &w->pass->real;
+    uint32_t n = (uint32_t)r->n;
+    bool sine = vd__real_is_sine(r->kind);
+    vc_val inner = vc_ne(p, vc_u32(0)); /* the ends of the spectrum are worth one value */
+    switch (vd__real_family(r->kind)) {
+    case 0: vd__real_put_pair(w, base, k, x, 0.5); break;
+    case 1:
+        if (!sine) vd__real_put(w, base, k, x.re, 0.5);
+        else VD__REAL_IF(w, first, inner) { vd__real_put(w, base, vc_sub(k, vc_u32(1)), x.im, -0.5); }
+        break;
+    case 2:
+        x = vd__fft_mul(x, vd__fft_entry(w, k, r->phase));
+        vd__real_put(w, base, sine ? vc_sub(vc_u32(n - 1), k) : k, x.re, 1);
+        VD__REAL_IF(w, first, inner) { vd__real_put(w, base, sine ? vc_sub(k, vc_u32(1)) : vc_sub(vc_u32(n), k), x.im, -1); }
+        break;
+    default:
+        vd__real_put_quarter(w, base, k, x, false, 1);
+        VD__REAL_IF(w, first, inner) { vd__real_put_quarter(w, base, vc_sub(vc_u32(n), k), x, true, 1); }
+    }
+}
+
+/* From values p and h - p of the complex transform, or p and 0 - p of two rows; `first`: p may be 0, `middle`: both may be one. */
+static void vd__real_put_fold(const vd__fft_writer *w, const vd__real_rows *rows, vc_val p, vd__fft_c x, vd__fft_c y, bool first, bool middle) {
+    const vd__real *r = &w->pass->real;
+    vd__fft_c even = vd__fft_pair(vc_add(x.re, y.re), vc_sub(x.im, y.im)), odd = vd__fft_pair(vc_add(x.im, y.im), vc_sub(y.re, x.re));
+    vc_val far = vc_sub(vc_u32((uint32_t)r->h), p);
+    if (r->half) {
+        odd = vd__fft_mul(odd, vd__fft_entry(w, p, r->split));
+        vd__real_put_bin(w, rows->base[0], p, vd__fft_add(even, odd), p, first);
+        VD__REAL_IF(w, middle, vc_ne(p, far)) { vd__real_put_bin(w, rows->base[0], far, vd__real_conj(vd__fft_sub(even, odd)), p, first); }
+    } else {
+        vd__real_put_bin(w, rows->base[0], p, even, p, first);
+        VD__REAL_IF(w, !rows->even, rows->second) { vd__real_put_bin(w, rows->base[1], p, odd, p, first); }
+    }
+}
+
+/* The results of the last stage to where every thread can read them. */
+static void vd__real_send(vd__fft_writer *w, const vd__fft_phase *g, uint32_t component) {
+    uint32_t u, j, constant;
+    for (u = 0; u < g->each; u++) {
+        bool partly;
+        vc_val b = vd__fft_own(w, g, u, &partly), own = vc_lt(b, vc_u32(g->step));
+        VD__REAL_IF(w, partly, own) {
+            for (j = 0; j < g->radix; j++) {
+                vc_val spot = vd__fft_spot(w, b, j, g->step, g->radix, &constant);
+                vc_store(vc_offset(w->shared[component], vc_u32(constant)), spot, component ? w->x[u * g->radix + j].im : w->x[u * g->radix + j].re);
+            }
+        }
+    }
+}
+
+typedef struct vd__real_pairs { vd__fft_c near[VD__FFT_HELD], far[VD__FFT_HELD]; } vd__real_pairs;
+
+/* Pair u of this thread. */
+static vc_val vd__real_pair(const vd__fft_writer *w, uint32_t u) { return vc_add(w->thread[w->columns], vc_u32(u * w->shape->threads)); }
+
+static void vd__real_receive(const vd__fft_writer *w, vd__real_pairs *to, uint32_t count, uint32_t component) {
+    uint32_t u, constant, h = (uint32_t)w->pass->real.h, pairs = h / 2 + 1;
+    for (u = 0; u < count; u++) {
+        vc_val p = vd__real_pair(w, u), far, a, b;
+        if ((u + 1) * w->shape->threads > pairs) p = vc_min(p, vc_u32(pairs - 1));
+        far = vc_sub(vc_u32(h), p);
+        if (u == 0) far = vc_select(vc_eq(p, vc_u32(0)), p, far);
+        a = vc_load(w->shared[component], vd__fft_spot(w, p, 0, 0, 1, &constant));
+        b = vc_load(w->shared[component], vd__fft_spot(w, far, 0, 0, 1, &constant));
+        if (component) { to->near[u].im = a; to->far[u].im = b; } else { to->near[u].re = a; to->far[u].re = b; }
+    }
+}
+
+static void vd__real_finish_pairs(vd__fft_writer *w, const vd__real_pairs *pairs, uint32_t count) {
+    uint32_t u, threads = w->shape->threads, h = (uint32_t)w->pass->real.h, all = h / 2 + 1;
+    vc_val block, exists, q;
+    vd__real_rows rows;
+    bool some;
+    q = vd__fft_which(w, &block, &exists, &some);
+    rows = vd__real_rows_of(w, &w->pass->out, q, block, 0);
+    for (u = 0; u < count; u++) {
+        bool partly = (u + 1) * threads > all, middle = h % 2 == 0 && h / 2 / threads == u;
+        vc_val p = vd__real_pair(w, u), own = exists;
+        if (partly) own = vc_and(own, vc_lt(p, vc_u32(all)));
+        VD__REAL_IF(w, some || partly, own) { vd__real_put_fold(w, &rows, p, pairs->near[u], pairs->far[u], u == 0, middle); }
+    }
+}
+
+static void vd__real_fold_all(vd__fft_writer *w, const vd__fft_phase *g) {
+    uint32_t part, parts = w->shape->split ? 2 : 1, u, j, h = (uint32_t)w->pass->real.h;
+    uint32_t count = (h / 2 + w->shape->threads) / w->shape->threads;
+    vd__real_pairs pairs;
+    w->pad = vd__fft_no_pad; /* neighbours write neighbours, and read them from either end */
+    for (u = 0; w->pass->chirp && u < g->each; u++) {
+        vc_val b = vd__fft_near(w, g, u);
+        for (j = 0; j < g->radix; j++)
+            w->x[u * g->radix + j] = vd__real_chirped(w, w->x[u * g->radix + j], vc_min(vc_add(b, vc_u32(j * g->step)), vc_u32(h - 1)));
+    }
+    for (part = 0; part < parts; part++) {
+        if (w->used) vc_barrier(w->k);
+        vd__real_send(w, g, part);
+        if (parts == 1) vd__real_send(w, g, 1);
+        vc_barrier(w->k);
+        vd__real_receive(w, &pairs, count, part);
+        if (parts == 1) vd__real_receive(w, &pairs, count, 1);
+        w->used = true;
+    }
+    vd__real_finish_pairs(w, &pairs, count);
+}
+
+/* The same from memory: each thread one pair of one row. */
+static vd__fft_c vd__real_stored(const vd__fft_writer *w, vc_val base, vc_val k) {
+    vc_val v = vc_load(w->in, vc_add(base, vc_mul(k, vc_u32((uint32_t)w->pass->in.stride[0]))));
+    return vd__fft_pair(vc_component(v, 0), vc_component(v, 1));
+}
+
+static void vd__real_fold_alone(vd__fft_writer *w) {
+    uint32_t h = (uint32_t)w->pass->real.h, pairs = h / 2 + 1;
+    vc_val i = vc_add(vc_mul(vc_group_id(w->k, 0), vc_u32(w->shape->threads)), vc_local_index(w->k));
+    VC_IF(w->k, vc_lt(i, vc_u32((uint32_t)(w->pass->in.each.product * pairs)))) {
+        vc_val p = vc_rem(i, vc_u32(pairs)), row = vc_div(i, vc_u32(pairs)), base = vd__fft_begin(&w->pass->in, row, vc_u32(0));
+        vd__real_rows rows = vd__real_rows_of(w, &w->pass->out, row, vc_u32(0), 0);
+        vc_val far = vc_select(vc_eq(p, vc_u32(0)), p, vc_sub(vc_u32(h), p));
+        vd__fft_c x = vd__real_stored(w, base, p), y = vd__real_stored(w, base, far);
+        vd__real_put_fold(w, &rows, p, x, y, true, h % 2 == 0);
+    }
 }
 
 // >>reduce
@@ -4125,11 +4942,18 @@ static void vd__fft_release(vd_context *ctx, void *data) {
 
 typedef struct vd__fft_call { vd_fft_desc desc; vd_fft_io io; } vd__fft_call;
 
+static bool vd__fft_is_same(const vd_fft_desc *a, const vd_fft_desc *b) {
+    return !memcmp(a->shape, b->shape, sizeof a->shape) && a->axes == b->axes && a->kind == b->kind && a->padded == b->padded && a->norm == b->norm &&
+           !memcmp(a->in_count, b->in_count, sizeof a->in_count) && !memcmp(a->out_count, b->out_count, sizeof a->out_count) &&
+           !memcmp(a->in_stride, b->in_stride, sizeof a->in_stride) && !memcmp(a->out_stride, b->out_stride, sizeof a->out_stride) && a->type == b->type &&
+           a->in_type == b->in_type && a->out_type == b->out_type;
+}
+
 /* Runs the plan for a desc, which it makes where the context has none. Called by one thread at a time. */
 static vd_result vd__fft_use(vd_context *ctx, void **data, void *user) {
     vd__fft_call *call = (vd__fft_call *)user;
     vd_fft *p = (vd_fft *)*data;
-    while (p && memcmp(p->shape, call->desc.shape, sizeof p->shape) != 0) p = p->next;
+    while (p && !vd__fft_is_same(&p->desc, &call->desc)) p = p->next;
     if (!p) {
         p = vd_fft_create(ctx, &call->desc);
         if (!p) return VD_ERROR_INVALID;
@@ -4139,20 +4963,42 @@ static vd_result vd__fft_use(vd_context *ctx, void **data, void *user) {
     return vd_fft_run(p, vd_immediate(ctx, 0, 0), &call->io);
 }
 
-static vd_result vd__fft_simple(vd_context *ctx, vd_buffer buffer, vd_fft_direction direction) {
+/* Over the last `axes` of the buffer's own shape, which has at least as many dimensions. */
+static vd_result vd__fft_simple(vd_context *ctx, const char *name, vd_buffer buffer, uint32_t axes, vd_fft_direction direction) {
     vd__fft_call call;
     vd_buffer_info info;
     vd_result result = vd_buffer_query(ctx, buffer, &info);
     uint32_t i = 4;
     if (result) return result;
     if (info.type != VD_F32C && info.type != VD_F32X2)
-        return vd_error_set(VD_ERROR_INVALID, "%s: buffer '%s' is of %s; it takes f32c or f32x2", direction ? "vd_fft_inverse" : "vd_fft_forward", info.name,
-                            vd_type_name(info.type));
+        return vd_error_set(VD_ERROR_INVALID, "%s: buffer '%s' is of %s; it takes f32c or f32x2", name, info.name, vd_type_name(info.type));
+    memset(&call, 0, sizeof call);
+    while (i > axes && info.shape[i - 1] == 1) i--;
+    memcpy(call.desc.shape, info.shape, i * sizeof info.shape[0]);
+    call.desc.axes = ((1u << axes) - 1) << (i - axes);
+    call.io.direction = direction;
+    call.io.in = buffer;
+    return vd_context_attach(ctx, &vd__fft_key, vd__fft_use, &call, vd__fft_release);
+}
+
+/* The reals have the shape, whichever of the two is the input. */
+static vd_result vd__real_simple(vd_context *ctx, const char *name, vd_buffer reals, vd_buffer bins, vd_fft_direction direction) {
+    vd__fft_call call;
+    vd_buffer_info info;
+    vd_result result = vd_buffer_query(ctx, reals, &info);
+    uint32_t i = 4;
+    if (!result && info.type != VD_F32)
+        result = vd_error_set(VD_ERROR_INVALID, "%s: buffer '%s' is of %s; the reals are f32", name, info.name, vd_type_name(info.type));
+    if (!result && reals.id == bins.id)
+        result = vd_error_set(VD_ERROR_INVALID, "%s: both are buffer '%s'; in place is for vd_fft_run with desc.padded", name, info.name);
+    if (result) return result;
     memset(&call, 0, sizeof call);
     while (i > 1 && info.shape[i - 1] == 1) i--;
     memcpy(call.desc.shape, info.shape, i * sizeof info.shape[0]);
+    call.desc.kind = VD_FFT_REAL;
     call.io.direction = direction;
-    call.io.in = buffer;
+    call.io.in = direction ? bins : reals;
+    call.io.out = direction ? reals : bins;
     return vd_context_attach(ctx, &vd__fft_key, vd__fft_use, &call, vd__fft_release);
 }
 
@@ -4237,12 +5083,18 @@ static vd_result vd__sort_use(vd_context *ctx, void **data, void *user) {
 // >>execute
 /* Running a plan. */
 
-static vd_result vd__fft_run_pass(vd_fft *p, vd_list *list, uint32_t number, const vd_fft_io *io, vd_buffer out) {
+/* Workgroups of a pass. */
+static uint64_t vd__fft_groups(const vd__fft_pass *pass) {
+    if (pass->real.alone) return (pass->in.each.product * (pass->real.h / 2 + 1) + pass->shape.threads - 1) / pass->shape.threads;
+    return (vd__fft_count(pass) + pass->shape.side - 1) / pass->shape.side * pass->in.block.product;
+}
+
+/* `at`: the buffer of each place. */
+/* `at`: the buffer of each place. */
+static vd_result vd__fft_run_pass(vd_fft *p, vd_list *list, uint32_t number, const vd_fft_io *io, const vd_buffer *at) {
     vd__fft_route *route = vd__fft_route_of(p, (uint32_t)io->direction);
     vd__fft_pass *pass = &route->pass[number];
-    vd_buffer in = io->in.id ? io->in : p->tables; /* of a load hook that does not read it */
-    vd_buffer from = pass->from == VD__FFT_IN ? in : pass->from == VD__FFT_OUT ? out : p->own[pass->from];
-    vd_buffer to = pass->to == VD__FFT_OUT ? out : p->own[pass->to];
+    vd_buffer from = at[pass->from], to = at[pass->to];
     bool in_place = from.id == to.id;
     vd_dispatch_desc desc;
     vd_arg args[3 + VD__FFT_ARGS];
@@ -4254,7 +5106,7 @@ static vd_result vd__fft_run_pass(vd_fft *p, vd_list *list, uint32_t number, con
     }
     memset(&desc, 0, sizeof desc);
     args[count++] = vd_b(from);
-    if (!in_place) args[count++] = vd_b(to);
+    if (!in_place || !vd__fft_is_one(p, pass)) args[count++] = vd_b(to);
     args[count++] = vd_b(p->tables);
     if ((number == 0 && p->hooks.load) || (number + 1 == route->count && p->hooks.store)) {
         result = vd__fft_hook_args(p, io, args + count);
@@ -4262,7 +5114,7 @@ static vd_result vd__fft_run_pass(vd_fft *p, vd_list *list, uint32_t number, con
         count += p->hooks.count;
     }
     desc.kernel = pass->kernels[io->direction][in_place];
-    desc.groups[0] = (pass->in.each.product + pass->shape.side - 1) / pass->shape.side * pass->in.block.product;
+    desc.groups[0] = vd__fft_groups(pass);
     desc.args = args;
     desc.arg_count = count;
     return vd_dispatch(list, &desc);
@@ -4311,14 +5163,28 @@ static vd_result vd__fft_check_types(vd_fft *p, const vd_fft_desc *desc) {
         return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': the device has no f64", p->name);
     if ((in == VD_F16 || out == VD_F16) && !(has & VD_FEATURE_STORAGE_16))
         return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': the device has no 16-bit elements in buffers", p->name);
-    p->real = p->stored[VD__FFT_TEMP] = p->stored[VD__FFT_MIDDLE] = (vc_type)type;
+    p->real = p->stored[VD__FFT_TEMP] = p->stored[VD__FFT_MIDDLE] = p->stored[VD__FFT_FOLD] = (vc_type)type;
     p->stored[VD__FFT_IN] = (vc_type)in;
     p->stored[VD__FFT_OUT] = (vc_type)out;
     return VD_OK;
 }
 
-static vd_result vd__fft_check_desc(vd_fft *p, const vd_fft_desc *desc) {
+/* Strides of the places. Of a real transform the reals come first, then its axis gets the length of the half spectrum. */
+static vd_result vd__fft_lay_all(vd_fft *p, const vd_fft_desc *desc) {
     static const uint64_t dense[4] = { 0, 0, 0, 0 };
+    uint64_t in_stride[4];
+    vd_result result = VD_OK;
+    memcpy(in_stride, desc->in_stride, sizeof in_stride);
+    if (p->kind > VD_FFT_COMPLEX || desc->padded) result = vd__real_check_desc(p, desc, in_stride);
+    if (!result) result = vd__fft_lay_out(p, VD__FFT_IN, desc->in_count, in_stride, "in");
+    if (p->kind == VD_FFT_REAL) p->shape[p->real_axis] = p->layout[VD__FFT_IN].count[p->real_axis] = p->real_length / 2 + 1;
+    if (!result) result = vd__fft_lay_out(p, VD__FFT_OUT, desc->out_count, desc->out_stride, "out");
+    if (!result) result = vd__fft_lay_out(p, VD__FFT_TEMP, dense, dense, "");
+    p->dense = p->layout[VD__FFT_MIDDLE] = p->layout[VD__FFT_TEMP];
+    return result;
+}
+
+static vd_result vd__fft_check_desc(vd_fft *p, const vd_fft_desc *desc) {
     uint32_t i;
     double product = 1;
     vd_result result = vd__fft_check_shape("vd_fft_create", p->name, desc->shape, desc->axes, UINT32_MAX, &p->dimensions, &p->elements);
@@ -4328,9 +5194,12 @@ static vd_result vd__fft_check_desc(vd_fft *p, const vd_fft_desc *desc) {
     if (desc->engine && (desc->load || desc->store))
         return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': the engine VkFFT takes no hooks", p->name);
     if ((uint32_t)desc->norm > VD_FFT_NORM_ORTHO) return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': norm is %d", p->name, (int)desc->norm);
+    if ((uint32_t)desc->kind > VD_FFT_DST4) return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': kind is %d", p->name, (int)desc->kind);
+    p->desc = *desc;
+    p->kind = desc->kind;
     memcpy(p->shape, desc->shape, sizeof p->shape);
     p->axes = desc->axes ? desc->axes : 1u << (p->dimensions - 1);
-    for (i = 0; i < p->dimensions; i++) if (p->axes >> i & 1) product *= (double)p->shape[i];
+    for (i = 0; i < p->dimensions; i++) if (p->axes >> i & 1) product *= vd__real_gain(p->kind, p->shape[i]);
     p->scale[0] = desc->norm == VD_FFT_NORM_ORTHO ? 1 / sqrt(product) : 1;
     p->scale[1] = desc->norm == VD_FFT_NORM_NONE ? 1 : desc->norm == VD_FFT_NORM_ORTHO ? 1 / sqrt(product) : 1 / product;
     p->hooks.load = desc->load;
@@ -4338,11 +5207,7 @@ static vd_result vd__fft_check_desc(vd_fft *p, const vd_fft_desc *desc) {
     p->hooks.declare = desc->hook_declare;
     p->hooks.user = desc->hook_user;
     result = vd__fft_check_types(p, desc);
-    if (!result) result = vd__fft_lay_out(p, VD__FFT_IN, desc->in_count, desc->in_stride, "in");
-    if (!result) result = vd__fft_lay_out(p, VD__FFT_OUT, desc->out_count, desc->out_stride, "out");
-    if (!result) result = vd__fft_lay_out(p, VD__FFT_TEMP, dense, dense, "");
-    p->dense = p->layout[VD__FFT_MIDDLE] = p->layout[VD__FFT_TEMP];
-    return result;
+    return result ? result : vd__fft_lay_all(p, desc);
 }
 
 static void vd__fft_learn_device(vd_fft *p) {
@@ -4371,7 +5236,7 @@ static vd_result vd__fft_upload_tables(vd_fft *p) {
 }
 
 static vd_result vd__fft_make_buffers(vd_fft *p) {
-    static const char *const names[] = { "", "", "fft second buffer", "fft buffer between axes" };
+    static const char *const names[] = { "", "", "fft second buffer", "fft buffer between axes", "fft third buffer" };
     vd_result result = vd__fft_make_tables(p);
     uint32_t i;
     if (!result) result = vd__fft_upload_tables(p);
@@ -4380,7 +5245,7 @@ static vd_result vd__fft_make_buffers(vd_fft *p) {
     for (i = 0; i < p->route[0].count + p->route[1].count && !result; i++) {
         vd__fft_place to = vd__fft_pass_at(p, i)->to;
         if (to < VD__FFT_TEMP || p->own[to].id) continue;
-        p->own[to] = vd__fft_buffer(p->ctx, names[to], (vd_type)vd__fft_pair_of(p->real), p->layout[to].span, NULL);
+        p->own[to] = vd__fft_buffer(p->ctx, names[to], (vd_type)vd__fft_element(p->real, p->scalar[to]), p->layout[to].span, NULL);
         if (!p->own[to].id) result = VD_ERROR_OUT_OF_DEVICE_MEMORY;
     }
     return result;
@@ -4406,7 +5271,7 @@ VD_API vd_fft *vd_fft_create(vd_context *ctx, const vd_fft_desc *desc) {
     result = vd__fft_check_desc(p, desc);
     if (!result) vd__fft_learn_device(p);
     if (!result) result = vd__fft_try_hooks(p);
-    if (!result) result = desc->engine ? vd__vkfft_make(p) : vd__fft_plan_axes(p);
+    if (!result) result = desc->engine ? vd__vkfft_make(p) : p->kind > VD_FFT_COMPLEX ? vd__real_plan(p) : vd__fft_plan_axes(p);
     if (!result && !desc->engine) result = vd__fft_make_buffers(p);
     if (!result) return p;
     vd_fft_destroy(p);
@@ -4428,42 +5293,143 @@ VD_API void vd_fft_destroy(vd_fft *p) {
     vd__fft_free(&allocator, p);
 }
 
-static uint64_t vd__fft_bytes(const vd_fft *p, vd__fft_place place) { return p->layout[place].span * vc_type_size(vd__fft_pair_of(p->stored[place])); }
+static uint64_t vd__fft_bytes(const vd_fft *p, vd__fft_place place) {
+    return p->layout[place].span * vc_type_size(vd__fft_element(p->stored[place], p->scalar[place]));
+}
 
-/* Whether a run's buffers have the room they need. */
-static vd_result vd__fft_check_io(const vd_fft *p, const vd_fft_io *io, vd_buffer out) {
+static vd_result vd__fft_check_in_place(const vd_fft *p) {
+    if (p->kind == VD_FFT_REAL && !vd__real_fits_in_place(p))
+        return vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': in place, but rows of reals do not begin where their bins do (desc.padded makes them)",
+                            p->name);
+    if (p->kind != VD_FFT_REAL && memcmp(&p->layout[VD__FFT_IN], &p->layout[VD__FFT_OUT], sizeof p->layout[0]) != 0)
+        return vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': in place, but the counts or strides of in and out differ", p->name);
+    if (p->stored[VD__FFT_IN] != p->stored[VD__FFT_OUT])
+        return vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': in place, but in_type is %s and out_type is %s", p->name,
+                            vc_type_name(p->stored[VD__FFT_IN]), vc_type_name(p->stored[VD__FFT_OUT]));
+    return VD_OK;
+}
+
+/* Whether two buffers begin with the same byte: one of them, or both, may be views. */
+static bool vd__fft_is_one_memory(vd_context *ctx, vd_buffer a, vd_buffer b) {
+    vd_buffer_info x, y;
+    if (a.id == b.id) return true;
+    if (vd_buffer_query(ctx, a, &x) || vd_buffer_query(ctx, b, &y)) return false;
+    return x.address ? x.address == y.address : x.native && x.native == y.native && x.native_offset == y.native_offset;
+}
+
+/* Whether a run's buffers have the room they need. `in` and `out` are the places that it goes from and to, blank ones where hooks need none. */
+static vd_result vd__fft_check_io(const vd_fft *p, const vd_fft_io *io, vd_buffer *at, vd__fft_place in, vd__fft_place out) {
     bool reads = !p->hooks.blind || io->in.id, writes = !p->hooks.mute || io->out.id;
-    vd_result result = reads ? vd__fft_check_buffer(p->ctx, "vd_fft_run", p->name, io->in, "in", vd__fft_bytes(p, VD__FFT_IN)) : VD_OK;
-    if (!result && writes) result = vd__fft_check_buffer(p->ctx, "vd_fft_run", p->name, out, "out", vd__fft_bytes(p, VD__FFT_OUT));
-    if (!result && out.id == io->in.id && memcmp(&p->layout[VD__FFT_IN], &p->layout[VD__FFT_OUT], sizeof p->layout[0]) != 0)
-        result = vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': in place, but the counts or strides of in and out differ", p->name);
-    if (!result && out.id == io->in.id && p->stored[VD__FFT_IN] != p->stored[VD__FFT_OUT])
-        result = vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': in place, but in_type is %s and out_type is %s", p->name,
-                              vc_type_name(p->stored[VD__FFT_IN]), vc_type_name(p->stored[VD__FFT_OUT]));
+    vd_result result = reads ? vd__fft_check_buffer(p->ctx, "vd_fft_run", p->name, io->in, "in", vd__fft_bytes(p, in)) : VD_OK;
+    if (!result && writes) result = vd__fft_check_buffer(p->ctx, "vd_fft_run", p->name, at[out], "out", vd__fft_bytes(p, out));
+    if (!result && reads && writes && vd__fft_is_one_memory(p->ctx, at[in], at[out])) {
+        at[out] = at[in];
+        result = vd__fft_check_in_place(p);
+    }
     return result ? result : vd__fft_check_args(p, io);
 }
 
 VD_API vd_result vd_fft_run(vd_fft *p, vd_list *list, const vd_fft_io *io) {
     const vd__fft_route *route;
-    vd_buffer out;
+    vd_buffer at[VD__FFT_PLACES];
+    vd__fft_place in, out;
     vd_result result;
     uint32_t i;
     if (!p || !io) return vd_error_set(VD_ERROR_INVALID, "vd_fft_run: %s is NULL", p ? "io" : "plan");
     if ((uint32_t)io->direction > VD_FFT_INVERSE) return vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': direction is %d", p->name, (int)io->direction);
-    out = io->out.id ? io->out : p->hooks.mute ? p->tables : io->in;
+    in = p->kind == VD_FFT_REAL && io->direction ? VD__FFT_OUT : VD__FFT_IN;
+    out = in == VD__FFT_IN ? VD__FFT_OUT : VD__FFT_IN;
+    memcpy(at, p->own, sizeof at);
+    at[in] = io->in.id || !p->hooks.blind ? io->in : p->tables; /* of a load hook that does not read it */
+    at[out] = io->out.id ? io->out : p->hooks.mute ? p->tables : io->in;
     route = vd__fft_route_of(p, (uint32_t)io->direction);
-    result = vd__fft_check_io(p, io, out);
-    if (!result && p->vkfft) return vd__vkfft_run(p, list, io, out);
-    for (i = 0; i < route->count && !result; i++) result = vd__fft_run_pass(p, list, i, io, out);
+    result = vd__fft_check_io(p, io, at, in, out);
+    if (!result && p->vkfft) return vd__vkfft_run(p, list, io, at[out]);
+    for (i = 0; i < route->count && !result; i++) result = vd__fft_run_pass(p, list, i, io, at);
     return result;
 }
 
-VD_API vd_result vd_fft_forward(vd_context *ctx, vd_buffer buffer) { return vd__fft_simple(ctx, buffer, VD_FFT_FORWARD); }
-VD_API vd_result vd_fft_inverse(vd_context *ctx, vd_buffer buffer) { return vd__fft_simple(ctx, buffer, VD_FFT_INVERSE); }
+VD_API vd_result vd_fft_forward(vd_context *ctx, vd_buffer buffer) { return vd__fft_simple(ctx, "vd_fft_forward", buffer, 1, VD_FFT_FORWARD); }
+VD_API vd_result vd_fft_inverse(vd_context *ctx, vd_buffer buffer) { return vd__fft_simple(ctx, "vd_fft_inverse", buffer, 1, VD_FFT_INVERSE); }
+VD_API vd_result vd_fft_2d(vd_context *ctx, vd_buffer buffer, vd_fft_direction direction) { return vd__fft_simple(ctx, "vd_fft_2d", buffer, 2, direction); }
+VD_API vd_result vd_fft_3d(vd_context *ctx, vd_buffer buffer, vd_fft_direction direction) { return vd__fft_simple(ctx, "vd_fft_3d", buffer, 3, direction); }
+
+VD_API vd_result vd_fft_real_forward(vd_context *ctx, vd_buffer reals, vd_buffer bins) {
+    return vd__real_simple(ctx, "vd_fft_real_forward", reals, bins, VD_FFT_FORWARD);
+}
+VD_API vd_result vd_fft_real_inverse(vd_context *ctx, vd_buffer bins, vd_buffer reals) {
+    return vd__real_simple(ctx, "vd_fft_real_inverse", reals, bins, VD_FFT_INVERSE);
+}
 
 VD_API const vd_arg_info *vd_fft_arguments(const vd_fft *p, int *count) {
     if (count) *count = p ? p->hooks.count : 0;
     return p ? p->hooks.arg : NULL;
+}
+
+/* ---- rows of reals with room for their half spectra ---- */
+
+VD_API vd_result vd_fft_rows_create(vd_context *ctx, const uint64_t shape[4], vd_fft_rows *out) {
+    vd_buffer_desc desc;
+    vd_view_desc view;
+    uint32_t dimensions, last;
+    uint64_t elements;
+    vd_result result;
+    if (!ctx || !shape || !out) return vd_error_set(VD_ERROR_INVALID, "vd_fft_rows_create: %s is NULL", !ctx ? "ctx" : !shape ? "shape" : "out");
+    memset(out, 0, sizeof *out);
+    result = vd__fft_check_shape("vd_fft_rows_create", "rows", shape, 0, UINT32_MAX, &dimensions, &elements);
+    if (result) return result;
+    last = dimensions - 1;
+    memset(&desc, 0, sizeof desc);
+    memset(&view, 0, sizeof view);
+    desc.name = "rows of reals";
+    desc.type = VD_F32;
+    memcpy(desc.shape, shape, sizeof desc.shape);
+    desc.shape[last] = 2 * (shape[last] / 2 + 1);
+    out->reals = vd_buffer_create(ctx, &desc);
+    if (!out->reals.id) return VD_ERROR_OUT_OF_DEVICE_MEMORY;
+    view.name = "rows of bins";
+    view.buffer = out->reals;
+    view.type = VD_F32C;
+    memcpy(view.shape, desc.shape, sizeof view.shape);
+    view.shape[last] /= 2;
+    out->bins = vd_buffer_view(ctx, &view);
+    memcpy(out->shape, shape, sizeof out->shape);
+    if (out->bins.id) return VD_OK;
+    vd_fft_rows_destroy(ctx, out);
+    return VD_ERROR_INVALID;
+}
+
+VD_API void vd_fft_rows_destroy(vd_context *ctx, vd_fft_rows *rows) {
+    if (!rows) return;
+    vd_buffer_destroy(ctx, rows->bins);
+    vd_buffer_destroy(ctx, rows->reals);
+    memset(rows, 0, sizeof *rows);
+}
+
+static vd_result vd__real_region(vd_context *ctx, const char *call, const vd_fft_rows *rows, const void *data, vd_region_desc *out) {
+    uint32_t i, last = 0;
+    if (!ctx || !rows || !data) return vd_error_set(VD_ERROR_INVALID, "%s: %s is NULL", call, !ctx ? "ctx" : !rows ? "rows" : "data");
+    memset(out, 0, sizeof *out);
+    out->buffer = rows->reals;
+    for (i = 0, out->rows = 1; i < 4 && rows->shape[i]; i++) {
+        if (i) out->rows *= rows->shape[last];
+        last = i;
+    }
+    out->row_bytes = rows->shape[last] * sizeof(float);
+    out->pitch = 2 * (rows->shape[last] / 2 + 1) * sizeof(float);
+    return VD_OK;
+}
+
+VD_API vd_result vd_fft_rows_write(vd_context *ctx, const vd_fft_rows *rows, const float *data) {
+    vd_region_desc region;
+    vd_result result = vd__real_region(ctx, "vd_fft_rows_write", rows, data, &region);
+    return result ? result : vd_buffer_write_region(ctx, &region, data);
+}
+
+VD_API vd_result vd_fft_rows_read(vd_context *ctx, const vd_fft_rows *rows, float *data) {
+    vd_region_desc region;
+    vd_result result = vd__real_region(ctx, "vd_fft_rows_read", rows, data, &region);
+    return result ? result : vd_buffer_read_region(ctx, &region, data);
 }
 
 VD_API uint64_t vd_fft_good_size(uint64_t n) { return vd__fft_next_smooth(n ? n : 1, 7); }
@@ -4473,30 +5439,51 @@ static size_t vd__fft_print(char *at, size_t size, const char *format, unsigned 
     return n < 0 ? 0 : (size_t)n < size ? (size_t)n : size - 1;
 }
 
+/* What a pass of a real transform is for. */
+static size_t vd__real_print(char *at, size_t size, const vd__real *r) {
+    static const char *const classes[] = { "", "I", "II", "III", "IV" };
+    char kind[32];
+    uint32_t family = vd__real_family(r->kind);
+    size_t used;
+    if (!family) snprintf(kind, sizeof kind, r->two ? " for two reals" : " for reals");
+    else snprintf(kind, sizeof kind, " for %s D%cT-%s", r->two ? "two" : "a", vd__real_is_sine(r->kind) ? 'S' : 'C', classes[family]);
+    used = vd__fft_print(at, size, kind, 0);
+    return used + vd__fft_print(at + used, size - used, " of %llu", r->n);
+}
+
+static size_t vd__fft_print_pass(char *at, size_t size, const vd_fft *p, const vd__fft_pass *pass) {
+    const vd__fft_shape *s = &pass->shape;
+    size_t used = vd__fft_print(at, size, pass->real.alone ? "pairs of bins" : s->columns_in ? "columns of %llu" : "rows of %llu", s->size[0]);
+    uint32_t j;
+    for (j = 1; j < s->axes; j++) used += vd__fft_print(at + used, size - used, " by %llu", s->size[j]);
+    if (pass->real.kind) used += vd__real_print(at + used, size - used, &pass->real);
+    if (pass->real.alone) return used + vd__fft_print(at + used, size - used, "\n", 0);
+    if (pass->chirp) used += vd__fft_print(at + used, size - used, ", twice, for %llu (Bluestein)", pass->chirp);
+    for (j = 0; j < s->stages; j++) {
+        const char *between = j == 0 ? " = %llu" : s->joined >> j & 1 ? " with %llu" : s->axis[j] != s->axis[j - 1] ? " by %llu" : " x %llu";
+        used += vd__fft_print(at + used, size - used, between, s->radix[j]);
+    }
+    used += vd__fft_print(at + used, size - used, ", %llu threads", s->threads);
+    used += vd__fft_print(at + used, size - used, ", %llu side by side", s->side);
+    if (s->slices > 1) used += vd__fft_print(at + used, size - used, ", in %llu slices", s->slices);
+    if (s->slices > 1) used += vd__fft_print(at + used, size - used, ", in %llu slices", s->slices);
+    used += vd__fft_print(at + used, size - used, s->split ? ", split exchange of %llu bytes" : ", exchange of %llu bytes",
+                          vd__fft_shared(s) * vc_type_size(p->real));
+    if (pass->turn) used += vd__fft_print(at + used, size - used, ", turned for %llu", pass->turn);
+    return used + vd__fft_print(at + used, size - used, "\n", 0);
+}
+
 VD_API const char *vd_fft_explain(vd_fft *p) {
     size_t used = 0, size;
-    uint32_t i, j;
+    uint32_t i;
     if (!p) return "";
+    if (p->vkfft) return "VkFFT\n";
     if (p->vkfft) return "VkFFT\n";
     size = sizeof p->text;
     p->text[0] = 0;
-    for (i = 0; i < p->route[0].count; i++) {
-        const vd__fft_pass *pass = &p->route[0].pass[i];
-        const vd__fft_shape *s = &pass->shape;
-        used += vd__fft_print(p->text + used, size - used, s->columns_in ? "columns of %llu" : "rows of %llu", s->size[0]);
-        for (j = 1; j < s->axes; j++) used += vd__fft_print(p->text + used, size - used, " by %llu", s->size[j]);
-        if (pass->chirp) used += vd__fft_print(p->text + used, size - used, ", twice, for %llu (Bluestein)", pass->chirp);
-        for (j = 0; j < s->stages; j++) {
-            const char *between = j == 0 ? " = %llu" : s->joined >> j & 1 ? " with %llu" : s->axis[j] != s->axis[j - 1] ? " by %llu" : " x %llu";
-            used += vd__fft_print(p->text + used, size - used, between, s->radix[j]);
-        }
-        used += vd__fft_print(p->text + used, size - used, ", %llu threads", s->threads);
-        used += vd__fft_print(p->text + used, size - used, ", %llu side by side", s->side);
-        if (s->slices > 1) used += vd__fft_print(p->text + used, size - used, ", in %llu slices", s->slices);
-        used += vd__fft_print(p->text + used, size - used, s->split ? ", split exchange of %llu bytes" : ", exchange of %llu bytes",
-                              vd__fft_shared(s) * vc_type_size(p->real));
-        if (pass->turn) used += vd__fft_print(p->text + used, size - used, ", turned for %llu", pass->turn);
-        used += vd__fft_print(p->text + used, size - used, "\n", 0);
+    for (i = 0; i < p->route[0].count + p->route[1].count; i++) {
+        if (i == p->route[0].count) used += vd__fft_print(p->text + used, size - used, "back:\n", 0);
+        used += vd__fft_print_pass(p->text + used, size - used, p, vd__fft_pass_at(p, i));
     }
     return p->text;
 }

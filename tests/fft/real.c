@@ -1,0 +1,652 @@
+/* Transforms of reals against FFTW in double: half spectra and back, cosine and sine transforms I to IV; lengths, axes, norms, strides, types, in and out of
+   place, long axes; the simple calls; and what bad input gets.
+
+       real [-a | -e] [NAME]      -a: more lengths; -e: every length up to 1200, of every kind, which takes hours on a processor; NAME: only this test
+
+   The error allowed is that of complex transforms of the same logical length (tests/fft/transforms.c). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <fftw3.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "vkdispatch_fft.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static bool all_lengths, every_length;
+static vd_context *device_context; /* NULL: no device */
+
+typedef struct sample {
+    vd_fft_kind kind;
+    uint64_t shape[4];
+    uint32_t axes;
+    vd_fft_direction direction;
+    vd_fft_norm norm;
+    bool in_place;
+    uint64_t in_stride[4], out_stride[4]; /* zeros: C order, padded in place */
+    vd_type type, in_type, out_type;      /* 0: VD_F32 */
+} sample;
+
+/* One of the two arrays of a transform. */
+typedef struct array {
+    uint64_t shape[4], stride[4], count, span; /* of numbers, of which a complex one is one */
+    uint32_t parts;                            /* of a number */
+    vd_type type;
+} array;
+
+static uint32_t dimensions_of(const sample *s) {
+    uint32_t d = 0;
+    while (d < 4 && s->shape[d]) d++;
+    return d;
+}
+
+static uint32_t axes_of(const sample *s) { return s->axes ? s->axes : 1u << (dimensions_of(s) - 1); }
+
+static uint32_t halved_axis(const sample *s) {
+    uint32_t i = dimensions_of(s);
+    while (!(axes_of(s) >> --i & 1)) { }
+    return i;
+}
+
+/* Of the reals, which are the input of all kinds but going back from a half spectrum, or of the other array. */
+static array array_of(const sample *s, bool other) {
+    array a = { { 0 }, { 0 }, 1, 1, 1, other ? s->out_type : s->in_type };
+    const uint64_t *stride = other ? s->out_stride : s->in_stride;
+    uint32_t d = dimensions_of(s), i;
+    uint64_t dense = 1;
+    bool real = s->kind == VD_FFT_REAL;
+    a.parts = real && other ? 2 : 1;
+    if (!a.type) a.type = s->type ? s->type : VD_F32;
+    for (i = d; i-- > 0;) {
+        a.shape[i] = real && other && i == halved_axis(s) ? s->shape[i] / 2 + 1 : s->shape[i];
+        a.count *= a.shape[i];
+        a.stride[i] = stride[0] | stride[1] | stride[2] | stride[3] ? stride[i] : dense;
+        dense *= real && !other && s->in_place && i == halved_axis(s) ? 2 * (s->shape[i] / 2 + 1) : a.shape[i];
+        a.span += (a.shape[i] - 1) * a.stride[i];
+    }
+    return a;
+}
+
+static size_t part_size(const array *a) { return (size_t)vd_type_size(a->type); }
+static size_t bytes_of(const array *a) { return (size_t)a->span * a->parts * part_size(a); }
+
+static uint64_t place_of(const array *a, uint64_t i) {
+    uint64_t at = 0;
+    for (uint32_t d = 4; d-- > 0;) {
+        if (!a->shape[d]) continue;
+        at += i % a->shape[d] * a->stride[d];
+        i /= a->shape[d];
+    }
+    return at;
+}
+
+/* f16 of numbers that are exact in it. */
+static uint16_t half_of(double x) {
+    int exponent;
+    double m = frexp(fabs(x), &exponent);
+    return (uint16_t)((x < 0 ? 0x8000 : 0) | (x == 0 ? 0 : ((exponent + 14) << 10) | ((int)(m * 2048) & 1023)));
+}
+
+static double of_half(uint16_t h) {
+    double x = h >> 10 & 31 ? ldexp((double)((h & 1023) | 1024), (h >> 10 & 31) - 25) : ldexp((double)(h & 1023), -24);
+    return h >> 15 ? -x : x;
+}
+
+static void put_number(vd_type type, void *at, double x) {
+    float f = (float)x;
+    uint16_t h;
+    if (type == VD_F64) memcpy(at, &x, sizeof x);
+    if (type == VD_F32) memcpy(at, &f, sizeof f);
+    if (type != VD_F16) return;
+    h = half_of(x);
+    memcpy(at, &h, sizeof h);
+}
+
+static double get_number(vd_type type, const void *at) {
+    float f = 0;
+    double x = 0;
+    uint16_t h = 0;
+    if (type == VD_F64) { memcpy(&x, at, sizeof x); return x; }
+    if (type == VD_F32) { memcpy(&f, at, sizeof f); return (double)f; }
+    memcpy(&h, at, sizeof h);
+    return of_half(h);
+}
+
+/* Between the numbers one behind the other and their places in memory. */
+static void scatter(const array *a, const double *from, unsigned char *to) {
+    for (uint64_t i = 0; i < a->count; i++)
+        for (uint32_t c = 0; c < a->parts; c++) put_number(a->type, to + (place_of(a, i) * a->parts + c) * part_size(a), from[i * a->parts + c]);
+}
+
+static void gather(const array *a, const unsigned char *from, double *to) {
+    for (uint64_t i = 0; i < a->count; i++)
+        for (uint32_t c = 0; c < a->parts; c++) to[i * a->parts + c] = get_number(a->type, from + (place_of(a, i) * a->parts + c) * part_size(a));
+}
+
+/* Multiples of 1 / 1024, which every type has, or of 2^-23. */
+static void random_numbers(double *x, uint64_t count, vd_type type) {
+    uint64_t state = count * 2654435761u + 1;
+    for (uint64_t i = 0; i < count; i++) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        x[i] = type == VD_F16 ? (double)((int)(state >> 53) - 1024) / 1024 : (double)(state >> 40) / 8388608.0 - 1;
+    }
+}
+
+/* ---- the oracle ---- */
+
+static const fftw_r2r_kind r2r_kinds[2][8] = {
+    { FFTW_REDFT00, FFTW_REDFT10, FFTW_REDFT01, FFTW_REDFT11, FFTW_RODFT00, FFTW_RODFT10, FFTW_RODFT01, FFTW_RODFT11 },
+    { FFTW_REDFT00, FFTW_REDFT01, FFTW_REDFT10, FFTW_REDFT11, FFTW_RODFT00, FFTW_RODFT01, FFTW_RODFT10, FFTW_RODFT11 }
+};
+
+/* From x to y, one number behind the other; the product of what the axes multiply by, there and back. */
+static double transform(const sample *s, double *x, double *y) {
+    array in = array_of(s, false), out = array_of(s, true);
+    bool back = s->kind == VD_FFT_REAL && s->direction, real = s->kind == VD_FFT_REAL;
+    fftw_iodim along[4], across[4];
+    fftw_r2r_kind kinds[4];
+    int along_count = 0, across_count = 0, is = 1, os = 1;
+    double product = 1;
+    fftw_plan plan;
+    for (uint32_t i = dimensions_of(s); i-- > 0;) {
+        fftw_iodim d = { (int)s->shape[i], back ? os : is, back ? is : os };
+        if (axes_of(s) >> i & 1) {
+            int family = ((int)s->kind - VD_FFT_DCT1) % 4;
+            product *= real ? (double)d.n : 2 * (double)(d.n + (family ? 0 : s->kind == VD_FFT_DST1 ? 1 : -1));
+            if (!real) kinds[along_count] = r2r_kinds[s->direction][(int)s->kind - VD_FFT_DCT1];
+            memmove(along + 1, along, (size_t)along_count++ * sizeof *along); /* the halved axis comes last */
+            along[0] = d;
+        } else {
+            across[across_count++] = d;
+        }
+        is *= (int)in.shape[i];
+        os *= (int)out.shape[i];
+    }
+    if (!real) plan = fftw_plan_guru_r2r(along_count, along, across_count, across, x, y, kinds, FFTW_ESTIMATE);
+    else if (back) plan = fftw_plan_guru_dft_c2r(along_count, along, across_count, across, (fftw_complex *)x, y, FFTW_ESTIMATE);
+    else plan = fftw_plan_guru_dft_r2c(along_count, along, across_count, across, x, (fftw_complex *)y, FFTW_ESTIMATE);
+    assert_non_null(plan);
+    fftw_execute(plan);
+    fftw_destroy_plan(plan);
+    return product;
+}
+
+static double scale_of(const sample *s, double product) {
+    if (s->norm == VD_FFT_NORM_ORTHO) return 1 / sqrt(product);
+    return s->direction && s->norm == VD_FFT_NORM_DEFAULT ? 1 / product : 1;
+}
+
+/* ---- one sample ---- */
+
+static void say(const sample *s) {
+    print_error("  kind %d, shape", (int)s->kind);
+    for (uint32_t i = 0; i < dimensions_of(s); i++) print_error(" %llu", (unsigned long long)s->shape[i]);
+    print_error(", axes 0x%x, direction %d, norm %d, in place %d\n", axes_of(s), (int)s->direction, (int)s->norm, s->in_place);
+}
+
+static double compare(const double *is, const double *wanted, uint64_t n, double scale) {
+    double wrong = 0, all = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        wrong += (is[i] - wanted[i] * scale) * (is[i] - wanted[i] * scale);
+        all += wanted[i] * scale * wanted[i] * scale;
+    }
+    return sqrt(wrong / all);
+}
+
+static double allowed_error(const sample *s, const array *to, double product) {
+    double eps = s->type == VD_F64 ? 2.2204e-16 : 1.1921e-7, stored = to->type == VD_F16 ? 4.9e-4 : to->type == VD_F32 ? 6e-8 : 1.2e-16;
+    return 0.5 * eps * log2(product < 2 ? 2 : product) + (stored > eps / 2 ? stored : eps / 2) + (s->type == VD_F64 ? eps : 0);
+}
+
+static vd_buffer buffer_of(vd_context *ctx, vd_type type, uint64_t elements, const void *data) {
+    vd_buffer_desc desc = { 0 };
+    desc.name = "numbers";
+    desc.type = type;
+    desc.shape[0] = elements;
+    desc.data = data;
+    return vd_buffer_create(ctx, &desc);
+}
+
+static vd_fft *plan_of(vd_context *ctx, const sample *s) {
+    vd_fft_desc desc = { 0 };
+    desc.kind = s->kind;
+    memcpy(desc.shape, s->shape, sizeof desc.shape);
+    desc.axes = s->axes;
+    desc.norm = s->norm;
+    desc.type = s->type;
+    desc.in_type = s->in_type;
+    desc.out_type = s->out_type;
+    desc.padded = s->in_place && s->kind == VD_FFT_REAL && dimensions_of(s) == halved_axis(s) + 1;
+    memcpy(desc.in_stride, s->in_stride, sizeof desc.in_stride);
+    memcpy(desc.out_stride, s->out_stride, sizeof desc.out_stride);
+    return vd_fft_create(ctx, &desc);
+}
+
+/* Input of a transform back from a half spectrum: the spectrum of reals, and in one dimension imaginary parts that have to be ignored. */
+static void half_spectrum(const sample *s, double *x) {
+    sample forward = *s;
+    uint64_t n = s->shape[halved_axis(s)], bins = n / 2 + 1;
+    array reals = array_of(s, false), other = array_of(s, true);
+    double *y = (double *)fftw_malloc((size_t)reals.count * sizeof *y);
+    forward.direction = VD_FFT_FORWARD;
+    random_numbers(y, reals.count, reals.type);
+    transform(&forward, y, x);
+    for (uint64_t i = 0; i < 2 * other.count; i++) x[i] = (double)(float)x[i];
+    if (dimensions_of(s) == halved_axis(s) + 1 && axes_of(s) == 1u << halved_axis(s))
+        for (uint64_t row = 0; row < other.count / bins; row++) {
+            x[2 * row * bins + 1] = 5;
+            if (n % 2 == 0) x[2 * (row * bins + n / 2) + 1] = -7;
+        }
+    fftw_free(y);
+}
+
+static void forget_ends(const sample *s, double *x) {
+    uint64_t n = s->shape[halved_axis(s)], bins = n / 2 + 1;
+    array other = array_of(s, true);
+    if (dimensions_of(s) != halved_axis(s) + 1 || axes_of(s) != 1u << halved_axis(s)) return;
+    for (uint64_t row = 0; row < other.count / bins; row++) {
+        x[2 * row * bins + 1] = 0;
+        if (n % 2 == 0) x[2 * (row * bins + n / 2) + 1] = 0;
+    }
+}
+
+static void run_sample(const sample *s, vd_buffer in, vd_buffer out, size_t size, unsigned char *result, vd_fft *plan) {
+    vd_fft_io io = { 0 };
+    io.direction = s->direction;
+    io.in = in;
+    if (!s->in_place) io.out = out;
+    if (plan && !vd_fft_run(plan, vd_immediate(device_context, 0, 0), &io) && !vd_buffer_read(device_context, out, 0, result, size)) return;
+    say(s);
+    fail_msg("%s", vd_error_text());
+}
+
+static void check(const sample *s) {
+    bool back = s->kind == VD_FFT_REAL && s->direction;
+    array from = array_of(s, back), to = array_of(s, !back);
+    size_t in_size = bytes_of(&from), out_size = bytes_of(&to), room = in_size > out_size ? in_size : out_size;
+    unsigned char *data = (unsigned char *)calloc(1, room), *result = (unsigned char *)calloc(1, room), *after = (unsigned char *)malloc(room);
+    double *x = (double *)fftw_malloc((size_t)from.count * 2 * sizeof *x), *y = (double *)fftw_malloc((size_t)to.count * 2 * sizeof *y);
+    double *is = (double *)malloc((size_t)to.count * 2 * sizeof *is);
+    assert_true(data && result && after && x && y && is);
+    if (back) half_spectrum(s, x);
+    else random_numbers(x, from.count, from.type);
+    scatter(&from, x, data);
+    if (back) forget_ends(s, x);
+    vd_fft *plan = plan_of(device_context, s);
+    vd_buffer in = buffer_of(device_context, VD_U8, room, data), out = s->in_place ? in : buffer_of(device_context, VD_U8, room, NULL);
+    run_sample(s, in, out, out_size, result, plan);
+    gather(&to, result, is);
+    double product = transform(s, x, y), error = compare(is, y, to.count * to.parts, scale_of(s, product)), allowed = allowed_error(s, &to, product);
+    if (!(error <= allowed)) {
+        say(s);
+        fail_msg("error %.3g, allowed %.3g; the plan is\n%s", error, allowed, vd_fft_explain(plan));
+    }
+    if (!s->in_place) {
+        assert_int_equal(vd_buffer_read(device_context, in, 0, after, room), VD_OK);
+        assert_memory_equal(after, data, room); /* the input is as it was */
+        vd_buffer_destroy(device_context, out);
+    }
+    vd_buffer_destroy(device_context, in);
+    vd_fft_destroy(plan);
+    free(data);
+    free(result);
+    free(after);
+    free(is);
+    fftw_free(x);
+    fftw_free(y);
+}
+
+static void need_device(void) {
+    if (device_context) return;
+    print_message("# reason: no device runs kernels here: %s\n", vd_error_text());
+    skip();
+}
+
+/* ---- right numbers ---- */
+
+/* Batches of 3, direction and place by turns. */
+static void check_length(vd_fft_kind kind, uint64_t n) {
+    sample s = { .kind = kind, .shape = { 3, n } };
+    s.direction = (n + (uint64_t)kind) & 1 ? VD_FFT_INVERSE : VD_FFT_FORWARD;
+    s.in_place = (n + (uint64_t)kind) >> 1 & 1;
+    if (kind == VD_FFT_DCT1 && n == 1) return; /* which has none */
+    check(&s);
+}
+
+static void lengths_of(vd_fft_kind kind) {
+    static const uint16_t chosen[] = { 45, 72 }, many[] = { 63, 64, 74, 128, 101, 225, 256, 257, 343, 509, 512, 1000, 1018 };
+    need_device();
+    for (uint64_t n = 1; n <= 6; n++) check_length(kind, n);
+    for (size_t i = 0; i < COUNT(chosen); i++) check_length(kind, kind == VD_FFT_DST1 ? chosen[i] - 1u : chosen[i] + (kind == VD_FFT_DCT1 ? 1u : 0));
+    if (kind % 3 == 2) check_length(kind, kind == VD_FFT_REAL ? 74 : 37); /* by Bluestein's algorithm, of half the length and of all of it */
+    for (uint64_t n = 7; all_lengths && n <= 40; n++) check_length(kind, n);
+    for (size_t i = 0; all_lengths && i < COUNT(many); i++) check_length(kind, many[i]);
+    for (uint64_t n = 41; every_length && n <= 1200; n++) check_length(kind, n);
+}
+
+static void half_spectra(void **state) { (void)state; lengths_of(VD_FFT_REAL); }
+static void cosine_1(void **state) { (void)state; lengths_of(VD_FFT_DCT1); }
+static void cosine_2(void **state) { (void)state; lengths_of(VD_FFT_DCT2); }
+static void cosine_3(void **state) { (void)state; lengths_of(VD_FFT_DCT3); }
+static void cosine_4(void **state) { (void)state; lengths_of(VD_FFT_DCT4); }
+static void sine_1(void **state) { (void)state; lengths_of(VD_FFT_DST1); }
+static void sine_2(void **state) { (void)state; lengths_of(VD_FFT_DST2); }
+static void sine_3(void **state) { (void)state; lengths_of(VD_FFT_DST3); }
+static void sine_4(void **state) { (void)state; lengths_of(VD_FFT_DST4); }
+
+static void check_all(const sample *samples, size_t count) {
+    need_device();
+    for (size_t i = 0; i < count; i++) check(&samples[i]);
+}
+
+static void axes(void **state) {
+    static const sample samples[] = {
+        { .kind = VD_FFT_REAL, .shape = { 12, 20 }, .axes = 3 },
+        { .kind = VD_FFT_REAL, .shape = { 12, 20 }, .axes = 3, .direction = VD_FFT_INVERSE },
+        { .kind = VD_FFT_REAL, .shape = { 12, 21 }, .axes = 3, .in_place = true },
+        { .kind = VD_FFT_REAL, .shape = { 9, 14 }, .axes = 3, .direction = VD_FFT_INVERSE, .in_place = true },
+        { .kind = VD_FFT_REAL, .shape = { 12, 20 }, .axes = 1 },
+        { .kind = VD_FFT_REAL, .shape = { 13, 20 }, .axes = 1, .direction = VD_FFT_INVERSE },
+        { .kind = VD_FFT_REAL, .shape = { 5, 8, 6 }, .axes = 7 },
+        { .kind = VD_FFT_REAL, .shape = { 5, 8, 6 }, .axes = 7, .direction = VD_FFT_INVERSE, .in_place = true },
+        { .kind = VD_FFT_REAL, .shape = { 5, 8, 6 }, .axes = 3, .direction = VD_FFT_INVERSE },
+        { .kind = VD_FFT_REAL, .shape = { 5, 9, 6 }, .axes = 2 },
+        { .kind = VD_FFT_REAL, .shape = { 3, 4, 5, 6 }, .axes = 15 },
+        { .kind = VD_FFT_REAL, .shape = { 3, 4, 5, 6 }, .axes = 10, .direction = VD_FFT_INVERSE },
+        { .kind = VD_FFT_REAL, .shape = { 1, 16, 1 }, .axes = 7 },
+        { .kind = VD_FFT_REAL, .shape = { 1, 1, 1 }, .axes = 5, .direction = VD_FFT_INVERSE },
+        { .kind = VD_FFT_REAL, .shape = { 37, 34 }, .axes = 3, .direction = VD_FFT_INVERSE },
+        { .kind = VD_FFT_REAL, .shape = { 64, 64 }, .axes = 3, .norm = VD_FFT_NORM_ORTHO },
+        { .kind = VD_FFT_DCT2, .shape = { 12, 20 }, .axes = 3 },
+        { .kind = VD_FFT_DCT2, .shape = { 11, 20 }, .axes = 3, .direction = VD_FFT_INVERSE, .in_place = true },
+        { .kind = VD_FFT_DCT1, .shape = { 5, 8, 6 }, .axes = 7, .in_place = true },
+        { .kind = VD_FFT_DST1, .shape = { 5, 8, 6 }, .axes = 2, .direction = VD_FFT_INVERSE },
+        { .kind = VD_FFT_DCT4, .shape = { 5, 8, 7 }, .axes = 6 },
+        { .kind = VD_FFT_DST4, .shape = { 5, 8, 6 }, .axes = 5, .direction = VD_FFT_INVERSE, .in_place = true },
+        { .kind = VD_FFT_DST2, .shape = { 3, 4, 5, 6 }, .axes = 15 },
+        { .kind = VD_FFT_DST3, .shape = { 3, 4, 5, 6 }, .axes = 9, .norm = VD_FFT_NORM_ORTHO },
+        { .kind = VD_FFT_DCT3, .shape = { 1, 16, 1 }, .axes = 7 },
+    };
+    (void)state;
+    check_all(samples, COUNT(samples));
+}
+
+static void norms(void **state) {
+    (void)state;
+    need_device();
+    for (int norm = VD_FFT_NORM_DEFAULT; norm <= VD_FFT_NORM_ORTHO; norm++)
+        for (int direction = 0; direction < 2; direction++)
+            for (int kind = VD_FFT_REAL; kind <= VD_FFT_DST4; kind++) {
+                sample s = { .kind = (vd_fft_kind)kind, .shape = { 6, 9 }, .axes = 3, .direction = (vd_fft_direction)direction, .norm = (vd_fft_norm)norm };
+                check(&s);
+            }
+}
+
+/* Rows that one kernel does not take, and columns of them. */
+static void long_axes(void **state) {
+    static const sample samples[] = {
+        { .kind = VD_FFT_REAL, .shape = { 2, 32768 } },
+        { .kind = VD_FFT_REAL, .shape = { 2, 40000 }, .axes = 3, .direction = VD_FFT_INVERSE, .in_place = true },
+        { .kind = VD_FFT_REAL, .shape = { 2, 19683 }, .in_place = true },
+        { .kind = VD_FFT_DCT2, .shape = { 2, 40000, 2 }, .axes = 2, .in_place = true },
+        { .kind = VD_FFT_DCT3, .shape = { 32768, 2 }, .axes = 1 },
+        { .kind = VD_FFT_DST4, .shape = { 2, 19683 } },
+    };
+    static const sample more[] = {
+        { .kind = VD_FFT_REAL, .shape = { 2, 65536 }, .direction = VD_FFT_INVERSE },
+        { .kind = VD_FFT_REAL, .shape = { 3, 40000, 2 }, .axes = 2, .direction = VD_FFT_INVERSE },
+        { .kind = VD_FFT_REAL, .shape = { 3, 40000, 3 }, .axes = 2 },
+        { .kind = VD_FFT_REAL, .shape = { 2, 19683 }, .direction = VD_FFT_INVERSE },
+        { .kind = VD_FFT_REAL, .shape = { 16384, 6 }, .axes = 3, .direction = VD_FFT_INVERSE },
+        { .kind = VD_FFT_DCT1, .shape = { 2, 20001 } },
+        { .kind = VD_FFT_DST2, .shape = { 2, 19683 } },
+        { .kind = VD_FFT_DST3, .shape = { 19683, 2 }, .axes = 1, .in_place = true },
+        { .kind = VD_FFT_DCT4, .shape = { 2, 40000 } },
+        { .kind = VD_FFT_DST1, .shape = { 3, 19682, 2 }, .axes = 2 },
+        { .kind = VD_FFT_DST4, .shape = { 2, 1 << 20 } },
+    };
+    (void)state;
+    check_all(samples, COUNT(samples));
+    if (all_lengths) check_all(more, COUNT(more));
+}
+
+static void strides(void **state) {
+    static const sample samples[] = {
+        { .kind = VD_FFT_REAL, .shape = { 12, 20 }, .in_stride = { 1, 12 }, .out_stride = { 1, 13 } },
+        { .kind = VD_FFT_REAL, .shape = { 12, 20 }, .axes = 3, .direction = VD_FFT_INVERSE, .in_stride = { 23, 1 }, .out_stride = { 1, 14 } },
+        { .kind = VD_FFT_REAL, .shape = { 12, 20 }, .axes = 3, .direction = VD_FFT_INVERSE, .in_stride = { 24, 1 }, .out_stride = { 11, 1 } },
+        { .kind = VD_FFT_REAL, .shape = { 3, 15 }, .in_stride = { 40, 2 }, .out_stride = { 16, 2 }, .direction = VD_FFT_INVERSE },
+        { .kind = VD_FFT_REAL, .shape = { 5, 8, 6 }, .axes = 5, .out_stride = { 1, 20, 5 } },
+        { .kind = VD_FFT_REAL, .shape = { 4, 10, 6 }, .axes = 2, .in_place = true, .in_stride = { 72, 1, 12 }, .out_stride = { 36, 1, 6 } },
+        { .kind = VD_FFT_DCT2, .shape = { 12, 20 }, .in_stride = { 1, 12 }, .out_stride = { 21, 1 } },
+        { .kind = VD_FFT_DST3, .shape = { 5, 33, 6 }, .axes = 2, .direction = VD_FFT_INVERSE, .in_stride = { 6, 31, 1 }, .out_stride = { 2, 10, 332 } },
+        { .kind = VD_FFT_DCT4, .shape = { 3, 37, 2 }, .axes = 2, .in_place = true, .in_stride = { 3, 10, 1 }, .out_stride = { 3, 10, 1 } },
+    };
+    (void)state;
+    check_all(samples, COUNT(samples));
+}
+
+static void types(void **state) {
+    static const vd_type mixes[][3] = { { VD_F64, VD_F64, VD_F64 }, { VD_F32, VD_F16, VD_F16 }, { VD_F64, VD_F32, VD_F64 }, { VD_F32, VD_F32, VD_F16 } };
+    static const sample samples[] = {
+        { .kind = VD_FFT_REAL, .shape = { 3, 64 }, .norm = VD_FFT_NORM_ORTHO },
+        { .kind = VD_FFT_REAL, .shape = { 8, 15 }, .axes = 3, .norm = VD_FFT_NORM_ORTHO },
+        { .kind = VD_FFT_DCT2, .shape = { 9, 16 }, .axes = 3, .norm = VD_FFT_NORM_ORTHO },
+        { .kind = VD_FFT_DST4, .shape = { 3, 14 }, .norm = VD_FFT_NORM_ORTHO },
+        { .kind = VD_FFT_DCT1, .shape = { 2, 20001 }, .norm = VD_FFT_NORM_ORTHO },
+        { .kind = VD_FFT_REAL, .shape = { 8, 18 }, .axes = 3, .norm = VD_FFT_NORM_ORTHO, .direction = VD_FFT_INVERSE },
+    };
+    (void)state;
+    need_device();
+    const uint64_t features = vd_device(device_context, 0)->features;
+    for (size_t m = 0; m < COUNT(mixes); m++) {
+        bool f64 = mixes[m][0] == VD_F64, f16 = mixes[m][2] == VD_F16;
+        if ((f64 && !(features & VD_FEATURE_F64)) || (f16 && !(features & VD_FEATURE_STORAGE_16))) {
+            print_message("# reason: the device has no %s\n", f64 ? "f64" : "f16 in buffers");
+            skip();
+        }
+        for (size_t i = 0; i < COUNT(samples); i++) {
+            sample s = samples[i];
+            s.type = mixes[m][0];
+            s.in_type = mixes[m][1];
+            s.out_type = mixes[m][2];
+            if (s.shape[1] > 20000 && (!f16 || s.type == s.in_type) && !all_lengths) continue; /* one that goes through three kernels is enough */
+            if (f16 && s.direction) continue; /* a spectrum that f16 has exactly is none of anything */
+            check(&s);
+        }
+    }
+}
+
+/* ---- simple calls ---- */
+
+static vd_buffer shaped(vd_context *ctx, vd_type type, uint64_t a, uint64_t b, uint64_t c) {
+    vd_buffer_desc desc = { .name = "numbers", .type = type, .shape = { a, b, c } };
+    return vd_buffer_create(ctx, &desc);
+}
+
+static void simple(void **state) {
+    double x[4 * 15], y[2 * 4 * 8], back[4 * 15];
+    float data[4 * 15], bins[2 * 4 * 8];
+    sample s = { .kind = VD_FFT_REAL, .shape = { 4, 15 } };
+    (void)state;
+    need_device();
+    random_numbers(x, COUNT(x), VD_F32);
+    for (size_t i = 0; i < COUNT(x); i++) data[i] = (float)x[i];
+    vd_buffer reals = shaped(device_context, VD_F32, 4, 15, 1), half = shaped(device_context, VD_F32C, 4, 8, 1);
+    assert_int_equal(vd_buffer_write(device_context, reals, 0, data, sizeof data), VD_OK);
+    assert_int_equal(vd_fft_real_forward(device_context, reals, half), VD_OK);
+    assert_int_equal(vd_buffer_read(device_context, half, 0, bins, sizeof bins), VD_OK);
+    transform(&s, x, y);
+    for (size_t i = 0; i < COUNT(y); i++) assert_float_equal(bins[i], (float)y[i], 2e-6f);
+    memset(data, 0, sizeof data);
+    assert_int_equal(vd_buffer_write(device_context, reals, 0, data, sizeof data), VD_OK);
+    assert_int_equal(vd_fft_real_inverse(device_context, half, reals), VD_OK);
+    assert_int_equal(vd_buffer_read(device_context, reals, 0, data, sizeof data), VD_OK);
+    for (size_t i = 0; i < COUNT(x); i++) back[i] = (double)data[i];
+    assert_true(compare(back, x, COUNT(x), 1) < 3e-7);
+    assert_int_equal(vd_fft_real_forward(device_context, reals, reals), VD_ERROR_INVALID);
+    assert_int_equal(vd_fft_real_forward(device_context, half, reals), VD_ERROR_INVALID);
+    if (!strstr(vd_error_text(), "is of complex f32; the reals are f32")) fail_msg("%s", vd_error_text());
+    vd_buffer_destroy(device_context, reals);
+    vd_buffer_destroy(device_context, half);
+}
+
+/* The complex ones over two and three axes: there and back, and one number by hand. */
+static void several_axes(void **state) {
+    float data[2 * 2 * 3 * 4], result[2 * 2 * 3 * 4];
+    (void)state;
+    need_device();
+    for (size_t i = 0; i < COUNT(data); i++) data[i] = (float)(i % 7) - 3;
+    vd_buffer b = shaped(device_context, VD_F32C, 2, 3, 4);
+    for (int d = 2; d <= 3; d++) {
+        vd_result (*call)(vd_context *, vd_buffer, vd_fft_direction) = d == 2 ? vd_fft_2d : vd_fft_3d;
+        double sum = 0;
+        for (size_t i = 0; i < (d == 2 ? 12 : 24); i++) sum += (double)data[2 * i];
+        assert_int_equal(vd_buffer_write(device_context, b, 0, data, sizeof data), VD_OK);
+        assert_int_equal(call(device_context, b, VD_FFT_FORWARD), VD_OK);
+        assert_int_equal(vd_buffer_read(device_context, b, 0, result, sizeof result), VD_OK);
+        assert_float_equal(result[0], (float)sum, 1e-5f);
+        assert_int_equal(call(device_context, b, VD_FFT_INVERSE), VD_OK);
+        assert_int_equal(vd_buffer_read(device_context, b, 0, result, sizeof result), VD_OK);
+        for (size_t i = 0; i < COUNT(data); i++) assert_float_equal(result[i], data[i], 2e-6f);
+    }
+    vd_buffer_destroy(device_context, b);
+}
+
+/* Rows with room behind them: written and read without it, transformed in place, the bins seen through the other view. */
+static void rows(void **state) {
+    static const uint64_t shapes[][4] = { { 3, 10 }, { 2, 3, 7 }, { 9 }, { 2, 2, 2, 6 } };
+    (void)state;
+    need_device();
+    for (size_t i = 0; i < COUNT(shapes); i++) {
+        sample s = { .kind = VD_FFT_REAL };
+        memcpy(s.shape, shapes[i], sizeof s.shape);
+        array reals = array_of(&s, false), bins = array_of(&s, true);
+        double x[64], y[64], is[64];
+        float data[64];
+        vd_fft_rows r;
+        vd_fft_desc desc = { .kind = VD_FFT_REAL, .padded = true };
+        assert_int_equal(vd_fft_rows_create(device_context, shapes[i], &r), VD_OK);
+        memcpy(desc.shape, r.shape, sizeof desc.shape);
+        vd_fft *plan = vd_fft_create(device_context, &desc);
+        assert_non_null(plan);
+        random_numbers(x, reals.count, VD_F32);
+        for (uint64_t j = 0; j < reals.count; j++) data[j] = (float)x[j];
+        assert_int_equal(vd_fft_rows_write(device_context, &r, data), VD_OK);
+        vd_fft_io io = { .in = r.reals };
+        if (vd_fft_run(plan, vd_immediate(device_context, 0, 0), &io)) fail_msg("%s", vd_error_text());
+        assert_int_equal(vd_buffer_read(device_context, r.bins, 0, data, bins.count * 8), VD_OK);
+        for (uint64_t j = 0; j < 2 * bins.count; j++) is[j] = (double)data[j];
+        transform(&s, x, y);
+        assert_true(compare(is, y, 2 * bins.count, 1) < 5e-7);
+        io.direction = VD_FFT_INVERSE;
+        io.in = r.bins;
+        if (vd_device(device_context, 0)->backend == VD_BACKEND_VULKAN) io.out = r.reals; /* two views of one memory */
+        if (vd_fft_run(plan, vd_immediate(device_context, 0, 0), &io)) fail_msg("%s", vd_error_text());
+        assert_int_equal(vd_fft_rows_read(device_context, &r, data), VD_OK);
+        for (uint64_t j = 0; j < reals.count; j++) is[j] = (double)data[j];
+        assert_true(compare(is, x, reals.count, 1) < 5e-7);
+        vd_fft_destroy(plan);
+        vd_fft_rows_destroy(device_context, &r);
+    }
+}
+
+/* ---- bad input and explanations, without a device ---- */
+
+static void refuse(vd_context *ctx, const vd_fft_desc *desc, const char *part) {
+    assert_null(vd_fft_create(ctx, desc));
+    if (!strstr(vd_error_text(), part)) fail_msg("no \"%s\" in: %s", part, vd_error_text());
+}
+
+static void explains(vd_context *ctx, vd_fft_kind kind, uint64_t n, const char *part) {
+    vd_fft_desc desc = { .kind = kind, .shape = { 4, n } };
+    vd_fft *plan = vd_fft_create(ctx, &desc);
+    assert_non_null(plan);
+    if (!strstr(vd_fft_explain(plan), part)) fail_msg("no \"%s\" in: %s", part, vd_fft_explain(plan));
+    vd_fft_destroy(plan);
+}
+
+static void bad_input(void **state) {
+    vd_context_desc dummy = { 0 };
+    vd_context *ctx = NULL;
+    vd_stats stats;
+    vd_fft_rows r;
+    (void)state;
+    dummy.backend = VD_BACKEND_DUMMY;
+    assert_int_equal(vd_context_create(&dummy, &ctx), VD_OK);
+    vd_fft_desc desc = { .shape = { 4, 10 }, .kind = (vd_fft_kind)11 };
+    refuse(ctx, &desc, "kind is 11");
+    desc.kind = VD_FFT_DCT1;
+    desc.shape[1] = 1;
+    refuse(ctx, &desc, "dimension 1 has one element, and VD_FFT_DCT1 takes two and more");
+    desc.padded = true;
+    desc.kind = VD_FFT_DCT2;
+    refuse(ctx, &desc, "padded is for VD_FFT_REAL");
+    desc.kind = VD_FFT_KIND_DEFAULT;
+    refuse(ctx, &desc, "padded is for VD_FFT_REAL");
+    desc.kind = VD_FFT_REAL;
+    desc.axes = 1;
+    refuse(ctx, &desc, "padded is for VD_FFT_REAL and axes with the last dimension");
+    desc.axes = 0;
+    desc.shape[1] = 2 * 104729;
+    refuse(ctx, &desc, "dimension 1 of 209458 elements");
+    desc.shape[1] = 10;
+    desc.padded = false;
+    vd_fft *plan = vd_fft_create(ctx, &desc);
+    assert_non_null(plan);
+    vd_buffer reals = buffer_of(ctx, VD_F32, 40, NULL), bins = buffer_of(ctx, VD_F32C, 24, NULL), few = buffer_of(ctx, VD_F32C, 23, NULL);
+    vd_fft_io io = { .in = bins };
+    assert_int_equal(vd_fft_run(plan, vd_immediate(ctx, 0, 0), &io), VD_ERROR_INVALID);
+    assert_non_null(strstr(vd_error_text(), "rows of reals do not begin where their bins do"));
+    io.in = reals;
+    io.out = few;
+    assert_int_equal(vd_fft_run(plan, vd_immediate(ctx, 0, 0), &io), VD_ERROR_INVALID);
+    assert_non_null(strstr(vd_error_text(), "(out) has 184 bytes, the plan needs 192"));
+    io.direction = VD_FFT_INVERSE;
+    io.in = few;
+    io.out = reals;
+    assert_int_equal(vd_fft_run(plan, vd_immediate(ctx, 0, 0), &io), VD_ERROR_INVALID);
+    assert_non_null(strstr(vd_error_text(), "(in) has 184 bytes, the plan needs 192"));
+    vd_fft_destroy(plan);
+    vd_buffer_destroy(ctx, reals);
+    vd_buffer_destroy(ctx, bins);
+    vd_buffer_destroy(ctx, few);
+    uint64_t none[4] = { 0, 0, 0, 0 };
+    assert_int_equal(vd_fft_rows_create(ctx, none, &r), VD_ERROR_INVALID);
+    assert_int_equal(vd_fft_rows_create(ctx, none, NULL), VD_ERROR_INVALID);
+    explains(ctx, VD_FFT_REAL, 64, "rows of 32 for reals of 64");
+    explains(ctx, VD_FFT_REAL, 63, "rows of 63 for two reals of 63");
+    explains(ctx, VD_FFT_DCT2, 64, "rows of 32 for a DCT-II of 64");
+    explains(ctx, VD_FFT_DCT2, 64, "back:\nrows of 32 for a DCT-III of 64");
+    explains(ctx, VD_FFT_DST1, 63, "rows of 64 for a DST-I of 63");
+    assert_int_equal(vd_context_stats(ctx, &stats), VD_OK);
+    assert_int_equal(stats.buffers, 0);
+    assert_int_equal(stats.kernels, 0);
+    vd_context_destroy(ctx);
+}
+
+int main(int argc, char **argv) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(half_spectra), cmocka_unit_test(cosine_1), cmocka_unit_test(cosine_2), cmocka_unit_test(cosine_3), cmocka_unit_test(cosine_4),
+        cmocka_unit_test(sine_1), cmocka_unit_test(sine_2), cmocka_unit_test(sine_3), cmocka_unit_test(sine_4), cmocka_unit_test(axes),
+        cmocka_unit_test(norms), cmocka_unit_test(long_axes), cmocka_unit_test(strides), cmocka_unit_test(types), cmocka_unit_test(simple), cmocka_unit_test(several_axes),
+        cmocka_unit_test(rows), cmocka_unit_test(bad_input),
+    };
+    for (int i = 1; i < argc; i++) {
+        if (!strcmp(argv[i], "-a")) all_lengths = true;
+        else if (!strcmp(argv[i], "-e")) all_lengths = every_length = true;
+        else cmocka_set_test_filter(argv[i]);
+    }
+    if (vd_context_create(NULL, &device_context)) device_context = NULL;
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    vd_context_destroy(device_context);
+    return failed;
+}
