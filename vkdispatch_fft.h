@@ -22,7 +22,7 @@
        }
 
    It does not allocate device memory behind your back: vd_fft_create makes tables and, where a transform needs a second buffer, that one; vd_reduce_create
-   room for partial results.
+   room for partial results, as vd_scan_create does, and vd_sort_create for all keys and values once more.
 
    Rooms
        config       limits of the planner
@@ -3688,7 +3688,7 @@ static void vd__scan_walk(const vd__scan_writer *w, vc_val first, vc_ref left, c
 
 /* As many tiles at once as a subgroup has invocations, by all of one; for operations in which the order does not matter. What takes too long is left. */
 static void vd__scan_leap(const vd__scan_writer *w, vc_val first, vc_ref left, vc_ref to) {
-    vc_val size = vc_subgroup_size(w->k), lane = vc_subgroup_local_id(w->k);
+    vc_val one = vc_const(w->k, vc_u32(1)), size = vc_subgroup_reduce(VC_ADD, one), lane = vc_subgroup_exclusive(VC_ADD, one); /* of those that are here */
     vc_ref tries = vc_var(w->k, "tries", VC_U32);
     VC_LOOP(w->k) {
         vc_val j = vc_get(left), kind, there = vc_lt(lane, j), nearest, v;

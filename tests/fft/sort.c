@@ -323,7 +323,8 @@ static void bad_input(void **state) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(types), cmocka_unit_test(lengths), cmocka_unit_test(as_for_a_gpu), cmocka_unit_test(simple), cmocka_unit_test(histograms), cmocka_unit_test(bad_input),
+        cmocka_unit_test(types), cmocka_unit_test(lengths), cmocka_unit_test(as_for_a_gpu), cmocka_unit_test(simple), cmocka_unit_test(histograms),
+        cmocka_unit_test(bad_input),
     };
     all_cases = argc > 1 && !strcmp(argv[1], "-a");
     if (vd_context_create(NULL, &device_context)) device_context = NULL;
