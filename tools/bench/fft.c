@@ -120,7 +120,7 @@ static vd_fft *plan_of(bench *b, const size *s, uint64_t batch) {
 static double time_ours(bench *b, vd_fft *plan, int count) {
     vd_list_desc list_desc = { 0 };
     vd_list *list = vd_list_begin(b->ctx, &list_desc);
-    vd_fft_io io = { VD_FFT_FORWARD, { 0 }, { 0 } };
+    vd_fft_io io = { 0 };
     vd_event event;
     io.in = b->in;
     io.out = b->out;
