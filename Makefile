@@ -139,7 +139,7 @@ commands_codegen     = $(matrix_parts) $(filter-out %/matrix,$(programs_codegen)
 own_fft              = $(call files,tests/fft,$(cc))
 programs_fft         = $(own_fft) build/vkfft/tests/fft/transforms
 commands_fft         = $(own_fft) $(own_fft:%="env VKDISPATCH_BUFFERS=binding %") $(own_fft:%="env VKDISPATCH_BACKEND=opencl %") \
-                       "env VKDISPATCH_FFT_SHAPES=gpu build/$(cc)/tests/fft/transforms" "build/vkfft/tests/fft/transforms vkfft"
+                       $(foreach t,transforms hooks,"env VKDISPATCH_FFT_SHAPES=gpu build/$(cc)/tests/fft/$t") "build/vkfft/tests/fft/transforms vkfft"
 
 programs_conformance = $(call files,tests/conformance,$(cc)) $(call fakes,$(cc))
 # Without a GPU, CUDA's part of the runtime still runs: all but kernels.

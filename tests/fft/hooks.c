@@ -227,6 +227,7 @@ static void kinds(void **state) {
         { { 2, 37, 0, 0 }, 2, VD_FFT_FORWARD, false, { 0 }, { 0 } }, { { 37, 11, 0, 0 }, 1, VD_FFT_INVERSE, true, { 0 }, { 0 } }, /* Bluestein */
         { { 16384, 0, 0, 0 }, 0, VD_FFT_INVERSE, false, { 0 }, { 0 } }, { { 16384, 3, 0, 0 }, 1, VD_FFT_FORWARD, true, { 0 }, { 0 } }, /* two passes */
         { { 12, 20, 0, 0 }, 3, VD_FFT_INVERSE, false, { 23, 1, 0, 0 }, { 1, 13, 0, 0 } }, { { 5, 8, 6, 0 }, 5, VD_FFT_FORWARD, false, { 0 }, { 1, 30, 5, 0 } },
+        { { 512, 40, 0, 0 }, 3, VD_FFT_FORWARD, true, { 0 }, { 0 } }, { { 16, 128, 96, 0 }, 7, VD_FFT_INVERSE, false, { 0 }, { 0 } }, /* two on a GPU */
     };
     (void)state;
     need_device();
