@@ -43,6 +43,7 @@
        vkfft        VkFFT in place of our own transforms
        cache        the plans of a context
        execute      running a plan
+       convolve     convolutions by transforms
        public       the functions declared above
        end
 
@@ -99,6 +100,12 @@
    them, and vd_fft_run takes them by name. A load hook that does not use the element saves the reading, and vd_fft_io.in may be {0}; a store hook that sets
    re and im to (vc_val){0} saves the storing, and out may be {0} without meaning in place. Load hooks may run twice for an element, in several threads:
    they have no effects. Store hooks run once for each element.
+
+   Convolutions. vd_convolve_create takes the shapes of signal and kernel and what is wanted: circular, full, same or valid, convolution or correlation, of
+   complex or real numbers; vd_convolve_set_kernel transforms a kernel once, and vd_convolve_run does the rest. Where one workgroup holds the first axis, it
+   is transformed, multiplied and transformed back in one kernel, so that one dimension takes one kernel and two take three; a GPU does small images in
+   one. Zeros around a signal are not read, results that are not wanted not computed along the axes that are left. Channels or several kernels take a first
+   axis that one kernel can do.
 
    Reductions. vd_reduce_create takes a shape, the axes to reduce, an operation or a function that is one and, if wanted, a function that maps each element
    first; vd_reduce_run takes one dispatch, in which the last workgroup to finish combines what the others left. The order of operations depends on the plan
@@ -212,6 +219,54 @@ VD_API void vd_fft_rows_destroy(vd_context *ctx, vd_fft_rows *rows);
 /* All the reals, one row behind the other; the bins are read and written as any buffer is. */
 VD_API vd_result vd_fft_rows_write(vd_context *ctx, const vd_fft_rows *rows, const float *data);
 VD_API vd_result vd_fft_rows_read(vd_context *ctx, const vd_fft_rows *rows, float *data);
+
+/* ---- convolutions ---- */
+
+typedef struct vd_convolve vd_convolve; /* a plan */
+
+typedef enum vd_convolve_kind {
+    VD_CONVOLVE_KIND_DEFAULT = 0, /* convolution */
+    VD_CONVOLVE_CONVOLUTION, /* y[n] = sum over m of x[n - m] k[m] */
+    VD_CONVOLVE_CORRELATION  /* y[n] = sum over m of x[n + m] conj(k[m]) */
+} vd_convolve_kind;
+
+/* Which n there are, and what x is outside the signal. CENTRED and SAME begin so that index (K - 1) / 2 of a kernel of K, for correlation K / 2, meets the
+   first element at the first n; of odd K that is the middle. */
+typedef enum vd_convolve_range {
+    VD_CONVOLVE_RANGE_DEFAULT = 0, /* circular */
+    VD_CONVOLVE_CIRCULAR,    /* as many as the signal, from n = 0; the signal repeats */
+    VD_CONVOLVE_CENTRED,     /* the same, beginning as said */
+    VD_CONVOLVE_FULL,        /* signal + kernel - 1, all that are not 0 outside; the signal is continued by zeros here and below */
+    VD_CONVOLVE_SAME,        /* as many as the signal, beginning as said */
+    VD_CONVOLVE_VALID        /* signal - kernel + 1: those for which no zeros are used */
+} vd_convolve_range;
+
+typedef struct vd_convolve_desc {
+    const char *name;        /* for messages; default: "convolve" */
+    uint64_t shape[3];       /* of one signal; trailing zeros mean there are fewer dimensions; all are convolved */
+    uint64_t kernel_shape[3]; /* of one kernel; default: the same */
+    vd_convolve_kind kind;
+    vd_convolve_range range;
+    uint32_t batch;          /* groups of signals; default: 1 */
+    uint32_t channels;       /* signals of a group, each with a kernel of its own; their results are summed; default: 1 */
+    uint32_t kernels;        /* results of a group: as many kernels of `channels` each; default: 1 */
+    vd_type type;            /* of numbers and arithmetic: VD_F32, the default, or VD_F64 */
+    bool real;               /* signals, kernels and results are real numbers; two groups are done at once */
+    vd_fft_hook filter;      /* changes the kernel's spectrum once it is known; without arguments of its own */
+    void *hook_user;
+} vd_convolve_desc;
+
+VD_API vd_convolve *vd_convolve_create(vd_context *ctx, const vd_convolve_desc *desc); /* NULL on failure */
+VD_API void vd_convolve_destroy(vd_convolve *plan); /* before its context; work under way keeps what it uses */
+VD_API void vd_convolve_shape(const vd_convolve *plan, uint64_t shape[3]); /* of one result; 0 for dimensions that there are not */
+/* Transforms kernels of [kernels][channels][kernel_shape], which stay in the plan. */
+VD_API vd_result vd_convolve_set_kernel(vd_convolve *plan, vd_list *list, vd_buffer kernel);
+/* From [batch][channels][shape] to [batch][kernels][shape of a result]; of any type, as long as they have the room. They may not overlap. */
+VD_API vd_result vd_convolve_run(vd_convolve *plan, vd_list *list, vd_buffer in, vd_buffer out);
+VD_API const char *vd_convolve_explain(vd_convolve *plan); /* its passes in words, one a line; lives as long as the plan */
+/* A picture or a stack of them (f32, the last two dimensions) with one kernel: the same size, centred, borders wrapped or continued by zeros. The context
+   keeps the plan. */
+VD_API vd_result vd_convolve_2d(vd_context *ctx, vd_buffer image, vd_buffer kernel, vd_buffer out, vd_convolve_range range);
 
 /* ---- reductions ---- */
 
@@ -576,8 +631,24 @@ typedef struct vd__fft_tables {
     uint32_t fine, coarse;             /* roots of the whole axis */
 } vd__fft_tables;
 
+/* What convolution does in the middle: times spectra, and back in the same kernel. Channels are summed, kernels made one after the other. */
+typedef struct vd__fft_product {
+    uint32_t channels, kernels; /* that the kernel goes through; 0: no product */
+    bool plain;              /* on storing, in C order, and not back: of axes that take several kernels */
+    vd__fft_side spectrum;   /* the elements in the spectrum of the first channel and kernel */
+    uint64_t in_step, out_step, channel_step, kernel_step;
+} vd__fft_product;
+
+/* What makes a route one of a convolution: the first dimension numbers the images, of which `batch` times channels go in. */
+typedef struct vd__fft_convolution {
+    uint64_t batch;
+    uint32_t channels, kernels;
+    bool back;               /* planning is past the product */
+} vd__fft_convolution;
+
 /* Between axes the numbers lie in OUT, or in MIDDLE where OUT is of another type than the arithmetic, lacks some of the indices, gets nothing or has to
-   stay as it is; between the two passes of a long axis in TEMP, and before a third one in FOLD. Of VD_FFT_REAL, IN are the reals and OUT the bins, in both
+   stay as it is; between the two passes of a long axis in TEMP, and before a third one, or behind the
+   product of a convolution with several channels or kernels, in FOLD. Of VD_FFT_REAL, IN are the reals and OUT the bins, in both
    directions. */
 typedef enum vd__fft_place { VD__FFT_IN, VD__FFT_OUT, VD__FFT_TEMP, VD__FFT_MIDDLE, VD__FFT_FOLD, VD__FFT_PLACES } vd__fft_place;
 
@@ -602,6 +673,8 @@ typedef struct vd__fft_pass {
     vd__fft_cut filled, kept; /* what is read, not zero; what is written */
     vd__fft_side in_index, out_index; /* the same elements in C order; of passes with hooks only */
     uint32_t dimension[VD__FFT_AXES]; /* of the array, by axis of the shape */
+    vd__fft_product product;
+    bool inverse;            /* of a route that has both directions */
     uint64_t turn;           /* length of the axis whose roots multiply what is stored; 0: none */
     uint64_t turn_width, turn_rows; /* transforms that share a root, and how many such */
     uint32_t fine_bits;      /* of an exponent that the fine table resolves */
@@ -651,6 +724,8 @@ struct vd_fft {
     vd__fft_layout layout[VD__FFT_PLACES];
     vd__fft_layout dense;    /* C order */
     vd__fft_hooks hooks;
+    vd__fft_convolution convolution; /* batch 0: none */
+    vd_buffer spectrum;      /* the convolution's */
     vd__fft_route route[2];  /* by direction; of complex transforms the first serves both */
     vc_type real;            /* of the arithmetic */
     vc_type stored[VD__FFT_PLACES]; /* of parts in memory, by place */
@@ -1015,9 +1090,12 @@ typedef struct vd__fft_leg {
 
 typedef struct vd__digit { uint64_t size, step; } vd__digit;
 
-/* Indices of another dimension that there are while an axis is transformed: later axes have been, earlier ones have not. */
+/* Indices of another dimension that there are while an axis is transformed: later axes have been, earlier ones have not; on the way back of a convolution
+   earlier ones are done. */
 static uint64_t vd__fft_extent(const vd_fft *p, uint32_t axis, uint32_t dimension) {
     if (!(p->axes >> dimension & 1)) return p->shape[dimension];
+    if (p->convolution.batch && dimension > axis) return p->shape[dimension];
+    if (p->convolution.batch) return p->layout[p->convolution.back ? VD__FFT_OUT : VD__FFT_IN].count[dimension];
     return p->layout[dimension > axis ? VD__FFT_OUT : VD__FFT_IN].count[dimension];
 }
 
@@ -1316,6 +1394,123 @@ static vd_result vd__fft_plan_axes(vd_fft *p) {
     return result;
 }
 
+/* One side of the pass in the middle of a convolution, along dimension 1 and those of `with`: images a step apart, kernels of one image too where workgroups
+   share them out. */
+static vd__fft_side vd__fft_middle_side(const vd_fft *p, const vd__fft_layout *l, uint32_t with, uint64_t image_step, uint64_t kernel_step) {
+    const vd__fft_convolution *c = &p->convolution;
+    vd__fft_side s;
+    uint32_t i, axes = 0;
+    memset(&s, 0, sizeof s);
+    for (i = p->dimensions; i-- > 1;) if (i == 1 || with >> i & 1) s.stride[axes++] = l->stride[i];
+    s.block.product = s.each.product = 1;
+    vd__digits_add(&s.block, c->batch, image_step);
+    if (c->channels > 1) vd__digits_add(&s.block, c->kernels, kernel_step);
+    for (i = 2; i < p->dimensions; i++) if (!(with >> i & 1)) vd__digits_add(&s.each, p->shape[i], l->stride[i]);
+    vd__fft_join_blocks(&s);
+    return s;
+}
+
+/* There, product and back in one kernel. */
+static bool vd__fft_plan_middle(vd_fft *p, vd__fft_place from, vd__fft_place to, uint32_t with) {
+    const vd__fft_convolution *c = &p->convolution;
+    const vd__fft_layout *in = &p->layout[from], *out = &p->layout[to];
+    vd__fft_pass *pass = vd__fft_add_pass(&p->route[0], from, to);
+    uint64_t image = p->dense.stride[0];
+    uint32_t least, i;
+    const uint32_t order[4] = { 0, 1, 2, 3 };
+    vd__fft_leg leg;
+    if (!pass) return false;
+    memset(&leg, 0, sizeof leg);
+    leg.axis = 1;
+    leg.with[0] = with;
+    pass->in = vd__fft_middle_side(p, in, with, c->channels * in->stride[0], 0);
+    pass->out = vd__fft_middle_side(p, out, with, c->kernels * out->stride[0], out->stride[0]);
+    pass->in_index = vd__fft_middle_side(p, &p->dense, with, c->channels * image, 0);
+    pass->out_index = vd__fft_middle_side(p, &p->dense, with, c->kernels * image, image);
+    pass->filled = vd__fft_cut_of(p->layout[VD__FFT_IN].count[1], p->shape[1], 1, 1);
+    pass->kept = vd__fft_cut_of(p->layout[VD__FFT_OUT].count[1], p->shape[1], 1, 1);
+    pass->product.spectrum = vd__fft_middle_side(p, &p->dense, with, 0, c->channels * image);
+    pass->product.channels = c->channels;
+    pass->product.kernels = c->channels > 1 ? 1 : c->kernels;
+    pass->product.in_step = in->stride[0];
+    pass->product.out_step = out->stride[0];
+    pass->product.channel_step = pass->product.kernel_step = image;
+    for (i = 0; i < 2; i++) {
+        least = i || p->device.cpu ? 1 : 8;
+        if (p->shape[1] <= 65536 && vd__fft_plan_shape(p, pass, order, &leg, 0, (uint32_t)p->shape[1], least)) return true;
+    }
+    p->route[0].count--;
+    return false;
+}
+
+/* Small images as a whole, all axes in one kernel. */
+static bool vd__fft_plan_image(vd_fft *p) {
+    uint64_t n = 1;
+    uint32_t i;
+    if (p->device.cpu || p->dimensions == 2 || !vd__fft_is_whole(p)) return false;
+    for (i = 1; i < p->dimensions; i++) {
+        if (p->shape[i] > VD__FFT_POINTS / n || !vd__fft_is_smooth(p->shape[i], 31)) return false;
+        n *= p->shape[i];
+    }
+    return vd__fft_plan_middle(p, VD__FFT_IN, VD__FFT_OUT, p->axes & ~2u);
+}
+
+/* There or back along an axis. */
+static bool vd__fft_plan_way(vd_fft *p, uint32_t axis, vd__fft_place from, vd__fft_place to) {
+    const vd__fft_convolution *c = &p->convolution;
+    vd__fft_route *r = &p->route[0];
+    uint32_t i, before = r->count;
+    vd__fft_leg leg;
+    memset(&leg, 0, sizeof leg);
+    leg.axis = axis;
+    leg.n = p->shape[axis];
+    leg.from = from;
+    leg.to = to;
+    leg.in_stride = p->layout[from].stride[axis];
+    leg.out_stride = p->layout[to].stride[axis];
+    leg.outer = 1;
+    leg.filled = c->back ? leg.n : p->layout[VD__FFT_IN].count[axis];
+    leg.kept = c->back ? p->layout[VD__FFT_OUT].count[axis] : leg.n;
+    p->shape[0] = c->batch * (c->back ? c->kernels : c->channels);
+    if (!vd__fft_plan_leg(p, r, &leg)) return false;
+    for (i = before; i < r->count; i++) r->pass[i].inverse = c->back;
+    return true;
+}
+
+/* The first axis: in one kernel, or there, with the product on storing, and back. */
+static bool vd__fft_plan_turning_point(vd_fft *p, vd__fft_place from, vd__fft_place between, vd__fft_place to) {
+    const vd__fft_convolution *c = &p->convolution;
+    if (vd__fft_plan_middle(p, from, to, 0)) return true;
+    if (c->channels > 1 || c->kernels > 1 || !vd__fft_plan_way(p, 1, from, between)) return false;
+    p->route[0].pass[p->route[0].count - 1].product.plain = true;
+    p->convolution.back = true;
+    return vd__fft_plan_way(p, 1, between, to);
+}
+
+/* All axes but the first there, the first with the product in the middle, all others back in the opposite order. */
+static vd_result vd__fft_plan_convolution(vd_fft *p) {
+    vd__fft_convolution *c = &p->convolution;
+    uint64_t most = p->shape[0];
+    bool one = c->channels == 1 && c->kernels == 1, ok = true;
+    vd__fft_place between = one && vd__fft_is_whole(p) && p->stored[VD__FFT_OUT] == p->real && !p->hooks.mute ? VD__FFT_OUT : VD__FFT_MIDDLE;
+    vd__fft_place after = one ? between : VD__FFT_FOLD, from, to = p->dimensions == 2 ? VD__FFT_OUT : after;
+    uint32_t i;
+    p->layout[VD__FFT_MIDDLE].span = c->batch * c->channels * p->dense.stride[0];
+    p->layout[VD__FFT_FOLD] = p->dense;
+    p->layout[VD__FFT_FOLD].span = c->batch * c->kernels * p->dense.stride[0];
+    if (vd__fft_plan_image(p)) return VD_OK;
+    for (i = p->dimensions; i-- > 2 && ok;) ok = vd__fft_plan_way(p, i, p->route[0].count ? between : VD__FFT_IN, between);
+    from = p->route[0].count ? between : VD__FFT_IN;
+    ok = ok && vd__fft_plan_turning_point(p, from, between, to);
+    c->back = true;
+    for (i = 2; i < p->dimensions && ok; i++) ok = vd__fft_plan_way(p, i, after, i + 1 == p->dimensions ? VD__FFT_OUT : after);
+    p->shape[0] = most;
+    if (ok) return VD_OK;
+    return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_convolve_create '%s': no plan for a transform of %llu x %llu x %llu in %u bytes of shared memory", p->name,
+                        (unsigned long long)p->shape[1], (unsigned long long)(p->dimensions > 2 ? p->shape[2] : 1),
+                        (unsigned long long)(p->dimensions > 3 ? p->shape[3] : 1), (unsigned)(p->device.shared * vc_type_size(p->real)));
+}
+
 // >>butterflies
 /* Transforms of a few values held in registers, forward; what is the same for every thread is folded by the builder. */
 
@@ -1576,7 +1771,7 @@ static vd_result vd__fft_make_tables(vd_fft *p) {
     bool ok = true;
     for (i = 0; i < p->route[0].count + p->route[1].count && ok; i++) {
         vd__fft_pass *pass = vd__fft_pass_at(p, i);
-        for (leg = 0; leg < (pass->chirp ? 2u : 1u); leg++) {
+        for (leg = 0; leg < (pass->chirp || pass->product.channels ? 2u : 1u); leg++) {
             for (j = 1; j < pass->shape.stages && ok; j++) {
                 vd__fft_phase g = vd__fft_phase_of(&pass->shape, leg, j);
                 if (g.length > 1) ok = vd__fft_table_stage(p, g.length, g.radix, &pass->tables.stage[leg][j]);
@@ -1600,7 +1795,8 @@ typedef struct vd__fft_writer {
     const vd__fft_pass *pass;
     const vd__fft_shape *shape;
     vd_fft_hook load, store;
-    vc_ref in, out, table, shared[2];
+    vc_ref in, out, table, spectrum, shared[2];
+    vc_val channel, kernel;  /* of a convolution */
     vc_type real, stored[2]; /* of the arithmetic, of what is loaded and stored */
     bool inverse;
     double scale;
@@ -1972,6 +2168,10 @@ static void vd__fft_load_all(vd__fft_writer *w) {
     base = vd__fft_begin(&w->pass->in, q, block);
     if (w->load) w->index = vd__fft_begin(&w->pass->in_index, q, block);
     if (w->pass->filled.count) w->offset = vd__fft_divided(q, w->pass->filled.width);
+    if (w->pass->product.channels > 1) {
+        base = vc_add(base, vc_mul(w->channel, vc_u32((uint32_t)w->pass->product.in_step)));
+        if (w->load) w->index = vc_add(w->index, vc_mul(w->channel, vc_u32((uint32_t)w->pass->product.channel_step)));
+    }
     for (u = 0; u < g.each; u++) {
         vc_val b = vd__fft_near(w, &g, u), at = vc_add(base, vd__fft_within(w, &w->pass->in, &g, b));
         for (j = 0; j < g.radix; j++) w->x[u * g.radix + j] = vd__fft_load(w, &g, at, b, j);
@@ -2002,11 +2202,21 @@ static void vd__fft_turn_all(vd__fft_writer *w, const vd__fft_phase *g, vc_val r
     for (j = 0; j < g->radix; j++) x[j] = vd__fft_mul(x[j], power[j]);
 }
 
+/* The factor of an element that is stored, from a spectrum in C order which all images share. */
+static vd__fft_c vd__fft_factor(const vd__fft_writer *w, const vd__fft_phase *g, vc_val b, uint32_t j) {
+    const vd__fft_side *s = &w->pass->out_index;
+    vc_val at = vc_add(vc_add(w->index, vd__fft_within(w, s, g, b)), vc_u32((uint32_t)vd__fft_apart(w, s, g, j))), v;
+    if (w->plan->convolution.batch > 1) at = vc_rem(at, vc_u32((uint32_t)w->plan->dense.stride[0]));
+    v = vc_load(w->spectrum, at);
+    return vd__fft_pair(vc_component(v, 0), vc_component(v, 1));
+}
+
 static void vd__fft_store(const vd__fft_writer *w, const vd__fft_phase *g, vc_val at, vc_val b, uint32_t j, vd__fft_c x) {
     vc_val v;
     if (w->pass->chirp) x = vd__fft_mul(x, vd__fft_entry(w, b, w->pass->tables.chirp + j * g->step));
     if (w->scale != 1) x = vd__fft_pair(vc_mul(x.re, vd__fft_number(x.re, w->scale)), vc_mul(x.im, vd__fft_number(x.im, w->scale)));
     if (w->inverse) x = vd__fft_swap(x);
+    if (w->pass->product.plain) x = vd__fft_mul(x, vd__fft_factor(w, g, b, j));
     if (w->store) x = vd__fft_hooked(w, w->store, &w->pass->out_index, g, b, j, x);
     if (!x.re.of && !x.im.of) return; /* by a hook's wish */
     v = vc_vec2(x.re, x.im);
@@ -2038,7 +2248,11 @@ static void vd__fft_store_all(vd__fft_writer *w, const vd__fft_phase *g) {
     bool some, partly;
     q = vd__fft_which(w, &block, &exists, &some);
     base = vd__fft_begin(&w->pass->out, q, block);
-    if (w->store) w->index = vd__fft_begin(&w->pass->out_index, q, block);
+    if (w->store || w->pass->product.plain) w->index = vd__fft_begin(&w->pass->out_index, q, block);
+    if (w->pass->product.kernels > 1) {
+        base = vc_add(base, vc_mul(w->kernel, vc_u32((uint32_t)w->pass->product.out_step)));
+        if (w->store) w->index = vc_add(w->index, vc_mul(w->kernel, vc_u32((uint32_t)w->pass->product.kernel_step)));
+    }
     if (w->pass->kept.count) w->offset = vd__fft_divided(q, w->pass->kept.width);
     for (u = 0; u < g->each; u++) {
         vc_val b = vd__fft_own(w, g, u, &partly), at = vc_add(base, vd__fft_within(w, &w->pass->out, g, b)), own = exists;
@@ -2061,6 +2275,95 @@ static void vd__fft_multiply(vd__fft_writer *w, const vd__fft_phase *g) {
     }
 }
 
+/* from[i] times the elements of the spectrum that this channel and kernel have there; into x, which may be from. */
+static void vd__fft_multiply_by_spectrum(vd__fft_writer *w, const vd__fft_c *from, const vd__fft_phase *g) {
+    const vd__fft_product *p = &w->pass->product;
+    uint32_t u, j;
+    vc_val block, exists, q, base;
+    bool partly;
+    q = vd__fft_which(w, &block, &exists, &partly);
+    base = vd__fft_begin(&p->spectrum, q, block);
+    if (p->channels > 1) base = vc_add(base, vc_mul(w->channel, vc_u32((uint32_t)p->channel_step)));
+    if (p->kernels > 1) base = vc_add(base, vc_mul(w->kernel, vc_u32((uint32_t)p->kernel_step)));
+    for (u = 0; u < g->each; u++) {
+        vc_val at = vc_add(base, vd__fft_within(w, &p->spectrum, g, vd__fft_near(w, g, u))), v;
+        for (j = 0; j < g->radix; j++) {
+            v = vc_load(vc_offset(w->spectrum, vc_u64(vd__fft_apart(w, &p->spectrum, g, j))), at);
+            w->x[u * g->radix + j] = vd__fft_mul(from[u * g->radix + j], vd__fft_pair(vc_component(v, 0), vc_component(v, 1)));
+        }
+    }
+}
+
+static void vd__fft_swap_all(vd__fft_writer *w, const vd__fft_phase *g) {
+    uint32_t i;
+    for (i = 0; i < g->each * g->radix; i++) w->x[i] = vd__fft_swap(w->x[i]);
+}
+
+/* From products to what is stored: the inverse is the forward transform of exchanged parts. */
+static void vd__fft_back(vd__fft_writer *w) {
+    const vd__fft_shape *s = w->shape;
+    vd__fft_phase first = vd__fft_phase_of(s, 1, 0), last = vd__fft_phase_of(s, 1, s->stages - 1);
+    w->columns = s->columns_in;
+    vd__fft_swap_all(w, &first);
+    vd__fft_stages(w, 1, s->columns_out);
+    vd__fft_swap_all(w, &last);
+    vd__fft_store_all(w, &last);
+}
+
+/* The transforms of all channels, times their spectra, in x. */
+static void vd__fft_sum_channels(vd__fft_writer *w, const vd__fft_phase *g) {
+    const vd__fft_shape *s = w->shape;
+    vc_ref sum[VD__FFT_HELD][2];
+    uint32_t held = g->each * g->radix, i;
+    for (i = 0; i < 2 * held; i++) {
+        sum[i / 2][i % 2] = vc_var(w->k, i % 2 ? "im" : "re", w->real);
+        vc_set(sum[i / 2][i % 2], vc_imm(w->real, 0));
+    }
+    w->used = s->stages > 1;
+    VC_FOR(w->k, c, vc_u32(0), vc_u32(w->pass->product.channels)) {
+        w->columns = s->columns_in;
+        w->channel = c;
+        vd__fft_load_all(w);
+        vd__fft_stages(w, 0, s->columns_in);
+        vd__fft_multiply_by_spectrum(w, w->x, g);
+        for (i = 0; i < held; i++) {
+            vc_set(sum[i][0], vc_add(vc_get(sum[i][0]), w->x[i].re));
+            vc_set(sum[i][1], vc_add(vc_get(sum[i][1]), w->x[i].im));
+        }
+    }
+    for (i = 0; i < held; i++) {
+        w->x[i].re = vc_get(sum[i][0]);
+        w->x[i].im = vc_get(sum[i][1]);
+    }
+}
+
+/* After the last stage each thread holds what the first stage of the way back takes: nothing is exchanged in between. */
+static void vd__fft_convolve(vd__fft_writer *w) {
+    const vd__fft_shape *s = w->shape;
+    vd__fft_phase g = vd__fft_phase_of(s, 0, s->stages - 1);
+    vd__fft_c x[VD__FFT_HELD];
+    if (w->pass->product.channels > 1) {
+        vd__fft_sum_channels(w, &g);
+        vd__fft_back(w);
+        return;
+    }
+    vd__fft_load_all(w);
+    vd__fft_stages(w, 0, s->columns_in);
+    memcpy(x, w->x, sizeof x);
+    if (w->pass->product.kernels == 1) {
+        vd__fft_multiply_by_spectrum(w, x, &g);
+        vd__fft_back(w);
+        return;
+    }
+    w->used = s->stages > 1;
+    VC_FOR(w->k, i, vc_u32(0), vc_u32(w->pass->product.kernels)) {
+        w->columns = s->columns_in;
+        w->kernel = i;
+        vd__fft_multiply_by_spectrum(w, x, &g);
+        vd__fft_back(w);
+    }
+}
+
 static void vd__fft_deal_threads(vd__fft_writer *w) {
     const vd__fft_shape *s = w->shape;
     vc_val l = vc_local_index(w->k);
@@ -2069,6 +2372,8 @@ static void vd__fft_deal_threads(vd__fft_writer *w) {
     w->side[1] = s->side == 1 ? vc_u32(0) : vc_rem(l, vc_u32(s->side));
     w->thread[1] = s->side == 1 ? l : vc_div(l, vc_u32(s->side));
 }
+
+static bool vd__fft_has_spectrum(const vd__fft_pass *pass) { return pass->product.channels || pass->product.plain; }
 
 static vc_type vd__fft_element(vc_type part, bool scalar) { return scalar ? part : vd__fft_pair_of(part); }
 
@@ -2086,6 +2391,7 @@ static void vd__fft_declare(vd__fft_writer *w, bool in_place, bool one) {
     w->in = vc_buffer(w->k, one ? "data" : "in", in, one ? VC_ANY_TYPE | VC_READ_WRITE : alias | VC_READ);
     w->out = one ? w->in : vc_buffer(w->k, "out", out, alias | VC_WRITE);
     w->table = vc_buffer(w->k, "table", vd__fft_pair_of(w->real), VC_READ);
+    if (vd__fft_has_spectrum(w->pass)) w->spectrum = vc_buffer(w->k, "spectrum", vd__fft_pair_of(w->real), VC_READ);
     if ((w->load || w->store) && w->plan->hooks.declare) w->plan->hooks.declare(w->k, w->plan->hooks.user);
     if (vd__fft_shared(s)) {
         w->shared[0] = vc_shared(w->k, "re", w->real, words);
@@ -2104,6 +2410,10 @@ static void vd__fft_write_kernel(vd__fft_writer *w) {
     uint32_t i;
     vd__fft_deal_threads(w);
     w->columns = s->columns_in;
+    if (w->pass->product.channels) {
+        vd__fft_convolve(w);
+        return;
+    }
     if (w->pass->real.load) vd__real_load_all(w);
     else vd__fft_load_all(w);
     if (w->pass->chirp) {
@@ -2140,7 +2450,7 @@ static vd_result vd__fft_build(vd_fft *p, uint32_t number, uint32_t direction, b
     w->load = number ? NULL : p->hooks.load;
     w->store = number + 1 < route->count ? NULL : p->hooks.store;
     w->shape = &pass->shape;
-    w->inverse = pass->real.kind ? pass->real.back : direction == VD_FFT_INVERSE;
+    w->inverse = pass->real.kind ? pass->real.back : pass->inverse != (direction == VD_FFT_INVERSE);
     w->real = p->real;
     w->stored[0] = p->stored[pass->from];
     w->stored[1] = p->stored[pass->to];
@@ -5090,14 +5400,13 @@ static uint64_t vd__fft_groups(const vd__fft_pass *pass) {
 }
 
 /* `at`: the buffer of each place. */
-/* `at`: the buffer of each place. */
 static vd_result vd__fft_run_pass(vd_fft *p, vd_list *list, uint32_t number, const vd_fft_io *io, const vd_buffer *at) {
     vd__fft_route *route = vd__fft_route_of(p, (uint32_t)io->direction);
     vd__fft_pass *pass = &route->pass[number];
     vd_buffer from = at[pass->from], to = at[pass->to];
     bool in_place = from.id == to.id;
     vd_dispatch_desc desc;
-    vd_arg args[3 + VD__FFT_ARGS];
+    vd_arg args[4 + VD__FFT_ARGS];
     vd_result result;
     int count = 0;
     if (!pass->kernels[io->direction][in_place].id) {
@@ -5108,6 +5417,7 @@ static vd_result vd__fft_run_pass(vd_fft *p, vd_list *list, uint32_t number, con
     args[count++] = vd_b(from);
     if (!in_place || !vd__fft_is_one(p, pass)) args[count++] = vd_b(to);
     args[count++] = vd_b(p->tables);
+    if (vd__fft_has_spectrum(pass)) args[count++] = vd_b(p->spectrum);
     if ((number == 0 && p->hooks.load) || (number + 1 == route->count && p->hooks.store)) {
         result = vd__fft_hook_args(p, io, args + count);
         if (result) return result;
@@ -5118,6 +5428,251 @@ static vd_result vd__fft_run_pass(vd_fft *p, vd_list *list, uint32_t number, con
     desc.args = args;
     desc.arg_count = count;
     return vd_dispatch(list, &desc);
+}
+
+// >>convolve
+/* Convolutions: a forward transform of the kernels with hooks that put them into place, once; and a route there, times their spectrum, and back. Where the
+   result begins is a matter of where the kernel lies in its period, so that results always begin at index 0. */
+
+struct vd_convolve {
+    vd_context *ctx;
+    vd_allocator allocator;
+    char name[64];
+    vd_convolve_desc desc;
+    uint32_t dimensions;
+    uint64_t period[3], result[3]; /* of the transforms; elements of a result */
+    uint64_t place[3];       /* of the kernel's first element for a convolution; its last one's for a correlation */
+    double scale;
+    bool is_set;             /* a kernel */
+    vd_fft *run, *kernel;
+    vc_ref data[2];          /* of the kernel being written: in and out, or the kernels */
+    struct vd_convolve *next; /* in the context's cache */
+};
+
+static vd_fft *vd__fft_make(vd_context *ctx, const vd_fft_desc *desc, const vd__fft_convolution *convolution);
+
+static uint64_t vd__convolve_count(const uint64_t *shape, uint32_t dimensions) {
+    uint64_t n = 1;
+    uint32_t i;
+    for (i = 0; i < dimensions; i++) n *= shape[i];
+    return n;
+}
+
+/* Element `at` of image number `image`, if it is inside an image of this shape. */
+static vc_val vd__convolve_index(const vd_convolve *p, const uint64_t *shape, const vc_val *at, vc_val image, vc_val *inside) {
+    vc_val index = image;
+    uint32_t i;
+    *inside = vc_bool(true);
+    for (i = 0; i < p->dimensions; i++) {
+        index = vc_add(vc_mul(index, vc_u32((uint32_t)shape[i])), at[i]);
+        if (shape[i] < p->period[i]) *inside = vc_and(*inside, vc_lt(at[i], vc_u32((uint32_t)shape[i])));
+    }
+    return index;
+}
+
+static vc_val vd__convolve_load(const vd_convolve *p, vc_kernel *k, vc_ref from, vc_val index, vc_val inside) {
+    vc_val zero = vc_const(k, vc_imm(p->desc.type, 0));
+    return vc_load_or(from, index, inside, p->desc.real ? zero : vc_splat(zero, 2));
+}
+
+static vc_ref vd__convolve_buffer(const vd_convolve *p, vc_kernel *k, const char *name, uint32_t access) {
+    return vc_buffer(k, name, p->desc.real ? p->desc.type : vd__fft_pair_of(p->desc.type), VC_ANY_TYPE | access);
+}
+
+static void vd__convolve_declare(vc_kernel *k, void *user) {
+    vd_convolve *p = (vd_convolve *)user;
+    p->data[0] = vd__convolve_buffer(p, k, "in", VC_READ);
+    p->data[1] = vd__convolve_buffer(p, k, "out", VC_WRITE);
+}
+
+/* The images that are real and imaginary part of image number i of the transforms, which is of group i / each; whether there is a second one. */
+static vc_val vd__convolve_pair(const vd_convolve *p, vc_val i, uint32_t each, vc_val *second, vc_val *both) {
+    vc_val group = each == 1 ? i : vc_div(i, vc_u32(each)), rest = each == 1 ? vc_u32(0) : vc_rem(i, vc_u32(each)), first;
+    group = vc_mul(group, vc_u32(2));
+    first = vc_add(vc_mul(group, vc_u32(each)), rest);
+    *second = vc_add(first, vc_u32(each));
+    *both = p->desc.batch % 2 ? vc_lt(group, vc_u32(p->desc.batch - 1)) : vc_bool(true);
+    return first;
+}
+
+static void vd__convolve_take(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
+    const vd_convolve *p = (const vd_convolve *)user;
+    vc_val inside, second, both, image = vd__convolve_pair(p, at->coordinate[0], p->desc.channels, &second, &both), x;
+    x = vd__convolve_index(p, p->desc.shape, at->coordinate + 1, image, &inside);
+    v->re = vd__convolve_load(p, k, p->data[0], x, inside);
+    x = vd__convolve_index(p, p->desc.shape, at->coordinate + 1, second, &inside);
+    v->im = vd__convolve_load(p, k, p->data[0], x, vc_and(inside, both));
+}
+
+static void vd__convolve_give(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
+    static const vc_val nothing = { 0, 0 };
+    const vd_convolve *p = (const vd_convolve *)user;
+    vc_val inside, second, both, image = vd__convolve_pair(p, at->coordinate[0], p->desc.kernels, &second, &both);
+    vc_store(p->data[1], vd__convolve_index(p, p->result, at->coordinate + 1, image, &inside), v->re);
+    second = vd__convolve_index(p, p->result, at->coordinate + 1, second, &inside);
+    if (p->desc.batch % 2) VC_IF(k, both) { vc_store(p->data[1], second, v->im); }
+    else vc_store(p->data[1], second, v->im);
+    v->re = v->im = nothing;
+}
+
+static void vd__convolve_declare_kernel(vc_kernel *k, void *user) {
+    vd_convolve *p = (vd_convolve *)user;
+    p->data[0] = vd__convolve_buffer(p, k, "kernel", VC_READ);
+}
+
+/* The element of the kernel that lies at this place of its period: backwards and conjugate for correlation. */
+static void vd__convolve_take_kernel(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
+    const vd_convolve *p = (const vd_convolve *)user;
+    bool correlation = p->desc.kind == VD_CONVOLVE_CORRELATION;
+    vc_val place[3], inside, x;
+    uint32_t i;
+    for (i = 0; i < p->dimensions; i++) {
+        vc_val n = vc_u32((uint32_t)p->period[i]), shift = vc_u32((uint32_t)p->place[i]), t;
+        t = correlation ? vc_sub(vc_add(shift, n), at->coordinate[i + 1]) : vc_add(at->coordinate[i + 1], shift);
+        place[i] = vc_select(vc_lt(t, n), t, vc_sub(t, n));
+    }
+    x = vd__convolve_load(p, k, p->data[0], vd__convolve_index(p, p->desc.kernel_shape, place, at->coordinate[0], &inside), inside);
+    v->re = p->desc.real ? x : vc_component(x, 0);
+    v->im = p->desc.real ? vc_imm(p->desc.type, 0) : correlation ? vc_neg(vc_component(x, 1)) : vc_component(x, 1);
+}
+
+static void vd__convolve_give_spectrum(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
+    const vd_convolve *p = (const vd_convolve *)user;
+    if (p->desc.filter) p->desc.filter(k, at, v, p->desc.hook_user);
+    v->re = vc_mul(v->re, vd__fft_number(v->re, p->scale));
+    v->im = vc_mul(v->im, vd__fft_number(v->im, p->scale));
+}
+
+/* The period of one dimension, the elements of a result, and the place of the kernel. */
+static vd_result vd__convolve_measure(vd_convolve *p, uint32_t i) {
+    uint64_t n = p->desc.shape[i], m = p->desc.kernel_shape[i], skip; /* results left out at the front */
+    bool wraps = p->desc.range <= VD_CONVOLVE_CENTRED, correlation = p->desc.kind == VD_CONVOLVE_CORRELATION;
+    if (m > n && (wraps || p->desc.range == VD_CONVOLVE_VALID))
+        return vd_error_set(VD_ERROR_INVALID, "vd_convolve_create '%s': kernel_shape[%u] is %llu, the signal has %llu", p->name, i, (unsigned long long)m,
+                            (unsigned long long)n);
+    skip = p->desc.range == VD_CONVOLVE_FULL ? 0 : p->desc.range == VD_CONVOLVE_VALID ? m - 1 : (m - 1) / 2;
+    if (p->desc.range <= VD_CONVOLVE_CIRCULAR) skip = correlation ? m - 1 : 0;
+    p->result[i] = p->desc.range == VD_CONVOLVE_FULL ? n + m - 1 : p->desc.range == VD_CONVOLVE_VALID ? n - m + 1 : n;
+    p->period[i] = n;
+    if (p->desc.range == VD_CONVOLVE_FULL) p->period[i] = n + m - 1;
+    if (p->desc.range == VD_CONVOLVE_SAME) p->period[i] = n + (m - 1 - skip > skip ? m - 1 - skip : skip);
+    if (!wraps && p->desc.range != VD_CONVOLVE_VALID) p->period[i] = vd_fft_good_size(p->period[i]);
+    if (p->desc.range == VD_CONVOLVE_VALID) p->period[i] = vd_fft_good_size(n);
+    p->place[i] = correlation ? m - 1 - skip : skip;
+    return VD_OK;
+}
+
+static vd_result vd__convolve_check_desc(vd_convolve *p) {
+    vd_convolve_desc *d = &p->desc;
+    uint64_t shape[4] = { 0, 0, 0, 0 }, elements;
+    uint32_t i, count;
+    vd_result result;
+    memcpy(shape, d->shape, sizeof d->shape);
+    result = vd__fft_check_shape("vd_convolve_create", p->name, shape, 0, UINT32_MAX, &p->dimensions, &elements);
+    if (result) return result;
+    if ((uint32_t)d->kind > VD_CONVOLVE_CORRELATION) return vd_error_set(VD_ERROR_INVALID, "vd_convolve_create '%s': kind is %d", p->name, (int)d->kind);
+    if ((uint32_t)d->range > VD_CONVOLVE_VALID) return vd_error_set(VD_ERROR_INVALID, "vd_convolve_create '%s': range is %d", p->name, (int)d->range);
+    if (!d->type) d->type = VD_F32;
+    if (d->type != VD_F32 && d->type != VD_F64)
+        return vd_error_set(VD_ERROR_INVALID, "vd_convolve_create '%s': type is %s; it takes f32 or f64", p->name, vd_type_name(d->type));
+    if (!d->batch) d->batch = 1;
+    if (!d->channels) d->channels = 1;
+    if (!d->kernels) d->kernels = 1;
+    if (!d->kernel_shape[0]) memcpy(d->kernel_shape, d->shape, sizeof d->shape);
+    memset(shape, 0, sizeof shape);
+    memcpy(shape, d->kernel_shape, sizeof d->kernel_shape);
+    result = vd__fft_check_shape("vd_convolve_create", p->name, shape, 0, UINT32_MAX, &count, &elements);
+    if (!result && count != p->dimensions)
+        result = vd_error_set(VD_ERROR_INVALID, "vd_convolve_create '%s': the kernel has %u dimensions, the signal %u", p->name, count, p->dimensions);
+    for (i = 0; i < p->dimensions && !result; i++) result = vd__convolve_measure(p, i);
+    return result;
+}
+
+/* The transform of the kernels: they lie behind each other, and the factor of the inverse is theirs too. */
+static vd_result vd__convolve_make_kernel(vd_convolve *p) {
+    vd_fft_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.name = p->name;
+    desc.shape[0] = (uint64_t)p->desc.kernels * p->desc.channels;
+    memcpy(desc.shape + 1, p->period, sizeof p->period);
+    desc.axes = (2u << p->dimensions) - 2;
+    desc.norm = VD_FFT_NORM_NONE;
+    desc.type = p->desc.type;
+    desc.load = vd__convolve_take_kernel;
+    desc.store = vd__convolve_give_spectrum;
+    desc.hook_declare = vd__convolve_declare_kernel;
+    desc.hook_user = p;
+    p->scale = 1 / (double)vd__convolve_count(p->period, p->dimensions);
+    p->kernel = vd_fft_create(p->ctx, &desc);
+    return p->kernel ? VD_OK : VD_ERROR_INVALID;
+}
+
+static vd_result vd__convolve_make_run(vd_convolve *p) {
+    vd_fft_desc desc;
+    vd__fft_convolution c;
+    uint64_t most;
+    memset(&c, 0, sizeof c);
+    c.channels = p->desc.channels;
+    c.kernels = p->desc.kernels;
+    c.batch = p->desc.real ? ((uint64_t)p->desc.batch + 1) / 2 : p->desc.batch;
+    most = c.channels > c.kernels ? c.channels : c.kernels;
+    memset(&desc, 0, sizeof desc);
+    desc.name = p->name;
+    desc.shape[0] = c.batch * most;
+    memcpy(desc.shape + 1, p->period, sizeof p->period);
+    desc.axes = (2u << p->dimensions) - 2;
+    desc.norm = VD_FFT_NORM_NONE;
+    desc.type = p->desc.type;
+    memcpy(desc.in_count + 1, p->desc.shape, sizeof p->period);
+    memcpy(desc.out_count + 1, p->result, sizeof p->period);
+    if (p->desc.real) {
+        desc.load = vd__convolve_take;
+        desc.store = vd__convolve_give;
+        desc.hook_declare = vd__convolve_declare;
+    }
+    desc.hook_user = p;
+    p->run = vd__fft_make(p->ctx, &desc, &c);
+    if (!p->run) return VD_ERROR_INVALID;
+    p->run->spectrum = vd__fft_buffer(p->ctx, "spectrum of the kernel", (vd_type)vd__fft_pair_of(p->desc.type),
+                                      p->run->dense.stride[0] * c.kernels * c.channels, NULL);
+    return p->run->spectrum.id ? VD_OK : VD_ERROR_OUT_OF_DEVICE_MEMORY;
+}
+
+static uint64_t vd__convolve_bytes(const vd_convolve *p, const uint64_t *shape, uint64_t images) {
+    return vd__convolve_count(shape, p->dimensions) * images * vd_type_size(p->desc.type) * (p->desc.real ? 1 : 2);
+}
+
+static const char vd__convolve_key = 'c';
+
+static void vd__convolve_release(vd_context *ctx, void *data) {
+    vd_convolve *p = (vd_convolve *)data, *next;
+    (void)ctx;
+    for (; p; p = next) {
+        next = p->next;
+        vd_convolve_destroy(p);
+    }
+}
+
+typedef struct vd__convolve_call { vd_convolve_desc desc; vd_buffer in, kernel, out; } vd__convolve_call;
+
+/* Called by one thread at a time. */
+static vd_result vd__convolve_use(vd_context *ctx, void **data, void *user) {
+    vd__convolve_call *call = (vd__convolve_call *)user;
+    const vd_convolve_desc *d = &call->desc;
+    vd_convolve *p = (vd_convolve *)*data;
+    vd_list *list = vd_immediate(ctx, 0, 0);
+    vd_result result;
+    while (p && (memcmp(p->desc.shape, d->shape, sizeof d->shape) || memcmp(p->desc.kernel_shape, d->kernel_shape, sizeof d->kernel_shape) ||
+                 p->desc.range != d->range || p->desc.batch != d->batch))
+        p = p->next;
+    if (!p) {
+        p = vd_convolve_create(ctx, d);
+        if (!p) return VD_ERROR_INVALID;
+        p->next = (vd_convolve *)*data;
+        *data = p;
+    }
+    result = vd_convolve_set_kernel(p, list, call->kernel);
+    return result ? result : vd_convolve_run(p, list, call->in, call->out);
 }
 
 // >>public
@@ -5251,7 +5806,8 @@ static vd_result vd__fft_make_buffers(vd_fft *p) {
     return result;
 }
 
-VD_API vd_fft *vd_fft_create(vd_context *ctx, const vd_fft_desc *desc) {
+/* A plan of transforms or, with a convolution, of there, a product and back. */
+static vd_fft *vd__fft_make(vd_context *ctx, const vd_fft_desc *desc, const vd__fft_convolution *convolution) {
     vd_allocator allocator;
     vd_fft *p;
     vd_result result;
@@ -5271,12 +5827,16 @@ VD_API vd_fft *vd_fft_create(vd_context *ctx, const vd_fft_desc *desc) {
     result = vd__fft_check_desc(p, desc);
     if (!result) vd__fft_learn_device(p);
     if (!result) result = vd__fft_try_hooks(p);
-    if (!result) result = desc->engine ? vd__vkfft_make(p) : p->kind > VD_FFT_COMPLEX ? vd__real_plan(p) : vd__fft_plan_axes(p);
+    if (!result && convolution) p->convolution = *convolution;
+    if (!result && desc->engine) result = vd__vkfft_make(p);
+    else if (!result) result = convolution ? vd__fft_plan_convolution(p) : p->kind > VD_FFT_COMPLEX ? vd__real_plan(p) : vd__fft_plan_axes(p);
     if (!result && !desc->engine) result = vd__fft_make_buffers(p);
     if (!result) return p;
     vd_fft_destroy(p);
     return NULL;
 }
+
+VD_API vd_fft *vd_fft_create(vd_context *ctx, const vd_fft_desc *desc) { return vd__fft_make(ctx, desc, NULL); }
 
 VD_API void vd_fft_destroy(vd_fft *p) {
     vd_allocator allocator;
@@ -5289,6 +5849,7 @@ VD_API void vd_fft_destroy(vd_fft *p) {
         if (kernel.id) vd_kernel_destroy(p->ctx, kernel);
     }
     if (p->tables.id) vd_buffer_destroy(p->ctx, p->tables);
+    if (p->spectrum.id) vd_buffer_destroy(p->ctx, p->spectrum);
     for (i = 0; i < VD__FFT_PLACES; i++) if (p->own[i].id) vd_buffer_destroy(p->ctx, p->own[i]);
     vd__fft_free(&allocator, p);
 }
@@ -5466,9 +6027,10 @@ static size_t vd__fft_print_pass(char *at, size_t size, const vd_fft *p, const v
     used += vd__fft_print(at + used, size - used, ", %llu threads", s->threads);
     used += vd__fft_print(at + used, size - used, ", %llu side by side", s->side);
     if (s->slices > 1) used += vd__fft_print(at + used, size - used, ", in %llu slices", s->slices);
-    if (s->slices > 1) used += vd__fft_print(at + used, size - used, ", in %llu slices", s->slices);
     used += vd__fft_print(at + used, size - used, s->split ? ", split exchange of %llu bytes" : ", exchange of %llu bytes",
                           vd__fft_shared(s) * vc_type_size(p->real));
+    if (vd__fft_has_spectrum(pass)) used += vd__fft_print(at + used, size - used, ", times the spectrum", 0);
+    if (pass->product.channels) used += vd__fft_print(at + used, size - used, " and back", 0);
     if (pass->turn) used += vd__fft_print(at + used, size - used, ", turned for %llu", pass->turn);
     return used + vd__fft_print(at + used, size - used, "\n", 0);
 }
@@ -5478,7 +6040,6 @@ VD_API const char *vd_fft_explain(vd_fft *p) {
     uint32_t i;
     if (!p) return "";
     if (p->vkfft) return "VkFFT\n";
-    if (p->vkfft) return "VkFFT\n";
     size = sizeof p->text;
     p->text[0] = 0;
     for (i = 0; i < p->route[0].count + p->route[1].count; i++) {
@@ -5486,6 +6047,127 @@ VD_API const char *vd_fft_explain(vd_fft *p) {
         used += vd__fft_print_pass(p->text + used, size - used, p, vd__fft_pass_at(p, i));
     }
     return p->text;
+}
+
+/* ---- convolutions ---- */
+
+VD_API vd_convolve *vd_convolve_create(vd_context *ctx, const vd_convolve_desc *desc) {
+    vd_allocator allocator;
+    vd_convolve *p;
+    vd_result result;
+    if (!ctx || !desc) {
+        vd_error_set(VD_ERROR_INVALID, "vd_convolve_create: %s is NULL", ctx ? "desc" : "ctx");
+        return NULL;
+    }
+    allocator = vd_context_allocator(ctx);
+    p = (vd_convolve *)vd__fft_allocate(&allocator, sizeof *p);
+    if (!p) {
+        vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_convolve_create: out of host memory");
+        return NULL;
+    }
+    p->ctx = ctx;
+    p->allocator = allocator;
+    p->desc = *desc;
+    snprintf(p->name, sizeof p->name, "%s", desc->name ? desc->name : "convolve");
+    p->desc.name = p->name;
+    result = vd__convolve_check_desc(p);
+    if (!result) result = vd__convolve_make_kernel(p);
+    if (!result) result = vd__convolve_make_run(p);
+    if (!result) return p;
+    vd_convolve_destroy(p);
+    return NULL;
+}
+
+VD_API void vd_convolve_destroy(vd_convolve *p) {
+    vd_allocator allocator;
+    if (!p) return;
+    allocator = p->allocator;
+    vd_fft_destroy(p->run);
+    vd_fft_destroy(p->kernel);
+    vd__fft_free(&allocator, p);
+}
+
+VD_API void vd_convolve_shape(const vd_convolve *p, uint64_t shape[3]) { if (p) memcpy(shape, p->result, sizeof p->result); }
+
+VD_API vd_result vd_convolve_set_kernel(vd_convolve *p, vd_list *list, vd_buffer kernel) {
+    vd_fft_argument arg;
+    vd_fft_io io;
+    vd_result result;
+    if (!p) return vd_error_set(VD_ERROR_INVALID, "vd_convolve_set_kernel: plan is NULL");
+    result = vd__fft_check_buffer(p->ctx, "vd_convolve_set_kernel", p->name, kernel, "kernel",
+                                  vd__convolve_bytes(p, p->desc.kernel_shape, (uint64_t)p->desc.kernels * p->desc.channels));
+    if (result) return result;
+    memset(&io, 0, sizeof io);
+    arg.name = "kernel";
+    arg.value = vd_b(kernel);
+    io.out = p->run->spectrum;
+    io.args = &arg;
+    io.arg_count = 1;
+    result = vd_fft_run(p->kernel, list, &io);
+    if (!result) p->is_set = true;
+    return result;
+}
+
+VD_API vd_result vd_convolve_run(vd_convolve *p, vd_list *list, vd_buffer in, vd_buffer out) {
+    vd_fft_argument args[2];
+    vd_fft_io io;
+    vd_buffer at[VD__FFT_PLACES];
+    vd_result result;
+    uint64_t ins, outs;
+    uint32_t i;
+    if (!p) return vd_error_set(VD_ERROR_INVALID, "vd_convolve_run: plan is NULL");
+    if (!p->is_set) return vd_error_set(VD_ERROR_INVALID, "vd_convolve_run '%s': vd_convolve_set_kernel was not called", p->name);
+    if (in.id == out.id) return vd_error_set(VD_ERROR_INVALID, "vd_convolve_run '%s': in and out are one buffer", p->name);
+    ins = vd__convolve_bytes(p, p->desc.shape, (uint64_t)p->desc.batch * p->desc.channels);
+    outs = vd__convolve_bytes(p, p->result, (uint64_t)p->desc.batch * p->desc.kernels);
+    result = vd__fft_check_buffer(p->ctx, "vd_convolve_run", p->name, in, "in", ins);
+    if (!result) result = vd__fft_check_buffer(p->ctx, "vd_convolve_run", p->name, out, "out", outs);
+    memset(&io, 0, sizeof io);
+    args[0].name = "in";
+    args[0].value = vd_b(in);
+    args[1].name = "out";
+    args[1].value = vd_b(out);
+    io.args = args;
+    io.arg_count = 2;
+    memcpy(at, p->run->own, sizeof at);
+    at[VD__FFT_IN] = p->desc.real ? p->run->tables : in; /* hooks have the arrays of reals, and what kernels do not use has to be some buffer */
+    at[VD__FFT_OUT] = p->desc.real ? p->run->tables : out;
+    for (i = 0; i < p->run->route[0].count && !result; i++) result = vd__fft_run_pass(p->run, list, i, &io, at);
+    return result;
+}
+
+VD_API const char *vd_convolve_explain(vd_convolve *p) { return p ? vd_fft_explain(p->run) : ""; }
+
+VD_API vd_result vd_convolve_2d(vd_context *ctx, vd_buffer image, vd_buffer kernel, vd_buffer out, vd_convolve_range range) {
+    vd__convolve_call call;
+    vd_buffer_info info[3];
+    uint32_t i, j;
+    vd_buffer buffers[3];
+    buffers[0] = image;
+    buffers[1] = kernel;
+    buffers[2] = out;
+    memset(&call, 0, sizeof call);
+    for (i = 0; i < 3; i++) {
+        vd_result result = vd_buffer_query(ctx, buffers[i], &info[i]);
+        if (result) return result;
+        if (info[i].type != VD_F32)
+            return vd_error_set(VD_ERROR_INVALID, "vd_convolve_2d: buffer '%s' is of %s; it takes f32", info[i].name, vd_type_name(info[i].type));
+    }
+    if (range != VD_CONVOLVE_CENTRED && range != VD_CONVOLVE_SAME)
+        return vd_error_set(VD_ERROR_INVALID, "vd_convolve_2d: range is %d; it takes VD_CONVOLVE_CENTRED or VD_CONVOLVE_SAME", (int)range);
+    for (i = 4; i > 2 && info[0].shape[i - 1] == 1;) i--;
+    for (j = 4; j > 2 && info[1].shape[j - 1] == 1;) j--;
+    if (j > 2) return vd_error_set(VD_ERROR_INVALID, "vd_convolve_2d: the kernel '%s' has %u dimensions", info[1].name, j);
+    memcpy(call.desc.shape, &info[0].shape[i - 2], 2 * sizeof(uint64_t));
+    memcpy(call.desc.kernel_shape, info[1].shape, 2 * sizeof(uint64_t));
+    call.desc.batch = (uint32_t)((i > 2 ? info[0].shape[0] : 1) * (i > 3 ? info[0].shape[1] : 1));
+    call.desc.range = range;
+    call.desc.real = true;
+    call.desc.name = "convolve_2d";
+    call.in = image;
+    call.kernel = kernel;
+    call.out = out;
+    return vd_context_attach(ctx, &vd__convolve_key, vd__convolve_use, &call, vd__convolve_release);
 }
 
 /* ---- reductions ---- */

@@ -1,0 +1,469 @@
+/* Convolutions and correlations in every range, of one to three dimensions, complex and real, with batches, channels and kernels, against sums in double; and
+   what bad input gets.
+
+       convolve [-a]        -a: every sample on OpenCL too, where kernels take long to compile; a third of them otherwise */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "vkdispatch_fft.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static bool all_samples;
+static vd_context *device_context; /* NULL: no device */
+
+static void need_device(void) {
+    if (device_context) return;
+    print_message("# reason: no device runs kernels here: %s\n", vd_error_text());
+    skip();
+}
+
+typedef struct sample {
+    uint64_t shape[3], kernel[3];
+    vd_convolve_kind kind;
+    vd_convolve_range range;
+    uint32_t batch, channels, kernels;
+    bool real;
+    vd_type type;
+} sample;
+
+static uint32_t at_least_one(uint32_t x) { return x ? x : 1; }
+
+static uint64_t count_of(const uint64_t *shape) { return shape[0] * (shape[1] ? shape[1] : 1) * (shape[2] ? shape[2] : 1); }
+
+static double noise(uint64_t i) {
+    uint32_t x = (uint32_t)i * 2654435761u + 12345;
+    x = (x ^ x >> 15) * 2246822519u;
+    return (double)((x ^ x >> 13) >> 8) / 8388608.0 - 1.0;
+}
+
+/* Numbers as the device gets them, in double: pairs, with 0 for the imaginary part of real ones. */
+static double *numbers(const sample *s, uint64_t count, uint64_t seed) {
+    double *x = (double *)malloc((size_t)count * 2 * sizeof *x);
+    assert_non_null(x);
+    for (uint64_t i = 0; i < 2 * count; i++) {
+        x[i] = i % 2 && s->real ? 0 : noise(i + seed);
+        if (s->type != VD_F64) x[i] = (double)(float)x[i];
+    }
+    return x;
+}
+
+static vd_buffer buffer_of(const sample *s, uint64_t count, const double *x) {
+    vd_buffer_desc desc = { 0 };
+    uint64_t parts = s->real ? 1 : 2;
+    vd_type type = s->type == VD_F64 ? VD_F64 : VD_F32;
+    double *wide = (double *)malloc((size_t)(count * parts) * sizeof *wide);
+    float *narrow = (float *)malloc((size_t)(count * parts) * sizeof *narrow);
+    assert_true(wide && narrow);
+    for (uint64_t i = 0; x && i < count * parts; i++) {
+        wide[i] = x[s->real ? 2 * i : i];
+        narrow[i] = (float)wide[i];
+    }
+    desc.type = type;
+    desc.shape[0] = count * parts;
+    desc.data = !x ? NULL : type == VD_F64 ? (const void *)wide : narrow;
+    vd_buffer b = vd_buffer_create(device_context, &desc);
+    if (!b.id) fail_msg("%s", vd_error_text());
+    free(wide);
+    free(narrow);
+    return b;
+}
+
+/* The result with number `to` along a dimension takes element `to + first - m` of the signal for a convolution with element m of the kernel, or plus m. */
+static int64_t first_of(const sample *s, int64_t m) {
+    bool back = s->kind == VD_CONVOLVE_CORRELATION;
+    switch (s->range) {
+    case VD_CONVOLVE_FULL: return back ? 1 - m : 0;
+    case VD_CONVOLVE_VALID: return back ? 0 : m - 1;
+    case VD_CONVOLVE_SAME:
+    case VD_CONVOLVE_CENTRED: return back ? -(m / 2) : (m - 1) / 2;
+    default: return 0;
+    }
+}
+
+static uint64_t results_of(const sample *s, int d) {
+    uint64_t n = s->shape[d], m = s->kernel[d];
+    if (!n) return 0;
+    return s->range == VD_CONVOLVE_FULL ? n + m - 1 : s->range == VD_CONVOLVE_VALID ? n - m + 1 : n;
+}
+
+/* Which element of the signal, or -1 where it has none. */
+static int64_t source_of(const sample *s, int d, uint64_t to, uint64_t m) {
+    int64_t n = (int64_t)s->shape[d], at;
+    if (!n) return 0;
+    at = (int64_t)to + first_of(s, (int64_t)s->kernel[d]) + (s->kind == VD_CONVOLVE_CORRELATION ? (int64_t)m : -(int64_t)m);
+    if (s->range <= VD_CONVOLVE_CENTRED) return (at % n + n) % n;
+    return at < 0 || at >= n ? -1 : at;
+}
+
+/* Adds one image with one kernel. */
+static void add_image(const sample *s, double *y, const double *x, const double *k) {
+    uint64_t size[3], kernel[3], shape[3];
+    for (int d = 0; d < 3; d++) {
+        size[d] = results_of(s, d) ? results_of(s, d) : 1;
+        kernel[d] = s->shape[d] ? s->kernel[d] : 1;
+        shape[d] = s->shape[d] ? s->shape[d] : 1;
+    }
+    for (uint64_t i = 0; i < size[0] * size[1] * size[2]; i++)
+        for (uint64_t j = 0; j < kernel[0] * kernel[1] * kernel[2]; j++) {
+            int64_t a = source_of(s, 0, i / (size[1] * size[2]), j / (kernel[1] * kernel[2]));
+            int64_t b = source_of(s, 1, i / size[2] % size[1], j / kernel[2] % kernel[1]), c = source_of(s, 2, i % size[2], j % kernel[2]);
+            if (a < 0 || b < 0 || c < 0) continue;
+            const double *p = x + 2 * (((uint64_t)a * shape[1] + (uint64_t)b) * shape[2] + (uint64_t)c), *q = k + 2 * j;
+            double im = s->kind == VD_CONVOLVE_CORRELATION ? -q[1] : q[1];
+            y[2 * i] += p[0] * q[0] - p[1] * im;
+            y[2 * i + 1] += p[0] * im + p[1] * q[0];
+        }
+}
+
+static void say(const sample *s, vd_convolve *plan) {
+    print_error("  shape %d %d %d, kernel %d %d %d, ", (int)s->shape[0], (int)s->shape[1], (int)s->shape[2], (int)s->kernel[0], (int)s->kernel[1],
+                (int)s->kernel[2]);
+    print_error("kind %d, range %d, batch %u, channels %u, kernels %u, real %d, type %s\n%s", (int)s->kind, (int)s->range, s->batch, s->channels, s->kernels,
+                s->real, vd_type_name(s->type), plan ? vd_convolve_explain(plan) : "");
+}
+
+static double distance(const sample *s, vd_buffer out, const double *y, uint64_t count) {
+    uint64_t parts = s->real ? 1 : 2, size = s->type == VD_F64 ? 8 : 4;
+    void *got = malloc((size_t)(count * parts * size));
+    double wrong = 0, all = 0;
+    assert_non_null(got);
+    if (vd_buffer_read(device_context, out, 0, got, count * parts * size)) fail_msg("%s", vd_error_text());
+    for (uint64_t i = 0; i < count * parts; i++) {
+        double expected = y[s->real ? 2 * i : i], d = (s->type == VD_F64 ? ((double *)got)[i] : (double)((float *)got)[i]) - expected;
+        wrong += d * d;
+        all += expected * expected;
+    }
+    free(got);
+    return sqrt(wrong / all);
+}
+
+static vd_convolve *plan_of(vd_context *ctx, const sample *s) {
+    vd_convolve_desc desc;
+    memset(&desc, 0, sizeof desc);
+    memcpy(desc.shape, s->shape, sizeof desc.shape);
+    memcpy(desc.kernel_shape, s->kernel, sizeof desc.kernel_shape);
+    desc.kind = s->kind;
+    desc.range = s->range;
+    desc.batch = s->batch;
+    desc.channels = s->channels;
+    desc.kernels = s->kernels;
+    desc.real = s->real;
+    desc.type = s->type;
+    return vd_convolve_create(ctx, &desc);
+}
+
+static void check(const sample *s) {
+    uint64_t batch = at_least_one(s->batch), channels = at_least_one(s->channels), kernels = at_least_one(s->kernels), results[3], shape[3];
+    for (int d = 0; d < 3; d++) results[d] = results_of(s, d);
+    uint64_t n = count_of(s->shape), m = count_of(s->kernel), out_count = count_of(results);
+    uint64_t ins = batch * channels * n, outs = batch * kernels * out_count;
+    double *x = numbers(s, ins, 1), *k = numbers(s, kernels * channels * m, 777), *y = (double *)calloc((size_t)outs, 16);
+    assert_non_null(y);
+    vd_convolve *plan = plan_of(device_context, s);
+    vd_buffer in = buffer_of(s, ins, x), kernel = buffer_of(s, kernels * channels * m, k), out = buffer_of(s, outs, NULL);
+    vd_list *list = vd_immediate(device_context, 0, 0);
+    if (!plan || vd_convolve_set_kernel(plan, list, kernel) || vd_convolve_run(plan, list, in, out)) {
+        say(s, plan);
+        fail_msg("%s", vd_error_text());
+    }
+    vd_convolve_shape(plan, shape);
+    assert_memory_equal(shape, results, sizeof shape);
+    for (uint64_t b = 0; b < batch; b++)
+        for (uint64_t i = 0; i < kernels; i++)
+            for (uint64_t c = 0; c < channels; c++)
+                add_image(s, y + 2 * (b * kernels + i) * out_count, x + 2 * (b * channels + c) * n, k + 2 * (i * channels + c) * m);
+    double error = distance(s, out, y, outs), allowed = s->type == VD_F64 ? 2e-15 : 1e-6;
+    if (!(error <= allowed)) {
+        say(s, plan);
+        fail_msg("error %.3g, allowed %.3g", error, allowed);
+    }
+    vd_buffer_destroy(device_context, in);
+    vd_buffer_destroy(device_context, kernel);
+    vd_buffer_destroy(device_context, out);
+    vd_convolve_destroy(plan);
+    free(x);
+    free(k);
+    free(y);
+}
+
+static void ranges(void **state) {
+    (void)state;
+    need_device();
+    for (int kind = VD_CONVOLVE_CONVOLUTION; kind <= VD_CONVOLVE_CORRELATION; kind++)
+        for (int range = VD_CONVOLVE_CIRCULAR; range <= VD_CONVOLVE_VALID; range++) {
+            sample s = { { 15, 0, 0 }, { 6, 0, 0 }, (vd_convolve_kind)kind, (vd_convolve_range)range, 3, 1, 1, false, VD_F32 };
+            check(&s);
+        }
+}
+
+static void check_all(const sample *samples, size_t count) {
+    need_device();
+    bool some = vd_device(device_context, 0)->backend == VD_BACKEND_OPENCL && !all_samples;
+    for (size_t i = 0; i < count; i++) if (i % 3 == 0 || !some) check(&samples[i]);
+}
+
+static void shapes(void **state) {
+    static const sample samples[] = {
+        { { 1, 0, 0 }, { 1, 0, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_FULL, 0, 0, 0, false, VD_F32 },
+        { { 5, 0, 0 }, { 9, 0, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_SAME, 0, 0, 0, false, VD_F32 },
+        { { 100, 0, 0 }, { 100, 0, 0 }, VD_CONVOLVE_CORRELATION, VD_CONVOLVE_CIRCULAR, 2, 0, 0, false, VD_F32 },
+        { { 15, 10, 0 }, { 4, 5, 0 }, VD_CONVOLVE_CORRELATION, VD_CONVOLVE_VALID, 3, 0, 0, true, VD_F32 },
+        { { 15, 10, 0 }, { 4, 5, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_FULL, 2, 0, 0, false, VD_F32 },
+        { { 37, 0, 0 }, { 37, 0, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CIRCULAR, 2, 0, 0, false, VD_F32 },
+        { { 16, 32, 0 }, { 16, 32, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CIRCULAR, 0, 0, 0, false, VD_F32 },
+        { { 12, 1, 0 }, { 5, 1, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_SAME, 0, 0, 0, true, VD_F32 },
+        { { 1, 20, 0 }, { 1, 5, 0 }, VD_CONVOLVE_CORRELATION, VD_CONVOLVE_FULL, 5, 0, 0, true, VD_F32 },
+        { { 8, 10, 12 }, { 3, 4, 5 }, VD_CONVOLVE_CORRELATION, VD_CONVOLVE_SAME, 3, 0, 0, true, VD_F32 },
+        { { 16384, 0, 0 }, { 9, 0, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_SAME, 0, 0, 0, true, VD_F32 },
+    };
+    (void)state;
+    check_all(samples, COUNT(samples));
+}
+
+static void channels(void **state) {
+    static const sample samples[] = {
+        { { 15, 0, 0 }, { 5, 0, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CIRCULAR, 2, 3, 1, false, VD_F32 },
+        { { 15, 0, 0 }, { 5, 0, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_FULL, 2, 1, 3, false, VD_F32 },
+        { { 15, 0, 0 }, { 5, 0, 0 }, VD_CONVOLVE_CORRELATION, VD_CONVOLVE_SAME, 3, 2, 3, true, VD_F32 },
+        { { 20, 18, 0 }, { 3, 3, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_VALID, 3, 3, 2, true, VD_F32 },
+        { { 20, 18, 0 }, { 3, 3, 0 }, VD_CONVOLVE_CORRELATION, VD_CONVOLVE_CENTRED, 2, 1, 4, false, VD_F32 },
+        { { 6, 8, 10 }, { 3, 3, 3 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_SAME, 1, 2, 2, true, VD_F32 },
+    };
+    (void)state;
+    check_all(samples, COUNT(samples));
+}
+
+static void doubles(void **state) {
+    static const sample samples[] = {
+        { { 30, 0, 0 }, { 7, 0, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_FULL, 2, 0, 0, false, VD_F64 },
+        { { 12, 14, 0 }, { 3, 4, 0 }, VD_CONVOLVE_CORRELATION, VD_CONVOLVE_SAME, 3, 2, 2, true, VD_F64 },
+    };
+    (void)state;
+    need_device();
+    if (!(vd_device(device_context, 0)->features & VD_FEATURE_F64)) {
+        print_message("# reason: the device has no f64\n");
+        skip();
+    }
+    check_all(samples, COUNT(samples));
+}
+
+/* One pass of a kernel there, product and back, as the plan says. */
+static void passes(void **state) {
+    static const sample one = { { 1024, 0, 0 }, { 1024, 0, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CIRCULAR, 4, 0, 0, false, VD_F32 };
+    static const sample two = { { 32, 64, 0 }, { 32, 64, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CIRCULAR, 4, 0, 0, false, VD_F32 };
+    const sample *samples[2] = { &one, &two };
+    (void)state;
+    need_device();
+    for (int i = 0; i < 2; i++) {
+        vd_convolve *plan = plan_of(device_context, samples[i]);
+        const char *text = vd_convolve_explain(plan), *line = text;
+        int lines = 0;
+        for (; *line; line++) lines += *line == '\n';
+        assert_int_equal(lines, i ? 3 : 1);
+        assert_non_null(strstr(text, "times the spectrum and back"));
+        vd_convolve_destroy(plan);
+    }
+}
+
+/* A filter divides by what it would have multiplied with, so that the second convolution undoes the first. */
+static void inverse_filter(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
+    vc_val size = vc_fma(v->re, v->re, vc_mul(v->im, v->im));
+    (void)k;
+    (void)at;
+    (void)user;
+    v->re = vc_div(v->re, size);
+    v->im = vc_div(vc_neg(v->im), size);
+}
+
+static void filters(void **state) {
+    static const float kernel_data[3] = { 0.25f, 1, 0.125f };
+    float data[40], result[40];
+    vd_buffer_desc desc = { 0 };
+    vd_convolve_desc convolve;
+    (void)state;
+    need_device();
+    for (uint64_t i = 0; i < 40; i++) data[i] = (float)noise(i);
+    desc.type = VD_F32;
+    desc.shape[0] = 40;
+    desc.data = data;
+    vd_buffer in = vd_buffer_create(device_context, &desc);
+    desc.data = NULL;
+    vd_buffer middle = vd_buffer_create(device_context, &desc), out = vd_buffer_create(device_context, &desc);
+    desc.shape[0] = 3;
+    desc.data = kernel_data;
+    vd_buffer kernel = vd_buffer_create(device_context, &desc);
+    memset(&convolve, 0, sizeof convolve);
+    convolve.shape[0] = 40;
+    convolve.kernel_shape[0] = 3;
+    convolve.real = true;
+    vd_convolve *there = vd_convolve_create(device_context, &convolve);
+    convolve.filter = inverse_filter;
+    vd_convolve *back = vd_convolve_create(device_context, &convolve);
+    vd_list *list = vd_immediate(device_context, 0, 0);
+    if (!there || !back || vd_convolve_set_kernel(there, list, kernel) || vd_convolve_set_kernel(back, list, kernel) ||
+        vd_convolve_run(there, list, in, middle) || vd_convolve_run(back, list, middle, out) || vd_buffer_read(device_context, out, 0, result, VD_WHOLE))
+        fail_msg("%s", vd_error_text());
+    for (int i = 0; i < 40; i++) assert_float_equal(result[i], data[i], 2e-6f);
+    vd_convolve_destroy(there);
+    vd_convolve_destroy(back);
+    vd_buffer_destroy(device_context, in);
+    vd_buffer_destroy(device_context, middle);
+    vd_buffer_destroy(device_context, out);
+    vd_buffer_destroy(device_context, kernel);
+}
+
+/* Pictures through the context's plan: the second call makes no kernel. */
+static void simple(void **state) {
+    static const sample samples[2] = {
+        { { 12, 20, 0 }, { 3, 5, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_SAME, 3, 1, 1, true, VD_F32 },
+        { { 12, 20, 0 }, { 3, 5, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CENTRED, 3, 1, 1, true, VD_F32 },
+    };
+    (void)state;
+    need_device();
+    for (int i = 0; i < 2; i++) {
+        const sample *s = &samples[i];
+        double *x = numbers(s, 720, 5), *k = numbers(s, 15, 6), *y = (double *)calloc(720, 16);
+        float data[720], kernel_data[15];
+        vd_buffer_desc desc = { 0 };
+        vd_stats before, after;
+        assert_non_null(y);
+        for (int j = 0; j < 720; j++) data[j] = (float)x[2 * j];
+        for (int j = 0; j < 15; j++) kernel_data[j] = (float)k[2 * j];
+        desc.type = VD_F32;
+        desc.shape[0] = 3;
+        desc.shape[1] = 12;
+        desc.shape[2] = 20;
+        desc.data = data;
+        vd_buffer in = vd_buffer_create(device_context, &desc);
+        desc.data = NULL;
+        vd_buffer out = vd_buffer_create(device_context, &desc);
+        desc.shape[1] = 5;
+        desc.shape[2] = 0;
+        desc.data = kernel_data;
+        vd_buffer kernel = vd_buffer_create(device_context, &desc);
+        if (vd_convolve_2d(device_context, in, kernel, out, s->range)) fail_msg("%s", vd_error_text());
+        assert_int_equal(vd_context_stats(device_context, &before), VD_OK);
+        assert_int_equal(vd_convolve_2d(device_context, in, kernel, out, s->range), VD_OK);
+        assert_int_equal(vd_context_stats(device_context, &after), VD_OK);
+        assert_int_equal(after.kernels, before.kernels);
+        for (int j = 0; j < 3; j++) add_image(s, y + 480 * j, x + 480 * j, k);
+        double error = distance(s, out, y, 720);
+        if (!(error < 1e-6)) fail_msg("error %.3g", error);
+        vd_buffer_destroy(device_context, in);
+        vd_buffer_destroy(device_context, out);
+        vd_buffer_destroy(device_context, kernel);
+        free(x);
+        free(k);
+        free(y);
+    }
+}
+
+/* ---- bad input, without a device ---- */
+
+static void refuse(vd_context *ctx, const vd_convolve_desc *desc, const char *part) {
+    assert_null(vd_convolve_create(ctx, desc));
+    if (!strstr(vd_error_text(), part)) fail_msg("no \"%s\" in: %s", part, vd_error_text());
+}
+
+static void refuse_run(vd_result result, const char *part) {
+    assert_int_equal(result, VD_ERROR_INVALID);
+    if (!strstr(vd_error_text(), part)) fail_msg("no \"%s\" in: %s", part, vd_error_text());
+}
+
+static void mixed_up(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
+    (void)k;
+    (void)user;
+    v->re = vc_add(v->re, at->index);
+}
+
+static void bad_runs(vd_context *ctx, const vd_convolve_desc *desc) {
+    vd_buffer_desc memory = { 0 };
+    vd_convolve *plan = vd_convolve_create(ctx, desc);
+    vd_list *list = vd_immediate(ctx, 0, 0);
+    assert_non_null(plan);
+    memory.name = "numbers";
+    memory.type = VD_F32;
+    memory.shape[0] = 64;
+    vd_buffer a = vd_buffer_create(ctx, &memory);
+    memory.shape[0] = 63;
+    vd_buffer b = vd_buffer_create(ctx, &memory);
+    refuse_run(vd_convolve_run(NULL, list, a, b), "plan is NULL");
+    refuse_run(vd_convolve_set_kernel(NULL, list, a), "plan is NULL");
+    refuse_run(vd_convolve_run(plan, list, a, b), "'made': vd_convolve_set_kernel was not called");
+    refuse_run(vd_convolve_set_kernel(plan, list, b), "'numbers' (kernel) has 252 bytes, the plan needs 256");
+    assert_int_equal(vd_convolve_set_kernel(plan, list, a), VD_OK);
+    refuse_run(vd_convolve_run(plan, list, a, a), "in and out are one buffer");
+    refuse_run(vd_convolve_run(plan, list, a, b), "'numbers' (out) has 252 bytes, the plan needs 256");
+    refuse_run(vd_convolve_run(plan, list, b, a), "'numbers' (in) has 252 bytes, the plan needs 256");
+    refuse_run(vd_convolve_2d(ctx, a, a, b, VD_CONVOLVE_FULL), "range is 3");
+    vd_buffer_destroy(ctx, a);
+    vd_buffer_destroy(ctx, b);
+    vd_convolve_destroy(plan);
+    vd_convolve_destroy(NULL);
+}
+
+static void bad_input(void **state) {
+    vd_context_desc dummy = { 0 };
+    vd_context *ctx = NULL;
+    vd_convolve_desc desc;
+    vd_stats stats;
+    (void)state;
+    memset(&desc, 0, sizeof desc);
+    dummy.backend = VD_BACKEND_DUMMY;
+    assert_int_equal(vd_context_create(&dummy, &ctx), VD_OK);
+    refuse(NULL, &desc, "ctx is NULL");
+    refuse(ctx, NULL, "desc is NULL");
+    refuse(ctx, &desc, "'convolve': the shape has no elements");
+    desc.name = "made";
+    desc.shape[0] = 8;
+    desc.shape[1] = 8;
+    desc.kernel_shape[0] = 4;
+    refuse(ctx, &desc, "'made': the kernel has 1 dimensions, the signal 2");
+    desc.kernel_shape[1] = 9;
+    refuse(ctx, &desc, "'made': kernel_shape[1] is 9, the signal has 8");
+    desc.kernel_shape[1] = 4;
+    desc.kind = (vd_convolve_kind)3;
+    refuse(ctx, &desc, "'made': kind is 3");
+    desc.kind = VD_CONVOLVE_KIND_DEFAULT;
+    desc.range = (vd_convolve_range)6;
+    refuse(ctx, &desc, "'made': range is 6");
+    desc.range = VD_CONVOLVE_RANGE_DEFAULT;
+    desc.type = VD_F16;
+    refuse(ctx, &desc, "'made': type is f16; it takes f32 or f64");
+    desc.type = VD_F32;
+    desc.filter = mixed_up;
+    refuse(ctx, &desc, "'made': its hooks: ");
+    desc.filter = NULL;
+    desc.shape[0] = desc.shape[1] = (uint64_t)1 << 20;
+    refuse(ctx, &desc, "more than 4294967295 elements");
+    desc.shape[0] = desc.shape[1] = 8;
+    desc.kernel_shape[0] = desc.kernel_shape[1] = 8;
+    desc.real = true;
+    bad_runs(ctx, &desc);
+    assert_int_equal(vd_context_stats(ctx, &stats), VD_OK);
+    assert_int_equal(stats.buffers, 0);
+    assert_int_equal(stats.kernels, 0);
+    vd_context_destroy(ctx);
+}
+
+int main(int argc, char **argv) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ranges), cmocka_unit_test(shapes), cmocka_unit_test(channels), cmocka_unit_test(doubles), cmocka_unit_test(passes),
+        cmocka_unit_test(filters), cmocka_unit_test(simple), cmocka_unit_test(bad_input),
+    };
+    all_samples = argc > 1 && !strcmp(argv[1], "-a");
+    if (vd_context_create(NULL, &device_context)) device_context = NULL;
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    vd_context_destroy(device_context);
+    return failed;
+}
