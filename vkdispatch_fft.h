@@ -3192,8 +3192,9 @@ struct vd_reduce {
     char name[64];
     vd_reduce_desc desc;
     vd__digits kept, reduced;
-    bool columns;            /* neighbouring threads have neighbouring results */
+    bool columns;            /* neighbouring results are made of neighbouring elements */
     uint32_t threads;        /* of a workgroup */
+    uint32_t lanes;          /* neighbouring results of a workgroup, one for each of so many neighbouring threads */
     uint32_t parts;          /* workgroups that share their results */
     uint64_t tiles;          /* of results that a workgroup has */
     uint32_t vector;         /* elements that one load may bring; 1: no more than one */
@@ -3470,7 +3471,7 @@ static void vd__reduce_rest(const vd__reduce_writer *w) {
 
 /* The tiles of this part: several loads at once while there are enough, then one by one. */
 static void vd__reduce_part(const vd__reduce_writer *w, vc_val base) {
-    uint32_t rows = w->plan->columns ? w->plan->threads / VD__REDUCE_LANES : w->plan->threads, j, tile = rows * w->loads;
+    uint32_t rows = w->plan->threads / w->plan->lanes, j, tile = rows * w->loads;
     vc_val first = vc_add(vc_mul(w->part, vc_u32(tile)), w->row), end = w->desc->segments ? w->length : vc_u32((uint32_t)w->reduced.product);
     vd__reduce_state s[VD__REDUCE_ELEMENTS];
     vc_ref next = vc_var(w->k, "next", VC_U32);
@@ -3491,9 +3492,10 @@ static void vd__reduce_part(const vd__reduce_writer *w, vc_val base) {
 
 /* The states of all threads that share a result, in those of row 0. */
 static vd__reduce_state vd__reduce_join(const vd__reduce_writer *w) {
-    uint32_t lanes = w->plan->columns ? VD__REDUCE_LANES : 1, rows = w->plan->threads / lanes;
+    uint32_t lanes = w->plan->lanes, rows = w->plan->threads / lanes;
     vd__reduce_state s = vd__reduce_sum(w);
     vc_val lane = vc_local_index(w->k);
+    if (rows == 1) return s;
     if (lanes == 1 && w->row_of->form) {
         vc_group_reduce(w->k, w->row_of->form, s.v[0], &s.v[0]);
         return s;
@@ -3511,9 +3513,11 @@ static vd__reduce_state vd__reduce_join(const vd__reduce_writer *w) {
     return vd__reduce_load(w, w->shared, lanes > 1 ? vc_rem(lane, vc_u32(lanes)) : vc_u32(0));
 }
 
+static uint32_t vd__reduce_results(const vd_reduce *p) { return (uint32_t)(p->desc.segments ? p->desc.segments : p->kept.product); }
+
 static vc_val vd__reduce_speaks(const vd__reduce_writer *w) { /* whether this thread has a result to write */
     vc_val own = vc_eq(w->row, vc_u32(0));
-    return w->plan->columns ? vc_and(own, vc_lt(w->result, vc_u32((uint32_t)w->plan->kept.product))) : own;
+    return w->plan->lanes > 1 ? vc_and(own, vc_lt(w->result, vc_u32(vd__reduce_results(w->plan)))) : own;
 }
 
 static void vd__reduce_write(const vd__reduce_writer *w, vd__reduce_state s) {
@@ -3532,7 +3536,7 @@ static void vd__reduce_write(const vd__reduce_writer *w, vd__reduce_state s) {
 /* The one with the last ticket combines the parts, in their order, and puts the tickets back. */
 static void vd__reduce_finish(const vd__reduce_writer *w, vd__reduce_state s) {
     const vd_reduce *p = w->plan;
-    uint32_t rows = p->columns ? p->threads / VD__REDUCE_LANES : p->threads;
+    uint32_t rows = p->threads / p->lanes;
     vc_ref flag = vc_shared(w->k, "last", VC_U32, 1);
     vc_val old, slot = vc_mul(w->near, vc_u32(p->parts));
     VC_IF(w->k, vd__reduce_speaks(w)) { vd__reduce_store(w, w->partials, vc_add(slot, w->part), s); }
@@ -3569,7 +3573,7 @@ static void vd__reduce_declare(vd__reduce_writer *w) {
         w->partials = vc_buffer(w->k, "partials", vd__reduce_cell(w), VC_READ_WRITE | VC_ANY_TYPE);
         w->tickets = vc_buffer(w->k, "tickets", VC_U32, VC_READ_WRITE);
     }
-    if (p->columns || !w->row_of->form) w->shared = vc_shared(w->k, "sums", vd__reduce_cell(w), p->threads);
+    if (p->threads > p->lanes && (p->lanes > 1 || !w->row_of->form)) w->shared = vc_shared(w->k, "sums", vd__reduce_cell(w), p->threads);
     for (i = 0; i < w->row_of->fields; i++) w->sum[i] = vc_var(w->k, "sum", w->type[i]);
 }
 
@@ -3590,9 +3594,9 @@ static void vd__reduce_record(vd__reduce_writer *w) {
     vd__reduce_declare(w);
     w->tile = p->parts > 1 ? vc_div(group, vc_u32(p->parts)) : group;
     w->part = p->parts > 1 ? vc_rem(group, vc_u32(p->parts)) : vc_u32(0);
-    w->row = p->columns ? vc_div(lane, vc_u32(VD__REDUCE_LANES)) : lane;
-    w->result = p->columns ? vc_add(vc_mul(w->tile, vc_u32(VD__REDUCE_LANES)), vc_rem(lane, vc_u32(VD__REDUCE_LANES))) : w->tile;
-    w->near = p->columns ? vc_min(w->result, vc_u32((uint32_t)p->kept.product - 1)) : w->result;
+    w->row = p->lanes > 1 ? vc_div(lane, vc_u32(p->lanes)) : lane;
+    w->result = p->lanes > 1 ? vc_add(vc_mul(w->tile, vc_u32(p->lanes)), vc_rem(lane, vc_u32(p->lanes))) : w->tile;
+    w->near = p->lanes > 1 ? vc_min(w->result, vc_u32(vd__reduce_results(p) - 1)) : w->result;
     vd__reduce_set(w, vd__reduce_nothing(w));
     vd__reduce_part(w, vd__reduce_base(w));
     s = vd__reduce_join(w);
@@ -3613,27 +3617,26 @@ static uint32_t vd__reduce_vector(const vd_reduce *p) {
     return n;
 }
 
-/* Rows of threads where the innermost axis is kept, so that neighbours read neighbours; enough workgroups to fill a device: 512 threads, four times for each
-   multiprocessor of a large one; fewer threads where a result has fewer elements. */
+/* Rows of threads where the innermost axis is kept, so that neighbours read neighbours; a thread for each result of a few elements; else a workgroup, or more
+   of them, for each. Enough workgroups to fill a device: 512 threads, four times for each multiprocessor of a large one. */
 static void vd__reduce_plan(vd_reduce *p) {
     const vd_device_info *d = vd_device(p->ctx, 0);
-    bool cpu = vd__plan_for_cpu(d);
+    bool cpu = vd__plan_for_cpu(d), few;
     uint32_t limit = d->limits.max_local_invocations < d->limits.max_local_size[0] ? d->limits.max_local_invocations : d->limits.max_local_size[0];
-    uint64_t wanted = cpu ? 8 : 528, rows, most, tile;
+    uint64_t wanted = cpu ? 8 : 528, most, tile, results = vd__reduce_results(p);
     p->columns = p->kept.count && p->kept.stride[p->kept.count - 1] == 1 && p->kept.size[p->kept.count - 1] >= 8;
     p->vector = cpu ? 1 : vd__reduce_vector(p); /* llvmpipe takes a vector apart again: 22 ms for 4 MiB, 14 by scalars */
-    p->threads = cpu ? 128 : p->columns ? 256 : 512;
-    while (p->threads > VD__REDUCE_LANES && (p->threads > limit || (!p->columns && p->threads / 2 * p->vector >= p->reduced.product))) p->threads /= 2;
-    rows = p->columns ? p->threads / VD__REDUCE_LANES : p->threads;
-    tile = rows * (p->vector > 1 ? VD__REDUCE_ELEMENTS : VD__REDUCE_ELEMENTS / 2);
-    p->tiles = p->columns ? (p->kept.product + VD__REDUCE_LANES - 1) / VD__REDUCE_LANES : p->kept.product;
+    few = !p->columns && results >= VD__REDUCE_LANES && p->reduced.product / (p->desc.segments ? results : 1) <= VD__REDUCE_LANES;
+    p->threads = cpu ? 128 : p->columns || few ? 256 : 512;
+    while (p->threads > VD__REDUCE_LANES && p->threads > limit) p->threads /= 2;
+    while (!p->columns && !few && p->threads > VD__REDUCE_LANES && p->threads / 2 * p->vector * (p->desc.segments ? results : 1) >= p->reduced.product)
+        p->threads /= 2;
+    p->lanes = few ? p->threads : p->columns ? VD__REDUCE_LANES : 1;
+    tile = p->threads / p->lanes * (p->vector > 1 ? VD__REDUCE_ELEMENTS : VD__REDUCE_ELEMENTS / 2);
+    p->tiles = (results + p->lanes - 1) / p->lanes;
     most = p->reduced.product / tile;
-    p->parts = (uint32_t)(p->tiles >= wanted || most < 2 ? 1 : wanted / p->tiles < most ? wanted / p->tiles : most);
+    p->parts = (uint32_t)(few || p->desc.segments || p->tiles >= wanted || most < 2 ? 1 : wanted / p->tiles < most ? wanted / p->tiles : most);
     if (!p->parts) p->parts = 1;
-    if (!p->desc.segments) return;
-    p->tiles = p->desc.segments;
-    p->parts = 1;
-    while (p->threads > VD__REDUCE_LANES && p->threads / 2 * p->desc.segments >= p->reduced.product) p->threads /= 2;
 }
 
 static vd_result vd__reduce_build(vd_reduce *p, bool vectors) {
@@ -3738,7 +3741,7 @@ static vd_result vd__reduce_new(vd_context *ctx, const vd_reduce_desc *desc, vd_
 static vd_result vd__reduce_check_io(const vd_reduce *p, const vd_reduce_io *io, uint64_t *place) {
     static const char call[] = "vd_reduce_run";
     const vd_reduce_desc *d = &p->desc;
-    uint64_t count = p->kept.product * p->reduced.product, results = d->segments ? d->segments : p->kept.product;
+    uint64_t count = p->kept.product * p->reduced.product, results = vd__reduce_results(p);
     vd_result result = vd__plan_check_buffer(p->ctx, call, p->name, io->in, "in", d->type, count, place);
     if (!result && d->op == VD_REDUCE_DOT) result = vd__plan_check_buffer(p->ctx, call, p->name, io->with, "with", d->type, count, place);
     if (!result && d->segments) result = vd__plan_check_buffer(p->ctx, call, p->name, io->offsets, "offsets", VD_U32, d->segments + 1, NULL);

@@ -210,7 +210,8 @@ static void shapes_and_axes(void **state) {
         { { 1, 0, 0, 0 }, 1 }, { { 7, 0, 0, 0 }, 1 }, { { 100000, 0, 0, 0 }, 1 }, { { 33, 1000, 0, 0 }, 2 }, { { 1000, 33, 0, 0 }, 1 },
         { { 50000, 9, 0, 0 }, 1 }, { { 20, 30, 40, 0 }, 1 }, { { 20, 30, 40, 0 }, 2 }, { { 20, 30, 40, 0 }, 4 }, { { 20, 30, 40, 0 }, 3 },
         { { 20, 30, 40, 0 }, 5 }, { { 20, 30, 40, 0 }, 6 }, { { 20, 30, 40, 0 }, 7 }, { { 5, 6, 7, 8 }, 5 }, { { 5, 6, 7, 8 }, 10 },
-        { { 3, 20000, 2, 0 }, 2 }, { { 1, 5, 1, 64 }, 13 },
+        { { 3, 20000, 2, 0 }, 2 }, { { 1, 5, 1, 64 }, 13 }, { { 1000, 5, 0, 0 }, 2 }, { { 700, 32, 0, 0 }, 2 },
+        { { 10, 300, 4, 0 }, 4 }, { { 40, 3, 7, 2 }, 14 },
     };
     (void)state;
     need_device();
@@ -346,7 +347,7 @@ static void least_and_most(void **state) {
 
 /* By vectors, large workgroups and many of them. */
 static void as_for_a_gpu(void **state) {
-    static const sample samples[] = { { { 300001, 0, 0, 0 }, 1 }, { { 5, 4096, 0, 0 }, 2 }, { { 3, 24, 7, 20 }, 10 }, { { 100, 1000, 0, 0 }, 1 } };
+    static const sample samples[] = { { { 300001, 0, 0, 0 }, 1 }, { { 5, 4096, 0, 0 }, 2 }, { { 3, 24, 7, 20 }, 10 }, { { 1000, 8, 0, 0 }, 2 } };
     static const vd_type some[] = { VD_F32, VD_I8, VD_F64, VD_U16 };
     (void)state;
     need_device();
@@ -514,31 +515,32 @@ static void own_operations(void **state) {
 
 /* Segments of all lengths, an empty one among them; numbers count from where a segment begins. */
 static void segments(void **state) {
-    enum { SEGMENTS = 60, N = SEGMENTS * (SEGMENTS - 1) / 2 };
+    enum { MOST = 90, N = MOST * (MOST - 1) / 2 };
     static const vd_reduce_op ops[] = { VD_REDUCE_SUM, VD_REDUCE_ARGMAX, VD_REDUCE_MEAN };
     int32_t data[N];
-    uint32_t offsets[SEGMENTS + 1], got[SEGMENTS];
+    uint32_t offsets[MOST + 1], got[MOST];
     (void)state;
     need_device();
     for (int i = 0; i < N; i++) data[i] = (int32_t)((uint32_t)i * 2654435761u >> 20) - 2048;
-    for (uint32_t i = 0; i <= SEGMENTS; i++) offsets[i] = i * (i ? i - 1 : 0) / 2;
-    for (size_t o = 0; o < COUNT(ops); o++) {
+    for (uint32_t i = 0; i <= MOST; i++) offsets[i] = i * (i ? i - 1 : 0) / 2;
+    for (size_t o = 0; o < 2 * COUNT(ops); o++) { /* short ones, a thread for each; and longer ones */
+        uint32_t count = o % 2 ? 60 : MOST, n = count * (count - 1) / 2;
         vd_reduce_desc desc = { 0 };
-        desc.op = ops[o];
+        desc.op = ops[o / 2];
         desc.type = VD_I32;
-        desc.shape[0] = N;
-        desc.segments = SEGMENTS;
+        desc.shape[0] = n;
+        desc.segments = count;
         vd_reduce *plan = vd_reduce_create(device_context, &desc);
         if (!plan) fail_msg("%s", vd_error_text());
-        vd_type type = ops[o] == VD_REDUCE_SUM ? VD_I32 : ops[o] == VD_REDUCE_MEAN ? VD_F32 : VD_U32;
+        vd_type type = ops[o / 2] == VD_REDUCE_SUM ? VD_I32 : ops[o / 2] == VD_REDUCE_MEAN ? VD_F32 : VD_U32;
         vd_reduce_io io = { { 0 }, { 0 }, { 0 }, { 0 }, { 0 } };
-        io.in = buffer_of(device_context, VD_I32, N, data);
-        io.offsets = buffer_of(device_context, VD_U32, SEGMENTS + 1, offsets);
-        io.out = buffer_of(device_context, type, SEGMENTS, NULL);
+        io.in = buffer_of(device_context, VD_I32, n, data);
+        io.offsets = buffer_of(device_context, VD_U32, count + 1, offsets);
+        io.out = buffer_of(device_context, type, count, NULL);
         vd_result result = vd_reduce_run_io(plan, vd_immediate(device_context, 0, 0), &io);
         if (!result) result = vd_buffer_read(device_context, io.out, 0, got, VD_WHOLE);
         if (result) fail_msg("%s", vd_error_text());
-        for (uint32_t i = 0; i < SEGMENTS; i++) {
+        for (uint32_t i = 0; i < count; i++) {
             int32_t sum = 0;
             uint32_t best = UINT32_MAX, length = offsets[i + 1] - offsets[i];
             float mean;
@@ -548,8 +550,8 @@ static void segments(void **state) {
                 if (best == UINT32_MAX || x > data[offsets[i] + best]) best = j;
             }
             memcpy(&mean, &got[i], 4);
-            if (o == 2) assert_true(length ? fabs((double)mean - (double)sum / length) < 1e-3 : isnan(mean));
-            else if (got[i] != (o ? best : (uint32_t)sum)) fail_msg("op %d, segment %u: got %u", (int)ops[o], i, got[i]);
+            if (o / 2 == 2) assert_true(length ? fabs((double)mean - (double)sum / length) < 1e-3 : isnan(mean));
+            else if (got[i] != (o / 2 ? best : (uint32_t)sum)) fail_msg("op %d, segment %u: got %u", (int)ops[o / 2], i, got[i]);
         }
         vd_buffer_destroy(device_context, io.in);
         vd_buffer_destroy(device_context, io.offsets);
