@@ -4370,12 +4370,13 @@ static vd_result vd__scan_build(vd_scan *p, vd__scan_mode mode, bool vectors) {
     return p->kernels[mode][vectors].id ? VD_OK : VD_ERROR_COMPILE;
 }
 
-/* Devices on which a workgroup that waits for another may keep it from running: Apple's, and those of phones. */
+/* Not on devices where a workgroup that waits for another may keep it from running, Apple's and those of phones; nor on processors, where llvmpipe ends any
+   loop after 65535 rounds, those of all loops of an invocation together, and one pass gains little. */
 static bool vd__scan_may_wait(const vd_device_info *d) {
     static const uint32_t risky[] = { 0x106b /* Apple */, 0x1010 /* Imagination */, 0x13b5 /* Arm */, 0x5143 /* Qualcomm */ };
     uint32_t i;
     for (i = 0; i < sizeof risky / sizeof *risky; i++) if (d->vendor_id == risky[i]) return false;
-    return d->type == VD_DEVICE_DISCRETE || d->type == VD_DEVICE_INTEGRATED || d->type == VD_DEVICE_CPU;
+    return d->type == VD_DEVICE_DISCRETE || d->type == VD_DEVICE_INTEGRATED;
 }
 
 static void vd__scan_plan(vd_scan *p) {
