@@ -821,6 +821,35 @@ static double vd__fft_cost(const vd__fft_device *d, const vd__fft_shape *s) {
     return cost * pressure;
 }
 
+/* In threads, in shared memory and, on a GPU, in registers. */
+static bool vd__fft_fits(const vd__fft_device *d, const vd__fft_shape *s) {
+    if (!d->cpu && (uint64_t)s->n * s->side > (d->wide ? VD__FFT_POINTS / 2 : VD__FFT_POINTS)) return false;
+    return s->side * s->threads <= d->threads && vd__fft_shared(s) <= d->shared;
+}
+
+/* Whether what any stage receives is divided evenly: each butterfly's elements or, where those are of one slice, each thread's butterflies. Bluestein's
+   second transform has the radices the other way round. */
+static bool vd__fft_can_slice(const vd__fft_shape *s, uint32_t slices) {
+    uint32_t i, part;
+    for (i = 0; i < s->stages; i++) {
+        vd__fft_phase g = vd__fft_phase_of(s, 0, i);
+        if (g.radix % slices) return false;
+        part = s->n / g.radix / slices;
+        if (slices > 1 && g.step * g.radix < s->n && (part % s->threads || part % g.step)) return false;
+    }
+    return true;
+}
+
+/* Whether one transform fits in as many slices as may be, which large ones on a GPU cannot all. */
+static bool vd__fft_can_exchange(const vd__fft_device *d, const vd__fft_shape *shape) {
+    vd__fft_shape s = *shape;
+    if (d->cpu || s.n <= d->shared) return true;
+    memset(s.pad, 0, sizeof s.pad);
+    for (s.side = 1, s.split = true, s.slices = 2; s.slices <= 4; s.slices *= 2)
+        if (vd__fft_can_slice(&s, s.slices) && vd__fft_fits(d, &s)) return true;
+    return false;
+}
+
 typedef struct vd__fft_search {
     const vd__fft_device *device;
     vd__fft_shape now, best;
@@ -829,7 +858,7 @@ typedef struct vd__fft_search {
 
 static void vd__fft_try_one(vd__fft_search *s) {
     double cost = vd__fft_cost(s->device, &s->now);
-    if (s->cost > 0 && cost >= s->cost) return;
+    if ((s->cost > 0 && cost >= s->cost) || !vd__fft_can_exchange(s->device, &s->now)) return;
     s->cost = cost;
     s->best = s->now;
 }
@@ -849,7 +878,8 @@ static void vd__fft_try(vd__fft_search *s) {
     s->now.joined = 0;
 }
 
-/* All products of radices, axis by axis, none on an axis larger than the one before. */
+/* All products of radices, axis by axis, none on an axis larger than the one before; of several axes no more than two each and one, since exchanges cost more
+   than a second kernel then. */
 static void vd__fft_enumerate(vd__fft_search *s, uint32_t axis, uint32_t left, uint32_t most) {
     uint32_t r;
     if (left == 1 && axis + 1 < s->now.axes) {
@@ -857,7 +887,7 @@ static void vd__fft_enumerate(vd__fft_search *s, uint32_t axis, uint32_t left, u
         return;
     }
     if (left == 1 && s->now.stages) vd__fft_try(s);
-    if (left == 1 || s->now.stages == VD__FFT_STAGES) return;
+    if (left == 1 || s->now.stages == VD__FFT_STAGES || (s->now.axes > 1 && s->now.stages > 2 * s->now.axes)) return;
     for (r = most < left ? most : left; r >= 2; r--) {
         if (left % r) continue;
         s->now.axis[s->now.stages] = axis;
@@ -865,25 +895,6 @@ static void vd__fft_enumerate(vd__fft_search *s, uint32_t axis, uint32_t left, u
         vd__fft_enumerate(s, axis, left / r, r);
         s->now.stages--;
     }
-}
-
-/* In threads, in shared memory and, on a GPU, in registers. */
-static bool vd__fft_fits(const vd__fft_device *d, const vd__fft_shape *s) {
-    if (!d->cpu && (uint64_t)s->n * s->side > (d->wide ? VD__FFT_POINTS / 2 : VD__FFT_POINTS)) return false;
-    return s->side * s->threads <= d->threads && vd__fft_shared(s) <= d->shared;
-}
-
-/* Whether what any stage receives is divided evenly: each butterfly's elements or, where those are of one slice, each thread's butterflies. Bluestein's
-   second transform has the radices the other way round. */
-static bool vd__fft_can_slice(const vd__fft_shape *s, uint32_t slices) {
-    uint32_t i, part;
-    for (i = 0; i < s->stages; i++) {
-        vd__fft_phase g = vd__fft_phase_of(s, 0, i);
-        if (g.radix % slices) return false;
-        part = s->n / g.radix / slices;
-        if (slices > 1 && g.step * g.radix < s->n && (part % s->threads || part % g.step)) return false;
-    }
-    return true;
 }
 
 /* Sends as much at once through shared memory as fits there. */
