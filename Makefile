@@ -136,9 +136,12 @@ MATRIX_PARTS         = 1
 matrix_parts         = $(foreach i,$(shell seq 0 $$(($(MATRIX_PARTS) - 1))),"build/$(cc)/tests/codegen/matrix -p $i/$(MATRIX_PARTS)")
 commands_codegen     = $(matrix_parts) $(filter-out %/matrix,$(programs_codegen))
 
-own_fft              = $(call files,tests/fft,$(cc))
-programs_fft         = $(own_fft) build/vkfft/tests/fft/transforms
+# plans has texts compiled for CUDA, with a stand-in for the driver.
+own_fft              = $(filter-out %/plans,$(call files,tests/fft,$(cc)))
+fake_driver          = VKDISPATCH_BACKEND=cuda VKDISPATCH_LIBCUDA=build/$(cc)/tests/fake/libcuda.so
+programs_fft         = $(own_fft) build/$(cc)/tests/fft/plans $(call fakes,$(cc)) build/vkfft/tests/fft/transforms
 commands_fft         = $(own_fft) $(own_fft:%="env VKDISPATCH_BUFFERS=binding %") $(own_fft:%="env VKDISPATCH_BACKEND=opencl %") \
+                       "env $(fake_driver) build/$(cc)/tests/fft/plans" \
                        $(foreach t,transforms hooks,"env VKDISPATCH_FFT_SHAPES=gpu build/$(cc)/tests/fft/$t") "build/vkfft/tests/fft/transforms vkfft"
 
 programs_conformance = $(call files,tests/conformance,$(cc)) $(call fakes,$(cc))
