@@ -1372,6 +1372,7 @@ struct vd__device {
     uint32_t queue_count; /* 1 … VD_MAX_QUEUES, set before device_open */
     uint32_t shares;      /* set by device_open: bit i: vd__sharing i is possible */
     bool capturable;      /* set by device_open: a queue is the caller's stream, see queue_capturing */
+    bool copies_to_host;  /* set by device_open: record_copy takes any memory of the host's as target: native[0] is 0, native[1] its address */
     bool by_address;      /* set by device_open: kernels take buffers by address in any case, also where VD_FEATURE_ADDRESS was done without */
     void *native;
 };
@@ -1700,7 +1701,7 @@ struct vd_context {
    commands_end
    record_barrier    what was written in stages `from` is seen by accesses in stages `to` (VD__STAGE_ bits).
    record_launch     binds, passes values, dispatches. No allocation once warm. VD_ERROR_… where the driver runs out of something.
-   record_copy       copies `count` ranges.
+   record_copy       copies `count` ranges; the target is a memory, or with dev->copies_to_host the host's.
    record_fill       fills [offset, offset + size) with a 32-bit word; both multiples of 4.
    record_foreign    calls `record` with the driver's object that commands are recorded into, which may be in any state afterwards. VD_ERROR_UNSUPPORTED: the
                      driver has none.
@@ -5721,6 +5722,7 @@ static vd_result vd__cl_device_open(vd__driver *driver, int index, uint64_t disa
     vcl->shared = !(disable & VD_FEATURE_ADDRESS) && vd__cl_shares(cl, vcl->id, &dev->info);
     dev->shares = 1u << VD__SHARE_OBJECT | 1u << VD__SHARE_OUT;
     if (dev->info.shared_memory) dev->shares |= 1u << VD__SHARE_HOST;
+    dev->copies_to_host = dev->info.type == VD_DEVICE_CPU; /* others are quicker with memory that the driver knows */
     vd__cl_options(vcl, &dev->info);
     for (int i = 0; i < VD_MAX_QUEUES; i++) vd__mutex_init(&vcl->queues[i].lock);
     result = vd__cl_device_start(dev, place);
@@ -8754,6 +8756,7 @@ static vd_result vd__storage_sync(vd__storage *s, uint64_t offset, uint64_t size
 #define VD__STAGE_ALIGN ((uint64_t)64)
 #define VD__DIRECT_BYTES ((uint64_t)64 << 10) /* writes up to this go straight into mapped memory that the host does not cache */
 #define VD__FILL_BYTES ((uint64_t)64 << 10)  /* staged pattern of a fill */
+#define VD__DIRECT_READ_BYTES ((uint64_t)16 << 10) /* more than this the device may copy instead */
 
 enum {
     VD__SEND_COMMANDS = 512,       /* an open batch with so many is sent */
@@ -9734,6 +9737,41 @@ static vd_result vd__read_staged(vd_list *l, const char *call, vd_buffer handle,
     return r;
 }
 
+/* The device copies to where the data is wanted, behind the work that it waits for. */
+static vd_result vd__read_straight(vd_list *l, const char *call, vd_buffer handle, const vd__region *g, uint8_t *data) {
+    vd__memory host;
+    vd__span span;
+    vd__region rows = *g, there = *g;
+    uint64_t value = 0;
+    memset(&host, 0, sizeof host);
+    host.native[1] = (uintptr_t)data;
+    there.offset = 0;
+    there.pitch = g->host_pitch;
+    vd__list_lock(l);
+    vd_result r = vd__span_find(l, handle, call, "source ", "", g->offset, vd__region_extent(g), &span);
+    if (!r) {
+        vd__access a = vd__access_of(&span, VD_READ);
+        r = vd__list_command(l, &a, 1, VD__STAGE_TRANSFER);
+    }
+    if (!r) {
+        rows.offset = span.offset;
+        vd__record_rows(l, &host, there, &span.storage->memory, rows);
+        l->stats.copies++;
+        value = l->queue->submitted + 1;
+        vd__queue_flush(l->queue);
+    }
+    vd__list_unlock(l);
+    return r ? r : vd__queue_wait(l->queue, value, VD_FOREVER);
+}
+
+/* Whether that is better than to copy here: it saves the way through staging memory, and for a host that would have to wait and then copy a lot itself the time
+   in which the device's threads, which are processors of the host, would fall asleep. */
+static bool vd__reads_straight(vd_list *l, const vd__span *span, const vd__region *g, bool direct) {
+    if (!l->device->copies_to_host || !l->immediate) return false;
+    if (!direct) return true;
+    return vd__region_bytes(g) > VD__DIRECT_READ_BYTES && !vd__queue_reached(&l->queue->machine->queues[span->storage->writer], span->storage->written);
+}
+
 static vd_result vd__read(vd_list *l, const char *call, vd_buffer handle, vd__region g, void *data) {
     vd__span span = { NULL, 0, 0 };
     vd__list_lock(l);
@@ -9741,6 +9779,8 @@ static vd_result vd__read(vd_list *l, const char *call, vd_buffer handle, vd__re
     if (!r && g.row && !data) r = vd__fail(VD_ERROR_INVALID, "%s: the data is NULL", call);
     if (!r) r = vd__span_find(l, handle, call, "source ", "", g.offset, vd__region_extent(&g), &span);
     bool direct = !r && g.row && span.storage->memory.mapped && span.storage->memory.block->host_cached;
+    bool straight = !r && g.row && vd__reads_straight(l, &span, &g, direct);
+    if (straight) direct = false;
     vd__queue *writer = direct ? &l->queue->machine->queues[span.storage->writer] : NULL;
     uint64_t written = direct ? span.storage->written : 0;
     if (direct) {
@@ -9750,6 +9790,7 @@ static vd_result vd__read(vd_list *l, const char *call, vd_buffer handle, vd__re
     vd__list_unlock(l);
     if (r || !g.row) return r;
     if (direct) return vd__read_direct(writer, &span, written, &g, (uint8_t *)data);
+    if (straight) return vd__read_straight(l, call, handle, &g, (uint8_t *)data);
     return vd__read_staged(l, call, handle, &g, (uint8_t *)data);
 }
 
