@@ -91,6 +91,14 @@ build/vkfft/implementation.a: tests/implementation_vkfft.cpp
 	$(if $(quiet),@echo '  $(CXX) $<')
 	$(quiet)$(CXX) -I. $(CPPFLAGS) -std=c++11 $(WARNINGS) $(BENCH) -MD -MP -MT $@ -MF $@.d -c $< -o $@.o
 	$(quiet)ar rcs $@ $@.o
+build/vkfft/opencl.a: tools/bench/vkfft_opencl.cpp tools/bench/vkfft_opencl.h
+	@mkdir -p $(@D)
+	@rm -f $@
+	$(if $(quiet),@echo '  $(CXX) $<')
+	$(quiet)$(CXX) -I. $(CPPFLAGS) -std=c++11 $(WARNINGS) $(BENCH) -MD -MP -MT $@ -MF $@.d -c $< -o $@.o
+	$(quiet)ar rcs $@ $@.o
+build/vkfft/tools/bench/fft: build/vkfft/opencl.a
+build/vkfft/tools/bench/fft: LDLIBS += -l:libOpenCL.so.1
 
 # Kernels compiled ahead of time, as a header and as a blob, for the programs that have them.
 build/ahead/%.h build/ahead/%.blob: examples/kernels/%.c tools/vcc tools/vcc_driver.c vkdispatch_codegen.h

@@ -602,6 +602,7 @@ typedef struct vd__fft_shape {
     bool columns_in, columns_out; /* neighbouring threads belong to neighbouring transforms, while loading and while storing */
     bool split;              /* one component at a time passes through shared memory */
     uint32_t slices;         /* and of that, a part at a time: this many, 1 where all of it fits */
+    bool paired;             /* both components as one element of shared memory */
     vd__fft_pad pad[VD__FFT_STAGES]; /* of the exchange behind a stage */
     bool mirrored;           /* results pass through shared memory once more, to meet their mirror images */
 } vd__fft_shape;
@@ -809,7 +810,7 @@ static uint64_t vd__fft_shared(const vd__fft_shape *s) {
 /* Estimated instructions for one transform: butterflies and twiddles of every thread, idle ones too, exchanges, barriers, which cost most on a processor. */
 static double vd__fft_cost(const vd__fft_device *d, const vd__fft_shape *s) {
     uint32_t i, held = vd__fft_held(s) * (d->wide ? 2 : 1);
-    double cost = 0, pressure = held <= 16 ? 1 : held <= 32 ? 1.08 : 2;
+    double cost = 0, pressure = held <= 16 ? 1 : d->cpu && s->axes == 1 ? 1.5 : held <= 32 ? 1.08 : 2;
     for (i = 0; i < s->stages; i++) {
         vd__fft_phase g = vd__fft_phase_of(s, 0, i);
         double stage = vd__fft_work(g.radix) + (g.length > 1 ? 6.5 * (g.radix - 1) : 0);
@@ -980,13 +981,25 @@ static void vd__fft_take_known(const vd__fft_known *k, vd__fft_shape *s) {
     s->slices = s->split && !s->mirrored ? k->slices : 1;
 }
 
+/* Rows on a processor (llvmpipe and PoCL on AVX2, 4 MiB): 16 values a thread fill its registers, and more of them cost compilers dear. */
+static const vd__fft_known vd__fft_processor_rows[] = {
+    { { 64 }, { 8, 8 }, 8, 4, 0, 0 }, { { 128 }, { 8, 16 }, 8, 4, 0, 0 }, { { 256 }, { 16, 16 }, 16, 1, 0, 0 }, { { 512 }, { 8, 8, 8 }, 64, 4, 0, 0 },
+    { { 1024 }, { 8, 8, 16 }, 64, 2, 0, 0 }, { { 2048 }, { 16, 8, 16 }, 128, 1, 0, 0 }, { { 4096 }, { 16, 16, 16 }, 256, 1, 0, 0 }
+};
+
+/* What was measured for a shape, of so many; NULL: nothing. */
+static const vd__fft_known *vd__fft_find(const vd__fft_known *k, size_t left, const vd__fft_shape *s) {
+    for (; left && !vd__fft_is_known(k, s); left--) k++;
+    return left ? k : NULL;
+}
+#define VD__FFT_FIND(table, shape) vd__fft_find(table, sizeof(table) / sizeof *(table), shape)
+
 /* Fewer side by side where there are not as many, and without free words where there is no room for them. */
 static bool vd__fft_recall(const vd__fft_device *d, vd__fft_shape *s, uint64_t count) {
     bool columns = s->columns_in || s->columns_out;
-    const vd__fft_known *k = columns ? vd__fft_columns : vd__fft_rows;
-    size_t left = columns ? sizeof vd__fft_columns / sizeof *k : sizeof vd__fft_rows / sizeof *k;
-    for (; left && !vd__fft_is_known(k, s); left--) k++;
-    if (!left || d->cpu || d->wide || (columns && k->side > count)) return false;
+    const vd__fft_known *k = !d->cpu ? columns ? VD__FFT_FIND(vd__fft_columns, s) : VD__FFT_FIND(vd__fft_rows, s)
+                                     : columns ? NULL : VD__FFT_FIND(vd__fft_processor_rows, s);
+    if (!k || d->wide || (columns && k->side > count)) return false;
     vd__fft_take_known(k, s);
     s->side = k->side < count ? k->side : (uint32_t)count;
     if (vd__fft_fits(d, s)) return true;
@@ -1056,6 +1069,12 @@ static void vd__fft_choose_pads(const vd__fft_device *d, vd__fft_shape *s) {
     }
 }
 
+/* A processor reaches both components of a number at the price of one; mirror images go one at a time. */
+static bool vd__fft_settle(const vd__fft_device *d, vd__fft_shape *s, bool fits) {
+    s->paired = d->cpu && !s->split && !s->mirrored;
+    return fits;
+}
+
 /* The best shape for axes of small factors, whose sizes `s` has; false: a workgroup does not take them, or fewer than the least number of neighbouring
    columns. */
 static bool vd__fft_shape_of(const vd__fft_device *d, uint64_t count, uint32_t least, vd__fft_shape *s) {
@@ -1064,11 +1083,11 @@ static bool vd__fft_shape_of(const vd__fft_device *d, uint64_t count, uint32_t l
     uint32_t i;
     for (s->n = 1, i = 0; i < s->axes; i++) s->n *= s->size[i];
     s->side = s->slices = 1;
-    for (i = 0; i < VD__FFT_STAGES && !vd__fft_all_columns(s); i++) s->pad[i] = vd__fft_usual_pad;
+    for (i = 0; i < VD__FFT_STAGES && !d->cpu && !vd__fft_all_columns(s); i++) s->pad[i] = vd__fft_usual_pad; /* a processor has no banks */
     memset(&search, 0, sizeof search);
     search.device = d;
     search.now = *s;
-    if (vd__fft_recall(d, s, count)) return true;
+    if (vd__fft_recall(d, s, count)) return vd__fft_settle(d, s, true);
     *s = search.now;
     if (s->n == 1) { /* nothing but what loading and storing do */
         s->stages = s->radix[0] = s->threads = 1;
@@ -1078,7 +1097,7 @@ static bool vd__fft_shape_of(const vd__fft_device *d, uint64_t count, uint32_t l
         *s = search.best;
     }
     if (s->stages == 1) s->columns_out = s->columns_in; /* nothing is exchanged */
-    return columns ? vd__fft_deal_columns(d, s, count, least) : vd__fft_deal_rows(d, s, count);
+    return vd__fft_settle(d, s, columns ? vd__fft_deal_columns(d, s, count, least) : vd__fft_deal_rows(d, s, count));
 }
 
 /* Dimensions from the one whose elements are farthest apart to the nearest; those of one element anywhere. */
@@ -1799,6 +1818,8 @@ static vd_result vd__fft_make_tables(vd_fft *p) {
 // >>exchange
 /* Values between the threads of a workgroup, through shared memory. */
 
+enum { VD__FFT_RE, VD__FFT_IM, VD__FFT_BOTH }; /* what passes at a time */
+
 /* A kernel being written. */
 typedef struct vd__fft_writer {
     vc_kernel *k;
@@ -1861,7 +1882,8 @@ static void vd__fft_send_one(vd__fft_writer *w, const vd__fft_phase *g, vc_val b
     uint32_t j, constant;
     for (j = 0; j < count; j++) {
         vc_val spot = vd__fft_spot(w, index, j, g->part, g->radix, &constant);
-        vc_store(vc_offset(w->shared[component], vc_u32(constant)), spot, component ? x[j].im : x[j].re);
+        vc_store(vc_offset(w->shared[component & 1], vc_u32(constant)), spot,
+                 component == VD__FFT_BOTH ? vc_vec2(x[j].re, x[j].im) : component ? x[j].im : x[j].re);
     }
 }
 
@@ -1896,8 +1918,10 @@ static void vd__fft_receive(vd__fft_writer *w, const vd__fft_phase *g, vd__fft_c
         for (j = 0; j < count; j++) {
             vd__fft_c *x = &to[u * g->radix + (outermost ? slice * count : 0) + j];
             spot = vd__fft_spot(w, index, j, g->step, g->radix, &constant);
-            v = vc_load(vc_offset(w->shared[component], vc_u32(constant)), spot);
-            if (component) x->im = v; else x->re = v;
+            v = vc_load(vc_offset(w->shared[component & 1], vc_u32(constant)), spot);
+            if (component == VD__FFT_BOTH) *x = vd__fft_pair(vc_component(v, 0), vc_component(v, 1));
+            else if (component) x->im = v;
+            else x->re = v;
         }
     }
 }
@@ -1908,15 +1932,16 @@ static void vd__fft_exchange(vd__fft_writer *w, const vd__fft_phase *g, const vd
     uint32_t slices = w->shape->slices, parts = w->shape->split ? 2 : 1, turn, i;
     bool before = w->columns;
     for (turn = 0; turn < parts * slices; turn++) {
-        uint32_t part = turn / slices, slice = turn % slices;
+        uint32_t part = w->shape->paired ? (uint32_t)VD__FFT_BOTH : turn / slices, slice = turn % slices;
+        bool other = parts == 1 && !w->shape->paired;
         w->columns = before;
         if (w->used) vc_barrier(w->k);
         vd__fft_send(w, g, part, slice);
-        if (parts == 1) vd__fft_send(w, g, 1, slice);
+        if (other) vd__fft_send(w, g, 1, slice);
         vc_barrier(w->k);
         w->columns = columns;
         vd__fft_receive(w, next, to, part, slice);
-        if (parts == 1) vd__fft_receive(w, next, to, 1, slice);
+        if (other) vd__fft_receive(w, next, to, 1, slice);
         w->used = true;
     }
     for (i = 0; i < next->each * next->radix; i++) w->x[i] = to[i];
@@ -2405,8 +2430,8 @@ static void vd__fft_declare(vd__fft_writer *w, bool in_place, bool one) {
     if (vd__fft_has_spectrum(w->pass)) w->spectrum = vc_buffer(w->k, "spectrum", vd__fft_pair_of(w->real), VC_READ);
     if ((w->load || w->store) && w->plan->hooks.declare) w->plan->hooks.declare(w->k, w->plan->hooks.user);
     if (vd__fft_shared(s)) {
-        w->shared[0] = vc_shared(w->k, "re", w->real, words);
-        w->shared[1] = s->split ? w->shared[0] : vc_shared(w->k, "im", w->real, words);
+        w->shared[0] = s->paired ? vc_shared(w->k, "both", vd__fft_pair_of(w->real), words) : vc_shared(w->k, "re", w->real, words);
+        w->shared[1] = s->split || s->paired ? w->shared[0] : vc_shared(w->k, "im", w->real, words);
     }
 }
 
