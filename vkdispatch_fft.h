@@ -5727,8 +5727,8 @@ static vd_result vd__fft_lay_out(vd_fft *p, vd__fft_place place, const uint64_t 
     for (i = 0; i < 4; i++) {
         l->count[i] = count[i] && i < p->dimensions ? count[i] : p->shape[i];
         if (l->count[i] > p->shape[i] || (l->count[i] < p->shape[i] && !(p->axes >> i & 1)))
-            return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': %s_count[%u] is %llu; dimension %u has %llu indices and is %stransformed", p->name, which,
-                                i, (unsigned long long)l->count[i], i, (unsigned long long)p->shape[i], p->axes >> i & 1 ? "" : "not ");
+            return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': %s_count[%u] is %llu; dimension %u has %llu indices and is %stransformed", p->name,
+                                which, i, (unsigned long long)l->count[i], i, (unsigned long long)p->shape[i], p->axes >> i & 1 ? "" : "not ");
     }
     for (i = p->dimensions; i-- > 0; dense *= l->count[i]) l->stride[i] = given ? stride[i] : dense;
     vd__fft_order(p, l, order);

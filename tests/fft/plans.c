@@ -52,7 +52,8 @@ static void reductions(void **state) {
     need_compiler();
     for (vd_type type = VD_I8; type <= VD_F64; type++)
         for (int i = 0; i < 2; i++) { /* every operation for some type: parts of one result, rows, columns */
-            static const vd_reduce_op some[] = { VD_REDUCE_SUM, VD_REDUCE_ANY, VD_REDUCE_ARGMIN, VD_REDUCE_DOT, VD_REDUCE_NORM, VD_REDUCE_VARIANCE, VD_REDUCE_MAX };
+            static const vd_reduce_op some[] = { VD_REDUCE_SUM, VD_REDUCE_ANY, VD_REDUCE_ARGMIN, VD_REDUCE_DOT, VD_REDUCE_NORM, VD_REDUCE_VARIANCE,
+                                                 VD_REDUCE_MAX };
             vd_reduce_desc desc = { 0 };
             desc.op = some[(2 * type + (vd_type)i) % 7];
             desc.type = type;

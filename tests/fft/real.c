@@ -637,7 +637,8 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(half_spectra), cmocka_unit_test(cosine_1), cmocka_unit_test(cosine_2), cmocka_unit_test(cosine_3), cmocka_unit_test(cosine_4),
         cmocka_unit_test(sine_1), cmocka_unit_test(sine_2), cmocka_unit_test(sine_3), cmocka_unit_test(sine_4), cmocka_unit_test(axes),
-        cmocka_unit_test(norms), cmocka_unit_test(long_axes), cmocka_unit_test(strides), cmocka_unit_test(types), cmocka_unit_test(simple), cmocka_unit_test(several_axes),
+        cmocka_unit_test(norms), cmocka_unit_test(long_axes), cmocka_unit_test(strides), cmocka_unit_test(types), cmocka_unit_test(simple),
+        cmocka_unit_test(several_axes),
         cmocka_unit_test(rows), cmocka_unit_test(bad_input),
     };
     for (int i = 1; i < argc; i++) {

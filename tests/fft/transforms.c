@@ -260,11 +260,16 @@ static void lengths(void **state) {
 
 static void axes(void **state) {
     static const sample samples[] = {
-        { { 12, 20, 0, 0 }, 1, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 0 }, { 0 }, 0, 0, 0 }, { { 12, 20, 0, 0 }, 3, VD_FFT_INVERSE, VD_FFT_NORM_DEFAULT, false, { 0 }, { 0 }, 0, 0, 0 },
-        { { 5, 8, 6, 0 }, 7, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, false, { 0 }, { 0 }, 0, 0, 0 }, { { 5, 8, 6, 0 }, 2, VD_FFT_INVERSE, VD_FFT_NORM_DEFAULT, true, { 0 }, { 0 }, 0, 0, 0 },
-        { { 3, 4, 5, 6 }, 15, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 0 }, { 0 }, 0, 0, 0 }, { { 3, 4, 5, 6 }, 5, VD_FFT_INVERSE, VD_FFT_NORM_DEFAULT, false, { 0 }, { 0 }, 0, 0, 0 },
-        { { 37, 11, 0, 0 }, 1, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 0 }, { 0 }, 0, 0, 0 }, { { 64, 64, 0, 0 }, 3, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 0 }, { 0 }, 0, 0, 0 },
-        { { 1, 16, 1, 0 }, 7, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, false, { 0 }, { 0 }, 0, 0, 0 }, { { 2, 256, 33, 0 }, 2, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 0 }, { 0 }, 0, 0, 0 },
+        { { 12, 20, 0, 0 }, 1, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 0 }, { 0 }, 0, 0, 0 },
+        { { 12, 20, 0, 0 }, 3, VD_FFT_INVERSE, VD_FFT_NORM_DEFAULT, false, { 0 }, { 0 }, 0, 0, 0 },
+        { { 5, 8, 6, 0 }, 7, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, false, { 0 }, { 0 }, 0, 0, 0 },
+        { { 5, 8, 6, 0 }, 2, VD_FFT_INVERSE, VD_FFT_NORM_DEFAULT, true, { 0 }, { 0 }, 0, 0, 0 },
+        { { 3, 4, 5, 6 }, 15, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 0 }, { 0 }, 0, 0, 0 },
+        { { 3, 4, 5, 6 }, 5, VD_FFT_INVERSE, VD_FFT_NORM_DEFAULT, false, { 0 }, { 0 }, 0, 0, 0 },
+        { { 37, 11, 0, 0 }, 1, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 0 }, { 0 }, 0, 0, 0 },
+        { { 64, 64, 0, 0 }, 3, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 0 }, { 0 }, 0, 0, 0 },
+        { { 1, 16, 1, 0 }, 7, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, false, { 0 }, { 0 }, 0, 0, 0 },
+        { { 2, 256, 33, 0 }, 2, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 0 }, { 0 }, 0, 0, 0 },
     };
     (void)state;
     need_device();
@@ -283,10 +288,12 @@ static void norms(void **state) {
 
 static void long_axes(void **state) {
     static const sample samples[] = {
-        { { 16384, 0, 0, 0 }, 0, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 0 }, { 0 }, 0, 0, 0 }, { { 20000, 0, 0, 0 }, 0, VD_FFT_INVERSE, VD_FFT_NORM_DEFAULT, false, { 0 }, { 0 }, 0, 0, 0 },
+        { { 16384, 0, 0, 0 }, 0, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 0 }, { 0 }, 0, 0, 0 },
+        { { 20000, 0, 0, 0 }, 0, VD_FFT_INVERSE, VD_FFT_NORM_DEFAULT, false, { 0 }, { 0 }, 0, 0, 0 },
         { { 4096, 40, 0, 0 }, 1, VD_FFT_INVERSE, VD_FFT_NORM_DEFAULT, true, { 0 }, { 0 }, 0, 0, 0 },
         { { 1594323, 0, 0, 0 }, 0, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, false, { 0 }, { 0 }, 0, 0, 0 }, /* 3^13: three passes on a GPU */
-        { { 32768, 3, 0, 0 }, 1, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 0 }, { 0 }, 0, 0, 0 }, { { 2, 1 << 18, 0, 0 }, 0, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, false, { 0 }, { 0 }, 0, 0, 0 },
+        { { 32768, 3, 0, 0 }, 1, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 0 }, { 0 }, 0, 0, 0 },
+        { { 2, 1 << 18, 0, 0 }, 0, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, false, { 0 }, { 0 }, 0, 0, 0 },
     };
     (void)state;
     need_device();
@@ -411,7 +418,8 @@ static void check_part(const sample *s, const uint64_t *filled, const uint64_t *
 static void parts(void **state) {
     static const struct { uint64_t shape[4]; uint32_t axes; uint64_t filled[4], kept[4]; } cases[] = {
         { { 3, 64 }, 2, { 0, 8 }, { 0 } }, { { 3, 64 }, 2, { 0, 13 }, { 0, 7 } }, { { 5, 7 }, 2, { 0, 1 }, { 0, 6 } }, { { 3, 37 }, 2, { 0, 20 }, { 0, 30 } },
-        { { 32, 48 }, 3, { 5, 7 }, { 0 } }, { { 32, 48 }, 3, { 0 }, { 9, 10 } }, { { 32, 48 }, 3, { 4, 48 }, { 32, 3 } }, { { 2, 30, 5 }, 2, { 0, 11 }, { 0, 17 } },
+        { { 32, 48 }, 3, { 5, 7 }, { 0 } }, { { 32, 48 }, 3, { 0 }, { 9, 10 } }, { { 32, 48 }, 3, { 4, 48 }, { 32, 3 } },
+        { { 2, 30, 5 }, 2, { 0, 11 }, { 0, 17 } },
         { { 2, 16384 }, 2, { 0, 4000 }, { 0 } }, { { 3, 16384, 2 }, 2, { 0, 5001 }, { 0, 777 } }, { { 6, 8, 10 }, 7, { 3, 4, 5 }, { 2, 3, 4 } },
         { { 1, 1000000 }, 2, { 0, 300001 }, { 0, 700003 } }, { { 4096, 24 }, 1, { 100 }, { 4001 } },
     };
@@ -557,7 +565,8 @@ static void bad_input(void **state) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lengths), cmocka_unit_test(axes), cmocka_unit_test(norms), cmocka_unit_test(long_axes), cmocka_unit_test(strides), cmocka_unit_test(types), cmocka_unit_test(parts), cmocka_unit_test(simple),
+        cmocka_unit_test(lengths), cmocka_unit_test(axes), cmocka_unit_test(norms), cmocka_unit_test(long_axes), cmocka_unit_test(strides),
+        cmocka_unit_test(types), cmocka_unit_test(parts), cmocka_unit_test(simple),
         cmocka_unit_test(good_sizes), cmocka_unit_test(bad_input),
     };
     for (int i = 1; i < argc; i++) {
