@@ -74,6 +74,9 @@ static void use_atomic(vc_kernel *k, vc_val i, vc_ref y, vc_type type) {
 static void use_atomic_i64(vc_kernel *k, vc_val i, vc_ref y) { use_atomic(k, i, y, VC_U64); }
 static void use_atomic_f32(vc_kernel *k, vc_val i, vc_ref y) { use_atomic(k, i, y, VC_F32); }
 
+/* The sum of its bytes. */
+static void use_dot(vc_kernel *k, vc_val i, vc_ref y) { vc_store(y, i, vc_dot_4xu8(vc_load(y, i), vc_const(k, vc_u32(0x01010101)))); }
+
 static const need needs[] = {
     { VD_FEATURE_F16, use_f16, give_half, VC_NONE, VC_BUFFERS_DEFAULT },
     { VD_FEATURE_F64, use_f64, give_half, VC_NONE, VC_BUFFERS_DEFAULT },
@@ -88,7 +91,8 @@ static const need needs[] = {
     { VD_FEATURE_ATOMIC_F32_ADD, use_atomic_f32, give_same, VC_F32, VC_BUFFERS_DEFAULT },
     { VD_FEATURE_SUBGROUP_TYPES, use_subgroup_types, give_seven, VC_NONE, VC_BUFFERS_DEFAULT },
     { VD_FEATURE_SUBGROUP_CLUSTERED, use_clustered, give_seven, VC_NONE, VC_BUFFERS_DEFAULT },
-    { VD_FEATURE_RECONVERGENCE, use_reconvergence, give_seven, VC_NONE, VC_BUFFERS_DEFAULT }
+    { VD_FEATURE_RECONVERGENCE, use_reconvergence, give_seven, VC_NONE, VC_BUFFERS_DEFAULT },
+    { VD_FEATURE_DOT_4X8, use_dot, give_same, VC_NONE, VC_BUFFERS_DEFAULT }
 };
 
 /* Those of which nothing but a number in vd_device_info can be seen, and those of images, which no dispatch takes yet. */
@@ -323,6 +327,17 @@ TEST(each_other_feature_off) {
     for (size_t i = 0; i < COUNT(others); i++) check_without(f, others[i], i);
 }
 
+TEST(none_is_left_out) {
+    uint64_t here = 0;
+    (void)f;
+    for (size_t i = 0; i < COUNT(needs); i++) here |= needs[i].feature;
+    for (size_t i = 0; i < COUNT(others); i++) here |= others[i];
+    for (int bit = 0; bit < 64; bit++) {
+        const char *name = vd_feature_name((uint64_t)1 << bit);
+        if ((strcmp(name, "unknown") != 0) != (here >> bit & 1u)) fail_msg("feature %d '%s' is not forced off here", bit, name);
+    }
+}
+
 TEST(everything_off) { check_without(f, UINT64_MAX, 0); }
 
 /* Types that are disabled are refused, although texts could do without. */
@@ -359,7 +374,8 @@ TEST(the_environment_disables_too) {
 }
 
 static const struct CMUnitTest cases[] = {
-    CASE(each_feature_of_kernels_off), CASE(each_other_feature_off), CASE(everything_off), CASE(types_are_refused), CASE(the_environment_disables_too)
+    CASE(each_feature_of_kernels_off), CASE(each_other_feature_off), CASE(none_is_left_out),
+    CASE(everything_off), CASE(types_are_refused), CASE(the_environment_disables_too)
 };
 
 MAIN("features", cases)
