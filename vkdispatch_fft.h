@@ -43,6 +43,7 @@
        vkfft        VkFFT in place of our own transforms
        cache        the plans of a context
        execute      running a plan
+       shift        spectra with their middle in the middle
        convolve     convolutions by transforms
        public       the functions declared above
        end
@@ -205,6 +206,9 @@ VD_API vd_result vd_fft_3d(vd_context *ctx, vd_buffer buffer, vd_fft_direction d
 /* Last axis, out of place: from f32 to bins and back. The shape is that of the reals; the bins, n / 2 + 1 in a row, may be of any type. */
 VD_API vd_result vd_fft_real_forward(vd_context *ctx, vd_buffer reals, vd_buffer bins);
 VD_API vd_result vd_fft_real_inverse(vd_context *ctx, vd_buffer bins, vd_buffer reals);
+/* Moves index 0 of the dimensions in `axes` (0: all) to the middle, n / 2, or with VD_FFT_INVERSE back; elements of 4, 8 or 16 bytes, out of place. */
+VD_API vd_result vd_fft_shift(vd_context *ctx, vd_buffer in, vd_buffer out, uint32_t axes, vd_fft_direction direction);
+VD_API void vd_fft_freq(uint64_t n, double spacing, double *out); /* n frequencies of a spectrum, in its order, of samples so far apart */
 VD_API uint64_t vd_fft_good_size(uint64_t n);       /* the least length of at least n that has no prime factor above 7 */
 
 /* Memory for real transforms in place, which take desc.padded: seen as reals, in rows with some room behind them, and as half a spectrum. */
@@ -5470,6 +5474,93 @@ static vd_result vd__fft_run_pass(vd_fft *p, vd_list *list, uint32_t number, con
     return vd_dispatch(list, &desc);
 }
 
+// >>shift
+/* Spectra with their middle in the middle. */
+
+typedef struct vd__shift {
+    uint64_t shape[4];
+    uint32_t axes, size;     /* size: of an element, in bytes */
+    vd_fft_direction direction;
+    vd_kernel kernel;
+    vd_allocator allocator;
+    struct vd__shift *next;  /* in the context's cache */
+} vd__shift;
+
+typedef struct vd__shift_call { vd__shift plan; vd_buffer in, out; } vd__shift_call;
+
+static const char vd__shift_key = 's';
+
+static void vd__shift_release(vd_context *ctx, void *data) {
+    vd__shift *p = (vd__shift *)data, *next;
+    for (; p; p = next) {
+        vd_allocator allocator = p->allocator;
+        next = p->next;
+        if (p->kernel.id) vd_kernel_destroy(ctx, p->kernel);
+        vd__fft_free(&allocator, p);
+    }
+}
+
+static vd_kernel vd__shift_build(vd_context *ctx, const vd__shift *p) {
+    vc_type type = p->size == 4 ? VC_U32 : p->size == 8 ? VC_U32X2 : VC_U32X4;
+    vc_kernel_desc desc;
+    vd_kernel kernel;
+    vc_kernel *k;
+    vc_ref in, out;
+    memset(&desc, 0, sizeof desc);
+    desc.name = "fft shift";
+    desc.machine = vd_machine(ctx);
+    k = vc_begin(&desc);
+    in = vc_buffer(k, "in", type, VC_ANY_TYPE | VC_READ);
+    out = vc_buffer(k, "out", type, VC_ANY_TYPE | VC_WRITE);
+    VC_EACH(k, i) {
+        vc_val at = vc_u32(0), rest = i;
+        uint32_t d = 4, step = 1;
+        while (d-- > 0) {
+            uint32_t n = (uint32_t)p->shape[d], by = !(p->axes >> d & 1) ? 0 : p->direction ? n / 2 : n - n / 2;
+            vc_val x = n == 1 ? vc_u32(0) : vc_rem(vc_add(vc_rem(rest, vc_u32(n)), vc_u32(by % n)), vc_u32(n));
+            if (n > 1) rest = vc_div(rest, vc_u32(n));
+            at = vc_add(at, vc_mul(x, vc_u32(step)));
+            step *= n;
+        }
+        vc_store(out, i, vc_load(in, at));
+    }
+    kernel = vd_kernel_build(ctx, k);
+    vc_free(k);
+    return kernel;
+}
+
+/* Called by one thread at a time. */
+static vd_result vd__shift_use(vd_context *ctx, void **data, void *user) {
+    vd__shift_call *call = (vd__shift_call *)user;
+    const vd__shift *wanted = &call->plan;
+    vd__shift *p = (vd__shift *)*data;
+    vd_dispatch_desc desc;
+    vd_arg args[2];
+    while (p && (memcmp(p->shape, wanted->shape, sizeof p->shape) || p->axes != wanted->axes || p->size != wanted->size || p->direction != wanted->direction))
+        p = p->next;
+    if (!p) {
+        vd_kernel kernel = vd__shift_build(ctx, wanted);
+        if (!kernel.id) return VD_ERROR_COMPILE;
+        p = (vd__shift *)vd__fft_allocate(&wanted->allocator, sizeof *p);
+        if (!p) {
+            vd_kernel_destroy(ctx, kernel);
+            return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_fft_shift: out of host memory");
+        }
+        *p = *wanted;
+        p->kernel = kernel;
+        p->next = (vd__shift *)*data;
+        *data = p;
+    }
+    memset(&desc, 0, sizeof desc);
+    args[0] = vd_b(call->in);
+    args[1] = vd_b(call->out);
+    desc.kernel = p->kernel;
+    desc.threads[0] = p->shape[0] * p->shape[1] * p->shape[2] * p->shape[3];
+    desc.args = args;
+    desc.arg_count = 2;
+    return vd_dispatch(vd_immediate(ctx, 0, 0), &desc);
+}
+
 // >>convolve
 /* Convolutions: a forward transform of the kernels with hooks that put them into place, once; and a route there, times their spectrum, and back. Where the
    result begins is a matter of where the kernel lies in its period, so that results always begin at index 0. */
@@ -6031,6 +6122,36 @@ VD_API vd_result vd_fft_rows_read(vd_context *ctx, const vd_fft_rows *rows, floa
     vd_region_desc region;
     vd_result result = vd__real_region(ctx, "vd_fft_rows_read", rows, data, &region);
     return result ? result : vd_buffer_read_region(ctx, &region, data);
+}
+
+VD_API vd_result vd_fft_shift(vd_context *ctx, vd_buffer in, vd_buffer out, uint32_t axes, vd_fft_direction direction) {
+    vd__shift_call call;
+    vd_buffer_info info;
+    vd_result result = vd_buffer_query(ctx, in, &info);
+    if (result) return result;
+    memset(&call, 0, sizeof call);
+    call.plan.size = vd_type_size(info.type);
+    if (call.plan.size != 4 && call.plan.size != 8 && call.plan.size != 16)
+        return vd_error_set(VD_ERROR_INVALID, "vd_fft_shift: buffer '%s' is of %s; it takes elements of 4, 8 or 16 bytes", info.name, vd_type_name(info.type));
+    if (axes >> 4) return vd_error_set(VD_ERROR_INVALID, "vd_fft_shift: axes is 0x%x, but there are 4 dimensions", axes);
+    if ((uint32_t)direction > VD_FFT_INVERSE) return vd_error_set(VD_ERROR_INVALID, "vd_fft_shift: direction is %d", (int)direction);
+    if (in.id == out.id) return vd_error_set(VD_ERROR_INVALID, "vd_fft_shift: in and out are one buffer");
+    if (info.size / call.plan.size > UINT32_MAX)
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_shift: buffer '%s' has more than %u elements", info.name, UINT32_MAX);
+    result = vd__fft_check_buffer(ctx, "vd_fft_shift", "shift", out, "out", info.size);
+    if (result) return result;
+    memcpy(call.plan.shape, info.shape, sizeof call.plan.shape);
+    call.plan.axes = axes ? axes : 15;
+    call.plan.direction = direction;
+    call.plan.allocator = vd_context_allocator(ctx);
+    call.in = in;
+    call.out = out;
+    return vd_context_attach(ctx, &vd__shift_key, vd__shift_use, &call, vd__shift_release);
+}
+
+VD_API void vd_fft_freq(uint64_t n, double spacing, double *out) {
+    uint64_t i;
+    for (i = 0; i < n; i++) out[i] = (i < (n + 1) / 2 ? (double)i : -(double)(n - i)) / ((double)n * spacing);
 }
 
 VD_API uint64_t vd_fft_good_size(uint64_t n) { return vd__fft_next_smooth(n ? n : 1, 7); }

@@ -2,6 +2,7 @@
    what bad input gets.
 
        convolve [-a]        -a: every sample on OpenCL too, where kernels take long to compile; a third of them otherwise */
+#define _POSIX_C_SOURCE 200112L /* setenv */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -275,6 +276,25 @@ static void passes(void **state) {
     }
 }
 
+/* Images in one kernel, whatever device is here. */
+static void as_for_a_gpu(void **state) {
+    static const sample samples[] = {
+        { { 16, 20, 0 }, { 16, 20, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CIRCULAR, 3, 0, 0, false, VD_F32 },
+        { { 8, 12, 0 }, { 3, 3, 0 }, VD_CONVOLVE_CORRELATION, VD_CONVOLVE_CENTRED, 2, 2, 2, true, VD_F32 },
+        { { 4, 5, 6 }, { 3, 3, 3 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CENTRED, 1, 1, 2, false, VD_F32 },
+        { { 20, 18, 0 }, { 3, 3, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_SAME, 1, 0, 0, false, VD_F32 },
+    };
+    (void)state;
+    need_device();
+    assert_int_equal(setenv("VKDISPATCH_FFT_SHAPES", "gpu", 1), 0);
+    vd_convolve *plan = plan_of(device_context, &samples[0]);
+    assert_non_null(plan);
+    assert_int_equal(strchr(vd_convolve_explain(plan), '\n')[1], 0); /* one line, one pass */
+    vd_convolve_destroy(plan);
+    check_all(samples, COUNT(samples));
+    unsetenv("VKDISPATCH_FFT_SHAPES");
+}
+
 /* A filter divides by what it would have multiplied with, so that the second convolution undoes the first. */
 static void inverse_filter(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
     vc_val size = vc_fma(v->re, v->re, vc_mul(v->im, v->im));
@@ -459,7 +479,7 @@ static void bad_input(void **state) {
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranges), cmocka_unit_test(shapes), cmocka_unit_test(channels), cmocka_unit_test(doubles), cmocka_unit_test(passes),
-        cmocka_unit_test(filters), cmocka_unit_test(simple), cmocka_unit_test(bad_input),
+        cmocka_unit_test(as_for_a_gpu), cmocka_unit_test(filters), cmocka_unit_test(simple), cmocka_unit_test(bad_input),
     };
     all_samples = argc > 1 && !strcmp(argv[1], "-a");
     if (vd_context_create(NULL, &device_context)) device_context = NULL;

@@ -319,6 +319,38 @@ static void no_arrays(void **state) {
     for (size_t i = 0; i < COUNT(samples); i++) check_power(&samples[i]);
 }
 
+/* ---- shifts ---- */
+
+static void shift_one(uint64_t height, uint64_t width, uint32_t axes, vd_fft_direction direction) {
+    uint64_t down = axes == 2 ? 0 : direction ? height - height / 2 : height / 2, right = axes == 1 ? 0 : direction ? width - width / 2 : width / 2;
+    float data[2 * 6 * 7], result[2 * 6 * 7];
+    vd_buffer_desc desc = { 0 };
+    for (uint64_t i = 0; i < 2 * height * width; i++) data[i] = noise(i);
+    desc.type = VD_F32C;
+    desc.shape[0] = height;
+    desc.shape[1] = width;
+    desc.data = data;
+    vd_buffer in = vd_buffer_create(device_context, &desc), out = vd_buffer_create(device_context, &desc);
+    if (vd_fft_shift(device_context, in, out, axes, direction) || vd_buffer_read(device_context, out, 0, result, VD_WHOLE)) fail_msg("%s", vd_error_text());
+    for (uint64_t y = 0; y < height; y++)
+        for (uint64_t x = 0; x < width; x++)
+            assert_memory_equal(&result[2 * ((y + down) % height * width + (x + right) % width)], &data[2 * (y * width + x)], 8);
+    vd_buffer_destroy(device_context, in);
+    vd_buffer_destroy(device_context, out);
+}
+
+static void shifts(void **state) {
+    double odd[5], even[4];
+    (void)state;
+    need_device();
+    for (uint32_t axes = 0; axes < 4; axes++)
+        for (int direction = 0; direction < 2; direction++) shift_one(6, 7, axes, (vd_fft_direction)direction);
+    vd_fft_freq(5, 0.5, odd);
+    vd_fft_freq(4, 1, even);
+    for (int i = 0; i < 5; i++) assert_true(fabs(odd[i] - (i < 3 ? i : i - 5) / 2.5) < 1e-15);
+    for (int i = 0; i < 4; i++) assert_true(fabs(even[i] - (i < 2 ? i : i - 4) / 4.0) < 1e-15);
+}
+
 /* ---- bad hooks and arguments, without a device ---- */
 
 static void declare_many(vc_kernel *k, void *user) {
@@ -362,6 +394,31 @@ static void bad_arguments(vd_context *ctx, vd_fft_desc desc) {
     vd_fft_destroy(plan);
 }
 
+static void refuse_shift(vd_context *ctx, vd_buffer in, vd_buffer out, uint32_t axes, const char *part) {
+    assert_int_equal(vd_fft_shift(ctx, in, out, axes, VD_FFT_FORWARD), VD_ERROR_INVALID);
+    if (!strstr(vd_error_text(), part)) fail_msg("no \"%s\" in: %s", part, vd_error_text());
+}
+
+static void bad_shifts(vd_context *ctx) {
+    vd_buffer_desc desc = { 0 };
+    vd_buffer none = { 0 }, b[3];
+    desc.name = "bytes";
+    desc.type = VD_U8;
+    desc.shape[0] = 16;
+    b[0] = vd_buffer_create(ctx, &desc);
+    desc.name = "numbers";
+    desc.type = VD_F32;
+    b[1] = vd_buffer_create(ctx, &desc);
+    desc.shape[0] = 15;
+    b[2] = vd_buffer_create(ctx, &desc);
+    assert_int_equal(vd_fft_shift(ctx, none, b[1], 0, VD_FFT_FORWARD), VD_ERROR_INVALID);
+    refuse_shift(ctx, b[0], b[1], 0, "'bytes' is of u8; it takes elements of 4, 8 or 16 bytes");
+    refuse_shift(ctx, b[1], b[1], 0, "in and out are one buffer");
+    refuse_shift(ctx, b[1], b[2], 0, "'numbers' (out) has 60 bytes, the plan needs 64");
+    refuse_shift(ctx, b[1], b[2], 16, "axes is 0x10, but there are 4 dimensions");
+    for (int i = 0; i < 3; i++) vd_buffer_destroy(ctx, b[i]);
+}
+
 static void bad_input(void **state) {
     vd_context_desc dummy = { 0 };
     vd_context *ctx = NULL;
@@ -394,6 +451,7 @@ static void bad_input(void **state) {
     desc.engine = VD_FFT_ENGINE_VKFFT;
     assert_null(vd_fft_create(ctx, &desc));
     assert_non_null(strstr(vd_error_text(), "'hooked': the engine VkFFT takes no hooks"));
+    bad_shifts(ctx);
     assert_null(vd_fft_arguments(NULL, &count));
     assert_int_equal(count, 0);
     assert_int_equal(vd_context_stats(ctx, &stats), VD_OK);
@@ -403,7 +461,7 @@ static void bad_input(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(kinds), cmocka_unit_test(no_arrays), cmocka_unit_test(bad_input) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(kinds), cmocka_unit_test(no_arrays), cmocka_unit_test(shifts), cmocka_unit_test(bad_input) };
     if (vd_context_create(NULL, &device_context)) device_context = NULL;
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     vd_context_destroy(device_context);
