@@ -185,7 +185,8 @@ typedef struct vd_fft_argument { const char *name; vd_arg value; } vd_fft_argume
 
 typedef struct vd_fft_io {
     vd_fft_direction direction;
-    vd_buffer in, out;       /* of any type: pairs of in_type and out_type, or reals, up to the last element; out {0}: in place, which takes equal strides
+    vd_buffer in, out;       /* of any type, whole elements aligned: pairs of in_type and out_type, or reals, up to the last element; of VD_FFT_REAL the reals
+                                begin where a pair of them may. out {0}, or a view of the same memory on vulkan: in place, which takes equal strides
                                 and types, and of VD_FFT_REAL rows of reals that begin where their bins do, as `padded` makes them */
     const vd_fft_argument *args; /* those of the hooks, in any order */
     int arg_count;
@@ -725,6 +726,7 @@ struct vd_fft {
     uint32_t real_axis;      /* of VD_FFT_REAL: the one that is halved */
     uint64_t real_length;
     bool scalar[VD__FFT_PLACES]; /* reals lie there */
+    bool paired;             /* of VD_FFT_REAL: passes take the reals two by two */
     double scale[2];         /* by direction */
     vd__fft_layout layout[VD__FFT_PLACES];
     vd__fft_layout dense;    /* C order */
@@ -2705,6 +2707,7 @@ static vd_result vd__real_plan_axis(vd_fft *p, uint32_t direction, uint32_t axis
         if (vd__fft_plan_leg(p, r, &leg)) return VD_OK;
     } else {
         vd__real_begin_leg(p, &leg, kind, direction == VD_FFT_INVERSE, &real);
+        p->paired |= real.paired_in || real.paired_out;
         if (vd__real_plan_leg(p, r, &real)) return VD_OK;
     }
     return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': no plan for dimension %u of %llu elements in %u bytes of shared memory", p->name, axis,
@@ -2769,6 +2772,16 @@ static bool vd__real_fits_in_place(const vd_fft *p) {
     for (i = 0; i < p->dimensions; i++)
         if (i != p->real_axis && p->shape[i] > 1 && in->stride[i] != 2 * out->stride[i]) return false;
     return (in->stride[p->real_axis] == 1 || p->real_length == 1) && (out->stride[p->real_axis] == 1 || p->shape[p->real_axis] == 1);
+}
+
+/* Whether pairs of reals begin where the device can read two at once. */
+static vd_result vd__real_check_alignment(const vd_fft *p, vd_buffer reals) {
+    uint64_t pair = 2 * vc_type_size(p->stored[VD__FFT_IN]);
+    vd_buffer_info info;
+    vd_result result = vd_buffer_query(p->ctx, reals, &info);
+    if (result || (info.address % pair == 0 && info.native_offset % pair == 0)) return result;
+    return vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': buffer '%s' of the reals does not begin at a multiple of %llu bytes", p->name, info.name,
+                        (unsigned long long)pair);
 }
 
 /* -- tables -- */
@@ -6014,6 +6027,7 @@ static vd_result vd__fft_check_io(const vd_fft *p, const vd_fft_io *io, vd_buffe
     bool reads = !p->hooks.blind || io->in.id, writes = !p->hooks.mute || io->out.id;
     vd_result result = reads ? vd__fft_check_buffer(p->ctx, "vd_fft_run", p->name, io->in, "in", vd__fft_bytes(p, in)) : VD_OK;
     if (!result && writes) result = vd__fft_check_buffer(p->ctx, "vd_fft_run", p->name, at[out], "out", vd__fft_bytes(p, out));
+    if (!result && p->paired) result = vd__real_check_alignment(p, at[VD__FFT_IN]);
     if (!result && reads && writes && vd__fft_is_one_memory(p->ctx, at[in], at[out])) {
         at[out] = at[in];
         result = vd__fft_check_in_place(p);
