@@ -893,6 +893,7 @@ static void *vc__grown(const vc_allocator *a, void *at, uint32_t *capacity, uint
     uint32_t most = *capacity > VC__NIL / 2 ? VC__NIL : *capacity * 2;
     void *block;
     if (need <= *capacity && at) return at;
+    if (most < (1u << 18) / size) most *= 2; /* what is not written is not touched, and what is copied is touched twice */
     if (most < need) most = need;
     if (most < 64) most = 64;
     if (most > SIZE_MAX / size) return NULL;
@@ -1390,14 +1391,13 @@ static inline bool vc__gives(uint32_t op) { return vc__op[op].class_ < VC__EFFEC
    it.
    A gap behind a pin is a region; `at` is the region a node was recorded in. Pin 0 is the entry of the kernel. */
 
-struct vc__node { /* half a cache line */
-    uint16_t op;      /* VC__OP_ */
-    uint16_t flags;   /* VC__NODE_ */
-    vc_type type;
+struct vc__node { /* 24 bytes: a kernel's memory is mostly nodes, and what is touched first costs more than all that is done with it */
+    uint8_t op;       /* VC__OP_ */
+    uint8_t flags;    /* VC__NODE_ */
+    uint16_t type;    /* of those of the kernel's own table the low half: vc__node_type gives it whole */
     uint32_t at;      /* the pin it stands behind; a pinned node: its own pin; leaves: 0 */
     uint32_t a[3];    /* operands: nodes; VC__NIL: none */
     uint32_t x;       /* small constant, object, axis, kind */
-    uint32_t spare;   /* makes 32 bytes, whose place in a list is a shift */
 };
 
 enum {
@@ -1459,6 +1459,7 @@ typedef struct vc__own { /* a struct or array type */
 } vc__own;
 static vc__shape vc__shape_of(const vc_kernel *k, vc_type type);
 enum { VC__OWN = 4096 }; /* low 16 bits of such a type: its place in the kernel's table, from here on */
+static vc_type vc__node_type(const vc_kernel *k, uint32_t node);
 
 /* What the schedule gives to a printer: the live nodes of one target, in the order they are printed. Operands are indices into the same list and come before
    their users.
@@ -1508,6 +1509,8 @@ static inline bool vc__is_c(vc_target target) { return target == VC_TARGET_CUDA 
 
 /* The state of one schedule; its memory is kept. */
 typedef struct vc__leaf { uint64_t key; uint32_t number; } vc__leaf;
+enum { VC__PLAIN_THREE = 16 };       /* takes three operands, not two */
+#define VC__MAP_CONST 0x80000000u    /* the number is that of a constant */
 struct vc__lower {
     vc_kernel *kernel;
     vc_target target;       /* VC_TARGET_NONE: nothing is expanded (the dump) */
@@ -1517,20 +1520,21 @@ struct vc__lower {
     uint32_t count, capacity;
     uint32_t *extra;
     uint32_t extra_count, extra_capacity;
-    uint32_t *slot;         /* open addressing, mask + 1 of them: high bits of the hash, low bits 1 + number in the lowered list; 0: free */
+    /* Open addressing, mask + 1 of them: high bits of the hash, low bits 1 + number in the lowered list; 0: free. Once all are lowered: number to index in the
+       listing. */
+    uint32_t *slot;
     uint32_t mask, slot_capacity;
-    uint32_t *map;          /* tape index to number */
+    uint32_t *map;          /* tape index to number, with VC__MAP_CONST; VC__NIL: not lowered */
     uint32_t *stack;
     uint32_t map_capacity, stack_capacity;
     vc__node *sorted;
     uint32_t sorted_capacity;
-    uint32_t *place;        /* number to index in the listing */
-    uint32_t place_capacity;
     uint32_t *region_start;
     uint32_t region_capacity;
     vc__leaf *leaf;
     uint32_t leaf_count, leaf_capacity;
     uint32_t kinds;         /* bit mask of the scalar kinds in the listing */
+    uint8_t plain[VC__OP_COUNT]; /* kinds of which nothing is asked but to have no constant operands, and VC__PLAIN_THREE; 0: none */
     vc__object no_object;
 };
 
@@ -1580,7 +1584,7 @@ struct vc_kernel {
     vc__lower lower;
     vc__words words;         /* what is being printed */
     vc__text text;
-    vc__words section[8];    /* parts of a SPIR-V module on their way into words */
+    vc__words section[8];    /* parts of a SPIR-V module */
     vc__form form[VC__FORMS];
     vc__text dump;
     char error[512];
@@ -1624,9 +1628,9 @@ static inline uint32_t vc__record(vc_kernel *k, uint32_t op, uint32_t flags, vc_
     vc__node *n;
     if (k->count == k->capacity && !vc__more_nodes(k)) return VC__NIL;
     n = k->node + k->count;
-    n->op = (uint16_t)op;
-    n->flags = (uint16_t)flags;
-    n->type = type;
+    n->op = (uint8_t)op;
+    n->flags = (uint8_t)flags;
+    n->type = (uint16_t)type;
     n->at = k->at;
     n->a[0] = a;
     n->a[1] = b;
@@ -1772,7 +1776,7 @@ static uint32_t vc__make_raw(vc__lower *s, uint16_t op, vc_type type, uint32_t a
 static uint32_t vc__make_const(vc__lower *s, vc_type type, uint64_t bits);  /* a vector type gives the repeated constant */
 static uint32_t vc__make_vec(vc__lower *s, vc_type type, const uint32_t *parts, uint32_t count);
 
-static const vc__node vc__nothing = { 0, 0, 0, 0, { VC__NIL, VC__NIL, VC__NIL }, 0, 0 };
+static const vc__node vc__nothing = { 0, 0, 0, 0, { VC__NIL, VC__NIL, VC__NIL }, 0 };
 static inline const vc__node *vc__lowered(const vc__lower *s, uint32_t number) { return number < s->count ? &s->node[number] : &vc__nothing; }
 
 // >>check
@@ -1840,7 +1844,7 @@ VC__APART static void vc__refuse_value(vc_kernel *k, const char *call, uint32_t 
     else if (v.of != (uintptr_t)k) vc__refuse(k, call, "operand %u belongs to another kernel", which);
     else if (v.bits >> 32 != k->generation || n >= k->count) vc__refuse(k, call, "operand %u is from before vc_restart", which);
     else if (composite && vc__is_open(k, k->node[n].at))
-        vc__refuse(k, call, "operand %u is %s, which it does not take", which, vc__type_text(k, k->node[n].type).text);
+        vc__refuse(k, call, "operand %u is %s, which it does not take", which, vc__type_text(k, vc__node_type(k, n)).text);
     else vc__refuse(k, call, "operand %u was made in a block that is closed (behind statement %u); carry it out in a vc_var", which, k->node[n].at);
 }
 
@@ -4378,9 +4382,9 @@ static uint32_t vc__settle(vc__lower *s, vc__node *n) {
 
 static inline uint32_t vc__make_node(vc__lower *s, uint32_t flags, uint16_t op, vc_type type, uint32_t a, uint32_t b, uint32_t c, uint32_t x) {
     vc__node n;
-    n.op = op;
-    n.flags = (uint16_t)flags;
-    n.type = type;
+    n.op = (uint8_t)op;
+    n.flags = (uint8_t)flags;
+    n.type = (uint16_t)type;
     n.a[0] = a;
     n.a[1] = b;
     n.a[2] = c;
@@ -4427,7 +4431,7 @@ static uint32_t vc__make_vec(vc__lower *s, vc_type type, const uint32_t *parts, 
         return VC__NIL;
     }
     n.op = constant ? VC__OP_TUPLE : VC__OP_VEC;
-    n.type = type;
+    n.type = (uint16_t)type;
     n.at = constant ? 0 : s->region;
     n.a[0] = first;
     n.a[1] = count;
@@ -4437,21 +4441,29 @@ static uint32_t vc__make_vec(vc__lower *s, vc_type type, const uint32_t *parts, 
 }
 
 static inline uint32_t vc__mapped(const vc__lower *s, uint32_t operand, bool is_operand) {
-    return is_operand && operand != VC__NIL ? s->map[operand] : operand;
+    return is_operand && operand != VC__NIL ? s->map[operand] & ~VC__MAP_CONST : operand;
 }
 
-/* Two or three operands of which nothing is asked but to be no constants; languages without vectors take those apart. */
-static inline bool vc__is_plain(const vc__lower *s, const vc__op_info *op, const vc__node *t) {
-    if (op->class_ != VC__PURE || (op->operands != 2 && op->operands != 3) || vc__expands(op, t->type)) return false;
-    return t->op != VC__OP_SELECT && t->op != VC__OP_EXTRACT && !vc__is_c(s->target);
+/* What vc__lower_plain may be given: no operations of our own, which may lack an operand. Languages without vectors take those apart. */
+static void vc__find_plain(vc__lower *s) {
+    uint32_t i, kinds;
+    memset(s->plain, 0, sizeof s->plain);
+    for (i = 0; i < VC__OP_COUNT && !vc__is_c(s->target); i++) {
+        const vc__op_info *op = &vc__op[i];
+        if (op->class_ != VC__PURE || (op->operands != 2 && op->operands != 3) || i == VC__OP_SELECT || i == VC__OP_EXTRACT) continue;
+        kinds = !op->expand ? VC__KINDS_BIUF : op->flags & VC__FLAGS_INTEGERS ? VC__KINDS_F : VC__KINDS_0;
+        if (kinds && op->kinds) s->plain[i] = (uint8_t)(kinds | (op->operands == 3 ? VC__PLAIN_THREE : 0));
+    }
 }
 
-/* The short way for these, where nothing can be folded: vc__settle and vc__merge in one. VC__NIL: take the long way. */
-static inline uint32_t vc__lower_plain(vc__lower *s, const vc__node *t, uint32_t operands) {
-    uint32_t a = s->map[t->a[0]], b = s->map[t->a[1]], c = operands == 3 ? s->map[t->a[2]] : VC__NIL, hash, i, number;
+/* The short way for these, where nothing can be folded: vc__settle and vc__merge in one. Operands as in the map. VC__NIL: take the long way. */
+static inline uint32_t vc__lower_plain(vc__lower *s, const vc__node *t, uint32_t a, uint32_t b, uint32_t c) {
+    uint32_t hash, i, number;
     vc__node *n, *to;
-    if (s->count == s->capacity || s->count > s->mask / 2 || vc__is_const_op(s->node[a].op)) return VC__NIL;
-    if (operands == 2 && (a == b || vc__is_const_op(s->node[b].op))) return VC__NIL;
+    if (s->count == s->capacity || s->count > s->mask / 4 * 3 || a & VC__MAP_CONST) return VC__NIL;
+    if (c == VC__NIL && (a == b || b & VC__MAP_CONST)) return VC__NIL;
+    b &= ~VC__MAP_CONST;
+    if (c != VC__NIL) c &= ~VC__MAP_CONST;
     hash = vc__hash_plain(t->op, t->type, a, b, c, t->x, 0);
     for (i = hash & s->mask; s->slot[i]; i = (i + 1) & s->mask) {
         if (!vc__slot_may_be(s->slot[i], hash)) continue;
@@ -4481,12 +4493,8 @@ static uint32_t vc__lower_node(vc__lower *s, uint32_t i) {
     uint32_t operands = op->operands, j, parts[4];
     vc__node n;
     s->region = t->at;
-    if (vc__is_plain(s, op, t)) {
-        j = vc__lower_plain(s, t, operands);
-        if (j != VC__NIL) return j;
-    }
     if (operands == VC__MANY) {
-        for (j = 0; j < t->a[1]; j++) parts[j] = s->map[s->kernel->extra[t->a[0] + j]];
+        for (j = 0; j < t->a[1]; j++) parts[j] = vc__mapped(s, s->kernel->extra[t->a[0] + j], true);
         return vc__make_vec(s, t->type, parts, t->a[1]);
     }
     if (vc__op[t->op].class_ >= VC__EFFECT) s->region = t->at - 1; /* what it is expanded to stands in front of it */
@@ -4512,25 +4520,51 @@ static inline uint32_t vc__missing(const vc__lower *s, const vc__node *n) {
         for (i = 0; i < n->a[1]; i++) if (vc__is_missing(s, extra[i])) return extra[i];
         return VC__NIL;
     }
-    if (operands > 0 && vc__is_missing(s, n->a[0])) {
-        if (operands > 1 && n->a[1] != VC__NIL) VC__PREFETCH(&s->kernel->node[n->a[1]]); /* the next one on the way back */
-        return n->a[0];
-    }
+    if (operands > 0 && vc__is_missing(s, n->a[0])) return n->a[0];
     if (operands > 1 && vc__is_missing(s, n->a[1])) return n->a[1];
     return operands > 2 && vc__is_missing(s, n->a[2]) ? n->a[2] : VC__NIL;
+}
+
+/* The first operand of a tape node that is not lowered, or VC__NIL, and then the node is. */
+static inline uint32_t vc__step(vc__lower *s, uint32_t i) {
+    const vc__node *t = &s->kernel->node[i];
+    uint32_t plain = s->plain[t->op], a, b, c = VC__NIL;
+    if (plain & vc__mask(t->type)) {
+        a = s->map[t->a[0]];
+        b = s->map[t->a[1]];
+        if (a == VC__NIL) {
+            VC__PREFETCH(&s->kernel->node[t->a[1]]); /* the next one on the way back */
+            return t->a[0];
+        }
+        if (b == VC__NIL) return t->a[1];
+        if (plain & VC__PLAIN_THREE) {
+            c = s->map[t->a[2]];
+            if (c == VC__NIL) return t->a[2];
+        }
+        a = vc__lower_plain(s, t, a, b, c);
+        if (a != VC__NIL) {
+            s->map[i] = a;
+            return VC__NIL;
+        }
+    } else {
+        a = vc__missing(s, t);
+        if (a != VC__NIL) return a;
+    }
+    a = vc__lower_node(s, i);
+    s->map[i] = a != VC__NIL && vc__is_const(s, a) ? a | VC__MAP_CONST : a;
+    return VC__NIL;
 }
 
 /* Lowers a tape node and all it needs, operands first and from the left. */
 static void vc__walk(vc__lower *s, uint32_t root) {
     uint32_t depth = 0, next, i = root;
     for (;;) {
-        next = vc__missing(s, &s->kernel->node[i]);
+        next = vc__step(s, i);
         if (next != VC__NIL) {
             s->stack[depth++] = i;
             i = next;
             continue;
         }
-        s->map[i] = vc__lower_node(s, i);
         if (s->kernel->failed || depth == 0) return;
         i = s->stack[--depth];
     }
@@ -4545,6 +4579,7 @@ static bool vc__lower_all(vc__lower *s) {
     if (!VC__ROOM(s, u32, map, map_capacity, k->count) || !VC__ROOM(s, u32, stack, stack_capacity, k->count)) return false;
     if (!VC__ROOM(s, node, node, capacity, k->count) || !vc__make_slots(s, k->count * 2)) return false;
     memset(s->map, 0xff, k->count * sizeof(uint32_t));
+    vc__find_plain(s);
     for (i = 1; i < k->pin_count && !k->failed; i++) {
         s->pin = i;
         vc__walk(s, k->pin[i].node);
@@ -4590,7 +4625,7 @@ static uint32_t vc__place_leaves(vc__lower *s, uint32_t first) {
     uint32_t i;
     vc__sort_leaves(s->leaf, s->leaf_count);
     for (i = 0; i < s->leaf_count; i++)
-        if (s->node[s->leaf[i].number].flags & VC__NODE_LIVE) s->place[s->leaf[i].number] = first++;
+        if (s->node[s->leaf[i].number].flags & VC__NODE_LIVE) s->slot[s->leaf[i].number] = first++;
     return first;
 }
 
@@ -4613,7 +4648,7 @@ static inline uint32_t vc__placed(const uint32_t *place, uint32_t operand, bool 
 
 /* Copies the live nodes to their places. Much is kept at hand here, which the compiler could not know to stay the same. */
 static void vc__write_sorted(vc__lower *s) {
-    uint32_t i, j, at, consts = 0, kinds = 0, count = s->count, *place = s->place, *start = s->region_start, *extra = s->extra, operands;
+    uint32_t i, j, at, consts = 0, kinds = 0, count = s->count, *place = s->slot, *start = s->region_start, *extra = s->extra, operands;
     const uint32_t exact = s->kernel->desc.fast ? 0 : VC__FLAGS_EXACT;
     const vc__node *node = s->node;
     vc__node *sorted = s->sorted;
@@ -4635,10 +4670,16 @@ static void vc__write_sorted(vc__lower *s) {
         to->flags = op->flags & exact && vc__is_float(n->type) ? VC__NODE_PRECISE : 0;
         to->type = n->type;
         to->at = n->at;
+        to->x = n->x;
+        if (s->plain[n->op]) {
+            to->a[0] = place[n->a[0]];
+            to->a[1] = place[n->a[1]];
+            to->a[2] = operands == 3 ? place[n->a[2]] : VC__NIL;
+            continue;
+        }
         to->a[0] = vc__placed(place, n->a[0], operands > 0);
         to->a[1] = vc__placed(place, n->a[1], operands > 1);
         to->a[2] = vc__placed(place, n->a[2], operands > 2);
-        to->x = n->x;
     }
     s->kinds = kinds;
 }
@@ -4651,7 +4692,7 @@ static bool vc__schedule(vc_kernel *k, vc_target target, vc_buffers buffers, vc_
     s->target = target;
     s->buffers = buffers;
     if (!vc__lower_all(s)) return false;
-    if (!VC__ROOM(s, u32, place, place_capacity, s->count) || !VC__ROOM(s, u32, region_start, region_capacity, k->pin_count)) return false;
+    if (!VC__ROOM(s, u32, slot, slot_capacity, s->count) || !VC__ROOM(s, u32, region_start, region_capacity, k->pin_count)) return false;
     vc__place_parts(s, vc__mark(s), l);
     if (!VC__ROOM(s, node, sorted, sorted_capacity, l->count + 1)) return false;
     vc__write_sorted(s);
@@ -4678,11 +4719,13 @@ static bool vc__words_room(vc_kernel *k, vc__words *w, uint32_t more) {
     return at != NULL;
 }
 
-static bool vc__words_append(vc_kernel *k, vc__words *w, const vc__words *more) {
-    if (!vc__words_room(k, w, more->count)) return false;
-    if (more->count) memcpy(w->at + w->count, more->at, (size_t)more->count * sizeof(uint32_t));
-    w->count += more->count;
-    return true;
+/* Changes memory with a list of `each` words an element whose elements are no longer needed. */
+static void vc__words_trade(vc__words *w, void **list, uint32_t *capacity, uint32_t each) {
+    uint32_t *at = w->at, had = w->capacity;
+    w->at = (uint32_t *)*list;
+    w->capacity = *capacity * each;
+    *list = at;
+    *capacity = had / each;
 }
 
 /* Whether `more` characters and the zero behind them fit; without memory the kernel has failed. */
@@ -4717,8 +4760,8 @@ static void vc__text_string(vc_kernel *k, vc__text *t, const char *s) { vc__text
    Signed zeros, infinities and NaN are kept by drivers as they keep them for GLSL; SPV_KHR_float_controls is not asked for. */
 
 enum {
-    VC__SECTION_NAMES, VC__SECTION_NOTES, VC__SECTION_GLOBALS, VC__SECTION_LOCALS, VC__SECTION_BODY, /* printed one behind the other */
-    VC__SECTION_INTERFACE, VC__SECTION_FRAMES, VC__SECTIONS
+    VC__SECTION_NAMES, VC__SECTION_NOTES, VC__SECTION_GLOBALS, VC__SECTION_LOCALS, VC__SECTION_BODY, /* printed one behind the other, the head before them */
+    VC__SECTION_INTERFACE, VC__SECTION_FRAMES, VC__SECTION_HEAD, VC__SECTIONS
 };
 
 /* The numbers we use, named as in the specification; a test compares them with the registry's header. */
@@ -5887,36 +5930,39 @@ static void vc__spirv_function(vc__spirv *s) {
 
 /* An instruction that is nothing but words and a string. */
 static void vc__spirv_text(vc_kernel *k, uint32_t op, uint32_t first, const char *text) {
+    vc__words *w = &k->section[VC__SECTION_HEAD];
     uint32_t lead = first ? 1 : 0, words = 1 + lead + vc__string_words(text), *o;
-    if (!vc__words_room(k, &k->words, words)) return;
-    o = k->words.at + k->words.count;
+    if (!vc__words_room(k, w, words)) return;
+    o = w->at + w->count;
     o[0] = words << 16 | op;
     if (first) o[1] = first;
     vc__put_string(o + 1 + lead, text);
-    k->words.count += words;
+    w->count += words;
 }
 
 static void vc__spirv_instruction(vc_kernel *k, uint32_t op, uint32_t count, const uint32_t *operands) {
-    if (!vc__words_room(k, &k->words, count + 1)) return;
-    k->words.at[k->words.count++] = (count + 1) << 16 | op;
-    if (count) memcpy(k->words.at + k->words.count, operands, count * sizeof(uint32_t));
-    k->words.count += count;
+    vc__words *w = &k->section[VC__SECTION_HEAD];
+    if (!vc__words_room(k, w, count + 1)) return;
+    w->at[w->count++] = (count + 1) << 16 | op;
+    if (count) memcpy(w->at + w->count, operands, count * sizeof(uint32_t));
+    w->count += count;
 }
 
 /* Variables the entry point names: inputs, and from SPIR-V 1.4 on all of them. The interface section has pairs: how many words, whether an input, id. */
 static void vc__spirv_entry(vc__spirv *s, uint32_t version) {
     vc_kernel *k = s->k;
+    vc__words *w = &k->section[VC__SECTION_HEAD];
     const vc__words *list = &s->section[VC__SECTION_INTERFACE];
-    uint32_t start = k->words.count, i, mode[5], entry[2];
+    uint32_t start = w->count, i, mode[5], entry[2];
     entry[0] = 5; /* GLCompute */
     entry[1] = s->main;
     vc__spirv_instruction(k, VC__OpEntryPoint, 2, entry);
-    if (!vc__words_room(k, &k->words, 2 + list->count)) return;
-    vc__put_string(k->words.at + k->words.count, "main");
-    k->words.count += vc__string_words("main");
+    if (!vc__words_room(k, w, 2 + list->count)) return;
+    vc__put_string(w->at + w->count, "main");
+    w->count += vc__string_words("main");
     for (i = 0; i < list->count; i += 2)
-        if ((list->at[i] & 0xffffu) || version >= 0x10400u) k->words.at[k->words.count++] = list->at[i + 1];
-    k->words.at[start] = (k->words.count - start) << 16 | VC__OpEntryPoint;
+        if ((list->at[i] & 0xffffu) || version >= 0x10400u) w->at[w->count++] = list->at[i + 1];
+    w->at[start] = (w->count - start) << 16 | VC__OpEntryPoint;
     mode[0] = s->main;
     mode[1] = 17; /* LocalSize */
     for (i = 0; i < 3; i++) mode[2 + i] = s->l->info.local_size[i];
@@ -5927,15 +5973,16 @@ static void vc__spirv_entry(vc__spirv *s, uint32_t version) {
 
 static void vc__spirv_head(vc__spirv *s, uint32_t version) {
     vc_kernel *k = s->k;
+    vc__words *w = &k->section[VC__SECTION_HEAD];
     static const uint32_t shader = 1;
     uint32_t i, model[2];
-    if (!vc__words_room(k, &k->words, 5)) return;
-    k->words.at[0] = 0x07230203u;
-    k->words.at[1] = version;
-    k->words.at[2] = 0;
-    k->words.at[3] = s->bound;
-    k->words.at[4] = 0;
-    k->words.count = 5;
+    if (!vc__words_room(k, w, 5)) return;
+    w->at[0] = 0x07230203u;
+    w->at[1] = version;
+    w->at[2] = 0;
+    w->at[3] = s->bound;
+    w->at[4] = 0;
+    w->count = 5;
     vc__spirv_instruction(k, VC__OpCapability, 1, &shader);
     for (i = 0; i < VC__CAPS; i++)
         if (s->caps & vc__spirv_caps[i].cap) vc__spirv_instruction(k, VC__OpCapability, 1, &vc__spirv_caps[i].number);
@@ -5966,7 +6013,8 @@ static bool vc__spirv_tables(vc__spirv *s) {
     return true;
 }
 
-static bool vc__spirv_print(vc_kernel *k, const vc__listing *l) {
+/* All sections. */
+static bool vc__spirv_module(vc_kernel *k, const vc__listing *l) {
     vc__spirv s;
     uint32_t i, version = k->desc.machine.spirv_version;
     version = version < 0x10300u ? 0x10300u : version > 0x10600u ? 0x10600u : version;
@@ -5983,9 +6031,46 @@ static bool vc__spirv_print(vc_kernel *k, const vc__listing *l) {
     vc__spirv_name(&s, s.main, l->info.name);
     vc__spirv_function(&s);
     vc__spirv_head(&s, version);
-    for (i = VC__SECTION_NAMES; i <= VC__SECTION_BODY; i++)
-        if (k->failed || !vc__words_append(k, &k->words, &s.section[i])) return false;
     return !k->failed;
+}
+
+/* Puts what comes before the body in front of it, in the body's memory. */
+static bool vc__spirv_join(vc_kernel *k) {
+    static const uint8_t order[] = { VC__SECTION_HEAD, VC__SECTION_NAMES, VC__SECTION_NOTES, VC__SECTION_GLOBALS, VC__SECTION_LOCALS };
+    vc__words *body = &k->section[VC__SECTION_BODY], *part;
+    uint32_t front = 0, i;
+    for (i = 0; i < sizeof order; i++) front += k->section[order[i]].count;
+    if (k->failed || !vc__words_room(k, body, front)) return false;
+    memmove(body->at + front, body->at, body->count * sizeof(uint32_t));
+    body->count += front;
+    for (i = sizeof order; i-- > 0;) {
+        part = &k->section[order[i]];
+        front -= part->count;
+        if (part->count) memcpy(body->at + front, part->at, part->count * sizeof(uint32_t));
+    }
+    return true;
+}
+
+/* The body is written where the lowered list was, and stays there; the notes where its slots were, which get their memory back. */
+static void vc__spirv_lend(vc_kernel *k) {
+    vc__lower *s = &k->lower;
+    void *node = s->node, *slot = s->slot;
+    vc__words_trade(&k->section[VC__SECTION_BODY], &node, &s->capacity, sizeof(vc__node) / sizeof(uint32_t));
+    vc__words_trade(&k->section[VC__SECTION_NOTES], &slot, &s->slot_capacity, 1);
+    s->node = (vc__node *)node;
+    s->slot = (uint32_t *)slot;
+}
+
+static bool vc__spirv_print(vc_kernel *k, const vc__listing *l) {
+    bool done;
+    vc__words old;
+    vc__spirv_lend(k);
+    done = vc__spirv_module(k, l) && vc__spirv_join(k);
+    old = k->words;
+    k->words = k->section[VC__SECTION_BODY];
+    k->section[VC__SECTION_BODY] = old;
+    vc__spirv_lend(k);
+    return done;
 }
 
 // >>text
@@ -8957,6 +9042,11 @@ static const vc__own *vc__own_of(const vc_kernel *k, vc_type type) {
     return k && (type & 0xffffu) >= VC__OWN && i < k->own_count && k->own[i].type == type ? &k->own[i] : NULL;
 }
 
+static vc_type vc__node_type(const vc_kernel *k, uint32_t node) {
+    uint32_t type = k->node[node].type;
+    return type < VC__OWN ? type : k->own[type - VC__OWN].type;
+}
+
 /* The layout of every type, C's: a scalar is aligned to its size; vectors, complex numbers and matrices to that of their scalars, which they hold without
    gaps; structs as their strictest member. The size of a struct is a multiple of its alignment. */
 static vc__shape vc__shape_of(const vc_kernel *k, vc_type type) {
@@ -9152,7 +9242,7 @@ static bool vc__parts_of(vc_kernel *k, const char *call, uint32_t which, vc_val 
     }
     n = vc__composite_node(k, call, which, v);
     if (n == VC__NIL) return false;
-    out->type = k->node[n].type;
+    out->type = vc__node_type(k, n);
     out->count = k->node[n].a[1];
     memcpy(out->node, k->extra + k->node[n].a[0], out->count * sizeof(uint32_t));
     return true;
@@ -9173,8 +9263,8 @@ static uint32_t vc__fit_parts(vc_kernel *k, const char *call, uint32_t which, vc
     }
     n = vc__composite_node(k, call, which, v);
     if (n == VC__NIL) return 0;
-    if (k->node[n].type != type) {
-        vc__refuse(k, call, "operand %u is %s; it takes %s", which, vc__type_text(k, k->node[n].type).text, vc__type_text(k, type).text);
+    if (vc__node_type(k, n) != type) {
+        vc__refuse(k, call, "operand %u is %s; it takes %s", which, vc__type_text(k, vc__node_type(k, n)).text, vc__type_text(k, type).text);
         return 0;
     }
     memcpy(out, k->extra + k->node[n].a[0], k->node[n].a[1] * sizeof(uint32_t));
@@ -9290,7 +9380,7 @@ static bool vc__few_of(vc_kernel *k, const char *call, uint32_t which, vc_val v,
     }
     n = vc__composite_node(k, call, which, v);
     if (n == VC__NIL) return false;
-    out->type = k->node[n].type;
+    out->type = vc__node_type(k, n);
     if (!vc__is_complex(out->type) && !vc__is_matrix(out->type)) {
         vc__refuse(k, call, "operand %u is %s; arithmetic is on its parts, which vc_part gives", which, vc__type_text(k, out->type).text);
         return false;
@@ -9961,7 +10051,7 @@ VC_API vc_ref vc_field(vc_ref ref, uint32_t member) {
 static bool vc__is_whole(const vc_kernel *k, const vc_ref *r, uint32_t unit) {
     uint32_t p;
     if (r->byte % unit) return false;
-    for (p = r->path ? r->path - 1 : VC__NIL; p != VC__NIL; p = k->node[p].a[0]) if (vc__shape_of(k, k->node[p].type).size % unit) return false;
+    for (p = r->path ? r->path - 1 : VC__NIL; p != VC__NIL; p = k->node[p].a[0]) if (vc__shape_of(k, vc__node_type(k, p)).size % unit) return false;
     return true;
 }
 
@@ -9985,7 +10075,8 @@ static vc_ref vc__aim(vc_kernel *k, const vc_ref *r, vc_type type) {
     out.offset = buffer ? r->byte / unit : 0;
     for (p = r->path ? r->path - 1 : VC__NIL; p != VC__NIL; p = k->node[p].a[0]) {
         const vc__node *n = &k->node[p];
-        factor = buffer ? vc__shape_of(k, n->type).size / unit : vc__leaf_of(k, n->type, r->leaf - n->a[2]).count;
+        type = vc__node_type(k, p);
+        factor = buffer ? vc__shape_of(k, type).size / unit : vc__leaf_of(k, type, r->leaf - n->a[2]).count;
         out.offset += (int64_t)(int32_t)n->x * factor;
         if (n->a[1] != VC__NIL) sum = vc__add_step(k, n->a[1], sum, factor, buffer);
     }
@@ -10241,7 +10332,6 @@ VC_API void vc_free(vc_kernel *k) {
     vc__release(&a, k->lower.map);
     vc__release(&a, k->lower.stack);
     vc__release(&a, k->lower.sorted);
-    vc__release(&a, k->lower.place);
     vc__release(&a, k->lower.region_start);
     vc__release(&a, k->lower.leaf);
     for (i = 0; i < VC__FORMS; i++) {
@@ -10720,7 +10810,7 @@ static void vc__keep_bits(vc_kernel *k, vc__object *o, uint32_t op) {
     if (!vc__is_float(o->type)) return;
     if (op == VC__OP_ATOMIC_ADD && o->type == VC_F32 && !(k->desc.machine.lacks & VC_FEATURE_ATOMIC_F32_ADD)) return;
     o->type = vc__to_bits(o->type);
-    k->node[o->node].type = o->type;
+    k->node[o->node].type = (uint16_t)o->type;
 }
 
 /* value: a node of the element's type, or for the compare-exchange a vector of two; VC__NIL: none. */
@@ -10842,7 +10932,7 @@ VC_API vc_val vc_const(vc_kernel *k, vc_val v) {
 VC_API vc_type vc_typeof(vc_val v) {
     vc_kernel *k = vc__kernel_of(v);
     if (!k) return v.of < 16 && vc__mask((vc_type)v.of) ? (vc_type)v.of : (vc_type)VC_NONE;
-    return (v.bits & ~VC__COMPOSITE) >> 32 == k->generation && (uint32_t)v.bits < k->count ? k->node[(uint32_t)v.bits].type : (vc_type)VC_NONE;
+    return (v.bits & ~VC__COMPOSITE) >> 32 == k->generation && (uint32_t)v.bits < k->count ? vc__node_type(k, (uint32_t)v.bits) : (vc_type)VC_NONE;
 }
 
 /* What a call gives that has no immediate result: these are scalars. */

