@@ -869,6 +869,22 @@ static inline vc_val vc__imm_ulong(unsigned long x) { return sizeof x == 8 ? vc_
 #define VC__APART
 #endif
 
+/* Around what is seldom done or takes no time to speak of: made small, and without those passes of the compiler that take longest. */
+#if !defined(__OPTIMIZE__) || defined(__OPTIMIZE_SIZE__)
+#define VC__SMALL
+#define VC__SMALL_END
+#elif defined(__clang__) && __clang_major__ >= 8
+#define VC__SMALL _Pragma("clang attribute push (__attribute__((minsize)), apply_to = function)")
+#define VC__SMALL_END _Pragma("clang attribute pop")
+#elif defined(__GNUC__) && !defined(__clang__) && !defined(__INTEL_COMPILER)
+#define VC__SMALL _Pragma("GCC push_options") \
+    _Pragma("GCC optimize (\"Os\", \"no-tree-vrp\", \"no-tree-pre\", \"no-gcse\", \"no-schedule-insns2\", \"no-expensive-optimizations\")")
+#define VC__SMALL_END _Pragma("GCC pop_options")
+#else
+#define VC__SMALL
+#define VC__SMALL_END
+#endif
+
 static void *vc__std_allocate(void *user, size_t size) { (void)user; return malloc(size); }
 static void *vc__std_reallocate(void *user, void *block, size_t size) { (void)user; return realloc(block, size); }
 static void vc__std_release(void *user, void *block) { (void)user; free(block); }
@@ -2411,7 +2427,7 @@ static bool vc__fold(uint32_t op, vc_type from, vc_type to, const uint64_t *v, u
 }
 
 /* The bits of a component of a constant; false: no constant. */
-static bool vc__const_part(const vc__lower *s, uint32_t number, uint32_t i, uint64_t *bits) {
+static inline bool vc__const_part(const vc__lower *s, uint32_t number, uint32_t i, uint64_t *bits) {
     const vc__node *n = vc__lowered(s, number);
     if (n->op == VC__OP_TUPLE) n = vc__lowered(s, s->extra[n->a[0] + i]);
     else if (n->op != VC__OP_CONST) return false;
@@ -2542,6 +2558,8 @@ static uint32_t vc__simplify(vc__lower *s, const vc__node *n) {
 /* Operations rewritten in terms of others, where a target's own form means something else or is missing. A rewrite returns the number of what replaces the
    node, or VC__NIL where its own form will do. Numbers are made one after another and never two in one argument list: every compiler has to make them in
    the same order. */
+
+VC__SMALL
 
 static vc_type vc__x_type(vc__lower *s, uint32_t a) { return vc__lowered(s, a)->type; }
 VC__APART static uint32_t vc__x_one(vc__lower *s, uint16_t op, uint32_t a) { return vc__make(s, op, vc__x_type(s, a), a, VC__NIL, VC__NIL, 0); }
@@ -3295,6 +3313,8 @@ static uint32_t vc__expand_pow(vc__lower *s, const vc__node *n) {
     return vc__x_select(s, c, v, r);
 }
 
+VC__SMALL_END
+
 /* ---- memory ---- */
 
 /* An index that turned out constant and lies outside of the memory. To go there is undefined, but a branch that is never taken may say so, and compilers of
@@ -3354,6 +3374,8 @@ static uint32_t vc__expand_atomic(vc__lower *s, const vc__node *n) {
     s->region = s->pin; /* what follows needs the result */
     return bits && gives ? vc__x_bitcast(s, type, r) : r;
 }
+
+VC__SMALL
 
 /* ---- f16 in C ---- */
 
@@ -4179,6 +4201,8 @@ static uint32_t vc__lower_parts(vc__lower *s, const vc__node *n) {
     }
     return vc__make_vec(s, n->type, parts, vc__rows(n->type));
 }
+
+VC__SMALL_END
 
 // >>schedule
 /* Live nodes in canonical order. One walk over the pins in tape order, operands left to right, folds, expands, merges equal nodes and numbers what is left; a
@@ -6076,6 +6100,8 @@ static bool vc__spirv_print(vc_kernel *k, const vc__listing *l) {
 // >>text
 /* What the printers of GLSL, CUDA C and OpenCL C share: for people to read and for compilers to take. A value that is used once is printed inside its user
    as long as lines stay short and no store or block lies between; everything else gets a name. What differs stands in a table, the dialect. */
+
+VC__SMALL
 
 enum {
     VC__P_NESTING = 8,  /* expressions deeper than this get a name */
@@ -8501,6 +8527,8 @@ static const vc__dialect vc__opencl = {
     vc__opencl_fence, vc__c_declare, vc__opencl_head, vc__opencl_texel
 };
 
+VC__SMALL_END
+
 // >>reflect
 /* Arguments and needs of a kernel. */
 
@@ -8798,6 +8826,8 @@ static bool vc__reflect_listing(vc_kernel *k, vc__listing *l) {
 // >>dump
 /* The listing as readable text, nothing expanded: what was declared, then one line an operation. A value that an operation gives is its number in the
    listing; constants, arguments and ids stand where they are used, by what C calls them. */
+
+VC__SMALL
 
 VC__PRINTF(2, 3) static void vc__dump_put(vc_kernel *k, const char *format, ...) {
     char line[160];
@@ -9959,6 +9989,8 @@ static void vc__note_store(vc_kernel *k, vc__object *o) {
     for (i = k->object[root].next; i != VC__NIL; i = k->object[i].next) k->object[i].stored = true;
 }
 
+VC__SMALL_END
+
 /* ---- memory: the way to a part ---- */
 
 /* A step over elements of type E: PATH with that type, the step before it, the index, the leaf that E begins with, and a constant beside the index. */
@@ -10749,6 +10781,8 @@ VC_API void vc_set(vc_ref ref, vc_val value) {
     if (vc__ready(k)) vc__store(k, "vc_set", &ref, 2, value);
 }
 
+VC__SMALL
+
 /* ---- atomics and fences ---- */
 
 static void vc__fence(vc_kernel *k, uint32_t order, uint32_t scope, uint32_t storage) {
@@ -10882,6 +10916,8 @@ VC_API void vc_atomic_load(vc_ref ref, vc_val index, vc_val *value) {
     vc_kernel *k = ref.of ? ref.of : vc__kernel_of(index);
     if (vc__atomic_begin(k, "vc_atomic_load", VC__OP_ATOMIC_LOAD, &ref, index, value)) vc__atomic(k, VC__OP_ATOMIC_LOAD, &ref, VC__NIL, value);
 }
+
+VC__SMALL_END
 
 /* ---- immediates and construction ---- */
 
@@ -11203,6 +11239,8 @@ VC_API vc_val vc_select(vc_val condition, vc_val a, vc_val b) {
 
 VC_API vc_val vc_any(vc_val a) { return vc__pure1(VC__OP_ANY, a); }
 VC_API vc_val vc_all(vc_val a) { return vc__pure1(VC__OP_ALL, a); }
+
+VC__SMALL
 
 /* ---- where am I ---- */
 
@@ -13223,6 +13261,8 @@ VC_API vc_val vc_image_levels(vc_image_ref image) {
         vc__refuse(k, call, "image '%s' has one level; it takes sampled ones", o->name ? o->name : "");
     return vc__image_record(k, VC__OP_IMAGE_LEVELS, VC_U32, image.node, VC__NIL, VC__NIL, 0);
 }
+
+VC__SMALL_END
 
 #endif /* VKDISPATCH_CODEGEN_IMPLEMENTED */
 #endif /* VKDISPATCH_CODEGEN_IMPLEMENTATION */
