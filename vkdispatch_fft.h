@@ -2009,7 +2009,7 @@ static void vd__fft_stages(vd__fft_writer *w, uint32_t leg, bool columns_out) {
         vd__fft_stage(w, &g, w->pass->tables.stage[leg][i]);
         if (i + 1 == s->stages) return;
         next = vd__fft_phase_of(s, leg, i + 1);
-        w->pad = s->pad[i];
+        w->pad = s->pad[leg ? s->stages - 2 - i : i]; /* of the same two stages */
         if (next.joined) vd__fft_regroup(w, &g);
         else vd__fft_exchange(w, &g, &next, i + 2 == s->stages ? columns_out : w->columns);
     }
