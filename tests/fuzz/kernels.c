@@ -1,7 +1,8 @@
 /* Random kernels. Each is a tree made from a seed, written once through the builder and interpreted once on the host, one workgroup at a time.
 
-     kernels [--count N] [--seed S] [--print] [--check] [-v]      FUZZ_COUNT, FUZZ_SEED: the same;   FUZZ_PRINT=hash: only seeds and hashes;
-     --check: built and validated, but neither run nor compiled as CUDA C. These two need no GPU
+     kernels [--count N] [--seed S] [--print] [--check] [--all] [-v]      FUZZ_COUNT, FUZZ_SEED: the same;   FUZZ_PRINT=hash: only seeds and
+     hashes; --check: built and validated, but neither run nor compiled as CUDA C. These two need no GPU. --all: each kernel is run with buffers by address
+     and as bindings, and through OpenCL, and compiled as CUDA C; a choice is taken of these otherwise
 
    One in eight is spoilt on purpose: it has to give an error text or, where the damage happened to make sense, valid code. All others have to be valid
    SPIR-V and give on the device what the interpreter gives. What is not exact by definition (subnormals, the sign of a zero seen through its bits, fma that
@@ -57,6 +58,7 @@ typedef struct Tree {
     vc_type table_type;
     uint32_t local;
     bool used[ALL_OUTS];
+    bool bound;        /* has what lavapipe does not survive with addresses */
     bool each;         /* inside VC_EACH: no barriers, but returns */
     bool wrapped;      /* memory is inside structs and arrays, and some values pass through them */
     vc_buffers buffers;
@@ -386,7 +388,10 @@ static void make_atomic(Maker *m) {
         return;
     }
     which = (int)roll(m, is_float(t->out[CELLS]) ? A_STORE + 1 : A_COUNT);
-    if (which == A_COMPARE && is_float(t->out[CELLS]) && t->buffers == VC_BUFFERS_ADDRESS) which = A_LOAD; /* computed floats there end lavapipe (Mesa 22.3) */
+    if (which == A_COMPARE && is_float(t->out[CELLS])) { /* of a computed float: lavapipe (Mesa 22.3) ends the process */
+        if (t->buffers == VC_BUFFERS_ADDRESS) which = A_LOAD;
+        else t->bound = true;
+    }
     a = value_of(m, t->out[CELLS]);
     if (which == A_COMPARE) b = value_of(m, t->out[CELLS]);
     id = put(m, W_ATOMIC_CELL, t->out[CELLS], a, b, NOTHING);
@@ -1437,7 +1442,7 @@ typedef struct Run {
     Host host;
     vd_context *ctx[3];        /* by address, by binding, OpenCL */
     bool nvrtc;
-    bool hash, print, verbose, check;
+    bool hash, print, verbose, check, all;
     long valid, refused, glsl, runs, unknown, failed, skipped;
 } Run;
 
@@ -1518,10 +1523,11 @@ static bool fail(Run *r, uint64_t seed, const char *what, const char *text) {
     return false;
 }
 
-static void begin(Run *r, uint64_t seed) {
+static void begin(Run *r, uint64_t seed, vc_buffers buffers) { /* buffers: default: the tree says */
     vc_kernel_desc desc;
     bool spoilt = seed % 8 == 5;
     make_tree(&r->tree, seed);
+    if (buffers) r->tree.buffers = buffers;
     memset(&desc, 0, sizeof desc);
     desc.name = seed % 16 == 13 ? "not a name!" : "random";
     desc.local_size[0] = r->tree.local;
@@ -1563,7 +1569,7 @@ static bool check_code(Run *r, uint64_t seed) {
         if ((bad = glsl_wrong(text)) != NULL) return fail(r, seed, "GLSL", bad);
         r->glsl++;
     }
-    if (r->nvrtc && seed % C_EVERY == 0) {
+    if (r->nvrtc && (r->all || seed % C_EVERY == 0)) {
         text = vc_source(r->k, VC_TARGET_CUDA);
         if (!text) return fail(r, seed, "no CUDA C", vc_error(r->k));
         if ((bad = nvrtc_wrong(text)) != NULL) return fail(r, seed, "CUDA C", bad);
@@ -1584,7 +1590,7 @@ static void run_form(Run *r, uint64_t seed, int form, bool known, Value (*want)[
 static void check(Run *r, uint64_t seed) {
     static Value want[ALL_OUTS][ELEMENTS];
     bool known;
-    begin(r, seed);
+    begin(r, seed, VC_BUFFERS_DEFAULT);
     if (r->print) printf("%s\n", vc_error(r->k) ? vc_error(r->k) : vc_dump(r->k));
     if (r->hash) { printf("%llu %016llx\n", (unsigned long long)seed, (unsigned long long)vc_hash(r->k)); return; }
     if (!check_code(r, seed) || r->writer.spoil || r->check) return;
@@ -1592,7 +1598,10 @@ static void check(Run *r, uint64_t seed) {
     known = interpret(&r->host, want);
     if (!known) r->unknown++;
     run_form(r, seed, r->tree.buffers == VC_BUFFERS_BINDING, known, want);
-    if (seed % C_EVERY == 0) run_form(r, seed, OPENCL, known, want);
+    if (r->all || seed % C_EVERY == 0) run_form(r, seed, OPENCL, known, want);
+    if (!r->all || (r->tree.bound && r->tree.buffers == VC_BUFFERS_BINDING)) return;
+    begin(r, seed, r->tree.buffers == VC_BUFFERS_BINDING ? VC_BUFFERS_ADDRESS : VC_BUFFERS_BINDING);
+    run_form(r, seed, r->tree.buffers == VC_BUFFERS_BINDING, known, want);
 }
 
 static void open_contexts(Run *r) {
@@ -1622,10 +1631,11 @@ int main(int count, char **args) {
         if (!strcmp(args[i], "--hash")) r->hash = true;
         else if (!strcmp(args[i], "--print")) r->print = true;
         else if (!strcmp(args[i], "--check")) r->check = true;
+        else if (!strcmp(args[i], "--all")) r->all = true;
         else if (!strcmp(args[i], "-v")) r->verbose = true;
         else if (!strcmp(args[i], "--count") && i + 1 < count) kernels = atol(args[++i]);
         else if (!strcmp(args[i], "--seed") && i + 1 < count) seed = strtoull(args[++i], NULL, 0);
-        else { fprintf(stderr, "usage: kernels [--count N] [--seed S] [--hash] [--print] [--check] [-v]\n"); return 2; }
+        else { fprintf(stderr, "usage: kernels [--count N] [--seed S] [--hash] [--print] [--check] [--all] [-v]\n"); return 2; }
     }
     r->host.all = (Invocation *)calloc(ELEMENTS, sizeof *r->host.all);
     make_inputs();
