@@ -373,7 +373,7 @@ static const vc_combine sums[8] = { VC_ADD, VC_MIN, VC_MAX, VC_AND, VC_OR, VC_XO
 /* Not in loops: lavapipe (Mesa 22.3) waits at a fence as at a barrier, and drops invocations that come there more often than others of the workgroup. */
 static bool ordered(Maker *m) { return !m->loops && !m->counted && roll(m, 2); }
 
-/* What an atomic of 64 bits takes. lavapipe (Mesa 22.3) ends the process over the bits of a computed f64 where buffers are addresses: there a sum hides them. */
+/* What an atomic of 64 bits takes. lavapipe (Mesa 22.3) ends the process over bits of a computed f64 where buffers are addresses: there a sum hides them. */
 static int atomic_value(Maker *m, vc_type type) {
     int a = value_of(m, type), b;
     if (type != VC_I64 && type != VC_U64) return a;
