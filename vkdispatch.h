@@ -4444,8 +4444,8 @@ static vd_result vd__cu_info_get(const vd__cu_driver *cu, int index, uint64_t di
     info->type = info->shared_memory ? VD_DEVICE_INTEGRATED : VD_DEVICE_DISCRETE;
     info->device_memory = bytes;
     info->features = vd__features_left(VD_FEATURE_F16 | VD_FEATURE_F64 | VD_FEATURE_I8 | VD_FEATURE_I16 | VD_FEATURE_I64 | VD_FEATURE_STORAGE_8 |
-        VD_FEATURE_STORAGE_16 | VD_FEATURE_ADDRESS | VD_FEATURE_SUBGROUP | VD_FEATURE_ATOMIC_I64 | VD_FEATURE_ATOMIC_F32_ADD | VD_FEATURE_FMA |
-        VD_FEATURE_CACHED | VD_FEATURE_COHERENT | VD_FEATURE_QUEUES | VD_FEATURE_SHARING, disable);
+        VD_FEATURE_STORAGE_16 | VD_FEATURE_ADDRESS | VD_FEATURE_SUBGROUP | VD_FEATURE_RECONVERGENCE | VD_FEATURE_ATOMIC_I64 | VD_FEATURE_ATOMIC_F32_ADD |
+        VD_FEATURE_FMA | VD_FEATURE_CACHED | VD_FEATURE_COHERENT | VD_FEATURE_QUEUES | VD_FEATURE_SHARING, disable);
     vd__cu_info_limits(cu, device, info);
     return result ? vd__cu_fail(cu, result, "asking device %d what it is", index) : VD_OK;
 }

@@ -147,9 +147,10 @@
 
    Subgroups. An operation of subgroups is a value that depends on which invocations come to it, so it is computed where it is written and never merged. All
    of a subgroup have to come: under a condition that differs between its invocations, behind an exit under one, and in VC_EACH such an operation is refused
-   unless the machine has VC_FEATURE_RECONVERGENCE; ids, sizes and vc_subgroup_elect may stand anywhere. What vc_subgroup_any and the like give is the same in
-   all of a subgroup and may guard others. Without VC_FEATURE_SUBGROUP, and in OpenCL C, each invocation is a subgroup by itself: kernels that ask for the
-   size are right on both.
+   unless the machine has VC_FEATURE_RECONVERGENCE; ids, sizes and vc_subgroup_elect may stand anywhere. In CUDA C, which keeps masks of who comes, it may
+   stand in VC_IF, VC_ELSE and VC_EACH, but not where a loop, a switch or an exit parts a subgroup. What vc_subgroup_any and the like give is the same in all
+   of a subgroup and may guard others. Without VC_FEATURE_SUBGROUP, and in OpenCL C, each invocation is a subgroup by itself: kernels that ask for the size
+   are right on both.
 
    Images are arguments: vc_image_ref photo = vc_image(k, "photo", NULL) is a picture that is sampled, with its sampler; a vc_image_desc asks for another
    dimension, for components of i32 or u32, for the texels of a buffer, or for a storage image, which is loaded and stored by texel and says its format. A
@@ -1306,7 +1307,9 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
     X(IMAGE_SIZE,   "image_size",   READ,   2, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* a[1] level, or none */ \
     X(IMAGE_LEVELS, "image_levels", READ,   1, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     X(IMAGE_STORE,  "image_store",  EFFECT, 3, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* a[2] value */ \
-    /* subgroups; the last operand of the first four and of shuffles is the mask that CUDA wants of who takes part, else VC__NIL */ \
+    /* subgroups; the last operand of votes, ballots and shuffles is the mask that CUDA wants of who takes part, else VC__NIL */ \
+    /* CUDA C: the mask of those that come here, where some may not */ \
+    X(MASK,         "mask",         CONV,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     X(ELECT,        "subgroup_elect", CONV, 0, 0,    OWN,    0, VC__S(333, 0, 0, 0), VC__T_GLSL("subgroupElect()"), vc__expand_subgroup) \
     X(VOTE_ANY,     "subgroup_any", CONV,   2, B,    OWN,    0, VC__S(335, 0, 0, 0), \
       VC__T_EACH(VC__T_G("subgroupAny($0)", NULL, NULL, NULL, NULL), VC__T_ALL("__any_sync($1, $0)"), VC__T_ALL(NULL)), vc__expand_subgroup) \
@@ -1430,7 +1433,10 @@ typedef struct vc__pin { uint32_t node, block; } vc__pin; /* block: the one open
 
 enum { VC__BLOCK_DIVERGES = 1, VC__BLOCK_EACH = 2, VC__BLOCK_BARRIER = 4 /* holds one */, VC__BLOCK_GUARD = 8 /* is a VC_EACH */,
        VC__BLOCK_EXIT = 16 /* a loop that can be left */,
-       VC__BLOCK_SPLITS = 32 /* parts the invocations of a subgroup */, VC__BLOCK_CONV = 64 /* holds an operation of theirs */ };
+       VC__BLOCK_SPLITS = 32 /* parts the invocations of a subgroup */, VC__BLOCK_CONV = 64 /* holds an operation of theirs */,
+       VC__BLOCK_UNMASKED = 128 /* parts them, or stands in what does, by more than a condition: a loop, a switch, an exit */ };
+
+enum { VC__BLOCK_INHERITED = VC__BLOCK_DIVERGES | VC__BLOCK_SPLITS | VC__BLOCK_EACH | VC__BLOCK_UNMASKED };
 
 typedef struct vc__block {
     uint32_t parent;  /* VC__NIL: this is block 0, the kernel's own body */
@@ -1575,6 +1581,7 @@ struct vc_kernel {
     bool returned;           /* some invocations of a workgroup may have left */
     bool split;              /* some invocations of a subgroup may have left */
     bool reconverges;        /* operations of subgroups stand where some of their invocations may not come */
+    bool unmasked;           /* and not because of VC_IF, VC_ELSE and VC_EACH alone */
     uint32_t scratch[16];    /* by kind: 1 + the shared array through which workgroups combine values; 0: none */
     bool coherent;           /* a fence orders what workgroups see of buffers */
     uint32_t generation;     /* counts restarts; values and refs carry it */
@@ -1746,7 +1753,8 @@ static bool vc__open_block(vc_kernel *k, uint32_t parent, uint32_t op, uint32_t 
     block->depth = parent == VC__NIL ? 0 : k->block[parent].depth + 1;
     if (block->depth > VC__MAX_DEPTH) { vc__fail(k, "kernel '%s': more than %u blocks stand inside each other", vc__name(k), VC__MAX_DEPTH); return false; }
     block->op = (uint16_t)op;
-    block->flags = (uint16_t)(flags | (parent == VC__NIL ? 0u : k->block[parent].flags & (VC__BLOCK_DIVERGES | VC__BLOCK_SPLITS | VC__BLOCK_EACH)));
+    if (flags & VC__BLOCK_SPLITS && op != VC__OP_IF && op != VC__OP_ELSE) flags |= VC__BLOCK_UNMASKED;
+    block->flags = (uint16_t)(flags | (parent == VC__NIL ? 0u : k->block[parent].flags & VC__BLOCK_INHERITED));
     block->open = k->pin_count;
     block->close = VC__NIL;
     if (vc__record_pinned(k, k->block_count, op, node_flags, type, a, b, VC__NIL, 0) == VC__NIL) return false;
@@ -3485,7 +3493,7 @@ static uint32_t vc__x_clusters(vc__lower *s, const vc__node *n) {
     return r;
 }
 
-/* ---- subgroups of CUDA: 32 invocations in order of their local index, all of which come, since divergent flow is refused ---- */
+/* ---- subgroups of CUDA: 32 invocations in order of their local index; all of which come, unless the kernel reconverges ---- */
 
 static uint32_t vc__x_lane(vc__lower *s) {
     uint32_t i = vc__x_leaf(s, VC__OP_LOCAL_INDEX), c = vc__x_u32(s, 31);
@@ -3510,7 +3518,20 @@ static uint32_t vc__x_by_warp(vc__lower *s, uint32_t last, uint32_t others) {
     return vc__x_select(s, c, a, b);
 }
 
-static uint32_t vc__x_mask(vc__lower *s) { return vc__x_by_warp(s, (uint32_t)vc__ones(vc__invocations(s->kernel) % 32), 0xffffffffu); }
+static uint32_t vc__x_whole_warp(vc__lower *s) { return vc__x_by_warp(s, (uint32_t)vc__ones(vc__invocations(s->kernel) % 32), 0xffffffffu); }
+
+static uint32_t vc__x_mask(vc__lower *s) {
+    return s->kernel->reconverges ? vc__make_raw(s, VC__OP_MASK, VC_U32, VC__NIL, VC__NIL, VC__NIL, 0) : vc__x_whole_warp(s);
+}
+
+/* The lowest lane that comes here. */
+static uint32_t vc__x_first_lane(vc__lower *s) {
+    uint32_t r;
+    if (!s->kernel->reconverges) return vc__x_u32(s, 0);
+    r = vc__x_mask(s);
+    r = vc__make(s, VC__OP_FIND_LSB, VC_I32, r, VC__NIL, VC__NIL, 0);
+    return vc__x_cast(s, VC_U32, r);
+}
 
 static uint32_t vc__x_shuffle(vc__lower *s, uint16_t op, uint32_t a, uint32_t by) {
     uint32_t mask = vc__x_mask(s);
@@ -3539,6 +3560,27 @@ static uint32_t vc__x_warp_scan(vc__lower *s, uint32_t op, uint32_t x, uint32_t 
     return vc__x_select(s, far, other, none);
 }
 
+/* Lane by lane, of those that come here; which of them: VC__LANES_, and of EACH how many in a row. */
+static uint32_t vc__x_masked_scan(vc__lower *s, uint16_t op, uint32_t x, uint32_t lanes, uint32_t size) {
+    uint32_t mask = vc__x_mask(s), lane = vc__x_lane(s), r = vc__x_neutral(s, op, vc__x_type(s, x)), row = VC__NIL, here, other, c, i;
+    if (lanes == VC__LANES_EACH) row = vc__x_int(s, VC__OP_AND, lane, ~(size - 1) & 31u);
+    for (i = 0; i < 32 && !s->kernel->failed; i++) {
+        here = i ? vc__x_int(s, VC__OP_SHR, mask, i) : mask;
+        here = vc__x_int(s, VC__OP_AND, here, 1);
+        here = vc__x_cast(s, VC_BOOL, here);
+        c = vc__x_u32(s, lanes == VC__LANES_EACH ? i & ~(size - 1) : i);
+        if (lanes != VC__LANES_ALL) {
+            c = vc__x_compare(s, lanes == VC__LANES_EACH ? VC__OP_EQ : lanes == VC__LANES_BELOW ? VC__OP_LT : VC__OP_LE, c, row == VC__NIL ? lane : row);
+            here = vc__x_two(s, VC__OP_AND, here, c);
+        }
+        c = vc__x_u32(s, i);
+        other = vc__x_shuffle(s, VC__OP_SHUFFLE, x, c);
+        other = vc__x_combine(s, op, r, other);
+        r = vc__x_select(s, here, other, r);
+    }
+    return r;
+}
+
 /* Bits of a ballot, of those up to the invocation's own or below it. */
 static uint32_t vc__x_count_bits(vc__lower *s, uint32_t ballot, uint32_t lanes) {
     uint32_t word = vc__make(s, VC__OP_COMPONENT, VC_U32, ballot, VC__NIL, VC__NIL, 0), lane, c;
@@ -3550,7 +3592,7 @@ static uint32_t vc__x_count_bits(vc__lower *s, uint32_t ballot, uint32_t lanes) 
         c = vc__x_two(s, VC__OP_SUB, c, lane); /* 2 << 31 is 0, and 0 - 1 all of them */
         word = vc__x_two(s, VC__OP_AND, word, c);
     } else {
-        c = vc__x_mask(s);
+        c = vc__x_whole_warp(s);
         word = vc__x_two(s, VC__OP_AND, word, c);
     }
     return vc__x_one(s, VC__OP_POPCOUNT, word);
@@ -3567,10 +3609,10 @@ static uint32_t vc__x_warps(vc__lower *s, const vc__node *n) {
     case VC__OP_SUBGROUP_LOCAL_ID: return vc__x_lane(s);
     case VC__OP_ELECT:
         a = vc__x_lane(s);
-        b = vc__x_u32(s, 0);
+        b = vc__x_first_lane(s);
         return vc__x_compare(s, VC__OP_EQ, a, b);
     case VC__OP_VOTE_EQUAL:
-        b = vc__x_u32(s, 0);
+        b = vc__x_first_lane(s);
         b = vc__x_shuffle(s, VC__OP_SHUFFLE, a, b);
         a = vc__x_compare(s, VC__OP_EQ, a, b);
         mask = vc__x_mask(s);
@@ -3582,10 +3624,12 @@ static uint32_t vc__x_warps(vc__lower *s, const vc__node *n) {
         mask = vc__x_mask(s);
         return vc__make_raw(s, op, type, a, mask, VC__NIL, 0);
     case VC__OP_BALLOT_COUNT: return vc__x_count_bits(s, a, x);
-    case VC__OP_BROADCAST_FIRST: b = vc__x_u32(s, 0); return vc__x_shuffle(s, VC__OP_SHUFFLE, a, b);
+    case VC__OP_BROADCAST_FIRST: b = vc__x_first_lane(s); return vc__x_shuffle(s, VC__OP_SHUFFLE, a, b);
     case VC__OP_BROADCAST: return vc__x_shuffle(s, VC__OP_SHUFFLE, a, b);
     case VC__OP_SHUFFLE: case VC__OP_SHUFFLE_XOR: case VC__OP_SHUFFLE_UP: case VC__OP_SHUFFLE_DOWN: return vc__x_shuffle(s, op, a, b);
-    default: return (x & 15u) == VC__LANES_EACH ? vc__x_clusters(s, n) : vc__x_warp_scan(s, op, a, x);
+    default:
+        if (s->kernel->reconverges) return vc__x_masked_scan(s, op, a, x & 15u, x >> 4);
+        return (x & 15u) == VC__LANES_EACH ? vc__x_clusters(s, n) : vc__x_warp_scan(s, op, a, x);
     }
 }
 
@@ -6123,6 +6167,7 @@ typedef struct vc__note { /* what the printer knows of a node */
     uint8_t depth, weight;/* of the expression */
     bool nested;          /* printed inside its user */
     bool chained;         /* a switch that is printed as if and else if */
+    bool masked;          /* CUDA C: a block that holds operations of subgroups; `number` is its mask's */
 } vc__note;
 
 typedef struct vc__word { char text[VC__NAME]; } vc__word;
@@ -6170,7 +6215,7 @@ struct vc__printer {
     bool *live;               /* by object: some live node speaks of it */
     const char **taken;       /* hash set of names */
     uint32_t taken_mask;
-    uint32_t temporaries, counters;
+    uint32_t temporaries, counters, masks;
     int indent;
     bool glued;               /* the next statement goes on in the line */
     uint64_t structs, packs, unpacks; /* GLSL, bits by type: lies in memory as a struct, and which way it passes */
@@ -6491,6 +6536,7 @@ static void vc__p_settle(vc__printer *g) {
 /* ---- expressions ---- */
 
 static void vc__p_expression(vc__printer *g, uint32_t i, int strength);
+static unsigned vc__p_mask(const vc__printer *g, uint32_t i);
 
 /* limit: what operands may be without parentheses, the language's own rule or a stricter one where few people know it */
 static const struct { char text[3]; uint8_t strength, limit; } vc__p_operators[] = {
@@ -6662,6 +6708,7 @@ static void vc__p_expression(vc__printer *g, uint32_t i, int strength) {
     const char *form;
     int limit, own;
     bool bracket;
+    if (n->op == VC__OP_MASK) { vc__p_put(g, "vc_mask%u", vc__p_mask(g, i)); return; }
     if (g->note[i].number) { vc__p_put(g, "%c%u", n->op == VC__OP_FOR ? 'i' : 'v', (unsigned)g->note[i].number); return; }
     if (vc__op[n->op].class_ == VC__LEAF || vc__op[n->op].class_ == VC__NEW) {
         bracket = strength < VC__P_PREFIX && vc__p_is_negative(n);
@@ -6709,7 +6756,36 @@ static void vc__p_exit(vc__printer *g, uint32_t i) {
     vc__p_put(g, "%s;\n", n->op == VC__OP_BREAK_IF ? "break" : n->op == VC__OP_CONTINUE_IF ? "continue" : "return");
 }
 
+/* The number of the mask of those that come to a node; 0: the whole warp. */
+static unsigned vc__p_mask(const vc__printer *g, uint32_t i) {
+    uint32_t b = g->note[i].block;
+    while (b && !(g->note[b - 1].masked && (g->l->node[b - 1].op == VC__OP_IF || g->l->node[b - 1].op == VC__OP_ELSE))) b = g->note[b - 1].block;
+    return b ? g->note[b - 1].number : 0;
+}
+
+/* The VC_IF that an ELSE belongs to. */
+static uint32_t vc__p_if_of(const vc__printer *g, uint32_t i) {
+    uint32_t j = i - 1;
+    while (g->l->node[j].op != VC__OP_IF || g->note[j].block != g->note[i].block) j--;
+    return j;
+}
+
+/* Those for whom the condition holds are found while all are here. */
+static void vc__p_masked_if(vc__printer *g, uint32_t i) {
+    unsigned own = ++g->masks;
+    g->note[i].number = own;
+    vc__p_put(g, "const bool vc_if%u = ", own);
+    vc__p_expression(g, g->l->node[i].a[0], VC__P_LOOSE);
+    vc__p_put(g, ";\n");
+    vc__p_line(g);
+    vc__p_put(g, "const unsigned int vc_mask%u = __ballot_sync(vc_mask%u, vc_if%u);\n", own, vc__p_mask(g, i), own);
+    vc__p_line(g);
+    vc__p_put(g, "if (vc_if%u)", own);
+    vc__p_open(g);
+}
+
 static void vc__p_if(vc__printer *g, uint32_t i) {
+    if (g->note[i].masked) { vc__p_masked_if(g, i); return; }
     vc__p_put(g, "if (");
     vc__p_expression(g, g->l->node[i].a[0], VC__P_LOOSE);
     vc__p_put(g, ")");
@@ -6717,9 +6793,13 @@ static void vc__p_if(vc__printer *g, uint32_t i) {
 }
 
 static void vc__p_else(vc__printer *g, uint32_t i) {
-    (void)i;
     vc__p_put(g, "} else");
     vc__p_open(g);
+    if (!g->note[i].masked) return;
+    g->note[i].number = ++g->masks;
+    vc__p_line(g);
+    vc__p_put(g, "const unsigned int vc_mask%u = vc_mask%u & ~vc_mask%u;\n", (unsigned)g->masks, vc__p_mask(g, i),
+              (unsigned)g->note[vc__p_if_of(g, i)].number);
 }
 
 static void vc__p_for(vc__printer *g, uint32_t i) {
@@ -6890,7 +6970,7 @@ static void vc__p_statement(vc__printer *g, uint32_t i) {
     const vc__node *n = &g->l->node[i];
     bool closes = n->op == VC__OP_ELSE || (n->op == VC__OP_END && n->x != VC__OP_SWITCH);
     size_t j;
-    if (g->note[i].nested || vc__p_is_silent(g, i)) return;
+    if (g->note[i].nested || n->op == VC__OP_MASK || vc__p_is_silent(g, i)) return;
     if (closes) g->indent--;
     vc__p_line(g);
     for (j = 0; j < sizeof own / sizeof *own; j++) if (own[j].op == n->op) { own[j].print(g, i); return; }
@@ -8052,7 +8132,9 @@ static void vc__cuda_barrier(vc__printer *g, uint32_t i) {
     uint32_t x = g->l->node[i].x;
     if ((x >> 4 & 3u) == VC_SCOPE_DEVICE) vc__p_put(g, "__threadfence();\n");
     if ((x >> 4 & 3u) == VC_SCOPE_DEVICE) vc__p_line(g);
-    vc__p_put(g, (x & 3u) == VC_SCOPE_SUBGROUP ? "__syncwarp();\n" : "__syncthreads();\n");
+    if ((x & 3u) != VC_SCOPE_SUBGROUP) vc__p_put(g, "__syncthreads();\n");
+    else if (g->k->reconverges) vc__p_put(g, "__syncwarp(vc_mask%u);\n", vc__p_mask(g, i));
+    else vc__p_put(g, "__syncwarp();\n");
 }
 
 static void vc__cuda_fence(vc__printer *g, uint32_t i) {
@@ -8320,6 +8402,24 @@ static void vc__cuda_shared(vc__printer *g) {
     }
 }
 
+/* Marks the blocks around operations of subgroups, and says which invocations the warp has. */
+static void vc__cuda_masks(vc__printer *g) {
+    const uint32_t *size = g->l->info.local_size;
+    uint32_t count = size[0] * size[1] * size[2], i, b;
+    for (i = g->l->body; i < g->l->count; i++) {
+        if (vc__op[g->l->node[i].op].class_ != VC__CONV && g->l->node[i].op != VC__OP_BARRIER) continue;
+        for (b = g->note[i].block; b && !g->note[b - 1].masked; b = g->note[b - 1].block) {
+            g->note[b - 1].masked = true;
+            if (g->l->node[b - 1].op == VC__OP_ELSE) g->note[vc__p_if_of(g, b - 1)].masked = true;
+        }
+    }
+    vc__p_put(g, "    const unsigned int vc_mask0 = ");
+    if (count % 32 && count > 32)
+        vc__p_put(g, "(threadIdx.x + %uu * (threadIdx.y + %uu * threadIdx.z)) / 32u == %uu ? ", (unsigned)size[0], (unsigned)size[1], (unsigned)(count / 32));
+    if (count % 32) vc__p_put(g, "%uu%s", (unsigned)vc__ones(count % 32), count > 32 ? " : " : "");
+    vc__p_put(g, count % 32 && count < 32 ? ";\n" : "0xffffffffu;\n");
+}
+
 static void vc__cuda_head(vc__printer *g) {
     static const char *const halves[3] = {
         VC__CUDA_F "float f32_of_f16(unsigned short h) {\n    float x;\n"
@@ -8336,9 +8436,9 @@ static void vc__cuda_head(vc__printer *g) {
     char name[VC__NAME];
     vc__p_clean(info->name, name);
     vc__p_put(g, "// %s: %u x %u x %u threads a block\n", name, (unsigned)size[0], (unsigned)size[1], (unsigned)size[2]);
-    if (g->k->reconverges)
-        vc__fail(g->k, "kernel '%s': an operation of subgroups stands where some of their invocations may not come, which is not to be had in CUDA C",
-                 vc__name(g->k));
+    if (g->k->unmasked)
+        vc__fail(g->k, "kernel '%s': an operation of subgroups stands where some of their invocations may not come, because of a loop, a switch or an exit, which"
+                       " is not to be had in CUDA C; VC_IF, VC_ELSE and VC_EACH are", vc__name(g->k));
     vc__c_halves(g, halves);
     vc__cuda_structs(g);
     vc__cuda_images(g);
@@ -8348,6 +8448,7 @@ static void vc__cuda_head(vc__printer *g) {
     if (values) vc__p_put(g, "const struct %s_args %s", info->entry, g->args.text);
     vc__p_put(g, ") {\n");
     vc__cuda_shared(g);
+    if (g->k->reconverges) vc__cuda_masks(g);
     for (i = 0; i < g->l->object_count; i++) if (g->live[i] && g->l->object[i].op == VC__OP_TABLE) vc__c_table(g, i, "static const");
 }
 
@@ -8541,7 +8642,7 @@ typedef struct vc__feature { uint64_t bit; const char *need, *name; } vc__featur
 /* What every device of CUDA and OpenCL has, or its texts do without. */
 #define VC__C_HAS ((uint64_t)VC_FEATURE_F16 | VC_FEATURE_I8 | VC_FEATURE_I16 | VC_FEATURE_STORAGE_8 | VC_FEATURE_STORAGE_16 | VC__ADDRESS_NEEDS \
                     | VC_FEATURE_SUBGROUP | VC_FEATURE_SUBGROUP_TYPES | VC_FEATURE_SUBGROUP_CLUSTERED | VC_FEATURE_ATOMIC_F32_ADD | VC_FEATURE_DOT_4X8 \
-                    | VC__IMAGE_FEATURES)
+                    | VC_FEATURE_RECONVERGENCE | VC__IMAGE_FEATURES)
 /* Of these the types, which vd_context_desc.disable takes away there too. */
 #define VC__C_TYPES ((uint64_t)VC_FEATURE_F16 | VC_FEATURE_I8 | VC_FEATURE_I16 | VC_FEATURE_I64 | VC_FEATURE_STORAGE_8 | VC_FEATURE_STORAGE_16)
 static const vc__feature vc__features[] = {
@@ -10300,7 +10401,7 @@ static void vc__check_desc(vc_kernel *k) {
 
 static void vc__reset(vc_kernel *k, const vc_kernel_desc *desc) {
     uint32_t i;
-    k->failed = k->returned = k->split = k->reconverges = k->coherent = false;
+    k->failed = k->returned = k->split = k->reconverges = k->unmasked = k->coherent = false;
     k->generation = (k->generation + 1) & 0x7fffffffu;
     k->count = k->pin_count = k->block_count = k->object_count = k->arg_count = k->extra_count = k->own_count = 0;
     k->now = k->at = k->format_count = 0;
@@ -11363,13 +11464,15 @@ static uint32_t vc__flags_of(const vc_kernel *k, uint32_t node) {
     return (flags & VC__NODE_DIFFERS ? (uint32_t)VC__BLOCK_DIVERGES : 0u) | (flags & VC__NODE_SPLITS ? (uint32_t)VC__BLOCK_SPLITS : 0u);
 }
 
-/* Operations of subgroups that some invocations do not reach are defined with maximal reconvergence alone. */
-static bool vc__reconverge(vc_kernel *k, const char *call, const char *where) {
+/* Operations of subgroups that some invocations do not reach are defined with maximal reconvergence alone. masked: who comes there is known from the
+   conditions of the blocks around, as CUDA C has to know it. */
+static bool vc__reconverge(vc_kernel *k, const char *call, bool masked, const char *where) {
     if (k->desc.machine.lacks & VC_FEATURE_SUBGROUP) return true; /* a subgroup is one invocation */
     if (k->desc.machine.lacks & VC_FEATURE_RECONVERGENCE) {
         vc__refuse(k, call, "%s", where);
         return false;
     }
+    if (!masked) k->unmasked = true;
     return k->reconverges = true;
 }
 
@@ -11382,9 +11485,9 @@ static void vc__diverge(vc_kernel *k, const char *call, uint32_t last, bool repe
             return;
         }
         if (repeats && vc__is_loop(k->block[b].op) && k->block[b].flags & VC__BLOCK_CONV && marks & VC__BLOCK_SPLITS
-            && !vc__reconverge(k, call, "its condition differs between the invocations of a subgroup, and the loop around it has an operation of subgroups,"
-                                        " which needs maximal reconvergence; the machine lacks it (VC_FEATURE_RECONVERGENCE)")) return;
-        if (last != VC__NIL) k->block[b].flags = (uint16_t)(k->block[b].flags | marks);
+            && !vc__reconverge(k, call, false, "its condition differs between the invocations of a subgroup, and the loop around it has an operation of subgroups,"
+                                               " which needs maximal reconvergence; the machine lacks it (VC_FEATURE_RECONVERGENCE)")) return;
+        if (last != VC__NIL) k->block[b].flags = (uint16_t)(k->block[b].flags | marks | (marks & VC__BLOCK_SPLITS ? (uint32_t)VC__BLOCK_UNMASKED : 0u));
     }
 }
 
@@ -11421,11 +11524,12 @@ VC_API void vc_return_if(vc_kernel *k, vc_val condition) { vc__exit(k, "vc_retur
 
 /* Whether an operation of subgroups may stand here. */
 static bool vc__check_together(vc_kernel *k, const char *call) {
+    bool masked = !k->split && !(k->block[k->now].flags & VC__BLOCK_UNMASKED);
     uint32_t b;
     if (vc__in_switch(k, call)) return false;
     if ((k->split || k->block[k->now].flags & VC__BLOCK_SPLITS)
-        && !vc__reconverge(k, call, "stands where some invocations of a subgroup may not come, under or behind a condition that differs between them: that"
-                                    " needs maximal reconvergence, which the machine lacks (VC_FEATURE_RECONVERGENCE)")) return false;
+        && !vc__reconverge(k, call, masked, "stands where some invocations of a subgroup may not come, under or behind a condition that differs between them:"
+                                             " that needs maximal reconvergence, which the machine lacks (VC_FEATURE_RECONVERGENCE)")) return false;
     for (b = k->now; b != VC__NIL; b = k->block[b].parent) k->block[b].flags |= VC__BLOCK_CONV;
     return true;
 }

@@ -11,7 +11,7 @@ static const char host_cuda_prelude[] =
     "#define __global__\n#define __device__\n#define __inline__ inline\n#define __launch_bounds__(n)\n#define __shared__ static\n"
     "#define __syncthreads() __builtin_trap()\n"
     "#define __align__(n) __attribute__((aligned(n)))\n"
-    "static struct { unsigned x, y, z; } threadIdx, blockIdx;\n"
+    "static thread_local struct { unsigned x, y, z; } threadIdx, blockIdx;\n"
     "template <class T> static T __ldg(const T *p) { return *p; }\n"
     "#define VEC2(T, N, S) struct __align__(2 * S) N##2 { T x, y; }; static inline N##2 make_##N##2(T x, T y) { N##2 v = { x, y }; return v; }\n"
     "#define VEC3(T, N) struct N##3 { T x, y, z; }; static inline N##3 make_##N##3(T x, T y, T z) { N##3 v = { x, y, z }; return v; }\n"

@@ -1,0 +1,231 @@
+/* Operations of subgroups under conditions, as CUDA C: the text runs on the host with a thread for each invocation, whose warps meet at every operation that
+   names a mask. One that names those who do not come never ends here, and one that names too few is found at once. Compiled by NVRTC besides.
+     warps [-v]     -v prints the text */
+#include "vkdispatch_codegen.h"
+#include "../kernels.h"
+#include "host_cuda.h"
+#include "nvrtc.h"
+#include <pthread.h>
+
+enum { LOCAL_MOST = 80, GROUPS = 2, MOST = LOCAL_MOST * GROUPS, SITES = 14, NOTHING = 0x5a5a5a5a };
+
+/* What a warp does together: those of one mask meet, each leaves a value and takes all of them along. */
+static const char meeting[] =
+    "#include <pthread.h>\n#include <stdlib.h>\n#include <time.h>\n"
+    "struct Meet { unsigned mask, arrived, round; unsigned long long in[32], out[32]; };\n"
+    "static struct Warp { pthread_mutex_t lock; pthread_cond_t more; Meet meet[64]; } warps[8];\n"
+    "extern \"C\" { int wrong; }\n"
+    "static void together(unsigned mask, unsigned long long value, unsigned long long *all) {\n"
+    "    Warp *w = &warps[threadIdx.x / 32]; unsigned lane = threadIdx.x % 32; struct timespec end;\n"
+    "    pthread_mutex_lock(&w->lock);\n"
+    "    Meet *m = w->meet;\n"
+    "    while (m->mask && m->mask != mask) m++;\n"
+    "    m->mask = mask; m->in[lane] = value;\n"
+    "    if (!(mask >> lane & 1)) wrong |= 1;\n"
+    "    clock_gettime(CLOCK_REALTIME, &end); end.tv_sec += 60;\n"
+    "    if (++m->arrived == (unsigned)__builtin_popcount(mask)) {\n"
+    "        memcpy(m->out, m->in, sizeof m->in); m->arrived = 0; m->round++; pthread_cond_broadcast(&w->more);\n"
+    "    } else for (unsigned round = m->round; round == m->round && !wrong;) if (pthread_cond_timedwait(&w->more, &w->lock, &end)) wrong |= 2;\n"
+    "    memcpy(all, m->out, sizeof m->out);\n"
+    "    pthread_mutex_unlock(&w->lock);\n"
+    "}\n"
+    "static unsigned __ballot_sync(unsigned mask, int p) {\n"
+    "    unsigned long long all[32]; unsigned r = 0; together(mask, p != 0, all);\n"
+    "    for (int i = 0; i < 32; i++) if (mask >> i & 1) r |= (unsigned)all[i] << i;\n    return r;\n}\n"
+    "static int __any_sync(unsigned mask, int p) { return __ballot_sync(mask, p) != 0; }\n"
+    "static int __all_sync(unsigned mask, int p) { return __ballot_sync(mask, p) == mask; }\n"
+    "template <class T> static T __shfl_sync(unsigned mask, T v, int from) {\n"
+    "    unsigned long long all[32], x = 0; memcpy(&x, &v, sizeof v); together(mask, x, all);\n"
+    "    x = mask >> (from & 31) & 1 ? all[from & 31] : 0xbadbadbadbadbadull; memcpy(&v, &x, sizeof v); return v;\n}\n"
+    "template <class T> static T __shfl_up_sync(unsigned mask, T v, unsigned by) {\n"
+    "    int lane = (int)(threadIdx.x & 31); return __shfl_sync(mask, v, lane - (int)by < 0 ? lane : lane - (int)by); }\n"
+    "template <class T> static T __shfl_xor_sync(unsigned mask, T v, int by) { return __shfl_sync(mask, v, (int)(threadIdx.x & 31) ^ by); }\n"
+    "static void __syncwarp(unsigned mask) { (void)__ballot_sync(mask, 1); }\n";
+
+static const char runner[] =
+    "static struct warps_args passed; static unsigned group;\n"
+    "static void *one(void *thread) { threadIdx.x = (unsigned)(size_t)thread; blockIdx.x = group; warps(passed); return 0; }\n"
+    "extern \"C\" void run(const void *block, unsigned local, unsigned groups) {\n"
+    "    pthread_t made[256]; memcpy(&passed, block, sizeof passed);\n"
+    "    for (int i = 0; i < 8; i++) { pthread_mutex_init(&warps_of(i)->lock, 0); pthread_cond_init(&warps_of(i)->more, 0); }\n"
+    "    for (group = 0; group < groups; group++) {\n"
+    "        for (size_t i = 0; i < local; i++) pthread_create(&made[i], 0, one, (void *)i);\n"
+    "        for (size_t i = 0; i < local; i++) pthread_join(made[i], 0);\n"
+    "    }\n}\n";
+
+/* Where each operation stands. */
+static bool comes(unsigned site, uint32_t i, uint32_t threads) {
+    if (i >= threads) return false;
+    switch (site) {
+    case 1: case 2: case 10: return i & 1;
+    case 3: case 4: return (i & 3) == 3;
+    case 5: return (i & 3) == 1;
+    case 6: case 7: case 8: case 13: return !(i & 1);
+    case 9: return i % 3 == 0;
+    default: return true;
+    }
+}
+
+static void put(vc_ref out, unsigned site, vc_val i, vc_val v) { vc_store(vc_offset(out, vc_u32(site * MOST)), i, v); }
+
+static vc_kernel *build(uint32_t local) {
+    vc_kernel_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.name = "warps";
+    desc.local_size[0] = local;
+    vc_kernel *k = vc_begin(&desc);
+    vc_ref in = vc_buffer(k, "in", VC_U32, VC_READ), out = vc_buffer(k, "out", VC_U32, VC_WRITE);
+    VC_EACH(k, i) {
+        vc_val x = vc_load(in, i);
+        vc_ref sum = vc_var(k, "sum", VC_U32);
+        put(out, 0, i, vc_subgroup_reduce(VC_ADD, x));
+        VC_IF(k, vc_ne(vc_and(i, vc_u32(1)), vc_u32(0))) {
+            put(out, 1, i, vc_subgroup_inclusive(VC_ADD, x));
+            put(out, 2, i, vc_cast(VC_U32, vc_subgroup_elect(k)));
+            VC_IF(k, vc_ne(vc_and(i, vc_u32(2)), vc_u32(0))) {
+                put(out, 3, i, vc_subgroup_broadcast_first(x));
+                put(out, 4, i, vc_component(vc_subgroup_ballot(vc_gt(x, vc_u32(500))), 0));
+            } VC_ELSE(k) { put(out, 5, i, vc_subgroup_exclusive(VC_MAX, x)); }
+            put(out, 10, i, vc_cast(VC_U32, vc_subgroup_all_equal(vc_div(i, vc_u32(32)))));
+        } VC_ELSE(k) {
+            put(out, 6, i, vc_subgroup_clustered(VC_ADD, x, 4));
+            put(out, 7, i, vc_cast(VC_U32, vc_subgroup_any(vc_gt(x, vc_u32(950)))));
+            vc_barrier_scoped(k, VC_SCOPE_SUBGROUP, VC_SCOPE_SUBGROUP, VC_STORAGE_SHARED);
+            put(out, 8, i, vc_cast(VC_U32, vc_subgroup_all(vc_gt(x, vc_u32(50)))));
+            put(out, 13, i, vc_subgroup_shuffle_xor(x, vc_u32(2)));
+        }
+        VC_FOR(k, j, vc_u32(0), vc_u32(2)) {
+            VC_IF(k, vc_eq(vc_rem(i, vc_u32(3)), vc_u32(0))) { vc_set(sum, vc_add(vc_get(sum), vc_subgroup_reduce(VC_MIN, vc_add(x, j)))); }
+        }
+        VC_IF(k, vc_eq(vc_rem(i, vc_u32(3)), vc_u32(0))) { put(out, 9, i, vc_get(sum)); }
+        put(out, 11, i, vc_subgroup_ballot_count(vc_subgroup_ballot(vc_gt(x, vc_u32(500)))));
+        put(out, 12, i, vc_subgroup_reduce(VC_XOR, x));
+    }
+    return k;
+}
+
+static uint32_t in_data[MOST], out_data[SITES * MOST];
+static uint32_t local_size, threads;
+
+/* Over those of i's warp that come to the site, from lane `from` to lane `to`. */
+static uint32_t over(unsigned site, uint32_t i, int from, int to, vc_combine op, uint32_t r, uint32_t more) {
+    uint32_t first = i / local_size * local_size + i % local_size / 32 * 32, end = i / local_size * local_size + local_size;
+    for (int lane = from; lane <= to; lane++) {
+        uint32_t j = first + (uint32_t)lane, x = j < MOST ? in_data[j] + more : 0;
+        if (j >= end || !comes(site, j, threads)) continue;
+        r = op == VC_ADD ? r + x : op == VC_MAX ? (x > r ? x : r) : op == VC_MIN ? (x < r ? x : r) : r ^ x;
+    }
+    return r;
+}
+
+static uint32_t ballot(unsigned site, uint32_t i, uint32_t above) {
+    uint32_t first = i / local_size * local_size + i % local_size / 32 * 32, end = i / local_size * local_size + local_size, r = 0;
+    for (uint32_t lane = 0; lane < 32 && first + lane < end; lane++)
+        if (comes(site, first + lane, threads) && in_data[first + lane] > above) r |= 1u << lane;
+    return r;
+}
+
+static uint32_t want(unsigned site, uint32_t i) {
+    int lane = (int)(i % local_size % 32), count = 0;
+    uint32_t all = ballot(site, i, 0), first = i - (uint32_t)lane, b; /* numbers are above 0 */
+    switch (site) {
+    case 0: return over(site, i, 0, 31, VC_ADD, 0, 0);
+    case 1: return over(site, i, 0, lane, VC_ADD, 0, 0);
+    case 2: return lane == __builtin_ctz(all);
+    case 3: return in_data[first + (uint32_t)__builtin_ctz(all)];
+    case 4: return ballot(site, i, 500);
+    case 5: return over(site, i, 0, lane - 1, VC_MAX, 0, 0);
+    case 6: return over(site, i, lane & ~3, lane | 3, VC_ADD, 0, 0);
+    case 7: return ballot(site, i, 950) != 0;
+    case 8: return ballot(site, i, 50) == all;
+    case 9: return over(site, i, 0, 31, VC_MIN, UINT32_MAX, 0) + over(site, i, 0, 31, VC_MIN, UINT32_MAX, 1);
+    case 10: for (b = 0; b < 32; b++) count += all >> b & 1 && (first + b) / 32 != i / 32; return count == 0;
+    case 11: for (b = ballot(site, i, 500); b; b &= b - 1) count++; return (uint32_t)count;
+    case 12: return over(site, i, 0, 31, VC_XOR, 0, 0);
+    default: return in_data[first + ((uint32_t)lane ^ 2u)];
+    }
+}
+
+/* Whether the partner of a shuffle is there. */
+static bool known(unsigned site, uint32_t i) {
+    uint32_t j = i / local_size * local_size + ((i % local_size) ^ 2u);
+    return site != 13 || (j / local_size == i / local_size && comes(site, j, threads));
+}
+
+static char *whole_text(const char *cuda) {
+    char *text = (char *)malloc(strlen(cuda) + sizeof meeting + sizeof runner + 200);
+    strcpy(text, meeting);
+    strcat(text, "static Warp *warps_of(int i) { return &warps[i]; }\n#define warps kernel_warps\n#define warps_args kernel_warps_args\n");
+    strcat(text, cuda);
+    strcat(text, runner);
+    return text;
+}
+
+static long passed, failed, skipped;
+
+static void judge(bool right, const char *what) {
+    if (right) passed++; else failed++;
+    if (!right) printf("  local size %u, %u threads: %s\n", local_size, threads, what);
+}
+
+static void check(uint32_t local, uint32_t of, bool compiler, bool verbose) {
+    struct { const uint32_t *in; uint32_t *out; uint32_t threads, base; } args;
+    local_size = local; threads = of;
+    vc_kernel *k = build(local);
+    const char *cuda = vc_source(k, VC_TARGET_CUDA), *bad;
+    if (verbose && cuda) printf("%s\n", cuda);
+    judge(cuda != NULL, vc_error(k) ? vc_error(k) : "no text");
+    if (cuda && compiler) { bad = nvrtc_wrong(cuda); judge(!bad, bad ? bad : ""); }
+    char *text = cuda ? whole_text(cuda) : NULL;
+    void *library = text ? host_cuda_build(text) : NULL, *run = library ? dlsym(library, "run") : NULL, *wrong = library ? dlsym(library, "wrong") : NULL;
+    HostCudaRun *call;
+    judge(run && wrong, "does not compile on the host");
+    memset(out_data, 0x5a, sizeof out_data);
+    args.in = in_data; args.out = out_data; args.threads = of; args.base = 0;
+    memcpy(&call, &run, sizeof call);
+    if (run && wrong) {
+        call(&args, local, (of + local - 1) / local);
+        judge(*(int *)wrong == 0, *(int *)wrong & 1 ? "one came that the mask does not name" : "one that the mask names never came");
+        for (unsigned site = 0; site < SITES; site++) {
+            unsigned off = 0;
+            for (uint32_t i = 0; i < MOST; i++) {
+                uint32_t got = out_data[site * MOST + i], w = comes(site, i, of) ? want(site, i) : (uint32_t)NOTHING;
+                if (got == w || (comes(site, i, of) && !known(site, i))) continue;
+                if (off++ < 2) printf("  operation %u at %u: got %u, wanted %u\n", site, i, got, w);
+            }
+            judge(!off, "wrong numbers");
+        }
+    }
+    free(text);
+    vc_free(k);
+}
+
+/* What no mask tells is refused. */
+static void check_refused(void) {
+    for (int form = 0; form < 3; form++) {
+        vc_kernel *k = vc_begin(NULL);
+        vc_ref out = vc_buffer(k, "out", VC_U32, VC_READ_WRITE);
+        VC_EACH(k, i) {
+            if (form == 0) VC_FOR(k, j, vc_u32(0), i) { vc_store(out, i, vc_subgroup_reduce(VC_ADD, j)); }
+            if (form == 1) VC_SWITCH(k, i) { VC_CASE(k, 1) { vc_store(out, i, vc_subgroup_reduce(VC_ADD, i)); } }
+            if (form == 2) { vc_return_if(k, vc_eq(vc_load(out, i), vc_u32(7))); vc_store(out, i, vc_subgroup_reduce(VC_ADD, i)); }
+        }
+        judge(!vc_source(k, VC_TARGET_CUDA) && vc_error(k) && strstr(vc_error(k), "because of a loop, a switch or an exit"), "is not refused");
+        vc_free(k);
+    }
+}
+
+int main(int count, char **args) {
+    const char *without = nvrtc_open();
+    uint64_t state = 5;
+    bool verbose = count > 1 && !strcmp(args[1], "-v");
+    for (int i = 0; i < MOST; i++) in_data[i] = 1 + (uint32_t)(random_next(&state) >> 33) % 1000;
+    if (without) { printf("# reason: CUDA C not compiled: %s\n", without); skipped++; }
+    check(64, 128, !without, verbose);
+    check(64, 101, !without, false);
+    check(80, 150, !without, false);
+    check(20, 33, !without, false);
+    check_refused();
+    printf("%ld passed, %ld failed, %ld skipped\n", passed, failed, skipped);
+    return failed > 0;
+}
