@@ -8437,8 +8437,8 @@ static void vc__cuda_head(vc__printer *g) {
     vc__p_clean(info->name, name);
     vc__p_put(g, "// %s: %u x %u x %u threads a block\n", name, (unsigned)size[0], (unsigned)size[1], (unsigned)size[2]);
     if (g->k->unmasked)
-        vc__fail(g->k, "kernel '%s': an operation of subgroups stands where some of their invocations may not come, because of a loop, a switch or an exit, which"
-                       " is not to be had in CUDA C; VC_IF, VC_ELSE and VC_EACH are", vc__name(g->k));
+        vc__fail(g->k, "kernel '%s': an operation of subgroups stands where some of their invocations may not come, because of a loop, a switch or an exit,"
+                       " which is not to be had in CUDA C; VC_IF, VC_ELSE and VC_EACH are", vc__name(g->k));
     vc__c_halves(g, halves);
     vc__cuda_structs(g);
     vc__cuda_images(g);
@@ -11485,8 +11485,8 @@ static void vc__diverge(vc_kernel *k, const char *call, uint32_t last, bool repe
             return;
         }
         if (repeats && vc__is_loop(k->block[b].op) && k->block[b].flags & VC__BLOCK_CONV && marks & VC__BLOCK_SPLITS
-            && !vc__reconverge(k, call, false, "its condition differs between the invocations of a subgroup, and the loop around it has an operation of subgroups,"
-                                               " which needs maximal reconvergence; the machine lacks it (VC_FEATURE_RECONVERGENCE)")) return;
+            && !vc__reconverge(k, call, false, "its condition differs between the invocations of a subgroup, and the loop around it has an operation of"
+                                               " subgroups, which needs maximal reconvergence; the machine lacks it (VC_FEATURE_RECONVERGENCE)")) return;
         if (last != VC__NIL) k->block[b].flags = (uint16_t)(k->block[b].flags | marks | (marks & VC__BLOCK_SPLITS ? (uint32_t)VC__BLOCK_UNMASKED : 0u));
     }
 }
