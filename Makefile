@@ -184,7 +184,7 @@ suites := compile unit golden codegen conformance fft fuzz sanitize validate
 .SECONDEXPANSION:
 .PHONY: help demo test check $(suites:%=test-%) $(suites:%=programs-%) test-gpu test-side-by-side test-features fuzz-api bench \
         bench-dispatch bench-cuda bench-opencl bench-build bench-fft bench-reduce bench-compile matrix golden-update carry install clean \
-        deps-build deps-test
+        fft-lengths deps-build deps-test
 
 help:            ## this list
 	@awk -F ' *## ' '/^[a-z][a-z-]*:.*## / { sub(/:.*/, "", $$1); printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -226,6 +226,10 @@ test-features: deps-test ## conformance once more without each of FEATURES, by V
 	@$(MAKE) --no-print-directory -k -j$(JOBS) programs-conformance || true
 	@tools/run-tests $(foreach f,$(FEATURES),$(patsubst %,"env VKDISPATCH_DISABLE=$f %",\
 	    $(filter-out %/interop %/features,$(call files,tests/conformance,$(cc)))))
+
+FFT_STEP = 1
+fft-lengths: build/$(cc)/tests/fft/transforms ## every length up to 4200 against FFTW (FFT_STEP=N: one in N); takes an hour
+	@$< -a$(FFT_STEP)
 
 test-gpu:        ## what makes sense on a machine with a GPU that can install nothing (see carry), JOBS programs at a time, then the benchmarks
 	@TEST_JOBS=$(JOBS) $(MAKE) --no-print-directory test-side-by-side MATRIX_PARTS=$(JOBS)
