@@ -62,7 +62,6 @@ static void use_subgroup(vc_kernel *k, vc_val i, vc_ref y) { use_sum(k, i, y, vc
 static void use_subgroup_types(vc_kernel *k, vc_val i, vc_ref y) { use_sum(k, i, y, vc_u16(1)); }
 static void use_clustered(vc_kernel *k, vc_val i, vc_ref y) { vc_store(y, i, vc_subgroup_clustered(VC_MAX, vc_const(k, vc_u32(7)), 2)); }
 
-static void use_dot(vc_kernel *k, vc_val i, vc_ref y) { (void)k; vc_store(y, i, vc_dot_4xu8(vc_load(y, i), vc_u32(1))); }
 
 static void use_reconvergence(vc_kernel *k, vc_val i, vc_ref y) {
     VC_IF(k, vc_lt(i, vc_u32(3))) { vc_store(y, i, vc_subgroup_reduce(VC_MAX, vc_const(k, vc_u32(7)))); }
