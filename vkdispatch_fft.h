@@ -457,7 +457,8 @@ enum {
     VD__FFT_HELD = 64,         /* values a thread holds at most */
     VD__FFT_POINTS = 16384,    /* complex numbers that fit into the registers of a workgroup */
     VD__FFT_PASSES = 12,
-    VD__FFT_ARGS = 16          /* of hooks */
+    VD__FFT_ARGS = 16,         /* of hooks */
+    VD__FFT_KEPT = 64          /* plans that a context keeps for the simple calls */
 };
 
 // >>common
@@ -719,7 +720,6 @@ struct vd_fft {
     vd_allocator allocator;
     vd__fft_device device;
     char name[64];
-    vd_fft_desc desc;        /* as given; for the context's cache */
     vd_fft_kind kind;
     uint64_t shape[4], elements; /* of VD_FFT_REAL the shape of the half spectrum */
     uint32_t dimensions, axes;
@@ -740,7 +740,6 @@ struct vd_fft {
     uint32_t table_count, table_capacity; /* complex numbers */
     vd_buffer tables, own[VD__FFT_PLACES]; /* of TEMP and MIDDLE, where passes use them */
     char text[2048];
-    struct vd_fft *next;     /* in the context's cache */
     struct vd__vkfft *vkfft; /* the other engine; NULL: ours */
 };
 
@@ -3253,7 +3252,6 @@ struct vd_reduce {
     uint32_t vector;         /* elements that one load may bring; 1: no more than one */
     vd_kernel kernels[2];    /* of scalar loads, of vector loads */
     vd_buffer partials, tickets;
-    struct vd_reduce *next;  /* in the context's cache */
 };
 
 /* The same digits where memory is counted in groups of n elements: `inner`: of groups, of which the last digit counts as many fewer. */
@@ -5294,63 +5292,144 @@ static vd_result vd__vkfft_run(vd_fft *p, vd_list *list, const vd_fft_io *io, vd
 #endif
 
 // >>cache
-/* The plans that a context keeps for the simple calls. */
+/* The plans that a context keeps for the simple calls: those used last. */
 
-static const char vd__fft_key = 'f';
+/* What the simple calls of one kind do with plans. Descs are compared byte by byte, so that they begin as zeros. */
+typedef struct vd__plan_kind {
+    size_t desc_size;
+    vd_result (*make)(vd_context *ctx, const void *desc, void **plan);
+    vd_result (*run)(vd_context *ctx, void *plan, const void *io);
+    void (*destroy)(void *plan);
+} vd__plan_kind;
 
-static void vd__fft_release(vd_context *ctx, void *data) {
-    vd_fft *p = (vd_fft *)data, *next;
-    (void)ctx;
-    for (; p; p = next) {
-        next = p->next;
-        vd_fft_destroy(p);
+typedef struct vd__kept { /* the desc lies behind it */
+    struct vd__kept *next;
+    const vd__plan_kind *kind;
+    void *plan;
+} vd__kept;
+
+typedef struct vd__kept_call { const vd__plan_kind *kind; const void *desc, *io; } vd__kept_call;
+
+static const char vd__kept_key = 'k';
+
+static void vd__kept_drop(vd_context *ctx, vd__kept *e) {
+    vd_allocator allocator = vd_context_allocator(ctx);
+    e->kind->destroy(e->plan);
+    vd__fft_free(&allocator, e);
+}
+
+static void vd__kept_release(vd_context *ctx, void *data) {
+    vd__kept *e = (vd__kept *)data, *next;
+    for (; e; e = next) {
+        next = e->next;
+        vd__kept_drop(ctx, e);
     }
 }
 
-typedef struct vd__fft_call { vd_fft_desc desc; vd_fft_io io; } vd__fft_call;
-
-static bool vd__fft_is_same(const vd_fft_desc *a, const vd_fft_desc *b) {
-    return !memcmp(a->shape, b->shape, sizeof a->shape) && a->axes == b->axes && a->kind == b->kind && a->padded == b->padded && a->norm == b->norm &&
-           !memcmp(a->in_count, b->in_count, sizeof a->in_count) && !memcmp(a->out_count, b->out_count, sizeof a->out_count) &&
-           !memcmp(a->in_stride, b->in_stride, sizeof a->in_stride) && !memcmp(a->out_stride, b->out_stride, sizeof a->out_stride) && a->type == b->type &&
-           a->in_type == b->in_type && a->out_type == b->out_type;
-}
-
-/* Runs the plan for a desc, which it makes where the context has none. Called by one thread at a time. */
-static vd_result vd__fft_use(vd_context *ctx, void **data, void *user) {
-    vd__fft_call *call = (vd__fft_call *)user;
-    vd_fft *p = (vd_fft *)*data;
-    while (p && !vd__fft_is_same(&p->desc, &call->desc)) p = p->next;
-    if (!p) {
-        p = vd_fft_create(ctx, &call->desc);
-        if (!p) return VD_ERROR_INVALID;
-        p->next = (vd_fft *)*data;
-        *data = p;
+/* Takes the plan of a call out of the list; NULL: it has none. */
+static vd__kept *vd__kept_take(vd__kept **first, const vd__kept_call *call) {
+    vd__kept *e = *first, *before = NULL;
+    while (e && (e->kind != call->kind || memcmp(e + 1, call->desc, call->kind->desc_size) != 0)) {
+        before = e;
+        e = e->next;
     }
-    return vd_fft_run(p, vd_immediate(ctx, 0, 0), &call->io);
+    if (e && before) before->next = e->next;
+    else if (e) *first = e->next;
+    return e;
 }
+
+static vd_result vd__kept_make(vd_context *ctx, const vd__kept_call *call, vd__kept **out) {
+    vd_allocator allocator = vd_context_allocator(ctx);
+    vd__kept *e = (vd__kept *)vd__fft_allocate(&allocator, sizeof *e + call->kind->desc_size);
+    vd_result result;
+    if (!e) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "out of host memory for a plan that the context would keep");
+    e->kind = call->kind;
+    memcpy(e + 1, call->desc, call->kind->desc_size);
+    result = call->kind->make(ctx, call->desc, &e->plan);
+    if (result) vd__fft_free(&allocator, e);
+    else *out = e;
+    return result;
+}
+
+/* Runs the plan of a call, which becomes the first of the list. Called by one thread at a time. */
+static vd_result vd__kept_use(vd_context *ctx, void **data, void *user) {
+    const vd__kept_call *call = (const vd__kept_call *)user;
+    vd__kept *first = (vd__kept *)*data, *e = vd__kept_take(&first, call), *last;
+    uint32_t count = 1;
+    *data = first;
+    if (!e) {
+        vd_result result = vd__kept_make(ctx, call, &e);
+        if (result) return result;
+    }
+    e->next = first;
+    *data = e;
+    for (last = e; last->next; count++) {
+        if (count < VD__FFT_KEPT) {
+            last = last->next;
+            continue;
+        }
+        vd__kept_release(ctx, last->next);
+        last->next = NULL;
+    }
+    return call->kind->run(ctx, e->plan, call->io);
+}
+
+static vd_result vd__kept_run(vd_context *ctx, const vd__plan_kind *kind, const void *desc, const void *io) {
+    vd__kept_call call;
+    call.kind = kind;
+    call.desc = desc;
+    call.io = io;
+    return vd_context_attach(ctx, &vd__kept_key, vd__kept_use, &call, vd__kept_release);
+}
+
+/* The four functions of a kind: `make` fails by result, `run` takes the context's immediate list. */
+#define VD__PLAN_KIND(name, plan_type, desc_type, io_type, make_call, run_call, destroy_call) \
+    static vd_result vd__kept_##name##_make(vd_context *ctx, const void *desc, void **out) { \
+        const desc_type *d = (const desc_type *)desc; \
+        plan_type *plan = NULL; \
+        vd_result result = make_call; \
+        *out = plan; \
+        return result; \
+    } \
+    static vd_result vd__kept_##name##_run(vd_context *ctx, void *data, const void *user) { \
+        plan_type *plan = (plan_type *)data; \
+        const io_type *io = (const io_type *)user; \
+        vd_list *list = vd_immediate(ctx, 0, 0); \
+        return run_call; \
+    } \
+    static void vd__kept_##name##_destroy(void *plan) { destroy_call((plan_type *)plan); } \
+    static const vd__plan_kind vd__kept_##name = { sizeof(desc_type), vd__kept_##name##_make, vd__kept_##name##_run, vd__kept_##name##_destroy };
+
+VD__PLAN_KIND(fft, vd_fft, vd_fft_desc, vd_fft_io, (plan = vd_fft_create(ctx, d)) ? VD_OK : VD_ERROR_INVALID, vd_fft_run(plan, list, io), vd_fft_destroy)
+VD__PLAN_KIND(reduce, vd_reduce, vd_reduce_desc, vd_reduce_io, vd__reduce_new(ctx, d, &plan), vd_reduce_run_io(plan, list, io), vd_reduce_destroy)
+VD__PLAN_KIND(scan, vd_scan, vd_scan_desc, vd_scan_io, vd__scan_new(ctx, "vd_scan_create", d, NULL, NULL, &plan), vd_scan_run(plan, list, io),
+              vd_scan_destroy)
+VD__PLAN_KIND(sort, vd_sort, vd_sort_desc, vd_sort_io, vd__sort_new(ctx, d, &plan), vd_sort_run(plan, list, io), vd_sort_destroy)
 
 /* Over the last `axes` of the buffer's own shape, which has at least as many dimensions. */
 static vd_result vd__fft_simple(vd_context *ctx, const char *name, vd_buffer buffer, uint32_t axes, vd_fft_direction direction) {
-    vd__fft_call call;
+    vd_fft_desc desc;
+    vd_fft_io io;
     vd_buffer_info info;
     vd_result result = vd_buffer_query(ctx, buffer, &info);
     uint32_t i = 4;
     if (result) return result;
     if (info.type != VD_F32C && info.type != VD_F32X2)
         return vd_error_set(VD_ERROR_INVALID, "%s: buffer '%s' is of %s; it takes f32c or f32x2", name, info.name, vd_type_name(info.type));
-    memset(&call, 0, sizeof call);
+    memset(&desc, 0, sizeof desc);
+    memset(&io, 0, sizeof io);
     while (i > axes && info.shape[i - 1] == 1) i--;
-    memcpy(call.desc.shape, info.shape, i * sizeof info.shape[0]);
-    call.desc.axes = ((1u << axes) - 1) << (i - axes);
-    call.io.direction = direction;
-    call.io.in = buffer;
-    return vd_context_attach(ctx, &vd__fft_key, vd__fft_use, &call, vd__fft_release);
+    memcpy(desc.shape, info.shape, i * sizeof info.shape[0]);
+    desc.axes = ((1u << axes) - 1) << (i - axes);
+    io.direction = direction;
+    io.in = buffer;
+    return vd__kept_run(ctx, &vd__kept_fft, &desc, &io);
 }
 
 /* The reals have the shape, whichever of the two is the input. */
 static vd_result vd__real_simple(vd_context *ctx, const char *name, vd_buffer reals, vd_buffer bins, vd_fft_direction direction) {
-    vd__fft_call call;
+    vd_fft_desc desc;
+    vd_fft_io io;
     vd_buffer_info info;
     vd_result result = vd_buffer_query(ctx, reals, &info);
     uint32_t i = 4;
@@ -5359,92 +5438,15 @@ static vd_result vd__real_simple(vd_context *ctx, const char *name, vd_buffer re
     if (!result && reals.id == bins.id)
         result = vd_error_set(VD_ERROR_INVALID, "%s: both are buffer '%s'; in place is for vd_fft_run with desc.padded", name, info.name);
     if (result) return result;
-    memset(&call, 0, sizeof call);
+    memset(&desc, 0, sizeof desc);
+    memset(&io, 0, sizeof io);
     while (i > 1 && info.shape[i - 1] == 1) i--;
-    memcpy(call.desc.shape, info.shape, i * sizeof info.shape[0]);
-    call.desc.kind = VD_FFT_REAL;
-    call.io.direction = direction;
-    call.io.in = direction ? bins : reals;
-    call.io.out = direction ? reals : bins;
-    return vd_context_attach(ctx, &vd__fft_key, vd__fft_use, &call, vd__fft_release);
-}
-
-static const char vd__reduce_key = 'r';
-
-static void vd__reduce_release(vd_context *ctx, void *data) {
-    vd_reduce *p = (vd_reduce *)data, *next;
-    (void)ctx;
-    for (; p; p = next) {
-        next = p->next;
-        vd_reduce_destroy(p);
-    }
-}
-
-typedef struct vd__reduce_call { vd_reduce_desc desc; vd_reduce_io io; } vd__reduce_call;
-
-static vd_result vd__reduce_use(vd_context *ctx, void **data, void *user) {
-    vd__reduce_call *call = (vd__reduce_call *)user;
-    vd_reduce *p = (vd_reduce *)*data;
-    while (p && (p->desc.op != call->desc.op || p->desc.type != call->desc.type || p->desc.shape[0] != call->desc.shape[0])) p = p->next;
-    if (!p) {
-        vd_result result = vd__reduce_new(ctx, &call->desc, &p);
-        if (result) return result;
-        p->next = (vd_reduce *)*data;
-        *data = p;
-    }
-    return vd_reduce_run_io(p, vd_immediate(ctx, 0, 0), &call->io);
-}
-
-static const char vd__scan_key = 's';
-
-static void vd__scan_release(vd_context *ctx, void *data) {
-    vd_scan *p = (vd_scan *)data, *next;
-    (void)ctx;
-    for (; p; p = next) {
-        next = p->next;
-        vd_scan_destroy(p);
-    }
-}
-
-typedef struct vd__scan_call { vd_scan_desc desc; vd_scan_io io; } vd__scan_call;
-
-static vd_result vd__scan_use(vd_context *ctx, void **data, void *user) {
-    vd__scan_call *call = (vd__scan_call *)user;
-    vd_scan *p = (vd_scan *)*data;
-    while (p && (p->desc.exclusive != call->desc.exclusive || p->desc.type != call->desc.type || p->count != call->desc.shape[0])) p = p->next;
-    if (!p) {
-        vd_result result = vd__scan_new(ctx, "vd_scan_create", &call->desc, NULL, NULL, &p);
-        if (result) return result;
-        p->next = (vd_scan *)*data;
-        *data = p;
-    }
-    return vd_scan_run(p, vd_immediate(ctx, 0, 0), &call->io);
-}
-
-static const char vd__sort_key = 'o';
-
-static void vd__sort_release(vd_context *ctx, void *data) {
-    vd_sort *p = (vd_sort *)data, *next;
-    (void)ctx;
-    for (; p; p = next) {
-        next = p->next;
-        vd_sort_destroy(p);
-    }
-}
-
-typedef struct vd__sort_call { vd_sort_desc desc; vd_sort_io io; } vd__sort_call;
-
-static vd_result vd__sort_use(vd_context *ctx, void **data, void *user) {
-    vd__sort_call *call = (vd__sort_call *)user;
-    vd_sort *p = (vd_sort *)*data;
-    while (p && (p->desc.type != call->desc.type || p->desc.count != call->desc.count)) p = p->next;
-    if (!p) {
-        vd_result result = vd__sort_new(ctx, &call->desc, &p);
-        if (result) return result;
-        p->next = (vd_sort *)*data;
-        *data = p;
-    }
-    return vd_sort_run(p, vd_immediate(ctx, 0, 0), &call->io);
+    memcpy(desc.shape, info.shape, i * sizeof info.shape[0]);
+    desc.kind = VD_FFT_REAL;
+    io.direction = direction;
+    io.in = direction ? bins : reals;
+    io.out = direction ? reals : bins;
+    return vd__kept_run(ctx, &vd__kept_fft, &desc, &io);
 }
 
 // >>execute
@@ -5490,30 +5492,27 @@ static vd_result vd__fft_run_pass(vd_fft *p, vd_list *list, uint32_t number, con
 // >>shift
 /* Spectra with their middle in the middle. */
 
-typedef struct vd__shift {
+typedef struct vd__shift_desc {
     uint64_t shape[4];
     uint32_t axes, size;     /* size: of an element, in bytes */
     vd_fft_direction direction;
+} vd__shift_desc;
+
+typedef struct vd__shift {
+    vd_context *ctx;
+    vd__shift_desc desc;
     vd_kernel kernel;
-    vd_allocator allocator;
-    struct vd__shift *next;  /* in the context's cache */
 } vd__shift;
 
-typedef struct vd__shift_call { vd__shift plan; vd_buffer in, out; } vd__shift_call;
+typedef struct vd__shift_io { vd_buffer in, out; } vd__shift_io;
 
-static const char vd__shift_key = 's';
-
-static void vd__shift_release(vd_context *ctx, void *data) {
-    vd__shift *p = (vd__shift *)data, *next;
-    for (; p; p = next) {
-        vd_allocator allocator = p->allocator;
-        next = p->next;
-        if (p->kernel.id) vd_kernel_destroy(ctx, p->kernel);
-        vd__fft_free(&allocator, p);
-    }
+static void vd__shift_destroy(vd__shift *p) {
+    vd_allocator allocator = vd_context_allocator(p->ctx);
+    if (p->kernel.id) vd_kernel_destroy(p->ctx, p->kernel);
+    vd__fft_free(&allocator, p);
 }
 
-static vd_kernel vd__shift_build(vd_context *ctx, const vd__shift *p) {
+static vd_kernel vd__shift_build(vd_context *ctx, const vd__shift_desc *p) {
     vc_type type = p->size == 4 ? VC_U32 : p->size == 8 ? VC_U32X2 : VC_U32X4;
     vc_kernel_desc desc;
     vd_kernel kernel;
@@ -5542,37 +5541,35 @@ static vd_kernel vd__shift_build(vd_context *ctx, const vd__shift *p) {
     return kernel;
 }
 
-/* Called by one thread at a time. */
-static vd_result vd__shift_use(vd_context *ctx, void **data, void *user) {
-    vd__shift_call *call = (vd__shift_call *)user;
-    const vd__shift *wanted = &call->plan;
-    vd__shift *p = (vd__shift *)*data;
+static vd_result vd__shift_new(vd_context *ctx, const vd__shift_desc *desc, vd__shift **out) {
+    vd_allocator allocator = vd_context_allocator(ctx);
+    vd__shift *p = (vd__shift *)vd__fft_allocate(&allocator, sizeof *p);
+    if (!p) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_fft_shift: out of host memory");
+    p->ctx = ctx;
+    p->desc = *desc;
+    p->kernel = vd__shift_build(ctx, desc);
+    if (p->kernel.id) {
+        *out = p;
+        return VD_OK;
+    }
+    vd__shift_destroy(p);
+    return VD_ERROR_COMPILE;
+}
+
+static vd_result vd__shift_run(const vd__shift *p, vd_list *list, const vd__shift_io *io) {
     vd_dispatch_desc desc;
     vd_arg args[2];
-    while (p && (memcmp(p->shape, wanted->shape, sizeof p->shape) || p->axes != wanted->axes || p->size != wanted->size || p->direction != wanted->direction))
-        p = p->next;
-    if (!p) {
-        vd_kernel kernel = vd__shift_build(ctx, wanted);
-        if (!kernel.id) return VD_ERROR_COMPILE;
-        p = (vd__shift *)vd__fft_allocate(&wanted->allocator, sizeof *p);
-        if (!p) {
-            vd_kernel_destroy(ctx, kernel);
-            return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_fft_shift: out of host memory");
-        }
-        *p = *wanted;
-        p->kernel = kernel;
-        p->next = (vd__shift *)*data;
-        *data = p;
-    }
     memset(&desc, 0, sizeof desc);
-    args[0] = vd_b(call->in);
-    args[1] = vd_b(call->out);
+    args[0] = vd_b(io->in);
+    args[1] = vd_b(io->out);
     desc.kernel = p->kernel;
-    desc.threads[0] = p->shape[0] * p->shape[1] * p->shape[2] * p->shape[3];
+    desc.threads[0] = p->desc.shape[0] * p->desc.shape[1] * p->desc.shape[2] * p->desc.shape[3];
     desc.args = args;
     desc.arg_count = 2;
-    return vd_dispatch(vd_immediate(ctx, 0, 0), &desc);
+    return vd_dispatch(list, &desc);
 }
+
+VD__PLAN_KIND(shift, vd__shift, vd__shift_desc, vd__shift_io, vd__shift_new(ctx, d, &plan), vd__shift_run(plan, list, io), vd__shift_destroy)
 
 // >>convolve
 /* Convolutions: a forward transform of the kernels with hooks that put them into place, once; and a route there, times their spectrum, and back. Where the
@@ -5590,7 +5587,6 @@ struct vd_convolve {
     bool is_set;             /* a kernel */
     vd_fft *run, *kernel;
     vc_ref data[2];          /* of the kernel being written: in and out, or the kernels */
-    struct vd_convolve *next; /* in the context's cache */
 };
 
 static vd_fft *vd__fft_make(vd_context *ctx, const vd_fft_desc *desc, const vd__fft_convolution *convolution);
@@ -5786,38 +5782,15 @@ static uint64_t vd__convolve_bytes(const vd_convolve *p, const uint64_t *shape, 
     return vd__convolve_count(shape, p->dimensions) * images * vd_type_size(p->desc.type) * (p->desc.real ? 1 : 2);
 }
 
-static const char vd__convolve_key = 'c';
+typedef struct vd__convolve_io { vd_buffer in, kernel, out; } vd__convolve_io;
 
-static void vd__convolve_release(vd_context *ctx, void *data) {
-    vd_convolve *p = (vd_convolve *)data, *next;
-    (void)ctx;
-    for (; p; p = next) {
-        next = p->next;
-        vd_convolve_destroy(p);
-    }
+static vd_result vd__convolve_both(vd_convolve *p, vd_list *list, const vd__convolve_io *io) {
+    vd_result result = vd_convolve_set_kernel(p, list, io->kernel);
+    return result ? result : vd_convolve_run(p, list, io->in, io->out);
 }
 
-typedef struct vd__convolve_call { vd_convolve_desc desc; vd_buffer in, kernel, out; } vd__convolve_call;
-
-/* Called by one thread at a time. */
-static vd_result vd__convolve_use(vd_context *ctx, void **data, void *user) {
-    vd__convolve_call *call = (vd__convolve_call *)user;
-    const vd_convolve_desc *d = &call->desc;
-    vd_convolve *p = (vd_convolve *)*data;
-    vd_list *list = vd_immediate(ctx, 0, 0);
-    vd_result result;
-    while (p && (memcmp(p->desc.shape, d->shape, sizeof d->shape) || memcmp(p->desc.kernel_shape, d->kernel_shape, sizeof d->kernel_shape) ||
-                 p->desc.range != d->range || p->desc.batch != d->batch))
-        p = p->next;
-    if (!p) {
-        p = vd_convolve_create(ctx, d);
-        if (!p) return VD_ERROR_INVALID;
-        p->next = (vd_convolve *)*data;
-        *data = p;
-    }
-    result = vd_convolve_set_kernel(p, list, call->kernel);
-    return result ? result : vd_convolve_run(p, list, call->in, call->out);
-}
+VD__PLAN_KIND(convolve, vd_convolve, vd_convolve_desc, vd__convolve_io, (plan = vd_convolve_create(ctx, d)) ? VD_OK : VD_ERROR_INVALID,
+              vd__convolve_both(plan, list, io), vd_convolve_destroy)
 
 // >>public
 /* Thin functions: check, look up, call. */
@@ -5894,7 +5867,6 @@ static vd_result vd__fft_check_desc(vd_fft *p, const vd_fft_desc *desc) {
         return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': the engine VkFFT takes no hooks", p->name);
     if ((uint32_t)desc->norm > VD_FFT_NORM_ORTHO) return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': norm is %d", p->name, (int)desc->norm);
     if ((uint32_t)desc->kind > VD_FFT_DST4) return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': kind is %d", p->name, (int)desc->kind);
-    p->desc = *desc;
     p->kind = desc->kind;
     memcpy(p->shape, desc->shape, sizeof p->shape);
     p->axes = desc->axes ? desc->axes : 1u << (p->dimensions - 1);
@@ -6139,28 +6111,28 @@ VD_API vd_result vd_fft_rows_read(vd_context *ctx, const vd_fft_rows *rows, floa
 }
 
 VD_API vd_result vd_fft_shift(vd_context *ctx, vd_buffer in, vd_buffer out, uint32_t axes, vd_fft_direction direction) {
-    vd__shift_call call;
+    vd__shift_desc desc;
+    vd__shift_io io;
     vd_buffer_info info;
     vd_result result = vd_buffer_query(ctx, in, &info);
     if (result) return result;
-    memset(&call, 0, sizeof call);
-    call.plan.size = vd_type_size(info.type);
-    if (call.plan.size != 4 && call.plan.size != 8 && call.plan.size != 16)
+    memset(&desc, 0, sizeof desc);
+    desc.size = vd_type_size(info.type);
+    if (desc.size != 4 && desc.size != 8 && desc.size != 16)
         return vd_error_set(VD_ERROR_INVALID, "vd_fft_shift: buffer '%s' is of %s; it takes elements of 4, 8 or 16 bytes", info.name, vd_type_name(info.type));
     if (axes >> 4) return vd_error_set(VD_ERROR_INVALID, "vd_fft_shift: axes is 0x%x, but there are 4 dimensions", axes);
     if ((uint32_t)direction > VD_FFT_INVERSE) return vd_error_set(VD_ERROR_INVALID, "vd_fft_shift: direction is %d", (int)direction);
     if (in.id == out.id) return vd_error_set(VD_ERROR_INVALID, "vd_fft_shift: in and out are one buffer");
-    if (info.size / call.plan.size > UINT32_MAX)
+    if (info.size / desc.size > UINT32_MAX)
         return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_shift: buffer '%s' has more than %u elements", info.name, UINT32_MAX);
     result = vd__fft_check_buffer(ctx, "vd_fft_shift", "shift", out, "out", info.size);
     if (result) return result;
-    memcpy(call.plan.shape, info.shape, sizeof call.plan.shape);
-    call.plan.axes = axes ? axes : 15;
-    call.plan.direction = direction;
-    call.plan.allocator = vd_context_allocator(ctx);
-    call.in = in;
-    call.out = out;
-    return vd_context_attach(ctx, &vd__shift_key, vd__shift_use, &call, vd__shift_release);
+    memcpy(desc.shape, info.shape, sizeof desc.shape);
+    desc.axes = axes ? axes : 15;
+    desc.direction = direction;
+    io.in = in;
+    io.out = out;
+    return vd__kept_run(ctx, &vd__kept_shift, &desc, &io);
 }
 
 VD_API void vd_fft_freq(uint64_t n, double spacing, double *out) {
@@ -6314,14 +6286,15 @@ VD_API vd_result vd_convolve_run(vd_convolve *p, vd_list *list, vd_buffer in, vd
 VD_API const char *vd_convolve_explain(vd_convolve *p) { return p ? vd_fft_explain(p->run) : ""; }
 
 VD_API vd_result vd_convolve_2d(vd_context *ctx, vd_buffer image, vd_buffer kernel, vd_buffer out, vd_convolve_range range) {
-    vd__convolve_call call;
+    vd_convolve_desc desc;
+    vd__convolve_io io;
     vd_buffer_info info[3];
     uint32_t i, j;
     vd_buffer buffers[3];
     buffers[0] = image;
     buffers[1] = kernel;
     buffers[2] = out;
-    memset(&call, 0, sizeof call);
+    memset(&desc, 0, sizeof desc);
     for (i = 0; i < 3; i++) {
         vd_result result = vd_buffer_query(ctx, buffers[i], &info[i]);
         if (result) return result;
@@ -6333,16 +6306,16 @@ VD_API vd_result vd_convolve_2d(vd_context *ctx, vd_buffer image, vd_buffer kern
     for (i = 4; i > 2 && info[0].shape[i - 1] == 1;) i--;
     for (j = 4; j > 2 && info[1].shape[j - 1] == 1;) j--;
     if (j > 2) return vd_error_set(VD_ERROR_INVALID, "vd_convolve_2d: the kernel '%s' has %u dimensions", info[1].name, j);
-    memcpy(call.desc.shape, &info[0].shape[i - 2], 2 * sizeof(uint64_t));
-    memcpy(call.desc.kernel_shape, info[1].shape, 2 * sizeof(uint64_t));
-    call.desc.batch = (uint32_t)((i > 2 ? info[0].shape[0] : 1) * (i > 3 ? info[0].shape[1] : 1));
-    call.desc.range = range;
-    call.desc.real = true;
-    call.desc.name = "convolve_2d";
-    call.in = image;
-    call.kernel = kernel;
-    call.out = out;
-    return vd_context_attach(ctx, &vd__convolve_key, vd__convolve_use, &call, vd__convolve_release);
+    memcpy(desc.shape, &info[0].shape[i - 2], 2 * sizeof(uint64_t));
+    memcpy(desc.kernel_shape, info[1].shape, 2 * sizeof(uint64_t));
+    desc.batch = (uint32_t)((i > 2 ? info[0].shape[0] : 1) * (i > 3 ? info[0].shape[1] : 1));
+    desc.range = range;
+    desc.real = true;
+    desc.name = "convolve_2d";
+    io.in = image;
+    io.kernel = kernel;
+    io.out = out;
+    return vd__kept_run(ctx, &vd__kept_convolve, &desc, &io);
 }
 
 /* ---- reductions ---- */
@@ -6393,20 +6366,22 @@ VD_API vd_result vd_reduce_run(vd_reduce *p, vd_list *list, vd_buffer in, vd_buf
 }
 
 static vd_result vd__reduce_whole(vd_context *ctx, vd_reduce_op op, vd_buffer in, vd_buffer with, vd_buffer out, vd_buffer also) {
-    vd__reduce_call call;
+    vd_reduce_desc desc;
+    vd_reduce_io io;
     vd_buffer_info info;
     vd_result result = vd_buffer_query(ctx, in, &info);
     if (result) return result;
-    memset(&call, 0, sizeof call);
-    call.desc.op = op;
-    call.desc.type = info.type;
-    call.desc.shape[0] = info.shape[0] * info.shape[1] * info.shape[2] * info.shape[3];
-    call.desc.also = op == VD_REDUCE_VARIANCE;
-    call.io.in = in;
-    call.io.with = with;
-    call.io.out = out;
-    call.io.also = also;
-    return vd_context_attach(ctx, &vd__reduce_key, vd__reduce_use, &call, vd__reduce_release);
+    memset(&desc, 0, sizeof desc);
+    memset(&io, 0, sizeof io);
+    desc.op = op;
+    desc.type = info.type;
+    desc.shape[0] = info.shape[0] * info.shape[1] * info.shape[2] * info.shape[3];
+    desc.also = op == VD_REDUCE_VARIANCE;
+    io.in = in;
+    io.with = with;
+    io.out = out;
+    io.also = also;
+    return vd__kept_run(ctx, &vd__kept_reduce, &desc, &io);
 }
 
 VD_API vd_result vd_reduce_sum(vd_context *ctx, vd_buffer in, vd_buffer out) { return vd__reduce_whole(ctx, VD_REDUCE_SUM, in, in, out, out); }
@@ -6474,17 +6449,19 @@ VD_API vd_result vd_scan_run(vd_scan *p, vd_list *list, const vd_scan_io *io) {
 }
 
 static vd_result vd__scan_whole(vd_context *ctx, vd_buffer in, vd_buffer out, bool exclusive) {
-    vd__scan_call call;
+    vd_scan_desc desc;
+    vd_scan_io io;
     vd_buffer_info info;
     vd_result result = vd_buffer_query(ctx, in, &info);
     if (result) return result;
-    memset(&call, 0, sizeof call);
-    call.desc.type = info.type;
-    call.desc.shape[0] = info.shape[0] * info.shape[1] * info.shape[2] * info.shape[3];
-    call.desc.exclusive = exclusive;
-    call.io.in = in;
-    call.io.out = out;
-    return vd_context_attach(ctx, &vd__scan_key, vd__scan_use, &call, vd__scan_release);
+    memset(&desc, 0, sizeof desc);
+    memset(&io, 0, sizeof io);
+    desc.type = info.type;
+    desc.shape[0] = info.shape[0] * info.shape[1] * info.shape[2] * info.shape[3];
+    desc.exclusive = exclusive;
+    io.in = in;
+    io.out = out;
+    return vd__kept_run(ctx, &vd__kept_scan, &desc, &io);
 }
 
 VD_API vd_result vd_scan_inclusive(vd_context *ctx, vd_buffer in, vd_buffer out) { return vd__scan_whole(ctx, in, out, false); }
@@ -6538,15 +6515,17 @@ VD_API vd_result vd_sort_run(vd_sort *p, vd_list *list, const vd_sort_io *given)
 }
 
 VD_API vd_result vd_sort_all(vd_context *ctx, vd_buffer keys) {
-    vd__sort_call call;
+    vd_sort_desc desc;
+    vd_sort_io io;
     vd_buffer_info info;
     vd_result result = vd_buffer_query(ctx, keys, &info);
     if (result) return result;
-    memset(&call, 0, sizeof call);
-    call.desc.type = info.type;
-    call.desc.count = info.shape[0] * info.shape[1] * info.shape[2] * info.shape[3];
-    call.io.keys = keys;
-    return vd_context_attach(ctx, &vd__sort_key, vd__sort_use, &call, vd__sort_release);
+    memset(&desc, 0, sizeof desc);
+    memset(&io, 0, sizeof io);
+    desc.type = info.type;
+    desc.count = info.shape[0] * info.shape[1] * info.shape[2] * info.shape[3];
+    io.keys = keys;
+    return vd__kept_run(ctx, &vd__kept_sort, &desc, &io);
 }
 
 VD_API vd_histogram *vd_histogram_create(vd_context *ctx, const vd_histogram_desc *desc) {

@@ -460,6 +460,33 @@ static void simple(void **state) {
     vd_buffer_destroy(device_context, b);
 }
 
+/* Of many sizes the last ones are kept; the first is made again. */
+static void simple_forgets(void **state) {
+    enum { KEPT = 64, MANY = KEPT + 6 };
+    vd_context_desc dummy = { 0 };
+    vd_context *ctx = NULL;
+    vd_stats stats, again;
+    vd_buffer buffers[MANY];
+    (void)state;
+    dummy.backend = VD_BACKEND_DUMMY;
+    assert_int_equal(vd_context_create(&dummy, &ctx), VD_OK);
+    for (uint32_t i = 0; i < MANY; i++) {
+        buffers[i] = buffer_of(ctx, VD_F32, i + 2, NULL);
+        assert_int_equal(vd_fft_forward(ctx, buffers[i]), VD_OK);
+    }
+    assert_int_equal(vd_wait_idle(ctx), VD_OK);
+    assert_int_equal(vd_context_stats(ctx, &stats), VD_OK);
+    assert_int_equal(stats.kernels, KEPT); /* each of these plans has one */
+    assert_int_equal(vd_fft_forward(ctx, buffers[MANY - KEPT]), VD_OK); /* the oldest that is there */
+    assert_int_equal(vd_context_stats(ctx, &again), VD_OK);
+    assert_int_equal(again.kernels, KEPT);
+    assert_int_equal(vd_fft_forward(ctx, buffers[0]), VD_OK);
+    assert_int_equal(vd_context_stats(ctx, &again), VD_OK);
+    assert_int_equal(again.kernels, KEPT);
+    for (uint32_t i = 0; i < MANY; i++) vd_buffer_destroy(ctx, buffers[i]);
+    vd_context_destroy(ctx);
+}
+
 static void good_sizes(void **state) {
     (void)state;
     assert_int_equal(vd_fft_good_size(0), 1);
@@ -574,7 +601,7 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lengths), cmocka_unit_test(axes), cmocka_unit_test(norms), cmocka_unit_test(long_axes), cmocka_unit_test(strides),
         cmocka_unit_test(types), cmocka_unit_test(parts), cmocka_unit_test(simple),
-        cmocka_unit_test(good_sizes), cmocka_unit_test(bad_input),
+        cmocka_unit_test(simple_forgets), cmocka_unit_test(good_sizes), cmocka_unit_test(bad_input),
     };
     for (int i = 1; i < argc; i++) {
         if (!strncmp(argv[i], "-a", 2)) every = argv[i][2] ? strtoull(argv[i] + 2, NULL, 10) : 1;
