@@ -139,9 +139,10 @@ programs_golden      = $(foreach c,$(present),$(call files,tests/golden,$c))
 commands_golden      = $(programs_golden) $(call absent,golden)
 
 programs_codegen     = $(call files,tests/codegen,$(cc))
-# MATRIX_PARTS=8: the longest program in as many parts, for TEST_JOBS.
+# MATRIX_PARTS=8: the longest program in as many parts, for TEST_JOBS; MATRIX_OF=0: the first of them alone.
 MATRIX_PARTS         = 1
-matrix_parts         = $(foreach i,$(shell seq 0 $$(($(MATRIX_PARTS) - 1))),"build/$(cc)/tests/codegen/matrix -p $i/$(MATRIX_PARTS)")
+MATRIX_OF            = $(shell seq 0 $$(($(MATRIX_PARTS) - 1)))
+matrix_parts         = $(foreach i,$(MATRIX_OF),"build/$(cc)/tests/codegen/matrix -p $i/$(MATRIX_PARTS)")
 commands_codegen     = $(matrix_parts) $(filter-out %/matrix,$(programs_codegen))
 
 # plans has texts compiled for CUDA, with a stand-in for the driver.

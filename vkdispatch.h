@@ -424,7 +424,7 @@ typedef struct vd_buffer_info {
     uint32_t devices;               /* bit mask; address, mapped, persistent and native are those of the first */
     bool imported;                  /* the memory is the caller's */
     uint64_t native;                /* vulkan: its VkBuffer, opencl: its cl_mem; 0 where memory is used by address */
-    uint64_t native_offset;         /* bytes; where the buffer begins in it */
+    uint64_t native_offset;         /* bytes; where the buffer begins in it, or a view in its buffer where native is 0 */
 } vd_buffer_info;
 
 typedef struct vd_region_desc { /* rows at equal distances */
@@ -10938,7 +10938,7 @@ VD_API vd_result vd_buffer_query(vd_context *ctx, vd_buffer buffer, vd_buffer_in
     bool objects = ctx->driver.backend->id == VD_BACKEND_VULKAN || ctx->driver.backend->id == VD_BACKEND_OPENCL;
     out->imported = block->imported;
     out->native = objects ? m->native[0] : 0;
-    out->native_offset = out->native ? b->offset : 0;
+    out->native_offset = b->offset;
     return VD_OK;
 }
 

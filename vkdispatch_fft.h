@@ -21,8 +21,8 @@
            return r != VD_OK || x[0] != 1 || x[14] != 1;
        }
 
-   It does not allocate device memory behind your back: vd_fft_create makes tables and, where a transform needs a second buffer, that one; vd_reduce_create
-   room for partial results, as vd_scan_create does, and vd_sort_create for all keys and values once more.
+   Device memory is allocated by the functions that make plans, for tables, partial results and what lies between two kernels, and by the simple calls, whose
+   plans the context keeps; not by running a plan.
 
    Rooms
        config       limits of the planner
@@ -60,7 +60,8 @@
 
    Step by step
      1. vd_fft_create takes a shape, the axes to transform and the order of normalisation, and makes a plan for one device.
-     2. vd_fft_run records the plan into a list: forward or inverse, in place or from one buffer to another. Nothing is allocated.
+     2. vd_fft_run records the plan into a list: forward or inverse, in place or from one buffer to another. The
+        first run of a direction compiles its kernels, later ones allocate nothing.
      3. vd_fft_forward and vd_fft_inverse do both for a buffer's own shape, and keep the plan in the context.
 
    Meaning. Forward is X[k] = sum over n of x[n] exp(-2 pi i n k / N), inverse the same with + and, unless the desc says otherwise, divided by the product
@@ -142,8 +143,8 @@ typedef enum vd_fft_norm {
 typedef enum vd_fft_engine {
     VD_FFT_ENGINE_DEFAULT = 0, /* ours */
     VD_FFT_ENGINE_VKFFT      /* where VKDISPATCH_VKFFT compiled it in, on vulkan: f32 in C order, without VD_FFT_NORM_ORTHO and hooks. A run with buffers that
-                                the plan has not seen compiles anew; vd_fft_destroy waits for all work of the context, and lists that were recorded into
-                                have to be submitted before */
+                                the plan has not seen compiles anew, for up to 8 pairs of buffers; vd_fft_destroy waits for all work of the context, and
+                                lists that were recorded into have to be submitted before */
 } vd_fft_engine;
 
 /* Which element of the array a hook is called for. */
@@ -176,7 +177,7 @@ typedef struct vd_fft_desc {
     vd_fft_engine engine;
     vd_fft_hook load, store; /* default: elements as they are */
     void (*hook_declare)(vc_kernel *k, void *user); /* declares arguments of the kernels with hooks, 16 at most; default: there are none */
-    void *hook_user;         /* used whenever a kernel is made: by vd_fft_create and by the first vd_fft_run of each direction */
+    void *hook_user;         /* used whenever a kernel is made, by vd_fft_create and any vd_fft_run: lives as long as the plan */
     vd_fft_kind kind;        /* of VD_FFT_REAL in_stride and in_type belong to the reals, out_stride and out_type to the half spectrum, in both directions */
     bool padded;             /* of VD_FFT_REAL: without in_stride, rows of n reals take the room of their n / 2 + 1 bins, as in place they have to */
 } vd_fft_desc;
@@ -198,7 +199,8 @@ VD_API void vd_fft_destroy(vd_fft *plan);           /* before its context; work 
 VD_API vd_result vd_fft_run(vd_fft *plan, vd_list *list, const vd_fft_io *io);
 VD_API const char *vd_fft_explain(vd_fft *plan);    /* its passes in words, one a line; lives as long as the plan */
 VD_API const vd_arg_info *vd_fft_arguments(const vd_fft *plan, int *count); /* what the hooks declared: name, kind, type, access; the plan's */
-/* The buffer's own shape, last axis, in place, through a plan that the context keeps; the buffer is of VD_F32C or VD_F32X2. */
+/* The buffer's own shape, last axis, in place, through a plan that the context keeps, as it does the 64 used last by all simple calls; of VD_F32C or VD_F32X2.
+   Dimensions of 1 at the end do not count, here and in the next ones. */
 VD_API vd_result vd_fft_forward(vd_context *ctx, vd_buffer buffer);
 VD_API vd_result vd_fft_inverse(vd_context *ctx, vd_buffer buffer);
 /* The same over the last two or three axes. */
@@ -210,7 +212,7 @@ VD_API vd_result vd_fft_real_inverse(vd_context *ctx, vd_buffer bins, vd_buffer 
 /* Moves index 0 of the dimensions in `axes` (0: all) to the middle, n / 2, or with VD_FFT_INVERSE back; elements of 4, 8 or 16 bytes, out of place. */
 VD_API vd_result vd_fft_shift(vd_context *ctx, vd_buffer in, vd_buffer out, uint32_t axes, vd_fft_direction direction);
 VD_API void vd_fft_freq(uint64_t n, double spacing, double *out); /* n frequencies of a spectrum, in its order, of samples so far apart */
-VD_API uint64_t vd_fft_good_size(uint64_t n);       /* the least length of at least n that has no prime factor above 7 */
+VD_API uint64_t vd_fft_good_size(uint64_t n);       /* the least length of at least n that has no prime factor above 7; 0: none has 64 bits */
 
 /* Memory for real transforms in place, which take desc.padded: seen as reals, in rows with some room behind them, and as half a spectrum. */
 typedef struct vd_fft_rows {
@@ -257,14 +259,14 @@ typedef struct vd_convolve_desc {
     uint32_t kernels;        /* results of a group: as many kernels of `channels` each; default: 1 */
     vd_type type;            /* of numbers and arithmetic: VD_F32, the default, or VD_F64 */
     bool real;               /* signals, kernels and results are real numbers; two groups are done at once */
-    vd_fft_hook filter;      /* changes the kernel's spectrum once it is known; without arguments of its own */
+    vd_fft_hook filter;      /* changes the kernel's spectrum, as a store hook without arguments; lengths are those that vd_convolve_explain tells */
     void *hook_user;
 } vd_convolve_desc;
 
 VD_API vd_convolve *vd_convolve_create(vd_context *ctx, const vd_convolve_desc *desc); /* NULL on failure */
 VD_API void vd_convolve_destroy(vd_convolve *plan); /* before its context; work under way keeps what it uses */
 VD_API void vd_convolve_shape(const vd_convolve *plan, uint64_t shape[3]); /* of one result; 0 for dimensions that there are not */
-/* Transforms kernels of [kernels][channels][kernel_shape], which stay in the plan. */
+/* Transforms kernels of [kernels][channels][kernel_shape], which stay in the plan, for runs that are recorded later and run later. */
 VD_API vd_result vd_convolve_set_kernel(vd_convolve *plan, vd_list *list, vd_buffer kernel);
 /* From [batch][channels][shape] to [batch][kernels][shape of a result]; of any type, as long as they have the room. They may not overlap. */
 VD_API vd_result vd_convolve_run(vd_convolve *plan, vd_list *list, vd_buffer in, vd_buffer out);
@@ -311,7 +313,8 @@ typedef struct vd_reduce_desc {
     vc_val identity;         /* of combine: the immediate that changes nothing, such as vc_f32(1); default: 0 */
     bool also;               /* vd_reduce_io.also is written */
     uint32_t correction;     /* VD_REDUCE_VARIANCE divides by the count less this; default: 0 */
-    uint64_t segments;       /* of an array of one dimension: a result each, from vd_reduce_io.offsets; an empty one gives what the operation begins with */
+    uint64_t segments;       /* of an array of one dimension: a result each, from vd_reduce_io.offsets; an empty one gives what the operation begins with, but
+                                means of none and variances of at most `correction` elements are undefined */
 } vd_reduce_desc;
 
 typedef struct vd_reduce_io {
@@ -532,6 +535,26 @@ static vd_result vd__fft_check_shape(const char *call, const char *plan, const u
 
 enum { VD__DIGITS = 6 };
 
+/* Whether two buffers begin with the same byte: one of them, or both, may be views. */
+static bool vd__fft_is_one_memory(vd_context *ctx, vd_buffer a, vd_buffer b) {
+    vd_buffer_info x, y;
+    if (a.id == b.id) return true;
+    if (vd_buffer_query(ctx, a, &x) || vd_buffer_query(ctx, b, &y)) return false;
+    return x.address ? x.address == y.address : x.native && x.native == y.native && x.native_offset == y.native_offset;
+}
+
+/* Whether two buffers are known to have a byte in common. */
+static bool vd__fft_overlap(vd_context *ctx, vd_buffer a, vd_buffer b) {
+    vd_buffer_info x, y;
+    uint64_t from, to;
+    if (a.id == b.id) return true;
+    if (vd_buffer_query(ctx, a, &x) || vd_buffer_query(ctx, b, &y)) return false;
+    if (!(x.address && y.address) && !(x.native && x.native == y.native)) return false;
+    from = x.address && y.address ? x.address : x.native_offset;
+    to = x.address && y.address ? y.address : y.native_offset;
+    return from < to ? to - from < x.size : from - to < y.size;
+}
+
 /* Digits of an index, the last one changing fastest, and how far apart in memory its steps are. */
 typedef struct vd__digits { uint32_t count; uint64_t size[VD__DIGITS], stride[VD__DIGITS], product; } vd__digits;
 
@@ -562,25 +585,34 @@ static vc_val vd__digits_offset(const vd__digits *d, vc_val index) {
 // >>factor
 /* Lengths as products of radices, and what a radix costs. */
 
-/* The larger part of a composite radix is done first; 1: r is prime. */
+/* The largest factor of a radix not above its root, whose transforms are done first; 1: r is prime. */
 static uint32_t vd__fft_split(uint32_t r) {
     uint32_t a, best = 1;
     for (a = 2; a * a <= r; a++) if (r % a == 0) best = a;
     return best;
 }
 
-static uint64_t vd__fft_largest_prime(uint64_t n) {
-    uint64_t p, largest = 1;
-    for (p = 2; p * p <= n; p++)
-        while (n % p == 0) { largest = p; n /= p; }
-    return n > largest ? n : largest;
+/* Whether n has no prime factor above `most`. */
+static bool vd__fft_is_smooth(uint64_t n, uint64_t most) {
+    uint64_t p;
+    for (p = 2; p <= most && n > 1; p++) while (n % p == 0) n /= p;
+    return n == 1;
 }
 
-static bool vd__fft_is_smooth(uint64_t n, uint64_t most) { return vd__fft_largest_prime(n) <= most; }
-
+/* The least product of powers of 2, 3, 5 and 7, the latter two up to `most`, of at least n; 0: none has 64 bits. */
 static uint64_t vd__fft_next_smooth(uint64_t n, uint64_t most) {
-    while (!vd__fft_is_smooth(n, most)) n++;
-    return n;
+    uint64_t best = 0, seven, five, three, x;
+    for (seven = 1;; seven *= 7) {
+        for (five = seven;; five *= 5) {
+            for (three = five;; three *= 3) {
+                for (x = three; x < n && x <= UINT64_MAX / 2;) x *= 2;
+                if (x >= n && (!best || x < best)) best = x;
+                if (three >= n || three > UINT64_MAX / 3) break;
+            }
+            if (most < 5 || five >= n || five > UINT64_MAX / 5) break;
+        }
+        if (most < 7 || seven >= n || seven > UINT64_MAX / 7) return best;
+    }
 }
 
 /* Real operations of a transform of r values in registers. */
@@ -2042,7 +2074,7 @@ static vd_fft_point vd__fft_point_at(const vd__fft_writer *w, const vd__fft_side
     point.direction = w->inverse ? VD_FFT_INVERSE : VD_FFT_FORWARD;
     point.index = vc_add(vc_add(w->index, vd__fft_within(w, side, g, b)), vc_u32((uint32_t)vd__fft_apart(w, side, g, j)));
     for (i = 0; i < 4; i++) {
-        vc_val x = vc_u32(0);
+        vc_val x = vc_const(w->k, vc_u32(0));
         if (i < p->dimensions && p->shape[i] > 1) {
             uint64_t step = p->dense.stride[i];
             x = step == 1 ? w->index : vc_div(w->index, vc_u32((uint32_t)step));
@@ -2060,14 +2092,19 @@ static vd_fft_point vd__fft_point_at(const vd__fft_writer *w, const vd__fft_side
     return point;
 }
 
+/* Calls a hook. What it leaves as immediates becomes values of the kernel, since two of them could not meet. */
+static void vd__fft_call_hook(const vd__fft_hooks *h, vd_fft_hook hook, vc_kernel *k, const vd_fft_point *at, vd_fft_value *value) {
+    hook(k, at, value, h->user);
+    if (value->re.of && value->re.of < 4096) value->re = vc_const(k, value->re);
+    if (value->im.of && value->im.of < 4096) value->im = vc_const(k, value->im);
+}
+
 static vd__fft_c vd__fft_hooked(const vd__fft_writer *w, vd_fft_hook hook, const vd__fft_side *s, const vd__fft_phase *g, vc_val b, uint32_t j, vd__fft_c x) {
     vd_fft_point at = vd__fft_point_at(w, s, g, b, j);
     vd_fft_value value;
     value.re = x.re;
     value.im = x.im;
-    hook(w->k, &at, &value, w->plan->hooks.user);
-    if (value.re.of && value.re.of < 4096) value.re = vc_const(w->k, value.re); /* immediates, which need a kernel where two of them meet */
-    if (value.im.of && value.im.of < 4096) value.im = vc_const(w->k, value.im);
+    vd__fft_call_hook(&w->plan->hooks, hook, w->k, &at, &value);
     return vd__fft_pair(value.re, value.im);
 }
 
@@ -2088,7 +2125,7 @@ static vd_result vd__fft_note_argument(vd_fft *p, const vc_arg_info *arg) {
 }
 
 /* Writes each hook once, in a kernel that is not run: what is wrong with one is known when the plan is made, and what they read and declare. */
-static vd_result vd__fft_try_hooks(vd_fft *p) {
+static vd_result vd__fft_try_hooks_in(vd_fft *p, vd_fft_direction direction) {
     vd__fft_hooks *h = &p->hooks;
     const vc_info *info;
     vc_kernel_desc desc;
@@ -2099,7 +2136,6 @@ static vd_result vd__fft_try_hooks(vd_fft *p) {
     vc_val v;
     vd_result result = VD_OK;
     int i;
-    if (!h->load && !h->store) return VD_OK;
     memset(&desc, 0, sizeof desc);
     desc.name = p->name;
     desc.machine = vd_machine(p->ctx);
@@ -2108,33 +2144,37 @@ static vd_result vd__fft_try_hooks(vd_fft *p) {
     if (h->declare) h->declare(k, h->user);
     for (i = 0; i < 4; i++) at.coordinate[i] = vc_local_id(k, (uint32_t)i % 3);
     at.index = vc_local_index(k);
-    at.direction = VD_FFT_FORWARD;
+    at.direction = direction;
     for (i = 0; i < 2; i++) {
         v = vc_load(buffer[2 * i], at.index);
         value.re = vc_component(v, 0);
         value.im = vc_component(v, 1);
-        if (i ? h->store : h->load) (i ? h->store : h->load)(k, &at, &value, h->user);
+        if (i ? h->store : h->load) vd__fft_call_hook(h, i ? h->store : h->load, k, &at, &value);
         if (!i || value.re.of || value.im.of) vc_store(buffer[2 * i + 1], at.index, vc_vec2(value.re, value.im));
     }
     info = vc_reflect(k);
     if (!info) result = vd_error_set(VD_ERROR_COMPILE, "vd_fft_create '%s': its hooks: %s", p->name, k ? vc_error(k) : "out of host memory");
-    for (i = 4; !result && i < info->arg_count; i++) result = vd__fft_note_argument(p, &info->args[i]);
-    if (!result) h->blind = !info->args[0].access;
-    if (!result) h->mute = !info->args[3].access;
+    for (i = 4; !result && !direction && i < info->arg_count; i++) result = vd__fft_note_argument(p, &info->args[i]);
+    if (!result) h->blind = h->blind && !info->args[0].access;
+    if (!result) h->mute = h->mute && !info->args[3].access;
     vc_free(k);
     return result;
 }
 
-/* The arguments of a dispatch of a kernel with hooks, which follow those of every kernel. */
-static vd_result vd__fft_hook_args(const vd_fft *p, const vd_fft_io *io, vd_arg *args) {
-    int i, j;
-    for (i = 0; i < p->hooks.count; i++) {
-        for (j = 0; j < io->arg_count && strcmp(io->args[j].name, p->hooks.name[i]) != 0; j++) {}
-        if (j == io->arg_count)
-            return vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': argument '%s' of its hooks is missing", p->name, p->hooks.name[i]);
-        args[i] = io->args[j].value;
-    }
-    return VD_OK;
+/* In both directions, which a hook may tell apart. */
+static vd_result vd__fft_try_hooks(vd_fft *p) {
+    vd_result result;
+    if (!p->hooks.load && !p->hooks.store) return VD_OK;
+    p->hooks.blind = p->hooks.mute = true;
+    result = vd__fft_try_hooks_in(p, VD_FFT_FORWARD);
+    return result ? result : vd__fft_try_hooks_in(p, VD_FFT_INVERSE);
+}
+
+/* The argument of that name; NULL: there is none. */
+static const vd_fft_argument *vd__fft_argument(const vd_fft_io *io, const char *name) {
+    int i;
+    for (i = 0; i < io->arg_count; i++) if (strcmp(io->args[i].name, name) == 0) return &io->args[i];
+    return NULL;
 }
 
 static vd_result vd__fft_check_args(const vd_fft *p, const vd_fft_io *io) {
@@ -2146,6 +2186,9 @@ static vd_result vd__fft_check_args(const vd_fft *p, const vd_fft_io *io) {
         if (!io->args[i].name || j == p->hooks.count)
             return vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': its hooks have no argument '%s'", p->name, io->args[i].name ? io->args[i].name : "");
     }
+    for (i = 0; i < p->hooks.count; i++)
+        if (!vd__fft_argument(io, p->hooks.name[i]))
+            return vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': argument '%s' of its hooks is missing", p->name, p->hooks.name[i]);
     return VD_OK;
 }
 
@@ -3856,7 +3899,6 @@ struct vd_scan {
     bool long_words;         /* atomics of 64 bits */
     vd_kernel kernels[VD__SCAN_MODES][2]; /* of scalar loads, of vector loads */
     vd_buffer states, flags; /* what tiles publish; tickets, or which sums begin a segment */
-    struct vd_scan *next;    /* in the context's cache */
 };
 
 /* A sum, and whether a segment begins within what it is the sum of: of that segment's part alone. */
@@ -4531,6 +4573,10 @@ static vd_result vd__scan_check_io(const vd_scan *p, const vd_scan_io *io, uint6
     if (!result) result = vd__plan_check_buffer(p->ctx, call, p->name, io->out, "out", p->desc.type, all, place);
     if (!result && p->desc.segmented) result = vd__plan_check_buffer(p->ctx, call, p->name, io->heads, "heads", VD_U32, all, place);
     if (!result && p->keep) result = vd__plan_check_buffer(p->ctx, call, p->name, io->count, "count", VD_U32, 1, NULL);
+    if (!result && vd__fft_overlap(p->ctx, io->in, io->out) && (p->keep || !vd__fft_is_one_memory(p->ctx, io->in, io->out)))
+        result = vd_error_set(VD_ERROR_INVALID, "%s '%s': in and out overlap%s", call, p->name, p->keep ? "" : ", and do not begin at one place");
+    if (!result && p->desc.segmented && vd__fft_overlap(p->ctx, io->heads, io->out))
+        result = vd_error_set(VD_ERROR_INVALID, "%s '%s': heads and out overlap", call, p->name);
     return result;
 }
 
@@ -4582,7 +4628,6 @@ struct vd_sort {
     vd_kernel count, scatter;
     vd_scan *scan;
     vd_buffer counts, keys, values; /* the latter two of every other pass */
-    struct vd_sort *next;    /* in the context's cache */
 };
 
 /* Numbers of as many bits. */
@@ -5003,7 +5048,6 @@ typedef struct vd__vkfft_part {
 typedef struct vd__vkfft_pair {
     uint64_t in, out;        /* ids */
     vd_fft_direction direction;
-    uint64_t used;           /* by age */
     vd__vkfft_part part[VD__VKFFT_PARTS];
 } vd__vkfft_pair;
 
@@ -5024,7 +5068,6 @@ struct vd__vkfft {
     uint32_t blocks;
     bool normalized;
     vd__vkfft_pair *pair[VD__VKFFT_PAIRS];
-    uint64_t uses;
 };
 
 /* Makes Vulkan's functions those of a plan, for this thread's calls of VkFFT. */
@@ -5137,7 +5180,7 @@ static void vd__vkfft_destroy(vd_fft *p) {
     vd__vkfft *v = p->vkfft;
     uint32_t i;
     if (!v) return;
-    if (v->uses) vd_wait_idle(p->ctx);
+    if (v->pair[0]) vd_wait_idle(p->ctx);
     for (i = 0; i < VD__VKFFT_PAIRS; i++) vd__vkfft_drop(p, v->pair[i]);
     if (v->fence) v->vkDestroyFence(v->device, v->fence, NULL);
     if (v->pool) v->vkDestroyCommandPool(v->device, v->pool, NULL);
@@ -5201,17 +5244,11 @@ static vd_result vd__vkfft_compile(const vd_native *native, void *user) {
 }
 
 /* The place of a new pair: a free one, or that of the pair that was used longest ago. */
-static uint32_t vd__vkfft_place(vd_fft *p) {
-    vd__vkfft *v = p->vkfft;
-    uint32_t i, oldest = 0;
-    for (i = 0; i < VD__VKFFT_PAIRS; i++) {
-        if (!v->pair[i]) return i;
-        if (v->pair[i]->used < v->pair[oldest]->used) oldest = i;
-    }
-    vd_wait_idle(p->ctx);
-    vd__vkfft_drop(p, v->pair[oldest]);
-    v->pair[oldest] = NULL;
-    return oldest;
+/* A free place; VD__VKFFT_PAIRS: there is none, since lists that were not submitted yet may use any of them. */
+static uint32_t vd__vkfft_place(const vd_fft *p) {
+    uint32_t i = 0;
+    while (i < VD__VKFFT_PAIRS && p->vkfft->pair[i]) i++;
+    return i;
 }
 
 static vd_result vd__vkfft_pair_of(vd_fft *p, const vd_fft_io *io, vd_buffer out, vd__vkfft_pair **found) {
@@ -5223,6 +5260,9 @@ static vd_result vd__vkfft_pair_of(vd_fft *p, const vd_fft_io *io, vd_buffer out
         *found = v->pair[i];
         if (*found && (*found)->in == io->in.id && (*found)->out == out.id && (*found)->direction == io->direction) return VD_OK;
     }
+    i = vd__vkfft_place(p);
+    if (i == VD__VKFFT_PAIRS)
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_run '%s': the engine VkFFT takes %d pairs of buffers a plan", p->name, (int)VD__VKFFT_PAIRS);
     call.p = p;
     call.pair = (vd__vkfft_pair *)vd__fft_allocate(&p->allocator, sizeof *call.pair);
     if (!call.pair) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_fft_run '%s': out of host memory", p->name);
@@ -5236,7 +5276,6 @@ static vd_result vd__vkfft_pair_of(vd_fft *p, const vd_fft_io *io, vd_buffer out
         vd__vkfft_drop(p, call.pair);
         return result;
     }
-    i = vd__vkfft_place(p);
     v->pair[i] = *found = call.pair;
     return VD_OK;
 }
@@ -5264,7 +5303,6 @@ static vd_result vd__vkfft_run(vd_fft *p, vd_list *list, const vd_fft_io *io, vd
     result = vd__vkfft_pair_of(p, io, out, &call.pair);
     if (result) return result;
     call.p = p;
-    call.pair->used = ++p->vkfft->uses;
     uses[0].buffer = io->in;
     uses[0].access = VD_READ;
     uses[1].buffer = out;
@@ -5400,7 +5438,9 @@ static vd_result vd__kept_run(vd_context *ctx, const vd__plan_kind *kind, const 
     static void vd__kept_##name##_destroy(void *plan) { destroy_call((plan_type *)plan); } \
     static const vd__plan_kind vd__kept_##name = { sizeof(desc_type), vd__kept_##name##_make, vd__kept_##name##_run, vd__kept_##name##_destroy };
 
-VD__PLAN_KIND(fft, vd_fft, vd_fft_desc, vd_fft_io, (plan = vd_fft_create(ctx, d)) ? VD_OK : VD_ERROR_INVALID, vd_fft_run(plan, list, io), vd_fft_destroy)
+static vd_result vd__fft_new(vd_context *ctx, const vd_fft_desc *desc, const vd__fft_convolution *convolution, vd_fft **out);
+
+VD__PLAN_KIND(fft, vd_fft, vd_fft_desc, vd_fft_io, vd__fft_new(ctx, d, NULL, &plan), vd_fft_run(plan, list, io), vd_fft_destroy)
 VD__PLAN_KIND(reduce, vd_reduce, vd_reduce_desc, vd_reduce_io, vd__reduce_new(ctx, d, &plan), vd_reduce_run_io(plan, list, io), vd_reduce_destroy)
 VD__PLAN_KIND(scan, vd_scan, vd_scan_desc, vd_scan_io, vd__scan_new(ctx, "vd_scan_create", d, NULL, NULL, &plan), vd_scan_run(plan, list, io),
               vd_scan_destroy)
@@ -5459,6 +5499,19 @@ static uint64_t vd__fft_groups(const vd__fft_pass *pass) {
 }
 
 /* `at`: the buffer of each place. */
+/* The kernels of a run that there are not yet. */
+static vd_result vd__fft_prepare(vd_fft *p, uint32_t direction, const vd_buffer *at) {
+    vd__fft_route *route = vd__fft_route_of(p, direction);
+    vd_result result = VD_OK;
+    uint32_t i;
+    for (i = 0; i < route->count && !result; i++) {
+        vd__fft_pass *pass = &route->pass[i];
+        bool in_place = at[pass->from].id == at[pass->to].id;
+        if (!pass->kernels[direction][in_place].id) result = vd__fft_build(p, i, direction, in_place);
+    }
+    return result;
+}
+
 static vd_result vd__fft_run_pass(vd_fft *p, vd_list *list, uint32_t number, const vd_fft_io *io, const vd_buffer *at) {
     vd__fft_route *route = vd__fft_route_of(p, (uint32_t)io->direction);
     vd__fft_pass *pass = &route->pass[number];
@@ -5466,27 +5519,27 @@ static vd_result vd__fft_run_pass(vd_fft *p, vd_list *list, uint32_t number, con
     bool in_place = from.id == to.id;
     vd_dispatch_desc desc;
     vd_arg args[4 + VD__FFT_ARGS];
-    vd_result result;
-    int count = 0;
-    if (!pass->kernels[io->direction][in_place].id) {
-        result = vd__fft_build(p, number, (uint32_t)io->direction, in_place);
-        if (result) return result;
-    }
+    int count = 0, i;
     memset(&desc, 0, sizeof desc);
     args[count++] = vd_b(from);
     if (!in_place || !vd__fft_is_one(p, pass)) args[count++] = vd_b(to);
     args[count++] = vd_b(p->tables);
     if (vd__fft_has_spectrum(pass)) args[count++] = vd_b(p->spectrum);
-    if ((number == 0 && p->hooks.load) || (number + 1 == route->count && p->hooks.store)) {
-        result = vd__fft_hook_args(p, io, args + count);
-        if (result) return result;
-        count += p->hooks.count;
-    }
+    if ((number == 0 && p->hooks.load) || (number + 1 == route->count && p->hooks.store))
+        for (i = 0; i < p->hooks.count; i++) args[count++] = vd__fft_argument(io, p->hooks.name[i])->value;
     desc.kernel = pass->kernels[io->direction][in_place];
     desc.groups[0] = vd__fft_groups(pass);
     desc.args = args;
     desc.arg_count = count;
     return vd_dispatch(list, &desc);
+}
+
+/* All passes; nothing is recorded if a kernel of one cannot be made. */
+static vd_result vd__fft_run_all(vd_fft *p, vd_list *list, const vd_fft_io *io, const vd_buffer *at) {
+    vd_result result = vd__fft_prepare(p, (uint32_t)io->direction, at);
+    uint32_t i, count = vd__fft_route_of(p, (uint32_t)io->direction)->count;
+    for (i = 0; i < count && !result; i++) result = vd__fft_run_pass(p, list, i, io, at);
+    return result;
 }
 
 // >>shift
@@ -5529,7 +5582,8 @@ static vd_kernel vd__shift_build(vd_context *ctx, const vd__shift_desc *p) {
         uint32_t d = 4, step = 1;
         while (d-- > 0) {
             uint32_t n = (uint32_t)p->shape[d], by = !(p->axes >> d & 1) ? 0 : p->direction ? n / 2 : n - n / 2;
-            vc_val x = n == 1 ? vc_u32(0) : vc_rem(vc_add(vc_rem(rest, vc_u32(n)), vc_u32(by % n)), vc_u32(n));
+            vc_val x = n == 1 ? vc_u32(0) : vc_rem(rest, vc_u32(n));
+            if (by % n) x = vc_select(vc_lt(x, vc_u32(n - by)), vc_add(x, vc_u32(by)), vc_sub(x, vc_u32(n - by)));
             if (n > 1) rest = vc_div(rest, vc_u32(n));
             at = vc_add(at, vc_mul(x, vc_u32(step)));
             step *= n;
@@ -5588,8 +5642,6 @@ struct vd_convolve {
     vd_fft *run, *kernel;
     vc_ref data[2];          /* of the kernel being written: in and out, or the kernels */
 };
-
-static vd_fft *vd__fft_make(vd_context *ctx, const vd_fft_desc *desc, const vd__fft_convolution *convolution);
 
 static uint64_t vd__convolve_count(const uint64_t *shape, uint32_t dimensions) {
     uint64_t n = 1;
@@ -5702,6 +5754,13 @@ static vd_result vd__convolve_measure(vd_convolve *p, uint32_t i) {
     return VD_OK;
 }
 
+/* Kernels number the elements of all images by 32 bits. */
+static vd_result vd__convolve_check_images(const vd_convolve *p, const uint64_t *shape, uint32_t each, const char *what) {
+    if (vd__convolve_count(shape, p->dimensions) <= UINT32_MAX / each / p->desc.batch) return VD_OK;
+    return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_convolve_create '%s': the %s have more than %u elements: %u images of %llu, each %u times", p->name, what,
+                        UINT32_MAX, p->desc.batch, (unsigned long long)vd__convolve_count(shape, p->dimensions), each);
+}
+
 static vd_result vd__convolve_check_desc(vd_convolve *p) {
     vd_convolve_desc *d = &p->desc;
     uint64_t shape[4] = { 0, 0, 0, 0 }, elements;
@@ -5725,7 +5784,8 @@ static vd_result vd__convolve_check_desc(vd_convolve *p) {
     if (!result && count != p->dimensions)
         result = vd_error_set(VD_ERROR_INVALID, "vd_convolve_create '%s': the kernel has %u dimensions, the signal %u", p->name, count, p->dimensions);
     for (i = 0; i < p->dimensions && !result; i++) result = vd__convolve_measure(p, i);
-    return result;
+    if (!result) result = vd__convolve_check_images(p, d->shape, d->channels, "signals");
+    return result ? result : vd__convolve_check_images(p, p->result, d->kernels, "results");
 }
 
 /* The transform of the kernels: they lie behind each other, and the factor of the inverse is theirs too. */
@@ -5743,14 +5803,14 @@ static vd_result vd__convolve_make_kernel(vd_convolve *p) {
     desc.hook_declare = vd__convolve_declare_kernel;
     desc.hook_user = p;
     p->scale = 1 / (double)vd__convolve_count(p->period, p->dimensions);
-    p->kernel = vd_fft_create(p->ctx, &desc);
-    return p->kernel ? VD_OK : VD_ERROR_INVALID;
+    return vd__fft_new(p->ctx, &desc, NULL, &p->kernel);
 }
 
 static vd_result vd__convolve_make_run(vd_convolve *p) {
     vd_fft_desc desc;
     vd__fft_convolution c;
     uint64_t most;
+    vd_result result;
     memset(&c, 0, sizeof c);
     c.channels = p->desc.channels;
     c.kernels = p->desc.kernels;
@@ -5771,8 +5831,8 @@ static vd_result vd__convolve_make_run(vd_convolve *p) {
         desc.hook_declare = vd__convolve_declare;
     }
     desc.hook_user = p;
-    p->run = vd__fft_make(p->ctx, &desc, &c);
-    if (!p->run) return VD_ERROR_INVALID;
+    result = vd__fft_new(p->ctx, &desc, &c, &p->run);
+    if (result) return result;
     p->run->spectrum = vd__fft_buffer(p->ctx, "spectrum of the kernel", (vd_type)vd__fft_pair_of(p->desc.type),
                                       p->run->dense.stride[0] * c.kernels * c.channels, NULL);
     return p->run->spectrum.id ? VD_OK : VD_ERROR_OUT_OF_DEVICE_MEMORY;
@@ -5784,13 +5844,15 @@ static uint64_t vd__convolve_bytes(const vd_convolve *p, const uint64_t *shape, 
 
 typedef struct vd__convolve_io { vd_buffer in, kernel, out; } vd__convolve_io;
 
+static vd_result vd__convolve_new(vd_context *ctx, const vd_convolve_desc *desc, vd_convolve **out);
+
 static vd_result vd__convolve_both(vd_convolve *p, vd_list *list, const vd__convolve_io *io) {
     vd_result result = vd_convolve_set_kernel(p, list, io->kernel);
     return result ? result : vd_convolve_run(p, list, io->in, io->out);
 }
 
-VD__PLAN_KIND(convolve, vd_convolve, vd_convolve_desc, vd__convolve_io, (plan = vd_convolve_create(ctx, d)) ? VD_OK : VD_ERROR_INVALID,
-              vd__convolve_both(plan, list, io), vd_convolve_destroy)
+VD__PLAN_KIND(convolve, vd_convolve, vd_convolve_desc, vd__convolve_io, vd__convolve_new(ctx, d, &plan), vd__convolve_both(plan, list, io),
+              vd_convolve_destroy)
 
 // >>public
 /* Thin functions: check, look up, call. */
@@ -5923,20 +5985,14 @@ static vd_result vd__fft_make_buffers(vd_fft *p) {
 }
 
 /* A plan of transforms or, with a convolution, of there, a product and back. */
-static vd_fft *vd__fft_make(vd_context *ctx, const vd_fft_desc *desc, const vd__fft_convolution *convolution) {
+static vd_result vd__fft_new(vd_context *ctx, const vd_fft_desc *desc, const vd__fft_convolution *convolution, vd_fft **out) {
     vd_allocator allocator;
     vd_fft *p;
     vd_result result;
-    if (!ctx || !desc) {
-        vd_error_set(VD_ERROR_INVALID, "vd_fft_create: %s is NULL", ctx ? "desc" : "ctx");
-        return NULL;
-    }
+    if (!ctx || !desc) return vd_error_set(VD_ERROR_INVALID, "vd_fft_create: %s is NULL", ctx ? "desc" : "ctx");
     allocator = vd_context_allocator(ctx);
     p = (vd_fft *)vd__fft_allocate(&allocator, sizeof *p);
-    if (!p) {
-        vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_fft_create: out of host memory");
-        return NULL;
-    }
+    if (!p) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_fft_create: out of host memory");
     p->ctx = ctx;
     p->allocator = allocator;
     snprintf(p->name, sizeof p->name, "%s", desc->name ? desc->name : "fft");
@@ -5947,12 +6003,16 @@ static vd_fft *vd__fft_make(vd_context *ctx, const vd_fft_desc *desc, const vd__
     if (!result && desc->engine) result = vd__vkfft_make(p);
     else if (!result) result = convolution ? vd__fft_plan_convolution(p) : p->kind > VD_FFT_COMPLEX ? vd__real_plan(p) : vd__fft_plan_axes(p);
     if (!result && !desc->engine) result = vd__fft_make_buffers(p);
-    if (!result) return p;
-    vd_fft_destroy(p);
-    return NULL;
+    if (result) vd_fft_destroy(p);
+    else *out = p;
+    return result;
 }
 
-VD_API vd_fft *vd_fft_create(vd_context *ctx, const vd_fft_desc *desc) { return vd__fft_make(ctx, desc, NULL); }
+VD_API vd_fft *vd_fft_create(vd_context *ctx, const vd_fft_desc *desc) {
+    vd_fft *p = NULL;
+    vd__fft_new(ctx, desc, NULL, &p);
+    return p;
+}
 
 VD_API void vd_fft_destroy(vd_fft *p) {
     vd_allocator allocator;
@@ -5986,14 +6046,6 @@ static vd_result vd__fft_check_in_place(const vd_fft *p) {
     return VD_OK;
 }
 
-/* Whether two buffers begin with the same byte: one of them, or both, may be views. */
-static bool vd__fft_is_one_memory(vd_context *ctx, vd_buffer a, vd_buffer b) {
-    vd_buffer_info x, y;
-    if (a.id == b.id) return true;
-    if (vd_buffer_query(ctx, a, &x) || vd_buffer_query(ctx, b, &y)) return false;
-    return x.address ? x.address == y.address : x.native && x.native == y.native && x.native_offset == y.native_offset;
-}
-
 /* Whether a run's buffers have the room they need. `in` and `out` are the places that it goes from and to, blank ones where hooks need none. */
 static vd_result vd__fft_check_io(const vd_fft *p, const vd_fft_io *io, vd_buffer *at, vd__fft_place in, vd__fft_place out) {
     bool reads = !p->hooks.blind || io->in.id, writes = !p->hooks.mute || io->out.id;
@@ -6008,11 +6060,9 @@ static vd_result vd__fft_check_io(const vd_fft *p, const vd_fft_io *io, vd_buffe
 }
 
 VD_API vd_result vd_fft_run(vd_fft *p, vd_list *list, const vd_fft_io *io) {
-    const vd__fft_route *route;
     vd_buffer at[VD__FFT_PLACES];
     vd__fft_place in, out;
     vd_result result;
-    uint32_t i;
     if (!p || !io) return vd_error_set(VD_ERROR_INVALID, "vd_fft_run: %s is NULL", p ? "io" : "plan");
     if ((uint32_t)io->direction > VD_FFT_INVERSE) return vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': direction is %d", p->name, (int)io->direction);
     in = p->kind == VD_FFT_REAL && io->direction ? VD__FFT_OUT : VD__FFT_IN;
@@ -6020,11 +6070,9 @@ VD_API vd_result vd_fft_run(vd_fft *p, vd_list *list, const vd_fft_io *io) {
     memcpy(at, p->own, sizeof at);
     at[in] = io->in.id || !p->hooks.blind ? io->in : p->tables; /* of a load hook that does not read it */
     at[out] = io->out.id ? io->out : p->hooks.mute ? p->tables : io->in;
-    route = vd__fft_route_of(p, (uint32_t)io->direction);
     result = vd__fft_check_io(p, io, at, in, out);
     if (!result && p->vkfft) return vd__vkfft_run(p, list, io, at[out]);
-    for (i = 0; i < route->count && !result; i++) result = vd__fft_run_pass(p, list, i, io, at);
-    return result;
+    return result ? result : vd__fft_run_all(p, list, io, at);
 }
 
 VD_API vd_result vd_fft_forward(vd_context *ctx, vd_buffer buffer) { return vd__fft_simple(ctx, "vd_fft_forward", buffer, 1, VD_FFT_FORWARD); }
@@ -6198,20 +6246,14 @@ VD_API const char *vd_fft_explain(vd_fft *p) {
 
 /* ---- convolutions ---- */
 
-VD_API vd_convolve *vd_convolve_create(vd_context *ctx, const vd_convolve_desc *desc) {
+static vd_result vd__convolve_new(vd_context *ctx, const vd_convolve_desc *desc, vd_convolve **out) {
     vd_allocator allocator;
     vd_convolve *p;
     vd_result result;
-    if (!ctx || !desc) {
-        vd_error_set(VD_ERROR_INVALID, "vd_convolve_create: %s is NULL", ctx ? "desc" : "ctx");
-        return NULL;
-    }
+    if (!ctx || !desc) return vd_error_set(VD_ERROR_INVALID, "vd_convolve_create: %s is NULL", ctx ? "desc" : "ctx");
     allocator = vd_context_allocator(ctx);
     p = (vd_convolve *)vd__fft_allocate(&allocator, sizeof *p);
-    if (!p) {
-        vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_convolve_create: out of host memory");
-        return NULL;
-    }
+    if (!p) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_convolve_create: out of host memory");
     p->ctx = ctx;
     p->allocator = allocator;
     p->desc = *desc;
@@ -6220,9 +6262,15 @@ VD_API vd_convolve *vd_convolve_create(vd_context *ctx, const vd_convolve_desc *
     result = vd__convolve_check_desc(p);
     if (!result) result = vd__convolve_make_kernel(p);
     if (!result) result = vd__convolve_make_run(p);
-    if (!result) return p;
-    vd_convolve_destroy(p);
-    return NULL;
+    if (result) vd_convolve_destroy(p);
+    else *out = p;
+    return result;
+}
+
+VD_API vd_convolve *vd_convolve_create(vd_context *ctx, const vd_convolve_desc *desc) {
+    vd_convolve *p = NULL;
+    vd__convolve_new(ctx, desc, &p);
+    return p;
 }
 
 VD_API void vd_convolve_destroy(vd_convolve *p) {
@@ -6261,14 +6309,14 @@ VD_API vd_result vd_convolve_run(vd_convolve *p, vd_list *list, vd_buffer in, vd
     vd_buffer at[VD__FFT_PLACES];
     vd_result result;
     uint64_t ins, outs;
-    uint32_t i;
     if (!p) return vd_error_set(VD_ERROR_INVALID, "vd_convolve_run: plan is NULL");
     if (!p->is_set) return vd_error_set(VD_ERROR_INVALID, "vd_convolve_run '%s': vd_convolve_set_kernel was not called", p->name);
-    if (in.id == out.id) return vd_error_set(VD_ERROR_INVALID, "vd_convolve_run '%s': in and out are one buffer", p->name);
     ins = vd__convolve_bytes(p, p->desc.shape, (uint64_t)p->desc.batch * p->desc.channels);
     outs = vd__convolve_bytes(p, p->result, (uint64_t)p->desc.batch * p->desc.kernels);
     result = vd__fft_check_buffer(p->ctx, "vd_convolve_run", p->name, in, "in", ins);
     if (!result) result = vd__fft_check_buffer(p->ctx, "vd_convolve_run", p->name, out, "out", outs);
+    if (!result && vd__fft_overlap(p->ctx, in, out)) result = vd_error_set(VD_ERROR_INVALID, "vd_convolve_run '%s': in and out overlap", p->name);
+    if (result) return result;
     memset(&io, 0, sizeof io);
     args[0].name = "in";
     args[0].value = vd_b(in);
@@ -6279,8 +6327,7 @@ VD_API vd_result vd_convolve_run(vd_convolve *p, vd_list *list, vd_buffer in, vd
     memcpy(at, p->run->own, sizeof at);
     at[VD__FFT_IN] = p->desc.real ? p->run->tables : in; /* hooks have the arrays of reals, and what kernels do not use has to be some buffer */
     at[VD__FFT_OUT] = p->desc.real ? p->run->tables : out;
-    for (i = 0; i < p->run->route[0].count && !result; i++) result = vd__fft_run_pass(p->run, list, i, &io, at);
-    return result;
+    return vd__fft_run_all(p->run, list, &io, at);
 }
 
 VD_API const char *vd_convolve_explain(vd_convolve *p) { return p ? vd_fft_explain(p->run) : ""; }
@@ -6568,6 +6615,7 @@ VD_API vd_result vd_histogram_run(vd_histogram *p, vd_list *list, vd_buffer in, 
     if (!p) return vd_error_set(VD_ERROR_INVALID, "%s: plan is NULL", call);
     result = vd__plan_check_buffer(p->ctx, call, p->name, in, "in", p->desc.type, p->desc.count, NULL);
     if (!result) result = vd__plan_check_buffer(p->ctx, call, p->name, out, "out", VD_U32, p->desc.bins, NULL);
+    if (!result && vd__fft_overlap(p->ctx, in, out)) result = vd_error_set(VD_ERROR_INVALID, "%s '%s': in and out overlap", call, p->name);
     if (!result) result = vd_fill(list, out, 0, (uint64_t)p->desc.bins * 4, NULL, 0);
     if (result) return result;
     memset(&desc, 0, sizeof desc);

@@ -494,6 +494,8 @@ static void good_sizes(void **state) {
     assert_int_equal(vd_fft_good_size(11), 12);
     assert_int_equal(vd_fft_good_size(121), 125);
     assert_int_equal(vd_fft_good_size(4097), 4116); /* 2 2 3 7 7 7 */
+    assert_true(vd_fft_good_size(1000000000000001) == 1000188000000000);
+    assert_true(vd_fft_good_size(UINT64_MAX) == 0);
 }
 
 /* ---- bad input, without a device ---- */
