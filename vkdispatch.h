@@ -425,6 +425,7 @@ typedef struct vd_buffer_info {
     bool imported;                  /* the memory is the caller's */
     uint64_t native;                /* vulkan: its VkBuffer, opencl: its cl_mem; 0 where memory is used by address */
     uint64_t native_offset;         /* bytes; where the buffer begins in it, or a view in its buffer where native is 0 */
+    uint32_t storage;               /* a number that a buffer shares with its views alone */
 } vd_buffer_info;
 
 typedef struct vd_region_desc { /* rows at equal distances */
@@ -10939,6 +10940,7 @@ VD_API vd_result vd_buffer_query(vd_context *ctx, vd_buffer buffer, vd_buffer_in
     out->imported = block->imported;
     out->native = objects ? m->native[0] : 0;
     out->native_offset = b->offset;
+    out->storage = m->serial;
     return VD_OK;
 }
 

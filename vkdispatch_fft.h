@@ -535,24 +535,27 @@ static vd_result vd__fft_check_shape(const char *call, const char *plan, const u
 
 enum { VD__DIGITS = 6 };
 
+/* Where two buffers begin, in terms that can be compared; false: they are known to lie apart. */
+static bool vd__fft_compare(vd_context *ctx, vd_buffer a, vd_buffer b, vd_buffer_info *x, vd_buffer_info *y, uint64_t *from, uint64_t *to) {
+    if (vd_buffer_query(ctx, a, x) || vd_buffer_query(ctx, b, y)) return false;
+    *from = x->address ? x->address : x->native_offset;
+    *to = y->address ? y->address : y->native_offset;
+    return (x->address && y->address) || x->storage == y->storage || (x->native && x->native == y->native);
+}
+
 /* Whether two buffers begin with the same byte: one of them, or both, may be views. */
 static bool vd__fft_is_one_memory(vd_context *ctx, vd_buffer a, vd_buffer b) {
     vd_buffer_info x, y;
-    if (a.id == b.id) return true;
-    if (vd_buffer_query(ctx, a, &x) || vd_buffer_query(ctx, b, &y)) return false;
-    return x.address ? x.address == y.address : x.native && x.native == y.native && x.native_offset == y.native_offset;
+    uint64_t from, to;
+    return a.id == b.id || (vd__fft_compare(ctx, a, b, &x, &y, &from, &to) && from == to);
 }
 
-/* Whether two buffers are known to have a byte in common. */
+/* Whether two buffers have a byte in common. */
 static bool vd__fft_overlap(vd_context *ctx, vd_buffer a, vd_buffer b) {
     vd_buffer_info x, y;
     uint64_t from, to;
     if (a.id == b.id) return true;
-    if (vd_buffer_query(ctx, a, &x) || vd_buffer_query(ctx, b, &y)) return false;
-    if (!(x.address && y.address) && !(x.native && x.native == y.native)) return false;
-    from = x.address && y.address ? x.address : x.native_offset;
-    to = x.address && y.address ? y.address : y.native_offset;
-    return from < to ? to - from < x.size : from - to < y.size;
+    return vd__fft_compare(ctx, a, b, &x, &y, &from, &to) && (from < to ? to - from < x.size : from - to < y.size);
 }
 
 /* Digits of an index, the last one changing fastest, and how far apart in memory its steps are. */

@@ -832,10 +832,14 @@ static vd__cl_mem memory_by_hand(const theirs *t, uint32_t words) {
     return object;
 }
 
-static uint32_t references_of(const theirs *t, vd__cl_mem object) {
+/* A driver's own threads may hold an object for a moment after all work is done. */
+static void expect_references(const theirs *t, vd__cl_mem object, uint32_t wanted) {
     uint32_t count = 0;
-    assert_int_equal(t->cl->clGetMemObjectInfo(object, 0x1105, 4, &count, NULL), 0);
-    return count;
+    for (int i = 0; i < 2000 && count != wanted; i++) {
+        if (i) vd__sleep(1000000);
+        assert_int_equal(t->cl->clGetMemObjectInfo(object, 0x1105, 4, &count, NULL), 0);
+    }
+    assert_int_equal(count, wanted);
 }
 
 static vd_buffer import_object(vd_context *ctx, vd__cl_mem object, uint64_t offset, uint64_t words) {
@@ -904,7 +908,7 @@ static void run_in_theirs(fixture *f, uint64_t disable) {
     assert_int_equal(read_u32(t.ctx, b, 256), 49);
     assert_int_equal(read_u32(t.ctx, mine, 4095), 45);
     vd_context_destroy(t.ctx);
-    assert_int_equal(references_of(&t, object), 1);
+    expect_references(&t, object, 1);
     wait_for_references(&t, before);
     fill_by_hand(&t, object, 0, 1, 1); /* all of it still works */
     assert_int_equal(t.cl->clFinish(t.queue), 0);
@@ -938,9 +942,9 @@ TEST(a_part_of_an_object) {
     assert_true(got[0] == 6 && got[1] != 6);
     vd_context_destroy(t.ctx);
     assert_int_equal(t.cl->clFinish(t.queue), 0);
-    assert_int_equal(references_of(&t, part), 1);
+    expect_references(&t, part, 1);
     t.cl->clReleaseMemObject(part);
-    assert_int_equal(references_of(&t, whole), 1);
+    expect_references(&t, whole, 1);
     t.cl->clReleaseMemObject(whole);
     t.cl->clReleaseCommandQueue(t.queue);
     t.cl->clReleaseContext(t.context);

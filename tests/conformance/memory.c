@@ -123,17 +123,19 @@ static void check_calls(fixture *f, uint64_t disable) {
 TEST(later_calls_take_no_memory) { check_calls(f, 0); }
 TEST(later_calls_take_no_memory_with_bindings) { check_calls(f, VD_FEATURE_ADDRESS); }
 
-/* Without waiting in between, several submissions are under way at once; their number settles. */
+/* Without waiting in between, several submissions are under way at once; their number settles, on a busy machine after some time. */
 TEST(a_busy_queue_settles) {
+    enum { BATCHES = 20 };
     work w = work_begin(f->ctx);
-    for (w.round = 0; w.round < 2000; w.round++) call_dispatch(&w);
-    OK(vd_wait_idle(f->ctx));
-    for (w.round = 0; w.round < 2000; w.round++) call_dispatch(&w);
-    OK(vd_wait_idle(f->ctx));
-    long before = f->memory.calls;
-    for (w.round = 0; w.round < 2000; w.round++) call_dispatch(&w);
-    OK(vd_wait_idle(f->ctx));
-    assert_true(f->memory.calls - before <= 2);
+    long more = 0;
+    for (int batch = 0; batch < BATCHES; batch++) {
+        long before = f->memory.calls;
+        for (w.round = 0; w.round < 2000; w.round++) call_dispatch(&w);
+        OK(vd_wait_idle(f->ctx));
+        more = f->memory.calls - before;
+        if (batch > 1 && more <= 2) return;
+    }
+    fail_msg("%ld allocations in 2000 calls after %d times as many", more, BATCHES - 1);
 }
 
 TEST(the_context_counts_its_allocations) {
