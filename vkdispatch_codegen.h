@@ -11695,19 +11695,31 @@ static void vc__group_end(vc_kernel *k, vc_type type, vc_val v, vc_val *out) {
 }
 
 /* Each subgroup by itself, then pairs of what they have, half as many with every step. */
+/* Whether subgroups that there are combine values of a type: 64-bit integers need a feature of their own; narrow ones are widened. */
+static bool vc__subgroup_combines(const vc_kernel *k, vc_type type) {
+    uint64_t lacks = k->desc.machine.lacks;
+    return lacks & VC_FEATURE_SUBGROUP || !(lacks & VC_FEATURE_SUBGROUP_TYPES) || vc__is_float(type) || vc__bits(vc__kind(type)) < 64;
+}
+
 VC_API void vc_group_reduce(vc_kernel *k, vc_combine op, vc_val v, vc_val *out) {
     static const char call[] = "vc_group_reduce";
     vc_ref part, left;
-    vc_val index;
+    vc_val index, count;
     vc_type type;
     if (!vc__group_begin(k, call, (uint32_t)op, vc__combine_kinds(op), &v, &type, out)) return;
     part = vc__scratch(k, vc_typeof(v));
     left = vc_var(k, "left", VC_U32);
     index = vc_local_index(k);
-    v = vc_subgroup_reduce(op, v);
-    VC_IF(k, vc_subgroup_elect(k)) { vc_store(part, vc_subgroup_id(k), v); }
+    if (vc__subgroup_combines(k, vc_typeof(v))) {
+        v = vc_subgroup_reduce(op, v);
+        VC_IF(k, vc_subgroup_elect(k)) { vc_store(part, vc_subgroup_id(k), v); }
+        count = vc_subgroup_count(k);
+    } else {
+        vc_store(part, index, v);
+        count = vc_u32(vc__invocations(k));
+    }
     vc__group_barrier(k);
-    vc_set(left, vc_subgroup_count(k));
+    vc_set(left, count);
     VC_LOOP(k) {
         vc_val now, half;
         vc_break_if(k, vc_le(vc_get(left), vc_u32(1)));

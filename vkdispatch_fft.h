@@ -111,13 +111,15 @@
 
    Reductions. vd_reduce_create takes a shape, the axes to reduce, an operation or a function that is one and, if wanted, a function that maps each element
    first; vd_reduce_run takes one dispatch, in which the last workgroup to finish combines what the others left. The order of operations depends on the plan
-   alone, so that a device gives the same bits in every run. Inputs that begin at a multiple of 16 bytes are read by vectors where the shape allows it.
+   and on how the device's subgroups add, so that a device gives the same bits in every run. Inputs that begin at a multiple of 16 bytes are read by vectors where the shape allows it.
 
    Scans. vd_scan_create and vd_compact_create make plans of one kind, for running sums and for the elements that a function chooses. By
    VD_SCAN_THREE_KERNELS sums have the same bits in every run; in one pass those of floats depend on how far each workgroup had to look back.
 
    Sorting. vd_sort_create makes a plan for keys of any scalar type, alone or with values: stable, ascending or descending, by 4 bits at a time, each time a
    count, a scan and a scatter. Floats are in order of their bits: -0 before 0, NaN at the ends. vd_histogram_create counts what falls into each bin.
+
+   Sizes. Arrays of transforms and convolutions have up to 2^32 - 1 elements, those of the others 2^31; more is VD_ERROR_UNSUPPORTED.
 
    Errors, memory and threads are those of vkdispatch.h; a plan belongs to one thread at a time. */
 #ifndef VKDISPATCH_FFT_H
@@ -499,6 +501,11 @@ static vd_result vd__fft_check_buffer(vd_context *ctx, const char *call, const c
 static bool vd__plan_for_cpu(const vd_device_info *d) {
     const char *shapes = getenv("VKDISPATCH_FFT_SHAPES");
     return d->type == VD_DEVICE_CPU && !(shapes && strcmp(shapes, "gpu") == 0);
+}
+
+/* Most threads of a workgroup in a row. */
+static uint32_t vd__plan_threads(const vd_device_info *d) {
+    return d->limits.max_local_invocations < d->limits.max_local_size[0] ? d->limits.max_local_invocations : d->limits.max_local_size[0];
 }
 
 /* A buffer of a plan: of that many elements of a type, or of bytes. `place`: where it begins, as far as that is known, is ored to it. */
@@ -3719,7 +3726,7 @@ static uint32_t vd__reduce_vector(const vd_reduce *p) {
 static void vd__reduce_plan(vd_reduce *p) {
     const vd_device_info *d = vd_device(p->ctx, 0);
     bool cpu = vd__plan_for_cpu(d), few;
-    uint32_t limit = d->limits.max_local_invocations < d->limits.max_local_size[0] ? d->limits.max_local_invocations : d->limits.max_local_size[0];
+    uint32_t limit = vd__plan_threads(d);
     uint64_t wanted = cpu ? 8 : 528, most, tile, results = vd__reduce_results(p);
     p->columns = p->kept.count && p->kept.stride[p->kept.count - 1] == 1 && p->kept.size[p->kept.count - 1] >= 8;
     p->vector = cpu ? 1 : vd__reduce_vector(p); /* llvmpipe takes a vector apart again: 22 ms for 4 MiB, 14 by scalars */
@@ -4118,7 +4125,9 @@ static void vd__scan_leap(const vd__scan_writer *w, vc_val first, vc_ref left, v
 
 /* ---- a tile ---- */
 
-static vc_val vd__scan_padded(vc_val i) { return vc_add(i, vc_shr(i, vc_u32(3))); } /* so that neither order meets in one bank */
+/* Place i of shared memory with a free one behind each 2^shift, so that neither order meets in one bank. */
+static vc_val vd__plan_padded(vc_val i, uint32_t shift) { return vc_add(i, vc_shr(i, vc_u32(shift))); }
+static vc_val vd__scan_padded(vc_val i) { return vd__plan_padded(i, 3); }
 
 /* What each thread has as the sum of those before it, `whole`: of all; through the two halves of an array (Hillis and Steele). */
 static vd__scan_state vd__scan_threads(const vd__scan_writer *w, vd__scan_state s, vd__scan_state *whole) {
@@ -4477,8 +4486,8 @@ static bool vd__scan_may_wait(const vd_device_info *d) {
 
 static void vd__scan_plan(vd_scan *p) {
     const vd_device_info *d = vd_device(p->ctx, 0);
-    uint32_t size = vd_type_size(vd__scan_type(p)) + (p->desc.segmented ? 4 : 0), limit = d->limits.max_local_invocations;
-    if (d->limits.max_local_size[0] < limit) limit = d->limits.max_local_size[0];
+    uint32_t size = vd_type_size(vd__scan_type(p)) + (p->desc.segmented ? 4 : 0), limit = vd__plan_threads(d);
+    bool wide;
     p->vector = vd_type_size(p->desc.type) == 8 ? 2 : VD__SCAN_VECTOR;
     p->whole = p->inner == 1 && (p->rows == 1 || p->count % p->vector == 0);
     p->threads = vd__plan_for_cpu(d) ? 32 : 256;
@@ -4486,7 +4495,9 @@ static void vd__scan_plan(vd_scan *p) {
                                              p->threads / 2 * VD__SCAN_LOADS * p->vector >= p->count)) p->threads /= 2;
     p->tiles = (p->count + p->threads * VD__SCAN_LOADS * p->vector - 1) / (p->threads * VD__SCAN_LOADS * p->vector);
     p->single = p->desc.way ? p->desc.way == VD_SCAN_ONE_PASS : vd__scan_may_wait(d);
-    p->leaps = !p->desc.combine && !p->desc.segmented && !vd__plan_for_cpu(d) && d->features & VD_FEATURE_SUBGROUP;
+    wide = vd__scan_type(p) == VD_I64 || vd__scan_type(p) == VD_U64;
+    p->leaps = !p->desc.combine && !p->desc.segmented && !vd__plan_for_cpu(d) && d->features & VD_FEATURE_SUBGROUP &&
+               (!wide || d->features & VD_FEATURE_SUBGROUP_TYPES);
     p->patience = d->type == VD_DEVICE_CPU ? 200 : 4096; /* a workgroup is over in some 10 us on a GPU, a look takes half of one */
     p->long_words = (d->features & VD_FEATURE_ATOMIC_I64) != 0;
 }
@@ -4684,7 +4695,7 @@ static void vd__sort_record_count(vd__sort_writer *w) {
     }
 }
 
-static vc_val vd__sort_padded(vc_val i) { return vc_add(i, vc_shr(i, vc_u32(VD__SORT_BITS))); } /* so that neither order meets in one bank */
+static vc_val vd__sort_padded(vc_val i) { return vd__plan_padded(i, VD__SORT_BITS); }
 
 /* The rank of each of this thread's keys in the tile, where `counters`, of each digit and thread, are left as ranks of the first one. */
 static void vd__sort_rank(const vd__sort_writer *w, vc_ref counters, const vc_val *digit, vc_val *rank) {
@@ -4723,7 +4734,7 @@ static void vd__sort_record_scatter(vd__sort_writer *w) {
     if (p->desc.values) w->out_values = vc_buffer(w->k, "out_values", value, VC_WRITE | VC_ANY_TYPE);
     w->counts = vc_buffer(w->k, "counts", VC_U32, VC_READ);
     w->shift = vc_param(w->k, "shift", VC_U32);
-    counters = vc_shared(w->k, "counters", VC_U32, VD__SORT_DIGITS * p->threads / VD__SORT_DIGITS * (VD__SORT_DIGITS + 1));
+    counters = vc_shared(w->k, "counters", VC_U32, p->threads * (VD__SORT_DIGITS + 1));
     keys = vc_shared(w->k, "tile_keys", w->wide, p->tile);
     base = vc_shared(w->k, "base", VC_U32, VD__SORT_DIGITS);
     vd__sort_place(w);
@@ -4792,8 +4803,7 @@ static vd_result vd__sort_check_desc(const vd_sort *p) {
 
 static void vd__sort_plan(vd_sort *p) {
     const vd_device_info *d = vd_device(p->ctx, 0);
-    uint32_t key = vd_type_size(p->desc.type) == 8 ? 8 : 4, bytes, limit = d->limits.max_local_invocations;
-    if (d->limits.max_local_size[0] < limit) limit = d->limits.max_local_size[0];
+    uint32_t key = vd_type_size(p->desc.type) == 8 ? 8 : 4, bytes, limit = vd__plan_threads(d);
     p->threads = vd__plan_for_cpu(d) ? 32 : 256;
     for (; p->threads > 32; p->threads /= 2) { /* counters, keys and values, and what a scan of the workgroup takes */
         bytes = p->threads * ((VD__SORT_DIGITS + 1 + 2) * 4 + VD__SORT_LOADS * (key + vd_type_size(p->desc.values))) + VD__SORT_DIGITS * 4;
@@ -4928,7 +4938,7 @@ static vd_result vd__histogram_make(vd_histogram *p) {
         return vd_error_set(VD_ERROR_INVALID, "vd_histogram_create '%s': %s is 0", p->name, d->count ? "bins" : "count");
     if (d->count > (uint64_t)1 << 31)
         return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_histogram_create '%s': more than 2147483648 elements", p->name);
-    p->threads = cpu ? 32 : device->limits.max_local_invocations < 256 ? 64 : 256;
+    p->threads = cpu ? 32 : vd__plan_threads(device) < 256 ? 64 : 256;
     p->groups = (d->count + p->threads * 16 - 1) / (p->threads * 16);
     if (p->groups > (cpu ? 8u : 1056u)) p->groups = cpu ? 8 : 1056; /* 256 threads, eight times for each multiprocessor of a large device */
     memset(&desc, 0, sizeof desc);
@@ -5948,8 +5958,7 @@ static vd_result vd__fft_check_desc(vd_fft *p, const vd_fft_desc *desc) {
 
 static void vd__fft_learn_device(vd_fft *p) {
     const vd_device_info *d = vd_device(p->ctx, 0);
-    p->device.threads = d->limits.max_local_invocations;
-    if (p->device.threads > d->limits.max_local_size[0]) p->device.threads = d->limits.max_local_size[0];
+    p->device.threads = vd__plan_threads(d);
     p->device.shared = d->limits.max_shared_bytes / vc_type_size(p->real);
     p->device.cpu = vd__plan_for_cpu(d);
     p->device.wide = p->real == VC_F64;
@@ -6188,7 +6197,7 @@ VD_API vd_result vd_fft_shift(vd_context *ctx, vd_buffer in, vd_buffer out, uint
 
 VD_API void vd_fft_freq(uint64_t n, double spacing, double *out) {
     uint64_t i;
-    for (i = 0; i < n; i++) out[i] = (i < (n + 1) / 2 ? (double)i : -(double)(n - i)) / ((double)n * spacing);
+    for (i = 0; out && i < n; i++) out[i] = (i < (n + 1) / 2 ? (double)i : -(double)(n - i)) / ((double)n * spacing);
 }
 
 VD_API uint64_t vd_fft_good_size(uint64_t n) { return vd__fft_next_smooth(n ? n : 1, 7); }
@@ -6285,7 +6294,7 @@ VD_API void vd_convolve_destroy(vd_convolve *p) {
     vd__fft_free(&allocator, p);
 }
 
-VD_API void vd_convolve_shape(const vd_convolve *p, uint64_t shape[3]) { if (p) memcpy(shape, p->result, sizeof p->result); }
+VD_API void vd_convolve_shape(const vd_convolve *p, uint64_t shape[3]) { if (p && shape) memcpy(shape, p->result, sizeof p->result); }
 
 VD_API vd_result vd_convolve_set_kernel(vd_convolve *p, vd_list *list, vd_buffer kernel) {
     vd_fft_argument arg;

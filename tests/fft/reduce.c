@@ -361,6 +361,24 @@ static void as_for_a_gpu(void **state) {
     unsetenv("VKDISPATCH_FFT_SHAPES");
 }
 
+/* Where subgroups do not combine 64-bit integers. */
+static void without_wide_subgroups(void **state) {
+    static const sample all = { { 5001, 0, 0, 0 }, 1 };
+    vd_context_desc desc = { 0 };
+    vd_context *usual = device_context;
+    (void)state;
+    need_device();
+    desc.disable = VD_FEATURE_SUBGROUP_TYPES;
+    assert_int_equal(vd_context_create(&desc, &device_context), VD_OK);
+    if (!lacks(VD_I64)) {
+        check(&all, VD_I64, VD_REDUCE_MIN);
+        check(&all, VD_U64, VD_REDUCE_SUM);
+    }
+    check(&all, VD_I32, VD_REDUCE_MAX);
+    vd_context_destroy(device_context);
+    device_context = usual;
+}
+
 /* Every length, which vectors, threads and parts all divide otherwise, alone and in rows. */
 static void lengths(void **state) {
     enum { MOST = 1100 };
@@ -760,7 +778,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(types_and_operations), cmocka_unit_test(shapes_and_axes), cmocka_unit_test(mapped), cmocka_unit_test(simple),
         cmocka_unit_test(least_and_most), cmocka_unit_test(lengths), cmocka_unit_test(statistics), cmocka_unit_test(statistics_of_types),
         cmocka_unit_test(own_operations), cmocka_unit_test(segments), cmocka_unit_test(yes_and_no), cmocka_unit_test(as_for_a_gpu),
-        cmocka_unit_test(views_and_repeats), cmocka_unit_test(bad_input),
+        cmocka_unit_test(views_and_repeats), cmocka_unit_test(without_wide_subgroups), cmocka_unit_test(bad_input),
     };
     all_cases = argc > 1 && !strcmp(argv[1], "-a");
     if (vd_context_create(NULL, &device_context)) device_context = NULL;

@@ -17,7 +17,8 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static vd_context *device_context, *plain_context; /* NULL: no device; without 64-bit atomics and subgroups */
+/* NULL: no device; without 64-bit atomics and subgroups; with subgroups that do not combine 64-bit integers */
+static vd_context *device_context, *plain_context, *narrow_context;
 static bool all_cases;
 
 static void need_device(void) {
@@ -308,6 +309,7 @@ static void other_devices(void **state) {
         if (i == 7) s.way = VD_SCAN_THREE_KERNELS;
         check(&s);
         s.gpu = false;
+        if (narrow_context && i == 3 && !lacks(s.type)) { s.gpu = true; check_in(narrow_context, &s); s.gpu = false; }
         if (plain_context && i < 6 && !lacks(s.type) && !passes_over()) check_in(plain_context, &s);
     }
 }
@@ -496,8 +498,11 @@ int main(int argc, char **argv) {
     if (vd_context_create(NULL, &device_context)) device_context = NULL;
     plain.disable = VD_FEATURE_ATOMIC_I64 | VD_FEATURE_SUBGROUP;
     if (vd_context_create(&plain, &plain_context)) plain_context = NULL;
+    plain.disable = VD_FEATURE_SUBGROUP_TYPES;
+    if (vd_context_create(&plain, &narrow_context)) narrow_context = NULL;
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     vd_context_destroy(device_context);
     vd_context_destroy(plain_context);
+    vd_context_destroy(narrow_context);
     return failed;
 }
