@@ -111,7 +111,8 @@
 
    Reductions. vd_reduce_create takes a shape, the axes to reduce, an operation or a function that is one and, if wanted, a function that maps each element
    first; vd_reduce_run takes one dispatch, in which the last workgroup to finish combines what the others left. The order of operations depends on the plan
-   and on how the device's subgroups add, so that a device gives the same bits in every run. Inputs that begin at a multiple of 16 bytes are read by vectors where the shape allows it.
+   and on how the device's subgroups add, so that a device gives the same bits in every run. Inputs that begin at a multiple of 16 bytes are read by vectors
+   where the shape allows it.
 
    Scans. vd_scan_create and vd_compact_create make plans of one kind, for running sums and for the elements that a function chooses. By
    VD_SCAN_THREE_KERNELS sums have the same bits in every run; in one pass those of floats depend on how far each workgroup had to look back.
