@@ -8697,7 +8697,7 @@ static uint64_t vc__access_needs(vc_kernel *k, const vc__listing *l, const vc__n
     uint64_t atomic = vc__is_atomic(n->op) ? vc__atomic_needs(n, m->type) : 0;
     o->used = (uint16_t)(o->used | (loads ? VC_READ : stores ? VC_WRITE : VC_READ_WRITE));
     if (m->op != VC__OP_BUFFER) return vc__type_needs(type) | atomic;
-    return vc__storage_needs(type) | atomic | (l->buffers == VC_BUFFERS_ADDRESS ? VC__ADDRESS_NEEDS : 0);
+    return vc__storage_needs(type) | atomic | (l->buffers == VC_BUFFERS_ADDRESS && !vc__is_c(l->target) ? VC__ADDRESS_NEEDS : 0);
 }
 
 /* Of an image, or of what is done to it. */
@@ -9524,12 +9524,12 @@ static vc_val vc__power(vc_type kind, int exponent) { /* of two */
     return vc_imm(kind, (uint64_t)(vc__bias(kind) + exponent) << vc__kinds[kind].fraction);
 }
 
-/* How numbers of a size are brought to where their squares neither overflow nor vanish: times 2^-96, 1 or 2^96 (f64: 768). `root` is the square root of that
-   factor, `back` one over the root. */
+/* How numbers of a size are brought to where their squares neither overflow nor are flushed, nor those of a part 2^-12 as large (f64: 2^-27), which still
+   counts: times 2^-96, 1 or 2^96 (f64: 768). `root` is the square root of that factor, `back` one over the root. */
 typedef struct vc__scaling { vc_val by, root, back; } vc__scaling;
 static vc__scaling vc__scaling_of(vc_type kind, vc_val size) {
-    int far = kind == VC_F64 ? 500 : 60, step = kind == VC_F64 ? 384 : 48;
-    vc_val big = vc_gt(size, vc__power(kind, far)), small = vc_lt(size, vc__power(kind, -far)), one = vc__power(kind, 0);
+    int far = kind == VC_F64 ? 500 : 60, close = kind == VC_F64 ? 480 : 50, step = kind == VC_F64 ? 384 : 48;
+    vc_val big = vc_gt(size, vc__power(kind, far)), small = vc_lt(size, vc__power(kind, -close)), one = vc__power(kind, 0);
     vc__scaling s;
     s.by = vc_select(big, vc__power(kind, -2 * step), vc_select(small, vc__power(kind, 2 * step), one));
     s.root = vc_select(big, vc__power(kind, -step), vc_select(small, vc__power(kind, step), one));
@@ -12066,6 +12066,10 @@ VC_API vc_val vc_byte_swap(vc_val a) {
     uint32_t i;
     if (!f.type) return vc__fn_end(&f, a);
     a = vc__to_kind(vc__fn_unsigned(&f), f.v[0]);
+    if (vc__fn_width(&f) == 16) { /* NVIDIA's driver has its own idea of two bytes that change places in 16 bits */
+        a = vc__to_kind(VC_U32, a);
+        return vc__fn_end(&f, vc__to_kind(vc__scalar(f.type), vc_or(vc_shl(a, vc_u32(8)), vc_shr(a, vc_u32(8)))));
+    }
     for (i = 0; 8u << i < vc__fn_width(&f); i++) {
         vc_val m = vc_imm(vc__fn_unsigned(&f), mask[i]), by = vc_u32(8u << i);
         a = vc_or(vc_shl(vc_and(a, m), by), vc_and(vc_shr(a, by), m));
@@ -12425,7 +12429,7 @@ VC_API vc_val vc_smoothstep(vc_val low, vc_val high, vc_val x) {
     vc_val t;
     if (!f.type) return vc__fn_end(&f, x);
     t = vc_clamp(vc_div(vc_sub(f.v[2], f.v[0]), vc_sub(f.v[1], f.v[0])), vc__fn_real(&f, 0), vc__fn_real(&f, 1));
-    return vc__fn_end(&f, vc_mul(vc_mul(t, t), vc_sub(vc__fn_real(&f, 3), vc_add(t, t))));
+    return vc__fn_end(&f, vc_mul(t, vc_mul(t, vc_sub(vc__fn_real(&f, 3), vc_add(t, t))))); /* t * t alone may be flushed */
 }
 
 /* The bits of a number, and whether it is one that has an exponent. */
