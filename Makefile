@@ -151,7 +151,7 @@ fake_driver          = VKDISPATCH_BACKEND=cuda VKDISPATCH_LIBCUDA=build/$(cc)/te
 programs_fft         = $(own_fft) build/$(cc)/tests/fft/plans $(call fakes,$(cc)) build/vkfft/tests/fft/transforms
 commands_fft         = $(own_fft) $(own_fft:%="env VKDISPATCH_BUFFERS=binding %") $(own_fft:%="env VKDISPATCH_BACKEND=opencl %") \
                        "env $(fake_driver) build/$(cc)/tests/fft/plans" \
-                       $(foreach t,transforms hooks,"env VKDISPATCH_FFT_SHAPES=gpu build/$(cc)/tests/fft/$t") "build/vkfft/tests/fft/transforms vkfft"
+                       $(foreach t,transforms hooks scan,"env VKDISPATCH_FFT_SHAPES=gpu build/$(cc)/tests/fft/$t") "build/vkfft/tests/fft/transforms vkfft"
 
 programs_conformance = $(call files,tests/conformance,$(cc)) $(call fakes,$(cc))
 # Without a GPU, CUDA's part of the runtime still runs: all but kernels.

@@ -3907,6 +3907,7 @@ struct vd_scan {
     bool single;             /* looks back */
     uint32_t patience;       /* how often a tile is looked at before it is summed once more */
     bool leaps;              /* by the invocations of a subgroup, that many tiles at once */
+    uint32_t strip;          /* invocations of a subgroup, which has a strip of the tile; 0: tiles are scanned through shared memory */
     bool long_words;         /* atomics of 64 bits */
     vd_kernel kernels[VD__SCAN_MODES][2]; /* of scalar loads, of vector loads */
     vd_buffer states, flags; /* what tiles publish; tickets, or which sums begin a segment */
@@ -3928,6 +3929,7 @@ typedef struct vd__scan_writer {
     vc_ref states, flags, sums[2], totals[2], own; /* own: what the first thread found out for all */
     vc_ref x[VD__SCAN_LOADS * VD__SCAN_VECTOR], h[VD__SCAN_LOADS * VD__SCAN_VECTOR]; /* elements, heads */
     vc_val lane, row, number, base; /* number: of the tile in its row; base: where the row begins */
+    vc_val prior[VD__SCAN_LOADS];   /* of strips: what lies before a load, within the tile */
     vc_val epoch;
 } vd__scan_writer;
 
@@ -4077,6 +4079,10 @@ static vd__scan_state vd__scan_instead(const vd__scan_writer *w, vc_val number) 
     return vd__scan_load(w, sum, vc_u32(0));
 }
 
+static void vd__scan_fence(const vd__scan_writer *w) { /* processors keep to the order by themselves */
+    if (vd_device(w->plan->ctx, 0)->type != VD_DEVICE_CPU) vc_fence(w->k, VC_SCOPE_DEVICE, VC_STORAGE_BUFFER);
+}
+
 /* The tiles before number `left`, from the last one on, by one thread, which adds what it finds to `to`. One that has published nothing for long is summed
    once more: its workgroup may be kept from running for as long as this one waits. If it has published meanwhile, that counts: it may have written, too. */
 static void vd__scan_walk(const vd__scan_writer *w, vc_val first, vc_ref left, const vc_ref *to) {
@@ -4090,7 +4096,7 @@ static void vd__scan_walk(const vd__scan_writer *w, vc_val first, vc_ref left, c
         again = vc_le(vc_u32(w->plan->patience), vc_get(tries));
         VC_IF(w->k, again) {
             vd__scan_store(w, sum, vc_u32(0), vd__scan_instead(w, vc_sub(j, vc_u32(1))));
-            if (vd_device(w->plan->ctx, 0)->type != VD_DEVICE_CPU) vc_fence(w->k, VC_SCOPE_DEVICE, VC_STORAGE_BUFFER); /* before looking again */
+            vd__scan_fence(w); /* before looking again */
         }
         s = vd__scan_look(w, tile, &kind);
         vc_set(tries, vc_add(vc_get(tries), vc_u32(1)));
@@ -4152,7 +4158,9 @@ static vd__scan_state vd__scan_threads(const vd__scan_writer *w, vd__scan_state 
 
 /* Which element of the row component j of load i is. */
 static vc_val vd__scan_place(const vd__scan_writer *w, uint32_t i, uint32_t j) {
-    vc_val load = vc_add(vc_u32(i * w->threads), w->lane);
+    uint32_t strip = w->plan->strip;
+    vc_val load = strip ? vc_add(vc_mul(vc_subgroup_id(w->k), vc_u32(VD__SCAN_LOADS * strip)), vc_add(vc_subgroup_local_id(w->k), vc_u32(i * strip)))
+                        : vc_add(vc_u32(i * w->threads), w->lane);
     return vc_add(vc_add(vc_mul(w->number, vc_u32(w->tile)), vc_mul(load, vc_u32(w->vector))), vc_u32(j));
 }
 
@@ -4196,15 +4204,43 @@ static vd__scan_state vd__scan_there(const vd__scan_writer *w, uint32_t at) {
     return vd__scan_pick(vc_lt(place, vc_u32((uint32_t)w->plan->count)), vd__scan_element(w, at), vd__scan_nothing(w));
 }
 
-/* Leaves in `sums` what lies before each load of the tile, within it; returns the sum of the tile. */
-static vd__scan_state vd__scan_tile(const vd__scan_writer *w) {
-    vd__scan_state s, part[VD__SCAN_LOADS], whole;
-    uint32_t i, j;
+static vd__scan_state vd__scan_of_load(const vd__scan_writer *w, uint32_t i) {
+    vd__scan_state s = vd__scan_there(w, i * w->vector);
+    uint32_t j;
+    for (j = 1; j < w->vector; j++) s = vd__scan_both(w, s, vd__scan_there(w, i * w->vector + j));
+    return s;
+}
+
+/* By subgroups, each of which scans its strip load by load; one barrier between their totals and what they make of them. Leaves what lies before each load
+   in w->prior; returns the sum of the tile. */
+static vd__scan_state vd__scan_strips(vd__scan_writer *w) {
+    uint32_t strip = w->plan->strip, i;
+    vc_val sum, before, strips = vd__scan_identity(w), mine = strips, total = strips;
+    vd__scan_state whole = vd__scan_nothing(w);
     for (i = 0; i < VD__SCAN_LOADS; i++) {
-        s = vd__scan_there(w, i * w->vector);
-        for (j = 1; j < w->vector; j++) s = vd__scan_both(w, s, vd__scan_there(w, i * w->vector + j));
-        vd__scan_store(w, w->sums, vd__scan_padded(vc_add(vc_u32(i * w->threads), w->lane)), s);
+        sum = vd__scan_of_load(w, i).v;
+        before = vc_subgroup_exclusive(w->form, sum);
+        w->prior[i] = vd__scan_combine(w, total, before);
+        total = vd__scan_combine(w, total, vc_subgroup_broadcast(vd__scan_combine(w, before, sum), vc_u32(strip - 1)));
     }
+    VC_IF(w->k, vc_eq(vc_subgroup_local_id(w->k), vc_u32(0))) { vc_store(w->totals[0], vc_subgroup_id(w->k), total); }
+    vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
+    for (i = 0; i < w->threads / strip; i++) {
+        mine = vc_select(vc_eq(vc_subgroup_id(w->k), vc_u32(i)), strips, mine);
+        strips = vd__scan_combine(w, strips, vc_load(w->totals[0], vc_u32(i)));
+    }
+    for (i = 0; i < VD__SCAN_LOADS; i++) w->prior[i] = vd__scan_combine(w, mine, w->prior[i]);
+    whole.v = strips;
+    return whole;
+}
+
+/* Leaves what lies before each load of the tile, within it, where vd__scan_prior finds it; returns the sum of the tile. */
+static vd__scan_state vd__scan_tile(vd__scan_writer *w) {
+    vd__scan_state s, part[VD__SCAN_LOADS], whole;
+    uint32_t i;
+    if (w->plan->strip) return vd__scan_strips(w);
+    for (i = 0; i < VD__SCAN_LOADS; i++)
+        vd__scan_store(w, w->sums, vd__scan_padded(vc_add(vc_u32(i * w->threads), w->lane)), vd__scan_of_load(w, i));
     vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
     for (i = 0; i < VD__SCAN_LOADS; i++) {
         part[i] = vd__scan_load(w, w->sums, vd__scan_padded(vc_add(vc_mul(w->lane, vc_u32(VD__SCAN_LOADS)), vc_u32(i))));
@@ -4218,13 +4254,20 @@ static vd__scan_state vd__scan_tile(const vd__scan_writer *w) {
     return whole;
 }
 
+static vd__scan_state vd__scan_prior(const vd__scan_writer *w, uint32_t i) {
+    vd__scan_state s = vd__scan_nothing(w);
+    if (!w->plan->strip) return vd__scan_load(w, w->sums, vd__scan_padded(vc_add(vc_u32(i * w->threads), w->lane)));
+    s.v = w->prior[i];
+    return s;
+}
+
 /* What is kept goes where as many lie before it; the last tile knows how many there are. */
 static void vd__scan_keep(const vd__scan_writer *w, vc_val before, vc_val whole) {
     vc_val to = before;
     uint32_t at;
     for (at = 0; at < VD__SCAN_LOADS * w->vector; at++) {
         vc_val kept = vd__scan_there(w, at).v;
-        if (at % w->vector == 0) to = vc_add(before, vc_load(w->sums[0], vd__scan_padded(vc_add(vc_u32(at / w->vector * w->threads), w->lane))));
+        if (at % w->vector == 0) to = vc_add(before, vd__scan_prior(w, at / w->vector).v);
         VC_IF(w->k, vc_ne(kept, vc_u32(0))) { vc_store(w->out[0], to, vc_get(w->x[at])); }
         to = vc_add(to, kept);
     }
@@ -4263,8 +4306,7 @@ static void vd__scan_write(const vd__scan_writer *w, vd__scan_state before) {
     uint32_t i, j;
     vc_val result[VD__SCAN_LOADS * VD__SCAN_VECTOR];
     for (i = 0; i < VD__SCAN_LOADS; i++) {
-        vd__scan_state s = vd__scan_load(w, w->sums, vd__scan_padded(vc_add(vc_u32(i * w->threads), w->lane))), e, with;
-        s = vd__scan_both(w, before, s);
+        vd__scan_state s = vd__scan_both(w, before, vd__scan_prior(w, i)), e, with;
         for (j = 0; j < w->vector; j++, s = with) {
             e = vd__scan_element(w, i * w->vector + j);
             with = vd__scan_both(w, s, e);
@@ -4321,11 +4363,11 @@ static vd__scan_state vd__scan_back(const vd__scan_writer *w, vc_val tile, vd__s
         s.v = vc_get(found[0]);
         s.head = vc_get(found[1]);
         vd__scan_publish(w, tile, 2, vd__scan_both(w, s, whole));
+        vd__scan_fence(w); /* it is seen before anything that is written into the tile, which may be where others read */
         vd__scan_store(w, own, vc_u32(0), s);
         vd__scan_leave(w);
     }
-    /* What has been published is seen before anything that is written into the tile, which may be where others read. */
-    vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_DEVICE, VC_STORAGE_SHARED | VC_STORAGE_BUFFER);
+    vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED | VC_STORAGE_BUFFER);
     return vd__scan_load(w, own, vc_u32(0));
 }
 
@@ -4350,8 +4392,8 @@ static void vd__scan_record_tile(vd__scan_writer *w) {
         w->x[i] = vc_var(w->k, "x", w->desc->type);
         if (w->desc->segmented) w->h[i] = vc_var(w->k, "h", VC_U32);
     }
-    vd__scan_shared(w, "sums", w->threads * VD__SCAN_LOADS / 8 * 9, w->sums);
-    vd__scan_shared(w, "totals", 2 * w->threads, w->totals);
+    if (!w->plan->strip) vd__scan_shared(w, "sums", w->threads * VD__SCAN_LOADS / 8 * 9, w->sums);
+    vd__scan_shared(w, "totals", w->plan->strip ? w->threads / w->plan->strip : 2 * w->threads, w->totals);
     w->row = vc_div(tile, tiles);
     w->number = vc_rem(tile, tiles);
     w->base = vc_mul(w->row, vc_u32((uint32_t)w->plan->count));
@@ -4487,7 +4529,7 @@ static bool vd__scan_may_wait(const vd_device_info *d) {
 
 static void vd__scan_plan(vd_scan *p) {
     const vd_device_info *d = vd_device(p->ctx, 0);
-    uint32_t size = vd_type_size(vd__scan_type(p)) + (p->desc.segmented ? 4 : 0), limit = vd__plan_threads(d);
+    uint32_t size = vd_type_size(vd__scan_type(p)) + (p->desc.segmented ? 4 : 0), limit = vd__plan_threads(d), lanes = d->limits.min_subgroup_size;
     bool wide;
     p->vector = vd_type_size(p->desc.type) == 8 ? 2 : VD__SCAN_VECTOR;
     p->whole = p->inner == 1 && (p->rows == 1 || p->count % p->vector == 0);
@@ -4499,6 +4541,7 @@ static void vd__scan_plan(vd_scan *p) {
     wide = vd__scan_type(p) == VD_I64 || vd__scan_type(p) == VD_U64;
     p->leaps = !p->desc.combine && !p->desc.segmented && !vd__plan_for_cpu(d) && d->features & VD_FEATURE_SUBGROUP &&
                (!wide || d->features & VD_FEATURE_SUBGROUP_TYPES);
+    if (p->leaps && lanes > 1 && lanes == d->limits.max_subgroup_size && p->threads % lanes == 0) p->strip = lanes;
     p->patience = d->type == VD_DEVICE_CPU ? 200 : 4096; /* a workgroup is over in some 10 us on a GPU, a look takes half of one */
     p->long_words = (d->features & VD_FEATURE_ATOMIC_I64) != 0;
 }

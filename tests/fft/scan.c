@@ -168,9 +168,10 @@ static vd_scan *plan_of(vd_context *ctx, const sample *s) {
     desc.way = s->way;
     if (s->map) desc.map = twice;
     if (s->last) desc.combine = last_one;
+    bool anyway = getenv("VKDISPATCH_FFT_SHAPES") != NULL;
     if (s->gpu) setenv("VKDISPATCH_FFT_SHAPES", "gpu", 1);
     vd_scan *plan = vd_scan_create(ctx, &desc);
-    unsetenv("VKDISPATCH_FFT_SHAPES");
+    if (!anyway) unsetenv("VKDISPATCH_FFT_SHAPES");
     if (!plan) { describe(s); fail_msg("%s", vd_error_text()); }
     return plan;
 }
