@@ -5179,14 +5179,15 @@ static uint32_t vd__vkfft_merge(const vd_fft *p, uint64_t *size, bool *along) {
     return count;
 }
 
-/* Three dimensions at a time and a batch. Four of which the last is transformed take a second application, for that one. */
+/* Three dimensions at a time and a batch. Four of which the last is transformed take a second application, for that one. Of a single dimension VkFFT makes its
+   batch a second one; of two the batch is made a third here, since VkFFT 1.2 numbers transforms of a batch wrongly where it splits a dispatch for it. */
 static void vd__vkfft_plan(vd_fft *p) {
     vd__vkfft *v = p->vkfft;
     uint64_t size[4];
     bool along[4];
     uint32_t count = vd__vkfft_merge(p, size, along), i;
     vd__vkfft_block *b = v->block;
-    uint32_t inner = count && !along[count - 1] ? count - 1 : count; /* the last, if not transformed, is the batch */
+    uint32_t inner = count && count != 3 && !along[count - 1] ? count - 1 : count; /* the last, if not transformed, is the batch */
     b->batches = inner < count ? size[count - 1] : 1;
     if (inner == 4) {
         inner = 3;
@@ -5204,8 +5205,20 @@ static void vd__vkfft_plan(vd_fft *p) {
     v->blocks = v->block[1].dimensions ? 2 : b->axes ? 1 : 0;
 }
 
+/* Whether what lies behind each other in the last direction of a dispatch is one dispatch, if it is a batch. */
+static vd_result vd__vkfft_check_batch(const vd_fft *p, uint32_t most) {
+    const vd__vkfft_block *b = p->vkfft->block;
+    uint64_t planes = b->size[2];
+    if (b->batches == 1 || b->dimensions < 3) return VD_OK;
+    if ((b->axes & 4) && b->size[1] > planes) planes = b->size[1];
+    if (planes <= most / b->batches) return VD_OK;
+    return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': the engine VkFFT takes %u planes of all cubes at most, not %llu times %llu", p->name, most,
+                        (unsigned long long)b->batches, (unsigned long long)planes);
+}
+
 static vd_result vd__vkfft_make(vd_fft *p) {
     const vd_device_info *device = vd_device(p->ctx, 0);
+    vd_result result;
     if (device->backend != VD_BACKEND_VULKAN)
         return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': the engine VkFFT works on vulkan, the context is of %s", p->name,
                             vd_backend_name(device->backend));
@@ -5221,7 +5234,8 @@ static vd_result vd__vkfft_make(vd_fft *p) {
     if (!p->vkfft) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_fft_create '%s': out of host memory", p->name);
     p->vkfft->normalized = p->scale[1] != 1;
     vd__vkfft_plan(p);
-    return vd_native_use(p->ctx, 0, 0, vd__vkfft_open, p);
+    result = vd__vkfft_check_batch(p, device->limits.max_groups[2]);
+    return result ? result : vd_native_use(p->ctx, 0, 0, vd__vkfft_open, p);
 }
 
 static void vd__vkfft_drop(vd_fft *p, vd__vkfft_pair *pair) {
