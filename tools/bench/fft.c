@@ -4,10 +4,16 @@
        build/vkfft/tools/bench/fft [SIZE ...]         SIZE: as in the output; default: all, on a processor the powers of two from 64 to 4096
        VKDISPATCH_BACKEND=opencl build/vkfft/tools/bench/fft
 
+   Sizes are rows, images and cubes of complex numbers (1024, 512x512, 64x64x64), rows of reals (r2c-1024), the columns of square images (columns-1024, and
+   columns-in-place-1024), convolutions of complex images with one kernel (convolve-512x512), and of a signal with zeros around it, an eighth of the size each
+   way, as the part of the result that is wanted (cropped-512x512).
+
    Each size fills the same number of bytes (BENCH_BYTES; 1 GiB, on a processor 16 MiB), out of place, forward. Ours, the others and the copy are timed in turn,
-   each as one batch of some 50 ms that is recorded first, from its submission to its end; BENCH_ROUNDS times (7). cuFFT is opened at run time (BENCH_CUFFT: its
-   path); without it, or without CUDA, those figures are not run. VkFFT is the engine of ours on Vulkan, and on OpenCL works in our context and queue. The copy
-   is a kernel, 16 bytes a thread. The first and last transform of each size are compared with FFTW in double where that was there to compile with.
+   each as one batch of some 50 ms that is recorded first, from its submission to its end; BENCH_ROUNDS times (7). `fft-both` is forward and back again, beside
+   cuFFT, where that is. cuFFT is opened at run time (BENCH_CUFFT: its path); without it, or without CUDA, those figures are not run. VkFFT is the engine of
+   ours on Vulkan, and on OpenCL works in our context and queue; it has complex transforms alone here. The copy is a kernel, 16 bytes a thread. The first and
+   the last transform of each size, of ours and of the others, are compared with FFTW in double where that was there to compile with; who is wrong has no
+   figures.
 
    On a processor the times are those that all threads of the program computed, which other programs disturb less.
 
@@ -15,90 +21,10 @@
 #define _POSIX_C_SOURCE 200809L
 #include "vkdispatch_fft.h"
 
-#if defined(__has_include)
-#if __has_include(<fftw3.h>)
-#define HAS_FFTW 1
-#include <fftw3.h>
-#endif
-#endif
-#ifndef HAS_FFTW
-#define HAS_FFTW 0
-#endif
-
 #include "tools/bench/bench.h"
+#include "tools/bench/fft_cufft.h"
+#include "tools/bench/fft_work.h"
 #include "tools/bench/vkfft_opencl.h"
-
-#include <dlfcn.h>
-#include <math.h>
-
-
-static void die(const char *what, const char *why) {
-    fprintf(stderr, "bench-fft: %s: %s\n", what, why ? why : "");
-    exit(1);
-}
-
-/* ---- the sizes ---- */
-
-typedef struct size { uint32_t rank, n[3]; double bound; /* of ours / cuFFT in time; 0: none */ } size;
-
-static const size sizes[] = {
-    { 1, { 64, 0, 0 }, 1.02 }, { 1, { 128, 0, 0 }, 1.02 }, { 1, { 256, 0, 0 }, 1.02 }, { 1, { 512, 0, 0 }, 1.02 }, { 1, { 1024, 0, 0 }, 1.02 },
-    { 1, { 2048, 0, 0 }, 1.02 }, { 1, { 4096, 0, 0 }, 1.02 }, { 1, { 8192, 0, 0 }, 1.02 }, { 1, { 16384, 0, 0 }, 0.87 }, { 1, { 65536, 0, 0 }, 0.91 },
-    { 1, { 1 << 18, 0, 0 }, 0.91 }, { 1, { 1 << 20, 0, 0 }, 0.91 }, { 1, { 1 << 22, 0, 0 }, 0.91 }, { 1, { 96, 0, 0 }, 0.95 },
-    { 1, { 100, 0, 0 }, 0.95 }, { 1, { 243, 0, 0 }, 1.07 }, { 1, { 360, 0, 0 }, 0.95 }, { 1, { 500, 0, 0 }, 1.07 }, { 1, { 625, 0, 0 }, 1.07 },
-    { 1, { 729, 0, 0 }, 1.07 }, { 1, { 1000, 0, 0 }, 1.07 }, { 1, { 1080, 0, 0 }, 0.95 }, { 1, { 1536, 0, 0 }, 1.07 }, { 1, { 1920, 0, 0 }, 0.95 },
-    { 1, { 2187, 0, 0 }, 1.07 }, { 1, { 3125, 0, 0 }, 0.95 }, { 1, { 4000, 0, 0 }, 1.07 }, { 1, { 4095, 0, 0 }, 0.95 }, { 1, { 127, 0, 0 }, 0.67 },
-    { 1, { 509, 0, 0 }, 0.67 }, { 1, { 1021, 0, 0 }, 0.67 }, { 1, { 2027, 0, 0 }, 0.67 }, { 1, { 4093, 0, 0 }, 0.67 }, { 2, { 8, 8, 0 }, 0.63 },
-    { 2, { 16, 16, 0 }, 0.63 }, { 2, { 32, 32, 0 }, 0.63 }, { 2, { 64, 64, 0 }, 0.63 },
-    { 2, { 128, 128, 0 }, 0.63 }, { 2, { 512, 512, 0 }, 0 }, { 2, { 1024, 1024, 0 }, 0 }, { 2, { 2048, 2048, 0 }, 0.83 },
-    { 2, { 4096, 4096, 0 }, 0.83 }, { 3, { 64, 64, 64 }, 0.67 }, { 3, { 128, 128, 128 }, 0.67 }, { 3, { 256, 256, 256 }, 0.67 },
-    { 3, { 512, 512, 512 }, 0.91 },
-};
-
-static uint64_t points(const size *s) {
-    uint64_t n = 1;
-    for (uint32_t i = 0; i < s->rank; i++) n *= s->n[i];
-    return n;
-}
-
-static void name_of(const size *s, char *out, size_t room) {
-    snprintf(out, room, s->rank == 1 ? "%u" : s->rank == 2 ? "%ux%u" : "%ux%ux%u", s->n[0], s->n[1], s->n[2]);
-}
-
-/* ---- cuFFT, with the few functions of the CUDA driver it needs ---- */
-
-typedef struct cufft {
-    int (*plan_many)(int *plan, int rank, int *n, int *inembed, int istride, int idist, int *onembed, int ostride, int odist, int type, int batch);
-    int (*execute)(int plan, uint64_t in, uint64_t out, int direction);
-    int (*destroy)(int plan);
-    int (*synchronize)(void);
-    uint64_t in, out;      /* device pointers */
-} cufft;
-
-static void *symbol(void *library, const char *name) { return library ? dlsym(library, name) : NULL; }
-
-/* Why there is none, or NULL. */
-static const char *cufft_open(cufft *c, uint64_t bytes) {
-    const char *path = getenv("BENCH_CUFFT");
-    void *driver = dlopen("libcuda.so.1", RTLD_NOW), *library = dlopen(path ? path : "libcufft.so", RTLD_NOW), *context = NULL;
-    if (!driver) return "libcuda.so.1 is not here";
-    if (!library) return "libcufft.so is not here; BENCH_CUFFT may name it";
-    int (*init)(unsigned), (*retain)(void **, int), (*current)(void *), (*allocate)(uint64_t *, size_t), (*clear)(uint64_t, unsigned char, size_t);
-    *(void **)&init = symbol(driver, "cuInit");
-    *(void **)&retain = symbol(driver, "cuDevicePrimaryCtxRetain");
-    *(void **)&current = symbol(driver, "cuCtxSetCurrent");
-    *(void **)&allocate = symbol(driver, "cuMemAlloc_v2");
-    *(void **)&clear = symbol(driver, "cuMemsetD8_v2");
-    *(void **)&c->synchronize = symbol(driver, "cuCtxSynchronize");
-    *(void **)&c->plan_many = symbol(library, "cufftPlanMany");
-    *(void **)&c->execute = symbol(library, "cufftExecC2C");
-    *(void **)&c->destroy = symbol(library, "cufftDestroy");
-    if (!init || !retain || !current || !allocate || !clear || !c->synchronize || !c->plan_many || !c->execute || !c->destroy) return "a function is missing";
-    if (init(0) || retain(&context, 0) || current(context) || allocate(&c->in, bytes) || allocate(&c->out, bytes)) return "no CUDA device, or no memory on it";
-    return clear(c->in, 0x3c, bytes) ? "cuMemsetD8 failed" : NULL; /* 0x3c3c3c3c is 0.0115 */
-}
-
-/* ---- ours ---- */
 
 static bool on_processor; /* the device */
 
@@ -111,9 +37,9 @@ static double now(void) {
 
 typedef struct bench {
     vd_context *ctx;
-    vd_buffer in, out;
-    float *data;           /* what is in `in`, a period of it */
-    uint64_t bytes, period; /* complex numbers */
+    vd_buffer in, out, back; /* `in` is filled with x; `back`: what the inverse makes of `out`; none without cuFFT */
+    numbers x;
+    uint64_t bytes;
     cufft cu;
     const char *no_cufft;
     int rounds;
@@ -124,23 +50,126 @@ typedef struct bench {
 } bench;
 
 /* One of what is timed in turn: a plan, VkFFT on OpenCL, cuFFT or, without any of them, the copy. */
-typedef struct side { vd_fft *plan; void *opencl; int cufft; double seconds[BENCH_ROUNDS_MAX]; } side;
+typedef struct side {
+    const char *name;
+    char none[256];          /* why it is not run; empty: it is */
+    vd_fft *plan;
+    vd_convolve *convolve;
+    void *opencl;
+    cufft *cu;
+    bool in_place, inverse_too;
+    double error;            /* relative, the worst of its samples; negative: not compared */
+    double seconds[BENCH_ROUNDS_MAX];
+} side;
+
+static side side_of(const char *name) {
+    side s;
+    memset(&s, 0, sizeof s);
+    s.name = name;
+    s.error = -1;
+    return s;
+}
+
+static void keep_reason(side *s, const char *why) { snprintf(s->none, sizeof s->none, "%s", why ? why : ""); }
 
 static vd_result keep_native(const vd_native *native, void *user) {
     ((bench *)user)->native = *native;
     return VD_OK;
 }
 
-static vd_fft *plan_of(bench *b, const size *s, uint64_t batch, vd_fft_engine engine) {
+/* ---- plans ---- */
+
+static vd_fft *plan_of(bench *b, const size *s, vd_fft_engine engine) {
     vd_fft_desc desc = { 0 };
     char text[64];
     name_of(s, text, sizeof text);
     desc.name = text;
-    desc.shape[0] = batch;
+    desc.shape[0] = batch_of(s, b->bytes);
     for (uint32_t i = 0; i < s->rank; i++) { desc.shape[i + 1] = s->n[i]; desc.axes |= 2u << i; }
+    if (is_columns(s)) desc.shape[2] = s->n[0];
+    if (s->what == REAL) desc.kind = VD_FFT_REAL;
     desc.engine = engine;
     return vd_fft_create(b->ctx, &desc);
 }
+
+static void submit(bench *b, vd_list *list) {
+    vd_event event;
+    if (vd_submit(list, NULL, &event) || vd_wait(b->ctx, event, VD_FOREVER)) die("vd_submit", vd_error_text());
+}
+
+static vd_list *begin(bench *b) {
+    vd_list_desc desc = { 0 };
+    vd_list *list = vd_list_begin(b->ctx, &desc);
+    if (!list) die("vd_list_begin", vd_error_text());
+    return list;
+}
+
+/* Gives a plan its kernel. Of a cropped result the plan has a longer one, since the middle of that meets the first element; no more of it than the size at
+   hand has is ever used. */
+static void set_kernel(bench *b, const size *s, vd_convolve *plan) {
+    uint64_t n = s->n[0], m = s->what == CROPPED ? 14 * (n / 8) + 1 : n, shift = s->what == CROPPED ? n - n / 8 : 0;
+    float *given = (float *)room(n * n * 8), *kernel = (float *)room(m * m * 8);
+    vd_buffer_desc desc = { 0 };
+    memset(kernel, 0, m * m * 8);
+    make_kernel(&b->x, s, given);
+    for (uint64_t y = 0; y < n; y++)
+        for (uint64_t x = 0; x < n; x++) memcpy(kernel + 2 * (y * m + x), given + 2 * ((y + n - shift) % n * n + (x + n - shift) % n), 8);
+    desc.type = VD_F32X2;
+    desc.shape[0] = m * m;
+    desc.data = kernel;
+    vd_buffer buffer = vd_buffer_create(b->ctx, &desc);
+    vd_list *list = begin(b);
+    if (!buffer.id || vd_convolve_set_kernel(plan, list, buffer)) die("vd_convolve_set_kernel", vd_error_text());
+    if (vd_list_end(list)) die("vd_list_end", vd_error_text());
+    submit(b, list);
+    vd_buffer_destroy(b->ctx, buffer);
+    free(kernel);
+    free(given);
+}
+
+static vd_convolve *convolution_of(bench *b, const size *s) {
+    vd_convolve_desc desc = { 0 };
+    desc.shape[0] = desc.shape[1] = signal_of(s);
+    desc.batch = (uint32_t)batch_of(s, b->bytes);
+    if (s->what == CROPPED) {
+        desc.kernel_shape[0] = desc.kernel_shape[1] = 14 * (s->n[0] / 8) + 1;
+        desc.range = VD_CONVOLVE_SAME;
+    }
+    vd_convolve *plan = vd_convolve_create(b->ctx, &desc);
+    if (plan) set_kernel(b, s, plan);
+    return plan;
+}
+
+static void open_ours(bench *b, const size *s, side *ours) {
+    if (is_convolution(s)) ours->convolve = convolution_of(b, s);
+    else ours->plan = plan_of(b, s, VD_FFT_ENGINE_DEFAULT);
+    ours->in_place = s->what == IN_PLACE;
+    if (!ours->plan && !ours->convolve) keep_reason(ours, vd_error_text());
+}
+
+/* VkFFT as our engine or beside us. */
+static void open_vkfft(bench *b, const size *s, side *out) {
+    out->in_place = s->what == IN_PLACE;
+    if (is_convolution(s) || s->what == REAL) keep_reason(out, "its engine here has complex transforms alone");
+    else if (b->native.backend != VD_BACKEND_OPENCL) {
+        out->plan = plan_of(b, s, VD_FFT_ENGINE_VKFFT);
+        if (!out->plan) keep_reason(out, vd_error_text());
+    } else if (s->what != COMPLEX) keep_reason(out, "on OpenCL it has rows, images and cubes alone here");
+    else {
+        vd_buffer_info in, to;
+        if (vd_buffer_query(b->ctx, b->in, &in) || vd_buffer_query(b->ctx, b->out, &to)) die("vd_buffer_query", vd_error_text());
+        keep_reason(out, vkfft_opencl_open(&b->native, s->rank, s->n, batch_of(s, b->bytes), in.native, to.native, b->bytes, &out->opencl));
+    }
+}
+
+static void close_side(side *s) {
+    if (s->opencl) vkfft_opencl_close(s->opencl);
+    vd_fft_destroy(s->plan);
+    vd_convolve_destroy(s->convolve);
+    if (s->cu) cufft_end(s->cu);
+}
+
+/* ---- running ---- */
 
 static vd_kernel copy_kernel(vd_context *ctx) {
     vc_kernel_desc desc = { 0 };
@@ -168,87 +197,111 @@ static vd_result record_copy(bench *b, vd_list *list) {
     return vd_dispatch(list, &desc);
 }
 
-/* Seconds of one batch of `count`: transforms, or copies where there is no plan. */
-static double time_ours(bench *b, vd_fft *plan, int count) {
-    vd_list_desc list_desc = { 0 };
-    vd_list *list = vd_list_begin(b->ctx, &list_desc);
+/* Transform number i of a list: of two by turns, every second one takes back what the one before did. */
+static vd_result record(bench *b, const side *s, vd_list *list, int i) {
     vd_fft_io io = { 0 };
-    vd_event event;
-    io.in = b->in;
+    bool second = i % 2 != 0;
+    if (s->convolve) return vd_convolve_run(s->convolve, list, b->in, b->out);
+    if (!s->plan) return record_copy(b, list);
+    io.in = s->in_place || (s->inverse_too && second) ? b->out : b->in;
     io.out = b->out;
-    for (int i = 0; i < count; i++) {
-        vd_result result = plan ? vd_fft_run(plan, list, &io) : record_copy(b, list);
-        if (result) die(plan ? "vd_fft_run" : "vd_dispatch", vd_error_text());
-    }
+    if (s->inverse_too && second) io.out = b->back;
+    if ((s->in_place || s->inverse_too) && second) io.direction = VD_FFT_INVERSE;
+    return vd_fft_run(s->plan, list, &io);
+}
+
+static double time_list(bench *b, const side *s, int count) {
+    vd_list *list = begin(b);
+    for (int i = 0; i < count; i++)
+        if (record(b, s, list, i)) die("recording", vd_error_text());
     if (vd_list_end(list)) die("vd_list_end", vd_error_text());
     double start = now();
-    if (vd_submit(list, NULL, &event) || vd_wait(b->ctx, event, VD_FOREVER)) die("vd_submit", vd_error_text());
+    submit(b, list);
     return now() - start;
 }
 
-static double time_cufft(bench *b, int plan, int count) {
-    double start = now();
-    for (int i = 0; i < count; i++)
-        if (b->cu.execute(plan, b->cu.in, b->cu.out, -1)) die("cufftExecC2C", "");
-    if (b->cu.synchronize()) die("cuCtxSynchronize", "");
-    return now() - start;
-}
-
-/* Relative error of transform `number`; negative: nothing to compare with. */
-static double error_of(bench *b, const size *s, uint64_t number) {
-#if HAS_FFTW
-    uint64_t n = points(s);
-    int dims[3] = { (int)s->n[0], (int)s->n[1], (int)s->n[2] };
-    fftw_complex *x = (fftw_complex *)fftw_malloc(n * sizeof *x);
-    float *y = (float *)malloc(n * 8);
-    double wrong = 0, all = 0;
-    if (!x || !y) die("malloc", "");
-    for (uint64_t i = 0; i < n; i++)
-        for (int c = 0; c < 2; c++) x[i][c] = (double)b->data[2 * ((number * n + i) % b->period) + (uint64_t)c];
-    fftw_plan plan = fftw_plan_dft((int)s->rank, dims, x, x, FFTW_FORWARD, FFTW_ESTIMATE);
-    fftw_execute(plan);
-    fftw_destroy_plan(plan);
-    if (vd_buffer_read(b->ctx, b->out, number * n * 8, y, n * 8)) die("vd_buffer_read", vd_error_text());
-    for (uint64_t i = 0; i < n; i++)
-        for (int c = 0; c < 2; c++) {
-            double d = (double)y[2 * i + (uint64_t)c] - x[i][c];
-            wrong += d * d;
-            all += x[i][c] * x[i][c];
-        }
-    fftw_free(x);
-    free(y);
-    return sqrt(wrong / all);
-#else
-    (void)b, (void)s, (void)number;
-    return -1;
-#endif
-}
-
+/* Seconds of one batch of `count`. */
 static double time_of(bench *b, const side *s, int count) {
-    if (s->cufft) return time_cufft(b, s->cufft, count);
-    if (!s->opencl) return time_ours(b, s->plan, count);
+    if (!s->cu && !s->opencl) return time_list(b, s, count);
     double start = now();
-    if (vkfft_opencl_run(s->opencl, count)) die("VkFFT on OpenCL", "");
+    if (s->opencl && vkfft_opencl_run(s->opencl, count)) die("VkFFT on OpenCL", "failed");
+    if (!s->cu) return now() - start;
+    s->cu->inverse_too = s->inverse_too;
+    for (int i = 0; i < count; i++)
+        if (cufft_run(s->cu, i)) die("cuFFT", "a call failed");
+    if (s->cu->synchronize()) die("cuCtxSynchronize", "failed");
     return now() - start;
 }
 
-/* VkFFT as our engine or beside us; why not, or NULL. */
-static const char *vkfft_open(bench *b, const size *s, uint64_t batch, side *out) {
-    if (b->native.backend == VD_BACKEND_OPENCL) {
-        vd_buffer_info in, to;
-        if (vd_buffer_query(b->ctx, b->in, &in) || vd_buffer_query(b->ctx, b->out, &to)) die("vd_buffer_query", vd_error_text());
-        return vkfft_opencl_open(&b->native, s->rank, s->n, batch, in.native, to.native, b->bytes, &out->opencl);
+/* ---- comparing with FFTW ---- */
+
+/* What a side made of its data, which is made anew first. */
+static void run_once(bench *b, const side *s) {
+    if (s->in_place) {
+        side copy = side_of("copy");
+        time_of(b, &copy, 1);
     }
-    out->plan = plan_of(b, s, batch, VD_FFT_ENGINE_VKFFT);
-    return out->plan ? NULL : vd_error_text();
+    time_of(b, s, 1);
 }
 
-static void print_pair(const bench *b, const char *name, const char *text, const char *rival, const side *ours, const side *theirs, int count, double bound) {
+#if HAS_FFTW
+static void read_sample(bench *b, const size *s, const side *which, uint64_t number, float *to) {
+    place p = place_of(s, b->bytes, number, which->cu != NULL);
+    vd_result result = VD_OK;
+    if (which->cu) {
+        if (cufft_read(which->cu, number, to)) die("cuMemcpyDtoH", "failed");
+        return;
+    }
+    if (p.stride == 1) result = vd_buffer_read(b->ctx, b->out, p.first * 8, to, p.count * 8);
+    for (uint64_t i = 0; p.stride != 1 && i < p.count && !result; i++)
+        result = vd_buffer_read(b->ctx, b->out, (p.first + i * p.stride) * 8, to + 2 * i, 8);
+    if (result) die("vd_buffer_read", vd_error_text());
+}
+
+/* Sample by sample, of which the last one is enough where they are large. */
+static void compare(bench *b, const size *s, side *const *sides, int count) {
+    uint64_t last = count_of(s, b->bytes) - 1, first = is_convolution(s) && points(s) > 1u << 20 ? last : 0;
+    for (uint64_t number = first; number <= last; number += last > first ? last - first : 1) {
+        fftw_complex *right[2] = { NULL, NULL }; /* the second one where cuFFT's samples are others */
+        float *found = (float *)room(points(s) * 8);
+        for (int i = 0; i < count; i++) {
+            bool other = is_columns(s) && sides[i]->cu;
+            if (sides[i]->none[0]) continue;
+            if (!right[other]) right[other] = right_result(&b->x, s, b->bytes, number, other);
+            run_once(b, sides[i]);
+            read_sample(b, s, sides[i], number, found);
+            double error = error_of(right[other], found, place_of(s, b->bytes, number, other).count);
+            if (error > sides[i]->error) sides[i]->error = error;
+        }
+        free(found);
+        fftw_free(right[0]);
+        fftw_free(right[1]);
+    }
+}
+#else
+static void compare(bench *b, const size *s, side *const *sides, int count) { (void)b, (void)s, (void)sides, (void)count; }
+#endif
+
+/* Whoever makes something else than the transform has no figures. */
+static void strike(side *s) {
+    if (s->error <= 1e-4 || s->none[0]) return;
+    snprintf(s->none, sizeof s->none, "its result is WRONG, by %.3g of it", s->error);
+}
+
+/* ---- one size ---- */
+
+static void print_pair(const bench *b, const char *name, const char *text, const side *ours, const side *theirs, int count, double bound) {
     bench_pair pair;
+    char why[320];
+    if (theirs->none[0]) {
+        snprintf(why, sizeof why, "%s: %s", theirs->name, theirs->none);
+        bench_not_run(name, text, why);
+        return;
+    }
     memset(&pair, 0, sizeof pair);
     pair.name = name;
     pair.size = text;
-    pair.rival = rival;
+    pair.rival = theirs->name;
     memcpy(pair.ours, ours->seconds, sizeof pair.ours);
     memcpy(pair.theirs, theirs->seconds, sizeof pair.theirs);
     pair.rounds = count ? b->rounds : 1;
@@ -259,100 +312,129 @@ static void print_pair(const bench *b, const char *name, const char *text, const
 }
 
 /* Planning, compiling, the first result: once. */
-static const char *first_of_both(bench *b, const size *s, uint64_t batch, side *ours, side *theirs) {
+static void first_of(bench *b, const size *s, side *which, void (*open)(bench *, const size *, side *)) {
     double start = now();
-    ours->plan = plan_of(b, s, batch, VD_FFT_ENGINE_DEFAULT);
-    if (!ours->plan) return vd_error_text();
-    time_of(b, ours, 1);
-    ours->seconds[0] = now() - start;
-    start = now();
-    const char *none = vkfft_open(b, s, batch, theirs);
-    if (!none) time_of(b, theirs, 1);
-    theirs->seconds[0] = now() - start;
-    return none;
+    open(b, s, which);
+    if (!which->none[0]) time_of(b, which, 1);
+    which->seconds[0] = now() - start;
 }
 
-static double worst_error(bench *b, const size *s, uint64_t batch) {
-    double first = error_of(b, s, 0), last = error_of(b, s, batch - 1);
-    return last > first ? last : first;
+static void rounds_of(bench *b, side *const *sides, int many, int count) {
+    for (int i = -1; i < b->rounds; i++)
+        for (int j = 0; j < many; j++)
+            if (!sides[j]->none[0]) sides[j]->seconds[i < 0 ? 0 : i] = time_of(b, sides[j], count); /* the first round warms up */
 }
 
-static bool is_power(const size *s) { return s->rank == 1 && s->n[0] >= 64 && s->n[0] <= 4096 && !(s->n[0] & (s->n[0] - 1)); }
-
-static void bench_rounds(bench *b, const size *s, const char *text, side *ours, side *vkfft, const char *no_vkfft) {
-    side cu = { NULL, NULL, 0, { 0 } }, copy = cu;
-    int dims[3] = { (int)s->n[0], (int)s->n[1], (int)s->n[2] };
-    uint64_t batch = b->bytes / (8 * points(s));
-    double once = time_of(b, ours, 2) / 2;
+/* How many make some 50 ms, an even number where they take turns. */
+static int count_for(bench *b, const side *s) {
+    double once = time_of(b, s, 2) / 2;
     int count = once > 0.05 ? 1 : (int)(0.05 / once) + 1;
-    if (!b->no_cufft && b->cu.plan_many(&cu.cufft, (int)s->rank, dims, NULL, 1, 0, NULL, 1, 0, 0x29, (int)batch)) die("cufftPlanMany", text);
-    for (int i = -1; i < b->rounds; i++) {
-        int at = i < 0 ? 0 : i; /* the first one warms up */
-        ours->seconds[at] = time_of(b, ours, count);
-        if (!no_vkfft) vkfft->seconds[at] = time_of(b, vkfft, count);
-        if (!b->no_cufft) cu.seconds[at] = time_of(b, &cu, count);
-        copy.seconds[at] = time_of(b, &copy, count);
+    return s->in_place || s->inverse_too ? (count + 1) / 2 * 2 : count;
+}
+
+static bool is_power(const size *s) {
+    return s->what == COMPLEX && s->rank == 1 && s->n[0] >= 64 && s->n[0] <= 4096 && !(s->n[0] & (s->n[0] - 1));
+}
+
+/* Forward and back, of complex numbers, beside cuFFT alone; whether the data came back. */
+static bool bench_both(bench *b, const size *s, const char *text, side *ours, side *cu) {
+    side *const sides[] = { ours, cu };
+    float found[16], given[16];
+    double wrong = 0;
+    if (s->what != COMPLEX || cu->none[0]) return true;
+    ours->inverse_too = cu->inverse_too = true;
+    int count = count_for(b, ours);
+    rounds_of(b, sides, 2, count);
+    print_pair(b, "fft-both", text, ours, cu, count / 2, 0);
+    uint64_t from = batch_of(s, b->bytes) * points(s) - 8;
+    if (vd_buffer_read(b->ctx, b->back, from * 8, found, sizeof found)) die("vd_buffer_read", vd_error_text());
+    take(&b->x, from, 1, 8, given);
+    for (int i = 0; i < 16; i++) wrong = fmax(wrong, fabs((double)(found[i] - given[i])));
+    ours->inverse_too = cu->inverse_too = false;
+    return wrong < 1e-4;
+}
+
+static bool bench_rounds(bench *b, const size *s, const char *text, side *ours, side *vkfft, side *cu) {
+    side copy = side_of("copy"), *const sides[] = { ours, vkfft, cu, &copy };
+    compare(b, s, sides, 3);
+    strike(vkfft);
+    strike(cu);
+    int count = count_for(b, ours);
+    rounds_of(b, sides, 4, count);
+    print_pair(b, "fft", text, ours, cu, count, s->bound);
+    print_pair(b, "fft", text, ours, vkfft, count, 1);
+    print_pair(b, "fft", text, ours, &copy, count, on_processor ? 0 : s->copy);
+    if (!vkfft->none[0] && is_power(s)) {
+        b->product *= bench_median(ours->seconds, b->rounds) / bench_median(vkfft->seconds, b->rounds);
+        b->factors++;
     }
-    if (b->no_cufft) bench_not_run("fft", text, b->no_cufft);
-    else print_pair(b, "fft", text, "cufft", ours, &cu, count, s->bound);
-    if (no_vkfft) bench_not_run("fft", text, no_vkfft);
-    else print_pair(b, "fft", text, "vkfft", ours, vkfft, count, 1);
-    print_pair(b, "fft", text, "copy", ours, &copy, count, 0);
-    if (cu.cufft) b->cu.destroy(cu.cufft);
-    if (no_vkfft || !is_power(s)) return;
-    b->product *= bench_median(ours->seconds, b->rounds) / bench_median(vkfft->seconds, b->rounds);
-    b->factors++;
+    return bench_both(b, s, text, ours, cu);
+}
+
+static void print_errors(const char *text, const side *const *sides, double most, bool right) {
+    printf("bench fft-error %s ", text);
+    for (int i = 0; i < 3; i++)
+        if (sides[i]->error >= 0) printf("%s=%.3g ", sides[i]->name, sides[i]->error);
+    printf("bound=%.3g %s\n", most, !right ? "WRONG" : sides[0]->error < 0 ? "not compared" : "ok");
 }
 
 static bool bench_size(bench *b, const size *s) {
-    uint64_t n = points(s), batch = b->bytes / (8 * n);
     char text[64];
-    side ours = { NULL, NULL, 0, { 0 } }, vkfft = ours;
+    side ours = side_of("ours"), vkfft = side_of("vkfft"), cu = side_of("cufft");
+    const side *const sides[] = { &ours, &vkfft, &cu };
+    double most = (0.5 * 1.1921e-7 * log2((double)points(s)) + 1e-8) * (is_convolution(s) ? 3 : 1);
     name_of(s, text, sizeof text);
-    if (!batch) { bench_not_run("fft", text, "larger than the data"); return true; }
-    const char *none = first_of_both(b, s, batch, &ours, &vkfft);
-    if (!ours.plan) { bench_not_run("fft", text, none); return true; }
-    if (!none) print_pair(b, "fft-first", text, "vkfft", &ours, &vkfft, 0, 0.5);
-    double theirs = none ? -1 : worst_error(b, s, batch);
-    time_of(b, &ours, 1);
-    double e = worst_error(b, s, batch), most = 0.5 * 1.1921e-7 * log2((double)n) + 1e-8;
-    bench_rounds(b, s, text, &ours, &vkfft, none);
-    printf("bench fft-error %s ours=%.3g vkfft=%.3g bound=%.3g %s\n", text, e, theirs, most, e < 0 ? "not compared" : e <= most ? "ok" : "WRONG");
-    printf("%s", vd_fft_explain(ours.plan));
-    if (vkfft.opencl) vkfft_opencl_close(vkfft.opencl);
-    vd_fft_destroy(vkfft.plan);
-    vd_fft_destroy(ours.plan);
-    return e <= most;
+    if (!batch_of(s, b->bytes)) { bench_not_run("fft", text, "larger than the data"); return true; }
+    first_of(b, s, &ours, open_ours);
+    if (ours.none[0]) { bench_not_run("fft", text, ours.none); return true; }
+    first_of(b, s, &vkfft, open_vkfft);
+    if (!vkfft.none[0]) print_pair(b, "fft-first", text, &ours, &vkfft, 0, s->what == COMPLEX ? 0.5 : 0);
+    if (!b->no_cufft) cu.cu = &b->cu;
+    keep_reason(&cu, b->no_cufft ? b->no_cufft : cufft_begin(&b->cu, s));
+    bool came_back = bench_rounds(b, s, text, &ours, &vkfft, &cu), right = ours.error <= most && came_back;
+    print_errors(text, sides, most, right);
+    printf("%s", ours.plan ? vd_fft_explain(ours.plan) : vd_convolve_explain(ours.convolve));
+    close_side(&cu);
+    close_side(&vkfft);
+    close_side(&ours);
+    return right;
 }
+
+/* ---- all ---- */
 
 /* Makes drivers and compilers load what they load once. */
 static void warm(bench *b) {
-    static const size any = { 1, { 48, 0, 0 }, 0 };
-    side ours = { NULL, NULL, 0, { 0 } }, vkfft = ours;
-    first_of_both(b, &any, b->bytes / (8 * 48), &ours, &vkfft);
-    if (vkfft.opencl) vkfft_opencl_close(vkfft.opencl);
-    vd_fft_destroy(vkfft.plan);
-    vd_fft_destroy(ours.plan);
+    static const size any = { COMPLEX, 1, { 48, 0, 0 }, 0, 0 };
+    side ours = side_of("ours"), vkfft = side_of("vkfft");
+    first_of(b, &any, &ours, open_ours);
+    first_of(b, &any, &vkfft, open_vkfft);
+    close_side(&vkfft);
+    close_side(&ours);
 }
 
-/* Random numbers, a prime number of them, again and again. */
 static void fill(bench *b) {
-    uint64_t total = b->bytes / 8;
-    uint32_t x = 1;
-    b->period = 1000003 < total ? 1000003 : total;
-    b->data = (float *)malloc(b->period * 8);
-    if (!b->data) die("malloc", "");
-    for (uint64_t i = 0; i < 2 * b->period; i++) {
-        x = x * 1664525u + 1013904223u;
-        b->data[i] = (float)(x >> 8) / 8388608.0f - 1.0f;
+    for (uint64_t at = 0; at < b->bytes; at += b->x.period * 8) {
+        uint64_t left = b->bytes - at;
+        if (vd_buffer_write(b->ctx, b->in, at, b->x.data, left < b->x.period * 8 ? left : b->x.period * 8)) die("vd_buffer_write", vd_error_text());
     }
-    for (uint64_t at = 0; at < total; at += b->period)
-        if (vd_buffer_write(b->ctx, b->in, at * 8, b->data, (total - at < b->period ? total - at : b->period) * 8)) die("vd_buffer_write", vd_error_text());
+}
+
+static void open_buffers(bench *b) {
+    vd_buffer_desc desc = { 0 };
+    desc.type = VD_F32X2;
+    desc.shape[0] = b->bytes / 8;
+    desc.exportable = b->native.backend == VD_BACKEND_OPENCL;
+    b->in = vd_buffer_create(b->ctx, &desc);
+    b->out = vd_buffer_create(b->ctx, &desc);
+    if (!b->no_cufft) b->back = vd_buffer_create(b->ctx, &desc);
+    if (!b->in.id || !b->out.id || (!b->no_cufft && !b->back.id)) die("vd_buffer_create", vd_error_text());
+    b->copy = copy_kernel(b->ctx);
+    fill(b);
+    if (vd_wait_idle(b->ctx)) die("vd_wait_idle", vd_error_text());
 }
 
 static void open_bench(bench *b) {
     const char *bytes = getenv("BENCH_BYTES"), *rounds = getenv("BENCH_ROUNDS");
-    vd_buffer_desc desc = { 0 };
     memset(b, 0, sizeof *b);
     setenv("MESA_SHADER_CACHE_DISABLE", "true", 0); /* first results are those of a cold start */
     setenv("POCL_KERNEL_CACHE", "0", 0);
@@ -363,16 +445,10 @@ static void open_bench(bench *b) {
     b->rounds = rounds ? atoi(rounds) : 7;
     if (b->rounds < 1 || b->rounds > BENCH_ROUNDS_MAX) die("BENCH_ROUNDS", rounds);
     b->bytes = bytes ? strtoull(bytes, NULL, 0) : on_processor ? 1u << 24 : 1u << 30;
-    desc.type = VD_F32X2;
-    desc.shape[0] = b->bytes / 8;
-    desc.exportable = b->native.backend == VD_BACKEND_OPENCL;
-    b->in = vd_buffer_create(b->ctx, &desc);
-    b->out = vd_buffer_create(b->ctx, &desc);
-    if (!b->in.id || !b->out.id) die("vd_buffer_create", vd_error_text());
-    b->copy = copy_kernel(b->ctx);
-    fill(b);
-    if (vd_wait_idle(b->ctx)) die("vd_wait_idle", vd_error_text());
-    b->no_cufft = on_processor ? "the device is a processor" : cufft_open(&b->cu, b->bytes);
+    if (b->bytes < 4096) die("BENCH_BYTES", "at least 4096");
+    b->x = make_numbers(b->bytes / 8);
+    b->no_cufft = on_processor ? "the device is a processor" : cufft_open(&b->cu, &b->x, b->bytes);
+    open_buffers(b);
 }
 
 int main(int argc, char **argv) {
@@ -392,7 +468,7 @@ int main(int argc, char **argv) {
         double mean = pow(b.product, 1.0 / 7), bound = 1 / 1.5;
         printf("bench fft-mean 64-4096 ratio=%.3f bound=%.3g %s\n", mean, bound, mean <= bound ? "ok" : "short");
     }
-    free(b.data);
+    free(b.x.data);
     vd_context_destroy(b.ctx);
     return right ? 0 : 1;
 }

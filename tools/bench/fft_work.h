@@ -1,0 +1,227 @@
+/* What the benchmark of transforms measures: its sizes, its data, and the right results, by FFTW in double.
+
+   Complex numbers of one sequence of random ones, a prime number of them, fill the input again and again, whatever is made of them. A sample is one row,
+   column, image or cube of a batch. */
+#ifndef FFT_WORK_H
+#define FFT_WORK_H
+
+#if defined(__has_include)
+#if __has_include(<fftw3.h>)
+#define HAS_FFTW 1
+#include <fftw3.h>
+#endif
+#endif
+#ifndef HAS_FFTW
+#define HAS_FFTW 0
+#endif
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static inline void die(const char *what, const char *why) {
+    fprintf(stderr, "bench-fft: %s: %s\n", what, why ? why : "");
+    exit(1);
+}
+
+static inline void *room(uint64_t bytes) {
+    void *block = malloc(bytes);
+    if (!block) die("malloc", "out of memory");
+    return block;
+}
+
+/* ---- sizes ---- */
+
+typedef enum kind {
+    COMPLEX = 0,
+    REAL,            /* rows of reals to half spectra; of both together the bytes are those of the data */
+    COLUMNS,         /* of square images, along their first axis */
+    IN_PLACE,        /* the same in place, forward and inverse by turns */
+    CONVOLVE,        /* complex images with a kernel of their size, circular */
+    CROPPED          /* of the whole size, but the signal is one eighth as long each way, zeros around it, and of the result a part like it is wanted */
+} kind;
+
+typedef struct size {
+    kind what;
+    uint32_t rank, n[3];
+    double bound;    /* highest time of ours / cuFFT; 0: none */
+    double copy;     /* of ours / the copy */
+} size;
+
+static const size sizes[] = {
+    { COMPLEX, 1, { 64, 0, 0 }, 1.02, 1.03 }, { COMPLEX, 1, { 128, 0, 0 }, 1.02, 1.03 }, { COMPLEX, 1, { 256, 0, 0 }, 1.02, 1.03 },
+    { COMPLEX, 1, { 512, 0, 0 }, 1.02, 1.03 }, { COMPLEX, 1, { 1024, 0, 0 }, 1.02, 1.03 }, { COMPLEX, 1, { 2048, 0, 0 }, 1.02, 1.03 },
+    { COMPLEX, 1, { 4096, 0, 0 }, 1.02, 1.03 }, { COMPLEX, 1, { 8192, 0, 0 }, 1.02, 1.03 }, { COMPLEX, 1, { 16384, 0, 0 }, 0.87, 0 },
+    { COMPLEX, 1, { 1 << 16, 0, 0 }, 0.91, 0 }, { COMPLEX, 1, { 1 << 18, 0, 0 }, 0.91, 0 }, { COMPLEX, 1, { 1 << 20, 0, 0 }, 0.91, 0 },
+    { COMPLEX, 1, { 1 << 22, 0, 0 }, 0.91, 0 }, { COMPLEX, 1, { 1 << 24, 0, 0 }, 0.91, 0 }, { COMPLEX, 1, { 96, 0, 0 }, 0.95, 0 },
+    { COMPLEX, 1, { 100, 0, 0 }, 0.95, 0 }, { COMPLEX, 1, { 243, 0, 0 }, 1.07, 0 }, { COMPLEX, 1, { 360, 0, 0 }, 0.95, 0 },
+    { COMPLEX, 1, { 500, 0, 0 }, 1.07, 0 }, { COMPLEX, 1, { 625, 0, 0 }, 1.07, 0 }, { COMPLEX, 1, { 729, 0, 0 }, 1.07, 0 },
+    { COMPLEX, 1, { 1000, 0, 0 }, 1.07, 0 }, { COMPLEX, 1, { 1080, 0, 0 }, 0.95, 0 }, { COMPLEX, 1, { 1536, 0, 0 }, 1.07, 0 },
+    { COMPLEX, 1, { 1920, 0, 0 }, 0.95, 0 }, { COMPLEX, 1, { 2187, 0, 0 }, 1.07, 0 }, { COMPLEX, 1, { 3125, 0, 0 }, 0.95, 0 },
+    { COMPLEX, 1, { 4000, 0, 0 }, 1.07, 0 }, { COMPLEX, 1, { 4095, 0, 0 }, 0.95, 0 }, { COMPLEX, 1, { 127, 0, 0 }, 0.67, 0 },
+    { COMPLEX, 1, { 509, 0, 0 }, 0.67, 0 }, { COMPLEX, 1, { 1021, 0, 0 }, 0.67, 0 }, { COMPLEX, 1, { 2027, 0, 0 }, 0.67, 0 },
+    { COMPLEX, 1, { 4093, 0, 0 }, 0.67, 0 },
+    { COMPLEX, 2, { 8, 8, 0 }, 0.63, 0 }, { COMPLEX, 2, { 16, 16, 0 }, 0.63, 0 }, { COMPLEX, 2, { 32, 32, 0 }, 0.63, 0 },
+    { COMPLEX, 2, { 64, 64, 0 }, 0.63, 0 }, { COMPLEX, 2, { 128, 128, 0 }, 0.63, 0 }, { COMPLEX, 2, { 512, 512, 0 }, 0, 0 },
+    { COMPLEX, 2, { 1024, 1024, 0 }, 0, 0 }, { COMPLEX, 2, { 2048, 2048, 0 }, 0.83, 0 }, { COMPLEX, 2, { 4096, 4096, 0 }, 0.83, 0 },
+    { COMPLEX, 3, { 64, 64, 64 }, 0.67, 0 }, { COMPLEX, 3, { 128, 128, 128 }, 0.67, 0 }, { COMPLEX, 3, { 256, 256, 256 }, 0.67, 0 },
+    { COMPLEX, 3, { 512, 512, 512 }, 0.91, 0 },
+    { REAL, 1, { 256, 0, 0 }, 1.02, 0 }, { REAL, 1, { 512, 0, 0 }, 1.02, 0 }, { REAL, 1, { 1024, 0, 0 }, 1.02, 0 },
+    { REAL, 1, { 2048, 0, 0 }, 1.02, 0 }, { REAL, 1, { 4096, 0, 0 }, 1.02, 0 },
+    { COLUMNS, 1, { 256, 0, 0 }, 0, 1.075 }, { COLUMNS, 1, { 512, 0, 0 }, 0, 1.075 }, { COLUMNS, 1, { 1024, 0, 0 }, 0, 1.075 },
+    { COLUMNS, 1, { 2048, 0, 0 }, 0, 1.33 }, { COLUMNS, 1, { 4096, 0, 0 }, 0, 2.13 },
+    { IN_PLACE, 1, { 256, 0, 0 }, 0, 1.075 }, { IN_PLACE, 1, { 512, 0, 0 }, 0, 1.075 }, { IN_PLACE, 1, { 1024, 0, 0 }, 0, 1.075 },
+    { IN_PLACE, 1, { 2048, 0, 0 }, 0, 1.33 }, { IN_PLACE, 1, { 4096, 0, 0 }, 0, 2.13 },
+    { CONVOLVE, 2, { 8, 8, 0 }, 0.33, 0 }, { CONVOLVE, 2, { 16, 16, 0 }, 0.33, 0 }, { CONVOLVE, 2, { 32, 32, 0 }, 0.33, 0 },
+    { CONVOLVE, 2, { 64, 64, 0 }, 0.33, 0 }, { CONVOLVE, 2, { 128, 128, 0 }, 0.33, 0 }, { CONVOLVE, 2, { 512, 512, 0 }, 0.56, 0 },
+    { CONVOLVE, 2, { 1024, 1024, 0 }, 0.56, 0 }, { CONVOLVE, 2, { 2048, 2048, 0 }, 0.56, 0 }, { CONVOLVE, 2, { 4096, 4096, 0 }, 0.56, 0 },
+    { CROPPED, 2, { 512, 512, 0 }, 0.25, 0 }, { CROPPED, 2, { 1024, 1024, 0 }, 0.25, 0 }, { CROPPED, 2, { 2048, 2048, 0 }, 0.25, 0 },
+    { CROPPED, 2, { 4096, 4096, 0 }, 0.25, 0 },
+};
+
+static inline uint64_t points(const size *s) {
+    uint64_t n = 1;
+    for (uint32_t i = 0; i < s->rank; i++) n *= s->n[i];
+    return n;
+}
+
+static inline void name_of(const size *s, char *out, size_t space) {
+    static const char *const prefix[] = { "", "r2c-", "columns-", "columns-in-place-", "convolve-", "cropped-" };
+    int used = snprintf(out, space, "%s", prefix[s->what]);
+    snprintf(out + used, space - (size_t)used, s->rank == 1 ? "%u" : s->rank == 2 ? "%ux%u" : "%ux%ux%u", s->n[0], s->n[1], s->n[2]);
+}
+
+static inline bool is_columns(const size *s) { return s->what == COLUMNS || s->what == IN_PLACE; }
+static inline bool is_convolution(const size *s) { return s->what == CONVOLVE || s->what == CROPPED; }
+static inline uint32_t signal_of(const size *s) { return s->what == CROPPED ? s->n[0] / 8 : s->n[0]; } /* elements of a side */
+
+/* Transforms, or of columns images, that many bytes hold. */
+static inline uint64_t batch_of(const size *s, uint64_t bytes) {
+    if (s->what == REAL) return bytes / (8 * (s->n[0] / 2 + 1));
+    return bytes / (8 * points(s) * (is_columns(s) ? s->n[0] : 1));
+}
+
+static inline uint64_t count_of(const size *s, uint64_t bytes) { return batch_of(s, bytes) * (is_columns(s) ? s->n[0] : 1); } /* of samples */
+
+/* ---- data ---- */
+
+typedef struct numbers { float *data; uint64_t period; } numbers; /* complex numbers of the period */
+
+static inline numbers make_numbers(uint64_t most) {
+    numbers x = { NULL, most < 1000003 ? most : 1000003 };
+    uint32_t seed = 1;
+    x.data = (float *)room(x.period * 8);
+    for (uint64_t i = 0; i < 2 * x.period; i++) {
+        seed = seed * 1664525u + 1013904223u;
+        x.data[i] = (float)(seed >> 8) / 8388608.0f - 1.0f;
+    }
+    return x;
+}
+
+static inline void take(const numbers *x, uint64_t first, uint64_t stride, uint64_t count, float *out) {
+    for (uint64_t i = 0; i < count; i++) memcpy(out + 2 * i, x->data + 2 * ((first + i * stride) % x->period), 8);
+}
+
+/* The kernel of convolutions: n times n, its first element that of index 0. */
+static inline void make_kernel(const numbers *x, const size *s, float *out) { take(x, 12345, 1, points(s), out); }
+
+/* Signal number `image` with its zeros. */
+static inline void make_signal(const numbers *x, const size *s, uint64_t image, float *out) {
+    uint64_t n = s->n[0], side = signal_of(s);
+    memset(out, 0, n * n * 8);
+    for (uint64_t y = 0; y < side; y++) take(x, (image * side + y) * side, 1, side, out + 2 * y * n);
+}
+
+/* ---- where a sample lies, in complex numbers ---- */
+
+typedef struct place { uint64_t first, stride, count; } place;
+
+/* What is compared of a result. `wide`: columns of one image that is as wide as all of them, not of square ones. */
+static inline place place_of(const size *s, uint64_t bytes, uint64_t number, bool wide) {
+    uint64_t n = s->n[0], side = signal_of(s), columns = wide ? count_of(s, bytes) : n;
+    place p = { 0, 1, points(s) };
+    if (s->what == REAL) p.count = n / 2 + 1;
+    if (s->what == CROPPED) p.count = side * side;
+    if (is_columns(s)) p.stride = columns;
+    p.first = is_columns(s) ? number / columns * columns * n + number % columns : number * p.count;
+    return p;
+}
+
+#if HAS_FFTW
+static inline void widen(const float *from, fftw_complex *to, uint64_t count) {
+    for (uint64_t i = 0; i < count; i++) {
+        to[i][0] = (double)from[2 * i];
+        to[i][1] = (double)from[2 * i + 1];
+    }
+}
+
+static inline void transform(const size *s, fftw_complex *x, int sign) {
+    int dims[3] = { (int)s->n[0], (int)s->n[1], (int)s->n[2] };
+    fftw_plan plan = fftw_plan_dft((int)s->rank, dims, x, x, sign, FFTW_ESTIMATE);
+    fftw_execute(plan);
+    fftw_destroy_plan(plan);
+}
+
+static inline void convolve(const numbers *x, const size *s, uint64_t number, fftw_complex *out) {
+    uint64_t n = points(s), side = signal_of(s);
+    float *given = (float *)room(n * 8);
+    fftw_complex *kernel = (fftw_complex *)fftw_malloc(n * sizeof *kernel);
+    if (!kernel) die("fftw_malloc", "out of memory");
+    make_kernel(x, s, given);
+    widen(given, kernel, n);
+    make_signal(x, s, number, given);
+    widen(given, out, n);
+    transform(s, kernel, FFTW_FORWARD);
+    transform(s, out, FFTW_FORWARD);
+    for (uint64_t i = 0; i < n; i++) {
+        double re = out[i][0] * kernel[i][0] - out[i][1] * kernel[i][1], im = out[i][0] * kernel[i][1] + out[i][1] * kernel[i][0];
+        out[i][0] = re / (double)n;
+        out[i][1] = im / (double)n;
+    }
+    transform(s, out, FFTW_BACKWARD);
+    for (uint64_t y = 1; side < s->n[0] && y < side; y++) memmove(out + y * side, out + y * s->n[0], side * sizeof *out);
+    fftw_free(kernel);
+    free(given);
+}
+
+/* The sample that a transform should give, as many numbers as its place has. */
+static inline fftw_complex *right_result(const numbers *x, const size *s, uint64_t bytes, uint64_t number, bool wide) {
+    place p = place_of(s, bytes, number, wide);
+    uint64_t n = points(s);
+    fftw_complex *out = (fftw_complex *)fftw_malloc(n * sizeof *out);
+    float *given = (float *)room(n * 8);
+    if (!out) die("fftw_malloc", "out of memory");
+    if (is_convolution(s)) convolve(x, s, number, out);
+    else {
+        if (s->what == REAL)
+            for (uint64_t i = 0; i < n; i++) {
+                given[2 * i] = x->data[(number * n + i) % (2 * x->period)];
+                given[2 * i + 1] = 0;
+            }
+        else take(x, p.first, p.stride, n, given);
+        widen(given, out, n);
+        transform(s, out, FFTW_FORWARD);
+    }
+    free(given);
+    return out;
+}
+
+/* Relative, of all together. */
+static inline double error_of(fftw_complex *right, const float *found, uint64_t count) {
+    double wrong = 0, all = 0;
+    for (uint64_t i = 0; i < count; i++)
+        for (int c = 0; c < 2; c++) {
+            double d = (double)found[2 * i + (uint64_t)c] - right[i][c];
+            wrong += d * d;
+            all += right[i][c] * right[i][c];
+        }
+    wrong = sqrt(wrong / all);
+    return wrong == wrong ? wrong : 1e300; /* not a number is no small error */
+}
+#endif
+
+#endif /* FFT_WORK_H */
