@@ -1,0 +1,263 @@
+/* Particles that attract each other through a mesh: their mass is spread over it with atomics, Poisson's equation is solved there by Fourier transforms that
+   divide by -k^2 on the way, and the slope of the potential moves the particles. Checks the potential of a wave, then lets a wave in a periodic box grow.
+   cc -std=c99 -O1 -I. examples/poisson.c -o poisson -ldl -lpthread -lm
+   Run: ./poisson [--backend vulkan|cuda|opencl] [steps] */
+#define VKDISPATCH_CUDA
+#define VKDISPATCH_OPENCL
+#define VKDISPATCH_IMPLEMENTATION
+#define VKDISPATCH_CODEGEN_IMPLEMENTATION
+#define VKDISPATCH_FFT_IMPLEMENTATION
+#include "vkdispatch_fft.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SIDE = 32, CELLS = SIDE * SIDE * SIDE, PARTICLES = CELLS }; /* a cell is 1 wide, a particle weighs 1: the mean density is 1 */
+
+static const double pi = 3.14159265358979323846;
+
+/* ---- potential of a density: laplace(potential) = density - mean ---- */
+
+static void declare_density(vc_kernel *k, void *user) { *(vc_ref *)user = vc_buffer(k, "density", VC_F32, VC_READ); }
+
+static void load_density(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
+    (void)k;
+    v->re = vc_load(*(vc_ref *)user, at->index);
+    v->im = vc_f32(0);
+}
+
+/* The upper half of the frequencies are negative ones. The mean, of k = 0, is dropped. */
+static void store_green(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
+    vc_val square = vc_const(k, vc_f32(0)), factor;
+    (void)user;
+    for (int axis = 0; axis < 3; axis++) {
+        vc_val m = vc_cast(VC_F32, at->coordinate[axis]);
+        m = vc_min(m, vc_sub(vc_f32(SIDE), m));
+        square = vc_fma(m, m, square);
+    }
+    factor = vc_select(vc_gt(square, vc_f32(0)), vc_div(vc_f32((float)(-SIDE * SIDE / (4 * pi * pi))), square), vc_f32(0));
+    v->re = vc_mul(v->re, factor);
+    v->im = vc_mul(v->im, factor);
+}
+
+static void declare_potential(vc_kernel *k, void *user) { *(vc_ref *)user = vc_buffer(k, "potential", VC_F32, VC_WRITE); }
+
+static void store_potential(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
+    (void)k;
+    vc_store(*(vc_ref *)user, at->index, v->re);
+    v->re = v->im = (vc_val){ 0, 0 };
+}
+
+/* ---- particles: the eight nodes around one, and how near it is to each ---- */
+
+typedef struct cloud { vc_val node[3][2], weight[3][2]; } cloud;
+
+static cloud cloud_of(vc_val position) {
+    cloud c;
+    for (uint32_t axis = 0; axis < 3; axis++) {
+        vc_val x = vc_component(position, axis), below = vc_floor(x);
+        c.node[axis][0] = vc_and(vc_cast(VC_U32, below), vc_u32(SIDE - 1));
+        c.node[axis][1] = vc_and(vc_add(c.node[axis][0], vc_u32(1)), vc_u32(SIDE - 1));
+        c.weight[axis][1] = vc_sub(x, below);
+        c.weight[axis][0] = vc_sub(vc_f32(1), c.weight[axis][1]);
+    }
+    return c;
+}
+
+/* Bit i of `corner` says which side along axis i. */
+static vc_val corner_weight(const cloud *c, int corner) {
+    return vc_mul(vc_mul(c->weight[0][corner & 1], c->weight[1][corner >> 1 & 1]), c->weight[2][corner >> 2]);
+}
+
+/* The number of a corner's node, or of the one `step` further along an axis. */
+static vc_val corner_node(const cloud *c, int corner, int axis, uint32_t step) {
+    vc_val at = vc_u32(0);
+    for (int i = 0; i < 3; i++) {
+        vc_val x = c->node[i][corner >> i & 1];
+        if (i == axis) x = vc_and(vc_add(x, vc_u32(step)), vc_u32(SIDE - 1));
+        at = vc_add(vc_mul(at, vc_u32(SIDE)), x);
+    }
+    return at;
+}
+
+static vd_kernel build_deposit(vd_context *ctx) {
+    vc_kernel *k = vc_begin(&(vc_kernel_desc){ .name = "deposit", .machine = vd_machine(ctx) });
+    vc_ref position = vc_buffer(k, "position", VC_F32X4, VC_READ);
+    vc_ref density = vc_buffer(k, "density", VC_F32, VC_READ_WRITE);
+    VC_EACH(k, i) {
+        cloud c = cloud_of(vc_load(position, i));
+        for (int corner = 0; corner < 8; corner++) vc_atomic_add(density, corner_node(&c, corner, 0, 0), corner_weight(&c, corner), NULL);
+    }
+    vd_kernel kernel = vd_kernel_build(ctx, k);
+    vc_free(k);
+    return kernel;
+}
+
+/* velocity += kick * force, then position += dt * velocity. The force is the mean over the corners, by the weights with which mass was spread, of central
+   differences of the potential: so two particles pull each other with one strength, and none pulls itself. */
+static vd_kernel build_push(vd_context *ctx) {
+    vc_kernel *k = vc_begin(&(vc_kernel_desc){ .name = "push", .machine = vd_machine(ctx) });
+    vc_ref position = vc_buffer(k, "position", VC_F32X4, VC_READ_WRITE);
+    vc_ref velocity = vc_buffer(k, "velocity", VC_F32X4, VC_READ_WRITE);
+    vc_ref potential = vc_buffer(k, "potential", VC_F32, VC_READ);
+    vc_val kick = vc_param(k, "kick", VC_F32), dt = vc_param(k, "dt", VC_F32);
+    VC_EACH(k, i) {
+        vc_val x[4], v[4], p = vc_load(position, i), old = vc_load(velocity, i);
+        cloud c = cloud_of(p);
+        for (uint32_t axis = 0; axis < 3; axis++) {
+            vc_val force = vc_f32(0);
+            for (int corner = 0; corner < 8; corner++) {
+                vc_val behind = vc_load(potential, corner_node(&c, corner, (int)axis, SIDE - 1));
+                vc_val ahead = vc_load(potential, corner_node(&c, corner, (int)axis, 1));
+                force = vc_fma(vc_mul(vc_sub(behind, ahead), vc_f32(0.5f)), corner_weight(&c, corner), force);
+            }
+            v[axis] = vc_fma(force, kick, vc_component(old, axis));
+            x[axis] = vc_mod(vc_fma(v[axis], dt, vc_component(p, axis)), vc_f32(SIDE));
+        }
+        vc_store(velocity, i, vc_vec4(v[0], v[1], v[2], vc_f32(0)));
+        vc_store(position, i, vc_vec4(x[0], x[1], x[2], vc_f32(0)));
+    }
+    vd_kernel kernel = vd_kernel_build(ctx, k);
+    vc_free(k);
+    return kernel;
+}
+
+/* ---- the box ---- */
+
+typedef struct point { float x, y, z, none; } point;
+
+typedef struct box {
+    vd_context *ctx;
+    vd_buffer density, spectrum, potential, position, velocity, mass;
+    vc_ref in, out;          /* of the hooks */
+    vd_fft *forward, *inverse;
+    vd_kernel deposit, push;
+} box;
+
+static vd_result make_box(box *b) {
+    const vd_fft_desc forward = { .name = "forward", .shape = { SIDE, SIDE, SIDE }, .axes = 7, .load = load_density, .store = store_green,
+                                  .hook_declare = declare_density, .hook_user = &b->in };
+    const vd_fft_desc inverse = { .name = "inverse", .shape = { SIDE, SIDE, SIDE }, .axes = 7, .store = store_potential,
+                                  .hook_declare = declare_potential, .hook_user = &b->out };
+    b->density = vd_buffer_create(b->ctx, &(vd_buffer_desc){ .name = "density", .type = VD_F32, .shape = { CELLS } });
+    b->spectrum = vd_buffer_create(b->ctx, &(vd_buffer_desc){ .name = "spectrum", .type = VD_F32C, .shape = { CELLS } });
+    b->potential = vd_buffer_create(b->ctx, &(vd_buffer_desc){ .name = "potential", .type = VD_F32, .shape = { CELLS } });
+    b->position = vd_buffer_create(b->ctx, &(vd_buffer_desc){ .name = "position", .type = VD_F32X4, .shape = { PARTICLES } });
+    b->velocity = vd_buffer_create(b->ctx, &(vd_buffer_desc){ .name = "velocity", .type = VD_F32X4, .shape = { PARTICLES } });
+    b->mass = vd_buffer_create(b->ctx, &(vd_buffer_desc){ .name = "mass", .type = VD_F32, .shape = { 1 } });
+    b->forward = vd_fft_create(b->ctx, &forward);
+    b->inverse = vd_fft_create(b->ctx, &inverse);
+    b->deposit = build_deposit(b->ctx);
+    b->push = build_push(b->ctx);
+    return b->density.id && b->spectrum.id && b->potential.id && b->position.id && b->velocity.id && b->mass.id && b->forward && b->inverse &&
+           b->deposit.id && b->push.id ? VD_OK : VD_ERROR_INVALID;
+}
+
+static vd_result solve(box *b) {
+    const vd_fft_argument density = { "density", vd_b(b->density) }, potential = { "potential", vd_b(b->potential) };
+    vd_list *list = vd_immediate(b->ctx, 0, 0);
+    vd_result r = vd_fft_run(b->forward, list, &(vd_fft_io){ .out = b->spectrum, .args = &density, .arg_count = 1 });
+    if (r) return r;
+    return vd_fft_run(b->inverse, list, &(vd_fft_io){ .direction = VD_FFT_INVERSE, .in = b->spectrum, .args = &potential, .arg_count = 1 });
+}
+
+/* Leapfrog: velocities are half a step behind positions, but for the first step, at whose beginning they are 0. */
+static vd_result run(box *b, int steps, float dt) {
+    vd_result r = VD_OK;
+    for (int s = 0; s < steps && !r; s++) {
+        r = vd_fill(vd_immediate(b->ctx, 0, 0), b->density, 0, VD_WHOLE, NULL, 0);
+        if (!r) r = vd_run(b->ctx, b->deposit, PARTICLES, vd_b(b->position), vd_b(b->density));
+        if (!r) r = solve(b);
+        if (!r) r = vd_run(b->ctx, b->push, PARTICLES, vd_b(b->position), vd_b(b->velocity), vd_b(b->potential), vd_f32(s ? dt : dt / 2), vd_f32(dt));
+    }
+    return r ? r : vd_reduce_sum(b->ctx, b->density, b->mass);
+}
+
+/* ---- what is known ---- */
+
+/* A wave aslant through the box: its potential is itself, divided by -k^2. Gives the largest difference, as a part of the height. */
+static vd_result check_wave(box *b, double *worst) {
+    static float wave[CELLS], potential[CELLS];
+    const double step = 2 * pi / SIDE, square = step * step * (2 * 2 + 1 * 1 + 3 * 3);
+    for (int i = 0; i < CELLS; i++) wave[i] = (float)(1 + sin(step * (2 * (i / (SIDE * SIDE)) + i / SIDE % SIDE - 3 * (i % SIDE))));
+    vd_result r = vd_buffer_write(b->ctx, b->density, 0, wave, VD_WHOLE);
+    if (!r) r = solve(b);
+    if (!r) r = vd_buffer_read(b->ctx, b->potential, 0, potential, VD_WHOLE);
+    *worst = 0;
+    for (int i = 0; i < CELLS; i++) *worst = fmax(*worst, fabs((double)potential[i] * -square - ((double)wave[i] - 1)));
+    return r;
+}
+
+static float random_float(uint32_t *state) { /* -1 … 1 */
+    *state = *state * 1664525u + 1013904223u;
+    return (float)(*state >> 8) / 8388608.0f - 1.0f;
+}
+
+static float home_of(int i) { return (float)(i / (SIDE * SIDE)) + 0.5f; }
+
+/* One particle in the middle of each cell, moved by a wave of half a cell along x, and at random by up to a tenth. */
+static void make_particles(point *position) {
+    uint32_t state = 1;
+    for (int i = 0; i < PARTICLES; i++) {
+        float x = home_of(i) + 0.5f * (float)sin(2 * pi * (double)home_of(i) / SIDE) + 0.1f * random_float(&state);
+        float y = (float)(i / SIDE % SIDE) + 0.5f + 0.1f * random_float(&state), z = (float)(i % SIDE) + 0.5f + 0.1f * random_float(&state);
+        position[i] = (point){ x, y, z, 0 };
+    }
+}
+
+/* How high that wave is, in cells. */
+static double height_of(const point *position) {
+    double sum = 0;
+    for (int i = 0; i < PARTICLES; i++) sum += remainder((double)position[i].x - (double)home_of(i), SIDE) * sin(2 * pi * (double)home_of(i) / SIDE);
+    return 2 * sum / PARTICLES;
+}
+
+/* The sum of all velocities, as a part of the sum of their lengths. */
+static double momentum_of(const point *velocity) {
+    double x = 0, y = 0, z = 0, all = 0;
+    for (int i = 0; i < PARTICLES; i++) {
+        double vx = velocity[i].x, vy = velocity[i].y, vz = velocity[i].z;
+        x += vx; y += vy; z += vz;
+        all += sqrt(vx * vx + vy * vy + vz * vz);
+    }
+    return sqrt(x * x + y * y + z * z) / all;
+}
+
+int main(int argc, char **argv) {
+    static point position[PARTICLES], velocity[PARTICLES];
+    bool chosen = argc > 2 && strcmp(argv[1], "--backend") == 0;
+    vd_context_desc desc = { .backend = chosen ? vd_backend_named(argv[2]) : VD_BACKEND_DEFAULT };
+    int steps = argc > (chosen ? 3 : 1) ? atoi(argv[chosen ? 3 : 1]) : 30;
+    float mass = 0;
+    double worst, before, after, theory, momentum;
+    box b = { 0 };
+    if (steps < 1 || steps > 40 || (chosen && !desc.backend)) {
+        fprintf(stderr, "usage: poisson [--backend vulkan|cuda|opencl] [steps]; 1 to 40 of them, later particles overtake each other\n");
+        return 1;
+    }
+    make_particles(position);
+    before = height_of(position);
+    vd_result r = vd_context_create(&desc, &b.ctx);
+    if (!r) r = make_box(&b);
+    if (!r) r = check_wave(&b, &worst);
+    if (!r) r = vd_buffer_write(b.ctx, b.position, 0, position, VD_WHOLE);
+    if (!r) r = vd_fill(vd_immediate(b.ctx, 0, 0), b.velocity, 0, VD_WHOLE, NULL, 0);
+    if (!r) r = run(&b, steps, 0.05f);
+    if (!r) r = vd_buffer_read(b.ctx, b.position, 0, position, VD_WHOLE);
+    if (!r) r = vd_buffer_read(b.ctx, b.velocity, 0, velocity, VD_WHOLE);
+    if (!r) r = vd_buffer_read(b.ctx, b.mass, 0, &mass, VD_WHOLE);
+    if (r) { fprintf(stderr, "%s\n", vd_error_text()); return 1; }
+    after = height_of(position);
+    theory = before * cosh(0.05 * steps); /* matter at rest of density 1 that falls together under laplace(potential) = density - 1 */
+    momentum = momentum_of(velocity);
+    printf("The potential of a wave on %d x %d x %d is off by %.1e of its height.\n", SIDE, SIDE, SIDE, worst);
+    printf("%d steps of %d particles on %s: a mass of %.2f on the mesh, a momentum of %.1e of all motion.\n", steps, PARTICLES, vd_device(b.ctx, 0)->name,
+           (double)mass, momentum);
+    printf("A wave of %.4f cells grew by %.4f, in theory by %.4f.\n", before, after - before, theory - before);
+    vd_fft_destroy(b.forward);
+    vd_fft_destroy(b.inverse);
+    vd_context_destroy(b.ctx);
+    return !(worst < 1e-5 && fabs((double)mass - PARTICLES) < 1e-4 * PARTICLES && momentum < 1e-5 && fabs((after - before) / (theory - before) - 1) < 0.03);
+}
