@@ -8,11 +8,11 @@
    columns-in-place-1024), convolutions of complex images with one kernel (convolve-512x512), and of a signal with zeros around it, an eighth of the size each
    way, as the part of the result that is wanted (cropped-512x512).
 
-   Each size fills the same number of bytes (BENCH_BYTES; 1 GiB, on a processor 16 MiB), out of place, forward. Ours, the others and the copy are timed in turn,
-   each as one batch of some 50 ms that is recorded first, from its submission to its end; BENCH_ROUNDS times (7). `fft-both` is forward and back again, beside
-   cuFFT, where that is. cuFFT is opened at run time (BENCH_CUFFT: its path); without it, or without CUDA, those figures are not run. VkFFT is the engine of
-   ours on Vulkan, and on OpenCL works in our context and queue; it has complex transforms alone here. The copy is a kernel, 16 bytes a thread. The first and
-   the last transform of each size, of ours and of the others, are compared with FFTW in double where that was there to compile with; who is wrong has no
+   Each size fills the same number of bytes (BENCH_BYTES; 1 GiB, on a processor 16 MiB), out of place, forward. Ours, the others and the copy are timed in
+   turn, each as one batch of some 50 ms that is recorded first, from its submission to its end; BENCH_ROUNDS times (7). `fft-both` is forward and back again,
+   beside cuFFT, where that is. cuFFT is opened at run time (BENCH_CUFFT: its path); without it, or without CUDA, those figures are not run. VkFFT is the engine
+   of ours on Vulkan, and on OpenCL works in our context and queue; it has complex transforms alone here. The copy is a kernel, 16 bytes a thread. The first
+   and the last transform of each size, of ours and of the others, are compared with FFTW in double where that was there to compile with; who is wrong has no
    figures.
 
    On a processor the times are those that all threads of the program computed, which other programs disturb less.
@@ -345,7 +345,7 @@ static bool bench_both(bench *b, const size *s, const char *text, side *ours, si
     ours->inverse_too = cu->inverse_too = true;
     int count = count_for(b, ours);
     rounds_of(b, sides, 2, count);
-    print_pair(b, "fft-both", text, ours, cu, count / 2, 0);
+    print_pair(b, "fft-both", text, ours, cu, count / 2, s->bound);
     uint64_t from = batch_of(s, b->bytes) * points(s) - 8;
     if (vd_buffer_read(b->ctx, b->back, from * 8, found, sizeof found)) die("vd_buffer_read", vd_error_text());
     take(&b->x, from, 1, 8, given);
