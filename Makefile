@@ -149,7 +149,8 @@ commands_codegen     = $(matrix_parts) $(filter-out %/matrix,$(programs_codegen)
 own_fft              = $(filter-out %/plans,$(call files,tests/fft,$(cc)))
 fake_driver          = VKDISPATCH_BACKEND=cuda VKDISPATCH_LIBCUDA=build/$(cc)/tests/fake/libcuda.so
 programs_fft         = $(own_fft) build/$(cc)/tests/fft/plans $(call fakes,$(cc)) build/vkfft/tests/fft/transforms
-commands_fft         = $(own_fft) $(own_fft:%="env VKDISPATCH_BUFFERS=binding %") $(own_fft:%="env VKDISPATCH_BACKEND=opencl %") \
+bound_fft            = $(filter-out %/measure,$(own_fft))
+commands_fft         = $(own_fft) $(bound_fft:%="env VKDISPATCH_BUFFERS=binding %") $(own_fft:%="env VKDISPATCH_BACKEND=opencl %") \
                        "env $(fake_driver) build/$(cc)/tests/fft/plans" \
                        $(foreach t,transforms hooks scan,"env VKDISPATCH_FFT_SHAPES=gpu build/$(cc)/tests/fft/$t") "build/vkfft/tests/fft/transforms vkfft"
 
@@ -184,8 +185,8 @@ suites := compile unit golden codegen conformance fft fuzz sanitize validate
 .DELETE_ON_ERROR:
 .SECONDEXPANSION:
 .PHONY: help demo test check $(suites:%=test-%) $(suites:%=programs-%) test-gpu test-side-by-side test-features fuzz-api bench \
-        bench-dispatch bench-cuda bench-opencl bench-build bench-fft bench-reduce bench-compile bench-plots matrix golden-update carry install clean \
-        fft-lengths deps-build deps-test deps-plots
+        bench-dispatch bench-cuda bench-opencl bench-build bench-fft bench-reduce bench-compile matrix golden-update carry install clean \
+        fft-lengths deps-build deps-test
 
 help:            ## this list
 	@awk -F ' *## ' '/^[a-z][a-z-]*:.*## / { sub(/:.*/, "", $$1); printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -269,9 +270,6 @@ build/cub.so: tools/bench/cub.cu
 bench-reduce: build/$(cc)/tools/bench/reduce $(if $(NVCC),build/cub.so) ## sums, scans and sorts beside CUB and a copy
 	@$<
 
-bench-plots: deps-plots ## BENCHMARKS.md and its pictures, of the figures kept last or of OUTPUT='FILES that benchmarks printed' MACHINE='what they ran on'
-	@tools/bench/plot $(OUTPUT) $(if $(MACHINE),--machine '$(MACHINE)')
-
 bench-compile:   ## what including a header and compiling its implementation costs
 	@tools/bench/compile
 
@@ -303,6 +301,3 @@ deps-build:
 
 deps-test:
 	@tools/deps.sh build test
-
-deps-plots:
-	@tools/deps.sh plots

@@ -342,7 +342,8 @@ typedef struct vd_context_desc {
     void *log_user;
     vd_allocator allocator;
     const vd_device_info *dummy;    /* VD_BACKEND_DUMMY: the device to pretend; default: a common desktop device */
-    const char *cache_directory;    /* an existing folder of the caller's for compiled kernels, the same for any program; default: none are kept */
+    const char *cache_directory;    /* an existing folder of the caller's for compiled kernels and what was measured, the same for any program; default: nothing
+                                       is kept */
     void *cuda_stream;              /* VD_BACKEND_CUDA: a CUstream of the device's primary context, to be queue 0. It stays the caller's, has to outlive the
                                        context and may be captured; what the caller puts into it is in order with what is sent (vd_flush) */
     int queues;                     /* of each device; default: 1, at most VD_MAX_QUEUES */
@@ -586,6 +587,12 @@ VD_API vd_allocator vd_context_allocator(const vd_context *ctx);     /* what it 
    for a key, and returns what it does. `key` is an address of the library's. vd_context_destroy calls `release` first of all, if the pointer was set. */
 VD_API vd_result vd_context_attach(vd_context *ctx, const void *key, vd_result (*use)(vd_context *ctx, void **data, void *user), void *user,
                                    void (*release)(vd_context *ctx, void *data));
+/* For libraries on top: bytes that outlive the program, in vd_context_desc.cache_directory. `kind` is a word for the file's name; whatever the bytes depend on
+   is in the key. Where there is no directory, or the file cannot be written, nothing is kept; a file that is damaged or of another key is no file. */
+VD_API void vd_cache_store(vd_context *ctx, const char *kind, const void *key, size_t key_size, const void *data, size_t size);
+VD_API size_t vd_cache_load(vd_context *ctx, const char *kind, const void *key, size_t key_size, void *data, size_t capacity); /* bytes; 0: there are none, or
+                                                       more than the capacity */
+VD_API uint64_t vd_time_ns(void);                   /* of a clock that only goes forward; for libraries on top */
 /* Calls `use` with the native objects of a queue and returns what it does. Meanwhile nothing of the library's is sent to any queue of that device, so that
    `use` may submit work of its own; it may not call functions that take the context. */
 VD_API vd_result vd_native_use(vd_context *ctx, int device, int queue, vd_result (*use)(const vd_native *native, void *user), void *user);
@@ -1803,8 +1810,8 @@ VD__BACKEND_OPERATIONS(VD__BACKEND_OPENCL)
 #endif
 
 // >>cache
-/* Compiled code kept in files between two runs of a program. A file tells what it is for and holds a sum of its bytes; what does not fit is as good as no
-   file. Nothing here fails: without a cache there is more to compile. */
+/* Compiled code, and what libraries on top want kept, in files between two runs of a program. A file tells what it is for and holds a sum of its bytes; what
+   does not fit is as good as no file. Nothing here fails: without a cache there is more to compile. */
 
 typedef struct vd__cache_key { uint64_t words[2]; } vd__cache_key;
 
@@ -1856,7 +1863,7 @@ static void *vd__cache_read(const vd__host *host, FILE *file, const vd__cache_ke
 }
 
 /* What was stored under this key, to be freed; NULL where there is nothing that can be used. */
-static VD__UNUSED void *vd__cache_load(const vd__host *host, const char *kind, const vd__cache_key *key, size_t *size) {
+static void *vd__cache_load(const vd__host *host, const char *kind, const vd__cache_key *key, size_t *size) {
     char path[VD__CACHE_PATH];
     FILE *file = vd__cache_path(host, kind, key, path) ? fopen(path, "rb") : NULL;
     if (!file) return NULL;
@@ -1879,7 +1886,7 @@ static bool vd__cache_write(FILE *file, const vd__cache_key *key, const void *da
 }
 
 /* Written under another name first, so that programs that read or write the same key at this moment see a whole file or none. */
-static VD__UNUSED void vd__cache_store(const vd__host *host, const char *kind, const vd__cache_key *key, const void *data, size_t size) {
+static void vd__cache_store(const vd__host *host, const char *kind, const vd__cache_key *key, const void *data, size_t size) {
     char path[VD__CACHE_PATH], temporary[VD__CACHE_PATH];
     if (!size || size > VD__CACHE_LIMIT || !vd__cache_path(host, kind, key, path)) return;
     snprintf(temporary, sizeof temporary, "%.*s.%llx", VD__CACHE_PATH - 32, path, VD__U(vd__time_ns() ^ (uint64_t)(uintptr_t)&path * 0x9E3779B97F4A7C15u));
@@ -10672,6 +10679,31 @@ VD_API vd_result vd_context_attach(vd_context *ctx, const void *key, vd_result (
     vd__mutex_unlock(&a->lock);
     return result;
 }
+
+static vd__cache_key vd__cache_key_of(const void *key, size_t size) {
+    vd__cache_key out = VD__CACHE_START;
+    vd__cache_add(&out, key, size);
+    return out;
+}
+
+VD_API void vd_cache_store(vd_context *ctx, const char *kind, const void *key, size_t key_size, const void *data, size_t size) {
+    if (!ctx || !kind || !key || !data) return;
+    vd__cache_key k = vd__cache_key_of(key, key_size);
+    vd__cache_store(&ctx->host, kind, &k, data, size);
+}
+
+VD_API size_t vd_cache_load(vd_context *ctx, const char *kind, const void *key, size_t key_size, void *data, size_t capacity) {
+    size_t size = 0;
+    if (!ctx || !kind || !key || !data) return 0;
+    vd__cache_key k = vd__cache_key_of(key, key_size);
+    void *kept = vd__cache_load(&ctx->host, kind, &k, &size);
+    bool fits = kept && size <= capacity;
+    if (fits) memcpy(data, kept, size);
+    vd__free(&ctx->host.allocator, kept);
+    return fits ? size : 0;
+}
+
+VD_API uint64_t vd_time_ns(void) { return vd__time_ns(); }
 
 static void vd__attachments_release(vd_context *ctx) {
     while (ctx->attachments) {

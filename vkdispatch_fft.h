@@ -45,6 +45,7 @@
        execute      running a plan
        shift        spectra with their middle in the middle
        convolve     convolutions by transforms
+       measure      which shape of a kernel is the fastest
        public       the functions declared above
        end
 
@@ -54,7 +55,8 @@
                                           and glslang's C interface (Debian: libvkfft-dev, libvulkan-dev, glslang-dev), and is linked with glslang and its
                                           default resource limits. Default: off
 
-   Environment: VKDISPATCH_FFT_SHAPES=gpu plans for a processor as for a GPU, so that tests can run those kernels anywhere.
+   Environment: VKDISPATCH_FFT=estimate, measure or patient takes the place of vd_fft_desc.rigor. For tests and experiments: VKDISPATCH_FFT_SHAPES=gpu plans for
+   a processor as for a GPU, and VKDISPATCH_FFT_FACTORS gives kernels the shape it says, as far as they can have it (Measuring, below).
 
    Linking: what vkdispatch.h needs, and -lm. With everything static, this is too.
 
@@ -89,6 +91,19 @@
    Other lengths are done by Bluestein's algorithm while twice their length fits into a workgroup. What fits nowhere is VD_ERROR_UNSUPPORTED.
    Real kinds make a complex transform of n / 2 of an even n, of n - 1 of a DCT1 and of n + 1 of a DST1; of two rows of an odd n at once one of n, and of
    a long one alone.
+
+   Measuring. What a kernel looks like is estimated; with VD_FFT_MEASURE the shapes that look best are also compiled and timed as vd_fft_create plans, on the
+   device, which the caller keeps free of other work meanwhile: radices and their order, threads, transforms side by side, slices of the exchange, and lengths
+   of Bluestein's algorithm. Each kernel is run on noise, without hooks, out of place, and on no more transforms than fill 256 MiB, a processor's 4 MiB, where
+   fewer of them can be had; two buffers of that size, at most 1 GiB each, live until the plan is made. What gives other results than the estimated shape, by
+   relative L2, or does not compile, is dropped. Times are medians of 5 rounds in turn, by the host's clock around some milliseconds of work each; what is not
+   one hundredth faster than the estimate is not taken. The context keeps what came out, and so does vd_context_desc.cache_directory for later ones, by device,
+   driver and kind of kernel, numbers of transforms in powers of two: the next such plan times nothing. Without memory to measure, on the backend dummy, and
+   where a transform alone needs more than 1 GiB, plans are estimated. vd_fft_explain tells the times.
+   VKDISPATCH_FFT_FACTORS has shapes as vd_fft_explain prints them: radices, of which a + in place of an x before one joins it to the one before, threads of a
+   transform, transforms side by side, and slices of the exchange, where 0 means both components at once: "16x16x16/256/1/1". Commas separate several. Each is
+   for all kernels of as many points, with r in front of it for those of rows, with c for those of columns, and with b for those of Bluestein's algorithm for
+   whose length it is long enough. What does not fit is VD_ERROR_INVALID.
 
    Hooks. A load hook gets each element that a plan reads, and what it leaves is transformed in its place; a store hook gets each result, and what it leaves is
    stored. They are C functions that write a part of the kernel with the builder: a window, a mask, a conversion, a magnitude then cost no pass over memory.
@@ -168,13 +183,20 @@ typedef enum vd_fft_kind {   /* what is transformed along the axes; the manual a
     VD_FFT_DCT1, VD_FFT_DCT2, VD_FFT_DCT3, VD_FFT_DCT4, VD_FFT_DST1, VD_FFT_DST2, VD_FFT_DST3, VD_FFT_DST4
 } vd_fft_kind;
 
+/* What a plan may cost, in the words of FFTW. The manual above says how it is measured. */
+typedef enum vd_fft_rigor {
+    VD_FFT_RIGOR_DEFAULT = 0, /* estimate */
+    VD_FFT_ESTIMATE,         /* nothing is timed */
+    VD_FFT_MEASURE,          /* about a dozen shapes of each kernel */
+    VD_FFT_PATIENT           /* up to 40 */
+} vd_fft_rigor;
+
 typedef struct vd_fft_desc {
     const char *name;        /* for messages; default: "fft" */
     uint64_t shape[4];       /* elements, of VD_FFT_REAL those of the real array; trailing zeros mean there are fewer dimensions */
     uint32_t axes;           /* bit i: dimension i is transformed, the others are batches; default: the last one */
     vd_fft_norm norm;
-    uint64_t in_stride[4], out_stride[4]; /* elements from one index to the next of each dimension; default: C order without gaps. What is only read may
-                                overlap: in_stride { 64, 1 } of a shape { frames, 256 } takes frames of a signal, out of place */
+    uint64_t in_stride[4], out_stride[4]; /* elements from one index to the next of each dimension; default: C order without gaps */
     vd_type type;            /* of the arithmetic and of the tables: VD_F32, the default, or VD_F64 */
     vd_type in_type, out_type; /* of real and imaginary parts in memory: VD_F16, VD_F32 or VD_F64; default: type */
     uint64_t in_count[4], out_count[4]; /* of transformed dimensions, the first indices that lie in memory: others are read as zero, are not written; 0: all */
@@ -184,6 +206,7 @@ typedef struct vd_fft_desc {
     void *hook_user;         /* used whenever a kernel is made, by vd_fft_create and any vd_fft_run: lives as long as the plan */
     vd_fft_kind kind;        /* of VD_FFT_REAL in_stride and in_type belong to the reals, out_stride and out_type to the half spectrum, in both directions */
     bool padded;             /* of VD_FFT_REAL: without in_stride, rows of n reals take the room of their n / 2 + 1 bins, as in place they have to */
+    vd_fft_rigor rigor;      /* how kernels are chosen; of other engines it means nothing */
 } vd_fft_desc;
 
 typedef struct vd_fft_argument { const char *name; vd_arg value; } vd_fft_argument; /* { "window", vd_b(buffer) } */
@@ -265,6 +288,7 @@ typedef struct vd_convolve_desc {
     bool real;               /* signals, kernels and results are real numbers; two groups are done at once */
     vd_fft_hook filter;      /* changes the kernel's spectrum, as a store hook without arguments; lengths are those that vd_convolve_explain tells */
     void *hook_user;
+    vd_fft_rigor rigor;      /* of what vd_convolve_run runs */
 } vd_convolve_desc;
 
 VD_API vd_convolve *vd_convolve_create(vd_context *ctx, const vd_convolve_desc *desc); /* NULL on failure */
@@ -465,6 +489,9 @@ enum {
     VD__FFT_POINTS = 16384,    /* complex numbers that fit into the registers of a workgroup */
     VD__FFT_PASSES = 12,
     VD__FFT_ARGS = 16,         /* of hooks */
+    VD__FFT_CANDIDATES = 96,   /* shapes of a kernel from which those are taken that are timed */
+    VD__FFT_TIMED = 40,        /* shapes of a kernel that are timed at most */
+    VD__FFT_ROUNDS = 5,        /* in which they are, in turn */
     VD__FFT_KEPT = 64          /* plans that a context keeps for the simple calls */
 };
 
@@ -759,6 +786,22 @@ typedef struct vd__fft_hooks {
     int count;
 } vd__fft_hooks;
 
+/* What a shape leaves open beside its pass. */
+typedef struct vd__fft_choice {
+    uint32_t radix[VD__FFT_STAGES]; /* 0 behind the last */
+    uint32_t joined, threads, side;
+    uint32_t slices;         /* 0: both components at once */
+} vd__fft_choice;
+
+/* What was timed of a pass, the fastest first. */
+typedef struct vd__fft_timing {
+    uint32_t count;          /* 0: nothing was */
+    uint32_t estimated;      /* which one the estimate had taken */
+    uint32_t found;          /* by an earlier plan */
+    vd__fft_choice choice[VD__FFT_TIMED];
+    float ms[VD__FFT_TIMED];
+} vd__fft_timing;
+
 struct vd_fft {
     vd_context *ctx;
     vd_allocator allocator;
@@ -771,7 +814,6 @@ struct vd_fft {
     uint64_t real_length;
     bool scalar[VD__FFT_PLACES]; /* reals lie there */
     bool paired;             /* of VD_FFT_REAL: passes take the reals two by two */
-    bool overlaps;           /* elements of `in` lie in one place */
     double scale[2];         /* by direction */
     vd__fft_layout layout[VD__FFT_PLACES];
     vd__fft_layout dense;    /* C order */
@@ -784,7 +826,9 @@ struct vd_fft {
     double *table;           /* on the host while the plan is made */
     uint32_t table_count, table_capacity; /* complex numbers */
     vd_buffer tables, own[VD__FFT_PLACES]; /* of TEMP and MIDDLE, where passes use them */
-    char text[2048];
+    vd__fft_timing *timing;  /* of each pass of both routes; NULL: none was measured */
+    uint32_t forced;         /* bits: passes that have their shape from the environment */
+    char text[16384];
     struct vd__vkfft *vkfft; /* the other engine; NULL: ours */
 };
 
@@ -901,36 +945,72 @@ static bool vd__fft_can_exchange(const vd__fft_device *d, const vd__fft_shape *s
     return false;
 }
 
+typedef struct vd__fft_candidate { vd__fft_shape shape; double cost; } vd__fft_candidate;
+
+/* The cheapest of all that were seen, in order. */
+typedef struct vd__fft_candidates {
+    vd__fft_candidate at[VD__FFT_CANDIDATES];
+    uint32_t count, stages;  /* there are; most of a shape */
+} vd__fft_candidates;
+
 typedef struct vd__fft_search {
     const vd__fft_device *device;
     vd__fft_shape now, best;
     double cost;             /* of best; 0: none yet */
+    vd__fft_candidates *wide; /* also takes radices in any order, and idle threads; NULL: only the best is wanted */
 } vd__fft_search;
+
+/* Of shapes that are not dealt yet. */
+static bool vd__fft_is_same(const vd__fft_shape *a, const vd__fft_shape *b) {
+    return a->n == b->n && a->stages == b->stages && a->threads == b->threads && a->joined == b->joined &&
+           memcmp(a->radix, b->radix, a->stages * sizeof a->radix[0]) == 0 && memcmp(a->axis, b->axis, a->stages * sizeof a->axis[0]) == 0;
+}
+
+static void vd__fft_note_candidate(vd__fft_candidates *c, const vd__fft_shape *s, double cost) {
+    uint32_t i;
+    for (i = 0; i < c->count; i++) if (vd__fft_is_same(&c->at[i].shape, s)) return;
+    if (c->count == VD__FFT_CANDIDATES && cost >= c->at[c->count - 1].cost) return;
+    if (c->count < VD__FFT_CANDIDATES) c->count++;
+    for (i = c->count - 1; i && c->at[i - 1].cost > cost; i--) c->at[i] = c->at[i - 1];
+    c->at[i].shape = *s;
+    c->at[i].cost = cost;
+}
 
 static void vd__fft_try_one(vd__fft_search *s) {
     double cost = vd__fft_cost(s->device, &s->now);
+    if (s->wide) {
+        if (vd__fft_can_exchange(s->device, &s->now)) vd__fft_note_candidate(s->wide, &s->now, cost);
+        return;
+    }
     if ((s->cost > 0 && cost >= s->cost) || !vd__fft_can_exchange(s->device, &s->now)) return;
     s->cost = cost;
     s->best = s->now;
 }
 
-/* Tries the radices so far with one or several of the largest butterflies a thread, and with a stage joined to the one before. */
-static void vd__fft_try(vd__fft_search *s) {
-    uint32_t i, largest = 0, share;
-    for (i = 0; i < s->now.stages; i++) if (s->now.radix[i] > largest) largest = s->now.radix[i];
-    for (share = 1; share <= (s->now.axes > 1 ? 4u : 2u); share++) {
-        s->now.joined = 0;
-        s->now.threads = s->now.n / largest / share;
-        if (!s->now.threads || s->now.threads > s->device->threads || vd__fft_held(&s->now) > VD__FFT_RADIX) continue;
-        vd__fft_try_one(s);
-        for (i = 1; i < s->now.stages; i++) if (vd__fft_can_join(&s->now, i)) s->now.joined |= 1u << i;
-        if (s->now.joined) vd__fft_try_one(s);
-    }
+/* Tries the radices so far with so many threads, and with stages joined to the one before. */
+static void vd__fft_try_threads(vd__fft_search *s, uint32_t threads) {
+    uint32_t i;
+    s->now.joined = 0;
+    s->now.threads = threads;
+    if (!threads || threads > s->device->threads || vd__fft_held(&s->now) > VD__FFT_RADIX) return;
+    vd__fft_try_one(s);
+    for (i = 1; i < s->now.stages; i++) if (vd__fft_can_join(&s->now, i)) s->now.joined |= 1u << i;
+    if (s->now.joined) vd__fft_try_one(s);
     s->now.joined = 0;
 }
 
-/* All products of radices, axis by axis, none on an axis larger than the one before; of several axes no more than two each and one, since exchanges cost more
-   than a second kernel then. */
+/* With one or several of the largest butterflies a thread; a wide search tries the same for all the others. */
+static void vd__fft_try(vd__fft_search *s) {
+    uint32_t i, largest = 0, share, most = s->now.axes > 1 ? 4 : 2;
+    for (i = 0; i < s->now.stages; i++) if (s->now.radix[i] > largest) largest = s->now.radix[i];
+    for (share = 1; share <= most; share++) vd__fft_try_threads(s, s->now.n / largest / share);
+    for (i = 0; s->wide && i < s->now.stages; i++)
+        for (share = 1; share <= 4; share *= 2)
+            if (s->now.n % (s->now.radix[i] * share) == 0) vd__fft_try_threads(s, s->now.n / s->now.radix[i] / share);
+}
+
+/* All products of radices, axis by axis, none on an axis larger than the one before unless the search is wide; of several axes no more than two each and one,
+   since exchanges cost more than a second kernel then. */
 static void vd__fft_enumerate(vd__fft_search *s, uint32_t axis, uint32_t left, uint32_t most) {
     uint32_t r;
     if (left == 1 && axis + 1 < s->now.axes) {
@@ -939,11 +1019,12 @@ static void vd__fft_enumerate(vd__fft_search *s, uint32_t axis, uint32_t left, u
     }
     if (left == 1 && s->now.stages) vd__fft_try(s);
     if (left == 1 || s->now.stages == VD__FFT_STAGES || (s->now.axes > 1 && s->now.stages > 2 * s->now.axes)) return;
+    if (s->wide && s->now.stages == s->wide->stages) return;
     for (r = most < left ? most : left; r >= 2; r--) {
         if (left % r) continue;
         s->now.axis[s->now.stages] = axis;
         s->now.radix[s->now.stages++] = r;
-        vd__fft_enumerate(s, axis, left / r, r);
+        vd__fft_enumerate(s, axis, left / r, s->wide ? (uint32_t)VD__FFT_RADIX : r);
         s->now.stages--;
     }
 }
@@ -1863,6 +1944,22 @@ static vd_result vd__fft_make_tables(vd_fft *p) {
     }
     if (!ok) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_fft_create '%s': out of host memory for tables", p->name);
     return VD_OK;
+}
+
+/* The tables in the type of the arithmetic; at least one number, since a kernel takes them in any case. */
+static vd_result vd__fft_upload_tables(vd_fft *p) {
+    static const double none[2] = { 0, 0 };
+    const double *from = p->table_count ? p->table : none;
+    uint32_t count = p->table_count ? p->table_count : 1, i;
+    float *narrow = NULL;
+    if (p->real == VC_F32) {
+        narrow = (float *)vd__fft_allocate(&p->allocator, (size_t)count * 2 * sizeof(float));
+        if (!narrow) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_fft_create '%s': out of host memory for tables", p->name);
+        for (i = 0; i < 2 * count; i++) narrow[i] = (float)from[i];
+    }
+    p->tables = vd__fft_buffer(p->ctx, "fft tables", (vd_type)vd__fft_pair_of(p->real), count, narrow ? (const void *)narrow : from);
+    vd__fft_free(&p->allocator, narrow);
+    return p->tables.id ? VD_OK : VD_ERROR_OUT_OF_DEVICE_MEMORY;
 }
 
 // >>exchange
@@ -5512,6 +5609,7 @@ static vd_result vd__kept_run(vd_context *ctx, const vd__plan_kind *kind, const 
     static const vd__plan_kind vd__kept_##name = { sizeof(desc_type), vd__kept_##name##_make, vd__kept_##name##_run, vd__kept_##name##_destroy };
 
 static vd_result vd__fft_new(vd_context *ctx, const vd_fft_desc *desc, const vd__fft_convolution *convolution, vd_fft **out);
+static vd_result vd__fft_plan_new(vd_context *ctx, const vd_fft_desc *desc, const vd__fft_convolution *convolution, vd_fft **out);
 
 VD__PLAN_KIND(fft, vd_fft, vd_fft_desc, vd_fft_io, vd__fft_new(ctx, d, NULL, &plan), vd_fft_run(plan, list, io), vd_fft_destroy)
 VD__PLAN_KIND(reduce, vd_reduce, vd_reduce_desc, vd_reduce_io, vd__reduce_new(ctx, d, &plan), vd_reduce_run_io(plan, list, io), vd_reduce_destroy)
@@ -5564,6 +5662,10 @@ static vd_result vd__real_simple(vd_context *ctx, const char *name, vd_buffer re
 
 // >>execute
 /* Running a plan. */
+
+static uint64_t vd__fft_bytes(const vd_fft *p, vd__fft_place place) {
+    return p->layout[place].span * vc_type_size(vd__fft_element(p->stored[place], p->scalar[place]));
+}
 
 /* Workgroups of a pass. */
 static uint64_t vd__fft_groups(const vd__fft_pass *pass) {
@@ -5904,6 +6006,7 @@ static vd_result vd__convolve_make_run(vd_convolve *p) {
         desc.hook_declare = vd__convolve_declare;
     }
     desc.hook_user = p;
+    desc.rigor = p->desc.rigor;
     result = vd__fft_new(p->ctx, &desc, &c, &p->run);
     if (result) return result;
     p->run->spectrum = vd__fft_buffer(p->ctx, "spectrum of the kernel", (vd_type)vd__fft_pair_of(p->desc.type),
@@ -5927,10 +6030,742 @@ static vd_result vd__convolve_both(vd_convolve *p, vd_list *list, const vd__conv
 VD__PLAN_KIND(convolve, vd_convolve, vd_convolve_desc, vd__convolve_io, vd__convolve_new(ctx, d, &plan), vd__convolve_both(plan, list, io),
               vd_convolve_destroy)
 
+// >>measure
+/* Which shape of a kernel is the fastest: those that are cheapest by estimate are compiled, compared with what the planner would take, and timed; then, with
+   the radices and threads of the best, other numbers of transforms side by side and other exchanges. */
+
+enum { VD__FFT_MEASURE_VERSION = 1 }; /* of what is kept: to be raised when kernels or choices change */
+
+static vd__fft_choice vd__fft_choice_of(const vd__fft_shape *s) {
+    vd__fft_choice c;
+    memset(&c, 0, sizeof c);
+    memcpy(c.radix, s->radix, s->stages * sizeof s->radix[0]);
+    c.joined = s->joined;
+    c.threads = s->threads;
+    c.side = s->side;
+    c.slices = s->split ? s->slices : 0;
+    return c;
+}
+
+/* The radices of a choice, axis by axis; false: they are not those of the pass. */
+static bool vd__fft_take_radices(const vd__fft_pass *pass, const vd__fft_choice *c, vd__fft_shape *s) {
+    uint32_t axis = 0, left;
+    for (s->n = 1, s->stages = 0; s->stages < VD__FFT_STAGES && c->radix[s->stages]; s->n *= c->radix[s->stages++])
+        if (c->radix[s->stages] < 2 || c->radix[s->stages] > VD__FFT_RADIX || s->n > 65536) return false;
+    if (pass->chirp) {
+        if (s->n < 2 * pass->chirp - 1) return false;
+        s->size[0] = s->n;
+    }
+    left = s->size[0];
+    for (s->stages = 0; s->stages < VD__FFT_STAGES && c->radix[s->stages]; s->stages++) {
+        while (left == 1 && axis + 1 < s->axes) left = s->size[++axis];
+        if (left % c->radix[s->stages]) return false;
+        left /= c->radix[s->stages];
+        s->axis[s->stages] = axis;
+        s->radix[s->stages] = c->radix[s->stages];
+    }
+    while (left == 1 && axis + 1 < s->axes) left = s->size[++axis];
+    return left == 1 && s->stages;
+}
+
+static bool vd__fft_take_joined(uint32_t joined, vd__fft_shape *s) {
+    uint32_t i;
+    s->joined = 0;
+    for (i = 1; i < s->stages; i++) {
+        if (!(joined >> i & 1)) continue;
+        if (!vd__fft_can_join(s, i)) return false;
+        s->joined |= 1u << i;
+    }
+    return s->joined == joined;
+}
+
+/* The shape that a choice makes of a pass; false: it has none. */
+static bool vd__fft_take_choice(const vd_fft *p, const vd__fft_pass *pass, const vd__fft_choice *c, vd__fft_shape *out) {
+    const vd__fft_device *d = &p->device;
+    vd__fft_shape s = pass->shape;
+    uint32_t i;
+    if (!vd__fft_take_radices(pass, c, &s)) return false;
+    s.columns_in = vd__fft_is_columns(&pass->in);
+    s.columns_out = s.stages == 1 ? s.columns_in : vd__fft_is_columns(&pass->out);
+    if (!c->threads || c->threads > d->threads || !c->side || c->side > d->threads || c->slices > (s.mirrored ? 1u : 4u) || c->slices == 3) return false;
+    s.threads = c->threads;
+    s.side = c->side;
+    s.split = c->slices != 0;
+    s.slices = s.split ? c->slices : 1;
+    if (vd__fft_held(&s) > VD__FFT_RADIX || !vd__fft_take_joined(c->joined, &s) || !vd__fft_can_slice(&s, s.slices)) return false;
+    for (i = 0; i < VD__FFT_STAGES; i++) s.pad[i] = d->cpu || vd__fft_all_columns(&s) ? vd__fft_no_pad : vd__fft_usual_pad;
+    if (!vd__fft_fits(d, &s)) memset(s.pad, 0, sizeof s.pad);
+    if (!d->cpu && !pass->chirp && vd__fft_fits(d, &s)) vd__fft_choose_pads(d, &s);
+    *out = s;
+    return vd__fft_settle(d, out, vd__fft_fits(d, &s));
+}
+
+/* ---- what the environment says ---- */
+
+static bool vd__fft_read_number(const char **at, uint32_t *out) {
+    uint32_t n = 0;
+    if (**at < '0' || **at > '9') return false;
+    for (; **at >= '0' && **at <= '9' && n < 1000000; (*at)++) n = 10 * n + (uint32_t)(**at - '0');
+    *out = n;
+    return true;
+}
+
+/* "16x16+16/256/1/1", or without what follows the threads, up to a comma or the end; false: it is something else. */
+static bool vd__fft_read_choice(const char **at, vd__fft_choice *out) {
+    uint32_t i;
+    memset(out, 0, sizeof *out);
+    out->side = 1;
+    for (i = 0; i < VD__FFT_STAGES; i++) {
+        if (i && **at != 'x' && **at != '+') break;
+        if (i && *(*at)++ == '+') out->joined |= 1u << i;
+        if (!vd__fft_read_number(at, &out->radix[i])) return false;
+    }
+    if (*(*at)++ != '/' || !vd__fft_read_number(at, &out->threads)) return false;
+    if (**at == '/' && (++*at, !vd__fft_read_number(at, &out->side))) return false;
+    if (**at == '/' && (++*at, !vd__fft_read_number(at, &out->slices))) return false;
+    return **at == ',' || !**at;
+}
+
+/* Whether a shape of the environment is meant for a pass. */
+static bool vd__fft_is_meant(const vd__fft_pass *pass, char whom, const vd__fft_choice *c) {
+    uint32_t i;
+    uint64_t n = 1;
+    bool columns = vd__fft_is_columns(&pass->in) || vd__fft_is_columns(&pass->out);
+    for (i = 0; i < VD__FFT_STAGES && c->radix[i] && n <= 65536; i++) n *= c->radix[i];
+    if (pass->real.alone || (whom == 'c' && !columns) || (whom == 'r' && columns)) return false;
+    return whom == 'b' ? pass->chirp && n >= 2 * pass->chirp - 1 : n == pass->shape.n;
+}
+
+/* Gives the passes that a shape is meant for that shape. */
+static vd_result vd__fft_force(vd_fft *p, char whom, const vd__fft_choice *c, const char *text, int length) {
+    uint32_t i;
+    for (i = 0; i < p->route[0].count + p->route[1].count; i++) {
+        vd__fft_pass *pass = vd__fft_pass_at(p, i);
+        if (!vd__fft_is_meant(pass, whom, c)) continue;
+        if (!vd__fft_take_choice(p, pass, c, &pass->shape))
+            return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': VKDISPATCH_FFT_FACTORS has '%.*s', which a kernel of %u points cannot be: at most %u "
+                                "values a thread, %u threads and %u bytes of shared memory in slices that divide radices and threads", p->name, length, text,
+                                pass->shape.n, (unsigned)VD__FFT_RADIX, p->device.threads, (unsigned)(p->device.shared * vc_type_size(p->real)));
+        p->forced |= 1u << i;
+    }
+    return VD_OK;
+}
+
+static vd_result vd__fft_force_all(vd_fft *p) {
+    const char *at = getenv("VKDISPATCH_FFT_FACTORS"), *first;
+    vd_result result = VD_OK;
+    vd__fft_choice c;
+    while (at && *at && !result) {
+        char whom = *at == 'r' || *at == 'c' || *at == 'b' ? *at++ : ' ';
+        first = at;
+        if (!vd__fft_read_choice(&at, &c))
+            return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': VKDISPATCH_FFT_FACTORS has '%.40s'; it takes factors, threads, side by side and slices "
+                                "as in 16x16x16/256/1/1", p->name, first);
+        result = vd__fft_force(p, whom, &c, first, (int)(at - first));
+        if (*at == ',') at++;
+    }
+    return result;
+}
+
+/* ---- what was measured before ---- */
+
+typedef struct vd__fft_key {
+    char device[256], driver[256];
+    uint32_t count, limit;   /* words there are; 0 until there was no room for one */
+    uint64_t word[128];
+} vd__fft_key;
+
+static void vd__fft_key_add(vd__fft_key *k, uint64_t word) {
+    if (k->count < sizeof k->word / sizeof *k->word) k->word[k->count++] = word;
+    else k->limit = 1;
+}
+
+static uint64_t vd__fft_log2(uint64_t n) {
+    uint64_t log = 0;
+    while (n >>= 1) log++;
+    return log;
+}
+
+/* Strides as they are, numbers of transforms in powers of two. */
+static void vd__fft_key_digits(vd__fft_key *k, const vd__digits *d) {
+    uint32_t i;
+    vd__fft_key_add(k, d->count);
+    for (i = 0; i < d->count; i++) {
+        vd__fft_key_add(k, vd__fft_log2(d->size[i]));
+        vd__fft_key_add(k, d->stride[i]);
+    }
+}
+
+static void vd__fft_key_side(vd__fft_key *k, const vd__fft_side *s) {
+    uint32_t i;
+    for (i = 0; i < VD__FFT_AXES; i++) vd__fft_key_add(k, s->stride[i]);
+    vd__fft_key_digits(k, &s->block);
+    vd__fft_key_digits(k, &s->each);
+}
+
+static void vd__fft_key_device(vd__fft_key *k, const vd_fft *p, uint32_t direction, vd_fft_rigor rigor) {
+    const vd_device_info *d = vd_device(p->ctx, 0);
+    const uint64_t words[] = { VD__FFT_MEASURE_VERSION, VKDISPATCH_FFT_VERSION, sizeof(vd__fft_timing), (uint64_t)d->backend, d->vendor_id, d->device_id,
+                               d->driver_version, d->features, p->device.threads, p->device.shared, p->device.cpu, p->device.wide, (uint64_t)rigor, direction };
+    size_t i;
+    snprintf(k->device, sizeof k->device, "%s", d->name);
+    snprintf(k->driver, sizeof k->driver, "%s", d->driver);
+    for (i = 0; i < sizeof words / sizeof *words; i++) vd__fft_key_add(k, words[i]);
+}
+
+/* Whatever a pass's time depends on beside its shape. */
+static void vd__fft_key_of(vd__fft_key *k, const vd_fft *p, const vd__fft_pass *pass, uint32_t direction, vd_fft_rigor rigor) {
+    const vd__real *r = &pass->real;
+    const vd__fft_shape *s = &pass->shape;
+    const uint64_t words[] = { p->real, p->stored[pass->from], p->stored[pass->to], s->axes, s->size[0], s->size[1], s->size[2], s->size[3], s->mirrored,
+                               pass->chirp, pass->turn, pass->turn_rows, pass->inverse, pass->filled.count, pass->filled.scale, pass->kept.count,
+                               pass->kept.scale, pass->product.channels, pass->product.kernels, pass->product.plain, (uint64_t)r->kind, r->back, r->half,
+                               r->two, r->fold, r->load, r->store, r->scalar_in, r->scalar_out, r->part_in, r->part_out, r->n, r->h };
+    size_t i;
+    memset(k, 0, sizeof *k);
+    vd__fft_key_device(k, p, direction, rigor);
+    for (i = 0; i < sizeof words / sizeof *words; i++) vd__fft_key_add(k, words[i]);
+    vd__fft_key_side(k, &pass->in);
+    vd__fft_key_side(k, &pass->out);
+}
+
+typedef struct vd__fft_memory {
+    struct vd__fft_memory *next;
+    vd__fft_key key;
+    vd__fft_timing timing;
+} vd__fft_memory;
+
+typedef struct vd__fft_recollection { const vd__fft_key *key; vd__fft_timing *timing; bool keep; } vd__fft_recollection;
+
+static const char vd__fft_memory_key = 'm';
+
+static void vd__fft_forget(vd_context *ctx, void *data) {
+    vd_allocator allocator = vd_context_allocator(ctx);
+    vd__fft_memory *m = (vd__fft_memory *)data, *next;
+    for (; m; m = next) {
+        next = m->next;
+        vd__fft_free(&allocator, m);
+    }
+}
+
+/* Looks a key up in the context, or adds it to what the context has. */
+static vd_result vd__fft_remember(vd_context *ctx, void **data, void *user) {
+    vd__fft_recollection *r = (vd__fft_recollection *)user;
+    vd__fft_memory *m = (vd__fft_memory *)*data;
+    while (m && memcmp(&m->key, r->key, sizeof m->key) != 0) m = m->next;
+    if (!r->keep) {
+        if (m) *r->timing = m->timing;
+        return m ? VD_OK : VD_TIMEOUT;
+    }
+    if (!m) {
+        vd_allocator allocator = vd_context_allocator(ctx);
+        m = (vd__fft_memory *)vd__fft_allocate(&allocator, sizeof *m);
+        if (!m) return VD_ERROR_OUT_OF_MEMORY;
+        m->next = (vd__fft_memory *)*data;
+        m->key = *r->key;
+        *data = m;
+    }
+    m->timing = *r->timing;
+    return VD_OK;
+}
+
+static vd_result vd__fft_memorise(vd_context *ctx, const vd__fft_key *key, vd__fft_timing *timing, bool keep) {
+    vd__fft_recollection r;
+    r.key = key;
+    r.timing = timing;
+    r.keep = keep;
+    return vd_context_attach(ctx, &vd__fft_memory_key, vd__fft_remember, &r, vd__fft_forget);
+}
+
+/* From the context or from its directory; false: there is nothing that this pass can be. */
+static bool vd__fft_find_timing(const vd_fft *p, const vd__fft_pass *pass, const vd__fft_key *key, vd__fft_timing *t) {
+    vd__fft_shape shape;
+    if (key->limit) return false;
+    if (vd__fft_memorise(p->ctx, key, t, false)) {
+        if (vd_cache_load(p->ctx, "fft", key, sizeof *key, t, sizeof *t) != sizeof *t) return false;
+        if (!t->count || t->count > VD__FFT_TIMED || t->estimated >= t->count || !vd__fft_take_choice(p, pass, &t->choice[0], &shape)) return false;
+        vd__fft_memorise(p->ctx, key, t, true);
+    }
+    t->found = 1;
+    return true;
+}
+
+static void vd__fft_keep_timing(const vd_fft *p, const vd__fft_key *key, vd__fft_timing *t) {
+    if (key->limit) return;
+    vd__fft_memorise(p->ctx, key, t, true);
+    vd_cache_store(p->ctx, "fft", key, sizeof *key, t, sizeof *t);
+}
+
+/* ---- trials ---- */
+
+typedef struct vd__fft_trial {
+    vd__fft_choice choice;
+    vd__fft_shape shape;
+    vd_kernel kernel;
+    vd_buffer tables;
+    uint64_t groups;
+    bool alive;              /* is timed in this turn */
+    double ns[VD__FFT_ROUNDS], median; /* of one run; 0: never timed */
+} vd__fft_trial;
+
+/* What is used to measure a pass after another. */
+typedef struct vd__fft_bench {
+    vd_fft *plan;            /* of few enough transforms */
+    vd_fft *one;             /* that a trial is made with */
+    vd__fft_pass *pass;
+    uint32_t direction;
+    bool patient;
+    vd_buffer in, out, spectrum;
+    uint64_t in_bytes, out_bytes;
+    uint8_t *expected, *got; /* of `sample` bytes from the beginning of the results, and as many from their end */
+    uint64_t sample;
+    vd__fft_candidates candidates;
+    vd__fft_trial trial[VD__FFT_TIMED];
+    uint32_t count;
+} vd__fft_bench;
+
+enum { VD__FFT_SAMPLE = 1 << 20, VD__FFT_NOISE = 65521 * 16 }; /* bytes; the latter a prime number of the largest elements */
+
+static void vd__fft_add_trial(vd__fft_bench *b, const vd__fft_choice *c) {
+    vd__fft_trial *t = &b->trial[b->count];
+    uint32_t i;
+    for (i = 0; i < b->count; i++) if (memcmp(&b->trial[i].choice, c, sizeof *c) == 0) return;
+    if (b->count == VD__FFT_TIMED) return;
+    memset(t, 0, sizeof *t);
+    if (!vd__fft_take_choice(b->plan, b->pass, c, &t->shape)) return;
+    t->choice = *c;
+    b->count++;
+}
+
+/* Shapes for a pass, or for one length of Bluestein's algorithm. */
+static void vd__fft_search_wide(vd__fft_bench *b, uint32_t n) {
+    const vd_fft *p = b->plan;
+    const vd__fft_pass *pass = b->pass;
+    vd__fft_search search;
+    uint32_t i;
+    memset(&search, 0, sizeof search);
+    search.device = &p->device;
+    search.wide = &b->candidates;
+    search.now = pass->shape;
+    search.now.stages = search.now.joined = 0;
+    search.now.side = search.now.slices = 1;
+    search.now.split = search.now.paired = false;
+    search.now.columns_in = vd__fft_is_columns(&pass->in);
+    search.now.columns_out = vd__fft_is_columns(&pass->out);
+    search.now.n = n;
+    if (pass->chirp) search.now.size[0] = n;
+    for (i = 0; i < VD__FFT_STAGES; i++) search.now.pad[i] = p->device.cpu || vd__fft_all_columns(&search.now) ? vd__fft_no_pad : vd__fft_usual_pad;
+    vd__fft_enumerate(&search, 0, search.now.size[0], VD__FFT_RADIX);
+}
+
+/* How many of some candidates have the same radices, in whatever order. */
+static uint32_t vd__fft_alike(const vd__fft_bench *b, const vd__fft_shape *s) {
+    uint32_t i, j, alike = 0;
+    for (i = 0; i < b->count; i++) {
+        const vd__fft_shape *o = &b->trial[i].shape;
+        uint32_t sum = 0, squares = 0;
+        if (o->n != s->n || o->stages != s->stages) continue;
+        for (j = 0; j < s->stages; j++) {
+            sum += s->radix[j] - o->radix[j];
+            squares += s->radix[j] * s->radix[j] - o->radix[j] * o->radix[j];
+        }
+        alike += !sum && !squares;
+    }
+    return alike;
+}
+
+/* What the planner took comes first; then the cheapest, not too many of one kind. */
+static void vd__fft_list_trials(vd__fft_bench *b) {
+    const vd_fft *p = b->plan;
+    const vd__fft_pass *pass = b->pass;
+    uint64_t count = vd__fft_count(pass), n = pass->chirp ? 2 * (uint64_t)pass->chirp - 1 : 0, power = 1;
+    vd__fft_choice first = vd__fft_choice_of(&pass->shape), c;
+    uint32_t i, most = b->patient ? 20 : 8;
+    b->count = b->candidates.count = 0;
+    b->candidates.stages = pass->shape.stages < 2 ? 3 : pass->shape.stages + 1;
+    vd__fft_add_trial(b, &first);
+    while (power < n) power *= 2;
+    if (!pass->chirp) vd__fft_search_wide(b, pass->shape.n);
+    else for (i = 0, n = vd__fft_next_smooth(n, 5); i < 4 && n <= power; i++, n = vd__fft_next_smooth(n + 1, 5)) vd__fft_search_wide(b, (uint32_t)n);
+    if (pass->chirp && n <= power) vd__fft_search_wide(b, (uint32_t)power);
+    for (i = 0; i < b->candidates.count && b->count < most; i++) {
+        vd__fft_shape s = b->candidates.at[i].shape;
+        if (vd__fft_alike(b, &s) >= (b->patient ? 4u : 2u)) continue;
+        if (s.stages == 1) s.columns_out = s.columns_in;
+        if (s.columns_in || s.columns_out ? !vd__fft_deal_columns(&p->device, &s, count, 1) : !vd__fft_deal_rows(&p->device, &s, count)) continue;
+        c = vd__fft_choice_of(&s);
+        vd__fft_add_trial(b, &c);
+    }
+}
+
+/* What one trial has, with other numbers side by side and other exchanges: with one thing changed, or if there is patience both. */
+static void vd__fft_vary_trial(vd__fft_bench *b, const vd__fft_choice *base) {
+    static const uint32_t slices[] = { 0, 1, 2, 4 };
+    uint32_t widest = b->patient ? 4 : 2, most = b->count + (b->patient ? 20 : 8), side, i;
+    vd__fft_choice c = *base;
+    for (side = base->side * widest; side && side >= base->side / widest; side /= 2) {
+        for (i = 0; i < 4 && b->count < most; i++) {
+            if (!b->patient && side != base->side && slices[i] != base->slices) continue;
+            if (b->pass->shape.stages == 1 && !b->pass->shape.mirrored && slices[i]) continue;
+            c.side = side;
+            c.slices = slices[i];
+            vd__fft_add_trial(b, &c);
+        }
+    }
+}
+
+/* The kernel of a trial and its tables. */
+static vd_result vd__fft_build_trial(vd__fft_bench *b, vd__fft_trial *t) {
+    vd_fft *one = b->one;
+    vd__fft_pass *pass = &one->route[0].pass[0];
+    vd_result result;
+    *one = *b->plan;
+    memset(&one->hooks, 0, sizeof one->hooks);
+    one->scale[0] = one->scale[1] = 1;
+    one->route[0].count = 1;
+    one->route[1].count = 0;
+    *pass = *b->pass;
+    pass->shape = t->shape;
+    result = vd__fft_make_tables(one);
+    if (!result) result = vd__fft_upload_tables(one);
+    if (!result) result = vd__fft_build(one, 0, b->direction, false);
+    vd__fft_free(&one->allocator, one->table);
+    t->kernel = pass->kernels[b->direction][0];
+    t->tables = one->tables;
+    t->groups = vd__fft_groups(pass);
+    return result;
+}
+
+static void vd__fft_drop_trial(vd__fft_bench *b, vd__fft_trial *t) {
+    vd_kernel none = { 0 };
+    if (t->kernel.id) vd_kernel_destroy(b->plan->ctx, t->kernel);
+    if (t->tables.id) vd_buffer_destroy(b->plan->ctx, t->tables);
+    t->kernel = none;
+    t->tables.id = 0;
+    t->alive = false;
+}
+
+/* Runs a trial so often, and waits; nanoseconds of all, 0: it failed. */
+static double vd__fft_run_trial(vd__fft_bench *b, const vd__fft_trial *t, uint32_t times) {
+    vd_context *ctx = b->plan->ctx;
+    vd_list_desc list_desc;
+    vd_dispatch_desc desc;
+    vd_arg args[4];
+    vd_list *list;
+    vd_event event;
+    uint64_t start;
+    memset(&list_desc, 0, sizeof list_desc);
+    memset(&desc, 0, sizeof desc);
+    args[0] = vd_b(b->in);
+    args[1] = vd_b(b->out);
+    args[2] = vd_b(t->tables);
+    args[3] = vd_b(b->spectrum);
+    desc.kernel = t->kernel;
+    desc.groups[0] = t->groups;
+    desc.args = args;
+    desc.arg_count = vd__fft_has_spectrum(b->pass) ? 4 : 3;
+    list = vd_list_begin(ctx, &list_desc);
+    for (; times; times--) vd_dispatch(list, &desc);
+    if (!list) return 0;
+    vd_list_end(list);
+    start = vd_time_ns();
+    if (vd_submit(list, NULL, &event) || vd_wait(ctx, event, VD_FOREVER)) return 0;
+    start = vd_time_ns() - start;
+    return start ? (double)start : 1;
+}
+
+/* ---- whether results are right ---- */
+
+static double vd__fft_sampled(vc_type type, const uint8_t *at, uint64_t i) {
+    double x;
+    float f;
+    uint16_t h;
+    if (type == VC_F64) {
+        memcpy(&x, at + 8 * i, 8);
+        return x;
+    }
+    if (type == VC_F32) {
+        memcpy(&f, at + 4 * i, 4);
+        return (double)f;
+    }
+    memcpy(&h, at + 2 * i, 2);
+    x = h >> 10 & 31 ? ldexp((double)((h & 1023) | 1024), (h >> 10 & 31) - 25) : ldexp((double)(h & 1023), -24);
+    return h >> 15 ? -x : x;
+}
+
+/* Results of a trial: runs it once, on zeros. */
+static bool vd__fft_sample(vd__fft_bench *b, const vd__fft_trial *t, uint8_t *to) {
+    vd_context *ctx = b->plan->ctx;
+    uint64_t bytes = vd__fft_bytes(b->plan, b->pass->to), end;
+    b->sample = bytes < VD__FFT_SAMPLE ? bytes / 8 * 8 : (uint64_t)VD__FFT_SAMPLE;
+    end = (bytes - b->sample) / 8 * 8;
+    if (vd_fill(vd_immediate(ctx, 0, 0), b->out, 0, VD_WHOLE, NULL, 0) || vd__fft_run_trial(b, t, 1) <= 0) return false;
+    return !vd_buffer_read(ctx, b->out, 0, to, b->sample) && !vd_buffer_read(ctx, b->out, end, to + b->sample, b->sample);
+}
+
+/* Relative L2, to a few times the rounding of what is stored. */
+static bool vd__fft_agrees(const vd__fft_bench *b) {
+    vc_type type = b->plan->stored[b->pass->to];
+    bool half = type == VC_F16 || b->plan->stored[b->pass->from] == VC_F16, wide = type == VC_F64 && b->plan->real == VC_F64;
+    uint64_t count = 2 * b->sample / vc_type_size(type), i;
+    double wrong = 0, all = 0, least = half ? 3e-3 : wide ? 1e-13 : 3e-6;
+    for (i = 0; i < count; i++) {
+        double x = vd__fft_sampled(type, b->expected, i), y = vd__fft_sampled(type, b->got, i) - x;
+        wrong += y * y;
+        all += x * x;
+    }
+    return all > 0 && wrong <= least * least * all; /* not a number is false */
+}
+
+/* Noise of magnitude 1/2 … 1, or a little below where all is f16. */
+static bool vd__fft_make_noise(vd__fft_bench *b, vd_buffer buffer, uint64_t bytes, vc_type type) {
+    const vd_allocator *a = &b->plan->allocator;
+    vd_list *list = vd_immediate(b->plan->ctx, 0, 0);
+    uint64_t have = bytes < VD__FFT_NOISE ? bytes : (uint64_t)VD__FFT_NOISE, i, state = 88172645463325252u;
+    uint8_t *data = (uint8_t *)vd__fft_allocate(a, VD__FFT_NOISE);
+    uint32_t size = vc_type_size(type);
+    vd_result result;
+    if (!data) return false;
+    for (i = 0; i + size <= have; i += size) {
+        uint64_t x;
+        uint32_t w;
+        uint16_t h;
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        x = (state & 0x800FFFFFFFFFFFFFu) | 0x3FE0000000000000u;
+        w = (uint32_t)(state >> 32 & 0x807FFFFFu) | 0x3F000000u;
+        h = (uint16_t)((state >> 48 & 0x83FFu) | 0x2800u); /* 1/32 … 1/16: sums of some thousand stay in range */
+        memcpy(data + i, size == 8 ? (const void *)&x : size == 4 ? (const void *)&w : (const void *)&h, size);
+    }
+    result = vd_write(list, buffer, 0, data, have);
+    for (; !result && have < bytes; have *= 2) result = vd_copy(list, buffer, have, buffer, 0, bytes - have < have ? bytes - have : have);
+    vd__fft_free(a, data);
+    return !result;
+}
+
+/* ---- timing ---- */
+
+/* Makes the trials from number `first` on; those are alive whose results are those of the first one of all. */
+static void vd__fft_build_trials(vd__fft_bench *b, uint32_t first) {
+    uint32_t i;
+    for (i = first; i < b->count; i++) {
+        vd__fft_trial *t = &b->trial[i];
+        t->alive = !vd__fft_build_trial(b, t) && vd__fft_sample(b, t, i ? b->got : b->expected);
+        if (t->alive && !i) memcpy(b->got, b->expected, (size_t)(2 * b->sample));
+        if (t->alive) t->alive = vd__fft_agrees(b);
+        if (!t->alive) vd__fft_drop_trial(b, t);
+        if (!b->trial[0].alive) return;
+    }
+}
+
+static double vd__fft_median(const double *values) {
+    double sorted[VD__FFT_ROUNDS];
+    uint32_t i, j;
+    for (i = 0; i < VD__FFT_ROUNDS; i++) {
+        for (j = i; j && sorted[j - 1] > values[i]; j--) sorted[j] = sorted[j - 1];
+        sorted[j] = values[i];
+    }
+    return sorted[VD__FFT_ROUNDS / 2];
+}
+
+/* Times those that are alive in turn, some milliseconds each; what takes more than twice as long as the first one is not timed again. The fastest of them. */
+static uint32_t vd__fft_time_trials(vd__fft_bench *b) {
+    double once = vd__fft_run_trial(b, &b->trial[0], 2) / 2;
+    uint32_t times = once > 2e6 || once <= 0 ? 1 : once < 1e4 ? 200 : (uint32_t)(2e6 / once) + 1, round, i, winner = 0;
+    for (round = 0; round < VD__FFT_ROUNDS; round++) {
+        for (i = 0; i < b->count; i++) {
+            vd__fft_trial *t = &b->trial[i];
+            if (!t->alive) continue;
+            t->ns[round] = vd__fft_run_trial(b, t, times) / times;
+            t->median = t->ns[round];
+            t->alive = !i || (t->median > 0 && t->median < 2 * b->trial[0].ns[round]);
+        }
+    }
+    for (i = 0; i < b->count; i++) {
+        if (!b->trial[i].alive) continue;
+        b->trial[i].median = vd__fft_median(b->trial[i].ns);
+        if (b->trial[i].median < b->trial[winner].median) winner = i;
+    }
+    return winner;
+}
+
+/* A second turn: the trials from number `first` on, beside the winner and the first of all, to whose times in this turn those of the others are brought. */
+static uint32_t vd__fft_time_more(vd__fft_bench *b, uint32_t first, uint32_t winner) {
+    double before = b->trial[0].median;
+    uint32_t i;
+    if (b->count == first) return winner;
+    for (i = 0; i < first; i++) b->trial[i].alive = i == 0 || i == winner;
+    vd__fft_build_trials(b, first);
+    i = winner;
+    winner = vd__fft_time_trials(b);
+    for (; first-- > 1;) if (first != i) b->trial[first].median *= b->trial[0].median / before;
+    return winner;
+}
+
+/* What was timed, in order; the estimate first where nothing is clearly faster. */
+static void vd__fft_report(const vd__fft_bench *b, uint32_t winner, vd__fft_timing *out) {
+    bool used[VD__FFT_TIMED] = { false };
+    uint32_t i, next = b->trial[winner].median > 0.99 * b->trial[0].median ? 0 : winner;
+    memset(out, 0, sizeof *out);
+    while (next < b->count) {
+        const vd__fft_trial *t = &b->trial[next];
+        if (!next) out->estimated = out->count;
+        used[next] = true;
+        out->choice[out->count] = t->choice;
+        out->ms[out->count++] = (float)(t->median * 1e-6);
+        for (next = b->count, i = 0; i < b->count; i++)
+            if (!used[i] && b->trial[i].median > 0 && (next == b->count || b->trial[i].median < b->trial[next].median)) next = i;
+    }
+}
+
+/* One pass; false: it could not be measured. */
+static bool vd__fft_measure_pass(vd__fft_bench *b, vd__fft_timing *out) {
+    uint32_t winner, before = 0, i;
+    bool ok = vd__fft_make_noise(b, b->in, vd__fft_bytes(b->plan, b->pass->from), b->plan->stored[b->pass->from]);
+    if (!ok) return false;
+    vd__fft_list_trials(b);
+    vd__fft_build_trials(b, 0);
+    before = b->count;
+    ok = b->count && b->trial[0].alive;
+    winner = ok ? vd__fft_time_trials(b) : 0;
+    if (ok && b->trial[0].median > 0) {
+        vd__fft_vary_trial(b, &b->trial[winner].choice);
+        winner = vd__fft_time_more(b, before, winner);
+        vd__fft_report(b, winner, out);
+    }
+    ok = ok && out->count;
+    for (i = 0; i < b->count; i++) vd__fft_drop_trial(b, &b->trial[i]);
+    return ok;
+}
+
+/* ---- the passes of a plan ---- */
+
+static void vd__fft_bench_close(vd__fft_bench *b) {
+    vd_allocator allocator = b->plan->allocator;
+    vd_context *ctx = b->plan->ctx;
+    if (b->in.id) vd_buffer_destroy(ctx, b->in);
+    if (b->out.id) vd_buffer_destroy(ctx, b->out);
+    if (b->spectrum.id) vd_buffer_destroy(ctx, b->spectrum);
+    vd_fft_destroy(b->plan);
+    vd__fft_free(&allocator, b->one);
+    vd__fft_free(&allocator, b->expected);
+    vd__fft_free(&allocator, b);
+}
+
+/* Memory for all passes, once. */
+static bool vd__fft_bench_prepare(vd__fft_bench *b, uint64_t most) {
+    vd_fft *p = b->plan;
+    uint64_t spectrum = 0;
+    uint32_t i;
+    if (b->one) return b->expected != NULL;
+    b->one = (vd_fft *)vd__fft_allocate(&p->allocator, sizeof *b->one);
+    for (i = 0; i < p->route[0].count + p->route[1].count; i++) {
+        const vd__fft_pass *pass = vd__fft_pass_at(p, i);
+        uint64_t in = vd__fft_bytes(p, pass->from), out = vd__fft_bytes(p, pass->to);
+        if (in > b->in_bytes) b->in_bytes = in;
+        if (out > b->out_bytes) b->out_bytes = out;
+        if (vd__fft_has_spectrum(pass)) spectrum = p->dense.stride[0] * p->convolution.kernels * p->convolution.channels;
+    }
+    if (!b->one || b->in_bytes > most || b->out_bytes > most || spectrum > most / 8) return false;
+    b->in = vd__fft_buffer(p->ctx, "fft noise", VD_F32X2, (b->in_bytes + 7) / 8, NULL);
+    b->out = vd__fft_buffer(p->ctx, "fft of noise", VD_F32X2, (b->out_bytes + 7) / 8, NULL);
+    if (spectrum) b->spectrum = vd__fft_buffer(p->ctx, "spectrum of noise", (vd_type)vd__fft_pair_of(p->real), spectrum, NULL);
+    if (!b->in.id || !b->out.id || (spectrum && !b->spectrum.id)) return false;
+    if (spectrum && !vd__fft_make_noise(b, b->spectrum, spectrum * vc_type_size(vd__fft_pair_of(p->real)), p->real)) return false;
+    b->expected = (uint8_t *)vd__fft_allocate(&p->allocator, 4 * (size_t)VD__FFT_SAMPLE);
+    b->got = b->expected ? b->expected + 2 * (size_t)VD__FFT_SAMPLE : NULL;
+    return b->expected != NULL;
+}
+
+/* The same with fewer transforms, which are numbered by the first dimensions, where there are more than so many bytes. */
+static void vd__fft_shrink(const vd_fft *p, vd_fft_desc *desc, vd__fft_convolution *c, uint64_t bytes) {
+    uint64_t most = vd__fft_bytes(p, VD__FFT_IN), out = vd__fft_bytes(p, VD__FFT_OUT), times, take;
+    uint32_t i;
+    if (out > most) most = out;
+    times = (most + bytes - 1) / bytes;
+    if (c->batch) {
+        take = c->batch < times ? c->batch : times;
+        desc->shape[0] /= c->batch;
+        c->batch /= take;
+        desc->shape[0] *= c->batch;
+        return;
+    }
+    for (i = 0; i < p->dimensions && !(p->axes >> i & 1) && times > 1; i++) {
+        take = desc->shape[i] < times ? desc->shape[i] : times;
+        desc->shape[i] /= take;
+        desc->in_count[i] = desc->out_count[i] = 0;
+        times = (times + take - 1) / take;
+    }
+}
+
+/* Whether the passes of two plans are for the same transforms. */
+static bool vd__fft_is_like(vd_fft *a, vd_fft *b) {
+    uint32_t i;
+    if (a->route[0].count != b->route[0].count || a->route[1].count != b->route[1].count) return false;
+    for (i = 0; i < a->route[0].count + a->route[1].count; i++) {
+        const vd__fft_pass *x = vd__fft_pass_at(a, i), *y = vd__fft_pass_at(b, i);
+        if (x->shape.axes != y->shape.axes || memcmp(x->shape.size, y->shape.size, sizeof x->shape.size) != 0 || x->chirp != y->chirp) return false;
+        if (vd__fft_is_columns(&x->in) != vd__fft_is_columns(&y->in) || vd__fft_is_columns(&x->out) != vd__fft_is_columns(&y->out)) return false;
+    }
+    return true;
+}
+
+static vd_fft_rigor vd__fft_rigor_of(const vd_fft_desc *desc) {
+    const char *text = getenv("VKDISPATCH_FFT");
+    if (text && strcmp(text, "estimate") == 0) return VD_FFT_ESTIMATE;
+    if (text && strcmp(text, "measure") == 0) return VD_FFT_MEASURE;
+    if (text && strcmp(text, "patient") == 0) return VD_FFT_PATIENT;
+    return desc->rigor;
+}
+
+/* What is to be measured with; NULL: nothing can be. */
+static vd__fft_bench *vd__fft_bench_open(vd_fft *p, const vd_fft_desc *desc, const vd__fft_convolution *convolution, bool patient) {
+    vd__fft_bench *b = (vd__fft_bench *)vd__fft_allocate(&p->allocator, sizeof *b);
+    vd_fft_desc few = *desc;
+    vd__fft_convolution c;
+    memset(&c, 0, sizeof c);
+    if (!b) return NULL;
+    if (convolution) c = *convolution;
+    vd__fft_shrink(p, &few, &c, (uint64_t)(p->device.cpu || vd_device(p->ctx, 0)->type == VD_DEVICE_CPU ? 4 : 256) << 20);
+    b->patient = patient;
+    if (!vd__fft_plan_new(p->ctx, &few, convolution ? &c : NULL, &b->plan) && vd__fft_is_like(p, b->plan)) return b;
+    vd_fft_destroy(b->plan);
+    vd__fft_free(&p->allocator, b);
+    return NULL;
+}
+
+/* Gives the passes of a plan the fastest shapes. Where that cannot be known they keep what they have. */
+static void vd__fft_measure_all(vd_fft *p, const vd_fft_desc *desc, const vd__fft_convolution *convolution) {
+    vd_fft_rigor rigor = vd__fft_rigor_of(desc);
+    const vd_device_info *d = vd_device(p->ctx, 0);
+    uint64_t most = (uint64_t)1 << 30;
+    uint32_t count = p->route[0].count + p->route[1].count, i;
+    vd__fft_bench *b;
+    vd__fft_key key;
+    if (rigor < VD_FFT_MEASURE || d->backend == VD_BACKEND_DUMMY) return;
+    if (most > d->device_memory / 8) most = d->device_memory / 8;
+    p->timing = (vd__fft_timing *)vd__fft_allocate(&p->allocator, count * sizeof *p->timing);
+    b = p->timing ? vd__fft_bench_open(p, desc, convolution, rigor == VD_FFT_PATIENT) : NULL;
+    for (i = 0; b && i < count; i++) {
+        vd__fft_pass *pass = vd__fft_pass_at(p, i);
+        vd__fft_timing *t = &p->timing[i];
+        if (p->forced >> i & 1 || pass->real.alone || pass->shape.n == 1) continue;
+        b->pass = vd__fft_pass_at(b->plan, i);
+        b->direction = i >= p->route[0].count;
+        vd__fft_key_of(&key, b->plan, b->pass, b->direction, rigor);
+        if (!vd__fft_find_timing(b->plan, b->pass, &key, t)) {
+            memset(t, 0, sizeof *t);
+            if (!vd__fft_bench_prepare(b, most) || !vd__fft_measure_pass(b, t)) continue;
+            vd__fft_keep_timing(b->plan, &key, t);
+        }
+        if (!vd__fft_take_choice(p, pass, &t->choice[0], &pass->shape)) t->count = 0;
+    }
+    if (b) vd__fft_bench_close(b);
+}
+
 // >>public
 /* Thin functions: check, look up, call. */
 
-/* An array's layout, from the counts and strides of a desc or in C order; elements may not lie in one place where they are written. */
+/* An array's layout, from the counts and strides of a desc or in C order; elements may not lie in one place. */
 static vd_result vd__fft_lay_out(vd_fft *p, vd__fft_place place, const uint64_t *count, const uint64_t *stride, const char *which) {
     vd__fft_layout *l = &p->layout[place];
     bool given = stride[0] || stride[1] || stride[2] || stride[3];
@@ -5947,8 +6782,7 @@ static vd_result vd__fft_lay_out(vd_fft *p, vd__fft_place place, const uint64_t 
     for (l->span = 1, i = p->dimensions; i-- > 0;) {
         uint64_t n = l->count[order[i]], s = l->stride[order[i]];
         if (n == 1) continue;
-        if (s < l->span && place == VD__FFT_IN && s) p->overlaps = true;
-        else if (s < l->span)
+        if (s < l->span)
             return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': %s_stride[%u] is %llu, but nearer elements take %llu", p->name, which, order[i],
                                 (unsigned long long)s, (unsigned long long)l->span);
         if (s > (UINT32_MAX - l->span) / (n - 1))
@@ -6003,6 +6837,7 @@ static vd_result vd__fft_check_desc(vd_fft *p, const vd_fft_desc *desc) {
         return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': the engine VkFFT takes no hooks", p->name);
     if ((uint32_t)desc->norm > VD_FFT_NORM_ORTHO) return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': norm is %d", p->name, (int)desc->norm);
     if ((uint32_t)desc->kind > VD_FFT_DST4) return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': kind is %d", p->name, (int)desc->kind);
+    if ((uint32_t)desc->rigor > VD_FFT_PATIENT) return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': rigor is %d", p->name, (int)desc->rigor);
     p->kind = desc->kind;
     memcpy(p->shape, desc->shape, sizeof p->shape);
     p->axes = desc->axes ? desc->axes : 1u << (p->dimensions - 1);
@@ -6025,22 +6860,6 @@ static void vd__fft_learn_device(vd_fft *p) {
     p->device.wide = p->real == VC_F64;
 }
 
-/* The tables in the type of the arithmetic; at least one number, since a kernel takes them in any case. */
-static vd_result vd__fft_upload_tables(vd_fft *p) {
-    static const double none[2] = { 0, 0 };
-    const double *from = p->table_count ? p->table : none;
-    uint32_t count = p->table_count ? p->table_count : 1, i;
-    float *narrow = NULL;
-    if (p->real == VC_F32) {
-        narrow = (float *)vd__fft_allocate(&p->allocator, (size_t)count * 2 * sizeof(float));
-        if (!narrow) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_fft_create '%s': out of host memory for tables", p->name);
-        for (i = 0; i < 2 * count; i++) narrow[i] = (float)from[i];
-    }
-    p->tables = vd__fft_buffer(p->ctx, "fft tables", (vd_type)vd__fft_pair_of(p->real), count, narrow ? (const void *)narrow : from);
-    vd__fft_free(&p->allocator, narrow);
-    return p->tables.id ? VD_OK : VD_ERROR_OUT_OF_DEVICE_MEMORY;
-}
-
 static vd_result vd__fft_make_buffers(vd_fft *p) {
     static const char *const names[] = { "", "", "fft second buffer", "fft buffer between axes", "fft third buffer" };
     vd_result result = vd__fft_make_tables(p);
@@ -6057,8 +6876,8 @@ static vd_result vd__fft_make_buffers(vd_fft *p) {
     return result;
 }
 
-/* A plan of transforms or, with a convolution, of there, a product and back. */
-static vd_result vd__fft_new(vd_context *ctx, const vd_fft_desc *desc, const vd__fft_convolution *convolution, vd_fft **out) {
+/* What is needed to measure, and to make kernels. */
+static vd_result vd__fft_plan_new(vd_context *ctx, const vd_fft_desc *desc, const vd__fft_convolution *convolution, vd_fft **out) {
     vd_allocator allocator;
     vd_fft *p;
     vd_result result;
@@ -6075,7 +6894,21 @@ static vd_result vd__fft_new(vd_context *ctx, const vd_fft_desc *desc, const vd_
     if (!result && convolution) p->convolution = *convolution;
     if (!result && desc->engine) result = vd__vkfft_make(p);
     else if (!result) result = convolution ? vd__fft_plan_convolution(p) : p->kind > VD_FFT_COMPLEX ? vd__real_plan(p) : vd__fft_plan_axes(p);
-    if (!result && !desc->engine) result = vd__fft_make_buffers(p);
+    if (result) vd_fft_destroy(p);
+    else *out = p;
+    return result;
+}
+
+/* A plan of transforms or, with a convolution, of there, a product and back. */
+static vd_result vd__fft_new(vd_context *ctx, const vd_fft_desc *desc, const vd__fft_convolution *convolution, vd_fft **out) {
+    vd_fft *p = NULL;
+    vd_result result = vd__fft_plan_new(ctx, desc, convolution, &p);
+    if (result) return result;
+    if (!desc->engine) {
+        result = vd__fft_force_all(p);
+        if (!result) vd__fft_measure_all(p, desc, convolution);
+        if (!result) result = vd__fft_make_buffers(p);
+    }
     if (result) vd_fft_destroy(p);
     else *out = p;
     return result;
@@ -6093,6 +6926,7 @@ VD_API void vd_fft_destroy(vd_fft *p) {
     if (!p) return;
     allocator = p->allocator;
     vd__vkfft_destroy(p);
+    vd__fft_free(&allocator, p->timing);
     for (i = 0; i < (p->route[0].count + p->route[1].count) * 4; i++) {
         vd_kernel kernel = vd__fft_pass_at(p, i / 4)->kernels[i / 2 % 2][i % 2];
         if (kernel.id) vd_kernel_destroy(p->ctx, kernel);
@@ -6101,10 +6935,6 @@ VD_API void vd_fft_destroy(vd_fft *p) {
     if (p->spectrum.id) vd_buffer_destroy(p->ctx, p->spectrum);
     for (i = 0; i < VD__FFT_PLACES; i++) if (p->own[i].id) vd_buffer_destroy(p->ctx, p->own[i]);
     vd__fft_free(&allocator, p);
-}
-
-static uint64_t vd__fft_bytes(const vd_fft *p, vd__fft_place place) {
-    return p->layout[place].span * vc_type_size(vd__fft_element(p->stored[place], p->scalar[place]));
 }
 
 static vd_result vd__fft_check_in_place(const vd_fft *p) {
@@ -6123,8 +6953,6 @@ static vd_result vd__fft_check_in_place(const vd_fft *p) {
 static vd_result vd__fft_check_io(const vd_fft *p, const vd_fft_io *io, vd_buffer *at, vd__fft_place in, vd__fft_place out) {
     bool reads = !p->hooks.blind || io->in.id, writes = !p->hooks.mute || io->out.id;
     vd_result result = reads ? vd__fft_check_buffer(p->ctx, "vd_fft_run", p->name, io->in, "in", vd__fft_bytes(p, in)) : VD_OK;
-    if (!result && p->overlaps && out == VD__FFT_IN)
-        result = vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': inverse, but by in_stride the reals overlap", p->name);
     if (!result && writes) result = vd__fft_check_buffer(p->ctx, "vd_fft_run", p->name, at[out], "out", vd__fft_bytes(p, out));
     if (!result && p->paired) result = vd__real_check_alignment(p, at[VD__FFT_IN]);
     if (!result && reads && writes && vd__fft_is_one_memory(p->ctx, at[in], at[out])) {
@@ -6305,6 +7133,32 @@ static size_t vd__fft_print_pass(char *at, size_t size, const vd_fft *p, const v
     return used + vd__fft_print(at + used, size - used, "\n", 0);
 }
 
+/* "16x16+16/256/1/1"; how many characters. */
+static size_t vd__fft_print_choice(char *at, size_t size, const vd__fft_choice *c) {
+    size_t used = 0;
+    uint32_t i;
+    for (i = 0; i < VD__FFT_STAGES && c->radix[i]; i++)
+        used += vd__fft_print(at + used, size - used, !i ? "%llu" : c->joined >> i & 1 ? "+%llu" : "x%llu", c->radix[i]);
+    used += vd__fft_print(at + used, size - used, "/%llu", c->threads);
+    used += vd__fft_print(at + used, size - used, "/%llu", c->side);
+    return used + vd__fft_print(at + used, size - used, "/%llu", c->slices);
+}
+
+/* The fastest few, and the one that was estimated. */
+static size_t vd__fft_print_timing(char *at, size_t size, const vd__fft_timing *t) {
+    size_t used = vd__fft_print(at, size, t->found ? "  measured before, of %llu:" : "  measured, of %llu:", t->count);
+    char ms[32];
+    uint32_t i;
+    for (i = 0; i < t->count; i++) {
+        if (i >= 6 && i != t->estimated) continue;
+        used += vd__fft_print(at + used, size - used, i ? ", " : " ", 0);
+        used += vd__fft_print_choice(at + used, size - used, &t->choice[i]);
+        snprintf(ms, sizeof ms, " %.4g ms%s", (double)t->ms[i], i == t->estimated ? " (estimated)" : "");
+        used += vd__fft_print(at + used, size - used, ms, 0);
+    }
+    return used + vd__fft_print(at + used, size - used, "\n", 0);
+}
+
 VD_API const char *vd_fft_explain(vd_fft *p) {
     size_t used = 0, size;
     uint32_t i;
@@ -6315,6 +7169,7 @@ VD_API const char *vd_fft_explain(vd_fft *p) {
     for (i = 0; i < p->route[0].count + p->route[1].count; i++) {
         if (i == p->route[0].count) used += vd__fft_print(p->text + used, size - used, "back:\n", 0);
         used += vd__fft_print_pass(p->text + used, size - used, p, vd__fft_pass_at(p, i));
+        if (p->timing && p->timing[i].count) used += vd__fft_print_timing(p->text + used, size - used, &p->timing[i]);
     }
     return p->text;
 }

@@ -8,14 +8,16 @@
    columns-in-place-1024), convolutions of complex images with one kernel (convolve-512x512), and of a signal with zeros around it, an eighth of the size each
    way, as the part of the result that is wanted (cropped-512x512).
 
-   Each size fills the same number of bytes (BENCH_BYTES; 1 GiB, on a processor 16 MiB), out of place, forward. Ours, the others and the copy are timed in
-   turn, each as one batch of some 50 ms that is recorded first, from its submission to its end; BENCH_ROUNDS times (7). `fft-both` is forward and back again,
-   beside cuFFT, where that is. cuFFT is opened at run time (BENCH_CUFFT: its path); without it, or without CUDA, those figures are not run. VkFFT is our engine
-   on Vulkan, and on OpenCL works in our context and queue; it has complex transforms alone here. The copy is a kernel, 16 bytes a thread. The first
-   and the last transform of each size, of ours and of the others, are compared with FFTW in double where that was there to compile with; who is wrong has no
+   Each size fills the same number of bytes (BENCH_BYTES; 1 GiB, on a processor 16 MiB), out of place, forward. Ours, the others and the copy are timed in turn,
+   each as one batch of some 50 ms that is recorded first, from its submission to its end; BENCH_ROUNDS times (7). `fft-both` is forward and back again, beside
+   cuFFT, where that is. cuFFT is opened at run time (BENCH_CUFFT: its path); without it, or without CUDA, those figures are not run. VkFFT is the engine of
+   ours on Vulkan, and on OpenCL works in our context and queue; it has complex transforms alone here. The copy is a kernel, 16 bytes a thread. The first and
+   the last transform of each size, of ours and of the others, are compared with FFTW in double where that was there to compile with; who is wrong has no
    figures.
 
    On a processor the times are those that all threads of the program computed, which other programs disturb less.
+
+   BENCH_MEASURE=1 adds ours with kernels that were measured (2: patiently) beside ours with those that are estimated, as `fft-measured`, and what both are.
 
    `fft-first` is what planning, compiling and the first result take, with a plan of another length made before, so that drivers are loaded; once each. */
 #define _POSIX_C_SOURCE 200809L
@@ -47,6 +49,7 @@ typedef struct bench {
     vd_native native;
     double product;        /* of ours / VkFFT for powers of two from 64 to 4096 */
     int factors;
+    vd_fft_rigor measure, rigor; /* of the side `measured`, 0: there is none; of the next plan of ours */
 } bench;
 
 /* One of what is timed in turn: a plan, VkFFT on OpenCL, cuFFT or, without any of them, the copy. */
@@ -89,6 +92,7 @@ static vd_fft *plan_of(bench *b, const size *s, vd_fft_engine engine) {
     if (is_columns(s)) desc.shape[2] = s->n[0];
     if (s->what == REAL) desc.kind = VD_FFT_REAL;
     desc.engine = engine;
+    desc.rigor = b->rigor;
     return vd_fft_create(b->ctx, &desc);
 }
 
@@ -135,6 +139,7 @@ static vd_convolve *convolution_of(bench *b, const size *s) {
         desc.kernel_shape[0] = desc.kernel_shape[1] = 14 * (s->n[0] / 8) + 1;
         desc.range = VD_CONVOLVE_SAME;
     }
+    desc.rigor = b->rigor;
     vd_convolve *plan = vd_convolve_create(b->ctx, &desc);
     if (plan) set_kernel(b, s, plan);
     return plan;
@@ -311,18 +316,10 @@ static void print_pair(const bench *b, const char *name, const char *text, const
     bench_print(&pair);
 }
 
-/* Keeps the reason if what is compiled by the first recording cannot be. */
-static void try_to_record(bench *b, side *which) {
-    vd_list *list = begin(b);
-    if (record(b, which, list, 0)) keep_reason(which, vd_error_text());
-    vd_list_discard(list);
-}
-
 /* Planning, compiling, the first result: once. */
 static void first_of(bench *b, const size *s, side *which, void (*open)(bench *, const size *, side *)) {
     double start = now();
     open(b, s, which);
-    if (!which->none[0] && !which->opencl) try_to_record(b, which);
     if (!which->none[0]) time_of(b, which, 1);
     which->seconds[0] = now() - start;
 }
@@ -353,7 +350,7 @@ static bool bench_both(bench *b, const size *s, const char *text, side *ours, si
     ours->inverse_too = cu->inverse_too = true;
     int count = count_for(b, ours);
     rounds_of(b, sides, 2, count);
-    print_pair(b, "fft-both", text, ours, cu, count / 2, s->bound);
+    print_pair(b, "fft-both", text, ours, cu, count / 2, 0);
     uint64_t from = batch_of(s, b->bytes) * points(s) - 8;
     if (vd_buffer_read(b->ctx, b->back, from * 8, found, sizeof found)) die("vd_buffer_read", vd_error_text());
     take(&b->x, from, 1, 8, given);
@@ -386,6 +383,29 @@ static void print_errors(const char *text, const side *const *sides, double most
     printf("bound=%.3g %s\n", most, !right ? "WRONG" : sides[0]->error < 0 ? "not compared" : "ok");
 }
 
+static const char *explain(const side *ours) { return ours->plan ? vd_fft_explain(ours->plan) : vd_convolve_explain(ours->convolve); }
+
+/* Ours with kernels that were measured beside ours with those that are estimated; whether it is right. */
+static bool bench_measured(bench *b, const size *s, const char *text, const side *ours, double most) {
+    side measured = side_of("measured"), estimated = *ours, *const sides[] = { &measured, &estimated };
+    if (!b->measure) return true;
+    double start = now();
+    estimated.name = "estimated";
+    b->rigor = b->measure;
+    open_ours(b, s, &measured);
+    b->rigor = VD_FFT_RIGOR_DEFAULT;
+    printf("bench fft-measuring %s took %.4g ms\n", text, 1e3 * (now() - start));
+    compare(b, s, sides, 1);
+    int count = count_for(b, &estimated);
+    rounds_of(b, sides, 2, count);
+    if (measured.none[0]) bench_not_run("fft-measured", text, measured.none);
+    else print_pair(b, "fft-measured", text, &measured, &estimated, count, 0);
+    if (!measured.none[0]) printf("bench fft-error %s measured=%.3g\n%s", text, measured.error, explain(&measured));
+    fflush(stdout);
+    close_side(&measured);
+    return measured.error <= most;
+}
+
 static bool bench_size(bench *b, const size *s) {
     char text[64];
     side ours = side_of("ours"), vkfft = side_of("vkfft"), cu = side_of("cufft");
@@ -394,14 +414,15 @@ static bool bench_size(bench *b, const size *s) {
     name_of(s, text, sizeof text);
     if (!batch_of(s, b->bytes)) { bench_not_run("fft", text, "larger than the data"); return true; }
     first_of(b, s, &ours, open_ours);
-    if (ours.none[0]) { bench_not_run("fft", text, ours.none); close_side(&ours); return true; }
+    if (ours.none[0]) { bench_not_run("fft", text, ours.none); return true; }
     first_of(b, s, &vkfft, open_vkfft);
     if (!vkfft.none[0]) print_pair(b, "fft-first", text, &ours, &vkfft, 0, s->what == COMPLEX ? 0.5 : 0);
     if (!b->no_cufft) cu.cu = &b->cu;
     keep_reason(&cu, b->no_cufft ? b->no_cufft : cufft_begin(&b->cu, s));
     bool came_back = bench_rounds(b, s, text, &ours, &vkfft, &cu), right = ours.error <= most && came_back;
     print_errors(text, sides, most, right);
-    printf("%s", ours.plan ? vd_fft_explain(ours.plan) : vd_convolve_explain(ours.convolve));
+    printf("%s", explain(&ours));
+    right &= bench_measured(b, s, text, &ours, most);
     close_side(&cu);
     close_side(&vkfft);
     close_side(&ours);
@@ -442,13 +463,14 @@ static void open_buffers(bench *b) {
 }
 
 static void open_bench(bench *b) {
-    const char *bytes = getenv("BENCH_BYTES"), *rounds = getenv("BENCH_ROUNDS");
+    const char *bytes = getenv("BENCH_BYTES"), *rounds = getenv("BENCH_ROUNDS"), *measure = getenv("BENCH_MEASURE");
     memset(b, 0, sizeof *b);
     setenv("MESA_SHADER_CACHE_DISABLE", "true", 0); /* first results are those of a cold start */
     setenv("POCL_KERNEL_CACHE", "0", 0);
     if (vd_context_create(NULL, &b->ctx)) die("vd_context_create", vd_error_text());
     if (vd_native_use(b->ctx, 0, 0, keep_native, b)) die("vd_native_use", vd_error_text());
     b->product = 1;
+    if (measure && atoi(measure)) b->measure = atoi(measure) == 1 ? VD_FFT_MEASURE : VD_FFT_PATIENT;
     on_processor = vd_device(b->ctx, 0)->type == VD_DEVICE_CPU;
     b->rounds = rounds ? atoi(rounds) : 7;
     if (b->rounds < 1 || b->rounds > BENCH_ROUNDS_MAX) die("BENCH_ROUNDS", rounds);

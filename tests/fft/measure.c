@@ -1,0 +1,433 @@
+/* Plans whose kernels were timed: right results against FFTW in double, choices that are found again in a folder, and what the environment says. */
+#define _POSIX_C_SOURCE 200809L
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <fftw3.h>
+
+#include <glob.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "vkdispatch_fft.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static vd_context *device_context; /* NULL: no device; it has no folder */
+
+static void need_device(void) {
+    if (device_context) return;
+    print_message("# reason: no device runs kernels here: %s\n", vd_error_text());
+    skip();
+}
+
+static void *some(uint64_t count, size_t size) {
+    void *p = calloc((size_t)count, size);
+    assert_non_null(p);
+    return p;
+}
+
+static vd_buffer floats(vd_context *ctx, uint64_t count, const float *data) {
+    vd_buffer_desc desc = { 0 };
+    desc.type = VD_F32;
+    desc.shape[0] = count;
+    desc.data = data;
+    vd_buffer b = vd_buffer_create(ctx, &desc);
+    if (!b.id) fail_msg("%s", vd_error_text());
+    return b;
+}
+
+static void noise(float *x, uint64_t count) {
+    uint32_t state = 12345;
+    for (uint64_t i = 0; i < count; i++) {
+        state = state * 1664525u + 1013904223u;
+        x[i] = (float)(state >> 8) / 8388608.0f - 1.0f;
+    }
+}
+
+static void check_error(double wrong, double all, const char *what) {
+    if (!(wrong <= 1e-6 * 1e-6 * all)) fail_msg("error %.3g of\n%s", sqrt(wrong / all), what);
+}
+
+/* The same numbers by FFTW: complex ones in place. */
+static void transform(const vd_fft_desc *desc, fftw_complex *x) {
+    fftw_iodim along[4], across[4];
+    int along_count = 0, across_count = 0, stride = 1, last = 3;
+    while (!desc->shape[last]) last--;
+    for (int i = last; i >= 0; i--) {
+        fftw_iodim d = { (int)desc->shape[i], stride, stride };
+        if (desc->axes ? desc->axes >> i & 1 : i == last) along[along_count++] = d;
+        else across[across_count++] = d;
+        stride *= (int)desc->shape[i];
+    }
+    fftw_plan plan = fftw_plan_guru_dft(along_count, along, across_count, across, x, x, FFTW_FORWARD, FFTW_ESTIMATE);
+    assert_non_null(plan);
+    fftw_execute(plan);
+    fftw_destroy_plan(plan);
+}
+
+/* Forward, of complex numbers or, along the last of two dimensions, of reals; `back` as well. */
+static void check_plan(vd_context *ctx, const vd_fft_desc *desc, vd_fft *plan) {
+    bool real = desc->kind == VD_FFT_REAL;
+    uint64_t n = 1, row = real ? desc->shape[1] : 1, bins = real ? row / 2 + 1 : 1;
+    for (int i = 0; i < 4 && desc->shape[i]; i++) n *= desc->shape[i];
+    uint64_t ins = real ? n : 2 * n, outs = real ? n / row * bins * 2 : 2 * n;
+    float *x = some(ins, sizeof *x), *y = some(outs, sizeof *y), *z = some(ins, sizeof *z);
+    fftw_complex *expected = (fftw_complex *)fftw_malloc(n * sizeof *expected);
+    double wrong = 0, all = 0, lost = 0, whole = 0;
+    noise(x, ins);
+    for (uint64_t i = 0; i < n; i++) {
+        expected[i][0] = (double)x[real ? i : 2 * i];
+        expected[i][1] = real ? 0 : (double)x[2 * i + 1];
+    }
+    transform(desc, expected);
+    vd_fft_io io = { 0 };
+    io.in = floats(ctx, ins, x);
+    io.out = floats(ctx, outs, NULL);
+    if (vd_fft_run(plan, vd_immediate(ctx, 0, 0), &io) || vd_buffer_read(ctx, io.out, 0, y, VD_WHOLE)) fail_msg("%s", vd_error_text());
+    for (uint64_t i = 0; i < outs; i++) {
+        uint64_t at = real ? i / 2 / bins * row + i / 2 % bins : i / 2;
+        double d = (double)y[i] - expected[at][i % 2];
+        wrong += d * d;
+        all += expected[at][i % 2] * expected[at][i % 2];
+    }
+    check_error(wrong, all, vd_fft_explain(plan));
+    vd_buffer from = io.out;
+    io.out = io.in;
+    io.in = from;
+    io.direction = VD_FFT_INVERSE;
+    if (vd_fft_run(plan, vd_immediate(ctx, 0, 0), &io) || vd_buffer_read(ctx, io.out, 0, z, VD_WHOLE)) fail_msg("%s", vd_error_text());
+    for (uint64_t i = 0; i < ins; i++) {
+        lost += (double)(z[i] - x[i]) * (double)(z[i] - x[i]);
+        whole += (double)x[i] * (double)x[i];
+    }
+    check_error(lost, whole, vd_fft_explain(plan));
+    vd_buffer_destroy(ctx, io.in);
+    vd_buffer_destroy(ctx, io.out);
+    fftw_free(expected);
+    free(x);
+    free(y);
+    free(z);
+}
+
+static vd_fft *made(vd_context *ctx, const vd_fft_desc *desc) {
+    vd_fft *plan = vd_fft_create(ctx, desc);
+    if (!plan) fail_msg("%s", vd_error_text());
+    return plan;
+}
+
+static bool says(vd_fft *plan, const char *text) { return strstr(vd_fft_explain(plan), text) != NULL; }
+
+static void check_says(vd_fft *plan, const char *text, bool wanted) {
+    if (says(plan, text) != wanted) fail_msg("'%s' %s in\n%s", text, wanted ? "is not" : "is", vd_fft_explain(plan));
+}
+
+static vd_fft_desc desc_of(uint64_t a, uint64_t b, uint64_t c, uint32_t axes) {
+    vd_fft_desc desc = { 0 };
+    desc.shape[0] = a;
+    desc.shape[1] = b;
+    desc.shape[2] = c;
+    desc.axes = axes;
+    desc.rigor = VD_FFT_MEASURE;
+    return desc;
+}
+
+static void check_measured(vd_fft_desc desc) {
+    vd_stats stats;
+    vd_fft *plan = made(device_context, &desc);
+    check_says(plan, "  measured", true);
+    check_plan(device_context, &desc, plan);
+    vd_fft_destroy(plan);
+    assert_int_equal(vd_context_stats(device_context, &stats), VD_OK);
+    assert_int_equal(stats.buffers, 0);
+    assert_int_equal(stats.kernels, 0);
+}
+
+static void shapes_for_processors(void **state) {
+    (void)state;
+    need_device();
+    check_measured(desc_of(20, 12, 0, 2));
+    check_measured(desc_of(16, 9, 0, 1));
+    check_measured(desc_of(3, 8, 6, 6));
+    vd_fft_desc real = desc_of(7, 20, 0, 2);
+    real.kind = VD_FFT_REAL;
+    check_measured(real);
+}
+
+static void shapes_for_gpus(void **state) {
+    (void)state;
+    need_device();
+    setenv("VKDISPATCH_FFT_SHAPES", "gpu", 1);
+    check_measured(desc_of(5, 4, 6, 6));
+    check_measured(desc_of(9, 37, 0, 2)); /* Bluestein's algorithm, of 75 to 128 points */
+    unsetenv("VKDISPATCH_FFT_SHAPES");
+}
+
+/* The same results as those of the plan that is estimated. */
+static void convolutions(void **state) {
+    enum { SIDE = 8, POINTS = SIDE * SIDE };
+    float x[2 * POINTS], k[2 * POINTS], y[2][2 * POINTS];
+    double wrong = 0, all = 0;
+    (void)state;
+    need_device();
+    noise(x, 2 * POINTS);
+    for (int i = 0; i < 2 * POINTS; i++) k[i] = x[(i * 7 + 3) % (2 * POINTS)];
+    vd_buffer in = floats(device_context, 2 * POINTS, x), kernel = floats(device_context, 2 * POINTS, k), out = floats(device_context, 2 * POINTS, NULL);
+    for (int i = 0; i < 2; i++) {
+        vd_convolve_desc desc = { 0 };
+        desc.shape[0] = desc.shape[1] = SIDE;
+        desc.rigor = i ? VD_FFT_MEASURE : VD_FFT_ESTIMATE;
+        vd_convolve *plan = vd_convolve_create(device_context, &desc);
+        vd_list *list = vd_immediate(device_context, 0, 0);
+        if (!plan || vd_convolve_set_kernel(plan, list, kernel) || vd_convolve_run(plan, list, in, out)) fail_msg("%s", vd_error_text());
+        assert_int_equal(vd_buffer_read(device_context, out, 0, y[i], VD_WHOLE), VD_OK);
+        assert_int_equal(strstr(vd_convolve_explain(plan), "  measured") != NULL, i);
+        vd_convolve_destroy(plan);
+    }
+    for (int i = 0; i < 2 * POINTS; i++) {
+        wrong += (double)(y[1][i] - y[0][i]) * (double)(y[1][i] - y[0][i]);
+        all += (double)y[0][i] * (double)y[0][i];
+    }
+    check_error(wrong, all, "a convolution");
+    vd_buffer_destroy(device_context, in);
+    vd_buffer_destroy(device_context, kernel);
+    vd_buffer_destroy(device_context, out);
+}
+
+/* ---- what is kept ---- */
+
+static char folder[64], pattern[100];
+
+static vd_context *context_with(const char *directory) {
+    vd_context_desc desc = { 0 };
+    vd_context *ctx = NULL;
+    desc.cache_directory = directory;
+    if (vd_context_create(&desc, &ctx)) fail_msg("%s", vd_error_text());
+    return ctx;
+}
+
+/* A plan of a context of its own; its first line, which says what was chosen. */
+static void check_found(const char *directory, uint64_t n, const char *how, char *line) {
+    vd_context *ctx = context_with(directory);
+    vd_fft_desc desc = desc_of(3, n, 0, 2);
+    vd_fft *plan = made(ctx, &desc);
+    check_says(plan, how, true);
+    snprintf(line, 200, "%s", vd_fft_explain(plan));
+    *strchr(line, '\n') = 0;
+    check_plan(ctx, &desc, plan);
+    vd_fft_destroy(plan);
+    vd_context_destroy(ctx);
+}
+
+/* The only file, or that of number i. */
+static void file_of(size_t i, size_t count, char *out) {
+    glob_t found;
+    assert_int_equal(glob(pattern, 0, NULL, &found), 0);
+    assert_int_equal(found.gl_pathc, count);
+    snprintf(out, 200, "%s", found.gl_pathv[i]);
+    globfree(&found);
+}
+
+static size_t read_file(const char *path, char *bytes, size_t room) {
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    size_t size = fread(bytes, 1, room, file);
+    fclose(file);
+    return size;
+}
+
+static void write_file(const char *path, const char *bytes, size_t size) {
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    fclose(file);
+}
+
+static void choices_are_kept(void **state) {
+    static char bytes[1 << 16], changed[1 << 16];
+    char first[200], line[200], path[200], other[200];
+    (void)state;
+    need_device();
+    check_found(folder, 6, "  measured, of", first);
+    check_found(folder, 6, "  measured before, of", line);
+    assert_string_equal(line, first);
+    file_of(0, 1, path);
+    size_t size = read_file(path, bytes, sizeof bytes);
+    assert_true(size > 64 && size < sizeof bytes);
+    memcpy(changed, bytes, size);
+    changed[size / 2] ^= 1;
+    write_file(path, changed, size);
+    check_found(folder, 6, "  measured, of", line);
+    assert_int_equal(read_file(path, changed, sizeof changed), size); /* it was written anew */
+    write_file(path, bytes, size - 5);
+    check_found(folder, 6, "  measured, of", line);
+    write_file(path, bytes, size);
+    check_found(folder, 6, "  measured before, of", line);
+    assert_string_equal(line, first);
+    check_found(folder, 5, "  measured, of", line);
+    file_of(0, 2, other);
+    if (!strcmp(other, path)) file_of(1, 2, other);
+    write_file(other, bytes, size); /* of another length */
+    check_found(folder, 5, "  measured, of", line);
+    assert_int_equal(remove(path), 0);
+    assert_int_equal(remove(other), 0);
+}
+
+static void contexts_remember(void **state) {
+    char line[200];
+    (void)state;
+    need_device();
+    vd_context *ctx = context_with(NULL);
+    vd_fft_desc desc = desc_of(30, 6, 0, 2);
+    vd_fft *plan = made(ctx, &desc);
+    check_says(plan, "  measured, of", true);
+    vd_fft_destroy(plan);
+    desc.shape[0] = 31; /* as many in powers of two */
+    plan = made(ctx, &desc);
+    check_says(plan, "  measured before, of", true);
+    check_plan(ctx, &desc, plan);
+    vd_fft_destroy(plan);
+    desc.shape[0] = 32;
+    plan = made(ctx, &desc);
+    check_says(plan, "  measured, of", true);
+    vd_fft_destroy(plan);
+    vd_context_destroy(ctx);
+    check_found("/tmp/vkdispatch-there-is-no-such-folder", 6, "  measured, of", line);
+}
+
+/* ---- without a device, without memory ---- */
+
+static void dummies_estimate(void **state) {
+    vd_context_desc desc = { 0 };
+    vd_context *ctx = NULL;
+    (void)state;
+    desc.backend = VD_BACKEND_DUMMY;
+    assert_int_equal(vd_context_create(&desc, &ctx), VD_OK);
+    vd_fft_desc fft = desc_of(3, 64, 0, 2);
+    vd_fft *plan = made(ctx, &fft);
+    check_says(plan, "rows of 64 = ", true);
+    check_says(plan, "measured", false);
+    vd_fft_destroy(plan);
+    fft.rigor = (vd_fft_rigor)4;
+    assert_null(vd_fft_create(ctx, &fft));
+    assert_non_null(strstr(vd_error_text(), "rigor is 4"));
+    vd_context_destroy(ctx);
+}
+
+typedef struct meter { long left; } meter; /* allocations until one fails; below 0: none does */
+
+static bool is_refused(void *user) { return ((meter *)user)->left > 0 && --((meter *)user)->left == 0; }
+static void *allocate(void *user, size_t size) { return is_refused(user) ? NULL : malloc(size); }
+static void *reallocate(void *user, void *block, size_t size) { return is_refused(user) ? NULL : realloc(block, size); }
+static void release(void *user, void *block) { (void)user; free(block); }
+
+static void memory_runs_out(void **state) {
+    meter m = { 0 };
+    vd_context_desc desc = { 0 };
+    vd_context *ctx = NULL;
+    vd_stats stats;
+    int estimated = 0;
+    (void)state;
+    need_device();
+    desc.allocator.allocate = allocate;
+    desc.allocator.reallocate = reallocate;
+    desc.allocator.release = release;
+    desc.allocator.user = &m;
+    assert_int_equal(vd_context_create(&desc, &ctx), VD_OK);
+    for (long at = 1; at <= 64; at += at / 4 + 1) {
+        vd_fft_desc fft = desc_of((uint64_t)at, 2 + (uint64_t)(at % 2), 0, 2);
+        m.left = at;
+        vd_fft *plan = vd_fft_create(ctx, &fft);
+        m.left = 0;
+        if (plan) check_plan(ctx, &fft, plan);
+        else assert_non_null(strstr(vd_error_text(), "memory"));
+        if (plan && !says(plan, "measured")) estimated++;
+        vd_fft_destroy(plan);
+        assert_int_equal(vd_context_stats(ctx, &stats), VD_OK);
+        assert_int_equal(stats.buffers, 0);
+        assert_int_equal(stats.kernels, 0);
+    }
+    assert_in_range(estimated, 1, 64);
+    vd_context_destroy(ctx);
+}
+
+/* ---- the environment ---- */
+
+static void the_environment_has_its_way(void **state) {
+    (void)state;
+    need_device();
+    vd_fft_desc desc = desc_of(3, 9, 0, 2);
+    setenv("VKDISPATCH_FFT", "estimate", 1);
+    vd_fft *plan = made(device_context, &desc);
+    check_says(plan, "measured", false);
+    vd_fft_destroy(plan);
+    desc.rigor = VD_FFT_RIGOR_DEFAULT;
+    setenv("VKDISPATCH_FFT", "patient", 1);
+    plan = made(device_context, &desc);
+    unsetenv("VKDISPATCH_FFT");
+    check_says(plan, "  measured, of", true);
+    check_plan(device_context, &desc, plan);
+    vd_fft_destroy(plan);
+}
+
+static void check_refused(const vd_fft_desc *desc, const char *factors, const char *text) {
+    setenv("VKDISPATCH_FFT_FACTORS", factors, 1);
+    vd_fft *plan = vd_fft_create(device_context, desc);
+    unsetenv("VKDISPATCH_FFT_FACTORS");
+    if (plan) fail_msg("'%s' is taken:\n%s", factors, vd_fft_explain(plan));
+    if (!strstr(vd_error_text(), text)) fail_msg("'%s': %s", factors, vd_error_text());
+}
+
+static void check_forced(const vd_fft_desc *desc, const char *factors, const char *text) {
+    setenv("VKDISPATCH_FFT_FACTORS", factors, 1);
+    vd_fft *plan = made(device_context, desc);
+    unsetenv("VKDISPATCH_FFT_FACTORS");
+    check_says(plan, text, true);
+    check_says(plan, "measured", false);
+    check_plan(device_context, desc, plan);
+    vd_fft_destroy(plan);
+}
+
+static void shapes_can_be_told(void **state) {
+    (void)state;
+    need_device();
+    setenv("VKDISPATCH_FFT_SHAPES", "gpu", 1);
+    vd_fft_desc rows = desc_of(33, 64, 0, 2), columns = desc_of(64, 33, 0, 1), image = desc_of(3, 32, 32, 6), prime = desc_of(5, 37, 0, 2);
+    rows.rigor = columns.rigor = prime.rigor = VD_FFT_RIGOR_DEFAULT;
+    check_forced(&rows, "4x4x4/16/3/2", "rows of 64 = 4 x 4 x 4, 16 threads, 3 side by side, in 2 slices");
+    check_forced(&rows, "16x16/16/1/0,r2x32/4/2,c4x16/8/8/0", "rows of 64 = 2 x 32, 4 threads, 2 side by side, exchange of");
+    check_forced(&columns, "16x16/16/1/0,r2x32/4/2,c4x16/8/8/0", "columns of 64 = 4 x 16, 8 threads, 8 side by side, exchange of");
+    check_forced(&image, "4x8+4x8/32/1/1", "= 4 x 8 with 4 x 8, 32 threads, 1 side by side");
+    check_forced(&prime, "b8x10/10/2/0", "rows of 80, twice, for 37 (Bluestein) = 8 x 10, 10 threads, 2 side by side");
+    check_forced(&prime, "b9x9/9/2/0", "rows of 81, twice, for 37 (Bluestein) = 9 x 9, 9 threads, 2 side by side");
+    check_refused(&rows, "8x8/1/1/1", "has '8x8/1/1/1', which a kernel of 64 points cannot be");
+    check_refused(&rows, "8x8/8/1/3", "which a kernel of 64 points cannot be");
+    check_refused(&rows, "8+8/8/1/0", "which a kernel of 64 points cannot be");
+    check_refused(&rows, "8x8/8/60000/0", "which a kernel of 64 points cannot be");
+    check_refused(&rows, "8x8", "it takes factors, threads, side by side and slices");
+    check_refused(&rows, "8x8/8 4", "it takes factors, threads, side by side and slices");
+    check_refused(&rows, "x", "it takes factors, threads, side by side and slices");
+    unsetenv("VKDISPATCH_FFT_SHAPES");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shapes_for_processors), cmocka_unit_test(shapes_for_gpus), cmocka_unit_test(convolutions), cmocka_unit_test(choices_are_kept),
+        cmocka_unit_test(contexts_remember), cmocka_unit_test(dummies_estimate), cmocka_unit_test(memory_runs_out),
+        cmocka_unit_test(the_environment_has_its_way), cmocka_unit_test(shapes_can_be_told),
+    };
+    snprintf(folder, sizeof folder, "/tmp/vkdispatch-measure-XXXXXX");
+    if (!mkdtemp(folder)) return 1;
+    snprintf(pattern, sizeof pattern, "%s/vkdispatch-fft-*", folder);
+    if (vd_context_create(NULL, &device_context)) device_context = NULL;
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    vd_context_destroy(device_context);
+    if (rmdir(folder) && !failed) failed = 1; /* something was left there */
+    return failed;
+}
