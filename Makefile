@@ -185,8 +185,8 @@ suites := compile unit golden codegen conformance fft fuzz sanitize validate
 .DELETE_ON_ERROR:
 .SECONDEXPANSION:
 .PHONY: help demo test check $(suites:%=test-%) $(suites:%=programs-%) test-gpu test-side-by-side test-features fuzz-api bench \
-        bench-dispatch bench-cuda bench-opencl bench-build bench-fft bench-reduce bench-compile matrix golden-update carry install clean \
-        fft-lengths deps-build deps-test
+        bench-dispatch bench-cuda bench-opencl bench-build bench-fft bench-reduce bench-compile bench-plots matrix golden-update carry install clean \
+        fft-lengths deps-build deps-test deps-plots
 
 help:            ## this list
 	@awk -F ' *## ' '/^[a-z][a-z-]*:.*## / { sub(/:.*/, "", $$1); printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -270,6 +270,9 @@ build/cub.so: tools/bench/cub.cu
 bench-reduce: build/$(cc)/tools/bench/reduce $(if $(NVCC),build/cub.so) ## sums, scans and sorts beside CUB and a copy
 	@$<
 
+bench-plots: deps-plots ## BENCHMARKS.md and its pictures, of the figures kept last or of OUTPUT='FILES that benchmarks printed' MACHINE='what they ran on'
+	@tools/bench/plot $(OUTPUT) $(if $(MACHINE),--machine '$(MACHINE)')
+
 bench-compile:   ## what including a header and compiling its implementation costs
 	@tools/bench/compile
 
@@ -301,3 +304,6 @@ deps-build:
 
 deps-test:
 	@tools/deps.sh build test
+
+deps-plots:
+	@tools/deps.sh plots

@@ -196,7 +196,8 @@ typedef struct vd_fft_desc {
     uint64_t shape[4];       /* elements, of VD_FFT_REAL those of the real array; trailing zeros mean there are fewer dimensions */
     uint32_t axes;           /* bit i: dimension i is transformed, the others are batches; default: the last one */
     vd_fft_norm norm;
-    uint64_t in_stride[4], out_stride[4]; /* elements from one index to the next of each dimension; default: C order without gaps */
+    uint64_t in_stride[4], out_stride[4]; /* elements from one index to the next of each dimension; default: C order without gaps. What is only read may
+                                overlap: in_stride { 64, 1 } of a shape { frames, 256 } takes frames of a signal, out of place */
     vd_type type;            /* of the arithmetic and of the tables: VD_F32, the default, or VD_F64 */
     vd_type in_type, out_type; /* of real and imaginary parts in memory: VD_F16, VD_F32 or VD_F64; default: type */
     uint64_t in_count[4], out_count[4]; /* of transformed dimensions, the first indices that lie in memory: others are read as zero, are not written; 0: all */
@@ -814,6 +815,7 @@ struct vd_fft {
     uint64_t real_length;
     bool scalar[VD__FFT_PLACES]; /* reals lie there */
     bool paired;             /* of VD_FFT_REAL: passes take the reals two by two */
+    bool overlaps;           /* elements of `in` lie in one place */
     double scale[2];         /* by direction */
     vd__fft_layout layout[VD__FFT_PLACES];
     vd__fft_layout dense;    /* C order */
@@ -6765,7 +6767,7 @@ static void vd__fft_measure_all(vd_fft *p, const vd_fft_desc *desc, const vd__ff
 // >>public
 /* Thin functions: check, look up, call. */
 
-/* An array's layout, from the counts and strides of a desc or in C order; elements may not lie in one place. */
+/* An array's layout, from the counts and strides of a desc or in C order; elements may not lie in one place where they are written. */
 static vd_result vd__fft_lay_out(vd_fft *p, vd__fft_place place, const uint64_t *count, const uint64_t *stride, const char *which) {
     vd__fft_layout *l = &p->layout[place];
     bool given = stride[0] || stride[1] || stride[2] || stride[3];
@@ -6782,7 +6784,8 @@ static vd_result vd__fft_lay_out(vd_fft *p, vd__fft_place place, const uint64_t 
     for (l->span = 1, i = p->dimensions; i-- > 0;) {
         uint64_t n = l->count[order[i]], s = l->stride[order[i]];
         if (n == 1) continue;
-        if (s < l->span)
+        if (s < l->span && place == VD__FFT_IN && s) p->overlaps = true;
+        else if (s < l->span)
             return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': %s_stride[%u] is %llu, but nearer elements take %llu", p->name, which, order[i],
                                 (unsigned long long)s, (unsigned long long)l->span);
         if (s > (UINT32_MAX - l->span) / (n - 1))
@@ -6953,6 +6956,8 @@ static vd_result vd__fft_check_in_place(const vd_fft *p) {
 static vd_result vd__fft_check_io(const vd_fft *p, const vd_fft_io *io, vd_buffer *at, vd__fft_place in, vd__fft_place out) {
     bool reads = !p->hooks.blind || io->in.id, writes = !p->hooks.mute || io->out.id;
     vd_result result = reads ? vd__fft_check_buffer(p->ctx, "vd_fft_run", p->name, io->in, "in", vd__fft_bytes(p, in)) : VD_OK;
+    if (!result && p->overlaps && out == VD__FFT_IN)
+        result = vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': inverse, but by in_stride the reals overlap", p->name);
     if (!result && writes) result = vd__fft_check_buffer(p->ctx, "vd_fft_run", p->name, at[out], "out", vd__fft_bytes(p, out));
     if (!result && p->paired) result = vd__real_check_alignment(p, at[VD__FFT_IN]);
     if (!result && reads && writes && vd__fft_is_one_memory(p->ctx, at[in], at[out])) {

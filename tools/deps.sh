@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the Debian packages that building, testing or comparing needs and that are missing here.
 #
-#   tools/deps.sh [-n] [build|test ...]     default: build test; -n only says what is missing
+#   tools/deps.sh [-n] [build|test|plots ...]     default: build test; -n only says what is missing
 #
 # Where there is apt, a package counts as present when dpkg says so. Elsewhere each line's proof is tried instead (does the header
 # compile, is the command there), and the exit status is 1 if something is really absent.
@@ -32,6 +32,7 @@ test   opencl-headers            h:CL/cl.h
 test   ocl-icd-libopencl1        o:libOpenCL.so.1
 test   pocl-opencl-icd           i:
 test   cmake                     c:cmake
+plots  python3-matplotlib        p:matplotlib
 '
 CC=${CC:-cc}
 
@@ -51,6 +52,7 @@ proven() {
     l:*) find /usr/share/vulkan /usr/local/share/vulkan /etc/vulkan -name 'VkLayer_khronos_validation.json' 2>/dev/null | grep -q . ;;
     o:*) ldconfig -p 2>/dev/null | grep -q "${1#o:}" ;;
     i:*) find /etc/OpenCL/vendors -name '*.icd' 2>/dev/null | grep -q . ;;
+    p:*) python3 -c "import ${1#p:}" >/dev/null 2>&1 ;;
     s:*) echo 'int main(void){return 0;}' | clang -fsanitize=address -x c - -o /dev/null >/dev/null 2>&1 ;;
     esac
 }

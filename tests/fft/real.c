@@ -279,7 +279,8 @@ static void check(const sample *s) {
     if (back) half_spectrum(s, x);
     else random_numbers(x, from.count, from.type);
     scatter(&from, x, data);
-    if (back) forget_ends(s, x);
+    if (!back) gather(&from, data, x); /* places may have more than one number */
+    else forget_ends(s, x);
     vd_fft *plan = plan_of(device_context, s);
     vd_buffer in = buffer_of(device_context, VD_U8, room, data), out = s->in_place ? in : buffer_of(device_context, VD_U8, room, NULL);
     run_sample(s, in, out, out_size, result, plan);
@@ -430,6 +431,13 @@ static void strides(void **state) {
         { .kind = VD_FFT_DCT2, .shape = { 12, 20 }, .in_stride = { 1, 12 }, .out_stride = { 21, 1 } },
         { .kind = VD_FFT_DST3, .shape = { 5, 33, 6 }, .axes = 2, .direction = VD_FFT_INVERSE, .in_stride = { 6, 31, 1 }, .out_stride = { 2, 10, 332 } },
         { .kind = VD_FFT_DCT4, .shape = { 3, 37, 2 }, .axes = 2, .in_place = true, .in_stride = { 3, 10, 1 }, .out_stride = { 3, 10, 1 } },
+        /* elements that lie in one place */
+        { .kind = VD_FFT_REAL, .shape = { 20, 64 }, .in_stride = { 16, 1 } },
+        { .kind = VD_FFT_REAL, .shape = { 20, 64 }, .in_stride = { 1, 1 } },
+        { .kind = VD_FFT_REAL, .shape = { 7, 33 }, .in_stride = { 10, 2 } },
+        { .kind = VD_FFT_REAL, .shape = { 5, 12, 20 }, .axes = 6, .in_stride = { 7, 50, 1 } },
+        { .kind = VD_FFT_REAL, .shape = { 3, 40000 }, .in_stride = { 100, 1 } },
+        { .kind = VD_FFT_DCT2, .shape = { 9, 20 }, .in_stride = { 7, 1 } },
     };
     (void)state;
     check_all(samples, COUNT(samples));
@@ -623,6 +631,14 @@ static void bad_input(void **state) {
     io.out = view;
     assert_int_equal(vd_fft_run(plan, vd_immediate(ctx, 0, 0), &io), VD_ERROR_INVALID);
     assert_non_null(strstr(vd_error_text(), "of the reals does not begin at a multiple of 8 bytes"));
+    vd_fft_destroy(plan);
+    desc.in_stride[0] = 2;
+    desc.in_stride[1] = 1;
+    plan = vd_fft_create(ctx, &desc);
+    assert_non_null(plan);
+    io.out = reals;
+    assert_int_equal(vd_fft_run(plan, vd_immediate(ctx, 0, 0), &io), VD_ERROR_INVALID);
+    assert_non_null(strstr(vd_error_text(), "inverse, but by in_stride the reals overlap"));
     vd_buffer_destroy(ctx, view);
     vd_fft_destroy(plan);
     vd_buffer_destroy(ctx, reals);

@@ -315,6 +315,11 @@ static void strides(void **state) {
     static const sample samples[] = {
         { { 12, 20, 0, 0 }, 2, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 1, 12, 0, 0 }, { 1, 12, 0, 0 }, 0, 0, 0 },
         { { 12, 20, 0, 0 }, 3, VD_FFT_INVERSE, VD_FFT_NORM_DEFAULT, false, { 23, 1, 0, 0 }, { 1, 13, 0, 0 }, 0, 0, 0 },
+        /* elements that lie in one place: frames, one element apart too; tiles of a picture; a long axis */
+        { { 20, 64, 0, 0 }, 0, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, false, { 16, 1, 0, 0 }, { 0 }, 0, 0, 0 },
+        { { 9, 37, 0, 0 }, 0, VD_FFT_INVERSE, VD_FFT_NORM_DEFAULT, false, { 1, 1, 0, 0 }, { 0 }, 0, 0, 0 },
+        { { 5, 12, 20, 0 }, 6, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, false, { 7, 50, 1, 0 }, { 0 }, 0, 0, 0 },
+        { { 3, 16384, 0, 0 }, 0, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, false, { 100, 2, 0, 0 }, { 0 }, 0, 0, 0 },
         { { 5, 8, 6, 0 }, 5, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, false, { 0 }, { 1, 30, 5, 0 }, 0, 0, 0 },
         { { 5, 33, 6, 0 }, 2, VD_FFT_INVERSE, VD_FFT_NORM_DEFAULT, false, { 6, 31, 1, 0 }, { 2, 10, 332, 0 }, 0, 0, 0 },
         { { 3, 4, 5, 6 }, 6, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 1, 3, 12, 60 }, { 1, 3, 12, 60 }, 0, 0, 0 },
@@ -549,10 +554,11 @@ static void bad_input(void **state) {
     refuse(ctx, &desc, "dimension 2 of 104729 elements");
     desc.shape[0] = 4;
     desc.shape[2] = 16;
-    desc.in_stride[0] = 15;
+    desc.out_stride[0] = 15;
+    desc.out_stride[2] = desc.out_stride[1] = 1;
+    refuse(ctx, &desc, "out_stride[0] is 15, but nearer elements take 16");
+    memset(desc.out_stride, 0, sizeof desc.out_stride);
     desc.in_stride[2] = desc.in_stride[1] = 1;
-    refuse(ctx, &desc, "in_stride[0] is 15, but nearer elements take 16");
-    desc.in_stride[0] = 0;
     refuse(ctx, &desc, "in_stride[0] is 0, but nearer elements take 1");
     desc.in_stride[0] = (uint64_t)1 << 40;
     refuse(ctx, &desc, "with its in_stride the array is more than 4294967295 elements long");

@@ -8,11 +8,11 @@
    columns-in-place-1024), convolutions of complex images with one kernel (convolve-512x512), and of a signal with zeros around it, an eighth of the size each
    way, as the part of the result that is wanted (cropped-512x512).
 
-   Each size fills the same number of bytes (BENCH_BYTES; 1 GiB, on a processor 16 MiB), out of place, forward. Ours, the others and the copy are timed in turn,
-   each as one batch of some 50 ms that is recorded first, from its submission to its end; BENCH_ROUNDS times (7). `fft-both` is forward and back again, beside
-   cuFFT, where that is. cuFFT is opened at run time (BENCH_CUFFT: its path); without it, or without CUDA, those figures are not run. VkFFT is the engine of
-   ours on Vulkan, and on OpenCL works in our context and queue; it has complex transforms alone here. The copy is a kernel, 16 bytes a thread. The first and
-   the last transform of each size, of ours and of the others, are compared with FFTW in double where that was there to compile with; who is wrong has no
+   Each size fills the same number of bytes (BENCH_BYTES; 1 GiB, on a processor 16 MiB), out of place, forward. Ours, the others and the copy are timed in
+   turn, each as one batch of some 50 ms that is recorded first, from its submission to its end; BENCH_ROUNDS times (7). `fft-both` is forward and back again,
+   beside cuFFT, where that is. cuFFT is opened at run time (BENCH_CUFFT: its path); without it, or without CUDA, those figures are not run. VkFFT is our engine
+   on Vulkan, and on OpenCL works in our context and queue; it has complex transforms alone here. The copy is a kernel, 16 bytes a thread. The first
+   and the last transform of each size, of ours and of the others, are compared with FFTW in double where that was there to compile with; who is wrong has no
    figures.
 
    On a processor the times are those that all threads of the program computed, which other programs disturb less.
@@ -316,10 +316,18 @@ static void print_pair(const bench *b, const char *name, const char *text, const
     bench_print(&pair);
 }
 
+/* Keeps the reason if what is compiled by the first recording cannot be. */
+static void try_to_record(bench *b, side *which) {
+    vd_list *list = begin(b);
+    if (record(b, which, list, 0)) keep_reason(which, vd_error_text());
+    vd_list_discard(list);
+}
+
 /* Planning, compiling, the first result: once. */
 static void first_of(bench *b, const size *s, side *which, void (*open)(bench *, const size *, side *)) {
     double start = now();
     open(b, s, which);
+    if (!which->none[0] && !which->opencl) try_to_record(b, which);
     if (!which->none[0]) time_of(b, which, 1);
     which->seconds[0] = now() - start;
 }
@@ -350,7 +358,7 @@ static bool bench_both(bench *b, const size *s, const char *text, side *ours, si
     ours->inverse_too = cu->inverse_too = true;
     int count = count_for(b, ours);
     rounds_of(b, sides, 2, count);
-    print_pair(b, "fft-both", text, ours, cu, count / 2, 0);
+    print_pair(b, "fft-both", text, ours, cu, count / 2, s->bound);
     uint64_t from = batch_of(s, b->bytes) * points(s) - 8;
     if (vd_buffer_read(b->ctx, b->back, from * 8, found, sizeof found)) die("vd_buffer_read", vd_error_text());
     take(&b->x, from, 1, 8, given);
@@ -414,7 +422,7 @@ static bool bench_size(bench *b, const size *s) {
     name_of(s, text, sizeof text);
     if (!batch_of(s, b->bytes)) { bench_not_run("fft", text, "larger than the data"); return true; }
     first_of(b, s, &ours, open_ours);
-    if (ours.none[0]) { bench_not_run("fft", text, ours.none); return true; }
+    if (ours.none[0]) { bench_not_run("fft", text, ours.none); close_side(&ours); return true; }
     first_of(b, s, &vkfft, open_vkfft);
     if (!vkfft.none[0]) print_pair(b, "fft-first", text, &ours, &vkfft, 0, s->what == COMPLEX ? 0.5 : 0);
     if (!b->no_cufft) cu.cu = &b->cu;

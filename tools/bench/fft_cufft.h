@@ -143,27 +143,6 @@ static inline const char *cufft_convolution(cufft *c, uint64_t batch) {
     return failed ? "cuMemcpyHtoD failed" : why;
 }
 
-/* Makes it ready for a size; why not, or NULL. */
-static inline const char *cufft_begin(cufft *c, const size *s) {
-    uint64_t batch = batch_of(s, c->bytes);
-    c->s = s;
-    c->plan = 0;
-    c->spectrum = 0;
-    if (s->what == IN_PLACE) return "it does not scale, so that numbers would grow; the same out of place has it";
-    const char *why = cufft_plan(c, batch, &c->plan);
-    if (!why && is_convolution(s)) why = cufft_convolution(c, batch);
-    return why;
-}
-
-static inline void cufft_end(cufft *c) {
-    if (c->plan) c->destroy(c->plan);
-    if (c->spectrum) c->release(c->spectrum);
-    if (c->s && c->s->what == CROPPED && cufft_fill(c)) die("cuMemcpyHtoD", "failed");
-    c->plan = 0;
-    c->spectrum = 0;
-    c->s = NULL;
-}
-
 static inline int cufft_multiply(cufft *c) {
     unsigned n = (unsigned)points(c->s), count = (unsigned)(batch_of(c->s, c->bytes) * n / 2), mask = n / 2 - 1; /* n is a power of two */
     float scale = 1.0f / (float)n;
@@ -182,6 +161,28 @@ static inline int cufft_run(cufft *c, int i) {
     if (c->inverse_too && i % 2) return c->execute(c->plan, c->out, c->back, 1);
     if (c->execute(c->plan, c->in, c->out, -1)) return 1;
     return is_convolution(c->s) ? cufft_multiply(c) || c->execute(c->plan, c->out, c->out, 1) : 0;
+}
+
+/* Makes it ready for a size; why not, or NULL. */
+static inline const char *cufft_begin(cufft *c, const size *s) {
+    uint64_t batch = batch_of(s, c->bytes);
+    c->s = s;
+    c->plan = 0;
+    c->spectrum = 0;
+    c->inverse_too = false;
+    if (s->what == IN_PLACE) return "it does not scale, so that numbers would grow; the same out of place has it";
+    const char *why = cufft_plan(c, batch, &c->plan);
+    if (!why && is_convolution(s)) why = cufft_convolution(c, batch);
+    return why ? why : cufft_run(c, 0) || c->synchronize() ? "a call of it failed" : NULL;
+}
+
+static inline void cufft_end(cufft *c) {
+    if (c->plan) c->destroy(c->plan);
+    if (c->spectrum) c->release(c->spectrum);
+    if (c->s && c->s->what == CROPPED && cufft_fill(c)) die("cuMemcpyHtoD", "failed");
+    c->plan = 0;
+    c->spectrum = 0;
+    c->s = NULL;
 }
 
 /* A sample of the result. */
