@@ -1812,14 +1812,15 @@ static uint32_t vd__fft_powers(uint32_t r) {
     return count;
 }
 
-/* Room for more complex numbers; NULL without memory. */
+/* Room for more complex numbers, from a multiple of 16 on, so that neighbouring threads load whole lines; NULL without memory. */
 static double *vd__fft_more(vd_fft *p, uint32_t count) {
-    uint32_t need = p->table_count + count, capacity = p->table_capacity ? p->table_capacity : 256;
+    uint32_t need = (p->table_count + 15) / 16 * 16 + count, capacity = p->table_capacity ? p->table_capacity : 256;
     double *grown = p->table;
     while (capacity < need) capacity *= 2;
     if (!p->table) grown = (double *)p->allocator.allocate(p->allocator.user, (size_t)capacity * 2 * sizeof(double));
     else if (capacity != p->table_capacity) grown = (double *)p->allocator.reallocate(p->allocator.user, p->table, (size_t)capacity * 2 * sizeof(double));
     if (!grown) return NULL;
+    memset(grown + 2 * (size_t)p->table_count, 0, (size_t)(need - p->table_count) * 2 * sizeof(double));
     p->table = grown;
     p->table_capacity = capacity;
     p->table_count = need;
@@ -1834,14 +1835,14 @@ static void vd__fft_put_root(double *at, uint64_t m, uint64_t n) {
     at[1] = -im;
 }
 
-/* For a stage behind `length` values: the powers of two of exp(-2 pi i m / (length * radix)) for each m below length. */
+/* For a stage behind `length` values: exp(-2 pi i m / (length * radix)) for each m below length, then its powers of two. */
 static bool vd__fft_table_stage(vd_fft *p, uint32_t length, uint32_t radix, uint32_t *offset) {
     uint32_t powers = vd__fft_powers(radix), m, i;
     double *at = vd__fft_more(p, length * powers);
     if (!at) return false;
     *offset = p->table_count - length * powers;
-    for (m = 0; m < length; m++)
-        for (i = 0; i < powers; i++, at += 2) vd__fft_put_root(at, (uint64_t)m << i, (uint64_t)length * radix);
+    for (i = 0; i < powers; i++)
+        for (m = 0; m < length; m++, at += 2) vd__fft_put_root(at, (uint64_t)m << i, (uint64_t)length * radix);
     return true;
 }
 
@@ -1906,10 +1907,9 @@ static void vd__fft_host(double *y, const double *x, uint32_t n, uint32_t step) 
 static bool vd__fft_table_chirp(vd_fft *p, vd__fft_pass *pass) {
     uint32_t n = pass->chirp, m = pass->shape.n, k;
     double *x = (double *)vd__fft_allocate(&p->allocator, (size_t)m * 4 * sizeof(double)), *y = x ? x + 2 * (size_t)m : NULL;
-    double *at = x ? vd__fft_more(p, n + m) : NULL;
+    double *at = x ? vd__fft_more(p, n) : NULL;
     if (!at) { vd__fft_free(&p->allocator, x); return false; }
-    pass->tables.spectrum = p->table_count - m;
-    pass->tables.chirp = pass->tables.spectrum - n;
+    pass->tables.chirp = p->table_count - n;
     for (k = 0; k < n; k++, at += 2) {
         uint64_t square = (uint64_t)k * k % (2 * (uint64_t)n);
         vd__fft_put_root(at, square, 2 * (uint64_t)n);
@@ -1917,9 +1917,11 @@ static bool vd__fft_table_chirp(vd_fft *p, vd__fft_pass *pass) {
         if (k) memcpy(&x[2 * (size_t)(m - k)], &x[2 * (size_t)k], 2 * sizeof(double));
     }
     vd__fft_host(y, x, m, 1);
-    for (k = 0; k < 2 * m; k++) at[k] = y[k] / m;
+    at = vd__fft_more(p, m);
+    pass->tables.spectrum = p->table_count - m;
+    for (k = 0; at && k < 2 * m; k++) at[k] = y[k] / m;
     vd__fft_free(&p->allocator, x);
-    return true;
+    return at != NULL;
 }
 
 /* The passes of both directions, counted through. */
@@ -2135,8 +2137,8 @@ static void vd__fft_stage(vd__fft_writer *w, const vd__fft_phase *g, uint32_t ta
     for (u = 0; u < g->each; u++) {
         vd__fft_c *x = &w->x[u * g->radix];
         if (g->length > 1 && (u == 0 || !same)) {
-            vc_val m = vc_rem(vd__fft_divided(vd__fft_near(w, g, u), g->inner), vc_u32(g->length)), at = vc_mul(m, vc_u32(powers));
-            for (j = 0; j < powers; j++) power[(size_t)1 << j] = vd__fft_entry(w, at, table + j);
+            vc_val m = vc_rem(vd__fft_divided(vd__fft_near(w, g, u), g->inner), vc_u32(g->length));
+            for (j = 0; j < powers; j++) power[(size_t)1 << j] = vd__fft_entry(w, m, table + j * g->length);
             vd__fft_fill_powers(power, g->radix, NULL);
         }
         for (j = 1; g->length > 1 && j < g->radix; j++) x[j] = vd__fft_mul(x[j], power[j]);
