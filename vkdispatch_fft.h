@@ -1177,24 +1177,29 @@ static uint32_t vd__fft_cycles(const vd__fft_shape *s, const vd__fft_phase *g, u
     return sum;
 }
 
-/* Of an exchange: with what it takes to compute addresses. */
-static uint32_t vd__fft_pad_cost(const vd__fft_shape *s, uint32_t i, vd__fft_pad pad) {
-    vd__fft_phase a = vd__fft_phase_of(s, 0, i), b = vd__fft_phase_of(s, 0, i + 1);
-    bool last = i + 2 == s->stages;
-    uint32_t cost = vd__fft_cycles(s, &a, a.part, pad, s->columns_in) + vd__fft_cycles(s, &b, b.step, pad, last ? s->columns_out : s->columns_in);
+/* Of the exchange between stages i and i + 1, or back between them on the second leg: with what it takes to compute addresses. */
+static uint32_t vd__fft_pad_cost_of(const vd__fft_shape *s, uint32_t leg, uint32_t i, vd__fft_pad pad) {
+    uint32_t at = leg ? s->stages - 2 - i : i, cost;
+    vd__fft_phase a = vd__fft_phase_of(s, leg, at), b = vd__fft_phase_of(s, leg, at + 1);
+    bool last = at + 2 == s->stages;
+    cost = vd__fft_cycles(s, &a, a.part, pad, s->columns_in) + vd__fft_cycles(s, &b, b.step, pad, last ? s->columns_out : s->columns_in);
     return cost + (vd__fft_is_even(s, pad, a.part, a.radix) ? 0 : 8) + (vd__fft_is_even(s, pad, b.step, b.radix) ? 0 : 8);
 }
 
+static uint32_t vd__fft_pad_cost(const vd__fft_shape *s, uint32_t legs, uint32_t i, vd__fft_pad pad) {
+    return vd__fft_pad_cost_of(s, 0, i, pad) + (legs > 1 ? vd__fft_pad_cost_of(s, 1, i, pad) : 0);
+}
+
 /* The fewest conflicts that the room allows. */
-static void vd__fft_choose_pads(const vd__fft_device *d, vd__fft_shape *s) {
+static void vd__fft_choose_pads(const vd__fft_device *d, vd__fft_shape *s, uint32_t legs) {
     static const vd__fft_pad choices[] = { { 0, 0 }, { 5, 1 }, { 4, 1 }, { 3, 1 }, { 6, 4 }, { 6, 8 }, { 5, 2 }, { 4, 2 }, { 7, 8 }, { 7, 16 }, { 8, 8 },
                                            { 8, 16 }, { 9, 16 } };
     uint32_t i;
     size_t k;
     for (i = 0; i + 1 < s->stages; i++) {
-        uint32_t least = vd__fft_pad_cost(s, i, s->pad[i]);
+        uint32_t least = vd__fft_pad_cost(s, legs, i, s->pad[i]);
         for (k = 0; k < sizeof choices / sizeof *choices && !(s->joined >> (i + 1) & 1); k++) {
-            uint32_t cost = vd__fft_pad_cost(s, i, choices[k]);
+            uint32_t cost = vd__fft_pad_cost(s, legs, i, choices[k]);
             if (cost >= least || (uint64_t)vd__fft_words_padded(s, choices[k]) * (s->split ? 1u : 2u) > d->shared) continue;
             least = cost;
             s->pad[i] = choices[k];
@@ -1345,7 +1350,7 @@ static bool vd__fft_plan_shape(const vd_fft *p, vd__fft_pass *pass, const uint32
     s->columns_out = vd__fft_is_columns(&pass->out);
     s->mirrored = pass->real.fold;
     if (!vd__fft_shape_of(&p->device, vd__fft_count(pass), least, s)) return false;
-    if (!p->device.cpu && !pass->chirp) vd__fft_choose_pads(&p->device, s); /* Bluestein's two transforms have one shape and different exchanges */
+    if (!p->device.cpu) vd__fft_choose_pads(&p->device, s, pass->chirp ? 2 : 1);
     return true;
 }
 
