@@ -683,6 +683,7 @@ typedef struct vd__fft_shape {
     bool paired;             /* both components as one element of shared memory */
     vd__fft_pad pad[VD__FFT_STAGES]; /* of the exchange behind a stage */
     bool mirrored;           /* results pass through shared memory once more, to meet their mirror images */
+    bool chirped;            /* it is done twice, for another length by Bluestein's algorithm */
 } vd__fft_shape;
 
 /* A stage in numbers. Butterfly b has the elements first(b, step) + j * step before it, and first(b, part) + j * part behind it, where j < radix and
@@ -1076,11 +1077,11 @@ typedef struct vd__fft_known {
 } vd__fft_known;
 static const vd__fft_known vd__fft_rows[] = {
     { { 64 }, { 8, 8 }, 8, 4, 0, 0 }, { { 96 }, { 12, 8 }, 12, 8, 0, 0 }, { { 100 }, { 10, 10 }, 10, 8, 0, 0 }, { { 120 }, { 8, 15 }, 15, 8, 0, 0 },
-    { { 128 }, { 8, 4, 4 }, 16, 4, 0, 0 }, { { 243 }, { 9, 9, 3 }, 27, 4, 0, 0 }, { { 360 }, { 8, 9, 5 }, 45, 2, 0, 0 }, { { 500 }, { 10, 10, 5 }, 50, 2, 0, 0 },
+    { { 128 }, { 8, 4, 4 }, 16, 4, 0, 0 }, { { 243 }, { 9, 9, 3 }, 27, 2, 0, 0 }, { { 360 }, { 8, 9, 5 }, 45, 2, 0, 0 }, { { 500 }, { 20, 25 }, 25, 2, 0, 0 },
     { { 512 }, { 8, 4, 16 }, 32, 4, 0, 0 }, { { 625 }, { 25, 25 }, 25, 1, 0, 0 }, { { 729 }, { 9, 9, 9 }, 81, 1, 0, 0 },
-    { { 1000 }, { 10, 10, 10 }, 100, 2, 0, 0 }, { { 1080 }, { 10, 18, 6 }, 60, 1, 0, 0 }, { { 1536 }, { 8, 24, 8 }, 64, 1, 0, 0 },
-    { { 1920 }, { 15, 16, 8 }, 128, 1, 0, 0 }, { { 2187 }, { 9, 27, 9 }, 81, 1, 0, 0 }, { { 3125 }, { 25, 5, 25 }, 125, 1, 0, 0 },
-    { { 4000 }, { 10, 20, 20 }, 200, 1, 0, 0 }, { { 4095 }, { 15, 13, 21 }, 315, 1, 0, 0 },
+    { { 1000 }, { 10, 5, 20 }, 50, 1, 0, 0 }, { { 1080 }, { 10, 18, 6 }, 60, 1, 0, 0 }, { { 1536 }, { 8, 24, 8 }, 64, 1, 0, 0 },
+    { { 1920 }, { 15, 16, 8 }, 128, 1, 0, 0 }, { { 2187 }, { 27, 3, 27 }, 81, 1, 0, 0 }, { { 3125 }, { 25, 5, 25 }, 125, 1, 0, 0 },
+    { { 4000 }, { 16, 10, 25 }, 160, 1, 0, 0 }, { { 4095 }, { 15, 13, 21 }, 315, 1, 0, 0 },
     { { 8, 8 }, { 8, 8 }, 8, 16, 1, 0 }, { { 16, 16 }, { 4, 4, 16 }, 16, 8, 1, 0 }, { { 32, 32 }, { 4, 8, 4, 8 }, 32, 1, 1, 4 },
     { { 64, 64 }, { 8, 8, 8, 8 }, 256, 1, 1, 0 }, { { 128, 128 }, { 16, 8, 8, 16 }, 512, 1, 2, 0 },
     { { 128, 16 }, { 16, 8, 16 }, 128, 1, 1, 0 }, { { 256, 32 }, { 16, 16, 32 }, 256, 1, 2, 0 },
@@ -1090,6 +1091,12 @@ static const vd__fft_known vd__fft_columns[] = {
     { { 64 }, { 16, 4 }, 4, 32, 1, 0 }, { { 128 }, { 16, 8 }, 8, 32, 1, 0 }, { { 256 }, { 16, 16 }, 16, 32, 2, 0 }, { { 512 }, { 32, 16 }, 16, 16, 2, 0 },
     { { 1024 }, { 32, 32 }, 32, 16, 2, 0 }, { { 2048 }, { 16, 16, 8 }, 64, 8, 2, 0 }, { { 128, 8 }, { 16, 8, 8 }, 64, 8, 1, 0 },
     { { 256, 8 }, { 16, 16, 8 }, 64, 8, 2, 0 }
+};
+
+/* Rows there and back by Bluestein's algorithm: a slice at a time takes far fewer registers of drivers that load tables ahead (59, not 102, of 4096). */
+static const vd__fft_known vd__fft_chirps[] = {
+    { { 256 }, { 16, 16 }, 16, 8, 1, 0 }, { { 1024 }, { 32, 32 }, 32, 4, 1, 0 }, { { 2048 }, { 16, 16, 8 }, 128, 1, 1, 0 },
+    { { 4096 }, { 16, 16, 16 }, 256, 1, 2, 0 }, { { 8192 }, { 16, 16, 32 }, 256, 1, 2, 0 }
 };
 
 static bool vd__fft_is_known(const vd__fft_known *k, const vd__fft_shape *s) {
@@ -1133,6 +1140,7 @@ static bool vd__fft_recall(const vd__fft_device *d, vd__fft_shape *s, uint64_t c
     bool columns = s->columns_in || s->columns_out;
     const vd__fft_known *k = !d->cpu ? columns ? VD__FFT_FIND(vd__fft_columns, s) : VD__FFT_FIND(vd__fft_rows, s)
                                      : columns ? NULL : VD__FFT_FIND(vd__fft_processor_rows, s);
+    if (s->chirped && !d->cpu && !columns) k = VD__FFT_FIND(vd__fft_chirps, s);
     if (!k || d->wide || (columns && k->side > count)) return false;
     vd__fft_take_known(k, s);
     s->side = k->side < count ? k->side : (uint32_t)count;
@@ -1350,6 +1358,7 @@ static bool vd__fft_plan_shape(const vd_fft *p, vd__fft_pass *pass, const uint32
     s->columns_in = vd__fft_is_columns(&pass->in);
     s->columns_out = vd__fft_is_columns(&pass->out);
     s->mirrored = pass->real.fold;
+    s->chirped = pass->chirp != 0;
     if (!vd__fft_shape_of(&p->device, vd__fft_count(pass), least, s)) return false;
     if (!p->device.cpu) vd__fft_choose_pads(&p->device, s, pass->chirp ? 2 : 1);
     return true;
