@@ -684,6 +684,7 @@ typedef struct vd__fft_shape {
     vd__fft_pad pad[VD__FFT_STAGES]; /* of the exchange behind a stage */
     bool mirrored;           /* results pass through shared memory once more, to meet their mirror images */
     bool chirped;            /* it is done twice, for another length by Bluestein's algorithm */
+    bool turned;             /* its stages do the last axis first: what goes back the same way loads and stores whole rows */
 } vd__fft_shape;
 
 /* A stage in numbers. Butterfly b has the elements first(b, step) + j * step before it, and first(b, part) + j * part behind it, where j < radix and
@@ -914,6 +915,7 @@ static double vd__fft_cost(const vd__fft_device *d, const vd__fft_shape *s) {
         cost += (double)s->threads * g.each * stage;
         if (i && !g.joined) cost += s->n * (s->split ? 11.0 : 9.0) + (double)s->threads * (d->cpu ? 600 : s->split ? 60 : 30);
     }
+    if (s->turned) return cost * pressure;
     if (s->n < 256 && s->stages > 1 && s->n / s->radix[s->stages - 1] < 16) cost *= 1.2; /* short runs of stores */
     if (s->axes > 1 && !s->columns_in && s->radix[0] > 8 && s->size[0] / s->radix[0] < 8) cost *= 1.2; /* and of loads */
     return cost * pressure;
@@ -1012,12 +1014,14 @@ static void vd__fft_try(vd__fft_search *s) {
             if (s->now.n % (s->now.radix[i] * share) == 0) vd__fft_try_threads(s, s->now.n / s->now.radix[i] / share);
 }
 
+static uint32_t vd__fft_axis_at(const vd__fft_shape *s, uint32_t i) { return s->turned ? s->axes - 1 - i : i; }
+
 /* All products of radices, axis by axis, none on an axis larger than the one before unless the search is wide; of several axes no more than two each and one,
    since exchanges cost more than a second kernel then. */
 static void vd__fft_enumerate(vd__fft_search *s, uint32_t axis, uint32_t left, uint32_t most) {
     uint32_t r;
     if (left == 1 && axis + 1 < s->now.axes) {
-        vd__fft_enumerate(s, axis + 1, s->now.size[axis + 1], VD__FFT_RADIX);
+        vd__fft_enumerate(s, axis + 1, s->now.size[vd__fft_axis_at(&s->now, axis + 1)], VD__FFT_RADIX);
         return;
     }
     if (left == 1 && s->now.stages) vd__fft_try(s);
@@ -1025,7 +1029,7 @@ static void vd__fft_enumerate(vd__fft_search *s, uint32_t axis, uint32_t left, u
     if (s->wide && s->now.stages == s->wide->stages) return;
     for (r = most < left ? most : left; r >= 2; r--) {
         if (left % r) continue;
-        s->now.axis[s->now.stages] = axis;
+        s->now.axis[s->now.stages] = vd__fft_axis_at(&s->now, axis);
         s->now.radix[s->now.stages++] = r;
         vd__fft_enumerate(s, axis, left / r, s->wide ? (uint32_t)VD__FFT_RADIX : r);
         s->now.stages--;
@@ -1099,6 +1103,12 @@ static const vd__fft_known vd__fft_chirps[] = {
     { { 4096 }, { 16, 16, 16 }, 256, 1, 2, 0 }, { { 8192 }, { 16, 16, 32 }, 256, 1, 2, 0 }
 };
 
+/* Images that are convolved in one kernel. */
+static const vd__fft_known vd__fft_images[] = {
+    { { 8, 8 }, { 8, 8 }, 8, 16, 1, 0 }, { { 16, 16 }, { 16, 16 }, 16, 8, 1, 0 }, { { 32, 32 }, { 32, 32 }, 32, 4, 1, 0 },
+    { { 64, 64 }, { 8, 8, 8, 8 }, 256, 1, 1, 0 }, { { 128, 128 }, { 16, 8, 8, 16 }, 512, 1, 2, 0 }
+};
+
 static bool vd__fft_is_known(const vd__fft_known *k, const vd__fft_shape *s) {
     uint32_t i;
     for (i = 0; i < 3; i++) if (k->size[i] != (i < s->axes ? s->size[i] : 0)) return false;
@@ -1108,11 +1118,11 @@ static bool vd__fft_is_known(const vd__fft_known *k, const vd__fft_shape *s) {
 static void vd__fft_take_known(const vd__fft_known *k, vd__fft_shape *s) {
     uint32_t axis = 0, product = 1;
     for (s->stages = 0; s->stages < 5 && k->radix[s->stages]; s->stages++) {
-        if (product == s->size[axis]) {
+        if (product == s->size[vd__fft_axis_at(s, axis)]) {
             axis++;
             product = 1;
         }
-        s->axis[s->stages] = axis;
+        s->axis[s->stages] = vd__fft_axis_at(s, axis);
         s->radix[s->stages] = k->radix[s->stages];
         product *= k->radix[s->stages];
     }
@@ -1141,6 +1151,7 @@ static bool vd__fft_recall(const vd__fft_device *d, vd__fft_shape *s, uint64_t c
     const vd__fft_known *k = !d->cpu ? columns ? VD__FFT_FIND(vd__fft_columns, s) : VD__FFT_FIND(vd__fft_rows, s)
                                      : columns ? NULL : VD__FFT_FIND(vd__fft_processor_rows, s);
     if (s->chirped && !d->cpu && !columns) k = VD__FFT_FIND(vd__fft_chirps, s);
+    if (s->turned) k = VD__FFT_FIND(vd__fft_images, s);
     if (!k || d->wide || (columns && k->side > count)) return false;
     vd__fft_take_known(k, s);
     s->side = k->side < count ? k->side : (uint32_t)count;
@@ -1239,7 +1250,7 @@ static bool vd__fft_shape_of(const vd__fft_device *d, uint64_t count, uint32_t l
     if (s->n == 1) { /* nothing but what loading and storing do */
         s->stages = s->radix[0] = s->threads = 1;
     } else {
-        vd__fft_enumerate(&search, 0, s->size[0], VD__FFT_RADIX);
+        vd__fft_enumerate(&search, 0, s->size[vd__fft_axis_at(s, 0)], VD__FFT_RADIX);
         if (search.cost <= 0) return false;
         *s = search.best;
     }
@@ -1359,8 +1370,9 @@ static bool vd__fft_plan_shape(const vd_fft *p, vd__fft_pass *pass, const uint32
     s->columns_out = vd__fft_is_columns(&pass->out);
     s->mirrored = pass->real.fold;
     s->chirped = pass->chirp != 0;
+    s->turned = pass->product.channels && s->axes > 1 && !p->device.cpu;
     if (!vd__fft_shape_of(&p->device, vd__fft_count(pass), least, s)) return false;
-    if (!p->device.cpu) vd__fft_choose_pads(&p->device, s, pass->chirp ? 2 : 1);
+    if (!p->device.cpu) vd__fft_choose_pads(&p->device, s, pass->chirp || pass->product.channels ? 2 : 1);
     return true;
 }
 
@@ -2488,20 +2500,39 @@ static void vd__fft_multiply(vd__fft_writer *w, const vd__fft_phase *g) {
     }
 }
 
+/* Whether the spectrum of an image lies as the threads hold it behind the last stage of turned shapes, which leave no thread idle: element j of butterfly u
+   of thread t at (u * radix + j) * threads + t. */
+static bool vd__fft_is_dealt(const vd__fft_pass *pass) {
+    const vd__fft_shape *s = &pass->shape;
+    vd__fft_phase g;
+    if (!pass->product.channels || !s->turned) return false;
+    g = vd__fft_phase_of(s, 0, s->stages - 1);
+    return g.each * g.radix * s->threads == s->n;
+}
+
+/* Where that is, of an element by its number in the shape. */
+static vc_val vd__fft_dealt(const vd__fft_pass *pass, vc_val element) {
+    vd__fft_phase g = vd__fft_phase_of(&pass->shape, 0, pass->shape.stages - 1);
+    vc_val step = vc_u32(g.step), j = vc_rem(vc_div(element, step), vc_u32(g.radix)), threads = vc_u32(pass->shape.threads);
+    vc_val b = vc_add(vc_mul(vc_div(element, vc_u32(g.step * g.radix)), step), vc_rem(element, step));
+    return vc_add(vc_mul(vc_add(vc_mul(vc_div(b, threads), vc_u32(g.radix)), j), threads), vc_rem(b, threads));
+}
+
 /* from[i] times the elements of the spectrum that this channel and kernel have there; into x, which may be from. */
 static void vd__fft_multiply_by_spectrum(vd__fft_writer *w, const vd__fft_c *from, const vd__fft_phase *g) {
     const vd__fft_product *p = &w->pass->product;
     uint32_t u, j;
     vc_val block, exists, q, base;
-    bool partly;
+    bool partly, dealt = vd__fft_is_dealt(w->pass);
     q = vd__fft_which(w, &block, &exists, &partly);
     base = vd__fft_begin(&p->spectrum, q, block);
     if (p->channels > 1) base = vc_add(base, vc_mul(w->channel, vc_u32((uint32_t)p->channel_step)));
     if (p->kernels > 1) base = vc_add(base, vc_mul(w->kernel, vc_u32((uint32_t)p->kernel_step)));
     for (u = 0; u < g->each; u++) {
-        vc_val at = vc_add(base, vd__fft_within(w, &p->spectrum, g, vd__fft_near(w, g, u))), v;
+        vc_val at = vc_add(base, dealt ? vd__fft_near(w, g, 0) : vd__fft_within(w, &p->spectrum, g, vd__fft_near(w, g, u))), v;
         for (j = 0; j < g->radix; j++) {
-            v = vc_load(vc_offset(w->spectrum, vc_u64(vd__fft_apart(w, &p->spectrum, g, j))), at);
+            uint64_t apart = dealt ? (uint64_t)(u * g->radix + j) * w->shape->threads : vd__fft_apart(w, &p->spectrum, g, j);
+            v = vc_load(vc_offset(w->spectrum, vc_u64(apart)), at);
             w->x[u * g->radix + j] = vd__fft_mul(from[u * g->radix + j], vd__fft_pair(vc_component(v, 0), vc_component(v, 1)));
         }
     }
@@ -5901,9 +5932,16 @@ static void vd__convolve_give(vc_kernel *k, const vd_fft_point *at, vd_fft_value
     v->re = v->im = nothing;
 }
 
+/* The pass whose threads the spectrum is dealt out to, if it is. */
+static const vd__fft_pass *vd__convolve_dealt(const vd_convolve *p) {
+    const vd__fft_pass *pass = &p->run->route[0].pass[0];
+    return p->run->route[0].count == 1 && vd__fft_is_dealt(pass) ? pass : NULL;
+}
+
 static void vd__convolve_declare_kernel(vc_kernel *k, void *user) {
     vd_convolve *p = (vd_convolve *)user;
     p->data[0] = vd__convolve_buffer(p, k, "kernel", VC_READ);
+    if (vd__convolve_dealt(p)) p->data[1] = vc_buffer(k, "spectrum", vd__fft_pair_of(p->desc.type), VC_ANY_TYPE | VC_WRITE);
 }
 
 /* The element of the kernel that lies at this place of its period: backwards and conjugate for correlation. */
@@ -5924,9 +5962,18 @@ static void vd__convolve_take_kernel(vc_kernel *k, const vd_fft_point *at, vd_ff
 
 static void vd__convolve_give_spectrum(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
     const vd_convolve *p = (const vd_convolve *)user;
+    static const vc_val nothing = { 0, 0 };
+    const vd__fft_pass *pass = vd__convolve_dealt(p);
+    vc_val element = vc_u32(0), first;
+    uint32_t i;
     if (p->desc.filter) p->desc.filter(k, at, v, p->desc.hook_user);
     v->re = vc_mul(v->re, vd__fft_number(v->re, p->scale));
     v->im = vc_mul(v->im, vd__fft_number(v->im, p->scale));
+    if (!pass) return;
+    for (i = pass->shape.axes; i-- > 0;) element = vc_add(vc_mul(element, vc_u32(pass->shape.size[i])), at->coordinate[pass->dimension[i]]);
+    first = vc_mul(at->coordinate[0], vc_u32(pass->shape.n));
+    vc_store(p->data[1], vc_add(first, vd__fft_dealt(pass, element)), vc_vec2(v->re, v->im));
+    v->re = v->im = nothing;
 }
 
 /* The period of one dimension, the elements of a result, and the place of the kernel. */
@@ -5982,7 +6029,7 @@ static vd_result vd__convolve_check_desc(vd_convolve *p) {
     return result ? result : vd__convolve_check_images(p, p->result, d->kernels, "results");
 }
 
-/* The transform of the kernels: they lie behind each other, and the factor of the inverse is theirs too. */
+/* The transform of the kernels, once there is the plan that takes it: they lie behind each other, and the factor of the inverse is theirs too. */
 static vd_result vd__convolve_make_kernel(vd_convolve *p) {
     vd_fft_desc desc;
     memset(&desc, 0, sizeof desc);
@@ -7144,6 +7191,7 @@ static size_t vd__fft_print_pass(char *at, size_t size, const vd_fft *p, const v
         const char *between = j == 0 ? " = %llu" : s->joined >> j & 1 ? " with %llu" : s->axis[j] != s->axis[j - 1] ? " by %llu" : " x %llu";
         used += vd__fft_print(at + used, size - used, between, s->radix[j]);
     }
+    if (s->turned) used += vd__fft_print(at + used, size - used, ", the last axis first", 0);
     used += vd__fft_print(at + used, size - used, ", %llu threads", s->threads);
     used += vd__fft_print(at + used, size - used, ", %llu side by side", s->side);
     if (s->slices > 1) used += vd__fft_print(at + used, size - used, ", in %llu slices", s->slices);
@@ -7212,8 +7260,8 @@ static vd_result vd__convolve_new(vd_context *ctx, const vd_convolve_desc *desc,
     snprintf(p->name, sizeof p->name, "%s", desc->name ? desc->name : "convolve");
     p->desc.name = p->name;
     result = vd__convolve_check_desc(p);
-    if (!result) result = vd__convolve_make_kernel(p);
     if (!result) result = vd__convolve_make_run(p);
+    if (!result) result = vd__convolve_make_kernel(p);
     if (result) vd_convolve_destroy(p);
     else *out = p;
     return result;
@@ -7237,19 +7285,22 @@ VD_API void vd_convolve_destroy(vd_convolve *p) {
 VD_API void vd_convolve_shape(const vd_convolve *p, uint64_t shape[3]) { if (p && shape) memcpy(shape, p->result, sizeof p->result); }
 
 VD_API vd_result vd_convolve_set_kernel(vd_convolve *p, vd_list *list, vd_buffer kernel) {
-    vd_fft_argument arg;
+    vd_fft_argument args[2];
     vd_fft_io io;
     vd_result result;
+    bool dealt = p && vd__convolve_dealt(p);
     if (!p) return vd_error_set(VD_ERROR_INVALID, "vd_convolve_set_kernel: plan is NULL");
     result = vd__fft_check_buffer(p->ctx, "vd_convolve_set_kernel", p->name, kernel, "kernel",
                                   vd__convolve_bytes(p, p->desc.kernel_shape, (uint64_t)p->desc.kernels * p->desc.channels));
     if (result) return result;
     memset(&io, 0, sizeof io);
-    arg.name = "kernel";
-    arg.value = vd_b(kernel);
-    io.out = p->run->spectrum;
-    io.args = &arg;
-    io.arg_count = 1;
+    args[0].name = "kernel";
+    args[0].value = vd_b(kernel);
+    args[1].name = "spectrum";
+    args[1].value = vd_b(p->run->spectrum);
+    if (!dealt) io.out = p->run->spectrum;
+    io.args = args;
+    io.arg_count = dealt ? 2 : 1;
     result = vd_fft_run(p->kernel, list, &io);
     if (!result) p->is_set = true;
     return result;
