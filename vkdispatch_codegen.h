@@ -9562,6 +9562,11 @@ static void vc__c_quotient(const vc_val *a, const vc_val *b, bool real, vc_val *
     out[1] = vc_div(im, n);
 }
 
+/* A quotient of f16 may be off by more than one of the complex number's units. */
+static vc_val vc__real_quotient(vc_type kind, vc_val a, vc_val b) {
+    return kind == VC_F16 ? vc_cast(kind, vc_div(vc_cast(VC_F32, a), vc_cast(VC_F32, b))) : vc_div(a, b);
+}
+
 static void vc__c_div(vc_type kind, const vc_val *a, const vc_val *b, bool real, vc_val *out) {
     vc__scaling sa, sb;
     vc_val x[2], y[2], back;
@@ -9654,7 +9659,7 @@ static vc_val vc__complex_op(vc_kernel *k, const char *call, uint32_t op, uint32
     }
     if ((left || right) && (op == VC__OP_MUL || (op == VC__OP_DIV && right))) {
         for (i = 0; i < 2; i++) {
-            if (op == VC__OP_DIV) out[i] = vc_div(a->part[i], b->part[0]);
+            if (op == VC__OP_DIV) out[i] = vc__real_quotient(kind, a->part[i], b->part[0]);
             else out[i] = left ? vc_mul(a->part[0], b->part[i]) : vc_mul(a->part[i], b->part[0]);
         }
     } else if ((op == VC__OP_ADD || op == VC__OP_SUB) && (left || right)) {
@@ -12066,10 +12071,8 @@ VC_API vc_val vc_byte_swap(vc_val a) {
     uint32_t i;
     if (!f.type) return vc__fn_end(&f, a);
     a = vc__to_kind(vc__fn_unsigned(&f), f.v[0]);
-    if (vc__fn_width(&f) == 16) { /* NVIDIA's driver has its own idea of two bytes that change places in 16 bits */
-        a = vc__to_kind(VC_U32, a);
-        return vc__fn_end(&f, vc__to_kind(vc__scalar(f.type), vc_or(vc_shl(a, vc_u32(8)), vc_shr(a, vc_u32(8)))));
-    }
+    if (vc__fn_width(&f) == 16) /* not by two shifts and an or, of which NVIDIA's driver 580 makes something else */
+        return vc__fn_end(&f, vc__to_kind(vc__scalar(f.type), vc_add(vc_mul(a, vc_imm(VC_U16, 256)), vc_shr(a, vc_u32(8)))));
     for (i = 0; 8u << i < vc__fn_width(&f); i++) {
         vc_val m = vc_imm(vc__fn_unsigned(&f), mask[i]), by = vc_u32(8u << i);
         a = vc_or(vc_shl(vc_and(a, m), by), vc_and(vc_shr(a, by), m));

@@ -47,7 +47,7 @@ void main() {
             float v21 = abs(v20);
             float v22 = v21 < v18 || !((floatBitsToUint(v21) & 2147483647u) <= 2139095040u) ? v18 : v21;
             bool v23 = 1.1529215e+18 < v22;
-            bool v24 = v22 < 8.6736174e-19;
+            bool v24 = v22 < 8.881784e-16;
             float v25 = v23 ? 1.26217745e-29 : (v24 ? 7.9228163e+28 : 1.0);
             precise float v26 = v17 * v25;
             precise float v27 = v13 * 3.0;
@@ -56,7 +56,7 @@ void main() {
             float v30 = abs(v29);
             float v31 = v30 < v28 || !((floatBitsToUint(v30) & 2147483647u) <= 2139095040u) ? v28 : v30;
             bool v32 = 1.1529215e+18 < v31;
-            bool v33 = v31 < 8.6736174e-19;
+            bool v33 = v31 < 8.881784e-16;
             float v34 = v32 ? 1.26217745e-29 : (v33 ? 7.9228163e+28 : 1.0);
             precise float v35 = v27 * v34;
             precise float v36 = v20 * v25;

@@ -43,14 +43,14 @@ void newton(__global uchar *restrict my_out, __global float *restrict my_distanc
             float v19 = fma(v13, v11, v18);
             float v20 = fmax(fabs(v17), fabs(v19));
             bool v21 = 1.1529215e+18f < v20;
-            bool v22 = v20 < 8.6736174e-19f;
+            bool v22 = v20 < 8.881784e-16f;
             float v23 = v21 ? 1.26217745e-29f : (v22 ? 7.9228163e+28f : 1.0f);
             float v24 = v17 * v23;
             float v25 = v13 * 3.0f;
             float v26 = v15 * 3.0f;
             float v27 = fmax(fabs(v25), fabs(v26));
             bool v28 = 1.1529215e+18f < v27;
-            bool v29 = v27 < 8.6736174e-19f;
+            bool v29 = v27 < 8.881784e-16f;
             float v30 = v28 ? 1.26217745e-29f : (v29 ? 7.9228163e+28f : 1.0f);
             float v31 = v25 * v30;
             float v32 = v19 * v23;

@@ -44,14 +44,14 @@ extern "C" __global__ void __launch_bounds__(256) newton(const struct newton_arg
             float v19 = fmaf(v13, v11, v18);
             float v20 = fmaxf(fabsf(v17), fabsf(v19));
             bool v21 = 1.1529215e+18f < v20;
-            bool v22 = v20 < 8.6736174e-19f;
+            bool v22 = v20 < 8.881784e-16f;
             float v23 = v21 ? 1.26217745e-29f : (v22 ? 7.9228163e+28f : 1.0f);
             float v24 = __fmul_rn(v17, v23);
             float v25 = __fmul_rn(v13, 3.0f);
             float v26 = __fmul_rn(v15, 3.0f);
             float v27 = fmaxf(fabsf(v25), fabsf(v26));
             bool v28 = 1.1529215e+18f < v27;
-            bool v29 = v27 < 8.6736174e-19f;
+            bool v29 = v27 < 8.881784e-16f;
             float v30 = v28 ? 1.26217745e-29f : (v29 ? 7.9228163e+28f : 1.0f);
             float v31 = __fmul_rn(v25, v30);
             float v32 = __fmul_rn(v19, v23);
