@@ -981,9 +981,20 @@ static void vd__fft_note_candidate(vd__fft_candidates *c, const vd__fft_shape *s
     c->at[i].cost = cost;
 }
 
+/* What makes a shape less worth trying than its cost says: radices that differ much, and on a GPU many values a thread. */
+static double vd__fft_doubt(const vd__fft_device *d, const vd__fft_shape *s) {
+    uint32_t i, least = VD__FFT_RADIX, most = 1, held = vd__fft_held(s);
+    for (i = 0; i < s->stages; i++) {
+        if (s->radix[i] < least) least = s->radix[i];
+        if (s->radix[i] > most) most = s->radix[i];
+    }
+    return (most > 8 * least ? 1.4 : most > 4 * least ? 1.2 : most > 2 * least ? 1.06 : 1) * (d->cpu || held <= 16 ? 1 : 1 + (held - 16) / 80.0);
+}
+
 static void vd__fft_try_one(vd__fft_search *s) {
     double cost = vd__fft_cost(s->device, &s->now);
     if (s->wide) {
+        cost *= vd__fft_doubt(s->device, &s->now);
         if (vd__fft_can_exchange(s->device, &s->now)) vd__fft_note_candidate(s->wide, &s->now, cost);
         return;
     }
@@ -6456,7 +6467,7 @@ static void vd__fft_list_trials(vd__fft_bench *b) {
     if (pass->chirp && n <= power) vd__fft_search_wide(b, (uint32_t)power);
     for (i = 0; i < b->candidates.count && b->count < most; i++) {
         vd__fft_shape s = b->candidates.at[i].shape;
-        if (vd__fft_alike(b, &s) >= (b->patient ? 4u : 2u)) continue;
+        if (vd__fft_alike(b, &s) >= (b->patient ? 6u : s.n < 1000 ? 2u : 3u)) continue;
         if (s.stages == 1) s.columns_out = s.columns_in;
         if (s.columns_in || s.columns_out ? !vd__fft_deal_columns(&p->device, &s, count, 1) : !vd__fft_deal_rows(&p->device, &s, count)) continue;
         c = vd__fft_choice_of(&s);

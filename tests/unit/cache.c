@@ -123,6 +123,43 @@ static void no_folder_is_no_failure(void **state) {
     host.cache_directory = folder;
 }
 
+/* Where the calls for libraries on top put bytes of a key. */
+static void know_path(const char *key) {
+    vd__cache_key k = start;
+    vd__cache_add(&k, key, strlen(key));
+    assert_true(vd__cache_path(&host, "unit", &k, path));
+}
+
+static void libraries_on_top_have_it_too(void **state) {
+    vd_context_desc desc;
+    vd_context *ctx = NULL;
+    char data[16] = "";
+    (void)state;
+    memset(&desc, 0, sizeof desc);
+    desc.backend = VD_BACKEND_DUMMY;
+    desc.cache_directory = folder;
+    assert_int_equal(vd_context_create(&desc, &ctx), VD_OK);
+    know_path("key");
+    assert_int_equal(vd_cache_load(ctx, "unit", "key", 3, data, sizeof data), 0);
+    vd_cache_store(ctx, "unit", "key", 3, "seven b", 7);
+    assert_int_equal(vd_cache_load(ctx, "unit", "key", 3, data, sizeof data), 7);
+    assert_memory_equal(data, "seven b", 7);
+    assert_int_equal(vd_cache_load(ctx, "unit", "key", 3, data, 6), 0);
+    assert_int_equal(vd_cache_load(ctx, "unit", "kez", 3, data, sizeof data), 0);
+    assert_int_equal(vd_cache_load(ctx, "tinu", "key", 3, data, sizeof data), 0);
+    assert_int_equal(vd_cache_load(NULL, "unit", "key", 3, data, sizeof data), 0);
+    vd_cache_store(NULL, "unit", "key", 3, data, 1);
+    assert_int_equal(remove(path), 0);
+    vd_context_destroy(ctx);
+    desc.cache_directory = NULL;
+    assert_int_equal(vd_context_create(&desc, &ctx), VD_OK);
+    vd_cache_store(ctx, "unit", "key", 3, "x", 1);
+    assert_int_equal(vd_cache_load(ctx, "unit", "key", 3, data, sizeof data), 0);
+    vd_context_destroy(ctx);
+    uint64_t before = vd_time_ns();
+    assert_true(vd_time_ns() >= before);
+}
+
 /* The folder's name may go away after the call. */
 static void a_context_copies_the_name(void **state) {
     (void)state;
@@ -142,6 +179,6 @@ static void a_context_copies_the_name(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = { CASE(comes_back), CASE(keys_differ), CASE(broken_files_are_not_used), CASE(the_wrong_key_is_noticed),
-                                        CASE(no_folder_is_no_failure), CASE(a_context_copies_the_name) };
+                                        CASE(no_folder_is_no_failure), CASE(libraries_on_top_have_it_too), CASE(a_context_copies_the_name) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
