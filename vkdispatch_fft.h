@@ -1364,6 +1364,9 @@ static vd__fft_cut vd__fft_cut_of(uint64_t count, uint64_t all, uint64_t scale, 
 /* Transforms of a block. */
 static uint64_t vd__fft_count(const vd__fft_pass *pass) { return pass->real.two ? (pass->in.each.product + 1) / 2 : pass->in.each.product; }
 
+/* 2: there and back. */
+static uint32_t vd__fft_legs(const vd__fft_pass *pass) { return pass->chirp || pass->product.channels ? 2 : 1; }
+
 /* Of the first or the second of two passes. */
 static bool vd__fft_plan_shape(const vd_fft *p, vd__fft_pass *pass, const uint32_t *order, const vd__fft_leg *leg, uint32_t which, uint32_t length,
                                uint32_t least) {
@@ -1383,7 +1386,7 @@ static bool vd__fft_plan_shape(const vd_fft *p, vd__fft_pass *pass, const uint32
     s->chirped = pass->chirp != 0;
     s->turned = pass->product.channels && s->axes > 1 && !p->device.cpu;
     if (!vd__fft_shape_of(&p->device, vd__fft_count(pass), least, s)) return false;
-    if (!p->device.cpu) vd__fft_choose_pads(&p->device, s, pass->chirp || pass->product.channels ? 2 : 1);
+    if (!p->device.cpu) vd__fft_choose_pads(&p->device, s, vd__fft_legs(pass));
     return true;
 }
 
@@ -6133,15 +6136,15 @@ static bool vd__fft_take_radices(const vd__fft_pass *pass, const vd__fft_choice 
         if (s->n < 2 * pass->chirp - 1) return false;
         s->size[0] = s->n;
     }
-    left = s->size[0];
+    left = s->size[vd__fft_axis_at(s, 0)];
     for (s->stages = 0; s->stages < VD__FFT_STAGES && c->radix[s->stages]; s->stages++) {
-        while (left == 1 && axis + 1 < s->axes) left = s->size[++axis];
+        while (left == 1 && axis + 1 < s->axes) left = s->size[vd__fft_axis_at(s, ++axis)];
         if (left % c->radix[s->stages]) return false;
         left /= c->radix[s->stages];
-        s->axis[s->stages] = axis;
+        s->axis[s->stages] = vd__fft_axis_at(s, axis);
         s->radix[s->stages] = c->radix[s->stages];
     }
-    while (left == 1 && axis + 1 < s->axes) left = s->size[++axis];
+    while (left == 1 && axis + 1 < s->axes) left = s->size[vd__fft_axis_at(s, ++axis)];
     return left == 1 && s->stages;
 }
 
@@ -6172,7 +6175,7 @@ static bool vd__fft_take_choice(const vd_fft *p, const vd__fft_pass *pass, const
     if (vd__fft_held(&s) > VD__FFT_RADIX || !vd__fft_take_joined(c->joined, &s) || !vd__fft_can_slice(&s, s.slices)) return false;
     for (i = 0; i < VD__FFT_STAGES; i++) s.pad[i] = d->cpu || vd__fft_all_columns(&s) ? vd__fft_no_pad : vd__fft_usual_pad;
     if (!vd__fft_fits(d, &s)) memset(s.pad, 0, sizeof s.pad);
-    if (!d->cpu && !pass->chirp && vd__fft_fits(d, &s)) vd__fft_choose_pads(d, &s);
+    if (!d->cpu && vd__fft_fits(d, &s)) vd__fft_choose_pads(d, &s, vd__fft_legs(pass));
     *out = s;
     return vd__fft_settle(d, out, vd__fft_fits(d, &s));
 }
@@ -6432,7 +6435,7 @@ static void vd__fft_search_wide(vd__fft_bench *b, uint32_t n) {
     search.now.n = n;
     if (pass->chirp) search.now.size[0] = n;
     for (i = 0; i < VD__FFT_STAGES; i++) search.now.pad[i] = p->device.cpu || vd__fft_all_columns(&search.now) ? vd__fft_no_pad : vd__fft_usual_pad;
-    vd__fft_enumerate(&search, 0, search.now.size[0], VD__FFT_RADIX);
+    vd__fft_enumerate(&search, 0, search.now.size[vd__fft_axis_at(&search.now, 0)], VD__FFT_RADIX);
 }
 
 /* How many of some candidates have the same radices, in whatever order. */
@@ -6619,6 +6622,14 @@ static bool vd__fft_make_noise(vd__fft_bench *b, vd_buffer buffer, uint64_t byte
     return !result;
 }
 
+/* A spectrum of ones, which is the same in whatever order a shape has it (vd__fft_is_dealt). */
+static bool vd__fft_make_even(vd__fft_bench *b) {
+    static const double wide[] = { 1, 0 };
+    static const float narrow[] = { 1, 0 };
+    bool is_wide = b->plan->real == VC_F64;
+    return !vd_fill(vd_immediate(b->plan->ctx, 0, 0), b->spectrum, 0, VD_WHOLE, is_wide ? (const void *)wide : (const void *)narrow, is_wide ? 16 : 8);
+}
+
 /* ---- timing ---- */
 
 /* Makes the trials from number `first` on; those are alive whose results are those of the first one of all. */
@@ -6699,6 +6710,7 @@ static bool vd__fft_measure_pass(vd__fft_bench *b, vd__fft_timing *out) {
     uint32_t winner, before = 0, i;
     bool ok = vd__fft_make_noise(b, b->in, vd__fft_bytes(b->plan, b->pass->from), b->plan->stored[b->pass->from]);
     if (!ok) return false;
+    if (b->pass->shape.turned && !vd__fft_make_even(b)) return false;
     vd__fft_list_trials(b);
     vd__fft_build_trials(b, 0);
     before = b->count;
