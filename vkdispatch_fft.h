@@ -6676,16 +6676,25 @@ static uint32_t vd__fft_time_trials(vd__fft_bench *b) {
     return winner;
 }
 
-/* A second turn: the trials from number `first` on, beside the winner and the first of all, to whose times in this turn those of the others are brought. */
+/* How many trials are known to be faster. */
+static uint32_t vd__fft_faster(const vd__fft_bench *b, uint32_t count, const vd__fft_trial *t) {
+    uint32_t i, faster = 0;
+    for (i = 0; i < count; i++) faster += b->trial[i].median > 0 && b->trial[i].median < t->median;
+    return faster;
+}
+
+/* A second turn: the trials from number `first` on, beside the fastest three and the first of all, to whose times in this turn those of the others are
+   brought. */
 static uint32_t vd__fft_time_more(vd__fft_bench *b, uint32_t first, uint32_t winner) {
     double before = b->trial[0].median;
+    bool again[VD__FFT_TIMED];
     uint32_t i;
     if (b->count == first) return winner;
-    for (i = 0; i < first; i++) b->trial[i].alive = i == 0 || i == winner;
+    for (i = 0; i < first; i++) again[i] = i == 0 || (b->trial[i].median > 0 && vd__fft_faster(b, first, &b->trial[i]) < 3);
+    for (i = 0; i < first; i++) b->trial[i].alive = again[i];
     vd__fft_build_trials(b, first);
-    i = winner;
     winner = vd__fft_time_trials(b);
-    for (; first-- > 1;) if (first != i) b->trial[first].median *= b->trial[0].median / before;
+    for (i = 0; i < first; i++) if (!again[i]) b->trial[i].median *= b->trial[0].median / before;
     return winner;
 }
 
