@@ -83,8 +83,8 @@
        DST2   2 sum of x[j] sin(pi (j + 1/2) (k + 1) / n)                                                       DST3       2 n
        DST3   (-1)^k x[n - 1] + 2 sum over j = 0 ... n - 2 of x[j] sin(pi (j + 1) (k + 1/2) / n)                DST2       2 n
        DST4   2 sum of x[j] sin(pi (j + 1/2) (k + 1/2) / n)                                                     DST4       2 n
-   The inverse is that kind divided by N; VD_FFT_NORM_ORTHO divides both by the square root of N, and VD_FFT_NORM_NONE nothing. Real kinds take no hooks, no
-   counts and no other engine.
+   The inverse is that kind divided by N; VD_FFT_NORM_ORTHO divides both by the square root of N, and VD_FFT_NORM_NONE nothing. Real kinds take no counts and
+   no other engine.
 
    Lengths. Any product of primes up to 31, as long as every factor of it that one workgroup takes fits into its shared memory; longer axes are done in two
    passes. On a GPU axes that fit into a workgroup together are done in one pass, and large images and cubes in two, for which a plan needs a second buffer.
@@ -116,7 +116,8 @@
    Arguments of their own are declared by a third function, called once a kernel, which leaves refs and values where `hook_user` points; vd_fft_arguments lists
    them, and vd_fft_run takes them by name. A load hook that does not use the element saves the reading, and vd_fft_io.in may be {0}; a store hook that sets
    re and im to (vc_val){0} saves the storing, and out may be {0} without meaning in place. Load hooks may run twice for an element, in several threads:
-   they have no effects. Store hooks run once for each element.
+   they have no effects. Store hooks run once for each element. Of real numbers im is 0, and what becomes of it does not matter; of VD_FFT_REAL index and
+   coordinates are those of the array that is read or written, be it reals or the bins of half a spectrum.
 
    Convolutions. vd_convolve_create takes the shapes of signal and kernel and what is wanted: circular, full, same or valid, convolution or correlation, of
    complex or real numbers; vd_convolve_set_kernel transforms a kernel once, and vd_convolve_run does the rest. Where one workgroup holds the first axis, it
@@ -2023,6 +2024,7 @@ typedef struct vd__fft_writer {
     vc_val channel, kernel;  /* of a convolution */
     vc_type real, stored[2]; /* of the arithmetic, of what is loaded and stored */
     bool inverse;
+    vd_fft_direction direction; /* that the plan's user asked for: some kinds go forward by an inverse */
     double scale;
     vc_val offset;           /* of the cut in use: see vd__fft_cut */
     bool columns;            /* how threads are dealt out now */
@@ -2712,6 +2714,7 @@ static vd_result vd__fft_build(vd_fft *p, uint32_t number, uint32_t direction, b
     w->real = p->real;
     w->stored[0] = p->stored[pass->from];
     w->stored[1] = p->stored[pass->to];
+    w->direction = (vd_fft_direction)direction;
     w->scale = number + 1 == route->count ? p->scale[direction] : 1;
     vd__fft_declare(w, in_place, vd__fft_is_one(p, pass));
     if (pass->real.alone) vd__real_fold_alone(w);
@@ -2762,6 +2765,11 @@ static vd__fft_layout vd__real_room(const vd_fft *p, uint32_t axis, uint64_t len
     return l;
 }
 
+/* The array that a hook of a pass sees, in C order: reals, or what the others are. */
+static vd__fft_layout vd__real_array(const vd_fft *p, const vd__real *r, bool out) {
+    return r->kind == VD_FFT_REAL && r->back == out ? vd__real_room(p, p->real_axis, p->real_length) : p->dense;
+}
+
 /* What the transform of an axis has to know while it is planned. */
 typedef struct vd__real_leg {
     vd__fft_leg leg;
@@ -2787,11 +2795,18 @@ static void vd__real_begin_leg(const vd_fft *p, const vd__fft_leg *leg, vd_fft_k
     out->rule.n = leg->n;
     out->rule.half = family == 1 || leg->n % 2 == 0;
     out->rule.h = family == 1 ? (vd__real_is_sine(kind) ? leg->n + 1 : leg->n - 1) : out->rule.half ? leg->n / 2 : leg->n;
-    out->paired_in = family == 0 && !back && out->rule.half && vd__real_is_paired(p, &p->layout[leg->from], leg->axis);
-    out->paired_out = family == 0 && back && out->rule.half && vd__real_is_paired(p, &p->layout[leg->to], leg->axis);
+    out->paired_in = family == 0 && !back && !p->hooks.load && out->rule.half && vd__real_is_paired(p, &p->layout[leg->from], leg->axis);
+    out->paired_out = family == 0 && back && !p->hooks.store && out->rule.half && vd__real_is_paired(p, &p->layout[leg->to], leg->axis);
     out->in = vd__real_end(p, leg->from, leg->axis, out->paired_in);
     out->out = vd__real_end(p, leg->to, leg->axis, out->paired_out);
     vd__fft_order(p, &out->in, out->order);
+}
+
+/* One side of a pass with hooks, in that array; `each`: as of the side in memory. */
+static vd__fft_side vd__real_index_side(const vd_fft *p, const vd__real_leg *l, bool out, vd__digit each) {
+    vd__fft_layout array = vd__real_array(p, &l->rule, out);
+    vd__digit none = vd__digit_of(1, 0);
+    return vd__fft_side_of(p, l->order, &l->leg, 0, &array, array.stride[l->leg.axis], none, each, none);
 }
 
 /* Whether bins meet their mirror images before they are stored. */
@@ -2821,8 +2836,12 @@ static bool vd__real_plan_one(const vd_fft *p, vd__fft_route *r, const vd__real_
     pass->real.fold = vd__real_folds(&l->rule);
     pass->in = vd__fft_side_of(p, l->order, &l->leg, 0, &l->in, l->in.stride[axis], none, none, none);
     pass->out = vd__fft_side_of(p, l->order, &l->leg, 0, &l->out, l->out.stride[axis], none, none, none);
+    pass->in_index = vd__real_index_side(p, l, false, none);
+    pass->out_index = vd__real_index_side(p, l, true, none);
     vd__fft_join_blocks(&pass->in);
     vd__fft_join_blocks(&pass->out);
+    vd__fft_join_blocks(&pass->in_index);
+    vd__fft_join_blocks(&pass->out_index);
     pass->chirp = chirp;
     pass->filled = pass->kept = vd__fft_cut_of(l->rule.h, length, 1, 1);
     if (vd__fft_plan_shape(p, pass, l->order, &l->leg, 0, length, least)) return true;
@@ -2833,6 +2852,7 @@ static bool vd__real_plan_one(const vd_fft *p, vd__fft_route *r, const vd__real_
 /* A kernel that folds what lies in memory: 64 pairs of bins a workgroup. */
 static bool vd__real_plan_fold(const vd_fft *p, vd__fft_route *r, const vd__real_leg *l, const vd__fft_layout *fold) {
     vd__fft_pass *pass = vd__fft_add_pass(r, VD__FFT_FOLD, l->leg.to);
+    vd__fft_layout array = vd__real_array(p, &l->rule, true);
     uint32_t i, d, axis = l->leg.axis;
     if (!pass) return false;
     vd__real_give(p, pass, l, false);
@@ -2842,6 +2862,8 @@ static bool vd__real_plan_fold(const vd_fft *p, vd__fft_route *r, const vd__real
     pass->shape.threads = 64;
     pass->shape.stages = pass->shape.radix[0] = pass->shape.side = pass->shape.slices = 1;
     pass->in.block.product = pass->in.each.product = pass->out.block.product = pass->out.each.product = 1;
+    pass->out_index.block.product = pass->out_index.each.product = 1;
+    pass->dimension[0] = axis;
     pass->in.stride[0] = fold->stride[axis];
     pass->out.stride[0] = l->out.stride[axis];
     for (i = 0; i < p->dimensions; i++) {
@@ -2849,6 +2871,7 @@ static bool vd__real_plan_fold(const vd_fft *p, vd__fft_route *r, const vd__real
         if (d == axis) continue;
         vd__digits_add(&pass->in.each, p->shape[d], fold->stride[d]);
         vd__digits_add(&pass->out.each, p->shape[d], l->out.stride[d]);
+        vd__digits_add(&pass->out_index.each, p->shape[d], array.stride[d]);
     }
     return pass->in.each.product <= UINT32_MAX / (l->rule.h / 2 + 1);
 }
@@ -2867,6 +2890,7 @@ static bool vd__real_plan_two(vd_fft *p, vd__fft_route *r, const vd__real_leg *l
     a->real.part_in = (uint32_t)second;
     a->in = vd__fft_side_of(p, l->order, &l->leg, 0, &l->in, a->real.load ? l->in.stride[axis] : second, none,
                             vd__digit_of(second, a->real.load ? 0 : 1), none);
+    a->in_index = vd__real_index_side(p, l, false, vd__digit_of(second, 0));
     a->out = vd__fft_side_of(p, l->order, &l->leg, 0, &temp, second * step, none, vd__digit_of(second, step), none);
     a->turn = l->rule.h;
     a->turn_rows = second;
@@ -2878,6 +2902,7 @@ static bool vd__real_plan_two(vd_fft *p, vd__fft_route *r, const vd__real_leg *l
     step = out.stride[axis];
     b->out = vd__fft_side_of(p, l->order, &l->leg, 0, &out, b->real.store ? step : first * step, none,
                              vd__digit_of(first, b->real.store ? 0 : step), none);
+    b->out_index = vd__real_index_side(p, l, true, vd__digit_of(first, 0));
     if (p->layout[VD__FFT_TEMP].span < temp.span) p->layout[VD__FFT_TEMP].span = temp.span;
     if (p->layout[VD__FFT_FOLD].span < temp.span) p->layout[VD__FFT_FOLD].span = temp.span;
     if (vd__fft_plan_shape(p, a, l->order, &l->leg, 0, first, least) && vd__fft_plan_shape(p, b, l->order, &l->leg, 1, (uint32_t)second, least / 2) &&
@@ -2933,7 +2958,8 @@ static vd_result vd__real_plan_axis(vd_fft *p, uint32_t direction, uint32_t axis
 /* The axes of a direction one after the other. A complex axis of one element has nothing to do, one of a cosine or sine transform has. */
 static vd_result vd__real_plan_direction(vd_fft *p, uint32_t direction) {
     bool halves = p->kind == VD_FFT_REAL, back = halves && direction == VD_FFT_INVERSE;
-    vd__fft_place between = back ? VD__FFT_MIDDLE : p->stored[VD__FFT_OUT] == p->real ? VD__FFT_OUT : VD__FFT_MIDDLE, from = back ? VD__FFT_OUT : VD__FFT_IN;
+    vd__fft_place between = !back && p->stored[VD__FFT_OUT] == p->real && !p->hooks.mute ? VD__FFT_OUT : VD__FFT_MIDDLE;
+    vd__fft_place from = back ? VD__FFT_OUT : VD__FFT_IN;
     uint32_t axes[4], count = 0, left = 0, done, i;
     vd_result result = VD_OK;
     for (i = p->dimensions; i-- > 0;)
@@ -2959,9 +2985,8 @@ static vd_result vd__real_check_desc(vd_fft *p, const vd_fft_desc *desc, uint64_
     uint32_t i, family = vd__real_family(p->kind);
     bool cut = false;
     for (i = 0; i < 4; i++) cut |= desc->in_count[i] || desc->out_count[i];
-    if (desc->engine || desc->load || desc->store || cut)
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': real kinds take no %s", p->name,
-                            desc->engine ? "other engine" : cut ? "in_count and out_count" : "hooks");
+    if (desc->engine || cut)
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': real kinds take no %s", p->name, cut ? "in_count and out_count" : "other engine");
     i = p->dimensions;
     for (; p->kind != VD_FFT_REAL && i-- > 0;)
         if (family == 1 && !vd__real_is_sine(p->kind) && p->axes >> i & 1 && p->shape[i] < 2)
@@ -3029,10 +3054,21 @@ static bool vd__real_tables(vd_fft *p, vd__fft_pass *pass) {
 #define VD__REAL_IF(writer, needed, condition) \
     for (int once = (needed) ? vc_if_begin((writer)->k, condition) : 1; once; once = (needed) ? vc_block_end((writer)->k) : 0)
 
-/* The rows of this thread: of the second whether it exists, which it does where their number is even. */
-typedef struct vd__real_rows { uint32_t count; bool even; vc_val base[2], second, part; } vd__real_rows;
+/* Where a row begins: in memory, and of passes with hooks in the array that these see. */
+typedef struct vd__real_row { vc_val base, index; } vd__real_row;
 
-static vd__real_rows vd__real_rows_of(const vd__fft_writer *w, const vd__fft_side *side, vc_val q, vc_val block, uint32_t part) {
+/* The rows of this thread: of the second whether it exists, which it does where their number is even. */
+typedef struct vd__real_rows { uint32_t count; bool even; vd__real_row row[2]; vc_val second, part; } vd__real_rows;
+
+static vd__real_row vd__real_row_of(const vd__fft_side *side, const vd__fft_side *index, vc_val q, vc_val block) {
+    vd__real_row row;
+    row.base = vd__fft_begin(side, q, block);
+    row.index = index ? vd__fft_begin(index, q, block) : vc_u32(0);
+    return row;
+}
+
+/* `index`: NULL where there is no hook. */
+static vd__real_rows vd__real_rows_of(const vd__fft_writer *w, const vd__fft_side *side, const vd__fft_side *index, vc_val q, vc_val block, uint32_t part) {
     vd__real_rows rows;
     uint64_t count = side->each.product;
     rows.count = w->pass->real.two ? 2 : 1;
@@ -3040,14 +3076,45 @@ static vd__real_rows vd__real_rows_of(const vd__fft_writer *w, const vd__fft_sid
     rows.even = count % 2 == 0;
     rows.part = part ? vd__fft_divided(q, count / part) : vc_u32(0);
     if (rows.count == 1) {
-        rows.base[0] = rows.base[1] = vd__fft_begin(side, q, block);
+        rows.row[0] = rows.row[1] = vd__real_row_of(side, index, q, block);
         return rows;
     }
     q = vc_mul(q, vc_u32(2));
-    rows.base[0] = vd__fft_begin(side, q, block);
-    if (!rows.even) rows.second = vc_lt(vc_add(q, vc_u32(1)), vc_u32((uint32_t)count));
-    rows.base[1] = vd__fft_begin(side, !rows.even ? vc_min(vc_add(q, vc_u32(1)), vc_u32((uint32_t)count - 1)) : vc_add(q, vc_u32(1)), block);
+    rows.row[0] = vd__real_row_of(side, index, q, block);
+    q = vc_add(q, vc_u32(1));
+    if (!rows.even) rows.second = vc_lt(q, vc_u32((uint32_t)count));
+    rows.row[1] = vd__real_row_of(side, index, rows.even ? q : vc_min(q, vc_u32((uint32_t)count - 1)), block);
     return rows;
+}
+
+/* What a hook makes of element `at` of a row. */
+static vd__fft_c vd__real_hooked(const vd__fft_writer *w, bool out, vd__real_row row, vc_val at, vd__fft_c x) {
+    const vd_fft *p = w->plan;
+    vd__fft_layout array = vd__real_array(p, &w->pass->real, out);
+    uint32_t axis = w->pass->dimension[0], i;
+    vc_val zero = vc_const(w->k, vc_u32(0));
+    vd_fft_point point;
+    vd_fft_value value;
+    at = vc_add(zero, at);
+    point.direction = w->direction;
+    point.index = vc_add(row.index, vc_mul(at, vc_u32((uint32_t)array.stride[axis])));
+    for (i = 0; i < 4; i++) {
+        vc_val c = i == axis ? at : zero;
+        if (i < p->dimensions && i != axis && p->shape[i] > 1) {
+            c = vc_add(zero, vd__fft_divided(row.index, array.stride[i]));
+            if (array.stride[i] * p->shape[i] < array.span) c = vd__fft_modulo(c, p->shape[i]);
+        }
+        point.coordinate[i] = c;
+    }
+    value.re = x.re;
+    value.im = x.im;
+    vd__fft_call_hook(&p->hooks, out ? w->store : w->load, w->k, &point, &value);
+    return vd__fft_pair(value.re, value.im);
+}
+
+/* The same of a number. */
+static vc_val vd__real_hooked_number(const vd__fft_writer *w, bool out, vd__real_row row, vc_val at, vc_val x) {
+    return vd__real_hooked(w, out, row, at, vd__fft_pair(x, vc_const(w->k, vc_imm(w->real, 0)))).re;
 }
 
 /* An index of the complex transform where a thread has a part of an axis. */
@@ -3074,73 +3141,77 @@ static vc_val vd__real_permuted(const vd__real *r, vc_val m, vc_val *negative) {
 
 /* -- kernels: loading -- */
 
-static vc_val vd__real_number(const vd__fft_writer *w, vc_val base, vc_val index) {
-    vc_val v = vc_load(w->in, vc_add(base, vc_mul(index, vc_u32((uint32_t)w->pass->in.stride[0]))));
-    return w->stored[0] != w->real ? vc_cast(w->real, v) : v;
+static vc_val vd__real_number(const vd__fft_writer *w, vd__real_row row, vc_val index) {
+    vc_val v = vc_load(w->in, vc_add(row.base, vc_mul(index, vc_u32((uint32_t)w->pass->in.stride[0]))));
+    if (w->stored[0] != w->real) v = vc_cast(w->real, v);
+    return w->load ? vd__real_hooked_number(w, false, row, index, v) : v;
 }
 
 /* Element t of the real sequence that is transformed. */
-static vc_val vd__real_fetch(const vd__fft_writer *w, vc_val base, vc_val t) {
+static vc_val vd__real_fetch(const vd__fft_writer *w, vd__real_row row, vc_val t) {
     const vd__real *r = &w->pass->real;
     uint32_t n = (uint32_t)r->n, twice = 2 * (uint32_t)r->h;
     bool sine = vd__real_is_sine(r->kind);
     vc_val at, none, v, negative;
     switch (vd__real_family(r->kind)) {
-    case 0: return vd__real_number(w, base, t);
+    case 0: return vd__real_number(w, row, t);
     case 1: /* the even or odd sequence of twice h */
         at = vc_min(t, vc_sub(vc_u32(twice), t));
-        if (!sine) return vd__real_number(w, base, at);
+        if (!sine) return vd__real_number(w, row, at);
         none = vc_or(vc_eq(at, vc_u32(0)), vc_eq(at, vc_u32((uint32_t)r->h)));
-        v = vd__real_number(w, base, vc_select(none, vc_u32(0), vc_sub(at, vc_u32(1))));
+        v = vd__real_number(w, row, vc_select(none, vc_u32(0), vc_sub(at, vc_u32(1))));
         return vc_select(none, vc_const(w->k, vd__fft_number(v, 0)), vd__real_negated(vc_lt(vc_u32((uint32_t)r->h), t), v));
     case 2: /* even elements, then odd ones from behind */
         at = vc_min(vc_mul(t, vc_u32(2)), vc_sub(vc_u32(2 * n - 1), vc_mul(t, vc_u32(2))));
-        v = vd__real_number(w, base, at);
+        v = vd__real_number(w, row, at);
         return sine ? vd__real_negated(vd__real_is_odd(at), v) : v;
     default: /* IV, odd: twice m is t */
         at = vd__real_permuted(r, vc_shr(vc_select(vd__real_is_odd(t), vc_add(t, vc_u32(n)), t), vc_u32(1)), &negative);
-        v = vd__real_number(w, base, sine ? vc_sub(vc_u32(n - 1), at) : at);
+        v = vd__real_number(w, row, sine ? vc_sub(vc_u32(n - 1), at) : at);
         return vd__real_negated(negative, v);
     }
 }
 
 /* Bin k of the half spectrum, the last of which is n / 2; `first`: k may be 0. */
-static vd__fft_c vd__real_bin(const vd__fft_writer *w, vc_val base, vc_val k, bool first) {
+static vd__fft_c vd__real_bin(const vd__fft_writer *w, vd__real_row row, vc_val k, bool first) {
     const vd__real *r = &w->pass->real;
-    vc_val at = vc_add(base, vc_mul(k, vc_u32((uint32_t)w->pass->in.stride[0]))), v = vc_load(w->in, at), im;
+    vc_val at = vc_add(row.base, vc_mul(k, vc_u32((uint32_t)w->pass->in.stride[0]))), v = vc_load(w->in, at), im;
+    vd__fft_c x;
     if (w->stored[0] != w->real) v = vc_cast(vd__fft_pair_of(w->real), v);
-    im = vc_component(v, 1);
+    x = vd__fft_pair(vc_component(v, 0), vc_component(v, 1));
+    if (w->load) x = vd__real_hooked(w, false, row, k, x);
+    im = x.im;
     if (first) { /* both ends are real */
         vc_val inner = vc_ne(k, vc_u32(0));
         if (r->half) inner = vc_and(inner, vc_ne(k, vc_u32((uint32_t)r->h)));
         im = vc_select(inner, im, vc_const(w->k, vd__fft_number(im, 0)));
     }
-    return vd__fft_pair(vc_component(v, 0), im);
+    return vd__fft_pair(x.re, im);
 }
 
 /* The same of a cosine or sine transform III: what the transform II of reals would have been, turned back. */
-static vd__fft_c vd__real_turned_bin(const vd__fft_writer *w, vc_val base, vc_val k, bool first) {
+static vd__fft_c vd__real_turned_bin(const vd__fft_writer *w, vd__real_row row, vc_val k, bool first) {
     const vd__real *r = &w->pass->real;
     bool sine = vd__real_is_sine(r->kind);
     uint32_t n = (uint32_t)r->n;
     vc_val far = vc_sub(vc_u32(n), first ? vc_max(k, vc_u32(1)) : k), re, im;
-    re = vd__real_number(w, base, sine ? vc_sub(vc_u32(n - 1), k) : k);
-    im = vd__real_number(w, base, sine ? vc_sub(vc_u32(n - 1), far) : far);
+    re = vd__real_number(w, row, sine ? vc_sub(vc_u32(n - 1), k) : k);
+    im = vd__real_number(w, row, sine ? vc_sub(vc_u32(n - 1), far) : far);
     if (first) im = vc_select(vc_eq(k, vc_u32(0)), vc_const(w->k, vd__fft_number(im, 0)), im);
     return vd__fft_mul(vd__fft_pair(re, vc_neg(im)), vd__real_conj(vd__fft_entry(w, k, r->phase)));
 }
 
-static vd__fft_c vd__real_any_bin(const vd__fft_writer *w, vc_val base, vc_val k, bool first) {
-    return vd__real_family(w->pass->real.kind) ? vd__real_turned_bin(w, base, k, first) : vd__real_bin(w, base, k, first);
+static vd__fft_c vd__real_any_bin(const vd__fft_writer *w, vd__real_row row, vc_val k, bool first) {
+    return vd__real_family(w->pass->real.kind) ? vd__real_turned_bin(w, row, k, first) : vd__real_bin(w, row, k, first);
 }
 
 /* Bin k of all n of an odd length, whose upper half mirrors the lower one. */
-static vd__fft_c vd__real_odd_bin(const vd__fft_writer *w, vc_val base, vc_val k, bool first) {
+static vd__fft_c vd__real_odd_bin(const vd__fft_writer *w, vd__real_row row, vc_val k, bool first) {
     const vd__real *r = &w->pass->real;
     vc_val far = vc_sub(vc_u32((uint32_t)r->n), k);
     vd__fft_c bin;
-    if (vd__real_family(r->kind)) return vd__real_turned_bin(w, base, k, first);
-    bin = vd__real_bin(w, base, vc_min(k, far), first);
+    if (vd__real_family(r->kind)) return vd__real_turned_bin(w, row, k, first);
+    bin = vd__real_bin(w, row, vc_min(k, far), first);
     return vd__fft_pair(bin.re, vd__real_negated(vc_lt(far, k), bin.im));
 }
 
@@ -3148,36 +3219,37 @@ static vd__fft_c vd__real_odd_bin(const vd__fft_writer *w, vc_val base, vc_val k
 static vd__fft_c vd__real_load_rows(const vd__fft_writer *w, const vd__real_rows *rows, vc_val i, bool first) {
     vd__fft_c a, b;
     if (!w->pass->real.back) {
-        a.re = vd__real_fetch(w, rows->base[0], i);
-        a.im = rows->count == 2 ? vd__real_fetch(w, rows->base[1], i) : vc_const(w->k, vd__fft_number(a.re, 0));
+        a.re = vd__real_fetch(w, rows->row[0], i);
+        a.im = rows->count == 2 ? vd__real_fetch(w, rows->row[1], i) : vc_const(w->k, vd__fft_number(a.re, 0));
         return a;
     }
-    a = vd__real_odd_bin(w, rows->base[0], i, first);
+    a = vd__real_odd_bin(w, rows->row[0], i, first);
     if (rows->count == 1) return a;
-    b = vd__real_odd_bin(w, rows->base[1], i, first);
+    b = vd__real_odd_bin(w, rows->row[1], i, first);
     return vd__fft_pair(vc_sub(a.re, b.im), vc_add(a.im, b.re));
 }
 
 /* Input i of the complex transform; `first`: it may be 0. */
 static vd__fft_c vd__real_load(const vd__fft_writer *w, const vd__real_rows *rows, vc_val i, bool first) {
     const vd__real *r = &w->pass->real;
-    vc_val base = rows->base[0], even = vc_mul(i, vc_u32(2)), re, im;
+    vd__real_row row = rows->row[0];
+    vc_val even = vc_mul(i, vc_u32(2)), re, im;
     vd__fft_c near, far, sum, turned;
     if (!r->half) return vd__real_load_rows(w, rows, i, first);
     if (vd__real_family(r->kind) == 4) {
         vc_val other = vc_sub(vc_u32((uint32_t)r->n - 1), even);
         bool sine = vd__real_is_sine(r->kind);
-        re = vd__real_number(w, base, sine ? other : even);
-        im = vd__real_number(w, base, sine ? even : other);
+        re = vd__real_number(w, row, sine ? other : even);
+        im = vd__real_number(w, row, sine ? even : other);
         return vd__fft_mul(vd__fft_pair(re, im), vd__fft_entry(w, i, r->phase));
     }
     if (!r->back) {
-        re = vd__real_fetch(w, base, even);
-        im = vd__real_fetch(w, base, vc_add(even, vc_u32(1)));
+        re = vd__real_fetch(w, row, even);
+        im = vd__real_fetch(w, row, vc_add(even, vc_u32(1)));
         return vd__fft_pair(re, im);
     }
-    near = vd__real_any_bin(w, base, i, first);
-    far = vd__real_conj(vd__real_any_bin(w, base, vc_sub(vc_u32((uint32_t)r->h), i), first && !vd__real_family(r->kind)));
+    near = vd__real_any_bin(w, row, i, first);
+    far = vd__real_conj(vd__real_any_bin(w, row, vc_sub(vc_u32((uint32_t)r->h), i), first && !vd__real_family(r->kind)));
     sum = vd__fft_add(near, far);
     turned = vd__fft_mul(vd__fft_sub(near, far), vd__real_conj(vd__fft_entry(w, i, r->split)));
     return vd__fft_pair(vc_sub(sum.re, turned.im), vc_add(sum.im, turned.re));
@@ -3197,7 +3269,7 @@ static void vd__real_load_all(vd__fft_writer *w) {
     vd__real_rows rows;
     bool partly;
     q = vd__fft_which(w, &block, &exists, &partly);
-    rows = vd__real_rows_of(w, &w->pass->in, q, block, w->pass->real.part_in);
+    rows = vd__real_rows_of(w, &w->pass->in, w->load ? &w->pass->in_index : NULL, q, block, w->pass->real.part_in);
     for (u = 0; u < g.each; u++) {
         vc_val b = vd__fft_near(w, &g, u), zero = vc_const(w->k, vc_imm(w->real, 0));
         for (j = 0; j < g.radix; j++) {
@@ -3216,48 +3288,52 @@ static void vd__real_load_all(vd__fft_writer *w) {
 
 /* -- kernels: storing -- */
 
-static void vd__real_put_pair(const vd__fft_writer *w, vc_val base, vc_val k, vd__fft_c x, double factor) {
+static void vd__real_put_pair(const vd__fft_writer *w, vd__real_row row, vc_val k, vd__fft_c x, double factor) {
     vc_val v;
     x = vd__real_scaled(x, factor * w->scale);
+    if (w->store) x = vd__real_hooked(w, true, row, k, x);
+    if (!x.re.of && !x.im.of) return; /* by the hook's wish */
     v = vc_vec2(x.re, x.im);
     if (w->stored[1] != w->real) v = vc_cast(vd__fft_pair_of(w->stored[1]), v);
-    vc_store(w->out, vc_add(base, vc_mul(k, vc_u32((uint32_t)w->pass->out.stride[0]))), v);
+    vc_store(w->out, vc_add(row.base, vc_mul(k, vc_u32((uint32_t)w->pass->out.stride[0]))), v);
 }
 
-static void vd__real_put(const vd__fft_writer *w, vc_val base, vc_val k, vc_val x, double factor) {
+static void vd__real_put(const vd__fft_writer *w, vd__real_row row, vc_val k, vc_val x, double factor) {
     factor *= w->scale;
     if (factor != 1) x = vc_mul(x, vd__fft_number(x, factor));
+    if (w->store) x = vd__real_hooked_number(w, true, row, k, x);
+    if (!x.of) return; /* by the hook's wish */
     if (w->stored[1] != w->real) x = vc_cast(w->stored[1], x);
-    vc_store(w->out, vc_add(base, vc_mul(k, vc_u32((uint32_t)w->pass->out.stride[0]))), x);
+    vc_store(w->out, vc_add(row.base, vc_mul(k, vc_u32((uint32_t)w->pass->out.stride[0]))), x);
 }
 
 /* Kind IV, odd: the bin of l with a quarter of its angle; `mirrored`: of -l, whose bin is the conjugate. */
-static void vd__real_put_quarter(const vd__fft_writer *w, vc_val base, vc_val l, vd__fft_c x, bool mirrored, double factor) {
+static void vd__real_put_quarter(const vd__fft_writer *w, vd__real_row row, vc_val l, vd__fft_c x, bool mirrored, double factor) {
     const vd__real *r = &w->pass->real;
     double c, s;
     vc_val negative, at = vd__real_permuted(r, l, &negative), v;
     vd__fft_root(r->n % 8, 8, &c, &s);
     v = vc_fma(x.im, vd__fft_number(x.im, mirrored ? -s : s), vc_mul(x.re, vd__fft_number(x.re, c)));
     if (vd__real_is_sine(r->kind)) negative = vc_ne(negative, vd__real_is_odd(at));
-    vd__real_put(w, base, at, vd__real_negated(negative, v), factor);
+    vd__real_put(w, row, at, vd__real_negated(negative, v), factor);
 }
 
 /* Values of the axis from result i of a transform back, or of one that needs no mirror images; factor 1. */
-static void vd__real_store_half(const vd__fft_writer *w, vc_val base, vc_val i, vd__fft_c x) {
+static void vd__real_store_half(const vd__fft_writer *w, vd__real_row row, vc_val i, vd__fft_c x) {
     const vd__real *r = &w->pass->real;
     uint32_t family = vd__real_family(r->kind), n = (uint32_t)r->n;
     vc_val even = vc_mul(i, vc_u32(2)), odd = vc_add(even, vc_u32(1)), at[2];
     bool sine = vd__real_is_sine(r->kind);
     if (family == 4) {
         x = vd__fft_mul(x, vd__fft_entry(w, i, r->phase));
-        vd__real_put(w, base, even, x.re, 2);
-        vd__real_put(w, base, vc_sub(vc_u32(n - 1), even), x.im, sine ? 2 : -2);
+        vd__real_put(w, row, even, x.re, 2);
+        vd__real_put(w, row, vc_sub(vc_u32(n - 1), even), x.im, sine ? 2 : -2);
         return;
     }
     at[0] = family ? vc_min(vc_mul(even, vc_u32(2)), vc_sub(vc_u32(2 * n - 1), vc_mul(even, vc_u32(2)))) : even;
     at[1] = family ? vc_min(vc_mul(odd, vc_u32(2)), vc_sub(vc_u32(2 * n - 1), vc_mul(odd, vc_u32(2)))) : odd;
-    vd__real_put(w, base, at[0], sine ? vd__real_negated(vd__real_is_odd(at[0]), x.re) : x.re, 1);
-    vd__real_put(w, base, at[1], sine ? vd__real_negated(vd__real_is_odd(at[1]), x.im) : x.im, 1);
+    vd__real_put(w, row, at[0], sine ? vd__real_negated(vd__real_is_odd(at[0]), x.re) : x.re, 1);
+    vd__real_put(w, row, at[1], sine ? vd__real_negated(vd__real_is_odd(at[1]), x.im) : x.im, 1);
 }
 
 /* One real value of each row. */
@@ -3265,22 +3341,22 @@ static void vd__real_store_back(const vd__fft_writer *w, const vd__real_rows *ro
     const vd__real *r = &w->pass->real;
     bool third = vd__real_family(r->kind) != 0, sine = vd__real_is_sine(r->kind);
     vc_val twice = vc_mul(i, vc_u32(2)), at = third ? vc_min(twice, vc_sub(vc_u32(2 * (uint32_t)r->n - 1), twice)) : i;
-    vd__real_put(w, rows->base[0], at, sine ? vd__real_negated(vd__real_is_odd(at), x.re) : x.re, 1);
+    vd__real_put(w, rows->row[0], at, sine ? vd__real_negated(vd__real_is_odd(at), x.re) : x.re, 1);
     if (rows->count == 2)
-        VD__REAL_IF(w, !rows->even, rows->second) { vd__real_put(w, rows->base[1], at, sine ? vd__real_negated(vd__real_is_odd(at), x.im) : x.im, 1); }
+        VD__REAL_IF(w, !rows->even, rows->second) { vd__real_put(w, rows->row[1], at, sine ? vd__real_negated(vd__real_is_odd(at), x.im) : x.im, 1); }
 }
 
 /* Bin i of one row of odd length, without its mirror image: of a long axis. */
-static void vd__real_store_single(const vd__fft_writer *w, vc_val base, vc_val i, vd__fft_c x) {
+static void vd__real_store_single(const vd__fft_writer *w, vd__real_row row, vc_val i, vd__fft_c x) {
     const vd__real *r = &w->pass->real;
     uint32_t n = (uint32_t)r->n;
     switch (vd__real_family(r->kind)) {
-    case 0: VC_IF(w->k, vc_le(i, vc_u32(n / 2))) { vd__real_put_pair(w, base, i, x, 1); } break;
+    case 0: VC_IF(w->k, vc_le(i, vc_u32(n / 2))) { vd__real_put_pair(w, row, i, x, 1); } break;
     case 2:
         x = vd__fft_mul(x, vd__fft_entry(w, i, r->phase));
-        vd__real_put(w, base, vd__real_is_sine(r->kind) ? vc_sub(vc_u32(n - 1), i) : i, x.re, 2);
+        vd__real_put(w, row, vd__real_is_sine(r->kind) ? vc_sub(vc_u32(n - 1), i) : i, x.re, 2);
         break;
-    default: vd__real_put_quarter(w, base, i, x, false, 2);
+    default: vd__real_put_quarter(w, row, i, x, false, 2);
     }
 }
 
@@ -3289,9 +3365,9 @@ static void vd__real_store(const vd__fft_writer *w, const vd__real_rows *rows, v
     vc_val i = vd__real_index(rows, own, r->part_out);
     x = vd__real_chirped(w, x, i);
     if (w->inverse) x = vd__fft_swap(x);
-    if (r->half) vd__real_store_half(w, rows->base[0], i, x);
+    if (r->half) vd__real_store_half(w, rows->row[0], i, x);
     else if (r->back) vd__real_store_back(w, rows, i, x);
-    else vd__real_store_single(w, rows->base[0], i, x);
+    else vd__real_store_single(w, rows->row[0], i, x);
 }
 
 static void vd__real_store_one(const vd__fft_writer *w, const vd__fft_phase *g, const vd__real_rows *rows, vc_val b, const vd__fft_c *x) {
@@ -3308,7 +3384,7 @@ static void vd__real_store_all(vd__fft_writer *w, const vd__fft_phase *g) {
     vd__real_rows rows;
     bool some, partly;
     q = vd__fft_which(w, &block, &exists, &some);
-    rows = vd__real_rows_of(w, &w->pass->out, q, block, w->pass->real.part_out);
+    rows = vd__real_rows_of(w, &w->pass->out, w->store ? &w->pass->out_index : NULL, q, block, w->pass->real.part_out);
     for (u = 0; u < g->each; u++) {
         vc_val b = vd__fft_own(w, g, u, &partly), own = exists;
         if (partly) own = vc_and(own, vc_lt(b, vc_u32(g->step)));
@@ -3319,25 +3395,25 @@ static void vd__real_store_all(vd__fft_writer *w, const vd__fft_phase *g) {
 /* -- kernels: bins and their mirror images -- */
 
 /* What bin k of a row is worth; p: the pair it belongs to, `first`: that may be 0. */
-static void vd__real_put_bin(const vd__fft_writer *w, vc_val base, vc_val k, vd__fft_c x, vc_val p, bool first) {
+static void vd__real_put_bin(const vd__fft_writer *w, vd__real_row row, vc_val k, vd__fft_c x, vc_val p, bool first) {
     const vd__real *r = &w->pass->real;
     uint32_t n = (uint32_t)r->n;
     bool sine = vd__real_is_sine(r->kind);
     vc_val inner = vc_ne(p, vc_u32(0)); /* the ends of the spectrum are worth one value */
     switch (vd__real_family(r->kind)) {
-    case 0: vd__real_put_pair(w, base, k, x, 0.5); break;
+    case 0: vd__real_put_pair(w, row, k, x, 0.5); break;
     case 1:
-        if (!sine) vd__real_put(w, base, k, x.re, 0.5);
-        else VD__REAL_IF(w, first, inner) { vd__real_put(w, base, vc_sub(k, vc_u32(1)), x.im, -0.5); }
+        if (!sine) vd__real_put(w, row, k, x.re, 0.5);
+        else VD__REAL_IF(w, first, inner) { vd__real_put(w, row, vc_sub(k, vc_u32(1)), x.im, -0.5); }
         break;
     case 2:
         x = vd__fft_mul(x, vd__fft_entry(w, k, r->phase));
-        vd__real_put(w, base, sine ? vc_sub(vc_u32(n - 1), k) : k, x.re, 1);
-        VD__REAL_IF(w, first, inner) { vd__real_put(w, base, sine ? vc_sub(k, vc_u32(1)) : vc_sub(vc_u32(n), k), x.im, -1); }
+        vd__real_put(w, row, sine ? vc_sub(vc_u32(n - 1), k) : k, x.re, 1);
+        VD__REAL_IF(w, first, inner) { vd__real_put(w, row, sine ? vc_sub(k, vc_u32(1)) : vc_sub(vc_u32(n), k), x.im, -1); }
         break;
     default:
-        vd__real_put_quarter(w, base, k, x, false, 1);
-        VD__REAL_IF(w, first, inner) { vd__real_put_quarter(w, base, vc_sub(vc_u32(n), k), x, true, 1); }
+        vd__real_put_quarter(w, row, k, x, false, 1);
+        VD__REAL_IF(w, first, inner) { vd__real_put_quarter(w, row, vc_sub(vc_u32(n), k), x, true, 1); }
     }
 }
 
@@ -3348,11 +3424,11 @@ static void vd__real_put_fold(const vd__fft_writer *w, const vd__real_rows *rows
     vc_val far = vc_sub(vc_u32((uint32_t)r->h), p);
     if (r->half) {
         odd = vd__fft_mul(odd, vd__fft_entry(w, p, r->split));
-        vd__real_put_bin(w, rows->base[0], p, vd__fft_add(even, odd), p, first);
-        VD__REAL_IF(w, middle, vc_ne(p, far)) { vd__real_put_bin(w, rows->base[0], far, vd__real_conj(vd__fft_sub(even, odd)), p, first); }
+        vd__real_put_bin(w, rows->row[0], p, vd__fft_add(even, odd), p, first);
+        VD__REAL_IF(w, middle, vc_ne(p, far)) { vd__real_put_bin(w, rows->row[0], far, vd__real_conj(vd__fft_sub(even, odd)), p, first); }
     } else {
-        vd__real_put_bin(w, rows->base[0], p, even, p, first);
-        VD__REAL_IF(w, !rows->even, rows->second) { vd__real_put_bin(w, rows->base[1], p, odd, p, first); }
+        vd__real_put_bin(w, rows->row[0], p, even, p, first);
+        VD__REAL_IF(w, !rows->even, rows->second) { vd__real_put_bin(w, rows->row[1], p, odd, p, first); }
     }
 }
 
@@ -3395,7 +3471,7 @@ static void vd__real_finish_pairs(vd__fft_writer *w, const vd__real_pairs *pairs
     vd__real_rows rows;
     bool some;
     q = vd__fft_which(w, &block, &exists, &some);
-    rows = vd__real_rows_of(w, &w->pass->out, q, block, 0);
+    rows = vd__real_rows_of(w, &w->pass->out, w->store ? &w->pass->out_index : NULL, q, block, 0);
     for (u = 0; u < count; u++) {
         bool partly = (u + 1) * threads > all, middle = h % 2 == 0 && h / 2 / threads == u;
         vc_val p = vd__real_pair(w, u), own = exists;
@@ -3437,7 +3513,7 @@ static void vd__real_fold_alone(vd__fft_writer *w) {
     vc_val i = vc_add(vc_mul(vc_group_id(w->k, 0), vc_u32(w->shape->threads)), vc_local_index(w->k));
     VC_IF(w->k, vc_lt(i, vc_u32((uint32_t)(w->pass->in.each.product * pairs)))) {
         vc_val p = vc_rem(i, vc_u32(pairs)), row = vc_div(i, vc_u32(pairs)), base = vd__fft_begin(&w->pass->in, row, vc_u32(0));
-        vd__real_rows rows = vd__real_rows_of(w, &w->pass->out, row, vc_u32(0), 0);
+        vd__real_rows rows = vd__real_rows_of(w, &w->pass->out, w->store ? &w->pass->out_index : NULL, row, vc_u32(0), 0);
         vc_val far = vc_select(vc_eq(p, vc_u32(0)), p, vc_sub(vc_u32(h), p));
         vd__fft_c x = vd__real_stored(w, base, p), y = vd__real_stored(w, base, far);
         vd__real_put_fold(w, &rows, p, x, y, true, h % 2 == 0);

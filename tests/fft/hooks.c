@@ -319,6 +319,184 @@ static void no_arrays(void **state) {
     for (size_t i = 0; i < COUNT(samples); i++) check_power(&samples[i]);
 }
 
+/* ---- real kinds: what a plan without hooks makes of numbers that the host has changed; such plans are tested elsewhere ---- */
+
+typedef struct real_sample {
+    vd_fft_kind kind;
+    uint64_t shape[4];
+    uint32_t axes;
+    vd_fft_direction direction;
+    bool in_place;
+    uint64_t in_stride[4], out_stride[4]; /* zeros: C order */
+} real_sample;
+
+/* One of its arrays: numbers of one part or two. */
+typedef struct real_array { sample s; uint64_t stride[4], count, span; uint32_t parts; } real_array;
+
+static real_array array_of(const real_sample *r, bool bins) {
+    real_array a;
+    uint32_t axis;
+    memset(&a, 0, sizeof a);
+    memcpy(a.s.shape, r->shape, sizeof a.s.shape);
+    memcpy(a.stride, bins ? r->out_stride : r->in_stride, sizeof a.stride);
+    axis = dimensions_of(&a.s);
+    while (--axis && r->axes && !(r->axes >> axis & 1)) {}
+    a.parts = bins && r->kind == VD_FFT_REAL ? 2 : 1;
+    if (a.parts == 2) a.s.shape[axis] = a.s.shape[axis] / 2 + 1;
+    a.count = elements_of(&a.s);
+    if (r->in_place && r->kind == VD_FFT_REAL && !bins) { /* rows with room for their bins */
+        uint64_t step = 1;
+        for (uint32_t d = dimensions_of(&a.s); d-- > 0; step *= d == axis ? 2 * (a.s.shape[d] / 2 + 1) : a.s.shape[d]) a.stride[d] = step;
+    }
+    a.span = place_of(&a.s, a.stride, a.count - 1) + 1;
+    return a;
+}
+
+/* Other weights for the two directions: a hook is told which it is. */
+static void weigh_real(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
+    const mine *m = (const mine *)user;
+    vc_val w = vc_mul(weight(m, at), vc_f32(at->direction ? 0.5f : 2));
+    (void)k;
+    v->re = vc_mul(v->re, w);
+    v->im = vc_mul(v->im, vc_mul(w, m->gain));
+}
+
+static void weigh_on_host(const real_sample *r, const real_array *a, const float *window, float gain, float *numbers) {
+    for (uint64_t i = 0; i < a->count; i++) {
+        double w = weight_of(&a->s, window, i) * (r->direction ? 0.5 : 2);
+        float *at = numbers + a->parts * place_of(&a->s, a->stride, i);
+        at[0] = (float)((double)at[0] * w);
+        if (a->parts == 2) at[1] = (float)((double)at[1] * w * (double)gain);
+    }
+}
+
+/* Runs a plan with hooks or without; `memory` holds the input and gets the result. */
+static vd_fft *run_real(const real_sample *r, bool hooked, vd_buffer window, float gain, mine *m, float *memory, uint64_t room) {
+    vd_fft_argument args[2] = { { "gain", vd_f32(gain) }, { "window", vd_b(window) } };
+    vd_buffer in = buffer_of(VD_F32, room, memory), out = r->in_place ? in : buffer_of(VD_F32, room, NULL);
+    vd_fft_desc desc = { 0 };
+    vd_fft_io io;
+    desc.kind = r->kind;
+    memcpy(desc.shape, r->shape, sizeof desc.shape);
+    memcpy(desc.in_stride, r->in_stride, sizeof desc.in_stride);
+    memcpy(desc.out_stride, r->out_stride, sizeof desc.out_stride);
+    desc.axes = r->axes;
+    desc.norm = VD_FFT_NORM_NONE;
+    desc.padded = r->in_place && r->kind == VD_FFT_REAL;
+    desc.hook_declare = declare;
+    desc.hook_user = m;
+    if (hooked) desc.load = desc.store = weigh_real;
+    vd_fft *plan = vd_fft_create(device_context, &desc);
+    memset(&io, 0, sizeof io);
+    io.direction = r->direction;
+    io.in = in;
+    if (!r->in_place) io.out = out;
+    io.args = args;
+    io.arg_count = hooked ? 2 : 0;
+    if (!plan || vd_fft_run(plan, vd_immediate(device_context, 0, 0), &io) || vd_buffer_read(device_context, out, 0, memory, room * 4))
+        fail_msg("kind %d: %s", (int)r->kind, vd_error_text());
+    vd_buffer_destroy(device_context, in);
+    if (!r->in_place) vd_buffer_destroy(device_context, out);
+    return plan;
+}
+
+static void check_real(const real_sample *r) {
+    const float gain = 0.75f;
+    bool back = r->kind == VD_FFT_REAL && r->direction;
+    real_array from = array_of(r, back), to = array_of(r, !back);
+    uint64_t ins = from.span * from.parts, outs = to.span * to.parts, room = ins > outs ? ins : outs, most = from.count > to.count ? from.count : to.count;
+    float *window = (float *)malloc(most * 4), *expected = (float *)calloc(room, 4), *result = (float *)calloc(room, 4);
+    double wrong = 0, all = 0;
+    mine m;
+    assert_true(window && expected && result);
+    for (uint64_t i = 0; i < most; i++) window[i] = noise(~i);
+    for (uint64_t i = 0; i < ins; i++) result[i] = expected[i] = noise(i);
+    vd_buffer w = buffer_of(VD_F32, most, window);
+    weigh_on_host(r, &from, window, gain, expected);
+    vd_fft_destroy(run_real(r, false, w, gain, &m, expected, room));
+    weigh_on_host(r, &to, window, gain, expected);
+    vd_fft *plan = run_real(r, true, w, gain, &m, result, room);
+    for (uint64_t i = 0; i < to.count * to.parts; i++) {
+        uint64_t at = to.parts * place_of(&to.s, to.stride, i / to.parts) + i % to.parts;
+        wrong += ((double)result[at] - (double)expected[at]) * ((double)result[at] - (double)expected[at]);
+        all += (double)expected[at] * (double)expected[at];
+    }
+    if (!(sqrt(wrong / all) <= 1e-6)) {
+        print_error("kind %d, direction %d, axes 0x%x, shape %d %d %d, in place %d\n%s", (int)r->kind, (int)r->direction, r->axes, (int)r->shape[0],
+                    (int)r->shape[1], (int)r->shape[2], r->in_place, vd_fft_explain(plan));
+        fail_msg("error %.3g", sqrt(wrong / all));
+    }
+    vd_fft_destroy(plan);
+    vd_buffer_destroy(device_context, w);
+    free(window);
+    free(expected);
+    free(result);
+}
+
+/* Even and odd lengths, Bluestein, columns, strides, several axes, both ways of long axes: all that loads and stores for itself. */
+static void real_kinds(void **state) {
+    static const real_sample samples[] = {
+        { VD_FFT_REAL, { 3, 64 }, 0, VD_FFT_FORWARD, false, { 0 }, { 0 } }, { VD_FFT_REAL, { 3, 64 }, 0, VD_FFT_INVERSE, false, { 0 }, { 0 } },
+        { VD_FFT_REAL, { 3, 15 }, 0, VD_FFT_FORWARD, false, { 0 }, { 0 } }, { VD_FFT_REAL, { 4, 15 }, 0, VD_FFT_INVERSE, false, { 0 }, { 0 } },
+        { VD_FFT_REAL, { 5, 1 }, 0, VD_FFT_FORWARD, false, { 0 }, { 0 } }, { VD_FFT_REAL, { 5, 2 }, 0, VD_FFT_INVERSE, false, { 0 }, { 0 } },
+        { VD_FFT_REAL, { 3, 37 }, 0, VD_FFT_FORWARD, false, { 0 }, { 0 } },
+        { VD_FFT_REAL, { 12, 20 }, 3, VD_FFT_FORWARD, false, { 0 }, { 0 } }, { VD_FFT_REAL, { 12, 20 }, 3, VD_FFT_INVERSE, false, { 0 }, { 0 } },
+        { VD_FFT_REAL, { 20, 11 }, 1, VD_FFT_FORWARD, false, { 0 }, { 0 } }, { VD_FFT_REAL, { 21, 11 }, 1, VD_FFT_INVERSE, false, { 0 }, { 0 } },
+        { VD_FFT_REAL, { 5, 8, 6 }, 5, VD_FFT_FORWARD, false, { 0 }, { 0 } }, { VD_FFT_REAL, { 5, 8, 6 }, 3, VD_FFT_INVERSE, false, { 0 }, { 0 } },
+        { VD_FFT_REAL, { 3, 16, 5 }, 2, VD_FFT_FORWARD, false, { 90, 5, 1 }, { 1, 3, 27 } },
+        { VD_FFT_REAL, { 9, 32 }, 0, VD_FFT_FORWARD, false, { 41, 1 }, { 0 } }, { VD_FFT_REAL, { 7, 20 }, 0, VD_FFT_FORWARD, true, { 0 }, { 0 } },
+        { VD_FFT_REAL, { 6, 20 }, 3, VD_FFT_INVERSE, true, { 0 }, { 0 } },
+        { VD_FFT_REAL, { 2, 40000 }, 0, VD_FFT_FORWARD, false, { 0 }, { 0 } }, { VD_FFT_REAL, { 19683, 2 }, 1, VD_FFT_INVERSE, false, { 0 }, { 0 } },
+    };
+    (void)state;
+    need_device();
+    for (size_t i = 0; i < COUNT(samples); i++) check_real(&samples[i]);
+    for (int kind = VD_FFT_DCT1; kind <= VD_FFT_DST4; kind++) { /* by turns the way back of rows of odd length, and columns too, in place */
+        bool turn = kind & 1;
+        real_sample r = { (vd_fft_kind)kind, { 15, turn ? 16 : 11 }, turn ? 3 : 2, turn ? VD_FFT_FORWARD : VD_FFT_INVERSE, turn, { 0 }, { 0 } };
+        check_real(&r);
+    }
+}
+
+/* A power spectrum of reals: as no_arrays, but for half the bins. */
+static void real_power(void **state) {
+    enum { ROWS = 5, N = 96, BINS = N / 2 + 1 };
+    float data[ROWS * N], result[ROWS * BINS];
+    real_and_power m;
+    vd_fft_desc desc = { 0 };
+    vd_fft_io io;
+    (void)state;
+    need_device();
+    for (uint64_t i = 0; i < ROWS * N; i++) data[i] = noise(i);
+    desc.kind = VD_FFT_REAL;
+    desc.shape[0] = ROWS;
+    desc.shape[1] = N;
+    desc.load = load_real;
+    desc.store = store_power;
+    desc.hook_declare = declare_two;
+    desc.hook_user = &m;
+    vd_fft *plan = vd_fft_create(device_context, &desc);
+    vd_buffer real = buffer_of(VD_F32, ROWS * N, data), power = buffer_of(VD_F32, ROWS * BINS, NULL);
+    vd_fft_argument args[2] = { { "real", vd_b(real) }, { "power", vd_b(power) } };
+    memset(&io, 0, sizeof io);
+    io.args = args;
+    io.arg_count = 2;
+    if (!plan || vd_fft_run(plan, vd_immediate(device_context, 0, 0), &io) || vd_buffer_read(device_context, power, 0, result, sizeof result))
+        fail_msg("%s", vd_error_text());
+    for (uint32_t i = 0; i < ROWS * BINS; i++) {
+        double re = 0, im = 0;
+        for (uint32_t j = 0; j < N; j++) {
+            double turn = 2 * 3.14159265358979323846 * (i % BINS * j % N) / N;
+            re += (double)data[i / BINS * N + j] * cos(turn);
+            im -= (double)data[i / BINS * N + j] * sin(turn);
+        }
+        if (!(fabs((double)result[i] - re * re - im * im) <= 1e-4)) fail_msg("element %d is %.9g, not %.9g", (int)i, (double)result[i], re * re + im * im);
+    }
+    vd_buffer_destroy(device_context, real);
+    vd_buffer_destroy(device_context, power);
+    vd_fft_destroy(plan);
+}
+
 /* ---- shifts ---- */
 
 static void shift_one(uint64_t height, uint64_t width, uint32_t axes, vd_fft_direction direction) {
@@ -461,7 +639,8 @@ static void bad_input(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(kinds), cmocka_unit_test(no_arrays), cmocka_unit_test(shifts), cmocka_unit_test(bad_input) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(kinds), cmocka_unit_test(no_arrays), cmocka_unit_test(real_kinds), cmocka_unit_test(real_power),
+                                        cmocka_unit_test(shifts), cmocka_unit_test(bad_input) };
     if (vd_context_create(NULL, &device_context)) device_context = NULL;
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     vd_context_destroy(device_context);
