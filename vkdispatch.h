@@ -3799,7 +3799,9 @@ static vd_result vd__vk_bind(vd__device *dev, vd__vk_commands *vc, const vd__vk_
     vc->set_index = kernel->set_index;
     vc->set_push_bytes = kernel->push_bytes; /* layouts with other push constants are not compatible */
     vc->set_offset = vc->value_offset;
-    vk->vkCmdBindDescriptorSets(vc->buffer, VK_PIPELINE_BIND_POINT_COMPUTE, kernel->layout, 0, 1, &set, chunk ? 1 : 0, &vc->value_offset);
+    /* NULL: drivers that keep a list of commands make a copy of offsets wherever they point */
+    const uint32_t *offsets = chunk ? &vc->value_offset : NULL;
+    vk->vkCmdBindDescriptorSets(vc->buffer, VK_PIPELINE_BIND_POINT_COMPUTE, kernel->layout, 0, 1, &set, chunk ? 1 : 0, offsets);
     return VD_OK;
 }
 
