@@ -836,7 +836,7 @@ static void vd__raise64(uint64_t *p, uint64_t value) {
     while (old < value && !__atomic_compare_exchange_n(p, &old, value, true, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {}
 }
 
-static inline uint32_t vd__log2(uint32_t x) { return 31u - (uint32_t)__builtin_clz(x); } /* x > 0 */
+static inline uint32_t vd__log2(uint32_t x) { return 31u ^ (uint32_t)__builtin_clz(x); } /* x > 0 */
 static inline uint32_t vd__lowest(uint32_t x) { return (uint32_t)__builtin_ctz(x); }     /* x > 0 */
 
 /* A lock for sections of well under a microsecond, most of them uncontended: taking one costs a single atomic exchange, half of what a mutex costs, and it is
@@ -1168,11 +1168,11 @@ typedef struct vd__slot {
     uint32_t index, generation : 24, kind : 8;
 } vd__slot;
 
-enum { VD__LINE = 64, VD__CHUNK_FIRST = 64, VD__CHUNKS = 19 }; /* chunk k has 64 << k slots; 19 chunks hold the 2^24 that an id can name */
+enum { VD__LINE = 64, VD__CHUNK_FIRST = 64, VD__CHUNKS = 25 }; /* chunk k has 2^k slots, the first is 6; they hold the 2^24 that an id can name */
 
 typedef struct vd__pool {
     const vd_allocator *allocator;
-    void *chunks[VD__CHUNKS]; /* the first item of each, at the start of a cache line */
+    void *bases[VD__CHUNKS];  /* of each chunk: its first item's address less 2^k items; NULL: no chunk yet */
     void *blocks[VD__CHUNKS]; /* what was allocated for it */
     size_t item_size;
     uint64_t tag;            /* kind and context as they stand in an id */
@@ -1188,9 +1188,9 @@ typedef struct vd__pool {
 #define VD__GENERATION_MASK 0xFFFFFu
 
 static inline vd__slot *vd__pool_at(const vd__pool *pool, uint32_t index) {
-    uint32_t at = index + VD__CHUNK_FIRST, top = vd__log2(at); /* index is below 2^24, so top is at most 24 */
-    uint8_t *chunk = (uint8_t *)vd__load_pointer(&pool->chunks[top - 6]);
-    return chunk ? (vd__slot *)(void *)(chunk + (at - (1u << top)) * pool->item_size) : NULL;
+    uint32_t at = index + VD__CHUNK_FIRST; /* index is below 2^24, so its logarithm is at most 24 */
+    uintptr_t base = (uintptr_t)vd__load_pointer(&pool->bases[vd__log2(at)]);
+    return base ? (vd__slot *)(base + at * pool->item_size) : NULL;
 }
 
 /* The object of a live handle, or NULL. Takes no lock: chunks never move and the id is read with acquire. */
@@ -1222,13 +1222,13 @@ static vd__slot *vd__pool_take(vd__pool *pool) {
     if (slot) pool->unused = slot->next;
     else {
         if (pool->made > VD__ID_SLOT_MASK) return NULL;
-        uint32_t at = pool->made + VD__CHUNK_FIRST, level = vd__log2(at) - 6;
-        if (level >= VD__CHUNKS) return NULL;
-        if (!pool->chunks[level]) {
-            uint8_t *block = (uint8_t *)vd__alloc_zeroed(pool->allocator, ((size_t)VD__CHUNK_FIRST << level) * pool->item_size + VD__LINE);
-            if (!block) return NULL;
-            pool->blocks[level] = block;
-            vd__store_pointer(&pool->chunks[level], block + (VD__LINE - (uintptr_t)block % VD__LINE) % VD__LINE);
+        uint32_t k = vd__log2(pool->made + VD__CHUNK_FIRST);
+        if (!pool->bases[k]) {
+            size_t bytes = ((size_t)1 << k) * pool->item_size;
+            pool->blocks[k] = vd__alloc_zeroed(pool->allocator, bytes + VD__LINE);
+            if (!pool->blocks[k]) return NULL;
+            uintptr_t first = ((uintptr_t)pool->blocks[k] + VD__LINE - 1) / VD__LINE * VD__LINE; /* at the start of a cache line */
+            vd__store_pointer(&pool->bases[k], (void *)(first - bytes));
         }
         slot = vd__pool_at(pool, pool->made);
         slot->index = pool->made++;
@@ -1340,6 +1340,7 @@ typedef struct vd__launch {
     uint32_t groups[3];
     const uint64_t *values;    /* block of values, hidden ones and addresses filled in */
     uint32_t value_bytes;      /* multiple of 4 */
+    uint64_t changed;          /* 0: kernel and values are those of the list's last launch */
     const vd__binding *bindings;
     uint32_t binding_count;
 } vd__launch;
@@ -1460,7 +1461,8 @@ typedef struct vd__span {
 
 /* What a dispatch reads of an argument, small: four in a cache line. */
 typedef struct vd__param {
-    uint8_t kind, access;
+    uint8_t kind;
+    bool written;
     uint8_t order;             /* among the bindings, by ascending number */
     uint8_t align;             /* log2 of a buffer's alignment */
     vd_type type;
@@ -1552,8 +1554,9 @@ typedef struct vd__range { uint64_t begin, end; } vd__range;
 
 /* What commands since the last barrier did to one memory. As long as a cache line. */
 typedef struct vd__touched {
+    vd__storage *storage;      /* of a list; a queue's may be gone */
     uint32_t serial;
-    uint32_t count, written;   /* of ranges; bit i: range i was written */
+    uint16_t count, written;   /* of ranges; bit i: range i was written */
     vd__range ranges[VD__RANGES];
 } vd__touched;
 
@@ -1566,18 +1569,18 @@ typedef struct vd__hazards {
     vd__touched *touched;
     uint64_t epoch;            /* in the upper half, where it stands in a key */
     uint32_t mask, count;
+    uint32_t limit;            /* of count; 0: nothing is known, everything conflicts until the next barrier */
     uint32_t stages;           /* in which they were touched */
-    bool lost_count;           /* no host memory for a larger table: everything conflicts until the next barrier */
 } vd__hazards;
 
 /* One access of a command. */
 typedef struct vd__access {
     vd__storage *storage;
     uint64_t begin, end;       /* bytes of it */
-    uint32_t mode;             /* VD_READ, VD_WRITE */
+    bool written;
 } vd__access;
 
-/* The memory that an unsubmitted list uses. */
+/* Memory that an unsubmitted list used before its last barrier. */
 typedef struct vd__use { vd__storage *storage; bool written; } vd__use;
 
 typedef enum vd__list_state { VD__LIST_FREE, VD__LIST_OPEN, VD__LIST_ENDED } vd__list_state;
@@ -3255,7 +3258,6 @@ typedef struct vd__vk_kernel {
     uint32_t first_binding;
     uint32_t uniform;          /* 1 + binding of the block of values; 0: push constants or no values */
     uint32_t push_bytes;
-    uint32_t value_bytes;
 } vd__vk_kernel;
 
 static vd__vk_kernel *vd__vk_kernel_of(const vd__kernel_code *code) { return (vd__vk_kernel *)(uintptr_t)code->native[0]; }
@@ -3398,7 +3400,6 @@ static vd_result vd__vk_kernel_layout(vd__device *dev, const vd_kernel_desc *des
         if (place >= next) next = place + 1;
         layout.bindings |= 1ull << place;
     }
-    kernel->value_bytes = desc->value_bytes;
     if (desc->value_bytes > dev->info.limits.max_push_bytes) layout.uniform = kernel->uniform = next + 1;
     else kernel->push_bytes = desc->value_bytes;
     vd_result result = layout.bindings || layout.uniform ? vd__vk_layout_get(dev, &layout, kernel) : VD_OK;
@@ -3568,12 +3569,11 @@ typedef struct vd__vk_commands {
 
     /* bound now */
     const vd__vk_kernel *kernel;
+    vd__vk_sets *list;         /* of the kernel's layout */
     VkDescriptorSet set;
-    const vd__vk_key *set_keys;
-    uint32_t set_index, set_push_bytes, set_offset;
-    uint32_t value_bytes, value_offset;
-    bool values_in_memory;
-    uint64_t values[VD_VALUE_BYTES / 8];
+    const vd__vk_key *set_keys; /* NULL: none */
+    uint32_t set_offset, value_offset;
+    bool values_passed;        /* those of the last launch are still valid */
 
     /* kept from one recording to the next */
     vd__vk_sets *lists;        /* by index of the layout in the device */
@@ -3634,12 +3634,17 @@ static void vd__vk_commands_destroy(vd__device *dev, vd__commands *c) {
     c->native[0] = 0;
 }
 
+/* Nothing is bound any more, or something else. */
+static void vd__vk_commands_forget(vd__vk_commands *vc) {
+    vc->kernel = NULL;
+    vc->set_keys = NULL;
+    vc->values_passed = false;
+}
+
 static vd_result vd__vk_commands_begin(vd__device *dev, vd__commands *c) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     vd__vk_commands *vc = vd__vk_commands_of(c);
-    vc->kernel = NULL;
-    vc->set = VK_NULL_HANDLE;
-    vc->value_bytes = 0;
+    vd__vk_commands_forget(vc);
     vc->chunk = vc->chunk_used = 0;
     for (uint32_t i = 0; i < vc->list_count; i++) vc->lists[i].used = 0;
     VkResult result = vk->vkResetCommandPool(vk->handle, vc->pool, 0);
@@ -3695,7 +3700,7 @@ static vd_result vd__vk_pool_create(vd__device *dev, vd__vk_commands *vc, const 
 static vd_result vd__vk_sets_grow(vd__device *dev, vd__vk_commands *vc, const vd__vk_kernel *kernel, vd__vk_sets *list) {
     uint32_t more = list->count == 0 ? 8 : list->count < 1024 ? list->count : 1024, total = list->count + more;
     list->stride = kernel->binding_count + (kernel->uniform ? 1 : 0);
-    vc->set = VK_NULL_HANDLE; /* its keys may move */
+    vc->set_keys = NULL; /* they may move */
     VkDescriptorSet *sets = (VkDescriptorSet *)vd__vk_reserve(dev, list->sets, &list->set_capacity, total, sizeof *sets);
     if (!sets) return VD_ERROR_OUT_OF_MEMORY;
     list->sets = sets;
@@ -3756,52 +3761,52 @@ static void vd__vk_set_write(vd__vk_device *vk, const vd__vk_kernel *kernel, con
 }
 
 /* One of the last few sets with the launch's bindings, else the next, which is given them. */
-static VD__APART vd_result vd__vk_set_search(vd__device *dev, vd__vk_commands *vc, const vd__vk_kernel *kernel, const vd__launch *launch,
-    const vd__vk_chunk *chunk, uint32_t *found) {
-    vd__vk_sets *list = &vc->lists[kernel->set_index];
+static VD__APART vd_result vd__vk_set_search(vd__device *dev, vd__vk_commands *vc, const vd__launch *launch, const vd__vk_chunk *chunk, uint32_t *found) {
+    vd__vk_sets *list = vc->list;
     uint32_t oldest = list->used > VD__VK_RECENT_SETS ? list->used - VD__VK_RECENT_SETS : 0;
     for (*found = list->used; *found > oldest;) {
         --*found;
         if (vd__vk_keys_match(list->keys + *found * list->stride, launch, chunk)) return VD_OK;
     }
-    vd_result result = list->used == list->count ? vd__vk_sets_grow(dev, vc, kernel, list) : VD_OK;
+    vd_result result = list->used == list->count ? vd__vk_sets_grow(dev, vc, vc->kernel, list) : VD_OK;
     if (result) return result;
     *found = list->used++;
-    vd__vk_set_write(vd__vk_device_of(dev), kernel, launch, chunk, list->sets[*found], list->keys + *found * list->stride);
+    vd__vk_set_write(vd__vk_device_of(dev), vc->kernel, launch, chunk, list->sets[*found], list->keys + *found * list->stride);
     return VD_OK;
 }
 
-/* A set with the launch's bindings: the next, if it has them from an earlier recording, else one of the last few of this recording, else the next. */
-static inline vd_result vd__vk_set_find(vd__device *dev, vd__vk_commands *vc, const vd__vk_kernel *kernel, const vd__launch *launch, const vd__vk_chunk *chunk,
-    VkDescriptorSet *set) {
-    if (kernel->set_index >= vc->list_count && vd__vk_lists_grow(dev, vc, kernel->set_index + 1)) return VD_ERROR_OUT_OF_MEMORY;
-    vd__vk_sets *list = &vc->lists[kernel->set_index];
-    uint32_t i = list->used;
-    if (VD__LIKELY(i < list->count && vd__vk_keys_match(list->keys + i * list->stride, launch, chunk))) list->used++;
-    else {
-        vd_result result = vd__vk_set_search(dev, vc, kernel, launch, chunk, &i);
-        if (result) return result;
-    }
-    *set = list->sets[i];
-    vc->set_keys = list->keys + i * list->stride;
-    return VD_OK;
-}
-
-static vd_result vd__vk_bind(vd__device *dev, vd__vk_commands *vc, const vd__vk_kernel *kernel, const vd__launch *launch) {
-    const vd__vk_device *vk = vd__vk_device_of(dev);
+/* A set with the launch's bindings: the last one, the next, if it has them from an earlier recording, one of the last few of this recording, or the next with
+   other bindings. */
+static inline vd_result vd__vk_bind(vd__device *dev, vd__vk_commands *vc, const vd__launch *launch) {
+    const vd__vk_kernel *kernel = vc->kernel;
     const vd__vk_chunk *chunk = kernel->uniform ? vc->chunks[vc->chunk] : NULL;
-    VkDescriptorSet set = vc->set;
-    bool usable = set && vc->set_index == kernel->set_index && vd__vk_keys_match(vc->set_keys, launch, chunk);
-    if (usable && vc->set_push_bytes == kernel->push_bytes && (!chunk || vc->set_offset == vc->value_offset)) return VD_OK;
-    vd_result result = usable ? VD_OK : vd__vk_set_find(dev, vc, kernel, launch, chunk, &set);
-    if (result) return result;
-    vc->set = set;
-    vc->set_index = kernel->set_index;
-    vc->set_push_bytes = kernel->push_bytes; /* layouts with other push constants are not compatible */
+    if (!vc->set_keys || !vd__vk_keys_match(vc->set_keys, launch, chunk)) {
+        vd__vk_sets *list = vc->list;
+        uint32_t i = list->used;
+        vd_result result = VD_OK;
+        if (VD__LIKELY(i < list->count && vd__vk_keys_match(list->keys + i * list->stride, launch, chunk))) list->used++;
+        else result = vd__vk_set_search(dev, vc, launch, chunk, &i);
+        if (VD__UNLIKELY(result)) return result;
+        vc->set = list->sets[i];
+        vc->set_keys = list->keys + i * list->stride;
+    } else if (!chunk || vc->set_offset == vc->value_offset) return VD_OK;
     vc->set_offset = vc->value_offset;
     /* NULL: drivers that keep a list of commands make a copy of offsets wherever they point */
     const uint32_t *offsets = chunk ? &vc->value_offset : NULL;
-    vk->vkCmdBindDescriptorSets(vc->buffer, VK_PIPELINE_BIND_POINT_COMPUTE, kernel->layout, 0, 1, &set, chunk ? 1 : 0, offsets);
+    vd__vk_device_of(dev)->vkCmdBindDescriptorSets(vc->buffer, VK_PIPELINE_BIND_POINT_COMPUTE, kernel->layout, 0, 1, &vc->set, chunk ? 1 : 0, offsets);
+    return VD_OK;
+}
+
+/* Another kernel from now on. */
+static VD__APART vd_result vd__vk_bind_kernel(vd__device *dev, vd__vk_commands *vc, const vd__vk_kernel *kernel) {
+    const vd__vk_kernel *last = vc->kernel;
+    if (!last || last->set_index != kernel->set_index || last->push_bytes != kernel->push_bytes) vc->set_keys = NULL; /* the layouts are not compatible */
+    if (kernel->set_layout) {
+        if (kernel->set_index >= vc->list_count && vd__vk_lists_grow(dev, vc, kernel->set_index + 1)) return VD_ERROR_OUT_OF_MEMORY;
+        vc->list = &vc->lists[kernel->set_index];
+    }
+    vc->kernel = kernel;
+    vd__vk_device_of(dev)->vkCmdBindPipeline(vc->buffer, VK_PIPELINE_BIND_POINT_COMPUTE, kernel->pipeline);
     return VD_OK;
 }
 
@@ -3849,34 +3854,10 @@ static vd_result vd__vk_values_place(vd__device *dev, vd__vk_commands *vc, uint3
     return VD_OK;
 }
 
-/* Keeps the values; whether they are others than before. A few words mostly, not worth a call of the C library. */
-static inline bool vd__vk_values_differ(uint64_t *kept, const uint64_t *values, uint32_t bytes) {
-    uint64_t differs = 0;
-    for (uint32_t i = 0; i < (bytes + 7) / 8; i++) {
-        differs |= kept[i] ^ values[i];
-        kept[i] = values[i];
-    }
-    return differs != 0;
-}
-
-/* Hands the values over unless the last launch's are the same and still valid. */
-static vd_result vd__vk_pass_values(vd__device *dev, vd__vk_commands *vc, const vd__vk_kernel *kernel, const vd__launch *launch) {
-    const vd__vk_device *vk = vd__vk_device_of(dev);
-    uint32_t bytes = kernel->value_bytes;
-    bool in_memory = kernel->uniform != 0;
-    bool differ = vd__vk_values_differ(vc->values, launch->values, bytes);
-    if (!differ && bytes == vc->value_bytes && in_memory == vc->values_in_memory) return VD_OK;
-    vc->value_bytes = 0;
-    if (in_memory) {
-        vd_result result = vd__vk_values_place(dev, vc, bytes);
-        if (result) return result;
-        memcpy(vc->chunks[vc->chunk]->block.mapped + vc->value_offset, launch->values, bytes);
-    } else {
-        vk->vkCmdPushConstants(vc->buffer, kernel->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, bytes, launch->values);
-    }
-    vc->value_bytes = bytes;
-    vc->values_in_memory = in_memory;
-    return VD_OK;
+static VD__APART vd_result vd__vk_values_write(vd__device *dev, vd__vk_commands *vc, const vd__launch *launch) {
+    vd_result result = vd__vk_values_place(dev, vc, launch->value_bytes);
+    if (!result) memcpy(vc->chunks[vc->chunk]->block.mapped + vc->value_offset, launch->values, launch->value_bytes);
+    return result;
 }
 
 /* ---- commands ---- */
@@ -3903,14 +3884,15 @@ static vd_result vd__vk_record_launch(vd__device *dev, vd__commands *c, const vd
     const vd__vk_device *vk = vd__vk_device_of(dev);
     vd__vk_commands *vc = vd__vk_commands_of(c);
     const vd__vk_kernel *kernel = vd__vk_kernel_of(launch->code);
-    vd_result result = VD_OK;
-    if (kernel != vc->kernel) {
-        vk->vkCmdBindPipeline(vc->buffer, VK_PIPELINE_BIND_POINT_COMPUTE, kernel->pipeline);
-        vc->kernel = kernel;
+    vd_result result = VD__LIKELY(kernel == vc->kernel) ? VD_OK : vd__vk_bind_kernel(dev, vc, kernel);
+    if (VD__UNLIKELY(result)) return result;
+    if (launch->changed || !vc->values_passed) {
+        if (kernel->uniform) result = vd__vk_values_write(dev, vc, launch);
+        else if (kernel->push_bytes) vk->vkCmdPushConstants(vc->buffer, kernel->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, kernel->push_bytes, launch->values);
+        vc->values_passed = !result;
     }
-    if (kernel->value_bytes) result = vd__vk_pass_values(dev, vc, kernel, launch);
-    if (kernel->set_layout && !result) result = vd__vk_bind(dev, vc, kernel, launch);
-    if (result) return result;
+    if (kernel->set_layout && !result) result = vd__vk_bind(dev, vc, launch);
+    if (VD__UNLIKELY(result)) return result;
     vk->vkCmdDispatch(vc->buffer, launch->groups[0], launch->groups[1], launch->groups[2]);
     return VD_OK;
 }
@@ -3920,7 +3902,7 @@ static void vd__vk_record_move(vd__device *dev, vd__vk_commands *vc, uint64_t to
     const vd__vk_device *vk = vd__vk_device_of(dev);
     const vd__vk_kernel *kernel = vd__vk_kernel_of(&vk->move);
     uint64_t most = (uint64_t)(dev->info.limits.max_groups[0] < 1u << 20 ? dev->info.limits.max_groups[0] : 1u << 20) * VD__VK_MOVE_GROUP;
-    if (vc->kernel != kernel) vk->vkCmdBindPipeline(vc->buffer, VK_PIPELINE_BIND_POINT_COMPUTE, kernel->pipeline);
+    vk->vkCmdBindPipeline(vc->buffer, VK_PIPELINE_BIND_POINT_COMPUTE, kernel->pipeline);
     for (uint64_t done = 0, now; done < bytes; done += now) {
         uint64_t block[3];
         now = bytes - done < most ? bytes - done : most;
@@ -3932,9 +3914,7 @@ static void vd__vk_record_move(vd__device *dev, vd__vk_commands *vc, uint64_t to
         vk->vkCmdPushConstants(vc->buffer, kernel->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, kernel->push_bytes, block);
         vk->vkCmdDispatch(vc->buffer, (uint32_t)((now + VD__VK_MOVE_GROUP - 1) / VD__VK_MOVE_GROUP), 1, 1);
     }
-    vc->kernel = kernel;
-    vc->value_bytes = 0; /* the push constants are others now */
-    vc->set = VK_NULL_HANDLE;
+    vd__vk_commands_forget(vc);
 }
 
 static bool vd__vk_is_local(const vd__vk_device *vk, const vd__memory *m) {
@@ -4003,9 +3983,7 @@ static void vd__vk_record_fill(vd__device *dev, vd__commands *c, const vd__memor
 static vd_result vd__vk_record_foreign(vd__device *dev, vd__commands *c, vd_result (*record)(void *user, void *commands), void *user) {
     vd__vk_commands *vc = vd__vk_commands_of(c);
     (void)dev;
-    vc->kernel = NULL;
-    vc->set = VK_NULL_HANDLE;
-    vc->value_bytes = 0;
+    vd__vk_commands_forget(vc);
     return record(user, vc->buffer);
 }
 
@@ -8007,10 +7985,9 @@ static VD__COLD vd_result vd__call_mismatch(const vd__kernel *k, int i, const ch
                     type ? vd__type_print(given, type) : "", buffer ? "a buffer of " : "a value of ", vd__type_print(wanted, info->type));
 }
 
-/* Argument i, access n of the call, is in the same memory as an earlier one. */
-static VD__COLD vd_result vd__call_overlap(const vd__call *c, uint32_t n, int i) {
+/* Argument i is in the same memory as an earlier one. */
+static VD__COLD vd_result vd__call_overlap(const vd__call *c, const vd__access *access, int i) {
     const vd_arg_info *info = &c->kernel->args[i];
-    const vd__access *access = &c->accesses[n];
     for (int j = 0, at = 0; j < i; j++) {
         const vd_arg_info *other = &c->kernel->args[j];
         if (other->kind == VD_ARG_VALUE) continue;
@@ -8028,66 +8005,75 @@ static VD__COLD vd_result vd__call_no_buffer(const vd__call *c, vd_context *ctx,
     const vd__kernel *k = c->kernel;
     if (arg->kind == VD_ARG_VALUE) return vd__call_mismatch(k, i, "a value of ", arg->type);
     if (arg->kind != VD_ARG_BINDING && arg->kind != VD_ARG_ADDRESS) return vd__call_mismatch(k, i, "empty", 0);
-    const vd__buffer *b = (const vd__buffer *)(void *)vd__pool_find(&ctx->buffers, arg->bits);
-    if (!b || vd__view_is_dead(b))
-        return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': argument %d '%s': the buffer %s", k->name, i, k->args[i].name,
-                        vd__buffer_reason(ctx, arg->bits));
-    if (k->args[i].type != b->type && k->args[i].type && b->type) return vd__call_mismatch(k, i, "a buffer of ", b->type);
-    return vd__fail(VD_ERROR_UNSUPPORTED, "vd_dispatch '%s': argument %d '%s' is buffer '%s' of %llu bytes, by binding the device sees at most %llu", k->name,
-                    i, k->args[i].name, b->name, VD__U(b->size), VD__U(c->machine->device.info.limits.max_binding_bytes));
+    return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': argument %d '%s': the buffer %s", k->name, i, k->args[i].name, vd__buffer_reason(ctx, arg->bits));
 }
 
-/* What a kernel sees of a view, whose alignment is checked, or of a buffer that may not be there. */
-static VD__APART vd_result vd__call_special(vd__call *c, const vd__param *p, int i, vd__access *access) {
+/* A view may be dead and its alignment has to fit, other buffers may not be on the device; one without a type fits every kernel. */
+static VD__APART vd_result vd__call_odd_buffer(const vd__call *c, vd_context *ctx, const vd__param *p, const vd_arg *arg, int i) {
     const vd__buffer *b = c->buffers[i];
     const vd__kernel *k = c->kernel;
     bool binding = p->kind == VD_ARG_BINDING;
     uint64_t align = (uint64_t)1 << p->align, limit = c->machine->device.info.limits.binding_alignment;
-    if (!access->storage->memory.serial)
+    if (vd__view_is_dead(b)) return vd__call_no_buffer(c, ctx, arg, i);
+    if (p->type != b->type && p->type && b->type) return vd__call_mismatch(k, i, "a buffer of ", b->type);
+    if (!b->storage[c->machine->index].memory.serial)
         return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': argument %d '%s': buffer '%s' does not live on device %u (its devices are 0x%x)", k->name, i,
                         k->args[i].name, b->name, (unsigned)c->machine->index, (unsigned)b->devices);
-    if (!b->offset && !b->view) return VD_OK;
     if (b->offset % align)
         return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': argument %d '%s' is view '%s', which begins at byte %llu of its buffer, the kernel wants a "
                         "multiple of %llu", k->name, i, k->args[i].name, b->name, VD__U(b->offset), VD__U(align));
     if (binding && b->offset % limit)
         return vd__fail(VD_ERROR_UNSUPPORTED, "vd_dispatch '%s': argument %d '%s' is view '%s', which begins at byte %llu of its buffer, by binding the "
                         "device wants a multiple of %llu (binding_alignment)", k->name, i, k->args[i].name, b->name, VD__U(b->offset), VD__U(limit));
-    access->begin = b->offset;
-    access->end = b->offset + b->size;
     return VD_OK;
 }
 
-static inline vd_result vd__call_buffer(vd__call *c, vd_context *ctx, const vd__param *p, const vd_arg *arg, int i) {
+static VD__COLD vd_result vd__call_large(const vd__call *c, int i) {
+    const vd__buffer *b = c->buffers[i];
+    return vd__fail(VD_ERROR_UNSUPPORTED, "vd_dispatch '%s': argument %d '%s' is buffer '%s' of %llu bytes, by binding the device sees at most %llu",
+                    c->kernel->name, i, c->kernel->args[i].name, b->name, VD__U(b->size), VD__U(c->machine->device.info.limits.max_binding_bytes));
+}
+
+/* Puts a value of four or eight bytes into the block; not 0: another one was there. */
+static inline uint64_t vd__call_put(uint8_t *to, uint64_t bits, bool wide) {
+    uint32_t word = (uint32_t)bits, old_word;
+    uint64_t old;
+    if (wide) {
+        memcpy(&old, to, 8);
+        memcpy(to, &bits, 8);
+        return old ^ bits;
+    }
+    memcpy(&old_word, to, 4);
+    memcpy(to, &word, 4);
+    return old_word ^ word;
+}
+
+/* A buffer's access, its address among the values or its place among the bindings. */
+static inline vd_result vd__call_buffer(vd__call *c, vd_context *ctx, const vd__param *p, const vd_arg *arg, int i, vd__access *access) {
     vd__buffer *b = (vd__buffer *)(void *)vd__pool_find(&ctx->buffers, arg->bits);
-    if (VD__UNLIKELY(arg->kind - VD_ARG_BINDING > VD_ARG_ADDRESS - VD_ARG_BINDING || !b || (p->type != b->type && p->type && b->type)))
-        return vd__call_no_buffer(c, ctx, arg, i);
-    if (VD__UNLIKELY(b->special) && vd__view_is_dead(b)) return vd__call_no_buffer(c, ctx, arg, i);
-    uint32_t n = c->access_count++;
-    vd__access *access = &c->accesses[n];
-    vd__storage *storage = b->storage + c->machine->index;
+    if (VD__UNLIKELY(!b || arg->kind - VD_ARG_BINDING > VD_ARG_ADDRESS - VD_ARG_BINDING)) return vd__call_no_buffer(c, ctx, arg, i);
     c->buffers[i] = b;
-    access->storage = storage;
-    access->begin = 0;
-    access->end = storage->memory.size;
-    access->mode = p->access;
-    if (VD__UNLIKELY(b->special)) {
-        vd_result r = vd__call_special(c, p, i, access);
+    if (VD__UNLIKELY(b->special || p->type != b->type)) {
+        vd_result r = vd__call_odd_buffer(c, ctx, p, arg, i);
         if (r) return r;
     }
+    vd__storage *storage = b->storage + c->machine->index;
+    access->storage = storage;
+    access->begin = b->offset;
+    access->end = b->offset + b->size;
+    access->written = p->written;
     if (p->kind == VD_ARG_ADDRESS) {
-        uint64_t address = storage->memory.address + access->begin;
-        memcpy((uint8_t *)c->values + p->place, &address, 8);
+        c->launch.changed |= vd__call_put((uint8_t *)c->values + p->place, storage->memory.address + b->offset, true);
     } else {
         vd__binding *binding = &c->bindings[p->order];
         binding->memory = &storage->memory;
-        binding->offset = access->begin;
-        binding->size = (access->end - access->begin + 3) & ~(uint64_t)3; /* whole words, as the storage has */
+        binding->offset = b->offset;
+        binding->size = (b->size + 3) & ~(uint64_t)3; /* whole words, as the storage has */
         binding->number = p->place;
-        if (VD__UNLIKELY(binding->size > c->machine->device.info.limits.max_binding_bytes)) return vd__call_no_buffer(c, ctx, arg, i);
+        if (VD__UNLIKELY(binding->size > c->machine->device.info.limits.max_binding_bytes)) return vd__call_large(c, i);
     }
-    for (uint32_t j = 0; j < n; j++) {
-        vd_result r = VD__LIKELY(c->accesses[j].storage != storage) ? VD_OK : vd__call_overlap(c, n, i);
+    for (const vd__access *other = c->accesses; other < access; other++) {
+        vd_result r = VD__LIKELY(other->storage != storage) ? VD_OK : vd__call_overlap(c, access, i);
         if (VD__UNLIKELY(r)) return r;
     }
     return VD_OK;
@@ -8103,15 +8089,15 @@ static VD__COLD vd_result vd__call_odd_value(vd__call *c, const vd_arg *arg, int
         return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': argument %d '%s' has %u bytes, which vd_value passes from host memory", k->name, i, info->name,
                         (unsigned)info->size);
     memcpy((uint8_t *)c->values + info->place, arg->from ? arg->from : &arg->bits, info->size);
+    c->launch.changed = 1;
     return VD_OK;
 }
 
 static inline vd_result vd__call_value(vd__call *c, const vd__param *p, const vd_arg *arg, int i) {
     uint8_t *to = (uint8_t *)c->values + p->place;
     if (VD__UNLIKELY(arg->kind != VD_ARG_VALUE || arg->type != p->type || arg->from)) return vd__call_odd_value(c, arg, i);
-    if (VD__LIKELY(p->size == 4)) memcpy(to, &arg->bits, 4);
-    else if (p->size == 8) memcpy(to, &arg->bits, 8);
-    else return vd__call_odd_value(c, arg, i);
+    if (VD__UNLIKELY(p->size != 4 && p->size != 8)) return vd__call_odd_value(c, arg, i);
+    c->launch.changed |= vd__call_put(to, arg->bits, p->size == 8);
     return VD_OK;
 }
 
@@ -8130,8 +8116,7 @@ static inline void vd__call_hidden(vd__call *c, int first) {
             uint32_t element = vd_type_size(type ? type : b->type);
             value = b->size / (element ? element : 1);
         }
-        uint32_t word = value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
-        memcpy((uint8_t *)c->values + h->place, &word, 4);
+        c->launch.changed |= vd__call_put((uint8_t *)c->values + h->place, value > UINT32_MAX ? UINT32_MAX : value, false);
     }
 }
 
@@ -8167,12 +8152,16 @@ static inline bool vd__call_again(const vd__call *c, const vd_dispatch_desc *des
 
 /* Looks up the arguments of a dispatch and puts them into the block of values and among the bindings. */
 static inline vd_result vd__call_args(vd__call *c, vd_context *ctx, const vd_arg *args) {
-    const vd__param *p = c->kernel->params, *end = p + c->kernel->arg_count;
-    c->access_count = 0;
-    for (int i = 0; p < end; p++, i++) {
-        vd_result r = p->kind == VD_ARG_VALUE ? vd__call_value(c, p, &args[i], i) : vd__call_buffer(c, ctx, p, &args[i], i);
+    const vd__param *params = c->kernel->params;
+    vd__access *access = c->accesses;
+    int count = c->kernel->arg_count;
+    c->launch.changed = 0;
+    for (int i = 0; i < count; i++) {
+        const vd__param *p = &params[i];
+        vd_result r = p->kind == VD_ARG_VALUE ? vd__call_value(c, p, &args[i], i) : vd__call_buffer(c, ctx, p, &args[i], i, access++);
         if (VD__UNLIKELY(r)) return r;
     }
+    c->access_count = (uint32_t)(access - c->accesses);
     return VD_OK;
 }
 
@@ -8183,7 +8172,7 @@ static VD__COLD vd_result vd__call_output(vd__call *c, vd_context *ctx) {
     const vd__kernel *k = c->kernel;
     vd_result r = vd__output_need(c->list);
     vd_arg arg = vd_b(c->list->queue->output);
-    return r ? r : vd__call_buffer(c, ctx, &k->params[k->arg_count], &arg, k->arg_count);
+    return r ? r : vd__call_buffer(c, ctx, &k->params[k->arg_count], &arg, k->arg_count, &c->accesses[c->access_count++]);
 }
 
 /* The first dispatch of a kernel and extent, and every one of a kernel that prints. */
@@ -8194,6 +8183,7 @@ static VD__APART vd_result vd__call_first(vd__call *c, vd_context *ctx, const vd
     if (prints) r = vd__call_output(c, ctx);
     if (r) return r;
     vd__call_hidden(c, 0);
+    c->launch.changed = 1;
     if (!c->split && desc->threads[0] && !prints) c->kernel_id = desc->kernel.id;
     return VD_OK;
 }
@@ -8414,9 +8404,6 @@ static inline vd__touched *vd__hazards_at(const vd__hazards *h, uint32_t place) 
     return h->keys[place] >= h->epoch ? &h->touched[h->indices[place]] : NULL;
 }
 
-/* At most half of the places are ever used, so that a search ends. */
-static inline bool vd__hazards_full(const vd__hazards *h, uint32_t more) { return (h->count + more) * 2 > h->mask + 1; }
-
 /* Room for `count` memories and for those that are there. */
 static VD__APART bool vd__hazards_grow(vd__hazards *h, uint32_t count) {
     uint32_t wanted = h->keys ? h->mask + 1 : 16;
@@ -8435,6 +8422,7 @@ static VD__APART bool vd__hazards_grow(vd__hazards *h, uint32_t count) {
     h->keys = keys;
     h->indices = indices;
     h->mask = wanted - 1;
+    h->limit = wanted / 2; /* so that a search ends */
     h->epoch = VD__EPOCH;
     for (uint32_t i = 0; i < h->count; i++) {
         uint32_t place = vd__hazards_place(h, h->touched[i].serial, h->touched[i].serial);
@@ -8456,16 +8444,11 @@ static void vd__hazards_free(vd__hazards *h) {
     vd__free(h->allocator, h->touched);
 }
 
-/* Room for `more` memories; without it nothing is known any more, until the next barrier. An empty table has room for every command. */
-static inline void vd__hazards_reserve(vd__hazards *h, uint32_t more) {
-    if (VD__UNLIKELY(vd__hazards_full(h, more)) && !vd__hazards_grow(h, h->count + more)) h->lost_count = true;
-}
-
 /* A barrier stands here: nothing before it matters any more. */
 static inline void vd__hazards_clear(vd__hazards *h) {
     h->count = 0;
     h->stages = 0;
-    h->lost_count = false;
+    h->limit = (h->mask + 1) / 2;
     h->epoch += VD__EPOCH;
     if (VD__LIKELY(h->epoch != 0)) return;
     memset(h->keys, 0, (h->mask + 1) * sizeof *h->keys); /* after 2^32 epochs an old key would look alive */
@@ -8500,46 +8483,45 @@ static VD__APART void vd__touched_join(vd__touched *t, uint64_t begin, uint64_t 
     }
     if (begin < t->ranges[best].begin) t->ranges[best].begin = begin;
     if (end > t->ranges[best].end) t->ranges[best].end = end;
-    t->written |= (uint32_t)write << best;
+    t->written = (uint16_t)(t->written | (uint32_t)write << best);
 }
 
-/* Whether a command with these accesses has to wait for what was done since the last barrier. Notes where in the table they belong. */
-static inline bool vd__hazards_conflict(const vd__hazards *h, const vd__access *accesses, uint32_t count, uint32_t *places) {
-    for (uint32_t i = 0; i < count; i++) {
-        const vd__access *a = &accesses[i];
-        uint32_t serial = a->storage->memory.serial, place = vd__hazards_place(h, serial, serial);
-        const vd__touched *t = vd__hazards_at(h, place);
-        if (VD__UNLIKELY(t != NULL) && vd__touched_meets(t, a->begin, a->end, (a->mode & VD_WRITE) != 0)) return true;
-        places[i] = place;
-    }
-    return h->lost_count;
-}
-
-/* Adds a memory at its free place. */
-static inline void vd__hazards_add(vd__hazards *h, uint32_t place, uint32_t serial, uint64_t begin, uint64_t end, bool write) {
+/* Adds a memory at its free place. The caller has seen to room. */
+static inline void vd__hazards_add(vd__hazards *h, uint32_t place, uint32_t serial, const vd__access *a) {
     uint32_t i = h->count++;
     vd__touched *t = &h->touched[i];
     h->keys[place] = h->epoch | serial;
     h->indices[place] = i;
+    t->storage = a->storage;
     t->serial = serial;
     t->count = 1;
-    t->written = write;
-    t->ranges[0].begin = begin;
-    t->ranges[0].end = end;
+    t->written = a->written;
+    t->ranges[0].begin = a->begin;
+    t->ranges[0].end = a->end;
 }
 
-/* From `from` on there is the memory or a free place. The caller has reserved room. */
-static VD__APART void vd__hazards_touch(vd__hazards *h, uint32_t from, uint32_t serial, uint64_t begin, uint64_t end, bool write) {
-    if (h->lost_count) return;
-    uint32_t place = vd__hazards_place(h, serial, from);
+/* Where the first place is not free. */
+static VD__APART bool vd__hazards_search(vd__hazards *h, uint32_t serial, const vd__access *a, uint32_t older) {
+    uint32_t place = vd__hazards_place(h, serial, serial);
     vd__touched *t = vd__hazards_at(h, place);
-    if (t) vd__touched_join(t, begin, end, write);
-    else vd__hazards_add(h, place, serial, begin, end, write);
+    if (!t) vd__hazards_add(h, place, serial, a);
+    else if (h->indices[place] < older && vd__touched_meets(t, a->begin, a->end, a->written)) return false;
+    else vd__touched_join(t, a->begin, a->end, a->written);
+    return true;
+}
+
+/* Adds an access of a command. false: it has to wait for what was done to one of the `older` memories since the last barrier; what lies behind these is the
+   command's own. */
+static inline bool vd__hazards_touch(vd__hazards *h, uint32_t serial, const vd__access *a, uint32_t older) {
+    uint32_t place = serial & h->mask;
+    if (VD__UNLIKELY(h->keys[place] >= h->epoch)) return vd__hazards_search(h, serial, a, older);
+    vd__hazards_add(h, place, serial, a);
+    return true;
 }
 
 /* Whether a list with these first accesses has to wait for what was done before it. */
 static bool vd__hazards_meet(const vd__hazards *before, const vd__hazards *after) {
-    if (before->lost_count || after->lost_count) return before->stages != 0;
+    if (!before->limit || !after->limit) return before->stages != 0;
     for (uint32_t i = 0; i < after->count; i++) {
         const vd__touched *a = &after->touched[i], *b = vd__hazards_at(before, vd__hazards_place(before, a->serial, a->serial));
         for (uint32_t r = 0; b && r < a->count; r++)
@@ -8550,12 +8532,14 @@ static bool vd__hazards_meet(const vd__hazards *before, const vd__hazards *after
 
 /* Adds what a list leaves behind. */
 static void vd__hazards_join(vd__hazards *h, const vd__hazards *more) {
-    vd__hazards_reserve(h, more->count);
     h->stages |= more->stages;
-    h->lost_count = h->lost_count || more->lost_count;
-    for (uint32_t i = 0; i < more->count; i++) {
+    if (h->limit && (!more->limit || (h->count + more->count > h->limit && !vd__hazards_grow(h, h->count + more->count)))) h->limit = 0;
+    for (uint32_t i = 0; i < more->count && h->limit; i++) {
         const vd__touched *t = &more->touched[i];
-        for (uint32_t r = 0; r < t->count; r++) vd__hazards_touch(h, t->serial, t->serial, t->ranges[r].begin, t->ranges[r].end, t->written >> r & 1u);
+        for (uint32_t r = 0; r < t->count; r++) {
+            vd__access a = { t->storage, t->ranges[r].begin, t->ranges[r].end, (t->written >> r & 1u) != 0 };
+            vd__hazards_touch(h, t->serial, &a, 0);
+        }
     }
 }
 
@@ -9110,7 +9094,7 @@ static void vd__queue_failed(vd__queue *q, uint64_t value, vd_result result) {
     snprintf(f->text, sizeof f->text, "submission %llu failed: %.160s", VD__U(value), vd__error_buffer);
     vd__store32(&q->failure_count, q->failure_count + 1);
     q->open.hazards.stages = VD__STAGES_ALL; /* the barriers that did not run are missing */
-    q->open.hazards.lost_count = true;
+    q->open.hazards.limit = 0;
     vd__logf(&ctx->host, VD_LOG_ERROR, "%s", f->text);
     if (result == VD_ERROR_DEVICE_LOST || ctx->driver.backend->queue_submit(q->device, q->index, NULL, value, NULL, 0)) vd__lose_device(ctx);
 }
@@ -9234,50 +9218,46 @@ static VD__APART vd_result vd__list_begin_recording(vd_list *l) {
     return r;
 }
 
-/* One barrier for all that is pending. It opens the way for every stage and not just for the next command's: later commands rely on it for what lies before it.
-   A list of the caller's holds back what was sent before it too, in whatever stage that was, so that only its first accesses, up to here, have to be compared
-   with the queue when it is submitted. */
-static void vd__list_barrier(vd_list *l) {
-    uint32_t from = l->immediate ? l->hazards.stages : (uint32_t)VD__STAGES_ALL;
-    l->ctx->driver.backend->record_barrier(l->device, &l->recording->commands, from, VD__STAGES_ALL);
-    l->stats.barriers++;
-    if (!l->immediate && !l->barred) {
-        vd__hazards first = l->hazards;
-        l->hazards = l->entry;
-        l->entry = first;
-        l->barred = true;
-    }
-    vd__hazards_clear(&l->hazards);
-}
-
-static VD__APART vd_result vd__list_uses_grow(vd_list *l) {
+static vd_result vd__list_uses_grow(vd_list *l) {
     void *uses = l->uses;
     bool ok = vd__array_reserve(&l->ctx->host.allocator, &uses, &l->use_capacity, l->use_count + 1, sizeof(vd__use));
     l->uses = (vd__use *)uses;
     return ok ? VD_OK : vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory for the buffers of a list");
 }
 
-/* Notes that an unsubmitted list uses a memory. The memory carries a guess where it stands in the list; with another list between, it is noted twice, which is
-   as good. `fresh`: it cannot be there yet. */
-static inline vd_result vd__list_use(vd_list *l, vd__storage *s, bool written, bool fresh) {
-    uint32_t i = fresh ? VD__NONE : vd__load32(&s->memory.use);
-    if (VD__LIKELY(i < l->use_count) && l->uses[i].storage == s) {
-        if (written) l->uses[i].written = true;
-        return VD_OK;
+/* Notes that a list used a memory. The memory carries a guess where it stands in the list; with another list between, it is noted twice, which is as good. */
+static vd_result vd__list_use(vd_list *l, const vd__touched *t) {
+    uint32_t i = vd__load32(&t->storage->memory.use);
+    if (i >= l->use_count || l->uses[i].storage != t->storage) {
+        vd_result r = l->use_count < l->use_capacity ? VD_OK : vd__list_uses_grow(l);
+        if (r) return r;
+        i = l->use_count++;
+        l->uses[i].storage = t->storage;
+        l->uses[i].written = false;
+        vd__store32(&t->storage->memory.use, i);
     }
-    vd_result r = VD__LIKELY(l->use_count < l->use_capacity) ? VD_OK : vd__list_uses_grow(l);
-    if (VD__UNLIKELY(r)) return r;
-    vd__use *use = &l->uses[l->use_count];
-    use->storage = s;
-    use->written = written;
-    vd__store32(&s->memory.use, l->use_count++);
+    if (t->written) l->uses[i].written = true;
     return VD_OK;
 }
 
-/* A barrier before a command that conflicts, whose places in the table change with it. */
-static inline void vd__list_barrier_before(vd_list *l, const vd__access *accesses, uint32_t count, uint32_t *places) {
-    vd__list_barrier(l);
-    for (uint32_t i = 0; i < count; i++) places[i] = accesses[i].storage->memory.serial & l->hazards.mask;
+/* One barrier for all that is pending. It opens the way for every stage and not just for the next command's: later commands rely on it for what lies before it.
+   A list of the caller's holds back what was sent before it too, in whatever stage that was, so that only its first accesses, up to here, have to be compared
+   with the queue when it is submitted. */
+static VD__APART vd_result vd__list_barrier(vd_list *l) {
+    vd__hazards *h = &l->hazards;
+    vd_result r = VD_OK;
+    for (uint32_t i = 0; i < h->count && l->barred && !r; i++) r = vd__list_use(l, &h->touched[i]);
+    if (r) return r;
+    l->ctx->driver.backend->record_barrier(l->device, &l->recording->commands, l->immediate ? h->stages : (uint32_t)VD__STAGES_ALL, VD__STAGES_ALL);
+    l->stats.barriers++;
+    if (!l->immediate && !l->barred) {
+        vd__hazards first = *h;
+        *h = l->entry;
+        l->entry = first;
+        l->barred = true;
+    }
+    vd__hazards_clear(h);
+    return VD_OK;
 }
 
 /* Makes a queue's next submission wait for a value of another queue of its device, which is sent if it still gathers. */
@@ -9304,32 +9284,33 @@ static inline void vd__storage_used(vd__storage *s, vd__queue *q, bool written) 
     s->writer = q->index;
 }
 
+/* Room in the table for the accesses of a command. */
+static VD__APART vd_result vd__list_room(vd_list *l, uint32_t count) {
+    if (!l->hazards.limit) return vd__list_barrier(l);
+    if (vd__hazards_grow(&l->hazards, l->hazards.count + count)) return VD_OK;
+    return vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory for the buffers of a list");
+}
+
 /* What comes before every command: a recording, a barrier where one is needed, the notes. The caller holds the list's lock. */
 static inline vd_result vd__list_command(vd_list *l, const vd__access *accesses, uint32_t count, uint32_t stage) {
-    uint32_t places[VD_MAX_ARGS];
     vd__hazards *h = &l->hazards;
-    if (VD__UNLIKELY(!l->recording)) {
-        vd_result r = vd__list_begin_recording(l);
-        if (r) return r;
-    }
-    vd__hazards_reserve(h, count);
-    if (vd__hazards_conflict(h, accesses, count, places)) vd__list_barrier_before(l, accesses, count, places);
-    h->stages |= stage;
+    vd_result r = VD__LIKELY(l->recording != NULL) ? VD_OK : vd__list_begin_recording(l);
+    if (VD__UNLIKELY(h->count + count > h->limit) && !r) r = vd__list_room(l, count);
+    if (VD__UNLIKELY(r)) return r;
     l->commands++;
-    for (uint32_t i = 0; i < count; i++) {
-        const vd__access *a = &accesses[i];
-        vd__storage *s = a->storage;
-        bool written = (a->mode & VD_WRITE) != 0, fresh = h->keys[places[i]] < h->epoch;
-        if (VD__LIKELY(fresh)) vd__hazards_add(h, places[i], s->memory.serial, a->begin, a->end, written);
-        else vd__hazards_touch(h, places[i], s->memory.serial, a->begin, a->end, written);
-        if (written && s->memory.mapped) l->host_stages |= stage;
-        if (l->immediate) {
-            vd__storage_used(s, l->queue, written);
-            continue;
+    for (uint32_t i = 0, older = h->count; i < count; i++) {
+        while (VD__UNLIKELY(!vd__hazards_touch(h, accesses[i].storage->memory.serial, &accesses[i], older))) {
+            h->count = older; /* what was added stands behind the barrier */
+            r = vd__list_barrier(l);
+            if (r) return r;
+            i = older = 0;
         }
-        vd_result r = vd__list_use(l, s, written, fresh && !l->barred);
-        if (VD__UNLIKELY(r)) return r;
+        vd__storage *s = accesses[i].storage;
+        bool written = accesses[i].written;
+        if (written && s->memory.mapped) l->host_stages |= stage;
+        if (l->immediate) vd__storage_used(s, l->queue, written);
     }
+    h->stages |= stage;
     return VD_OK;
 }
 
@@ -9365,12 +9346,12 @@ static void vd__slice_used(vd_list *l, const vd__slice *slice, uint64_t size) {
 
 /* ---- transfers ---- */
 
-static vd__access vd__access_of(const vd__span *span, uint32_t mode) {
-    vd__access a = { NULL, 0, 0, 0 };
+static vd__access vd__access_of(const vd__span *span, uint32_t access) {
+    vd__access a = { NULL, 0, 0, false };
     a.storage = span->storage;
     a.begin = span->offset;
     a.end = span->offset + span->size;
-    a.mode = mode;
+    a.written = (access & VD_WRITE) != 0;
     return a;
 }
 
@@ -9948,16 +9929,20 @@ static VD__APART vd_result vd__record_split(vd_list *l, vd__call *c) {
     return VD_OK;
 }
 
+/* Its values were not passed on. */
+static VD__COLD vd_result vd__dispatch_failed(vd__call *c, vd_result r) {
+    c->kernel_id = 0;
+    return r;
+}
+
 static vd_result vd__dispatch(vd_list *l, const vd_dispatch_desc *desc) {
-    vd_context *ctx = l->ctx;
     vd__call *c = l->call;
-    vd_result r = vd__call_resolve(c, ctx, desc);
-    if (VD__UNLIKELY(r)) return r;
-    r = vd__list_command(l, c->accesses, c->access_count, VD__STAGE_COMPUTE);
-    if (VD__UNLIKELY(r)) return r;
-    if (VD__LIKELY(!c->split)) r = ctx->driver.backend->record_launch(l->device, &l->recording->commands, &c->launch);
+    vd_result r = vd__call_resolve(c, l->ctx, desc);
+    if (VD__LIKELY(!r)) r = vd__list_command(l, c->accesses, c->access_count, VD__STAGE_COMPUTE);
+    if (VD__UNLIKELY(r)) return vd__dispatch_failed(c, r);
+    if (VD__LIKELY(!c->split)) r = l->ctx->driver.backend->record_launch(l->device, &l->recording->commands, &c->launch);
     else r = vd__record_split(l, c);
-    if (VD__UNLIKELY(r)) return vd__fail_within(r, "vd_dispatch '%s'", c->kernel->name);
+    if (VD__UNLIKELY(r)) return vd__dispatch_failed(c, vd__fail_within(r, "vd_dispatch '%s'", c->kernel->name));
     l->stats.dispatches++;
     return VD_OK;
 }
@@ -10063,11 +10048,15 @@ static vd_result vd__list_submit(vd_list *l, const uint64_t waits[VD_MAX_QUEUES]
     if (l->output) vd__output_record(l);
     if (vd__hazards_meet(&q->open.hazards, l->barred ? &l->entry : &l->hazards)) {
         vd_result r = q->open.recording ? VD_OK : vd__list_begin_recording(&q->open);
+        if (!r) r = vd__list_barrier(&q->open);
         if (r) return r;
-        vd__list_barrier(&q->open);
     }
     vd__queue_flush(q);
     for (uint32_t i = 0; i < l->use_count; i++) vd__storage_used(l->uses[i].storage, q, l->uses[i].written);
+    for (int k = 0; k < 2; k++) {
+        const vd__hazards *h = k ? &l->hazards : &l->entry;
+        for (uint32_t i = 0; i < h->count; i++) vd__storage_used(h->touched[i].storage, q, h->touched[i].written != 0);
+    }
     for (uint32_t i = 0; i < VD_MAX_QUEUES; i++)
         if (waits[i]) vd__queue_after(q, i, waits[i]);
     if (l->barred) vd__hazards_clear(&q->open.hazards);
@@ -11168,7 +11157,7 @@ static void vd__kernel_fill(vd__kernel *k, const vd_kernel_desc *desc) {
         const vd_arg_info *a = &k->args[i];
         vd__param *p = &k->params[i];
         p->kind = (uint8_t)a->kind;
-        p->access = (uint8_t)a->access;
+        p->written = a->kind != VD_ARG_VALUE && (a->access & VD_WRITE) != 0;
         p->type = a->type;
         p->place = a->place;
         p->size = a->size;
@@ -11183,7 +11172,7 @@ static void vd__kernel_fill(vd__kernel *k, const vd_kernel_desc *desc) {
         if (k->hidden[i].kind == VD_HIDDEN_GROUP_BASE) k->base[k->hidden[i].axis] = true;
     for (int i = 0; i < 3; i++) k->local_shift[i] = k->local_size[i] & (k->local_size[i] - 1) ? VD__NONE : vd__log2(k->local_size[i]);
     k->gaps = covered != k->value_bytes;
-    if (k->first_format) k->params[--k->arg_count].access = VD_READ; /* it only appends: see room `output` */
+    if (k->first_format) k->params[--k->arg_count].written = false; /* it only appends: see room `output` */
     k->flat = k->local_shift[0] != VD__NONE && k->local_size[1] == 1 && k->local_size[2] == 1;
 }
 

@@ -261,13 +261,18 @@ static void many_values(vd_context *ctx) {
 
 TEST_EXECUTED(values_too_many_for_push_constants_pass_through_memory) { in_both_forms(f, many_values); }
 
-static void small_and_large_values_in_turn(vd_context *ctx) {
+/* out[0] += one component of each of 20 vectors */
+static vd_kernel kernel_large(vd_context *ctx) {
     vc_kernel *k = kernel_begin(ctx, "large", 1, 1, 1);
     vc_ref out = vc_buffer(k, "out", VC_U32, VC_READ_WRITE);
     vc_val sum = vc_load(out, vc_u32(0));
     for (uint32_t i = 0; i < 20; i++) sum = vc_add(sum, vc_component(vc_param(k, NULL, VC_U32X4), i % 4));
     vc_store(out, vc_u32(0), sum);
-    vd_kernel large = kernel_end(ctx, k), small = kernel_affine(ctx);
+    return kernel_end(ctx, k);
+}
+
+static void small_and_large_values_in_turn(vd_context *ctx) {
+    vd_kernel large = kernel_large(ctx), small = kernel_affine(ctx);
     vd_buffer b = buffer_u32(ctx, "out", 1, NULL);
     vd_arg args[21];
     uint32_t v[4] = { 1, 2, 3, 4 }, expected = 0;
@@ -283,6 +288,44 @@ static void small_and_large_values_in_turn(vd_context *ctx) {
 }
 
 TEST_EXECUTED(small_and_large_blocks_of_values_take_turns) { in_both_forms(f, small_and_large_values_in_turn); }
+
+/* Values and buffers that stay from one dispatch to the next need not be handed over again. Whatever happens in between, every dispatch sees its own. */
+static void values_that_stay(vd_context *ctx) {
+    vd_kernel large = kernel_large(ctx), small = kernel_affine(ctx);
+    vd_list *now = vd_immediate(ctx, 0, 0);
+    vd_buffer b[2], dead = buffer_u32(ctx, "dead", 4, NULL);
+    vd_arg args[21];
+    dice d = { 7 };
+    uint32_t v[4] = { 1, 2, 3, 4 }, expected[2] = { 0, 0 }, mul = 1, add = 0, at = 0;
+    for (int i = 0; i < 2; i++) b[i] = buffer_u32(ctx, "b", 65536, NULL);
+    for (int i = 0; i < 20; i++) args[1 + i] = vd_value(VD_U32X4, v);
+    vd_buffer_destroy(ctx, dead);
+    for (int i = 0; i < 400; i++) {
+        uint32_t act = roll(&d, 16);
+        if (act < 2) at = roll(&d, 2);
+        if (act == 2) mul = 1 + 2 * roll(&d, 3); /* odd: nothing is shifted out */
+        if (act == 3) add = roll(&d, 100);
+        if (act == 4) v[roll(&d, 4)]++;
+        if (act == 5) OK(vd_flush(ctx));
+        if (act == 6) FAILS(affine(now, small, dead, 1, mul + 2, add + 1), VD_ERROR_INVALID, "destroyed");
+        if (act == 7) { /* the next one has the values of one that is refused */
+            vd_arg odd[3] = { vd_b(b[at]), vd_u32(mul += 2), vd_f32(1) };
+            FAILS(dispatch(now, small, 1, odd, 3), VD_ERROR_INVALID, "add|f32");
+        }
+        if (act == 8) {
+            OK(vd_copy(now, b[1 - at], 0, b[at], 0, VD_WHOLE));
+            expected[1 - at] = expected[at];
+        }
+        args[0] = vd_b(b[at]);
+        if (act == 9) OK(dispatch(now, large, 1, args, 21));
+        if (act == 9) expected[at] += 5 * (v[0] + v[1] + v[2] + v[3]);
+        OK(affine(now, small, b[at], 1, mul, add));
+        expected[at] = expected[at] * mul + add;
+    }
+    for (uint32_t i = 0; i < 2; i++) assert_int_equal(read_u32(ctx, b[i], 0), expected[i]);
+}
+
+TEST_EXECUTED(values_that_stay_are_still_right) { in_both_forms(f, values_that_stay); }
 
 static void many_buffers(vd_context *ctx) {
     uint32_t limit = vd_device(ctx, 0)->limits.max_bindings, count = limit < 17 ? limit - 1 : 16;
@@ -495,7 +538,8 @@ static const struct CMUnitTest cases[] = {
     CASE(more_groups_than_the_device_takes_are_split), CASE(more_threads_than_the_device_takes_are_split),
     CASE(hidden_values_tell_threads_groups_lengths_and_shapes), CASE(values_of_every_scalar_type_arrive), CASE(vectors_arrive),
     CASE(values_too_many_for_push_constants_pass_through_memory), CASE(small_and_large_blocks_of_values_take_turns),
-    CASE(many_buffers_arrive_in_order), CASE(shared_memory_is_shared_by_a_group), CASE(elements_narrower_than_a_word_work),
+    CASE(values_that_stay_are_still_right), CASE(many_buffers_arrive_in_order), CASE(shared_memory_is_shared_by_a_group),
+    CASE(elements_narrower_than_a_word_work),
     CASE(a_kernel_may_die_while_work_uses_it), CASE(a_query_tells_what_the_builder_made), CASE(arguments_of_foreign_modules_are_read_from_them),
     CASE(modules_of_the_other_byte_order_are_taken), CASE(our_module_alone_tells_its_bindings),
 };

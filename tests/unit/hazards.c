@@ -281,6 +281,41 @@ static void lists_merge(void **state) {
     assert_int_equal(barriers(), 4); /* d was filled when it was made */
 }
 
+/* An access stands behind the barrier that another access of its command needs. */
+static void a_barrier_goes_before_the_whole_command(void **state) {
+    (void)state;
+    vd_fill(vd_immediate(ctx, 0, 0), a, 0, VD_WHOLE, NULL, 0);
+    vd_list *l = vd_list_begin(ctx, NULL);
+    run_in(l, b, c);
+    run_in(l, a, c); /* a lies behind the list's barrier, which holds back the fill too */
+    assert_int_equal(vd_submit(l, NULL, NULL), VD_OK);
+    assert_int_equal(barriers(), 1);
+    run(c, a); /* a was read behind it, and c written */
+    assert_int_equal(barriers(), 2);
+}
+
+/* The memory that a list uses, before its barriers and behind them, is the device's until the list is done. */
+static void a_list_keeps_what_it_uses(void **state) {
+    (void)state;
+    vd_buffer x[40], y[40];
+    for (int i = 0; i < 40; i++) x[i] = unit_buffer(ctx, "x", VD_F32, 64, NULL);
+    for (int i = 0; i < 40; i++) y[i] = unit_buffer(ctx, "y", VD_F32, 64, NULL);
+    for (int barriers_in_list = 0; barriers_in_list < 40; barriers_in_list += 13) {
+        vd_list *l = vd_list_begin(ctx, NULL);
+        for (int i = 0; i < 40; i++) run_in(l, x[i], y[i % (40 - barriers_in_list)]);
+        assert_int_equal(vd_submit(l, NULL, NULL), VD_OK);
+        for (int i = 0; i < 40; i++) {
+            const vd__buffer *of_x = (const vd__buffer *)(void *)vd__pool_find(&ctx->buffers, x[i].id);
+            const vd__buffer *of_y = (const vd__buffer *)(void *)vd__pool_find(&ctx->buffers, y[i].id);
+            bool written = i < 40 - barriers_in_list;
+            assert_int_equal(of_x->storage->used[0], ctx->queues[0].submitted);
+            assert_true(of_x->storage->written < ctx->queues[0].submitted);
+            assert_int_equal(of_y->storage->used[0] == ctx->queues[0].submitted, written);
+            assert_int_equal(of_y->storage->written == ctx->queues[0].submitted, written);
+        }
+    }
+}
+
 static void many_memories_grow_the_table(void **state) {
     (void)state;
     static vd_buffer many[300];
@@ -304,8 +339,9 @@ static void epochs(void **state) {
         if (round == 3) h.epoch = 0 - VD__EPOCH; /* as after very many barriers: the table is empty, the next one wraps */
         for (uint32_t i = 0; i < 500; i++) {
             assert_null(find(&h, i * 64));
-            vd__hazards_reserve(&h, 1);
-            vd__hazards_touch(&h, i * 64, i * 64, i, i + 1, i % 2);
+            vd__access access = { NULL, i, i + 1, i % 2 != 0 };
+            assert_true(h.count < h.limit || vd__hazards_grow(&h, h.count + 1));
+            assert_true(vd__hazards_touch(&h, i * 64, &access, h.count));
         }
         for (uint32_t i = 0; i < 500; i++) {
             const vd__touched *t = find(&h, i * 64);
@@ -326,6 +362,7 @@ int main(void) {
     const struct CMUnitTest tests[] = { cmocka_unit_test(random_streams), SITUATION(shared_reads_need_none), SITUATION(read_after_write_needs_one),
                                         SITUATION(one_barrier_serves_all), SITUATION(write_after_read_and_write), SITUATION(disjoint_ranges_need_none),
                                         SITUATION(across_submissions), SITUATION(lists_merge), SITUATION(many_memories_grow_the_table),
+                                        SITUATION(a_barrier_goes_before_the_whole_command), SITUATION(a_list_keeps_what_it_uses),
                                         SITUATION(epochs) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
