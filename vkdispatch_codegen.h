@@ -1266,9 +1266,9 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
     /* bits and conditions */ \
     X(NOT,          "not",          PURE,   1, BIU,  SAME,   0, VC__S(168, 200, 200, 0), VC__T_BITS("!$0", "~$0", "($T)~$0", "not($0)"), NULL) \
     X(AND,          "and",          PURE,   2, BIU,  SAME,   COMMUTES, VC__S(167, 199, 199, 0), VC__T_BITS("$0 && $1", "$0 & $1", "$0 & $1", NULL), NULL) \
-    X(OR,           "or",           PURE,   2, BIU,  SAME,   COMMUTES, VC__S(166, 197, 197, 0), VC__T_BITS("$0 || $1", "$0 | $1", "$0 | $1", NULL), NULL) \
+    X(OR,           "or",           PURE,   2, BIU,  SAME,   COMMUTES, VC__S(166, 197, 197, 0), VC__T_BITS("$0 || $1", "$0 | $1", "$0 | $1", NULL), vc__expand_or) \
     X(XOR,          "xor",          PURE,   2, BIU,  SAME,   COMMUTES, VC__S(165, 198, 198, 0), \
-      VC__T_BITS("$0 != $1", "$0 ^ $1", "$0 ^ $1", "notEqual($0, $1)"), NULL) \
+      VC__T_BITS("$0 != $1", "$0 ^ $1", "$0 ^ $1", "notEqual($0, $1)"), vc__expand_or) \
     X(SHL,          "shl",          PURE,   2, IU,   SAME,   0, VC__S(0, 196, 196, 0), \
       VC__T_OWN("$0 << $1", "($T)(($U)$0 << $1)", NULL, NULL), vc__expand_shift) \
     X(SHR,          "shr",          PURE,   2, IU,   SAME,   0, VC__S(0, 195, 194, 0), VC__T("$0 >> $1"), vc__expand_shift) \
@@ -1368,7 +1368,7 @@ static vc__expander vc__expand_extract, vc__expand_cast, vc__expand_div, vc__exp
     vc__expand_min, vc__expand_max, vc__expand_clamp, vc__expand_mix, vc__expand_step, vc__expand_fract, vc__expand_math64, vc__expand_pow, vc__expand_log,
     vc__expand_atan, vc__expand_isnan, vc__expand_dot, vc__expand_shift, vc__expand_memory, vc__expand_popcount, vc__expand_bit_reverse,
     vc__expand_index, vc__expand_find_lsb, vc__expand_find_msb, vc__expand_mul_hi, vc__expand_pack_half, vc__expand_unpack_half, vc__expand_atomic,
-    vc__expand_subgroup, vc__expand_dot_4x8;
+    vc__expand_subgroup, vc__expand_dot_4x8, vc__expand_or;
 
 typedef struct vc__forms {
     struct {
@@ -2845,6 +2845,27 @@ static uint32_t vc__expand_shift(vc__lower *s, const vc__node *n) {
     count = vc__x_two(s, VC__OP_AND, count, mask);
     count = vc__x_cast(s, type, count);
     return vc__make_raw(s, op, type, x, count, VC__NIL, 0);
+}
+
+static bool vc__is_by_8(const vc__lower *s, const vc__node *n, uint32_t shift) {
+    return n->op == shift && vc__is_const(s, n->a[1]) && vc__bits_of(vc__lowered(s, n->a[1])) == 8;
+}
+
+/* Whether a node is a shift of this kind by 8, masked perhaps. */
+static bool vc__is_shift_by_8(const vc__lower *s, uint32_t number, uint32_t shift) {
+    const vc__node *n = vc__lowered(s, number);
+    if (n->op != VC__OP_AND) return vc__is_by_8(s, n, shift);
+    return vc__is_by_8(s, vc__lowered(s, n->a[0]), shift) || vc__is_by_8(s, vc__lowered(s, n->a[1]), shift);
+}
+
+/* Two bytes that change places are added, where no bit meets another: of the or NVIDIA's driver 580 makes something else in 16 bits. */
+static uint32_t vc__expand_or(vc__lower *s, const vc__node *n) {
+    uint32_t i;
+    if (vc__kind(n->type) != VC_U16) return VC__NIL;
+    for (i = 0; i < 2; i++)
+        if (vc__is_shift_by_8(s, n->a[i], VC__OP_SHL) && vc__is_shift_by_8(s, n->a[1 - i], VC__OP_SHR))
+            return vc__make_raw(s, VC__OP_ADD, n->type, n->a[0], n->a[1], VC__NIL, 0);
+    return VC__NIL;
 }
 
 /* ---- bits ---- */
@@ -12071,8 +12092,6 @@ VC_API vc_val vc_byte_swap(vc_val a) {
     uint32_t i;
     if (!f.type) return vc__fn_end(&f, a);
     a = vc__to_kind(vc__fn_unsigned(&f), f.v[0]);
-    if (vc__fn_width(&f) == 16) /* not by two shifts and an or, of which NVIDIA's driver 580 makes something else */
-        return vc__fn_end(&f, vc__to_kind(vc__scalar(f.type), vc_add(vc_mul(a, vc_imm(VC_U16, 256)), vc_shr(a, vc_u32(8)))));
     for (i = 0; 8u << i < vc__fn_width(&f); i++) {
         vc_val m = vc_imm(vc__fn_unsigned(&f), mask[i]), by = vc_u32(8u << i);
         a = vc_or(vc_shl(vc_and(a, m), by), vc_and(vc_shr(a, by), m));

@@ -684,7 +684,7 @@ typedef struct vd__fft_shape {
     bool paired;             /* both components as one element of shared memory */
     vd__fft_pad pad[VD__FFT_STAGES]; /* of the exchange behind a stage */
     bool mirrored;           /* results pass through shared memory once more, to meet their mirror images */
-    bool chirped;            /* it is done twice, for another length by Bluestein's algorithm */
+    bool twice;              /* there and back in one kernel, with a product in between */
     bool turned;             /* its stages do the last axis first: what goes back the same way loads and stores whole rows */
 } vd__fft_shape;
 
@@ -1092,15 +1092,15 @@ typedef struct vd__fft_known {
     uint8_t joined;
 } vd__fft_known;
 static const vd__fft_known vd__fft_rows[] = {
-    { { 64 }, { 8, 8 }, 8, 4, 0, 0 }, { { 96 }, { 12, 8 }, 12, 8, 0, 0 }, { { 100 }, { 10, 10 }, 10, 8, 0, 0 }, { { 120 }, { 8, 15 }, 15, 8, 0, 0 },
-    { { 128 }, { 8, 4, 4 }, 16, 4, 0, 0 }, { { 243 }, { 9, 9, 3 }, 27, 2, 0, 0 }, { { 360 }, { 8, 9, 5 }, 45, 2, 0, 0 }, { { 500 }, { 20, 25 }, 25, 2, 0, 0 },
-    { { 512 }, { 8, 4, 16 }, 32, 4, 0, 0 }, { { 625 }, { 25, 25 }, 25, 1, 0, 0 }, { { 729 }, { 9, 9, 9 }, 81, 1, 0, 0 },
+    { { 64 }, { 8, 8 }, 8, 4, 0, 0 }, { { 96 }, { 12, 8 }, 12, 8, 0, 0 }, { { 100 }, { 10, 10 }, 10, 4, 0, 0 }, { { 120 }, { 8, 15 }, 15, 8, 0, 0 },
+    { { 128 }, { 8, 4, 4 }, 16, 4, 0, 0 }, { { 243 }, { 9, 9, 3 }, 27, 1, 0, 0 }, { { 360 }, { 8, 9, 5 }, 45, 2, 0, 0 }, { { 500 }, { 20, 25 }, 25, 1, 0, 0 },
+    { { 512 }, { 8, 4, 16 }, 32, 4, 2, 0 }, { { 625 }, { 25, 25 }, 25, 1, 0, 0 }, { { 729 }, { 9, 9, 9 }, 81, 1, 0, 0 },
     { { 1000 }, { 10, 5, 20 }, 50, 1, 0, 0 }, { { 1080 }, { 10, 18, 6 }, 60, 1, 0, 0 }, { { 1536 }, { 8, 24, 8 }, 64, 1, 0, 0 },
     { { 1920 }, { 15, 16, 8 }, 128, 1, 0, 0 }, { { 2187 }, { 27, 3, 27 }, 81, 1, 0, 0 }, { { 3125 }, { 25, 5, 25 }, 125, 1, 0, 0 },
-    { { 4000 }, { 16, 10, 25 }, 160, 1, 0, 0 }, { { 4095 }, { 15, 13, 21 }, 315, 1, 0, 0 },
+    { { 4000 }, { 16, 10, 25 }, 160, 1, 0, 0 }, { { 4095 }, { 21, 15, 13 }, 315, 1, 1, 0 },
     { { 8, 8 }, { 8, 8 }, 8, 16, 1, 0 }, { { 16, 16 }, { 4, 4, 16 }, 16, 8, 1, 0 }, { { 32, 32 }, { 4, 8, 4, 8 }, 32, 1, 1, 4 },
-    { { 64, 64 }, { 8, 8, 8, 8 }, 256, 1, 1, 0 }, { { 128, 128 }, { 16, 8, 8, 16 }, 512, 1, 2, 0 },
-    { { 128, 16 }, { 16, 8, 16 }, 128, 1, 1, 0 }, { { 256, 32 }, { 16, 16, 32 }, 256, 1, 2, 0 },
+    { { 64, 64 }, { 8, 8, 8, 8 }, 256, 1, 1, 0 }, { { 128, 128 }, { 8, 16, 16, 8 }, 512, 1, 2, 0 },
+    { { 512, 2 }, { 16, 4, 8, 2 }, 64, 1, 0, 8 }, { { 128, 16 }, { 16, 8, 16 }, 128, 1, 1, 0 }, { { 256, 32 }, { 16, 16, 32 }, 256, 1, 2, 0 },
     { { 2048, 2 }, { 16, 16, 8, 2 }, 256, 1, 1, 8 }, { { 4096, 4 }, { 32, 16, 8, 4 }, 512, 1, 2, 8 }
 };
 static const vd__fft_known vd__fft_columns[] = {
@@ -1109,16 +1109,17 @@ static const vd__fft_known vd__fft_columns[] = {
     { { 256, 8 }, { 16, 16, 8 }, 64, 8, 2, 0 }
 };
 
-/* Rows there and back by Bluestein's algorithm: a slice at a time takes far fewer registers of drivers that load tables ahead (59, not 102, of 4096). */
-static const vd__fft_known vd__fft_chirps[] = {
-    { { 256 }, { 16, 16 }, 16, 8, 1, 0 }, { { 1024 }, { 32, 32 }, 32, 4, 1, 0 }, { { 2048 }, { 16, 16, 8 }, 128, 1, 1, 0 },
-    { { 4096 }, { 16, 16, 16 }, 256, 1, 2, 0 }, { { 8192 }, { 16, 16, 32 }, 256, 1, 2, 0 }
+/* Rows and columns that are done twice, as Bluestein's algorithm and convolutions do. */
+static const vd__fft_known vd__fft_rows_twice[] = {
+    { { 256 }, { 16, 16 }, 16, 2, 0, 0 }, { { 1024 }, { 32, 32 }, 32, 4, 0, 0 }, { { 2048 }, { 16, 8, 16 }, 128, 1, 0, 0 },
+    { { 4096 }, { 16, 16, 16 }, 256, 1, 0, 0 }, { { 8192 }, { 16, 16, 32 }, 256, 1, 2, 0 }
 };
+static const vd__fft_known vd__fft_columns_twice[] = { { { 512 }, { 32, 16 }, 16, 16, 1, 0 } };
 
 /* Images that are convolved in one kernel. */
 static const vd__fft_known vd__fft_images[] = {
-    { { 8, 8 }, { 8, 8 }, 8, 16, 1, 0 }, { { 16, 16 }, { 16, 16 }, 16, 8, 1, 0 }, { { 32, 32 }, { 32, 32 }, 32, 4, 1, 0 },
-    { { 64, 64 }, { 8, 8, 8, 8 }, 256, 1, 1, 0 }, { { 128, 128 }, { 16, 8, 8, 16 }, 512, 1, 2, 0 }
+    { { 8, 8 }, { 8, 8 }, 8, 16, 0, 0 }, { { 16, 16 }, { 16, 16 }, 16, 8, 1, 0 }, { { 32, 32 }, { 32, 32 }, 32, 2, 1, 0 },
+    { { 64, 64 }, { 8, 8, 8, 8 }, 256, 1, 0, 0 }, { { 128, 128 }, { 16, 8, 8, 16 }, 512, 1, 2, 0 }
 };
 
 static bool vd__fft_is_known(const vd__fft_known *k, const vd__fft_shape *s) {
@@ -1160,10 +1161,11 @@ static const vd__fft_known *vd__fft_find(const vd__fft_known *k, size_t left, co
 /* Fewer side by side where there are not as many, and without free words where there is no room for them. */
 static bool vd__fft_recall(const vd__fft_device *d, vd__fft_shape *s, uint64_t count) {
     bool columns = s->columns_in || s->columns_out;
-    const vd__fft_known *k = !d->cpu ? columns ? VD__FFT_FIND(vd__fft_columns, s) : VD__FFT_FIND(vd__fft_rows, s)
-                                     : columns ? NULL : VD__FFT_FIND(vd__fft_processor_rows, s);
-    if (s->chirped && !d->cpu && !columns) k = VD__FFT_FIND(vd__fft_chirps, s);
+    const vd__fft_known *k = NULL;
     if (s->turned) k = VD__FFT_FIND(vd__fft_images, s);
+    else if (d->cpu) k = columns ? NULL : VD__FFT_FIND(vd__fft_processor_rows, s);
+    else if (s->twice) k = columns ? VD__FFT_FIND(vd__fft_columns_twice, s) : VD__FFT_FIND(vd__fft_rows_twice, s);
+    if (!k && !d->cpu && !s->turned) k = columns ? VD__FFT_FIND(vd__fft_columns, s) : VD__FFT_FIND(vd__fft_rows, s);
     if (!k || d->wide || (columns && k->side > count)) return false;
     vd__fft_take_known(k, s);
     s->side = k->side < count ? k->side : (uint32_t)count;
@@ -1218,20 +1220,20 @@ static uint32_t vd__fft_pad_cost_of(const vd__fft_shape *s, uint32_t leg, uint32
     return cost + (vd__fft_is_even(s, pad, a.part, a.radix) ? 0 : 8) + (vd__fft_is_even(s, pad, b.step, b.radix) ? 0 : 8);
 }
 
-static uint32_t vd__fft_pad_cost(const vd__fft_shape *s, uint32_t legs, uint32_t i, vd__fft_pad pad) {
-    return vd__fft_pad_cost_of(s, 0, i, pad) + (legs > 1 ? vd__fft_pad_cost_of(s, 1, i, pad) : 0);
+static uint32_t vd__fft_pad_cost(const vd__fft_shape *s, uint32_t i, vd__fft_pad pad) {
+    return vd__fft_pad_cost_of(s, 0, i, pad) + (s->twice ? vd__fft_pad_cost_of(s, 1, i, pad) : 0);
 }
 
 /* The fewest conflicts that the room allows. */
-static void vd__fft_choose_pads(const vd__fft_device *d, vd__fft_shape *s, uint32_t legs) {
+static void vd__fft_choose_pads(const vd__fft_device *d, vd__fft_shape *s) {
     static const vd__fft_pad choices[] = { { 0, 0 }, { 5, 1 }, { 4, 1 }, { 3, 1 }, { 6, 4 }, { 6, 8 }, { 5, 2 }, { 4, 2 }, { 7, 8 }, { 7, 16 }, { 8, 8 },
                                            { 8, 16 }, { 9, 16 } };
     uint32_t i;
     size_t k;
     for (i = 0; i + 1 < s->stages; i++) {
-        uint32_t least = vd__fft_pad_cost(s, legs, i, s->pad[i]);
+        uint32_t least = vd__fft_pad_cost(s, i, s->pad[i]);
         for (k = 0; k < sizeof choices / sizeof *choices && !(s->joined >> (i + 1) & 1); k++) {
-            uint32_t cost = vd__fft_pad_cost(s, legs, i, choices[k]);
+            uint32_t cost = vd__fft_pad_cost(s, i, choices[k]);
             if (cost >= least || (uint64_t)vd__fft_words_padded(s, choices[k]) * (s->split ? 1u : 2u) > d->shared) continue;
             least = cost;
             s->pad[i] = choices[k];
@@ -1365,9 +1367,6 @@ static vd__fft_cut vd__fft_cut_of(uint64_t count, uint64_t all, uint64_t scale, 
 /* Transforms of a block. */
 static uint64_t vd__fft_count(const vd__fft_pass *pass) { return pass->real.two ? (pass->in.each.product + 1) / 2 : pass->in.each.product; }
 
-/* 2: there and back. */
-static uint32_t vd__fft_legs(const vd__fft_pass *pass) { return pass->chirp || pass->product.channels ? 2 : 1; }
-
 /* Of the first or the second of two passes. */
 static bool vd__fft_plan_shape(const vd_fft *p, vd__fft_pass *pass, const uint32_t *order, const vd__fft_leg *leg, uint32_t which, uint32_t length,
                                uint32_t least) {
@@ -1384,10 +1383,10 @@ static bool vd__fft_plan_shape(const vd_fft *p, vd__fft_pass *pass, const uint32
     s->columns_in = vd__fft_is_columns(&pass->in);
     s->columns_out = vd__fft_is_columns(&pass->out);
     s->mirrored = pass->real.fold;
-    s->chirped = pass->chirp != 0;
+    s->twice = pass->chirp || pass->product.channels;
     s->turned = pass->product.channels && s->axes > 1 && !p->device.cpu;
     if (!vd__fft_shape_of(&p->device, vd__fft_count(pass), least, s)) return false;
-    if (!p->device.cpu) vd__fft_choose_pads(&p->device, s, vd__fft_legs(pass));
+    if (!p->device.cpu) vd__fft_choose_pads(&p->device, s);
     return true;
 }
 
@@ -1978,7 +1977,7 @@ static vd_result vd__fft_make_tables(vd_fft *p) {
     bool ok = true;
     for (i = 0; i < p->route[0].count + p->route[1].count && ok; i++) {
         vd__fft_pass *pass = vd__fft_pass_at(p, i);
-        for (leg = 0; leg < (pass->chirp || pass->product.channels ? 2u : 1u); leg++) {
+        for (leg = 0; leg < (pass->shape.twice ? 2u : 1u); leg++) {
             for (j = 1; j < pass->shape.stages && ok; j++) {
                 vd__fft_phase g = vd__fft_phase_of(&pass->shape, leg, j);
                 if (g.length > 1) ok = vd__fft_table_stage(p, g.length, g.radix, &pass->tables.stage[leg][j]);
@@ -6251,7 +6250,7 @@ static bool vd__fft_take_choice(const vd_fft *p, const vd__fft_pass *pass, const
     if (vd__fft_held(&s) > VD__FFT_RADIX || !vd__fft_take_joined(c->joined, &s) || !vd__fft_can_slice(&s, s.slices)) return false;
     for (i = 0; i < VD__FFT_STAGES; i++) s.pad[i] = d->cpu || vd__fft_all_columns(&s) ? vd__fft_no_pad : vd__fft_usual_pad;
     if (!vd__fft_fits(d, &s)) memset(s.pad, 0, sizeof s.pad);
-    if (!d->cpu && vd__fft_fits(d, &s)) vd__fft_choose_pads(d, &s, vd__fft_legs(pass));
+    if (!d->cpu && vd__fft_fits(d, &s)) vd__fft_choose_pads(d, &s);
     *out = s;
     return vd__fft_settle(d, out, vd__fft_fits(d, &s));
 }
