@@ -197,10 +197,46 @@ static void kept(void **state) {
     vc_free(k);
 }
 
+/* Bytes that change places in 16 bits are added, whether masked or not; in other widths they are not, nor are other shifts. */
+static void bytes(void **state) {
+    static const struct { vc_type type; uint32_t left, right; bool masked, added; } samples[] = {
+        { VC_U16, 8, 8, false, true }, { VC_U16, 8, 8, true, true }, { VC_U16 + 16, 8, 8, false, true }, { VC_U16, 4, 12, false, false },
+        { VC_U32, 8, 8, false, false }, { VC_U32, 16, 16, false, false }
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
+        vc_kernel *k = begin("bytes", false);
+        vc_ref x = vc_buffer(k, "x", samples[i].type, VC_READ_WRITE);
+        vc_val v = vc_load(x, vc_global_id(k, 0)), up = vc_shl(v, vc_u32(samples[i].left)), down = vc_shr(v, vc_u32(samples[i].right));
+        if (samples[i].masked) down = vc_and(down, vc_imm(VC_U16, 0xff));
+        vc_store(x, vc_global_id(k, 0), i % 2 ? vc_or(down, up) : vc_xor(up, down));
+        for (size_t t = 0; t < 2; t++) {
+            if (samples[i].added) lacks(k, targets[t], i % 2 ? " | " : " ^ ");
+            else has(k, targets[t], i % 2 ? " | " : " ^ ");
+        }
+        vc_free(k);
+    }
+}
+
+/* Pointers of C need no arithmetic of 64 bits in the kernel. */
+static void pointers(void **state) {
+    vc_kernel_desc desc;
+    (void)state;
+    memset(&desc, 0, sizeof desc);
+    desc.name = "pointers";
+    desc.machine.lacks = VC_FEATURE_I64;
+    vc_kernel *k = vc_begin(&desc);
+    vc_ref x = vc_buffer(k, "x", VC_F32, VC_READ_WRITE);
+    VC_EACH(k, i) { vc_store(x, i, vc_mul(vc_load(x, i), vc_f32(2))); }
+    for (size_t t = 0; t < 2; t++) has(k, targets[t], t ? "__kernel" : "__global__");
+    vc_free(k);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(entries), cmocka_unit_test(names), cmocka_unit_test(block), cmocka_unit_test(wide), cmocka_unit_test(shared),
-        cmocka_unit_test(contraction), cmocka_unit_test(depth), cmocka_unit_test(refusals), cmocka_unit_test(kept)
+        cmocka_unit_test(contraction), cmocka_unit_test(depth), cmocka_unit_test(refusals), cmocka_unit_test(kept),
+        cmocka_unit_test(bytes), cmocka_unit_test(pointers)
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
