@@ -522,7 +522,9 @@ static vd_buffer vd__fft_buffer(vd_context *ctx, const char *name, vd_type type,
 /* Whether a buffer has the bytes that a plan needs. */
 static vd_result vd__fft_check_buffer(vd_context *ctx, const char *call, const char *plan, vd_buffer buffer, const char *which, uint64_t bytes) {
     vd_buffer_info info;
-    vd_result result = vd_buffer_query(ctx, buffer, &info);
+    vd_result result;
+    if (!buffer.id) return vd_error_set(VD_ERROR_INVALID, "%s '%s': there is no buffer '%s'", call, plan, which);
+    result = vd_buffer_query(ctx, buffer, &info);
     if (result || info.size >= bytes) return result;
     return vd_error_set(VD_ERROR_INVALID, "%s '%s': buffer '%s' (%s) has %llu bytes, the plan needs %llu", call, plan, info.name, which,
                         (unsigned long long)info.size, (unsigned long long)bytes);
@@ -784,7 +786,7 @@ typedef struct vd__fft_hooks {
     vd_fft_hook load, store;
     void (*declare)(vc_kernel *k, void *user);
     void *user;
-    bool blind, mute;        /* the load hook does not use the element; the store hook leaves nothing to store */
+    bool blind[2], mute[2];  /* by direction: the load hook does not use the element; the store hook leaves nothing to store */
     vd_arg_info arg[VD__FFT_ARGS];
     char name[VD__FFT_ARGS][64];
     int count;
@@ -1490,9 +1492,12 @@ static bool vd__fft_is_whole(const vd_fft *p) {
     return memcmp(p->layout[VD__FFT_IN].count, p->shape, sizeof p->shape) == 0 && memcmp(p->layout[VD__FFT_OUT].count, p->shape, sizeof p->shape) == 0;
 }
 
+/* Whether OUT may have no buffer. */
+static bool vd__fft_is_mute(const vd_fft *p) { return p->hooks.mute[0] || p->hooks.mute[1]; }
+
 /* A whole axis, from where the passes so far leave the data. */
 static vd__fft_leg vd__fft_leg_of(const vd_fft *p, uint32_t axis, bool last) {
-    vd__fft_place between = p->stored[VD__FFT_OUT] == p->real && vd__fft_is_whole(p) && !p->hooks.mute ? VD__FFT_OUT : VD__FFT_MIDDLE;
+    vd__fft_place between = p->stored[VD__FFT_OUT] == p->real && vd__fft_is_whole(p) && !vd__fft_is_mute(p) ? VD__FFT_OUT : VD__FFT_MIDDLE;
     vd__fft_leg leg;
     memset(&leg, 0, sizeof leg);
     leg.axis = axis;
@@ -1696,7 +1701,7 @@ static vd_result vd__fft_plan_convolution(vd_fft *p) {
     vd__fft_convolution *c = &p->convolution;
     uint64_t most = p->shape[0];
     bool one = c->channels == 1 && c->kernels == 1, ok = true;
-    vd__fft_place between = one && vd__fft_is_whole(p) && p->stored[VD__FFT_OUT] == p->real && !p->hooks.mute ? VD__FFT_OUT : VD__FFT_MIDDLE;
+    vd__fft_place between = one && vd__fft_is_whole(p) && p->stored[VD__FFT_OUT] == p->real && !vd__fft_is_mute(p) ? VD__FFT_OUT : VD__FFT_MIDDLE;
     vd__fft_place after = one ? between : VD__FFT_FOLD, from, to = p->dimensions == 2 ? VD__FFT_OUT : after;
     uint32_t i;
     p->layout[VD__FFT_MIDDLE].span = c->batch * c->channels * p->dense.stride[0];
@@ -2289,7 +2294,7 @@ static vd_result vd__fft_try_hooks_in(vd_fft *p, vd_fft_direction direction) {
     vc_ref buffer[4];
     vd_fft_point at;
     vd_fft_value value;
-    vc_val v;
+    vc_val v, zero;
     vd_result result = VD_OK;
     int i;
     memset(&desc, 0, sizeof desc);
@@ -2302,17 +2307,20 @@ static vd_result vd__fft_try_hooks_in(vd_fft *p, vd_fft_direction direction) {
     at.index = vc_local_index(k);
     at.direction = direction;
     for (i = 0; i < 2; i++) {
+        bool number = p->kind > VD_FFT_REAL || (p->kind == VD_FFT_REAL && (i == 1) == (direction == VD_FFT_INVERSE));
         v = vc_load(buffer[2 * i], at.index);
+        zero = vc_const(k, vc_imm(p->real, 0));
         value.re = vc_component(v, 0);
-        value.im = vc_component(v, 1);
+        value.im = number ? zero : vc_component(v, 1);
         if (i ? h->store : h->load) vd__fft_call_hook(h, i ? h->store : h->load, k, &at, &value);
+        if (number) value.im = value.re.of ? zero : value.re;
         if (!i || value.re.of || value.im.of) vc_store(buffer[2 * i + 1], at.index, vc_vec2(value.re, value.im));
     }
     info = vc_reflect(k);
     if (!info) result = vd_error_set(VD_ERROR_COMPILE, "vd_fft_create '%s': its hooks: %s", p->name, k ? vc_error(k) : "out of host memory");
     for (i = 4; !result && !direction && i < info->arg_count; i++) result = vd__fft_note_argument(p, &info->args[i]);
-    if (!result) h->blind = h->blind && !info->args[0].access;
-    if (!result) h->mute = h->mute && !info->args[3].access;
+    if (!result) h->blind[direction] = !info->args[0].access;
+    if (!result) h->mute[direction] = !info->args[3].access;
     vc_free(k);
     return result;
 }
@@ -2321,7 +2329,6 @@ static vd_result vd__fft_try_hooks_in(vd_fft *p, vd_fft_direction direction) {
 static vd_result vd__fft_try_hooks(vd_fft *p) {
     vd_result result;
     if (!p->hooks.load && !p->hooks.store) return VD_OK;
-    p->hooks.blind = p->hooks.mute = true;
     result = vd__fft_try_hooks_in(p, VD_FFT_FORWARD);
     return result ? result : vd__fft_try_hooks_in(p, VD_FFT_INVERSE);
 }
@@ -2957,7 +2964,7 @@ static vd_result vd__real_plan_axis(vd_fft *p, uint32_t direction, uint32_t axis
 /* The axes of a direction one after the other. A complex axis of one element has nothing to do, one of a cosine or sine transform has. */
 static vd_result vd__real_plan_direction(vd_fft *p, uint32_t direction) {
     bool halves = p->kind == VD_FFT_REAL, back = halves && direction == VD_FFT_INVERSE;
-    vd__fft_place between = !back && p->stored[VD__FFT_OUT] == p->real && !p->hooks.mute ? VD__FFT_OUT : VD__FFT_MIDDLE;
+    vd__fft_place between = !back && p->stored[VD__FFT_OUT] == p->real && !vd__fft_is_mute(p) ? VD__FFT_OUT : VD__FFT_MIDDLE;
     vd__fft_place from = back ? VD__FFT_OUT : VD__FFT_IN;
     uint32_t axes[4], count = 0, left = 0, done, i;
     vd_result result = VD_OK;
@@ -7125,7 +7132,7 @@ static vd_result vd__fft_check_in_place(const vd_fft *p) {
 
 /* Whether a run's buffers have the room they need. `in` and `out` are the places that it goes from and to, blank ones where hooks need none. */
 static vd_result vd__fft_check_io(const vd_fft *p, const vd_fft_io *io, vd_buffer *at, vd__fft_place in, vd__fft_place out) {
-    bool reads = !p->hooks.blind || io->in.id, writes = !p->hooks.mute || io->out.id;
+    bool reads = !p->hooks.blind[io->direction] || io->in.id, writes = !p->hooks.mute[io->direction] || io->out.id;
     vd_result result = reads ? vd__fft_check_buffer(p->ctx, "vd_fft_run", p->name, io->in, "in", vd__fft_bytes(p, in)) : VD_OK;
     if (!result && p->overlaps && out == VD__FFT_IN)
         result = vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': inverse, but by in_stride the reals overlap", p->name);
@@ -7147,8 +7154,8 @@ VD_API vd_result vd_fft_run(vd_fft *p, vd_list *list, const vd_fft_io *io) {
     in = p->kind == VD_FFT_REAL && io->direction ? VD__FFT_OUT : VD__FFT_IN;
     out = in == VD__FFT_IN ? VD__FFT_OUT : VD__FFT_IN;
     memcpy(at, p->own, sizeof at);
-    at[in] = io->in.id || !p->hooks.blind ? io->in : p->tables; /* of a load hook that does not read it */
-    at[out] = io->out.id ? io->out : p->hooks.mute ? p->tables : io->in;
+    at[in] = io->in.id || !p->hooks.blind[io->direction] ? io->in : p->tables; /* of a load hook that does not read it */
+    at[out] = io->out.id ? io->out : p->hooks.mute[io->direction] ? p->tables : io->in;
     result = vd__fft_check_io(p, io, at, in, out);
     if (!result && p->vkfft) return vd__vkfft_run(p, list, io, at[out]);
     return result ? result : vd__fft_run_all(p, list, io, at);

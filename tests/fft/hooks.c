@@ -458,13 +458,39 @@ static void real_kinds(void **state) {
     }
 }
 
-/* A power spectrum of reals: as no_arrays, but for half the bins. */
-static void real_power(void **state) {
+/* The imaginary part of a number does not matter, so these use nothing of what there is, in one direction. */
+static void load_number(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
+    (void)k;
+    if (!at->direction) v->re = vc_load(((const real_and_power *)user)->real, at->index);
+}
+
+static void store_number(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
+    static const vc_val nothing = { 0, 0 };
+    (void)k;
+    if (!at->direction) return;
+    vc_store(((const real_and_power *)user)->power, at->index, v->re);
+    v->re = nothing;
+}
+
+/* Reals from one buffer of ours to another by way of a spectrum of the plan's user; and a power spectrum of reals: as no_arrays, but for half the bins. */
+static void run_own(vd_fft *plan, vd_fft_direction direction, vd_buffer in, vd_buffer out, vd_buffer real, vd_buffer power) {
+    vd_fft_argument args[2] = { { "real", vd_b(real) }, { "power", vd_b(power) } };
+    vd_fft_io io;
+    memset(&io, 0, sizeof io);
+    io.direction = direction;
+    io.in = in;
+    io.out = out;
+    io.args = args;
+    io.arg_count = 2;
+    if (!plan || vd_fft_run(plan, vd_immediate(device_context, 0, 0), &io)) fail_msg("%s", vd_error_text());
+}
+
+static void real_arrays(void **state) {
     enum { ROWS = 5, N = 96, BINS = N / 2 + 1 };
-    float data[ROWS * N], result[ROWS * BINS];
+    float data[ROWS * N], result[ROWS * N];
+    const vd_buffer none = { 0 };
     real_and_power m;
     vd_fft_desc desc = { 0 };
-    vd_fft_io io;
     (void)state;
     need_device();
     for (uint64_t i = 0; i < ROWS * N; i++) data[i] = noise(i);
@@ -476,13 +502,9 @@ static void real_power(void **state) {
     desc.hook_declare = declare_two;
     desc.hook_user = &m;
     vd_fft *plan = vd_fft_create(device_context, &desc);
-    vd_buffer real = buffer_of(VD_F32, ROWS * N, data), power = buffer_of(VD_F32, ROWS * BINS, NULL);
-    vd_fft_argument args[2] = { { "real", vd_b(real) }, { "power", vd_b(power) } };
-    memset(&io, 0, sizeof io);
-    io.args = args;
-    io.arg_count = 2;
-    if (!plan || vd_fft_run(plan, vd_immediate(device_context, 0, 0), &io) || vd_buffer_read(device_context, power, 0, result, sizeof result))
-        fail_msg("%s", vd_error_text());
+    vd_buffer real = buffer_of(VD_F32, ROWS * N, data), power = buffer_of(VD_F32, ROWS * N, NULL), bins = buffer_of(VD_F32C, ROWS * BINS, NULL);
+    run_own(plan, VD_FFT_FORWARD, none, none, real, power);
+    assert_int_equal(vd_buffer_read(device_context, power, 0, result, ROWS * BINS * 4), VD_OK);
     for (uint32_t i = 0; i < ROWS * BINS; i++) {
         double re = 0, im = 0;
         for (uint32_t j = 0; j < N; j++) {
@@ -492,9 +514,23 @@ static void real_power(void **state) {
         }
         if (!(fabs((double)result[i] - re * re - im * im) <= 1e-4)) fail_msg("element %d is %.9g, not %.9g", (int)i, (double)result[i], re * re + im * im);
     }
+    vd_fft_destroy(plan);
+    desc.load = load_number;
+    desc.store = NULL;
+    plan = vd_fft_create(device_context, &desc);
+    run_own(plan, VD_FFT_FORWARD, none, bins, real, power);
+    vd_fft_destroy(plan);
+    desc.load = NULL;
+    desc.store = store_number;
+    plan = vd_fft_create(device_context, &desc);
+    run_own(plan, VD_FFT_INVERSE, bins, none, real, power);
+    vd_fft_destroy(plan);
+    assert_int_equal(vd_buffer_read(device_context, power, 0, result, sizeof result), VD_OK);
+    for (uint32_t i = 0; i < ROWS * N; i++)
+        if (!(fabsf(result[i] - data[i]) <= 1e-6f)) fail_msg("number %d is %.9g, not %.9g", (int)i, (double)result[i], (double)data[i]);
     vd_buffer_destroy(device_context, real);
     vd_buffer_destroy(device_context, power);
-    vd_fft_destroy(plan);
+    vd_buffer_destroy(device_context, bins);
 }
 
 /* ---- shifts ---- */
@@ -558,6 +594,8 @@ static void bad_arguments(vd_context *ctx, vd_fft_desc desc) {
     memory.shape[0] = 16;
     io.in = vd_buffer_create(ctx, &memory);
     refuse_run(plan, ctx, &io, "'hooked': argument 'window' of its hooks is missing");
+    vd_fft_io empty = { 0 };
+    refuse_run(plan, ctx, &empty, "'hooked': there is no buffer 'in'");
     io.arg_count = 2;
     refuse_run(plan, ctx, &io, "'hooked': 2 arguments, but args is NULL");
     io.args = args;
@@ -639,7 +677,7 @@ static void bad_input(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(kinds), cmocka_unit_test(no_arrays), cmocka_unit_test(real_kinds), cmocka_unit_test(real_power),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(kinds), cmocka_unit_test(no_arrays), cmocka_unit_test(real_kinds), cmocka_unit_test(real_arrays),
                                         cmocka_unit_test(shifts), cmocka_unit_test(bad_input) };
     if (vd_context_create(NULL, &device_context)) device_context = NULL;
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
