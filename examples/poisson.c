@@ -20,18 +20,11 @@ static const double pi = 3.14159265358979323846;
 
 /* ---- potential of a density: laplace(potential) = density - mean ---- */
 
-static void declare_density(vc_kernel *k, void *user) { *(vc_ref *)user = vc_buffer(k, "density", VC_F32, VC_READ); }
-
-static void load_density(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
-    (void)k;
-    v->re = vc_load(*(vc_ref *)user, at->index);
-    v->im = vc_f32(0);
-}
-
-/* The upper half of the frequencies are negative ones. The mean, of k = 0, is dropped. */
-static void store_green(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
+/* The spectrum over -k^2. The upper half of the frequencies are negative ones; the mean, of k = 0, is dropped. Going back, potentials stay as they are. */
+static void divide(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
     vc_val square = vc_const(k, vc_f32(0)), factor;
     (void)user;
+    if (at->direction == VD_FFT_INVERSE) return;
     for (int axis = 0; axis < 3; axis++) {
         vc_val m = vc_cast(VC_F32, at->coordinate[axis]);
         m = vc_min(m, vc_sub(vc_f32(SIDE), m));
@@ -40,14 +33,6 @@ static void store_green(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, v
     factor = vc_select(vc_gt(square, vc_f32(0)), vc_div(vc_f32((float)(-SIDE * SIDE / (4 * pi * pi))), square), vc_f32(0));
     v->re = vc_mul(v->re, factor);
     v->im = vc_mul(v->im, factor);
-}
-
-static void declare_potential(vc_kernel *k, void *user) { *(vc_ref *)user = vc_buffer(k, "potential", VC_F32, VC_WRITE); }
-
-static void store_potential(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
-    (void)k;
-    vc_store(*(vc_ref *)user, at->index, v->re);
-    v->re = v->im = (vc_val){ 0, 0 };
 }
 
 /* ---- particles: the eight nodes around one, and how near it is to each ---- */
@@ -131,36 +116,28 @@ typedef struct point { float x, y, z, none; } point;
 typedef struct box {
     vd_context *ctx;
     vd_buffer density, spectrum, potential, position, velocity, mass;
-    vc_ref in, out;          /* of the hooks */
-    vd_fft *forward, *inverse;
+    vd_fft *fft;
     vd_kernel deposit, push;
 } box;
 
 static vd_result make_box(box *b) {
-    const vd_fft_desc forward = { .name = "forward", .shape = { SIDE, SIDE, SIDE }, .axes = 7, .load = load_density, .store = store_green,
-                                  .hook_declare = declare_density, .hook_user = &b->in };
-    const vd_fft_desc inverse = { .name = "inverse", .shape = { SIDE, SIDE, SIDE }, .axes = 7, .store = store_potential,
-                                  .hook_declare = declare_potential, .hook_user = &b->out };
     b->density = vd_buffer_create(b->ctx, &(vd_buffer_desc){ .name = "density", .type = VD_F32, .shape = { CELLS } });
-    b->spectrum = vd_buffer_create(b->ctx, &(vd_buffer_desc){ .name = "spectrum", .type = VD_F32C, .shape = { CELLS } });
+    b->spectrum = vd_buffer_create(b->ctx, &(vd_buffer_desc){ .name = "spectrum", .type = VD_F32C, .shape = { SIDE, SIDE, SIDE / 2 + 1 } });
     b->potential = vd_buffer_create(b->ctx, &(vd_buffer_desc){ .name = "potential", .type = VD_F32, .shape = { CELLS } });
     b->position = vd_buffer_create(b->ctx, &(vd_buffer_desc){ .name = "position", .type = VD_F32X4, .shape = { PARTICLES } });
     b->velocity = vd_buffer_create(b->ctx, &(vd_buffer_desc){ .name = "velocity", .type = VD_F32X4, .shape = { PARTICLES } });
     b->mass = vd_buffer_create(b->ctx, &(vd_buffer_desc){ .name = "mass", .type = VD_F32, .shape = { 1 } });
-    b->forward = vd_fft_create(b->ctx, &forward);
-    b->inverse = vd_fft_create(b->ctx, &inverse);
+    b->fft = vd_fft_create(b->ctx, &(vd_fft_desc){ .kind = VD_FFT_REAL, .shape = { SIDE, SIDE, SIDE }, .axes = 7, .store = divide });
     b->deposit = build_deposit(b->ctx);
     b->push = build_push(b->ctx);
-    return b->density.id && b->spectrum.id && b->potential.id && b->position.id && b->velocity.id && b->mass.id && b->forward && b->inverse &&
-           b->deposit.id && b->push.id ? VD_OK : VD_ERROR_INVALID;
+    return b->density.id && b->spectrum.id && b->potential.id && b->position.id && b->velocity.id && b->mass.id && b->fft && b->deposit.id &&
+           b->push.id ? VD_OK : VD_ERROR_INVALID;
 }
 
 static vd_result solve(box *b) {
-    const vd_fft_argument density = { "density", vd_b(b->density) }, potential = { "potential", vd_b(b->potential) };
     vd_list *list = vd_immediate(b->ctx, 0, 0);
-    vd_result r = vd_fft_run(b->forward, list, &(vd_fft_io){ .out = b->spectrum, .args = &density, .arg_count = 1 });
-    if (r) return r;
-    return vd_fft_run(b->inverse, list, &(vd_fft_io){ .direction = VD_FFT_INVERSE, .in = b->spectrum, .args = &potential, .arg_count = 1 });
+    vd_result r = vd_fft_run(b->fft, list, &(vd_fft_io){ .in = b->density, .out = b->spectrum });
+    return r ? r : vd_fft_run(b->fft, list, &(vd_fft_io){ .direction = VD_FFT_INVERSE, .in = b->spectrum, .out = b->potential });
 }
 
 /* Leapfrog: velocities are half a step behind positions, but for the first step, at whose beginning they are 0. */
@@ -256,8 +233,7 @@ int main(int argc, char **argv) {
     printf("%d steps of %d particles on %s: a mass of %.2f on the mesh, a momentum of %.1e of all motion.\n", steps, PARTICLES, vd_device(b.ctx, 0)->name,
            (double)mass, momentum);
     printf("A wave of %.4f cells grew by %.4f, in theory by %.4f.\n", before, after - before, theory - before);
-    vd_fft_destroy(b.forward);
-    vd_fft_destroy(b.inverse);
+    vd_fft_destroy(b.fft);
     vd_context_destroy(b.ctx);
     return !(worst < 1e-5 && fabs((double)mass - PARTICLES) < 1e-4 * PARTICLES && momentum < 1e-5 && fabs((after - before) / (theory - before) - 1) < 0.03);
 }

@@ -26,7 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HIGH = 240, WIDE = 256, POINTS = HIGH * WIDE }; /* of a part */
+enum { HIGH = 240, WIDE = 256, BINS = HIGH * (WIDE / 2 + 1) }; /* of a part, and of its spectrum */
 
 static const double pi = 3.14159265358979323846;
 
@@ -61,34 +61,21 @@ static void load_part(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, voi
     pixel = vc_select(second, vc_fma(noise, vc_f32(0.1f), vc_div(pixel, vc_f32(3))), pixel);
     (void)k;
     v->re = vc_mul(pixel, vc_mul(window(at->coordinate[1], HIGH), window(at->coordinate[2], WIDE)));
-    v->im = vc_f32(0);
 }
 
 /* ---- second plan: the phase of their product, and back ---- */
 
-typedef struct matching { vc_ref spectra, match; } matching;
-
-static void declare_matching(vc_kernel *k, void *user) {
-    matching *m = user;
-    m->spectra = vc_buffer(k, "spectra", VC_F32X2, VC_READ);
-    m->match = vc_buffer(k, "match", VC_F32, VC_WRITE);
-}
+static void declare_spectra(vc_kernel *k, void *user) { *(vc_ref *)user = vc_buffer(k, "spectra", VC_F32X2, VC_READ); }
 
 static void load_phase(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
-    const matching *m = user;
-    vc_val a = vc_load(m->spectra, at->index), b = vc_load(vc_offset(m->spectra, vc_u32(POINTS)), at->index);
+    const vc_ref spectra = *(vc_ref *)user;
+    vc_val a = vc_load(spectra, at->index), b = vc_load(vc_offset(spectra, vc_u32(BINS)), at->index);
     vc_val ar = vc_component(a, 0), ai = vc_component(a, 1), br = vc_component(b, 0), bi = vc_component(b, 1);
     vc_val re = vc_fma(ar, br, vc_mul(ai, bi)), im = vc_fma(ai, br, vc_neg(vc_mul(ar, bi)));
     vc_val scale = vc_rsqrt(vc_max(vc_fma(re, re, vc_mul(im, im)), vc_f32(1e-20f)));
     (void)k;
     v->re = vc_mul(re, scale);
     v->im = vc_mul(im, scale);
-}
-
-static void store_match(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
-    (void)k;
-    vc_store(((const matching *)user)->match, at->index, v->re);
-    v->re = v->im = (vc_val){ 0, 0 };
 }
 
 /* ---- all of it ---- */
@@ -98,24 +85,24 @@ typedef struct finder {
     uint32_t high, wide;     /* of the photograph */
     vd_buffer photo, spectra, match, best, height;
     cutting cutting;
-    matching matching;
+    vc_ref both;             /* spectra */
     vd_fft *forward, *inverse;
     vd_reduce *brightest;
 } finder;
 
 static vd_result make_finder(finder *f, const float *photo) {
-    const vd_fft_desc forward = { .name = "parts", .shape = { 2, HIGH, WIDE }, .axes = 6, .load = load_part, .hook_declare = declare_cutting,
-                                  .hook_user = &f->cutting };
-    const vd_fft_desc inverse = { .name = "match", .shape = { HIGH, WIDE }, .axes = 3, .load = load_phase, .store = store_match,
-                                  .hook_declare = declare_matching, .hook_user = &f->matching };
+    const vd_fft_desc forward = { .name = "parts", .kind = VD_FFT_REAL, .shape = { 2, HIGH, WIDE }, .axes = 6, .load = load_part,
+                                  .hook_declare = declare_cutting, .hook_user = &f->cutting };
+    const vd_fft_desc inverse = { .name = "match", .kind = VD_FFT_REAL, .shape = { HIGH, WIDE }, .axes = 3, .load = load_phase,
+                                  .hook_declare = declare_spectra, .hook_user = &f->both };
     f->photo = vd_buffer_create(f->ctx, &(vd_buffer_desc){ .name = "photo", .type = VD_F32, .shape = { f->high, f->wide }, .data = photo });
-    f->spectra = vd_buffer_create(f->ctx, &(vd_buffer_desc){ .name = "spectra", .type = VD_F32X2, .shape = { 2, HIGH, WIDE } });
+    f->spectra = vd_buffer_create(f->ctx, &(vd_buffer_desc){ .name = "spectra", .type = VD_F32X2, .shape = { 2, BINS } });
     f->match = vd_buffer_create(f->ctx, &(vd_buffer_desc){ .name = "match", .type = VD_F32, .shape = { HIGH, WIDE } });
     f->best = vd_buffer_create(f->ctx, &(vd_buffer_desc){ .name = "best", .type = VD_U32, .shape = { 1 } });
     f->height = vd_buffer_create(f->ctx, &(vd_buffer_desc){ .name = "height", .type = VD_F32, .shape = { 1 } });
     f->forward = vd_fft_create(f->ctx, &forward);
     f->inverse = vd_fft_create(f->ctx, &inverse);
-    f->brightest = vd_reduce_create(f->ctx, &(vd_reduce_desc){ .op = VD_REDUCE_ARGMAX, .shape = { POINTS }, .also = true });
+    f->brightest = vd_reduce_create(f->ctx, &(vd_reduce_desc){ .op = VD_REDUCE_ARGMAX, .shape = { HIGH, WIDE }, .also = true });
     return f->photo.id && f->spectra.id && f->match.id && f->best.id && f->height.id && f->forward && f->inverse && f->brightest ? VD_OK : VD_ERROR_INVALID;
 }
 
@@ -124,10 +111,10 @@ static vd_result find(finder *f, place first, place second, uint32_t *best, floa
     const vd_fft_argument cut[] = { { "photo", vd_b(f->photo) }, { "width", vd_u32(f->wide) },
                                     { "first y", vd_u32(first.y) }, { "first x", vd_u32(first.x) },
                                     { "second y", vd_u32(second.y) }, { "second x", vd_u32(second.x) } };
-    const vd_fft_argument match[] = { { "spectra", vd_b(f->spectra) }, { "match", vd_b(f->match) } };
+    const vd_fft_argument both = { "spectra", vd_b(f->spectra) };
     vd_list *list = vd_immediate(f->ctx, 0, 0);
     vd_result r = vd_fft_run(f->forward, list, &(vd_fft_io){ .out = f->spectra, .args = cut, .arg_count = 6 });
-    if (!r) r = vd_fft_run(f->inverse, list, &(vd_fft_io){ .direction = VD_FFT_INVERSE, .args = match, .arg_count = 2 });
+    if (!r) r = vd_fft_run(f->inverse, list, &(vd_fft_io){ .direction = VD_FFT_INVERSE, .out = f->match, .args = &both, .arg_count = 1 });
     if (!r) r = vd_reduce_run_io(f->brightest, list, &(vd_reduce_io){ .in = f->match, .out = f->best, .also = f->height });
     if (!r) r = vd_buffer_read(f->ctx, f->best, 0, best, VD_WHOLE);
     if (!r) r = vd_buffer_read(f->ctx, f->height, 0, height, VD_WHOLE);

@@ -1,5 +1,5 @@
-/* Draws the spectrogram of a sound: time to the right, frequency upwards, loudness as brightness. One plan does it all: a hook cuts overlapping frames out of
-   the samples and windows them, another turns the spectra into decibels where they belong in the picture.
+/* Draws the spectrogram of a sound: time to the right, frequency upwards, loudness as brightness. One plan does it all: frames overlap by a stride, a
+   hook windows them, and another turns the spectra into decibels where they belong in the picture.
    cc -std=c99 -O1 -I. examples/spectrogram.c -o spectrogram -ldl -lpthread -lm
    Run: ./spectrogram [--backend vulkan|cuda|opencl] [in.wav [out.png]]. Without a file, the speech that comes with ALSA (Debian: alsa-utils).
    Needs stb_image_write.h (Debian: libstb-dev). */
@@ -83,34 +83,27 @@ static const char *read_sound(const char *path, sound *s) {
 
 /* ---- the transform ---- */
 
-typedef struct arguments { vc_ref sound, window, picture; vc_val hop, frames; } arguments;
+typedef struct arguments { vc_ref window, picture; vc_val frames; } arguments;
 
 static void declare(vc_kernel *k, void *user) {
     arguments *a = user;
-    a->sound = vc_buffer(k, "sound", VC_F32, VC_READ);
     a->window = vc_buffer(k, "window", VC_F32, VC_READ);
     a->picture = vc_buffer(k, "picture", VC_F32, VC_WRITE);
-    a->hop = vc_param(k, "hop", VC_U32);
     a->frames = vc_param(k, "frames", VC_U32);
 }
 
-/* Plans of real numbers take no hooks: this one is of complex numbers whose imaginary part is 0. */
-static void load_frame(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
-    const arguments *a = user;
-    vc_val frame = at->coordinate[0], i = at->coordinate[1];
+static void load_windowed(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
     (void)k;
-    v->re = vc_mul(vc_load(a->sound, vc_add(vc_mul(frame, a->hop), i)), vc_load(a->window, i));
-    v->im = vc_f32(0);
+    v->re = vc_mul(v->re, vc_load(((const arguments *)user)->window, at->coordinate[1]));
 }
 
-/* 0 dB is a sine of the greatest amplitude; less than -120 dB is taken for that. The lowest frequency is the last row of the picture. */
+/* 0 dB is a sine of the greatest amplitude; less than -120 dB is taken for that. The lowest frequency is the last row of the picture. What is left unset is
+   not stored, so that the plan needs no output. */
 static void store_decibels(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
     const arguments *a = user;
-    vc_val frame = at->coordinate[0], bin = at->coordinate[1];
-    VC_IF(k, vc_lt(bin, vc_u32(BINS))) {
-        vc_val power = vc_max(vc_fma(v->re, v->re, vc_mul(v->im, v->im)), vc_f32(1e-12f));
-        vc_store(a->picture, vc_add(vc_mul(vc_sub(vc_u32(BINS - 1), bin), a->frames), frame), vc_mul(vc_log10(power), vc_f32(10)));
-    }
+    vc_val frame = at->coordinate[0], bin = at->coordinate[1], power = vc_max(vc_fma(v->re, v->re, vc_mul(v->im, v->im)), vc_f32(1e-12f));
+    (void)k;
+    vc_store(a->picture, vc_add(vc_mul(vc_sub(vc_u32(BINS - 1), bin), a->frames), frame), vc_mul(vc_log10(power), vc_f32(10)));
     v->re = v->im = (vc_val){ 0, 0 };
 }
 
@@ -123,15 +116,14 @@ static vd_result draw(vd_context *ctx, const sound *s, const float *window, pict
     vd_buffer windows = vd_buffer_create(ctx, &(vd_buffer_desc){ .name = "window", .type = VD_F32, .shape = { FRAME }, .data = window });
     vd_buffer out = vd_buffer_create(ctx, &(vd_buffer_desc){ .name = "picture", .type = VD_F32, .shape = { BINS, p->frames } });
     vd_buffer loudest = vd_buffer_create(ctx, &(vd_buffer_desc){ .name = "loudest", .type = VD_U32, .shape = { 1 } });
-    vd_fft *plan = vd_fft_create(ctx, &(vd_fft_desc){ .name = "spectrogram", .shape = { p->frames, FRAME }, .load = load_frame, .store = store_decibels,
-                                                      .hook_declare = declare, .hook_user = &a });
-    vd_fft_argument args[] = { { "sound", vd_b(samples) }, { "window", vd_b(windows) }, { "picture", vd_b(out) }, { "hop", vd_u32(p->hop) },
-                               { "frames", vd_u32(p->frames) } };
+    vd_fft *plan = vd_fft_create(ctx, &(vd_fft_desc){ .name = "spectrogram", .kind = VD_FFT_REAL, .shape = { p->frames, FRAME }, .in_stride = { p->hop, 1 },
+                                                      .load = load_windowed, .store = store_decibels, .hook_declare = declare, .hook_user = &a });
+    vd_fft_argument args[] = { { "window", vd_b(windows) }, { "picture", vd_b(out) }, { "frames", vd_u32(p->frames) } };
     vd_result r = VD_ERROR_INVALID;
     p->decibels = malloc(pixels * sizeof *p->decibels);
     if (!p->decibels) r = vd_error_set(VD_ERROR_OUT_OF_MEMORY, "no memory for the picture");
     else if (plan && samples.id && windows.id && out.id && loudest.id)
-        r = vd_fft_run(plan, vd_immediate(ctx, 0, 0), &(vd_fft_io){ .args = args, .arg_count = 5 });
+        r = vd_fft_run(plan, vd_immediate(ctx, 0, 0), &(vd_fft_io){ .in = samples, .args = args, .arg_count = 3 });
     if (!r) r = vd_reduce_argmax(ctx, out, loudest);
     if (!r) r = vd_buffer_read(ctx, out, 0, p->decibels, VD_WHOLE);
     if (!r) r = vd_buffer_read(ctx, loudest, 0, &p->loudest, VD_WHOLE);

@@ -14,36 +14,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIGNALS = 32, SAMPLES = 4096, BINS = SAMPLES / 2, TONES = 5, RATE = 48000, LANES = 128 };
+enum { SIGNALS = 32, SAMPLES = 4096, BINS = SAMPLES / 2 + 1, TONES = 5, RATE = 48000, LANES = 128 };
 
 static const double pi = 3.14159265358979323846;
 
 /* ---- the transform ---- */
 
-typedef struct arguments { vc_ref signal, window, power; } arguments;
+typedef struct arguments { vc_ref window, power; } arguments;
 
 static void declare(vc_kernel *k, void *user) {
     arguments *a = user;
-    a->signal = vc_buffer(k, "signal", VC_F32, VC_READ);
     a->window = vc_buffer(k, "window", VC_F32, VC_READ);
     a->power = vc_buffer(k, "power", VC_F32, VC_WRITE);
 }
 
-/* The samples are real numbers in a buffer of our own, so the plan needs no input. */
 static void load_windowed(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
-    const arguments *a = user;
     (void)k;
-    v->re = vc_mul(vc_load(a->signal, at->index), vc_load(a->window, at->coordinate[1]));
-    v->im = vc_f32(0);
+    v->re = vc_mul(v->re, vc_load(((const arguments *)user)->window, at->coordinate[1]));
 }
 
-/* Of the spectrum of real numbers half is enough. What is left unset is not stored, so the plan needs no output. */
+/* What is left unset is not stored, so the plan needs no output. */
 static void store_power(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
-    const arguments *a = user;
-    vc_val bin = at->coordinate[1];
-    VC_IF(k, vc_lt(bin, vc_u32(BINS))) {
-        vc_store(a->power, vc_add(vc_mul(at->coordinate[0], vc_u32(BINS)), bin), vc_fma(v->re, v->re, vc_mul(v->im, v->im)));
-    }
+    (void)k;
+    vc_store(((const arguments *)user)->power, at->index, vc_fma(v->re, v->re, vc_mul(v->im, v->im)));
     v->re = v->im = (vc_val){ 0, 0 };
 }
 
@@ -102,13 +95,13 @@ static vd_result find(vd_context *ctx, const float *signal, const float *window,
     vd_buffer signals = floats(ctx, "signal", SIGNALS * SAMPLES, signal), windows = floats(ctx, "window", SAMPLES, window);
     vd_buffer power = floats(ctx, "power", SIGNALS * BINS, NULL);
     vd_buffer tones = vd_buffer_create(ctx, &(vd_buffer_desc){ .name = "found", .type = VD_F32X2, .shape = { SIGNALS, TONES } });
-    vd_fft *plan = vd_fft_create(ctx, &(vd_fft_desc){ .name = "power", .shape = { SIGNALS, SAMPLES }, .load = load_windowed, .store = store_power,
-                                                      .hook_declare = declare, .hook_user = &a });
+    vd_fft *plan = vd_fft_create(ctx, &(vd_fft_desc){ .name = "power", .kind = VD_FFT_REAL, .shape = { SIGNALS, SAMPLES }, .load = load_windowed,
+                                                      .store = store_power, .hook_declare = declare, .hook_user = &a });
     vd_kernel peaks = build_peaks(ctx);
-    vd_fft_argument args[] = { { "signal", vd_b(signals) }, { "window", vd_b(windows) }, { "power", vd_b(power) } };
+    vd_fft_argument args[] = { { "window", vd_b(windows) }, { "power", vd_b(power) } };
     vd_result r = plan && peaks.id && signals.id && windows.id && power.id && tones.id ? VD_OK : VD_ERROR_INVALID;
     if (!r) r = vd_context_stats(ctx, &before);
-    if (!r) r = vd_fft_run(plan, vd_immediate(ctx, 0, 0), &(vd_fft_io){ .args = args, .arg_count = 3 });
+    if (!r) r = vd_fft_run(plan, vd_immediate(ctx, 0, 0), &(vd_fft_io){ .in = signals, .args = args, .arg_count = 2 });
     if (!r) r = vd_run(ctx, peaks, SIGNALS * LANES, vd_b(power), vd_b(tones));
     if (!r) r = vd_context_stats(ctx, &after);
     if (!r) r = vd_buffer_read(ctx, tones, 0, found, VD_WHOLE);
