@@ -1266,7 +1266,8 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
     /* bits and conditions */ \
     X(NOT,          "not",          PURE,   1, BIU,  SAME,   0, VC__S(168, 200, 200, 0), VC__T_BITS("!$0", "~$0", "($T)~$0", "not($0)"), NULL) \
     X(AND,          "and",          PURE,   2, BIU,  SAME,   COMMUTES, VC__S(167, 199, 199, 0), VC__T_BITS("$0 && $1", "$0 & $1", "$0 & $1", NULL), NULL) \
-    X(OR,           "or",           PURE,   2, BIU,  SAME,   COMMUTES, VC__S(166, 197, 197, 0), VC__T_BITS("$0 || $1", "$0 | $1", "$0 | $1", NULL), vc__expand_or) \
+    X(OR,           "or",           PURE,   2, BIU,  SAME,   COMMUTES, VC__S(166, 197, 197, 0), \
+      VC__T_BITS("$0 || $1", "$0 | $1", "$0 | $1", NULL), vc__expand_or) \
     X(XOR,          "xor",          PURE,   2, BIU,  SAME,   COMMUTES, VC__S(165, 198, 198, 0), \
       VC__T_BITS("$0 != $1", "$0 ^ $1", "$0 ^ $1", "notEqual($0, $1)"), vc__expand_or) \
     X(SHL,          "shl",          PURE,   2, IU,   SAME,   0, VC__S(0, 196, 196, 0), \
