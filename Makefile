@@ -270,7 +270,7 @@ build/cub.so: tools/bench/cub.cu
 bench-reduce: build/$(cc)/tools/bench/reduce $(if $(NVCC),build/cub.so) ## sums, scans and sorts beside CUB and a copy
 	@$<
 
-bench-plots: deps-plots ## BENCHMARKS.md and its pictures, of the figures kept last or of OUTPUT='FILES that benchmarks printed' MACHINE='what they ran on'
+bench-plots: deps-plots ## BENCHMARKS.md and its pictures, of the figures kept last or of OUTPUT=FILE, what benchmarks printed on MACHINE='what it is'
 	@tools/bench/plot $(OUTPUT) $(if $(MACHINE),--machine '$(MACHINE)')
 
 bench-compile:   ## what including a header and compiling its implementation costs
