@@ -1171,8 +1171,8 @@ typedef struct vd__slot {
 enum { VD__LINE = 64, VD__CHUNK_FIRST = 64, VD__CHUNKS = 25 }; /* chunk k has 2^k slots, the first is 6; they hold the 2^24 that an id can name */
 
 typedef struct vd__pool {
-    const vd_allocator *allocator;
     void *bases[VD__CHUNKS];  /* of each chunk: its first item's address less 2^k items; NULL: no chunk yet */
+    const vd_allocator *allocator;
     void *blocks[VD__CHUNKS]; /* what was allocated for it */
     size_t item_size;
     uint64_t tag;            /* kind and context as they stand in an id */
@@ -1430,8 +1430,8 @@ typedef struct vd__storage {
     uint32_t maps;             /* vd_buffer_map without vd_buffer_unmap */
 } vd__storage;
 
-/* What a dispatch looks at lies in two cache lines: the first of the buffer and that of its memory. A view has the storage of its root, which is dead when the
-   root's id is another. */
+/* What a dispatch looks at lies in two cache lines: the first of the buffer and that of its memory, which is the next one in a context with one device. A view
+   has the storage of its root, which is dead when the root's id is another. */
 typedef struct vd__buffer {
     vd__slot slot;
     vd_type type;
@@ -1441,13 +1441,13 @@ typedef struct vd__buffer {
     uint64_t size;
     vd__storage *storage;      /* by device; serial 0: not there */
     uint64_t offset;           /* in the storage */
+    vd__storage own;           /* the only one, of a buffer that is no view in a context with one device */
     char *name;
     uint64_t shape[4];
     const struct vd__buffer *root;
     uint64_t root_id;
     uint32_t devices;          /* bit mask */
     uint32_t exports;          /* tensors that keep the memory of a root; under the context's lock */
-    vd__storage own;           /* the only one, of a buffer that is no view in a context with one device */
 } vd__buffer;
 
 /* Rows of a buffer; `host_pitch` apart in host memory. */
@@ -1466,7 +1466,9 @@ typedef struct vd__param {
     uint8_t order;             /* among the bindings, by ascending number */
     uint8_t align;             /* log2 of a buffer's alignment */
     vd_type type;
-    uint32_t place, size;
+    uint32_t place;
+    uint16_t size;
+    uint8_t number;            /* among the buffers */
 } vd__param;
 
 typedef struct vd__kernel {
@@ -1480,7 +1482,7 @@ typedef struct vd__kernel {
     vd__param *params;
     int arg_count, hidden_count;
     int hidden_of_call;        /* hidden values that do not depend on buffers; they come first */
-    uint32_t binding_count, value_bytes, local_size[3], shared_bytes;
+    uint32_t buffer_count, binding_count, value_bytes, local_size[3], shared_bytes;
     uint32_t local_shift[3];   /* log2 of a local size that is a power of two; VD__NONE otherwise */
     bool base[3];              /* axes that can be split: they have VD_HIDDEN_GROUP_BASE */
     bool flat;                 /* the local size is a power of two x 1 x 1 */
@@ -7881,12 +7883,11 @@ typedef struct vd__call {
     uint64_t kernel_id;                /* of the last dispatch; another with the same and `given` differs in its arguments only. 0: do all anew */
     uint64_t given[3];                 /* threads in the desc, no groups */
     vd__kernel *kernel;
-    uint32_t access_count;
     bool split;                        /* too many groups for one launch */
     uint32_t threads[3];
     vd__launch launch;                 /* its groups are those of the whole dispatch, until it is split */
     vd__buffer *buffers[VD_MAX_ARGS];  /* by argument; NULL for values */
-    vd__access accesses[VD_MAX_ARGS];
+    vd__access accesses[VD_MAX_ARGS];  /* by buffer */
     vd__binding bindings[VD_MAX_ARGS];
     uint64_t values[VD_VALUE_BYTES / 8];
 } vd__call;
@@ -8049,7 +8050,7 @@ static inline uint64_t vd__call_put(uint8_t *to, uint64_t bits, bool wide) {
 }
 
 /* A buffer's access, its address among the values or its place among the bindings. */
-static inline vd_result vd__call_buffer(vd__call *c, vd_context *ctx, const vd__param *p, const vd_arg *arg, int i, vd__access *access) {
+static inline vd_result vd__call_buffer(vd__call *c, vd_context *ctx, const vd__param *p, const vd_arg *arg, int i) {
     vd__buffer *b = (vd__buffer *)(void *)vd__pool_find(&ctx->buffers, arg->bits);
     if (VD__UNLIKELY(!b || arg->kind - VD_ARG_BINDING > VD_ARG_ADDRESS - VD_ARG_BINDING)) return vd__call_no_buffer(c, ctx, arg, i);
     c->buffers[i] = b;
@@ -8058,6 +8059,7 @@ static inline vd_result vd__call_buffer(vd__call *c, vd_context *ctx, const vd__
         if (r) return r;
     }
     vd__storage *storage = b->storage + c->machine->index;
+    vd__access *access = &c->accesses[p->number];
     access->storage = storage;
     access->begin = b->offset;
     access->end = b->offset + b->size;
@@ -8096,8 +8098,9 @@ static VD__COLD vd_result vd__call_odd_value(vd__call *c, const vd_arg *arg, int
 static inline vd_result vd__call_value(vd__call *c, const vd__param *p, const vd_arg *arg, int i) {
     uint8_t *to = (uint8_t *)c->values + p->place;
     if (VD__UNLIKELY(arg->kind != VD_ARG_VALUE || arg->type != p->type || arg->from)) return vd__call_odd_value(c, arg, i);
-    if (VD__UNLIKELY(p->size != 4 && p->size != 8)) return vd__call_odd_value(c, arg, i);
-    c->launch.changed |= vd__call_put(to, arg->bits, p->size == 8);
+    if (VD__LIKELY(p->size == 4)) c->launch.changed |= vd__call_put(to, arg->bits, false);
+    else if (p->size == 8) c->launch.changed |= vd__call_put(to, arg->bits, true);
+    else return vd__call_odd_value(c, arg, i);
     return VD_OK;
 }
 
@@ -8153,15 +8156,13 @@ static inline bool vd__call_again(const vd__call *c, const vd_dispatch_desc *des
 /* Looks up the arguments of a dispatch and puts them into the block of values and among the bindings. */
 static inline vd_result vd__call_args(vd__call *c, vd_context *ctx, const vd_arg *args) {
     const vd__param *params = c->kernel->params;
-    vd__access *access = c->accesses;
     int count = c->kernel->arg_count;
     c->launch.changed = 0;
     for (int i = 0; i < count; i++) {
         const vd__param *p = &params[i];
-        vd_result r = p->kind == VD_ARG_VALUE ? vd__call_value(c, p, &args[i], i) : vd__call_buffer(c, ctx, p, &args[i], i, access++);
+        vd_result r = p->kind == VD_ARG_VALUE ? vd__call_value(c, p, &args[i], i) : vd__call_buffer(c, ctx, p, &args[i], i);
         if (VD__UNLIKELY(r)) return r;
     }
-    c->access_count = (uint32_t)(access - c->accesses);
     return VD_OK;
 }
 
@@ -8172,7 +8173,7 @@ static VD__COLD vd_result vd__call_output(vd__call *c, vd_context *ctx) {
     const vd__kernel *k = c->kernel;
     vd_result r = vd__output_need(c->list);
     vd_arg arg = vd_b(c->list->queue->output);
-    return r ? r : vd__call_buffer(c, ctx, &k->params[k->arg_count], &arg, k->arg_count, &c->accesses[c->access_count++]);
+    return r ? r : vd__call_buffer(c, ctx, &k->params[k->arg_count], &arg, k->arg_count);
 }
 
 /* The first dispatch of a kernel and extent, and every one of a kernel that prints. */
@@ -9938,7 +9939,7 @@ static VD__COLD vd_result vd__dispatch_failed(vd__call *c, vd_result r) {
 static vd_result vd__dispatch(vd_list *l, const vd_dispatch_desc *desc) {
     vd__call *c = l->call;
     vd_result r = vd__call_resolve(c, l->ctx, desc);
-    if (VD__LIKELY(!r)) r = vd__list_command(l, c->accesses, c->access_count, VD__STAGE_COMPUTE);
+    if (VD__LIKELY(!r)) r = vd__list_command(l, c->accesses, c->kernel->buffer_count, VD__STAGE_COMPUTE);
     if (VD__UNLIKELY(r)) return vd__dispatch_failed(c, r);
     if (VD__LIKELY(!c->split)) r = l->ctx->driver.backend->record_launch(l->device, &l->recording->commands, &c->launch);
     else r = vd__record_split(l, c);
@@ -11157,10 +11158,12 @@ static void vd__kernel_fill(vd__kernel *k, const vd_kernel_desc *desc) {
         const vd_arg_info *a = &k->args[i];
         vd__param *p = &k->params[i];
         p->kind = (uint8_t)a->kind;
-        p->written = a->kind != VD_ARG_VALUE && (a->access & VD_WRITE) != 0;
+        p->written = (a->access & VD_WRITE) != 0;
+        p->number = (uint8_t)k->buffer_count;
+        k->buffer_count += a->kind != VD_ARG_VALUE;
         p->type = a->type;
         p->place = a->place;
-        p->size = a->size;
+        p->size = (uint16_t)a->size;
         uint32_t scalar = vd__scalar_size(a->type), align = a->align ? a->align : scalar ? scalar : 4;
         p->align = (uint8_t)vd__log2(align);
         p->order = 0;
