@@ -2849,7 +2849,8 @@ static uint32_t vc__expand_shift(vc__lower *s, const vc__node *n) {
 }
 
 static bool vc__is_by_8(const vc__lower *s, const vc__node *n, uint32_t shift) {
-    return n->op == shift && vc__is_const(s, n->a[1]) && vc__bits_of(vc__lowered(s, n->a[1])) == 8;
+    uint64_t count = 0;
+    return n->op == shift && vc__is_const(s, n->a[1]) && vc__const_bits(s, n->a[1], &count) && count == 8;
 }
 
 /* Whether a node is a shift of this kind by 8, masked perhaps. */

@@ -200,7 +200,7 @@ static void kept(void **state) {
 /* Bytes that change places in 16 bits are added, whether masked or not; in other widths they are not, nor are other shifts. */
 static void bytes(void **state) {
     static const struct { vc_type type; uint32_t left, right; bool masked, added; } samples[] = {
-        { VC_U16, 8, 8, false, true }, { VC_U16, 8, 8, true, true }, { VC_U16 + 16, 8, 8, false, true }, { VC_U16, 4, 12, false, false },
+        { VC_U16, 8, 8, false, true }, { VC_U16, 8, 8, true, true }, { VC_VEC(VC_U16, 3), 8, 8, false, true }, { VC_U16, 4, 12, false, false },
         { VC_U32, 8, 8, false, false }, { VC_U32, 16, 16, false, false }
     };
     (void)state;
@@ -210,9 +210,9 @@ static void bytes(void **state) {
         vc_val v = vc_load(x, vc_global_id(k, 0)), up = vc_shl(v, vc_u32(samples[i].left)), down = vc_shr(v, vc_u32(samples[i].right));
         if (samples[i].masked) down = vc_and(down, vc_imm(VC_U16, 0xff));
         vc_store(x, vc_global_id(k, 0), i % 2 ? vc_or(down, up) : vc_xor(up, down));
-        for (size_t t = 0; t < 2; t++) {
-            if (samples[i].added) lacks(k, targets[t], i % 2 ? " | " : " ^ ");
-            else has(k, targets[t], i % 2 ? " | " : " ^ ");
+        for (size_t t = 0; t < 3; t++) {
+            if (samples[i].added) lacks(k, t < 2 ? targets[t] : VC_TARGET_GLSL, i % 2 ? " | " : " ^ ");
+            else has(k, t < 2 ? targets[t] : VC_TARGET_GLSL, i % 2 ? " | " : " ^ ");
         }
         vc_free(k);
     }
