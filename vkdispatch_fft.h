@@ -1111,6 +1111,9 @@ static const vd__fft_known vd__fft_columns[] = {
     { { 256, 8 }, { 16, 16, 8 }, 64, 8, 2, 0 }
 };
 
+/* Rows whose results meet their mirror images, as those of reals do. */
+static const vd__fft_known vd__fft_rows_mirrored[] = { { { 128 }, { 8, 4, 4 }, 16, 2, 0, 0 }, { { 512 }, { 8, 8, 8 }, 32, 1, 0, 0 } };
+
 /* Rows and columns that are done twice, as Bluestein's algorithm and convolutions do. */
 static const vd__fft_known vd__fft_rows_twice[] = {
     { { 256 }, { 16, 16 }, 16, 2, 0, 0 }, { { 1024 }, { 32, 32 }, 32, 4, 0, 0 }, { { 2048 }, { 16, 8, 16 }, 128, 1, 0, 0 },
@@ -1167,6 +1170,7 @@ static bool vd__fft_recall(const vd__fft_device *d, vd__fft_shape *s, uint64_t c
     if (s->turned) k = VD__FFT_FIND(vd__fft_images, s);
     else if (d->cpu) k = columns ? NULL : VD__FFT_FIND(vd__fft_processor_rows, s);
     else if (s->twice) k = columns ? VD__FFT_FIND(vd__fft_columns_twice, s) : VD__FFT_FIND(vd__fft_rows_twice, s);
+    else if (s->mirrored && !columns) k = VD__FFT_FIND(vd__fft_rows_mirrored, s);
     if (!k && !d->cpu && !s->turned) k = columns ? VD__FFT_FIND(vd__fft_columns, s) : VD__FFT_FIND(vd__fft_rows, s);
     if (!k || d->wide || (columns && k->side > count)) return false;
     vd__fft_take_known(k, s);
