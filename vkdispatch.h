@@ -8470,7 +8470,7 @@ static VD__APART void vd__touched_join(vd__touched *t, uint64_t begin, uint64_t 
     for (uint32_t i = 0; i < t->count; i++) {
         const vd__range *r = &t->ranges[i];
         uint64_t low = begin < r->begin ? begin : r->begin, high = end > r->end ? end : r->end, growth = (high - low) - (r->end - r->begin);
-        bool touches = begin <= r->end && r->begin <= end, alike = (t->written >> i & 1u) == (uint32_t)write;
+        bool touches = begin <= r->end && r->begin <= end, alike = ((uint32_t)t->written >> i & 1u) == (uint32_t)write;
         if (touches && alike) growth = 0;
         else growth += 1;
         if (growth >= best_growth) continue;
