@@ -4125,7 +4125,8 @@ static int vd__reduce_arguments(const vd_reduce *p, const vd_reduce_io *io, uint
 /* Running sums and the like along an axis, and compaction, which is a running sum of what is kept. A workgroup has a tile of a row: it scans the sums of its
    loads by subgroups, each of which has a strip of the tile, where these have one size and the operation is one of theirs, else through shared memory. What
    lies before the tile it gets in one of two ways. In one pass, it looks back: each tile publishes its own sum, then the sum up to its end, and the one behind
-   adds up the former until it meets the latter (Merrill, Garland, Single-pass parallel prefix scan with decoupled look-back, 2016). Tiles are numbered by tickets in the order in which workgroups begin, so that whoever is waited for has begun, and nobody waits for ever.
+   adds up the former until it meets the latter (Merrill, Garland, Single-pass parallel prefix scan with decoupled look-back, 2016).
+   Tiles are numbered by tickets in the order in which workgroups begin, so that whoever is waited for has begun, and nobody waits for ever.
    Where it is known that waiting is not worth it, a first kernel makes the sums of the tiles, a second one scans them, and a third one does the rest. */
 
 enum { VD__SCAN_LOADS = 8, VD__SCAN_VECTOR = 4 };
