@@ -139,10 +139,11 @@ programs_golden      = $(foreach c,$(present),$(call files,tests/golden,$c))
 commands_golden      = $(programs_golden) $(call absent,golden)
 
 programs_codegen     = $(call files,tests/codegen,$(cc))
-# MATRIX_PARTS=8: the longest program in as many parts, for TEST_JOBS; MATRIX_OF=0: the first of them alone.
+# MATRIX_PARTS=8: the longest program in as many parts, for TEST_JOBS; MATRIX_OF=0: the first of them alone; MATRIX_FLAGS=-a: as `make matrix`.
 MATRIX_PARTS         = 1
+MATRIX_FLAGS         =
 MATRIX_OF            = $(shell seq 0 $$(($(MATRIX_PARTS) - 1)))
-matrix_parts         = $(foreach i,$(MATRIX_OF),"build/$(cc)/tests/codegen/matrix -p $i/$(MATRIX_PARTS)")
+matrix_parts         = $(foreach i,$(MATRIX_OF),"build/$(cc)/tests/codegen/matrix $(MATRIX_FLAGS) -p $i/$(MATRIX_PARTS)")
 commands_codegen     = $(matrix_parts) $(filter-out %/matrix,$(programs_codegen))
 
 # plans has texts compiled for CUDA, with a stand-in for the driver.
@@ -150,7 +151,9 @@ own_fft              = $(filter-out %/plans,$(call files,tests/fft,$(cc)))
 fake_driver          = VKDISPATCH_BACKEND=cuda VKDISPATCH_LIBCUDA=build/$(cc)/tests/fake/libcuda.so
 programs_fft         = $(own_fft) build/$(cc)/tests/fft/plans $(call fakes,$(cc)) build/vkfft/tests/fft/transforms
 bound_fft            = $(filter-out %/measure,$(own_fft))
-commands_fft         = $(own_fft) $(bound_fft:%="env VKDISPATCH_BUFFERS=binding %") $(own_fft:%="env VKDISPATCH_BACKEND=opencl %") \
+FFT_BACKENDS         = opencl
+commands_fft         = $(own_fft) $(bound_fft:%="env VKDISPATCH_BUFFERS=binding %") \
+                       $(foreach b,$(FFT_BACKENDS),$(own_fft:%="env VKDISPATCH_BACKEND=$b %")) \
                        "env $(fake_driver) build/$(cc)/tests/fft/plans" \
                        $(foreach t,transforms hooks scan,"env VKDISPATCH_FFT_SHAPES=gpu build/$(cc)/tests/fft/$t") "build/vkfft/tests/fft/transforms vkfft"
 
@@ -234,7 +237,7 @@ fft-lengths: build/$(cc)/tests/fft/transforms ## every length up to 4200 against
 	@$< -a$(FFT_STEP)
 
 test-gpu:        ## what makes sense on a machine with a GPU that can install nothing (see carry), JOBS programs at a time, then the benchmarks
-	@TEST_JOBS=$(JOBS) $(MAKE) --no-print-directory test-side-by-side MATRIX_PARTS=$(JOBS)
+	@TEST_JOBS=$(JOBS) $(MAKE) --no-print-directory test-side-by-side MATRIX_PARTS=$(JOBS) MATRIX_FLAGS=-a FFT_BACKENDS="cuda opencl"
 	@$(MAKE) --no-print-directory bench-dispatch bench-cuda bench-opencl
 
 test-side-by-side:
