@@ -83,8 +83,8 @@
        DST2   2 sum of x[j] sin(pi (j + 1/2) (k + 1) / n)                                                       DST3       2 n
        DST3   (-1)^k x[n - 1] + 2 sum over j = 0 ... n - 2 of x[j] sin(pi (j + 1) (k + 1/2) / n)                DST2       2 n
        DST4   2 sum of x[j] sin(pi (j + 1/2) (k + 1/2) / n)                                                     DST4       2 n
-   The inverse is that kind divided by N; VD_FFT_NORM_ORTHO divides both by the square root of N, and VD_FFT_NORM_NONE nothing. Real kinds take no counts and
-   no other engine.
+   The inverse is that kind divided by N; VD_FFT_NORM_ORTHO divides both by the square root of N, and VD_FFT_NORM_NONE nothing. Real kinds take no
+   other engine.
 
    Lengths. Any product of primes up to 31, as long as every factor of it that one workgroup takes fits into its shared memory; longer axes are done in two
    passes. On a GPU axes that fit into a workgroup together are done in one pass, and large images and cubes in two, for which a plan needs a second buffer.
@@ -201,7 +201,8 @@ typedef struct vd_fft_desc {
                                 overlap: in_stride { 64, 1 } of a shape { frames, 256 } takes frames of a signal, out of place */
     vd_type type;            /* of the arithmetic and of the tables: VD_F32, the default, or VD_F64 */
     vd_type in_type, out_type; /* of real and imaginary parts in memory: VD_F16, VD_F32 or VD_F64; default: type */
-    uint64_t in_count[4], out_count[4]; /* of transformed dimensions, the first indices that lie in memory: others are read as zero, are not written; 0: all */
+    uint64_t in_count[4], out_count[4]; /* of transformed dimensions, the first indices that lie in memory: others are read as zero, are not written; 0: all.
+                                Of VD_FFT_REAL in_count belongs to the reals and out_count to the half spectrum, in both directions, as the strides do */
     vd_fft_engine engine;
     vd_fft_hook load, store; /* default: elements as they are */
     void (*hook_declare)(vc_kernel *k, void *user); /* declares arguments of the kernels with hooks, 16 at most; default: there are none */
@@ -744,10 +745,11 @@ typedef struct vd__real {
     bool two;
     bool fold;               /* results meet their mirror images in shared memory */
     bool load, store;        /* by the kind's rule; if not, pairs of reals are complex numbers */
-    bool scalar_in, scalar_out; /* memory holds reals */
+    bool scalar_in, scalar_out; /* memory is read and written one real at a time */
     bool alone;              /* nothing is transformed: only bins meet their mirror images */
     uint32_t part_in, part_out; /* of a long axis: its indices that count as transforms while loading, while storing; 0: it is not one */
     uint64_t n, h;           /* lengths of the axis and of the complex transform */
+    uint64_t filled, kept;   /* indices of the axis that are read, the others are zero; that are written; 0: all */
     uint32_t split, phase;   /* tables */
 } vd__real;
 
@@ -1493,7 +1495,10 @@ static bool vd__fft_plan_leg(vd_fft *p, vd__fft_route *r, const vd__fft_leg *leg
 
 /* Whether all that is transformed lies in memory on both sides. */
 static bool vd__fft_is_whole(const vd_fft *p) {
-    return memcmp(p->layout[VD__FFT_IN].count, p->shape, sizeof p->shape) == 0 && memcmp(p->layout[VD__FFT_OUT].count, p->shape, sizeof p->shape) == 0;
+    uint64_t in[4];
+    memcpy(in, p->shape, sizeof in);
+    if (p->kind == VD_FFT_REAL) in[p->real_axis] = p->real_length;
+    return memcmp(p->layout[VD__FFT_IN].count, in, sizeof in) == 0 && memcmp(p->layout[VD__FFT_OUT].count, p->shape, sizeof p->shape) == 0;
 }
 
 /* Whether OUT may have no buffer. */
@@ -2805,8 +2810,10 @@ static void vd__real_begin_leg(const vd_fft *p, const vd__fft_leg *leg, vd_fft_k
     out->rule.n = leg->n;
     out->rule.half = family == 1 || leg->n % 2 == 0;
     out->rule.h = family == 1 ? (vd__real_is_sine(kind) ? leg->n + 1 : leg->n - 1) : out->rule.half ? leg->n / 2 : leg->n;
-    out->paired_in = family == 0 && !back && !p->hooks.load && out->rule.half && vd__real_is_paired(p, &p->layout[leg->from], leg->axis);
-    out->paired_out = family == 0 && back && !p->hooks.store && out->rule.half && vd__real_is_paired(p, &p->layout[leg->to], leg->axis);
+    out->rule.filled = leg->filled < (family == 0 && back ? leg->n / 2 + 1 : leg->n) ? leg->filled : 0;
+    out->rule.kept = leg->kept < (family == 0 && !back ? leg->n / 2 + 1 : leg->n) ? leg->kept : 0;
+    out->paired_in = family == 0 && !back && out->rule.half && out->rule.filled % 2 == 0 && vd__real_is_paired(p, &p->layout[leg->from], leg->axis);
+    out->paired_out = family == 0 && back && out->rule.half && out->rule.kept % 2 == 0 && vd__real_is_paired(p, &p->layout[leg->to], leg->axis);
     out->in = vd__real_end(p, leg->from, leg->axis, out->paired_in);
     out->out = vd__real_end(p, leg->to, leg->axis, out->paired_out);
     vd__fft_order(p, &out->in, out->order);
@@ -2825,13 +2832,18 @@ static bool vd__real_folds(const vd__real *r) { return !r->back && !(vd__real_fa
 /* The pass that begins or ends an axis: what its values are in memory. */
 static void vd__real_take(const vd_fft *p, vd__fft_pass *pass, const vd__real_leg *l) {
     pass->real = l->rule;
-    pass->real.load = !l->paired_in;
+    pass->real.load = !l->paired_in || p->hooks.load;
     pass->real.scalar_in = p->scalar[pass->from] && !l->paired_in;
 }
 static void vd__real_give(const vd_fft *p, vd__fft_pass *pass, const vd__real_leg *l, bool load) {
     if (!load) pass->real = l->rule;
-    pass->real.store = !l->paired_out;
+    pass->real.store = !l->paired_out || p->hooks.store;
     pass->real.scalar_out = p->scalar[pass->to] && !l->paired_out;
+}
+
+/* Of a side whose pairs of reals are complex numbers, what there is of them; of others the kind's rule says it. */
+static vd__fft_cut vd__real_cut(const vd__real_leg *l, uint64_t count, uint64_t all, uint64_t scale, uint64_t width) {
+    return vd__fft_cut_of(count ? count / 2 : l->rule.h, all, scale, width);
 }
 
 /* In one kernel, of two rows at once where the length is odd. */
@@ -2853,7 +2865,8 @@ static bool vd__real_plan_one(const vd_fft *p, vd__fft_route *r, const vd__real_
     vd__fft_join_blocks(&pass->in_index);
     vd__fft_join_blocks(&pass->out_index);
     pass->chirp = chirp;
-    pass->filled = pass->kept = vd__fft_cut_of(l->rule.h, length, 1, 1);
+    pass->filled = vd__real_cut(l, pass->real.load ? 0 : l->rule.filled, length, 1, 1);
+    pass->kept = vd__real_cut(l, pass->real.store ? 0 : l->rule.kept, length, 1, 1);
     if (vd__fft_plan_shape(p, pass, l->order, &l->leg, 0, length, least)) return true;
     r->count--;
     return false;
@@ -2879,9 +2892,9 @@ static bool vd__real_plan_fold(const vd_fft *p, vd__fft_route *r, const vd__real
     for (i = 0; i < p->dimensions; i++) {
         d = l->order[i];
         if (d == axis) continue;
-        vd__digits_add(&pass->in.each, p->shape[d], fold->stride[d]);
-        vd__digits_add(&pass->out.each, p->shape[d], l->out.stride[d]);
-        vd__digits_add(&pass->out_index.each, p->shape[d], array.stride[d]);
+        vd__digits_add(&pass->in.each, vd__fft_extent(p, axis, d), fold->stride[d]);
+        vd__digits_add(&pass->out.each, vd__fft_extent(p, axis, d), l->out.stride[d]);
+        vd__digits_add(&pass->out_index.each, vd__fft_extent(p, axis, d), array.stride[d]);
     }
     return pass->in.each.product <= UINT32_MAX / (l->rule.h / 2 + 1);
 }
@@ -2905,6 +2918,7 @@ static bool vd__real_plan_two(vd_fft *p, vd__fft_route *r, const vd__real_leg *l
     a->turn = l->rule.h;
     a->turn_rows = second;
     a->turn_width = a->in.each.product / second;
+    a->filled = vd__real_cut(l, a->real.load ? 0 : l->rule.filled, l->rule.h, second, a->turn_width);
     if (fold) b->real = l->rule;
     else vd__real_give(p, b, l, false);
     b->real.part_out = first;
@@ -2913,6 +2927,7 @@ static bool vd__real_plan_two(vd_fft *p, vd__fft_route *r, const vd__real_leg *l
     b->out = vd__fft_side_of(p, l->order, &l->leg, 0, &out, b->real.store ? step : first * step, none,
                              vd__digit_of(first, b->real.store ? 0 : step), none);
     b->out_index = vd__real_index_side(p, l, true, vd__digit_of(first, 0));
+    b->kept = vd__real_cut(l, fold || b->real.store ? 0 : l->rule.kept, l->rule.h, first, a->turn_width);
     if (p->layout[VD__FFT_TEMP].span < temp.span) p->layout[VD__FFT_TEMP].span = temp.span;
     if (p->layout[VD__FFT_FOLD].span < temp.span) p->layout[VD__FFT_FOLD].span = temp.span;
     if (vd__fft_plan_shape(p, a, l->order, &l->leg, 0, first, least) && vd__fft_plan_shape(p, b, l->order, &l->leg, 1, (uint32_t)second, least / 2) &&
@@ -2942,6 +2957,7 @@ static bool vd__real_plan_leg(vd_fft *p, vd__fft_route *r, const vd__real_leg *l
 
 static vd_result vd__real_plan_axis(vd_fft *p, uint32_t direction, uint32_t axis, vd__fft_place from, vd__fft_place to) {
     vd_fft_kind kind = direction == VD_FFT_INVERSE ? vd__real_inverse_of(p->kind) : p->kind;
+    bool back = p->kind == VD_FFT_REAL && direction == VD_FFT_INVERSE; /* from OUT to IN */
     vd__fft_route *r = &p->route[direction];
     vd__real_leg real;
     vd__fft_leg leg;
@@ -2953,7 +2969,8 @@ static vd_result vd__real_plan_axis(vd_fft *p, uint32_t direction, uint32_t axis
     leg.in_stride = p->layout[from].stride[axis];
     leg.out_stride = p->layout[to].stride[axis];
     leg.outer = 1;
-    leg.filled = leg.kept = leg.n;
+    leg.filled = p->layout[back ? VD__FFT_OUT : VD__FFT_IN].count[axis];
+    leg.kept = p->layout[back ? VD__FFT_IN : VD__FFT_OUT].count[axis];
     if (p->kind == VD_FFT_REAL && axis != p->real_axis) {
         if (vd__fft_plan_leg(p, r, &leg)) return VD_OK;
     } else {
@@ -2968,7 +2985,7 @@ static vd_result vd__real_plan_axis(vd_fft *p, uint32_t direction, uint32_t axis
 /* The axes of a direction one after the other. A complex axis of one element has nothing to do, one of a cosine or sine transform has. */
 static vd_result vd__real_plan_direction(vd_fft *p, uint32_t direction) {
     bool halves = p->kind == VD_FFT_REAL, back = halves && direction == VD_FFT_INVERSE;
-    vd__fft_place between = !back && p->stored[VD__FFT_OUT] == p->real && !vd__fft_is_mute(p) ? VD__FFT_OUT : VD__FFT_MIDDLE;
+    vd__fft_place between = !back && p->stored[VD__FFT_OUT] == p->real && vd__fft_is_whole(p) && !vd__fft_is_mute(p) ? VD__FFT_OUT : VD__FFT_MIDDLE;
     vd__fft_place from = back ? VD__FFT_OUT : VD__FFT_IN;
     uint32_t axes[4], count = 0, left = 0, done, i;
     vd_result result = VD_OK;
@@ -2990,14 +3007,21 @@ static vd_result vd__real_plan(vd_fft *p) {
     return result ? result : vd__real_plan_direction(p, VD_FFT_INVERSE);
 }
 
+/* Strides of reals each row of which has the room of its bins, of which there are so many. */
+static void vd__real_pad(const vd_fft *p, const uint64_t *count, uint64_t *stride) {
+    uint64_t room = 1;
+    uint32_t i;
+    for (i = p->dimensions; i-- > 0;) {
+        uint64_t bins = count[i] ? count[i] : p->real_length / 2 + 1;
+        stride[i] = room;
+        room *= i == p->real_axis ? 2 * bins : count[i] ? count[i] : p->shape[i];
+    }
+}
+
 /* The half spectrum as the shape that complex passes see, and rows with room for it where the desc asks for that. */
 static vd_result vd__real_check_desc(vd_fft *p, const vd_fft_desc *desc, uint64_t *in_stride) {
-    uint32_t i, family = vd__real_family(p->kind);
-    bool cut = false;
-    for (i = 0; i < 4; i++) cut |= desc->in_count[i] || desc->out_count[i];
-    if (desc->engine || cut)
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': real kinds take no %s", p->name, cut ? "in_count and out_count" : "other engine");
-    i = p->dimensions;
+    uint32_t i = p->dimensions, family = vd__real_family(p->kind);
+    if (desc->engine) return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': real kinds take no other engine", p->name);
     for (; p->kind != VD_FFT_REAL && i-- > 0;)
         if (family == 1 && !vd__real_is_sine(p->kind) && p->axes >> i & 1 && p->shape[i] < 2)
             return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': dimension %u has one element, and VD_FFT_DCT1 takes two and more", p->name, i);
@@ -3007,10 +3031,7 @@ static vd_result vd__real_check_desc(vd_fft *p, const vd_fft_desc *desc, uint64_
     if (desc->padded && (p->kind != VD_FFT_REAL || i + 1 != p->dimensions))
         return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': padded is for VD_FFT_REAL and axes with the last dimension", p->name);
     for (i = 0; i < 4; i++) in_stride[i] = desc->in_stride[i];
-    if (desc->padded && !(in_stride[0] | in_stride[1] | in_stride[2] | in_stride[3])) {
-        vd__fft_layout l = vd__real_room(p, p->real_axis, 2 * (p->real_length / 2 + 1));
-        memcpy(in_stride, l.stride, sizeof l.stride);
-    }
+    if (desc->padded && !(in_stride[0] | in_stride[1] | in_stride[2] | in_stride[3])) vd__real_pad(p, desc->out_count, in_stride);
     p->scalar[VD__FFT_IN] = true;
     p->scalar[VD__FFT_OUT] = p->scalar[VD__FFT_MIDDLE] = p->kind != VD_FFT_REAL;
     return VD_OK;
@@ -3022,7 +3043,7 @@ static bool vd__real_fits_in_place(const vd_fft *p) {
     uint32_t i;
     for (i = 0; i < p->dimensions; i++)
         if (i != p->real_axis && p->shape[i] > 1 && in->stride[i] != 2 * out->stride[i]) return false;
-    return (in->stride[p->real_axis] == 1 || p->real_length == 1) && (out->stride[p->real_axis] == 1 || p->shape[p->real_axis] == 1);
+    return !p->overlaps && (in->stride[p->real_axis] == 1 || p->real_length == 1) && (out->stride[p->real_axis] == 1 || p->shape[p->real_axis] == 1);
 }
 
 /* Whether pairs of reals begin where the device can read two at once. */
@@ -3151,10 +3172,38 @@ static vc_val vd__real_permuted(const vd__real *r, vc_val m, vc_val *negative) {
 
 /* -- kernels: loading -- */
 
+/* Element `index` of a row in memory, of which the first `filled` are there: zeros in place of the others; 0: all are. */
+static vc_val vd__real_element(const vd__fft_writer *w, vd__real_row row, vc_val index, uint64_t filled, bool pair) {
+    vc_val at = vc_add(row.base, vc_mul(index, vc_u32((uint32_t)w->pass->in.stride[0]))), zero, v;
+    if (filled) {
+        zero = vc_const(w->k, vc_imm(w->stored[0], 0));
+        v = vc_load_or(w->in, at, vc_lt(index, vc_u32((uint32_t)filled)), pair ? vc_splat(zero, 2) : zero);
+    } else {
+        v = vc_load(w->in, at);
+    }
+    return w->stored[0] == w->real ? v : vc_cast(pair ? vd__fft_pair_of(w->real) : w->real, v);
+}
+
+/* A part of what a hook makes of an element: zero where there is none. */
+static vc_val vd__real_filled(const vd__fft_writer *w, vc_val index, vc_val v) {
+    uint64_t filled = w->pass->real.filled;
+    return filled ? vc_select(vc_lt(index, vc_u32((uint32_t)filled)), v, vc_const(w->k, vd__fft_number(v, 0))) : v;
+}
+
+static vc_val vd__real_hooked_in(const vd__fft_writer *w, vd__real_row row, vc_val index, vc_val v) {
+    return w->load ? vd__real_filled(w, index, vd__real_hooked_number(w, false, row, index, v)) : v;
+}
+
 static vc_val vd__real_number(const vd__fft_writer *w, vd__real_row row, vc_val index) {
-    vc_val v = vc_load(w->in, vc_add(row.base, vc_mul(index, vc_u32((uint32_t)w->pass->in.stride[0]))));
-    if (w->stored[0] != w->real) v = vc_cast(w->real, v);
-    return w->load ? vd__real_hooked_number(w, false, row, index, v) : v;
+    return vd__real_hooked_in(w, row, index, vd__real_element(w, row, index, w->pass->real.filled, false));
+}
+
+/* Reals 2 i and 2 i + 1 of a row, which lie in memory as one pair. */
+static vd__fft_c vd__real_number_pair(const vd__fft_writer *w, vd__real_row row, vc_val i) {
+    vc_val v = vd__real_element(w, row, i, w->pass->real.filled / 2, true), even = vc_mul(i, vc_u32(2)), re, im;
+    re = vd__real_hooked_in(w, row, even, vc_component(v, 0));
+    im = vd__real_hooked_in(w, row, vc_add(even, vc_u32(1)), vc_component(v, 1));
+    return vd__fft_pair(re, im);
 }
 
 /* Element t of the real sequence that is transformed. */
@@ -3185,11 +3234,12 @@ static vc_val vd__real_fetch(const vd__fft_writer *w, vd__real_row row, vc_val t
 /* Bin k of the half spectrum, the last of which is n / 2; `first`: k may be 0. */
 static vd__fft_c vd__real_bin(const vd__fft_writer *w, vd__real_row row, vc_val k, bool first) {
     const vd__real *r = &w->pass->real;
-    vc_val at = vc_add(row.base, vc_mul(k, vc_u32((uint32_t)w->pass->in.stride[0]))), v = vc_load(w->in, at), im;
-    vd__fft_c x;
-    if (w->stored[0] != w->real) v = vc_cast(vd__fft_pair_of(w->real), v);
-    x = vd__fft_pair(vc_component(v, 0), vc_component(v, 1));
-    if (w->load) x = vd__real_hooked(w, false, row, k, x);
+    vc_val v = vd__real_element(w, row, k, r->filled, true), im;
+    vd__fft_c x = vd__fft_pair(vc_component(v, 0), vc_component(v, 1));
+    if (w->load) {
+        x = vd__real_hooked(w, false, row, k, x);
+        x = vd__fft_pair(vd__real_filled(w, k, x.re), vd__real_filled(w, k, x.im));
+    }
     im = x.im;
     if (first) { /* both ends are real */
         vc_val inner = vc_ne(k, vc_u32(0));
@@ -3254,6 +3304,7 @@ static vd__fft_c vd__real_load(const vd__fft_writer *w, const vd__real_rows *row
         return vd__fft_mul(vd__fft_pair(re, im), vd__fft_entry(w, i, r->phase));
     }
     if (!r->back) {
+        if (!r->scalar_in) return vd__real_number_pair(w, row, i);
         re = vd__real_fetch(w, row, even);
         im = vd__real_fetch(w, row, vc_add(even, vc_u32(1)));
         return vd__fft_pair(re, im);
@@ -3272,6 +3323,27 @@ static vd__fft_c vd__real_chirped(const vd__fft_writer *w, vd__fft_c x, vc_val i
 /* Element j of butterfly b in Bluestein's longer transform: whether it may lie beyond. */
 static bool vd__real_beyond(const vd__fft_writer *w, const vd__fft_phase *g, uint32_t j) { return w->pass->chirp && (j + 1) * g->step > w->pass->chirp; }
 
+/* The lowest index of the axis that inputs first to last of the complex transform are made of; 0 where that is not worth telling. */
+static uint64_t vd__real_lowest(const vd__real *r, uint64_t first, uint64_t last) {
+    uint32_t family = vd__real_family(r->kind);
+    uint64_t low, high;
+    if (family == 4 || (family == 3 && vd__real_is_sine(r->kind))) return 0;
+    if (r->back) low = first, high = r->h - last; /* and its mirror image */
+    else if (family == 0) low = high = r->half ? 2 * first : first;
+    else if (family == 1) low = 2 * first, high = 2 * r->h - (2 * last + 1);
+    else if (r->half) low = 4 * first, high = 2 * r->n - 1 - 2 * (2 * last + 1);
+    else low = 2 * first, high = 2 * r->n - 1 - 2 * last;
+    low = low < high ? low : high;
+    return family == 1 && vd__real_is_sine(r->kind) && low ? low - 1 : low;
+}
+
+/* Whether no butterfly's element j is made of anything that lies in memory. */
+static bool vd__real_is_empty(const vd__fft_writer *w, const vd__fft_phase *g, uint32_t j) {
+    const vd__real *r = &w->pass->real;
+    uint64_t parts = r->part_in ? r->part_in : 1, first = j * g->step * parts, last = (j + 1) * g->step * parts - 1;
+    return r->filled && vd__real_lowest(r, first, last < r->h ? last : r->h - 1) >= r->filled;
+}
+
 static void vd__real_load_all(vd__fft_writer *w) {
     vd__fft_phase g = vd__fft_phase_of(w->shape, 0, 0);
     uint32_t chirp = w->pass->chirp, u, j;
@@ -3288,6 +3360,10 @@ static void vd__real_load_all(vd__fft_writer *w) {
             vc_val own = vc_add(b, vc_u32(j * g.step)), i = vd__real_index(&rows, beyond ? vc_min(own, vc_u32(chirp - 1)) : own, w->pass->real.part_in);
             *x = vd__fft_pair(zero, zero);
             if (chirp && j * g.step >= chirp) continue;
+            if (vd__real_is_empty(w, &g, j)) {
+                *x = vd__fft_pair(vc_imm(w->real, 0), vc_imm(w->real, 0));
+                continue;
+            }
             *x = vd__real_load(w, &rows, i, j == 0 && u == 0);
             if (w->inverse) *x = vd__fft_swap(*x);
             *x = vd__real_chirped(w, *x, i);
@@ -3298,23 +3374,48 @@ static void vd__real_load_all(vd__fft_writer *w) {
 
 /* -- kernels: storing -- */
 
-static void vd__real_put_pair(const vd__fft_writer *w, vd__real_row row, vc_val k, vd__fft_c x, double factor) {
+/* A pair of numbers to element `at` of a row. */
+static void vd__real_put_at(const vd__fft_writer *w, vd__real_row row, vc_val at, vd__fft_c x) {
     vc_val v;
-    x = vd__real_scaled(x, factor * w->scale);
-    if (w->store) x = vd__real_hooked(w, true, row, k, x);
     if (!x.re.of && !x.im.of) return; /* by the hook's wish */
     v = vc_vec2(x.re, x.im);
     if (w->stored[1] != w->real) v = vc_cast(vd__fft_pair_of(w->stored[1]), v);
-    vc_store(w->out, vc_add(row.base, vc_mul(k, vc_u32((uint32_t)w->pass->out.stride[0]))), v);
+    vc_store(w->out, vc_add(row.base, vc_mul(at, vc_u32((uint32_t)w->pass->out.stride[0]))), v);
+}
+
+static vc_val vd__real_is_kept(const vd__fft_writer *w, vc_val index) {
+    return w->pass->real.kept ? vc_lt(index, vc_u32((uint32_t)w->pass->real.kept)) : vc_bool(true);
+}
+
+static void vd__real_put_pair(const vd__fft_writer *w, vd__real_row row, vc_val k, vd__fft_c x, double factor) {
+    VD__REAL_IF(w, w->pass->real.kept, vd__real_is_kept(w, k)) {
+        vd__fft_c y = vd__real_scaled(x, factor * w->scale);
+        if (w->store) y = vd__real_hooked(w, true, row, k, y);
+        vd__real_put_at(w, row, k, y);
+    }
+}
+
+static vc_val vd__real_finished(const vd__fft_writer *w, vd__real_row row, vc_val k, vc_val x, double factor) {
+    factor *= w->scale;
+    if (factor != 1) x = vc_mul(x, vd__fft_number(x, factor));
+    return w->store ? vd__real_hooked_number(w, true, row, k, x) : x;
 }
 
 static void vd__real_put(const vd__fft_writer *w, vd__real_row row, vc_val k, vc_val x, double factor) {
-    factor *= w->scale;
-    if (factor != 1) x = vc_mul(x, vd__fft_number(x, factor));
-    if (w->store) x = vd__real_hooked_number(w, true, row, k, x);
-    if (!x.of) return; /* by the hook's wish */
-    if (w->stored[1] != w->real) x = vc_cast(w->stored[1], x);
-    vc_store(w->out, vc_add(row.base, vc_mul(k, vc_u32((uint32_t)w->pass->out.stride[0]))), x);
+    VD__REAL_IF(w, w->pass->real.kept, vd__real_is_kept(w, k)) {
+        vc_val y = vd__real_finished(w, row, k, x, factor);
+        if (y.of && w->stored[1] != w->real) y = vc_cast(w->stored[1], y);
+        if (y.of) vc_store(w->out, vc_add(row.base, vc_mul(k, vc_u32((uint32_t)w->pass->out.stride[0]))), y); /* if not, by the hook's wish */
+    }
+}
+
+/* Reals 2 i and 2 i + 1 of a row, which lie in memory as one pair. */
+static void vd__real_put_numbers(const vd__fft_writer *w, vd__real_row row, vc_val i, vd__fft_c x) {
+    vc_val even = vc_mul(i, vc_u32(2));
+    VD__REAL_IF(w, w->pass->real.kept, vd__real_is_kept(w, even)) {
+        vc_val re = vd__real_finished(w, row, even, x.re, 1);
+        vd__real_put_at(w, row, i, vd__fft_pair(re, vd__real_finished(w, row, vc_add(even, vc_u32(1)), x.im, 1)));
+    }
 }
 
 /* Kind IV, odd: the bin of l with a quarter of its angle; `mirrored`: of -l, whose bin is the conjugate. */
@@ -3338,6 +3439,10 @@ static void vd__real_store_half(const vd__fft_writer *w, vd__real_row row, vc_va
         x = vd__fft_mul(x, vd__fft_entry(w, i, r->phase));
         vd__real_put(w, row, even, x.re, 2);
         vd__real_put(w, row, vc_sub(vc_u32(n - 1), even), x.im, sine ? 2 : -2);
+        return;
+    }
+    if (!r->scalar_out) {
+        vd__real_put_numbers(w, row, i, x);
         return;
     }
     at[0] = family ? vc_min(vc_mul(even, vc_u32(2)), vc_sub(vc_u32(2 * n - 1), vc_mul(even, vc_u32(2)))) : even;
@@ -3435,6 +3540,7 @@ static void vd__real_put_fold(const vd__fft_writer *w, const vd__real_rows *rows
     if (r->half) {
         odd = vd__fft_mul(odd, vd__fft_entry(w, p, r->split));
         vd__real_put_bin(w, rows->row[0], p, vd__fft_add(even, odd), p, first);
+        if (!vd__real_family(r->kind) && r->kept && r->kept <= r->h - r->h / 2) return; /* mirror images lie behind the middle */
         VD__REAL_IF(w, middle, vc_ne(p, far)) { vd__real_put_bin(w, rows->row[0], far, vd__real_conj(vd__fft_sub(even, odd)), p, first); }
     } else {
         vd__real_put_bin(w, rows->row[0], p, even, p, first);
@@ -3486,6 +3592,7 @@ static void vd__real_finish_pairs(vd__fft_writer *w, const vd__real_pairs *pairs
         bool partly = (u + 1) * threads > all, middle = h % 2 == 0 && h / 2 / threads == u;
         vc_val p = vd__real_pair(w, u), own = exists;
         if (partly) own = vc_and(own, vc_lt(p, vc_u32(all)));
+        if (!vd__real_family(w->pass->real.kind) && w->pass->real.kept && u * threads >= w->pass->real.kept && w->pass->real.kept <= h - h / 2) continue;
         VD__REAL_IF(w, some || partly, own) { vd__real_put_fold(w, &rows, p, pairs->near[u], pairs->far[u], u == 0, middle); }
     }
 }
@@ -6387,7 +6494,8 @@ static void vd__fft_key_of(vd__fft_key *k, const vd_fft *p, const vd__fft_pass *
     const uint64_t words[] = { p->real, p->stored[pass->from], p->stored[pass->to], s->axes, s->size[0], s->size[1], s->size[2], s->size[3], s->mirrored,
                                pass->chirp, pass->turn, pass->turn_rows, pass->inverse, pass->filled.count, pass->filled.scale, pass->kept.count,
                                pass->kept.scale, pass->product.channels, pass->product.kernels, pass->product.plain, (uint64_t)r->kind, r->back, r->half,
-                               r->two, r->fold, r->load, r->store, r->scalar_in, r->scalar_out, r->part_in, r->part_out, r->n, r->h };
+                               r->two, r->fold, r->load, r->store, r->scalar_in, r->scalar_out, r->part_in, r->part_out, r->n, r->h, r->filled,
+                               r->kept };
     size_t i;
     memset(k, 0, sizeof *k);
     vd__fft_key_device(k, p, direction, rigor);
@@ -7005,7 +7113,10 @@ static vd_result vd__fft_lay_all(vd_fft *p, const vd_fft_desc *desc) {
     memcpy(in_stride, desc->in_stride, sizeof in_stride);
     if (p->kind > VD_FFT_COMPLEX || desc->padded) result = vd__real_check_desc(p, desc, in_stride);
     if (!result) result = vd__fft_lay_out(p, VD__FFT_IN, desc->in_count, in_stride, "in");
-    if (p->kind == VD_FFT_REAL) p->shape[p->real_axis] = p->layout[VD__FFT_IN].count[p->real_axis] = p->real_length / 2 + 1;
+    if (!result && p->overlaps && memcmp(in_stride, desc->in_stride, sizeof in_stride) != 0)
+        result = vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': padded, but by in_count and out_count reals need more room than their bins",
+                              p->name);
+    if (p->kind == VD_FFT_REAL) p->shape[p->real_axis] = p->real_length / 2 + 1;
     if (!result) result = vd__fft_lay_out(p, VD__FFT_OUT, desc->out_count, desc->out_stride, "out");
     if (!result) result = vd__fft_lay_out(p, VD__FFT_TEMP, dense, dense, "");
     p->dense = p->layout[VD__FFT_MIDDLE] = p->layout[VD__FFT_TEMP];

@@ -20,6 +20,7 @@
 #include "vkdispatch_fft.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
+#define NOWHERE UINT64_MAX
 
 static bool all_lengths, every_length;
 static vd_context *device_context; /* NULL: no device */
@@ -33,11 +34,13 @@ typedef struct sample {
     bool in_place;
     uint64_t in_stride[4], out_stride[4]; /* zeros: C order, padded in place */
     vd_type type, in_type, out_type;      /* 0: VD_F32 */
+    uint64_t in_count[4], out_count[4];   /* of the reals or the input, of the bins or the output; 0: all */
 } sample;
 
 /* One of the two arrays of a transform. */
 typedef struct array {
     uint64_t shape[4], stride[4], count, span; /* of numbers, of which a complex one is one */
+    uint64_t there[4];                         /* indices that lie in memory */
     uint32_t parts;                            /* of a number */
     vd_type type;
 } array;
@@ -58,8 +61,8 @@ static uint32_t halved_axis(const sample *s) {
 
 /* Of the reals, which are the input of all kinds but going back from a half spectrum, or of the other array. */
 static array array_of(const sample *s, bool other) {
-    array a = { { 0 }, { 0 }, 1, 1, 1, other ? s->out_type : s->in_type };
-    const uint64_t *stride = other ? s->out_stride : s->in_stride;
+    array a = { { 0 }, { 0 }, 1, 1, { 0 }, 1, other ? s->out_type : s->in_type };
+    const uint64_t *stride = other ? s->out_stride : s->in_stride, *count = other ? s->out_count : s->in_count;
     uint32_t d = dimensions_of(s), i;
     uint64_t dense = 1;
     bool real = s->kind == VD_FFT_REAL;
@@ -67,10 +70,14 @@ static array array_of(const sample *s, bool other) {
     if (!a.type) a.type = s->type ? s->type : VD_F32;
     for (i = d; i-- > 0;) {
         a.shape[i] = real && other && i == halved_axis(s) ? s->shape[i] / 2 + 1 : s->shape[i];
+        a.there[i] = count[i] ? count[i] : a.shape[i];
         a.count *= a.shape[i];
         a.stride[i] = stride[0] | stride[1] | stride[2] | stride[3] ? stride[i] : dense;
-        dense *= real && !other && s->in_place && i == halved_axis(s) ? 2 * (s->shape[i] / 2 + 1) : a.shape[i];
-        a.span += (a.shape[i] - 1) * a.stride[i];
+        if (real && !other && s->in_place) /* the room of the bins */
+            dense *= s->out_count[i] ? (i == halved_axis(s) ? 2 : 1) * s->out_count[i] : i == halved_axis(s) ? 2 * (s->shape[i] / 2 + 1) : a.shape[i];
+        else
+            dense *= a.there[i];
+        a.span += (a.there[i] - 1) * a.stride[i];
     }
     return a;
 }
@@ -78,10 +85,12 @@ static array array_of(const sample *s, bool other) {
 static size_t part_size(const array *a) { return (size_t)vd_type_size(a->type); }
 static size_t bytes_of(const array *a) { return (size_t)a->span * a->parts * part_size(a); }
 
+/* NOWHERE: it does not lie in memory. */
 static uint64_t place_of(const array *a, uint64_t i) {
     uint64_t at = 0;
     for (uint32_t d = 4; d-- > 0;) {
         if (!a->shape[d]) continue;
+        if (i % a->shape[d] >= a->there[d]) return NOWHERE;
         at += i % a->shape[d] * a->stride[d];
         i /= a->shape[d];
     }
@@ -123,12 +132,19 @@ static double get_number(vd_type type, const void *at) {
 /* Between the numbers one behind the other and their places in memory. */
 static void scatter(const array *a, const double *from, unsigned char *to) {
     for (uint64_t i = 0; i < a->count; i++)
-        for (uint32_t c = 0; c < a->parts; c++) put_number(a->type, to + (place_of(a, i) * a->parts + c) * part_size(a), from[i * a->parts + c]);
+        for (uint32_t c = 0; c < a->parts && place_of(a, i) != NOWHERE; c++)
+            put_number(a->type, to + (place_of(a, i) * a->parts + c) * part_size(a), from[i * a->parts + c]);
 }
 
 static void gather(const array *a, const unsigned char *from, double *to) {
     for (uint64_t i = 0; i < a->count; i++)
-        for (uint32_t c = 0; c < a->parts; c++) to[i * a->parts + c] = get_number(a->type, from + (place_of(a, i) * a->parts + c) * part_size(a));
+        for (uint32_t c = 0; c < a->parts; c++)
+            to[i * a->parts + c] = place_of(a, i) == NOWHERE ? 0 : get_number(a->type, from + (place_of(a, i) * a->parts + c) * part_size(a));
+}
+
+/* Zeros for what does not lie in memory. */
+static void forget_outside(const array *a, double *x) {
+    for (uint64_t i = 0; i < a->count * a->parts; i++) if (place_of(a, i / a->parts) == NOWHERE) x[i] = 0;
 }
 
 /* Multiples of 1 / 1024, which every type has, or of 2^-23. */
@@ -227,6 +243,8 @@ static vd_fft *plan_of(vd_context *ctx, const sample *s) {
     desc.padded = s->in_place && s->kind == VD_FFT_REAL && dimensions_of(s) == halved_axis(s) + 1;
     memcpy(desc.in_stride, s->in_stride, sizeof desc.in_stride);
     memcpy(desc.out_stride, s->out_stride, sizeof desc.out_stride);
+    memcpy(desc.in_count, s->in_count, sizeof desc.in_count);
+    memcpy(desc.out_count, s->out_count, sizeof desc.out_count);
     return vd_fft_create(ctx, &desc);
 }
 
@@ -279,13 +297,16 @@ static void check(const sample *s) {
     if (back) half_spectrum(s, x);
     else random_numbers(x, from.count, from.type);
     scatter(&from, x, data);
+    forget_outside(&from, x);
     if (!back) gather(&from, data, x); /* places may have more than one number */
     else forget_ends(s, x);
     vd_fft *plan = plan_of(device_context, s);
     vd_buffer in = buffer_of(device_context, VD_U8, room, data), out = s->in_place ? in : buffer_of(device_context, VD_U8, room, NULL);
     run_sample(s, in, out, out_size, result, plan);
     gather(&to, result, is);
-    double product = transform(s, x, y), error = compare(is, y, to.count * to.parts, scale_of(s, product)), allowed = allowed_error(s, &to, product);
+    double product = transform(s, x, y);
+    forget_outside(&to, y);
+    double error = compare(is, y, to.count * to.parts, scale_of(s, product)), allowed = allowed_error(s, &to, product);
     if (!(error <= allowed)) {
         say(s);
         fail_msg("error %.3g, allowed %.3g; the plan is\n%s", error, allowed, vd_fft_explain(plan));
@@ -443,6 +464,50 @@ static void strides(void **state) {
     check_all(samples, COUNT(samples));
 }
 
+/* Input that fills a part of what is transformed, results of which a part is wanted. */
+static void parts(void **state) {
+    static const sample samples[] = {
+        /* half spectra: two by two, one by one, two rows at once; by Bluestein's algorithm; of one index, of all but one, of a part of either half */
+        { .kind = VD_FFT_REAL, .shape = { 3, 64 }, .in_count = { 0, 8 } },
+        { .kind = VD_FFT_REAL, .shape = { 3, 64 }, .in_count = { 0, 13 }, .out_count = { 0, 7 } },
+        { .kind = VD_FFT_REAL, .shape = { 3, 64 }, .in_count = { 0, 1 }, .out_count = { 0, 32 }, .direction = VD_FFT_INVERSE },
+        { .kind = VD_FFT_REAL, .shape = { 3, 64 }, .in_count = { 0, 24 }, .out_count = { 0, 5 }, .direction = VD_FFT_INVERSE },
+        { .kind = VD_FFT_REAL, .shape = { 3, 64 }, .out_count = { 0, 17 }, .in_stride = { 71, 1 } },
+        { .kind = VD_FFT_REAL, .shape = { 3, 15 }, .in_count = { 0, 4 }, .out_count = { 0, 3 } },
+        { .kind = VD_FFT_REAL, .shape = { 3, 15 }, .in_count = { 0, 9 }, .out_count = { 0, 7 }, .direction = VD_FFT_INVERSE },
+        { .kind = VD_FFT_REAL, .shape = { 2, 74 }, .in_count = { 0, 20 }, .out_count = { 0, 20 } },
+        { .kind = VD_FFT_REAL, .shape = { 4, 37 }, .in_count = { 0, 30 }, .out_count = { 0, 2 }, .direction = VD_FFT_INVERSE },
+        { .kind = VD_FFT_REAL, .shape = { 3, 64 }, .in_count = { 0, 24 }, .out_count = { 0, 12 }, .in_place = true },
+        { .kind = VD_FFT_REAL, .shape = { 3, 64 }, .in_count = { 0, 24 }, .in_place = true, .direction = VD_FFT_INVERSE },
+        /* several axes, in all places */
+        { .kind = VD_FFT_REAL, .shape = { 12, 20 }, .axes = 3, .in_count = { 5, 7 }, .out_count = { 3, 4 } },
+        { .kind = VD_FFT_REAL, .shape = { 12, 20 }, .axes = 3, .in_count = { 5, 7 }, .out_count = { 3, 4 }, .direction = VD_FFT_INVERSE },
+        { .kind = VD_FFT_REAL, .shape = { 6, 8, 10 }, .axes = 7, .in_count = { 3, 4, 6 } },
+        { .kind = VD_FFT_REAL, .shape = { 6, 8, 10 }, .axes = 3, .out_count = { 2, 3 }, .direction = VD_FFT_INVERSE },
+        { .kind = VD_FFT_REAL, .shape = { 6, 8, 10 }, .axes = 6, .in_count = { 0, 3, 2 }, .in_place = true },
+        { .kind = VD_FFT_REAL, .shape = { 16, 5 }, .axes = 1, .in_count = { 4 }, .out_count = { 3 } },
+        /* in two kernels, and in three */
+        { .kind = VD_FFT_REAL, .shape = { 2, 40000 }, .in_count = { 0, 9000 }, .out_count = { 0, 4001 } },
+        { .kind = VD_FFT_REAL, .shape = { 2, 40000 }, .in_count = { 0, 9000 }, .out_count = { 0, 4001 }, .direction = VD_FFT_INVERSE },
+        { .kind = VD_FFT_REAL, .shape = { 19683, 2 }, .axes = 1, .in_count = { 5000 }, .out_count = { 77 } },
+        /* cosines and sines */
+        { .kind = VD_FFT_DCT1, .shape = { 3, 41 }, .in_count = { 0, 9 }, .out_count = { 0, 30 } },
+        { .kind = VD_FFT_DCT2, .shape = { 3, 64 }, .in_count = { 0, 9 }, .out_count = { 0, 13 } },
+        { .kind = VD_FFT_DCT2, .shape = { 3, 45 }, .in_count = { 0, 20 }, .out_count = { 0, 44 }, .direction = VD_FFT_INVERSE },
+        { .kind = VD_FFT_DCT2, .shape = { 8, 12 }, .axes = 3, .in_count = { 3, 5 }, .out_count = { 3, 5 }, .in_place = true },
+        { .kind = VD_FFT_DCT3, .shape = { 3, 64 }, .in_count = { 0, 7 }, .out_count = { 0, 50 } },
+        { .kind = VD_FFT_DCT4, .shape = { 3, 64 }, .in_count = { 0, 11 }, .out_count = { 0, 60 } },
+        { .kind = VD_FFT_DCT4, .shape = { 3, 37 }, .in_count = { 0, 11 }, .out_count = { 0, 20 } },
+        { .kind = VD_FFT_DST1, .shape = { 3, 39 }, .in_count = { 0, 8 }, .out_count = { 0, 21 } },
+        { .kind = VD_FFT_DST2, .shape = { 3, 64 }, .in_count = { 0, 9 }, .out_count = { 0, 13 } },
+        { .kind = VD_FFT_DST3, .shape = { 3, 45 }, .in_count = { 0, 9 }, .out_count = { 0, 13 } },
+        { .kind = VD_FFT_DST4, .shape = { 3, 64 }, .in_count = { 0, 9 }, .out_count = { 0, 13 } },
+        { .kind = VD_FFT_DCT2, .shape = { 3, 20000 }, .in_count = { 0, 300 }, .out_count = { 0, 70 } },
+    };
+    (void)state;
+    check_all(samples, COUNT(samples));
+}
+
 static void types(void **state) {
     static const vd_type mixes[][3] = { { VD_F64, VD_F64, VD_F64 }, { VD_F32, VD_F16, VD_F16 }, { VD_F64, VD_F32, VD_F64 }, { VD_F32, VD_F32, VD_F16 } };
     static const sample samples[] = {
@@ -582,6 +647,13 @@ static void explains(vd_context *ctx, vd_fft_kind kind, uint64_t n, const char *
     vd_fft_destroy(plan);
 }
 
+static void negate(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
+    (void)k;
+    (void)at;
+    (void)user;
+    v->re = vc_neg(v->re);
+}
+
 static void bad_input(void **state) {
     vd_context_desc dummy = { 0 };
     vd_context *ctx = NULL;
@@ -604,6 +676,15 @@ static void bad_input(void **state) {
     desc.axes = 1;
     refuse(ctx, &desc, "padded is for VD_FFT_REAL and axes with the last dimension");
     desc.axes = 0;
+    desc.shape[1] = 10;
+    desc.in_count[1] = 9;
+    desc.out_count[1] = 4;
+    refuse(ctx, &desc, "padded, but by in_count and out_count reals need more room than their bins");
+    desc.out_count[1] = 7;
+    refuse(ctx, &desc, "out_count[1] is 7; dimension 1 has 6 indices and is transformed");
+    desc.in_count[1] = 11;
+    refuse(ctx, &desc, "in_count[1] is 11; dimension 1 has 10 indices and is transformed");
+    desc.in_count[1] = desc.out_count[1] = 0;
     desc.shape[1] = 2 * 104729;
     refuse(ctx, &desc, "dimension 1 of 209458 elements");
     desc.shape[1] = 10;
@@ -631,6 +712,12 @@ static void bad_input(void **state) {
     io.out = view;
     assert_int_equal(vd_fft_run(plan, vd_immediate(ctx, 0, 0), &io), VD_ERROR_INVALID);
     assert_non_null(strstr(vd_error_text(), "of the reals does not begin at a multiple of 8 bytes"));
+    vd_fft_destroy(plan);
+    desc.store = negate; /* hooks or not, reals are read and written by two */
+    plan = vd_fft_create(ctx, &desc);
+    assert_int_equal(vd_fft_run(plan, vd_immediate(ctx, 0, 0), &io), VD_ERROR_INVALID);
+    assert_non_null(strstr(vd_error_text(), "of the reals does not begin at a multiple of 8 bytes"));
+    desc.store = NULL;
     vd_fft_destroy(plan);
     desc.in_stride[0] = 2;
     desc.in_stride[1] = 1;
@@ -662,7 +749,8 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(half_spectra), cmocka_unit_test(cosine_1), cmocka_unit_test(cosine_2), cmocka_unit_test(cosine_3),
         cmocka_unit_test(cosine_4), cmocka_unit_test(sine_1), cmocka_unit_test(sine_2), cmocka_unit_test(sine_3), cmocka_unit_test(sine_4),
-        cmocka_unit_test(axes), cmocka_unit_test(norms), cmocka_unit_test(long_axes), cmocka_unit_test(strides), cmocka_unit_test(types),
+        cmocka_unit_test(axes), cmocka_unit_test(norms), cmocka_unit_test(long_axes), cmocka_unit_test(strides), cmocka_unit_test(parts),
+        cmocka_unit_test(types),
         cmocka_unit_test(simple), cmocka_unit_test(several_axes), cmocka_unit_test(rows), cmocka_unit_test(bad_input),
     };
     for (int i = 1; i < argc; i++) {
