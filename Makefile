@@ -188,7 +188,7 @@ suites := compile unit golden codegen conformance fft fuzz sanitize validate
 .DELETE_ON_ERROR:
 .SECONDEXPANSION:
 .PHONY: help demo test check $(suites:%=test-%) $(suites:%=programs-%) test-gpu test-side-by-side test-features fuzz-api bench \
-        bench-dispatch bench-cuda bench-opencl bench-build bench-fft bench-reduce bench-compile bench-plots matrix golden-update carry install clean \
+        bench-dispatch bench-cuda bench-opencl bench-build bench-pipeline bench-fft bench-reduce bench-compile bench-plots matrix golden-update carry install clean \
         fft-lengths deps-build deps-test deps-plots
 
 help:            ## this list
@@ -259,6 +259,9 @@ bench-cuda: build/$(cc)/tools/bench/cuda ## launches and round trips against the
 	@$<
 
 bench-build: build/$(cc)/tools/bench/build ## builder to SPIR-V, beside glslang on the same kernel
+	@$<
+
+bench-pipeline: build/$(cc)/tools/bench/pipeline ## making a pipeline of the builder's module and of glslang's, and their registers
 	@$<
 
 bench-fft: build/vkfft/tools/bench/fft ## transforms of a GiB beside cuFFT, VkFFT and a copy

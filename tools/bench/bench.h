@@ -18,7 +18,7 @@
 
 enum { BENCH_ROUNDS_MAX = 101 };
 
-static double bench_now(void) { /* seconds */
+static inline double bench_now(void) { /* seconds */
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
