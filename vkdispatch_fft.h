@@ -720,6 +720,7 @@ typedef struct vd__fft_tables {
 typedef struct vd__fft_product {
     uint32_t channels, kernels; /* that the kernel goes through; 0: no product */
     bool plain;              /* on storing, in C order, and not back: of axes that take several kernels */
+    bool image;              /* the shape is a whole image */
     vd__fft_side spectrum;   /* the elements in the spectrum of the first channel and kernel */
     uint64_t in_step, out_step, channel_step, kernel_step;
 } vd__fft_product;
@@ -728,7 +729,9 @@ typedef struct vd__fft_product {
 typedef struct vd__fft_convolution {
     uint64_t batch;
     uint32_t channels, kernels;
+    uint32_t parts;          /* that the first axis is done in beside the last; 1: none, it is done alone; 0: as estimated */
     bool back;               /* planning is past the product */
+    bool parted;             /* planning is of a route with parts */
 } vd__fft_convolution;
 
 /* Between axes the numbers lie in OUT, or in MIDDLE where OUT is of another type than the arithmetic, lacks some of the indices, gets nothing or has to
@@ -756,12 +759,13 @@ typedef struct vd__real {
 typedef struct vd__fft_pass {
     vd__fft_shape shape;
     vd__fft_side in, out;
-    vd__fft_cut filled, kept; /* what is read, not zero; what is written */
+    vd__fft_cut filled[VD__FFT_AXES], kept[VD__FFT_AXES]; /* what is read, not zero; what is written; of the shape's last axis, of the one before, … */
     vd__fft_side in_index, out_index; /* the same elements in C order; of passes with hooks only */
     uint32_t dimension[VD__FFT_AXES]; /* of the array, by axis of the shape */
     vd__fft_product product;
     bool inverse;            /* of a route that has both directions */
     uint64_t turn;           /* length of the axis whose roots multiply what is stored; 0: none */
+    bool turn_first;         /* they multiply before the last axis of the shape is transformed, on the way back */
     uint64_t turn_width, turn_rows; /* transforms that share a root, and how many such */
     uint32_t fine_bits;      /* of an exponent that the fine table resolves */
     uint32_t chirp;          /* length of the transform that Bluestein's algorithm makes of shape.n; 0: it is shape.n */
@@ -828,6 +832,7 @@ struct vd_fft {
     vd__fft_layout dense;    /* C order */
     vd__fft_hooks hooks;
     vd__fft_convolution convolution; /* batch 0: none */
+    double estimate;         /* of a convolution in several kernels: see vd__fft_estimate */
     vd_buffer spectrum;      /* the convolution's */
     vd__fft_route route[2];  /* by direction; of complex transforms the first serves both */
     vc_type real;            /* of the arithmetic */
@@ -1301,10 +1306,10 @@ typedef struct vd__fft_leg {
 typedef struct vd__digit { uint64_t size, step; } vd__digit;
 
 /* Indices of another dimension that there are while an axis is transformed: later axes have been, earlier ones have not; on the way back of a convolution
-   earlier ones are done. */
+   earlier ones are done, and in parts its first axis comes first. */
 static uint64_t vd__fft_extent(const vd_fft *p, uint32_t axis, uint32_t dimension) {
     if (!(p->axes >> dimension & 1)) return p->shape[dimension];
-    if (p->convolution.batch && dimension > axis) return p->shape[dimension];
+    if (p->convolution.batch && dimension > axis && !p->convolution.parted) return p->shape[dimension];
     if (p->convolution.batch) return p->layout[p->convolution.back ? VD__FFT_OUT : VD__FFT_IN].count[dimension];
     return p->layout[dimension > axis ? VD__FFT_OUT : VD__FFT_IN].count[dimension];
 }
@@ -1392,7 +1397,7 @@ static bool vd__fft_plan_shape(const vd_fft *p, vd__fft_pass *pass, const uint32
     s->columns_out = vd__fft_is_columns(&pass->out);
     s->mirrored = pass->real.fold;
     s->twice = pass->chirp || pass->product.channels;
-    s->turned = pass->product.channels && s->axes > 1 && !p->device.cpu;
+    s->turned = pass->product.image && s->axes > 1 && !p->device.cpu;
     if (!vd__fft_shape_of(&p->device, vd__fft_count(pass), least, s)) return false;
     if (!p->device.cpu) vd__fft_choose_pads(&p->device, s);
     return true;
@@ -1413,8 +1418,8 @@ static bool vd__fft_plan_one(vd_fft *p, vd__fft_route *r, const vd__fft_leg *leg
     vd__fft_join_blocks(&pass->in_index);
     pass->out_index = pass->in_index;
     pass->chirp = chirp;
-    pass->filled = vd__fft_cut_of(leg->filled, chirp ? length : leg->n, 1, 1);
-    pass->kept = vd__fft_cut_of(leg->kept, chirp ? length : leg->n, 1, 1);
+    pass->filled[0] = vd__fft_cut_of(leg->filled, chirp ? length : leg->n, 1, 1);
+    pass->kept[0] = vd__fft_cut_of(leg->kept, chirp ? length : leg->n, 1, 1);
     if (vd__fft_plan_shape(p, pass, order, leg, 0, length, least)) return true;
     r->count--;
     return false;
@@ -1445,14 +1450,14 @@ static bool vd__fft_plan_split(vd_fft *p, vd__fft_route *r, const vd__fft_leg *l
     a->turn = leg->n;
     a->turn_rows = second;
     a->turn_width = vd__fft_nearer(p, order, leg);
-    a->filled = vd__fft_cut_of(leg->filled, leg->n, second, a->turn_width);
+    a->filled[0] = vd__fft_cut_of(leg->filled, leg->n, second, a->turn_width);
     a->in_index = vd__fft_side_of(p, order, leg, leg->with[0], &p->dense, second * s_dense, none, vd__digit_of(second, s_dense), none); /* of a first pass */
     b = vd__fft_plan_shape(p, a, order, leg, 0, first, least) ? vd__fft_add_pass(r, VD__FFT_TEMP, leg->to) : NULL;
     if (b) {
         b->in = vd__fft_side_of(p, order, leg, leg->with[1], temp, s, none, vd__digit_of(first, second * s), parts);
         b->out = vd__fft_side_of(p, order, leg, leg->with[1], out, first * leg->out_stride * leg->outer, none,
                                  vd__digit_of(first, leg->out_stride * leg->outer), vd__digit_of(leg->outer, leg->out_step));
-        b->kept = vd__fft_cut_of(leg->kept, p->shape[leg->axis], first * leg->outer, a->turn_width);
+        b->kept[0] = vd__fft_cut_of(leg->kept, p->shape[leg->axis], first * leg->outer, a->turn_width);
         b->out_index = vd__fft_side_of(p, order, leg, leg->with[1], &p->dense, first * s_dense * leg->outer, none, vd__digit_of(first, s_dense * leg->outer),
                                        vd__digit_of(leg->outer, s_dense));
         if (vd__fft_plan_shape(p, b, order, leg, 1, (uint32_t)second, least / 2)) return true;
@@ -1612,28 +1617,31 @@ static vd_result vd__fft_plan_axes(vd_fft *p) {
     return result;
 }
 
-/* One side of the pass in the middle of a convolution, along dimension 1 and those of `with`: images a step apart, kernels of one image too where workgroups
-   share them out. */
-static vd__fft_side vd__fft_middle_side(const vd_fft *p, const vd__fft_layout *l, uint32_t with, uint64_t image_step, uint64_t kernel_step) {
+/* One side of the pass in the middle of a convolution, along dimension 1, or each of its parts, and those of `with`: images a step apart, kernels of one image
+   too where workgroups share them out. Of the spectrum a part is each so many-th index, of an array so many in a row. */
+static vd__fft_side vd__fft_middle_side(const vd_fft *p, const vd__fft_layout *l, uint32_t with, uint64_t image_step, uint64_t kernel_step, bool spectrum) {
     const vd__fft_convolution *c = &p->convolution;
+    uint64_t parts = c->parted ? c->parts : 1;
     vd__fft_side s;
     uint32_t i, axes = 0;
     memset(&s, 0, sizeof s);
-    for (i = p->dimensions; i-- > 1;) if (i == 1 || with >> i & 1) s.stride[axes++] = l->stride[i];
+    for (i = p->dimensions; i-- > 2;) if (with >> i & 1) s.stride[axes++] = l->stride[i];
+    s.stride[axes] = spectrum ? parts * l->stride[1] : l->stride[1];
     s.block.product = s.each.product = 1;
     vd__digits_add(&s.block, c->batch, image_step);
     if (c->channels > 1) vd__digits_add(&s.block, c->kernels, kernel_step);
+    vd__digits_add(&s.block, parts, spectrum ? l->stride[1] : p->shape[1] / parts * l->stride[1]);
     for (i = 2; i < p->dimensions; i++) if (!(with >> i & 1)) vd__digits_add(&s.each, p->shape[i], l->stride[i]);
     vd__fft_join_blocks(&s);
     return s;
 }
 
 /* There, product and back in one kernel. */
-static bool vd__fft_plan_middle(vd_fft *p, vd__fft_place from, vd__fft_place to, uint32_t with) {
+static bool vd__fft_plan_middle(vd_fft *p, vd__fft_place from, vd__fft_place to, uint32_t with, bool image) {
     const vd__fft_convolution *c = &p->convolution;
     const vd__fft_layout *in = &p->layout[from], *out = &p->layout[to];
     vd__fft_pass *pass = vd__fft_add_pass(&p->route[0], from, to);
-    uint64_t image = p->dense.stride[0];
+    uint64_t step = p->dense.stride[0], n = p->shape[1] / (c->parted ? c->parts : 1);
     uint32_t least, i;
     const uint32_t order[4] = { 0, 1, 2, 3 };
     vd__fft_leg leg;
@@ -1641,21 +1649,26 @@ static bool vd__fft_plan_middle(vd_fft *p, vd__fft_place from, vd__fft_place to,
     memset(&leg, 0, sizeof leg);
     leg.axis = 1;
     leg.with[0] = with;
-    pass->in = vd__fft_middle_side(p, in, with, c->channels * in->stride[0], 0);
-    pass->out = vd__fft_middle_side(p, out, with, c->kernels * out->stride[0], out->stride[0]);
-    pass->in_index = vd__fft_middle_side(p, &p->dense, with, c->channels * image, 0);
-    pass->out_index = vd__fft_middle_side(p, &p->dense, with, c->kernels * image, image);
-    pass->filled = vd__fft_cut_of(p->layout[VD__FFT_IN].count[1], p->shape[1], 1, 1);
-    pass->kept = vd__fft_cut_of(p->layout[VD__FFT_OUT].count[1], p->shape[1], 1, 1);
-    pass->product.spectrum = vd__fft_middle_side(p, &p->dense, with, 0, c->channels * image);
+    pass->in = vd__fft_middle_side(p, in, with, c->channels * in->stride[0], 0, false);
+    pass->out = vd__fft_middle_side(p, out, with, c->kernels * out->stride[0], out->stride[0], false);
+    pass->in_index = vd__fft_middle_side(p, &p->dense, with, c->channels * step, 0, false);
+    pass->out_index = vd__fft_middle_side(p, &p->dense, with, c->kernels * step, step, false);
+    pass->filled[0] = vd__fft_cut_of(p->layout[VD__FFT_IN].count[1], n, 1, 1);
+    pass->kept[0] = vd__fft_cut_of(p->layout[VD__FFT_OUT].count[1], n, 1, 1);
+    if (with && !image) {
+        pass->filled[1] = vd__fft_cut_of(p->layout[VD__FFT_IN].count[2], p->shape[2], 1, 1);
+        pass->kept[1] = vd__fft_cut_of(p->layout[VD__FFT_OUT].count[2], p->shape[2], 1, 1);
+    }
+    pass->product.spectrum = vd__fft_middle_side(p, &p->dense, with, 0, c->channels * step, true);
+    pass->product.image = image;
     pass->product.channels = c->channels;
     pass->product.kernels = c->channels > 1 ? 1 : c->kernels;
     pass->product.in_step = in->stride[0];
     pass->product.out_step = out->stride[0];
-    pass->product.channel_step = pass->product.kernel_step = image;
+    pass->product.channel_step = pass->product.kernel_step = step;
     for (i = 0; i < 2; i++) {
         least = i || p->device.cpu ? 1 : 8;
-        if (p->shape[1] <= 65536 && vd__fft_plan_shape(p, pass, order, &leg, 0, (uint32_t)p->shape[1], least)) return true;
+        if (n <= 65536 && vd__fft_plan_shape(p, pass, order, &leg, 0, (uint32_t)n, least)) return true;
     }
     p->route[0].count--;
     return false;
@@ -1670,7 +1683,7 @@ static bool vd__fft_plan_image(vd_fft *p) {
         if (p->shape[i] > VD__FFT_POINTS / n || !vd__fft_is_smooth(p->shape[i], 31)) return false;
         n *= p->shape[i];
     }
-    return vd__fft_plan_middle(p, VD__FFT_IN, VD__FFT_OUT, p->axes & ~2u);
+    return vd__fft_plan_middle(p, VD__FFT_IN, VD__FFT_OUT, p->axes & ~2u, true);
 }
 
 /* There or back along an axis. */
@@ -1698,7 +1711,7 @@ static bool vd__fft_plan_way(vd_fft *p, uint32_t axis, vd__fft_place from, vd__f
 /* The first axis: in one kernel, or there, with the product on storing, and back. */
 static bool vd__fft_plan_turning_point(vd_fft *p, vd__fft_place from, vd__fft_place between, vd__fft_place to) {
     const vd__fft_convolution *c = &p->convolution;
-    if (vd__fft_plan_middle(p, from, to, 0)) return true;
+    if (vd__fft_plan_middle(p, from, to, 0, false)) return true;
     if (c->channels > 1 || c->kernels > 1 || !vd__fft_plan_way(p, 1, from, between)) return false;
     p->route[0].pass[p->route[0].count - 1].product.plain = true;
     p->convolution.back = true;
@@ -1706,24 +1719,128 @@ static bool vd__fft_plan_turning_point(vd_fft *p, vd__fft_place from, vd__fft_pl
 }
 
 /* All axes but the first there, the first with the product in the middle, all others back in the opposite order. */
-static vd_result vd__fft_plan_convolution(vd_fft *p) {
-    vd__fft_convolution *c = &p->convolution;
-    uint64_t most = p->shape[0];
-    bool one = c->channels == 1 && c->kernels == 1, ok = true;
-    vd__fft_place between = one && vd__fft_is_whole(p) && p->stored[VD__FFT_OUT] == p->real && !vd__fft_is_mute(p) ? VD__FFT_OUT : VD__FFT_MIDDLE;
-    vd__fft_place after = one ? between : VD__FFT_FOLD, from, to = p->dimensions == 2 ? VD__FFT_OUT : after;
+static bool vd__fft_plan_whole(vd_fft *p, vd__fft_place between, vd__fft_place after) {
+    vd__fft_place from, to = p->dimensions == 2 ? VD__FFT_OUT : after;
+    bool ok = true;
     uint32_t i;
-    p->layout[VD__FFT_MIDDLE].span = c->batch * c->channels * p->dense.stride[0];
-    p->layout[VD__FFT_FOLD] = p->dense;
-    p->layout[VD__FFT_FOLD].span = c->batch * c->kernels * p->dense.stride[0];
-    if (vd__fft_plan_image(p)) return VD_OK;
     for (i = p->dimensions; i-- > 2 && ok;) ok = vd__fft_plan_way(p, i, p->route[0].count ? between : VD__FFT_IN, between);
     from = p->route[0].count ? between : VD__FFT_IN;
     ok = ok && vd__fft_plan_turning_point(p, from, between, to);
-    c->back = true;
+    p->convolution.back = true;
     for (i = 2; i < p->dimensions && ok; i++) ok = vd__fft_plan_way(p, i, after, i + 1 == p->dimensions ? VD__FFT_OUT : after);
+    return ok;
+}
+
+/* Rows beside the parts of the first axis: there as in vd__fft_plan_split, or back, where what the parts left is turned the other way before they meet. Where
+   a signal has fewer indices than a part, or a result, the others are not looked at. */
+static bool vd__fft_plan_rows_parted(vd_fft *p, vd__fft_place from, vd__fft_place to) {
+    const vd__fft_convolution *c = &p->convolution;
+    const vd__fft_layout *in = &p->layout[from], *out = &p->layout[to], *array = &p->layout[c->back ? VD__FFT_OUT : VD__FFT_IN];
+    uint64_t n = p->shape[1], second = n / c->parts, rows = array->count[1] < second ? array->count[1] : second, step = p->dense.stride[1];
+    uint32_t near = p->dimensions - 1;
+    const uint32_t order[4] = { 0, 1, 2, 3 };
+    vd__digit none = vd__digit_of(1, 0);
+    vd__fft_pass *pass = vd__fft_add_pass(&p->route[0], from, to);
+    vd__fft_cut *cut;
+    vd__fft_leg leg;
+    if (!pass) return false;
+    memset(&leg, 0, sizeof leg);
+    leg.axis = 1;
+    leg.with[0] = 1u << near;
+    p->shape[0] = c->batch * (c->back ? c->kernels : c->channels);
+    pass->in = vd__fft_side_of(p, order, &leg, leg.with[0], in, second * in->stride[1], none, vd__digit_of(rows, in->stride[1]), none);
+    pass->out = vd__fft_side_of(p, order, &leg, leg.with[0], out, second * out->stride[1], none, vd__digit_of(rows, out->stride[1]), none);
+    pass->in_index = vd__fft_side_of(p, order, &leg, leg.with[0], &p->dense, second * step, none, vd__digit_of(rows, step), none);
+    pass->out_index = pass->in_index;
+    pass->inverse = pass->turn_first = c->back;
+    pass->turn = n;
+    pass->turn_rows = second;
+    pass->turn_width = vd__fft_nearer(p, order, &leg);
+    cut = c->back ? pass->kept : pass->filled;
+    cut[0] = vd__fft_cut_of(array->count[1], n, second, pass->turn_width);
+    cut[1] = vd__fft_cut_of(array->count[near], p->shape[near], 1, 1);
+    if (vd__fft_plan_shape(p, pass, order, &leg, 0, c->parts, 1)) return true;
+    p->route[0].count--;
+    return false;
+}
+
+/* The same in three kernels, of rows beside parts of the first axis, of what is left of that one, beside the second of three, and of rows again: as
+   vd__fft_plan_parted does it for transforms, and since the order of a spectrum is that of whoever multiplies by it, nothing has to be put into order. */
+static bool vd__fft_plan_in_parts(vd_fft *p, vd__fft_place between, vd__fft_place after) {
+    vd__fft_convolution *c = &p->convolution;
+    uint32_t near = p->dimensions - 1, with = p->dimensions == 4 ? 4 : 0;
+    uint64_t most = p->device.wide ? VD__FFT_POINTS / 2 : VD__FFT_POINTS;
+    bool ok = p->dimensions > 2 && p->shape[1] % c->parts == 0 && p->shape[1] > c->parts && c->parts <= VD__FFT_RADIX;
+    ok = ok && vd__fft_is_smooth(p->shape[1], 31) && vd__fft_is_smooth(p->shape[near], 31) && p->shape[near] <= most / c->parts;
+    if (with) ok = ok && vd__fft_is_smooth(p->shape[2], 31) && p->shape[2] <= most / (p->shape[1] / c->parts);
+    c->parted = true;
+    ok = ok && vd__fft_plan_rows_parted(p, VD__FFT_IN, between) && vd__fft_plan_middle(p, between, after, with, false);
+    c->back = true;
+    return ok && vd__fft_plan_rows_parted(p, after, VD__FFT_OUT);
+}
+
+/* What a pass may take, in picoseconds on an NVIDIA H200: memory and arithmetic, of which the larger one hides the other as far as several workgroups share
+   the registers of a multiprocessor. Fitted to measured convolutions; what matters is which route takes less. */
+static double vd__fft_estimate(const vd_fft *p, const vd__fft_pass *pass) {
+    const vd__fft_shape *s = &pass->shape;
+    double elements = (double)pass->in.block.product * (double)pass->in.each.product * s->n, read = 1, written = 1, times = 1, narrow = 1, memory, work, points;
+    uint32_t i, bytes = 2 * vc_type_size(p->real);
+    for (i = 0; i < s->axes; i++) {
+        const vd__fft_cut *in = &pass->filled[i], *out = &pass->kept[i];
+        double size = s->size[s->axes - 1 - i];
+        if (in->count) read *= (double)in->count / (size * (double)(in->scale < in->count ? in->scale : in->count));
+        if (out->count) written *= (double)out->count / (size * (double)(out->scale < out->count ? out->scale : out->count));
+    }
+    if (pass->product.channels) {
+        read *= pass->product.channels;
+        written *= pass->product.kernels;
+        times = pass->product.channels + pass->product.kernels;
+    }
+    if (pass->chirp) times = 2;
+    if (s->columns_in || s->columns_out) narrow = s->side * bytes >= 128 ? 1 : s->side * bytes >= 64 ? 1.15 : s->side * bytes >= 32 ? 2 : 4;
+    memory = elements * (read + written) * bytes * narrow * 0.24;
+    work = times * elements / s->n * vd__fft_cost(&p->device, s) * sqrt(narrow) * 0.034;
+    points = (double)s->n * s->side * (p->device.wide ? 2 : 1) / VD__FFT_POINTS;
+    return (memory > work ? memory : work) + 0.85 * points * sqrt(points) * (memory > work ? work : memory);
+}
+
+/* One of both kinds of route; what it may take, 0: there is none. */
+static double vd__fft_plan_kind(vd_fft *p, uint32_t parts) {
+    vd__fft_convolution *c = &p->convolution;
+    bool one = c->channels == 1 && c->kernels == 1, ok;
+    vd__fft_place between = one && vd__fft_is_whole(p) && p->stored[VD__FFT_OUT] == p->real && !vd__fft_is_mute(p) ? VD__FFT_OUT : VD__FFT_MIDDLE;
+    vd__fft_place after = one ? between : VD__FFT_FOLD;
+    uint64_t most = p->shape[0];
+    uint32_t i;
+    double sum = 0;
+    p->route[0].count = 0;
+    c->parts = parts;
+    c->back = c->parted = false;
+    ok = parts > 1 ? vd__fft_plan_in_parts(p, between, after) : vd__fft_plan_whole(p, between, after);
     p->shape[0] = most;
-    if (ok) return VD_OK;
+    for (i = 0; ok && i < p->route[0].count; i++) sum += vd__fft_estimate(p, &p->route[0].pass[i]);
+    p->estimate = sum;
+    return sum;
+}
+
+/* In the parts that were asked for, else in those that may take the least time; a processor's caches hold what lies between two kernels. */
+static vd_result vd__fft_plan_convolution(vd_fft *p) {
+    vd__fft_convolution *c = &p->convolution;
+    uint32_t asked = c->parts, parts, best = 1;
+    double least, cost;
+    p->layout[VD__FFT_MIDDLE].span = c->batch * c->channels * p->dense.stride[0];
+    p->layout[VD__FFT_FOLD] = p->dense;
+    p->layout[VD__FFT_FOLD].span = c->batch * c->kernels * p->dense.stride[0];
+    if (asked < 2 && vd__fft_plan_image(p)) return VD_OK;
+    if (asked > 1 && vd__fft_plan_kind(p, asked) > 0) return VD_OK;
+    least = vd__fft_plan_kind(p, 1);
+    for (parts = 2; parts <= VD__FFT_RADIX && !asked && !p->device.cpu; parts++) {
+        cost = vd__fft_plan_kind(p, parts);
+        if (cost <= 0 || (least > 0 && cost >= least)) continue;
+        least = cost;
+        best = parts;
+    }
+    if (least > 0 && vd__fft_plan_kind(p, best) > 0) return VD_OK;
     return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_convolve_create '%s': no plan for a transform of %llu x %llu x %llu in %u bytes of shared memory", p->name,
                         (unsigned long long)p->shape[1], (unsigned long long)(p->dimensions > 2 ? p->shape[2] : 1),
                         (unsigned long long)(p->dimensions > 3 ? p->shape[3] : 1), (unsigned)(p->device.shared * vc_type_size(p->real)));
@@ -2040,6 +2157,7 @@ typedef struct vd__fft_writer {
     vd_fft_direction direction; /* that the plan's user asked for: some kinds go forward by an inverse */
     double scale;
     vc_val offset;           /* of the cut in use: see vd__fft_cut */
+    vc_val row;              /* of a pass that turns first: which root */
     bool columns;            /* how threads are dealt out now */
     vc_val thread[2], side[2]; /* by that: of its transform, and which transform */
     vc_val index;            /* in C order, of the first element of this thread's transform: for hooks */
@@ -2186,9 +2304,41 @@ static void vd__fft_fill_powers(vd__fft_c *power, uint32_t count, const vd__fft_
 static vc_val vd__fft_divided(vc_val a, uint64_t b) { return b == 1 ? a : vc_div(a, vc_u32((uint32_t)b)); }
 static vc_val vd__fft_modulo(vc_val a, uint64_t b) { return b == 1 ? vc_u32(0) : vc_rem(a, vc_u32((uint32_t)b)); }
 
+/* Root number e of an axis. */
+static vd__fft_c vd__fft_axis_root(const vd__fft_writer *w, vc_val e) {
+    uint32_t bits = w->pass->fine_bits;
+    vd__fft_c coarse = vd__fft_entry(w, vc_shr(e, vc_u32(bits)), w->pass->tables.coarse);
+    vd__fft_c fine = vd__fft_entry(w, vc_and(e, vc_u32((1u << bits) - 1)), w->pass->tables.fine);
+    return vd__fft_mul(coarse, fine);
+}
+
+/* Times exp(-2 pi i row * k / turn), between the two transforms of an axis in two parts; k is the index along the one of them that is here. */
+static void vd__fft_turn_all(vd__fft_writer *w, const vd__fft_phase *g, vc_val row, vc_val b, vd__fft_c *x) {
+    uint32_t step = g->step / g->inner, j;
+    vc_val k = step == 1 ? vc_u32(0) : vd__fft_divided(b, g->inner);
+    vd__fft_c power[VD__FFT_RADIX], first;
+    if (vd__fft_is_tabled(w->pass)) {
+        k = vc_add(vc_mul(row, vc_u32(step * g->radix)), k);
+        for (j = step == 1; j < g->radix; j++) x[j] = vd__fft_mul(x[j], vd__fft_entry(w, k, w->pass->tables.fine + j * step));
+        return;
+    }
+    first = vd__fft_axis_root(w, vc_mul(row, k));
+    for (j = 0; j < vd__fft_powers(g->radix); j++) power[(size_t)1 << j] = vd__fft_axis_root(w, vc_mul(row, vc_u32(step << j)));
+    vd__fft_fill_powers(power, g->radix, &first);
+    for (j = 0; j < g->radix; j++) x[j] = vd__fft_mul(x[j], power[j]);
+}
+
+/* Which root of a turned axis is this transform's. */
+static vc_val vd__fft_row(const vd__fft_writer *w, vc_val q) {
+    const vd__fft_pass *pass = w->pass;
+    vc_val row = vd__fft_divided(q, pass->turn_width);
+    return pass->in.each.product <= pass->turn_width * pass->turn_rows ? row : vd__fft_modulo(row, pass->turn_rows);
+}
+
 static void vd__fft_stage(vd__fft_writer *w, const vd__fft_phase *g, uint32_t table) {
     uint32_t u, j, powers = vd__fft_powers(g->radix);
     bool same = !g->joined && w->shape->threads % g->part == 0;
+    bool turn = w->pass->turn_first && g->length == 1 && g->axis + 1 == w->shape->axes;
     vd__fft_c power[VD__FFT_RADIX];
     for (u = 0; u < g->each; u++) {
         vd__fft_c *x = &w->x[u * g->radix];
@@ -2198,6 +2348,7 @@ static void vd__fft_stage(vd__fft_writer *w, const vd__fft_phase *g, uint32_t ta
             vd__fft_fill_powers(power, g->radix, NULL);
         }
         for (j = 1; g->length > 1 && j < g->radix; j++) x[j] = vd__fft_mul(x[j], power[j]);
+        if (turn) vd__fft_turn_all(w, g, w->row, vd__fft_near(w, g, u), x);
         vd__fft_butterfly(x, g->radix);
     }
 }
@@ -2387,13 +2538,26 @@ static vc_val vd__fft_begin(const vd__fft_side *s, vc_val q, vc_val block) {
 /* Element j of butterfly b, whose first one is b: whether it is there for every b, for none, or for those in the value. */
 typedef enum vd__fft_there { VD__FFT_ALL, VD__FFT_NONE, VD__FFT_SOME } vd__fft_there;
 
-static vd__fft_there vd__fft_is_there(const vd__fft_writer *w, const vd__fft_cut *c, const vd__fft_phase *g, vc_val b, uint32_t j, vc_val *which) {
-    uint64_t first = (uint64_t)j * g->step * c->scale;
-    if (!c->count || first + g->step * c->scale <= c->count) return VD__FFT_ALL;
-    if (first >= c->count) return VD__FFT_NONE;
-    if (c->scale > 1) b = vc_add(vc_mul(b, vc_u32((uint32_t)c->scale)), w->offset);
-    *which = vc_lt(b, vc_u32((uint32_t)(c->count - first)));
-    return VD__FFT_SOME;
+static vd__fft_there vd__fft_is_there(const vd__fft_writer *w, const vd__fft_cut *cuts, const vd__fft_phase *g, vc_val b, uint32_t j, vc_val *which) {
+    const vd__fft_shape *s = w->shape;
+    vd__fft_there there = VD__FFT_ALL;
+    uint32_t i;
+    for (i = 0; i < s->axes; i++) {
+        const vd__fft_cut *c = &cuts[s->axes - 1 - i];
+        uint64_t n = i == g->axis ? s->size[i] / g->radix : s->size[i], first = i == g->axis ? j * n * c->scale : 0;
+        vc_val along = b, here;
+        if (i + 1 < s->axes) {
+            along = vd__fft_modulo(b, n);
+            b = vd__fft_divided(b, n);
+        }
+        if (!c->count || first + n * c->scale <= c->count) continue;
+        if (first >= c->count) return VD__FFT_NONE;
+        if (c->scale > 1) along = vc_add(vc_mul(along, vc_u32((uint32_t)c->scale)), w->offset);
+        here = vc_lt(along, vc_u32((uint32_t)(c->count - first)));
+        *which = there == VD__FFT_SOME ? vc_and(*which, here) : here;
+        there = VD__FFT_SOME;
+    }
+    return there;
 }
 
 /* Element j of butterfly b, whose first one lies there. */
@@ -2401,12 +2565,13 @@ static vd__fft_c vd__fft_load(const vd__fft_writer *w, const vd__fft_phase *g, v
     vc_ref from = vc_offset(w->in, vc_u64(vd__fft_apart(w, &w->pass->in, g, j)));
     vd__fft_c x, zero = vd__fft_pair(vc_imm(w->real, 0), vc_imm(w->real, 0));
     vc_val v, inside = vc_bool(true);
-    vd__fft_there there = vd__fft_is_there(w, &w->pass->filled, g, b, j, &inside);
+    vd__fft_there there = vd__fft_is_there(w, w->pass->filled, g, b, j, &inside);
     if (there == VD__FFT_NONE) return zero;
     v = there == VD__FFT_ALL ? vc_load(from, at) : vc_load_or(from, at, inside, vc_splat(vc_const(w->k, vc_imm(w->stored[0], 0)), 2));
     if (w->stored[0] != w->real) v = vc_cast(vd__fft_pair_of(w->real), v);
     x = vd__fft_pair(vc_component(v, 0), vc_component(v, 1));
-    if (there == VD__FFT_SOME && w->pass->filled.scale == 1) b = vc_min(b, vc_u32((uint32_t)w->pass->filled.count - j * g->step - 1)); /* tables end there */
+    if (there == VD__FFT_SOME && w->shape->axes == 1 && w->pass->filled[0].scale == 1)
+        b = vc_min(b, vc_u32((uint32_t)w->pass->filled[0].count - j * g->step - 1)); /* tables end there */
     if (w->load) {
         x = vd__fft_hooked(w, w->load, &w->pass->in_index, g, b, j, x);
         if (there == VD__FFT_SOME) x = vd__fft_pair(vc_select(inside, x.re, zero.re), vc_select(inside, x.im, zero.im));
@@ -2423,7 +2588,8 @@ static void vd__fft_load_all(vd__fft_writer *w) {
     q = vd__fft_which(w, &block, &exists, &partly);
     base = vd__fft_begin(&w->pass->in, q, block);
     if (w->load) w->index = vd__fft_begin(&w->pass->in_index, q, block);
-    if (w->pass->filled.count) w->offset = vd__fft_divided(q, w->pass->filled.width);
+    if (w->pass->filled[0].count) w->offset = vd__fft_divided(q, w->pass->filled[0].width);
+    if (w->pass->turn_first) w->row = vd__fft_row(w, q);
     if (w->pass->product.channels > 1) {
         base = vc_add(base, vc_mul(w->channel, vc_u32((uint32_t)w->pass->product.in_step)));
         if (w->load) w->index = vc_add(w->index, vc_mul(w->channel, vc_u32((uint32_t)w->pass->product.channel_step)));
@@ -2432,30 +2598,6 @@ static void vd__fft_load_all(vd__fft_writer *w) {
         vc_val b = vd__fft_near(w, &g, u), at = vc_add(base, vd__fft_within(w, &w->pass->in, &g, b));
         for (j = 0; j < g.radix; j++) w->x[u * g.radix + j] = vd__fft_load(w, &g, at, b, j);
     }
-}
-
-/* Root number e of an axis. */
-static vd__fft_c vd__fft_axis_root(const vd__fft_writer *w, vc_val e) {
-    uint32_t bits = w->pass->fine_bits;
-    vd__fft_c coarse = vd__fft_entry(w, vc_shr(e, vc_u32(bits)), w->pass->tables.coarse);
-    vd__fft_c fine = vd__fft_entry(w, vc_and(e, vc_u32((1u << bits) - 1)), w->pass->tables.fine);
-    return vd__fft_mul(coarse, fine);
-}
-
-/* Times exp(-2 pi i row * k / turn), before the second transform of an axis in two parts; k is the index along it. */
-static void vd__fft_turn_all(vd__fft_writer *w, const vd__fft_phase *g, vc_val row, vc_val b, vd__fft_c *x) {
-    uint32_t step = g->step / g->inner, j;
-    vc_val k = step == 1 ? vc_u32(0) : vd__fft_divided(b, g->inner);
-    vd__fft_c power[VD__FFT_RADIX], first;
-    if (vd__fft_is_tabled(w->pass)) {
-        k = vc_add(vc_mul(row, vc_u32(step * g->radix)), k);
-        for (j = step == 1; j < g->radix; j++) x[j] = vd__fft_mul(x[j], vd__fft_entry(w, k, w->pass->tables.fine + j * step));
-        return;
-    }
-    first = vd__fft_axis_root(w, vc_mul(row, k));
-    for (j = 0; j < vd__fft_powers(g->radix); j++) power[(size_t)1 << j] = vd__fft_axis_root(w, vc_mul(row, vc_u32(step << j)));
-    vd__fft_fill_powers(power, g->radix, &first);
-    for (j = 0; j < g->radix; j++) x[j] = vd__fft_mul(x[j], power[j]);
 }
 
 /* The factor of an element that is stored, from a spectrum in C order which all images share. */
@@ -2485,17 +2627,10 @@ static void vd__fft_store_one(const vd__fft_writer *w, const vd__fft_phase *g, v
     uint32_t j;
     for (j = 0; j < g->radix; j++) {
         vc_val which;
-        vd__fft_there there = vd__fft_is_there(w, &w->pass->kept, g, b, j, &which);
+        vd__fft_there there = vd__fft_is_there(w, w->pass->kept, g, b, j, &which);
         if (there == VD__FFT_ALL) vd__fft_store(w, g, at, b, j, x[j]);
         if (there == VD__FFT_SOME) VC_IF(w->k, which) { vd__fft_store(w, g, at, b, j, x[j]); }
     }
-}
-
-/* Which root of a turned axis is this transform's. */
-static vc_val vd__fft_row(const vd__fft_writer *w, vc_val q) {
-    const vd__fft_pass *pass = w->pass;
-    vc_val row = vd__fft_divided(q, pass->turn_width);
-    return pass->in.each.product == pass->turn_width * pass->turn_rows ? row : vd__fft_modulo(row, pass->turn_rows);
 }
 
 static void vd__fft_store_all(vd__fft_writer *w, const vd__fft_phase *g) {
@@ -2509,11 +2644,11 @@ static void vd__fft_store_all(vd__fft_writer *w, const vd__fft_phase *g) {
         base = vc_add(base, vc_mul(w->kernel, vc_u32((uint32_t)w->pass->product.out_step)));
         if (w->store) w->index = vc_add(w->index, vc_mul(w->kernel, vc_u32((uint32_t)w->pass->product.kernel_step)));
     }
-    if (w->pass->kept.count) w->offset = vd__fft_divided(q, w->pass->kept.width);
+    if (w->pass->kept[0].count) w->offset = vd__fft_divided(q, w->pass->kept[0].width);
     for (u = 0; u < g->each; u++) {
         vc_val b = vd__fft_own(w, g, u, &partly), at = vc_add(base, vd__fft_within(w, &w->pass->out, g, b)), own = exists;
         if (partly) own = vc_and(own, vc_lt(b, vc_u32(w->shape->n / g->radix)));
-        if (w->pass->turn) vd__fft_turn_all(w, g, vd__fft_row(w, q), vd__fft_near(w, g, u), &w->x[u * g->radix]);
+        if (w->pass->turn && !w->pass->turn_first) vd__fft_turn_all(w, g, vd__fft_row(w, q), vd__fft_near(w, g, u), &w->x[u * g->radix]);
         if (!some && !partly) vd__fft_store_one(w, g, at, b, &w->x[u * g->radix]);
         else VC_IF(w->k, own) { vd__fft_store_one(w, g, at, b, &w->x[u * g->radix]); }
     }
@@ -2536,7 +2671,7 @@ static void vd__fft_multiply(vd__fft_writer *w, const vd__fft_phase *g) {
 static bool vd__fft_is_dealt(const vd__fft_pass *pass) {
     const vd__fft_shape *s = &pass->shape;
     vd__fft_phase g;
-    if (!pass->product.channels || !s->turned) return false;
+    if (!s->turned) return false;
     g = vd__fft_phase_of(s, 0, s->stages - 1);
     return g.each * g.radix * s->threads == s->n;
 }
@@ -2865,8 +3000,8 @@ static bool vd__real_plan_one(const vd_fft *p, vd__fft_route *r, const vd__real_
     vd__fft_join_blocks(&pass->in_index);
     vd__fft_join_blocks(&pass->out_index);
     pass->chirp = chirp;
-    pass->filled = vd__real_cut(l, pass->real.load ? 0 : l->rule.filled, length, 1, 1);
-    pass->kept = vd__real_cut(l, pass->real.store ? 0 : l->rule.kept, length, 1, 1);
+    pass->filled[0] = vd__real_cut(l, pass->real.load ? 0 : l->rule.filled, length, 1, 1);
+    pass->kept[0] = vd__real_cut(l, pass->real.store ? 0 : l->rule.kept, length, 1, 1);
     if (vd__fft_plan_shape(p, pass, l->order, &l->leg, 0, length, least)) return true;
     r->count--;
     return false;
@@ -6076,6 +6211,8 @@ struct vd_convolve {
     vc_ref data[2];          /* of the kernel being written: in and out, or the kernels */
 };
 
+static uint32_t vd__fft_forced_parts(void);
+
 static uint64_t vd__convolve_count(const uint64_t *shape, uint32_t dimensions) {
     uint64_t n = 1;
     uint32_t i;
@@ -6264,6 +6401,7 @@ static vd_result vd__convolve_make_run(vd_convolve *p) {
     c.channels = p->desc.channels;
     c.kernels = p->desc.kernels;
     c.batch = p->desc.real ? ((uint64_t)p->desc.batch + 1) / 2 : p->desc.batch;
+    c.parts = vd__fft_forced_parts();
     most = c.channels > c.kernels ? c.channels : c.kernels;
     memset(&desc, 0, sizeof desc);
     desc.name = p->name;
@@ -6308,7 +6446,7 @@ VD__PLAN_KIND(convolve, vd_convolve, vd_convolve_desc, vd__convolve_io, vd__conv
 /* Which shape of a kernel is the fastest: those that are cheapest by estimate are compiled, compared with what the planner would take, and timed; then, with
    the radices and threads of the best, other numbers of transforms side by side and other exchanges. */
 
-enum { VD__FFT_MEASURE_VERSION = 1 }; /* of what is kept: to be raised when kernels or choices change */
+enum { VD__FFT_MEASURE_VERSION = 2 }; /* of what is kept: to be raised when kernels or choices change */
 
 static vd__fft_choice vd__fft_choice_of(const vd__fft_shape *s) {
     vd__fft_choice c;
@@ -6430,15 +6568,27 @@ static vd_result vd__fft_force_all(vd_fft *p) {
     vd_result result = VD_OK;
     vd__fft_choice c;
     while (at && *at && !result) {
-        char whom = *at == 'r' || *at == 'c' || *at == 'b' ? *at++ : ' ';
+        char whom = *at == 'r' || *at == 'c' || *at == 'b' || *at == 'p' ? *at++ : ' ';
+        uint32_t parts;
         first = at;
-        if (!vd__fft_read_choice(&at, &c))
+        if (whom == 'p' ? !vd__fft_read_number(&at, &parts) || (*at && *at != ',') : !vd__fft_read_choice(&at, &c))
             return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': VKDISPATCH_FFT_FACTORS has '%.40s'; it takes factors, threads, side by side and slices "
-                                "as in 16x16x16/256/1/1", p->name, first);
-        result = vd__fft_force(p, whom, &c, first, (int)(at - first));
+                                "as in 16x16x16/256/1/1, or parts as in p4", p->name, first);
+        if (whom != 'p') result = vd__fft_force(p, whom, &c, first, (int)(at - first));
         if (*at == ',') at++;
     }
     return result;
+}
+
+/* The parts that the environment wants for convolutions; 0: it says nothing. */
+static uint32_t vd__fft_forced_parts(void) {
+    const char *at = getenv("VKDISPATCH_FFT_FACTORS");
+    uint32_t parts = 0;
+    while (at && *at != 'p') {
+        at = strchr(at, ',');
+        if (at) at++;
+    }
+    return at && (at++, vd__fft_read_number(&at, &parts)) ? parts : 0;
 }
 
 /* ---- what was measured before ---- */
@@ -6492,10 +6642,10 @@ static void vd__fft_key_of(vd__fft_key *k, const vd_fft *p, const vd__fft_pass *
     const vd__real *r = &pass->real;
     const vd__fft_shape *s = &pass->shape;
     const uint64_t words[] = { p->real, p->stored[pass->from], p->stored[pass->to], s->axes, s->size[0], s->size[1], s->size[2], s->size[3], s->mirrored,
-                               pass->chirp, pass->turn, pass->turn_rows, pass->inverse, pass->filled.count, pass->filled.scale, pass->kept.count,
-                               pass->kept.scale, pass->product.channels, pass->product.kernels, pass->product.plain, (uint64_t)r->kind, r->back, r->half,
-                               r->two, r->fold, r->load, r->store, r->scalar_in, r->scalar_out, r->part_in, r->part_out, r->n, r->h, r->filled,
-                               r->kept };
+                               pass->chirp, pass->turn, pass->turn_rows, pass->turn_first, pass->inverse, pass->filled[0].count, pass->filled[0].scale,
+                               pass->filled[1].count, pass->kept[0].count, pass->kept[0].scale, pass->kept[1].count, pass->product.channels,
+                               pass->product.kernels, pass->product.plain, (uint64_t)r->kind, r->back, r->half, r->two, r->fold, r->load, r->store,
+                               r->scalar_in, r->scalar_out, r->part_in, r->part_out, r->n, r->h, r->filled, r->kept };
     size_t i;
     memset(k, 0, sizeof *k);
     vd__fft_key_device(k, p, direction, rigor);
@@ -7018,6 +7168,7 @@ static vd__fft_bench *vd__fft_bench_open(vd_fft *p, const vd_fft_desc *desc, con
     memset(&c, 0, sizeof c);
     if (!b) return NULL;
     if (convolution) c = *convolution;
+    c.parts = p->convolution.parts;
     vd__fft_shrink(p, &few, &c, (uint64_t)(p->device.cpu || vd_device(p->ctx, 0)->type == VD_DEVICE_CPU ? 4 : 256) << 20);
     b->patient = patient;
     if (!vd__fft_plan_new(p->ctx, &few, convolution ? &c : NULL, &b->plan) && vd__fft_is_like(p, b->plan)) return b;
@@ -7196,16 +7347,60 @@ static vd_result vd__fft_plan_new(vd_context *ctx, const vd_fft_desc *desc, cons
     return result;
 }
 
+/* The same with the shapes of its kernels. */
+static vd_result vd__fft_plan_shaped(vd_context *ctx, const vd_fft_desc *desc, const vd__fft_convolution *convolution, vd_fft **out) {
+    vd_result result = vd__fft_plan_new(ctx, desc, convolution, out);
+    if (result || desc->engine) return result;
+    result = vd__fft_force_all(*out);
+    if (!result) vd__fft_measure_all(*out, desc, convolution);
+    if (!result) return VD_OK;
+    vd_fft_destroy(*out);
+    *out = NULL;
+    return result;
+}
+
+/* What all kernels of a plan took when they were timed; 0: one was not. */
+static double vd__fft_measured(const vd_fft *p) {
+    double sum = 0;
+    uint32_t i;
+    for (i = 0; i < p->route[0].count; i++) {
+        if (!p->timing || !p->timing[i].count) return 0;
+        sum += (double)p->timing[i].ms[0];
+    }
+    return sum;
+}
+
+/* Times the other routes of a convolution whose estimates are not far from the one that was taken, which gives way to one that is faster. */
+static void vd__fft_measure_parts(const vd_fft_desc *desc, const vd__fft_convolution *convolution, vd_fft **plan) {
+    vd__fft_convolution c = *convolution;
+    double estimate = (*plan)->estimate;
+    uint32_t first = (*plan)->convolution.parts;
+    if (c.parts || estimate <= 0 || vd__fft_measured(*plan) <= 0) return;
+    for (c.parts = 1; c.parts <= VD__FFT_RADIX; c.parts++) {
+        vd_fft *other = NULL;
+        double ms;
+        if (c.parts == first || vd__fft_plan_new((*plan)->ctx, desc, &c, &other)) continue;
+        if (other->convolution.parts == c.parts && other->estimate < 1.4 * estimate) {
+            vd_fft_destroy(other);
+            if (vd__fft_plan_shaped((*plan)->ctx, desc, &c, &other)) continue;
+            ms = vd__fft_measured(other);
+            if (ms > 0 && ms < 0.99 * vd__fft_measured(*plan)) {
+                vd_fft *slower = *plan;
+                *plan = other;
+                other = slower;
+            }
+        }
+        vd_fft_destroy(other);
+    }
+}
+
 /* A plan of transforms or, with a convolution, of there, a product and back. */
 static vd_result vd__fft_new(vd_context *ctx, const vd_fft_desc *desc, const vd__fft_convolution *convolution, vd_fft **out) {
     vd_fft *p = NULL;
-    vd_result result = vd__fft_plan_new(ctx, desc, convolution, &p);
+    vd_result result = vd__fft_plan_shaped(ctx, desc, convolution, &p);
     if (result) return result;
-    if (!desc->engine) {
-        result = vd__fft_force_all(p);
-        if (!result) vd__fft_measure_all(p, desc, convolution);
-        if (!result) result = vd__fft_make_buffers(p);
-    }
+    if (convolution) vd__fft_measure_parts(desc, convolution, &p);
+    if (!desc->engine) result = vd__fft_make_buffers(p);
     if (result) vd_fft_destroy(p);
     else *out = p;
     return result;
@@ -7429,7 +7624,7 @@ static size_t vd__fft_print_pass(char *at, size_t size, const vd_fft *p, const v
                           vd__fft_shared(s) * vc_type_size(p->real));
     if (vd__fft_has_spectrum(pass)) used += vd__fft_print(at + used, size - used, ", times the spectrum", 0);
     if (pass->product.channels) used += vd__fft_print(at + used, size - used, " and back", 0);
-    if (pass->turn) used += vd__fft_print(at + used, size - used, ", turned for %llu", pass->turn);
+    if (pass->turn) used += vd__fft_print(at + used, size - used, pass->turn_first ? ", turned back for %llu" : ", turned for %llu", pass->turn);
     return used + vd__fft_print(at + used, size - used, "\n", 0);
 }
 

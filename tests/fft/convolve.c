@@ -295,6 +295,100 @@ static void as_for_a_gpu(void **state) {
     unsetenv("VKDISPATCH_FFT_SHAPES");
 }
 
+/* The first axis in parts, some of them beside the last, for a processor and as for a GPU: with rows that are all zero and rows that are zero in parts, with
+   results that lack some of the rows, in place and not. What the plan says shows that it was done so. */
+static void check_in_parts(const char *parts, const sample *samples, size_t count, bool as_gpu) {
+    assert_int_equal(setenv("VKDISPATCH_FFT_FACTORS", parts, 1), 0);
+    if (as_gpu) assert_int_equal(setenv("VKDISPATCH_FFT_SHAPES", "gpu", 1), 0);
+    for (size_t i = 0; i < count; i++) {
+        vd_convolve *plan = plan_of(device_context, &samples[i]);
+        assert_non_null(plan);
+        const char *text = vd_convolve_explain(plan), *line = text;
+        int lines = 0;
+        for (; *line; line++) lines += *line == '\n';
+        if (lines != 3 || !strstr(text, "turned for") || !strstr(text, "turned back for")) fail_msg("%s: %s", parts, text);
+        vd_convolve_destroy(plan);
+        check(&samples[i]);
+    }
+    unsetenv("VKDISPATCH_FFT_FACTORS");
+    unsetenv("VKDISPATCH_FFT_SHAPES");
+}
+
+static void in_parts(void **state) {
+    static const sample two[] = {
+        { { 16, 32, 0 }, { 16, 32, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CIRCULAR, 3, 0, 0, false, VD_F32 },
+        { { 18, 15, 0 }, { 3, 5, 0 }, VD_CONVOLVE_CORRELATION, VD_CONVOLVE_SAME, 2, 2, 2, true, VD_F32 },
+        { { 6, 8, 10 }, { 2, 3, 4 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CENTRED, 2, 1, 2, false, VD_F32 },
+    };
+    static const sample four[] = {
+        { { 16, 10, 0 }, { 7, 3, 0 }, VD_CONVOLVE_CORRELATION, VD_CONVOLVE_CENTRED, 3, 1, 3, false, VD_F32 },
+        { { 32, 6, 0 }, { 32, 6, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CIRCULAR, 3, 3, 1, true, VD_F32 },
+        { { 5, 8, 0 }, { 12, 9, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_FULL, 2, 1, 1, false, VD_F32 }, /* of 16 rows 5: three parts in four are zero */
+        { { 3, 30, 0 }, { 27, 3, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_SAME, 3, 1, 2, true, VD_F32 },
+        { { 20, 9, 0 }, { 20, 9, 0 }, VD_CONVOLVE_CORRELATION, VD_CONVOLVE_VALID, 2, 2, 1, false, VD_F32 },  /* one row is wanted */
+        { { 3, 5, 4 }, { 6, 2, 3 }, VD_CONVOLVE_CORRELATION, VD_CONVOLVE_FULL, 2, 2, 2, true, VD_F32 },
+    };
+    static const sample wide[] = {
+        { { 12, 14, 0 }, { 3, 4, 0 }, VD_CONVOLVE_CORRELATION, VD_CONVOLVE_CENTRED, 3, 2, 2, true, VD_F64 },
+        { { 5, 3, 0 }, { 8, 2, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_FULL, 2, 1, 1, false, VD_F64 },
+    };
+    (void)state;
+    need_device();
+    bool few = vd_device(device_context, 0)->backend == VD_BACKEND_OPENCL && !all_samples;
+    check_in_parts("p2", two, few ? 1 : COUNT(two), true);
+    check_in_parts("p4", few ? four + 2 : four, few ? 2 : COUNT(four), true);
+    check_in_parts("p4", four + 1, few ? 1 : 2, false);
+    if (vd_device(device_context, 0)->features & VD_FEATURE_F64) check_in_parts("p3,p2", wide, few ? 1 : COUNT(wide), false);
+}
+
+/* A part of another length of a kernel that has its shape from the environment too, and an axis that it does not divide. */
+static void asks_for_parts(void **state) {
+    sample s = { { 30, 16, 0 }, { 30, 16, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CIRCULAR, 1, 0, 0, false, VD_F32 };
+    vd_convolve *plan;
+    (void)state;
+    need_device();
+    assert_int_equal(setenv("VKDISPATCH_FFT_FACTORS", "r16x3/16,p3,c2x5/2/4", 1), 0);
+    plan = plan_of(device_context, &s);
+    if (!plan) fail_msg("%s", vd_error_text());
+    assert_non_null(strstr(vd_convolve_explain(plan), "rows of 16 by 3 = 16 by 3, 16 threads"));
+    assert_non_null(strstr(vd_convolve_explain(plan), "columns of 10 = 2 x 5, 2 threads, 4 side by side"));
+    vd_convolve_destroy(plan);
+    check(&s);
+    assert_int_equal(setenv("VKDISPATCH_FFT_FACTORS", "p4", 1), 0); /* of 30: whole */
+    plan = plan_of(device_context, &s);
+    assert_non_null(plan);
+    assert_null(strstr(vd_convolve_explain(plan), "turned"));
+    vd_convolve_destroy(plan);
+    assert_int_equal(setenv("VKDISPATCH_FFT_FACTORS", "px", 1), 0);
+    assert_null(plan_of(device_context, &s));
+    assert_non_null(strstr(vd_error_text(), "or parts as in p4"));
+    unsetenv("VKDISPATCH_FFT_FACTORS");
+}
+
+/* A GPU does large images and cubes in parts by itself, small and narrow ones not; planned without a device. */
+static void chooses_parts(void **state) {
+    static const struct { sample s; bool parts; } cases[] = {
+        { { { 4096, 4096, 0 }, { 4096, 4096, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CIRCULAR, 8, 0, 0, false, VD_F32 }, true },
+        { { { 512, 512, 0 }, { 3585, 3585, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_SAME, 8, 0, 0, false, VD_F32 }, true },
+        { { { 1024, 1024, 0 }, { 3, 3, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CENTRED, 8, 3, 8, true, VD_F32 }, true },
+        { { { 128, 128, 128 }, { 3, 3, 3 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CENTRED, 8, 0, 0, false, VD_F32 }, true },
+        { { { 128, 128, 0 }, { 897, 897, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_SAME, 8, 0, 0, false, VD_F32 }, false },
+        { { { 64, 64, 0 }, { 64, 64, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CIRCULAR, 8, 0, 0, false, VD_F32 }, false },
+    };
+    vd_context_desc dummy = { 0 };
+    vd_context *ctx = NULL;
+    (void)state;
+    dummy.backend = VD_BACKEND_DUMMY;
+    assert_int_equal(vd_context_create(&dummy, &ctx), VD_OK);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        vd_convolve *plan = plan_of(ctx, &cases[i].s);
+        if (!plan) fail_msg("%s", vd_error_text());
+        if (!strstr(vd_convolve_explain(plan), "turned back for") == cases[i].parts) fail_msg("case %d: %s", (int)i, vd_convolve_explain(plan));
+        vd_convolve_destroy(plan);
+    }
+    vd_context_destroy(ctx);
+}
+
 /* A filter divides by what it would have multiplied with, so that the second convolution undoes the first. */
 static void inverse_filter(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
     vc_val size = vc_fma(v->re, v->re, vc_mul(v->im, v->im));
@@ -479,7 +573,7 @@ static void bad_input(void **state) {
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranges), cmocka_unit_test(shapes), cmocka_unit_test(channels), cmocka_unit_test(doubles), cmocka_unit_test(passes),
-        cmocka_unit_test(as_for_a_gpu), cmocka_unit_test(filters), cmocka_unit_test(simple), cmocka_unit_test(bad_input),
+        cmocka_unit_test(as_for_a_gpu), cmocka_unit_test(in_parts), cmocka_unit_test(asks_for_parts), cmocka_unit_test(chooses_parts), cmocka_unit_test(filters), cmocka_unit_test(simple), cmocka_unit_test(bad_input),
     };
     all_samples = argc > 1 && !strcmp(argv[1], "-a");
     if (vd_context_create(NULL, &device_context)) device_context = NULL;
