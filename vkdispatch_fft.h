@@ -103,7 +103,8 @@
    VKDISPATCH_FFT_FACTORS has shapes as vd_fft_explain prints them: radices, of which a + in place of an x before one joins it to the one before, threads of a
    transform, transforms side by side, and slices of the exchange, where 0 means both components at once: "16x16x16/256/1/1". Commas separate several. Each is
    for all kernels of as many points, with r in front of it for those of rows, with c for those of columns, and with b for those of Bluestein's algorithm for
-   whose length it is long enough. What does not fit is VD_ERROR_INVALID.
+   whose length it is long enough. What does not fit is VD_ERROR_INVALID. "p4" has convolutions of images and cubes do their first axis in 4 parts, and "p1"
+   whole, where they can.
 
    Hooks. A load hook gets each element that a plan reads, and what it leaves is transformed in its place; a store hook gets each result, and what it leaves is
    stored. They are C functions that write a part of the kernel with the builder: a window, a mask, a conversion, a magnitude then cost no pass over memory.
@@ -122,8 +123,9 @@
    Convolutions. vd_convolve_create takes the shapes of signal and kernel and what is wanted: circular, full, same or valid, convolution or correlation, of
    complex or real numbers; vd_convolve_set_kernel transforms a kernel once, and vd_convolve_run does the rest. Where one workgroup holds the first axis, it
    is transformed, multiplied and transformed back in one kernel, so that one dimension takes one kernel and two take three; a GPU does small images in
-   one. Zeros around a signal are not read, results that are not wanted not computed along the axes that are left. Channels or several kernels take a first
-   axis that one kernel can do.
+   one, and cubes in three. It does a part of the first axis beside the last one where that is estimated to take less time: long columns of images are then
+   halves or quarters of as many elements. Zeros around a signal are not read, results that are not wanted not computed along the axes that are left. Channels
+   or several kernels take a first axis that one kernel can do, or its parts.
 
    Reductions. vd_reduce_create takes a shape, the axes to reduce, an operation or a function that is one and, if wanted, a function that maps each element
    first; vd_reduce_run takes one dispatch, in which the last workgroup to finish combines what the others left. The order of operations depends on the plan
@@ -1617,8 +1619,8 @@ static vd_result vd__fft_plan_axes(vd_fft *p) {
     return result;
 }
 
-/* One side of the pass in the middle of a convolution, along dimension 1, or each of its parts, and those of `with`: images a step apart, kernels of one image
-   too where workgroups share them out. Of the spectrum a part is each so many-th index, of an array so many in a row. */
+/* One side of the pass in the middle of a convolution, along dimension 1, or each of its parts, and those of `with`: images a step apart, kernels of one
+   image too where workgroups share them out. Of the spectrum a part is each so many-th index, of an array so many in a row. */
 static vd__fft_side vd__fft_middle_side(const vd_fft *p, const vd__fft_layout *l, uint32_t with, uint64_t image_step, uint64_t kernel_step, bool spectrum) {
     const vd__fft_convolution *c = &p->convolution;
     uint64_t parts = c->parted ? c->parts : 1;
@@ -1783,8 +1785,9 @@ static bool vd__fft_plan_in_parts(vd_fft *p, vd__fft_place between, vd__fft_plac
    the registers of a multiprocessor. Fitted to measured convolutions; what matters is which route takes less. */
 static double vd__fft_estimate(const vd_fft *p, const vd__fft_pass *pass) {
     const vd__fft_shape *s = &pass->shape;
-    double elements = (double)pass->in.block.product * (double)pass->in.each.product * s->n, read = 1, written = 1, times = 1, narrow = 1, memory, work, points;
+    double elements = (double)pass->in.block.product * (double)pass->in.each.product * s->n, read = 1, written = 1, times = 1, narrow = 1;
     uint32_t i, bytes = 2 * vc_type_size(p->real);
+    double memory, work, points;
     for (i = 0; i < s->axes; i++) {
         const vd__fft_cut *in = &pass->filled[i], *out = &pass->kept[i];
         double size = s->size[s->axes - 1 - i];
@@ -3053,7 +3056,7 @@ static bool vd__real_plan_two(vd_fft *p, vd__fft_route *r, const vd__real_leg *l
     a->turn = l->rule.h;
     a->turn_rows = second;
     a->turn_width = a->in.each.product / second;
-    a->filled = vd__real_cut(l, a->real.load ? 0 : l->rule.filled, l->rule.h, second, a->turn_width);
+    a->filled[0] = vd__real_cut(l, a->real.load ? 0 : l->rule.filled, l->rule.h, second, a->turn_width);
     if (fold) b->real = l->rule;
     else vd__real_give(p, b, l, false);
     b->real.part_out = first;
@@ -3062,7 +3065,7 @@ static bool vd__real_plan_two(vd_fft *p, vd__fft_route *r, const vd__real_leg *l
     b->out = vd__fft_side_of(p, l->order, &l->leg, 0, &out, b->real.store ? step : first * step, none,
                              vd__digit_of(first, b->real.store ? 0 : step), none);
     b->out_index = vd__real_index_side(p, l, true, vd__digit_of(first, 0));
-    b->kept = vd__real_cut(l, fold || b->real.store ? 0 : l->rule.kept, l->rule.h, first, a->turn_width);
+    b->kept[0] = vd__real_cut(l, fold || b->real.store ? 0 : l->rule.kept, l->rule.h, first, a->turn_width);
     if (p->layout[VD__FFT_TEMP].span < temp.span) p->layout[VD__FFT_TEMP].span = temp.span;
     if (p->layout[VD__FFT_FOLD].span < temp.span) p->layout[VD__FFT_FOLD].span = temp.span;
     if (vd__fft_plan_shape(p, a, l->order, &l->leg, 0, first, least) && vd__fft_plan_shape(p, b, l->order, &l->leg, 1, (uint32_t)second, least / 2) &&

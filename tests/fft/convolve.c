@@ -573,7 +573,8 @@ static void bad_input(void **state) {
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranges), cmocka_unit_test(shapes), cmocka_unit_test(channels), cmocka_unit_test(doubles), cmocka_unit_test(passes),
-        cmocka_unit_test(as_for_a_gpu), cmocka_unit_test(in_parts), cmocka_unit_test(asks_for_parts), cmocka_unit_test(chooses_parts), cmocka_unit_test(filters), cmocka_unit_test(simple), cmocka_unit_test(bad_input),
+        cmocka_unit_test(as_for_a_gpu), cmocka_unit_test(in_parts), cmocka_unit_test(asks_for_parts), cmocka_unit_test(chooses_parts),
+        cmocka_unit_test(filters), cmocka_unit_test(simple), cmocka_unit_test(bad_input),
     };
     all_samples = argc > 1 && !strcmp(argv[1], "-a");
     if (vd_context_create(NULL, &device_context)) device_context = NULL;
