@@ -3155,8 +3155,19 @@ static uint32_t vc__expand_pack_half(vc__lower *s, const vc__node *n) {
     return vc__x_two(s, VC__OP_OR, part[0], part[1]);
 }
 
+/* Of a number that is known it is computed here: lavapipe (Mesa 22.3) makes 0 of infinity and NaN there. */
 static uint32_t vc__expand_unpack_half(vc__lower *s, const vc__node *n) {
     uint32_t x = n->a[0], part[2], i;
+    uint64_t known, bits;
+    vc__real r;
+    if (vc__const_bits(s, x, &known)) {
+        for (i = 0; i < 2; i++) {
+            (void)vc__unpack(VC_F16, known >> 16 * i & 0xffffu, &r);
+            (void)vc__pack(VC_F32, r, &bits);
+            part[i] = vc__make_const(s, VC_F32, bits);
+        }
+        return vc__make_vec(s, VC_F32X2, part, 2);
+    }
     if (vc__x_has(s, VC__OP_UNPACK_HALF, VC_U32)) return VC__NIL;
     for (i = 0; i < 2; i++) {
         part[i] = i ? vc__x_int(s, VC__OP_SHR, x, 16) : x;
@@ -12211,10 +12222,19 @@ VC_API vc_val vc_average(vc_val a, vc_val b) {
 
 /* ---- floats ---- */
 
+/* Whether some products of such immediates may be none: they are subnormal, infinite or NaN. */
+static bool vc__fn_is_far(vc_type kind, uint64_t bits) {
+    vc__real r;
+    int32_t most = kind == VC_F16 ? 14 : vc__bias(kind) / 8;
+    return !vc__unpack(kind, bits, &r) || (r.class_ == VC__REAL_NORMAL ? r.exponent > most || r.exponent < -most : r.class_ != VC__REAL_ZERO);
+}
+
 /* Of floats; those of 16 bits become 32. */
 static vc__fn vc__fn_float(const char *call, uint32_t same, uint32_t count, vc_val a, vc_val b, vc_val c) {
     vc__fn f = vc__fn_begin(call, VC__KINDS_F, same, count, a, b, c, vc__no_value());
     uint32_t i;
+    for (i = 0; i < same && f.type && f.k; i++)
+        if (vc__is_immediate(f.v[i]) && vc__fn_is_far(vc__kind(f.type), f.v[i].bits)) f.v[i] = vc_const(f.k, f.v[i]);
     if (vc__kind(f.type) != VC_F16) return f;
     f.half = true;
     f.type += VC_F32 - VC_F16;

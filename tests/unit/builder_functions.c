@@ -238,9 +238,52 @@ static void packed_half(void **state) {
     }
 }
 
+/* Infinity and NaN too: a driver makes 0 of them. */
+static void known_half(void **state) {
+    vc_kernel *k = vc_begin(NULL);
+    vc_ref out = vc_buffer(k, "out", VC_F32X2, VC_WRITE);
+    const char *text;
+    (void)state;
+    vc_store(out, vc_u32(0), vc_unpack_half2(vc_const(k, vc_u32(0xfc006250u))));
+    vc_store(out, vc_u32(1), vc_unpack_half2(vc_const(k, vc_u32(0x7e000001u))));
+    text = vc_source(k, VC_TARGET_GLSL);
+    assert_non_null(text);
+    assert_null(strstr(text, "unpackHalf2x16("));
+    assert_non_null(strstr(text, "808.0"));
+    assert_non_null(strstr(text, "0xff800000u"));
+    text = vc_source(k, VC_TARGET_OPENCL);
+    assert_non_null(text);
+    assert_non_null(strstr(text, "808.0f"));
+    assert_non_null(strstr(text, "5.9604645e-08f"));
+    vc_free(k);
+}
+
+/* Beside a value of the kernel immediates need not make one: products that are subnormal, infinity less infinity. */
+static void far_immediates(void **state) {
+    vc_kernel *k = vc_begin(NULL);
+    vc_ref out = vc_buffer(k, "out", VC_F32, VC_WRITE);
+    vc_val x = vc_param(k, "x", VC_F32), h = vc_param(k, "h", VC_F16), tiny = vc_f32(1e-30f), none = vc_imm(VC_F32, 0x7f800000u);
+    size_t words;
+    (void)state;
+    vc_store(out, vc_u32(0), vc_faceforward(x, tiny, tiny));
+    vc_store(out, vc_u32(1), vc_refract(none, x, none));
+    vc_store(out, vc_u32(2), vc_refract(x, tiny, tiny));
+    vc_store(out, vc_u32(3), vc_smoothstep(none, none, x));
+    vc_store(out, vc_u32(4), vc_hypot(x, vc_imm(VC_F32, 1)));
+    vc_store(out, vc_u32(5), vc_mirror(x, vc_imm(VC_F32, 0x7fc00000u)));
+    vc_store(out, vc_u32(6), vc_cast(VC_F32, vc_distance(h, vc_imm(VC_F16, 1))));
+    vc_store(out, vc_u32(7), vc_cast(VC_F32, vc_faceforward(vc_f16(1), h, vc_imm(VC_F16, 0x8001))));
+    assert_null(vc_error(k));
+    assert_non_null(vc_spirv(k, &words));
+    assert_non_null(vc_source(k, VC_TARGET_GLSL));
+    assert_non_null(vc_source(k, VC_TARGET_OPENCL));
+    vc_free(k);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = { cmocka_unit_test(bits), cmocka_unit_test(wrong_bits), cmocka_unit_test(floats), cmocka_unit_test(wrong_floats),
                                         cmocka_unit_test(words), cmocka_unit_test(wrong_words), cmocka_unit_test(packed_half),
+                                        cmocka_unit_test(known_half), cmocka_unit_test(far_immediates),
                                         cmocka_unit_test(dot_instructions) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
