@@ -166,7 +166,7 @@ commands_conformance = $(call files,tests/conformance,$(cc)) $(anyhow:%="env VKD
                        $(patsubst %,"env VKDISPATCH_BACKEND=vulkan VKDISPATCH_COPIES=kernel build/$(cc)/tests/conformance/%",buffers regions lists views queues)
 
 programs_fuzz        = $(call files,tests/fuzz,$(cc)) $(foreach c,$(present),$(call files,tests/fuzz,$c))
-commands_fuzz        = $(call files,tests/fuzz,$(cc)) \
+commands_fuzz        = $(call files,tests/fuzz,$(cc)) "build/$(cc)/tests/fuzz/kernels --coverage --count 3000 --seed 1" \
                        $(foreach f,$(wildcard tests/fuzz/*.c),"tools/same-output FUZZ_PRINT=hash $(patsubst %,build/%/$(f:.c=),$(present))")
 
 sanitized            = $(foreach s,unit golden codegen conformance,$(call files,tests/$s,$(cc)/sanitize)) build/$(cc)/sanitize/tests/fuzz/api

@@ -1,33 +1,38 @@
 /* Random kernels. Each is a tree made from a seed, written once through the builder and interpreted once on the host, one workgroup at a time.
 
-     kernels [--count N] [--seed S] [--print] [--check] [--all] [-v]      FUZZ_COUNT, FUZZ_SEED: the same;   FUZZ_PRINT=hash: only seeds and
-     hashes; --check: built and validated, but neither run nor compiled as CUDA C. These two need no GPU. --all: each kernel is run with buffers by address
+     kernels [--count N] [--seed S] [--print] [--check] [--coverage] [--all] [-v]      FUZZ_COUNT, FUZZ_SEED: the same;   FUZZ_PRINT=hash: only seeds
+     and hashes; --check: built and validated, but neither run nor compiled as CUDA C; --coverage: built alone, and every public call and every row of the
+     table of operations has to be in some kernel (file coverage.h; -v: how often). These three need no GPU. --all: each kernel is run with buffers by address
      and as bindings, and through OpenCL, and compiled as CUDA C; a choice is taken of these otherwise
 
    One in eight is spoilt on purpose: it has to give an error text or, where the damage happened to make sense, valid code. All others have to be valid
    SPIR-V and give on the device what the interpreter gives. What is not exact by definition (subnormals, the sign of a zero seen through its bits, fma that
-   may round once or twice) makes a value loose; a loose value is not compared, and neither is anything that depends on it.
+   may round once or twice) makes a value loose; a loose value is not compared, and neither is anything that depends on it. What a function of floats gives is
+   near: it is compared within the bounds that are stated for it wherever it is moved to, and what is computed from it is loose.
 
    Pure values are written where they are used, as often as they are used and in the order in which the compiler evaluates arguments: so builds by
    different compilers make different calls, and have to give the same bytes. */
 #include "vkdispatch.h"
 #include "vkdispatch_codegen.h"
+#include "../accuracy.h"
 #include "../kernels.h"
+#include "coverage.h"
 #include "../packings.h"
 #include "../codegen/nvrtc.h"
 
 enum { ELEMENTS = 64, MAX_NODES = 600, MAX_BLOCKS = 128, INS = 3, OUTS = 3, PARAMS = 2, ARRAY = 4, NOTHING = -1,
-       SUMS = OUTS, CELLS, ALL_OUTS }; /* two more outputs, which only atomics touch: shared by all invocations, and one element each */
+       SUMS = OUTS, CELLS, /* two more outputs, which only atomics touch: shared by all invocations, and one element each */
+       LATE, ALL_OUTS = LATE + 4 }; /* and some for values that are there at the end, whatever their type */
 
 /* ---- the tree ---- */
 
 typedef enum What {
-    W_OP, W_IMMEDIATE, W_CONST, W_CAST, W_BITCAST, W_VECTOR, W_SPLAT, W_COMPONENT, W_EXTRACT, W_INSERT, W_SWIZZLE, W_SELECT, W_CALL, W_COMPOSITE, W_ANY,
-    W_ALL, W_DOT,
+    W_OP, W_IMMEDIATE, W_CONST, W_CAST, W_BITCAST, W_VECTOR, W_SPLAT, W_COMPONENT, W_EXTRACT, W_INSERT, W_SWIZZLE, W_SELECT, W_CALL, W_COMPOSITE, W_MORE,
+    W_ANY, W_ALL, W_DOT,
     W_LOAD, W_LOAD_OR, W_TABLE, W_PARAM, W_PLACE, /* up to here: values without effect, which may be written late */
     W_COUNTER, W_OWN, W_GET, W_ARRAY_LOAD, W_SHARED_LOAD, W_ATOMIC_CELL, W_GROUP, W_LANES, /* values that have to be written where they stand */
-    W_STORE, W_VAR, W_SET, W_ARRAY, W_ARRAY_STORE, W_SHARED_STORE, W_ATOMIC_SUM, W_ATOMIC_SHARED, W_BARRIER, W_IF, W_FOR, W_LOOP, W_SWITCH,
-    W_BREAK, W_CONTINUE, W_RETURN
+    W_STORE, W_VAR, W_SET, W_ARRAY, W_ARRAY_STORE, W_SHARED_STORE, W_ATOMIC_SUM, W_ATOMIC_SHARED, W_BARRIER, W_SCOPED, W_FENCE, W_SAY,
+    W_IF, W_FOR, W_LOOP, W_SWITCH, W_BREAK, W_CONTINUE, W_RETURN
 } What;
 
 typedef struct Node {
@@ -60,6 +65,8 @@ typedef struct Tree {
     bool used[ALL_OUTS];
     bool bound;        /* has what lavapipe does not survive with addresses */
     bool each;         /* inside VC_EACH: no barriers, but returns */
+    uint32_t axes;     /* of VC_EACH; all threads lie along the first */
+    bool says;         /* has vc_printf and vc_assert */
     bool wrapped;      /* memory is inside structs and arrays, and some values pass through them */
     vc_buffers buffers;
 } Tree;
@@ -206,17 +213,16 @@ static int masked(Maker *m, uint32_t limit) { /* a u32 below limit, a power of t
     return id;
 }
 
-/* Of the operations on floats only those that every device has to do alike. */
+/* Those that every device has to do alike. */
 static bool exact_on_floats(OpName op) {
-    return op <= O_mul || (op >= O_fma && op <= O_clamp) || (op >= O_step && op <= O_fract) || op == O_isnan || op == O_isinf || op >= O_eq;
+    return op <= O_mul || (op >= O_fma && op <= O_clamp) || (op >= O_step && op <= O_fract) || op == O_isnan || op == O_isinf || op >= O_eq
+           || op == O_saturate || op == O_modf_fract;
 }
 
 static void make_operation(Maker *m) {
     const Op *op = &ops[roll(m, O_COUNT)];
-    vc_type t = random_type(m);
-    unsigned kind = kind_of(t);
-    int of = kind == VC_BOOL ? B : is_float(kind) ? F : is_signed(kind) ? I : U;
-    if (!(op->kinds & of) || (of == F && !exact_on_floats(op->id))) return;
+    vc_type t;
+    do t = random_type(m); while (!(op->kinds & (kind_of(t) == VC_BOOL ? B : is_float(kind_of(t)) ? F : is_signed(kind_of(t)) ? I : U)));
     int a = value_of(m, t), b = NOTHING, c = NOTHING;
     if (op->id == O_shl || op->id == O_shr || op->id == O_rotl || op->id == O_rotr) b = value_of(m, VC_VEC(VC_I8 + roll(m, 8), rows_of(t)));
     else if (op->arity > 1) b = operand(m, t);
@@ -252,11 +258,10 @@ static void make_vector_value(Maker *m) {
     if (id != NOTHING) m->t->node[id].index = (int)component;
 }
 
-/* What packs, scrambles or counts in arrays: those of the table whose result is exact. */
+/* What packs, scrambles or counts in arrays. */
 static void make_call(Maker *m) {
     int which = (int)roll(m, sizeof packings / sizeof *packings), a, b = NOTHING, c = NOTHING;
     const struct Packing *p = &packings[which];
-    if (p->id == P_normal || (p->id >= P_unpack_snorm4x8 && p->id <= P_unpack_unorm2x16)) return;
     a = value_of(m, p->a);
     if (p->b) b = value_of(m, p->b);
     if (p->d) c = value_of(m, p->d);
@@ -265,9 +270,14 @@ static void make_call(Maker *m) {
 }
 
 /* Complex numbers and matrices of 2 x 2, which the tree sees as vectors of their numbers. */
-typedef enum Composite { C_ADD, C_SUB, C_MUL, C_CONJ, C_EQ, C_MUL_REAL, M_MUL_VECTOR, M_TRANSPOSE, M_MUL, M_ADD, M_OUTER, M_COLUMN, C_COUNT } Composite;
+typedef enum Composite {
+    C_ADD, C_SUB, C_MUL, C_CONJ, C_EQ, C_MUL_REAL, C_NEG, C_DIV, C_ABS, C_ARG, C_POLAR, C_EXP, C_LOG, C_SQRT, C_POW,
+    M_MUL_VECTOR, M_TRANSPOSE, M_MUL, M_ADD, M_OUTER, M_COLUMN, M_DETERMINANT, M_INVERSE, C_COUNT
+} Composite;
 static const struct { unsigned char a, b, out; } composite_rows[C_COUNT] = {
-    { 2, 2, 2 }, { 2, 2, 2 }, { 2, 2, 2 }, { 2, 0, 2 }, { 2, 2, 1 }, { 2, 1, 2 }, { 4, 2, 2 }, { 4, 0, 4 }, { 4, 4, 4 }, { 4, 4, 4 }, { 2, 2, 4 }, { 4, 0, 2 }
+    { 2, 2, 2 }, { 2, 2, 2 }, { 2, 2, 2 }, { 2, 0, 2 }, { 2, 2, 1 }, { 2, 1, 2 }, { 2, 0, 2 }, { 2, 2, 2 }, { 2, 0, 1 }, { 2, 0, 1 }, { 2, 0, 2 }, { 2, 0, 2 },
+    { 2, 0, 2 }, { 2, 0, 2 }, { 2, 2, 2 },
+    { 4, 2, 2 }, { 4, 0, 4 }, { 4, 4, 4 }, { 4, 4, 4 }, { 2, 2, 4 }, { 4, 0, 2 }, { 4, 0, 1 }, { 4, 0, 4 }
 };
 
 static void make_composite(Maker *m) {
@@ -276,6 +286,30 @@ static void make_composite(Maker *m) {
     if (composite_rows[which].b) b = value_of(m, VC_VEC(kind, composite_rows[which].b));
     a = put(m, W_COMPOSITE, which == C_EQ ? (vc_type)VC_BOOL : VC_VEC(kind, composite_rows[which].out), a, b, NOTHING);
     m->t->node[a].index = (int)which;
+}
+
+/* What takes operands of several types. */
+typedef enum More { X_CAST_SAT, X_BIT_INSERT, X_LDEXP, X_MANTISSA, X_EXPONENT, X_DOT, X_NORM, X_DISTANCE, X_NORMALIZE, X_CROSS, X_FACEFORWARD, X_MIRROR,
+                    X_REFRACT, X_COUNT } More; /* from X_NORM on as in Geometry */
+
+static vc_type integers(Maker *m, unsigned rows) { return VC_VEC(VC_I8 + roll(m, 8), rows); }
+
+static void make_more(Maker *m) {
+    unsigned which = roll(m, X_COUNT), rows = roll(m, 3) ? 1 : 2 + roll(m, 3);
+    vc_type t, out;
+    int a, b = NOTHING, c = NOTHING, d = NOTHING, id;
+    if (which == X_DOT && rows == 1) rows = 2;
+    t = which == X_CAST_SAT ? random_type(m) : which == X_BIT_INSERT ? integers(m, rows) : VC_VEC(VC_F16 + roll(m, 3), which == X_CROSS ? 3 : rows);
+    out = which == X_CAST_SAT ? VC_VEC(kind_of(random_type(m)), rows_of(t)) : which == X_EXPONENT ? VC_VEC(VC_I32, rows)
+        : which == X_DOT || which == X_NORM || which == X_DISTANCE ? kind_of(t) : t;
+    a = value_of(m, t);
+    if (which == X_LDEXP) b = value_of(m, integers(m, rows));
+    else if (which == X_BIT_INSERT || which == X_DOT || (which >= X_DISTANCE && which != X_NORMALIZE)) b = value_of(m, t);
+    if (which == X_FACEFORWARD || which == X_REFRACT) c = value_of(m, which == X_REFRACT ? kind_of(t) : t);
+    if (which == X_BIT_INSERT) { c = value_of(m, integers(m, rows)); d = value_of(m, integers(m, rows)); }
+    id = put(m, W_MORE, out, a, b, c);
+    m->t->node[id].index = (int)which;
+    m->t->node[id].d = d;
 }
 
 static void make_read(Maker *m) {
@@ -292,9 +326,9 @@ static void make_read(Maker *m) {
     case 2: at = masked(m, ARRAY); id = put(m, W_TABLE, t->table_type, at, NOTHING, NOTHING); break;
     case 3: which = (int)roll(m, PARAMS); id = put(m, W_PARAM, t->param[which], NOTHING, NOTHING, NOTHING); break;
     case 4:
-        which = (int)roll(m, 8);
+        which = (int)roll(m, 24);
         id = put(m, W_PLACE, VC_U32, NOTHING, NOTHING, NOTHING);
-        t->node[id].plain = which == 4; /* the local size is an immediate */
+        t->node[id].plain = which % 8 == 4; /* the local size is an immediate */
         break;
     case 5: which = (int)roll(m, OUTS); id = put(m, W_OWN, t->out[which], NOTHING, NOTHING, NOTHING); break;
     default:
@@ -308,8 +342,9 @@ static void make_read(Maker *m) {
 }
 
 static void make_value(Maker *m) {
-    unsigned pick = roll(m, 12);
-    if (pick == 11) make_call(m);
+    unsigned pick = roll(m, 13);
+    if (pick == 12) make_more(m);
+    else if (pick == 11) make_call(m);
     else if (pick == 10) make_composite(m);
     else if (pick < 5) make_operation(m);
     else if (pick < 6) make_vector_value(m);
@@ -432,11 +467,11 @@ static void make_atomic_shared(Maker *m) {
 }
 
 /* What a workgroup computes together; and operations of subgroups, composed so that the result says nothing of who is in which. */
-typedef enum Together { G_REDUCE, G_INCLUSIVE, G_EXCLUSIVE, G_BROADCAST, G_LANES_REDUCE, G_COUNT } Together;
-typedef enum Lanes { L_SHUFFLE, L_XOR, L_SCAN, L_CLUSTERED, L_BALLOT, L_FIRST, L_VOTE, L_COUNTS, L_UP_DOWN, L_COUNT } Lanes;
+typedef enum Together { G_REDUCE, G_INCLUSIVE, G_EXCLUSIVE, G_BROADCAST, G_LANES_REDUCE, G_TOGETHER } Together;
+typedef enum Lanes { L_SHUFFLE, L_XOR, L_SCAN, L_CLUSTERED, L_BALLOT, L_FIRST, L_VOTE, L_COUNTS, L_UP_DOWN, L_BROADCAST, L_IDS, L_COUNT } Lanes;
 
 static void make_together(Maker *m) {
-    unsigned which = roll(m, G_COUNT);
+    unsigned which = roll(m, G_TOGETHER);
     vc_type type = kind_of(random_type(m));
     vc_combine op = VC_COMBINE_NONE;
     if (which == G_LANES_REDUCE && kind_width(type) < 32) return; /* the subgroup's part needs the types there */
@@ -458,6 +493,20 @@ static void make_lanes(Maker *m) {
     m->t->node[id].index = (int)which;
     m->t->node[id].combine = op;
     m->t->node[id].step = (int64_t)(1 + roll(m, 5));
+}
+
+/* Fences, barriers that no one needs, and output. */
+static void make_odd(Maker *m, bool together) {
+    unsigned which = roll(m, 3);
+    int v, id;
+    if (which == 2 && m->t->says) {
+        v = value_of(m, VC_VEC(VC_I8 + roll(m, 11), 1 + roll(m, 2)));
+        id = put(m, W_SAY, 0, v, NOTHING, NOTHING);
+    } else if (which == 1 && together) id = put(m, W_SCOPED, 0, NOTHING, NOTHING, NOTHING);
+    else if (ordered(m)) id = put(m, W_FENCE, 0, NOTHING, NOTHING, NOTHING);
+    else return;
+    m->t->node[id].index = (int)roll(m, 4);
+    m->t->node[id].step = roll(m, 3);
 }
 
 static void make_statement(Maker *m, bool uniform);
@@ -553,6 +602,7 @@ static void make_statement(Maker *m, bool uniform) {
     default: make_lanes(m); break;
     }
     else if (pick == 13) make_atomic(m);
+    else if (pick == 12 && roll(m, 3) == 0) make_odd(m, together);
     else if (pick < 6) make_value(m);
     else if (pick < 8) make_memory(m);
     else if (pick < 9) make_store(m);
@@ -568,6 +618,8 @@ static void make_tree(Tree *t, uint64_t seed) {
     m->state = seed * UINT64_C(0xd1342543de82ef95) + 7;
     t->each = roll(m, 2) != 0;
     t->wrapped = seed % 3 == 0;
+    t->says = seed % 16 == 3;
+    t->axes = 1 + roll(m, 3);
     t->local = t->each ? 1 + roll(m, 64) : 8u << roll(m, 4);
     t->buffers = roll(m, 2) ? VC_BUFFERS_ADDRESS : VC_BUFFERS_BINDING;
     for (int i = 0; i < INS; i++) t->in[i] = random_type(m);
@@ -595,6 +647,13 @@ static void make_tree(Tree *t, uint64_t seed) {
     for (int i = 0; i < OUTS; i++) { /* so that what was made matters */
         int v = value_of(m, t->out[i]), id = put(m, W_STORE, 0, v, NOTHING, NOTHING);
         t->node[id].index = i;
+    }
+    for (int i = LATE; i < ALL_OUTS; i++) {
+        int v = m->visible[roll(m, (unsigned)m->seen)];
+        if (t->node[v].plain) continue;
+        t->out[i] = t->node[v].type;
+        t->used[i] = true;
+        t->node[put(m, W_STORE, 0, v, NOTHING, NOTHING)].index = i;
     }
     free(m);
 }
@@ -636,16 +695,65 @@ static vc_val use(Writer *w, int id) { return id == NOTHING || !w->t->node[id].w
 
 static vc_val first(Writer *w, const Node *n) { vc_val v = use(w, n->a); return n->anchored ? vc_const(w->k, v) : v; }
 
-static vc_val write_place(Writer *w, int which) {
-    switch (which) {
-    case 0: return vc_global_id(w->k, 0);
-    case 1: return vc_local_id(w->k, 0);
-    case 2: return vc_group_id(w->k, 0);
+static vc_val write_place(Writer *w, unsigned which) { /* of axis which / 8 */
+    unsigned axis = which / 8;
+    switch (which % 8) {
+    case 0: return vc_global_id(w->k, axis);
+    case 1: return vc_local_id(w->k, axis);
+    case 2: return vc_group_id(w->k, axis);
     case 3: return vc_local_index(w->k);
-    case 4: return vc_local_size(w->k, 0);
-    case 5: return vc_groups(w->k, 0);
-    case 6: return vc_threads(w->k, 0);
-    default: return vc_length(w->in[1]);
+    case 4: return vc_local_size(w->k, axis);
+    case 5: return vc_groups(w->k, axis);
+    case 6: return vc_threads(w->k, axis);
+    default: return axis ? vc_shape(w->in[1], axis - 1) : vc_length(w->in[1]);
+    }
+}
+
+static vc_val write_immediate(vc_type kind, uint64_t bits) {
+    if (is_float(kind) && isnan(real_of(kind, bits))) return vc_imm(kind, bits);
+    switch (kind) {
+    case VC_BOOL: return vc_bool(bits != 0);
+    case VC_I8: return vc_i8((int8_t)widen(kind, bits));
+    case VC_I16: return vc_i16((int16_t)widen(kind, bits));
+    case VC_I32: return vc_i32((int32_t)widen(kind, bits));
+    case VC_I64: return vc_i64(widen(kind, bits));
+    case VC_U8: return vc_u8((uint8_t)bits);
+    case VC_U16: return vc_u16((uint16_t)bits);
+    case VC_U32: return vc_u32((uint32_t)bits);
+    case VC_U64: return vc_u64(bits);
+    case VC_F16: return vc_f16((float)real_of(kind, bits));
+    case VC_F32: return vc_f32((float)real_of(kind, bits));
+    default: return vc_f64(real_of(kind, bits));
+    }
+}
+
+static vc_val write_more(Writer *w, const Node *n) {
+    vc_val a = first(w, n), b = n->b == NOTHING ? a : use(w, n->b), c = n->c == NOTHING ? a : use(w, n->c);
+    switch (n->index) {
+    case X_CAST_SAT: return vc_cast_sat(n->type, a);
+    case X_BIT_INSERT: return vc_bit_insert(a, b, c, use(w, n->d));
+    case X_LDEXP: return vc_ldexp(a, b);
+    case X_MANTISSA: return vc_frexp_mantissa(a);
+    case X_EXPONENT: return vc_frexp_exponent(a);
+    case X_DOT: return vc_dot(a, b);
+    case X_NORM: return vc_norm(a);
+    case X_DISTANCE: return vc_distance(a, b);
+    case X_NORMALIZE: return vc_normalize(a);
+    case X_CROSS: return vc_cross(a, b);
+    case X_FACEFORWARD: return vc_faceforward(a, b, c);
+    case X_MIRROR: return vc_mirror(a, b);
+    default: return vc_refract(a, b, c);
+    }
+}
+
+/* Not to be reached, and an assertion that holds. */
+static void write_output(Writer *w, const Node *n) {
+    static const char *const formats[3][2] = { { "%d %%\n", "%+5i\n" }, { "%u\n", "%08x\n" }, { "%g\n", "%+.3f\n" } };
+    unsigned kind = kind_of(w->t->node[n->a].type);
+    vc_val v = use(w, n->a);
+    if (n->step) { vc_assert(w->k, vc_lt(w->own, vc_u32(ELEMENTS)), "an invocation too many"); return; }
+    VC_IF(w->k, vc_eq(vc_threads(w->k, 0), vc_u32(7))) {
+        vc_printf_args(w->k, formats[is_float(kind) ? 2 : !is_signed(kind)][n->index & 1], &v, 1);
     }
 }
 
@@ -660,6 +768,15 @@ static vc_val write_composite(Writer *w, const Node *n) {
         case C_ADD: z = vc_add(z, y); break;
         case C_SUB: z = vc_sub(z, y); break;
         case C_CONJ: z = vc_conj(z); break;
+        case C_NEG: z = vc_neg(z); break;
+        case C_DIV: z = vc_div(z, y); break;
+        case C_POW: z = vc_pow(z, y); break;
+        case C_EXP: z = vc_exp(z); break;
+        case C_LOG: z = vc_log(z); break;
+        case C_SQRT: z = vc_sqrt(z); break;
+        case C_POLAR: z = vc_polar(vc_re(z), vc_im(z)); break;
+        case C_ABS: return vc_abs(z);
+        case C_ARG: return vc_arg(z);
         case C_EQ: return vc_eq(z, y);
         default: z = vc_mul(z, y); break; /* C_MUL, and C_MUL_REAL */
         }
@@ -676,6 +793,8 @@ static vc_val write_composite(Writer *w, const Node *n) {
     }
     if (n->index == M_COLUMN) return vc_part(z, 1);
     if (n->index == M_MUL_VECTOR) return vc_mul(z, y);
+    if (n->index == M_DETERMINANT) return vc_determinant(z);
+    if (n->index == M_INVERSE) z = vc_inverse(z);
     z = n->index == M_MUL ? vc_mul(z, y) : n->index == M_ADD ? vc_add(z, y) : n->index == M_TRANSPOSE ? vc_transpose(z) : z;
     part[0] = vc_part(z, 0); part[1] = vc_part(z, 1);
     return vc_vec4(vc_component(part[0], 0), vc_component(part[0], 1), vc_component(part[1], 0), vc_component(part[1], 1));
@@ -766,6 +885,8 @@ static vc_val write_lanes(Writer *w, const Node *n) { /* always gives its operan
         right = vc_eq(vc_subgroup_inclusive(n->combine, v), combine(n->combine, vc_subgroup_exclusive(n->combine, v), v));
         return vc_select(vector ? vc_all(right) : right, v, none);
     case L_FIRST: return vc_select(vc_subgroup_all_equal(vc_subgroup_broadcast_first(v)), v, none);
+    case L_BROADCAST: return vc_select(vc_subgroup_all_equal(vc_subgroup_broadcast(v, vc_u32(0))), v, none);
+    case L_IDS: return vc_select(vc_lt(vc_subgroup_id(k), vc_subgroup_count(k)), v, none);
     case L_VOTE: wrong = vc_or(vc_and(v, vc_not(vc_subgroup_any(v))), vc_and(vc_not(v), vc_subgroup_all(v))); return vc_xor(v, wrong);
     default:
         before = vc_subgroup_ballot(v);
@@ -781,10 +902,11 @@ static vc_val write_value(Writer *w, int id) {
     char letters[5] = { 0, 0, 0, 0, 0 };
     switch (n->what) {
     case W_OP:
+        note_function(n->op->name);
         if (n->op->f1) return n->op->f1(first(w, n));
         if (n->op->f2) return n->op->f2(first(w, n), use(w, n->b));
         return n->op->f3(first(w, n), use(w, n->b), use(w, n->c));
-    case W_IMMEDIATE: return vc_imm(n->type, n->bits[0]);
+    case W_IMMEDIATE: return write_immediate(n->type, n->bits[0]);
     case W_CONST: return vc_const(w->k, vc_imm(n->type, n->bits[0]));
     case W_CAST: return vc_cast(n->type, first(w, n));
     case W_BITCAST: return vc_bitcast(n->type, first(w, n));
@@ -803,8 +925,10 @@ static vc_val write_value(Writer *w, int id) {
         if (w->t->wrapped && rows_of(w->t->node[n->a].type) == 1) return wrap_select(w->k, n->type, first(w, n), use(w, n->b), use(w, n->c));
         return vc_select(first(w, n), use(w, n->b), use(w, n->c));
     case W_CALL:
+        note_function(packings[n->index].name);
         return packed_call(w->k, &packings[n->index], first(w, n), n->b == NOTHING ? w->own : use(w, n->b), n->c == NOTHING ? w->own : use(w, n->c));
     case W_COMPOSITE: return write_composite(w, n);
+    case W_MORE: return write_more(w, n);
     case W_ATOMIC_CELL: return write_cell(w, n);
     case W_GROUP: return write_group(w, n);
     case W_LANES: return write_lanes(w, n);
@@ -815,7 +939,7 @@ static vc_val write_value(Writer *w, int id) {
     case W_LOAD_OR: return vc_load_or(w->in[n->index], use(w, n->a), use(w, n->b), use(w, n->c));
     case W_TABLE: return vc_load(w->table, use(w, n->a));
     case W_PARAM: return w->param[n->index];
-    case W_PLACE: return write_place(w, n->index);
+    case W_PLACE: return write_place(w, (unsigned)n->index);
     case W_OWN: return vc_load(w->out[n->index], w->own);
     case W_GET: return vc_get(w->memory[n->a]);
     case W_ARRAY_LOAD: return vc_load(w->memory[n->a], use(w, n->b));
@@ -867,6 +991,9 @@ static void write_node(Writer *w, int id) {
     case W_ATOMIC_SUM: write_sum(w, n); break;
     case W_ATOMIC_SHARED: write_accumulation(w->shared, use(w, n->b), use(w, n->a), n->combine); break;
     case W_BARRIER: vc_barrier(w->k); break;
+    case W_SCOPED: vc_barrier_scoped(w->k, n->step ? VC_SCOPE_WORKGROUP : VC_SCOPE_SUBGROUP, VC_SCOPE_DEFAULT, (uint32_t)n->index); break;
+    case W_FENCE: vc_fence(w->k, n->step == 1 ? VC_SCOPE_WORKGROUP : n->step ? VC_SCOPE_DEVICE : VC_SCOPE_DEFAULT, (uint32_t)n->index); break;
+    case W_SAY: write_output(w, n); break;
     case W_IF: case W_FOR: case W_LOOP: case W_SWITCH: write_flow(w, id); break;
     case W_BREAK: vc_break_if(w->k, use(w, n->a)); break;
     case W_CONTINUE: vc_continue_if(w->k, use(w, n->a)); break;
@@ -902,7 +1029,9 @@ static void write_tree(Writer *w) {
     w->table = vc_table(k, "table", t->wrapped ? vc_array_type(k, t->table_type, ARRAY) : t->table_type, data, t->wrapped ? 1 : ARRAY);
     if (t->wrapped) w->table = wrap_array(k, w->table);
     if (t->each) {
-        VC_EACH(k, i) { w->own = i; write_block(w, 0); }
+        if (t->axes == 1) VC_EACH(k, i) { w->own = i; write_block(w, 0); }
+        if (t->axes == 2) VC_EACH2(k, i, j) { w->own = vc_add(i, j); write_block(w, 0); }
+        if (t->axes == 3) VC_EACH3(k, i, j, l) { w->own = vc_add(i, vc_add(j, l)); write_block(w, 0); }
         return;
     }
     w->shared = vc_shared(k, "shared", t->wrapped ? vc_array_type(k, t->shared, t->local) : t->shared, t->wrapped ? 1 : t->local);
@@ -1009,7 +1138,37 @@ static void spoil(Writer *w) {
 
 /* ---- the interpreter ---- */
 
-typedef struct Value { uint64_t b[4]; bool loose; } Value;
+typedef struct Value {
+    uint64_t b[4];
+    double off[4]; /* how far from b is right, of floats */
+    bool loose, near;
+} Value;
+static bool vague(const Value *v) { return v->loose || v->near; }
+static void take(Value *r, unsigned i, const Value *from, unsigned j) { r->b[i] = from->b[j]; r->off[i] = from->off[j]; r->near |= from->off[j] > 0; }
+
+/* One component by a function that need not be exact: what is right on every target. */
+static void near_to(Value *r, unsigned i, unsigned kind, const Wanted *w, bool defined) {
+    long double off = w->slack + (w->slack > 0 ? unit_of(kind, w->real) : 0), size = fabsl(w->real);
+    long double least = ldexpl(1, lowest_of(kind)), most = ldexpl(2 - ldexpl(1, -mantissa_of(kind)), 1 - lowest_of(kind));
+    r->b[i] = bits_of(kind, (double)w->real);
+    if (!defined) { r->loose = true; return; }
+    if (isnan(w->real) || isinf(w->real)) return;
+    r->loose |= size + off >= most || (size - off < least && (size > 0 || off > 0));
+    r->off[i] = (double)off;
+    r->near |= off > 0;
+}
+
+static void inexact(Value *r, unsigned i, OpName op, unsigned kind, const double *x) {
+    Wanted w = { 0, 0, 0 }, other = { 0, 0, 0 };
+    bool defined = true;
+    for (int target = 0; target < 2; target++) {
+        is_opencl = target != 0;
+        defined = want_float(op, kind, x, 0, target ? &other : &w) && defined;
+    }
+    if (other.slack > w.slack) w.slack = other.slack;
+    if (defined && want_float(op, kind, x, 1, &other)) defined = other.real == w.real || (isnan(other.real) && isnan(w.real));
+    near_to(r, i, kind, &w, defined);
+}
 typedef struct Invocation {
     Value value[MAX_NODES], own[ALL_OUTS];
     uint32_t id, local;
@@ -1045,11 +1204,12 @@ static Value operation(const Op *op, vc_type type, vc_type result, const Value *
         double f[3] = { 0, 0, 0 };
         for (int j = 0; j < op->arity; j++) {
             x[j] = v[j]->b[rows_of(types[j]) == 1 ? 0 : i];
-            r.loose |= v[j]->loose;
+            r.loose |= vague(v[j]);
             if (is_float(kind)) { f[j] = real_of(kind, x[j]); r.loose |= is_subnormal(kind, f[j]); }
         }
         if (!is_float(kind)) r.b[i] = narrow(kind_of(result), want_int(op->id, kind, x[0], x[1], x[2]));
         else if (op->gives == B) r.b[i] = asked(op->id, f[0], f[1]);
+        else if (!exact_on_floats(op->id)) inexact(&r, i, op->id, kind, f);
         else {
             double once = step_by_step(op->id, kind, f, 0), twice = step_by_step(op->id, kind, f, 1);
             r.b[i] = bits_of(kind, once);
@@ -1060,8 +1220,10 @@ static Value operation(const Op *op, vc_type type, vc_type result, const Value *
 }
 
 static Value converted(const Value *v, vc_type from, vc_type to, bool bits) {
-    Value r = *v;
+    Value r;
     unsigned a = kind_of(from), b = kind_of(to);
+    memset(&r, 0, sizeof r);
+    r.loose = vague(v);
     for (unsigned i = 0; i < rows_of(to); i++) {
         uint64_t x = v->b[rows_of(from) == 1 ? 0 : i];
         double f = is_float(a) ? real_of(a, x) : 1;
@@ -1092,15 +1254,15 @@ static Value structure(Host *h, Invocation *at, const Node *n) { /* vectors: mad
     for (i = 0; i < rows; i++) {
         int pick = n->b;
         switch (n->what) {
-        case W_VECTOR: r.b[i] = v[part[i]].b[0]; break;
-        case W_SPLAT: r.b[i] = v[n->a].b[0]; break;
-        case W_INSERT: r.b[i] = i == (unsigned)n->index ? v[n->b].b[0] : v[n->a].b[i]; break;
-        case W_SWIZZLE: r.b[i] = v[n->a].b[((unsigned)n->index >> (2 * i) & 3) % rows_of(from)]; break;
-        case W_COMPONENT: r.b[i] = v[n->a].b[n->index]; break;
-        case W_EXTRACT: r.b[i] = v[n->a].b[v[n->b].b[0] < rows_of(from) ? v[n->b].b[0] : 0]; break;
+        case W_VECTOR: take(&r, i, &v[part[i]], 0); break;
+        case W_SPLAT: take(&r, i, &v[n->a], 0); break;
+        case W_INSERT: if (i == (unsigned)n->index) take(&r, i, &v[n->b], 0); else take(&r, i, &v[n->a], i); break;
+        case W_SWIZZLE: take(&r, i, &v[n->a], ((unsigned)n->index >> (2 * i) & 3) % rows_of(from)); break;
+        case W_COMPONENT: take(&r, i, &v[n->a], (unsigned)n->index); break;
+        case W_EXTRACT: take(&r, i, &v[n->a], v[n->b].b[0] < rows_of(from) ? (unsigned)v[n->b].b[0] : 0); break;
         case W_SELECT:
             if (!v[n->a].b[rows_of(from) == 1 ? 0 : i]) pick = n->c;
-            r.b[i] = v[pick].b[rows_of(h->t->node[pick].type) == 1 ? 0 : i];
+            take(&r, i, &v[pick], rows_of(h->t->node[pick].type) == 1 ? 0 : i);
             break;
         default: break;
         }
@@ -1111,13 +1273,25 @@ static Value structure(Host *h, Invocation *at, const Node *n) { /* vectors: mad
     return r;
 }
 
+static void normed(Value *r, unsigned i, Packed id, uint64_t a) {
+    unsigned bits = id == P_unpack_snorm4x8 || id == P_unpack_unorm4x8 ? 8 : 16;
+    bool s = id == P_unpack_snorm4x8 || id == P_unpack_snorm2x16;
+    int32_t x = (int32_t)(a >> bits * i & ((1u << bits) - 1));
+    Wanted w = { 0, 0, 0 };
+    if (s && x >> (bits - 1)) x -= 1 << bits;
+    w.real = (long double)x / ((1 << (s ? bits - 1 : bits)) - 1);
+    if (w.real < -1) w.real = -1;
+    w.slack = w.real == 0 || fabsl(w.real) == 1 ? 0 : 1.3L * unit_of(VC_F32, w.real);
+    near_to(r, i, VC_F32, &w, true);
+}
+
 static Value called(const Node *n, const Value *a, const Value *b, const Value *c) {
     static const uint64_t none[4] = { 0, 0, 0, 0 };
     const struct Packing *p = &packings[n->index];
     unsigned kind = kind_of(p->out), bits;
     Value r;
     memset(&r, 0, sizeof r);
-    r.loose = a->loose || (b && b->loose) || (c && c->loose);
+    r.loose = vague(a) || (b && vague(b)) || (c && vague(c)) || p->id == P_normal;
     for (unsigned i = 0; i < rows_of(p->a) && is_float(kind_of(p->a)); i++) { /* NaN where bits or rounding show it, and what may be flushed */
         double x = real_of(kind_of(p->a), a->b[i]);
         r.loose |= is_subnormal(kind_of(p->a), x) || ((p->id == P_pack_half2 || p->id == P_unpack_2x32) && (isnan(x) || is_subnormal(VC_F16, x)));
@@ -1129,7 +1303,8 @@ static Value called(const Node *n, const Value *a, const Value *b, const Value *
         else if (p->id == P_uniform) {
             bits = (unsigned)mantissa_of(kind) < kind_width(kind_of(p->a)) ? (unsigned)mantissa_of(kind) : kind_width(kind_of(p->a));
             r.b[i] = bits_of(kind, ldexp((double)(a->b[i] >> (kind_width(kind_of(p->a)) - bits)), -(int)bits));
-        } else r.b[i] = narrow(kind, want_word(p, a->b, b ? b->b : none, c ? c->b : none, i));
+        } else if (p->id >= P_unpack_snorm4x8 && p->id <= P_unpack_unorm2x16) normed(&r, i, p->id, a->b[0]);
+        else r.b[i] = narrow(kind, want_word(p, a->b, b ? b->b : none, c ? c->b : none, i));
         if (p->id == P_unpack_half2 || p->id == P_round_f16) r.loose |= is_subnormal(VC_F16, real_of(VC_F32, r.b[i]));
         if (is_float(kind)) r.loose |= is_subnormal(kind, real_of(kind, r.b[i]));
         if (p->id == P_pack_2x32 && is_float(kind)) r.loose |= isnan(real_of(kind, r.b[i]));
@@ -1148,12 +1323,42 @@ static double fused(unsigned kind, double a, double b, double c, bool *loose) {
     return once;
 }
 
+/* Functions of complex numbers, of sizes whose squares are far from the ends of the range: how far off is right is said of the absolute value. */
+static void composed_near(Value *r, int which, unsigned kind, const double *x, const double *y) {
+    long double a = x[0], b = x[1], c = y[0], d = y[1], size, off, unit, turn, squares = c * c + d * d;
+    bool tame = which == C_POLAR || which == C_EXP, defined = true;
+    Wanted w[2] = { { 0, 0, 0 }, { 0, 0, 0 } };
+    for (int i = 0; i < (which == C_DIV || which == M_DETERMINANT ? 4 : 2); i++) {
+        long double of = fabsl((long double)(i < 2 ? x[i] : which == C_DIV ? y[i - 2] : x[i]));
+        defined = defined && of < (tame ? 3.1L : 1e6L) && (of == 0 || of > 1e-6L); /* false of NaN */
+    }
+    if (which == C_DIV) { defined = defined && squares > 0; w[0].real = (a * c + b * d) / squares; w[1].real = (b * c - a * d) / squares; }
+    if (which == C_ABS) w[0].real = sqrtl(a * a + b * b);
+    if (which == C_ARG) w[0].real = atan2l(b, a);
+    if (which == C_POLAR) { w[0].real = a * cosl(b); w[1].real = a * sinl(b); }
+    if (which == C_EXP) { w[0].real = expl(a) * cosl(b); w[1].real = expl(a) * sinl(b); }
+    if (which == C_LOG) { defined = defined && a * a + b * b > 0; w[0].real = logl(a * a + b * b) / 2; w[1].real = atan2l(b, a); }
+    if (which == M_DETERMINANT) w[0].real = a * (long double)x[3] - b * (long double)x[2];
+    size = sqrtl(w[0].real * w[0].real + w[1].real * w[1].real);
+    unit = unit_of(kind, size);
+    turn = kind == VC_F64 ? 2 * unit : size * ldexpl(1, -10);
+    off = which == C_ARG ? (kind == VC_F32 ? 4096 : 5) * unit : which == C_LOG ? (kind == VC_F32 ? 4096 * unit + ldexpl(1, -19) : 8 * unit + ldexpl(1, -51))
+        : which == C_EXP ? turn + size * fabsl(a) * (kind == VC_F64 ? 0 : ldexpl(4, -mantissa_of(kind))) + 8 * unit : which == C_POLAR ? turn + 2 * unit
+        : which == M_DETERMINANT ? 2 * unit_of(kind, fabsl(a * (long double)x[3]) + fabsl(b * (long double)x[2])) : 8 * unit;
+    off += 2 * ldexpl(1, lowest_of(kind));
+    for (unsigned i = 0; i < composite_rows[which].out; i++) {
+        w[i].slack = off;
+        near_to(r, i, kind, &w[i], defined);
+        if (defined) r->loose = r->loose && fabsl(w[i].real) - off > 0; /* what is near 0 may be flushed: within its bounds */
+    }
+}
+
 static Value composed(const Node *n, vc_type type, const Value *a, const Value *b) {
     unsigned kind = kind_of(type), rows = rows_of(type);
     double x[4] = { 0, 0, 0, 0 }, y[4] = { 0, 0, 0, 0 }, z[4] = { 0, 0, 0, 0 }, p;
     Value r;
     memset(&r, 0, sizeof r);
-    r.loose = a->loose || (b && b->loose);
+    r.loose = vague(a) || (b && vague(b)) || n->index == C_SQRT || n->index == C_POW || n->index == M_INVERSE;
     for (unsigned i = 0; i < rows; i++) {
         x[i] = real_of(kind, a->b[i]);
         if (b && i < composite_rows[n->index].b) y[i] = real_of(kind, b->b[i]);
@@ -1161,6 +1366,9 @@ static Value composed(const Node *n, vc_type type, const Value *a, const Value *
     }
     switch (n->index) {
     case C_EQ: r.b[0] = x[0] == y[0] && x[1] == y[1]; return r;
+    case C_SQRT: case C_POW: case M_INVERSE: return r; /* valid is all that is asked; the tests of composite values know more */
+    case C_DIV: case C_ABS: case C_ARG: case C_POLAR: case C_EXP: case C_LOG: case M_DETERMINANT: composed_near(&r, n->index, kind, x, y); return r;
+    case C_NEG: z[0] = -x[0]; z[1] = -x[1]; break;
     case C_ADD: case M_ADD: for (unsigned i = 0; i < rows; i++) z[i] = rounded(kind, x[i] + y[i]); break;
     case C_SUB: for (unsigned i = 0; i < rows; i++) z[i] = rounded(kind, x[i] - y[i]); break;
     case C_CONJ: z[0] = x[0]; z[1] = -x[1]; break;
@@ -1191,7 +1399,7 @@ static Value together(vc_combine op, unsigned kind, const Value *a, const Value 
     Value r;
     bool below = is_signed(kind) ? widen(kind, a->b[0]) < widen(kind, b->b[0]) : a->b[0] < b->b[0];
     memset(&r, 0, sizeof r);
-    r.loose = a->loose || b->loose;
+    r.loose = vague(a) || vague(b);
     if (is_float(kind)) {
         double x = real_of(kind, a->b[0]), y = real_of(kind, b->b[0]);
         r.loose |= is_subnormal(kind, x) || is_subnormal(kind, y);
@@ -1264,16 +1472,78 @@ static Value cell(const Node *n, Value *at, const Value *a, const Value *b) { /*
     case A_XOR: at->b[0] ^= a->b[0]; break;
     default: *at = together(n->index == A_MIN ? VC_MIN : VC_MAX, kind, at, a); break;
     }
-    at->loose |= was.loose || a->loose || (b && b->loose) || (is_float(kind) && is_subnormal(kind, z));
+    at->loose |= vague(&was) || vague(a) || (b && vague(b)) || (is_float(kind) && is_subnormal(kind, z));
+    at->near = false;
+    memset(at->off, 0, sizeof at->off);
     return was;
 }
 
-static Value place(const Host *h, const Invocation *at, int which) {
+static uint64_t inserted(unsigned kind, uint64_t a, uint64_t b, uint64_t at, uint64_t count) {
+    unsigned width = kind_width(kind);
+    uint64_t mask;
+    at &= width - 1;
+    if (count > width - at) count = width - at;
+    mask = (count < 64 ? (UINT64_C(1) << count) - 1 : ~UINT64_C(0)) << at;
+    return (a & ~mask) | (b << at & mask);
+}
+
+static void more_of(const Node *n, unsigned kind, unsigned from, const uint64_t *bits, double x, Value *r, unsigned i) { /* one component of four operands */
+    int64_t by = is_signed(from) ? widen(from, bits[1]) : bits[1] > 5000 ? 5000 : (int64_t)bits[1];
+    Wanted w = { 0, 0, 0 };
+    int exponent = 0;
+    switch (n->index) {
+    case X_CAST_SAT:
+        if (is_float(kind) || kind == VC_BOOL || is_float(kind_of(n->type)) || n->type % 16 == VC_BOOL) r->b[i] = cast_bits(kind, kind_of(n->type), bits[0]);
+        else r->b[i] = saturated(kind, kind_of(n->type), bits[0]);
+        return;
+    case X_BIT_INSERT: r->b[i] = inserted(kind, bits[0], bits[1], bits[2], bits[3]); return;
+    case X_LDEXP: w.real = ldexpl((long double)x, (int)(by > 5000 ? 5000 : by < -5000 ? -5000 : by)); break;
+    default:
+        w.real = isnan(x) || isinf(x) ? (long double)x : (long double)frexp(x, &exponent);
+        if (n->index == X_EXPONENT) { r->b[i] = (uint32_t)exponent; return; }
+        break;
+    }
+    r->b[i] = bits_of(kind, (double)w.real);
+    r->loose |= w.real != 0 && fabsl(w.real) < ldexpl(1, lowest_of(kind));
+}
+
+static Value more(const Tree *t, const Node *n, const Value *value) {
+    const int part[4] = { n->a, n->b, n->c, n->d };
+    unsigned kind = kind_of(t->node[n->a].type), rows = rows_of(t->node[n->a].type), from = n->b == NOTHING ? kind : kind_of(t->node[n->b].type);
+    double x[4][4] = { { 0 } };
+    uint64_t bits[4][4] = { { 0 } };
+    Wanted w = { 0, 0, 0 };
+    Value r;
+    memset(&r, 0, sizeof r);
+    for (int j = 0; j < 4; j++) {
+        if (part[j] == NOTHING) continue;
+        unsigned of = kind_of(t->node[part[j]].type);
+        r.loose |= vague(&value[part[j]]);
+        for (unsigned i = 0; i < rows; i++) {
+            bits[i][j] = value[part[j]].b[rows_of(t->node[part[j]].type) == 1 ? 0 : i];
+            if (!is_float(of)) continue;
+            x[j][i] = real_of(of, bits[i][j]);
+            r.loose |= is_subnormal(of, x[j][i]);
+        }
+    }
+    if (n->index < X_DOT) for (unsigned i = 0; i < rows; i++) more_of(n, kind, from, bits[i], x[0][i], &r, i);
+    else if (n->index == X_DOT) {
+        bool defined = want_sum(kind, rows, x[0], x[1], &w);
+        near_to(&r, 0, kind, &w, defined);
+    } else for (unsigned i = 0; i < rows_of(n->type); i++) {
+        bool defined = want_geometry((Geometry)(n->index - X_NORM), kind, rows, x, i, &w);
+        near_to(&r, i, kind, &w, defined);
+    }
+    return r;
+}
+
+static Value place(const Host *h, const Invocation *at, int which) { /* of axis which / 8 */
     Value r;
     uint32_t local = h->t->local, groups = (ELEMENTS + local - 1) / local;
     const uint32_t p[8] = { at->id, at->local, at->id / local, at->local, local, groups, ELEMENTS, ELEMENTS };
     memset(&r, 0, sizeof r);
-    r.b[0] = p[which];
+    r.b[0] = which < 8 ? p[which] : which % 8 == 3 ? at->local : which % 8 > 3 ? 1 : 0;
+    if (which == 15) r.b[0] = ELEMENTS * vc_type_size(h->t->in[1]); /* the buffer is one of bytes */
     return r;
 }
 
@@ -1298,9 +1568,10 @@ static Value evaluate(Host *h, Invocation *at, int id) {
     case W_BITCAST: return converted(a, t->node[n->a].type, n->type, true);
     case W_CALL: return called(n, a, b, c);
     case W_COMPOSITE: return composed(n, t->node[n->a].type, a, b);
+    case W_MORE: return more(t, n, at->value);
     case W_ATOMIC_CELL: return cell(n, &at->own[CELLS], a, b);
     case W_LANES: return *a;
-    case W_LOAD: r = from_memory(n->type, input_data[n->type][n->index], a->b[0]); r.loose = a->loose; return r;
+    case W_LOAD: r = from_memory(n->type, input_data[n->type][n->index], a->b[0]); r.loose = vague(a); return r;
     case W_LOAD_OR:
         r = b->b[0] ? from_memory(n->type, input_data[n->type][n->index], a->b[0]) : *c;
         r.loose |= a->loose || b->loose;
@@ -1320,7 +1591,7 @@ typedef enum Way { ON, BREAK, CONTINUE } Way;
 static Way run_block(Host *h, Invocation *at, int block);
 
 static bool decide(Host *h, const Invocation *at, int id) {
-    if (at->value[id].loose) h->lost = true;
+    if (vague(&at->value[id])) h->lost = true;
     return at->value[id].b[0] != 0;
 }
 
@@ -1368,7 +1639,7 @@ static Way run_node(Host *h, Invocation *at, int id) {
     const Node *n = &h->t->node[id];
     Value (*cells)[ARRAY] = h->cells[at->local];
     switch (n->what) {
-    case W_COUNTER: case W_BARRIER: case W_ARRAY: break;
+    case W_COUNTER: case W_BARRIER: case W_SCOPED: case W_FENCE: case W_SAY: case W_ARRAY: break;
     case W_STORE: at->own[n->index] = at->value[n->a]; break;
     case W_VAR: memset(cells[id], 0, sizeof cells[id]); break;
     case W_SET: cells[n->a][0] = at->value[n->b]; break;
@@ -1453,7 +1724,7 @@ typedef struct Run {
     Host host;
     vd_context *ctx[3];        /* by address, by binding, OpenCL */
     bool nvrtc;
-    bool hash, print, verbose, check, all;
+    bool hash, print, verbose, check, coverage, all;
     long valid, refused, glsl, runs, unknown, failed, skipped;
 } Run;
 
@@ -1520,6 +1791,7 @@ static bool compare(Run *r, uint64_t seed, int form, Value (*want)[ELEMENTS], ui
             for (unsigned j = 0; j < rows_of(type); j++) {
                 uint64_t got = get_bits(kind_of(type), out[i], e * rows_of(type) + j);
                 if (same(kind_of(type), want[i][e].b[j], got)) continue;
+                if (want[i][e].off[j] > 0 && fabs(real_of(kind_of(type), got) - real_of(kind_of(type), want[i][e].b[j])) <= want[i][e].off[j]) continue;
                 if (told++ < 2)
                     printf("  seed %llu, %s: out %d[%zu].%u of %s is %llx, wanted %llx\n", (unsigned long long)seed, form_names[form], i, e, j,
                            vc_type_name(type), (unsigned long long)got, (unsigned long long)want[i][e].b[j]);
@@ -1603,6 +1875,7 @@ static void check(Run *r, uint64_t seed) {
     bool known;
     begin(r, seed, VC_BUFFERS_DEFAULT);
     if (r->print) printf("%s\n", vc_error(r->k) ? vc_error(r->k) : vc_dump(r->k));
+    if (r->coverage) { count_operations(vc_dump(r->k)); return; }
     if (r->hash) { printf("%llu %016llx\n", (unsigned long long)seed, (unsigned long long)vc_hash(r->k)); return; }
     if (!check_code(r, seed) || r->writer.spoil || r->check) return;
     r->host.t = &r->tree;
@@ -1642,19 +1915,25 @@ int main(int count, char **args) {
         if (!strcmp(args[i], "--hash")) r->hash = true;
         else if (!strcmp(args[i], "--print")) r->print = true;
         else if (!strcmp(args[i], "--check")) r->check = true;
+        else if (!strcmp(args[i], "--coverage")) counting = r->coverage = true;
         else if (!strcmp(args[i], "--all")) r->all = true;
         else if (!strcmp(args[i], "-v")) r->verbose = true;
         else if (!strcmp(args[i], "--count") && i + 1 < count) kernels = atol(args[++i]);
         else if (!strcmp(args[i], "--seed") && i + 1 < count) seed = strtoull(args[++i], NULL, 0);
-        else { fprintf(stderr, "usage: kernels [--count N] [--seed S] [--hash] [--print] [--check] [--all] [-v]\n"); return 2; }
+        else { fprintf(stderr, "usage: kernels [--count N] [--seed S] [--hash] [--print] [--check] [--coverage] [--all] [-v]\n"); return 2; }
     }
     r->host.all = (Invocation *)calloc(ELEMENTS, sizeof *r->host.all);
     make_inputs();
-    if (!r->hash && !r->check) open_contexts(r);
+    if (r->coverage && !read_names("vkdispatch_codegen.h")) { fprintf(stderr, "coverage: no header here\n"); return 2; }
+    if (!r->hash && !r->check && !r->coverage) open_contexts(r);
     setvbuf(stdout, NULL, _IOLBF, 0); /* a driver that dies loses nothing of what was said */
     for (long i = 0; i < kernels; i++) check(r, seed + (uint64_t)i);
     vc_free(r->k);
-    if (!r->hash) {
+    if (r->coverage) {
+        int all = operations.count + public_calls.count;
+        r->failed = tell_coverage(r->verbose);
+        printf("%ld passed, %ld failed, 0 skipped\n", all - r->failed, r->failed);
+    } else if (!r->hash) {
         for (int i = 0; i < 3; i++) vd_context_destroy(r->ctx[i]);
         printf("fuzz: %ld kernels from seed %llu: %ld valid, %ld refused, glsl %ld, run %ld, result not defined %ld\n", kernels,
                (unsigned long long)seed, r->valid, r->refused, r->glsl, r->runs, r->unknown);
