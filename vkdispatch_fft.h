@@ -40,6 +40,7 @@
        scan         running sums, compaction
        sort         keys, and values that go with them
        histogram    how many elements fall into each bin
+       top          the largest or smallest elements of rows
        vkfft        VkFFT in place of our own transforms
        cache        the plans of a context
        execute      running a plan
@@ -137,6 +138,8 @@
 
    Sorting. vd_sort_create makes a plan for keys of any scalar type, alone or with values: stable, ascending or descending, by 4 bits at a time, each time a
    count, a scan and a scatter. Floats are in order of their bits: -0 before 0, NaN at the ends. vd_histogram_create counts what falls into each bin.
+   vd_top_k_create makes a plan for the largest or smallest elements of each row and their indices, in one dispatch. They are in the order of a sort, the best
+   one first, those that are equal by their indices, but NaN comes behind all numbers whichever are wanted.
 
    Sizes. Arrays of transforms and convolutions have up to 2^32 - 1 elements, those of the others 2^31; more is VD_ERROR_UNSUPPORTED.
 
@@ -462,6 +465,31 @@ typedef struct vd_histogram_desc {
 VD_API vd_histogram *vd_histogram_create(vd_context *ctx, const vd_histogram_desc *desc); /* NULL on failure; bin is called now */
 VD_API void vd_histogram_destroy(vd_histogram *plan); /* before its context; work under way keeps what it uses */
 VD_API vd_result vd_histogram_run(vd_histogram *plan, vd_list *list, vd_buffer in, vd_buffer out); /* out: VD_U32, one a bin, what was there is gone */
+
+typedef struct vd_top_k vd_top_k; /* a plan */
+
+typedef struct vd_top_k_desc {
+    const char *name;        /* for messages; default: "top_k" */
+    vd_type type;            /* of the elements: a scalar number; default: VD_F32 */
+    uint64_t shape[4];       /* elements, in rows along the last dimension; trailing zeros mean there are fewer dimensions */
+    uint32_t k;              /* how many of a row are wanted: up to 1024, and as many as it has */
+    bool smallest;           /* default: the largest are */
+    vd_fragment map;         /* what is compared and given in place of an element, in[0], with index in[1], of the same type; default: itself */
+    void *map_user;
+} vd_top_k_desc;
+
+typedef struct vd_top_k_io {
+    vd_buffer in;            /* as many elements as the shape has */
+    vd_buffer values;        /* k for each row, the best one first; f16 are compared as f32, and NaN is given without its sign and payload */
+    vd_buffer indices;       /* VD_U32, as many: where in their row they are. None of the three may overlap */
+} vd_top_k_io;
+
+VD_API vd_top_k *vd_top_k_create(vd_context *ctx, const vd_top_k_desc *desc); /* NULL on failure; map is called now */
+VD_API void vd_top_k_destroy(vd_top_k *plan);       /* before its context; work under way keeps what it uses */
+VD_API vd_result vd_top_k_run(vd_top_k *plan, vd_list *list, const vd_top_k_io *io);
+/* Of the rows of a buffer's own shape, as many of each as `values` has room for, through a plan that the context keeps. */
+VD_API vd_result vd_top_k_largest(vd_context *ctx, vd_buffer in, vd_buffer values, vd_buffer indices);
+VD_API vd_result vd_top_k_smallest(vd_context *ctx, vd_buffer in, vd_buffer values, vd_buffer indices);
 
 #ifdef __cplusplus
 }
@@ -4132,21 +4160,27 @@ static void vd__reduce_write(const vd__reduce_writer *w, vd__reduce_state s) {
     }
 }
 
-/* The one with the last ticket combines the parts, in their order, and puts the tickets back. */
+/* Whether this workgroup is the last of `parts` to come here, which then sees what the others left in buffers; puts the tickets back. */
+static vc_val vd__plan_is_last(vc_kernel *k, vc_ref tickets, vc_val which, uint32_t parts) {
+    vc_ref flag = vc_shared(k, "last", VC_U32, 1);
+    vc_val old;
+    vc_barrier_scoped(k, VC_SCOPE_WORKGROUP, VC_SCOPE_DEVICE, VC_STORAGE_BUFFER);
+    VC_IF(k, vc_eq(vc_local_index(k), vc_u32(0))) {
+        vc_atomic_add(vc_ordered(tickets, VC_ACQ_REL, VC_SCOPE_DEVICE), which, vc_u32(1), &old);
+        vc_store(flag, vc_u32(0), vc_cast(VC_U32, vc_eq(old, vc_u32(parts - 1))));
+        VC_IF(k, vc_eq(old, vc_u32(parts - 1))) { vc_store(tickets, which, vc_u32(0)); }
+    }
+    vc_barrier_scoped(k, VC_SCOPE_WORKGROUP, VC_SCOPE_DEVICE, VC_STORAGE_BUFFER | VC_STORAGE_SHARED);
+    return vc_ne(vc_get(flag), vc_u32(0));
+}
+
+/* The one with the last ticket combines the parts, in their order. */
 static void vd__reduce_finish(const vd__reduce_writer *w, vd__reduce_state s) {
     const vd_reduce *p = w->plan;
     uint32_t rows = p->threads / p->lanes;
-    vc_ref flag = vc_shared(w->k, "last", VC_U32, 1);
-    vc_val old, slot = vc_mul(w->near, vc_u32(p->parts));
+    vc_val slot = vc_mul(w->near, vc_u32(p->parts));
     VC_IF(w->k, vd__reduce_speaks(w)) { vd__reduce_store(w, w->partials, vc_add(slot, w->part), s); }
-    vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_DEVICE, VC_STORAGE_BUFFER);
-    VC_IF(w->k, vc_eq(vc_local_index(w->k), vc_u32(0))) {
-        vc_atomic_add(vc_ordered(w->tickets, VC_ACQ_REL, VC_SCOPE_DEVICE), w->tile, vc_u32(1), &old);
-        vc_store(flag, vc_u32(0), vc_cast(VC_U32, vc_eq(old, vc_u32(p->parts - 1))));
-        VC_IF(w->k, vc_eq(old, vc_u32(p->parts - 1))) { vc_store(w->tickets, w->tile, vc_u32(0)); }
-    }
-    vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_DEVICE, VC_STORAGE_BUFFER | VC_STORAGE_SHARED);
-    VC_IF(w->k, vc_ne(vc_get(flag), vc_u32(0))) {
+    VC_IF(w->k, vd__plan_is_last(w->k, w->tickets, w->tile, p->parts)) {
         vd__reduce_set(w, vd__reduce_nothing(w));
         VC_FOR_STEP(w->k, i, w->row, vc_u32(p->parts), vc_u32(rows)) { vd__reduce_take(w, vd__reduce_load(w, w->partials, vc_add(slot, i))); }
         vd__reduce_write(w, vd__reduce_join(w));
@@ -5491,6 +5525,404 @@ static vd_result vd__histogram_make(vd_histogram *p) {
     return p->kernel.id ? VD_OK : VD_ERROR_COMPILE;
 }
 
+// >>top
+/* The largest or smallest elements of each row, in one dispatch. A workgroup goes over a row several times and counts the digits of its keys, from the
+   highest on and among those that agree in all digits before, until all that agree are wanted (Alabi, Blanchard, Gordon, Steinbach, Fast k-selection
+   algorithms for graphics processing units, 2012); then it collects and sorts these. Behind a key's digits come those of its index, so that no two are equal.
+   Where several workgroups share a row, the last one to finish does the same with what they found. */
+
+enum { VD__TOP_MOST = 1024, VD__TOP_BITS = 8, VD__TOP_DIGITS = 1 << VD__TOP_BITS };
+
+struct vd_top_k {
+    vd_context *ctx;
+    vd_allocator allocator;
+    char name[64];
+    vd_top_k_desc desc;
+    uint64_t rows, n;        /* elements of a row */
+    uint32_t threads, room;  /* room: k up to a power of two */
+    uint32_t parts, part;    /* workgroups that share a row, elements of each */
+    vd_kernel kernel;
+    vd_buffer keys, places, tickets; /* of the parts */
+};
+
+typedef struct vd__top_writer {
+    vc_kernel *k;
+    const vd_top_k *plan;
+    vc_type wide, key;       /* of elements in the kernel, of numbers with as many bits */
+    vc_ref in, values, indices, keys, places, tickets;
+    vc_ref counts, choice, best, where, found; /* shared: by digit; digit, wanted ones that have it, all that have it; keys, indices, how many */
+    vc_val lane, row;
+} vd__top_writer;
+
+/* For each i below `count`, dealt out to the threads, all of which go round as often. */
+#define VD__TOP_EACH(w, i, count) \
+    VC_FOR_STEP((w)->k, first_##i, vc_u32(0), count, vc_u32((w)->plan->threads)) \
+        for (vc_val i = vc_add((w)->lane, first_##i); i.of; i.of = 0) VC_IF((w)->k, vc_lt(i, count))
+
+/* What is gone over: elements of the row from the first on, or what its parts left. Workgroups that have nothing to do with the latter have zeros here: as
+   conditions around all of it, with barriers inside, PoCL 3.1 would lose threads. */
+typedef struct vd__top_source {
+    bool parts;
+    vc_val first, count, wanted;
+    vc_val turns, places;    /* digits to look at, places to sort */
+} vd__top_source;
+
+typedef struct vd__top_item { vc_val key, index; } vd__top_item;
+
+static uint32_t vd__top_key_bits(vd_type type) { return type == VD_F16 ? 32 : vd_type_size(type) * 8; }
+
+static vc_val vd__top_bits(const vd__top_writer *w, uint32_t first, uint32_t count) { /* so many ones */
+    return vc_imm(w->key, (count ? UINT64_MAX >> (64 - count) : 0) << first);
+}
+
+/* A value as a number that is the larger the more it is wanted. */
+static vc_val vd__top_key(const vd__top_writer *w, vc_val v) {
+    const vd_top_k_desc *d = &w->plan->desc;
+    uint32_t bits = vd__top_key_bits(d->type);
+    vc_val top = vd__top_bits(w, bits - 1, 1), ones = vd__top_bits(w, 0, bits), raw = vc_bitcast(w->key, v), key = vc_and(raw, ones), infinity;
+    if (d->type <= VD_I64) key = vc_xor(key, top);
+    if (d->type >= VD_F16) key = vc_xor(key, vc_select(vc_ne(vc_and(key, top), vc_imm(w->key, 0)), ones, top));
+    if (d->smallest) key = vc_xor(key, ones);
+    if (d->type < VD_F16) return key;
+    infinity = bits == 64 ? vd__top_bits(w, 52, 11) : vd__top_bits(w, 23, 8);
+    return vc_select(vc_gt(vc_and(raw, vd__top_bits(w, 0, bits - 1)), infinity), vc_imm(w->key, 0), key);
+}
+
+/* And back; the least key is that of NaN. */
+static vc_val vd__top_value(const vd__top_writer *w, vc_val key) {
+    const vd_top_k_desc *d = &w->plan->desc;
+    uint32_t bits = vd__top_key_bits(d->type);
+    vc_val top = vd__top_bits(w, bits - 1, 1), ones = vd__top_bits(w, 0, bits);
+    if (d->smallest) key = vc_xor(key, ones);
+    if (d->type <= VD_I64) key = vc_xor(key, top);
+    if (d->type >= VD_F16) key = vc_xor(key, vc_select(vc_ne(vc_and(key, top), vc_imm(w->key, 0)), top, ones));
+    return vc_cast(d->type, vc_bitcast(w->wide, key));
+}
+
+static vd__top_item vd__top_item_of(const vd__top_writer *w, const vd__top_source *s, vc_val i) {
+    const vd_top_k *p = w->plan;
+    vd__top_item item;
+    vc_val at, in[2], v;
+    if (s->parts) {
+        at = vc_add(vc_mul(w->row, vc_u32(p->parts * p->desc.k)), i);
+        item.key = vc_load(w->keys, at);
+        item.index = vc_load(w->places, at);
+        return item;
+    }
+    item.index = in[1] = vc_add(s->first, i);
+    in[0] = v = vc_load(w->in, vc_add(vc_mul(w->row, vc_u32((uint32_t)p->n)), item.index));
+    if (p->desc.map) p->desc.map(w->k, in, &v, p->desc.map_user);
+    item.key = vd__top_key(w, vc_cast(w->wide, v));
+    return item;
+}
+
+/* The digits found so far: those bits of keys and of indices, which are turned round, that an element has to have. */
+typedef struct vd__top_prefix { vc_ref key_mask, key, index_mask, index, wanted; } vd__top_prefix;
+
+static vd__top_prefix vd__top_no_prefix(const vd__top_writer *w, vc_val wanted) {
+    vd__top_prefix f;
+    f.key_mask = vc_var(w->k, "key_mask", w->key);
+    f.key = vc_var(w->k, "key", w->key);
+    f.index_mask = vc_var(w->k, "index_mask", VC_U32);
+    f.index = vc_var(w->k, "index", VC_U32);
+    f.wanted = vc_var(w->k, "wanted", VC_U32);
+    vc_set(f.key_mask, vc_imm(w->key, 0));
+    vc_set(f.key, vc_imm(w->key, 0));
+    vc_set(f.index_mask, vc_u32(0));
+    vc_set(f.index, vc_u32(0));
+    vc_set(f.wanted, wanted);
+    return f;
+}
+
+/* Whether an element has these digits; `above`: or higher ones. */
+static vc_val vd__top_agrees(const vd__top_prefix *f, const vd__top_item *item, bool above) {
+    vc_val key = vc_and(item->key, vc_get(f->key_mask)), index = vc_and(vc_not(item->index), vc_get(f->index_mask)), same = vc_eq(key, vc_get(f->key));
+    if (!above) return vc_and(same, vc_eq(index, vc_get(f->index)));
+    return vc_or(vc_gt(key, vc_get(f->key)), vc_and(same, vc_ge(index, vc_get(f->index))));
+}
+
+/* Which digit the last of the wanted elements has: each thread looks at neighbouring ones, the first thread at the highest. */
+static void vd__top_choose(const vd__top_writer *w, vc_val wanted) {
+    uint32_t each = VD__TOP_DIGITS / w->plan->threads, i;
+    vc_val first = vc_sub(vc_u32(VD__TOP_DIGITS - 1), vc_mul(w->lane, vc_u32(each))), count[VD__TOP_DIGITS], sum = vc_u32(0), before, end;
+    for (i = 0; i < each; i++) {
+        count[i] = vc_load(w->counts, vc_sub(first, vc_u32(i)));
+        sum = vc_add(sum, count[i]);
+    }
+    vc_group_exclusive(w->k, VC_ADD, sum, &before);
+    for (i = 0; i < each; i++, before = end) {
+        end = vc_add(before, count[i]);
+        VC_IF(w->k, vc_and(vc_lt(before, wanted), vc_le(wanted, end))) {
+            vc_store(w->choice, vc_u32(0), vc_sub(first, vc_u32(i)));
+            vc_store(w->choice, vc_u32(1), vc_sub(wanted, before));
+            vc_store(w->choice, vc_u32(2), count[i]);
+        }
+    }
+    vc_barrier(w->k);
+}
+
+/* Digits of a key and an index. */
+static uint32_t vd__top_turns(const vd_top_k *p) {
+    uint32_t indices = 1;
+    while (indices < 4 && (p->n - 1) >> (indices * VD__TOP_BITS)) indices++;
+    return vd__top_key_bits(p->desc.type) / VD__TOP_BITS + indices;
+}
+
+/* Finds the digits by which the wanted elements are told from all others. */
+static void vd__top_find(const vd__top_writer *w, const vd__top_source *s, const vd__top_prefix *f) {
+    uint32_t keys = vd__top_key_bits(w->plan->desc.type) / VD__TOP_BITS;
+    vc_val low = vc_u32(VD__TOP_DIGITS - 1);
+    VC_FOR(w->k, turn, vc_u32(0), s->turns) {
+        vc_val in_key = vc_lt(turn, vc_u32(keys)), digit;
+        vc_val shift = vc_mul(vc_sub(vc_select(in_key, vc_u32(keys - 1), vc_u32(vd__top_turns(w->plan) - 1)), turn), vc_u32(VD__TOP_BITS));
+        VD__TOP_EACH(w, i, vc_u32(VD__TOP_DIGITS)) { vc_store(w->counts, i, vc_u32(0)); }
+        vc_barrier(w->k);
+        VD__TOP_EACH(w, i, s->count) {
+            vd__top_item item = vd__top_item_of(w, s, i);
+            vc_val at = vc_select(in_key, vc_cast(VC_U32, vc_shr(item.key, shift)), vc_shr(vc_not(item.index), shift));
+            VC_IF(w->k, vd__top_agrees(f, &item, false)) { vc_atomic_add(w->counts, vc_and(at, low), vc_u32(1), NULL); }
+        }
+        vc_barrier(w->k);
+        vd__top_choose(w, vc_get(f->wanted));
+        digit = vc_load(w->choice, vc_u32(0));
+        VC_IF(w->k, in_key) {
+            vc_set(f->key_mask, vc_or(vc_get(f->key_mask), vc_shl(vc_cast(w->key, low), shift)));
+            vc_set(f->key, vc_or(vc_get(f->key), vc_shl(vc_cast(w->key, digit), shift)));
+        }
+        VC_ELSE(w->k) {
+            vc_set(f->index_mask, vc_or(vc_get(f->index_mask), vc_shl(low, shift)));
+            vc_set(f->index, vc_or(vc_get(f->index), vc_shl(digit, shift)));
+        }
+        vc_set(f->wanted, vc_load(w->choice, vc_u32(1)));
+        vc_break_if(w->k, vc_eq(vc_load(w->choice, vc_u32(1)), vc_load(w->choice, vc_u32(2))));
+    }
+}
+
+/* The best ones of a source, in any order, in shared memory, behind which places stay that no element has. */
+static void vd__top_select(const vd__top_writer *w, const vd__top_source *s) {
+    vc_val room = vc_u32(w->plan->room);
+    vd__top_prefix f = vd__top_no_prefix(w, s->wanted);
+    vd__top_find(w, s, &f);
+    VD__TOP_EACH(w, i, room) {
+        vc_store(w->best, i, vc_imm(w->key, 0));
+        vc_store(w->where, i, vc_u32(UINT32_MAX));
+    }
+    VC_IF(w->k, vc_eq(w->lane, vc_u32(0))) { vc_store(w->found, vc_u32(0), vc_u32(0)); }
+    vc_barrier(w->k);
+    VD__TOP_EACH(w, i, s->count) {
+        vd__top_item item = vd__top_item_of(w, s, i);
+        vc_val at;
+        VC_IF(w->k, vd__top_agrees(&f, &item, true)) {
+            vc_atomic_add(w->found, vc_u32(0), vc_u32(1), &at);
+            VC_IF(w->k, vc_lt(at, room)) { /* which it is, unless a map tells another value each time */
+                vc_store(w->best, at, item.key);
+                vc_store(w->where, at, item.index);
+            }
+        }
+    }
+    vc_barrier(w->k);
+}
+
+/* Elements i and i + stride of the places to sort, of which the better one belongs to the front or to the back. */
+static void vd__top_compare(const vd__top_writer *w, vc_val i, vc_val stride, vc_val size) {
+    vc_val low = vc_sub(vc_mul(i, vc_u32(2)), vc_and(i, vc_sub(stride, vc_u32(1)))), high = vc_add(low, stride), better;
+    vc_val key[2], index[2], front = vc_eq(vc_and(low, size), vc_u32(0));
+    key[0] = vc_load(w->best, low);
+    key[1] = vc_load(w->best, high);
+    index[0] = vc_load(w->where, low);
+    index[1] = vc_load(w->where, high);
+    better = vc_or(vc_gt(key[1], key[0]), vc_and(vc_eq(key[1], key[0]), vc_lt(index[1], index[0])));
+    VC_IF(w->k, vc_eq(better, front)) {
+        vc_store(w->best, low, key[1]);
+        vc_store(w->best, high, key[0]);
+        vc_store(w->where, low, index[1]);
+        vc_store(w->where, high, index[0]);
+    }
+}
+
+/* Bitonic (Batcher, Sorting networks and their applications, 1968). */
+static void vd__top_sort(const vd__top_writer *w, const vd__top_source *s) {
+    vc_ref size = vc_var(w->k, "size", VC_U32), stride = vc_var(w->k, "stride", VC_U32);
+    vc_set(size, vc_u32(2));
+    VC_LOOP(w->k) {
+        vc_break_if(w->k, vc_gt(vc_get(size), s->places));
+        vc_set(stride, vc_shr(vc_get(size), vc_u32(1)));
+        VC_LOOP(w->k) {
+            vc_break_if(w->k, vc_eq(vc_get(stride), vc_u32(0)));
+            VD__TOP_EACH(w, i, vc_u32(w->plan->room / 2)) { vd__top_compare(w, i, vc_get(stride), vc_get(size)); }
+            vc_barrier(w->k);
+            vc_set(stride, vc_shr(vc_get(stride), vc_u32(1)));
+        }
+        vc_set(size, vc_shl(vc_get(size), vc_u32(1)));
+    }
+}
+
+static void vd__top_write(const vd__top_writer *w, const vd__top_source *s) {
+    if (w->plan->room > 1) vd__top_sort(w, s);
+    VD__TOP_EACH(w, i, s->wanted) {
+        vc_val to = vc_add(vc_mul(w->row, vc_u32(w->plan->desc.k)), i);
+        vc_store(w->values, to, vd__top_value(w, vc_load(w->best, i)));
+        vc_store(w->indices, to, vc_load(w->where, i));
+    }
+}
+
+/* What the parts left, one behind the other: k of each but the last, which may have fewer elements. */
+static void vd__top_finish(const vd__top_writer *w, vc_val part, vc_val wanted) {
+    const vd_top_k *p = w->plan;
+    uint32_t k = p->desc.k, rest = (uint32_t)(p->n - (uint64_t)(p->parts - 1) * p->part);
+    vd__top_source s;
+    vc_val last, zero = vc_const(w->k, vc_u32(0));
+    VD__TOP_EACH(w, i, wanted) {
+        vc_val to = vc_add(vc_mul(vc_add(vc_mul(w->row, vc_u32(p->parts)), part), vc_u32(k)), i);
+        vc_store(w->keys, to, vc_load(w->best, i));
+        vc_store(w->places, to, vc_load(w->where, i));
+    }
+    last = vd__plan_is_last(w->k, w->tickets, w->row, p->parts);
+    s.parts = true;
+    s.first = zero;
+    s.count = vc_select(last, vc_u32((p->parts - 1) * k + (rest < k ? rest : k)), zero);
+    s.wanted = vc_select(last, vc_u32(k), zero);
+    s.turns = vc_select(last, vc_u32(vd__top_turns(p)), zero);
+    s.places = vc_select(last, vc_u32(p->room), zero);
+    vd__top_select(w, &s);
+    vd__top_write(w, &s);
+}
+
+/* The arguments, in the order in which vd_top_k_run gives them, and shared memory. */
+static void vd__top_declare(vd__top_writer *w) {
+    const vd_top_k *p = w->plan;
+    w->in = vc_buffer(w->k, "in", p->desc.type, VC_READ);
+    w->values = vc_buffer(w->k, "values", p->desc.type, VC_WRITE);
+    w->indices = vc_buffer(w->k, "indices", VC_U32, VC_WRITE);
+    if (p->parts > 1) {
+        w->keys = vc_buffer(w->k, "keys", w->key, VC_READ_WRITE);
+        w->places = vc_buffer(w->k, "places", VC_U32, VC_READ_WRITE);
+        w->tickets = vc_buffer(w->k, "tickets", VC_U32, VC_READ_WRITE);
+    }
+    w->best = vc_shared(w->k, "best", w->key, p->room);
+    w->where = vc_shared(w->k, "where", VC_U32, p->room);
+    w->counts = vc_shared(w->k, "counts", VC_U32, VD__TOP_DIGITS);
+    w->choice = vc_shared(w->k, "choice", VC_U32, 3);
+    w->found = vc_shared(w->k, "found", VC_U32, 1);
+}
+
+static vd_result vd__top_build(vd_top_k *p) {
+    vd__top_writer w;
+    vd__top_source s;
+    vc_kernel_desc desc;
+    vc_val group, part;
+    memset(&desc, 0, sizeof desc);
+    memset(&w, 0, sizeof w);
+    desc.name = p->name;
+    desc.local_size[0] = p->threads;
+    desc.machine = vd_machine(p->ctx);
+    w.k = vc_begin(&desc);
+    w.plan = p;
+    w.wide = vd__reduce_wide(p->desc.type);
+    w.key = vc_type_size(w.wide) == 8 ? (vc_type)VC_U64 : (vc_type)VC_U32;
+    vd__top_declare(&w);
+    w.lane = vc_local_index(w.k);
+    group = vc_group_id(w.k, 0);
+    w.row = p->parts > 1 ? vc_div(group, vc_u32(p->parts)) : group;
+    part = p->parts > 1 ? vc_rem(group, vc_u32(p->parts)) : vc_u32(0);
+    s.parts = false;
+    s.first = vc_mul(part, vc_u32(p->part));
+    s.count = vc_min(vc_u32(p->part), vc_sub(vc_u32((uint32_t)p->n), s.first));
+    s.wanted = vc_min(vc_u32(p->desc.k), s.count);
+    s.turns = vc_u32(vd__top_turns(p));
+    s.places = vc_u32(p->room);
+    vd__top_select(&w, &s);
+    if (p->parts > 1) vd__top_finish(&w, part, s.wanted);
+    else vd__top_write(&w, &s);
+    p->kernel = vd_kernel_build(p->ctx, w.k);
+    vc_free(w.k);
+    return p->kernel.id ? VD_OK : VD_ERROR_COMPILE;
+}
+
+/* ---- the plan ---- */
+
+static vd_result vd__top_check_desc(vd_top_k *p) {
+    const vd_top_k_desc *d = &p->desc;
+    uint32_t dimensions;
+    uint64_t elements;
+    vd_result result;
+    if (d->type < VD_I8 || d->type > VD_F64)
+        return vd_error_set(VD_ERROR_INVALID, "vd_top_k_create '%s': type is %s; it takes a scalar number", p->name, vd_type_name(d->type));
+    result = vd__fft_check_shape("vd_top_k_create", p->name, d->shape, 0, (uint64_t)1 << 31, &dimensions, &elements);
+    if (result) return result;
+    p->n = d->shape[dimensions - 1];
+    p->rows = elements / p->n;
+    if (!d->k || d->k > p->n)
+        return vd_error_set(VD_ERROR_INVALID, "vd_top_k_create '%s': k is %u; rows have %llu elements", p->name, d->k, (unsigned long long)p->n);
+    if (d->k > VD__TOP_MOST)
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_top_k_create '%s': k is %u; it takes up to %d", p->name, d->k, (int)VD__TOP_MOST);
+    if (vd_type_size(d->type) == 8 && !(vd_device(p->ctx, 0)->features & VD_FEATURE_I64))
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_top_k_create '%s': type is %s, and the device has no 64-bit integers", p->name, vd_type_name(d->type));
+    return VD_OK;
+}
+
+/* Enough workgroups to fill a device, as long as each goes over far more than it leaves to the last one. */
+static void vd__top_plan(vd_top_k *p) {
+    const vd_device_info *d = vd_device(p->ctx, 0);
+    bool cpu = vd__plan_for_cpu(d);
+    uint32_t limit = vd__plan_threads(d);
+    uint64_t wanted = cpu ? 8 : 1056, least;
+    p->threads = cpu ? 64 : VD__TOP_DIGITS;
+    while (p->threads > 32 && (p->threads > limit || p->threads >= 2 * p->n)) p->threads /= 2;
+    for (p->room = 1; p->room < p->desc.k; p->room *= 2) {}
+    least = (uint64_t)p->threads * 32 > 16 * (uint64_t)p->desc.k ? (uint64_t)p->threads * 32 : 16 * (uint64_t)p->desc.k;
+    wanted /= p->rows;
+    if (wanted > p->n / least) wanted = p->n / least;
+    if (wanted < 2) wanted = 1;
+    p->part = (uint32_t)((p->n + wanted - 1) / wanted);
+    p->parts = (uint32_t)((p->n + p->part - 1) / p->part);
+}
+
+static vd_result vd__top_make(vd_top_k *p) {
+    vd_result result = vd__top_check_desc(p);
+    if (result) return result;
+    vd__top_plan(p);
+    if (p->parts > 1) {
+        uint64_t left = p->rows * p->parts * p->desc.k;
+        p->keys = vd__fft_buffer(p->ctx, "top_k keys", vd__top_key_bits(p->desc.type) == 64 ? VD_U64 : VD_U32, left, NULL);
+        p->places = vd__fft_buffer(p->ctx, "top_k places", VD_U32, left, NULL);
+        p->tickets = vd__fft_buffer(p->ctx, "top_k tickets", VD_U32, p->rows, NULL);
+        if (!p->keys.id || !p->places.id || !p->tickets.id) return VD_ERROR_OUT_OF_DEVICE_MEMORY;
+    }
+    return vd__top_build(p);
+}
+
+static vd_result vd__top_new(vd_context *ctx, const vd_top_k_desc *desc, vd_top_k **out) {
+    vd_allocator allocator = vd_context_allocator(ctx);
+    vd_top_k *p = (vd_top_k *)vd__fft_allocate(&allocator, sizeof *p);
+    vd_result result;
+    if (!p) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_top_k_create: out of host memory");
+    p->ctx = ctx;
+    p->allocator = allocator;
+    p->desc = *desc;
+    if (!p->desc.type) p->desc.type = VD_F32;
+    snprintf(p->name, sizeof p->name, "%s", desc->name ? desc->name : "top_k");
+    p->desc.name = p->name;
+    result = vd__top_make(p);
+    if (result) vd_top_k_destroy(p);
+    else *out = p;
+    return result;
+}
+
+static vd_result vd__top_check_io(const vd_top_k *p, const vd_top_k_io *io) {
+    static const char call[] = "vd_top_k_run";
+    uint64_t left = p->rows * p->desc.k;
+    vd_result result = vd__plan_check_buffer(p->ctx, call, p->name, io->in, "in", p->desc.type, p->rows * p->n, NULL);
+    if (!result) result = vd__plan_check_buffer(p->ctx, call, p->name, io->values, "values", p->desc.type, left, NULL);
+    if (!result) result = vd__plan_check_buffer(p->ctx, call, p->name, io->indices, "indices", VD_U32, left, NULL);
+    if (result) return result;
+    if (vd__fft_overlap(p->ctx, io->in, io->values) || vd__fft_overlap(p->ctx, io->in, io->indices))
+        return vd_error_set(VD_ERROR_INVALID, "%s '%s': in and %s overlap", call, p->name,
+                            vd__fft_overlap(p->ctx, io->in, io->values) ? "values" : "indices");
+    if (vd__fft_overlap(p->ctx, io->values, io->indices)) return vd_error_set(VD_ERROR_INVALID, "%s '%s': values and indices overlap", call, p->name);
+    return VD_OK;
+}
+
 // >>vkfft
 /* Another engine behind the same calls: VkFFT, which writes GLSL, has glslang compile it and records dispatches of its own into a list. It binds buffers once
    and for all, so that a plan has an application for every pair of buffers. */
@@ -6012,6 +6444,7 @@ VD__PLAN_KIND(reduce, vd_reduce, vd_reduce_desc, vd_reduce_io, vd__reduce_new(ct
 VD__PLAN_KIND(scan, vd_scan, vd_scan_desc, vd_scan_io, vd__scan_new(ctx, "vd_scan_create", d, NULL, NULL, &plan), vd_scan_run(plan, list, io),
               vd_scan_destroy)
 VD__PLAN_KIND(sort, vd_sort, vd_sort_desc, vd_sort_io, vd__sort_new(ctx, d, &plan), vd_sort_run(plan, list, io), vd_sort_destroy)
+VD__PLAN_KIND(top_k, vd_top_k, vd_top_k_desc, vd_top_k_io, vd__top_new(ctx, d, &plan), vd_top_k_run(plan, list, io), vd_top_k_destroy)
 
 /* Over the last `axes` of the buffer's own shape, which has at least as many dimensions. */
 static vd_result vd__fft_simple(vd_context *ctx, const char *name, vd_buffer buffer, uint32_t axes, vd_fft_direction direction) {
@@ -8057,6 +8490,79 @@ VD_API vd_result vd_histogram_run(vd_histogram *p, vd_list *list, vd_buffer in, 
     desc.args = args;
     desc.arg_count = 2;
     return vd_dispatch(list, &desc);
+}
+
+
+VD_API vd_top_k *vd_top_k_create(vd_context *ctx, const vd_top_k_desc *desc) {
+    vd_top_k *p = NULL;
+    if (!ctx || !desc) vd_error_set(VD_ERROR_INVALID, "vd_top_k_create: %s is NULL", ctx ? "desc" : "ctx");
+    else vd__top_new(ctx, desc, &p);
+    return p;
+}
+
+VD_API void vd_top_k_destroy(vd_top_k *p) {
+    vd_allocator allocator;
+    if (!p) return;
+    allocator = p->allocator;
+    if (p->kernel.id) vd_kernel_destroy(p->ctx, p->kernel);
+    if (p->keys.id) vd_buffer_destroy(p->ctx, p->keys);
+    if (p->places.id) vd_buffer_destroy(p->ctx, p->places);
+    if (p->tickets.id) vd_buffer_destroy(p->ctx, p->tickets);
+    vd__fft_free(&allocator, p);
+}
+
+VD_API vd_result vd_top_k_run(vd_top_k *p, vd_list *list, const vd_top_k_io *io) {
+    vd_dispatch_desc desc;
+    vd_arg args[6];
+    vd_result result;
+    if (!p || !io) return vd_error_set(VD_ERROR_INVALID, "vd_top_k_run: %s is NULL", p ? "io" : "plan");
+    result = vd__top_check_io(p, io);
+    if (result) return result;
+    memset(&desc, 0, sizeof desc);
+    args[0] = vd_b(io->in);
+    args[1] = vd_b(io->values);
+    args[2] = vd_b(io->indices);
+    args[3] = vd_b(p->keys);
+    args[4] = vd_b(p->places);
+    args[5] = vd_b(p->tickets);
+    desc.kernel = p->kernel;
+    desc.groups[0] = p->rows * p->parts;
+    desc.args = args;
+    desc.arg_count = p->parts > 1 ? 6 : 3;
+    return vd_dispatch(list, &desc);
+}
+
+static vd_result vd__top_simple(vd_context *ctx, const char *call, vd_buffer in, vd_buffer values, vd_buffer indices, bool smallest) {
+    vd_top_k_desc desc;
+    vd_top_k_io io;
+    vd_buffer_info from, to;
+    uint64_t rows = 1, results = 1;
+    uint32_t i, last = 3;
+    vd_result result = vd_buffer_query(ctx, in, &from);
+    if (!result) result = vd_buffer_query(ctx, values, &to);
+    if (result) return result;
+    memset(&desc, 0, sizeof desc);
+    while (last && from.shape[last] == 1) last--;
+    memcpy(desc.shape, from.shape, (last + 1) * sizeof from.shape[0]);
+    for (i = 0; i < last; i++) rows *= from.shape[i];
+    for (i = 0; i < 4; i++) results *= to.shape[i];
+    if (results % rows || results / rows > from.shape[last])
+        return vd_error_set(VD_ERROR_INVALID, "%s: buffer '%s' has %llu elements for %llu rows of %llu", call, to.name, (unsigned long long)results,
+                            (unsigned long long)rows, (unsigned long long)from.shape[last]);
+    desc.type = from.type;
+    desc.k = (uint32_t)(results / rows);
+    desc.smallest = smallest;
+    io.in = in;
+    io.values = values;
+    io.indices = indices;
+    return vd__kept_run(ctx, &vd__kept_top_k, &desc, &io);
+}
+
+VD_API vd_result vd_top_k_largest(vd_context *ctx, vd_buffer in, vd_buffer values, vd_buffer indices) {
+    return vd__top_simple(ctx, "vd_top_k_largest", in, values, indices, false);
+}
+VD_API vd_result vd_top_k_smallest(vd_context *ctx, vd_buffer in, vd_buffer values, vd_buffer indices) {
+    return vd__top_simple(ctx, "vd_top_k_smallest", in, values, indices, true);
 }
 
 #endif /* VKDISPATCH_FFT_IMPLEMENTED */

@@ -1,5 +1,5 @@
-/* Finds the strongest tones of noisy signals in two dispatches: a Fourier transform that windows what it loads and stores no spectrum but its power, and a
-   kernel in which a workgroup a signal picks the highest peaks.
+/* Finds the strongest tones of noisy signals in two dispatches: a Fourier transform that windows what it loads and stores no spectrum but its power, and the
+   selection of the highest bins, among which the host finds the peaks.
    cc -std=c99 -O1 -I. examples/top_k.c -o top_k -ldl -lpthread -lm
    Run: ./top_k [--backend vulkan|cuda|opencl] [seed] */
 #define VKDISPATCH_CUDA
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIGNALS = 32, SAMPLES = 4096, BINS = SAMPLES / 2 + 1, TONES = 5, RATE = 48000, LANES = 128 };
+enum { SIGNALS = 32, SAMPLES = 4096, BINS = SAMPLES / 2 + 1, TONES = 5, BEST = 32, RATE = 48000 };
 
 static const double pi = 3.14159265358979323846;
 
@@ -42,47 +42,32 @@ static void store_power(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, v
 
 /* ---- the peaks ---- */
 
-/* One workgroup a signal. Each round finds the highest peak, and then takes it away. The higher neighbour says where between two bins the tone is: of this
-   window a fraction of d of a bin makes their magnitudes (1 + d) : (2 - d), and the higher of them (1 - d^2) pi d / sin(pi d) times too small. */
-static vd_kernel build_peaks(vd_context *ctx) {
-    vc_kernel *k = vc_begin(&(vc_kernel_desc){ .name = "peaks", .local_size = { LANES }, .machine = vd_machine(ctx) });
-    vc_ref power = vc_buffer(k, "power", VC_F32, VC_READ);
-    vc_ref found = vc_buffer(k, "found", VC_F32X2, VC_WRITE); /* frequency and amplitude */
-    vc_ref peak = vc_shared(k, "peak", VC_F32, BINS);
-    vc_val signal = vc_group_id(k, 0), lane = vc_local_id(k, 0), highest, where;
-    power = vc_offset(power, vc_mul(signal, vc_u32(BINS)));
-    VC_FOR_STEP(k, i, lane, vc_u32(BINS), vc_u32(LANES)) {
-        vc_val here = vc_load(power, i), inside = vc_and(vc_gt(i, vc_u32(0)), vc_lt(i, vc_u32(BINS - 1)));
-        vc_val left = vc_load_or(power, vc_sub(i, vc_u32(1)), inside, here), right = vc_load_or(power, vc_add(i, vc_u32(1)), inside, here);
-        vc_store(peak, i, vc_select(vc_and(vc_gt(here, left), vc_ge(here, right)), here, vc_f32(0)));
-    }
-    VC_FOR(k, round, vc_u32(0), vc_u32(TONES)) {
-        vc_ref best = vc_var(k, "best", VC_F32), at = vc_var(k, "at", VC_U32);
-        vc_barrier(k);
-        VC_FOR_STEP(k, i, lane, vc_u32(BINS), vc_u32(LANES)) {
-            vc_val here = vc_load(peak, i), higher = vc_gt(here, vc_get(best));
-            vc_set(at, vc_select(higher, i, vc_get(at)));
-            vc_set(best, vc_max(here, vc_get(best)));
-        }
-        vc_group_reduce(k, VC_MAX, vc_get(best), &highest);
-        vc_group_reduce(k, VC_MIN, vc_select(vc_eq(vc_get(best), highest), vc_get(at), vc_u32(BINS - 2)), &where);
-        VC_IF(k, vc_eq(lane, vc_u32(0))) {
-            vc_val left = vc_load_or(power, vc_sub(where, vc_u32(1)), vc_gt(where, vc_u32(0)), vc_f32(0)), right = vc_load(power, vc_add(where, vc_u32(1)));
-            vc_val ratio = vc_sqrt(vc_div(vc_max(left, right), highest));
-            vc_val d = vc_clamp(vc_div(vc_sub(vc_mul(ratio, vc_f32(2)), vc_f32(1)), vc_add(ratio, vc_f32(1))), vc_f32(0.001f), vc_f32(0.5f));
-            vc_val place = vc_add(vc_cast(VC_F32, where), vc_select(vc_gt(right, left), d, vc_neg(d))), turn = vc_mul(d, vc_f32((float)pi));
-            vc_val lost = vc_div(vc_mul(turn, vc_sub(vc_f32(1), vc_mul(d, d))), vc_sin(turn));
-            vc_val amplitude = vc_mul(vc_mul(vc_sqrt(highest), lost), vc_f32(4.0f / SAMPLES));
-            vc_store(found, vc_add(vc_mul(signal, vc_u32(TONES)), round), vc_vec2(vc_mul(place, vc_f32((float)RATE / SAMPLES)), amplitude));
-            vc_store(peak, where, vc_f32(0));
-        }
-    }
-    vd_kernel kernel = vd_kernel_build(ctx, k);
-    vc_free(k);
-    return kernel;
+typedef struct tone { float frequency, amplitude; } tone;
+
+/* The highest bins of a signal, in order. */
+typedef struct best { const float *power; const uint32_t *bin; } best;
+
+static double power_at(const best *b, uint32_t bin) { /* of those that are not among them nearly nothing */
+    for (int i = 0; i < BEST; i++) if (b->bin[i] == bin) return (double)b->power[i];
+    return 0;
 }
 
-typedef struct tone { float frequency, amplitude; } tone;
+/* The higher neighbour says where between two bins the tone is: of this window a fraction of d of a bin makes their magnitudes (1 + d) : (2 - d), and the
+   higher of them (1 - d^2) pi d / sin(pi d) times too small. */
+static tone tone_at(const best *b, uint32_t bin) {
+    double left = power_at(b, bin - 1), right = power_at(b, bin + 1), here = power_at(b, bin), ratio = sqrt(fmax(left, right) / here);
+    double d = fmin(fmax((2 * ratio - 1) / (ratio + 1), 0.001), 0.5), lost = (1 - d * d) * pi * d / sin(pi * d);
+    tone t = { (float)((bin + (right > left ? d : -d)) * RATE / SAMPLES), (float)(sqrt(here) * lost * 4 / SAMPLES) };
+    return t;
+}
+
+/* Bins that have a higher neighbour belong to that one's tone. */
+static void find_peaks(const best *b, tone *found) {
+    for (int i = 0, count = 0; i < BEST && count < TONES; i++) {
+        uint32_t bin = b->bin[i];
+        if (power_at(b, bin - 1) < (double)b->power[i] && power_at(b, bin + 1) <= (double)b->power[i]) found[count++] = tone_at(b, bin);
+    }
+}
 
 static vd_buffer floats(vd_context *ctx, const char *name, size_t count, const float *data) {
     return vd_buffer_create(ctx, &(vd_buffer_desc){ .name = name, .type = VD_F32, .shape = { count }, .data = data });
@@ -93,21 +78,26 @@ static vd_result find(vd_context *ctx, const float *signal, const float *window,
     arguments a;
     vd_stats before, after;
     vd_buffer signals = floats(ctx, "signal", SIGNALS * SAMPLES, signal), windows = floats(ctx, "window", SAMPLES, window);
-    vd_buffer power = floats(ctx, "power", SIGNALS * BINS, NULL);
-    vd_buffer tones = vd_buffer_create(ctx, &(vd_buffer_desc){ .name = "found", .type = VD_F32X2, .shape = { SIGNALS, TONES } });
+    vd_buffer power = floats(ctx, "power", SIGNALS * BINS, NULL), highest = floats(ctx, "highest", SIGNALS * BEST, NULL);
+    vd_buffer bins = vd_buffer_create(ctx, &(vd_buffer_desc){ .name = "bins", .type = VD_U32, .shape = { SIGNALS, BEST } });
     vd_fft *plan = vd_fft_create(ctx, &(vd_fft_desc){ .name = "power", .kind = VD_FFT_REAL, .shape = { SIGNALS, SAMPLES }, .load = load_windowed,
                                                       .store = store_power, .hook_declare = declare, .hook_user = &a });
-    vd_kernel peaks = build_peaks(ctx);
+    vd_top_k *top = vd_top_k_create(ctx, &(vd_top_k_desc){ .shape = { SIGNALS, BINS }, .k = BEST });
     vd_fft_argument args[] = { { "window", vd_b(windows) }, { "power", vd_b(power) } };
-    vd_result r = plan && peaks.id && signals.id && windows.id && power.id && tones.id ? VD_OK : VD_ERROR_INVALID;
+    static float powers[SIGNALS * BEST];
+    static uint32_t places[SIGNALS * BEST];
+    vd_result r = plan && top && signals.id && windows.id && power.id && highest.id && bins.id ? VD_OK : VD_ERROR_INVALID;
     if (!r) r = vd_context_stats(ctx, &before);
     if (!r) r = vd_fft_run(plan, vd_immediate(ctx, 0, 0), &(vd_fft_io){ .in = signals, .args = args, .arg_count = 2 });
-    if (!r) r = vd_run(ctx, peaks, SIGNALS * LANES, vd_b(power), vd_b(tones));
+    if (!r) r = vd_top_k_run(top, vd_immediate(ctx, 0, 0), &(vd_top_k_io){ .in = power, .values = highest, .indices = bins });
     if (!r) r = vd_context_stats(ctx, &after);
-    if (!r) r = vd_buffer_read(ctx, tones, 0, found, VD_WHOLE);
+    if (!r) r = vd_buffer_read(ctx, highest, 0, powers, VD_WHOLE);
+    if (!r) r = vd_buffer_read(ctx, bins, 0, places, VD_WHOLE);
+    for (int s = 0; s < SIGNALS && !r; s++) find_peaks(&(best){ powers + s * BEST, places + s * BEST }, found + s * TONES);
     if (!r) *dispatches = after.dispatches - before.dispatches;
     if (!r) printf("%s", vd_fft_explain(plan));
     vd_fft_destroy(plan);
+    vd_top_k_destroy(top);
     return r;
 }
 
