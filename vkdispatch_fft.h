@@ -729,7 +729,7 @@ typedef struct vd__fft_phase {
     uint32_t length;         /* product of the radices done on its axis before */
     uint32_t step, part;
     uint32_t each;           /* butterflies of a thread */
-    bool joined;             /* butterfly u of a thread is first(thread, before_part) + u * before_part, by the radix before */
+    bool joined;             /* butterfly u of a thread is first(thread, before_part) + u * before_part, by the radix before, of turned shapes behind */
     uint32_t before_part, before_radix;
 } vd__fft_phase;
 
@@ -892,8 +892,12 @@ static vd__fft_phase vd__fft_phase_of(const vd__fft_shape *s, uint32_t leg, uint
     g.step = g.inner * (s->size[g.axis] / g.radix);
     g.part = g.inner * g.length;
     g.each = (s->n / g.radix + s->threads - 1) / s->threads;
-    g.joined = s->joined >> at & 1 && (!leg || !i); /* a second leg begins with what the last stage of the first left */
-    if (g.joined) {
+    g.joined = s->joined >> at & 1 && !s->turned && (!leg || !i); /* a second leg begins with what the last stage of the first left */
+    if (s->turned && at + 1 < s->stages && s->joined >> (at + 1) & 1) { /* takes its butterflies as the joined stage behind it needs them */
+        g.joined = true;
+        g.before_radix = s->radix[at + 1];
+        for (g.before_part = s->size[s->axis[at + 1]] / g.before_radix, k = 0; k < s->axis[at + 1]; k++) g.before_part *= s->size[k];
+    } else if (g.joined) {
         vd__fft_phase before = vd__fft_phase_of(s, 0, at - 1);
         g.before_part = before.part;
         g.before_radix = before.radix;
@@ -901,13 +905,16 @@ static vd__fft_phase vd__fft_phase_of(const vd__fft_shape *s, uint32_t leg, uint
     return g;
 }
 
-/* Whether each thread has from stage i - 1 just what it needs for stage i. */
+/* Whether each thread has from stage i - 1 just what it needs for stage i, or of a turned shape can have, if it takes other butterflies of that stage. */
 static bool vd__fft_can_join(const vd__fft_shape *s, uint32_t i) {
     vd__fft_phase a, b;
-    if (!i || (s->joined >> (i - 1) & 1) || s->axis[i] != s->axes - 1 || s->axis[i] == s->axis[i - 1]) return false;
-    if (i + 1 == s->stages && s->columns_in != s->columns_out) return false; /* there is an exchange that deals out the threads anew */
+    if (!i || (s->joined >> (i - 1) & 1) || s->axis[i] == s->axis[i - 1]) return false;
     a = vd__fft_phase_of(s, 0, i - 1);
     b = vd__fft_phase_of(s, 0, i);
+    if (s->turned)
+        return s->stages > 2 && b.length == 1 && s->threads * a.radix * b.radix == s->n && a.part == s->threads * b.radix && s->threads % b.step == 0;
+    if (s->axis[i] != s->axes - 1) return false;
+    if (i + 1 == s->stages && s->columns_in != s->columns_out) return false; /* there is an exchange that deals out the threads anew */
     return b.length == 1 && a.each == b.radix && s->threads * a.radix * b.radix == s->n && s->threads % a.part == 0;
 }
 
@@ -953,7 +960,7 @@ static double vd__fft_cost(const vd__fft_device *d, const vd__fft_shape *s) {
         vd__fft_phase g = vd__fft_phase_of(s, 0, i);
         double stage = vd__fft_work(g.radix) + (g.length > 1 ? 6.5 * (g.radix - 1) : 0);
         cost += (double)s->threads * g.each * stage;
-        if (i && !g.joined) cost += s->n * (s->split ? 11.0 : 9.0) + (double)s->threads * (d->cpu ? 600 : s->split ? 60 : 30);
+        if (i && !(s->joined >> i & 1)) cost += s->n * (s->split ? 11.0 : 9.0) + (double)s->threads * (d->cpu ? 600 : s->split ? 60 : 30);
     }
     if (s->turned) return cost * pressure;
     if (s->n < 256 && s->stages > 1 && s->n / s->radix[s->stages - 1] < 16) cost *= 1.2; /* short runs of stores */
@@ -1161,7 +1168,7 @@ static const vd__fft_known vd__fft_columns_twice[] = { { { 512 }, { 32, 16 }, 16
 /* Images that are convolved in one kernel. */
 static const vd__fft_known vd__fft_images[] = {
     { { 8, 8 }, { 8, 8 }, 8, 16, 0, 0 }, { { 16, 16 }, { 16, 16 }, 16, 8, 1, 0 }, { { 32, 32 }, { 32, 32 }, 32, 2, 1, 0 },
-    { { 64, 64 }, { 8, 8, 8, 8 }, 256, 1, 0, 0 }, { { 128, 128 }, { 16, 8, 8, 16 }, 512, 1, 2, 0 }
+    { { 64, 64 }, { 16, 4, 4, 16 }, 256, 1, 1, 4 }, { { 128, 128 }, { 16, 8, 8, 16 }, 512, 1, 2, 0 }
 };
 
 static bool vd__fft_is_known(const vd__fft_known *k, const vd__fft_shape *s) {
@@ -2303,7 +2310,7 @@ static void vd__fft_exchange(vd__fft_writer *w, const vd__fft_phase *g, const vd
     for (i = 0; i < next->each * next->radix; i++) w->x[i] = to[i];
 }
 
-/* The same to a joined stage, whose butterflies take one result of each of this thread's. */
+/* The same between two stages that are joined, whose butterflies take one result of each of this thread's. */
 static void vd__fft_regroup(vd__fft_writer *w, const vd__fft_phase *g) {
     vd__fft_c to[VD__FFT_HELD];
     uint32_t u, j;
@@ -2393,7 +2400,7 @@ static void vd__fft_stages(vd__fft_writer *w, uint32_t leg, bool columns_out) {
         if (i + 1 == s->stages) return;
         next = vd__fft_phase_of(s, leg, i + 1);
         w->pad = s->pad[leg ? s->stages - 2 - i : i]; /* of the same two stages */
-        if (next.joined) vd__fft_regroup(w, &g);
+        if (s->turned ? s->joined >> (leg ? s->stages - 1 - i : i + 1) & 1 : next.joined) vd__fft_regroup(w, &g);
         else vd__fft_exchange(w, &g, &next, i + 2 == s->stages ? columns_out : w->columns);
     }
 }
@@ -7806,7 +7813,8 @@ static double vd__fft_measured(const vd_fft *p) {
     return sum;
 }
 
-/* Times the other routes of a convolution whose estimates are not far from the one that was taken, which gives way to one that is faster. */
+/* Times the other routes of a convolution whose estimates are not far from the one that was taken, above all the one without parts; it gives way to one that
+   is faster. */
 static void vd__fft_measure_parts(const vd_fft_desc *desc, const vd__fft_convolution *convolution, vd_fft **plan) {
     vd__fft_convolution c = *convolution;
     double estimate = (*plan)->estimate;
@@ -7816,7 +7824,7 @@ static void vd__fft_measure_parts(const vd_fft_desc *desc, const vd__fft_convolu
         vd_fft *other = NULL;
         double ms;
         if (c.parts == first || vd__fft_plan_new((*plan)->ctx, desc, &c, &other)) continue;
-        if (other->convolution.parts == c.parts && other->estimate < 1.4 * estimate) {
+        if (other->convolution.parts == c.parts && other->estimate < (c.parts == 1 ? 1.4 : 1.1) * estimate) {
             vd_fft_destroy(other);
             if (vd__fft_plan_shaped((*plan)->ctx, desc, &c, &other)) continue;
             ms = vd__fft_measured(other);

@@ -283,6 +283,7 @@ static void as_for_a_gpu(void **state) {
         { { 8, 12, 0 }, { 3, 3, 0 }, VD_CONVOLVE_CORRELATION, VD_CONVOLVE_CENTRED, 2, 2, 2, true, VD_F32 },
         { { 4, 5, 6 }, { 3, 3, 3 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CENTRED, 1, 1, 2, false, VD_F32 },
         { { 20, 18, 0 }, { 3, 3, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_SAME, 1, 0, 0, false, VD_F32 },
+        { { 64, 64, 0 }, { 3, 5, 0 }, VD_CONVOLVE_CORRELATION, VD_CONVOLVE_CENTRED, 2, 0, 0, false, VD_F32 },
     };
     (void)state;
     need_device();
@@ -292,6 +293,30 @@ static void as_for_a_gpu(void **state) {
     assert_int_equal(strchr(vd_convolve_explain(plan), '\n')[1], 0); /* one line, one pass */
     vd_convolve_destroy(plan);
     check_all(samples, COUNT(samples));
+    unsetenv("VKDISPATCH_FFT_SHAPES");
+}
+
+/* Images in one kernel whose two axes meet in registers, with several kernels and channels too. */
+static void joined_axes(void **state) {
+    static const struct { const char *factors; sample s; } cases[] = { /* which are the kernel's own transform's too */
+        { "4x4+4x4/16/1/1", { { 16, 16, 0 }, { 16, 16, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CIRCULAR, 3, 1, 2, false, VD_F32 } },
+        { "2x4+4x2/4/2/0", { { 8, 8, 0 }, { 3, 5, 0 }, VD_CONVOLVE_CORRELATION, VD_CONVOLVE_CENTRED, 3, 2, 1, true, VD_F32 } },
+        { "8+2x4/4/1/1", { { 8, 8, 0 }, { 8, 8, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CIRCULAR, 2, 0, 0, false, VD_F32 } },
+        { "2x3+3x2/4/1/1", { { 6, 6, 0 }, { 6, 6, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CIRCULAR, 2, 0, 0, false, VD_F32 } },
+    };
+    (void)state;
+    need_device();
+    bool few = vd_device(device_context, 0)->backend == VD_BACKEND_OPENCL && !all_samples;
+    assert_int_equal(setenv("VKDISPATCH_FFT_SHAPES", "gpu", 1), 0);
+    for (size_t i = 0; i < (few ? 1 : COUNT(cases)); i++) {
+        assert_int_equal(setenv("VKDISPATCH_FFT_FACTORS", cases[i].factors, 1), 0);
+        vd_convolve *plan = plan_of(device_context, &cases[i].s);
+        if (!plan) fail_msg("%s", vd_error_text());
+        if (!strstr(vd_convolve_explain(plan), " with ")) fail_msg("%s: %s", cases[i].factors, vd_convolve_explain(plan));
+        vd_convolve_destroy(plan);
+        check(&cases[i].s);
+    }
+    unsetenv("VKDISPATCH_FFT_FACTORS");
     unsetenv("VKDISPATCH_FFT_SHAPES");
 }
 
@@ -573,8 +598,8 @@ static void bad_input(void **state) {
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranges), cmocka_unit_test(shapes), cmocka_unit_test(channels), cmocka_unit_test(doubles), cmocka_unit_test(passes),
-        cmocka_unit_test(as_for_a_gpu), cmocka_unit_test(in_parts), cmocka_unit_test(asks_for_parts), cmocka_unit_test(chooses_parts),
-        cmocka_unit_test(filters), cmocka_unit_test(simple), cmocka_unit_test(bad_input),
+        cmocka_unit_test(as_for_a_gpu), cmocka_unit_test(joined_axes), cmocka_unit_test(in_parts), cmocka_unit_test(asks_for_parts),
+        cmocka_unit_test(chooses_parts), cmocka_unit_test(filters), cmocka_unit_test(simple), cmocka_unit_test(bad_input),
     };
     all_samples = argc > 1 && !strcmp(argv[1], "-a");
     if (vd_context_create(NULL, &device_context)) device_context = NULL;

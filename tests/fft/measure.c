@@ -173,16 +173,18 @@ static void shapes_for_gpus(void **state) {
 }
 
 /* The same results as those of the plan that is estimated. */
-static void check_convolution(void) {
-    enum { SIDE = 4, POINTS = SIDE * SIDE };
-    float x[2 * POINTS], k[2 * POINTS], y[2][2 * POINTS];
+static void check_convolution(bool padded) {
+    enum { SIDE = 5, KERNEL = 4, POINTS = SIDE * SIDE, RESULTS = (SIDE + KERNEL - 1) * (SIDE + KERNEL - 1) };
+    float x[2 * POINTS], k[2 * POINTS], y[2][2 * RESULTS] = { { 0 } };
     double wrong = 0, all = 0;
     noise(x, 2 * POINTS);
     for (int i = 0; i < 2 * POINTS; i++) k[i] = x[(i * 7 + 3) % (2 * POINTS)];
-    vd_buffer in = floats(device_context, 2 * POINTS, x), kernel = floats(device_context, 2 * POINTS, k), out = floats(device_context, 2 * POINTS, NULL);
+    vd_buffer in = floats(device_context, 2 * POINTS, x), kernel = floats(device_context, 2 * POINTS, k), out = floats(device_context, 2 * RESULTS, y[0]);
     for (int i = 0; i < 2; i++) {
         vd_convolve_desc desc = { 0 };
-        desc.shape[0] = desc.shape[1] = SIDE;
+        desc.shape[0] = desc.shape[1] = padded ? SIDE : KERNEL;
+        desc.kernel_shape[0] = desc.kernel_shape[1] = KERNEL;
+        desc.range = padded ? VD_CONVOLVE_FULL : VD_CONVOLVE_CIRCULAR;
         desc.rigor = i ? VD_FFT_MEASURE : VD_FFT_ESTIMATE;
         vd_convolve *plan = vd_convolve_create(device_context, &desc);
         vd_list *list = vd_immediate(device_context, 0, 0);
@@ -191,7 +193,7 @@ static void check_convolution(void) {
         assert_int_equal(strstr(vd_convolve_explain(plan), "  measured") != NULL, i);
         vd_convolve_destroy(plan);
     }
-    for (int i = 0; i < 2 * POINTS; i++) {
+    for (int i = 0; i < 2 * RESULTS; i++) {
         wrong += (double)(y[1][i] - y[0][i]) * (double)(y[1][i] - y[0][i]);
         all += (double)y[0][i] * (double)y[0][i];
     }
@@ -204,9 +206,10 @@ static void check_convolution(void) {
 static void convolutions(void **state) {
     (void)state;
     need_device();
-    check_convolution();
+    check_convolution(false);
     setenv("VKDISPATCH_FFT_SHAPES", "gpu", 1); /* in one kernel, whose spectrum lies as its shape has it */
-    check_convolution();
+    check_convolution(false);
+    check_convolution(true); /* of 8 by 8, in parts and not */
     unsetenv("VKDISPATCH_FFT_SHAPES");
 }
 
