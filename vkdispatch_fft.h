@@ -815,6 +815,7 @@ typedef struct vd__fft_layout { uint64_t count[4], stride[4], span; } vd__fft_la
 typedef struct vd__fft_device {
     uint32_t threads, shared;  /* most of a workgroup; words of the arithmetic's type */
     bool cpu, wide;            /* wide: that type is f64, which takes two registers */
+    bool words;                /* pairs of f32 go through memory as one u64: see vd__fft_opened */
 } vd__fft_device;
 
 /* What a plan's user does to elements. */
@@ -952,10 +953,11 @@ static uint64_t vd__fft_shared(const vd__fft_shape *s) {
     return s->stages == 1 && !s->mirrored ? 0 : (uint64_t)vd__fft_words(s) * (s->split ? 1u : 2u);
 }
 
-/* Estimated instructions for one transform: butterflies and twiddles of every thread, idle ones too, exchanges, barriers, which cost most on a processor. */
+/* Estimated instructions for one transform: butterflies and twiddles of every thread, idle ones too, exchanges, barriers, which cost most on a processor. Its
+   compilers take the longer the more values a thread holds: 1000 = 10 x 10 x 10 is there after 120 ms, 25 x 8 x 5 after 460, and no slower. */
 static double vd__fft_cost(const vd__fft_device *d, const vd__fft_shape *s) {
     uint32_t i, held = vd__fft_held(s) * (d->wide ? 2 : 1);
-    double cost = 0, pressure = held <= 16 ? 1 : d->cpu && s->axes == 1 ? 1.5 : held <= 32 ? 1.08 : 2;
+    double cost = 0, pressure = held <= 16 ? 1 : d->cpu && s->axes == 1 ? held / 10.0 : held <= 32 ? 1.08 : 2;
     for (i = 0; i < s->stages; i++) {
         vd__fft_phase g = vd__fft_phase_of(s, 0, i);
         double stage = vd__fft_work(g.radix) + (g.length > 1 ? 6.5 * (g.radix - 1) : 0);
@@ -1194,10 +1196,16 @@ static void vd__fft_take_known(const vd__fft_known *k, vd__fft_shape *s) {
     s->slices = s->split && !s->mirrored ? k->slices : 1;
 }
 
-/* Rows on a processor (llvmpipe and PoCL on AVX2, 4 MiB): 16 values a thread fill its registers, and more of them cost compilers dear. */
+/* Rows on a processor (PoCL on AVX2, 4 MiB): 16 values a thread fill its registers, and more of them cost compilers dear. */
 static const vd__fft_known vd__fft_processor_rows[] = {
     { { 64 }, { 8, 8 }, 8, 4, 0, 0 }, { { 128 }, { 8, 16 }, 8, 4, 0, 0 }, { { 256 }, { 16, 16 }, 16, 1, 0, 0 }, { { 512 }, { 8, 8, 8 }, 64, 4, 0, 0 },
     { { 1024 }, { 8, 8, 16 }, 64, 2, 0, 0 }, { { 2048 }, { 16, 8, 16 }, 128, 1, 0, 0 }, { { 4096 }, { 16, 16, 16 }, 256, 1, 0, 0 }
+};
+
+/* The same where numbers are words (llvmpipe). It compiles an access to memory as a loop over lanes, for a millisecond: short threads are done first. */
+static const vd__fft_known vd__fft_lane_rows[] = {
+    { { 64 }, { 8, 8 }, 8, 4, 0, 0 }, { { 128 }, { 8, 16 }, 8, 4, 0, 0 }, { { 256 }, { 16, 16 }, 16, 4, 0, 0 }, { { 512 }, { 8, 8, 8 }, 64, 4, 0, 0 },
+    { { 1024 }, { 8, 8, 16 }, 128, 2, 0, 0 }, { { 2048 }, { 8, 8, 8, 4 }, 256, 1, 0, 0 }, { { 4096 }, { 16, 16, 16 }, 256, 1, 0, 0 }
 };
 
 /* What was measured for a shape, of so many; NULL: nothing. */
@@ -1212,7 +1220,7 @@ static bool vd__fft_recall(const vd__fft_device *d, vd__fft_shape *s, uint64_t c
     bool columns = s->columns_in || s->columns_out;
     const vd__fft_known *k = NULL;
     if (s->turned) k = VD__FFT_FIND(vd__fft_images, s);
-    else if (d->cpu) k = columns ? NULL : VD__FFT_FIND(vd__fft_processor_rows, s);
+    else if (d->cpu) k = columns ? NULL : d->words ? VD__FFT_FIND(vd__fft_lane_rows, s) : VD__FFT_FIND(vd__fft_processor_rows, s);
     else if (s->twice) k = columns ? VD__FFT_FIND(vd__fft_columns_twice, s) : VD__FFT_FIND(vd__fft_rows_twice, s);
     else if (s->mirrored && !columns) k = VD__FFT_FIND(vd__fft_rows_mirrored, s);
     if (!k && !d->cpu && !s->turned) k = columns ? VD__FFT_FIND(vd__fft_columns, s) : VD__FFT_FIND(vd__fft_rows, s);
@@ -2181,6 +2189,10 @@ static vd_result vd__fft_upload_tables(vd_fft *p) {
 
 enum { VD__FFT_RE, VD__FFT_IM, VD__FFT_BOTH }; /* what passes at a time */
 
+/* llvmpipe takes memory lane by lane and each component of a vector by itself: as one word a pair of f32 costs half as much, to compile and to run. */
+static vc_val vd__fft_opened(vc_val v) { return vc_typeof(v) == VC_U64 ? vc_bitcast(VC_F32X2, vc_unpack_2x32(v)) : v; }
+static vc_val vd__fft_closed(vc_val v, bool word) { return word ? vc_pack_2x32(VC_U64, vc_bitcast(VC_U32X2, v)) : v; }
+
 /* A kernel being written. */
 typedef struct vd__fft_writer {
     vc_kernel *k;
@@ -2191,6 +2203,7 @@ typedef struct vd__fft_writer {
     vc_ref in, out, table, spectrum, shared[2];
     vc_val channel, kernel;  /* of a convolution */
     vc_type real, stored[2]; /* of the arithmetic, of what is loaded and stored */
+    bool word_in, word_out;  /* numbers are loaded, and stored, as words: see vd__fft_opened */
     bool inverse;
     vd_fft_direction direction; /* that the plan's user asked for: some kinds go forward by an inverse */
     double scale;
@@ -2246,7 +2259,7 @@ static void vd__fft_send_one(vd__fft_writer *w, const vd__fft_phase *g, vc_val b
     for (j = 0; j < count; j++) {
         vc_val spot = vd__fft_spot(w, index, j, g->part, g->radix, &constant);
         vc_store(vc_offset(w->shared[component & 1], vc_u32(constant)), spot,
-                 component == VD__FFT_BOTH ? vc_vec2(x[j].re, x[j].im) : component ? x[j].im : x[j].re);
+                 component == VD__FFT_BOTH ? vd__fft_closed(vc_vec2(x[j].re, x[j].im), w->plan->device.words) : component ? x[j].im : x[j].re);
     }
 }
 
@@ -2281,7 +2294,7 @@ static void vd__fft_receive(vd__fft_writer *w, const vd__fft_phase *g, vd__fft_c
         for (j = 0; j < count; j++) {
             vd__fft_c *x = &to[u * g->radix + (outermost ? slice * count : 0) + j];
             spot = vd__fft_spot(w, index, j, g->step, g->radix, &constant);
-            v = vc_load(vc_offset(w->shared[component & 1], vc_u32(constant)), spot);
+            v = vd__fft_opened(vc_load(vc_offset(w->shared[component & 1], vc_u32(constant)), spot));
             if (component == VD__FFT_BOTH) *x = vd__fft_pair(vc_component(v, 0), vc_component(v, 1));
             else if (component) x->im = v;
             else x->re = v;
@@ -2323,7 +2336,7 @@ static void vd__fft_regroup(vd__fft_writer *w, const vd__fft_phase *g) {
 /* One radix of a transform, and all of them (Stockham's order: Van Loan, section 1.7). */
 
 static vd__fft_c vd__fft_entry(const vd__fft_writer *w, vc_val index, uint32_t offset) {
-    vc_val v = vc_load(vc_offset(w->table, vc_u32(offset)), index);
+    vc_val v = vd__fft_opened(vc_load(vc_offset(w->table, vc_u32(offset)), index));
     return vd__fft_pair(vc_component(v, 0), vc_component(v, 1));
 }
 
@@ -2605,7 +2618,9 @@ static vd__fft_c vd__fft_load(const vd__fft_writer *w, const vd__fft_phase *g, v
     vc_val v, inside = vc_bool(true);
     vd__fft_there there = vd__fft_is_there(w, w->pass->filled, g, b, j, &inside);
     if (there == VD__FFT_NONE) return zero;
-    v = there == VD__FFT_ALL ? vc_load(from, at) : vc_load_or(from, at, inside, vc_splat(vc_const(w->k, vc_imm(w->stored[0], 0)), 2));
+    if (there == VD__FFT_ALL) v = vc_load(from, at);
+    else v = vc_load_or(from, at, inside, w->word_in ? vc_u64(0) : vc_splat(vc_const(w->k, vc_imm(w->stored[0], 0)), 2));
+    v = vd__fft_opened(v);
     if (w->stored[0] != w->real) v = vc_cast(vd__fft_pair_of(w->real), v);
     x = vd__fft_pair(vc_component(v, 0), vc_component(v, 1));
     if (there == VD__FFT_SOME && w->shape->axes == 1 && w->pass->filled[0].scale == 1)
@@ -2643,7 +2658,7 @@ static vd__fft_c vd__fft_factor(const vd__fft_writer *w, const vd__fft_phase *g,
     const vd__fft_side *s = &w->pass->out_index;
     vc_val at = vc_add(vc_add(w->index, vd__fft_within(w, s, g, b)), vc_u32((uint32_t)vd__fft_apart(w, s, g, j))), v;
     if (w->plan->convolution.batch > 1) at = vc_rem(at, vc_u32((uint32_t)w->plan->dense.stride[0]));
-    v = vc_load(w->spectrum, at);
+    v = vd__fft_opened(vc_load(w->spectrum, at));
     return vd__fft_pair(vc_component(v, 0), vc_component(v, 1));
 }
 
@@ -2657,7 +2672,7 @@ static void vd__fft_store(const vd__fft_writer *w, const vd__fft_phase *g, vc_va
     if (!x.re.of && !x.im.of) return; /* by a hook's wish */
     v = vc_vec2(x.re, x.im);
     if (w->stored[1] != w->real) v = vc_cast(vd__fft_pair_of(w->stored[1]), v);
-    vc_store(vc_offset(w->out, vc_u64(vd__fft_apart(w, &w->pass->out, g, j))), at, v);
+    vc_store(vc_offset(w->out, vc_u64(vd__fft_apart(w, &w->pass->out, g, j))), at, vd__fft_closed(v, w->word_out));
 }
 
 /* The results of butterfly b, those that are kept. */
@@ -2736,7 +2751,7 @@ static void vd__fft_multiply_by_spectrum(vd__fft_writer *w, const vd__fft_c *fro
         vc_val at = vc_add(base, dealt ? vd__fft_near(w, g, 0) : vd__fft_within(w, &p->spectrum, g, vd__fft_near(w, g, u))), v;
         for (j = 0; j < g->radix; j++) {
             uint64_t apart = dealt ? (uint64_t)(u * g->radix + j) * w->shape->threads : vd__fft_apart(w, &p->spectrum, g, j);
-            v = vc_load(vc_offset(w->spectrum, vc_u64(apart)), at);
+            v = vd__fft_opened(vc_load(vc_offset(w->spectrum, vc_u64(apart)), at));
             w->x[u * g->radix + j] = vd__fft_mul(from[u * g->radix + j], vd__fft_pair(vc_component(v, 0), vc_component(v, 1)));
         }
     }
@@ -2830,19 +2845,33 @@ static bool vd__fft_is_one(const vd_fft *p, const vd__fft_pass *pass) {
     return vd__fft_element(p->stored[pass->from], pass->real.scalar_in) == vd__fft_element(p->stored[pass->to], pass->real.scalar_out);
 }
 
+/* Where complex numbers are loaded and stored as such, not by the rule of a real kind; `one`: in one argument. */
+static void vd__fft_choose_words(vd__fft_writer *w, bool one) {
+    const vd__real *r = &w->pass->real;
+    bool may = w->plan->device.words && !r->alone;
+    w->word_in = may && !r->load && !r->scalar_in && w->stored[0] == VC_F32;
+    w->word_out = may && !r->store && !r->scalar_out && !w->shape->mirrored && w->stored[1] == VC_F32;
+    if (one && w->word_in != w->word_out) w->word_in = w->word_out = false;
+}
+
 /* The arguments and shared memory. */
 static void vd__fft_declare(vd__fft_writer *w, bool in_place, bool one) {
     const vd__fft_shape *s = w->shape;
     uint32_t words = vd__fft_words(s), alias = in_place ? VC_ANY_TYPE | VC_MAY_ALIAS : VC_ANY_TYPE;
+    uint32_t read = w->plan->device.words ? VC_READ | VC_ANY_TYPE : VC_READ;
     vc_type in = vd__fft_element(w->stored[0], w->pass->real.scalar_in), out = vd__fft_element(w->stored[1], w->pass->real.scalar_out);
+    vc_type pair = w->plan->device.words ? VC_U64 : vd__fft_pair_of(w->real);
     one &= in_place;
+    vd__fft_choose_words(w, one);
+    if (w->word_in) in = VC_U64;
+    if (w->word_out) out = VC_U64;
     w->in = vc_buffer(w->k, one ? "data" : "in", in, one ? VC_ANY_TYPE | VC_READ_WRITE : alias | VC_READ);
     w->out = one ? w->in : vc_buffer(w->k, "out", out, alias | VC_WRITE);
-    w->table = vc_buffer(w->k, "table", vd__fft_pair_of(w->real), VC_READ);
-    if (vd__fft_has_spectrum(w->pass)) w->spectrum = vc_buffer(w->k, "spectrum", vd__fft_pair_of(w->real), VC_READ);
+    w->table = vc_buffer(w->k, "table", pair, read);
+    if (vd__fft_has_spectrum(w->pass)) w->spectrum = vc_buffer(w->k, "spectrum", pair, read);
     if ((w->load || w->store) && w->plan->hooks.declare) w->plan->hooks.declare(w->k, w->plan->hooks.user);
     if (vd__fft_shared(s)) {
-        w->shared[0] = s->paired ? vc_shared(w->k, "both", vd__fft_pair_of(w->real), words) : vc_shared(w->k, "re", w->real, words);
+        w->shared[0] = s->paired ? vc_shared(w->k, "both", pair, words) : vc_shared(w->k, "re", w->real, words);
         w->shared[1] = s->split || s->paired ? w->shared[0] : vc_shared(w->k, "im", w->real, words);
     }
 }
@@ -7749,6 +7778,7 @@ static void vd__fft_learn_device(vd_fft *p) {
     p->device.shared = d->limits.max_shared_bytes / vc_type_size(p->real);
     p->device.cpu = vd__plan_for_cpu(d);
     p->device.wide = p->real == VC_F64;
+    p->device.words = p->device.cpu && d->backend == VD_BACKEND_VULKAN && d->features & VD_FEATURE_I64 && p->real == VC_F32;
 }
 
 static vd_result vd__fft_make_buffers(vd_fft *p) {
