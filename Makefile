@@ -188,7 +188,8 @@ suites := compile unit golden codegen conformance fft fuzz sanitize validate
 .DELETE_ON_ERROR:
 .SECONDEXPANSION:
 .PHONY: help demo test check $(suites:%=test-%) $(suites:%=programs-%) test-gpu test-side-by-side test-features fuzz-api bench \
-        bench-dispatch bench-cuda bench-opencl bench-build bench-pipeline bench-fft bench-reduce bench-compile bench-plots matrix golden-update carry install clean \
+        bench-dispatch bench-cuda bench-opencl bench-build bench-pipeline bench-fft bench-reduce bench-original bench-compile bench-plots \
+        matrix golden-update carry install clean \
         fft-lengths deps-build deps-test deps-plots
 
 help:            ## this list
@@ -275,6 +276,10 @@ build/cub.so: tools/bench/cub.cu
 
 bench-reduce: build/$(cc)/tools/bench/reduce $(if $(NVCC),build/cub.so) ## sums, scans and sorts beside CUB and a copy
 	@$<
+
+PYTHON = python3
+bench-original: build/vkfft/tools/bench/fft build/$(cc)/tools/bench/reduce ## the Python package vkdispatch beside ours, where PYTHON has it
+	@$(PYTHON) tools/bench/original
 
 bench-plots: deps-plots ## BENCHMARKS.md and its pictures, of the figures kept last or of OUTPUT=FILE, what benchmarks printed on MACHINE='what it is'
 	@tools/bench/plot $(OUTPUT) $(if $(MACHINE),--machine '$(MACHINE)')

@@ -2860,7 +2860,7 @@ static void vd__fft_declare(vd__fft_writer *w, bool in_place, bool one) {
     uint32_t words = vd__fft_words(s), alias = in_place ? VC_ANY_TYPE | VC_MAY_ALIAS : VC_ANY_TYPE;
     uint32_t read = w->plan->device.words ? VC_READ | VC_ANY_TYPE : VC_READ;
     vc_type in = vd__fft_element(w->stored[0], w->pass->real.scalar_in), out = vd__fft_element(w->stored[1], w->pass->real.scalar_out);
-    vc_type pair = w->plan->device.words ? VC_U64 : vd__fft_pair_of(w->real);
+    vc_type pair = w->plan->device.words ? (vc_type)VC_U64 : vd__fft_pair_of(w->real);
     one &= in_place;
     vd__fft_choose_words(w, one);
     if (w->word_in) in = VC_U64;
