@@ -1846,7 +1846,7 @@ static double vd__fft_estimate(const vd_fft *p, const vd__fft_pass *pass) {
     if (s->columns_in || s->columns_out) narrow = s->side * bytes >= 128 ? 1 : s->side * bytes >= 64 ? 1.15 : s->side * bytes >= 32 ? 2 : 4;
     memory = elements * (read + written) * bytes * narrow * 0.24;
     work = times * elements / s->n * vd__fft_cost(&p->device, s) * sqrt(narrow) * 0.034;
-    points = (double)s->n * s->side * (p->device.wide ? 2 : 1) / VD__FFT_POINTS;
+    points = (double)s->n * s->side * (p->device.wide ? 2 : 1) / (double)VD__FFT_POINTS;
     return (memory > work ? memory : work) + 0.85 * points * sqrt(points) * (memory > work ? work : memory);
 }
 
