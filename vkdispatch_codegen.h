@@ -1010,38 +1010,41 @@ typedef struct vc__kind_info {
     uint8_t bits;     /* of a value */
     uint8_t bytes;    /* in memory */
     uint8_t fraction, exponent; /* bits of a float */
-    const char *name[4];        /* by rows */
+    uint8_t needs;    /* VC_FEATURE_ of arithmetic */
+    uint8_t unused;   /* eight bytes: indexed without a product */
 } vc__kind_info;
 
-#define VC__KIND_NAMES(n) { n, n "x2", n "x3", n "x4" }
 static const vc__kind_info vc__kinds[16] = {
-    { 0, 0, 0, 0, 0, 0, { "none", "none", "none", "none" } },
-    { VC__KINDS_B, 0, 1, 4, 0, 0, VC__KIND_NAMES("bool") },
-    { VC__KINDS_I, 1, 8, 1, 0, 0, VC__KIND_NAMES("i8") },
-    { VC__KINDS_I, 1, 16, 2, 0, 0, VC__KIND_NAMES("i16") },
-    { VC__KINDS_I, 1, 32, 4, 0, 0, VC__KIND_NAMES("i32") },
-    { VC__KINDS_I, 1, 64, 8, 0, 0, VC__KIND_NAMES("i64") },
-    { VC__KINDS_U, 2, 8, 1, 0, 0, VC__KIND_NAMES("u8") },
-    { VC__KINDS_U, 2, 16, 2, 0, 0, VC__KIND_NAMES("u16") },
-    { VC__KINDS_U, 2, 32, 4, 0, 0, VC__KIND_NAMES("u32") },
-    { VC__KINDS_U, 2, 64, 8, 0, 0, VC__KIND_NAMES("u64") },
-    { VC__KINDS_F, 3, 16, 2, 10, 5, VC__KIND_NAMES("f16") },
-    { VC__KINDS_F, 3, 32, 4, 23, 8, VC__KIND_NAMES("f32") },
-    { VC__KINDS_F, 3, 64, 8, 52, 11, VC__KIND_NAMES("f64") },
-    { 0, 0, 0, 0, 0, 0, { "none", "none", "none", "none" } },
-    { 0, 0, 0, 0, 0, 0, { "none", "none", "none", "none" } },
-    { 0, 0, 0, 0, 0, 0, { "none", "none", "none", "none" } }
+    { 0, 0, 0, 0, 0, 0, 0, 0 },
+    { VC__KINDS_B, 0, 1, 4, 0, 0, 0, 0 },
+    { VC__KINDS_I, 1, 8, 1, 0, 0, VC_FEATURE_I8, 0 },
+    { VC__KINDS_I, 1, 16, 2, 0, 0, VC_FEATURE_I16, 0 },
+    { VC__KINDS_I, 1, 32, 4, 0, 0, 0, 0 },
+    { VC__KINDS_I, 1, 64, 8, 0, 0, VC_FEATURE_I64, 0 },
+    { VC__KINDS_U, 2, 8, 1, 0, 0, VC_FEATURE_I8, 0 },
+    { VC__KINDS_U, 2, 16, 2, 0, 0, VC_FEATURE_I16, 0 },
+    { VC__KINDS_U, 2, 32, 4, 0, 0, 0, 0 },
+    { VC__KINDS_U, 2, 64, 8, 0, 0, VC_FEATURE_I64, 0 },
+    { VC__KINDS_F, 3, 16, 2, 10, 5, VC_FEATURE_F16, 0 },
+    { VC__KINDS_F, 3, 32, 4, 23, 8, 0, 0 },
+    { VC__KINDS_F, 3, 64, 8, 52, 11, VC_FEATURE_F64, 0 },
+    { 0, 0, 0, 0, 0, 0, 0, 0 },
+    { 0, 0, 0, 0, 0, 0, 0, 0 },
+    { 0, 0, 0, 0, 0, 0, 0, 0 }
+};
+
+#define VC__KIND_NAMES(n) { n, n "x2", n "x3", n "x4" }
+static const char *const vc__kind_names[16][4] = { /* by rows */
+    VC__KIND_NAMES("none"), VC__KIND_NAMES("bool"), VC__KIND_NAMES("i8"), VC__KIND_NAMES("i16"), VC__KIND_NAMES("i32"), VC__KIND_NAMES("i64"),
+    VC__KIND_NAMES("u8"), VC__KIND_NAMES("u16"), VC__KIND_NAMES("u32"), VC__KIND_NAMES("u64"), VC__KIND_NAMES("f16"), VC__KIND_NAMES("f32"),
+    VC__KIND_NAMES("f64"), VC__KIND_NAMES("none"), VC__KIND_NAMES("none"), VC__KIND_NAMES("none")
 };
 
 static inline uint32_t vc__kind(vc_type type) { return type & 15u; }
 static inline uint32_t vc__rows(vc_type type) { return ((type >> 4) & 3u) + 1u; }
 static inline vc_type vc__scalar(vc_type type) { return type & 15u; }
+static inline uint32_t vc__needs(vc_type type) { return vc__kinds[type & 15u].needs; }
 static inline vc_type vc__vec(vc_type scalar, uint32_t rows) { return scalar + 16u * (rows - 1u); }
-/* What arithmetic on a kind needs: VC_FEATURE_ bits. */
-static const uint8_t vc__kind_needs[16] = {
-    0, 0, VC_FEATURE_I8, VC_FEATURE_I16, 0, VC_FEATURE_I64, VC_FEATURE_I8, VC_FEATURE_I16, 0, VC_FEATURE_I64, VC_FEATURE_F16, 0, VC_FEATURE_F64, 0, 0, 0
-};
-
 static inline uint32_t vc__mask(vc_type type) { return vc__kinds[type & 15u].mask; }
 static inline uint32_t vc__bits(uint32_t kind) { return vc__kinds[kind & 15u].bits; }
 static inline bool vc__is_bool(vc_type type) { return (type & 15u) == VC_BOOL; }
@@ -1532,7 +1535,8 @@ static inline bool vc__is_c(vc_target target) { return target == VC_TARGET_CUDA 
 
 /* The state of one schedule; its memory is kept. */
 typedef struct vc__leaf { uint64_t key; uint32_t number; } vc__leaf;
-enum { VC__PLAIN_THREE = 16 };       /* takes three operands, not two */
+/* Of an operation with a short way through the schedule: a bit for each kind that may take it, and how many operands it has if not two. */
+enum { VC__PLAIN_ONE = 1 << 14, VC__PLAIN_THREE = 1 << 15 };
 #define VC__MAP_CONST 0x80000000u    /* the number is that of a constant */
 struct vc__lower {
     vc_kernel *kernel;
@@ -1541,6 +1545,7 @@ struct vc__lower {
     uint32_t region, pin;   /* where vc__make puts pure nodes, and effects */
     vc__node *node;         /* the lowered list, by number */
     uint32_t count, capacity;
+    uint32_t room;          /* of the list and its slots: below this count a node can be added without asking for more */
     uint32_t *extra;
     uint32_t extra_count, extra_capacity;
     /* Open addressing, mask + 1 of them: high bits of the hash, low bits 1 + number in the lowered list; 0: free. Once all are lowered: number to index in the
@@ -1557,7 +1562,7 @@ struct vc__lower {
     vc__leaf *leaf;
     uint32_t leaf_count, leaf_capacity;
     uint32_t kinds;         /* bit mask of the scalar kinds in the listing */
-    uint8_t plain[VC__OP_COUNT]; /* kinds of which nothing is asked but to have no constant operands, and VC__PLAIN_THREE; 0: none */
+    uint16_t plain[VC__OP_COUNT]; /* VC__PLAIN_; 0: takes the long way */
     vc__object no_object;
 };
 
@@ -2042,14 +2047,18 @@ static vc_val vc__pure_checked(uint32_t form, uint32_t count, vc_val a, vc_val b
     return vc__value(k, vc__record(k, op, flags, vc__result_type(op, type), n[0], n[1], n[2], 0));
 }
 
-/* The operand as a node of k; VC__NIL: an immediate of another type, or no operand for k at all. `type`: of an operand before it, or VC_NONE. */
-static inline uint32_t vc__quick(vc_kernel *k, vc_val v, vc_type type) {
+/* v as a node of k; VC__NIL: it is none, or may not be used here. */
+static inline uint32_t vc__quick_node(const vc_kernel *k, vc_val v) {
     uint64_t n = v.bits - ((uint64_t)k->generation << 32);
     uint32_t at;
-    if (v.of != (uintptr_t)k) return type && v.of == type && type < 16 ? vc__record_const(k, type, v.bits) : VC__NIL;
-    if (n >= k->count) return VC__NIL;
+    if (v.of != (uintptr_t)k || n >= k->count) return VC__NIL;
     at = k->node[n].at;
     return at == 0 || at == k->at || vc__is_open(k, at) ? (uint32_t)n : VC__NIL;
+}
+
+/* The same; also an immediate of the type of an operand before it. */
+static inline uint32_t vc__quick(vc_kernel *k, vc_val v, vc_type type) {
+    return v.of == type && type && type < 16 ? vc__record_const(k, type, v.bits) : vc__quick_node(k, v);
 }
 
 /* The kernel of the first operand, if the short way may be tried. */
@@ -2065,7 +2074,7 @@ static inline vc_val vc__quick_record(vc_kernel *k, uint32_t op, vc_type type, u
 /* The short way, for operands of one type of which the first is no immediate: nothing else is worth a word, so all else goes the long way. */
 static vc_val vc__pure1(uint32_t op, vc_val a) {
     vc_kernel *k = vc__quick_kernel(a);
-    uint32_t x = k ? vc__quick(k, a, VC_NONE) : VC__NIL;
+    uint32_t x = k ? vc__quick_node(k, a) : VC__NIL;
     const vc__node *n = x == VC__NIL ? &vc__nothing : &k->node[x];
     if (vc__mask(n->type) & vc__op[op].kinds) return vc__quick_record(k, op, n->type, n->flags, x, VC__NIL, VC__NIL);
     return vc__pure_checked(op, 1, a, vc__no_value(), vc__no_value());
@@ -2073,23 +2082,20 @@ static vc_val vc__pure1(uint32_t op, vc_val a) {
 
 static vc_val vc__pure2(uint32_t form, vc_val a, vc_val b) {
     vc_kernel *k = vc__quick_kernel(a);
-    uint32_t x = k ? vc__quick(k, a, VC_NONE) : VC__NIL, op = form & ~(uint32_t)VC__SWAPPED, y, flags;
-    vc_type type;
-    if (x != VC__NIL) {
-        type = k->node[x].type;
-        flags = k->node[x].flags;
-        y = vc__mask(type) & vc__op[op].kinds ? vc__quick(k, b, type) : VC__NIL;
-        if (y != VC__NIL && k->node[y].type == type) {
-            flags |= k->node[y].flags;
-            return form == op ? vc__quick_record(k, op, type, flags, x, y, VC__NIL) : vc__quick_record(k, op, type, flags, y, x, VC__NIL);
-        }
+    uint32_t x = k ? vc__quick_node(k, a) : VC__NIL, op = form & ~(uint32_t)VC__SWAPPED, y;
+    const vc__node *m, *n;
+    if (x != VC__NIL && vc__mask(k->node[x].type) & vc__op[op].kinds) {
+        y = vc__quick(k, b, k->node[x].type);
+        m = &k->node[x];
+        n = y == VC__NIL ? &vc__nothing : &k->node[y];
+        if (n->type == m->type) return vc__quick_record(k, op, m->type, m->flags | n->flags, form == op ? x : y, form == op ? y : x, VC__NIL);
     }
     return vc__pure_checked(form, 2, a, b, vc__no_value());
 }
 
 static vc_val vc__pure3(uint32_t op, vc_val a, vc_val b, vc_val c) {
     vc_kernel *k = vc__quick_kernel(a);
-    uint32_t x = k ? vc__quick(k, a, VC_NONE) : VC__NIL, y, z;
+    uint32_t x = k ? vc__quick_node(k, a) : VC__NIL, y, z;
     vc_type type;
     if (x != VC__NIL && vc__mask(k->node[x].type) & vc__op[op].kinds) {
         type = k->node[x].type;
@@ -2483,7 +2489,7 @@ static uint64_t vc__minus_zero_bits(vc_type kind) { return vc__is_float(kind) ? 
 
 /* x op c, and c op x where op commutes; VC__NIL: nothing to simplify. */
 static uint32_t vc__simplify_const(vc__lower *s, const vc__node *n, uint32_t x, uint64_t c) {
-    vc_type kind = vc__scalar(vc__lowered(s, n->a[0])->type);
+    vc_type kind = vc__scalar(vc__lowered(s, x)->type);
     bool is_float = vc__is_float(kind), fast = s->kernel->desc.fast;
     uint64_t ones;
     switch (n->op) {
@@ -4318,6 +4324,11 @@ static inline void vc__copy_node(vc__node *to, const vc__node *from) {
     to->x = from->x;
 }
 
+static void vc__set_room(vc__lower *s) {
+    uint32_t slots = s->mask / 4 * 3;
+    s->room = s->capacity < slots ? s->capacity : slots;
+}
+
 static uint32_t vc__append(vc__lower *s, const vc__node *n) {
     if (s->count == s->capacity) {
         if (s->count >= 4 * VC__MAX_NODES) {
@@ -4325,6 +4336,7 @@ static uint32_t vc__append(vc__lower *s, const vc__node *n) {
             return VC__NIL;
         }
         if (!VC__ROOM(s, node, node, capacity, s->count + 1)) return VC__NIL;
+        vc__set_room(s);
     }
     vc__copy_node(&s->node[s->count], n);
     return s->count++;
@@ -4398,6 +4410,7 @@ static bool vc__make_slots(vc__lower *s, uint32_t least) {
     if (!VC__ROOM(s, u32, slot, slot_capacity, size)) return false;
     s->mask = size - 1;
     memset(s->slot, 0, size * sizeof(uint32_t));
+    vc__set_room(s);
     for (i = 0; i < s->count; i++) vc__put_slot(s, i);
     return true;
 }
@@ -4548,24 +4561,43 @@ static inline uint32_t vc__mapped(const vc__lower *s, uint32_t operand, bool is_
 
 /* What vc__lower_plain may be given: no operations of our own, which may lack an operand. Languages without vectors take those apart. */
 static void vc__find_plain(vc__lower *s) {
-    uint32_t i, kinds;
+    static const uint16_t kinds[] = { 1u << VC_BOOL, 15u << VC_I8, 15u << VC_U8, 7u << VC_F16 }; /* by bit of VC__KINDS_ */
+    uint32_t i, j, own, mask;
     memset(s->plain, 0, sizeof s->plain);
     for (i = 0; i < VC__OP_COUNT && !vc__is_c(s->target); i++) {
         const vc__op_info *op = &vc__op[i];
-        if (op->class_ != VC__PURE || (op->operands != 2 && op->operands != 3) || i == VC__OP_SELECT || i == VC__OP_EXTRACT) continue;
-        kinds = !op->expand ? VC__KINDS_BIUF : op->flags & VC__FLAGS_INTEGERS ? VC__KINDS_F : VC__KINDS_0;
-        if (kinds && op->kinds) s->plain[i] = (uint8_t)(kinds | (op->operands == 3 ? VC__PLAIN_THREE : 0));
+        if (op->class_ != VC__PURE || op->operands < 1 || op->operands > 3 || i == VC__OP_SELECT || i == VC__OP_EXTRACT || i == VC__OP_INDEX) continue;
+        if (op->operands == 1 && (op->result == VC__RESULT_OWN || op->result == VC__RESULT_SCALAR)) continue;
+        own = !op->expand ? VC__KINDS_BIUF : op->flags & VC__FLAGS_INTEGERS ? VC__KINDS_F : VC__KINDS_0;
+        for (j = mask = 0; j < 4; j++) if (own >> j & 1u) mask |= kinds[j];
+        if (mask && op->kinds) s->plain[i] = (uint16_t)(mask | (op->operands == 3 ? VC__PLAIN_THREE : op->operands == 1 ? VC__PLAIN_ONE : 0));
     }
 }
 
-/* The short way for these, where nothing can be folded: vc__settle and vc__merge in one. Operands as in the map. VC__NIL: take the long way. */
+/* As in the map: with VC__MAP_CONST where it is a constant. */
+static inline uint32_t vc__noted(const vc__lower *s, uint32_t number) { return number != VC__NIL && vc__is_const(s, number) ? number | VC__MAP_CONST : number; }
+
+/* Of a tape node whose second operand is a constant, and the first is none; VC__NIL: nothing to simplify. */
+VC__APART static uint32_t vc__lower_const(vc__lower *s, const vc__node *t, uint32_t a, uint32_t constant) {
+    uint64_t c;
+    return vc__const_bits(s, constant, &c) ? vc__noted(s, vc__simplify_const(s, t, a, c)) : VC__NIL;
+}
+
+/* The short way for these: vc__settle and vc__merge in one. Operands and result as in the map; VC__NIL: take the long way. */
 static inline uint32_t vc__lower_plain(vc__lower *s, const vc__node *t, uint32_t a, uint32_t b, uint32_t c) {
     uint32_t hash, i, number;
     vc__node *n, *to;
-    if (s->count == s->capacity || s->count > s->mask / 4 * 3 || a & VC__MAP_CONST) return VC__NIL;
-    if (c == VC__NIL && (a == b || b & VC__MAP_CONST)) return VC__NIL;
-    b &= ~VC__MAP_CONST;
-    if (c != VC__NIL) c &= ~VC__MAP_CONST;
+    if (s->count >= s->room || a & VC__MAP_CONST || a == b) return VC__NIL;
+    if (b == VC__NIL) {
+        if (s->node[a].op == t->op) return VC__NIL; /* one may undo the other */
+    } else if (c != VC__NIL) {
+        b &= ~VC__MAP_CONST;
+        c &= ~VC__MAP_CONST;
+    } else if (b & VC__MAP_CONST) {
+        b &= ~VC__MAP_CONST;
+        number = vc__lower_const(s, t, a, b);
+        if (number != VC__NIL) return number;
+    }
     hash = vc__hash_plain(t->op, t->type, a, b, c, t->x, 0);
     for (i = hash & s->mask; s->slot[i]; i = (i + 1) & s->mask) {
         if (!vc__slot_may_be(s->slot[i], hash)) continue;
@@ -4627,18 +4659,19 @@ static inline uint32_t vc__missing(const vc__lower *s, const vc__node *n) {
     return operands > 2 && vc__is_missing(s, n->a[2]) ? n->a[2] : VC__NIL;
 }
 
-/* The first operand of a tape node that is not lowered, or VC__NIL, and then the node is. */
+/* The first operand of a tape node that is not lowered; or VC__NIL, and then the node is; or VC__STOP after an error. */
+#define VC__STOP (VC__NIL - 1)
 static inline uint32_t vc__step(vc__lower *s, uint32_t i) {
     const vc__node *t = &s->kernel->node[i];
-    uint32_t plain = s->plain[t->op], a, b, c = VC__NIL;
-    if (plain & vc__mask(t->type)) {
+    uint32_t plain = s->plain[t->op], a, b = VC__NIL, c = VC__NIL;
+    if (plain >> vc__kind(t->type) & 1u) {
         a = s->map[t->a[0]];
-        b = s->map[t->a[1]];
-        if (a == VC__NIL) {
-            VC__PREFETCH(&s->kernel->node[t->a[1]]); /* the next one on the way back */
-            return t->a[0];
+        if (!(plain & VC__PLAIN_ONE)) {
+            b = s->map[t->a[1]];
+            if (a == VC__NIL) VC__PREFETCH(&s->kernel->node[t->a[1]]); /* the next one on the way back */
+            else if (b == VC__NIL) return t->a[1];
         }
-        if (b == VC__NIL) return t->a[1];
+        if (a == VC__NIL) return t->a[0];
         if (plain & VC__PLAIN_THREE) {
             c = s->map[t->a[2]];
             if (c == VC__NIL) return t->a[2];
@@ -4652,24 +4685,23 @@ static inline uint32_t vc__step(vc__lower *s, uint32_t i) {
         a = vc__missing(s, t);
         if (a != VC__NIL) return a;
     }
-    a = vc__lower_node(s, i);
-    s->map[i] = a != VC__NIL && vc__is_const(s, a) ? a | VC__MAP_CONST : a;
-    return VC__NIL;
+    s->map[i] = vc__noted(s, vc__lower_node(s, i));
+    return s->kernel->failed ? VC__STOP : VC__NIL;
 }
 
-/* Lowers a tape node and all it needs, operands first and from the left. */
+/* Lowers a tape node and all it needs, operands first and from the left. Below those on the stack that wait for an operand lies a VC__NIL. */
 static void vc__walk(vc__lower *s, uint32_t root) {
-    uint32_t depth = 0, next, i = root;
-    for (;;) {
+    uint32_t *top = s->stack, next, i = root;
+    *top = VC__NIL;
+    do {
         next = vc__step(s, i);
-        if (next != VC__NIL) {
-            s->stack[depth++] = i;
+        if (next < VC__STOP) {
+            *++top = i;
             i = next;
-            continue;
+        } else {
+            i = next == VC__NIL ? *top-- : VC__NIL;
         }
-        if (s->kernel->failed || depth == 0) return;
-        i = s->stack[--depth];
-    }
+    } while (i != VC__NIL);
 }
 
 static bool vc__lower_all(vc__lower *s) {
@@ -4678,8 +4710,8 @@ static bool vc__lower_all(vc__lower *s) {
     s->count = 0;
     s->extra_count = 0;
     s->leaf_count = 0;
-    if (!VC__ROOM(s, u32, map, map_capacity, k->count) || !VC__ROOM(s, u32, stack, stack_capacity, k->count)) return false;
-    if (!VC__ROOM(s, node, node, capacity, k->count) || !vc__make_slots(s, k->count * 2)) return false;
+    if (!VC__ROOM(s, u32, map, map_capacity, k->count) || !VC__ROOM(s, u32, stack, stack_capacity, k->count + 1)) return false;
+    if (!VC__ROOM(s, node, node, capacity, k->count) || !vc__make_slots(s, k->count + k->count / 2)) return false;
     memset(s->map, 0xff, k->count * sizeof(uint32_t));
     vc__find_plain(s);
     for (i = 1; i < k->pin_count && !k->failed; i++) {
@@ -4693,12 +4725,21 @@ static inline void vc__mark_operand(vc__lower *s, uint32_t operand) { if (operan
 
 /* Marks what the pins need, and counts it: constants, returned, and nodes by region. Users come before operands here, since their numbers are higher. */
 static uint32_t vc__mark(vc__lower *s) {
-    uint32_t i = s->count, j, consts = 0;
+    uint32_t i = s->count, j, consts = 0, plain;
     memset(s->region_start, 0, s->kernel->pin_count * sizeof(uint32_t));
     while (i-- > 0) {
-        vc__node *n = &s->node[i];
+        vc__node *n = &s->node[i], *node = s->node;
         const vc__op_info *op = &vc__op[n->op];
         if (!(n->flags & VC__NODE_LIVE) && op->class_ < VC__EFFECT) continue;
+        plain = s->plain[n->op];
+        if (plain) {
+            s->region_start[n->at]++;
+            node[n->a[0]].flags |= VC__NODE_LIVE;
+            if (plain & VC__PLAIN_ONE) continue;
+            node[n->a[1]].flags |= VC__NODE_LIVE;
+            if (plain & VC__PLAIN_THREE) node[n->a[2]].flags |= VC__NODE_LIVE;
+            continue;
+        }
         n->flags |= VC__NODE_LIVE;
         if (op->class_ != VC__LEAF) s->region_start[n->at]++;
         else consts += vc__is_const_op(n->op);
@@ -4748,9 +4789,17 @@ static inline uint32_t vc__placed(const uint32_t *place, uint32_t operand, bool 
     return is_operand && operand != VC__NIL ? place[operand] : operand;
 }
 
+/* The operands of a node that has no short way, as indices in the listing. */
+static void vc__place_operands(vc__lower *s, const vc__node *n, vc__node *to) {
+    uint32_t *place = s->slot, *extra = s->extra, operands = vc__op[n->op].operands, j;
+    for (j = 0; j < 3; j++) to->a[j] = operands != VC__MANY && j < operands && n->a[j] != VC__NIL ? place[n->a[j]] : n->a[j];
+    if (operands != VC__MANY) return;
+    for (j = 0; j < n->a[1]; j++) extra[n->a[0] + j] = place[extra[n->a[0] + j]];
+}
+
 /* Copies the live nodes to their places. Much is kept at hand here, which the compiler could not know to stay the same. */
 static void vc__write_sorted(vc__lower *s) {
-    uint32_t i, j, at, consts = 0, kinds = 0, count = s->count, *place = s->slot, *start = s->region_start, *extra = s->extra, operands;
+    uint32_t i, at, consts = 0, kinds = 0, count = s->count, plain, *place = s->slot, *start = s->region_start;
     const uint32_t exact = s->kernel->desc.fast ? 0 : VC__FLAGS_EXACT;
     const vc__node *node = s->node;
     vc__node *sorted = s->sorted;
@@ -4759,29 +4808,23 @@ static void vc__write_sorted(vc__lower *s) {
         const vc__op_info *op = &vc__op[n->op];
         vc__node *to;
         if (!(n->flags & VC__NODE_LIVE)) continue;
-        at = op->class_ != VC__LEAF ? start[n->at]++ : vc__is_const_op(n->op) ? consts++ : place[i];
+        plain = s->plain[n->op];
+        at = plain || op->class_ != VC__LEAF ? start[n->at]++ : vc__is_const_op(n->op) ? consts++ : place[i];
         place[i] = at;
         kinds |= 1u << vc__kind(n->type);
-        operands = op->operands;
-        if (operands == VC__MANY) {
-            for (j = 0; j < n->a[1]; j++) extra[n->a[0] + j] = place[extra[n->a[0] + j]];
-            operands = 0;
-        }
         to = &sorted[at];
         to->op = n->op;
         to->flags = op->flags & exact && vc__is_float(n->type) ? VC__NODE_PRECISE : 0;
         to->type = n->type;
         to->at = n->at;
         to->x = n->x;
-        if (s->plain[n->op]) {
-            to->a[0] = place[n->a[0]];
-            to->a[1] = place[n->a[1]];
-            to->a[2] = operands == 3 ? place[n->a[2]] : VC__NIL;
+        if (!plain) {
+            vc__place_operands(s, n, to);
             continue;
         }
-        to->a[0] = vc__placed(place, n->a[0], operands > 0);
-        to->a[1] = vc__placed(place, n->a[1], operands > 1);
-        to->a[2] = vc__placed(place, n->a[2], operands > 2);
+        to->a[0] = place[n->a[0]];
+        to->a[1] = plain & VC__PLAIN_ONE ? VC__NIL : place[n->a[1]];
+        to->a[2] = plain & VC__PLAIN_THREE ? place[n->a[2]] : VC__NIL;
     }
     s->kinds = kinds;
 }
@@ -5025,7 +5068,7 @@ static uint32_t vc__spirv_type_make(vc__spirv *s, vc_type type) {
         return s->type[type] = id;
     }
     id = vc__new_id(s);
-    if (vc__bits(kind) == 64) s->caps |= vc__kind_needs[kind];
+    if (vc__bits(kind) == 64) s->caps |= vc__needs(kind);
     if (kind == VC_BOOL) vc__put1(s, VC__SECTION_GLOBALS, VC__OpTypeBool, id);
     else if (vc__is_float(kind)) vc__put2(s, VC__SECTION_GLOBALS, VC__OpTypeFloat, id, vc__bits(kind));
     else vc__put3(s, VC__SECTION_GLOBALS, VC__OpTypeInt, id, vc__bits(kind), vc__is_signed(kind));
@@ -5157,7 +5200,7 @@ static void vc__spirv_scalar(vc__spirv *s, uint32_t kind, uint32_t place, uint32
 static void vc__spirv_param(vc__spirv *s, const vc__node *n, uint32_t id) {
     uint32_t arg = s->l->object[n->x].arg, place = s->l->info.args[arg].place + s->l->object[n->x].place, rows = vc__rows(n->type), kind = vc__kind(n->type);
     uint32_t part[4], i, type;
-    s->caps |= vc__kind_needs[kind];
+    s->caps |= vc__needs(kind);
     vc__spirv_name(s, id, s->l->object[n->x].name);
     if (rows == 1) {
         vc__spirv_scalar(s, kind, place, id);
@@ -5218,7 +5261,7 @@ static uint32_t vc__spirv_buffer_type(vc__spirv *s, const vc__node *n) {
     uint32_t *array = &s->array[of], size = vc__rows(of) * vc__scalar_bytes(of), access = s->l->info.args[s->l->object[n->x].arg].access & 3, id, element;
     if (vc__scalar_bytes(of) == 1) s->caps |= VC__CAP_STORAGE_8;
     if (vc__scalar_bytes(of) == 2) s->caps |= VC__CAP_STORAGE_16;
-    if (vc__rows(n->type) == 3) s->caps |= vc__kind_needs[vc__kind(of)]; /* put together and taken apart */
+    if (vc__rows(n->type) == 3) s->caps |= vc__needs(of); /* put together and taken apart */
     if (!*array) {
         element = vc__spirv_type(s, of);
         *array = vc__new_id(s);
@@ -5303,7 +5346,7 @@ static void vc__spirv_image(vc__spirv *s, const vc__node *n, uint32_t id) {
 /* A fixed array of an object's elements: the type of a pointer to it. */
 static uint32_t vc__spirv_array_of(vc__spirv *s, const vc__object *object, uint32_t storage, uint32_t *array) {
     uint32_t element = vc__spirv_type(s, object->type), count = vc__spirv_u32(s, object->count);
-    s->caps |= vc__kind_needs[vc__kind(object->type)];
+    s->caps |= vc__needs(object->type);
     *array = vc__new_id(s);
     vc__put3(s, VC__SECTION_GLOBALS, VC__OpTypeArray, *array, element, count);
     return vc__spirv_pointer_to(s, storage, *array);
@@ -5355,7 +5398,7 @@ static void vc__spirv_table(vc__spirv *s, const vc__node *n, uint32_t id) {
 
 static void vc__spirv_tuple(vc__spirv *s, const vc__node *n, uint32_t id) {
     uint32_t type = vc__spirv_type(s, n->type), count = vc__rows(n->type), i, *o;
-    s->caps |= vc__kind_needs[vc__kind(n->type)];
+    s->caps |= vc__needs(n->type);
     o = vc__op_begin(s, VC__SECTION_GLOBALS, VC__OpConstantComposite, 3 + count);
     o[1] = type; o[2] = id;
     for (i = 0; i < count; i++) o[3 + i] = vc__result(s->l->extra[n->a[0] + i]);
@@ -5364,7 +5407,7 @@ static void vc__spirv_tuple(vc__spirv *s, const vc__node *n, uint32_t id) {
 static void vc__spirv_leaf(vc__spirv *s, const vc__node *n, uint32_t id) {
     switch (n->op) {
     case VC__OP_CONST:
-        s->caps |= vc__kind_needs[vc__kind(n->type)];
+        s->caps |= vc__needs(n->type);
         vc__spirv_constant(s, vc__kind(n->type), vc__bits_of(n), id);
         break;
     case VC__OP_TUPLE: vc__spirv_tuple(s, n, id); break;
@@ -5380,18 +5423,20 @@ static void vc__spirv_leaf(vc__spirv *s, const vc__node *n, uint32_t id) {
 
 /* ---- values ---- */
 
-static void vc__spirv_plain(vc__spirv *s, const vc__node *n, uint32_t id) {
+static inline void vc__spirv_plain(vc__spirv *s, const vc__node *n, uint32_t id) {
     const vc__op_info *info = &vc__op[n->op];
     vc_type of = s->l->node[n->a[0]].type;
-    uint32_t form = info->spirv[vc__kinds[of & 15u].column], count = info->operands, type = vc__spirv_type(s, n->type), extra = form >> 16, i, *o;
-    s->caps |= (uint32_t)vc__kind_needs[n->type & 15u] | vc__kind_needs[of & 15u];
-    o = vc__op_begin(s, VC__SECTION_BODY, extra ? (uint32_t)VC__OpExtInst : form & 0xffffu, 3 + 2 * extra + count);
+    uint32_t form = info->spirv[vc__kinds[of & 15u].column], type = vc__spirv_type(s, n->type), extra = form >> 16, *o;
+    s->caps |= vc__needs(n->type) | vc__needs(of);
+    o = vc__op_begin(s, VC__SECTION_BODY, extra ? (uint32_t)VC__OpExtInst : form, 3 + 2 * extra + info->operands);
     o[1] = type; o[2] = id;
     if (extra) {
         o[3] = s->glsl; o[4] = form & 0xffffu;
         o += 2;
     }
-    for (i = 0; i < count; i++) o[3 + i] = vc__result(n->a[i]);
+    o[3] = vc__result(n->a[0]);
+    if (info->operands > 1) o[4] = vc__result(n->a[1]);
+    if (info->operands > 2) o[5] = vc__result(n->a[2]);
     if (!(n->flags & VC__NODE_PRECISE)) return;
     o = vc__op_begin(s, VC__SECTION_NOTES, VC__OpDecorate, 3);
     o[1] = id; o[2] = VC__DecorationNoContraction;
@@ -5410,7 +5455,7 @@ static void vc__spirv_mul_hi(vc__spirv *s, const vc__node *n, uint32_t id) {
 
 static void vc__spirv_vec(vc__spirv *s, const vc__node *n, uint32_t id) {
     uint32_t part[4], i;
-    s->caps |= vc__kind_needs[vc__kind(n->type)];
+    s->caps |= vc__needs(n->type);
     for (i = 0; i < 4 && i < n->a[1]; i++) part[i] = vc__result(s->l->extra[n->a[0] + i]);
     vc__composite(s, vc__spirv_type(s, n->type), id, part, i);
 }
@@ -5418,7 +5463,7 @@ static void vc__spirv_vec(vc__spirv *s, const vc__node *n, uint32_t id) {
 /* A scalar condition on vectors needs SPIR-V 1.4: it is repeated. */
 static void vc__spirv_select(vc__spirv *s, const vc__node *n, uint32_t id) {
     uint32_t rows = vc__rows(n->type), condition = vc__result(n->a[0]), part[4], bools, i, type = vc__spirv_type(s, n->type);
-    s->caps |= vc__kind_needs[vc__kind(n->type)];
+    s->caps |= vc__needs(n->type);
     if (rows > 1 && vc__rows(s->l->node[n->a[0]].type) == 1) {
         bools = vc__spirv_type(s, vc__vec(VC_BOOL, rows));
         for (i = 0; i < rows; i++) part[i] = condition;
@@ -5433,11 +5478,11 @@ static void vc__spirv_cast(vc__spirv *s, const vc__node *n, uint32_t id) {
     uint32_t a = vc__result(n->a[0]), type = vc__spirv_type(s, to), fb = vc__bits(vc__kind(from)), tb = vc__bits(vc__kind(to)), middle;
     bool ff = vc__is_float(from), tf = vc__is_float(to);
     if (ff != tf) {
-        s->caps |= (uint32_t)vc__kind_needs[vc__kind(from)] | vc__kind_needs[vc__kind(to)];
+        s->caps |= vc__needs(from) | vc__needs(to);
         if (ff) vc__unary(s, vc__is_signed(to) ? VC__OpConvertFToS : VC__OpConvertFToU, type, id, a);
         else vc__unary(s, vc__is_signed(from) ? VC__OpConvertSToF : VC__OpConvertUToF, type, id, a);
     } else if (fb == tb) {
-        s->caps |= vc__kind_needs[vc__kind(to)];
+        s->caps |= vc__needs(to);
         vc__unary(s, from == to ? VC__OpCopyObject : VC__OpBitcast, type, id, a);
     } else if (ff) {
         vc__unary(s, VC__OpFConvert, type, id, a);
@@ -5448,7 +5493,7 @@ static void vc__spirv_cast(vc__spirv *s, const vc__node *n, uint32_t id) {
     } else { /* UConvert gives unsigned types alone */
         middle = vc__spirv_type(s, vc__to_unsigned(to));
         a = vc__unary(s, VC__OpUConvert, middle, vc__new_id(s), a);
-        s->caps |= vc__kind_needs[vc__kind(to)];
+        s->caps |= vc__needs(to);
         vc__unary(s, VC__OpBitcast, type, id, a);
     }
 }
@@ -5456,7 +5501,7 @@ static void vc__spirv_cast(vc__spirv *s, const vc__node *n, uint32_t id) {
 static void vc__spirv_bitcast(vc__spirv *s, const vc__node *n, uint32_t id) {
     vc_type from = s->l->node[n->a[0]].type;
     uint32_t type = vc__spirv_type(s, n->type);
-    s->caps |= (uint32_t)vc__kind_needs[vc__kind(n->type)] | vc__kind_needs[vc__kind(from)];
+    s->caps |= vc__needs(n->type) | vc__needs(from);
     vc__unary(s, from == n->type ? VC__OpCopyObject : VC__OpBitcast, type, id, vc__result(n->a[0]));
 }
 
@@ -5665,7 +5710,7 @@ static void vc__spirv_texel(vc__spirv *s, const vc__node *n, uint32_t id) {
 static void vc__spirv_new(vc__spirv *s, const vc__node *n, uint32_t id) {
     const vc__object *object = &s->l->object[n->x];
     uint32_t array, zero, pointer;
-    s->caps |= vc__kind_needs[vc__kind(n->type)];
+    s->caps |= vc__needs(n->type);
     pointer = n->op == VC__OP_VAR ? vc__spirv_pointer(s, VC__CLASS_FUNCTION, n->type) : vc__spirv_array_of(s, object, VC__CLASS_FUNCTION, &array);
     vc__put3(s, VC__SECTION_LOCALS, VC__OpVariable, pointer, id, vc__spirv_class[VC__CLASS_FUNCTION]);
     vc__spirv_name(s, id, object->name);
@@ -5733,7 +5778,7 @@ static void vc__spirv_loop(vc__spirv *s, const vc__node *n, uint32_t node) {
     vc__spirv_label(s, f->header);
     test = vc__new_id(s);
     if (n->op == VC__OP_FOR) {
-        s->caps |= vc__kind_needs[vc__kind(n->type)];
+        s->caps |= vc__needs(n->type);
         type = vc__spirv_type(s, n->type);
         bools = vc__spirv_type(s, VC_BOOL);
         o = vc__op_begin(s, VC__SECTION_BODY, VC__OpPhi, 7);
@@ -5916,7 +5961,7 @@ static void vc__spirv_atomic(vc__spirv *s, const vc__node *n, uint32_t id) {
     vc__place p = vc__spirv_place(s, n);
     uint32_t at = vc__spirv_chain(s, &p, 0), scope = vc__spirv_u32(s, p.storage == VC__CLASS_WORKGROUP ? 2 : 1), none = vc__spirv_u32(s, 0);
     uint32_t form = vc__op[n->op].spirv[vc__kinds[vc__kind(n->type)].column], type = vc__spirv_type(s, n->type), count, *o;
-    s->caps |= vc__kind_needs[vc__kind(n->type)] | (vc__bits(vc__kind(p.type)) == 64 ? (uint32_t)VC__CAP_ATOMIC_I64 : 0u);
+    s->caps |= vc__needs(n->type) | (vc__bits(vc__kind(p.type)) == 64 ? (uint32_t)VC__CAP_ATOMIC_I64 : 0u);
     if (vc__is_float(n->type) && !vc__is_float(p.type)) {
         vc__spirv_atomic_loop(s, n, id, &p, at, scope);
         return;
@@ -5963,7 +6008,7 @@ static void vc__spirv_subgroup(vc__spirv *s, const vc__node *n, uint32_t id) {
     if (n->op != VC__OP_ELECT) word[count++] = vc__result(n->a[0]);
     if (two && n->op != VC__OP_BROADCAST_FIRST) word[count++] = vc__result(n->a[1]);
     if ((n->x & 15u) == VC__LANES_EACH) word[count++] = vc__spirv_u32(s, n->x >> 4);
-    s->caps |= (uint32_t)vc__kind_needs[vc__kind(n->type)] | vc__kind_needs[vc__kind(of)] | vc__spirv_subgroup_cap(n);
+    s->caps |= vc__needs(n->type) | vc__needs(of) | vc__spirv_subgroup_cap(n);
     o = vc__op_begin(s, VC__SECTION_BODY, vc__op[n->op].spirv[vc__kinds[vc__kind(of)].column], 4 + count);
     o[1] = type; o[2] = id; o[3] = scope;
     for (i = 0; i < count; i++) o[4 + i] = word[i];
@@ -5985,7 +6030,7 @@ static void vc__spirv_node(vc__spirv *s, const vc__node *n, uint32_t i) {
     switch (n->op) {
     case VC__OP_VEC: vc__spirv_vec(s, n, vc__result(i)); break;
     case VC__OP_COMPONENT:
-        s->caps |= vc__kind_needs[vc__kind(n->type)];
+        s->caps |= vc__needs(n->type);
         vc__binary(s, VC__OpCompositeExtract, vc__spirv_type(s, n->type), vc__result(i), vc__result(n->a[0]), n->x);
         break;
     case VC__OP_CAST: vc__spirv_cast(s, n, vc__result(i)); break;
@@ -8701,7 +8746,7 @@ static const vc__feature vc__features[] = {
     { VC_FEATURE_IMAGE_WRITE, "storing to storage images of any format", "VC_FEATURE_IMAGE_WRITE" }
 };
 
-static uint64_t vc__type_needs(vc_type type) { return vc__kind_needs[vc__kind(type)]; }
+static uint64_t vc__type_needs(vc_type type) { return vc__needs(type); }
 
 /* What being in a buffer needs. */
 static uint64_t vc__storage_needs(vc_type type) {
@@ -8803,14 +8848,15 @@ static uint64_t vc__declare_needs(const vc_kernel *k, const vc__listing *l, vc_t
 
 static bool vc__check_needs(vc_kernel *k, vc__listing *l) {
     const uint32_t plain = 1u << VC_NONE | 1u << VC_BOOL | 1u << VC_I32 | 1u << VC_U32 | 1u << VC_F32;
-    uint32_t i, op;
+    const vc__node *n = l->node + l->leaves, *end = l->node + l->count;
+    uint32_t i;
     if (!(k->lower.kinds & ~plain)) { /* only memory, images, subgroups and dot products can need something */
-        for (i = l->leaves; i < l->count; i++) {
-            op = l->node[i].op;
-            if (vc__is_subgroup(op) && !vc__admit_needs(k, l, vc__subgroup_needs(l, &l->node[i]), &l->node[i])) return false;
-            if (vc__is_access(op) && !vc__admit_needs(k, l, vc__access_needs(k, l, &l->node[i]), &l->node[i])) return false;
-            if (vc__is_image(op) && !vc__admit_needs(k, l, vc__image_needs(k, l, &l->node[i]), &l->node[i])) return false;
-            if (vc__is_dot_4x8(op) && !vc__admit_needs(k, l, VC_FEATURE_DOT_4X8, &l->node[i])) return false;
+        for (; n < end; n++) {
+            if (vc__op[n->op].class_ == VC__PURE && !vc__is_dot_4x8(n->op)) continue;
+            if (vc__is_subgroup(n->op) && !vc__admit_needs(k, l, vc__subgroup_needs(l, n), n)) return false;
+            if (vc__is_access(n->op) && !vc__admit_needs(k, l, vc__access_needs(k, l, n), n)) return false;
+            if (vc__is_image(n->op) && !vc__admit_needs(k, l, vc__image_needs(k, l, n), n)) return false;
+            if (vc__is_dot_4x8(n->op) && !vc__admit_needs(k, l, VC_FEATURE_DOT_4X8, n)) return false;
         }
         return true;
     }
@@ -8986,7 +9032,7 @@ static void vc__dump_number(vc_kernel *k, vc_type kind, uint64_t bits) {
         if (fraction) snprintf(text, sizeof text, "nan(0x%llx)", (unsigned long long)bits);
         else snprintf(text, sizeof text, "%sinf", bits >> (info->bits - 1) & 1 ? "-" : "");
     } else vc__p_decimal(vc__p_double(kind, bits), kind == VC_F32, text);
-    vc__dump_put(k, "%s%s", text, kind == VC_I32 || kind == VC_F32 ? "" : kind == VC_U32 ? "u" : info->name[0]);
+    vc__dump_put(k, "%s%s", text, kind == VC_I32 || kind == VC_F32 ? "" : kind == VC_U32 ? "u" : vc__kind_names[kind & 15u][0]);
 }
 
 /* Anything as a word: what is no name in C stands between quotes. */
@@ -10397,7 +10443,7 @@ VC_API const char *vc_type_name(vc_type type) {
     static const char *const matrix[2][3][3] = { { VC__MATRIX_NAMES("f32") }, { VC__MATRIX_NAMES("f64") } };
     if (vc__is_complex(type)) return complex_names[vc__kind(type) - VC_F16];
     if (vc__is_matrix(type)) return matrix[vc__kind(type) - VC_F32][vc__columns(type) - 2][vc__rows(type) - 2];
-    return type >> 31 ? "struct" : vc__is_type(type) ? vc__kinds[vc__kind(type)].name[vc__rows(type) - 1] : "none";
+    return type >> 31 ? "struct" : vc__is_type(type) ? vc__kind_names[vc__kind(type)][vc__rows(type) - 1] : "none";
 }
 
 /* ---- kernels ---- */
@@ -10770,7 +10816,7 @@ static bool vc__add_index(vc_kernel *k, vc_ref *r, uint32_t node) {
 
 /* Along a run of elements. */
 static bool vc__step_ref(vc_kernel *k, const char *call, vc_ref *r, vc_val elements) {
-    uint32_t quick = vc__quick(k, elements, VC_NONE), kind = quick == VC__NIL ? (uint32_t)VC_NONE : k->node[quick].type;
+    uint32_t quick = vc__quick_node(k, elements), kind = quick == VC__NIL ? (uint32_t)VC_NONE : k->node[quick].type;
     vc__operand o;
     int64_t by;
     if (kind == VC_U32 || kind == VC_I32) return vc__add_index(k, r, quick);
