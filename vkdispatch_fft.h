@@ -442,7 +442,7 @@ typedef struct vd_sort_desc {
 
 typedef struct vd_sort_io {
     vd_buffer keys, values;  /* `count` of each */
-    vd_buffer out, out_values; /* {0}: in place */
+    vd_buffer out, out_values; /* {0}, or the same: in place; other ones may not overlap */
 } vd_sort_io;
 
 VD_API vd_sort *vd_sort_create(vd_context *ctx, const vd_sort_desc *desc);     /* NULL on failure; has room for as many keys and values once more */
@@ -540,14 +540,22 @@ static void *vd__fft_allocate(const vd_allocator *a, size_t size) {
 
 static void vd__fft_free(const vd_allocator *a, void *block) { if (block) a->release(a->user, block); }
 
-static vd_buffer vd__fft_buffer(vd_context *ctx, const char *name, vd_type type, uint64_t elements, const void *data) {
+/* Memory of a plan's own. */
+static vd_buffer vd__fft_buffer(vd_context *ctx, const char *plan, const char *name, vd_type type, uint64_t elements, const void *data) {
     vd_buffer_desc desc;
+    vd_buffer buffer;
+    char why[256];
     memset(&desc, 0, sizeof desc);
     desc.name = name;
     desc.type = type;
     desc.shape[0] = elements;
     desc.data = data;
-    return vd_buffer_create(ctx, &desc);
+    buffer = vd_buffer_create(ctx, &desc);
+    if (buffer.id) return buffer;
+    snprintf(why, sizeof why, "%.255s", vd_error_text());
+    vd_error_set(VD_ERROR_OUT_OF_DEVICE_MEMORY, "the plan '%s' has no buffer '%s' of %llu bytes: %s", plan, name,
+                 (unsigned long long)(elements * vd_type_size(type)), why);
+    return buffer;
 }
 
 /* Whether a buffer has the bytes that a plan needs. */
@@ -627,6 +635,21 @@ static bool vd__fft_overlap(vd_context *ctx, vd_buffer a, vd_buffer b) {
     uint64_t from, to;
     if (a.id == b.id) return true;
     return vd__fft_compare(ctx, a, b, &x, &y, &from, &to) && (from < to ? to - from < x.size : from - to < y.size);
+}
+
+typedef struct vd__named { vd_buffer buffer; const char *name; } vd__named;
+
+static vd__named vd__named_of(vd_buffer buffer, const char *name) {
+    vd__named n;
+    n.buffer = buffer;
+    n.name = name;
+    return n;
+}
+
+/* Two buffers of a run may not have a byte in common; `same`: unless they begin with the same one. */
+static vd_result vd__plan_check_apart(vd_context *ctx, const char *call, const char *plan, vd__named a, vd__named b, bool same) {
+    if (!vd__fft_overlap(ctx, a.buffer, b.buffer) || (same && vd__fft_is_one_memory(ctx, a.buffer, b.buffer))) return VD_OK;
+    return vd_error_set(VD_ERROR_INVALID, "%s '%s': %s and %s overlap%s", call, plan, a.name, b.name, same ? ", and do not begin at one place" : "");
 }
 
 /* Digits of an index, the last one changing fastest, and how far apart in memory its steps are. */
@@ -2179,7 +2202,7 @@ static vd_result vd__fft_upload_tables(vd_fft *p) {
         if (!narrow) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_fft_create '%s': out of host memory for tables", p->name);
         for (i = 0; i < 2 * count; i++) narrow[i] = (float)from[i];
     }
-    p->tables = vd__fft_buffer(p->ctx, "fft tables", (vd_type)vd__fft_pair_of(p->real), count, narrow ? (const void *)narrow : from);
+    p->tables = vd__fft_buffer(p->ctx, p->name, "fft tables", (vd_type)vd__fft_pair_of(p->real), count, narrow ? (const void *)narrow : from);
     vd__fft_free(&p->allocator, narrow);
     return p->tables.id ? VD_OK : VD_ERROR_OUT_OF_DEVICE_MEMORY;
 }
@@ -4381,8 +4404,8 @@ static vd_result vd__reduce_make(vd_reduce *p) {
     size = vd_type_size(vd__reduce_type(&p->desc));
     vd__reduce_plan(p);
     if (p->parts > 1) { /* a state is a number or a struct, of numbers of that size and one u32 */
-        p->partials = vd__fft_buffer(p->ctx, "reduce partials", VD_BYTES, p->kept.product * p->parts * size * row->fields, NULL);
-        p->tickets = vd__fft_buffer(p->ctx, "reduce tickets", VD_U32, p->tiles, NULL);
+        p->partials = vd__fft_buffer(p->ctx, p->name, "reduce partials", VD_BYTES, p->kept.product * p->parts * size * row->fields, NULL);
+        p->tickets = vd__fft_buffer(p->ctx, p->name, "reduce tickets", VD_U32, p->tiles, NULL);
         if (!p->partials.id || !p->tickets.id) return VD_ERROR_OUT_OF_DEVICE_MEMORY;
     }
     result = vd__reduce_build(p, p->vector > 1);
@@ -4411,11 +4434,23 @@ static vd_result vd__reduce_check_io(const vd_reduce *p, const vd_reduce_io *io,
     static const char call[] = "vd_reduce_run";
     const vd_reduce_desc *d = &p->desc;
     uint64_t count = p->kept.product * p->reduced.product, results = vd__reduce_results(p);
+    vd_buffer none = { 0 };
+    vd__named from[4], out = vd__named_of(io->out, "out");
+    uint32_t i;
     vd_result result = vd__plan_check_buffer(p->ctx, call, p->name, io->in, "in", d->type, count, place);
     if (!result && d->op == VD_REDUCE_DOT) result = vd__plan_check_buffer(p->ctx, call, p->name, io->with, "with", d->type, count, place);
     if (!result && d->segments) result = vd__plan_check_buffer(p->ctx, call, p->name, io->offsets, "offsets", VD_U32, d->segments + 1, NULL);
     if (!result) result = vd__plan_check_buffer(p->ctx, call, p->name, io->out, "out", vd__reduce_result(d), results, NULL);
     if (!result && d->also) result = vd__plan_check_buffer(p->ctx, call, p->name, io->also, "also", vd__reduce_also(d), results, NULL);
+    from[0] = vd__named_of(io->in, "in");
+    from[1] = vd__named_of(d->op == VD_REDUCE_DOT ? io->with : none, "with");
+    from[2] = vd__named_of(d->segments ? io->offsets : none, "offsets");
+    from[3] = vd__named_of(d->also ? io->also : none, "also");
+    for (i = 0; i < 4 && !result; i++) { /* what is read may be one memory, what is written not */
+        if (!from[i].buffer.id) continue;
+        result = vd__plan_check_apart(p->ctx, call, p->name, from[i], out, false);
+        if (!result && d->also && i < 3) result = vd__plan_check_apart(p->ctx, call, p->name, from[i], from[3], false);
+    }
     return result;
 }
 
@@ -5158,8 +5193,8 @@ static vd_result vd__scan_make(vd_scan *p, const char *call) {
     tiles = p->rows * p->tiles;
     if (p->inner == 1 && p->tiles > 1) {
         uint64_t states = p->single ? tiles * vd__scan_pieces(p) : tiles;
-        p->states = vd__fft_buffer(p->ctx, "scan states", p->single ? vd__scan_word(p) : vd__scan_type(p), states, NULL);
-        p->flags = vd__fft_buffer(p->ctx, "scan flags", VD_U32, p->single ? 3 : tiles, NULL);
+        p->states = vd__fft_buffer(p->ctx, p->name, "scan states", p->single ? vd__scan_word(p) : vd__scan_type(p), states, NULL);
+        p->flags = vd__fft_buffer(p->ctx, p->name, "scan flags", VD_U32, p->single ? 3 : tiles, NULL);
         if (!p->states.id || !p->flags.id) return VD_ERROR_OUT_OF_DEVICE_MEMORY;
     }
     for (step = 0; (mode = vd__scan_step(p, step)) != VD__SCAN_MODES && !result; step++)
@@ -5192,14 +5227,15 @@ static vd_result vd__scan_new(vd_context *ctx, const char *call, const vd_scan_d
 static vd_result vd__scan_check_io(const vd_scan *p, const vd_scan_io *io, uint64_t *place) {
     static const char call[] = "vd_scan_run";
     uint64_t all = p->count * p->rows;
+    vd__named out = vd__named_of(io->out, "out");
     vd_result result = vd__plan_check_buffer(p->ctx, call, p->name, io->in, "in", p->desc.type, all, place);
     if (!result) result = vd__plan_check_buffer(p->ctx, call, p->name, io->out, "out", p->desc.type, all, place);
     if (!result && p->desc.segmented) result = vd__plan_check_buffer(p->ctx, call, p->name, io->heads, "heads", VD_U32, all, place);
     if (!result && p->keep) result = vd__plan_check_buffer(p->ctx, call, p->name, io->count, "count", VD_U32, 1, NULL);
-    if (!result && vd__fft_overlap(p->ctx, io->in, io->out) && (p->keep || !vd__fft_is_one_memory(p->ctx, io->in, io->out)))
-        result = vd_error_set(VD_ERROR_INVALID, "%s '%s': in and out overlap%s", call, p->name, p->keep ? "" : ", and do not begin at one place");
-    if (!result && p->desc.segmented && vd__fft_overlap(p->ctx, io->heads, io->out))
-        result = vd_error_set(VD_ERROR_INVALID, "%s '%s': heads and out overlap", call, p->name);
+    if (!result) result = vd__plan_check_apart(p->ctx, call, p->name, vd__named_of(io->in, "in"), out, !p->keep);
+    if (!result && p->desc.segmented) result = vd__plan_check_apart(p->ctx, call, p->name, vd__named_of(io->heads, "heads"), out, false);
+    if (!result && p->keep) result = vd__plan_check_apart(p->ctx, call, p->name, vd__named_of(io->in, "in"), vd__named_of(io->count, "count"), false);
+    if (!result && p->keep) result = vd__plan_check_apart(p->ctx, call, p->name, out, vd__named_of(io->count, "count"), false);
     return result;
 }
 
@@ -5435,9 +5471,9 @@ static vd_result vd__sort_make(vd_sort *p) {
     scan.way = p->desc.way;
     result = vd__scan_new(p->ctx, "vd_sort_create", &scan, NULL, NULL, &p->scan);
     if (result) return result;
-    p->counts = vd__fft_buffer(p->ctx, "sort counts", VD_U32, p->tiles * VD__SORT_DIGITS, NULL);
-    p->keys = vd__fft_buffer(p->ctx, "sort keys", p->desc.type, p->desc.count, NULL);
-    if (p->desc.values) p->values = vd__fft_buffer(p->ctx, "sort values", p->desc.values, p->desc.count, NULL);
+    p->counts = vd__fft_buffer(p->ctx, p->name, "sort counts", VD_U32, p->tiles * VD__SORT_DIGITS, NULL);
+    p->keys = vd__fft_buffer(p->ctx, p->name, "sort keys", p->desc.type, p->desc.count, NULL);
+    if (p->desc.values) p->values = vd__fft_buffer(p->ctx, p->name, "sort values", p->desc.values, p->desc.count, NULL);
     if (!p->counts.id || !p->keys.id || (p->desc.values && !p->values.id)) return VD_ERROR_OUT_OF_DEVICE_MEMORY;
     p->count = vd__sort_build(p, false);
     if (p->count.id) p->scatter = vd__sort_build(p, true);
@@ -5458,6 +5494,21 @@ static vd_result vd__sort_new(vd_context *ctx, const vd_sort_desc *desc, vd_sort
     result = vd__sort_make(p);
     if (result) vd_sort_destroy(p);
     else *out = p;
+    return result;
+}
+
+/* In place keys and values are written over by their own results; nothing else is shared with what is written. */
+static vd_result vd__sort_check_apart(const vd_sort *p, const vd_sort_io *io) {
+    vd__named at[4];
+    vd_result result = VD_OK;
+    uint32_t i, j;
+    at[0] = vd__named_of(io->keys, "keys");
+    at[1] = vd__named_of(io->out, "out");
+    at[2] = vd__named_of(io->values, "values");
+    at[3] = vd__named_of(io->out_values, "out_values");
+    for (i = 0; i < (p->desc.values ? 4u : 2u); i++)
+        for (j = i == 2; j < i && !result; j++) /* keys and values are only read */
+            result = vd__plan_check_apart(p->ctx, "vd_sort_run", p->name, at[j], at[i], i % 2 && j + 1 == i);
     return result;
 }
 
@@ -5920,9 +5971,9 @@ static vd_result vd__top_make(vd_top_k *p) {
     vd__top_plan(p);
     if (p->parts > 1) {
         uint64_t left = p->rows * p->parts * p->desc.k;
-        p->keys = vd__fft_buffer(p->ctx, "top_k keys", vd__top_key_bits(p->desc.type) == 64 ? VD_U64 : VD_U32, left, NULL);
-        p->places = vd__fft_buffer(p->ctx, "top_k places", VD_U32, left, NULL);
-        p->tickets = vd__fft_buffer(p->ctx, "top_k tickets", VD_U32, p->rows, NULL);
+        p->keys = vd__fft_buffer(p->ctx, p->name, "top_k keys", vd__top_key_bits(p->desc.type) == 64 ? VD_U64 : VD_U32, left, NULL);
+        p->places = vd__fft_buffer(p->ctx, p->name, "top_k places", VD_U32, left, NULL);
+        p->tickets = vd__fft_buffer(p->ctx, p->name, "top_k tickets", VD_U32, p->rows, NULL);
         if (!p->keys.id || !p->places.id || !p->tickets.id) return VD_ERROR_OUT_OF_DEVICE_MEMORY;
     }
     return vd__top_build(p);
@@ -5948,15 +5999,13 @@ static vd_result vd__top_new(vd_context *ctx, const vd_top_k_desc *desc, vd_top_
 static vd_result vd__top_check_io(const vd_top_k *p, const vd_top_k_io *io) {
     static const char call[] = "vd_top_k_run";
     uint64_t left = p->rows * p->desc.k;
+    vd__named in = vd__named_of(io->in, "in"), values = vd__named_of(io->values, "values"), indices = vd__named_of(io->indices, "indices");
     vd_result result = vd__plan_check_buffer(p->ctx, call, p->name, io->in, "in", p->desc.type, p->rows * p->n, NULL);
     if (!result) result = vd__plan_check_buffer(p->ctx, call, p->name, io->values, "values", p->desc.type, left, NULL);
     if (!result) result = vd__plan_check_buffer(p->ctx, call, p->name, io->indices, "indices", VD_U32, left, NULL);
-    if (result) return result;
-    if (vd__fft_overlap(p->ctx, io->in, io->values) || vd__fft_overlap(p->ctx, io->in, io->indices))
-        return vd_error_set(VD_ERROR_INVALID, "%s '%s': in and %s overlap", call, p->name,
-                            vd__fft_overlap(p->ctx, io->in, io->values) ? "values" : "indices");
-    if (vd__fft_overlap(p->ctx, io->values, io->indices)) return vd_error_set(VD_ERROR_INVALID, "%s '%s': values and indices overlap", call, p->name);
-    return VD_OK;
+    if (!result) result = vd__plan_check_apart(p->ctx, call, p->name, in, values, false);
+    if (!result) result = vd__plan_check_apart(p->ctx, call, p->name, in, indices, false);
+    return result ? result : vd__plan_check_apart(p->ctx, call, p->name, values, indices, false);
 }
 
 // >>vkfft
@@ -6893,7 +6942,7 @@ static vd_result vd__convolve_make_run(vd_convolve *p) {
     desc.rigor = p->desc.rigor;
     result = vd__fft_new(p->ctx, &desc, &c, &p->run);
     if (result) return result;
-    p->run->spectrum = vd__fft_buffer(p->ctx, "spectrum of the kernel", (vd_type)vd__fft_pair_of(p->desc.type),
+    p->run->spectrum = vd__fft_buffer(p->ctx, p->name, "spectrum of the kernel", (vd_type)vd__fft_pair_of(p->desc.type),
                                       p->run->dense.stride[0] * c.kernels * c.channels, NULL);
     return p->run->spectrum.id ? VD_OK : VD_ERROR_OUT_OF_DEVICE_MEMORY;
 }
@@ -7581,9 +7630,9 @@ static bool vd__fft_bench_prepare(vd__fft_bench *b, uint64_t most) {
         if (vd__fft_has_spectrum(pass)) spectrum = p->dense.stride[0] * p->convolution.kernels * p->convolution.channels;
     }
     if (!b->one || b->in_bytes > most || b->out_bytes > most || spectrum > most / 8) return false;
-    b->in = vd__fft_buffer(p->ctx, "fft noise", VD_F32X2, (b->in_bytes + 7) / 8, NULL);
-    b->out = vd__fft_buffer(p->ctx, "fft of noise", VD_F32X2, (b->out_bytes + 7) / 8, NULL);
-    if (spectrum) b->spectrum = vd__fft_buffer(p->ctx, "spectrum of noise", (vd_type)vd__fft_pair_of(p->real), spectrum, NULL);
+    b->in = vd__fft_buffer(p->ctx, p->name, "fft noise", VD_F32X2, (b->in_bytes + 7) / 8, NULL);
+    b->out = vd__fft_buffer(p->ctx, p->name, "fft of noise", VD_F32X2, (b->out_bytes + 7) / 8, NULL);
+    if (spectrum) b->spectrum = vd__fft_buffer(p->ctx, p->name, "spectrum of noise", (vd_type)vd__fft_pair_of(p->real), spectrum, NULL);
     if (!b->in.id || !b->out.id || (spectrum && !b->spectrum.id)) return false;
     if (spectrum && !vd__fft_make_noise(b, b->spectrum, spectrum * vc_type_size(vd__fft_pair_of(p->real)), p->real)) return false;
     b->expected = (uint8_t *)vd__fft_allocate(&p->allocator, 4 * (size_t)VD__FFT_SAMPLE);
@@ -7791,7 +7840,7 @@ static vd_result vd__fft_make_buffers(vd_fft *p) {
     for (i = 0; i < p->route[0].count + p->route[1].count && !result; i++) {
         vd__fft_place to = vd__fft_pass_at(p, i)->to;
         if (to < VD__FFT_TEMP || p->own[to].id) continue;
-        p->own[to] = vd__fft_buffer(p->ctx, names[to], (vd_type)vd__fft_element(p->real, p->scalar[to]), p->layout[to].span, NULL);
+        p->own[to] = vd__fft_buffer(p->ctx, p->name, names[to], (vd_type)vd__fft_element(p->real, p->scalar[to]), p->layout[to].span, NULL);
         if (!p->own[to].id) result = VD_ERROR_OUT_OF_DEVICE_MEMORY;
     }
     return result;
@@ -7923,6 +7972,8 @@ static vd_result vd__fft_check_io(const vd_fft *p, const vd_fft_io *io, vd_buffe
         result = vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': inverse, but by in_stride the reals overlap", p->name);
     if (!result && writes) result = vd__fft_check_buffer(p->ctx, "vd_fft_run", p->name, at[out], "out", vd__fft_bytes(p, out));
     if (!result && p->paired) result = vd__real_check_alignment(p, at[VD__FFT_IN]);
+    if (!result && reads && writes)
+        result = vd__plan_check_apart(p->ctx, "vd_fft_run", p->name, vd__named_of(at[in], "in"), vd__named_of(at[out], "out"), true);
     if (!result && reads && writes && vd__fft_is_one_memory(p->ctx, at[in], at[out])) {
         at[out] = at[in];
         result = vd__fft_check_in_place(p);
@@ -8217,7 +8268,7 @@ VD_API vd_result vd_convolve_run(vd_convolve *p, vd_list *list, vd_buffer in, vd
     outs = vd__convolve_bytes(p, p->result, (uint64_t)p->desc.batch * p->desc.kernels);
     result = vd__fft_check_buffer(p->ctx, "vd_convolve_run", p->name, in, "in", ins);
     if (!result) result = vd__fft_check_buffer(p->ctx, "vd_convolve_run", p->name, out, "out", outs);
-    if (!result && vd__fft_overlap(p->ctx, in, out)) result = vd_error_set(VD_ERROR_INVALID, "vd_convolve_run '%s': in and out overlap", p->name);
+    if (!result) result = vd__plan_check_apart(p->ctx, "vd_convolve_run", p->name, vd__named_of(in, "in"), vd__named_of(out, "out"), false);
     if (result) return result;
     memset(&io, 0, sizeof io);
     args[0].name = "in";
@@ -8451,6 +8502,7 @@ VD_API vd_result vd_sort_run(vd_sort *p, vd_list *list, const vd_sort_io *given)
     if (!result) result = vd__plan_check_buffer(p->ctx, call, p->name, io.out, "out", p->desc.type, p->desc.count, NULL);
     if (!result && p->desc.values) result = vd__plan_check_buffer(p->ctx, call, p->name, io.values, "values", p->desc.values, p->desc.count, NULL);
     if (!result && p->desc.values) result = vd__plan_check_buffer(p->ctx, call, p->name, io.out_values, "out_values", p->desc.values, p->desc.count, NULL);
+    if (!result) result = vd__sort_check_apart(p, &io);
     bits = vd_type_size(p->desc.type) * 8;
     for (shift = 0; shift < bits && !result; shift += VD__SORT_BITS) { /* an even number of passes: from the first buffers, to and fro, to the last ones */
         bool odd = shift / VD__SORT_BITS % 2 != 0;
@@ -8517,7 +8569,7 @@ VD_API vd_result vd_histogram_run(vd_histogram *p, vd_list *list, vd_buffer in, 
     if (!p) return vd_error_set(VD_ERROR_INVALID, "%s: plan is NULL", call);
     result = vd__plan_check_buffer(p->ctx, call, p->name, in, "in", p->desc.type, p->desc.count, NULL);
     if (!result) result = vd__plan_check_buffer(p->ctx, call, p->name, out, "out", VD_U32, p->desc.bins, NULL);
-    if (!result && vd__fft_overlap(p->ctx, in, out)) result = vd_error_set(VD_ERROR_INVALID, "%s '%s': in and out overlap", call, p->name);
+    if (!result) result = vd__plan_check_apart(p->ctx, call, p->name, vd__named_of(in, "in"), vd__named_of(out, "out"), false);
     if (!result) result = vd_fill(list, out, 0, (uint64_t)p->desc.bins * 4, NULL, 0);
     if (result) return result;
     memset(&desc, 0, sizeof desc);

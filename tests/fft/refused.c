@@ -1,0 +1,279 @@
+/* What every plan refuses alike, on the backend dummy: no elements, memory that overlaps, types that a device lacks, temporary memory that is not to be had;
+   each with its sentence, and with nothing left behind. What only one kind of plan refuses is tested beside that. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "vkdispatch_fft.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static const vd_buffer none = { 0 };
+
+static vd_context *context_of(uint64_t disable, uint64_t memory) {
+    vd_device_info device = { 0 };
+    vd_context_desc desc = { 0 };
+    vd_context *ctx = NULL;
+    device.device_memory = memory;
+    device.host_memory = memory;
+    desc.backend = VD_BACKEND_DUMMY;
+    desc.disable = disable;
+    if (memory) desc.dummy = &device;
+    if (vd_context_create(&desc, &ctx)) fail_msg("%s", vd_error_text());
+    return ctx;
+}
+
+static void says(const char *part) {
+    if (!strstr(vd_error_text(), part)) fail_msg("no \"%s\" in: %s", part, vd_error_text());
+}
+
+static void nothing_left(vd_context *ctx) {
+    vd_stats stats;
+    assert_int_equal(vd_context_stats(ctx, &stats), VD_OK);
+    assert_int_equal(stats.buffers, 0);
+    assert_int_equal(stats.kernels, 0);
+}
+
+/* ---- plans of every kind, by type and length ---- */
+
+static void keep(vc_kernel *k, const vc_val *in, vc_val *out, void *user) {
+    (void)user;
+    *out = vc_ne(in[0], vc_const(k, vc_imm(vc_typeof(in[0]), 0)));
+}
+
+static bool keep_all(vd_context *ctx, vd_type type, uint64_t n, vd_scan **out) {
+    vd_compact_desc desc = { 0 };
+    desc.type = type;
+    desc.count = n;
+    desc.keep = keep;
+    return (*out = vd_compact_create(ctx, &desc)) != NULL;
+}
+
+typedef enum plan_kind { FFT, REAL, CONVOLVE, REDUCE, SCAN, COMPACT, SORT, HISTOGRAM, TOP_K, KINDS } plan_kind;
+
+static const char *const names[KINDS] = { "vd_fft_create 'fft'", "vd_fft_create 'fft'", "vd_convolve_create 'convolve'", "vd_reduce_create 'reduce'",
+                                          "vd_scan_create 'scan'", "vd_compact_create 'compact'", "vd_sort_create 'sort'",
+                                          "vd_histogram_create 'histogram'", "vd_top_k_create 'top_k'" };
+
+/* Whether there is such a plan, which dies at once. */
+static bool make(vd_context *ctx, plan_kind kind, vd_type type, uint64_t n) {
+    vd_fft_desc fft = { 0 };
+    vd_convolve_desc convolve = { 0 };
+    vd_reduce_desc reduce = { 0 };
+    vd_scan_desc scan = { 0 };
+    vd_sort_desc sort = { 0 };
+    vd_histogram_desc histogram = { 0 };
+    vd_top_k_desc top = { 0 };
+    vd_scan *compact = NULL;
+    void *plan = NULL;
+    fft.kind = kind == REAL ? VD_FFT_REAL : VD_FFT_COMPLEX;
+    fft.type = convolve.type = reduce.type = scan.type = sort.type = histogram.type = top.type = type;
+    fft.shape[0] = convolve.shape[0] = reduce.shape[0] = scan.shape[0] = sort.count = histogram.count = top.shape[0] = n;
+    histogram.bins = 5;
+    top.k = 5;
+    switch (kind) {
+    case CONVOLVE: vd_convolve_destroy((vd_convolve *)(plan = vd_convolve_create(ctx, &convolve))); break;
+    case REDUCE: vd_reduce_destroy((vd_reduce *)(plan = vd_reduce_create(ctx, &reduce))); break;
+    case SCAN: vd_scan_destroy((vd_scan *)(plan = vd_scan_create(ctx, &scan))); break;
+    case COMPACT:
+        if (keep_all(ctx, type, n, &compact)) plan = compact;
+        vd_scan_destroy(compact);
+        break;
+    case SORT: vd_sort_destroy((vd_sort *)(plan = vd_sort_create(ctx, &sort))); break;
+    case HISTOGRAM: vd_histogram_destroy((vd_histogram *)(plan = vd_histogram_create(ctx, &histogram))); break;
+    case TOP_K: vd_top_k_destroy((vd_top_k *)(plan = vd_top_k_create(ctx, &top))); break;
+    default: vd_fft_destroy((vd_fft *)(plan = vd_fft_create(ctx, &fft)));
+    }
+    return plan != NULL;
+}
+
+static void no_elements(void **state) {
+    vd_context *ctx = context_of(0, 0);
+    (void)state;
+    for (int kind = 0; kind < KINDS; kind++) {
+        assert_false(make(ctx, (plan_kind)kind, VD_F32, 0));
+        says(names[kind]);
+        says(kind == SORT || kind == HISTOGRAM ? "count is 0" : "the shape has no elements");
+        nothing_left(ctx);
+    }
+    vd_context_destroy(ctx);
+}
+
+/* Sorting floats takes no more than numbers of as many bits. */
+static void missing_types(void **state) {
+    static const struct { uint64_t feature; vd_type type; const char *says; } cases[] = {
+        { VD_FEATURE_F64, VD_F64, "f64" }, { VD_FEATURE_I64 | VD_FEATURE_F64, VD_U64, "64-bit integer" },
+        { VD_FEATURE_STORAGE_16, VD_F16, "16-bit elements in buffers" }, { VD_FEATURE_STORAGE_8, VD_I8, "8-bit elements in buffers" },
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        vd_context *ctx = context_of(cases[i].feature, 0);
+        for (int kind = 0; kind < KINDS; kind++) {
+            if (kind < REDUCE && cases[i].type != VD_F64) continue; /* which take no others */
+            if (kind == SORT && cases[i].type == VD_F64) continue;
+            if (make(ctx, (plan_kind)kind, cases[i].type, 40)) fail_msg("%s of %s is not refused", names[kind], vd_type_name(cases[i].type));
+            says(cases[i].says);
+            nothing_left(ctx);
+        }
+        vd_context_destroy(ctx);
+    }
+}
+
+/* A device with 64 KiB: tables, partial results and copies of keys do not fit. */
+static void no_memory(void **state) {
+    static const struct { plan_kind kind; uint64_t n; } cases[] = {
+        { FFT, 1u << 20 }, { REAL, 1u << 20 }, { CONVOLVE, 1u << 16 }, { SORT, 1u << 20 }, { SCAN, 1u << 28 }, { COMPACT, 1u << 28 },
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        vd_context *ctx = context_of(0, 1u << 16);
+        if (make(ctx, cases[i].kind, VD_F32, cases[i].n)) fail_msg("%s is not refused", names[cases[i].kind]);
+        says(" has no buffer '");
+        says("65536");
+        nothing_left(ctx);
+        vd_context_destroy(ctx);
+    }
+}
+
+/* ---- memory that overlaps ---- */
+
+typedef struct memory { vd_context *ctx; vd_buffer all, view[4]; } memory;
+
+/* A view of that many elements from a byte on. */
+static vd_buffer part(memory *m, int which, vd_type type, uint64_t offset, uint64_t count) {
+    vd_view_desc desc = { 0 };
+    if (m->view[which].id) vd_buffer_destroy(m->ctx, m->view[which]);
+    desc.name = "part";
+    desc.buffer = m->all;
+    desc.type = type;
+    desc.offset = offset;
+    desc.shape[0] = count;
+    m->view[which] = vd_buffer_view(m->ctx, &desc);
+    if (!m->view[which].id) fail_msg("%s", vd_error_text());
+    return m->view[which];
+}
+
+static void refused(vd_result result, const char *text) {
+    assert_int_equal(result, VD_ERROR_INVALID);
+    says(text);
+}
+
+static void overlapping_transforms(memory *m, vd_list *list) {
+    vd_fft_desc desc = { 0 };
+    vd_fft_io io = { VD_FFT_FORWARD, { 0 }, { 0 }, NULL, 0 };
+    desc.shape[0] = 8;
+    desc.shape[1] = 64;
+    desc.axes = 3;
+    desc.out_count[1] = 60; /* no pass has both of them */
+    vd_fft *plan = vd_fft_create(m->ctx, &desc);
+    io.in = part(m, 0, VD_F32C, 0, 512);
+    io.out = part(m, 1, VD_F32C, 256, 512);
+    refused(vd_fft_run(plan, list, &io), "vd_fft_run 'fft': in and out overlap, and do not begin at one place");
+    vd_fft_destroy(plan);
+}
+
+static void overlapping_reductions(memory *m, vd_list *list) {
+    vd_reduce_desc desc = { 0 };
+    vd_reduce_io io = { { 0 }, { 0 }, { 0 }, { 0 }, { 0 } };
+    desc.shape[0] = 1000;
+    desc.op = VD_REDUCE_VARIANCE;
+    desc.also = true;
+    vd_reduce *plan = vd_reduce_create(m->ctx, &desc);
+    io.in = part(m, 0, VD_F32, 0, 1000);
+    io.out = part(m, 1, VD_F32, 256, 4);
+    io.also = part(m, 2, VD_F32, 8192, 4);
+    refused(vd_reduce_run_io(plan, list, &io), "vd_reduce_run 'reduce': in and out overlap");
+    io.out = part(m, 1, VD_F32, 8192, 4);
+    refused(vd_reduce_run_io(plan, list, &io), "also and out overlap");
+    vd_reduce_destroy(plan);
+    desc.op = VD_REDUCE_DOT;
+    desc.also = false;
+    plan = vd_reduce_create(m->ctx, &desc);
+    io.with = part(m, 2, VD_F32, 8192, 1000);
+    io.also = none;
+    refused(vd_reduce_run_io(plan, list, &io), "with and out overlap");
+    vd_reduce_destroy(plan);
+    desc.op = VD_REDUCE_SUM;
+    desc.segments = 4;
+    plan = vd_reduce_create(m->ctx, &desc);
+    io.offsets = part(m, 2, VD_U32, 8192, 5);
+    refused(vd_reduce_run_io(plan, list, &io), "offsets and out overlap");
+    vd_reduce_destroy(plan);
+}
+
+static void overlapping_scans(memory *m, vd_list *list) {
+    vd_scan_desc desc = { 0 };
+    vd_scan_io io = { { 0 }, { 0 }, { 0 }, { 0 } };
+    vd_scan *plan;
+    desc.shape[0] = 1000;
+    plan = vd_scan_create(m->ctx, &desc);
+    io.in = part(m, 0, VD_F32, 0, 1000);
+    io.out = part(m, 1, VD_F32, 16, 1000);
+    refused(vd_scan_run(plan, list, &io), "vd_scan_run 'scan': in and out overlap, and do not begin at one place");
+    vd_scan_destroy(plan);
+    assert_true(keep_all(m->ctx, VD_F32, 1000, &plan));
+    io.count = part(m, 2, VD_U32, 16384, 1);
+    refused(vd_scan_run(plan, list, &io), "'compact': in and out overlap");
+    io.out = part(m, 1, VD_F32, 16384, 1000);
+    refused(vd_scan_run(plan, list, &io), "out and count overlap");
+    io.count = part(m, 2, VD_U32, 0, 1);
+    refused(vd_scan_run(plan, list, &io), "in and count overlap");
+    vd_scan_destroy(plan);
+}
+
+static void overlapping_sorts(memory *m, vd_list *list) {
+    vd_sort_desc desc = { 0 };
+    vd_histogram_desc counts = { 0 };
+    vd_sort_io io = { { 0 }, { 0 }, { 0 }, { 0 } };
+    desc.count = 1000;
+    desc.values = VD_U32;
+    vd_sort *plan = vd_sort_create(m->ctx, &desc);
+    io.keys = part(m, 0, VD_F32, 0, 1000);
+    io.values = part(m, 1, VD_U32, 8192, 1000);
+    io.out = part(m, 2, VD_F32, 16, 1000);
+    io.out_values = part(m, 3, VD_U32, 16384, 1000);
+    refused(vd_sort_run(plan, list, &io), "vd_sort_run 'sort': keys and out overlap, and do not begin at one place");
+    io.out = part(m, 2, VD_F32, 8192, 1000);
+    refused(vd_sort_run(plan, list, &io), "out and values overlap");
+    io.out = part(m, 2, VD_F32, 16384, 1000);
+    refused(vd_sort_run(plan, list, &io), "out and out_values overlap");
+    io.out = none;
+    io.out_values = part(m, 3, VD_U32, 8208, 1000);
+    refused(vd_sort_run(plan, list, &io), "values and out_values overlap, and do not begin at one place");
+    vd_sort_destroy(plan);
+    counts.count = 1000;
+    counts.bins = 10;
+    vd_histogram *histogram = vd_histogram_create(m->ctx, &counts);
+    refused(vd_histogram_run(histogram, list, io.keys, part(m, 2, VD_U32, 64, 10)), "vd_histogram_run 'histogram': in and out overlap");
+    vd_histogram_destroy(histogram);
+}
+
+static void overlaps(void **state) {
+    memory m = { NULL, { 0 }, { { 0 }, { 0 }, { 0 }, { 0 } } };
+    vd_buffer_desc desc = { 0 };
+    (void)state;
+    m.ctx = context_of(0, 0);
+    desc.shape[0] = 1 << 16;
+    m.all = vd_buffer_create(m.ctx, &desc);
+    overlapping_transforms(&m, vd_immediate(m.ctx, 0, 0));
+    overlapping_reductions(&m, vd_immediate(m.ctx, 0, 0));
+    overlapping_scans(&m, vd_immediate(m.ctx, 0, 0));
+    overlapping_sorts(&m, vd_immediate(m.ctx, 0, 0));
+    for (size_t i = 0; i < COUNT(m.view); i++) vd_buffer_destroy(m.ctx, m.view[i]);
+    vd_buffer_destroy(m.ctx, m.all);
+    nothing_left(m.ctx);
+    vd_context_destroy(m.ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_elements), cmocka_unit_test(missing_types), cmocka_unit_test(no_memory), cmocka_unit_test(overlaps),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
