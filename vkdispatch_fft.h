@@ -819,6 +819,7 @@ typedef struct vd__fft_pass {
     bool inverse;            /* of a route that has both directions */
     uint64_t turn;           /* length of the axis whose roots multiply what is stored; 0: none */
     bool turn_first;         /* they multiply before the last axis of the shape is transformed, on the way back */
+    uint32_t copies;         /* stored, each turned on its own, or on the way back summed: parts that one row makes where no other is there; 0: none */
     uint64_t turn_width, turn_rows; /* transforms that share a root, and how many such */
     uint32_t fine_bits;      /* of an exponent that the fine table resolves */
     uint32_t chirp;          /* length of the transform that Bluestein's algorithm makes of shape.n; 0: it is shape.n */
@@ -1459,8 +1460,10 @@ static bool vd__fft_plan_shape(const vd_fft *p, vd__fft_pass *pass, const uint32
         pass->dimension[s->axes] = order[i];
         s->size[s->axes++] = (uint32_t)p->shape[order[i]];
     }
-    pass->dimension[s->axes] = leg->axis;
-    s->size[s->axes++] = length;
+    if (!pass->copies) {
+        pass->dimension[s->axes] = leg->axis;
+        s->size[s->axes++] = length;
+    }
     s->columns_in = vd__fft_is_columns(&pass->in);
     s->columns_out = vd__fft_is_columns(&pass->out);
     s->mirrored = pass->real.fold;
@@ -1800,7 +1803,7 @@ static bool vd__fft_plan_whole(vd_fft *p, vd__fft_place between, vd__fft_place a
 }
 
 /* Rows beside the parts of the first axis: there as in vd__fft_plan_split, or back, where what the parts left is turned the other way before they meet. Where
-   a signal has fewer indices than a part, or a result, the others are not looked at. */
+   a signal has no more rows than a part, or a result, only those are done, one by one: each makes all the parts, or comes of all of them. */
 static bool vd__fft_plan_rows_parted(vd_fft *p, vd__fft_place from, vd__fft_place to) {
     const vd__fft_convolution *c = &p->convolution;
     const vd__fft_layout *in = &p->layout[from], *out = &p->layout[to], *array = &p->layout[c->back ? VD__FFT_OUT : VD__FFT_IN];
@@ -1824,9 +1827,10 @@ static bool vd__fft_plan_rows_parted(vd_fft *p, vd__fft_place from, vd__fft_plac
     pass->turn = n;
     pass->turn_rows = second;
     pass->turn_width = vd__fft_nearer(p, order, &leg);
+    pass->copies = array->count[1] <= second ? c->parts : 0;
     cut = c->back ? pass->kept : pass->filled;
     cut[0] = vd__fft_cut_of(array->count[1], n, second, pass->turn_width);
-    cut[1] = vd__fft_cut_of(array->count[near], p->shape[near], 1, 1);
+    cut[!pass->copies] = vd__fft_cut_of(array->count[near], p->shape[near], 1, 1);
     if (vd__fft_plan_shape(p, pass, order, &leg, 0, c->parts, 1)) return true;
     p->route[0].count--;
     return false;
@@ -1865,6 +1869,7 @@ static double vd__fft_estimate(const vd_fft *p, const vd__fft_pass *pass) {
         written *= pass->product.kernels;
         times = pass->product.channels + pass->product.kernels;
     }
+    if (pass->copies) *(pass->turn_first ? &read : &written) *= pass->copies;
     if (pass->chirp) times = 2;
     if (s->columns_in || s->columns_out) narrow = s->side * bytes >= 128 ? 1 : s->side * bytes >= 64 ? 1.15 : s->side * bytes >= 32 ? 2 : 4;
     memory = elements * (read + written) * bytes * narrow * 0.24;
@@ -2088,7 +2093,7 @@ static bool vd__fft_table_stage(vd_fft *p, uint32_t length, uint32_t radix, uint
 }
 
 /* Whether all roots of a turned axis are in a table, in the order in which they are used. */
-static bool vd__fft_is_tabled(const vd__fft_pass *pass) { return pass->shape.axes > 1 && pass->turn <= 8192; }
+static bool vd__fft_is_tabled(const vd__fft_pass *pass) { return (pass->shape.axes > 1 || pass->copies) && pass->turn <= 8192; }
 
 /* Roots by row and index along the part: one of which is what a whole workgroup has. */
 static bool vd__fft_table_parted(vd_fft *p, vd__fft_pass *pass) {
@@ -2232,6 +2237,7 @@ typedef struct vd__fft_writer {
     double scale;
     vc_val offset;           /* of the cut in use: see vd__fft_cut */
     vc_val row;              /* of a pass that turns first: which root */
+    uint64_t part;           /* of a pass with copies: from the first of them to the one in use */
     bool columns;            /* how threads are dealt out now */
     vc_val thread[2], side[2]; /* by that: of its transform, and which transform */
     vc_val index;            /* in C order, of the first element of this thread's transform: for hooks */
@@ -2412,7 +2418,7 @@ static vc_val vd__fft_row(const vd__fft_writer *w, vc_val q) {
 static void vd__fft_stage(vd__fft_writer *w, const vd__fft_phase *g, uint32_t table) {
     uint32_t u, j, powers = vd__fft_powers(g->radix);
     bool same = !g->joined && w->shape->threads % g->part == 0;
-    bool turn = w->pass->turn_first && g->length == 1 && g->axis + 1 == w->shape->axes;
+    bool turn = w->pass->turn_first && !w->pass->copies && g->length == 1 && g->axis + 1 == w->shape->axes;
     vd__fft_c power[VD__FFT_RADIX];
     for (u = 0; u < g->each; u++) {
         vd__fft_c *x = &w->x[u * g->radix];
@@ -2636,7 +2642,7 @@ static vd__fft_there vd__fft_is_there(const vd__fft_writer *w, const vd__fft_cut
 
 /* Element j of butterfly b, whose first one lies there. */
 static vd__fft_c vd__fft_load(const vd__fft_writer *w, const vd__fft_phase *g, vc_val at, vc_val b, uint32_t j) {
-    vc_ref from = vc_offset(w->in, vc_u64(vd__fft_apart(w, &w->pass->in, g, j)));
+    vc_ref from = vc_offset(w->in, vc_u64(vd__fft_apart(w, &w->pass->in, g, j) + w->part));
     vd__fft_c x, zero = vd__fft_pair(vc_imm(w->real, 0), vc_imm(w->real, 0));
     vc_val v, inside = vc_bool(true);
     vd__fft_there there = vd__fft_is_there(w, w->pass->filled, g, b, j, &inside);
@@ -2656,9 +2662,19 @@ static vd__fft_c vd__fft_load(const vd__fft_writer *w, const vd__fft_phase *g, v
     return w->pass->chirp ? vd__fft_mul(x, vd__fft_entry(w, b, w->pass->tables.chirp + j * g->step)) : x;
 }
 
+/* The roots that turn the parts of a row, of which the first is 1. */
+static void vd__fft_part_roots(const vd__fft_writer *w, vc_val row, uint32_t copies, vd__fft_c *root) {
+    uint32_t i;
+    for (i = 1; i < copies; i++) {
+        bool tabled = vd__fft_is_tabled(w->pass);
+        root[i] = tabled ? vd__fft_entry(w, vc_mul(row, vc_u32(copies)), w->pass->tables.fine + i) : vd__fft_axis_root(w, vc_mul(row, vc_u32(i)));
+    }
+}
+
 static void vd__fft_load_all(vd__fft_writer *w) {
     vd__fft_phase g = vd__fft_phase_of(w->shape, 0, 0);
-    uint32_t u, j;
+    uint32_t u, j, i, copies = w->pass->turn_first ? w->pass->copies : 0;
+    vd__fft_c root[VD__FFT_RADIX];
     vc_val block, exists, q, base;
     bool partly;
     q = vd__fft_which(w, &block, &exists, &partly);
@@ -2666,13 +2682,22 @@ static void vd__fft_load_all(vd__fft_writer *w) {
     if (w->load) w->index = vd__fft_begin(&w->pass->in_index, q, block);
     if (w->pass->filled[0].count) w->offset = vd__fft_divided(q, w->pass->filled[0].width);
     if (w->pass->turn_first) w->row = vd__fft_row(w, q);
+    vd__fft_part_roots(w, w->row, copies, root);
     if (w->pass->product.channels > 1) {
         base = vc_add(base, vc_mul(w->channel, vc_u32((uint32_t)w->pass->product.in_step)));
         if (w->load) w->index = vc_add(w->index, vc_mul(w->channel, vc_u32((uint32_t)w->pass->product.channel_step)));
     }
     for (u = 0; u < g.each; u++) {
         vc_val b = vd__fft_near(w, &g, u), at = vc_add(base, vd__fft_within(w, &w->pass->in, &g, b));
-        for (j = 0; j < g.radix; j++) w->x[u * g.radix + j] = vd__fft_load(w, &g, at, b, j);
+        for (j = 0; j < g.radix; j++) {
+            vd__fft_c *x = &w->x[u * g.radix + j];
+            *x = vd__fft_load(w, &g, at, b, j);
+            for (i = 1; i < copies; i++) {
+                w->part = i * w->pass->in.stride[w->shape->axes];
+                *x = vd__fft_add(*x, vd__fft_mul(vd__fft_load(w, &g, at, b, j), root[i]));
+            }
+            w->part = 0;
+        }
     }
 }
 
@@ -2695,7 +2720,7 @@ static void vd__fft_store(const vd__fft_writer *w, const vd__fft_phase *g, vc_va
     if (!x.re.of && !x.im.of) return; /* by a hook's wish */
     v = vc_vec2(x.re, x.im);
     if (w->stored[1] != w->real) v = vc_cast(vd__fft_pair_of(w->stored[1]), v);
-    vc_store(vc_offset(w->out, vc_u64(vd__fft_apart(w, &w->pass->out, g, j))), at, vd__fft_closed(v, w->word_out));
+    vc_store(vc_offset(w->out, vc_u64(vd__fft_apart(w, &w->pass->out, g, j) + w->part)), at, vd__fft_closed(v, w->word_out));
 }
 
 /* The results of butterfly b, those that are kept. */
@@ -2709,8 +2734,22 @@ static void vd__fft_store_one(const vd__fft_writer *w, const vd__fft_phase *g, v
     }
 }
 
+/* The same once, or of a row that makes several parts for each of them. */
+static void vd__fft_store_parts(vd__fft_writer *w, const vd__fft_phase *g, vc_val at, vc_val b, const vd__fft_c *x, const vd__fft_c *root) {
+    uint32_t i, j;
+    vd__fft_c turned[VD__FFT_RADIX];
+    vd__fft_store_one(w, g, at, b, x);
+    for (i = 1; !w->pass->turn_first && i < w->pass->copies; i++) {
+        w->part = i * w->pass->out.stride[w->shape->axes];
+        for (j = 0; j < g->radix; j++) turned[j] = vd__fft_mul(x[j], root[i]);
+        vd__fft_store_one(w, g, at, b, turned);
+    }
+    w->part = 0;
+}
+
 static void vd__fft_store_all(vd__fft_writer *w, const vd__fft_phase *g) {
-    uint32_t u;
+    uint32_t u, copies = w->pass->turn_first ? 0 : w->pass->copies;
+    vd__fft_c root[VD__FFT_RADIX];
     vc_val block, exists, q, base;
     bool some, partly;
     q = vd__fft_which(w, &block, &exists, &some);
@@ -2721,12 +2760,13 @@ static void vd__fft_store_all(vd__fft_writer *w, const vd__fft_phase *g) {
         if (w->store) w->index = vc_add(w->index, vc_mul(w->kernel, vc_u32((uint32_t)w->pass->product.kernel_step)));
     }
     if (w->pass->kept[0].count) w->offset = vd__fft_divided(q, w->pass->kept[0].width);
+    if (copies) vd__fft_part_roots(w, vd__fft_row(w, q), copies, root);
     for (u = 0; u < g->each; u++) {
         vc_val b = vd__fft_own(w, g, u, &partly), at = vc_add(base, vd__fft_within(w, &w->pass->out, g, b)), own = exists;
         if (partly) own = vc_and(own, vc_lt(b, vc_u32(w->shape->n / g->radix)));
-        if (w->pass->turn && !w->pass->turn_first) vd__fft_turn_all(w, g, vd__fft_row(w, q), vd__fft_near(w, g, u), &w->x[u * g->radix]);
-        if (!some && !partly) vd__fft_store_one(w, g, at, b, &w->x[u * g->radix]);
-        else VC_IF(w->k, own) { vd__fft_store_one(w, g, at, b, &w->x[u * g->radix]); }
+        if (w->pass->turn && !w->pass->turn_first && !copies) vd__fft_turn_all(w, g, vd__fft_row(w, q), vd__fft_near(w, g, u), &w->x[u * g->radix]);
+        if (!some && !partly) vd__fft_store_parts(w, g, at, b, &w->x[u * g->radix], root);
+        else VC_IF(w->k, own) { vd__fft_store_parts(w, g, at, b, &w->x[u * g->radix], root); }
     }
 }
 
@@ -7163,10 +7203,10 @@ static void vd__fft_key_of(vd__fft_key *k, const vd_fft *p, const vd__fft_pass *
     const vd__real *r = &pass->real;
     const vd__fft_shape *s = &pass->shape;
     const uint64_t words[] = { p->real, p->stored[pass->from], p->stored[pass->to], s->axes, s->size[0], s->size[1], s->size[2], s->size[3], s->mirrored,
-                               pass->chirp, pass->turn, pass->turn_rows, pass->turn_first, pass->inverse, pass->filled[0].count, pass->filled[0].scale,
-                               pass->filled[1].count, pass->kept[0].count, pass->kept[0].scale, pass->kept[1].count, pass->product.channels,
-                               pass->product.kernels, pass->product.plain, (uint64_t)r->kind, r->back, r->half, r->two, r->fold, r->load, r->store,
-                               r->scalar_in, r->scalar_out, r->part_in, r->part_out, r->n, r->h, r->filled, r->kept };
+                               pass->chirp, pass->turn, pass->turn_rows, pass->turn_first, pass->copies, pass->inverse, pass->filled[0].count,
+                               pass->filled[0].scale, pass->filled[1].count, pass->kept[0].count, pass->kept[0].scale, pass->kept[1].count,
+                               pass->product.channels, pass->product.kernels, pass->product.plain, (uint64_t)r->kind, r->back, r->half, r->two, r->fold,
+                               r->load, r->store, r->scalar_in, r->scalar_out, r->part_in, r->part_out, r->n, r->h, r->filled, r->kept };
     size_t i;
     memset(k, 0, sizeof *k);
     vd__fft_key_device(k, p, direction, rigor);
@@ -8149,6 +8189,7 @@ static size_t vd__fft_print_pass(char *at, size_t size, const vd_fft *p, const v
                           vd__fft_shared(s) * vc_type_size(p->real));
     if (vd__fft_has_spectrum(pass)) used += vd__fft_print(at + used, size - used, ", times the spectrum", 0);
     if (pass->product.channels) used += vd__fft_print(at + used, size - used, " and back", 0);
+    if (pass->copies) used += vd__fft_print(at + used, size - used, pass->turn_first ? ", the sum of %llu parts" : ", to %llu parts", pass->copies);
     if (pass->turn) used += vd__fft_print(at + used, size - used, pass->turn_first ? ", turned back for %llu" : ", turned for %llu", pass->turn);
     return used + vd__fft_print(at + used, size - used, "\n", 0);
 }
