@@ -106,8 +106,8 @@
 
    Memory: a desc is read during the call only. Names are copied. What a context made dies with it; a handle that is used after its destruction, or in another
    context, is an error and never a crash. A buffer or kernel may be destroyed while work uses it: the handle dies at once, the memory when that work is done.
-   Host memory comes from the desc's allocator. Device memory comes in blocks of 64 MiB (an eighth of a small heap) shared by many buffers. After the first run
-   of a dispatch, the next ones allocate nothing.
+   Host memory comes from the desc's allocator, with Vulkan also what the driver takes for recorded commands. Device memory comes in blocks of 64 MiB (an eighth
+   of a small heap) shared by many buffers. After the first run of a dispatch, the next ones allocate nothing.
 
    CUDA: a kernel's parameters are the block of values, as one struct or one by one; args say where each lies, as C lays it out, and a buffer is a pointer of
    8 bytes. local_size is the block of threads, shared_bytes all shared memory of it: what the code declares with a size, and extern __shared__ for the rest,
@@ -3051,6 +3051,7 @@ static vd_result vd__vk_device_open(vd__driver *driver, int index, uint64_t disa
 static void vd__vk_device_close(vd__device *dev) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     if (vk->handle && vk->vkDestroyDevice) {
+        if (vk->vkDeviceWaitIdle) vk->vkDeviceWaitIdle(vk->handle); /* a driver's thread may still use semaphores whose last value it has reached */
         if (vk->move.native[0]) vd__vk_kernel_destroy(dev, &vk->move);
         for (uint32_t i = 0; i < vk->layout_count; i++) vk->vkDestroyDescriptorSetLayout(vk->handle, vk->layouts[i].handle, NULL);
         if (vk->cache) vk->vkDestroyPipelineCache(vk->handle, vk->cache, NULL);
@@ -3564,10 +3565,31 @@ typedef struct vd__vk_chunk {
 } vd__vk_chunk;
 
 enum { VD__VK_CHUNK_BYTES = 64 * 1024, VD__VK_RECENT_SETS = 4 };
+enum { VD__VK_SLAB_BYTES = 64 * 1024, VD__VK_SLABS_KEPT = 64, VD__VK_PIECE_LARGE = 4096, VD__VK_PIECE_ALIGN = 16 };
+
+typedef struct vd__vk_slab { struct vd__vk_slab *next; } vd__vk_slab; /* in front of its bytes */
+
+typedef struct vd__vk_piece {  /* in front of a piece of memory */
+    uint64_t block;            /* what the allocator gave for it; 0: it is cut from a slab */
+    uint64_t size;
+} vd__vk_piece;
+
+/* The memory that a driver takes for what is recorded; some ask for it several times a command. It is cut from slabs, one piece behind the other, and free all
+   at once when the command pool is reset. So it comes sooner than from the heap, and lies in the order in which it is used. */
+typedef struct vd__vk_arena {
+    const vd_allocator *allocator;
+    vd__vk_slab *slabs, *slab; /* all; the one being cut */
+    uint8_t *at, *end;         /* what is left of that */
+    uint64_t alive;            /* pieces that were cut and not given back */
+    bool cuts;                 /* else the allocator gives every piece: before the first recording, and when a driver keeps some over a reset */
+    bool failed;               /* there was none, whatever the driver makes of it */
+} vd__vk_arena;
 
 typedef struct vd__vk_commands {
     VkCommandPool pool;
     VkCommandBuffer buffer;
+    VkAllocationCallbacks callbacks; /* of the pool */
+    vd__vk_arena arena;
 
     /* bound now */
     const vd__vk_kernel *kernel;
@@ -3588,12 +3610,102 @@ typedef struct vd__vk_commands {
 
 static vd__vk_commands *vd__vk_commands_of(const vd__commands *c) { return (vd__vk_commands *)(uintptr_t)c->native[0]; }
 
+/* ---- the memory of commands ---- */
+
+static uint8_t *vd__vk_aligned(uint8_t *p, size_t align) { return p + (align - (uintptr_t)p % align) % align; }
+
+/* From the allocator. */
+static void *vd__vk_piece_alone(vd__vk_arena *a, size_t size, size_t align) {
+    if (align < VD__VK_PIECE_ALIGN) align = VD__VK_PIECE_ALIGN;
+    uint8_t *block = (size | align) < SIZE_MAX / 4 ? (uint8_t *)vd__alloc(a->allocator, sizeof(vd__vk_piece) + align + size) : NULL;
+    a->failed |= !block;
+    if (!block) return NULL;
+    vd__vk_piece *piece = (vd__vk_piece *)(void *)vd__vk_aligned(block + sizeof *piece, align) - 1;
+    piece->block = (uintptr_t)block;
+    piece->size = size;
+    return piece + 1;
+}
+
+/* Goes on with the next slab, a new one behind the last. */
+static VD__APART bool vd__vk_arena_next(vd__vk_arena *a) {
+    vd__vk_slab **next = a->slab ? &a->slab->next : &a->slabs;
+    if (!*next) {
+        *next = (vd__vk_slab *)vd__alloc(a->allocator, VD__VK_SLAB_BYTES);
+        a->failed |= !*next;
+        if (!*next) return false;
+        (*next)->next = NULL;
+    }
+    a->slab = *next;
+    a->at = vd__vk_aligned((uint8_t *)(a->slab + 1), VD__VK_PIECE_ALIGN);
+    a->end = (uint8_t *)a->slab + VD__VK_SLAB_BYTES;
+    return true;
+}
+
+static VKAPI_ATTR void *VKAPI_CALL vd__vk_arena_take(void *user, size_t size, size_t align, VkSystemAllocationScope scope) {
+    vd__vk_arena *a = (vd__vk_arena *)user;
+    size_t bytes = (sizeof(vd__vk_piece) + size + VD__VK_PIECE_ALIGN - 1) & ~(size_t)(VD__VK_PIECE_ALIGN - 1);
+    (void)scope;
+    if (VD__UNLIKELY(!a->cuts || size > VD__VK_PIECE_LARGE || align > VD__VK_PIECE_ALIGN)) return vd__vk_piece_alone(a, size, align);
+    if (VD__UNLIKELY((size_t)(a->end - a->at) < bytes) && !vd__vk_arena_next(a)) return NULL;
+    vd__vk_piece *piece = (vd__vk_piece *)(void *)a->at;
+    piece->block = 0;
+    piece->size = size;
+    a->at += bytes;
+    a->alive++;
+    return piece + 1;
+}
+
+static VKAPI_ATTR void VKAPI_CALL vd__vk_arena_give(void *user, void *memory) {
+    vd__vk_arena *a = (vd__vk_arena *)user;
+    if (!memory) return;
+    vd__vk_piece *piece = (vd__vk_piece *)memory - 1;
+    if (piece->block) {
+        vd__free(a->allocator, (void *)(uintptr_t)piece->block);
+        return;
+    }
+    a->alive--;
+    if (vd__vk_aligned((uint8_t *)memory + piece->size, VD__VK_PIECE_ALIGN) == a->at) a->at = (uint8_t *)piece; /* the last one: cut anew */
+}
+
+static VKAPI_ATTR void *VKAPI_CALL vd__vk_arena_retake(void *user, void *memory, size_t size, size_t align, VkSystemAllocationScope scope) {
+    size_t old = memory ? (size_t)((vd__vk_piece *)memory - 1)->size : 0;
+    void *moved = size ? vd__vk_arena_take(user, size, align, scope) : NULL;
+    if (moved && old) memcpy(moved, memory, old < size ? old : size);
+    if (moved || !size) vd__vk_arena_give(user, memory);
+    return moved;
+}
+
+/* From a place in the list of slabs on. */
+static void vd__vk_slabs_free(const vd__vk_arena *a, vd__vk_slab **from) {
+    while (*from) {
+        vd__vk_slab *slab = *from;
+        *from = slab->next;
+        vd__free(a->allocator, slab);
+    }
+}
+
+/* The command pool was reset. */
+static void vd__vk_arena_reset(vd__vk_arena *a) {
+    a->failed = false;
+    a->cuts = a->alive == 0;
+    if (!a->cuts) return;
+    vd__vk_slab **more = &a->slabs;
+    for (uint32_t i = 0; *more && i < VD__VK_SLABS_KEPT; i++) more = &(*more)->next;
+    vd__vk_slabs_free(a, more);
+    a->slab = NULL;
+    a->at = a->end = NULL;
+}
+
 /* ---- recordings ---- */
 
 static vd_result vd__vk_commands_start(vd__vk_device *vk, vd__vk_commands *vc) {
     VD__VK_STRUCT(VkCommandPoolCreateInfo, pool, VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO);
     pool.queueFamilyIndex = vk->family;
-    VkResult result = vk->vkCreateCommandPool(vk->handle, &pool, NULL, &vc->pool);
+    vc->callbacks.pUserData = &vc->arena;
+    vc->callbacks.pfnAllocation = vd__vk_arena_take;
+    vc->callbacks.pfnReallocation = vd__vk_arena_retake;
+    vc->callbacks.pfnFree = vd__vk_arena_give;
+    VkResult result = vk->vkCreateCommandPool(vk->handle, &pool, &vc->callbacks, &vc->pool);
     if (result) return vd__vk_fail(result, "vkCreateCommandPool");
     VD__VK_STRUCT(VkCommandBufferAllocateInfo, info, VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO);
     info.commandPool = vc->pool;
@@ -3607,6 +3719,7 @@ static vd_result vd__vk_commands_create(vd__device *dev, vd__commands *c) {
     vd__vk_commands *vc = (vd__vk_commands *)vd__alloc_zeroed(vd__vk_allocator(dev), sizeof *vc);
     if (!vc) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "Vulkan: no host memory for a recording");
     c->native[0] = (uintptr_t)vc;
+    vc->arena.allocator = vd__vk_allocator(dev);
     vd_result result = vd__vk_commands_start(vd__vk_device_of(dev), vc);
     if (result) vd__vk_commands_destroy(dev, c);
     return result;
@@ -3628,7 +3741,8 @@ static void vd__vk_commands_destroy(vd__device *dev, vd__commands *c) {
     }
     for (uint32_t i = 0; i < vc->pool_count; i++) vk->vkDestroyDescriptorPool(vk->handle, vc->pools[i], NULL);
     for (uint32_t i = 0; i < vc->chunk_count; i++) vd__vk_chunk_destroy(dev, vc->chunks[i]);
-    vk->vkDestroyCommandPool(vk->handle, vc->pool, NULL);
+    vk->vkDestroyCommandPool(vk->handle, vc->pool, &vc->callbacks);
+    vd__vk_slabs_free(&vc->arena, &vc->arena.slabs);
     vd__free(allocator, vc->lists);
     vd__free(allocator, vc->pools);
     vd__free(allocator, vc->chunks);
@@ -3651,6 +3765,7 @@ static vd_result vd__vk_commands_begin(vd__device *dev, vd__commands *c) {
     for (uint32_t i = 0; i < vc->list_count; i++) vc->lists[i].used = 0;
     VkResult result = vk->vkResetCommandPool(vk->handle, vc->pool, 0);
     if (result) return vd__vk_fail(result, "vkResetCommandPool");
+    vd__vk_arena_reset(&vc->arena);
     VD__VK_STRUCT(VkCommandBufferBeginInfo, info, VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO);
     info.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
     result = vk->vkBeginCommandBuffer(vc->buffer, &info);
@@ -3658,7 +3773,9 @@ static vd_result vd__vk_commands_begin(vd__device *dev, vd__commands *c) {
 }
 
 static vd_result vd__vk_commands_end(vd__device *dev, vd__commands *c) {
-    VkResult result = vd__vk_device_of(dev)->vkEndCommandBuffer(vd__vk_commands_of(c)->buffer);
+    vd__vk_commands *vc = vd__vk_commands_of(c);
+    VkResult result = vd__vk_device_of(dev)->vkEndCommandBuffer(vc->buffer);
+    if (vc->arena.failed) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "Vulkan: no host memory for the commands of a recording");
     return result ? vd__vk_fail(result, "vkEndCommandBuffer") : VD_OK;
 }
 

@@ -117,8 +117,148 @@ static void too_much_memory(void **state) {
     vd_context_destroy(ctx);
 }
 
+#if VD__HAS_VULKAN
+typedef struct heap { long calls, live, fail_after; } heap;
+
+static void *heap_allocate(void *user, size_t size) {
+    heap *h = (heap *)user;
+    if (h->fail_after && h->calls >= h->fail_after) return NULL;
+    h->calls++;
+    h->live++;
+    return malloc(size);
+}
+
+static void *heap_reallocate(void *user, void *block, size_t size) { (void)user; return realloc(block, size); }
+
+static void heap_release(void *user, void *block) {
+    ((heap *)user)->live--;
+    free(block);
+}
+
+static uint8_t *piece(vd__vk_arena *a, size_t size, size_t align) {
+    uint8_t *p = (uint8_t *)vd__vk_arena_take(a, size, align, VK_SYSTEM_ALLOCATION_SCOPE_OBJECT);
+    assert_non_null(p);
+    assert_int_equal((uintptr_t)p % (align < 16 ? 16 : align), 0);
+    memset(p, (int)(size & 0xFFu), size);
+    return p;
+}
+
+static void arena_start(vd__vk_arena *a, heap *h, vd_allocator *allocator) {
+    vd_allocator counted = { heap_allocate, heap_reallocate, heap_release, NULL };
+    memset(h, 0, sizeof *h);
+    memset(a, 0, sizeof *a);
+    *allocator = counted;
+    allocator->user = h;
+    a->allocator = allocator;
+}
+
+/* Pieces of all sizes keep what is in them until they are given back; from the second round on, the small ones come from what is there. */
+static void commands_memory(void **state) {
+    (void)state;
+    enum { PIECES = 5000 };
+    static uint8_t *pieces[PIECES];
+    static size_t sizes[PIECES];
+    vd__vk_arena a;
+    vd_allocator allocator;
+    heap h;
+    arena_start(&a, &h, &allocator);
+    uint8_t *before = piece(&a, 100, 8); /* before the first recording: on its own */
+    assert_int_equal(h.live, 1);
+    for (int round = 0; round < 4; round++) {
+        uint64_t random = 7;
+        long calls = h.calls, large = 0;
+        vd__vk_arena_reset(&a);
+        for (int i = 0; i < PIECES; i++) {
+            sizes[i] = unit_random(&random) % (i % 50 ? 300 : 9000);
+            size_t align = (size_t)1 << unit_random(&random) % (i % 50 ? 5 : 9);
+            large += sizes[i] > VD__VK_PIECE_LARGE || align > 16;
+            pieces[i] = piece(&a, sizes[i], align);
+            if (i % 7) continue;
+            size_t size = sizes[i] * 2 + 1;
+            pieces[i] = (uint8_t *)vd__vk_arena_retake(&a, pieces[i], size, 8, VK_SYSTEM_ALLOCATION_SCOPE_OBJECT);
+            assert_non_null(pieces[i]);
+            for (size_t k = 0; k < sizes[i]; k++) assert_int_equal(pieces[i][k], sizes[i] & 0xFFu);
+            large += size > VD__VK_PIECE_LARGE;
+            sizes[i] = size;
+            memset(pieces[i], (int)(size & 0xFFu), size);
+        }
+        for (int i = 0; i < PIECES; i++) {
+            for (size_t k = 0; k < sizes[i]; k++) assert_int_equal(pieces[i][k], sizes[i] & 0xFFu);
+            vd__vk_arena_give(&a, pieces[i]);
+        }
+        if (round) assert_int_equal(h.calls - calls, large);
+        assert_int_equal(a.alive, 0);
+    }
+    vd__vk_arena_give(&a, NULL);
+    vd__vk_arena_give(&a, before);
+    vd__vk_slabs_free(&a, &a.slabs);
+    assert_int_equal(h.live, 0);
+}
+
+/* What is given back at once is cut anew; a recording of many commands does not keep its memory for good; a driver that keeps pieces over a reset gets the
+   next ones from the allocator until it has given those back. */
+static void commands_memory_is_given_back(void **state) {
+    (void)state;
+    vd__vk_arena a;
+    vd_allocator allocator;
+    heap h;
+    arena_start(&a, &h, &allocator);
+    vd__vk_arena_reset(&a);
+    uint8_t *first = piece(&a, 40, 8);
+    for (int i = 0; i < 100000; i++) vd__vk_arena_give(&a, piece(&a, 1000, 8));
+    assert_int_equal(h.live, 1);
+    vd__vk_arena_give(&a, first);
+    uint8_t *kept = piece(&a, 24, 8);
+    for (int i = 0; i < 100000; i++) piece(&a, 100, 8);
+    assert_true(h.live > 2 * VD__VK_SLABS_KEPT);
+    a.alive = 1; /* all but the one kept */
+    vd__vk_arena_reset(&a);
+    long live = h.live;
+    uint8_t *alone = piece(&a, 24, 8);
+    assert_int_equal(h.live, live + 1);
+    assert_int_equal(kept[0], 24);
+    vd__vk_arena_give(&a, alone);
+    vd__vk_arena_give(&a, kept);
+    vd__vk_arena_reset(&a);
+    assert_int_equal(h.live, VD__VK_SLABS_KEPT);
+    assert_ptr_equal(piece(&a, 40, 8), first);
+    vd__vk_slabs_free(&a, &a.slabs);
+    assert_int_equal(h.live, 0);
+}
+
+static void commands_memory_fails(void **state) {
+    (void)state;
+    vd__vk_arena a;
+    vd_allocator allocator;
+    heap h;
+    arena_start(&a, &h, &allocator);
+    vd__vk_arena_reset(&a);
+    h.fail_after = 2;
+    int taken = 0;
+    while (vd__vk_arena_take(&a, 1000, 8, VK_SYSTEM_ALLOCATION_SCOPE_OBJECT)) taken++;
+    assert_int_equal(taken, 2 * ((VD__VK_SLAB_BYTES - 16) / 1024));
+    assert_true(a.failed);
+    a.alive = 0;
+    vd__vk_arena_reset(&a);
+    assert_false(a.failed);
+    uint8_t *p = piece(&a, 10, 8);
+    assert_null(vd__vk_arena_retake(&a, p, SIZE_MAX - 8, 8, VK_SYSTEM_ALLOCATION_SCOPE_OBJECT));
+    assert_true(a.failed);
+    assert_int_equal(p[9], 10);
+    assert_null(vd__vk_arena_retake(&a, p, 0, 8, VK_SYSTEM_ALLOCATION_SCOPE_OBJECT));
+    assert_int_equal(a.alive, 0);
+    vd__vk_slabs_free(&a, &a.slabs);
+    assert_int_equal(h.live, 0);
+}
+#endif
+
 int main(void) {
     const struct CMUnitTest tests[] = { cmocka_unit_test(random_ranges), cmocka_unit_test(many_small_buffers),
-                                        cmocka_unit_test(blocks_are_reused_and_released), cmocka_unit_test(too_much_memory) };
+                                        cmocka_unit_test(blocks_are_reused_and_released), cmocka_unit_test(too_much_memory),
+#if VD__HAS_VULKAN
+                                        cmocka_unit_test(commands_memory), cmocka_unit_test(commands_memory_is_given_back),
+                                        cmocka_unit_test(commands_memory_fails),
+#endif
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

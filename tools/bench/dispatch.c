@@ -4,7 +4,8 @@
 
    Both sides run the same SPIR-V, x[i] += step, in one workgroup.
    The hand-written side is what a careful engineer writes: device entry points, one command pool that is reset, the pipeline bound once a command buffer,
-   one memory barrier between dependent dispatches, a fence that it blocks on. It opens a device of its own, on the same queue family as ours.
+   one memory barrier between dependent dispatches, a fence that it blocks on; where the driver takes memory for commands is left to the driver. It opens a
+   device of its own, on the same queue family as ours.
    Recording is measured in time of the calling thread (a busy machine disturbs it less) and from the second dispatch on, so that what beginning a command
    buffer costs is not part of it; all else is measured in time that passes, with everything.
    Every counter is read back and compared with the number of dispatches. */
