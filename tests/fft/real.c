@@ -4,26 +4,15 @@
        real [-a | -e] [NAME]      -a: more lengths; -e: every length up to 1200, of every kind, which takes hours on a processor; NAME: only this test
 
    The error allowed is that of complex transforms of the same logical length (tests/fft/transforms.c). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "common.h"
 
-#include <cmocka.h>
 #include <fftw3.h>
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "vkdispatch_fft.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 #define NOWHERE UINT64_MAX
 
 static bool all_lengths, every_length;
-static vd_context *device_context; /* NULL: no device */
 
 typedef struct sample {
     vd_fft_kind kind;
@@ -222,15 +211,6 @@ static double allowed_error(const sample *s, const array *to, double product) {
     return 0.5 * eps * log2(product < 2 ? 2 : product) + (stored > eps / 2 ? stored : eps / 2) + (s->type == VD_F64 ? eps : 0);
 }
 
-static vd_buffer buffer_of(vd_context *ctx, vd_type type, uint64_t elements, const void *data) {
-    vd_buffer_desc desc = { 0 };
-    desc.name = "numbers";
-    desc.type = type;
-    desc.shape[0] = elements;
-    desc.data = data;
-    return vd_buffer_create(ctx, &desc);
-}
-
 static vd_fft *plan_of(vd_context *ctx, const sample *s) {
     vd_fft_desc desc = { 0 };
     desc.kind = s->kind;
@@ -324,12 +304,6 @@ static void check(const sample *s) {
     free(is);
     fftw_free(x);
     fftw_free(y);
-}
-
-static void need_device(void) {
-    if (device_context) return;
-    print_message("# reason: no device runs kernels here: %s\n", vd_error_text());
-    skip();
 }
 
 /* ---- right numbers ---- */
@@ -636,7 +610,7 @@ static void rows(void **state) {
 
 static void refuse(vd_context *ctx, const vd_fft_desc *desc, const char *part) {
     assert_null(vd_fft_create(ctx, desc));
-    if (!strstr(vd_error_text(), part)) fail_msg("no \"%s\" in: %s", part, vd_error_text());
+    says(part);
 }
 
 static void explains(vd_context *ctx, vd_fft_kind kind, uint64_t n, const char *part) {
@@ -655,13 +629,9 @@ static void negate(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *
 }
 
 static void bad_input(void **state) {
-    vd_context_desc dummy = { 0 };
-    vd_context *ctx = NULL;
-    vd_stats stats;
+    vd_context *ctx = dummy_context();
     vd_fft_rows r;
     (void)state;
-    dummy.backend = VD_BACKEND_DUMMY;
-    assert_int_equal(vd_context_create(&dummy, &ctx), VD_OK);
     vd_fft_desc desc = { .shape = { 4, 10 }, .kind = (vd_fft_kind)11 };
     refuse(ctx, &desc, "kind is 11");
     desc.kind = VD_FFT_DCT1;
@@ -694,16 +664,16 @@ static void bad_input(void **state) {
     vd_buffer reals = buffer_of(ctx, VD_F32, 40, NULL), bins = buffer_of(ctx, VD_F32C, 24, NULL), few = buffer_of(ctx, VD_F32C, 23, NULL);
     vd_fft_io io = { .in = bins };
     assert_int_equal(vd_fft_run(plan, vd_immediate(ctx, 0, 0), &io), VD_ERROR_INVALID);
-    assert_non_null(strstr(vd_error_text(), "rows of reals do not begin where their bins do"));
+    says("rows of reals do not begin where their bins do");
     io.in = reals;
     io.out = few;
     assert_int_equal(vd_fft_run(plan, vd_immediate(ctx, 0, 0), &io), VD_ERROR_INVALID);
-    assert_non_null(strstr(vd_error_text(), "(out) has 184 bytes, the plan needs 192"));
+    says("(out) has 184 bytes, the plan needs 192");
     io.direction = VD_FFT_INVERSE;
     io.in = few;
     io.out = reals;
     assert_int_equal(vd_fft_run(plan, vd_immediate(ctx, 0, 0), &io), VD_ERROR_INVALID);
-    assert_non_null(strstr(vd_error_text(), "(in) has 184 bytes, the plan needs 192"));
+    says("(in) has 184 bytes, the plan needs 192");
     vd_buffer_destroy(ctx, few);
     vd_view_desc odd = { .buffer = bins, .offset = 4, .type = VD_F32 };
     vd_buffer view = vd_buffer_view(ctx, &odd);
@@ -711,12 +681,12 @@ static void bad_input(void **state) {
     io.in = few = buffer_of(ctx, VD_F32C, 24, NULL);
     io.out = view;
     assert_int_equal(vd_fft_run(plan, vd_immediate(ctx, 0, 0), &io), VD_ERROR_INVALID);
-    assert_non_null(strstr(vd_error_text(), "of the reals does not begin at a multiple of 8 bytes"));
+    says("of the reals does not begin at a multiple of 8 bytes");
     vd_fft_destroy(plan);
     desc.store = negate; /* hooks or not, reals are read and written by two */
     plan = vd_fft_create(ctx, &desc);
     assert_int_equal(vd_fft_run(plan, vd_immediate(ctx, 0, 0), &io), VD_ERROR_INVALID);
-    assert_non_null(strstr(vd_error_text(), "of the reals does not begin at a multiple of 8 bytes"));
+    says("of the reals does not begin at a multiple of 8 bytes");
     desc.store = NULL;
     vd_fft_destroy(plan);
     desc.in_stride[0] = 2;
@@ -725,7 +695,7 @@ static void bad_input(void **state) {
     assert_non_null(plan);
     io.out = reals;
     assert_int_equal(vd_fft_run(plan, vd_immediate(ctx, 0, 0), &io), VD_ERROR_INVALID);
-    assert_non_null(strstr(vd_error_text(), "inverse, but by in_stride the reals overlap"));
+    says("inverse, but by in_stride the reals overlap");
     vd_buffer_destroy(ctx, view);
     vd_fft_destroy(plan);
     vd_buffer_destroy(ctx, reals);
@@ -739,9 +709,7 @@ static void bad_input(void **state) {
     explains(ctx, VD_FFT_DCT2, 64, "rows of 32 for a DCT-II of 64");
     explains(ctx, VD_FFT_DCT2, 64, "back:\nrows of 32 for a DCT-III of 64");
     explains(ctx, VD_FFT_DST1, 63, "rows of 64 for a DST-I of 63");
-    assert_int_equal(vd_context_stats(ctx, &stats), VD_OK);
-    assert_int_equal(stats.buffers, 0);
-    assert_int_equal(stats.kernels, 0);
+    nothing_left(ctx);
     vd_context_destroy(ctx);
 }
 
@@ -758,8 +726,5 @@ int main(int argc, char **argv) {
         else if (!strcmp(argv[i], "-e")) all_lengths = every_length = true;
         else cmocka_set_test_filter(argv[i]);
     }
-    if (vd_context_create(NULL, &device_context)) device_context = NULL;
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    vd_context_destroy(device_context);
-    return failed;
+    return RUN_ON_DEVICE(tests);
 }

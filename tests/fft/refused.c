@@ -1,18 +1,6 @@
 /* What every plan refuses alike, on the backend dummy: no elements, memory that overlaps, types that a device lacks, temporary memory that is not to be had;
    each with its sentence, and with nothing left behind. What only one kind of plan refuses is tested beside that. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <stdio.h>
-#include <string.h>
-
-#include "vkdispatch_fft.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
+#include "common.h"
 
 static const vd_buffer none = { 0 };
 
@@ -27,17 +15,6 @@ static vd_context *context_of(uint64_t disable, uint64_t memory) {
     if (memory) desc.dummy = &device;
     if (vd_context_create(&desc, &ctx)) fail_msg("%s", vd_error_text());
     return ctx;
-}
-
-static void says(const char *part) {
-    if (!strstr(vd_error_text(), part)) fail_msg("no \"%s\" in: %s", part, vd_error_text());
-}
-
-static void nothing_left(vd_context *ctx) {
-    vd_stats stats;
-    assert_int_equal(vd_context_stats(ctx, &stats), VD_OK);
-    assert_int_equal(stats.buffers, 0);
-    assert_int_equal(stats.kernels, 0);
 }
 
 /* ---- plans of every kind, by type and length ---- */

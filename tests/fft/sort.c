@@ -1,36 +1,9 @@
 /* Sorting of keys of every type, alone and with values, in either order; histograms; against the C library and loops on the host.
      sort [-a]     -a: all cases; otherwise, on OpenCL, where a compiler takes half a second for each kernel, one case in four */
 #define _POSIX_C_SOURCE 200809L
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "common.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "vkdispatch_fft.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
-static vd_context *device_context; /* NULL: no device */
-static bool all_cases;
-
-static void need_device(void) {
-    if (device_context) return;
-    print_message("# reason: no device runs kernels here: %s\n", vd_error_text());
-    skip();
-}
-
-/* Whether the next case is to be left out. */
-static bool passes_over(void) {
-    static uint32_t number;
-    return !all_cases && vd_device(device_context, 0)->backend == VD_BACKEND_OPENCL && number++ % 4;
-}
 
 static bool lacks(vd_type type) {
     uint64_t features = vd_device(device_context, 0)->features;
@@ -38,14 +11,6 @@ static bool lacks(vd_type type) {
     if (type == VD_F16 || type == VD_I16 || type == VD_U16) return !(features & VD_FEATURE_I16) || !(features & VD_FEATURE_STORAGE_16);
     if (type == VD_I8 || type == VD_U8) return !(features & VD_FEATURE_I8) || !(features & VD_FEATURE_STORAGE_8);
     return false;
-}
-
-static vd_buffer buffer_of(vd_context *ctx, vd_type type, uint64_t elements, const void *data) {
-    vd_buffer_desc desc = { 0 };
-    desc.type = type;
-    desc.shape[0] = elements;
-    desc.data = data;
-    return vd_buffer_create(ctx, &desc);
 }
 
 /* ---- keys ---- */
@@ -80,7 +45,7 @@ typedef struct sample { vd_type type, values; uint64_t count; bool descending, f
 static void check(const sample *s) {
     uint32_t size = vd_type_size(s->type), value = vd_type_size(s->values);
     uint64_t n = s->count;
-    if (lacks(s->type) || (value == 8 && lacks(VD_U64)) || passes_over()) return;
+    if (lacks(s->type) || (value == 8 && lacks(VD_U64)) || passes_over(4, 1)) return;
     item *items = (item *)calloc(n, sizeof *items);
     uint8_t *keys = (uint8_t *)calloc(n, size), *values = (uint8_t *)calloc(n, 8), *got = (uint8_t *)calloc(n, size), *got_values = (uint8_t *)calloc(n, 8);
     assert_true(items && keys && values && got && got_values);
@@ -230,22 +195,14 @@ static void histograms(void **state) {
     free(wanted);
 }
 
-static void says(const char *part) {
-    if (!strstr(vd_error_text(), part)) fail_msg("no \"%s\" in: %s", part, vd_error_text());
-}
-
 static void latch(vc_kernel *k, const vc_val *x, vc_val *out, void *user) {
     (void)k, (void)user;
     *out = vc_add(*x, vc_u32(1));
 }
 
 static void bad_input(void **state) {
-    vd_context_desc dummy = { 0 };
-    vd_context *ctx = NULL;
-    vd_stats stats;
+    vd_context *ctx = dummy_context();
     (void)state;
-    dummy.backend = VD_BACKEND_DUMMY;
-    assert_int_equal(vd_context_create(&dummy, &ctx), VD_OK);
     vd_sort_desc desc = { 0 };
     assert_null(vd_sort_create(NULL, &desc));
     says("ctx is NULL");
@@ -315,9 +272,7 @@ static void bad_input(void **state) {
     vd_buffer_destroy(ctx, keys);
     vd_buffer_destroy(ctx, values);
     vd_buffer_destroy(ctx, other);
-    assert_int_equal(vd_context_stats(ctx, &stats), VD_OK);
-    assert_int_equal(stats.buffers, 0);
-    assert_int_equal(stats.kernels, 0);
+    nothing_left(ctx);
     vd_context_destroy(ctx);
 }
 
@@ -327,8 +282,5 @@ int main(int argc, char **argv) {
         cmocka_unit_test(bad_input),
     };
     all_cases = argc > 1 && !strcmp(argv[1], "-a");
-    if (vd_context_create(NULL, &device_context)) device_context = NULL;
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    vd_context_destroy(device_context);
-    return failed;
+    return RUN_ON_DEVICE(tests);
 }

@@ -1,35 +1,7 @@
 /* The largest and smallest elements of rows and where they are: every type, k from one to the whole row, few and many rows, equal elements, infinities
    and NaN, maps, the simple calls; against a sort on the host. What bad input gets.
      top_k [-a]     -a: all cases; otherwise half of them and, on OpenCL, where a compiler takes a second for each kernel, one in eight of those */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "vkdispatch_fft.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
-static vd_context *device_context; /* NULL: no device */
-static bool all_cases;
-
-static void need_device(void) {
-    if (device_context) return;
-    print_message("# reason: no device runs kernels here: %s\n", vd_error_text());
-    skip();
-}
-
-/* Whether the next case is to be left out. */
-static bool passes_over(void) {
-    static uint32_t number;
-    return !all_cases && vd_device(device_context, 0)->backend == VD_BACKEND_OPENCL && number++ % 8;
-}
+#include "common.h"
 
 static bool lacks(vd_type type) {
     uint64_t features = vd_device(device_context, 0)->features;
@@ -37,15 +9,6 @@ static bool lacks(vd_type type) {
     if (type == VD_F16 || type == VD_I16 || type == VD_U16) return !(features & VD_FEATURE_STORAGE_16);
     if (type == VD_I8 || type == VD_U8) return !(features & VD_FEATURE_STORAGE_8);
     return false;
-}
-
-static vd_buffer buffer_of(vd_context *ctx, vd_type type, uint64_t elements, const void *data) {
-    vd_buffer_desc desc = { 0 };
-    desc.name = "numbers";
-    desc.type = type;
-    desc.shape[0] = elements;
-    desc.data = data;
-    return vd_buffer_create(ctx, &desc);
 }
 
 /* ---- the oracle ---- */
@@ -156,7 +119,7 @@ static void types(void **state) {
     for (vd_type type = VD_I8; type <= VD_F64; type++) {
         sample s = { type, { 3, 700 }, 20, type % 2 != 0, ANY };
         if (lacks(type)) print_message("# %s is not here\n", vd_type_name(type));
-        if (!passes_over()) check(&s);
+        if (!passes_over(8, 1)) check(&s);
         s.smallest = !s.smallest;
         s.which = FEW;
         if (all_cases) check(&s);
@@ -173,7 +136,7 @@ static void sizes(void **state) {
     (void)state;
     need_device();
     for (size_t i = 0; i < (all_cases ? COUNT(samples) : 6); i++)
-        if (!passes_over()) check(&samples[i]);
+        if (!passes_over(8, 1)) check(&samples[i]);
 }
 
 /* Rows that several workgroups share. */
@@ -277,10 +240,6 @@ static void simple(void **state) {
 
 /* ---- bad input, without a device ---- */
 
-static void says(const char *part) {
-    if (!strstr(vd_error_text(), part)) fail_msg("no \"%s\" in: %s", part, vd_error_text());
-}
-
 static void refuse(vd_context *ctx, const vd_top_k_desc *desc, const char *part) {
     assert_null(vd_top_k_create(ctx, desc));
     says(part);
@@ -326,13 +285,9 @@ static void bad_runs(vd_context *ctx, vd_top_k *plan) {
 }
 
 static void bad_input(void **state) {
-    vd_context_desc dummy = { 0 };
-    vd_context *ctx = NULL;
-    vd_stats stats;
+    vd_context *ctx = dummy_context();
     vd_top_k_desc desc = { 0 };
     (void)state;
-    dummy.backend = VD_BACKEND_DUMMY;
-    assert_int_equal(vd_context_create(&dummy, &ctx), VD_OK);
     refuse(NULL, &desc, "ctx is NULL");
     refuse(ctx, NULL, "desc is NULL");
     refuse(ctx, &desc, "'top_k': the shape has no elements");
@@ -364,9 +319,7 @@ static void bad_input(void **state) {
     bad_runs(ctx, plan);
     vd_top_k_destroy(plan);
     vd_top_k_destroy(NULL);
-    assert_int_equal(vd_context_stats(ctx, &stats), VD_OK);
-    assert_int_equal(stats.buffers, 0);
-    assert_int_equal(stats.kernels, 0);
+    nothing_left(ctx);
     vd_context_destroy(ctx);
 }
 
@@ -376,8 +329,5 @@ int main(int argc, char **argv) {
         cmocka_unit_test(simple), cmocka_unit_test(bad_input),
     };
     all_cases = argc > 1 && !strcmp(argv[1], "-a");
-    if (vd_context_create(NULL, &device_context)) device_context = NULL;
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    vd_context_destroy(device_context);
-    return failed;
+    return RUN_ON_DEVICE(tests);
 }

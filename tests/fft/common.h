@@ -1,0 +1,75 @@
+/* What the programs of this folder share: the device, buffers, messages, and a context that has to be left empty. */
+#ifndef TESTS_FFT_COMMON_H
+#define TESTS_FFT_COMMON_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "vkdispatch_fft.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static vd_context *device_context; /* NULL: no device */
+static bool all_cases;             /* -a */
+
+static inline void need_device(void) {
+    if (device_context) return;
+    print_message("# reason: no device runs kernels here: %s\n", vd_error_text());
+    skip();
+}
+
+/* Whether the next case is to be left out, of which one in so many is done. */
+static inline bool passes_over(uint32_t opencl, uint32_t others) {
+    static uint32_t number;
+    return !all_cases && number++ % (vd_device(device_context, 0)->backend == VD_BACKEND_OPENCL ? opencl : others);
+}
+
+static inline vd_buffer buffer_of(vd_context *ctx, vd_type type, uint64_t elements, const void *data) {
+    vd_buffer_desc desc = { 0 };
+    desc.name = "numbers";
+    desc.type = type;
+    desc.shape[0] = elements;
+    desc.data = data;
+    return vd_buffer_create(ctx, &desc);
+}
+
+/* Whether the last message has this part. */
+static inline void says(const char *part) {
+    if (!strstr(vd_error_text(), part)) fail_msg("no \"%s\" in: %s", part, vd_error_text());
+}
+
+static inline vd_context *dummy_context(void) {
+    vd_context_desc desc = { 0 };
+    vd_context *ctx = NULL;
+    desc.backend = VD_BACKEND_DUMMY;
+    assert_int_equal(vd_context_create(&desc, &ctx), VD_OK);
+    return ctx;
+}
+
+static inline void nothing_left(vd_context *ctx) {
+    vd_stats stats;
+    assert_int_equal(vd_context_stats(ctx, &stats), VD_OK);
+    assert_int_equal(stats.buffers, 0);
+    assert_int_equal(stats.kernels, 0);
+}
+
+static inline void open_device(void) {
+    if (vd_context_create(NULL, &device_context)) device_context = NULL;
+}
+
+static inline int close_device(int failed) {
+    vd_context_destroy(device_context);
+    return failed;
+}
+
+#define RUN_ON_DEVICE(tests) (open_device(), close_device(cmocka_run_group_tests(tests, NULL, NULL)))
+
+#endif
