@@ -1013,10 +1013,10 @@ static bool vd__fft_can_slice(const vd__fft_shape *s, uint32_t slices) {
     return true;
 }
 
-/* Whether one transform fits in as many slices as may be, which large ones on a GPU cannot all. */
+/* Whether one transform fits in as many slices as may be, which large ones cannot all. */
 static bool vd__fft_can_exchange(const vd__fft_device *d, const vd__fft_shape *shape) {
     vd__fft_shape s = *shape;
-    if (d->cpu || s.n <= d->shared) return true;
+    if (s.n <= d->shared) return true;
     memset(s.pad, 0, sizeof s.pad);
     for (s.side = 1, s.split = true, s.slices = 2; s.slices <= 4; s.slices *= 2)
         if (vd__fft_can_slice(&s, s.slices) && vd__fft_fits(d, &s)) return true;

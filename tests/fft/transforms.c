@@ -257,7 +257,7 @@ static void check_length(uint64_t n) {
 
 static void lengths(void **state) {
     static const uint16_t chosen[] = { 63, 64, 75, 96, 100, 121, 127, 128, 143, 169, 243,
-                                         256, 257, 289, 360, 509, 512, 625, 729, 961, 1000, 1024, 1155, 1536, 2048, 2401, 4093, 4095, 4096 };
+                                         256, 257, 289, 360, 509, 512, 625, 729, 961, 1000, 1024, 1155, 1536, 2048, 2401, 4093, 4095, 4096, 4099 };
     (void)state;
     need_device();
     for (uint64_t n = 1; n <= 40; n += engine ? 4 : 1) check_length(n); /* glslang is slow */
