@@ -1811,7 +1811,7 @@ static bool vd__fft_plan_rows_parted(vd_fft *p, vd__fft_place from, vd__fft_plac
     uint32_t near = p->dimensions - 1;
     const uint32_t order[4] = { 0, 1, 2, 3 };
     vd__digit none = vd__digit_of(1, 0);
-    vd__fft_pass *pass = vd__fft_add_pass(&p->route[0], from, to);
+    vd__fft_pass *pass = vd__fft_add_pass(&p->route[0], from, to), *before = &p->route[0].pass[0];
     vd__fft_cut *cut;
     vd__fft_leg leg;
     if (!pass) return false;
@@ -1831,6 +1831,11 @@ static bool vd__fft_plan_rows_parted(vd_fft *p, vd__fft_place from, vd__fft_plac
     cut = c->back ? pass->kept : pass->filled;
     cut[0] = vd__fft_cut_of(array->count[1], n, second, pass->turn_width);
     cut[!pass->copies] = vd__fft_cut_of(array->count[near], p->shape[near], 1, 1);
+    if (c->back && before->copies == pass->copies && vd__fft_count(before) == vd__fft_count(pass)) { /* it looks like the way there */
+        pass->shape = before->shape;
+        memcpy(pass->dimension, before->dimension, sizeof pass->dimension);
+        return true;
+    }
     if (vd__fft_plan_shape(p, pass, order, &leg, 0, c->parts, 1)) return true;
     p->route[0].count--;
     return false;

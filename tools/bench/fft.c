@@ -5,8 +5,8 @@
        VKDISPATCH_BACKEND=opencl build/vkfft/tools/bench/fft
 
    Sizes are rows, images and cubes of complex numbers (1024, 512x512, 64x64x64), rows of reals (r2c-1024), the columns of square images (columns-1024, and
-   columns-in-place-1024), convolutions of complex images with one kernel (convolve-512x512), and of a signal with zeros around it, an eighth of the size each
-   way, as the part of the result that is wanted (cropped-512x512).
+   columns-in-place-1024), convolutions of complex images and cubes with one kernel (convolve-512x512, convolve-64x64x64), and of a signal with zeros around
+   it, an eighth of the size each way, as the part of the result that is wanted (cropped-512x512).
 
    Each size fills the same number of bytes (BENCH_BYTES; 1 GiB, on a processor 16 MiB), out of place, forward. Ours, the others and the copy are timed in
    turn, each as one batch of some 50 ms that is recorded first, from its submission to its end; BENCH_ROUNDS times (7). `fft-both` is forward and back again,
@@ -111,15 +111,15 @@ static vd_list *begin(bench *b) {
 /* Gives a plan its kernel. Of a cropped result the plan has a longer one, since the middle of that meets the first element; no more of it than the size at
    hand has is ever used. */
 static void set_kernel(bench *b, const size *s, vd_convolve *plan) {
-    uint64_t n = s->n[0], m = s->what == CROPPED ? 14 * (n / 8) + 1 : n, shift = s->what == CROPPED ? n - n / 8 : 0;
-    float *given = (float *)room(n * n * 8), *kernel = (float *)room(m * m * 8);
+    uint64_t n = s->n[0], m = 14 * (n / 8) + 1, shift = n - n / 8, count = s->what == CROPPED ? m * m : points(s);
+    float *given = (float *)room(points(s) * 8), *kernel = (float *)room(count * 8);
     vd_buffer_desc desc = { 0 };
-    memset(kernel, 0, m * m * 8);
-    make_kernel(&b->x, s, given);
-    for (uint64_t y = 0; y < n; y++)
+    memset(kernel, 0, count * 8);
+    make_kernel(&b->x, s, s->what == CROPPED ? given : kernel);
+    for (uint64_t y = 0; s->what == CROPPED && y < n; y++)
         for (uint64_t x = 0; x < n; x++) memcpy(kernel + 2 * (y * m + x), given + 2 * ((y + n - shift) % n * n + (x + n - shift) % n), 8);
     desc.type = VD_F32X2;
-    desc.shape[0] = m * m;
+    desc.shape[0] = count;
     desc.data = kernel;
     vd_buffer buffer = vd_buffer_create(b->ctx, &desc);
     vd_list *list = begin(b);
@@ -133,7 +133,7 @@ static void set_kernel(bench *b, const size *s, vd_convolve *plan) {
 
 static vd_convolve *convolution_of(bench *b, const size *s) {
     vd_convolve_desc desc = { 0 };
-    desc.shape[0] = desc.shape[1] = signal_of(s);
+    for (uint32_t i = 0; i < s->rank; i++) desc.shape[i] = signal_of(s);
     desc.batch = (uint32_t)batch_of(s, b->bytes);
     if (s->what == CROPPED) {
         desc.kernel_shape[0] = desc.kernel_shape[1] = 14 * (s->n[0] / 8) + 1;

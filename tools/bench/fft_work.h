@@ -79,6 +79,7 @@ static const size sizes[] = {
     { CONVOLVE, 2, { 8, 8, 0 }, 0.33, 0 }, { CONVOLVE, 2, { 16, 16, 0 }, 0.33, 0 }, { CONVOLVE, 2, { 32, 32, 0 }, 0.33, 0 },
     { CONVOLVE, 2, { 64, 64, 0 }, 0.33, 0 }, { CONVOLVE, 2, { 128, 128, 0 }, 0.33, 0 }, { CONVOLVE, 2, { 512, 512, 0 }, 0.56, 0 },
     { CONVOLVE, 2, { 1024, 1024, 0 }, 0.56, 0 }, { CONVOLVE, 2, { 2048, 2048, 0 }, 0.56, 0 }, { CONVOLVE, 2, { 4096, 4096, 0 }, 0.56, 0 },
+    { CONVOLVE, 3, { 64, 64, 64 }, 0.56, 0 }, { CONVOLVE, 3, { 128, 128, 128 }, 0.56, 0 }, { CONVOLVE, 3, { 256, 256, 256 }, 0.56, 0 },
     { CROPPED, 2, { 512, 512, 0 }, 0.25, 0 }, { CROPPED, 2, { 1024, 1024, 0 }, 0.25, 0 }, { CROPPED, 2, { 2048, 2048, 0 }, 0.25, 0 },
     { CROPPED, 2, { 4096, 4096, 0 }, 0.25, 0 },
 };
@@ -126,12 +127,16 @@ static inline void take(const numbers *x, uint64_t first, uint64_t stride, uint6
     for (uint64_t i = 0; i < count; i++) memcpy(out + 2 * i, x->data + 2 * ((first + i * stride) % x->period), 8);
 }
 
-/* The kernel of convolutions: n times n, its first element that of index 0. */
+/* The kernel of convolutions: as large as the size says, its first element that of index 0. */
 static inline void make_kernel(const numbers *x, const size *s, float *out) { take(x, 12345, 1, points(s), out); }
 
 /* Signal number `image` with its zeros. */
 static inline void make_signal(const numbers *x, const size *s, uint64_t image, float *out) {
     uint64_t n = s->n[0], side = signal_of(s);
+    if (s->what == CONVOLVE) {
+        take(x, image * points(s), 1, points(s), out);
+        return;
+    }
     memset(out, 0, n * n * 8);
     for (uint64_t y = 0; y < side; y++) take(x, (image * side + y) * side, 1, side, out + 2 * y * n);
 }
