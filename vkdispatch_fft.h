@@ -652,6 +652,34 @@ static vd_result vd__plan_check_apart(vd_context *ctx, const char *call, const c
     return vd_error_set(VD_ERROR_INVALID, "%s '%s': %s and %s overlap%s", call, plan, a.name, b.name, same ? ", and do not begin at one place" : "");
 }
 
+/* How a plan of elements of one type comes to be: `make` sees what it is to be, and may fail half-way. */
+#define VD__PLAN_NEW(kind, make) \
+    static vd_result vd__##kind##_new(vd_context *ctx, const vd_##kind##_desc *desc, vd_##kind **out) { \
+        vd_allocator allocator = vd_context_allocator(ctx); \
+        vd_##kind *p = (vd_##kind *)vd__fft_allocate(&allocator, sizeof *p); \
+        vd_result result; \
+        if (!p) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_" #kind "_create: out of host memory"); \
+        p->ctx = ctx; \
+        p->allocator = allocator; \
+        p->desc = *desc; \
+        if (!p->desc.type) p->desc.type = VD_F32; \
+        snprintf(p->name, sizeof p->name, "%s", desc->name ? desc->name : #kind); \
+        p->desc.name = p->name; \
+        result = make(p); \
+        if (result) vd_##kind##_destroy(p); \
+        else *out = p; \
+        return result; \
+    }
+
+/* And how the caller comes to it. */
+#define VD__PLAN_CREATE(kind) \
+    VD_API vd_##kind *vd_##kind##_create(vd_context *ctx, const vd_##kind##_desc *desc) { \
+        vd_##kind *p = NULL; \
+        if (!ctx || !desc) vd_error_set(VD_ERROR_INVALID, "vd_" #kind "_create: %s is NULL", ctx ? "desc" : "ctx"); \
+        else vd__##kind##_new(ctx, desc, &p); \
+        return p; \
+    }
+
 /* Digits of an index, the last one changing fastest, and how far apart in memory its steps are. */
 typedef struct vd__digits { uint32_t count; uint64_t size[VD__DIGITS], stride[VD__DIGITS], product; } vd__digits;
 
@@ -4458,22 +4486,7 @@ static vd_result vd__reduce_make(vd_reduce *p) {
     return result || p->vector == 1 || (!p->desc.map && !p->desc.combine) ? result : vd__reduce_build(p, false);
 }
 
-static vd_result vd__reduce_new(vd_context *ctx, const vd_reduce_desc *desc, vd_reduce **out) {
-    vd_allocator allocator = vd_context_allocator(ctx);
-    vd_reduce *p = (vd_reduce *)vd__fft_allocate(&allocator, sizeof *p);
-    vd_result result;
-    if (!p) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_reduce_create: out of host memory");
-    p->ctx = ctx;
-    p->allocator = allocator;
-    p->desc = *desc;
-    if (!p->desc.type) p->desc.type = VD_F32;
-    snprintf(p->name, sizeof p->name, "%s", desc->name ? desc->name : "reduce");
-    p->desc.name = p->name;
-    result = vd__reduce_make(p);
-    if (result) vd_reduce_destroy(p);
-    else *out = p;
-    return result;
-}
+VD__PLAN_NEW(reduce, vd__reduce_make)
 
 static vd_result vd__reduce_check_io(const vd_reduce *p, const vd_reduce_io *io, uint64_t *place) {
     static const char call[] = "vd_reduce_run";
@@ -5525,22 +5538,7 @@ static vd_result vd__sort_make(vd_sort *p) {
     return p->scatter.id ? VD_OK : VD_ERROR_COMPILE;
 }
 
-static vd_result vd__sort_new(vd_context *ctx, const vd_sort_desc *desc, vd_sort **out) {
-    vd_allocator allocator = vd_context_allocator(ctx);
-    vd_sort *p = (vd_sort *)vd__fft_allocate(&allocator, sizeof *p);
-    vd_result result;
-    if (!p) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_sort_create: out of host memory");
-    p->ctx = ctx;
-    p->allocator = allocator;
-    p->desc = *desc;
-    if (!p->desc.type) p->desc.type = VD_F32;
-    snprintf(p->name, sizeof p->name, "%s", desc->name ? desc->name : "sort");
-    p->desc.name = p->name;
-    result = vd__sort_make(p);
-    if (result) vd_sort_destroy(p);
-    else *out = p;
-    return result;
-}
+VD__PLAN_NEW(sort, vd__sort_make)
 
 /* In place keys and values are written over by their own results; nothing else is shared with what is written. */
 static vd_result vd__sort_check_apart(const vd_sort *p, const vd_sort_io *io) {
@@ -5656,6 +5654,8 @@ static vd_result vd__histogram_make(vd_histogram *p) {
     vc_free(k);
     return p->kernel.id ? VD_OK : VD_ERROR_COMPILE;
 }
+
+VD__PLAN_NEW(histogram, vd__histogram_make)
 
 // >>top
 /* The largest or smallest elements of each row, in one dispatch. A workgroup goes over a row several times and counts the digits of its keys, from the
@@ -6024,22 +6024,7 @@ static vd_result vd__top_make(vd_top_k *p) {
     return vd__top_build(p);
 }
 
-static vd_result vd__top_new(vd_context *ctx, const vd_top_k_desc *desc, vd_top_k **out) {
-    vd_allocator allocator = vd_context_allocator(ctx);
-    vd_top_k *p = (vd_top_k *)vd__fft_allocate(&allocator, sizeof *p);
-    vd_result result;
-    if (!p) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_top_k_create: out of host memory");
-    p->ctx = ctx;
-    p->allocator = allocator;
-    p->desc = *desc;
-    if (!p->desc.type) p->desc.type = VD_F32;
-    snprintf(p->name, sizeof p->name, "%s", desc->name ? desc->name : "top_k");
-    p->desc.name = p->name;
-    result = vd__top_make(p);
-    if (result) vd_top_k_destroy(p);
-    else *out = p;
-    return result;
-}
+VD__PLAN_NEW(top_k, vd__top_make)
 
 static vd_result vd__top_check_io(const vd_top_k *p, const vd_top_k_io *io) {
     static const char call[] = "vd_top_k_run";
@@ -6574,7 +6559,7 @@ VD__PLAN_KIND(reduce, vd_reduce, vd_reduce_desc, vd_reduce_io, vd__reduce_new(ct
 VD__PLAN_KIND(scan, vd_scan, vd_scan_desc, vd_scan_io, vd__scan_new(ctx, "vd_scan_create", d, NULL, NULL, &plan), vd_scan_run(plan, list, io),
               vd_scan_destroy)
 VD__PLAN_KIND(sort, vd_sort, vd_sort_desc, vd_sort_io, vd__sort_new(ctx, d, &plan), vd_sort_run(plan, list, io), vd_sort_destroy)
-VD__PLAN_KIND(top_k, vd_top_k, vd_top_k_desc, vd_top_k_io, vd__top_new(ctx, d, &plan), vd_top_k_run(plan, list, io), vd_top_k_destroy)
+VD__PLAN_KIND(top_k, vd_top_k, vd_top_k_desc, vd_top_k_io, vd__top_k_new(ctx, d, &plan), vd_top_k_run(plan, list, io), vd_top_k_destroy)
 
 /* Over the last `axes` of the buffer's own shape, which has at least as many dimensions. */
 static vd_result vd__fft_simple(vd_context *ctx, const char *name, vd_buffer buffer, uint32_t axes, vd_fft_direction direction) {
@@ -8366,12 +8351,7 @@ VD_API vd_result vd_convolve_2d(vd_context *ctx, vd_buffer image, vd_buffer kern
 
 /* ---- reductions ---- */
 
-VD_API vd_reduce *vd_reduce_create(vd_context *ctx, const vd_reduce_desc *desc) {
-    vd_reduce *p = NULL;
-    if (!ctx || !desc) vd_error_set(VD_ERROR_INVALID, "vd_reduce_create: %s is NULL", ctx ? "desc" : "ctx");
-    else vd__reduce_new(ctx, desc, &p);
-    return p;
-}
+VD__PLAN_CREATE(reduce)
 
 VD_API void vd_reduce_destroy(vd_reduce *p) {
     vd_allocator allocator;
@@ -8515,12 +8495,7 @@ VD_API vd_result vd_scan_exclusive(vd_context *ctx, vd_buffer in, vd_buffer out)
 
 /* ---- sorting and counting ---- */
 
-VD_API vd_sort *vd_sort_create(vd_context *ctx, const vd_sort_desc *desc) {
-    vd_sort *p = NULL;
-    if (!ctx || !desc) vd_error_set(VD_ERROR_INVALID, "vd_sort_create: %s is NULL", ctx ? "desc" : "ctx");
-    else vd__sort_new(ctx, desc, &p);
-    return p;
-}
+VD__PLAN_CREATE(sort)
 
 VD_API void vd_sort_destroy(vd_sort *p) {
     vd_allocator allocator;
@@ -8575,29 +8550,7 @@ VD_API vd_result vd_sort_all(vd_context *ctx, vd_buffer keys) {
     return vd__kept_run(ctx, &vd__kept_sort, &desc, &io);
 }
 
-VD_API vd_histogram *vd_histogram_create(vd_context *ctx, const vd_histogram_desc *desc) {
-    vd_allocator allocator;
-    vd_histogram *p;
-    if (!ctx || !desc) {
-        vd_error_set(VD_ERROR_INVALID, "vd_histogram_create: %s is NULL", ctx ? "desc" : "ctx");
-        return NULL;
-    }
-    allocator = vd_context_allocator(ctx);
-    p = (vd_histogram *)vd__fft_allocate(&allocator, sizeof *p);
-    if (!p) {
-        vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_histogram_create: out of host memory");
-        return NULL;
-    }
-    p->ctx = ctx;
-    p->allocator = allocator;
-    p->desc = *desc;
-    if (!p->desc.type) p->desc.type = VD_F32;
-    snprintf(p->name, sizeof p->name, "%s", desc->name ? desc->name : "histogram");
-    p->desc.name = p->name;
-    if (vd__histogram_make(p) == VD_OK) return p;
-    vd_histogram_destroy(p);
-    return NULL;
-}
+VD__PLAN_CREATE(histogram)
 
 VD_API void vd_histogram_destroy(vd_histogram *p) {
     vd_allocator allocator;
@@ -8629,12 +8582,7 @@ VD_API vd_result vd_histogram_run(vd_histogram *p, vd_list *list, vd_buffer in, 
 }
 
 
-VD_API vd_top_k *vd_top_k_create(vd_context *ctx, const vd_top_k_desc *desc) {
-    vd_top_k *p = NULL;
-    if (!ctx || !desc) vd_error_set(VD_ERROR_INVALID, "vd_top_k_create: %s is NULL", ctx ? "desc" : "ctx");
-    else vd__top_new(ctx, desc, &p);
-    return p;
-}
+VD__PLAN_CREATE(top_k)
 
 VD_API void vd_top_k_destroy(vd_top_k *p) {
     vd_allocator allocator;
