@@ -2462,6 +2462,21 @@ static bool vc__const_bits(const vc__lower *s, uint32_t number, uint64_t *bits) 
 static inline bool vc__is_const_op(uint32_t op) { return op == VC__OP_CONST || op == VC__OP_TUPLE; }
 static inline bool vc__is_const(const vc__lower *s, uint32_t number) { return vc__is_const_op(vc__lowered(s, number)->op); }
 
+/* NaN of NaN that is known, in C: PoCL 3.1 leaves out the store of what functions make of it, or ends the process. */
+static bool vc__fold_nan(const vc__lower *s, uint32_t op, vc_type from, vc_type to, const uint64_t *v, uint64_t *out) {
+    vc__real r;
+    bool gives = op == VC__OP_CAST || (op >= VC__OP_NEG && op <= VC__OP_ABS) || (op >= VC__OP_FLOOR && op <= VC__OP_TANH && op != VC__OP_POW);
+    uint32_t i;
+    if (!gives || !vc__is_c(s->target) || !vc__is_float(from) || !vc__is_float(to)) return false;
+    for (i = 0; i < vc__op[op].operands; i++) {
+        (void)vc__unpack(from, v[i], &r);
+        if (r.class_ != VC__REAL_NAN) continue;
+        (void)vc__pack(to, r, out);
+        return true;
+    }
+    return false;
+}
+
 /* Componentwise operations on constants; VC__NIL: no constants, or no exact result. */
 static uint32_t vc__fold_node(vc__lower *s, const vc__node *n) {
     uint32_t operands = vc__op[n->op].operands, rows = vc__rows(n->type), i, j, parts[4];
@@ -2470,7 +2485,7 @@ static uint32_t vc__fold_node(vc__lower *s, const vc__node *n) {
     for (j = 0; j < operands; j++) if (!vc__is_const(s, n->a[j])) return VC__NIL;
     for (i = 0; i < rows; i++) {
         for (j = 0; j < operands; j++) if (!vc__const_part(s, n->a[j], i, &v[j])) return VC__NIL;
-        if (!vc__fold(n->op, from, to, v, &bits[i])) return VC__NIL;
+        if (!vc__fold(n->op, from, to, v, &bits[i]) && !vc__fold_nan(s, n->op, from, to, v, &bits[i])) return VC__NIL;
     }
     if (rows == 1) return vc__make_const(s, to, bits[0]);
     for (i = 0; i < rows; i++) parts[i] = vc__make_const(s, to, bits[i]);
@@ -3406,6 +3421,35 @@ static uint32_t vc__expand_memory(vc__lower *s, const vc__node *n) {
     return vc__x_bitcast(s, type, vc__x_access(s, n, of, value));
 }
 
+/* lavapipe (Mesa 22.3) ends the process over a float's bits that are compared or computed with in memory which is an address. Halves that have changed places
+   twice are as they were, and an integer's. */
+static uint32_t vc__x_bits_of_integer(vc__lower *s, uint32_t x) {
+    vc_type type = vc__x_type(s, x), u = vc__to_unsigned(type);
+    uint32_t low, high, i, half = vc__bits(vc__kind(type)) / 2;
+    if (vc__lowered(s, x)->op != VC__OP_BITCAST || !vc__is_float(vc__x_type(s, vc__lowered(s, x)->a[0]))) return x;
+    x = vc__x_cast(s, u, x);
+    for (i = 0; i < 2; i++) {
+        low = vc__x_int(s, VC__OP_SHR, x, half);
+        high = vc__x_int(s, VC__OP_SHL, x, half);
+        x = vc__x_two(s, VC__OP_OR, low, high);
+    }
+    return vc__x_cast(s, type, x);
+}
+
+/* What an atomic operation on integers takes; of a compare-exchange, the pair whose first one is compared. */
+static uint32_t vc__x_atomic_value(vc__lower *s, const vc__node *n, uint32_t value) {
+    uint32_t part[2], i;
+    uint16_t op = n->op;
+    if (s->buffers != VC_BUFFERS_ADDRESS || vc__is_c(s->target) || vc__lowered(s, n->a[0])->op != VC__OP_BUFFER) return value;
+    if (op == VC__OP_ATOMIC_ADD || (op >= VC__OP_ATOMIC_AND && op <= VC__OP_ATOMIC_XOR)) return vc__x_bits_of_integer(s, value);
+    if (op != VC__OP_ATOMIC_CAS) return value;
+    for (i = 0; i < 2; i++) part[i] = vc__make(s, VC__OP_COMPONENT, vc__scalar(vc__x_type(s, value)), value, VC__NIL, VC__NIL, i);
+    i = vc__x_bits_of_integer(s, part[0]);
+    if (i == part[0]) return value;
+    part[0] = i;
+    return vc__make_vec(s, vc__vec(vc__x_type(s, i), 2), part, 2);
+}
+
 /* The same of atomics: what only moves floats moves integers. What computes stays, and is printed as a loop. */
 static uint32_t vc__expand_atomic(vc__lower *s, const vc__node *n) {
     vc_type type = n->type, of = vc__x_type(s, n->a[0]);
@@ -3418,6 +3462,7 @@ static uint32_t vc__expand_atomic(vc__lower *s, const vc__node *n) {
         }
         value = vc__make_vec(s, vc__vec(of, 2), pair, 2);
     } else if (bits && value != VC__NIL) value = vc__x_bitcast(s, of, value);
+    value = vc__x_atomic_value(s, n, value);
     r = vc__x_access(s, n, bits ? of : type, value);
     s->region = s->pin; /* what follows needs the result */
     return bits && gives ? vc__x_bitcast(s, type, r) : r;

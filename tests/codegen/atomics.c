@@ -205,6 +205,35 @@ static void build_mixed(void *user, vc_kernel *k) {
     }
 }
 
+/* Each compares its own element with a float just computed, or with the bits of one, and adds one where that is what stands there. */
+static void build_compared(void *user, vc_kernel *k) {
+    vc_type type = *(vc_type *)user, real = kind_width(type) == 32 ? VC_F32 : VC_F64;
+    vc_ref cell = vc_buffer(k, "cell", type, VC_READ_WRITE), out = vc_buffer(k, "out", type, VC_WRITE);
+    vc_val i = vc_global_id(k, 0), half = vc_imm(real, bits_of(real, 0.5)), expected = vc_mul(vc_cast(real, i), half), desired = vc_add(expected, half), old;
+    if (type != real) { expected = vc_bitcast(type, expected); desired = vc_bitcast(type, desired); }
+    vc_atomic_compare_exchange(cell, i, expected, desired, &old);
+    vc_store(out, i, old);
+}
+
+static void check_compared(vc_type type) {
+    static uint8_t cell[THREADS * 8], after[THREADS * 8], old[THREADS * 8];
+    unsigned real = kind_width(type) == 32 ? VC_F32 : VC_F64;
+    char name[40];
+    snprintf(name, sizeof name, "compared %s", vc_type_name(type));
+    for (int i = 0; i < THREADS; i++) put_bits(type, cell, (size_t)i, bits_of(real, i % 2 ? -1 : i * 0.5));
+    for (int f = 0; f < FORMS; f++) {
+        Run run = run_begin(name, f, THREADS, LOCAL, build_compared, &type);
+        bool good = true;
+        run_buffer(&run, type, THREADS, cell, after);
+        run_buffer(&run, type, THREADS, cell, old);
+        if (!run_end(&run)) continue;
+        for (int i = 0; i < THREADS; i++)
+            good = good && get_bits(type, after, (size_t)i) == bits_of(real, i % 2 ? -1 : i * 0.5 + 0.5)
+                        && get_bits(type, old, (size_t)i) == get_bits(type, cell, (size_t)i);
+        run_judge(&run, good);
+    }
+}
+
 static void check_spin(vc_type type) {
     static uint8_t zero[THREADS * 8], counter[8], ticket[THREADS * 8];
     static bool taken[THREADS];
@@ -269,6 +298,7 @@ int main(int count, char **args) {
                 check(&c);
             }
         check_spin(types[t]);
+        check_compared(types[t]);
     }
     check_flags();
     check_mixed(VC_F32);
