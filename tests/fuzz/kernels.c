@@ -408,24 +408,13 @@ static const vc_combine sums[8] = { VC_ADD, VC_MIN, VC_MAX, VC_AND, VC_OR, VC_XO
 /* Not in loops: lavapipe (Mesa 22.3) waits at a fence as at a barrier, and drops invocations that come there more often than others of the workgroup. */
 static bool ordered(Maker *m) { return !m->loops && !m->counted && roll(m, 2); }
 
-/* What an atomic of 64 bits takes. lavapipe (Mesa 22.3) ends the process over bits of a computed f64 where buffers are addresses: there a sum hides them. */
-static int atomic_value(Maker *m, vc_type type) {
-    int a = value_of(m, type), b;
-    if (type != VC_I64 && type != VC_U64) return a;
-    if (m->t->buffers != VC_BUFFERS_ADDRESS) { m->t->bound = true; return a; }
-    b = immediate(m, type, 1);
-    a = put(m, W_OP, type, a, b, NOTHING);
-    m->t->node[a].op = &ops[O_add];
-    return a;
-}
-
 static void make_atomic(Maker *m) {
     Tree *t = m->t;
     int a, b = NOTHING, id, which;
     if (roll(m, 2)) {
         vc_type type = t->out[SUMS];
         do which = (int)roll(m, 8); while (is_float(type) && sums[which] != VC_MIN && sums[which] != VC_MAX);
-        a = atomic_value(m, type);
+        a = value_of(m, type);
         b = masked(m, ELEMENTS / 8);
         id = put(m, W_ATOMIC_SUM, 0, a, b, NOTHING);
         t->node[id].index = which;
@@ -434,12 +423,8 @@ static void make_atomic(Maker *m) {
         return;
     }
     which = (int)roll(m, is_float(t->out[CELLS]) ? A_STORE + 1 : A_COUNT);
-    if (which == A_COMPARE && is_float(t->out[CELLS])) { /* the same with computed floats of any width */
-        if (t->buffers == VC_BUFFERS_ADDRESS) which = A_LOAD;
-        else t->bound = true;
-    }
-    a = atomic_value(m, t->out[CELLS]);
-    if (which == A_COMPARE) b = atomic_value(m, t->out[CELLS]);
+    a = value_of(m, t->out[CELLS]);
+    if (which == A_COMPARE) b = value_of(m, t->out[CELLS]);
     id = put(m, W_ATOMIC_CELL, t->out[CELLS], a, b, NOTHING);
     t->node[id].index = which;
     t->node[id].step = ordered(m);
