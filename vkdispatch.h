@@ -8166,8 +8166,9 @@ static inline uint64_t vd__call_put(uint8_t *to, uint64_t bits, bool wide) {
     return old_word ^ word;
 }
 
-/* A buffer's access, its address among the values or its place among the bindings. */
-static inline vd_result vd__call_buffer(vd__call *c, vd_context *ctx, const vd__param *p, const vd_arg *arg, int i) {
+/* A buffer's access, its address among the values or its place among the bindings. `seen`: by the low bits of its serial, whether a memory may have come before
+   among the arguments. */
+static inline vd_result vd__call_buffer(vd__call *c, vd_context *ctx, const vd__param *p, const vd_arg *arg, int i, uint64_t *seen) {
     vd__buffer *b = (vd__buffer *)(void *)vd__pool_find(&ctx->buffers, arg->bits);
     if (VD__UNLIKELY(!b || arg->kind - VD_ARG_BINDING > VD_ARG_ADDRESS - VD_ARG_BINDING)) return vd__call_no_buffer(c, ctx, arg, i);
     c->buffers[i] = b;
@@ -8191,11 +8192,10 @@ static inline vd_result vd__call_buffer(vd__call *c, vd_context *ctx, const vd__
         binding->number = p->place;
         if (VD__UNLIKELY(binding->size > c->machine->device.info.limits.max_binding_bytes)) return vd__call_large(c, i);
     }
-    for (const vd__access *other = c->accesses; other < access; other++) {
-        vd_result r = VD__LIKELY(other->storage != storage) ? VD_OK : vd__call_overlap(c, access, i);
-        if (VD__UNLIKELY(r)) return r;
-    }
-    return VD_OK;
+    uint64_t memory = (uint64_t)1 << (storage->memory.serial & 63u);
+    bool known = (*seen & memory) != 0;
+    *seen |= memory;
+    return VD__LIKELY(!known) ? VD_OK : vd__call_overlap(c, access, i);
 }
 
 /* Values that are not simply four or eight bytes of the type that the kernel wants. */
@@ -8274,10 +8274,11 @@ static inline bool vd__call_again(const vd__call *c, const vd_dispatch_desc *des
 static inline vd_result vd__call_args(vd__call *c, vd_context *ctx, const vd_arg *args) {
     const vd__param *params = c->kernel->params;
     int count = c->kernel->arg_count;
+    uint64_t seen = 0;
     c->launch.changed = 0;
     for (int i = 0; i < count; i++) {
         const vd__param *p = &params[i];
-        vd_result r = p->kind == VD_ARG_VALUE ? vd__call_value(c, p, &args[i], i) : vd__call_buffer(c, ctx, p, &args[i], i);
+        vd_result r = p->kind == VD_ARG_VALUE ? vd__call_value(c, p, &args[i], i) : vd__call_buffer(c, ctx, p, &args[i], i, &seen);
         if (VD__UNLIKELY(r)) return r;
     }
     return VD_OK;
@@ -8290,7 +8291,8 @@ static VD__COLD vd_result vd__call_output(vd__call *c, vd_context *ctx) {
     const vd__kernel *k = c->kernel;
     vd_result r = vd__output_need(c->list);
     vd_arg arg = vd_b(c->list->queue->output);
-    return r ? r : vd__call_buffer(c, ctx, &k->params[k->arg_count], &arg, k->arg_count);
+    uint64_t seen = UINT64_MAX;
+    return r ? r : vd__call_buffer(c, ctx, &k->params[k->arg_count], &arg, k->arg_count, &seen);
 }
 
 /* The first dispatch of a kernel and extent, and every one of a kernel that prints. */

@@ -481,6 +481,54 @@ static void logs_of_compilers(void **state) {
     }
 }
 
+/* One written buffer among as many as a kernel can have: it is found beside any other that is the same memory, and no other is taken for it. */
+static void the_same_memory_among_many(void **state) {
+    static char names[VD_MAX_ARGS][8];
+    static vd_buffer buffers[2 * VD_MAX_ARGS];
+    vd_arg_info infos[VD_MAX_ARGS];
+    vd_arg args[VD_MAX_ARGS];
+    vd_kernel_desc desc;
+    unit_module module;
+    uint64_t random = 1;
+    (void)state;
+    memset(infos, 0, sizeof infos);
+    memset(&desc, 0, sizeof desc);
+    for (uint32_t i = 0; i < VD_MAX_ARGS; i++) {
+        snprintf(names[i], sizeof names[i], "b%u", i);
+        infos[i].name = names[i];
+        infos[i].kind = VD_ARG_ADDRESS;
+        infos[i].type = VD_F32;
+        infos[i].access = i ? VD_READ : VD_READ_WRITE;
+        infos[i].place = 8 * i;
+        infos[i].size = 8;
+    }
+    unit_saxpy(&module);
+    desc.name = "many";
+    desc.code = module.words;
+    desc.code_size = module.count * 4;
+    desc.args = infos;
+    desc.arg_count = VD_MAX_ARGS;
+    desc.value_bytes = 8 * VD_MAX_ARGS;
+    vd_kernel many = vd_kernel_create(ctx, &desc);
+    if (!many.id) fail_msg("%s", vd_error_text());
+    for (int i = 0; i < 2 * VD_MAX_ARGS; i++) buffers[i] = unit_buffer(ctx, "b", VD_F32, 16, NULL);
+    for (int round = 0; round < 500; round++) {
+        char text[96];
+        for (uint32_t i = 0; i < VD_MAX_ARGS; i++) args[i] = vd_b(buffers[(i * 2 + (unit_random(&random) & 1u) + (uint32_t)round) % (2 * VD_MAX_ARGS)]);
+        assert_int_equal(vd_run_args(ctx, many, 64, 1, 1, args, VD_MAX_ARGS), VD_OK);
+        uint32_t same = 1 + unit_random(&random) % (VD_MAX_ARGS - 1);
+        args[same] = args[0];
+        snprintf(text, sizeof text, "arguments 0 'b0' and %u 'b%u' are the same memory", same, same);
+        INVALID(vd_run_args(ctx, many, 64, 1, 1, args, VD_MAX_ARGS), text);
+        args[0] = vd_b(x);
+        args[same] = args[same == 1 ? 2 : 1]; /* two that are only read */
+        assert_int_equal(vd_run_args(ctx, many, 64, 1, 1, args, VD_MAX_ARGS), VD_OK);
+    }
+    for (int i = 0; i < 2 * VD_MAX_ARGS; i++) vd_buffer_destroy(ctx, buffers[i]);
+    vd_kernel_destroy(ctx, many);
+    assert_int_equal(vd_wait_idle(ctx), VD_OK);
+}
+
 static void names_of_backends(void **state) {
     (void)state;
     for (int b = VD_BACKEND_DEFAULT; b <= VD_BACKEND_OPENCL; b++) assert_int_equal(vd_backend_named(vd_backend_name((vd_backend)b)), b);
@@ -496,7 +544,7 @@ static void names_of_backends(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = { CASE(null_everywhere), CASE(buffer_descs), CASE(ranges), CASE(dispatch_arguments), CASE(dispatch_extents),
                                        CASE(kernel_descs), CASE(code_of_other_kinds), CASE(code_that_a_backend_does_not_take),
-                                       CASE(logs_of_compilers), CASE(names_of_backends),
+                                       CASE(logs_of_compilers), CASE(names_of_backends), CASE(the_same_memory_among_many),
                                         CASE(kernels_that_ask_too_much), CASE(events), CASE(lists), CASE(environment), CASE(no_host_memory) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
