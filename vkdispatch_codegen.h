@@ -4387,13 +4387,15 @@ static uint32_t vc__append(vc__lower *s, const vc__node *n) {
     return s->count++;
 }
 
-/* Products side by side, not one after another, so that the processor makes them at once; the upper half of their sum is mixed best. */
+/* Products side by side, not one after another, so that the processor makes them at once; the upper half of their sum is mixed best, and of that again
+   the upper half: operands are numbers in a row, which leave rows of slots full where nothing brings those bits down. */
 static inline uint64_t vc__hash_head(uint32_t op, vc_type type, uint32_t x, uint32_t region) {
     return (op ^ (uint64_t)type << 16 ^ (uint64_t)x << 32) * 0xff51afd7ed558ccdu + region * (uint64_t)0x9e3779b97f4a7c15u;
 }
 
 static inline uint32_t vc__hash_plain(uint32_t op, vc_type type, uint32_t a, uint32_t b, uint32_t c, uint32_t x, uint32_t region) {
-    return (uint32_t)((vc__hash_head(op, type, x, region) + (a ^ (uint64_t)b << 32) * 0xc4ceb9fe1a85ec53u + c * (uint64_t)0xd6e8feb86659fd93u) >> 32);
+    uint64_t h = vc__hash_head(op, type, x, region) + (a ^ (uint64_t)b << 32) * 0xc4ceb9fe1a85ec53u + c * (uint64_t)0xd6e8feb86659fd93u;
+    return (uint32_t)(h >> 32 ^ h >> 47);
 }
 
 static inline uint32_t vc__hash_node(const vc__lower *s, const vc__node *n, uint32_t region) {
