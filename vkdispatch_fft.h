@@ -136,8 +136,9 @@
    Scans. vd_scan_create and vd_compact_create make plans of one kind, for running sums and for the elements that a function chooses. By
    VD_SCAN_THREE_KERNELS sums have the same bits in every run; in one pass those of floats depend on how far each workgroup had to look back.
 
-   Sorting. vd_sort_create makes a plan for keys of any scalar type, alone or with values: stable, ascending or descending, by 4 bits at a time, each time a
-   count, a scan and a scatter. Floats are in order of their bits: -0 before 0, NaN at the ends. vd_histogram_create counts what falls into each bin.
+   Sorting. vd_sort_create makes a plan for keys of any scalar type, alone or with values: stable, ascending or descending, by 4 bits at a time, or by 8 where
+   subgroups have one size; each time a count, a scan and a scatter. Floats are in order of their bits: -0 before 0, NaN at the ends. vd_histogram_create
+   counts what falls into each bin.
    vd_top_k_create makes a plan for the largest or smallest elements of each row and their indices, in one dispatch. They are in the order of a sort, the best
    one first, those that are equal by their indices, but NaN comes behind all numbers whichever are wanted.
 
@@ -5329,18 +5330,22 @@ static vd_result vd__scan_run_step(vd_scan *p, vd_list *list, const vd_scan_io *
 }
 
 // >>sort
-/* Keys in order, by 4 bits at a time from the lowest on (Satish, Harris, Garland, Designing efficient sorting algorithms for manycore GPUs, 2009). For each
+/* Keys in order, by some bits at a time from the lowest on (Satish, Harris, Garland, Designing efficient sorting algorithms for manycore GPUs, 2009). For each
    digit a first kernel counts how many keys of a tile have it, a scan of the counts, digit by digit and tile by tile, says where those go, and a last kernel
-   ranks the keys of its tile and moves them there. A thread has neighbouring keys and counts them by itself, so that equal ones keep their order. */
+   ranks the keys of its tile and moves them there. Equal ones keep their order. Ranks come in one of two ways. Where subgroups have one size, each has a strip
+   of the tile, and digits of 8 bits: invocations whose keys have the same digit find each other by ballots (Ashkiani, Davidson, Meyer, Owens, GPU multisplit,
+   2016). Elsewhere a thread has neighbouring keys and counts their digits, of 4 bits, by itself. */
 
-enum { VD__SORT_LOADS = 8, VD__SORT_BITS = 4, VD__SORT_DIGITS = 1 << VD__SORT_BITS };
+enum { VD__SORT_LOADS = 12, VD__SORT_DIGITS = 16, VD__SORT_WIDE = 256 /* digits of 8 bits */, VD__SORT_SHARE = 4 /* digits of a thread, at most */ };
 
 struct vd_sort {
     vd_context *ctx;
     vd_allocator allocator;
     char name[64];
     vd_sort_desc desc;
-    uint32_t threads, tile;
+    uint32_t bits, digits;   /* of a pass, and 1 << bits */
+    uint32_t strip;          /* invocations of a subgroup, where those rank together; 0: threads count by themselves */
+    uint32_t threads, loads, tile; /* loads: keys of a thread */
     uint64_t tiles;
     vd_kernel count, scatter;
     vd_scan *scan;
@@ -5358,7 +5363,10 @@ typedef struct vd__sort_writer {
     const vd_sort *plan;
     vc_type raw, wide;       /* of a key in memory, in the kernel */
     vc_ref keys, values, out, out_values, counts;
+    vc_ref counters, base;   /* shared: see vd__sort_counters; where keys of each digit go, less their ranks */
     vc_val shift, lane, tile, first; /* first: of the tile's keys */
+    vc_val digit[VD__SORT_LOADS], rank[VD__SORT_LOADS]; /* of the thread's keys */
+    vc_val start[VD__SORT_SHARE]; /* ranks of the first keys of the digits that the thread has in vd__sort_share */
 } vd__sort_writer;
 
 /* The digit of a key, taken as bits, at hand: so turned that the order of digits is that of keys. */
@@ -5369,7 +5377,7 @@ static vc_val vd__sort_digit(const vd__sort_writer *w, vc_val key) {
     if (d->type <= VD_I64) key = vc_xor(key, top);
     if (d->type >= VD_F16) key = vc_xor(key, vc_select(vc_ne(vc_and(key, top), vc_imm(w->wide, 0)), ones, top));
     if (d->descending) key = vc_xor(key, ones);
-    return vc_and(vc_cast(VC_U32, vc_shr(key, w->shift)), vc_u32(VD__SORT_DIGITS - 1));
+    return vc_and(vc_cast(VC_U32, vc_shr(key, w->shift)), vc_u32(w->plan->digits - 1));
 }
 
 static void vd__sort_place(vd__sort_writer *w) {
@@ -5378,58 +5386,158 @@ static void vd__sort_place(vd__sort_writer *w) {
     w->first = vc_mul(w->tile, vc_u32(w->plan->tile));
 }
 
+/* Digits are dealt to threads: neighbouring ones where there are more digits than threads. */
+static uint32_t vd__sort_share(const vd_sort *p) { return p->digits > p->threads ? p->digits / p->threads : 1; }
+static vc_val vd__sort_dealt(const vd__sort_writer *w, uint32_t i) { return vc_add(vc_mul(w->lane, vc_u32(vd__sort_share(w->plan))), vc_u32(i)); }
+static vc_val vd__sort_has_digits(const vd__sort_writer *w) { return vc_lt(w->lane, vc_u32(w->plan->digits)); }
+
+/* Where the counts of a digit lie: those of all tiles are neighbours. */
+static vc_val vd__sort_counted(const vd__sort_writer *w, vc_val digit) { return vc_add(vc_mul(digit, vc_u32((uint32_t)w->plan->tiles)), w->tile); }
+
 static void vd__sort_record_count(vd__sort_writer *w) {
-    vc_ref found = vc_shared(w->k, "found", VC_U32, VD__SORT_DIGITS);
-    vc_val n = vc_u32((uint32_t)w->plan->desc.count), tiles = vc_u32((uint32_t)w->plan->tiles);
-    uint32_t i;
+    const vd_sort *p = w->plan;
+    vc_ref found = vc_shared(w->k, "found", VC_U32, p->digits);
+    vc_val n = vc_u32((uint32_t)p->desc.count);
+    uint32_t i, share = vd__sort_share(p);
     w->keys = vc_buffer(w->k, "keys", w->raw, VC_READ | VC_ANY_TYPE);
     w->counts = vc_buffer(w->k, "counts", VC_U32, VC_WRITE);
     w->shift = vc_param(w->k, "shift", VC_U32);
     vd__sort_place(w);
-    VC_IF(w->k, vc_lt(w->lane, vc_u32(VD__SORT_DIGITS))) { vc_store(found, w->lane, vc_u32(0)); }
+    VC_IF(w->k, vd__sort_has_digits(w)) {
+        for (i = 0; i < share; i++) vc_store(found, vd__sort_dealt(w, i), vc_u32(0));
+    }
     vc_barrier(w->k);
-    for (i = 0; i < VD__SORT_LOADS; i++) {
-        vc_val at = vc_add(w->first, vc_add(vc_u32(i * w->plan->threads), w->lane));
+    for (i = 0; i < p->loads; i++) {
+        vc_val at = vc_add(w->first, vc_add(vc_u32(i * p->threads), w->lane));
         VC_IF(w->k, vc_lt(at, n)) { vc_atomic_add(found, vd__sort_digit(w, vc_cast(w->wide, vc_load(w->keys, at))), vc_u32(1), NULL); }
     }
     vc_barrier(w->k);
-    VC_IF(w->k, vc_lt(w->lane, vc_u32(VD__SORT_DIGITS))) {
-        vc_store(w->counts, vc_add(vc_mul(w->lane, tiles), w->tile), vc_load(found, w->lane));
+    VC_IF(w->k, vd__sort_has_digits(w)) {
+        for (i = 0; i < share; i++) vc_store(w->counts, vd__sort_counted(w, vd__sort_dealt(w, i)), vc_load(found, vd__sort_dealt(w, i)));
     }
 }
 
-static vc_val vd__sort_padded(vc_val i) { return vd__plan_padded(i, VD__SORT_BITS); }
+/* ---- ranks in the tile: of each of the thread's keys, and of the first one of each of its digits ---- */
 
-/* The rank of each of this thread's keys in the tile, where `counters`, of each digit and thread, are left as ranks of the first one. */
-static void vd__sort_rank(const vd__sort_writer *w, vc_ref counters, const vc_val *digit, vc_val *rank) {
-    uint32_t threads = w->plan->threads, i;
+/* Shared words that ranking takes: of each subgroup and digit, or of each digit and thread, with free ones between. */
+static uint32_t vd__sort_counters(const vd_sort *p) {
+    return p->strip ? p->threads / p->strip * p->digits : p->threads * (VD__SORT_DIGITS + 1);
+}
+
+static vc_val vd__sort_padded(vc_val i) { return vd__plan_padded(i, 4); }
+
+static void vd__sort_rank_by_threads(vd__sort_writer *w) {
+    uint32_t threads = w->plan->threads, loads = w->plan->loads, i;
     vc_val at[VD__SORT_LOADS], part[VD__SORT_DIGITS], sum = vc_u32(0), here;
-    for (i = 0; i < VD__SORT_DIGITS; i++) vc_store(counters, vd__sort_padded(vc_add(vc_u32(i * threads), w->lane)), vc_u32(0));
-    for (i = 0; i < VD__SORT_LOADS; i++) {
-        at[i] = vd__sort_padded(vc_add(vc_mul(digit[i], vc_u32(threads)), w->lane));
-        rank[i] = vc_load(counters, at[i]);
-        vc_store(counters, at[i], vc_add(rank[i], vc_u32(1)));
+    for (i = 0; i < VD__SORT_DIGITS; i++) vc_store(w->counters, vd__sort_padded(vc_add(vc_u32(i * threads), w->lane)), vc_u32(0));
+    for (i = 0; i < loads; i++) {
+        at[i] = vd__sort_padded(vc_add(vc_mul(w->digit[i], vc_u32(threads)), w->lane));
+        w->rank[i] = vc_load(w->counters, at[i]);
+        vc_store(w->counters, at[i], vc_add(w->rank[i], vc_u32(1)));
     }
     vc_barrier(w->k);
     for (i = 0; i < VD__SORT_DIGITS; i++) {
-        part[i] = vc_load(counters, vd__sort_padded(vc_add(vc_mul(w->lane, vc_u32(VD__SORT_DIGITS)), vc_u32(i))));
+        part[i] = vc_load(w->counters, vd__sort_padded(vc_add(vc_mul(w->lane, vc_u32(VD__SORT_DIGITS)), vc_u32(i))));
         sum = vc_add(sum, part[i]);
     }
     vc_group_exclusive(w->k, VC_ADD, sum, &here);
     for (i = 0; i < VD__SORT_DIGITS; i++) {
-        vc_store(counters, vd__sort_padded(vc_add(vc_mul(w->lane, vc_u32(VD__SORT_DIGITS)), vc_u32(i))), here);
+        vc_store(w->counters, vd__sort_padded(vc_add(vc_mul(w->lane, vc_u32(VD__SORT_DIGITS)), vc_u32(i))), here);
         here = vc_add(here, part[i]);
     }
     vc_barrier(w->k);
-    for (i = 0; i < VD__SORT_LOADS; i++) rank[i] = vc_add(rank[i], vc_load(counters, at[i]));
+    for (i = 0; i < loads; i++) w->rank[i] = vc_add(w->rank[i], vc_load(w->counters, at[i]));
+    w->start[0] = vc_load(w->counters, vd__sort_padded(vc_mul(vc_min(w->lane, vc_u32(VD__SORT_DIGITS - 1)), vc_u32(threads))));
 }
 
+/* The invocations of the subgroup whose digit is this one, as a ballot. */
+static vc_val vd__sort_peers(const vd__sort_writer *w, vc_val digit) {
+    vc_val word[4], bit;
+    uint32_t words = (w->plan->strip + 31) / 32, i, j;
+    for (j = 0; j < 4; j++) word[j] = vc_u32(j < words ? UINT32_MAX : 0);
+    for (i = 0; i < w->plan->bits; i++) {
+        vc_val ballot, other;
+        bit = vc_and(vc_shr(digit, vc_u32(i)), vc_u32(1));
+        ballot = vc_subgroup_ballot(vc_ne(bit, vc_u32(0)));
+        other = vc_sub(bit, vc_u32(1)); /* all ones where the bit is 0 */
+        for (j = 0; j < words; j++) word[j] = vc_and(word[j], vc_xor(vc_component(ballot, j), other));
+    }
+    return vc_vec4(word[0], word[1], word[2], word[3]);
+}
+
+/* Each subgroup counts its strip, load by load: those with a digit in common take their count together, and the first of them adds how many they are. */
+static void vd__sort_count_strip(vd__sort_writer *w, vc_val mine) {
+    uint32_t i;
+    for (i = 0; i < w->plan->loads; i++) {
+        vc_val peers = vd__sort_peers(w, w->digit[i]), below = vc_subgroup_ballot_exclusive(peers), all = vc_subgroup_ballot_count(peers);
+        vc_val at = vc_add(mine, w->digit[i]), before = vc_load(w->counters, at);
+        vc_barrier_scoped(w->k, VC_SCOPE_SUBGROUP, VC_SCOPE_SUBGROUP, VC_STORAGE_SHARED);
+        w->rank[i] = vc_add(before, below);
+        VC_IF(w->k, vc_eq(below, vc_u32(0))) { vc_store(w->counters, at, vc_add(before, all)); }
+        vc_barrier_scoped(w->k, VC_SCOPE_SUBGROUP, VC_SCOPE_SUBGROUP, VC_STORAGE_SHARED);
+    }
+}
+
+static void vd__sort_rank_by_strips(vd__sort_writer *w) {
+    const vd_sort *p = w->plan;
+    uint32_t strips = p->threads / p->strip, share = vd__sort_share(p), i, j;
+    vc_val mine = vc_mul(vc_subgroup_id(w->k), vc_u32(p->digits)), sum = vc_u32(0), before, here;
+    for (i = 0; i < vd__sort_counters(p) / p->threads; i++) vc_store(w->counters, vc_add(vc_u32(i * p->threads), w->lane), vc_u32(0));
+    vc_barrier(w->k);
+    vd__sort_count_strip(w, mine);
+    vc_barrier(w->k);
+    for (i = 0; i < share; i++)
+        for (j = 0; j < strips; j++) sum = vc_add(sum, vc_load(w->counters, vc_add(vc_u32(j * p->digits), vd__sort_dealt(w, i))));
+    vc_group_exclusive(w->k, VC_ADD, sum, &before);
+    for (i = 0; i < share; i++) {
+        w->start[i] = before;
+        for (j = 0; j < strips; j++) {
+            vc_val at = vc_add(vc_u32(j * p->digits), vd__sort_dealt(w, i));
+            here = vc_load(w->counters, at);
+            vc_store(w->counters, at, before);
+            before = vc_add(before, here);
+        }
+    }
+    vc_barrier(w->k);
+    for (i = 0; i < p->loads; i++) w->rank[i] = vc_add(w->rank[i], vc_load(w->counters, vc_add(mine, w->digit[i])));
+}
+
+/* Place i of the thread's keys in the tile: neighbours, or side by side with those of its subgroup. */
+static vc_val vd__sort_spot(const vd__sort_writer *w, uint32_t i) {
+    const vd_sort *p = w->plan;
+    if (!p->strip) return vc_add(vc_mul(w->lane, vc_u32(p->loads)), vc_u32(i));
+    return vc_add(vc_mul(vc_subgroup_id(w->k), vc_u32(p->loads * p->strip)), vc_add(vc_subgroup_local_id(w->k), vc_u32(i * p->strip)));
+}
+
+/* ---- moving keys ---- */
+
 /* In order of digits through shared memory, so that neighbours go to neighbouring places. */
+static void vd__sort_exchange(const vd__sort_writer *w, const vc_val *key, const vc_ref *held, vc_type value) {
+    const vd_sort *p = w->plan;
+    vc_ref keys = vc_shared(w->k, "tile_keys", w->wide, p->tile), values = keys;
+    uint32_t i;
+    for (i = 0; i < p->loads; i++) vc_store(keys, w->rank[i], key[i]);
+    if (p->desc.values) {
+        values = vc_shared(w->k, "tile_values", value, p->tile);
+        for (i = 0; i < p->loads; i++) vc_store(values, w->rank[i], vc_get(held[i]));
+    }
+    vc_barrier(w->k);
+    for (i = 0; i < p->loads; i++) {
+        vc_val at = vc_add(vc_u32(i * p->threads), w->lane), k, to;
+        VC_IF(w->k, vc_lt(vc_add(w->first, at), vc_u32((uint32_t)p->desc.count))) {
+            k = vc_load(keys, at);
+            to = vc_add(vc_load(w->base, vd__sort_digit(w, k)), at);
+            vc_store(w->out, to, vc_cast(w->raw, k));
+            if (p->desc.values) vc_store(w->out_values, to, vc_load(values, at));
+        }
+    }
+}
+
 static void vd__sort_record_scatter(vd__sort_writer *w) {
     const vd_sort *p = w->plan;
     vc_type value = p->desc.values ? vd__sort_raw(p->desc.values) : (vc_type)VC_U32;
-    vc_ref counters, keys, values, base, held[VD__SORT_LOADS];
-    vc_val n = vc_u32((uint32_t)p->desc.count), digit[VD__SORT_LOADS], rank[VD__SORT_LOADS], key[VD__SORT_LOADS], at, to;
+    vc_ref held[VD__SORT_LOADS];
+    vc_val n = vc_u32((uint32_t)p->desc.count), key[VD__SORT_LOADS], at;
     uint32_t i;
     w->keys = vc_buffer(w->k, "keys", w->raw, VC_READ | VC_ANY_TYPE);
     if (p->desc.values) w->values = vc_buffer(w->k, "values", value, VC_READ | VC_ANY_TYPE);
@@ -5437,37 +5545,23 @@ static void vd__sort_record_scatter(vd__sort_writer *w) {
     if (p->desc.values) w->out_values = vc_buffer(w->k, "out_values", value, VC_WRITE | VC_ANY_TYPE);
     w->counts = vc_buffer(w->k, "counts", VC_U32, VC_READ);
     w->shift = vc_param(w->k, "shift", VC_U32);
-    counters = vc_shared(w->k, "counters", VC_U32, p->threads * (VD__SORT_DIGITS + 1));
-    keys = vc_shared(w->k, "tile_keys", w->wide, p->tile);
-    base = vc_shared(w->k, "base", VC_U32, VD__SORT_DIGITS);
+    w->counters = vc_shared(w->k, "counters", VC_U32, vd__sort_counters(p));
+    w->base = vc_shared(w->k, "base", VC_U32, p->digits);
     vd__sort_place(w);
-    for (i = 0; i < VD__SORT_LOADS; i++) { /* those behind the end have the last digit and come last, by their place */
-        at = vc_add(w->first, vc_add(vc_mul(w->lane, vc_u32(VD__SORT_LOADS)), vc_u32(i)));
+    for (i = 0; i < p->loads; i++) { /* those behind the end have the last digit and come last, by their place */
+        at = vc_add(w->first, vd__sort_spot(w, i));
         held[i] = vc_var(w->k, "held", value);
         key[i] = vc_cast(w->wide, vc_load(w->keys, vc_min(at, vc_sub(n, vc_u32(1)))));
-        digit[i] = vc_select(vc_lt(at, n), vd__sort_digit(w, key[i]), vc_u32(VD__SORT_DIGITS - 1));
+        w->digit[i] = vc_select(vc_lt(at, n), vd__sort_digit(w, key[i]), vc_u32(p->digits - 1));
         if (p->desc.values) vc_set(held[i], vc_load(w->values, vc_min(at, vc_sub(n, vc_u32(1)))));
     }
-    vd__sort_rank(w, counters, digit, rank);
-    VC_IF(w->k, vc_lt(w->lane, vc_u32(VD__SORT_DIGITS))) {
-        to = vc_load(w->counts, vc_add(vc_mul(w->lane, vc_u32((uint32_t)p->tiles)), w->tile));
-        vc_store(base, w->lane, vc_sub(to, vc_load(counters, vd__sort_padded(vc_mul(w->lane, vc_u32(p->threads))))));
+    if (p->strip) vd__sort_rank_by_strips(w);
+    else vd__sort_rank_by_threads(w);
+    VC_IF(w->k, vd__sort_has_digits(w)) {
+        for (i = 0; i < vd__sort_share(p); i++)
+            vc_store(w->base, vd__sort_dealt(w, i), vc_sub(vc_load(w->counts, vd__sort_counted(w, vd__sort_dealt(w, i))), w->start[i]));
     }
-    for (i = 0; i < VD__SORT_LOADS; i++) vc_store(keys, rank[i], key[i]);
-    if (p->desc.values) {
-        values = vc_shared(w->k, "tile_values", value, p->tile);
-        for (i = 0; i < VD__SORT_LOADS; i++) vc_store(values, rank[i], vc_get(held[i]));
-    }
-    vc_barrier(w->k);
-    for (i = 0; i < VD__SORT_LOADS; i++) {
-        at = vc_add(vc_u32(i * p->threads), w->lane);
-        VC_IF(w->k, vc_lt(vc_add(w->first, at), n)) {
-            vc_val k = vc_load(keys, at);
-            to = vc_add(vc_load(base, vd__sort_digit(w, k)), at);
-            vc_store(w->out, to, vc_cast(w->raw, k));
-            if (p->desc.values) vc_store(w->out_values, to, vc_load(values, at));
-        }
-    }
+    vd__sort_exchange(w, key, held, value);
 }
 
 static vd_kernel vd__sort_build(vd_sort *p, bool scatter) {
@@ -5504,15 +5598,40 @@ static vd_result vd__sort_check_desc(const vd_sort *p) {
     return VD_OK;
 }
 
+/* Shared memory of the kernel that moves keys, with what a scan of the workgroup takes; in bytes. */
+static uint32_t vd__sort_shared(const vd_sort *p) {
+    uint32_t key = vd_type_size(p->desc.type) == 8 ? 8 : 4;
+    return (vd__sort_counters(p) + p->digits + 2 * p->threads) * 4 + p->threads * p->loads * (key + vd_type_size(p->desc.values));
+}
+
+/* Subgroups of one size, an even number of passes. Up to 12 keys a thread, in 64 registers: 24 take 127 and were no faster on an H200. */
+static bool vd__sort_plan_strips(vd_sort *p, const vd_device_info *d) {
+    static const uint32_t loads[] = { VD__SORT_LOADS, 8, 6 };
+    uint32_t lanes = d->limits.min_subgroup_size, i;
+    if (vd__plan_for_cpu(d) || !(d->features & VD_FEATURE_SUBGROUP) || lanes < 2 || lanes != d->limits.max_subgroup_size) return false;
+    if (vd_type_size(p->desc.type) == 1) return false;
+    p->strip = lanes;
+    p->bits = 8;
+    p->digits = VD__SORT_WIDE;
+    for (p->threads = VD__SORT_WIDE; p->threads >= VD__SORT_WIDE / VD__SORT_SHARE; p->threads /= 2)
+        for (i = 0; i < sizeof loads / sizeof *loads; i++) {
+            p->loads = loads[i];
+            if (p->threads <= vd__plan_threads(d) && p->threads % lanes == 0 && vd__sort_shared(p) <= d->limits.max_shared_bytes) return true;
+        }
+    return false;
+}
+
 static void vd__sort_plan(vd_sort *p) {
     const vd_device_info *d = vd_device(p->ctx, 0);
-    uint32_t key = vd_type_size(p->desc.type) == 8 ? 8 : 4, bytes, limit = vd__plan_threads(d);
-    p->threads = vd__plan_for_cpu(d) ? 32 : 256;
-    for (; p->threads > 32; p->threads /= 2) { /* counters, keys and values, and what a scan of the workgroup takes */
-        bytes = p->threads * ((VD__SORT_DIGITS + 1 + 2) * 4 + VD__SORT_LOADS * (key + vd_type_size(p->desc.values))) + VD__SORT_DIGITS * 4;
-        if (p->threads <= limit && bytes <= d->limits.max_shared_bytes) break;
+    if (!vd__sort_plan_strips(p, d)) {
+        p->strip = 0;
+        p->bits = 4;
+        p->digits = VD__SORT_DIGITS;
+        p->loads = 8;
+        p->threads = vd__plan_for_cpu(d) ? 32 : 256;
+        while (p->threads > 32 && (p->threads > vd__plan_threads(d) || vd__sort_shared(p) > d->limits.max_shared_bytes)) p->threads /= 2;
     }
-    p->tile = p->threads * VD__SORT_LOADS;
+    p->tile = p->threads * p->loads;
     p->tiles = (p->desc.count + p->tile - 1) / p->tile;
 }
 
@@ -5524,12 +5643,12 @@ static vd_result vd__sort_make(vd_sort *p) {
     memset(&scan, 0, sizeof scan);
     scan.name = p->name;
     scan.type = VD_U32;
-    scan.shape[0] = p->tiles * VD__SORT_DIGITS;
+    scan.shape[0] = p->tiles * p->digits;
     scan.exclusive = true;
     scan.way = p->desc.way;
     result = vd__scan_new(p->ctx, "vd_sort_create", &scan, NULL, NULL, &p->scan);
     if (result) return result;
-    p->counts = vd__fft_buffer(p->ctx, p->name, "sort counts", VD_U32, p->tiles * VD__SORT_DIGITS, NULL);
+    p->counts = vd__fft_buffer(p->ctx, p->name, "sort counts", VD_U32, p->tiles * p->digits, NULL);
     p->keys = vd__fft_buffer(p->ctx, p->name, "sort keys", p->desc.type, p->desc.count, NULL);
     if (p->desc.values) p->values = vd__fft_buffer(p->ctx, p->name, "sort values", p->desc.values, p->desc.count, NULL);
     if (!p->counts.id || !p->keys.id || (p->desc.values && !p->values.id)) return VD_ERROR_OUT_OF_DEVICE_MEMORY;
@@ -8525,8 +8644,8 @@ VD_API vd_result vd_sort_run(vd_sort *p, vd_list *list, const vd_sort_io *given)
     if (!result && p->desc.values) result = vd__plan_check_buffer(p->ctx, call, p->name, io.out_values, "out_values", p->desc.values, p->desc.count, NULL);
     if (!result) result = vd__sort_check_apart(p, &io);
     bits = vd_type_size(p->desc.type) * 8;
-    for (shift = 0; shift < bits && !result; shift += VD__SORT_BITS) { /* an even number of passes: from the first buffers, to and fro, to the last ones */
-        bool odd = shift / VD__SORT_BITS % 2 != 0;
+    for (shift = 0; shift < bits && !result; shift += p->bits) { /* an even number of passes: from the first buffers, to and fro, to the last ones */
+        bool odd = shift / p->bits % 2 != 0;
         pass.keys = odd ? p->keys : shift ? io.out : io.keys;
         pass.values = odd ? p->values : shift ? io.out_values : io.values;
         pass.out = odd ? io.out : p->keys;

@@ -121,16 +121,19 @@ static void lengths(void **state) {
     }
 }
 
-/* Large workgroups. */
+/* Large workgroups; ranks by subgroups, where those have one size. */
 static void as_for_a_gpu(void **state) {
-    sample s = { VD_F32, VD_U32, 50001, false, false, false, VD_SCAN_DEFAULT };
+    static const sample samples[] = {
+        { VD_F32, VD_U32, 50001, false, false, false, VD_SCAN_DEFAULT },
+        { VD_I64, VD_U64, 50001, false, false, false, VD_SCAN_DEFAULT },
+        { VD_U32, VD_BYTES, 30000, true, true, true, VD_SCAN_THREE_KERNELS },
+        { VD_I16, VD_U32, 1537, true, true, false, VD_SCAN_DEFAULT },
+        { VD_U8, VD_U32, 5000, false, false, true, VD_SCAN_DEFAULT },
+    };
     (void)state;
     need_device();
     setenv("VKDISPATCH_FFT_SHAPES", "gpu", 1);
-    check(&s);
-    s.type = VD_I64;
-    s.values = VD_U64;
-    check(&s);
+    for (size_t i = 0; i < COUNT(samples); i++) check(&samples[i]);
     unsetenv("VKDISPATCH_FFT_SHAPES");
 }
 
