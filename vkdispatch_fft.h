@@ -814,6 +814,7 @@ typedef struct vd__fft_convolution {
     uint32_t parts;          /* that the first axis is done in beside the last; 1: none, it is done alone; 0: as estimated */
     bool back;               /* planning is past the product */
     bool parted;             /* planning is of a route with parts */
+    bool draft;              /* and only to see what the route may take: free words, which that does not depend on, are not chosen */
 } vd__fft_convolution;
 
 /* Between axes the numbers lie in OUT, or in MIDDLE where OUT is of another type than the arithmetic, lacks some of the indices, gets nothing or has to
@@ -1499,7 +1500,7 @@ static bool vd__fft_plan_shape(const vd_fft *p, vd__fft_pass *pass, const uint32
     s->twice = pass->chirp || pass->product.channels;
     s->turned = pass->product.image && s->axes > 1 && !p->device.cpu;
     if (!vd__fft_shape_of(&p->device, vd__fft_count(pass), least, s)) return false;
-    if (!p->device.cpu) vd__fft_choose_pads(&p->device, s);
+    if (!p->device.cpu && !p->convolution.draft) vd__fft_choose_pads(&p->device, s);
     return true;
 }
 
@@ -1941,6 +1942,7 @@ static vd_result vd__fft_plan_convolution(vd_fft *p) {
     p->layout[VD__FFT_FOLD].span = c->batch * c->kernels * p->dense.stride[0];
     if (asked < 2 && vd__fft_plan_image(p)) return VD_OK;
     if (asked > 1 && vd__fft_plan_kind(p, asked) > 0) return VD_OK;
+    c->draft = true;
     least = vd__fft_plan_kind(p, 1);
     for (parts = 2; parts <= VD__FFT_RADIX && !asked && !p->device.cpu; parts++) {
         cost = vd__fft_plan_kind(p, parts);
@@ -1948,6 +1950,7 @@ static vd_result vd__fft_plan_convolution(vd_fft *p) {
         least = cost;
         best = parts;
     }
+    c->draft = false;
     if (least > 0 && vd__fft_plan_kind(p, best) > 0) return VD_OK;
     return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_convolve_create '%s': no plan for a transform of %llu x %llu x %llu in %u bytes of shared memory", p->name,
                         (unsigned long long)p->shape[1], (unsigned long long)(p->dimensions > 2 ? p->shape[2] : 1),
