@@ -1227,7 +1227,7 @@ static const vd__fft_known vd__fft_columns_twice[] = {
 /* Images that are convolved in one kernel. */
 static const vd__fft_known vd__fft_images[] = {
     { { 8, 8 }, { 8, 8 }, 8, 16, 0, 0 }, { { 16, 16 }, { 16, 16 }, 16, 8, 1, 0 }, { { 32, 32 }, { 32, 32 }, 32, 2, 1, 0 },
-    { { 64, 64 }, { 8, 8, 8, 8 }, 256, 1, 0, 0 }, { { 128, 128 }, { 16, 8, 8, 16 }, 512, 1, 2, 0 }
+    { { 64, 64 }, { 8, 8, 4, 16 }, 128, 1, 1, 4 }, { { 128, 128 }, { 16, 8, 8, 16 }, 512, 1, 2, 0 }
 };
 
 static bool vd__fft_is_known(const vd__fft_known *k, const vd__fft_shape *s) {
@@ -1889,11 +1889,14 @@ static bool vd__fft_plan_in_parts(vd_fft *p, vd__fft_place between, vd__fft_plac
     return ok && vd__fft_plan_rows_parted(p, after, VD__FFT_OUT);
 }
 
-/* How much longer memory takes where so few neighbouring bytes are read at a time. */
-static double vd__fft_narrow(const vd__fft_shape *s, uint32_t bytes) {
+/* How much longer memory takes where so few neighbouring bytes are read at a time; 64 the longer, the farther apart such runs lie, from 8 KiB on. */
+static double vd__fft_narrow(const vd__fft_pass *pass, uint32_t bytes) {
+    const vd__fft_shape *s = &pass->shape;
     uint32_t run = s->side * bytes;
-    if (!s->columns_in && !s->columns_out) return 1;
-    return run >= 64 ? 1 : run >= 32 ? 2 : run >= 16 ? 2.35 : 4.3;
+    double apart = (double)pass->in.stride[0] * bytes / 8192.0;
+    if ((!s->columns_in && !s->columns_out) || run >= 128) return 1;
+    if (run >= 64) return apart <= 1 ? 1 : 1 + 0.127 * log(apart) / log(2.0);
+    return run >= 32 ? 1.82 : run >= 16 ? 2.35 : 4.3;
 }
 
 /* Elements that a pass reads, and that it writes, of all that it transforms. */
@@ -1925,23 +1928,22 @@ static double vd__fft_missed(const vd_fft *p, const vd__fft_pass *pass, double m
 }
 
 /* What a pass may take, in picoseconds on an NVIDIA H200. Memory moves a byte in 0.24, if neighbouring ones are taken with it. Arithmetic does an instruction
-   of vd__fft_cost in 0.0357. The larger one of both hides the other, but for a part that grows with the share of a multiprocessor's registers that a workgroup
-   has, since fewer of them are there to take turns: of columns up to 0.41, of rows up to 0.08, and 0.21 where threads hold more than 16 values and are as many
-   fewer. Fitted to 37 convolutions of 1 GiB in estimated and in forced shapes: 21 come out within 3 % of what they took, all within 11. What matters is which
-   route takes less: of those that were measured, the fastest is estimated to be it. */
+   of vd__fft_cost in 0.0383. The larger one of both hides the other, but for a part that grows with the threads that wait for each other: of 1024 it is 0.466
+   in columns, 0.03 in rows, and 0.195 where rows have more than 16 values a thread. Fitted to 54 convolutions of 1 GiB in estimated and in forced shapes: 26
+   come out within 3 % of what they took, all within 15. What matters is which route takes less: of those that were measured, the fastest is estimated to be
+   it. */
 static double vd__fft_estimate(const vd_fft *p, const vd__fft_pass *pass) {
     const vd__fft_shape *s = &pass->shape;
-    uint32_t bytes = 2 * vc_type_size(p->real), twofold = p->device.wide ? 2 : 1;
-    double read, written, times = 1, memory, work, points, alone;
+    uint32_t bytes = 2 * vc_type_size(p->real), held = vd__fft_held(s) * (p->device.wide ? 2 : 1);
+    double read, written, times = 1, memory, work, alone;
     vd__fft_moved(pass, &read, &written);
     memory = (read + written) * bytes;
-    memory = (memory + vd__fft_missed(p, pass, memory)) * vd__fft_narrow(s, bytes) * 0.24;
+    memory = (memory + vd__fft_missed(p, pass, memory)) * vd__fft_narrow(pass, bytes) * 0.24;
     if (pass->product.channels) times = pass->product.channels + pass->product.kernels;
     if (pass->chirp) times = 2;
-    work = times * (double)pass->in.block.product * (double)pass->in.each.product * vd__fft_cost(&p->device, s) * 0.0357;
-    points = (double)s->n * s->side * twofold / (double)VD__FFT_POINTS;
-    alone = s->columns_in || s->columns_out ? 0.41 : vd__fft_held(s) * twofold <= 16 ? 0.08 : 0.21;
-    return (memory > work ? memory : work) + alone * pow(points, 0.37) * (memory > work ? work : memory);
+    work = times * (double)pass->in.block.product * (double)pass->in.each.product * vd__fft_cost(&p->device, s) * 0.0383;
+    alone = (s->columns_in || s->columns_out ? 0.466 : held <= 16 ? 0.03 : 0.195) * pow(s->threads * s->side / 1024.0, 0.41);
+    return (memory > work ? memory : work) + alone * (memory > work ? work : memory);
 }
 
 /* One of both kinds of route; what it may take, 0: there is none. */

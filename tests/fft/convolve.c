@@ -425,7 +425,7 @@ static void chooses_parts(void **state) {
 #define WHOLE(...) { __VA_ARGS__ }, { __VA_ARGS__ }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CIRCULAR, 1, 0, 0, false, VD_F32
 #define CROPPED(n) { n / 8, n / 8, 0 }, { 14 * (n / 8) + 1, 14 * (n / 8) + 1, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_SAME, 1, 0, 0, false, VD_F32
     static const struct { sample s; const char *there, *middle; } cases[] = { /* NULL: not turned */
-        { { WHOLE(64, 64, 0) }, NULL, "rows of 64 by 64 = 8 x 8 by 8 x 8, the last axis first, 256 threads, 1 side by side, exchange" },
+        { { WHOLE(64, 64, 0) }, NULL, "rows of 64 by 64 = 8 x 8 with 4 x 16, the last axis first, 128 threads, 1 side by side, split" },
         { { WHOLE(512, 512, 0) }, "rows of 512 by 8", "columns of 64 = 16 x 4, 4 threads, 32 side by side, exchange" },
         { { WHOLE(1024, 1024, 0) }, "rows of 1024 by 8", "columns of 128 = 16 x 8, 8 threads, 16 side by side, exchange" },
         { { WHOLE(2048, 2048, 0) }, "rows of 2048 by 2", "columns of 1024" }, /* in 4 parts as fast */
