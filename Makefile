@@ -29,6 +29,14 @@ LDFLAGS  += -L$(CARRY)/lib -Wl,-rpath,$(CURDIR)/$(CARRY)/lib
 ifneq ($(shell ldconfig -p 2>/dev/null | grep libnvidia-opencl),)
 export OCL_ICD_VENDORS ?= $(CURDIR)/$(CARRY)/vendors/
 endif
+# The validation layer, for conformance/devices.
+ifeq ($(wildcard $(addsuffix /vulkan/explicit_layer.d/VkLayer_khronos_validation.json,/usr/share /usr/local/share /etc)),)
+export VK_LAYER_PATH ?= $(CURDIR)/build/layers
+layer := $(patsubst $(CARRY)/layers/%.gz,build/layers/%,$(wildcard $(CARRY)/layers/*.gz))
+build/layers/%: $(CARRY)/layers/%.gz
+	@mkdir -p $(@D)
+	gzip -dc $< >$@
+endif
 endif
 
 # ---- programs: each .c file is one ---------------------------------------------------------------------------------------------------
@@ -157,12 +165,15 @@ commands_fft         = $(own_fft) $(bound_fft:%="env VKDISPATCH_BUFFERS=binding 
                        "env $(fake_driver) build/$(cc)/tests/fft/plans" \
                        $(foreach t,transforms hooks scan,"env VKDISPATCH_FFT_SHAPES=gpu build/$(cc)/tests/fft/$t") "build/vkfft/tests/fft/transforms vkfft"
 
-programs_conformance = $(call files,tests/conformance,$(cc)) $(call fakes,$(cc))
+programs_conformance = $(call files,tests/conformance,$(cc)) $(call fakes,$(cc)) $(layer)
 # Without a GPU, CUDA's part of the runtime still runs: all but kernels.
 fake_cuda            = $(foreach f,build/$(cc)/tests/fake/libcuda.so,VKDISPATCH_BACKEND=cuda VKDISPATCH_LIBCUDA=$f VKDISPATCH_NVRTC=$f)
-# copies needs Vulkan and addresses.
-anyhow               = $(filter-out %/copies,$(call files,tests/conformance,$(cc)))
-commands_conformance = $(call files,tests/conformance,$(cc)) $(anyhow:%="env VKDISPATCH_BUFFERS=binding %") $(anyhow:%="env $(fake_cuda) %") \
+# copies needs Vulkan and addresses; opencl tests that backend alone.
+anyhow               = $(filter-out %/copies %/opencl,$(call files,tests/conformance,$(cc)))
+# With bindings Vulkan's kernels are others, and OpenCL's memory is in buffer objects where it would be shared (PoCL); elsewhere nothing changes.
+BINDING_BACKENDS     = vulkan opencl
+bindings             = $(foreach b,$(BINDING_BACKENDS),$(anyhow:%="env VKDISPATCH_BACKEND=$b VKDISPATCH_BUFFERS=binding %"))
+commands_conformance = $(call files,tests/conformance,$(cc)) $(bindings) $(anyhow:%="env $(fake_cuda) %") \
                        $(patsubst %,"env VKDISPATCH_BACKEND=vulkan VKDISPATCH_COPIES=kernel build/$(cc)/tests/conformance/%",buffers regions lists views queues)
 
 programs_fuzz        = $(call files,tests/fuzz,$(cc)) $(foreach c,$(present),$(call files,tests/fuzz,$c))
@@ -237,8 +248,10 @@ FFT_STEP = 1
 fft-lengths: build/$(cc)/tests/fft/transforms ## every length up to 4200 against FFTW (FFT_STEP=N: one in N); takes an hour
 	@$< -a$(FFT_STEP)
 
-test-gpu:        ## what makes sense on a machine with a GPU that can install nothing (see carry), JOBS programs at a time, then the benchmarks
-	@TEST_JOBS=$(JOBS) $(MAKE) --no-print-directory test-side-by-side MATRIX_PARTS=$(JOBS) MATRIX_FLAGS=-a FFT_BACKENDS="cuda opencl"
+# Drivers make one context at a time, for all programs: half of JOBS compute (matrix, the longest, is begun first), and as many again wait for the driver.
+test-gpu:        ## what makes sense on a machine with a GPU that can install nothing (see carry), side by side, then the benchmarks
+	@TEST_JOBS=$$(($(JOBS) * 3 / 2)) $(MAKE) --no-print-directory test-side-by-side MATRIX_PARTS=$$((($(JOBS) + 1) / 2)) MATRIX_FLAGS=-a \
+	    BINDING_BACKENDS=vulkan FFT_BACKENDS="cuda opencl"
 	@$(MAKE) --no-print-directory bench-dispatch bench-cuda bench-opencl
 
 test-side-by-side:

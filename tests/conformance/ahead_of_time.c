@@ -82,10 +82,7 @@ static void same(vd_context *ctx, vd_kernel a, vd_kernel b, const char *name) {
 }
 
 static void compare_all(fixture *f, uint64_t disable) {
-    vd_context *ctx = NULL;
-    vd_context_desc desc = fixture_desc(f);
-    desc.disable = disable;
-    OK(vd_context_create(&desc, &ctx));
+    vd_context *ctx = disable ? context_without(f, disable) : f->ctx;
     for (size_t i = 0; i < COUNT(kernels); i++) {
         vc_kernel_desc form;
         memset(&form, 0, sizeof form);
@@ -96,7 +93,6 @@ static void compare_all(fixture *f, uint64_t disable) {
         same(ctx, header, built, kernels[i].name);
         same(ctx, loaded, built, kernels[i].name);
     }
-    vd_context_destroy(ctx);
 }
 
 static void needs_f64(fixture *f) { if (!(vd_device(f->ctx, 0)->features & VD_FEATURE_F64)) skip_because("the device has no f64"); }
@@ -105,16 +101,12 @@ TEST(header_and_blob_say_what_the_builder_says) { needs_f64(f); compare_all(f, 0
 TEST(so_they_do_by_binding) { needs_f64(f); compare_all(f, VD_FEATURE_ADDRESS); }
 
 TEST(a_feature_that_is_missing_is_told) {
-    vd_context *ctx = NULL;
-    vd_context_desc desc = fixture_desc(f);
+    vd_context *ctx = context_without(f, VD_FEATURE_F64);
     blob b = read_blob(AHEAD_FOLDER "/assorted.blob");
-    desc.disable = VD_FEATURE_F64;
-    OK(vd_context_create(&desc, &ctx));
     assert_int_equal(halves_create(ctx).id, 0);
     check_text("halves_create", "halves|f64");
     assert_int_equal(vd_kernel_load(ctx, b.at, b.size, "halves").id, 0);
     check_text("vd_kernel_load", "halves|f64");
-    vd_context_destroy(ctx);
     free(b.at);
 }
 

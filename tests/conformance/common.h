@@ -1,6 +1,11 @@
 /* What the conformance programs share. Every program runs its tests on each backend there is, or on the one named by VKDISPATCH_BACKEND or as argument; a
-   test that needs kernels to be executed skips itself on the dummy. Each test has a context of its own, whose memory is counted: what is left
-   after its destruction fails the test. */
+   test that needs kernels to be executed skips itself on the dummy.
+
+   Making a context takes some drivers a fifth of a second, and several programs at once wait for each other there, so tests share: f->ctx, and those of other
+   descs that context_with gives, serve one test after the other, with whatever objects the tests before left in them. They are made anew behind a test that
+   failed, skipped itself halfway, left an error or logged one. A test that counts from zero says CASE_FRESH; the others take differences. Memory is counted:
+   what is left after the contexts are gone fails the test that was last, with the names of the first and the last that may have lost it. With
+   CONFORMANCE_FRESH=1 in the environment every test has contexts of its own, which tells whose it is. */
 #ifndef CONFORMANCE_COMMON_H
 #define CONFORMANCE_COMMON_H
 
@@ -11,9 +16,18 @@
 
 #include <cmocka.h>
 
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+#ifdef __has_include
+#if __has_include(<execinfo.h>)
+#include <execinfo.h>
+#define HAS_BACKTRACE
+#endif
+#endif
 
 #include "vkdispatch.h"
 #include "vkdispatch_codegen.h"
@@ -59,16 +73,25 @@ static inline vd_allocator account_allocator(account *a) {
     return r;
 }
 
-/* ---- a test and its context ---- */
+/* ---- a test and its contexts ---- */
+
+enum { SHARED_CONTEXTS = 12 };
+typedef struct shared_context { vd_context *ctx; vd_context_desc desc; } shared_context;
 
 typedef struct fixture {
     vd_backend backend;
     bool executes;          /* kernels run */
-    vd_context *ctx;
+    vd_context *ctx;        /* the first of the shared ones */
+    shared_context shared[SHARED_CONTEXTS];
     account memory;
     int messages;           /* errors and warnings in the log */
     char message[1024];     /* the first of them */
     char missing[512];      /* why there is no context */
+    bool ended;             /* the test came to its end */
+    size_t left;            /* tests to come */
+    const char *first, *last; /* tests that the contexts served */
+    const char *running;    /* the test */
+    pthread_t thread;       /* its own */
 } fixture;
 
 static fixture the_fixture; /* one test runs at a time */
@@ -89,36 +112,148 @@ static inline vd_context_desc fixture_desc(fixture *f) {
     return desc;
 }
 
-static int fixture_setup(void **state) {
-    fixture *f = &the_fixture;
-    vd_backend backend = f->backend;
-    memset(f, 0, sizeof *f);
-    f->backend = backend;
-    f->executes = backend != VD_BACKEND_DUMMY;
-    vd_context_desc desc = fixture_desc(f);
-    if (vd_context_create(&desc, &f->ctx)) snprintf(f->missing, sizeof f->missing, "%.500s", vd_error_text());
-    else if (strstr(vd_device(f->ctx, 0)->name, "fake")) f->executes = false; /* tests/fake */
-    *state = f;
-    return 0;
+/* ---- ends that cmocka does not tell: it catches signals, and exits without a word if they come on another thread than the test's ---- */
+
+static const int signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
+static void (*signals_before[COUNT(signals)])(int);
+
+static void say_where(const char *what) {
+    char line[512];
+    int length = snprintf(line, sizeof line, "%s during %s\n", what, the_fixture.running);
+    if (length > 0 && write(STDERR_FILENO, line, (size_t)length < sizeof line ? (size_t)length : sizeof line - 1) < 0) return;
+#ifdef HAS_BACKTRACE
+    void *frames[64];
+    backtrace_symbols_fd(frames, backtrace(frames, 64), STDERR_FILENO);
+#endif
 }
 
-static int fixture_teardown(void **state) {
-    fixture *f = (fixture *)*state;
-    vd_context_destroy(f->ctx);
+static void on_signal(int number) {
+    char what[64];
+    size_t i = 0;
+    while (signals[i] != number) i++;
+    if (pthread_equal(pthread_self(), the_fixture.thread) && signals_before[i] != SIG_DFL && signals_before[i] != SIG_IGN) {
+        signals_before[i](number);
+        return;
+    }
+    snprintf(what, sizeof what, "signal %d on %s thread", number, pthread_equal(pthread_self(), the_fixture.thread) ? "the test's" : "another");
+    signal(number, SIG_DFL);
+    if (the_fixture.running) say_where(what);
+    the_fixture.running = NULL;
+    raise(number);
+}
+
+static void on_exit_within(void) {
+    if (the_fixture.running) say_where("exit() was called");
+}
+
+static void watch_ends(const char *name) {
+    static bool once;
+    if (!once) atexit(on_exit_within);
+    once = true;
+#ifdef HAS_BACKTRACE
+    void *frame;
+    backtrace(&frame, 1); /* loads what it needs */
+#endif
+    the_fixture.thread = pthread_self();
+    the_fixture.running = name;
+    for (size_t i = 0; i < COUNT(signals); i++) {
+        void (*before)(int) = signal(signals[i], on_signal);
+        if (before != on_signal) signals_before[i] = before; /* cmocka's, which it sets for each test */
+    }
+}
+
+/* ---- contexts ---- */
+
+/* The shared context of this desc (of its bytes: pointers in it have to be the same); NULL and an error text where there can be none. */
+static vd_context *shared_context_of(fixture *f, const vd_context_desc *desc) {
+    for (int i = 0; i < SHARED_CONTEXTS; i++) {
+        shared_context *s = &f->shared[i];
+        if (s->ctx && memcmp(&s->desc, desc, sizeof *desc) == 0) return s->ctx;
+        if (s->ctx) continue;
+        if (vd_context_create(desc, &s->ctx)) return NULL;
+        memcpy(&s->desc, desc, sizeof *desc);
+        return s->ctx;
+    }
+    vd_error_set(VD_ERROR_INVALID, "more than %d descs of shared contexts", SHARED_CONTEXTS);
+    return NULL;
+}
+
+static inline vd_context *context_with(fixture *f, const vd_context_desc *desc) {
+    vd_context *ctx = shared_context_of(f, desc);
+    if (!ctx) fail_msg("vd_context_create: %s", vd_error_text());
+    return ctx;
+}
+
+static inline vd_context *context_without(fixture *f, uint64_t features) {
+    vd_context_desc desc = fixture_desc(f);
+    desc.disable = features;
+    return context_with(f, &desc);
+}
+
+/* Whether a test may have a great many contexts of its own. */
+static inline bool contexts_are_cheap(const fixture *f) { return !f->executes || vd_device(f->ctx, 0)->type == VD_DEVICE_CPU; }
+
+/* Another one on the same device. */
+static inline vd_context *context_beside(fixture *f) {
+    vd_context_desc desc = fixture_desc(f);
+    desc.device = 1 + vd_device(f->ctx, 0)->index;
+    return context_with(f, &desc);
+}
+
+/* Destroys the contexts; 1 if memory is left. */
+static int fixture_close(fixture *f) {
+    for (int i = 0; i < SHARED_CONTEXTS; i++) vd_context_destroy(f->shared[i].ctx);
+    memset(f->shared, 0, sizeof f->shared);
     f->ctx = NULL;
     if (f->memory.live == 0) return 0;
-    print_message("# %ld blocks of memory are left after vd_context_destroy\n", f->memory.live);
+    print_message("# %ld blocks of memory are left after vd_context_destroy (tests %s to %s)\n", f->memory.live, f->first, f->last);
+    f->memory.live = 0;
     return 1;
 }
 
-static fixture *fixture_start(void **state, bool executes) {
+static int fixture_open(void **state) {
+    fixture *f = &the_fixture;
+    f->messages = 0;
+    f->message[0] = 0;
+    f->memory.fail_at = 0;
+    f->ended = false;
+    f->left--;
+    *state = f;
+    if (f->ctx) return 0;
+    vd_context_desc desc = fixture_desc(f);
+    f->first = NULL;
+    f->executes = f->backend != VD_BACKEND_DUMMY;
+    f->ctx = shared_context_of(f, &desc);
+    if (!f->ctx) snprintf(f->missing, sizeof f->missing, "%.500s", vd_error_text());
+    else if (strstr(vd_device(f->ctx, 0)->name, "fake")) f->executes = false; /* tests/fake */
+    return 0;
+}
+
+static inline int fixture_open_fresh(void **state) {
+    return fixture_close(&the_fixture) || fixture_open(state);
+}
+
+static int fixture_end(void **state) {
     fixture *f = (fixture *)*state;
+    f->running = NULL;
+    bool keep = f->ended && f->left && !f->messages && !getenv("CONFORMANCE_FRESH");
+    f->memory.fail_at = 0;
+    for (int i = 0; i < SHARED_CONTEXTS && keep; i++) keep = !f->shared[i].ctx || vd_wait_idle(f->shared[i].ctx) == VD_OK;
+    return keep ? 0 : fixture_close(f);
+}
+
+static fixture *fixture_start(void **state, const char *name, bool executes) {
+    fixture *f = (fixture *)*state;
+    if (!f->first) f->first = name;
+    f->last = name;
+    watch_ends(name);
     if (!f->ctx) {
         print_message("# reason: %s\n", f->missing);
         skip();
     }
     if (executes && !f->executes) {
         print_message("# reason: %s executes nothing\n", f->backend == VD_BACKEND_DUMMY ? "the dummy backend" : "a fake of CUDA's driver");
+        f->ended = true;
         skip();
     }
     return f;
@@ -126,11 +261,17 @@ static fixture *fixture_start(void **state, bool executes) {
 
 #define TEST_(name, executes) \
     static void name##_body(fixture *f); \
-    static void name(void **state) { name##_body(fixture_start(state, executes)); } \
+    static void name(void **state) { \
+        fixture *f = fixture_start(state, #name, executes); \
+        name##_body(f); \
+        f->ended = true; \
+    } \
     static void name##_body(fixture *f)
 #define TEST(name) TEST_(name, false)          /* works on every backend */
 #define TEST_EXECUTED(name) TEST_(name, true)  /* needs kernels to run */
-#define CASE(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, fixture_open, fixture_end)
+#define CASE_FRESH(name) cmocka_unit_test_setup_teardown(name, fixture_open_fresh, fixture_end) /* in contexts that no test used before */
+#define RUN_CASES(name, cases) (the_fixture.left = COUNT(cases), cmocka_run_group_tests_name(name, cases, NULL, NULL))
 
 /* Whether the backend takes SPIR-V. One that does not has to say so of this desc, which is all that is then tested. */
 static inline bool takes_spirv(fixture *f, const vd_kernel_desc *desc) {
@@ -141,8 +282,9 @@ static inline bool takes_spirv(fixture *f, const vd_kernel_desc *desc) {
     return false;
 }
 
-static inline void skip_because(const char *reason) {
+static inline void skip_because(const char *reason) { /* before anything was done */
     print_message("# reason: %s\n", reason);
+    the_fixture.ended = true;
     skip();
 }
 
@@ -170,7 +312,7 @@ static inline int run_backends(int argc, char **argv, const char *program, run_g
 }
 
 #define MAIN(program, cases) \
-    static int run_cases(const char *name) { return cmocka_run_group_tests_name(name, cases, NULL, NULL); } \
+    static int run_cases(const char *name) { return RUN_CASES(name, cases); } \
     int main(int argc, char **argv) { return run_backends(argc, argv, program, run_cases); }
 
 /* ---- checks ---- */

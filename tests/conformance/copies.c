@@ -12,7 +12,7 @@ enum { BYTES = 20000 };
 
 static vd__vk_device *vulkan_of(vd_context *ctx) { return vd__vk_device_of(&ctx->machines[0].device); }
 
-/* A context that copies as `how` has it; NULL, and the test is skipped, where buffers have no addresses. */
+/* A context that copies as `how` has it; the test is skipped where buffers have no addresses. */
 static vd_context *open_with(fixture *f, const char *how) {
     vd_context *ctx = NULL;
     vd_context_desc desc = fixture_desc(f);
@@ -32,6 +32,18 @@ static void check_bytes(vd_context *ctx, vd_buffer b, const uint8_t *wanted) {
     OK(vd_buffer_read(ctx, b, 0, got, VD_WHOLE));
     for (int i = 0; i < BYTES; i++)
         if (got[i] != wanted[i]) fail_msg("byte %d is %u, not %u", i, got[i], wanted[i]);
+}
+
+/* The shared one that copies by kernel. */
+static vd_context *context_that_moves(fixture *f) {
+    vd_context_desc desc = fixture_desc(f);
+    if (!(vd_device(f->ctx, 0)->features & VD_FEATURE_ADDRESS)) skip_because("buffers have no addresses");
+    desc.queues = 2;
+    setenv("VKDISPATCH_COPIES", "kernel", 1);
+    vd_context *ctx = shared_context_of(f, &desc);
+    unsetenv("VKDISPATCH_COPIES");
+    if (!ctx) fail_msg("vd_context_create: %s", vd_error_text());
+    return ctx;
 }
 
 /* Any ranges at all, in one buffer and between two, on two queues. */
@@ -61,10 +73,9 @@ static void copy_at_random(vd_context *ctx, int rounds) {
 }
 
 TEST_EXECUTED(any_ranges) {
-    vd_context *ctx = open_with(f, "kernel");
+    vd_context *ctx = context_that_moves(f);
     copy_at_random(ctx, 1000);
     assert_int_equal(vulkan_of(ctx)->move_state, VD__VK_MOVE_READY);
-    vd_context_destroy(ctx);
 }
 
 /* As if the device took two groups at once. */
@@ -79,7 +90,7 @@ TEST_EXECUTED(more_than_a_dispatch_takes) {
 /* Rows a pitch apart, some of which are too short. */
 TEST_EXECUTED(rows) {
     static uint8_t from[BYTES], to[BYTES];
-    vd_context *ctx = open_with(f, "kernel");
+    vd_context *ctx = context_that_moves(f);
     for (int i = 0; i < BYTES; i++) {
         from[i] = (uint8_t)(i * 7);
         to[i] = (uint8_t)(i * 3);
@@ -91,13 +102,12 @@ TEST_EXECUTED(rows) {
         for (uint64_t i = 0; i < 100; i++) memcpy(to + row + i * 112, from + 3 * row + i * 128, row);
     }
     check_bytes(ctx, b, to);
-    vd_context_destroy(ctx);
 }
 
 /* The caller's kernels do not see that another one ran between them: its push constants, pipeline and bindings are theirs again. */
 TEST_EXECUTED(between_dispatches) {
     for (int form = 0; form < 2; form++) {
-        vd_context *ctx = open_with(f, "kernel");
+        vd_context *ctx = context_that_moves(f);
         uint32_t got[64];
         vc_kernel_desc desc;
         memset(&desc, 0, sizeof desc);
@@ -124,7 +134,6 @@ TEST_EXECUTED(between_dispatches) {
         OK(vd_buffer_read(ctx, b, 0, got, VD_WHOLE));
         for (int i = 0; i < 64; i++) assert_int_equal(got[i], 100);
         assert_int_equal(vulkan_of(ctx)->move_state, VD__VK_MOVE_READY);
-        vd_context_destroy(ctx);
     }
 }
 
@@ -163,7 +172,7 @@ static const struct CMUnitTest cases[] = {
     CASE(any_ranges), CASE(more_than_a_dispatch_takes), CASE(rows), CASE(between_dispatches), CASE(a_kernel_that_cannot_be_made), CASE(when_a_kernel_copies)
 };
 
-static int run_cases(const char *name) { return cmocka_run_group_tests_name(name, cases, NULL, NULL); }
+static int run_cases(const char *name) { return RUN_CASES(name, cases); }
 
 int main(int argc, char **argv) {
     const char *only = argc > 1 ? argv[1] : getenv("VKDISPATCH_BACKEND");

@@ -8,12 +8,7 @@ typedef void (*with_context)(vd_context *ctx);
 
 static void in_both_forms(fixture *f, with_context run) {
     for (int form = 0; form < 2; form++) {
-        vd_context *ctx = NULL;
-        vd_context_desc desc = fixture_desc(f);
-        desc.disable = form ? VD_FEATURE_ADDRESS : 0;
-        OK(vd_context_create(&desc, &ctx));
-        run(ctx);
-        vd_context_destroy(ctx);
+        run(form ? context_without(f, VD_FEATURE_ADDRESS) : f->ctx);
     }
 }
 
@@ -394,6 +389,7 @@ TEST_EXECUTED(elements_narrower_than_a_word_work) { in_both_forms(f, narrow_elem
 
 TEST_EXECUTED(a_kernel_may_die_while_work_uses_it) {
     vd_buffer b = buffer_u32(f->ctx, "b", 64, NULL);
+    uint64_t before = stats_of(f->ctx).kernels;
     for (uint32_t i = 0; i < 20; i++) {
         vd_kernel k = kernel_affine(f->ctx);
         OK(affine(vd_immediate(f->ctx, 0, 0), k, b, 64, 1, 1));
@@ -401,7 +397,7 @@ TEST_EXECUTED(a_kernel_may_die_while_work_uses_it) {
         if (i % 3 == 0) OK(vd_flush(f->ctx));
     }
     assert_int_equal(read_u32(f->ctx, b, 63), 20);
-    assert_int_equal(stats_of(f->ctx).kernels, 0);
+    assert_int_equal(stats_of(f->ctx).kernels, before);
 }
 
 /* ---- reflection ---- */

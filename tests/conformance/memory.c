@@ -107,14 +107,17 @@ static void check_call(fixture *f, work *w, size_t which) {
     if (f->memory.calls != before) fail_msg("%s: %ld allocations in later calls", calls[which].name, f->memory.calls - before);
 }
 
+/* Calls of one kind may find what another has left; where contexts are cheap, each kind begins with nothing. */
 static void check_calls(fixture *f, uint64_t disable) {
-    for (size_t i = 0; i < COUNT(calls); i++) {
+    bool apart = contexts_are_cheap(f);
+    for (size_t i = 0; i < COUNT(calls);) {
         vd_context *ctx = NULL;
         vd_context_desc desc = fixture_desc(f);
         desc.disable = disable;
         OK(vd_context_create(&desc, &ctx));
         work w = work_begin(ctx);
-        check_call(f, &w, i);
+        do check_call(f, &w, i);
+        while (++i < COUNT(calls) && !apart);
         assert_true(stats_of(ctx).host_allocations > 0);
         vd_context_destroy(ctx);
     }
@@ -200,7 +203,7 @@ static vd_result attempt_read(vd_context *ctx) {
 
 static void check_attempt(fixture *f, const char *name, attempt call) {
     vd_result result = VD_ERROR_OUT_OF_MEMORY;
-    for (long at = 1; at < 300 && result; at++) {
+    for (long at = 1; at < 300 && result; at += contexts_are_cheap(f) ? 1 : 5) {
         account memory = { 0, 0, 0 };
         vd_context *ctx = NULL;
         vd_context_desc desc = fixture_desc(f);

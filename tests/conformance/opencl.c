@@ -83,13 +83,8 @@ TEST_EXECUTED(a_text_runs) {
 
 /* The shared context is of the default kind; here memory is in buffer objects. */
 TEST_EXECUTED(a_text_runs_on_buffer_objects) {
-    vd_context_desc desc = fixture_desc(f);
-    vd_context *ctx = NULL;
-    desc.disable = VD_FEATURE_ADDRESS;
-    OK(vd_context_create(&desc, &ctx));
-    vd_kernel k = saxpy_create(ctx);
-    check_saxpy(ctx, k, 100000);
-    vd_context_destroy(ctx);
+    vd_context *ctx = context_without(f, VD_FEATURE_ADDRESS);
+    check_saxpy(ctx, saxpy_create(ctx), 100000);
 }
 
 /* Of several kernels in a program the desc has to name one. */
@@ -250,12 +245,14 @@ static vd__cl_mem failing_clCreateSubBuffer(vd__cl_mem a, uint64_t b, uint32_t c
 static const char *break_one(vd__cl_driver *cl, const vd__cl_driver *whole, int which) {
     int at = 0;
     *cl = *whole;
+    if (at++ == which) {
+        cl->clCreateSubBuffer = failing_clCreateSubBuffer;
+        return "clCreateSubBuffer";
+    }
 #define BREAK(name, args, ...) if (at++ == which) { cl->name = failing_##name; return #name; }
     FAILING(BREAK)
 #undef BREAK
-    if (at++ != which) return NULL;
-    cl->clCreateSubBuffer = failing_clCreateSubBuffer;
-    return "clCreateSubBuffer";
+    return NULL;
 }
 
 /* A bit of everything; the first error's text, "" where nothing failed. */
@@ -288,24 +285,20 @@ static void use_everything(vd_context *ctx, vd_kernel k, vd_buffer x, vd_buffer 
 }
 
 TEST_EXECUTED(calls_of_the_driver_that_fail) {
+    vd_context *ctx = context_without(f, VD_FEATURE_ADDRESS);
+    vd__cl_driver *cl = vd__cl_driver_of(&ctx->driver), whole = *cl;
+    vd_kernel k = saxpy_create(ctx);
+    vd_buffer x = buffer_named(ctx, "x", VD_F32, 64, NULL), y = buffer_named(ctx, "y", VD_F32, 64, NULL);
     for (int which = -1; which < 64; which++) {
-        vd_context_desc desc = fixture_desc(f);
-        vd_context *ctx = NULL;
         char text[1024];
-        desc.disable = VD_FEATURE_ADDRESS;
-        OK(vd_context_create(&desc, &ctx));
-        vd_kernel k = saxpy_create(ctx);
-        vd_buffer x = buffer_named(ctx, "x", VD_F32, 64, NULL), y = buffer_named(ctx, "y", VD_F32, 64, NULL);
         OK(vd_wait_idle(ctx));
-        vd__cl_driver *cl = vd__cl_driver_of(&ctx->driver), whole = *cl;
         const char *name = which < 0 ? "" : break_one(cl, &whole, which);
         if (name) use_everything(ctx, k, x, y, text, sizeof text);
         *cl = whole;
         if (name && which < 0) assert_string_equal(text, "");
         else if (name && (!strstr(text, name) || !strstr(text, "CL_OUT_OF_RESOURCES"))) fail_msg("%s fails: '%s'", name, text);
-        if (name && strcmp(name, "clFlush")) check_saxpy(ctx, k, 1000); /* without flushes no work is known to end: the device counts as lost */
-        vd_context_destroy(ctx);
-        if (!name) return;
+        if (!name || !strcmp(name, "clFlush")) return; /* the last: without flushes no work is known to end, and the device counts as lost */
+        check_saxpy(ctx, k, 1000);
     }
 }
 
@@ -417,5 +410,5 @@ static const struct CMUnitTest cases[] = {
 
 int main(void) {
     the_fixture.backend = VD_BACKEND_OPENCL;
-    return cmocka_run_group_tests_name("texts on opencl", cases, NULL, NULL);
+    return RUN_CASES("texts on opencl", cases);
 }

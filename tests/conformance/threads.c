@@ -75,11 +75,12 @@ static void *record_immediate(void *user) {
 
 TEST(eight_threads_record_to_the_immediate_list) {
     vd_buffer shared = buffer_u32(f->ctx, "shared", WORDS, NULL);
+    vd_stats before = stats_of(f->ctx);
     run_jobs(f, record_immediate, kernel_affine(f->ctx), shared);
     if (f->executes) assert_int_equal(read_u32(f->ctx, shared, WORDS - 1), THREADS * ROUNDS);
     vd_stats s = stats_of(f->ctx);
-    assert_int_equal(s.dispatches, 2 * THREADS * ROUNDS);
-    assert_int_equal(s.buffers, 1);
+    assert_int_equal(s.dispatches - before.dispatches, 2 * THREADS * ROUNDS);
+    assert_int_equal(s.buffers, before.buffers);
 }
 
 static void *record_lists(void *user) {
@@ -137,8 +138,9 @@ static void *come_and_go(void *user) {
 TEST(eight_threads_make_and_destroy_buffers) {
     vd_kernel no_kernel = { 0 };
     vd_buffer no_buffer = { 0 };
+    uint64_t before = stats_of(f->ctx).buffers;
     run_jobs(f, come_and_go, no_kernel, no_buffer);
-    assert_int_equal(stats_of(f->ctx).buffers, 0);
+    assert_int_equal(stats_of(f->ctx).buffers, before);
 }
 
 static void *build_kernels(void *user) {
@@ -166,13 +168,14 @@ static void *build_kernels(void *user) {
 TEST(eight_threads_build_kernels) {
     vd_kernel no_kernel = { 0 };
     vd_buffer no_buffer = { 0 };
+    uint64_t before = stats_of(f->ctx).kernels;
     run_jobs(f, build_kernels, no_kernel, no_buffer);
-    assert_int_equal(stats_of(f->ctx).kernels, 0);
+    assert_int_equal(stats_of(f->ctx).kernels, before);
 }
 
 static void *own_context(void *user) {
     job *j = (job *)user;
-    for (uint32_t i = 0; i < 3; i++) {
+    for (uint32_t i = 0; i < 2; i++) {
         vd_context_desc desc = fixture_desc(j->f);
         TRY(vd_context_create(&desc, &j->ctx));
         vd_buffer own = job_buffer(j);

@@ -27,6 +27,7 @@ static vd_buffer counted(vd_context *ctx, const char *name) {
 }
 
 TEST(views_have_their_own_range_type_and_shape) {
+    uint64_t before = stats_of(f->ctx).buffers;
     vd_buffer b = counted(f->ctx, "whole"), v, w;
     vd_buffer_info whole, info;
     vd_view_desc desc;
@@ -54,7 +55,7 @@ TEST(views_have_their_own_range_type_and_shape) {
     assert_int_equal(info.shape[0], 28);
     assert_int_equal(info.size, 224);
     assert_int_equal(read_u32(f->ctx, w, 0), (256 + 16) / 4);
-    assert_int_equal(stats_of(f->ctx).buffers, 3);
+    assert_int_equal(stats_of(f->ctx).buffers, before + 3);
 }
 
 TEST(transfers_reach_the_range_of_a_view) {
@@ -179,6 +180,7 @@ TEST(kernels_name_the_alignment_they_want) {
 
 TEST(views_die_with_their_buffer) {
     uint32_t word = 1;
+    uint64_t before = stats_of(f->ctx).buffers;
     vd_buffer b = counted(f->ctx, "b"), v = view_u32(f->ctx, b, 1, 8), w = view_u32(f->ctx, v, 1, 4);
     vd_kernel k = kernel_affine(f->ctx);
     OK(vd_buffer_write(f->ctx, v, 0, &word, 4));
@@ -200,10 +202,11 @@ TEST(views_die_with_their_buffer) {
     vd_buffer_destroy(f->ctx, w);
     FAILS(vd_buffer_read(f->ctx, w, 0, &word, 4), VD_ERROR_INVALID, "was destroyed");
     assert_int_equal(read_u32(f->ctx, other, 5), 5);
-    assert_int_equal(stats_of(f->ctx).buffers, 1);
+    assert_int_equal(stats_of(f->ctx).buffers, before + 1);
 }
 
 TEST(a_buffer_may_die_while_work_on_its_views_is_under_way) {
+    uint64_t before = stats_of(f->ctx).buffers;
     for (uint32_t round = 0; round < 20; round++) {
         vd_buffer b = counted(f->ctx, "b"), v = view_u32(f->ctx, b, 16, 64), keep = buffer_u32(f->ctx, "keep", 64, NULL);
         vd_list *list = list_begin(f->ctx);
@@ -216,7 +219,7 @@ TEST(a_buffer_may_die_while_work_on_its_views_is_under_way) {
         vd_buffer_destroy(f->ctx, keep);
     }
     OK(vd_wait_idle(f->ctx));
-    assert_int_equal(stats_of(f->ctx).buffers, 0);
+    assert_int_equal(stats_of(f->ctx).buffers, before);
 }
 
 TEST(bad_views_are_refused) {
