@@ -6549,6 +6549,13 @@ static void vd__cl_queue_native(vd__device *dev, uint32_t queue, vd_native *out)
     out->queue = vcl->queues[queue].handle;
 }
 
+/* Half of a submission may be under way, and nothing would tell when it is done with the host's memory. */
+static VD__APART vd_result vd__cl_queue_abandon(const vd__cl_device *vcl, const vd__cl_queue *q, vd__cl_event event, vd_result result, int32_t error) {
+    vcl->cl->clFinish(q->handle);
+    if (event) vcl->cl->clReleaseEvent(event);
+    return result ? result : vd__cl_fail(error, event ? "clFlush" : "clEnqueueMarkerWithWaitList");
+}
+
 static vd_result vd__cl_queue_submit(vd__device *dev, uint32_t queue, const vd__commands *c, uint64_t value, const vd__wait *waits, uint32_t wait_count) {
     vd__cl_device *vcl = vd__cl_device_of(dev);
     vd__cl_queue *q = &vcl->queues[queue];
@@ -6559,11 +6566,9 @@ static vd_result vd__cl_queue_submit(vd__device *dev, uint32_t queue, const vd__
     if (error) return vd__cl_fail(error, "clEnqueueBarrierWithWaitList");
     vd_result result = vc ? vd__cl_play(vcl, q->handle, vc, &event) : VD_OK;
     if (vc) vd__cl_commands_clear(vcl, vc);
-    if (result) return result;
-    if (!event) error = vcl->cl->clEnqueueMarkerWithWaitList(q->handle, 0, NULL, &event);
-    if (!error) error = vcl->cl->clFlush(q->handle);
-    if (error && event) vcl->cl->clReleaseEvent(event);
-    if (error) return vd__cl_fail(error, event ? "clFlush" : "clEnqueueMarkerWithWaitList");
+    if (!result && !event) error = vcl->cl->clEnqueueMarkerWithWaitList(q->handle, 0, NULL, &event);
+    if (!result && !error) error = vcl->cl->clFlush(q->handle);
+    if (VD__UNLIKELY(result || error)) return vd__cl_queue_abandon(vcl, q, event, result, error);
     vd__mutex_lock(&q->lock);
     vd__cl_mark *mark = &q->marks[(q->first + q->count++) & (q->capacity - 1)];
     mark->event = event;

@@ -302,6 +302,131 @@ TEST_EXECUTED(calls_of_the_driver_that_fail) {
     }
 }
 
+/* ---- a driver that fails now and then, while threads use it ---- */
+
+static vd__cl_driver sound;   /* the driver's own functions */
+static uint32_t calls, one_in; /* calls of them, how many of which fail: one in so many, spread at random */
+
+static bool bad_luck(void) {
+    dice d = { __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED) * UINT64_C(0x9e3779b97f4a7c15) };
+    uint32_t often = __atomic_load_n(&one_in, __ATOMIC_RELAXED);
+    roll(&d, 0);
+    return often && roll(&d, often) == 0;
+}
+
+/* Functions that return an error, with their parameters twice. */
+#define SHAKY(X) \
+    X(clEnqueueMigrateMemObjects, (vd__cl_command_queue q, uint32_t n, const vd__cl_mem *m, uint64_t f, uint32_t w, const vd__cl_event *l, vd__cl_event *e), \
+        (q, n, m, f, w, l, e)) \
+    X(clSetKernelArg, (vd__cl_kernel_id k, uint32_t i, size_t s, const void *v), (k, i, s, v)) \
+    X(clEnqueueNDRangeKernel, (vd__cl_command_queue q, vd__cl_kernel_id k, uint32_t n, const size_t *o, const size_t *g, const size_t *s, uint32_t w, \
+        const vd__cl_event *l, vd__cl_event *e), (q, k, n, o, g, s, w, l, e)) \
+    X(clEnqueueReadBuffer, (vd__cl_command_queue q, vd__cl_mem m, uint32_t b, size_t o, size_t s, void *p, uint32_t w, const vd__cl_event *l, \
+        vd__cl_event *e), (q, m, b, o, s, p, w, l, e)) \
+    X(clEnqueueWriteBuffer, (vd__cl_command_queue q, vd__cl_mem m, uint32_t b, size_t o, size_t s, const void *p, uint32_t w, const vd__cl_event *l, \
+        vd__cl_event *e), (q, m, b, o, s, p, w, l, e)) \
+    X(clEnqueueFillBuffer, (vd__cl_command_queue q, vd__cl_mem m, const void *p, size_t n, size_t o, size_t s, uint32_t w, const vd__cl_event *l, \
+        vd__cl_event *e), (q, m, p, n, o, s, w, l, e))
+
+#define DEFINE_SHAKY(name, parameters, arguments) \
+    static int32_t shaky_##name parameters { return bad_luck() ? VD__CL_OUT_OF_RESOURCES : sound.name arguments; }
+SHAKY(DEFINE_SHAKY)
+
+/* Called for work that failed, whose device is lost if that fails too. */
+static int32_t shaky_clEnqueueMarkerWithWaitList(vd__cl_command_queue q, uint32_t w, const vd__cl_event *l, vd__cl_event *e) {
+    return __atomic_load_n(&calls, __ATOMIC_RELAXED) > 2000 && bad_luck() ? VD__CL_OUT_OF_RESOURCES : sound.clEnqueueMarkerWithWaitList(q, w, l, e);
+}
+
+static vd__cl_mem shaky_clCreateBuffer(vd__cl_context context, uint64_t flags, size_t size, void *host, int32_t *error) {
+    if (!bad_luck()) return sound.clCreateBuffer(context, flags, size, host, error);
+    *error = VD__CL_MEM_OBJECT_ALLOCATION_FAILURE;
+    return NULL;
+}
+
+static vd__cl_mem shaky_clCreateSubBuffer(vd__cl_mem buffer, uint64_t flags, uint32_t type, const void *region, int32_t *error) {
+    if (!bad_luck()) return sound.clCreateSubBuffer(buffer, flags, type, region, error);
+    *error = VD__CL_OUT_OF_RESOURCES;
+    return NULL;
+}
+
+static void *shaky_clEnqueueMapBuffer(vd__cl_command_queue q, vd__cl_mem m, uint32_t b, uint64_t f, size_t o, size_t s, uint32_t w, const vd__cl_event *l,
+                                      vd__cl_event *e, int32_t *error) {
+    if (!bad_luck()) return sound.clEnqueueMapBuffer(q, m, b, f, o, s, w, l, e, error);
+    *error = VD__CL_OUT_OF_RESOURCES;
+    return NULL;
+}
+
+enum { SHAKEN_THREADS = 8, SHAKEN_ROUNDS = 60 };
+
+typedef struct shaken { vd_context *ctx; vd_kernel kernel; uint32_t number, failed; } shaken;
+
+static void *work_shaken(void *user) {
+    static const uint32_t sizes[] = { 1, 17, 1000, 100000, 3000000 };
+    shaken *w = (shaken *)user;
+    dice d = { w->number };
+    for (uint32_t i = 0; i < SHAKEN_ROUNDS; i++) {
+        uint32_t words = sizes[roll(&d, i % 20 ? 4 : 5)], tag = w->number << 16 | i, got = 0;
+        vd_buffer_desc desc;
+        memset(&desc, 0, sizeof desc);
+        desc.type = VD_U32;
+        desc.shape[0] = words;
+        vd_buffer b = vd_buffer_create(w->ctx, &desc);
+        bool ok = b.id && !vd_fill(vd_immediate(w->ctx, 0, 0), b, 0, VD_WHOLE, &tag, 4) && !affine(vd_immediate(w->ctx, 0, 0), w->kernel, b, words, 1, 1);
+        vd_list *list = ok ? vd_list_begin(w->ctx, NULL) : NULL;
+        if (list) ok = !vd_write(list, b, 0, &tag, 4) && !affine(list, w->kernel, b, words, 1, 1) && !vd_submit(list, NULL, NULL);
+        if (b.id) ok = !vd_buffer_read(w->ctx, b, 4 * (uint64_t)(words - 1), &got, 4) && ok;
+        w->failed += !ok;
+        vd_buffer_destroy(w->ctx, b);
+    }
+    return NULL;
+}
+
+static void check_shaken(fixture *f, uint64_t disable, uint32_t often) {
+    pthread_t threads[SHAKEN_THREADS];
+    shaken w[SHAKEN_THREADS];
+    account memory = { 0, 0, 0 };
+    vd_context *ctx = NULL;
+    vd_context_desc desc = fixture_desc(f);
+    uint32_t failed = 0;
+    desc.disable = disable;
+    desc.allocator = account_allocator(&memory);
+    OK(vd_context_create(&desc, &ctx));
+    vd_kernel kernel = kernel_affine(ctx);
+    vd__cl_driver *cl = vd__cl_driver_of(&ctx->driver);
+    sound = *cl;
+    calls = 0;
+    one_in = often;
+#define SHAKE(name, parameters, arguments) cl->name = shaky_##name;
+    SHAKY(SHAKE)
+    cl->clEnqueueMarkerWithWaitList = shaky_clEnqueueMarkerWithWaitList;
+    cl->clCreateBuffer = shaky_clCreateBuffer;
+    cl->clCreateSubBuffer = shaky_clCreateSubBuffer;
+    cl->clEnqueueMapBuffer = shaky_clEnqueueMapBuffer;
+    for (uint32_t i = 0; i < SHAKEN_THREADS; i++) {
+        memset(&w[i], 0, sizeof w[i]);
+        w[i].ctx = ctx;
+        w[i].kernel = kernel;
+        w[i].number = i;
+        assert_int_equal(pthread_create(&threads[i], NULL, work_shaken, &w[i]), 0);
+    }
+    for (uint32_t i = 0; i < SHAKEN_THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        failed += w[i].failed;
+    }
+    __atomic_store_n(&one_in, 0, __ATOMIC_RELAXED);
+    vd_context_destroy(ctx);
+    if (often <= 10) assert_true(failed > 0);
+    assert_int_equal(memory.live, 0);
+    f->messages = 0; /* they tell what failed */
+}
+
+TEST_EXECUTED(calls_of_the_driver_that_fail_under_threads) {
+    for (uint32_t often = 250; often > 1; often /= 5) {
+        check_shaken(f, VD_FEATURE_ADDRESS, often);
+        check_shaken(f, 0, often);
+    }
+}
+
 static int32_t (*real_event_info)(vd__cl_event, uint32_t, size_t, void *, size_t *);
 
 static int32_t event_that_failed(vd__cl_event event, uint32_t what, size_t size, void *out, size_t *written) {
@@ -405,6 +530,7 @@ TEST_EXECUTED(a_queue_waits_for_another) {
 static const struct CMUnitTest cases[] = {
     CASE(a_text_runs), CASE(a_text_runs_on_buffer_objects), CASE(a_program_of_two_kernels), CASE(a_broken_text_is_told_with_its_line),
     CASE(a_desc_that_does_not_fit_its_text), CASE(programs_kept_in_files), CASE(calls_of_the_driver_that_fail),
+    CASE(calls_of_the_driver_that_fail_under_threads),
     CASE(work_that_ends_with_an_error_loses_the_device), CASE(a_queue_waits_for_another),
 };
 
