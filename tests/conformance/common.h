@@ -206,7 +206,7 @@ static int fixture_close(fixture *f) {
     memset(f->shared, 0, sizeof f->shared);
     f->ctx = NULL;
     if (f->memory.live == 0) return 0;
-    print_message("# %ld blocks of memory are left after vd_context_destroy (tests %s to %s)\n", f->memory.live, f->first, f->last);
+    print_message("# warning: %ld blocks of memory are left after vd_context_destroy (tests %s to %s)\n", f->memory.live, f->first, f->last);
     f->memory.live = 0;
     return 1;
 }
