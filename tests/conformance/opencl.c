@@ -527,11 +527,41 @@ TEST_EXECUTED(a_queue_waits_for_another) {
     a_queue_after_another(f, VD_FEATURE_ADDRESS);
 }
 
+/* The names that stand before a parenthesis: which are known, and whether all are. */
+TEST_EXECUTED(declarations_are_brought_along) {
+    static const char *const known[] = {
+        "void own(int a) { barrier(1); if(get_local_id(0)) own(a - (int)fma(1.0f, 2.0f, 3.0f)); }", "void own() {}(get_group_id(0)"
+    };
+    static const char *const unknown[] = { "void own() { sin(1.0f); }", "void other() {}", "", "own", "get_local_id", "void own() { get_local_ids(0); }" };
+    saxpy_desc s;
+    vd_kernel_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.entry = "own";
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        desc.code = known[i];
+        desc.code_size = strlen(known[i]);
+        if (!vd__cl_calls(&desc)) fail_msg("'%s' calls what is not known", known[i]);
+    }
+    for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
+        desc.code = unknown[i];
+        desc.code_size = strlen(unknown[i]);
+        if (vd__cl_calls(&desc)) fail_msg("'%s' calls nothing unknown", unknown[i]);
+    }
+    describe(&s);
+    s.desc.entry = "saxpy";
+    s.desc.code_size = strlen(saxpy);
+    assert_true(vd__cl_calls(&s.desc) != 0);
+    vd_kernel k = vd_kernel_create(f->ctx, &s.desc);
+    if (!k.id) fail_msg("vd_kernel_create: %s", vd_error_text());
+    check_saxpy(f->ctx, k, 1000);
+    vd_kernel_destroy(f->ctx, k);
+}
+
 static const struct CMUnitTest cases[] = {
     CASE(a_text_runs), CASE(a_text_runs_on_buffer_objects), CASE(a_program_of_two_kernels), CASE(a_broken_text_is_told_with_its_line),
     CASE(a_desc_that_does_not_fit_its_text), CASE(programs_kept_in_files), CASE(calls_of_the_driver_that_fail),
     CASE(calls_of_the_driver_that_fail_under_threads),
-    CASE(work_that_ends_with_an_error_loses_the_device), CASE(a_queue_waits_for_another),
+    CASE(work_that_ends_with_an_error_loses_the_device), CASE(a_queue_waits_for_another), CASE(declarations_are_brought_along),
 };
 
 int main(void) {
