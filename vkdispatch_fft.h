@@ -767,6 +767,7 @@ typedef struct vd__fft_shape {
     bool split;              /* one component at a time passes through shared memory */
     uint32_t slices;         /* and of that, a part at a time: this many, 1 where all of it fits */
     bool paired;             /* both components as one element of shared memory */
+    bool alternating;        /* exchanges take two halves of shared memory by turns, with one barrier each instead of two */
     vd__fft_pad pad[VD__FFT_STAGES]; /* of the exchange behind a stage */
     bool mirrored;           /* results pass through shared memory once more, to meet their mirror images */
     bool twice;              /* there and back in one kernel, with a product in between */
@@ -1004,7 +1005,7 @@ static uint32_t vd__fft_words(const vd__fft_shape *s) {
 
 /* In words of the arithmetic's type. */
 static uint64_t vd__fft_shared(const vd__fft_shape *s) {
-    return s->stages == 1 && !s->mirrored ? 0 : (uint64_t)vd__fft_words(s) * (s->split ? 1u : 2u);
+    return s->stages == 1 && !s->mirrored ? 0 : (uint64_t)vd__fft_words(s) * (s->split ? 1u : 2u) * (s->alternating ? 2 : 1);
 }
 
 /* Estimated instructions for one transform: butterflies and twiddles of every thread, idle ones too, exchanges, barriers, which cost most on a processor. Its
@@ -1186,9 +1187,10 @@ static bool vd__fft_deal_rows(const vd__fft_device *d, vd__fft_shape *s, uint64_
 }
 
 /* Rows, columns and tiles of several axes whose best shape was measured (NVIDIA H200, 1 GiB) and is not the cheapest by the estimate above. */
+enum { VD__FFT_KNOWN = 6 };  /* radices at most */
 typedef struct vd__fft_known {
     uint16_t size[3];
-    uint8_t radix[5];        /* of the first axis, then of the next */
+    uint8_t radix[VD__FFT_KNOWN]; /* of the first axis, then of the next */
     uint16_t threads, side;
     uint8_t slices;          /* 0: both components at once */
     uint8_t joined;
@@ -1238,7 +1240,7 @@ static bool vd__fft_is_known(const vd__fft_known *k, const vd__fft_shape *s) {
 
 static void vd__fft_take_known(const vd__fft_known *k, vd__fft_shape *s) {
     uint32_t axis = 0, product = 1;
-    for (s->stages = 0; s->stages < 5 && k->radix[s->stages]; s->stages++) {
+    for (s->stages = 0; s->stages < VD__FFT_KNOWN && k->radix[s->stages]; s->stages++) {
         if (product == s->size[vd__fft_axis_at(s, axis)]) {
             axis++;
             product = 1;
@@ -1253,10 +1255,16 @@ static void vd__fft_take_known(const vd__fft_known *k, vd__fft_shape *s) {
     s->slices = s->split && !s->mirrored ? k->slices : 1;
 }
 
-/* Rows on a processor (PoCL on AVX2, 4 MiB): 16 values a thread fill its registers, and more of them cost compilers dear. */
+/* Rows on a processor (PoCL on AVX-512, 16 MiB). It compiles each kernel three times, in more than linear time; where exchanges alternate, small radices are
+   no slower: 4096 = 16 x 16 x 16 is there after 370 ms and takes 16.6, 4 x 4 x 4 x 4 x 4 x 4 after 139, and 14.4. */
 static const vd__fft_known vd__fft_processor_rows[] = {
-    { { 64 }, { 8, 8 }, 8, 4, 0, 0 }, { { 128 }, { 8, 16 }, 8, 4, 0, 0 }, { { 256 }, { 16, 16 }, 16, 1, 0, 0 }, { { 512 }, { 8, 8, 8 }, 64, 4, 0, 0 },
-    { { 1024 }, { 8, 8, 16 }, 64, 2, 0, 0 }, { { 2048 }, { 16, 8, 16 }, 128, 1, 0, 0 }, { { 4096 }, { 16, 16, 16 }, 256, 1, 0, 0 }
+    { { 64 }, { 8, 8 }, 8, 4, 0, 0 }, { { 128 }, { 8, 16 }, 8, 4, 0, 0 }, { { 256 }, { 8, 8, 4 }, 32, 1, 0, 0 }, { { 512 }, { 4, 4, 4, 8 }, 128, 1, 0, 0 },
+    { { 1024 }, { 4, 4, 4, 4, 4 }, 256, 1, 0, 0 }, { { 2048 }, { 4, 4, 4, 4, 4, 2 }, 512, 1, 0, 0 }, { { 4096 }, { 4, 4, 4, 4, 4, 4 }, 1024, 1, 0, 0 }
+};
+
+/* The same whose results meet their mirror images, where values are held across barriers. */
+static const vd__fft_known vd__fft_processor_mirrored[] = {
+    { { 256 }, { 16, 16 }, 16, 1, 0, 0 }, { { 2048 }, { 16, 8, 16 }, 128, 1, 0, 0 }, { { 4096 }, { 16, 16, 16 }, 256, 1, 0, 0 }
 };
 
 /* The same where numbers are words (llvmpipe). It compiles an access to memory as a loop over lanes, for a millisecond: short threads are done first. */
@@ -1272,12 +1280,17 @@ static const vd__fft_known *vd__fft_find(const vd__fft_known *k, size_t left, co
 }
 #define VD__FFT_FIND(table, shape) vd__fft_find(table, sizeof(table) / sizeof *(table), shape)
 
+static const vd__fft_known *vd__fft_find_processor(const vd__fft_shape *s) {
+    const vd__fft_known *k = s->mirrored ? VD__FFT_FIND(vd__fft_processor_mirrored, s) : NULL;
+    return k ? k : VD__FFT_FIND(vd__fft_processor_rows, s);
+}
+
 /* Fewer side by side where there are not as many, and without free words where there is no room for them. */
 static bool vd__fft_recall(const vd__fft_device *d, vd__fft_shape *s, uint64_t count) {
     bool columns = s->columns_in || s->columns_out;
     const vd__fft_known *k = NULL;
     if (s->turned) k = VD__FFT_FIND(vd__fft_images, s);
-    else if (d->cpu) k = columns ? NULL : d->words ? VD__FFT_FIND(vd__fft_lane_rows, s) : VD__FFT_FIND(vd__fft_processor_rows, s);
+    else if (d->cpu) k = columns ? NULL : d->words ? VD__FFT_FIND(vd__fft_lane_rows, s) : vd__fft_find_processor(s);
     else if (s->twice) k = columns ? VD__FFT_FIND(vd__fft_columns_twice, s) : VD__FFT_FIND(vd__fft_rows_twice, s);
     else if (s->mirrored && !columns) k = VD__FFT_FIND(vd__fft_rows_mirrored, s);
     if (!k && !d->cpu && !s->turned) k = columns ? VD__FFT_FIND(vd__fft_columns, s) : VD__FFT_FIND(vd__fft_rows, s);
@@ -1356,9 +1369,12 @@ static void vd__fft_choose_pads(const vd__fft_device *d, vd__fft_shape *s) {
     }
 }
 
-/* A processor reaches both components of a number at the price of one; mirror images go one at a time. */
+/* A processor reaches both components of a number at the price of one; mirror images go one at a time. What is held across a barrier its compilers keep in
+   memory, for every thread: nothing is, where there is room for the next exchange beside the last one. */
 static bool vd__fft_settle(const vd__fft_device *d, vd__fft_shape *s, bool fits) {
     s->paired = d->cpu && !s->split && !s->mirrored;
+    s->alternating = false;
+    s->alternating = s->paired && !d->words && (s->stages > 2 || s->twice) && vd__fft_shared(s) * 2 <= d->shared;
     return fits;
 }
 
@@ -2312,7 +2328,8 @@ typedef struct vd__fft_writer {
     vc_val thread[2], side[2]; /* by that: of its transform, and which transform */
     vc_val index;            /* in C order, of the first element of this thread's transform: for hooks */
     vd__fft_pad pad;         /* of the exchange being written */
-    bool used;               /* shared memory holds what some thread may still read */
+    bool used[2];            /* that half of shared memory holds what some thread may still read */
+    uint32_t half;           /* of the exchange being written: 0, or 1 by turns */
     vd__fft_c x[VD__FFT_HELD];
 } vd__fft_writer;
 
@@ -2345,7 +2362,7 @@ static vc_val vd__fft_spot(const vd__fft_writer *w, vc_val index, uint32_t j, ui
     const vd__fft_shape *s = w->shape;
     bool columns = vd__fft_all_columns(s), even = vd__fft_is_even(s, w->pad, c, radix);
     vc_val at = even ? index : vc_add(index, vc_u32(j * c));
-    *constant = even ? vd__fft_padded(w->pad, j * c * (columns ? s->side : 1)) : 0;
+    *constant = (even ? vd__fft_padded(w->pad, j * c * (columns ? s->side : 1)) : 0) + (w->half ? vd__fft_words(s) : 0);
     if (columns) at = vc_add(vc_mul(at, vc_u32(s->side)), w->side[1]);
     if (w->pad.width) at = vc_add(at, vc_mul(vc_shr(at, vc_u32(w->pad.shift)), vc_u32(w->pad.width)));
     return columns || s->side == 1 ? at : vc_add(at, vc_mul(w->side[w->columns], vc_u32(vd__fft_pitch(s, w->pad))));
@@ -2410,14 +2427,16 @@ static void vd__fft_exchange(vd__fft_writer *w, const vd__fft_phase *g, const vd
         uint32_t part = w->shape->paired ? (uint32_t)VD__FFT_BOTH : turn / slices, slice = turn % slices;
         bool other = parts == 1 && !w->shape->paired;
         w->columns = before;
-        if (w->used) vc_barrier(w->k);
+        if (w->shape->alternating) w->half ^= 1;
+        if (w->used[w->half]) vc_barrier(w->k);
         vd__fft_send(w, g, part, slice);
         if (other) vd__fft_send(w, g, 1, slice);
         vc_barrier(w->k);
         w->columns = columns;
         vd__fft_receive(w, next, to, part, slice);
         if (other) vd__fft_receive(w, next, to, 1, slice);
-        w->used = true;
+        w->used[w->half ^ 1] = false; /* every thread is here */
+        w->used[w->half] = true;
     }
     for (i = 0; i < next->each * next->radix; i++) w->x[i] = to[i];
 }
@@ -2915,7 +2934,7 @@ static void vd__fft_sum_channels(vd__fft_writer *w, const vd__fft_phase *g) {
         sum[i / 2][i % 2] = vc_var(w->k, i % 2 ? "im" : "re", w->real);
         vc_set(sum[i / 2][i % 2], vc_imm(w->real, 0));
     }
-    w->used = s->stages > 1;
+    w->used[0] = w->used[1] = s->stages > 1;
     VC_FOR(w->k, c, vc_u32(0), vc_u32(w->pass->product.channels)) {
         w->columns = s->columns_in;
         w->channel = c;
@@ -2951,7 +2970,7 @@ static void vd__fft_convolve(vd__fft_writer *w) {
         vd__fft_back(w);
         return;
     }
-    w->used = s->stages > 1;
+    w->used[0] = w->used[1] = s->stages > 1;
     VC_FOR(w->k, i, vc_u32(0), vc_u32(w->pass->product.kernels)) {
         w->columns = s->columns_in;
         w->kernel = i;
@@ -3003,6 +3022,7 @@ static void vd__fft_declare(vd__fft_writer *w, bool in_place, bool one) {
     w->table = vc_buffer(w->k, "table", pair, read);
     if (vd__fft_has_spectrum(w->pass)) w->spectrum = vc_buffer(w->k, "spectrum", pair, read);
     if ((w->load || w->store) && w->plan->hooks.declare) w->plan->hooks.declare(w->k, w->plan->hooks.user);
+    if (s->alternating) words *= 2;
     if (vd__fft_shared(s)) {
         w->shared[0] = s->paired ? vc_shared(w->k, "both", pair, words) : vc_shared(w->k, "re", w->real, words);
         w->shared[1] = s->split || s->paired ? w->shared[0] : vc_shared(w->k, "im", w->real, words);
@@ -3943,13 +3963,13 @@ static void vd__real_fold_all(vd__fft_writer *w, const vd__fft_phase *g) {
             w->x[u * g->radix + j] = vd__real_chirped(w, w->x[u * g->radix + j], vc_min(vc_add(b, vc_u32(j * g->step)), vc_u32(h - 1)));
     }
     for (part = 0; part < parts; part++) {
-        if (w->used) vc_barrier(w->k);
+        if (w->used[0]) vc_barrier(w->k);
         vd__real_send(w, g, part);
         if (parts == 1) vd__real_send(w, g, 1);
         vc_barrier(w->k);
         vd__real_receive(w, &pairs, count, part);
         if (parts == 1) vd__real_receive(w, &pairs, count, 1);
-        w->used = true;
+        w->used[0] = true;
     }
     vd__real_finish_pairs(w, &pairs, count);
 }
@@ -7152,7 +7172,7 @@ VD__PLAN_KIND(convolve, vd_convolve, vd_convolve_desc, vd__convolve_io, vd__conv
 /* Which shape of a kernel is the fastest: those that are cheapest by estimate are compiled, compared with what the planner would take, and timed; then, with
    the radices and threads of the best, other numbers of transforms side by side and other exchanges. */
 
-enum { VD__FFT_MEASURE_VERSION = 2 }; /* of what is kept: to be raised when kernels or choices change */
+enum { VD__FFT_MEASURE_VERSION = 3 }; /* of what is kept: to be raised when kernels or choices change */
 
 static vd__fft_choice vd__fft_choice_of(const vd__fft_shape *s) {
     vd__fft_choice c;
