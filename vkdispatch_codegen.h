@@ -864,7 +864,7 @@ static inline vc_val vc__imm_ulong(unsigned long x) { return sizeof x == 8 ? vc_
 
 #if defined(__GNUC__)
 #define VC__PREFETCH(address) __builtin_prefetch(address)
-#define VC__APART __attribute__((noinline))      /* called from many places, each of which would hold a copy */
+#define VC__APART __attribute__((noinline))      /* called from many places, each of which would hold a copy; or a loop that wants all registers */
 #else
 #define VC__PREFETCH(address) ((void)(address))
 #define VC__APART
@@ -2071,8 +2071,9 @@ static inline vc_val vc__quick_record(vc_kernel *k, uint32_t op, vc_type type, u
     return vc__value(k, vc__record(k, op, flags & VC__NODE_DIVERGES, vc__result_type(op, type), a, b, c, 0));
 }
 
-/* The short way, for operands of one type of which the first is no immediate: nothing else is worth a word, so all else goes the long way. */
-static vc_val vc__pure1(uint32_t op, vc_val a) {
+/* The short way, for operands of one type of which the first is no immediate: nothing else is worth a word, so all else goes the long way. The op comes last,
+   so that callers pass their operands on in the registers they came in. */
+static vc_val vc__pure1(vc_val a, uint32_t op) {
     vc_kernel *k = vc__quick_kernel(a);
     uint32_t x = k ? vc__quick_node(k, a) : VC__NIL;
     const vc__node *n = x == VC__NIL ? &vc__nothing : &k->node[x];
@@ -2080,7 +2081,7 @@ static vc_val vc__pure1(uint32_t op, vc_val a) {
     return vc__pure_checked(op, 1, a, vc__no_value(), vc__no_value());
 }
 
-static vc_val vc__pure2(uint32_t form, vc_val a, vc_val b) {
+static vc_val vc__pure2(vc_val a, vc_val b, uint32_t form) {
     vc_kernel *k = vc__quick_kernel(a);
     uint32_t x = k ? vc__quick_node(k, a) : VC__NIL, op = form & ~(uint32_t)VC__SWAPPED, y;
     const vc__node *m, *n;
@@ -2093,7 +2094,7 @@ static vc_val vc__pure2(uint32_t form, vc_val a, vc_val b) {
     return vc__pure_checked(form, 2, a, b, vc__no_value());
 }
 
-static vc_val vc__pure3(uint32_t op, vc_val a, vc_val b, vc_val c) {
+static vc_val vc__pure3(vc_val a, vc_val b, vc_val c, uint32_t op) {
     vc_kernel *k = vc__quick_kernel(a);
     uint32_t x = k ? vc__quick_node(k, a) : VC__NIL, y, z;
     vc_type type;
@@ -4706,47 +4707,56 @@ static inline uint32_t vc__missing(const vc__lower *s, const vc__node *n) {
     return operands > 2 && vc__is_missing(s, n->a[2]) ? n->a[2] : VC__NIL;
 }
 
-/* The first operand of a tape node that is not lowered; or VC__NIL, and then the node is; or VC__STOP after an error. */
+/* The first operand of node i of the tape that is not lowered; or VC__NIL, and then the node is; or VC__STOP after an error. Where that is the first of two
+   and the second is not lowered either, that one is in *then. */
 #define VC__STOP (VC__NIL - 1)
-static inline uint32_t vc__step(vc__lower *s, uint32_t i) {
-    const vc__node *t = &s->kernel->node[i];
+static inline uint32_t vc__step(vc__lower *s, const vc__node *tape, uint32_t *map, uint32_t i, uint32_t *then) {
+    const vc__node *t = &tape[i];
     uint32_t plain = s->plain[t->op], a, b = VC__NIL, c = VC__NIL;
     if (plain >> vc__kind(t->type) & 1u) {
-        a = s->map[t->a[0]];
+        a = map[t->a[0]];
         if (!(plain & VC__PLAIN_ONE)) {
-            b = s->map[t->a[1]];
-            if (a == VC__NIL) VC__PREFETCH(&s->kernel->node[t->a[1]]); /* the next one on the way back */
-            else if (b == VC__NIL) return t->a[1];
+            b = map[t->a[1]];
+            if (b == VC__NIL) {
+                if (a != VC__NIL) return t->a[1];
+                *then = t->a[1];
+                VC__PREFETCH(&tape[t->a[1]]);
+            }
         }
         if (a == VC__NIL) return t->a[0];
         if (plain & VC__PLAIN_THREE) {
-            c = s->map[t->a[2]];
+            c = map[t->a[2]];
             if (c == VC__NIL) return t->a[2];
         }
         a = vc__lower_plain(s, t, a, b, c);
         if (a != VC__NIL) {
-            s->map[i] = a;
+            map[i] = a;
             return VC__NIL;
         }
     } else {
         a = vc__missing(s, t);
         if (a != VC__NIL) return a;
     }
-    s->map[i] = vc__noted(s, vc__lower_node(s, i));
+    map[i] = vc__noted(s, vc__lower_node(s, i));
     return s->kernel->failed ? VC__STOP : VC__NIL;
 }
 
-/* Lowers a tape node and all it needs, operands first and from the left. Below those on the stack that wait for an operand lies a VC__NIL. */
-static void vc__walk(vc__lower *s, uint32_t root) {
-    uint32_t *top = s->stack, next, i = root;
+/* Lowers a tape node and all it needs, operands first and from the left. On the stack are those that wait for an operand, and second operands, which may be
+   lowered by the time their turn comes; below them all lies a VC__NIL. */
+VC__APART static void vc__walk(vc__lower *s, uint32_t root) {
+    const vc__node *tape = s->kernel->node; /* nothing is recorded meanwhile, so tape and map stay where they are */
+    uint32_t *map = s->map, *top = s->stack, next, then, i = root;
     *top = VC__NIL;
     do {
-        next = vc__step(s, i);
+        then = VC__NIL;
+        next = vc__step(s, tape, map, i, &then);
         if (next < VC__STOP) {
             *++top = i;
+            if (then != VC__NIL) *++top = then;
             i = next;
         } else {
             i = next == VC__NIL ? *top-- : VC__NIL;
+            while (i != VC__NIL && map[i] != VC__NIL) i = *top--;
         }
     } while (i != VC__NIL);
 }
@@ -4757,7 +4767,7 @@ static bool vc__lower_all(vc__lower *s) {
     s->count = 0;
     s->extra_count = 0;
     s->leaf_count = 0;
-    if (!VC__ROOM(s, u32, map, map_capacity, k->count) || !VC__ROOM(s, u32, stack, stack_capacity, k->count + 1)) return false;
+    if (!VC__ROOM(s, u32, map, map_capacity, k->count) || !VC__ROOM(s, u32, stack, stack_capacity, 2 * k->count + 1)) return false;
     if (!VC__ROOM(s, node, node, capacity, k->count) || !vc__make_slots(s, k->count + k->count / 2)) return false;
     memset(s->map, 0xff, k->count * sizeof(uint32_t));
     vc__find_plain(s);
@@ -4771,7 +4781,7 @@ static bool vc__lower_all(vc__lower *s) {
 static inline void vc__mark_operand(vc__lower *s, uint32_t operand) { if (operand != VC__NIL) s->node[operand].flags |= VC__NODE_LIVE; }
 
 /* Marks what the pins need, and counts it: constants, returned, and nodes by region. Users come before operands here, since their numbers are higher. */
-static uint32_t vc__mark(vc__lower *s) {
+VC__APART static uint32_t vc__mark(vc__lower *s) {
     uint32_t i = s->count, j, consts = 0, plain;
     memset(s->region_start, 0, s->kernel->pin_count * sizeof(uint32_t));
     while (i-- > 0) {
@@ -4845,7 +4855,7 @@ static void vc__place_operands(vc__lower *s, const vc__node *n, vc__node *to) {
 }
 
 /* Copies the live nodes to their places. Much is kept at hand here, which the compiler could not know to stay the same. */
-static void vc__write_sorted(vc__lower *s) {
+VC__APART static void vc__write_sorted(vc__lower *s) {
     uint32_t i, at, consts = 0, kinds = 0, count = s->count, plain, *place = s->slot, *start = s->region_start;
     const uint32_t exact = s->kernel->desc.fast ? 0 : VC__FLAGS_EXACT;
     const vc__node *node = s->node;
@@ -4860,11 +4870,8 @@ static void vc__write_sorted(vc__lower *s) {
         place[i] = at;
         kinds |= 1u << vc__kind(n->type);
         to = &sorted[at];
-        to->op = n->op;
+        *to = *n;
         to->flags = op->flags & exact && vc__is_float(n->type) ? VC__NODE_PRECISE : 0;
-        to->type = n->type;
-        to->at = n->at;
-        to->x = n->x;
         if (!plain) {
             vc__place_operands(s, n, to);
             continue;
@@ -6108,7 +6115,7 @@ static void vc__spirv_node(vc__spirv *s, const vc__node *n, uint32_t i) {
     }
 }
 
-static void vc__spirv_function(vc__spirv *s) {
+VC__APART static void vc__spirv_function(vc__spirv *s) {
     const vc__listing *l = s->l;
     uint32_t none = vc__new_id(s), type = vc__new_id(s), i;
     vc__put1(s, VC__SECTION_GLOBALS, VC__OpTypeVoid, none);
@@ -11344,45 +11351,45 @@ VC_API vc_val vc_bitcast(vc_type type, vc_val v) { return vc__convert(VC__OP_BIT
 
 /* ---- arithmetic ---- */
 
-VC_API vc_val vc_neg(vc_val a) { return vc__pure1(VC__OP_NEG, a); }
-VC_API vc_val vc_add(vc_val a, vc_val b) { return vc__pure2(VC__OP_ADD, a, b); }
-VC_API vc_val vc_sub(vc_val a, vc_val b) { return vc__pure2(VC__OP_SUB, a, b); }
-VC_API vc_val vc_mul(vc_val a, vc_val b) { return vc__pure2(VC__OP_MUL, a, b); }
-VC_API vc_val vc_div(vc_val a, vc_val b) { return vc__pure2(VC__OP_DIV, a, b); }
-VC_API vc_val vc_rem(vc_val a, vc_val b) { return vc__pure2(VC__OP_REM, a, b); }
-VC_API vc_val vc_mod(vc_val a, vc_val b) { return vc__pure2(VC__OP_MOD, a, b); }
-VC_API vc_val vc_fma(vc_val a, vc_val b, vc_val c) { return vc__pure3(VC__OP_FMA, a, b, c); }
-VC_API vc_val vc_abs(vc_val a) { return vc__pure1(VC__OP_ABS, a); }
-VC_API vc_val vc_sign(vc_val a) { return vc__pure1(VC__OP_SIGN, a); }
-VC_API vc_val vc_min(vc_val a, vc_val b) { return vc__pure2(VC__OP_MIN, a, b); }
-VC_API vc_val vc_max(vc_val a, vc_val b) { return vc__pure2(VC__OP_MAX, a, b); }
-VC_API vc_val vc_clamp(vc_val x, vc_val low, vc_val high) { return vc__pure3(VC__OP_CLAMP, x, low, high); }
-VC_API vc_val vc_mix(vc_val a, vc_val b, vc_val t) { return vc__pure3(VC__OP_MIX, a, b, t); }
-VC_API vc_val vc_step(vc_val edge, vc_val x) { return vc__pure2(VC__OP_STEP, edge, x); }
-VC_API vc_val vc_floor(vc_val a) { return vc__pure1(VC__OP_FLOOR, a); }
-VC_API vc_val vc_ceil(vc_val a) { return vc__pure1(VC__OP_CEIL, a); }
-VC_API vc_val vc_trunc(vc_val a) { return vc__pure1(VC__OP_TRUNC, a); }
-VC_API vc_val vc_round(vc_val a) { return vc__pure1(VC__OP_ROUND, a); }
-VC_API vc_val vc_fract(vc_val a) { return vc__pure1(VC__OP_FRACT, a); }
-VC_API vc_val vc_sqrt(vc_val a) { return vc__pure1(VC__OP_SQRT, a); }
-VC_API vc_val vc_rsqrt(vc_val a) { return vc__pure1(VC__OP_RSQRT, a); }
-VC_API vc_val vc_exp(vc_val a) { return vc__pure1(VC__OP_EXP, a); }
-VC_API vc_val vc_exp2(vc_val a) { return vc__pure1(VC__OP_EXP2, a); }
-VC_API vc_val vc_log(vc_val a) { return vc__pure1(VC__OP_LOG, a); }
-VC_API vc_val vc_log2(vc_val a) { return vc__pure1(VC__OP_LOG2, a); }
-VC_API vc_val vc_pow(vc_val a, vc_val b) { return vc__pure2(VC__OP_POW, a, b); }
-VC_API vc_val vc_sin(vc_val a) { return vc__pure1(VC__OP_SIN, a); }
-VC_API vc_val vc_cos(vc_val a) { return vc__pure1(VC__OP_COS, a); }
-VC_API vc_val vc_tan(vc_val a) { return vc__pure1(VC__OP_TAN, a); }
-VC_API vc_val vc_asin(vc_val a) { return vc__pure1(VC__OP_ASIN, a); }
-VC_API vc_val vc_acos(vc_val a) { return vc__pure1(VC__OP_ACOS, a); }
-VC_API vc_val vc_atan(vc_val a) { return vc__pure1(VC__OP_ATAN, a); }
-VC_API vc_val vc_atan2(vc_val y, vc_val x) { return vc__pure2(VC__OP_ATAN2, y, x); }
-VC_API vc_val vc_sinh(vc_val a) { return vc__pure1(VC__OP_SINH, a); }
-VC_API vc_val vc_cosh(vc_val a) { return vc__pure1(VC__OP_COSH, a); }
-VC_API vc_val vc_tanh(vc_val a) { return vc__pure1(VC__OP_TANH, a); }
-VC_API vc_val vc_isnan(vc_val a) { return vc__pure1(VC__OP_ISNAN, a); }
-VC_API vc_val vc_isinf(vc_val a) { return vc__pure1(VC__OP_ISINF, a); }
+VC_API vc_val vc_neg(vc_val a) { return vc__pure1(a, VC__OP_NEG); }
+VC_API vc_val vc_add(vc_val a, vc_val b) { return vc__pure2(a, b, VC__OP_ADD); }
+VC_API vc_val vc_sub(vc_val a, vc_val b) { return vc__pure2(a, b, VC__OP_SUB); }
+VC_API vc_val vc_mul(vc_val a, vc_val b) { return vc__pure2(a, b, VC__OP_MUL); }
+VC_API vc_val vc_div(vc_val a, vc_val b) { return vc__pure2(a, b, VC__OP_DIV); }
+VC_API vc_val vc_rem(vc_val a, vc_val b) { return vc__pure2(a, b, VC__OP_REM); }
+VC_API vc_val vc_mod(vc_val a, vc_val b) { return vc__pure2(a, b, VC__OP_MOD); }
+VC_API vc_val vc_fma(vc_val a, vc_val b, vc_val c) { return vc__pure3(a, b, c, VC__OP_FMA); }
+VC_API vc_val vc_abs(vc_val a) { return vc__pure1(a, VC__OP_ABS); }
+VC_API vc_val vc_sign(vc_val a) { return vc__pure1(a, VC__OP_SIGN); }
+VC_API vc_val vc_min(vc_val a, vc_val b) { return vc__pure2(a, b, VC__OP_MIN); }
+VC_API vc_val vc_max(vc_val a, vc_val b) { return vc__pure2(a, b, VC__OP_MAX); }
+VC_API vc_val vc_clamp(vc_val x, vc_val low, vc_val high) { return vc__pure3(x, low, high, VC__OP_CLAMP); }
+VC_API vc_val vc_mix(vc_val a, vc_val b, vc_val t) { return vc__pure3(a, b, t, VC__OP_MIX); }
+VC_API vc_val vc_step(vc_val edge, vc_val x) { return vc__pure2(edge, x, VC__OP_STEP); }
+VC_API vc_val vc_floor(vc_val a) { return vc__pure1(a, VC__OP_FLOOR); }
+VC_API vc_val vc_ceil(vc_val a) { return vc__pure1(a, VC__OP_CEIL); }
+VC_API vc_val vc_trunc(vc_val a) { return vc__pure1(a, VC__OP_TRUNC); }
+VC_API vc_val vc_round(vc_val a) { return vc__pure1(a, VC__OP_ROUND); }
+VC_API vc_val vc_fract(vc_val a) { return vc__pure1(a, VC__OP_FRACT); }
+VC_API vc_val vc_sqrt(vc_val a) { return vc__pure1(a, VC__OP_SQRT); }
+VC_API vc_val vc_rsqrt(vc_val a) { return vc__pure1(a, VC__OP_RSQRT); }
+VC_API vc_val vc_exp(vc_val a) { return vc__pure1(a, VC__OP_EXP); }
+VC_API vc_val vc_exp2(vc_val a) { return vc__pure1(a, VC__OP_EXP2); }
+VC_API vc_val vc_log(vc_val a) { return vc__pure1(a, VC__OP_LOG); }
+VC_API vc_val vc_log2(vc_val a) { return vc__pure1(a, VC__OP_LOG2); }
+VC_API vc_val vc_pow(vc_val a, vc_val b) { return vc__pure2(a, b, VC__OP_POW); }
+VC_API vc_val vc_sin(vc_val a) { return vc__pure1(a, VC__OP_SIN); }
+VC_API vc_val vc_cos(vc_val a) { return vc__pure1(a, VC__OP_COS); }
+VC_API vc_val vc_tan(vc_val a) { return vc__pure1(a, VC__OP_TAN); }
+VC_API vc_val vc_asin(vc_val a) { return vc__pure1(a, VC__OP_ASIN); }
+VC_API vc_val vc_acos(vc_val a) { return vc__pure1(a, VC__OP_ACOS); }
+VC_API vc_val vc_atan(vc_val a) { return vc__pure1(a, VC__OP_ATAN); }
+VC_API vc_val vc_atan2(vc_val y, vc_val x) { return vc__pure2(y, x, VC__OP_ATAN2); }
+VC_API vc_val vc_sinh(vc_val a) { return vc__pure1(a, VC__OP_SINH); }
+VC_API vc_val vc_cosh(vc_val a) { return vc__pure1(a, VC__OP_COSH); }
+VC_API vc_val vc_tanh(vc_val a) { return vc__pure1(a, VC__OP_TANH); }
+VC_API vc_val vc_isnan(vc_val a) { return vc__pure1(a, VC__OP_ISNAN); }
+VC_API vc_val vc_isinf(vc_val a) { return vc__pure1(a, VC__OP_ISINF); }
 
 VC_API vc_val vc_dot(vc_val a, vc_val b) {
     vc_kernel *k = vc__kernel_of(a) ? vc__kernel_of(a) : vc__kernel_of(b);
@@ -11390,15 +11397,15 @@ VC_API vc_val vc_dot(vc_val a, vc_val b) {
         vc__refuse(k, "vc_dot", "operand 1 is %s, operand 2 is %s; it takes vectors", vc_type_name(vc_typeof(a)), vc_type_name(vc_typeof(b)));
         return vc__no_value();
     }
-    return vc__pure2(VC__OP_DOT, a, b);
+    return vc__pure2(a, b, VC__OP_DOT);
 }
 
 /* ---- bits and conditions ---- */
 
-VC_API vc_val vc_not(vc_val a) { return vc__pure1(VC__OP_NOT, a); }
-VC_API vc_val vc_and(vc_val a, vc_val b) { return vc__pure2(VC__OP_AND, a, b); }
-VC_API vc_val vc_or(vc_val a, vc_val b) { return vc__pure2(VC__OP_OR, a, b); }
-VC_API vc_val vc_xor(vc_val a, vc_val b) { return vc__pure2(VC__OP_XOR, a, b); }
+VC_API vc_val vc_not(vc_val a) { return vc__pure1(a, VC__OP_NOT); }
+VC_API vc_val vc_and(vc_val a, vc_val b) { return vc__pure2(a, b, VC__OP_AND); }
+VC_API vc_val vc_or(vc_val a, vc_val b) { return vc__pure2(a, b, VC__OP_OR); }
+VC_API vc_val vc_xor(vc_val a, vc_val b) { return vc__pure2(a, b, VC__OP_XOR); }
 
 /* The count has a type of its own; an immediate one joins the type of a. */
 static vc_val vc__shift(uint32_t op, vc_val a, vc_val count) {
@@ -11432,12 +11439,12 @@ static vc_val vc__shift(uint32_t op, vc_val a, vc_val count) {
 
 VC_API vc_val vc_shl(vc_val a, vc_val count) { return vc__shift(VC__OP_SHL, a, count); }
 VC_API vc_val vc_shr(vc_val a, vc_val count) { return vc__shift(VC__OP_SHR, a, count); }
-VC_API vc_val vc_eq(vc_val a, vc_val b) { return vc__pure2(VC__OP_EQ, a, b); }
-VC_API vc_val vc_ne(vc_val a, vc_val b) { return vc__pure2(VC__OP_NE, a, b); }
-VC_API vc_val vc_lt(vc_val a, vc_val b) { return vc__pure2(VC__OP_LT, a, b); }
-VC_API vc_val vc_le(vc_val a, vc_val b) { return vc__pure2(VC__OP_LE, a, b); }
-VC_API vc_val vc_gt(vc_val a, vc_val b) { return vc__pure2(VC__OP_LT | VC__SWAPPED, a, b); }
-VC_API vc_val vc_ge(vc_val a, vc_val b) { return vc__pure2(VC__OP_LE | VC__SWAPPED, a, b); }
+VC_API vc_val vc_eq(vc_val a, vc_val b) { return vc__pure2(a, b, VC__OP_EQ); }
+VC_API vc_val vc_ne(vc_val a, vc_val b) { return vc__pure2(a, b, VC__OP_NE); }
+VC_API vc_val vc_lt(vc_val a, vc_val b) { return vc__pure2(a, b, VC__OP_LT); }
+VC_API vc_val vc_le(vc_val a, vc_val b) { return vc__pure2(a, b, VC__OP_LE); }
+VC_API vc_val vc_gt(vc_val a, vc_val b) { return vc__pure2(a, b, VC__OP_LT | VC__SWAPPED); }
+VC_API vc_val vc_ge(vc_val a, vc_val b) { return vc__pure2(a, b, VC__OP_LE | VC__SWAPPED); }
 
 static vc_val vc__select_values(vc_kernel *k, vc__operand *o, vc_type type) {
     uint32_t rows = vc__rows(type), n[3], i, flags = 0;
@@ -11470,8 +11477,8 @@ VC_API vc_val vc_select(vc_val condition, vc_val a, vc_val b) {
     return vc__select_values(k, o, type);
 }
 
-VC_API vc_val vc_any(vc_val a) { return vc__pure1(VC__OP_ANY, a); }
-VC_API vc_val vc_all(vc_val a) { return vc__pure1(VC__OP_ALL, a); }
+VC_API vc_val vc_any(vc_val a) { return vc__pure1(a, VC__OP_ANY); }
+VC_API vc_val vc_all(vc_val a) { return vc__pure1(a, VC__OP_ALL); }
 
 VC__SMALL
 
@@ -12169,11 +12176,11 @@ static vc_type vc__fn_unsigned(const vc__fn *f) { return vc__scalar(vc__to_unsig
 
 /* ---- bits ---- */
 
-VC_API vc_val vc_popcount(vc_val a) { return vc__pure1(VC__OP_POPCOUNT, a); }
-VC_API vc_val vc_bit_reverse(vc_val a) { return vc__pure1(VC__OP_BIT_REVERSE, a); }
-VC_API vc_val vc_find_lsb(vc_val a) { return vc__pure1(VC__OP_FIND_LSB, a); }
-VC_API vc_val vc_find_msb(vc_val a) { return vc__pure1(VC__OP_FIND_MSB, a); }
-VC_API vc_val vc_mul_hi(vc_val a, vc_val b) { return vc__pure2(VC__OP_MUL_HI, a, b); }
+VC_API vc_val vc_popcount(vc_val a) { return vc__pure1(a, VC__OP_POPCOUNT); }
+VC_API vc_val vc_bit_reverse(vc_val a) { return vc__pure1(a, VC__OP_BIT_REVERSE); }
+VC_API vc_val vc_find_lsb(vc_val a) { return vc__pure1(a, VC__OP_FIND_LSB); }
+VC_API vc_val vc_find_msb(vc_val a) { return vc__pure1(a, VC__OP_FIND_MSB); }
+VC_API vc_val vc_mul_hi(vc_val a, vc_val b) { return vc__pure2(a, b, VC__OP_MUL_HI); }
 
 VC_API vc_val vc_clz(vc_val a) {
     vc__fn f = vc__fn_one("vc_clz", VC__KINDS_IU, a);
