@@ -1905,6 +1905,17 @@ static vc__label vc__label_of(const vc_kernel *k, const vc__operand *o) {
     return l;
 }
 
+VC__APART static void vc__refuse_operand(vc_kernel *k, const char *call, uint32_t which, const vc__operand *o, const char *takes) {
+    vc__refuse(k, call, "operand %u%s is %s; it takes %s", which, vc__label_of(k, o).text, vc_type_name(o->type), takes);
+}
+
+/* Operands number `first` and `second`, which do not go together. */
+VC__APART static void vc__refuse_two(vc_kernel *k, const char *call, uint32_t first, const vc__operand *a, uint32_t second, const vc__operand *b,
+                                     const char *why) {
+    vc__refuse(k, call, "operand %u%s is %s, operand %u%s is %s; %s", first, vc__label_of(k, a).text, vc_type_name(a->type), second, vc__label_of(k, b).text,
+               vc_type_name(b->type), why);
+}
+
 static inline bool vc__adapts(const vc__operand *o) { return o->node == VC__NIL && vc__is_int(o->type); }
 
 /* Makes an integer immediate one of `kind`. */
@@ -1941,9 +1952,8 @@ static vc_type vc__unify_from(vc_kernel *k, const char *call, vc__operand *o, ui
         a = vc__scalar(o[i].type) != kind ? lead : wide;
         b = i;
         if (a > b) { b = a; a = i; }
-        vc__refuse(k, call, "operand %u%s is %s, operand %u%s is %s; %s", before + a + 1, vc__label_of(k, &o[a]).text, vc_type_name(o[a].type), before + b + 1,
-                   vc__label_of(k, &o[b]).text, vc_type_name(o[b].type),
-                   vc__scalar(o[a].type) == vc__scalar(o[b].type) ? "vectors must have the same number of components" : "convert one with vc_cast");
+        vc__refuse_two(k, call, before + a + 1, &o[a], before + b + 1, &o[b],
+                       vc__scalar(o[a].type) == vc__scalar(o[b].type) ? "vectors must have the same number of components" : "convert one with vc_cast");
         return VC_NONE;
     }
     return vc__vec(kind, rows);
@@ -1963,7 +1973,7 @@ static const char *vc__kinds_text(uint32_t kinds) {
 
 static bool vc__check_kind(vc_kernel *k, const char *call, const vc__operand *o, uint32_t which, uint32_t kinds) {
     if (vc__mask(o->type) & kinds) return true;
-    if (k) vc__refuse(k, call, "operand %u%s is %s; it takes %s", which, vc__label_of(k, o).text, vc_type_name(o->type), vc__kinds_text(kinds));
+    if (k) vc__refuse_operand(k, call, which, o, vc__kinds_text(kinds));
     return false;
 }
 
@@ -2122,6 +2132,29 @@ static uint32_t vc__condition(vc_kernel *k, const char *call, uint32_t which, vc
 // >>fold
 /* Arithmetic on constants, one operation at a time and on bit patterns: floats are done in integers here, so that no compiler's flags change our bytes; never
    on subnormals, and never where the result is NaN. Also the simplifications that are exact for every input. */
+
+/* The bits of a component of a constant; false: no constant. */
+static inline bool vc__const_part(const vc__lower *s, uint32_t number, uint32_t i, uint64_t *bits) {
+    const vc__node *n = vc__lowered(s, number);
+    if (n->op == VC__OP_TUPLE) n = vc__lowered(s, s->extra[n->a[0] + i]);
+    else if (n->op != VC__OP_CONST) return false;
+    *bits = vc__bits_of(n);
+    return true;
+}
+
+/* The same for a constant whose components are all equal. */
+static bool vc__const_bits(const vc__lower *s, uint32_t number, uint64_t *bits) {
+    const vc__node *n = vc__lowered(s, number);
+    uint32_t i;
+    if (n->op == VC__OP_TUPLE)
+        for (i = 1; i < n->a[1]; i++) if (s->extra[n->a[0] + i] != s->extra[n->a[0]]) return false;
+    return vc__const_part(s, number, 0, bits);
+}
+
+static inline bool vc__is_const_op(uint32_t op) { return op == VC__OP_CONST || op == VC__OP_TUPLE; }
+static inline bool vc__is_const(const vc__lower *s, uint32_t number) { return vc__is_const_op(vc__lowered(s, number)->op); }
+
+VC__SMALL
 
 enum { VC__REAL_ZERO, VC__REAL_NORMAL, VC__REAL_INF, VC__REAL_NAN };
 
@@ -2442,27 +2475,6 @@ static bool vc__fold(uint32_t op, vc_type from, vc_type to, const uint64_t *v, u
     return vc__fold_float(VC__OP_MAX, from, v, &low[0]) && vc__fold_float(VC__OP_MIN, from, low, out);
 }
 
-/* The bits of a component of a constant; false: no constant. */
-static inline bool vc__const_part(const vc__lower *s, uint32_t number, uint32_t i, uint64_t *bits) {
-    const vc__node *n = vc__lowered(s, number);
-    if (n->op == VC__OP_TUPLE) n = vc__lowered(s, s->extra[n->a[0] + i]);
-    else if (n->op != VC__OP_CONST) return false;
-    *bits = vc__bits_of(n);
-    return true;
-}
-
-/* The same for a constant whose components are all equal. */
-static bool vc__const_bits(const vc__lower *s, uint32_t number, uint64_t *bits) {
-    const vc__node *n = vc__lowered(s, number);
-    uint32_t i;
-    if (n->op == VC__OP_TUPLE)
-        for (i = 1; i < n->a[1]; i++) if (s->extra[n->a[0] + i] != s->extra[n->a[0]]) return false;
-    return vc__const_part(s, number, 0, bits);
-}
-
-static inline bool vc__is_const_op(uint32_t op) { return op == VC__OP_CONST || op == VC__OP_TUPLE; }
-static inline bool vc__is_const(const vc__lower *s, uint32_t number) { return vc__is_const_op(vc__lowered(s, number)->op); }
-
 /* NaN of NaN that is known, in C: PoCL 3.1 leaves out the store of what functions make of it, or ends the process. */
 static bool vc__fold_nan(const vc__lower *s, uint32_t op, vc_type from, vc_type to, const uint64_t *v, uint64_t *out) {
     vc__real r;
@@ -2492,6 +2504,8 @@ static uint32_t vc__fold_node(vc__lower *s, const vc__node *n) {
     for (i = 0; i < rows; i++) parts[i] = vc__make_const(s, to, bits[i]);
     return vc__make_vec(s, n->type, parts, rows);
 }
+
+VC__SMALL_END
 
 static uint64_t vc__infinity_bits(vc_type kind) { return vc__ones(vc__kinds[kind].exponent) << vc__kinds[kind].fraction; }
 
@@ -2525,6 +2539,8 @@ static uint32_t vc__simplify_const(vc__lower *s, const vc__node *n, uint32_t x, 
     default: return VC__NIL;
     }
 }
+
+VC__SMALL
 
 /* x op x. */
 static uint32_t vc__simplify_same(vc__lower *s, const vc__node *n) {
@@ -2568,6 +2584,8 @@ static uint32_t vc__simplify_one(vc__lower *s, const vc__node *n) {
     default: return VC__NIL;
     }
 }
+
+VC__SMALL_END
 
 /* A pure node that needs no node of its own: folded or simplified; VC__NIL otherwise. */
 static uint32_t vc__simplify(vc__lower *s, const vc__node *n) {
@@ -5185,6 +5203,8 @@ static uint32_t vc__spirv_ones(vc__spirv *s, uint32_t rows) {
     return s->ones[rows - 1] = id;
 }
 
+VC__SMALL
+
 /* ---- block of values ---- */
 
 static void vc__spirv_block(vc__spirv *s) {
@@ -5475,6 +5495,8 @@ static void vc__spirv_leaf(vc__spirv *s, const vc__node *n, uint32_t id) {
     }
 }
 
+VC__SMALL_END
+
 /* ---- values ---- */
 
 static inline void vc__spirv_plain(vc__spirv *s, const vc__node *n, uint32_t id) {
@@ -5700,6 +5722,8 @@ static void vc__spirv_store(vc__spirv *s, const vc__node *n) {
         vc__spirv_store_part(s, &p, i, part);
     }
 }
+
+VC__SMALL
 
 /* ---- images ---- */
 
@@ -6078,6 +6102,8 @@ static void vc__spirv_dot_4x8(vc__spirv *s, const vc__node *n, uint32_t id) {
     o[3 + count] = 0; /* PackedVectorFormat4x8Bit */
 }
 
+VC__SMALL_END
+
 /* ---- the module ---- */
 
 static void vc__spirv_node(vc__spirv *s, const vc__node *n, uint32_t i) {
@@ -6128,6 +6154,8 @@ VC__APART static void vc__spirv_function(vc__spirv *s) {
     vc__op_begin(s, VC__SECTION_BODY, VC__OpReturn, 1);
     vc__op_begin(s, VC__SECTION_BODY, VC__OpFunctionEnd, 1);
 }
+
+VC__SMALL
 
 /* An instruction that is nothing but words and a string. */
 static void vc__spirv_text(vc_kernel *k, uint32_t op, uint32_t first, const char *text) {
@@ -6213,6 +6241,8 @@ static bool vc__spirv_tables(vc__spirv *s) {
     memset(s->pointee, 0, count * sizeof(uint32_t));
     return true;
 }
+
+VC__SMALL_END
 
 /* All sections. */
 static bool vc__spirv_module(vc_kernel *k, const vc__listing *l) {
@@ -8761,8 +8791,6 @@ static const vc__dialect vc__opencl = {
     vc__opencl_fence, vc__c_declare, vc__opencl_head, vc__opencl_texel
 };
 
-VC__SMALL_END
-
 // >>reflect
 /* Arguments and needs of a kernel. */
 
@@ -9061,8 +9089,6 @@ static bool vc__reflect_listing(vc_kernel *k, vc__listing *l) {
 // >>dump
 /* The listing as readable text, nothing expanded: what was declared, then one line an operation. A value that an operation gives is its number in the
    listing; constants, arguments and ids stand where they are used, by what C calls them. */
-
-VC__SMALL
 
 VC__PRINTF(2, 3) static void vc__dump_put(vc_kernel *k, const char *format, ...) {
     char line[160];
@@ -9522,8 +9548,7 @@ static uint32_t vc__fit_parts(vc_kernel *k, const char *call, uint32_t which, vc
     }
     if (!vc__is_composite(v)) {
         vc__operand o;
-        if (vc__take(k, call, which, v, &o))
-            vc__refuse(k, call, "operand %u%s is %s; it takes %s", which, vc__label_of(k, &o).text, vc_type_name(o.type), vc__type_text(k, type).text);
+        if (vc__take(k, call, which, v, &o)) vc__refuse_operand(k, call, which, &o, vc__type_text(k, type).text);
         return 0;
     }
     n = vc__composite_node(k, call, which, v);
@@ -9896,8 +9921,7 @@ static vc_kernel *vc__reals(const char *call, vc_val a, vc_val b, vc_type *kind)
     if (!vc__ready(k) || !vc__take(k, call, 1, a, &o[0]) || !vc__take(k, call, 2, b, &o[1])) return NULL;
     *kind = o[0].type;
     if (o[0].type == o[1].type && vc__rows(*kind) == 1 && vc__is_float(*kind)) return k;
-    vc__refuse(k, call, "operand 1%s is %s, operand 2%s is %s; it takes two scalars of f16, f32 or f64", vc__label_of(k, &o[0]).text, vc_type_name(o[0].type),
-               vc__label_of(k, &o[1]).text, vc_type_name(o[1].type));
+    vc__refuse_two(k, call, 1, &o[0], 2, &o[1], "it takes two scalars of f16, f32 or f64");
     return NULL;
 }
 
@@ -10500,6 +10524,8 @@ VC_API const char *vc_type_name(vc_type type) {
     return type >> 31 ? "struct" : vc__is_type(type) ? vc__kind_names[vc__kind(type)][vc__rows(type) - 1] : "none";
 }
 
+VC__SMALL
+
 /* ---- kernels ---- */
 
 static bool vc__ready(const vc_kernel *k) { return k && !k->failed; }
@@ -10825,6 +10851,8 @@ VC_API vc_ref vc_table(vc_kernel *k, const char *name, vc_type type, const void 
     return vc__make_ref(k, vc__add_object(k, name, VC__OP_TABLE, VC_READ, type, count, copy), type);
 }
 
+VC__SMALL_END
+
 static const char *vc__object_kind(uint32_t op) {
     return op == VC__OP_BUFFER ? "buffer" : op == VC__OP_SHARED ? "shared array" : op == VC__OP_TABLE ? "table" : op == VC__OP_VAR ? "variable" : "array";
 }
@@ -10944,6 +10972,8 @@ static uint32_t vc__fit(vc_kernel *k, const char *call, uint32_t which, vc_val v
     return VC__NIL;
 }
 
+VC__SMALL
+
 /* A ref's index and constant offset as one number, of 64 bits where the offset is beyond 32. */
 static vc_val vc__whole_index(vc_kernel *k, const vc_ref *r) {
     bool small = r->offset >= INT32_MIN && r->offset <= INT32_MAX;
@@ -10994,6 +11024,8 @@ VC_API vc_val vc_load_or(vc_ref ref, vc_val index, vc_val condition, vc_val othe
     if (!full.of) return vc__no_value();
     return vc_select(vc__value(k, c), vc__load(k, call, &at), vc__value(k, otherwise));
 }
+
+VC__SMALL_END
 
 static bool vc__in_switch(vc_kernel *k, const char *call) {
     if (k->block[k->now].op != VC__OP_SWITCH) return false;
@@ -11267,6 +11299,8 @@ static vc_val vc__component(const char *call, vc_val vector, uint32_t i) {
 }
 VC_API vc_val vc_component(vc_val vector, uint32_t i) { return vc__component("vc_component", vector, i); }
 
+VC__SMALL
+
 VC_API vc_val vc_extract(vc_val vector, vc_val i) {
     vc_kernel *k = vc__kernel_of(vector) ? vc__kernel_of(vector) : vc__kernel_of(i);
     vc__operand o[2];
@@ -11274,7 +11308,7 @@ VC_API vc_val vc_extract(vc_val vector, vc_val i) {
     if (!k) return vc__without_kernel("vc_extract", &vector, 1);
     if (!vc__ready(k) || !vc__take(k, "vc_extract", 1, vector, &o[0]) || !vc__take(k, "vc_extract", 2, i, &o[1])) return vc__no_value();
     if (!vc__is_int(o[1].type) || vc__rows(o[1].type) != 1) {
-        vc__refuse(k, "vc_extract", "operand 2%s is %s; it takes a scalar integer", vc__label_of(k, &o[1]).text, vc_type_name(o[1].type));
+        vc__refuse_operand(k, "vc_extract", 2, &o[1], "a scalar integer");
         return vc__no_value();
     }
     a = vc__as_node(k, &o[0], vc__rows(o[0].type));
@@ -11319,6 +11353,8 @@ VC_API vc_val vc_swizzle(vc_val vector, const char *components) {
     }
     return vc__value(k, length == 1 ? parts[0] : vc__record_vec(k, vc__vec(vc__scalar(o.type), (uint32_t)length), parts, (uint32_t)length));
 }
+
+VC__SMALL_END
 
 /* vc_cast and vc_bitcast. */
 static vc_val vc__convert(uint32_t op, vc_type type, vc_val v) {
@@ -11426,8 +11462,7 @@ static vc_val vc__shift(uint32_t op, vc_val a, vc_val count) {
     if (!k) return vc__fold(op, o[0].type, o[0].type, v, &bits) ? vc__immediate(o[0].type, bits) : vc__refused(k, call);
     rows = vc__rows(vc__rows(o[1].type) > vc__rows(o[0].type) ? o[1].type : o[0].type);
     if ((vc__rows(o[0].type) != 1 && vc__rows(o[0].type) != rows) || (vc__rows(o[1].type) != 1 && vc__rows(o[1].type) != rows)) {
-        vc__refuse(k, call, "operand 1%s is %s, operand 2%s is %s; vectors must have the same number of components", vc__label_of(k, &o[0]).text,
-                   vc_type_name(o[0].type), vc__label_of(k, &o[1]).text, vc_type_name(o[1].type));
+        vc__refuse_two(k, call, 1, &o[0], 2, &o[1], "vectors must have the same number of components");
         return vc__no_value();
     }
     n[0] = vc__as_node(k, &o[0], rows);
@@ -11686,7 +11721,7 @@ static vc_val vc__subgroup_of(const char *call, uint32_t op, vc_val v, uint32_t 
     if (!k) return vc__without_kernel(call, &v, 1);
     if (k->failed || !vc__take(k, call, 1, v, &o)) return vc__no_value();
     if (op == VC__OP_BALLOT_COUNT && o.type != VC_U32X4) {
-        vc__refuse(k, call, "operand 1%s is %s; it takes the u32x4 of vc_subgroup_ballot", vc__label_of(k, &o).text, vc_type_name(o.type));
+        vc__refuse_operand(k, call, 1, &o, "the u32x4 of vc_subgroup_ballot");
         return vc__no_value();
     }
     if ((op == VC__OP_VOTE_ANY || op == VC__OP_VOTE_ALL || op == VC__OP_BALLOT) && vc__condition(k, call, 1, v) == VC__NIL) return vc__no_value();
@@ -11702,7 +11737,7 @@ static vc_val vc__subgroup_by(const char *call, uint32_t op, vc_val v, vc_val by
     if (k->failed || !vc__take(k, call, 1, v, &o[0]) || !vc__take(k, call, 2, by, &o[1])) return vc__no_value();
     if (vc__adapts(&o[1]) && !vc__adapt(k, call, 2, &o[1], VC_U32)) return vc__no_value();
     if (o[1].type != VC_U32) {
-        vc__refuse(k, call, "operand 2%s is %s; it takes a scalar u32", vc__label_of(k, &o[1]).text, vc_type_name(o[1].type));
+        vc__refuse_operand(k, call, 2, &o[1], "a scalar u32");
         return vc__no_value();
     }
     b = vc__as_node(k, &o[1], 1);
@@ -11816,7 +11851,7 @@ static bool vc__group_begin(vc_kernel *k, const char *call, uint32_t op, uint32_
     if (op < VC_ADD || op > VC_XOR) { vc__refuse(k, call, "operation %u; it takes VC_ADD to VC_XOR", op); return false; }
     if (!vc__take(k, call, 1, *v, &o)) return false;
     if (vc__rows(o.type) != 1 || vc__kind(o.type) != o.type) {
-        vc__refuse(k, call, "operand 1%s is %s; it takes a scalar", vc__label_of(k, &o).text, vc_type_name(o.type));
+        vc__refuse_operand(k, call, 1, &o, "a scalar");
         return false;
     }
     if (!vc__check_kind(k, call, &o, 1, kinds) || !vc__check_workgroup(k, call)) return false;
@@ -12722,7 +12757,7 @@ static vc__fn vc__fn_typed(const char *call, uint32_t count, const vc_type *type
         if (!vc__take(f.k, call, i + 1, f.v[i], &o)) return f;
         if (vc__adapts(&o) && types[i] < 16 && !vc__adapt(f.k, call, i + 1, &o, types[i])) return f;
         if (o.type != types[i]) {
-            if (f.k) vc__refuse(f.k, call, "operand %u%s is %s; it takes %s", i + 1, vc__label_of(f.k, &o).text, vc_type_name(o.type), vc_type_name(types[i]));
+            if (f.k) vc__refuse_operand(f.k, call, i + 1, &o, vc_type_name(types[i]));
             return f;
         }
         f.v[i] = vc__operand_value(f.k, &o);
