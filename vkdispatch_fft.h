@@ -137,8 +137,8 @@
    VD_SCAN_THREE_KERNELS sums have the same bits in every run; in one pass those of floats depend on how far each workgroup had to look back.
 
    Sorting. vd_sort_create makes a plan for keys of any scalar type, alone or with values: stable, ascending or descending, by 4 bits at a time, or by 8 where
-   subgroups have one size; each time a count, a scan and a scatter. Floats are in order of their bits: -0 before 0, NaN at the ends. vd_histogram_create
-   counts what falls into each bin.
+   subgroups have one size; each time a count, a scan and a scatter, or, of some million keys at most, a scatter alone that looks back as scans do. Floats are
+   in order of their bits: -0 before 0, NaN at the ends. vd_histogram_create counts what falls into each bin.
    vd_top_k_create makes a plan for the largest or smallest elements of each row and their indices, in one dispatch. They are in the order of a sort, the best
    one first, those that are equal by their indices, but NaN comes behind all numbers whichever are wanted.
 
@@ -438,7 +438,7 @@ typedef struct vd_sort_desc {
     vd_type values;          /* of what goes with them: any type of 4 or 8 bytes; default: nothing does */
     uint64_t count;
     bool descending;         /* equal keys stay in their order all the same */
-    vd_scan_way way;         /* of the scans */
+    vd_scan_way way;         /* VD_SCAN_ONE_PASS: one kernel a digit, where subgroups have one size and keys are fewer than 2^30; default: as is faster */
 } vd_sort_desc;
 
 typedef struct vd_sort_io {
@@ -5386,11 +5386,16 @@ static vd_result vd__scan_run_step(vd_scan *p, vd_list *list, const vd_scan_io *
 }
 
 // >>sort
-/* Keys in order, by some bits at a time from the lowest on (Satish, Harris, Garland, Designing efficient sorting algorithms for manycore GPUs, 2009). For each
-   digit a first kernel counts how many keys of a tile have it, a scan of the counts, digit by digit and tile by tile, says where those go, and a last kernel
-   ranks the keys of its tile and moves them there. Equal ones keep their order. Ranks come in one of two ways. Where subgroups have one size, each has a strip
-   of the tile, and digits of 8 bits: invocations whose keys have the same digit find each other by ballots (Ashkiani, Davidson, Meyer, Owens, GPU multisplit,
-   2016). Elsewhere a thread has neighbouring keys and counts their digits, of 4 bits, by itself. */
+/* Keys in order, by some bits at a time from the lowest on (Satish, Harris, Garland, Designing efficient sorting algorithms for manycore GPUs, 2009). A kernel
+   ranks the keys of its tile by their digit and moves them behind those of lower digits, and of the same digit in tiles before. Equal ones keep their order.
+
+   Ranks come in one of two ways. Where subgroups have one size, each has a strip of the tile, and digits of 8 bits: invocations whose keys have the same digit
+   find each other by ballots (Ashkiani, Davidson, Meyer, Owens, GPU multisplit, 2016). Elsewhere a thread has neighbouring keys and counts their digits, of 4
+   bits, by itself.
+
+   What lies before a tile comes in one of two ways, too. In one pass, a first kernel counts the digits of all passes at once, and each tile looks back for
+   each of its digits as scans do (Adinets, Merrill, Onesweep: a faster least significant digit radix sort for GPUs, 2022). Else, in each pass, a first kernel
+   counts how many keys of a tile have a digit, and a scan of the counts, digit by digit and tile by tile, says where they go. */
 
 enum { VD__SORT_LOADS = 12, VD__SORT_DIGITS = 16, VD__SORT_WIDE = 256 /* digits of 8 bits */, VD__SORT_SHARE = 4 /* digits of a thread, at most */ };
 
@@ -5403,9 +5408,13 @@ struct vd_sort {
     uint32_t strip;          /* invocations of a subgroup, where those rank together; 0: threads count by themselves */
     uint32_t threads, loads, tile; /* loads: keys of a thread */
     uint64_t tiles;
+    bool single;             /* looks back */
+    uint32_t patience;       /* how often a tile is looked at before it is counted once more */
+    uint32_t groups;         /* of the kernel that counts the digits of all passes */
     vd_kernel count, scatter;
     vd_scan *scan;
-    vd_buffer counts, keys, values; /* the latter two of every other pass */
+    vd_buffer counts;        /* of each digit and tile; or, to look back, what vd__sort_totals and the next ones say */
+    vd_buffer keys, values;  /* of every other pass */
 };
 
 /* Numbers of as many bits. */
@@ -5422,7 +5431,8 @@ typedef struct vd__sort_writer {
     vc_ref counters, base;   /* shared: see vd__sort_counters; where keys of each digit go, less their ranks */
     vc_val shift, lane, tile, first; /* first: of the tile's keys */
     vc_val digit[VD__SORT_LOADS], rank[VD__SORT_LOADS]; /* of the thread's keys */
-    vc_val start[VD__SORT_SHARE]; /* ranks of the first keys of the digits that the thread has in vd__sort_share */
+    vc_val start[VD__SORT_SHARE]; /* ranks of the first keys of the digits that are dealt to the thread */
+    vc_val total[VD__SORT_SHARE]; /* how many keys of the tile have them; of strips only */
 } vd__sort_writer;
 
 /* The digit of a key, taken as bits, at hand: so turned that the order of digits is that of keys. */
@@ -5436,10 +5446,9 @@ static vc_val vd__sort_digit(const vd__sort_writer *w, vc_val key) {
     return vc_and(vc_cast(VC_U32, vc_shr(key, w->shift)), vc_u32(w->plan->digits - 1));
 }
 
-static void vd__sort_place(vd__sort_writer *w) {
-    w->lane = vc_local_index(w->k);
-    w->tile = vc_group_id(w->k, 0);
-    w->first = vc_mul(w->tile, vc_u32(w->plan->tile));
+static void vd__sort_place(vd__sort_writer *w, vc_val tile) {
+    w->tile = tile;
+    w->first = vc_mul(tile, vc_u32(w->plan->tile));
 }
 
 /* Digits are dealt to threads: neighbouring ones where there are more digits than threads. */
@@ -5458,7 +5467,7 @@ static void vd__sort_record_count(vd__sort_writer *w) {
     w->keys = vc_buffer(w->k, "keys", w->raw, VC_READ | VC_ANY_TYPE);
     w->counts = vc_buffer(w->k, "counts", VC_U32, VC_WRITE);
     w->shift = vc_param(w->k, "shift", VC_U32);
-    vd__sort_place(w);
+    vd__sort_place(w, vc_group_id(w->k, 0));
     VC_IF(w->k, vd__sort_has_digits(w)) {
         for (i = 0; i < share; i++) vc_store(found, vd__sort_dealt(w, i), vc_u32(0));
     }
@@ -5471,6 +5480,119 @@ static void vd__sort_record_count(vd__sort_writer *w) {
     VC_IF(w->k, vd__sort_has_digits(w)) {
         for (i = 0; i < share; i++) vc_store(w->counts, vd__sort_counted(w, vd__sort_dealt(w, i)), vc_load(found, vd__sort_dealt(w, i)));
     }
+}
+
+/* ---- looking back. The counts begin with those of each pass and digit in all keys, tickets of each pass follow, then words of each tile and digit, for even
+   passes and for odd ones: two bits of a kind, 1 the tile's own count, 2 the count up to its end, and that number. Each pass clears those of the next. ---- */
+
+static uint32_t vd__sort_passes(const vd_sort *p) { return vd_type_size(p->desc.type) * 8 / p->bits; }
+static uint32_t vd__sort_tickets(const vd_sort *p) { return vd__sort_passes(p) * p->digits; }
+static uint32_t vd__sort_words(const vd_sort *p, uint32_t odd) { return vd__sort_tickets(p) + p->digits + odd * (uint32_t)p->tiles * p->digits; }
+static vc_val vd__sort_number(const vd__sort_writer *w) { return vc_div(w->shift, vc_u32(w->plan->bits)); } /* of the pass */
+
+/* How many keys have each digit of each pass. */
+static void vd__sort_record_totals(vd__sort_writer *w) {
+    const vd_sort *p = w->plan;
+    uint32_t passes = vd__sort_passes(p), all = passes * p->digits, i, j;
+    vc_ref found = vc_shared(w->k, "found", VC_U32, all);
+    vc_val n = vc_u32((uint32_t)p->desc.count);
+    w->keys = vc_buffer(w->k, "keys", w->raw, VC_READ | VC_ANY_TYPE);
+    w->counts = vc_buffer(w->k, "counts", VC_U32, VC_READ_WRITE);
+    for (i = 0; i < all; i += p->threads) vc_store(found, vc_add(vc_u32(i), w->lane), vc_u32(0));
+    vc_barrier(w->k);
+    VC_FOR_STEP(w->k, tile, vc_group_id(w->k, 0), vc_u32((uint32_t)p->tiles), vc_u32(p->groups)) {
+        vd__sort_place(w, tile);
+        for (i = 0; i < p->loads; i++) {
+            vc_val at = vc_add(w->first, vc_add(vc_u32(i * p->threads), w->lane)), key;
+            VC_IF(w->k, vc_lt(at, n)) {
+                key = vc_cast(w->wide, vc_load(w->keys, at));
+                for (j = 0; j < passes; j++) {
+                    w->shift = vc_u32(j * p->bits);
+                    vc_atomic_add(found, vc_add(vc_u32(j * p->digits), vd__sort_digit(w, key)), vc_u32(1), NULL);
+                }
+            }
+        }
+    }
+    vc_barrier(w->k);
+    for (i = 0; i < all; i += p->threads) {
+        vc_val at = vc_add(vc_u32(i), w->lane), here = vc_load(found, at);
+        VC_IF(w->k, vc_ne(here, vc_u32(0))) { vc_atomic_add(w->counts, at, here, NULL); }
+    }
+}
+
+/* The tiles in the order in which workgroups begin. */
+static vc_val vd__sort_ticket(const vd__sort_writer *w) {
+    vc_ref seen = vc_shared(w->k, "ticket", VC_U32, 1);
+    vc_val ticket;
+    VC_IF(w->k, vc_eq(w->lane, vc_u32(0))) {
+        vc_atomic_add(w->counts, vc_add(vc_u32(vd__sort_tickets(w->plan)), vd__sort_number(w)), vc_u32(1), &ticket);
+        vc_store(seen, vc_u32(0), ticket);
+    }
+    vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
+    return vc_load(seen, vc_u32(0));
+}
+
+/* The word of a tile and digit for this pass, or for the next one. */
+static vc_val vd__sort_word(const vd__sort_writer *w, vc_val tile, vc_val digit, bool next) {
+    vc_val odd = vc_ne(vc_and(vd__sort_number(w), vc_u32(1)), vc_u32(0)), at;
+    at = vc_select(odd, vc_u32(vd__sort_words(w->plan, !next)), vc_u32(vd__sort_words(w->plan, next)));
+    return vc_add(at, vc_add(vc_mul(tile, vc_u32(w->plan->digits)), digit));
+}
+
+static void vd__sort_publish(const vd__sort_writer *w, vc_val digit, uint32_t kind, vc_val number) {
+    vc_atomic_store(w->counts, vd__sort_word(w, w->tile, digit, false), vc_or(vc_u32(kind << 30), number));
+}
+
+/* How many keys of a tile before this one have a digit, by one thread. */
+static vc_val vd__sort_instead(const vd__sort_writer *w, vc_val tile, vc_val digit) {
+    vc_val first = vc_mul(tile, vc_u32(w->plan->tile));
+    vc_ref sum = vc_var(w->k, "instead", VC_U32);
+    vc_set(sum, vc_u32(0));
+    VC_FOR(w->k, i, first, vc_add(first, vc_u32(w->plan->tile))) {
+        vc_val key = vc_cast(w->wide, vc_load(w->keys, i));
+        vc_set(sum, vc_add(vc_get(sum), vc_cast(VC_U32, vc_eq(vd__sort_digit(w, key), digit))));
+    }
+    return vc_get(sum);
+}
+
+/* How many keys of a digit lie in the tiles before, by their words, from the last one on. One that has been without for long is counted once more: its
+   workgroup may be kept from running for as long as this one waits. */
+static vc_val vd__sort_back(const vd__sort_writer *w, vc_val digit, vc_val total) {
+    vc_ref left = vc_var(w->k, "left", VC_U32), sum = vc_var(w->k, "sum", VC_U32), tries = vc_var(w->k, "tries", VC_U32);
+    vc_ref found = vc_var(w->k, "word", VC_U32);
+    vc_val word;
+    vc_set(left, w->tile);
+    vc_set(sum, vc_u32(0));
+    vc_set(tries, vc_u32(0));
+    VC_LOOP(w->k) {
+        vc_val j = vc_get(left), before = vc_sub(j, vc_u32(1));
+        vc_break_if(w->k, vc_eq(j, vc_u32(0)));
+        vc_atomic_load(w->counts, vd__sort_word(w, before, digit, false), &word);
+        vc_set(found, word);
+        vc_set(tries, vc_add(vc_get(tries), vc_u32(1)));
+        VC_IF(w->k, vc_and(vc_eq(word, vc_u32(0)), vc_lt(vc_u32(w->plan->patience), vc_get(tries)))) {
+            vc_set(found, vc_or(vc_u32(1u << 30), vd__sort_instead(w, before, digit)));
+        }
+        VC_IF(w->k, vc_ne(vc_get(found), vc_u32(0))) {
+            vc_set(sum, vc_add(vc_get(sum), vc_and(vc_get(found), vc_u32((1u << 30) - 1))));
+            vc_set(left, vc_select(vc_eq(vc_shr(vc_get(found), vc_u32(30)), vc_u32(2)), vc_u32(0), before));
+            vc_set(tries, vc_u32(0));
+        }
+    }
+    vd__sort_publish(w, digit, 2, vc_add(vc_get(sum), total));
+    return vc_get(sum);
+}
+
+/* Where the first keys of the digits that are dealt to the thread go. */
+static void vd__sort_firsts(const vd__sort_writer *w, vc_val *first) {
+    uint32_t share = vd__sort_share(w->plan), i;
+    vc_val row = vc_mul(vd__sort_number(w), vc_u32(w->plan->digits)), all[VD__SORT_SHARE], sum = vc_u32(0);
+    for (i = 0; i < share; i++) {
+        all[i] = vc_load(w->counts, vc_add(row, vd__sort_dealt(w, i)));
+        sum = vc_add(sum, all[i]);
+    }
+    vc_group_exclusive(w->k, VC_ADD, sum, &first[0]);
+    for (i = 1; i < share; i++) first[i] = vc_add(first[i - 1], all[i - 1]);
 }
 
 /* ---- ranks in the tile: of each of the thread's keys, and of the first one of each of its digits ---- */
@@ -5537,18 +5659,22 @@ static void vd__sort_count_strip(vd__sort_writer *w, vc_val mine) {
 static void vd__sort_rank_by_strips(vd__sort_writer *w) {
     const vd_sort *p = w->plan;
     uint32_t strips = p->threads / p->strip, share = vd__sort_share(p), i, j;
-    vc_val mine = vc_mul(vc_subgroup_id(w->k), vc_u32(p->digits)), sum = vc_u32(0), before, here;
+    vc_val mine = vc_mul(vc_subgroup_id(w->k), vc_u32(p->digits)), sum = vc_u32(0), before, here, at;
     for (i = 0; i < vd__sort_counters(p) / p->threads; i++) vc_store(w->counters, vc_add(vc_u32(i * p->threads), w->lane), vc_u32(0));
     vc_barrier(w->k);
     vd__sort_count_strip(w, mine);
     vc_barrier(w->k);
-    for (i = 0; i < share; i++)
-        for (j = 0; j < strips; j++) sum = vc_add(sum, vc_load(w->counters, vc_add(vc_u32(j * p->digits), vd__sort_dealt(w, i))));
+    for (i = 0; i < share; i++) {
+        w->total[i] = vc_u32(0);
+        for (j = 0; j < strips; j++) w->total[i] = vc_add(w->total[i], vc_load(w->counters, vc_add(vc_u32(j * p->digits), vd__sort_dealt(w, i))));
+        if (p->single) vd__sort_publish(w, vd__sort_dealt(w, i), 1, w->total[i]);
+        sum = vc_add(sum, w->total[i]);
+    }
     vc_group_exclusive(w->k, VC_ADD, sum, &before);
     for (i = 0; i < share; i++) {
         w->start[i] = before;
         for (j = 0; j < strips; j++) {
-            vc_val at = vc_add(vc_u32(j * p->digits), vd__sort_dealt(w, i));
+            at = vc_add(vc_u32(j * p->digits), vd__sort_dealt(w, i));
             here = vc_load(w->counters, at);
             vc_store(w->counters, at, before);
             before = vc_add(before, here);
@@ -5589,6 +5715,22 @@ static void vd__sort_exchange(const vd__sort_writer *w, const vc_val *key, const
     }
 }
 
+/* Leaves in `base` where keys of each digit go, less their ranks. */
+static void vd__sort_find_places(const vd__sort_writer *w) {
+    const vd_sort *p = w->plan;
+    vc_val first[VD__SORT_SHARE], digit, to;
+    uint32_t i;
+    if (p->single) vd__sort_firsts(w, first);
+    VC_IF(w->k, vd__sort_has_digits(w)) {
+        for (i = 0; i < vd__sort_share(p); i++) {
+            digit = vd__sort_dealt(w, i);
+            to = p->single ? vc_add(first[i], vd__sort_back(w, digit, w->total[i])) : vc_load(w->counts, vd__sort_counted(w, digit));
+            vc_store(w->base, digit, vc_sub(to, w->start[i]));
+            if (p->single) vc_store(w->counts, vd__sort_word(w, w->tile, digit, true), vc_u32(0));
+        }
+    }
+}
+
 static void vd__sort_record_scatter(vd__sort_writer *w) {
     const vd_sort *p = w->plan;
     vc_type value = p->desc.values ? vd__sort_raw(p->desc.values) : (vc_type)VC_U32;
@@ -5599,11 +5741,11 @@ static void vd__sort_record_scatter(vd__sort_writer *w) {
     if (p->desc.values) w->values = vc_buffer(w->k, "values", value, VC_READ | VC_ANY_TYPE);
     w->out = vc_buffer(w->k, "out", w->raw, VC_WRITE | VC_ANY_TYPE);
     if (p->desc.values) w->out_values = vc_buffer(w->k, "out_values", value, VC_WRITE | VC_ANY_TYPE);
-    w->counts = vc_buffer(w->k, "counts", VC_U32, VC_READ);
+    w->counts = vc_buffer(w->k, "counts", VC_U32, p->single ? VC_READ_WRITE : VC_READ);
     w->shift = vc_param(w->k, "shift", VC_U32);
     w->counters = vc_shared(w->k, "counters", VC_U32, vd__sort_counters(p));
     w->base = vc_shared(w->k, "base", VC_U32, p->digits);
-    vd__sort_place(w);
+    vd__sort_place(w, p->single ? vd__sort_ticket(w) : vc_group_id(w->k, 0));
     for (i = 0; i < p->loads; i++) { /* those behind the end have the last digit and come last, by their place */
         at = vc_add(w->first, vd__sort_spot(w, i));
         held[i] = vc_var(w->k, "held", value);
@@ -5613,10 +5755,7 @@ static void vd__sort_record_scatter(vd__sort_writer *w) {
     }
     if (p->strip) vd__sort_rank_by_strips(w);
     else vd__sort_rank_by_threads(w);
-    VC_IF(w->k, vd__sort_has_digits(w)) {
-        for (i = 0; i < vd__sort_share(p); i++)
-            vc_store(w->base, vd__sort_dealt(w, i), vc_sub(vc_load(w->counts, vd__sort_counted(w, vd__sort_dealt(w, i))), w->start[i]));
-    }
+    vd__sort_find_places(w);
     vd__sort_exchange(w, key, held, value);
 }
 
@@ -5633,7 +5772,9 @@ static vd_kernel vd__sort_build(vd_sort *p, bool scatter) {
     w.plan = p;
     w.raw = vd__sort_raw(p->desc.type);
     w.wide = w.raw == VC_U64 ? (vc_type)VC_U64 : (vc_type)VC_U32;
+    w.lane = vc_local_index(w.k);
     if (scatter) vd__sort_record_scatter(&w);
+    else if (p->single) vd__sort_record_totals(&w);
     else vd__sort_record_count(&w);
     kernel = vd_kernel_build(p->ctx, w.k);
     vc_free(w.k);
@@ -5677,8 +5818,10 @@ static bool vd__sort_plan_strips(vd_sort *p, const vd_device_info *d) {
     return false;
 }
 
+/* As many tiles as are under way at once look back fast: on an H200, 1 MiB of keys takes 43 us instead of 66, but 256 MiB 3.1 ms instead of 2.1. */
 static void vd__sort_plan(vd_sort *p) {
     const vd_device_info *d = vd_device(p->ctx, 0);
+    const uint32_t few = 528;
     if (!vd__sort_plan_strips(p, d)) {
         p->strip = 0;
         p->bits = 4;
@@ -5689,25 +5832,37 @@ static void vd__sort_plan(vd_sort *p) {
     }
     p->tile = p->threads * p->loads;
     p->tiles = (p->desc.count + p->tile - 1) / p->tile;
+    p->single = p->strip && p->desc.count < (uint64_t)1 << 30 && (p->desc.way ? p->desc.way == VD_SCAN_ONE_PASS : p->tiles <= few && vd__scan_may_wait(d));
+    p->patience = d->type == VD_DEVICE_CPU ? 200 : 4096;
+    p->groups = p->tiles < few ? (uint32_t)p->tiles : few;
 }
 
-static vd_result vd__sort_make(vd_sort *p) {
+/* What is kept of counts: to look back, or for a scan. */
+static vd_result vd__sort_make_counts(vd_sort *p) {
     vd_scan_desc scan;
-    vd_result result = vd__sort_check_desc(p);
-    if (result) return result;
-    vd__sort_plan(p);
+    vd_result result = VD_OK;
+    uint64_t words = p->single ? vd__sort_words(p, 1) + p->tiles * p->digits : p->tiles * p->digits;
     memset(&scan, 0, sizeof scan);
     scan.name = p->name;
     scan.type = VD_U32;
-    scan.shape[0] = p->tiles * p->digits;
+    scan.shape[0] = words;
     scan.exclusive = true;
     scan.way = p->desc.way;
-    result = vd__scan_new(p->ctx, "vd_sort_create", &scan, NULL, NULL, &p->scan);
+    if (!p->single) result = vd__scan_new(p->ctx, "vd_sort_create", &scan, NULL, NULL, &p->scan);
     if (result) return result;
-    p->counts = vd__fft_buffer(p->ctx, p->name, "sort counts", VD_U32, p->tiles * p->digits, NULL);
+    p->counts = vd__fft_buffer(p->ctx, p->name, "sort counts", VD_U32, words, NULL);
+    return p->counts.id ? VD_OK : VD_ERROR_OUT_OF_DEVICE_MEMORY;
+}
+
+static vd_result vd__sort_make(vd_sort *p) {
+    vd_result result = vd__sort_check_desc(p);
+    if (result) return result;
+    vd__sort_plan(p);
+    result = vd__sort_make_counts(p);
+    if (result) return result;
     p->keys = vd__fft_buffer(p->ctx, p->name, "sort keys", p->desc.type, p->desc.count, NULL);
     if (p->desc.values) p->values = vd__fft_buffer(p->ctx, p->name, "sort values", p->desc.values, p->desc.count, NULL);
-    if (!p->counts.id || !p->keys.id || (p->desc.values && !p->values.id)) return VD_ERROR_OUT_OF_DEVICE_MEMORY;
+    if (!p->keys.id || (p->desc.values && !p->values.id)) return VD_ERROR_OUT_OF_DEVICE_MEMORY;
     p->count = vd__sort_build(p, false);
     if (p->count.id) p->scatter = vd__sort_build(p, true);
     return p->scatter.id ? VD_OK : VD_ERROR_COMPILE;
@@ -5730,26 +5885,33 @@ static vd_result vd__sort_check_apart(const vd_sort *p, const vd_sort_io *io) {
     return result;
 }
 
-/* One digit, from one pair of buffers to another. */
-static vd_result vd__sort_pass(vd_sort *p, vd_list *list, uint32_t shift, const vd_sort_io *io) {
+/* Counts digits: of all passes, after clearing what tiles look back at; or of one, with a scan. */
+static vd_result vd__sort_run_count(vd_sort *p, vd_list *list, vd_buffer keys, uint32_t shift) {
     vd_dispatch_desc desc;
     vd_scan_io scan;
-    vd_arg args[6];
-    vd_result result;
-    int count = 0;
+    vd_arg args[3];
+    vd_result result = VD_OK;
     memset(&desc, 0, sizeof desc);
     memset(&scan, 0, sizeof scan);
-    args[0] = vd_b(io->keys);
+    args[0] = vd_b(keys);
     args[1] = vd_b(p->counts);
     args[2] = vd_u32(shift);
     desc.kernel = p->count;
-    desc.groups[0] = p->tiles;
+    desc.groups[0] = p->single ? p->groups : p->tiles;
     desc.args = args;
-    desc.arg_count = 3;
-    result = vd_dispatch(list, &desc);
+    desc.arg_count = p->single ? 2 : 3;
     scan.in = scan.out = p->counts;
-    if (!result) result = vd_scan_run(p->scan, list, &scan);
-    if (result) return result;
+    if (p->single) result = vd_fill(list, p->counts, 0, vd__sort_words(p, 1) * (uint64_t)4, NULL, 0);
+    if (!result) result = vd_dispatch(list, &desc);
+    return result || p->single ? result : vd_scan_run(p->scan, list, &scan);
+}
+
+/* Moves keys by one digit, from one pair of buffers to another. */
+static vd_result vd__sort_run_scatter(vd_sort *p, vd_list *list, uint32_t shift, const vd_sort_io *io) {
+    vd_dispatch_desc desc;
+    vd_arg args[6];
+    int count = 0;
+    memset(&desc, 0, sizeof desc);
     args[count++] = vd_b(io->keys);
     if (p->desc.values) args[count++] = vd_b(io->values);
     args[count++] = vd_b(io->out);
@@ -5757,6 +5919,8 @@ static vd_result vd__sort_pass(vd_sort *p, vd_list *list, uint32_t shift, const 
     args[count++] = vd_b(p->counts);
     args[count++] = vd_u32(shift);
     desc.kernel = p->scatter;
+    desc.groups[0] = p->tiles;
+    desc.args = args;
     desc.arg_count = count;
     return vd_dispatch(list, &desc);
 }
@@ -8706,7 +8870,8 @@ VD_API vd_result vd_sort_run(vd_sort *p, vd_list *list, const vd_sort_io *given)
         pass.values = odd ? p->values : shift ? io.out_values : io.values;
         pass.out = odd ? io.out : p->keys;
         pass.out_values = odd ? io.out_values : p->values;
-        result = vd__sort_pass(p, list, shift, &pass);
+        if (!shift || !p->single) result = vd__sort_run_count(p, list, pass.keys, shift);
+        if (!result) result = vd__sort_run_scatter(p, list, shift, &pass);
     }
     return result;
 }

@@ -124,10 +124,11 @@ static void lengths(void **state) {
 /* Large workgroups; ranks by subgroups, where those have one size. */
 static void as_for_a_gpu(void **state) {
     static const sample samples[] = {
-        { VD_F32, VD_U32, 50001, false, false, false, VD_SCAN_DEFAULT },
-        { VD_I64, VD_U64, 50001, false, false, false, VD_SCAN_DEFAULT },
+        { VD_F32, VD_U32, 50001, false, false, false, VD_SCAN_ONE_PASS },
+        { VD_I64, VD_U64, 50001, false, false, false, VD_SCAN_THREE_KERNELS },
+        { VD_F64, VD_BYTES, 20001, true, false, false, VD_SCAN_ONE_PASS },
         { VD_U32, VD_BYTES, 30000, true, true, true, VD_SCAN_THREE_KERNELS },
-        { VD_I16, VD_U32, 1537, true, true, false, VD_SCAN_DEFAULT },
+        { VD_I16, VD_U32, 1537, true, true, false, VD_SCAN_ONE_PASS },
         { VD_U8, VD_U32, 5000, false, false, true, VD_SCAN_DEFAULT },
     };
     (void)state;
