@@ -1267,7 +1267,8 @@ static const vd__fft_known vd__fft_processor_mirrored[] = {
     { { 256 }, { 16, 16 }, 16, 1, 0, 0 }, { { 2048 }, { 16, 8, 16 }, 128, 1, 0, 0 }, { { 4096 }, { 16, 16, 16 }, 256, 1, 0, 0 }
 };
 
-/* The same where numbers are words (llvmpipe). It compiles an access to memory as a loop over lanes, for a millisecond: short threads are done first. */
+/* Rows on a processor whose numbers are words (llvmpipe). It compiles an access to memory as a loop over lanes, for a millisecond: short threads are done
+   first. */
 static const vd__fft_known vd__fft_lane_rows[] = {
     { { 64 }, { 8, 8 }, 8, 4, 0, 0 }, { { 128 }, { 8, 16 }, 8, 4, 0, 0 }, { { 256 }, { 16, 16 }, 16, 4, 0, 0 }, { { 512 }, { 8, 8, 8 }, 64, 4, 0, 0 },
     { { 1024 }, { 8, 8, 16 }, 128, 2, 0, 0 }, { { 2048 }, { 8, 8, 8, 4 }, 256, 1, 0, 0 }, { { 4096 }, { 16, 16, 16 }, 256, 1, 0, 0 }
