@@ -1356,6 +1356,8 @@ typedef struct vd__copy_range { uint64_t from, to, size; } vd__copy_range;
 /* A value that another queue of the same device has to reach first. */
 typedef struct vd__wait { uint64_t value; uint32_t queue; } vd__wait;
 
+enum { VD__COPIES_KERNEL = 1, VD__COPIES_DRIVER };
+
 /* What a backend may use of the world above. */
 struct vd__host {
     vd_allocator allocator;    /* counts what passes through it */
@@ -1366,6 +1368,7 @@ struct vd__host {
     char *cache_directory;     /* a copy; NULL: compiled code is not kept */
     void *cuda_stream;         /* the caller's, or NULL */
     void *cl_context, *cl_device, *cl_queue;
+    int copies;                /* what VKDISPATCH_COPIES asks for, VD__COPIES_ */
 };
 
 typedef struct vd__driver {
@@ -2995,17 +2998,13 @@ static vd_result vd__vk_queues_create(vd__device *dev, uint32_t family_queues) {
 }
 
 /* The compute-only queues of a large card copy at a fraction of its memory's speed (on NVIDIA's at a fifth), which a kernel reaches. */
-static vd_result vd__vk_copies_choose(vd__device *dev, const vd__vk_facts *facts) {
+static void vd__vk_copies_choose(vd__device *dev, const vd__vk_facts *facts) {
     enum { WORTHWHILE = 4 << 20 };
     vd__vk_device *vk = vd__vk_device_of(dev);
-    const char *asked = vd__environment("VKDISPATCH_COPIES");
-    bool always = asked && strcmp(asked, "kernel") == 0, never = asked && strcmp(asked, "driver") == 0;
-    if (asked && !always && !never)
-        return vd__fail(VD_ERROR_INVALID, "vd_context_create: VKDISPATCH_COPIES is '%s'; the choices are: kernel, driver", asked);
+    bool always = dev->driver->host->copies == VD__COPIES_KERNEL, never = dev->driver->host->copies == VD__COPIES_DRIVER;
     bool faster = dev->info.type == VD_DEVICE_DISCRETE && !facts->family_draws;
     vk->move_bytes = vk->address && !never && (always || faster) ? always ? 16 : WORTHWHILE : UINT64_MAX;
     vk->move_any = always;
-    return VD_OK;
 }
 
 static vd_result vd__vk_device_start(vd__device *dev, const vd__vk_facts *facts) {
@@ -3023,8 +3022,7 @@ static vd_result vd__vk_device_start(vd__device *dev, const vd__vk_facts *facts)
     vk->memory = facts->memory.memoryProperties;
     vk->host_align = facts->host.minImportedHostPointerAlignment;
     dev->shares = vd__vk_shares(vd__vk_driver_of(dev->driver), facts, vk);
-    vd_result chosen = vd__vk_copies_choose(dev, facts);
-    if (chosen) return chosen;
+    vd__vk_copies_choose(dev, facts);
     VD__VK_STRUCT(VkPipelineCacheCreateInfo, cache, VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO);
     result = vk->vkCreatePipelineCache(vk->handle, &cache, NULL, &vk->cache);
     return result ? vd__vk_fail(result, "vkCreatePipelineCache") : vd__vk_queues_create(dev, queues);
@@ -6784,17 +6782,25 @@ static vd_result vd__disable_listed(const char *list, uint64_t *out) {
     return VD_OK;
 }
 
-/* What the caller does not want of the device. */
-static vd_result vd__select_disable(const vd_context_desc *desc, uint64_t *out) {
-    const char *buffers = vd__environment("VKDISPATCH_BUFFERS"), *list = vd__environment("VKDISPATCH_DISABLE");
-    *out = desc->disable;
-    vd_result r = list ? vd__disable_listed(list, out) : VD_OK;
-    if (r) return r;
-    if (!buffers || vd__same_text(buffers, "address", SIZE_MAX)) return VD_OK;
-    if (!vd__same_text(buffers, "binding", SIZE_MAX))
-        return vd__fail(VD_ERROR_INVALID, "vd_context_create: VKDISPATCH_BUFFERS is '%s'; the choices are: binding, address", buffers);
-    *out |= VD_FEATURE_ADDRESS;
-    return VD_OK;
+/* `*choice`: which of two words the environment has, from 1 on; 0 if it has none. */
+static vd_result vd__one_of_two(const char *variable, const char *first, const char *second, int *choice) {
+    const char *text = vd__environment(variable);
+    *choice = !text ? 0 : vd__same_text(text, first, SIZE_MAX) ? 1 : 2;
+    if (*choice < 2 || vd__same_text(text, second, SIZE_MAX)) return VD_OK;
+    return vd__fail(VD_ERROR_INVALID, "vd_context_create: %s is '%s'; the choices are: %s, %s", variable, text, first, second);
+}
+
+/* What the caller does not want of the device, and how it is to copy. All of it is read before a backend is opened, and whichever that will be: of a wrong word
+   in a backend of its own it would be said that the backend does not work, and another be taken. */
+static vd_result vd__select_manner(vd__host *host, const vd_context_desc *desc, uint64_t *disable) {
+    const char *list = vd__environment("VKDISPATCH_DISABLE");
+    int buffers = 0;
+    *disable = desc->disable;
+    vd_result r = list ? vd__disable_listed(list, disable) : VD_OK;
+    if (!r) r = vd__one_of_two("VKDISPATCH_BUFFERS", "binding", "address", &buffers);
+    if (!r) r = vd__one_of_two("VKDISPATCH_COPIES", "kernel", "driver", &host->copies);
+    if (buffers == 1) *disable |= VD_FEATURE_ADDRESS;
+    return r;
 }
 
 /* Index -1 and name NULL: the best; an index beyond an int is INT32_MAX. `number` is the index as VKDISPATCH_DEVICE has it, NULL if the desc has it. */
@@ -6923,7 +6929,7 @@ static vd_result vd__select(vd_context *ctx, const vd_context_desc *desc) {
     char reasons[768] = "";
     size_t used = 0;
     vd_result r = vd__select_backend(desc, &wanted), first = VD_OK;
-    if (!r) r = vd__select_disable(desc, &disable);
+    if (!r) r = vd__select_manner(&ctx->host, desc, &disable);
     if (r) return r;
     for (size_t i = 0; i < VD__COUNT(vd__backends); i++) {
         const vd__backend *backend = vd__backends[i];

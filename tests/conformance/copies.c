@@ -165,7 +165,7 @@ TEST_EXECUTED(when_a_kernel_copies) {
     setenv("VKDISPATCH_COPIES", "magic", 1);
     vd_result r = vd_context_create(&desc, &ctx);
     unsetenv("VKDISPATCH_COPIES");
-    check_failure("vd_context_create", r, VD_ERROR_INVALID, "VKDISPATCH_COPIES is 'magic'|kernel, driver");
+    check_failure("vd_context_create", r, VD_ERROR_INVALID, "vd_context_create: VKDISPATCH_COPIES is 'magic'|kernel, driver");
 }
 
 static const struct CMUnitTest cases[] = {

@@ -341,12 +341,16 @@ static void environment(void **state) {
     setenv("VKDISPATCH_BUFFERS", "texture", 1);
     INVALID(vd_context_create(NULL, &c), "VKDISPATCH_BUFFERS is 'texture'; the choices are: binding, address");
     setenv("VKDISPATCH_BUFFERS", "binding", 1);
+    setenv("VKDISPATCH_COPIES", "magic", 1); /* of Vulkan alone, and wrong for every backend */
+    INVALID(vd_context_create(NULL, &c), "VKDISPATCH_COPIES is 'magic'; the choices are: kernel, driver");
+    setenv("VKDISPATCH_COPIES", "Kernel", 1);
     assert_int_equal(vd_context_create(NULL, &c), VD_OK);
     assert_false(vd_device(c, 0)->features & VD_FEATURE_ADDRESS);
     vd_context_destroy(c);
     unsetenv("VKDISPATCH_BACKEND");
     unsetenv("VKDISPATCH_DEVICE");
     unsetenv("VKDISPATCH_BUFFERS");
+    unsetenv("VKDISPATCH_COPIES");
     d.backend = (vd_backend)3;
     INVALID(vd_context_create(&d, &c), "backend 3 is not compiled in");
     d.backend = VD_BACKEND_DUMMY;
