@@ -1,6 +1,6 @@
 /* Kernels that were compiled ahead of time: the program contains their code and no builder. A rod with a half wave of heat along it cools down, and is
    compared with what the equation says. The kernels are in examples/kernels/heat.c.
-   tools/vcc examples/kernels/heat.c --header build/heat.h && cc -std=c99 -O1 -I. -Ibuild examples/ahead_of_time.c -o ahead_of_time -ldl -lpthread -lm */
+   mkdir -p build && tools/vcc examples/kernels/heat.c --header build/heat.h && cc -I. -Ibuild examples/ahead_of_time.c -o ahead_of_time -ldl -lpthread -lm */
 #define VKDISPATCH_IMPLEMENTATION
 #include "vkdispatch.h"
 #include "heat.h"

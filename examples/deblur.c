@@ -26,6 +26,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { RADIUS = 4, SIDE = 2 * RADIUS + 1 };
 
@@ -95,16 +96,30 @@ static double difference(const unsigned char *a, const unsigned char *b, size_t 
     return sqrt(sum / (double)n);
 }
 
+/* Opens a context, by `--backend NAME` where that comes first, and tells the index of the first of up to `most` other arguments; 0: it has said why not. */
+static int open_context(int argc, char **argv, int most, vd_context **ctx) {
+    bool chosen = argc > 1 && argv[1][0] == '-';
+    int first = chosen ? 3 : 1;
+    vd_context_desc desc = { .backend = chosen && argc > 2 ? vd_backend_named(argv[2]) : VD_BACKEND_DEFAULT };
+    if (chosen && strcmp(argv[1], "--backend") != 0) fprintf(stderr, "there is no option '%s', only --backend\n", argv[1]);
+    else if (chosen && argc < 3) fprintf(stderr, "--backend wants a name: vulkan, cuda or opencl\n");
+    else if (chosen && !desc.backend) fprintf(stderr, "there is no backend '%s'\n", argv[2]);
+    else if (argc > first + most) fprintf(stderr, "'%s' is one argument too many\n", argv[first + most]);
+    else if (vd_context_create(&desc, ctx)) fprintf(stderr, "%s\n", vd_error_text());
+    else if (vd_device(*ctx, 0)->backend == VD_BACKEND_DUMMY) fprintf(stderr, "the backend dummy computes nothing\n");
+    else return first;
+    return 0;
+}
+
 int main(int argc, char **argv) {
-    bool chosen = argc > 2 && strcmp(argv[1], "--backend") == 0;
-    vd_context_desc desc = { .backend = chosen ? vd_backend_named(argv[2]) : VD_BACKEND_DEFAULT };
-    int first = chosen ? 3 : 1, wrong, written;
+    vd_context *ctx = NULL;
+    int first = open_context(argc, argv, 2, &ctx);
+    if (!first) return 1;
+    int wrong, written;
     const char *from = argc > first ? argv[first] : "examples/data/grace_hopper.jpg", *to = argc > first + 1 ? argv[first + 1] : "deblur.png";
     float disc[SIDE * SIDE];
     picture p = { NULL, 0, 0 };
-    vd_context *ctx = NULL;
     double blurred, restored;
-    if (chosen && !desc.backend) { fprintf(stderr, "there is no backend '%s'\n", argv[2]); return 1; }
     p.grey = stbi_load(from, &p.width, &p.height, NULL, 1);
     if (!p.grey) { fprintf(stderr, "%s: %s\n", from, stbi_failure_reason()); return 1; }
     size_t n = (size_t)p.width * (size_t)p.height;
@@ -112,8 +127,7 @@ int main(int argc, char **argv) {
     if (!sharp) return 1;
     memcpy(sharp, p.grey, n);
     make_disc(disc);
-    vd_result r = vd_context_create(&desc, &ctx);
-    if (!r) r = convolve(ctx, &p, disc, NULL);
+    vd_result r = convolve(ctx, &p, disc, NULL);
     if (r) { fprintf(stderr, "%s\n", vd_error_text()); return 1; }
     wrong = wrong_pixels(sharp, &p, disc);
     blurred = difference(sharp, p.grey, n);

@@ -141,17 +141,32 @@ static vd_result small_check(vd_context *ctx, vd_kernel pull, vd_kernel move, do
     return r;
 }
 
+/* Opens a context, by `--backend NAME` where that comes first, and tells the index of the first of up to `most` other arguments; 0: it has said why not. */
+static int open_context(int argc, char **argv, int most, vd_context **ctx) {
+    bool chosen = argc > 1 && argv[1][0] == '-';
+    int first = chosen ? 3 : 1;
+    vd_context_desc desc = { .backend = chosen && argc > 2 ? vd_backend_named(argv[2]) : VD_BACKEND_DEFAULT };
+    if (chosen && strcmp(argv[1], "--backend") != 0) fprintf(stderr, "there is no option '%s', only --backend\n", argv[1]);
+    else if (chosen && argc < 3) fprintf(stderr, "--backend wants a name: vulkan, cuda or opencl\n");
+    else if (chosen && !desc.backend) fprintf(stderr, "there is no backend '%s'\n", argv[2]);
+    else if (argc > first + most) fprintf(stderr, "'%s' is one argument too many\n", argv[first + most]);
+    else if (vd_context_create(&desc, ctx)) fprintf(stderr, "%s\n", vd_error_text());
+    else if (vd_device(*ctx, 0)->backend == VD_BACKEND_DUMMY) fprintf(stderr, "the backend dummy computes nothing\n");
+    else return first;
+    return 0;
+}
+
 int main(int argc, char **argv) {
-    bool chosen = argc > 2 && strcmp(argv[1], "--backend") == 0;
-    vd_context_desc desc = { .backend = chosen ? vd_backend_named(argv[2]) : VD_BACKEND_DEFAULT };
-    int first = chosen ? 3 : 1, n = argc > first ? atoi(argv[first]) : 2048, steps = argc > first + 1 ? atoi(argv[first + 1]) : 100;
-    if (n < 1 || steps < 1 || (chosen && !desc.backend)) { fprintf(stderr, "usage: nbody [--backend vulkan|cuda|opencl] [stars [steps]]\n"); return 1; }
-    star *position = calloc((size_t)n, sizeof *position), *velocity = calloc((size_t)n, sizeof *velocity);
     vd_context *ctx = NULL;
+    int first = open_context(argc, argv, 2, &ctx);
+    if (!first) return 1;
+    int n = argc > first ? atoi(argv[first]) : 2048, steps = argc > first + 1 ? atoi(argv[first + 1]) : 100;
+    if (n < 1 || steps < 1) { fprintf(stderr, "%d stars and %d steps: it takes one of each at least\n", n, steps); return 1; }
+    star *position = calloc((size_t)n, sizeof *position), *velocity = calloc((size_t)n, sizeof *velocity);
     vd_kernel pull, move;
     double worst = 0, before, after;
-    vd_result r = position && velocity ? vd_context_create(&desc, &ctx) : VD_ERROR_OUT_OF_MEMORY;
-    if (r) { fprintf(stderr, "%s\n", vd_error_text()); return 1; }
+    vd_result r;
+    if (!position || !velocity) { fprintf(stderr, "there is no memory for %d stars\n", n); return 1; }
 
     pull = build_pull(ctx);
     move = pull.id ? build_move(ctx) : pull;

@@ -26,6 +26,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 enum { SIDE = 16, HALO = 2, TILE = SIDE + 2 * HALO }; /* a workgroup makes 16 x 16 pixels of the blur from a tile of 20 x 20 */
@@ -178,19 +179,32 @@ static vd_result filter(vd_context *ctx, const picture *p, unsigned char *edges,
     return r;
 }
 
-int main(int argc, char **argv) {
-    bool chosen = argc > 2 && strcmp(argv[1], "--backend") == 0;
-    vd_context_desc desc = { .backend = chosen ? vd_backend_named(argv[2]) : VD_BACKEND_DEFAULT };
+/* Opens a context, by `--backend NAME` where that comes first, and tells the index of the first of up to `most` other arguments; 0: it has said why not. */
+static int open_context(int argc, char **argv, int most, vd_context **ctx) {
+    bool chosen = argc > 1 && argv[1][0] == '-';
     int first = chosen ? 3 : 1;
+    vd_context_desc desc = { .backend = chosen && argc > 2 ? vd_backend_named(argv[2]) : VD_BACKEND_DEFAULT };
+    if (chosen && strcmp(argv[1], "--backend") != 0) fprintf(stderr, "there is no option '%s', only --backend\n", argv[1]);
+    else if (chosen && argc < 3) fprintf(stderr, "--backend wants a name: vulkan, cuda or opencl\n");
+    else if (chosen && !desc.backend) fprintf(stderr, "there is no backend '%s'\n", argv[2]);
+    else if (argc > first + most) fprintf(stderr, "'%s' is one argument too many\n", argv[first + most]);
+    else if (vd_context_create(&desc, ctx)) fprintf(stderr, "%s\n", vd_error_text());
+    else if (vd_device(*ctx, 0)->backend == VD_BACKEND_DUMMY) fprintf(stderr, "the backend dummy computes nothing\n");
+    else return first;
+    return 0;
+}
+
+int main(int argc, char **argv) {
+    vd_context *ctx = NULL;
+    int first = open_context(argc, argv, 2, &ctx);
+    if (!first) return 1;
     const char *from = argc > first ? argv[first] : "examples/data/grace_hopper.jpg", *to = argc > first + 1 ? argv[first + 1] : "picture.png";
     picture p = { NULL, 0, 0 };
-    vd_context *ctx = NULL;
     double ms = 0;
-    if (chosen && !desc.backend) { fprintf(stderr, "there is no backend '%s'\n", argv[2]); return 1; }
     p.rgba = stbi_load(from, &p.width, &p.height, NULL, 4);
     if (!p.rgba) { fprintf(stderr, "%s: %s\n", from, stbi_failure_reason()); return 1; }
     unsigned char *edges = malloc((size_t)p.width * (size_t)p.height * 4);
-    if (!edges || vd_context_create(&desc, &ctx) || filter(ctx, &p, edges, &ms)) {
+    if (!edges || filter(ctx, &p, edges, &ms)) {
         fprintf(stderr, "%s\n", vd_error_text());
         vd_context_destroy(ctx);
         return 1;

@@ -202,22 +202,33 @@ static double momentum_of(const point *velocity) {
     return sqrt(x * x + y * y + z * z) / all;
 }
 
+/* Opens a context, by `--backend NAME` where that comes first, and tells the index of the first of up to `most` other arguments; 0: it has said why not. */
+static int open_context(int argc, char **argv, int most, vd_context **ctx) {
+    bool chosen = argc > 1 && argv[1][0] == '-';
+    int first = chosen ? 3 : 1;
+    vd_context_desc desc = { .backend = chosen && argc > 2 ? vd_backend_named(argv[2]) : VD_BACKEND_DEFAULT };
+    if (chosen && strcmp(argv[1], "--backend") != 0) fprintf(stderr, "there is no option '%s', only --backend\n", argv[1]);
+    else if (chosen && argc < 3) fprintf(stderr, "--backend wants a name: vulkan, cuda or opencl\n");
+    else if (chosen && !desc.backend) fprintf(stderr, "there is no backend '%s'\n", argv[2]);
+    else if (argc > first + most) fprintf(stderr, "'%s' is one argument too many\n", argv[first + most]);
+    else if (vd_context_create(&desc, ctx)) fprintf(stderr, "%s\n", vd_error_text());
+    else if (vd_device(*ctx, 0)->backend == VD_BACKEND_DUMMY) fprintf(stderr, "the backend dummy computes nothing\n");
+    else return first;
+    return 0;
+}
+
 int main(int argc, char **argv) {
     static point position[PARTICLES], velocity[PARTICLES];
-    bool chosen = argc > 2 && strcmp(argv[1], "--backend") == 0;
-    vd_context_desc desc = { .backend = chosen ? vd_backend_named(argv[2]) : VD_BACKEND_DEFAULT };
-    int steps = argc > (chosen ? 3 : 1) ? atoi(argv[chosen ? 3 : 1]) : 30;
+    box b = { 0 };
+    int first = open_context(argc, argv, 1, &b.ctx);
+    if (!first) return 1;
+    int steps = argc > first ? atoi(argv[first]) : 30;
     float mass = 0;
     double worst, before, after, theory, momentum;
-    box b = { 0 };
-    if (steps < 1 || steps > 40 || (chosen && !desc.backend)) {
-        fprintf(stderr, "usage: poisson [--backend vulkan|cuda|opencl] [steps]; 1 to 40 of them, later particles overtake each other\n");
-        return 1;
-    }
+    if (steps < 1 || steps > 40) { fprintf(stderr, "%d steps: it takes 1 to 40, later particles overtake each other\n", steps); return 1; }
     make_particles(position);
     before = height_of(position);
-    vd_result r = vd_context_create(&desc, &b.ctx);
-    if (!r) r = make_box(&b);
+    vd_result r = make_box(&b);
     if (!r) r = check_wave(&b, &worst);
     if (!r) r = vd_buffer_write(b.ctx, b.position, 0, position, VD_WHOLE);
     if (!r) r = vd_fill(vd_immediate(b.ctx, 0, 0), b.velocity, 0, VD_WHOLE, NULL, 0);

@@ -1,6 +1,6 @@
 /* Prints what a kernel becomes: GLSL, the listing of its operations, its arguments and its SPIR-V. Needs no GPU and no driver.
    cc -std=c99 -O1 -I. examples/print_kernel.c -o print_kernel
-   Run: build/print_kernel [binding]. With the argument, buffers are bindings instead of addresses. */
+   Run: ./print_kernel [binding]. With the argument, buffers are bindings instead of addresses. */
 #define VKDISPATCH_CODEGEN_IMPLEMENTATION
 #include "vkdispatch_codegen.h"
 
@@ -39,7 +39,8 @@ static void print_spirv(const uint32_t *words, size_t count) {
 int main(int argc, char **argv) {
     static const char *const kinds[] = { "", "binding", "address, at byte", "value, at byte" };
     vc_kernel_desc desc = { .name = "collatz", .local_size = { 64 } };
-    if (argc > 1 && strcmp(argv[1], "binding") == 0) desc.buffers = VC_BUFFERS_BINDING;
+    if (argc > 1 && strcmp(argv[1], "binding") != 0) { fprintf(stderr, "'%s': the only argument is binding\n", argv[1]); return 1; }
+    if (argc > 1) desc.buffers = VC_BUFFERS_BINDING;
     vc_kernel *k = vc_begin(&desc);
     collatz(k);
 

@@ -144,15 +144,29 @@ static vd_result try_shift(finder *f, int dy, int dx, int *wrong) {
     return VD_OK;
 }
 
+/* Opens a context, by `--backend NAME` where that comes first, and tells the index of the first of up to `most` other arguments; 0: it has said why not. */
+static int open_context(int argc, char **argv, int most, vd_context **ctx) {
+    bool chosen = argc > 1 && argv[1][0] == '-';
+    int first = chosen ? 3 : 1;
+    vd_context_desc desc = { .backend = chosen && argc > 2 ? vd_backend_named(argv[2]) : VD_BACKEND_DEFAULT };
+    if (chosen && strcmp(argv[1], "--backend") != 0) fprintf(stderr, "there is no option '%s', only --backend\n", argv[1]);
+    else if (chosen && argc < 3) fprintf(stderr, "--backend wants a name: vulkan, cuda or opencl\n");
+    else if (chosen && !desc.backend) fprintf(stderr, "there is no backend '%s'\n", argv[2]);
+    else if (argc > first + most) fprintf(stderr, "'%s' is one argument too many\n", argv[first + most]);
+    else if (vd_context_create(&desc, ctx)) fprintf(stderr, "%s\n", vd_error_text());
+    else if (vd_device(*ctx, 0)->backend == VD_BACKEND_DUMMY) fprintf(stderr, "the backend dummy computes nothing\n");
+    else return first;
+    return 0;
+}
+
 int main(int argc, char **argv) {
     static const int shifts[][2] = { { 0, 0 }, { 1, -1 }, { 17, 40 }, { -33, 12 }, { -60, -75 }, { 90, 5 } };
     const int count = sizeof shifts / sizeof *shifts;
-    bool chosen = argc > 2 && strcmp(argv[1], "--backend") == 0;
-    vd_context_desc desc = { .backend = chosen ? vd_backend_named(argv[2]) : VD_BACKEND_DEFAULT };
-    const char *from = argc > (chosen ? 3 : 1) ? argv[chosen ? 3 : 1] : "examples/data/grace_hopper.jpg";
     finder f = { 0 };
+    int first = open_context(argc, argv, 1, &f.ctx);
+    if (!first) return 1;
+    const char *from = argc > first ? argv[first] : "examples/data/grace_hopper.jpg";
     int width, height, wrong = 0;
-    if (chosen && !desc.backend) { fprintf(stderr, "there is no backend '%s'\n", argv[2]); return 1; }
     unsigned char *bytes = stbi_load(from, &width, &height, NULL, 1);
     if (!bytes) { fprintf(stderr, "%s: %s\n", from, stbi_failure_reason()); return 1; }
     if (width < 2 * WIDE || height < 2 * HIGH) { fprintf(stderr, "%s is smaller than %d x %d\n", from, 2 * WIDE, 2 * HIGH); return 1; }
@@ -162,8 +176,7 @@ int main(int argc, char **argv) {
     float *photo = malloc(pixels * sizeof *photo);
     if (!photo) return 1;
     for (size_t i = 0; i < pixels; i++) photo[i] = (float)bytes[i] / 255;
-    vd_result r = vd_context_create(&desc, &f.ctx);
-    if (!r) r = make_finder(&f, photo);
+    vd_result r = make_finder(&f, photo);
     for (int i = 0; i < count && !r; i++) r = try_shift(&f, shifts[i][0], shifts[i][1], &wrong);
     if (r) { fprintf(stderr, "%s\n", vd_error_text()); return 1; }
     printf("%s in parts of %d x %d on %s: %d of %d shifts are wrong.\n", from, WIDE, HIGH, vd_device(f.ctx, 0)->name, wrong, count);

@@ -171,23 +171,36 @@ static int write_picture(const char *path, const picture *p) {
     return written;
 }
 
+/* Opens a context, by `--backend NAME` where that comes first, and tells the index of the first of up to `most` other arguments; 0: it has said why not. */
+static int open_context(int argc, char **argv, int most, vd_context **ctx) {
+    bool chosen = argc > 1 && argv[1][0] == '-';
+    int first = chosen ? 3 : 1;
+    vd_context_desc desc = { .backend = chosen && argc > 2 ? vd_backend_named(argv[2]) : VD_BACKEND_DEFAULT };
+    if (chosen && strcmp(argv[1], "--backend") != 0) fprintf(stderr, "there is no option '%s', only --backend\n", argv[1]);
+    else if (chosen && argc < 3) fprintf(stderr, "--backend wants a name: vulkan, cuda or opencl\n");
+    else if (chosen && !desc.backend) fprintf(stderr, "there is no backend '%s'\n", argv[2]);
+    else if (argc > first + most) fprintf(stderr, "'%s' is one argument too many\n", argv[first + most]);
+    else if (vd_context_create(&desc, ctx)) fprintf(stderr, "%s\n", vd_error_text());
+    else if (vd_device(*ctx, 0)->backend == VD_BACKEND_DUMMY) fprintf(stderr, "the backend dummy computes nothing\n");
+    else return first;
+    return 0;
+}
+
 int main(int argc, char **argv) {
-    bool chosen = argc > 2 && strcmp(argv[1], "--backend") == 0;
-    vd_context_desc desc = { .backend = chosen ? vd_backend_named(argv[2]) : VD_BACKEND_DEFAULT };
-    int first = chosen ? 3 : 1, wrong, written;
+    vd_context *ctx = NULL;
+    int first = open_context(argc, argv, 2, &ctx);
+    if (!first) return 1;
+    int wrong, written;
     const char *from = argc > first ? argv[first] : "/usr/share/sounds/alsa/Front_Center.wav", *to = argc > first + 1 ? argv[first + 1] : "spectrogram.png";
     float window[FRAME];
     sound s = { NULL, 0, 0 };
     picture p = { NULL, 0, HOP, 0 };
-    vd_context *ctx = NULL;
-    if (chosen && !desc.backend) { fprintf(stderr, "there is no backend '%s'\n", argv[2]); return 1; }
     const char *why = read_sound(from, &s);
     if (why) { fprintf(stderr, "%s: %s\n", from, why); return 1; }
     if (s.count / COLUMNS > p.hop) p.hop = s.count / COLUMNS;
     p.frames = (s.count - FRAME) / p.hop + 1;
     make_window(window);
-    vd_result r = vd_context_create(&desc, &ctx);
-    if (!r) r = draw(ctx, &s, window, &p);
+    vd_result r = draw(ctx, &s, window, &p);
     if (r) { fprintf(stderr, "%s\n", vd_error_text()); return 1; }
     wrong = wrong_pixels(&s, window, &p);
     printf("%s, %.2f s, on %s: %u frames of %d samples, one every %u; %d of 400 amplitudes differ from plain C.\n", from, (double)s.count / s.rate,

@@ -137,20 +137,33 @@ static int missed(const tone *tones, const tone *found, bool print) {
     return wrong;
 }
 
+/* Opens a context, by `--backend NAME` where that comes first, and tells the index of the first of up to `most` other arguments; 0: it has said why not. */
+static int open_context(int argc, char **argv, int most, vd_context **ctx) {
+    bool chosen = argc > 1 && argv[1][0] == '-';
+    int first = chosen ? 3 : 1;
+    vd_context_desc desc = { .backend = chosen && argc > 2 ? vd_backend_named(argv[2]) : VD_BACKEND_DEFAULT };
+    if (chosen && strcmp(argv[1], "--backend") != 0) fprintf(stderr, "there is no option '%s', only --backend\n", argv[1]);
+    else if (chosen && argc < 3) fprintf(stderr, "--backend wants a name: vulkan, cuda or opencl\n");
+    else if (chosen && !desc.backend) fprintf(stderr, "there is no backend '%s'\n", argv[2]);
+    else if (argc > first + most) fprintf(stderr, "'%s' is one argument too many\n", argv[first + most]);
+    else if (vd_context_create(&desc, ctx)) fprintf(stderr, "%s\n", vd_error_text());
+    else if (vd_device(*ctx, 0)->backend == VD_BACKEND_DUMMY) fprintf(stderr, "the backend dummy computes nothing\n");
+    else return first;
+    return 0;
+}
+
 int main(int argc, char **argv) {
-    bool chosen = argc > 2 && strcmp(argv[1], "--backend") == 0;
-    vd_context_desc desc = { .backend = chosen ? vd_backend_named(argv[2]) : VD_BACKEND_DEFAULT };
-    uint32_t state = argc > (chosen ? 3 : 1) ? (uint32_t)strtoul(argv[chosen ? 3 : 1], NULL, 10) : 1;
+    vd_context *ctx = NULL;
+    int first = open_context(argc, argv, 1, &ctx);
+    if (!first) return 1;
+    uint32_t state = argc > first ? (uint32_t)strtoul(argv[first], NULL, 10) : 1;
     static float signal[SIGNALS * SAMPLES], window[SAMPLES];
     static tone tones[SIGNALS * TONES], found[SIGNALS * TONES];
     uint64_t dispatches = 0;
     int wrong = 0;
-    vd_context *ctx = NULL;
-    if (chosen && !desc.backend) { fprintf(stderr, "there is no backend '%s'\n", argv[2]); return 1; }
     for (int i = 0; i < SAMPLES; i++) window[i] = (float)(0.5 - 0.5 * cos(2 * pi * i / SAMPLES));
     for (int s = 0; s < SIGNALS; s++) make_signal(signal + s * SAMPLES, tones + s * TONES, &state);
-    vd_result r = vd_context_create(&desc, &ctx);
-    if (!r) r = find(ctx, signal, window, found, &dispatches);
+    vd_result r = find(ctx, signal, window, found, &dispatches);
     if (r) { fprintf(stderr, "%s\n", vd_error_text()); return 1; }
     for (int s = 0; s < SIGNALS; s++) wrong += missed(tones + s * TONES, found + s * TONES, s == 0);
     printf("%d signals of %d samples on %s, in %llu dispatches: %d of %d tones were missed.\n", SIGNALS, SAMPLES, vd_device(ctx, 0)->name,
