@@ -104,8 +104,11 @@
    everything that a driver relies on: validate modules of unknown origin with spirv-val. A list is gone after vd_submit or vd_list_discard, and its pointer may
    be that of a later list.
 
-   Memory: a desc is read during the call only. Names are copied. What a context made dies with it; a handle that is used after its destruction, or in another
-   context, is an error and never a crash. A buffer or kernel may be destroyed while work uses it: the handle dies at once, the memory when that work is done.
+   Descs: in C++ begin them with = {}, for = {0} is C where the first member is an enum. A desc is read during the call only. Names are copied.
+
+   Memory: what a context made dies with it; a handle that is used after its destruction, or in another context, is an error and never a crash. Plans of
+   vkdispatch_fft.h do not die with their context, they are destroyed before it; and the pointer of a destroyed context is not checked, it must not be used.
+   A buffer or kernel may be destroyed while work uses it: the handle dies at once, the memory when that work is done.
    Host memory comes from the desc's allocator, with Vulkan also what the driver takes for recorded commands. Device memory comes in blocks of 64 MiB (an eighth
    of a small heap) shared by many buffers. After the first run of a dispatch, the next ones allocate nothing.
 

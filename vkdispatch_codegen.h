@@ -197,7 +197,8 @@
 
    Threads: a kernel belongs to one thread at a time.
 
-   Versions: descs and infos grow at their end and zero stays the default of every field. */
+   Versions: descs and infos grow at their end and zero stays the default of every field. In C++ begin descs with = {}, for = {0} is C where the first member
+   is an enum. */
 #ifndef VKDISPATCH_CODEGEN_H
 #define VKDISPATCH_CODEGEN_H
 #define VKDISPATCH_CODEGEN_VERSION 100 /* major * 10000 + minor * 100 + patch */

@@ -144,7 +144,8 @@
 
    Sizes. Arrays of transforms and convolutions have up to 2^32 - 1 elements, those of the others 2^31; more is VD_ERROR_UNSUPPORTED.
 
-   Errors, memory and threads are those of vkdispatch.h; a plan belongs to one thread at a time. */
+   Errors, memory and threads are those of vkdispatch.h; a plan belongs to one thread at a time. But plans do not die with their context: each is destroyed
+   before it, except those of the simple calls, which are the context's own. In C++ begin descs with = {}, for = {0} is C where the first member is an enum. */
 #ifndef VKDISPATCH_FFT_H
 #define VKDISPATCH_FFT_H
 #define VKDISPATCH_FFT_VERSION 100 /* major * 10000 + minor * 100 + patch */
