@@ -459,7 +459,7 @@ typedef struct vd_histogram_desc {
     const char *name;        /* for messages; default: "histogram" */
     vd_type type;            /* of the elements: a scalar number; default: VD_F32 */
     uint64_t count;
-    uint32_t bins;
+    uint32_t bins;           /* up to 2147483648 */
     vd_fragment bin;         /* an element's bin, a number, rounded down; what is not from 0 to bins - 1 is not counted; default: the element itself */
     void *bin_user;
 } vd_histogram_desc;
@@ -576,6 +576,16 @@ static bool vd__plan_for_cpu(const vd_device_info *d) {
     const char *shapes = getenv("VKDISPATCH_FFT_SHAPES");
     return d->type == VD_DEVICE_CPU && !(shapes && strcmp(shapes, "gpu") == 0);
 }
+
+/* How many rounds the loops of an invocation may take, all of them together, which is as many as anybody needs but on processors: llvmpipe (Mesa 22.3) ends any
+   loop after 65535, those of all loops of an invocation together. What plans count are the loops over elements; what else there is takes far less than
+   the other half. */
+enum { VD__CPU_ROUNDS = 32768 };
+
+static uint64_t vd__plan_rounds(const vd_device_info *d) { return d->type == VD_DEVICE_CPU ? (uint64_t)VD__CPU_ROUNDS : (uint64_t)1 << 32; }
+
+/* How many times `each` there is in n, rounded up. */
+static uint64_t vd__plan_shares(uint64_t n, uint64_t each) { return (n + each - 1) / each; }
 
 /* Most threads of a workgroup in a row. */
 static uint32_t vd__plan_threads(const vd_device_info *d) {
@@ -5940,16 +5950,25 @@ struct vd_histogram {
     vd_kernel kernel;
 };
 
+/* Whether a value is that of a bin. As u32: what signed numbers and floats of 32 bits make of a large number of bins is another number. */
+static vc_val vd__histogram_has(vc_kernel *k, const vd_histogram_desc *d, vc_val v) {
+    vc_type type = vc_typeof(v);
+    vc_val there = vc_ge(v, vc_imm(type, 0)), bins = vc_const(k, vc_u32(d->bins));
+    if (type == VC_I64 || type == VC_U64) return vc_and(there, vc_lt(v, vc_cast(type, bins)));
+    if (type == VC_F32) there = vc_and(there, vc_lt(v, vc_imm(type, 0x4f000000u))); /* 2^31 */
+    if (type == VC_F64) there = vc_and(there, vc_lt(v, vc_imm(type, (uint64_t)0x41e << 52)));
+    return vc_and(there, vc_lt(vc_cast(VC_U32, v), bins));
+}
+
 /* Counts an element in `to`. */
 static void vd__histogram_element(vc_kernel *k, const vd_histogram_desc *d, vc_ref to, vc_val element) {
-    vc_val v = element, there;
+    vc_val v = element;
     vc_type type;
     if (d->bin) d->bin(k, &element, &v, d->bin_user);
     type = vc_typeof(v);
     type = type >= VC_I8 && type <= VC_F64 ? vd__reduce_wide(type) : type;
     v = vc_cast(type, v);
-    there = vc_and(vc_ge(v, vc_imm(type, 0)), vc_lt(v, vc_cast(type, vc_const(k, vc_u32(d->bins)))));
-    VC_IF(k, there) { vc_atomic_add(to, vc_cast(VC_U32, v), vc_u32(1), NULL); }
+    VC_IF(k, vd__histogram_has(k, d, v)) { vc_atomic_add(to, vc_cast(VC_U32, v), vc_u32(1), NULL); }
 }
 
 static void vd__histogram_record(vc_kernel *k, const vd_histogram *p, bool shared) {
@@ -5976,15 +5995,20 @@ static vd_result vd__histogram_make(vd_histogram *p) {
     vc_kernel_desc desc;
     vc_kernel *k;
     bool cpu = vd__plan_for_cpu(device);
+    uint64_t least;
     if (d->type < VD_I8 || d->type > VD_F64)
         return vd_error_set(VD_ERROR_INVALID, "vd_histogram_create '%s': type is %s; it takes a scalar number", p->name, vd_type_name(d->type));
     if (!d->count || !d->bins)
         return vd_error_set(VD_ERROR_INVALID, "vd_histogram_create '%s': %s is 0", p->name, d->count ? "bins" : "count");
     if (d->count > (uint64_t)1 << 31)
         return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_histogram_create '%s': more than 2147483648 elements", p->name);
+    if (d->bins > (uint32_t)1 << 31)
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_histogram_create '%s': bins is %u; it takes up to 2147483648", p->name, d->bins);
     p->threads = cpu ? 32 : vd__plan_threads(device) < 256 ? 64 : 256;
-    p->groups = (d->count + p->threads * 16 - 1) / (p->threads * 16);
+    p->groups = vd__plan_shares(d->count, p->threads * 16);
     if (p->groups > (cpu ? 8u : 1056u)) p->groups = cpu ? 8 : 1056; /* 256 threads, eight times for each multiprocessor of a large device */
+    least = vd__plan_shares(d->count, p->threads * vd__plan_rounds(device));
+    if (p->groups < least) p->groups = least;
     memset(&desc, 0, sizeof desc);
     desc.name = p->name;
     desc.local_size[0] = p->threads;

@@ -199,6 +199,52 @@ static void histograms(void **state) {
     free(wanted);
 }
 
+/* More elements than eight workgroups count in 65535 rounds, after which llvmpipe ends any loop. */
+static void long_histogram(void **state) {
+    enum { N = 8 * 32 * 65535 + 70000 };
+    uint8_t *data = (uint8_t *)malloc(N);
+    uint32_t got[4], wanted[4] = { 0, 0, 0, 0 };
+    (void)state;
+    need_device();
+    if (lacks(VD_U8)) skip();
+    assert_non_null(data);
+    for (uint32_t i = 0; i < N; i++) wanted[data[i] = (uint8_t)(i * 2654435761u >> 30)]++;
+    vd_histogram_desc desc = { 0 };
+    desc.type = VD_U8;
+    desc.count = N;
+    desc.bins = 4;
+    vd_histogram *plan = vd_histogram_create(device_context, &desc);
+    vd_buffer in = buffer_of(device_context, VD_U8, N, data), out = buffer_of(device_context, VD_U32, 4, NULL);
+    if (!plan || vd_histogram_run(plan, vd_immediate(device_context, 0, 0), in, out) || vd_buffer_read(device_context, out, 0, got, VD_WHOLE))
+        fail_msg("%s", vd_error_text());
+    assert_memory_equal(got, wanted, sizeof got);
+    vd_histogram_destroy(plan);
+    vd_buffer_destroy(device_context, in);
+    vd_buffer_destroy(device_context, out);
+    free(data);
+}
+
+/* One bin more than an f32 can count, and numbers that no u32 can hold. */
+static void many_bins(void **state) {
+    static const float data[] = { 16777216, 16777216, 16777218, 4294967296, -1, 3e38f, 16777215, INFINITY, -INFINITY, NAN };
+    uint32_t got[2] = { 0, 0 };
+    (void)state;
+    need_device();
+    vd_histogram_desc desc = { 0 };
+    desc.count = COUNT(data);
+    desc.bins = (1u << 24) + 1;
+    vd_histogram *plan = vd_histogram_create(device_context, &desc);
+    vd_buffer in = buffer_of(device_context, VD_F32, desc.count, data), out = buffer_of(device_context, VD_U32, desc.bins, NULL);
+    if (!plan || vd_histogram_run(plan, vd_immediate(device_context, 0, 0), in, out) ||
+        vd_buffer_read(device_context, out, 4 * (uint64_t)(desc.bins - 2), got, sizeof got))
+        fail_msg("%s", vd_error_text());
+    assert_int_equal(got[0], 1);
+    assert_int_equal(got[1], 2);
+    vd_histogram_destroy(plan);
+    vd_buffer_destroy(device_context, in);
+    vd_buffer_destroy(device_context, out);
+}
+
 static void latch(vc_kernel *k, const vc_val *x, vc_val *out, void *user) {
     (void)k, (void)user;
     *out = vc_add(*x, vc_u32(1));
@@ -255,6 +301,9 @@ static void bad_input(void **state) {
     counts.count = 100;
     assert_null(vd_histogram_create(ctx, &counts));
     says("bins is 0");
+    counts.bins = (1u << 31) + 1;
+    assert_null(vd_histogram_create(ctx, &counts));
+    says("bins is 2147483649; it takes up to 2147483648");
     counts.bins = 8;
     counts.type = VD_BOOL;
     assert_null(vd_histogram_create(ctx, &counts));
@@ -283,7 +332,7 @@ static void bad_input(void **state) {
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(types), cmocka_unit_test(lengths), cmocka_unit_test(as_for_a_gpu), cmocka_unit_test(simple), cmocka_unit_test(histograms),
-        cmocka_unit_test(bad_input),
+        cmocka_unit_test(long_histogram), cmocka_unit_test(many_bins), cmocka_unit_test(bad_input),
     };
     all_cases = argc > 1 && !strcmp(argv[1], "-a");
     return RUN_ON_DEVICE(tests);
