@@ -577,9 +577,8 @@ static bool vd__plan_for_cpu(const vd_device_info *d) {
     return d->type == VD_DEVICE_CPU && !(shapes && strcmp(shapes, "gpu") == 0);
 }
 
-/* How many rounds the loops of an invocation may take, all of them together, which is as many as anybody needs but on processors: llvmpipe (Mesa 22.3) ends any
-   loop after 65535, those of all loops of an invocation together. What plans count are the loops over elements; what else there is takes far less than
-   the other half. */
+/* How many rounds the loops over elements may take in an invocation. On processors llvmpipe (Mesa 22.3) ends any loop after 65535 rounds, those of all loops of
+   an invocation together; what other loops there are takes far less than the other half. */
 enum { VD__CPU_ROUNDS = 32768 };
 
 static uint64_t vd__plan_rounds(const vd_device_info *d) { return d->type == VD_DEVICE_CPU ? (uint64_t)VD__CPU_ROUNDS : (uint64_t)1 << 32; }
@@ -4129,6 +4128,14 @@ static vc_val vd__reduce_identity(vc_combine form, vc_type type) {
     }
 }
 
+/* The least or largest number of the wide type, which only an empty set has, as that of the type of results: its low bits are another number. A map may give
+   what does not fit into the type of the elements, so that the wide one is what does not change anything. */
+static vc_val vd__reduce_narrowed(vc_combine form, vd_type type, vc_val v) {
+    uint64_t most = type == VD_I8 ? INT8_MAX : INT16_MAX;
+    if ((type != VD_I8 && type != VD_I16) || (form != VC_MIN && form != VC_MAX)) return v;
+    return vc_select(vc_eq(v, vd__reduce_identity(form, VC_I32)), vc_imm(VC_I32, form == VC_MIN ? most : UINT32_MAX - most), v);
+}
+
 typedef struct vd__reduce_state { vc_val v[VD__REDUCE_FIELDS]; } vd__reduce_state;
 
 /* A kernel being written. */
@@ -4148,9 +4155,13 @@ typedef struct vd__reduce_writer {
 
 /* ---- the state: what an operation means ---- */
 
+static vc_combine vd__reduce_form(const vd__reduce_writer *w) {
+    return w->desc->op == VD_REDUCE_ARGMIN ? VC_MIN : w->desc->op == VD_REDUCE_ARGMAX ? VC_MAX : w->row_of->form;
+}
+
 static vd__reduce_state vd__reduce_nothing(const vd__reduce_writer *w) {
     vd__reduce_state s;
-    vc_combine form = w->desc->op == VD_REDUCE_ARGMIN ? VC_MIN : w->desc->op == VD_REDUCE_ARGMAX ? VC_MAX : w->row_of->form;
+    vc_combine form = vd__reduce_form(w);
     s.v[0] = w->desc->combine && w->desc->identity.of ? vc_cast(w->type[0], w->desc->identity) : vd__reduce_identity(form, w->type[0]);
     s.v[1] = vd__reduce_is_arg(w->desc->op) ? vc_u32(UINT32_MAX) : vc_imm(w->type[0], 0);
     s.v[2] = vc_u32(0);
@@ -4350,7 +4361,7 @@ static vc_val vd__reduce_speaks(const vd__reduce_writer *w) { /* whether this th
 
 static void vd__reduce_write(const vd__reduce_writer *w, vd__reduce_state s) {
     vc_type type = w->type[0];
-    vc_val v = s.v[0], also = s.v[0];
+    vc_val v = w->desc->segments ? vd__reduce_narrowed(vd__reduce_form(w), w->desc->type, s.v[0]) : s.v[0], also = v;
     if (vd__reduce_is_arg(w->desc->op)) v = s.v[1];
     if (w->desc->op == VD_REDUCE_NORM) v = vc_sqrt(v);
     if (w->desc->op == VD_REDUCE_MEAN) v = vc_div(v, vc_cast(type, w->length));
@@ -4806,8 +4817,12 @@ static vd__scan_state vd__scan_instead(const vd__scan_writer *w, vc_val number) 
     return vd__scan_load(w, sum, vc_u32(0));
 }
 
-static void vd__scan_fence(const vd__scan_writer *w) { /* processors keep to the order by themselves */
-    if (vd_device(w->plan->ctx, 0)->type != VD_DEVICE_CPU) vc_fence(w->k, VC_SCOPE_DEVICE, VC_STORAGE_BUFFER);
+/* x86 keeps to the order by itself, and is spared fences, which llvmpipe takes for barriers. A device that is a processor is the one this runs on. */
+static void vd__scan_fence(const vd__scan_writer *w) {
+#if defined(__x86_64__) || defined(__i386__) || defined(_M_X64) || defined(_M_IX86)
+    if (vd_device(w->plan->ctx, 0)->type == VD_DEVICE_CPU) return;
+#endif
+    vc_fence(w->k, VC_SCOPE_DEVICE, VC_STORAGE_BUFFER);
 }
 
 /* The tiles before number `left`, from the last one on, by one thread, which adds what it finds to `to`. One that has published nothing for long is summed
@@ -5007,6 +5022,7 @@ static void vd__scan_keep(const vd__scan_writer *w, vc_val before, vc_val whole)
 static vc_val vd__scan_result(const vd__scan_writer *w, vd__scan_state before, vd__scan_state with, vd__scan_state e) {
     vc_val v = with.v;
     if (w->desc->exclusive) v = w->desc->segmented ? vc_select(vc_ne(e.head, vc_u32(0)), vd__scan_identity(w), before.v) : before.v;
+    if (w->desc->exclusive) v = vd__reduce_narrowed(w->form, w->desc->type, v);
     return vc_cast(w->desc->type, v);
 }
 

@@ -542,6 +542,45 @@ static void segments(void **state) {
     }
 }
 
+/* The least and the largest number of an empty segment, of every integer type, and of one of three numbers; by a thread for each, and by a workgroup. */
+static void empty_segments(void **state) {
+    enum { MOST = 40 };
+    uint32_t offsets[MOST + 1] = { 0, 3, 3 };
+    (void)state;
+    need_device();
+    for (uint32_t i = 3; i <= MOST; i++) offsets[i] = 3;
+    for (uint32_t i = 0; i < 32; i++) {
+        vd_type type = (vd_type)(VD_I8 + i / 4);
+        uint32_t size = vd_type_size(type), count = i & 2 ? MOST : 2;
+        uint64_t ones = UINT64_MAX >> (64 - 8 * size), top = ones / 2 + 1, data[3] = { 0, 0, 0 }, got[MOST] = { 0 };
+        uint64_t least = is_signed(type) ? top : 0, most = is_signed(type) ? top - 1 : ones, empty = i & 1 ? least : most, full = i & 1 ? 7 : 5;
+        uint64_t seen[2] = { 0, 0 };
+        if (lacks(type) || passes_over(4, 1)) continue;
+        for (uint64_t j = 0; j < 3; j++) memcpy((uint8_t *)data + j * size, &(uint64_t){ 5 + j }, size);
+        vd_reduce_desc desc = { 0 };
+        desc.op = i & 1 ? VD_REDUCE_MAX : VD_REDUCE_MIN;
+        desc.type = type;
+        desc.shape[0] = 3;
+        desc.segments = count;
+        vd_reduce *plan = vd_reduce_create(device_context, &desc);
+        if (!plan) fail_msg("%s", vd_error_text());
+        vd_reduce_io io = { { 0 }, { 0 }, { 0 }, { 0 }, { 0 } };
+        io.in = buffer_of(device_context, type, 3, data);
+        io.offsets = buffer_of(device_context, VD_U32, count + 1, offsets);
+        io.out = buffer_of(device_context, type, count, NULL);
+        if (vd_reduce_run_io(plan, vd_immediate(device_context, 0, 0), &io) || vd_buffer_read(device_context, io.out, 0, got, VD_WHOLE))
+            fail_msg("%s", vd_error_text());
+        memcpy(&seen[0], got, size);
+        memcpy(&seen[1], (uint8_t *)got + (count - 1) * size, size);
+        if (seen[0] != full || seen[1] != empty)
+            fail_msg("%s, op %d: 0x%llx and, of none, 0x%llx", vd_type_name(type), (int)desc.op, (unsigned long long)seen[0], (unsigned long long)seen[1]);
+        vd_buffer_destroy(device_context, io.in);
+        vd_buffer_destroy(device_context, io.offsets);
+        vd_buffer_destroy(device_context, io.out);
+        vd_reduce_destroy(plan);
+    }
+}
+
 static void yes_and_no(void **state) {
     enum { N = 3000 };
     static uint32_t bools[N];
@@ -735,7 +774,8 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(types_and_operations), cmocka_unit_test(shapes_and_axes), cmocka_unit_test(mapped), cmocka_unit_test(simple),
         cmocka_unit_test(least_and_most), cmocka_unit_test(lengths), cmocka_unit_test(statistics), cmocka_unit_test(statistics_of_types),
-        cmocka_unit_test(own_operations), cmocka_unit_test(segments), cmocka_unit_test(yes_and_no), cmocka_unit_test(as_for_a_gpu),
+        cmocka_unit_test(own_operations), cmocka_unit_test(segments), cmocka_unit_test(empty_segments), cmocka_unit_test(yes_and_no),
+        cmocka_unit_test(as_for_a_gpu),
         cmocka_unit_test(views_and_repeats), cmocka_unit_test(without_wide_subgroups), cmocka_unit_test(bad_input),
     };
     all_cases = argc > 1 && !strcmp(argv[1], "-a");

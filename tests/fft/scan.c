@@ -66,7 +66,7 @@ static int64_t combined(const sample *s, int64_t a, int64_t b) {
     }
 }
 
-/* What an exclusive scan begins with, as bits of the type; numbers of less than 32 bits come out of 32. */
+/* What an exclusive scan begins with, as bits of the type. */
 static void put_identity(const sample *s, void *at) {
     vd_reduce_op op = s->last ? VD_REDUCE_SUM : s->op;
     bool real = s->type >= VD_F16, whole = s->type <= VD_I64;
@@ -77,8 +77,8 @@ static void put_identity(const sample *s, void *at) {
         uint64_t bits = size == 2 ? 0x7c00 : size == 4 ? 0x7f800000u : (uint64_t)0x7ff << 52;
         if (op == VD_REDUCE_MAX) bits |= (uint64_t)1 << (8 * size - 1);
         memcpy(at, &bits, size);
-    } else { /* the low bits of the number of 32 or 64 bits that is used */
-        uint64_t top = (uint64_t)1 << (size == 8 ? 63 : 31), bits = op == VD_REDUCE_MIN ? (whole ? top - 1 : UINT64_MAX) : whole ? top : 0;
+    } else {
+        uint64_t top = (uint64_t)1 << (8 * size - 1), bits = op == VD_REDUCE_MIN ? (whole ? top - 1 : UINT64_MAX) : whole ? top : 0;
         memcpy(at, &bits, size);
     }
 }
@@ -213,6 +213,18 @@ static void operations(void **state) {
         for (size_t t = 0; t < COUNT(some); t++) {
             sample s = { ops[o], some[t], { 3000, 0, 0, 0 }, 0, (o + t) % 2 != 0, false, false, false, false, ways[(o / 2 + t) % 2], false };
             if (ops[o] < VD_REDUCE_AND || some[t] < VD_F16) check(&s);
+        }
+}
+
+/* What the least and largest number begin with, of every integer type; at heads of segments, too. */
+static void identities(void **state) {
+    (void)state;
+    need_device();
+    for (vd_type type = VD_I8; type <= VD_U64; type++)
+        for (int i = 0; i < 2; i++) {
+            sample s = { VD_REDUCE_MIN, type, { 700, 0, 0, 0 }, 0, true, type % 2 != 0, false, false, type == VD_I16, VD_SCAN_DEFAULT, false };
+            if (i) s.op = VD_REDUCE_MAX;
+            if (!lacks(type) && !passes_over(2, 1)) check_in(device_context, &s);
         }
 }
 
@@ -451,7 +463,7 @@ static void bad_input(void **state) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(types), cmocka_unit_test(operations), cmocka_unit_test(lengths), cmocka_unit_test(shapes_and_axes),
+        cmocka_unit_test(types), cmocka_unit_test(operations), cmocka_unit_test(identities), cmocka_unit_test(lengths), cmocka_unit_test(shapes_and_axes),
         cmocka_unit_test(segments_and_own_operations), cmocka_unit_test(other_devices), cmocka_unit_test(compaction), cmocka_unit_test(simple),
         cmocka_unit_test(bad_input),
     };
