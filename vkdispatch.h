@@ -97,12 +97,12 @@
         record, in the order of their arrival; calls that send work do so for work that is done. What did not fit is counted and logged. The first failed
         assertion of a submission is logged as an error, and given once by the next vd_flush or vd_wait_idle; the wait on its event gives VD_OK.
 
-   Errors: functions that make something return it, with id 0 on failure; the others return a vd_result. Either way vd_error_text() holds one sentence that
-   names the call, the object, the argument, the value and the limit. No error changes what the next unrelated call does. Lists latch their first error and
-   report it at vd_list_end and vd_submit. VD_ERROR_DEVICE_LOST stays for the context it befell. Not checked: a kernel's loads and stores past the end of a
-   buffer are undefined, as in C; guard them with vc_length. A SPIR-V module is checked for its structure, its interface and its capabilities, but not for
-   everything that a driver relies on: validate modules of unknown origin with spirv-val. A list is gone after vd_submit or vd_list_discard, and its pointer may
-   be that of a later list.
+   Errors: functions that make something return it, with id 0 on failure; the others return a vd_result, which vd_error_result() tells of the former.
+   Either way vd_error_text() holds one sentence that names the call, the object, the argument, the value and the limit. No error changes what the next
+   unrelated call does. Lists latch their first error and report it at vd_list_end and vd_submit. VD_ERROR_DEVICE_LOST stays for the context it befell. Not
+   checked: a kernel's loads and stores past the end of a buffer are undefined, as in C; guard them with vc_length. A SPIR-V module is checked for its
+   structure, its interface and its capabilities, but not for everything that a driver relies on: validate modules of unknown origin with spirv-val. A list
+   is gone after vd_submit or vd_list_discard, and its pointer may be that of a later list.
 
    Descs: in C++ begin them with = {}, for = {0} is C where the first member is an enum. A desc is read during the call only. Names are copied.
 
@@ -567,6 +567,7 @@ typedef struct vd_stats { /* since the context was made */
 /* ---- errors ---- */
 
 VD_API const char *vd_error_text(void);             /* this thread's last failure, one sentence; "" before the first */
+VD_API vd_result vd_error_result(void);             /* the result that came with that sentence; VD_OK before the first */
 VD_API vd_result vd_error_set(vd_result result, const char *format, ...); /* for libraries on top; returns result */
 VD_API const char *vd_result_name(vd_result result);
 VD_API uint32_t vd_type_size(vd_type type);         /* bytes in memory; bool is 4; 0 for VD_BYTES and numbers that are no type */
@@ -873,6 +874,7 @@ static inline void vd__mutex_destroy(vd__mutex *lock) { (void)lock; }
 typedef struct vd__host vd__host;
 
 static VD__THREAD_LOCAL char vd__error_buffer[1024];
+static VD__THREAD_LOCAL vd_result vd__error_code;
 
 /* Sets the thread's error text and returns result, so that a failing check is one statement. */
 static VD__COLD vd_result vd__fail(vd_result result, const char *format, ...) VD__PRINTF(2, 3);
@@ -883,6 +885,7 @@ static vd_result vd__fail(vd_result result, const char *format, ...) {
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     memcpy(vd__error_buffer, text, sizeof text);
+    vd__error_code = result;
     return result;
 }
 
@@ -10602,6 +10605,7 @@ static void vd__formats_free(vd_context *ctx) {
 /* ---- errors ---- */
 
 VD_API const char *vd_error_text(void) { return vd__error_buffer; }
+VD_API vd_result vd_error_result(void) { return vd__error_code; }
 
 VD_API vd_result vd_error_set(vd_result result, const char *format, ...) {
     char text[sizeof vd__error_buffer];

@@ -997,7 +997,10 @@ VC__PRINTF(3, 4) static void vc__refuse(vc_kernel *k, const char *call, const ch
     va_end(list);
 }
 
-static void vc__no_memory(vc_kernel *k) { vc__fail(k, "kernel '%s': out of host memory", vc__name(k)); }
+static void vc__no_memory(vc_kernel *k);
+
+/* Something that the machine does not have: the whole sentence. */
+VC__PRINTF(2, 3) static void vc__fail_machine(vc_kernel *k, const char *format, ...);
 
 // >>types
 /* Sizes, names, layout, promotion of immediates. */
@@ -1581,10 +1584,13 @@ typedef struct vc__form {
     char entry[VC__NAME];
 } vc__form;
 
+typedef enum vc__lack { VC__LACK_NONE, VC__LACK_MEMORY, VC__LACK_MACHINE } vc__lack;
+
 struct vc_kernel {
     vc_allocator allocator;
     vc_kernel_desc desc;     /* local_size resolved, name in the arena */
     bool failed;
+    vc__lack lack;           /* what it failed for want of */
     bool returned;           /* some invocations of a workgroup may have left */
     bool split;              /* some invocations of a subgroup may have left */
     bool reconverges;        /* operations of subgroups stand where some of their invocations may not come */
@@ -1634,6 +1640,21 @@ VC__PRINTF(3, 0) static void vc__fail_list(vc_kernel *k, const char *call, const
     if (call) used = snprintf(k->error, sizeof k->error, "%s in kernel '%.200s': ", call, vc__name(k));
     if (used < 0) used = 0;
     vsnprintf(k->error + used, sizeof k->error - (size_t)used, format, list);
+}
+
+static void vc__note_lack(vc_kernel *k, vc__lack lack) { if (!k->failed) k->lack = lack; }
+
+static void vc__no_memory(vc_kernel *k) {
+    vc__note_lack(k, VC__LACK_MEMORY);
+    vc__fail(k, "kernel '%s': out of host memory", vc__name(k));
+}
+
+static void vc__fail_machine(vc_kernel *k, const char *format, ...) {
+    va_list list;
+    vc__note_lack(k, VC__LACK_MACHINE);
+    va_start(list, format);
+    vc__fail_list(k, NULL, format, list);
+    va_end(list);
 }
 
 static vc__form *vc__form_of(vc_kernel *k, vc_target target, vc_buffers buffers) {
@@ -8917,7 +8938,8 @@ static bool vc__admit_needs(vc_kernel *k, vc__listing *l, uint64_t needs, const 
     l->info.features |= needs;
     if (!lack) return true;
     for (i = 0; !(lack & vc__features[i].bit); i++) continue;
-    vc__fail(k, "vc_%s in kernel '%s' needs %s, which the machine lacks (%s)", vc__op_name[n->op], vc__name(k), vc__features[i].need, vc__features[i].name);
+    vc__fail_machine(k, "vc_%s in kernel '%s' needs %s, which the machine lacks (%s)", vc__op_name[n->op], vc__name(k), vc__features[i].need,
+                     vc__features[i].name);
     return false;
 }
 
@@ -9026,8 +9048,8 @@ static bool vc__check_shared(vc_kernel *k, vc__listing *l) {
     }
     l->info.shared_bytes = (uint32_t)bytes;
     if (bytes <= (most ? most : VC__NIL)) return true;
-    vc__fail(k, "kernel '%s' has %llu bytes of shared memory, the machine's limit is %llu", vc__name(k), (unsigned long long)bytes,
-             (unsigned long long)(most ? most : VC__NIL));
+    vc__fail_machine(k, "kernel '%s' has %llu bytes of shared memory, the machine's limit is %llu", vc__name(k), (unsigned long long)bytes,
+                     (unsigned long long)(most ? most : VC__NIL));
     return false;
 }
 
@@ -10542,12 +10564,12 @@ static void vc__resolve_local_size(vc_kernel *k) {
         product = product > 0x7fffffffu ? product : product * size[i];
         if (!size[i]) vc__fail(k, "kernel '%s': local_size[%u] is 0 before one that is not", vc__name(k), i);
         if (m->max_local_size[i] && size[i] > m->max_local_size[i])
-            vc__fail(k, "kernel '%s': local_size[%u] is %u, the machine's limit is %u", vc__name(k), i, size[i], m->max_local_size[i]);
+            vc__fail_machine(k, "kernel '%s': local_size[%u] is %u, the machine's limit is %u", vc__name(k), i, size[i], m->max_local_size[i]);
     }
     if (product > 0x7fffffffu) vc__fail(k, "kernel '%s': local size %u x %u x %u, the limit is 2^31 - 1 invocations", vc__name(k), size[0], size[1], size[2]);
     if (m->max_local_invocations && product > m->max_local_invocations)
-        vc__fail(k, "kernel '%s': local size %u x %u x %u, the machine's limit is %u invocations", vc__name(k), size[0], size[1], size[2],
-                 m->max_local_invocations);
+        vc__fail_machine(k, "kernel '%s': local size %u x %u x %u, the machine's limit is %u invocations", vc__name(k), size[0], size[1], size[2],
+                         m->max_local_invocations);
 }
 
 /* What cannot be used as it is gets its default, so that nothing has to look again. */
@@ -10562,11 +10584,12 @@ static void vc__check_desc(vc_kernel *k) {
         k->desc.buffers = VC_BUFFERS_DEFAULT;
     }
     if (k->desc.buffers == VC_BUFFERS_ADDRESS && k->desc.machine.lacks & VC__ADDRESS_NEEDS)
-        vc__fail(k, "kernel '%s' wants buffers by address, which the machine lacks (VC_FEATURE_ADDRESS)", vc__name(k));
+        vc__fail_machine(k, "kernel '%s' wants buffers by address, which the machine lacks (VC_FEATURE_ADDRESS)", vc__name(k));
 }
 
 static void vc__reset(vc_kernel *k, const vc_kernel_desc *desc) {
     uint32_t i;
+    k->lack = VC__LACK_NONE;
     k->failed = k->returned = k->split = k->reconverges = k->unmasked = k->coherent = false;
     k->generation = (k->generation + 1) & 0x7fffffffu;
     k->count = k->pin_count = k->block_count = k->object_count = k->arg_count = k->extra_count = k->own_count = 0;
@@ -11644,6 +11667,7 @@ static uint32_t vc__flags_of(const vc_kernel *k, uint32_t node) {
 static bool vc__reconverge(vc_kernel *k, const char *call, bool masked, const char *where) {
     if (k->desc.machine.lacks & VC_FEATURE_SUBGROUP) return true; /* a subgroup is one invocation */
     if (k->desc.machine.lacks & VC_FEATURE_RECONVERGENCE) {
+        vc__note_lack(k, VC__LACK_MACHINE);
         vc__refuse(k, call, "%s", where);
         return false;
     }
@@ -13702,6 +13726,7 @@ static struct vd_kernel vc__glue_create(struct vd_context *ctx, const vc__form *
 }
 
 VC_API struct vd_kernel vd_kernel_build(struct vd_context *ctx, vc_kernel *k) {
+    static const vd_result results[] = { VD_ERROR_INVALID, VD_ERROR_OUT_OF_MEMORY, VD_ERROR_UNSUPPORTED }; /* by vc__lack */
     const vd_device_info *d = ctx ? vd_device(ctx, 0) : NULL;
     struct vd_kernel kernel = { 0 };
     vc_buffers form = k ? k->desc.buffers : VC_BUFFERS_DEFAULT;
@@ -13714,7 +13739,10 @@ VC_API struct vd_kernel vd_kernel_build(struct vd_context *ctx, vc_kernel *k) {
     if (form == VC_BUFFERS_DEFAULT) form = ~d->features & VC__ADDRESS_NEEDS ? VC_BUFFERS_BINDING : VC_BUFFERS_ADDRESS;
     if (k && !k->desc.buffers && k->desc.machine.lacks & VC__ADDRESS_NEEDS) form = VC_BUFFERS_BINDING;
     if (vc__is_c(vc__glue_targets[row].target)) form = vc__glue_targets[row].target == VC_TARGET_CUDA ? VC_BUFFERS_ADDRESS : VC_BUFFERS_BINDING;
-    if (!k || !vc__build(k, vc__glue_targets[row].target, form)) { vd_error_set(VD_ERROR_INVALID, "vd_kernel_build: %s", vc_error(k)); return kernel; }
+    if (!k || !vc__build(k, vc__glue_targets[row].target, form)) {
+        vd_error_set(results[k ? k->lack : VC__LACK_NONE], "vd_kernel_build: %s", vc_error(k));
+        return kernel;
+    }
     f = vc__form_of(k, vc__glue_targets[row].target, form);
     if (!vc__check_device(&f->info, d)) return kernel;
     arg_bytes = (size_t)f->info.arg_count * sizeof(vd_arg_info);

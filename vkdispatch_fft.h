@@ -542,8 +542,11 @@ static void *vd__fft_allocate(const vd_allocator *a, size_t size) {
 
 static void vd__fft_free(const vd_allocator *a, void *block) { if (block) a->release(a->user, block); }
 
-/* Memory of a plan's own. */
-static vd_buffer vd__fft_buffer(vd_context *ctx, const char *plan, const char *name, vd_type type, uint64_t elements, const void *data) {
+/* Memory of a plan's own; of bytes, that many. */
+static vd_buffer vd__fft_buffer(vd_context *ctx, const char *call, const char *plan, const char *name, vd_type type, uint64_t elements,
+                                const void *data) {
+    uint32_t size = vd_type_size(type);
+    vd_result result;
     vd_buffer_desc desc;
     vd_buffer buffer;
     char why[256];
@@ -554,10 +557,20 @@ static vd_buffer vd__fft_buffer(vd_context *ctx, const char *plan, const char *n
     desc.data = data;
     buffer = vd_buffer_create(ctx, &desc);
     if (buffer.id) return buffer;
+    result = vd_error_result();
     snprintf(why, sizeof why, "%.255s", vd_error_text());
-    vd_error_set(VD_ERROR_OUT_OF_DEVICE_MEMORY, "the plan '%s' has no buffer '%s' of %llu bytes: %s", plan, name,
-                 (unsigned long long)(elements * vd_type_size(type)), why);
+    vd_error_set(result, "%s '%s': there is no buffer '%s' of %llu bytes: %s", call, plan, name, (unsigned long long)(elements * (size ? size : 1)), why);
     return buffer;
+}
+
+/* Makes a kernel of what was written, which is freed. */
+static vd_result vd__plan_kernel(vd_context *ctx, vc_kernel *k, vd_kernel *out) {
+    vd_result result = VD_OK;
+    *out = vd_kernel_build(ctx, k);
+    if (!k) result = vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_kernel_build: out of host memory");
+    else if (!out->id) result = vd_error_result();
+    vc_free(k);
+    return result;
 }
 
 /* Whether a buffer has the bytes that a plan needs. */
@@ -2304,9 +2317,10 @@ static vd_result vd__fft_upload_tables(vd_fft *p) {
         if (!narrow) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_fft_create '%s': out of host memory for tables", p->name);
         for (i = 0; i < 2 * count; i++) narrow[i] = (float)from[i];
     }
-    p->tables = vd__fft_buffer(p->ctx, p->name, "fft tables", (vd_type)vd__fft_pair_of(p->real), count, narrow ? (const void *)narrow : from);
+    p->tables = vd__fft_buffer(p->ctx, "vd_fft_create", p->name, "fft tables", (vd_type)vd__fft_pair_of(p->real), count,
+                               narrow ? (const void *)narrow : from);
     vd__fft_free(&p->allocator, narrow);
-    return p->tables.id ? VD_OK : VD_ERROR_OUT_OF_DEVICE_MEMORY;
+    return p->tables.id ? VD_OK : vd_error_result();
 }
 
 // >>exchange
@@ -3078,6 +3092,7 @@ static vd_result vd__fft_build(vd_fft *p, uint32_t number, uint32_t direction, b
     vd__fft_pass *pass = &route->pass[number];
     vd__fft_writer *w = (vd__fft_writer *)vd__fft_allocate(&p->allocator, sizeof *w);
     vc_kernel_desc desc;
+    vd_result result;
     char name[96];
     memset(&desc, 0, sizeof desc);
     snprintf(name, sizeof name, "%s %u of %u %s", p->name, number + 1, route->count, direction ? "inverse" : "forward");
@@ -3100,10 +3115,9 @@ static vd_result vd__fft_build(vd_fft *p, uint32_t number, uint32_t direction, b
     vd__fft_declare(w, in_place, vd__fft_is_one(p, pass));
     if (pass->real.alone) vd__real_fold_alone(w);
     else vd__fft_write_kernel(w);
-    pass->kernels[direction][in_place] = vd_kernel_build(p->ctx, w->k);
-    vc_free(w->k);
+    result = vd__plan_kernel(p->ctx, w->k, &pass->kernels[direction][in_place]);
     vd__fft_free(&p->allocator, w);
-    return pass->kernels[direction][in_place].id ? VD_OK : VD_ERROR_COMPILE;
+    return result;
 }
 
 // >>real
@@ -4504,9 +4518,7 @@ static vd_result vd__reduce_build(vd_reduce *p, bool vectors) {
     w.kept = vd__digits_grouped(&p->kept, w.vector, false);
     w.reduced = vd__digits_grouped(&p->reduced, w.vector, true);
     vd__reduce_record(&w);
-    p->kernels[vectors] = vd_kernel_build(p->ctx, w.k);
-    vc_free(w.k);
-    return p->kernels[vectors].id ? VD_OK : VD_ERROR_COMPILE;
+    return vd__plan_kernel(p->ctx, w.k, &p->kernels[vectors]);
 }
 
 static vd_result vd__reduce_check_type(const vd_reduce *p) {
@@ -4557,9 +4569,9 @@ static vd_result vd__reduce_make(vd_reduce *p) {
     size = vd_type_size(vd__reduce_type(&p->desc));
     vd__reduce_plan(p);
     if (p->parts > 1) { /* a state is a number or a struct, of numbers of that size and one u32 */
-        p->partials = vd__fft_buffer(p->ctx, p->name, "reduce partials", VD_BYTES, p->kept.product * p->parts * size * row->fields, NULL);
-        p->tickets = vd__fft_buffer(p->ctx, p->name, "reduce tickets", VD_U32, p->tiles, NULL);
-        if (!p->partials.id || !p->tickets.id) return VD_ERROR_OUT_OF_DEVICE_MEMORY;
+        p->partials = vd__fft_buffer(p->ctx, "vd_reduce_create", p->name, "reduce partials", VD_BYTES, p->kept.product * p->parts * size * row->fields, NULL);
+        p->tickets = vd__fft_buffer(p->ctx, "vd_reduce_create", p->name, "reduce tickets", VD_U32, p->tiles, NULL);
+        if (!p->partials.id || !p->tickets.id) return vd_error_result();
     }
     result = vd__reduce_build(p, p->vector > 1);
     /* Without fragments, which may be called now only, the other kernel can wait until it is needed. */
@@ -5256,9 +5268,7 @@ static vd_result vd__scan_build(vd_scan *p, vd__scan_mode mode, bool vectors) {
     if (mode == VD__SCAN_MIDDLE) vd__scan_record_middle(&w);
     else if (mode == VD__SCAN_COLUMNS) vd__scan_record_columns(&w);
     else vd__scan_record_tile(&w);
-    p->kernels[mode][vectors] = vd_kernel_build(p->ctx, w.k);
-    vc_free(w.k);
-    return p->kernels[mode][vectors].id ? VD_OK : VD_ERROR_COMPILE;
+    return vd__plan_kernel(p->ctx, w.k, &p->kernels[mode][vectors]);
 }
 
 /* Not on devices where a workgroup that waits for another may keep it from running, Apple's and those of phones; nor on processors, where llvmpipe ends any
@@ -5336,9 +5346,9 @@ static vd_result vd__scan_make(vd_scan *p, const char *call) {
     tiles = p->rows * p->tiles;
     if (p->inner == 1 && p->tiles > 1) {
         uint64_t states = p->single ? tiles * vd__scan_pieces(p) : tiles;
-        p->states = vd__fft_buffer(p->ctx, p->name, "scan states", p->single ? vd__scan_word(p) : vd__scan_type(p), states, NULL);
-        p->flags = vd__fft_buffer(p->ctx, p->name, "scan flags", VD_U32, p->single ? 3 : tiles, NULL);
-        if (!p->states.id || !p->flags.id) return VD_ERROR_OUT_OF_DEVICE_MEMORY;
+        p->states = vd__fft_buffer(p->ctx, call, p->name, "scan states", p->single ? vd__scan_word(p) : vd__scan_type(p), states, NULL);
+        p->flags = vd__fft_buffer(p->ctx, call, p->name, "scan flags", VD_U32, p->single ? 3 : tiles, NULL);
+        if (!p->states.id || !p->flags.id) return vd_error_result();
     }
     for (step = 0; (mode = vd__scan_step(p, step)) != VD__SCAN_MODES && !result; step++)
         for (v = 0; v < 2 && !result; v++) { /* what calls no fragment may wait until it is needed, if it is */
@@ -5787,10 +5797,9 @@ static void vd__sort_record_scatter(vd__sort_writer *w) {
     vd__sort_exchange(w, key, held, value);
 }
 
-static vd_kernel vd__sort_build(vd_sort *p, bool scatter) {
+static vd_result vd__sort_build(vd_sort *p, bool scatter) {
     vd__sort_writer w;
     vc_kernel_desc desc;
-    vd_kernel kernel;
     memset(&desc, 0, sizeof desc);
     memset(&w, 0, sizeof w);
     desc.name = p->name;
@@ -5804,9 +5813,7 @@ static vd_kernel vd__sort_build(vd_sort *p, bool scatter) {
     if (scatter) vd__sort_record_scatter(&w);
     else if (p->single) vd__sort_record_totals(&w);
     else vd__sort_record_count(&w);
-    kernel = vd_kernel_build(p->ctx, w.k);
-    vc_free(w.k);
-    return kernel;
+    return vd__plan_kernel(p->ctx, w.k, scatter ? &p->scatter : &p->count);
 }
 
 static vd_result vd__sort_check_desc(const vd_sort *p) {
@@ -5878,8 +5885,8 @@ static vd_result vd__sort_make_counts(vd_sort *p) {
     scan.way = p->desc.way;
     if (!p->single) result = vd__scan_new(p->ctx, "vd_sort_create", &scan, NULL, NULL, &p->scan);
     if (result) return result;
-    p->counts = vd__fft_buffer(p->ctx, p->name, "sort counts", VD_U32, words, NULL);
-    return p->counts.id ? VD_OK : VD_ERROR_OUT_OF_DEVICE_MEMORY;
+    p->counts = vd__fft_buffer(p->ctx, "vd_sort_create", p->name, "sort counts", VD_U32, words, NULL);
+    return p->counts.id ? VD_OK : vd_error_result();
 }
 
 static vd_result vd__sort_make(vd_sort *p) {
@@ -5888,12 +5895,11 @@ static vd_result vd__sort_make(vd_sort *p) {
     vd__sort_plan(p);
     result = vd__sort_make_counts(p);
     if (result) return result;
-    p->keys = vd__fft_buffer(p->ctx, p->name, "sort keys", p->desc.type, p->desc.count, NULL);
-    if (p->desc.values) p->values = vd__fft_buffer(p->ctx, p->name, "sort values", p->desc.values, p->desc.count, NULL);
-    if (!p->keys.id || (p->desc.values && !p->values.id)) return VD_ERROR_OUT_OF_DEVICE_MEMORY;
-    p->count = vd__sort_build(p, false);
-    if (p->count.id) p->scatter = vd__sort_build(p, true);
-    return p->scatter.id ? VD_OK : VD_ERROR_COMPILE;
+    p->keys = vd__fft_buffer(p->ctx, "vd_sort_create", p->name, "sort keys", p->desc.type, p->desc.count, NULL);
+    if (p->desc.values) p->values = vd__fft_buffer(p->ctx, "vd_sort_create", p->name, "sort values", p->desc.values, p->desc.count, NULL);
+    if (!p->keys.id || (p->desc.values && !p->values.id)) return vd_error_result();
+    result = vd__sort_build(p, false);
+    return result ? result : vd__sort_build(p, true);
 }
 
 VD__PLAN_NEW(sort, vd__sort_make)
@@ -6031,9 +6037,7 @@ static vd_result vd__histogram_make(vd_histogram *p) {
     desc.machine = vd_machine(p->ctx);
     k = vc_begin(&desc);
     vd__histogram_record(k, p, (uint64_t)d->bins * 4 <= device->limits.max_shared_bytes / 2);
-    p->kernel = vd_kernel_build(p->ctx, k);
-    vc_free(k);
-    return p->kernel.id ? VD_OK : VD_ERROR_COMPILE;
+    return vd__plan_kernel(p->ctx, k, &p->kernel);
 }
 
 VD__PLAN_NEW(histogram, vd__histogram_make)
@@ -6347,9 +6351,7 @@ static vd_result vd__top_build(vd_top_k *p) {
     vd__top_select(&w, &s);
     if (p->parts > 1) vd__top_finish(&w, part, s.wanted);
     else vd__top_write(&w, &s);
-    p->kernel = vd_kernel_build(p->ctx, w.k);
-    vc_free(w.k);
-    return p->kernel.id ? VD_OK : VD_ERROR_COMPILE;
+    return vd__plan_kernel(p->ctx, w.k, &p->kernel);
 }
 
 /* ---- the plan ---- */
@@ -6397,10 +6399,10 @@ static vd_result vd__top_make(vd_top_k *p) {
     vd__top_plan(p);
     if (p->parts > 1) {
         uint64_t left = p->rows * p->parts * p->desc.k;
-        p->keys = vd__fft_buffer(p->ctx, p->name, "top_k keys", vd__top_key_bits(p->desc.type) == 64 ? VD_U64 : VD_U32, left, NULL);
-        p->places = vd__fft_buffer(p->ctx, p->name, "top_k places", VD_U32, left, NULL);
-        p->tickets = vd__fft_buffer(p->ctx, p->name, "top_k tickets", VD_U32, p->rows, NULL);
-        if (!p->keys.id || !p->places.id || !p->tickets.id) return VD_ERROR_OUT_OF_DEVICE_MEMORY;
+        p->keys = vd__fft_buffer(p->ctx, "vd_top_k_create", p->name, "top_k keys", vd__top_key_bits(p->desc.type) == 64 ? VD_U64 : VD_U32, left, NULL);
+        p->places = vd__fft_buffer(p->ctx, "vd_top_k_create", p->name, "top_k places", VD_U32, left, NULL);
+        p->tickets = vd__fft_buffer(p->ctx, "vd_top_k_create", p->name, "top_k tickets", VD_U32, p->rows, NULL);
+        if (!p->keys.id || !p->places.id || !p->tickets.id) return vd_error_result();
     }
     return vd__top_build(p);
 }
@@ -7065,10 +7067,9 @@ static void vd__shift_destroy(vd__shift *p) {
     vd__fft_free(&allocator, p);
 }
 
-static vd_kernel vd__shift_build(vd_context *ctx, const vd__shift_desc *p) {
+static vd_result vd__shift_build(vd_context *ctx, const vd__shift_desc *p, vd_kernel *kernel) {
     vc_type type = p->size == 4 ? VC_U32 : p->size == 8 ? VC_U32X2 : VC_U32X4;
     vc_kernel_desc desc;
-    vd_kernel kernel;
     vc_kernel *k;
     vc_ref in, out;
     memset(&desc, 0, sizeof desc);
@@ -7090,24 +7091,20 @@ static vd_kernel vd__shift_build(vd_context *ctx, const vd__shift_desc *p) {
         }
         vc_store(out, i, vc_load(in, at));
     }
-    kernel = vd_kernel_build(ctx, k);
-    vc_free(k);
-    return kernel;
+    return vd__plan_kernel(ctx, k, kernel);
 }
 
 static vd_result vd__shift_new(vd_context *ctx, const vd__shift_desc *desc, vd__shift **out) {
     vd_allocator allocator = vd_context_allocator(ctx);
     vd__shift *p = (vd__shift *)vd__fft_allocate(&allocator, sizeof *p);
+    vd_result result;
     if (!p) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_fft_shift: out of host memory");
     p->ctx = ctx;
     p->desc = *desc;
-    p->kernel = vd__shift_build(ctx, desc);
-    if (p->kernel.id) {
-        *out = p;
-        return VD_OK;
-    }
-    vd__shift_destroy(p);
-    return VD_ERROR_COMPILE;
+    result = vd__shift_build(ctx, desc, &p->kernel);
+    if (result) vd__shift_destroy(p);
+    else *out = p;
+    return result;
 }
 
 static vd_result vd__shift_run(const vd__shift *p, vd_list *list, const vd__shift_io *io) {
@@ -7353,9 +7350,9 @@ static vd_result vd__convolve_make_run(vd_convolve *p) {
     desc.rigor = p->desc.rigor;
     result = vd__fft_new(p->ctx, &desc, &c, &p->run);
     if (result) return result;
-    p->run->spectrum = vd__fft_buffer(p->ctx, p->name, "spectrum of the kernel", (vd_type)vd__fft_pair_of(p->desc.type),
+    p->run->spectrum = vd__fft_buffer(p->ctx, "vd_convolve_create", p->name, "spectrum of the kernel", (vd_type)vd__fft_pair_of(p->desc.type),
                                       p->run->dense.stride[0] * c.kernels * c.channels, NULL);
-    return p->run->spectrum.id ? VD_OK : VD_ERROR_OUT_OF_DEVICE_MEMORY;
+    return p->run->spectrum.id ? VD_OK : vd_error_result();
 }
 
 static uint64_t vd__convolve_bytes(const vd_convolve *p, const uint64_t *shape, uint64_t images) {
@@ -8041,9 +8038,9 @@ static bool vd__fft_bench_prepare(vd__fft_bench *b, uint64_t most) {
         if (vd__fft_has_spectrum(pass)) spectrum = p->dense.stride[0] * p->convolution.kernels * p->convolution.channels;
     }
     if (!b->one || b->in_bytes > most || b->out_bytes > most || spectrum > most / 8) return false;
-    b->in = vd__fft_buffer(p->ctx, p->name, "fft noise", VD_F32X2, (b->in_bytes + 7) / 8, NULL);
-    b->out = vd__fft_buffer(p->ctx, p->name, "fft of noise", VD_F32X2, (b->out_bytes + 7) / 8, NULL);
-    if (spectrum) b->spectrum = vd__fft_buffer(p->ctx, p->name, "spectrum of noise", (vd_type)vd__fft_pair_of(p->real), spectrum, NULL);
+    b->in = vd__fft_buffer(p->ctx, "vd_fft_create", p->name, "fft noise", VD_F32X2, (b->in_bytes + 7) / 8, NULL);
+    b->out = vd__fft_buffer(p->ctx, "vd_fft_create", p->name, "fft of noise", VD_F32X2, (b->out_bytes + 7) / 8, NULL);
+    if (spectrum) b->spectrum = vd__fft_buffer(p->ctx, "vd_fft_create", p->name, "spectrum of noise", (vd_type)vd__fft_pair_of(p->real), spectrum, NULL);
     if (!b->in.id || !b->out.id || (spectrum && !b->spectrum.id)) return false;
     if (spectrum && !vd__fft_make_noise(b, b->spectrum, spectrum * vc_type_size(vd__fft_pair_of(p->real)), p->real)) return false;
     b->expected = (uint8_t *)vd__fft_allocate(&p->allocator, 4 * (size_t)VD__FFT_SAMPLE);
@@ -8251,8 +8248,8 @@ static vd_result vd__fft_make_buffers(vd_fft *p) {
     for (i = 0; i < p->route[0].count + p->route[1].count && !result; i++) {
         vd__fft_place to = vd__fft_pass_at(p, i)->to;
         if (to < VD__FFT_TEMP || p->own[to].id) continue;
-        p->own[to] = vd__fft_buffer(p->ctx, p->name, names[to], (vd_type)vd__fft_element(p->real, p->scalar[to]), p->layout[to].span, NULL);
-        if (!p->own[to].id) result = VD_ERROR_OUT_OF_DEVICE_MEMORY;
+        p->own[to] = vd__fft_buffer(p->ctx, "vd_fft_create", p->name, names[to], (vd_type)vd__fft_element(p->real, p->scalar[to]), p->layout[to].span, NULL);
+        if (!p->own[to].id) result = vd_error_result();
     }
     return result;
 }
@@ -8445,7 +8442,7 @@ VD_API vd_result vd_fft_rows_create(vd_context *ctx, const uint64_t shape[4], vd
     memcpy(desc.shape, shape, sizeof desc.shape);
     desc.shape[last] = 2 * (shape[last] / 2 + 1);
     out->reals = vd_buffer_create(ctx, &desc);
-    if (!out->reals.id) return VD_ERROR_OUT_OF_DEVICE_MEMORY;
+    if (!out->reals.id) return vd_error_result();
     view.name = "rows of bins";
     view.buffer = out->reals;
     view.type = VD_F32C;

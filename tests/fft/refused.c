@@ -96,8 +96,11 @@ static void missing_types(void **state) {
             if (kind == SORT && cases[i].type == VD_F64) continue;
             if (make(ctx, (plan_kind)kind, cases[i].type, 40)) fail_msg("%s of %s is not refused", names[kind], vd_type_name(cases[i].type));
             says(cases[i].says);
+            assert_int_equal(vd_error_result(), VD_ERROR_UNSUPPORTED);
             nothing_left(ctx);
         }
+        vd_buffer in = buffer_of(ctx, cases[i].type, 40, NULL);
+        assert_int_equal(vd_reduce_sum(ctx, in, in), VD_ERROR_UNSUPPORTED);
         vd_context_destroy(ctx);
     }
 }
@@ -111,11 +114,69 @@ static void no_memory(void **state) {
     for (size_t i = 0; i < COUNT(cases); i++) {
         vd_context *ctx = context_of(0, 1u << 16);
         if (make(ctx, cases[i].kind, VD_F32, cases[i].n)) fail_msg("%s is not refused", names[cases[i].kind]);
-        says(" has no buffer '");
+        says("': there is no buffer '");
         says("65536");
+        says(cases[i].kind == CONVOLVE ? "vd_fft_create 'convolve'" : names[cases[i].kind]);
+        assert_int_equal(vd_error_result(), VD_ERROR_OUT_OF_DEVICE_MEMORY);
         nothing_left(ctx);
         vd_context_destroy(ctx);
     }
+}
+
+/* Of bytes, each is one. */
+static void no_memory_for_parts(void **state) {
+    vd_context *ctx = context_of(0, 1u << 16);
+    vd_reduce_desc desc = { 0 };
+    (void)state;
+    desc.op = VD_REDUCE_VARIANCE;
+    desc.shape[0] = 1u << 16;
+    desc.shape[1] = 4096;
+    desc.axes = 1; /* several parts of each column */
+    assert_null(vd_reduce_create(ctx, &desc));
+    says("vd_reduce_create 'reduce': there is no buffer 'reduce partials' of ");
+    assert_null(strstr(vd_error_text(), " of 0 bytes"));
+    assert_int_equal(vd_error_result(), VD_ERROR_OUT_OF_DEVICE_MEMORY);
+    nothing_left(ctx);
+    vd_context_destroy(ctx);
+}
+
+/* ---- host memory of kernels ---- */
+
+typedef struct meter { int left; } meter; /* allocations until they fail */
+
+static void *take(void *user, size_t size) { return ((meter *)user)->left-- > 0 ? malloc(size) : NULL; }
+static void *grow(void *user, void *block, size_t size) { return ((meter *)user)->left-- > 0 ? realloc(block, size) : NULL; }
+static void give(void *user, void *block) { (void)user; free(block); }
+
+static vd_kernel build(vd_context *ctx, meter *m) {
+    vc_kernel_desc desc = { 0 };
+    desc.allocator.allocate = take;
+    desc.allocator.reallocate = grow;
+    desc.allocator.release = give;
+    desc.allocator.user = m;
+    vc_kernel *k = vc_begin(&desc);
+    if (!k) return (vd_kernel){ 0 };
+    vc_ref out = vc_buffer(k, "out", VC_F32, VC_WRITE);
+    vc_store(out, vc_local_index(k), vc_f32(1));
+    vd_kernel kernel = vd_kernel_build(ctx, k);
+    assert_true(kernel.id || vd_error_result() == VD_ERROR_OUT_OF_MEMORY);
+    if (!kernel.id) says("out of host memory");
+    vc_free(k);
+    return kernel;
+}
+
+static void no_host_memory(void **state) {
+    vd_context *ctx = context_of(0, 0);
+    int starved = 0;
+    (void)state;
+    for (int left = 0; left < 200; left++) {
+        meter m = { left };
+        vd_kernel kernel = build(ctx, &m);
+        if (kernel.id) break;
+        starved++;
+    }
+    assert_in_range(starved, 3, 199);
+    vd_context_destroy(ctx);
 }
 
 /* ---- memory that overlaps ---- */
@@ -250,7 +311,8 @@ static void overlaps(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_elements), cmocka_unit_test(missing_types), cmocka_unit_test(no_memory), cmocka_unit_test(overlaps),
+        cmocka_unit_test(no_elements), cmocka_unit_test(missing_types), cmocka_unit_test(no_memory), cmocka_unit_test(no_memory_for_parts),
+        cmocka_unit_test(no_host_memory), cmocka_unit_test(overlaps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
