@@ -318,7 +318,7 @@ typedef struct vc_machine { /* what the kernel is for; a zero limit is not check
     uint32_t max_local_size[3];
     uint32_t max_local_invocations;
     uint32_t max_shared_bytes;
-    uint32_t spirv_version;         /* 0x10300 and up; 0 = 0x10300 (Vulkan 1.1 and later take it) */
+    uint32_t spirv_version;         /* 0x10300, 0x10400, 0x10500 or 0x10600; 0 = 0x10300 (Vulkan 1.1 and later take it) */
 } vc_machine;
 
 typedef struct vc_kernel_desc {
@@ -6269,8 +6269,7 @@ VC__SMALL_END
 /* All sections. */
 static bool vc__spirv_module(vc_kernel *k, const vc__listing *l) {
     vc__spirv s;
-    uint32_t i, version = k->desc.machine.spirv_version;
-    version = version < 0x10300u ? 0x10300u : version > 0x10600u ? 0x10600u : version;
+    uint32_t i, version = k->desc.machine.spirv_version ? k->desc.machine.spirv_version : 0x10300u;
     memset(&s, 0, sizeof s);
     s.k = k;
     s.l = l;
@@ -10575,6 +10574,7 @@ static void vc__resolve_local_size(vc_kernel *k) {
 /* What cannot be used as it is gets its default, so that nothing has to look again. */
 static void vc__check_desc(vc_kernel *k) {
     const vc_allocator *a = &k->desc.allocator;
+    uint32_t version = k->desc.machine.spirv_version;
     if ((a->allocate || a->reallocate || a->release) && !vc__is_allocator(a))
         vc__fail(k, "kernel '%s': the allocator lacks %s; it takes all three functions or none", vc__name(k),
                  !a->allocate ? "allocate" : !a->reallocate ? "reallocate" : "release");
@@ -10582,6 +10582,11 @@ static void vc__check_desc(vc_kernel *k) {
         vc__fail(k, "kernel '%s': buffers is %u; it takes VC_BUFFERS_DEFAULT, VC_BUFFERS_ADDRESS or VC_BUFFERS_BINDING", vc__name(k),
                  (unsigned)k->desc.buffers);
         k->desc.buffers = VC_BUFFERS_DEFAULT;
+    }
+    if (version && (version < 0x10300u || version > 0x10600u || version & 0xffu)) {
+        vc__fail(k, "kernel '%s': machine.spirv_version is 0x%x; it takes 0x10300, 0x10400, 0x10500, 0x10600, or 0 for the first of them", vc__name(k),
+                 version);
+        k->desc.machine.spirv_version = 0;
     }
     if (k->desc.buffers == VC_BUFFERS_ADDRESS && k->desc.machine.lacks & VC__ADDRESS_NEEDS)
         vc__fail_machine(k, "kernel '%s' wants buffers by address, which the machine lacks (VC_FEATURE_ADDRESS)", vc__name(k));
