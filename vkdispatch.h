@@ -10789,6 +10789,8 @@ VD_API vd_result vd_context_create_version(const vd_context_desc *desc, vd_conte
         return vd__fail(VD_ERROR_INVALID, "vd_context_create: the desc has both device or device_name and %d devices", full.device_count);
     if (full.device_count > 1 && full.cuda_stream)
         return vd__fail(VD_ERROR_INVALID, "vd_context_create: a cuda_stream belongs to one device, the desc has %d", full.device_count);
+    if (full.cuda_stream && full.backend != VD_BACKEND_CUDA)
+        return vd__fail(VD_ERROR_INVALID, "vd_context_create: a cuda_stream is for VD_BACKEND_CUDA, the desc's backend is %d", (int)full.backend);
     if ((full.cl_context != NULL) != (full.cl_device != NULL) || (full.cl_queue && !full.cl_context))
         return vd__fail(VD_ERROR_INVALID, "vd_context_create: cl_context, cl_device and cl_queue: the desc has no %s",
                         full.cl_context ? "cl_device" : "cl_context");

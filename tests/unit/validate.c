@@ -353,6 +353,12 @@ static void environment(void **state) {
     unsetenv("VKDISPATCH_COPIES");
     d.backend = (vd_backend)3;
     INVALID(vd_context_create(&d, &c), "backend 3 is not compiled in");
+    for (int i = 0; i < 2; i++) { /* without CUDA the stream would be passed over */
+        d.backend = i ? VD_BACKEND_DUMMY : VD_BACKEND_DEFAULT;
+        d.cuda_stream = &d;
+        INVALID(vd_context_create(&d, &c), i ? "a cuda_stream is for VD_BACKEND_CUDA, the desc's backend is 2" : "the desc's backend is 0");
+    }
+    d.cuda_stream = NULL;
     d.backend = VD_BACKEND_DUMMY;
     d.allocator.allocate = vd__default_allocate;
     INVALID(vd_context_create(&d, &c), "an allocator needs");
