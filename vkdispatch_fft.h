@@ -118,8 +118,8 @@
    Arguments of their own are declared by a third function, called once a kernel, which leaves refs and values where `hook_user` points; vd_fft_arguments lists
    them, and vd_fft_run takes them by name. A load hook that does not use the element saves the reading, and vd_fft_io.in may be {0}; a store hook that sets
    re and im to (vc_val){0} saves the storing, and out may be {0} without meaning in place. Load hooks may run twice for an element, in several threads:
-   they have no effects. Store hooks run once for each element. Of real numbers im is 0, and what becomes of it does not matter; of VD_FFT_REAL index and
-   coordinates are those of the array that is read or written, be it reals or the bins of half a spectrum.
+   they have no effects but vc_printf's. Store hooks run once for each element. Of real numbers im is 0, and what becomes of it does not matter; of
+   VD_FFT_REAL index and coordinates are those of the array that is read or written, be it reals or the bins of half a spectrum.
 
    Convolutions. vd_convolve_create takes the shapes of signal and kernel and what is wanted: circular, full, same or valid, convolution or correlation, of
    complex or real numbers; vd_convolve_set_kernel transforms a kernel once, and vd_convolve_run does the rest. Where one workgroup holds the first axis, it
@@ -2639,6 +2639,13 @@ static vd_result vd__fft_note_argument(vd_fft *p, const vc_arg_info *arg) {
     return VD_OK;
 }
 
+/* Whether vd_dispatch passes an argument unasked: what vc_printf and vc_assert write into. */
+static bool vd__fft_is_unasked(const vc_info *info, int arg) {
+    int i;
+    for (i = 0; i < info->hidden_count; i++) if (info->hidden[i].kind == VC_HIDDEN_OUTPUT && info->hidden[i].arg == (uint32_t)arg) return true;
+    return false;
+}
+
 /* Writes each hook once, in a kernel that is not run: what is wrong with one is known when the plan is made, and what they read and declare. */
 static vd_result vd__fft_try_hooks_in(vd_fft *p, vd_fft_direction direction) {
     vd__fft_hooks *h = &p->hooks;
@@ -2672,7 +2679,7 @@ static vd_result vd__fft_try_hooks_in(vd_fft *p, vd_fft_direction direction) {
     }
     info = vc_reflect(k);
     if (!info) result = vd_error_set(VD_ERROR_COMPILE, "vd_fft_create '%s': its hooks: %s", p->name, k ? vc_error(k) : "out of host memory");
-    for (i = 4; !result && !direction && i < info->arg_count; i++) result = vd__fft_note_argument(p, &info->args[i]);
+    for (i = 4; !result && !direction && i < info->arg_count; i++) if (!vd__fft_is_unasked(info, i)) result = vd__fft_note_argument(p, &info->args[i]);
     if (!result) h->blind[direction] = !info->args[0].access;
     if (!result) h->mute[direction] = !info->args[3].access;
     vc_free(k);

@@ -503,6 +503,59 @@ static void filters(void **state) {
     vd_buffer_destroy(device_context, kernel);
 }
 
+static void printing_filter(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
+    (void)user;
+    vc_assert(k, vc_lt(at->coordinate[1], vc_u32(16)), "a bin of 16");
+    VC_IF(k, vc_eq(at->coordinate[1], vc_u32(0))) vc_printf(k, "bin %u: %.1f", at->coordinate[1], v->re);
+}
+
+static void hear(void *user, const char *kernel, const uint32_t id[3], const char *text) {
+    (void)kernel;
+    (void)id;
+    assert_string_equal(text, "bin 0: 6.0");
+    ++*(int *)user;
+}
+
+/* A filter's text arrives, once, and the kernel's spectrum is there. */
+static void filter_prints(void **state) {
+    const float data[16] = { 1 }, kernel_data[3] = { 1, 2, 3 };
+    float result[16];
+    vd_context_desc context = { 0 };
+    vd_convolve_desc desc = { 0 };
+    vd_buffer_desc memory = { 0 };
+    vd_context *ctx = NULL;
+    int heard = 0;
+    (void)state;
+    need_device();
+    context.print = hear;
+    context.print_user = &heard;
+    if (vd_context_create(&context, &ctx)) fail_msg("%s", vd_error_text());
+    desc.shape[0] = 16;
+    desc.kernel_shape[0] = 3;
+    desc.real = true;
+    desc.filter = printing_filter;
+    vd_convolve *plan = vd_convolve_create(ctx, &desc);
+    memory.type = VD_F32;
+    memory.shape[0] = 16;
+    memory.data = data;
+    vd_buffer in = vd_buffer_create(ctx, &memory);
+    memory.data = NULL;
+    vd_buffer out = vd_buffer_create(ctx, &memory);
+    memory.shape[0] = 3;
+    memory.data = kernel_data;
+    vd_buffer kernel = vd_buffer_create(ctx, &memory);
+    vd_list *list = vd_immediate(ctx, 0, 0);
+    if (!plan || vd_convolve_set_kernel(plan, list, kernel) || vd_convolve_run(plan, list, in, out) || vd_buffer_read(ctx, out, 0, result, VD_WHOLE))
+        fail_msg("%s", vd_error_text());
+    for (int i = 0; i < 16; i++) assert_float_equal(result[i], (i < 3 ? (float)(i + 1) : 0.0f), 1e-5f);
+    assert_int_equal(heard, 1);
+    vd_convolve_destroy(plan);
+    vd_buffer_destroy(ctx, in);
+    vd_buffer_destroy(ctx, out);
+    vd_buffer_destroy(ctx, kernel);
+    vd_context_destroy(ctx);
+}
+
 /* Pictures through the context's plan: the second call makes no kernel. */
 static void simple(void **state) {
     static const sample samples[2] = {
@@ -641,7 +694,8 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranges), cmocka_unit_test(shapes), cmocka_unit_test(channels), cmocka_unit_test(doubles), cmocka_unit_test(passes),
         cmocka_unit_test(as_for_a_gpu), cmocka_unit_test(joined_axes), cmocka_unit_test(in_parts), cmocka_unit_test(asks_for_parts),
-        cmocka_unit_test(known_parts), cmocka_unit_test(chooses_parts), cmocka_unit_test(filters), cmocka_unit_test(simple), cmocka_unit_test(bad_input),
+        cmocka_unit_test(known_parts), cmocka_unit_test(chooses_parts), cmocka_unit_test(filters), cmocka_unit_test(filter_prints), cmocka_unit_test(simple),
+        cmocka_unit_test(bad_input),
     };
     all_samples = argc > 1 && !strcmp(argv[1], "-a");
     if (vd_context_create(NULL, &device_context)) device_context = NULL;

@@ -579,6 +579,82 @@ static void shifts(void **state) {
     for (int i = 0; i < 4; i++) assert_true(fabs(even[i] - (i < 2 ? i : i - 4) / 4.0) < 1e-15);
 }
 
+/* ---- hooks that print, with arguments and without ---- */
+
+typedef struct printing { mine m; bool declares; int load, store; } printing;
+
+static void declare_printing(vc_kernel *k, void *user) {
+    printing *p = (printing *)user;
+    if (p->declares) declare(k, &p->m);
+}
+
+static void print_load(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
+    const printing *p = (const printing *)user;
+    vc_assert(k, vc_lt(at->index, vc_u32(48)), "an element of 48");
+    VC_IF(k, vc_eq(at->index, vc_u32(20))) vc_printf(k, "load %u: %.2f", at->index, v->re);
+    if (p->declares) v->re = vc_mul(v->re, vc_mul(p->m.gain, vc_load(p->m.window, at->index)));
+}
+
+static void print_store(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
+    (void)user;
+    VC_IF(k, vc_eq(at->index, vc_u32(16))) vc_printf(k, "store %u: %.2f", at->index, v->re);
+}
+
+static void hear(void *user, const char *kernel, const uint32_t id[3], const char *text) {
+    printing *p = (printing *)user;
+    (void)kernel;
+    (void)id;
+    if (strcmp(text, "load 20: 3.00") == 0) p->load++;
+    else if (strcmp(text, p->declares ? "store 16: 96.00" : "store 16: 48.00") == 0) p->store++;
+    else fail_msg("\"%s\"", text);
+}
+
+/* All numbers are 3, in rows of 16: the text arrives, the arguments are those that were declared, and the result is what it is without printing. */
+static void prints(void **state) {
+    vd_context_desc context = { 0 };
+    vd_context *ctx = NULL;
+    printing p;
+    float data[96], window[48], result[96];
+    (void)state;
+    need_device();
+    memset(&p, 0, sizeof p);
+    context.print = hear;
+    context.print_user = &p;
+    if (vd_context_create(&context, &ctx)) fail_msg("%s", vd_error_text());
+    for (int i = 0; i < 96; i++) data[i] = i % 2 ? 0.0f : 3.0f;
+    for (int i = 0; i < 48; i++) window[i] = 4;
+    for (int turn = 0; turn < 2; turn++) {
+        vd_fft_desc desc = { 0 };
+        vd_fft_io io = { VD_FFT_FORWARD, { 0 }, { 0 }, NULL, 0 };
+        int count = 7;
+        p.declares = turn;
+        p.load = p.store = 0;
+        desc.shape[0] = 3;
+        desc.shape[1] = 16;
+        desc.load = print_load;
+        desc.store = print_store;
+        desc.hook_declare = declare_printing;
+        desc.hook_user = &p;
+        vd_fft *plan = vd_fft_create(ctx, &desc);
+        if (!plan) fail_msg("%s", vd_error_text());
+        vd_fft_arguments(plan, &count);
+        assert_int_equal(count, turn ? 2 : 0);
+        vd_buffer b = buffer_of(ctx, VD_F32C, 48, data), w = buffer_of(ctx, VD_F32, 48, window);
+        vd_fft_argument args[2] = { { "gain", vd_f32(0.5f) }, { "window", vd_b(w) } };
+        io.in = b;
+        io.args = args;
+        io.arg_count = count;
+        if (vd_fft_run(plan, vd_immediate(ctx, 0, 0), &io) || vd_buffer_read(ctx, b, 0, result, sizeof result)) fail_msg("%s", vd_error_text());
+        vd_fft_destroy(plan);
+        vd_buffer_destroy(ctx, b);
+        vd_buffer_destroy(ctx, w);
+        for (int i = 0; i < 96; i++) assert_float_equal(result[i], (i % 32 ? 0.0f : turn ? 96.0f : 48.0f), 1e-4f);
+        assert_true(p.load > 0); /* load hooks may run twice */
+        assert_int_equal(p.store, 1);
+    }
+    vd_context_destroy(ctx);
+}
+
 /* ---- bad hooks and arguments, without a device ---- */
 
 static void declare_many(vc_kernel *k, void *user) {
@@ -686,6 +762,6 @@ static void bad_input(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = { cmocka_unit_test(kinds), cmocka_unit_test(no_arrays), cmocka_unit_test(real_kinds), cmocka_unit_test(real_arrays),
-                                        cmocka_unit_test(shifts), cmocka_unit_test(bad_input) };
+                                        cmocka_unit_test(shifts), cmocka_unit_test(prints), cmocka_unit_test(bad_input) };
     return RUN_ON_DEVICE(tests);
 }
