@@ -212,7 +212,8 @@ typedef struct vd_fft_desc {
                                 Of VD_FFT_REAL in_count belongs to the reals and out_count to the half spectrum, in both directions, as the strides do */
     vd_fft_engine engine;
     vd_fft_hook load, store; /* default: elements as they are */
-    void (*hook_declare)(vc_kernel *k, void *user); /* declares arguments of the kernels with hooks, 16 at most; default: there are none */
+    void (*hook_declare)(vc_kernel *k, void *user); /* declares arguments of the kernels with hooks, 16 at most, each with a name of its own of 1 to 63
+                                bytes; default: there are none */
     void *hook_user;         /* used whenever a kernel is made, by vd_fft_create and any vd_fft_run: lives as long as the plan */
     vd_fft_kind kind;        /* of VD_FFT_REAL in_stride and in_type belong to the reals, out_stride and out_type to the half spectrum, in both directions */
     bool padded;             /* of VD_FFT_REAL: without in_stride, rows of n reals take the room of their n / 2 + 1 bins, as in place they have to */
@@ -2626,8 +2627,17 @@ static vd__fft_c vd__fft_hooked(const vd__fft_writer *w, vd_fft_hook hook, const
 static vd_result vd__fft_note_argument(vd_fft *p, const vc_arg_info *arg) {
     vd__fft_hooks *h = &p->hooks;
     vd_arg_info *a;
+    int i;
     if (h->count == VD__FFT_ARGS)
         return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': its hooks have more than %d arguments", p->name, (int)VD__FFT_ARGS);
+    if (!arg->name || !*arg->name)
+        return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': argument %d of its hooks has no name, by which vd_fft_run would take it", p->name, h->count);
+    if (strlen(arg->name) >= sizeof h->name[0])
+        return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': argument '%.20s...' of its hooks has a name of %llu bytes, the limit is %d", p->name,
+                            arg->name, (unsigned long long)strlen(arg->name), (int)sizeof h->name[0] - 1);
+    for (i = 0; i < h->count; i++)
+        if (strcmp(h->name[i], arg->name) == 0)
+            return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': two arguments of its hooks are named '%s'", p->name, arg->name);
     a = &h->arg[h->count];
     snprintf(h->name[h->count], sizeof h->name[0], "%s", arg->name);
     a->name = h->name[h->count++];
@@ -2709,6 +2719,8 @@ static vd_result vd__fft_check_args(const vd_fft *p, const vd_fft_io *io) {
         for (j = 0; io->args[i].name && j < p->hooks.count && strcmp(io->args[i].name, p->hooks.name[j]) != 0; j++) {}
         if (!io->args[i].name || j == p->hooks.count)
             return vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': its hooks have no argument '%s'", p->name, io->args[i].name ? io->args[i].name : "");
+        if (vd__fft_argument(io, io->args[i].name) != &io->args[i])
+            return vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': argument '%s' of its hooks is given twice", p->name, io->args[i].name);
     }
     for (i = 0; i < p->hooks.count; i++)
         if (!vd__fft_argument(io, p->hooks.name[i]))

@@ -658,8 +658,54 @@ static void prints(void **state) {
 /* ---- bad hooks and arguments, without a device ---- */
 
 static void declare_many(vc_kernel *k, void *user) {
+    char name[24];
     (void)user;
-    for (int i = 0; i < 17; i++) vc_param(k, "many", VC_F32);
+    for (int i = 0; i < 17; i++) {
+        snprintf(name, sizeof name, "many %d", i);
+        vc_param(k, name, VC_F32);
+    }
+}
+
+/* Two arguments, of these names. */
+static void declare_named(vc_kernel *k, void *user) {
+    const char *const *name = (const char *const *)user;
+    vc_param(k, name[0], VC_F32);
+    vc_buffer(k, name[1], VC_F32, VC_READ);
+}
+
+static void load_nothing(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
+    (void)k;
+    (void)at;
+    (void)v;
+    (void)user;
+}
+
+static void bad_names(vd_context *ctx, vd_fft_desc desc) {
+    static const char of_64[] = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+    static const struct { const char *name[2], *says; } cases[] = {
+        { { "w", "w" }, "vd_fft_create 'hooked': two arguments of its hooks are named 'w'" },
+        { { "w", of_64 }, "'hooked': argument '0123456789abcdef0123...' of its hooks has a name of 64 bytes, the limit is 63" },
+        { { NULL, "w" }, "'hooked': argument 0 of its hooks has no name" },
+        { { "w", "" }, "'hooked': argument 1 of its hooks has no name" },
+    };
+    const char *longest[2] = { of_64 + 1, "w" };
+    const vd_arg_info *info;
+    int count = 0;
+    desc.load = load_nothing;
+    desc.store = NULL;
+    desc.hook_declare = declare_named;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        desc.hook_user = (void *)(uintptr_t)cases[i].name;
+        assert_null(vd_fft_create(ctx, &desc));
+        says(cases[i].says);
+    }
+    desc.hook_user = (void *)longest;
+    vd_fft *plan = vd_fft_create(ctx, &desc);
+    assert_non_null(plan);
+    info = vd_fft_arguments(plan, &count);
+    assert_int_equal(count, 2);
+    assert_string_equal(info[0].name, longest[0]);
+    vd_fft_destroy(plan);
 }
 
 static void mixed_up(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
@@ -675,7 +721,7 @@ static void refuse_run(vd_fft *plan, vd_context *ctx, const vd_fft_io *io, const
 
 static void bad_arguments(vd_context *ctx, vd_fft_desc desc) {
     vd_buffer_desc memory = { 0 };
-    vd_fft_argument args[2] = { { "gain", vd_f32(1) }, { "wind", vd_f32(1) } };
+    vd_fft_argument args[3] = { { "gain", vd_f32(1) }, { "wind", vd_f32(1) }, { "gain", vd_f32(2) } };
     vd_fft_io io;
     vd_fft *plan = vd_fft_create(ctx, &desc);
     assert_non_null(plan);
@@ -696,6 +742,8 @@ static void bad_arguments(vd_context *ctx, vd_fft_desc desc) {
     refuse_run(plan, ctx, &io, "'window' is a value of f32, the kernel wants a buffer of f32");
     args[1].value = vd_b(io.in);
     refuse_run(plan, ctx, &io, "'window' is a buffer of complex f32, the kernel wants a buffer of f32");
+    io.arg_count = 3;
+    refuse_run(plan, ctx, &io, "vd_fft_run 'hooked': argument 'gain' of its hooks is given twice");
     vd_buffer_destroy(ctx, io.in);
     vd_fft_destroy(plan);
 }
@@ -743,6 +791,11 @@ static void bad_input(void **state) {
     desc.hook_declare = declare_many;
     memset(&m, 0, sizeof m);
     assert_null(vd_fft_create(ctx, &desc)); /* the window is not declared */
+    desc.store = NULL;
+    desc.load = load_nothing;
+    assert_null(vd_fft_create(ctx, &desc));
+    says("'hooked': its hooks have more than 16 arguments");
+    bad_names(ctx, desc);
     desc.store = NULL;
     desc.load = load_real;
     assert_null(vd_fft_create(ctx, &desc));
