@@ -119,7 +119,9 @@
    them, and vd_fft_run takes them by name. A load hook that does not use the element saves the reading, and vd_fft_io.in may be {0}; a store hook that sets
    re and im to (vc_val){0} saves the storing, and out may be {0} without meaning in place. Load hooks may run twice for an element, in several threads:
    they have no effects but vc_printf's. Store hooks run once for each element. Of real numbers im is 0, and what becomes of it does not matter; of
-   VD_FFT_REAL index and coordinates are those of the array that is read or written, be it reals or the bins of half a spectrum.
+   VD_FFT_REAL index and coordinates are those of the array that is read or written, be it reals or the bins of half a spectrum. Not all invocations of a
+   workgroup come to a hook, and all come to what is behind it: nothing that waits for a workgroup stands there (vc_barrier, vc_group_reduce and the like),
+   and no vc_return_if, but vc_select or VC_IF. That goes for maps of reductions, scans and vd_top_k_create too.
 
    Convolutions. vd_convolve_create takes the shapes of signal and kernel and what is wanted: circular, full, same or valid, convolution or correlation, of
    complex or real numbers; vd_convolve_set_kernel transforms a kernel once, and vd_convolve_run does the rest. Where one workgroup holds the first axis, it
@@ -2656,37 +2658,49 @@ static bool vd__fft_is_unasked(const vc_info *info, int arg) {
     return false;
 }
 
-/* Writes each hook once, in a kernel that is not run: what is wrong with one is known when the plan is made, and what they read and declare. */
-static vd_result vd__fft_try_hooks_in(vd_fft *p, vd_fft_direction direction) {
-    vd__fft_hooks *h = &p->hooks;
-    const vc_info *info;
+/* A kernel that is not run, with what the hooks declare. */
+static vc_kernel *vd__fft_hook_trial(const vd_fft *p, vc_ref *buffer) {
     vc_kernel_desc desc;
     vc_kernel *k;
-    vc_ref buffer[4];
-    vd_fft_point at;
-    vd_fft_value value;
-    vc_val v, zero;
-    vd_result result = VD_OK;
     int i;
     memset(&desc, 0, sizeof desc);
     desc.name = p->name;
     desc.machine = vd_machine(p->ctx);
     k = vc_begin(&desc);
     for (i = 0; i < 4; i++) buffer[i] = vc_buffer(k, "numbers", vd__fft_pair_of(p->real), i % 2 ? VC_WRITE : VC_READ);
-    if (h->declare) h->declare(k, h->user);
-    for (i = 0; i < 4; i++) at.coordinate[i] = vc_local_id(k, (uint32_t)i % 3);
+    if (p->hooks.declare) p->hooks.declare(k, p->hooks.user);
+    return k;
+}
+
+/* One element from a buffer to the next one by way of the load hook, or of the store hook. */
+static void vd__fft_try_hook(const vd_fft *p, vc_kernel *k, const vc_ref *buffer, bool stores, vd_fft_direction direction) {
+    bool number = p->kind > VD_FFT_REAL || (p->kind == VD_FFT_REAL && stores == (direction == VD_FFT_INVERSE));
+    vd_fft_hook hook = stores ? p->hooks.store : p->hooks.load;
+    vd_fft_point at;
+    vd_fft_value value;
+    vc_val v, zero;
+    uint32_t i;
+    for (i = 0; i < 4; i++) at.coordinate[i] = vc_local_id(k, i % 3);
     at.index = vc_local_index(k);
     at.direction = direction;
-    for (i = 0; i < 2; i++) {
-        bool number = p->kind > VD_FFT_REAL || (p->kind == VD_FFT_REAL && (i == 1) == (direction == VD_FFT_INVERSE));
-        v = vc_load(buffer[2 * i], at.index);
-        zero = vc_const(k, vc_imm(p->real, 0));
-        value.re = vc_component(v, 0);
-        value.im = number ? zero : vc_component(v, 1);
-        if (i ? h->store : h->load) vd__fft_call_hook(h, i ? h->store : h->load, k, &at, &value);
-        if (number) value.im = value.re.of ? zero : value.re;
-        if (!i || value.re.of || value.im.of) vc_store(buffer[2 * i + 1], at.index, vc_vec2(value.re, value.im));
-    }
+    v = vc_load(buffer[0], at.index);
+    zero = vc_const(k, vc_imm(p->real, 0));
+    value.re = vc_component(v, 0);
+    value.im = number ? zero : vc_component(v, 1);
+    if (hook) vd__fft_call_hook(&p->hooks, hook, k, &at, &value);
+    if (number) value.im = value.re.of ? zero : value.re;
+    if (!stores || value.re.of || value.im.of) vc_store(buffer[1], at.index, vc_vec2(value.re, value.im));
+}
+
+/* Writes each hook once: what is wrong with one is known when the plan is made, and what they read and declare. */
+static vd_result vd__fft_try_hooks_in(vd_fft *p, vd_fft_direction direction) {
+    vd__fft_hooks *h = &p->hooks;
+    const vc_info *info;
+    vc_ref buffer[4];
+    vc_kernel *k = vd__fft_hook_trial(p, buffer);
+    vd_result result = VD_OK;
+    int i;
+    for (i = 0; i < 2; i++) vd__fft_try_hook(p, k, buffer + 2 * i, i == 1, direction);
     info = vc_reflect(k);
     if (!info) result = vd_error_set(VD_ERROR_COMPILE, "vd_fft_create '%s': its hooks: %s", p->name, k ? vc_error(k) : "out of host memory");
     for (i = 4; !result && !direction && i < info->arg_count; i++) if (!vd__fft_is_unasked(info, i)) result = vd__fft_note_argument(p, &info->args[i]);
@@ -2696,12 +2710,36 @@ static vd_result vd__fft_try_hooks_in(vd_fft *p, vd_fft_direction direction) {
     return result;
 }
 
+/* Writes each hook as kernels do where their last workgroup is not full: some invocations do not come to it, and all to what is behind it. */
+static vd_result vd__fft_try_places_in(vd_fft *p, vd_fft_direction direction) {
+    static const char *const names[] = { "load", "store" };
+    vc_ref buffer[4];
+    vc_kernel *k = vd__fft_hook_trial(p, buffer);
+    vd_result result = VD_OK;
+    int i;
+    for (i = 0; i < 2 && !result; i++) {
+        VC_IF(k, vc_eq(vc_local_index(k), vc_u32(0))) vd__fft_try_hook(p, k, buffer + 2 * i, i == 1, direction);
+        if (vc_error(k))
+            result = vd_error_set(VD_ERROR_COMPILE, "vd_fft_create '%s': to its %s hook not all invocations of a workgroup come: %s", p->name, names[i],
+                                  vc_error(k));
+        vc_barrier(k);
+        if (!result && vc_error(k))
+            result = vd_error_set(VD_ERROR_COMPILE, "vd_fft_create '%s': its %s hook has a vc_return_if, but what is behind it takes all invocations", p->name,
+                                  names[i]);
+    }
+    vc_free(k);
+    return result;
+}
+
 /* In both directions, which a hook may tell apart. */
 static vd_result vd__fft_try_hooks(vd_fft *p) {
-    vd_result result;
-    if (!p->hooks.load && !p->hooks.store) return VD_OK;
-    result = vd__fft_try_hooks_in(p, VD_FFT_FORWARD);
-    return result ? result : vd__fft_try_hooks_in(p, VD_FFT_INVERSE);
+    vd_result result = VD_OK;
+    int i;
+    for (i = 0; i < 2 && !result && (p->hooks.load || p->hooks.store); i++) {
+        result = vd__fft_try_hooks_in(p, (vd_fft_direction)i);
+        if (!result) result = vd__fft_try_places_in(p, (vd_fft_direction)i);
+    }
+    return result;
 }
 
 /* The argument of that name; NULL: there is none. */

@@ -714,6 +714,47 @@ static void mixed_up(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void
     v->re = vc_add(v->re, at->index);
 }
 
+static void leaves(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
+    (void)v;
+    (void)user;
+    vc_return_if(k, vc_gt(at->index, vc_u32(7)));
+}
+
+static void leaves_together(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
+    (void)v;
+    (void)user;
+    if (at->direction) vc_return_if(k, vc_gt(vc_groups(k, 0), vc_u32(7)));
+}
+
+static void waits(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
+    (void)at;
+    (void)v;
+    (void)user;
+    vc_barrier(k);
+}
+
+static void sums(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
+    (void)at;
+    (void)user;
+    vc_group_reduce(k, VC_ADD, v->re, &v->re);
+}
+
+static void bad_places(vd_context *ctx, vd_fft_desc desc) {
+    static const struct { vd_fft_hook hook; const char *says; } cases[] = {
+        { leaves, "hook has a vc_return_if" }, { leaves_together, "hook has a vc_return_if" },
+        { waits, "hook not all invocations of a workgroup come: vc_barrier in kernel 'hooked'" },
+        { sums, "hook not all invocations of a workgroup come: vc_group_reduce in kernel 'hooked'" },
+    };
+    desc.hook_declare = NULL;
+    for (size_t i = 0; i < 2 * COUNT(cases); i++) {
+        desc.load = i % 2 ? NULL : cases[i / 2].hook;
+        desc.store = i % 2 ? cases[i / 2].hook : NULL;
+        assert_null(vd_fft_create(ctx, &desc));
+        says(cases[i / 2].says);
+        says(i % 2 ? "its store hook" : "its load hook");
+    }
+}
+
 static void refuse_run(vd_fft *plan, vd_context *ctx, const vd_fft_io *io, const char *part) {
     assert_int_not_equal(vd_fft_run(plan, vd_immediate(ctx, 0, 0), io), VD_OK);
     says(part);
@@ -796,6 +837,7 @@ static void bad_input(void **state) {
     assert_null(vd_fft_create(ctx, &desc));
     says("'hooked': its hooks have more than 16 arguments");
     bad_names(ctx, desc);
+    bad_places(ctx, desc);
     desc.store = NULL;
     desc.load = load_real;
     assert_null(vd_fft_create(ctx, &desc));
