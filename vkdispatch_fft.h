@@ -336,7 +336,9 @@ typedef enum vd_reduce_op {
     VD_REDUCE_VARIANCE       /* mean of squared distances from the mean, in one pass without cancellation */
 } vd_reduce_op;
 
-/* What reductions call while a kernel is written. Values are those of the kernel. */
+/* What reductions call while a kernel is written. Values are those of the kernel. It declares no arguments of its own: what it needs is in the elements, or
+   known now. What it gives has the type that is wanted, where that is one of less than 32 bits also the one that combine gets; another one is an error, but
+   immediates of any type are converted. */
 typedef void (*vd_fragment)(vc_kernel *k, const vc_val *in, vc_val *out, void *user);
 
 typedef struct vd_reduce_desc {
@@ -346,7 +348,8 @@ typedef struct vd_reduce_desc {
     uint64_t shape[4];       /* elements; trailing zeros mean there are fewer dimensions; the last one is contiguous */
     uint32_t axes;           /* bit i: dimension i is reduced; default: all. Results lie in C order of the others: whether reduced ones are kept with length 1
                                 is a matter of the shape of the caller's buffer alone */
-    vd_fragment map;         /* what is reduced in place of an element (of VD_REDUCE_DOT: of in[0] and in[1]), of the same type; default: itself */
+    vd_fragment map;         /* what is reduced in place of an element (of VD_REDUCE_DOT: of in[0] and in[1]), of the same type, of VD_REDUCE_ANY and _ALL
+                                also a bool; default: itself */
     void *map_user;
     vd_fragment combine;     /* an operation of the caller's, of in[0] and in[1], in place of op: associative and commutative; f16 comes as f32, integers of
                                 less than 32 bits as 32 */
@@ -572,6 +575,52 @@ static vd_result vd__plan_kernel(vd_context *ctx, vc_kernel *k, vd_kernel *out) 
     *out = vd_kernel_build(ctx, k);
     if (!k) result = vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_kernel_build: out of host memory");
     else if (!out->id) result = vd_error_result();
+    vc_free(k);
+    return result;
+}
+
+/* What is wrong with the fragments that a kernel took from the caller. */
+typedef struct vd__fault {
+    const char *names;       /* which were called */
+    const char *what;        /* the first one that gave what is not wanted */
+    vc_type gives, wants;
+} vd__fault;
+
+/* What a fragment makes of `in`: a value of either type, VC_NONE: of any scalar number. Immediates become values of the kernel, since two of them could not
+   meet. */
+static vc_val vd__fragment_of(vc_kernel *k, vd__fault *fault, const char *name, vd_fragment f, void *user, const vc_val *in, vc_type wants, vc_type also) {
+    vc_val out = in[0];
+    vc_type gives;
+    f(k, in, &out, user);
+    fault->names = !fault->names || fault->names == name ? name : "map or combine";
+    gives = vc_typeof(out);
+    if (gives && out.of < 4096) return vc_const(k, out);
+    if (!gives || fault->what) return out;
+    if (wants ? gives == wants || gives == also : gives >= VC_I8 && gives <= VC_F64) return out;
+    fault->what = name;
+    fault->gives = gives;
+    fault->wants = wants;
+    return out;
+}
+
+/* The first argument of a kernel behind so many, but for that of vc_printf; NULL: there is none, or the kernel is wrong. */
+static const char *vd__fragment_argument(vd_context *ctx, vc_kernel *k, int count) {
+    vd_backend backend = vd_device(ctx, 0)->backend;
+    const vc_info *info = vc_reflect_for(k, backend == VD_BACKEND_CUDA ? VC_TARGET_CUDA : backend == VD_BACKEND_OPENCL ? VC_TARGET_OPENCL : VC_TARGET_SPIRV);
+    int i, own = info ? info->arg_count : 0;
+    for (i = 0; info && i < info->hidden_count; i++) own -= info->hidden[i].kind == VC_HIDDEN_OUTPUT;
+    return own > count ? info->args[count].name : NULL;
+}
+
+/* Makes a kernel with fragments; `count` arguments are the plan's. */
+static vd_result vd__plan_kernel_with(vd_context *ctx, const char *call, const char *plan, vc_kernel *k, const vd__fault *fault, int count, vd_kernel *out) {
+    const char *wanted = fault->wants ? vc_type_name(fault->wants) : "a number", *argument = NULL;
+    vd_result result = VD_OK;
+    if (fault->what)
+        result = vd_error_set(VD_ERROR_INVALID, "%s '%s': %s gives %s, %s is wanted", call, plan, fault->what, vc_type_name(fault->gives), wanted);
+    else if (fault->names) argument = vd__fragment_argument(ctx, k, count);
+    if (argument) result = vd_error_set(VD_ERROR_INVALID, "%s '%s': %s declares argument '%s'; it may have none", call, plan, fault->names, argument);
+    if (!result) return vd__plan_kernel(ctx, k, out);
     vc_free(k);
     return result;
 }
@@ -4215,6 +4264,7 @@ typedef struct vd__reduce_writer {
     const vd_reduce *plan;
     const vd_reduce_desc *desc;
     const vd__reduce_row *row_of;
+    vd__fault *fault;
     vc_type type[VD__REDUCE_FIELDS];
     uint32_t vector, loads;  /* elements of a load, loads under way */
     vd__digits kept, reduced; /* in vectors */
@@ -4244,7 +4294,9 @@ static vd__reduce_state vd__reduce_lift(const vd__reduce_writer *w, const vc_val
     vd__reduce_state s = vd__reduce_nothing(w), none = s;
     vc_type wide = vd__reduce_wide(w->desc->type);
     vc_val v = e[0];
-    if (w->desc->map) w->desc->map(w->k, e, &v, w->desc->map_user);
+    if (w->desc->map)
+        v = vd__fragment_of(w->k, w->fault, "map", w->desc->map, w->desc->map_user, e, w->desc->type,
+                            vd__reduce_asks(w->desc->op) ? (vc_type)VC_BOOL : wide);
     else if (w->desc->op == VD_REDUCE_DOT) v = vc_mul(vc_cast(wide, e[0]), vc_cast(wide, e[1]));
     if (vd__reduce_asks(w->desc->op)) v = vc_ne(vc_cast(wide, v), vc_imm(wide, 0));
     s.v[0] = v = vc_cast(w->type[0], v);
@@ -4277,7 +4329,7 @@ static vd__reduce_state vd__reduce_both(const vd__reduce_writer *w, vd__reduce_s
     pair[0] = a.v[0];
     pair[1] = b.v[0];
     if (w->desc->combine) {
-        w->desc->combine(w->k, pair, &s.v[0], w->desc->combine_user);
+        s.v[0] = vd__fragment_of(w->k, w->fault, "combine", w->desc->combine, w->desc->combine_user, pair, w->type[0], w->type[0]);
         s.v[0] = vc_cast(w->type[0], s.v[0]);
     } else if (vd__reduce_is_arg(w->desc->op)) {
         better = w->desc->op == VD_REDUCE_ARGMIN ? vc_lt(b.v[0], a.v[0]) : vc_gt(b.v[0], a.v[0]);
@@ -4555,11 +4607,18 @@ static void vd__reduce_plan(vd_reduce *p) {
     if (!p->parts) p->parts = 1;
 }
 
+static int vd__reduce_arguments(const vd_reduce *p, const vd_reduce_io *io, uint32_t vector, vd_arg *args);
+
 static vd_result vd__reduce_build(vd_reduce *p, bool vectors) {
     vd__reduce_writer w;
+    vd__fault fault;
+    vd_reduce_io io;
+    vd_arg args[10];
     vc_kernel_desc desc;
     memset(&desc, 0, sizeof desc);
     memset(&w, 0, sizeof w);
+    memset(&fault, 0, sizeof fault);
+    memset(&io, 0, sizeof io);
     desc.name = p->name;
     desc.local_size[0] = p->threads;
     desc.machine = vd_machine(p->ctx);
@@ -4567,6 +4626,7 @@ static vd_result vd__reduce_build(vd_reduce *p, bool vectors) {
     w.plan = p;
     w.desc = &p->desc;
     w.row_of = vd__reduce_row_of(w.desc);
+    w.fault = &fault;
     w.type[0] = vd__reduce_type(w.desc);
     w.type[1] = vd__reduce_is_arg(w.desc->op) ? (vc_type)VC_U32 : w.type[0];
     w.type[2] = VC_U32;
@@ -4575,7 +4635,7 @@ static vd_result vd__reduce_build(vd_reduce *p, bool vectors) {
     w.kept = vd__digits_grouped(&p->kept, w.vector, false);
     w.reduced = vd__digits_grouped(&p->reduced, w.vector, true);
     vd__reduce_record(&w);
-    return vd__plan_kernel(p->ctx, w.k, &p->kernels[vectors]);
+    return vd__plan_kernel_with(p->ctx, "vd_reduce_create", p->name, w.k, &fault, vd__reduce_arguments(p, &io, w.vector, args), &p->kernels[vectors]);
 }
 
 static vd_result vd__reduce_check_type(const vd_reduce *p) {
@@ -4727,6 +4787,7 @@ typedef struct vd__scan_writer {
     vc_kernel *k;
     const vd_scan *plan;
     const vd_scan_desc *desc;
+    vd__fault *fault;
     vd__scan_mode mode;
     vc_combine form;
     vc_type type;            /* of a sum */
@@ -4758,12 +4819,11 @@ static vd__scan_state vd__scan_nothing(const vd__scan_writer *w) {
 }
 
 static vc_val vd__scan_combine(const vd__scan_writer *w, vc_val a, vc_val b) {
-    vc_val pair[2], out = a;
+    vc_val pair[2];
     if (!w->desc->combine) return vd__reduce_combine(w->form, a, b);
     pair[0] = a;
     pair[1] = b;
-    w->desc->combine(w->k, pair, &out, w->desc->combine_user);
-    return vc_cast(w->type, out);
+    return vc_cast(w->type, vd__fragment_of(w->k, w->fault, "combine", w->desc->combine, w->desc->combine_user, pair, w->type, w->type));
 }
 
 /* b behind a. */
@@ -4805,10 +4865,10 @@ static void vd__scan_shared(const vd__scan_writer *w, const char *name, uint32_t
 static vc_val vd__scan_lift(const vd__scan_writer *w, vc_val element) {
     vc_val v = element;
     if (w->plan->keep) {
-        w->plan->keep(w->k, &element, &v, w->plan->keep_user);
+        v = vd__fragment_of(w->k, w->fault, "keep", w->plan->keep, w->plan->keep_user, &element, VC_BOOL, VC_BOOL);
         return vc_cast(VC_U32, vc_cast(VC_BOOL, v));
     }
-    if (w->desc->map) w->desc->map(w->k, &element, &v, w->desc->map_user);
+    if (w->desc->map) v = vd__fragment_of(w->k, w->fault, "map", w->desc->map, w->desc->map_user, &element, w->desc->type, w->type);
     return vc_cast(w->type, v);
 }
 
@@ -5302,11 +5362,19 @@ static void vd__scan_declare(vd__scan_writer *w) {
     if (w->mode == VD__SCAN_LOOK || w->desc->segmented) w->flags = vc_buffer(w->k, "flags", VC_U32, VC_READ_WRITE);
 }
 
+static int vd__scan_arguments(const vd_scan *p, const vd_scan_io *io, vd__scan_mode mode, bool vectors, vd_arg *args);
+
 static vd_result vd__scan_build(vd_scan *p, vd__scan_mode mode, bool vectors) {
     vd__scan_writer w;
+    vd__fault fault;
+    vd_scan_io io;
+    vd_arg args[10];
     vc_kernel_desc desc;
     memset(&desc, 0, sizeof desc);
     memset(&w, 0, sizeof w);
+    memset(&fault, 0, sizeof fault);
+    memset(&io, 0, sizeof io);
+    w.fault = &fault;
     desc.name = p->name;
     desc.local_size[0] = p->threads;
     desc.machine = vd_machine(p->ctx);
@@ -5325,7 +5393,8 @@ static vd_result vd__scan_build(vd_scan *p, vd__scan_mode mode, bool vectors) {
     if (mode == VD__SCAN_MIDDLE) vd__scan_record_middle(&w);
     else if (mode == VD__SCAN_COLUMNS) vd__scan_record_columns(&w);
     else vd__scan_record_tile(&w);
-    return vd__plan_kernel(p->ctx, w.k, &p->kernels[mode][vectors]);
+    return vd__plan_kernel_with(p->ctx, p->keep ? "vd_compact_create" : "vd_scan_create", p->name, w.k, &fault,
+                                vd__scan_arguments(p, &io, mode, vectors, args), &p->kernels[mode][vectors]);
 }
 
 /* Not on devices where a workgroup that waits for another may keep it from running, Apple's and those of phones; nor on processors, where llvmpipe ends any
@@ -6040,17 +6109,17 @@ static vc_val vd__histogram_has(vc_kernel *k, const vd_histogram_desc *d, vc_val
 }
 
 /* Counts an element in `to`. */
-static void vd__histogram_element(vc_kernel *k, const vd_histogram_desc *d, vc_ref to, vc_val element) {
+static void vd__histogram_element(vc_kernel *k, const vd_histogram_desc *d, vd__fault *fault, vc_ref to, vc_val element) {
     vc_val v = element;
     vc_type type;
-    if (d->bin) d->bin(k, &element, &v, d->bin_user);
+    if (d->bin) v = vd__fragment_of(k, fault, "bin", d->bin, d->bin_user, &element, VC_NONE, VC_NONE);
     type = vc_typeof(v);
     type = type >= VC_I8 && type <= VC_F64 ? vd__reduce_wide(type) : type;
     v = vc_cast(type, v);
     VC_IF(k, vd__histogram_has(k, d, v)) { vc_atomic_add(to, vc_cast(VC_U32, v), vc_u32(1), NULL); }
 }
 
-static void vd__histogram_record(vc_kernel *k, const vd_histogram *p, bool shared) {
+static void vd__histogram_record(vc_kernel *k, const vd_histogram *p, vd__fault *fault, bool shared) {
     const vd_histogram_desc *d = &p->desc;
     vc_ref in = vc_buffer(k, "in", d->type, VC_READ), out = vc_buffer(k, "out", VC_U32, VC_READ_WRITE), own = out;
     vc_val lane = vc_local_index(k), bins = vc_u32(d->bins), threads = vc_u32(p->threads), n = vc_u32((uint32_t)d->count);
@@ -6059,7 +6128,7 @@ static void vd__histogram_record(vc_kernel *k, const vd_histogram *p, bool share
         VC_FOR_STEP(k, i, lane, bins, threads) { vc_store(own, i, vc_u32(0)); }
         vc_barrier(k);
     }
-    VC_FOR_STEP(k, i, vc_global_id(k, 0), n, vc_u32((uint32_t)p->groups * p->threads)) { vd__histogram_element(k, d, own, vc_load(in, i)); }
+    VC_FOR_STEP(k, i, vc_global_id(k, 0), n, vc_u32((uint32_t)p->groups * p->threads)) { vd__histogram_element(k, d, fault, own, vc_load(in, i)); }
     if (!shared) return;
     vc_barrier(k);
     VC_FOR_STEP(k, i, lane, bins, threads) {
@@ -6072,6 +6141,7 @@ static vd_result vd__histogram_make(vd_histogram *p) {
     const vd_device_info *device = vd_device(p->ctx, 0);
     const vd_histogram_desc *d = &p->desc;
     vc_kernel_desc desc;
+    vd__fault fault;
     vc_kernel *k;
     bool cpu = vd__plan_for_cpu(device);
     uint64_t least;
@@ -6093,8 +6163,9 @@ static vd_result vd__histogram_make(vd_histogram *p) {
     desc.local_size[0] = p->threads;
     desc.machine = vd_machine(p->ctx);
     k = vc_begin(&desc);
-    vd__histogram_record(k, p, (uint64_t)d->bins * 4 <= device->limits.max_shared_bytes / 2);
-    return vd__plan_kernel(p->ctx, k, &p->kernel);
+    memset(&fault, 0, sizeof fault);
+    vd__histogram_record(k, p, &fault, (uint64_t)d->bins * 4 <= device->limits.max_shared_bytes / 2);
+    return vd__plan_kernel_with(p->ctx, "vd_histogram_create", p->name, k, &fault, 2, &p->kernel);
 }
 
 VD__PLAN_NEW(histogram, vd__histogram_make)
@@ -6122,6 +6193,7 @@ struct vd_top_k {
 typedef struct vd__top_writer {
     vc_kernel *k;
     const vd_top_k *plan;
+    vd__fault *fault;
     vc_type wide, key;       /* of elements in the kernel, of numbers with as many bits */
     vc_ref in, values, indices, keys, places, tickets;
     vc_ref counts, choice, best, where, found; /* shared: by digit; digit, wanted ones that have it, all that have it; keys, indices, how many */
@@ -6185,7 +6257,7 @@ static vd__top_item vd__top_item_of(const vd__top_writer *w, const vd__top_sourc
     }
     item.index = in[1] = vc_add(s->first, i);
     in[0] = v = vc_load(w->in, vc_add(vc_mul(w->row, vc_u32((uint32_t)p->n)), item.index));
-    if (p->desc.map) p->desc.map(w->k, in, &v, p->desc.map_user);
+    if (p->desc.map) v = vd__fragment_of(w->k, w->fault, "map", p->desc.map, p->desc.map_user, in, p->desc.type, w->wide);
     item.key = vd__top_key(w, vc_cast(w->wide, v));
     return item;
 }
@@ -6383,10 +6455,13 @@ static void vd__top_declare(vd__top_writer *w) {
 static vd_result vd__top_build(vd_top_k *p) {
     vd__top_writer w;
     vd__top_source s;
+    vd__fault fault;
     vc_kernel_desc desc;
     vc_val group, part;
     memset(&desc, 0, sizeof desc);
     memset(&w, 0, sizeof w);
+    memset(&fault, 0, sizeof fault);
+    w.fault = &fault;
     desc.name = p->name;
     desc.local_size[0] = p->threads;
     desc.machine = vd_machine(p->ctx);
@@ -6408,7 +6483,7 @@ static vd_result vd__top_build(vd_top_k *p) {
     vd__top_select(&w, &s);
     if (p->parts > 1) vd__top_finish(&w, part, s.wanted);
     else vd__top_write(&w, &s);
-    return vd__plan_kernel(p->ctx, w.k, &p->kernel);
+    return vd__plan_kernel_with(p->ctx, "vd_top_k_create", p->name, w.k, &fault, p->parts > 1 ? 6 : 3, &p->kernel);
 }
 
 /* ---- the plan ---- */

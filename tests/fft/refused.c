@@ -179,6 +179,107 @@ static void no_host_memory(void **state) {
     vd_context_destroy(ctx);
 }
 
+/* ---- fragments ---- */
+
+static void gain(vc_kernel *k, const vc_val *in, vc_val *out, void *user) {
+    (void)user;
+    *out = vc_mul(in[0], vc_param(k, "gain", VC_F32));
+}
+
+static void whole(vc_kernel *k, const vc_val *in, vc_val *out, void *user) {
+    (void)k, (void)user;
+    *out = vc_cast(VC_I32, in[0]);
+}
+
+static void two(vc_kernel *k, const vc_val *in, vc_val *out, void *user) {
+    (void)k, (void)user;
+    *out = vc_vec2(in[0], in[0]);
+}
+
+static void positive(vc_kernel *k, const vc_val *in, vc_val *out, void *user) {
+    (void)k, (void)user;
+    *out = vc_gt(in[0], vc_f32(0));
+}
+
+static void immediate(vc_kernel *k, const vc_val *in, vc_val *out, void *user) {
+    (void)k, (void)in, (void)user;
+    *out = vc_u32(1);
+}
+
+static void same(vc_kernel *k, const vc_val *in, vc_val *out, void *user) {
+    (void)user;
+    vc_printf(k, "%f", in[0]);
+    *out = in[0];
+}
+
+typedef enum place { REDUCE_MAP, REDUCE_COMBINE, SCAN_MAP, SCAN_COMBINE, KEEP, BIN, TOP_MAP, PLACES } place;
+
+/* Whether there is such a plan. */
+static bool with_fragment(vd_context *ctx, place at, vd_fragment f) {
+    static const plan_kind kinds[PLACES] = { REDUCE, REDUCE, SCAN, SCAN, COMPACT, HISTOGRAM, TOP_K };
+    vd_reduce_desc reduce = { 0 };
+    vd_scan_desc scan = { 0 };
+    vd_compact_desc compact = { 0 };
+    vd_histogram_desc histogram = { 0 };
+    vd_top_k_desc top = { 0 };
+    void *plan = NULL;
+    reduce.shape[0] = scan.shape[0] = compact.count = histogram.count = top.shape[0] = 5000;
+    histogram.bins = top.k = 5;
+    if (at == REDUCE_MAP) reduce.map = f;
+    else reduce.combine = f;
+    if (at == SCAN_MAP) scan.map = f;
+    else scan.combine = f;
+    compact.keep = f;
+    histogram.bin = f;
+    top.map = f;
+    switch (kinds[at]) {
+    case REDUCE: vd_reduce_destroy((vd_reduce *)(plan = vd_reduce_create(ctx, &reduce))); break;
+    case SCAN: vd_scan_destroy((vd_scan *)(plan = vd_scan_create(ctx, &scan))); break;
+    case COMPACT: vd_scan_destroy((vd_scan *)(plan = vd_compact_create(ctx, &compact))); break;
+    case HISTOGRAM: vd_histogram_destroy((vd_histogram *)(plan = vd_histogram_create(ctx, &histogram))); break;
+    default: vd_top_k_destroy((vd_top_k *)(plan = vd_top_k_create(ctx, &top)));
+    }
+    return plan != NULL;
+}
+
+static void refused_fragment(vd_context *ctx, place at, vd_fragment f, const char *text) {
+    static const char *const what[PLACES] = { "vd_reduce_create 'reduce': map ", "vd_reduce_create 'reduce': combine ", "vd_scan_create 'scan': map ",
+        "vd_scan_create 'scan': combine ", "vd_compact_create 'compact': keep ", "vd_histogram_create 'histogram': bin ", "vd_top_k_create 'top_k': map " };
+    if (with_fragment(ctx, at, f)) fail_msg("%s... \"%s\" is not refused", what[at], text);
+    says(what[at]);
+    says(text);
+    assert_int_equal(vd_error_result(), VD_ERROR_INVALID);
+    nothing_left(ctx);
+}
+
+/* Arguments of their own, and types that are not wanted; immediates are converted. */
+static void fragments(void **state) {
+    vd_context *ctx = context_of(0, 0);
+    vd_reduce_desc any = { 0 };
+    (void)state;
+    for (int i = 0; i < PLACES; i++) {
+        place at = (place)i;
+        if (at != KEEP) refused_fragment(ctx, at, gain, " declares argument 'gain'; it may have none");
+        if (at == KEEP) refused_fragment(ctx, at, whole, "gives i32, bool is wanted");
+        else if (at == BIN) refused_fragment(ctx, at, positive, "gives bool, a number is wanted");
+        else refused_fragment(ctx, at, whole, "gives i32, f32 is wanted");
+        refused_fragment(ctx, at, two, at == KEEP ? "gives f32x2, bool" : at == BIN ? "gives f32x2, a number" : "gives f32x2, f32");
+        if (!with_fragment(ctx, at, at == KEEP ? positive : same)) fail_msg("%s", vd_error_text());
+        if (!with_fragment(ctx, at, immediate)) fail_msg("%s", vd_error_text());
+    }
+    any.shape[0] = 100;
+    any.op = VD_REDUCE_ANY;
+    any.map = positive;
+    vd_reduce *plan = vd_reduce_create(ctx, &any);
+    if (!plan) fail_msg("%s", vd_error_text());
+    vd_reduce_destroy(plan);
+    any.op = VD_REDUCE_MAX;
+    assert_null(vd_reduce_create(ctx, &any));
+    says("'reduce': map gives bool, f32 is wanted");
+    nothing_left(ctx);
+    vd_context_destroy(ctx);
+}
+
 /* ---- memory that overlaps ---- */
 
 typedef struct memory { vd_context *ctx; vd_buffer all, view[4]; } memory;
@@ -312,7 +413,7 @@ static void overlaps(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_elements), cmocka_unit_test(missing_types), cmocka_unit_test(no_memory), cmocka_unit_test(no_memory_for_parts),
-        cmocka_unit_test(no_host_memory), cmocka_unit_test(overlaps),
+        cmocka_unit_test(no_host_memory), cmocka_unit_test(fragments), cmocka_unit_test(overlaps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
