@@ -650,6 +650,7 @@ VD_API vd_result vd_kernel_query(vd_context *ctx, vd_kernel kernel, vd_kernel_in
 
 VD_API vd_list *vd_immediate(vd_context *ctx, int device, int queue); /* the open batch of that queue; lives as long as the context; any thread */
 VD_API vd_list *vd_list_begin(vd_context *ctx, const vd_list_desc *desc);
+VD_API vd_context *vd_list_context(vd_list *list);  /* whose list it is; NULL of NULL */
 VD_API vd_result vd_list_end(vd_list *list);        /* the list's first error; the list may then be submitted or discarded */
 VD_API void vd_list_discard(vd_list *list);         /* instead of vd_submit */
 VD_API vd_result vd_submit(vd_list *list, const vd_submit_desc *desc, vd_event *out); /* ends the list if need be; a list of vd_list_begin is gone
@@ -11567,6 +11568,8 @@ VD_API vd_list *vd_list_begin(vd_context *ctx, const vd_list_desc *desc) {
     if (!l) vd__fail(VD_ERROR_OUT_OF_MEMORY, "vd_list_begin: no host memory");
     return l;
 }
+
+VD_API vd_context *vd_list_context(vd_list *l) { return l ? l->ctx : NULL; }
 
 VD_API vd_result vd_list_end(vd_list *list) {
     vd_result r = vd__list_check(list, "vd_list_end");

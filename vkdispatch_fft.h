@@ -625,12 +625,38 @@ static vd_result vd__plan_kernel_with(vd_context *ctx, const char *call, const c
     return result;
 }
 
+/* What a buffer is; its name stands for what it is to the call. */
+static vd_result vd__fft_query(vd_context *ctx, const char *call, vd_buffer buffer, const char *which, vd_buffer_info *info) {
+    static const char inner[] = "vd_buffer_query: ";
+    vd_result result = vd_buffer_query(ctx, buffer, info);
+    const char *why = vd_error_text();
+    if (!result) return VD_OK;
+    if (strncmp(why, inner, sizeof inner - 1) == 0) why += sizeof inner - 1;
+    return vd_error_set(result, "%s: %s: %s", call, which, why);
+}
+
+/* The same of a buffer whose type becomes that of a plan. */
+static vd_result vd__fft_query_scalars(vd_context *ctx, const char *call, vd_buffer buffer, const char *which, vd_buffer_info *info) {
+    vd_result result = vd__fft_query(ctx, call, buffer, which, info);
+    if (result || info->type != VD_BYTES) return result;
+    return vd_error_set(VD_ERROR_INVALID, "%s: buffer '%s' (%s) is of bytes; it takes scalars", call, info->name, which);
+}
+
+/* Whether a plan can be recorded into a list. */
+static vd_result vd__plan_check_list(vd_context *ctx, const char *call, const char *plan, vd_list *list) {
+    if (list && vd_list_context(list) == ctx) return VD_OK;
+    if (!list) return vd_error_set(VD_ERROR_INVALID, "%s '%s': the list is NULL", call, plan);
+    return vd_error_set(VD_ERROR_INVALID, "%s '%s': the list belongs to another context than the plan", call, plan);
+}
+
 /* Whether a buffer has the bytes that a plan needs. */
 static vd_result vd__fft_check_buffer(vd_context *ctx, const char *call, const char *plan, vd_buffer buffer, const char *which, uint64_t bytes) {
     vd_buffer_info info;
     vd_result result;
+    char where[128];
     if (!buffer.id) return vd_error_set(VD_ERROR_INVALID, "%s '%s': there is no buffer '%s'", call, plan, which);
-    result = vd_buffer_query(ctx, buffer, &info);
+    snprintf(where, sizeof where, "%s '%s'", call, plan);
+    result = vd__fft_query(ctx, where, buffer, which, &info);
     if (result || info.size >= bytes) return result;
     return vd_error_set(VD_ERROR_INVALID, "%s '%s': buffer '%s' (%s) has %llu bytes, the plan needs %llu", call, plan, info.name, which,
                         (unsigned long long)info.size, (unsigned long long)bytes);
@@ -999,7 +1025,9 @@ struct vd_fft {
     vc_type real;            /* of the arithmetic */
     vc_type stored[VD__FFT_PLACES]; /* of parts in memory, by place */
     double *table;           /* on the host while the plan is made */
-    uint32_t table_count, table_capacity; /* complex numbers */
+    uint32_t table_count;    /* complex numbers */
+    uint64_t table_capacity;
+    bool table_full;         /* more of them were wanted than can be counted */
     vd_buffer tables, own[VD__FFT_PLACES]; /* of TEMP and MIDDLE, where passes use them */
     vd__fft_timing *timing;  /* of each pass of both routes; NULL: none was measured */
     uint32_t forced;         /* bits: passes that have their shape from the environment */
@@ -2221,9 +2249,11 @@ static uint32_t vd__fft_powers(uint32_t r) {
 }
 
 /* Room for more complex numbers, from a multiple of 16 on, so that neighbouring threads load whole lines; NULL without memory. */
-static double *vd__fft_more(vd_fft *p, uint32_t count) {
-    uint32_t need = (p->table_count + 15) / 16 * 16 + count, capacity = p->table_capacity ? p->table_capacity : 256;
+static double *vd__fft_more(vd_fft *p, uint64_t count) {
+    uint64_t need = ((uint64_t)p->table_count + 15) / 16 * 16 + count, capacity = p->table_capacity ? p->table_capacity : 256;
     double *grown = p->table;
+    p->table_full = need > UINT32_MAX;
+    if (p->table_full) return NULL;
     while (capacity < need) capacity *= 2;
     if (!p->table) grown = (double *)p->allocator.allocate(p->allocator.user, (size_t)capacity * 2 * sizeof(double));
     else if (capacity != p->table_capacity) grown = (double *)p->allocator.reallocate(p->allocator.user, p->table, (size_t)capacity * 2 * sizeof(double));
@@ -2231,7 +2261,7 @@ static double *vd__fft_more(vd_fft *p, uint32_t count) {
     memset(grown + 2 * (size_t)p->table_count, 0, (size_t)(need - p->table_count) * 2 * sizeof(double));
     p->table = grown;
     p->table_capacity = capacity;
-    p->table_count = need;
+    p->table_count = (uint32_t)need;
     return grown + 2 * (size_t)(need - count);
 }
 
@@ -2246,7 +2276,7 @@ static void vd__fft_put_root(double *at, uint64_t m, uint64_t n) {
 /* For a stage behind `length` values: exp(-2 pi i m / (length * radix)) for each m below length, then its powers of two. */
 static bool vd__fft_table_stage(vd_fft *p, uint32_t length, uint32_t radix, uint32_t *offset) {
     uint32_t powers = vd__fft_powers(radix), m, i;
-    double *at = vd__fft_more(p, length * powers);
+    double *at = vd__fft_more(p, (uint64_t)length * powers);
     if (!at) return false;
     *offset = p->table_count - length * powers;
     for (i = 0; i < powers; i++)
@@ -2260,7 +2290,7 @@ static bool vd__fft_is_tabled(const vd__fft_pass *pass) { return (pass->shape.ax
 /* Roots by row and index along the part: one of which is what a whole workgroup has. */
 static bool vd__fft_table_parted(vd_fft *p, vd__fft_pass *pass) {
     uint64_t n = pass->turn, columns = n / pass->turn_rows, row, k;
-    double *at = vd__fft_more(p, (uint32_t)n);
+    double *at = vd__fft_more(p, n);
     if (!at) return false;
     pass->tables.fine = p->table_count - (uint32_t)n;
     for (row = 0; row < pass->turn_rows; row++)
@@ -2274,7 +2304,7 @@ static bool vd__fft_table_axis(vd_fft *p, vd__fft_pass *pass) {
     double *at;
     while ((uint64_t)1 << 2 * pass->fine_bits < n) pass->fine_bits++;
     count = (n >> pass->fine_bits) + 1;
-    at = vd__fft_more(p, (1u << pass->fine_bits) + (uint32_t)count);
+    at = vd__fft_more(p, ((uint64_t)1 << pass->fine_bits) + count);
     if (!at) return false;
     pass->tables.coarse = p->table_count - (uint32_t)count;
     pass->tables.fine = pass->tables.coarse - (1u << pass->fine_bits);
@@ -2354,6 +2384,7 @@ static vd_result vd__fft_make_tables(vd_fft *p) {
         if (ok && pass->chirp) ok = vd__fft_table_chirp(p, pass);
         if (ok && pass->real.kind) ok = vd__real_tables(p, pass);
     }
+    if (!ok && p->table_full) return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': more than %u numbers in tables", p->name, UINT32_MAX);
     if (!ok) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_fft_create '%s': out of host memory for tables", p->name);
     return VD_OK;
 }
@@ -2362,12 +2393,13 @@ static vd_result vd__fft_make_tables(vd_fft *p) {
 static vd_result vd__fft_upload_tables(vd_fft *p) {
     static const double none[2] = { 0, 0 };
     const double *from = p->table_count ? p->table : none;
-    uint32_t count = p->table_count ? p->table_count : 1, i;
+    uint32_t count = p->table_count ? p->table_count : 1;
+    size_t i;
     float *narrow = NULL;
     if (p->real == VC_F32) {
         narrow = (float *)vd__fft_allocate(&p->allocator, (size_t)count * 2 * sizeof(float));
         if (!narrow) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_fft_create '%s': out of host memory for tables", p->name);
-        for (i = 0; i < 2 * count; i++) narrow[i] = (float)from[i];
+        for (i = 0; i < 2 * (size_t)count; i++) narrow[i] = (float)from[i];
     }
     p->tables = vd__fft_buffer(p->ctx, "vd_fft_create", p->name, "fft tables", (vd_type)vd__fft_pair_of(p->real), count,
                                narrow ? (const void *)narrow : from);
@@ -3425,6 +3457,7 @@ static bool vd__real_plan_two(vd_fft *p, vd__fft_route *r, const vd__real_leg *l
 
 static bool vd__real_plan_long(vd_fft *p, vd__fft_route *r, const vd__real_leg *l, uint32_t least) {
     uint64_t h = l->rule.h, root = (uint64_t)sqrt((double)h) + 1, first;
+    if (vd__real_room(p, l->leg.axis, h).span > UINT32_MAX) return false;
     for (first = root; first >= 2 && first >= root / 32; first--)
         if (h % first == 0 && h / first < UINT32_MAX && vd__real_plan_two(p, r, l, (uint32_t)first, least)) return true;
     return false;
@@ -3463,6 +3496,9 @@ static vd_result vd__real_plan_axis(vd_fft *p, uint32_t direction, uint32_t axis
         vd__real_begin_leg(p, &leg, kind, direction == VD_FFT_INVERSE, &real);
         p->paired |= real.paired_in || real.paired_out;
         if (vd__real_plan_leg(p, r, &real)) return VD_OK;
+        if (vd__real_room(p, axis, real.rule.h).span > UINT32_MAX)
+            return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': more than %u elements in the second buffer of dimension %u", p->name, UINT32_MAX,
+                                axis);
     }
     return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': no plan for dimension %u of %llu elements in %u bytes of shared memory", p->name, axis,
                         (unsigned long long)leg.n, p->device.shared * vc_type_size(p->real));
@@ -3546,7 +3582,7 @@ static vd_result vd__real_check_alignment(const vd_fft *p, vd_buffer reals) {
 
 /* exp(-2 pi i (k * step + first) / of) */
 static bool vd__real_table(vd_fft *p, uint64_t count, uint64_t step, uint64_t first, uint64_t of, uint32_t *offset) {
-    double *at = vd__fft_more(p, (uint32_t)count);
+    double *at = vd__fft_more(p, count);
     uint64_t k;
     if (!at) return false;
     *offset = p->table_count - (uint32_t)count;
@@ -4794,7 +4830,7 @@ typedef struct vd__scan_writer {
     uint32_t threads, vector, tile; /* elements of a tile */
     bool wide;               /* vectors are loaded and stored as such */
     vc_ref in[2], out[2], heads[2], count; /* scalars, vectors */
-    vc_ref states, flags, sums[2], totals[2], own; /* own: what the first thread found out for all */
+    vc_ref states, flags, sums[2], totals[2];
     vc_ref x[VD__SCAN_LOADS * VD__SCAN_VECTOR], h[VD__SCAN_LOADS * VD__SCAN_VECTOR]; /* elements, heads */
     vc_val lane, row, number, base; /* number: of the tile in its row; base: where the row begins */
     vc_val prior[VD__SCAN_LOADS];   /* of strips: what lies before a load, within the tile */
@@ -6871,7 +6907,6 @@ static vd_result vd__vkfft_compile(const vd_native *native, void *user) {
     return VD_OK;
 }
 
-/* The place of a new pair: a free one, or that of the pair that was used longest ago. */
 /* A free place; VD__VKFFT_PAIRS: there is none, since lists that were not submitted yet may use any of them. */
 static uint32_t vd__vkfft_place(const vd_fft *p) {
     uint32_t i = 0;
@@ -7081,7 +7116,7 @@ static vd_result vd__fft_simple(vd_context *ctx, const char *name, vd_buffer buf
     vd_fft_desc desc;
     vd_fft_io io;
     vd_buffer_info info;
-    vd_result result = vd_buffer_query(ctx, buffer, &info);
+    vd_result result = vd__fft_query(ctx, name, buffer, "buffer", &info);
     uint32_t i = 4;
     if (result) return result;
     if (info.type != VD_F32C && info.type != VD_F32X2)
@@ -7101,7 +7136,7 @@ static vd_result vd__real_simple(vd_context *ctx, const char *name, vd_buffer re
     vd_fft_desc desc;
     vd_fft_io io;
     vd_buffer_info info;
-    vd_result result = vd_buffer_query(ctx, reals, &info);
+    vd_result result = vd__fft_query(ctx, name, reals, "reals", &info);
     uint32_t i = 4;
     if (!result && info.type != VD_F32)
         result = vd_error_set(VD_ERROR_INVALID, "%s: buffer '%s' is of %s; the reals are f32", name, info.name, vd_type_name(info.type));
@@ -7132,8 +7167,7 @@ static uint64_t vd__fft_groups(const vd__fft_pass *pass) {
     return (vd__fft_count(pass) + pass->shape.side - 1) / pass->shape.side * pass->in.block.product;
 }
 
-/* `at`: the buffer of each place. */
-/* The kernels of a run that there are not yet. */
+/* The kernels of a run that there are not yet; `at`: the buffer of each place. */
 static vd_result vd__fft_prepare(vd_fft *p, uint32_t direction, const vd_buffer *at) {
     vd__fft_route *route = vd__fft_route_of(p, direction);
     vd_result result = VD_OK;
@@ -7569,8 +7603,9 @@ static bool vd__fft_take_choice(const vd_fft *p, const vd__fft_pass *pass, const
     for (i = 0; i < VD__FFT_STAGES; i++) s.pad[i] = d->cpu || vd__fft_all_columns(&s) ? vd__fft_no_pad : vd__fft_usual_pad;
     if (!vd__fft_fits(d, &s)) memset(s.pad, 0, sizeof s.pad);
     if (!d->cpu && vd__fft_fits(d, &s)) vd__fft_choose_pads(d, &s);
+    if (!vd__fft_settle(d, &s, vd__fft_fits(d, &s))) return false;
     *out = s;
-    return vd__fft_settle(d, out, vd__fft_fits(d, &s));
+    return true;
 }
 
 /* ---- what the environment says ---- */
@@ -8532,7 +8567,8 @@ VD_API vd_result vd_fft_run(vd_fft *p, vd_list *list, const vd_fft_io *io) {
     memcpy(at, p->own, sizeof at);
     at[in] = io->in.id || !p->hooks.blind[io->direction] ? io->in : p->tables; /* of a load hook that does not read it */
     at[out] = io->out.id ? io->out : p->hooks.mute[io->direction] ? p->tables : io->in;
-    result = vd__fft_check_io(p, io, at, in, out);
+    result = vd__plan_check_list(p->ctx, "vd_fft_run", p->name, list);
+    if (!result) result = vd__fft_check_io(p, io, at, in, out);
     if (!result && p->vkfft) return vd__vkfft_run(p, list, io, at[out]);
     return result ? result : vd__fft_run_all(p, list, io, at);
 }
@@ -8624,7 +8660,7 @@ VD_API vd_result vd_fft_shift(vd_context *ctx, vd_buffer in, vd_buffer out, uint
     vd__shift_desc desc;
     vd__shift_io io;
     vd_buffer_info info;
-    vd_result result = vd_buffer_query(ctx, in, &info);
+    vd_result result = vd__fft_query(ctx, "vd_fft_shift", in, "in", &info);
     if (result) return result;
     memset(&desc, 0, sizeof desc);
     desc.size = vd_type_size(info.type);
@@ -8781,8 +8817,9 @@ VD_API vd_result vd_convolve_set_kernel(vd_convolve *p, vd_list *list, vd_buffer
     vd_result result;
     bool dealt = p && vd__convolve_dealt(p);
     if (!p) return vd_error_set(VD_ERROR_INVALID, "vd_convolve_set_kernel: plan is NULL");
-    result = vd__fft_check_buffer(p->ctx, "vd_convolve_set_kernel", p->name, kernel, "kernel",
-                                  vd__convolve_bytes(p, p->desc.kernel_shape, (uint64_t)p->desc.kernels * p->desc.channels));
+    result = vd__plan_check_list(p->ctx, "vd_convolve_set_kernel", p->name, list);
+    if (!result) result = vd__fft_check_buffer(p->ctx, "vd_convolve_set_kernel", p->name, kernel, "kernel",
+                                               vd__convolve_bytes(p, p->desc.kernel_shape, (uint64_t)p->desc.kernels * p->desc.channels));
     if (result) return result;
     memset(&io, 0, sizeof io);
     args[0].name = "kernel";
@@ -8807,7 +8844,8 @@ VD_API vd_result vd_convolve_run(vd_convolve *p, vd_list *list, vd_buffer in, vd
     if (!p->is_set) return vd_error_set(VD_ERROR_INVALID, "vd_convolve_run '%s': vd_convolve_set_kernel was not called", p->name);
     ins = vd__convolve_bytes(p, p->desc.shape, (uint64_t)p->desc.batch * p->desc.channels);
     outs = vd__convolve_bytes(p, p->result, (uint64_t)p->desc.batch * p->desc.kernels);
-    result = vd__fft_check_buffer(p->ctx, "vd_convolve_run", p->name, in, "in", ins);
+    result = vd__plan_check_list(p->ctx, "vd_convolve_run", p->name, list);
+    if (!result) result = vd__fft_check_buffer(p->ctx, "vd_convolve_run", p->name, in, "in", ins);
     if (!result) result = vd__fft_check_buffer(p->ctx, "vd_convolve_run", p->name, out, "out", outs);
     if (!result) result = vd__plan_check_apart(p->ctx, "vd_convolve_run", p->name, vd__named_of(in, "in"), vd__named_of(out, "out"), false);
     if (result) return result;
@@ -8827,17 +8865,19 @@ VD_API vd_result vd_convolve_run(vd_convolve *p, vd_list *list, vd_buffer in, vd
 VD_API const char *vd_convolve_explain(vd_convolve *p) { return p ? vd_fft_explain(p->run) : ""; }
 
 VD_API vd_result vd_convolve_2d(vd_context *ctx, vd_buffer image, vd_buffer kernel, vd_buffer out, vd_convolve_range range) {
+    static const char *const names[] = { "image", "kernel", "out" };
     vd_convolve_desc desc;
     vd__convolve_io io;
     vd_buffer_info info[3];
     uint32_t i, j;
+    uint64_t batch;
     vd_buffer buffers[3];
     buffers[0] = image;
     buffers[1] = kernel;
     buffers[2] = out;
     memset(&desc, 0, sizeof desc);
     for (i = 0; i < 3; i++) {
-        vd_result result = vd_buffer_query(ctx, buffers[i], &info[i]);
+        vd_result result = vd__fft_query(ctx, "vd_convolve_2d", buffers[i], names[i], &info[i]);
         if (result) return result;
         if (info[i].type != VD_F32)
             return vd_error_set(VD_ERROR_INVALID, "vd_convolve_2d: buffer '%s' is of %s; it takes f32", info[i].name, vd_type_name(info[i].type));
@@ -8849,7 +8889,11 @@ VD_API vd_result vd_convolve_2d(vd_context *ctx, vd_buffer image, vd_buffer kern
     if (j > 2) return vd_error_set(VD_ERROR_INVALID, "vd_convolve_2d: the kernel '%s' has %u dimensions", info[1].name, j);
     memcpy(desc.shape, &info[0].shape[i - 2], 2 * sizeof(uint64_t));
     memcpy(desc.kernel_shape, info[1].shape, 2 * sizeof(uint64_t));
-    desc.batch = (uint32_t)((i > 2 ? info[0].shape[0] : 1) * (i > 3 ? info[0].shape[1] : 1));
+    batch = (i > 2 ? info[0].shape[0] : 1) * (i > 3 ? info[0].shape[1] : 1);
+    if (batch > UINT32_MAX)
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_convolve_2d: buffer '%s' has %llu images; it takes up to %u", info[0].name, (unsigned long long)batch,
+                            UINT32_MAX);
+    desc.batch = (uint32_t)batch;
     desc.range = range;
     desc.real = true;
     desc.name = "convolve_2d";
@@ -8881,7 +8925,8 @@ VD_API vd_result vd_reduce_run_io(vd_reduce *p, vd_list *list, const vd_reduce_i
     uint64_t place = 0;
     bool vectors;
     if (!p || !io) return vd_error_set(VD_ERROR_INVALID, "vd_reduce_run: %s is NULL", p ? "io" : "plan");
-    result = vd__reduce_check_io(p, io, &place);
+    result = vd__plan_check_list(p->ctx, "vd_reduce_run", p->name, list);
+    if (!result) result = vd__reduce_check_io(p, io, &place);
     vectors = p->vector > 1 && place % (p->vector * vd_type_size(p->desc.type)) == 0;
     if (!result && !p->kernels[vectors].id) result = vd__reduce_build(p, vectors);
     if (result) return result;
@@ -8901,11 +8946,11 @@ VD_API vd_result vd_reduce_run(vd_reduce *p, vd_list *list, vd_buffer in, vd_buf
     return vd_reduce_run_io(p, list, &io);
 }
 
-static vd_result vd__reduce_whole(vd_context *ctx, vd_reduce_op op, vd_buffer in, vd_buffer with, vd_buffer out, vd_buffer also) {
+static vd_result vd__reduce_whole(vd_context *ctx, const char *call, vd_reduce_op op, vd_buffer in, vd_buffer with, vd_buffer out, vd_buffer also) {
     vd_reduce_desc desc;
     vd_reduce_io io;
     vd_buffer_info info;
-    vd_result result = vd_buffer_query(ctx, in, &info);
+    vd_result result = vd__fft_query_scalars(ctx, call, in, "in", &info);
     if (result) return result;
     memset(&desc, 0, sizeof desc);
     memset(&io, 0, sizeof io);
@@ -8920,20 +8965,38 @@ static vd_result vd__reduce_whole(vd_context *ctx, vd_reduce_op op, vd_buffer in
     return vd__kept_run(ctx, &vd__kept_reduce, &desc, &io);
 }
 
-VD_API vd_result vd_reduce_sum(vd_context *ctx, vd_buffer in, vd_buffer out) { return vd__reduce_whole(ctx, VD_REDUCE_SUM, in, in, out, out); }
-VD_API vd_result vd_reduce_min(vd_context *ctx, vd_buffer in, vd_buffer out) { return vd__reduce_whole(ctx, VD_REDUCE_MIN, in, in, out, out); }
-VD_API vd_result vd_reduce_max(vd_context *ctx, vd_buffer in, vd_buffer out) { return vd__reduce_whole(ctx, VD_REDUCE_MAX, in, in, out, out); }
-VD_API vd_result vd_reduce_any(vd_context *ctx, vd_buffer in, vd_buffer out) { return vd__reduce_whole(ctx, VD_REDUCE_ANY, in, in, out, out); }
-VD_API vd_result vd_reduce_all(vd_context *ctx, vd_buffer in, vd_buffer out) { return vd__reduce_whole(ctx, VD_REDUCE_ALL, in, in, out, out); }
-VD_API vd_result vd_reduce_argmin(vd_context *ctx, vd_buffer in, vd_buffer out) { return vd__reduce_whole(ctx, VD_REDUCE_ARGMIN, in, in, out, out); }
-VD_API vd_result vd_reduce_argmax(vd_context *ctx, vd_buffer in, vd_buffer out) { return vd__reduce_whole(ctx, VD_REDUCE_ARGMAX, in, in, out, out); }
-VD_API vd_result vd_reduce_norm(vd_context *ctx, vd_buffer in, vd_buffer out) { return vd__reduce_whole(ctx, VD_REDUCE_NORM, in, in, out, out); }
-VD_API vd_result vd_reduce_mean(vd_context *ctx, vd_buffer in, vd_buffer out) { return vd__reduce_whole(ctx, VD_REDUCE_MEAN, in, in, out, out); }
+VD_API vd_result vd_reduce_sum(vd_context *ctx, vd_buffer in, vd_buffer out) {
+    return vd__reduce_whole(ctx, "vd_reduce_sum", VD_REDUCE_SUM, in, in, out, out);
+}
+VD_API vd_result vd_reduce_min(vd_context *ctx, vd_buffer in, vd_buffer out) {
+    return vd__reduce_whole(ctx, "vd_reduce_min", VD_REDUCE_MIN, in, in, out, out);
+}
+VD_API vd_result vd_reduce_max(vd_context *ctx, vd_buffer in, vd_buffer out) {
+    return vd__reduce_whole(ctx, "vd_reduce_max", VD_REDUCE_MAX, in, in, out, out);
+}
+VD_API vd_result vd_reduce_any(vd_context *ctx, vd_buffer in, vd_buffer out) {
+    return vd__reduce_whole(ctx, "vd_reduce_any", VD_REDUCE_ANY, in, in, out, out);
+}
+VD_API vd_result vd_reduce_all(vd_context *ctx, vd_buffer in, vd_buffer out) {
+    return vd__reduce_whole(ctx, "vd_reduce_all", VD_REDUCE_ALL, in, in, out, out);
+}
+VD_API vd_result vd_reduce_argmin(vd_context *ctx, vd_buffer in, vd_buffer out) {
+    return vd__reduce_whole(ctx, "vd_reduce_argmin", VD_REDUCE_ARGMIN, in, in, out, out);
+}
+VD_API vd_result vd_reduce_argmax(vd_context *ctx, vd_buffer in, vd_buffer out) {
+    return vd__reduce_whole(ctx, "vd_reduce_argmax", VD_REDUCE_ARGMAX, in, in, out, out);
+}
+VD_API vd_result vd_reduce_norm(vd_context *ctx, vd_buffer in, vd_buffer out) {
+    return vd__reduce_whole(ctx, "vd_reduce_norm", VD_REDUCE_NORM, in, in, out, out);
+}
+VD_API vd_result vd_reduce_mean(vd_context *ctx, vd_buffer in, vd_buffer out) {
+    return vd__reduce_whole(ctx, "vd_reduce_mean", VD_REDUCE_MEAN, in, in, out, out);
+}
 VD_API vd_result vd_reduce_variance(vd_context *ctx, vd_buffer in, vd_buffer out, vd_buffer mean) {
-    return vd__reduce_whole(ctx, VD_REDUCE_VARIANCE, in, in, out, mean);
+    return vd__reduce_whole(ctx, "vd_reduce_variance", VD_REDUCE_VARIANCE, in, in, out, mean);
 }
 VD_API vd_result vd_reduce_dot(vd_context *ctx, vd_buffer in, vd_buffer with, vd_buffer out) {
-    return vd__reduce_whole(ctx, VD_REDUCE_DOT, in, with, out, out);
+    return vd__reduce_whole(ctx, "vd_reduce_dot", VD_REDUCE_DOT, in, with, out, out);
 }
 
 /* ---- scans ---- */
@@ -8978,7 +9041,8 @@ VD_API vd_result vd_scan_run(vd_scan *p, vd_list *list, const vd_scan_io *io) {
     uint64_t place = 0;
     uint32_t step;
     if (!p || !io) return vd_error_set(VD_ERROR_INVALID, "vd_scan_run: %s is NULL", p ? "io" : "plan");
-    result = vd__scan_check_io(p, io, &place);
+    result = vd__plan_check_list(p->ctx, "vd_scan_run", p->name, list);
+    if (!result) result = vd__scan_check_io(p, io, &place);
     for (step = 0; (mode = vd__scan_step(p, step)) != VD__SCAN_MODES && !result; step++)
         result = vd__scan_run_step(p, list, io, mode, p->whole && place % 16 == 0);
     return result;
@@ -8988,7 +9052,7 @@ static vd_result vd__scan_whole(vd_context *ctx, vd_buffer in, vd_buffer out, bo
     vd_scan_desc desc;
     vd_scan_io io;
     vd_buffer_info info;
-    vd_result result = vd_buffer_query(ctx, in, &info);
+    vd_result result = vd__fft_query_scalars(ctx, exclusive ? "vd_scan_exclusive" : "vd_scan_inclusive", in, "in", &info);
     if (result) return result;
     memset(&desc, 0, sizeof desc);
     memset(&io, 0, sizeof io);
@@ -9029,7 +9093,8 @@ VD_API vd_result vd_sort_run(vd_sort *p, vd_list *list, const vd_sort_io *given)
     io = *given;
     if (!io.out.id) io.out = io.keys;
     if (!io.out_values.id) io.out_values = io.values;
-    result = vd__plan_check_buffer(p->ctx, call, p->name, io.keys, "keys", p->desc.type, p->desc.count, NULL);
+    result = vd__plan_check_list(p->ctx, call, p->name, list);
+    if (!result) result = vd__plan_check_buffer(p->ctx, call, p->name, io.keys, "keys", p->desc.type, p->desc.count, NULL);
     if (!result) result = vd__plan_check_buffer(p->ctx, call, p->name, io.out, "out", p->desc.type, p->desc.count, NULL);
     if (!result && p->desc.values) result = vd__plan_check_buffer(p->ctx, call, p->name, io.values, "values", p->desc.values, p->desc.count, NULL);
     if (!result && p->desc.values) result = vd__plan_check_buffer(p->ctx, call, p->name, io.out_values, "out_values", p->desc.values, p->desc.count, NULL);
@@ -9051,7 +9116,7 @@ VD_API vd_result vd_sort_all(vd_context *ctx, vd_buffer keys) {
     vd_sort_desc desc;
     vd_sort_io io;
     vd_buffer_info info;
-    vd_result result = vd_buffer_query(ctx, keys, &info);
+    vd_result result = vd__fft_query_scalars(ctx, "vd_sort_all", keys, "keys", &info);
     if (result) return result;
     memset(&desc, 0, sizeof desc);
     memset(&io, 0, sizeof io);
@@ -9077,7 +9142,8 @@ VD_API vd_result vd_histogram_run(vd_histogram *p, vd_list *list, vd_buffer in, 
     vd_arg args[2];
     vd_result result;
     if (!p) return vd_error_set(VD_ERROR_INVALID, "%s: plan is NULL", call);
-    result = vd__plan_check_buffer(p->ctx, call, p->name, in, "in", p->desc.type, p->desc.count, NULL);
+    result = vd__plan_check_list(p->ctx, call, p->name, list);
+    if (!result) result = vd__plan_check_buffer(p->ctx, call, p->name, in, "in", p->desc.type, p->desc.count, NULL);
     if (!result) result = vd__plan_check_buffer(p->ctx, call, p->name, out, "out", VD_U32, p->desc.bins, NULL);
     if (!result) result = vd__plan_check_apart(p->ctx, call, p->name, vd__named_of(in, "in"), vd__named_of(out, "out"), false);
     if (!result) result = vd_fill(list, out, 0, (uint64_t)p->desc.bins * 4, NULL, 0);
@@ -9091,7 +9157,6 @@ VD_API vd_result vd_histogram_run(vd_histogram *p, vd_list *list, vd_buffer in, 
     desc.arg_count = 2;
     return vd_dispatch(list, &desc);
 }
-
 
 VD__PLAN_CREATE(top_k)
 
@@ -9111,7 +9176,8 @@ VD_API vd_result vd_top_k_run(vd_top_k *p, vd_list *list, const vd_top_k_io *io)
     vd_arg args[6];
     vd_result result;
     if (!p || !io) return vd_error_set(VD_ERROR_INVALID, "vd_top_k_run: %s is NULL", p ? "io" : "plan");
-    result = vd__top_check_io(p, io);
+    result = vd__plan_check_list(p->ctx, "vd_top_k_run", p->name, list);
+    if (!result) result = vd__top_check_io(p, io);
     if (result) return result;
     memset(&desc, 0, sizeof desc);
     args[0] = vd_b(io->in);
@@ -9133,8 +9199,8 @@ static vd_result vd__top_simple(vd_context *ctx, const char *call, vd_buffer in,
     vd_buffer_info from, to;
     uint64_t rows = 1, results = 1;
     uint32_t i, last = 3;
-    vd_result result = vd_buffer_query(ctx, in, &from);
-    if (!result) result = vd_buffer_query(ctx, values, &to);
+    vd_result result = vd__fft_query_scalars(ctx, call, in, "in", &from);
+    if (!result) result = vd__fft_query_scalars(ctx, call, values, "values", &to);
     if (result) return result;
     memset(&desc, 0, sizeof desc);
     while (last && from.shape[last] == 1) last--;

@@ -17,6 +17,11 @@ static vd_context *context_of(uint64_t disable, uint64_t memory) {
     return ctx;
 }
 
+static void refused(vd_result result, const char *text) {
+    assert_int_equal(result, VD_ERROR_INVALID);
+    says(text);
+}
+
 /* ---- plans of every kind, by type and length ---- */
 
 static void keep(vc_kernel *k, const vc_val *in, vc_val *out, void *user) {
@@ -136,6 +141,21 @@ static void no_memory_for_parts(void **state) {
     says("vd_reduce_create 'reduce': there is no buffer 'reduce partials' of ");
     assert_null(strstr(vd_error_text(), " of 0 bytes"));
     assert_int_equal(vd_error_result(), VD_ERROR_OUT_OF_DEVICE_MEMORY);
+    nothing_left(ctx);
+    vd_context_destroy(ctx);
+}
+
+/* A sine transform between whose passes are more elements than are counted, though it has fewer. */
+static void second_buffer(void **state) {
+    vd_context *ctx = context_of(0, 0);
+    vd_fft_desc desc = { 0 };
+    (void)state;
+    desc.kind = VD_FFT_DST1;
+    desc.shape[0] = 131073;
+    desc.shape[1] = 32767;
+    assert_null(vd_fft_create(ctx, &desc));
+    says("vd_fft_create 'fft': more than 4294967295 elements in the second buffer of dimension 1");
+    assert_int_equal(vd_error_result(), VD_ERROR_UNSUPPORTED);
     nothing_left(ctx);
     vd_context_destroy(ctx);
 }
@@ -280,6 +300,111 @@ static void fragments(void **state) {
     vd_context_destroy(ctx);
 }
 
+/* ---- buffers of the simple calls, lists ---- */
+
+typedef enum simple_call { SUM, VARIANCE, EXCLUSIVE, SORT_ALL, LARGEST, FORWARD, REAL_INVERSE, SHIFT, CONVOLVE_2D, SIMPLE_CALLS } simple_call;
+
+static vd_result run_simple(vd_context *ctx, simple_call which, vd_buffer in) {
+    vd_buffer out = in;
+    switch (which) {
+    case SUM: return vd_reduce_sum(ctx, in, out);
+    case VARIANCE: return vd_reduce_variance(ctx, in, out, out);
+    case EXCLUSIVE: return vd_scan_exclusive(ctx, in, out);
+    case SORT_ALL: return vd_sort_all(ctx, in);
+    case LARGEST: return vd_top_k_largest(ctx, in, out, out);
+    case FORWARD: return vd_fft_forward(ctx, in);
+    case REAL_INVERSE: return vd_fft_real_inverse(ctx, in, out);
+    case SHIFT: return vd_fft_shift(ctx, in, out, 0, VD_FFT_FORWARD);
+    default: return vd_convolve_2d(ctx, in, in, out, VD_CONVOLVE_SAME);
+    }
+}
+
+static void simple_calls(void **state) {
+    static const char *const what[SIMPLE_CALLS] = { "vd_reduce_sum: in: ", "vd_reduce_variance: in: ", "vd_scan_exclusive: in: ", "vd_sort_all: keys: ",
+        "vd_top_k_largest: in: ", "vd_fft_forward: buffer: ", "vd_fft_real_inverse: reals: ", "vd_fft_shift: in: ", "vd_convolve_2d: image: " };
+    vd_context *ctx = context_of(0, 0);
+    vd_buffer bytes = buffer_of(ctx, VD_BYTES, 400, NULL), gone = buffer_of(ctx, VD_F32, 100, NULL);
+    (void)state;
+    vd_buffer_destroy(ctx, gone);
+    for (int i = 0; i < SIMPLE_CALLS; i++) {
+        simple_call call = (simple_call)i;
+        refused(run_simple(ctx, call, none), what[i]);
+        says("the buffer is none (id 0)");
+        refused(run_simple(ctx, call, gone), what[i]);
+        says("was destroyed");
+        assert_null(strstr(vd_error_text(), "vd_buffer_query"));
+        refused(run_simple(ctx, call, bytes), call <= LARGEST ? "is of bytes; it takes scalars" : "is of bytes; ");
+        if (call == SUM) says("vd_reduce_sum: buffer 'numbers' (in) ");
+    }
+    vd_buffer_destroy(ctx, bytes);
+    nothing_left(ctx);
+    vd_context_destroy(ctx);
+}
+
+/* Recorded into nothing, or into a list of another context. */
+static void lists(void **state) {
+    vd_context *ctx = context_of(0, 0), *other = context_of(0, 0);
+    vd_list *bad[2] = { NULL, vd_immediate(other, 0, 0) };
+    static const char *const why[2] = { "the list is NULL", "the list belongs to another context than the plan" };
+    vd_fft_desc fft = { 0 };
+    vd_convolve_desc convolve = { 0 };
+    vd_reduce_desc reduce = { 0 };
+    vd_scan_desc scan = { 0 };
+    vd_sort_desc sort = { 0 };
+    vd_histogram_desc histogram = { 0 };
+    vd_top_k_desc top = { 0 };
+    (void)state;
+    assert_ptr_equal(vd_list_context(bad[1]), other);
+    assert_null(vd_list_context(NULL));
+    fft.shape[0] = convolve.shape[0] = convolve.kernel_shape[0] = reduce.shape[0] = scan.shape[0] = sort.count = histogram.count = top.shape[0] = 16;
+    histogram.bins = top.k = 16;
+    vd_fft *f = vd_fft_create(ctx, &fft);
+    vd_convolve *c = vd_convolve_create(ctx, &convolve);
+    vd_reduce *r = vd_reduce_create(ctx, &reduce);
+    vd_scan *s = vd_scan_create(ctx, &scan);
+    vd_sort *o = vd_sort_create(ctx, &sort);
+    vd_histogram *h = vd_histogram_create(ctx, &histogram);
+    vd_top_k *t = vd_top_k_create(ctx, &top);
+    vd_buffer pairs = buffer_of(ctx, VD_F32C, 16, NULL), in = buffer_of(ctx, VD_F32, 16, NULL), out = buffer_of(ctx, VD_F32, 16, NULL);
+    vd_buffer whole_numbers = buffer_of(ctx, VD_U32, 16, NULL);
+    vd_fft_io fft_io = { VD_FFT_FORWARD, { 0 }, { 0 }, NULL, 0 };
+    vd_scan_io scan_io = { { 0 }, { 0 }, { 0 }, { 0 } };
+    vd_sort_io sort_io = { { 0 }, { 0 }, { 0 }, { 0 } };
+    vd_top_k_io top_io = { { 0 }, { 0 }, { 0 } };
+    if (!f || !c || !r || !s || !o || !h || !t) fail_msg("%s", vd_error_text());
+    fft_io.in = pairs;
+    scan_io.in = sort_io.keys = top_io.in = in;
+    scan_io.out = top_io.values = out;
+    top_io.indices = whole_numbers;
+    for (int i = 0; i < 2; i++) {
+        refused(vd_fft_run(f, bad[i], &fft_io), "vd_fft_run 'fft': ");
+        says(why[i]);
+        refused(vd_convolve_set_kernel(c, bad[i], pairs), "vd_convolve_set_kernel 'convolve': ");
+        says(why[i]);
+        refused(vd_reduce_run(r, bad[i], in, out), "vd_reduce_run 'reduce': ");
+        says(why[i]);
+        refused(vd_scan_run(s, bad[i], &scan_io), "vd_scan_run 'scan': ");
+        says(why[i]);
+        refused(vd_sort_run(o, bad[i], &sort_io), "vd_sort_run 'sort': ");
+        says(why[i]);
+        refused(vd_histogram_run(h, bad[i], in, whole_numbers), "vd_histogram_run 'histogram': ");
+        says(why[i]);
+        refused(vd_top_k_run(t, bad[i], &top_io), "vd_top_k_run 'top_k': ");
+        says(why[i]);
+    }
+    assert_int_equal(vd_convolve_set_kernel(c, vd_immediate(ctx, 0, 0), pairs), VD_OK);
+    refused(vd_convolve_run(c, bad[1], pairs, pairs), "vd_convolve_run 'convolve': the list belongs to another context");
+    vd_fft_destroy(f);
+    vd_convolve_destroy(c);
+    vd_reduce_destroy(r);
+    vd_scan_destroy(s);
+    vd_sort_destroy(o);
+    vd_histogram_destroy(h);
+    vd_top_k_destroy(t);
+    vd_context_destroy(other);
+    vd_context_destroy(ctx);
+}
+
 /* ---- memory that overlaps ---- */
 
 typedef struct memory { vd_context *ctx; vd_buffer all, view[4]; } memory;
@@ -296,11 +421,6 @@ static vd_buffer part(memory *m, int which, vd_type type, uint64_t offset, uint6
     m->view[which] = vd_buffer_view(m->ctx, &desc);
     if (!m->view[which].id) fail_msg("%s", vd_error_text());
     return m->view[which];
-}
-
-static void refused(vd_result result, const char *text) {
-    assert_int_equal(result, VD_ERROR_INVALID);
-    says(text);
 }
 
 static void overlapping_transforms(memory *m, vd_list *list) {
@@ -413,7 +533,8 @@ static void overlaps(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_elements), cmocka_unit_test(missing_types), cmocka_unit_test(no_memory), cmocka_unit_test(no_memory_for_parts),
-        cmocka_unit_test(no_host_memory), cmocka_unit_test(fragments), cmocka_unit_test(overlaps),
+        cmocka_unit_test(no_host_memory), cmocka_unit_test(fragments), cmocka_unit_test(second_buffer),
+        cmocka_unit_test(simple_calls), cmocka_unit_test(lists), cmocka_unit_test(overlaps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
