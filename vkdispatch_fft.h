@@ -905,6 +905,7 @@ typedef struct vd__fft_product {
     uint32_t channels, kernels; /* that the kernel goes through; 0: no product */
     bool plain;              /* on storing, in C order, and not back: of axes that take several kernels */
     bool image;              /* the shape is a whole image */
+    bool missed;             /* the spectrum leaves the caches before the next image comes, and is most of what is read: the same part of all images goes first */
     vd__fft_side spectrum;   /* the elements in the spectrum of the first channel and kernel */
     uint64_t in_step, out_step, channel_step, kernel_step;
 } vd__fft_product;
@@ -1860,6 +1861,36 @@ static vd__fft_side vd__fft_middle_side(const vd_fft *p, const vd__fft_layout *l
     return s;
 }
 
+/* Elements that a pass reads, and that it writes, of all that it transforms. */
+static void vd__fft_moved(const vd__fft_pass *pass, double *read, double *written) {
+    const vd__fft_shape *s = &pass->shape;
+    uint32_t i;
+    *read = *written = (double)pass->in.block.product * (double)pass->in.each.product * s->n;
+    for (i = 0; i < s->axes; i++) {
+        const vd__fft_cut *in = &pass->filled[i], *out = &pass->kept[i];
+        double size = s->size[s->axes - 1 - i];
+        if (in->count) *read *= (double)in->count / (size * (double)(in->scale < in->count ? in->scale : in->count));
+        if (out->count) *written *= (double)out->count / (size * (double)(out->scale < out->count ? out->scale : out->count));
+    }
+    if (pass->product.channels) {
+        *read *= pass->product.channels;
+        *written *= pass->product.kernels;
+    }
+    if (pass->copies) *(pass->turn_first ? read : written) *= pass->copies;
+}
+
+/* Bytes of spectra that come from memory, since what is moved for an image in between has driven them out of the caches: none where that and a spectrum
+   have 12 MiB, all where they have 48. */
+static double vd__fft_missed(const vd_fft *p, const vd__fft_pass *pass) {
+    double images = (double)p->convolution.batch, spectrum = (double)p->dense.stride[0] * p->convolution.channels * p->convolution.kernels * 2;
+    double read, written, between;
+    if (!pass->product.channels && !pass->product.plain) return 0;
+    vd__fft_moved(pass, &read, &written);
+    spectrum *= vc_type_size(p->real);
+    between = (read + written) * 2 * vc_type_size(p->real) / images + spectrum;
+    return between <= 12582912.0 ? 0 : images * spectrum * (between >= 50331648.0 ? 1 : log(between / 12582912.0) / log(4.0));
+}
+
 /* There, product and back in one kernel. */
 static bool vd__fft_plan_middle(vd_fft *p, vd__fft_place from, vd__fft_place to, uint32_t with, bool image) {
     const vd__fft_convolution *c = &p->convolution;
@@ -1869,6 +1900,7 @@ static bool vd__fft_plan_middle(vd_fft *p, vd__fft_place from, vd__fft_place to,
     uint32_t least, i;
     const uint32_t order[4] = { 0, 1, 2, 3 };
     vd__fft_leg leg;
+    double read, written;
     if (!pass) return false;
     memset(&leg, 0, sizeof leg);
     leg.axis = 1;
@@ -1892,7 +1924,10 @@ static bool vd__fft_plan_middle(vd_fft *p, vd__fft_place from, vd__fft_place to,
     pass->product.channel_step = pass->product.kernel_step = step;
     for (i = 0; i < 2; i++) {
         least = i || p->device.cpu ? 1 : 8;
-        if (n <= 65536 && vd__fft_plan_shape(p, pass, order, &leg, 0, (uint32_t)n, least)) return true;
+        if (n > 65536 || !vd__fft_plan_shape(p, pass, order, &leg, 0, (uint32_t)n, least)) continue;
+        vd__fft_moved(pass, &read, &written);
+        pass->product.missed = !p->device.cpu && c->batch > 1 && vd__fft_missed(p, pass) > (read + written) * 2 * vc_type_size(p->real);
+        return true;
     }
     p->route[0].count--;
     return false;
@@ -2019,34 +2054,6 @@ static double vd__fft_narrow(const vd__fft_pass *pass, uint32_t bytes) {
     return run >= 32 ? 1.82 : run >= 16 ? 2.35 : 4.3;
 }
 
-/* Elements that a pass reads, and that it writes, of all that it transforms. */
-static void vd__fft_moved(const vd__fft_pass *pass, double *read, double *written) {
-    const vd__fft_shape *s = &pass->shape;
-    uint32_t i;
-    *read = *written = (double)pass->in.block.product * (double)pass->in.each.product * s->n;
-    for (i = 0; i < s->axes; i++) {
-        const vd__fft_cut *in = &pass->filled[i], *out = &pass->kept[i];
-        double size = s->size[s->axes - 1 - i];
-        if (in->count) *read *= (double)in->count / (size * (double)(in->scale < in->count ? in->scale : in->count));
-        if (out->count) *written *= (double)out->count / (size * (double)(out->scale < out->count ? out->scale : out->count));
-    }
-    if (pass->product.channels) {
-        *read *= pass->product.channels;
-        *written *= pass->product.kernels;
-    }
-    if (pass->copies) *(pass->turn_first ? read : written) *= pass->copies;
-}
-
-/* Bytes of spectra that come from memory, since what is moved for an image in between has driven them out of the caches: none where that and a spectrum
-   have 12 MiB, all where they have 48. */
-static double vd__fft_missed(const vd_fft *p, const vd__fft_pass *pass, double moved) {
-    double images = (double)p->convolution.batch, spectrum = (double)p->dense.stride[0] * p->convolution.channels * p->convolution.kernels * 2, between;
-    if (!pass->product.channels && !pass->product.plain) return 0;
-    spectrum *= vc_type_size(p->real);
-    between = moved / images + spectrum;
-    return between <= 12582912.0 ? 0 : images * spectrum * (between >= 50331648.0 ? 1 : log(between / 12582912.0) / log(4.0));
-}
-
 /* What a pass may take, in picoseconds on an NVIDIA H200. Memory moves a byte in 0.24, if neighbouring ones are taken with it. Arithmetic does an instruction
    of vd__fft_cost in 0.0383. The larger one of both hides the other, but for a part that grows with the threads that wait for each other: of 1024 it is 0.466
    in columns, 0.03 in rows, and 0.195 where rows have more than 16 values a thread. Fitted to 54 convolutions of 1 GiB in estimated and in forced shapes: 26
@@ -2058,7 +2065,7 @@ static double vd__fft_estimate(const vd_fft *p, const vd__fft_pass *pass) {
     double read, written, times = 1, memory, work, alone;
     vd__fft_moved(pass, &read, &written);
     memory = (read + written) * bytes;
-    memory = (memory + vd__fft_missed(p, pass, memory)) * vd__fft_narrow(pass, bytes) * 0.24;
+    memory = (memory + vd__fft_missed(p, pass)) * vd__fft_narrow(pass, bytes) * 0.24;
     if (pass->product.channels) times = pass->product.channels + pass->product.kernels;
     if (pass->chirp) times = 2;
     work = times * (double)pass->in.block.product * (double)pass->in.each.product * vd__fft_cost(&p->device, s) * 0.0383;
@@ -2850,12 +2857,22 @@ static vd_result vd__fft_check_args(const vd_fft *p, const vd_fft_io *io) {
 // >>kernels
 /* Recording a pass: load, transform, store. The inverse is the forward transform with real and imaginary parts exchanged on the way in and out. */
 
+/* Workgroups of a block that go before those of the next, a kilobyte or so in a row: all, but where the next block needs the same of a spectrum. */
+static uint64_t vd__fft_together(const vd__fft_writer *w, uint64_t tiles) {
+    uint64_t few = tiles;
+    while (w->pass->product.missed && few % 2 == 0 && few * w->shape->side > 128) few /= 2;
+    return few;
+}
+
 /* This thread's transform of all, counted within its block; one that exists. */
 static vc_val vd__fft_which(const vd__fft_writer *w, vc_val *block, vc_val *exists, bool *partly) {
     uint64_t count = vd__fft_count(w->pass), blocks = w->pass->in.block.product, tiles = (count + w->shape->side - 1) / w->shape->side;
-    vc_val group = vc_group_id(w->k, 0), q = vc_mul(blocks == 1 ? group : vd__fft_modulo(group, tiles), vc_u32(w->shape->side));
+    uint64_t few = vd__fft_together(w, tiles);
+    vc_val group = vc_group_id(w->k, 0), all = vd__fft_divided(group, few), tile = vd__fft_modulo(group, few), q;
+    if (few < tiles) tile = vc_add(tile, vc_mul(vd__fft_divided(all, blocks), vc_u32((uint32_t)few)));
+    q = vc_mul(blocks == 1 ? group : tile, vc_u32(w->shape->side));
     q = vc_add(q, w->side[w->columns]);
-    *block = blocks == 1 ? vc_u32(0) : vd__fft_divided(group, tiles);
+    *block = blocks == 1 ? vc_u32(0) : few < tiles ? vd__fft_modulo(all, blocks) : all;
     *partly = count % w->shape->side != 0;
     *exists = *partly ? vc_lt(q, vc_u32((uint32_t)count)) : vc_bool(true);
     return *partly ? vc_min(q, vc_u32((uint32_t)count - 1)) : q;

@@ -402,6 +402,8 @@ static void known_parts(void **state) {
           { { 128, 128, 8 }, { 2, 3, 2 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CENTRED, 1, 0, 0, false, VD_F32 } },
         { "p16", "rows of 128 by 16 = 8 x 16 by 16, 128 threads, 1 side by side, split exchange",
           { { 32, 4, 128 }, { 3, 2, 2 }, VD_CONVOLVE_CORRELATION, VD_CONVOLVE_CENTRED, 2, 0, 0, false, VD_F32 } },
+        { "p4", "columns of 32 = ", /* of both images, a kilobyte of each row at a time, since the spectra have 16 MiB */
+          { { 128, 256, 0 }, { 2, 1, 0 }, VD_CONVOLVE_CORRELATION, VD_CONVOLVE_CENTRED, 2, 8, 8, false, VD_F32 } },
     };
     (void)state;
     need_device();
