@@ -4638,26 +4638,32 @@ static uint32_t vd__reduce_vector(const vd_reduce *p) {
     return n;
 }
 
+/* Workgroups that share a result: as many as are wanted, as long as each has a tile, and as many as let each come to an end.
+   How long segments are is known to the device alone, which may find all elements in one. */
+static uint32_t vd__reduce_parts(const vd_reduce *p, const vd_device_info *d, uint64_t wanted, uint32_t tile, bool few) {
+    uint64_t most = p->reduced.product / tile, least = vd__plan_shares(p->reduced.product, tile * vd__plan_rounds(d));
+    uint64_t parts = few || p->desc.segments || p->tiles >= wanted || most < 2 ? 1 : wanted / p->tiles < most ? wanted / p->tiles : most;
+    return (uint32_t)(parts < least ? least : parts ? parts : 1);
+}
+
 /* Rows of threads where the innermost axis is kept, so that neighbours read neighbours; a thread for each result of a few elements; else a workgroup, or more
    of them, for each. Enough workgroups to fill a device: 512 threads, four times for each multiprocessor of a large one. */
 static void vd__reduce_plan(vd_reduce *p) {
     const vd_device_info *d = vd_device(p->ctx, 0);
     bool cpu = vd__plan_for_cpu(d), few;
     uint32_t limit = vd__plan_threads(d);
-    uint64_t wanted = cpu ? 8 : 528, most, tile, results = vd__reduce_results(p);
+    uint64_t wanted = cpu ? 8 : 528, rounds = vd__plan_rounds(d), results = vd__reduce_results(p);
     p->columns = p->kept.count && p->kept.stride[p->kept.count - 1] == 1 && p->kept.size[p->kept.count - 1] >= 8;
     p->vector = cpu ? 1 : vd__reduce_vector(p); /* llvmpipe takes a vector apart again: 22 ms for 4 MiB, 14 by scalars */
     few = !p->columns && results >= VD__REDUCE_LANES && p->reduced.product / (p->desc.segments ? results : 1) <= VD__REDUCE_LANES;
+    if (p->desc.segments && p->reduced.product > 2 * VD__REDUCE_ELEMENTS * rounds) few = false; /* four parts are the most that few elements are worth */
     p->threads = cpu ? 128 : p->columns || few ? 256 : 512;
     while (p->threads > VD__REDUCE_LANES && p->threads > limit) p->threads /= 2;
-    while (!p->columns && !few && p->threads > VD__REDUCE_LANES && p->threads / 2 * p->vector * (p->desc.segments ? results : 1) >= p->reduced.product)
-        p->threads /= 2;
+    while (!p->columns && !few && p->threads > VD__REDUCE_LANES && p->threads / 2 * p->vector * (p->desc.segments ? results : 1) >= p->reduced.product &&
+           p->threads / 2 * (VD__REDUCE_ELEMENTS / 2) * rounds >= p->reduced.product) p->threads /= 2;
     p->lanes = few ? p->threads : p->columns ? VD__REDUCE_LANES : 1;
-    tile = p->threads / p->lanes * (p->vector > 1 ? VD__REDUCE_ELEMENTS : VD__REDUCE_ELEMENTS / 2);
-    p->tiles = (results + p->lanes - 1) / p->lanes;
-    most = p->reduced.product / tile;
-    p->parts = (uint32_t)(few || p->desc.segments || p->tiles >= wanted || most < 2 ? 1 : wanted / p->tiles < most ? wanted / p->tiles : most);
-    if (!p->parts) p->parts = 1;
+    p->tiles = vd__plan_shares(results, p->lanes);
+    p->parts = vd__reduce_parts(p, d, wanted, p->threads / p->lanes * (p->vector > 1 ? VD__REDUCE_ELEMENTS : VD__REDUCE_ELEMENTS / 2), few);
 }
 
 static int vd__reduce_arguments(const vd_reduce *p, const vd_reduce_io *io, uint32_t vector, vd_arg *args);
@@ -4738,8 +4744,12 @@ static vd_result vd__reduce_make(vd_reduce *p) {
     row = vd__reduce_row_of(&p->desc);
     size = vd_type_size(vd__reduce_type(&p->desc));
     vd__reduce_plan(p);
+    if ((uint64_t)vd__reduce_results(p) * p->parts > (uint64_t)1 << 31)
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_reduce_create '%s': %llu elements in %llu segments, each in %u parts on a processor; it takes up to "
+                            "2147483648 parts", p->name, (unsigned long long)p->reduced.product, (unsigned long long)p->desc.segments, p->parts);
     if (p->parts > 1) { /* a state is a number or a struct, of numbers of that size and one u32 */
-        p->partials = vd__fft_buffer(p->ctx, "vd_reduce_create", p->name, "reduce partials", VD_BYTES, p->kept.product * p->parts * size * row->fields, NULL);
+        p->partials = vd__fft_buffer(p->ctx, "vd_reduce_create", p->name, "reduce partials", VD_BYTES,
+                                     (uint64_t)vd__reduce_results(p) * p->parts * size * row->fields, NULL);
         p->tickets = vd__fft_buffer(p->ctx, "vd_reduce_create", p->name, "reduce tickets", VD_U32, p->tiles, NULL);
         if (!p->partials.id || !p->tickets.id) return vd_error_result();
     }

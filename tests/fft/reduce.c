@@ -581,6 +581,50 @@ static void empty_segments(void **state) {
     }
 }
 
+/* More than 65535 rounds would be of loads in a row, after which llvmpipe ends any loop: of columns by eight workgroups of four rows of threads, with eight loads a round; of one
+   segment among many, by one thread; of one among few, by a workgroup. Ones are summed. */
+static void long_results(void **state) {
+    static const struct { uint64_t shape[2], segments; } cases[] = { { { 16800000, 8 }, 0 }, { { 560000, 0 }, 20000 }, { { 68000000, 0 }, 4 } };
+    (void)state;
+    need_device();
+    if (lacks(VD_U8)) skip();
+    for (size_t c = 0; c < COUNT(cases); c++) {
+        uint64_t n = cases[c].shape[0] * (cases[c].shape[1] ? cases[c].shape[1] : 1), segments = cases[c].segments, results = segments ? segments : 8;
+        uint8_t *data = (uint8_t *)malloc(n);
+        uint32_t *offsets = (uint32_t *)malloc(4 * (results + 1));
+        float *got = (float *)malloc(4 * results), wanted;
+        vd_reduce_desc desc = { 0 };
+        assert_true(data && offsets && got);
+        memset(data, 1, n);
+        for (uint32_t i = 0; i <= results; i++) offsets[i] = (uint32_t)(i ? n - results + i : 0);
+        desc.op = segments ? VD_REDUCE_NORM : VD_REDUCE_MEAN; /* a root, so that a float holds it */
+        desc.type = VD_U8;
+        memcpy(desc.shape, cases[c].shape, sizeof cases[c].shape);
+        desc.axes = 1;
+        desc.segments = segments;
+        vd_reduce *plan = vd_reduce_create(device_context, &desc);
+        if (!plan) fail_msg("%s", vd_error_text());
+        vd_reduce_io io = { { 0 }, { 0 }, { 0 }, { 0 }, { 0 } };
+        io.in = buffer_of(device_context, VD_U8, n, data);
+        io.offsets = buffer_of(device_context, VD_U32, results + 1, offsets);
+        io.out = buffer_of(device_context, VD_F32, results, NULL);
+        if (vd_reduce_run_io(plan, vd_immediate(device_context, 0, 0), &io) || vd_buffer_read(device_context, io.out, 0, got, VD_WHOLE))
+            fail_msg("%s", vd_error_text());
+        for (uint64_t i = 0; i < results; i++) {
+            wanted = segments && !i ? sqrtf((float)offsets[1]) : 1;
+            if (fabsf(got[i] - wanted) > 1e-5f * wanted)
+                fail_msg("case %d, result %llu: %g, not %g", (int)c, (unsigned long long)i, (double)got[i], (double)wanted);
+        }
+        vd_buffer_destroy(device_context, io.in);
+        vd_buffer_destroy(device_context, io.offsets);
+        vd_buffer_destroy(device_context, io.out);
+        vd_reduce_destroy(plan);
+        free(data);
+        free(offsets);
+        free(got);
+    }
+}
+
 static void yes_and_no(void **state) {
     enum { N = 3000 };
     static uint32_t bools[N];
@@ -774,7 +818,7 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(types_and_operations), cmocka_unit_test(shapes_and_axes), cmocka_unit_test(mapped), cmocka_unit_test(simple),
         cmocka_unit_test(least_and_most), cmocka_unit_test(lengths), cmocka_unit_test(statistics), cmocka_unit_test(statistics_of_types),
-        cmocka_unit_test(own_operations), cmocka_unit_test(segments), cmocka_unit_test(empty_segments), cmocka_unit_test(yes_and_no),
+        cmocka_unit_test(own_operations), cmocka_unit_test(segments), cmocka_unit_test(empty_segments), cmocka_unit_test(long_results), cmocka_unit_test(yes_and_no),
         cmocka_unit_test(as_for_a_gpu),
         cmocka_unit_test(views_and_repeats), cmocka_unit_test(without_wide_subgroups), cmocka_unit_test(bad_input),
     };
