@@ -4831,6 +4831,7 @@ struct vd_scan {
     uint64_t count, rows;    /* elements along the axis, how many times that */
     uint64_t inner;          /* elements from one to the next along the axis */
     uint64_t tiles;          /* of a row */
+    uint64_t slab;           /* of columns: elements of each that a kernel goes over, which begins with what the one before leaves, if that is not all */
     uint32_t threads;
     uint32_t vector;         /* neighbouring elements that a thread takes together */
     bool whole;              /* those of all tiles begin at a whole number of vectors */
@@ -4862,6 +4863,7 @@ typedef struct vd__scan_writer {
     vc_val lane, row, number, base; /* number: of the tile in its row; base: where the row begins */
     vc_val prior[VD__SCAN_LOADS];   /* of strips: what lies before a load, within the tile */
     vc_val epoch;
+    vc_val begin;            /* of the slab */
 } vd__scan_writer;
 
 /* What sums are of. */
@@ -5367,13 +5369,16 @@ static void vd__scan_record_middle(vd__scan_writer *w) {
 
 static void vd__scan_record_columns(vd__scan_writer *w) {
     const vd_scan *p = w->plan;
-    uint32_t rows = w->threads / VD__REDUCE_LANES, i, part = (uint32_t)((p->count + rows - 1) / rows), inner = (uint32_t)p->inner;
+    uint32_t rows = w->threads / VD__REDUCE_LANES, i, part = (uint32_t)vd__plan_shares(p->slab, rows), inner = (uint32_t)p->inner;
+    bool slabs = p->slab < p->count;
     vc_val column = vc_add(vc_mul(vc_group_id(w->k, 0), vc_u32(VD__REDUCE_LANES)), vc_rem(w->lane, vc_u32(VD__REDUCE_LANES))), element;
     vc_val near = vc_min(column, vc_u32((uint32_t)p->rows - 1)), row = vc_div(w->lane, vc_u32(VD__REDUCE_LANES)), first, end, here;
     vc_val base = vc_add(vc_mul(vc_div(near, vc_u32(inner)), vc_u32((uint32_t)(p->count * p->inner))), vc_rem(near, vc_u32(inner)));
     vd__scan_state s;
     vc_ref sum[2];
-    first = vc_min(vc_mul(row, vc_u32(part)), vc_u32((uint32_t)p->count));
+    first = vc_mul(row, vc_u32(part));
+    if (slabs) first = vc_add(w->begin, first);
+    first = vc_min(first, vc_u32((uint32_t)p->count));
     end = vc_min(vc_add(first, vc_u32(part)), vc_u32((uint32_t)p->count));
     end = vc_select(vc_eq(near, column), end, first);
     vd__scan_shared(w, "totals", w->threads, w->totals);
@@ -5387,6 +5392,8 @@ static void vd__scan_record_columns(vd__scan_writer *w) {
     vd__scan_store(w, w->totals, w->lane, vd__scan_load(w, sum, vc_u32(0)));
     vc_barrier(w->k);
     s = vd__scan_nothing(w);
+    if (slabs) s = vd__scan_pick(vc_eq(w->begin, vc_u32(0)), s, vd__scan_given(w, near));
+    if (slabs) vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_BUFFER);
     for (i = 0; i + 1 < rows; i++) {
         here = vc_add(vc_u32(i * VD__REDUCE_LANES), vc_rem(w->lane, vc_u32(VD__REDUCE_LANES)));
         s = vd__scan_pick(vc_lt(vc_u32(i), row), vd__scan_both(w, s, vd__scan_load(w, w->totals, here)), s);
@@ -5398,6 +5405,7 @@ static void vd__scan_record_columns(vd__scan_writer *w) {
         vc_store(w->out[0], at, vd__scan_result(w, before, with, e));
         vd__scan_store(w, sum, vc_u32(0), with);
     }
+    if (slabs) VC_IF(w->k, vc_and(vc_eq(row, vc_u32(rows - 1)), vc_eq(near, column))) { vd__scan_give(w, near, vd__scan_load(w, sum, vc_u32(0))); }
 }
 
 /* ---- the plan ---- */
@@ -5420,12 +5428,13 @@ static void vd__scan_declare(vd__scan_writer *w) {
         if (w->wide && !p->keep) w->out[1] = vc_buffer(w->k, "out_vectors", vector, VC_WRITE | VC_ANY_TYPE | alias);
         if (p->keep) w->count = vc_buffer(w->k, "count", VC_U32, VC_WRITE);
     }
-    if (w->mode == VD__SCAN_ALONE || w->mode == VD__SCAN_COLUMNS) return;
+    if (w->mode == VD__SCAN_ALONE || (w->mode == VD__SCAN_COLUMNS && p->slab == p->count)) return;
     w->states = vc_buffer(w->k, "states", w->mode == VD__SCAN_LOOK ? vd__scan_word(p) : w->type, VC_READ_WRITE);
     if (w->mode == VD__SCAN_LOOK || w->desc->segmented) w->flags = vc_buffer(w->k, "flags", VC_U32, VC_READ_WRITE);
+    if (w->mode == VD__SCAN_COLUMNS) w->begin = vc_param(w->k, "begin", VC_U32);
 }
 
-static int vd__scan_arguments(const vd_scan *p, const vd_scan_io *io, vd__scan_mode mode, bool vectors, vd_arg *args);
+static int vd__scan_arguments(const vd_scan *p, const vd_scan_io *io, vd__scan_mode mode, uint32_t step, bool vectors, vd_arg *args);
 
 static vd_result vd__scan_build(vd_scan *p, vd__scan_mode mode, bool vectors) {
     vd__scan_writer w;
@@ -5457,7 +5466,7 @@ static vd_result vd__scan_build(vd_scan *p, vd__scan_mode mode, bool vectors) {
     else if (mode == VD__SCAN_COLUMNS) vd__scan_record_columns(&w);
     else vd__scan_record_tile(&w);
     return vd__plan_kernel_with(p->ctx, p->keep ? "vd_compact_create" : "vd_scan_create", p->name, w.k, &fault,
-                                vd__scan_arguments(p, &io, mode, vectors, args), &p->kernels[mode][vectors]);
+                                vd__scan_arguments(p, &io, mode, 0, vectors, args), &p->kernels[mode][vectors]);
 }
 
 /* Not on devices where a workgroup that waits for another may keep it from running, Apple's and those of phones; nor on processors, where llvmpipe ends any
@@ -5476,9 +5485,12 @@ static void vd__scan_plan(vd_scan *p) {
     p->vector = vd_type_size(p->desc.type) == 8 ? 2 : VD__SCAN_VECTOR;
     p->whole = p->inner == 1 && (p->rows == 1 || p->count % p->vector == 0);
     p->threads = vd__plan_for_cpu(d) ? 32 : 256;
+    if (vd__plan_shares(p->count, (uint64_t)p->threads * p->threads * VD__SCAN_LOADS * p->vector) > vd__plan_rounds(d)) p->threads = 64; /* the second of three */
     while (p->threads > VD__REDUCE_LANES && (p->threads > limit || p->threads * (VD__SCAN_LOADS + 3) * 9 / 8 * size > d->limits.max_shared_bytes ||
                                              p->threads / 2 * VD__SCAN_LOADS * p->vector >= p->count)) p->threads /= 2;
     p->tiles = (p->count + p->threads * VD__SCAN_LOADS * p->vector - 1) / (p->threads * VD__SCAN_LOADS * p->vector);
+    p->slab = p->threads / VD__REDUCE_LANES * vd__plan_rounds(d) / 2; /* each element is summed, and then written */
+    if (p->slab > p->count) p->slab = p->count;
     p->single = p->desc.way ? p->desc.way == VD_SCAN_ONE_PASS : vd__scan_may_wait(d);
     wide = vd__scan_type(p) == VD_I64 || vd__scan_type(p) == VD_U64;
     p->leaps = !p->desc.combine && !p->desc.segmented && !vd__plan_for_cpu(d) && d->features & VD_FEATURE_SUBGROUP &&
@@ -5515,9 +5527,9 @@ static vd_result vd__scan_check_desc(vd_scan *p, const char *call) {
     return VD_OK;
 }
 
-/* The kernels of a run, one after the other; none: the end. */
+/* The kernels of a run, one after the other; none: the end. That of columns goes over one slab after the other. */
 static vd__scan_mode vd__scan_step(const vd_scan *p, uint32_t step) {
-    if (p->inner > 1) return step ? VD__SCAN_MODES : VD__SCAN_COLUMNS;
+    if (p->inner > 1) return step * p->slab < p->count ? VD__SCAN_COLUMNS : VD__SCAN_MODES;
     if (p->tiles == 1) return step ? VD__SCAN_MODES : VD__SCAN_ALONE;
     if (p->single) return step ? VD__SCAN_MODES : VD__SCAN_LOOK;
     return step > 2 ? VD__SCAN_MODES : (vd__scan_mode)(VD__SCAN_TOTALS + (int)step);
@@ -5532,15 +5544,16 @@ static vd_result vd__scan_make(vd_scan *p, const char *call) {
     vd_result result = vd__scan_check_desc(p, call);
     if (result) return result;
     vd__scan_plan(p);
-    tiles = p->rows * p->tiles;
-    if (p->inner == 1 && p->tiles > 1) {
+    tiles = p->inner == 1 ? p->rows * p->tiles : p->rows;
+    if (p->inner > 1) p->single = false;
+    if (p->inner == 1 ? p->tiles > 1 : p->slab < p->count) {
         uint64_t states = p->single ? tiles * vd__scan_pieces(p) : tiles;
         p->states = vd__fft_buffer(p->ctx, call, p->name, "scan states", p->single ? vd__scan_word(p) : vd__scan_type(p), states, NULL);
         p->flags = vd__fft_buffer(p->ctx, call, p->name, "scan flags", VD_U32, p->single ? 3 : tiles, NULL);
         if (!p->states.id || !p->flags.id) return vd_error_result();
     }
     for (step = 0; (mode = vd__scan_step(p, step)) != VD__SCAN_MODES && !result; step++)
-        for (v = 0; v < 2 && !result; v++) { /* what calls no fragment may wait until it is needed, if it is */
+        for (v = 0; v < 2 && !result && !(step && mode == VD__SCAN_COLUMNS); v++) { /* what calls no fragment may wait until it is needed, if it is */
             bool vectors = p->whole && vd__scan_by_vectors(mode), fragments = p->keep || p->desc.map || p->desc.combine;
             if (v ? vectors : !vectors || fragments) result = vd__scan_build(p, mode, v == 1);
         }
@@ -5582,7 +5595,7 @@ static vd_result vd__scan_check_io(const vd_scan *p, const vd_scan_io *io, uint6
 }
 
 /* In the order in which vd__scan_declare declares them. */
-static int vd__scan_arguments(const vd_scan *p, const vd_scan_io *io, vd__scan_mode mode, bool vectors, vd_arg *args) {
+static int vd__scan_arguments(const vd_scan *p, const vd_scan_io *io, vd__scan_mode mode, uint32_t step, bool vectors, vd_arg *args) {
     int count = 0, i;
     for (i = 0; i <= (vectors ? 1 : 0) && mode != VD__SCAN_MIDDLE; i++) args[count++] = vd_b(io->in);
     for (i = 0; i <= (vectors ? 1 : 0) && mode != VD__SCAN_MIDDLE && p->desc.segmented; i++) args[count++] = vd_b(io->heads);
@@ -5591,13 +5604,15 @@ static int vd__scan_arguments(const vd_scan *p, const vd_scan_io *io, vd__scan_m
         if (vectors && !p->keep) args[count++] = vd_b(io->out);
         if (p->keep) args[count++] = vd_b(io->count);
     }
-    if (mode == VD__SCAN_ALONE || mode == VD__SCAN_COLUMNS) return count;
+    if (mode == VD__SCAN_ALONE || (mode == VD__SCAN_COLUMNS && p->slab == p->count)) return count;
     args[count++] = vd_b(p->states);
     if (mode == VD__SCAN_LOOK || p->desc.segmented) args[count++] = vd_b(p->flags);
+    if (mode == VD__SCAN_COLUMNS) args[count++] = vd_u32((uint32_t)(step * p->slab));
     return count;
 }
 
-static vd_result vd__scan_run_step(vd_scan *p, vd_list *list, const vd_scan_io *io, vd__scan_mode mode, bool vectors) {
+static vd_result vd__scan_run_step(vd_scan *p, vd_list *list, const vd_scan_io *io, uint32_t step, bool vectors) {
+    vd__scan_mode mode = vd__scan_step(p, step);
     vd_dispatch_desc desc;
     vd_arg args[10];
     vd_result result = VD_OK;
@@ -5608,7 +5623,7 @@ static vd_result vd__scan_run_step(vd_scan *p, vd_list *list, const vd_scan_io *
     desc.kernel = p->kernels[mode][vectors];
     desc.groups[0] = mode == VD__SCAN_COLUMNS ? (p->rows + VD__REDUCE_LANES - 1) / VD__REDUCE_LANES : mode == VD__SCAN_MIDDLE ? p->rows : p->rows * p->tiles;
     desc.args = args;
-    desc.arg_count = vd__scan_arguments(p, io, mode, vectors, args);
+    desc.arg_count = vd__scan_arguments(p, io, mode, step, vectors, args);
     return vd_dispatch(list, &desc);
 }
 
@@ -9063,15 +9078,14 @@ VD_API void vd_scan_destroy(vd_scan *p) {
 }
 
 VD_API vd_result vd_scan_run(vd_scan *p, vd_list *list, const vd_scan_io *io) {
-    vd__scan_mode mode;
     vd_result result;
     uint64_t place = 0;
     uint32_t step;
     if (!p || !io) return vd_error_set(VD_ERROR_INVALID, "vd_scan_run: %s is NULL", p ? "io" : "plan");
     result = vd__plan_check_list(p->ctx, "vd_scan_run", p->name, list);
     if (!result) result = vd__scan_check_io(p, io, &place);
-    for (step = 0; (mode = vd__scan_step(p, step)) != VD__SCAN_MODES && !result; step++)
-        result = vd__scan_run_step(p, list, io, mode, p->whole && place % 16 == 0);
+    for (step = 0; vd__scan_step(p, step) != VD__SCAN_MODES && !result; step++)
+        result = vd__scan_run_step(p, list, io, step, p->whole && place % 16 == 0);
     return result;
 }
 

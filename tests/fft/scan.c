@@ -275,6 +275,19 @@ static void segments_and_own_operations(void **state) {
     check(&wide);
 }
 
+/* Columns of more than 65535 rows, after which llvmpipe ends any loop; what is carried from one part of them to the next. */
+static void long_columns(void **state) {
+    static const sample samples[] = {
+        { VD_REDUCE_SUM, VD_I32, { 70000, 2, 0, 0 }, 1, false, false, false, true, false, VD_SCAN_DEFAULT, false },
+        { VD_REDUCE_SUM, VD_U8, { 2, 70000, 33, 0 }, 2, true, true, false, false, false, VD_SCAN_DEFAULT, false },
+        { VD_REDUCE_DEFAULT, VD_I64, { 70000, 3, 0, 0 }, 1, true, false, true, false, true, VD_SCAN_ONE_PASS, false },
+        { VD_REDUCE_MIN, VD_I16, { 600000, 3, 0, 0 }, 1, true, false, false, false, false, VD_SCAN_DEFAULT, true },
+    };
+    (void)state;
+    need_device();
+    for (size_t i = 0; i < COUNT(samples); i++) if (!lacks(samples[i].type)) check_in(device_context, &samples[i]);
+}
+
 /* What GPUs do, and what devices do that lack something. */
 static void other_devices(void **state) {
     (void)state;
@@ -464,7 +477,7 @@ static void bad_input(void **state) {
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(types), cmocka_unit_test(operations), cmocka_unit_test(identities), cmocka_unit_test(lengths), cmocka_unit_test(shapes_and_axes),
-        cmocka_unit_test(segments_and_own_operations), cmocka_unit_test(other_devices), cmocka_unit_test(compaction), cmocka_unit_test(simple),
+        cmocka_unit_test(segments_and_own_operations), cmocka_unit_test(other_devices), cmocka_unit_test(long_columns), cmocka_unit_test(compaction), cmocka_unit_test(simple),
         cmocka_unit_test(bad_input),
     };
     vd_context_desc plain = { 0 };
