@@ -5485,7 +5485,8 @@ static void vd__scan_plan(vd_scan *p) {
     p->vector = vd_type_size(p->desc.type) == 8 ? 2 : VD__SCAN_VECTOR;
     p->whole = p->inner == 1 && (p->rows == 1 || p->count % p->vector == 0);
     p->threads = vd__plan_for_cpu(d) ? 32 : 256;
-    if (vd__plan_shares(p->count, (uint64_t)p->threads * p->threads * VD__SCAN_LOADS * p->vector) > vd__plan_rounds(d)) p->threads = 64; /* the second of three */
+    /* the second of three kernels */
+    if (vd__plan_shares(p->count, (uint64_t)p->threads * p->threads * VD__SCAN_LOADS * p->vector) > vd__plan_rounds(d)) p->threads = 64;
     while (p->threads > VD__REDUCE_LANES && (p->threads > limit || p->threads * (VD__SCAN_LOADS + 3) * 9 / 8 * size > d->limits.max_shared_bytes ||
                                              p->threads / 2 * VD__SCAN_LOADS * p->vector >= p->count)) p->threads /= 2;
     p->tiles = (p->count + p->threads * VD__SCAN_LOADS * p->vector - 1) / (p->threads * VD__SCAN_LOADS * p->vector);
@@ -6586,8 +6587,34 @@ static vd_result vd__top_check_desc(vd_top_k *p) {
     return VD_OK;
 }
 
+/* A row is dealt out to so many workgroups. */
+static void vd__top_share(vd_top_k *p, uint64_t wanted) {
+    p->part = (uint32_t)vd__plan_shares(p->n, wanted);
+    p->parts = (uint32_t)vd__plan_shares(p->n, p->part);
+}
+
+/* How often loops go round over elements: once for each digit and once to collect; those of a part, and what all parts left. */
+static uint64_t vd__top_rounds(const vd_top_k *p, bool parts) {
+    uint64_t count = !parts ? p->part : p->parts > 1 ? (uint64_t)p->parts * p->desc.k : 0;
+    return (vd__top_turns(p) + 1) * vd__plan_shares(count, p->threads);
+}
+
+/* Lets every part come to an end, and the last one with what the others left: by more of them, or by more threads. */
+static vd_result vd__top_bound(vd_top_k *p, const vd_device_info *d, uint32_t limit) {
+    uint64_t most = vd__plan_rounds(d), parts = p->parts;
+    while (vd__top_rounds(p, false) > most / 2) vd__top_share(p, parts *= 2);
+    while (vd__top_rounds(p, false) + vd__top_rounds(p, true) > most && p->threads < VD__TOP_DIGITS && p->threads * 2 <= limit) {
+        p->threads *= 2;
+        for (vd__top_share(p, parts = 1); vd__top_rounds(p, false) > most / 2;) vd__top_share(p, parts *= 2);
+    }
+    if (vd__top_rounds(p, false) + vd__top_rounds(p, true) <= most) return VD_OK;
+    return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_top_k_create '%s': %u of %llu elements take a processor %llu rounds of a loop; it takes up to %llu",
+                        p->name, p->desc.k, (unsigned long long)p->n, (unsigned long long)(vd__top_rounds(p, false) + vd__top_rounds(p, true)),
+                        (unsigned long long)most);
+}
+
 /* Enough workgroups to fill a device, as long as each goes over far more than it leaves to the last one. */
-static void vd__top_plan(vd_top_k *p) {
+static vd_result vd__top_plan(vd_top_k *p) {
     const vd_device_info *d = vd_device(p->ctx, 0);
     bool cpu = vd__plan_for_cpu(d);
     uint32_t limit = vd__plan_threads(d);
@@ -6599,14 +6626,15 @@ static void vd__top_plan(vd_top_k *p) {
     wanted /= p->rows;
     if (wanted > p->n / least) wanted = p->n / least;
     if (wanted < 2) wanted = 1;
-    p->part = (uint32_t)((p->n + wanted - 1) / wanted);
-    p->parts = (uint32_t)((p->n + p->part - 1) / p->part);
+    vd__top_share(p, wanted);
+    return vd__top_bound(p, d, limit);
 }
 
 static vd_result vd__top_make(vd_top_k *p) {
     vd_result result = vd__top_check_desc(p);
     if (result) return result;
-    vd__top_plan(p);
+    result = vd__top_plan(p);
+    if (result) return result;
     if (p->parts > 1) {
         uint64_t left = p->rows * p->parts * p->desc.k;
         p->keys = vd__fft_buffer(p->ctx, "vd_top_k_create", p->name, "top_k keys", vd__top_key_bits(p->desc.type) == 64 ? VD_U64 : VD_U32, left, NULL);

@@ -581,8 +581,8 @@ static void empty_segments(void **state) {
     }
 }
 
-/* More than 65535 rounds would be of loads in a row, after which llvmpipe ends any loop: of columns by eight workgroups of four rows of threads, with eight loads a round; of one
-   segment among many, by one thread; of one among few, by a workgroup. Ones are summed. */
+/* Loads in a row would take more than 65535 rounds, after which llvmpipe ends any loop: of columns by eight workgroups of four rows of threads, eight loads a
+   round; of one segment among many, by one thread; of one among few, by a workgroup. Ones are summed. */
 static void long_results(void **state) {
     static const struct { uint64_t shape[2], segments; } cases[] = { { { 16800000, 8 }, 0 }, { { 560000, 0 }, 20000 }, { { 68000000, 0 }, 4 } };
     (void)state;
@@ -818,7 +818,8 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(types_and_operations), cmocka_unit_test(shapes_and_axes), cmocka_unit_test(mapped), cmocka_unit_test(simple),
         cmocka_unit_test(least_and_most), cmocka_unit_test(lengths), cmocka_unit_test(statistics), cmocka_unit_test(statistics_of_types),
-        cmocka_unit_test(own_operations), cmocka_unit_test(segments), cmocka_unit_test(empty_segments), cmocka_unit_test(long_results), cmocka_unit_test(yes_and_no),
+        cmocka_unit_test(own_operations), cmocka_unit_test(segments), cmocka_unit_test(empty_segments),
+        cmocka_unit_test(long_results), cmocka_unit_test(yes_and_no),
         cmocka_unit_test(as_for_a_gpu),
         cmocka_unit_test(views_and_repeats), cmocka_unit_test(without_wide_subgroups), cmocka_unit_test(bad_input),
     };

@@ -477,7 +477,8 @@ static void bad_input(void **state) {
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(types), cmocka_unit_test(operations), cmocka_unit_test(identities), cmocka_unit_test(lengths), cmocka_unit_test(shapes_and_axes),
-        cmocka_unit_test(segments_and_own_operations), cmocka_unit_test(other_devices), cmocka_unit_test(long_columns), cmocka_unit_test(compaction), cmocka_unit_test(simple),
+        cmocka_unit_test(segments_and_own_operations), cmocka_unit_test(other_devices),
+        cmocka_unit_test(long_columns), cmocka_unit_test(compaction), cmocka_unit_test(simple),
         cmocka_unit_test(bad_input),
     };
     vd_context_desc plain = { 0 };
