@@ -104,8 +104,8 @@
    VKDISPATCH_FFT_FACTORS has shapes as vd_fft_explain prints them: radices, of which a + in place of an x before one joins it to the one before, threads of a
    transform, transforms side by side, and slices of the exchange, where 0 means both components at once: "16x16x16/256/1/1". Commas separate several. Each is
    for all kernels of as many points, with r in front of it for those of rows, with c for those of columns, and with b for those of Bluestein's algorithm for
-   whose length it is long enough. What does not fit is VD_ERROR_INVALID. "p4" has convolutions of images and cubes do their first axis in 4 parts, and "p1"
-   whole, where they can.
+   whose length it is long enough. What does not fit is VD_ERROR_INVALID. "p4" has convolutions of images and cubes do their first axis in 4 parts, of 32 at
+   most, and "p1" whole, where they can.
 
    Hooks. A load hook gets each element that a plan reads, and what it leaves is transformed in its place; a store hook gets each result, and what it leaves is
    stored. They are C functions that write a part of the kernel with the builder: a window, a mask, a conversion, a magnitude then cost no pass over memory.
@@ -677,6 +677,12 @@ static uint64_t vd__plan_rounds(const vd_device_info *d) { return d->type == VD_
 /* How many times `each` there is in n, rounded up. */
 static uint64_t vd__plan_shares(uint64_t n, uint64_t each) { return (n + each - 1) / each; }
 
+static vd_result vd__plan_check_shapes(const char *call, const char *plan) {
+    const char *shapes = getenv("VKDISPATCH_FFT_SHAPES");
+    if (!shapes || !*shapes || strcmp(shapes, "gpu") == 0) return VD_OK;
+    return vd_error_set(VD_ERROR_INVALID, "%s '%s': VKDISPATCH_FFT_SHAPES is '%.40s'; the choices are: gpu", call, plan, shapes);
+}
+
 /* Most threads of a workgroup in a row. */
 static uint32_t vd__plan_threads(const vd_device_info *d) {
     return d->limits.max_local_invocations < d->limits.max_local_size[0] ? d->limits.max_local_invocations : d->limits.max_local_size[0];
@@ -699,6 +705,8 @@ static vd_result vd__plan_check_buffer(vd_context *ctx, const char *call, const 
 static vd_result vd__fft_check_shape(const char *call, const char *plan, const uint64_t *shape, uint32_t axes, uint64_t most, uint32_t *dimensions,
                                      uint64_t *elements) {
     uint32_t count = 0, i;
+    vd_result result = vd__plan_check_shapes(call, plan);
+    if (result) return result;
     while (count < 4 && shape[count]) count++;
     if (!count) return vd_error_set(VD_ERROR_INVALID, "%s '%s': the shape has no elements", call, plan);
     for (i = count; i < 4; i++)
@@ -6032,7 +6040,7 @@ static vd_result vd__sort_check_desc(const vd_sort *p) {
     if (d->count > (uint64_t)1 << 31)
         return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_sort_create '%s': more than 2147483648 elements", p->name);
     if ((uint32_t)d->way > VD_SCAN_THREE_KERNELS) return vd_error_set(VD_ERROR_INVALID, "vd_sort_create '%s': way is %d", p->name, (int)d->way);
-    return VD_OK;
+    return vd__plan_check_shapes("vd_sort_create", p->name);
 }
 
 /* Shared memory of the kernel that moves keys, with what a scan of the workgroup takes; in bytes. */
@@ -6224,6 +6232,8 @@ static vd_result vd__histogram_make(vd_histogram *p) {
     vc_kernel *k;
     bool cpu = vd__plan_for_cpu(device);
     uint64_t least;
+    vd_result result = vd__plan_check_shapes("vd_histogram_create", p->name);
+    if (result) return result;
     if (d->type < VD_I8 || d->type > VD_F64)
         return vd_error_set(VD_ERROR_INVALID, "vd_histogram_create '%s': type is %s; it takes a scalar number", p->name, vd_type_name(d->type));
     if (!d->count || !d->bins)
@@ -7688,19 +7698,18 @@ static bool vd__fft_read_number(const char **at, uint32_t *out) {
     return true;
 }
 
-/* "16x16+16/256/1/1", or without what follows the threads, up to a comma or the end; false: it is something else. */
+/* "16x16+16/256/1/1", up to a comma or the end, of which slices alone may be 0; false: it is something else. */
 static bool vd__fft_read_choice(const char **at, vd__fft_choice *out) {
     uint32_t i;
     memset(out, 0, sizeof *out);
-    out->side = 1;
     for (i = 0; i < VD__FFT_STAGES; i++) {
         if (i && **at != 'x' && **at != '+') break;
         if (i && *(*at)++ == '+') out->joined |= 1u << i;
-        if (!vd__fft_read_number(at, &out->radix[i])) return false;
+        if (!vd__fft_read_number(at, &out->radix[i]) || !out->radix[i]) return false;
     }
-    if (*(*at)++ != '/' || !vd__fft_read_number(at, &out->threads)) return false;
-    if (**at == '/' && (++*at, !vd__fft_read_number(at, &out->side))) return false;
-    if (**at == '/' && (++*at, !vd__fft_read_number(at, &out->slices))) return false;
+    if (*(*at)++ != '/' || !vd__fft_read_number(at, &out->threads) || !out->threads) return false;
+    if (*(*at)++ != '/' || !vd__fft_read_number(at, &out->side) || !out->side) return false;
+    if (*(*at)++ != '/' || !vd__fft_read_number(at, &out->slices)) return false;
     return **at == ',' || !**at;
 }
 
@@ -7729,6 +7738,11 @@ static vd_result vd__fft_force(vd_fft *p, char whom, const vd__fft_choice *c, co
     return VD_OK;
 }
 
+/* "4", of "p4". */
+static bool vd__fft_read_parts(const char **at, uint32_t *out) {
+    return vd__fft_read_number(at, out) && *out && *out <= VD__FFT_RADIX && (**at == ',' || !**at);
+}
+
 static vd_result vd__fft_force_all(vd_fft *p) {
     const char *at = getenv("VKDISPATCH_FFT_FACTORS"), *first;
     vd_result result = VD_OK;
@@ -7737,9 +7751,9 @@ static vd_result vd__fft_force_all(vd_fft *p) {
         char whom = *at == 'r' || *at == 'c' || *at == 'b' || *at == 'p' ? *at++ : ' ';
         uint32_t parts;
         first = at;
-        if (whom == 'p' ? !vd__fft_read_number(&at, &parts) || (*at && *at != ',') : !vd__fft_read_choice(&at, &c))
+        if (whom == 'p' ? !vd__fft_read_parts(&at, &parts) : !vd__fft_read_choice(&at, &c))
             return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': VKDISPATCH_FFT_FACTORS has '%.40s'; it takes factors, threads, side by side and slices "
-                                "as in 16x16x16/256/1/1, or parts as in p4", p->name, first);
+                                "as in 16x16x16/256/1/1, of which slices alone may be 0, or parts as in p4, 1 to %d", p->name, first, (int)VD__FFT_RADIX);
         if (whom != 'p') result = vd__fft_force(p, whom, &c, first, (int)(at - first));
         if (*at == ',') at++;
     }
@@ -7754,7 +7768,7 @@ static uint32_t vd__fft_forced_parts(void) {
         at = strchr(at, ',');
         if (at) at++;
     }
-    return at && (at++, vd__fft_read_number(&at, &parts)) ? parts : 0;
+    return at && (at++, vd__fft_read_parts(&at, &parts)) ? parts : 0;
 }
 
 /* ---- what was measured before ---- */
@@ -8318,12 +8332,17 @@ static bool vd__fft_is_like(vd_fft *a, vd_fft *b) {
     return true;
 }
 
-static vd_fft_rigor vd__fft_rigor_of(const vd_fft_desc *desc) {
+/* What the environment says; default: nothing that it may. */
+static vd_fft_rigor vd__fft_told_rigor(void) {
     const char *text = getenv("VKDISPATCH_FFT");
     if (text && strcmp(text, "estimate") == 0) return VD_FFT_ESTIMATE;
     if (text && strcmp(text, "measure") == 0) return VD_FFT_MEASURE;
-    if (text && strcmp(text, "patient") == 0) return VD_FFT_PATIENT;
-    return desc->rigor;
+    return text && strcmp(text, "patient") == 0 ? VD_FFT_PATIENT : VD_FFT_RIGOR_DEFAULT;
+}
+
+static vd_fft_rigor vd__fft_rigor_of(const vd_fft_desc *desc) {
+    vd_fft_rigor rigor = vd__fft_told_rigor();
+    return rigor ? rigor : desc->rigor;
 }
 
 /* What is to be measured with; NULL: nothing can be. */
@@ -8440,6 +8459,13 @@ static vd_result vd__fft_lay_all(vd_fft *p, const vd_fft_desc *desc) {
     return result;
 }
 
+static vd_result vd__fft_check_rigor(const vd_fft *p, const vd_fft_desc *desc) {
+    const char *text = getenv("VKDISPATCH_FFT");
+    if ((uint32_t)desc->rigor > VD_FFT_PATIENT) return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': rigor is %d", p->name, (int)desc->rigor);
+    if (!text || !*text || vd__fft_told_rigor()) return VD_OK;
+    return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': VKDISPATCH_FFT is '%.40s'; the choices are: estimate, measure, patient", p->name, text);
+}
+
 static vd_result vd__fft_check_desc(vd_fft *p, const vd_fft_desc *desc) {
     uint32_t i;
     double product = 1;
@@ -8451,7 +8477,8 @@ static vd_result vd__fft_check_desc(vd_fft *p, const vd_fft_desc *desc) {
         return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': the engine VkFFT takes no hooks", p->name);
     if ((uint32_t)desc->norm > VD_FFT_NORM_ORTHO) return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': norm is %d", p->name, (int)desc->norm);
     if ((uint32_t)desc->kind > VD_FFT_DST4) return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': kind is %d", p->name, (int)desc->kind);
-    if ((uint32_t)desc->rigor > VD_FFT_PATIENT) return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': rigor is %d", p->name, (int)desc->rigor);
+    result = vd__fft_check_rigor(p, desc);
+    if (result) return result;
     p->kind = desc->kind;
     memcpy(p->shape, desc->shape, sizeof p->shape);
     p->axes = desc->axes ? desc->axes : 1u << (p->dimensions - 1);

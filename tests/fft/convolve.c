@@ -373,7 +373,7 @@ static void asks_for_parts(void **state) {
     vd_convolve *plan;
     (void)state;
     need_device();
-    assert_int_equal(setenv("VKDISPATCH_FFT_FACTORS", "r16x3/16,p3,c2x5/2/4", 1), 0);
+    assert_int_equal(setenv("VKDISPATCH_FFT_FACTORS", "r16x3/16/1/0,p3,c2x5/2/4/0", 1), 0);
     plan = plan_of(device_context, &s);
     if (!plan) fail_msg("%s", vd_error_text());
     assert_non_null(strstr(vd_convolve_explain(plan), "rows of 16 by 3 = 16 by 3, 16 threads"));

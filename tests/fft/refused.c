@@ -1,5 +1,6 @@
 /* What every plan refuses alike, on the backend dummy: no elements, memory that overlaps, types that a device lacks, temporary memory that is not to be had;
    each with its sentence, and with nothing left behind. What only one kind of plan refuses is tested beside that. */
+#define _POSIX_C_SOURCE 200112L /* setenv */
 #include "common.h"
 
 static const vd_buffer none = { 0 };
@@ -530,11 +531,37 @@ static void overlaps(void **state) {
     vd_context_destroy(m.ctx);
 }
 
+/* ---- words in the environment that nobody knows; empty ones are none ---- */
+
+static void environment(void **state) {
+    vd_context *ctx = context_of(0, 0);
+    (void)state;
+    for (int kind = 0; kind < KINDS; kind++) {
+        setenv("VKDISPATCH_FFT_SHAPES", "nonsense", 1);
+        if (make(ctx, (plan_kind)kind, VD_F32, 40)) fail_msg("%s: nonsense is taken", names[kind]);
+        says(names[kind]);
+        says("VKDISPATCH_FFT_SHAPES is 'nonsense'; the choices are: gpu");
+        setenv("VKDISPATCH_FFT_SHAPES", "", 1);
+        assert_true(make(ctx, (plan_kind)kind, VD_F32, 40));
+        unsetenv("VKDISPATCH_FFT_SHAPES");
+        if (kind >= REDUCE) continue;
+        setenv("VKDISPATCH_FFT", "nonsense", 1);
+        assert_false(make(ctx, (plan_kind)kind, VD_F32, 40));
+        says("vd_fft_create '");
+        says("VKDISPATCH_FFT is 'nonsense'; the choices are: estimate, measure, patient");
+        setenv("VKDISPATCH_FFT", "", 1);
+        assert_true(make(ctx, (plan_kind)kind, VD_F32, 40));
+        unsetenv("VKDISPATCH_FFT");
+    }
+    nothing_left(ctx);
+    vd_context_destroy(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_elements), cmocka_unit_test(missing_types), cmocka_unit_test(no_memory), cmocka_unit_test(no_memory_for_parts),
         cmocka_unit_test(no_host_memory), cmocka_unit_test(fragments), cmocka_unit_test(second_buffer),
-        cmocka_unit_test(simple_calls), cmocka_unit_test(lists), cmocka_unit_test(overlaps),
+        cmocka_unit_test(simple_calls), cmocka_unit_test(lists), cmocka_unit_test(overlaps), cmocka_unit_test(environment),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
