@@ -3320,6 +3320,42 @@ static vc_type vc__x_middle(vc_type from, vc_type to) {
     return (vc__is_signed(a ? to : from) ? VC_I32 : VC_U32) + rows;
 }
 
+/* An f32 rounded as by a cast to f16 and back, by its bits: ties to even, 65520 and more become infinity, what is below the least normal half goes by
+   multiples of the least one. NVIDIA's driver 580 takes the two casts for nothing, and so neither rounds nor overflows. */
+static uint32_t vc__x_rounded_to_half(vc__lower *s, uint32_t x) {
+    vc_type type = vc__x_type(s, x), bits = vc__bits_type(type);
+    uint32_t all = vc__make(s, VC__OP_BITCAST, bits, x, VC__NIL, VC__NIL, 0), m, sign, odd, r, small, c, is;
+    c = vc__make_const(s, bits, 0x7fffffffu);
+    m = vc__x_two(s, VC__OP_AND, all, c);
+    sign = vc__x_two(s, VC__OP_XOR, all, m);
+    odd = vc__x_int(s, VC__OP_SHR, m, 13);
+    c = vc__make_const(s, bits, 1);
+    odd = vc__x_two(s, VC__OP_AND, odd, c);
+    c = vc__make_const(s, bits, 0xfff);
+    r = vc__x_two(s, VC__OP_ADD, m, c);
+    r = vc__x_two(s, VC__OP_ADD, r, odd);
+    c = vc__make_const(s, bits, ~(uint32_t)0x1fff);
+    r = vc__x_two(s, VC__OP_AND, r, c);
+    small = vc__make(s, VC__OP_BITCAST, type, m, VC__NIL, VC__NIL, 0);
+    c = vc__make_const(s, type, 0x4b800000); /* 2^24 */
+    small = vc__x_two(s, VC__OP_MUL, small, c);
+    small = vc__x_one(s, VC__OP_ROUND, small);
+    c = vc__make_const(s, type, 0x33800000); /* 2^-24 */
+    small = vc__x_two(s, VC__OP_MUL, small, c);
+    small = vc__make(s, VC__OP_BITCAST, bits, small, VC__NIL, VC__NIL, 0);
+    c = vc__make_const(s, bits, 0x38800000); /* of 2^-14 */
+    is = vc__x_compare(s, VC__OP_LT, m, c);
+    r = vc__x_select(s, is, small, r);
+    c = vc__make_const(s, bits, 0x477ff000); /* of 65520 */
+    is = vc__x_compare(s, VC__OP_LE, c, m);
+    c = vc__make_const(s, bits, 0x7f800000);
+    r = vc__x_select(s, is, c, r);
+    is = vc__x_compare(s, VC__OP_LT, c, m);
+    r = vc__x_select(s, is, m, r);
+    r = vc__x_two(s, VC__OP_OR, r, sign);
+    return vc__make(s, VC__OP_BITCAST, type, r, VC__NIL, VC__NIL, 0);
+}
+
 static uint32_t vc__expand_cast(vc__lower *s, const vc__node *n) {
     vc_type type = n->type, from = vc__x_type(s, n->a[0]), middle;
     uint32_t x = n->a[0], c, r;
@@ -3333,6 +3369,8 @@ static uint32_t vc__expand_cast(vc__lower *s, const vc__node *n) {
         r = vc__x_small(s, type, 0);
         return vc__x_select(s, x, c, r);
     }
+    if (vc__kind(from) == VC_F16 && vc__kind(type) == VC_F32 && !vc__is_c(s->target) && vc__lowered(s, x)->op == VC__OP_CAST &&
+        vc__kind(vc__x_type(s, vc__lowered(s, x)->a[0])) == VC_F32) return vc__x_rounded_to_half(s, vc__lowered(s, x)->a[0]);
     middle = vc__x_middle(from, type);
     if (vc__is_float(from) && !vc__is_float(type) && !vc__is_float(middle)) return vc__x_to_int(s, type, middle, x);
     if (middle == type) return VC__NIL;
