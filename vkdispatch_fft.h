@@ -64,7 +64,7 @@
    Step by step
      1. vd_fft_create takes a shape, the axes to transform and the order of normalisation, and makes a plan for one device.
      2. vd_fft_run records the plan into a list: forward or inverse, in place or from one buffer to another. The
-        first run of a direction compiles its kernels, later ones allocate nothing.
+        first run of a direction compiles its kernels, and so does the first in place; later ones allocate nothing.
      3. vd_fft_forward and vd_fft_inverse do both for a buffer's own shape, and keep the plan in the context.
 
    Meaning. Forward is X[k] = sum over n of x[n] exp(-2 pi i n k / N), inverse the same with + and, unless the desc says otherwise, divided by the product
@@ -88,8 +88,8 @@
    other engine.
 
    Lengths. Any product of primes up to 31, as long as every factor of it that one workgroup takes fits into its shared memory; longer axes are done in two
-   passes. On a GPU axes that fit into a workgroup together are done in one pass, and large images and cubes in two, for which a plan needs a second buffer.
-   Other lengths are done by Bluestein's algorithm while twice their length fits into a workgroup. What fits nowhere is VD_ERROR_UNSUPPORTED.
+   passes, or three. On a GPU axes that fit into a workgroup together are done in one pass, and large images and cubes in two, for which a plan needs a second
+   buffer. Other lengths are done by Bluestein's algorithm while twice their length fits into a workgroup. What fits nowhere is VD_ERROR_UNSUPPORTED.
    Real kinds make a complex transform of n / 2 of an even n, of n - 1 of a DCT1 and of n + 1 of a DST1; of two rows of an odd n at once one of n, and of
    a long one alone.
 
@@ -233,7 +233,7 @@ typedef struct vd_fft_io {
     int arg_count;
 } vd_fft_io;
 
-/* Makes and tables a plan; NULL on failure. The kernels of a direction are made when it is first run. */
+/* Makes and tables a plan; NULL on failure. The kernels of a direction are made when it is first run, and when it is first run in place. */
 VD_API vd_fft *vd_fft_create(vd_context *ctx, const vd_fft_desc *desc);
 VD_API void vd_fft_destroy(vd_fft *plan);           /* before its context; work under way keeps what it uses */
 VD_API vd_result vd_fft_run(vd_fft *plan, vd_list *list, const vd_fft_io *io);
@@ -913,7 +913,7 @@ typedef struct vd__fft_product {
     uint32_t channels, kernels; /* that the kernel goes through; 0: no product */
     bool plain;              /* on storing, in C order, and not back: of axes that take several kernels */
     bool image;              /* the shape is a whole image */
-    bool missed;             /* the spectrum leaves the caches before the next image comes, and is most of what is read: the same part of all images goes first */
+    bool missed;             /* the spectrum leaves the caches before the next image comes, and is most of what is read: all images' same part goes first */
     vd__fft_side spectrum;   /* the elements in the spectrum of the first channel and kernel */
     uint64_t in_step, out_step, channel_step, kernel_step;
 } vd__fft_product;
@@ -8626,8 +8626,7 @@ VD_API void vd_fft_destroy(vd_fft *p) {
 
 static vd_result vd__fft_check_in_place(const vd_fft *p) {
     if (p->kind == VD_FFT_REAL && !vd__real_fits_in_place(p))
-        return vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': in place, but rows of reals do not begin where their bins do (desc.padded makes them)",
-                            p->name);
+        return vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': in place needs desc.padded: rows of reals do not begin where their bins do", p->name);
     if (p->kind != VD_FFT_REAL && memcmp(&p->layout[VD__FFT_IN], &p->layout[VD__FFT_OUT], sizeof p->layout[0]) != 0)
         return vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': in place, but the counts or strides of in and out differ", p->name);
     if (p->stored[VD__FFT_IN] != p->stored[VD__FFT_OUT])
