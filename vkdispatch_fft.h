@@ -7220,6 +7220,7 @@ static vd_result vd__real_simple(vd_context *ctx, const char *name, vd_buffer re
     uint32_t i = 4;
     if (!result && info.type != VD_F32)
         result = vd_error_set(VD_ERROR_INVALID, "%s: buffer '%s' is of %s; the reals are f32", name, info.name, vd_type_name(info.type));
+    if (!result && !bins.id) result = vd_error_set(VD_ERROR_INVALID, "%s: there is no buffer 'bins'", name);
     if (!result && reals.id == bins.id)
         result = vd_error_set(VD_ERROR_INVALID, "%s: both are buffer '%s'; in place is for vd_fft_run with desc.padded", name, info.name);
     if (result) return result;

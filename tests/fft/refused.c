@@ -557,11 +557,22 @@ static void environment(void **state) {
     vd_context_destroy(ctx);
 }
 
+static void no_bins(void **state) {
+    vd_context *ctx = context_of(0, 0);
+    vd_buffer reals = buffer_of(ctx, VD_F32, 64, NULL);
+    (void)state;
+    refused(vd_fft_real_forward(ctx, reals, none), "vd_fft_real_forward: there is no buffer 'bins'");
+    refused(vd_fft_real_inverse(ctx, none, reals), "vd_fft_real_inverse: there is no buffer 'bins'");
+    vd_buffer_destroy(ctx, reals);
+    nothing_left(ctx);
+    vd_context_destroy(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_elements), cmocka_unit_test(missing_types), cmocka_unit_test(no_memory), cmocka_unit_test(no_memory_for_parts),
         cmocka_unit_test(no_host_memory), cmocka_unit_test(fragments), cmocka_unit_test(second_buffer),
-        cmocka_unit_test(simple_calls), cmocka_unit_test(lists), cmocka_unit_test(overlaps), cmocka_unit_test(environment),
+        cmocka_unit_test(simple_calls), cmocka_unit_test(lists), cmocka_unit_test(overlaps), cmocka_unit_test(environment), cmocka_unit_test(no_bins),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
