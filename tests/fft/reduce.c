@@ -582,9 +582,9 @@ static void empty_segments(void **state) {
 }
 
 /* Loads in a row would take more than 65535 rounds, after which llvmpipe ends any loop: of columns by eight workgroups of four rows of threads, eight loads a
-   round; of one segment among many, by one thread; of one among few, by a workgroup. Ones are summed. */
+   round, in 128 MiB, which a binding may have; of one segment among many, by one thread; of one among few, by a workgroup. Ones are summed. */
 static void long_results(void **state) {
-    static const struct { uint64_t shape[2], segments; } cases[] = { { { 16800000, 8 }, 0 }, { { 560000, 0 }, 20000 }, { { 68000000, 0 }, 4 } };
+    static const struct { uint64_t shape[2], segments; } cases[] = { { { 16777200, 8 }, 0 }, { { 560000, 0 }, 20000 }, { { 68000000, 0 }, 4 } };
     (void)state;
     need_device();
     if (lacks(VD_U8)) skip();
