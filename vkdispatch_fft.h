@@ -674,6 +674,9 @@ enum { VD__CPU_ROUNDS = 32768 };
 
 static uint64_t vd__plan_rounds(const vd_device_info *d) { return d->type == VD_DEVICE_CPU ? (uint64_t)VD__CPU_ROUNDS : (uint64_t)1 << 32; }
 
+/* Workgroups that are under way at once on a large device: four for each of 132 multiprocessors. */
+static const uint32_t vd__plan_groups = 528;
+
 /* How many times `each` there is in n, rounded up. */
 static uint64_t vd__plan_shares(uint64_t n, uint64_t each) { return (n + each - 1) / each; }
 
@@ -1887,8 +1890,8 @@ static void vd__fft_moved(const vd__fft_pass *pass, double *read, double *writte
     if (pass->copies) *(pass->turn_first ? read : written) *= pass->copies;
 }
 
-/* Bytes of spectra that come from memory, since what is moved for an image in between has driven them out of the caches: none where that and a spectrum
-   have 12 MiB, all where they have 48. */
+/* Bytes of spectra that come from memory where images are done one after the other, since what is moved for an image in between has driven them out of the
+   caches: none where that and a spectrum have 12 MiB, all where they have 48. */
 static double vd__fft_missed(const vd_fft *p, const vd__fft_pass *pass) {
     double images = (double)p->convolution.batch, spectrum = (double)p->dense.stride[0] * p->convolution.channels * p->convolution.kernels * 2;
     double read, written, between;
@@ -4660,7 +4663,7 @@ static void vd__reduce_plan(vd_reduce *p) {
     const vd_device_info *d = vd_device(p->ctx, 0);
     bool cpu = vd__plan_for_cpu(d), few;
     uint32_t limit = vd__plan_threads(d);
-    uint64_t wanted = cpu ? 8 : 528, rounds = vd__plan_rounds(d), results = vd__reduce_results(p);
+    uint64_t wanted = cpu ? 8 : vd__plan_groups, rounds = vd__plan_rounds(d), results = vd__reduce_results(p);
     p->columns = p->kept.count && p->kept.stride[p->kept.count - 1] == 1 && p->kept.size[p->kept.count - 1] >= 8;
     p->vector = cpu ? 1 : vd__reduce_vector(p); /* llvmpipe takes a vector apart again: 22 ms for 4 MiB, 14 by scalars */
     few = !p->columns && results >= VD__REDUCE_LANES && p->reduced.product / (p->desc.segments ? results : 1) <= VD__REDUCE_LANES;
@@ -5486,6 +5489,9 @@ static bool vd__scan_may_wait(const vd_device_info *d) {
     return d->type == VD_DEVICE_DISCRETE || d->type == VD_DEVICE_INTEGRATED;
 }
 
+/* How often a tile that has published nothing is looked at: a workgroup is over in some 10 us on a GPU, a look takes half of one. */
+static uint32_t vd__scan_patience(const vd_device_info *d) { return d->type == VD_DEVICE_CPU ? 200 : 4096; }
+
 static void vd__scan_plan(vd_scan *p) {
     const vd_device_info *d = vd_device(p->ctx, 0);
     uint32_t size = vd_type_size(vd__scan_type(p)) + (p->desc.segmented ? 4 : 0), limit = vd__plan_threads(d), lanes = d->limits.min_subgroup_size;
@@ -5505,7 +5511,7 @@ static void vd__scan_plan(vd_scan *p) {
     p->leaps = !p->desc.combine && !p->desc.segmented && !vd__plan_for_cpu(d) && d->features & VD_FEATURE_SUBGROUP &&
                (!wide || d->features & VD_FEATURE_SUBGROUP_TYPES);
     if (p->leaps && lanes > 1 && lanes == d->limits.max_subgroup_size && p->threads % lanes == 0) p->strip = lanes;
-    p->patience = d->type == VD_DEVICE_CPU ? 200 : 4096; /* a workgroup is over in some 10 us on a GPU, a look takes half of one */
+    p->patience = vd__scan_patience(d);
     p->long_words = (d->features & VD_FEATURE_ATOMIC_I64) != 0;
 }
 
@@ -5664,7 +5670,7 @@ struct vd_sort {
     uint32_t groups;         /* of the kernel that counts the digits of all passes */
     vd_kernel count, scatter;
     vd_scan *scan;
-    vd_buffer counts;        /* of each digit and tile; or, to look back, what vd__sort_totals and the next ones say */
+    vd_buffer counts;        /* of each digit and tile; or, to look back, what stands at the head of that part below */
     vd_buffer keys, values;  /* of every other pass */
 };
 
@@ -6043,10 +6049,10 @@ static vd_result vd__sort_check_desc(const vd_sort *p) {
     return vd__plan_check_shapes("vd_sort_create", p->name);
 }
 
-/* Shared memory of the kernel that moves keys, with what a scan of the workgroup takes; in bytes. */
+/* Shared memory of the kernel that moves keys, with what a scan of the workgroup and the ticket take; in bytes. */
 static uint32_t vd__sort_shared(const vd_sort *p) {
     uint32_t key = vd_type_size(p->desc.type) == 8 ? 8 : 4;
-    return (vd__sort_counters(p) + p->digits + 2 * p->threads) * 4 + p->threads * p->loads * (key + vd_type_size(p->desc.values));
+    return (vd__sort_counters(p) + p->digits + 2 * p->threads + 1) * 4 + p->threads * p->loads * (key + vd_type_size(p->desc.values));
 }
 
 /* Subgroups of one size, an even number of passes. Up to 12 keys a thread, in 64 registers: 24 take 127 and were no faster on an H200. */
@@ -6069,7 +6075,6 @@ static bool vd__sort_plan_strips(vd_sort *p, const vd_device_info *d) {
 /* As many tiles as are under way at once look back fast: on an H200, 1 MiB of keys takes 43 us instead of 66, but 256 MiB 3.1 ms instead of 2.1. */
 static void vd__sort_plan(vd_sort *p) {
     const vd_device_info *d = vd_device(p->ctx, 0);
-    const uint32_t few = 528;
     if (!vd__sort_plan_strips(p, d)) {
         p->strip = 0;
         p->bits = 4;
@@ -6080,9 +6085,10 @@ static void vd__sort_plan(vd_sort *p) {
     }
     p->tile = p->threads * p->loads;
     p->tiles = (p->desc.count + p->tile - 1) / p->tile;
-    p->single = p->strip && p->desc.count < (uint64_t)1 << 30 && (p->desc.way ? p->desc.way == VD_SCAN_ONE_PASS : p->tiles <= few && vd__scan_may_wait(d));
-    p->patience = d->type == VD_DEVICE_CPU ? 200 : 4096;
-    p->groups = p->tiles < few ? (uint32_t)p->tiles : few;
+    p->single = p->strip && p->desc.count < (uint64_t)1 << 30 &&
+                (p->desc.way ? p->desc.way == VD_SCAN_ONE_PASS : p->tiles <= vd__plan_groups && vd__scan_may_wait(d));
+    p->patience = vd__scan_patience(d);
+    p->groups = p->tiles < vd__plan_groups ? (uint32_t)p->tiles : vd__plan_groups;
 }
 
 /* What is kept of counts: to look back, or for a scan. */
@@ -6244,7 +6250,7 @@ static vd_result vd__histogram_make(vd_histogram *p) {
         return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_histogram_create '%s': bins is %u; it takes up to 2147483648", p->name, d->bins);
     p->threads = cpu ? 32 : vd__plan_threads(device) < 256 ? 64 : 256;
     p->groups = vd__plan_shares(d->count, p->threads * 16);
-    if (p->groups > (cpu ? 8u : 1056u)) p->groups = cpu ? 8 : 1056; /* 256 threads, eight times for each multiprocessor of a large device */
+    if (p->groups > (cpu ? 8 : 2 * vd__plan_groups)) p->groups = cpu ? 8 : 2 * vd__plan_groups; /* those of 256 threads are small */
     least = vd__plan_shares(d->count, p->threads * vd__plan_rounds(device));
     if (p->groups < least) p->groups = least;
     memset(&desc, 0, sizeof desc);
@@ -6628,7 +6634,7 @@ static vd_result vd__top_plan(vd_top_k *p) {
     const vd_device_info *d = vd_device(p->ctx, 0);
     bool cpu = vd__plan_for_cpu(d);
     uint32_t limit = vd__plan_threads(d);
-    uint64_t wanted = cpu ? 8 : 1056, least;
+    uint64_t wanted = cpu ? 8 : 2 * vd__plan_groups, least;
     p->threads = cpu ? 64 : VD__TOP_DIGITS;
     while (p->threads > 32 && (p->threads > limit || p->threads >= 2 * p->n)) p->threads /= 2;
     for (p->room = 1; p->room < p->desc.k; p->room *= 2) {}
