@@ -3,10 +3,11 @@
        make bench-pipeline
 
    Two kernels: `straight` is that of bench-build, 256 complex points a thread; `rows` transforms rows of 4096, 16 points a thread, by three steps of radix
-   16 with two exchanges through shared memory and factors from a table, as transforms are. `same` is our module and glslang's of the GLSL that the
-   builder prints for the same kernel, buffers by binding; `usual` is our module as a program gets it, with buffers by address where the device has
-   addresses, beside glslang's with descriptors. The first module of each is run and compared with a transform in double. A constant changes each
-   time, so that no cache knows the module. Registers are what the driver reports (VK_KHR_pipeline_executable_properties). */
+   16 with two exchanges through shared memory, its factors being powers of two from a table and products of these, as transforms have them. `same` is
+   our module and glslang's of the GLSL that the builder prints for the same kernel, buffers by binding; `usual` is our module as a program gets it, with
+   buffers by address where the device has addresses, beside glslang's with descriptors. The first module of each is run and compared with a transform in
+   double. A constant changes each time, so that no cache knows the module. Registers are what the driver reports
+   (VK_KHR_pipeline_executable_properties). */
 #define _POSIX_C_SOURCE 200809L
 #define VKDISPATCH_IMPLEMENTATION
 #define VKDISPATCH_CODEGEN_IMPLEMENTATION
@@ -29,6 +30,11 @@ enum { POINTS = 4096, RADIX = 16, THREADS = POINTS / RADIX, VALUES = 2 * 64 * ST
 
 /* ---- the kernel ---- */
 
+static complex_val times(complex_val a, complex_val b) {
+    complex_val r = { vc_fma(a.re, b.re, vc_neg(vc_mul(a.im, b.im))), vc_fma(a.re, b.im, vc_mul(a.im, b.re)) };
+    return r;
+}
+
 /* The values of a step's outputs, `step` apart from `first` on, become those of its inputs of the next, THREADS apart: one part at a time. */
 static void exchange(vc_kernel *k, vc_ref shared, complex_val *x, vc_val first, uint32_t step, vc_val thread) {
     for (int part = 0; part < 2; part++) {
@@ -39,6 +45,20 @@ static void exchange(vc_kernel *k, vc_ref shared, complex_val *x, vc_val first, 
             vc_val v = vc_load(vc_offset(shared, vc_u32(j * THREADS)), thread);
             if (part) x[j].im = v; else x[j].re = v;
         }
+    }
+}
+
+/* x[j] times w^(j * within * step), w the root of the table: powers of two from there, the others as products of two that are there by then. */
+static void turn(vc_ref turns, complex_val *x, vc_val within, uint32_t step) {
+    complex_val w[RADIX];
+    for (uint32_t j = 1, top = 1; j < RADIX; j++) {
+        if (j == 2 * top) top = j;
+        if (j == top) {
+            vc_val v = vc_load(turns, vc_mul(within, vc_u32(j * step)));
+            w[j].re = vc_component(v, 0);
+            w[j].im = vc_component(v, 1);
+        } else w[j] = times(w[top], w[j - top]);
+        x[j] = times(x[j], w[j]);
     }
 }
 
@@ -57,11 +77,7 @@ static void record_rows(vc_kernel *k, float scale) {
     }
     for (uint32_t done = 1; done < POINTS; done *= RADIX) {
         vc_val within = vc_and(thread, vc_u32(done - 1));
-        for (uint32_t j = 1; j < RADIX && done > 1; j++) {
-            vc_val w = vc_load(turns, vc_mul(within, vc_u32(j * (POINTS / RADIX / done)))), re = vc_component(w, 0), im = vc_component(w, 1);
-            complex_val t = { vc_fma(x[j].re, re, vc_neg(vc_mul(x[j].im, im))), vc_fma(x[j].re, im, vc_mul(x[j].im, re)) };
-            x[j] = t;
-        }
+        if (done > 1) turn(turns, x, within, POINTS / RADIX / done);
         dft16(x, -1);
         if (done * RADIX == POINTS) break;
         exchange(k, shared, x, vc_add(vc_mul(vc_sub(thread, within), vc_u32(RADIX)), within), done, thread);
