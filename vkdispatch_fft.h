@@ -5520,8 +5520,8 @@ static void vd__scan_plan(vd_scan *p) {
 
 static vd_result vd__scan_check_desc(vd_scan *p, const char *call) {
     const vd_scan_desc *d = &p->desc;
-    uint32_t dimensions, i, axis;
-    uint64_t all;
+    uint32_t dimensions = 0, i, axis;
+    uint64_t all = 0;
     bool bits = d->op == VD_REDUCE_AND || d->op == VD_REDUCE_OR || d->op == VD_REDUCE_XOR;
     vd_result result;
     if ((uint32_t)d->op > VD_REDUCE_XOR) return vd_error_set(VD_ERROR_INVALID, "%s '%s': op is %d; scans have up to %d", call, p->name, (int)d->op,
