@@ -144,7 +144,8 @@
    vd_top_k_create makes a plan for the largest or smallest elements of each row and their indices, in one dispatch. They are in the order of a sort, the best
    one first, those that are equal by their indices, but NaN comes behind all numbers whichever are wanted.
 
-   Sizes. Arrays of transforms and convolutions have up to 2^32 - 1 elements, those of the others 2^31; more is VD_ERROR_UNSUPPORTED.
+   Sizes. Arrays of transforms and convolutions have up to 2^32 - 1 elements, those of the others 2^31; more is VD_ERROR_UNSUPPORTED. On processors, where
+   drivers end loops that go round for very long, convolutions take up to 32768 channels or kernels, and what is done in one pass takes several dispatches.
 
    Errors, memory and threads are those of vkdispatch.h; a plan belongs to one thread at a time. But plans do not die with their context: each is destroyed
    before it, except those of the simple calls, which are the context's own. In C++ begin descs with = {}, for = {0} is C where the first member is an enum. */
@@ -677,8 +678,24 @@ static uint64_t vd__plan_rounds(const vd_device_info *d) { return d->type == VD_
 /* Workgroups that are under way at once on a large device: four for each of 132 multiprocessors. */
 static const uint32_t vd__plan_groups = 528;
 
+/* How many tiles of one dispatch may look back at each other, if one takes so many rounds at most: what a dispatch before has left is there at once. */
+static uint32_t vd__plan_flight(const vd_device_info *d, uint32_t rounds) {
+    uint32_t most = VD__CPU_ROUNDS / rounds;
+    return d->type != VD_DEVICE_CPU ? UINT32_MAX : most ? most : 1;
+}
+
 /* How many times `each` there is in n, rounded up. */
 static uint64_t vd__plan_shares(uint64_t n, uint64_t each) { return (n + each - 1) / each; }
+
+/* Dispatches tiles that take tickets, some of them at a time. */
+static vd_result vd__plan_fly(vd_list *list, vd_dispatch_desc *desc, uint64_t tiles, uint32_t flight) {
+    vd_result result = VD_OK;
+    for (; tiles && !result; tiles -= desc->groups[0]) {
+        desc->groups[0] = tiles < flight ? tiles : flight;
+        result = vd_dispatch(list, desc);
+    }
+    return result;
+}
 
 static vd_result vd__plan_check_shapes(const char *call, const char *plan) {
     const char *shapes = getenv("VKDISPATCH_FFT_SHAPES");
@@ -4851,6 +4868,7 @@ struct vd_scan {
     bool whole;              /* those of all tiles begin at a whole number of vectors */
     bool single;             /* looks back */
     uint32_t patience;       /* how often a tile is looked at before it is summed once more */
+    uint32_t flight;         /* tiles of a dispatch, where they look back */
     bool leaps;              /* by the invocations of a subgroup, that many tiles at once */
     uint32_t strip;          /* invocations of a subgroup, which has a strip of the tile; 0: tiles are scanned through shared memory */
     bool long_words;         /* atomics of 64 bits */
@@ -5515,6 +5533,7 @@ static void vd__scan_plan(vd_scan *p) {
                (!wide || d->features & VD_FEATURE_SUBGROUP_TYPES);
     if (p->leaps && lanes > 1 && lanes == d->limits.max_subgroup_size && p->threads % lanes == 0) p->strip = lanes;
     p->patience = vd__scan_patience(d);
+    p->flight = vd__plan_flight(d, 2 * (p->patience + 2) + p->threads * VD__SCAN_LOADS * p->vector); /* looks with others, looks alone, elements */
     p->long_words = (d->features & VD_FEATURE_ATOMIC_I64) != 0;
 }
 
@@ -5642,7 +5661,7 @@ static vd_result vd__scan_run_step(vd_scan *p, vd_list *list, const vd_scan_io *
     desc.groups[0] = mode == VD__SCAN_COLUMNS ? (p->rows + VD__REDUCE_LANES - 1) / VD__REDUCE_LANES : mode == VD__SCAN_MIDDLE ? p->rows : p->rows * p->tiles;
     desc.args = args;
     desc.arg_count = vd__scan_arguments(p, io, mode, step, vectors, args);
-    return vd_dispatch(list, &desc);
+    return vd__plan_fly(list, &desc, desc.groups[0], mode == VD__SCAN_LOOK ? p->flight : UINT32_MAX);
 }
 
 // >>sort
@@ -5670,6 +5689,7 @@ struct vd_sort {
     uint64_t tiles;
     bool single;             /* looks back */
     uint32_t patience;       /* how often a tile is looked at before it is counted once more */
+    uint32_t flight;         /* tiles of a dispatch, where they look back */
     uint32_t groups;         /* of the kernel that counts the digits of all passes */
     vd_kernel count, scatter;
     vd_scan *scan;
@@ -6091,6 +6111,7 @@ static void vd__sort_plan(vd_sort *p) {
     p->single = p->strip && p->desc.count < (uint64_t)1 << 30 &&
                 (p->desc.way ? p->desc.way == VD_SCAN_ONE_PASS : p->tiles <= vd__plan_groups && vd__scan_may_wait(d));
     p->patience = vd__scan_patience(d);
+    p->flight = vd__plan_flight(d, (p->patience + 2 + p->tile) * vd__sort_share(p));
     p->groups = p->tiles < vd__plan_groups ? (uint32_t)p->tiles : vd__plan_groups;
 }
 
@@ -6175,10 +6196,9 @@ static vd_result vd__sort_run_scatter(vd_sort *p, vd_list *list, uint32_t shift,
     args[count++] = vd_b(p->counts);
     args[count++] = vd_u32(shift);
     desc.kernel = p->scatter;
-    desc.groups[0] = p->tiles;
     desc.args = args;
     desc.arg_count = count;
-    return vd_dispatch(list, &desc);
+    return vd__plan_fly(list, &desc, p->tiles, p->single ? p->flight : UINT32_MAX);
 }
 
 // >>histogram
@@ -7532,6 +7552,14 @@ static vd_result vd__convolve_check_images(const vd_convolve *p, const uint64_t 
                         UINT32_MAX, p->desc.batch, (unsigned long long)vd__convolve_count(shape, p->dimensions), each);
 }
 
+/* A kernel goes through them in a loop. */
+static vd_result vd__convolve_check_rounds(const vd_convolve *p, uint32_t count, const char *what) {
+    uint64_t most = vd__plan_rounds(vd_device(p->ctx, 0));
+    if (count <= most) return VD_OK;
+    return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_convolve_create '%s': %s is %u; a processor takes up to %llu", p->name, what, count,
+                        (unsigned long long)most);
+}
+
 static vd_result vd__convolve_check_desc(vd_convolve *p) {
     vd_convolve_desc *d = &p->desc;
     uint64_t shape[4] = { 0, 0, 0, 0 }, elements;
@@ -7556,7 +7584,9 @@ static vd_result vd__convolve_check_desc(vd_convolve *p) {
         result = vd_error_set(VD_ERROR_INVALID, "vd_convolve_create '%s': the kernel has %u dimensions, the signal %u", p->name, count, p->dimensions);
     for (i = 0; i < p->dimensions && !result; i++) result = vd__convolve_measure(p, i);
     if (!result) result = vd__convolve_check_images(p, d->shape, d->channels, "signals");
-    return result ? result : vd__convolve_check_images(p, p->result, d->kernels, "results");
+    if (!result) result = vd__convolve_check_images(p, p->result, d->kernels, "results");
+    if (!result) result = vd__convolve_check_rounds(p, d->channels, "channels");
+    return result ? result : vd__convolve_check_rounds(p, d->kernels, "kernels");
 }
 
 /* The transform of the kernels, once there is the plan that takes it: they lie behind each other, and the factor of the inverse is theirs too. */

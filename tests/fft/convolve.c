@@ -244,6 +244,27 @@ static void channels(void **state) {
     check_all(samples, COUNT(samples));
 }
 
+/* As many as loops on processors go round, and one more. */
+static void very_many(void **state) {
+    static const sample samples[] = {
+        { { 2, 0, 0 }, { 2, 0, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CIRCULAR, 1, 32768, 1, false, VD_F64 },
+        { { 2, 0, 0 }, { 2, 0, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CIRCULAR, 1, 1, 32768, false, VD_F64 },
+    };
+    (void)state;
+    need_device();
+    if (vd_device(device_context, 0)->features & VD_FEATURE_F64) check_all(samples, COUNT(samples)); /* sums of so many in f32 are less exact */
+    for (int i = 0; i < 2 && vd_device(device_context, 0)->type == VD_DEVICE_CPU; i++) {
+        vd_convolve_desc desc = { 0 };
+        desc.shape[0] = 2;
+        if (i) desc.kernels = 32769;
+        else desc.channels = 32769;
+        assert_null(vd_convolve_create(device_context, &desc));
+        assert_int_equal(vd_error_result(), VD_ERROR_UNSUPPORTED);
+        if (!strstr(vd_error_text(), i ? "kernels is 32769; a processor takes up to 32768" : "channels is 32769; a processor takes up to 32768"))
+            fail_msg("%s", vd_error_text());
+    }
+}
+
 static void doubles(void **state) {
     static const sample samples[] = {
         { { 30, 0, 0 }, { 7, 0, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_FULL, 2, 0, 0, false, VD_F64 },
@@ -694,7 +715,8 @@ static void bad_input(void **state) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ranges), cmocka_unit_test(shapes), cmocka_unit_test(channels), cmocka_unit_test(doubles), cmocka_unit_test(passes),
+        cmocka_unit_test(ranges), cmocka_unit_test(shapes), cmocka_unit_test(channels), cmocka_unit_test(very_many), cmocka_unit_test(doubles),
+        cmocka_unit_test(passes),
         cmocka_unit_test(as_for_a_gpu), cmocka_unit_test(joined_axes), cmocka_unit_test(in_parts), cmocka_unit_test(asks_for_parts),
         cmocka_unit_test(known_parts), cmocka_unit_test(chooses_parts), cmocka_unit_test(filters), cmocka_unit_test(filter_prints), cmocka_unit_test(simple),
         cmocka_unit_test(bad_input),

@@ -26,6 +26,12 @@ static void set_word(vd_buffer b, uint64_t at, uint32_t value) {
     assert_int_equal(vd_write(vd_immediate(device_context, 0, 0), b, at * 4, &value, 4), VD_OK);
 }
 
+static uint64_t dispatches(void) {
+    vd_stats stats;
+    assert_int_equal(vd_context_stats(device_context, &stats), VD_OK);
+    return stats.dispatches;
+}
+
 /* ---- scans ---- */
 
 typedef struct scan_sample {
@@ -144,7 +150,9 @@ static void scan_check(const scan_sample *s) {
     scan_with_silence(p, s, &io);
     scan_compare(s, &io, tile, true);
     if (s->in_place) assert_int_equal(vd_buffer_write(device_context, io.in, 0, data, all * size), VD_OK);
+    uint64_t before = dispatches();
     if (vd_scan_run(p, vd_immediate(device_context, 0, 0), &io)) fail_msg("%s", vd_error_text());
+    assert_int_equal(dispatches() - before, (p->rows * p->tiles + p->flight - 1) / p->flight);
     scan_compare(s, &io, tile, false);
     vd_scan_destroy(p);
     vd_buffer_destroy(device_context, io.in);
@@ -178,6 +186,22 @@ static void scans_as_for_a_gpu(void **state) {
     (void)state;
     need_device();
     for (size_t i = 0; i < COUNT(samples); i++) scan_check(&samples[i]);
+}
+
+/* All tiles of a dispatch but the last are silent. On processors there are as many as leave llvmpipe's loops room: it ends them after 65535 rounds. */
+static void longest_walks(void **state) {
+    (void)state;
+    need_device();
+    for (int i = 0; i < 2; i++) {
+        scan_sample s = { VD_U32, { 1 << 20, 0 }, 0, 1, false, false, false, false, false, i == 1 };
+        vd_scan *p = scan_of(&s);
+        uint32_t most = p->flight < 700 ? p->flight : 30;
+        if (vd_device(device_context, 0)->type == VD_DEVICE_CPU) assert_true(p->flight < p->tiles);
+        s.to = most > 1 ? most - 1 : 1;
+        s.shape[0] = (most + 3) * (uint64_t)p->threads * VD__SCAN_LOADS * p->vector + 5;
+        vd_scan_destroy(p);
+        scan_check(&s);
+    }
 }
 
 /* ---- sorts, by one digit ---- */
@@ -232,8 +256,8 @@ static void sort_compare(const vd_sort *p, const sort_sample *s, const vd_sort_i
         digit = (uint32_t)(key & 255) ^ (s->descending ? 255u : 0u);
         at = next[digit]++;
         if (memcmp(keys + at * size, silent ? (void *)absent : (void *)&key, size) || values[at] != (silent ? nothing : (uint32_t)i))
-            fail_msg("%llu of %s, tiles %u ... %u of %u silent: key %llu is not at %u", (unsigned long long)s->count, vd_type_name(s->type), s->from, s->to - 1,
-                     p->tile, (unsigned long long)i, at);
+            fail_msg("%llu of %s, tiles %u ... %u of %u silent: key %llu is not at %u", (unsigned long long)s->count, vd_type_name(s->type), s->from,
+                     s->to - 1, p->tile, (unsigned long long)i, at);
     }
     free(keys);
     free(values);
@@ -243,7 +267,9 @@ static void sort_compare(const vd_sort *p, const sort_sample *s, const vd_sort_i
 static void sort_whole(vd_sort *p, const sort_sample *s, const vd_sort_io *io) {
     uint32_t size = vd_type_size(s->type), *values = (uint32_t *)malloc(s->count * 4);
     assert_non_null(values);
+    uint64_t before = dispatches();
     if (vd_sort_run(p, vd_immediate(device_context, 0, 0), io)) fail_msg("%s", vd_error_text());
+    assert_int_equal(dispatches() - before, 1 + vd__sort_passes(p) * ((p->tiles + p->flight - 1) / p->flight));
     assert_int_equal(vd_buffer_read(device_context, io->out_values, 0, values, VD_WHOLE), VD_OK);
     for (uint64_t i = 1; i < s->count; i++) {
         uint64_t a = sort_key(values[i - 1]), b = sort_key(values[i]), mask = size < 8 ? ((uint64_t)1 << 8 * size) - 1 : UINT64_MAX;
@@ -301,7 +327,9 @@ static void none_left(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(scans), cmocka_unit_test(scans_as_for_a_gpu), cmocka_unit_test(sorts), cmocka_unit_test(none_left) };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(scans), cmocka_unit_test(scans_as_for_a_gpu), cmocka_unit_test(longest_walks), cmocka_unit_test(sorts), cmocka_unit_test(none_left),
+    };
     alarm(300); /* a way out that is none is waited for until then */
     return RUN_ON_DEVICE(tests);
 }
