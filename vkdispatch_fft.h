@@ -2811,6 +2811,18 @@ static void vd__fft_try_hook(const vd_fft *p, vc_kernel *k, const vc_ref *buffer
     if (!stores || value.re.of || value.im.of) vc_store(buffer[1], at.index, vc_vec2(value.re, value.im));
 }
 
+/* What a kernel in which hooks were tried says, after `what` where it is they that are wrong: it may also be that memory ran out, or that the device lacks
+   something, which vd_kernel_build tells apart. */
+static vd_result vd__fft_hooks_fail(const vd_fft *p, vc_kernel *k, const char *what, const char *why) {
+    vd_result result = VD_ERROR_OUT_OF_MEMORY;
+    if (k) {
+        vd_kernel_build(p->ctx, k);
+        result = vd_error_result();
+    }
+    if (result == VD_ERROR_INVALID) return vd_error_set(VD_ERROR_COMPILE, "vd_fft_create '%s': %s%s", p->name, what, why);
+    return vd_error_set(result, "vd_fft_create '%s': its hooks: %s", p->name, k ? vc_error(k) : "out of host memory");
+}
+
 /* Writes each hook once: what is wrong with one is known when the plan is made, and what they read and declare. */
 static vd_result vd__fft_try_hooks_in(vd_fft *p, vd_fft_direction direction) {
     vd__fft_hooks *h = &p->hooks;
@@ -2821,7 +2833,7 @@ static vd_result vd__fft_try_hooks_in(vd_fft *p, vd_fft_direction direction) {
     int i;
     for (i = 0; i < 2; i++) vd__fft_try_hook(p, k, buffer + 2 * i, i == 1, direction);
     info = vc_reflect(k);
-    if (!info) result = vd_error_set(VD_ERROR_COMPILE, "vd_fft_create '%s': its hooks: %s", p->name, k ? vc_error(k) : "out of host memory");
+    if (!info) result = vd__fft_hooks_fail(p, k, "its hooks: ", k ? vc_error(k) : "");
     for (i = 4; !result && !direction && i < info->arg_count; i++) if (!vd__fft_is_unasked(info, i)) result = vd__fft_note_argument(p, &info->args[i]);
     if (!result) h->blind[direction] = !info->args[0].access;
     if (!result) h->mute[direction] = !info->args[3].access;
@@ -2831,20 +2843,18 @@ static vd_result vd__fft_try_hooks_in(vd_fft *p, vd_fft_direction direction) {
 
 /* Writes each hook as kernels do where their last workgroup is not full: some invocations do not come to it, and all to what is behind it. */
 static vd_result vd__fft_try_places_in(vd_fft *p, vd_fft_direction direction) {
-    static const char *const names[] = { "load", "store" };
+    static const char *const apart[] = { "to its load hook not all invocations of a workgroup come: ",
+                                         "to its store hook not all invocations of a workgroup come: " };
+    static const char *const leaves[] = { "its load hook has a vc_return_if", "its store hook has a vc_return_if" };
     vc_ref buffer[4];
     vc_kernel *k = vd__fft_hook_trial(p, buffer);
     vd_result result = VD_OK;
     int i;
     for (i = 0; i < 2 && !result; i++) {
         VC_IF(k, vc_eq(vc_local_index(k), vc_u32(0))) vd__fft_try_hook(p, k, buffer + 2 * i, i == 1, direction);
-        if (vc_error(k))
-            result = vd_error_set(VD_ERROR_COMPILE, "vd_fft_create '%s': to its %s hook not all invocations of a workgroup come: %s", p->name, names[i],
-                                  vc_error(k));
+        if (vc_error(k)) result = vd__fft_hooks_fail(p, k, apart[i], vc_error(k));
         vc_barrier(k);
-        if (!result && vc_error(k))
-            result = vd_error_set(VD_ERROR_COMPILE, "vd_fft_create '%s': its %s hook has a vc_return_if, but what is behind it takes all invocations", p->name,
-                                  names[i]);
+        if (!result && vc_error(k)) result = vd__fft_hooks_fail(p, k, leaves[i], ", but what is behind it takes all invocations");
     }
     vc_free(k);
     return result;

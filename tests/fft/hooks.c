@@ -4,6 +4,7 @@
 #include <fftw3.h>
 
 #include <math.h>
+#include <sys/resource.h>
 
 typedef struct sample {
     uint64_t shape[4];
@@ -755,6 +756,47 @@ static void bad_places(vd_context *ctx, vd_fft_desc desc) {
     }
 }
 
+static void wants_f64(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
+    (void)k;
+    (void)at;
+    (void)user;
+    v->re = vc_cast(VC_F32, vc_sqrt(vc_cast(VC_F64, v->re)));
+}
+
+/* Without more address space than there is, until the builder has noticed. */
+static void too_long(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
+    struct rlimit limit, none;
+    assert_int_equal(getrlimit(RLIMIT_AS, &limit), 0);
+    none = limit;
+    none.rlim_cur = 1;
+    assert_int_equal(setrlimit(RLIMIT_AS, &none), 0);
+    for (int i = 0; i < 1 << 22 && !vc_error(k); i++) v->re = vc_sub(vc_mul(v->re, v->re), v->im);
+    assert_int_equal(setrlimit(RLIMIT_AS, &limit), 0);
+    (void)at;
+    (void)user;
+}
+
+/* Not every failure is the hook's. */
+static void results(vd_context *ctx, vd_fft_desc desc) {
+    static const struct { vd_fft_hook hook; vd_result result; const char *says; } cases[] = {
+        { mixed_up, VD_ERROR_COMPILE, "'hooked': its hooks: vc_add" }, { waits, VD_ERROR_COMPILE, "come: vc_barrier in kernel 'hooked'" },
+        { leaves, VD_ERROR_COMPILE, "takes all invocations" }, { wants_f64, VD_ERROR_UNSUPPORTED, "'hooked': its hooks: vc_cast in kernel 'hooked'" },
+        { too_long, VD_ERROR_OUT_OF_MEMORY, "'hooked': its hooks: " },
+    };
+    size_t count = COUNT(cases);
+#ifdef __SANITIZE_ADDRESS__
+    count--; /* its allocator ends the program without memory */
+#endif
+    desc.hook_declare = NULL;
+    for (size_t i = 0; i < 2 * count; i++) {
+        desc.load = i % 2 ? NULL : cases[i / 2].hook;
+        desc.store = i % 2 ? cases[i / 2].hook : NULL;
+        assert_null(vd_fft_create(ctx, &desc));
+        if (vd_error_result() != cases[i / 2].result) fail_msg("%s: %s", vd_result_name(vd_error_result()), vd_error_text());
+        says(cases[i / 2].says);
+    }
+}
+
 static void refuse_run(vd_fft *plan, vd_context *ctx, const vd_fft_io *io, const char *part) {
     assert_int_not_equal(vd_fft_run(plan, vd_immediate(ctx, 0, 0), io), VD_OK);
     says(part);
@@ -814,6 +856,22 @@ static void bad_shifts(vd_context *ctx) {
     for (int i = 0; i < 3; i++) vd_buffer_destroy(ctx, b[i]);
 }
 
+/* The same without f64. */
+static void their_results(void **state) {
+    vd_context_desc context = { 0 };
+    vd_context *ctx = NULL;
+    vd_fft_desc desc = { 0 };
+    (void)state;
+    context.backend = VD_BACKEND_DUMMY;
+    context.disable = VD_FEATURE_F64;
+    assert_int_equal(vd_context_create(&context, &ctx), VD_OK);
+    desc.name = "hooked";
+    desc.shape[0] = 16;
+    results(ctx, desc);
+    nothing_left(ctx);
+    vd_context_destroy(ctx);
+}
+
 static void bad_input(void **state) {
     vd_context *ctx = dummy_context();
     vd_fft_desc desc = { 0 };
@@ -857,6 +915,7 @@ static void bad_input(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = { cmocka_unit_test(kinds), cmocka_unit_test(no_arrays), cmocka_unit_test(real_kinds), cmocka_unit_test(real_arrays),
-                                        cmocka_unit_test(shifts), cmocka_unit_test(prints), cmocka_unit_test(bad_input) };
+                                        cmocka_unit_test(shifts), cmocka_unit_test(prints), cmocka_unit_test(their_results),
+                                        cmocka_unit_test(bad_input) };
     return RUN_ON_DEVICE(tests);
 }
