@@ -97,7 +97,8 @@
    choose and unroll.
 
    Meaning. Every operation means the same on every target. Integers wrap. x / 0 is all ones and x % 0 is x; the least integer / -1 is itself. Shift counts
-   are taken modulo the width. float to int saturates, NaN gives 0. min and max give the other operand if one is NaN. mod(x, y) is x - y * floor(x / y), and
+   are taken modulo the width. float to int saturates, NaN gives 0. A float becomes a narrower one by one rounding to nearest even, also where it is widened
+   again (f64 to f16 on a device without i64: as the device likes). min and max give the other operand if one is NaN. mod(x, y) is x - y * floor(x / y), and
    rem of floats x - y * trunc(x / y), each step rounded. pow(x < 0, y) is NaN. Nothing is contracted behind your back; vc_fma is one or two roundings, as
    the device has it. Subnormal numbers may be flushed to zero. `fast` in the desc allows the compiler everything. Bool in memory is a u32, 0 or 1. Vectors
    in memory are packed as C arrays of their elements.
@@ -1434,7 +1435,8 @@ enum {
     /* Printed so that no compiler changes it: + - * of floats. Drivers do not only contract: Mesa takes (a + b) - a for b where nothing forbids it. */
     VC__NODE_PRECISE = 2,
     VC__NODE_RAW = 4,      /* while lowering: wants its own form, not the expansion */
-    VC__NODE_LIVE = 8      /* while lowering: something needs it */
+    VC__NODE_LIVE = 8,     /* while lowering: something needs it */
+    VC__NODE_WIDENED = 32  /* on the tape: a cast makes a wider float of it, or of what is moved from it */
 };
 
 typedef struct vc__pin { uint32_t node, block; } vc__pin; /* block: the one open behind this pin */
@@ -1467,6 +1469,7 @@ typedef struct vc__object {
     uint32_t arg;     /* index among the arguments; VC__NIL: none */
     uint16_t used;    /* in a listing: what its nodes do, VC_READ and VC_WRITE; 4: of an image, they ask for its size */
     bool stored;      /* a store was recorded */
+    bool widened;     /* a cast makes a wider float of what is in a variable */
     vc__image image;
     /* An object of a composite type is in no listing; its pieces are, each with a scalar or vector type (room composite). */
     uint32_t root;    /* of a piece: the object it is a piece of; VC__NIL: none */
@@ -1546,6 +1549,7 @@ struct vc__lower {
     vc_kernel *kernel;
     vc_target target;       /* VC_TARGET_NONE: nothing is expanded (the dump) */
     vc_buffers buffers;
+    bool rounds;            /* casts of the tape are marked whose rounding has to be seen */
     uint32_t region, pin;   /* where vc__make puts pure nodes, and effects */
     vc__node *node;         /* the lowered list, by number */
     uint32_t count, capacity;
@@ -1597,6 +1601,7 @@ struct vc_kernel {
     bool unmasked;           /* and not because of VC_IF, VC_ELSE and VC_EACH alone */
     uint32_t scratch[16];    /* by kind: 1 + the shared array through which workgroups combine values; 0: none */
     bool coherent;           /* a fence orders what workgroups see of buffers */
+    bool narrows, widens;    /* floats are cast to narrower ones, and to wider */
     uint32_t generation;     /* counts restarts; values and refs carry it */
     vc__node *node;
     uint32_t count, capacity;
@@ -3120,6 +3125,8 @@ static uint32_t vc__expand_mul_hi(vc__lower *s, const vc__node *n) {
 
 /* ---- packing ---- */
 
+static uint32_t vc__x_rounded(vc__lower *s, uint32_t x, uint32_t to);
+
 /* The bits of f32 rounded to f16, to nearest even, in u32; GLSL.std.450 leaves the rounding open. What is too small for a normal f16 is rounded by adding
    1/2, the rest in the integer: half a unit less one, and one for an odd last bit. */
 static uint32_t vc__x_half_bits(vc__lower *s, uint32_t x) {
@@ -3230,6 +3237,7 @@ static uint32_t vc__expand_unpack_half(vc__lower *s, const vc__node *n) {
         }
         return vc__make_vec(s, VC_F32X2, part, 2);
     }
+    if (vc__lowered(s, x)->op == VC__OP_PACK_HALF) return vc__x_rounded(s, vc__lowered(s, x)->a[0], VC_F16);
     if (vc__x_has(s, VC__OP_UNPACK_HALF, VC_U32)) return VC__NIL;
     for (i = 0; i < 2; i++) {
         part[i] = i ? vc__x_int(s, VC__OP_SHR, x, 16) : x;
@@ -3320,35 +3328,107 @@ static vc_type vc__x_middle(vc_type from, vc_type to) {
     return (vc__is_signed(a ? to : from) ? VC_I32 : VC_U32) + rows;
 }
 
-/* An f32 rounded as by a cast to f16 and back, by its bits: ties to even, 65520 and more become infinity, what is below the least normal half goes by
-   multiples of the least one. NVIDIA's driver 580 takes the two casts for nothing, and so neither rounds nor overflows. */
-static uint32_t vc__x_rounded_to_half(vc__lower *s, uint32_t x) {
+/* ---- floats that are rounded to fewer bits ----
+   NVIDIA's driver 580 takes casts from f32 to f16 and back for nothing, whatever stands between them that only moves the number, and so neither rounds nor
+   overflows. A cast whose result is made wider again is therefore given what it would give already: folding it changes nothing. */
+
+/* A cast between floats, or of an integer, that rounds. */
+static bool vc__is_narrowing(vc_type from, vc_type to) {
+    return vc__is_float(to) && (vc__is_float(from) ? vc__kind(to) < vc__kind(from) : vc__kind(to) == VC_F16 && !vc__is_bool(from));
+}
+
+/* One that shows what a narrower float was rounded to; integers are made of f16 by way of f32. */
+static bool vc__is_widening(vc_type from, vc_type to) {
+    return vc__is_float(from) && (vc__is_float(to) ? vc__kind(to) > vc__kind(from) : vc__kind(from) == VC_F16 && !vc__is_bool(to));
+}
+
+/* The object of a variable or array in which the invocation alone keeps something; NULL: what is accessed is another memory. */
+static vc__object *vc__own_memory(const vc_kernel *k, const vc__node *access) {
+    const vc__node *m = &k->node[access->a[0]];
+    return m->op == VC__OP_VAR || m->op == VC__OP_ARRAY ? &k->object[m->x] : NULL;
+}
+
+static void vc__mark_widened(vc_kernel *k, uint32_t number) {
+    vc__node *n = &k->node[number];
+    if (n->op != VC__OP_CAST || vc__is_narrowing(k->node[n->a[0]].type, n->type)) n->flags |= VC__NODE_WIDENED;
+}
+
+/* Goes from a node that is widened to those it was moved from; true: one is a variable nobody asked for yet. */
+static bool vc__mark_moved(vc_kernel *k, const vc__node *n) {
+    vc__object *o;
+    uint32_t i, first = 0, end = 1;
+    switch (n->op) {
+    case VC__OP_VEC:
+        for (i = 0; i < n->a[1]; i++) vc__mark_widened(k, k->extra[n->a[0] + i]);
+        return false;
+    case VC__OP_LOAD:
+        o = vc__own_memory(k, n);
+        if (!o || o->widened) return false;
+        return o->widened = true;
+    case VC__OP_SELECT: first = 1; end = 3; break;
+    case VC__OP_MIN: case VC__OP_MAX: end = 2; break;
+    case VC__OP_CLAMP: end = 3; break;
+    case VC__OP_COMPONENT: case VC__OP_EXTRACT: case VC__OP_NEG: case VC__OP_ABS: case VC__OP_BITCAST: break;
+    default: return false;
+    }
+    for (i = first; i < end; i++) vc__mark_widened(k, n->a[i]);
+    return false;
+}
+
+/* Marks the casts of the tape whose results come, moved at most, to where they are made wider. Operands come before users, what a variable holds in a loop
+   does not; so it is gone over again while variables are found. */
+static void vc__find_widened(vc_kernel *k) {
+    bool more = true;
+    uint32_t i;
+    for (i = 0; i < k->object_count; i++) k->object[i].widened = false;
+    while (more) {
+        more = false;
+        for (i = k->count; i-- > 0;) {
+            const vc__node *n = &k->node[i];
+            const vc__object *o = n->op == VC__OP_STORE ? vc__own_memory(k, n) : NULL;
+            if (n->op == VC__OP_CAST && vc__is_widening(k->node[n->a[0]].type, n->type)) vc__mark_widened(k, n->a[0]);
+            else if (o && o->widened) vc__mark_widened(k, n->a[2]);
+            else if (n->flags & VC__NODE_WIDENED && vc__mark_moved(k, n)) more = true;
+        }
+    }
+}
+
+/* The bits of 2^power. */
+static uint64_t vc__power_bits(uint32_t kind, int power) {
+    return (uint64_t)((int64_t)vc__ones(vc__kinds[kind].exponent - 1u) + power) << vc__kinds[kind].fraction;
+}
+
+/* A float rounded as by a cast to a narrower one and back, by its bits: ties to even, what rounds to more than the narrow one has becomes infinity, what is
+   below its least normal number goes by multiples of the least one. */
+static uint32_t vc__x_rounded(vc__lower *s, uint32_t x, uint32_t to) {
     vc_type type = vc__x_type(s, x), bits = vc__bits_type(type);
+    uint32_t kind = vc__kind(type), drop = vc__kinds[kind].fraction - (uint32_t)vc__kinds[to].fraction;
+    int bias = (int)vc__ones(vc__kinds[to].exponent - 1u), least = 1 - bias - vc__kinds[to].fraction; /* 2^least: its least subnormal number */
     uint32_t all = vc__make(s, VC__OP_BITCAST, bits, x, VC__NIL, VC__NIL, 0), m, sign, odd, r, small, c, is;
-    c = vc__make_const(s, bits, 0x7fffffffu);
+    c = vc__make_const(s, bits, vc__ones(vc__bits(kind) - 1u));
     m = vc__x_two(s, VC__OP_AND, all, c);
     sign = vc__x_two(s, VC__OP_XOR, all, m);
-    odd = vc__x_int(s, VC__OP_SHR, m, 13);
+    odd = vc__x_int(s, VC__OP_SHR, m, drop);
     c = vc__make_const(s, bits, 1);
     odd = vc__x_two(s, VC__OP_AND, odd, c);
-    c = vc__make_const(s, bits, 0xfff);
+    c = vc__make_const(s, bits, vc__ones(drop - 1));
     r = vc__x_two(s, VC__OP_ADD, m, c);
     r = vc__x_two(s, VC__OP_ADD, r, odd);
-    c = vc__make_const(s, bits, ~(uint32_t)0x1fff);
+    c = vc__make_const(s, bits, ~vc__ones(drop));
     r = vc__x_two(s, VC__OP_AND, r, c);
     small = vc__make(s, VC__OP_BITCAST, type, m, VC__NIL, VC__NIL, 0);
-    c = vc__make_const(s, type, 0x4b800000); /* 2^24 */
+    c = vc__make_const(s, type, vc__power_bits(kind, -least));
     small = vc__x_two(s, VC__OP_MUL, small, c);
     small = vc__x_one(s, VC__OP_ROUND, small);
-    c = vc__make_const(s, type, 0x33800000); /* 2^-24 */
+    c = vc__make_const(s, type, vc__power_bits(kind, least));
     small = vc__x_two(s, VC__OP_MUL, small, c);
     small = vc__make(s, VC__OP_BITCAST, bits, small, VC__NIL, VC__NIL, 0);
-    c = vc__make_const(s, bits, 0x38800000); /* of 2^-14 */
+    c = vc__make_const(s, bits, vc__power_bits(kind, 1 - bias));
     is = vc__x_compare(s, VC__OP_LT, m, c);
     r = vc__x_select(s, is, small, r);
-    c = vc__make_const(s, bits, 0x477ff000); /* of 65520 */
+    c = vc__make_const(s, bits, vc__power_bits(kind, bias + 1) - ((uint64_t)1 << (drop - 1))); /* halfway from the largest number: of f16, 65520 */
     is = vc__x_compare(s, VC__OP_LE, c, m);
-    c = vc__make_const(s, bits, 0x7f800000);
+    c = vc__x_infinite_bits(s, type);
     r = vc__x_select(s, is, c, r);
     is = vc__x_compare(s, VC__OP_LT, c, m);
     r = vc__x_select(s, is, m, r);
@@ -3356,9 +3436,45 @@ static uint32_t vc__x_rounded_to_half(vc__lower *s, uint32_t x) {
     return vc__make(s, VC__OP_BITCAST, type, r, VC__NIL, VC__NIL, 0);
 }
 
+/* The f32 next to an f64, of the two the odd one, so that it can be rounded once more as if it were the f64: some devices go to f16 by way of f32. */
+static uint32_t vc__x_odd_f32(vc__lower *s, uint32_t x) {
+    vc_type type = vc__x_type(s, x), bits = vc__bits_type(type);
+    uint64_t dropped = vc__ones(vc__kinds[VC_F64].fraction - (uint32_t)vc__kinds[VC_F32].fraction);
+    uint32_t r;
+    x = vc__make(s, VC__OP_BITCAST, bits, x, VC__NIL, VC__NIL, 0);
+    r = vc__x_int(s, VC__OP_AND, x, dropped);
+    r = vc__x_int(s, VC__OP_ADD, r, dropped); /* carries if any was set */
+    r = vc__x_two(s, VC__OP_OR, x, r);
+    r = vc__x_int(s, VC__OP_AND, r, ~dropped);
+    r = vc__make(s, VC__OP_BITCAST, type, r, VC__NIL, VC__NIL, 0);
+    return vc__make_raw(s, VC__OP_CAST, VC_F32 + (type & 48u), r, VC__NIL, VC__NIL, 0);
+}
+
+/* From a float to a narrower one. A cast whose x is not 0 has an operand that it does not change. */
+static uint32_t vc__x_narrowed(vc__lower *s, vc_type type, uint32_t x, bool widened) {
+    uint32_t from = vc__kind(vc__x_type(s, x)), to = vc__kind(type);
+    if (vc__is_c(s->target) || (from == VC_F64 && s->kernel->desc.machine.lacks & VC_FEATURE_I64) || (from - to == 1 && !widened)) return VC__NIL;
+    if (from - to == 2) x = vc__x_odd_f32(s, x);
+    if (widened) x = vc__x_rounded(s, x, to);
+    return vc__make_raw(s, VC__OP_CAST, type, x, VC__NIL, VC__NIL, widened);
+}
+
+/* A float that comes from a wider one through a cast, made wider again without it; VC__NIL: it does not. */
+static uint32_t vc__x_widened_again(vc__lower *s, vc_type type, uint32_t x) {
+    const vc__node *cast = vc__lowered(s, x);
+    uint32_t kind = vc__kind(cast->type), from = cast->a[0];
+    if (vc__is_c(s->target) || !vc__is_float(type) || cast->op != VC__OP_CAST || !vc__is_narrowing(vc__x_type(s, from), cast->type)) return VC__NIL;
+    if (!cast->x) {
+        if (vc__kind(vc__x_type(s, from)) != VC_F32) return VC__NIL;
+        from = vc__x_rounded(s, from, kind);
+    }
+    return vc__x_cast(s, type, from);
+}
+
 static uint32_t vc__expand_cast(vc__lower *s, const vc__node *n) {
     vc_type type = n->type, from = vc__x_type(s, n->a[0]), middle;
     uint32_t x = n->a[0], c, r;
+    bool widened = n->x != 0;
     if (vc__kind(type) == vc__kind(from)) return x;
     if (vc__is_bool(type)) {
         c = vc__x_small(s, from, 0);
@@ -3369,13 +3485,16 @@ static uint32_t vc__expand_cast(vc__lower *s, const vc__node *n) {
         r = vc__x_small(s, type, 0);
         return vc__x_select(s, x, c, r);
     }
-    if (vc__kind(from) == VC_F16 && vc__kind(type) == VC_F32 && !vc__is_c(s->target) && vc__lowered(s, x)->op == VC__OP_CAST &&
-        vc__kind(vc__x_type(s, vc__lowered(s, x)->a[0])) == VC_F32) return vc__x_rounded_to_half(s, vc__lowered(s, x)->a[0]);
+    if (vc__is_narrowing(from, type) && vc__is_float(from)) return vc__x_narrowed(s, type, x, widened);
+    if (vc__is_widening(from, type)) {
+        r = vc__x_widened_again(s, type, x);
+        if (r != VC__NIL) return r;
+    }
     middle = vc__x_middle(from, type);
     if (vc__is_float(from) && !vc__is_float(type) && !vc__is_float(middle)) return vc__x_to_int(s, type, middle, x);
     if (middle == type) return VC__NIL;
     x = vc__x_cast(s, middle, x);
-    return vc__x_cast(s, type, x);
+    return vc__make(s, VC__OP_CAST, type, x, VC__NIL, VC__NIL, widened);
 }
 
 static uint32_t vc__expand_isnan(vc__lower *s, const vc__node *n) {
@@ -4764,7 +4883,7 @@ static uint32_t vc__lower_node(vc__lower *s, uint32_t i) {
     n.a[0] = vc__mapped(s, t->a[0], operands > 0);
     n.a[1] = vc__mapped(s, t->a[1], operands > 1);
     n.a[2] = vc__mapped(s, t->a[2], operands > 2);
-    n.x = t->x;
+    n.x = s->rounds && t->op == VC__OP_CAST ? t->flags & VC__NODE_WIDENED : t->x;
     j = vc__is_c(s->target) ? vc__lower_parts(s, &n) : VC__NIL;
     return j != VC__NIL ? j : vc__settle(s, &n);
 }
@@ -4849,6 +4968,8 @@ static bool vc__lower_all(vc__lower *s) {
     if (!VC__ROOM(s, node, node, capacity, k->count) || !vc__make_slots(s, k->count + k->count / 2)) return false;
     memset(s->map, 0xff, k->count * sizeof(uint32_t));
     vc__find_plain(s);
+    s->rounds = k->narrows && k->widens && (s->target == VC_TARGET_SPIRV || s->target == VC_TARGET_GLSL);
+    if (s->rounds) vc__find_widened(k);
     for (i = 1; i < k->pin_count && !k->failed; i++) {
         s->pin = i;
         vc__walk(s, k->pin[i].node);
@@ -10633,7 +10754,7 @@ static void vc__check_desc(vc_kernel *k) {
 static void vc__reset(vc_kernel *k, const vc_kernel_desc *desc) {
     uint32_t i;
     k->lack = VC__LACK_NONE;
-    k->failed = k->returned = k->split = k->reconverges = k->unmasked = k->coherent = false;
+    k->failed = k->returned = k->split = k->reconverges = k->unmasked = k->coherent = k->narrows = k->widens = false;
     k->generation = (k->generation + 1) & 0x7fffffffu;
     k->count = k->pin_count = k->block_count = k->object_count = k->arg_count = k->extra_count = k->own_count = 0;
     k->now = k->at = k->format_count = 0;
@@ -11444,6 +11565,8 @@ static vc_val vc__convert(uint32_t op, vc_type type, vc_val v) {
         return vc__no_value();
     }
     n = o.node;
+    k->narrows |= vc__is_narrowing(o.type, type);
+    k->widens |= vc__is_widening(o.type, type);
     if (vc__scalar(o.type) != vc__scalar(type))
         n = vc__record(k, op, k->node[n].flags & VC__NODE_DIVERGES, vc__vec(vc__scalar(type), vc__rows(o.type)), n, VC__NIL, VC__NIL, 0);
     return vc__value(k, vc__rows(o.type) == vc__rows(type) ? n : vc__record_splat(k, n, vc__rows(type)));

@@ -39,6 +39,7 @@ typedef struct Run {
     int count;
     vd_buffer buffer[RUN_BUFFERS];
     void *out[RUN_BUFFERS];
+    bool fast;
     vd_type value_type; /* one more argument, by value; VD_BYTES: none */
     const void *value;
 } Run;
@@ -170,6 +171,7 @@ static inline bool run_end(Run *r) {
         desc.name = r->name;
         desc.local_size[0] = r->local;
         desc.buffers = r->form->buffers;
+        desc.fast = r->fast;
         if (r->form->ctx) desc.machine = vd_machine(r->form->ctx);
         if (run_verbose) printf("%s %s\n", r->name, r->form->name);
         vc_kernel *k = vc_begin(&desc);
