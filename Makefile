@@ -278,11 +278,15 @@ bench-build: build/$(cc)/tools/bench/build ## builder to SPIR-V, beside glslang 
 bench-pipeline: build/$(cc)/tools/bench/pipeline ## making a pipeline of the builder's module and of glslang's, and their registers
 	@$<
 
-bench-fft: build/vkfft/tools/bench/fft ## transforms of a GiB beside cuFFT, VkFFT and a copy
+# CUB is device code, and VkFFT on CUDA takes the toolkit's headers. Without nvcc there are no libraries of them, and their figures are not run.
+NVCC := $(shell command -v nvcc 2>/dev/null || ls /usr/local/cuda*/bin/nvcc 2>/dev/null | head -n 1)
+build/vkfft_cuda.so: tools/bench/vkfft_cuda.cpp
+	@mkdir -p $(@D)
+	$(quiet)$(NVCC) -O2 -w -shared -Xcompiler -fPIC $< -L$(dir $(NVCC))../lib64/stubs -lcuda -lnvrtc -o $@
+
+bench-fft: build/vkfft/tools/bench/fft $(if $(NVCC),build/vkfft_cuda.so) ## transforms of a GiB beside cuFFT, VkFFT and a copy
 	@$<
 
-# CUB is device code. Without nvcc there is no library, and its figures are not run.
-NVCC := $(shell command -v nvcc 2>/dev/null || ls /usr/local/cuda*/bin/nvcc 2>/dev/null | head -n 1)
 build/cub.so: tools/bench/cub.cu
 	@mkdir -p $(@D)
 	$(quiet)$(NVCC) -O3 -gencode arch=compute_80,code=compute_80 -gencode arch=compute_90,code=sm_90 -shared -Xcompiler -fPIC $< -o $@

@@ -11,8 +11,8 @@
    Each size fills the same number of bytes (BENCH_BYTES; 1 GiB, on a processor 16 MiB), out of place, forward. Ours, the others and the copy are timed in
    turn, each as one batch of some 50 ms that is recorded first, from its submission to its end; BENCH_ROUNDS times (7). `fft-both` is forward and back again,
    beside cuFFT, where that is. cuFFT is opened at run time (BENCH_CUFFT: its path); without it, or without CUDA, those figures are not run. VkFFT is our engine
-   on Vulkan, and on OpenCL works in our context and queue; it has complex transforms alone here. The copy is a kernel, 16 bytes a thread. The first
-   and the last transform of each size, of ours and of the others, are compared with FFTW in double where that was there to compile with; who is wrong has no
+   on Vulkan, and on OpenCL works in our context and queue; it has complex transforms alone here. Where cuFFT is, VkFFT on CUDA has the same data, as
+   `vkfft-cuda` (BENCH_VKFFT_CUDA: the library of it, build/vkfft_cuda.so). The copy is a kernel, 16 bytes a thread. The first and the last transform of each size, of ours and of the others, are compared with FFTW in double where that was there to compile with; who is wrong has no
    figures.
 
    On a processor the times are those that all threads of the program computed, which other programs disturb less.
@@ -28,6 +28,8 @@
 #include "tools/bench/fft_work.h"
 #include "tools/bench/vkfft_opencl.h"
 
+#include <dlfcn.h>
+
 static bool on_processor; /* the device */
 
 static double now(void) {
@@ -37,6 +39,19 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* VkFFT where it is no engine of ours. */
+typedef struct vkfft_calls {
+    int (*run)(void *made, int count);
+    void (*close)(void *made);
+} vkfft_calls;
+static const vkfft_calls vkfft_opencl = { vkfft_opencl_run, vkfft_opencl_close };
+
+typedef struct vkfft_cuda {
+    const char *(*open)(uint32_t rank, const uint32_t n[3], uint64_t batch, uint64_t in, uint64_t out, uint64_t bytes, void **made);
+    vkfft_calls calls;
+    const char *none;        /* why it is not there */
+} vkfft_cuda;
+
 typedef struct bench {
     vd_context *ctx;
     vd_buffer in, out, back; /* `in` is filled with x; `back`: what the inverse makes of `out`; none without cuFFT */
@@ -44,6 +59,7 @@ typedef struct bench {
     uint64_t bytes;
     cufft cu;
     const char *no_cufft;
+    vkfft_cuda vkfft_cuda;
     int rounds;
     vd_kernel copy;
     vd_native native;
@@ -52,14 +68,15 @@ typedef struct bench {
     vd_fft_rigor measure, rigor; /* of the side `measured`, 0: there is none; of the next plan of ours */
 } bench;
 
-/* One of what is timed in turn: a plan, VkFFT on OpenCL, cuFFT or, without any of them, the copy. */
+/* One of what is timed in turn: a plan, VkFFT on OpenCL or CUDA, cuFFT or, without any of them, the copy. */
 typedef struct side {
     const char *name;
     char none[256];          /* why it is not run; empty: it is */
     vd_fft *plan;
     vd_convolve *convolve;
-    void *opencl;
-    cufft *cu;
+    void *vkfft;
+    const vkfft_calls *calls; /* of vkfft */
+    cufft *cu;               /* whose data it has, and whose functions, unless those are vkfft's */
     bool in_place, inverse_too;
     double error;            /* relative, the worst of its samples; negative: not compared */
     double seconds[BENCH_ROUNDS_MAX];
@@ -163,15 +180,36 @@ static void open_vkfft(bench *b, const size *s, side *out) {
     else {
         vd_buffer_info in, to;
         if (vd_buffer_query(b->ctx, b->in, &in) || vd_buffer_query(b->ctx, b->out, &to)) die("vd_buffer_query", vd_error_text());
-        keep_reason(out, vkfft_opencl_open(&b->native, s->rank, s->n, batch_of(s, b->bytes), in.native, to.native, b->bytes, &out->opencl));
+        out->calls = &vkfft_opencl;
+        keep_reason(out, vkfft_opencl_open(&b->native, s->rank, s->n, batch_of(s, b->bytes), in.native, to.native, b->bytes, &out->vkfft));
     }
 }
 
+/* After cuFFT, which has the data. */
+static void open_vkfft_cuda(bench *b, const size *s, side *out) {
+    const char *why = b->no_cufft ? b->no_cufft : b->vkfft_cuda.none;
+    if (!why && s->what != COMPLEX) why = "it has rows, images and cubes alone here";
+    if (!why) why = b->vkfft_cuda.open(s->rank, s->n, batch_of(s, b->bytes), b->cu.in, b->cu.out, b->bytes, &out->vkfft);
+    keep_reason(out, why);
+    if (!why) out->cu = &b->cu;
+    out->calls = &b->vkfft_cuda.calls;
+}
+
+static const char *load_vkfft_cuda(vkfft_cuda *v) {
+    const char *path = getenv("BENCH_VKFFT_CUDA");
+    void *library = dlopen(path ? path : "build/vkfft_cuda.so", RTLD_NOW);
+    if (!library) return "build/vkfft_cuda.so is not here, which takes the CUDA toolkit; BENCH_VKFFT_CUDA may name it";
+    *(void **)&v->open = dlsym(library, "vkfft_cuda_open");
+    *(void **)&v->calls.run = dlsym(library, "vkfft_cuda_run");
+    *(void **)&v->calls.close = dlsym(library, "vkfft_cuda_close");
+    return v->open && v->calls.run && v->calls.close ? NULL : "a function of build/vkfft_cuda.so is missing";
+}
+
 static void close_side(side *s) {
-    if (s->opencl) vkfft_opencl_close(s->opencl);
+    if (s->vkfft) s->calls->close(s->vkfft);
+    else if (s->cu) cufft_end(s->cu);
     vd_fft_destroy(s->plan);
     vd_convolve_destroy(s->convolve);
-    if (s->cu) cufft_end(s->cu);
 }
 
 /* ---- running ---- */
@@ -227,10 +265,12 @@ static double time_list(bench *b, const side *s, int count) {
 
 /* Seconds of one batch of `count`. */
 static double time_of(bench *b, const side *s, int count) {
-    if (!s->cu && !s->opencl) return time_list(b, s, count);
+    if (!s->cu && !s->vkfft) return time_list(b, s, count);
     double start = now();
-    if (s->opencl && vkfft_opencl_run(s->opencl, count)) die("VkFFT on OpenCL", "failed");
-    if (!s->cu) return now() - start;
+    if (s->vkfft) {
+        if (s->calls->run(s->vkfft, count)) die(s->name, "failed");
+        return now() - start;
+    }
     s->cu->inverse_too = s->inverse_too;
     for (int i = 0; i < count; i++)
         if (cufft_run(s->cu, i)) die("cuFFT", "a call failed");
@@ -295,6 +335,8 @@ static void strike(side *s) {
 
 /* ---- one size ---- */
 
+enum { SIDES = 4 };          /* ours, cuFFT, VkFFT, and that on CUDA */
+
 static void print_pair(const bench *b, const char *name, const char *text, const side *ours, const side *theirs, int count, double bound) {
     bench_pair pair;
     char why[320];
@@ -327,7 +369,7 @@ static void try_to_record(bench *b, side *which) {
 static void first_of(bench *b, const size *s, side *which, void (*open)(bench *, const size *, side *)) {
     double start = now();
     open(b, s, which);
-    if (!which->none[0] && !which->opencl) try_to_record(b, which);
+    if (!which->none[0] && !which->vkfft) try_to_record(b, which);
     if (!which->none[0]) time_of(b, which, 1);
     which->seconds[0] = now() - start;
 }
@@ -367,15 +409,16 @@ static bool bench_both(bench *b, const size *s, const char *text, side *ours, si
     return wrong < 1e-4;
 }
 
-static bool bench_rounds(bench *b, const size *s, const char *text, side *ours, side *vkfft, side *cu) {
-    side copy = side_of("copy"), *const sides[] = { ours, vkfft, cu, &copy };
-    compare(b, s, sides, 3);
-    strike(vkfft);
-    strike(cu);
+/* Ours is the first side. */
+static bool bench_rounds(bench *b, const size *s, const char *text, side *const *all) {
+    side *ours = all[0], *cu = all[1], *vkfft = all[2], copy = side_of("copy"), *const sides[] = { ours, cu, vkfft, all[3], &copy };
+    compare(b, s, sides, SIDES);
+    for (int i = 1; i < SIDES; i++) strike(sides[i]);
     int count = count_for(b, ours);
-    rounds_of(b, sides, 4, count);
+    rounds_of(b, sides, SIDES + 1, count);
     print_pair(b, "fft", text, ours, cu, count, s->bound);
     print_pair(b, "fft", text, ours, vkfft, count, 1);
+    print_pair(b, "fft", text, ours, all[3], count, 1);
     print_pair(b, "fft", text, ours, &copy, count, on_processor ? 0 : s->copy);
     if (!vkfft->none[0] && is_power(s)) {
         b->product *= bench_median(ours->seconds, b->rounds) / bench_median(vkfft->seconds, b->rounds);
@@ -384,9 +427,9 @@ static bool bench_rounds(bench *b, const size *s, const char *text, side *ours, 
     return bench_both(b, s, text, ours, cu);
 }
 
-static void print_errors(const char *text, const side *const *sides, double most, bool right) {
+static void print_errors(const char *text, side *const *sides, double most, bool right) {
     printf("bench fft-error %s ", text);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < SIDES; i++)
         if (sides[i]->error >= 0) printf("%s=%.3g ", sides[i]->name, sides[i]->error);
     printf("bound=%.3g %s\n", most, !right ? "WRONG" : sides[0]->error < 0 ? "not compared" : "ok");
 }
@@ -416,8 +459,7 @@ static bool bench_measured(bench *b, const size *s, const char *text, const side
 
 static bool bench_size(bench *b, const size *s) {
     char text[64];
-    side ours = side_of("ours"), vkfft = side_of("vkfft"), cu = side_of("cufft");
-    const side *const sides[] = { &ours, &vkfft, &cu };
+    side ours = side_of("ours"), cu = side_of("cufft"), vkfft = side_of("vkfft"), cuda = side_of("vkfft-cuda"), *const sides[] = { &ours, &cu, &vkfft, &cuda };
     double most = (0.5 * 1.1921e-7 * log2((double)points(s)) + 1e-8) * (is_convolution(s) ? 3 : 1);
     name_of(s, text, sizeof text);
     if (!batch_of(s, b->bytes)) { bench_not_run("fft", text, "larger than the data"); return true; }
@@ -427,13 +469,12 @@ static bool bench_size(bench *b, const size *s) {
     if (!vkfft.none[0]) print_pair(b, "fft-first", text, &ours, &vkfft, 0, s->what == COMPLEX ? 0.5 : 0);
     if (!b->no_cufft) cu.cu = &b->cu;
     keep_reason(&cu, b->no_cufft ? b->no_cufft : cufft_begin(&b->cu, s));
-    bool came_back = bench_rounds(b, s, text, &ours, &vkfft, &cu), right = ours.error <= most && came_back;
+    open_vkfft_cuda(b, s, &cuda);
+    bool came_back = bench_rounds(b, s, text, sides), right = ours.error <= most && came_back;
     print_errors(text, sides, most, right);
     printf("%s", explain(&ours));
     right &= bench_measured(b, s, text, &ours, most);
-    close_side(&cu);
-    close_side(&vkfft);
-    close_side(&ours);
+    for (int i = SIDES - 1; i >= 0; i--) close_side(sides[i]);
     return right;
 }
 
@@ -486,6 +527,7 @@ static void open_bench(bench *b) {
     if (b->bytes < 4096) die("BENCH_BYTES", "at least 4096");
     b->x = make_numbers(b->bytes / 8);
     b->no_cufft = on_processor ? "the device is a processor" : cufft_open(&b->cu, &b->x, b->bytes);
+    b->vkfft_cuda.none = load_vkfft_cuda(&b->vkfft_cuda);
     open_buffers(b);
 }
 
