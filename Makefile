@@ -158,7 +158,7 @@ commands_codegen     = $(matrix_parts) $(filter-out %/matrix,$(programs_codegen)
 own_fft              = $(filter-out %/plans,$(call files,tests/fft,$(cc)))
 fake_driver          = VKDISPATCH_BACKEND=cuda VKDISPATCH_LIBCUDA=build/$(cc)/tests/fake/libcuda.so
 programs_fft         = $(own_fft) build/$(cc)/tests/fft/plans $(call fakes,$(cc)) build/vkfft/tests/fft/transforms
-bound_fft            = $(filter-out %/measure %/look_back,$(own_fft))
+bound_fft            = $(filter-out %/measure %/look_back %/threads,$(own_fft))
 FFT_BACKENDS         = opencl
 commands_fft         = $(own_fft) $(bound_fft:%="env VKDISPATCH_BUFFERS=binding %") \
                        $(foreach b,$(FFT_BACKENDS),$(own_fft:%="env VKDISPATCH_BACKEND=$b %")) \

@@ -148,7 +148,8 @@
    drivers end loops that go round for very long, convolutions take up to 32768 channels or kernels, and what is done in one pass takes several dispatches.
 
    Errors, memory and threads are those of vkdispatch.h; a plan belongs to one thread at a time. But plans do not die with their context: each is destroyed
-   before it, except those of the simple calls, which are the context's own. In C++ begin descs with = {}, for = {0} is C where the first member is an enum. */
+   before it, except those of the simple calls, which are the context's own; threads that make simple calls wait for each other where they want the same plan.
+   In C++ begin descs with = {}, for = {0} is C where the first member is an enum. */
 #ifndef VKDISPATCH_FFT_H
 #define VKDISPATCH_FFT_H
 #define VKDISPATCH_FFT_VERSION 100 /* major * 10000 + minor * 100 + patch */
@@ -7122,40 +7123,60 @@ typedef struct vd__plan_kind {
     void (*destroy)(void *plan);
 } vd__plan_kind;
 
+/* A plan lies in one of some places, each with a lock of its own, under which it is made and run: threads that want different plans do not wait for each
+   other. An index says which place a desc had last. It is a hint: it is looked up before the place is locked, and only what is found there then counts. */
 typedef struct vd__kept { /* the desc lies behind it */
-    struct vd__kept *next;
     const vd__plan_kind *kind;
     void *plan;
 } vd__kept;
 
-typedef struct vd__kept_call { const vd__plan_kind *kind; const void *desc, *io; } vd__kept_call;
+typedef struct vd__kept_index { uint64_t clock, hash[VD__FFT_KEPT], used[VD__FFT_KEPT]; } vd__kept_index; /* used: by the clock, 0: never */
 
-static const char vd__kept_key = 'k';
+typedef struct vd__kept_call { const vd__plan_kind *kind; const void *desc, *io; uint32_t place; } vd__kept_call;
 
-static void vd__kept_drop(vd_context *ctx, vd__kept *e) {
+static const char vd__kept_keys[VD__FFT_KEPT + 1] = { 0 }; /* of the places; the last one of the index */
+
+static void vd__kept_release(vd_context *ctx, void *data) {
     vd_allocator allocator = vd_context_allocator(ctx);
+    vd__kept *e = (vd__kept *)data;
     e->kind->destroy(e->plan);
     vd__fft_free(&allocator, e);
 }
 
-static void vd__kept_release(vd_context *ctx, void *data) {
-    vd__kept *e = (vd__kept *)data, *next;
-    for (; e; e = next) {
-        next = e->next;
-        vd__kept_drop(ctx, e);
-    }
+static void vd__kept_release_index(vd_context *ctx, void *data) {
+    vd_allocator allocator = vd_context_allocator(ctx);
+    vd__fft_free(&allocator, data);
 }
 
-/* Takes the plan of a call out of the list; NULL: it has none. */
-static vd__kept *vd__kept_take(vd__kept **first, const vd__kept_call *call) {
-    vd__kept *e = *first, *before = NULL;
-    while (e && (e->kind != call->kind || memcmp(e + 1, call->desc, call->kind->desc_size) != 0)) {
-        before = e;
-        e = e->next;
+/* FNV-1a, by up to eight bytes at a time. */
+static uint64_t vd__kept_hash(const vd__kept_call *call) {
+    uint64_t hash = 0xcbf29ce484222325u ^ (uint64_t)(uintptr_t)call->kind, word = 0;
+    size_t i, left;
+    for (i = 0; i < call->kind->desc_size; i += sizeof word) {
+        left = call->kind->desc_size - i;
+        memcpy(&word, (const char *)call->desc + i, left < sizeof word ? left : sizeof word);
+        hash = (hash ^ word) * 0x100000001b3u;
+        hash ^= hash >> 32;
     }
-    if (e && before) before->next = e->next;
-    else if (e) *first = e->next;
-    return e;
+    return hash;
+}
+
+/* The place of a call: that which its desc had, or the one that has not been used for longest. */
+static vd_result vd__kept_find(vd_context *ctx, void **data, void *user) {
+    vd__kept_call *call = (vd__kept_call *)user;
+    vd_allocator allocator = vd_context_allocator(ctx);
+    vd__kept_index *index = (vd__kept_index *)*data;
+    uint64_t hash = vd__kept_hash(call);
+    uint32_t i = 0, at = 0;
+    if (!index) *data = index = (vd__kept_index *)vd__fft_allocate(&allocator, sizeof *index);
+    if (!index) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "out of host memory for the plans that the context would keep");
+    while (i < VD__FFT_KEPT && !(index->used[i] && index->hash[i] == hash)) i++;
+    if (i < VD__FFT_KEPT) at = i;
+    else for (i = 1; i < VD__FFT_KEPT; i++) if (index->used[i] < index->used[at]) at = i;
+    index->hash[at] = hash;
+    index->used[at] = ++index->clock;
+    call->place = at;
+    return VD_OK;
 }
 
 static vd_result vd__kept_make(vd_context *ctx, const vd__kept_call *call, vd__kept **out) {
@@ -7171,35 +7192,28 @@ static vd_result vd__kept_make(vd_context *ctx, const vd__kept_call *call, vd__k
     return result;
 }
 
-/* Runs the plan of a call, which becomes the first of the list. Called by one thread at a time. */
+/* Runs the plan of a call in its place, where another one makes room if it is not there. */
 static vd_result vd__kept_use(vd_context *ctx, void **data, void *user) {
     const vd__kept_call *call = (const vd__kept_call *)user;
-    vd__kept *first = (vd__kept *)*data, *e = vd__kept_take(&first, call), *last;
-    uint32_t count = 1;
-    *data = first;
-    if (!e) {
+    vd__kept *e = (vd__kept *)*data;
+    if (!e || e->kind != call->kind || memcmp(e + 1, call->desc, call->kind->desc_size) != 0) {
         vd_result result = vd__kept_make(ctx, call, &e);
         if (result) return result;
-    }
-    e->next = first;
-    *data = e;
-    for (last = e; last->next; count++) {
-        if (count < VD__FFT_KEPT) {
-            last = last->next;
-            continue;
-        }
-        vd__kept_release(ctx, last->next);
-        last->next = NULL;
+        if (*data) vd__kept_release(ctx, *data);
+        *data = e;
     }
     return call->kind->run(ctx, e->plan, call->io);
 }
 
 static vd_result vd__kept_run(vd_context *ctx, const vd__plan_kind *kind, const void *desc, const void *io) {
     vd__kept_call call;
+    vd_result result;
     call.kind = kind;
     call.desc = desc;
     call.io = io;
-    return vd_context_attach(ctx, &vd__kept_key, vd__kept_use, &call, vd__kept_release);
+    call.place = 0;
+    result = vd_context_attach(ctx, &vd__kept_keys[VD__FFT_KEPT], vd__kept_find, &call, vd__kept_release_index);
+    return result ? result : vd_context_attach(ctx, &vd__kept_keys[call.place], vd__kept_use, &call, vd__kept_release);
 }
 
 /* The four functions of a kind: `make` fails by result, `run` takes the context's immediate list. */
