@@ -97,7 +97,10 @@ static void build(void *user, vc_kernel *k) {
 
 /* ---- what is right ---- */
 
-static double got_at(const Case *c, uint32_t i) { return real_of(c->way == STORED ? c->to : c->back, get_bits(c->way == STORED ? c->to : c->back, &result, i)); }
+static double got_at(const Case *c, uint32_t i) {
+    vc_type type = c->way == STORED ? c->to : c->back;
+    return real_of(type, get_bits(type, &result, i));
+}
 
 static bool is_right(const Case *c, uint32_t i) {
     const double *all = wanted[c->from == VC_F32 ? 0 : c->to == VC_F16 ? 1 : 2];
@@ -181,7 +184,8 @@ static void check(const Case *c) {
         if (forms[f].backend == VD_BACKEND_OPENCL && c->way != PLAIN && c->way < STORED) continue; /* its casts are functions, whatever stands between */
         Run r = begin(c, f, name);
         if (run_end(&r)) judge(&r, c);
-        if (!forms[f].glsl || !forms[f].ctx || c->way == BITS || c->way >= (c->to == VC_F32 ? INTEGER : STORED) || (run_filter && !strstr(name, run_filter))) continue;
+        if (!forms[f].glsl || !forms[f].ctx || (run_filter && !strstr(name, run_filter))) continue;
+        if (c->way == BITS || c->way >= (c->to == VC_F32 ? INTEGER : STORED)) continue; /* no GLSL of such a type, or nothing to fold */
         Form folded = forms[f];
         folded.name = "folded";
         r = begin(c, f, name);
