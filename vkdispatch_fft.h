@@ -890,7 +890,8 @@ typedef struct vd__fft_shape {
     uint32_t n;              /* elements of a transform: the product of its sizes */
     uint32_t axes, size[VD__FFT_AXES]; /* elements are counted along the first axis, then the second, … */
     uint32_t stages, radix[VD__FFT_STAGES], axis[VD__FFT_STAGES];
-    uint32_t joined;         /* bit i: stage i, along the last axis, takes what the threads have from the stage before, along another */
+    uint32_t joined;         /* bit i: stage i, along the last axis, takes what the threads have from the stage before, along another; or of the same axis,
+                                what a few neighbours in a subgroup have: see vd__fft_by_lanes */
     uint32_t threads;        /* of one transform */
     uint32_t side;           /* transforms of a workgroup */
     bool columns_in, columns_out; /* neighbouring threads belong to neighbouring transforms, while loading and while storing */
@@ -912,8 +913,10 @@ typedef struct vd__fft_phase {
     uint32_t length;         /* product of the radices done on its axis before */
     uint32_t step, part;
     uint32_t each;           /* butterflies of a thread */
-    bool joined;             /* butterfly u of a thread is first(thread, before_part) + u * before_part, by the radix before, of turned shapes behind */
+    bool joined;             /* butterfly u of a thread is first(thread / lanes, before_part) + (thread % lanes + u * lanes) * before_part, by the radix
+                                before, of turned shapes and of lanes that send behind */
     uint32_t before_part, before_radix;
+    uint32_t lanes;          /* threads that have the values of joined stages between them; 1: each its own */
 } vd__fft_phase;
 
 /* Where the elements of a pass lie: an element of transform q of block o at block(o) + each(q) + its index along each axis * stride, in elements. */
@@ -1002,6 +1005,7 @@ typedef struct vd__fft_device {
     uint32_t threads, shared;  /* most of a workgroup; words of the arithmetic's type */
     bool cpu, wide;            /* wide: that type is f64, which takes two registers */
     bool words;                /* pairs of f32 go through memory as one u64: see vd__fft_opened */
+    uint32_t lanes;            /* of a subgroup, where neighbours exchange values without memory; 0: they do not */
 } vd__fft_device;
 
 /* What a plan's user does to elements. */
@@ -1067,6 +1071,29 @@ struct vd_fft {
 
 static uint32_t vd__fft_radix(const vd__fft_shape *s, uint32_t leg, uint32_t stage) { return s->radix[leg ? s->stages - 1 - stage : stage]; }
 
+/* Whether stages i - 1 and i, of one axis, exchange values among a few neighbours in a subgroup, in either direction. Of radices r and s, and n elements, c
+   threads have r * s values between them: c = threads * r * s / n. */
+static bool vd__fft_by_lanes(const vd__fft_shape *s, uint32_t i) { return i && s->joined >> i & 1 && s->axis[i] == s->axis[i - 1]; }
+
+static uint32_t vd__fft_passes(const vd__fft_shape *s) {
+    uint32_t i, count = 0;
+    for (i = 1; i < s->stages; i++) count += vd__fft_by_lanes(s, i);
+    return count;
+}
+
+/* Stage i on a leg takes its butterflies so that c neighbours have all values which it gets, or gives on: those of s butterflies r(i) apart in the one, of r in
+   the other. */
+static bool vd__fft_deal_lanes(const vd__fft_shape *s, uint32_t leg, uint32_t i, vd__fft_phase *g) {
+    uint32_t at = leg ? s->stages - 1 - i : i;
+    bool gives = vd__fft_by_lanes(s, leg ? at : at + 1);
+    if (!gives && !vd__fft_by_lanes(s, leg ? at + 1 : at)) return false;
+    g->joined = true;
+    g->before_radix = vd__fft_radix(s, leg, gives ? i + 1 : i - 1);
+    g->before_part = gives ? g->step / g->before_radix : g->part / g->before_radix;
+    g->lanes = s->threads * g->radix * g->before_radix / s->n;
+    return true;
+}
+
 /* Stage i; of the second leg the stages in reverse order. */
 static vd__fft_phase vd__fft_phase_of(const vd__fft_shape *s, uint32_t leg, uint32_t i) {
     vd__fft_phase g;
@@ -1081,6 +1108,8 @@ static vd__fft_phase vd__fft_phase_of(const vd__fft_shape *s, uint32_t leg, uint
     g.step = g.inner * (s->size[g.axis] / g.radix);
     g.part = g.inner * g.length;
     g.each = (s->n / g.radix + s->threads - 1) / s->threads;
+    g.lanes = 1;
+    if (vd__fft_deal_lanes(s, leg, i, &g)) return g;
     g.joined = s->joined >> at & 1 && !s->turned && (!leg || !i); /* a second leg begins with what the last stage of the first left */
     if (s->turned && at + 1 < s->stages && s->joined >> (at + 1) & 1) { /* takes its butterflies as the joined stage behind it needs them */
         g.joined = true;
@@ -1094,10 +1123,18 @@ static vd__fft_phase vd__fft_phase_of(const vd__fft_shape *s, uint32_t leg, uint
     return g;
 }
 
+/* Whether neighbours in subgroups of so many lanes can exchange what stage i - 1 has for stage i of the same axis. */
+static bool vd__fft_can_pass(const vd__fft_shape *s, uint32_t i, uint32_t lanes) {
+    uint32_t r = s->radix[i - 1], q = s->radix[i], all = s->threads * r * q, c = all / s->n;
+    if (!lanes || s->axes > 1 || s->turned || s->columns_in || s->columns_out || s->threads % lanes) return false;
+    return all % s->n == 0 && c > 1 && (c & (c - 1)) == 0 && lanes % c == 0 && r % c == 0 && q % c == 0;
+}
+
 /* Whether each thread has from stage i - 1 just what it needs for stage i, or of a turned shape can have, if it takes other butterflies of that stage. */
-static bool vd__fft_can_join(const vd__fft_shape *s, uint32_t i) {
+static bool vd__fft_can_join(const vd__fft_shape *s, uint32_t i, uint32_t lanes) {
     vd__fft_phase a, b;
-    if (!i || (s->joined >> (i - 1) & 1) || s->axis[i] == s->axis[i - 1]) return false;
+    if (!i || s->joined >> (i - 1) & 1) return false;
+    if (s->axis[i] == s->axis[i - 1]) return vd__fft_can_pass(s, i, lanes);
     a = vd__fft_phase_of(s, 0, i - 1);
     b = vd__fft_phase_of(s, 0, i);
     if (s->turned)
@@ -1105,6 +1142,17 @@ static bool vd__fft_can_join(const vd__fft_shape *s, uint32_t i) {
     if (s->axis[i] != s->axes - 1) return false;
     if (i + 1 == s->stages && s->columns_in != s->columns_out) return false; /* there is an exchange that deals out the threads anew */
     return b.length == 1 && a.each == b.radix && s->threads * a.radix * b.radix == s->n && s->threads % a.part == 0;
+}
+
+static bool vd__fft_take_joined(const vd__fft_device *d, uint32_t joined, vd__fft_shape *s) {
+    uint32_t i;
+    s->joined = 0;
+    for (i = 1; i < s->stages; i++) {
+        if (!(joined >> i & 1)) continue;
+        if (!vd__fft_can_join(s, i, d->lanes)) return false;
+        s->joined |= 1u << i;
+    }
+    return s->joined == joined;
 }
 
 /* Elements that a thread holds at most while it does this shape. */
@@ -1138,7 +1186,7 @@ static uint32_t vd__fft_words(const vd__fft_shape *s) {
 
 /* In words of the arithmetic's type. */
 static uint64_t vd__fft_shared(const vd__fft_shape *s) {
-    return s->stages == 1 && !s->mirrored ? 0 : (uint64_t)vd__fft_words(s) * (s->split ? 1u : 2u) * (s->alternating ? 2 : 1);
+    return vd__fft_passes(s) + 1 == s->stages && !s->mirrored ? 0 : (uint64_t)vd__fft_words(s) * (s->split ? 1u : 2u) * (s->alternating ? 2 : 1);
 }
 
 /* Estimated instructions for one transform: butterflies and twiddles of every thread, idle ones too, exchanges, barriers, which cost most on a processor. Its
@@ -1247,7 +1295,7 @@ static void vd__fft_try_threads(vd__fft_search *s, uint32_t threads) {
     s->now.threads = threads;
     if (!threads || threads > s->device->threads || vd__fft_held(&s->now) > VD__FFT_RADIX) return;
     vd__fft_try_one(s);
-    for (i = 1; i < s->now.stages; i++) if (vd__fft_can_join(&s->now, i)) s->now.joined |= 1u << i;
+    for (i = 1; i < s->now.stages; i++) if (vd__fft_can_join(&s->now, i, s->device->lanes)) s->now.joined |= 1u << i;
     if (s->now.joined) vd__fft_try_one(s);
     s->now.joined = 0;
 }
@@ -1403,11 +1451,11 @@ static const vd__fft_known vd__fft_processor_mirrored[] = {
     { { 256 }, { 16, 16 }, 16, 1, 0, 0 }, { { 2048 }, { 16, 8, 16 }, 128, 1, 0, 0 }, { { 4096 }, { 16, 16, 16 }, 256, 1, 0, 0 }
 };
 
-/* Rows on a processor whose numbers are words (llvmpipe). It compiles an access to memory as a loop over lanes, for a millisecond: short threads are done
-   first. */
+/* Rows on a processor whose numbers are words (llvmpipe, 16 MiB). It compiles an access to memory as a loop over lanes, for a millisecond: threads hold few
+   values, and neighbours exchange what they can. 4096 = 16 x 16 x 16 is there after 270 ms and takes 35; 8 with 8 x 8 with 8 after 130, and 23. */
 static const vd__fft_known vd__fft_lane_rows[] = {
-    { { 64 }, { 8, 8 }, 8, 4, 0, 0 }, { { 128 }, { 8, 16 }, 8, 4, 0, 0 }, { { 256 }, { 16, 16 }, 16, 4, 0, 0 }, { { 512 }, { 8, 8, 8 }, 64, 4, 0, 0 },
-    { { 1024 }, { 8, 8, 16 }, 128, 2, 0, 0 }, { { 2048 }, { 8, 8, 8, 4 }, 256, 1, 0, 0 }, { { 4096 }, { 16, 16, 16 }, 256, 1, 0, 0 }
+    { { 64 }, { 8, 8 }, 8, 4, 0, 2 }, { { 128 }, { 16, 8 }, 8, 4, 0, 2 }, { { 256 }, { 8, 8, 4 }, 32, 4, 0, 4 }, { { 512 }, { 8, 8, 8 }, 64, 4, 0, 4 },
+    { { 1024 }, { 8, 4, 8, 4 }, 128, 2, 0, 10 }, { { 2048 }, { 8, 8, 8, 4 }, 256, 1, 0, 10 }, { { 4096 }, { 8, 8, 8, 8 }, 512, 1, 0, 10 }
 };
 
 /* What was measured for a shape, of so many; NULL: nothing. */
@@ -1433,6 +1481,7 @@ static bool vd__fft_recall(const vd__fft_device *d, vd__fft_shape *s, uint64_t c
     if (!k && !d->cpu && !s->turned) k = columns ? VD__FFT_FIND(vd__fft_columns, s) : VD__FFT_FIND(vd__fft_rows, s);
     if (!k || d->wide || (columns && k->side > count)) return false;
     vd__fft_take_known(k, s);
+    if (d->words && !vd__fft_take_joined(d, k->joined, s)) return false;
     s->side = k->side < count ? k->side : (uint32_t)count;
     if (vd__fft_fits(d, s)) return true;
     memset(s->pad, 0, sizeof s->pad);
@@ -1454,7 +1503,7 @@ static bool vd__fft_is_even(const vd__fft_shape *s, vd__fft_pad pad, uint32_t c,
 /* Word of shared memory that lane l of a workgroup reaches for element j of its first butterfly; UINT32_MAX: it has none. */
 static uint32_t vd__fft_word(const vd__fft_shape *s, const vd__fft_phase *g, uint32_t c, vd__fft_pad pad, bool columns, uint32_t l, uint32_t j) {
     uint32_t t = columns ? l / s->side : l % s->threads, q = columns ? l % s->side : l / s->threads, b = t, at;
-    if (g->joined) b = vd__fft_first_of(t, g->before_part, g->before_radix);
+    if (g->joined) b = vd__fft_first_of(t / g->lanes, g->before_part, g->before_radix) + t % g->lanes * g->before_part;
     if (l >= s->threads * s->side || b >= s->n / g->radix) return UINT32_MAX;
     at = (vd__fft_first_of(b, c, g->radix) + j * c) % (s->n / s->slices);
     return vd__fft_all_columns(s) ? vd__fft_padded(pad, at * s->side + q) : vd__fft_padded(pad, at) + q * vd__fft_pitch(s, pad);
@@ -2447,7 +2496,7 @@ static vd_result vd__fft_upload_tables(vd_fft *p) {
 }
 
 // >>exchange
-/* Values between the threads of a workgroup, through shared memory. */
+/* Values between the threads of a workgroup, through shared memory or among neighbours of a subgroup. */
 
 enum { VD__FFT_RE, VD__FFT_IM, VD__FFT_BOTH }; /* what passes at a time */
 
@@ -2494,6 +2543,11 @@ static vc_val vd__fft_first(const vd__fft_shape *s, vc_val b, uint32_t c, uint32
 static vc_val vd__fft_own(const vd__fft_writer *w, const vd__fft_phase *g, uint32_t u, bool *partly) {
     vc_val t = w->thread[w->columns];
     *partly = !g->joined && (u + 1) * w->shape->threads > w->shape->n / g->radix;
+    if (g->lanes > 1) {
+        vc_val lane = vc_add(vc_rem(t, vc_u32(g->lanes)), vc_u32(u * g->lanes)), group = vc_div(t, vc_u32(g->lanes));
+        if (w->shape->threads / g->lanes > g->before_part) group = vd__fft_first(w->shape, group, g->before_part, g->before_radix);
+        return vc_add(group, vc_mul(lane, vc_u32(g->before_part)));
+    }
     if (g->joined) return vc_add(vd__fft_first(w->shape, t, g->before_part, g->before_radix), vc_u32(u * g->before_part));
     return vc_add(t, vc_u32(u * w->shape->threads));
 }
@@ -2598,6 +2652,41 @@ static void vd__fft_regroup(vd__fft_writer *w, const vd__fft_phase *g) {
     for (j = 0; j < g->each * g->radix; j++) w->x[j] = to[j];
 }
 
+/* Neighbours i and i ^ h of a subgroup exchange one of two values each: the lower one gives b for the other's a. */
+static void vd__fft_trade(vc_val upper, uint32_t h, vc_val *a, vc_val *b) {
+    vc_val kept = vc_select(upper, *b, *a), given = vc_subgroup_shuffle_xor(vc_select(upper, *a, *b), vc_u32(h));
+    *a = vc_select(upper, given, kept);
+    *b = vc_select(upper, kept, given);
+}
+
+/* What c neighbours of a subgroup hold, c values each: thread i gets as value j what thread j had as value i. Halves change places, then quarters, and so on
+   (Eklundh, A fast computer method for matrix transposing, 1972). llvmpipe makes a shuffle by constants one instruction, an access to memory a loop. */
+static void vd__fft_transpose(vd__fft_writer *w, vd__fft_c *x, uint32_t c) {
+    uint32_t h, i;
+    for (h = c / 2; h; h /= 2) {
+        vc_val upper = vc_ne(vc_and(vc_subgroup_local_id(w->k), vc_u32(h)), vc_u32(0));
+        for (i = 0; i < c; i++) {
+            if (i & h) continue;
+            vd__fft_trade(upper, h, &x[i].re, &x[i + h].re);
+            vd__fft_trade(upper, h, &x[i].im, &x[i + h].im);
+        }
+    }
+}
+
+/* The results of a stage to the next one of the same axis, among neighbours. */
+static void vd__fft_pass_on(vd__fft_writer *w, const vd__fft_phase *g, const vd__fft_phase *next) {
+    vd__fft_c to[VD__FFT_HELD], tile[VD__FFT_RADIX];
+    uint32_t c = g->lanes, u, v, j;
+    for (u = 0; u < g->each; u++) {
+        for (v = 0; v < next->each; v++) {
+            for (j = 0; j < c; j++) tile[j] = w->x[u * g->radix + v * c + j];
+            vd__fft_transpose(w, tile, c);
+            for (j = 0; j < c; j++) to[v * next->radix + u * c + j] = tile[j];
+        }
+    }
+    for (j = 0; j < g->each * g->radix; j++) w->x[j] = to[j];
+}
+
 // >>stage
 /* One radix of a transform, and all of them (Stockham's order: Van Loan, section 1.7). */
 
@@ -2654,7 +2743,7 @@ static vc_val vd__fft_row(const vd__fft_writer *w, vc_val q) {
 
 static void vd__fft_stage(vd__fft_writer *w, const vd__fft_phase *g, uint32_t table) {
     uint32_t u, j, powers = vd__fft_powers(g->radix);
-    bool same = !g->joined && w->shape->threads % g->part == 0;
+    bool same = g->joined ? g->lanes > 1 && g->before_part % g->part == 0 : w->shape->threads % g->part == 0;
     bool turn = w->pass->turn_first && !w->pass->copies && g->length == 1 && g->axis + 1 == w->shape->axes;
     vd__fft_c power[VD__FFT_RADIX];
     for (u = 0; u < g->each; u++) {
@@ -2673,13 +2762,15 @@ static void vd__fft_stage(vd__fft_writer *w, const vd__fft_phase *g, uint32_t ta
 static void vd__fft_stages(vd__fft_writer *w, uint32_t leg, bool columns_out) {
     const vd__fft_shape *s = w->shape;
     vd__fft_phase g = vd__fft_phase_of(s, leg, 0), next;
-    uint32_t i;
+    uint32_t i, behind;
     for (i = 0; i < s->stages; i++, g = next) {
         vd__fft_stage(w, &g, w->pass->tables.stage[leg][i]);
         if (i + 1 == s->stages) return;
         next = vd__fft_phase_of(s, leg, i + 1);
+        behind = leg ? s->stages - 1 - i : i + 1; /* the exchange, by the later stage of the first leg */
         w->pad = s->pad[leg ? s->stages - 2 - i : i]; /* of the same two stages */
-        if (s->turned ? s->joined >> (leg ? s->stages - 1 - i : i + 1) & 1 : next.joined) vd__fft_regroup(w, &g);
+        if (vd__fft_by_lanes(s, behind)) vd__fft_pass_on(w, &g, &next);
+        else if (s->turned ? s->joined >> behind & 1 : next.joined && next.lanes == 1) vd__fft_regroup(w, &g);
         else vd__fft_exchange(w, &g, &next, i + 2 == s->stages ? columns_out : w->columns);
     }
 }
@@ -3201,9 +3292,15 @@ static void vd__fft_convolve(vd__fft_writer *w) {
     }
 }
 
+/* This thread's number in its workgroup, by its place in the subgroup where neighbours exchange values. */
+static vc_val vd__fft_lane_of(const vd__fft_writer *w) {
+    if (!vd__fft_passes(w->shape)) return vc_local_index(w->k);
+    return vc_add(vc_mul(vc_subgroup_id(w->k), vc_u32(w->plan->device.lanes)), vc_subgroup_local_id(w->k));
+}
+
 static void vd__fft_deal_threads(vd__fft_writer *w) {
     const vd__fft_shape *s = w->shape;
-    vc_val l = vc_local_index(w->k);
+    vc_val l = vd__fft_lane_of(w);
     w->side[0] = s->side == 1 ? vc_u32(0) : vc_div(l, vc_u32(s->threads));
     w->thread[0] = s->side == 1 ? l : vc_rem(l, vc_u32(s->threads));
     w->side[1] = s->side == 1 ? vc_u32(0) : vc_rem(l, vc_u32(s->side));
@@ -7685,7 +7782,7 @@ VD__PLAN_KIND(convolve, vd_convolve, vd_convolve_desc, vd__convolve_io, vd__conv
 /* Which shape of a kernel is the fastest: those that are cheapest by estimate are compiled, compared with what the planner would take, and timed; then, with
    the radices and threads of the best, other numbers of transforms side by side and other exchanges. */
 
-enum { VD__FFT_MEASURE_VERSION = 3 }; /* of what is kept: to be raised when kernels or choices change */
+enum { VD__FFT_MEASURE_VERSION = 4 }; /* of what is kept: to be raised when kernels or choices change */
 
 static vd__fft_choice vd__fft_choice_of(const vd__fft_shape *s) {
     vd__fft_choice c;
@@ -7719,17 +7816,6 @@ static bool vd__fft_take_radices(const vd__fft_pass *pass, const vd__fft_choice 
     return left == 1 && s->stages;
 }
 
-static bool vd__fft_take_joined(uint32_t joined, vd__fft_shape *s) {
-    uint32_t i;
-    s->joined = 0;
-    for (i = 1; i < s->stages; i++) {
-        if (!(joined >> i & 1)) continue;
-        if (!vd__fft_can_join(s, i)) return false;
-        s->joined |= 1u << i;
-    }
-    return s->joined == joined;
-}
-
 /* The shape that a choice makes of a pass; false: it has none. */
 static bool vd__fft_take_choice(const vd_fft *p, const vd__fft_pass *pass, const vd__fft_choice *c, vd__fft_shape *out) {
     const vd__fft_device *d = &p->device;
@@ -7743,7 +7829,7 @@ static bool vd__fft_take_choice(const vd_fft *p, const vd__fft_pass *pass, const
     s.side = c->side;
     s.split = c->slices != 0;
     s.slices = s.split ? c->slices : 1;
-    if (vd__fft_held(&s) > VD__FFT_RADIX || !vd__fft_take_joined(c->joined, &s) || !vd__fft_can_slice(&s, s.slices)) return false;
+    if (vd__fft_held(&s) > VD__FFT_RADIX || !vd__fft_take_joined(d, c->joined, &s) || !vd__fft_can_slice(&s, s.slices)) return false;
     for (i = 0; i < VD__FFT_STAGES; i++) s.pad[i] = d->cpu || vd__fft_all_columns(&s) ? vd__fft_no_pad : vd__fft_usual_pad;
     if (!vd__fft_fits(d, &s)) memset(s.pad, 0, sizeof s.pad);
     if (!d->cpu && vd__fft_fits(d, &s)) vd__fft_choose_pads(d, &s);
@@ -8564,6 +8650,8 @@ static void vd__fft_learn_device(vd_fft *p) {
     p->device.cpu = vd__plan_for_cpu(d);
     p->device.wide = p->real == VC_F64;
     p->device.words = p->device.cpu && d->backend == VD_BACKEND_VULKAN && d->features & VD_FEATURE_I64 && p->real == VC_F32;
+    if (p->device.words && d->features & VD_FEATURE_SUBGROUP && d->limits.min_subgroup_size == d->limits.max_subgroup_size)
+        p->device.lanes = d->limits.min_subgroup_size;
 }
 
 static vd_result vd__fft_make_buffers(vd_fft *p) {

@@ -434,6 +434,34 @@ static void shapes_can_be_told(void **state) {
     unsetenv("VKDISPATCH_FFT_SHAPES");
 }
 
+/* Neighbours of a subgroup exchange values on llvmpipe alone; elsewhere such shapes are refused. */
+static void lanes_can_be_told(void **state) {
+    static const struct { uint32_t n; const char *factors, *text; } rows[] = {
+        { 64, "8+8/8/3/0", "rows of 64 = 8 with 8, 8 threads, 3 side by side, exchange of 0 bytes" },
+        { 256, "16+8x2/16/1/1", "rows of 256 = 16 with 8 x 2, 16 threads" }, { 256, "4x8+8/32/2/0", "rows of 256 = 4 x 8 with 8, 32 threads" },
+        { 320, "8+8x5/40/1/0", "rows of 320 = 8 with 8 x 5, 40 threads" }, { 96, "12+4x2/8/2/0", "rows of 96 = 12 with 4 x 2, 8 threads" }
+    };
+    (void)state;
+    need_device();
+    const vd_device_info *d = vd_device(device_context, 0);
+    bool exchanges = d->backend == VD_BACKEND_VULKAN && d->type == VD_DEVICE_CPU && d->limits.min_subgroup_size == 8 && d->limits.max_subgroup_size == 8;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        vd_fft_desc desc = desc_of(7, rows[i].n, 0, 2);
+        desc.rigor = VD_FFT_RIGOR_DEFAULT;
+        if (exchanges) check_forced(&desc, rows[i].factors, rows[i].text);
+        else check_refused(&desc, rows[i].factors, "points cannot be");
+        desc.shape[1] *= 2;
+        desc.kind = VD_FFT_REAL; /* as many complex numbers, half of them */
+        if (exchanges) check_forced(&desc, rows[i].factors, " with ");
+    }
+    vd_fft_desc turned = desc_of(64, 9, 0, 1), few = desc_of(7, 64, 0, 2);
+    turned.rigor = few.rigor = VD_FFT_RIGOR_DEFAULT;
+    check_refused(&turned, "8+8/8/8/0", "points cannot be");
+    check_refused(&few, "8+8/4/1/0", "points cannot be");      /* 4 threads, 16 values each */
+    check_refused(&few, "16+4/4/1/0", "points cannot be");
+    check_refused(&few, "4+4+4/16/1/0", "points cannot be");   /* one stage gives on what it gets */
+}
+
 /* Of the programs that were compiled for CUDA or OpenCL; what was measured, by pattern, the tests take away themselves. */
 static void empty_folder(void) {
     char programs[100];
@@ -448,7 +476,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shapes_for_processors), cmocka_unit_test(shapes_for_gpus), cmocka_unit_test(convolutions), cmocka_unit_test(choices_are_kept),
         cmocka_unit_test(contexts_remember), cmocka_unit_test(dummies_estimate), cmocka_unit_test(memory_runs_out),
-        cmocka_unit_test(the_environment_has_its_way), cmocka_unit_test(shapes_can_be_told),
+        cmocka_unit_test(the_environment_has_its_way), cmocka_unit_test(shapes_can_be_told), cmocka_unit_test(lanes_can_be_told),
     };
     snprintf(folder, sizeof folder, "/tmp/vkdispatch-measure-XXXXXX");
     if (!mkdtemp(folder)) return 1;
