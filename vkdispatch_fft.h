@@ -532,6 +532,7 @@ enum {
     VD__FFT_POINTS = 16384,    /* complex numbers that fit into the registers of a workgroup */
     VD__FFT_PASSES = 12,
     VD__FFT_ARGS = 16,         /* of hooks */
+    VD__FFT_TABLES = 64,       /* of a plan that passes share */
     VD__FFT_CANDIDATES = 96,   /* shapes of a kernel from which those are taken that are timed */
     VD__FFT_TIMED = 40,        /* shapes of a kernel that are timed at most */
     VD__FFT_ROUNDS = 5,        /* in which they are, in turn */
@@ -925,6 +926,9 @@ typedef struct vd__fft_side { vd__digits block, each; uint64_t stride[VD__FFT_AX
 /* Which elements of a pass there are, of one axis: i * scale + q / width below count; count 0: all. */
 typedef struct vd__fft_cut { uint64_t count, scale, width; } vd__fft_cut;
 
+/* A table that a plan has, which passes share that need the same: what its numbers are made from, and where they begin. */
+typedef struct vd__fft_table { uint64_t what[5]; uint32_t offset; } vd__fft_table;
+
 /* Tables of a pass, as offsets into the plan's table of complex numbers. */
 typedef struct vd__fft_tables {
     uint32_t stage[2][VD__FFT_STAGES]; /* twiddles of the transform and, with a chirp, of the inverse that follows */
@@ -1059,6 +1063,8 @@ struct vd_fft {
     vc_type real;            /* of the arithmetic */
     vc_type stored[VD__FFT_PLACES]; /* of parts in memory, by place */
     double *table;           /* on the host while the plan is made */
+    vd__fft_table known[VD__FFT_TABLES]; /* the first of them */
+    uint32_t known_count;
     uint32_t table_count;    /* complex numbers */
     uint64_t table_capacity;
     bool table_full;         /* more of them were wanted than can be counted */
@@ -2353,6 +2359,25 @@ static double *vd__fft_more(vd_fft *p, uint64_t count) {
     return grown + 2 * (size_t)(need - count);
 }
 
+/* A table of so many numbers; *at: where they are to be put, NULL if the plan has them already. False: without memory. */
+static bool vd__fft_table_of(vd_fft *p, uint64_t count, const uint64_t what[5], uint32_t *offset, double **at) {
+    uint32_t i;
+    for (i = 0; i < p->known_count; i++) {
+        if (memcmp(p->known[i].what, what, sizeof p->known[i].what) != 0) continue;
+        *offset = p->known[i].offset;
+        *at = NULL;
+        return true;
+    }
+    *at = vd__fft_more(p, count);
+    if (!*at) return false;
+    *offset = p->table_count - (uint32_t)count;
+    if (i == VD__FFT_TABLES) return true;
+    memcpy(p->known[i].what, what, sizeof p->known[i].what);
+    p->known[i].offset = *offset;
+    p->known_count++;
+    return true;
+}
+
 /* exp(-2 pi i m / n) */
 static void vd__fft_put_root(double *at, uint64_t m, uint64_t n) {
     double re, im;
@@ -2363,11 +2388,11 @@ static void vd__fft_put_root(double *at, uint64_t m, uint64_t n) {
 
 /* For a stage behind `length` values: exp(-2 pi i m / (length * radix)) for each m below length, then its powers of two. */
 static bool vd__fft_table_stage(vd_fft *p, uint32_t length, uint32_t radix, uint32_t *offset) {
+    uint64_t what[5] = { 's', length, radix, 0, 0 };
     uint32_t powers = vd__fft_powers(radix), m, i;
-    double *at = vd__fft_more(p, (uint64_t)length * powers);
-    if (!at) return false;
-    *offset = p->table_count - length * powers;
-    for (i = 0; i < powers; i++)
+    double *at;
+    if (!vd__fft_table_of(p, (uint64_t)length * powers, what, offset, &at)) return false;
+    for (i = 0; at && i < powers; i++)
         for (m = 0; m < length; m++, at += 2) vd__fft_put_root(at, (uint64_t)m << i, (uint64_t)length * radix);
     return true;
 }
@@ -2377,27 +2402,24 @@ static bool vd__fft_is_tabled(const vd__fft_pass *pass) { return (pass->shape.ax
 
 /* Roots by row and index along the part: one of which is what a whole workgroup has. */
 static bool vd__fft_table_parted(vd_fft *p, vd__fft_pass *pass) {
-    uint64_t n = pass->turn, columns = n / pass->turn_rows, row, k;
-    double *at = vd__fft_more(p, n);
-    if (!at) return false;
-    pass->tables.fine = p->table_count - (uint32_t)n;
-    for (row = 0; row < pass->turn_rows; row++)
+    uint64_t n = pass->turn, columns = n / pass->turn_rows, row, k, what[5] = { 'p', n, pass->turn_rows, 0, 0 };
+    double *at;
+    if (!vd__fft_table_of(p, n, what, &pass->tables.fine, &at)) return false;
+    for (row = 0; at && row < pass->turn_rows; row++)
         for (k = 0; k < columns; k++, at += 2) vd__fft_put_root(at, row * k, n);
     return true;
 }
 
 /* The whole of an axis: roots e = 0 … 2^fine - 1, and each 2^fine-th. */
 static bool vd__fft_table_axis(vd_fft *p, vd__fft_pass *pass) {
-    uint64_t n = pass->turn, count, i;
+    uint64_t n = pass->turn, count, i, what[5] = { 'a', n, 0, 0, 0 };
     double *at;
     while ((uint64_t)1 << 2 * pass->fine_bits < n) pass->fine_bits++;
     count = (n >> pass->fine_bits) + 1;
-    at = vd__fft_more(p, ((uint64_t)1 << pass->fine_bits) + count);
-    if (!at) return false;
-    pass->tables.coarse = p->table_count - (uint32_t)count;
-    pass->tables.fine = pass->tables.coarse - (1u << pass->fine_bits);
-    for (i = 0; i < (uint64_t)1 << pass->fine_bits; i++, at += 2) vd__fft_put_root(at, i, n);
-    for (i = 0; i < count; i++, at += 2) vd__fft_put_root(at, i << pass->fine_bits, n);
+    if (!vd__fft_table_of(p, ((uint64_t)1 << pass->fine_bits) + count, what, &pass->tables.fine, &at)) return false;
+    pass->tables.coarse = pass->tables.fine + (1u << pass->fine_bits);
+    for (i = 0; at && i < (uint64_t)1 << pass->fine_bits; i++, at += 2) vd__fft_put_root(at, i, n);
+    for (i = 0; at && i < count; i++, at += 2) vd__fft_put_root(at, i << pass->fine_bits, n);
     return true;
 }
 
@@ -2431,23 +2453,25 @@ static void vd__fft_host(double *y, const double *x, uint32_t n, uint32_t step) 
 
 /* The chirp exp(-pi i k^2 / n), and the spectrum of its conjugate on the longer length m, divided by m (Bluestein, 1970). */
 static bool vd__fft_table_chirp(vd_fft *p, vd__fft_pass *pass) {
-    uint32_t n = pass->chirp, m = pass->shape.n, k;
-    double *x = (double *)vd__fft_allocate(&p->allocator, (size_t)m * 4 * sizeof(double)), *y = x ? x + 2 * (size_t)m : NULL;
-    double *at = x ? vd__fft_more(p, n) : NULL;
-    if (!at) { vd__fft_free(&p->allocator, x); return false; }
-    pass->tables.chirp = p->table_count - n;
-    for (k = 0; k < n; k++, at += 2) {
+    uint32_t n = pass->chirp, m = pass->shape.n, room = (n + 15) / 16 * 16, k;
+    uint64_t what[5] = { 'c', n, m, 0, 0 };
+    double *x, *y, *at;
+    if (!vd__fft_table_of(p, (uint64_t)room + m, what, &pass->tables.chirp, &at)) return false;
+    pass->tables.spectrum = pass->tables.chirp + room;
+    if (!at) return true;
+    x = (double *)vd__fft_allocate(&p->allocator, (size_t)m * 4 * sizeof(double));
+    if (!x) return false;
+    y = x + 2 * (size_t)m;
+    for (k = 0; k < n; k++) {
         uint64_t square = (uint64_t)k * k % (2 * (uint64_t)n);
-        vd__fft_put_root(at, square, 2 * (uint64_t)n);
+        vd__fft_put_root(at + 2 * (size_t)k, square, 2 * (uint64_t)n);
         vd__fft_root(square, 2 * (uint64_t)n, &x[2 * (size_t)k], &x[2 * (size_t)k + 1]);
         if (k) memcpy(&x[2 * (size_t)(m - k)], &x[2 * (size_t)k], 2 * sizeof(double));
     }
     vd__fft_host(y, x, m, 1);
-    at = vd__fft_more(p, m);
-    pass->tables.spectrum = p->table_count - m;
-    for (k = 0; at && k < 2 * m; k++) at[k] = y[k] / m;
+    for (k = 0; k < 2 * m; k++) at[2 * (size_t)room + k] = y[k] / m;
     vd__fft_free(&p->allocator, x);
-    return at != NULL;
+    return true;
 }
 
 /* The passes of both directions, counted through. */
@@ -3738,11 +3762,10 @@ static vd_result vd__real_check_alignment(const vd_fft *p, vd_buffer reals) {
 
 /* exp(-2 pi i (k * step + first) / of) */
 static bool vd__real_table(vd_fft *p, uint64_t count, uint64_t step, uint64_t first, uint64_t of, uint32_t *offset) {
-    double *at = vd__fft_more(p, count);
-    uint64_t k;
-    if (!at) return false;
-    *offset = p->table_count - (uint32_t)count;
-    for (k = 0; k < count; k++, at += 2) vd__fft_put_root(at, k * step + first, of);
+    uint64_t k, what[5] = { 'r', count, step, first, of };
+    double *at;
+    if (!vd__fft_table_of(p, count, what, offset, &at)) return false;
+    for (k = 0; at && k < count; k++, at += 2) vd__fft_put_root(at, k * step + first, of);
     return true;
 }
 

@@ -713,13 +713,63 @@ static void bad_input(void **state) {
     vd_context_destroy(ctx);
 }
 
+/* ---- tables ---- */
+
+static void *take(void *user, size_t size) {
+    (void)user;
+    return malloc(size);
+}
+
+/* Blocks of memory that stand for a device's are taken at once. */
+static void *grow(void *user, void *block, size_t size) {
+    size_t *largest = (size_t *)user;
+    if (size > *largest) *largest = size;
+    return realloc(block, size);
+}
+
+static void give(void *user, void *block) {
+    (void)user;
+    free(block);
+}
+
+/* Kernels of both directions, the first and the last of each, take the same factors. What a plan lets grow the most is the room of all tables, pairs
+   of f64 that is doubled until they fit; twice as much is one table too many. */
+static void tables_are_shared(void **state) {
+    static const struct { vd_fft_kind kind; uint64_t n, bytes; } cases[] = {
+        { VD_FFT_REAL, 200000, 2 << 20 }, { VD_FFT_DCT1, 100001, 2 << 20 }, { VD_FFT_DCT2, 100000, 4 << 20 }, { VD_FFT_DCT3, 100000, 4 << 20 },
+        { VD_FFT_DCT4, 200000, 2 << 20 }, { VD_FFT_DST1, 99999, 2 << 20 },  { VD_FFT_DST2, 100000, 4 << 20 }, { VD_FFT_DST4, 200000, 2 << 20 },
+    };
+    vd_context_desc context = { 0 };
+    vd_context *ctx = NULL;
+    size_t largest = 0;
+    (void)state;
+    context.backend = VD_BACKEND_DUMMY;
+    context.allocator.allocate = take;
+    context.allocator.reallocate = grow;
+    context.allocator.release = give;
+    context.allocator.user = &largest;
+    assert_int_equal(vd_context_create(&context, &ctx), VD_OK);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        vd_fft_desc desc = { 0 };
+        desc.kind = cases[i].kind;
+        desc.shape[0] = cases[i].n;
+        largest = 0;
+        vd_fft *plan = vd_fft_create(ctx, &desc);
+        if (!plan) fail_msg("%s", vd_error_text());
+        if (largest != cases[i].bytes) fail_msg("kind %d of %d: %zu bytes", (int)cases[i].kind, (int)cases[i].n, largest);
+        vd_fft_destroy(plan);
+    }
+    vd_context_destroy(ctx);
+}
+
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(half_spectra), cmocka_unit_test(cosine_1), cmocka_unit_test(cosine_2), cmocka_unit_test(cosine_3),
         cmocka_unit_test(cosine_4), cmocka_unit_test(sine_1), cmocka_unit_test(sine_2), cmocka_unit_test(sine_3), cmocka_unit_test(sine_4),
         cmocka_unit_test(axes), cmocka_unit_test(norms), cmocka_unit_test(long_axes), cmocka_unit_test(strides), cmocka_unit_test(parts),
         cmocka_unit_test(types),
-        cmocka_unit_test(simple), cmocka_unit_test(several_axes), cmocka_unit_test(rows), cmocka_unit_test(bad_input),
+        cmocka_unit_test(simple), cmocka_unit_test(several_axes), cmocka_unit_test(rows), cmocka_unit_test(tables_are_shared),
+        cmocka_unit_test(bad_input),
     };
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "-a")) all_lengths = true;
