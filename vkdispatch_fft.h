@@ -8810,20 +8810,21 @@ static vd_result vd__fft_check_in_place(const vd_fft *p) {
     return VD_OK;
 }
 
-/* Whether a run's buffers have the room they need. `in` and `out` are the places that it goes from and to, blank ones where hooks need none. */
+/* Whether a run's buffers are what it needs; what keeps a plan from running in place comes before the room that it would take. `in` and `out` are the places
+   that it goes from and to, blank ones where hooks need none. */
 static vd_result vd__fft_check_io(const vd_fft *p, const vd_fft_io *io, vd_buffer *at, vd__fft_place in, vd__fft_place out) {
     bool reads = !p->hooks.blind[io->direction] || io->in.id, writes = !p->hooks.mute[io->direction] || io->out.id;
-    vd_result result = reads ? vd__fft_check_buffer(p->ctx, "vd_fft_run", p->name, io->in, "in", vd__fft_bytes(p, in)) : VD_OK;
-    if (!result && p->overlaps && out == VD__FFT_IN)
+    bool one = reads && writes && at[in].id && vd__fft_is_one_memory(p->ctx, at[in], at[out]);
+    vd_result result = VD_OK;
+    if (p->overlaps && out == VD__FFT_IN)
         result = vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': inverse, but by in_stride the reals overlap", p->name);
+    if (!result && one) result = vd__fft_check_in_place(p);
+    if (!result && reads) result = vd__fft_check_buffer(p->ctx, "vd_fft_run", p->name, io->in, "in", vd__fft_bytes(p, in));
     if (!result && writes) result = vd__fft_check_buffer(p->ctx, "vd_fft_run", p->name, at[out], "out", vd__fft_bytes(p, out));
     if (!result && p->paired) result = vd__real_check_alignment(p, at[VD__FFT_IN]);
     if (!result && reads && writes)
         result = vd__plan_check_apart(p->ctx, "vd_fft_run", p->name, vd__named_of(at[in], "in"), vd__named_of(at[out], "out"), true);
-    if (!result && reads && writes && vd__fft_is_one_memory(p->ctx, at[in], at[out])) {
-        at[out] = at[in];
-        result = vd__fft_check_in_place(p);
-    }
+    if (one) at[out] = at[in];
     return result ? result : vd__fft_check_args(p, io);
 }
 

@@ -663,8 +663,16 @@ static void bad_input(void **state) {
     assert_non_null(plan);
     vd_buffer reals = buffer_of(ctx, VD_F32, 40, NULL), bins = buffer_of(ctx, VD_F32C, 24, NULL), few = buffer_of(ctx, VD_F32C, 23, NULL);
     vd_fft_io io = { .in = bins };
+    for (int i = 0; i < 4; i++) { /* whatever room there is */
+        io.in = i < 2 ? bins : reals;
+        io.direction = i % 2 ? VD_FFT_INVERSE : VD_FFT_FORWARD;
+        assert_int_equal(vd_fft_run(plan, vd_immediate(ctx, 0, 0), &io), VD_ERROR_INVALID);
+        says("in place needs desc.padded: rows of reals do not begin where their bins do");
+    }
+    io.direction = VD_FFT_FORWARD;
+    io.in.id = 0;
     assert_int_equal(vd_fft_run(plan, vd_immediate(ctx, 0, 0), &io), VD_ERROR_INVALID);
-    says("rows of reals do not begin where their bins do");
+    says("there is no buffer 'in'");
     io.in = reals;
     io.out = few;
     assert_int_equal(vd_fft_run(plan, vd_immediate(ctx, 0, 0), &io), VD_ERROR_INVALID);
