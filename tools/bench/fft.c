@@ -12,8 +12,8 @@
    turn, each as one batch of some 50 ms that is recorded first, from its submission to its end; BENCH_ROUNDS times (7). `fft-both` is forward and back again,
    beside cuFFT, where that is. cuFFT is opened at run time (BENCH_CUFFT: its path); without it, or without CUDA, those figures are not run. VkFFT is our engine
    on Vulkan, and on OpenCL works in our context and queue; it has complex transforms alone here. Where cuFFT is, VkFFT on CUDA has the same data, as
-   `vkfft-cuda` (BENCH_VKFFT_CUDA: the library of it, build/vkfft_cuda.so). The copy is a kernel, 16 bytes a thread. The first and the last transform of each size, of ours and of the others, are compared with FFTW in double where that was there to compile with; who is wrong has no
-   figures.
+   `vkfft-cuda` (BENCH_VKFFT_CUDA: the library of it, build/vkfft_cuda.so). The copy is a kernel, 16 bytes a thread. The first and the last
+   transform of each size, of ours and of the others, are compared with FFTW in double where that was there to compile with; who is wrong has no figures.
 
    On a processor the times are those that all threads of the program computed, which other programs disturb less.
 
