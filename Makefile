@@ -173,7 +173,9 @@ anyhow               = $(filter-out %/copies %/opencl,$(call files,tests/conform
 # With bindings Vulkan's kernels are others, and OpenCL's memory is in buffer objects where it would be shared (PoCL); elsewhere nothing changes.
 BINDING_BACKENDS     = vulkan opencl
 bindings             = $(foreach b,$(BINDING_BACKENDS),$(anyhow:%="env VKDISPATCH_BACKEND=$b VKDISPATCH_BUFFERS=binding %"))
-commands_conformance = $(call files,tests/conformance,$(cc)) $(bindings) $(anyhow:%="env $(fake_cuda) %") \
+# Those whose tests take several devices of a backend, where it has different ones.
+two_devices          = $(foreach b,vulkan opencl,$(patsubst %,"tools/two-devices build/$(cc)/tests/conformance/% $b",queues print interop))
+commands_conformance = $(call files,tests/conformance,$(cc)) $(two_devices) $(bindings) $(anyhow:%="env $(fake_cuda) %") \
                        $(patsubst %,"env VKDISPATCH_BACKEND=vulkan VKDISPATCH_COPIES=kernel build/$(cc)/tests/conformance/%",buffers regions lists views queues)
 
 programs_fuzz        = $(call files,tests/fuzz,$(cc)) $(foreach c,$(present),$(call files,tests/fuzz,$c))

@@ -585,6 +585,7 @@ VD_API vd_result vd_context_create_version(const vd_context_desc *desc, vd_conte
 #define vd_context_create(...) vd_context_create_version(__VA_ARGS__, VKDISPATCH_VERSION)
 VD_API void vd_context_destroy(vd_context *ctx);    /* waits for its work; NULL is harmless */
 VD_API const vd_device_info *vd_device(const vd_context *ctx, int index); /* NULL past the end */
+VD_API int vd_device_count(const vd_context *ctx);                       /* that it has; 0 of NULL */
 VD_API vd_result vd_context_stats(vd_context *ctx, vd_stats *out);
 VD_API vd_allocator vd_context_allocator(const vd_context *ctx);     /* what it takes host memory from; for libraries on top; zeros for NULL */
 /* For libraries on top, which keep what they make for a context with it: calls `use` with the place of a pointer that is NULL at first, one thread at a time
@@ -7540,10 +7541,12 @@ static vd_result vd__spv_header(const vd__reader *s) {
     if (version & 0xFF0000FFu || major != 1 || minor > 6)
         return vd__fail(VD_ERROR_COMPILE, "the SPIR-V has version 0x%08x; 1.0 to 1.6 can be read", (unsigned)version);
     if (!s->bound || s->bound > 1u << 22) return vd__fail(VD_ERROR_COMPILE, "the SPIR-V has an id bound of %u; the limit is %u", (unsigned)s->bound, 1u << 22);
-    const uint32_t *api = s->ctx->machines->device.info.api_version;
-    if (s->ctx->machines->device.info.backend == VD_BACKEND_VULKAN && minor > 5 && api[0] == 1 && api[1] < 3)
-        return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has version 1.%u; '%s' has Vulkan 1.%u, which reads up to 1.5", (unsigned)minor,
-                        s->ctx->machines->device.info.name, (unsigned)api[1]);
+    for (uint32_t i = 0; i < s->ctx->machine_count; i++) {
+        const vd_device_info *info = &s->ctx->machines[i].device.info;
+        if (info->backend == VD_BACKEND_VULKAN && minor > 5 && info->api_version[0] == 1 && info->api_version[1] < 3)
+            return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has version 1.%u; '%s' has Vulkan 1.%u, which reads up to 1.5", (unsigned)minor, info->name,
+                            (unsigned)info->api_version[1]);
+    }
     return VD_OK;
 }
 
@@ -8510,13 +8513,14 @@ static void vd__blob_form_read(vd__blob *b, const char *name, vd__blob_form *f) 
     d->code = vd__blob_take(b, d->code_size);
 }
 
-/* 0: the backend does not take code of this kind. 1: it does. 2: and the device has what the form needs. */
+/* 0: the backend does not take code of this kind. 1: it does. 2: and each device has what the form needs. */
 static int vd__blob_fits(const vd_context *ctx, const vd_kernel_desc *d) {
     const vd_code *codes = ctx->driver.backend->codes;
-    uint64_t needs = d->features;
+    uint64_t needs = d->features, features = ~(uint64_t)0;
     for (int i = 0; i < d->arg_count; i++) if (d->args[i].kind == VD_ARG_ADDRESS) needs |= VD_FEATURE_ADDRESS;
+    for (uint32_t i = 0; i < ctx->machine_count; i++) features &= ctx->machines[i].device.info.features;
     for (size_t i = 0; i < VD__COUNT(ctx->driver.backend->codes) && codes[i]; i++)
-        if (codes[i] == d->code_kind) return needs & ~ctx->machines->device.info.features ? 1 : 2;
+        if (codes[i] == d->code_kind) return needs & ~features ? 1 : 2;
     return 0;
 }
 
@@ -10958,6 +10962,8 @@ VD_API const vd_device_info *vd_device(const vd_context *ctx, int index) {
     else vd__fail(VD_ERROR_INVALID, "vd_device: there is no device %d in the context, which has %u", index, (unsigned)ctx->machine_count);
     return NULL;
 }
+
+VD_API int vd_device_count(const vd_context *ctx) { return ctx ? (int)ctx->machine_count : 0; }
 
 VD_API vd_result vd_context_stats(vd_context *ctx, vd_stats *out) {
     if (!ctx || !out) return vd__fail(VD_ERROR_INVALID, "vd_context_stats: %s is NULL", ctx ? "out" : "the context");

@@ -763,7 +763,7 @@ VC_API vc_kernel *vc_begin_with(const vc_kernel_desc *desc, const char *name, ui
 
 struct vd_context;
 struct vd_kernel;
-VC_API vc_machine vd_machine(const struct vd_context *ctx);                 /* limits and features of its first device */
+VC_API vc_machine vd_machine(const struct vd_context *ctx);                 /* limits and features that all its devices have */
 #ifdef __clang__
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wunknown-warning-option"
@@ -13790,16 +13790,23 @@ VC__SAME(feature, (int)VC_FEATURE_F16 == (int)VD_FEATURE_F16 && (int)VC_FEATURE_
          && (int)VC_FEATURE_IMAGE_WRITE == (int)VD_FEATURE_IMAGE_WRITE);
 #undef VC__SAME
 
+static uint32_t vc__less(uint32_t a, uint32_t b) { return a < b ? a : b; }
+
 VC_API vc_machine vd_machine(const struct vd_context *ctx) {
-    const vd_device_info *d = ctx ? vd_device(ctx, 0) : NULL;
+    const vd_device_info *d;
     vc_machine m;
+    int i, j, count = ctx ? vd_device_count(ctx) : 0;
     memset(&m, 0, sizeof m);
-    if (!d) return m;
-    m.lacks = ~d->features & VC__ALL_FEATURES;
-    memcpy(m.max_groups, d->limits.max_groups, sizeof m.max_groups);
-    memcpy(m.max_local_size, d->limits.max_local_size, sizeof m.max_local_size);
-    m.max_local_invocations = d->limits.max_local_invocations;
-    m.max_shared_bytes = d->limits.max_shared_bytes;
+    for (i = 0; i < count; i++) {
+        d = vd_device(ctx, i);
+        m.lacks |= ~d->features & VC__ALL_FEATURES;
+        for (j = 0; j < 3; j++) {
+            m.max_groups[j] = i ? vc__less(m.max_groups[j], d->limits.max_groups[j]) : d->limits.max_groups[j];
+            m.max_local_size[j] = i ? vc__less(m.max_local_size[j], d->limits.max_local_size[j]) : d->limits.max_local_size[j];
+        }
+        m.max_local_invocations = i ? vc__less(m.max_local_invocations, d->limits.max_local_invocations) : d->limits.max_local_invocations;
+        m.max_shared_bytes = i ? vc__less(m.max_shared_bytes, d->limits.max_shared_bytes) : d->limits.max_shared_bytes;
+    }
     return m;
 }
 
@@ -13900,9 +13907,10 @@ VC_API struct vd_kernel vd_kernel_build(struct vd_context *ctx, vc_kernel *k) {
     char *room;
     size_t arg_bytes;
     uint32_t row;
+    int i;
     if (!d) { vd_error_set(VD_ERROR_INVALID, "vd_kernel_build: no context"); return kernel; }
     row = vc__glue_row(d->backend);
-    if (form == VC_BUFFERS_DEFAULT) form = ~d->features & VC__ADDRESS_NEEDS ? VC_BUFFERS_BINDING : VC_BUFFERS_ADDRESS;
+    if (form == VC_BUFFERS_DEFAULT) form = vd_machine(ctx).lacks & VC__ADDRESS_NEEDS ? VC_BUFFERS_BINDING : VC_BUFFERS_ADDRESS;
     if (k && !k->desc.buffers && k->desc.machine.lacks & VC__ADDRESS_NEEDS) form = VC_BUFFERS_BINDING;
     if (vc__is_c(vc__glue_targets[row].target)) form = vc__glue_targets[row].target == VC_TARGET_CUDA ? VC_BUFFERS_ADDRESS : VC_BUFFERS_BINDING;
     if (!k || !vc__build(k, vc__glue_targets[row].target, form)) {
@@ -13910,7 +13918,7 @@ VC_API struct vd_kernel vd_kernel_build(struct vd_context *ctx, vc_kernel *k) {
         return kernel;
     }
     f = vc__form_of(k, vc__glue_targets[row].target, form);
-    if (!vc__check_device(&f->info, d)) return kernel;
+    for (i = 0; i < vd_device_count(ctx); i++) if (!vc__check_device(&f->info, vd_device(ctx, i))) return kernel;
     arg_bytes = (size_t)f->info.arg_count * sizeof(vd_arg_info);
     room = (char *)vc__arena_take(&k->allocator, &k->arena, arg_bytes + (size_t)f->info.hidden_count * sizeof(vd_hidden_info));
     if (!room) { vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_kernel_build '%s': out of host memory", vc__name(k)); return kernel; }

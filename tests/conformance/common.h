@@ -75,7 +75,7 @@ static inline vd_allocator account_allocator(account *a) {
 
 /* ---- a test and its contexts ---- */
 
-enum { SHARED_CONTEXTS = 12 };
+enum { SHARED_CONTEXTS = 16 };
 typedef struct shared_context { vd_context *ctx; vd_context_desc desc; } shared_context;
 
 typedef struct fixture {
@@ -88,6 +88,7 @@ typedef struct fixture {
     char message[1024];     /* the first of them */
     char missing[512];      /* why there is no context */
     bool ended;             /* the test came to its end */
+    bool apart;             /* a TEST_DEVICES is at different devices */
     size_t left;            /* tests to come */
     const char *first, *last; /* tests that the contexts served */
     const char *running;    /* the test */
@@ -200,6 +201,14 @@ static inline vd_context *context_beside(fixture *f) {
     return context_with(f, &desc);
 }
 
+/* For desc.devices of a TEST_DEVICES: the fixture's device over and over, or the backend's devices in turn, beginning with that. */
+static inline const int *devices_of(const fixture *f) {
+    static int list[2][VD_MAX_DEVICES];
+    int count = vd_devices(f->backend, NULL, 0);
+    for (int i = 0; i < VD_MAX_DEVICES; i++) list[f->apart][i] = 1 + (vd_device(f->ctx, 0)->index + (f->apart ? i : 0)) % count;
+    return list[f->apart];
+}
+
 /* Destroys the contexts; 1 if memory is left. */
 static int fixture_close(fixture *f) {
     for (int i = 0; i < SHARED_CONTEXTS; i++) vd_context_destroy(f->shared[i].ctx);
@@ -216,7 +225,7 @@ static int fixture_open(void **state) {
     f->messages = 0;
     f->message[0] = 0;
     f->memory.fail_at = 0;
-    f->ended = false;
+    f->ended = f->apart = false;
     f->left--;
     *state = f;
     if (f->ctx) return 0;
@@ -269,6 +278,18 @@ static fixture *fixture_start(void **state, const char *name, bool executes) {
     static void name##_body(fixture *f)
 #define TEST(name) TEST_(name, false)          /* works on every backend */
 #define TEST_EXECUTED(name) TEST_(name, true)  /* needs kernels to run */
+/* Runs with one device several times, and again with different devices where the backend has more than one; devices_of gives them. */
+#define TEST_DEVICES_(name, executes) \
+    static void name##_once(fixture *f); \
+    TEST_(name, executes) { \
+        name##_once(f); \
+        f->apart = true; \
+        if (vd_devices(f->backend, NULL, 0) > 1) name##_once(f); \
+        f->apart = false; \
+    } \
+    static void name##_once(fixture *f)
+#define TEST_DEVICES(name) TEST_DEVICES_(name, false)
+#define TEST_DEVICES_EXECUTED(name) TEST_DEVICES_(name, true)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, fixture_open, fixture_end)
 #define CASE_FRESH(name) cmocka_unit_test_setup_teardown(name, fixture_open_fresh, fixture_end) /* in contexts that no test used before */
 #define RUN_CASES(name, cases) (the_fixture.left = COUNT(cases), cmocka_run_group_tests_name(name, cases, NULL, NULL))

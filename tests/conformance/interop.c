@@ -524,13 +524,11 @@ TEST(tensors_on_several_threads) {
 }
 
 /* Two devices in one context: memory of others is of one of them. */
-TEST(of_several_devices_one_has_it) {
+TEST_DEVICES(of_several_devices_one_has_it) {
     static uint32_t data[2048];
     vd_context *ctx = NULL;
     vd_context_desc desc = fixture_desc(f);
-    int devices[2];
-    devices[0] = devices[1] = 1 + vd_device(f->ctx, 0)->index;
-    desc.devices = devices;
+    desc.devices = devices_of(f);
     desc.device_count = 2;
     OK(vd_context_create(&desc, &ctx));
     vd_buffer_desc d;

@@ -44,15 +44,13 @@ static void hear_log(void *user, vd_log_level level, const char *message) {
 }
 
 static vd_context_desc desc_that_prints(fixture *f, int form, uint64_t bytes, int devices, int queues) {
-    static int same[VD_MAX_DEVICES];
     vd_context_desc desc = fixture_desc(f);
-    for (int i = 0; i < VD_MAX_DEVICES; i++) same[i] = 1 + vd_device(f->ctx, 0)->index;
     desc.log = hear_log;
     desc.disable = form ? VD_FEATURE_ADDRESS : 0;
     desc.print = hear;
     desc.print_user = &heard;
     desc.print_bytes = bytes;
-    desc.devices = same;
+    desc.devices = devices_of(f);
     desc.device_count = devices;
     desc.queues = queues;
     return desc;
@@ -328,7 +326,7 @@ TEST_EXECUTED(assertions_are_heard_in_a_full_buffer) {
 
 /* ---- lists, queues, devices, order ---- */
 
-TEST_EXECUTED(lists_of_several_queues_and_devices_print) {
+TEST_DEVICES_EXECUTED(lists_of_several_queues_and_devices_print) {
     enum { DEVICES = 2, QUEUES = 3, ROUNDS = 4 };
     vd_context *ctx = context_that_prints(f, 0, 0, DEVICES, QUEUES);
     vd_kernel kernel = kernel_count(ctx, "count");

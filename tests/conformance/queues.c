@@ -6,13 +6,10 @@
 
 enum { WORDS = 256 };
 
-/* The context on `devices` times the device of the fixture's context. */
 static vd_context *context_of(fixture *f, int devices, int queues) {
-    static int same[VD_MAX_DEVICES];
     vd_context_desc desc = fixture_desc(f);
-    for (int i = 0; i < VD_MAX_DEVICES; i++) same[i] = 1 + vd_device(f->ctx, 0)->index;
     desc.queues = queues;
-    desc.devices = same;
+    desc.devices = devices_of(f);
     desc.device_count = devices;
     return context_with(f, &desc);
 }
@@ -220,7 +217,7 @@ TEST_EXECUTED(threads_record_on_queues_of_their_own) {
 
 /* ---- several devices ---- */
 
-TEST(each_device_has_its_own_copy) {
+TEST_DEVICES(each_device_has_its_own_copy) {
     vd_context *ctx = context_of(f, 3, 1);
     uint32_t words[WORDS], got[WORDS];
     for (uint32_t i = 0; i < WORDS; i++) words[i] = i;
@@ -249,7 +246,7 @@ TEST(each_device_has_its_own_copy) {
     assert_int_equal(got[9], 9);
 }
 
-TEST_EXECUTED(kernels_run_on_each_device) {
+TEST_DEVICES_EXECUTED(kernels_run_on_each_device) {
     vd_context *ctx = context_of(f, 2, 2);
     uint32_t got[WORDS];
     vd_buffer b = buffer_on(ctx, "b", WORDS, 0, NULL);
@@ -270,7 +267,7 @@ TEST_EXECUTED(kernels_run_on_each_device) {
     vd_kernel_destroy(ctx, k);
 }
 
-TEST(buffers_pass_between_devices) {
+TEST_DEVICES(buffers_pass_between_devices) {
     vd_context *ctx = context_of(f, 2, 2);
     enum { MANY = 3 << 20 };
     uint32_t *words = (uint32_t *)malloc(4 * MANY), *got = (uint32_t *)malloc(4 * MANY);
@@ -292,7 +289,7 @@ TEST(buffers_pass_between_devices) {
     free(got);
 }
 
-TEST(events_order_devices) {
+TEST_DEVICES(events_order_devices) {
     vd_context *ctx = context_of(f, 2, 2);
     vd_buffer b = buffer_on(ctx, "b", WORDS, 0, NULL);
     vd_event first, second;
@@ -402,7 +399,11 @@ static void world_begin(world *w, fixture *f, int devices, int queues, uint64_t 
         w->of[i] = i;
         w->words[i] = WORDS;
     }
-    uint32_t step = vd_device(w->ctx, 0)->limits.binding_alignment / 4, align = step ? step : 1;
+    uint32_t align = 1;
+    for (int i = 0; i < devices; i++) {
+        uint32_t step = vd_device(w->ctx, i)->limits.binding_alignment / 4;
+        if (step > align) align = step; /* powers of two */
+    }
     for (uint32_t i = 0; i < 3; i++) world_view(w, BUFFERS + i, i / 2, (i % 2 ? 64 : 0) / align * align, 100);
 }
 
@@ -507,7 +508,7 @@ static void check_operations(fixture *f, int devices, int queues, uint64_t seed)
 
 TEST(random_operations_on_one_queue) { check_operations(f, 1, 1, 11); }
 TEST(random_operations_on_several_queues) { check_operations(f, 1, QUEUES, 12); }
-TEST(random_operations_on_several_devices_and_queues) { check_operations(f, DEVICES, QUEUES, 13); }
+TEST_DEVICES(random_operations_on_several_devices_and_queues) { check_operations(f, DEVICES, QUEUES, 13); }
 
 static const struct CMUnitTest cases[] = {
     CASE(queues_follow_the_data), CASE(long_work_on_one_queue_holds_back_the_others), CASE(lists_of_two_queues_follow_each_other), CASE(events_order_queues),

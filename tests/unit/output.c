@@ -1,4 +1,4 @@
-/* What kernels print, on the host's side: formats that are none, and records that no kernel would write. */
+/* What kernels print, on the host's side: formats that are none, and records that no kernel would write. Kernels for devices that are not alike. */
 #define VKDISPATCH_CODEGEN_IMPLEMENTATION
 #include "vkdispatch_codegen.h"
 #include "unit.h"
@@ -216,8 +216,63 @@ static void formats_are_kept_once(void **state) {
     vd_context_destroy(ctx);
 }
 
+/* ---- devices that are not alike ---- */
+
+static vd_kernel kernel_of(vd_context *ctx, vc_type type, uint32_t local, const vc_machine *machine) {
+    vc_kernel_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.name = "twice";
+    desc.local_size[0] = local;
+    if (machine) desc.machine = *machine;
+    vc_kernel *k = vc_begin(&desc);
+    vc_ref x = vc_buffer(k, "x", type, VC_READ_WRITE);
+    VC_EACH(k, i) { vc_store(x, i, vc_add(vc_load(x, i), vc_load(x, i))); }
+    vd_kernel made = vd_kernel_build(ctx, k);
+    vc_free(k);
+    return made;
+}
+
+static void kernels_are_for_all_devices(void **state) {
+    static const int twice[2] = { 1, 1 };
+    vd_context_desc desc;
+    vd_context *ctx = NULL;
+    vd_kernel_desc form;
+    (void)state;
+    memset(&desc, 0, sizeof desc);
+    memset(&form, 0, sizeof form);
+    desc.backend = VD_BACKEND_DUMMY;
+    desc.devices = twice;
+    desc.device_count = 2;
+    assert_int_equal(vd_context_create(&desc, &ctx), VD_OK);
+    assert_int_equal(vd_device_count(ctx), 2);
+    assert_int_equal(vd_device_count(NULL), 0);
+    vd_device_info *second = &ctx->machines[1].device.info;
+    form.code_kind = VD_CODE_SPIRV;
+    form.features = VD_FEATURE_F64;
+    assert_int_equal(vd__blob_fits(ctx, &form), 2);
+    assert_int_not_equal(kernel_of(ctx, VC_F64, 256, NULL).id, 0);
+    vc_machine before = vd_machine(ctx), now;
+    second->features &= ~(uint64_t)(VD_FEATURE_F64 | VD_FEATURE_ADDRESS);
+    second->limits.max_local_size[0] = 128;
+    second->limits.max_groups[1] = 5;
+    now = vd_machine(ctx);
+    assert_false(before.lacks & (VC_FEATURE_F64 | VC_FEATURE_ADDRESS));
+    assert_int_equal(now.lacks, before.lacks | VC_FEATURE_F64 | VC_FEATURE_ADDRESS);
+    assert_int_equal(now.max_local_size[0], 128);
+    assert_int_equal(now.max_local_size[1], before.max_local_size[1]);
+    assert_int_equal(now.max_groups[1], 5);
+    assert_int_equal(vd__blob_fits(ctx, &form), 1);
+    assert_int_not_equal(kernel_of(ctx, VC_F32, 128, NULL).id, 0); /* by bindings */
+    assert_int_equal(kernel_of(ctx, VC_F64, 128, &now).id, 0);
+    CHECK_TEXT("f64");
+    assert_int_equal(kernel_of(ctx, VC_F32, 256, NULL).id, 0);
+    CHECK_TEXT("local_size[0] is 256");
+    vd_context_destroy(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = { cmocka_unit_test(formats_are_read), cmocka_unit_test(descs_that_print_are_checked),
-                                        cmocka_unit_test(records_may_be_anything), cmocka_unit_test(formats_are_kept_once) };
+                                        cmocka_unit_test(records_may_be_anything), cmocka_unit_test(formats_are_kept_once),
+                                        cmocka_unit_test(kernels_are_for_all_devices) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
