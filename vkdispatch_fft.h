@@ -101,11 +101,11 @@
    one hundredth faster than the estimate is not taken. The context keeps what came out, and so does vd_context_desc.cache_directory for later ones, by device,
    driver and kind of kernel, numbers of transforms in powers of two: the next such plan times nothing. Without memory to measure, on the backend dummy, and
    where a transform alone needs more than 1 GiB, plans are estimated. vd_fft_explain tells the times.
-   VKDISPATCH_FFT_FACTORS has shapes as vd_fft_explain prints them: radices, of which a + in place of an x before one joins it to the one before, threads of a
-   transform, transforms side by side, and slices of the exchange, where 0 means both components at once: "16x16x16/256/1/1". Commas separate several. Each is
-   for all kernels of as many points, with r in front of it for those of rows, with c for those of columns, and with b for those of Bluestein's algorithm for
-   whose length it is long enough. What does not fit is VD_ERROR_INVALID. "p4" has convolutions of images and cubes do their first axis in 4 parts, of 32 at
-   most, and "p1" whole, where they can.
+   VKDISPATCH_FFT_FACTORS has shapes as vd_fft_explain prints them: radices, of which a + in place of an x before one joins it to the one before (on llvmpipe
+   within an axis too, whose values neighbours in a subgroup then exchange), threads of a transform, transforms side by side, and slices of the exchange, where
+   0 means both components at once: "16x16x16/256/1/1". Commas separate several. Each is for all kernels of as many points, with r in front of it for those of
+   rows, with c for those of columns, and with b for those of Bluestein's algorithm for whose length it is long enough. What does not fit is
+   VD_ERROR_INVALID. "p4" has convolutions of images and cubes do their first axis in 4 parts, of 32 at most, and "p1" whole, where they can.
 
    Hooks. A load hook gets each element that a plan reads, and what it leaves is transformed in its place; a store hook gets each result, and what it leaves is
    stored. They are C functions that write a part of the kernel with the builder: a window, a mask, a conversion, a magnitude then cost no pass over memory.
