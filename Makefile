@@ -14,6 +14,7 @@ export CC CXX FUZZ_COUNT FUZZ_SEED
 HEADERS  := $(wildcard vkdispatch*.h)
 WARNINGS  = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Werror
 CFLAGS    = -O1 -g
+UNIT      = $(CFLAGS)
 BENCH     = -O2 -DNDEBUG
 SANITIZE  = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 C         = -std=c99 -Wstrict-prototypes
@@ -48,6 +49,8 @@ language    = $(if $(findstring ++,$1),$(CPP),$(C))
 driver      = $(if $(filter $1,$(notdir $(CC))),$(CC),$1)
 keep_loaded = tests/keep_loaded.c -Wl,--export-dynamic-symbol=dlclose
 quiet      := $(if $(V),,@)
+# Unit tests bring implementations of their own, which cost more to optimise than to run, except these.
+busy_unit   = blob builder_robust
 
 # $1 compiler, $2 flags, $3 further source or linker flag
 define link
@@ -82,6 +85,10 @@ build/$1/tests/%: tests/%.c build/$1/implementation.a
 	$$(call link,$1,$$(CFLAGS))
 build/$1/sanitize/tests/%: tests/%.c build/$1/sanitize/implementation.a
 	$$(call link,$1,$$(SANITIZE),$$(keep_loaded))
+build/$1/tests/unit/%: tests/unit/%.c build/$1/implementation.a
+	$$(call link,$1,$$(if $$(filter $$(busy_unit),$$(@F)),$$(CFLAGS),$$(UNIT)))
+build/$1/sanitize/tests/unit/%: tests/unit/%.c build/$1/sanitize/implementation.a
+	$$(call link,$1,$$(if $$(filter $$(busy_unit),$$(@F)),$$(SANITIZE),$$(patsubst -O%,-O0,$$(SANITIZE))),$$(keep_loaded))
 build/$1/tools/bench/%: tools/bench/%.c
 	$$(call link,$1,$$(BENCH))
 build/$1/sanitize/%: %.c
