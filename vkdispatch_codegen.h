@@ -1504,6 +1504,7 @@ typedef struct vc__listing {
     uint32_t count;
     uint32_t leaves;        /* index of the first leaf that is no constant */
     uint32_t body;          /* index of the first node that is no leaf */
+    uint32_t precise;       /* nodes with VC__NODE_PRECISE */
     const uint32_t *extra;  /* operands of VEC and TUPLE */
     const vc__object *object;
     uint32_t object_count;
@@ -1542,8 +1543,9 @@ static inline bool vc__is_c(vc_target target) { return target == VC_TARGET_CUDA 
 
 /* The state of one schedule; its memory is kept. */
 typedef struct vc__leaf { uint64_t key; uint32_t number; } vc__leaf;
-/* Of an operation with a short way through the schedule: a bit for each kind that may take it, and how many operands it has if not two. */
-enum { VC__PLAIN_ONE = 1 << 14, VC__PLAIN_THREE = 1 << 15 };
+/* Of a pure operation that never lacks an operand: a bit for each kind that may take the short way through the schedule, how many operands it has if not two,
+   and whether SPIR-V has one instruction for it, of nothing but its type and operands. */
+enum { VC__PLAIN = 1 << 14, VC__PLAIN_ONE = 1 << 15, VC__PLAIN_THREE = 1 << 16, VC__PLAIN_PRINTED = 1 << 17, VC__PLAIN_EXACT = 1 << 18 };
 #define VC__MAP_CONST 0x80000000u    /* the number is that of a constant */
 struct vc__lower {
     vc_kernel *kernel;
@@ -1570,7 +1572,7 @@ struct vc__lower {
     vc__leaf *leaf;
     uint32_t leaf_count, leaf_capacity;
     uint32_t kinds;         /* bit mask of the scalar kinds in the listing */
-    uint16_t plain[VC__OP_COUNT]; /* VC__PLAIN_; 0: takes the long way */
+    uint32_t plain[VC__OP_COUNT]; /* VC__PLAIN_; 0: takes the long way */
     vc__object no_object;
 };
 
@@ -1579,6 +1581,7 @@ struct vc__lower {
 enum { VC__FORM_CUDA = 3, VC__FORM_OPENCL = 4, VC__FORMS = 5 };
 typedef struct vc__form {
     vc__words words;
+    uint32_t skip;           /* the module begins behind so many of the words */
     vc__text text;
     uint32_t words_of, text_of, info_of; /* 1 + nodes on the tape when made; 0: never */
     vc_info info;
@@ -1679,11 +1682,9 @@ static bool vc__more_nodes(vc_kernel *k) {
     return true;
 }
 
-/* One more node in the region that is recorded into; VC__NIL after an error. */
-static inline uint32_t vc__record(vc_kernel *k, uint32_t op, uint32_t flags, vc_type type, uint32_t a, uint32_t b, uint32_t c, uint32_t x) {
-    vc__node *n;
-    if (k->count == k->capacity && !vc__more_nodes(k)) return VC__NIL;
-    n = k->node + k->count;
+/* One more node in the region that is recorded into, for which there is room. */
+static inline uint32_t vc__write_node(vc_kernel *k, uint32_t op, uint32_t flags, vc_type type, uint32_t a, uint32_t b, uint32_t c, uint32_t x) {
+    vc__node *n = k->node + k->count;
     n->op = (uint8_t)op;
     n->flags = (uint8_t)flags;
     n->type = (uint16_t)type;
@@ -1693,6 +1694,11 @@ static inline uint32_t vc__record(vc_kernel *k, uint32_t op, uint32_t flags, vc_
     n->a[2] = c;
     n->x = x;
     return k->count++;
+}
+
+/* The same; VC__NIL after an error. */
+static inline uint32_t vc__record(vc_kernel *k, uint32_t op, uint32_t flags, vc_type type, uint32_t a, uint32_t b, uint32_t c, uint32_t x) {
+    return k->count == k->capacity && !vc__more_nodes(k) ? VC__NIL : vc__write_node(k, op, flags, type, a, b, c, x);
 }
 
 static uint32_t vc__record_leaf(vc_kernel *k, uint32_t op, uint32_t flags, vc_type type, uint32_t a, uint32_t b, uint32_t c, uint32_t x) {
@@ -1766,6 +1772,8 @@ static uint32_t vc__record_pinned(vc_kernel *k, uint32_t block, uint32_t op, uin
     return n;
 }
 
+VC__SMALL
+
 /* What stands directly in a switch, between its cases, is computed before it. */
 static void vc__settle_region(vc_kernel *k) {
     const vc__block *b = &k->block[k->now];
@@ -1825,6 +1833,8 @@ static uint32_t vc__add_object(vc_kernel *k, const char *name, uint32_t op, uint
     k->object_count++;
     return o->node;
 }
+
+VC__SMALL_END
 
 /* What an expand function builds with. Operands and results are numbers in the lowered list; VC__NIL is no operand, and what everything gives after an error.
    */
@@ -1888,6 +1898,8 @@ static vc__label_text vc__type_text(const vc_kernel *k, vc_type type); /* of the
 /* Whether what was made in region `at` may still be used. */
 static inline bool vc__is_open(const vc_kernel *k, uint32_t at) { return k->block[k->pin[at].block].close == VC__NIL; }
 
+VC__SMALL
+
 /* Says why v is no value of k; only called when it is none. */
 VC__APART static void vc__refuse_value(vc_kernel *k, const char *call, uint32_t which, vc_val v) {
     uint32_t n = (uint32_t)v.bits;
@@ -1905,6 +1917,8 @@ VC__APART static void vc__refuse_value(vc_kernel *k, const char *call, uint32_t 
     else vc__refuse(k, call, "operand %u was made in a block that is closed (behind statement %u); carry it out in a vc_var", which, k->node[n].at);
 }
 
+VC__SMALL_END
+
 /* v as operand `which`; without a call nothing is said where it is none. */
 VC__APART static bool vc__take(vc_kernel *k, const char *call, uint32_t which, vc_val v, vc__operand *out) {
     uint32_t n = (uint32_t)v.bits;
@@ -1921,6 +1935,8 @@ VC__APART static bool vc__take(vc_kernel *k, const char *call, uint32_t which, v
     if (k && call) vc__refuse_value(k, call, which, v);
     return false;
 }
+
+VC__SMALL
 
 /* " 'a'" where the operand is a parameter with a name. */
 typedef struct vc__label { char text[40]; } vc__label;
@@ -1962,6 +1978,8 @@ static bool vc__adapt(vc_kernel *k, const char *call, uint32_t which, vc__operan
     return false;
 }
 
+VC__SMALL_END
+
 /* The one type of all operands, of which the first is called number `before` + 1; VC_NONE after an error. */
 static vc_type vc__unify_from(vc_kernel *k, const char *call, vc__operand *o, uint32_t count, uint32_t before) {
     uint32_t lead = 0, rows = 1, wide = 0, i, a, b;
@@ -1988,6 +2006,8 @@ static vc_type vc__unify_from(vc_kernel *k, const char *call, vc__operand *o, ui
 
 static vc_type vc__unify(vc_kernel *k, const char *call, vc__operand *o, uint32_t count) { return vc__unify_from(k, call, o, count, 0); }
 
+VC__SMALL
+
 static const char *vc__kinds_text(uint32_t kinds) {
     switch (kinds) {
     case VC__KINDS_B: return "bool";
@@ -2003,6 +2023,8 @@ static bool vc__check_kind(vc_kernel *k, const char *call, const vc__operand *o,
     if (k) vc__refuse_operand(k, call, which, o, vc__kinds_text(kinds));
     return false;
 }
+
+VC__SMALL_END
 
 static uint32_t vc__record_splat(vc_kernel *k, uint32_t scalar, uint32_t rows) {
     uint32_t parts[4], i;
@@ -2030,6 +2052,8 @@ static inline vc_type vc__result_type(uint32_t op, vc_type type) {
 
 static bool vc__fold(uint32_t op, vc_type from, vc_type to, const uint64_t *v, uint64_t *out);
 
+VC__SMALL
+
 /* For immediates alone: folded. */
 static vc_val vc__pure_immediates(uint32_t form, uint32_t count, vc_val a, vc_val b, vc_val c) {
     uint32_t op = form & ~(uint32_t)VC__SWAPPED, i, at;
@@ -2050,6 +2074,8 @@ static vc_val vc__pure_immediates(uint32_t form, uint32_t count, vc_val a, vc_va
     if (!(vc__mask(type) & vc__op[op].kinds) || !vc__fold(op, type, vc__result_type(op, type), bits, &result)) return vc__unfolded(vc__form_name(form));
     return vc__immediate(vc__result_type(op, type), result);
 }
+
+VC__SMALL_END
 
 static vc_val vc__pure_composite(vc_kernel *k, uint32_t form, uint32_t count, vc_val a, vc_val b, vc_val c);
 
@@ -2084,65 +2110,71 @@ static vc_val vc__pure_checked(uint32_t form, uint32_t count, vc_val a, vc_val b
     return vc__value(k, vc__record(k, op, flags, vc__result_type(op, type), n[0], n[1], n[2], 0));
 }
 
-/* v as a node of k; VC__NIL: it is none, or may not be used here. */
-static inline uint32_t vc__quick_node(const vc_kernel *k, vc_val v) {
-    uint64_t n = v.bits - ((uint64_t)k->generation << 32);
-    uint32_t at;
-    if (v.of != (uintptr_t)k || n >= k->count) return VC__NIL;
-    at = k->node[n].at;
-    return at == 0 || at == k->at || vc__is_open(k, at) ? (uint32_t)n : VC__NIL;
-}
+static inline bool vc__is_usable(const vc_kernel *k, const vc__node *n) { return n->at == 0 || n->at == k->at || vc__is_open(k, n->at); }
 
-/* The same; also an immediate of the type of an operand before it. */
-static inline uint32_t vc__quick(vc_kernel *k, vc_val v, vc_type type) {
-    return v.of == type && type && type < 16 ? vc__record_const(k, type, v.bits) : vc__quick_node(k, v);
+/* v as a node of k; NULL: it is none, or may not be used here. */
+static inline const vc__node *vc__quick_node(const vc_kernel *k, vc_val v) {
+    uint64_t n = v.bits - ((uint64_t)k->generation << 32);
+    return v.of == (uintptr_t)k && n < k->count && vc__is_usable(k, &k->node[n]) ? &k->node[n] : NULL;
 }
 
 /* The kernel of the first operand, if the short way may be tried. */
 static inline vc_kernel *vc__quick_kernel(vc_val a) {
     vc_kernel *k = vc__kernel_of(a);
-    return k && !k->failed ? k : NULL;
+    return k && !k->failed && k->count < k->capacity ? k : NULL;
 }
 
-static inline vc_val vc__quick_record(vc_kernel *k, uint32_t op, vc_type type, uint32_t flags, uint32_t a, uint32_t b, uint32_t c) {
-    return vc__value(k, vc__record(k, op, flags & VC__NODE_DIVERGES, vc__result_type(op, type), a, b, c, 0));
+static inline vc_val vc__quick_record(vc_kernel *k, uint32_t op, vc_type type, uint32_t flags, uint64_t a, uint64_t b, uint64_t c) {
+    return vc__value(k, vc__write_node(k, op, flags & VC__NODE_DIVERGES, vc__result_type(op, type), (uint32_t)a, (uint32_t)b, (uint32_t)c, 0));
 }
 
-/* The short way, for operands of one type of which the first is no immediate: nothing else is worth a word, so all else goes the long way. The op comes last,
-   so that callers pass their operands on in the registers they came in. */
+static vc_val vc__pure2(vc_val a, vc_val b, uint32_t op);
+static vc_val vc__pure3(vc_val a, vc_val b, vc_val c, uint32_t op);
+
+/* Whether v is an immediate of a's type. */
+static inline bool vc__is_like(vc_val a, vc_val v) {
+    const vc_kernel *k = v.of && v.of < 16 ? vc__quick_kernel(a) : NULL;
+    uint64_t n = k ? a.bits - ((uint64_t)k->generation << 32) : 0;
+    return k && n < k->count && k->node[n].type == v.of;
+}
+
+/* Such an immediate as a value of a's kernel. */
+static inline vc_val vc__like(vc_val a, vc_val v) {
+    vc_kernel *k = vc__kernel_of(a);
+    return vc__value(k, vc__record_const(k, (vc_type)v.of, v.bits));
+}
+
+VC__APART static vc_val vc__pure2_long(vc_val a, vc_val b, uint32_t op) {
+    if (vc__is_like(a, b)) return vc__pure2(a, vc__like(a, b), op);
+    return vc__pure_checked(op, 2, a, b, vc__no_value());
+}
+VC__APART static vc_val vc__pure3_long(vc_val a, vc_val b, vc_val c, uint32_t op) {
+    if (vc__is_like(a, b)) return vc__pure3(a, vc__like(a, b), c, op);
+    if (vc__is_like(a, c)) return vc__pure3(a, b, vc__like(a, c), op);
+    return vc__pure_checked(op, 3, a, b, c);
+}
+
+/* The short way, for operands of one type: nothing else is worth a word, so all else goes the long way. The op comes last, so that callers pass their
+   operands on in the registers they came in. */
 static vc_val vc__pure1(vc_val a, uint32_t op) {
     vc_kernel *k = vc__quick_kernel(a);
-    uint32_t x = k ? vc__quick_node(k, a) : VC__NIL;
-    const vc__node *n = x == VC__NIL ? &vc__nothing : &k->node[x];
-    if (vc__mask(n->type) & vc__op[op].kinds) return vc__quick_record(k, op, n->type, n->flags, x, VC__NIL, VC__NIL);
+    const vc__node *n = k ? vc__quick_node(k, a) : NULL;
+    if (n && vc__mask(n->type) & vc__op[op].kinds) return vc__quick_record(k, op, n->type, n->flags, a.bits, VC__NIL, VC__NIL);
     return vc__pure_checked(op, 1, a, vc__no_value(), vc__no_value());
 }
 
-static vc_val vc__pure2(vc_val a, vc_val b, uint32_t form) {
-    vc_kernel *k = vc__quick_kernel(a);
-    uint32_t x = k ? vc__quick_node(k, a) : VC__NIL, op = form & ~(uint32_t)VC__SWAPPED, y;
-    const vc__node *m, *n;
-    if (x != VC__NIL && vc__mask(k->node[x].type) & vc__op[op].kinds) {
-        y = vc__quick(k, b, k->node[x].type);
-        m = &k->node[x];
-        n = y == VC__NIL ? &vc__nothing : &k->node[y];
-        if (n->type == m->type) return vc__quick_record(k, op, m->type, m->flags | n->flags, form == op ? x : y, form == op ? y : x, VC__NIL);
-    }
-    return vc__pure_checked(form, 2, a, b, vc__no_value());
+static vc_val vc__pure2(vc_val a, vc_val b, uint32_t op) {
+    vc_kernel *k = a.of == b.of ? vc__quick_kernel(a) : NULL;
+    const vc__node *m = k ? vc__quick_node(k, a) : NULL, *n = m ? vc__quick_node(k, b) : NULL;
+    if (!n || n->type != m->type || !(vc__mask(n->type) & vc__op[op].kinds)) return vc__pure2_long(a, b, op);
+    return vc__quick_record(k, op, n->type, (uint32_t)m->flags | n->flags, a.bits, b.bits, VC__NIL);
 }
 
 static vc_val vc__pure3(vc_val a, vc_val b, vc_val c, uint32_t op) {
-    vc_kernel *k = vc__quick_kernel(a);
-    uint32_t x = k ? vc__quick_node(k, a) : VC__NIL, y, z;
-    vc_type type;
-    if (x != VC__NIL && vc__mask(k->node[x].type) & vc__op[op].kinds) {
-        type = k->node[x].type;
-        y = vc__quick(k, b, type);
-        z = y != VC__NIL && k->node[y].type == type ? vc__quick(k, c, type) : VC__NIL;
-        if (z != VC__NIL && k->node[z].type == type)
-            return vc__quick_record(k, op, type, k->node[x].flags | k->node[y].flags | k->node[z].flags, x, y, z);
-    }
-    return vc__pure_checked(op, 3, a, b, c);
+    vc_kernel *k = a.of == b.of && a.of == c.of ? vc__quick_kernel(a) : NULL;
+    const vc__node *m = k ? vc__quick_node(k, a) : NULL, *n = m ? vc__quick_node(k, b) : NULL, *o = n ? vc__quick_node(k, c) : NULL;
+    if (!o || o->type != m->type || n->type != m->type || !(vc__mask(n->type) & vc__op[op].kinds)) return vc__pure3_long(a, b, c, op);
+    return vc__quick_record(k, op, n->type, (uint32_t)m->flags | n->flags | o->flags, a.bits, b.bits, c.bits);
 }
 
 /* A scalar bool; VC__NIL after an error. */
@@ -4587,22 +4619,18 @@ static uint32_t vc__append(vc__lower *s, const vc__node *n) {
 
 /* Products side by side, not one after another, so that the processor makes them at once; the upper half of their sum is mixed best, and of that again
    the upper half: operands are numbers in a row, which leave rows of slots full where nothing brings those bits down. */
-static inline uint64_t vc__hash_head(uint32_t op, vc_type type, uint32_t x, uint32_t region) {
-    return (op ^ (uint64_t)type << 16 ^ (uint64_t)x << 32) * 0xff51afd7ed558ccdu + region * (uint64_t)0x9e3779b97f4a7c15u;
+static inline uint64_t vc__hash_parts(uint32_t op, vc_type type, uint32_t a, uint32_t b, uint32_t c) {
+    return (op ^ (uint64_t)type << 16 ^ (uint64_t)c << 32) * 0xff51afd7ed558ccdu + (a ^ (uint64_t)b << 32) * 0xc4ceb9fe1a85ec53u;
 }
-
-static inline uint32_t vc__hash_plain(uint32_t op, vc_type type, uint32_t a, uint32_t b, uint32_t c, uint32_t x, uint32_t region) {
-    uint64_t h = vc__hash_head(op, type, x, region) + (a ^ (uint64_t)b << 32) * 0xc4ceb9fe1a85ec53u + c * (uint64_t)0xd6e8feb86659fd93u;
-    return (uint32_t)(h >> 32 ^ h >> 47);
-}
+static inline uint32_t vc__hash_end(uint64_t h) { return (uint32_t)(h >> 32 ^ h >> 47); }
 
 static inline uint32_t vc__hash_node(const vc__lower *s, const vc__node *n, uint32_t region) {
-    uint64_t h;
+    uint64_t h = region * (uint64_t)0x9e3779b97f4a7c15u;
     uint32_t i;
-    if (vc__op[n->op].operands != VC__MANY) return vc__hash_plain(n->op, n->type, n->a[0], n->a[1], n->a[2], n->x, region);
-    h = vc__hash_head(n->op, n->type, n->x, region);
+    if (vc__op[n->op].operands != VC__MANY) return vc__hash_end(h + vc__hash_parts(n->op, n->type, n->a[0], n->a[1], n->a[2] ^ n->x));
+    h += vc__hash_parts(n->op, n->type, 0, 0, n->x);
     for (i = 0; i < n->a[1]; i++) h = (h ^ h >> 32 ^ s->extra[n->a[0] + i]) * 0xc4ceb9fe1a85ec53u;
-    return (uint32_t)(h >> 32);
+    return vc__hash_end(h);
 }
 
 static inline bool vc__same_node(const vc__lower *s, const vc__node *a, const vc__node *b, bool by_region) {
@@ -4804,20 +4832,35 @@ static inline uint32_t vc__mapped(const vc__lower *s, uint32_t operand, bool is_
     return is_operand && operand != VC__NIL ? s->map[operand] & ~VC__MAP_CONST : operand;
 }
 
-/* What vc__lower_plain may be given: no operations of our own, which may lack an operand. Languages without vectors take those apart. */
-static void vc__find_plain(vc__lower *s) {
+VC__SMALL
+
+/* Kinds of an operation that vc__lower_plain may be given. Languages without vectors take those apart. */
+static uint32_t vc__plain_kinds(const vc__lower *s, uint32_t i) {
     static const uint16_t kinds[] = { 1u << VC_BOOL, 15u << VC_I8, 15u << VC_U8, 7u << VC_F16 }; /* by bit of VC__KINDS_ */
-    uint32_t i, j, own, mask;
+    const vc__op_info *op = &vc__op[i];
+    uint32_t own = !op->expand ? VC__KINDS_BIUF : op->flags & VC__FLAGS_INTEGERS ? VC__KINDS_F : VC__KINDS_0, mask = 0, j;
+    if (vc__is_c(s->target) || i == VC__OP_SELECT || i == VC__OP_EXTRACT) return 0;
+    if (op->operands == 1 && (op->result == VC__RESULT_OWN || op->result == VC__RESULT_SCALAR)) return 0;
+    for (j = 0; j < 4; j++) if (own >> j & 1u) mask |= kinds[j];
+    return mask;
+}
+
+static void vc__find_plain(vc__lower *s) {
+    uint32_t i, plain;
     memset(s->plain, 0, sizeof s->plain);
-    for (i = 0; i < VC__OP_COUNT && !vc__is_c(s->target); i++) {
+    for (i = 0; i < VC__OP_COUNT; i++) {
         const vc__op_info *op = &vc__op[i];
-        if (op->class_ != VC__PURE || op->operands < 1 || op->operands > 3 || i == VC__OP_SELECT || i == VC__OP_EXTRACT || i == VC__OP_INDEX) continue;
-        if (op->operands == 1 && (op->result == VC__RESULT_OWN || op->result == VC__RESULT_SCALAR)) continue;
-        own = !op->expand ? VC__KINDS_BIUF : op->flags & VC__FLAGS_INTEGERS ? VC__KINDS_F : VC__KINDS_0;
-        for (j = mask = 0; j < 4; j++) if (own >> j & 1u) mask |= kinds[j];
-        if (mask && op->kinds) s->plain[i] = (uint16_t)(mask | (op->operands == 3 ? VC__PLAIN_THREE : op->operands == 1 ? VC__PLAIN_ONE : 0));
+        if (op->class_ != VC__PURE || op->operands < 1 || op->operands > 3 || !op->kinds || i == VC__OP_INDEX) continue; /* those may lack an operand */
+        plain = VC__PLAIN | vc__plain_kinds(s, i);
+        plain |= op->operands == 3 ? VC__PLAIN_THREE : op->operands == 1 ? VC__PLAIN_ONE : 0;
+        if (op->flags & VC__FLAGS_EXACT && !s->kernel->desc.fast) plain |= VC__PLAIN_EXACT;
+        if (i != VC__OP_COMPONENT && i != VC__OP_CAST && i != VC__OP_BITCAST && i != VC__OP_SELECT && i != VC__OP_MUL_HI && !vc__is_dot_4x8(i))
+            plain |= VC__PLAIN_PRINTED;
+        s->plain[i] = plain;
     }
 }
+
+VC__SMALL_END
 
 /* As in the map: with VC__MAP_CONST where it is a constant. */
 static inline uint32_t vc__noted(const vc__lower *s, uint32_t number) { return number != VC__NIL && vc__is_const(s, number) ? number | VC__MAP_CONST : number; }
@@ -4830,9 +4873,9 @@ VC__APART static uint32_t vc__lower_const(vc__lower *s, const vc__node *t, uint3
 
 /* The short way for these: vc__settle and vc__merge in one. Operands and result as in the map; VC__NIL: take the long way. */
 static inline uint32_t vc__lower_plain(vc__lower *s, const vc__node *t, uint32_t a, uint32_t b, uint32_t c) {
-    uint32_t hash, i, number;
+    uint32_t hash, i, number, count = s->count;
     vc__node *n, *to;
-    if (s->count >= s->room || a & VC__MAP_CONST || a == b) return VC__NIL;
+    if (count >= s->room || a & VC__MAP_CONST || a == b) return VC__NIL;
     if (b == VC__NIL) {
         if (s->node[a].op == t->op) return VC__NIL; /* one may undo the other */
     } else if (c != VC__NIL) {
@@ -4843,7 +4886,7 @@ static inline uint32_t vc__lower_plain(vc__lower *s, const vc__node *t, uint32_t
         number = vc__lower_const(s, t, a, b);
         if (number != VC__NIL) return number;
     }
-    hash = vc__hash_plain(t->op, t->type, a, b, c, t->x, 0);
+    hash = vc__hash_end(vc__hash_parts(t->op, t->type, a, b, c ^ t->x)); /* as vc__hash_node gives it */
     for (i = hash & s->mask; s->slot[i]; i = (i + 1) & s->mask) {
         if (!vc__slot_may_be(s->slot[i], hash)) continue;
         number = vc__slot_number(s->slot[i]);
@@ -4852,8 +4895,8 @@ static inline uint32_t vc__lower_plain(vc__lower *s, const vc__node *t, uint32_t
         if (vc__reuse(s, n, t->at)) return number;
         break;
     }
-    s->slot[i] = vc__slot_of(hash, s->count);
-    to = &s->node[s->count];
+    s->slot[i] = vc__slot_of(hash, count);
+    to = &s->node[count];
     to->op = t->op;
     to->flags = 0;
     to->type = t->type;
@@ -4862,7 +4905,8 @@ static inline uint32_t vc__lower_plain(vc__lower *s, const vc__node *t, uint32_t
     to->a[1] = b;
     to->a[2] = c;
     to->x = t->x;
-    return s->count++;
+    s->count = count + 1;
+    return count;
 }
 
 /* Tape node i, whose operands are lowered. */
@@ -4965,7 +5009,8 @@ static bool vc__lower_all(vc__lower *s) {
     s->extra_count = 0;
     s->leaf_count = 0;
     if (!VC__ROOM(s, u32, map, map_capacity, k->count) || !VC__ROOM(s, u32, stack, stack_capacity, 2 * k->count + 1)) return false;
-    if (!VC__ROOM(s, node, node, capacity, k->count) || !vc__make_slots(s, k->count + k->count / 2)) return false;
+    if (!VC__ROOM(s, node, node, capacity, k->count + k->count / 2)) return false; /* a module is to fit in there too */
+    if (!vc__make_slots(s, k->count + k->count / 2)) return false;
     memset(s->map, 0xff, k->count * sizeof(uint32_t));
     vc__find_plain(s);
     s->rounds = k->narrows && k->widens && (s->target == VC_TARGET_SPIRV || s->target == VC_TARGET_GLSL);
@@ -5010,6 +5055,8 @@ VC__APART static uint32_t vc__mark(vc__lower *s) {
     return consts;
 }
 
+VC__SMALL
+
 static void vc__sort_leaves(vc__leaf *leaf, uint32_t count) { /* Shell's sort: there are few, and in order as a rule */
     uint32_t gap, i, j;
     for (gap = count / 2; gap; gap /= 2)
@@ -5041,46 +5088,55 @@ static void vc__place_parts(vc__lower *s, uint32_t consts, vc__listing *l) {
     l->count = start;
 }
 
-static inline uint32_t vc__placed(const uint32_t *place, uint32_t operand, bool is_operand) {
-    return is_operand && operand != VC__NIL ? place[operand] : operand;
-}
+VC__SMALL_END
 
-/* The operands of a node that has no short way, as indices in the listing. */
-static void vc__place_operands(vc__lower *s, const vc__node *n, vc__node *to) {
+/* Writes a node that is not plain with its operands as indices in the listing. */
+static inline void vc__place_operands(vc__lower *s, const vc__node *n, vc__node *to) {
     uint32_t *place = s->slot, *extra = s->extra, operands = vc__op[n->op].operands, j;
+    *to = *n;
+    to->flags = 0;
+    if (!operands) return;
     for (j = 0; j < 3; j++) to->a[j] = operands != VC__MANY && j < operands && n->a[j] != VC__NIL ? place[n->a[j]] : n->a[j];
     if (operands != VC__MANY) return;
     for (j = 0; j < n->a[1]; j++) extra[n->a[0] + j] = place[extra[n->a[0] + j]];
 }
 
 /* Copies the live nodes to their places. Much is kept at hand here, which the compiler could not know to stay the same. */
-VC__APART static void vc__write_sorted(vc__lower *s) {
-    uint32_t i, at, consts = 0, kinds = 0, count = s->count, plain, *place = s->slot, *start = s->region_start;
-    const uint32_t exact = s->kernel->desc.fast ? 0 : VC__FLAGS_EXACT;
+VC__APART static void vc__write_sorted(vc__lower *s, vc__listing *l) {
+    const uint32_t floats = 1u << VC_F16 | 1u << VC_F32 | 1u << VC_F64;
+    uint32_t i, at, bit, kinds = 0, consts = 0, precise = 0, count = s->count, plain, *place = s->slot, *start = s->region_start;
     const vc__node *node = s->node;
     vc__node *sorted = s->sorted;
     for (i = 0; i < count; i++) {
         const vc__node *n = &node[i];
-        const vc__op_info *op = &vc__op[n->op];
         vc__node *to;
         if (!(n->flags & VC__NODE_LIVE)) continue;
+        bit = 1u << vc__kind(n->type);
+        kinds |= bit;
         plain = s->plain[n->op];
-        at = plain || op->class_ != VC__LEAF ? start[n->at]++ : vc__is_const_op(n->op) ? consts++ : place[i];
-        place[i] = at;
-        kinds |= 1u << vc__kind(n->type);
+        if (!plain) {
+            at = vc__op[n->op].class_ != VC__LEAF ? start[n->at]++ : vc__is_const_op(n->op) ? consts++ : place[i];
+            place[i] = at;
+            vc__place_operands(s, n, &sorted[at]);
+            continue;
+        }
+        place[i] = at = start[n->at]++;
         to = &sorted[at];
         *to = *n;
-        to->flags = op->flags & exact && vc__is_float(n->type) ? VC__NODE_PRECISE : 0;
-        if (!plain) {
-            vc__place_operands(s, n, to);
-            continue;
+        to->flags = 0;
+        if (plain & VC__PLAIN_EXACT && bit & floats) {
+            to->flags = VC__NODE_PRECISE;
+            precise++;
         }
         to->a[0] = place[n->a[0]];
         to->a[1] = plain & VC__PLAIN_ONE ? VC__NIL : place[n->a[1]];
         to->a[2] = plain & VC__PLAIN_THREE ? place[n->a[2]] : VC__NIL;
     }
     s->kinds = kinds;
+    l->precise = precise;
 }
+
+VC__SMALL
 
 /* The listing of one target and form, without its info. */
 static bool vc__schedule(vc_kernel *k, vc_target target, vc_buffers buffers, vc__listing *l) {
@@ -5093,7 +5149,7 @@ static bool vc__schedule(vc_kernel *k, vc_target target, vc_buffers buffers, vc_
     if (!VC__ROOM(s, u32, slot, slot_capacity, s->count) || !VC__ROOM(s, u32, region_start, region_capacity, k->pin_count)) return false;
     vc__place_parts(s, vc__mark(s), l);
     if (!VC__ROOM(s, node, sorted, sorted_capacity, l->count + 1)) return false;
-    vc__write_sorted(s);
+    vc__write_sorted(s, l);
     l->node = s->sorted;
     l->extra = s->extra;
     l->object = k->object ? k->object : &s->no_object; /* pointers into it are made before it is known whether they are needed */
@@ -5103,6 +5159,8 @@ static bool vc__schedule(vc_kernel *k, vc_target target, vc_buffers buffers, vc_
     l->reconverges = k->reconverges;
     return true;
 }
+
+VC__SMALL_END
 
 // >>print
 /* Growing text and words. */
@@ -5222,6 +5280,7 @@ typedef struct vc__frame { /* an open block */
 #define VC__FRAME_WORDS ((uint32_t)(sizeof(vc__frame) / sizeof(uint32_t)))
 
 #define VC__SPIRV_CACHE 512u
+#define VC__PLAIN_WORDS 8u /* the most that a plain operation takes: OpExtInst with three operands */
 enum { VC__BUILTINS = 8 };
 typedef struct vc__spirv {
     vc_kernel *k;
@@ -5680,23 +5739,53 @@ VC__SMALL_END
 
 /* ---- values ---- */
 
-static inline void vc__spirv_plain(vc__spirv *s, const vc__node *n, uint32_t id) {
-    const vc__op_info *info = &vc__op[n->op];
-    vc_type of = s->l->node[n->a[0]].type;
-    uint32_t form = info->spirv[vc__kinds[of & 15u].column], type = vc__spirv_type(s, n->type), extra = form >> 16, *o;
-    s->caps |= vc__needs(n->type) | vc__needs(of);
-    o = vc__op_begin(s, VC__SECTION_BODY, extra ? (uint32_t)VC__OpExtInst : form, 3 + 2 * extra + info->operands);
-    o[1] = type; o[2] = id;
-    if (extra) {
-        o[3] = s->glsl; o[4] = form & 0xffffu;
-        o += 2;
-    }
-    o[3] = vc__result(n->a[0]);
-    if (info->operands > 1) o[4] = vc__result(n->a[1]);
-    if (info->operands > 2) o[5] = vc__result(n->a[2]);
-    if (!(n->flags & VC__NODE_PRECISE)) return;
-    o = vc__op_begin(s, VC__SECTION_NOTES, VC__OpDecorate, 3);
-    o[1] = id; o[2] = VC__DecorationNoContraction;
+/* How many of the words of plain operations are free, in the body and as notes on them. */
+static uint32_t vc__spirv_room(vc__spirv *s) {
+    vc__words *body = &s->section[VC__SECTION_BODY], *notes = &s->section[VC__SECTION_NOTES];
+    if (!vc__words_room(s->k, body, VC__PLAIN_WORDS) || !vc__words_room(s->k, notes, VC__PLAIN_WORDS)) return 0;
+    return (body->capacity - body->count < notes->capacity - notes->count ? body->capacity - body->count : notes->capacity - notes->count) / VC__PLAIN_WORDS;
+}
+
+/* Prints node i, a plain operation, and those behind it; gives the first node that is none, or for which there was no room. */
+VC__APART static uint32_t vc__spirv_plain(vc__spirv *s, uint32_t i) {
+    vc__words *body = &s->section[VC__SECTION_BODY], *notes = &s->section[VC__SECTION_NOTES];
+    const uint32_t *plain = s->k->lower.plain;
+    const vc__node *node = s->l->node;
+    uint32_t count = s->l->count, room = vc__spirv_room(s), end = count - i < room ? count : i + room, caps = 0, *o, *a, *note;
+    if (!room) return count;
+    o = body->at + body->count;
+    note = notes->at + notes->count;
+    do {
+        const vc__node *n = &node[i];
+        const vc__op_info *op = &vc__op[n->op];
+        const vc__kind_info *kind = &vc__kinds[node[n->a[0]].type & 15u];
+        uint32_t form = op->spirv[kind->column], words = 3u + op->operands, type = vc__spirv_type(s, n->type);
+        caps |= vc__needs(n->type) | kind->needs;
+        a = o + 3;
+        if (form >> 16) {
+            *a++ = s->glsl;
+            *a++ = form & 0xffffu;
+            words += 2;
+            form = VC__OpExtInst;
+        }
+        o[0] = words << 16 | form;
+        o[1] = type;
+        o[2] = vc__result(i);
+        a[0] = vc__result(n->a[0]);
+        a[1] = vc__result(n->a[1]); /* what is not there is written over */
+        a[2] = vc__result(n->a[2]);
+        o += words;
+        if (n->flags & VC__NODE_PRECISE) {
+            note[0] = 3u << 16 | VC__OpDecorate;
+            note[1] = vc__result(i);
+            note[2] = VC__DecorationNoContraction;
+            note += 3;
+        }
+    } while (++i < end && plain[node[i].op] & VC__PLAIN_PRINTED);
+    s->caps |= caps;
+    body->count = (uint32_t)(o - body->at);
+    notes->count = (uint32_t)(note - notes->at);
+    return i;
 }
 
 /* Both halves of a product come as a struct. */
@@ -6314,7 +6403,6 @@ static void vc__spirv_node(vc__spirv *s, const vc__node *n, uint32_t i) {
     case VC__OP_END: vc__spirv_end(s); break;
     default:
         if (vc__is_dot_4x8(n->op)) vc__spirv_dot_4x8(s, n, vc__result(i));
-        else if (vc__op[n->op].class_ == VC__PURE) vc__spirv_plain(s, n, vc__result(i));
         else if (vc__is_atomic(n->op)) vc__spirv_atomic(s, n, vc__result(i));
         else if (vc__is_image(n->op)) vc__spirv_texel(s, n, vc__result(i));
         else if (vc__op[n->op].class_ == VC__CONV) vc__spirv_subgroup(s, n, vc__result(i));
@@ -6331,7 +6419,10 @@ VC__APART static void vc__spirv_function(vc__spirv *s) {
     s->label = vc__new_id(s);
     vc__put1(s, VC__SECTION_LOCALS, VC__OpLabel, s->label);
     for (i = 0; i < l->body; i++) vc__spirv_leaf(s, &l->node[i], vc__result(i));
-    for (; i < l->count && !s->k->failed; i++) vc__spirv_node(s, &l->node[i], i);
+    while (i < l->count && !s->k->failed) {
+        if (s->k->lower.plain[l->node[i].op] & VC__PLAIN_PRINTED) i = vc__spirv_plain(s, i);
+        else { vc__spirv_node(s, &l->node[i], i); i++; }
+    }
     vc__op_begin(s, VC__SECTION_BODY, VC__OpReturn, 1);
     vc__op_begin(s, VC__SECTION_BODY, VC__OpFunctionEnd, 1);
 }
@@ -6423,10 +6514,8 @@ static bool vc__spirv_tables(vc__spirv *s) {
     return true;
 }
 
-VC__SMALL_END
-
-/* All sections. */
-static bool vc__spirv_module(vc_kernel *k, const vc__listing *l) {
+/* All sections, the body with `front` words free before it. */
+static bool vc__spirv_module(vc_kernel *k, const vc__listing *l, uint32_t front) {
     vc__spirv s;
     uint32_t i, version = k->desc.machine.spirv_version ? k->desc.machine.spirv_version : 0x10300u;
     memset(&s, 0, sizeof s);
@@ -6434,6 +6523,8 @@ static bool vc__spirv_module(vc_kernel *k, const vc__listing *l) {
     s.l = l;
     s.section = k->section;
     for (i = 0; i < VC__SECTIONS; i++) s.section[i].count = 0;
+    if (!vc__words_room(k, &s.section[VC__SECTION_BODY], front)) return false;
+    s.section[VC__SECTION_BODY].count = front;
     s.caps = (uint32_t)l->info.features & VC__CAP_FEATURES;
     s.bound = l->count + 1;
     s.glsl = vc__new_id(&s);
@@ -6445,44 +6536,55 @@ static bool vc__spirv_module(vc_kernel *k, const vc__listing *l) {
     return !k->failed;
 }
 
-/* Puts what comes before the body in front of it, in the body's memory. */
-static bool vc__spirv_join(vc_kernel *k) {
+/* Puts what comes before the body in front of it, in the words that were left free there: as a rule they are enough. */
+static bool vc__spirv_join(vc_kernel *k, uint32_t *skip) {
     static const uint8_t order[] = { VC__SECTION_HEAD, VC__SECTION_NAMES, VC__SECTION_NOTES, VC__SECTION_GLOBALS, VC__SECTION_LOCALS };
     vc__words *body = &k->section[VC__SECTION_BODY], *part;
-    uint32_t front = 0, i;
+    uint32_t front = 0, more, i;
     for (i = 0; i < sizeof order; i++) front += k->section[order[i]].count;
-    if (k->failed || !vc__words_room(k, body, front)) return false;
-    memmove(body->at + front, body->at, body->count * sizeof(uint32_t));
-    body->count += front;
+    more = front > *skip ? front - *skip : 0;
+    if (k->failed || !vc__words_room(k, body, more)) return false;
+    if (more) memmove(body->at + front, body->at + *skip, (body->count - *skip) * sizeof(uint32_t));
+    body->count += more;
+    front = *skip + more;
     for (i = sizeof order; i-- > 0;) {
         part = &k->section[order[i]];
         front -= part->count;
         if (part->count) memcpy(body->at + front, part->at, part->count * sizeof(uint32_t));
     }
+    *skip = front;
     return true;
+}
+
+static void vc__lend_nodes(vc_kernel *k, vc__words *words) {
+    void *node = k->lower.node;
+    vc__words_trade(words, &node, &k->lower.capacity, sizeof(vc__node) / sizeof(uint32_t));
+    k->lower.node = (vc__node *)node;
 }
 
 /* The body is written where the lowered list was, and stays there; the notes where its slots were, which get their memory back. */
 static void vc__spirv_lend(vc_kernel *k) {
-    vc__lower *s = &k->lower;
-    void *node = s->node, *slot = s->slot;
-    vc__words_trade(&k->section[VC__SECTION_BODY], &node, &s->capacity, sizeof(vc__node) / sizeof(uint32_t));
-    vc__words_trade(&k->section[VC__SECTION_NOTES], &slot, &s->slot_capacity, 1);
-    s->node = (vc__node *)node;
-    s->slot = (uint32_t *)slot;
+    void *slot = k->lower.slot;
+    vc__lend_nodes(k, &k->section[VC__SECTION_BODY]);
+    vc__words_trade(&k->section[VC__SECTION_NOTES], &slot, &k->lower.slot_capacity, 1);
+    k->lower.slot = (uint32_t *)slot;
 }
 
-static bool vc__spirv_print(vc_kernel *k, const vc__listing *l) {
+/* Leaves the module in k->words, `skip` words from their beginning. */
+static bool vc__spirv_print(vc_kernel *k, const vc__listing *l, uint32_t *skip) {
     bool done;
     vc__words old;
     vc__spirv_lend(k);
-    done = vc__spirv_module(k, l) && vc__spirv_join(k);
+    *skip = 3 * l->precise + 4 * l->body + l->count / 3 + 128; /* notes, constants of the kernel and of the printer, and what every module has */
+    done = vc__spirv_module(k, l, *skip) && vc__spirv_join(k, skip);
     old = k->words;
     k->words = k->section[VC__SECTION_BODY];
     k->section[VC__SECTION_BODY] = old;
     vc__spirv_lend(k);
     return done;
 }
+
+VC__SMALL_END
 
 // >>text
 /* What the printers of GLSL, CUDA C and OpenCL C share: for people to read and for compilers to take. A value that is used once is printed inside its user
@@ -9115,7 +9217,7 @@ static bool vc__check_needs(vc_kernel *k, vc__listing *l) {
     uint32_t i;
     if (!(k->lower.kinds & ~plain)) { /* only memory, images, subgroups and dot products can need something */
         for (; n < end; n++) {
-            if (vc__op[n->op].class_ == VC__PURE && !vc__is_dot_4x8(n->op)) continue;
+            if (k->lower.plain[n->op] & VC__PLAIN_PRINTED) continue;
             if (vc__is_subgroup(n->op) && !vc__admit_needs(k, l, vc__subgroup_needs(l, n), n)) return false;
             if (vc__is_access(n->op) && !vc__admit_needs(k, l, vc__access_needs(k, l, n), n)) return false;
             if (vc__is_image(n->op) && !vc__admit_needs(k, l, vc__image_needs(k, l, n), n)) return false;
@@ -10883,13 +10985,14 @@ static bool vc__build(vc_kernel *k, vc_target target, vc_buffers buffers) {
     if (k->output != VC__NIL) k->object[k->output].arg = k->arg_count;
     f = vc__form_of(k, target, buffers);
     if ((target == VC_TARGET_SPIRV ? f->words_of : target == VC_TARGET_NONE ? f->info_of : f->text_of) == k->count + 1) return true;
+    if (target == VC_TARGET_SPIRV) vc__lend_nodes(k, &f->words); /* what is there is out of date: the new module is made in the same memory */
     if (!vc__schedule(k, target == VC_TARGET_NONE ? VC_TARGET_SPIRV : target, buffers, &l) || !vc__reflect_listing(k, &l)) return false;
     f->info_of = k->count + 1;
     if (target == VC_TARGET_NONE) return true;
     k->words = f->words;
     k->text = f->text;
     if (target == VC_TARGET_SPIRV) k->words.count = 0; else k->text.length = 0; /* the other one may be printed already, and stays */
-    ok = target == VC_TARGET_SPIRV ? vc__spirv_print(k, &l) : vc__p_print(k, &l, vc__dialect_of(target));
+    ok = target == VC_TARGET_SPIRV ? vc__spirv_print(k, &l, &f->skip) : vc__p_print(k, &l, vc__dialect_of(target));
     f->words = k->words;
     f->text = k->text;
     if (!ok || k->failed) return false;
@@ -10904,8 +11007,8 @@ VC_API const uint32_t *vc_spirv(vc_kernel *k, size_t *words) {
     if (words) *words = 0;
     if (!k || !vc__build(k, VC_TARGET_SPIRV, vc__default_form(k))) return NULL;
     f = &k->form[vc__default_form(k)];
-    if (words) *words = f->words.count;
-    return f->words.at;
+    if (words) *words = f->words.count - f->skip;
+    return f->words.at + f->skip;
 }
 
 VC_API const char *vc_source(vc_kernel *k, vc_target target) {
@@ -10946,7 +11049,7 @@ VC_API uint64_t vc_hash(vc_kernel *k) {
         form = (vc_buffers)i;
         if (k && form == VC_BUFFERS_ADDRESS && k->desc.machine.lacks & VC__ADDRESS_NEEDS) continue;
         if (!k || !vc__build(k, VC_TARGET_SPIRV, form) || !vc__build(k, VC_TARGET_GLSL, form)) return 0;
-        for (j = 0; j < k->form[form].words.count; j++) h = (h ^ k->form[form].words.at[j]) * 0x100000001b3u;
+        for (j = k->form[form].skip; j < k->form[form].words.count; j++) h = (h ^ k->form[form].words.at[j]) * 0x100000001b3u;
         for (j = 0; j < k->form[form].text.length; j++) h = (h ^ (unsigned char)k->form[form].text.at[j]) * 0x100000001b3u;
     }
     return h;
@@ -11086,10 +11189,11 @@ static bool vc__add_index(vc_kernel *k, vc_ref *r, uint32_t node) {
 
 /* Along a run of elements. */
 static bool vc__step_ref(vc_kernel *k, const char *call, vc_ref *r, vc_val elements) {
-    uint32_t quick = vc__quick_node(k, elements), kind = quick == VC__NIL ? (uint32_t)VC_NONE : k->node[quick].type;
+    const vc__node *quick = vc__quick_node(k, elements);
+    uint32_t kind = quick ? quick->type : (uint32_t)VC_NONE;
     vc__operand o;
     int64_t by;
-    if (kind == VC_U32 || kind == VC_I32) return vc__add_index(k, r, quick);
+    if (kind == VC_U32 || kind == VC_I32) return vc__add_index(k, r, (uint32_t)elements.bits);
     if (!vc__take(k, call, 2, elements, &o)) return false;
     if (!vc__is_int(o.type) || vc__rows(o.type) != 1 || (o.node != VC__NIL && vc__bits(o.type) < 32)) {
         vc__refuse(k, call, "the index%s is %s; it takes a scalar integer of 32 or 64 bits", vc__label_of(k, &o).text, vc_type_name(o.type));
@@ -11668,8 +11772,8 @@ VC_API vc_val vc_eq(vc_val a, vc_val b) { return vc__pure2(a, b, VC__OP_EQ); }
 VC_API vc_val vc_ne(vc_val a, vc_val b) { return vc__pure2(a, b, VC__OP_NE); }
 VC_API vc_val vc_lt(vc_val a, vc_val b) { return vc__pure2(a, b, VC__OP_LT); }
 VC_API vc_val vc_le(vc_val a, vc_val b) { return vc__pure2(a, b, VC__OP_LE); }
-VC_API vc_val vc_gt(vc_val a, vc_val b) { return vc__pure2(a, b, VC__OP_LT | VC__SWAPPED); }
-VC_API vc_val vc_ge(vc_val a, vc_val b) { return vc__pure2(a, b, VC__OP_LE | VC__SWAPPED); }
+VC_API vc_val vc_gt(vc_val a, vc_val b) { return vc__pure_checked(VC__OP_LT | VC__SWAPPED, 2, a, b, vc__no_value()); }
+VC_API vc_val vc_ge(vc_val a, vc_val b) { return vc__pure_checked(VC__OP_LE | VC__SWAPPED, 2, a, b, vc__no_value()); }
 
 static vc_val vc__select_values(vc_kernel *k, vc__operand *o, vc_type type) {
     uint32_t rows = vc__rows(type), n[3], i, flags = 0;
@@ -13882,8 +13986,8 @@ static struct vd_kernel vc__glue_create(struct vd_context *ctx, const vc__form *
     for (i = 0; i < info->hidden_count; i++) vc__glue_hidden(&hidden[i], &info->hidden[i]);
     desc.name = info->name;
     desc.code_kind = code;
-    desc.code = code == VD_CODE_SPIRV ? (const void *)f->words.at : f->text.at;
-    desc.code_size = code == VD_CODE_SPIRV ? f->words.count * sizeof(uint32_t) : 0;
+    desc.code = code == VD_CODE_SPIRV ? (const void *)(f->words.at + f->skip) : f->text.at;
+    desc.code_size = code == VD_CODE_SPIRV ? (f->words.count - f->skip) * sizeof(uint32_t) : 0;
     desc.entry = info->entry;
     desc.args = args;
     desc.arg_count = info->arg_count;
