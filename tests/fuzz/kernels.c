@@ -1527,7 +1527,7 @@ static Value place(const Host *h, const Invocation *at, int which) { /* of axis 
     uint32_t local = h->t->local, groups = (ELEMENTS + local - 1) / local;
     const uint32_t p[8] = { at->id, at->local, at->id / local, at->local, local, groups, ELEMENTS, ELEMENTS };
     memset(&r, 0, sizeof r);
-    r.b[0] = which < 8 ? p[which] : which % 8 == 3 ? at->local : which % 8 > 3 ? 1 : 0;
+    r.b[0] = which < 8 ? p[which] : which % 8 == 3 ? at->local : which % 8 > 3 ? 1u : 0u;
     if (which == 15) r.b[0] = ELEMENTS * vc_type_size(h->t->in[1]); /* the buffer is one of bytes */
     return r;
 }
