@@ -2907,26 +2907,6 @@ static vc_kernel *vd__fft_hook_trial(const vd_fft *p, vc_ref *buffer) {
     return k;
 }
 
-/* One element from a buffer to the next one by way of the load hook, or of the store hook. */
-static void vd__fft_try_hook(const vd_fft *p, vc_kernel *k, const vc_ref *buffer, bool stores, vd_fft_direction direction) {
-    bool number = p->kind > VD_FFT_REAL || (p->kind == VD_FFT_REAL && stores == (direction == VD_FFT_INVERSE));
-    vd_fft_hook hook = stores ? p->hooks.store : p->hooks.load;
-    vd_fft_point at;
-    vd_fft_value value;
-    vc_val v, zero;
-    uint32_t i;
-    for (i = 0; i < 4; i++) at.coordinate[i] = vc_local_id(k, i % 3);
-    at.index = vc_local_index(k);
-    at.direction = direction;
-    v = vc_load(buffer[0], at.index);
-    zero = vc_const(k, vc_imm(p->real, 0));
-    value.re = vc_component(v, 0);
-    value.im = number ? zero : vc_component(v, 1);
-    if (hook) vd__fft_call_hook(&p->hooks, hook, k, &at, &value);
-    if (number) value.im = value.re.of ? zero : value.re;
-    if (!stores || value.re.of || value.im.of) vc_store(buffer[1], at.index, vc_vec2(value.re, value.im));
-}
-
 /* What a kernel in which hooks were tried says, after `what` where it is they that are wrong: it may also be that memory ran out, or that the device lacks
    something, which vd_kernel_build tells apart. */
 static vd_result vd__fft_hooks_fail(const vd_fft *p, vc_kernel *k, const char *what, const char *why) {
@@ -2939,6 +2919,62 @@ static vd_result vd__fft_hooks_fail(const vd_fft *p, vc_kernel *k, const char *w
     return vd_error_set(result, "vd_fft_create '%s': its hooks: %s", p->name, k ? vc_error(k) : "out of host memory");
 }
 
+/* Whether a hook leaves what it was given: numbers of the arithmetic or, where there is nothing to store, neither. `number`: im does not matter. */
+static vd_result vd__fft_check_left(const vd_fft *p, const vd_fft_value *v, bool stores, bool number) {
+    const vc_val *left[2];
+    const char *is[2];
+    bool right = true;
+    int i;
+    left[0] = &v->re;
+    left[1] = number ? &v->re : &v->im;
+    if (stores && !left[0]->of && !left[1]->of) return VD_OK;
+    for (i = 0; i < 2; i++) {
+        right &= left[i]->of && vc_typeof(*left[i]) == p->real;
+        is[i] = left[i]->of ? vc_type_name(vc_typeof(*left[i])) : "nothing";
+    }
+    if (right) return VD_OK;
+    if (number)
+        return vd_error_set(VD_ERROR_COMPILE, "vd_fft_create '%s': its %s hook leaves %s in re; it takes %s", p->name, stores ? "store" : "load", is[0],
+                            vc_type_name(p->real));
+    return vd_error_set(VD_ERROR_COMPILE, "vd_fft_create '%s': its %s hook leaves %s in re and %s in im; it takes %s in both", p->name,
+                        stores ? "store" : "load", is[0], is[1], vc_type_name(p->real));
+}
+
+/* One element from a buffer to the next one by way of the load hook, or of the store hook. */
+static vd_result vd__fft_try_hook(const vd_fft *p, vc_kernel *k, const vc_ref *buffer, bool stores, vd_fft_direction direction) {
+    bool number = p->kind > VD_FFT_REAL || (p->kind == VD_FFT_REAL && stores == (direction == VD_FFT_INVERSE));
+    vd_fft_hook hook = stores ? p->hooks.store : p->hooks.load;
+    vd_fft_point at;
+    vd_fft_value value;
+    vd_result result = VD_OK;
+    vc_val v, zero;
+    uint32_t i;
+    for (i = 0; i < 4; i++) at.coordinate[i] = vc_local_id(k, i % 3);
+    at.index = vc_local_index(k);
+    at.direction = direction;
+    v = vc_load(buffer[0], at.index);
+    zero = vc_const(k, vc_imm(p->real, 0));
+    value.re = vc_component(v, 0);
+    value.im = number ? zero : vc_component(v, 1);
+    if (hook) vd__fft_call_hook(&p->hooks, hook, k, &at, &value);
+    if (!vc_error(k)) result = vd__fft_check_left(p, &value, stores, number);
+    if (number) value.im = value.re.of ? zero : value.re;
+    if (!result && (!stores || value.re.of || value.im.of)) vc_store(buffer[1], at.index, vc_vec2(value.re, value.im));
+    return result;
+}
+
+/* What hook_declare declares. */
+static vd_result vd__fft_learn_arguments(vd_fft *p) {
+    vc_ref buffer[4];
+    vc_kernel *k = vd__fft_hook_trial(p, buffer);
+    const vc_info *info = vc_reflect(k);
+    vd_result result = info ? VD_OK : vd__fft_hooks_fail(p, k, "its hook_declare: ", k ? vc_error(k) : "");
+    int i;
+    for (i = 4; !result && i < info->arg_count; i++) if (!vd__fft_is_unasked(info, i)) result = vd__fft_note_argument(p, &info->args[i]);
+    vc_free(k);
+    return result;
+}
+
 /* Writes each hook once: what is wrong with one is known when the plan is made, and what they read and declare. */
 static vd_result vd__fft_try_hooks_in(vd_fft *p, vd_fft_direction direction) {
     vd__fft_hooks *h = &p->hooks;
@@ -2946,11 +2982,17 @@ static vd_result vd__fft_try_hooks_in(vd_fft *p, vd_fft_direction direction) {
     vc_ref buffer[4];
     vc_kernel *k = vd__fft_hook_trial(p, buffer);
     vd_result result = VD_OK;
-    int i;
-    for (i = 0; i < 2; i++) vd__fft_try_hook(p, k, buffer + 2 * i, i == 1, direction);
-    info = vc_reflect(k);
-    if (!info) result = vd__fft_hooks_fail(p, k, "its hooks: ", k ? vc_error(k) : "");
-    for (i = 4; !result && !direction && i < info->arg_count; i++) if (!vd__fft_is_unasked(info, i)) result = vd__fft_note_argument(p, &info->args[i]);
+    int i, known = 0;
+    for (i = 0; i < 2 && !result; i++) result = vd__fft_try_hook(p, k, buffer + 2 * i, i == 1, direction);
+    info = result ? NULL : vc_reflect(k);
+    if (!result && !info) result = vd__fft_hooks_fail(p, k, "its hooks: ", k ? vc_error(k) : "");
+    for (i = 4; !result && i < info->arg_count; i++) {
+        if (vd__fft_is_unasked(info, i)) continue;
+        if (known < h->count) h->arg[known++].access |= info->args[i].access;
+        else
+            result = vd_error_set(VD_ERROR_COMPILE, "vd_fft_create '%s': its hooks declare argument '%s' wherever they are called; hook_declare does it once",
+                                  p->name, info->args[i].name ? info->args[i].name : "");
+    }
     if (!result) h->blind[direction] = !info->args[0].access;
     if (!result) h->mute[direction] = !info->args[3].access;
     vc_free(k);
@@ -2978,9 +3020,10 @@ static vd_result vd__fft_try_places_in(vd_fft *p, vd_fft_direction direction) {
 
 /* In both directions, which a hook may tell apart. */
 static vd_result vd__fft_try_hooks(vd_fft *p) {
-    vd_result result = VD_OK;
+    bool there = p->hooks.load || p->hooks.store;
+    vd_result result = there ? vd__fft_learn_arguments(p) : VD_OK;
     int i;
-    for (i = 0; i < 2 && !result && (p->hooks.load || p->hooks.store); i++) {
+    for (i = 0; i < 2 && !result && there; i++) {
         result = vd__fft_try_hooks_in(p, (vd_fft_direction)i);
         if (!result) result = vd__fft_try_places_in(p, (vd_fft_direction)i);
     }

@@ -776,11 +776,33 @@ static void too_long(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void
     (void)user;
 }
 
+static void leaves_integers(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
+    (void)k;
+    (void)user;
+    v->re = at->index;
+}
+
+static void leaves_half(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
+    const vc_val nothing = { 0, 0 };
+    (void)k;
+    (void)at;
+    (void)user;
+    v->im = nothing;
+}
+
+static void declares(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
+    (void)user;
+    if (at->direction) v->re = vc_mul(v->re, vc_param(k, "late", VC_F32));
+}
+
 /* Not every failure is the hook's. */
 static void results(vd_context *ctx, vd_fft_desc desc) {
     static const struct { vd_fft_hook hook; vd_result result; const char *says; } cases[] = {
         { mixed_up, VD_ERROR_COMPILE, "'hooked': its hooks: vc_add" }, { waits, VD_ERROR_COMPILE, "come: vc_barrier in kernel 'hooked'" },
         { leaves, VD_ERROR_COMPILE, "takes all invocations" }, { wants_f64, VD_ERROR_UNSUPPORTED, "'hooked': its hooks: vc_cast in kernel 'hooked'" },
+        { leaves_integers, VD_ERROR_COMPILE, "hook leaves u32 in re and f32 in im; it takes f32 in both" },
+        { leaves_half, VD_ERROR_COMPILE, "hook leaves f32 in re and nothing in im; it takes f32 in both" },
+        { declares, VD_ERROR_COMPILE, "'hooked': its hooks declare argument 'late' wherever they are called; hook_declare does it once" },
         { too_long, VD_ERROR_OUT_OF_MEMORY, "'hooked': its hooks: " },
     };
     size_t count = COUNT(cases);
@@ -868,6 +890,10 @@ static void their_results(void **state) {
     desc.name = "hooked";
     desc.shape[0] = 16;
     results(ctx, desc);
+    desc.kind = VD_FFT_DCT2;
+    desc.store = leaves_integers;
+    assert_null(vd_fft_create(ctx, &desc));
+    says("'hooked': its store hook leaves u32 in re; it takes f32");
     nothing_left(ctx);
     vd_context_destroy(ctx);
 }
