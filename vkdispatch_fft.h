@@ -2386,14 +2386,16 @@ static void vd__fft_put_root(double *at, uint64_t m, uint64_t n) {
     at[1] = -im;
 }
 
-/* For a stage behind `length` values: exp(-2 pi i m / (length * radix)) for each m below length, then its powers of two. */
-static bool vd__fft_table_stage(vd_fft *p, uint32_t length, uint32_t radix, uint32_t *offset) {
-    uint64_t what[5] = { 's', length, radix, 0, 0 };
-    uint32_t powers = vd__fft_powers(radix), m, i;
+/* For a stage behind g.length values: exp(-2 pi i m / (length * radix)) for each m below length, then its powers of two. Legs and axes of a kernel have one
+   each: loads from the same place would become one, whose values are held from the first leg to the second (columns of 1024, convolved on an H200: 0.4 ms
+   more a GiB). */
+static bool vd__fft_table_stage(vd_fft *p, uint32_t leg, const vd__fft_phase *g, uint32_t *offset) {
+    uint64_t what[5] = { 's', g->length, g->radix, leg, g->axis };
+    uint32_t powers = vd__fft_powers(g->radix), m, i;
     double *at;
-    if (!vd__fft_table_of(p, (uint64_t)length * powers, what, offset, &at)) return false;
+    if (!vd__fft_table_of(p, (uint64_t)g->length * powers, what, offset, &at)) return false;
     for (i = 0; at && i < powers; i++)
-        for (m = 0; m < length; m++, at += 2) vd__fft_put_root(at, (uint64_t)m << i, (uint64_t)length * radix);
+        for (m = 0; m < g->length; m++, at += 2) vd__fft_put_root(at, (uint64_t)m << i, (uint64_t)g->length * g->radix);
     return true;
 }
 
@@ -2489,7 +2491,7 @@ static vd_result vd__fft_make_tables(vd_fft *p) {
         for (leg = 0; leg < (pass->shape.twice ? 2u : 1u); leg++) {
             for (j = 1; j < pass->shape.stages && ok; j++) {
                 vd__fft_phase g = vd__fft_phase_of(&pass->shape, leg, j);
-                if (g.length > 1) ok = vd__fft_table_stage(p, g.length, g.radix, &pass->tables.stage[leg][j]);
+                if (g.length > 1) ok = vd__fft_table_stage(p, leg, &g, &pass->tables.stage[leg][j]);
             }
         }
         if (ok && pass->turn) ok = vd__fft_is_tabled(pass) ? vd__fft_table_parted(p, pass) : vd__fft_table_axis(p, pass);

@@ -11,7 +11,7 @@
    Each size fills the same number of bytes (BENCH_BYTES; 1 GiB, on a processor 16 MiB), out of place, forward. Ours, the others and the copy are timed in
    turn, each as one batch of some 50 ms that is recorded first, from its submission to its end; BENCH_ROUNDS times (7). `fft-both` is forward and back again,
    beside cuFFT, where that is. cuFFT is opened at run time (BENCH_CUFFT: its path); without it, or without CUDA, those figures are not run. VkFFT is our engine
-   on Vulkan, and on OpenCL works in our context and queue; it has complex transforms alone here. Where cuFFT is, VkFFT on CUDA has the same data, as
+   on Vulkan, and on OpenCL works in our context and queue; it has complex transforms alone here. Where cuFFT is, VkFFT on CUDA is too, as
    `vkfft-cuda` (BENCH_VKFFT_CUDA: the library of it, build/vkfft_cuda.so). The copy is a kernel, 16 bytes a thread. The first and the last
    transform of each size, of ours and of the others, are compared with FFTW in double where that was there to compile with; who is wrong has no figures.
 
@@ -50,6 +50,7 @@ typedef struct vkfft_cuda {
     const char *(*open)(uint32_t rank, const uint32_t n[3], uint64_t batch, uint64_t in, uint64_t out, uint64_t bytes, void **made);
     vkfft_calls calls;
     const char *none;        /* why it is not there */
+    cufft at;                /* cuFFT's functions with memory of its own: what it does wrong is its own loss */
 } vkfft_cuda;
 
 typedef struct bench {
@@ -187,22 +188,32 @@ static void open_vkfft(bench *b, const size *s, side *out) {
 
 /* After cuFFT, which has the data. */
 static void open_vkfft_cuda(bench *b, const size *s, side *out) {
-    const char *why = b->no_cufft ? b->no_cufft : b->vkfft_cuda.none;
+    const char *why = b->vkfft_cuda.none;
     if (!why && s->what != COMPLEX) why = "it has rows, images and cubes alone here";
-    if (!why) why = b->vkfft_cuda.open(s->rank, s->n, batch_of(s, b->bytes), b->cu.in, b->cu.out, b->bytes, &out->vkfft);
+    cufft *at = &b->vkfft_cuda.at;
+    at->s = s;
+    if (!why && cufft_fill(at)) why = "cuMemcpyHtoD failed";
+    if (!why) why = b->vkfft_cuda.open(s->rank, s->n, batch_of(s, b->bytes), at->in, at->out, b->bytes, &out->vkfft);
     keep_reason(out, why);
-    if (!why) out->cu = &b->cu;
+    if (!why) out->cu = at;
     out->calls = &b->vkfft_cuda.calls;
 }
 
-static const char *load_vkfft_cuda(vkfft_cuda *v) {
+/* After cuFFT. Beyond either end of its memory there is as much as it may miss. */
+static const char *load_vkfft_cuda(vkfft_cuda *v, const cufft *cu) {
+    enum { MARGIN = 1 << 26 };
     const char *path = getenv("BENCH_VKFFT_CUDA");
     void *library = dlopen(path ? path : "build/vkfft_cuda.so", RTLD_NOW);
     if (!library) return "build/vkfft_cuda.so is not here, which takes the CUDA toolkit; BENCH_VKFFT_CUDA may name it";
     *(void **)&v->open = dlsym(library, "vkfft_cuda_open");
     *(void **)&v->calls.run = dlsym(library, "vkfft_cuda_run");
     *(void **)&v->calls.close = dlsym(library, "vkfft_cuda_close");
-    return v->open && v->calls.run && v->calls.close ? NULL : "a function of build/vkfft_cuda.so is missing";
+    if (!v->open || !v->calls.run || !v->calls.close) return "a function of build/vkfft_cuda.so is missing";
+    v->at = *cu;
+    if (cu->allocate(&v->at.in, cu->bytes + 2 * MARGIN) || cu->allocate(&v->at.out, cu->bytes + 2 * MARGIN)) return "no memory for it";
+    v->at.in += MARGIN;
+    v->at.out += MARGIN;
+    return NULL;
 }
 
 static void close_side(side *s) {
@@ -527,7 +538,7 @@ static void open_bench(bench *b) {
     if (b->bytes < 4096) die("BENCH_BYTES", "at least 4096");
     b->x = make_numbers(b->bytes / 8);
     b->no_cufft = on_processor ? "the device is a processor" : cufft_open(&b->cu, &b->x, b->bytes);
-    b->vkfft_cuda.none = load_vkfft_cuda(&b->vkfft_cuda);
+    b->vkfft_cuda.none = b->no_cufft ? b->no_cufft : load_vkfft_cuda(&b->vkfft_cuda, &b->cu);
     open_buffers(b);
 }
 
