@@ -672,7 +672,7 @@ VC_API vc_val vc_subgroup_local_id(vc_kernel *k);                /* of the invoc
 VC_API vc_val vc_subgroup_elect(vc_kernel *k);                   /* true for one of those that are here */
 VC_API vc_val vc_subgroup_any(vc_val condition);
 VC_API vc_val vc_subgroup_all(vc_val condition);
-VC_API vc_val vc_subgroup_all_equal(vc_val v);
+VC_API vc_val vc_subgroup_all_equal(vc_val v);                   /* of floats: the same bits */
 VC_API vc_val vc_subgroup_ballot(vc_val condition);              /* u32x4: bit i for the invocation with local id i */
 VC_API vc_val vc_subgroup_ballot_count(vc_val ballot);           /* u32: bits set, of a u32x4, as the next two */
 VC_API vc_val vc_subgroup_ballot_inclusive(vc_val ballot);       /* up to the invocation's own */
@@ -1211,7 +1211,7 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
     X(SUB,          "sub",          PURE,   2, IUF,  SAME,   EXACT, VC__S(0, 130, 130, 131), VC__T_WRAP("-", "$0 - $1", "$0 - $1"), NULL) \
     X(MUL,          "mul",          PURE,   2, IUF,  SAME,   COMMUTES_EXACT, VC__S(0, 132, 132, 133), \
       VC__T_WRAP("*", "__fmul_rn($0, $1)", "__dmul_rn($0, $1)"), NULL) \
-    X(DIV,          "div",          PURE,   2, IUF,  SAME,   INTEGERS, VC__S(0, 135, 134, 136), \
+    X(DIV,          "div",          PURE,   2, IUF,  SAME,   0, VC__S(0, 135, 134, 136), \
       VC__T_OWN("$0 / $1", "$0 / $1", "__fdiv_rn($0, $1)", "__ddiv_rn($0, $1)"), vc__expand_div) \
     X(REM,          "rem",          PURE,   2, IUF,  SAME,   0, VC__S(0, 138, 137, 0), VC__T("$0 % $1"), vc__expand_rem) \
     X(MOD,          "mod",          PURE,   2, IUF,  SAME,   0, VC__S(0, 139, 137, 0), VC__T("$0 % $1"), vc__expand_mod) \
@@ -2704,7 +2704,22 @@ static bool vc__x_divides(vc__lower *s, uint32_t a) {
     return true;
 }
 
-/* ---- integer division ---- */
+/* ---- division ---- */
+
+/* x / x, which NVIDIA's driver (580) takes for 1 also of 0, infinity and NaN. */
+static uint32_t vc__x_over_itself(vc__lower *s, uint32_t x) {
+    vc_type type = vc__x_type(s, x);
+    uint32_t zero, infinity, size, c, d;
+    if (s->kernel->desc.fast || vc__is_c(s->target)) return VC__NIL;
+    zero = vc__x_small(s, type, 0);
+    infinity = vc__x_special(s, type, false);
+    size = vc__x_one(s, VC__OP_ABS, x);
+    c = vc__x_compare(s, VC__OP_LT, zero, size);
+    d = vc__x_compare(s, VC__OP_LT, size, infinity);
+    c = vc__x_two(s, VC__OP_AND, c, d);
+    d = vc__x_special(s, type, true);
+    return vc__x_select(s, c, vc__x_small(s, type, 1), d);
+}
 
 typedef struct vc__divisor { uint32_t zero, minus, safe; } vc__divisor; /* where it is 0, where it is -1 (signed ones), and itself with 1 in those places */
 
@@ -2728,6 +2743,7 @@ static uint32_t vc__expand_div(vc__lower *s, const vc__node *n) {
     vc_type type = n->type;
     uint32_t x = n->a[0], y = n->a[1], q, c;
     vc__divisor d;
+    if (vc__is_float(type)) return x == y ? vc__x_over_itself(s, x) : VC__NIL;
     if (vc__x_divides(s, y)) return VC__NIL;
     d = vc__x_divisor(s, y);
     q = vc__make_raw(s, VC__OP_DIV, type, x, d.safe, VC__NIL, 0);
@@ -3980,11 +3996,26 @@ static uint32_t vc__x_subgroups(vc__lower *s) {
     return vc__x_two(s, VC__OP_MAX, count, c);
 }
 
+/* Floats are the same where their bits are: devices differ over NaN and the sign of 0. */
+static uint32_t vc__x_equal_bits(vc__lower *s, const vc__node *n) {
+    vc_type of = vc__x_type(s, n->a[0]);
+    bool wide = vc__kind(of) == VC_F64;
+    uint32_t a = n->a[0], rows = vc__rows(of);
+    if (wide && s->kernel->desc.machine.lacks & (VC_FEATURE_I64 | VC_FEATURE_SUBGROUP_TYPES)) return VC__NIL;
+    if (vc__kind(of) == VC_F16) a = vc__x_cast(s, vc__vec(VC_F32, rows), a);
+    a = vc__x_bitcast(s, vc__vec(wide ? VC_U64 : VC_U32, rows), a);
+    return vc__make(s, n->op, n->type, a, VC__NIL, VC__NIL, 0);
+}
+
 static uint32_t vc__expand_subgroup(vc__lower *s, const vc__node *n) {
     uint64_t lacks = s->kernel->desc.machine.lacks, lane;
     vc_type of = n->a[0] == VC__NIL ? n->type : vc__x_type(s, n->a[0]);
     bool narrow = !vc__is_bool(of) && vc__bits(vc__kind(of)) < 32;
     if (lacks & VC_FEATURE_SUBGROUP || s->target == VC_TARGET_OPENCL) return vc__x_alone(s, n);
+    if (n->op == VC__OP_VOTE_EQUAL && vc__is_float(of)) {
+        uint32_t r = vc__x_equal_bits(s, n);
+        if (r != VC__NIL) return r;
+    }
     if (s->target == VC_TARGET_CUDA) return vc__x_warps(s, n);
     if (n->op == VC__OP_SUBGROUP_COUNT) return vc__x_subgroups(s);
     if (lacks & VC_FEATURE_SUBGROUP_TYPES && narrow) return vc__x_widened(s, n);

@@ -1098,8 +1098,20 @@ static Case made(const char *what, vc_type a, vc_type b, vc_type d, vc_type out,
 }
 static int class_of(unsigned kind) { return kind == VC_BOOL ? B : is_float(kind) ? F : is_signed(kind) ? I : U; }
 
+static void build_over_itself(const Case *c, vc_kernel *k) {
+    Io io = declare(c, k);
+    VC_EACH(k, i) { vc_store(io.out, i, vc_div(vc_load(io.in[0], i), vc_load(io.in[0], i))); }
+}
+static bool want_over_itself(const Case *c, size_t element, unsigned component, int variant, Wanted *w) {
+    unsigned kind = kind_of(c->in[0]);
+    double v[3] = { 0, 0, 0 };
+    v[0] = v[1] = real_of(kind, input(c, 0, element, component));
+    return want_float(O_div, kind, v, variant, w);
+}
+
 static void check_operations(unsigned kind, unsigned rows) {
     vc_type t = VC_VEC(kind, rows);
+    if (is_float(kind)) { Case c = made("over itself", t, 0, 0, t, build_over_itself, want_over_itself); check(&c); }
     for (size_t i = 0; i < O_COUNT; i++) {
         const Op *op = &ops[i];
         if (!(op->kinds & class_of(kind))) continue;

@@ -92,6 +92,7 @@ static uint64_t neutral(vc_combine op, unsigned kind) {
 static uint64_t input_of(const Case *c, size_t i, unsigned component) {
     uint64_t state = i * 4 + component, r = random_next(&state);
     unsigned kind = kind_of(c->type);
+    if (c->what == EQUAL && is_float(kind) && i / c->local != 1) return bits_of(kind, i / c->local == 2 ? (double)NAN : i % 67 == 3 ? -0.0 : 0.0);
     if (c->what == EQUAL) return i / c->local == 1 ? bits_of_number(kind, kind == VC_BOOL ? 1 : 5) : bits_of_number(kind, (int)(i % 67 == 3));
     if (kind == VC_BOOL) return r & 1;
     if (!is_float(kind)) return narrow(kind, r);

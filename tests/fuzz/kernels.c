@@ -851,6 +851,12 @@ static vc_val write_group(Writer *w, const Node *n) {
     return out;
 }
 
+/* Whether the subgroup has that invocation: the last one of a workgroup may be cut. */
+static vc_val is_here(vc_kernel *k, vc_val lane) {
+    vc_val ballot = vc_subgroup_ballot(vc_const(k, vc_bool(true))), word = vc_extract(ballot, vc_and(vc_shr(lane, vc_u32(5)), vc_u32(3)));
+    return vc_and(vc_lt(lane, vc_subgroup_size(k)), vc_ne(vc_and(vc_shr(word, lane), vc_u32(1)), vc_u32(0)));
+}
+
 static vc_val write_lanes(Writer *w, const Node *n) { /* always gives its operand */
     vc_kernel *k = w->k;
     vc_val v = first(w, n), lane = vc_subgroup_local_id(k), size = vc_subgroup_size(k), x = vc_u32((uint32_t)n->step), right = v, wrong, before, count;
@@ -860,9 +866,12 @@ static vc_val write_lanes(Writer *w, const Node *n) { /* always gives its operan
     case L_SHUFFLE: return vc_subgroup_shuffle(v, lane);
     case L_XOR:
         x = vc_and(x, vc_sub(size, vc_u32(1)));
-        return vc_subgroup_shuffle_xor(vc_subgroup_shuffle_xor(v, x), x);
+        right = vc_subgroup_shuffle_xor(vc_subgroup_shuffle_xor(v, x), x);
+        return vc_select(is_here(k, vc_xor(lane, x)), right, v);
     case L_CLUSTERED: return vc_subgroup_clustered(n->combine, v, 1);
-    case L_UP_DOWN: return vc_select(vc_lt(vc_add(lane, x), size), vc_subgroup_shuffle_down(vc_subgroup_shuffle_up(v, x), x), v);
+    case L_UP_DOWN:
+        right = vc_subgroup_shuffle_down(vc_subgroup_shuffle_up(v, x), x);
+        return vc_select(is_here(k, vc_add(lane, x)), right, v);
     case L_BALLOT:
         count = vc_extract(vc_subgroup_ballot(v), vc_shr(lane, vc_u32(5)));
         return vc_ne(vc_and(vc_shr(count, lane), vc_u32(1)), vc_u32(0));
