@@ -260,7 +260,7 @@ fft-lengths: build/$(cc)/tests/fft/transforms ## every length up to 4200 against
 # Drivers make one context at a time, for all programs: half of JOBS compute (matrix, the longest, is begun first), and as many again wait for the driver.
 test-gpu:        ## what makes sense on a machine with a GPU that can install nothing (see carry), side by side, then the benchmarks
 	@TEST_JOBS=$$(($(JOBS) * 3 / 2)) $(MAKE) --no-print-directory test-side-by-side MATRIX_PARTS=$$((($(JOBS) + 1) / 2)) MATRIX_FLAGS=-a \
-	    BINDING_BACKENDS=vulkan FFT_BACKENDS="cuda opencl"
+	    BINDING_BACKENDS=vulkan two_devices= FFT_BACKENDS="cuda opencl"
 	@$(MAKE) --no-print-directory bench-dispatch bench-cuda bench-opencl
 
 test-side-by-side:

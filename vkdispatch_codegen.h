@@ -4876,6 +4876,7 @@ static uint32_t vc__plain_kinds(const vc__lower *s, uint32_t i) {
     return mask;
 }
 
+/* A pure operation that is not printed as plain has a case in vc__spirv_node: the two lists are one. */
 static void vc__find_plain(vc__lower *s) {
     uint32_t i, plain;
     memset(s->plain, 0, sizeof s->plain);
