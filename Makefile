@@ -96,6 +96,9 @@ build/$1/sanitize/%: %.c
 endef
 $(foreach c,$(compilers),$(eval $(call rules_for_compiler,$c)))
 
+# It counts what is linked into it and asks for memory behind an allocator's back.
+build/%/tests/fft/host_memory: LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+
 # The same programs beside VkFFT, which is C++; they themselves are C. Where there is no VkFFT they say so.
 build/vkfft/%: LDLIBS += -lstdc++
 build/vkfft/%: %.c build/vkfft/implementation.a
@@ -165,10 +168,10 @@ commands_codegen     = $(matrix_parts) $(filter-out %/matrix,$(programs_codegen)
 own_fft              = $(filter-out %/plans,$(call files,tests/fft,$(cc)))
 fake_driver          = VKDISPATCH_BACKEND=cuda VKDISPATCH_LIBCUDA=build/$(cc)/tests/fake/libcuda.so
 programs_fft         = $(own_fft) build/$(cc)/tests/fft/plans $(call fakes,$(cc)) build/vkfft/tests/fft/transforms
-bound_fft            = $(filter-out %/measure %/look_back %/threads,$(own_fft))
+bound_fft            = $(filter-out %/measure %/look_back %/threads %/host_memory,$(own_fft))
 FFT_BACKENDS         = opencl
 commands_fft         = $(own_fft) $(bound_fft:%="env VKDISPATCH_BUFFERS=binding %") \
-                       $(foreach b,$(FFT_BACKENDS),$(own_fft:%="env VKDISPATCH_BACKEND=$b %")) \
+                       $(foreach b,$(FFT_BACKENDS),$(patsubst %,"env VKDISPATCH_BACKEND=$b %",$(filter-out %/host_memory,$(own_fft)))) \
                        "env $(fake_driver) build/$(cc)/tests/fft/plans" \
                        $(foreach t,transforms hooks scan,"env VKDISPATCH_FFT_SHAPES=gpu build/$(cc)/tests/fft/$t") "build/vkfft/tests/fft/transforms vkfft"
 

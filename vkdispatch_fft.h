@@ -147,9 +147,10 @@
    Sizes. Arrays of transforms and convolutions have up to 2^32 - 1 elements, those of the others 2^31; more is VD_ERROR_UNSUPPORTED. On processors, where
    drivers end loops that go round for very long, convolutions take up to 32768 channels or kernels, and what is done in one pass takes several dispatches.
 
-   Errors, memory and threads are those of vkdispatch.h; a plan belongs to one thread at a time. But plans do not die with their context: each is destroyed
-   before it, except those of the simple calls, which are the context's own; threads that make simple calls wait for each other where they want the same plan.
-   In C++ begin descs with = {}, for = {0} is C where the first member is an enum. */
+   Errors, memory and threads are those of vkdispatch.h: host memory, that of kernels being written too, comes from the context's allocator; a plan belongs to
+   one thread at a time. But plans do not die with their context: each is destroyed before it, except those of the simple calls, which are the context's own;
+   threads that make simple calls wait for each other where they want the same plan. In C++ begin descs with = {}, for = {0} is C where the first member is an
+   enum. */
 #ifndef VKDISPATCH_FFT_H
 #define VKDISPATCH_FFT_H
 #define VKDISPATCH_FFT_VERSION 100 /* major * 10000 + minor * 100 + patch */
@@ -570,6 +571,21 @@ static vd_buffer vd__fft_buffer(vd_context *ctx, const char *call, const char *p
     snprintf(why, sizeof why, "%.255s", vd_error_text());
     vd_error_set(result, "%s '%s': there is no buffer '%s' of %llu bytes: %s", call, plan, name, (unsigned long long)(elements * (size ? size : 1)), why);
     return buffer;
+}
+
+/* Begins a kernel in the context's memory; NULL without any. */
+static vc_kernel *vd__plan_begin(vd_context *ctx, const char *name, uint32_t threads) {
+    vd_allocator a = vd_context_allocator(ctx);
+    vc_kernel_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.name = name;
+    desc.local_size[0] = threads;
+    desc.machine = vd_machine(ctx);
+    desc.allocator.allocate = a.allocate;
+    desc.allocator.reallocate = a.reallocate;
+    desc.allocator.release = a.release;
+    desc.allocator.user = a.user;
+    return vc_begin(&desc);
 }
 
 /* Makes a kernel of what was written, which is freed. */
@@ -2897,13 +2913,8 @@ static bool vd__fft_is_unasked(const vc_info *info, int arg) {
 
 /* A kernel that is not run, with what the hooks declare. */
 static vc_kernel *vd__fft_hook_trial(const vd_fft *p, vc_ref *buffer) {
-    vc_kernel_desc desc;
-    vc_kernel *k;
+    vc_kernel *k = vd__plan_begin(p->ctx, p->name, 0);
     int i;
-    memset(&desc, 0, sizeof desc);
-    desc.name = p->name;
-    desc.machine = vd_machine(p->ctx);
-    k = vc_begin(&desc);
     for (i = 0; i < 4; i++) buffer[i] = vc_buffer(k, "numbers", vd__fft_pair_of(p->real), i % 2 ? VC_WRITE : VC_READ);
     if (p->hooks.declare) p->hooks.declare(k, p->hooks.user);
     return k;
@@ -3454,16 +3465,11 @@ static vd_result vd__fft_build(vd_fft *p, uint32_t number, uint32_t direction, b
     vd__fft_route *route = vd__fft_route_of(p, direction);
     vd__fft_pass *pass = &route->pass[number];
     vd__fft_writer *w = (vd__fft_writer *)vd__fft_allocate(&p->allocator, sizeof *w);
-    vc_kernel_desc desc;
     vd_result result;
     char name[96];
-    memset(&desc, 0, sizeof desc);
     snprintf(name, sizeof name, "%s %u of %u %s", p->name, number + 1, route->count, direction ? "inverse" : "forward");
-    desc.name = name;
-    desc.local_size[0] = pass->shape.threads * pass->shape.side;
-    desc.machine = vd_machine(p->ctx);
     if (!w) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_fft_run '%s': out of host memory", p->name);
-    w->k = vc_begin(&desc);
+    w->k = vd__plan_begin(p->ctx, name, pass->shape.threads * pass->shape.side);
     w->plan = p;
     w->pass = pass;
     w->load = number ? NULL : p->hooks.load;
@@ -4880,15 +4886,10 @@ static vd_result vd__reduce_build(vd_reduce *p, bool vectors) {
     vd__fault fault;
     vd_reduce_io io;
     vd_arg args[10];
-    vc_kernel_desc desc;
-    memset(&desc, 0, sizeof desc);
     memset(&w, 0, sizeof w);
     memset(&fault, 0, sizeof fault);
     memset(&io, 0, sizeof io);
-    desc.name = p->name;
-    desc.local_size[0] = p->threads;
-    desc.machine = vd_machine(p->ctx);
-    w.k = vc_begin(&desc);
+    w.k = vd__plan_begin(p->ctx, p->name, p->threads);
     w.plan = p;
     w.desc = &p->desc;
     w.row_of = vd__reduce_row_of(w.desc);
@@ -5649,16 +5650,11 @@ static vd_result vd__scan_build(vd_scan *p, vd__scan_mode mode, bool vectors) {
     vd__fault fault;
     vd_scan_io io;
     vd_arg args[10];
-    vc_kernel_desc desc;
-    memset(&desc, 0, sizeof desc);
     memset(&w, 0, sizeof w);
     memset(&fault, 0, sizeof fault);
     memset(&io, 0, sizeof io);
     w.fault = &fault;
-    desc.name = p->name;
-    desc.local_size[0] = p->threads;
-    desc.machine = vd_machine(p->ctx);
-    w.k = vc_begin(&desc);
+    w.k = vd__plan_begin(p->ctx, p->name, p->threads);
     w.plan = p;
     w.desc = &p->desc;
     w.mode = mode;
@@ -6217,13 +6213,8 @@ static void vd__sort_record_scatter(vd__sort_writer *w) {
 
 static vd_result vd__sort_build(vd_sort *p, bool scatter) {
     vd__sort_writer w;
-    vc_kernel_desc desc;
-    memset(&desc, 0, sizeof desc);
     memset(&w, 0, sizeof w);
-    desc.name = p->name;
-    desc.local_size[0] = p->threads;
-    desc.machine = vd_machine(p->ctx);
-    w.k = vc_begin(&desc);
+    w.k = vd__plan_begin(p->ctx, p->name, p->threads);
     w.plan = p;
     w.raw = vd__sort_raw(p->desc.type);
     w.wide = w.raw == VC_U64 ? (vc_type)VC_U64 : (vc_type)VC_U32;
@@ -6432,7 +6423,6 @@ static void vd__histogram_record(vc_kernel *k, const vd_histogram *p, vd__fault 
 static vd_result vd__histogram_make(vd_histogram *p) {
     const vd_device_info *device = vd_device(p->ctx, 0);
     const vd_histogram_desc *d = &p->desc;
-    vc_kernel_desc desc;
     vd__fault fault;
     vc_kernel *k;
     bool cpu = vd__plan_for_cpu(device);
@@ -6452,11 +6442,7 @@ static vd_result vd__histogram_make(vd_histogram *p) {
     if (p->groups > (cpu ? 8 : 2 * vd__plan_groups)) p->groups = cpu ? 8 : 2 * vd__plan_groups; /* those of 256 threads are small */
     least = vd__plan_shares(d->count, p->threads * vd__plan_rounds(device));
     if (p->groups < least) p->groups = least;
-    memset(&desc, 0, sizeof desc);
-    desc.name = p->name;
-    desc.local_size[0] = p->threads;
-    desc.machine = vd_machine(p->ctx);
-    k = vc_begin(&desc);
+    k = vd__plan_begin(p->ctx, p->name, p->threads);
     memset(&fault, 0, sizeof fault);
     vd__histogram_record(k, p, &fault, (uint64_t)d->bins * 4 <= device->limits.max_shared_bytes / 2);
     return vd__plan_kernel_with(p->ctx, "vd_histogram_create", p->name, k, &fault, 2, &p->kernel);
@@ -6750,16 +6736,11 @@ static vd_result vd__top_build(vd_top_k *p) {
     vd__top_writer w;
     vd__top_source s;
     vd__fault fault;
-    vc_kernel_desc desc;
     vc_val group, part;
-    memset(&desc, 0, sizeof desc);
     memset(&w, 0, sizeof w);
     memset(&fault, 0, sizeof fault);
     w.fault = &fault;
-    desc.name = p->name;
-    desc.local_size[0] = p->threads;
-    desc.machine = vd_machine(p->ctx);
-    w.k = vc_begin(&desc);
+    w.k = vd__plan_begin(p->ctx, p->name, p->threads);
     w.plan = p;
     w.wide = vd__reduce_wide(p->desc.type);
     w.key = vc_type_size(w.wide) == 8 ? (vc_type)VC_U64 : (vc_type)VC_U32;
@@ -7534,13 +7515,8 @@ static void vd__shift_destroy(vd__shift *p) {
 
 static vd_result vd__shift_build(vd_context *ctx, const vd__shift_desc *p, vd_kernel *kernel) {
     vc_type type = p->size == 4 ? VC_U32 : p->size == 8 ? VC_U32X2 : VC_U32X4;
-    vc_kernel_desc desc;
-    vc_kernel *k;
+    vc_kernel *k = vd__plan_begin(ctx, "fft shift", 0);
     vc_ref in, out;
-    memset(&desc, 0, sizeof desc);
-    desc.name = "fft shift";
-    desc.machine = vd_machine(ctx);
-    k = vc_begin(&desc);
     in = vc_buffer(k, "in", type, VC_ANY_TYPE | VC_READ);
     out = vc_buffer(k, "out", type, VC_ANY_TYPE | VC_WRITE);
     VC_EACH(k, i) {

@@ -1,0 +1,306 @@
+/* Host memory of plans, on the backend dummy: they and the kernels they write take it from the context alone, and give all of it back; and whichever request
+   is refused, there is a sentence, nothing is left behind, and the same works when there is memory again. */
+#include "common.h"
+
+/* ---- memory that is counted, and can be made to run out ---- */
+
+typedef struct account {
+    long live;    /* blocks */
+    long calls;   /* that asked for memory */
+    long refused; /* this call is; 0: none */
+    bool later;   /* and all that follow */
+} account;
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *block, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *block, size_t size);
+
+static long behind; /* calls that did not come by an account, of all that is linked into this program */
+
+void *__wrap_malloc(size_t size) { return behind++, __real_malloc(size); }
+void *__wrap_calloc(size_t count, size_t size) { return behind++, __real_calloc(count, size); }
+void *__wrap_realloc(void *block, size_t size) { return behind++, __real_realloc(block, size); }
+
+static bool is_refused(account *a) {
+    a->calls++;
+    return a->refused && (a->later ? a->calls >= a->refused : a->calls == a->refused);
+}
+
+static void *take(void *user, size_t size) {
+    account *a = (account *)user;
+    void *block = is_refused(a) ? NULL : __real_malloc(size);
+    if (block) a->live++;
+    return block;
+}
+
+static void *grow(void *user, void *block, size_t size) {
+    account *a = (account *)user;
+    void *grown = is_refused(a) ? NULL : __real_realloc(block, size);
+    if (grown && !block) a->live++;
+    return grown;
+}
+
+static void give(void *user, void *block) {
+    if (block) ((account *)user)->live--;
+    free(block);
+}
+
+/* ---- plans that are made, run and destroyed ---- */
+
+enum { N = 5000 };
+
+typedef struct fixture {
+    vd_context *ctx;
+    vd_buffer pairs, in, out, numbers;
+} fixture;
+
+static vd_list *list_of(const fixture *f) { return vd_immediate(f->ctx, 0, 0); }
+static vd_result last(const void *plan) { return plan ? VD_OK : vd_error_result(); }
+
+static void declare(vc_kernel *k, void *user) { *(vc_ref *)user = vc_buffer(k, "window", VC_F32, VC_READ); }
+
+static void window(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
+    (void)k;
+    v->re = vc_mul(v->re, vc_load(*(vc_ref *)user, at->coordinate[0]));
+}
+
+static void larger(vc_kernel *k, const vc_val *in, vc_val *out, void *user) {
+    (void)k, (void)user;
+    *out = vc_max(in[0], in[1]);
+}
+
+static void twice(vc_kernel *k, const vc_val *in, vc_val *out, void *user) {
+    (void)k, (void)user;
+    *out = vc_add(in[0], in[0]);
+}
+
+static void positive(vc_kernel *k, const vc_val *in, vc_val *out, void *user) {
+    (void)k, (void)user;
+    *out = vc_gt(in[0], vc_f32(0));
+}
+
+static vd_result transform(fixture *f, vd_fft_desc *desc, vd_buffer out, const vd_fft_argument *args) {
+    vd_fft_io io = { VD_FFT_FORWARD, { 0 }, { 0 }, NULL, 0 };
+    vd_fft *plan = vd_fft_create(f->ctx, desc);
+    vd_result result = last(plan);
+    io.in = desc->kind == VD_FFT_REAL ? f->in : f->pairs;
+    io.out = out;
+    io.args = args;
+    io.arg_count = args ? 1 : 0;
+    if (!result) result = vd_fft_run(plan, list_of(f), &io);
+    vd_fft_destroy(plan);
+    return result;
+}
+
+static vd_result fft(fixture *f) {
+    vd_fft_desc desc = { 0 };
+    desc.shape[0] = 8;
+    desc.shape[1] = 37;
+    desc.axes = 3;
+    return transform(f, &desc, (vd_buffer){ 0 }, NULL);
+}
+
+static vd_result hooks(fixture *f) {
+    vd_fft_desc desc = { 0 };
+    vc_ref ref;
+    vd_fft_argument arg = { "window", vd_b(f->in) };
+    desc.shape[0] = 24;
+    desc.load = desc.store = window;
+    desc.hook_declare = declare;
+    desc.hook_user = &ref;
+    return transform(f, &desc, (vd_buffer){ 0 }, &arg);
+}
+
+static vd_result reals(fixture *f) {
+    vd_fft_desc desc = { 0 };
+    desc.kind = VD_FFT_REAL;
+    desc.shape[0] = 48;
+    return transform(f, &desc, f->pairs, NULL);
+}
+
+static vd_result convolve(fixture *f) {
+    vd_convolve_desc desc = { 0 };
+    desc.shape[0] = desc.shape[1] = 16;
+    desc.kernel_shape[0] = desc.kernel_shape[1] = 3;
+    desc.range = VD_CONVOLVE_SAME;
+    desc.real = true;
+    vd_convolve *plan = vd_convolve_create(f->ctx, &desc);
+    vd_result result = last(plan);
+    if (!result) result = vd_convolve_set_kernel(plan, list_of(f), f->in);
+    if (!result) result = vd_convolve_run(plan, list_of(f), f->in, f->out);
+    vd_convolve_destroy(plan);
+    return result;
+}
+
+static vd_result reduce(fixture *f) {
+    vd_reduce_desc desc = { 0 };
+    desc.shape[0] = N;
+    desc.map = twice;
+    desc.combine = larger;
+    vd_reduce *plan = vd_reduce_create(f->ctx, &desc);
+    vd_result result = last(plan);
+    if (!result) result = vd_reduce_run(plan, list_of(f), f->in, f->out);
+    vd_reduce_destroy(plan);
+    return result;
+}
+
+static vd_result run_scan(fixture *f, vd_scan *plan) {
+    vd_scan_io io = { { 0 }, { 0 }, { 0 }, { 0 } };
+    vd_result result = last(plan);
+    io.in = f->in;
+    io.out = f->out;
+    io.count = f->numbers;
+    if (!result) result = vd_scan_run(plan, list_of(f), &io);
+    vd_scan_destroy(plan);
+    return result;
+}
+
+static vd_result scan(fixture *f) {
+    vd_scan_desc desc = { 0 };
+    desc.shape[0] = N;
+    desc.way = VD_SCAN_THREE_KERNELS;
+    return run_scan(f, vd_scan_create(f->ctx, &desc));
+}
+
+static vd_result compact(fixture *f) {
+    vd_compact_desc desc = { 0 };
+    desc.count = N;
+    desc.keep = positive;
+    desc.way = VD_SCAN_ONE_PASS;
+    return run_scan(f, vd_compact_create(f->ctx, &desc));
+}
+
+static vd_result sort(fixture *f) {
+    vd_sort_desc desc = { 0 };
+    vd_sort_io io = { { 0 }, { 0 }, { 0 }, { 0 } };
+    desc.count = N;
+    desc.values = VD_U32;
+    vd_sort *plan = vd_sort_create(f->ctx, &desc);
+    vd_result result = last(plan);
+    io.keys = f->in;
+    io.values = f->numbers;
+    if (!result) result = vd_sort_run(plan, list_of(f), &io);
+    vd_sort_destroy(plan);
+    return result;
+}
+
+static vd_result histogram(fixture *f) {
+    vd_histogram_desc desc = { 0 };
+    desc.count = N;
+    desc.bins = 40;
+    vd_histogram *plan = vd_histogram_create(f->ctx, &desc);
+    vd_result result = last(plan);
+    if (!result) result = vd_histogram_run(plan, list_of(f), f->in, f->numbers);
+    vd_histogram_destroy(plan);
+    return result;
+}
+
+static vd_result top_k(fixture *f) {
+    vd_top_k_desc desc = { 0 };
+    vd_top_k_io io = { { 0 }, { 0 }, { 0 } };
+    desc.shape[0] = N;
+    desc.k = 10;
+    vd_top_k *plan = vd_top_k_create(f->ctx, &desc);
+    vd_result result = last(plan);
+    io.in = f->in;
+    io.values = f->out;
+    io.indices = f->numbers;
+    if (!result) result = vd_top_k_run(plan, list_of(f), &io);
+    vd_top_k_destroy(plan);
+    return result;
+}
+
+/* Whose plans are the context's. */
+static vd_result simple(fixture *f) {
+    vd_result result = vd_reduce_sum(f->ctx, f->in, f->out);
+    if (!result) result = vd_fft_shift(f->ctx, f->in, f->out, 0, VD_FFT_FORWARD);
+    return result;
+}
+
+static const struct { const char *name; vd_result (*run)(fixture *f); } plans[] = {
+    { "fft", fft }, { "hooks", hooks }, { "reals", reals }, { "convolve", convolve }, { "reduce", reduce }, { "scan", scan }, { "compact", compact },
+    { "sort", sort }, { "histogram", histogram }, { "top_k", top_k }, { "simple calls", simple },
+};
+
+/* ---- tests ---- */
+
+static void open_context(fixture *f, account *a) {
+    vd_context_desc desc = { 0 };
+    memset(a, 0, sizeof *a);
+    desc.backend = VD_BACKEND_DUMMY;
+    desc.allocator.allocate = take;
+    desc.allocator.reallocate = grow;
+    desc.allocator.release = give;
+    desc.allocator.user = a;
+    if (vd_context_create(&desc, &f->ctx)) fail_msg("%s", vd_error_text());
+    f->pairs = buffer_of(f->ctx, VD_F32C, N, NULL);
+    f->in = buffer_of(f->ctx, VD_F32, N, NULL);
+    f->out = buffer_of(f->ctx, VD_F32, N, NULL);
+    f->numbers = buffer_of(f->ctx, VD_U32, N, NULL);
+    a->calls = 0;
+}
+
+/* And nothing may be left. */
+static void close_context(fixture *f, account *a) {
+    vd_context_destroy(f->ctx);
+    assert_int_equal(a->live, 0);
+}
+
+static void from_the_context_alone(void **state) {
+    (void)state;
+    for (size_t i = 0; i < COUNT(plans); i++) {
+        fixture f;
+        account a;
+        behind = 0;
+        open_context(&f, &a);
+        if (plans[i].run(&f)) fail_msg("%s: %s", plans[i].name, vd_error_text());
+        assert_int_equal(vd_wait_idle(f.ctx), VD_OK);
+        if (a.calls < 10) fail_msg("%s: %ld requests", plans[i].name, a.calls);
+        close_context(&f, &a);
+        if (behind) fail_msg("%s: %ld requests went by the context", plans[i].name, behind);
+    }
+    vc_free(vc_begin(NULL)); /* the counter counts */
+    assert_true(behind > 0);
+}
+
+/* One request of one plan; whether it comes to that one. */
+static bool refuses(size_t plan, long number, bool later) {
+    fixture f;
+    account a;
+    vd_stats stats;
+    open_context(&f, &a);
+    vd_error_set(VD_ERROR_IO, "nothing");
+    a.refused = number;
+    a.later = later;
+    vd_result result = plans[plan].run(&f);
+    bool came = a.calls >= number;
+    a.refused = 0;
+    if (result && result != VD_ERROR_OUT_OF_MEMORY && result != VD_ERROR_OUT_OF_DEVICE_MEMORY)
+        fail_msg("%s, request %ld: %d, %s", plans[plan].name, number, (int)result, vd_error_text());
+    if (result) says("memory");
+    if (plans[plan].run != simple) {
+        assert_int_equal(vd_context_stats(f.ctx, &stats), VD_OK);
+        if (stats.buffers != 4 || stats.kernels) fail_msg("%s, request %ld: %u kernels are left", plans[plan].name, number, (unsigned)stats.kernels);
+    }
+    if (result && plans[plan].run(&f)) fail_msg("%s after request %ld: %s", plans[plan].name, number, vd_error_text());
+    close_context(&f, &a);
+    return came;
+}
+
+static void every_request_refused(void **state) {
+    (void)state;
+    for (size_t i = 0; i < COUNT(plans); i++)
+        for (int later = 0; later < 2; later++) {
+            long number = 1;
+            while (refuses(i, number, later)) number++;
+            if (number < 10) fail_msg("%s: %ld requests", plans[i].name, number);
+        }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = { cmocka_unit_test(from_the_context_alone), cmocka_unit_test(every_request_refused) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
