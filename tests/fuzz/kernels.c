@@ -876,7 +876,8 @@ static vc_val write_lanes(Writer *w, const Node *n) { /* always gives its operan
         count = vc_extract(vc_subgroup_ballot(v), vc_shr(lane, vc_u32(5)));
         return vc_ne(vc_and(vc_shr(count, lane), vc_u32(1)), vc_u32(0));
     case L_SCAN:
-        right = vc_eq(vc_subgroup_inclusive(n->combine, v), combine(n->combine, vc_subgroup_exclusive(n->combine, v), v));
+        right = is_float(kind_of(n->type)) ? vc_select(vc_isnan(v), none, v) : v; /* of which either may come out */
+        right = vc_eq(vc_subgroup_inclusive(n->combine, right), combine(n->combine, vc_subgroup_exclusive(n->combine, right), right));
         return vc_select(vector ? vc_all(right) : right, v, none);
     case L_FIRST: return vc_select(vc_subgroup_all_equal(vc_subgroup_broadcast_first(v)), v, none);
     case L_BROADCAST: return vc_select(vc_subgroup_all_equal(vc_subgroup_broadcast(v, vc_u32(0))), v, none);
@@ -1341,9 +1342,10 @@ static void composed_near(Value *r, int which, unsigned kind, const double *x, c
         : which == M_DETERMINANT ? 2 * unit_of(kind, fabsl(a * (long double)x[3]) + fabsl(b * (long double)x[2])) : 8 * unit;
     off += 2 * ldexpl(1, lowest_of(kind));
     for (unsigned i = 0; i < composite_rows[which].out; i++) {
+        bool before = r->loose;
         w[i].slack = off;
         near_to(r, i, kind, &w[i], defined);
-        if (defined) r->loose = r->loose && fabsl(w[i].real) - off > 0; /* what is near 0 may be flushed: within its bounds */
+        if (defined && fabsl(w[i].real) <= off) r->loose = before; /* what is near 0 may be flushed: within its bounds */
     }
 }
 
