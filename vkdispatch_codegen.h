@@ -9514,6 +9514,13 @@ static void vc__dump_fence(vc_kernel *k, const vc__node *n) {
     vc__dump_put(k, "%s%s%s", !waits ? order[n->x & 3u] : n->x & 1u ? " waits in subgroup" : "", scope[n->x >> 4 & 3u], storage[n->x >> 8 & 3u]);
 }
 
+/* Of which neighbours, where it is not all of the subgroup. */
+static void vc__dump_lanes(vc_kernel *k, const vc__node *n) {
+    static const char *const which[] = { "", " inclusive", " exclusive", " clusters of" };
+    vc__dump_put(k, "%s", which[n->x & 3u]);
+    if ((n->x & 15u) == VC__LANES_EACH) vc__dump_put(k, " %u", (unsigned)(n->x >> 4));
+}
+
 static void vc__dump_operands(vc_kernel *k, const vc__listing *l, const vc__node *n) {
     uint32_t i = 0, count = vc__op[n->op].operands;
     const uint32_t *a = n->a;
@@ -9527,6 +9534,7 @@ static void vc__dump_operands(vc_kernel *k, const vc__listing *l, const vc__node
         if (!i && n->op == VC__OP_INDEX) vc__dump_put(k, " * %u", (unsigned)n->x);
     }
     if (n->op == VC__OP_COMPONENT || n->op == VC__OP_GATHER) vc__dump_put(k, " %c", "xyzw"[n->x & 3u]);
+    if (n->op == VC__OP_BALLOT_COUNT || (n->op >= VC__OP_SUBGROUP_ADD && n->op <= VC__OP_SUBGROUP_XOR)) vc__dump_lanes(k, n);
     if (n->op == VC__OP_SAMPLE && n->x)
         vc__dump_put(k, " offset %d %d %d", (int)(int8_t)(n->x & 255u), (int)(int8_t)(n->x >> 8 & 255u), (int)(int8_t)(n->x >> 16 & 255u));
     if (n->op == VC__OP_END) vc__dump_put(k, " %s", vc__op_name[n->x]);
