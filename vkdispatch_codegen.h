@@ -2706,16 +2706,17 @@ static bool vc__x_divides(vc__lower *s, uint32_t a) {
 
 /* ---- division ---- */
 
-/* x / x, which NVIDIA's driver (580) takes for 1 also of 0, infinity and NaN. */
+/* x / x, which NVIDIA's driver (580) takes for 1 also of 0, infinity and NaN. Without abs, which Mesa (22.3) drops where a constant vector has a NaN beside a
+   negative number. */
 static uint32_t vc__x_over_itself(vc__lower *s, uint32_t x) {
     vc_type type = vc__x_type(s, x);
-    uint32_t zero, infinity, size, c, d;
+    uint32_t infinity, c, d;
     if (s->kernel->desc.fast || vc__is_c(s->target)) return VC__NIL;
-    zero = vc__x_small(s, type, 0);
     infinity = vc__x_special(s, type, false);
-    size = vc__x_one(s, VC__OP_ABS, x);
-    c = vc__x_compare(s, VC__OP_LT, zero, size);
-    d = vc__x_compare(s, VC__OP_LT, size, infinity);
+    c = vc__x_compare(s, VC__OP_LT, x, infinity);
+    d = vc__x_compare(s, VC__OP_LT, vc__x_one(s, VC__OP_NEG, x), infinity);
+    c = vc__x_two(s, VC__OP_AND, c, d);
+    d = vc__x_compare(s, VC__OP_NE, x, vc__x_small(s, type, 0));
     c = vc__x_two(s, VC__OP_AND, c, d);
     d = vc__x_special(s, type, true);
     return vc__x_select(s, c, vc__x_small(s, type, 1), d);

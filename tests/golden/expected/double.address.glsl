@@ -17,11 +17,10 @@ void main() {
     if (v1 < threads_x) {
         x_at v2 = x + v1;
         double v3 = v2.at;
-        double v4 = abs(v3);
-        precise double v5 = (v3 + (0.0lf < v4 && v4 < packDouble2x32(uvec2(0x00000000u, 0x7ff00000u)) ? 1.0lf : packDouble2x32(uvec2(0x00000000u, 0x7ff80000u)))) * 0.5lf;
+        precise double v4 = (v3 + (v3 < packDouble2x32(uvec2(0x00000000u, 0x7ff00000u)) && -v3 < packDouble2x32(uvec2(0x00000000u, 0x7ff00000u)) && v3 != 0.0lf ? 1.0lf : packDouble2x32(uvec2(0x00000000u, 0x7ff80000u)))) * 0.5lf;
+        precise double v5 = (v4 + v3 / v4) * 0.5lf;
         precise double v6 = (v5 + v3 / v5) * 0.5lf;
-        precise double v7 = (v6 + v3 / v6) * 0.5lf;
-        precise double v8 = sqrt(tiny < v7 || !((doubleBitsToUint64(tiny) & 9223372036854775807ul) <= 9218868437227405312ul) ? v7 : tiny) + 1e-300lf;
-        v2.at = v8;
+        precise double v7 = sqrt(tiny < v6 || !((doubleBitsToUint64(tiny) & 9223372036854775807ul) <= 9218868437227405312ul) ? v6 : tiny) + 1e-300lf;
+        v2.at = v7;
     }
 }

@@ -14,11 +14,10 @@ void main() {
     uint v1 = gl_GlobalInvocationID.x + group_base_x * 128u;
     if (v1 < threads_x) {
         double v2 = x[v1];
-        double v3 = abs(v2);
-        precise double v4 = (v2 + (0.0lf < v3 && v3 < packDouble2x32(uvec2(0x00000000u, 0x7ff00000u)) ? 1.0lf : packDouble2x32(uvec2(0x00000000u, 0x7ff80000u)))) * 0.5lf;
+        precise double v3 = (v2 + (v2 < packDouble2x32(uvec2(0x00000000u, 0x7ff00000u)) && -v2 < packDouble2x32(uvec2(0x00000000u, 0x7ff00000u)) && v2 != 0.0lf ? 1.0lf : packDouble2x32(uvec2(0x00000000u, 0x7ff80000u)))) * 0.5lf;
+        precise double v4 = (v3 + v2 / v3) * 0.5lf;
         precise double v5 = (v4 + v2 / v4) * 0.5lf;
-        precise double v6 = (v5 + v2 / v5) * 0.5lf;
-        precise double v7 = sqrt(tiny < v6 || !((doubleBitsToUint64(tiny) & 9223372036854775807ul) <= 9218868437227405312ul) ? v6 : tiny) + 1e-300lf;
-        x[v1] = v7;
+        precise double v6 = sqrt(tiny < v5 || !((doubleBitsToUint64(tiny) & 9223372036854775807ul) <= 9218868437227405312ul) ? v5 : tiny) + 1e-300lf;
+        x[v1] = v6;
     }
 }
