@@ -217,11 +217,11 @@ typedef struct vd_fft_desc {
                                 Of VD_FFT_REAL in_count belongs to the reals and out_count to the half spectrum, in both directions, as the strides do */
     vd_fft_engine engine;
     vd_fft_hook load, store; /* default: elements as they are */
-    void (*hook_declare)(vc_kernel *k, void *user); /* declares arguments of the kernels with hooks, 16 at most, each with a name of its own of 1 to 63
-                                bytes; default: there are none */
+    void (*hook_declare)(vc_kernel *k, void *user); /* declares arguments of the kernels with hooks, of which there is one, 16 at most, each with a name of
+                                its own of 1 to 63 bytes; default: there are none */
     void *hook_user;         /* used whenever a kernel is made, by vd_fft_create and any vd_fft_run: lives as long as the plan */
     vd_fft_kind kind;        /* of VD_FFT_REAL in_stride and in_type belong to the reals, out_stride and out_type to the half spectrum, in both directions */
-    bool padded;             /* of VD_FFT_REAL: without in_stride, rows of n reals take the room of their n / 2 + 1 bins, as in place they have to */
+    bool padded;             /* of VD_FFT_REAL, in place of in_stride: rows of n reals take the room of their n / 2 + 1 bins, as in place they have to */
     vd_fft_rigor rigor;      /* how kernels are chosen; of other engines it means nothing */
 } vd_fft_desc;
 
@@ -397,6 +397,7 @@ typedef enum vd_scan_way {
     VD_SCAN_DEFAULT = 0,     /* as the device is known to allow */
     VD_SCAN_ONE_PASS,        /* workgroups wait for others that have begun, which have to go on meanwhile */
     VD_SCAN_THREE_KERNELS    /* nobody waits, and what is scanned is read twice */
+    /* Nobody waits either where a workgroup takes all of a row, and along other axes than the last one: there both are the same. */
 } vd_scan_way;
 
 typedef struct vd_scan_desc {
@@ -737,6 +738,21 @@ static vd_result vd__plan_check_buffer(vd_context *ctx, const char *call, const 
     if (info.type == type || info.type == VD_BYTES) return VD_OK;
     return vd_error_set(VD_ERROR_INVALID, "%s '%s': buffer '%s' (%s) is of %s, the plan wants %s", call, plan, info.name, which, vd_type_name(info.type),
                         vd_type_name(type));
+}
+
+/* A buffer that a plan has no use for is a mistake. */
+static vd_result vd__plan_check_unused(const char *call, const char *plan, vd_buffer buffer, const char *which, const char *why) {
+    if (!buffer.id) return VD_OK;
+    return vd_error_set(VD_ERROR_INVALID, "%s '%s': there is a buffer '%s', which the plan does not take: %s", call, plan, which, why);
+}
+
+/* What a combine of the caller's begins with. */
+static vd_result vd__plan_check_identity(const char *call, const char *plan, vd_fragment combine, vc_val identity, vd_type type) {
+    if (!identity.of) return VD_OK;
+    if (!combine) return vd_error_set(VD_ERROR_INVALID, "%s '%s': there is an identity, but no combine, to which it belongs", call, plan);
+    if (identity.of >= 4096) return vd_error_set(VD_ERROR_INVALID, "%s '%s': identity is a value of a kernel; it takes an immediate", call, plan);
+    if (vc_typeof(identity) == type) return VD_OK;
+    return vd_error_set(VD_ERROR_INVALID, "%s '%s': identity is %s, type is %s", call, plan, vc_type_name(vc_typeof(identity)), vd_type_name(type));
 }
 
 /* The dimensions of a shape and its elements, of which there may be so many; `axes` name some of the dimensions. */
@@ -3783,8 +3799,13 @@ static vd_result vd__real_check_desc(vd_fft *p, const vd_fft_desc *desc, uint64_
     p->real_length = p->shape[p->real_axis];
     if (desc->padded && (p->kind != VD_FFT_REAL || i + 1 != p->dimensions))
         return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': padded is for VD_FFT_REAL and axes with the last dimension", p->name);
-    for (i = 0; i < 4; i++) in_stride[i] = desc->in_stride[i];
-    if (desc->padded && !(in_stride[0] | in_stride[1] | in_stride[2] | in_stride[3])) vd__real_pad(p, desc->out_count, in_stride);
+    for (i = 0; i < 4; i++) {
+        in_stride[i] = desc->in_stride[i];
+        if (desc->padded && in_stride[i])
+            return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': padded, but in_stride[%u] is %llu; one of the two says where rows begin", p->name, i,
+                                (unsigned long long)in_stride[i]);
+    }
+    if (desc->padded) vd__real_pad(p, desc->out_count, in_stride);
     p->scalar[VD__FFT_IN] = true;
     p->scalar[VD__FFT_OUT] = p->scalar[VD__FFT_MIDDLE] = p->kind != VD_FFT_REAL;
     return VD_OK;
@@ -4907,12 +4928,12 @@ static vd_result vd__reduce_build(vd_reduce *p, bool vectors) {
 
 static vd_result vd__reduce_check_type(const vd_reduce *p) {
     const vd_reduce_desc *d = &p->desc;
+    vd_result result;
     uint32_t takes, is;
     if ((uint32_t)d->op > VD_REDUCE_VARIANCE) return vd_error_set(VD_ERROR_INVALID, "vd_reduce_create '%s': op is %d", p->name, (int)d->op);
     if (d->combine && d->op) return vd_error_set(VD_ERROR_INVALID, "vd_reduce_create '%s': op is %d although there is a combine", p->name, (int)d->op);
-    if (d->combine && d->identity.of && vc_typeof(d->identity) != d->type)
-        return vd_error_set(VD_ERROR_INVALID, "vd_reduce_create '%s': identity is %s, type is %s", p->name, vc_type_name(vc_typeof(d->identity)),
-                            vd_type_name(d->type));
+    result = vd__plan_check_identity("vd_reduce_create", p->name, d->combine, d->identity, d->type);
+    if (result) return result;
     if (d->also && !vd__reduce_is_arg(d->op) && d->op != VD_REDUCE_VARIANCE)
         return vd_error_set(VD_ERROR_INVALID, "vd_reduce_create '%s': also is true, but op %d has one result", p->name, (int)d->op);
     takes = vd__reduce_row_of(d)->takes;
@@ -4938,6 +4959,9 @@ static vd_result vd__reduce_check_desc(vd_reduce *p) {
     if (d->segments && (dimensions > 1 || d->segments >= (uint64_t)1 << 31))
         return vd_error_set(VD_ERROR_INVALID, "vd_reduce_create '%s': %llu segments of %u dimensions; it takes less than 2147483648, of one", p->name,
                             (unsigned long long)d->segments, dimensions);
+    if (d->op != VD_REDUCE_VARIANCE && d->correction)
+        return vd_error_set(VD_ERROR_INVALID, "vd_reduce_create '%s': correction is %u, but op is %d, not VD_REDUCE_VARIANCE", p->name, d->correction,
+                            (int)d->op);
     if (d->op == VD_REDUCE_VARIANCE && d->correction >= p->reduced.product)
         return vd_error_set(VD_ERROR_INVALID, "vd_reduce_create '%s': correction is %u, but there are %llu elements to a result", p->name, d->correction,
                             (unsigned long long)p->reduced.product);
@@ -4977,9 +5001,12 @@ static vd_result vd__reduce_check_io(const vd_reduce *p, const vd_reduce_io *io,
     uint32_t i;
     vd_result result = vd__plan_check_buffer(p->ctx, call, p->name, io->in, "in", d->type, count, place);
     if (!result && d->op == VD_REDUCE_DOT) result = vd__plan_check_buffer(p->ctx, call, p->name, io->with, "with", d->type, count, place);
+    else if (!result) result = vd__plan_check_unused(call, p->name, io->with, "with", "its op is not VD_REDUCE_DOT");
     if (!result && d->segments) result = vd__plan_check_buffer(p->ctx, call, p->name, io->offsets, "offsets", VD_U32, d->segments + 1, NULL);
+    else if (!result) result = vd__plan_check_unused(call, p->name, io->offsets, "offsets", "it has no segments");
     if (!result) result = vd__plan_check_buffer(p->ctx, call, p->name, io->out, "out", vd__reduce_result(d), results, NULL);
     if (!result && d->also) result = vd__plan_check_buffer(p->ctx, call, p->name, io->also, "also", vd__reduce_also(d), results, NULL);
+    else if (!result) result = vd__plan_check_unused(call, p->name, io->also, "also", "its `also` is false");
     from[0] = vd__named_of(io->in, "in");
     from[1] = vd__named_of(d->op == VD_REDUCE_DOT ? io->with : none, "with");
     from[2] = vd__named_of(d->segments ? io->offsets : none, "offsets");
@@ -5719,9 +5746,8 @@ static vd_result vd__scan_check_desc(vd_scan *p, const char *call) {
                                                              (int)VD_REDUCE_XOR);
     if ((uint32_t)d->way > VD_SCAN_THREE_KERNELS) return vd_error_set(VD_ERROR_INVALID, "%s '%s': way is %d", call, p->name, (int)d->way);
     if (d->combine && d->op) return vd_error_set(VD_ERROR_INVALID, "%s '%s': op is %d although there is a combine", call, p->name, (int)d->op);
-    if (d->combine && d->identity.of && vc_typeof(d->identity) != d->type)
-        return vd_error_set(VD_ERROR_INVALID, "%s '%s': identity is %s, type is %s", call, p->name, vc_type_name(vc_typeof(d->identity)),
-                            vd_type_name(d->type));
+    result = vd__plan_check_identity(call, p->name, d->combine, d->identity, d->type);
+    if (result) return result;
     if (d->type < VD_I8 || d->type > VD_F64 || (bits && d->type >= VD_F16))
         return vd_error_set(VD_ERROR_INVALID, "%s '%s': type is %s; it takes a scalar %s", call, p->name, vd_type_name(d->type), bits ? "integer" : "number");
     result = vd__fft_check_shape(call, p->name, d->shape, 0, (uint64_t)1 << 31, &dimensions, &all);
@@ -5795,7 +5821,9 @@ static vd_result vd__scan_check_io(const vd_scan *p, const vd_scan_io *io, uint6
     vd_result result = vd__plan_check_buffer(p->ctx, call, p->name, io->in, "in", p->desc.type, all, place);
     if (!result) result = vd__plan_check_buffer(p->ctx, call, p->name, io->out, "out", p->desc.type, all, place);
     if (!result && p->desc.segmented) result = vd__plan_check_buffer(p->ctx, call, p->name, io->heads, "heads", VD_U32, all, place);
+    else if (!result) result = vd__plan_check_unused(call, p->name, io->heads, "heads", "it is not segmented");
     if (!result && p->keep) result = vd__plan_check_buffer(p->ctx, call, p->name, io->count, "count", VD_U32, 1, NULL);
+    else if (!result) result = vd__plan_check_unused(call, p->name, io->count, "count", "it is not one of vd_compact_create");
     if (!result) result = vd__plan_check_apart(p->ctx, call, p->name, vd__named_of(io->in, "in"), out, !p->keep);
     if (!result && p->desc.segmented) result = vd__plan_check_apart(p->ctx, call, p->name, vd__named_of(io->heads, "heads"), out, false);
     if (!result && p->keep) result = vd__plan_check_apart(p->ctx, call, p->name, vd__named_of(io->in, "in"), vd__named_of(io->count, "count"), false);
@@ -7741,6 +7769,8 @@ static vd_result vd__convolve_check_desc(vd_convolve *p) {
     if (!d->batch) d->batch = 1;
     if (!d->channels) d->channels = 1;
     if (!d->kernels) d->kernels = 1;
+    for (i = 1; i < 3 && !d->kernel_shape[0]; i++)
+        if (d->kernel_shape[i]) return vd_error_set(VD_ERROR_INVALID, "vd_convolve_create '%s': kernel_shape[0] is 0, but kernel_shape[%u] is not", p->name, i);
     if (!d->kernel_shape[0]) memcpy(d->kernel_shape, d->shape, sizeof d->shape);
     memset(shape, 0, sizeof shape);
     memcpy(shape, d->kernel_shape, sizeof d->kernel_shape);
@@ -8595,7 +8625,10 @@ static vd_result vd__fft_lay_out(vd_fft *p, vd__fft_place place, const uint64_t 
     uint32_t i, order[4];
     uint64_t dense = 1;
     for (i = 0; i < 4; i++) {
-        l->count[i] = count[i] && i < p->dimensions ? count[i] : p->shape[i];
+        if (i >= p->dimensions && (count[i] || stride[i]))
+            return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': %s_%s[%u] is %llu, but there are %u dimensions", p->name, which,
+                                count[i] ? "count" : "stride", i, (unsigned long long)(count[i] ? count[i] : stride[i]), p->dimensions);
+        l->count[i] = count[i] ? count[i] : p->shape[i];
         if (l->count[i] > p->shape[i] || (l->count[i] < p->shape[i] && !(p->axes >> i & 1)))
             return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': %s_count[%u] is %llu; dimension %u has %llu indices and is %stransformed", p->name,
                                 which, i, (unsigned long long)l->count[i], i, (unsigned long long)p->shape[i], p->axes >> i & 1 ? "" : "not ");
@@ -8667,6 +8700,9 @@ static vd_result vd__fft_check_desc(vd_fft *p, const vd_fft_desc *desc) {
     if (result) return result;
     if ((uint32_t)desc->engine > VD_FFT_ENGINE_VKFFT)
         return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': engine is %d", p->name, (int)desc->engine);
+    if (desc->hook_declare && !desc->load && !desc->store)
+        return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': there is a hook_declare, but neither a load nor a store hook to use what it declares",
+                            p->name);
     if (desc->engine && (desc->load || desc->store))
         return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': the engine VkFFT takes no hooks", p->name);
     if ((uint32_t)desc->norm > VD_FFT_NORM_ORTHO) return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': norm is %d", p->name, (int)desc->norm);
@@ -8965,6 +9001,7 @@ VD_API vd_result vd_fft_shift(vd_context *ctx, vd_buffer in, vd_buffer out, uint
     if (info.size / desc.size > UINT32_MAX)
         return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_shift: buffer '%s' has more than %u elements", info.name, UINT32_MAX);
     result = vd__fft_check_buffer(ctx, "vd_fft_shift", "shift", out, "out", info.size);
+    if (!result) result = vd__plan_check_apart(ctx, "vd_fft_shift", "shift", vd__named_of(in, "in"), vd__named_of(out, "out"), false);
     if (result) return result;
     memcpy(desc.shape, info.shape, sizeof desc.shape);
     desc.axes = axes ? axes : 15;
@@ -9252,9 +9289,9 @@ static vd_result vd__reduce_whole(vd_context *ctx, const char *call, vd_reduce_o
     desc.shape[0] = info.shape[0] * info.shape[1] * info.shape[2] * info.shape[3];
     desc.also = op == VD_REDUCE_VARIANCE;
     io.in = in;
-    io.with = with;
+    if (op == VD_REDUCE_DOT) io.with = with;
     io.out = out;
-    io.also = also;
+    if (desc.also) io.also = also;
     return vd__kept_run(ctx, &vd__kept_reduce, &desc, &io);
 }
 
@@ -9390,6 +9427,8 @@ VD_API vd_result vd_sort_run(vd_sort *p, vd_list *list, const vd_sort_io *given)
     if (!result) result = vd__plan_check_buffer(p->ctx, call, p->name, io.out, "out", p->desc.type, p->desc.count, NULL);
     if (!result && p->desc.values) result = vd__plan_check_buffer(p->ctx, call, p->name, io.values, "values", p->desc.values, p->desc.count, NULL);
     if (!result && p->desc.values) result = vd__plan_check_buffer(p->ctx, call, p->name, io.out_values, "out_values", p->desc.values, p->desc.count, NULL);
+    if (!result && !p->desc.values) result = vd__plan_check_unused(call, p->name, io.values, "values", "it has keys alone");
+    if (!result && !p->desc.values) result = vd__plan_check_unused(call, p->name, io.out_values, "out_values", "it has keys alone");
     if (!result) result = vd__sort_check_apart(p, &io);
     bits = vd_type_size(p->desc.type) * 8;
     for (shift = 0; shift < bits && !result; shift += p->bits) { /* an even number of passes: from the first buffers, to and fro, to the last ones */

@@ -382,9 +382,11 @@ static vd_fft *run_real(const real_sample *r, bool hooked, vd_buffer window, flo
     desc.axes = r->axes;
     desc.norm = VD_FFT_NORM_NONE;
     desc.padded = r->in_place && r->kind == VD_FFT_REAL;
-    desc.hook_declare = declare;
     desc.hook_user = m;
-    if (hooked) desc.load = desc.store = weigh_real;
+    if (hooked) {
+        desc.hook_declare = declare;
+        desc.load = desc.store = weigh_real;
+    }
     vd_fft *plan = vd_fft_create(device_context, &desc);
     memset(&io, 0, sizeof io);
     io.direction = r->direction;

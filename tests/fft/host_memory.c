@@ -147,12 +147,12 @@ static vd_result reduce(fixture *f) {
     return result;
 }
 
-static vd_result run_scan(fixture *f, vd_scan *plan) {
+static vd_result run_scan(fixture *f, vd_scan *plan, bool compacts) {
     vd_scan_io io = { { 0 }, { 0 }, { 0 }, { 0 } };
     vd_result result = last(plan);
     io.in = f->in;
     io.out = f->out;
-    io.count = f->numbers;
+    if (compacts) io.count = f->numbers;
     if (!result) result = vd_scan_run(plan, list_of(f), &io);
     vd_scan_destroy(plan);
     return result;
@@ -162,7 +162,7 @@ static vd_result scan(fixture *f) {
     vd_scan_desc desc = { 0 };
     desc.shape[0] = N;
     desc.way = VD_SCAN_THREE_KERNELS;
-    return run_scan(f, vd_scan_create(f->ctx, &desc));
+    return run_scan(f, vd_scan_create(f->ctx, &desc), false);
 }
 
 static vd_result compact(fixture *f) {
@@ -170,7 +170,7 @@ static vd_result compact(fixture *f) {
     desc.count = N;
     desc.keep = positive;
     desc.way = VD_SCAN_ONE_PASS;
-    return run_scan(f, vd_compact_create(f->ctx, &desc));
+    return run_scan(f, vd_compact_create(f->ctx, &desc), true);
 }
 
 static vd_result sort(fixture *f) {

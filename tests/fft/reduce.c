@@ -606,7 +606,7 @@ static void long_results(void **state) {
         if (!plan) fail_msg("%s", vd_error_text());
         vd_reduce_io io = { { 0 }, { 0 }, { 0 }, { 0 }, { 0 } };
         io.in = buffer_of(device_context, VD_U8, n, data);
-        io.offsets = buffer_of(device_context, VD_U32, results + 1, offsets);
+        if (segments) io.offsets = buffer_of(device_context, VD_U32, results + 1, offsets);
         io.out = buffer_of(device_context, VD_F32, results, NULL);
         if (vd_reduce_run_io(plan, vd_immediate(device_context, 0, 0), &io) || vd_buffer_read(device_context, io.out, 0, got, VD_WHOLE))
             fail_msg("%s", vd_error_text());
@@ -740,6 +740,7 @@ static void bad_input(void **state) {
     vd_context *ctx = dummy_context();
     (void)state;
     vd_reduce_desc desc = { 0 };
+    vc_val nothing = { 0, 0 };
     refuse(NULL, &desc, "ctx is NULL");
     refuse(ctx, NULL, "desc is NULL");
     refuse(ctx, &desc, "the shape has no elements");
@@ -769,6 +770,7 @@ static void bad_input(void **state) {
     desc.identity = vc_u32(1);
     refuse(ctx, &desc, "identity is u32, type is f32");
     desc.combine = NULL;
+    desc.identity = nothing;
     desc.op = VD_REDUCE_SUM;
     desc.type = VD_F32X2;
     refuse(ctx, &desc, "type is f32x2; it takes a scalar number");

@@ -233,6 +233,11 @@ static void same(vc_kernel *k, const vc_val *in, vc_val *out, void *user) {
     *out = in[0];
 }
 
+static void hook_declare(vc_kernel *k, void *user) {
+    (void)user;
+    vc_param(k, "gain", VC_F32);
+}
+
 typedef enum place { REDUCE_MAP, REDUCE_COMBINE, SCAN_MAP, SCAN_COMBINE, KEEP, BIN, TOP_MAP, PLACES } place;
 
 /* Whether there is such a plan. */
@@ -436,6 +441,7 @@ static void overlapping_transforms(memory *m, vd_list *list) {
     io.out = part(m, 1, VD_F32C, 256, 512);
     refused(vd_fft_run(plan, list, &io), "vd_fft_run 'fft': in and out overlap, and do not begin at one place");
     vd_fft_destroy(plan);
+    refused(vd_fft_shift(m->ctx, io.in, io.out, 0, VD_FFT_FORWARD), "vd_fft_shift 'shift': in and out overlap");
 }
 
 static void overlapping_reductions(memory *m, vd_list *list) {
@@ -462,6 +468,7 @@ static void overlapping_reductions(memory *m, vd_list *list) {
     desc.op = VD_REDUCE_SUM;
     desc.segments = 4;
     plan = vd_reduce_create(m->ctx, &desc);
+    io.with = none;
     io.offsets = part(m, 2, VD_U32, 8192, 5);
     refused(vd_reduce_run_io(plan, list, &io), "offsets and out overlap");
     vd_reduce_destroy(plan);
@@ -531,6 +538,105 @@ static void overlaps(void **state) {
     vd_context_destroy(m.ctx);
 }
 
+/* ---- what would have no effect ---- */
+
+static void refused_plan(vd_context *ctx, const void *plan, const char *text) {
+    if (plan) fail_msg("\"%s\" is not refused", text);
+    refused(vd_error_result(), text);
+    nothing_left(ctx);
+}
+
+static void fields_of_transforms(vd_context *ctx) {
+    vd_fft_desc declares = { 0 }, strides = { 0 }, counts = { 0 }, padded = { 0 };
+    vd_convolve_desc convolve = { 0 };
+    declares.shape[0] = strides.shape[0] = counts.shape[0] = padded.shape[0] = convolve.shape[0] = 16;
+    declares.hook_declare = hook_declare;
+    refused_plan(ctx, vd_fft_create(ctx, &declares), "vd_fft_create 'fft': there is a hook_declare, but neither a load nor a store hook");
+    strides.in_stride[0] = 1;
+    strides.in_stride[1] = 5;
+    refused_plan(ctx, vd_fft_create(ctx, &strides), "vd_fft_create 'fft': in_stride[1] is 5, but there are 1 dimensions");
+    counts.out_count[3] = 3;
+    refused_plan(ctx, vd_fft_create(ctx, &counts), "vd_fft_create 'fft': out_count[3] is 3, but there are 1 dimensions");
+    padded.kind = VD_FFT_REAL;
+    padded.padded = true;
+    padded.in_stride[0] = 1;
+    refused_plan(ctx, vd_fft_create(ctx, &padded), "vd_fft_create 'fft': padded, but in_stride[0] is 1");
+    convolve.kernel_shape[1] = 3;
+    refused_plan(ctx, vd_convolve_create(ctx, &convolve), "vd_convolve_create 'convolve': kernel_shape[0] is 0, but kernel_shape[1] is not");
+}
+
+static void fields_of_others(vd_context *ctx) {
+    vc_kernel *k = vc_begin(NULL);
+    vd_reduce_desc reduce = { 0 };
+    vd_scan_desc scan = { 0 };
+    reduce.shape[0] = scan.shape[0] = 16;
+    reduce.identity = scan.identity = vc_f32(1);
+    refused_plan(ctx, vd_reduce_create(ctx, &reduce), "vd_reduce_create 'reduce': there is an identity, but no combine");
+    refused_plan(ctx, vd_scan_create(ctx, &scan), "vd_scan_create 'scan': there is an identity, but no combine");
+    reduce.combine = scan.combine = same;
+    reduce.identity = scan.identity = vc_const(k, vc_f32(1));
+    refused_plan(ctx, vd_reduce_create(ctx, &reduce), "vd_reduce_create 'reduce': identity is a value of a kernel; it takes an immediate");
+    refused_plan(ctx, vd_scan_create(ctx, &scan), "vd_scan_create 'scan': identity is a value of a kernel; it takes an immediate");
+    vc_free(k);
+    memset(&reduce, 0, sizeof reduce);
+    reduce.shape[0] = 16;
+    reduce.op = VD_REDUCE_MEAN;
+    reduce.correction = 1;
+    refused_plan(ctx, vd_reduce_create(ctx, &reduce), "vd_reduce_create 'reduce': correction is 1, but op is ");
+}
+
+/* Each buffer in turn that a plan of its desc has no use for. */
+static void buffers_without_use(vd_context *ctx) {
+    static const char *const of_reduce[] = { "'with', which the plan does not take: its op is not VD_REDUCE_DOT",
+        "'offsets', which the plan does not take: it has no segments", "'also', which the plan does not take: its `also` is false" };
+    static const char *const of_scan[] = { "'heads', which the plan does not take: it is not segmented",
+                                           "'count', which the plan does not take: it is not one of vd_compact_create" };
+    static const char *const of_sort[] = { "'values', which the plan does not take: it has keys alone", "'out_values', which the plan does not take" };
+    vd_reduce_desc reduce = { 0 };
+    vd_scan_desc scan = { 0 };
+    vd_sort_desc sort = { 0 };
+    reduce.shape[0] = scan.shape[0] = sort.count = 16;
+    vd_reduce *r = vd_reduce_create(ctx, &reduce);
+    vd_scan *s = vd_scan_create(ctx, &scan);
+    vd_sort *o = vd_sort_create(ctx, &sort);
+    vd_buffer in = buffer_of(ctx, VD_F32, 16, NULL), out = buffer_of(ctx, VD_F32, 16, NULL), more = buffer_of(ctx, VD_U32, 17, NULL);
+    vd_list *list = vd_immediate(ctx, 0, 0);
+    for (int i = 0; i < 3; i++) {
+        vd_reduce_io io = { { 0 }, { 0 }, { 0 }, { 0 }, { 0 } };
+        io.in = in;
+        io.out = out;
+        assert_int_equal(vd_reduce_run_io(r, list, &io), VD_OK);
+        *(i == 0 ? &io.with : i == 1 ? &io.offsets : &io.also) = more;
+        refused(vd_reduce_run_io(r, list, &io), of_reduce[i]);
+    }
+    for (int i = 0; i < 2; i++) {
+        vd_scan_io of = { { 0 }, { 0 }, { 0 }, { 0 } };
+        vd_sort_io io = { { 0 }, { 0 }, { 0 }, { 0 } };
+        of.in = io.keys = in;
+        of.out = io.out = out;
+        *(i ? &of.count : &of.heads) = more;
+        refused(vd_scan_run(s, list, &of), of_scan[i]);
+        *(i ? &io.out_values : &io.values) = more;
+        refused(vd_sort_run(o, list, &io), of_sort[i]);
+    }
+    vd_reduce_destroy(r);
+    vd_scan_destroy(s);
+    vd_sort_destroy(o);
+    vd_buffer_destroy(ctx, in);
+    vd_buffer_destroy(ctx, out);
+    vd_buffer_destroy(ctx, more);
+}
+
+static void without_effect(void **state) {
+    vd_context *ctx = context_of(0, 0);
+    (void)state;
+    fields_of_transforms(ctx);
+    fields_of_others(ctx);
+    buffers_without_use(ctx);
+    nothing_left(ctx);
+    vd_context_destroy(ctx);
+}
+
 /* ---- words in the environment that nobody knows; empty ones are none ---- */
 
 static void environment(void **state) {
@@ -573,6 +679,7 @@ int main(void) {
         cmocka_unit_test(no_elements), cmocka_unit_test(missing_types), cmocka_unit_test(no_memory), cmocka_unit_test(no_memory_for_parts),
         cmocka_unit_test(no_host_memory), cmocka_unit_test(fragments), cmocka_unit_test(second_buffer),
         cmocka_unit_test(simple_calls), cmocka_unit_test(lists), cmocka_unit_test(overlaps), cmocka_unit_test(environment), cmocka_unit_test(no_bins),
+        cmocka_unit_test(without_effect),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

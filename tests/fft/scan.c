@@ -391,6 +391,7 @@ static void bad_input(void **state) {
     vd_context *ctx = dummy_context();
     (void)state;
     vd_scan_desc desc = { 0 };
+    vc_val nothing = { 0, 0 };
     refuse(NULL, &desc, "ctx is NULL");
     refuse(ctx, NULL, "desc is NULL");
     refuse(ctx, &desc, "the shape has no elements");
@@ -419,6 +420,7 @@ static void bad_input(void **state) {
     refuse(ctx, &desc, "op is 4 although there is a combine");
     desc.op = VD_REDUCE_DEFAULT;
     desc.combine = NULL;
+    desc.identity = nothing;
     desc.map = latch;
     refuse(ctx, &desc, "vc_add in kernel 'scan'");
     desc.map = NULL;
