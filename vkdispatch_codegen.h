@@ -98,10 +98,11 @@
 
    Meaning. Every operation means the same on every target. Integers wrap. x / 0 is all ones and x % 0 is x; the least integer / -1 is itself. Shift counts
    are taken modulo the width. float to int saturates, NaN gives 0. A float becomes a narrower one by one rounding to nearest even, also where it is widened
-   again (f64 to f16 on a device without i64: as the device likes). min and max give the other operand if one is NaN. mod(x, y) is x - y * floor(x / y), and
-   rem of floats x - y * trunc(x / y), each step rounded. pow(x < 0, y) is NaN. Nothing is contracted behind your back; vc_fma is one or two roundings, as
-   the device has it. Subnormal numbers may be flushed to zero. `fast` in the desc allows the compiler everything. Bool in memory is a u32, 0 or 1. Vectors
-   in memory are packed as C arrays of their elements.
+   again; without i64, f64 to f16, and to f32 and back, are as the device likes. Of narrower floats in buffers and in shared memory an invocation may read back
+   what it stored itself as it was before it was rounded. min and max give the other operand if one is NaN. mod(x, y) is x - y * floor(x / y), and rem of
+   floats x - y * trunc(x / y), each step rounded. pow(x < 0, y) is NaN. Nothing is contracted behind your back; vc_fma is one or two roundings, as the
+   device has it. Subnormal numbers may be flushed to zero. `fast` in the desc allows the compiler everything. Bool in memory is a u32, 0 or 1. Vectors in
+   memory are packed as C arrays of their elements.
 
    Accuracy. Integers, conversions, comparisons, + - * neg abs sign min max clamp step floor ceil trunc round fract saturate ldexp frexp modf are exact, that
    is, rounded once. The others may be off by this many units in the last place of the result r, and by a power of two besides where one is added. f16 and f32:
