@@ -54,8 +54,12 @@
 
    Configuration: define before the implementation is compiled
        VKDISPATCH_CODEGEN_IMPLEMENTATION  in one translation unit: makes the definitions. Default: off
-       VKDISPATCH_STATIC                  everything is static; define wherever the header is included. Default: off
+       VKDISPATCH_STATIC                  everything is static, so that compilers leave out what is not called; define wherever the header is included.
+                                          Default: off
        VKDISPATCH_SHORT                   defines VC(x) as vc_imm_of(x); define wherever the header is included. Default: off
+       VKDISPATCH_NO_GLSL                 leaves that target out: who asks for it is told so, and vc_hash is of SPIR-V alone. Default: off
+       VKDISPATCH_NO_CUDA_C               the same of CUDA C; a context on the CUDA backend then takes no vc_kernel. Default: off
+       VKDISPATCH_NO_OPENCL_C             the same of OpenCL C and the OpenCL backend. Default: off
 
    Linking: nothing.
 
@@ -385,7 +389,7 @@ VC_API const char *vc_source(vc_kernel *k, vc_target target);
 VC_API const char *vc_dump(vc_kernel *k);                      /* for people: what was declared and the live operations, one a line */
 VC_API const vc_info *vc_reflect(vc_kernel *k);                /* of SPIR-V and GLSL */
 VC_API const vc_info *vc_reflect_for(vc_kernel *k, vc_target target); /* CUDA C: buffers by address; OpenCL C: as bindings */
-VC_API uint64_t vc_hash(vc_kernel *k);                         /* of SPIR-V and GLSL; 0 after an error */
+VC_API uint64_t vc_hash(vc_kernel *k);                         /* of SPIR-V and, unless it is left out, GLSL; 0 after an error */
 VC_API uint32_t vc_type_size(vc_type type);                    /* bytes in memory; 0: no type */
 VC_API const char *vc_type_name(vc_type type);                 /* "f32x4" */
 
@@ -852,7 +856,7 @@ static inline vc_val vc__imm_ulong(unsigned long x) { return sizeof x == 8 ? vc_
 #define VKDISPATCH_CODEGEN_IMPLEMENTED
 
 // >>config
-/* Limits, what compilers do not share, and the allocator of those who give none. */
+/* Limits, what compilers do not share, what is left out, and the allocator of those who give none. */
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -887,6 +891,23 @@ static inline vc_val vc__imm_ulong(unsigned long x) { return sizeof x == 8 ? vc_
 #else
 #define VC__SMALL
 #define VC__SMALL_END
+#endif
+
+/* No room is left out by an #if: what only a target that is left out would reach is static, and a compiler that optimises drops it. */
+#if defined(VKDISPATCH_NO_GLSL)
+#define VC__HAS_GLSL false
+#else
+#define VC__HAS_GLSL true
+#endif
+#if defined(VKDISPATCH_NO_CUDA_C)
+#define VC__HAS_CUDA_C false
+#else
+#define VC__HAS_CUDA_C true
+#endif
+#if defined(VKDISPATCH_NO_OPENCL_C)
+#define VC__HAS_OPENCL_C false
+#else
+#define VC__HAS_OPENCL_C true
 #endif
 
 static void *vc__std_allocate(void *user, size_t size) { (void)user; return malloc(size); }
@@ -1539,8 +1560,12 @@ static bool vc__stores_images(const vc__listing *l) {
     return false;
 }
 
+/* Whether code is printed for a target; never where that is left out. */
+static inline bool vc__is_glsl(vc_target target) { return VC__HAS_GLSL && target == VC_TARGET_GLSL; }
+static inline bool vc__is_cuda(vc_target target) { return VC__HAS_CUDA_C && target == VC_TARGET_CUDA; }
+static inline bool vc__is_opencl(vc_target target) { return VC__HAS_OPENCL_C && target == VC_TARGET_OPENCL; }
 /* CUDA C and OpenCL C: the lowered list holds scalars only, and f16 as bits. */
-static inline bool vc__is_c(vc_target target) { return target == VC_TARGET_CUDA || target == VC_TARGET_OPENCL; }
+static inline bool vc__is_c(vc_target target) { return vc__is_cuda(target) || vc__is_opencl(target); }
 
 /* The state of one schedule; its memory is kept. */
 typedef struct vc__leaf { uint64_t key; uint32_t number; } vc__leaf;
@@ -1667,7 +1692,7 @@ static void vc__fail_machine(vc_kernel *k, const char *format, ...) {
 }
 
 static vc__form *vc__form_of(vc_kernel *k, vc_target target, vc_buffers buffers) {
-    return &k->form[target == VC_TARGET_CUDA ? (int)VC__FORM_CUDA : target == VC_TARGET_OPENCL ? (int)VC__FORM_OPENCL : (int)buffers];
+    return &k->form[vc__is_cuda(target) ? (int)VC__FORM_CUDA : vc__is_opencl(target) ? (int)VC__FORM_OPENCL : (int)buffers];
 }
 
 static bool vc__more_nodes(vc_kernel *k) {
@@ -2881,7 +2906,7 @@ static uint32_t vc__x_least(vc__lower *s, const vc__node *n, bool most) {
         less = most ? vc__x_compare(s, VC__OP_LT, b, a) : vc__x_compare(s, VC__OP_LT, a, b);
         return vc__x_select(s, less, a, b);
     }
-    if (!vc__is_float(n->type) || s->target != VC_TARGET_GLSL || s->kernel->desc.fast) return VC__NIL;
+    if (!vc__is_float(n->type) || !vc__is_glsl(s->target) || s->kernel->desc.fast) return VC__NIL;
     less = most ? vc__x_compare(s, VC__OP_LT, b, a) : vc__x_compare(s, VC__OP_LT, a, b);
     number = vc__x_is_number(s, b);
     number = vc__x_one(s, VC__OP_NOT, number);
@@ -2993,13 +3018,10 @@ static uint32_t vc__expand_or(vc__lower *s, const vc__node *n) {
 static bool vc__x_has(const vc__lower *s, uint16_t op, vc_type type) {
     uint32_t column = vc__kinds[vc__kind(type)].column;
     const vc__forms *text = &vc__op_text[op];
-    switch (s->target) {
-    case VC_TARGET_SPIRV: return vc__op[op].spirv[column] != 0;
-    case VC_TARGET_GLSL: return text->glsl.of[column] != NULL;
-    case VC_TARGET_CUDA: return text->cuda[column] != NULL;
-    case VC_TARGET_OPENCL: return text->opencl[column] != NULL;
-    default: return false;
-    }
+    if (vc__is_glsl(s->target)) return text->glsl.of[column] != NULL;
+    if (vc__is_cuda(s->target)) return text->cuda[column] != NULL;
+    if (vc__is_opencl(s->target)) return text->opencl[column] != NULL;
+    return s->target == VC_TARGET_SPIRV && vc__op[op].spirv[column] != 0;
 }
 
 VC__APART static uint32_t vc__x_int(vc__lower *s, uint16_t op, uint32_t a, uint64_t bits) { /* a op constant */
@@ -3160,7 +3182,7 @@ static uint32_t vc__expand_mul_hi(vc__lower *s, const vc__node *n) {
         r = vc__x_int(s, VC__OP_SHR, r, width);
         return vc__x_cast(s, type, r);
     }
-    if (vc__x_has(s, VC__OP_MUL_HI, type) && (width == 32 || s->target != VC_TARGET_CUDA)) return VC__NIL; /* CUDA C has other names for 64 bits */
+    if (vc__x_has(s, VC__OP_MUL_HI, type) && (width == 32 || !vc__is_cuda(s->target))) return VC__NIL; /* CUDA C has other names for 64 bits */
     if (vc__is_unsigned(type)) return vc__x_mul_hi(s, x[0], x[1]);
     for (i = 0; i < 2; i++) { /* of unsigned numbers, less the other one where one is negative */
         sign[i] = vc__x_int(s, VC__OP_SHR, x[i], width - 1);
@@ -4013,12 +4035,12 @@ static uint32_t vc__expand_subgroup(vc__lower *s, const vc__node *n) {
     uint64_t lacks = s->kernel->desc.machine.lacks, lane;
     vc_type of = n->a[0] == VC__NIL ? n->type : vc__x_type(s, n->a[0]);
     bool narrow = !vc__is_bool(of) && vc__bits(vc__kind(of)) < 32;
-    if (lacks & VC_FEATURE_SUBGROUP || s->target == VC_TARGET_OPENCL) return vc__x_alone(s, n);
+    if (lacks & VC_FEATURE_SUBGROUP || vc__is_opencl(s->target)) return vc__x_alone(s, n);
     if (n->op == VC__OP_VOTE_EQUAL && vc__is_float(of)) {
         uint32_t r = vc__x_equal_bits(s, n);
         if (r != VC__NIL) return r;
     }
-    if (s->target == VC_TARGET_CUDA) return vc__x_warps(s, n);
+    if (vc__is_cuda(s->target)) return vc__x_warps(s, n);
     if (n->op == VC__OP_SUBGROUP_COUNT) return vc__x_subgroups(s);
     if (lacks & VC_FEATURE_SUBGROUP_TYPES && narrow) return vc__x_widened(s, n);
     if (n->op >= VC__OP_SUBGROUP_ADD && (n->x & 15u) == VC__LANES_EACH && lacks & VC_FEATURE_SUBGROUP_CLUSTERED) return vc__x_clusters(s, n);
@@ -6793,8 +6815,9 @@ static void vc__p_clean(const char *name, char out[VC__NAME]) {
     out[n] = 0;
 }
 
-static bool vc__p_is_safe(const vc__dialect *d, const char *name) {
-    return vc__p_is_letter(name[0]) && !vc__p_is_reserved(name) && !(d->is_reserved && d->is_reserved(name));
+/* also: words that a language reserves besides, or NULL. */
+static bool vc__p_is_safe(bool (*also)(const char *name), const char *name) {
+    return vc__p_is_letter(name[0]) && !vc__p_is_reserved(name) && !(also && also(name));
 }
 
 /* A name that is safe and taken by nobody else, as near to what is wanted as can be. */
@@ -6803,7 +6826,7 @@ static void vc__p_name_it(vc__printer *g, vc__word *out, const char *wanted, con
     uint32_t slot, number = 1;
     vc__p_clean(wanted, base);
     if (!base[0]) vc__p_clean(otherwise, base);
-    snprintf(out->text, sizeof out->text, "%s%.40s", vc__p_is_safe(g->d, base) ? "" : "my_", base);
+    snprintf(out->text, sizeof out->text, "%s%.40s", vc__p_is_safe(g->d->is_reserved, base) ? "" : "my_", base);
     snprintf(base, sizeof base, "%s", out->text);
     while (g->taken[slot = vc__p_slot(g, out->text)]) snprintf(out->text, sizeof out->text, "%.36s_%u", base, (unsigned)++number);
     g->taken[slot] = out->text;
@@ -6973,7 +6996,7 @@ static bool vc__p_reads_constant(const vc__printer *g, const vc__node *n) {
 /* An atomic of floats that is printed as a loop: where they lie in memory as integers, and in C all but what CUDA adds. */
 static bool vc__p_is_looped(const vc__printer *g, const vc__node *n) {
     if (!vc__is_float(n->type)) return false;
-    if (g->l->target == VC_TARGET_CUDA) return n->op != VC__OP_ATOMIC_ADD || n->type != VC_F32;
+    if (vc__is_cuda(g->l->target)) return n->op != VC__OP_ATOMIC_ADD || n->type != VC_F32;
     return vc__is_c(g->l->target) || !vc__is_float(g->l->object[vc__p_object(g->l, n->a[0])].type);
 }
 
@@ -8148,7 +8171,7 @@ static const vc__dialect vc__glsl = {
    Every function, type and table carries the kernel's name, stands inside the kernel, or is guarded: the texts of several kernels make one program. */
 
 enum { VC__C_CUDA, VC__C_OPENCL };
-static inline int vc__c_of(const vc__printer *g) { return g->l->target == VC_TARGET_CUDA ? VC__C_CUDA : VC__C_OPENCL; }
+static inline int vc__c_of(const vc__printer *g) { return vc__is_cuda(g->l->target) ? VC__C_CUDA : VC__C_OPENCL; }
 
 /* Names of OpenCL C and CUDA C beyond those of vc__p_reserved. */
 static const char vc__c_words[] =
@@ -9288,7 +9311,7 @@ static void vc__reflect_views(vc_kernel *k, uint32_t root) {
 
 /* A binding in both forms, and a handle among the values in CUDA C. */
 static void vc__reflect_image(const vc__listing *l, const vc__object *o, vc_arg_info *a, uint32_t *end, uint32_t *bindings) {
-    bool handle = l->target == VC_TARGET_CUDA;
+    bool handle = vc__is_cuda(l->target);
     a->kind = VC_ARG_IMAGE;
     a->type = o->declared;
     a->access = o->used & VC_READ_WRITE ? (uint32_t)o->used & VC_READ_WRITE : o->used ? (uint32_t)VC_READ : 0u;
@@ -9372,7 +9395,7 @@ static const char *vc__entry_name(const vc_kernel *k, vc_target target, char out
     char clean[VC__NAME];
     if (!vc__is_c(target)) return "main";
     vc__p_clean(vc__name(k), clean);
-    snprintf(out, VC__NAME, "%s%.40s", vc__p_is_safe(&vc__cuda, clean) ? "" : "kernel_", clean);
+    snprintf(out, VC__NAME, "%s%.40s", vc__p_is_safe(vc__c_is_reserved, clean) ? "" : "kernel_", clean);
     return out;
 }
 
@@ -11008,22 +11031,24 @@ static vc_buffers vc__default_form(const vc_kernel *k) {
     return k->desc.machine.lacks & VC__ADDRESS_NEEDS ? VC_BUFFERS_BINDING : VC_BUFFERS_ADDRESS;
 }
 
-static const vc__dialect *vc__dialect_of(vc_target target) {
-    return target == VC_TARGET_CUDA ? &vc__cuda : target == VC_TARGET_OPENCL ? &vc__opencl : &vc__glsl;
-}
+/* Targets that are text. */
+static const struct { const char *language, *without; const vc__dialect *dialect; } vc__texts[] = { /* by vc_target; dialect NULL: left out */
+    { NULL, NULL, NULL }, { NULL, NULL, NULL },
+    { "GLSL", "VKDISPATCH_NO_GLSL", VC__HAS_GLSL ? &vc__glsl : NULL },
+    { "CUDA C", "VKDISPATCH_NO_CUDA_C", VC__HAS_CUDA_C ? &vc__cuda : NULL },
+    { "OpenCL C", "VKDISPATCH_NO_OPENCL_C", VC__HAS_OPENCL_C ? &vc__opencl : NULL }
+};
 
-/* How buffers are passed to the code of a target. */
-static vc_buffers vc__buffers_of(const vc_kernel *k, vc_target target) {
-    return target == VC_TARGET_CUDA ? VC_BUFFERS_ADDRESS : target == VC_TARGET_OPENCL ? VC_BUFFERS_BINDING : vc__default_form(k);
-}
+static bool vc__is_text(vc_target target) { return target == VC_TARGET_GLSL || target == VC_TARGET_CUDA || target == VC_TARGET_OPENCL; }
+static bool vc__is_left_out(vc_target target) { return vc__is_text(target) && !vc__texts[target].dialect; }
 
-/* Makes what one form and target is printed to, unless it is there: VC_TARGET_NONE stands for the info alone. False after an error. */
+/* Makes what one form and target is printed to, unless it is there: VC_TARGET_NONE stands for the info alone. C has one form. False after an error. */
 static bool vc__build(vc_kernel *k, vc_target target, vc_buffers buffers) {
     vc__form *f;
     vc__listing l;
     bool ok;
     if (vc_error(k)) return false;
-    if (vc__is_c(target)) buffers = vc__buffers_of(k, target);
+    if (vc__is_c(target)) buffers = vc__is_cuda(target) ? VC_BUFFERS_ADDRESS : VC_BUFFERS_BINDING;
     if (k->output != VC__NIL) k->object[k->output].arg = k->arg_count;
     f = vc__form_of(k, target, buffers);
     if ((target == VC_TARGET_SPIRV ? f->words_of : target == VC_TARGET_NONE ? f->info_of : f->text_of) == k->count + 1) return true;
@@ -11034,7 +11059,8 @@ static bool vc__build(vc_kernel *k, vc_target target, vc_buffers buffers) {
     k->words = f->words;
     k->text = f->text;
     if (target == VC_TARGET_SPIRV) k->words.count = 0; else k->text.length = 0; /* the other one may be printed already, and stays */
-    ok = target == VC_TARGET_SPIRV ? vc__spirv_print(k, &l, &f->skip) : vc__p_print(k, &l, vc__dialect_of(target));
+    if (vc__is_glsl(target) || vc__is_c(target)) ok = vc__p_print(k, &l, vc__texts[target].dialect);
+    else ok = vc__spirv_print(k, &l, &f->skip);
     f->words = k->words;
     f->text = k->text;
     if (!ok || k->failed) return false;
@@ -11042,7 +11068,9 @@ static bool vc__build(vc_kernel *k, vc_target target, vc_buffers buffers) {
     return true;
 }
 
-static bool vc__has_text(vc_target target) { return target == VC_TARGET_GLSL || vc__is_c(target); }
+static void vc__check_target(vc_kernel *k, const char *call, vc_target target) {
+    if (vc__is_left_out(target)) vc__refuse(k, call, "%s is left out of this program by %s", vc__texts[target].language, vc__texts[target].without);
+}
 
 VC_API const uint32_t *vc_spirv(vc_kernel *k, size_t *words) {
     vc__form *f;
@@ -11054,26 +11082,22 @@ VC_API const uint32_t *vc_spirv(vc_kernel *k, size_t *words) {
 }
 
 VC_API const char *vc_source(vc_kernel *k, vc_target target) {
-    vc_buffers form;
-    if (vc__ready(k) && !vc__has_text(target)) vc__refuse(k, "vc_source", "target %d has no text; VC_TARGET_GLSL, _CUDA and _OPENCL have", (int)target);
+    if (vc__ready(k) && !vc__is_text(target)) vc__refuse(k, "vc_source", "target %d has no text; VC_TARGET_GLSL, _CUDA and _OPENCL have", (int)target);
     if (!k) return NULL;
-    form = vc__buffers_of(k, target);
-    return vc__build(k, target, form) ? vc__form_of(k, target, form)->text.at : NULL;
+    vc__check_target(k, "vc_source", target);
+    return vc__build(k, target, vc__default_form(k)) ? vc__form_of(k, target, vc__default_form(k))->text.at : NULL;
 }
 
 VC_API const vc_info *vc_reflect_for(vc_kernel *k, vc_target target) {
-    vc_buffers form;
-    if (vc__ready(k) && target != VC_TARGET_NONE && target != VC_TARGET_SPIRV && !vc__has_text(target))
+    if (vc__ready(k) && target != VC_TARGET_NONE && target != VC_TARGET_SPIRV && !vc__is_text(target))
         vc__refuse(k, "vc_reflect_for", "there is no target %d", (int)target);
     if (!k) return NULL;
-    form = vc__buffers_of(k, target);
-    if (!vc__build(k, vc__is_c(target) ? target : (vc_target)VC_TARGET_NONE, form)) return NULL;
-    return &vc__form_of(k, target, form)->info;
+    vc__check_target(k, "vc_reflect_for", target);
+    if (!vc__build(k, vc__is_c(target) ? target : (vc_target)VC_TARGET_NONE, vc__default_form(k))) return NULL;
+    return &vc__form_of(k, target, vc__default_form(k))->info;
 }
 
-VC_API const vc_info *vc_reflect(vc_kernel *k) {
-    return k && vc__build(k, VC_TARGET_NONE, vc__default_form(k)) ? &k->form[vc__default_form(k)].info : NULL;
-}
+VC_API const vc_info *vc_reflect(vc_kernel *k) { return vc_reflect_for(k, VC_TARGET_NONE); }
 
 VC_API const char *vc_dump(vc_kernel *k) {
     vc__listing l;
@@ -11090,7 +11114,7 @@ VC_API uint64_t vc_hash(vc_kernel *k) {
     for (i = VC_BUFFERS_ADDRESS; i <= VC_BUFFERS_BINDING; i++) {
         form = (vc_buffers)i;
         if (k && form == VC_BUFFERS_ADDRESS && k->desc.machine.lacks & VC__ADDRESS_NEEDS) continue;
-        if (!k || !vc__build(k, VC_TARGET_SPIRV, form) || !vc__build(k, VC_TARGET_GLSL, form)) return 0;
+        if (!k || !vc__build(k, VC_TARGET_SPIRV, form) || (VC__HAS_GLSL && !vc__build(k, VC_TARGET_GLSL, form))) return 0;
         for (j = k->form[form].skip; j < k->form[form].words.count; j++) h = (h ^ k->form[form].words.at[j]) * 0x100000001b3u;
         for (j = 0; j < k->form[form].text.length; j++) h = (h ^ (unsigned char)k->form[form].text.at[j]) * 0x100000001b3u;
     }
@@ -14053,17 +14077,23 @@ VC_API struct vd_kernel vd_kernel_build(struct vd_context *ctx, vc_kernel *k) {
     char *room;
     size_t arg_bytes;
     uint32_t row;
+    vc_target target;
     int i;
     if (!d) { vd_error_set(VD_ERROR_INVALID, "vd_kernel_build: no context"); return kernel; }
     row = vc__glue_row(d->backend);
+    target = vc__glue_targets[row].target;
+    if (k && vc__is_left_out(target)) {
+        vd_error_set(VD_ERROR_UNSUPPORTED, "vd_kernel_build '%s': '%s' takes %s, which is left out of this program by %s", vc__name(k), d->name,
+                     vc__texts[target].language, vc__texts[target].without);
+        return kernel;
+    }
     if (form == VC_BUFFERS_DEFAULT) form = vd_machine(ctx).lacks & VC__ADDRESS_NEEDS ? VC_BUFFERS_BINDING : VC_BUFFERS_ADDRESS;
     if (k && !k->desc.buffers && k->desc.machine.lacks & VC__ADDRESS_NEEDS) form = VC_BUFFERS_BINDING;
-    if (vc__is_c(vc__glue_targets[row].target)) form = vc__glue_targets[row].target == VC_TARGET_CUDA ? VC_BUFFERS_ADDRESS : VC_BUFFERS_BINDING;
-    if (!k || !vc__build(k, vc__glue_targets[row].target, form)) {
+    if (!k || !vc__build(k, target, form)) {
         vd_error_set(results[k ? k->lack : VC__LACK_NONE], "vd_kernel_build: %s", vc_error(k));
         return kernel;
     }
-    f = vc__form_of(k, vc__glue_targets[row].target, form);
+    f = vc__form_of(k, target, form);
     for (i = 0; i < vd_device_count(ctx); i++) if (!vc__check_device(&f->info, vd_device(ctx, i))) return kernel;
     arg_bytes = (size_t)f->info.arg_count * sizeof(vd_arg_info);
     room = (char *)vc__arena_take(&k->allocator, &k->arena, arg_bytes + (size_t)f->info.hidden_count * sizeof(vd_hidden_info));

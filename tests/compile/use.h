@@ -19,6 +19,36 @@ static int use_runtime(void)
 #endif
 
 #ifdef USE_CODEGEN
+/* `without`: the macro that leaves the target out, NULL where that is not defined. */
+static int use_target(vc_target target, const char *without)
+{
+    vc_kernel *kernel = vc_begin(NULL);
+    vc_ref x = vc_buffer(kernel, "x", VC_F32, VC_READ_WRITE);
+    const char *text;
+    int failed;
+    VC_EACH(kernel, i) { vc_store(x, i, vc_neg(vc_load(x, i))); }
+    text = vc_source(kernel, target);
+    failed = without ? text != NULL || vc_error(kernel) == NULL || strstr(vc_error(kernel), without) == NULL : text == NULL;
+    if (failed) printf("target %d: %s\n", (int)target, vc_error(kernel) ? vc_error(kernel) : "is not left out");
+    vc_free(kernel);
+    return failed;
+}
+
+static int use_targets(void)
+{
+    const char *glsl = NULL, *cuda = NULL, *opencl = NULL;
+#ifdef VKDISPATCH_NO_GLSL
+    glsl = "VKDISPATCH_NO_GLSL";
+#endif
+#ifdef VKDISPATCH_NO_CUDA_C
+    cuda = "VKDISPATCH_NO_CUDA_C";
+#endif
+#ifdef VKDISPATCH_NO_OPENCL_C
+    opencl = "VKDISPATCH_NO_OPENCL_C";
+#endif
+    return use_target(VC_TARGET_GLSL, glsl) | use_target(VC_TARGET_CUDA, cuda) | use_target(VC_TARGET_OPENCL, opencl);
+}
+
 static int use_codegen(void)
 {
     vc_kernel_desc desc;
@@ -99,6 +129,7 @@ int main(void)
 #endif
 #ifdef USE_CODEGEN
     failed |= use_codegen();
+    failed |= use_targets();
 #endif
 #ifdef USE_GLUE
     failed |= use_glue();

@@ -1,0 +1,118 @@
+/* A builder that GLSL and CUDA C are left out of: what is left prints the same bytes, who asks for the rest is told why it is not there. */
+#define _POSIX_C_SOURCE 200809L
+#define VKDISPATCH_CUDA
+#define VKDISPATCH_NO_GLSL
+#define VKDISPATCH_NO_CUDA_C
+#define VKDISPATCH_CODEGEN_IMPLEMENTATION
+#include "vkdispatch_codegen.h"
+#include "tests/unit/unit.h"
+
+#include "tests/golden/kernels.h"
+
+#include <inttypes.h>
+
+static char fake[512];
+
+static FILE *expected(const char *sample, const char *suffix) {
+    char path[200];
+    FILE *f;
+    snprintf(path, sizeof path, "tests/golden/expected/%s.%s", sample, suffix);
+    f = fopen(path, "rb");
+    if (!f) fail_msg("no %s", path);
+    return f;
+}
+
+static void same_text(const char *sample, const char *suffix, const char *text) {
+    FILE *f = expected(sample, suffix);
+    assert_non_null(text);
+    for (size_t i = 0; text[i]; i++) if (fgetc(f) != (unsigned char)text[i]) fail_msg("%s.%s differs from byte %u on", sample, suffix, (unsigned)i);
+    assert_int_equal(fgetc(f), EOF);
+    fclose(f);
+}
+
+static void same_words(const char *sample, const char *suffix, const uint32_t *words, size_t count) {
+    FILE *f = expected(sample, suffix);
+    uint32_t want;
+    assert_non_null(words);
+    for (size_t i = 0; i < count; i++)
+        if (fscanf(f, "%" SCNx32, &want) != 1 || want != words[i]) fail_msg("%s.%s differs from word %u on", sample, suffix, (unsigned)i);
+    assert_int_equal(fscanf(f, "%" SCNx32, &want), EOF);
+    fclose(f);
+}
+
+static void what_is_left_prints_the_same_bytes(void **state) {
+    (void)state;
+    for (size_t i = 0; i < KERNEL_SAMPLES; i++) {
+        const char *name = kernel_samples[i].name;
+        for (int form = VC_BUFFERS_ADDRESS; form <= VC_BUFFERS_BINDING; form++) {
+            vc_kernel *k = kernel_sample_make(&kernel_samples[i], (vc_buffers)form);
+            size_t count;
+            const uint32_t *words = vc_spirv(k, &count);
+            same_words(name, form == VC_BUFFERS_ADDRESS ? "address.spvhex" : "binding.spvhex", words, count);
+            same_text(name, "cl", vc_source(k, VC_TARGET_OPENCL));
+            if (form == VC_BUFFERS_ADDRESS) same_text(name, "dump", vc_dump(k));
+            assert_true(vc_hash(k) != 0);
+            vc_free(k);
+        }
+    }
+}
+
+static void told(vc_kernel *k, const char *sentence) {
+    assert_string_equal(vc_error(k), sentence);
+    assert_null(vc_spirv(k, NULL));
+    vc_free(k);
+}
+
+static void what_is_left_out_says_why(void **state) {
+    (void)state;
+    vc_kernel *k = kernel_sample_make(&kernel_samples[0], VC_BUFFERS_DEFAULT);
+    assert_string_equal(vc_reflect_for(k, VC_TARGET_SPIRV)->entry, "main");
+    assert_string_equal(vc_reflect_for(k, VC_TARGET_OPENCL)->entry, "saxpy");
+    assert_null(vc_source(k, VC_TARGET_GLSL));
+    told(k, "vc_source in kernel 'saxpy': GLSL is left out of this program by VKDISPATCH_NO_GLSL");
+    k = kernel_sample_make(&kernel_samples[0], VC_BUFFERS_DEFAULT);
+    assert_null(vc_source(k, VC_TARGET_CUDA));
+    told(k, "vc_source in kernel 'saxpy': CUDA C is left out of this program by VKDISPATCH_NO_CUDA_C");
+    k = kernel_sample_make(&kernel_samples[0], VC_BUFFERS_DEFAULT);
+    assert_null(vc_reflect_for(k, VC_TARGET_CUDA));
+    told(k, "vc_reflect_for in kernel 'saxpy': CUDA C is left out of this program by VKDISPATCH_NO_CUDA_C");
+    assert_null(vc_source(NULL, VC_TARGET_CUDA));
+    k = kernel_sample_make(&kernel_samples[0], VC_BUFFERS_DEFAULT);
+    assert_null(vc_source(k, VC_TARGET_SPIRV));
+    told(k, "vc_source in kernel 'saxpy': target 1 has no text; VC_TARGET_GLSL, _CUDA and _OPENCL have");
+}
+
+/* On a driver that is no driver (tests/fake/libcuda.c). The backend is there for kernels that come as text or as a cubin; ours are refused and stay good. */
+static void a_backend_that_would_take_it_refuses_our_kernels(void **state) {
+    (void)state;
+    vc_kernel *k = kernel_sample_make(&kernel_samples[0], VC_BUFFERS_DEFAULT);
+    vd_context_desc desc;
+    vd_context *ctx = NULL;
+    setenv("VKDISPATCH_LIBCUDA", fake, 1);
+    setenv("VKDISPATCH_NVRTC", fake, 1);
+    memset(&desc, 0, sizeof desc);
+    desc.backend = VD_BACKEND_CUDA;
+    if (vd_context_create(&desc, &ctx)) fail_msg("%s", vd_error_text());
+    assert_true(vd_kernel_build(ctx, k).id == 0);
+    CHECK_TEXT("vd_kernel_build 'saxpy': '");
+    CHECK_TEXT("' takes CUDA C, which is left out of this program by VKDISPATCH_NO_CUDA_C");
+    assert_int_equal(vd_error_result(), VD_ERROR_UNSUPPORTED);
+    assert_true(vd_kernel_build(ctx, NULL).id == 0);
+    CHECK_TEXT("the kernel is NULL");
+    vd_context_destroy(ctx);
+    assert_null(vc_error(k));
+    ctx = unit_context(NULL);
+    assert_true(vd_kernel_build(ctx, k).id != 0);
+    vd_context_destroy(ctx);
+    vc_free(k);
+}
+
+int main(int argc, char **argv) {
+    const char *end = argc ? strrchr(argv[0], '/') : NULL;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_left_prints_the_same_bytes), cmocka_unit_test(what_is_left_out_says_why),
+        cmocka_unit_test(a_backend_that_would_take_it_refuses_our_kernels),
+    };
+    snprintf(fake, sizeof fake, "%.*s/../fake/libcuda.so", end ? (int)(end - argv[0]) : 1, end ? argv[0] : ".");
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
