@@ -12566,6 +12566,16 @@ static vc_val vc__fn_end(const vc__fn *f, vc_val r) {
     return vc__unfolded(f->call + 3);
 }
 
+/* Refuses what the checks at the beginning let pass; gives what the call then does. */
+VC__PRINTF(2, 3) static vc_val vc__fn_refuse(vc__fn *f, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    if (f->k) vc__fail_list(f->k, f->call, format, list);
+    va_end(list);
+    f->type = VC_NONE;
+    return vc__fn_end(f, f->v[0]);
+}
+
 static uint32_t vc__fn_width(const vc__fn *f) { return vc__bits(vc__kind(f->type)); }
 static vc_val vc__fn_imm(const vc__fn *f, uint64_t bits) { return vc_imm(vc__scalar(f->type), bits); }
 static vc_type vc__fn_unsigned(const vc__fn *f) { return vc__scalar(vc__to_unsigned(f->type)); }
@@ -13042,11 +13052,7 @@ VC_API vc_val vc_normalize(vc_val a) {
 VC_API vc_val vc_cross(vc_val a, vc_val b) {
     vc__fn f = vc__fn_float2("vc_cross", a, b);
     if (!f.type) return vc__fn_end(&f, a);
-    if (vc__rows(f.type) != 3) {
-        if (f.k) vc__refuse(f.k, f.call, "operands are %s; it takes vectors of 3 components", vc_type_name(f.type));
-        f.type = VC_NONE;
-        return vc__fn_end(&f, a);
-    }
+    if (vc__rows(f.type) != 3) return vc__fn_refuse(&f, "operands are %s; it takes vectors of 3 components", vc_type_name(f.type));
     a = vc__fn_whole(&f, 0);
     b = vc__fn_whole(&f, 1);
     return vc__fn_end(&f, vc_sub(vc_mul(vc_swizzle(a, "yzx"), vc_swizzle(b, "zxy")), vc_mul(vc_swizzle(a, "zxy"), vc_swizzle(b, "yzx"))));
@@ -13072,11 +13078,7 @@ VC_API vc_val vc_refract(vc_val i, vc_val n, vc_val eta) {
     vc_val d, k, one;
     if (!f.type) return vc__fn_end(&f, i);
     eta = f.v[2];
-    if (vc__rows(vc_typeof(eta)) != 1) {
-        vc__refuse(f.k, f.call, "operand 3 is %s; it takes a scalar", vc_type_name(vc_typeof(eta)));
-        f.type = VC_NONE;
-        return vc__fn_end(&f, i);
-    }
+    if (vc__rows(vc_typeof(eta)) != 1) return vc__fn_refuse(&f, "operand 3 is %s; it takes a scalar", vc_type_name(vc_typeof(eta)));
     one = vc__fn_real(&f, 1);
     d = vc__fn_dot(vc__fn_whole(&f, 1), vc__fn_whole(&f, 0));
     k = vc_sub(one, vc_mul(vc_mul(eta, eta), vc_sub(one, vc_mul(d, d))));
@@ -13091,12 +13093,9 @@ VC_API vc_val vc_cast_sat(vc_type type, vc_val v) {
     vc_type to = vc__scalar(type), from = vc__scalar(f.type);
     bool both = vc__is_int(to) && vc__is_int(from), cut_low, cut_high;
     uint32_t most, least;
-    if (f.type && (!vc__is_type(type) || (vc__rows(f.type) != 1 && vc__rows(f.type) != vc__rows(type)))) {
-        if (f.k)
-            vc__refuse(f.k, f.call, "operand 1 is %s, which does not go to %s: the number of components must agree", vc_type_name(f.type), vc_type_name(type));
-        f.type = VC_NONE;
-    }
     if (!f.type) return vc__fn_end(&f, v);
+    if (!vc__is_type(type) || (vc__rows(f.type) != 1 && vc__rows(f.type) != vc__rows(type)))
+        return vc__fn_refuse(&f, "operand 1 is %s, which does not go to %s: the number of components must agree", vc_type_name(f.type), vc_type_name(type));
     v = f.v[0];
     if (!both) return vc__fn_end(&f, vc_cast(type, v));
     most = vc__bits(to) - (vc__is_signed(to) ? 1 : 0); /* how many bits the largest number has */
@@ -13152,11 +13151,7 @@ VC_API vc_val vc_round_f16(vc_val v) {
     vc_val part[4], pair;
     uint32_t i, rows = vc__rows(f.type);
     if (!f.type) return vc__fn_end(&f, v);
-    if (vc__kind(f.type) != VC_F32) {
-        if (f.k) vc__refuse(f.k, f.call, "operand 1 is %s; it takes f32", vc_type_name(f.type));
-        f.type = VC_NONE;
-        return vc__fn_end(&f, v);
-    }
+    if (vc__kind(f.type) != VC_F32) return vc__fn_refuse(&f, "operand 1 is %s; it takes f32", vc_type_name(f.type));
     if (!f.k) return vc__fn_end(&f, vc_cast(VC_F32, vc_cast(VC_F16, v)));
     for (i = 0; i < rows; i += 2) {
         pair = vc_vec2(vc_component(v, i), vc_component(v, i + 1 < rows ? i + 1 : i));
@@ -13218,11 +13213,8 @@ VC_API vc_val vc_unpack_unorm2x16(vc_val v) { return vc__unpack_norm("vc_unpack_
 
 VC_API vc_val vc_pack_4x8(vc_val v) {
     vc__fn f = vc__fn_one("vc_pack_4x8", VC__KINDS_IU, v);
-    if (f.type && f.type != VC_I32X4 && f.type != VC_U32X4) {
-        if (f.k) vc__refuse(f.k, f.call, "operand 1 is %s; it takes i32x4 or u32x4", vc_type_name(f.type));
-        f.type = VC_NONE;
-    }
     if (!f.type) return vc__fn_end(&f, v);
+    if (f.type != VC_I32X4 && f.type != VC_U32X4) return vc__fn_refuse(&f, "operand 1 is %s; it takes i32x4 or u32x4", vc_type_name(f.type));
     return vc__fn_end(&f, vc__fn_join(vc_and(vc_cast(VC_U32X4, v), vc_u32(255)), 4, 8));
 }
 
@@ -13238,22 +13230,16 @@ VC_API vc_val vc_unpack_4xu8(vc_val v) {
 
 VC_API vc_val vc_pack_2x32(vc_type type, vc_val v) {
     vc__fn f = vc__fn_typed1("vc_pack_2x32", VC_U32X2, v);
-    if (f.type && type != VC_U64 && type != VC_I64 && type != VC_F64) {
-        vc__refuse(f.k, f.call, "to %s; it takes i64, u64 or f64", vc_type_name(type));
-        f.type = VC_NONE;
-    }
     if (!f.type) return vc__fn_end(&f, v);
+    if (type != VC_U64 && type != VC_I64 && type != VC_F64) return vc__fn_refuse(&f, "to %s; it takes i64, u64 or f64", vc_type_name(type));
     v = vc_cast(VC_VEC(VC_U64, 2), v);
     return vc__fn_end(&f, vc_bitcast(type, vc_or(vc_component(v, 0), vc_shl(vc_component(v, 1), vc_u32(32)))));
 }
 
 VC_API vc_val vc_unpack_2x32(vc_val v) {
     vc__fn f = vc__fn_one("vc_unpack_2x32", VC__KINDS_IUF, v);
-    if (f.type && (f.type > 15 || vc__bits(f.type) != 64)) {
-        if (f.k) vc__refuse(f.k, f.call, "operand 1 is %s; it takes i64, u64 or f64", vc_type_name(f.type));
-        f.type = VC_NONE;
-    }
     if (!f.type) return vc__fn_end(&f, v);
+    if (f.type > 15 || vc__bits(f.type) != 64) return vc__fn_refuse(&f, "operand 1 is %s; it takes i64, u64 or f64", vc_type_name(f.type));
     v = vc_bitcast(VC_U64, v);
     return vc__fn_end(&f, vc_vec2(vc_cast(VC_U32, v), vc_cast(VC_U32, vc_shr(v, vc_u32(32)))));
 }
@@ -13373,8 +13359,7 @@ VC_API vc_val vc_philox(vc_val counter, vc_val key) {
 /* Says that bits of such a type are wanted. */
 static bool vc__fn_is_words(vc__fn *f) {
     if (!f->type || vc__kind(f->type) == VC_U32 || vc__kind(f->type) == VC_U64) return f->type != VC_NONE;
-    if (f->k) vc__refuse(f->k, f->call, "operand 1 is %s; it takes u32 or u64", vc_type_name(f->type));
-    f->type = VC_NONE;
+    vc__fn_refuse(f, "operand 1 is %s; it takes u32 or u64", vc_type_name(f->type));
     return false;
 }
 
@@ -13383,11 +13368,7 @@ VC_API vc_val vc_uniform(vc_type type, vc_val bits) {
     uint32_t digits = vc__kinds[vc__kind(type)].fraction + 1u, width = vc__fn_width(&f);
     uint64_t bias = vc__ones(vc__kinds[vc__kind(type)].exponent - 1u);
     if (!vc__fn_is_words(&f)) return vc__fn_end(&f, bits);
-    if (type > 15 || !vc__is_float(type)) {
-        if (f.k) vc__refuse(f.k, f.call, "gives f16, f32 or f64, not %s", vc_type_name(type));
-        f.type = VC_NONE;
-        return vc__fn_end(&f, bits);
-    }
+    if (type > 15 || !vc__is_float(type)) return vc__fn_refuse(&f, "gives f16, f32 or f64, not %s", vc_type_name(type));
     if (digits > width) digits = width;
     bits = vc_shr(bits, vc_u32(width - digits));
     if (width == 64 && digits <= 32) bits = vc__to_kind(VC_U32, bits);
@@ -13400,11 +13381,7 @@ VC_API vc_val vc_normal(vc_val bits) {
     vc_val part[4], one, radius, angle;
     uint32_t i;
     if (!vc__fn_is_words(&f)) return vc__fn_end(&f, bits);
-    if (vc__rows(f.type) & 1u) {
-        if (f.k) vc__refuse(f.k, f.call, "operand 1 is %s; it takes vectors of 2 or 4", vc_type_name(f.type));
-        f.type = VC_NONE;
-        return vc__fn_end(&f, bits);
-    }
+    if (vc__rows(f.type) & 1u) return vc__fn_refuse(&f, "operand 1 is %s; it takes vectors of 2 or 4", vc_type_name(f.type));
     bits = vc_uniform(type, bits);
     one = vc_cast(type, vc_u32(1));
     for (i = 0; i < vc__rows(f.type); i += 2) {
