@@ -1019,6 +1019,9 @@ VC__PRINTF(3, 4) static void vc__refuse(vc_kernel *k, const char *call, const ch
     vc__fail_list(k, call, format, list);
     va_end(list);
 }
+/* The same, and what the call or the check then returns. */
+#define VC__REFUSE(k, call, ...) (vc__refuse(k, call, __VA_ARGS__), false)
+#define VC__DECLINE(k, call, ...) (vc__refuse(k, call, __VA_ARGS__), vc__no_value())
 
 static void vc__no_memory(vc_kernel *k);
 
@@ -9770,11 +9773,9 @@ static vc_type vc__add_own(vc_kernel *k, const char *call, vc__own *own, uint64_
 /* Appends a member to a struct whose bytes end at *size; false after an error. */
 static bool vc__add_member(vc_kernel *k, vc__own *own, vc__field *f, const vc_member *m, uint32_t i, uint64_t *size) {
     vc__shape s = vc__shape_of(k, m->type);
-    if (!s.size) {
-        vc__refuse(k, "vc_struct", "member %u '%s' of '%s' has type %u, which this kernel does not have", i, m->name ? m->name : "", own->name ? own->name : "",
-                   m->type);
-        return false;
-    }
+    if (!s.size)
+        return VC__REFUSE(k, "vc_struct", "member %u '%s' of '%s' has type %u, which this kernel does not have", i, m->name ? m->name : "",
+                          own->name ? own->name : "", m->type);
     *size = (*size + s.align - 1) & ~((uint64_t)s.align - 1);
     f->name = m->name ? vc__arena_text(k, m->name) : NULL;
     f->type = m->type;
@@ -9797,10 +9798,8 @@ VC_API vc_type vc_struct(vc_kernel *k, const char *name, const vc_member *member
     uint32_t i;
     if (!vc__ready(k)) return VC_NONE;
     memset(&own, 0, sizeof own);
-    if (!count || !members || count > 4096) {
-        vc__refuse(k, "vc_struct", "'%s' has %u members%s; it takes 1 to 4096", name ? name : "", count, members ? "" : " at NULL");
-        return VC_NONE;
-    }
+    if (!count || !members || count > 4096)
+        return VC__REFUSE(k, "vc_struct", "'%s' has %u members%s; it takes 1 to 4096", name ? name : "", count, members ? "" : " at NULL");
     own.name = name ? vc__arena_text(k, name) : NULL;
     own.field = field = (vc__field *)vc__arena_take(&k->allocator, &k->arena, count * sizeof *field);
     if (!field) vc__no_memory(k);
@@ -9816,11 +9815,10 @@ VC_API vc_type vc_array_type(vc_kernel *k, vc_type element, uint32_t count) {
     uint32_t i;
     if (!vc__ready(k)) return VC_NONE;
     s = vc__shape_of(k, element);
-    if (!count || !s.size) {
-        vc__refuse(k, "vc_array_type", s.size ? "%u elements of type %u; it takes one or more" : "%u elements of type %u, which this kernel does not have",
-                   count, element);
-        return VC_NONE;
-    }
+    if (!count || !s.size)
+        return VC__REFUSE(k, "vc_array_type",
+                          s.size ? "%u elements of type %u; it takes one or more" : "%u elements of type %u, which this kernel does not have", count,
+                          element);
     for (i = 0; i < k->own_count; i++) if (k->own[i].element == element && k->own[i].count == count) return k->own[i].type;
     memset(&own, 0, sizeof own);
     own.element = element;
@@ -9840,7 +9838,7 @@ static void vc__refuse_part(vc_kernel *k, const char *call, vc_type type, uint32
 
 VC_API uint32_t vc_offset_of(vc_kernel *k, vc_type type, uint32_t member) {
     if (!vc__ready(k)) return 0;
-    if (!vc__shape_of(k, type).size) { vc__refuse(k, "vc_offset_of", "type %u, which this kernel does not have", type); return 0; }
+    if (!vc__shape_of(k, type).size) return VC__REFUSE(k, "vc_offset_of", "type %u, which this kernel does not have", type);
     if (member >= vc__direct_count(k, type)) { vc__refuse_part(k, "vc_offset_of", type, member); return 0; }
     return vc__is_type(type) ? member * vc__scalar_bytes(type) : vc__direct(k, type, member).offset;
 }
@@ -9901,10 +9899,8 @@ static uint32_t vc__fit_parts(vc_kernel *k, const char *call, uint32_t which, vc
     }
     n = vc__composite_node(k, call, which, v);
     if (n == VC__NIL) return 0;
-    if (vc__node_type(k, n) != type) {
-        vc__refuse(k, call, "operand %u is %s; it takes %s", which, vc__type_text(k, vc__node_type(k, n)).text, vc__type_text(k, type).text);
-        return 0;
-    }
+    if (vc__node_type(k, n) != type)
+        return VC__REFUSE(k, call, "operand %u is %s; it takes %s", which, vc__type_text(k, vc__node_type(k, n)).text, vc__type_text(k, type).text);
     memcpy(out, k->extra + k->node[n].a[0], k->node[n].a[1] * sizeof(uint32_t));
     return k->node[n].a[1];
 }
@@ -9932,10 +9928,9 @@ VC_API vc_val vc_make(vc_kernel *k, vc_type type, const vc_val *parts, uint32_t 
     vc__parts_list all;
     uint32_t i, more;
     if (!vc__ready(k) || !vc__check_parts(k, "vc_make", type)) return vc__no_value();
-    if (count != vc__direct_count(k, type) || !parts) {
-        vc__refuse(k, "vc_make", "%u parts%s for %s, which has %u", count, parts ? "" : " at NULL", vc__type_text(k, type).text, vc__direct_count(k, type));
-        return vc__no_value();
-    }
+    if (count != vc__direct_count(k, type) || !parts)
+        return VC__DECLINE(k, "vc_make", "%u parts%s for %s, which has %u", count, parts ? "" : " at NULL", vc__type_text(k, type).text,
+                           vc__direct_count(k, type));
     if (vc__is_type(type)) return vc__make_vector(k, type, parts);
     all.count = 0;
     for (i = 0; i < count; i++) {
@@ -9980,10 +9975,8 @@ static vc_val vc__select_parts(vc_kernel *k, vc_val condition, vc_val a, vc_val 
     vc_val v;
     uint32_t i, c = vc__condition(k, "vc_select", 1, condition);
     if (c == VC__NIL || !vc__parts_of(k, "vc_select", 2, a, &x) || !vc__parts_of(k, "vc_select", 3, b, &y)) return vc__no_value();
-    if (x.type != y.type) {
-        vc__refuse(k, "vc_select", "operand 2 is %s, operand 3 is %s", vc__type_text(k, x.type).text, vc__type_text(k, y.type).text);
-        return vc__no_value();
-    }
+    if (x.type != y.type)
+        return VC__DECLINE(k, "vc_select", "operand 2 is %s, operand 3 is %s", vc__type_text(k, x.type).text, vc__type_text(k, y.type).text);
     for (i = 0; i < x.count; i++) {
         v = vc_select(vc__value(k, c), vc__value(k, x.node[i]), vc__value(k, y.node[i]));
         if (!v.of) return vc__no_value();
@@ -10019,10 +10012,8 @@ static bool vc__few_of(vc_kernel *k, const char *call, uint32_t which, vc_val v,
     n = vc__composite_node(k, call, which, v);
     if (n == VC__NIL) return false;
     out->type = vc__node_type(k, n);
-    if (!vc__is_complex(out->type) && !vc__is_matrix(out->type)) {
-        vc__refuse(k, call, "operand %u is %s; arithmetic is on its parts, which vc_part gives", which, vc__type_text(k, out->type).text);
-        return false;
-    }
+    if (!vc__is_complex(out->type) && !vc__is_matrix(out->type))
+        return VC__REFUSE(k, call, "operand %u is %s; arithmetic is on its parts, which vc_part gives", which, vc__type_text(k, out->type).text);
     for (i = 0; i < k->node[n].a[1]; i++) out->part[i] = vc__value(k, k->extra[k->node[n].a[0] + i]);
     return true;
 }
@@ -10143,8 +10134,7 @@ static void vc__c_each(vc_kernel *k, uint32_t op, vc_type kind, const vc_val *a,
 }
 
 static bool vc__refuse_pair(vc_kernel *k, const char *call, const vc__few *a, const vc__few *b, const char *why) {
-    vc__refuse(k, call, "operand 1 is %s, operand 2 is %s; %s", vc__type_text(k, a->type).text, vc__type_text(k, b->type).text, why);
-    return false;
+    return VC__REFUSE(k, call, "operand 1 is %s, operand 2 is %s; %s", vc__type_text(k, a->type).text, vc__type_text(k, b->type).text, why);
 }
 
 /* Operands of one kind, a real one beside a complex one as it is or with 0 for its imaginary part. */
@@ -10365,7 +10355,7 @@ static uint32_t vc__square(const char *call, vc_val v, vc__few *f, vc_val m[4][4
     *k = vc__few_only(call, v, true, f);
     if (!*k) return 0;
     n = vc__rows(f->type);
-    if (n != vc__columns(f->type)) { vc__refuse(*k, call, "operand 1 is %s; it takes a square matrix", vc_type_name(f->type)); return 0; }
+    if (n != vc__columns(f->type)) return VC__REFUSE(*k, call, "operand 1 is %s; it takes a square matrix", vc_type_name(f->type));
     for (i = 0; i < n; i++) for (j = 0; j < n; j++) m[i][j] = vc_component(f->part[i], j);
     return n;
 }
@@ -10408,10 +10398,8 @@ static vc_val vc__cast_composite(vc_type type, vc_val v) {
     if (!k) return vc__without_kernel("vc_cast", &v, 1);
     if (!vc__ready(k) || !vc__few_of(k, "vc_cast", 1, v, &f)) return vc__no_value();
     if (vc__is_complex(type) && vc__is_type(f.type) && vc__rows(f.type) == 1) f.part[1] = vc_imm(whole, 0);
-    else if (!(vc__is_complex(type) && vc__is_complex(f.type)) && !(vc__is_matrix(type) && vc__is_matrix(f.type) && (type & ~15u) == (f.type & ~15u))) {
-        vc__refuse(k, "vc_cast", "operand 1 is %s, which does not go to %s", vc__type_text(k, f.type).text, vc__type_text(k, type).text);
-        return vc__no_value();
-    }
+    else if (!(vc__is_complex(type) && vc__is_complex(f.type)) && !(vc__is_matrix(type) && vc__is_matrix(f.type) && (type & ~15u) == (f.type & ~15u)))
+        return VC__DECLINE(k, "vc_cast", "operand 1 is %s, which does not go to %s", vc__type_text(k, f.type).text, vc__type_text(k, type).text);
     for (i = 0; i < vc__direct_count(k, type); i++)
         if (vc__kernel_of(f.part[i])) f.part[i] = vc_cast(vc__direct(k, type, i).type, f.part[i]);
     return vc__from_few(k, type, f.part);
@@ -10626,9 +10614,8 @@ static bool vc__check_element(vc_kernel *k, const char *call, const vc_ref *r) {
     const vc__object *o = &k->object[k->node[r->memory].x];
     if (!r->index && (r->offset < 0 || (o->count && r->offset >= o->count))) return vc__refuse_element(k, call, r, r->offset);
     if (r->offset >= INT32_MIN && r->offset <= INT32_MAX) return true;
-    vc__refuse(k, call, "the constant offset %lld into %s '%s' is beyond 32 bits; pass it as a 64-bit index that is no immediate", (long long)r->offset,
-               vc__object_kind(o->op), vc__object_name(o));
-    return false;
+    return VC__REFUSE(k, call, "the constant offset %lld into %s '%s' is beyond 32 bits; pass it as a 64-bit index that is no immediate",
+                      (long long)r->offset, vc__object_kind(o->op), vc__object_name(o));
 }
 
 /* From a run of elements to the one it begins with. */
@@ -10652,8 +10639,7 @@ static bool vc__enter_element(vc_kernel *k, const char *call, vc_ref *r, vc_val 
     if (!vc__step_ref(k, call, &t, i)) return false;
     if (!own || own->element == VC_NONE) {
         if (!t.index && !t.offset) return true; /* one is an array of one, as in C */
-        vc__refuse(k, call, "the ref leads to one %s, which has no elements%s", vc__type_text(k, r->type).text, own ? "; vc_field takes members" : "");
-        return false;
+        return VC__REFUSE(k, call, "the ref leads to one %s, which has no elements%s", vc__type_text(k, r->type).text, own ? "; vc_field takes members" : "");
     }
     if (!t.index && (t.offset < 0 || t.offset >= own->count)) return vc__refuse_element(k, call, r, t.offset);
     r->type = own->element;
@@ -10664,7 +10650,7 @@ static bool vc__enter_element(vc_kernel *k, const char *call, vc_ref *r, vc_val 
 static bool vc__enter_at(vc_kernel *k, const char *call, vc_ref *r, vc_val i) {
     const vc__object *o = &k->object[k->node[r->memory].x];
     if (r->inside & VC__INSIDE_ONE) return vc__enter_element(k, call, r, i);
-    if (o->op == VC__OP_VAR) { vc__refuse(k, call, "variable '%s' has no elements; use vc_get and vc_set", vc__object_name(o)); return false; }
+    if (o->op == VC__OP_VAR) return VC__REFUSE(k, call, "variable '%s' has no elements; use vc_get and vc_set", vc__object_name(o));
     return vc__step_ref(k, call, r, i) && vc__enter(k, call, r);
 }
 
@@ -11128,8 +11114,7 @@ static vc_ref vc__no_ref(void) { vc_ref r; memset(&r, 0, sizeof r); return r; }
 static bool vc__check_type(vc_kernel *k, const char *call, const char *name, vc_type type) {
     if (!vc__ready(k)) return false;
     if (vc__is_type(type) || vc__shape_of(k, type).size) return true;
-    vc__refuse(k, call, "'%s' has type %u, which is none%s", name ? name : "", type, (type & 0xffffu) >= VC__OWN ? " of this kernel" : "");
-    return false;
+    return VC__REFUSE(k, call, "'%s' has type %u, which is none%s", name ? name : "", type, (type & 0xffffu) >= VC__OWN ? " of this kernel" : "");
 }
 
 static vc_ref vc__make_ref(vc_kernel *k, uint32_t node, vc_type type) {
@@ -11166,8 +11151,8 @@ VC_API vc_ref vc_var(vc_kernel *k, const char *name, vc_type type) {
 static bool vc__check_count(vc_kernel *k, const char *call, const char *name, vc_type type, uint32_t count) {
     if (!vc__check_type(k, call, name, type)) return false;
     if (count && (uint64_t)count * vc__shape_of(k, type).size <= 0x7fffffffu) return true;
-    vc__refuse(k, call, "'%s' has %u elements of %s; it takes one or more, less than 2^31 bytes", name ? name : "", count, vc__type_text(k, type).text);
-    return false;
+    return VC__REFUSE(k, call, "'%s' has %u elements of %s; it takes one or more, less than 2^31 bytes", name ? name : "", count,
+                      vc__type_text(k, type).text);
 }
 
 VC_API vc_ref vc_array(vc_kernel *k, const char *name, vc_type type, uint32_t count) {
@@ -11261,16 +11246,12 @@ static bool vc__step_ref(vc_kernel *k, const char *call, vc_ref *r, vc_val eleme
     int64_t by;
     if (kind == VC_U32 || kind == VC_I32) return vc__add_index(k, r, (uint32_t)elements.bits);
     if (!vc__take(k, call, 2, elements, &o)) return false;
-    if (!vc__is_int(o.type) || vc__rows(o.type) != 1 || (o.node != VC__NIL && vc__bits(o.type) < 32)) {
-        vc__refuse(k, call, "the index%s is %s; it takes a scalar integer of 32 or 64 bits", vc__label_of(k, &o).text, vc_type_name(o.type));
-        return false;
-    }
+    if (!vc__is_int(o.type) || vc__rows(o.type) != 1 || (o.node != VC__NIL && vc__bits(o.type) < 32))
+        return VC__REFUSE(k, call, "the index%s is %s; it takes a scalar integer of 32 or 64 bits", vc__label_of(k, &o).text, vc_type_name(o.type));
     if (o.node != VC__NIL) return vc__add_index(k, r, o.node);
     by = (int64_t)vc__widen(o.type, o.bits);
-    if (by < 0 ? (!vc__is_signed(o.type) || r->offset < INT64_MIN - by) : r->offset > INT64_MAX - by) {
-        vc__refuse(k, call, "the constant index is beyond 64 bits");
-        return false;
-    }
+    if (by < 0 ? (!vc__is_signed(o.type) || r->offset < INT64_MIN - by) : r->offset > INT64_MAX - by)
+        return VC__REFUSE(k, call, "the constant index is beyond 64 bits");
     r->offset += by;
     return true;
 }
@@ -11423,15 +11404,13 @@ static void vc__fence(vc_kernel *k, uint32_t order, uint32_t scope, uint32_t sto
 
 static bool vc__check_scope(vc_kernel *k, const char *call, uint32_t scope) {
     if (scope <= VC_SCOPE_DEVICE) return true;
-    vc__refuse(k, call, "scope %u; it takes VC_SCOPE_SUBGROUP, VC_SCOPE_WORKGROUP or VC_SCOPE_DEVICE", scope);
-    return false;
+    return VC__REFUSE(k, call, "scope %u; it takes VC_SCOPE_SUBGROUP, VC_SCOPE_WORKGROUP or VC_SCOPE_DEVICE", scope);
 }
 
 static bool vc__check_fence(vc_kernel *k, const char *call, uint32_t scope, uint32_t storage) {
     if (!vc__check_scope(k, call, scope)) return false;
     if (storage <= (VC_STORAGE_BUFFER | VC_STORAGE_SHARED)) return true;
-    vc__refuse(k, call, "storage %u; it takes VC_STORAGE_BUFFER, VC_STORAGE_SHARED, both, or 0 for both", storage);
-    return false;
+    return VC__REFUSE(k, call, "storage %u; it takes VC_STORAGE_BUFFER, VC_STORAGE_SHARED, both, or 0 for both", storage);
 }
 
 VC_API void vc_fence(vc_kernel *k, vc_scope scope, uint32_t storage) {
@@ -11619,7 +11598,7 @@ static vc_val vc__vector(const char *call, const vc_val *v, uint32_t count) {
     for (i = 0; i < count; i++) if (!vc__take(k, call, i + 1, v[i], &o[i])) return vc__no_value();
     type = vc__unify(k, call, o, count);
     if (!type) return vc__no_value();
-    if (vc__rows(type) != 1) { vc__refuse(k, call, "takes scalars, and was given %s", vc_type_name(type)); return vc__no_value(); }
+    if (vc__rows(type) != 1) return VC__DECLINE(k, call, "takes scalars, and was given %s", vc_type_name(type));
     for (i = 0; i < count; i++) parts[i] = vc__as_node(k, &o[i], 1);
     return vc__value(k, vc__record_vec(k, vc__vec(type, count), parts, count));
 }
@@ -11633,10 +11612,8 @@ VC_API vc_val vc_splat(vc_val scalar, uint32_t rows) {
     vc__operand o;
     if (!k) return rows == 1 ? scalar : vc__without_kernel("vc_splat", &scalar, 1);
     if (!vc__ready(k) || !vc__take(k, "vc_splat", 1, scalar, &o)) return vc__no_value();
-    if (rows < 1 || rows > 4 || vc__rows(o.type) != 1) {
-        vc__refuse(k, "vc_splat", "takes a scalar and 1 to 4 rows, and was given %s and %u", vc_type_name(o.type), rows);
-        return vc__no_value();
-    }
+    if (rows < 1 || rows > 4 || vc__rows(o.type) != 1)
+        return VC__DECLINE(k, "vc_splat", "takes a scalar and 1 to 4 rows, and was given %s and %u", vc_type_name(o.type), rows);
     return vc__value(k, vc__record_splat(k, o.node, rows));
 }
 
@@ -11652,8 +11629,7 @@ static vc_val vc__component(const char *call, vc_val vector, uint32_t i) {
     if (!k) return i == 0 ? vector : vc__without_kernel(call, &vector, 1);
     if (!vc__ready(k) || !vc__take(k, call, 1, vector, &o)) return vc__no_value();
     if (i < vc__rows(o.type)) return vc__value(k, vc__record_component(k, o.node, i));
-    vc__refuse(k, call, "component %u of %s, which has %u", i, vc_type_name(o.type), vc__rows(o.type));
-    return vc__no_value();
+    return VC__DECLINE(k, call, "component %u of %s, which has %u", i, vc_type_name(o.type), vc__rows(o.type));
 }
 VC_API vc_val vc_component(vc_val vector, uint32_t i) { return vc__component("vc_component", vector, i); }
 
@@ -11684,7 +11660,7 @@ static vc_val vc__insert(const char *call, vc_val vector, uint32_t i, vc_val sca
     if (!k) return vc__without_kernel(call, &vector, 1);
     if (!vc__ready(k) || !vc__take(k, call, 1, vector, &o)) return vc__no_value();
     rows = vc__rows(o.type);
-    if (i >= rows) { vc__refuse(k, call, "component %u of %s, which has %u", i, vc_type_name(o.type), rows); return vc__no_value(); }
+    if (i >= rows) return VC__DECLINE(k, call, "component %u of %s, which has %u", i, vc_type_name(o.type), rows);
     value = vc__fit(k, call, 3, scalar, vc__scalar(o.type));
     if (value == VC__NIL || rows == 1) return vc__value(k, value);
     for (j = 0; j < rows; j++) parts[j] = j == i ? value : vc__record_component(k, o.node, j);
@@ -11705,10 +11681,8 @@ VC_API vc_val vc_swizzle(vc_val vector, const char *components) {
         if (!at || (uint32_t)(at - letters) >= vc__rows(o.type)) break;
         parts[i] = vc__record_component(k, o.node, (uint32_t)(at - letters));
     }
-    if (i == 0 || i < length) {
-        vc__refuse(k, "vc_swizzle", "\"%s\" of %s; it takes 1 to 4 of its letters xyzw", components ? components : "", vc_type_name(o.type));
-        return vc__no_value();
-    }
+    if (i == 0 || i < length)
+        return VC__DECLINE(k, "vc_swizzle", "\"%s\" of %s; it takes 1 to 4 of its letters xyzw", components ? components : "", vc_type_name(o.type));
     return vc__value(k, length == 1 ? parts[0] : vc__record_vec(k, vc__vec(vc__scalar(o.type), (uint32_t)length), parts, (uint32_t)length));
 }
 
@@ -11728,12 +11702,11 @@ static vc_val vc__convert(uint32_t op, vc_type type, vc_val v) {
     ok = vc__is_type(type) && (vc__rows(type) == vc__rows(o.type) || (op == VC__OP_CAST && vc__rows(o.type) == 1));
     if (op == VC__OP_BITCAST && (vc__is_bool(type) || vc__is_bool(o.type) || vc__bits(vc__kind(type)) != vc__bits(vc__kind(o.type)))) ok = false;
     if (!k) return ok && type < 16 && vc__fold(op, o.type, type, &o.bits, &bits) ? vc__immediate(type, bits) : vc__refused(k, call);
-    if (!ok) {
-        vc__refuse(k, call, "operand 1%s is %s, which does not go to %s: %s", vc__label_of(k, &o).text, vc_type_name(o.type), vc__type_text(k, type).text,
-                   !vc__is_type(type) ? "it takes the type of a scalar or vector" : op == VC__OP_CAST ? "the number of components must agree"
-                                      : "size and number of components must agree, and bool has no bits");
-        return vc__no_value();
-    }
+    if (!ok)
+        return VC__DECLINE(k, call, "operand 1%s is %s, which does not go to %s: %s", vc__label_of(k, &o).text, vc_type_name(o.type),
+                           vc__type_text(k, type).text,
+                           !vc__is_type(type) ? "it takes the type of a scalar or vector" : op == VC__OP_CAST ? "the number of components must agree"
+                                              : "size and number of components must agree, and bool has no bits");
     n = o.node;
     k->narrows |= vc__is_narrowing(o.type, type);
     k->widens |= vc__is_widening(o.type, type);
@@ -11789,10 +11762,8 @@ VC_API vc_val vc_isinf(vc_val a) { return vc__pure1(a, VC__OP_ISINF); }
 
 VC_API vc_val vc_dot(vc_val a, vc_val b) {
     vc_kernel *k = vc__kernel_of(a) ? vc__kernel_of(a) : vc__kernel_of(b);
-    if (vc__ready(k) && !vc__is_composite(a) && !vc__is_composite(b) && vc__rows(vc_typeof(a)) == 1 && vc__rows(vc_typeof(b)) == 1) {
-        vc__refuse(k, "vc_dot", "operand 1 is %s, operand 2 is %s; it takes vectors", vc_type_name(vc_typeof(a)), vc_type_name(vc_typeof(b)));
-        return vc__no_value();
-    }
+    if (vc__ready(k) && !vc__is_composite(a) && !vc__is_composite(b) && vc__rows(vc_typeof(a)) == 1 && vc__rows(vc_typeof(b)) == 1)
+        return VC__DECLINE(k, "vc_dot", "operand 1 is %s, operand 2 is %s; it takes vectors", vc_type_name(vc_typeof(a)), vc_type_name(vc_typeof(b)));
     return vc__pure2(a, b, VC__OP_DOT);
 }
 
@@ -11844,11 +11815,9 @@ VC_API vc_val vc_ge(vc_val a, vc_val b) { return vc__pure_checked(VC__OP_LE | VC
 static vc_val vc__select_values(vc_kernel *k, vc__operand *o, vc_type type) {
     uint32_t rows = vc__rows(type), n[3], i, flags = 0;
     if (vc__rows(o[0].type) > rows && rows == 1) rows = vc__rows(o[0].type);
-    if (vc__rows(o[0].type) != 1 && vc__rows(o[0].type) != rows) {
-        vc__refuse(k, "vc_select", "the condition%s is %s, the values are %s; vectors must have the same number of components", vc__label_of(k, &o[0]).text,
-                   vc_type_name(o[0].type), vc_type_name(type));
-        return vc__no_value();
-    }
+    if (vc__rows(o[0].type) != 1 && vc__rows(o[0].type) != rows)
+        return VC__DECLINE(k, "vc_select", "the condition%s is %s, the values are %s; vectors must have the same number of components",
+                           vc__label_of(k, &o[0]).text, vc_type_name(o[0].type), vc_type_name(type));
     for (i = 0; i < 3; i++) {
         n[i] = vc__as_node(k, &o[i], rows);
         if (n[i] == VC__NIL) return vc__no_value();
@@ -11884,7 +11853,7 @@ static bool vc__check_together(vc_kernel *k, const char *call);
 static vc_val vc__where(vc_kernel *k, const char *call, uint32_t op, uint32_t axis) {
     uint32_t size, flags = 0;
     if (!vc__ready(k)) return vc__no_value();
-    if (axis > 2) { vc__refuse(k, call, "axis %u; it takes 0 to 2", axis); return vc__no_value(); }
+    if (axis > 2) return VC__DECLINE(k, call, "axis %u; it takes 0 to 2", axis);
     size = op >= VC__OP_LOCAL_INDEX ? vc__invocations(k) : k->desc.local_size[axis];
     if (op == VC__OP_SUBGROUP_ID) flags = VC__NODE_DIFFERS;
     else if (op != VC__OP_GROUP_ID && op != VC__OP_SUBGROUP_SIZE && op != VC__OP_SUBGROUP_COUNT && size != 1) flags = VC__NODE_DIVERGES;
@@ -11894,7 +11863,7 @@ static vc_val vc__where(vc_kernel *k, const char *call, uint32_t op, uint32_t ax
 static vc_val vc__hidden(vc_kernel *k, const char *call, vc_hidden kind, uint32_t object, uint32_t axis) {
     uint32_t most = kind == VC_HIDDEN_SHAPE ? 3 : 2;
     if (!vc__ready(k)) return vc__no_value();
-    if (axis > most) { vc__refuse(k, call, "axis %u; it takes 0 to %u", axis, most); return vc__no_value(); }
+    if (axis > most) return VC__DECLINE(k, call, "axis %u; it takes 0 to %u", axis, most);
     return vc__value(k, vc__record_leaf(k, VC__OP_HIDDEN, 0, VC_U32, (uint32_t)kind, object, axis, 0));
 }
 
@@ -11908,7 +11877,7 @@ VC_API vc_val vc_groups(vc_kernel *k, uint32_t axis) { return vc__hidden(k, "vc_
 
 VC_API vc_val vc_local_size(vc_kernel *k, uint32_t axis) {
     if (!vc__ready(k)) return vc__no_value();
-    if (axis > 2) { vc__refuse(k, "vc_local_size", "axis %u; it takes 0 to 2", axis); return vc__no_value(); }
+    if (axis > 2) return VC__DECLINE(k, "vc_local_size", "axis %u; it takes 0 to 2", axis);
     return vc_const(k, vc_u32(k->desc.local_size[axis]));
 }
 
@@ -11936,8 +11905,7 @@ VC_API vc_val vc_shape(vc_ref buffer, uint32_t axis) {
     const vc__object *o = vc__ready(buffer.of) ? vc__object_of(buffer.of, "vc_shape", &buffer) : NULL;
     if (!o) return vc__no_value();
     if (o->op == VC__OP_BUFFER) return vc__hidden(buffer.of, "vc_shape", VC_HIDDEN_SHAPE, buffer.of->node[buffer.memory].x, axis);
-    vc__refuse(buffer.of, "vc_shape", "%s '%s' has no shape; buffers have", vc__object_kind(o->op), vc__object_name(o));
-    return vc__no_value();
+    return VC__DECLINE(buffer.of, "vc_shape", "%s '%s' has no shape; buffers have", vc__object_kind(o->op), vc__object_name(o));
 }
 
 VC_API vc_val vc_subgroup_size(vc_kernel *k) { return vc__where(k, "vc_subgroup_size", VC__OP_SUBGROUP_SIZE, 0); }
@@ -12004,8 +11972,7 @@ static bool vc__reconverge(vc_kernel *k, const char *call, bool masked, const ch
     if (k->desc.machine.lacks & VC_FEATURE_SUBGROUP) return true; /* a subgroup is one invocation */
     if (k->desc.machine.lacks & VC_FEATURE_RECONVERGENCE) {
         vc__note_lack(k, VC__LACK_MACHINE);
-        vc__refuse(k, call, "%s", where);
-        return false;
+        return VC__REFUSE(k, call, "%s", where);
     }
     if (!masked) k->unmasked = true;
     return k->reconverges = true;
@@ -12209,7 +12176,7 @@ static bool vc__group_begin(vc_kernel *k, const char *call, uint32_t op, uint32_
     vc__operand o;
     if (out) *out = vc__no_value();
     if (!vc__ready(k)) return false;
-    if (op < VC_ADD || op > VC_XOR) { vc__refuse(k, call, "operation %u; it takes VC_ADD to VC_XOR", op); return false; }
+    if (op < VC_ADD || op > VC_XOR) return VC__REFUSE(k, call, "operation %u; it takes VC_ADD to VC_XOR", op);
     if (!vc__take(k, call, 1, *v, &o)) return false;
     if (vc__rows(o.type) != 1 || vc__kind(o.type) != o.type) {
         vc__refuse_operand(k, call, 1, &o, "a scalar");
@@ -12388,11 +12355,8 @@ VC_API int vc_block_end(vc_kernel *k) {
     vc__block *b;
     if (!vc__ready(k)) return 0;
     b = &k->block[k->now];
-    if (b->parent == VC__NIL) { vc__refuse(k, "vc_block_end", "no block is open"); return 0; }
-    if (b->op == VC__OP_LOOP && !(b->flags & VC__BLOCK_EXIT)) {
-        vc__refuse(k, "VC_LOOP", "holds no vc_break_if or vc_return_if and so never ends");
-        return 0;
-    }
+    if (b->parent == VC__NIL) return VC__REFUSE(k, "vc_block_end", "no block is open");
+    if (b->op == VC__OP_LOOP && !(b->flags & VC__BLOCK_EXIT)) return VC__REFUSE(k, "VC_LOOP", "holds no vc_break_if or vc_return_if and so never ends");
     b->close = k->pin_count;
     vc__record_pinned(k, b->parent, VC__OP_END, 0, VC_NONE, VC__NIL, VC__NIL, VC__NIL, b->op);
     if (!k->failed) vc__settle_region(k);
@@ -12425,7 +12389,7 @@ static vc_val vc__for_known(vc_kernel *k, vc_val first, vc_val limit, vc_type ty
     uint64_t by = down ? 0 - step : step;
     vc_val rounds, t;
     if (!down && by == 1) return vc__count(k, first, limit);
-    if (by > vc__ones(vc__bits(type))) { vc__refuse(k, "VC_FOR_STEP", "the step is beyond %s", vc_type_name(type)); return vc__no_value(); }
+    if (by > vc__ones(vc__bits(type))) return VC__DECLINE(k, "VC_FOR_STEP", "the step is beyond %s", vc_type_name(type));
     rounds = vc__rounds(down ? limit : first, down ? first : limit, vc_imm(count, by));
     t = vc__count(k, vc_imm(count, 0), rounds);
     return vc_add(first, vc_cast(type, vc_mul(t, vc_imm(count, step))));
@@ -12452,15 +12416,10 @@ VC_API vc_val vc_for_begin(vc_kernel *k, vc_val first, vc_val limit, vc_val step
     if (!vc__take(k, call, 1, first, &o[0]) || !vc__take(k, call, 2, limit, &o[1]) || !vc__take(k, call, 3, step, &o[2])) return vc__no_value();
     type = vc__unify(k, call, o, 2);
     if (!type) return vc__no_value();
-    if (!vc__is_int(type) || vc__rows(type) != 1) {
-        vc__refuse(k, call, "first and limit are %s; it takes scalar integers", vc_type_name(type));
-        return vc__no_value();
-    }
-    if (!vc__is_int(o[2].type) || vc__rows(o[2].type) != 1 || (o[2].node != VC__NIL && vc__bits(o[2].type) != vc__bits(type))) {
-        vc__refuse(k, "VC_FOR_STEP", "the step%s is %s; it takes an integer as wide as %s", vc__label_of(k, &o[2]).text, vc_type_name(o[2].type),
-                    vc_type_name(type));
-        return vc__no_value();
-    }
+    if (!vc__is_int(type) || vc__rows(type) != 1) return VC__DECLINE(k, call, "first and limit are %s; it takes scalar integers", vc_type_name(type));
+    if (!vc__is_int(o[2].type) || vc__rows(o[2].type) != 1 || (o[2].node != VC__NIL && vc__bits(o[2].type) != vc__bits(type)))
+        return VC__DECLINE(k, "VC_FOR_STEP", "the step%s is %s; it takes an integer as wide as %s", vc__label_of(k, &o[2]).text, vc_type_name(o[2].type),
+                           vc_type_name(type));
     if (o[0].node == VC__NIL) first = vc_imm(type, o[0].bits);
     if (o[1].node == VC__NIL) limit = vc_imm(type, o[1].bits);
     if (o[2].node == VC__NIL) return vc__for_known(k, first, limit, type, o[2].type, vc__widen(o[2].type, o[2].bits));
@@ -12501,11 +12460,9 @@ static vc_val vc__operand_value(vc_kernel *k, const vc__operand *o) { return o->
 /* A count or an offset. */
 static bool vc__fn_count(vc__fn *f, uint32_t i, const vc__operand *o) {
     if (!vc__check_kind(f->k, f->call, o, i + 1, VC__KINDS_IU)) return false;
-    if (vc__rows(o->type) != 1 && vc__rows(f->type) != 1 && vc__rows(o->type) != vc__rows(f->type)) {
-        vc__refuse(f->k, f->call, "operand 1 is %s, operand %u%s is %s; vectors must have the same number of components", vc_type_name(f->type), i + 1,
-                   vc__label_of(f->k, o).text, vc_type_name(o->type));
-        return false;
-    }
+    if (vc__rows(o->type) != 1 && vc__rows(f->type) != 1 && vc__rows(o->type) != vc__rows(f->type))
+        return VC__REFUSE(f->k, f->call, "operand 1 is %s, operand %u%s is %s; vectors must have the same number of components", vc_type_name(f->type), i + 1,
+                          vc__label_of(f->k, o).text, vc_type_name(o->type));
     f->v[i] = vc__operand_value(f->k, o);
     return true;
 }
@@ -13461,10 +13418,7 @@ static void vc__printing_put(vc__printing *p, char c) {
 /* Up to 255, digits copied. */
 static bool vc__printing_number(vc__printing *p, const char *conversion, const char *what) {
     uint32_t number = 0;
-    if (*p->at == '*') {
-        vc__refuse(p->k, "vc_printf", "'%.8s' has its %s as an operand; write it into the format", conversion, what);
-        return false;
-    }
+    if (*p->at == '*') return VC__REFUSE(p->k, "vc_printf", "'%.8s' has its %s as an operand; write it into the format", conversion, what);
     for (; *p->at >= '0' && *p->at <= '9' && number <= VC__FIELD_MOST; p->at++) {
         number = number * 10 + (uint32_t)(*p->at - '0');
         vc__printing_put(p, *p->at);
@@ -13522,22 +13476,17 @@ static bool vc__printing_operand(vc__printing *p, const struct vc__conversion *c
     vc_type type;
     vc__operand o;
     uint32_t i, which = p->used + 1;
-    if (p->used >= p->count) {
-        vc__refuse(p->k, "vc_printf", "'%%%c' wants operand %u, there are %u", c->letter, which, p->count);
-        return false;
-    }
+    if (p->used >= p->count) return VC__REFUSE(p->k, "vc_printf", "'%%%c' wants operand %u, there are %u", c->letter, which, p->count);
     v = p->args[p->used++];
     type = vc_typeof(v);
     if (vc__is_complex(type)) {
         if (!vc__take(p->k, "vc_printf", which, vc_re(v), &o)) return false;
     } else if (vc__is_composite(v) && type != VC_NONE) {
-        vc__refuse(p->k, "vc_printf", "operand %u is %s; print its parts (vc_part)", which, vc__type_text(p->k, type).text);
-        return false;
+        return VC__REFUSE(p->k, "vc_printf", "operand %u is %s; print its parts (vc_part)", which, vc__type_text(p->k, type).text);
     } else if (!vc__take(p->k, "vc_printf", which, v, &o)) return false;
-    if (!(vc__mask(type) & c->kinds)) {
-        vc__refuse(p->k, "vc_printf", "operand %u%s is %s, '%%%c' takes %s", which, vc__label_of(p->k, &o).text, vc_type_name(type), c->letter, c->takes);
-        return false;
-    }
+    if (!(vc__mask(type) & c->kinds))
+        return VC__REFUSE(p->k, "vc_printf", "operand %u%s is %s, '%%%c' takes %s", which, vc__label_of(p->k, &o).text, vc_type_name(type), c->letter,
+                          c->takes);
     snprintf(p->types + strlen(p->types), sizeof p->types - strlen(p->types), "%s%s%s", p->types[0] ? " " : "", vc__is_complex(type) ? "complex_" : "",
              vc_type_name(vc__is_complex(type) ? vc__scalar(type) : type));
     if (vc__is_complex(type)) {
@@ -13561,8 +13510,7 @@ static bool vc__printing_read(vc__printing *p) {
         if (!c || !vc__printing_operand(p, c)) return false;
     }
     if (p->used == p->count) return true;
-    vc__refuse(p->k, "vc_printf", "the format has %u conversions, there are %u operands", p->used, p->count);
-    return false;
+    return VC__REFUSE(p->k, "vc_printf", "the format has %u conversions, there are %u operands", p->used, p->count);
 }
 
 /* The buffer that records go to, made by the first who needs it. */
