@@ -7253,11 +7253,7 @@ static void vc__p_variable(vc__printer *g, uint32_t i) {
 static void vc__p_exit(vc__printer *g, uint32_t i) {
     const vc__node *n = &g->l->node[i], *c = &g->l->node[n->a[0]];
     bool always = c->op == VC__OP_CONST && c->a[0] && (i + 1 == g->l->count || g->l->node[i + 1].op == VC__OP_END);
-    if (!always) {
-        vc__p_put(g, "if (");
-        vc__p_expression(g, n->a[0], VC__P_LOOSE);
-        vc__p_put(g, ") ");
-    }
+    if (!always) vc__p_fill(g, n, "if ($0) ");
     vc__p_put(g, "%s;\n", n->op == VC__OP_BREAK_IF ? "break" : n->op == VC__OP_CONTINUE_IF ? "continue" : "return");
 }
 
@@ -7280,8 +7276,7 @@ static void vc__p_masked_if(vc__printer *g, uint32_t i) {
     unsigned own = ++g->masks;
     g->note[i].number = own;
     vc__p_put(g, "const bool vc_if%u = ", own);
-    vc__p_expression(g, g->l->node[i].a[0], VC__P_LOOSE);
-    vc__p_put(g, ";\n");
+    vc__p_fill(g, &g->l->node[i], "$0;\n");
     vc__p_line(g);
     vc__p_put(g, "const unsigned int vc_mask%u = __ballot_sync(vc_mask%u, vc_if%u);\n", own, vc__p_mask(g, i), own);
     vc__p_line(g);
@@ -7291,9 +7286,7 @@ static void vc__p_masked_if(vc__printer *g, uint32_t i) {
 
 static void vc__p_if(vc__printer *g, uint32_t i) {
     if (g->note[i].masked) { vc__p_masked_if(g, i); return; }
-    vc__p_put(g, "if (");
-    vc__p_expression(g, g->l->node[i].a[0], VC__P_LOOSE);
-    vc__p_put(g, ")");
+    vc__p_fill(g, &g->l->node[i], "if ($0)");
     vc__p_open(g);
 }
 
@@ -7326,11 +7319,7 @@ static void vc__p_loop(vc__printer *g, uint32_t i) {
     vc__p_open(g);
 }
 
-static void vc__p_switch(vc__printer *g, uint32_t i) {
-    vc__p_put(g, "switch (");
-    vc__p_expression(g, g->l->node[i].a[0], VC__P_LOOSE);
-    vc__p_put(g, ") {\n");
-}
+static void vc__p_switch(vc__printer *g, uint32_t i) { vc__p_fill(g, &g->l->node[i], "switch ($0) {\n"); }
 
 /* The condition of a default that other cases follow in a chain: none of the cases. */
 static void vc__p_none_of(vc__printer *g, uint32_t owner) {
@@ -7713,11 +7702,9 @@ static void vc__glsl_bitcast(vc__printer *g, const vc__node *n) {
     vc_type from = g->l->node[n->a[0]].type;
     uint32_t width = vc__scalar_bytes(n->type) / 4;
     char name[32];
-    if (vc__is_float(from) == vc__is_float(n->type)) vc__p_put(g, "%s(", vc__glsl_type(n->type, name));
-    else if (vc__is_float(from)) vc__p_put(g, "%s(", names[width][vc__is_unsigned(n->type)]);
-    else vc__p_put(g, "%s(", names[width][2 + vc__is_unsigned(from)]);
-    vc__p_expression(g, n->a[0], VC__P_LOOSE);
-    vc__p_put(g, ")");
+    if (vc__is_float(from) == vc__is_float(n->type)) vc__p_put(g, "%s", vc__glsl_type(n->type, name));
+    else vc__p_put(g, "%s", vc__is_float(from) ? names[width][vc__is_unsigned(n->type)] : names[width][2 + vc__is_unsigned(from)]);
+    vc__p_fill(g, n, "($0)");
 }
 
 /* [i + 3]; the sum is what the machine's address arithmetic makes of it. A constant one from 2^31 on is hidden from glslang, which takes it for negative. */
@@ -8031,9 +8018,8 @@ static void vc__glsl_store(vc__printer *g, const vc__node *n) {
     uint32_t object = vc__p_object(g->l, n->a[0]);
     bool packed = vc__glsl_is_packed(g, object), word = vc__glsl_is_word(g, object) && g->l->node[n->a[2]].type == VC_BOOL;
     vc__glsl_place(g, n);
-    vc__p_put(g, packed ? " = pack(" : word ? " = uint(" : " = ");
-    vc__p_expression(g, n->a[2], VC__P_LOOSE);
-    vc__p_put(g, packed || word ? ")" : "");
+    vc__p_put(g, " = ");
+    vc__p_fill(g, n, packed ? "pack($2)" : word ? "uint($2)" : "$2");
 }
 
 /* A comma, and integers of whatever sign as ivec2 or the like. */
@@ -8051,11 +8037,8 @@ static void vc__glsl_sample(vc__printer *g, const vc__node *n, const vc__object 
     bool grad = last->op == VC__OP_GRADIENT;
     uint32_t i, axes = vc__dims[o->image.dim].axes;
     vc__p_put(g, "texture%s%s(%s, ", grad ? "Grad" : "Lod", n->x ? "Offset" : "", g->object[o - g->l->object].text);
-    vc__p_expression(g, n->a[1], VC__P_LOOSE);
-    vc__p_put(g, ", ");
-    vc__p_expression(g, grad ? last->a[0] : n->a[2], VC__P_LOOSE);
-    if (grad) vc__p_put(g, ", ");
-    if (grad) vc__p_expression(g, last->a[1], VC__P_LOOSE);
+    vc__p_fill(g, n, grad ? "$1, " : "$1, $2");
+    if (grad) vc__p_fill(g, last, "$0, $1");
     for (i = 0; n->x && i < axes; i++)
         vc__p_put(g, i ? ", %d" : axes == 1 ? ", %d" : axes == 2 ? ", ivec2(%d" : ", ivec3(%d", (int)(int8_t)(n->x >> 8 * i & 255u));
     vc__p_put(g, n->x && axes > 1 ? "))" : ")");
@@ -8084,8 +8067,7 @@ static void vc__glsl_texel(vc__printer *g, const vc__node *n) {
     vc__p_put(g, "%s(%s", n->op == VC__OP_FETCH ? "texelFetch" : n->op == VC__OP_IMAGE_LOAD ? "imageLoad" : "imageStore", name);
     vc__glsl_texel_number(g, n->a[1]);
     if (n->op == VC__OP_FETCH && n->a[2] != VC__NIL) vc__glsl_texel_number(g, n->a[2]);
-    if (n->op == VC__OP_IMAGE_STORE) vc__p_put(g, ", ");
-    if (n->op == VC__OP_IMAGE_STORE) vc__p_expression(g, n->a[2], VC__P_LOOSE);
+    if (n->op == VC__OP_IMAGE_STORE) vc__p_fill(g, n, ", $2");
     vc__p_put(g, ")");
 }
 
@@ -8414,9 +8396,7 @@ static void vc__c_load(vc__printer *g, const vc__node *n) {
 static void vc__c_store(vc__printer *g, const vc__node *n) {
     const vc__object *o = &g->l->object[vc__p_object(g->l, n->a[0])];
     if (vc__c_is_packed(g, o)) {
-        vc__p_put(g, "vstore3(");
-        vc__p_expression(g, n->a[2], VC__P_TERNARY);
-        vc__p_put(g, ", ");
+        vc__p_fill(g, n, "vstore3($2, ");
         vc__c_subscript(g, n->a[1], (int32_t)n->x, true);
         vc__p_put(g, ", %s)", g->object[vc__p_object(g->l, n->a[0])].text);
         return;
@@ -9038,8 +9018,7 @@ static void vc__opencl_texel(vc__printer *g, const vc__node *n) {
     vc__p_put(g, "%s_image%s(%s, ", n->op == VC__OP_IMAGE_STORE ? "write" : "read", suffix, name);
     if (n->op == VC__OP_SAMPLE) vc__p_put(g, "%s, ", g->reference[object].text);
     vc__opencl_at(g, n->a[1]);
-    if (n->op == VC__OP_IMAGE_STORE) vc__p_put(g, ", ");
-    if (n->op == VC__OP_IMAGE_STORE) vc__p_expression(g, n->a[2], VC__P_TERNARY);
+    if (n->op == VC__OP_IMAGE_STORE) vc__p_fill(g, n, ", $2");
     vc__p_put(g, ")");
 }
 
