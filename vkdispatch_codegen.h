@@ -6681,17 +6681,17 @@ typedef struct vc__printer vc__printer;
 /* What sets one language apart. Printing functions get the printer and a node of the listing; texts are written to k->text. */
 typedef struct vc__dialect {
     const char *name;          /* in messages */
+    const char *suffix[VC_F64 + 1]; /* of numbers by kind; NULL: these have none, and are written otherwise */
     bool wide_switch;          /* switches on integers of any width */
     bool whole_arguments;      /* arguments without a use are declared as well */
     bool (*is_reserved)(const char *name); /* words that other languages leave alone; NULL: none */
     const char *(*type)(vc_type type, char out[32]);
     const char *(*form)(const vc__printer *g, const vc__node *n); /* of the op table; NULL: one of the functions below prints it */
-    void (*scalar)(vc__printer *g, vc_type type, uint64_t bits, bool fold); /* fold: an expression, not a table's initializer */
-    void (*vector)(vc__printer *g, vc_type type, const uint64_t *bits, bool fold);
+    void (*special)(vc__printer *g, vc_type type, uint64_t bits); /* a float by its bits */
+    void (*vector)(vc__printer *g, vc_type type, const uint64_t *bits, bool fold); /* fold: an expression, not a table's initializer */
     void (*construct)(vc__printer *g, const vc__node *n); /* VEC, and CAST without a form */
     void (*component)(vc__printer *g, const vc__node *n);
     void (*bitcast)(vc__printer *g, const vc__node *n);   /* if it has no form */
-    void (*pointer)(vc__printer *g, const vc__node *n);
     void (*load)(vc__printer *g, const vc__node *n);
     void (*store)(vc__printer *g, const vc__node *n);     /* without the end of the line */
     void (*param)(vc__printer *g, uint32_t object);       /* in an expression */
@@ -6913,6 +6913,40 @@ static double vc__p_double(vc_type type, uint64_t bits) {
     return (low >> 15) & 1u ? -d : d;
 }
 
+/* Infinities, NaNs and what a compiler might flush come by their bits; in a table's initializer no function may be called. */
+static void vc__p_float(vc__printer *g, vc_type type, uint64_t bits, bool fold) {
+    uint32_t fraction = vc__kinds[type].fraction, width = vc__kinds[type].exponent;
+    uint64_t exponent = (bits >> fraction) & vc__ones(width), rest = bits & vc__ones(fraction);
+    bool finite = exponent != vc__ones(width), negative = bits >> (vc__bits(type) - 1) != 0;
+    const char *suffix = g->d->suffix[type];
+    char text[40];
+    if (!suffix || (fold && (!finite || (!exponent && rest)))) g->d->special(g, type, bits);
+    else if (!finite) vc__p_put(g, "%s%s%s / 0.0%s", negative && !rest ? "-" : "", rest ? "0.0" : "1.0", suffix, suffix);
+    else {
+        vc__p_decimal(vc__p_double(type, bits), type == VC_F32, text);
+        vc__p_put(g, "%s%s", text, suffix);
+    }
+}
+
+/* The least numbers are no literals in C, nor is that of 64 bits in GLSL. */
+static void vc__p_int(vc__printer *g, vc_type type, uint64_t bits) {
+    bool c = vc__is_c(g->l->target), least = vc__is_signed(type) && bits == (uint64_t)1 << (vc__bits(type) - 1);
+    const char *suffix = g->d->suffix[type];
+    long long value = (long long)vc__widen(type, bits);
+    char name[32];
+    if (!suffix) vc__p_put(g, c ? "(%s)%lld" : "%s(%lld)", g->d->type(type, name), value);
+    else if (least && (c || type == VC_I64)) vc__p_put(g, "(%lld%s - 1%s)", value + 1, suffix, c ? "" : suffix);
+    else if (vc__is_signed(type)) vc__p_put(g, "%lld%s", value, suffix);
+    else vc__p_put(g, "%llu%s", (unsigned long long)bits, suffix);
+}
+
+/* A scalar by its bit pattern. */
+static void vc__p_scalar(vc__printer *g, vc_type type, uint64_t bits, bool fold) {
+    if (type == VC_BOOL) vc__p_put(g, "%s", bits ? "true" : "false");
+    else if (vc__is_float(type)) vc__p_float(g, type, bits, fold);
+    else vc__p_int(g, type, bits);
+}
+
 static bool vc__p_is_negative(const vc__node *n) {
     uint64_t bits = vc__bits_of(n);
     return n->op == VC__OP_CONST && n->type != VC_BOOL && !vc__is_unsigned(n->type) && ((bits >> (vc__bits(n->type) - 1)) & 1);
@@ -7082,7 +7116,7 @@ static bool vc__p_unsigned_const(vc__printer *g, const vc__node *n, const char *
     type = vc__p_computed_in(g, n);
     c = &g->l->node[n->a[form[5] - '0']];
     if (c->op != VC__OP_CONST) return false;
-    g->d->scalar(g, type, vc__widen(c->type, vc__bits_of(c)) & vc__ones(vc__bits(type)), true);
+    vc__p_scalar(g, type, vc__widen(c->type, vc__bits_of(c)) & vc__ones(vc__bits(type)), true);
     return true;
 }
 
@@ -7152,6 +7186,18 @@ static void vc__p_offset(vc__printer *g, int32_t offset, const char *suffix) {
     if (offset) vc__p_put(g, " %c %lld%s", offset < 0 ? '-' : '+', offset < 0 ? -(long long)offset : (long long)offset, suffix);
 }
 
+/* x + i + 3 counts in elements and with 64 bits. glslang 12 dies of an index that is an int64_t; for addresses, which wrap, the other is as good. */
+static void vc__p_pointer(vc__printer *g, const vc__node *n) {
+    bool cast = n->a[1] != VC__NIL && vc__is_glsl(g->l->target) && g->l->node[n->a[1]].type == VC_I64;
+    vc__p_expression(g, n->a[0], VC__P_SUM);
+    if (n->a[1] != VC__NIL) {
+        vc__p_put(g, cast ? " + uint64_t(" : " + ");
+        vc__p_expression(g, n->a[1], cast ? VC__P_LOOSE : VC__P_SUM - 1);
+        vc__p_put(g, cast ? ")" : "");
+    }
+    vc__p_offset(g, (int32_t)n->x, "");
+}
+
 static void vc__p_tuple(vc__printer *g, const vc__node *n) {
     uint64_t bits[4];
     uint32_t i;
@@ -7170,7 +7216,7 @@ static void vc__p_elements(vc__printer *g, size_t line, vc_type type, const uint
         }
         vc__p_put(g, "%s", i ? " " : first);
         if (rows > 1) g->d->vector(g, type, data, false);
-        else g->d->scalar(g, type, *data, false);
+        else vc__p_scalar(g, type, *data, false);
     }
 }
 
@@ -7179,7 +7225,7 @@ static void vc__p_leaf(vc__printer *g, uint32_t i) {
     const vc_hidden_info *hidden;
     char id[96];
     bool named = i >= g->l->leaves && i < g->l->body && g->leaf[i - g->l->leaves].text[0];
-    if (n->op == VC__OP_CONST) g->d->scalar(g, n->type, vc__bits_of(n), true);
+    if (n->op == VC__OP_CONST) vc__p_scalar(g, n->type, vc__bits_of(n), true);
     else if (n->op == VC__OP_TUPLE) vc__p_tuple(g, n);
     else if (n->op == VC__OP_PARAM) g->d->param(g, n->x);
     else if (n->op >= VC__OP_BUFFER && n->op <= VC__OP_ARRAY) vc__p_put(g, "%s", g->object[n->x].text);
@@ -7198,7 +7244,7 @@ static void vc__p_own(vc__printer *g, const vc__node *n) {
     case VC__OP_VEC: case VC__OP_CAST: g->d->construct(g, n); break;
     case VC__OP_COMPONENT: g->d->component(g, n); break;
     case VC__OP_BITCAST: g->d->bitcast(g, n); break;
-    case VC__OP_POINTER: g->d->pointer(g, n); break;
+    case VC__OP_POINTER: vc__p_pointer(g, n); break;
     case VC__OP_LOAD: g->d->load(g, n); break;
     case VC__OP_SAMPLE: case VC__OP_GATHER: case VC__OP_FETCH: case VC__OP_IMAGE_LOAD: case VC__OP_IMAGE_SIZE: case VC__OP_IMAGE_LEVELS:
         g->d->texel(g, n);
@@ -7246,7 +7292,7 @@ static void vc__p_variable(vc__printer *g, uint32_t i) {
     if (o->op == VC__OP_ARRAY) { vc__p_put(g, "%s %s[%u];\n", type, name, (unsigned)o->count); return; }
     vc__p_put(g, "%s %s = ", type, name);
     if (vc__rows(o->type) > 1) g->d->vector(g, o->type, zeros, true);
-    else g->d->scalar(g, o->type, 0, true);
+    else vc__p_scalar(g, o->type, 0, true);
     vc__p_put(g, ";\n");
 }
 
@@ -7331,7 +7377,7 @@ static void vc__p_none_of(vc__printer *g, uint32_t owner) {
         vc__p_put(g, "%s", before);
         vc__p_expression(g, l->node[owner].a[0], 5);
         vc__p_put(g, " != ");
-        g->d->scalar(g, l->node[l->node[owner].a[0]].type, vc__bits_of(&l->node[j]), true);
+        vc__p_scalar(g, l->node[l->node[owner].a[0]].type, vc__bits_of(&l->node[j]), true);
         before = " && ";
     }
     vc__p_put(g, ")");
@@ -7361,7 +7407,7 @@ static void vc__p_case(vc__printer *g, uint32_t i) {
         vc__p_expression(g, g->l->node[owner].a[0], 5);
     }
     vc__p_put(g, chained ? " == " : "case ");
-    g->d->scalar(g, g->l->node[g->l->node[owner].a[0]].type, vc__bits_of(n), true);
+    vc__p_scalar(g, g->l->node[g->l->node[owner].a[0]].type, vc__bits_of(n), true);
     vc__p_put(g, chained ? ")" : ":");
     vc__p_open(g);
 }
@@ -7569,51 +7615,11 @@ static const char *vc__glsl_type(vc_type type, char out[32]) {
     return out;
 }
 
-/* Infinities, NaNs and what a compiler might flush. */
-static void vc__glsl_bits(vc__printer *g, vc_type type, uint64_t bits, bool nan, bool fold) {
+static void vc__glsl_special(vc__printer *g, vc_type type, uint64_t bits) {
     unsigned low = (unsigned)(bits & 0xffffffffu), high = (unsigned)(bits >> 32);
-    static const char *const suffixes[3] = { "hf", "", "lf" };
-    const char *suffix = suffixes[type - VC_F16];
-    bool negative = (bits >> (vc__bits(type) - 1)) & 1;
-    if (!fold) vc__p_put(g, "%s%s%s / 0.0%s", nan || !negative ? "" : "-", nan ? "0.0" : "1.0", suffix, suffix);
-    else if (type == VC_F32) vc__p_put(g, "uintBitsToFloat(0x%08xu)", low);
+    if (type == VC_F32) vc__p_put(g, "uintBitsToFloat(0x%08xu)", low);
     else if (type == VC_F64) vc__p_put(g, "packDouble2x32(uvec2(0x%08xu, 0x%08xu))", low, high);
     else vc__p_put(g, "unpackFloat2x16(0x%04xu).x", low);
-}
-
-static void vc__glsl_float(vc__printer *g, vc_type type, uint64_t bits, bool fold) {
-    static const char *const suffixes[3] = { "hf", "", "lf" };
-    uint32_t fraction = vc__kinds[type].fraction, width = vc__kinds[type].exponent;
-    uint64_t exponent = (bits >> fraction) & vc__ones(width), rest = bits & vc__ones(fraction);
-    char text[40];
-    if (exponent == vc__ones(width)) { vc__glsl_bits(g, type, bits, rest != 0, fold); return; }
-    if (!exponent && rest && fold) { vc__glsl_bits(g, type, bits, false, fold); return; }
-    vc__p_decimal(vc__p_double(type, bits), type == VC_F32, text);
-    vc__p_put(g, "%s%s", text, suffixes[type - VC_F16]);
-}
-
-static void vc__glsl_int(vc__printer *g, vc_type type, uint64_t bits) {
-    int64_t value = (int64_t)vc__widen(type, bits);
-    char name[32];
-    switch (type) {
-    case VC_I32: vc__p_put(g, "%lld", (long long)value); break;
-    case VC_U32: vc__p_put(g, "%lluu", (unsigned long long)bits); break;
-    case VC_I16: vc__p_put(g, "%llds", (long long)value); break;
-    case VC_U16: vc__p_put(g, "%lluus", (unsigned long long)bits); break;
-    case VC_I64:
-        if (value == INT64_MIN) vc__p_put(g, "(-9223372036854775807l - 1l)");
-        else vc__p_put(g, "%lldl", (long long)value);
-        break;
-    case VC_U64: vc__p_put(g, "%lluul", (unsigned long long)bits); break;
-    default: vc__p_put(g, "%s(%lld)", vc__glsl_type(type, name), (long long)value); break;
-    }
-}
-
-/* A scalar by its bit pattern. */
-static void vc__glsl_scalar(vc__printer *g, vc_type type, uint64_t bits, bool fold) {
-    if (type == VC_BOOL) vc__p_put(g, "%s", bits ? "true" : "false");
-    else if (vc__is_float(type)) vc__glsl_float(g, type, bits, fold);
-    else vc__glsl_int(g, type, bits);
 }
 
 /* A vector by its components' bit patterns; equal ones are written once. */
@@ -7624,7 +7630,7 @@ static void vc__glsl_vector(vc__printer *g, vc_type type, const uint64_t *bits, 
     vc__p_put(g, "%s(", vc__glsl_type(type, name));
     for (i = 0; i < (same == rows ? 1 : rows); i++) {
         if (i) vc__p_put(g, ", ");
-        vc__glsl_scalar(g, vc__scalar(type), bits[i], fold);
+        vc__p_scalar(g, vc__scalar(type), bits[i], fold);
     }
     vc__p_put(g, ")");
 }
@@ -7721,24 +7727,6 @@ static void vc__glsl_subscript(vc__printer *g, uint32_t index, int32_t offset) {
     vc__p_put(g, wide ? ")" : "");
     vc__p_offset(g, offset, is_unsigned ? "u" : "");
     vc__p_put(g, "]");
-}
-
-/* The index of a pointer. glslang 12 dies of one that is an int64_t; for addresses, which wrap, the other is as good. */
-static void vc__glsl_steps(vc__printer *g, uint32_t index, int strength) {
-    bool wide = g->l->node[index].type == VC_I64;
-    vc__p_put(g, wide ? "uint64_t(" : "");
-    vc__p_expression(g, index, wide ? VC__P_LOOSE : strength);
-    vc__p_put(g, wide ? ")" : "");
-}
-
-/* Pointers count in elements and with 64 bits. */
-static void vc__glsl_pointer(vc__printer *g, const vc__node *n) {
-    vc__p_expression(g, n->a[0], VC__P_SUM);
-    if (n->a[1] != VC__NIL) {
-        vc__p_put(g, " + ");
-        vc__glsl_steps(g, n->a[1], VC__P_SUM - 1);
-    }
-    vc__p_offset(g, (int32_t)n->x, "");
 }
 
 /* Where buffers are addresses: x[i].at, p.at, p[3].at; (x + i).at for an i of 64 bits, which [] does not take. */
@@ -8146,8 +8134,9 @@ static void vc__glsl_head(vc__printer *g) {
 }
 
 static const vc__dialect vc__glsl = {
-    "GLSL", false, false, NULL, vc__glsl_type, vc__glsl_form, vc__glsl_scalar, vc__glsl_vector, vc__glsl_construct, vc__p_component, vc__glsl_bitcast,
-    vc__glsl_pointer, vc__glsl_load, vc__glsl_store, vc__glsl_param, vc__glsl_hidden, vc__glsl_id, vc__glsl_convert, vc__glsl_barrier, vc__glsl_atomic,
+    "GLSL", { NULL, NULL, NULL, "s", "", "l", NULL, "us", "u", "ul", "hf", "", "lf" },
+    false, false, NULL, vc__glsl_type, vc__glsl_form, vc__glsl_special, vc__glsl_vector, vc__glsl_construct, vc__p_component, vc__glsl_bitcast,
+    vc__glsl_load, vc__glsl_store, vc__glsl_param, vc__glsl_hidden, vc__glsl_id, vc__glsl_convert, vc__glsl_barrier, vc__glsl_atomic,
     vc__glsl_fence, vc__glsl_declare, vc__glsl_head, vc__glsl_texel
 };
 
@@ -8214,48 +8203,10 @@ static const char *vc__c_memory_type(const vc__printer *g, vc_type type, char ou
 
 /* ---- constants ---- */
 
-static void vc__c_int(vc__printer *g, vc_type type, uint64_t bits) {
-    static const char *const longs[2] = { "ll", "l" };
-    int c = vc__c_of(g);
-    long long value = (long long)vc__widen(type, bits);
-    switch (type) {
-    case VC_I32:
-        if (value == -2147483647 - 1) vc__p_put(g, "(-2147483647 - 1)");
-        else vc__p_put(g, "%lld", value);
-        break;
-    case VC_U32: vc__p_put(g, "%lluu", (unsigned long long)bits); break;
-    case VC_I64:
-        if (bits == (uint64_t)1 << 63) vc__p_put(g, "(-9223372036854775807%s - 1)", longs[c]);
-        else vc__p_put(g, "%lld%s", value, longs[c]);
-        break;
-    case VC_U64: vc__p_put(g, "%lluu%s", (unsigned long long)bits, longs[c]); break;
-    default: vc__p_put(g, "(%s)%lld", vc__c_scalars[c][type], value); break;
-    }
-}
-
-/* Infinities, NaNs and what a compiler might flush; in a table's initializer no function may be called. */
-static void vc__c_special(vc__printer *g, vc_type type, uint64_t bits, bool nan, bool fold) {
+static void vc__c_special(vc__printer *g, vc_type type, uint64_t bits) {
     static const char *const as[2][2] = { { "__uint_as_float(0x%llxu)", "__longlong_as_double(0x%llxll)" }, { "as_float(0x%llxu)", "as_double(0x%llxul)" } };
-    int c = vc__c_of(g);
-    const char *sign = !nan && bits >> (vc__bits(type) - 1) ? "-" : "", *suffix = type == VC_F32 ? "f" : "";
-    if (fold) vc__p_put(g, as[c][type == VC_F64], (unsigned long long)bits);
-    else vc__p_put(g, "%s%s%s / 0.0%s", sign, nan ? "0.0" : "1.0", suffix, suffix);
-}
-
-static void vc__c_float(vc__printer *g, vc_type type, uint64_t bits, bool fold) {
-    uint32_t fraction = vc__kinds[type].fraction, width = vc__kinds[type].exponent;
-    uint64_t exponent = (bits >> fraction) & vc__ones(width), rest = bits & vc__ones(fraction);
-    char text[40];
-    if (type == VC_F16) { vc__p_put(g, "(%s)0x%04x", vc__c_scalars[vc__c_of(g)][VC_F16], (unsigned)bits); return; }
-    if (exponent == vc__ones(width) || (!exponent && rest && fold)) { vc__c_special(g, type, bits, exponent && rest, fold); return; }
-    vc__p_decimal(vc__p_double(type, bits), type == VC_F32, text);
-    vc__p_put(g, type == VC_F32 ? "%sf" : "%s", text);
-}
-
-static void vc__c_scalar(vc__printer *g, vc_type type, uint64_t bits, bool fold) {
-    if (type == VC_BOOL) vc__p_put(g, "%s", bits ? "true" : "false");
-    else if (vc__is_float(type)) vc__c_float(g, type, bits, fold);
-    else vc__c_int(g, type, bits);
+    if (type == VC_F16) vc__p_put(g, "(%s)0x%04x", vc__c_scalars[vc__c_of(g)][VC_F16], (unsigned)bits);
+    else vc__p_put(g, as[vc__c_of(g)][type == VC_F64], (unsigned long long)bits);
 }
 
 /* How a vector begins and ends. */
@@ -8277,7 +8228,7 @@ static void vc__c_vector(vc__printer *g, vc_type type, const uint64_t *bits, boo
     vc__p_put(g, "%s", vc__c_open(g, type, fold, text));
     for (i = 0; i < vc__rows(type); i++) {
         if (i) vc__p_put(g, ", ");
-        vc__c_scalar(g, vc__is_bool(type) ? (vc_type)VC_U32 : vc__scalar(type), bits[i], fold);
+        vc__p_scalar(g, vc__is_bool(type) ? (vc_type)VC_U32 : vc__scalar(type), bits[i], fold);
     }
     vc__p_put(g, "%s", vc__c_close(g, type, fold));
 }
@@ -8340,16 +8291,6 @@ static void vc__c_subscript(vc__printer *g, uint32_t index, int32_t offset, bool
     if (index == VC__NIL) { vc__p_put(g, "%ld", (long)offset); return; }
     vc__p_expression(g, index, offset ? VC__P_SUM : VC__P_LOOSE);
     vc__p_offset(g, offset, !wide ? "" : vc__c_of(g) == VC__C_CUDA ? "ll" : "l");
-}
-
-/* x + i + 3, of what points to the element's type. */
-static void vc__c_pointer(vc__printer *g, const vc__node *n) {
-    vc__p_expression(g, n->a[0], VC__P_SUM);
-    if (n->a[1] != VC__NIL) {
-        vc__p_put(g, " + ");
-        vc__p_expression(g, n->a[1], VC__P_SUM - 1);
-    }
-    vc__p_offset(g, (int32_t)n->x, "");
 }
 
 /* A buffer's vectors of 3 lie packed, which OpenCL's own do not; so do a table's, since NVIDIA's compiler initialises arrays of them wrongly. */
@@ -8938,7 +8879,8 @@ static void vc__cuda_head(vc__printer *g) {
 }
 
 static const vc__dialect vc__cuda = {
-    "CUDA C", true, true, vc__c_is_reserved, vc__cuda_type, vc__c_form, vc__c_scalar, vc__c_vector, vc__c_construct, vc__c_component, NULL, vc__c_pointer,
+    "CUDA C", { NULL, NULL, NULL, NULL, "", "ll", NULL, NULL, "u", "ull", NULL, "f", "" },
+    true, true, vc__c_is_reserved, vc__cuda_type, vc__c_form, vc__c_special, vc__c_vector, vc__c_construct, vc__c_component, NULL,
     vc__c_load, vc__c_store, vc__c_param, vc__c_hidden, vc__cuda_id, vc__c_convert, vc__cuda_barrier, vc__c_atomic, vc__cuda_fence, vc__c_declare,
     vc__cuda_head, vc__cuda_texel
 };
@@ -9107,8 +9049,9 @@ static void vc__opencl_head(vc__printer *g) {
 }
 
 static const vc__dialect vc__opencl = {
-    "OpenCL C", true, true, vc__c_is_reserved, vc__opencl_type, vc__c_form, vc__c_scalar, vc__c_vector, vc__c_construct, vc__c_component, NULL,
-    vc__c_pointer, vc__c_load, vc__c_store, vc__c_param, vc__c_hidden, vc__opencl_id, vc__c_convert, vc__opencl_barrier, vc__c_atomic,
+    "OpenCL C", { NULL, NULL, NULL, NULL, "", "l", NULL, NULL, "u", "ul", NULL, "f", "" },
+    true, true, vc__c_is_reserved, vc__opencl_type, vc__c_form, vc__c_special, vc__c_vector, vc__c_construct, vc__c_component, NULL,
+    vc__c_load, vc__c_store, vc__c_param, vc__c_hidden, vc__opencl_id, vc__c_convert, vc__opencl_barrier, vc__c_atomic,
     vc__opencl_fence, vc__c_declare, vc__opencl_head, vc__opencl_texel
 };
 
