@@ -1489,11 +1489,14 @@ static const vd__fft_known vd__fft_processor_mirrored[] = {
     { { 256 }, { 16, 16 }, 16, 1, 0, 0 }, { { 2048 }, { 16, 8, 16 }, 128, 1, 0, 0 }, { { 4096 }, { 16, 16, 16 }, 256, 1, 0, 0 }
 };
 
-/* Rows on a processor whose numbers are words (llvmpipe, 16 MiB). It compiles an access to memory as a loop over lanes, for a millisecond: threads hold few
-   values, and neighbours exchange what they can. 4096 = 16 x 16 x 16 is there after 270 ms and takes 35; 8 with 8 x 8 with 8 after 130, and 23. */
+/* Rows on a processor whose numbers are words (llvmpipe, 16 MiB), columns too. It compiles an access to memory as a loop over lanes, for a millisecond: threads
+   hold few values, and neighbours exchange what they can. Rows of 4096 = 16 x 16 x 16 are there after 270 ms and take 35; 8 with 8 x 8 with 8 after 130, and
+   23. Columns of 1024 = 16 x 16 x 4, dealt to neighbouring threads, were there after 490 ms and took 65; 8 with 4 x 8 with 4 after 140, and 45. Rows of
+   160 = 20 with 4 x 2 take as long as 16 x 10, which is there after 123 ms instead of 182. */
 static const vd__fft_known vd__fft_lane_rows[] = {
-    { { 64 }, { 8, 8 }, 8, 4, 0, 2 }, { { 128 }, { 16, 8 }, 8, 4, 0, 2 }, { { 256 }, { 8, 8, 4 }, 32, 4, 0, 4 }, { { 512 }, { 8, 8, 8 }, 64, 4, 0, 4 },
-    { { 1024 }, { 8, 4, 8, 4 }, 128, 2, 0, 10 }, { { 2048 }, { 8, 8, 8, 4 }, 256, 1, 0, 10 }, { { 4096 }, { 8, 8, 8, 8 }, 512, 1, 0, 10 }
+    { { 64 }, { 8, 8 }, 8, 4, 0, 2 }, { { 128 }, { 16, 8 }, 8, 4, 0, 2 }, { { 160 }, { 16, 10 }, 16, 2, 0, 0 }, { { 256 }, { 8, 8, 4 }, 32, 4, 0, 4 },
+    { { 512 }, { 8, 8, 8 }, 64, 4, 0, 4 }, { { 1024 }, { 8, 4, 8, 4 }, 128, 2, 0, 10 }, { { 2048 }, { 8, 8, 8, 4 }, 256, 1, 0, 10 },
+    { { 4096 }, { 8, 8, 8, 8 }, 512, 1, 0, 10 }
 };
 
 /* What was measured for a shape, of so many; NULL: nothing. */
@@ -1685,6 +1688,10 @@ static vd__fft_side vd__fft_side_of(const vd_fft *p, const uint32_t *order, cons
 /* Whether neighbouring transforms lie nearer to each other than the elements of one. */
 static bool vd__fft_is_columns(const vd__fft_side *s) { return s->each.count && s->each.stride[s->each.count - 1] < s->stride[0]; }
 
+/* Whether neighbouring threads take neighbouring transforms there. Not where neighbours exchange values in subgroups: they have to be of one transform, and
+   that driver goes over memory lane by lane whatever they are of. */
+static bool vd__fft_deals_columns(const vd__fft_device *d, const vd__fft_side *s) { return !d->lanes && vd__fft_is_columns(s); }
+
 /* Transforms that lie behind each other anyway are all of one block. */
 static void vd__fft_join_blocks(vd__fft_side *s) {
     if (s->each.product > 1) return;
@@ -1737,8 +1744,8 @@ static bool vd__fft_plan_shape(const vd_fft *p, vd__fft_pass *pass, const uint32
         pass->dimension[s->axes] = leg->axis;
         s->size[s->axes++] = length;
     }
-    s->columns_in = vd__fft_is_columns(&pass->in);
-    s->columns_out = vd__fft_is_columns(&pass->out);
+    s->columns_in = vd__fft_deals_columns(&p->device, &pass->in);
+    s->columns_out = vd__fft_deals_columns(&p->device, &pass->out);
     s->mirrored = pass->real.fold;
     s->twice = pass->chirp || pass->product.channels;
     s->turned = pass->product.image && s->axes > 1 && !p->device.cpu;
@@ -7896,8 +7903,8 @@ static bool vd__fft_take_choice(const vd_fft *p, const vd__fft_pass *pass, const
     vd__fft_shape s = pass->shape;
     uint32_t i;
     if (!vd__fft_take_radices(pass, c, &s)) return false;
-    s.columns_in = vd__fft_is_columns(&pass->in);
-    s.columns_out = s.stages == 1 ? s.columns_in : vd__fft_is_columns(&pass->out);
+    s.columns_in = vd__fft_deals_columns(d, &pass->in);
+    s.columns_out = s.stages == 1 ? s.columns_in : vd__fft_deals_columns(d, &pass->out);
     if (!c->threads || c->threads > d->threads || !c->side || c->side > d->threads || c->slices > (s.mirrored ? 1u : 4u) || c->slices == 3) return false;
     s.threads = c->threads;
     s.side = c->side;
@@ -8179,8 +8186,8 @@ static void vd__fft_search_wide(vd__fft_bench *b, uint32_t n) {
     search.now.stages = search.now.joined = 0;
     search.now.side = search.now.slices = 1;
     search.now.split = search.now.paired = false;
-    search.now.columns_in = vd__fft_is_columns(&pass->in);
-    search.now.columns_out = vd__fft_is_columns(&pass->out);
+    search.now.columns_in = vd__fft_deals_columns(&p->device, &pass->in);
+    search.now.columns_out = vd__fft_deals_columns(&p->device, &pass->out);
     search.now.n = n;
     if (pass->chirp) search.now.size[0] = n;
     for (i = 0; i < VD__FFT_STAGES; i++) search.now.pad[i] = p->device.cpu || vd__fft_all_columns(&search.now) ? vd__fft_no_pad : vd__fft_usual_pad;
@@ -9037,7 +9044,7 @@ static size_t vd__real_print(char *at, size_t size, const vd__real *r) {
 
 static size_t vd__fft_print_pass(char *at, size_t size, const vd_fft *p, const vd__fft_pass *pass) {
     const vd__fft_shape *s = &pass->shape;
-    size_t used = vd__fft_print(at, size, pass->real.alone ? "pairs of bins" : s->columns_in ? "columns of %llu" : "rows of %llu", s->size[0]);
+    size_t used = vd__fft_print(at, size, pass->real.alone ? "pairs of bins" : vd__fft_is_columns(&pass->in) ? "columns of %llu" : "rows of %llu", s->size[0]);
     uint32_t j;
     for (j = 1; j < s->axes; j++) used += vd__fft_print(at + used, size - used, " by %llu", s->size[j]);
     if (pass->real.kind) used += vd__real_print(at + used, size - used, &pass->real);
