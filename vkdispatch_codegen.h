@@ -1694,6 +1694,8 @@ static void vc__fail_machine(vc_kernel *k, const char *format, ...) {
     va_end(list);
 }
 
+static inline bool vc__ready(const vc_kernel *k) { return k && !k->failed; }
+
 static vc__form *vc__form_of(vc_kernel *k, vc_target target, vc_buffers buffers) {
     return &k->form[vc__is_cuda(target) ? (int)VC__FORM_CUDA : vc__is_opencl(target) ? (int)VC__FORM_OPENCL : (int)buffers];
 }
@@ -9574,10 +9576,9 @@ static void vc__dump_listing(vc_kernel *k, const vc__listing *l) {
      parameters    one piece for each part, with its byte offset
      the rest      one piece for each leaf, which is a part of one element with arrays inside it counted once: a flat array of all that the leaf is made of */
 
-/* Of the room public. */
-static bool vc__ready(const vc_kernel *k);
-static vc_ref vc__no_ref(void);
-static vc_ref vc__make_ref(vc_kernel *k, uint32_t node, vc_type type);
+VC__SMALL_END
+
+/* Of the room public: what is not made small there is not declared so here, since gcc makes a function as it was first declared. */
 static vc_val vc__without_kernel(const char *call, const vc_val *v, uint32_t count);
 static uint32_t vc__fit(vc_kernel *k, const char *call, uint32_t which, vc_val v, vc_type type);
 static const char *vc__object_kind(uint32_t op);
@@ -9589,6 +9590,11 @@ static void vc__store(vc_kernel *k, const char *call, const vc_ref *r, uint32_t 
 static bool vc__in_switch(vc_kernel *k, const char *call);
 static uint32_t vc__record_component(vc_kernel *k, uint32_t vector, uint32_t i);
 static vc_val vc__component(const char *call, vc_val vector, uint32_t i);
+
+VC__SMALL
+
+static vc_ref vc__no_ref(void);
+static vc_ref vc__make_ref(vc_kernel *k, uint32_t node, vc_type type);
 static vc_val vc__insert(const char *call, vc_val vector, uint32_t i, vc_val scalar);
 static void vc__read_table(vc_type type, const void *data, uint64_t *to, size_t components);
 
@@ -10502,6 +10508,8 @@ static vc_val vc__composite_param(vc_kernel *k, const char *name, vc_type type) 
     return v;
 }
 
+VC__SMALL_END
+
 /* What was stored into one view of a buffer was stored into all. */
 static void vc__note_store(vc_kernel *k, vc__object *o) {
     uint32_t root = o->root, i;
@@ -10510,8 +10518,6 @@ static void vc__note_store(vc_kernel *k, vc__object *o) {
     k->object[root].stored = true;
     for (i = k->object[root].next; i != VC__NIL; i = k->object[i].next) k->object[i].stored = true;
 }
-
-VC__SMALL_END
 
 /* ---- memory: the way to a part ---- */
 
@@ -10783,8 +10789,6 @@ VC_API const char *vc_type_name(vc_type type) {
 VC__SMALL
 
 /* ---- kernels ---- */
-
-static bool vc__ready(const vc_kernel *k) { return k && !k->failed; }
 
 static void vc__resolve_local_size(vc_kernel *k) {
     uint32_t *size = k->desc.local_size, i;
