@@ -5807,21 +5807,32 @@ static uint32_t vc__spirv_room(vc__spirv *s) {
     return (body->capacity - body->count < notes->capacity - notes->count ? body->capacity - body->count : notes->capacity - notes->count) / VC__PLAIN_WORDS;
 }
 
-/* Prints node i, a plain operation, and those behind it; gives the first node that is none, or for which there was no room. */
+/* Prints node i, a plain operation, and those behind it; gives the first node that is none, or for which there was no room. Neighbours are of one type as a
+   rule, so what is asked of a type is asked when another one comes. */
 VC__APART static uint32_t vc__spirv_plain(vc__spirv *s, uint32_t i) {
     vc__words *body = &s->section[VC__SECTION_BODY], *notes = &s->section[VC__SECTION_NOTES];
     const uint32_t *plain = s->k->lower.plain;
-    const vc__node *node = s->l->node;
-    uint32_t count = s->l->count, room = vc__spirv_room(s), end = count - i < room ? count : i + room, caps = 0, *o, *a, *note;
+    const vc__node *node = s->l->node, *n = node + i, *end;
+    uint32_t count = s->l->count, room = vc__spirv_room(s), id = vc__result(i), type = VC_NONE, type_id = 0, own = 0, column, form, words, *o, *a, *note;
     if (!room) return count;
+    end = count - i < room ? node + count : n + room;
     o = body->at + body->count;
     note = notes->at + notes->count;
     do {
-        const vc__node *n = &node[i];
         const vc__op_info *op = &vc__op[n->op];
-        const vc__kind_info *kind = &vc__kinds[node[n->a[0]].type & 15u];
-        uint32_t form = op->spirv[kind->column], words = 3u + op->operands, type = vc__spirv_type(s, n->type);
-        caps |= vc__needs(n->type) | kind->needs;
+        if (n->type != type) {
+            type = n->type;
+            type_id = vc__spirv_type(s, type);
+            own = vc__kinds[type & 15u].column;
+            s->caps |= vc__needs(type);
+        }
+        column = own;
+        if (op->result != VC__RESULT_SAME) {
+            column = vc__kinds[node[n->a[0]].type & 15u].column;
+            s->caps |= vc__needs(node[n->a[0]].type);
+        }
+        form = op->spirv[column];
+        words = 3u + op->operands;
         a = o + 3;
         if (form >> 16) {
             *a++ = s->glsl;
@@ -5830,23 +5841,23 @@ VC__APART static uint32_t vc__spirv_plain(vc__spirv *s, uint32_t i) {
             form = VC__OpExtInst;
         }
         o[0] = words << 16 | form;
-        o[1] = type;
-        o[2] = vc__result(i);
+        o[1] = type_id;
+        o[2] = id;
         a[0] = vc__result(n->a[0]);
         a[1] = vc__result(n->a[1]); /* what is not there is written over */
         a[2] = vc__result(n->a[2]);
         o += words;
         if (n->flags & VC__NODE_PRECISE) {
             note[0] = 3u << 16 | VC__OpDecorate;
-            note[1] = vc__result(i);
+            note[1] = id;
             note[2] = VC__DecorationNoContraction;
             note += 3;
         }
-    } while (++i < end && plain[node[i].op] & VC__PLAIN_PRINTED);
-    s->caps |= caps;
+        id++;
+    } while (++n < end && plain[n->op] & VC__PLAIN_PRINTED);
     body->count = (uint32_t)(o - body->at);
     notes->count = (uint32_t)(note - notes->at);
-    return i;
+    return id - 1;
 }
 
 /* Both halves of a product come as a struct. */
