@@ -1637,6 +1637,7 @@ struct vc_kernel {
     uint32_t generation;     /* counts restarts; values and refs carry it */
     vc__node *node;
     uint32_t count, capacity;
+    uint32_t room;           /* capacity; 0 once it failed */
     vc__pin *pin;
     uint32_t pin_count, pin_capacity;
     vc__block *block;
@@ -1653,6 +1654,7 @@ struct vc_kernel {
     uint32_t recent[256];    /* constants on the tape, by a hash of their bits */
     uint32_t now;            /* open block */
     uint32_t at;             /* region that is recorded into */
+    uint32_t shut_from, shut_to; /* between these are the regions of closed blocks, and others */
     vc__arena arena;
     vc__lower lower;
     vc__words words;         /* what is being printed */
@@ -1674,6 +1676,7 @@ VC__PRINTF(3, 0) static void vc__fail_list(vc_kernel *k, const char *call, const
     int used = 0;
     if (k->failed) return;
     k->failed = true;
+    k->room = 0;
     if (call) used = snprintf(k->error, sizeof k->error, "%s in kernel '%.200s': ", call, vc__name(k));
     if (used < 0) used = 0;
     vsnprintf(k->error + used, sizeof k->error - (size_t)used, format, list);
@@ -1710,6 +1713,7 @@ static bool vc__more_nodes(vc_kernel *k) {
     if (!node) { vc__no_memory(k); return false; }
     k->node = node;
     if (k->capacity > VC__MAX_NODES) k->capacity = VC__MAX_NODES;
+    k->room = k->failed ? 0 : k->capacity;
     return true;
 }
 
@@ -2141,7 +2145,18 @@ static vc_val vc__pure_checked(uint32_t form, uint32_t count, vc_val a, vc_val b
     return vc__value(k, vc__record(k, op, flags, vc__result_type(op, type), n[0], n[1], n[2], 0));
 }
 
-static inline bool vc__is_usable(const vc_kernel *k, const vc__node *n) { return n->at == 0 || n->at == k->at || vc__is_open(k, n->at); }
+/* ---- the short way, for operands of one type: nothing else is worth a word, so all else goes the long way ---- */
+
+/* Kinds as bits that an operation takes whose result is as its first operand; of others none. Twice, so that a vector's type shifts as its kind does. */
+#define VC__TAKES(kinds) (((kinds) & VC__KINDS_B ? 1u << VC_BOOL : 0) | ((kinds) & VC__KINDS_I ? 15u << VC_I8 : 0) \
+                          | ((kinds) & VC__KINDS_U ? 15u << VC_U8 : 0) | ((kinds) & VC__KINDS_F ? 7u << VC_F16 : 0))
+#define VC__TAKES_ROW(op, name, class_, operands, kinds, result, flags, spirv, text, expand) \
+    (VC__RESULT_##result == VC__RESULT_SAME ? VC__TAKES(VC__KINDS_##kinds) * 0x10001u : 0u),
+static const uint32_t vc__takes[] = { VC__OPS(VC__TAKES_ROW) };
+
+/* Whether a node's region is known to be of an open block without a look at blocks, as those before the first and behind the last that was closed are. */
+static inline bool vc__is_near(const vc_kernel *k, const vc__node *n) { return n->at >= k->shut_to || n->at < k->shut_from; }
+static inline bool vc__is_usable(const vc_kernel *k, const vc__node *n) { return vc__is_near(k, n) || vc__is_open(k, n->at); }
 
 /* v as a node of k; NULL: it is none, or may not be used here. */
 static inline const vc__node *vc__quick_node(const vc_kernel *k, vc_val v) {
@@ -2149,62 +2164,93 @@ static inline const vc__node *vc__quick_node(const vc_kernel *k, vc_val v) {
     return v.of == (uintptr_t)k && n < k->count && vc__is_usable(k, &k->node[n]) ? &k->node[n] : NULL;
 }
 
+/* The same of what is near; v.of is k. */
+static inline const vc__node *vc__near_node(const vc_kernel *k, vc_val v) {
+    uint64_t n = v.bits - ((uint64_t)k->generation << 32);
+    return n < k->count && vc__is_near(k, &k->node[n]) ? &k->node[n] : NULL;
+}
+
 /* The kernel of the first operand, if the short way may be tried. */
 static inline vc_kernel *vc__quick_kernel(vc_val a) {
     vc_kernel *k = vc__kernel_of(a);
-    return k && !k->failed && k->count < k->capacity ? k : NULL;
+    return k && k->count < k->room ? k : NULL;
 }
 
 static inline vc_val vc__quick_record(vc_kernel *k, uint32_t op, vc_type type, uint32_t flags, uint64_t a, uint64_t b, uint64_t c) {
-    return vc__value(k, vc__write_node(k, op, flags & VC__NODE_DIVERGES, vc__result_type(op, type), (uint32_t)a, (uint32_t)b, (uint32_t)c, 0));
+    return vc__value(k, vc__write_node(k, op, flags & VC__NODE_DIVERGES, type, (uint32_t)a, (uint32_t)b, (uint32_t)c, 0));
 }
 
-static vc_val vc__pure2(vc_val a, vc_val b, uint32_t op);
-static vc_val vc__pure3(vc_val a, vc_val b, vc_val c, uint32_t op);
-
-/* Whether v is an immediate of a's type. */
-static inline bool vc__is_like(vc_val a, vc_val v) {
-    const vc_kernel *k = v.of && v.of < 16 ? vc__quick_kernel(a) : NULL;
-    uint64_t n = k ? a.bits - ((uint64_t)k->generation << 32) : 0;
-    return k && n < k->count && k->node[n].type == v.of;
+/* An operand behind the first as a node, if it is of `type`: a value that may be used, or an immediate, for which there is room; VC__NIL: neither. */
+static inline uint32_t vc__quick_operand(vc_kernel *k, vc_val v, vc_type type, uint32_t *flags) {
+    const vc__node *n;
+    if (v.of == type) return vc__record_const(k, type, v.bits);
+    n = vc__quick_node(k, v);
+    if (!n || n->type != type) return VC__NIL;
+    *flags |= n->flags;
+    return (uint32_t)v.bits;
 }
 
-/* Such an immediate as a value of a's kernel. */
-static inline vc_val vc__like(vc_val a, vc_val v) {
-    vc_kernel *k = vc__kernel_of(a);
-    return vc__value(k, vc__record_const(k, (vc_type)v.of, v.bits));
+/* Values from blocks around this one, and results of other types. `form` is the op, with VC__SWAPPED if its two operands change places. */
+VC__APART static vc_val vc__pure2_rest(vc_val a, vc_val b, uint32_t form) {
+    vc_kernel *k = vc__quick_kernel(a);
+    const vc__node *m = k && k->room - k->count > 1 ? vc__quick_node(k, a) : NULL;
+    vc_type type = m ? m->type : (vc_type)VC_NONE;
+    uint32_t op = form & ~(uint32_t)VC__SWAPPED, flags = m ? m->flags : 0u, i = VC__NIL, j = (uint32_t)a.bits;
+    if (vc__mask(type) & vc__op[op].kinds) i = vc__quick_operand(k, b, type, &flags);
+    if (i == VC__NIL) return vc__pure_checked(form, 2, a, b, vc__no_value());
+    type = vc__result_type(op, type);
+    return form == op ? vc__quick_record(k, op, type, flags, j, i, VC__NIL) : vc__quick_record(k, op, type, flags, i, j, VC__NIL);
 }
 
-VC__APART static vc_val vc__pure2_long(vc_val a, vc_val b, uint32_t op) {
-    if (vc__is_like(a, b)) return vc__pure2(a, vc__like(a, b), op);
-    return vc__pure_checked(op, 2, a, b, vc__no_value());
-}
 VC__APART static vc_val vc__pure3_long(vc_val a, vc_val b, vc_val c, uint32_t op) {
-    if (vc__is_like(a, b)) return vc__pure3(a, vc__like(a, b), c, op);
-    if (vc__is_like(a, c)) return vc__pure3(a, b, vc__like(a, c), op);
-    return vc__pure_checked(op, 3, a, b, c);
+    vc_kernel *k = vc__quick_kernel(a);
+    const vc__node *m = k && k->room - k->count > 2 ? vc__quick_node(k, a) : NULL;
+    vc_type type = m ? m->type : (vc_type)VC_NONE;
+    uint32_t flags = m ? m->flags : 0u, i = VC__NIL, j = VC__NIL;
+    if (vc__takes[op] >> (type & 31u) & 1u) i = vc__quick_operand(k, b, type, &flags);
+    if (i != VC__NIL) j = vc__quick_operand(k, c, type, &flags);
+    return j != VC__NIL ? vc__quick_record(k, op, type, flags, a.bits, i, j) : vc__pure_checked(op, 3, a, b, c);
 }
 
-/* The short way, for operands of one type: nothing else is worth a word, so all else goes the long way. The op comes last, so that callers pass their
-   operands on in the registers they came in. */
+/* A value and an immediate of its type, which are frequent. */
+VC__APART static vc_val vc__pure2_long(vc_val a, vc_val b, uint32_t op) {
+    vc_kernel *k = vc__quick_kernel(a);
+    const vc__node *m = k && k->room - k->count > 1 ? vc__near_node(k, a) : NULL;
+    uint32_t flags;
+    if (!m || m->type != b.of || !(vc__takes[op] >> (b.of & 31u) & 1u)) return vc__pure2_rest(a, b, op);
+    flags = m->flags;
+    return vc__quick_record(k, op, (vc_type)b.of, flags, a.bits, vc__record_const(k, (vc_type)b.of, b.bits), VC__NIL);
+}
+
+/* The op comes last, so that callers pass their operands on in the registers they came in. */
 static vc_val vc__pure1(vc_val a, uint32_t op) {
     vc_kernel *k = vc__quick_kernel(a);
     const vc__node *n = k ? vc__quick_node(k, a) : NULL;
-    if (n && vc__mask(n->type) & vc__op[op].kinds) return vc__quick_record(k, op, n->type, n->flags, a.bits, VC__NIL, VC__NIL);
+    if (n && vc__mask(n->type) & vc__op[op].kinds) return vc__quick_record(k, op, vc__result_type(op, n->type), n->flags, a.bits, VC__NIL, VC__NIL);
     return vc__pure_checked(op, 1, a, vc__no_value(), vc__no_value());
 }
 
 static vc_val vc__pure2(vc_val a, vc_val b, uint32_t op) {
     vc_kernel *k = a.of == b.of ? vc__quick_kernel(a) : NULL;
-    const vc__node *m = k ? vc__quick_node(k, a) : NULL, *n = m ? vc__quick_node(k, b) : NULL;
-    if (!n || n->type != m->type || !(vc__mask(n->type) & vc__op[op].kinds)) return vc__pure2_long(a, b, op);
+    const vc__node *m = k ? vc__near_node(k, a) : NULL, *n = m ? vc__near_node(k, b) : NULL;
+    if (!n || n->type != m->type || !(vc__takes[op] >> (n->type & 31u) & 1u)) return vc__pure2_long(a, b, op);
     return vc__quick_record(k, op, n->type, (uint32_t)m->flags | n->flags, a.bits, b.bits, VC__NIL);
+}
+
+/* The same of comparisons, whose results are bools. */
+static vc_val vc__compare(vc_val a, vc_val b, uint32_t form) {
+    vc_kernel *k = a.of == b.of ? vc__quick_kernel(a) : NULL;
+    const vc__node *m = k ? vc__near_node(k, a) : NULL, *n = m ? vc__near_node(k, b) : NULL;
+    uint32_t op = form & ~(uint32_t)VC__SWAPPED;
+    vc_val first = form == op ? a : b, second = form == op ? b : a;
+    if (!n || n->type != m->type || !(vc__mask(n->type) & vc__op[op].kinds)) return vc__pure2_rest(a, b, form);
+    return vc__quick_record(k, op, vc__vec(VC_BOOL, vc__rows(n->type)), (uint32_t)m->flags | n->flags, first.bits, second.bits, VC__NIL);
 }
 
 static vc_val vc__pure3(vc_val a, vc_val b, vc_val c, uint32_t op) {
     vc_kernel *k = a.of == b.of && a.of == c.of ? vc__quick_kernel(a) : NULL;
-    const vc__node *m = k ? vc__quick_node(k, a) : NULL, *n = m ? vc__quick_node(k, b) : NULL, *o = n ? vc__quick_node(k, c) : NULL;
-    if (!o || o->type != m->type || n->type != m->type || !(vc__mask(n->type) & vc__op[op].kinds)) return vc__pure3_long(a, b, c, op);
+    const vc__node *m = k ? vc__near_node(k, a) : NULL, *n = m ? vc__near_node(k, b) : NULL, *o = n ? vc__near_node(k, c) : NULL;
+    if (!o || o->type != m->type || n->type != m->type || !(vc__takes[op] >> (n->type & 31u) & 1u)) return vc__pure3_long(a, b, c, op);
     return vc__quick_record(k, op, n->type, (uint32_t)m->flags | n->flags | o->flags, a.bits, b.bits, c.bits);
 }
 
@@ -10847,7 +10893,9 @@ static void vc__reset(vc_kernel *k, const vc_kernel_desc *desc) {
     k->failed = k->returned = k->split = k->reconverges = k->unmasked = k->coherent = k->narrows = k->widens = false;
     k->generation = (k->generation + 1) & 0x7fffffffu;
     k->count = k->pin_count = k->block_count = k->object_count = k->arg_count = k->extra_count = k->own_count = 0;
-    k->now = k->at = k->format_count = 0;
+    k->now = k->at = k->shut_to = k->format_count = 0;
+    k->shut_from = VC__NIL;
+    k->room = k->capacity;
     k->output = VC__NIL;
     memset(k->scratch, 0, sizeof k->scratch);
     for (i = 0; i < VC__FORMS; i++) k->form[i].words_of = k->form[i].text_of = k->form[i].info_of = 0;
@@ -11742,12 +11790,12 @@ static vc_val vc__shift(uint32_t op, vc_val a, vc_val count) {
 
 VC_API vc_val vc_shl(vc_val a, vc_val count) { return vc__shift(VC__OP_SHL, a, count); }
 VC_API vc_val vc_shr(vc_val a, vc_val count) { return vc__shift(VC__OP_SHR, a, count); }
-VC_API vc_val vc_eq(vc_val a, vc_val b) { return vc__pure2(a, b, VC__OP_EQ); }
-VC_API vc_val vc_ne(vc_val a, vc_val b) { return vc__pure2(a, b, VC__OP_NE); }
-VC_API vc_val vc_lt(vc_val a, vc_val b) { return vc__pure2(a, b, VC__OP_LT); }
-VC_API vc_val vc_le(vc_val a, vc_val b) { return vc__pure2(a, b, VC__OP_LE); }
-VC_API vc_val vc_gt(vc_val a, vc_val b) { return vc__pure_checked(VC__OP_LT | VC__SWAPPED, 2, a, b, vc__no_value()); }
-VC_API vc_val vc_ge(vc_val a, vc_val b) { return vc__pure_checked(VC__OP_LE | VC__SWAPPED, 2, a, b, vc__no_value()); }
+VC_API vc_val vc_eq(vc_val a, vc_val b) { return vc__compare(a, b, VC__OP_EQ); }
+VC_API vc_val vc_ne(vc_val a, vc_val b) { return vc__compare(a, b, VC__OP_NE); }
+VC_API vc_val vc_lt(vc_val a, vc_val b) { return vc__compare(a, b, VC__OP_LT); }
+VC_API vc_val vc_le(vc_val a, vc_val b) { return vc__compare(a, b, VC__OP_LE); }
+VC_API vc_val vc_gt(vc_val a, vc_val b) { return vc__compare(a, b, VC__OP_LT | VC__SWAPPED); }
+VC_API vc_val vc_ge(vc_val a, vc_val b) { return vc__compare(a, b, VC__OP_LE | VC__SWAPPED); }
 
 static vc_val vc__select_values(vc_kernel *k, vc__operand *o, vc_type type) {
     uint32_t rows = vc__rows(type), n[3], i, flags = 0;
@@ -12294,7 +12342,8 @@ VC_API int vc_block_end(vc_kernel *k) {
     b = &k->block[k->now];
     if (b->parent == VC__NIL) return VC__REFUSE(k, "vc_block_end", "no block is open");
     if (b->op == VC__OP_LOOP && !(b->flags & VC__BLOCK_EXIT)) return VC__REFUSE(k, "VC_LOOP", "holds no vc_break_if or vc_return_if and so never ends");
-    b->close = k->pin_count;
+    b->close = k->shut_to = k->pin_count;
+    if (b->open < k->shut_from) k->shut_from = b->open;
     vc__record_pinned(k, b->parent, VC__OP_END, 0, VC_NONE, VC__NIL, VC__NIL, VC__NIL, b->op);
     if (!k->failed) vc__settle_region(k);
     return 0;
