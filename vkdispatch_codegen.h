@@ -1088,6 +1088,12 @@ static inline uint32_t vc__scalar_bytes(vc_type type) { return vc__kinds[type & 
 /* An element of shared memory as drivers may lay it out: by std430, where vectors of 3 take the place of 4 (Vulkan, limits of the Workgroup storage class). */
 static uint32_t vc__shared_stride(vc_type type) { return vc__scalar_bytes(type) * (vc__rows(type) == 3 ? 4 : vc__rows(type)); }
 
+/* What an element of a buffer is made of in memory: bools are u32, vectors of 3 are scalars. */
+static inline vc_type vc__memory_type(vc_type type) {
+    if (vc__is_bool(type)) type += VC_U32 - VC_BOOL;
+    return vc__rows(type) == 3 ? vc__scalar(type) : type;
+}
+
 /* The unsigned integer of the same width, and the signed one. */
 static inline vc_type vc__to_unsigned(vc_type type) { return vc__is_signed(type) ? type + (VC_U8 - VC_I8) : type; }
 static inline vc_type vc__to_signed(vc_type type) { return vc__is_unsigned(type) ? type - (VC_U8 - VC_I8) : type; }
@@ -5389,6 +5395,7 @@ typedef struct vc__frame { /* an open block */
 #define VC__SPIRV_CACHE 512u
 #define VC__PLAIN_WORDS 8u /* the most that a plain operation takes: OpExtInst with three operands */
 enum { VC__BUILTINS = 8 };
+typedef struct vc__cached { uint64_t bits; uint32_t kind, id; } vc__cached;
 typedef struct vc__spirv {
     vc_kernel *k;
     const vc__listing *l;
@@ -5403,7 +5410,7 @@ typedef struct vc__spirv {
     uint32_t *image, *held;   /* by object: type of an image, and of what its variable holds: with its sampler, if it has one */
     uint32_t *next_case;      /* by node, for SWITCH and CASE: the next case; NULL until a switch is met */
     uint32_t type[64], null[64], array[64], pair[64], ones[4], pointer[VC__CLASSES][64];
-    struct { uint64_t bits; uint32_t kind, id; } cache[VC__SPIRV_CACHE]; /* constants the printer needs; the last one of a slot */
+    vc__cached cache[VC__SPIRV_CACHE]; /* constants the printer needs; the last one of a slot */
     uint32_t spill[16];       /* written to where there is no memory */
 } vc__spirv;
 
@@ -5500,11 +5507,10 @@ static uint32_t vc__spirv_pointer_to(vc__spirv *s, uint32_t storage, uint32_t ty
     vc__put3(s, VC__SECTION_GLOBALS, VC__OpTypePointer, id, vc__spirv_class[storage], type);
     return id;
 }
-static uint32_t vc__spirv_pointer(vc__spirv *s, uint32_t storage, vc_type type) {
-    uint32_t *id = &s->pointer[storage][type & 63u], of;
-    if (*id) return *id;
-    of = vc__spirv_type(s, type);
-    return *id = vc__spirv_pointer_to(s, storage, of);
+static inline uint32_t vc__spirv_pointer(vc__spirv *s, uint32_t storage, vc_type type) {
+    uint32_t *id = &s->pointer[storage][type & 63u];
+    if (!*id) *id = vc__spirv_pointer_to(s, storage, vc__spirv_type(s, type));
+    return *id;
 }
 
 /* A scalar constant into the given id. */
@@ -5516,15 +5522,16 @@ static void vc__spirv_constant(vc__spirv *s, uint32_t kind, uint64_t bits, uint3
 }
 
 /* The same value may be declared more than once, which is harmless. */
-static uint32_t vc__spirv_const(vc__spirv *s, uint32_t kind, uint64_t bits) {
-    uint32_t slot = ((uint32_t)bits * 0x9e3779b1u ^ (uint32_t)(bits >> 32) ^ kind << 28) >> 23;
-    if (!s->cache[slot].id || s->cache[slot].bits != bits || s->cache[slot].kind != kind) {
-        s->cache[slot].id = vc__new_id(s);
-        s->cache[slot].bits = bits;
-        s->cache[slot].kind = kind;
-        vc__spirv_constant(s, kind, bits, s->cache[slot].id);
-    }
-    return s->cache[slot].id;
+static uint32_t vc__spirv_const_into(vc__spirv *s, uint32_t kind, uint64_t bits, vc__cached *c) {
+    c->id = vc__new_id(s);
+    c->bits = bits;
+    c->kind = kind;
+    vc__spirv_constant(s, kind, bits, c->id);
+    return c->id;
+}
+static inline uint32_t vc__spirv_const(vc__spirv *s, uint32_t kind, uint64_t bits) {
+    vc__cached *c = &s->cache[((uint32_t)bits * 0x9e3779b1u ^ (uint32_t)(bits >> 32) ^ kind << 28) >> 23];
+    return c->bits == bits && c->kind == kind ? c->id : vc__spirv_const_into(s, kind, bits, c); /* kind 0: nothing */
 }
 static inline uint32_t vc__spirv_u32(vc__spirv *s, uint32_t x) { return vc__spirv_const(s, VC_U32, x); }
 
@@ -5667,12 +5674,6 @@ static void vc__spirv_builtin(vc__spirv *s, const vc__node *n, uint32_t id) {
     type = vc__spirv_type(s, VC_U32);
     if (vector) vc__binary(s, VC__OpCompositeExtract, type, id, s->builtin[which], n->x);
     else if (s->builtin[which] != id) vc__unary(s, VC__OpCopyObject, type, id, s->builtin[which]);
-}
-
-/* What an element of a buffer is made of in memory: bools are u32, vectors of 3 are scalars. */
-static vc_type vc__memory_type(vc_type type) {
-    if (vc__is_bool(type)) type += VC_U32 - VC_BOOL;
-    return vc__rows(type) == 3 ? vc__scalar(type) : type;
 }
 
 /* The struct around a buffer's elements. */
@@ -6042,18 +6043,23 @@ static vc__place vc__spirv_place(vc__spirv *s, const vc__node *n) {
 /* A pointer to part i. */
 static uint32_t vc__spirv_chain(vc__spirv *s, const vc__place *p, uint32_t i) {
     bool in_struct = p->storage == VC__CLASS_ADDRESS || p->storage == VC__CLASS_BUFFER;
-    uint32_t pointer, at = p->index, u32, c, zero, id;
+    uint32_t pointer, at = p->index, c, id, *o;
     if (p->single) return p->base;
     pointer = vc__spirv_pointer(s, p->storage, p->type);
     if (p->offset + i || !at) {
         c = vc__spirv_u32(s, p->offset + i);
-        u32 = vc__spirv_type(s, VC_U32);
-        at = at ? vc__binary(s, VC__OpIAdd, u32, vc__new_id(s), at, c) : c;
+        if (at) {
+            o = vc__op_begin(s, VC__SECTION_BODY, VC__OpIAdd, 5);
+            o[1] = vc__spirv_type(s, VC_U32); o[2] = vc__new_id(s); o[3] = at; o[4] = c;
+            c = o[2];
+        }
+        at = c;
     }
     id = vc__new_id(s);
-    if (!in_struct) return vc__binary(s, VC__OpAccessChain, pointer, id, p->base, at);
-    zero = vc__spirv_u32(s, 0);
-    vc__put5(s, VC__SECTION_BODY, VC__OpAccessChain, pointer, id, p->base, zero, at);
+    o = vc__op_begin(s, VC__SECTION_BODY, VC__OpAccessChain, 5u + in_struct);
+    o[1] = pointer; o[2] = id; o[3] = p->base;
+    if (in_struct) o[4] = vc__spirv_u32(s, 0); /* the only member */
+    o[4 + in_struct] = at;
     return id;
 }
 
