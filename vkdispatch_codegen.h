@@ -11205,8 +11205,8 @@ VC__APART static void vc__refuse_ref(vc_kernel *k, const char *call, const vc_re
 
 /* The object of a ref of k that may be used here; NULL after an error. */
 static vc__object *vc__object_of(vc_kernel *k, const char *call, const vc_ref *r) {
-    if (r->of == k && r->born == k->generation && r->memory < k->count && vc__is_open(k, k->node[r->memory].at)
-        && (!r->index || vc__is_open(k, k->node[r->index - 1].at)) && (!r->path || vc__is_open(k, k->node[r->path - 1].at)))
+    if (r->of == k && r->born == k->generation && r->memory < k->count && vc__is_usable(k, &k->node[r->memory])
+        && (!r->index || vc__is_usable(k, &k->node[r->index - 1])) && (!r->path || vc__is_open(k, k->node[r->path - 1].at)))
         return &k->object[k->node[r->memory].x];
     vc__refuse_ref(k, call, r);
     return NULL;
@@ -11231,11 +11231,15 @@ static bool vc__add_index(vc_kernel *k, vc_ref *r, uint32_t node) {
 
 /* Along a run of elements. */
 static bool vc__step_ref(vc_kernel *k, const char *call, vc_ref *r, vc_val elements) {
-    const vc__node *quick = vc__quick_node(k, elements);
-    uint32_t kind = quick ? quick->type : (uint32_t)VC_NONE;
+    const vc__node *quick;
     vc__operand o;
     int64_t by;
-    if (kind == VC_U32 || kind == VC_I32) return vc__add_index(k, r, (uint32_t)elements.bits);
+    if (elements.of == VC_U32 && r->offset <= INT64_MAX - (int64_t)UINT32_MAX) { /* as nearly all immediates are */
+        r->offset += (uint32_t)elements.bits;
+        return true;
+    }
+    quick = vc__quick_node(k, elements);
+    if (quick && (quick->type == VC_U32 || quick->type == VC_I32)) return vc__add_index(k, r, (uint32_t)elements.bits);
     if (!vc__take(k, call, 2, elements, &o)) return false;
     if (!vc__is_int(o.type) || vc__rows(o.type) != 1 || (o.node != VC__NIL && vc__bits(o.type) < 32))
         return VC__REFUSE(k, call, "the index%s is %s; it takes a scalar integer of 32 or 64 bits", vc__label_of(k, &o).text, vc_type_name(o.type));
@@ -11264,6 +11268,7 @@ VC_API vc_ref vc_offset(vc_ref ref, vc_val elements) {
 static vc__object *vc__check_access(vc_kernel *k, const char *call, const vc_ref *r, uint32_t access) {
     vc__object *o = vc__object_of(k, call, r);
     if (!o) return NULL;
+    if (o->access & access && r->index && o->op != VC__OP_VAR && r->offset == (int32_t)r->offset) return o; /* most are */
     if (!(o->access & access))
         vc__refuse(k, call, "%s '%s' %s", vc__object_kind(o->op), vc__object_name(o),
                    o->op == VC__OP_TABLE ? "is constant" : access == VC_READ ? "was declared without VC_READ" : "was declared without VC_WRITE");
@@ -11293,7 +11298,9 @@ VC_API vc_val vc_get(vc_ref ref) {
 
 /* v as a value of `type`: integer immediates and scalars are made to fit; VC__NIL after an error. */
 static uint32_t vc__fit(vc_kernel *k, const char *call, uint32_t which, vc_val v, vc_type type) {
+    const vc__node *quick = vc__quick_node(k, v);
     vc__operand o;
+    if (quick && quick->type == type) return (uint32_t)v.bits;
     if (!vc__take(k, call, which, v, &o)) return VC__NIL;
     if (vc__adapts(&o) && vc__is_int(type) && !vc__adapt(k, call, which, &o, vc__scalar(type))) return VC__NIL;
     if (vc__scalar(o.type) == vc__scalar(type) && (vc__rows(o.type) == 1 || o.type == type)) return vc__as_node(k, &o, vc__rows(type));
