@@ -9258,20 +9258,41 @@ static uint64_t vc__declare_needs(const vc_kernel *k, const vc__listing *l, vc_t
     return k->desc.machine.lacks & arithmetic ? storage : arithmetic;
 }
 
+/* Of what is not plain where all types are of 32 bits. */
+static uint64_t vc__rare_needs(vc_kernel *k, const vc__listing *l, const vc__node *n) {
+    if (vc__is_subgroup(n->op)) return vc__subgroup_needs(l, n);
+    if (vc__is_atomic(n->op)) return vc__access_needs(k, l, n);
+    if (vc__is_image(n->op)) return vc__image_needs(k, l, n);
+    return vc__is_dot_4x8(n->op) ? (uint64_t)VC_FEATURE_DOT_4X8 : 0;
+}
+
+VC__SMALL_END
+
+/* Where all types are of 32 bits: only memory, images, subgroups and dot products can need something. */
+static bool vc__check_rare_needs(vc_kernel *k, vc__listing *l) {
+    const uint32_t *plain = k->lower.plain;
+    const vc__node *n = l->node + l->leaves, *end = l->node + l->count, *m;
+    uint64_t address = l->buffers == VC_BUFFERS_ADDRESS && !vc__is_c(l->target) ? VC__ADDRESS_NEEDS : 0, needs;
+    for (; n < end; n++) {
+        if (plain[n->op] & VC__PLAIN_PRINTED) continue;
+        if (n->op == VC__OP_LOAD || n->op == VC__OP_STORE) {
+            m = vc__memory_of(l->node, n);
+            k->object[m->x].used = (uint16_t)(k->object[m->x].used | (n->op == VC__OP_LOAD ? VC_READ : VC_WRITE));
+            needs = m->op == VC__OP_BUFFER ? address : 0;
+        } else {
+            needs = vc__rare_needs(k, l, n);
+        }
+        if (needs & ~l->info.features && !vc__admit_needs(k, l, needs, n)) return false;
+    }
+    return true;
+}
+
+VC__SMALL
+
 static bool vc__check_needs(vc_kernel *k, vc__listing *l) {
     const uint32_t plain = 1u << VC_NONE | 1u << VC_BOOL | 1u << VC_I32 | 1u << VC_U32 | 1u << VC_F32;
-    const vc__node *n = l->node + l->leaves, *end = l->node + l->count;
     uint32_t i;
-    if (!(k->lower.kinds & ~plain)) { /* only memory, images, subgroups and dot products can need something */
-        for (; n < end; n++) {
-            if (k->lower.plain[n->op] & VC__PLAIN_PRINTED) continue;
-            if (vc__is_subgroup(n->op) && !vc__admit_needs(k, l, vc__subgroup_needs(l, n), n)) return false;
-            if (vc__is_access(n->op) && !vc__admit_needs(k, l, vc__access_needs(k, l, n), n)) return false;
-            if (vc__is_image(n->op) && !vc__admit_needs(k, l, vc__image_needs(k, l, n), n)) return false;
-            if (vc__is_dot_4x8(n->op) && !vc__admit_needs(k, l, VC_FEATURE_DOT_4X8, n)) return false;
-        }
-        return true;
-    }
+    if (!(k->lower.kinds & ~plain)) return vc__check_rare_needs(k, l);
     for (i = 0; i < l->count; i++) if (!vc__admit_needs(k, l, vc__node_needs(k, l, &l->node[i]), &l->node[i])) return false;
     for (i = 0; i < l->count; i++)
         if (vc__op[l->node[i].op].class_ != VC__LEAF && !vc__admit_needs(k, l, vc__declare_needs(k, l, l->node[i].type), &l->node[i])) return false;
