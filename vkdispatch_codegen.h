@@ -4729,18 +4729,27 @@ static uint32_t vc__append(vc__lower *s, const vc__node *n) {
     return s->count++;
 }
 
-/* Products side by side, not one after another, so that the processor makes them at once; the upper half of their sum is mixed best, and of that again
-   the upper half: operands are numbers in a row, which leave rows of slots full where nothing brings those bits down. */
-static inline uint64_t vc__hash_parts(uint32_t op, vc_type type, uint32_t a, uint32_t b, uint32_t c) {
-    return (op ^ (uint64_t)type << 16 ^ (uint64_t)c << 32) * 0xff51afd7ed558ccdu + (a ^ (uint64_t)b << 32) * 0xc4ceb9fe1a85ec53u;
+/* Operation and type in one word: the first of a node, without the flags. */
+static inline uint32_t vc__head(const vc__node *n) {
+    static const vc__node all = { 255, 0, 65535, 0, { 0, 0, 0 }, 0 };
+    uint32_t head, mask;
+    memcpy(&head, n, sizeof head);
+    memcpy(&mask, &all, sizeof mask);
+    return head & mask;
+}
+
+/* Of one product the upper half is mixed best, and of that again the upper half: operands are numbers in a row, which leave rows of slots full where nothing
+   brings those bits down. */
+static inline uint64_t vc__hash_parts(uint32_t head, uint32_t a, uint32_t b, uint32_t c) {
+    return ((a | (uint64_t)b << 32) + ((uint64_t)head << 24) + ((uint64_t)c << 12)) * 0xff51afd7ed558ccdu;
 }
 static inline uint32_t vc__hash_end(uint64_t h) { return (uint32_t)(h >> 32 ^ h >> 47); }
 
 static inline uint32_t vc__hash_node(const vc__lower *s, const vc__node *n, uint32_t region) {
     uint64_t h = region * (uint64_t)0x9e3779b97f4a7c15u;
     uint32_t i;
-    if (vc__op[n->op].operands != VC__MANY) return vc__hash_end(h + vc__hash_parts(n->op, n->type, n->a[0], n->a[1], n->a[2] ^ n->x));
-    h += vc__hash_parts(n->op, n->type, 0, 0, n->x);
+    if (vc__op[n->op].operands != VC__MANY) return vc__hash_end(h + vc__hash_parts(vc__head(n), n->a[0], n->a[1], n->a[2] ^ n->x));
+    h += vc__hash_parts(vc__head(n), 0, 0, n->x);
     for (i = 0; i < n->a[1]; i++) h = (h ^ h >> 32 ^ s->extra[n->a[0] + i]) * 0xc4ceb9fe1a85ec53u;
     return vc__hash_end(h);
 }
@@ -4984,46 +4993,44 @@ VC__APART static uint32_t vc__lower_const(vc__lower *s, const vc__node *t, uint3
     return vc__const_bits(s, constant, &c) ? vc__noted(s, vc__simplify_const(s, t, a, c)) : VC__NIL;
 }
 
-/* The short way for these: vc__settle and vc__merge in one. Operands and result as in the map; VC__NIL: take the long way. */
-static inline uint32_t vc__lower_plain(vc__lower *s, const vc__node *t, uint32_t a, uint32_t b, uint32_t c) {
-    uint32_t hash, i, number, count = s->count;
-    vc__node *n, *to;
-    if (count >= s->room || a & VC__MAP_CONST || a == b) return VC__NIL;
+/* The short way for these: vc__settle and vc__merge in one. Operands and result, which goes to *to, as in the map; false: take the long way. */
+static inline bool vc__lower_plain(vc__lower *s, const vc__node *t, uint32_t a, uint32_t b, uint32_t c, uint32_t *to) {
+    uint32_t hash, i, number, head = vc__head(t), x = t->x;
+    vc__node *n;
+    if (s->count >= s->room || a & VC__MAP_CONST || a == b) return false;
     if (b == VC__NIL) {
-        if (s->node[a].op == t->op) return VC__NIL; /* one may undo the other */
+        if (s->node[a].op == t->op) return false; /* one may undo the other */
     } else if (c != VC__NIL) {
         b &= ~VC__MAP_CONST;
         c &= ~VC__MAP_CONST;
     } else if (b & VC__MAP_CONST) {
         b &= ~VC__MAP_CONST;
         number = vc__lower_const(s, t, a, b);
-        if (number != VC__NIL) return number;
+        if (number != VC__NIL) { *to = number; return true; }
     }
-    hash = vc__hash_end(vc__hash_parts(t->op, t->type, a, b, c ^ t->x)); /* as vc__hash_node gives it */
+    hash = vc__hash_end(vc__hash_parts(head, a, b, c ^ x)); /* as vc__hash_node gives it */
     for (i = hash & s->mask; s->slot[i]; i = (i + 1) & s->mask) {
         if (!vc__slot_may_be(s->slot[i], hash)) continue;
         number = vc__slot_number(s->slot[i]);
         n = &s->node[number];
-        if (n->a[0] != a || n->a[1] != b || n->a[2] != c || n->op != t->op || n->type != t->type || n->x != t->x) continue;
-        if (vc__reuse(s, n, t->at)) return number;
+        if (n->a[0] != a || n->a[1] != b || n->a[2] != c || vc__head(n) != head || n->x != x) continue;
+        if (vc__reuse(s, n, t->at)) { *to = number; return true; }
         break;
     }
-    s->slot[i] = vc__slot_of(hash, count);
-    to = &s->node[count];
-    to->op = t->op;
-    to->flags = 0;
-    to->type = t->type;
-    to->at = t->at;
-    to->a[0] = a;
-    to->a[1] = b;
-    to->a[2] = c;
-    to->x = t->x;
-    s->count = count + 1;
-    return count;
+    number = *to = s->count++;
+    s->slot[i] = vc__slot_of(hash, number);
+    n = &s->node[number];
+    memcpy(n, &head, sizeof head);
+    n->at = t->at;
+    n->a[0] = a;
+    n->a[1] = b;
+    n->a[2] = c;
+    n->x = x;
+    return true;
 }
 
 /* Tape node i, whose operands are lowered. */
-static uint32_t vc__lower_node(vc__lower *s, uint32_t i) {
+VC__APART static uint32_t vc__lower_node(vc__lower *s, uint32_t i) {
     const vc__node *t = &s->kernel->node[i];
     const vc__op_info *op = &vc__op[t->op];
     uint32_t operands = op->operands, j, parts[4];
@@ -5082,11 +5089,7 @@ static inline uint32_t vc__step(vc__lower *s, const vc__node *tape, uint32_t *ma
             c = map[t->a[2]];
             if (c == VC__NIL) return t->a[2];
         }
-        a = vc__lower_plain(s, t, a, b, c);
-        if (a != VC__NIL) {
-            map[i] = a;
-            return VC__NIL;
-        }
+        if (vc__lower_plain(s, t, a, b, c, &map[i])) return VC__NIL;
     } else {
         a = vc__missing(s, t);
         if (a != VC__NIL) return a;
