@@ -4987,9 +4987,11 @@ VC__SMALL_END
 /* As in the map: with VC__MAP_CONST where it is a constant. */
 static inline uint32_t vc__noted(const vc__lower *s, uint32_t number) { return number != VC__NIL && vc__is_const(s, number) ? number | VC__MAP_CONST : number; }
 
-/* Of a tape node whose second operand is a constant, and the first is none; VC__NIL: nothing to simplify. */
+/* Of a tape node whose second operand is a constant, and the first is none; VC__NIL: nothing to simplify, as with all floats that are neither 0 nor 1. */
 VC__APART static uint32_t vc__lower_const(vc__lower *s, const vc__node *t, uint32_t a, uint32_t constant) {
+    const vc__node *n = &s->node[constant];
     uint64_t c;
+    if (n->op == VC__OP_CONST && n->a[0] & 1023u && vc__is_float(n->type)) return VC__NIL; /* some fraction, however wide the float */
     return vc__const_bits(s, constant, &c) ? vc__noted(s, vc__simplify_const(s, t, a, c)) : VC__NIL;
 }
 
