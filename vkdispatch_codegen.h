@@ -5126,9 +5126,11 @@ static bool vc__lower_all(vc__lower *s) {
     s->count = 0;
     s->extra_count = 0;
     s->leaf_count = 0;
-    if (!VC__ROOM(s, u32, map, map_capacity, k->count) || !VC__ROOM(s, u32, stack, stack_capacity, 2 * k->count + 1)) return false;
+    /* What is written whole comes first: there is memory that the tape left when it grew. The stack is long, but hardly any of it is used. */
+    if (!vc__make_slots(s, k->count + k->count / 2) || !VC__ROOM(s, u32, map, map_capacity, k->count)) return false;
+    if (!VC__ROOM(s, u32, stack, stack_capacity, 2 * k->count + 1)) return false;
     if (!VC__ROOM(s, node, node, capacity, k->count + k->count / 2)) return false; /* a module is to fit in there too */
-    if (!vc__make_slots(s, k->count + k->count / 2)) return false;
+    vc__set_room(s);
     memset(s->map, 0xff, k->count * sizeof(uint32_t));
     vc__find_plain(s);
     s->rounds = k->narrows && k->widens && (s->target == VC_TARGET_SPIRV || s->target == VC_TARGET_GLSL);
