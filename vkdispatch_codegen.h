@@ -4966,7 +4966,7 @@ static uint32_t vc__plain_kinds(const vc__lower *s, uint32_t i) {
     return mask;
 }
 
-/* A pure operation that is not printed as plain has a case in vc__spirv_node: the two lists are one. */
+/* A pure operation that is not printed as plain has a case in vc__spirv_node, and no other has one: a test compares them. */
 static void vc__find_plain(vc__lower *s) {
     uint32_t i, plain;
     memset(s->plain, 0, sizeof s->plain);
@@ -6537,6 +6537,7 @@ static void vc__spirv_node(vc__spirv *s, const vc__node *n, uint32_t i) {
         else if (vc__is_atomic(n->op)) vc__spirv_atomic(s, n, vc__result(i));
         else if (vc__is_image(n->op)) vc__spirv_texel(s, n, vc__result(i));
         else if (vc__op[n->op].class_ == VC__CONV) vc__spirv_subgroup(s, n, vc__result(i));
+        else vc__fail(s->k, "vc_spirv in kernel '%s': operation '%s' is printed neither as plain nor otherwise", vc__name(s->k), vc__op_name[n->op]);
         break;
     }
 }

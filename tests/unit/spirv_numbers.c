@@ -142,6 +142,37 @@ static void test_all_operations_are_listed(void **state) {
         }
 }
 
+/* What is printed as plain has a form for every kind that it takes and that is not expanded, and nothing else prints it. */
+static void test_plain_operations(void **state) {
+    static vc__spirv s;
+    static vc__listing l;
+    vc__node n = { 0, 0, VC_F32, 0, { 0, 0, 0 }, 0 }; /* its operands are itself */
+    vc_kernel *k = vc_begin(NULL);
+    uint32_t plain = 0;
+    (void)state;
+    assert_non_null(vc_spirv(k, NULL));
+    for (uint32_t op = 0; op < VC__OP_COUNT; op++) {
+        if (!(k->lower.plain[op] & VC__PLAIN_PRINTED)) continue;
+        for (int j = 0; j < 4; j++) {
+            bool expanded = vc__op[op].expand && !(j == 3 && vc__op[op].flags & VC__FLAGS_INTEGERS);
+            if (vc__op[op].kinds >> j & 1 && !expanded && !vc__op[op].spirv[j]) fail_msg("%s has no form %d", vc__op_name[op], j);
+        }
+        memset(&s, 0, sizeof s);
+        s.k = k;
+        s.l = &l;
+        s.section = k->section;
+        l.node = &n;
+        n.op = (uint8_t)op;
+        vc__spirv_node(&s, &n, 0);
+        if (!k->failed) fail_msg("%s is printed as plain and otherwise too", vc__op_name[op]);
+        assert_non_null(strstr(vc_error(k), "is printed neither as plain nor otherwise"));
+        k->failed = false;
+        plain++;
+    }
+    assert_in_range(plain, 50, VC__OP_COUNT);
+    vc_free(k);
+}
+
 static void test_enumerants(void **state) {
     static const uint32_t caps[VC__CAPS] = { /* by bit */
         SpvCapabilityFloat16, SpvCapabilityFloat64, SpvCapabilityInt8, SpvCapabilityInt16, SpvCapabilityInt64, SpvCapabilityStorageBuffer8BitAccess,
@@ -180,7 +211,7 @@ static void test_enumerants(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_operations), cmocka_unit_test(test_all_operations_are_listed), cmocka_unit_test(test_enumerants)
+        cmocka_unit_test(test_operations), cmocka_unit_test(test_all_operations_are_listed), cmocka_unit_test(test_plain_operations), cmocka_unit_test(test_enumerants)
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
