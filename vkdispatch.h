@@ -764,6 +764,20 @@ template <class... Args> inline vd_result vd_run(vd_context *ctx, vd_kernel kern
 #define VD__COLD __attribute__((noinline, cold)) /* and rare */
 #define VD__COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
+/* Around what is done once or waits for a driver anyway: made small, and without those passes of the compiler that take longest. Behind it gcc still
+   defines __OPTIMIZE_SIZE__, so nothing may ask for that. */
+#if !defined(__OPTIMIZE__) || defined(__INTEL_COMPILER)
+#define VD__SMALL
+#define VD__SMALL_END
+#elif defined(__clang__)
+#define VD__SMALL _Pragma("clang attribute push (__attribute__((minsize)), apply_to = function)")
+#define VD__SMALL_END _Pragma("clang attribute pop")
+#else
+#define VD__SMALL _Pragma("GCC push_options") \
+    _Pragma("GCC optimize (\"Os\", \"no-tree-vrp\", \"no-tree-pre\", \"no-gcse\", \"no-schedule-insns2\", \"no-expensive-optimizations\")")
+#define VD__SMALL_END _Pragma("GCC pop_options")
+#endif
+
 // >>platform
 /* Threads, time, libraries, environment. Everything that differs between systems and compilers, and nothing else. */
 
@@ -1829,6 +1843,8 @@ VD__BACKEND_OPERATIONS(VD__BACKEND_OPENCL)
 /* Compiled code, and what libraries on top want kept, in files between two runs of a program. A file tells what it is for and holds a sum of its bytes; what
    does not fit is as good as no file. Nothing here fails: without a cache there is more to compile. */
 
+VD__SMALL
+
 typedef struct vd__cache_key { uint64_t words[2]; } vd__cache_key;
 
 typedef struct vd__cache_head {
@@ -2169,6 +2185,8 @@ static vd_result vd__dummy_queue_wait(vd__device *dev, uint32_t queue, uint64_t 
     return vd__dummy_queue_value(dev, queue) >= value ? VD_OK : VD_TIMEOUT;
 }
 
+VD__SMALL_END
+
 // >>vulkan api
 /* The functions of Vulkan that we use, one list for the instance and one for the device; tables per driver and device, no globals besides volk's loader. */
 
@@ -2180,6 +2198,8 @@ static vd_result vd__dummy_queue_wait(vd__device *dev, uint32_t queue, uint64_t 
 #define VOLK_IMPLEMENTATION
 #endif
 #include <volk.h>
+
+VD__SMALL
 
 #define VD__VK_LOADER_FUNCTIONS(X) \
     X(vkEnumerateInstanceVersion) \
@@ -2402,12 +2422,17 @@ static const char *vd__vk_load_device(const vd__vk_driver *driver, vd__vk_device
 #undef VD__VK_LOAD
     return missing;
 }
+
+VD__SMALL_END
 #endif /* VD__HAS_VULKAN */
 
 // >>vulkan device
 /* Instance, device information, opening a device with the features it has. */
 
 #if VD__HAS_VULKAN
+
+VD__SMALL
+
 #define VD__VK_VALIDATION "VK_LAYER_KHRONOS_validation"
 
 /* Extensions of a device that we use where offered, and since which version they are part of Vulkan. The first stands for Vulkan 1.2 itself. */
@@ -3544,6 +3569,9 @@ static VD__APART bool vd__vk_move_get(vd__device *dev) {
     vd__mutex_unlock(&vk->move_lock);
     return vk->move_state == VD__VK_MOVE_READY;
 }
+
+VD__SMALL_END
+
 #endif /* VD__HAS_VULKAN */
 
 // >>vulkan list
@@ -3702,6 +3730,8 @@ static void vd__vk_arena_reset(vd__vk_arena *a) {
     a->at = a->end = NULL;
 }
 
+VD__SMALL
+
 /* ---- recordings ---- */
 
 static vd_result vd__vk_commands_start(vd__vk_device *vk, vd__vk_commands *vc) {
@@ -3837,6 +3867,8 @@ static vd_result vd__vk_sets_grow(vd__device *dev, vd__vk_commands *vc, const vd
     if (!result) list->count = total;
     return result;
 }
+
+VD__SMALL_END
 
 static inline bool vd__vk_keys_match(const vd__vk_key *keys, const vd__launch *launch, const vd__vk_chunk *chunk) {
     const vd__binding *b = launch->bindings, *end = b + launch->binding_count;
@@ -4181,6 +4213,9 @@ static vd_result vd__vk_queue_wait(vd__device *dev, uint32_t queue, uint64_t val
 /* The functions of the CUDA driver and of NVRTC that we use, one list for each library, with types of our own. */
 
 #if VD__HAS_CUDA
+
+VD__SMALL
+
 /* Handles are pointers; device addresses are 64-bit numbers; both libraries return 0 for success. */
 typedef unsigned long long vd__cu_address;
 
@@ -5046,6 +5081,9 @@ static void vd__cu_kernel_destroy(vd__device *dev, vd__kernel_code *code) {
     vd__free(vd__cu_allocator(dev), kernel);
     code->native[0] = 0;
 }
+
+VD__SMALL_END
+
 #endif /* VD__HAS_CUDA */
 
 // >>cuda list
@@ -5334,6 +5372,9 @@ static vd_result vd__cu_queue_wait(vd__device *dev, uint32_t queue, uint64_t val
 /* The functions and numbers of OpenCL that we use, declared here: libOpenCL is opened at run time, and no header is needed. */
 
 #if VD__HAS_OPENCL
+
+VD__SMALL
+
 /* The tags are those of the headers, so that both may stand in one program. */
 typedef struct _cl_platform_id *vd__cl_platform_id;
 typedef struct _cl_device_id *vd__cl_device_id;
@@ -6283,6 +6324,9 @@ static void vd__cl_kernel_destroy(vd__device *dev, vd__kernel_code *code) {
     vd__free(vd__cl_allocator(dev), kernel);
     code->native[0] = 0;
 }
+
+VD__SMALL_END
+
 #endif /* VD__HAS_OPENCL */
 
 // >>opencl list
@@ -6698,6 +6742,8 @@ static vd_result vd__cl_queue_wait(vd__device *dev, uint32_t queue, uint64_t val
 
 // >>select
 /* Which backend, which device. */
+
+VD__SMALL
 
 #if VD__HAS_VULKAN
 static const vd__backend vd__backend_vulkan = { VD_BACKEND_VULKAN, "vulkan", { VD_CODE_SPIRV }, VD__BACKEND_OPERATIONS(VD__BACKEND_VULKAN_ENTRY) };
@@ -7583,6 +7629,8 @@ static vd_result vd__reflect(const vd_context *ctx, const vd_kernel_desc *desc, 
     return vd__fail_within(r, "vd_kernel_create '%s'", desc->name);
 }
 
+VD__SMALL_END
+
 // >>validate
 /* Checks of descs and arguments; every message names call, object, argument, value and limit. */
 
@@ -7707,6 +7755,8 @@ static vd_result vd__region_find(vd_context *ctx, vd_buffer handle, const char *
     if (g->pitch == g->row && g->host_pitch == g->row) *g = vd__region_of(g->offset, vd__region_bytes(g));
     return VD_OK;
 }
+
+VD__SMALL
 
 enum { VD__EXTENT_TEXT = 96 }; /* four numbers of 20 digits and what stands between them */
 
@@ -8077,6 +8127,8 @@ static vd_result vd__kernel_check_all(const vd_context *ctx, const vd_kernel_des
     return r;
 }
 
+VD__SMALL_END
+
 /* A dispatch with its arguments looked up. */
 typedef struct vd__call {
     const vd__machine *machine;
@@ -8412,6 +8464,8 @@ static inline vd_result vd__call_resolve(vd__call *c, vd_context *ctx, const vd_
      argument name (text; empty: none), kind, type, access, place, size, align, 1 if it may alias
      hidden   kind, argument, axis, place */
 
+VD__SMALL
+
 enum { VD__BLOB_HEAD = 24, VD__BLOB_VERSION = 1, VD__BLOB_HIDDEN = VD_VALUE_BYTES / 4 };
 
 typedef struct vd__blob { const uint8_t *at; size_t left; bool bad; } vd__blob; /* bad: it asked for more than there is */
@@ -8591,6 +8645,8 @@ static vd_result vd__blob_find(const vd_context *ctx, vd__blob b, const char *na
     return VD_OK;
 }
 
+VD__SMALL_END
+
 // >>hazards
 /* Per list, what was read and written since its last barrier, by memory and byte range. A barrier is placed only before a command that conflicts with it. */
 
@@ -8750,6 +8806,8 @@ static void vd__hazards_join(vd__hazards *h, const vd__hazards *more) {
 
 // >>heap
 /* Deals out device memory: blocks that many buffers share, and one of its own for what is large. */
+
+VD__SMALL
 
 static void vd__heap_remove(vd__machine *m, vd__heap_block *b) {
     vd__heap_block **link = &m->heap.blocks[b->block.type];
@@ -8943,6 +9001,8 @@ static vd_result vd__storage_sync(vd__storage *s, uint64_t offset, uint64_t size
     if (s->memory.block->coherent) return VD_OK;
     return s->machine->ctx->driver.backend->block_sync(&s->machine->device, s->memory.block, s->memory.offset + offset, size, to_host);
 }
+
+VD__SMALL_END
 
 // >>batch
 /* Lists, staging rings, submission, readback, deferred destruction. */
@@ -10275,6 +10335,8 @@ static vd_result vd__list_submit(vd_list *l, const uint64_t waits[VD_MAX_QUEUES]
    last command of a list that has such kernels the buffer is copied to the host and emptied. Kernels only append, so for hazards they read: they do not wait
    for each other, and the copy waits for them. Nothing here holds a lock while it prints. */
 
+VD__SMALL
+
 static VD__COLD void vd__output_give(vd_context *ctx, vd__output *o) {
     vd__mutex_lock(&ctx->lock);
     o->next = o->queue->spare_outputs;
@@ -11514,6 +11576,8 @@ VD_API vd_result vd_kernel_query(vd_context *ctx, vd_kernel kernel, vd_kernel_in
     return VD_OK;
 }
 
+VD__SMALL_END
+
 /* ---- lists ---- */
 
 /* The queue of a device that has the least to do: an idle one, else the one that is furthest. */
@@ -11788,23 +11852,6 @@ VD_API void vd_read_end(vd_context *ctx, vd_ticket ticket) {
 
 /* ---- waiting ---- */
 
-/* What nobody has asked for, of all queues. */
-static vd_result vd__context_unreported(vd_context *ctx) {
-    vd_result r = VD_OK;
-    for (uint32_t i = 0; i < ctx->queue_count && !r; i++) r = vd__queue_unreported(&ctx->queues[i]);
-    return r;
-}
-
-VD_API vd_result vd_flush(vd_context *ctx) {
-    vd_result r = vd__context_check(ctx, "vd_flush");
-    if (r) return r;
-    vd__lock_all(ctx);
-    for (uint32_t i = 0; i < ctx->queue_count; i++) vd__queue_flush(&ctx->queues[i]);
-    vd__unlock_all(ctx);
-    vd__output_poll(ctx);
-    return vd__context_unreported(ctx);
-}
-
 VD_API vd_result vd_wait(vd_context *ctx, vd_event event, uint64_t timeout_ns) {
     vd__queue *q;
     vd_result r = vd__context_check(ctx, "vd_wait");
@@ -11815,12 +11862,33 @@ VD_API vd_result vd_wait(vd_context *ctx, vd_event event, uint64_t timeout_ns) {
     return r;
 }
 
-VD_API vd_result vd_wait_idle(vd_context *ctx) {
-    vd_result r = vd__context_check(ctx, "vd_wait_idle");
-    if (r) return r;
+VD__SMALL
+
+/* What nobody has asked for, of all queues. */
+static vd_result vd__context_unreported(vd_context *ctx) {
+    vd_result r = VD_OK;
+    for (uint32_t i = 0; i < ctx->queue_count && !r; i++) r = vd__queue_unreported(&ctx->queues[i]);
+    return r;
+}
+
+static void vd__queues_flush(vd_context *ctx) {
     vd__lock_all(ctx);
     for (uint32_t i = 0; i < ctx->queue_count; i++) vd__queue_flush(&ctx->queues[i]);
     vd__unlock_all(ctx);
+}
+
+VD_API vd_result vd_flush(vd_context *ctx) {
+    vd_result r = vd__context_check(ctx, "vd_flush");
+    if (r) return r;
+    vd__queues_flush(ctx);
+    vd__output_poll(ctx);
+    return vd__context_unreported(ctx);
+}
+
+VD_API vd_result vd_wait_idle(vd_context *ctx) {
+    vd_result r = vd__context_check(ctx, "vd_wait_idle");
+    if (r) return r;
+    vd__queues_flush(ctx);
     for (uint32_t i = 0; i < ctx->queue_count; i++) {
         vd_result ended = vd__queue_wait(&ctx->queues[i], vd__load64(&ctx->queues[i].submitted), VD_FOREVER);
         if (!r) r = ended;
@@ -12156,6 +12224,8 @@ VD_API vd_buffer vd_dlpack_import_versioned(vd_context *ctx, struct DLManagedTen
     in.writable = !(m->flags & VD__DL_READ_ONLY);
     return vd__dl_import_make(ctx, &in, name);
 }
+
+VD__SMALL_END
 
 // >>end
 #endif /* VKDISPATCH_IMPLEMENTED */

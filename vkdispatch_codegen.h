@@ -877,8 +877,9 @@ static inline vc_val vc__imm_ulong(unsigned long x) { return sizeof x == 8 ? vc_
 #define VC__APART
 #endif
 
-/* Around what is seldom done or takes no time to speak of: made small, and without those passes of the compiler that take longest. */
-#if !defined(__OPTIMIZE__) || defined(__OPTIMIZE_SIZE__)
+/* Around what is seldom done or takes no time to speak of: made small, and without those passes of the compiler that take longest. Behind it gcc still
+   defines __OPTIMIZE_SIZE__, so nothing may ask for that. */
+#if !defined(__OPTIMIZE__)
 #define VC__SMALL
 #define VC__SMALL_END
 #elif defined(__clang__) && __clang_major__ >= 8
