@@ -211,7 +211,8 @@ static void test_enumerants(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_operations), cmocka_unit_test(test_all_operations_are_listed), cmocka_unit_test(test_plain_operations), cmocka_unit_test(test_enumerants)
+        cmocka_unit_test(test_operations), cmocka_unit_test(test_all_operations_are_listed), cmocka_unit_test(test_plain_operations),
+        cmocka_unit_test(test_enumerants)
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
