@@ -1640,7 +1640,7 @@ struct vc_kernel {
     bool unmasked;           /* and not because of VC_IF, VC_ELSE and VC_EACH alone */
     uint32_t scratch[16];    /* by kind: 1 + the shared array through which workgroups combine values; 0: none */
     bool coherent;           /* a fence orders what workgroups see of buffers */
-    bool narrows, widens;    /* floats are cast to narrower ones, and to wider */
+    bool narrows;            /* floats are cast to narrower ones */
     uint32_t generation;     /* counts restarts; values and refs carry it */
     vc__node *node;
     uint32_t count, capacity;
@@ -3472,6 +3472,12 @@ static bool vc__is_widening(vc_type from, vc_type to) {
     return vc__is_float(from) && (vc__is_float(to) ? vc__kind(to) > vc__kind(from) : vc__kind(from) == VC_F16 && !vc__is_bool(to));
 }
 
+/* What drivers compute in f32 and then make narrower: quotients and the functions of GLSL.std.450. */
+static bool vc__is_half_function(const vc__node *n) {
+    const vc__op_info *op = &vc__op[n->op];
+    return vc__kind(n->type) == VC_F16 && op->class_ == VC__PURE && op->operands <= 3 && (n->op == VC__OP_DIV || op->spirv[3] >= VC__E(0));
+}
+
 /* The object of a variable or array in which the invocation alone keeps something; NULL: what is accessed is another memory. */
 static vc__object *vc__own_memory(const vc_kernel *k, const vc__node *access) {
     const vc__node *m = &k->node[access->a[0]];
@@ -3509,7 +3515,7 @@ static bool vc__mark_moved(vc_kernel *k, const vc__node *n) {
    does not; so it is gone over again while variables are found. */
 static void vc__find_widened(vc_kernel *k) {
     bool more = true;
-    uint32_t i;
+    uint32_t i, j;
     for (i = 0; i < k->object_count; i++) k->object[i].widened = false;
     while (more) {
         more = false;
@@ -3517,6 +3523,7 @@ static void vc__find_widened(vc_kernel *k) {
             const vc__node *n = &k->node[i];
             const vc__object *o = n->op == VC__OP_STORE ? vc__own_memory(k, n) : NULL;
             if (n->op == VC__OP_CAST && vc__is_widening(k->node[n->a[0]].type, n->type)) vc__mark_widened(k, n->a[0]);
+            else if (vc__is_half_function(n)) for (j = 0; j < vc__op[n->op].operands; j++) vc__mark_widened(k, n->a[j]);
             else if (o && o->widened) vc__mark_widened(k, n->a[2]);
             else if (n->flags & VC__NODE_WIDENED && vc__mark_moved(k, n)) more = true;
         }
@@ -5134,7 +5141,7 @@ static bool vc__lower_all(vc__lower *s) {
     vc__set_room(s);
     memset(s->map, 0xff, k->count * sizeof(uint32_t));
     vc__find_plain(s);
-    s->rounds = k->narrows && k->widens && (s->target == VC_TARGET_SPIRV || s->target == VC_TARGET_GLSL);
+    s->rounds = k->narrows && (s->target == VC_TARGET_SPIRV || s->target == VC_TARGET_GLSL);
     if (s->rounds) vc__find_widened(k);
     for (i = 1; i < k->pin_count && !k->failed; i++) {
         s->pin = i;
@@ -10926,7 +10933,7 @@ static void vc__check_desc(vc_kernel *k) {
 static void vc__reset(vc_kernel *k, const vc_kernel_desc *desc) {
     uint32_t i;
     k->lack = VC__LACK_NONE;
-    k->failed = k->returned = k->split = k->reconverges = k->unmasked = k->coherent = k->narrows = k->widens = false;
+    k->failed = k->returned = k->split = k->reconverges = k->unmasked = k->coherent = k->narrows = false;
     k->generation = (k->generation + 1) & 0x7fffffffu;
     k->count = k->pin_count = k->block_count = k->object_count = k->arg_count = k->extra_count = k->own_count = 0;
     k->now = k->at = k->shut_to = k->format_count = 0;
@@ -11737,7 +11744,6 @@ static vc_val vc__convert(uint32_t op, vc_type type, vc_val v) {
                                               : "size and number of components must agree, and bool has no bits");
     n = o.node;
     k->narrows |= vc__is_narrowing(o.type, type);
-    k->widens |= vc__is_widening(o.type, type);
     if (vc__scalar(o.type) != vc__scalar(type))
         n = vc__record(k, op, k->node[n].flags & VC__NODE_DIVERGES, vc__vec(vc__scalar(type), vc__rows(o.type)), n, VC__NIL, VC__NIL, 0);
     return vc__value(k, vc__rows(o.type) == vc__rows(type) ? n : vc__record_splat(k, n, vc__rows(type)));

@@ -10,9 +10,9 @@
 
 enum { COUNT = 1 << 19, LOCAL = 64, LONGEST = 1 << 15 };
 
-typedef enum Way { PLAIN, VECTOR, PARTS, SELECT, LEAST, MINUS, BITS, LOOP, LIST, INTEGER, STORED, PACKED, PACKED_FAST, WAYS } Way;
-static const char *const way_names[WAYS] = { "plain", "vector", "parts", "select", "least", "minus", "bits", "loop", "list", "integer", "stored", "packed",
-                                             "packed fast" };
+typedef enum Way { PLAIN, VECTOR, PARTS, SELECT, LEAST, MINUS, BITS, LOOP, LIST, WHOLE, INTEGER, STORED, PACKED, PACKED_FAST, WAYS } Way;
+static const char *const way_names[WAYS] = { "plain", "vector", "parts", "select", "least", "minus", "bits", "loop", "list", "whole", "integer", "stored",
+                                             "packed", "packed fast" };
 
 typedef struct Case { Way way; vc_type from, to, back; } Case;
 
@@ -82,6 +82,7 @@ static vc_val moved(const Case *c, vc_kernel *k, vc_val x) {
         vc_store(kept, vc_u32(0), n);
         vc_store(kept, vc_u32(1), vc_cast(c->to, vc_neg(x)));
         return vc_cast(c->back, vc_load(kept, vc_and(vc_threads(k, 0), vc_u32(0))));
+    case WHOLE: return vc_cast(c->back, vc_floor(n)); /* drivers have such functions of f32 alone */
     case INTEGER: return vc_cast(c->back, vc_cast(VC_I32, n));
     case STORED: return n;
     case PACKED: case PACKED_FAST: return vc_round_f16(x);
@@ -105,10 +106,11 @@ static double got_at(const Case *c, uint32_t i) {
 static bool is_right(const Case *c, uint32_t i) {
     const double *all = wanted[c->from == VC_F32 ? 0 : c->to == VC_F16 ? 1 : 2];
     double x = c->from == VC_F32 ? (double)input[0].f32[i] : input[1].f64[i], want = all[i], got = got_at(c, i);
+    if (c->way == WHOLE) want = floor(want);
     if (c->way == INTEGER) want = isnan(want) ? 0 : fabs(want) < 2147483648.0 ? trunc(want) : want > 0 ? 2147483647 : -2147483648.0;
     if (c->way == INTEGER && c->back == VC_F32) want = (double)(float)want;
     if (isnan(want)) return isnan(got);
-    return got == want || (got == 0 && (is_subnormal(c->to, want) || is_subnormal(c->from, x))); /* subnormals may flush */
+    return got == want || (got == 0 && (is_subnormal(c->to, all[i]) || is_subnormal(c->from, x))); /* subnormals may flush */
 }
 
 static void judge(const Run *r, const Case *c) {
@@ -185,7 +187,7 @@ static void check(const Case *c) {
         Run r = begin(c, f, name);
         if (run_end(&r)) judge(&r, c);
         if (!forms[f].glsl || !forms[f].ctx || (run_filter && !strstr(name, run_filter))) continue;
-        if (c->way == BITS || c->way >= (c->to == VC_F32 ? INTEGER : STORED)) continue; /* no GLSL of such a type, or nothing to fold */
+        if (c->way == BITS || c->way >= (c->to == VC_F32 ? WHOLE : STORED)) continue; /* no GLSL of such a type, or nothing to fold */
         Form folded = forms[f];
         folded.name = "folded";
         r = begin(c, f, name);
