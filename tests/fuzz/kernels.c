@@ -1190,6 +1190,9 @@ static bool asked(OpName op, double a, double b) {
     }
 }
 
+/* Whether x * y is NaN only for those who look: llvmpipe takes it for 0 where it sees that one of them is. */
+static bool overlooked(double x, double y) { return (x == 0 && !(fabs(y) < (double)INFINITY)) || (y == 0 && !(fabs(x) < (double)INFINITY)); }
+
 static Value operation(const Op *op, vc_type type, vc_type result, const Value *const v[3], const vc_type *types) {
     Value r;
     unsigned kind = kind_of(type);
@@ -1209,6 +1212,7 @@ static Value operation(const Op *op, vc_type type, vc_type result, const Value *
             double once = step_by_step(op->id, kind, f, 0), twice = step_by_step(op->id, kind, f, 1);
             r.b[i] = bits_of(kind, once);
             r.loose |= is_subnormal(kind, once) || (once != twice && !(isnan(once) && isnan(twice)));
+            r.loose |= (op->id == O_mul || op->id == O_fma) && overlooked(f[0], f[1]);
         }
     }
     return r;
@@ -1359,6 +1363,7 @@ static Value composed(const Node *n, vc_type type, const Value *a, const Value *
         x[i] = real_of(kind, a->b[i]);
         if (b && i < composite_rows[n->index].b) y[i] = real_of(kind, b->b[i]);
         r.loose |= is_subnormal(kind, x[i]) || is_subnormal(kind, y[i]);
+        for (unsigned j = 0; j <= i && b; j++) r.loose |= overlooked(x[i], y[j]) || overlooked(x[j], y[i]);
     }
     switch (n->index) {
     case C_EQ: r.b[0] = x[0] == y[0] && x[1] == y[1]; return r;
@@ -1526,6 +1531,7 @@ static Value more(const Tree *t, const Node *n, const Value *value) {
     else if (n->index == X_DOT) {
         bool defined = want_sum(kind, rows, x[0], x[1], &w);
         near_to(&r, 0, kind, &w, defined);
+        for (unsigned i = 0; i < rows; i++) r.loose |= overlooked(x[0][i], x[1][i]);
     } else for (unsigned i = 0; i < rows_of(n->type); i++) {
         bool defined = want_geometry((Geometry)(n->index - X_NORM), kind, rows, x, i, &w);
         near_to(&r, i, kind, &w, defined);
