@@ -105,8 +105,8 @@
    again; without i64, f64 to f16, and to f32 and back, are as the device likes. Of narrower floats in buffers and in shared memory an invocation may read back
    what it stored itself as it was before it was rounded. min and max give the other operand if one is NaN. mod(x, y) is x - y * floor(x / y), and rem of
    floats x - y * trunc(x / y), each step rounded. pow(x < 0, y) is NaN. Nothing is contracted behind your back; vc_fma is one or two roundings, as the
-   device has it. Subnormal numbers may be flushed to zero. `fast` in the desc allows the compiler everything. Bool in memory is a u32, 0 or 1. Vectors in
-   memory are packed as C arrays of their elements.
+   device has it. llvmpipe takes x * 0 for 0, even of infinity and NaN, where that 0 is a constant. Subnormal numbers may be flushed to zero. `fast` in the
+   desc allows the compiler everything. Bool in memory is a u32, 0 or 1. Vectors in memory are packed as C arrays of their elements.
 
    Accuracy. Integers, conversions, comparisons, + - * neg abs sign min max clamp step floor ceil trunc round fract saturate ldexp frexp modf are exact, that
    is, rounded once. The others may be off by this many units in the last place of the result r, and by a power of two besides where one is added. f16 and f32:
@@ -4865,7 +4865,24 @@ static uint32_t vc__merge(vc__lower *s, vc__node *n) {
     return number;
 }
 
-static inline bool vc__expands(const vc__op_info *op, vc_type type) { return op->expand && !(op->flags & VC__FLAGS_INTEGERS && vc__is_float(type)); }
+/* Whether a constant has a component that is a zero. */
+static bool vc__has_zero(const vc__lower *s, uint32_t number) {
+    const vc__node *n = &s->node[number];
+    uint64_t size = vc__ones(vc__bits(vc__kind(n->type)) - 1u);
+    uint32_t i;
+    if (n->op == VC__OP_CONST) return !(vc__bits_of(n) & size);
+    for (i = 0; n->op == VC__OP_TUPLE && i < n->a[1]; i++) if (!(vc__bits_of(&s->node[s->extra[n->a[0] + i]]) & size)) return true;
+    return false;
+}
+
+/* fma(0, x, c), which NVIDIA's driver (580) takes for c also of infinity and NaN; 0 * x + c in two steps it does not. */
+static inline bool vc__loses_nan(const vc__lower *s, const vc__node *n) {
+    return n->op == VC__OP_FMA && !vc__is_c(s->target) && !s->kernel->desc.fast && (vc__has_zero(s, n->a[0]) || vc__has_zero(s, n->a[1]));
+}
+
+static inline bool vc__expands(const vc__lower *s, const vc__op_info *op, const vc__node *n) {
+    return op->expand && (!(op->flags & VC__FLAGS_INTEGERS && vc__is_float(n->type)) || vc__loses_nan(s, n));
+}
 
 /* Of two or three operands one is a constant, or two are the same. */
 static inline bool vc__may_simplify(const vc__lower *s, const vc__op_info *op, const vc__node *n) {
@@ -4884,7 +4901,7 @@ static uint32_t vc__settle(vc__lower *s, vc__node *n) {
         r = vc__simplify(s, n);
         if (r != VC__NIL) return r;
     }
-    if (vc__expands(op, n->type) && !raw && s->target != VC_TARGET_NONE) {
+    if (vc__expands(s, op, n) && !raw && s->target != VC_TARGET_NONE) {
         r = op->expand(s, n);
         if (r != VC__NIL) return r;
         if (s->kernel->failed) return VC__NIL;
@@ -5011,6 +5028,7 @@ static inline bool vc__lower_plain(vc__lower *s, const vc__node *t, uint32_t a, 
     if (b == VC__NIL) {
         if (s->node[a].op == t->op) return false; /* one may undo the other */
     } else if (c != VC__NIL) {
+        if (b & VC__MAP_CONST && t->op == VC__OP_FMA && vc__has_zero(s, b & ~VC__MAP_CONST)) return VC__NIL;
         b &= ~VC__MAP_CONST;
         c &= ~VC__MAP_CONST;
     } else if (b & VC__MAP_CONST) {

@@ -652,6 +652,7 @@ static Form forms[FORMS + 3] = {
     { "opencl", VC_BUFFERS_BINDING, false, NULL }, { "cuda on the host", VC_BUFFERS_ADDRESS, false, NULL },
     { "cuda", VC_BUFFERS_ADDRESS, false, NULL }
 };
+static bool folds_zero;    /* the form in hand is llvmpipe, which takes 0 * x for 0 where it sees that 0, whatever x is */
 static const char *filter;
 static long share, shares = 1, asked; /* of the kernels asked for, every one whose number leaves `share` is taken */
 static bool verbose;
@@ -716,6 +717,7 @@ static size_t threads_of(const Case *c) { /* one for each element that is in eve
 static bool compare(const Case *c, const Form *f, const uint8_t *out) {
     unsigned kind = kind_of(c->out), rows = rows_of(c->out), told = 0;
     is_opencl = f >= &forms[FORMS];
+    folds_zero = !is_opencl && f->ctx && strstr(vd_device(f->ctx, 0)->name, "llvmpipe");
     for (size_t e = 0; e < threads_of(c); e++)
         for (unsigned j = 0; j < rows; j++) {
             uint64_t got = get_bits(kind, out, e * rows + j);
@@ -1109,9 +1111,29 @@ static bool want_over_itself(const Case *c, size_t element, unsigned component, 
     return want_float(O_div, kind, v, variant, w);
 }
 
+static void build_by_zero(const Case *c, vc_kernel *k) { /* of a vector in its second component alone */
+    Io io = declare(c, k);
+    vc_type t = c->in[0];
+    VC_EACH(k, i) {
+        vc_val x = vc_load(io.in[0], i), zero = vc_cast(kind_of(t), vc_const(k, vc_f32(0))), one = vc_cast(kind_of(t), vc_const(k, vc_f32(1)));
+        vc_val factor = rows_of(t) > 1 ? vc_insert(vc_splat(one, rows_of(t)), 1, zero) : zero;
+        vc_store(io.out, i, vc_fma(factor, x, vc_load(io.in[1], i)));
+    }
+}
+static bool want_by_zero(const Case *c, size_t element, unsigned component, int variant, Wanted *w) {
+    unsigned kind = kind_of(c->in[0]);
+    double v[3];
+    v[0] = rows_of(c->in[0]) > 1 && component != 1;
+    v[1] = real_of(kind, input(c, 0, element, component));
+    v[2] = real_of(kind, input(c, 1, element, component));
+    if (folds_zero && v[0] == 0 && !(fabs(v[1]) < (double)INFINITY)) return false;
+    return want_float(O_fma, kind, v, variant, w);
+}
+
 static void check_operations(unsigned kind, unsigned rows) {
     vc_type t = VC_VEC(kind, rows);
     if (is_float(kind)) { Case c = made("over itself", t, 0, 0, t, build_over_itself, want_over_itself); check(&c); }
+    if (is_float(kind)) { Case c = made("fma by zero", t, t, 0, t, build_by_zero, want_by_zero); check(&c); }
     for (size_t i = 0; i < O_COUNT; i++) {
         const Op *op = &ops[i];
         if (!(op->kinds & class_of(kind))) continue;
