@@ -130,7 +130,8 @@ static int missed(const tone *tones, const tone *found, bool print) {
         int nearest = 0;
         for (int f = 1; f < TONES; f++)
             if (fabsf(found[f].frequency - tones[t].frequency) < fabsf(found[nearest].frequency - tones[t].frequency)) nearest = f;
-        wrong += !(fabsf(found[nearest].frequency - tones[t].frequency) < 0.25f * RATE / SAMPLES && fabsf(found[nearest].amplitude - tones[t].amplitude) < 0.05f);
+        wrong += !(fabsf(found[nearest].frequency - tones[t].frequency) < 0.25f * RATE / SAMPLES
+                   && fabsf(found[nearest].amplitude - tones[t].amplitude) < 0.05f);
         if (print) printf("%8.1f Hz of amplitude %.2f: found %8.1f Hz of %.2f, as number %d\n", (double)tones[t].frequency, (double)tones[t].amplitude,
                           (double)found[nearest].frequency, (double)found[nearest].amplitude, nearest + 1);
     }
