@@ -5028,7 +5028,7 @@ static inline bool vc__lower_plain(vc__lower *s, const vc__node *t, uint32_t a, 
     if (b == VC__NIL) {
         if (s->node[a].op == t->op) return false; /* one may undo the other */
     } else if (c != VC__NIL) {
-        if (b & VC__MAP_CONST && t->op == VC__OP_FMA && vc__has_zero(s, b & ~VC__MAP_CONST)) return VC__NIL;
+        if (b & VC__MAP_CONST && t->op == VC__OP_FMA && vc__has_zero(s, b & ~VC__MAP_CONST)) return false;
         b &= ~VC__MAP_CONST;
         c &= ~VC__MAP_CONST;
     } else if (b & VC__MAP_CONST) {
