@@ -121,7 +121,7 @@
    they have no effects but vc_printf's. Store hooks run once for each element. Of real numbers im is 0, and what becomes of it does not matter; of
    VD_FFT_REAL index and coordinates are those of the array that is read or written, be it reals or the bins of half a spectrum. Not all invocations of a
    workgroup come to a hook, and all come to what is behind it: nothing that waits for a workgroup stands there (vc_barrier, vc_group_reduce and the like),
-   and no vc_return_if, but vc_select or VC_IF. That goes for maps of reductions, scans and vd_top_k_create too.
+   and no vc_return_if, but vc_select or VC_IF. That goes for every vd_fragment too.
 
    Convolutions. vd_convolve_create takes the shapes of signal and kernel and what is wanted: circular, full, same or valid, convolution or correlation, of
    complex or real numbers; vd_convolve_set_kernel transforms a kernel once, and vd_convolve_run does the rest. Where one workgroup holds the first axis, it
@@ -339,9 +339,11 @@ typedef enum vd_reduce_op {
     VD_REDUCE_VARIANCE       /* mean of squared distances from the mean, in one pass without cancellation */
 } vd_reduce_op;
 
-/* What reductions call while a kernel is written. Values are those of the kernel. It declares no arguments of its own: what it needs is in the elements, or
-   known now. What it gives has the type that is wanted, where that is one of less than 32 bits also the one that combine gets; another one is an error, but
-   immediates of any type are converted. */
+/* A function of the caller's that writes a part of a kernel: map, combine, keep or bin. It is called while the plan is made, several times. It gets
+   in[0]; in[1] too as a combine, as the map of VD_REDUCE_DOT and as that of vd_top_k_create, else that was never set. *out comes as {0}, and it has to set
+   it: to a value of the type that its field names or, where that type has less than 32 bits, of the one with 32 in which combine gets such numbers.
+   Immediates of any type are converted. It declares no arguments: what it needs is in the elements, or known now. It does not wait for a workgroup
+   (vc_barrier, vc_group_reduce and the like) and has no vc_return_if, but vc_select or VC_IF. */
 typedef void (*vd_fragment)(vc_kernel *k, const vc_val *in, vc_val *out, void *user);
 
 typedef struct vd_reduce_desc {
@@ -351,13 +353,14 @@ typedef struct vd_reduce_desc {
     uint64_t shape[4];       /* elements; trailing zeros mean there are fewer dimensions; the last one is contiguous */
     uint32_t axes;           /* bit i: dimension i is reduced; default: all. Results lie in C order of the others: whether reduced ones are kept with length 1
                                 is a matter of the shape of the caller's buffer alone */
-    vd_fragment map;         /* what is reduced in place of an element (of VD_REDUCE_DOT: of in[0] and in[1]), of the same type, of VD_REDUCE_ANY and _ALL
-                                also a bool; default: itself */
+    vd_fragment map;         /* what is reduced in place of an element, in[0], or for VD_REDUCE_DOT of in[0] and in[1]; of the same type, for VD_REDUCE_ANY
+                                and _ALL also a bool; default: itself */
     void *map_user;
     vd_fragment combine;     /* an operation of the caller's, of in[0] and in[1], in place of op: associative and commutative; f16 comes as f32, integers of
                                 less than 32 bits as 32 */
     void *combine_user;
-    vc_val identity;         /* of combine: the immediate that changes nothing, such as vc_f32(1); default: 0 */
+    vc_val identity;         /* with combine, and only then: the immediate of this type that changes nothing, such as vc_f32(1) for a product,
+                                vc_f32(INFINITY) for a minimum */
     bool also;               /* vd_reduce_io.also is written */
     uint32_t correction;     /* VD_REDUCE_VARIANCE divides by the count less this; default: 0 */
     uint64_t segments;       /* of an array of one dimension: a result each, from vd_reduce_io.offsets; an empty one gives what the operation begins with, but
@@ -408,7 +411,7 @@ typedef struct vd_scan_desc {
     uint32_t axis;           /* 1 + the dimension to go along; default: the last one, which is fastest */
     bool exclusive;          /* a result is that of the elements before, without its own; default: with it */
     bool segmented;          /* vd_scan_io.heads says where to begin anew */
-    vd_fragment map;         /* as in vd_reduce_desc, the next ones too */
+    vd_fragment map;         /* of in[0] alone, of the same type; the next ones as in vd_reduce_desc */
     void *map_user;
     vd_fragment combine;     /* associative; in[0] comes before in[1] */
     void *combine_user;
@@ -420,7 +423,7 @@ typedef struct vd_compact_desc {
     const char *name;        /* for messages; default: "compact" */
     vd_type type;            /* of elements: a scalar number; default: VD_F32 */
     uint64_t count;          /* elements */
-    vd_fragment keep;        /* a bool: whether an element stays */
+    vd_fragment keep;        /* of in[0]: a bool, whether that element stays */
     void *keep_user;
     vd_scan_way way;
 } vd_compact_desc;
@@ -470,7 +473,7 @@ typedef struct vd_histogram_desc {
     vd_type type;            /* of the elements: a scalar number; default: VD_F32 */
     uint64_t count;
     uint32_t bins;           /* up to 2147483648 */
-    vd_fragment bin;         /* an element's bin, a number, rounded down; what is not from 0 to bins - 1 is not counted; default: the element itself */
+    vd_fragment bin;         /* of in[0]: its bin, a number, rounded down; what is not from 0 to bins - 1 is not counted; default: the element itself */
     void *bin_user;
 } vd_histogram_desc;
 
@@ -599,50 +602,159 @@ static vd_result vd__plan_kernel(vd_context *ctx, vc_kernel *k, vd_kernel *out) 
     return result;
 }
 
-/* What is wrong with the fragments that a kernel took from the caller. */
-typedef struct vd__fault {
-    const char *names;       /* which were called */
-    const char *what;        /* the first one that gave what is not wanted */
-    vc_type gives, wants;
-} vd__fault;
+/* A function of the caller's that writes a part of a kernel: what it gets, and what it is to leave. */
+typedef struct vd__fragment {
+    const char *name;
+    vd_fragment write;       /* NULL: there is none */
+    void *user;
+    vc_type gets[2];         /* the second one may be VC_NONE: it gets one value */
+    vc_type wants, also;     /* a value of either type; VC_NONE: of any scalar number */
+} vd__fragment;
 
-/* What a fragment makes of `in`: a value of either type, VC_NONE: of any scalar number. Immediates become values of the kernel, since two of them could not
-   meet. */
-static vc_val vd__fragment_of(vc_kernel *k, vd__fault *fault, const char *name, vd_fragment f, void *user, const vc_val *in, vc_type wants, vc_type also) {
-    vc_val out = in[0];
-    vc_type gives;
-    f(k, in, &out, user);
-    fault->names = !fault->names || fault->names == name ? name : "map or combine";
-    gives = vc_typeof(out);
-    if (gives && out.of < 4096) return vc_const(k, out);
-    if (!gives || fault->what) return out;
-    if (wants ? gives == wants || gives == also : gives >= VC_I8 && gives <= VC_F64) return out;
-    fault->what = name;
-    fault->gives = gives;
-    fault->wants = wants;
-    return out;
+static vd__fragment vd__fragment_made(const char *name, vd_fragment write, void *user, vc_type first, vc_type second, vc_type wants, vc_type also) {
+    vd__fragment f;
+    f.name = name;
+    f.write = write;
+    f.user = user;
+    f.gets[0] = first;
+    f.gets[1] = second;
+    f.wants = wants;
+    f.also = also;
+    return f;
+}
+
+/* What a fragment makes of two values, the second one {0} where it gets none. Immediates of any type become values of the kernel, since
+   two of them could not meet. */
+static vc_val vd__fragment_of(const vd__fragment *f, vc_kernel *k, vc_val first, vc_val second) {
+    static const vc_val nothing = { 0, 0 };
+    vc_val in[2], out = nothing;
+    in[0] = first;
+    in[1] = f->gets[1] ? second : nothing;
+    f->write(k, in, &out, f->user);
+    if (!out.of || out.of >= 4096) return out;
+    out = vc_const(k, out);
+    return f->also ? vc_cast(f->also, out) : out;
+}
+
+/* A fragment is tried before kernels are made of it, so that what is wrong is said of it, and not of a kernel that the caller has not written. */
+typedef struct vd__fragment_trial {
+    vd_context *ctx;
+    const char *call, *plan;
+    const vd__fragment *f;
+    vc_kernel *k;
+    int arguments;           /* those that are not the fragment's */
+} vd__fragment_trial;
+
+/* What the kernel says, after `what` where it is the fragment that is wrong: it may also be that memory ran out, or that the device lacks something, which
+   vd_kernel_build tells apart. */
+static vd_result vd__fragment_fails(const vd__fragment_trial *t, const char *what) {
+    vd_result result = VD_ERROR_OUT_OF_MEMORY;
+    char why[512];
+    if (t->k) {
+        vd_kernel_build(t->ctx, t->k);
+        result = vd_error_result();
+    }
+    snprintf(why, sizeof why, "%.511s", t->k ? vc_error(t->k) : "out of host memory");
+    return vd_error_set(result, "%s '%s': %s: %s", t->call, t->plan, what, why);
+}
+
+static void vd__fragment_begin(vd__fragment_trial *t) {
+    t->k = vd__plan_begin(t->ctx, t->plan, 0);
+    t->arguments = 0;
+}
+
+/* Calls it with values from memory. */
+static vc_val vd__fragment_call(vd__fragment_trial *t, const vc_ref *numbers) {
+    static const vc_val nothing = { 0, 0 };
+    vc_val second = nothing;
+    if (t->f->gets[1]) second = vc_load(numbers[1], vc_u32(0));
+    return vd__fragment_of(t->f, t->k, vc_load(numbers[0], vc_u32(0)), second);
+}
+
+static void vd__fragment_numbers(vd__fragment_trial *t, vc_ref *numbers) {
+    int i;
+    for (i = 0; i < 2; i++) if (t->f->gets[i]) numbers[t->arguments++] = vc_buffer(t->k, "numbers", t->f->gets[i], VC_READ);
 }
 
 /* The first argument of a kernel behind so many, but for that of vc_printf; NULL: there is none, or the kernel is wrong. */
-static const char *vd__fragment_argument(vd_context *ctx, vc_kernel *k, int count) {
-    vd_backend backend = vd_device(ctx, 0)->backend;
-    const vc_info *info = vc_reflect_for(k, backend == VD_BACKEND_CUDA ? VC_TARGET_CUDA : backend == VD_BACKEND_OPENCL ? VC_TARGET_OPENCL : VC_TARGET_SPIRV);
+static const char *vd__fragment_argument(const vd__fragment_trial *t) {
+    vd_backend backend = vd_device(t->ctx, 0)->backend;
+    const vc_info *info = vc_reflect_for(t->k, backend == VD_BACKEND_CUDA ? VC_TARGET_CUDA : backend == VD_BACKEND_OPENCL ? VC_TARGET_OPENCL :
+                                               VC_TARGET_SPIRV);
     int i, own = info ? info->arg_count : 0;
     for (i = 0; info && i < info->hidden_count; i++) own -= info->hidden[i].kind == VC_HIDDEN_OUTPUT;
-    return own > count ? info->args[count].name : NULL;
+    return own > t->arguments ? info->args[t->arguments].name : NULL;
 }
 
-/* Makes a kernel with fragments; `count` arguments are the plan's. */
-static vd_result vd__plan_kernel_with(vd_context *ctx, const char *call, const char *plan, vc_kernel *k, const vd__fault *fault, int count, vd_kernel *out) {
-    const char *wanted = fault->wants ? vc_type_name(fault->wants) : "a number", *argument = NULL;
+/* Whether it left a value of this kernel, of a type that is wanted, and declared nothing. */
+static vd_result vd__fragment_check(const vd__fragment_trial *t, vc_val out) {
+    const vd__fragment *f = t->f;
+    vc_type gives = vc_typeof(out);
+    const char *argument;
+    bool right = f->wants ? gives == f->wants || gives == f->also : gives >= VC_I8 && gives <= VC_F64;
+    if (!out.of) return vd_error_set(VD_ERROR_INVALID, "%s '%s': %s leaves nothing in *out", t->call, t->plan, f->name);
+    if (out.of != (uintptr_t)t->k || !gives)
+        return vd_error_set(VD_ERROR_INVALID, "%s '%s': %s leaves what is no value of this kernel in *out", t->call, t->plan, f->name);
+    if (!right)
+        return vd_error_set(VD_ERROR_INVALID, "%s '%s': %s gives %s, %s is wanted", t->call, t->plan, f->name, vc_type_name(gives),
+                            f->wants ? vc_type_name(f->wants) : "a number");
+    vc_set(vc_var(t->k, "left", gives), out);
+    argument = vd__fragment_argument(t);
+    if (argument) return vd_error_set(VD_ERROR_INVALID, "%s '%s': %s declares argument '%s'; it may have none", t->call, t->plan, f->name, argument);
+    return vc_error(t->k) ? vd__fragment_fails(t, f->name) : VD_OK;
+}
+
+/* Alone in a kernel. */
+static vd_result vd__fragment_try_value(vd__fragment_trial *t) {
+    vc_ref numbers[2];
+    vc_val out;
+    char what[64];
     vd_result result = VD_OK;
-    if (fault->what)
-        result = vd_error_set(VD_ERROR_INVALID, "%s '%s': %s gives %s, %s is wanted", call, plan, fault->what, vc_type_name(fault->gives), wanted);
-    else if (fault->names) argument = vd__fragment_argument(ctx, k, count);
-    if (argument) result = vd_error_set(VD_ERROR_INVALID, "%s '%s': %s declares argument '%s'; it may have none", call, plan, fault->names, argument);
-    if (!result) return vd__plan_kernel(ctx, k, out);
-    vc_free(k);
+    vd__fragment_begin(t);
+    if (!t->k) return vd__fragment_fails(t, t->f->name);
+    vd__fragment_numbers(t, numbers);
+    if (vc_error(t->k)) { /* what the plan's own kernels say, too */
+        vc_free(t->k);
+        return VD_OK;
+    }
+    out = vd__fragment_call(t, numbers);
+    snprintf(what, sizeof what, "%s%s", t->f->name, t->f->gets[1] ? "" : ", which gets in[0] alone");
+    result = vc_error(t->k) ? vd__fragment_fails(t, what) : vd__fragment_check(t, out);
+    vc_free(t->k);
     return result;
+}
+
+/* As kernels call it where some invocations do not come to it, and all to what is behind it. */
+static vd_result vd__fragment_try_place(vd__fragment_trial *t) {
+    vc_ref numbers[2];
+    char what[64];
+    vd_result result = VD_OK;
+    vd__fragment_begin(t);
+    if (!t->k) return vd__fragment_fails(t, t->f->name);
+    vd__fragment_numbers(t, numbers);
+    if (!vc_error(t->k)) {
+        VC_IF(t->k, vc_eq(vc_local_index(t->k), vc_u32(0))) { vd__fragment_call(t, numbers); }
+        snprintf(what, sizeof what, "%s, to which not all invocations of a workgroup come", t->f->name);
+        if (vc_error(t->k)) result = vd__fragment_fails(t, what);
+        vc_barrier(t->k);
+        if (!result && vc_error(t->k))
+            result = vd_error_set(VD_ERROR_INVALID, "%s '%s': %s has a vc_return_if, but what is behind it takes all invocations", t->call, t->plan,
+                                  t->f->name);
+    }
+    vc_free(t->k);
+    return result;
+}
+
+static vd_result vd__fragment_try(vd_context *ctx, const char *call, const char *plan, const vd__fragment *f) {
+    vd__fragment_trial t;
+    vd_result result;
+    if (!f->write) return VD_OK;
+    t.ctx = ctx;
+    t.call = call;
+    t.plan = plan;
+    t.f = f;
+    result = vd__fragment_try_value(&t);
+    return result ? result : vd__fragment_try_place(&t);
 }
 
 /* What a buffer is; its name stands for what it is to the call. */
@@ -748,11 +860,25 @@ static vd_result vd__plan_check_unused(const char *call, const char *plan, vd_bu
 
 /* What a combine of the caller's begins with. */
 static vd_result vd__plan_check_identity(const char *call, const char *plan, vd_fragment combine, vc_val identity, vd_type type) {
-    if (!identity.of) return VD_OK;
+    if (!identity.of && !combine) return VD_OK;
+    if (!identity.of)
+        return vd_error_set(VD_ERROR_INVALID, "%s '%s': there is a combine, but no identity, the immediate with which it changes nothing", call, plan);
     if (!combine) return vd_error_set(VD_ERROR_INVALID, "%s '%s': there is an identity, but no combine, to which it belongs", call, plan);
     if (identity.of >= 4096) return vd_error_set(VD_ERROR_INVALID, "%s '%s': identity is a value of a kernel; it takes an immediate", call, plan);
     if (vc_typeof(identity) == type) return VD_OK;
     return vd_error_set(VD_ERROR_INVALID, "%s '%s': identity is %s, type is %s", call, plan, vc_type_name(vc_typeof(identity)), vd_type_name(type));
+}
+
+/* An identity in the type that it is combined in. Of f16 by bits: those that are no normal numbers are not cast before there is a kernel. */
+static vc_val vd__plan_identity(vc_val identity, vc_type type) {
+    uint32_t half = (uint32_t)identity.bits, sign = (half & 0x8000u) << 16, exponent = half >> 10 & 31, fraction = half & 1023;
+    if (vc_typeof(identity) == type) return identity;
+    if (vc_typeof(identity) != VC_F16 || type != VC_F32) return vc_cast(type, identity);
+    if (exponent == 31) return vc_imm(type, sign | 0x7f800000u | fraction << 13);
+    if (!exponent && !fraction) return vc_imm(type, sign);
+    exponent += exponent ? 112 : 113;
+    for (; !(half & 0x7c00u) && !(fraction & 1024); exponent--) fraction *= 2; /* subnormal */
+    return vc_imm(type, sign | exponent << 23 | (fraction & 1023) << 13);
 }
 
 /* The dimensions of a shape and its elements, of which there may be so many; `axes` name some of the dimensions. */
@@ -4558,7 +4684,7 @@ typedef struct vd__reduce_writer {
     const vd_reduce *plan;
     const vd_reduce_desc *desc;
     const vd__reduce_row *row_of;
-    vd__fault *fault;
+    vd__fragment map, combine;
     vc_type type[VD__REDUCE_FIELDS];
     uint32_t vector, loads;  /* elements of a load, loads under way */
     vd__digits kept, reduced; /* in vectors */
@@ -4577,7 +4703,7 @@ static vc_combine vd__reduce_form(const vd__reduce_writer *w) {
 static vd__reduce_state vd__reduce_nothing(const vd__reduce_writer *w) {
     vd__reduce_state s;
     vc_combine form = vd__reduce_form(w);
-    s.v[0] = w->desc->combine && w->desc->identity.of ? vc_cast(w->type[0], w->desc->identity) : vd__reduce_identity(form, w->type[0]);
+    s.v[0] = w->desc->combine ? vd__plan_identity(w->desc->identity, w->type[0]) : vd__reduce_identity(form, w->type[0]);
     s.v[1] = vd__reduce_is_arg(w->desc->op) ? vc_u32(UINT32_MAX) : vc_imm(w->type[0], 0);
     s.v[2] = vc_u32(0);
     return s;
@@ -4588,9 +4714,7 @@ static vd__reduce_state vd__reduce_lift(const vd__reduce_writer *w, const vc_val
     vd__reduce_state s = vd__reduce_nothing(w), none = s;
     vc_type wide = vd__reduce_wide(w->desc->type);
     vc_val v = e[0];
-    if (w->desc->map)
-        v = vd__fragment_of(w->k, w->fault, "map", w->desc->map, w->desc->map_user, e, w->desc->type,
-                            vd__reduce_asks(w->desc->op) ? (vc_type)VC_BOOL : wide);
+    if (w->desc->map) v = vd__fragment_of(&w->map, w->k, e[0], e[1]);
     else if (w->desc->op == VD_REDUCE_DOT) v = vc_mul(vc_cast(wide, e[0]), vc_cast(wide, e[1]));
     if (vd__reduce_asks(w->desc->op)) v = vc_ne(vc_cast(wide, v), vc_imm(wide, 0));
     s.v[0] = v = vc_cast(w->type[0], v);
@@ -4619,13 +4743,9 @@ static vd__reduce_state vd__reduce_pool(const vd__reduce_writer *w, vd__reduce_s
 
 static vd__reduce_state vd__reduce_both(const vd__reduce_writer *w, vd__reduce_state a, vd__reduce_state b) {
     vd__reduce_state s = a;
-    vc_val pair[2], better;
-    pair[0] = a.v[0];
-    pair[1] = b.v[0];
-    if (w->desc->combine) {
-        s.v[0] = vd__fragment_of(w->k, w->fault, "combine", w->desc->combine, w->desc->combine_user, pair, w->type[0], w->type[0]);
-        s.v[0] = vc_cast(w->type[0], s.v[0]);
-    } else if (vd__reduce_is_arg(w->desc->op)) {
+    vc_val better;
+    if (w->desc->combine) s.v[0] = vc_cast(w->type[0], vd__fragment_of(&w->combine, w->k, a.v[0], b.v[0]));
+    else if (vd__reduce_is_arg(w->desc->op)) {
         better = w->desc->op == VD_REDUCE_ARGMIN ? vc_lt(b.v[0], a.v[0]) : vc_gt(b.v[0], a.v[0]);
         better = vc_or(better, vc_and(vc_eq(b.v[0], a.v[0]), vc_lt(b.v[1], a.v[1])));
         s.v[0] = vc_select(better, b.v[0], a.v[0]);
@@ -4704,7 +4824,7 @@ static void vd__reduce_store(const vd__reduce_writer *w, vc_ref to, vc_val at, v
 
 /* Load r of what belongs to a result, as that many states. */
 static void vd__reduce_element(const vd__reduce_writer *w, vc_val base, vc_val r, vd__reduce_state *to) {
-    vc_val at = vc_add(base, vd__digits_offset(&w->reduced, r)), e[2], both[2];
+    vc_val at = vc_add(base, vd__digits_offset(&w->reduced, r)), e[2] = { { 0, 0 }, { 0, 0 } }, both[2];
     uint32_t i, j, inputs = w->desc->op == VD_REDUCE_DOT ? 2 : 1;
     for (i = 0; i < inputs; i++) both[i] = vc_load(w->in[i][w->vector > 1], at);
     for (j = 0; j < w->vector; j++) {
@@ -4717,7 +4837,7 @@ static void vd__reduce_element(const vd__reduce_writer *w, vc_val base, vc_val r
 static void vd__reduce_rest(const vd__reduce_writer *w) {
     uint64_t n = w->plan->reduced.product;
     uint32_t rest = (uint32_t)(n % w->vector), i;
-    vc_val at = vc_add(w->row, vc_u32((uint32_t)n - rest)), e[2];
+    vc_val at = vc_add(w->row, vc_u32((uint32_t)n - rest)), e[2] = { { 0, 0 }, { 0, 0 } };
     if (!rest) return;
     VC_IF(w->k, vc_and(vc_eq(w->part, vc_u32(0)), vc_lt(w->row, vc_u32(rest)))) {
         for (i = 0; i < (w->desc->op == VD_REDUCE_DOT ? 2u : 1u); i++) e[i] = vc_load(w->in[i][0], at);
@@ -4907,22 +5027,26 @@ static void vd__reduce_plan(vd_reduce *p) {
     p->parts = vd__reduce_parts(p, d, wanted, p->threads / p->lanes * (p->vector > 1 ? VD__REDUCE_ELEMENTS : VD__REDUCE_ELEMENTS / 2), few);
 }
 
-static int vd__reduce_arguments(const vd_reduce *p, const vd_reduce_io *io, uint32_t vector, vd_arg *args);
+static vd__fragment vd__reduce_map(const vd_reduce_desc *d) {
+    vc_type also = vd__reduce_asks(d->op) ? (vc_type)VC_BOOL : vd__reduce_wide(d->type);
+    return vd__fragment_made("map", d->map, d->map_user, d->type, d->op == VD_REDUCE_DOT ? d->type : (vc_type)VC_NONE, d->type, also);
+}
+
+/* Of the type that is computed in. */
+static vd__fragment vd__combine_of(vd_fragment combine, void *user, vc_type type) {
+    return vd__fragment_made("combine", combine, user, type, type, type, type);
+}
 
 static vd_result vd__reduce_build(vd_reduce *p, bool vectors) {
     vd__reduce_writer w;
-    vd__fault fault;
-    vd_reduce_io io;
-    vd_arg args[10];
     memset(&w, 0, sizeof w);
-    memset(&fault, 0, sizeof fault);
-    memset(&io, 0, sizeof io);
     w.k = vd__plan_begin(p->ctx, p->name, p->threads);
     w.plan = p;
     w.desc = &p->desc;
     w.row_of = vd__reduce_row_of(w.desc);
-    w.fault = &fault;
     w.type[0] = vd__reduce_type(w.desc);
+    w.map = vd__reduce_map(w.desc);
+    w.combine = vd__combine_of(w.desc->combine, w.desc->combine_user, w.type[0]);
     w.type[1] = vd__reduce_is_arg(w.desc->op) ? (vc_type)VC_U32 : w.type[0];
     w.type[2] = VC_U32;
     w.vector = vectors ? p->vector : 1;
@@ -4930,7 +5054,7 @@ static vd_result vd__reduce_build(vd_reduce *p, bool vectors) {
     w.kept = vd__digits_grouped(&p->kept, w.vector, false);
     w.reduced = vd__digits_grouped(&p->reduced, w.vector, true);
     vd__reduce_record(&w);
-    return vd__plan_kernel_with(p->ctx, "vd_reduce_create", p->name, w.k, &fault, vd__reduce_arguments(p, &io, w.vector, args), &p->kernels[vectors]);
+    return vd__plan_kernel(p->ctx, w.k, &p->kernels[vectors]);
 }
 
 static vd_result vd__reduce_check_type(const vd_reduce *p) {
@@ -4975,10 +5099,17 @@ static vd_result vd__reduce_check_desc(vd_reduce *p) {
     return VD_OK;
 }
 
+static vd_result vd__reduce_try(const vd_reduce *p) {
+    vd__fragment map = vd__reduce_map(&p->desc), combine = vd__combine_of(p->desc.combine, p->desc.combine_user, vd__reduce_type(&p->desc));
+    vd_result result = vd__fragment_try(p->ctx, "vd_reduce_create", p->name, &map);
+    return result ? result : vd__fragment_try(p->ctx, "vd_reduce_create", p->name, &combine);
+}
+
 static vd_result vd__reduce_make(vd_reduce *p) {
     const vd__reduce_row *row;
     uint32_t size;
     vd_result result = vd__reduce_check_desc(p);
+    if (!result) result = vd__reduce_try(p);
     if (result) return result;
     row = vd__reduce_row_of(&p->desc);
     size = vd_type_size(vd__reduce_type(&p->desc));
@@ -5094,7 +5225,7 @@ typedef struct vd__scan_writer {
     vc_kernel *k;
     const vd_scan *plan;
     const vd_scan_desc *desc;
-    vd__fault *fault;
+    vd__fragment lift, combine; /* lift: map, or keep */
     vd__scan_mode mode;
     vc_combine form;
     vc_type type;            /* of a sum */
@@ -5116,7 +5247,7 @@ static vc_type vd__scan_type(const vd_scan *p) { return p->keep ? (vc_type)VC_U3
 
 static vc_val vd__scan_identity(const vd__scan_writer *w) {
     if (w->plan->keep) return vc_u32(0);
-    return w->desc->combine && w->desc->identity.of ? vc_cast(w->type, w->desc->identity) : vd__reduce_identity(w->form, w->type);
+    return w->desc->combine ? vd__plan_identity(w->desc->identity, w->type) : vd__reduce_identity(w->form, w->type);
 }
 
 static vd__scan_state vd__scan_nothing(const vd__scan_writer *w) {
@@ -5127,11 +5258,8 @@ static vd__scan_state vd__scan_nothing(const vd__scan_writer *w) {
 }
 
 static vc_val vd__scan_combine(const vd__scan_writer *w, vc_val a, vc_val b) {
-    vc_val pair[2];
     if (!w->desc->combine) return vd__reduce_combine(w->form, a, b);
-    pair[0] = a;
-    pair[1] = b;
-    return vc_cast(w->type, vd__fragment_of(w->k, w->fault, "combine", w->desc->combine, w->desc->combine_user, pair, w->type, w->type));
+    return vc_cast(w->type, vd__fragment_of(&w->combine, w->k, a, b));
 }
 
 /* b behind a. */
@@ -5171,13 +5299,8 @@ static void vd__scan_shared(const vd__scan_writer *w, const char *name, uint32_t
 
 /* An element as it is summed. */
 static vc_val vd__scan_lift(const vd__scan_writer *w, vc_val element) {
-    vc_val v = element;
-    if (w->plan->keep) {
-        v = vd__fragment_of(w->k, w->fault, "keep", w->plan->keep, w->plan->keep_user, &element, VC_BOOL, VC_BOOL);
-        return vc_cast(VC_U32, vc_cast(VC_BOOL, v));
-    }
-    if (w->desc->map) v = vd__fragment_of(w->k, w->fault, "map", w->desc->map, w->desc->map_user, &element, w->desc->type, w->type);
-    return vc_cast(w->type, v);
+    vc_val v = w->lift.write ? vd__fragment_of(&w->lift, w->k, element, element) : element;
+    return w->plan->keep ? vc_cast(VC_U32, vc_cast(VC_BOOL, v)) : vc_cast(w->type, v);
 }
 
 static vd__scan_state vd__scan_element(const vd__scan_writer *w, uint32_t i) {
@@ -5677,23 +5800,23 @@ static void vd__scan_declare(vd__scan_writer *w) {
     if (w->mode == VD__SCAN_COLUMNS) w->begin = vc_param(w->k, "begin", VC_U32);
 }
 
-static int vd__scan_arguments(const vd_scan *p, const vd_scan_io *io, vd__scan_mode mode, uint32_t step, bool vectors, vd_arg *args);
+static vd__fragment vd__scan_lift_of(const vd_scan *p) {
+    const vd_scan_desc *d = &p->desc;
+    if (p->keep) return vd__fragment_made("keep", p->keep, p->keep_user, d->type, VC_NONE, VC_BOOL, VC_BOOL);
+    return vd__fragment_made("map", d->map, d->map_user, d->type, VC_NONE, d->type, vd__scan_type(p));
+}
 
 static vd_result vd__scan_build(vd_scan *p, vd__scan_mode mode, bool vectors) {
     vd__scan_writer w;
-    vd__fault fault;
-    vd_scan_io io;
-    vd_arg args[10];
     memset(&w, 0, sizeof w);
-    memset(&fault, 0, sizeof fault);
-    memset(&io, 0, sizeof io);
-    w.fault = &fault;
     w.k = vd__plan_begin(p->ctx, p->name, p->threads);
     w.plan = p;
     w.desc = &p->desc;
     w.mode = mode;
     w.form = p->keep ? VC_ADD : p->desc.combine ? VC_COMBINE_NONE : vd__reduce_rows[p->desc.op].form;
     w.type = vd__scan_type(p);
+    w.lift = vd__scan_lift_of(p);
+    w.combine = vd__combine_of(p->desc.combine, p->desc.combine_user, w.type);
     w.threads = p->threads;
     w.vector = p->vector;
     w.wide = vectors;
@@ -5703,8 +5826,7 @@ static vd_result vd__scan_build(vd_scan *p, vd__scan_mode mode, bool vectors) {
     if (mode == VD__SCAN_MIDDLE) vd__scan_record_middle(&w);
     else if (mode == VD__SCAN_COLUMNS) vd__scan_record_columns(&w);
     else vd__scan_record_tile(&w);
-    return vd__plan_kernel_with(p->ctx, p->keep ? "vd_compact_create" : "vd_scan_create", p->name, w.k, &fault,
-                                vd__scan_arguments(p, &io, mode, 0, vectors, args), &p->kernels[mode][vectors]);
+    return vd__plan_kernel(p->ctx, w.k, &p->kernels[mode][vectors]);
 }
 
 /* Not on devices where a workgroup that waits for another may keep it from running, Apple's and those of phones; nor on processors, where llvmpipe ends any
@@ -5779,11 +5901,18 @@ static vd__scan_mode vd__scan_step(const vd_scan *p, uint32_t step) {
 
 static bool vd__scan_by_vectors(vd__scan_mode mode) { return mode != VD__SCAN_MIDDLE && mode != VD__SCAN_COLUMNS; }
 
+static vd_result vd__scan_try(const vd_scan *p, const char *call) {
+    vd__fragment lift = vd__scan_lift_of(p), combine = vd__combine_of(p->desc.combine, p->desc.combine_user, vd__scan_type(p));
+    vd_result result = vd__fragment_try(p->ctx, call, p->name, &lift);
+    return result ? result : vd__fragment_try(p->ctx, call, p->name, &combine);
+}
+
 static vd_result vd__scan_make(vd_scan *p, const char *call) {
     uint64_t tiles;
     uint32_t step, v;
     vd__scan_mode mode;
     vd_result result = vd__scan_check_desc(p, call);
+    if (!result) result = vd__scan_try(p, call);
     if (result) return result;
     vd__scan_plan(p);
     tiles = p->inner == 1 ? p->rows * p->tiles : p->rows;
@@ -6426,18 +6555,22 @@ static vc_val vd__histogram_has(vc_kernel *k, const vd_histogram_desc *d, vc_val
     return vc_and(there, vc_lt(vc_cast(VC_U32, v), bins));
 }
 
+static vd__fragment vd__histogram_bin(const vd_histogram_desc *d) {
+    return vd__fragment_made("bin", d->bin, d->bin_user, d->type, VC_NONE, VC_NONE, VC_NONE);
+}
+
 /* Counts an element in `to`. */
-static void vd__histogram_element(vc_kernel *k, const vd_histogram_desc *d, vd__fault *fault, vc_ref to, vc_val element) {
-    vc_val v = element;
+static void vd__histogram_element(vc_kernel *k, const vd_histogram_desc *d, vc_ref to, vc_val element) {
+    vd__fragment bin = vd__histogram_bin(d);
+    vc_val v = d->bin ? vd__fragment_of(&bin, k, element, element) : element;
     vc_type type;
-    if (d->bin) v = vd__fragment_of(k, fault, "bin", d->bin, d->bin_user, &element, VC_NONE, VC_NONE);
     type = vc_typeof(v);
     type = type >= VC_I8 && type <= VC_F64 ? vd__reduce_wide(type) : type;
     v = vc_cast(type, v);
     VC_IF(k, vd__histogram_has(k, d, v)) { vc_atomic_add(to, vc_cast(VC_U32, v), vc_u32(1), NULL); }
 }
 
-static void vd__histogram_record(vc_kernel *k, const vd_histogram *p, vd__fault *fault, bool shared) {
+static void vd__histogram_record(vc_kernel *k, const vd_histogram *p, bool shared) {
     const vd_histogram_desc *d = &p->desc;
     vc_ref in = vc_buffer(k, "in", d->type, VC_READ), out = vc_buffer(k, "out", VC_U32, VC_READ_WRITE), own = out;
     vc_val lane = vc_local_index(k), bins = vc_u32(d->bins), threads = vc_u32(p->threads), n = vc_u32((uint32_t)d->count);
@@ -6446,7 +6579,7 @@ static void vd__histogram_record(vc_kernel *k, const vd_histogram *p, vd__fault 
         VC_FOR_STEP(k, i, lane, bins, threads) { vc_store(own, i, vc_u32(0)); }
         vc_barrier(k);
     }
-    VC_FOR_STEP(k, i, vc_global_id(k, 0), n, vc_u32((uint32_t)p->groups * p->threads)) { vd__histogram_element(k, d, fault, own, vc_load(in, i)); }
+    VC_FOR_STEP(k, i, vc_global_id(k, 0), n, vc_u32((uint32_t)p->groups * p->threads)) { vd__histogram_element(k, d, own, vc_load(in, i)); }
     if (!shared) return;
     vc_barrier(k);
     VC_FOR_STEP(k, i, lane, bins, threads) {
@@ -6458,7 +6591,7 @@ static void vd__histogram_record(vc_kernel *k, const vd_histogram *p, vd__fault 
 static vd_result vd__histogram_make(vd_histogram *p) {
     const vd_device_info *device = vd_device(p->ctx, 0);
     const vd_histogram_desc *d = &p->desc;
-    vd__fault fault;
+    vd__fragment bin;
     vc_kernel *k;
     bool cpu = vd__plan_for_cpu(device);
     uint64_t least;
@@ -6477,10 +6610,12 @@ static vd_result vd__histogram_make(vd_histogram *p) {
     if (p->groups > (cpu ? 8 : 2 * vd__plan_groups)) p->groups = cpu ? 8 : 2 * vd__plan_groups; /* those of 256 threads are small */
     least = vd__plan_shares(d->count, p->threads * vd__plan_rounds(device));
     if (p->groups < least) p->groups = least;
+    bin = vd__histogram_bin(d);
+    result = vd__fragment_try(p->ctx, "vd_histogram_create", p->name, &bin);
+    if (result) return result;
     k = vd__plan_begin(p->ctx, p->name, p->threads);
-    memset(&fault, 0, sizeof fault);
-    vd__histogram_record(k, p, &fault, (uint64_t)d->bins * 4 <= device->limits.max_shared_bytes / 2);
-    return vd__plan_kernel_with(p->ctx, "vd_histogram_create", p->name, k, &fault, 2, &p->kernel);
+    vd__histogram_record(k, p, (uint64_t)d->bins * 4 <= device->limits.max_shared_bytes / 2);
+    return vd__plan_kernel(p->ctx, k, &p->kernel);
 }
 
 VD__PLAN_NEW(histogram, vd__histogram_make)
@@ -6508,7 +6643,7 @@ struct vd_top_k {
 typedef struct vd__top_writer {
     vc_kernel *k;
     const vd_top_k *plan;
-    vd__fault *fault;
+    vd__fragment map;
     vc_type wide, key;       /* of elements in the kernel, of numbers with as many bits */
     vc_ref in, values, indices, keys, places, tickets;
     vc_ref counts, choice, best, where, found; /* shared: by digit; digit, wanted ones that have it, all that have it; keys, indices, how many */
@@ -6563,16 +6698,16 @@ static vc_val vd__top_value(const vd__top_writer *w, vc_val key) {
 static vd__top_item vd__top_item_of(const vd__top_writer *w, const vd__top_source *s, vc_val i) {
     const vd_top_k *p = w->plan;
     vd__top_item item;
-    vc_val at, in[2], v;
+    vc_val at, v;
     if (s->parts) {
         at = vc_add(vc_mul(w->row, vc_u32(p->parts * p->desc.k)), i);
         item.key = vc_load(w->keys, at);
         item.index = vc_load(w->places, at);
         return item;
     }
-    item.index = in[1] = vc_add(s->first, i);
-    in[0] = v = vc_load(w->in, vc_add(vc_mul(w->row, vc_u32((uint32_t)p->n)), item.index));
-    if (p->desc.map) v = vd__fragment_of(w->k, w->fault, "map", p->desc.map, p->desc.map_user, in, p->desc.type, w->wide);
+    item.index = vc_add(s->first, i);
+    v = vc_load(w->in, vc_add(vc_mul(w->row, vc_u32((uint32_t)p->n)), item.index));
+    if (p->desc.map) v = vd__fragment_of(&w->map, w->k, v, item.index);
     item.key = vd__top_key(w, vc_cast(w->wide, v));
     return item;
 }
@@ -6767,14 +6902,16 @@ static void vd__top_declare(vd__top_writer *w) {
     w->found = vc_shared(w->k, "found", VC_U32, 1);
 }
 
+static vd__fragment vd__top_map(const vd_top_k_desc *d) {
+    return vd__fragment_made("map", d->map, d->map_user, d->type, VC_U32, d->type, vd__reduce_wide(d->type));
+}
+
 static vd_result vd__top_build(vd_top_k *p) {
     vd__top_writer w;
     vd__top_source s;
-    vd__fault fault;
     vc_val group, part;
     memset(&w, 0, sizeof w);
-    memset(&fault, 0, sizeof fault);
-    w.fault = &fault;
+    w.map = vd__top_map(&p->desc);
     w.k = vd__plan_begin(p->ctx, p->name, p->threads);
     w.plan = p;
     w.wide = vd__reduce_wide(p->desc.type);
@@ -6793,7 +6930,7 @@ static vd_result vd__top_build(vd_top_k *p) {
     vd__top_select(&w, &s);
     if (p->parts > 1) vd__top_finish(&w, part, s.wanted);
     else vd__top_write(&w, &s);
-    return vd__plan_kernel_with(p->ctx, "vd_top_k_create", p->name, w.k, &fault, p->parts > 1 ? 6 : 3, &p->kernel);
+    return vd__plan_kernel(p->ctx, w.k, &p->kernel);
 }
 
 /* ---- the plan ---- */
@@ -6862,9 +6999,12 @@ static vd_result vd__top_plan(vd_top_k *p) {
 }
 
 static vd_result vd__top_make(vd_top_k *p) {
+    vd__fragment map;
     vd_result result = vd__top_check_desc(p);
     if (result) return result;
-    result = vd__top_plan(p);
+    map = vd__top_map(&p->desc);
+    result = vd__fragment_try(p->ctx, "vd_top_k_create", p->name, &map);
+    if (!result) result = vd__top_plan(p);
     if (result) return result;
     if (p->parts > 1) {
         uint64_t left = p->rows * p->parts * p->desc.k;

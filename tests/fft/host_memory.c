@@ -140,6 +140,7 @@ static vd_result reduce(fixture *f) {
     desc.shape[0] = N;
     desc.map = twice;
     desc.combine = larger;
+    desc.identity = vc_f32(0);
     vd_reduce *plan = vd_reduce_create(f->ctx, &desc);
     vd_result result = last(plan);
     if (!result) result = vd_reduce_run(plan, list_of(f), f->in, f->out);

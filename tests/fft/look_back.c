@@ -64,6 +64,7 @@ static vd_scan *scan_of(const scan_sample *s) {
     scan.exclusive = s->exclusive;
     scan.segmented = s->segmented;
     if (s->last) scan.combine = last_one;
+    if (s->last) scan.identity = vc_imm(s->type, 0);
     if (s->gpu) setenv("VKDISPATCH_FFT_SHAPES", "gpu", 1);
     vd_scan *p = s->compact ? vd_compact_create(device_context, &compact) : vd_scan_create(device_context, &scan);
     unsetenv("VKDISPATCH_FFT_SHAPES");

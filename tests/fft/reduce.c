@@ -495,6 +495,38 @@ static void own_operations(void **state) {
     assert_true(got == wanted);
 }
 
+static void known(vc_kernel *k, const vc_val *in, vc_val *out, void *user) {
+    (void)k, (void)user;
+    *out = vc_select(vc_isnan(in[0]), in[1], in[0]);
+}
+
+static void larger(vc_kernel *k, const vc_val *in, vc_val *out, void *user) {
+    (void)k, (void)user;
+    *out = vc_max(in[0], in[1]);
+}
+
+/* Identities that are no normal numbers: NaN, infinity, subnormals. Of f16 they are combined as f32. */
+static void identities(void **state) {
+    static const struct { vd_type type; uint64_t bits; vd_fragment combine; double wanted; } cases[] = { /* of -4 */
+        { VD_F32, 0x7fc00000u, known, -4 }, { VD_F16, 0x7e00, known, -4 }, { VD_F32, 0xff800000u, larger, -4 }, { VD_F16, 0xfc00, larger, -4 },
+        { VD_F32, 1, larger, 0 }, { VD_F16, 1, larger, 1 / 16777216.0 }, { VD_F16, 0x83ff, larger, -1023 / 16777216.0 },
+        { VD_F16, 0x0400, larger, 1 / 16384.0 }, { VD_F16, 0, larger, 0 }, { VD_F16, 0xbc01, larger, -1025 / 1024.0 }, { VD_F16, 0x7bff, larger, 65504 } };
+    (void)state;
+    need_device();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint8_t data[8] = { 0 }, got[8] = { 0 };
+        vd_reduce_desc desc = { 0 };
+        if (lacks(cases[i].type)) continue;
+        memcpy(data, cases[i].type == VD_F32 ? (const void *)&(float){ -4 } : (const void *)&(uint16_t){ 0xc400 }, vd_type_size(cases[i].type));
+        desc.type = cases[i].type;
+        desc.shape[0] = 1;
+        desc.combine = cases[i].combine;
+        desc.identity = vc_imm(cases[i].type, cases[i].bits);
+        run(&desc, data, NULL, 1, got, cases[i].type, NULL, cases[i].type, 1);
+        if (!(fabs(get(cases[i].type, got).real - cases[i].wanted) < 1e-9)) fail_msg("case %d: %g", (int)i, get(cases[i].type, got).real);
+    }
+}
+
 /* Segments of all lengths, an empty one among them; numbers count from where a segment begins. */
 static void segments(void **state) {
     enum { MOST = 90, N = MOST * (MOST - 1) / 2 };
@@ -820,7 +852,7 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(types_and_operations), cmocka_unit_test(shapes_and_axes), cmocka_unit_test(mapped), cmocka_unit_test(simple),
         cmocka_unit_test(least_and_most), cmocka_unit_test(lengths), cmocka_unit_test(statistics), cmocka_unit_test(statistics_of_types),
-        cmocka_unit_test(own_operations), cmocka_unit_test(segments), cmocka_unit_test(empty_segments),
+        cmocka_unit_test(own_operations), cmocka_unit_test(identities), cmocka_unit_test(segments), cmocka_unit_test(empty_segments),
         cmocka_unit_test(long_results), cmocka_unit_test(yes_and_no),
         cmocka_unit_test(as_for_a_gpu),
         cmocka_unit_test(views_and_repeats), cmocka_unit_test(without_wide_subgroups), cmocka_unit_test(bad_input),

@@ -4,6 +4,7 @@
 #include "common.h"
 
 static const vd_buffer none = { 0 };
+static const vc_val nothing = { 0, 0 };
 
 static vd_context *context_of(uint64_t disable, uint64_t memory) {
     vd_device_info device = { 0 };
@@ -233,12 +234,57 @@ static void same(vc_kernel *k, const vc_val *in, vc_val *out, void *user) {
     *out = in[0];
 }
 
+typedef enum place { REDUCE_MAP, REDUCE_COMBINE, SCAN_MAP, SCAN_COMBINE, KEEP, BIN, TOP_MAP, PLACES } place;
+
+static struct { place at; vc_val stranger; } tried;
+
+static vc_val right_type(vc_val x) { return tried.at == KEEP ? vc_gt(x, vc_f32(0)) : x; }
+
+static void silent(vc_kernel *k, const vc_val *in, vc_val *out, void *user) { (void)k, (void)in, (void)out, (void)user; }
+
+static void both(vc_kernel *k, const vc_val *in, vc_val *out, void *user) {
+    (void)k, (void)user;
+    *out = right_type(vc_add(in[0], in[1]));
+}
+
+static void waits(vc_kernel *k, const vc_val *in, vc_val *out, void *user) {
+    (void)user;
+    vc_barrier(k);
+    *out = right_type(in[0]);
+}
+
+static void gathers(vc_kernel *k, const vc_val *in, vc_val *out, void *user) {
+    (void)user;
+    vc_group_reduce(k, VC_ADD, in[0], out);
+    *out = right_type(*out);
+}
+
+static void returns(vc_kernel *k, const vc_val *in, vc_val *out, void *user) {
+    (void)user;
+    *out = right_type(in[0]);
+    vc_return_if(k, vc_lt(in[0], vc_f32(3)));
+}
+
+static void foreign(vc_kernel *k, const vc_val *in, vc_val *out, void *user) {
+    (void)k, (void)in, (void)user;
+    *out = tried.stranger;
+}
+
+static void from_block(vc_kernel *k, const vc_val *in, vc_val *out, void *user) {
+    (void)user;
+    VC_IF(k, vc_lt(in[0], vc_f32(1))) { *out = right_type(vc_mul(in[0], in[0])); }
+}
+
+static void leaves_open(vc_kernel *k, const vc_val *in, vc_val *out, void *user) {
+    (void)user;
+    *out = right_type(in[0]);
+    VC_IF(k, vc_lt(in[0], vc_f32(1))) break;
+}
+
 static void hook_declare(vc_kernel *k, void *user) {
     (void)user;
     vc_param(k, "gain", VC_F32);
 }
-
-typedef enum place { REDUCE_MAP, REDUCE_COMBINE, SCAN_MAP, SCAN_COMBINE, KEEP, BIN, TOP_MAP, PLACES } place;
 
 /* Whether there is such a plan. */
 static bool with_fragment(vd_context *ctx, place at, vd_fragment f) {
@@ -249,12 +295,13 @@ static bool with_fragment(vd_context *ctx, place at, vd_fragment f) {
     vd_histogram_desc histogram = { 0 };
     vd_top_k_desc top = { 0 };
     void *plan = NULL;
+    tried.at = at;
     reduce.shape[0] = scan.shape[0] = compact.count = histogram.count = top.shape[0] = 5000;
     histogram.bins = top.k = 5;
     if (at == REDUCE_MAP) reduce.map = f;
-    else reduce.combine = f;
+    else reduce.combine = f, reduce.identity = vc_f32(0);
     if (at == SCAN_MAP) scan.map = f;
-    else scan.combine = f;
+    else scan.combine = f, scan.identity = vc_f32(0);
     compact.keep = f;
     histogram.bin = f;
     top.map = f;
@@ -269,8 +316,8 @@ static bool with_fragment(vd_context *ctx, place at, vd_fragment f) {
 }
 
 static void refused_fragment(vd_context *ctx, place at, vd_fragment f, const char *text) {
-    static const char *const what[PLACES] = { "vd_reduce_create 'reduce': map ", "vd_reduce_create 'reduce': combine ", "vd_scan_create 'scan': map ",
-        "vd_scan_create 'scan': combine ", "vd_compact_create 'compact': keep ", "vd_histogram_create 'histogram': bin ", "vd_top_k_create 'top_k': map " };
+    static const char *const what[PLACES] = { "vd_reduce_create 'reduce': map", "vd_reduce_create 'reduce': combine", "vd_scan_create 'scan': map",
+        "vd_scan_create 'scan': combine", "vd_compact_create 'compact': keep", "vd_histogram_create 'histogram': bin", "vd_top_k_create 'top_k': map" };
     if (with_fragment(ctx, at, f)) fail_msg("%s... \"%s\" is not refused", what[at], text);
     says(what[at]);
     says(text);
@@ -303,6 +350,29 @@ static void fragments(void **state) {
     assert_null(vd_reduce_create(ctx, &any));
     says("'reduce': map gives bool, f32 is wanted");
     nothing_left(ctx);
+    vd_context_destroy(ctx);
+}
+
+/* What fragments leave, and what they may not do where not all invocations of a workgroup come to them. */
+static void fragments_left(void **state) {
+    vd_context *ctx = context_of(0, 0);
+    vc_kernel *other = vc_begin(NULL);
+    (void)state;
+    tried.stranger = vc_const(other, vc_f32(1));
+    for (int i = 0; i < PLACES; i++) {
+        place at = (place)i;
+        refused_fragment(ctx, at, silent, " leaves nothing in *out");
+        refused_fragment(ctx, at, foreign, " leaves what is no value of this kernel in *out");
+        refused_fragment(ctx, at, from_block, "was made in a block that is closed");
+        refused_fragment(ctx, at, leaves_open, ": kernel '");
+        refused_fragment(ctx, at, waits, ", to which not all invocations of a workgroup come: vc_barrier");
+        refused_fragment(ctx, at, gathers, ", to which not all invocations of a workgroup come: vc_group_reduce");
+        refused_fragment(ctx, at, returns, " has a vc_return_if, but what is behind it takes all invocations");
+        if (at == REDUCE_COMBINE || at == SCAN_COMBINE) assert_true(with_fragment(ctx, at, both));
+        else if (at != TOP_MAP) refused_fragment(ctx, at, both, ", which gets in[0] alone: vc_add in kernel '");
+        else refused_fragment(ctx, at, both, ": vc_add in kernel 'top_k'");
+    }
+    vc_free(other);
     vd_context_destroy(ctx);
 }
 
@@ -574,6 +644,9 @@ static void fields_of_others(vd_context *ctx) {
     refused_plan(ctx, vd_reduce_create(ctx, &reduce), "vd_reduce_create 'reduce': there is an identity, but no combine");
     refused_plan(ctx, vd_scan_create(ctx, &scan), "vd_scan_create 'scan': there is an identity, but no combine");
     reduce.combine = scan.combine = same;
+    reduce.identity = scan.identity = nothing;
+    refused_plan(ctx, vd_reduce_create(ctx, &reduce), "vd_reduce_create 'reduce': there is a combine, but no identity");
+    refused_plan(ctx, vd_scan_create(ctx, &scan), "vd_scan_create 'scan': there is a combine, but no identity");
     reduce.identity = scan.identity = vc_const(k, vc_f32(1));
     refused_plan(ctx, vd_reduce_create(ctx, &reduce), "vd_reduce_create 'reduce': identity is a value of a kernel; it takes an immediate");
     refused_plan(ctx, vd_scan_create(ctx, &scan), "vd_scan_create 'scan': identity is a value of a kernel; it takes an immediate");
@@ -677,7 +750,7 @@ static void no_bins(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_elements), cmocka_unit_test(missing_types), cmocka_unit_test(no_memory), cmocka_unit_test(no_memory_for_parts),
-        cmocka_unit_test(no_host_memory), cmocka_unit_test(fragments), cmocka_unit_test(second_buffer),
+        cmocka_unit_test(no_host_memory), cmocka_unit_test(fragments), cmocka_unit_test(fragments_left), cmocka_unit_test(second_buffer),
         cmocka_unit_test(simple_calls), cmocka_unit_test(lists), cmocka_unit_test(overlaps), cmocka_unit_test(environment), cmocka_unit_test(no_bins),
         cmocka_unit_test(without_effect),
     };

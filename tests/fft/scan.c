@@ -135,6 +135,7 @@ static vd_scan *plan_of(vd_context *ctx, const sample *s) {
     desc.way = s->way;
     if (s->map) desc.map = twice;
     if (s->last) desc.combine = last_one;
+    if (s->last) desc.identity = vc_imm(s->type, 0);
     bool anyway = getenv("VKDISPATCH_FFT_SHAPES") != NULL;
     if (s->gpu) setenv("VKDISPATCH_FFT_SHAPES", "gpu", 1);
     vd_scan *plan = vd_scan_create(ctx, &desc);
