@@ -130,7 +130,34 @@ static void integers(void **state) {
     assert_int_equal(vc_imm(VC_F32X2, 0).of, 0);
 }
 
+/* Whether fma stays one operation if one factor is that number; vectors repeat it. */
+static bool stays_fused(float factor, bool first, vc_type type) {
+    vc_kernel *k = vc_begin(NULL);
+    vc_ref r = vc_buffer(k, "r", type, VC_READ_WRITE);
+    vc_val x = vc_load(r, vc_u32(0)), y = vc_f32(factor);
+    bool fused;
+    vc_store(r, vc_u32(1), vc_fma(first ? y : x, first ? x : y, x));
+    assert_non_null(vc_spirv(k, NULL));
+    assert_non_null(vc_source(k, VC_TARGET_GLSL));
+    fused = strstr(vc_source(k, VC_TARGET_GLSL), "fma(") != NULL;
+    vc_free(k);
+    return fused;
+}
+
+static void fma_by_zero(void **state) {
+    static const vc_type types[] = { VC_F32, VC_F32X3 };
+    uint32_t i, first;
+    (void)state;
+    for (i = 0; i < 2; i++)
+        for (first = 0; first < 2; first++) {
+            assert_true(stays_fused(0.3f, first, types[i]));
+            assert_false(stays_fused(0, first, types[i]));
+            assert_false(stays_fused(-0.0f, first, types[i]));
+        }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(floats), cmocka_unit_test(doubles), cmocka_unit_test(edges), cmocka_unit_test(integers) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(floats), cmocka_unit_test(doubles), cmocka_unit_test(edges), cmocka_unit_test(integers),
+                                        cmocka_unit_test(fma_by_zero) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
