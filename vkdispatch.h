@@ -599,7 +599,7 @@ VD_API size_t vd_cache_load(vd_context *ctx, const char *kind, const void *key, 
                                                        more than the capacity */
 VD_API uint64_t vd_time_ns(void);                   /* of a clock that only goes forward; for libraries on top */
 /* Calls `use` with the native objects of a queue and returns what it does. Meanwhile nothing of the library's is sent to any queue of that device, so that
-   `use` may submit work of its own; it may not call functions that take the context. */
+   `use` may submit work of its own; what it calls that takes the context or a list fails. */
 VD_API vd_result vd_native_use(vd_context *ctx, int device, int queue, vd_result (*use)(const vd_native *native, void *user), void *user);
 
 /* ---- buffers ---- */
@@ -680,7 +680,13 @@ VD_API vd_result vd_wait_idle(vd_context *ctx);     /* sends and waits for every
 
 /* ---- arguments ---- */
 
-static inline vd_arg vd_value(vd_type type, const void *from) { vd_arg a = { VD_ARG_VALUE, 0, 0, NULL }; a.type = type; a.from = from; return a; }
+static inline vd_arg vd_value(vd_type type, const void *from) { /* NULL is refused */
+    vd_arg a = { VD_ARG_NONE, 0, 0, NULL };
+    if (from) a.kind = VD_ARG_VALUE;
+    a.type = type;
+    a.from = from;
+    return a;
+}
 static inline vd_arg vd_bits(vd_type type, uint64_t bits) { vd_arg a = { VD_ARG_VALUE, 0, 0, NULL }; a.type = type; a.bits = bits; return a; }
 static inline vd_arg vd_b(vd_buffer b) { vd_arg a = { VD_ARG_BINDING, 0, 0, NULL }; a.bits = b.id; return a; }
 static inline vd_arg vd_bool(bool x) { return vd_bits(VD_BOOL, x ? 1 : 0); }
@@ -848,6 +854,7 @@ static inline void vd__store32(uint32_t *p, uint32_t value) { __atomic_store_n(p
 static inline void vd__store64(uint64_t *p, uint64_t value) { __atomic_store_n(p, value, __ATOMIC_RELEASE); }
 static inline void vd__store_pointer(void **p, void *value) { __atomic_store_n(p, value, __ATOMIC_RELEASE); }
 static inline void vd__add32(uint32_t *p, uint32_t value) { __atomic_fetch_add(p, value, __ATOMIC_ACQ_REL); }
+static inline void vd__or32(uint32_t *p, uint32_t bits) { __atomic_fetch_or(p, bits, __ATOMIC_ACQ_REL); }
 static inline void vd__add64(uint64_t *p, uint64_t value) { __atomic_fetch_add(p, value, __ATOMIC_RELAXED); }
 
 /* Raises *p to value if that is more. */
@@ -1676,6 +1683,8 @@ typedef struct vd__attachment {
     struct vd__attachment *next;
 } vd__attachment;
 
+enum { VD__LOST = 1, VD__LENT = 2 };
+
 struct vd_context {
     vd__host host;
     vd__counter counter;
@@ -1684,7 +1693,7 @@ struct vd_context {
     vd__queue *queues;         /* of all machines: machine 0's first */
     uint32_t machine_count, queue_count;
     uint32_t tag;              /* context part of handles and events, not 0 */
-    uint32_t lost;             /* sticky */
+    uint32_t state;            /* VD__LOST, sticky, and VD__LENT for each call of vd_native_use and vd_record under way */
     vd__mutex lock;            /* of what follows; taken after a queue's */
     vd__pool buffers, kernels, tickets;
     uint32_t serial;
@@ -7676,12 +7685,55 @@ static vd__ticket *vd__ticket_find(vd_context *ctx, vd_ticket handle, const char
     return t;
 }
 
-/* NULL or a context whose device is lost. */
+/* A function of the caller's that this thread is in, called by a call of ours: on the stack. */
+typedef struct vd__visit {
+    vd_context *ctx;
+    const char *call, *what;
+    bool alone;                /* a lock is held, or a recording is half made: it may call nothing that takes the context */
+    struct vd__visit *outer;
+} vd__visit;
+
+static VD__THREAD_LOCAL vd__visit *vd__visits;
+
+static VD__COLD void vd__visit_begin(vd__visit *v, vd_context *ctx, const char *call, const char *what, bool alone) {
+    v->ctx = ctx;
+    v->call = call;
+    v->what = what;
+    v->alone = alone;
+    v->outer = vd__visits;
+    vd__visits = v;
+    if (alone) vd__add32(&ctx->state, VD__LENT);
+}
+
+static VD__COLD void vd__visit_end(const vd__visit *v) {
+    vd__visits = v->outer;
+    if (v->alone) vd__add32(&v->ctx->state, 0u - VD__LENT);
+}
+
+/* Whether this thread is in a function of the caller's from which `call` would hang or destroy what is in use. */
+static VD__COLD vd_result vd__visit_check(const vd_context *ctx, const char *call, bool any) {
+    const vd__visit *v = vd__visits;
+    while (v && (v->ctx != ctx || !(v->alone || any))) v = v->outer;
+    return v ? vd__fail(VD_ERROR_INVALID, "%s: it is called from within the `%s` of %s, which may not call it", call, v->what, v->call) : VD_OK;
+}
+
+/* What a function of the caller's gave. Its failure has a text of its own, which may be the one that it set; where it succeeded, the result of the text
+   that stood there `before` comes back. */
+static VD__COLD vd_result vd__visit_result(const char *call, const char *what, vd_result r, vd_result before) {
+    if (!r && !vd__error_code) vd__error_code = before;
+    if (!r || vd__error_code == r) return r;
+    return vd__fail(r, "%s: `%s` gave %s", call, what, vd_result_name(r));
+}
+
+static inline bool vd__context_lost(const vd_context *ctx) { return (vd__load32(&ctx->state) & VD__LOST) != 0; }
+
+/* NULL, a context whose device is lost, or one that this thread may not use now. */
 static vd_result vd__context_check(const vd_context *ctx, const char *call) {
     if (!ctx) return vd__fail(VD_ERROR_INVALID, "%s: the context is NULL", call);
-    if (VD__UNLIKELY(vd__load32(&ctx->lost)))
+    if (VD__LIKELY(!vd__load32(&ctx->state))) return VD_OK;
+    if (vd__context_lost(ctx))
         return vd__fail(VD_ERROR_DEVICE_LOST, "%s: the device '%s' was lost earlier", call, ctx->machines->device.info.name);
-    return VD_OK;
+    return vd__visit_check(ctx, call, false);
 }
 
 /* [offset, offset + *size) has to lie in the buffer; VD_WHOLE becomes the rest. */
@@ -7752,6 +7804,8 @@ static vd_result vd__region_find(vd_context *ctx, vd_buffer handle, const char *
     if (g->rows > 1 && (g->pitch > room || g->rows - 1 > room / g->pitch))
         return vd__fail(VD_ERROR_INVALID, "%s: %soffset %llu + %llu rows of %llu bytes, %llu apart, are past the end of buffer '%s' (%llu bytes)", call, what,
                         VD__U(g->offset), VD__U(g->rows), VD__U(g->row), VD__U(g->pitch), b->name, VD__U(b->size));
+    if (g->rows > 1 && g->host_pitch > ((uint64_t)PTRDIFF_MAX - g->row) / (g->rows - 1))
+        return vd__fail(VD_ERROR_INVALID, "%s: %spitch %llu takes %llu rows past the end of all memory", call, other, VD__U(g->host_pitch), VD__U(g->rows));
     if (g->pitch == g->row && g->host_pitch == g->row) *g = vd__region_of(g->offset, vd__region_bytes(g));
     return VD_OK;
 }
@@ -8231,6 +8285,14 @@ static VD__COLD const char *vd__type_print(char out[40], vd_type type) {
     return out;
 }
 
+/* What an argument is that is neither a buffer nor a value. */
+static VD__COLD vd_result vd__call_no_kind(const vd__kernel *k, int i, const vd_arg *arg) {
+    char is[48] = "empty";
+    if (arg->kind != VD_ARG_NONE) snprintf(is, sizeof is, "of kind %d, there is no such kind", (int)arg->kind);
+    else if (arg->type) snprintf(is, sizeof is, "a value whose address is NULL");
+    return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': argument %d '%s' is %s", k->name, i, k->args[i].name, is);
+}
+
 static VD__COLD vd_result vd__call_mismatch(const vd__kernel *k, int i, const char *is, vd_type type) {
     const vd_arg_info *info = &k->args[i];
     bool buffer = info->kind != VD_ARG_VALUE;
@@ -8258,7 +8320,7 @@ static VD__COLD vd_result vd__call_overlap(const vd__call *c, const vd__access *
 static VD__COLD vd_result vd__call_no_buffer(const vd__call *c, vd_context *ctx, const vd_arg *arg, int i) {
     const vd__kernel *k = c->kernel;
     if (arg->kind == VD_ARG_VALUE) return vd__call_mismatch(k, i, "a value of ", arg->type);
-    if (arg->kind != VD_ARG_BINDING && arg->kind != VD_ARG_ADDRESS) return vd__call_mismatch(k, i, "empty", 0);
+    if (arg->kind != VD_ARG_BINDING && arg->kind != VD_ARG_ADDRESS) return vd__call_no_kind(k, i, arg);
     return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': argument %d '%s': the buffer %s", k->name, i, k->args[i].name, vd__buffer_reason(ctx, arg->bits));
 }
 
@@ -8338,7 +8400,8 @@ static inline vd_result vd__call_buffer(vd__call *c, vd_context *ctx, const vd__
 static VD__COLD vd_result vd__call_odd_value(vd__call *c, const vd_arg *arg, int i) {
     const vd__kernel *k = c->kernel;
     const vd_arg_info *info = &k->args[i];
-    if (arg->kind != VD_ARG_VALUE) return vd__call_mismatch(k, i, arg->kind == VD_ARG_NONE ? "empty" : "a buffer", 0);
+    if (arg->kind == VD_ARG_BINDING || arg->kind == VD_ARG_ADDRESS) return vd__call_mismatch(k, i, "a buffer", 0);
+    if (arg->kind != VD_ARG_VALUE) return vd__call_no_kind(k, i, arg);
     if (arg->type != info->type && arg->type && (info->type || vd_type_size(arg->type) != info->size)) return vd__call_mismatch(k, i, "a value of ", arg->type);
     if (!arg->from && info->size > 8)
         return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': argument %d '%s' has %u bytes, which vd_value passes from host memory", k->name, i, info->name,
@@ -9027,8 +9090,8 @@ enum {
 /* ---- the timeline ---- */
 
 static vd_result vd__lose_device(vd_context *ctx) {
-    if (!vd__load32(&ctx->lost)) vd__logf(&ctx->host, VD_LOG_ERROR, "the device '%s' was lost", ctx->machines->device.info.name);
-    vd__store32(&ctx->lost, 1);
+    if (!vd__context_lost(ctx)) vd__logf(&ctx->host, VD_LOG_ERROR, "the device '%s' was lost", ctx->machines->device.info.name);
+    vd__or32(&ctx->state, VD__LOST);
     return vd__fail(VD_ERROR_DEVICE_LOST, "the device '%s' was lost", ctx->machines->device.info.name);
 }
 
@@ -9081,7 +9144,7 @@ static vd_result vd__queue_wait(vd__queue *q, uint64_t value, uint64_t timeout_n
     vd_context *ctx = q->ctx;
     uint64_t start = 0, spent = 0, spin = q->device->info.type == VD_DEVICE_CPU ? 0 : VD__SPIN_NS;
     while (!vd__queue_reached(q, value)) {
-        if (vd__load32(&ctx->lost)) return vd__lose_device(ctx);
+        if (vd__context_lost(ctx)) return vd__lose_device(ctx);
         if (timeout_ns) {
             vd__pause();
             if (!start) start = vd__time_ns();
@@ -9180,7 +9243,10 @@ static void vd__reap_locked(vd_context *ctx) {
 static void vd__released_tell(vd_context *ctx, vd__heap_block *b) {
     while (b) {
         vd__heap_block *next = b->next;
+        vd__visit visit;
+        vd__visit_begin(&visit, ctx, "a buffer", "release", false);
         if (b->release) b->release(b->release_user, b->address);
+        vd__visit_end(&visit);
         vd__free(&ctx->host.allocator, b);
         b = next;
     }
@@ -9461,7 +9527,7 @@ static inline void vd__list_unlock(vd_list *l) {
 /* Whether commands may go into the list. */
 static inline vd_result vd__list_check(const vd_list *l, const char *call) {
     if (VD__UNLIKELY(!l)) return vd__fail(VD_ERROR_INVALID, "%s: the list is NULL", call);
-    if (VD__UNLIKELY(vd__load32(&l->ctx->lost))) return vd__context_check(l->ctx, call);
+    if (VD__UNLIKELY(vd__load32(&l->ctx->state)) && vd__context_check(l->ctx, call)) return vd__error_code;
     if (VD__LIKELY(l->state == VD__LIST_OPEN && !l->error)) return VD_OK;
     if (l->state == VD__LIST_OPEN) return vd__fail(l->error, "%s", l->error_text ? l->error_text : "an earlier command of the list failed");
     return vd__fail(VD_ERROR_INVALID, "%s: the list was %s already", call, l->state == VD__LIST_ENDED ? "ended" : "submitted or discarded");
@@ -9763,7 +9829,14 @@ static vd_result vd__record(vd_list *l, const vd_record_desc *desc) {
         accesses[i] = vd__access_of(&span, desc->uses[i].access);
     }
     vd_result r = vd__list_command(l, accesses, (uint32_t)desc->use_count, VD__STAGES_ALL);
-    return r ? r : l->ctx->driver.backend->record_foreign(l->device, &l->recording->commands, desc->record, desc->user);
+    if (r) return r;
+    vd__visit visit;
+    vd_result before = vd__error_code;
+    vd__error_code = VD_OK;
+    vd__visit_begin(&visit, l->ctx, "vd_record", "record", true);
+    r = l->ctx->driver.backend->record_foreign(l->device, &l->recording->commands, desc->record, desc->user);
+    vd__visit_end(&visit);
+    return vd__visit_result(call, "record", r, before);
 }
 
 /* The smallest period of 1, 2 or 4 bytes that the pattern has; 0: none. */
@@ -10480,7 +10553,13 @@ static VD__COLD void vd__output_text(vd_context *ctx, vd__line *line, const char
     vd__line_put(line, "", 0);
     vd__line_format(line, f, record + 4);
     if (!line->at) return;
-    if (ctx->print) { ctx->print(ctx->print_user, kernel, id, line->at); return; }
+    if (ctx->print) {
+        vd__visit visit;
+        vd__visit_begin(&visit, ctx, "the context", "print", false);
+        ctx->print(ctx->print_user, kernel, id, line->at);
+        vd__visit_end(&visit);
+        return;
+    }
     while (line->length && line->at[line->length - 1] == '\n') line->at[--line->length] = 0;
     vd__logf(&ctx->host, VD_LOG_INFO, "kernel '%s' (%u, %u, %u): %s", kernel, (unsigned)id[0], (unsigned)id[1], (unsigned)id[2], line->at);
 }
@@ -10556,7 +10635,7 @@ static VD__COLD void vd__output_poll(vd_context *ctx) {
     if (!vd__load_pointer((void *const *)(void *)&ctx->outputs)) return;
     for (uint32_t i = 0; i < ctx->queue_count; i++) vd__queue_reached(&ctx->queues[i], vd__load64(&ctx->queues[i].submitted));
     for (vd__output *o = vd__output_done(ctx); o; o = vd__output_done(ctx)) {
-        if (!vd__load32(&ctx->lost)) vd__output_print(ctx, o);
+        if (!vd__context_lost(ctx)) vd__output_print(ctx, o);
         vd__output_give(ctx, o);
     }
 }
@@ -11002,6 +11081,10 @@ static void vd__context_leave(vd_context *ctx) {
 
 VD_API void vd_context_destroy(vd_context *ctx) {
     if (!ctx) return;
+    if (vd__visit_check(ctx, "vd_context_destroy", true)) {
+        vd__logf(&ctx->host, VD_LOG_ERROR, "%s", vd__error_buffer);
+        return;
+    }
     vd__attachments_release(ctx);
     vd__lock_all(ctx);
     for (vd_list *l = ctx->lists; l; l = l->next)
@@ -11030,6 +11113,7 @@ VD_API int vd_device_count(const vd_context *ctx) { return ctx ? (int)ctx->machi
 VD_API vd_result vd_context_stats(vd_context *ctx, vd_stats *out) {
     if (!ctx || !out) return vd__fail(VD_ERROR_INVALID, "vd_context_stats: %s is NULL", ctx ? "out" : "the context");
     memset(out, 0, sizeof *out);
+    if (vd__visit_check(ctx, "vd_context_stats", false)) return VD_ERROR_INVALID;
     vd__lock_all(ctx);
     for (uint32_t i = 0; i < ctx->queue_count; i++) vd__stats_add(out, &ctx->queues[i].open.stats);
     vd__mutex_lock(&ctx->lock);
@@ -11208,6 +11292,7 @@ VD_API void vd_buffer_destroy(vd_context *ctx, vd_buffer buffer) {
         vd__fail(VD_ERROR_INVALID, "vd_buffer_destroy: the context is NULL");
         return;
     }
+    if (vd__visit_check(ctx, "vd_buffer_destroy", false)) return;
     vd__lock_all(ctx);
     vd__buffer *b = (vd__buffer *)(void *)vd__pool_find(&ctx->buffers, buffer.id); /* a view also when its buffer is dead */
     if (b) vd__discard(ctx, &ctx->buffers, &b->slot);
@@ -11554,6 +11639,7 @@ VD_API void vd_kernel_destroy(vd_context *ctx, vd_kernel kernel) {
         vd__fail(VD_ERROR_INVALID, "vd_kernel_destroy: the context is NULL");
         return;
     }
+    if (vd__visit_check(ctx, "vd_kernel_destroy", false)) return;
     vd__lock_all(ctx);
     vd__kernel *k = vd__kernel_find(ctx, kernel, "vd_kernel_destroy");
     for (uint32_t i = 0; k && i < ctx->queue_count; i++) k->ends[i] = ctx->queues[i].submitted + (ctx->queues[i].open.recording ? 1 : 0);
@@ -11618,11 +11704,16 @@ VD_API vd_result vd_native_use(vd_context *ctx, int device, int queue, vd_result
     if (!use) return vd__fail(VD_ERROR_INVALID, "vd_native_use: use is NULL");
     memset(&native, 0, sizeof native);
     native.backend = ctx->driver.backend->id;
+    vd__visit visit;
+    vd_result before = vd__error_code;
     vd__mutex_lock(q->lock);
     ctx->driver.backend->queue_native(q->device, q->index, &native);
+    vd__error_code = VD_OK;
+    vd__visit_begin(&visit, ctx, "vd_native_use", "use", true);
     vd_result r = use(&native, user);
+    vd__visit_end(&visit);
     vd__mutex_unlock(q->lock);
-    return r;
+    return vd__visit_result("vd_native_use", "use", r, before);
 }
 
 VD_API vd_list *vd_list_begin(vd_context *ctx, const vd_list_desc *desc) {
@@ -11655,6 +11746,7 @@ VD_API void vd_list_discard(vd_list *list) {
         vd__fail(VD_ERROR_INVALID, "vd_list_discard: %s", list->immediate ? "the immediate list stays" : "the list was submitted or discarded already");
         return;
     }
+    if (vd__visit_check(list->ctx, "vd_list_discard", false)) return;
     vd__mutex_lock(list->queue->lock);
     vd__list_drop(list);
     vd__mutex_unlock(list->queue->lock);
@@ -11728,6 +11820,7 @@ VD_API vd_result vd_submit(vd_list *list, const vd_submit_desc *desc, vd_event *
     if (out) memset(out, 0, sizeof *out);
     if (!list) return vd__fail(VD_ERROR_INVALID, "vd_submit: the list is NULL");
     if (list->state == VD__LIST_FREE) return vd__fail(VD_ERROR_INVALID, "vd_submit: the list was submitted or discarded already");
+    if (vd__visit_check(list->ctx, "vd_submit", false)) return VD_ERROR_INVALID;
     uint64_t waits[VD_MAX_QUEUES];
     vd__queue *q = list->queue;
     vd_result r = vd__context_check(list->ctx, "vd_submit");
@@ -11844,6 +11937,7 @@ VD_API void vd_read_end(vd_context *ctx, vd_ticket ticket) {
         vd__fail(VD_ERROR_INVALID, "vd_read_end: the context is NULL");
         return;
     }
+    if (vd__visit_check(ctx, "vd_read_end", false)) return;
     vd__lock_all(ctx);
     vd__ticket *t = vd__ticket_find(ctx, ticket, "vd_read_end");
     if (t) vd__ticket_close(ctx, t);

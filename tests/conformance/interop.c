@@ -1025,7 +1025,8 @@ typedef struct foreign {
     int calls;
     PFN_vkCmdFillBuffer fill;
     VkBuffer buffer;
-    vd_result result;          /* of the callback */
+    vd_result result;
+    const char *text;          /* of the callback */
 } foreign;
 
 static vd_result foreign_open(const vd_native *native, void *user) {
@@ -1041,7 +1042,7 @@ static vd_result foreign_record(void *user, void *commands) {
     o->commands = commands;
     o->calls++;
     if (o->fill && commands) o->fill((VkCommandBuffer)commands, o->buffer, 0, 16 * 4, 100);
-    return o->result;
+    return o->text ? vd_error_set(o->result, "%s", o->text) : o->result;
 }
 
 static vd_record_desc foreign_desc(foreign *o, const vd_record_use *uses, int count) {
@@ -1100,8 +1101,11 @@ TEST(commands_of_others_are_in_order) {
     }
     assert_int_equal(o.calls, 2);
     assert_true(!o.commands == !f->executes);
-    o.result = vd_error_set(VD_ERROR_IO, "theirs failed");
+    o.result = VD_ERROR_IO;
+    o.text = "theirs failed";
     FAILS(vd_record(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_IO, "theirs failed");
+    o.text = NULL; /* what stands there is of an earlier call */
+    FAILS(vd_record(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_IO, "vd_record 'theirs': `record` gave VD_ERROR_IO");
     desc.record = NULL;
     FAILS(vd_record(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_INVALID, "vd_record 'theirs': record is NULL");
     FAILS(vd_record(vd_immediate(f->ctx, 0, 0), NULL), VD_ERROR_INVALID, "vd_record: the desc is NULL");
@@ -1117,6 +1121,67 @@ TEST(commands_of_others_are_in_order) {
     FAILS(vd_record(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_INVALID, "vd_record 'theirs': the use 0 buffer");
 }
 
+/* What would hang, or destroy what is in use, is refused within a function that a call of the library calls, and works behind it. */
+typedef struct caller { vd_context *ctx; vd_list *open, *list; vd_buffer buffer; const char *words; vd_result result; int calls; } caller;
+
+static vd_result call_everything(caller *c) {
+    vd_event event;
+    vd_stats stats;
+    uint32_t word = 0;
+    memset(&event, 0, sizeof event);
+    c->calls++;
+    FAILS(vd_flush(c->ctx), VD_ERROR_INVALID, c->words);
+    FAILS(vd_wait_idle(c->ctx), VD_ERROR_INVALID, c->words);
+    FAILS(vd_wait(c->ctx, event, 0), VD_ERROR_INVALID, c->words);
+    FAILS(vd_buffer_read(c->ctx, c->buffer, 0, &word, 4), VD_ERROR_INVALID, c->words);
+    FAILS(vd_fill(c->open, c->buffer, 0, 4, NULL, 0), VD_ERROR_INVALID, c->words);
+    FAILS(vd_fill(c->list, c->buffer, 0, 4, NULL, 0), VD_ERROR_INVALID, c->words);
+    FAILS(vd_submit(c->list, NULL, NULL), VD_ERROR_INVALID, c->words);
+    FAILS(vd_submit(c->open, NULL, NULL), VD_ERROR_INVALID, c->words);
+    FAILS(vd_context_stats(c->ctx, &stats), VD_ERROR_INVALID, c->words);
+    assert_null(vd_immediate(c->ctx, 0, 0));
+    check_text("vd_immediate", c->words);
+    vd_list_discard(c->list);
+    check_text("vd_list_discard", c->words);
+    vd_buffer_destroy(c->ctx, c->buffer);
+    check_text("vd_buffer_destroy", c->words);
+    vd_context_destroy(c->ctx);
+    check_text("vd_context_destroy", c->words);
+    if (c->result) vd_error_set(VD_ERROR_BACKEND, "of something else");
+    return c->result;
+}
+
+static vd_result use_everything(const vd_native *native, void *user) {
+    (void)native;
+    return call_everything((caller *)user);
+}
+
+static vd_result record_everything(void *user, void *commands) {
+    (void)commands;
+    return call_everything((caller *)user);
+}
+
+TEST(the_callers_functions_cannot_call_back) {
+    vd_buffer b = buffer_u32(f->ctx, "b", 16, NULL);
+    caller c = { f->ctx, vd_immediate(f->ctx, 0, 0), list_begin(f->ctx), b, "within the `use` of vd_native_use", VD_OK, 0 };
+    OK(vd_native_use(f->ctx, 0, 0, use_everything, &c));
+    c.result = VD_ERROR_IO;
+    FAILS(vd_native_use(f->ctx, 0, 0, use_everything, &c), VD_ERROR_IO, "vd_native_use: `use` gave VD_ERROR_IO");
+    vd_record_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.record = record_everything;
+    desc.user = &c;
+    c.result = VD_OK;
+    c.words = "within the `record` of vd_record";
+    if (f->backend == VD_BACKEND_VULKAN || f->backend == VD_BACKEND_DUMMY) {
+        OK(vd_record(vd_immediate(f->ctx, 0, 0), &desc));
+        assert_int_equal(c.calls, 3);
+    }
+    OK(vd_fill(c.list, b, 0, 4, NULL, 0));
+    OK(vd_submit(c.list, NULL, NULL));
+    OK(vd_wait_idle(f->ctx));
+}
+
 /* ---- running ---- */
 
 static int run_cases(const char *name) {
@@ -1127,6 +1192,7 @@ static int run_cases(const char *name) {
         CASE(no_memory_for_an_import), CASE(work_keeps_the_owner), CASE(versioned_tensors),
         CASE(tensors_on_several_threads), CASE(of_several_devices_one_has_it),
         CASE(native_objects_are_those_of_the_backend), CASE(commands_of_others_are_in_order),
+        CASE(the_callers_functions_cannot_call_back),
     };
     const struct CMUnitTest vulkan[] = { CASE(external_memory_within_vulkan) }, cuda[] = { CASE(vulkan_memory_in_cuda) };
     const struct CMUnitTest opencl[] = { CASE(in_a_context_of_the_callers), CASE(in_a_context_of_the_callers_with_objects), CASE(a_part_of_an_object),

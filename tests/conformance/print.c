@@ -476,6 +476,35 @@ TEST_EXECUTED(the_log_prints_where_nothing_else_does) {
     forget();
 }
 
+static vd_context *printing;
+
+static void print_destroys(void *user, const char *kernel, const uint32_t id[3], const char *text) {
+    hear(user, kernel, id, text);
+    vd_context_destroy(printing);
+    check_text("vd_context_destroy", "vd_context_destroy: it is called from within the `print` of the context");
+}
+
+TEST_EXECUTED(a_context_that_prints_cannot_be_destroyed) {
+    vd_context_desc desc = fixture_desc(f);
+    desc.log = hear_log;
+    desc.print = print_destroys;
+    desc.print_user = &heard;
+    forget();
+    OK(vd_context_create(&desc, &printing));
+    vd_context *ctx = printing;
+    vc_kernel *k = kernel_begin(ctx, "last", 1, 1, 1);
+    vc_printf(k, "%u", vc_global_id(k, 0));
+    vd_kernel kernel = kernel_end(ctx, k);
+    OK(vd_run_args(ctx, kernel, 2, 1, 1, NULL, 0));
+    OK(vd_wait_idle(ctx));
+    assert_int_equal(heard.count, 2);
+    assert_non_null(strstr(heard.error, "vd_context_destroy"));
+    OK(vd_run_args(ctx, kernel, 2, 1, 1, NULL, 0));
+    vd_context_destroy(ctx);
+    assert_int_equal(heard.count, 4);
+    forget();
+}
+
 /* On every backend: such kernels are made, counted by their own arguments, and cost a context that has none nothing. */
 TEST(the_output_is_no_argument_of_the_caller) {
     vd_context *ctx = context_that_prints(f, 0, 0, 1, 1);
@@ -522,6 +551,7 @@ static const struct CMUnitTest cases[] = {
     CASE(every_conversion_prints_what_the_host_prints), CASE(vectors_and_several_operands), CASE(many_invocations_print_once_each),
     CASE(what_does_not_fit_is_counted_and_said_once), CASE(assertions_are_reported_once), CASE(assertions_are_heard_in_a_full_buffer),
     CASE(lists_of_several_queues_and_devices_print), CASE(threads_print), CASE(reads_and_the_end_of_the_context_print),
+    CASE(a_context_that_prints_cannot_be_destroyed),
     CASE(kernels_that_print_do_not_wait_for_each_other), CASE(the_log_prints_where_nothing_else_does), CASE(the_output_is_no_argument_of_the_caller),
     CASE(memory_may_run_out_anywhere),
 };

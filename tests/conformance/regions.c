@@ -160,7 +160,17 @@ TEST(bad_regions_are_refused) {
     desc.rows = 2;
     desc.pitch = UINT64_MAX - 3;
     FAILS(vd_buffer_write_region(f->ctx, &desc, host), VD_ERROR_INVALID, "past the end");
-    desc.pitch = desc.row_bytes = 0;
+    desc.pitch = 0;
+    desc.host_pitch = UINT64_MAX;
+    FAILS(vd_buffer_write_region(f->ctx, &desc, host), VD_ERROR_INVALID, "host pitch 18446744073709551615|2 rows past the end of all memory");
+    FAILS(vd_buffer_read_region(f->ctx, &desc, host), VD_ERROR_INVALID, "host pitch 18446744073709551615|2 rows past the end of all memory");
+    desc.host_pitch = (uint64_t)1 << 63;
+    FAILS(vd_write_region(vd_immediate(f->ctx, 0, 0), &desc, host), VD_ERROR_INVALID, "vd_write_region: host pitch 9223372036854775808");
+    desc.rows = 5;
+    desc.host_pitch = (uint64_t)1 << 62; /* four of them are none */
+    FAILS(vd_buffer_read_region(f->ctx, &desc, host), VD_ERROR_INVALID, "host pitch 4611686018427387904|5 rows past the end of all memory");
+    desc.rows = 2;
+    desc.host_pitch = desc.row_bytes = 0;
     FAILS(vd_buffer_write_region(f->ctx, &desc, host), VD_ERROR_INVALID, "2 rows need row_bytes");
     desc.row_bytes = 10;
     desc.offset = 95;

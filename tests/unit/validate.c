@@ -121,6 +121,7 @@ static void dispatch_arguments(void **state) {
     vd_buffer u = unit_buffer(ctx, "u", VD_U32, 1024, NULL), raw = unit_buffer(ctx, "raw", VD_BYTES, 4097, NULL);
     vd_arg none = vd_u32(0);
     none.kind = VD_ARG_NONE;
+    none.type = VD_BYTES;
     INVALID(run(vd_b(x), vd_b(y), vd_f32(2), vd_u32(4), 3), "vd_dispatch 'saxpy': 3 arguments, the kernel wants 4");
     INVALID(run(vd_b(x), vd_b(u), vd_f32(2), vd_u32(4), 4), "vd_dispatch 'saxpy': argument 1 'y' is a buffer of u32, the kernel wants a buffer of f32");
     INVALID(run(vd_b(x), vd_f32(1), vd_f32(2), vd_u32(4), 4), "argument 1 'y' is a value of f32, the kernel wants a buffer of f32");
@@ -128,6 +129,11 @@ static void dispatch_arguments(void **state) {
     INVALID(run(vd_b(x), vd_b(y), vd_u32(2), vd_u32(4), 4), "argument 2 'a' is a value of u32, the kernel wants a value of f32");
     INVALID(run(vd_b(x), vd_b(y), none, vd_u32(4), 4), "argument 2 'a' is empty");
     INVALID(run(none, vd_b(y), vd_f32(2), vd_u32(4), 4), "argument 0 'x' is empty");
+    INVALID(run(vd_b(x), vd_b(y), vd_value(VD_F32, NULL), vd_u32(4), 4), "argument 2 'a' is a value whose address is NULL");
+    INVALID(run(vd_value(VD_F32, NULL), vd_b(y), vd_f32(2), vd_u32(4), 4), "argument 0 'x' is a value whose address is NULL");
+    none.kind = (vd_arg_kind)7;
+    INVALID(run(vd_b(x), vd_b(y), none, vd_u32(4), 4), "argument 2 'a' is of kind 7, there is no such kind");
+    INVALID(run(none, vd_b(y), vd_f32(2), vd_u32(4), 4), "argument 0 'x' is of kind 7, there is no such kind");
     INVALID(run(vd_b(y), vd_b(y), vd_f32(2), vd_u32(4), 4), "arguments 0 'x' and 1 'y' are the same memory (buffer 'y') and one is written");
     assert_int_equal(run(vd_b(raw), vd_b(y), vd_f32(2), vd_u32(4), 4), VD_OK);
     vd_buffer_destroy(ctx, u);
