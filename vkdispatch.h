@@ -9799,14 +9799,17 @@ static vd_result vd__write(vd_list *l, const char *call, vd_buffer handle, vd__r
     return r;
 }
 
-/* Of 0 bytes nothing is written, not the rest. */
-static vd_result vd__write_bytes(vd_list *l, const char *call, vd_buffer handle, uint64_t offset, const void *data, uint64_t size) {
+/* Of 0 bytes nothing is moved, not the rest: buffer and place are checked alone. */
+static vd_result vd__move_nothing(vd_list *l, const char *call, const char *which, vd_buffer handle, uint64_t offset) {
     vd__span span;
-    if (size) return vd__write(l, call, handle, vd__region_of(offset, size), data);
     vd__list_lock(l);
-    vd_result r = vd__span_find(l, handle, call, "target ", "", offset, size, &span);
+    vd_result r = vd__span_find(l, handle, call, which, "", offset, 0, &span);
     vd__list_unlock(l);
     return r;
+}
+
+static vd_result vd__write_bytes(vd_list *l, const char *call, vd_buffer handle, uint64_t offset, const void *data, uint64_t size) {
+    return size ? vd__write(l, call, handle, vd__region_of(offset, size), data) : vd__move_nothing(l, call, "target ", handle, offset);
 }
 
 /* Commands of another library, which may be of any kind. */
@@ -10123,14 +10126,8 @@ static vd_result vd__read(vd_list *l, const char *call, vd_buffer handle, vd__re
     return vd__read_staged(l, call, handle, &g, (uint8_t *)data);
 }
 
-/* Of 0 bytes nothing is read, not the rest. */
 static vd_result vd__read_bytes(vd_list *l, const char *call, vd_buffer handle, uint64_t offset, void *data, uint64_t size) {
-    vd__span span;
-    if (size) return vd__read(l, call, handle, vd__region_of(offset, size), data);
-    vd__list_lock(l);
-    vd_result r = vd__span_find(l, handle, call, "source ", "", offset, size, &span);
-    vd__list_unlock(l);
-    return r;
+    return size ? vd__read(l, call, handle, vd__region_of(offset, size), data) : vd__move_nothing(l, call, "source ", handle, offset);
 }
 
 /* ---- mapping ---- */
