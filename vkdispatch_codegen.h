@@ -1633,6 +1633,7 @@ struct vc_kernel {
     vc_allocator allocator;
     vc_kernel_desc desc;     /* local_size resolved, name in the arena */
     bool failed;
+    bool misasked;           /* the text is of a target that there is none of; nothing else is wrong with the kernel */
     vc__lack lack;           /* what it failed for want of */
     bool returned;           /* some invocations of a workgroup may have left */
     bool split;              /* some invocations of a subgroup may have left */
@@ -1681,12 +1682,14 @@ static uint32_t vc__arg_count(const vc_kernel *k) { return k->arg_count + (k->ou
 
 VC__PRINTF(3, 0) static void vc__fail_list(vc_kernel *k, const char *call, const char *format, va_list list) {
     int used = 0;
+    char *c;
     if (k->failed) return;
     k->failed = true;
     k->room = 0;
     if (call) used = snprintf(k->error, sizeof k->error, "%s in kernel '%.200s': ", call, vc__name(k));
     if (used < 0) used = 0;
     vsnprintf(k->error + used, sizeof k->error - (size_t)used, format, list);
+    for (c = k->error; *c; c++) if ((unsigned char)*c < ' ') *c = ' '; /* of texts of the caller's */
 }
 
 static void vc__note_lack(vc_kernel *k, vc__lack lack) { if (!k->failed) k->lack = lack; }
@@ -1910,7 +1913,7 @@ static inline vc_val vc__immediate(vc_type type, uint64_t bits) { vc_val v; v.of
 static inline bool vc__is_immediate(vc_val v) { return v.of != 0 && v.of < 4096; }
 
 /* What a call on immediates alone gives where they make no immediate: its name without vc_, for the call that is given it as an operand. */
-enum { VC__UNFOLDED = 4095 };
+enum { VC__UNFOLDED = 4095, VC__UNTYPED = 4094 };
 static inline vc_val vc__unfolded(const char *name) { return vc__immediate(VC__UNFOLDED, (uintptr_t)name); }
 
 /* What a call gives whose operands do not fit; only a kernel can be told at once. */
@@ -1949,8 +1952,10 @@ VC__APART static void vc__refuse_value(vc_kernel *k, const char *call, uint32_t 
     if (composite) v.bits &= ~VC__COMPOSITE;
     if (v.of == 0) vc__refuse(k, call, "operand %u was never set", which);
     else if (v.of == VC__UNFOLDED)
-        vc__refuse(k, call, "operand %u is vc_%s of immediates alone, which gives none: bring one of them in with vc_const", which,
+        vc__refuse(k, call, "operand %u is vc_%s of immediates alone, which gives none or does not take them: bring one of them in with vc_const", which,
                    (const char *)(uintptr_t)v.bits);
+    else if (v.of == VC__UNTYPED)
+        vc__refuse(k, call, "operand %u is vc_imm of %s (%u), which is no scalar type", which, vc_type_name((vc_type)v.bits), (unsigned)v.bits);
     else if (v.of < 4096) vc__refuse(k, call, "operand %u is an immediate of no type", which);
     else if (v.of != (uintptr_t)k) vc__refuse(k, call, "operand %u belongs to another kernel", which);
     else if (v.bits >> 32 != k->generation || n >= k->count) vc__refuse(k, call, "operand %u is from before vc_restart", which);
@@ -9749,12 +9754,22 @@ static vc__shape vc__shape_of(const vc_kernel *k, vc_type type) {
     return s;
 }
 
+/* "f32[2][3]"; of a long name the front, whole pairs of brackets if it has any. */
+static vc__label_text vc__array_text(const vc_kernel *k, vc_type element, uint32_t count) {
+    vc__label_text inner = vc__type_text(k, element), l;
+    int kept = (int)strlen(inner.text), whole;
+    bool cut = kept > 32;
+    if (cut) for (kept = whole = 29; whole > 0; whole--) if (inner.text[whole - 1] == ']') { kept = whole; break; }
+    snprintf(l.text, sizeof l.text, "%.*s%s[%u]", kept, inner.text, cut ? "..." : "", (unsigned)count);
+    return l;
+}
+
 static vc__label_text vc__type_text(const vc_kernel *k, vc_type type) {
     const vc__own *own = vc__own_of(k, type);
     vc__label_text l;
     if (!own) snprintf(l.text, sizeof l.text, "%s", vc_type_name(type));
     else if (own->element == VC_NONE) snprintf(l.text, sizeof l.text, "struct %.36s", own->name ? own->name : "");
-    else snprintf(l.text, sizeof l.text, "%.32s[%u]", vc__type_text(k, own->element).text, (unsigned)own->count);
+    else l = vc__array_text(k, own->element, own->count);
     return l;
 }
 
@@ -9797,8 +9812,8 @@ static vc_type vc__own_number(const vc_kernel *k, const vc__own *own) {
 static vc_type vc__add_own(vc_kernel *k, const char *call, vc__own *own, uint64_t size) {
     vc__own *table = k->own;
     vc__label_text l;
-    snprintf(l.text, sizeof l.text, own->element ? "%.32s[%u]" : "%.40s", own->element ? vc__type_text(k, own->element).text : own->name ? own->name : "",
-             (unsigned)own->count);
+    if (own->element) l = vc__array_text(k, own->element, own->count);
+    else snprintf(l.text, sizeof l.text, "%.40s", own->name ? own->name : "");
     if (size >= 0x7fffffffu)
         vc__refuse(k, call, "'%s' has %llu bytes%s; the limit is 2^31 - 2", l.text, (unsigned long long)size, own->element ? "" : " or more");
     else if (own->shape.depth > VC__MOST_DEPTH)
@@ -10951,7 +10966,7 @@ static void vc__check_desc(vc_kernel *k) {
 static void vc__reset(vc_kernel *k, const vc_kernel_desc *desc) {
     uint32_t i;
     k->lack = VC__LACK_NONE;
-    k->failed = k->returned = k->split = k->reconverges = k->unmasked = k->coherent = k->narrows = false;
+    k->failed = k->misasked = k->returned = k->split = k->reconverges = k->unmasked = k->coherent = k->narrows = false;
     k->generation = (k->generation + 1) & 0x7fffffffu;
     k->count = k->pin_count = k->block_count = k->object_count = k->arg_count = k->extra_count = k->own_count = 0;
     k->now = k->at = k->shut_to = k->format_count = 0;
@@ -11049,7 +11064,7 @@ static const char *vc__block_name(uint32_t op) {
 VC_API const char *vc_error(vc_kernel *k) {
     uint32_t i;
     if (!k) return "the kernel is NULL: vc_begin was out of host memory, or was not called";
-    if (k->failed) return k->error;
+    if (k->failed || k->misasked) return k->error;
     if (!k->now) return NULL;
     for (i = k->now; k->block[i].parent; i = k->block[i].parent) continue;
     snprintf(k->error, sizeof k->error,
@@ -11079,6 +11094,7 @@ static bool vc__build(vc_kernel *k, vc_target target, vc_buffers buffers) {
     vc__form *f;
     vc__listing l;
     bool ok;
+    if (k) k->misasked = false;
     if (vc_error(k)) return false;
     if (vc__is_c(target)) buffers = vc__is_cuda(target) ? VC_BUFFERS_ADDRESS : VC_BUFFERS_BINDING;
     if (k->output != VC__NIL) k->object[k->output].arg = k->arg_count;
@@ -11100,8 +11116,20 @@ static bool vc__build(vc_kernel *k, vc_target target, vc_buffers buffers) {
     return true;
 }
 
-static void vc__check_target(vc_kernel *k, const char *call, vc_target target) {
-    if (vc__is_left_out(target)) vc__refuse(k, call, "%s is left out of this program by %s", vc__texts[target].language, vc__texts[target].without);
+/* Whether there is such a target here. The kernel stays good where there is none. */
+static bool vc__check_target(vc_kernel *k, const char *call, vc_target target, bool text) {
+    uint32_t room;
+    if (!vc__ready(k)) return false;
+    room = k->room;
+    k->misasked = false;
+    if (text && !vc__is_text(target)) vc__refuse(k, call, "target %d has no text; VC_TARGET_GLSL, _CUDA and _OPENCL have", (int)target);
+    else if (target != VC_TARGET_NONE && target != VC_TARGET_SPIRV && !vc__is_text(target)) vc__refuse(k, call, "there is no target %d", (int)target);
+    else if (vc__is_left_out(target))
+        vc__refuse(k, call, "%s is left out of this program by %s", vc__texts[target].language, vc__texts[target].without);
+    k->misasked = k->failed;
+    k->failed = false;
+    k->room = room;
+    return !k->misasked;
 }
 
 VC_API const uint32_t *vc_spirv(vc_kernel *k, size_t *words) {
@@ -11114,17 +11142,12 @@ VC_API const uint32_t *vc_spirv(vc_kernel *k, size_t *words) {
 }
 
 VC_API const char *vc_source(vc_kernel *k, vc_target target) {
-    if (vc__ready(k) && !vc__is_text(target)) vc__refuse(k, "vc_source", "target %d has no text; VC_TARGET_GLSL, _CUDA and _OPENCL have", (int)target);
-    if (!k) return NULL;
-    vc__check_target(k, "vc_source", target);
+    if (!vc__check_target(k, "vc_source", target, true)) return NULL;
     return vc__build(k, target, vc__default_form(k)) ? vc__form_of(k, target, vc__default_form(k))->text.at : NULL;
 }
 
 VC_API const vc_info *vc_reflect_for(vc_kernel *k, vc_target target) {
-    if (vc__ready(k) && target != VC_TARGET_NONE && target != VC_TARGET_SPIRV && !vc__is_text(target))
-        vc__refuse(k, "vc_reflect_for", "there is no target %d", (int)target);
-    if (!k) return NULL;
-    vc__check_target(k, "vc_reflect_for", target);
+    if (!vc__check_target(k, "vc_reflect_for", target, false)) return NULL;
     if (!vc__build(k, vc__is_c(target) ? target : (vc_target)VC_TARGET_NONE, vc__default_form(k))) return NULL;
     return &vc__form_of(k, target, vc__default_form(k))->info;
 }
@@ -11133,6 +11156,7 @@ VC_API const vc_info *vc_reflect(vc_kernel *k) { return vc_reflect_for(k, VC_TAR
 
 VC_API const char *vc_dump(vc_kernel *k) {
     vc__listing l;
+    if (k) k->misasked = false;
     if (vc_error(k) || !vc__schedule(k, VC_TARGET_NONE, vc__default_form(k), &l)) return NULL;
     vc__dump_listing(k, &l);
     return k->failed ? NULL : k->dump.at;
@@ -11616,7 +11640,7 @@ VC_API vc_val vc_f64(double x) {
 }
 
 VC_API vc_val vc_imm(vc_type scalar, uint64_t bits) {
-    if (scalar >= 16 || !vc__mask(scalar)) return vc__no_value();
+    if (scalar >= 16 || !vc__mask(scalar)) return vc__immediate(VC__UNTYPED, scalar);
     return vc__immediate(scalar, bits & vc__ones(vc__bits(scalar)));
 }
 

@@ -306,7 +306,7 @@ static const struct { void (*run)(rig *r); const char *name, *text; } bad[] = {
     BAD(members_at_null, "vc_struct in kernel 'k': 's' has 3 members at NULL; it takes 1 to 4096"),
     BAD(unknown_member, "vc_struct in kernel 'k': member 1 'b' of 's' has type 13, which this kernel does not have"),
     BAD(huge_struct, "vc_struct in kernel 'k': 's' has 2147483648 bytes or more; the limit is 2^31 - 2"),
-    BAD(deep_type, "vc_array_type in kernel 'k': 'u8[1][1][1][1][1][1][1][1][1][1][1]' has types inside types 33 deep; the limit is 32"),
+    BAD(deep_type, "vc_array_type in kernel 'k': 'u8[1][1][1][1][1][1][1][1][1]...[1]' has types inside types 33 deep; the limit is 32"),
     BAD(empty_array, "vc_array_type in kernel 'k': 0 elements of type 11; it takes one or more"),
     BAD(unknown_element, "vc_array_type in kernel 'k': 2 elements of type 90, which this kernel does not have"),
     BAD(huge_array, "vc_array_type in kernel 'k': 'struct box[100000000]' has 6400000000 bytes; the limit is 2^31 - 2"),

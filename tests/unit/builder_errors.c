@@ -134,7 +134,7 @@ static void values(void **state) {
         r = begin(NULL);
         assert_int_equal(vc_typeof(unfolded[c].value), VC_NONE);
         vc_mul(r.a, unfolded[c].value);
-        snprintf(text, sizeof text, "vc_mul in kernel 'saxpy': operand 2 is %s of immediates alone, which gives none: bring one of them in with vc_const",
+        snprintf(text, sizeof text, "vc_mul in kernel 'saxpy': operand 2 is %s of immediates alone, which gives none or does not take them: bring one of them in with vc_const",
                  unfolded[c].call);
         fails(r, text);
     }
@@ -479,8 +479,18 @@ static void rare(void **state) {
     vc_each_begin(r.k, 4, 0);
     fails(r, "VC_EACH in kernel 'saxpy': over 4 axes; it takes 1 to 3");
     r = begin(NULL);
-    assert_null(vc_source(r.k, (vc_target)9));
-    fails(r, "vc_source in kernel 'saxpy': target 9 has no text; VC_TARGET_GLSL, _CUDA and _OPENCL have");
+    vc_add(r.a, vc_imm(VC_F32X2, 5));
+    fails(r, "vc_add in kernel 'saxpy': operand 2 is vc_imm of f32x2 (27), which is no scalar type");
+    r = begin(NULL);
+    vc_store(r.y, r.n, vc_imm(777, 5));
+    fails(r, "vc_store in kernel 'saxpy': operand 3 is vc_imm of none (777), which is no scalar type");
+    r = begin(NULL);
+    vc_assert(r.k, vc_imm(777, 5), "never");
+    assert_non_null(strstr(vc_error(r.k), "operand 1 is vc_imm of none (777), which is no scalar type"));
+    vc_free(r.k);
+    r = begin(NULL);
+    vc_printf(r.k, "%*d\n", r.n);
+    fails(r, "vc_printf in kernel 'saxpy': '%*d ' has its width as an operand; write it into the format");
     r = begin(NULL);
     s = vc_table(r.k, "t", VC_U32, data, 70000);
     vc_store(r.y, r.n, vc_cast(VC_F32, vc_load(s, r.n)));
@@ -496,8 +506,33 @@ static void rare(void **state) {
     fails(r, "vc_shared in kernel 'saxpy': shared array 's' of struct many is made of 1025 arrays of scalars and vectors; the limit is 1024");
 }
 
+/* What is asked for a target that is none says so, and the kernel is as good as before. */
+static void targets(void **state) {
+    rig r = begin(NULL);
+    uint64_t hash;
+    (void)state;
+    vc_store(r.y, r.n, r.a);
+    hash = vc_hash(r.k);
+    assert_null(vc_source(r.k, (vc_target)9));
+    assert_string_equal(vc_error(r.k), "vc_source in kernel 'saxpy': target 9 has no text; VC_TARGET_GLSL, _CUDA and _OPENCL have");
+    assert_non_null(vc_source(r.k, VC_TARGET_GLSL));
+    assert_null(vc_error(r.k));
+    assert_null(vc_source(r.k, VC_TARGET_SPIRV));
+    assert_null(vc_reflect_for(r.k, (vc_target)9));
+    assert_string_equal(vc_error(r.k), "vc_reflect_for in kernel 'saxpy': there is no target 9");
+    assert_int_equal(vc_hash(r.k), hash);
+    assert_null(vc_error(r.k));
+    assert_null(vc_source(r.k, VC_TARGET_NONE));
+    vc_store(r.y, vc_u32(0), r.a); /* recorded: nothing was wrong */
+    assert_int_not_equal(vc_hash(r.k), hash);
+    assert_null(vc_source(r.k, VC_TARGET_NONE));
+    vc_add(r.a, r.n);
+    assert_non_null(strstr(vc_error(r.k), "vc_add in kernel"));
+    vc_free(r.k);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(types), cmocka_unit_test(vectors), cmocka_unit_test(values), cmocka_unit_test(memory),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(types), cmocka_unit_test(targets), cmocka_unit_test(vectors), cmocka_unit_test(values), cmocka_unit_test(memory),
                                         cmocka_unit_test(blocks), cmocka_unit_test(barriers), cmocka_unit_test(machine), cmocka_unit_test(no_kernel),
                                         cmocka_unit_test(no_body), cmocka_unit_test(rare) };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -136,7 +136,7 @@ static void other_operands(void **state) {
     FAILS(vc_sample_offset(r.cube, r.deep_at, r.f, 0, 1, 0),
           "vc_sample_offset in kernel 'paint': the offset along y is 1; image 'cube' (cube) takes 0 there");
     FAILS(vc_sample(r.flat, vc_vec2(vc_f32(1), vc_f32(2))),
-          "vc_sample in kernel 'paint': operand 2 is vc_vec2 of immediates alone, which gives none: bring one of them in with vc_const");
+          "vc_sample in kernel 'paint': operand 2 is vc_vec2 of immediates alone, which gives none or does not take them: bring one of them in with vc_const");
     FAILS(VC_SWITCH(r.k, r.i) { vc_image_store(r.whole, r.texel, r.f); },
           "vc_image_store in kernel 'paint': a VC_SWITCH holds only VC_CASE and VC_DEFAULT");
 }
