@@ -95,7 +95,16 @@
      7. Kernels with vc_printf or vc_assert write into a buffer of their queue, which is read behind each submission that has such a kernel, and empty for
         the next one. Whatever waits for that work (vd_wait, a read, vd_wait_idle, vd_context_destroy) formats it and calls vd_context_desc.print for each
         record, in the order of their arrival; calls that send work do so for work that is done. What did not fit is counted and logged. The first failed
-        assertion of a submission is logged as an error, and given once by the next vd_flush or vd_wait_idle; the wait on its event gives VD_OK.
+        assertion of a submission is logged as an error, and given once by the next vd_flush or vd_wait_idle; vd_wait, reads and dispatches give VD_OK all
+        the same. So a program that asserts calls vd_wait_idle where it wants to know, and looks at what that gives.
+
+   Words
+       list             a command list or command buffer; the immediate one is a queue's own, always open
+       batch            what an immediate list has gathered since it was last sent
+       block of values  what a kernel gets by value, hidden values included: push constants, or a uniform buffer where they are too many
+       hidden value     one that the library passes unasked, as the number of threads
+       view             a typed and shaped part of a buffer
+       event, ticket    a point of a queue's timeline to wait for; a readback under way
 
    Errors: functions that make something return it, with id 0 on failure; the others return a vd_result, which vd_error_result() tells of the former.
    Either way vd_error_text() holds one sentence that names the call, the object, the argument, the value and the limit. No error changes what the next
@@ -291,7 +300,7 @@ typedef enum vd_hidden {
 #define VD_MAX_ARGS 64             /* arguments of a kernel at most */
 #define VD_MAX_QUEUES 4            /* queues of a device at most */
 #define VD_MAX_DEVICES 16          /* devices of a context at most */
-#define VD_QUEUE_ANY (-1)          /* the queue of a device with the least to do */
+#define VD_QUEUE_ANY (-1)          /* the queue of a device with the least to do; of vd_immediate, vd_list_begin and vd_native_use */
 
 /* ---- descs: what the caller fills; zero is the default of every field ---- */
 
@@ -395,7 +404,7 @@ typedef struct vd_buffer_desc {
     const void *data;               /* initial contents, the whole buffer; default: zeros */
     vd_memory memory;
     uint64_t address;               /* memory of the caller's (CUDA: any device pointer; a multiple of 16) to use in place of new memory; it keeps its
-                                       contents, so data has to be NULL. The way out is the address of vd_buffer_query */
+                                       contents, so data has to be NULL. vd_buffer_query gives the address of any buffer */
     void (*release)(void *user, uint64_t address); /* told once that nothing uses the memory any more, unless vd_buffer_create failed; called from within
                                        any call of the context, and may itself call others than vd_context_destroy, but none while that one runs */
     void *release_user;
@@ -445,7 +454,7 @@ typedef struct vd_region_desc { /* rows at equal distances */
 typedef struct vd_copy_desc {
     vd_buffer to, from;
     uint64_t to_offset, from_offset; /* bytes; of the first row */
-    uint64_t row_bytes;             /* 0 or VD_WHOLE with one row: up to the end of from */
+    uint64_t row_bytes;             /* 0 (unlike the size of vd_copy) or VD_WHOLE with one row: up to the end of from */
     uint64_t rows;                  /* default: 1 */
     uint64_t to_pitch, from_pitch;  /* bytes from row to row; default: row_bytes */
 } vd_copy_desc;
@@ -578,10 +587,11 @@ VD_API const char *vd_feature_name(uint64_t bit);   /* "f64" */
 
 VD_API const char *vd_backend_name(vd_backend backend); /* "opencl", whether compiled in or not; "" for the default and for numbers that are none */
 VD_API vd_backend vd_backend_named(const char *name); /* in any case; VD_BACKEND_DEFAULT: there is none of that name */
-/* Default: every backend but dummy. Returns how many there are, 0 also when none works. */
+/* The devices of a backend; VD_BACKEND_DEFAULT: of every one but dummy. Fills in `capacity` of them at most, none where out is NULL, and returns how many
+   there are, 0 also when none works. */
 VD_API int vd_devices(vd_backend backend, vd_device_info *out, int capacity);
 VD_API vd_result vd_context_create_version(const vd_context_desc *desc, vd_context **out, uint32_t version);
-/* vd_context_create(desc, out); variadic, so that the desc may be a compound literal */
+/* vd_context_create(desc, out); variadic, so that the desc may be a compound literal. *out is NULL on failure. */
 #define vd_context_create(...) vd_context_create_version(__VA_ARGS__, VKDISPATCH_VERSION)
 VD_API void vd_context_destroy(vd_context *ctx);    /* waits for its work; NULL is harmless */
 VD_API const vd_device_info *vd_device(const vd_context *ctx, int index); /* NULL past the end */
@@ -655,9 +665,11 @@ VD_API vd_context *vd_list_context(vd_list *list);  /* whose list it is; NULL of
 VD_API vd_result vd_list_end(vd_list *list);        /* the list's first error; the list may then be submitted or discarded */
 VD_API void vd_list_discard(vd_list *list);         /* instead of vd_submit */
 VD_API vd_result vd_submit(vd_list *list, const vd_submit_desc *desc, vd_event *out); /* ends the list if need be; a list of vd_list_begin is gone
-                                                       afterwards, also on failure; out may be NULL */
+                                                       afterwards, also on failure; out may be NULL. vd_submit(vd_immediate(ctx, 0, 0), NULL, &event)
+                                                       sends what is gathered and gives an event of it */
 VD_API vd_result vd_dispatch(vd_list *list, const vd_dispatch_desc *desc);
-/* Ranges of one buffer may not overlap. */
+/* Ranges of one buffer may not overlap. Of vd_copy, vd_fill and vd_write, as of vd_buffer_write, a size of 0 does nothing, and VD_WHOLE is up to the end: of
+   `from` when copying. In descs, where 0 is the default, it is the same as VD_WHOLE. */
 VD_API vd_result vd_copy(vd_list *list, vd_buffer to, uint64_t to_offset, vd_buffer from, uint64_t from_offset, uint64_t size);
 VD_API vd_result vd_copy_region(vd_list *list, const vd_copy_desc *desc); /* in one buffer with two pitches, from first to last row may not overlap */
 /* Repeats value of 1 … 64 bytes, size a multiple of it; NULL: zeros. */
@@ -708,6 +720,7 @@ VD_API vd_result vd_run_args(vd_context *ctx, vd_kernel kernel, uint64_t x, uint
 }
 /* vd_run(ctx, kernel, threads, vd_b(x), vd_f32(2)): one dispatch into the immediate list of device 0; returns a vd_result. vd_run2 and vd_run3 take two and
    three extents. */
+inline vd_result vd_run3(vd_context *ctx, vd_kernel kernel, uint64_t x, uint64_t y, uint64_t z) { return vd_run_args(ctx, kernel, x, y, z, NULL, 0); }
 template <class... Args> inline vd_result vd_run3(vd_context *ctx, vd_kernel kernel, uint64_t x, uint64_t y, uint64_t z, Args... args) {
     const vd_arg list[] = { args... };
     return vd_run_args(ctx, kernel, x, y, z, list, (int)sizeof...(args));
@@ -718,7 +731,7 @@ template <class... Args> inline vd_result vd_run2(vd_context *ctx, vd_kernel ker
 template <class... Args> inline vd_result vd_run(vd_context *ctx, vd_kernel kernel, uint64_t x, Args... args) { return vd_run3(ctx, kernel, x, 1, 1, args...); }
 #else
 /* vd_run(ctx, kernel, threads, vd_b(x), vd_f32(2)): one dispatch into the immediate list of device 0; returns a vd_result. vd_run2 and vd_run3 take two and
-   three extents. */
+   three extents. Of a kernel without arguments, which C99 has no variadic macro for: vd_run_args(ctx, kernel, x, 1, 1, NULL, 0). */
 #define vd_run(ctx, kernel, x, ...) vd_run3(ctx, kernel, x, 1, 1, __VA_ARGS__)
 #define vd_run2(ctx, kernel, x, y, ...) vd_run3(ctx, kernel, x, y, 1, __VA_ARGS__)
 #define vd_run3(ctx, kernel, x, y, z, ...) \
@@ -10926,8 +10939,8 @@ VD_API vd_result vd_context_create_version(const vd_context_desc *desc, vd_conte
     if (full.queues < 0 || full.queues > VD_MAX_QUEUES)
         return vd__fail(VD_ERROR_INVALID, "vd_context_create: %d queues of a device, 1 to %d are possible", full.queues, VD_MAX_QUEUES);
     if (full.device_count < 0 || full.device_count > VD_MAX_DEVICES || (full.device_count && !full.devices))
-        return vd__fail(VD_ERROR_INVALID, "vd_context_create: %d devices at %s, up to %d are possible", full.device_count, full.devices ? "an address" : "NULL",
-                        VD_MAX_DEVICES);
+        return vd__fail(VD_ERROR_INVALID, "vd_context_create: device_count is %d%s; up to %d are possible", full.device_count,
+                        full.devices ? "" : " and devices is NULL", VD_MAX_DEVICES);
     if (full.device_count && (full.device || full.device_name))
         return vd__fail(VD_ERROR_INVALID, "vd_context_create: the desc has both device or device_name and %d devices", full.device_count);
     if (full.device_count > 1 && full.cuda_stream)
@@ -11717,7 +11730,8 @@ VD_API vd_list *vd_list_begin(vd_context *ctx, const vd_list_desc *desc) {
     vd__queue *q = vd__queue_find(ctx, "vd_list_begin", desc ? desc->device : 0, desc ? desc->queue : 0);
     if (!q) return NULL;
     if (desc && desc->kind != VD_LIST_ONCE) {
-        vd__fail(VD_ERROR_INVALID, "vd_list_begin '%s': there is no list of kind %d", desc->name ? desc->name : "", (int)desc->kind);
+        vd__fail(VD_ERROR_INVALID, "vd_list_begin '%s': kind is %d, there is no such list; VD_LIST_ONCE is the one there is", desc->name ? desc->name : "",
+                 (int)desc->kind);
         return NULL;
     }
     vd__mutex_lock(&ctx->lock);
@@ -12093,6 +12107,7 @@ static vd_result vd__dl_place(const char *call, const vd_context *ctx, const vd_
     const vd__memory *m = &s->memory;
     vd_backend backend = ctx->driver.backend->id;
     bool object = m->native[0] && (backend == VD_BACKEND_VULKAN || backend == VD_BACKEND_OPENCL);
+    static const char *const names[] = { "", "kDLCPU", "kDLCUDA", "", "kDLOpenCL", "", "", "kDLVulkan" };
     int own = backend == VD_BACKEND_CUDA ? VD__DL_CUDA : !object ? VD__DL_CPU : backend == VD_BACKEND_VULKAN ? VD__DL_VULKAN : VD__DL_OPENCL;
     t->device.type = type ? type : own;
     if (t->device.type == VD__DL_CPU && m->mapped && m->block->coherent) {
@@ -12103,8 +12118,8 @@ static vd_result vd__dl_place(const char *call, const vd_context *ctx, const vd_
         return vd__fail(VD_ERROR_UNSUPPORTED, "%s: buffer '%s' lies in memory that the host does not see at any time (kDLCPU); desc.memory "
                         "VD_MEMORY_SHARED makes one that it may", call, b->name);
     if (t->device.type != own)
-        return vd__fail(VD_ERROR_UNSUPPORTED, "%s: buffer '%s' of backend %s is no tensor of device type %d; it is one of %d%s", call, b->name,
-                        ctx->driver.backend->name, type, own,
+        return vd__fail(VD_ERROR_UNSUPPORTED, "%s: buffer '%s' of backend %s is no tensor of device type %d; it is one of %d (%s)%s", call, b->name,
+                        ctx->driver.backend->name, type, own, names[own],
                         backend == VD_BACKEND_OPENCL && !object ? ", since its memory is in no buffer object (desc.exportable makes one)" : "");
     t->device.id = s->machine->device.info.index;
     t->byte_offset = object ? b->offset : 0;

@@ -324,8 +324,8 @@ TEST(bad_devices_and_queues_are_refused) {
     uint32_t word = 0;
     check_desc(f, -1, NULL, 0, 0, VD_ERROR_INVALID, "vd_context_create: -1 queues|1 to 4");
     check_desc(f, 5, NULL, 0, 0, VD_ERROR_INVALID, "vd_context_create: 5 queues|1 to 4");
-    check_desc(f, 0, NULL, 2, 0, VD_ERROR_INVALID, "vd_context_create: 2 devices at NULL");
-    check_desc(f, 0, good, 17, 0, VD_ERROR_INVALID, "vd_context_create: 17 devices|up to 16");
+    check_desc(f, 0, NULL, 2, 0, VD_ERROR_INVALID, "vd_context_create: device_count is 2 and devices is NULL");
+    check_desc(f, 0, good, 17, 0, VD_ERROR_INVALID, "vd_context_create: device_count is 17; up to 16");
     check_desc(f, 0, good, 2, 1, VD_ERROR_INVALID, "vd_context_create|both device or device_name and 2 devices");
     check_desc(f, 0, bad, 2, 0, VD_ERROR_NO_DEVICE, "devices[1] of the desc is 99");
     vd_context *ctx = context_of(f, 2, 2);

@@ -294,7 +294,7 @@ static void lists(void **state) {
     memset(&d, 0, sizeof d);
     d.kind = (vd_list_kind)1;
     assert_null(vd_list_begin(ctx, &d));
-    CHECK_TEXT("no list of kind 1");
+    CHECK_TEXT("kind is 1, there is no such list; VD_LIST_ONCE is the one there is");
 #endif
     INVALID(vd_list_end(vd_immediate(ctx, 0, 0)), "never ends");
     vd_list *l = vd_list_begin(ctx, NULL);
