@@ -77,9 +77,10 @@
    moves a pointer: vc_load(vc_offset(x, vc_u32(3)), i) reads x[i + 3], and i + 3 is not cut to 32 bits.
 
    Types. Scalars are bool, i8 to i64, u8 to u64, f16, f32 and f64; VC_VEC(VC_F32, 3) is a vector, of 2 to 4. What a device lacks of them stands in
-   desc.machine.lacks, which vd_machine fills in, and using that is an error. Operands agree in type; nothing is converted silently. Three things are made to
-   fit: an integer immediate takes its partner's integer type when its value fits, a scalar beside a vector of the same kind is repeated, and an index may be
-   any integer of 32 or 64 bits. Convert with vc_cast, reinterpret with vc_bitcast.
+   desc.machine.lacks, which vd_machine fills in, and using that is an error, often a late one: what an operation needs is known when vc_spirv, vc_source,
+   vc_reflect or vd_kernel_build works out what is used and what it becomes, and vc_error has it from then on, by the name of what it became. Operands agree
+   in type; nothing is converted silently. Three things are made to fit: an integer immediate takes its partner's integer type when its value fits, a scalar
+   beside a vector of the same kind is repeated, and an index may be any integer of 32 or 64 bits. Convert with vc_cast, reinterpret with vc_bitcast.
 
    Composite types. VC_COMPLEX(VC_F32) and VC_MAT(VC_F32, rows, columns) need no kernel; vc_struct and vc_array_type make types of one. All of them may be
    elements of buffers, shared and private arrays and tables, variables, parameters, members of each other, and values of at most 1024 scalars and vectors.
@@ -385,7 +386,8 @@ VC_API void vc_free(vc_kernel *k);
 VC_API const char *vc_error(vc_kernel *k);                     /* NULL, or the first thing that was wrong; also says what is still open; the kernel's */
 /* Printed when asked for, kept until the kernel is changed, restarted or freed. NULL after an error. */
 VC_API const uint32_t *vc_spirv(vc_kernel *k, size_t *words);
-VC_API const char *vc_source(vc_kernel *k, vc_target target);
+VC_API const char *vc_source(vc_kernel *k, vc_target target);  /* of a target without text NULL, and the kernel stays good; vc_error has it until the next
+                                                                  of these calls */
 VC_API const char *vc_dump(vc_kernel *k);                      /* for people: what was declared and the live operations, one a line */
 VC_API const vc_info *vc_reflect(vc_kernel *k);                /* of SPIR-V and GLSL */
 VC_API const vc_info *vc_reflect_for(vc_kernel *k, vc_target target); /* CUDA C: buffers by address; OpenCL C: as bindings */
@@ -417,7 +419,8 @@ VC_API void vc_store(vc_ref ref, vc_val index, vc_val value);
 VC_API vc_val vc_get(vc_ref ref);                                                     /* element 0, or a variable */
 VC_API void vc_set(vc_ref ref, vc_val value);
 VC_API vc_ref vc_at(vc_ref ref, vc_val i);           /* one element: of a buffer or array, then of an array that is that element, ... */
-VC_API vc_ref vc_field(vc_ref ref, uint32_t member); /* of a struct; of a matrix: a column; of a complex number: 0 its real, 1 its imaginary part */
+VC_API vc_ref vc_field(vc_ref ref, uint32_t member); /* of a struct; of a matrix: a column; of a complex number: 0 its real, 1 its imaginary part;
+                                                        a vector's components have neither: load it, vc_component, vc_insert */
 
 /* ---- atomics and fences: statements; of elements of buffers and shared arrays that are i32, u32, i64, u64, f32 or f64 ---- */
 
@@ -663,7 +666,7 @@ VC_API vc_val vc_local_index(vc_kernel *k);                     /* local ids as 
 VC_API vc_val vc_local_size(vc_kernel *k, uint32_t axis);
 VC_API vc_val vc_groups(vc_kernel *k, uint32_t axis);           /* workgroups of the dispatch */
 VC_API vc_val vc_threads(vc_kernel *k, uint32_t axis);          /* threads asked for; groups * local size where groups were asked for */
-VC_API vc_val vc_length(vc_ref buffer);                         /* elements, at most 2^32 - 1 */
+VC_API vc_val vc_length(vc_ref ref);                            /* elements, at most 2^32 - 1; of a shared or private array or a table a constant */
 VC_API vc_val vc_shape(vc_ref buffer, uint32_t axis);           /* extent of the vd_buffer passed; axis 0 to 3 */
 
 /* ---- subgroups: invocations that a device runs in step; values, also of vectors, that depend on which of them come here ---- */
@@ -11184,7 +11187,9 @@ static vc_ref vc__no_ref(void) { vc_ref r; memset(&r, 0, sizeof r); return r; }
 static bool vc__check_type(vc_kernel *k, const char *call, const char *name, vc_type type) {
     if (!vc__ready(k)) return false;
     if (vc__is_type(type) || vc__shape_of(k, type).size) return true;
-    return VC__REFUSE(k, call, "'%s' has type %u, which is none%s", name ? name : "", type, (type & 0xffffu) >= VC__OWN ? " of this kernel" : "");
+    return VC__REFUSE(k, call, "'%s' has type %u, which is none%s", name ? name : "", type,
+                      (type & 0xffffu) >= VC__OWN ? " of this kernel" :
+                      type > 15 && type < 512 && vc__mask(type & 15u) ? ": that scalar has no such vector or matrix" : "");
 }
 
 static vc_ref vc__make_ref(vc_kernel *k, uint32_t node, vc_type type) {

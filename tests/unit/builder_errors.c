@@ -82,7 +82,7 @@ static void types(void **state) {
     fails(r, "vc_cast in kernel 'saxpy': operand 1 is f32x4, which does not go to f32x2: the number of components must agree");
     r = begin(NULL);
     vc_param(r.k, "m", VC_F32 + 64);
-    fails(r, "vc_param in kernel 'saxpy': 'm' has type 75, which is none");
+    fails(r, "vc_param in kernel 'saxpy': 'm' has type 75, which is none: that scalar has no such vector or matrix");
 }
 
 static void vectors(void **state) {
@@ -134,8 +134,8 @@ static void values(void **state) {
         r = begin(NULL);
         assert_int_equal(vc_typeof(unfolded[c].value), VC_NONE);
         vc_mul(r.a, unfolded[c].value);
-        snprintf(text, sizeof text, "vc_mul in kernel 'saxpy': operand 2 is %s of immediates alone, which gives none or does not take them: bring one of them in with vc_const",
-                 unfolded[c].call);
+        snprintf(text, sizeof text, "vc_mul in kernel 'saxpy': operand 2 is %s of immediates alone, which gives none or does not take them: "
+                                    "bring one of them in with vc_const", unfolded[c].call);
         fails(r, text);
     }
     r = begin(NULL);
@@ -532,7 +532,8 @@ static void targets(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(types), cmocka_unit_test(targets), cmocka_unit_test(vectors), cmocka_unit_test(values), cmocka_unit_test(memory),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(types), cmocka_unit_test(targets), cmocka_unit_test(vectors),
+                                        cmocka_unit_test(values), cmocka_unit_test(memory),
                                         cmocka_unit_test(blocks), cmocka_unit_test(barriers), cmocka_unit_test(machine), cmocka_unit_test(no_kernel),
                                         cmocka_unit_test(no_body), cmocka_unit_test(rare) };
     return cmocka_run_group_tests(tests, NULL, NULL);

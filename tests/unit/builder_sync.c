@@ -189,7 +189,8 @@ static void subgroups_take_what_they_can(void **state) {
     fails(r, "vc_subgroup_clustered in kernel 'sum': clusters of 6; it takes a power of two up to 128");
     r = begin(0);
     vc_store(r.f, r.i, vc_subgroup_reduce(VC_ADD, vc_f32(1)));
-    fails(r, "vc_store in kernel 'sum': operand 3 is vc_subgroup_reduce of immediates alone, which gives none or does not take them: bring one of them in with vc_const");
+    fails(r, "vc_store in kernel 'sum': operand 3 is vc_subgroup_reduce of immediates alone, which gives none or does not take them: "
+             "bring one of them in with vc_const");
     r = begin(VC_FEATURE_SUBGROUP_TYPES);
     vc_store(r.u, r.i, vc_cast(VC_U32, vc_subgroup_reduce(VC_ADD, vc_cast(VC_I64, r.i))));
     fails(r, "vc_subgroup_add in kernel 'sum' needs operations of subgroups on 8, 16 and 64 bits, which the machine lacks (VC_FEATURE_SUBGROUP_TYPES)");
