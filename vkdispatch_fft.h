@@ -62,7 +62,7 @@
    Linking: what vkdispatch.h needs, and -lm. With everything static, this is too.
 
    Step by step
-     1. vd_fft_create takes a shape, the axes to transform and the order of normalisation, and makes a plan for one device.
+     1. vd_fft_create makes a plan for one device: of which shape, along which axes, and what results are divided by.
      2. vd_fft_run records the plan into a list: forward or inverse, in place or from one buffer to another. The
         first run of a direction compiles its kernels, and so does the first in place; later ones allocate nothing.
      3. vd_fft_forward and vd_fft_inverse do both for a buffer's own shape, and keep the plan in the context.
@@ -89,7 +89,8 @@
 
    Lengths. Any product of primes up to 31, as long as every factor of it that one workgroup takes fits into its shared memory; longer axes are done in two
    passes, or three. On a GPU axes that fit into a workgroup together are done in one pass, and large images and cubes in two, for which a plan needs a second
-   buffer. Other lengths are done by Bluestein's algorithm while twice their length fits into a workgroup. What fits nowhere is VD_ERROR_UNSUPPORTED.
+   buffer. Other lengths are done by Bluestein's algorithm while twice their length fits into a workgroup: in 32 KiB of shared memory any to 4096 of f32,
+   to 2048 of f64. What fits nowhere is VD_ERROR_UNSUPPORTED.
    Real kinds make a complex transform of n / 2 of an even n, of n - 1 of a DCT1 and of n + 1 of a DST1; of two rows of an odd n at once one of n, and of
    a long one alone.
 
@@ -128,7 +129,7 @@
    is transformed, multiplied and transformed back in one kernel, so that one dimension takes one kernel and two take three; a GPU does small images in
    one, and cubes in three. It does a part of the first axis beside the last one where that is estimated to take less time: long columns of images are then
    halves or quarters of as many elements. Zeros around a signal are not read, results that are not wanted not computed along the axes that are left. Channels
-   or several kernels take a first axis that one kernel can do, or its parts.
+   or several kernels take a first axis that one kernel can do, or its parts; where the range wraps, one of primes up to 31.
 
    Reductions. vd_reduce_create takes a shape, the axes to reduce, an operation or a function that is one and, if wanted, a function that maps each element
    first; vd_reduce_run takes one dispatch, in which the last workgroup to finish combines what the others left. The order of operations depends on the plan
@@ -180,7 +181,7 @@ typedef enum vd_fft_engine {
 
 /* Which element of the array a hook is called for. */
 typedef struct vd_fft_point {
-    vc_val index;            /* u32: in C order, whatever the strides */
+    vc_val index;            /* u32: in C order of the whole shape, whatever strides and counts; what lies outside in_count no load hook is called for */
     vc_val coordinate[4];    /* u32: of each dimension; 0 for those that the shape does not have */
     vd_fft_direction direction;
 } vd_fft_point;
@@ -209,14 +210,16 @@ typedef struct vd_fft_desc {
     uint64_t shape[4];       /* elements, of VD_FFT_REAL those of the real array; trailing zeros mean there are fewer dimensions */
     uint32_t axes;           /* bit i: dimension i is transformed, the others are batches; default: the last one */
     vd_fft_norm norm;
-    uint64_t in_stride[4], out_stride[4]; /* elements from one index to the next of each dimension; default: C order without gaps. What is only read may
-                                overlap: in_stride { 64, 1 } of a shape { frames, 256 } takes frames of a signal, out of place */
+    uint64_t in_stride[4], out_stride[4]; /* elements from one index to the next of each dimension, of all dimensions or of none, and not 0; default: C order
+                                without gaps, of in_count and out_count where those are given. What is only read may overlap: in_stride { 64, 1 } of a
+                                shape { frames, 256 } takes frames of a signal, out of place */
     vd_type type;            /* of the arithmetic and of the tables: VD_F32, the default, or VD_F64 */
-    vd_type in_type, out_type; /* of real and imaginary parts in memory: VD_F16, VD_F32 or VD_F64; default: type */
+    vd_type in_type, out_type; /* of real and imaginary parts in memory: VD_F16, VD_F32 or VD_F64; default: type. They and the strides belong to
+                                vd_fft_io.in and .out in both directions, but for VD_FFT_REAL (kind) */
     uint64_t in_count[4], out_count[4]; /* of transformed dimensions, the first indices that lie in memory: others are read as zero, are not written; 0: all.
                                 Of VD_FFT_REAL in_count belongs to the reals and out_count to the half spectrum, in both directions, as the strides do */
     vd_fft_engine engine;
-    vd_fft_hook load, store; /* default: elements as they are */
+    vd_fft_hook load, store; /* called in both directions (vd_fft_point.direction); default: elements as they are */
     void (*hook_declare)(vc_kernel *k, void *user); /* declares arguments of the kernels with hooks, of which there is one, 16 at most, each with a name of
                                 its own of 1 to 63 bytes; default: there are none */
     void *hook_user;         /* used whenever a kernel is made, by vd_fft_create and any vd_fft_run: lives as long as the plan */
@@ -230,20 +233,21 @@ typedef struct vd_fft_argument { const char *name; vd_arg value; } vd_fft_argume
 typedef struct vd_fft_io {
     vd_fft_direction direction;
     vd_buffer in, out;       /* of any type, whole elements aligned: pairs of in_type and out_type, or reals, up to the last element; of VD_FFT_REAL the reals
-                                begin where a pair of them may. out {0}, or a view of the same memory on vulkan: in place, which takes equal strides
+                                are aligned as pairs of them are. out {0}, or a view of the same memory on vulkan: in place, which takes equal strides
                                 and types, and of VD_FFT_REAL rows of reals that begin where their bins do, as `padded` makes them */
     const vd_fft_argument *args; /* those of the hooks, in any order */
     int arg_count;
 } vd_fft_io;
 
-/* Makes and tables a plan; NULL on failure. The kernels of a direction are made when it is first run, and when it is first run in place. */
+/* Makes a plan and its tables; NULL on failure. Those of a real, cosine or sine transform are as long as its axes, and made on the host: 2^27 elements take
+   seconds. The kernels of a direction are made when it is first run, and when it is first run in place. */
 VD_API vd_fft *vd_fft_create(vd_context *ctx, const vd_fft_desc *desc);
 VD_API void vd_fft_destroy(vd_fft *plan);           /* before its context; work under way keeps what it uses */
 VD_API vd_result vd_fft_run(vd_fft *plan, vd_list *list, const vd_fft_io *io);
-VD_API const char *vd_fft_explain(vd_fft *plan);    /* its passes in words, one a line; lives as long as the plan */
+VD_API const char *vd_fft_explain(vd_fft *plan);    /* its passes in words, one a line; lives as long as the plan; "" of NULL */
 VD_API const vd_arg_info *vd_fft_arguments(const vd_fft *plan, int *count); /* what the hooks declared: name, kind, type, access; the plan's */
 /* The buffer's own shape, last axis, in place, through a plan that the context keeps, as it does the 64 used last by all simple calls; of VD_F32C or VD_F32X2.
-   Dimensions of 1 at the end do not count, here and in the next ones. */
+   Dimensions of 1 at the end do not count, here and in the next ones, and those that the buffer lacks are of 1. */
 VD_API vd_result vd_fft_forward(vd_context *ctx, vd_buffer buffer);
 VD_API vd_result vd_fft_inverse(vd_context *ctx, vd_buffer buffer);
 /* The same over the last two or three axes. */
@@ -254,7 +258,7 @@ VD_API vd_result vd_fft_real_forward(vd_context *ctx, vd_buffer reals, vd_buffer
 VD_API vd_result vd_fft_real_inverse(vd_context *ctx, vd_buffer bins, vd_buffer reals);
 /* Moves index 0 of the dimensions in `axes` (0: all) to the middle, n / 2, or with VD_FFT_INVERSE back; elements of 4, 8 or 16 bytes, out of place. */
 VD_API vd_result vd_fft_shift(vd_context *ctx, vd_buffer in, vd_buffer out, uint32_t axes, vd_fft_direction direction);
-VD_API void vd_fft_freq(uint64_t n, double spacing, double *out); /* n frequencies of a spectrum, in its order, of samples so far apart */
+VD_API void vd_fft_freq(uint64_t n, double spacing, double *out); /* the n frequencies of a spectrum, in its order, per unit of `spacing` */
 VD_API uint64_t vd_fft_good_size(uint64_t n);       /* the least length of at least n that has no prime factor above 7; 0: none has 64 bits */
 
 /* Memory for real transforms in place, which take desc.padded: seen as reals, in rows with some room behind them, and as half a spectrum. */
@@ -286,9 +290,9 @@ typedef enum vd_convolve_range {
     VD_CONVOLVE_RANGE_DEFAULT = 0, /* circular */
     VD_CONVOLVE_CIRCULAR,    /* as many as the signal, from n = 0; the signal repeats */
     VD_CONVOLVE_CENTRED,     /* the same, beginning as said */
-    VD_CONVOLVE_FULL,        /* signal + kernel - 1, all that are not 0 outside; the signal is continued by zeros here and below */
+    VD_CONVOLVE_FULL,        /* signal + kernel - 1, from n = 0, of a correlation from n = 1 - kernel; the signal is continued by zeros here and below */
     VD_CONVOLVE_SAME,        /* as many as the signal, beginning as said */
-    VD_CONVOLVE_VALID        /* signal - kernel + 1: those for which no zeros are used */
+    VD_CONVOLVE_VALID        /* signal - kernel + 1, from n = kernel - 1, of a correlation from n = 0: those for which no zeros are used */
 } vd_convolve_range;
 
 typedef struct vd_convolve_desc {
@@ -302,7 +306,8 @@ typedef struct vd_convolve_desc {
     uint32_t kernels;        /* results of a group: as many kernels of `channels` each; default: 1 */
     vd_type type;            /* of numbers and arithmetic: VD_F32, the default, or VD_F64 */
     bool real;               /* signals, kernels and results are real numbers; two groups are done at once */
-    vd_fft_hook filter;      /* changes the kernel's spectrum, as a store hook without arguments; lengths are those that vd_convolve_explain tells */
+    vd_fft_hook filter;      /* changes the kernel's spectrum, as a store hook without arguments, and leaves both parts of it; at->coordinate[0]: which kernel,
+                                the others along the transforms, whose lengths vd_convolve_explain tells */
     void *hook_user;
     vd_fft_rigor rigor;      /* of what vd_convolve_run runs */
 } vd_convolve_desc;
@@ -310,7 +315,8 @@ typedef struct vd_convolve_desc {
 VD_API vd_convolve *vd_convolve_create(vd_context *ctx, const vd_convolve_desc *desc); /* NULL on failure */
 VD_API void vd_convolve_destroy(vd_convolve *plan); /* before its context; work under way keeps what it uses */
 VD_API void vd_convolve_shape(const vd_convolve *plan, uint64_t shape[3]); /* of one result; 0 for dimensions that there are not */
-/* Transforms kernels of [kernels][channels][kernel_shape], which stay in the plan, for runs that are recorded later and run later. */
+/* Transforms kernels of [kernels][channels][kernel_shape], which stay in the plan, for runs that are recorded later and run later: one that runs before, or
+   after a list that was discarded, has zeros for a kernel. */
 VD_API vd_result vd_convolve_set_kernel(vd_convolve *plan, vd_list *list, vd_buffer kernel);
 /* From [batch][channels][shape] to [batch][kernels][shape of a result]; of any type, as long as they have the room. They may not overlap. */
 VD_API vd_result vd_convolve_run(vd_convolve *plan, vd_list *list, vd_buffer in, vd_buffer out);
@@ -2364,6 +2370,9 @@ static vd_result vd__fft_plan_convolution(vd_fft *p) {
     }
     c->draft = false;
     if (least > 0 && vd__fft_plan_kind(p, best) > 0) return VD_OK;
+    if (c->channels + c->kernels > 2 && !vd__fft_is_smooth(p->shape[1], 31))
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_convolve_create '%s': shape[0] is %llu, which has a prime factor above 31; with channels or kernels only "
+                            "ranges that do not wrap take it", p->name, (unsigned long long)p->shape[1]);
     return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_convolve_create '%s': no plan for a transform of %llu x %llu x %llu in %u bytes of shared memory", p->name,
                         (unsigned long long)p->shape[1], (unsigned long long)(p->dimensions > 2 ? p->shape[2] : 1),
                         (unsigned long long)(p->dimensions > 3 ? p->shape[3] : 1), (unsigned)(p->device.shared * vc_type_size(p->real)));
@@ -3201,8 +3210,9 @@ static const vd_fft_argument *vd__fft_argument(const vd_fft_io *io, const char *
 
 static vd_result vd__fft_check_args(const vd_fft *p, const vd_fft_io *io) {
     int i, j;
-    if (io->arg_count < 0 || (io->arg_count && !io->args))
-        return vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': %d arguments, but args is %s", p->name, io->arg_count, io->args ? "there" : "NULL");
+    if (io->arg_count < 0) return vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': arg_count is %d", p->name, io->arg_count);
+    if (io->arg_count && !io->args)
+        return vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': %d arguments, but args is NULL", p->name, io->arg_count);
     for (i = 0; i < io->arg_count; i++) {
         for (j = 0; io->args[i].name && j < p->hooks.count && strcmp(io->args[i].name, p->hooks.name[j]) != 0; j++) {}
         if (!io->args[i].name || j == p->hooks.count)
@@ -4610,6 +4620,13 @@ static const vd__reduce_row vd__reduce_rows[] = {
     { VC_COMBINE_NONE, 3, VD__TAKES_NUMBER, true },             /* variance: mean, sum of squared distances from it, count */
 };
 
+static const char *vd__reduce_op_name(vd_reduce_op op) {
+    static const char *const names[] = { "VD_REDUCE_DEFAULT", "VD_REDUCE_SUM", "VD_REDUCE_PRODUCT", "VD_REDUCE_MIN", "VD_REDUCE_MAX", "VD_REDUCE_AND",
+        "VD_REDUCE_OR", "VD_REDUCE_XOR", "VD_REDUCE_ANY", "VD_REDUCE_ALL", "VD_REDUCE_ARGMIN", "VD_REDUCE_ARGMAX", "VD_REDUCE_DOT", "VD_REDUCE_NORM",
+        "VD_REDUCE_MEAN", "VD_REDUCE_VARIANCE" };
+    return (uint32_t)op < sizeof names / sizeof *names ? names[op] : "none there is";
+}
+
 static const vd__reduce_row *vd__reduce_row_of(const vd_reduce_desc *d) {
     static const vd__reduce_row custom = { VC_COMBINE_NONE, 1, VD__TAKES_NUMBER, false };
     return d->combine ? &custom : &vd__reduce_rows[d->op];
@@ -5062,11 +5079,12 @@ static vd_result vd__reduce_check_type(const vd_reduce *p) {
     vd_result result;
     uint32_t takes, is;
     if ((uint32_t)d->op > VD_REDUCE_VARIANCE) return vd_error_set(VD_ERROR_INVALID, "vd_reduce_create '%s': op is %d", p->name, (int)d->op);
-    if (d->combine && d->op) return vd_error_set(VD_ERROR_INVALID, "vd_reduce_create '%s': op is %d although there is a combine", p->name, (int)d->op);
+    if (d->combine && d->op) return vd_error_set(VD_ERROR_INVALID, "vd_reduce_create '%s': op is %s although there is a combine", p->name,
+                                                     vd__reduce_op_name(d->op));
     result = vd__plan_check_identity("vd_reduce_create", p->name, d->combine, d->identity, d->type);
     if (result) return result;
     if (d->also && !vd__reduce_is_arg(d->op) && d->op != VD_REDUCE_VARIANCE)
-        return vd_error_set(VD_ERROR_INVALID, "vd_reduce_create '%s': also is true, but op %d has one result", p->name, (int)d->op);
+        return vd_error_set(VD_ERROR_INVALID, "vd_reduce_create '%s': also is true, but %s has one result", p->name, vd__reduce_op_name(d->op));
     takes = vd__reduce_row_of(d)->takes;
     is = d->type == VD_BOOL ? VD__TAKES_BOOL : d->type > VD_F64 ? 0 : d->type >= VD_F16 ? VD__TAKES_REAL : VD__TAKES_WHOLE;
     if (takes & is) return VD_OK;
@@ -5091,8 +5109,8 @@ static vd_result vd__reduce_check_desc(vd_reduce *p) {
         return vd_error_set(VD_ERROR_INVALID, "vd_reduce_create '%s': %llu segments of %u dimensions; it takes less than 2147483648, of one", p->name,
                             (unsigned long long)d->segments, dimensions);
     if (d->op != VD_REDUCE_VARIANCE && d->correction)
-        return vd_error_set(VD_ERROR_INVALID, "vd_reduce_create '%s': correction is %u, but op is %d, not VD_REDUCE_VARIANCE", p->name, d->correction,
-                            (int)d->op);
+        return vd_error_set(VD_ERROR_INVALID, "vd_reduce_create '%s': correction is %u, but op is %s, not VD_REDUCE_VARIANCE", p->name, d->correction,
+                            vd__reduce_op_name(d->op));
     if (d->op == VD_REDUCE_VARIANCE && d->correction >= p->reduced.product)
         return vd_error_set(VD_ERROR_INVALID, "vd_reduce_create '%s': correction is %u, but there are %llu elements to a result", p->name, d->correction,
                             (unsigned long long)p->reduced.product);
@@ -5871,10 +5889,11 @@ static vd_result vd__scan_check_desc(vd_scan *p, const char *call) {
     uint64_t all = 0;
     bool bits = d->op == VD_REDUCE_AND || d->op == VD_REDUCE_OR || d->op == VD_REDUCE_XOR;
     vd_result result;
-    if ((uint32_t)d->op > VD_REDUCE_XOR) return vd_error_set(VD_ERROR_INVALID, "%s '%s': op is %d; scans have up to %d", call, p->name, (int)d->op,
-                                                             (int)VD_REDUCE_XOR);
+    if ((uint32_t)d->op > VD_REDUCE_XOR) return vd_error_set(VD_ERROR_INVALID, "%s '%s': op is %s (%d); scans take VD_REDUCE_SUM to VD_REDUCE_XOR", call,
+                                                             p->name, vd__reduce_op_name(d->op), (int)d->op);
     if ((uint32_t)d->way > VD_SCAN_THREE_KERNELS) return vd_error_set(VD_ERROR_INVALID, "%s '%s': way is %d", call, p->name, (int)d->way);
-    if (d->combine && d->op) return vd_error_set(VD_ERROR_INVALID, "%s '%s': op is %d although there is a combine", call, p->name, (int)d->op);
+    if (d->combine && d->op) return vd_error_set(VD_ERROR_INVALID, "%s '%s': op is %s although there is a combine", call, p->name,
+                                                     vd__reduce_op_name(d->op));
     result = vd__plan_check_identity(call, p->name, d->combine, d->identity, d->type);
     if (result) return result;
     if (d->type < VD_I8 || d->type > VD_F64 || (bits && d->type >= VD_F16))
@@ -7573,6 +7592,7 @@ static vd_result vd__fft_simple(vd_context *ctx, const char *name, vd_buffer buf
     vd_result result = vd__fft_query(ctx, name, buffer, "buffer", &info);
     uint32_t i = 4;
     if (result) return result;
+    if ((uint32_t)direction > VD_FFT_INVERSE) return vd_error_set(VD_ERROR_INVALID, "%s: direction is %d", name, (int)direction);
     if (info.type != VD_F32C && info.type != VD_F32X2)
         return vd_error_set(VD_ERROR_INVALID, "%s: buffer '%s' is of %s; it takes f32c or f32x2", name, info.name, vd_type_name(info.type));
     memset(&desc, 0, sizeof desc);
@@ -7752,6 +7772,7 @@ struct vd_convolve {
     uint64_t place[3];       /* of the kernel's first element for a convolution; its last one's for a correlation */
     double scale;
     bool is_set;             /* a kernel */
+    bool is_mute;            /* the filter leaves nothing */
     vd_fft *run, *kernel;
     vc_ref data[2];          /* of the kernel being written: in and out, or the kernels */
 };
@@ -7851,12 +7872,13 @@ static void vd__convolve_take_kernel(vc_kernel *k, const vd_fft_point *at, vd_ff
 }
 
 static void vd__convolve_give_spectrum(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
-    const vd_convolve *p = (const vd_convolve *)user;
+    vd_convolve *p = (vd_convolve *)user;
     static const vc_val nothing = { 0, 0 };
     const vd__fft_pass *pass = vd__convolve_dealt(p);
     vc_val element = vc_u32(0), first;
     uint32_t i;
     if (p->desc.filter) p->desc.filter(k, at, v, p->desc.hook_user);
+    if (p->desc.filter && !vc_error(k)) p->is_mute |= !v->re.of || !v->im.of;
     v->re = vc_mul(v->re, vd__fft_number(v->re, p->scale));
     v->im = vc_mul(v->im, vd__fft_number(v->im, p->scale));
     if (!pass) return;
@@ -7888,8 +7910,8 @@ static vd_result vd__convolve_measure(vd_convolve *p, uint32_t i) {
 /* Kernels number the elements of all images by 32 bits. */
 static vd_result vd__convolve_check_images(const vd_convolve *p, const uint64_t *shape, uint32_t each, const char *what) {
     if (vd__convolve_count(shape, p->dimensions) <= UINT32_MAX / each / p->desc.batch) return VD_OK;
-    return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_convolve_create '%s': the %s have more than %u elements: %u images of %llu, each %u times", p->name, what,
-                        UINT32_MAX, p->desc.batch, (unsigned long long)vd__convolve_count(shape, p->dimensions), each);
+    return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_convolve_create '%s': the %s have more than %u elements: batch is %u, of %u %s each, of %llu elements",
+                        p->name, what, UINT32_MAX, p->desc.batch, each, what, (unsigned long long)vd__convolve_count(shape, p->dimensions));
 }
 
 /* A kernel goes through them in a loop. */
@@ -7931,9 +7953,21 @@ static vd_result vd__convolve_check_desc(vd_convolve *p) {
     return result ? result : vd__convolve_check_rounds(p, d->kernels, "kernels");
 }
 
+/* What a transform of the plan's own has said, as said of the plan; what hooks do wrong is the filter's. */
+static vd_result vd__convolve_fails(const vd_convolve *p, vd_result result) {
+    static const char call[] = "vd_fft_create '";
+    char why[512];
+    const char *text = why;
+    snprintf(why, sizeof why, "%.511s", vd_error_text());
+    if (strncmp(text, call, sizeof call - 1) == 0 && strncmp(text + sizeof call - 1, p->name, strlen(p->name)) == 0)
+        text += sizeof call - 1 + strlen(p->name) + strlen("': ");
+    return vd_error_set(result, "vd_convolve_create '%s': %s%s", p->name, p->desc.filter && result == VD_ERROR_COMPILE ? "filter: " : "", text);
+}
+
 /* The transform of the kernels, once there is the plan that takes it: they lie behind each other, and the factor of the inverse is theirs too. */
 static vd_result vd__convolve_make_kernel(vd_convolve *p) {
     vd_fft_desc desc;
+    vd_result result;
     memset(&desc, 0, sizeof desc);
     desc.name = p->name;
     desc.shape[0] = (uint64_t)p->desc.kernels * p->desc.channels;
@@ -7946,7 +7980,9 @@ static vd_result vd__convolve_make_kernel(vd_convolve *p) {
     desc.hook_declare = vd__convolve_declare_kernel;
     desc.hook_user = p;
     p->scale = 1 / (double)vd__convolve_count(p->period, p->dimensions);
-    return vd__fft_new(p->ctx, &desc, NULL, &p->kernel);
+    result = vd__fft_new(p->ctx, &desc, NULL, &p->kernel);
+    if (p->is_mute) return vd_error_set(VD_ERROR_COMPILE, "vd_convolve_create '%s': its filter leaves nothing in re or im; it takes both", p->name);
+    return result ? vd__convolve_fails(p, result) : VD_OK;
 }
 
 static vd_result vd__convolve_make_run(vd_convolve *p) {
@@ -8115,16 +8151,16 @@ static bool vd__fft_read_parts(const char **at, uint32_t *out) {
 }
 
 static vd_result vd__fft_force_all(vd_fft *p) {
-    const char *at = getenv("VKDISPATCH_FFT_FACTORS"), *first;
+    const char *at = getenv("VKDISPATCH_FFT_FACTORS"), *first, *whole;
     vd_result result = VD_OK;
     vd__fft_choice c;
     while (at && *at && !result) {
-        char whom = *at == 'r' || *at == 'c' || *at == 'b' || *at == 'p' ? *at++ : ' ';
+        char whom = *(whole = at) == 'r' || *at == 'c' || *at == 'b' || *at == 'p' ? *at++ : ' ';
         uint32_t parts;
         first = at;
         if (whom == 'p' ? !vd__fft_read_parts(&at, &parts) : !vd__fft_read_choice(&at, &c))
             return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': VKDISPATCH_FFT_FACTORS has '%.40s'; it takes factors, threads, side by side and slices "
-                                "as in 16x16x16/256/1/1, of which slices alone may be 0, or parts as in p4, 1 to %d", p->name, first, (int)VD__FFT_RADIX);
+                                "as in 16x16x16/256/1/1, of which slices alone may be 0, or parts as in p4, 1 to %d", p->name, whole, (int)VD__FFT_RADIX);
         if (whom != 'p') result = vd__fft_force(p, whom, &c, first, (int)(at - first));
         if (*at == ',') at++;
     }
@@ -8787,8 +8823,8 @@ static vd_result vd__fft_lay_out(vd_fft *p, vd__fft_place place, const uint64_t 
         if (n == 1) continue;
         if (s < l->span && place == VD__FFT_IN && s) p->overlaps = true;
         else if (s < l->span)
-            return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': %s_stride[%u] is %llu, but nearer elements take %llu", p->name, which, order[i],
-                                (unsigned long long)s, (unsigned long long)l->span);
+            return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': %s_stride[%u] is %llu; it takes %llu at least, the room of the dimensions inside",
+                                p->name, which, order[i], (unsigned long long)s, (unsigned long long)l->span);
         if (s > (UINT32_MAX - l->span) / (n - 1))
             return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': with its %s_stride the array is more than %u elements long", p->name, which,
                                 UINT32_MAX);
@@ -9062,6 +9098,7 @@ VD_API vd_result vd_fft_real_inverse(vd_context *ctx, vd_buffer bins, vd_buffer 
 }
 
 VD_API const vd_arg_info *vd_fft_arguments(const vd_fft *p, int *count) {
+    if (!p) vd_error_set(VD_ERROR_INVALID, "vd_fft_arguments: plan is NULL");
     if (count) *count = p ? p->hooks.count : 0;
     return p ? p->hooks.arg : NULL;
 }

@@ -408,7 +408,7 @@ static void asks_for_parts(void **state) {
     vd_convolve_destroy(plan);
     assert_int_equal(setenv("VKDISPATCH_FFT_FACTORS", "px", 1), 0);
     assert_null(plan_of(device_context, &s));
-    assert_non_null(strstr(vd_error_text(), "or parts as in p4"));
+    assert_non_null(strstr(vd_error_text(), "has 'px'; it takes"));
     unsetenv("VKDISPATCH_FFT_FACTORS");
 }
 
@@ -643,6 +643,11 @@ static void mixed_up(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void
     v->re = vc_add(v->re, at->index);
 }
 
+static void leaves_nothing(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
+    (void)k, (void)at, (void)user;
+    v->re = v->im = (vc_val){ 0, 0 };
+}
+
 static void bad_runs(vd_context *ctx, const vd_convolve_desc *desc) {
     vd_buffer_desc memory = { 0 };
     vd_convolve *plan = vd_convolve_create(ctx, desc);
@@ -699,8 +704,14 @@ static void bad_input(void **state) {
     refuse(ctx, &desc, "'made': type is f16; it takes f32 or f64");
     desc.type = VD_F32;
     desc.filter = mixed_up;
-    refuse(ctx, &desc, "'made': its hooks: ");
+    refuse(ctx, &desc, "vd_convolve_create 'made': filter: its hooks: ");
+    desc.filter = leaves_nothing;
+    refuse(ctx, &desc, "vd_convolve_create 'made': its filter leaves nothing in re or im");
     desc.filter = NULL;
+    desc.shape[0] = 37;
+    desc.channels = 2;
+    refuse(ctx, &desc, "'made': shape[0] is 37, which has a prime factor above 31");
+    desc.channels = 0;
     desc.shape[0] = desc.shape[1] = (uint64_t)1 << 20;
     refuse(ctx, &desc, "more than 4294967295 elements");
     desc.shape[0] = desc.shape[1] = 8;

@@ -786,7 +786,7 @@ static void bad_input(void **state) {
     refuse(ctx, &desc, "type is bool; it takes a scalar number");
     desc.type = VD_F32;
     desc.also = true;
-    refuse(ctx, &desc, "also is true, but op 14 has one result");
+    refuse(ctx, &desc, "also is true, but VD_REDUCE_MEAN has one result");
     desc.op = VD_REDUCE_VARIANCE;
     desc.correction = 100;
     refuse(ctx, &desc, "correction is 100, but there are 100 elements to a result");
@@ -797,7 +797,7 @@ static void bad_input(void **state) {
     desc.segments = desc.shape[1] = 0;
     desc.also = false;
     desc.combine = times;
-    refuse(ctx, &desc, "op is 15 although there is a combine");
+    refuse(ctx, &desc, "op is VD_REDUCE_VARIANCE although there is a combine");
     desc.op = VD_REDUCE_DEFAULT;
     desc.identity = vc_u32(1);
     refuse(ctx, &desc, "identity is u32, type is f32");

@@ -655,7 +655,7 @@ static void fields_of_others(vd_context *ctx) {
     reduce.shape[0] = 16;
     reduce.op = VD_REDUCE_MEAN;
     reduce.correction = 1;
-    refused_plan(ctx, vd_reduce_create(ctx, &reduce), "vd_reduce_create 'reduce': correction is 1, but op is ");
+    refused_plan(ctx, vd_reduce_create(ctx, &reduce), "vd_reduce_create 'reduce': correction is 1, but op is VD_REDUCE_MEAN, not");
 }
 
 /* Each buffer in turn that a plan of its desc has no use for. */

@@ -398,7 +398,7 @@ static void bad_input(void **state) {
     refuse(ctx, &desc, "the shape has no elements");
     desc.shape[0] = 100000;
     desc.op = VD_REDUCE_ARGMIN;
-    refuse(ctx, &desc, "op is 10; scans have up to 7");
+    refuse(ctx, &desc, "op is VD_REDUCE_ARGMIN (10); scans take VD_REDUCE_SUM to VD_REDUCE_XOR");
     desc.op = VD_REDUCE_OR;
     refuse(ctx, &desc, "type is f32; it takes a scalar integer");
     desc.op = VD_REDUCE_DEFAULT;
@@ -418,7 +418,7 @@ static void bad_input(void **state) {
     desc.identity = vc_i32(0);
     refuse(ctx, &desc, "identity is i32, type is f32");
     desc.op = VD_REDUCE_MAX;
-    refuse(ctx, &desc, "op is 4 although there is a combine");
+    refuse(ctx, &desc, "op is VD_REDUCE_MAX although there is a combine");
     desc.op = VD_REDUCE_DEFAULT;
     desc.combine = NULL;
     desc.identity = nothing;

@@ -556,10 +556,10 @@ static void bad_input(void **state) {
     desc.shape[2] = 16;
     desc.out_stride[0] = 15;
     desc.out_stride[2] = desc.out_stride[1] = 1;
-    refuse(ctx, &desc, "out_stride[0] is 15, but nearer elements take 16");
+    refuse(ctx, &desc, "out_stride[0] is 15; it takes 16 at least");
     memset(desc.out_stride, 0, sizeof desc.out_stride);
     desc.in_stride[2] = desc.in_stride[1] = 1;
-    refuse(ctx, &desc, "in_stride[0] is 0, but nearer elements take 1");
+    refuse(ctx, &desc, "in_stride[0] is 0; it takes 1 at least");
     desc.in_stride[0] = (uint64_t)1 << 40;
     refuse(ctx, &desc, "with its in_stride the array is more than 4294967295 elements long");
     desc.in_stride[0] = 17;
