@@ -1059,6 +1059,8 @@ typedef struct vd__space {
     uint32_t heads[VD__FIT_LEVELS][VD__FIT_SPLIT];
 } vd__space;
 
+VD__SMALL
+
 /* Sizes below 16 have a list each; above, every power of two is cut into 16 lists. */
 static void vd__fit_place(uint32_t size, uint32_t *level, uint32_t *list) {
     uint32_t top = size < VD__FIT_SPLIT ? 3 : vd__log2(size);
@@ -1195,6 +1197,8 @@ static void vd__space_give(vd__space *s, uint32_t n) {
     }
     vd__space_link(s, n);
 }
+
+VD__SMALL_END
 
 // >>pool
 /* Handles: slot (24 bits), generation (20), kind (2) and context (18, from its address) in 64 bits. Objects lie in chunks that never move, so a look-up takes
@@ -11707,6 +11711,8 @@ VD_API vd_list *vd_immediate(vd_context *ctx, int device, int queue) {
     return q ? &q->open : NULL;
 }
 
+VD__SMALL
+
 VD_API vd_result vd_native_use(vd_context *ctx, int device, int queue, vd_result (*use)(const vd_native *native, void *user), void *user) {
     vd_native native;
     vd__queue *q = vd__queue_find(ctx, "vd_native_use", device, queue);
@@ -11762,6 +11768,8 @@ VD_API void vd_list_discard(vd_list *list) {
     vd__list_drop(list);
     vd__mutex_unlock(list->queue->lock);
 }
+
+VD__SMALL_END
 
 /* The queue of an event that this context handed out; NULL in *out for one that is done already. An event is checked against what its queue was given, which
    only grows. */
