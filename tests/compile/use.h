@@ -93,6 +93,9 @@ static int use_glue(void)
     kernel = vd_kernel_build(context, builder);
     failed = vd_run(context, kernel, 10, vd_b(vd_buffer_create(context, &numbers))) != VD_OK;
     if (failed) printf("%s\n", vd_error_text());
+#ifdef __cplusplus
+    failed |= vd_run(context, kernel, 10) == VD_OK || vd_run2(context, kernel, 10, 2) == VD_OK; /* compiles, but the argument is missing */
+#endif
     vc_free(builder);
     vd_context_destroy(context);
     return failed;
