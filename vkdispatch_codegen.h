@@ -103,8 +103,8 @@
 
    Meaning. Every operation means the same on every target. Integers wrap. x / 0 is all ones and x % 0 is x; the least integer / -1 is itself. Shift counts
    are taken modulo the width. float to int saturates, NaN gives 0. A float becomes a narrower one by one rounding to nearest even, also where it is widened
-   again; without i64, f64 to f16, and to f32 and back, are as the device likes. Of narrower floats in buffers and in shared memory an invocation may read back
-   what it stored itself as it was before it was rounded. min and max give the other operand if one is NaN. mod(x, y) is x - y * floor(x / y), and rem of
+   again; without i64, f64 to f16, and to f32 and back, are as the device likes. Of narrower floats in buffers an invocation may read back what it stored
+   itself as it was before it was rounded. min and max give the other operand if one is NaN. mod(x, y) is x - y * floor(x / y), and rem of
    floats x - y * trunc(x / y), each step rounded. pow(x < 0, y) is NaN. Nothing is contracted behind your back; vc_fma is one or two roundings, as the
    device has it. llvmpipe takes x * 0 for 0, even of infinity and NaN, where that 0 is a constant. Subnormal numbers may be flushed to zero. `fast` in the
    desc allows the compiler everything. Bool in memory is a u32, 0 or 1. Vectors in memory are packed as C arrays of their elements.
@@ -3486,10 +3486,10 @@ static bool vc__is_half_function(const vc__node *n) {
     return vc__kind(n->type) == VC_F16 && op->class_ == VC__PURE && op->operands <= 3 && (n->op == VC__OP_DIV || op->spirv[3] >= VC__E(0));
 }
 
-/* The object of a variable or array in which the invocation alone keeps something; NULL: what is accessed is another memory. */
-static vc__object *vc__own_memory(const vc_kernel *k, const vc__node *access) {
+/* The object of a variable or array, also of a shared one, which drivers hand on from a store to a load; NULL: what is accessed is another memory. */
+static vc__object *vc__near_memory(const vc_kernel *k, const vc__node *access) {
     const vc__node *m = &k->node[access->a[0]];
-    return m->op == VC__OP_VAR || m->op == VC__OP_ARRAY ? &k->object[m->x] : NULL;
+    return m->op == VC__OP_VAR || m->op == VC__OP_ARRAY || m->op == VC__OP_SHARED ? &k->object[m->x] : NULL;
 }
 
 static void vc__mark_widened(vc_kernel *k, uint32_t number) {
@@ -3506,7 +3506,7 @@ static bool vc__mark_moved(vc_kernel *k, const vc__node *n) {
         for (i = 0; i < n->a[1]; i++) vc__mark_widened(k, k->extra[n->a[0] + i]);
         return false;
     case VC__OP_LOAD:
-        o = vc__own_memory(k, n);
+        o = vc__near_memory(k, n);
         if (!o || o->widened) return false;
         return o->widened = true;
     case VC__OP_SELECT: first = 1; end = 3; break;
@@ -3529,7 +3529,7 @@ static void vc__find_widened(vc_kernel *k) {
         more = false;
         for (i = k->count; i-- > 0;) {
             const vc__node *n = &k->node[i];
-            const vc__object *o = n->op == VC__OP_STORE ? vc__own_memory(k, n) : NULL;
+            const vc__object *o = n->op == VC__OP_STORE ? vc__near_memory(k, n) : NULL;
             if (n->op == VC__OP_CAST && vc__is_widening(k->node[n->a[0]].type, n->type)) vc__mark_widened(k, n->a[0]);
             else if (vc__is_half_function(n)) for (j = 0; j < vc__op[n->op].operands; j++) vc__mark_widened(k, n->a[j]);
             else if (o && o->widened) vc__mark_widened(k, n->a[2]);

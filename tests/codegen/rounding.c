@@ -10,9 +10,9 @@
 
 enum { COUNT = 1 << 19, LOCAL = 64, LONGEST = 1 << 15 };
 
-typedef enum Way { PLAIN, VECTOR, PARTS, SELECT, LEAST, MINUS, BITS, LOOP, LIST, WHOLE, INTEGER, STORED, PACKED, PACKED_FAST, WAYS } Way;
-static const char *const way_names[WAYS] = { "plain", "vector", "parts", "select", "least", "minus", "bits", "loop", "list", "whole", "integer", "stored",
-                                             "packed", "packed fast" };
+typedef enum Way { PLAIN, VECTOR, PARTS, SELECT, LEAST, MINUS, BITS, LOOP, LIST, SHARED, WHOLE, INTEGER, STORED, PACKED, PACKED_FAST, BUFFER, WAYS } Way;
+static const char *const way_names[WAYS] = { "plain", "vector", "parts", "select", "least", "minus", "bits", "loop", "list", "shared", "whole", "integer",
+                                             "stored", "packed", "packed fast", "buffer" };
 
 typedef struct Case { Way way; vc_type from, to, back; } Case;
 
@@ -52,7 +52,7 @@ static void make_numbers(void) {
 
 /* ---- kernels ---- */
 
-static vc_val moved(const Case *c, vc_kernel *k, vc_val x) {
+static vc_val moved(const Case *c, vc_kernel *k, vc_val x, vc_ref kept_in) {
     vc_type bits = c->to == VC_F16 ? VC_U16 : VC_U32;
     vc_val n = vc_cast(c->to, x), pair;
     vc_ref kept;
@@ -84,6 +84,13 @@ static vc_val moved(const Case *c, vc_kernel *k, vc_val x) {
         return vc_cast(c->back, vc_load(kept, vc_and(vc_threads(k, 0), vc_u32(0))));
     case WHOLE: return vc_cast(c->back, vc_floor(n)); /* drivers have such functions of f32 alone */
     case INTEGER: return vc_cast(c->back, vc_cast(VC_I32, n));
+    case BUFFER: /* what the invocation wrote itself */
+        vc_store(kept_in, vc_global_id(k, 0), n);
+        return vc_cast(c->back, vc_load(kept_in, vc_global_id(k, 0)));
+    case SHARED:
+        kept = vc_shared(k, "kept", c->to, LOCAL);
+        vc_store(kept, vc_local_index(k), n);
+        return vc_cast(c->back, vc_load(kept, vc_local_index(k)));
     case STORED: return n;
     case PACKED: case PACKED_FAST: return vc_round_f16(x);
     default: return vc_cast(c->back, n);
@@ -93,7 +100,9 @@ static vc_val moved(const Case *c, vc_kernel *k, vc_val x) {
 static void build(void *user, vc_kernel *k) {
     const Case *c = (const Case *)user;
     vc_ref in = vc_buffer(k, "x", c->from, VC_READ), out = vc_buffer(k, "out", c->way == STORED ? c->to : c->back, VC_WRITE);
-    VC_EACH(k, i) { vc_store(out, i, moved(c, k, vc_load(in, i))); }
+    vc_ref kept = out;
+    if (c->way == BUFFER) kept = vc_buffer(k, "kept", c->to, VC_READ_WRITE);
+    VC_EACH(k, i) { vc_store(out, i, moved(c, k, vc_load(in, i), kept)); }
 }
 
 /* ---- what is right ---- */
@@ -176,6 +185,7 @@ static Run begin(const Case *c, int form, const char *name) {
     r.fast = c->way == PACKED_FAST;
     run_buffer(&r, c->from, r.threads, &input[c->from == VC_F64], NULL);
     run_buffer(&r, c->way == STORED ? c->to : c->back, r.threads, NULL, &result);
+    if (c->way == BUFFER) run_buffer(&r, c->to, r.threads, NULL, NULL);
     return r;
 }
 
@@ -205,7 +215,7 @@ int main(int count, char **args) {
         for (int way = 0; way < WAYS; way++) {
             Case c = kinds[i];
             c.way = (Way)way;
-            if (i == 0 || c.way == PLAIN || (c.way < PACKED && c.from == c.back)) check(&c);
+            if (i == 0 || c.way == PLAIN || ((c.way < PACKED || c.way == BUFFER) && c.from == c.back)) check(&c);
         }
     return run_close();
 }
