@@ -1231,7 +1231,7 @@ struct vd_fft {
     uint32_t known_count;
     uint32_t table_count;    /* complex numbers */
     uint64_t table_capacity;
-    bool table_full;         /* more of them were wanted than can be counted */
+    bool table_full;         /* more of them were wanted than there may be */
     vd_buffer tables, own[VD__FFT_PLACES]; /* of TEMP and MIDDLE, where passes use them */
     vd__fft_timing *timing;  /* of each pass of both routes; NULL: none was measured */
     uint32_t forced;         /* bits: passes that have their shape from the environment */
@@ -2516,11 +2516,17 @@ static uint32_t vd__fft_powers(uint32_t r) {
     return count;
 }
 
+/* How many numbers tables may have: those of the largest buffer, before the host makes them. */
+static uint64_t vd__fft_most(const vd_fft *p) {
+    uint64_t most = vd_device(p->ctx, 0)->limits.max_buffer_bytes / vc_type_size(vd__fft_pair_of(p->real));
+    return most && most < UINT32_MAX ? most : UINT32_MAX;
+}
+
 /* Room for more complex numbers, from a multiple of 16 on, so that neighbouring threads load whole lines; NULL without memory. */
 static double *vd__fft_more(vd_fft *p, uint64_t count) {
     uint64_t need = ((uint64_t)p->table_count + 15) / 16 * 16 + count, capacity = p->table_capacity ? p->table_capacity : 256;
     double *grown = p->table;
-    p->table_full = need > UINT32_MAX;
+    p->table_full = need > vd__fft_most(p);
     if (p->table_full) return NULL;
     while (capacity < need) capacity *= 2;
     if (!p->table) grown = (double *)p->allocator.allocate(p->allocator.user, (size_t)capacity * 2 * sizeof(double));
@@ -2672,7 +2678,8 @@ static vd_result vd__fft_make_tables(vd_fft *p) {
         if (ok && pass->chirp) ok = vd__fft_table_chirp(p, pass);
         if (ok && pass->real.kind) ok = vd__real_tables(p, pass);
     }
-    if (!ok && p->table_full) return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': more than %u numbers in tables", p->name, UINT32_MAX);
+    if (!ok && p->table_full) return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': tables of more than %llu complex numbers", p->name,
+                                                 (unsigned long long)vd__fft_most(p));
     if (!ok) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_fft_create '%s': out of host memory for tables", p->name);
     return VD_OK;
 }

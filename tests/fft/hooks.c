@@ -841,6 +841,9 @@ static void bad_arguments(vd_context *ctx, vd_fft_desc desc) {
     refuse_run(plan, ctx, &empty, "'hooked': there is no buffer 'in'");
     io.arg_count = 2;
     refuse_run(plan, ctx, &io, "'hooked': 2 arguments, but args is NULL");
+    io.arg_count = -1;
+    refuse_run(plan, ctx, &io, "'hooked': arg_count is -1");
+    io.arg_count = 2;
     io.args = args;
     refuse_run(plan, ctx, &io, "'hooked': its hooks have no argument 'wind'");
     args[1].name = NULL;
@@ -936,6 +939,7 @@ static void bad_input(void **state) {
     says("'hooked': the engine VkFFT takes no hooks");
     bad_shifts(ctx);
     assert_null(vd_fft_arguments(NULL, &count));
+    says("vd_fft_arguments: plan is NULL");
     assert_int_equal(count, 0);
     nothing_left(ctx);
     vd_context_destroy(ctx);

@@ -376,6 +376,26 @@ static void fragments_left(void **state) {
     vd_context_destroy(ctx);
 }
 
+/* Tables that no buffer holds are refused before the host makes them: it would take the memory of their numbers in double. */
+static void large_tables(void **state) {
+    vd_device_info device = { 0 };
+    vd_context_desc context = { 0 };
+    vd_fft_desc desc = { 0 };
+    vd_context *ctx = NULL;
+    (void)state;
+    device.limits.max_buffer_bytes = (uint64_t)1 << 16;
+    context.backend = VD_BACKEND_DUMMY;
+    context.dummy = &device;
+    if (vd_context_create(&context, &ctx)) fail_msg("%s", vd_error_text());
+    desc.shape[0] = 1 << 20;
+    desc.kind = VD_FFT_DST4;
+    assert_null(vd_fft_create(ctx, &desc));
+    says("vd_fft_create 'fft': tables of more than 8192 complex numbers");
+    assert_int_equal(vd_error_result(), VD_ERROR_UNSUPPORTED);
+    nothing_left(ctx);
+    vd_context_destroy(ctx);
+}
+
 /* ---- buffers of the simple calls, lists ---- */
 
 typedef enum simple_call { SUM, VARIANCE, EXCLUSIVE, SORT_ALL, LARGEST, FORWARD, REAL_INVERSE, SHIFT, CONVOLVE_2D, SIMPLE_CALLS } simple_call;
@@ -412,6 +432,7 @@ static void simple_calls(void **state) {
         refused(run_simple(ctx, call, bytes), call <= LARGEST ? "is of bytes; it takes scalars" : "is of bytes; ");
         if (call == SUM) says("vd_reduce_sum: buffer 'numbers' (in) ");
     }
+    refused(vd_fft_3d(ctx, bytes, (vd_fft_direction)9), "vd_fft_3d: direction is 9");
     vd_buffer_destroy(ctx, bytes);
     nothing_left(ctx);
     vd_context_destroy(ctx);
@@ -750,9 +771,9 @@ static void no_bins(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_elements), cmocka_unit_test(missing_types), cmocka_unit_test(no_memory), cmocka_unit_test(no_memory_for_parts),
-        cmocka_unit_test(no_host_memory), cmocka_unit_test(fragments), cmocka_unit_test(fragments_left), cmocka_unit_test(second_buffer),
-        cmocka_unit_test(simple_calls), cmocka_unit_test(lists), cmocka_unit_test(overlaps), cmocka_unit_test(environment), cmocka_unit_test(no_bins),
-        cmocka_unit_test(without_effect),
+        cmocka_unit_test(no_host_memory), cmocka_unit_test(fragments), cmocka_unit_test(fragments_left), cmocka_unit_test(large_tables),
+        cmocka_unit_test(second_buffer), cmocka_unit_test(simple_calls), cmocka_unit_test(lists), cmocka_unit_test(overlaps), cmocka_unit_test(environment),
+        cmocka_unit_test(no_bins), cmocka_unit_test(without_effect),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
