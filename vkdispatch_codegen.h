@@ -103,11 +103,10 @@
 
    Meaning. Every operation means the same on every target. Integers wrap. x / 0 is all ones and x % 0 is x; the least integer / -1 is itself. Shift counts
    are taken modulo the width. float to int saturates, NaN gives 0. A float becomes a narrower one by one rounding to nearest even, also where it is widened
-   again; without i64, f64 to f16, and to f32 and back, are as the device likes. Of narrower floats in buffers an invocation may read back what it stored
-   itself as it was before it was rounded. min and max give the other operand if one is NaN. mod(x, y) is x - y * floor(x / y), and rem of
-   floats x - y * trunc(x / y), each step rounded. pow(x < 0, y) is NaN. Nothing is contracted behind your back; vc_fma is one or two roundings, as the
-   device has it. llvmpipe takes x * 0 for 0, even of infinity and NaN, where that 0 is a constant. Subnormal numbers may be flushed to zero. `fast` in the
-   desc allows the compiler everything. Bool in memory is a u32, 0 or 1. Vectors in memory are packed as C arrays of their elements.
+   again; without i64, f64 to f16, and to f32 and back, are as the device likes. min and max give the other operand if one is NaN. mod(x, y) is x - y *
+   floor(x / y), and rem of floats x - y * trunc(x / y), each step rounded. pow(x < 0, y) is NaN. Nothing is contracted behind your back; vc_fma is one or two
+   roundings, as the device has it. llvmpipe takes x * 0 for 0, even of infinity and NaN, where that 0 is a constant. Subnormal numbers may be flushed to
+   zero. `fast` in the desc allows the compiler everything. Bool in memory is a u32, 0 or 1. Vectors in memory are packed as C arrays of their elements.
 
    Accuracy. Integers, conversions, comparisons, + - * neg abs sign min max clamp step floor ceil trunc round fract saturate ldexp frexp modf are exact, that
    is, rounded once. The others may be off by this many units in the last place of the result r, and by a power of two besides where one is added. f16 and f32:
@@ -1504,7 +1503,7 @@ typedef struct vc__object {
     uint32_t arg;     /* index among the arguments; VC__NIL: none */
     uint16_t used;    /* in a listing: what its nodes do, VC_READ and VC_WRITE; 4: of an image, they ask for its size */
     bool stored;      /* a store was recorded */
-    bool widened;     /* a cast makes a wider float of what is in a variable */
+    uint32_t widened; /* behind the last load of the tape that a cast makes a wider float of; 0: there is none */
     vc__image image;
     /* An object of a composite type is in no listing; its pieces are, each with a scalar or vector type (room composite). */
     uint32_t root;    /* of a piece: the object it is a piece of; VC__NIL: none */
@@ -3486,10 +3485,10 @@ static bool vc__is_half_function(const vc__node *n) {
     return vc__kind(n->type) == VC_F16 && op->class_ == VC__PURE && op->operands <= 3 && (n->op == VC__OP_DIV || op->spirv[3] >= VC__E(0));
 }
 
-/* The object of a variable or array, also of a shared one, which drivers hand on from a store to a load; NULL: what is accessed is another memory. */
-static vc__object *vc__near_memory(const vc_kernel *k, const vc__node *access) {
+/* The object of the memory that is accessed, which drivers hand on from a store to a load; NULL: an image. */
+static vc__object *vc__accessed(const vc_kernel *k, const vc__node *access) {
     const vc__node *m = &k->node[access->a[0]];
-    return m->op == VC__OP_VAR || m->op == VC__OP_ARRAY || m->op == VC__OP_SHARED ? &k->object[m->x] : NULL;
+    return m->op == VC__OP_VAR || m->op == VC__OP_ARRAY || m->op == VC__OP_SHARED || m->op == VC__OP_BUFFER ? &k->object[m->x] : NULL;
 }
 
 static void vc__mark_widened(vc_kernel *k, uint32_t number) {
@@ -3497,18 +3496,19 @@ static void vc__mark_widened(vc_kernel *k, uint32_t number) {
     if (n->op != VC__OP_CAST || vc__is_narrowing(k->node[n->a[0]].type, n->type)) n->flags |= VC__NODE_WIDENED;
 }
 
-/* Goes from a node that is widened to those it was moved from; true: one is a variable nobody asked for yet. */
+/* Goes from a node that is widened to those it was moved from; true: one is a load of memory that nobody asked for, or not so late. */
 static bool vc__mark_moved(vc_kernel *k, const vc__node *n) {
     vc__object *o;
-    uint32_t i, first = 0, end = 1;
+    uint32_t i, first = 0, end = 1, behind = (uint32_t)(n - k->node) + 1;
     switch (n->op) {
     case VC__OP_VEC:
         for (i = 0; i < n->a[1]; i++) vc__mark_widened(k, k->extra[n->a[0] + i]);
         return false;
     case VC__OP_LOAD:
-        o = vc__near_memory(k, n);
-        if (!o || o->widened) return false;
-        return o->widened = true;
+        o = vc__accessed(k, n);
+        if (!o || o->widened >= behind) return false;
+        o->widened = behind;
+        return true;
     case VC__OP_SELECT: first = 1; end = 3; break;
     case VC__OP_MIN: case VC__OP_MAX: end = 2; break;
     case VC__OP_CLAMP: end = 3; break;
@@ -3520,19 +3520,20 @@ static bool vc__mark_moved(vc_kernel *k, const vc__node *n) {
 }
 
 /* Marks the casts of the tape whose results come, moved at most, to where they are made wider. Operands come before users, what a variable holds in a loop
-   does not; so it is gone over again while variables are found. */
+   does not; so it is gone over again while loads are found. */
 static void vc__find_widened(vc_kernel *k) {
-    bool more = true;
+    bool more = true, loops = false;
     uint32_t i, j;
-    for (i = 0; i < k->object_count; i++) k->object[i].widened = false;
+    for (i = 0; i < k->object_count; i++) k->object[i].widened = 0;
+    for (i = 0; i < k->count; i++) loops = loops || k->node[i].op == VC__OP_FOR || k->node[i].op == VC__OP_LOOP;
     while (more) {
         more = false;
         for (i = k->count; i-- > 0;) {
             const vc__node *n = &k->node[i];
-            const vc__object *o = n->op == VC__OP_STORE ? vc__near_memory(k, n) : NULL;
+            const vc__object *o = n->op == VC__OP_STORE ? vc__accessed(k, n) : NULL;
             if (n->op == VC__OP_CAST && vc__is_widening(k->node[n->a[0]].type, n->type)) vc__mark_widened(k, n->a[0]);
             else if (vc__is_half_function(n)) for (j = 0; j < vc__op[n->op].operands; j++) vc__mark_widened(k, n->a[j]);
-            else if (o && o->widened) vc__mark_widened(k, n->a[2]);
+            else if (o && (loops ? o->widened > 0 : o->widened > i)) vc__mark_widened(k, n->a[2]);
             else if (n->flags & VC__NODE_WIDENED && vc__mark_moved(k, n)) more = true;
         }
     }
