@@ -2304,6 +2304,16 @@ static bool vc__const_bits(const vc__lower *s, uint32_t number, uint64_t *bits) 
 static inline bool vc__is_const_op(uint32_t op) { return op == VC__OP_CONST || op == VC__OP_TUPLE; }
 static inline bool vc__is_const(const vc__lower *s, uint32_t number) { return vc__is_const_op(vc__lowered(s, number)->op); }
 
+/* Whether a constant has a component that is a zero. */
+static bool vc__has_zero(const vc__lower *s, uint32_t number) {
+    const vc__node *n = &s->node[number];
+    uint64_t size = vc__ones(vc__bits(vc__kind(n->type)) - 1u);
+    uint32_t i;
+    if (n->op == VC__OP_CONST) return !(vc__bits_of(n) & size);
+    for (i = 0; n->op == VC__OP_TUPLE && i < n->a[1]; i++) if (!(vc__bits_of(&s->node[s->extra[n->a[0] + i]]) & size)) return true;
+    return false;
+}
+
 VC__SMALL
 
 enum { VC__REAL_ZERO, VC__REAL_NORMAL, VC__REAL_INF, VC__REAL_NAN };
@@ -2813,6 +2823,23 @@ static uint32_t vc__x_over_itself(vc__lower *s, uint32_t x) {
     return vc__x_select(s, c, vc__x_small(s, type, 1), d);
 }
 
+/* x / y where x is a constant 0, or has a component that is: drivers (NVIDIA 580, llvmpipe) take it for 0 also where y is 0 or NaN. */
+static uint32_t vc__x_zero_over(vc__lower *s, uint32_t x, uint32_t y) {
+    vc_type type = vc__x_type(s, x);
+    uint32_t zero, c, d, q;
+    if (s->kernel->desc.fast || vc__is_c(s->target)) return VC__NIL;
+    zero = vc__x_small(s, type, 0);
+    c = vc__x_compare(s, VC__OP_LT, y, zero);
+    d = vc__x_compare(s, VC__OP_LT, zero, y);
+    c = vc__x_two(s, VC__OP_OR, c, d);
+    c = vc__x_one(s, VC__OP_NOT, c);
+    d = vc__x_compare(s, VC__OP_EQ, x, zero);
+    c = vc__x_two(s, VC__OP_AND, c, d);
+    q = vc__make_raw(s, VC__OP_DIV, type, x, y, VC__NIL, 0);
+    d = vc__x_special(s, type, true);
+    return vc__x_select(s, c, d, q);
+}
+
 typedef struct vc__divisor { uint32_t zero, minus, safe; } vc__divisor; /* where it is 0, where it is -1 (signed ones), and itself with 1 in those places */
 
 static vc__divisor vc__x_divisor(vc__lower *s, uint32_t y) {
@@ -2835,7 +2862,7 @@ static uint32_t vc__expand_div(vc__lower *s, const vc__node *n) {
     vc_type type = n->type;
     uint32_t x = n->a[0], y = n->a[1], q, c;
     vc__divisor d;
-    if (vc__is_float(type)) return x == y ? vc__x_over_itself(s, x) : VC__NIL;
+    if (vc__is_float(type)) return x == y ? vc__x_over_itself(s, x) : vc__has_zero(s, x) ? vc__x_zero_over(s, x, y) : VC__NIL;
     if (vc__x_divides(s, y)) return VC__NIL;
     d = vc__x_divisor(s, y);
     q = vc__make_raw(s, VC__OP_DIV, type, x, d.safe, VC__NIL, 0);
@@ -4872,16 +4899,6 @@ static uint32_t vc__merge(vc__lower *s, vc__node *n) {
     if (vc__op[n->op].class_ == VC__LEAF && !vc__is_const_op(n->op) && !vc__note_leaf(s, number)) return VC__NIL;
     if (s->count > s->mask / 4 * 3 && !vc__make_slots(s, (s->mask + 1) * 2)) return VC__NIL;
     return number;
-}
-
-/* Whether a constant has a component that is a zero. */
-static bool vc__has_zero(const vc__lower *s, uint32_t number) {
-    const vc__node *n = &s->node[number];
-    uint64_t size = vc__ones(vc__bits(vc__kind(n->type)) - 1u);
-    uint32_t i;
-    if (n->op == VC__OP_CONST) return !(vc__bits_of(n) & size);
-    for (i = 0; n->op == VC__OP_TUPLE && i < n->a[1]; i++) if (!(vc__bits_of(&s->node[s->extra[n->a[0] + i]]) & size)) return true;
-    return false;
 }
 
 /* fma(0, x, c), which NVIDIA's driver (580) takes for c also of infinity and NaN; 0 * x + c in two steps it does not. */

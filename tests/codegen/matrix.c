@@ -1111,14 +1111,13 @@ static bool want_over_itself(const Case *c, size_t element, unsigned component, 
     return want_float(O_div, kind, v, variant, w);
 }
 
-static void build_by_zero(const Case *c, vc_kernel *k) { /* of a vector in its second component alone */
+static vc_val zero_among_ones(vc_type t, vc_kernel *k) { /* a constant, of which a vector has the zero in its second component alone */
+    vc_val zero = vc_cast(kind_of(t), vc_const(k, vc_f32(0))), one = vc_cast(kind_of(t), vc_const(k, vc_f32(1)));
+    return rows_of(t) > 1 ? vc_insert(vc_splat(one, rows_of(t)), 1, zero) : zero;
+}
+static void build_by_zero(const Case *c, vc_kernel *k) {
     Io io = declare(c, k);
-    vc_type t = c->in[0];
-    VC_EACH(k, i) {
-        vc_val x = vc_load(io.in[0], i), zero = vc_cast(kind_of(t), vc_const(k, vc_f32(0))), one = vc_cast(kind_of(t), vc_const(k, vc_f32(1)));
-        vc_val factor = rows_of(t) > 1 ? vc_insert(vc_splat(one, rows_of(t)), 1, zero) : zero;
-        vc_store(io.out, i, vc_fma(factor, x, vc_load(io.in[1], i)));
-    }
+    VC_EACH(k, i) { vc_store(io.out, i, vc_fma(zero_among_ones(c->in[0], k), vc_load(io.in[0], i), vc_load(io.in[1], i))); }
 }
 static bool want_by_zero(const Case *c, size_t element, unsigned component, int variant, Wanted *w) {
     unsigned kind = kind_of(c->in[0]);
@@ -1130,10 +1129,23 @@ static bool want_by_zero(const Case *c, size_t element, unsigned component, int 
     return want_float(O_fma, kind, v, variant, w);
 }
 
+static void build_zero_over(const Case *c, vc_kernel *k) {
+    Io io = declare(c, k);
+    VC_EACH(k, i) { vc_store(io.out, i, vc_div(zero_among_ones(c->in[0], k), vc_load(io.in[0], i))); }
+}
+static bool want_zero_over(const Case *c, size_t element, unsigned component, int variant, Wanted *w) {
+    unsigned kind = kind_of(c->in[0]);
+    double v[3] = { 0, 0, 0 };
+    v[0] = rows_of(c->in[0]) > 1 && component != 1;
+    v[1] = real_of(kind, input(c, 0, element, component));
+    return want_float(O_div, kind, v, variant, w);
+}
+
 static void check_operations(unsigned kind, unsigned rows) {
     vc_type t = VC_VEC(kind, rows);
     if (is_float(kind)) { Case c = made("over itself", t, 0, 0, t, build_over_itself, want_over_itself); check(&c); }
     if (is_float(kind)) { Case c = made("fma by zero", t, t, 0, t, build_by_zero, want_by_zero); check(&c); }
+    if (is_float(kind)) { Case c = made("zero over", t, 0, 0, t, build_zero_over, want_zero_over); check(&c); }
     for (size_t i = 0; i < O_COUNT; i++) {
         const Op *op = &ops[i];
         if (!(op->kinds & class_of(kind))) continue;
