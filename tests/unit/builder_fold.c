@@ -127,7 +127,7 @@ static void integers(void **state) {
     assert_int_equal(vc_not(vc_bool(true)).bits, 0);
     assert_int_equal(vc_select(vc_bool(true), vc_u8(3), vc_u8(4)).bits, 3);
     assert_int_equal(vc_imm(VC_U8, 0x1ff).bits, 0xff);
-    assert_int_equal(vc_imm(VC_F32X2, 0).of, 0);
+    assert_int_equal(vc_typeof(vc_imm(VC_F32X2, 0)), VC_NONE);
 }
 
 /* Whether fma stays one operation if one factor is that number; vectors repeat it. */
