@@ -167,13 +167,14 @@ commands_codegen     = $(matrix_parts) $(filter-out %/matrix,$(programs_codegen)
 # plans has texts compiled for CUDA, with a stand-in for the driver.
 own_fft              = $(filter-out %/plans,$(call files,tests/fft,$(cc)))
 fake_driver          = VKDISPATCH_BACKEND=cuda VKDISPATCH_LIBCUDA=build/$(cc)/tests/fake/libcuda.so
-programs_fft         = $(own_fft) build/$(cc)/tests/fft/plans $(call fakes,$(cc)) build/vkfft/tests/fft/transforms
+vkfft_fft            = $(addprefix build/vkfft/tests/fft/,transforms lifetimes)
+programs_fft         = $(own_fft) build/$(cc)/tests/fft/plans $(call fakes,$(cc)) $(vkfft_fft)
 bound_fft            = $(filter-out %/measure %/look_back %/host_memory,$(own_fft))
 FFT_BACKENDS         = opencl
 commands_fft         = $(own_fft) $(bound_fft:%="env VKDISPATCH_BUFFERS=binding %") "env VKDISPATCH_BUFFERS=binding build/$(cc)/tests/fft/look_back scans" \
                        $(foreach b,$(FFT_BACKENDS),$(patsubst %,"env VKDISPATCH_BACKEND=$b %",$(filter-out %/host_memory,$(own_fft)))) \
                        "env $(fake_driver) build/$(cc)/tests/fft/plans" \
-                       $(foreach t,transforms hooks scan,"env VKDISPATCH_FFT_SHAPES=gpu build/$(cc)/tests/fft/$t") "build/vkfft/tests/fft/transforms vkfft"
+                       $(foreach t,transforms hooks scan,"env VKDISPATCH_FFT_SHAPES=gpu build/$(cc)/tests/fft/$t") $(vkfft_fft:%="% vkfft")
 
 programs_conformance = $(call files,tests/conformance,$(cc)) $(call fakes,$(cc)) $(layer)
 # Without a GPU, CUDA's part of the runtime still runs: all but kernels.

@@ -116,7 +116,7 @@
    Descs: in C++ begin them with = {}, for = {0} is C where the first member is an enum. A desc is read during the call only. Names are copied.
 
    Memory: what a context made dies with it; a handle that is used after its destruction, or in another context, is an error and never a crash. Plans of
-   vkdispatch_fft.h do not die with their context, they are destroyed before it; and the pointer of a destroyed context is not checked, it must not be used.
+   vkdispatch_fft.h, which are pointers, are destroyed by the caller also then; the pointer of a destroyed context is not checked, it must not be used.
    A buffer or kernel may be destroyed while work uses it: the handle dies at once, the memory when that work is done.
    Host memory comes from the desc's allocator, with Vulkan also what the driver takes for recorded commands. Device memory comes in blocks of 64 MiB (an eighth
    of a small heap) shared by many buffers. After the first run of a dispatch, the next ones allocate nothing.
@@ -597,9 +597,11 @@ VD_API void vd_context_destroy(vd_context *ctx);    /* waits for its work; NULL 
 VD_API const vd_device_info *vd_device(const vd_context *ctx, int index); /* NULL past the end */
 VD_API int vd_device_count(const vd_context *ctx);                       /* that it has; 0 of NULL */
 VD_API vd_result vd_context_stats(vd_context *ctx, vd_stats *out);
-VD_API vd_allocator vd_context_allocator(const vd_context *ctx);     /* what it takes host memory from; for libraries on top; zeros for NULL */
+VD_API vd_allocator vd_context_allocator(const vd_context *ctx);     /* what it takes host memory from; for libraries on top; zeros for NULL. It dies with the
+                                                       context; in a `release` below it is the caller's, that frees the same memory later */
 /* For libraries on top, which keep what they make for a context with it: calls `use` with the place of a pointer that is NULL at first, one thread at a time
-   for a key, and returns what it does. `key` is an address of the library's. vd_context_destroy calls `release` first of all, if the pointer was set. */
+   for a key, and returns what it does. `key` is an address of the library's. vd_context_destroy calls `release` first of all, if the pointer was set, and
+   of two keys first that of the one which was first used later. */
 VD_API vd_result vd_context_attach(vd_context *ctx, const void *key, vd_result (*use)(vd_context *ctx, void **data, void *user), void *user,
                                    void (*release)(vd_context *ctx, void *data));
 /* For libraries on top: bytes that outlive the program, in vd_context_desc.cache_directory. `kind` is a word for the file's name; whatever the bytes depend on
@@ -1717,6 +1719,7 @@ struct vd_context {
     uint64_t list_stamp;
     vd_list *lists;
     vd__attachment *attachments; /* the newest first; they stay until the end */
+    bool leaving;              /* they are being released */
     vd__formats *formats;      /* the newest first; they stay until the end */
     uint32_t format_count, output_buffers;
     vd__output *outputs;       /* sent, in order; whether there are any is read without the lock */
@@ -11004,7 +11007,7 @@ static void vd__queue_close(vd__queue *q) {
 
 VD_API vd_allocator vd_context_allocator(const vd_context *ctx) {
     vd_allocator none = { NULL, NULL, NULL, NULL };
-    return ctx ? ctx->host.allocator : none;
+    return !ctx ? none : ctx->leaving ? ctx->counter.inner : ctx->host.allocator;
 }
 
 /* The attachment of a key, made where there is none; NULL without memory. */
@@ -11060,6 +11063,7 @@ VD_API size_t vd_cache_load(vd_context *ctx, const char *kind, const void *key, 
 VD_API uint64_t vd_time_ns(void) { return vd__time_ns(); }
 
 static void vd__attachments_release(vd_context *ctx) {
+    ctx->leaving = true;
     while (ctx->attachments) {
         vd__attachment *a = ctx->attachments;
         ctx->attachments = a->next;

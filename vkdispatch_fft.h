@@ -149,9 +149,10 @@
    drivers end loops that go round for very long, convolutions take up to 32768 channels or kernels, and what is done in one pass takes several dispatches.
 
    Errors, memory and threads are those of vkdispatch.h: host memory, that of kernels being written too, comes from the context's allocator; a plan belongs to
-   one thread at a time. But plans do not die with their context: each is destroyed before it, except those of the simple calls, which are the context's own;
-   threads that make simple calls wait for each other where they want the same plan. In C++ begin descs with = {}, for = {0} is C where the first member is an
-   enum. */
+   one thread at a time, but several may make and destroy theirs at once. Each plan is destroyed by the caller, except those of the simple calls, which are the
+   context's own. One that outlives its context has lost what it had on the device: its runs say so and are VD_ERROR_INVALID, vd_fft_explain and the like go
+   on, and its destruction frees host memory, by vd_context_desc.allocator, which has to work until then. Threads that make simple calls wait for each other
+   where they want the same plan. In C++ begin descs with = {}, for = {0} is C where the first member is an enum. */
 #ifndef VKDISPATCH_FFT_H
 #define VKDISPATCH_FFT_H
 #define VKDISPATCH_FFT_VERSION 100 /* major * 10000 + minor * 100 + patch */
@@ -242,7 +243,7 @@ typedef struct vd_fft_io {
 /* Makes a plan and its tables; NULL on failure. Those of a real, cosine or sine transform are as long as its axes, and made on the host: 2^27 elements take
    seconds. The kernels of a direction are made when it is first run, and when it is first run in place. */
 VD_API vd_fft *vd_fft_create(vd_context *ctx, const vd_fft_desc *desc);
-VD_API void vd_fft_destroy(vd_fft *plan);           /* before its context; work under way keeps what it uses */
+VD_API void vd_fft_destroy(vd_fft *plan);           /* before its context or after; work under way keeps what it uses */
 VD_API vd_result vd_fft_run(vd_fft *plan, vd_list *list, const vd_fft_io *io);
 VD_API const char *vd_fft_explain(vd_fft *plan);    /* its passes in words, one a line; lives as long as the plan; "" of NULL */
 VD_API const vd_arg_info *vd_fft_arguments(const vd_fft *plan, int *count); /* what the hooks declared: name, kind, type, access; the plan's */
@@ -313,7 +314,7 @@ typedef struct vd_convolve_desc {
 } vd_convolve_desc;
 
 VD_API vd_convolve *vd_convolve_create(vd_context *ctx, const vd_convolve_desc *desc); /* NULL on failure */
-VD_API void vd_convolve_destroy(vd_convolve *plan); /* before its context; work under way keeps what it uses */
+VD_API void vd_convolve_destroy(vd_convolve *plan); /* before its context or after; work under way keeps what it uses */
 VD_API void vd_convolve_shape(const vd_convolve *plan, uint64_t shape[3]); /* of one result; 0 for dimensions that there are not */
 /* Transforms kernels of [kernels][channels][kernel_shape], which stay in the plan, for runs that are recorded later and run later: one that runs before, or
    after a list that was discarded, has zeros for a kernel. */
@@ -382,7 +383,7 @@ typedef struct vd_reduce_io {
 } vd_reduce_io;
 
 VD_API vd_reduce *vd_reduce_create(vd_context *ctx, const vd_reduce_desc *desc); /* NULL on failure; map and combine are called now */
-VD_API void vd_reduce_destroy(vd_reduce *plan);     /* before its context; work under way keeps what it uses */
+VD_API void vd_reduce_destroy(vd_reduce *plan);     /* before its context or after; work under way keeps what it uses */
 VD_API vd_result vd_reduce_run(vd_reduce *plan, vd_list *list, vd_buffer in, vd_buffer out); /* what takes no more buffers */
 VD_API vd_result vd_reduce_run_io(vd_reduce *plan, vd_list *list, const vd_reduce_io *io);
 /* All elements of a buffer of scalars to the first of `out`, through a plan that the context keeps. */
@@ -442,7 +443,7 @@ typedef struct vd_scan_io {
 
 VD_API vd_scan *vd_scan_create(vd_context *ctx, const vd_scan_desc *desc);       /* NULL on failure; fragments are called now */
 VD_API vd_scan *vd_compact_create(vd_context *ctx, const vd_compact_desc *desc); /* likewise; run and destroyed as scans are */
-VD_API void vd_scan_destroy(vd_scan *plan);         /* before its context; work under way keeps what it uses */
+VD_API void vd_scan_destroy(vd_scan *plan);         /* before its context or after; work under way keeps what it uses */
 VD_API vd_result vd_scan_run(vd_scan *plan, vd_list *list, const vd_scan_io *io);
 /* Sums of all elements of a buffer of scalars, through a plan that the context keeps. */
 VD_API vd_result vd_scan_inclusive(vd_context *ctx, vd_buffer in, vd_buffer out);
@@ -467,7 +468,7 @@ typedef struct vd_sort_io {
 } vd_sort_io;
 
 VD_API vd_sort *vd_sort_create(vd_context *ctx, const vd_sort_desc *desc);     /* NULL on failure; has room for as many keys and values once more */
-VD_API void vd_sort_destroy(vd_sort *plan);         /* before its context; work under way keeps what it uses */
+VD_API void vd_sort_destroy(vd_sort *plan);         /* before its context or after; work under way keeps what it uses */
 VD_API vd_result vd_sort_run(vd_sort *plan, vd_list *list, const vd_sort_io *io);
 /* All elements of a buffer of scalars, in place and ascending, through a plan that the context keeps. */
 VD_API vd_result vd_sort_all(vd_context *ctx, vd_buffer keys);
@@ -484,7 +485,7 @@ typedef struct vd_histogram_desc {
 } vd_histogram_desc;
 
 VD_API vd_histogram *vd_histogram_create(vd_context *ctx, const vd_histogram_desc *desc); /* NULL on failure; bin is called now */
-VD_API void vd_histogram_destroy(vd_histogram *plan); /* before its context; work under way keeps what it uses */
+VD_API void vd_histogram_destroy(vd_histogram *plan); /* before its context or after; work under way keeps what it uses */
 VD_API vd_result vd_histogram_run(vd_histogram *plan, vd_list *list, vd_buffer in, vd_buffer out); /* out: VD_U32, one a bin, what was there is gone */
 
 typedef struct vd_top_k vd_top_k; /* a plan */
@@ -506,7 +507,7 @@ typedef struct vd_top_k_io {
 } vd_top_k_io;
 
 VD_API vd_top_k *vd_top_k_create(vd_context *ctx, const vd_top_k_desc *desc); /* NULL on failure; map is called now */
-VD_API void vd_top_k_destroy(vd_top_k *plan);       /* before its context; work under way keeps what it uses */
+VD_API void vd_top_k_destroy(vd_top_k *plan);       /* before its context or after; work under way keeps what it uses */
 VD_API vd_result vd_top_k_run(vd_top_k *plan, vd_list *list, const vd_top_k_io *io);
 /* Of the rows of a buffer's own shape, as many of each as `values` has room for, through a plan that the context keeps. */
 VD_API vd_result vd_top_k_largest(vd_context *ctx, vd_buffer in, vd_buffer values, vd_buffer indices);
@@ -561,6 +562,73 @@ static void *vd__fft_allocate(const vd_allocator *a, size_t size) {
 }
 
 static void vd__fft_free(const vd_allocator *a, void *block) { if (block) a->release(a->user, block); }
+
+/* What a plan has in common with all others: its context knows of it, so that it loses the context when that goes. */
+typedef struct vd__tie {
+    struct vd__tie *next, *previous; /* those of the context, the newest first */
+    vd_context **ctx;        /* the plan's: NULL once it is gone, and with it all buffers and kernels */
+    vd_allocator *allocator; /* the plan's: the context's, or what is behind that when it goes */
+    void (*lose)(void *plan); /* gives back what may not outlive the context; NULL: there is nothing */
+    void *plan;              /* for that */
+} vd__tie;
+
+static const char vd__tie_key = 't';
+
+static vd_result vd__tie_add(vd_context *ctx, void **data, void *user) {
+    vd__tie *t = (vd__tie *)user;
+    (void)ctx;
+    t->next = (vd__tie *)*data;
+    if (t->next) t->next->previous = t;
+    *data = t;
+    return VD_OK;
+}
+
+/* For what has to be released before: plans that the context keeps have something to destroy only as long as they have it. */
+static vd_result vd__tie_begin(vd_context *ctx, void **data, void *user) {
+    (void)ctx, (void)data, (void)user;
+    return VD_OK;
+}
+
+static vd_result vd__tie_cut(vd_context *ctx, void **data, void *user) {
+    vd__tie *t = (vd__tie *)user;
+    (void)ctx;
+    if (t->next) t->next->previous = t->previous;
+    if (t->previous) t->previous->next = t->next;
+    else *data = t->next;
+    return VD_OK;
+}
+
+/* The context goes. */
+static void vd__tie_lose(vd_context *ctx, void *data) {
+    vd__tie *t = (vd__tie *)data, *next;
+    for (; t; t = next) {
+        next = t->next;
+        if (t->lose) t->lose(t->plan);
+        *t->allocator = vd_context_allocator(ctx);
+        *t->ctx = NULL;
+    }
+}
+
+/* Gives a plan of zeros, just allocated, its context and allocator. */
+static vd_result vd__plan_tie(vd__tie *t, const char *call, vd_context *ctx, vd_context **own, vd_allocator *allocator) {
+    t->ctx = own;
+    t->allocator = allocator;
+    *allocator = vd_context_allocator(ctx);
+    if (vd_context_attach(ctx, &vd__tie_key, vd__tie_add, t, vd__tie_lose)) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "%s: out of host memory", call);
+    *own = ctx;
+    return VD_OK;
+}
+
+/* The end of a plan. */
+static void vd__plan_free(vd__tie *t, void *plan) {
+    vd_allocator allocator = *t->allocator;
+    if (*t->ctx) vd_context_attach(*t->ctx, &vd__tie_key, vd__tie_cut, t, vd__tie_lose);
+    vd__fft_free(&allocator, plan);
+}
+
+/* Of plans that may have lost their context. */
+static void vd__plan_drop_buffer(vd_context *ctx, vd_buffer buffer) { if (ctx && buffer.id) vd_buffer_destroy(ctx, buffer); }
+static void vd__plan_drop_kernel(vd_context *ctx, vd_kernel kernel) { if (ctx && kernel.id) vd_kernel_destroy(ctx, kernel); }
 
 /* Memory of a plan's own; of bytes, that many. */
 static vd_buffer vd__fft_buffer(vd_context *ctx, const char *call, const char *plan, const char *name, vd_type type, uint64_t elements,
@@ -780,8 +848,9 @@ static vd_result vd__fft_query_scalars(vd_context *ctx, const char *call, vd_buf
     return vd_error_set(VD_ERROR_INVALID, "%s: buffer '%s' (%s) is of bytes; it takes scalars", call, info->name, which);
 }
 
-/* Whether a plan can be recorded into a list. */
+/* Whether a plan can be recorded into a list; one without a context is of none that can be asked. */
 static vd_result vd__plan_check_list(vd_context *ctx, const char *call, const char *plan, vd_list *list) {
+    if (!ctx) return vd_error_set(VD_ERROR_INVALID, "%s '%s': the plan's context is gone, and what it had there; it can only be destroyed", call, plan);
     if (list && vd_list_context(list) == ctx) return VD_OK;
     if (!list) return vd_error_set(VD_ERROR_INVALID, "%s '%s': the list is NULL", call, plan);
     return vd_error_set(VD_ERROR_INVALID, "%s '%s': the list belongs to another context than the plan", call, plan);
@@ -955,13 +1024,12 @@ static vd_result vd__plan_check_apart(vd_context *ctx, const char *call, const c
         vd_##kind *p = (vd_##kind *)vd__fft_allocate(&allocator, sizeof *p); \
         vd_result result; \
         if (!p) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_" #kind "_create: out of host memory"); \
-        p->ctx = ctx; \
-        p->allocator = allocator; \
+        result = vd__plan_tie(&p->tie, "vd_" #kind "_create", ctx, &p->ctx, &p->allocator); \
         p->desc = *desc; \
         if (!p->desc.type) p->desc.type = VD_F32; \
         snprintf(p->name, sizeof p->name, "%s", desc->name ? desc->name : #kind); \
         p->desc.name = p->name; \
-        result = make(p); \
+        if (!result) result = make(p); \
         if (result) vd_##kind##_destroy(p); \
         else *out = p; \
         return result; \
@@ -1204,6 +1272,7 @@ typedef struct vd__fft_timing {
 } vd__fft_timing;
 
 struct vd_fft {
+    vd__tie tie;
     vd_context *ctx;
     vd_allocator allocator;
     vd__fft_device device;
@@ -4572,6 +4641,7 @@ enum {
 };
 
 struct vd_reduce {
+    vd__tie tie;
     vd_context *ctx;
     vd_allocator allocator;
     char name[64];
@@ -5220,6 +5290,7 @@ typedef enum vd__scan_mode {
 } vd__scan_mode;
 
 struct vd_scan {
+    vd__tie tie;
     vd_context *ctx;
     vd_allocator allocator;
     char name[64];
@@ -5962,15 +6033,14 @@ static vd_result vd__scan_new(vd_context *ctx, const char *call, const vd_scan_d
     vd_scan *p = (vd_scan *)vd__fft_allocate(&allocator, sizeof *p);
     vd_result result;
     if (!p) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "%s: out of host memory", call);
-    p->ctx = ctx;
-    p->allocator = allocator;
+    result = vd__plan_tie(&p->tie, call, ctx, &p->ctx, &p->allocator);
     p->desc = *desc;
     p->keep = keep;
     p->keep_user = keep_user;
     if (!p->desc.type) p->desc.type = VD_F32;
     snprintf(p->name, sizeof p->name, "%s", desc->name ? desc->name : keep ? "compact" : "scan");
     p->desc.name = p->name;
-    result = vd__scan_make(p, call);
+    if (!result) result = vd__scan_make(p, call);
     if (result) vd_scan_destroy(p);
     else *out = p;
     return result;
@@ -6041,6 +6111,7 @@ static vd_result vd__scan_run_step(vd_scan *p, vd_list *list, const vd_scan_io *
 enum { VD__SORT_LOADS = 12, VD__SORT_DIGITS = 16, VD__SORT_WIDE = 256 /* digits of 8 bits */, VD__SORT_SHARE = 4 /* digits of a thread, at most */ };
 
 struct vd_sort {
+    vd__tie tie;
     vd_context *ctx;
     vd_allocator allocator;
     char name[64];
@@ -6562,6 +6633,7 @@ static vd_result vd__sort_run_scatter(vd_sort *p, vd_list *list, uint32_t shift,
 /* How many elements fall into each bin: counted in shared memory first, where the bins fit into it. */
 
 struct vd_histogram {
+    vd__tie tie;
     vd_context *ctx;
     vd_allocator allocator;
     char name[64];
@@ -6655,6 +6727,7 @@ VD__PLAN_NEW(histogram, vd__histogram_make)
 enum { VD__TOP_MOST = 1024, VD__TOP_BITS = 8, VD__TOP_DIGITS = 1 << VD__TOP_BITS };
 
 struct vd_top_k {
+    vd__tie tie;
     vd_context *ctx;
     vd_allocator allocator;
     char name[64];
@@ -7276,6 +7349,8 @@ static vd_result vd__vkfft_check_batch(const vd_fft *p, uint32_t most) {
                         (unsigned long long)b->batches, (unsigned long long)planes);
 }
 
+static void vd__vkfft_lose(void *plan);
+
 static vd_result vd__vkfft_make(vd_fft *p) {
     const vd_device_info *device = vd_device(p->ctx, 0);
     vd_result result;
@@ -7292,6 +7367,9 @@ static vd_result vd__vkfft_make(vd_fft *p) {
         return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': the engine VkFFT takes arrays in C order, without strides", p->name);
     p->vkfft = (vd__vkfft *)vd__fft_allocate(&p->allocator, sizeof *p->vkfft);
     if (!p->vkfft) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_fft_create '%s': out of host memory", p->name);
+    p->tie.lose = vd__vkfft_lose;
+    p->tie.plan = p;
+    snprintf(p->text, sizeof p->text, "VkFFT\n");
     p->vkfft->normalized = p->scale[1] != 1;
     vd__vkfft_plan(p);
     result = vd__vkfft_check_batch(p, device->limits.max_groups[2]);
@@ -7318,6 +7396,9 @@ static void vd__vkfft_destroy(vd_fft *p) {
     vd__fft_free(&p->allocator, v);
     p->vkfft = NULL;
 }
+
+/* It has objects of the device's. */
+static void vd__vkfft_lose(void *plan) { vd__vkfft_destroy((vd_fft *)plan); }
 
 typedef struct vd__vkfft_call { vd_fft *p; vd__vkfft_pair *pair; vd_buffer_info in, out; } vd__vkfft_call;
 
@@ -7515,7 +7596,8 @@ static vd_result vd__kept_find(vd_context *ctx, void **data, void *user) {
     vd__kept_index *index = (vd__kept_index *)*data;
     uint64_t hash = vd__kept_hash(call);
     uint32_t i = 0, at = 0;
-    if (!index) *data = index = (vd__kept_index *)vd__fft_allocate(&allocator, sizeof *index);
+    if (!index && !vd_context_attach(ctx, &vd__tie_key, vd__tie_begin, NULL, vd__tie_lose))
+        *data = index = (vd__kept_index *)vd__fft_allocate(&allocator, sizeof *index);
     if (!index) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "out of host memory for the plans that the context would keep");
     while (i < VD__FFT_KEPT && !(index->used[i] && index->hash[i] == hash)) i++;
     if (i < VD__FFT_KEPT) at = i;
@@ -7770,6 +7852,7 @@ VD__PLAN_KIND(shift, vd__shift, vd__shift_desc, vd__shift_io, vd__shift_new(ctx,
    result begins is a matter of where the kernel lies in its period, so that results always begin at index 0. */
 
 struct vd_convolve {
+    vd__tie tie;
     vd_context *ctx;
     vd_allocator allocator;
     char name[64];
@@ -8949,10 +9032,9 @@ static vd_result vd__fft_plan_new(vd_context *ctx, const vd_fft_desc *desc, cons
     allocator = vd_context_allocator(ctx);
     p = (vd_fft *)vd__fft_allocate(&allocator, sizeof *p);
     if (!p) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_fft_create: out of host memory");
-    p->ctx = ctx;
-    p->allocator = allocator;
+    result = vd__plan_tie(&p->tie, "vd_fft_create", ctx, &p->ctx, &p->allocator);
     snprintf(p->name, sizeof p->name, "%s", desc->name ? desc->name : "fft");
-    result = vd__fft_check_desc(p, desc);
+    if (!result) result = vd__fft_check_desc(p, desc);
     if (!result) vd__fft_learn_device(p);
     if (!result) result = vd__fft_try_hooks(p);
     if (!result && convolution) p->convolution = *convolution;
@@ -9030,20 +9112,16 @@ VD_API vd_fft *vd_fft_create(vd_context *ctx, const vd_fft_desc *desc) {
 }
 
 VD_API void vd_fft_destroy(vd_fft *p) {
-    vd_allocator allocator;
     uint32_t i;
     if (!p) return;
-    allocator = p->allocator;
     vd__vkfft_destroy(p);
-    vd__fft_free(&allocator, p->timing);
-    for (i = 0; i < (p->route[0].count + p->route[1].count) * 4; i++) {
-        vd_kernel kernel = vd__fft_pass_at(p, i / 4)->kernels[i / 2 % 2][i % 2];
-        if (kernel.id) vd_kernel_destroy(p->ctx, kernel);
-    }
-    if (p->tables.id) vd_buffer_destroy(p->ctx, p->tables);
-    if (p->spectrum.id) vd_buffer_destroy(p->ctx, p->spectrum);
-    for (i = 0; i < VD__FFT_PLACES; i++) if (p->own[i].id) vd_buffer_destroy(p->ctx, p->own[i]);
-    vd__fft_free(&allocator, p);
+    vd__fft_free(&p->allocator, p->timing);
+    for (i = 0; i < (p->route[0].count + p->route[1].count) * 4; i++)
+        vd__plan_drop_kernel(p->ctx, vd__fft_pass_at(p, i / 4)->kernels[i / 2 % 2][i % 2]);
+    vd__plan_drop_buffer(p->ctx, p->tables);
+    vd__plan_drop_buffer(p->ctx, p->spectrum);
+    for (i = 0; i < VD__FFT_PLACES; i++) vd__plan_drop_buffer(p->ctx, p->own[i]);
+    vd__plan_free(&p->tie, p);
 }
 
 static vd_result vd__fft_check_in_place(const vd_fft *p) {
@@ -9281,9 +9359,8 @@ VD_API const char *vd_fft_explain(vd_fft *p) {
     size_t used = 0, size;
     uint32_t i;
     if (!p) return "";
-    if (p->vkfft) return "VkFFT\n";
     size = sizeof p->text;
-    p->text[0] = 0;
+    if (p->route[0].count) p->text[0] = 0; /* else it is another engine's, or empty */
     for (i = 0; i < p->route[0].count + p->route[1].count; i++) {
         if (i == p->route[0].count) used += vd__fft_print(p->text + used, size - used, "back:\n", 0);
         used += vd__fft_print_pass(p->text + used, size - used, p, vd__fft_pass_at(p, i));
@@ -9302,12 +9379,11 @@ static vd_result vd__convolve_new(vd_context *ctx, const vd_convolve_desc *desc,
     allocator = vd_context_allocator(ctx);
     p = (vd_convolve *)vd__fft_allocate(&allocator, sizeof *p);
     if (!p) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_convolve_create: out of host memory");
-    p->ctx = ctx;
-    p->allocator = allocator;
+    result = vd__plan_tie(&p->tie, "vd_convolve_create", ctx, &p->ctx, &p->allocator);
     p->desc = *desc;
     snprintf(p->name, sizeof p->name, "%s", desc->name ? desc->name : "convolve");
     p->desc.name = p->name;
-    result = vd__convolve_check_desc(p);
+    if (!result) result = vd__convolve_check_desc(p);
     if (!result) result = vd__convolve_make_run(p);
     if (!result) result = vd__convolve_make_kernel(p);
     if (result) vd_convolve_destroy(p);
@@ -9322,12 +9398,10 @@ VD_API vd_convolve *vd_convolve_create(vd_context *ctx, const vd_convolve_desc *
 }
 
 VD_API void vd_convolve_destroy(vd_convolve *p) {
-    vd_allocator allocator;
     if (!p) return;
-    allocator = p->allocator;
     vd_fft_destroy(p->run);
     vd_fft_destroy(p->kernel);
-    vd__fft_free(&allocator, p);
+    vd__plan_free(&p->tie, p);
 }
 
 VD_API void vd_convolve_shape(const vd_convolve *p, uint64_t shape[3]) { if (p && shape) memcpy(shape, p->result, sizeof p->result); }
@@ -9362,10 +9436,10 @@ VD_API vd_result vd_convolve_run(vd_convolve *p, vd_list *list, vd_buffer in, vd
     vd_result result;
     uint64_t ins, outs;
     if (!p) return vd_error_set(VD_ERROR_INVALID, "vd_convolve_run: plan is NULL");
-    if (!p->is_set) return vd_error_set(VD_ERROR_INVALID, "vd_convolve_run '%s': vd_convolve_set_kernel was not called", p->name);
     ins = vd__convolve_bytes(p, p->desc.shape, (uint64_t)p->desc.batch * p->desc.channels);
     outs = vd__convolve_bytes(p, p->result, (uint64_t)p->desc.batch * p->desc.kernels);
     result = vd__plan_check_list(p->ctx, "vd_convolve_run", p->name, list);
+    if (!result && !p->is_set) result = vd_error_set(VD_ERROR_INVALID, "vd_convolve_run '%s': vd_convolve_set_kernel was not called", p->name);
     if (!result) result = vd__fft_check_buffer(p->ctx, "vd_convolve_run", p->name, in, "in", ins);
     if (!result) result = vd__fft_check_buffer(p->ctx, "vd_convolve_run", p->name, out, "out", outs);
     if (!result) result = vd__plan_check_apart(p->ctx, "vd_convolve_run", p->name, vd__named_of(in, "in"), vd__named_of(out, "out"), false);
@@ -9429,14 +9503,12 @@ VD_API vd_result vd_convolve_2d(vd_context *ctx, vd_buffer image, vd_buffer kern
 VD__PLAN_CREATE(reduce)
 
 VD_API void vd_reduce_destroy(vd_reduce *p) {
-    vd_allocator allocator;
     uint32_t i;
     if (!p) return;
-    allocator = p->allocator;
-    for (i = 0; i < 2; i++) if (p->kernels[i].id) vd_kernel_destroy(p->ctx, p->kernels[i]);
-    if (p->partials.id) vd_buffer_destroy(p->ctx, p->partials);
-    if (p->tickets.id) vd_buffer_destroy(p->ctx, p->tickets);
-    vd__fft_free(&allocator, p);
+    for (i = 0; i < 2; i++) vd__plan_drop_kernel(p->ctx, p->kernels[i]);
+    vd__plan_drop_buffer(p->ctx, p->partials);
+    vd__plan_drop_buffer(p->ctx, p->tickets);
+    vd__plan_free(&p->tie, p);
 }
 
 VD_API vd_result vd_reduce_run_io(vd_reduce *p, vd_list *list, const vd_reduce_io *io) {
@@ -9546,14 +9618,12 @@ VD_API vd_scan *vd_compact_create(vd_context *ctx, const vd_compact_desc *desc) 
 }
 
 VD_API void vd_scan_destroy(vd_scan *p) {
-    vd_allocator allocator;
     uint32_t i;
     if (!p) return;
-    allocator = p->allocator;
-    for (i = 0; i < 2 * VD__SCAN_MODES; i++) if (p->kernels[i / 2][i % 2].id) vd_kernel_destroy(p->ctx, p->kernels[i / 2][i % 2]);
-    if (p->states.id) vd_buffer_destroy(p->ctx, p->states);
-    if (p->flags.id) vd_buffer_destroy(p->ctx, p->flags);
-    vd__fft_free(&allocator, p);
+    for (i = 0; i < 2 * VD__SCAN_MODES; i++) vd__plan_drop_kernel(p->ctx, p->kernels[i / 2][i % 2]);
+    vd__plan_drop_buffer(p->ctx, p->states);
+    vd__plan_drop_buffer(p->ctx, p->flags);
+    vd__plan_free(&p->tie, p);
 }
 
 VD_API vd_result vd_scan_run(vd_scan *p, vd_list *list, const vd_scan_io *io) {
@@ -9592,16 +9662,14 @@ VD_API vd_result vd_scan_exclusive(vd_context *ctx, vd_buffer in, vd_buffer out)
 VD__PLAN_CREATE(sort)
 
 VD_API void vd_sort_destroy(vd_sort *p) {
-    vd_allocator allocator;
     if (!p) return;
-    allocator = p->allocator;
     vd_scan_destroy(p->scan);
-    if (p->count.id) vd_kernel_destroy(p->ctx, p->count);
-    if (p->scatter.id) vd_kernel_destroy(p->ctx, p->scatter);
-    if (p->counts.id) vd_buffer_destroy(p->ctx, p->counts);
-    if (p->keys.id) vd_buffer_destroy(p->ctx, p->keys);
-    if (p->values.id) vd_buffer_destroy(p->ctx, p->values);
-    vd__fft_free(&allocator, p);
+    vd__plan_drop_kernel(p->ctx, p->count);
+    vd__plan_drop_kernel(p->ctx, p->scatter);
+    vd__plan_drop_buffer(p->ctx, p->counts);
+    vd__plan_drop_buffer(p->ctx, p->keys);
+    vd__plan_drop_buffer(p->ctx, p->values);
+    vd__plan_free(&p->tie, p);
 }
 
 VD_API vd_result vd_sort_run(vd_sort *p, vd_list *list, const vd_sort_io *given) {
@@ -9651,11 +9719,9 @@ VD_API vd_result vd_sort_all(vd_context *ctx, vd_buffer keys) {
 VD__PLAN_CREATE(histogram)
 
 VD_API void vd_histogram_destroy(vd_histogram *p) {
-    vd_allocator allocator;
     if (!p) return;
-    allocator = p->allocator;
-    if (p->kernel.id) vd_kernel_destroy(p->ctx, p->kernel);
-    vd__fft_free(&allocator, p);
+    vd__plan_drop_kernel(p->ctx, p->kernel);
+    vd__plan_free(&p->tie, p);
 }
 
 VD_API vd_result vd_histogram_run(vd_histogram *p, vd_list *list, vd_buffer in, vd_buffer out) {
@@ -9683,14 +9749,12 @@ VD_API vd_result vd_histogram_run(vd_histogram *p, vd_list *list, vd_buffer in, 
 VD__PLAN_CREATE(top_k)
 
 VD_API void vd_top_k_destroy(vd_top_k *p) {
-    vd_allocator allocator;
     if (!p) return;
-    allocator = p->allocator;
-    if (p->kernel.id) vd_kernel_destroy(p->ctx, p->kernel);
-    if (p->keys.id) vd_buffer_destroy(p->ctx, p->keys);
-    if (p->places.id) vd_buffer_destroy(p->ctx, p->places);
-    if (p->tickets.id) vd_buffer_destroy(p->ctx, p->tickets);
-    vd__fft_free(&allocator, p);
+    vd__plan_drop_kernel(p->ctx, p->kernel);
+    vd__plan_drop_buffer(p->ctx, p->keys);
+    vd__plan_drop_buffer(p->ctx, p->places);
+    vd__plan_drop_buffer(p->ctx, p->tickets);
+    vd__plan_free(&p->tie, p);
 }
 
 VD_API vd_result vd_top_k_run(vd_top_k *p, vd_list *list, const vd_top_k_io *io) {
