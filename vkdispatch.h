@@ -183,7 +183,7 @@ typedef struct vd_context vd_context;                 /* any number of them in a
 typedef struct vd_list vd_list;                       /* what operations are recorded into */
 typedef struct vd_buffer { uint64_t id; } vd_buffer;  /* id 0: none; slot, generation and context otherwise */
 typedef struct vd_kernel { uint64_t id; } vd_kernel;
-typedef struct vd_ticket { uint64_t id; } vd_ticket;  /* a readback under way */
+typedef struct vd_ticket { uint64_t id; } vd_ticket;  /* a readback under way, or of vd_list_watch */
 struct DLManagedTensor;                               /* of dlpack.h */
 struct DLManagedTensorVersioned;
 typedef struct vd_event { uint64_t context, value; uint32_t device, queue; } vd_event; /* {0}: already done */
@@ -207,6 +207,12 @@ typedef enum vd_result {
 
 typedef enum vd_backend { VD_BACKEND_DEFAULT = 0, VD_BACKEND_VULKAN, VD_BACKEND_DUMMY, VD_BACKEND_CUDA, VD_BACKEND_OPENCL } vd_backend;
 typedef enum vd_device_type { VD_DEVICE_OTHER = 0, VD_DEVICE_DISCRETE, VD_DEVICE_INTEGRATED, VD_DEVICE_VIRTUAL, VD_DEVICE_CPU } vd_device_type;
+typedef enum vd_fate {
+    VD_FATE_UNKNOWN = 0,    /* there is no such ticket, or the device is lost */
+    VD_FATE_OPEN,
+    VD_FATE_SUBMITTED,      /* as what is in an immediate list will be */
+    VD_FATE_DISCARDED       /* or vd_submit failed */
+} vd_fate;
 typedef enum vd_log_level { VD_LOG_ERROR = 1, VD_LOG_WARNING, VD_LOG_INFO } vd_log_level;
 
 /* A type is one number: kind + 16 * (rows - 1) + 64 * (columns - 1) + 256 if complex. 0 is untyped bytes and agrees with every type. Structs and arrays are
@@ -666,6 +672,10 @@ VD_API vd_list *vd_list_begin(vd_context *ctx, const vd_list_desc *desc);
 VD_API vd_context *vd_list_context(vd_list *list);  /* whose list it is; NULL of NULL */
 VD_API vd_result vd_list_end(vd_list *list);        /* the list's first error; the list may then be submitted or discarded */
 VD_API void vd_list_discard(vd_list *list);         /* instead of vd_submit */
+/* For libraries on top, with state that is made by commands in lists of others: a ticket that tells what becomes of a list. It goes back by vd_read_end;
+   vd_read_ready waits for what was recorded, and gives no data. */
+VD_API vd_result vd_list_watch(vd_list *list, vd_ticket *out);
+VD_API vd_fate vd_list_fate(vd_context *ctx, vd_ticket ticket); /* at once */
 VD_API vd_result vd_submit(vd_list *list, const vd_submit_desc *desc, vd_event *out); /* ends the list if need be; a list of vd_list_begin is gone
                                                        afterwards, also on failure; out may be NULL. vd_submit(vd_immediate(ctx, 0, 0), NULL, &event)
                                                        sends what is gathered and gives an event of it */
@@ -10188,6 +10198,8 @@ static vd_result vd__unmap(const vd__buffer *b, vd__storage *s) {
 
 /* ---- tickets ---- */
 
+VD__SMALL
+
 static vd_result vd__ticket_open(vd_list *l, const vd__slice *slice, uint64_t size, vd_ticket *out) {
     vd_context *ctx = l->ctx;
     vd__mutex_lock(&ctx->lock);
@@ -10196,7 +10208,7 @@ static vd_result vd__ticket_open(vd_list *l, const vd__slice *slice, uint64_t si
         t->slice = *slice;
         t->size = size;
         t->queue = l->queue;
-        t->value = l->immediate ? l->queue->submitted + 1 : 0;
+        t->value = l->immediate ? l->queue->submitted + (l->recording != NULL) : 0;
         if (!l->immediate) {
             t->list = l;
             t->next = l->tickets;
@@ -10205,26 +10217,32 @@ static vd_result vd__ticket_open(vd_list *l, const vd__slice *slice, uint64_t si
         out->id = vd__pool_open(&ctx->tickets, &t->slot);
     }
     vd__mutex_unlock(&ctx->lock);
-    return t ? VD_OK : vd__fail(VD_ERROR_OUT_OF_MEMORY, "vd_read_begin: no host memory for a ticket");
+    return t ? VD_OK : vd__fail(VD_ERROR_OUT_OF_MEMORY, "%s: no host memory for a ticket", slice->stage ? "vd_read_begin" : "vd_list_watch");
 }
 
-static vd_result vd__read_begin(vd_list *l, const vd_read_desc *desc, vd_ticket *out) {
-    vd__piece p;
-    vd__region g = vd__region_of(desc->offset, desc->size);
+/* Staging memory for what is to be read. */
+static vd_result vd__read_reserve(vd_list *l, const vd_read_desc *desc, vd__piece *p) {
+    p->region = vd__region_of(desc->offset, desc->size);
     vd__list_lock(l);
-    vd_result r = vd__region_find(l->ctx, desc->buffer, "vd_read_begin", "source ", "", "host ", &g);
-    if (!r && !g.row)
+    vd_result r = vd__region_find(l->ctx, desc->buffer, "vd_read_begin", "source ", "", "host ", &p->region);
+    if (!r && !p->region.row)
         r = vd__fail(VD_ERROR_INVALID, "vd_read_begin: offset %llu is the end of buffer '%s', there is nothing to read", VD__U(desc->offset),
                      vd__buffer_find(l->ctx, desc->buffer, "vd_read_begin", "")->name);
     vd__list_unlock(l);
-    if (!r) r = vd__stage_reserve(l, VD__MEMORY_READBACK, g.row, &p.slice);
+    return r ? r : vd__stage_reserve(l, VD__MEMORY_READBACK, p->region.row, &p->slice);
+}
+
+/* No desc: the ticket is all that is wanted. */
+static vd_result vd__read_begin(vd_list *l, const vd_read_desc *desc, vd_ticket *out) {
+    vd__piece p;
+    memset(&p, 0, sizeof p);
+    vd_result r = desc ? vd__read_reserve(l, desc, &p) : VD_OK;
     if (r) return r;
-    p.region = g;
     vd__list_lock(l);
-    r = vd__record_piece(l, "vd_read_begin", desc->buffer, &p, false);
-    if (!r) r = vd__ticket_open(l, &p.slice, g.row, out);
+    if (desc) r = vd__record_piece(l, "vd_read_begin", desc->buffer, &p, false);
+    if (!r) r = vd__ticket_open(l, &p.slice, p.region.row, out);
     vd__list_unlock(l);
-    if (r) vd__slice_unpin(l, &p.slice);
+    if (r && desc) vd__slice_unpin(l, &p.slice);
     return r;
 }
 
@@ -10239,7 +10257,8 @@ static vd_result vd__read_ready(vd_context *ctx, vd_ticket handle, uint64_t time
     if (q && value > q->submitted) vd__queue_flush(q);
     vd__unlock_all(ctx);
     if (!r) r = vd__queue_wait(q, value, timeout_ns);
-    if (!r) r = vd__storage_sync(&t->slice.stage->storage, t->slice.offset, t->size, true);
+    if (r || !t->slice.stage) return r;
+    r = vd__storage_sync(&t->slice.stage->storage, t->slice.offset, t->size, true);
     if (!r) *data = vd__slice_bytes(&t->slice);
     return r;
 }
@@ -10250,12 +10269,14 @@ static void vd__ticket_close(vd_context *ctx, vd__ticket *t) {
         while (*link != t) link = &(*link)->next;
         *link = t->next;
     }
-    t->slice.stage->pins--;
+    if (t->slice.stage) t->slice.stage->pins--;
     vd__mutex_lock(&ctx->lock);
     vd__pool_close(&ctx->tickets, &t->slot);
     vd__pool_give(&ctx->tickets, &t->slot);
     vd__mutex_unlock(&ctx->lock);
 }
+
+VD__SMALL_END
 
 /* ---- dispatch ---- */
 
@@ -10367,6 +10388,7 @@ static void vd__list_recycle(vd_list *l) {
     vd__stats_add(&l->queue->open.stats, &l->stats);
     memset(&l->stats, 0, sizeof l->stats);
     if (l->output) vd__output_sent(l, 0);
+    if (l->tickets) vd__list_settle(l, l->queue->submitted); /* it was watched, and has no commands */
     vd__hazards_clear(&l->hazards);
     vd__hazards_clear(&l->entry);
     l->use_count = 0;
@@ -11771,6 +11793,22 @@ VD_API void vd_list_discard(vd_list *list) {
     vd__mutex_lock(list->queue->lock);
     vd__list_drop(list);
     vd__mutex_unlock(list->queue->lock);
+}
+
+VD_API vd_result vd_list_watch(vd_list *list, vd_ticket *out) {
+    vd_result r = vd__list_check(list, "vd_list_watch");
+    if (out) out->id = 0;
+    if (!out && !r) r = vd__fail(VD_ERROR_INVALID, "vd_list_watch: out is NULL");
+    return r ? r : vd__read_begin(list, NULL, out);
+}
+
+VD_API vd_fate vd_list_fate(vd_context *ctx, vd_ticket ticket) {
+    if (vd__context_check(ctx, "vd_list_fate")) return VD_FATE_UNKNOWN;
+    vd__lock_all(ctx);
+    vd__ticket *t = vd__ticket_find(ctx, ticket, "vd_list_fate");
+    vd_fate fate = !t ? VD_FATE_UNKNOWN : t->discarded ? VD_FATE_DISCARDED : t->list ? VD_FATE_OPEN : VD_FATE_SUBMITTED;
+    vd__unlock_all(ctx);
+    return fate;
 }
 
 VD__SMALL_END

@@ -316,8 +316,8 @@ typedef struct vd_convolve_desc {
 VD_API vd_convolve *vd_convolve_create(vd_context *ctx, const vd_convolve_desc *desc); /* NULL on failure */
 VD_API void vd_convolve_destroy(vd_convolve *plan); /* before its context or after; work under way keeps what it uses */
 VD_API void vd_convolve_shape(const vd_convolve *plan, uint64_t shape[3]); /* of one result; 0 for dimensions that there are not */
-/* Transforms kernels of [kernels][channels][kernel_shape], which stay in the plan, for runs that are recorded later and run later: one that runs before, or
-   after a list that was discarded, has zeros for a kernel. */
+/* Transforms kernels of [kernels][channels][kernel_shape], which stay in the plan, for runs that are recorded later and run later: one that runs before any
+   has zeros for a kernel. What is recorded into a list that is then discarded sets nothing, and what was set before stays. */
 VD_API vd_result vd_convolve_set_kernel(vd_convolve *plan, vd_list *list, vd_buffer kernel);
 /* From [batch][channels][shape] to [batch][kernels][shape of a result]; of any type, as long as they have the room. They may not overlap. */
 VD_API vd_result vd_convolve_run(vd_convolve *plan, vd_list *list, vd_buffer in, vd_buffer out);
@@ -7851,6 +7851,13 @@ VD__PLAN_KIND(shift, vd__shift, vd__shift_desc, vd__shift_io, vd__shift_new(ctx,
 /* Convolutions: a forward transform of the kernels with hooks that put them into place, once; and a route there, times their spectrum, and back. Where the
    result begins is a matter of where the kernel lies in its period, so that results always begin at index 0. */
 
+/* A list in which a kernel was set, and of which it was not known what becomes of it. */
+typedef struct vd__convolve_set {
+    struct vd__convolve_set *next;
+    vd_list *list;
+    vd_ticket ticket;
+} vd__convolve_set;
+
 struct vd_convolve {
     vd__tie tie;
     vd_context *ctx;
@@ -7861,7 +7868,9 @@ struct vd_convolve {
     uint64_t period[3], result[3]; /* of the transforms; elements of a result */
     uint64_t place[3];       /* of the kernel's first element for a convolution; its last one's for a correlation */
     double scale;
-    bool is_set;             /* a kernel */
+    bool is_set;             /* a kernel, in a list that was submitted */
+    bool is_lost;            /* one was set in a list that was discarded */
+    vd__convolve_set *sets;  /* until one is known to be submitted */
     bool is_mute;            /* the filter leaves nothing */
     vd_fft *run, *kernel;
     vc_ref data[2];          /* of the kernel being written: in and out, or the kernels */
@@ -8052,6 +8061,52 @@ static vd_result vd__convolve_fails(const vd_convolve *p, vd_result result) {
     if (strncmp(text, call, sizeof call - 1) == 0 && strncmp(text + sizeof call - 1, p->name, strlen(p->name)) == 0)
         text += sizeof call - 1 + strlen(p->name) + strlen("': ");
     return vd_error_set(result, "vd_convolve_create '%s': %s%s", p->name, p->desc.filter && result == VD_ERROR_COMPILE ? "filter: " : "", text);
+}
+
+static void vd__convolve_forget(vd_convolve *p, vd__convolve_set **at) {
+    vd__convolve_set *s = *at;
+    *at = s->next;
+    if (p->ctx) vd_read_end(p->ctx, s->ticket);
+    vd__fft_free(&p->allocator, s);
+}
+
+/* What has become of the lists by now. One that was submitted is enough. */
+static void vd__convolve_settle(vd_convolve *p) {
+    vd__convolve_set **at = &p->sets;
+    while (*at) {
+        vd_fate fate = vd_list_fate(p->ctx, (*at)->ticket);
+        p->is_set = p->is_set || fate == VD_FATE_SUBMITTED;
+        p->is_lost = p->is_lost || fate == VD_FATE_DISCARDED;
+        if (fate == VD_FATE_DISCARDED) vd__convolve_forget(p, at);
+        else at = &(*at)->next;
+    }
+    while (p->is_set && p->sets) vd__convolve_forget(p, &p->sets);
+}
+
+/* Whether there is a kernel, or one in a list that may still be submitted. */
+static vd_result vd__convolve_check_set(vd_convolve *p) {
+    if (!p->is_set) vd__convolve_settle(p);
+    if (p->is_set || p->sets) return VD_OK;
+    return vd_error_set(VD_ERROR_INVALID, "vd_convolve_run '%s': %s", p->name, p->is_lost ? "the list in which vd_convolve_set_kernel set its kernel was "
+                        "discarded, or could not be submitted" : "vd_convolve_set_kernel was not called");
+}
+
+/* A kernel is set in a list. */
+static vd_result vd__convolve_note(vd_convolve *p, vd_list *list) {
+    vd__convolve_set *s;
+    vd_result result;
+    if (!p->is_set) vd__convolve_settle(p);
+    for (s = p->sets; s && s->list != list; s = s->next) {}
+    if (p->is_set || s) return VD_OK; /* of those that are left each is as it was */
+    s = (vd__convolve_set *)vd__fft_allocate(&p->allocator, sizeof *s);
+    if (!s) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_convolve_set_kernel '%s': out of host memory", p->name);
+    s->list = list;
+    s->next = p->sets;
+    p->sets = s;
+    result = vd_list_watch(list, &s->ticket);
+    if (result) vd__convolve_forget(p, &p->sets);
+    else vd__convolve_settle(p);
+    return result;
 }
 
 /* The transform of the kernels, once there is the plan that takes it: they lie behind each other, and the factor of the inverse is theirs too. */
@@ -9399,6 +9454,7 @@ VD_API vd_convolve *vd_convolve_create(vd_context *ctx, const vd_convolve_desc *
 
 VD_API void vd_convolve_destroy(vd_convolve *p) {
     if (!p) return;
+    while (p->sets) vd__convolve_forget(p, &p->sets);
     vd_fft_destroy(p->run);
     vd_fft_destroy(p->kernel);
     vd__plan_free(&p->tie, p);
@@ -9425,8 +9481,7 @@ VD_API vd_result vd_convolve_set_kernel(vd_convolve *p, vd_list *list, vd_buffer
     io.args = args;
     io.arg_count = dealt ? 2 : 1;
     result = vd_fft_run(p->kernel, list, &io);
-    if (!result) p->is_set = true;
-    return result;
+    return result ? result : vd__convolve_note(p, list);
 }
 
 VD_API vd_result vd_convolve_run(vd_convolve *p, vd_list *list, vd_buffer in, vd_buffer out) {
@@ -9439,7 +9494,7 @@ VD_API vd_result vd_convolve_run(vd_convolve *p, vd_list *list, vd_buffer in, vd
     ins = vd__convolve_bytes(p, p->desc.shape, (uint64_t)p->desc.batch * p->desc.channels);
     outs = vd__convolve_bytes(p, p->result, (uint64_t)p->desc.batch * p->desc.kernels);
     result = vd__plan_check_list(p->ctx, "vd_convolve_run", p->name, list);
-    if (!result && !p->is_set) result = vd_error_set(VD_ERROR_INVALID, "vd_convolve_run '%s': vd_convolve_set_kernel was not called", p->name);
+    if (!result) result = vd__convolve_check_set(p);
     if (!result) result = vd__fft_check_buffer(p->ctx, "vd_convolve_run", p->name, in, "in", ins);
     if (!result) result = vd__fft_check_buffer(p->ctx, "vd_convolve_run", p->name, out, "out", outs);
     if (!result) result = vd__plan_check_apart(p->ctx, "vd_convolve_run", p->name, vd__named_of(in, "in"), vd__named_of(out, "out"), false);

@@ -92,6 +92,28 @@ TEST(a_discarded_list_does_nothing) {
     vd_list_discard(NULL);
 }
 
+TEST(a_watched_list_tells_what_became_of_it) {
+    vd_buffer b = buffer_u32(f->ctx, "b", 4, NULL);
+    vd_ticket tickets[4];
+    const void *data = &b;
+    for (uint32_t i = 0; i < 4; i++) {
+        vd_list *list = i == 3 ? vd_immediate(f->ctx, 0, 0) : list_begin(f->ctx);
+        if (i) OK(fill_word(list, b, i, i));
+        OK(vd_list_watch(list, &tickets[i]));
+        assert_int_equal(vd_list_fate(f->ctx, tickets[i]), i == 3 ? VD_FATE_SUBMITTED : VD_FATE_OPEN);
+        if (i == 2) vd_list_discard(list);
+        else OK(vd_submit(list, NULL, NULL));
+    }
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_int_equal(vd_list_fate(f->ctx, tickets[i]), i == 2 ? VD_FATE_DISCARDED : VD_FATE_SUBMITTED);
+        if (i != 2) OK(vd_read_ready(f->ctx, tickets[i], VD_FOREVER, &data));
+        if (i != 2) assert_null(data);
+        vd_read_end(f->ctx, tickets[i]);
+        assert_int_equal(vd_list_fate(f->ctx, tickets[i]), VD_FATE_UNKNOWN);
+        assert_int_equal(read_u32(f->ctx, b, i), i == 2 ? 0 : i);
+    }
+}
+
 TEST(an_empty_list_can_be_submitted) {
     vd_event event;
     vd_list *list = list_begin(f->ctx);
@@ -362,6 +384,7 @@ TEST(a_read_can_be_given_up) {
 static const struct CMUnitTest cases[] = {
     CASE(lists_take_effect_where_they_are_submitted), CASE(lists_and_immediate_work_follow_each_other), CASE(a_list_may_be_long),
     CASE(immediate_work_is_sent_when_enough_has_gathered), CASE(writes_in_a_list_are_copied_when_recorded), CASE(a_discarded_list_does_nothing),
+    CASE(a_watched_list_tells_what_became_of_it),
     CASE(an_empty_list_can_be_submitted), CASE(an_ended_list_takes_no_more), CASE(the_first_error_of_a_list_is_kept),
     CASE(an_error_in_immediate_work_does_not_stay), CASE(a_missing_list_is_an_error_and_no_crash),
     CASE(devices_and_queues_that_are_not_there_have_no_lists), CASE(no_desc_means_all_defaults), CASE(events_are_reached),

@@ -1,5 +1,6 @@
 /* Plans that live longer than their context: whatever is run says so, what the host knows is still told, and they are destroyed as ever. Which of them there
-   are, and in which order they came and go, does not matter; what the context keeps for simple calls is gone before it.
+   are, and in which order they came and go, does not matter; what the context keeps for simple calls is gone before it. And kernels of convolutions, which
+   live no longer than the list in which they are set, if that is discarded.
        lifetimes [vkfft]    vkfft: plans of that engine, which have objects of the device's, and no others */
 #define _POSIX_C_SOURCE 200809L
 #include "common.h"
@@ -350,10 +351,149 @@ static void made_at_once(void **state) {
     assert_int_equal(live, 0);
 }
 
+/* ---- kernels in lists that are submitted, or not ---- */
+
+typedef struct room {
+    vd_buffer in, out, kernels[2]; /* of 1, 2, 3 and of 4, 5, 6 */
+    vd_convolve *plan;
+} room;
+
+static room room_in(vd_context *ctx) {
+    const float impulse[16] = { 1 }, kernels[2][3] = { { 1, 2, 3 }, { 4, 5, 6 } };
+    vd_convolve_desc desc = { 0 };
+    room r;
+    desc.shape[0] = 16;
+    desc.kernel_shape[0] = 3;
+    desc.real = true;
+    r.in = buffer_of(ctx, VD_F32, 16, impulse);
+    r.out = buffer_of(ctx, VD_F32, 16, NULL);
+    for (int i = 0; i < 2; i++) r.kernels[i] = buffer_of(ctx, VD_F32, 3, kernels[i]);
+    r.plan = vd_convolve_create(ctx, &desc);
+    if (!r.plan) fail_msg("%s", vd_error_text());
+    return r;
+}
+
+static void leave_room(vd_context *ctx, room *r) {
+    vd_convolve_destroy(r->plan);
+    vd_buffer_destroy(ctx, r->in);
+    vd_buffer_destroy(ctx, r->out);
+    for (int i = 0; i < 2; i++) vd_buffer_destroy(ctx, r->kernels[i]);
+}
+
+static void set_in(vd_list *list, const room *r, int kernel) {
+    if (vd_convolve_set_kernel(r->plan, list, r->kernels[kernel])) fail_msg("%s", vd_error_text());
+}
+
+static void run_in(vd_list *list, const room *r) {
+    if (vd_convolve_run(r->plan, list, r->in, r->out)) fail_msg("%s", vd_error_text());
+}
+
+static void submit(vd_list *list) {
+    if (vd_submit(list, NULL, NULL)) fail_msg("%s", vd_error_text());
+}
+
+static void refused_in(vd_list *list, const room *r, const char *why) {
+    assert_int_equal(vd_convolve_run(r->plan, list, r->in, r->out), VD_ERROR_INVALID);
+    says("vd_convolve_run 'convolve': ");
+    says(why);
+}
+
+/* The last run had this kernel; whatever is in `out` goes. */
+static void had(vd_context *ctx, const room *r, int kernel) {
+    float got[16];
+    if (vd_buffer_read(ctx, r->out, 0, got, VD_WHOLE)) fail_msg("%s", vd_error_text());
+    for (int i = 0; i < 16; i++) assert_float_equal(got[i], i < 3 ? (float)(3 * kernel + i + 1) : 0.0f, 1e-4f);
+    assert_int_equal(vd_fill(vd_immediate(ctx, 0, 0), r->out, 0, VD_WHOLE, NULL, 0), VD_OK);
+}
+
+static const char discarded[] = "the list in which vd_convolve_set_kernel set its kernel was discarded, or could not be submitted";
+
+/* Refused: a discarded list has set nothing, nor has one whose submission fails. */
+static void discarded_kernels(void **state) {
+    vd_context *ctx = device_context;
+    const vd_event nowhere = { 1, 1, 0, 0 };
+    vd_submit_desc wrong = { &nowhere, 1 };
+    (void)state;
+    need_device();
+    room r = room_in(ctx);
+    vd_list *list = vd_list_begin(ctx, NULL), *second, *now = vd_immediate(ctx, 0, 0);
+    refused_in(now, &r, "vd_convolve_set_kernel was not called");
+    set_in(list, &r, 0);
+    run_in(list, &r);
+    run_in(list, &r);
+    vd_list_discard(list);
+    refused_in(now, &r, discarded);
+    list = vd_list_begin(ctx, NULL); /* at the place of the one before */
+    refused_in(list, &r, discarded);
+    set_in(list, &r, 0);
+    set_in(list, &r, 1);
+    assert_int_equal(vd_submit(list, &wrong, NULL), VD_ERROR_INVALID);
+    refused_in(now, &r, discarded);
+    list = vd_list_begin(ctx, NULL);
+    second = vd_list_begin(ctx, NULL);
+    set_in(list, &r, 0);
+    set_in(second, &r, 1);
+    vd_list_discard(second);
+    set_in(list, &r, 0);
+    run_in(list, &r); /* which may still be submitted */
+    vd_list_discard(list);
+    refused_in(now, &r, discarded);
+    set_in(now, &r, 1);
+    run_in(now, &r);
+    had(ctx, &r, 1);
+    leave_room(ctx, &r);
+}
+
+/* Right: in the same list, in one that is submitted later, after one of several was, and where a discarded one would have set another. */
+static void submitted_kernels(void **state) {
+    vd_context *ctx = device_context;
+    (void)state;
+    need_device();
+    for (int i = 0; i < 5; i++) {
+        room r = room_in(ctx);
+        vd_list *first = vd_list_begin(ctx, NULL), *second = vd_list_begin(ctx, NULL);
+        set_in(first, &r, 0);
+        if (i == 0) run_in(first, &r);
+        if (i == 1) run_in(second, &r);
+        if (i == 2) set_in(second, &r, 1);
+        submit(first);
+        if (i == 2) vd_list_discard(second);
+        if (i == 3) set_in(second, &r, 1);
+        if (i == 3) vd_list_discard(second);
+        if (i == 4) assert_int_equal(vd_wait_idle(ctx), VD_OK);
+        if (i < 2 || i == 4) submit(second);
+        if (i > 1) run_in(vd_immediate(ctx, 0, 0), &r);
+        had(ctx, &r, 0);
+        run_in(vd_immediate(ctx, 0, 0), &r);
+        had(ctx, &r, 0);
+        leave_room(ctx, &r);
+    }
+}
+
+/* A plan that is destroyed, and one that loses its context, while it is not known what becomes of its kernel. */
+static void open_kernels(void **state) {
+    vd_context *ctx = dummy_context();
+    (void)state;
+    room r = room_in(ctx), left = room_in(ctx);
+    vd_list *list = vd_list_begin(ctx, NULL);
+    set_in(list, &r, 0);
+    set_in(list, &left, 0);
+    leave_room(ctx, &r);
+    submit(list);
+    list = vd_list_begin(ctx, NULL);
+    r = room_in(ctx);
+    set_in(list, &r, 0);
+    vd_context_destroy(ctx);
+    refused_in(NULL, &r, "the plan's context is gone");
+    vd_convolve_destroy(r.plan);
+    vd_convolve_destroy(left.plan);
+}
+
 int main(int argc, char **argv) {
     const struct CMUnitTest engine[] = { cmocka_unit_test(of_another_engine) };
     const struct CMUnitTest tests[] = { cmocka_unit_test(outlived), cmocka_unit_test(outlived_on_a_device), cmocka_unit_test(in_any_order),
-                                        cmocka_unit_test(kept_ones_go_first), cmocka_unit_test(made_at_once) };
+                                        cmocka_unit_test(kept_ones_go_first), cmocka_unit_test(made_at_once), cmocka_unit_test(discarded_kernels),
+                                        cmocka_unit_test(submitted_kernels), cmocka_unit_test(open_kernels) };
     if (argc > 1 && !strcmp(argv[1], "vkfft")) return cmocka_run_group_tests(engine, NULL, NULL);
     return RUN_ON_DEVICE(tests);
 }

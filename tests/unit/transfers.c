@@ -168,6 +168,70 @@ static void tickets(void **state) {
     vd_context_destroy(ctx);
 }
 
+/* What a watched list becomes, with commands and without, and whatever becomes of the next ones, which may have its place. */
+static void fates(void **state) {
+    (void)state;
+    vd_context *ctx = unit_context(NULL), *other = unit_context(NULL);
+    vd_buffer b = unit_buffer(ctx, "b", VD_U32, 64, NULL);
+    const void *data = &data;
+    vd_ticket tickets[12], none = { 0 };
+    for (int i = 0; i < 12; i++) {
+        vd_list *l = vd_list_begin(ctx, NULL);
+        if (i & 1) assert_int_equal(vd_fill(l, b, 0, 4, NULL, 0), VD_OK);
+        assert_int_equal(vd_list_watch(l, &tickets[i]), VD_OK);
+        assert_int_equal(vd_list_fate(ctx, tickets[i]), VD_FATE_OPEN);
+        assert_int_equal(vd_read_ready(ctx, tickets[i], VD_FOREVER, &data), VD_ERROR_INVALID);
+        CHECK_TEXT("has not been submitted");
+        if (i & 2) assert_int_equal(vd_list_end(l), VD_OK);
+        assert_int_equal(vd_list_fate(ctx, tickets[i]), VD_FATE_OPEN);
+        if (i < 4) assert_int_equal(vd_submit(l, NULL, NULL), VD_OK);
+        else if (i < 8) vd_list_discard(l);
+        else {
+            if (!(i & 2)) assert_int_equal(vd_fill(l, b, 5000, 4, NULL, 0), VD_ERROR_INVALID);
+            vd_event wrong = { 1, 1, 0, 0 };
+            vd_submit_desc desc;
+            memset(&desc, 0, sizeof desc);
+            desc.waits = &wrong;
+            desc.wait_count = 1;
+            assert_int_equal(vd_submit(l, &desc, NULL), VD_ERROR_INVALID);
+        }
+        for (int j = 0; j <= i; j++) assert_int_equal(vd_list_fate(ctx, tickets[j]), j < 4 ? VD_FATE_SUBMITTED : VD_FATE_DISCARDED);
+    }
+    for (int i = 0; i < 12; i++) {
+        data = &data;
+        assert_int_equal(vd_read_ready(ctx, tickets[i], VD_FOREVER, &data), i < 4 ? VD_OK : VD_ERROR_INVALID);
+        assert_null(data);
+        vd_read_end(ctx, tickets[i]);
+        assert_int_equal(vd_list_fate(ctx, tickets[i]), VD_FATE_UNKNOWN);
+        CHECK_TEXT("vd_list_fate: the ticket was destroyed");
+    }
+    assert_int_equal(vd_list_fate(ctx, none), VD_FATE_UNKNOWN);
+    assert_int_equal(vd_list_fate(NULL, none), VD_FATE_UNKNOWN);
+    CHECK_TEXT("vd_list_fate: the context is NULL");
+    assert_int_equal(vd_list_watch(NULL, &tickets[0]), VD_ERROR_INVALID);
+    CHECK_TEXT("vd_list_watch: the list is NULL");
+    assert_int_equal(vd_list_watch(vd_immediate(ctx, 0, 0), NULL), VD_ERROR_INVALID);
+    CHECK_TEXT("vd_list_watch: out is NULL");
+    for (int i = 0; i < 3; i++) { /* immediate lists: nothing recorded, something, sent */
+        if (i == 1) assert_int_equal(vd_fill(vd_immediate(ctx, 0, 0), b, 0, 4, NULL, 0), VD_OK);
+        if (i == 2) assert_int_equal(vd_flush(ctx), VD_OK);
+        assert_int_equal(vd_list_watch(vd_immediate(ctx, 0, 0), &tickets[i]), VD_OK);
+        assert_int_equal(vd_list_fate(ctx, tickets[i]), VD_FATE_SUBMITTED);
+        assert_int_equal(vd_list_fate(other, tickets[i]), VD_FATE_UNKNOWN);
+        assert_int_equal(vd_read_ready(ctx, tickets[i], VD_FOREVER, &data), VD_OK);
+        assert_null(data);
+    }
+    vd_list *l = vd_list_begin(ctx, NULL), *next;
+    assert_int_equal(vd_list_watch(l, &tickets[3]), VD_OK);
+    vd_read_end(ctx, tickets[3]); /* given back early */
+    vd_list_discard(l);
+    next = vd_list_begin(ctx, NULL);
+    assert_int_equal(vd_list_watch(next, &tickets[3]), VD_OK);
+    assert_int_equal(vd_list_fate(ctx, tickets[3]), VD_FATE_OPEN);
+    vd_context_destroy(ctx); /* with a list that is watched */
+    vd_context_destroy(other);
+}
+
 /* The second and later time of the same calls, nothing is allocated. */
 static void repeats_allocate_nothing(void **state) {
     (void)state;
@@ -291,8 +355,8 @@ static void a_lost_device_stays_lost(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = { cmocka_unit_test(random_transfers), cmocka_unit_test(fills_at_every_offset),
-                                       cmocka_unit_test(large_ones_pass_in_pieces),
-                                        cmocka_unit_test(tickets), cmocka_unit_test(repeats_allocate_nothing), cmocka_unit_test(destroyed_while_in_use),
+                                        cmocka_unit_test(large_ones_pass_in_pieces), cmocka_unit_test(tickets), cmocka_unit_test(fates),
+                                        cmocka_unit_test(repeats_allocate_nothing), cmocka_unit_test(destroyed_while_in_use),
                                         cmocka_unit_test(failed_submissions_end_their_events), cmocka_unit_test(a_lost_device_stays_lost) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
