@@ -1915,7 +1915,7 @@ static inline vc_val vc__immediate(vc_type type, uint64_t bits) { vc_val v; v.of
 static inline bool vc__is_immediate(vc_val v) { return v.of != 0 && v.of < 4096; }
 
 /* What a call on immediates alone gives where they make no immediate: its name without vc_, for the call that is given it as an operand. */
-enum { VC__UNFOLDED = 4095, VC__UNTYPED = 4094 };
+enum { VC__UNFOLDED = 4095, VC__UNTYPED = 4094, VC__MISCAST = 4093 /* or why not: the type that is none */, VC__MISCHOSEN = 4092 /* the condition's */ };
 static inline vc_val vc__unfolded(const char *name) { return vc__immediate(VC__UNFOLDED, (uintptr_t)name); }
 
 /* What a call gives whose operands do not fit; only a kernel can be told at once. */
@@ -1958,6 +1958,11 @@ VC__APART static void vc__refuse_value(vc_kernel *k, const char *call, uint32_t 
                    (const char *)(uintptr_t)v.bits);
     else if (v.of == VC__UNTYPED)
         vc__refuse(k, call, "operand %u is vc_imm of %s (%u), which is no scalar type", which, vc_type_name((vc_type)v.bits), (unsigned)v.bits);
+    else if (v.of == VC__MISCAST)
+        vc__refuse(k, call, "operand %u is vc_%s of an immediate to type %u; it takes the type of a scalar or vector", which,
+                   v.bits >> 32 ? "bitcast" : "cast", (unsigned)v.bits);
+    else if (v.of == VC__MISCHOSEN)
+        vc__refuse(k, call, "operand %u is vc_select of immediates, whose operand 1 is %s; it takes bool", which, vc_type_name((vc_type)v.bits));
     else if (v.of < 4096) vc__refuse(k, call, "operand %u is an immediate of no type", which);
     else if (v.of != (uintptr_t)k) vc__refuse(k, call, "operand %u belongs to another kernel", which);
     else if (v.bits >> 32 != k->generation || n >= k->count) vc__refuse(k, call, "operand %u is from before vc_restart", which);
@@ -9788,7 +9793,9 @@ static vc__label_text vc__array_text(const vc_kernel *k, vc_type element, uint32
 static vc__label_text vc__type_text(const vc_kernel *k, vc_type type) {
     const vc__own *own = vc__own_of(k, type);
     vc__label_text l;
-    if (!own) snprintf(l.text, sizeof l.text, "%s", vc_type_name(type));
+    bool none = !own && type && !(type >> 31) && !vc__is_type(type) && !vc__is_complex(type) && !vc__is_matrix(type);
+    if (none) snprintf(l.text, sizeof l.text, "type %u", type);
+    else if (!own) snprintf(l.text, sizeof l.text, "%s", vc_type_name(type));
     else if (own->element == VC_NONE) snprintf(l.text, sizeof l.text, "struct %.36s", own->name ? own->name : "");
     else l = vc__array_text(k, own->element, own->count);
     return l;
@@ -11801,6 +11808,7 @@ static vc_val vc__convert(uint32_t op, vc_type type, vc_val v) {
     if (!vc__take(k, call, 1, v, &o)) return vc__refused(k, call);
     ok = vc__is_type(type) && (vc__rows(type) == vc__rows(o.type) || (op == VC__OP_CAST && vc__rows(o.type) == 1));
     if (op == VC__OP_BITCAST && (vc__is_bool(type) || vc__is_bool(o.type) || vc__bits(vc__kind(type)) != vc__bits(vc__kind(o.type)))) ok = false;
+    if (!k && !vc__is_type(type)) return vc__immediate(VC__MISCAST, type | (uint64_t)(op == VC__OP_BITCAST) << 32);
     if (!k) return ok && type < 16 && vc__fold(op, o.type, type, &o.bits, &bits) ? vc__immediate(type, bits) : vc__refused(k, call);
     if (!ok)
         return VC__DECLINE(k, call, "operand 1%s is %s, which does not go to %s: %s", vc__label_of(k, &o).text, vc_type_name(o.type),
@@ -11933,7 +11941,7 @@ VC_API vc_val vc_select(vc_val condition, vc_val a, vc_val b) {
     if (k ? k->failed : !vc__is_immediate(condition) || !vc__is_immediate(a) || !vc__is_immediate(b)) return vc__no_value();
     if (vc__is_composite(a) || vc__is_composite(b)) return vc__select_parts(k, condition, a, b);
     if (!vc__take(k, call, 1, condition, &o[0]) || !vc__take(k, call, 2, a, &o[1]) || !vc__take(k, call, 3, b, &o[2])) return vc__refused(k, call);
-    if (!vc__check_kind(k, call, &o[0], 1, VC__KINDS_B)) return vc__refused(k, call);
+    if (!vc__check_kind(k, call, &o[0], 1, VC__KINDS_B)) return k ? vc__no_value() : vc__immediate(VC__MISCHOSEN, o[0].type);
     type = vc__unify_from(k, call, o + 1, 2, 1);
     if (!type) return vc__refused(k, call);
     if (!k) return vc__immediate(type, o[0].bits ? o[1].bits : o[2].bits);
@@ -13152,7 +13160,8 @@ VC_API vc_val vc_cast_sat(vc_type type, vc_val v) {
     uint32_t most, least;
     if (!f.type) return vc__fn_end(&f, v);
     if (!vc__is_type(type) || (vc__rows(f.type) != 1 && vc__rows(f.type) != vc__rows(type)))
-        return vc__fn_refuse(&f, "operand 1 is %s, which does not go to %s: the number of components must agree", vc_type_name(f.type), vc_type_name(type));
+        return vc__fn_refuse(&f, "operand 1 is %s, which does not go to %s: %s", vc_type_name(f.type), vc__type_text(f.k, type).text,
+                             vc__is_type(type) ? "the number of components must agree" : "it takes the type of a scalar or vector");
     v = f.v[0];
     if (!both) return vc__fn_end(&f, vc_cast(type, v));
     most = vc__bits(to) - (vc__is_signed(to) ? 1 : 0); /* how many bits the largest number has */

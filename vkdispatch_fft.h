@@ -149,10 +149,10 @@
    drivers end loops that go round for very long, convolutions take up to 32768 channels or kernels, and what is done in one pass takes several dispatches.
 
    Errors, memory and threads are those of vkdispatch.h: host memory, that of kernels being written too, comes from the context's allocator; a plan belongs to
-   one thread at a time, but several may make and destroy theirs at once. Each plan is destroyed by the caller, except those of the simple calls, which are the
-   context's own. One that outlives its context has lost what it had on the device: its runs say so and are VD_ERROR_INVALID, vd_fft_explain and the like go
-   on, and its destruction frees host memory, by vd_context_desc.allocator, which has to work until then. Threads that make simple calls wait for each other
-   where they want the same plan. In C++ begin descs with = {}, for = {0} is C where the first member is an enum. */
+   one thread at a time, but several may make and destroy theirs at once. Each plan is destroyed by the caller, except those of the simple calls, which are
+   the context's own. One that outlives its context has lost what it had on the device: its runs say so and are VD_ERROR_INVALID, vd_fft_explain and the
+   like go on, and its destruction frees host memory, by vd_context_desc.allocator, which has to work until then. Threads that make simple calls wait for each
+   other where they want the same plan. In C++ begin descs with = {}, for = {0} is C where the first member is an enum. */
 #ifndef VKDISPATCH_FFT_H
 #define VKDISPATCH_FFT_H
 #define VKDISPATCH_FFT_VERSION 100 /* major * 10000 + minor * 100 + patch */
@@ -257,7 +257,8 @@ VD_API vd_result vd_fft_3d(vd_context *ctx, vd_buffer buffer, vd_fft_direction d
 /* Last axis, out of place: from f32 to bins and back. The shape is that of the reals; the bins, n / 2 + 1 in a row, may be of any type. */
 VD_API vd_result vd_fft_real_forward(vd_context *ctx, vd_buffer reals, vd_buffer bins);
 VD_API vd_result vd_fft_real_inverse(vd_context *ctx, vd_buffer bins, vd_buffer reals);
-/* Moves index 0 of the dimensions in `axes` (0: all) to the middle, n / 2, or with VD_FFT_INVERSE back; elements of 4, 8 or 16 bytes, out of place. */
+/* Moves index 0 of the dimensions in `axes` (0: all) to the middle, n / 2, or with VD_FFT_INVERSE back; elements of 4, 8 or 16 bytes, out of place. Those
+   of 1 at the end of in's shape do not count, and `axes` may not have them. */
 VD_API vd_result vd_fft_shift(vd_context *ctx, vd_buffer in, vd_buffer out, uint32_t axes, vd_fft_direction direction);
 VD_API void vd_fft_freq(uint64_t n, double spacing, double *out); /* the n frequencies of a spectrum, in its order, per unit of `spacing` */
 VD_API uint64_t vd_fft_good_size(uint64_t n);       /* the least length of at least n that has no prime factor above 7; 0: none has 64 bits */
@@ -956,6 +957,16 @@ static vc_val vd__plan_identity(vc_val identity, vc_type type) {
     return vc_imm(type, sign | exponent << 23 | (fraction & 1023) << 13);
 }
 
+/* "8 x 37" of a shape, or what else stands between: "37, 1" of strides. */
+typedef struct vd__numbers { char text[96]; } vd__numbers;
+static vd__numbers vd__numbers_of(const uint64_t *n, uint32_t count, const char *between) {
+    vd__numbers out;
+    uint32_t i, used = 0;
+    for (out.text[0] = 0, i = 0; i < count && i < 4; i++)
+        used += (uint32_t)snprintf(out.text + used, sizeof out.text - used, "%s%llu", i ? between : "", (unsigned long long)n[i]);
+    return out;
+}
+
 /* The dimensions of a shape and its elements, of which there may be so many; `axes` name some of the dimensions. */
 static vd_result vd__fft_check_shape(const char *call, const char *plan, const uint64_t *shape, uint32_t axes, uint64_t most, uint32_t *dimensions,
                                      uint64_t *elements) {
@@ -971,7 +982,8 @@ static vd_result vd__fft_check_shape(const char *call, const char *plan, const u
     *elements = 1;
     for (i = 0; i < count; i++) {
         if (shape[i] > most / *elements)
-            return vd_error_set(VD_ERROR_UNSUPPORTED, "%s '%s': more than %llu elements", call, plan, (unsigned long long)most);
+            return vd_error_set(VD_ERROR_UNSUPPORTED, "%s '%s': a shape of %s, which is more than %llu elements", call, plan,
+                                vd__numbers_of(shape, count, " x ").text, (unsigned long long)most);
         *elements *= shape[i];
     }
     return VD_OK;
@@ -1300,7 +1312,7 @@ struct vd_fft {
     uint32_t known_count;
     uint32_t table_count;    /* complex numbers */
     uint64_t table_capacity;
-    bool table_full;         /* more of them were wanted than there may be */
+    uint64_t table_wanted;   /* so many at least, if that is more than there may be */
     vd_buffer tables, own[VD__FFT_PLACES]; /* of TEMP and MIDDLE, where passes use them */
     vd__fft_timing *timing;  /* of each pass of both routes; NULL: none was measured */
     uint32_t forced;         /* bits: passes that have their shape from the environment */
@@ -2595,8 +2607,10 @@ static uint64_t vd__fft_most(const vd_fft *p) {
 static double *vd__fft_more(vd_fft *p, uint64_t count) {
     uint64_t need = ((uint64_t)p->table_count + 15) / 16 * 16 + count, capacity = p->table_capacity ? p->table_capacity : 256;
     double *grown = p->table;
-    p->table_full = need > vd__fft_most(p);
-    if (p->table_full) return NULL;
+    if (need > vd__fft_most(p)) {
+        p->table_wanted = need;
+        return NULL;
+    }
     while (capacity < need) capacity *= 2;
     if (!p->table) grown = (double *)p->allocator.allocate(p->allocator.user, (size_t)capacity * 2 * sizeof(double));
     else if (capacity != p->table_capacity) grown = (double *)p->allocator.reallocate(p->allocator.user, p->table, (size_t)capacity * 2 * sizeof(double));
@@ -2747,8 +2761,9 @@ static vd_result vd__fft_make_tables(vd_fft *p) {
         if (ok && pass->chirp) ok = vd__fft_table_chirp(p, pass);
         if (ok && pass->real.kind) ok = vd__real_tables(p, pass);
     }
-    if (!ok && p->table_full) return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': tables of more than %llu complex numbers", p->name,
-                                                 (unsigned long long)vd__fft_most(p));
+    if (!ok && p->table_wanted)
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': tables of %llu complex numbers and more; a buffer has up to %llu", p->name,
+                            (unsigned long long)p->table_wanted, (unsigned long long)vd__fft_most(p));
     if (!ok) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_fft_create '%s': out of host memory for tables", p->name);
     return VD_OK;
 }
@@ -3118,7 +3133,8 @@ static vd_result vd__fft_note_argument(vd_fft *p, const vc_arg_info *arg) {
     vd_arg_info *a;
     int i;
     if (h->count == VD__FFT_ARGS)
-        return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': its hooks have more than %d arguments", p->name, (int)VD__FFT_ARGS);
+        return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': its hooks have more than %d arguments, of which '%.40s' is the next", p->name,
+                            (int)VD__FFT_ARGS, arg->name ? arg->name : "");
     if (!arg->name || !*arg->name)
         return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': argument %d of its hooks has no name, by which vd_fft_run would take it", p->name, h->count);
     if (strlen(arg->name) >= sizeof h->name[0])
@@ -3963,8 +3979,8 @@ static vd_result vd__real_plan_axis(vd_fft *p, uint32_t direction, uint32_t axis
         p->paired |= real.paired_in || real.paired_out;
         if (vd__real_plan_leg(p, r, &real)) return VD_OK;
         if (vd__real_room(p, axis, real.rule.h).span > UINT32_MAX)
-            return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': more than %u elements in the second buffer of dimension %u", p->name, UINT32_MAX,
-                                axis);
+            return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': %llu elements in the second buffer of dimension %u; it takes up to %u", p->name,
+                                (unsigned long long)vd__real_room(p, axis, real.rule.h).span, axis, UINT32_MAX);
     }
     return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': no plan for dimension %u of %llu elements in %u bytes of shared memory", p->name, axis,
                         (unsigned long long)leg.n, p->device.shared * vc_type_size(p->real));
@@ -4009,7 +4025,9 @@ static void vd__real_pad(const vd_fft *p, const uint64_t *count, uint64_t *strid
 /* The half spectrum as the shape that complex passes see, and rows with room for it where the desc asks for that. */
 static vd_result vd__real_check_desc(vd_fft *p, const vd_fft_desc *desc, uint64_t *in_stride) {
     uint32_t i = p->dimensions, family = vd__real_family(p->kind);
-    if (desc->engine) return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': real kinds take no other engine", p->name);
+    if (desc->engine)
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': kind is %d and engine is %d; real kinds take no other engine", p->name, (int)p->kind,
+                            (int)desc->engine);
     for (; p->kind != VD_FFT_REAL && i-- > 0;)
         if (family == 1 && !vd__real_is_sine(p->kind) && p->axes >> i & 1 && p->shape[i] < 2)
             return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': dimension %u has one element, and VD_FFT_DCT1 takes two and more", p->name, i);
@@ -4017,7 +4035,8 @@ static vd_result vd__real_check_desc(vd_fft *p, const vd_fft_desc *desc, uint64_
     p->real_axis = p->kind == VD_FFT_REAL ? i : 0;
     p->real_length = p->shape[p->real_axis];
     if (desc->padded && (p->kind != VD_FFT_REAL || i + 1 != p->dimensions))
-        return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': padded is for VD_FFT_REAL and axes with the last dimension", p->name);
+        return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': padded is for VD_FFT_REAL and axes with the last dimension; kind is %d, axes is 0x%x",
+                            p->name, (int)p->kind, p->axes);
     for (i = 0; i < 4; i++) {
         in_stride[i] = desc->in_stride[i];
         if (desc->padded && in_stride[i])
@@ -4045,8 +4064,8 @@ static vd_result vd__real_check_alignment(const vd_fft *p, vd_buffer reals) {
     vd_buffer_info info;
     vd_result result = vd_buffer_query(p->ctx, reals, &info);
     if (result || (info.address % pair == 0 && info.native_offset % pair == 0)) return result;
-    return vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': buffer '%s' of the reals does not begin at a multiple of %llu bytes", p->name, info.name,
-                        (unsigned long long)pair);
+    return vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': buffer '%s' of the reals does not begin at a multiple of %llu bytes, but at %llu", p->name,
+                        info.name, (unsigned long long)pair, (unsigned long long)(info.address % pair ? info.address : info.native_offset));
 }
 
 /* -- tables -- */
@@ -6495,7 +6514,7 @@ static vd_result vd__sort_check_desc(const vd_sort *p) {
         return vd_error_set(VD_ERROR_INVALID, "vd_sort_create '%s': values is %s, of %u bytes; it takes 4 or 8", p->name, vd_type_name(d->values), size);
     if (!d->count) return vd_error_set(VD_ERROR_INVALID, "vd_sort_create '%s': count is 0", p->name);
     if (d->count > (uint64_t)1 << 31)
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_sort_create '%s': more than 2147483648 elements", p->name);
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_sort_create '%s': count is %llu; it takes up to 2147483648", p->name, (unsigned long long)d->count);
     if ((uint32_t)d->way > VD_SCAN_THREE_KERNELS) return vd_error_set(VD_ERROR_INVALID, "vd_sort_create '%s': way is %d", p->name, (int)d->way);
     return vd__plan_check_shapes("vd_sort_create", p->name);
 }
@@ -6700,7 +6719,8 @@ static vd_result vd__histogram_make(vd_histogram *p) {
     if (!d->count || !d->bins)
         return vd_error_set(VD_ERROR_INVALID, "vd_histogram_create '%s': %s is 0", p->name, d->count ? "bins" : "count");
     if (d->count > (uint64_t)1 << 31)
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_histogram_create '%s': more than 2147483648 elements", p->name);
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_histogram_create '%s': count is %llu; it takes up to 2147483648", p->name,
+                            (unsigned long long)d->count);
     if (d->bins > (uint32_t)1 << 31)
         return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_histogram_create '%s': bins is %u; it takes up to 2147483648", p->name, d->bins);
     p->threads = cpu ? 32 : vd__plan_threads(device) < 256 ? 64 : 256;
@@ -8971,8 +8991,8 @@ static vd_result vd__fft_lay_out(vd_fft *p, vd__fft_place place, const uint64_t 
             return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': %s_stride[%u] is %llu; it takes %llu at least, the room of the dimensions inside",
                                 p->name, which, order[i], (unsigned long long)s, (unsigned long long)l->span);
         if (s > (UINT32_MAX - l->span) / (n - 1))
-            return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': with its %s_stride the array is more than %u elements long", p->name, which,
-                                UINT32_MAX);
+            return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': %s_stride[%u] is %llu, with which the array is more than %u elements long",
+                                p->name, which, order[i], (unsigned long long)s, UINT32_MAX);
         l->span += (n - 1) * s;
     }
     return VD_OK;
@@ -8987,9 +9007,11 @@ static vd_result vd__fft_check_types(vd_fft *p, const vd_fft_desc *desc) {
         return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': %s is %s; it takes %s", p->name, which,
                             vd_type_name(which[0] == 't' ? type : which[0] == 'i' ? in : out), which[0] == 't' ? "f32 or f64" : "f16, f32 or f64");
     if ((type == VD_F64 || in == VD_F64 || out == VD_F64) && !(has & VD_FEATURE_F64))
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': the device has no f64", p->name);
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': %s is f64, which the device lacks", p->name,
+                            type == VD_F64 ? "type" : in == VD_F64 ? "in_type" : "out_type");
     if ((in == VD_F16 || out == VD_F16) && !(has & VD_FEATURE_STORAGE_16))
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': the device has no 16-bit elements in buffers", p->name);
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': %s is f16, and the device has no 16-bit elements in buffers", p->name,
+                            in == VD_F16 ? "in_type" : "out_type");
     p->real = p->stored[VD__FFT_TEMP] = p->stored[VD__FFT_MIDDLE] = p->stored[VD__FFT_FOLD] = (vc_type)type;
     p->stored[VD__FFT_IN] = (vc_type)in;
     p->stored[VD__FFT_OUT] = (vc_type)out;
@@ -8999,14 +9021,17 @@ static vd_result vd__fft_check_types(vd_fft *p, const vd_fft_desc *desc) {
 /* Strides of the places. Of a real transform the reals come first, then its axis gets the length of the half spectrum. */
 static vd_result vd__fft_lay_all(vd_fft *p, const vd_fft_desc *desc) {
     static const uint64_t dense[4] = { 0, 0, 0, 0 };
-    uint64_t in_stride[4];
+    uint64_t in_stride[4], bins[4];
+    uint32_t i;
     vd_result result = VD_OK;
     memcpy(in_stride, desc->in_stride, sizeof in_stride);
     if (p->kind > VD_FFT_COMPLEX || desc->padded) result = vd__real_check_desc(p, desc, in_stride);
     if (!result) result = vd__fft_lay_out(p, VD__FFT_IN, desc->in_count, in_stride, "in");
+    for (i = 0; i < 4; i++) bins[i] = desc->out_count[i] ? desc->out_count[i] : i == p->real_axis ? p->real_length / 2 + 1 : p->shape[i];
     if (!result && p->overlaps && memcmp(in_stride, desc->in_stride, sizeof in_stride) != 0)
-        result = vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': padded, but by in_count and out_count reals need more room than their bins",
-                              p->name);
+        result = vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': padded, but by in_count and out_count reals need more room than their bins: %s and %s",
+                              p->name, vd__numbers_of(p->layout[VD__FFT_IN].count, p->dimensions, " x ").text,
+                              vd__numbers_of(bins, p->dimensions, " x ").text);
     if (p->kind == VD_FFT_REAL) p->shape[p->real_axis] = p->real_length / 2 + 1;
     if (!result) result = vd__fft_lay_out(p, VD__FFT_OUT, desc->out_count, desc->out_stride, "out");
     if (!result) result = vd__fft_lay_out(p, VD__FFT_TEMP, dense, dense, "");
@@ -9180,10 +9205,15 @@ VD_API void vd_fft_destroy(vd_fft *p) {
 }
 
 static vd_result vd__fft_check_in_place(const vd_fft *p) {
+    const vd__fft_layout *in = &p->layout[VD__FFT_IN], *out = &p->layout[VD__FFT_OUT];
     if (p->kind == VD_FFT_REAL && !vd__real_fits_in_place(p))
-        return vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': in place needs desc.padded: rows of reals do not begin where their bins do", p->name);
-    if (p->kind != VD_FFT_REAL && memcmp(&p->layout[VD__FFT_IN], &p->layout[VD__FFT_OUT], sizeof p->layout[0]) != 0)
-        return vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': in place, but the counts or strides of in and out differ", p->name);
+        return vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': in place needs desc.padded: rows of reals do not begin where their bins do, by strides "
+                            "{ %s } of reals and { %s } of bins", p->name, vd__numbers_of(in->stride, p->dimensions, ", ").text,
+                            vd__numbers_of(out->stride, p->dimensions, ", ").text);
+    if (p->kind != VD_FFT_REAL && memcmp(in, out, sizeof *in) != 0)
+        return vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': in place, but the counts or strides of in and out differ: %s by { %s }, %s by { %s }",
+                            p->name, vd__numbers_of(in->count, p->dimensions, " x ").text, vd__numbers_of(in->stride, p->dimensions, ", ").text,
+                            vd__numbers_of(out->count, p->dimensions, " x ").text, vd__numbers_of(out->stride, p->dimensions, ", ").text);
     if (p->stored[VD__FFT_IN] != p->stored[VD__FFT_OUT])
         return vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': in place, but in_type is %s and out_type is %s", p->name,
                             vc_type_name(p->stored[VD__FFT_IN]), vc_type_name(p->stored[VD__FFT_OUT]));
@@ -9197,7 +9227,8 @@ static vd_result vd__fft_check_io(const vd_fft *p, const vd_fft_io *io, vd_buffe
     bool one = reads && writes && at[in].id && vd__fft_is_one_memory(p->ctx, at[in], at[out]);
     vd_result result = VD_OK;
     if (p->overlaps && out == VD__FFT_IN)
-        result = vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': inverse, but by in_stride the reals overlap", p->name);
+        result = vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': inverse, but by in_stride { %s } the reals overlap", p->name,
+                              vd__numbers_of(p->layout[VD__FFT_IN].stride, p->dimensions, ", ").text);
     if (!result && one) result = vd__fft_check_in_place(p);
     if (!result && reads) result = vd__fft_check_buffer(p->ctx, "vd_fft_run", p->name, io->in, "in", vd__fft_bytes(p, in));
     if (!result && writes) result = vd__fft_check_buffer(p->ctx, "vd_fft_run", p->name, at[out], "out", vd__fft_bytes(p, out));
@@ -9313,17 +9344,24 @@ VD_API vd_result vd_fft_shift(vd_context *ctx, vd_buffer in, vd_buffer out, uint
     vd__shift_desc desc;
     vd__shift_io io;
     vd_buffer_info info;
+    uint32_t dimensions = 4, beyond = 0;
     vd_result result = vd__fft_query(ctx, "vd_fft_shift", in, "in", &info);
     if (result) return result;
     memset(&desc, 0, sizeof desc);
     desc.size = vd_type_size(info.type);
     if (desc.size != 4 && desc.size != 8 && desc.size != 16)
         return vd_error_set(VD_ERROR_INVALID, "vd_fft_shift: buffer '%s' is of %s; it takes elements of 4, 8 or 16 bytes", info.name, vd_type_name(info.type));
-    if (axes >> 4) return vd_error_set(VD_ERROR_INVALID, "vd_fft_shift: axes is 0x%x, but there are 4 dimensions", axes);
+    while (dimensions > 1 && info.shape[dimensions - 1] == 1) dimensions--;
+    if (axes >> dimensions) {
+        while (!(axes >> dimensions >> beyond & 1)) beyond++;
+        return vd_error_set(VD_ERROR_INVALID, "vd_fft_shift: axes is 0x%x, with dimension %u, but the shape of buffer '%s' is %s", axes, dimensions + beyond,
+                            info.name, vd__numbers_of(info.shape, dimensions, " x ").text);
+    }
     if ((uint32_t)direction > VD_FFT_INVERSE) return vd_error_set(VD_ERROR_INVALID, "vd_fft_shift: direction is %d", (int)direction);
     if (in.id == out.id) return vd_error_set(VD_ERROR_INVALID, "vd_fft_shift: in and out are one buffer");
     if (info.size / desc.size > UINT32_MAX)
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_shift: buffer '%s' has more than %u elements", info.name, UINT32_MAX);
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_shift: buffer '%s' has %llu elements; it takes up to %u", info.name,
+                            (unsigned long long)(info.size / desc.size), UINT32_MAX);
     result = vd__fft_check_buffer(ctx, "vd_fft_shift", "shift", out, "out", info.size);
     if (!result) result = vd__plan_check_apart(ctx, "vd_fft_shift", "shift", vd__named_of(in, "in"), vd__named_of(out, "out"), false);
     if (result) return result;
@@ -9536,7 +9574,7 @@ VD_API vd_result vd_convolve_2d(vd_context *ctx, vd_buffer image, vd_buffer kern
         return vd_error_set(VD_ERROR_INVALID, "vd_convolve_2d: range is %d; it takes VD_CONVOLVE_CENTRED or VD_CONVOLVE_SAME", (int)range);
     for (i = 4; i > 2 && info[0].shape[i - 1] == 1;) i--;
     for (j = 4; j > 2 && info[1].shape[j - 1] == 1;) j--;
-    if (j > 2) return vd_error_set(VD_ERROR_INVALID, "vd_convolve_2d: the kernel '%s' has %u dimensions", info[1].name, j);
+    if (j > 2) return vd_error_set(VD_ERROR_INVALID, "vd_convolve_2d: the kernel '%s' has %u dimensions; it takes 2", info[1].name, j);
     memcpy(desc.shape, &info[0].shape[i - 2], 2 * sizeof(uint64_t));
     memcpy(desc.kernel_shape, info[1].shape, 2 * sizeof(uint64_t));
     batch = (i > 2 ? info[0].shape[0] : 1) * (i > 3 ? info[0].shape[1] : 1);

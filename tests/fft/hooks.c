@@ -865,7 +865,7 @@ static void refuse_shift(vd_context *ctx, vd_buffer in, vd_buffer out, uint32_t 
 
 static void bad_shifts(vd_context *ctx) {
     vd_buffer_desc desc = { 0 };
-    vd_buffer none = { 0 }, b[3];
+    vd_buffer none = { 0 }, b[4];
     desc.name = "bytes";
     desc.type = VD_U8;
     desc.shape[0] = 16;
@@ -875,12 +875,18 @@ static void bad_shifts(vd_context *ctx) {
     b[1] = vd_buffer_create(ctx, &desc);
     desc.shape[0] = 15;
     b[2] = vd_buffer_create(ctx, &desc);
+    desc.shape[0] = 4;
+    desc.shape[1] = 8;
+    b[3] = vd_buffer_create(ctx, &desc);
     assert_int_equal(vd_fft_shift(ctx, none, b[1], 0, VD_FFT_FORWARD), VD_ERROR_INVALID);
     refuse_shift(ctx, b[0], b[1], 0, "'bytes' is of u8; it takes elements of 4, 8 or 16 bytes");
     refuse_shift(ctx, b[1], b[1], 0, "in and out are one buffer");
     refuse_shift(ctx, b[1], b[2], 0, "'numbers' (out) has 60 bytes, the plan needs 64");
-    refuse_shift(ctx, b[1], b[2], 16, "axes is 0x10, but there are 4 dimensions");
-    for (int i = 0; i < 3; i++) vd_buffer_destroy(ctx, b[i]);
+    refuse_shift(ctx, b[1], b[2], 16, "vd_fft_shift: axes is 0x10, with dimension 4, but the shape of buffer 'numbers' is 16");
+    refuse_shift(ctx, b[1], b[0], 3, "axes is 0x3, with dimension 1, but the shape of buffer 'numbers' is 16");
+    refuse_shift(ctx, b[3], b[1], 0x80000004u, "axes is 0x80000004, with dimension 2, but the shape of buffer 'numbers' is 4 x 8");
+    refuse_shift(ctx, b[3], b[1], 1u << 31, "with dimension 31, but the shape of buffer 'numbers' is 4 x 8");
+    for (int i = 0; i < 4; i++) vd_buffer_destroy(ctx, b[i]);
 }
 
 /* The same without f64. */
@@ -924,7 +930,7 @@ static void bad_input(void **state) {
     desc.store = NULL;
     desc.load = load_nothing;
     assert_null(vd_fft_create(ctx, &desc));
-    says("'hooked': its hooks have more than 16 arguments");
+    says("'hooked': its hooks have more than 16 arguments, of which '");
     bad_names(ctx, desc);
     bad_places(ctx, desc);
     desc.store = NULL;

@@ -639,17 +639,22 @@ static void bad_input(void **state) {
     refuse(ctx, &desc, "dimension 1 has one element, and VD_FFT_DCT1 takes two and more");
     desc.padded = true;
     desc.kind = VD_FFT_DCT2;
-    refuse(ctx, &desc, "padded is for VD_FFT_REAL");
+    refuse(ctx, &desc, "padded is for VD_FFT_REAL and axes with the last dimension; kind is 4, axes is 0x2");
     desc.kind = VD_FFT_KIND_DEFAULT;
-    refuse(ctx, &desc, "padded is for VD_FFT_REAL");
+    refuse(ctx, &desc, "padded is for VD_FFT_REAL and axes with the last dimension; kind is 0, axes is 0x2");
     desc.kind = VD_FFT_REAL;
     desc.axes = 1;
-    refuse(ctx, &desc, "padded is for VD_FFT_REAL and axes with the last dimension");
+    refuse(ctx, &desc, "padded is for VD_FFT_REAL and axes with the last dimension; kind is 2, axes is 0x1");
     desc.axes = 0;
+    desc.padded = false;
+    desc.engine = VD_FFT_ENGINE_VKFFT;
+    refuse(ctx, &desc, "kind is 2 and engine is 1; real kinds take no other engine");
+    desc.engine = VD_FFT_ENGINE_DEFAULT;
+    desc.padded = true;
     desc.shape[1] = 10;
     desc.in_count[1] = 9;
     desc.out_count[1] = 4;
-    refuse(ctx, &desc, "padded, but by in_count and out_count reals need more room than their bins");
+    refuse(ctx, &desc, "padded, but by in_count and out_count reals need more room than their bins: 4 x 9 and 4 x 4");
     desc.out_count[1] = 7;
     refuse(ctx, &desc, "out_count[1] is 7; dimension 1 has 6 indices and is transformed");
     desc.in_count[1] = 11;
@@ -667,7 +672,7 @@ static void bad_input(void **state) {
         io.in = i < 2 ? bins : reals;
         io.direction = i % 2 ? VD_FFT_INVERSE : VD_FFT_FORWARD;
         assert_int_equal(vd_fft_run(plan, vd_immediate(ctx, 0, 0), &io), VD_ERROR_INVALID);
-        says("in place needs desc.padded: rows of reals do not begin where their bins do");
+        says("in place needs desc.padded: rows of reals do not begin where their bins do, by strides { 10, 1 } of reals and { 6, 1 } of bins");
     }
     io.direction = VD_FFT_FORWARD;
     io.in.id = 0;
@@ -689,12 +694,12 @@ static void bad_input(void **state) {
     io.in = few = buffer_of(ctx, VD_F32C, 24, NULL);
     io.out = view;
     assert_int_equal(vd_fft_run(plan, vd_immediate(ctx, 0, 0), &io), VD_ERROR_INVALID);
-    says("of the reals does not begin at a multiple of 8 bytes");
+    says("of the reals does not begin at a multiple of 8 bytes, but at ");
     vd_fft_destroy(plan);
     desc.store = negate; /* hooks or not, reals are read and written by two */
     plan = vd_fft_create(ctx, &desc);
     assert_int_equal(vd_fft_run(plan, vd_immediate(ctx, 0, 0), &io), VD_ERROR_INVALID);
-    says("of the reals does not begin at a multiple of 8 bytes");
+    says("of the reals does not begin at a multiple of 8 bytes, but at ");
     desc.store = NULL;
     vd_fft_destroy(plan);
     desc.in_stride[0] = 2;
@@ -703,7 +708,7 @@ static void bad_input(void **state) {
     assert_non_null(plan);
     io.out = reals;
     assert_int_equal(vd_fft_run(plan, vd_immediate(ctx, 0, 0), &io), VD_ERROR_INVALID);
-    says("inverse, but by in_stride the reals overlap");
+    says("inverse, but by in_stride { 2, 1 } the reals overlap");
     vd_buffer_destroy(ctx, view);
     vd_fft_destroy(plan);
     vd_buffer_destroy(ctx, reals);

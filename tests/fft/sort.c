@@ -262,7 +262,7 @@ static void bad_input(void **state) {
     says("count is 0");
     desc.count = (uint64_t)1 << 40;
     assert_null(vd_sort_create(ctx, &desc));
-    says("more than 2147483648 elements");
+    says("vd_sort_create 'sort': count is 1099511627776; it takes up to 2147483648");
     desc.count = 100;
     desc.type = VD_F32X2;
     assert_null(vd_sort_create(ctx, &desc));
@@ -298,7 +298,12 @@ static void bad_input(void **state) {
     assert_null(vd_histogram_create(NULL, &counts));
     assert_null(vd_histogram_create(ctx, &counts));
     says("count is 0");
+    counts.count = (1u << 31) + 1;
+    counts.bins = 1;
+    assert_null(vd_histogram_create(ctx, &counts));
+    says("vd_histogram_create 'histogram': count is 2147483649; it takes up to 2147483648");
     counts.count = 100;
+    counts.bins = 0;
     assert_null(vd_histogram_create(ctx, &counts));
     says("bins is 0");
     counts.bins = (1u << 31) + 1;

@@ -81,6 +81,27 @@ static void types(void **state) {
     vc_cast(VC_F32X2, r.v);
     fails(r, "vc_cast in kernel 'saxpy': operand 1 is f32x4, which does not go to f32x2: the number of components must agree");
     r = begin(NULL);
+    vc_cast(12345, r.a);
+    fails(r, "vc_cast in kernel 'saxpy': operand 1 'a' is f32, which does not go to type 12345: it takes the type of a scalar or vector");
+    r = begin(NULL);
+    vc_bitcast(12345, r.a);
+    fails(r, "vc_bitcast in kernel 'saxpy': operand 1 'a' is f32, which does not go to type 12345: it takes the type of a scalar or vector");
+    r = begin(NULL);
+    vc_cast_sat(12345, r.a);
+    fails(r, "vc_cast_sat in kernel 'saxpy': operand 1 is f32, which does not go to type 12345: it takes the type of a scalar or vector");
+    r = begin(NULL);
+    vc_add(r.a, vc_cast(12345, vc_f32(1)));
+    fails(r, "vc_add in kernel 'saxpy': operand 2 is vc_cast of an immediate to type 12345; it takes the type of a scalar or vector");
+    r = begin(NULL);
+    vc_store(r.y, r.n, vc_bitcast(VC_NONE, vc_f32(1)));
+    fails(r, "vc_store in kernel 'saxpy': operand 3 is vc_bitcast of an immediate to type 0; it takes the type of a scalar or vector");
+    r = begin(NULL);
+    vc_select(r.v, r.v, r.v);
+    fails(r, "vc_select in kernel 'saxpy': operand 1 is f32x4; it takes bool");
+    r = begin(NULL);
+    vc_mul(vc_select(vc_u32(1), vc_f32(1), vc_f32(2)), r.a);
+    fails(r, "vc_mul in kernel 'saxpy': operand 1 is vc_select of immediates, whose operand 1 is u32; it takes bool");
+    r = begin(NULL);
     vc_param(r.k, "m", VC_F32 + 64);
     fails(r, "vc_param in kernel 'saxpy': 'm' has type 75, which is none: that scalar has no such vector or matrix");
 }
