@@ -804,8 +804,10 @@ template <class... Args> inline vd_result vd_run(vd_context *ctx, vd_kernel kern
 #define VD__SMALL _Pragma("clang attribute push (__attribute__((minsize)), apply_to = function)")
 #define VD__SMALL_END _Pragma("clang attribute pop")
 #else
+#define VD__PRAGMA(text) _Pragma(#text)
 #define VD__SMALL _Pragma("GCC push_options") \
-    _Pragma("GCC optimize (\"Os\", \"no-tree-vrp\", \"no-tree-pre\", \"no-gcse\", \"no-schedule-insns2\", \"no-expensive-optimizations\")")
+    VD__PRAGMA(GCC optimize ("Os", "no-tree-vrp", "no-tree-pre", "no-tree-fre", "no-tree-pta", "no-tree-dominator-opts", \
+                           "no-gcse", "no-schedule-insns2", "no-expensive-optimizations"))
 #define VD__SMALL_END _Pragma("GCC pop_options")
 #endif
 

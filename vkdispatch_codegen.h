@@ -888,8 +888,10 @@ static inline vc_val vc__imm_ulong(unsigned long x) { return sizeof x == 8 ? vc_
 #define VC__SMALL _Pragma("clang attribute push (__attribute__((minsize)), apply_to = function)")
 #define VC__SMALL_END _Pragma("clang attribute pop")
 #elif defined(__GNUC__) && !defined(__clang__) && !defined(__INTEL_COMPILER)
+#define VC__PRAGMA(text) _Pragma(#text)
 #define VC__SMALL _Pragma("GCC push_options") \
-    _Pragma("GCC optimize (\"Os\", \"no-tree-vrp\", \"no-tree-pre\", \"no-gcse\", \"no-schedule-insns2\", \"no-expensive-optimizations\")")
+    VC__PRAGMA(GCC optimize ("Os", "no-tree-vrp", "no-tree-pre", "no-tree-fre", "no-tree-pta", "no-tree-dominator-opts", \
+                           "no-gcse", "no-schedule-insns2", "no-expensive-optimizations"))
 #define VC__SMALL_END _Pragma("GCC pop_options")
 #else
 #define VC__SMALL
@@ -2032,8 +2034,6 @@ static bool vc__adapt(vc_kernel *k, const char *call, uint32_t which, vc__operan
     return false;
 }
 
-VC__SMALL_END
-
 /* The one type of all operands, of which the first is called number `before` + 1; VC_NONE after an error. */
 static vc_type vc__unify_from(vc_kernel *k, const char *call, vc__operand *o, uint32_t count, uint32_t before) {
     uint32_t lead = 0, rows = 1, wide = 0, i, a, b;
@@ -2059,8 +2059,6 @@ static vc_type vc__unify_from(vc_kernel *k, const char *call, vc__operand *o, ui
 }
 
 static vc_type vc__unify(vc_kernel *k, const char *call, vc__operand *o, uint32_t count) { return vc__unify_from(k, call, o, count, 0); }
-
-VC__SMALL
 
 static const char *vc__kinds_text(uint32_t kinds) {
     switch (kinds) {
@@ -2129,8 +2127,6 @@ static vc_val vc__pure_immediates(uint32_t form, uint32_t count, vc_val a, vc_va
     return vc__immediate(vc__result_type(op, type), result);
 }
 
-VC__SMALL_END
-
 static vc_val vc__pure_composite(vc_kernel *k, uint32_t form, uint32_t count, vc_val a, vc_val b, vc_val c);
 
 /* Any operation whose operands agree in type. `form` is the op, with VC__SWAPPED if its two operands change places. */
@@ -2163,6 +2159,8 @@ static vc_val vc__pure_checked(uint32_t form, uint32_t count, vc_val a, vc_val b
     if (form & VC__SWAPPED) { i = n[0]; n[0] = n[1]; n[1] = i; }
     return vc__value(k, vc__record(k, op, flags, vc__result_type(op, type), n[0], n[1], n[2], 0));
 }
+
+VC__SMALL_END
 
 /* ---- the short way, for operands of one type: nothing else is worth a word, so all else goes the long way ---- */
 
@@ -3797,6 +3795,8 @@ static uint32_t vc__expand_memory(vc__lower *s, const vc__node *n) {
     return vc__x_bitcast(s, type, vc__x_access(s, n, of, value));
 }
 
+VC__SMALL
+
 /* lavapipe (Mesa 22.3) ends the process over a float's bits that are compared or computed with in memory which is an address. Halves that have changed places
    twice are as they were, and an integer's. */
 static uint32_t vc__x_bits_of_integer(vc__lower *s, uint32_t x) {
@@ -3843,8 +3843,6 @@ static uint32_t vc__expand_atomic(vc__lower *s, const vc__node *n) {
     s->region = s->pin; /* what follows needs the result */
     return bits && gives ? vc__x_bitcast(s, type, r) : r;
 }
-
-VC__SMALL
 
 /* ---- f16 in C ---- */
 
@@ -5528,6 +5526,8 @@ static void vc__composite(vc__spirv *s, uint32_t type, uint32_t id, const uint32
     for (i = 0; i < count; i++) o[3 + i] = part[i];
 }
 
+VC__SMALL
+
 static uint32_t vc__string_words(const char *text) {
     size_t length = strlen(text);
     return (uint32_t)((length > 1000 ? 1000 : length) / 4 + 1);
@@ -5564,6 +5564,9 @@ static uint32_t vc__spirv_type_make(vc__spirv *s, vc_type type) {
     else vc__put3(s, VC__SECTION_GLOBALS, VC__OpTypeInt, id, vc__bits(kind), vc__is_signed(kind));
     return s->type[type] = id;
 }
+
+VC__SMALL_END
+
 static inline uint32_t vc__spirv_type(vc__spirv *s, vc_type type) { return s->type[type & 63u] ? s->type[type & 63u] : vc__spirv_type_make(s, type & 63u); }
 
 static uint32_t vc__spirv_pointer_to(vc__spirv *s, uint32_t storage, uint32_t type) {
@@ -5971,6 +5974,8 @@ VC__APART static uint32_t vc__spirv_plain(vc__spirv *s, uint32_t i) {
     return id - 1;
 }
 
+VC__SMALL
+
 /* Both halves of a product come as a struct. */
 static void vc__spirv_mul_hi(vc__spirv *s, const vc__node *n, uint32_t id) {
     uint32_t type = vc__spirv_type(s, n->type), *pair = &s->pair[n->type & 63u], both;
@@ -6061,6 +6066,8 @@ static void vc__spirv_address(vc__spirv *s, const vc__node *n, uint32_t id) {
     }
     vc__unary(s, VC__OpConvertUToPtr, s->pointee[buffer->x], id, at);
 }
+
+VC__SMALL_END
 
 typedef struct vc__place { /* of an element in memory */
     uint32_t storage; /* VC__CLASS_ */
@@ -6560,8 +6567,6 @@ static void vc__spirv_dot_4x8(vc__spirv *s, const vc__node *n, uint32_t id) {
     o[3 + count] = 0; /* PackedVectorFormat4x8Bit */
 }
 
-VC__SMALL_END
-
 /* ---- the module ---- */
 
 static void vc__spirv_node(vc__spirv *s, const vc__node *n, uint32_t i) {
@@ -6615,8 +6620,6 @@ VC__APART static void vc__spirv_function(vc__spirv *s) {
     vc__op_begin(s, VC__SECTION_BODY, VC__OpReturn, 1);
     vc__op_begin(s, VC__SECTION_BODY, VC__OpFunctionEnd, 1);
 }
-
-VC__SMALL
 
 /* An instruction that is nothing but words and a string. */
 static void vc__spirv_text(vc_kernel *k, uint32_t op, uint32_t first, const char *text) {
@@ -10669,8 +10672,6 @@ static vc_val vc__composite_param(vc_kernel *k, const char *name, vc_type type) 
     return v;
 }
 
-VC__SMALL_END
-
 /* What was stored into one view of a buffer was stored into all. */
 static void vc__note_store(vc_kernel *k, vc__object *o) {
     uint32_t root = o->root, i;
@@ -10946,8 +10947,6 @@ VC_API const char *vc_type_name(vc_type type) {
     if (vc__is_matrix(type)) return matrix[vc__kind(type) - VC_F32][vc__columns(type) - 2][vc__rows(type) - 2];
     return type >> 31 ? "struct" : vc__is_type(type) ? vc__kind_names[vc__kind(type)][vc__rows(type) - 1] : "none";
 }
-
-VC__SMALL
 
 /* ---- kernels ---- */
 
@@ -11293,8 +11292,6 @@ VC_API vc_ref vc_table(vc_kernel *k, const char *name, vc_type type, const void 
     return vc__make_ref(k, vc__add_object(k, name, VC__OP_TABLE, VC_READ, type, count, copy), type);
 }
 
-VC__SMALL_END
-
 static const char *vc__object_kind(uint32_t op) {
     return op == VC__OP_BUFFER ? "buffer" : op == VC__OP_SHARED ? "shared array" : op == VC__OP_TABLE ? "table" : op == VC__OP_VAR ? "variable" : "array";
 }
@@ -11311,6 +11308,8 @@ VC__APART static void vc__refuse_ref(vc_kernel *k, const char *call, const vc_re
     vc__refuse(k, call, vc__is_open(k, k->node[r->memory].at) ? "the ref into %s '%s' has an offset that was made in a block that is closed"
                                                               : "%s '%s' was made in a block that is closed", vc__object_kind(o->op), vc__object_name(o));
 }
+
+VC__SMALL_END
 
 /* The object of a ref of k that may be used here; NULL after an error. */
 static vc__object *vc__object_of(vc_kernel *k, const char *call, const vc_ref *r) {
@@ -11687,6 +11686,8 @@ VC_API vc_type vc_typeof(vc_val v) {
     return (v.bits & ~VC__COMPOSITE) >> 32 == k->generation && (uint32_t)v.bits < k->count ? vc__node_type(k, (uint32_t)v.bits) : (vc_type)VC_NONE;
 }
 
+VC__SMALL
+
 /* What a call gives that has no immediate result: these are scalars. */
 static vc_val vc__without_kernel(const char *call, const vc_val *v, uint32_t count) {
     uint32_t i;
@@ -11740,8 +11741,6 @@ static vc_val vc__component(const char *call, vc_val vector, uint32_t i) {
 }
 VC_API vc_val vc_component(vc_val vector, uint32_t i) { return vc__component("vc_component", vector, i); }
 
-VC__SMALL
-
 VC_API vc_val vc_extract(vc_val vector, vc_val i) {
     vc_kernel *k = vc__kernel_of(vector) ? vc__kernel_of(vector) : vc__kernel_of(i);
     vc__operand o[2];
@@ -11792,8 +11791,6 @@ VC_API vc_val vc_swizzle(vc_val vector, const char *components) {
         return VC__DECLINE(k, "vc_swizzle", "\"%s\" of %s; it takes 1 to 4 of its letters xyzw", components ? components : "", vc_type_name(o.type));
     return vc__value(k, length == 1 ? parts[0] : vc__record_vec(k, vc__vec(vc__scalar(o.type), (uint32_t)length), parts, (uint32_t)length));
 }
-
-VC__SMALL_END
 
 /* vc_cast and vc_bitcast. */
 static vc_val vc__convert(uint32_t op, vc_type type, vc_val v) {
@@ -11950,8 +11947,6 @@ VC_API vc_val vc_select(vc_val condition, vc_val a, vc_val b) {
 
 VC_API vc_val vc_any(vc_val a) { return vc__pure1(a, VC__OP_ANY); }
 VC_API vc_val vc_all(vc_val a) { return vc__pure1(a, VC__OP_ALL); }
-
-VC__SMALL
 
 /* ---- where am I ---- */
 

@@ -537,6 +537,25 @@ VD_API vd_result vd_top_k_smallest(vd_context *ctx, vd_buffer in, vd_buffer valu
 #define VD__HAS_VKFFT 0
 #endif
 
+/* Around what is done once for a plan or for a kernel: made small, and without those passes of the compiler that take longest. Behind it gcc still defines
+   __OPTIMIZE_SIZE__, so nothing may ask for that. */
+#if !defined(__OPTIMIZE__)
+#define VD__FFT_SMALL
+#define VD__FFT_SMALL_END
+#elif defined(__clang__) && __clang_major__ >= 8
+#define VD__FFT_SMALL _Pragma("clang attribute push (__attribute__((minsize)), apply_to = function)")
+#define VD__FFT_SMALL_END _Pragma("clang attribute pop")
+#elif defined(__GNUC__) && !defined(__clang__) && !defined(__INTEL_COMPILER)
+#define VD__FFT_PRAGMA(text) _Pragma(#text)
+#define VD__FFT_SMALL _Pragma("GCC push_options") \
+    VD__FFT_PRAGMA(GCC optimize ("Os", "no-tree-vrp", "no-tree-pre", "no-tree-fre", "no-tree-pta", "no-tree-dominator-opts", \
+                                 "no-gcse", "no-schedule-insns2", "no-expensive-optimizations"))
+#define VD__FFT_SMALL_END _Pragma("GCC pop_options")
+#else
+#define VD__FFT_SMALL
+#define VD__FFT_SMALL_END
+#endif
+
 enum {
     VD__FFT_AXES = 4,          /* of one kernel */
     VD__FFT_STAGES = 8,        /* radices of one kernel */
@@ -1085,6 +1104,8 @@ static vc_val vd__digits_offset(const vd__digits *d, vc_val index) {
 
 // >>factor
 /* Lengths as products of radices, and what a radix costs. */
+
+VD__FFT_SMALL
 
 /* The largest factor of a radix not above its root, whose transforms are done first; 1: r is prime. */
 static uint32_t vd__fft_split(uint32_t r) {
@@ -7149,6 +7170,8 @@ static vd_result vd__top_check_io(const vd_top_k *p, const vd_top_k_io *io) {
     return result ? result : vd__plan_check_apart(p->ctx, call, p->name, values, indices, false);
 }
 
+VD__FFT_SMALL_END
+
 // >>vkfft
 /* Another engine behind the same calls: VkFFT, which writes GLSL, has glslang compile it and records dispatches of its own into a list. It binds buffers once
    and for all, so that a plan has an application for every pair of buffers. */
@@ -7796,6 +7819,8 @@ static vd_result vd__fft_run_all(vd_fft *p, vd_list *list, const vd_fft_io *io, 
 
 // >>shift
 /* Spectra with their middle in the middle. */
+
+VD__FFT_SMALL
 
 typedef struct vd__shift_desc {
     uint64_t shape[4];
@@ -9204,6 +9229,8 @@ VD_API void vd_fft_destroy(vd_fft *p) {
     vd__plan_free(&p->tie, p);
 }
 
+VD__FFT_SMALL_END
+
 static vd_result vd__fft_check_in_place(const vd_fft *p) {
     const vd__fft_layout *in = &p->layout[VD__FFT_IN], *out = &p->layout[VD__FFT_OUT];
     if (p->kind == VD_FFT_REAL && !vd__real_fits_in_place(p))
@@ -9267,6 +9294,8 @@ VD_API vd_result vd_fft_real_forward(vd_context *ctx, vd_buffer reals, vd_buffer
 VD_API vd_result vd_fft_real_inverse(vd_context *ctx, vd_buffer bins, vd_buffer reals) {
     return vd__real_simple(ctx, "vd_fft_real_inverse", reals, bins, VD_FFT_INVERSE);
 }
+
+VD__FFT_SMALL
 
 VD_API const vd_arg_info *vd_fft_arguments(const vd_fft *p, int *count) {
     if (!p) vd_error_set(VD_ERROR_INVALID, "vd_fft_arguments: plan is NULL");
@@ -9499,6 +9528,8 @@ VD_API void vd_convolve_destroy(vd_convolve *p) {
 }
 
 VD_API void vd_convolve_shape(const vd_convolve *p, uint64_t shape[3]) { if (p && shape) memcpy(shape, p->result, sizeof p->result); }
+
+VD__FFT_SMALL_END
 
 VD_API vd_result vd_convolve_set_kernel(vd_convolve *p, vd_list *list, vd_buffer kernel) {
     vd_fft_argument args[2];
