@@ -9731,20 +9731,20 @@ static void vc__dump_listing(vc_kernel *k, const vc__listing *l) {
 VC__SMALL_END
 
 /* Of the room public: what is not made small there is not declared so here, since gcc makes a function as it was first declared. */
-static vc_val vc__without_kernel(const char *call, const vc_val *v, uint32_t count);
 static uint32_t vc__fit(vc_kernel *k, const char *call, uint32_t which, vc_val v, vc_type type);
-static const char *vc__object_kind(uint32_t op);
-static const char *vc__object_name(const vc__object *o);
 static vc__object *vc__object_of(vc_kernel *k, const char *call, const vc_ref *r);
 static bool vc__step_ref(vc_kernel *k, const char *call, vc_ref *r, vc_val elements);
 static vc_val vc__load(vc_kernel *k, const char *call, const vc_ref *r);
 static void vc__store(vc_kernel *k, const char *call, const vc_ref *r, uint32_t which, vc_val value);
 static bool vc__in_switch(vc_kernel *k, const char *call);
-static uint32_t vc__record_component(vc_kernel *k, uint32_t vector, uint32_t i);
-static vc_val vc__component(const char *call, vc_val vector, uint32_t i);
 
 VC__SMALL
 
+static vc_val vc__without_kernel(const char *call, const vc_val *v, uint32_t count);
+static const char *vc__object_kind(uint32_t op);
+static const char *vc__object_name(const vc__object *o);
+static uint32_t vc__record_component(vc_kernel *k, uint32_t vector, uint32_t i);
+static vc_val vc__component(const char *call, vc_val vector, uint32_t i);
 static vc_ref vc__no_ref(void);
 static vc_ref vc__make_ref(vc_kernel *k, uint32_t node, vc_type type);
 static vc_val vc__insert(const char *call, vc_val vector, uint32_t i, vc_val scalar);
