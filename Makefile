@@ -202,7 +202,7 @@ programs_validate    = $(filter-out %/opencl,$(call files,tests/conformance,$(cc
 commands_validate    = $(patsubst %,"tools/validated %",$(filter-out %/copies,$(programs_validate))) \
                        "tools/validated env VKDISPATCH_BUFFERS=address build/$(cc)/tests/conformance/copies"
 
-commands_compile     = tests/compile/run tests/compile/cmake tests/compile/vcc
+commands_compile     = tests/compile/run tests/compile/link tests/compile/cmake tests/compile/vcc
 
 suites := compile unit golden codegen conformance fft fuzz sanitize validate
 

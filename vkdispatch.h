@@ -61,14 +61,18 @@
    Configuration: define before the implementation is compiled
        VKDISPATCH_IMPLEMENTATION          in one translation unit: makes the definitions. Default: off
        VKDISPATCH_STATIC                  everything is static; goes with VKDISPATCH_IMPLEMENTATION wherever the header is included. Default: off
-       VKDISPATCH_NO_VULKAN               leaves the Vulkan backend and its two headers out. Default: off
+       VKDISPATCH_NO_VULKAN               leaves the Vulkan backend and the Vulkan headers out. Default: off
        VKDISPATCH_CUDA                    adds the CUDA backend, which needs no header. Default: off
        VKDISPATCH_OPENCL                  adds the OpenCL backend, which needs no header. Default: off
-       VKDISPATCH_NO_VOLK_IMPLEMENTATION  the application, or another static unit, compiles volk; ours only includes volk.h. Default: off
+       VKDISPATCH_VOLK                    the application uses volk: includes volk.h in place of the Vulkan headers and starts from volk's
+                                          vkGetInstanceProcAddr, after volkInitialize where the application has not called it. Default: off
 
-   Linking: -lpthread and, on older systems, -ldl. libvulkan is opened at run time; a machine without it is told so by a result code. Compiling needs
-   vulkan/vulkan.h and volk.h on the include path (Debian: libvulkan-dev, libvulkan-volk-dev), or VKDISPATCH_NO_VULKAN. libcuda, libnvrtc (only when a kernel
-   comes as CUDA C) and libOpenCL are opened at run time too, and compiling needs nothing of them.
+   Linking: -lpthread and, on older systems, -ldl. libvulkan.so.1 is opened at run time; vd_context_create fails with VD_ERROR_NO_DEVICE if there is none.
+   Compiling needs vulkan/vulkan_core.h on the include path (Debian: libvulkan-dev), or VKDISPATCH_NO_VULKAN. The implementation neither defines nor
+   references a global symbol of Vulkan: the program may link libvulkan, load Vulkan itself, or include the Vulkan headers before or after this one. A program
+   that uses volk defines VKDISPATCH_VOLK and compiles volk once, by VOLK_IMPLEMENTATION or volk.c. Other loaders pass
+   vd_context_desc.get_instance_proc_addr. libcuda, libnvrtc (only when a kernel comes as CUDA C) and libOpenCL are opened at run time too, and compiling
+   needs nothing of them.
 
    Environment: VKDISPATCH_BACKEND (vulkan, cuda, opencl, dummy) and VKDISPATCH_DEVICE (an index or a part of a name) choose where the desc leaves the choice
    open; VKDISPATCH_LIBCUDA and VKDISPATCH_NVRTC name the libraries to open in place of libcuda.so.1 and of the libnvrtc that goes with the driver, which is
@@ -376,6 +380,8 @@ typedef struct vd_context_desc {
     void (*print)(void *user, const char *kernel, const uint32_t id[3], const char *text);
     void *print_user;
     uint64_t print_bytes;           /* for the records of one submission, of each queue; default: 1 MiB, at most 1 GiB */
+    void (*get_instance_proc_addr)(void); /* VD_BACKEND_VULKAN: the caller's PFN_vkGetInstanceProcAddr, valid until vd_context_destroy; default: volk's with
+                                       VKDISPATCH_VOLK, else that of libvulkan.so.1 */
 } vd_context_desc;
 
 /* Where a buffer lies; kernels and transfers take every kind. Where all memory is one, the kinds may be the same; where kernels reach no memory of a kind,
@@ -776,10 +782,10 @@ template <class... Args> inline vd_result vd_run(vd_context *ctx, vd_kernel kern
 #define VD__HAS_OPENCL 0
 #endif
 
-#ifdef VKDISPATCH_NO_VOLK_IMPLEMENTATION
-#define VD__HAS_VOLK_IMPLEMENTATION 0
+#ifdef VKDISPATCH_VOLK
+#define VD__HAS_VOLK 1
 #else
-#define VD__HAS_VOLK_IMPLEMENTATION 1
+#define VD__HAS_VOLK 0
 #endif
 
 #if !defined(__GNUC__)
@@ -1428,6 +1434,7 @@ struct vd__host {
     char *cache_directory;     /* a copy; NULL: compiled code is not kept */
     void *cuda_stream;         /* the caller's, or NULL */
     void *cl_context, *cl_device, *cl_queue;
+    void (*get_instance_proc_addr)(void); /* the caller's, or NULL */
     int copies;                /* what VKDISPATCH_COPIES asks for, VD__COPIES_ */
 };
 
@@ -2229,16 +2236,15 @@ static vd_result vd__dummy_queue_wait(vd__device *dev, uint32_t queue, uint64_t 
 VD__SMALL_END
 
 // >>vulkan api
-/* The functions of Vulkan that we use, one list for the instance and one for the device; tables per driver and device, no globals besides volk's loader. */
+/* The functions of Vulkan that we use: one table per instance and one per device. Vulkan's prototypes may be declared, but none is ever referenced, so that the
+   object file needs no symbol of Vulkan and the application may include the Vulkan headers with or without prototypes, before or after. */
 
 #if VD__HAS_VULKAN
-#if defined(VULKAN_H_) && !defined(VK_NO_PROTOTYPES)
-#error "vkdispatch: define VK_NO_PROTOTYPES before vulkan/vulkan.h is included, or include vkdispatch.h with its implementation first"
-#endif
-#if VD__HAS_VOLK_IMPLEMENTATION
-#define VOLK_IMPLEMENTATION
-#endif
+#if VD__HAS_VOLK
 #include <volk.h>
+#else
+#include <vulkan/vulkan_core.h>
+#endif
 
 VD__SMALL
 
@@ -2337,6 +2343,7 @@ VD__SMALL
 #define VD__VK_MEMBER(name) PFN_##name name;
 
 typedef struct vd__vk_driver {
+    PFN_vkGetInstanceProcAddr vkGetInstanceProcAddr;
     VD__VK_LOADER_FUNCTIONS(VD__VK_MEMBER)
     VD__VK_INSTANCE_FUNCTIONS(VD__VK_MEMBER)
     VkInstance instance;
@@ -2428,19 +2435,29 @@ static VD__PRINTF(2, 3) vd_result vd__vk_fail(VkResult result, const char *forma
     return code;
 }
 
-/* Opens libvulkan once in the process. An application that opened its own volk keeps it as it is. */
-static bool vd__vk_library_open(void) {
+#if VD__HAS_VOLK
+/* An application that initialised volk keeps it as it is. */
+static PFN_vkGetInstanceProcAddr vd__vk_loader(void) {
     static vd__mutex lock = VD__MUTEX_INIT;
     vd__mutex_lock(&lock);
-    bool open = vkGetInstanceProcAddr != NULL || volkInitialize() == VK_SUCCESS;
+    if (!vkGetInstanceProcAddr) volkInitialize();
     vd__mutex_unlock(&lock);
-    return open && vkGetInstanceProcAddr != NULL;
+    return vkGetInstanceProcAddr;
 }
+#else
+/* libvulkan is never closed: not every driver survives being unloaded. */
+static PFN_vkGetInstanceProcAddr vd__vk_loader(void) {
+    PFN_vkGetInstanceProcAddr loader = NULL;
+    void *library = vd__library_open("libvulkan.so.1"), *found = library ? vd__library_find(library, "vkGetInstanceProcAddr") : NULL;
+    memcpy(&loader, &found, sizeof found);
+    return loader;
+}
+#endif
 
 /* Both fill a table and return the name of the first function that is missing, or NULL. */
 static const char *vd__vk_load_loader(vd__vk_driver *vk) {
     const char *missing = NULL;
-#define VD__VK_LOAD(name) if (!(vk->name = (PFN_##name)vkGetInstanceProcAddr(NULL, #name)) && !missing) missing = #name;
+#define VD__VK_LOAD(name) if (!(vk->name = (PFN_##name)vk->vkGetInstanceProcAddr(NULL, #name)) && !missing) missing = #name;
     VD__VK_LOADER_FUNCTIONS(VD__VK_LOAD)
 #undef VD__VK_LOAD
     return missing;
@@ -2448,7 +2465,7 @@ static const char *vd__vk_load_loader(vd__vk_driver *vk) {
 
 static const char *vd__vk_load_instance(vd__vk_driver *vk) {
     const char *missing = NULL;
-#define VD__VK_LOAD(name) if (!(vk->name = (PFN_##name)vkGetInstanceProcAddr(vk->instance, #name)) && !missing) missing = #name;
+#define VD__VK_LOAD(name) if (!(vk->name = (PFN_##name)vk->vkGetInstanceProcAddr(vk->instance, #name)) && !missing) missing = #name;
     VD__VK_INSTANCE_FUNCTIONS(VD__VK_LOAD)
 #undef VD__VK_LOAD
     return missing;
@@ -2691,7 +2708,7 @@ static vd_result vd__vk_instance_create(vd__driver *driver) {
     if (missing) return vd__fail(VD_ERROR_NO_DEVICE, "Vulkan: the loader lacks %s", missing);
     if (!debug.layer) return VD_OK;
     PFN_vkCreateDebugUtilsMessengerEXT create =
-        (PFN_vkCreateDebugUtilsMessengerEXT)vkGetInstanceProcAddr(vk->instance, "vkCreateDebugUtilsMessengerEXT");
+        (PFN_vkCreateDebugUtilsMessengerEXT)vk->vkGetInstanceProcAddr(vk->instance, "vkCreateDebugUtilsMessengerEXT");
     debug.messenger.pNext = NULL;
     if (create && create(vk->instance, &debug.messenger, NULL, &vk->messenger)) vk->messenger = VK_NULL_HANDLE;
     return VD_OK;
@@ -2735,9 +2752,12 @@ static vd_result vd__vk_driver_start(vd__driver *driver) {
 }
 
 static vd_result vd__vk_driver_open(vd__driver *driver) {
-    if (!vd__vk_library_open()) return vd__fail(VD_ERROR_NO_DEVICE, "Vulkan: libvulkan could not be opened; is a Vulkan loader installed?");
+    PFN_vkGetInstanceProcAddr loader = (PFN_vkGetInstanceProcAddr)driver->host->get_instance_proc_addr;
+    if (!loader) loader = vd__vk_loader();
+    if (!loader) return vd__fail(VD_ERROR_NO_DEVICE, "Vulkan: libvulkan.so.1 could not be opened; is a Vulkan loader installed?");
     driver->native = vd__alloc_zeroed(&driver->host->allocator, sizeof(vd__vk_driver));
     if (!driver->native) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "Vulkan: no host memory for the instance");
+    vd__vk_driver_of(driver)->vkGetInstanceProcAddr = loader;
     vd_result result = vd__vk_driver_start(driver);
     if (result) vd__vk_driver_close(driver);
     return result;
@@ -2747,7 +2767,7 @@ static void vd__vk_driver_close(vd__driver *driver) {
     vd__vk_driver *vk = vd__vk_driver_of(driver);
     if (vk->messenger) {
         PFN_vkDestroyDebugUtilsMessengerEXT destroy =
-            (PFN_vkDestroyDebugUtilsMessengerEXT)vkGetInstanceProcAddr(vk->instance, "vkDestroyDebugUtilsMessengerEXT");
+            (PFN_vkDestroyDebugUtilsMessengerEXT)vk->vkGetInstanceProcAddr(vk->instance, "vkDestroyDebugUtilsMessengerEXT");
         if (destroy) destroy(vk->instance, vk->messenger, NULL);
     }
     if (vk->instance && vk->vkDestroyInstance) vk->vkDestroyInstance(vk->instance, NULL);
@@ -4195,7 +4215,7 @@ static void vd__vk_queue_native(vd__device *dev, uint32_t queue, vd_native *out)
     out->device = vk->handle;
     out->queue = vk->queues[queue];
     out->queue_family = vk->family;
-    out->get_instance_proc_addr = (void (*)(void))vkGetInstanceProcAddr;
+    out->get_instance_proc_addr = (void (*)(void))driver->vkGetInstanceProcAddr;
 }
 
 static vd_result vd__vk_queue_submit(vd__device *dev, uint32_t queue, const vd__commands *c, uint64_t value, const vd__wait *waits, uint32_t wait_count) {
@@ -10911,6 +10931,7 @@ static bool vd__context_init(vd_context *ctx, const vd_context_desc *desc) {
     ctx->host.cl_context = desc->cl_context;
     ctx->host.cl_device = desc->cl_device;
     ctx->host.cl_queue = desc->cl_queue;
+    ctx->host.get_instance_proc_addr = desc->get_instance_proc_addr;
     ctx->print = desc->print;
     ctx->print_user = desc->print_user;
     ctx->print_bytes = desc->print_bytes ? (desc->print_bytes + 3) & ~(uint64_t)3 : 1u << 20;

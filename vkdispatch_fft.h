@@ -7185,9 +7185,6 @@ static vd_result vd__vkfft_run(vd_fft *p, vd_list *list, const vd_fft_io *io, vd
 #ifndef __cplusplus
 #error "vkdispatch: VkFFT 1.2 is C++; with VKDISPATCH_VKFFT, compile VKDISPATCH_FFT_IMPLEMENTATION as C++"
 #endif
-#ifndef VK_NO_PROTOTYPES
-#define VK_NO_PROTOTYPES
-#endif
 #include <vulkan/vulkan.h>
 #include <glslang/Include/glslang_c_interface.h>
 #include <glslang/Public/resource_limits_c.h>

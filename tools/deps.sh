@@ -11,7 +11,6 @@ set -eu
 packages='
 build  libc6-dev                 h:stdio.h
 build  libvulkan-dev             h:vulkan/vulkan.h
-build  libvulkan-volk-dev        h:volk.h
 build  mesa-vulkan-drivers       d:
 build  libstb-dev                h:stb/stb_image.h
 test   gcc                       c:gcc
@@ -19,6 +18,7 @@ test   g++                       c:g++
 test   clang                     c:clang
 test   libclang-rt-dev           s:
 test   libcmocka-dev             h:cmocka.h
+test   libvulkan-volk-dev        h:volk.h
 test   libfftw3-dev              h:fftw3.h
 test   libdlpack-dev             h:dlpack/dlpack.h
 test   vulkan-validationlayers   l:

@@ -1,3 +1,3 @@
-/* An application's own volk, beside which ours has to link. */
+/* An application's own volk. */
 #define VOLK_IMPLEMENTATION
 #include <volk.h>

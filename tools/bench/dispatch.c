@@ -10,6 +10,8 @@
    buffer costs is not part of it; all else is measured in time that passes, with everything.
    Every counter is read back and compared with the number of dispatches. */
 #define _POSIX_C_SOURCE 200809L
+#define VOLK_IMPLEMENTATION /* for the hand-written side */
+#define VKDISPATCH_VOLK
 #define VKDISPATCH_IMPLEMENTATION
 #define VKDISPATCH_CODEGEN_IMPLEMENTATION
 #include "vkdispatch.h"

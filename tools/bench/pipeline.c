@@ -9,6 +9,8 @@
    double. A constant changes each time, so that no cache knows the module. Registers are what the driver reports
    (VK_KHR_pipeline_executable_properties). */
 #define _POSIX_C_SOURCE 200809L
+#define VOLK_IMPLEMENTATION /* for the hand-written side */
+#define VKDISPATCH_VOLK
 #define VKDISPATCH_IMPLEMENTATION
 #define VKDISPATCH_CODEGEN_IMPLEMENTATION
 #include "vkdispatch.h"
