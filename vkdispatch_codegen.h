@@ -874,9 +874,11 @@ static inline vc_val vc__imm_ulong(unsigned long x) { return sizeof x == 8 ? vc_
 #if defined(__GNUC__)
 #define VC__PREFETCH(address) __builtin_prefetch(address)
 #define VC__APART __attribute__((noinline))      /* called from many places, each of which would hold a copy; or a loop that wants all registers */
+#define VC__INLINE static inline __attribute__((always_inline)) /* on a hot path, and called more than once */
 #else
 #define VC__PREFETCH(address) ((void)(address))
 #define VC__APART
+#define VC__INLINE static inline
 #endif
 
 /* Around what is seldom done or takes no time to speak of: made small, and without those passes of the compiler that take longest. Behind it gcc still
@@ -1314,9 +1316,12 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
       VC__T_BITS("$0 || $1", "$0 | $1", "$0 | $1", NULL), vc__expand_or) \
     X(XOR,          "xor",          PURE,   2, BIU,  SAME,   COMMUTES, VC__S(165, 198, 198, 0), \
       VC__T_BITS("$0 != $1", "$0 ^ $1", "$0 ^ $1", "notEqual($0, $1)"), vc__expand_or) \
+    /* shifts and rotates: in a listing the count has the type of the first operand */ \
     X(SHL,          "shl",          PURE,   2, IU,   SAME,   0, VC__S(0, 196, 196, 0), \
       VC__T_OWN("$0 << $1", "($T)(($U)$0 << $1)", NULL, NULL), vc__expand_shift) \
     X(SHR,          "shr",          PURE,   2, IU,   SAME,   0, VC__S(0, 195, 194, 0), VC__T("$0 >> $1"), vc__expand_shift) \
+    X(ROTL,         "rotl",         PURE,   2, U,    SAME,   0, VC__S_NONE, \
+      VC__T_WORD(NULL, NULL, NULL, "__funnelshift_l($0, $0, $1)", NULL, "rotate($0, $1)"), vc__expand_rotate) \
     X(EQ,           "eq",           PURE,   2, BIUF, BOOL,   COMMUTES, VC__S(164, 170, 170, 180), VC__T_VECTOR("$0 == $1", "equal($0, $1)"), NULL) \
     X(NE,           "ne",           PURE,   2, BIUF, BOOL,   COMMUTES, VC__S(165, 171, 171, 183), VC__T_VECTOR("$0 != $1", "notEqual($0, $1)"), NULL) \
     X(LT,           "lt",           PURE,   2, IUF,  BOOL,   0, VC__S(0, 177, 176, 184), VC__T_VECTOR("$0 < $1", "lessThan($0, $1)"), NULL) \
@@ -1413,7 +1418,7 @@ static vc__expander vc__expand_extract, vc__expand_cast, vc__expand_div, vc__exp
     vc__expand_min, vc__expand_max, vc__expand_clamp, vc__expand_mix, vc__expand_step, vc__expand_fract, vc__expand_math64, vc__expand_pow, vc__expand_log,
     vc__expand_atan, vc__expand_isnan, vc__expand_dot, vc__expand_shift, vc__expand_memory, vc__expand_popcount, vc__expand_bit_reverse,
     vc__expand_index, vc__expand_find_lsb, vc__expand_find_msb, vc__expand_mul_hi, vc__expand_pack_half, vc__expand_unpack_half, vc__expand_atomic,
-    vc__expand_subgroup, vc__expand_dot_4x8, vc__expand_or;
+    vc__expand_subgroup, vc__expand_dot_4x8, vc__expand_or, vc__expand_rotate;
 
 typedef struct vc__forms {
     struct {
@@ -1441,6 +1446,7 @@ static const vc__forms vc__op_text[] = { VC__OPS(VC__OP_TEXT) };
 
 enum { VC__LANES_ALL = 0, VC__LANES_UP_TO = 1, VC__LANES_BELOW = 2, VC__LANES_EACH = 3 }; /* group operations, as SPIR-V numbers them */
 
+static inline bool vc__is_shift(uint32_t op) { return op >= VC__OP_SHL && op <= VC__OP_ROTL; }
 static inline bool vc__is_atomic(uint32_t op) { return op >= VC__OP_ATOMIC_ADD && op <= VC__OP_ATOMIC_STORE; }
 static inline bool vc__is_access(uint32_t op) { return op == VC__OP_LOAD || op == VC__OP_STORE || vc__is_atomic(op); }
 
@@ -2582,6 +2588,7 @@ static bool vc__fold_int(uint32_t op, vc_type kind, const uint64_t *v, uint64_t 
     case VC__OP_XOR: r = a ^ b; break;
     case VC__OP_SHL: r = a << count; break;
     case VC__OP_SHR: r = is_signed && a >> 63 ? ~(~a >> count) : a >> count; break;
+    case VC__OP_ROTL: r = count ? a << count | a >> (width - count) : a; break;
     default: return vc__fold_bits(op, kind, a, b, out);
     }
     *out = r & vc__ones(width);
@@ -2698,7 +2705,7 @@ static uint32_t vc__simplify_const(vc__lower *s, const vc__node *n, uint32_t x, 
         ones = vc__ones(vc__bits(kind));
         return c == ones ? vc__make_const(s, n->type, ones) : c == 0 ? x : VC__NIL;
     case VC__OP_XOR: return c == 0 ? x : VC__NIL;
-    case VC__OP_SHL: case VC__OP_SHR: return (c & (vc__bits(kind) - 1)) == 0 ? x : VC__NIL;
+    case VC__OP_SHL: case VC__OP_SHR: case VC__OP_ROTL: return (c & (vc__bits(kind) - 1)) == 0 ? x : VC__NIL;
     default: return VC__NIL;
     }
 }
@@ -3079,10 +3086,24 @@ static uint32_t vc__expand_extract(vc__lower *s, const vc__node *n) {
 static uint32_t vc__expand_shift(vc__lower *s, const vc__node *n) {
     vc_type type = n->type, of = vc__x_type(s, n->a[1]);
     uint16_t op = n->op;
-    uint32_t x = n->a[0], count = n->a[1], mask = vc__make_const(s, of, vc__bits(vc__kind(type)) - 1);
+    uint32_t x = n->a[0], count = n->a[1], mask;
+    uint64_t bits;
+    if (of == type && vc__const_bits(s, count, &bits) && bits < vc__bits(vc__kind(type))) return VC__NIL;
+    mask = vc__make_const(s, of, vc__bits(vc__kind(type)) - 1);
     count = vc__x_two(s, VC__OP_AND, count, mask);
     count = vc__x_cast(s, type, count);
     return vc__make_raw(s, op, type, x, count, VC__NIL, 0);
+}
+
+/* Two shifts, where the target has no rotation of that width. The count has the type of x. */
+static uint32_t vc__expand_rotate(vc__lower *s, const vc__node *n) {
+    vc_type type = n->type;
+    uint32_t x = n->a[0], count = n->a[1], left, back;
+    if (vc__is_opencl(s->target) || (vc__is_cuda(s->target) && vc__bits(vc__kind(type)) == 32)) return VC__NIL;
+    left = vc__x_two(s, VC__OP_SHL, x, count);
+    back = vc__x_one(s, VC__OP_NEG, count);
+    back = vc__x_two(s, VC__OP_SHR, x, back);
+    return vc__x_two(s, VC__OP_OR, left, back);
 }
 
 static bool vc__is_by_8(const vc__lower *s, const vc__node *n, uint32_t shift) {
@@ -5050,7 +5071,7 @@ VC__APART static uint32_t vc__lower_const(vc__lower *s, const vc__node *t, uint3
 }
 
 /* The short way for these: vc__settle and vc__merge in one. Operands and result, which goes to *to, as in the map; false: take the long way. */
-static inline bool vc__lower_plain(vc__lower *s, const vc__node *t, uint32_t a, uint32_t b, uint32_t c, uint32_t *to) {
+VC__INLINE bool vc__lower_plain(vc__lower *s, const vc__node *t, uint32_t a, uint32_t b, uint32_t c, uint32_t *to) {
     uint32_t hash, i, number, head = vc__head(t), x = t->x;
     vc__node *n;
     if (s->count >= s->room || a & VC__MAP_CONST || a == b) return false;
@@ -5084,6 +5105,27 @@ static inline bool vc__lower_plain(vc__lower *s, const vc__node *t, uint32_t a, 
     n->a[2] = c;
     n->x = x;
     return true;
+}
+
+VC__APART static bool vc__lower_two(vc__lower *s, const vc__node *t, uint32_t a, uint32_t b, uint32_t *to) { return vc__lower_plain(s, t, a, b, VC__NIL, to); }
+
+/* The short way for a shift or rotate of a scalar by a constant that has its type and is from 1 to its width - 1; false: take the long way. */
+VC__APART static bool vc__lower_shift(vc__lower *s, const vc__node *t, uint32_t x, uint32_t count, uint32_t *to) {
+    const vc__node *c = &s->node[count & ~VC__MAP_CONST];
+    uint32_t width = vc__bits(vc__kind(t->type)), left, right;
+    vc__node n = *t;
+    if (!(count & VC__MAP_CONST) || c->op != VC__OP_CONST || c->type != t->type || c->a[1] || c->a[0] - 1u >= width - 1u) return false;
+    if (t->op != VC__OP_ROTL || vc__is_opencl(s->target) || (vc__is_cuda(s->target) && width == 32)) return vc__lower_two(s, t, x, count, to);
+    if (width < 32 || x & VC__MAP_CONST) return false;
+    s->region = t->at;
+    right = vc__make_const(s, t->type, width - c->a[0]);
+    if (right == VC__NIL) return false;
+    n.op = VC__OP_SHL;
+    if (!vc__lower_two(s, &n, x, count, &left)) return false;
+    n.op = VC__OP_SHR;
+    if (!vc__lower_two(s, &n, x, right | VC__MAP_CONST, &right)) return false;
+    n.op = VC__OP_OR;
+    return vc__lower_two(s, &n, left, right, to);
 }
 
 /* Tape node i, whose operands are lowered. */
@@ -5150,6 +5192,7 @@ static inline uint32_t vc__step(vc__lower *s, const vc__node *tape, uint32_t *ma
     } else {
         a = vc__missing(s, t);
         if (a != VC__NIL) return a;
+        if (vc__is_shift(t->op) && s->target != VC_TARGET_NONE && vc__lower_shift(s, t, map[t->a[0]], map[t->a[1]], &map[i])) return VC__NIL;
     }
     map[i] = vc__noted(s, vc__lower_node(s, i));
     return s->kernel->failed ? VC__STOP : VC__NIL;
@@ -7127,7 +7170,7 @@ static void vc__p_survey(vc__printer *g) {
         const uint32_t *operand = vc__p_operands(l, n, &count);
         for (j = 0; j < count; j++) {
             if (operand[j] == VC__NIL) continue;
-            g->note[operand[j]].uses++;
+            g->note[operand[j]].uses += n->op == VC__OP_ROTL ? 2 : 1; /* CUDA C's form names its first operand twice */
             g->note[operand[j]].user = i;
         }
         if (n->op == VC__OP_END) g->note[i].opener = block;
@@ -11878,6 +11921,15 @@ VC_API vc_val vc_and(vc_val a, vc_val b) { return vc__pure2(a, b, VC__OP_AND); }
 VC_API vc_val vc_or(vc_val a, vc_val b) { return vc__pure2(a, b, VC__OP_OR); }
 VC_API vc_val vc_xor(vc_val a, vc_val b) { return vc__pure2(a, b, VC__OP_XOR); }
 
+/* Whether `a` is a scalar integer and the count an immediate, which then has the type of a and is below its width: the short way takes these. */
+static inline bool vc__quick_count(vc_val a, vc_val *count) {
+    vc_kernel *k = vc__quick_kernel(a);
+    const vc__node *n = k ? vc__near_node(k, a) : NULL;
+    if (!n || n->type >= 16 || !vc__is_int(n->type) || count->of >= 16 || !vc__is_int((vc_type)count->of)) return false;
+    *count = vc__immediate(n->type, count->bits & (vc__bits(n->type) - 1));
+    return true;
+}
+
 /* The count has a type of its own; an immediate one joins the type of a. */
 static vc_val vc__shift(uint32_t op, vc_val a, vc_val count) {
     vc_kernel *k = vc__kernel_of(a) ? vc__kernel_of(a) : vc__kernel_of(count);
@@ -11885,6 +11937,7 @@ static vc_val vc__shift(uint32_t op, vc_val a, vc_val count) {
     vc__operand o[2];
     uint32_t n[2], rows;
     uint64_t v[3] = { 0, 0, 0 }, bits = 0;
+    if (vc__quick_count(a, &count)) return vc__pure2_long(a, count, op);
     if (k ? k->failed : !vc__is_immediate(a) || !vc__is_immediate(count)) return vc__no_value();
     if (!vc__take(k, call, 1, a, &o[0]) || !vc__take(k, call, 2, count, &o[1])) return vc__refused(k, call);
     if (!vc__check_kind(k, call, &o[0], 1, VC__KINDS_IU) || !vc__check_kind(k, call, &o[1], 2, VC__KINDS_IU)) return vc__refused(k, call);
@@ -12679,11 +12732,16 @@ VC_API vc_val vc_byte_swap(vc_val a) {
 }
 
 static vc_val vc__rotate(const char *call, vc_val a, vc_val count, bool right) {
-    vc__fn f = vc__fn_begin(call, VC__KINDS_IU, 1, 2, a, count, vc__no_value(), vc__no_value());
+    vc__fn f;
+    if (vc__quick_count(a, &count) && vc__is_unsigned((vc_type)count.of)) {
+        count.bits = (right ? 0 - count.bits : count.bits) & (vc__bits((vc_type)count.of) - 1);
+        return vc__pure2_long(a, count, VC__OP_ROTL);
+    }
+    f = vc__fn_begin(call, VC__KINDS_IU, 1, 2, a, count, vc__no_value(), vc__no_value());
     if (!f.type) return vc__fn_end(&f, a);
     a = vc__to_kind(vc__fn_unsigned(&f), f.v[0]);
-    count = vc__to_kind(VC_U32, f.v[1]);
-    a = vc_or(vc_shl(a, right ? vc_neg(count) : count), vc_shr(a, right ? count : vc_neg(count)));
+    count = vc__to_kind(vc__fn_unsigned(&f), f.v[1]);
+    a = vc__pure2(a, right ? vc_neg(count) : count, VC__OP_ROTL);
     return vc__fn_end(&f, vc__to_kind(vc__scalar(f.type), a));
 }
 VC_API vc_val vc_rotl(vc_val a, vc_val count) { return vc__rotate("vc_rotl", a, count, false); }

@@ -38,6 +38,7 @@ static const char host_cuda_prelude[] =
     "static inline int __popc(unsigned x) { return __builtin_popcount(x); }\n"
     "static inline int __clz(int x) { return x ? __builtin_clz((unsigned)x) : 32; }\n"
     "static inline int __ffs(int x) { return __builtin_ffs(x); }\n"
+    "static inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned n) { return n & 31u ? high << (n & 31u) | low >> (32 - (n & 31u)) : high; }\n"
     "static inline int __mulhi(int x, int y) { return (int)((long long)x * y >> 32); }\n"
     "static inline unsigned __umulhi(unsigned x, unsigned y) { return (unsigned)((unsigned long long)x * y >> 32); }\n"
     "static inline unsigned __brev(unsigned x) { unsigned r = 0; for (int i = 0; i < 32; i++) r |= (x >> i & 1u) << (31 - i); return r; }\n"

@@ -232,11 +232,29 @@ static void pointers(void **state) {
     vc_free(k);
 }
 
+/* Rotates are one instruction where the language has one: a count below the width, whatever was given. */
+static void rotates(void **state) {
+    (void)state;
+    vc_kernel *k = begin("rotates", false);
+    vc_ref x = vc_buffer(k, "x", VC_U32, VC_READ_WRITE);
+    vc_val i = vc_global_id(k, 0), v = vc_load(x, i);
+    vc_store(x, i, vc_rotl(vc_rotr(vc_add(v, i), vc_i32(7)), vc_u8(40)));
+    has(k, VC_TARGET_CUDA, "__funnelshift_l(");
+    has(k, VC_TARGET_OPENCL, "rotate(");
+    for (size_t t = 0; t < 2; t++) {
+        has(k, targets[t], ", 25u)");
+        has(k, targets[t], ", 8u)");
+        lacks(k, targets[t], "<<");
+        lacks(k, targets[t], ">>");
+    }
+    vc_free(k);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(entries), cmocka_unit_test(names), cmocka_unit_test(block), cmocka_unit_test(wide), cmocka_unit_test(shared),
         cmocka_unit_test(contraction), cmocka_unit_test(depth), cmocka_unit_test(refusals), cmocka_unit_test(kept),
-        cmocka_unit_test(bytes), cmocka_unit_test(pointers)
+        cmocka_unit_test(bytes), cmocka_unit_test(pointers), cmocka_unit_test(rotates)
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

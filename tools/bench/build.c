@@ -2,7 +2,8 @@
 
        make bench-build
 
-   The kernel is a straight-line transform of 256 complex points: two passes of sixteen radix-16 butterflies, every step a builder call.
+   The kernel is a straight-line transform of 256 complex points: two passes of sixteen radix-16 butterflies, every step a builder call. `shifts` and
+   `rotates` are chains of integer operations of which half are shifts or rotates by constants, as hashes and random number generators have them.
    An instruction is one of SPIR-V's inside the function; a node is what one builder call recorded. `reused` builds with vc_restart in memory that
    is there already, `cold` from vc_begin to vc_free, both in time of the thread, as glslang's; `cold-memory` is what the system had to give for that,
    which is most of the difference, and 0 where malloc kept what the last kernel had. bench-pipeline runs such modules. */
@@ -44,11 +45,29 @@ static double instructions(const uint32_t *words, size_t count) {
 
 typedef struct split { double record, print, total; } split;
 
-static split build_reused(vc_kernel *k, const vc_kernel_desc *desc, size_t *words, const uint32_t **code) {
+typedef void recorder(vc_kernel *k);
+
+static void record_transform(vc_kernel *k) { record_straight(k, 1); }
+
+/* 8192 operations: every other one is a shift, or a rotate. */
+static void record_chain(vc_kernel *k, bool rotates) {
+    vc_ref x = vc_buffer(k, "x", VC_U32, VC_READ_WRITE);
+    vc_val i = vc_global_id(k, 0), v = vc_load(x, i), w = i;
+    for (uint32_t n = 0; n < 4096; n++) {
+        vc_val by = vc_u32(1 + n % 31), turned = rotates ? vc_rotl(v, by) : n % 2 ? vc_shl(v, by) : vc_shr(v, by);
+        v = n % 2 ? vc_add(turned, w) : vc_xor(turned, w);
+        w = turned;
+    }
+    vc_store(x, i, v);
+}
+static void record_shifts(vc_kernel *k) { record_chain(k, false); }
+static void record_rotates(vc_kernel *k) { record_chain(k, true); }
+
+static split build_reused(vc_kernel *k, const vc_kernel_desc *desc, recorder *record, size_t *words, const uint32_t **code) {
     split s;
     double start = bench_busy();
     vc_restart(k, desc);
-    record_straight(k, 1);
+    record(k);
     double recorded = bench_busy();
     *code = vc_spirv(k, words);
     double end = bench_busy();
@@ -59,11 +78,11 @@ static split build_reused(vc_kernel *k, const vc_kernel_desc *desc, size_t *word
     return s;
 }
 
-static double build_cold(const vc_kernel_desc *desc) {
+static double build_cold(const vc_kernel_desc *desc, recorder *record) {
     size_t words = 0;
     double start = bench_busy();
     vc_kernel *k = vc_begin(desc);
-    record_straight(k, 1);
+    record(k);
     if (!vc_spirv(k, &words)) die("vc_spirv", vc_error(k));
     vc_free(k);
     return bench_busy() - start;
@@ -80,39 +99,42 @@ static void to_unit(double *values, int count, double unit) {
     for (int i = 0; i < count; i++) values[i] *= 1e9 / unit;
 }
 
-static double bench_ours(vc_kernel *k, const vc_kernel_desc *desc) {
+static void bench_ours(vc_kernel *k, const vc_kernel_desc *desc, const char *name, recorder *record) {
     double reused[REUSED_ROUNDS], recording[REUSED_ROUNDS], printing[REUSED_ROUNDS], cold[COLD_ROUNDS], fresh[COLD_ROUNDS], nodes[REUSED_ROUNDS];
     const uint32_t *code = NULL;
     size_t words = 0;
-    char size[64];
-    build_reused(k, desc, &words, &code);
+    char size[64], reused_name[64], cold_name[64], memory_name[64], record_name[64], print_name[64];
+    snprintf(reused_name, sizeof reused_name, "build%s-reused", name);
+    snprintf(cold_name, sizeof cold_name, "build%s-cold", name);
+    snprintf(memory_name, sizeof memory_name, "build%s-cold-memory", name);
+    snprintf(record_name, sizeof record_name, "build%s-reused-record", name);
+    snprintf(print_name, sizeof print_name, "build%s-reused-schedule-and-print", name);
+    build_reused(k, desc, record, &words, &code);
     double count = instructions(code, words), recorded = (double)vc_reflect(k)->nodes;
     for (int i = 0; i < REUSED_ROUNDS; i++) {
-        split s = build_reused(k, desc, &words, &code);
+        split s = build_reused(k, desc, record, &words, &code);
         reused[i] = nodes[i] = s.total;
         recording[i] = s.record;
         printing[i] = s.print;
     }
     for (int i = 0; i < COLD_ROUNDS; i++) {
         double before = touched();
-        cold[i] = build_cold(desc);
+        cold[i] = build_cold(desc, record);
         fresh[i] = touched() - before;
     }
-    double seconds = bench_median(reused, REUSED_ROUNDS);
     to_unit(reused, REUSED_ROUNDS, count);
     to_unit(recording, REUSED_ROUNDS, count);
     to_unit(printing, REUSED_ROUNDS, count);
     to_unit(nodes, REUSED_ROUNDS, recorded);
     to_unit(cold, COLD_ROUNDS, count);
     snprintf(size, sizeof size, "%.0f-instructions", count);
-    bench_print_alone("build-reused", size, reused, REUSED_ROUNDS, "ns/instruction", 40);
-    bench_print_alone("build-cold", size, cold, COLD_ROUNDS, "ns/instruction", 70);
-    bench_print_alone("build-cold-memory", size, fresh, COLD_ROUNDS, "KB", -1);
-    bench_print_alone("build-reused-record", size, recording, REUSED_ROUNDS, "ns/instruction", -1);
-    bench_print_alone("build-reused-schedule-and-print", size, printing, REUSED_ROUNDS, "ns/instruction", -1);
+    bench_print_alone(reused_name, size, reused, REUSED_ROUNDS, "ns/instruction", 40);
+    bench_print_alone(cold_name, size, cold, COLD_ROUNDS, "ns/instruction", 70);
+    bench_print_alone(memory_name, size, fresh, COLD_ROUNDS, "KB", -1);
+    bench_print_alone(record_name, size, recording, REUSED_ROUNDS, "ns/instruction", -1);
+    bench_print_alone(print_name, size, printing, REUSED_ROUNDS, "ns/instruction", -1);
     snprintf(size, sizeof size, "%.0f-nodes", recorded);
-    bench_print_alone("build-reused", size, nodes, REUSED_ROUNDS, "ns/node", -1);
-    return seconds;
+    bench_print_alone(reused_name, size, nodes, REUSED_ROUNDS, "ns/node", -1);
 }
 
 /* ---- glslang ---- */
@@ -125,7 +147,7 @@ static void bench_glslang(vc_kernel *k, const vc_kernel_desc *desc) {
     size_t words = 0;
     char size[64];
     vc_restart(k, desc);
-    record_straight(k, 1);
+    record_transform(k);
     const char *text = vc_source(k, VC_TARGET_GLSL);
     if (!text) die("vc_source", vc_error(k));
     char *source = (char *)malloc(strlen(text) + 1);
@@ -139,7 +161,7 @@ static void bench_glslang(vc_kernel *k, const vc_kernel_desc *desc) {
     for (int i = 0; i < GLSLANG_ROUNDS; i++) {
         module m = glslang_compile(source);
         pair.theirs[i] = m.seconds;
-        pair.ours[i] = build_reused(k, desc, &words, &code).total;
+        pair.ours[i] = build_reused(k, desc, record_transform, &words, &code).total;
         snprintf(size, sizeof size, "%.0f/%.0f-instructions", instructions(code, words), instructions(m.words, m.count));
         free(m.words);
     }
@@ -162,7 +184,9 @@ int main(void) {
     desc.buffers = VC_BUFFERS_BINDING;
     make_turns();
     vc_kernel *k = vc_begin(&desc);
-    bench_ours(k, &desc);
+    bench_ours(k, &desc, "", record_transform);
+    bench_ours(k, &desc, "-shifts", record_shifts);
+    bench_ours(k, &desc, "-rotates", record_rotates);
 #if HAS_GLSLANG
     glslang_initialize_process();
 #endif
