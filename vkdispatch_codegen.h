@@ -101,6 +101,15 @@
    continue, goto or return. A value lives in the block it was made in; carry results out in a vc_var. C's if and for run while the kernel is written: they
    choose and unroll.
 
+   Evaluation. Operands are evaluated before the operation that takes them, on every target: vc_and, vc_or and vc_select read memory for all of their
+   operands, and a load runs where it was recorded even if a vc_return_if after it makes the value useless. Only values that nothing uses are left out. To
+   read memory only where a condition holds, guard the index (vc_load_or), use VC_IF, or use one of the short-circuit statements, whose later operands run
+   only if needed:
+       vc_and_then(k, &ok, vc_lt(i, n), vc_gt(vc_load(x, i), zero));       ok = i < n && x[i] > zero
+       vc_or_else(k, &ok, vc_ge(i, n), vc_gt(vc_load(x, i), zero));        ok = i >= n || x[i] > zero
+       vc_select_lazy(k, &v, vc_lt(i, n), vc_load(x, i), vc_load(y, i));   v = i < n ? x[i] : y[i]
+   An operand may be a call of your own function that records statements. Values made for such an operand belong to its block and cannot be used elsewhere.
+
    Meaning. Every operation means the same on every target. Integers wrap. x / 0 is all ones and x % 0 is x; the least integer / -1 is itself. Shift counts
    are taken modulo the width. float to int saturates, NaN gives 0. A float becomes a narrower one by one rounding to nearest even, also where it is widened
    again; without i64, f64 to f16, and to f32 and back, are as the device likes. min and max give the other operand if one is NaN. mod(x, y) is x - y *
@@ -587,7 +596,7 @@ VC_API vc_val vc_lt(vc_val a, vc_val b);                        /* n; false if o
 VC_API vc_val vc_le(vc_val a, vc_val b);
 VC_API vc_val vc_gt(vc_val a, vc_val b);
 VC_API vc_val vc_ge(vc_val a, vc_val b);
-VC_API vc_val vc_select(vc_val condition, vc_val a, vc_val b);  /* condition ? a : b, both computed; condition a scalar or one bool a component */
+VC_API vc_val vc_select(vc_val condition, vc_val a, vc_val b);  /* condition ? a : b, both evaluated; condition a scalar or one bool a component */
 VC_API vc_val vc_any(vc_val a);                                 /* bool vector to bool */
 VC_API vc_val vc_all(vc_val a);
 
@@ -730,6 +739,11 @@ VC_API int vc_case_begin(vc_kernel *k, int64_t value);
 VC_API int vc_default_begin(vc_kernel *k);
 VC_API vc_val vc_each_begin(vc_kernel *k, uint32_t axes, uint32_t axis); /* axis 0 opens the guard over `axes` axes */
 VC_API int vc_block_end(vc_kernel *k);                          /* 0 */
+typedef enum vc_lazy_kind { VC_LAZY_SELECT = 0, VC_LAZY_AND, VC_LAZY_OR } vc_lazy_kind;
+typedef struct vc_lazy { vc_kernel *of; const char *call; vc_val condition, a; vc_ref result; uint32_t which, front, block; } vc_lazy;
+VC_API vc_lazy vc_lazy_begin(vc_kernel *k, const char *call, vc_lazy_kind kind, vc_val condition);
+VC_API void vc_lazy_else(vc_lazy *lazy, vc_val a);
+VC_API void vc_lazy_end(vc_lazy *lazy, vc_val value, vc_val *out);
 
 #define VC__JOIN2(a, b) a##b
 #define VC__JOIN(a, b) VC__JOIN2(a, b)
@@ -749,6 +763,18 @@ VC_API int vc_block_end(vc_kernel *k);                          /* 0 */
 /* i = first, first + step, … below limit (above it for a negative step); a step of 0 runs no round. i has the type of first and limit and never wraps. */
 #define VC_FOR(k, i, first, limit) VC_FOR_STEP(k, i, first, limit, vc_i32(1))
 #define VC_FOR_STEP(k, i, first, limit, step) VC__VALUE_BLOCK(VC__ONCE, k, i = vc_for_begin(k, first, limit, step))
+/* Short circuit, the same on every target: statements that set the vc_val *out.
+   vc_and_then: a && b; vc_or_else: a || b; the expression b is recorded in a block that runs only if a does not decide the result.
+   vc_select_lazy: condition ? a : b; only the chosen expression runs.
+   The expressions may load, call functions that record statements, and end in a value of any type; values made in them cannot be used elsewhere. */
+#define vc_and_then(k, out, a, b) VC__LAZY(k, vc_and_then, VC_LAZY_AND, a, (void)0, b, out)
+#define vc_or_else(k, out, a, b) VC__LAZY(k, vc_or_else, VC_LAZY_OR, a, (void)0, b, out)
+#define vc_select_lazy(k, out, condition, a, b) VC__LAZY(k, vc_select_lazy, VC_LAZY_SELECT, condition, vc_lazy_else(&vc__lazy, a), b, out)
+#define VC__LAZY(k, call, kind, condition, between, value, out) do { \
+        vc_lazy vc__lazy = vc_lazy_begin(k, #call, kind, condition); \
+        between; \
+        vc_lazy_end(&vc__lazy, value, out); \
+    } while (0)
 /* One round for each thread asked for: i, or (x, y), or (x, y, z) are its global ids; invocations beyond the threads skip the block. */
 #define VC_EACH(k, i) VC__VALUE_BLOCK(VC__ONCE, k, i = vc_each_begin(k, 1, 0))
 #define VC_EACH2(k, x, y) VC__VALUE_BLOCK(VC__ONCE, k, x = vc_each_begin(k, 2, 0), y = vc_each_begin(k, 2, 1))
@@ -810,7 +836,8 @@ template <class T> vc_val vc_imm_of(T *) = delete; /* no address is a bool here 
 
 /* Operators of two values, or of a value and a C++ number: x * 2.0f + y. The number is vc_imm_of it, so the rules are those of the calls: an int takes the
    integer type of its partner, a float goes with f32 and a double with f64. % is vc_rem, >> is vc_shr, ! takes bool alone. There is no +=, since values do
-   not change: keep what changes in a vc_var. There is no && or ||, since both sides are recorded: & and | do. */
+   not change: keep what changes in a vc_var. There is no && or ||, since both sides are recorded: & and | do,
+   or vc_and_then and vc_or_else. */
 #define VC__OPERATOR(symbol, call) \
     static inline vc_val operator symbol(vc_val a, vc_val b) { return call(a, b); } \
     template <class T> static inline auto operator symbol(vc_val a, T b) -> decltype(call(a, vc_imm_of(b))) { return call(a, vc_imm_of(b)); } \
@@ -6842,10 +6869,12 @@ typedef struct vc__note { /* what the printer knows of a node */
     uint32_t block;       /* 1 + the node that opened the block it stands in; 0: the kernel's body */
     uint32_t opener;      /* an END: 1 + the node that opened what it closes */
     uint32_t pins;        /* effects and blocks before it */
+    uint32_t exits;       /* breaks, continues and returns before it */
     uint32_t place;       /* the statement it is printed in */
     uint32_t number;      /* of its name; 0: none */
     uint8_t depth, weight;/* of the expression */
     bool nested;          /* printed inside its user */
+    bool reads;           /* its expression reads memory other than a variable */
     bool chained;         /* a switch that is printed as if and else if */
     bool masked;          /* CUDA C: a block that holds operations of subgroups; `number` is its mask's */
 } vc__note;
@@ -7164,7 +7193,7 @@ static bool vc__p_is_pin(const vc__node *n) { return vc__op[n->op].class_ == VC_
 /* Counts uses, and finds block and region of every node. */
 static void vc__p_survey(vc__printer *g) {
     const vc__listing *l = g->l;
-    uint32_t block = 0, pins = 0, i, j, count;
+    uint32_t block = 0, pins = 0, exits = 0, i, j, count;
     for (i = l->leaves; i < l->count; i++) {
         const vc__node *n = &l->node[i];
         const uint32_t *operand = vc__p_operands(l, n, &count);
@@ -7177,9 +7206,11 @@ static void vc__p_survey(vc__printer *g) {
         if (n->op == VC__OP_END || n->op == VC__OP_ELSE) block = block ? g->note[block - 1].block : 0;
         g->note[i].block = block;
         g->note[i].pins = pins;
+        g->note[i].exits = exits;
         g->note[i].place = i;
         if (vc__op[n->op].class_ == VC__BLOCK && n->op != VC__OP_END) block = i + 1;
         pins += vc__p_is_pin(n);
+        exits += n->op == VC__OP_BREAK_IF || n->op == VC__OP_CONTINUE_IF || n->op == VC__OP_RETURN_IF;
         if (n->op >= VC__OP_BUFFER && n->op <= VC__OP_ARRAY) g->live[n->x] = true;
     }
 }
@@ -7222,10 +7253,21 @@ static bool vc__p_may_nest(const vc__printer *g, uint32_t i) {
     if ((n->flags & VC__NODE_PRECISE) && !(u->flags & VC__NODE_PRECISE)) return false;
     if (u->op == VC__OP_SWITCH || (u->op == VC__OP_FOR && u->a[1] == i)) return false; /* printed more than once, or computed in every round */
     if (vc__is_atomic(u->op) && vc__p_is_looped(g, u)) return false;
-    return n->op != VC__OP_LOAD || vc__p_reads_constant(g, n) || g->note[user->place].pins == note->pins;
+    if (n->op != VC__OP_LOAD || g->note[user->place].pins == note->pins) return true;
+    return vc__p_reads_constant(g, n) && g->note[user->place].exits == note->exits; /* an exit must not skip the load */
 }
 
-/* From the last node to the first: where each is printed. Then forward: those whose expression would become too long get a name after all. */
+/* Whether a language may skip the operands after the first: &&, || and ?: do. */
+static bool vc__p_short_circuits(const vc__node *n) {
+    return n->op == VC__OP_SELECT || ((n->op == VC__OP_AND || n->op == VC__OP_OR) && vc__is_bool(n->type));
+}
+
+static bool vc__p_reads_memory(const vc__printer *g, const vc__node *n) {
+    return n->op == VC__OP_LOAD && g->l->object[vc__p_object(g->l, n->a[0])].op != VC__OP_VAR;
+}
+
+/* Chooses which expressions are printed inside their user. First backward: those that may be. Then forward: an expression gets a name after all if it would
+   become too long, or if it reads memory and its user might not evaluate it: all operands are evaluated, as in SPIR-V. */
 static void vc__p_settle(vc__printer *g) {
     const vc__listing *l = g->l;
     uint32_t i, j, count;
@@ -7236,11 +7278,14 @@ static void vc__p_settle(vc__printer *g) {
     for (i = l->body; i < l->count; i++) {
         const uint32_t *operand = vc__p_operands(l, &l->node[i], &count);
         uint32_t depth = 1, weight = 1;
+        g->note[i].reads = vc__p_reads_memory(g, &l->node[i]);
         for (j = 0; j < count; j++) {
-            const vc__note *o = operand[j] == VC__NIL ? NULL : &g->note[operand[j]];
+            vc__note *o = operand[j] == VC__NIL ? NULL : &g->note[operand[j]];
+            if (o && j && o->reads && vc__p_short_circuits(&l->node[i])) o->nested = false;
             if (!o || !o->nested) continue;
             if (o->depth >= depth) depth = o->depth + 1u;
             weight += o->weight;
+            g->note[i].reads |= o->reads;
         }
         if ((depth > VC__P_NESTING || weight > VC__P_WEIGHT) && l->node[i].op != VC__OP_GRADIENT) g->note[i].nested = false;
         g->note[i].depth = (uint8_t)(depth > 255 ? 255 : depth);
@@ -12433,11 +12478,15 @@ VC_API void vc_group_broadcast(vc_kernel *k, vc_val v, vc_val local_index, vc_va
 
 /* ---- blocks ---- */
 
-VC_API int vc_if_begin(vc_kernel *k, vc_val condition) {
+static void vc__begin_if(vc_kernel *k, const char *call, vc_val condition) {
     uint32_t c;
-    if (!vc__ready(k) || vc__in_switch(k, "VC_IF")) return 1;
-    c = vc__condition(k, "VC_IF", 1, condition);
+    if (!vc__ready(k) || vc__in_switch(k, call)) return;
+    c = vc__condition(k, call, 1, condition);
     if (c != VC__NIL) vc__open_block(k, k->now, VC__OP_IF, vc__flags_of(k, c), VC_NONE, c, VC__NIL);
+}
+
+VC_API int vc_if_begin(vc_kernel *k, vc_val condition) {
+    vc__begin_if(k, "VC_IF", condition);
     return 1;
 }
 
@@ -12580,6 +12629,77 @@ VC_API vc_val vc_for_begin(vc_kernel *k, vc_val first, vc_val limit, vc_val step
     if (o[1].node == VC__NIL) limit = vc_imm(type, o[1].bits);
     if (o[2].node == VC__NIL) return vc__for_known(k, first, limit, type, o[2].type, vc__widen(o[2].type, o[2].bits));
     return vc__for_computed(k, first, limit, type, step);
+}
+
+/* ---- short circuit: a variable in front of a VC_IF holds the result ---- */
+
+/* Stores operand `which` into the result. The first store declares it in front of the blocks; composites need no zeros there, since both blocks set them. */
+static void vc__store_lazy(vc_lazy *lazy, uint32_t which, vc_val value) {
+    vc_kernel *k = lazy->of;
+    vc_type type = vc_typeof(value);
+    bool composite = vc__is_composite(value);
+    uint32_t at = k->at;
+    vc__operand o;
+    if (composite ? vc__composite_node(k, lazy->call, which, value) == VC__NIL : !vc__take(k, lazy->call, which, value, &o)) return;
+    if (!lazy->result.of) {
+        k->at = lazy->front;
+        lazy->result = composite ? vc_array(k, NULL, type, 1) : vc_var(k, NULL, type);
+        k->at = at;
+    }
+    if (!k->failed && !composite && !vc__adapts(&o) && vc__scalar(type) != vc__scalar(lazy->result.type))
+        vc__refuse_operand(k, lazy->call, which, &o, vc__type_text(k, lazy->result.type).text);
+    if (!k->failed) vc__store(k, lazy->call, &lazy->result, which, value);
+}
+
+VC_API vc_lazy vc_lazy_begin(vc_kernel *k, const char *call, vc_lazy_kind kind, vc_val condition) {
+    vc_lazy lazy;
+    memset(&lazy, 0, sizeof lazy);
+    lazy.of = k;
+    lazy.call = call;
+    lazy.which = kind == VC_LAZY_SELECT ? 3 : 2;
+    if (!vc__ready(k)) return lazy;
+    if (kind != VC_LAZY_SELECT) lazy.result = vc_var(k, NULL, VC_BOOL);
+    if (kind == VC_LAZY_OR && vc__condition(k, call, 1, condition) != VC__NIL) {
+        vc_set(lazy.result, vc_bool(true));
+        condition = vc_not(condition);
+    }
+    lazy.condition = condition;
+    lazy.front = k->at;
+    vc__begin_if(k, call, condition);
+    lazy.block = k->now;
+    return lazy;
+}
+
+/* Whether the block that was opened for the last operand is the one still open. */
+static bool vc__is_lazy(const vc_lazy *lazy) {
+    vc_kernel *k = lazy->of;
+    if (!vc__ready(k)) return false;
+    return k->now == lazy->block || VC__REFUSE(k, lazy->call, "an operand opens a block and does not close it, or closes one that it did not open");
+}
+
+/* An immediate is no reason for a store: it is selected at the end, and takes the type of b. */
+VC_API void vc_lazy_else(vc_lazy *lazy, vc_val a) {
+    vc_kernel *k = lazy->of;
+    if (!vc__is_lazy(lazy)) return;
+    if (vc__is_immediate(a)) lazy->a = a;
+    else vc__store_lazy(lazy, 2, a);
+    vc_block_end(k);
+    vc_else_begin(k);
+    lazy->block = k->now;
+}
+
+VC_API void vc_lazy_end(vc_lazy *lazy, vc_val value, vc_val *out) {
+    vc_kernel *k = lazy->of;
+    vc_val result = value;
+    bool held;
+    if (out) *out = vc__no_value();
+    if (!vc__is_lazy(lazy)) return;
+    held = lazy->result.of || !vc__is_immediate(value);
+    if (held) vc__store_lazy(lazy, lazy->which, value);
+    vc_block_end(k);
+    if (held && !k->failed) result = vc__load(k, lazy->call, &lazy->result);
+    if (lazy->a.of) result = vc_select(lazy->condition, lazy->a, result);
+    if (out && !k->failed) *out = result;
 }
 
 VC_API vc_val vc_each_begin(vc_kernel *k, uint32_t axes, uint32_t axis) {

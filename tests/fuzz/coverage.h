@@ -241,6 +241,9 @@ static int tell_coverage(bool each) {
 #define vc_case_begin(...) (note("vc_case_begin"), vc_case_begin(__VA_ARGS__))
 #define vc_default_begin(...) (note("vc_default_begin"), vc_default_begin(__VA_ARGS__))
 #define vc_each_begin(...) (note("vc_each_begin"), vc_each_begin(__VA_ARGS__))
+#define vc_lazy_begin(...) (note("vc_lazy_begin"), vc_lazy_begin(__VA_ARGS__))
+#define vc_lazy_else(...) (note("vc_lazy_else"), vc_lazy_else(__VA_ARGS__))
+#define vc_lazy_end(...) (note("vc_lazy_end"), vc_lazy_end(__VA_ARGS__))
 #define vc_block_end(...) (note("vc_block_end"), vc_block_end(__VA_ARGS__))
 
 #endif /* TESTS_FUZZ_COVERAGE_H */

@@ -67,6 +67,7 @@ typedef struct Tree {
     bool each;         /* inside VC_EACH: no barriers, but returns */
     uint32_t axes;     /* of VC_EACH; all threads lie along the first */
     bool says;         /* has vc_printf and vc_assert */
+    bool lazy;         /* selects written where they stand run only the operand they choose */
     bool wrapped;      /* memory is inside structs and arrays, and some values pass through them */
     vc_buffers buffers;
 } Tree;
@@ -603,6 +604,7 @@ static void make_tree(Tree *t, uint64_t seed) {
     m->state = seed * UINT64_C(0xd1342543de82ef95) + 7;
     t->each = roll(m, 2) != 0;
     t->wrapped = seed % 3 == 0;
+    t->lazy = seed % 5 == 1;
     t->says = seed % 16 == 3;
     t->axes = 1 + roll(m, 3);
     t->local = t->each ? 1 + roll(m, 64) : 8u << roll(m, 4);
@@ -972,6 +974,20 @@ static void write_flow(Writer *w, int id) {
     }
 }
 
+static void write_select(Writer *w, int id) {
+    const Node *n = &w->t->node[id];
+    vc_val condition, out;
+    if (!w->t->lazy || rows_of(w->t->node[n->a].type) != 1) { w->value[id] = write_value(w, id); return; }
+    condition = vc_const(w->k, use(w, n->a));
+    if (n->type != VC_BOOL) vc_select_lazy(w->k, &out, condition, use(w, n->b), use(w, n->c));
+    else { /* condition && b || !condition && c */
+        vc_val chosen;
+        vc_and_then(w->k, &chosen, condition, use(w, n->b));
+        vc_or_else(w->k, &out, chosen, vc_and(vc_not(condition), use(w, n->c)));
+    }
+    w->value[id] = vc_const(w->k, out);
+}
+
 static void write_node(Writer *w, int id) {
     const Node *n = &w->t->node[id];
     if (id == w->spoil_at) spoil(w);
@@ -993,6 +1009,7 @@ static void write_node(Writer *w, int id) {
     case W_BREAK: vc_break_if(w->k, use(w, n->a)); break;
     case W_CONTINUE: vc_continue_if(w->k, use(w, n->a)); break;
     case W_RETURN: vc_return_if(w->k, use(w, n->a)); break;
+    case W_SELECT: if (!n->weight) write_select(w, id); break;
     default: if (!n->weight) w->value[id] = write_value(w, id); break;
     }
 }
@@ -1834,6 +1851,19 @@ static void begin(Run *r, uint64_t seed, vc_buffers buffers) { /* buffers: defau
 }
 
 /* Code that is not run has at least to be valid; an error has to have a text and to leave nothing else behind. */
+/* Where a text of C reads an array in an operand that &&, || or ?: may skip; NULL: nowhere. */
+static const char *skipped_load(const char *text) {
+    for (const char *at = text; *at; at++) {
+        bool skips = !strncmp(at, " && ", 4) || !strncmp(at, " || ", 4) || !strncmp(at, " ? ", 3);
+        int depth = 0;
+        for (const char *c = at; skips && *c && *c != ';' && *c != '\n' && depth >= 0 && !(depth == 0 && *c == ','); c++) {
+            if (*c == '[' || !strncmp(c, "vload3", 6)) return at;
+            depth += (*c == '(') - (*c == ')' || *c == ']');
+        }
+    }
+    return NULL;
+}
+
 static bool check_code(Run *r, uint64_t seed) {
     size_t words = 0;
     const char *error = vc_error(r->k), *text, *bad;
@@ -1853,6 +1883,11 @@ static bool check_code(Run *r, uint64_t seed) {
         if (!text) return fail(r, seed, "no GLSL", vc_error(r->k));
         if ((bad = glsl_wrong(text)) != NULL) return fail(r, seed, "GLSL", bad);
         r->glsl++;
+    }
+    for (int c = 0; c < 2 && seed % 4 == 1; c++) {
+        text = vc_source(r->k, c ? VC_TARGET_CUDA : VC_TARGET_OPENCL);
+        if (!text) return fail(r, seed, "no text of C", vc_error(r->k));
+        if ((bad = skipped_load(text)) != NULL) return fail(r, seed, "an operand that is not evaluated", bad);
     }
     if (r->nvrtc && (r->all || seed % C_EVERY == 0)) {
         text = vc_source(r->k, VC_TARGET_CUDA);

@@ -325,6 +325,37 @@ static void blocks(void **state) {
     vc_free(r.k);
 }
 
+static void short_circuit(void **state) {
+    rig r = begin(NULL);
+    vc_val out, inner = { 0, 0 }, never = { 0, 0 };
+    (void)state;
+    vc_and_then(r.k, &out, r.n, vc_bool(true));
+    fails(r, "vc_and_then in kernel 'saxpy': the condition 'n' is u32; it takes a scalar bool (compare with vc_ne(v, 0))");
+    r = begin(NULL);
+    vc_or_else(r.k, &out, vc_lt(r.a, vc_f32(0)), r.a);
+    fails(r, "vc_or_else in kernel 'saxpy': operand 2 'a' is f32; it takes bool");
+    r = begin(NULL);
+    vc_select_lazy(r.k, &out, vc_lt(r.a, vc_f32(0)), r.a, r.n);
+    fails(r, "vc_select_lazy in kernel 'saxpy': operand 3 'n' is u32; it takes f32");
+    r = begin(NULL);
+    vc_select_lazy(r.k, &out, vc_lt(r.a, vc_f32(0)), never, r.n);
+    fails(r, "vc_select_lazy in kernel 'saxpy': operand 2 was never set");
+    assert_int_equal(out.of, 0);
+    r = begin(NULL);
+    vc_select_lazy(r.k, &out, vc_lt(r.a, vc_f32(0)), r.n, vc_i32(-1));
+    fails(r, "vc_select_lazy in kernel 'saxpy': operand 3 is the immediate -1, which u32 cannot hold");
+    r = begin(NULL);
+    vc_and_then(r.k, &out, vc_lt(r.a, vc_f32(0)), vc_lt(inner = vc_load(r.x, r.n), vc_f32(0)));
+    vc_store(r.y, r.n, inner);
+    fails(r, "vc_store in kernel 'saxpy': operand 3 was made in a block that is closed (behind statement 1); carry it out in a vc_var");
+    r = begin(NULL);
+    vc_and_then(r.k, &out, vc_lt(r.a, vc_f32(0)), (vc_loop_begin(r.k), vc_bool(true)));
+    fails(r, "vc_and_then in kernel 'saxpy': an operand opens a block and does not close it, or closes one that it did not open");
+    r = begin(NULL);
+    VC_SWITCH(r.k, r.n) { vc_and_then(r.k, &out, vc_lt(r.a, vc_f32(0)), vc_bool(true)); }
+    fails(r, "vc_and_then in kernel 'saxpy': a VC_SWITCH holds only VC_CASE and VC_DEFAULT");
+}
+
 static void barriers(void **state) {
     rig r = begin(NULL);
     (void)state;
@@ -555,7 +586,8 @@ static void targets(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = { cmocka_unit_test(types), cmocka_unit_test(targets), cmocka_unit_test(vectors),
                                         cmocka_unit_test(values), cmocka_unit_test(memory),
-                                        cmocka_unit_test(blocks), cmocka_unit_test(barriers), cmocka_unit_test(machine), cmocka_unit_test(no_kernel),
+                                        cmocka_unit_test(blocks), cmocka_unit_test(short_circuit),
+                                        cmocka_unit_test(barriers), cmocka_unit_test(machine), cmocka_unit_test(no_kernel),
                                         cmocka_unit_test(no_body), cmocka_unit_test(rare) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

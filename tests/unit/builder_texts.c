@@ -69,6 +69,35 @@ static void names(void **state) {
     }
 }
 
+/* All operands are evaluated, as in SPIR-V: no text reads memory behind &&, || or ?:, nor behind an exit that came later. Arithmetic stays there. */
+static void operands_are_evaluated(void **state) {
+    static const vc_target all[3] = { VC_TARGET_GLSL, VC_TARGET_CUDA, VC_TARGET_OPENCL };
+    static const char table[] = { 1, 2, 3 };
+    vc_kernel *k = begin("eager", false);
+    vc_ref x = vc_buffer(k, "x", VC_F32, VC_READ), y = vc_buffer(k, "y", VC_F32, VC_READ_WRITE), t = vc_table(k, "t", VC_I8, table, 3);
+    vc_val n = vc_param(k, "n", VC_U32), i = vc_global_id(k, 0), zero = vc_f32(0), inside = vc_lt(i, n), early = vc_load(x, n);
+    (void)state;
+    VC_IF(k, vc_and(inside, vc_gt(vc_load(x, i), zero))) { vc_store(y, i, zero); }
+    VC_IF(k, vc_or(inside, vc_lt(vc_load(y, i), zero))) { vc_store(y, i, zero); }
+    vc_store(y, i, vc_select(inside, vc_load(y, i), zero));
+    vc_store(y, i, vc_select(inside, zero, vc_cast(VC_F32, vc_load(t, i))));
+    vc_return_if(k, vc_le(n, i));
+    vc_store(y, i, vc_select(inside, early, vc_add(early, vc_f32(1))));
+    for (size_t target = 0; target < 3; target++) {
+        const char *text = vc_source(k, all[target]), *at, *end;
+        assert_non_null(text);
+        assert_non_null(strstr(text, "return;"));
+        assert_null(strstr(strstr(text, "return;"), "x["));
+        assert_non_null(strstr(text, " + 1.0"));
+        for (at = text; (at = strpbrk(at, "&|?")) != NULL; at = end) {
+            end = strchr(at, '\n');
+            if (at[0] != '?' && at[1] != at[0]) continue;
+            for (; at < end; at++) if (*at == '[') fail_msg("memory is read behind an operator that may skip it in\n%s", text);
+        }
+    }
+    vc_free(k);
+}
+
 /* The block is a struct of C, with every argument in it: its size is a multiple of its alignment, and each place is offsetof. */
 static void block(void **state) {
     struct cuda { float *x; uint8_t a; float v[3]; double d; uint16_t h; uint32_t b, threads, base; } like;
@@ -252,7 +281,8 @@ static void rotates(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(entries), cmocka_unit_test(names), cmocka_unit_test(block), cmocka_unit_test(wide), cmocka_unit_test(shared),
+        cmocka_unit_test(entries), cmocka_unit_test(names), cmocka_unit_test(operands_are_evaluated),
+        cmocka_unit_test(block), cmocka_unit_test(wide), cmocka_unit_test(shared),
         cmocka_unit_test(contraction), cmocka_unit_test(depth), cmocka_unit_test(refusals), cmocka_unit_test(kept),
         cmocka_unit_test(bytes), cmocka_unit_test(pointers), cmocka_unit_test(rotates)
     };

@@ -24,53 +24,59 @@ void main() {
     controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, gl_StorageSemanticsShared, gl_SemanticsAcquireRelease);
     bool v4 = 1u <= local_index;
     uint v5 = v4 ? local_index - 1u : 0u;
-    uint v6 = v4 ? group[v5] + v3 : v3;
-    group[local_index + 32u] = v6;
+    uint v6 = group[v5] + v3;
+    uint v7 = v4 ? v6 : v3;
+    group[local_index + 32u] = v7;
     controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, gl_StorageSemanticsShared, gl_SemanticsAcquireRelease);
-    bool v7 = 2u <= local_index;
-    uint v8 = v7 ? group[(v7 ? local_index - 2u : 0u) + 32u] + v6 : v6;
-    group[local_index] = v8;
+    bool v8 = 2u <= local_index;
+    uint v9 = group[(v8 ? local_index - 2u : 0u) + 32u] + v7;
+    uint v10 = v8 ? v9 : v7;
+    group[local_index] = v10;
     controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, gl_StorageSemanticsShared, gl_SemanticsAcquireRelease);
-    bool v9 = 4u <= local_index;
-    uint v10 = v9 ? group[v9 ? local_index - 4u : 0u] + v8 : v8;
-    group[local_index + 32u] = v10;
+    bool v11 = 4u <= local_index;
+    uint v12 = group[v11 ? local_index - 4u : 0u] + v10;
+    uint v13 = v11 ? v12 : v10;
+    group[local_index + 32u] = v13;
     controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, gl_StorageSemanticsShared, gl_SemanticsAcquireRelease);
-    bool v11 = 8u <= local_index;
-    uint v12 = v11 ? group[(v11 ? local_index - 8u : 0u) + 32u] + v10 : v10;
-    group[local_index] = v12;
+    bool v14 = 8u <= local_index;
+    uint v15 = group[(v14 ? local_index - 8u : 0u) + 32u] + v13;
+    uint v16 = v14 ? v15 : v13;
+    group[local_index] = v16;
     controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, gl_StorageSemanticsShared, gl_SemanticsAcquireRelease);
-    bool v13 = 16u <= local_index;
-    group[local_index + 32u] = v13 ? group[v13 ? local_index - 16u : 0u] + v12 : v12;
+    bool v17 = 16u <= local_index;
+    uint v18 = group[v17 ? local_index - 16u : 0u] + v16;
+    group[local_index + 32u] = v17 ? v18 : v16;
     controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, gl_StorageSemanticsShared, gl_SemanticsAcquireRelease);
-    uint v14 = v4 ? group[v5 + 32u] : 0u;
+    uint v19 = group[v5 + 32u];
+    uint v20 = v4 ? v19 : 0u;
     controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, gl_StorageSemanticsShared, gl_SemanticsAcquireRelease);
-    bool v15 = subgroupElect();
-    uint v16 = subgroupAdd(v3);
+    bool v21 = subgroupElect();
+    uint v22 = subgroupAdd(v3);
     uint left = 0u;
-    if (v15) {
-        group[gl_SubgroupID] = v16;
+    if (v21) {
+        group[gl_SubgroupID] = v22;
     }
     controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, gl_StorageSemanticsShared, gl_SemanticsAcquireRelease);
     left = max(gl_NumSubgroups, (31u + subgroup_size) / subgroup_size);
     while (true) {
         if (left <= 1u) break;
-        uint v17 = left;
-        uint v18 = v17 - (v17 >> 1u);
-        uint v19 = local_index + v18;
-        if (v19 < v17) {
-            group[local_index] = group[local_index] + group[v19];
+        uint v23 = left;
+        uint v24 = v23 - (v23 >> 1u);
+        uint v25 = local_index + v24;
+        if (v25 < v23) {
+            group[local_index] = group[local_index] + group[v25];
         }
         controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, gl_StorageSemanticsShared, gl_SemanticsAcquireRelease);
-        left = v18;
+        left = v24;
     }
-    uint v20 = group[0];
+    uint v26 = group[0];
     controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, gl_StorageSemanticsShared, gl_SemanticsAcquireRelease);
     if (local_index == 0u) {
-        uint v21 = atomicAdd(count[0], v20);
-        place[0] = v21;
+        uint v27 = atomicAdd(count[0], v26);
+        place[0] = v27;
     }
     controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, gl_StorageSemanticsShared, gl_SemanticsAcquireRelease);
     if (v2) {
-        my_out[place[0] + v14] = v1;
+        my_out[place[0] + v20] = v1;
     }
 }

@@ -16,25 +16,31 @@ void compact(__global const float *restrict my_in, __global float *restrict my_o
     barrier(CLK_LOCAL_MEM_FENCE);
     bool v4 = 1u <= local_index;
     uint v5 = v4 ? local_index - 1u : 0u;
-    uint v6 = v4 ? group[v5] + v3 : v3;
-    group[local_index + 32] = v6;
+    uint v6 = group[v5] + v3;
+    uint v7 = v4 ? v6 : v3;
+    group[local_index + 32] = v7;
     barrier(CLK_LOCAL_MEM_FENCE);
-    bool v7 = 2u <= local_index;
-    uint v8 = v7 ? group[(v7 ? local_index - 2u : 0u) + 32] + v6 : v6;
-    group[local_index] = v8;
+    bool v8 = 2u <= local_index;
+    uint v9 = group[(v8 ? local_index - 2u : 0u) + 32] + v7;
+    uint v10 = v8 ? v9 : v7;
+    group[local_index] = v10;
     barrier(CLK_LOCAL_MEM_FENCE);
-    bool v9 = 4u <= local_index;
-    uint v10 = v9 ? group[v9 ? local_index - 4u : 0u] + v8 : v8;
-    group[local_index + 32] = v10;
+    bool v11 = 4u <= local_index;
+    uint v12 = group[v11 ? local_index - 4u : 0u] + v10;
+    uint v13 = v11 ? v12 : v10;
+    group[local_index + 32] = v13;
     barrier(CLK_LOCAL_MEM_FENCE);
-    bool v11 = 8u <= local_index;
-    uint v12 = v11 ? group[(v11 ? local_index - 8u : 0u) + 32] + v10 : v10;
-    group[local_index] = v12;
+    bool v14 = 8u <= local_index;
+    uint v15 = group[(v14 ? local_index - 8u : 0u) + 32] + v13;
+    uint v16 = v14 ? v15 : v13;
+    group[local_index] = v16;
     barrier(CLK_LOCAL_MEM_FENCE);
-    bool v13 = 16u <= local_index;
-    group[local_index + 32] = v13 ? group[v13 ? local_index - 16u : 0u] + v12 : v12;
+    bool v17 = 16u <= local_index;
+    uint v18 = group[v17 ? local_index - 16u : 0u] + v16;
+    group[local_index + 32] = v17 ? v18 : v16;
     barrier(CLK_LOCAL_MEM_FENCE);
-    uint v14 = v4 ? group[v5 + 32] : 0u;
+    uint v19 = group[v5 + 32];
+    uint v20 = v4 ? v19 : 0u;
     barrier(CLK_LOCAL_MEM_FENCE);
     uint left = 0u;
     if (true) {
@@ -44,23 +50,23 @@ void compact(__global const float *restrict my_in, __global float *restrict my_o
     left = 32u;
     while (true) {
         if (left <= 1u) break;
-        uint v15 = left;
-        uint v16 = v15 - (v15 >> 1u);
-        uint v17 = local_index + v16;
-        if (v17 < v15) {
-            group[local_index] = group[local_index] + group[v17];
+        uint v21 = left;
+        uint v22 = v21 - (v21 >> 1u);
+        uint v23 = local_index + v22;
+        if (v23 < v21) {
+            group[local_index] = group[local_index] + group[v23];
         }
         barrier(CLK_LOCAL_MEM_FENCE);
-        left = v16;
+        left = v22;
     }
-    uint v18 = group[0];
+    uint v24 = group[0];
     barrier(CLK_LOCAL_MEM_FENCE);
     if (local_index == 0u) {
-        uint v19 = atomic_add((volatile __global uint *)&count[0], v18);
-        place[0] = v19;
+        uint v25 = atomic_add((volatile __global uint *)&count[0], v24);
+        place[0] = v25;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (v2) {
-        my_out[place[0] + v14] = v1;
+        my_out[place[0] + v20] = v1;
     }
 }

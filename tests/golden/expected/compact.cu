@@ -21,62 +21,68 @@ extern "C" __global__ void __launch_bounds__(32) compact(const struct compact_ar
     __syncthreads();
     bool v5 = 1u <= local_index;
     unsigned int v6 = v5 ? local_index - 1u : 0u;
-    unsigned int v7 = v5 ? group[v6] + v3 : v3;
-    group[local_index + 32] = v7;
+    unsigned int v7 = group[v6] + v3;
+    unsigned int v8 = v5 ? v7 : v3;
+    group[local_index + 32] = v8;
     __syncthreads();
-    bool v8 = 2u <= local_index;
-    unsigned int v9 = v8 ? group[(v8 ? local_index - 2u : 0u) + 32] + v7 : v7;
-    group[local_index] = v9;
+    bool v9 = 2u <= local_index;
+    unsigned int v10 = group[(v9 ? local_index - 2u : 0u) + 32] + v8;
+    unsigned int v11 = v9 ? v10 : v8;
+    group[local_index] = v11;
     __syncthreads();
-    bool v10 = 4u <= local_index;
-    unsigned int v11 = v10 ? group[v10 ? local_index - 4u : 0u] + v9 : v9;
-    group[local_index + 32] = v11;
+    bool v12 = 4u <= local_index;
+    unsigned int v13 = group[v12 ? local_index - 4u : 0u] + v11;
+    unsigned int v14 = v12 ? v13 : v11;
+    group[local_index + 32] = v14;
     __syncthreads();
-    bool v12 = 8u <= local_index;
-    unsigned int v13 = v12 ? group[(v12 ? local_index - 8u : 0u) + 32] + v11 : v11;
-    group[local_index] = v13;
+    bool v15 = 8u <= local_index;
+    unsigned int v16 = group[(v15 ? local_index - 8u : 0u) + 32] + v14;
+    unsigned int v17 = v15 ? v16 : v14;
+    group[local_index] = v17;
     __syncthreads();
-    bool v14 = 16u <= local_index;
-    group[local_index + 32] = v14 ? group[v14 ? local_index - 16u : 0u] + v13 : v13;
+    bool v18 = 16u <= local_index;
+    unsigned int v19 = group[v18 ? local_index - 16u : 0u] + v17;
+    group[local_index + 32] = v18 ? v19 : v17;
     __syncthreads();
-    unsigned int v15 = v5 ? group[v6 + 32] : 0u;
+    unsigned int v20 = group[v6 + 32];
+    unsigned int v21 = v5 ? v20 : 0u;
     __syncthreads();
-    unsigned int v16 = local_index & 31u;
-    unsigned int v17 = __shfl_up_sync(4294967295u, v3, 1u);
-    unsigned int v18 = 1u <= v16 ? v17 + v3 : v3;
-    unsigned int v19 = __shfl_up_sync(4294967295u, v18, 2u);
-    unsigned int v20 = 2u <= v16 ? v19 + v18 : v18;
-    unsigned int v21 = __shfl_up_sync(4294967295u, v20, 4u);
-    unsigned int v22 = 4u <= v16 ? v21 + v20 : v20;
-    unsigned int v23 = __shfl_up_sync(4294967295u, v22, 8u);
-    unsigned int v24 = 8u <= v16 ? v23 + v22 : v22;
-    unsigned int v25 = __shfl_up_sync(4294967295u, v24, 16u);
-    unsigned int v26 = __shfl_sync(4294967295u, 16u <= v16 ? v25 + v24 : v24, 31u);
+    unsigned int v22 = local_index & 31u;
+    unsigned int v23 = __shfl_up_sync(4294967295u, v3, 1u);
+    unsigned int v24 = 1u <= v22 ? v23 + v3 : v3;
+    unsigned int v25 = __shfl_up_sync(4294967295u, v24, 2u);
+    unsigned int v26 = 2u <= v22 ? v25 + v24 : v24;
+    unsigned int v27 = __shfl_up_sync(4294967295u, v26, 4u);
+    unsigned int v28 = 4u <= v22 ? v27 + v26 : v26;
+    unsigned int v29 = __shfl_up_sync(4294967295u, v28, 8u);
+    unsigned int v30 = 8u <= v22 ? v29 + v28 : v28;
+    unsigned int v31 = __shfl_up_sync(4294967295u, v30, 16u);
+    unsigned int v32 = __shfl_sync(4294967295u, 16u <= v22 ? v31 + v30 : v30, 31u);
     unsigned int left = 0u;
-    if (v16 == 0u) {
-        group[v4] = v26;
+    if (v22 == 0u) {
+        group[v4] = v32;
     }
     __syncthreads();
     left = 1u;
     while (true) {
         if (left <= 1u) break;
-        unsigned int v27 = left;
-        unsigned int v28 = v27 - (v27 >> 1u);
-        unsigned int v29 = local_index + v28;
-        if (v29 < v27) {
-            group[local_index] = group[local_index] + group[v29];
+        unsigned int v33 = left;
+        unsigned int v34 = v33 - (v33 >> 1u);
+        unsigned int v35 = local_index + v34;
+        if (v35 < v33) {
+            group[local_index] = group[local_index] + group[v35];
         }
         __syncthreads();
-        left = v28;
+        left = v34;
     }
-    unsigned int v30 = group[0];
+    unsigned int v36 = group[0];
     __syncthreads();
     if (local_index == 0u) {
-        unsigned int v31 = atomicAdd((unsigned int *)&count[0], v30);
-        place[0] = v31;
+        unsigned int v37 = atomicAdd((unsigned int *)&count[0], v36);
+        place[0] = v37;
     }
     __syncthreads();
     if (v2) {
-        my_out[place[0] + v15] = v1;
+        my_out[place[0] + v21] = v1;
     }
 }

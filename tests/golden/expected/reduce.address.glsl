@@ -17,54 +17,55 @@ void main() {
     uint local_index = gl_LocalInvocationIndex;
     uint v1 = gl_GlobalInvocationID.x + group_base_x * 256u;
     bool v2 = v1 < in_length;
-    part[local_index] = v2 ? my_in[v2 ? v1 : 0u].at : 0.0;
+    float v3 = my_in[v2 ? v1 : 0u].at;
+    part[local_index] = v2 ? v3 : 0.0;
     memoryBarrierBuffer();
     barrier();
     if (local_index < 128u) {
-        precise float v3 = part[local_index] + part[local_index + 128u];
-        part[local_index] = v3;
-    }
-    memoryBarrierBuffer();
-    barrier();
-    if (local_index < 64u) {
-        precise float v4 = part[local_index] + part[local_index + 64u];
+        precise float v4 = part[local_index] + part[local_index + 128u];
         part[local_index] = v4;
     }
     memoryBarrierBuffer();
     barrier();
-    if (local_index < 32u) {
-        precise float v5 = part[local_index] + part[local_index + 32u];
+    if (local_index < 64u) {
+        precise float v5 = part[local_index] + part[local_index + 64u];
         part[local_index] = v5;
     }
     memoryBarrierBuffer();
     barrier();
-    if (local_index < 16u) {
-        precise float v6 = part[local_index] + part[local_index + 16u];
+    if (local_index < 32u) {
+        precise float v6 = part[local_index] + part[local_index + 32u];
         part[local_index] = v6;
     }
     memoryBarrierBuffer();
     barrier();
-    if (local_index < 8u) {
-        precise float v7 = part[local_index] + part[local_index + 8u];
+    if (local_index < 16u) {
+        precise float v7 = part[local_index] + part[local_index + 16u];
         part[local_index] = v7;
     }
     memoryBarrierBuffer();
     barrier();
-    if (local_index < 4u) {
-        precise float v8 = part[local_index] + part[local_index + 4u];
+    if (local_index < 8u) {
+        precise float v8 = part[local_index] + part[local_index + 8u];
         part[local_index] = v8;
     }
     memoryBarrierBuffer();
     barrier();
-    if (local_index < 2u) {
-        precise float v9 = part[local_index] + part[local_index + 2u];
+    if (local_index < 4u) {
+        precise float v9 = part[local_index] + part[local_index + 4u];
         part[local_index] = v9;
     }
     memoryBarrierBuffer();
     barrier();
-    if (local_index < 1u) {
-        precise float v10 = part[local_index] + part[local_index + 1u];
+    if (local_index < 2u) {
+        precise float v10 = part[local_index] + part[local_index + 2u];
         part[local_index] = v10;
+    }
+    memoryBarrierBuffer();
+    barrier();
+    if (local_index < 1u) {
+        precise float v11 = part[local_index] + part[local_index + 1u];
+        part[local_index] = v11;
     }
     memoryBarrierBuffer();
     barrier();
