@@ -91,8 +91,8 @@
    passes, or three. On a GPU axes that fit into a workgroup together are done in one pass, and large images and cubes in two, for which a plan needs a second
    buffer. Other lengths are done by Bluestein's algorithm while twice their length fits into a workgroup: in 32 KiB of shared memory any to 4096 of f32,
    to 2048 of f64. What fits nowhere is VD_ERROR_UNSUPPORTED.
-   Real kinds make a complex transform of n / 2 of an even n, of n - 1 of a DCT1 and of n + 1 of a DST1; of two rows of an odd n at once one of n, and of
-   a long one alone.
+   Real kinds compute a complex transform of length n / 2 if n is even, n - 1 for a DCT1 and n + 1 for a DST1. If n is odd, the transform has length n and its
+   imaginary input is zero, unless desc.pack_rows puts a second row there.
 
    Measuring. What a kernel looks like is estimated; with VD_FFT_MEASURE the shapes that look best are also compiled and timed as vd_fft_create plans, on the
    device, which the caller keeps free of other work meanwhile: radices and their order, threads, transforms side by side, slices of the exchange, and lengths
@@ -130,6 +130,9 @@
    one, and cubes in three. It does a part of the first axis beside the last one where that is estimated to take less time: long columns of images are then
    halves or quarters of as many elements. Zeros around a signal are not read, results that are not wanted not computed along the axes that are left. Channels
    or several kernels take a first axis that one kernel can do, or its parts; where the range wraps, one of primes up to 31.
+   A real signal of n elements in the last dimension is transformed as n / 2 complex numbers and more, half of the period of signal and kernel, if the range
+   does not wrap or the kernel is shorter than about half the signal. Otherwise, and with a filter, it is transformed as n complex numbers whose imaginary part
+   is zero, or with desc.pack_rows is that of another group.
 
    Reductions. vd_reduce_create takes a shape, the axes to reduce, an operation or a function that is one and, if wanted, a function that maps each element
    first; vd_reduce_run takes one dispatch, in which the last workgroup to finish combines what the others left. The order of operations depends on the plan
@@ -227,6 +230,10 @@ typedef struct vd_fft_desc {
     vd_fft_kind kind;        /* of VD_FFT_REAL in_stride and in_type belong to the reals, out_stride and out_type to the half spectrum, in both directions */
     bool padded;             /* of VD_FFT_REAL, in place of in_stride: rows of n reals take the room of their n / 2 + 1 bins, as in place they have to */
     vd_fft_rigor rigor;      /* how kernels are chosen; of other engines it means nothing */
+    bool pack_rows;          /* real kinds of odd length: transform two rows of the batch as the real and imaginary part of one complex row, which halves the
+                                arithmetic. The two rows are then not independent: each has an absolute error proportional to the larger of the two, a NaN
+                                or an infinity in one spreads to the other, and equal rows may give different bits. Default: each row is computed from its
+                                own elements alone. No effect on other lengths, nor where an axis takes several kernels */
 } vd_fft_desc;
 
 typedef struct vd_fft_argument { const char *name; vd_arg value; } vd_fft_argument; /* { "window", vd_b(buffer) } */
@@ -307,11 +314,15 @@ typedef struct vd_convolve_desc {
     uint32_t channels;       /* signals of a group, each with a kernel of its own; their results are summed; default: 1 */
     uint32_t kernels;        /* results of a group: as many kernels of `channels` each; default: 1 */
     vd_type type;            /* of numbers and arithmetic: VD_F32, the default, or VD_F64 */
-    bool real;               /* signals, kernels and results are real numbers; two groups are done at once */
+    bool real;               /* signals, kernels and results are real numbers */
     vd_fft_hook filter;      /* changes the kernel's spectrum, as a store hook without arguments, and leaves both parts of it; at->coordinate[0]: which kernel,
                                 the others along the transforms, whose lengths vd_convolve_explain tells */
     void *hook_user;
     vd_fft_rigor rigor;      /* of what vd_convolve_run runs */
+    bool pack_rows;          /* of real ones, transform two groups of the batch as real and imaginary part of one complex signal. It is faster and takes less
+                                memory where the range wraps and the kernel is about as long as the signal, or with a filter. The two groups are then not
+                                independent: each has an absolute error proportional to the larger of the two, a NaN or an infinity in one spreads to the
+                                other, and equal groups may give different bits. Default: each group is computed from its own elements alone */
 } vd_convolve_desc;
 
 VD_API vd_convolve *vd_convolve_create(vd_context *ctx, const vd_convolve_desc *desc); /* NULL on failure */
@@ -1231,8 +1242,8 @@ typedef enum vd__fft_place { VD__FFT_IN, VD__FFT_OUT, VD__FFT_TEMP, VD__FFT_MIDD
 typedef struct vd__real {
     vd_fft_kind kind;
     bool back;               /* the complex transform is the inverse one, and its results are reals */
-    bool half;               /* it has half the length; if not, it takes a row, or two of them as real and imaginary part */
-    bool two;
+    bool half;               /* it has half the length; if not, the length of a row, whose imaginary part is zero or a second row */
+    bool two;                /* two rows: vd_fft_desc.pack_rows */
     bool fold;               /* results meet their mirror images in shared memory */
     bool load, store;        /* by the kind's rule; if not, pairs of reals are complex numbers */
     bool scalar_in, scalar_out; /* memory is read and written one real at a time */
@@ -1317,6 +1328,7 @@ struct vd_fft {
     uint64_t real_length;
     bool scalar[VD__FFT_PLACES]; /* reals lie there */
     bool paired;             /* of VD_FFT_REAL: passes take the reals two by two */
+    bool pack_rows;          /* of the desc */
     bool overlaps;           /* elements of `in` lie in one place */
     double scale[2];         /* by direction */
     vd__fft_layout layout[VD__FFT_PLACES];
@@ -2518,8 +2530,8 @@ static vd__fft_c vd__fft_sub(vd__fft_c a, vd__fft_c b) {
 static vd__fft_c vd__fft_mul(vd__fft_c a, vd__fft_c b) {
     vc_val re, im;
     if (vd__fft_is_zero(a.re) && vd__fft_is_zero(a.im)) return a;
-    re = vc_fma(a.re, b.re, vc_neg(vc_mul(a.im, b.im)));
-    im = vc_fma(a.re, b.im, vc_mul(a.im, b.re));
+    re = vd__fft_fma(a.re, b.re, vd__fft_negative(vd__fft_times(a.im, b.im)));
+    im = vd__fft_fma(a.re, b.im, vd__fft_times(a.im, b.re));
     return vd__fft_pair(re, im);
 }
 
@@ -3762,7 +3774,7 @@ static vd_result vd__fft_build(vd_fft *p, uint32_t number, uint32_t direction, b
 }
 
 // >>real
-/* Real transforms: complex ones of half the length, or of two rows at once, with a rule for what is loaded and one for what is stored. Sources: Sorensen,
+/* Real transforms: complex ones of half the length, or of an odd length, with a rule for what is loaded and one for what is stored. Sources: Sorensen,
    Jones, Heideman and Burrus, Real-valued fast Fourier transform algorithms, 1987; Makhoul, A fast cosine transform in one and two dimensions, 1980; Chan and
    Ho, Direct methods for computing discrete sinusoidal transforms, 1990. In what follows h is the length of the complex transform, n that of the axis. */
 
@@ -3847,8 +3859,8 @@ static vd__fft_side vd__real_index_side(const vd_fft *p, const vd__real_leg *l, 
     return vd__fft_side_of(p, l->order, &l->leg, 0, &array, array.stride[l->leg.axis], none, each, none);
 }
 
-/* Whether bins meet their mirror images before they are stored. */
-static bool vd__real_folds(const vd__real *r) { return !r->back && !(vd__real_family(r->kind) == 4 && r->half); }
+/* Whether results are combined with their mirror images before they are stored. A row of odd length that is transformed alone needs none of them. */
+static bool vd__real_folds(const vd__real *r) { return !r->back && (r->half ? vd__real_family(r->kind) != 4 : r->two); }
 
 /* The pass that begins or ends an axis: what its values are in memory. */
 static void vd__real_take(const vd_fft *p, vd__fft_pass *pass, const vd__real_leg *l) {
@@ -3867,7 +3879,7 @@ static vd__fft_cut vd__real_cut(const vd__real_leg *l, uint64_t count, uint64_t 
     return vd__fft_cut_of(count ? count / 2 : l->rule.h, all, scale, width);
 }
 
-/* In one kernel, of two rows at once where the length is odd. */
+/* In one kernel. */
 static bool vd__real_plan_one(const vd_fft *p, vd__fft_route *r, const vd__real_leg *l, uint32_t length, uint32_t chirp, uint32_t least) {
     uint32_t axis = l->leg.axis;
     vd__digit none = vd__digit_of(1, 0);
@@ -3875,8 +3887,8 @@ static bool vd__real_plan_one(const vd_fft *p, vd__fft_route *r, const vd__real_
     if (!pass) return false;
     vd__real_take(p, pass, l);
     vd__real_give(p, pass, l, true);
-    pass->real.two = !l->rule.half;
-    pass->real.fold = vd__real_folds(&l->rule);
+    pass->real.two = !l->rule.half && p->pack_rows;
+    pass->real.fold = vd__real_folds(&pass->real);
     pass->in = vd__fft_side_of(p, l->order, &l->leg, 0, &l->in, l->in.stride[axis], none, none, none);
     pass->out = vd__fft_side_of(p, l->order, &l->leg, 0, &l->out, l->out.stride[axis], none, none, none);
     pass->in_index = vd__real_index_side(p, l, false, none);
@@ -3924,7 +3936,7 @@ static bool vd__real_plan_fold(const vd_fft *p, vd__fft_route *r, const vd__real
 static bool vd__real_plan_two(vd_fft *p, vd__fft_route *r, const vd__real_leg *l, uint32_t first, uint32_t least) {
     uint32_t axis = l->leg.axis, before = r->count;
     uint64_t second = l->rule.h / first, step;
-    bool fold = vd__real_folds(&l->rule) && l->rule.half;
+    bool fold = vd__real_folds(&l->rule);
     vd__digit none = vd__digit_of(1, 0);
     vd__fft_layout temp = vd__real_room(p, axis, l->rule.h), out = fold ? temp : l->out;
     vd__fft_pass *a = vd__fft_add_pass(r, l->leg.from, VD__FFT_TEMP), *b = a ? vd__fft_add_pass(r, VD__FFT_TEMP, fold ? VD__FFT_FOLD : l->leg.to) : NULL;
@@ -4307,12 +4319,12 @@ static vd__fft_c vd__real_odd_bin(const vd__fft_writer *w, vd__real_row row, vc_
     return vd__fft_pair(bin.re, vd__real_negated(vc_lt(far, k), bin.im));
 }
 
-/* Two rows as real and imaginary part. */
+/* Input i of a transform of odd length. The zero of a row alone is an immediate, so that butterflies leave out what is done with it. */
 static vd__fft_c vd__real_load_rows(const vd__fft_writer *w, const vd__real_rows *rows, vc_val i, bool first) {
     vd__fft_c a, b;
     if (!w->pass->real.back) {
         a.re = vd__real_fetch(w, rows->row[0], i);
-        a.im = rows->count == 2 ? vd__real_fetch(w, rows->row[1], i) : vc_const(w->k, vd__fft_number(a.re, 0));
+        a.im = rows->count == 2 ? vd__real_fetch(w, rows->row[1], i) : vd__fft_number(a.re, 0);
         return a;
     }
     a = vd__real_odd_bin(w, rows->row[0], i, first);
@@ -4493,12 +4505,12 @@ static void vd__real_store_back(const vd__fft_writer *w, const vd__real_rows *ro
         VD__REAL_IF(w, !rows->even, rows->second) { vd__real_put(w, rows->row[1], at, sine ? vd__real_negated(vd__real_is_odd(at), x.im) : x.im, 1); }
 }
 
-/* Bin i of one row of odd length, without its mirror image: of a long axis. */
+/* Bin i of one row of odd length. */
 static void vd__real_store_single(const vd__fft_writer *w, vd__real_row row, vc_val i, vd__fft_c x) {
     const vd__real *r = &w->pass->real;
     uint32_t n = (uint32_t)r->n;
     switch (vd__real_family(r->kind)) {
-    case 0: VC_IF(w->k, vc_le(i, vc_u32(n / 2))) { vd__real_put_pair(w, row, i, x, 1); } break;
+    case 0: vd__real_put_pair(w, row, i, x, 1); break;
     case 2:
         x = vd__fft_mul(x, vd__fft_entry(w, i, r->phase));
         vd__real_put(w, row, vd__real_is_sine(r->kind) ? vc_sub(vc_u32(n - 1), i) : i, x.re, 2);
@@ -4507,9 +4519,8 @@ static void vd__real_store_single(const vd__fft_writer *w, vd__real_row row, vc_
     }
 }
 
-static void vd__real_store(const vd__fft_writer *w, const vd__real_rows *rows, vc_val own, vd__fft_c x) {
+static void vd__real_store(const vd__fft_writer *w, const vd__real_rows *rows, vc_val i, vd__fft_c x) {
     const vd__real *r = &w->pass->real;
-    vc_val i = vd__real_index(rows, own, r->part_out);
     x = vd__real_chirped(w, x, i);
     if (w->inverse) x = vd__fft_swap(x);
     if (r->half) vd__real_store_half(w, rows->row[0], i, x);
@@ -4517,11 +4528,17 @@ static void vd__real_store(const vd__fft_writer *w, const vd__real_rows *rows, v
     else vd__real_store_single(w, rows->row[0], i, x);
 }
 
+/* Results of the complex transform that are stored, the first ones: of a row of odd length the upper bins mirror the lower ones; those of Bluestein's longer
+   transform beyond h are none. */
+static uint64_t vd__real_results(const vd__real *r) { return r->kind == VD_FFT_REAL && !r->half && !r->back ? r->n / 2 + 1 : r->h; }
+
 static void vd__real_store_one(const vd__fft_writer *w, const vd__fft_phase *g, const vd__real_rows *rows, vc_val b, const vd__fft_c *x) {
-    uint32_t chirp = w->pass->chirp, j;
-    for (j = 0; j < g->radix && (!chirp || j * g->step < chirp); j++) {
-        vc_val own = vc_add(b, vc_u32(j * g->step));
-        VD__REAL_IF(w, vd__real_beyond(w, g, j), vc_lt(own, vc_u32(chirp))) { vd__real_store(w, rows, own, x[j]); }
+    const vd__real *r = &w->pass->real;
+    uint64_t count = vd__real_results(r), step = (uint64_t)g->step * (r->part_out ? r->part_out : 1);
+    uint32_t j;
+    for (j = 0; j < g->radix && j * step < count; j++) {
+        vc_val i = vd__real_index(rows, vc_add(b, vc_u32(j * g->step)), r->part_out);
+        VD__REAL_IF(w, (j + 1) * step > count, vc_lt(i, vc_u32((uint32_t)count))) { vd__real_store(w, rows, i, x[j]); }
     }
 }
 
@@ -7891,7 +7908,10 @@ VD__PLAN_KIND(shift, vd__shift, vd__shift_desc, vd__shift_io, vd__shift_new(ctx,
 
 // >>convolve
 /* Convolutions: a forward transform of the kernels with hooks that put them into place, once; and a route there, times their spectrum, and back. Where the
-   result begins is a matter of where the kernel lies in its period, so that results always begin at index 0. */
+   result begins is a matter of where the kernel lies in its period, so that results always begin at index 0.
+   A real convolution of period 2 h in its last dimension is computed as a complex one of period h, where nothing needs the period to wrap without a sign:
+   polynomials modulo X^(2 h) + 1 over the reals are polynomials modulo X^h - i over the complex numbers, x[j] + i x[j + h], and with X = exp(i pi / (2 h)) Y
+   those modulo Y^h - 1. (Nussbaumer, Fast Fourier Transform and Convolution Algorithms, 1982.) What wraps changes its sign, and is never part of a result. */
 
 /* A list in which a kernel was set, and of which it was not known what becomes of it. */
 typedef struct vd__convolve_set {
@@ -7900,6 +7920,13 @@ typedef struct vd__convolve_set {
     vd_ticket ticket;
 } vd__convolve_set;
 
+/* What the transforms of real signals have as imaginary part. */
+typedef enum vd__convolve_imaginary {
+    VD__CONVOLVE_ZERO,       /* nothing */
+    VD__CONVOLVE_GROUP,      /* the next group's signal */
+    VD__CONVOLVE_HALF        /* the second half of the last dimension's period; both are multiplied by exp(i pi j / (2 h)) */
+} vd__convolve_imaginary;
+
 struct vd_convolve {
     vd__tie tie;
     vd_context *ctx;
@@ -7907,7 +7934,11 @@ struct vd_convolve {
     char name[64];
     vd_convolve_desc desc;
     uint32_t dimensions;
-    uint64_t period[3], result[3]; /* of the transforms; elements of a result */
+    vd__convolve_imaginary imaginary; /* of a real one */
+    uint64_t period[3], result[3]; /* elements of a period, of a result */
+    uint64_t length[3];      /* of the transforms: the period, or half of it */
+    uint64_t lead;           /* VD__CONVOLVE_HALF where the range wraps: the period begins with so many of the signal's last elements, then repeats it */
+    bool repeats;            /* it does */
     uint64_t place[3];       /* of the kernel's first element for a convolution; its last one's for a correlation */
     double scale;
     bool is_set;             /* a kernel, in a list that was submitted */
@@ -7915,7 +7946,8 @@ struct vd_convolve {
     vd__convolve_set *sets;  /* until one is known to be submitted */
     bool is_mute;            /* the filter leaves nothing */
     vd_fft *run, *kernel;
-    vc_ref data[2];          /* of the kernel being written: in and out, or the kernels */
+    vd_buffer roots;         /* exp(i pi j / (2 h)) */
+    vc_ref data[2], root;    /* of the kernel being written: in and out, or the kernels; the roots */
 };
 
 static uint32_t vd__fft_forced_parts(void);
@@ -7948,10 +7980,30 @@ static vc_ref vd__convolve_buffer(const vd_convolve *p, vc_kernel *k, const char
     return vc_buffer(k, name, p->desc.real ? p->desc.type : vd__fft_pair_of(p->desc.type), VC_ANY_TYPE | access);
 }
 
+static void vd__convolve_declare_roots(vd_convolve *p, vc_kernel *k) {
+    if (p->imaginary == VD__CONVOLVE_HALF) p->root = vc_buffer(k, "roots", vd__fft_pair_of(p->desc.type), VC_ANY_TYPE | VC_READ);
+}
+
 static void vd__convolve_declare(vc_kernel *k, void *user) {
     vd_convolve *p = (vd_convolve *)user;
     p->data[0] = vd__convolve_buffer(p, k, "in", VC_READ);
     p->data[1] = vd__convolve_buffer(p, k, "out", VC_WRITE);
+    vd__convolve_declare_roots(p, k);
+}
+
+/* Times exp(i pi j / (2 h)), or divided by it. */
+static void vd__convolve_turn(const vd_convolve *p, vc_val j, bool back, vd_fft_value *v) {
+    vc_val root = vc_load(p->root, j), im = vc_component(root, 1);
+    vd__fft_c y = vd__fft_mul(vd__fft_pair(v->re, v->im), vd__fft_pair(vc_component(root, 0), back ? vc_neg(im) : im));
+    v->re = y.re;
+    v->im = y.im;
+}
+
+/* Coordinates of the element half a period further along the last dimension. */
+static void vd__convolve_second_half(const vd_convolve *p, const vc_val *at, vc_val *far) {
+    uint32_t last = p->dimensions - 1;
+    memcpy(far, at, p->dimensions * sizeof *far);
+    far[last] = vc_add(at[last], vc_u32((uint32_t)p->length[last]));
 }
 
 /* The images that are real and imaginary part of image number i of the transforms, which is of group i / each; whether there is a second one. */
@@ -7964,23 +8016,55 @@ static vc_val vd__convolve_pair(const vd_convolve *p, vc_val i, uint32_t each, v
     return first;
 }
 
-static void vd__convolve_take(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
-    const vd_convolve *p = (const vd_convolve *)user;
-    vc_val inside, second, both, image = vd__convolve_pair(p, at->coordinate[0], p->desc.channels, &second, &both), x;
-    x = vd__convolve_index(p, p->desc.shape, at->coordinate + 1, image, &inside);
-    v->re = vd__convolve_load(p, k, p->data[0], x, inside);
-    x = vd__convolve_index(p, p->desc.shape, at->coordinate + 1, second, &inside);
-    v->im = vd__convolve_load(p, k, p->data[0], x, vc_and(inside, both));
+/* An element of a period of the signal, zero where the signal has none; `wanted`: whether anybody needs it. */
+static vc_val vd__convolve_signal(const vd_convolve *p, vc_kernel *k, vc_val image, const vc_val *at, vc_val wanted) {
+    uint32_t last = p->dimensions - 1;
+    uint64_t n = p->desc.shape[last];
+    vc_val c[3], inside, index;
+    memcpy(c, at, p->dimensions * sizeof *c);
+    if (p->repeats) c[last] = vc_rem(vc_add(at[last], vc_u32((uint32_t)(n - p->lead))), vc_u32((uint32_t)n));
+    index = vd__convolve_index(p, p->desc.shape, c, image, &inside);
+    return vd__convolve_load(p, k, p->data[0], index, vc_and(inside, wanted));
 }
 
+/* Loads the elements of real signals. */
+static void vd__convolve_take(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
+    const vd_convolve *p = (const vd_convolve *)user;
+    const vc_val *c = at->coordinate + 1;
+    vc_val second, both, image = at->coordinate[0], far[3];
+    v->im = vc_imm(p->desc.type, 0);
+    if (p->imaginary == VD__CONVOLVE_GROUP) image = vd__convolve_pair(p, image, p->desc.channels, &second, &both);
+    v->re = vd__convolve_signal(p, k, image, c, vc_bool(true));
+    if (p->imaginary == VD__CONVOLVE_GROUP) v->im = vd__convolve_signal(p, k, second, c, both);
+    if (p->imaginary != VD__CONVOLVE_HALF) return;
+    vd__convolve_second_half(p, c, far);
+    if (p->repeats || p->desc.shape[p->dimensions - 1] > p->length[p->dimensions - 1]) v->im = vd__convolve_signal(p, k, image, far, vc_bool(true));
+    vd__convolve_turn(p, c[p->dimensions - 1], false, v);
+}
+
+/* Stores one real result; `some`: not all of them are wanted. */
+static void vd__convolve_put(const vd_convolve *p, vc_kernel *k, vc_val image, const vc_val *at, bool some, vc_val wanted, vc_val x) {
+    vc_val inside, index = vd__convolve_index(p, p->result, at, image, &inside);
+    if (some) VC_IF(k, wanted) { vc_store(p->data[1], index, x); }
+    else vc_store(p->data[1], index, x);
+}
+
+/* Stores real results; out_count leaves out what lies beyond them, but not in the second half of a period. */
 static void vd__convolve_give(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
     static const vc_val nothing = { 0, 0 };
     const vd_convolve *p = (const vd_convolve *)user;
-    vc_val inside, second, both, image = vd__convolve_pair(p, at->coordinate[0], p->desc.kernels, &second, &both);
-    vc_store(p->data[1], vd__convolve_index(p, p->result, at->coordinate + 1, image, &inside), v->re);
-    second = vd__convolve_index(p, p->result, at->coordinate + 1, second, &inside);
-    if (p->desc.batch % 2) VC_IF(k, both) { vc_store(p->data[1], second, v->im); }
-    else vc_store(p->data[1], second, v->im);
+    const vc_val *c = at->coordinate + 1;
+    uint32_t last = p->dimensions - 1;
+    uint64_t n = p->result[last];
+    vc_val second, both, image = at->coordinate[0], far[3];
+    if (p->imaginary == VD__CONVOLVE_GROUP) image = vd__convolve_pair(p, image, p->desc.kernels, &second, &both);
+    if (p->imaginary == VD__CONVOLVE_HALF) vd__convolve_turn(p, c[last], true, v);
+    vd__convolve_put(p, k, image, c, false, image, v->re);
+    if (p->imaginary == VD__CONVOLVE_GROUP) vd__convolve_put(p, k, second, c, p->desc.batch % 2 != 0, both, v->im);
+    if (p->imaginary == VD__CONVOLVE_HALF && n > p->length[last]) {
+        vd__convolve_second_half(p, c, far);
+        vd__convolve_put(p, k, image, far, n < p->period[last], vc_lt(far[last], vc_u32((uint32_t)n)), v->im);
+    }
     v->re = v->im = nothing;
 }
 
@@ -7993,23 +8077,38 @@ static const vd__fft_pass *vd__convolve_dealt(const vd_convolve *p) {
 static void vd__convolve_declare_kernel(vc_kernel *k, void *user) {
     vd_convolve *p = (vd_convolve *)user;
     p->data[0] = vd__convolve_buffer(p, k, "kernel", VC_READ);
+    vd__convolve_declare_roots(p, k);
     if (vd__convolve_dealt(p)) p->data[1] = vc_buffer(k, "spectrum", vd__fft_pair_of(p->desc.type), VC_ANY_TYPE | VC_WRITE);
 }
 
-/* The element of the kernel that lies at this place of its period: backwards and conjugate for correlation. */
-static void vd__convolve_take_kernel(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
-    const vd_convolve *p = (const vd_convolve *)user;
+/* The element of kernel number `image` that lies at this place of its period, backwards for correlation. Where the period of the last dimension wraps with a
+   sign, an element that lies before index 0 has it. */
+static vc_val vd__convolve_kernel_element(const vd_convolve *p, vc_kernel *k, vc_val image, const vc_val *at) {
     bool correlation = p->desc.kind == VD_CONVOLVE_CORRELATION;
-    vc_val place[3], inside, x;
+    vc_val place[3], inside, x, below = vc_bool(false);
     uint32_t i;
     for (i = 0; i < p->dimensions; i++) {
         vc_val n = vc_u32((uint32_t)p->period[i]), shift = vc_u32((uint32_t)p->place[i]), t;
-        t = correlation ? vc_sub(vc_add(shift, n), at->coordinate[i + 1]) : vc_add(at->coordinate[i + 1], shift);
-        place[i] = vc_select(vc_lt(t, n), t, vc_sub(t, n));
+        t = correlation ? vc_sub(vc_add(shift, n), at[i]) : vc_add(at[i], shift);
+        below = vc_lt(t, n);
+        place[i] = vc_select(below, t, vc_sub(t, n));
     }
-    x = vd__convolve_load(p, k, p->data[0], vd__convolve_index(p, p->desc.kernel_shape, place, at->coordinate[0], &inside), inside);
+    x = vd__convolve_load(p, k, p->data[0], vd__convolve_index(p, p->desc.kernel_shape, place, image, &inside), inside);
+    return p->imaginary == VD__CONVOLVE_HALF ? vd__real_negated(correlation ? below : vc_not(below), x) : x;
+}
+
+/* Loads the elements of kernels, conjugate for correlation. */
+static void vd__convolve_take_kernel(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
+    const vd_convolve *p = (const vd_convolve *)user;
+    const vc_val *c = at->coordinate + 1;
+    vc_val x = vd__convolve_kernel_element(p, k, at->coordinate[0], c), far[3];
     v->re = p->desc.real ? x : vc_component(x, 0);
-    v->im = p->desc.real ? vc_imm(p->desc.type, 0) : correlation ? vc_neg(vc_component(x, 1)) : vc_component(x, 1);
+    v->im = p->desc.real ? vc_imm(p->desc.type, 0) : vc_component(x, 1);
+    if (!p->desc.real && p->desc.kind == VD_CONVOLVE_CORRELATION) v->im = vc_neg(v->im);
+    if (p->imaginary != VD__CONVOLVE_HALF) return;
+    vd__convolve_second_half(p, c, far);
+    v->im = vd__convolve_kernel_element(p, k, at->coordinate[0], far);
+    vd__convolve_turn(p, c[p->dimensions - 1], false, v);
 }
 
 static void vd__convolve_give_spectrum(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
@@ -8045,7 +8144,28 @@ static vd_result vd__convolve_measure(vd_convolve *p, uint32_t i) {
     if (!wraps && p->desc.range != VD_CONVOLVE_VALID) p->period[i] = vd_fft_good_size(p->period[i]);
     if (p->desc.range == VD_CONVOLVE_VALID) p->period[i] = vd_fft_good_size(n);
     p->place[i] = correlation ? m - 1 - skip : skip;
+    p->length[i] = p->period[i];
     return VD_OK;
+}
+
+/* What the imaginary part is of a real convolution, and what that makes of the last dimension. A range that wraps takes a period of signal + kernel - 1, which
+   is worth it if that is notably shorter than two signals, or if their own length is one for Bluestein's algorithm. A filter needs the usual spectrum. */
+static void vd__convolve_choose_imaginary(vd_convolve *p) {
+    uint32_t i = p->dimensions - 1;
+    uint64_t n = p->desc.shape[i], m = p->desc.kernel_shape[i], least = p->desc.range == VD_CONVOLVE_FULL ? n + m - 1 : p->period[i], half;
+    bool wraps = p->desc.range <= VD_CONVOLVE_CENTRED, packs = p->desc.pack_rows && p->desc.batch > 1;
+    if (packs) p->imaginary = VD__CONVOLVE_GROUP;
+    if (!p->desc.real || packs || p->desc.filter) return;
+    if (wraps) least = n + m - 1;
+    half = vd_fft_good_size((least + 1) / 2);
+    if (wraps && half > n - n / 4 && vd__fft_is_smooth(n, 31)) return;
+    p->imaginary = VD__CONVOLVE_HALF;
+    p->length[i] = half;
+    p->period[i] = 2 * half;
+    if (!wraps) return;
+    p->repeats = true;
+    p->lead = p->desc.kind == VD_CONVOLVE_CORRELATION ? p->place[i] : m - 1 - p->place[i];
+    p->place[i] = p->desc.kind == VD_CONVOLVE_CORRELATION ? 0 : m - 1;
 }
 
 /* Kernels number the elements of all images by 32 bits. */
@@ -8088,6 +8208,7 @@ static vd_result vd__convolve_check_desc(vd_convolve *p) {
     if (!result && count != p->dimensions)
         result = vd_error_set(VD_ERROR_INVALID, "vd_convolve_create '%s': the kernel has %u dimensions, the signal %u", p->name, count, p->dimensions);
     for (i = 0; i < p->dimensions && !result; i++) result = vd__convolve_measure(p, i);
+    if (!result) vd__convolve_choose_imaginary(p);
     if (!result) result = vd__convolve_check_images(p, d->shape, d->channels, "signals");
     if (!result) result = vd__convolve_check_images(p, p->result, d->kernels, "results");
     if (!result) result = vd__convolve_check_rounds(p, d->channels, "channels");
@@ -8158,7 +8279,7 @@ static vd_result vd__convolve_make_kernel(vd_convolve *p) {
     memset(&desc, 0, sizeof desc);
     desc.name = p->name;
     desc.shape[0] = (uint64_t)p->desc.kernels * p->desc.channels;
-    memcpy(desc.shape + 1, p->period, sizeof p->period);
+    memcpy(desc.shape + 1, p->length, sizeof p->length);
     desc.axes = (2u << p->dimensions) - 2;
     desc.norm = VD_FFT_NORM_NONE;
     desc.type = p->desc.type;
@@ -8166,32 +8287,56 @@ static vd_result vd__convolve_make_kernel(vd_convolve *p) {
     desc.store = vd__convolve_give_spectrum;
     desc.hook_declare = vd__convolve_declare_kernel;
     desc.hook_user = p;
-    p->scale = 1 / (double)vd__convolve_count(p->period, p->dimensions);
+    p->scale = 1 / (double)vd__convolve_count(p->length, p->dimensions);
     result = vd__fft_new(p->ctx, &desc, NULL, &p->kernel);
     if (p->is_mute) return vd_error_set(VD_ERROR_COMPILE, "vd_convolve_create '%s': its filter leaves nothing in re or im; it takes both", p->name);
     return result ? vd__convolve_fails(p, result) : VD_OK;
+}
+
+/* The roots that HALF multiplies by. */
+static vd_result vd__convolve_make_roots(vd_convolve *p) {
+    uint64_t h = p->length[p->dimensions - 1], size = vd_type_size(p->desc.type), j;
+    unsigned char *table;
+    double root[2];
+    if (p->imaginary != VD__CONVOLVE_HALF) return VD_OK;
+    table = (unsigned char *)vd__fft_allocate(&p->allocator, (size_t)(2 * h * size));
+    if (!table) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_convolve_create '%s': out of host memory", p->name);
+    for (j = 0; j < h; j++) {
+        float narrow[2];
+        vd__fft_root(j, 4 * h, &root[0], &root[1]);
+        narrow[0] = (float)root[0];
+        narrow[1] = (float)root[1];
+        memcpy(table + 2 * j * size, size == sizeof(float) ? (const void *)narrow : root, (size_t)(2 * size));
+    }
+    p->roots = vd__fft_buffer(p->ctx, "vd_convolve_create", p->name, "roots of the period", (vd_type)vd__fft_pair_of(p->desc.type), h, table);
+    vd__fft_free(&p->allocator, table);
+    return p->roots.id ? VD_OK : vd_error_result();
 }
 
 static vd_result vd__convolve_make_run(vd_convolve *p) {
     vd_fft_desc desc;
     vd__fft_convolution c;
     uint64_t most;
+    uint32_t i;
     vd_result result;
     memset(&c, 0, sizeof c);
     c.channels = p->desc.channels;
     c.kernels = p->desc.kernels;
-    c.batch = p->desc.real ? ((uint64_t)p->desc.batch + 1) / 2 : p->desc.batch;
+    c.batch = p->imaginary == VD__CONVOLVE_GROUP ? ((uint64_t)p->desc.batch + 1) / 2 : p->desc.batch;
     c.parts = vd__fft_forced_parts();
     most = c.channels > c.kernels ? c.channels : c.kernels;
     memset(&desc, 0, sizeof desc);
     desc.name = p->name;
     desc.shape[0] = c.batch * most;
-    memcpy(desc.shape + 1, p->period, sizeof p->period);
+    memcpy(desc.shape + 1, p->length, sizeof p->length);
     desc.axes = (2u << p->dimensions) - 2;
     desc.norm = VD_FFT_NORM_NONE;
     desc.type = p->desc.type;
-    memcpy(desc.in_count + 1, p->desc.shape, sizeof p->period);
-    memcpy(desc.out_count + 1, p->result, sizeof p->period);
+    for (i = 0; i < p->dimensions; i++) {
+        uint64_t in = i + 1 == p->dimensions && p->repeats ? p->period[i] : p->desc.shape[i];
+        desc.in_count[i + 1] = in < p->length[i] ? in : p->length[i];
+        desc.out_count[i + 1] = p->result[i] < p->length[i] ? p->result[i] : p->length[i];
+    }
     if (p->desc.real) {
         desc.load = vd__convolve_take;
         desc.store = vd__convolve_give;
@@ -9085,6 +9230,7 @@ static vd_result vd__fft_check_desc(vd_fft *p, const vd_fft_desc *desc) {
     result = vd__fft_check_rigor(p, desc);
     if (result) return result;
     p->kind = desc->kind;
+    p->pack_rows = desc->pack_rows;
     memcpy(p->shape, desc->shape, sizeof p->shape);
     p->axes = desc->axes ? desc->axes : 1u << (p->dimensions - 1);
     for (i = 0; i < p->dimensions; i++) if (p->axes >> i & 1) product *= vd__real_gain(p->kind, p->shape[i]);
@@ -9503,6 +9649,7 @@ static vd_result vd__convolve_new(vd_context *ctx, const vd_convolve_desc *desc,
     snprintf(p->name, sizeof p->name, "%s", desc->name ? desc->name : "convolve");
     p->desc.name = p->name;
     if (!result) result = vd__convolve_check_desc(p);
+    if (!result) result = vd__convolve_make_roots(p);
     if (!result) result = vd__convolve_make_run(p);
     if (!result) result = vd__convolve_make_kernel(p);
     if (result) vd_convolve_destroy(p);
@@ -9521,6 +9668,7 @@ VD_API void vd_convolve_destroy(vd_convolve *p) {
     while (p->sets) vd__convolve_forget(p, &p->sets);
     vd_fft_destroy(p->run);
     vd_fft_destroy(p->kernel);
+    vd__plan_drop_buffer(p->ctx, p->roots);
     vd__plan_free(&p->tie, p);
 }
 
@@ -9528,8 +9676,15 @@ VD_API void vd_convolve_shape(const vd_convolve *p, uint64_t shape[3]) { if (p &
 
 VD__FFT_SMALL_END
 
+/* Adds an argument of the hooks. */
+static void vd__convolve_argument(vd_fft_io *io, vd_fft_argument *args, const char *name, vd_buffer buffer) {
+    args[io->arg_count].name = name;
+    args[io->arg_count++].value = vd_b(buffer);
+    io->args = args;
+}
+
 VD_API vd_result vd_convolve_set_kernel(vd_convolve *p, vd_list *list, vd_buffer kernel) {
-    vd_fft_argument args[2];
+    vd_fft_argument args[3];
     vd_fft_io io;
     vd_result result;
     bool dealt = p && vd__convolve_dealt(p);
@@ -9539,19 +9694,16 @@ VD_API vd_result vd_convolve_set_kernel(vd_convolve *p, vd_list *list, vd_buffer
                                                vd__convolve_bytes(p, p->desc.kernel_shape, (uint64_t)p->desc.kernels * p->desc.channels));
     if (result) return result;
     memset(&io, 0, sizeof io);
-    args[0].name = "kernel";
-    args[0].value = vd_b(kernel);
-    args[1].name = "spectrum";
-    args[1].value = vd_b(p->run->spectrum);
-    if (!dealt) io.out = p->run->spectrum;
-    io.args = args;
-    io.arg_count = dealt ? 2 : 1;
+    vd__convolve_argument(&io, args, "kernel", kernel);
+    if (p->roots.id) vd__convolve_argument(&io, args, "roots", p->roots);
+    if (dealt) vd__convolve_argument(&io, args, "spectrum", p->run->spectrum);
+    else io.out = p->run->spectrum;
     result = vd_fft_run(p->kernel, list, &io);
     return result ? result : vd__convolve_note(p, list);
 }
 
 VD_API vd_result vd_convolve_run(vd_convolve *p, vd_list *list, vd_buffer in, vd_buffer out) {
-    vd_fft_argument args[2];
+    vd_fft_argument args[3];
     vd_fft_io io;
     vd_buffer at[VD__FFT_PLACES];
     vd_result result;
@@ -9566,12 +9718,9 @@ VD_API vd_result vd_convolve_run(vd_convolve *p, vd_list *list, vd_buffer in, vd
     if (!result) result = vd__plan_check_apart(p->ctx, "vd_convolve_run", p->name, vd__named_of(in, "in"), vd__named_of(out, "out"), false);
     if (result) return result;
     memset(&io, 0, sizeof io);
-    args[0].name = "in";
-    args[0].value = vd_b(in);
-    args[1].name = "out";
-    args[1].value = vd_b(out);
-    io.args = args;
-    io.arg_count = 2;
+    vd__convolve_argument(&io, args, "in", in);
+    vd__convolve_argument(&io, args, "out", out);
+    if (p->roots.id) vd__convolve_argument(&io, args, "roots", p->roots);
     memcpy(at, p->run->own, sizeof at);
     at[VD__FFT_IN] = p->desc.real ? p->run->tables : in; /* hooks have the arrays of reals, and what kernels do not use has to be some buffer */
     at[VD__FFT_OUT] = p->desc.real ? p->run->tables : out;

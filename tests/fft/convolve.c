@@ -33,7 +33,7 @@ typedef struct sample {
     vd_convolve_kind kind;
     vd_convolve_range range;
     uint32_t batch, channels, kernels;
-    bool real;
+    int real;                /* 0: complex numbers, 1: reals, 2: reals, two groups as one */
     vd_type type;
 } sample;
 
@@ -158,12 +158,13 @@ static vd_convolve *plan_of(vd_context *ctx, const sample *s) {
     desc.batch = s->batch;
     desc.channels = s->channels;
     desc.kernels = s->kernels;
-    desc.real = s->real;
+    desc.real = s->real != 0;
     desc.type = s->type;
+    desc.pack_rows = s->real == 2;
     return vd_convolve_create(ctx, &desc);
 }
 
-static void check(const sample *s) {
+static void check_one(const sample *s) {
     uint64_t batch = at_least_one(s->batch), channels = at_least_one(s->channels), kernels = at_least_one(s->kernels), results[3], shape[3];
     for (int d = 0; d < 3; d++) results[d] = results_of(s, d);
     uint64_t n = count_of(s->shape), m = count_of(s->kernel), out_count = count_of(results);
@@ -197,20 +198,44 @@ static void check(const sample *s) {
     free(y);
 }
 
+/* Reals with two groups as one, too. */
+static void check(const sample *s) {
+    sample packed = *s;
+    check_one(s);
+    packed.real = 2;
+    if (s->real == 1 && s->batch > 1) check_one(&packed);
+}
+
 static void ranges(void **state) {
     (void)state;
     need_device();
     for (int kind = VD_CONVOLVE_CONVOLUTION; kind <= VD_CONVOLVE_CORRELATION; kind++)
-        for (int range = VD_CONVOLVE_CIRCULAR; range <= VD_CONVOLVE_VALID; range++) {
-            sample s = { { 15, 0, 0 }, { 6, 0, 0 }, (vd_convolve_kind)kind, (vd_convolve_range)range, 3, 1, 1, false, VD_F32 };
-            check(&s);
-        }
+        for (int range = VD_CONVOLVE_CIRCULAR; range <= VD_CONVOLVE_VALID; range++)
+            for (int real = 0; real < 2; real++) {
+                sample s = { { 15, 0, 0 }, { 6, 0, 0 }, (vd_convolve_kind)kind, (vd_convolve_range)range, 3, 1, 1, real, VD_F32 };
+                check(&s);
+            }
 }
 
 static void check_all(const sample *samples, size_t count) {
     need_device();
     bool some = vd_device(device_context, 0)->backend == VD_BACKEND_OPENCL && !all_samples;
     for (size_t i = 0; i < count; i++) if (i % 3 == 0 || !some) check(&samples[i]);
+}
+
+/* One real group, which is independent of others in any case, with short kernels and with kernels as long as the signal. */
+static void reals(void **state) {
+    static const sample samples[] = {
+        { { 100, 0, 0 }, { 100, 0, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CIRCULAR, 1, 0, 0, 1, VD_F32 },
+        { { 37, 0, 0 }, { 37, 0, 0 }, VD_CONVOLVE_CORRELATION, VD_CONVOLVE_CENTRED, 1, 3, 2, 1, VD_F32 }, /* of a prime, with channels and kernels */
+        { { 64, 0, 0 }, { 1, 0, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CIRCULAR, 1, 0, 0, 1, VD_F32 },
+        { { 64, 0, 0 }, { 33, 0, 0 }, VD_CONVOLVE_CORRELATION, VD_CONVOLVE_CIRCULAR, 1, 0, 0, 1, VD_F32 },
+        { { 9, 16, 0 }, { 9, 16, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_FULL, 1, 0, 0, 1, VD_F32 },
+        { { 9, 16, 0 }, { 4, 7, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CIRCULAR, 1, 2, 2, 1, VD_F32 },
+        { { 16, 0, 0 }, { 15, 0, 0 }, VD_CONVOLVE_CORRELATION, VD_CONVOLVE_VALID, 1, 0, 0, 1, VD_F32 },
+    };
+    (void)state;
+    check_all(samples, COUNT(samples));
 }
 
 static void shapes(void **state) {
@@ -321,7 +346,7 @@ static void as_for_a_gpu(void **state) {
 static void joined_axes(void **state) {
     static const struct { const char *factors; sample s; } cases[] = { /* which are the kernel's own transform's too */
         { "4x4+4x4/16/1/1", { { 16, 16, 0 }, { 16, 16, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CIRCULAR, 3, 1, 2, false, VD_F32 } },
-        { "2x4+4x2/4/2/0", { { 8, 8, 0 }, { 3, 5, 0 }, VD_CONVOLVE_CORRELATION, VD_CONVOLVE_CENTRED, 3, 2, 1, true, VD_F32 } },
+        { "2x4+4x2/4/2/0", { { 8, 8, 0 }, { 3, 5, 0 }, VD_CONVOLVE_CORRELATION, VD_CONVOLVE_CENTRED, 3, 2, 1, 2, VD_F32 } },
         { "8+2x4/4/1/1", { { 8, 8, 0 }, { 8, 8, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CIRCULAR, 2, 0, 0, false, VD_F32 } },
         { "2x3+3x2/4/1/1", { { 6, 6, 0 }, { 6, 6, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CIRCULAR, 2, 0, 0, false, VD_F32 } },
     };
@@ -460,7 +485,7 @@ static void chooses_parts(void **state) {
         { { CROPPED(1024) }, NULL, "columns of 1024" },
         { { CROPPED(2048) }, "to 2 parts", "columns of 1024" },
         { { CROPPED(4096) }, "to 4 parts", "columns of 1024" },
-        { { { 1024, 1024, 0 }, { 3, 3, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CENTRED, 8, 3, 8, true, VD_F32 }, "rows of 1024 by ", "columns of " },
+        { { { 1024, 1024, 0 }, { 3, 3, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CENTRED, 8, 3, 8, 2, VD_F32 }, "rows of 1024 by ", "columns of " },
     };
 #undef WHOLE
 #undef CROPPED
@@ -726,7 +751,8 @@ static void bad_input(void **state) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ranges), cmocka_unit_test(shapes), cmocka_unit_test(channels), cmocka_unit_test(very_many), cmocka_unit_test(doubles),
+        cmocka_unit_test(ranges), cmocka_unit_test(reals), cmocka_unit_test(shapes), cmocka_unit_test(channels), cmocka_unit_test(very_many),
+        cmocka_unit_test(doubles),
         cmocka_unit_test(passes),
         cmocka_unit_test(as_for_a_gpu), cmocka_unit_test(joined_axes), cmocka_unit_test(in_parts), cmocka_unit_test(asks_for_parts),
         cmocka_unit_test(known_parts), cmocka_unit_test(chooses_parts), cmocka_unit_test(filters), cmocka_unit_test(filter_prints), cmocka_unit_test(simple),
