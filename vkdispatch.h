@@ -8438,7 +8438,7 @@ static inline vd_result vd__call_buffer(vd__call *c, vd_context *ctx, const vd__
         vd__binding *binding = &c->bindings[p->order];
         binding->memory = &storage->memory;
         binding->offset = b->offset;
-        binding->size = (b->size + 3) & ~(uint64_t)3; /* whole words, as the storage has */
+        binding->size = b->size; /* exact: a module takes OpArrayLength from it */
         binding->number = p->place;
         if (VD__UNLIKELY(binding->size > c->machine->device.info.limits.max_binding_bytes)) return vd__call_large(c, i);
     }
@@ -9042,7 +9042,7 @@ static vd_result vd__storage_create(vd__machine *m, vd__memory_kind kind, uint64
     vd__need need = { 0, 0, 0, !staging, (uint8_t)(exportable ? VD__SHARE_OUT : VD__SHARE_NONE) };
     memset(out, 0, sizeof *out);
     out->machine = m;
-    out->memory.size = (size + 3) & ~(uint64_t)3; /* whole words, for fills and for kernels that see words */
+    out->memory.size = (size + 3) & ~(uint64_t)3; /* whole words, for fills */
     vd_result r = backend->memory_create(&m->device, &out->memory, &need);
     if (r) return r;
     r = vd__heap_place(m, kind, &need, staging || exportable, out);

@@ -1,6 +1,7 @@
 /* What the unit tests of the runtime share: the implementation, cmocka, a context on the dummy backend, random numbers. */
 #define VKDISPATCH_IMPLEMENTATION
 #include "vkdispatch.h"
+#include "tests/assembler.h"
 
 #include <setjmp.h>
 #ifdef __cplusplus
@@ -50,33 +51,6 @@ static inline vd_stats unit_stats(vd_context *ctx) {
     vd_stats stats;
     assert_int_equal(vd_context_stats(ctx, &stats), VD_OK);
     return stats;
-}
-
-/* A small assembler: enough of SPIR-V for the modules of the tests. */
-typedef struct unit_module {
-    uint32_t words[1024];
-    uint32_t count, bound;
-} unit_module;
-
-static inline void unit_op(unit_module *m, uint32_t op, uint32_t count, ...) {
-    va_list args;
-    va_start(args, count);
-    m->words[m->count++] = ((count + 1) << 16) | op;
-    for (uint32_t i = 0; i < count; i++) m->words[m->count++] = va_arg(args, uint32_t);
-    va_end(args);
-}
-
-/* `count` words, then a text. */
-static inline void unit_text(unit_module *m, uint32_t op, const char *text, uint32_t count, ...) {
-    uint32_t start = m->count, length = (uint32_t)strlen(text) / 4 + 1;
-    va_list args;
-    va_start(args, count);
-    m->words[m->count++] = ((count + length + 1) << 16) | op;
-    for (uint32_t i = 0; i < count; i++) m->words[m->count++] = va_arg(args, uint32_t);
-    va_end(args);
-    memset(m->words + m->count, 0, (size_t)length * 4);
-    memcpy(m->words + m->count, text, strlen(text));
-    m->count = start + 1 + count + length;
 }
 
 /* y = a * x + y in form and without the arithmetic: buffers x (read) and y (both), push constants a (f32) and n (u32), local size 64. */

@@ -1,0 +1,167 @@
+/* SPIR-V that the builder did not make: what its interface means when it runs. */
+#define _POSIX_C_SOURCE 200809L
+#include "tests/conformance/common.h"
+#include "tests/assembler.h"
+
+static vd_kernel kernel_of(fixture *f, const char *name, const uint32_t *words, size_t count) {
+    vd_kernel_desc desc = { 0 };
+    desc.name = name;
+    desc.code = words;
+    desc.code_size = count * 4;
+    if (!takes_spirv(f, &desc)) skip_because("the backend takes no SPIR-V");
+    vd_kernel k = vd_kernel_create(f->ctx, &desc);
+    if (!k.id) fail_msg("%s", vd_error_text());
+    return k;
+}
+
+/* An element type: its number in our types, capabilities besides Shader, and the words of its scalar. */
+typedef struct element { vd_type type; uint32_t capabilities[2], rows, op, bits; } element;
+
+static const element elements[] = {
+    { VD_U8, { 4448, 39 }, 1, 21, 8 }, { VD_I16, { 4433, 22 }, 1, 21, 16 }, { VD_F16, { 4433, 9 }, 1, 22, 16 }, { VD_U32, { 0, 0 }, 1, 21, 32 },
+    { VD_VEC(VD_U8, 3), { 4448, 39 }, 3, 21, 8 }, { VD_VEC(VD_I16, 3), { 4433, 22 }, 3, 21, 16 }, { VD_F32X3, { 0, 0 }, 3, 22, 32 },
+    { VD_U64, { 11, 0 }, 1, 21, 64 }, { VD_F64, { 10, 0 }, 1, 22, 64 }, { VD_F32X4, { 0, 0 }, 4, 22, 32 }
+};
+
+static bool has_element(const fixture *f, const element *e) {
+    uint64_t features = vd_device(f->ctx, 0)->features, needs = 0;
+    for (int i = 0; i < 2; i++) {
+        switch (e->capabilities[i]) {
+        case 9: needs |= VD_FEATURE_F16; break;
+        case 10: needs |= VD_FEATURE_F64; break;
+        case 11: needs |= VD_FEATURE_I64; break;
+        case 22: needs |= VD_FEATURE_I16; break;
+        case 39: needs |= VD_FEATURE_I8; break;
+        case 4433: needs |= VD_FEATURE_STORAGE_16; break;
+        case 4448: needs |= VD_FEATURE_STORAGE_8; break;
+        default: break;
+        }
+    }
+    return (features & needs) == needs;
+}
+
+/* to[0] = from.length(), with `from` a struct of `head` words and the array, whose elements lie densely. */
+static void assemble_length(unit_module *m, const element *e, uint32_t head) {
+    enum { VOID_T = 1, MAIN_T, U32, SCALAR, VECTOR, COUNT_HEAD, HEAD, ARRAY, FROM_T, TO_ARRAY, TO_T, FROM_P, TO_P, U32_P, ZERO, FROM, TO, MAIN, LABEL, LENGTH,
+           AT, BOUND };
+    uint32_t scalar = e->type == VD_U32 ? (uint32_t)U32 : (uint32_t)SCALAR, of = e->rows > 1 ? (uint32_t)VECTOR : scalar;
+    memset(m, 0, sizeof *m);
+    m->count = 5;
+    unit_op(m, 17, 1u, 1u);
+    for (int i = 0; i < 2; i++) if (e->capabilities[i]) unit_op(m, 17, 1u, e->capabilities[i]);
+    if (e->bits == 8) unit_text(m, 10, "SPV_KHR_8bit_storage", 0u);
+    unit_op(m, 14, 2u, 0u, 1u);
+    unit_text(m, 15, "main", 2u, 5u, (uint32_t)MAIN);
+    unit_op(m, 16, 5u, (uint32_t)MAIN, 17u, 1u, 1u, 1u);
+    unit_op(m, 71, 3u, (uint32_t)ARRAY, 6u, e->rows * e->bits / 8);
+    unit_op(m, 71, 3u, (uint32_t)TO_ARRAY, 6u, 4u);
+    unit_op(m, 71, 2u, (uint32_t)FROM_T, 2u);
+    if (head) {
+        unit_op(m, 71, 3u, (uint32_t)HEAD, 6u, 4u);
+        unit_op(m, 72, 4u, (uint32_t)FROM_T, 1u, 35u, 4 * head);
+    }
+    unit_op(m, 72, 4u, (uint32_t)FROM_T, 0u, 35u, 0u);
+    unit_op(m, 71, 2u, (uint32_t)TO_T, 2u);
+    unit_op(m, 72, 4u, (uint32_t)TO_T, 0u, 35u, 0u);
+    for (uint32_t i = 0; i < 2; i++) {
+        unit_op(m, 71, 3u, FROM + i, 34u, 0u);
+        unit_op(m, 71, 3u, FROM + i, 33u, i);
+    }
+    unit_op(m, 19, 1u, (uint32_t)VOID_T);
+    unit_op(m, 33, 2u, (uint32_t)MAIN_T, (uint32_t)VOID_T);
+    unit_op(m, 21, 3u, (uint32_t)U32, 32u, 0u);
+    if (e->op == 22) unit_op(m, 22, 2u, (uint32_t)SCALAR, e->bits);
+    else if (scalar != U32) unit_op(m, 21, 3u, (uint32_t)SCALAR, e->bits, e->type % 16 == VD_I16 ? 1u : 0u);
+    if (e->rows > 1) unit_op(m, 23, 3u, (uint32_t)VECTOR, scalar, e->rows);
+    if (head) {
+        unit_op(m, 43, 3u, (uint32_t)U32, (uint32_t)COUNT_HEAD, head);
+        unit_op(m, 28, 3u, (uint32_t)HEAD, (uint32_t)U32, (uint32_t)COUNT_HEAD);
+    }
+    unit_op(m, 29, 2u, (uint32_t)ARRAY, of);
+    if (head) unit_op(m, 30, 3u, (uint32_t)FROM_T, (uint32_t)HEAD, (uint32_t)ARRAY);
+    else unit_op(m, 30, 2u, (uint32_t)FROM_T, (uint32_t)ARRAY);
+    unit_op(m, 29, 2u, (uint32_t)TO_ARRAY, (uint32_t)U32);
+    unit_op(m, 30, 2u, (uint32_t)TO_T, (uint32_t)TO_ARRAY);
+    unit_op(m, 32, 3u, (uint32_t)FROM_P, 12u, (uint32_t)FROM_T);
+    unit_op(m, 32, 3u, (uint32_t)TO_P, 12u, (uint32_t)TO_T);
+    unit_op(m, 32, 3u, (uint32_t)U32_P, 12u, (uint32_t)U32);
+    unit_op(m, 43, 3u, (uint32_t)U32, (uint32_t)ZERO, 0u);
+    unit_op(m, 59, 3u, (uint32_t)FROM_P, (uint32_t)FROM, 12u);
+    unit_op(m, 59, 3u, (uint32_t)TO_P, (uint32_t)TO, 12u);
+    unit_op(m, 54, 4u, (uint32_t)VOID_T, (uint32_t)MAIN, 0u, (uint32_t)MAIN_T);
+    unit_op(m, 248, 1u, (uint32_t)LABEL);
+    unit_op(m, 68, 4u, (uint32_t)U32, (uint32_t)LENGTH, (uint32_t)FROM, head ? 1u : 0u);
+    unit_op(m, 65, 5u, (uint32_t)U32_P, (uint32_t)AT, (uint32_t)TO, (uint32_t)ZERO, (uint32_t)ZERO);
+    unit_op(m, 62, 2u, (uint32_t)AT, (uint32_t)LENGTH);
+    unit_op(m, 253, 0u);
+    unit_op(m, 56, 0u);
+    m->words[0] = 0x07230203;
+    m->words[1] = 0x00010300;
+    m->words[3] = m->bound = BOUND;
+}
+
+static vd_buffer view_of(vd_context *ctx, vd_buffer b, uint64_t offset, vd_type type, uint64_t count) {
+    vd_view_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.buffer = b;
+    desc.offset = offset;
+    desc.type = type;
+    desc.shape[0] = count;
+    return vd_buffer_view(ctx, &desc);
+}
+
+/* length() ends with the view, for elements of every size, behind a head of other members, and where a view has fewer bytes than an element. */
+TEST_EXECUTED(lengths_end_with_the_view) {
+    unit_module m;
+    uint64_t offset = vd_device(f->ctx, 0)->limits.binding_alignment * 2;
+    if (offset % 16) offset *= 16;
+    vd_buffer b = buffer_named(f->ctx, "b", VD_BYTES, offset + 1024, NULL), to = buffer_u32(f->ctx, "to", 1, NULL);
+    for (size_t i = 0; i < COUNT(elements); i++) {
+        const element *e = &elements[i];
+        uint32_t size = e->rows * e->bits / 8;
+        if (!has_element(f, e)) continue;
+        assemble_length(&m, e, 0);
+        vd_kernel k = kernel_of(f, vd_type_name(e->type), m.words, m.count);
+        assemble_length(&m, e, 6);
+        vd_kernel behind = kernel_of(f, "behind a head", m.words, m.count);
+        for (uint32_t count = 1; count < 10; count++) {
+            vd_buffer v = view_of(f->ctx, b, offset, e->type, count);
+            OK(vd_run(f->ctx, k, 1, vd_b(v), vd_b(to)));
+            if (read_u32(f->ctx, to, 0) != count)
+                fail_msg("%s: length() of a view of %u elements is %u", vd_type_name(e->type), count, read_u32(f->ctx, to, 0));
+            vd_buffer_destroy(f->ctx, v);
+            v = view_of(f->ctx, b, offset, VD_BYTES, 24 + count * size - 1);
+            OK(vd_run(f->ctx, behind, 1, vd_b(v), vd_b(to)));
+            if (read_u32(f->ctx, to, 0) != count - 1)
+                fail_msg("%s: length() of %u bytes behind a head is %u", vd_type_name(e->type), count * size - 1, read_u32(f->ctx, to, 0));
+            vd_buffer_destroy(f->ctx, v);
+        }
+        vd_kernel_destroy(f->ctx, k);
+        vd_kernel_destroy(f->ctx, behind);
+    }
+}
+
+/* The same of the builder's kernels, by address and by binding. */
+TEST_EXECUTED(lengths_of_the_builder_end_with_the_view) {
+    uint64_t offset = vd_device(f->ctx, 0)->limits.binding_alignment * 16;
+    vd_buffer b = buffer_named(f->ctx, "b", VD_BYTES, offset + 1024, NULL), to = buffer_u32(f->ctx, "to", 1, NULL);
+    for (size_t i = 0; i < COUNT(elements); i++) {
+        const element *e = &elements[i];
+        if (!has_element(f, e)) continue;
+        vc_kernel *c = kernel_begin(f->ctx, "length", 1, 1, 1);
+        vc_ref x = vc_buffer(c, "x", e->type, VC_READ), y = vc_buffer(c, "y", VC_U32, VC_WRITE);
+        vc_store(y, vc_u32(0), vc_length(x));
+        vd_kernel k = kernel_end(f->ctx, c);
+        for (uint32_t count = 1; count < 10; count++) {
+            vd_buffer v = view_of(f->ctx, b, offset, e->type, count);
+            OK(vd_run(f->ctx, k, 1, vd_b(v), vd_b(to)));
+            assert_int_equal(read_u32(f->ctx, to, 0), count);
+            vd_buffer_destroy(f->ctx, v);
+        }
+        vd_kernel_destroy(f->ctx, k);
+    }
+}
+
+static const struct CMUnitTest cases[] = { CASE(lengths_end_with_the_view), CASE(lengths_of_the_builder_end_with_the_view) };
+
+MAIN("modules", cases)
