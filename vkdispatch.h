@@ -81,6 +81,8 @@
    `binding` memory is in buffer objects even where host and device share it. VKDISPATCH_DISABLE=f64,mapped is a list of features (vd_feature_name) that every
    context does without, as if the device lacked them and what rests on them: a program can be tried for a lesser device. VKDISPATCH_COPIES=kernel makes
    Vulkan copy by a kernel wherever buffers have addresses and bytes lie for it, whatever their number; driver, never; the default is what is faster.
+   Variables that name libraries or folders (VKDISPATCH_LIBCUDA, VKDISPATCH_NVRTC, CUDA_PATH, CUDA_HOME) are ignored in a program that has more rights than
+   the user who started it: set-user-id, set-group-id or with file capabilities.
 
    Step by step
      1. vd_context_create opens the first backend that works and its best device (discrete, integrated, virtual, CPU; more memory wins a tie).
@@ -124,6 +126,11 @@
    A buffer or kernel may be destroyed while work uses it: the handle dies at once, the memory when that work is done.
    Host memory comes from the desc's allocator, with Vulkan also what the driver takes for recorded commands. Device memory comes in blocks of 64 MiB (an eighth
    of a small heap) shared by many buffers. After the first run of a dispatch, the next ones allocate nothing.
+
+   Cache: the files in vd_context_desc.cache_directory hold compiled code that the driver executes, and measurements. They are trusted as the program itself
+   is; their checksum finds damage, not forgery. So a file is used only if it is regular, no symbolic link, owned by the effective user or root, and not
+   writable by group or others; any other file is ignored, with a warning to log. Files are created with mode 0600, under another name first, and never opened
+   in a way that blocks. The mode of the folder is not checked: whoever else may write there can remove or replace files, but not have their own used.
 
    CUDA: a kernel's parameters are the block of values, as one struct or one by one; args say where each lies, as C lays it out, and a buffer is a pointer of
    8 bytes. local_size is the block of threads, shared_bytes all shared memory of it: what the code declares with a size, and extern __shared__ for the rest,
@@ -822,13 +829,18 @@ template <class... Args> inline vd_result vd_run(vd_context *ctx, vd_kernel kern
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#if defined(__linux__)
+#include <sys/auxv.h>
+#endif
 
 /* Under -std=c99 the C library hides these two; in C++ it never does. */
 #if !defined(CLOCK_MONOTONIC) && !defined(__cplusplus)
@@ -848,6 +860,18 @@ static const char *vd__environment(const char *name) {
     return value && *value ? value : NULL;
 }
 
+/* Whether the program has more rights than the user who started it: set-user-id, set-group-id, file capabilities. */
+static bool vd__privileged(void) {
+#if defined(__linux__)
+    return getauxval(AT_SECURE) != 0;
+#else
+    return getuid() != geteuid() || getgid() != getegid();
+#endif
+}
+
+/* A variable that names a library or a folder; NULL in a privileged program, which would run code of its user's choice. */
+static VD__UNUSED const char *vd__environment_path(const char *name) { return vd__privileged() ? NULL : vd__environment(name); }
+
 /* Libraries that are opened at run time; NULL where there is none of that name, or nothing in it. */
 static VD__UNUSED void *vd__library_open(const char *name) { return dlopen(name, RTLD_NOW | RTLD_LOCAL); }
 static VD__UNUSED void *vd__library_find(void *library, const char *name) { return dlsym(library, name); }
@@ -855,6 +879,50 @@ static VD__UNUSED void vd__library_close(void *library) { dlclose(library); }
 
 static VD__UNUSED int vd__fd_copy(int fd) { return dup(fd); } /* -1: it is not open */
 static VD__UNUSED void vd__fd_close(int fd) { close(fd); }
+
+#if defined(O_CLOEXEC)
+#define VD__OPEN_FLAGS (O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
+#else
+#define VD__OPEN_FLAGS (__O_CLOEXEC | __O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
+#endif
+
+/* Opens a file for reading that only this user or root can have written: a regular file, no symbolic link, owned by the effective user or root, not writable
+   by group or others. Never blocks. -1: it could not be opened; *trusted is false: it could, but is none of these. */
+static int vd__file_open(const char *path, uint64_t *size, bool *trusted) {
+    struct stat status;
+    int fd = open(path, O_RDONLY | VD__OPEN_FLAGS);
+    *trusted = fd >= 0 || errno != ELOOP;
+    if (fd < 0) return -1;
+    *trusted = !fstat(fd, &status) && S_ISREG(status.st_mode) && (status.st_uid == geteuid() || status.st_uid == 0) && !(status.st_mode & 022);
+    *size = *trusted ? (uint64_t)status.st_size : 0;
+    if (*trusted) return fd;
+    close(fd);
+    return -1;
+}
+
+/* Creates a file for writing that did not exist, for this user alone; -1: it could not. */
+static int vd__file_create(const char *path) { return open(path, O_WRONLY | O_CREAT | O_EXCL | VD__OPEN_FLAGS, 0600); }
+
+/* Both transfer all bytes or return false. */
+static bool vd__file_read(int fd, void *to, size_t size) {
+    for (size_t done = 0; done < size;) {
+        ssize_t n = read(fd, (char *)to + done, size - done);
+        if (n > 0) done += (size_t)n;
+        else if (n == 0 || errno != EINTR) return false;
+    }
+    return true;
+}
+
+static bool vd__file_write(int fd, const void *from, size_t size) {
+    for (size_t done = 0; done < size;) {
+        ssize_t n = write(fd, (const char *)from + done, size - done);
+        if (n > 0) done += (size_t)n;
+        else if (n == 0 || errno != EINTR) return false;
+    }
+    return true;
+}
+
+static bool vd__file_close(int fd) { return close(fd) == 0; }
 
 /* `to` is the old file or the new one at any time, and never a part of it. */
 static bool vd__file_replace(const char *from, const char *to) { return rename(from, to) == 0; }
@@ -1888,8 +1956,9 @@ VD__BACKEND_OPERATIONS(VD__BACKEND_OPENCL)
 #endif
 
 // >>cache
-/* Compiled code, and what libraries on top want kept, in files between two runs of a program. A file tells what it is for and holds a sum of its bytes; what
-   does not fit is as good as no file. Nothing here fails: without a cache there is more to compile. */
+/* Compiled code, and what libraries on top want kept, in files between two runs of a program. A file states its key and a checksum; a file that does not match
+   is ignored. The checksum finds damage, not forgery: a file is read only if nobody but this user and root can have written it (vd__file_open). Nothing here
+   fails: without a cache there is more to compile. */
 
 VD__SMALL
 
@@ -1928,16 +1997,18 @@ static bool vd__cache_path(const vd__host *host, const char *kind, const vd__cac
     return length > 0 && length < VD__CACHE_PATH - 32; /* room for the end of a temporary name */
 }
 
-static void *vd__cache_read(const vd__host *host, FILE *file, const vd__cache_key *key, size_t *size) {
+static void *vd__cache_read(const vd__host *host, int fd, uint64_t file_size, const vd__cache_key *key, size_t *size) {
     vd__cache_head head;
     vd__cache_key sum = VD__CACHE_START;
-    if (fread(&head, sizeof head, 1, file) != 1 || memcmp(head.magic, VD__CACHE_MAGIC, sizeof head.magic)) return NULL;
-    if (memcmp(&head.key, key, sizeof *key) || !head.size || head.size > VD__CACHE_LIMIT) return NULL;
-    void *data = vd__alloc(&host->allocator, (size_t)head.size);
+    if (!vd__file_read(fd, &head, sizeof head) || memcmp(head.magic, VD__CACHE_MAGIC, sizeof head.magic)) return NULL;
+    if (memcmp(&head.key, key, sizeof *key) || !head.size || head.size > VD__CACHE_LIMIT || file_size != sizeof head + head.size) return NULL;
+    *size = (size_t)head.size;
+    void *data = vd__alloc(&host->allocator, *size);
     if (!data) return NULL;
-    *size = fread(data, 1, (size_t)head.size, file);
-    vd__cache_add(&sum, data, *size);
-    if (*size == head.size && fgetc(file) == EOF && !memcmp(&sum, &head.sum, sizeof sum)) return data;
+    if (vd__file_read(fd, data, *size)) {
+        vd__cache_add(&sum, data, *size);
+        if (!memcmp(&sum, &head.sum, sizeof sum)) return data;
+    }
     vd__free(&host->allocator, data);
     return NULL;
 }
@@ -1945,15 +2016,19 @@ static void *vd__cache_read(const vd__host *host, FILE *file, const vd__cache_ke
 /* What was stored under this key, to be freed; NULL where there is nothing that can be used. */
 static void *vd__cache_load(const vd__host *host, const char *kind, const vd__cache_key *key, size_t *size) {
     char path[VD__CACHE_PATH];
-    FILE *file = vd__cache_path(host, kind, key, path) ? fopen(path, "rb") : NULL;
-    if (!file) return NULL;
-    void *data = vd__cache_read(host, file, key, size);
-    fclose(file);
+    uint64_t file_size = 0;
+    bool trusted = true;
+    int fd = vd__cache_path(host, kind, key, path) ? vd__file_open(path, &file_size, &trusted) : -1;
+    if (!trusted)
+        vd__logf(host, VD_LOG_WARNING, "cache file '%s' is ignored: it must be a regular file, owned by this user or root and not writable by others", path);
+    if (fd < 0) return NULL;
+    void *data = vd__cache_read(host, fd, file_size, key, size);
+    vd__file_close(fd);
     if (!data) vd__logf(host, VD_LOG_INFO, "the file '%s' is broken or of another kind, and is not used", path);
     return data;
 }
 
-static bool vd__cache_write(FILE *file, const vd__cache_key *key, const void *data, size_t size) {
+static bool vd__cache_write(int fd, const vd__cache_key *key, const void *data, size_t size) {
     vd__cache_head head;
     vd__cache_key sum = VD__CACHE_START;
     memset(&head, 0, sizeof head);
@@ -1962,7 +2037,7 @@ static bool vd__cache_write(FILE *file, const vd__cache_key *key, const void *da
     head.key = *key;
     head.sum = sum;
     head.size = size;
-    return fwrite(&head, sizeof head, 1, file) == 1 && fwrite(data, 1, size, file) == size;
+    return vd__file_write(fd, &head, sizeof head) && vd__file_write(fd, data, size);
 }
 
 /* Written under another name first, so that programs that read or write the same key at this moment see a whole file or none. */
@@ -1970,12 +2045,12 @@ static void vd__cache_store(const vd__host *host, const char *kind, const vd__ca
     char path[VD__CACHE_PATH], temporary[VD__CACHE_PATH];
     if (!size || size > VD__CACHE_LIMIT || !vd__cache_path(host, kind, key, path)) return;
     snprintf(temporary, sizeof temporary, "%.*s.%llx", VD__CACHE_PATH - 32, path, VD__U(vd__time_ns() ^ (uint64_t)(uintptr_t)&path * 0x9E3779B97F4A7C15u));
-    FILE *file = fopen(temporary, "wbx");
-    bool ok = file && vd__cache_write(file, key, data, size);
-    if (file && fclose(file)) ok = false;
+    int fd = vd__file_create(temporary);
+    bool ok = fd >= 0 && vd__cache_write(fd, key, data, size);
+    if (fd >= 0 && !vd__file_close(fd)) ok = false;
     if (ok) ok = vd__file_replace(temporary, path);
     if (!ok) vd__logf(host, VD_LOG_INFO, "the file '%s' could not be written: %s", path, strerror(errno));
-    if (file && !ok) remove(temporary);
+    if (fd >= 0 && !ok) remove(temporary);
 }
 
 // >>dummy
@@ -4581,7 +4656,7 @@ static vd_result vd__cu_driver_start(vd__driver *driver) {
 }
 
 static vd_result vd__cu_driver_open(vd__driver *driver) {
-    const char *named = vd__environment("VKDISPATCH_LIBCUDA");
+    const char *named = vd__environment_path("VKDISPATCH_LIBCUDA");
     void *library = vd__library_open(named ? named : "libcuda.so.1");
     if (!library) {
         return vd__fail(VD_ERROR_NO_DEVICE, "CUDA: %s could not be opened%s", named ? named : "libcuda.so.1",
@@ -4882,14 +4957,14 @@ static vd__cu_kernel *vd__cu_kernel_of(const vd__kernel_code *code) { return (vd
 static void *vd__nvrtc_library(const vd__cu_driver *cu) {
     static const char *const names[] = { "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so" };
     static const char *const homes[] = { "CUDA_PATH", "CUDA_HOME" };
-    const char *named = vd__environment("VKDISPATCH_NVRTC");
+    const char *named = vd__environment_path("VKDISPATCH_NVRTC");
     char path[512];
     if (named) return vd__library_open(named);
     snprintf(path, sizeof path, "libnvrtc.so.%d", cu->version / 1000);
     void *library = vd__library_open(path);
     for (size_t i = 0; i < VD__COUNT(names) && !library; i++) library = vd__library_open(names[i]);
     for (size_t i = 0; i <= VD__COUNT(homes) && !library; i++) {
-        const char *home = i < VD__COUNT(homes) ? vd__environment(homes[i]) : "/usr/local/cuda";
+        const char *home = i < VD__COUNT(homes) ? vd__environment_path(homes[i]) : "/usr/local/cuda";
         int length = snprintf(path, sizeof path, "%s/lib64/libnvrtc.so", home ? home : "");
         if (home && length > 0 && (size_t)length < sizeof path) library = vd__library_open(path);
     }

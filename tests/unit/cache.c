@@ -2,6 +2,9 @@
 #define _POSIX_C_SOURCE 200809L
 #include "tests/unit/unit.h"
 
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static char folder[64];
@@ -175,10 +178,123 @@ static void a_context_copies_the_name(void **state) {
     vd_context_destroy(ctx);
 }
 
+static int warnings;
+
+static void count_warnings(void *user, vd_log_level level, const char *message) {
+    (void)user;
+    if (level == VD_LOG_WARNING && strstr(message, "is ignored: it must be")) warnings++;
+}
+
+/* Neither loads the file, nor waits for it. */
+static void check_ignored(const vd__cache_key *key) {
+    warnings = 0;
+    host.log = count_warnings;
+    alarm(20);
+    check_stored(key, NULL);
+    alarm(0);
+    host.log = NULL;
+    assert_int_equal(warnings, 1);
+}
+
+static void files_are_for_their_user_alone(void **state) {
+    struct stat status;
+    (void)state;
+    vd__cache_key key = key_of("mode");
+    for (unsigned mask = 0; mask <= 077; mask += 077) {
+        mode_t old = umask((mode_t)mask);
+        vd__cache_store(&host, "unit", &key, "mine", 4);
+        umask(old);
+        assert_int_equal(stat(path, &status), 0);
+        assert_int_equal(status.st_mode & 07777, 0600);
+        assert_int_equal(status.st_uid, geteuid());
+        check_stored(&key, "mine");
+    }
+}
+
+static void what_others_can_write_is_ignored(void **state) {
+    (void)state;
+    vd__cache_key key = key_of("mode");
+    vd__cache_store(&host, "unit", &key, "mine", 4);
+    for (unsigned mode = 0400; mode <= 0777; mode++) {
+        assert_int_equal(chmod(path, (mode_t)mode), 0);
+        if (mode & 022) check_ignored(&key);
+        else check_stored(&key, "mine");
+    }
+}
+
+/* A folder's place for a file may hold anything else; storing replaces it. */
+static void what_is_no_file_is_ignored(void **state) {
+    char other[128];
+    struct sockaddr_un address;
+    (void)state;
+    vd__cache_key key = key_of("no file");
+    snprintf(other, sizeof other, "%s/other", folder);
+    vd__cache_store(&host, "unit", &key, "mine", 4);
+    assert_int_equal(rename(path, other), 0);
+    assert_int_equal(symlink("other", path), 0);
+    check_ignored(&key);
+    vd__cache_store(&host, "unit", &key, "new", 3);
+    check_stored(&key, "new");
+    assert_int_equal(remove(path), 0);
+    assert_int_equal(remove(other), 0);
+
+    assert_int_equal(mkfifo(path, 0600), 0);
+    check_ignored(&key);
+    vd__cache_store(&host, "unit", &key, "new", 3);
+    check_stored(&key, "new");
+    assert_int_equal(remove(path), 0);
+
+    assert_int_equal(mkdir(path, 0700), 0);
+    check_ignored(&key);
+    vd__cache_store(&host, "unit", &key, "new", 3);
+    check_ignored(&key);
+    assert_int_equal(rmdir(path), 0);
+
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    memset(&address, 0, sizeof address);
+    address.sun_family = AF_UNIX;
+    assert_true(strlen(path) < sizeof address.sun_path);
+    memcpy(address.sun_path, path, strlen(path));
+    assert_int_equal(bind(fd, (const struct sockaddr *)&address, sizeof address), 0);
+    check_stored(&key, NULL);
+    close(fd);
+}
+
+enum { OTHER = 12345 };
+
+static void files_of_other_users_are_ignored(void **state) {
+    (void)state;
+    if (geteuid() != 0) {
+        print_message("# reason: only root can give a file to another user\n");
+        skip();
+    }
+    vd__cache_key key = key_of("owner");
+    vd__cache_store(&host, "unit", &key, "mine", 4);
+    check_stored(&key, "mine");
+    assert_int_equal(chown(path, OTHER, OTHER), 0);
+    check_ignored(&key);
+    assert_int_equal(chown(path, 0, OTHER), 0); /* root's is good for everyone */
+    assert_int_equal(chmod(path, 0644), 0);
+    assert_int_equal(chmod(folder, 0755), 0);
+    int status = 0;
+    pid_t child = fork();
+    if (child == 0) {
+        size_t size = 0;
+        if (seteuid(OTHER)) _exit(2);
+        _exit(vd__cache_load(&host, "unit", &key, &size) && size == 4 ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    assert_int_equal(chown(path, OTHER + 1, OTHER), 0);
+    check_ignored(&key);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void) {
     const struct CMUnitTest tests[] = { CASE(comes_back), CASE(keys_differ), CASE(broken_files_are_not_used), CASE(the_wrong_key_is_noticed),
-                                        CASE(no_folder_is_no_failure), CASE(libraries_on_top_have_it_too), CASE(a_context_copies_the_name) };
+                                        CASE(no_folder_is_no_failure), CASE(libraries_on_top_have_it_too), CASE(a_context_copies_the_name),
+                                        CASE(files_are_for_their_user_alone), CASE(what_others_can_write_is_ignored), CASE(what_is_no_file_is_ignored),
+                                        CASE(files_of_other_users_are_ignored) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

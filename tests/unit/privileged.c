@@ -1,0 +1,104 @@
+/* A set-user-id program does not open libraries that its user's environment names. The program copies itself, gives the copy to another user with the mode that
+   says so, and runs it as a third one with VKDISPATCH_LIBCUDA set. */
+#define _POSIX_C_SOURCE 200809L
+#define VKDISPATCH_CUDA
+#include "tests/unit/unit.h"
+
+#include <sys/prctl.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
+
+enum { OWNER = 12345, USER = 12346, LOADED = 1, RAISED = 2, STARTED = 64 };
+
+static char fake[512], folder[64], program[96], library[96];
+
+/* In the child: opens CUDA, and exits with what it saw. */
+static int look(const char *named) {
+    vd_context_desc desc;
+    vd_context *ctx = NULL;
+    memset(&desc, 0, sizeof desc);
+    desc.backend = VD_BACKEND_CUDA;
+    vd_result r = vd_context_create(&desc, &ctx);
+    bool loaded = dlopen(named, RTLD_NOW | RTLD_NOLOAD) != NULL;
+    if (r == VD_OK) vd_context_destroy(ctx);
+    return STARTED | (loaded ? LOADED : 0) | (getuid() != geteuid() ? RAISED : 0);
+}
+
+static void copy(const char *from, const char *to) {
+    char bytes[65536];
+    FILE *in = fopen(from, "rb"), *out = fopen(to, "wb");
+    assert_true(in && out);
+    for (size_t n; (n = fread(bytes, 1, sizeof bytes, in)) > 0;) assert_int_equal(fwrite(bytes, 1, n, out), n);
+    fclose(in);
+    assert_int_equal(fclose(out), 0);
+}
+
+static int run_as_user(void) {
+    int status = 0;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        char *arguments[] = { program, (char *)(uintptr_t)"--look", library, NULL };
+        setenv("VKDISPATCH_LIBCUDA", library, 1);
+        if (setgid(USER) || setuid(USER)) _exit(126);
+        execv(program, arguments);
+        _exit(127);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static int setup(void **state) {
+    (void)state;
+    snprintf(folder, sizeof folder, "/tmp/vkdispatch-privileged-XXXXXX");
+    if (!mkdtemp(folder)) return -1;
+    snprintf(program, sizeof program, "%s/program", folder);
+    snprintf(library, sizeof library, "%s/libcuda.so", folder);
+    copy("/proc/self/exe", program);
+    copy(fake, library);
+    return chmod(folder, 0755) || chmod(program, 0755) || chmod(library, 0755);
+}
+
+static int teardown(void **state) {
+    (void)state;
+    remove(program);
+    remove(library);
+    return rmdir(folder);
+}
+
+static void a_set_user_id_program_ignores_paths(void **state) {
+    struct statvfs where;
+    (void)state;
+    const char *reason = NULL;
+    if (geteuid() != 0) reason = "only root can make a set-user-id program of another user";
+    else if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1) reason = "this process has no_new_privs, which turns set-user-id off";
+    else if (!statvfs(folder, &where) && where.f_flag & ST_NOSUID) reason = "/tmp is mounted with nosuid";
+    if (reason) {
+        print_message("# reason: %s\n", reason);
+        skip();
+    }
+    assert_int_equal(run_as_user(), STARTED | LOADED);
+    assert_int_equal(chown(program, OWNER, OWNER), 0);
+    assert_int_equal(chmod(program, 04755), 0);
+    assert_int_equal(run_as_user(), STARTED | RAISED);
+}
+
+/* Where the test above cannot run, too. */
+static void this_program_is_not_privileged(void **state) {
+    (void)state;
+    setenv("VKDISPATCH_NVRTC", "/a/path", 1);
+    assert_false(vd__privileged());
+    assert_string_equal(vd__environment_path("VKDISPATCH_NVRTC"), "/a/path");
+    unsetenv("VKDISPATCH_NVRTC");
+    assert_null(vd__environment_path("VKDISPATCH_NVRTC"));
+}
+
+int main(int argc, char **argv) {
+    const char *end = argc ? strrchr(argv[0], '/') : NULL;
+    if (argc == 3 && strcmp(argv[1], "--look") == 0) _exit(look(argv[2]));
+    snprintf(fake, sizeof fake, "%.*s/../fake/libcuda.so", end ? (int)(end - argv[0]) : 1, end ? argv[0] : ".");
+    const struct CMUnitTest tests[] = { cmocka_unit_test_setup_teardown(a_set_user_id_program_ignores_paths, setup, teardown),
+                                        cmocka_unit_test(this_program_is_not_privileged) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
