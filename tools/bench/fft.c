@@ -6,7 +6,9 @@
 
    Sizes are rows, images and cubes of complex numbers (1024, 512x512, 64x64x64), rows of reals (r2c-1024), the columns of square images (columns-1024, and
    columns-in-place-1024), convolutions of complex images and cubes with one kernel (convolve-512x512, convolve-64x64x64), and of a signal with zeros around
-   it, an eighth of the size each way, as the part of the result that is wanted (cropped-512x512).
+   it, an eighth of the size each way, as the part of the result that is wanted (cropped-512x512). Those of reals are rows to half spectra and back (r2c-1001,
+   c2r-1001), convolutions with a kernel of the same size (convolve-real-1000, convolve-real-512x512), and with one of 31 elements each way (filter-real-1000).
+   BENCH_BATCH=1 has those of reals do no more than one at a time. Where reals may be packed two by two (pack_rows), that is `packed`.
 
    Each size fills the same number of bytes (BENCH_BYTES; 1 GiB, on a processor 16 MiB), out of place, forward. Ours, the others and the copy are timed in
    turn, each as one batch of some 50 ms that is recorded first, from its submission to its end; BENCH_ROUNDS times (7). `fft-both` is forward and back again,
@@ -67,6 +69,7 @@ typedef struct bench {
     double product;        /* of ours / VkFFT for powers of two from 64 to 4096 */
     int factors;
     vd_fft_rigor measure, rigor; /* of the side `measured`, 0: there is none; of the next plan of ours */
+    bool pack_rows;        /* of the next plan of ours */
 } bench;
 
 /* One of what is timed in turn: a plan, VkFFT on OpenCL or CUDA, cuFFT or, without any of them, the copy. */
@@ -78,7 +81,7 @@ typedef struct side {
     void *vkfft;
     const vkfft_calls *calls; /* of vkfft */
     cufft *cu;               /* whose data it has, and whose functions, unless those are vkfft's */
-    bool in_place, inverse_too;
+    bool in_place, inverse_too, back; /* back: from half spectra */
     double error;            /* relative, the worst of its samples; negative: not compared */
     double seconds[BENCH_ROUNDS_MAX];
 } side;
@@ -108,7 +111,9 @@ static vd_fft *plan_of(bench *b, const size *s, vd_fft_engine engine) {
     desc.shape[0] = batch_of(s, b->bytes);
     for (uint32_t i = 0; i < s->rank; i++) { desc.shape[i + 1] = s->n[i]; desc.axes |= 2u << i; }
     if (is_columns(s)) desc.shape[2] = s->n[0];
-    if (s->what == REAL) desc.kind = VD_FFT_REAL;
+    if (is_real_row(s)) desc.kind = VD_FFT_REAL;
+    if (s->what == REAL_BACK) desc.norm = VD_FFT_NORM_NONE;
+    desc.pack_rows = b->pack_rows;
     desc.engine = engine;
     desc.rigor = b->rigor;
     return vd_fft_create(b->ctx, &desc);
@@ -130,13 +135,15 @@ static vd_list *begin(bench *b) {
    hand has is ever used. */
 static void set_kernel(bench *b, const size *s, vd_convolve *plan) {
     uint64_t n = s->n[0], m = 14 * (n / 8) + 1, shift = n - n / 8, count = s->what == CROPPED ? m * m : points(s);
+    if (is_real_convolution(s)) count = kernel_points(s);
     float *given = (float *)room(points(s) * 8), *kernel = (float *)room(count * 8);
     vd_buffer_desc desc = { 0 };
     memset(kernel, 0, count * 8);
-    make_kernel(&b->x, s, s->what == CROPPED ? given : kernel);
+    if (is_real_convolution(s)) make_real_kernel(&b->x, s, kernel);
+    else make_kernel(&b->x, s, s->what == CROPPED ? given : kernel);
     for (uint64_t y = 0; s->what == CROPPED && y < n; y++)
         for (uint64_t x = 0; x < n; x++) memcpy(kernel + 2 * (y * m + x), given + 2 * ((y + n - shift) % n * n + (x + n - shift) % n), 8);
-    desc.type = VD_F32X2;
+    desc.type = is_real_convolution(s) ? VD_F32 : VD_F32X2;
     desc.shape[0] = count;
     desc.data = kernel;
     vd_buffer buffer = vd_buffer_create(b->ctx, &desc);
@@ -157,6 +164,12 @@ static vd_convolve *convolution_of(bench *b, const size *s) {
         desc.kernel_shape[0] = desc.kernel_shape[1] = 14 * (s->n[0] / 8) + 1;
         desc.range = VD_CONVOLVE_SAME;
     }
+    if (s->what == FILTER_REAL) {
+        for (uint32_t i = 0; i < s->rank; i++) desc.kernel_shape[i] = FILTER;
+        desc.range = VD_CONVOLVE_CENTRED;
+    }
+    desc.real = is_real_convolution(s);
+    desc.pack_rows = b->pack_rows;
     desc.rigor = b->rigor;
     vd_convolve *plan = vd_convolve_create(b->ctx, &desc);
     if (plan) set_kernel(b, s, plan);
@@ -167,13 +180,20 @@ static void open_ours(bench *b, const size *s, side *ours) {
     if (is_convolution(s)) ours->convolve = convolution_of(b, s);
     else ours->plan = plan_of(b, s, VD_FFT_ENGINE_DEFAULT);
     ours->in_place = s->what == IN_PLACE;
+    ours->back = s->what == REAL_BACK;
     if (!ours->plan && !ours->convolve) keep_reason(ours, vd_error_text());
+}
+
+static void open_packed(bench *b, const size *s, side *packed) {
+    b->pack_rows = true;
+    open_ours(b, s, packed);
+    b->pack_rows = false;
 }
 
 /* VkFFT as our engine or beside us. */
 static void open_vkfft(bench *b, const size *s, side *out) {
     out->in_place = s->what == IN_PLACE;
-    if (is_convolution(s) || s->what == REAL) keep_reason(out, "its engine here has complex transforms alone");
+    if (is_convolution(s) || is_real_row(s)) keep_reason(out, "its engine here has complex transforms alone");
     else if (b->native.backend != VD_BACKEND_OPENCL) {
         out->plan = plan_of(b, s, VD_FFT_ENGINE_VKFFT);
         if (!out->plan) keep_reason(out, vd_error_text());
@@ -259,6 +279,7 @@ static vd_result record(bench *b, const side *s, vd_list *list, int i) {
     if (!s->plan) return record_copy(b, list);
     io.in = s->in_place || (s->inverse_too && second) ? b->out : b->in;
     io.out = b->out;
+    if (s->back) io.direction = VD_FFT_INVERSE;
     if (s->inverse_too && second) io.out = b->back;
     if ((s->in_place || s->inverse_too) && second) io.direction = VD_FFT_INVERSE;
     return vd_fft_run(s->plan, list, &io);
@@ -308,7 +329,7 @@ static void read_sample(bench *b, const size *s, const side *which, uint64_t num
         if (cufft_read(which->cu, number, to)) die("cuMemcpyDtoH", "failed");
         return;
     }
-    if (p.stride == 1) result = vd_buffer_read(b->ctx, b->out, p.first * 8, to, p.count * 8);
+    if (p.stride == 1) result = vd_buffer_read(b->ctx, b->out, p.first * p.parts * 4, to, p.count * p.parts * 4);
     for (uint64_t i = 0; p.stride != 1 && i < p.count && !result; i++)
         result = vd_buffer_read(b->ctx, b->out, (p.first + i * p.stride) * 8, to + 2 * i, 8);
     if (result) die("vd_buffer_read", vd_error_text());
@@ -326,7 +347,7 @@ static void compare(bench *b, const size *s, side *const *sides, int count) {
             if (!right[other]) right[other] = right_result(&b->x, s, b->bytes, number, other);
             run_once(b, sides[i]);
             read_sample(b, s, sides[i], number, found);
-            double error = error_of(right[other], found, place_of(s, b->bytes, number, other).count);
+            double error = error_of(right[other], found, place_of(s, b->bytes, number, other));
             if (error > sides[i]->error) sides[i]->error = error;
         }
         free(found);
@@ -420,6 +441,23 @@ static bool bench_both(bench *b, const size *s, const char *text, side *ours, si
     return wrong < 1e-4;
 }
 
+static const char *explain(const side *ours) { return ours->plan ? vd_fft_explain(ours->plan) : vd_convolve_explain(ours->convolve); }
+
+/* Ours with reals packed two by two beside ours; whether it is right. */
+static bool bench_packed(bench *b, const size *s, const char *text, const side *ours, double most) {
+    side packed = side_of("packed"), alone = *ours, *const sides[] = { &packed, &alone };
+    if (!may_pack(s) || batch_of(s, b->bytes) < 2) return true;
+    open_packed(b, s, &packed);
+    if (!packed.none[0]) try_to_record(b, &packed);
+    compare(b, s, sides, 1);
+    int count = count_for(b, &alone);
+    rounds_of(b, sides, 2, count);
+    print_pair(b, "fft", text, &alone, &packed, count, 0);
+    if (!packed.none[0]) printf("bench fft-error %s packed=%.3g\n%s", text, packed.error, explain(&packed));
+    close_side(&packed);
+    return packed.error <= most;
+}
+
 /* Ours is the first side. */
 static bool bench_rounds(bench *b, const size *s, const char *text, side *const *all) {
     side *ours = all[0], *cu = all[1], *vkfft = all[2], copy = side_of("copy"), *const sides[] = { ours, cu, vkfft, all[3], &copy };
@@ -444,8 +482,6 @@ static void print_errors(const char *text, side *const *sides, double most, bool
         if (sides[i]->error >= 0) printf("%s=%.3g ", sides[i]->name, sides[i]->error);
     printf("bound=%.3g %s\n", most, !right ? "WRONG" : sides[0]->error < 0 ? "not compared" : "ok");
 }
-
-static const char *explain(const side *ours) { return ours->plan ? vd_fft_explain(ours->plan) : vd_convolve_explain(ours->convolve); }
 
 /* Ours with kernels that were measured beside ours with those that are estimated; whether it is right. */
 static bool bench_measured(bench *b, const size *s, const char *text, const side *ours, double most) {
@@ -484,6 +520,7 @@ static bool bench_size(bench *b, const size *s) {
     bool came_back = bench_rounds(b, s, text, sides), right = ours.error <= most && came_back;
     print_errors(text, sides, most, right);
     printf("%s", explain(&ours));
+    right &= bench_packed(b, s, text, &ours, most);
     right &= bench_measured(b, s, text, &ours, most);
     for (int i = SIDES - 1; i >= 0; i--) close_side(sides[i]);
     return right;
@@ -523,7 +560,7 @@ static void open_buffers(bench *b) {
 }
 
 static void open_bench(bench *b) {
-    const char *bytes = getenv("BENCH_BYTES"), *rounds = getenv("BENCH_ROUNDS"), *measure = getenv("BENCH_MEASURE");
+    const char *bytes = getenv("BENCH_BYTES"), *batch = getenv("BENCH_BATCH"), *rounds = getenv("BENCH_ROUNDS"), *measure = getenv("BENCH_MEASURE");
     memset(b, 0, sizeof *b);
     setenv("MESA_SHADER_CACHE_DISABLE", "true", 0); /* first results are those of a cold start */
     setenv("POCL_KERNEL_CACHE", "0", 0);
@@ -536,6 +573,7 @@ static void open_bench(bench *b) {
     if (b->rounds < 1 || b->rounds > BENCH_ROUNDS_MAX) die("BENCH_ROUNDS", rounds);
     b->bytes = bytes ? strtoull(bytes, NULL, 0) : on_processor ? 1u << 24 : 1u << 30;
     if (b->bytes < 4096) die("BENCH_BYTES", "at least 4096");
+    if (batch && strtoull(batch, NULL, 0)) most_batch = strtoull(batch, NULL, 0);
     b->x = make_numbers(b->bytes / 8);
     b->no_cufft = on_processor ? "the device is a processor" : cufft_open(&b->cu, &b->x, b->bytes);
     b->vkfft_cuda.none = b->no_cufft ? b->no_cufft : load_vkfft_cuda(&b->vkfft_cuda, &b->cu);

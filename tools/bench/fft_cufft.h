@@ -2,7 +2,7 @@
 
    A convolution is what a program with cuFFT alone does: forward, a kernel that multiplies by the spectrum, two numbers a thread, and inverse, in place after
    the first of them; 11 transfers of the data, or 10 with a spectrum that stays in caches. That kernel is CUDA C, which NVRTC compiles. Columns of square
-   images are those of one image as wide as all, since a plan has one stride for its batch. */
+   images are those of one image as wide as all, since a plan has one stride for its batch. Reals are convolved by way of their half spectra. */
 #ifndef FFT_CUFFT_H
 #define FFT_CUFFT_H
 
@@ -13,7 +13,7 @@
 typedef struct cufft {
     int (*plan_many)(int *plan, int rank, int *n, int *inembed, int istride, int idist, int *onembed, int ostride, int odist, int type, int batch);
     int (*execute)(int plan, uint64_t in, uint64_t out, int direction);
-    int (*execute_real)(int plan, uint64_t in, uint64_t out);
+    int (*execute_real)(int plan, uint64_t in, uint64_t out), (*execute_back)(int plan, uint64_t in, uint64_t out);
     int (*destroy)(int plan);
     int (*synchronize)(void);
     int (*allocate)(uint64_t *to, size_t bytes);
@@ -23,12 +23,12 @@ typedef struct cufft {
     int (*launch)(void *function, unsigned x, unsigned y, unsigned z, unsigned bx, unsigned by, unsigned bz, unsigned shared, void *stream, void **arguments,
                   void **extra);
     uint64_t in, out, back, bytes; /* device pointers */
-    void *multiply;
+    void *multiply, *multiply_bins;
     const char *no_multiply;
     const numbers *x;
     /* of the size at hand */
     const size *s;
-    int plan;
+    int plan, plan_back;     /* the second one of convolutions of reals */
     uint64_t spectrum;
     bool inverse_too;        /* every second transform is the inverse, from `out` to `back` */
 } cufft;
@@ -42,6 +42,12 @@ static const char *const multiply_source =
     "    float4 a = x[i], b = k[i & mask];\n"
     "    x[i] = make_float4((a.x * b.x - a.y * b.y) * scale, (a.x * b.y + a.y * b.x) * scale,\n"
     "                       (a.z * b.z - a.w * b.w) * scale, (a.z * b.w + a.w * b.z) * scale);\n"
+    "}\n"
+    "extern \"C\" __global__ void multiply_bins(float2 *x, const float2 *k, unsigned count, unsigned bins, float scale) {\n"
+    "    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "    if (i >= count) return;\n"
+    "    float2 a = x[i], b = k[i % bins];\n"
+    "    x[i] = make_float2((a.x * b.x - a.y * b.y) * scale, (a.x * b.y + a.y * b.x) * scale);\n"
     "}\n";
 
 /* CUDA C to PTX, which the driver takes; NULL, or why not. */
@@ -72,7 +78,8 @@ static inline const char *multiply_open(cufft *c, void *driver) {
     *(void **)&load = symbol(driver, "cuModuleLoadData");
     *(void **)&function = symbol(driver, "cuModuleGetFunction");
     *(void **)&c->launch = symbol(driver, "cuLaunchKernel");
-    if (!why && (!load || !function || !c->launch || load(&module, ptx) || function(&c->multiply, module, "multiply")))
+    if (!why && (!load || !function || !c->launch || load(&module, ptx) || function(&c->multiply, module, "multiply") ||
+                 function(&c->multiply_bins, module, "multiply_bins")))
         why = "the CUDA driver does not take the kernel that multiplies";
     free(ptx);
     return why;
@@ -104,9 +111,10 @@ static inline const char *cufft_open(cufft *c, const numbers *x, uint64_t bytes)
     *(void **)&c->plan_many = symbol(library, "cufftPlanMany");
     *(void **)&c->execute = symbol(library, "cufftExecC2C");
     *(void **)&c->execute_real = symbol(library, "cufftExecR2C");
+    *(void **)&c->execute_back = symbol(library, "cufftExecC2R");
     *(void **)&c->destroy = symbol(library, "cufftDestroy");
     if (!init || !retain || !current || !c->allocate || !c->release || !c->upload || !c->download || !c->synchronize || !c->plan_many || !c->execute ||
-        !c->execute_real || !c->destroy)
+        !c->execute_real || !c->execute_back || !c->destroy)
         return "a function of CUDA or cuFFT is missing";
     c->x = x;
     c->bytes = bytes;
@@ -116,11 +124,13 @@ static inline const char *cufft_open(cufft *c, const numbers *x, uint64_t bytes)
     return cufft_fill(c) ? "cuMemcpyHtoD failed" : NULL;
 }
 
-static inline const char *cufft_plan(cufft *c, uint64_t batch, int *plan) {
+enum { CUFFT_R2C = 0x2a, CUFFT_C2R = 0x2c, CUFFT_C2C = 0x29 };
+
+static inline const char *cufft_plan(cufft *c, uint64_t batch, int type, int *plan) {
     const size *s = c->s;
     int dims[3] = { (int)s->n[0], (int)s->n[1], (int)s->n[2] }, columns = (int)count_of(s, c->bytes);
-    int failed = is_columns(s) ? c->plan_many(plan, 1, dims, dims, columns, 1, dims, columns, 1, 0x29, columns)
-                               : c->plan_many(plan, (int)s->rank, dims, NULL, 1, 0, NULL, 1, 0, s->what == REAL ? 0x2a : 0x29, (int)batch);
+    int failed = is_columns(s) ? c->plan_many(plan, 1, dims, dims, columns, 1, dims, columns, 1, type, columns)
+                               : c->plan_many(plan, (int)s->rank, dims, NULL, 1, 0, NULL, 1, 0, type, (int)batch);
     return failed ? "cufftPlanMany failed" : NULL;
 }
 
@@ -131,7 +141,7 @@ static inline const char *cufft_convolution(cufft *c, uint64_t batch) {
     const char *why = c->no_multiply;
     int plan = 0, failed = 0;
     if (!why && c->allocate(&c->spectrum, image)) why = "no memory for the spectrum";
-    if (!why) why = cufft_plan(c, 1, &plan);
+    if (!why) why = cufft_plan(c, 1, CUFFT_C2C, &plan);
     make_kernel(c->x, c->s, host);
     if (!why && (c->upload(c->spectrum, host, image) || c->execute(plan, c->spectrum, c->spectrum, -1) || c->synchronize())) why = "cufftExecC2C failed";
     if (plan) c->destroy(plan);
@@ -141,6 +151,38 @@ static inline const char *cufft_convolution(cufft *c, uint64_t batch) {
     }
     free(host);
     return failed ? "cuMemcpyHtoD failed" : why;
+}
+
+/* Bins of one image of reals. */
+static inline uint64_t bins_of(const size *s) { return points(s) / s->n[s->rank - 1] * (s->n[s->rank - 1] / 2 + 1); }
+
+/* The same of reals: also makes the plan that takes their bins back. */
+static inline const char *cufft_real_convolution(cufft *c, uint64_t batch) {
+    float *host = (float *)room(points(c->s) * 4);
+    const char *why = c->no_multiply;
+    int plan = 0;
+    if (!why && c->allocate(&c->spectrum, bins_of(c->s) * 8)) why = "no memory for the spectrum";
+    if (!why) why = cufft_plan(c, 1, CUFFT_R2C, &plan);
+    if (!why) why = cufft_plan(c, batch, CUFFT_C2R, &c->plan_back);
+    place_real_kernel(c->x, c->s, host);
+    if (!why && (c->upload(c->back, host, points(c->s) * 4) || c->execute_real(plan, c->back, c->spectrum) || c->synchronize())) why = "cufftExecR2C failed";
+    if (plan) c->destroy(plan);
+    free(host);
+    return why;
+}
+
+/* In `back`, the bins between are in `out`. */
+static inline int cufft_run_real_convolution(cufft *c) {
+    unsigned bins = (unsigned)bins_of(c->s), count = (unsigned)(batch_of(c->s, c->bytes) * bins);
+    float scale = 1.0f / (float)points(c->s);
+    void *arguments[5];
+    arguments[0] = &c->out;
+    arguments[1] = &c->spectrum;
+    arguments[2] = &count;
+    arguments[3] = &bins;
+    arguments[4] = &scale;
+    return c->execute_real(c->plan, c->in, c->out) || c->launch(c->multiply_bins, (count + 255) / 256, 1, 1, 256, 1, 1, 0, NULL, arguments, NULL) ||
+           c->execute_back(c->plan_back, c->out, c->back);
 }
 
 static inline int cufft_multiply(cufft *c) {
@@ -158,6 +200,8 @@ static inline int cufft_multiply(cufft *c) {
 /* Enqueues transform number i. */
 static inline int cufft_run(cufft *c, int i) {
     if (c->s->what == REAL) return c->execute_real(c->plan, c->in, c->out);
+    if (c->s->what == REAL_BACK) return c->execute_back(c->plan, c->in, c->out);
+    if (is_real_convolution(c->s)) return cufft_run_real_convolution(c);
     if (c->inverse_too && i % 2) return c->execute(c->plan, c->out, c->back, 1);
     if (c->execute(c->plan, c->in, c->out, -1)) return 1;
     return is_convolution(c->s) ? cufft_multiply(c) || c->execute(c->plan, c->out, c->out, 1) : 0;
@@ -167,20 +211,22 @@ static inline int cufft_run(cufft *c, int i) {
 static inline const char *cufft_begin(cufft *c, const size *s) {
     uint64_t batch = batch_of(s, c->bytes);
     c->s = s;
-    c->plan = 0;
+    c->plan = c->plan_back = 0;
     c->spectrum = 0;
     c->inverse_too = false;
     if (s->what == IN_PLACE) return "it does not scale, so that numbers would grow; the same out of place has it";
-    const char *why = cufft_plan(c, batch, &c->plan);
-    if (!why && is_convolution(s)) why = cufft_convolution(c, batch);
+    const char *why = cufft_plan(c, batch, s->what == REAL || is_real_convolution(s) ? CUFFT_R2C : s->what == REAL_BACK ? CUFFT_C2R : CUFFT_C2C, &c->plan);
+    if (!why && is_real_convolution(s)) why = cufft_real_convolution(c, batch);
+    else if (!why && is_convolution(s)) why = cufft_convolution(c, batch);
     return why ? why : cufft_run(c, 0) || c->synchronize() ? "a call of it failed" : NULL;
 }
 
 static inline void cufft_end(cufft *c) {
     if (c->plan) c->destroy(c->plan);
+    if (c->plan_back) c->destroy(c->plan_back);
     if (c->spectrum) c->release(c->spectrum);
-    if (c->s && c->s->what == CROPPED && cufft_fill(c)) die("cuMemcpyHtoD", "failed");
-    c->plan = 0;
+    if (c->s && (c->s->what == CROPPED || c->s->what == REAL_BACK) && cufft_fill(c)) die("cuMemcpyHtoD", "failed");
+    c->plan = c->plan_back = 0;
     c->spectrum = 0;
     c->s = NULL;
 }
@@ -192,7 +238,7 @@ static inline int cufft_read(cufft *c, uint64_t number, float *to) {
     int failed = 0;
     if (c->s->what == CROPPED)
         for (uint64_t y = 0; y < side; y++) failed |= c->download(to + 2 * y * side, c->out + (number * n + y) * n * 8, side * 8);
-    else if (p.stride == 1) failed = c->download(to, c->out + p.first * 8, p.count * 8);
+    else if (p.stride == 1) failed = c->download(to, (is_real_convolution(c->s) ? c->back : c->out) + p.first * p.parts * 4, p.count * p.parts * 4);
     else
         for (uint64_t i = 0; i < p.count; i++) failed |= c->download(to + 2 * i, c->out + (p.first + i * p.stride) * 8, 8);
     return failed;

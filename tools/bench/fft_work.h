@@ -42,8 +42,13 @@ typedef enum kind {
     COLUMNS,         /* of square images, along their first axis */
     IN_PLACE,        /* the same in place, forward and inverse by turns */
     CONVOLVE,        /* complex images with a kernel of their size, circular */
-    CROPPED          /* of the whole size, but the signal is one eighth as long each way, zeros around it, and of the result a part like it is wanted */
+    CROPPED,         /* of the whole size, but the signal is one eighth as long each way, zeros around it, and of the result a part like it is wanted */
+    REAL_BACK,       /* rows from half spectra to reals, not scaled */
+    CONVOLVE_REAL,   /* rows and images of reals with a kernel of their size, circular */
+    FILTER_REAL      /* the same with a kernel of FILTER elements each way, centred */
 } kind;
+
+enum { FILTER = 31 };
 
 typedef struct size {
     kind what;
@@ -72,6 +77,10 @@ static const size sizes[] = {
     { COMPLEX, 3, { 512, 512, 512 }, 0.91, 0 },
     { REAL, 1, { 256, 0, 0 }, 1.02, 0 }, { REAL, 1, { 512, 0, 0 }, 1.02, 0 }, { REAL, 1, { 1024, 0, 0 }, 1.02, 0 },
     { REAL, 1, { 2048, 0, 0 }, 1.02, 0 }, { REAL, 1, { 4096, 0, 0 }, 1.02, 0 },
+    { REAL, 1, { 105, 0, 0 }, 0, 0 }, { REAL, 1, { 243, 0, 0 }, 0, 0 }, { REAL, 1, { 1001, 0, 0 }, 0, 0 }, { REAL, 1, { 3375, 0, 0 }, 0, 0 },
+    { REAL, 1, { 4095, 0, 0 }, 0, 0 },
+    { REAL_BACK, 1, { 105, 0, 0 }, 0, 0 }, { REAL_BACK, 1, { 243, 0, 0 }, 0, 0 }, { REAL_BACK, 1, { 1001, 0, 0 }, 0, 0 },
+    { REAL_BACK, 1, { 3375, 0, 0 }, 0, 0 }, { REAL_BACK, 1, { 4095, 0, 0 }, 0, 0 },
     { COLUMNS, 1, { 256, 0, 0 }, 0, 1.075 }, { COLUMNS, 1, { 512, 0, 0 }, 0, 1.075 }, { COLUMNS, 1, { 1024, 0, 0 }, 0, 1.075 },
     { COLUMNS, 1, { 2048, 0, 0 }, 0, 1.33 }, { COLUMNS, 1, { 4096, 0, 0 }, 0, 2.13 },
     { IN_PLACE, 1, { 256, 0, 0 }, 0, 1.075 }, { IN_PLACE, 1, { 512, 0, 0 }, 0, 1.075 }, { IN_PLACE, 1, { 1024, 0, 0 }, 0, 1.075 },
@@ -82,6 +91,10 @@ static const size sizes[] = {
     { CONVOLVE, 3, { 64, 64, 64 }, 0.56, 0 }, { CONVOLVE, 3, { 128, 128, 128 }, 0.56, 0 }, { CONVOLVE, 3, { 256, 256, 256 }, 0.56, 0 },
     { CROPPED, 2, { 512, 512, 0 }, 0.25, 0 }, { CROPPED, 2, { 1024, 1024, 0 }, 0.25, 0 }, { CROPPED, 2, { 2048, 2048, 0 }, 0.25, 0 },
     { CROPPED, 2, { 4096, 4096, 0 }, 0.25, 0 },
+    { CONVOLVE_REAL, 1, { 1000, 0, 0 }, 0, 0 }, { CONVOLVE_REAL, 1, { 4096, 0, 0 }, 0, 0 }, { CONVOLVE_REAL, 2, { 512, 512, 0 }, 0, 0 },
+    { CONVOLVE_REAL, 2, { 1000, 1000, 0 }, 0, 0 },
+    { FILTER_REAL, 1, { 1000, 0, 0 }, 0, 0 }, { FILTER_REAL, 1, { 4096, 0, 0 }, 0, 0 }, { FILTER_REAL, 2, { 512, 512, 0 }, 0, 0 },
+    { FILTER_REAL, 2, { 1000, 1000, 0 }, 0, 0 },
 };
 
 static inline uint64_t points(const size *s) {
@@ -91,18 +104,27 @@ static inline uint64_t points(const size *s) {
 }
 
 static inline void name_of(const size *s, char *out, size_t space) {
-    static const char *const prefix[] = { "", "r2c-", "columns-", "columns-in-place-", "convolve-", "cropped-" };
+    static const char *const prefix[] = { "", "r2c-", "columns-", "columns-in-place-", "convolve-", "cropped-", "c2r-", "convolve-real-",
+                                         "filter-real-" };
     int used = snprintf(out, space, "%s", prefix[s->what]);
     snprintf(out + used, space - (size_t)used, s->rank == 1 ? "%u" : s->rank == 2 ? "%ux%u" : "%ux%ux%u", s->n[0], s->n[1], s->n[2]);
 }
 
 static inline bool is_columns(const size *s) { return s->what == COLUMNS || s->what == IN_PLACE; }
-static inline bool is_convolution(const size *s) { return s->what == CONVOLVE || s->what == CROPPED; }
+static inline bool is_real_convolution(const size *s) { return s->what == CONVOLVE_REAL || s->what == FILTER_REAL; }
+static inline bool is_convolution(const size *s) { return s->what == CONVOLVE || s->what == CROPPED || is_real_convolution(s); }
+static inline bool is_real_row(const size *s) { return s->what == REAL || s->what == REAL_BACK; }
+static inline bool gives_reals(const size *s) { return s->what == REAL_BACK || is_real_convolution(s); }
+/* Whether it has a packed form, two rows or images as one. */
+static inline bool may_pack(const size *s) { return (is_real_row(s) && s->n[0] % 2) || is_real_convolution(s); }
 static inline uint32_t signal_of(const size *s) { return s->what == CROPPED ? s->n[0] / 8 : s->n[0]; } /* elements of a side */
 
-/* Transforms, or of columns images, that many bytes hold. */
+static uint64_t most_batch = UINT64_MAX; /* BENCH_BATCH */
+
+/* Transforms, or of columns images, that many bytes hold; of reals, with room for their half spectra. */
 static inline uint64_t batch_of(const size *s, uint64_t bytes) {
-    if (s->what == REAL) return bytes / (8 * (s->n[0] / 2 + 1));
+    uint64_t last = s->n[s->rank - 1], rows = points(s) / last, batch = bytes / (8 * (last / 2 + 1) * rows);
+    if (is_real_row(s) || is_real_convolution(s)) return batch < most_batch ? batch : most_batch;
     return bytes / (8 * points(s) * (is_columns(s) ? s->n[0] : 1));
 }
 
@@ -130,6 +152,27 @@ static inline void take(const numbers *x, uint64_t first, uint64_t stride, uint6
 /* The kernel of convolutions: as large as the size says, its first element that of index 0. */
 static inline void make_kernel(const numbers *x, const size *s, float *out) { take(x, 12345, 1, points(s), out); }
 
+/* Reals from number `first` on. */
+static inline void take_reals(const numbers *x, uint64_t first, uint64_t count, float *out) {
+    for (uint64_t i = 0; i < count; i++) out[i] = x->data[(first + i) % (2 * x->period)];
+}
+static inline uint64_t kernel_side(const size *s) { return s->what == FILTER_REAL ? FILTER : s->n[0]; }
+static inline uint64_t kernel_points(const size *s) { return s->rank == 1 ? kernel_side(s) : kernel_side(s) * kernel_side(s); }
+static inline void make_real_kernel(const numbers *x, const size *s, float *out) { take_reals(x, 12345, kernel_points(s), out); }
+
+/* The same as large as the size says. */
+static inline void place_real_kernel(const numbers *x, const size *s, float *out) {
+    uint64_t side = kernel_side(s), n = s->n[0], shift = s->what == FILTER_REAL ? n - (FILTER - 1) / 2 : 0;
+    float *kernel = (float *)room(kernel_points(s) * sizeof *kernel);
+    make_real_kernel(x, s, kernel);
+    memset(out, 0, points(s) * sizeof *out);
+    for (uint64_t i = 0; i < kernel_points(s); i++) {
+        uint64_t row = s->rank == 1 ? 0 : (i / side + shift) % n;
+        out[row * n + (i % side + shift) % n] = kernel[i];
+    }
+    free(kernel);
+}
+
 /* Signal number `image` with its zeros. */
 static inline void make_signal(const numbers *x, const size *s, uint64_t image, float *out) {
     uint64_t n = s->n[0], side = signal_of(s);
@@ -141,14 +184,14 @@ static inline void make_signal(const numbers *x, const size *s, uint64_t image, 
     for (uint64_t y = 0; y < side; y++) take(x, (image * side + y) * side, 1, side, out + 2 * y * n);
 }
 
-/* ---- where a sample lies, in complex numbers ---- */
+/* ---- where a sample lies, in numbers of so many floats ---- */
 
-typedef struct place { uint64_t first, stride, count; } place;
+typedef struct place { uint64_t first, stride, count, parts; } place;
 
 /* What is compared of a result. `wide`: columns of one image that is as wide as all of them, not of square ones. */
 static inline place place_of(const size *s, uint64_t bytes, uint64_t number, bool wide) {
     uint64_t n = s->n[0], side = signal_of(s), columns = wide ? count_of(s, bytes) : n;
-    place p = { 0, 1, points(s) };
+    place p = { 0, 1, points(s), gives_reals(s) ? 1 : 2 };
     if (s->what == REAL) p.count = n / 2 + 1;
     if (s->what == CROPPED) p.count = side * side;
     if (is_columns(s)) p.stride = columns;
@@ -171,15 +214,36 @@ static inline void transform(const size *s, fftw_complex *x, int sign) {
     fftw_destroy_plan(plan);
 }
 
+static inline void widen_reals(const float *from, fftw_complex *to, uint64_t count) {
+    for (uint64_t i = 0; i < count; i++) {
+        to[i][0] = (double)from[i];
+        to[i][1] = 0;
+    }
+}
+
+/* The kernel and the signal of a convolution. */
+static inline void make_factors(const numbers *x, const size *s, uint64_t number, fftw_complex *kernel, fftw_complex *signal) {
+    uint64_t n = points(s);
+    float *given = (float *)room(n * 8);
+    if (is_real_convolution(s)) {
+        place_real_kernel(x, s, given);
+        widen_reals(given, kernel, n);
+        take_reals(x, number * n, n, given);
+        widen_reals(given, signal, n);
+    } else {
+        make_kernel(x, s, given);
+        widen(given, kernel, n);
+        make_signal(x, s, number, given);
+        widen(given, signal, n);
+    }
+    free(given);
+}
+
 static inline void convolve(const numbers *x, const size *s, uint64_t number, fftw_complex *out) {
     uint64_t n = points(s), side = signal_of(s);
-    float *given = (float *)room(n * 8);
     fftw_complex *kernel = (fftw_complex *)fftw_malloc(n * sizeof *kernel);
     if (!kernel) die("fftw_malloc", "out of memory");
-    make_kernel(x, s, given);
-    widen(given, kernel, n);
-    make_signal(x, s, number, given);
-    widen(given, out, n);
+    make_factors(x, s, number, kernel, out);
     transform(s, kernel, FFTW_FORWARD);
     transform(s, out, FFTW_FORWARD);
     for (uint64_t i = 0; i < n; i++) {
@@ -190,7 +254,19 @@ static inline void convolve(const numbers *x, const size *s, uint64_t number, ff
     transform(s, out, FFTW_BACKWARD);
     for (uint64_t y = 1; side < s->n[0] && y < side; y++) memmove(out + y * side, out + y * s->n[0], side * sizeof *out);
     fftw_free(kernel);
-    free(given);
+}
+
+/* From half a spectrum, of which the imaginary part of bin 0 and of bin n / 2 of an even n does not count. */
+static inline void back_to_reals(const float *bins, const size *s, fftw_complex *out) {
+    uint64_t n = s->n[0];
+    widen(bins, out, n / 2 + 1);
+    for (uint64_t k = n / 2 + 1; k < n; k++) {
+        out[k][0] = out[n - k][0];
+        out[k][1] = -out[n - k][1];
+    }
+    out[0][1] = 0;
+    if (n % 2 == 0) out[n / 2][1] = 0;
+    transform(s, out, FFTW_BACKWARD);
 }
 
 /* The sample that a transform should give, as many numbers as its place has. */
@@ -201,14 +277,14 @@ static inline fftw_complex *right_result(const numbers *x, const size *s, uint64
     float *given = (float *)room(n * 8);
     if (!out) die("fftw_malloc", "out of memory");
     if (is_convolution(s)) convolve(x, s, number, out);
-    else {
-        if (s->what == REAL)
-            for (uint64_t i = 0; i < n; i++) {
-                given[2 * i] = x->data[(number * n + i) % (2 * x->period)];
-                given[2 * i + 1] = 0;
-            }
+    else if (s->what == REAL_BACK) {
+        take(x, number * (n / 2 + 1), 1, n / 2 + 1, given);
+        back_to_reals(given, s, out);
+    } else {
+        if (s->what == REAL) take_reals(x, number * n, n, given);
         else take(x, p.first, p.stride, n, given);
-        widen(given, out, n);
+        if (s->what == REAL) widen_reals(given, out, n);
+        else widen(given, out, n);
         transform(s, out, FFTW_FORWARD);
     }
     free(given);
@@ -216,11 +292,11 @@ static inline fftw_complex *right_result(const numbers *x, const size *s, uint64
 }
 
 /* Relative, of all together. */
-static inline double error_of(fftw_complex *right, const float *found, uint64_t count) {
+static inline double error_of(fftw_complex *right, const float *found, place p) {
     double wrong = 0, all = 0;
-    for (uint64_t i = 0; i < count; i++)
-        for (int c = 0; c < 2; c++) {
-            double d = (double)found[2 * i + (uint64_t)c] - right[i][c];
+    for (uint64_t i = 0; i < p.count; i++)
+        for (uint64_t c = 0; c < p.parts; c++) {
+            double d = (double)found[p.parts * i + c] - right[i][c];
             wrong += d * d;
             all += right[i][c] * right[i][c];
         }
