@@ -4689,12 +4689,18 @@ static void vd__real_fold_alone(vd__fft_writer *w) {
 // >>reduce
 /* Sums and the like over any axes, in one dispatch. A workgroup reduces a part of what belongs to one result, or to a row of neighbouring results; where that
    takes several workgroups, each leaves a partial result and takes a ticket, and the one with the last ticket combines them. What is carried along is a state
-   of one to three fields; each operation says how an element becomes one, how two become one, and what comes out in the end. */
+   of one to three fields; each operation says how an element becomes one, how two become one, and what comes out in the end.
+
+   Short rows are staged: a workgroup copies consecutive blocks of memory, each of which holds all elements of one or more results, into shared memory with
+   coalesced loads, and reduces them there. One load becomes one cell of shared memory: the state of as many elements as a vector load has or, where a state
+   has several fields, one element. Blocks of an even number of cells are padded by one, so that neighbouring threads read different banks. */
 
 enum {
     VD__REDUCE_LANES = 32,   /* neighbouring results of a workgroup */
     VD__REDUCE_FIELDS = 3,
-    VD__REDUCE_ELEMENTS = 16 /* under way at once */
+    VD__REDUCE_ELEMENTS = 16, /* under way at once */
+    VD__REDUCE_STAGED = 8,   /* loads of a thread into shared memory, at most */
+    VD__REDUCE_CELLS = 12288 /* bytes of shared memory for cells, at most */
 };
 
 struct vd_reduce {
@@ -4710,6 +4716,8 @@ struct vd_reduce {
     uint32_t parts;          /* workgroups that share their results */
     uint64_t tiles;          /* of results that a workgroup has */
     uint32_t vector;         /* elements that one load may bring; 1: no more than one */
+    uint32_t blocks;         /* staged: blocks of memory of a workgroup; 0: elements are reduced as they are loaded */
+    uint32_t stage_loads;    /* staged: loads of a thread */
     vd_kernel kernels[2];    /* of scalar loads, of vector loads */
     vd_buffer partials, tickets;
 };
@@ -4841,8 +4849,9 @@ typedef struct vd__reduce_writer {
     vd__digits kept, reduced; /* in vectors */
     vc_ref in[2][2];         /* both inputs: scalars, vectors */
     vc_val length;           /* elements of a result */
-    vc_ref out, also, offsets, partials, tickets, sum[VD__REDUCE_FIELDS], shared;
+    vc_ref out, also, offsets, partials, tickets, sum[VD__REDUCE_FIELDS], shared, cells;
     vc_val result, near, tile, part, row; /* near: the result, or the last one; row: of the rows of threads that share results */
+    vc_val results;          /* results from this number on are not this workgroup's to write */
 } vd__reduce_writer;
 
 /* ---- the state: what an operation means ---- */
@@ -4973,10 +4982,12 @@ static void vd__reduce_store(const vd__reduce_writer *w, vc_ref to, vc_val at, v
 
 /* ---- the kernel ---- */
 
+static uint32_t vd__reduce_inputs(const vd_reduce_desc *d) { return d->op == VD_REDUCE_DOT ? 2 : 1; }
+
 /* Load r of what belongs to a result, as that many states. */
 static void vd__reduce_element(const vd__reduce_writer *w, vc_val base, vc_val r, vd__reduce_state *to) {
     vc_val at = vc_add(base, vd__digits_offset(&w->reduced, r)), e[2] = { { 0, 0 }, { 0, 0 } }, both[2];
-    uint32_t i, j, inputs = w->desc->op == VD_REDUCE_DOT ? 2 : 1;
+    uint32_t i, j, inputs = vd__reduce_inputs(w->desc);
     for (i = 0; i < inputs; i++) both[i] = vc_load(w->in[i][w->vector > 1], at);
     for (j = 0; j < w->vector; j++) {
         for (i = 0; i < inputs; i++) e[i] = w->vector > 1 ? vc_component(both[i], j) : both[i];
@@ -4991,35 +5002,123 @@ static void vd__reduce_rest(const vd__reduce_writer *w) {
     vc_val at = vc_add(w->row, vc_u32((uint32_t)n - rest)), e[2] = { { 0, 0 }, { 0, 0 } };
     if (!rest) return;
     VC_IF(w->k, vc_and(vc_eq(w->part, vc_u32(0)), vc_lt(w->row, vc_u32(rest)))) {
-        for (i = 0; i < (w->desc->op == VD_REDUCE_DOT ? 2u : 1u); i++) e[i] = vc_load(w->in[i][0], at);
+        for (i = 0; i < vd__reduce_inputs(w->desc); i++) e[i] = vc_load(w->in[i][0], at);
         vd__reduce_take(w, vd__reduce_lift(w, e, at));
     }
 }
 
-/* The tiles of this part: several loads at once while there are enough, then one by one. */
-static void vd__reduce_part(const vd__reduce_writer *w, vc_val base) {
-    uint32_t rows = w->plan->threads / w->plan->lanes, j, tile = rows * w->loads;
-    vc_val first = vc_add(vc_mul(w->part, vc_u32(tile)), w->row), end = w->desc->segments ? w->length : vc_u32((uint32_t)w->reduced.product);
+/* So many loads at once, of those that come `rows` after each other from r on. */
+static void vd__reduce_loads(const vd__reduce_writer *w, vc_val base, vc_val r, uint32_t loads) {
+    uint32_t rows = w->plan->threads / w->plan->lanes, j;
     vd__reduce_state s[VD__REDUCE_ELEMENTS];
+    for (j = 0; j < loads; j++) vd__reduce_element(w, base, vc_add(r, vc_u32(j * rows)), &s[j * w->vector]);
+    vd__reduce_take(w, vd__reduce_tree(w, s, loads * w->vector));
+}
+
+/* The tiles of this part: several loads at once while there are enough, then half as many, and so on. */
+static void vd__reduce_part(const vd__reduce_writer *w, vc_val base) {
+    uint32_t rows = w->plan->threads / w->plan->lanes, loads = w->loads, tile = rows * loads;
+    vc_val first = vc_add(vc_mul(w->part, vc_u32(tile)), w->row), end = w->desc->segments ? w->length : vc_u32((uint32_t)w->reduced.product);
     vc_ref next = vc_var(w->k, "next", VC_U32);
     vc_set(next, first);
     VC_LOOP(w->k) {
-        vc_val r = vc_get(next), last = vc_add(r, vc_u32((w->loads - 1) * rows));
+        vc_val r = vc_get(next), last = vc_add(r, vc_u32((loads - 1) * rows));
         vc_break_if(w->k, vc_le(end, last));
-        for (j = 0; j < w->loads; j++) vd__reduce_element(w, base, vc_add(r, vc_u32(j * rows)), &s[j * w->vector]);
-        vd__reduce_take(w, vd__reduce_tree(w, s, w->loads * w->vector));
+        vd__reduce_loads(w, base, r, loads);
         vc_set(next, vc_add(r, vc_u32(w->plan->parts * tile)));
     }
-    VC_FOR_STEP(w->k, r, vc_get(next), end, vc_u32(rows)) {
-        vd__reduce_element(w, base, r, s);
-        vd__reduce_take(w, vd__reduce_tree(w, s, w->vector));
+    while (loads /= 2) {
+        vc_val r = vc_get(next);
+        VC_IF(w->k, vc_lt(vc_add(r, vc_u32((loads - 1) * rows)), end)) {
+            vd__reduce_loads(w, base, r, loads);
+            vc_set(next, vc_add(r, vc_u32(loads * rows)));
+        }
     }
     if (w->vector > 1) vd__reduce_rest(w);
 }
 
+/* ---- short rows, staged in shared memory ---- */
+
+/* Rows of threads that share results; as many as vd__reduce_join can halve. */
+static uint32_t vd__reduce_rows_of(const vd_reduce *p) {
+    uint32_t rows = p->threads / p->lanes, n;
+    if (!p->blocks) return rows;
+    for (n = 1; 2 * n <= rows && 2 * n * p->vector <= p->reduced.product; n *= 2) { }
+    return n;
+}
+
+/* Elements of a block: of what is next to each other for one index of the slowest dimension. */
+static uint64_t vd__reduce_block(const vd_reduce *p) { return p->kept.product * p->reduced.product / p->kept.size[0]; }
+
+/* Results of a block. */
+static uint32_t vd__reduce_per_block(const vd_reduce *p) { return (uint32_t)(p->kept.product / p->kept.size[0]); }
+
+/* Where cell `at` of a workgroup's blocks lies in shared memory. */
+static vc_val vd__reduce_cell_at(const vd_reduce *p, vc_val at) {
+    uint32_t cells = (uint32_t)vd__reduce_block(p) / p->vector;
+    return cells % 2 ? at : vc_add(at, vc_div(at, vc_u32(cells)));
+}
+
+/* What a cell holds: a state of one field, or an element. */
+static bool vd__reduce_stages_elements(const vd__reduce_writer *w) { return w->row_of->fields > 1; }
+
+/* Cell `at` of memory, of `vector` elements: by one load, or in the kernel of scalar loads by as many. */
+static vc_val vd__reduce_fetch(const vd__reduce_writer *w, vc_val at) {
+    uint32_t inputs = vd__reduce_inputs(w->desc), n = w->plan->vector, i, j;
+    vc_val e[2] = { { 0, 0 }, { 0, 0 } }, both[2];
+    vd__reduce_state s[VD__REDUCE_ELEMENTS];
+    for (i = 0; i < inputs && w->vector > 1; i++) both[i] = vc_load(w->in[i][1], at);
+    for (j = 0; j < n; j++) {
+        for (i = 0; i < inputs; i++) e[i] = w->vector > 1 ? vc_component(both[i], j) : vc_load(w->in[i][0], vc_add(vc_mul(at, vc_u32(n)), vc_u32(j)));
+        if (vd__reduce_stages_elements(w)) return vc_cast(vd__reduce_wide(w->desc->type), e[0]);
+        s[j] = vd__reduce_lift(w, e, vc_u32(0));
+    }
+    return vd__reduce_tree(w, s, n).v[0];
+}
+
+/* Copies the blocks of this workgroup into shared memory. Loads past the end of the input repeat its last cell, which no result uses. */
+static void vd__reduce_stage(const vd__reduce_writer *w) {
+    const vd_reduce *p = w->plan;
+    uint32_t cells = (uint32_t)vd__reduce_block(p) / p->vector, i;
+    vc_val lane = vc_local_index(w->k), first = vc_mul(w->tile, vc_u32(p->blocks * cells)), last = vc_u32((uint32_t)p->kept.size[0] * cells - 1);
+    vc_val cell[VD__REDUCE_STAGED];
+    for (i = 0; i < p->stage_loads; i++) cell[i] = vd__reduce_fetch(w, vc_min(vc_add(first, vc_add(lane, vc_u32(i * p->threads))), last));
+    for (i = 0; i < p->stage_loads; i++) vc_store(w->cells, vd__reduce_cell_at(p, vc_add(lane, vc_u32(i * p->threads))), cell[i]);
+    vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
+}
+
+/* Cell r of a result whose cells begin at `base`. */
+static vd__reduce_state vd__reduce_staged(const vd__reduce_writer *w, vc_val base, vc_val r) {
+    vc_val e[2] = { { 0, 0 }, { 0, 0 } };
+    vd__reduce_state s = vd__reduce_nothing(w);
+    e[0] = vc_load(w->cells, vc_add(base, vd__digits_offset(&w->reduced, r)));
+    if (vd__reduce_stages_elements(w)) return vd__reduce_lift(w, e, r);
+    s.v[0] = e[0];
+    return s;
+}
+
+/* The cells of a result, by all threads that share it: as many for each as there are for all, and one more for the first ones. */
+static void vd__reduce_staged_part(const vd__reduce_writer *w, vc_val local) {
+    const vd_reduce *p = w->plan;
+    vd__digits kept = vd__digits_grouped(&p->kept, p->vector, false);
+    uint32_t n = (uint32_t)w->reduced.product, rows = vd__reduce_rows_of(p), left = n / rows, i, count, at = 0;
+    vd__reduce_state s[VD__REDUCE_ELEMENTS];
+    vc_val base, row = vc_min(w->row, vc_u32(rows - 1)); /* threads beyond the last row repeat it; their states are not used */
+    kept.stride[0] |= 1; /* as vd__reduce_cell_at pads */
+    base = vd__digits_offset(&kept, local);
+    for (; left; left -= count) {
+        for (count = VD__REDUCE_ELEMENTS; count > left; count /= 2) { }
+        for (i = 0; i < count; i++, at++) s[i] = vd__reduce_staged(w, base, vc_add(row, vc_u32(at * rows)));
+        vd__reduce_take(w, vd__reduce_tree(w, s, count));
+    }
+    if (n % rows) VC_IF(w->k, vc_lt(row, vc_u32(n % rows))) { vd__reduce_take(w, vd__reduce_staged(w, base, vc_add(row, vc_u32(at * rows)))); }
+}
+
+/* ---- the states of threads as one ---- */
+
 /* The states of all threads that share a result, in those of row 0. */
 static vd__reduce_state vd__reduce_join(const vd__reduce_writer *w) {
-    uint32_t lanes = w->plan->lanes, rows = w->plan->threads / lanes;
+    uint32_t lanes = w->plan->lanes, rows = vd__reduce_rows_of(w->plan);
     vd__reduce_state s = vd__reduce_sum(w);
     vc_val lane = vc_local_index(w->k);
     if (rows == 1) return s;
@@ -5044,7 +5143,7 @@ static uint32_t vd__reduce_results(const vd_reduce *p) { return (uint32_t)(p->de
 
 static vc_val vd__reduce_speaks(const vd__reduce_writer *w) { /* whether this thread has a result to write */
     vc_val own = vc_eq(w->row, vc_u32(0));
-    return w->plan->lanes > 1 ? vc_and(own, vc_lt(w->result, vc_u32(vd__reduce_results(w->plan)))) : own;
+    return w->plan->lanes > 1 ? vc_and(own, vc_lt(w->result, w->results)) : own;
 }
 
 static void vd__reduce_write(const vd__reduce_writer *w, vd__reduce_state s) {
@@ -5095,7 +5194,7 @@ static void vd__reduce_declare(vd__reduce_writer *w) {
     static const char *const names[2][2] = { { "in", "in_vectors" }, { "with", "with_vectors" } };
     const vd_reduce *p = w->plan;
     uint32_t i;
-    for (i = 0; i < (w->desc->op == VD_REDUCE_DOT ? 2u : 1u); i++) {
+    for (i = 0; i < vd__reduce_inputs(w->desc); i++) {
         if (vd__reduce_has_rest(p, w->vector)) w->in[i][0] = vc_buffer(w->k, names[i][0], w->desc->type, VC_READ);
         if (w->vector > 1) w->in[i][1] = vc_buffer(w->k, names[i][1], VC_VEC(w->desc->type, w->vector), VC_READ | VC_ANY_TYPE);
     }
@@ -5106,7 +5205,13 @@ static void vd__reduce_declare(vd__reduce_writer *w) {
         w->partials = vc_buffer(w->k, "partials", vd__reduce_cell(w), VC_READ_WRITE | VC_ANY_TYPE);
         w->tickets = vc_buffer(w->k, "tickets", VC_U32, VC_READ_WRITE);
     }
-    if (p->threads > p->lanes && (p->lanes > 1 || !w->row_of->form)) w->shared = vc_shared(w->k, "sums", vd__reduce_cell(w), p->threads);
+    if (p->blocks) {
+        uint32_t cells = p->stage_loads * p->threads, block = (uint32_t)vd__reduce_block(p) / p->vector;
+        bool elements = vd__reduce_stages_elements(w);
+        w->cells = vc_shared(w->k, "cells", elements ? vd__reduce_wide(w->desc->type) : w->type[0], block % 2 ? cells : cells + cells / block);
+        if (!elements) w->shared = w->cells;
+    }
+    if (!w->shared.of && vd__reduce_rows_of(p) > 1 && (p->lanes > 1 || !w->row_of->form)) w->shared = vc_shared(w->k, "sums", vd__reduce_cell(w), p->threads);
     for (i = 0; i < w->row_of->fields; i++) w->sum[i] = vc_var(w->k, "sum", w->type[i]);
 }
 
@@ -5120,11 +5225,30 @@ static vc_val vd__reduce_base(vd__reduce_writer *w) {
     return first;
 }
 
+/* The results of this workgroup's blocks: neighbouring threads have neighbouring ones, each thread one after the other if there are more than threads. */
+static void vd__reduce_record_staged(vd__reduce_writer *w) {
+    const vd_reduce *p = w->plan;
+    uint32_t results = p->blocks * vd__reduce_per_block(p), done;
+    vc_val lane = vc_local_index(w->k), local;
+    w->tile = vc_group_id(w->k, 0);
+    w->row = vc_div(lane, vc_u32(p->lanes));
+    w->length = vc_u32((uint32_t)p->reduced.product);
+    w->results = vc_min(vc_u32(vd__reduce_results(p)), vc_mul(vc_add(w->tile, vc_u32(1)), vc_u32(results)));
+    vd__reduce_stage(w);
+    for (done = 0; done < results; done += p->lanes) {
+        local = vc_add(vc_rem(lane, vc_u32(p->lanes)), vc_u32(done));
+        w->result = vc_add(vc_mul(w->tile, vc_u32(results)), local);
+        vd__reduce_set(w, vd__reduce_nothing(w));
+        vd__reduce_staged_part(w, vc_min(local, vc_u32(results - 1)));
+        vd__reduce_write(w, vd__reduce_join(w));
+    }
+}
+
 static void vd__reduce_record(vd__reduce_writer *w) {
     const vd_reduce *p = w->plan;
     vc_val group = vc_group_id(w->k, 0), lane = vc_local_index(w->k);
     vd__reduce_state s;
-    vd__reduce_declare(w);
+    w->results = vc_u32(vd__reduce_results(p));
     w->tile = p->parts > 1 ? vc_div(group, vc_u32(p->parts)) : group;
     w->part = p->parts > 1 ? vc_rem(group, vc_u32(p->parts)) : vc_u32(0);
     w->row = p->lanes > 1 ? vc_div(lane, vc_u32(p->lanes)) : lane;
@@ -5158,6 +5282,39 @@ static uint32_t vd__reduce_parts(const vd_reduce *p, const vd_device_info *d, ui
     return (uint32_t)(parts < least ? least : parts ? parts : 1);
 }
 
+/* Bytes of shared memory for the cells that so many loads of each thread make. */
+static uint64_t vd__reduce_cell_bytes(const vd_reduce *p, uint32_t loads) {
+    uint32_t cells = loads * p->threads, block = (uint32_t)vd__reduce_block(p) / p->vector;
+    vc_type type = vd__reduce_row_of(&p->desc)->fields > 1 ? vd__reduce_wide(p->desc.type) : vd__reduce_type(&p->desc);
+    return (uint64_t)(block % 2 ? cells : cells + cells / block) * vd_type_size(type);
+}
+
+/* Stages results whose elements lie in short blocks of memory, at least four of which fit into a workgroup's shared memory: the slowest dimension is kept.
+   Each thread loads up to 64 bytes. */
+static bool vd__reduce_plan_staged(vd_reduce *p, const vd_device_info *d) {
+    const vd__digits *r = &p->reduced;
+    uint32_t size = vd_type_size(p->desc.type), shared = d->limits.max_shared_bytes / 2, loads = VD__REDUCE_STAGED, block;
+    uint64_t count = p->kept.product * r->product;
+    if (p->desc.segments || vd__reduce_results(p) < VD__REDUCE_LANES || p->kept.size[0] * p->kept.stride[0] != count) return false;
+    p->vector = 1;
+    if (vd__reduce_row_of(&p->desc)->fields == 1 && p->desc.type != VD_BOOL && r->count && r->stride[r->count - 1] == 1)
+        for (; p->vector < (size == 8 ? 2 : 4) && r->size[r->count - 1] % (2 * p->vector) == 0;) p->vector *= 2;
+    if (vd__reduce_block(p) / p->vector > VD__REDUCE_STAGED * p->threads / 4) return false;
+    block = (uint32_t)vd__reduce_block(p) / p->vector;
+    if (shared > VD__REDUCE_CELLS) shared = VD__REDUCE_CELLS;
+    while (loads > 1 && (loads * p->vector * size > 64 || vd__reduce_cell_bytes(p, loads) > shared)) loads--;
+    if (block < loads) loads -= loads % block;
+    if (block > loads * p->threads / 4) return false;
+    p->blocks = loads * p->threads / block;
+    if (p->blocks > p->kept.size[0]) p->blocks = (uint32_t)p->kept.size[0];
+    p->stage_loads = (p->blocks * block + p->threads - 1) / p->threads;
+    p->lanes = p->blocks * vd__reduce_per_block(p);
+    if (p->lanes > p->threads) p->lanes = p->threads;
+    p->tiles = vd__plan_shares(p->kept.size[0], p->blocks);
+    p->parts = 1;
+    return true;
+}
+
 /* Rows of threads where the innermost axis is kept, so that neighbours read neighbours; a thread for each result of a few elements; else a workgroup, or more
    of them, for each. Enough workgroups to fill a device: 512 threads, four times for each multiprocessor of a large one. */
 static void vd__reduce_plan(vd_reduce *p) {
@@ -5165,15 +5322,20 @@ static void vd__reduce_plan(vd_reduce *p) {
     bool cpu = vd__plan_for_cpu(d), few;
     uint32_t limit = vd__plan_threads(d);
     uint64_t wanted = cpu ? 8 : vd__plan_groups, rounds = vd__plan_rounds(d), results = vd__reduce_results(p);
+    for (p->threads = 256; p->threads > VD__REDUCE_LANES && p->threads > limit;) p->threads /= 2;
+    if (!cpu && vd__reduce_plan_staged(p, d)) return;
     p->columns = p->kept.count && p->kept.stride[p->kept.count - 1] == 1 && p->kept.size[p->kept.count - 1] >= 8;
     p->vector = cpu ? 1 : vd__reduce_vector(p); /* llvmpipe takes a vector apart again: 22 ms for 4 MiB, 14 by scalars */
     few = !p->columns && results >= VD__REDUCE_LANES && p->reduced.product / (p->desc.segments ? results : 1) <= VD__REDUCE_LANES;
+    few |= cpu && !p->columns && !p->desc.segments && results >= 1024 && p->reduced.product <= 1024; /* barriers cost more there than strided loads */
     if (p->desc.segments && p->reduced.product > 2 * VD__REDUCE_ELEMENTS * rounds) few = false; /* four parts are the most that few elements are worth */
     p->threads = cpu ? 128 : p->columns || few ? 256 : 512;
     while (p->threads > VD__REDUCE_LANES && p->threads > limit) p->threads /= 2;
     while (!p->columns && !few && p->threads > VD__REDUCE_LANES && p->threads / 2 * p->vector * (p->desc.segments ? results : 1) >= p->reduced.product &&
            p->threads / 2 * (VD__REDUCE_ELEMENTS / 2) * rounds >= p->reduced.product) p->threads /= 2;
     p->lanes = few ? p->threads : p->columns ? VD__REDUCE_LANES : 1;
+    while (!cpu && p->columns && p->lanes < p->threads && p->reduced.product < p->threads / p->lanes * (VD__REDUCE_ELEMENTS / 2) &&
+           results / (2 * p->lanes) >= wanted) p->lanes *= 2; /* short columns: fewer rows of threads, so that each thread has several loads under way */
     p->tiles = vd__plan_shares(results, p->lanes);
     p->parts = vd__reduce_parts(p, d, wanted, p->threads / p->lanes * (p->vector > 1 ? VD__REDUCE_ELEMENTS : VD__REDUCE_ELEMENTS / 2), few);
 }
@@ -5202,9 +5364,11 @@ static vd_result vd__reduce_build(vd_reduce *p, bool vectors) {
     w.type[2] = VC_U32;
     w.vector = vectors ? p->vector : 1;
     w.loads = (p->vector > 1 ? VD__REDUCE_ELEMENTS : VD__REDUCE_ELEMENTS / 2) / w.vector;
-    w.kept = vd__digits_grouped(&p->kept, w.vector, false);
-    w.reduced = vd__digits_grouped(&p->reduced, w.vector, true);
-    vd__reduce_record(&w);
+    w.kept = vd__digits_grouped(&p->kept, p->blocks ? p->vector : w.vector, false);
+    w.reduced = vd__digits_grouped(&p->reduced, p->blocks ? p->vector : w.vector, true);
+    vd__reduce_declare(&w);
+    if (p->blocks) vd__reduce_record_staged(&w);
+    else vd__reduce_record(&w);
     return vd__plan_kernel(p->ctx, w.k, &p->kernels[vectors]);
 }
 
@@ -5312,7 +5476,7 @@ static vd_result vd__reduce_check_io(const vd_reduce *p, const vd_reduce_io *io,
 /* In the order in which vd__reduce_declare declares them. */
 static int vd__reduce_arguments(const vd_reduce *p, const vd_reduce_io *io, uint32_t vector, vd_arg *args) {
     int count = 0, i;
-    for (i = 0; i < (p->desc.op == VD_REDUCE_DOT ? 2 : 1); i++) {
+    for (i = 0; i < (int)vd__reduce_inputs(&p->desc); i++) {
         if (vd__reduce_has_rest(p, vector)) args[count++] = vd_b(i ? io->with : io->in);
         if (vector > 1) args[count++] = vd_b(i ? io->with : io->in);
     }

@@ -848,13 +848,180 @@ static void bad_input(void **state) {
     vd_context_destroy(ctx);
 }
 
+/* ---- short rows, as for a GPU: many of them to a workgroup ---- */
+
+static uint32_t hashed(uint64_t i) { return (uint32_t)i * 2654435761u >> 7; }
+
+/* Mean and variance, norm, and dot product of rows of f32, against double. */
+static void check_statistics_of_rows(uint64_t rows, uint64_t n) {
+    float *x = (float *)malloc(4 * rows * n), *y = (float *)malloc(4 * rows * n), *got = (float *)malloc(4 * rows), *mean = (float *)malloc(4 * rows);
+    static const vd_reduce_op ops[] = { VD_REDUCE_VARIANCE, VD_REDUCE_NORM, VD_REDUCE_DOT, VD_REDUCE_MEAN };
+    assert_true(x && y && got && mean);
+    for (uint64_t i = 0; i < rows * n; i++) {
+        x[i] = (float)(hashed(i) % 1000) * 0.01f - 3;
+        y[i] = (float)(hashed(i + 7) % 100) * 0.1f - 5;
+    }
+    for (size_t o = 0; o < COUNT(ops); o++) {
+        vd_reduce_desc desc = { 0 };
+        desc.op = ops[o];
+        desc.shape[0] = rows;
+        desc.shape[1] = n;
+        desc.axes = 2;
+        desc.also = desc.op == VD_REDUCE_VARIANCE;
+        run(&desc, x, desc.op == VD_REDUCE_DOT ? y : NULL, rows * n, got, VD_F32, desc.also ? mean : NULL, VD_F32, rows);
+        for (uint64_t r = 0; r < rows; r++) {
+            double sum = 0, squares = 0, products = 0, far = 0, size = 0, count = (double)n, wanted;
+            for (uint64_t i = r * n; i < (r + 1) * n; i++) {
+                sum += (double)x[i];
+                squares += (double)x[i] * (double)x[i];
+                products += (double)x[i] * (double)y[i];
+                size += fabs((double)x[i]) * (1 + fabs((double)y[i]));
+            }
+            for (uint64_t i = r * n; i < (r + 1) * n; i++) far += ((double)x[i] - sum / count) * ((double)x[i] - sum / count);
+            wanted = o == 0 ? far / count : o == 1 ? sqrt(squares) : o == 2 ? products : sum / count;
+            if (fabs((double)got[r] - wanted) > 4e-6 * (1 + (o == 2 ? size : fabs(wanted))))
+                fail_msg("op %d, %llu rows of %llu, result %llu: got %.9g, wanted %.9g", (int)desc.op, (unsigned long long)rows, (unsigned long long)n,
+                         (unsigned long long)r, (double)got[r], wanted);
+            if (!o && fabs((double)mean[r] - sum / count) > 2e-6) fail_msg("mean %llu: %g, not %g", (unsigned long long)r, (double)mean[r], sum / count);
+        }
+    }
+    free(x);
+    free(y);
+    free(got);
+    free(mean);
+}
+
+/* Any and all of rows of bools and bytes, of which few are other than the rest; a map and a combine of the caller's. */
+static void check_bools_of_rows(uint64_t rows, uint64_t n, vd_type type) {
+    uint32_t size = vd_type_size(type), *got = (uint32_t *)malloc(4 * rows);
+    uint8_t *data = (uint8_t *)calloc(rows * n, size);
+    assert_true(data && got);
+    for (int any = 0; any < 2; any++) {
+        vd_reduce_desc desc = { 0 };
+        for (uint64_t i = 0; i < rows * n; i++) data[i * size] = (hashed(i) % (2 * n) == 0) == any;
+        desc.op = any ? VD_REDUCE_ANY : VD_REDUCE_ALL;
+        desc.type = type;
+        desc.shape[0] = rows;
+        desc.shape[1] = n;
+        desc.axes = 2;
+        run(&desc, data, NULL, rows * n, got, VD_BOOL, NULL, VD_BOOL, rows);
+        for (uint64_t r = 0; r < rows; r++) {
+            uint32_t ones = 0;
+            for (uint64_t i = r * n; i < (r + 1) * n; i++) ones += data[i * size];
+            if (got[r] != (any ? ones > 0 : ones == n))
+                fail_msg("%s of %s, row %llu of %llu: %u", any ? "any" : "all", vd_type_name(type), (unsigned long long)r, (unsigned long long)n, got[r]);
+        }
+    }
+    free(data);
+    free(got);
+}
+
+static void own_rows(uint64_t rows, uint64_t n) {
+    float *x = (float *)malloc(4 * rows * n), *got = (float *)malloc(4 * rows), half = 0.5f;
+    vd_reduce_desc desc = { 0 };
+    assert_true(x && got);
+    for (uint64_t i = 0; i < rows * n; i++) x[i] = (float)(hashed(i) % 9);
+    desc.shape[0] = rows;
+    desc.shape[1] = n;
+    desc.axes = 2;
+    desc.map = squared;
+    desc.map_user = &half;
+    desc.combine = larger;
+    desc.identity = vc_f32(-1);
+    run(&desc, x, NULL, rows * n, got, VD_F32, NULL, VD_F32, rows);
+    for (uint64_t r = 0; r < rows; r++) {
+        float wanted = 0;
+        for (uint64_t i = r * n; i < (r + 1) * n; i++) wanted = fmaxf(wanted, 0.5f * x[i] * x[i]);
+        if (got[r] != wanted) fail_msg("row %llu of %llu: %g, not %g", (unsigned long long)r, (unsigned long long)n, (double)got[r], (double)wanted);
+    }
+    free(x);
+    free(got);
+}
+
+static void short_rows(void **state) {
+    static const uint64_t lengths_of_rows[] = { 1, 2, 3, 4, 6, 7, 8, 11, 18, 33, 64, 100, 127, 200, 256, 511, 1024 };
+    (void)state;
+    need_device();
+    setenv("VKDISPATCH_FFT_SHAPES", "gpu", 1);
+    for (size_t i = 0; i < COUNT(lengths_of_rows); i++) {
+        uint64_t n = lengths_of_rows[i], rows = i % 3 == 0 ? 2500 / n + 37 : i % 3 == 1 ? 32 : n < 64 ? 1003 : 130;
+        sample s = { { rows, n, 0, 0 }, 2 };
+        if (passes_over(6, 1)) continue;
+        for (vd_type type = VD_I8; type <= VD_F64; type++) {
+            if (lacks(type) || (type != VD_F32 && (i + type) % 3)) continue;
+            check(&s, type, is_real(type) || i % 2 ? (i % 4 == 1 && type != VD_F16 ? VD_REDUCE_MAX : VD_REDUCE_SUM) : VD_REDUCE_XOR);
+            check_arg(&s, type, (i + type) % 2);
+        }
+        check_statistics_of_rows(rows, n);
+        check_bools_of_rows(rows, n, VD_BOOL);
+        if (!lacks(VD_U8)) check_bools_of_rows(rows, n, VD_U8);
+        own_rows(rows, n);
+    }
+    unsetenv("VKDISPATCH_FFT_SHAPES");
+}
+
+/* Short axes that are not the last one, or several: blocks of memory that hold several results. */
+static void short_blocks(void **state) {
+    static const sample samples[] = {
+        { { 300, 16, 3, 0 }, 2 }, { { 77, 5, 7, 0 }, 2 }, { { 40, 2, 100, 0 }, 2 }, { { 50, 3, 5, 7 }, 10 }, { { 50, 3, 5, 8 }, 10 }, { { 50, 3, 4, 8 }, 12 },
+        { { 33, 4, 4, 4 }, 4 }, { { 9, 11, 13, 6 }, 8 }, { { 700, 2, 2, 0 }, 2 }, { { 6, 7, 12, 4 }, 10 }, { { 3, 700, 4, 0 }, 5 }, { { 64, 12, 40, 0 }, 2 },
+        { { 5, 4, 3000, 0 }, 2 }, { { 3, 3000, 0, 0 }, 1 }, { { 8, 1000, 0, 0 }, 1 }, { { 17, 520, 0, 0 }, 1 }, { { 20, 9, 300, 0 }, 2 }, { { 100, 70, 33, 0 }, 2 } };
+    (void)state;
+    need_device();
+    setenv("VKDISPATCH_FFT_SHAPES", "gpu", 1);
+    for (size_t i = 0; i < COUNT(samples); i++) {
+        if (passes_over(6, 1)) continue;
+        check(&samples[i], VD_F32, VD_REDUCE_SUM);
+        check(&samples[i], VD_I32, VD_REDUCE_MIN);
+        if (!lacks(VD_F64)) check(&samples[i], VD_F64, VD_REDUCE_MAX);
+        check_arg(&samples[i], VD_F32, i % 2);
+    }
+    unsetenv("VKDISPATCH_FFT_SHAPES");
+}
+
+/* Rows that begin in the midst of a vector, by loads of single elements. */
+static void short_rows_of_views(void **state) {
+    enum { ROWS = 70, N = 24 };
+    float data[ROWS * N + 1], got[ROWS];
+    vd_reduce_desc desc = { 0 };
+    vd_view_desc view = { 0 };
+    (void)state;
+    need_device();
+    for (int i = 0; i <= ROWS * N; i++) data[i] = (float)(i * 7919 % 1009);
+    desc.shape[0] = ROWS;
+    desc.shape[1] = N;
+    desc.axes = 2;
+    view.buffer = buffer_of(device_context, VD_F32, ROWS * N + 1, data);
+    view.offset = 4;
+    view.type = VD_F32;
+    vd_buffer in = vd_buffer_view(device_context, &view), out = buffer_of(device_context, VD_F32, ROWS, NULL);
+    setenv("VKDISPATCH_FFT_SHAPES", "gpu", 1);
+    vd_reduce *plan = vd_reduce_create(device_context, &desc);
+    unsetenv("VKDISPATCH_FFT_SHAPES");
+    assert_true(in.id && out.id && plan);
+    vd_result result = vd_reduce_run(plan, vd_immediate(device_context, 0, 0), in, out);
+    if (result == VD_ERROR_UNSUPPORTED) print_message("# %s\n", vd_error_text()); /* by binding */
+    else {
+        if (result || vd_buffer_read(device_context, out, 0, got, sizeof got)) fail_msg("%s", vd_error_text());
+        for (int r = 0; r < ROWS; r++) {
+            float wanted = 0;
+            for (int i = 0; i < N; i++) wanted += data[1 + r * N + i];
+            assert_true(got[r] == wanted);
+        }
+    }
+    vd_reduce_destroy(plan);
+    vd_buffer_destroy(device_context, in);
+    vd_buffer_destroy(device_context, view.buffer);
+    vd_buffer_destroy(device_context, out);
+}
+
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(types_and_operations), cmocka_unit_test(shapes_and_axes), cmocka_unit_test(mapped), cmocka_unit_test(simple),
         cmocka_unit_test(least_and_most), cmocka_unit_test(lengths), cmocka_unit_test(statistics), cmocka_unit_test(statistics_of_types),
         cmocka_unit_test(own_operations), cmocka_unit_test(identities), cmocka_unit_test(segments), cmocka_unit_test(empty_segments),
         cmocka_unit_test(long_results), cmocka_unit_test(yes_and_no),
-        cmocka_unit_test(as_for_a_gpu),
+        cmocka_unit_test(as_for_a_gpu), cmocka_unit_test(short_rows), cmocka_unit_test(short_blocks), cmocka_unit_test(short_rows_of_views),
         cmocka_unit_test(views_and_repeats), cmocka_unit_test(without_wide_subgroups), cmocka_unit_test(bad_input),
     };
     all_cases = argc > 1 && !strcmp(argv[1], "-a");

@@ -1,20 +1,39 @@
-/* CUB's sum, scan and sort for tools/bench/reduce.c, which opens this as a library: nvcc -O3 -shared -Xcompiler -fPIC tools/bench/cub.cu -o build/cub.so */
+/* CUB's sums, scans and sort for tools/bench/reduce.c, which opens this as a library: nvcc -O3 -shared -Xcompiler -fPIC tools/bench/cub.cu -o build/cub.so */
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_reduce.cuh>
 #include <cub/device/device_scan.cuh>
+#include <cub/device/device_segmented_reduce.cuh>
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
 
 #include <stdint.h>
 #include <string.h>
 
 static struct {
-    int what;                /* 0 a sum of f32, 1 an inclusive scan of u32, 2 a sort of u32 */
-    uint64_t count;
+    int what;                /* 0 a sum of f32, 1 an inclusive scan of u32, 2 a sort of u32, 3 sums of rows, 4 scans of rows */
+    uint64_t count, length;  /* elements, those of a row */
     void *in, *out, *room;
     size_t room_bytes;
 } now;
 
+struct row_begin { int64_t length; __host__ __device__ int64_t operator()(int64_t row) const { return row * length; } };
+struct row_of { uint32_t length; __host__ __device__ uint32_t operator()(uint32_t i) const { return i / length; } };
+
+static cudaError_t launch_rows(void *room, size_t &bytes) {
+    thrust::counting_iterator<int64_t> row(0);
+    thrust::counting_iterator<uint32_t> element(0);
+    row_begin begin = { (int64_t)now.length };
+    row_of of = { (uint32_t)now.length };
+    auto first = thrust::make_transform_iterator(row, begin);
+    if (now.what == 3)
+        return cub::DeviceSegmentedReduce::Sum(room, bytes, (const float *)now.in, (float *)now.out, (int)(now.count / now.length), first, first + 1);
+    return cub::DeviceScan::InclusiveSumByKey(room, bytes, thrust::make_transform_iterator(element, of), (const uint32_t *)now.in, (uint32_t *)now.out,
+                                              (int)now.count);
+}
+
 static cudaError_t launch(void *room, size_t &bytes) {
     if (now.what == 0) return cub::DeviceReduce::Sum(room, bytes, (const float *)now.in, (float *)now.out, (int64_t)now.count);
+    if (now.what > 2) return launch_rows(room, bytes);
     if (now.what == 1) return cub::DeviceScan::InclusiveSum(room, bytes, (const uint32_t *)now.in, (uint32_t *)now.out, (int64_t)now.count);
     return cub::DeviceRadixSort::SortKeys(room, bytes, (const uint32_t *)now.in, (uint32_t *)now.out, (int64_t)now.count);
 }
@@ -38,10 +57,11 @@ static cudaError_t prepare(const void *period, uint64_t period_count) {
     return e;
 }
 
-extern "C" const char *bench_cub_prepare(int what, uint64_t count, const void *period, uint64_t period_count) {
+extern "C" const char *bench_cub_prepare(int what, uint64_t count, uint64_t length, const void *period, uint64_t period_count) {
     cudaError_t e;
     now.what = what;
     now.count = count;
+    now.length = length;
     e = prepare(period, period_count);
     if (!e) return NULL;
     bench_cub_end();

@@ -2,7 +2,8 @@
 
        make bench-reduce
 
-   Sums of f32, inclusive scans of u32, sorts of u32 keys. Ours, CUB and the copy are timed in turn, each as one batch of some 50 ms that is recorded first,
+   Sums of f32, inclusive scans of u32, sorts of u32 keys; sums, variances and argmins of many short rows, along a short axis that is not the last one, and
+   scans of short rows. The copy of short rows moves as many bytes as the operation reads and writes. Ours, CUB and the copy are timed in turn, each as one batch of some 50 ms that is recorded first,
    from its submission to its end. CUB is device code: where nvcc is, `make` compiles tools/bench/cub.cu to a library that is opened at run time
    (BENCH_CUB: its path); without it, or without CUDA, those figures are not run. BENCH_BYTES cuts the sizes. Results are compared with loops on the host. */
 #define _POSIX_C_SOURCE 200809L
@@ -24,27 +25,42 @@ static void die(const char *what, const char *why) {
     exit(1);
 }
 
-typedef enum kind { SUM = 0, SCAN, SORT } kind; /* the numbers are those of tools/bench/cub.cu */
+typedef enum kind { SUM = 0, SCAN, SORT, ROW_SUMS, ROW_SCANS, /* these numbers are those of tools/bench/cub.cu */
+                    ROW_VARIANCES, ROW_ARGMINS, ROW_BYTES, COLUMN_SUMS } kind;
 
-typedef struct size { kind what; uint64_t bytes; double bound; /* of ours / CUB in time; 0: none */ } size;
+typedef struct size {
+    kind what;
+    uint64_t bytes;
+    double bound;            /* of ours / CUB in time, of rows of ours / the copy; 0: none */
+    uint64_t length;         /* of rows and columns; 0: there is one */
+} size;
 
-static const char *const names[] = { "sum", "scan", "sort" };
+static const char *const names[] = { "sum", "scan", "sort", "row-sums", "row-scans", "row-variances", "row-argmins", "row-sums-u8", "column-sums" };
+enum { COLUMNS = 32 };       /* neighbouring columns of COLUMN_SUMS */
 
 static const size sizes[] = {
-    { SUM, 4u << 20, 0.83 }, { SUM, 16u << 20, 0.83 }, { SUM, 64u << 20, 0.83 }, { SUM, 1u << 30, 1.0 },
-    { SCAN, 4u << 20, 0 }, { SCAN, 64u << 20, 0 }, { SCAN, 1u << 30, 1.18 },
-    { SORT, 1u << 20, 0 }, { SORT, 16u << 20, 0 }, { SORT, 256u << 20, 0 },
+    { SUM, 4u << 20, 0.83, 0 }, { SUM, 16u << 20, 0.83, 0 }, { SUM, 64u << 20, 0.83, 0 }, { SUM, 1u << 30, 1.0, 0 },
+    { SCAN, 4u << 20, 0, 0 }, { SCAN, 64u << 20, 0, 0 }, { SCAN, 1u << 30, 1.18, 0 },
+    { SORT, 1u << 20, 0, 0 }, { SORT, 16u << 20, 0, 0 }, { SORT, 256u << 20, 0, 0 },
+#define ROWS_OF(length) { ROW_SUMS, 1u << 30, 1.25, length }, { ROW_SCANS, 1u << 30, 1.25, length }
+    ROWS_OF(2), ROWS_OF(3), ROWS_OF(4), ROWS_OF(5), ROWS_OF(7), ROWS_OF(8), ROWS_OF(16), ROWS_OF(32), ROWS_OF(33), ROWS_OF(64), ROWS_OF(65), ROWS_OF(100),
+    ROWS_OF(127), ROWS_OF(128), ROWS_OF(200), ROWS_OF(255), ROWS_OF(256), ROWS_OF(512), ROWS_OF(1024), ROWS_OF(2048),
+#undef ROWS_OF
+#define ROWS_OF(length) { ROW_VARIANCES, 1u << 30, 1.25, length }, { ROW_ARGMINS, 1u << 30, 1.25, length }, { ROW_BYTES, 1u << 28, 1.25, length }, \
+                        { COLUMN_SUMS, 1u << 30, 1.25, length }
+    ROWS_OF(2), ROWS_OF(3), ROWS_OF(16), ROWS_OF(33), ROWS_OF(64), ROWS_OF(100), ROWS_OF(255),
+#undef ROWS_OF
 };
 
 typedef struct cub {
-    const char *(*prepare)(int what, uint64_t count, const void *period, uint64_t period_count); /* NULL, or why it cannot be */
+    const char *(*prepare)(int what, uint64_t count, uint64_t length, const void *period, uint64_t period_count); /* NULL, or why it cannot be */
     int (*run)(int times);   /* 0: went well; waits for the end */
     void (*end)(void);
 } cub;
 
 typedef struct bench {
     vd_context *ctx;
-    vd_buffer in, out, result; /* in: f32 for sums, u32 for the others, as bytes */
+    vd_buffer in, out;   /* in: u32 for scans and sorts, f32 for the others, as bytes */
     uint32_t *data;          /* the period: u32, or f32 for sums */
     vd_reduce *sum;
     vd_scan *scan;
@@ -68,8 +84,8 @@ static uint32_t number_at(kind what, uint64_t i) {
     uint32_t x = (uint32_t)(i % PERIOD) * 2654435761u;
     float real = (float)(x >> 29);
     x ^= x >> 15;
-    if (what == SUM) memcpy(&x, &real, 4);
-    return what == SCAN ? x >> 28 : x;
+    if (what != SCAN && what != ROW_SCANS && what != SORT) memcpy(&x, &real, 4);
+    return what == SCAN || what == ROW_SCANS ? x >> 28 : x;
 }
 
 static void fill(bench *b, kind what, uint64_t bytes) {
@@ -80,14 +96,22 @@ static void fill(bench *b, kind what, uint64_t bytes) {
 }
 
 /* The plan for a size; NULL, or why there is none. */
-static const char *plan(bench *b, kind what, uint64_t count) {
+static const char *plan(bench *b, kind what, uint64_t count, uint64_t length) {
     vd_reduce_desc reduce = { 0 };
     vd_scan_desc scan = { 0 };
     vd_sort_desc sort = { 0 };
     reduce.shape[0] = scan.shape[0] = sort.count = count;
+    if (length) {
+        reduce.shape[0] = scan.shape[0] = what == COLUMN_SUMS ? count / length / COLUMNS : count / length;
+        reduce.shape[1] = scan.shape[1] = length;
+        if (what == COLUMN_SUMS) reduce.shape[2] = COLUMNS;
+        reduce.axes = 2;
+    }
     scan.type = sort.type = VD_U32;
-    b->sum = what == SUM ? vd_reduce_create(b->ctx, &reduce) : NULL;
-    b->scan = what == SCAN ? vd_scan_create(b->ctx, &scan) : NULL;
+    if (what == ROW_BYTES) reduce.type = VD_U8;
+    reduce.op = what == ROW_VARIANCES ? VD_REDUCE_VARIANCE : what == ROW_ARGMINS ? VD_REDUCE_ARGMIN : VD_REDUCE_SUM;
+    b->sum = what != SCAN && what != ROW_SCANS && what != SORT ? vd_reduce_create(b->ctx, &reduce) : NULL;
+    b->scan = what == SCAN || what == ROW_SCANS ? vd_scan_create(b->ctx, &scan) : NULL;
     b->sort = what == SORT ? vd_sort_create(b->ctx, &sort) : NULL;
     return b->sum || b->scan || b->sort ? NULL : vd_error_text();
 }
@@ -97,7 +121,7 @@ static vd_result record(bench *b, vd_list *list) {
     vd_sort_io sort = { { 0 }, { 0 }, { 0 }, { 0 } };
     scan.in = sort.keys = b->in;
     scan.out = sort.out = b->out;
-    if (b->sum) return vd_reduce_run(b->sum, list, b->in, b->result);
+    if (b->sum) return vd_reduce_run(b->sum, list, b->in, b->out);
     return b->scan ? vd_scan_run(b->scan, list, &scan) : vd_sort_run(b->sort, list, &sort);
 }
 
@@ -122,16 +146,36 @@ static double time_cub(bench *b, int count) {
     return bench_now() - start;
 }
 
-static bool is_right(bench *b, kind what, uint64_t count) {
+/* Sums are exact; those of other kinds are for the tests. */
+static bool rows_are_right(bench *b, kind what, uint64_t count, uint64_t length) {
+    uint64_t piece = 1u << 18;
+    float *got = (float *)malloc(4 * piece);
+    bool right = true;
+    if (!got) die("malloc", "");
+    for (uint64_t at = 0; what == ROW_SUMS && at < count / length; at += piece) {
+        uint64_t n = count / length - at < piece ? count / length - at : piece;
+        if (vd_buffer_read(b->ctx, b->out, 4 * at, got, 4 * n)) die("vd_buffer_read", vd_error_text());
+        for (uint64_t i = 0; i < n; i++) {
+            float sum = 0;
+            for (uint64_t j = 0; j < length; j++) { float x; memcpy(&x, &b->data[((at + i) * length + j) % PERIOD], 4); sum += x; }
+            right &= got[i] == sum;
+        }
+    }
+    free(got);
+    return right;
+}
+
+static bool is_right(bench *b, kind what, uint64_t count, uint64_t length) {
     uint64_t piece = 1u << 20, mixed = 0, wanted = 0;
     uint32_t sum = 0, last = 0, *got = (uint32_t *)malloc(4 * piece);
     double total = 0;
     bool right = true;
     if (!got) die("malloc", "");
+    if (length && what != ROW_SCANS) { free(got); return rows_are_right(b, what, count, length); }
     if (what == SUM) {
         float found;
         for (uint64_t i = 0; i < count; i++) { float x; memcpy(&x, &b->data[i % PERIOD], 4); total += (double)x; }
-        if (vd_buffer_read(b->ctx, b->result, 0, &found, 4)) die("vd_buffer_read", vd_error_text());
+        if (vd_buffer_read(b->ctx, b->out, 0, &found, 4)) die("vd_buffer_read", vd_error_text());
         right = fabs((double)found - total) <= 1e-5 * total;
     }
     for (uint64_t at = 0; what != SUM && at < count; at += piece) {
@@ -139,7 +183,8 @@ static bool is_right(bench *b, kind what, uint64_t count) {
         if (vd_buffer_read(b->ctx, b->out, 4 * at, got, 4 * n)) die("vd_buffer_read", vd_error_text());
         for (uint64_t i = 0; i < n; i++) {
             uint32_t x = b->data[(at + i) % PERIOD];
-            if (what == SCAN) { right &= got[i] == (sum += x); continue; }
+            if (length && (at + i) % length == 0) sum = 0;
+            if (what != SORT) { right &= got[i] == (sum += x); continue; }
             right &= got[i] >= last; /* in order, and the same keys as far as two sums tell */
             last = got[i];
             mixed += (uint64_t)got[i] * got[i] + got[i];
@@ -152,21 +197,26 @@ static bool is_right(bench *b, kind what, uint64_t count) {
 
 static bool bench_size(bench *b, const size *s) {
     char text[32];
-    uint64_t count = s->bytes / 4;
-    snprintf(text, sizeof text, "%lluMiB", (unsigned long long)(s->bytes >> 20));
+    bool rows = s->length > 0;
+    uint64_t count = s->bytes / (s->what == ROW_BYTES ? 1 : 4), copy_bytes = s->bytes;
+    if (rows) count -= count % (s->length * (s->what == COLUMN_SUMS ? COLUMNS : 1));
+    if (rows && s->what != ROW_SCANS) copy_bytes = (s->bytes + s->bytes / s->length) / 2 / 4 * 4;
+    snprintf(text, sizeof text, rows ? "%lluMiB/%llu" : "%lluMiB", (unsigned long long)(s->bytes >> 20), (unsigned long long)s->length);
     fill(b, s->what, s->bytes);
-    const char *why = plan(b, s->what, count), *no_cub = b->no_cub;
+    const char *why = plan(b, s->what, count, s->length), *no_cub = b->no_cub;
+    if (!no_cub && s->what > ROW_SCANS) no_cub = "CUB does not have it";
     if (why) { bench_not_run(names[s->what], text, why); return true; }
     double once = time_ours(b, 1, 0);
-    bool right = is_right(b, s->what, count);
+    bool right = is_right(b, s->what, count, s->length);
     once = time_ours(b, 2, 0) / 2;
     int times = once > 0.05 ? 1 : once < 5e-5 ? 1000 : (int)(0.05 / once) + 1;
-    if (!no_cub) no_cub = b->cub.prepare((int)s->what, count, b->data, PERIOD);
+    if (!no_cub) no_cub = b->cub.prepare((int)s->what, count, s->length, b->data, PERIOD);
     bench_pair pair = { names[s->what], text, "cub", { 0 }, { 0 }, ROUNDS, 1e6 / times, "us", s->bound }, copy = pair;
     copy.rival = "copy";
-    copy.bound = 0;
+    if (rows) pair.bound = 0;
+    else copy.bound = 0;
     for (int i = -1; i < ROUNDS; i++) {
-        double ours = time_ours(b, times, 0), theirs = no_cub ? 1 : time_cub(b, times), copied = time_ours(b, times, s->bytes);
+        double ours = time_ours(b, times, 0), theirs = no_cub ? 1 : time_cub(b, times), copied = time_ours(b, times, copy_bytes);
         if (i < 0) continue; /* warms up */
         pair.ours[i] = copy.ours[i] = ours;
         pair.theirs[i] = theirs;
@@ -176,7 +226,7 @@ static bool bench_size(bench *b, const size *s) {
     else { bench_print(&pair); b->cub.end(); }
     bench_print(&copy);
     time_ours(b, 1, 0); /* a copy lies where results should be */
-    if (!is_right(b, s->what, count)) right = false;
+    if (!is_right(b, s->what, count, s->length)) right = false;
     vd_reduce_destroy(b->sum);
     vd_scan_destroy(b->scan);
     vd_sort_destroy(b->sort);
@@ -197,16 +247,16 @@ int main(int argc, char **argv) {
     desc.shape[0] = most < 1u << 20 ? 1u << 20 : most;
     b.in = vd_buffer_create(b.ctx, &desc);
     b.out = vd_buffer_create(b.ctx, &desc);
-    desc.shape[0] = 4;
-    b.result = vd_buffer_create(b.ctx, &desc);
     b.data = (uint32_t *)malloc(4 * (size_t)PERIOD);
-    if (!b.in.id || !b.out.id || !b.result.id || !b.data) die("vd_buffer_create", vd_error_text());
+    if (!b.in.id || !b.out.id || !b.data) die("vd_buffer_create", vd_error_text());
     b.no_cub = device->type == VD_DEVICE_CPU ? "the device is a processor" : cub_open(&b.cub);
     printf("bench reduce on %s, up to %llu bytes\n", device->name, (unsigned long long)most);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         bool wanted = argc < 2;
         for (int j = 1; j < argc; j++) wanted |= !strcmp(names[sizes[i].what], argv[j]);
-        if (wanted && sizes[i].bytes <= most) right &= bench_size(&b, &sizes[i]);
+        size s = sizes[i];
+        if (s.length && s.bytes > most) s.bytes = most;
+        if (wanted && s.bytes <= most) right &= bench_size(&b, &s);
     }
     free(b.data);
     vd_context_destroy(b.ctx);
