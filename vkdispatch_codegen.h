@@ -1420,7 +1420,8 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
     X(RETURN_IF,    "return_if",    EFFECT, 1, B,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     X(IF,           "if",           BLOCK,  1, B,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     X(ELSE,         "else",         BLOCK,  0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
-    X(FOR,          "for",          BLOCK,  2, IU,   SAME,   0, VC__S_NONE, VC__T_NONE, NULL) /* its value counts from a[0] by one while below a[1] */ \
+    /* its value counts from a[0] while below a[1], by a[2] or by one; a step is not 0, and taken as unsigned; x: a step may wrap, which ends the loop */ \
+    X(FOR,          "for",          BLOCK,  3, IU,   SAME,   0, VC__S_NONE, VC__T_NONE, NULL) \
     X(LOOP,         "loop",         BLOCK,  0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     X(SWITCH,       "switch",       BLOCK,  1, IU,   OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     /* a[0] low, a[1] high half of its value, of the switch's type */ \
@@ -6378,9 +6379,16 @@ static void vc__spirv_else(vc__spirv *s) {
     vc__spirv_label(s, f->other);
 }
 
+/* The value of a loop's header: the first one from the block before the loop, then the next one from the block that continues it. */
+static void vc__spirv_phi(vc__spirv *s, uint32_t type, uint32_t id, uint32_t first, uint32_t from, uint32_t next, uint32_t continued) {
+    uint32_t *o = vc__op_begin(s, VC__SECTION_BODY, VC__OpPhi, 7);
+    o[1] = type; o[2] = id; o[3] = first; o[4] = from; o[5] = next; o[6] = continued;
+}
+
 static void vc__spirv_loop(vc__spirv *s, const vc__node *n, uint32_t node) {
     vc__frame *f = vc__spirv_push(s, n->op, node);
-    uint32_t from = s->label, body = vc__new_id(s), type, test, bools, *o;
+    uint32_t from = s->label, body = vc__new_id(s), type, test, bools, below, before, rises = 0;
+    bool is_signed = vc__is_signed(n->type);
     if (!f) return;
     s->loop = s->section[VC__SECTION_FRAMES].count / VC__FRAME_WORDS - 1;
     f->merge = vc__new_id(s);
@@ -6389,14 +6397,20 @@ static void vc__spirv_loop(vc__spirv *s, const vc__node *n, uint32_t node) {
     f->next = vc__new_id(s);
     vc__spirv_branch(s, f->header);
     vc__spirv_label(s, f->header);
-    test = vc__new_id(s);
+    test = below = vc__new_id(s);
     if (n->op == VC__OP_FOR) {
         s->caps |= vc__needs(n->type);
         type = vc__spirv_type(s, n->type);
         bools = vc__spirv_type(s, VC_BOOL);
-        o = vc__op_begin(s, VC__SECTION_BODY, VC__OpPhi, 7);
-        o[1] = type; o[2] = vc__result(node); o[3] = vc__result(n->a[0]); o[4] = from; o[5] = f->next; o[6] = f->other;
-        vc__binary(s, vc__is_signed(n->type) ? VC__OpSLessThan : VC__OpULessThan, bools, test, vc__result(node), vc__result(n->a[1]));
+        vc__spirv_phi(s, type, vc__result(node), vc__result(n->a[0]), from, f->next, f->other);
+        if (n->x) {
+            before = vc__new_id(s);
+            vc__spirv_phi(s, type, before, vc__result(n->a[0]), from, vc__result(node), f->other);
+            rises = vc__binary(s, vc__op[VC__OP_LE].spirv[is_signed ? 1 : 2], bools, vc__new_id(s), before, vc__result(node));
+            below = vc__new_id(s);
+        }
+        vc__binary(s, is_signed ? VC__OpSLessThan : VC__OpULessThan, bools, below, vc__result(node), vc__result(n->a[1]));
+        if (n->x) vc__binary(s, vc__op[VC__OP_AND].spirv[0], bools, test, below, rises);
     }
     vc__put3(s, VC__SECTION_BODY, VC__OpLoopMerge, f->merge, f->other, 0);
     if (n->op == VC__OP_FOR) vc__put3(s, VC__SECTION_BODY, VC__OpBranchConditional, test, body, f->merge);
@@ -6406,13 +6420,13 @@ static void vc__spirv_loop(vc__spirv *s, const vc__node *n, uint32_t node) {
 
 static void vc__spirv_loop_end(vc__spirv *s, const vc__frame *f) {
     const vc__node *n = &s->l->node[f->node];
-    uint32_t type, one;
+    uint32_t type, step;
     vc__spirv_branch(s, f->other);
     vc__spirv_label(s, f->other);
     if (f->op == VC__OP_FOR) {
         type = vc__spirv_type(s, n->type);
-        one = vc__spirv_const(s, vc__kind(n->type), 1);
-        vc__binary(s, VC__OpIAdd, type, f->next, vc__result(f->node), one);
+        step = n->a[2] == VC__NIL ? vc__spirv_const(s, vc__kind(n->type), 1) : vc__result(n->a[2]);
+        vc__binary(s, VC__OpIAdd, type, f->next, vc__result(f->node), step);
     }
     vc__spirv_branch(s, f->header);
     vc__spirv_label(s, f->merge);
@@ -7251,7 +7265,7 @@ static bool vc__p_may_nest(const vc__printer *g, uint32_t i) {
     if (note->uses != 1 || (vc__op[n->op].class_ != VC__PURE && n->op != VC__OP_LOAD)) return false;
     if (user->block != note->block) return false;
     if ((n->flags & VC__NODE_PRECISE) && !(u->flags & VC__NODE_PRECISE)) return false;
-    if (u->op == VC__OP_SWITCH || (u->op == VC__OP_FOR && u->a[1] == i)) return false; /* printed more than once, or computed in every round */
+    if (u->op == VC__OP_SWITCH || (u->op == VC__OP_FOR && u->a[0] != i)) return false; /* printed more than once, or computed in every round */
     if (vc__is_atomic(u->op) && vc__p_is_looped(g, u)) return false;
     if (n->op != VC__OP_LOAD || g->note[user->place].pins == note->pins) return true;
     return vc__p_reads_constant(g, n) && g->note[user->place].exits == note->exits; /* an exit must not skip the load */
@@ -7567,16 +7581,29 @@ static void vc__p_else(vc__printer *g, uint32_t i) {
               (unsigned)g->note[vc__p_if_of(g, i)].number);
 }
 
+/* A value that wraps is found to be less than the one before; adding to it is done as anywhere else, since C leaves the wrapping of signed ones undefined. */
 static void vc__p_for(vc__printer *g, uint32_t i) {
     const vc__node *n = &g->l->node[i];
+    vc__node next = vc__nothing;
     unsigned number = ++g->counters;
     char type[32];
+    next.op = VC__OP_ADD;
+    next.type = n->type;
+    next.a[0] = i;
+    next.a[1] = n->a[2];
     vc__p_put(g, "for (%s i%u = ", g->d->type(n->type, type), number);
     vc__p_expression(g, n->a[0], VC__P_LOOSE);
+    if (n->x) vc__p_put(g, ", before%u = i%u", number, number);
     vc__p_put(g, "; i%u < ", number);
     vc__p_expression(g, n->a[1], 5);
-    vc__p_put(g, "; i%u++)", number);
+    if (n->x) vc__p_put(g, " && before%u <= i%u", number, number);
+    vc__p_put(g, "; ");
+    if (n->x) vc__p_put(g, "before%u = i%u, ", number, number);
     g->note[i].number = number;
+    if (n->a[2] == VC__NIL) vc__p_put(g, "i%u++", number);
+    else if (n->x) { vc__p_put(g, "i%u = ", number); vc__p_fill(g, &next, g->d->form(g, &next)); }
+    else { vc__p_put(g, "i%u += ", number); vc__p_expression(g, n->a[2], VC__P_LOOSE); }
+    vc__p_put(g, ")");
     vc__p_open(g);
 }
 
@@ -9385,7 +9412,7 @@ static uint64_t vc__node_needs(vc_kernel *k, const vc__listing *l, const vc__nod
     if (vc__is_subgroup(n->op)) return vc__subgroup_needs(l, n);
     if (vc__is_dot_4x8(n->op)) return VC_FEATURE_DOT_4X8;
     if (count == VC__MANY) { count = n->a[1]; a = l->extra + n->a[0]; }
-    for (i = 0; i < count; i++) needs |= vc__type_needs(l->node[a[i]].type);
+    for (i = 0; i < count; i++) if (a[i] != VC__NIL) needs |= vc__type_needs(l->node[a[i]].type);
     return needs | vc__type_needs(n->type);
 }
 
@@ -12568,49 +12595,65 @@ VC_API int vc_block_end(vc_kernel *k) {
     return 0;
 }
 
-/* A FOR that counts first, first + 1, … below limit; its value. */
-static vc_val vc__count(vc_kernel *k, vc_val first, vc_val limit) {
-    vc__operand o[2];
-    uint32_t a, b;
-    if (k->failed || !vc__take(k, "VC_FOR", 1, first, &o[0]) || !vc__take(k, "VC_FOR", 2, limit, &o[1])) return vc__no_value();
-    a = vc__as_node(k, &o[0], 1);
-    b = vc__as_node(k, &o[1], 1);
-    if (a == VC__NIL || b == VC__NIL || !vc__open_block(k, k->now, VC__OP_FOR, vc__flags_of(k, a) | vc__flags_of(k, b), o[0].type, a, b)) return vc__no_value();
-    return vc__value(k, k->pin[k->block[k->now].open].node);
-}
-
-/* How often first, first + step, … is below limit, as the unsigned number of the type's width; above it where the step is negative. */
-static vc_val vc__rounds(vc_val low, vc_val high, vc_val by) {
-    vc_type type = vc__to_unsigned(vc_typeof(by));
-    vc_val one = vc_imm(type, 1), nothing = vc_imm(type, 0), span = vc_sub(vc_sub(vc_cast(type, high), vc_cast(type, low)), one);
-    vc_val some = vc_and(vc_lt(low, high), vc_ne(by, nothing)), count = vc_add(vc_div(span, by), one);
-    return vc_select(some, count, nothing);
-}
-
-/* A step that is known when recorded; bits are its own, of a signed or unsigned type. */
-static vc_val vc__for_known(vc_kernel *k, vc_val first, vc_val limit, vc_type type, vc_type step_type, uint64_t step) {
-    bool down = vc__is_signed(step_type) && step >> 63;
-    vc_type count = vc__to_unsigned(type);
-    uint64_t by = down ? 0 - step : step;
-    vc_val rounds, t;
-    if (!down && by == 1) return vc__count(k, first, limit);
-    if (by > vc__ones(vc__bits(type))) return VC__DECLINE(k, "VC_FOR_STEP", "the step is beyond %s", vc_type_name(type));
-    rounds = vc__rounds(down ? limit : first, down ? first : limit, vc_imm(count, by));
-    t = vc__count(k, vc_imm(count, 0), rounds);
-    return vc_add(first, vc_cast(type, vc_mul(t, vc_imm(count, step))));
-}
-
-static vc_val vc__for_computed(vc_kernel *k, vc_val first, vc_val limit, vc_type type, vc_val step) {
-    vc_type count = vc__to_unsigned(type);
-    vc_val by = vc_cast(count, step), low = first, high = limit, t;
-    if (vc__is_signed(vc_typeof(step))) {
-        vc_val down = vc_lt(step, vc_imm(vc_typeof(step), 0));
-        by = vc_select(down, vc_neg(by), by);
-        low = vc_select(down, limit, first);
-        high = vc_select(down, first, limit);
+/* Opens the block, whose value counts up by a step that is not 0 and is taken as unsigned. */
+static vc_val vc__count(vc_kernel *k, vc_val first, vc_val limit, vc_val step, bool wraps) {
+    vc__operand o[3];
+    uint32_t n[3], i, flags = 0;
+    vc_val v[3];
+    v[0] = first;
+    v[1] = limit;
+    v[2] = step;
+    for (i = 0; i < 3; i++) {
+        if (k->failed || !vc__take(k, "VC_FOR", i + 1, v[i], &o[i])) return vc__no_value();
+        n[i] = i == 2 && vc__is_immediate(step) && step.bits == 1 ? VC__NIL : vc__as_node(k, &o[i], 1);
+        if (n[i] == VC__NIL && i < 2) return vc__no_value();
+        if (n[i] != VC__NIL) flags |= vc__flags_of(k, n[i]);
     }
-    t = vc__count(k, vc_imm(count, 0), vc__rounds(low, high, by));
-    return vc_add(first, vc_cast(type, vc_mul(t, vc_cast(count, step))));
+    if (k->failed || !vc__open_block(k, k->now, VC__OP_FOR, flags, o[0].type, n[0], n[1])) return vc__no_value();
+    i = k->pin[k->block[k->now].open].node;
+    k->node[i].a[2] = n[2];
+    k->node[i].x = wraps;
+    return vc__value(k, i);
+}
+
+/* Whether a value below `limit` plus the step may be beyond the type. */
+static bool vc__may_wrap(vc_type type, vc_val limit, uint64_t step) {
+    uint64_t most = vc__ones(vc__bits(type) - (vc__is_signed(type) ? 1u : 0u));
+    if (step == 1) return false;
+    return !vc__is_immediate(limit) || most - vc__widen(type, limit.bits) < step - 1;
+}
+
+/* A step that is known when recorded; bits are its own, of a signed or unsigned type. Counting down is counting the complement up. Of signed numbers from 0
+   on counting is done in unsigned ones, where no step wraps. */
+static vc_val vc__for_known(vc_kernel *k, vc_val first, vc_val limit, vc_type type, vc_type step_type, uint64_t step) {
+    bool down = vc__is_signed(step_type) && step >> 63, wraps;
+    uint64_t by = down ? 0 - step : step;
+    vc_type counter = type;
+    vc_val i;
+    if (by > vc__ones(vc__bits(type))) return VC__DECLINE(k, "VC_FOR_STEP", "the step is beyond %s", vc_type_name(type));
+    if (by == 0) { limit = first; by = 1; }
+    if (down) { first = vc_not(first); limit = vc_not(limit); }
+    wraps = vc__may_wrap(type, limit, by);
+    if (wraps && vc__is_signed(type) && vc__is_immediate(first) && !(vc__widen(type, first.bits) >> 63) && by <= vc__ones(vc__bits(type) - 1)) {
+        counter = vc__to_unsigned(type);
+        limit = vc_cast(counter, vc_max(limit, first));
+        first = vc_cast(counter, first);
+        wraps = false;
+    }
+    i = vc_cast(type, vc__count(k, first, limit, vc_imm(counter, by), wraps));
+    return down ? vc_not(i) : i;
+}
+
+/* A negative step counts the complement up; a step of 0 has nothing below the limit. */
+static vc_val vc__for_computed(vc_kernel *k, vc_val first, vc_val limit, vc_type type, vc_val step) {
+    vc_type of = vc_typeof(step);
+    bool is_signed = vc__is_signed(of);
+    vc_val down = is_signed ? vc_shr(step, vc_u32(vc__bits(type) - 1)) : vc_imm(of, 0), by = vc_cast(type, vc_sub(vc_xor(step, down), down)), i;
+    down = vc_cast(type, down);
+    first = vc_xor(vc_const(k, first), down);
+    limit = vc_select(vc_eq(step, vc_imm(of, 0)), first, vc_xor(vc_const(k, limit), down));
+    i = vc__count(k, first, limit, by, true);
+    return is_signed ? vc_xor(i, down) : i;
 }
 
 VC_API vc_val vc_for_begin(vc_kernel *k, vc_val first, vc_val limit, vc_val step) {

@@ -439,14 +439,15 @@ static bool want_load_or(const Case *c, size_t element, unsigned component, int 
 static uint32_t u32_in(const Case *c, unsigned role, size_t element) { return (uint32_t)input(c, role, element, 0); }
 static bool gives(Wanted *w, int variant, uint64_t x) { w->bits = x; return variant == 0; }
 
-/* VC_FOR over a[i] … b[i] by a constant step of any type: rounds (40 at most) and the sum of what it counted */
+/* VC_FOR over a[i] … b[i] by a constant step of any type, or by c[i]: rounds (40 at most) and the sum of what it counted */
 static const int64_t for_steps[] = { 1, 2, 3, 7, 100, 0, -1, -2, -5, -100 };
+enum { STEP_OF_INPUT = sizeof for_steps / sizeof for_steps[0] };
 static void build_for(const Case *c, vc_kernel *k) {
     Io io = declare(c, k);
-    int64_t step = for_steps[c->number];
     VC_EACH(k, i) {
+        vc_val step = c->number == STEP_OF_INPUT ? vc_load(io.in[2], i) : vc_i32((int32_t)for_steps[c->number]);
         vc_ref sum = vc_var(k, "sum", VC_U32), rounds = vc_var(k, "rounds", VC_U32);
-        VC_FOR_STEP(k, j, vc_load(io.in[0], i), vc_load(io.in[1], i), vc_i32((int32_t)step)) {
+        VC_FOR_STEP(k, j, vc_load(io.in[0], i), vc_load(io.in[1], i), step) {
             vc_break_if(k, vc_ge(vc_get(rounds), vc_u32(40)));
             vc_set(rounds, vc_add(vc_get(rounds), vc_u32(1)));
             vc_continue_if(k, vc_eq(vc_and(vc_get(rounds), vc_u32(7)), vc_u32(5)));
@@ -458,16 +459,17 @@ static void build_for(const Case *c, vc_kernel *k) {
 static bool want_for(const Case *c, size_t element, unsigned component, int variant, Wanted *w) {
     unsigned kind = kind_of(c->in[0]);
     uint64_t a = input(c, 0, element, component), b = input(c, 1, element, component);
-    int64_t step = for_steps[c->number];
+    uint64_t step = c->number == STEP_OF_INPUT ? input(c, 2, element, component) : (uint64_t)for_steps[c->number];
+    bool down = (c->number != STEP_OF_INPUT || is_signed(c->in[2])) && (c->number == STEP_OF_INPUT ? widen(c->in[2], step) : (int64_t)step) < 0;
     uint32_t sum = 0, rounds = 0;
     for (;;) {
         bool below = is_signed(kind) ? widen(kind, a) < widen(kind, b) : a < b;
-        if (!(step > 0 ? below : step < 0 && !below && a != b) || rounds >= 40) break;
+        if (!(step && !down ? below : step && !below && a != b) || rounds >= 40) break;
         rounds++;
         if ((rounds & 7) != 5) sum = sum * 31 + (uint32_t)(uint64_t)widen(kind, a);
-        uint64_t next = narrow(kind, a + (uint64_t)step); /* beyond the type's end there is no next */
+        uint64_t next = narrow(kind, a + step); /* beyond the type's end there is no next */
         bool forward = is_signed(kind) ? widen(kind, next) > widen(kind, a) : next > a;
-        if (forward != (step > 0)) break;
+        if (forward != !down) break;
         a = next;
     }
     return gives(w, variant, (uint32_t)(sum * 64 + rounds));
@@ -1452,6 +1454,13 @@ static void check_flow(void) {
             snprintf(name, sizeof name, "for step %d", (int)for_steps[i]);
             c = made(name, kind, kind, 0, VC_U32, build_for, want_for);
             c.number = i;
+            check(&c);
+        }
+        for (unsigned i = 0; i < 2; i++) {
+            unsigned other = is_signed(kind) ? kind + (VC_U8 - VC_I8) : kind - (VC_U8 - VC_I8);
+            const char *name = i == is_signed(kind) ? "for step of its type" : "for step of the other sign";
+            c = made(name, kind, kind, i == is_signed(kind) ? kind : other, VC_U32, build_for, want_for);
+            c.number = STEP_OF_INPUT;
             check(&c);
         }
         for (unsigned i = 0; i < 2; i++) {

@@ -15,27 +15,24 @@ layout(push_constant, std430) uniform arguments {
 shared float tile[400];
 
 void main() {
-    uint local_index = gl_LocalInvocationIndex;
-    uint v1 = local_index < 400u ? (400u - local_index - 1u) / 256u + 1u : 0u;
-    uint v2 = size.y;
-    uint v3 = size.x;
-    uint v4 = gl_GlobalInvocationID.x + group_base_x * 16u;
-    uint v5 = gl_GlobalInvocationID.y + group_base_y * 16u;
-    for (uint i1 = 0u; i1 < v1; i1++) {
-        uint v6 = local_index + i1 * 256u;
-        int v7 = min(max(int((gl_WorkGroupID.y + group_base_y) * 16u + v6 / 20u) - 2, 0), int(v2) - 1);
-        int v8 = min(max(int((gl_WorkGroupID.x + group_base_x) * 16u + v6 % 20u) - 2, 0), int(v3) - 1);
-        tile[v6] = my_in[uint(v7) * v3 + uint(v8)].at;
+    uint v1 = size.y;
+    uint v2 = size.x;
+    uint v3 = gl_GlobalInvocationID.x + group_base_x * 16u;
+    uint v4 = gl_GlobalInvocationID.y + group_base_y * 16u;
+    for (uint i1 = gl_LocalInvocationIndex; i1 < 400u; i1 += 256u) {
+        int v5 = min(max(int((gl_WorkGroupID.y + group_base_y) * 16u + i1 / 20u) - 2, 0), int(v1) - 1);
+        int v6 = min(max(int((gl_WorkGroupID.x + group_base_x) * 16u + i1 % 20u) - 2, 0), int(v2) - 1);
+        tile[i1] = my_in[uint(v5) * v2 + uint(v6)].at;
     }
     memoryBarrierBuffer();
     barrier();
-    if (v4 < v3 && v5 < v2) {
-        uint v9 = gl_LocalInvocationID.y * 20u + gl_LocalInvocationID.x;
-        precise float v10 = tile[v9] * 0.00390625;
-        float v11 = fma(tile[v9 + 20u], 0.015625, fma(tile[v9 + 4u], 0.00390625, fma(tile[v9 + 3u], 0.015625, fma(tile[v9 + 2u], 0.0234375, fma(tile[v9 + 1u], 0.015625, v10)))));
-        float v12 = fma(tile[v9 + 40u], 0.0234375, fma(tile[v9 + 24u], 0.015625, fma(tile[v9 + 23u], 0.0625, fma(tile[v9 + 22u], 0.09375, fma(tile[v9 + 21u], 0.0625, v11)))));
-        float v13 = fma(tile[v9 + 60u], 0.015625, fma(tile[v9 + 44u], 0.0234375, fma(tile[v9 + 43u], 0.09375, fma(tile[v9 + 42u], 0.140625, fma(tile[v9 + 41u], 0.09375, v12)))));
-        float v14 = fma(tile[v9 + 80u], 0.00390625, fma(tile[v9 + 64u], 0.015625, fma(tile[v9 + 63u], 0.0625, fma(tile[v9 + 62u], 0.09375, fma(tile[v9 + 61u], 0.0625, v13)))));
-        my_out[v5 * v3 + v4].at = fma(tile[v9 + 84u], 0.00390625, fma(tile[v9 + 83u], 0.015625, fma(tile[v9 + 82u], 0.0234375, fma(tile[v9 + 81u], 0.015625, v14))));
+    if (v3 < v2 && v4 < v1) {
+        uint v7 = gl_LocalInvocationID.y * 20u + gl_LocalInvocationID.x;
+        precise float v8 = tile[v7] * 0.00390625;
+        float v9 = fma(tile[v7 + 20u], 0.015625, fma(tile[v7 + 4u], 0.00390625, fma(tile[v7 + 3u], 0.015625, fma(tile[v7 + 2u], 0.0234375, fma(tile[v7 + 1u], 0.015625, v8)))));
+        float v10 = fma(tile[v7 + 40u], 0.0234375, fma(tile[v7 + 24u], 0.015625, fma(tile[v7 + 23u], 0.0625, fma(tile[v7 + 22u], 0.09375, fma(tile[v7 + 21u], 0.0625, v9)))));
+        float v11 = fma(tile[v7 + 60u], 0.015625, fma(tile[v7 + 44u], 0.0234375, fma(tile[v7 + 43u], 0.09375, fma(tile[v7 + 42u], 0.140625, fma(tile[v7 + 41u], 0.09375, v10)))));
+        float v12 = fma(tile[v7 + 80u], 0.00390625, fma(tile[v7 + 64u], 0.015625, fma(tile[v7 + 63u], 0.0625, fma(tile[v7 + 62u], 0.09375, fma(tile[v7 + 61u], 0.0625, v11)))));
+        my_out[v4 * v2 + v3].at = fma(tile[v7 + 84u], 0.00390625, fma(tile[v7 + 83u], 0.015625, fma(tile[v7 + 82u], 0.0234375, fma(tile[v7 + 81u], 0.015625, v12))));
     }
 }

@@ -12,18 +12,16 @@ void loops(__global uint *restrict my_out, const struct loops_args args) {
     if (v1 < args.threads_x) {
         uint sum = 0u;
         if (v1 % 7u == 6u) return;
-        int v2 = (int)((uint)args.rows - 1u);
-        uint v3 = -1 < v2 ? ((uint)v2 - 4294967295u - 1u) / 2u + 1u : 0u;
-        for (uint i1 = 0u; i1 < v3; i1++) {
-            int v4 = (int)((uint)v2 + (uint)((int)(i1 * 4294967294u)));
-            if ((v4 & 3) == 3) continue;
+        for (int i1 = (int)~((int)((uint)args.rows - 1u)); i1 < 0; i1 += 2) {
+            int v2 = (int)~i1;
+            if ((v2 & 3) == 3) continue;
             for (uint i2 = 0u; i2 < v1; i2++) {
                 if ((i2 & 1u) == 0u) continue;
                 if (1000u < sum) break;
-                if ((int)i2 < v4) {
+                if ((int)i2 < v2) {
                     sum = sum + i2;
                 } else {
-                    sum = sum ^ (uint)v4;
+                    sum = sum ^ (uint)v2;
                 }
             }
         }

@@ -12,18 +12,16 @@ extern "C" __global__ void __launch_bounds__(128) loops(const struct loops_args 
     if (v1 < args.threads_x) {
         unsigned int sum = 0u;
         if (v1 % 7u == 6u) return;
-        int v2 = (int)((unsigned int)args.rows - 1u);
-        unsigned int v3 = -1 < v2 ? ((unsigned int)v2 - 4294967295u - 1u) / 2u + 1u : 0u;
-        for (unsigned int i1 = 0u; i1 < v3; i1++) {
-            int v4 = (int)((unsigned int)v2 + (unsigned int)((int)(i1 * 4294967294u)));
-            if ((v4 & 3) == 3) continue;
+        for (int i1 = (int)~((int)((unsigned int)args.rows - 1u)); i1 < 0; i1 += 2) {
+            int v2 = (int)~i1;
+            if ((v2 & 3) == 3) continue;
             for (unsigned int i2 = 0u; i2 < v1; i2++) {
                 if ((i2 & 1u) == 0u) continue;
                 if (1000u < sum) break;
-                if ((int)i2 < v4) {
+                if ((int)i2 < v2) {
                     sum = sum + i2;
                 } else {
-                    sum = sum ^ (unsigned int)v4;
+                    sum = sum ^ (unsigned int)v2;
                 }
             }
         }
