@@ -196,8 +196,14 @@
    order between invocations. After a failed assertion the invocation goes on; vc_return_if ends it. A kernel without them pays nothing.
 
    Undefined, as in C: a load or store past the end of its memory (guard it with vc_length or vc_load_or), two invocations that meet in one element without a
-   barrier or atomics between them, a barrier that not all invocations of a workgroup reach. The last is refused where the condition depends on an id; what
-   went through a vc_var, an array or a buffer is taken for the same in all invocations.
+   barrier or atomics between them, a barrier that not all invocations of a workgroup reach.
+
+   Divergence. A barrier or a function of the whole workgroup is refused where control flow depends on a value that differs between its invocations; so is
+   an operation of subgroups, as said there. Such values are ids, results of atomics and of most operations of subgroups, loads at an index that differs, and
+   what is computed from them. A variable or private array differs from the first store on whose value, index or conditions differ; only conditions inside
+   the block that declares it count. It also differs behind a loop that stores to it and that invocations leave in different rounds. It stays so: use another
+   variable for what is the same in all. Parameters, group ids, sizes, counters of a VC_FOR with uniform bounds, results of vc_group_reduce, and loads of
+   buffers, tables and shared arrays at a uniform index are taken to be the same in all invocations of a workgroup.
 
    Ahead of time: kernels defined with VC_KERNEL(name) { … } are what tools/vcc turns into a C header or a file for vd_kernel_load, so that a program needs
    no builder; the same file, included, gives it `vc_kernel *name(const vc_kernel_desc *)`.
@@ -1524,6 +1530,10 @@ typedef struct vc__block {
     uint16_t flags;   /* VC__BLOCK_ */
     uint32_t open, close; /* its pins; close is VC__NIL while open */
     uint32_t depth;   /* blocks around it */
+    uint8_t own;      /* VC__NODE_ bits: how invocations that reach the block may differ in running it, by its condition or by exits in it */
+    uint8_t left;     /* of a loop: how they may differ in the round in which they leave it */
+    uint32_t condition; /* node that decides who runs it; VC__NIL: none */
+    uint32_t cause;   /* the first node that made `own` */
 } vc__block;
 
 /* What a node cannot hold: arguments, arrays, variables, tables. */
@@ -1539,6 +1549,9 @@ typedef struct vc__object {
     uint32_t arg;     /* index among the arguments; VC__NIL: none */
     uint16_t used;    /* in a listing: what its nodes do, VC_READ and VC_WRITE; 4: of an image, they ask for its size */
     bool stored;      /* a store was recorded */
+    uint8_t differs;  /* of variables and private arrays: VC__NODE_ bits of what was stored */
+    uint32_t home;    /* of these: the block that declares it */
+    uint32_t seen;    /* of these: 1 + the last load on the tape; 0: none */
     uint32_t widened; /* behind the last load of the tape that a cast makes a wider float of; 0: there is none */
     vc__image image;
     /* An object of a composite type is in no listing; its pieces are, each with a scalar or vector type (room composite). */
@@ -1699,6 +1712,9 @@ struct vc_kernel {
     uint32_t extra_count, extra_capacity;
     uint32_t recent[256];    /* constants on the tape, by a hash of their bits */
     uint32_t now;            /* open block */
+    uint32_t outer;          /* outermost open loop; 0: none */
+    bool stale;              /* in that loop a variable turned out to differ after a load of it was taken to be uniform */
+    uint32_t replayed;       /* statement that is analysed again; 0: none */
     uint32_t at;             /* region that is recorded into */
     uint32_t shut_from, shut_to; /* between these are the regions of closed blocks, and others */
     vc__arena arena;
@@ -1863,10 +1879,25 @@ static void vc__settle_region(vc_kernel *k) {
     k->at = b->op == VC__OP_SWITCH ? b->open - 1 : k->pin_count - 1;
 }
 
+static uint32_t vc__node_flags(uint32_t block_flags) {
+    return (block_flags & VC__BLOCK_DIVERGES ? (uint32_t)VC__NODE_DIFFERS : 0u) | (block_flags & VC__BLOCK_SPLITS ? (uint32_t)VC__NODE_SPLITS : 0u);
+}
+
+static bool vc__is_loop(uint32_t op) { return op == VC__OP_FOR || op == VC__OP_LOOP; }
+
+/* The flags of a block where it is opened, those aside that say what it holds: its own, and those of the block around it. */
+static void vc__begin_block_flags(vc_kernel *k, vc__block *b, uint32_t flags) {
+    if (flags & VC__BLOCK_SPLITS && b->op != VC__OP_IF && b->op != VC__OP_ELSE) flags |= VC__BLOCK_UNMASKED;
+    b->flags = (uint16_t)(flags | (b->parent == VC__NIL ? 0u : k->block[b->parent].flags & VC__BLOCK_INHERITED));
+    b->own = (uint8_t)vc__node_flags(flags);
+    b->left = 0;
+    b->cause = b->own ? b->condition : VC__NIL;
+}
+
 /* Opens a block with its pin; false after an error. */
 static bool vc__open_block(vc_kernel *k, uint32_t parent, uint32_t op, uint32_t flags, vc_type type, uint32_t a, uint32_t b) {
     vc__block *block = k->block;
-    uint32_t node_flags = (flags & VC__BLOCK_DIVERGES ? (uint32_t)VC__NODE_DIFFERS : 0u) | (flags & VC__BLOCK_SPLITS ? (uint32_t)VC__NODE_SPLITS : 0u);
+    uint32_t node_flags = vc__node_flags(flags);
     if (k->block_count == k->block_capacity) {
         block = (vc__block *)vc__grown(&k->allocator, block, &k->block_capacity, k->block_count + 1, sizeof(vc__block));
         if (!block) { vc__no_memory(k); return false; }
@@ -1877,11 +1908,12 @@ static bool vc__open_block(vc_kernel *k, uint32_t parent, uint32_t op, uint32_t 
     block->depth = parent == VC__NIL ? 0 : k->block[parent].depth + 1;
     if (block->depth > VC__MAX_DEPTH) { vc__fail(k, "kernel '%s': more than %u blocks stand inside each other", vc__name(k), VC__MAX_DEPTH); return false; }
     block->op = (uint16_t)op;
-    if (flags & VC__BLOCK_SPLITS && op != VC__OP_IF && op != VC__OP_ELSE) flags |= VC__BLOCK_UNMASKED;
-    block->flags = (uint16_t)(flags | (parent == VC__NIL ? 0u : k->block[parent].flags & VC__BLOCK_INHERITED));
+    block->condition = op == VC__OP_IF || op == VC__OP_SWITCH ? a : op == VC__OP_FOR ? k->count : VC__NIL;
+    vc__begin_block_flags(k, block, flags);
     block->open = k->pin_count;
     block->close = VC__NIL;
     if (vc__record_pinned(k, k->block_count, op, node_flags, type, a, b, VC__NIL, 0) == VC__NIL) return false;
+    if (!k->outer && vc__is_loop(op)) k->outer = k->block_count;
     k->block_count++;
     vc__settle_region(k);
     return true;
@@ -1906,6 +1938,9 @@ static uint32_t vc__add_object(vc_kernel *k, const char *name, uint32_t op, uint
     o->arg = op == VC__OP_BUFFER || op == VC__OP_IMAGE || op == VC__OP_PARAM ? k->arg_count++ : VC__NIL;
     o->used = 0;
     o->stored = false;
+    o->differs = 0;
+    o->home = k->pin[k->at].block;
+    o->seen = 0;
     memset(&o->image, 0, sizeof o->image);
     o->root = o->next = VC__NIL;
     o->place = 0;
@@ -11111,7 +11146,8 @@ static void vc__reset(vc_kernel *k, const vc_kernel_desc *desc) {
     k->failed = k->misasked = k->returned = k->split = k->reconverges = k->unmasked = k->coherent = k->narrows = false;
     k->generation = (k->generation + 1) & 0x7fffffffu;
     k->count = k->pin_count = k->block_count = k->object_count = k->arg_count = k->extra_count = k->own_count = 0;
-    k->now = k->at = k->shut_to = k->format_count = 0;
+    k->now = k->at = k->outer = k->replayed = k->shut_to = k->format_count = 0;
+    k->stale = false;
     k->shut_from = VC__NIL;
     k->room = k->capacity;
     k->output = VC__NIL;
@@ -11500,12 +11536,19 @@ static vc__object *vc__check_access(vc_kernel *k, const char *call, const vc_ref
     return k->failed ? NULL : o;
 }
 
+static bool vc__is_private(const vc__object *o) { return o->op == VC__OP_VAR || o->op == VC__OP_ARRAY; }
+
 static vc_val vc__load(vc_kernel *k, const char *call, const vc_ref *r) {
-    uint32_t index = r->index ? r->index - 1 : VC__NIL;
+    uint32_t index = r->index ? r->index - 1 : VC__NIL, flags = index == VC__NIL ? 0u : k->node[index].flags & VC__NODE_DIVERGES;
+    vc__object *o;
     if (r->inside) return vc__load_inside(k, call, r);
-    if (!vc__check_access(k, call, r, VC_READ)) return vc__no_value();
-    return vc__value(k, vc__record(k, VC__OP_LOAD, index == VC__NIL ? 0 : k->node[index].flags & VC__NODE_DIVERGES, r->type, r->memory, index, VC__NIL,
-                                   (uint32_t)(int32_t)r->offset));
+    o = vc__check_access(k, call, r, VC_READ);
+    if (!o) return vc__no_value();
+    if (vc__is_private(o)) {
+        o->seen = k->count + 1;
+        flags |= o->differs;
+    }
+    return vc__value(k, vc__record(k, VC__OP_LOAD, flags, r->type, r->memory, index, VC__NIL, (uint32_t)(int32_t)r->offset));
 }
 
 VC_API vc_val vc_load(vc_ref ref, vc_val index) {
@@ -11593,6 +11636,35 @@ static bool vc__in_switch(vc_kernel *k, const char *call) {
     return true;
 }
 
+/* How invocations that reach the block `home` may differ in reaching an open block inside it. */
+static uint32_t vc__control(const vc_kernel *k, uint32_t block, uint32_t home) {
+    uint32_t bits = 0;
+    if (!(k->block[block].flags & (VC__BLOCK_DIVERGES | VC__BLOCK_SPLITS))) return 0;
+    for (; block != home && block != VC__NIL; block = k->block[block].parent) bits |= k->block[block].own;
+    return bits;
+}
+
+static uint32_t vc__flags_of_operands(const vc_kernel *k, const vc__node *n) {
+    uint32_t count = vc__op[n->op].operands, flags = 0, i;
+    const uint32_t *operand = count == VC__MANY ? k->extra + n->a[0] : n->a;
+    if (count == VC__MANY) count = n->a[1];
+    for (i = 0; i < count; i++) if (operand[i] != VC__NIL) flags |= k->node[operand[i]].flags;
+    return flags;
+}
+
+/* What a variable or private array holds may differ as `bits` say. */
+static void vc__differ(vc_kernel *k, vc__object *o, uint32_t bits) {
+    if (!(bits & ~(uint32_t)o->differs)) return;
+    o->differs = (uint8_t)(o->differs | bits);
+    if (k->outer && o->seen > k->pin[k->block[k->outer].open].node) k->stale = true;
+}
+
+/* A store to one, in the open block. */
+static void vc__note_private(vc_kernel *k, vc__object *o, uint32_t value, uint32_t index) {
+    uint32_t bits = k->node[value].flags | (index == VC__NIL ? 0u : k->node[index].flags);
+    if (o->differs != VC__NODE_DIVERGES) vc__differ(k, o, (bits & VC__NODE_DIVERGES) | vc__control(k, k->now, o->home));
+}
+
 /* The value is operand `which` of the call. */
 static void vc__store(vc_kernel *k, const char *call, const vc_ref *r, uint32_t which, vc_val value) {
     vc__object *o = r->inside ? NULL : vc__check_access(k, call, r, VC_WRITE);
@@ -11600,6 +11672,7 @@ static void vc__store(vc_kernel *k, const char *call, const vc_ref *r, uint32_t 
     if (r->inside) vc__store_inside(k, call, r, which, value);
     if (v == VC__NIL) return;
     vc__note_store(k, o);
+    if (vc__is_private(o)) vc__note_private(k, o, v, r->index ? r->index - 1 : VC__NIL);
     vc__record_pinned(k, k->now, VC__OP_STORE, 0, r->type, r->memory, r->index ? r->index - 1 : VC__NIL, v, (uint32_t)(int32_t)r->offset);
 }
 
@@ -12142,6 +12215,45 @@ VC_API vc_val vc_subgroup_local_id(vc_kernel *k) { return vc__where(k, "vc_subgr
 
 /* ---- statements ---- */
 
+/* "statement 12: " of one that is analysed again; the caller knows where the others stand. */
+static vc__label_text vc__statement_text(const vc_kernel *k) {
+    vc__label_text l;
+    l.text[0] = 0;
+    if (k->replayed) snprintf(l.text, sizeof l.text, "statement %u: ", (unsigned)k->replayed);
+    return l;
+}
+
+/* The node that made the blocks around differ; VC__NIL: none. */
+static uint32_t vc__cause_of(const vc_kernel *k) {
+    uint32_t b = k->now;
+    while (b != VC__NIL && !k->block[b].own) b = k->block[b].parent;
+    return b == VC__NIL ? VC__NIL : k->block[b].cause;
+}
+
+/* The first operand of a node that differs between invocations; VC__NIL: none. */
+static uint32_t vc__differing_operand(const vc_kernel *k, const vc__node *n) {
+    uint32_t count = vc__op[n->op].operands, i;
+    const uint32_t *operand = count == VC__MANY ? k->extra + n->a[0] : n->a;
+    if (count == VC__MANY) count = n->a[1];
+    for (i = 0; i < count; i++) if (operand[i] != VC__NIL && k->node[operand[i]].flags & VC__NODE_DIVERGES) return operand[i];
+    return VC__NIL;
+}
+
+/* "; it depends on variable 'stop'" where what makes a node differ went through one. */
+typedef struct vc__cause_label { char text[80]; } vc__cause_label;
+static vc__cause_label vc__cause_text(const vc_kernel *k, uint32_t node) {
+    vc__cause_label l;
+    const vc__object *o;
+    l.text[0] = 0;
+    for (; node != VC__NIL; node = vc__differing_operand(k, &k->node[node])) {
+        o = k->node[node].op == VC__OP_LOAD ? &k->object[k->node[k->node[node].a[0]].x] : NULL;
+        if (!o || !vc__is_private(o) || !o->differs) continue;
+        snprintf(l.text, sizeof l.text, "; it depends on %s '%.40s'", vc__object_kind(o->op), vc__object_name(o));
+        break;
+    }
+    return l;
+}
+
 /* Whether all invocations of a workgroup come here, for all that can be seen; then notes that they have to. */
 static bool vc__check_workgroup(vc_kernel *k, const char *call) {
     uint32_t flags, b;
@@ -12149,8 +12261,10 @@ static bool vc__check_workgroup(vc_kernel *k, const char *call) {
     flags = k->block[k->now].flags;
     if (flags & VC__BLOCK_EACH) vc__refuse(k, call, "stands in a VC_EACH, which some invocations skip; guard the loads and stores instead");
     else if (flags & VC__BLOCK_DIVERGES)
-        vc__refuse(k, call, "stands where some invocations of a workgroup may not come, under a condition that differs between them");
-    else if (k->returned) vc__refuse(k, call, "stands behind a vc_return_if whose condition differs between the invocations of a workgroup");
+        vc__refuse(k, call, "%sstands where some invocations of a workgroup may not come, under a condition that differs between them%s",
+                   vc__statement_text(k).text, vc__cause_text(k, vc__cause_of(k)).text);
+    else if (k->returned)
+        vc__refuse(k, call, "%sstands behind a vc_return_if whose condition differs between the invocations of a workgroup", vc__statement_text(k).text);
     if (k->failed) return false;
     for (b = k->now; b != VC__NIL; b = k->block[b].parent) k->block[b].flags |= VC__BLOCK_BARRIER;
     return true;
@@ -12179,8 +12293,6 @@ VC_API void vc_barrier_scoped(vc_kernel *k, vc_scope execution, vc_scope memory,
     vc__record_pinned(k, k->now, VC__OP_BARRIER, 0, VC_NONE, VC__NIL, VC__NIL, VC__NIL, 4096u | (uint32_t)execution | (uint32_t)memory << 4 | storage << 8);
 }
 
-static bool vc__is_loop(uint32_t op) { return op == VC__OP_FOR || op == VC__OP_LOOP; }
-
 /* The innermost loop around the place; VC__NIL: none. */
 static uint32_t vc__loop_around(const vc_kernel *k) {
     uint32_t b = k->now;
@@ -12195,28 +12307,38 @@ static uint32_t vc__flags_of(const vc_kernel *k, uint32_t node) {
 
 /* Operations of subgroups that some invocations do not reach are defined with maximal reconvergence alone. masked: who comes there is known from the
    conditions of the blocks around, as CUDA C has to know it. */
-static bool vc__reconverge(vc_kernel *k, const char *call, bool masked, const char *where) {
+static bool vc__reconverge(vc_kernel *k, const char *call, bool masked, const char *where, uint32_t cause) {
     if (k->desc.machine.lacks & VC_FEATURE_SUBGROUP) return true; /* a subgroup is one invocation */
     if (k->desc.machine.lacks & VC_FEATURE_RECONVERGENCE) {
         vc__note_lack(k, VC__LACK_MACHINE);
-        return VC__REFUSE(k, call, "%s", where);
+        return VC__REFUSE(k, call, "%s%s%s", vc__statement_text(k).text, where, vc__cause_text(k, cause).text);
     }
     if (!masked) k->unmasked = true;
     return k->reconverges = true;
 }
 
-/* From here to the end of the blocks out to `last`, some invocations are missing, as `marks` (VC__BLOCK_) tell; what a loop repeats is missing them too. */
-static void vc__diverge(vc_kernel *k, const char *call, uint32_t last, bool repeats, uint32_t marks) {
+/* An exit by which invocations diverge: from here to the end of the blocks out to `last` some are missing, as `marks` (VC__BLOCK_) tell. What a loop repeats
+   is missing them too. `own` (VC__NODE_) is how they diverge from those that run the loop around; `cause` is the node that makes them. */
+typedef struct vc__parting { uint32_t last, marks, own, cause; bool repeats; } vc__parting;
+
+static void vc__diverge(vc_kernel *k, const char *call, const vc__parting *p) {
     uint32_t b;
-    for (b = k->now; b != VC__NIL; b = b == last ? VC__NIL : k->block[b].parent) {
-        if (repeats && vc__is_loop(k->block[b].op) && k->block[b].flags & VC__BLOCK_BARRIER) {
-            vc__refuse(k, call, "its condition differs between the invocations of a workgroup, and the loop around it has a vc_barrier that all must reach");
+    vc__block *block;
+    for (b = k->now; b != VC__NIL; b = b == p->last ? VC__NIL : k->block[b].parent) {
+        block = &k->block[b];
+        if (p->repeats && vc__is_loop(block->op) && block->flags & VC__BLOCK_BARRIER) {
+            vc__refuse(k, call, "%sits condition differs between the invocations of a workgroup, and the loop around it has a vc_barrier that all must reach%s",
+                       vc__statement_text(k).text, vc__cause_text(k, p->cause).text);
             return;
         }
-        if (repeats && vc__is_loop(k->block[b].op) && k->block[b].flags & VC__BLOCK_CONV && marks & VC__BLOCK_SPLITS
+        if (p->repeats && vc__is_loop(block->op) && block->flags & VC__BLOCK_CONV && p->marks & VC__BLOCK_SPLITS
             && !vc__reconverge(k, call, false, "its condition differs between the invocations of a subgroup, and the loop around it has an operation of"
-                                               " subgroups, which needs maximal reconvergence; the machine lacks it (VC_FEATURE_RECONVERGENCE)")) return;
-        if (last != VC__NIL) k->block[b].flags = (uint16_t)(k->block[b].flags | marks | (marks & VC__BLOCK_SPLITS ? (uint32_t)VC__BLOCK_UNMASKED : 0u));
+                                               " subgroups, which needs maximal reconvergence; the machine lacks it (VC_FEATURE_RECONVERGENCE)",
+                               p->cause)) return;
+        if (p->last == VC__NIL) continue;
+        block->flags = (uint16_t)(block->flags | p->marks | (p->marks & VC__BLOCK_SPLITS ? (uint32_t)VC__BLOCK_UNMASKED : 0u));
+        if (!block->own && p->own) block->cause = p->cause;
+        block->own = (uint8_t)(block->own | p->own);
     }
 }
 
@@ -12227,19 +12349,30 @@ static void vc__mark_exit(vc_kernel *k, uint32_t loop) {
     else for (b = k->now; b != VC__NIL; b = k->block[b].parent) k->block[b].flags |= VC__BLOCK_EXIT;
 }
 
+/* What an exit in the open block does to the blocks around. */
+static void vc__note_exit(vc_kernel *k, const char *call, uint32_t op, uint32_t loop, uint32_t condition) {
+    uint32_t bits = k->node[condition].flags & VC__NODE_DIVERGES;
+    vc__parting p;
+    p.marks = (vc__flags_of(k, condition) | k->block[k->now].flags) & (VC__BLOCK_DIVERGES | VC__BLOCK_SPLITS);
+    if (!p.marks) return;
+    p.last = loop;
+    p.own = bits | (loop == VC__NIL ? 0u : vc__control(k, k->now, k->block[loop].parent));
+    p.cause = bits ? condition : vc__cause_of(k);
+    p.repeats = op != VC__OP_CONTINUE_IF;
+    if (op == VC__OP_RETURN_IF) k->returned = true;
+    if (op == VC__OP_RETURN_IF && p.marks & VC__BLOCK_SPLITS) k->split = true;
+    vc__diverge(k, call, &p);
+    if (op == VC__OP_BREAK_IF) k->block[loop].left = (uint8_t)(k->block[loop].left | p.own);
+}
+
 static void vc__exit(vc_kernel *k, const char *call, uint32_t op, vc_val condition) {
-    uint32_t c, loop, marks;
+    uint32_t c, loop;
     if (!vc__ready(k) || vc__in_switch(k, call)) return;
     c = vc__condition(k, call, 1, condition);
     if (c == VC__NIL) return;
     loop = op == VC__OP_RETURN_IF ? VC__NIL : vc__loop_around(k);
     if (op != VC__OP_RETURN_IF && loop == VC__NIL) { vc__refuse(k, call, "stands in no loop"); return; }
-    marks = (vc__flags_of(k, c) | k->block[k->now].flags) & (VC__BLOCK_DIVERGES | VC__BLOCK_SPLITS);
-    if (marks) {
-        if (op == VC__OP_RETURN_IF) k->returned = true;
-        if (op == VC__OP_RETURN_IF && marks & VC__BLOCK_SPLITS) k->split = true;
-        vc__diverge(k, call, loop, op != VC__OP_CONTINUE_IF, marks);
-    }
+    vc__note_exit(k, call, op, loop, c);
     if (op != VC__OP_CONTINUE_IF) vc__mark_exit(k, loop);
     if (!k->failed) vc__record_pinned(k, k->now, op, 0, VC_NONE, c, VC__NIL, VC__NIL, 0);
     if (!k->failed) vc__settle_region(k);
@@ -12258,7 +12391,8 @@ static bool vc__check_together(vc_kernel *k, const char *call) {
     if (vc__in_switch(k, call)) return false;
     if ((k->split || k->block[k->now].flags & VC__BLOCK_SPLITS)
         && !vc__reconverge(k, call, masked, "stands where some invocations of a subgroup may not come, under or behind a condition that differs between them:"
-                                             " that needs maximal reconvergence, which the machine lacks (VC_FEATURE_RECONVERGENCE)")) return false;
+                                             " that needs maximal reconvergence, which the machine lacks (VC_FEATURE_RECONVERGENCE)",
+                           vc__cause_of(k))) return false;
     for (b = k->now; b != VC__NIL; b = k->block[b].parent) k->block[b].flags |= VC__BLOCK_CONV;
     return true;
 }
@@ -12521,7 +12655,7 @@ VC_API int vc_if_begin(vc_kernel *k, vc_val condition) {
 VC_API int vc_else_begin(vc_kernel *k) {
     const vc__node *last;
     vc__block *b;
-    uint32_t flags, before;
+    uint32_t condition, before;
     if (!vc__ready(k)) return 1;
     last = &k->node[k->count - 1];
     before = k->pin_count - 1;
@@ -12531,8 +12665,11 @@ VC_API int vc_else_begin(vc_kernel *k) {
         return 1;
     }
     k->pin_count = before;
-    flags = b->flags & (VC__BLOCK_DIVERGES | VC__BLOCK_SPLITS | VC__BLOCK_EACH);
-    vc__open_block(k, b->parent, VC__OP_ELSE, flags, VC_NONE, VC__NIL, VC__NIL);
+    condition = b->condition;
+    if (!vc__open_block(k, b->parent, VC__OP_ELSE, vc__flags_of(k, condition), VC_NONE, VC__NIL, VC__NIL)) return 1;
+    b = &k->block[k->now];
+    b->condition = condition;
+    if (b->own) b->cause = condition;
     return 1;
 }
 
@@ -12582,16 +12719,114 @@ static int vc__part_begin(vc_kernel *k, const char *call, uint32_t op, int64_t v
 VC_API int vc_case_begin(vc_kernel *k, int64_t value) { return vc__part_begin(k, "VC_CASE", VC__OP_CASE, value); }
 VC_API int vc_default_begin(vc_kernel *k) { return vc__part_begin(k, "VC_DEFAULT", VC__OP_DEFAULT, 0); }
 
+/* ---- divergence through variables ----
+   What was stored to a variable or private array differs between invocations if the value, the index, or the conditions of the blocks between declaration and
+   store do. What a loop stored differs behind it if invocations leave it in different rounds. While a kernel is recorded, a load gets what is known so far.
+   What becomes known later in a loop reaches loads before it through the next round; then the outermost loop is analysed again when it closes, until nothing
+   changes. */
+
+enum { VC__REPLAYS = 16 }; /* passes over one loop; then all of its variables are taken to differ */
+
+/* Behind a loop that invocations leave in different rounds, what it stored to variables declared outside differs. */
+static void vc__note_left(vc_kernel *k, uint32_t loop) {
+    const vc__block *b = &k->block[loop];
+    uint32_t pin;
+    for (pin = b->open + 1; b->left && pin < b->close; pin++) {
+        const vc__node *n = &k->node[k->pin[pin].node];
+        vc__object *o = n->op == VC__OP_STORE ? &k->object[k->node[n->a[0]].x] : NULL;
+        if (o && vc__is_private(o) && k->block[o->home].open < b->open) vc__differ(k, o, b->left);
+    }
+}
+
+/* The call that records an operation of subgroups. */
+static const char *vc__subgroup_call(const vc__node *n) {
+    static const char *const names[] = { "vc_subgroup_reduce", "vc_subgroup_inclusive", "vc_subgroup_exclusive", "vc_subgroup_clustered" };
+    static const struct { uint16_t op; const char *name; } others[] = {
+        { VC__OP_VOTE_ANY, "vc_subgroup_any" }, { VC__OP_VOTE_ALL, "vc_subgroup_all" }, { VC__OP_VOTE_EQUAL, "vc_subgroup_all_equal" },
+        { VC__OP_BALLOT, "vc_subgroup_ballot" }, { VC__OP_BALLOT_COUNT, "vc_subgroup_ballot_count" }, { VC__OP_BROADCAST, "vc_subgroup_broadcast" },
+        { VC__OP_BROADCAST_FIRST, "vc_subgroup_broadcast_first" }, { VC__OP_SHUFFLE, "vc_subgroup_shuffle" },
+        { VC__OP_SHUFFLE_XOR, "vc_subgroup_shuffle_xor" }, { VC__OP_SHUFFLE_UP, "vc_subgroup_shuffle_up" },
+        { VC__OP_SHUFFLE_DOWN, "vc_subgroup_shuffle_down" }
+    };
+    size_t i;
+    for (i = 0; i < sizeof others / sizeof *others; i++) if (others[i].op == n->op) return others[i].name;
+    return names[n->x & 3u];
+}
+
+static void vc__replay_block(vc_kernel *k, vc__node *n) {
+    uint32_t closed = k->now;
+    vc__block *b;
+    k->now = k->pin[n->at].block;
+    b = &k->block[k->now];
+    if (n->op == VC__OP_END) { vc__note_left(k, closed); return; }
+    if (n->op == VC__OP_FOR) n->flags |= (k->node[n->a[0]].flags | k->node[n->a[1]].flags) & VC__NODE_DIVERGES;
+    vc__begin_block_flags(k, b, (b->flags & ~(uint32_t)(VC__BLOCK_DIVERGES | VC__BLOCK_SPLITS | VC__BLOCK_UNMASKED)) | vc__flags_of(k, b->condition));
+}
+
+static void vc__replay_effect(vc_kernel *k, vc__node *n) {
+    vc__object *o;
+    k->replayed = n->at;
+    if (n->op == VC__OP_STORE) {
+        o = &k->object[k->node[n->a[0]].x];
+        if (vc__is_private(o)) vc__note_private(k, o, n->a[2], n->a[1]);
+    } else if (n->op == VC__OP_BARRIER) {
+        if ((n->x & 15u) == VC_SCOPE_SUBGROUP) vc__check_together(k, "vc_barrier_scoped");
+        else vc__check_workgroup(k, n->x ? "vc_barrier_scoped" : "vc_barrier");
+    } else if (n->op == VC__OP_BREAK_IF) vc__note_exit(k, "vc_break_if", n->op, vc__loop_around(k), n->a[0]);
+    else if (n->op == VC__OP_CONTINUE_IF) vc__note_exit(k, "vc_continue_if", n->op, vc__loop_around(k), n->a[0]);
+    else if (n->op == VC__OP_RETURN_IF) vc__note_exit(k, "vc_return_if", n->op, VC__NIL, n->a[0]);
+    k->replayed = 0;
+}
+
+/* One pass over a loop. What an atomic or an operation of subgroups gives differs as recorded, whatever its operands. */
+static void vc__replay_nodes(vc_kernel *k, uint32_t first, uint32_t end) {
+    uint32_t i, class_, next;
+    for (i = first; i < end && !k->failed; i++) {
+        vc__node *n = &k->node[i];
+        class_ = vc__op[n->op].class_;
+        if (class_ >= VC__EFFECT && k->pin[n->at].node != i) continue; /* an END that an ELSE replaced */
+        if (class_ == VC__BLOCK) vc__replay_block(k, n);
+        else if (class_ == VC__EFFECT) vc__replay_effect(k, n);
+        else if (class_ == VC__CONV && n->op != VC__OP_ELECT) {
+            k->replayed = n->at;
+            vc__check_together(k, vc__subgroup_call(n));
+            k->replayed = 0;
+        } else if (class_ == VC__PURE || class_ == VC__READ) {
+            next = vc__op[n->op].operands ? vc__flags_of_operands(k, n) : 0u;
+            if (n->op == VC__OP_LOAD && vc__is_private(&k->object[k->node[n->a[0]].x])) next |= k->object[k->node[n->a[0]].x].differs;
+            n->flags |= next & VC__NODE_DIVERGES;
+        }
+    }
+}
+
+static void vc__replay(vc_kernel *k, uint32_t loop) {
+    uint32_t now = k->now, end = k->count, pass, i;
+    for (pass = 0; k->stale && !k->failed; pass++) {
+        k->stale = false;
+        for (i = 0; i < k->object_count && pass == VC__REPLAYS; i++) if (vc__is_private(&k->object[i])) k->object[i].differs = VC__NODE_DIVERGES;
+        k->now = k->block[loop].parent;
+        vc__replay_nodes(k, k->pin[k->block[loop].open].node, end);
+    }
+    k->now = now;
+}
+
 VC_API int vc_block_end(vc_kernel *k) {
+    uint32_t closed;
     vc__block *b;
     if (!vc__ready(k)) return 0;
     b = &k->block[k->now];
     if (b->parent == VC__NIL) return VC__REFUSE(k, "vc_block_end", "no block is open");
     if (b->op == VC__OP_LOOP && !(b->flags & VC__BLOCK_EXIT)) return VC__REFUSE(k, "VC_LOOP", "holds no vc_break_if or vc_return_if and so never ends");
+    closed = k->now;
     b->close = k->shut_to = k->pin_count;
     if (b->open < k->shut_from) k->shut_from = b->open;
     vc__record_pinned(k, b->parent, VC__OP_END, 0, VC_NONE, VC__NIL, VC__NIL, VC__NIL, b->op);
     if (!k->failed) vc__settle_region(k);
+    if (!k->failed) vc__note_left(k, closed);
+    if (closed != k->outer) return 0;
+    if (k->stale && !k->failed) vc__replay(k, closed);
+    k->outer = 0;
+    k->stale = false;
     return 0;
 }
 

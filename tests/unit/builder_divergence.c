@@ -1,0 +1,230 @@
+/* Which values the builder takes to differ between the invocations of a workgroup once they went through variables: barriers and operations of subgroups are
+   refused where control flow depends on such values, and accepted where it does not. */
+#define VKDISPATCH_CODEGEN_IMPLEMENTATION
+#include "vkdispatch_codegen.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
+typedef struct rig { vc_kernel *k; vc_ref out, stop, count; vc_val id, n; } rig;
+
+static rig begin(uint64_t lacks) {
+    vc_kernel_desc desc;
+    rig r;
+    memset(&desc, 0, sizeof desc);
+    desc.name = "k";
+    desc.machine.lacks = lacks;
+    r.k = vc_begin(&desc);
+    r.out = vc_buffer(r.k, "out", VC_U32, VC_READ_WRITE);
+    r.n = vc_param(r.k, "n", VC_U32);
+    r.id = vc_local_id(r.k, 0);
+    r.stop = vc_var(r.k, "stop", VC_BOOL);
+    r.count = vc_var(r.k, "count", VC_U32);
+    return r;
+}
+
+static void fails(rig r, const char *text) {
+    const char *error = vc_error(r.k);
+    if (!error) fail_msg("not refused: %s", text);
+    assert_string_equal(error, text);
+    assert_null(vc_spirv(r.k, NULL));
+    vc_free(r.k);
+}
+
+static void builds(rig r) {
+    if (vc_error(r.k)) fail_msg("%s", vc_error(r.k));
+    assert_non_null(vc_spirv(r.k, NULL));
+    assert_non_null(vc_source(r.k, VC_TARGET_CUDA));
+    vc_free(r.k);
+}
+
+static void next(rig r) { vc_set(r.count, vc_add(vc_get(r.count), vc_u32(1))); }
+
+#define AT " stands where some invocations of a workgroup may not come, under a condition that differs between them; it depends on variable "
+#define STANDS "vc_barrier in kernel 'k':" AT
+#define LOOPS "vc_break_if in kernel 'k': statement 2: its condition differs between the invocations of a workgroup, and the loop around it has a vc_barrier that all must" \
+    " reach; it depends on "
+
+/* The value, or the conditions around the store, differ. */
+static void stores(void **state) {
+    rig r = begin(0);
+    vc_ref list, pair;
+    vc_val low;
+    vc_member members[2] = { { "mine", VC_U32 }, { "ours", VC_U32 } };
+    (void)state;
+    vc_set(r.count, r.id);
+    VC_IF(r.k, vc_gt(vc_get(r.count), vc_u32(3))) { vc_barrier(r.k); }
+    fails(r, STANDS "'count'");
+    r = begin(0);
+    VC_IF(r.k, vc_lt(r.id, r.n)) { vc_set(r.stop, vc_bool(true)); }
+    VC_IF(r.k, vc_get(r.stop)) { vc_barrier(r.k); }
+    fails(r, STANDS "'stop'");
+    r = begin(0);
+    VC_IF(r.k, vc_lt(r.id, r.n)) { next(r); } VC_ELSE(r.k) { vc_set(r.stop, vc_bool(true)); }
+    VC_IF(r.k, vc_get(r.stop)) { vc_barrier(r.k); }
+    fails(r, STANDS "'stop'");
+    r = begin(0);
+    VC_SWITCH(r.k, r.id) { VC_CASE(r.k, 2) { VC_IF(r.k, vc_lt(r.n, vc_u32(2))) { next(r); } } }
+    VC_FOR(r.k, j, vc_u32(0), vc_get(r.count)) { vc_store(r.out, j, r.n); vc_barrier(r.k); }
+    fails(r, STANDS "'count'");
+    r = begin(0);
+    list = vc_array(r.k, "list", VC_U32, 4);
+    vc_store(list, vc_rem(r.id, vc_u32(4)), r.n);
+    VC_IF(r.k, vc_gt(vc_load(list, vc_u32(0)), vc_u32(3))) { vc_barrier(r.k); }
+    fails(r, "vc_barrier in kernel 'k': stands where some invocations of a workgroup may not come, under a condition that differs between them; it depends on "
+             "array 'list'");
+    r = begin(0);
+    pair = vc_var(r.k, "pair", vc_struct(r.k, "pair", members, 2));
+    vc_set(vc_field(pair, 0), r.id);
+    vc_set(vc_field(pair, 1), r.n);
+    VC_IF(r.k, vc_gt(vc_get(vc_field(pair, 1)), vc_u32(3))) { vc_barrier(r.k); }
+    VC_IF(r.k, vc_gt(vc_get(vc_field(pair, 0)), vc_u32(3))) { vc_barrier(r.k); }
+    fails(r, "vc_barrier in kernel 'k': stands where some invocations of a workgroup may not come, under a condition that differs between them; it depends on "
+             "variable 'pair_mine'");
+    r = begin(0);
+    vc_and_then(r.k, &low, vc_lt(r.id, r.n), vc_lt(r.n, vc_u32(9)));
+    vc_set(r.stop, low);
+    VC_IF(r.k, vc_get(r.stop)) { vc_barrier(r.k); }
+    fails(r, STANDS "'stop'");
+    r = begin(0);
+    vc_set(r.count, r.id);
+    VC_LOOP(r.k) { vc_break_if(r.k, vc_ge(vc_get(r.count), r.n)); vc_barrier(r.k); next(r); }
+    fails(r, STANDS "'count'");
+}
+
+/* What a loop stores reaches its beginning in the next round, through any number of variables, and from a loop inside. */
+static void back_edges(void **state) {
+    rig r = begin(0);
+    vc_ref chain[40];
+    (void)state;
+    VC_LOOP(r.k) {
+        vc_break_if(r.k, vc_get(r.stop));
+        vc_barrier(r.k);
+        vc_set(r.stop, vc_eq(r.id, vc_u32(3)));
+    }
+    fails(r, LOOPS "variable 'stop'");
+    r = begin(0);
+    VC_LOOP(r.k) {
+        VC_IF(r.k, vc_get(r.stop)) { vc_barrier(r.k); }
+        VC_FOR(r.k, j, vc_u32(0), r.n) { vc_set(r.stop, vc_eq(vc_get(r.count), j)); }
+        vc_break_if(r.k, vc_eq(r.n, vc_u32(3)));
+        VC_IF(r.k, vc_eq(r.id, r.n)) { next(r); } VC_ELSE(r.k) { vc_store(r.out, r.id, r.n); }
+    }
+    fails(r, "vc_barrier in kernel 'k': statement 3:" AT "'stop'");
+    for (int length = 2; length <= 40; length += 19) {
+        for (int differs = 0; differs < 2; differs++) {
+            r = begin(0);
+            for (int i = 0; i < length; i++) chain[i] = vc_var(r.k, "link", VC_U32);
+            VC_LOOP(r.k) {
+                vc_break_if(r.k, vc_gt(vc_get(chain[0]), vc_u32(3)));
+                vc_barrier(r.k);
+                for (int i = 1; i < length; i++) vc_set(chain[i - 1], vc_get(chain[i]));
+                vc_set(chain[length - 1], differs ? r.id : vc_add(r.n, vc_get(r.count)));
+            }
+            if (differs) fails(r, LOOPS "variable 'link'"); else builds(r);
+        }
+    }
+}
+
+/* Invocations that leave a loop in different rounds take different values with them; those that are still in it do not differ. */
+static void rounds(void **state) {
+    rig r = begin(0);
+    (void)state;
+    VC_LOOP(r.k) { next(r); vc_break_if(r.k, vc_lt(r.id, vc_get(r.count))); }
+    VC_IF(r.k, vc_gt(vc_get(r.count), vc_u32(3))) { vc_barrier(r.k); }
+    fails(r, STANDS "'count'");
+    r = begin(0);
+    VC_LOOP(r.k) { next(r); VC_IF(r.k, vc_lt(r.id, vc_get(r.count))) { vc_break_if(r.k, vc_bool(true)); } }
+    VC_IF(r.k, vc_gt(vc_get(r.count), vc_u32(3))) { vc_barrier(r.k); }
+    fails(r, STANDS "'count'");
+    r = begin(0);
+    VC_FOR(r.k, j, vc_u32(0), r.id) { next(r); vc_store(r.out, j, r.n); }
+    VC_IF(r.k, vc_gt(vc_get(r.count), vc_u32(3))) { vc_barrier(r.k); }
+    fails(r, STANDS "'count'");
+    r = begin(0);
+    VC_FOR(r.k, j, vc_u32(0), r.n) { vc_continue_if(r.k, vc_lt(r.id, j)); next(r); }
+    VC_IF(r.k, vc_gt(vc_get(r.count), vc_u32(3))) { vc_barrier(r.k); }
+    fails(r, STANDS "'count'");
+    r = begin(0); /* the loop in front of it, and its own rounds, are run by all */
+    VC_FOR(r.k, j, vc_u32(0), r.n) {
+        next(r);
+        VC_IF(r.k, vc_lt(vc_get(r.count), j)) { vc_barrier(r.k); }
+        vc_continue_if(r.k, vc_lt(r.id, j));
+        vc_store(r.out, j, r.n);
+    }
+    VC_IF(r.k, vc_gt(vc_get(r.count), vc_u32(3))) { vc_barrier(r.k); }
+    builds(r);
+    r = begin(VC_FEATURE_RECONVERGENCE);
+    VC_LOOP(r.k) {
+        vc_break_if(r.k, vc_get(r.stop));
+        vc_store(r.out, r.id, vc_subgroup_reduce(VC_ADD, r.id));
+        vc_set(r.stop, vc_eq(r.id, vc_u32(3)));
+    }
+    fails(r, "vc_break_if in kernel 'k': statement 2: its condition differs between the invocations of a subgroup, and the loop around it has an operation of"
+             " subgroups, which needs maximal reconvergence; the machine lacks it (VC_FEATURE_RECONVERGENCE); it depends on variable 'stop'");
+    r = begin(VC_FEATURE_RECONVERGENCE);
+    VC_LOOP(r.k) {
+        VC_IF(r.k, vc_get(r.stop)) { vc_store(r.out, r.id, vc_subgroup_reduce(VC_ADD, r.id)); }
+        vc_break_if(r.k, vc_lt(r.n, vc_u32(2)));
+        vc_set(r.stop, vc_eq(r.id, vc_u32(3)));
+    }
+    fails(r, "vc_subgroup_reduce in kernel 'k': statement 2: stands where some invocations of a subgroup may not come, under or behind a condition that differs"
+             " between them: that needs maximal reconvergence, which the machine lacks (VC_FEATURE_RECONVERGENCE); it depends on variable 'stop'");
+}
+
+/* Values that are the same in all invocations stay so in a variable. */
+static void uniform(void **state) {
+    rig r = begin(VC_FEATURE_RECONVERGENCE);
+    vc_val any, i;
+    vc_ref inner, shared = vc_shared(r.k, "shared", VC_U32, 128);
+    (void)state;
+    vc_set(r.count, vc_add(r.n, vc_group_id(r.k, 0)));
+    VC_LOOP(r.k) { /* a tree in shared memory */
+        i = vc_get(r.count);
+        vc_break_if(r.k, vc_le(i, vc_u32(1)));
+        VC_IF(r.k, vc_lt(r.id, i)) {
+            inner = vc_var(r.k, "inner", VC_U32); /* the same in all that come here */
+            vc_set(inner, r.n);
+            VC_LOOP(r.k) { vc_break_if(r.k, vc_gt(vc_get(inner), vc_u32(9))); vc_set(inner, vc_add(vc_get(inner), vc_u32(1))); }
+            vc_store(shared, r.id, vc_load(shared, vc_add(r.id, i)));
+        }
+        vc_barrier(r.k);
+        vc_group_reduce(r.k, VC_OR, vc_lt(r.id, i), &any);
+        vc_set(r.stop, any);
+        vc_break_if(r.k, vc_and(vc_get(r.stop), vc_lt(vc_load(shared, vc_u32(0)), vc_u32(4))));
+        vc_set(r.count, vc_shr(i, vc_u32(1)));
+    }
+    builds(r);
+    r = begin(0); /* bitonic sort: the partner differs, the distance does not */
+    shared = vc_shared(r.k, "shared", VC_U32, 128);
+    vc_store(shared, r.id, vc_load(r.out, r.id));
+    vc_set(r.count, vc_u32(2));
+    VC_LOOP(r.k) {
+        vc_ref apart = vc_var(r.k, "apart", VC_U32);
+        vc_break_if(r.k, vc_gt(vc_get(r.count), vc_u32(128)));
+        vc_set(apart, vc_shr(vc_get(r.count), vc_u32(1)));
+        VC_LOOP(r.k) {
+            vc_ref held = vc_var(r.k, "held", VC_U32);
+            vc_val other;
+            vc_break_if(r.k, vc_eq(vc_get(apart), vc_u32(0)));
+            vc_barrier(r.k);
+            other = vc_xor(r.id, vc_get(apart));
+            vc_set(held, vc_load(shared, r.id));
+            VC_IF(r.k, vc_ne(vc_lt(vc_load(shared, other), vc_get(held)), vc_lt(other, r.id))) { vc_set(held, vc_load(shared, other)); }
+            vc_barrier(r.k);
+            vc_store(shared, r.id, vc_get(held));
+            vc_set(apart, vc_shr(vc_get(apart), vc_u32(1)));
+        }
+        vc_set(r.count, vc_shl(vc_get(r.count), vc_u32(1)));
+    }
+    builds(r);
+    r = begin(0); /* what is stored behind a loop does not reach into it */
+    VC_LOOP(r.k) { vc_break_if(r.k, vc_ge(vc_get(r.count), r.n)); vc_barrier(r.k); next(r); }
+    vc_set(r.count, r.id);
+    builds(r);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = { cmocka_unit_test(stores), cmocka_unit_test(back_edges), cmocka_unit_test(rounds), cmocka_unit_test(uniform) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
