@@ -88,9 +88,9 @@
      1. vd_context_create opens the first backend that works and its best device (discrete, integrated, virtual, CPU; more memory wins a tie).
      2. vd_buffer_create gives typed, shaped device memory. Sizes and offsets are in bytes everywhere, shapes in elements. vd_buffer_view gives a part of a
         buffer a type and a shape of its own; it goes wherever a buffer does and dies with its buffer. desc.memory makes buffers that the host maps.
-     3. vd_kernel_create takes SPIR-V of any origin; without args in the desc they are read from the module: storage buffers by binding, then members of
-        the push-constant block by offset. Kernels of vkdispatch_codegen.h come through vd_kernel_build, or without the builder through what tools/vcc
-        made of them ahead of time: a C header, or a file for vd_kernel_load.
+     3. vd_kernel_create accepts SPIR-V from any compiler; without args in the desc they are read from the module: storage buffers by binding, then members of
+        the push-constant block by offset (see SPIR-V below). Kernels of vkdispatch_codegen.h come through vd_kernel_build, or without the builder through
+        what tools/vcc made of them ahead of time: a C header, or a file for vd_kernel_load.
      4. vd_dispatch records a kernel into a list. vd_immediate is the list that is always open: what is recorded there is gathered and sent when something needs
         the result (a read, a wait, a flush) or when enough has come together. vd_list_begin opens a list of your own, sent by vd_submit.
      5. Order: on one queue commands behave as if each had ended before the next began. Which of them really have to wait is found from what they read and
@@ -115,9 +115,24 @@
    Errors: functions that make something return it, with id 0 on failure; the others return a vd_result, which vd_error_result() tells of the former.
    Either way vd_error_text() holds one sentence that names the call, the object, the argument, the value and the limit. No error changes what the next
    unrelated call does. Lists latch their first error and report it at vd_list_end and vd_submit. VD_ERROR_DEVICE_LOST stays for the context it befell. Not
-   checked: a kernel's loads and stores past the end of a buffer are undefined, as in C; guard them with vc_length. A SPIR-V module is checked for its
-   structure, its interface and its capabilities, but not for everything that a driver relies on: validate modules of unknown origin with spirv-val. A list
-   is gone after vd_submit or vd_list_discard, and its pointer may be that of a later list.
+   checked: a kernel's loads and stores past the end of a buffer are undefined, as in C; guard them with vc_length. A list is gone after vd_submit or
+   vd_list_discard, and its pointer may be that of a later list.
+
+   SPIR-V: versions 1.0 to 1.6 (1.6 requires Vulkan 1.3), compute entry points. Anything else is refused with a message that names it.
+     Entry point     desc.entry selects one of several; arguments are then the variables that this one uses, otherwise all that the module declares.
+     Local size      LocalSize, LocalSizeId or a constant decorated WorkgroupSize; literal constants.
+     Buffers         storage buffers (class StorageBuffer, or Uniform with BufferBlock) in descriptor set 0, bindings 0 to 63, one variable per binding. A block
+                     that consists of one run-time array of scalars or vectors without padding has their type; every other block is VD_BYTES and accepts
+                     buffers of any type. length() of a run-time array counts the whole elements in the buffer or view.
+     Push constants  one block. Scalars, vectors, and matrices in columns without padding (ColMajor, MatrixStride equal to the size of a column) are values of
+                     their type. Other matrices, structs and arrays are VD_BYTES of the size that Offset, ArrayStride and MatrixStride give them: pass them as
+                     they are laid out, with vd_value(VD_STRUCT(size), pointer). A pointer of class PhysicalStorageBuffer is a buffer.
+     Access          what the entry point does with a buffer (loads, stores, atomics, copies, also through functions and variables), less what NonWritable and
+                     NonReadable exclude. An address that is computed from integers or loaded from a buffer may be that of any argument. Buffers that the
+                     kernel finds without an argument (an address in memory) are not tracked.
+     Capabilities    Shader, Matrix and those of the device's features; images, samplers and uniform blocks cannot be bound yet.
+     Refused         specialization constants with a SpecId, array lengths that are constant expressions, descriptor arrays, decoration groups.
+     Not checked     everything else that a driver relies on: validate modules of unknown origin with spirv-val.
 
    Descs: in C++ begin them with = {}, for = {0} is C where the first member is an enum. A desc is read during the call only. Names are copied.
 
@@ -7151,13 +7166,17 @@ enum {
     VD__OP_TYPE_FLOAT = 22, VD__OP_TYPE_VECTOR = 23, VD__OP_TYPE_MATRIX = 24, VD__OP_TYPE_ARRAY = 28, VD__OP_TYPE_RUNTIME_ARRAY = 29,
     VD__OP_TYPE_STRUCT = 30, VD__OP_TYPE_POINTER = 32, VD__OP_TYPE_FUNCTION = 33, VD__OP_TYPE_FORWARD_POINTER = 39, VD__OP_CONSTANT = 43,
     VD__OP_CONSTANT_COMPOSITE = 44, VD__OP_SPEC_CONSTANT = 50, VD__OP_SPEC_CONSTANT_COMPOSITE = 51, VD__OP_SPEC_CONSTANT_OP = 52,
-    VD__OP_FUNCTION = 54, VD__OP_FUNCTION_PARAMETER = 55, VD__OP_FUNCTION_END = 56, VD__OP_VARIABLE = 59, VD__OP_DECORATE = 71,
-    VD__OP_MEMBER_DECORATE = 72, VD__OP_LABEL = 248, VD__OP_BRANCH = 249, VD__OP_UNREACHABLE = 255, VD__OP_MODULE_PROCESSED = 330,
+    VD__OP_FUNCTION = 54, VD__OP_FUNCTION_PARAMETER = 55, VD__OP_FUNCTION_END = 56, VD__OP_FUNCTION_CALL = 57, VD__OP_VARIABLE = 59, VD__OP_LOAD = 61,
+    VD__OP_STORE = 62, VD__OP_COPY_MEMORY = 63, VD__OP_ACCESS_CHAIN = 65, VD__OP_IN_BOUNDS_ACCESS_CHAIN = 66, VD__OP_DECORATE = 71,
+    VD__OP_MEMBER_DECORATE = 72, VD__OP_DECORATION_GROUP = 73, VD__OP_GROUP_MEMBER_DECORATE = 75, VD__OP_EXT_INST = 12,
+    VD__OP_CONVERT_U_TO_PTR = 120, VD__OP_BITCAST = 124, VD__OP_LABEL = 248, VD__OP_BRANCH = 249, VD__OP_RETURN_VALUE = 254, VD__OP_UNREACHABLE = 255,
+    VD__OP_MODULE_PROCESSED = 330,
     VD__OP_EXECUTION_MODE_ID = 331, VD__MODEL_COMPUTE = 5, VD__MODE_LOCAL_SIZE = 17, VD__MODE_LOCAL_SIZE_ID = 38, VD__MODE_RECONVERGES = 6023,
     VD__BUILTIN_WORKGROUP_SIZE = 25,
     VD__CLASS_UNIFORM_CONSTANT = 0, VD__CLASS_UNIFORM = 2, VD__CLASS_WORKGROUP = 4, VD__CLASS_PUSH_CONSTANT = 9, VD__CLASS_STORAGE_BUFFER = 12,
-    VD__CLASS_PHYSICAL = 5349, VD__DECORATION_BLOCK = 2, VD__DECORATION_BUFFER_BLOCK = 3, VD__DECORATION_ARRAY_STRIDE = 6,
-    VD__DECORATION_MATRIX_STRIDE = 7, VD__DECORATION_BUILTIN = 11, VD__DECORATION_NON_WRITABLE = 24, VD__DECORATION_NON_READABLE = 25,
+    VD__CLASS_PHYSICAL = 5349, VD__DECORATION_SPEC_ID = 1, VD__DECORATION_BLOCK = 2, VD__DECORATION_BUFFER_BLOCK = 3, VD__DECORATION_ROW_MAJOR = 4,
+    VD__DECORATION_ARRAY_STRIDE = 6, VD__DECORATION_MATRIX_STRIDE = 7,
+    VD__DECORATION_BUILTIN = 11, VD__DECORATION_NON_WRITABLE = 24, VD__DECORATION_NON_READABLE = 25,
     VD__DECORATION_BINDING = 33, VD__DECORATION_SET = 34, VD__DECORATION_OFFSET = 35
 };
 
@@ -7213,7 +7232,9 @@ static const struct { uint16_t number; bool always; uint32_t feature; const char
 };
 
 enum { VD__ID_NON_WRITABLE = 1, VD__ID_NON_READABLE = 2, VD__ID_BLOCK = 4, VD__ID_BUFFER_BLOCK = 8, VD__ID_HAS_BINDING = 16, VD__ID_WORKGROUP_SIZE = 32,
-      VD__ID_FORWARD = 64 };
+      VD__ID_FORWARD = 64,
+      VD__ID_POINTERS = 128, /* a pointer type, or one that contains pointers */
+      VD__ID_USED = 256 };    /* a function that the entry point can call, or an operand there that may be a pointer */
 
 typedef struct vd__spv_id {
     uint32_t at;               /* word of its definition; 0: none */
@@ -7221,6 +7242,8 @@ typedef struct vd__spv_id {
     uint32_t flags, set, binding, stride;
     vd_type type;              /* of scalar and vector types */
     uint32_t size, align;      /* bytes of a type in shared memory, by std430; saturates */
+    uint64_t args;             /* bit i: argument i may be the buffer that a pointer points to; of pointers to other memory and of functions, what is stored in
+                                  that memory or returned */
 } vd__spv_id;
 
 /* What the reader found; texts and words belong to the module. */
@@ -7241,7 +7264,11 @@ typedef struct vd__reader {
     uint32_t count, bound;
     vd__spv_id *ids;
     uint32_t members, members_end; /* words between which member names and decorations lie */
-    uint32_t entry_at, entries;
+    uint32_t entry_at, entries; /* the chosen entry point; how many match desc.entry */
+    uint32_t all_entries;      /* of the module, of any execution model */
+    uint32_t push;             /* id of the push-constant block, 0: none */
+    uint32_t push_arg;         /* index of the argument that its first member is; the others follow */
+    uint32_t size_by_id;       /* word of the execution mode LocalSizeId, 0: none */
     uint32_t function;         /* word of the open OpFunction, 0: none */
     bool block;                /* a basic block is open */
     bool body;                 /* the open function has a block */
@@ -7327,6 +7354,10 @@ static vd_result vd__spv_decoration(vd__reader *s, uint32_t at) {
     vd__spv_id *id = &s->ids[w[1]];
     uint32_t value = vd__spv_length(s, at) > 3 ? w[3] : 0;
     switch (w[2]) {
+    case VD__DECORATION_SPEC_ID:
+        return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has specialization constant '%s' (SpecId %u), whose value cannot be set yet; freeze it first "
+                        "(spirv-opt --set-spec-const-default-value=\"%u:VALUE\" --freeze-spec-const --fold-spec-const-op-composite)",
+                        id->name ? (const char *)(s->words + id->name) : "", (unsigned)value, (unsigned)value);
     case VD__DECORATION_BLOCK: id->flags |= VD__ID_BLOCK; return VD_OK;
     case VD__DECORATION_BUFFER_BLOCK: id->flags |= VD__ID_BUFFER_BLOCK; return VD_OK;
     case VD__DECORATION_NON_WRITABLE: id->flags |= VD__ID_NON_WRITABLE; return VD_OK;
@@ -7340,7 +7371,7 @@ static vd_result vd__spv_decoration(vd__reader *s, uint32_t at) {
     return vd__spv_length(s, at) > 3 ? VD_OK : vd__spv_bad(at, "decoration %u lacks its number", (unsigned)w[2]);
 }
 
-/* The value of a 32-bit constant; spec constants give their default. False where it is not one. */
+/* The value of a 32-bit constant, or the default of a specialization constant without SpecId. False where it is neither. */
 static bool vd__spv_constant(const vd__reader *s, uint32_t id, uint32_t *out) {
     uint32_t op = vd__spv_definition(s, id);
     if (op != VD__OP_CONSTANT && op != VD__OP_SPEC_CONSTANT) return false;
@@ -7350,6 +7381,15 @@ static bool vd__spv_constant(const vd__reader *s, uint32_t id, uint32_t *out) {
 
 static uint32_t vd__spv_saturate(uint64_t x) { return x > UINT32_MAX ? UINT32_MAX : (uint32_t)x; }
 static uint64_t vd__spv_aligned(uint64_t x, uint32_t align) { return align ? (x + align - 1) / align * align : x; } /* 0: a type without size */
+
+static vd_result vd__spv_array_length(const vd__reader *s, uint32_t at, uint32_t *out) {
+    uint32_t length = s->words[at + 3], defined = vd__spv_definition(s, length);
+    if (defined < 41 || defined > VD__OP_SPEC_CONSTANT_OP) return vd__spv_bad(at, "the length of an array, id %u, is no constant", (unsigned)length);
+    if (!vd__spv_constant(s, length, out))
+        return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has an array whose length, id %u, is a constant expression; fold it first (spirv-opt "
+                        "--fold-spec-const-op-composite)", (unsigned)length);
+    return *out ? VD_OK : vd__spv_bad(at, "an array of length 0");
+}
 
 /* Type code and size of a type that has just been defined; what it is made of comes before it, so that nothing is computed twice. */
 static vd_result vd__spv_type(vd__reader *s, uint32_t at) {
@@ -7388,10 +7428,8 @@ static vd_result vd__spv_type(vd__reader *s, uint32_t at) {
         n = w[3];
     }
     if (op == VD__OP_TYPE_ARRAY) {
-        uint32_t defined = vd__spv_definition(s, w[3]);
-        if (defined < 41 || defined > VD__OP_SPEC_CONSTANT_OP) return vd__spv_bad(at, "the length of an array, id %u, is no constant", (unsigned)w[3]);
-        if (!vd__spv_constant(s, w[3], &n)) n = 1; /* known to the driver only */
-        if (!n) return vd__spv_bad(at, "an array of length 0");
+        vd_result r = vd__spv_array_length(s, at, &n);
+        if (r) return r;
     }
     if (op >= VD__OP_TYPE_VECTOR && op <= VD__OP_TYPE_ARRAY && op != 25 && op != 26 && op != 27) {
         const vd__spv_id *part = &s->ids[w[2]];
@@ -7409,6 +7447,9 @@ static vd_result vd__spv_type(vd__reader *s, uint32_t at) {
         id->size = vd__spv_saturate(vd__spv_aligned(size, id->align));
     }
     if (op == VD__OP_TYPE_POINTER) id->size = id->align = 8;
+    if (op == VD__OP_TYPE_POINTER) id->flags |= VD__ID_POINTERS;
+    for (uint32_t i = 2; i < parts && (op == VD__OP_TYPE_STRUCT || op == VD__OP_TYPE_ARRAY || op == VD__OP_TYPE_RUNTIME_ARRAY); i++)
+        if (s->ids[w[i]].flags & (VD__ID_POINTERS | VD__ID_FORWARD)) id->flags |= VD__ID_POINTERS;
     return VD_OK;
 }
 
@@ -7446,6 +7487,8 @@ static vd_result vd__spv_note(vd__reader *s, uint32_t at, uint32_t op) {
     case VD__OP_EXECUTION_MODE: return vd__spv_mode(s, w[2]);
     case VD__OP_NAME: s->ids[w[1]].name = at + 2; return VD_OK;
     case VD__OP_DECORATE: return vd__spv_decoration(s, at);
+    case VD__OP_DECORATION_GROUP: case VD__OP_DECORATION_GROUP + 1: case VD__OP_GROUP_MEMBER_DECORATE:
+        return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has a decoration group, which is deprecated; use OpDecorate and OpMemberDecorate");
     case VD__OP_TYPE_FORWARD_POINTER: s->ids[w[1]].flags |= VD__ID_FORWARD; return VD_OK;
     case VD__OP_MEMBER_NAME: case VD__OP_MEMBER_DECORATE:
         if (!s->members) s->members = at;
@@ -7497,7 +7540,9 @@ static vd_result vd__spv_walk(vd__reader *s) {
 /* Chooses the entry point, by name or as the only one. */
 static vd_result vd__spv_entry(vd__reader *s, const char *wanted) {
     for (uint32_t at = 5; at < s->count; at += vd__spv_length(s, at)) {
-        if (vd__spv_op(s, at) != VD__OP_ENTRY_POINT || s->words[at + 1] != VD__MODEL_COMPUTE) continue;
+        if (vd__spv_op(s, at) != VD__OP_ENTRY_POINT) continue;
+        s->all_entries++;
+        if (s->words[at + 1] != VD__MODEL_COMPUTE) continue;
         if (wanted && strcmp(wanted, vd__spv_text(s, at, 3))) continue;
         if (!s->entries++) s->entry_at = at;
     }
@@ -7523,8 +7568,10 @@ static vd_result vd__spv_local_size(vd__reader *s) {
         if (vd__spv_length(s, at) < 6) return vd__spv_bad(at, "a local size of %u words", (unsigned)vd__spv_length(s, at));
         for (int i = 0; i < 3; i++) {
             if (literal) size[i] = w[3 + i];
-            else if (!vd__spv_constant(s, w[3 + i], &size[i])) return vd__spv_bad(at, "the local size, id %u, is no constant", (unsigned)w[3 + i]);
+            else if (!vd__spv_constant(s, w[3 + i], &size[i]))
+                return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has a local size whose part %d, id %u, is not a literal constant", i, (unsigned)w[3 + i]);
         }
+        if (by_id) s->size_by_id = at;
         found = true;
     }
     for (uint32_t id = 1; id < s->bound; id++) {
@@ -7532,7 +7579,7 @@ static vd_result vd__spv_local_size(vd__reader *s) {
         if (!(s->ids[id].flags & VD__ID_WORKGROUP_SIZE) || (op != VD__OP_CONSTANT_COMPOSITE && op != VD__OP_SPEC_CONSTANT_COMPOSITE)) continue;
         for (uint32_t i = 0; i < 3; i++)
             if (vd__spv_length(s, at) != 6 || !vd__spv_constant(s, s->words[at + 3 + i], &size[i]))
-                return vd__spv_bad(at, "WorkgroupSize is not three constants");
+                return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has a WorkgroupSize, id %u, that is not made of three literal constants", (unsigned)id);
         found = true;
     }
     return found ? VD_OK : vd__fail(VD_ERROR_COMPILE, "the SPIR-V gives no local size");
@@ -7555,16 +7602,30 @@ static const char *vd__spv_name_at(const vd__reader *s, uint32_t word) {
     return word && *name ? name : NULL;
 }
 
-/* Bytes of a type with an explicit layout, 0 where it has none that we read. */
-static uint32_t vd__spv_laid_out(const vd__reader *s, uint32_t id, int depth) {
-    const vd__spv_id *type = &s->ids[id];
-    const uint32_t *w = s->words + type->at;
-    uint32_t op = vd__spv_definition(s, id), n = 0, offset = 0;
-    if (type->type || op == VD__OP_TYPE_POINTER) return type->size;
-    if (depth > 4) return 0;
-    if (op == VD__OP_TYPE_ARRAY) return vd__spv_constant(s, w[3], &n) ? vd__spv_saturate((uint64_t)n * type->stride) : 0;
-    if (op != VD__OP_TYPE_STRUCT || vd__spv_length(s, type->at) < 3 || vd__spv_length(s, type->at) > VD_MAX_ARGS) return 0;
-    uint32_t last = vd__spv_length(s, type->at) - 3, size = vd__spv_laid_out(s, w[2 + last], depth + 1);
+/* Bytes of a matrix that is a member of a struct: a column, or a row with RowMajor, every MatrixStride bytes. 0 without a MatrixStride. Sets `type` to the
+   matrix's own if it is stored in columns without padding, as our matrices are. */
+static uint32_t vd__spv_matrix_size(const vd__reader *s, uint32_t structure, uint32_t member, uint32_t id, vd_type *type) {
+    const uint32_t *w = s->words + s->ids[id].at;
+    vd_type column = s->ids[w[2]].type;
+    uint32_t columns = w[3], rows = s->words[s->ids[w[2]].at + 3], stride = 0, unused;
+    bool by_rows = vd__spv_member(s, structure, member, VD__OP_MEMBER_DECORATE, VD__DECORATION_ROW_MAJOR, &unused);
+    if (!vd__spv_member(s, structure, member, VD__OP_MEMBER_DECORATE, VD__DECORATION_MATRIX_STRIDE, &stride)) return 0;
+    if (!by_rows && column && stride == rows * vd_type_size(column & 15u)) *type = column + 64 * (columns - 1);
+    return vd__spv_saturate((uint64_t)stride * (by_rows ? rows : columns));
+}
+
+/* Bytes of a struct's member by its explicit layout, 0 where it has none that we read; its type where it has a number. */
+static uint32_t vd__spv_member_size(const vd__reader *s, uint32_t structure, uint32_t member, int depth, vd_type *type) {
+    uint32_t id = s->words[s->ids[structure].at + 2 + member], op = vd__spv_definition(s, id), n = 0, offset = 0;
+    const vd__spv_id *of = &s->ids[id];
+    const uint32_t *w = s->words + of->at;
+    *type = of->type;
+    if (of->type || op == VD__OP_TYPE_POINTER) return of->size;
+    if (op == VD__OP_TYPE_MATRIX) return vd__spv_matrix_size(s, structure, member, id, type);
+    if (op == VD__OP_TYPE_ARRAY) return vd__spv_constant(s, w[3], &n) ? vd__spv_saturate((uint64_t)n * of->stride) : 0;
+    if (depth > 4 || op != VD__OP_TYPE_STRUCT || vd__spv_length(s, of->at) < 3 || vd__spv_length(s, of->at) > VD_MAX_ARGS) return 0;
+    uint32_t last = vd__spv_length(s, of->at) - 3, size = vd__spv_member_size(s, id, last, depth + 1, type);
+    *type = VD_BYTES;
     return size && vd__spv_member(s, id, last, VD__OP_MEMBER_DECORATE, VD__DECORATION_OFFSET, &offset) ? vd__spv_saturate((uint64_t)offset + size) : 0;
 }
 
@@ -7581,7 +7642,7 @@ static vd_arg_info *vd__spv_arg(vd__reader *s, vd_arg_kind kind, const char *nam
     return a;
 }
 
-/* Element type and access of a storage block: a struct that ends in an array without length. */
+/* Element type of a storage block, a struct that ends in an array without length, and the access that its decorations leave. */
 static void vd__spv_block(const vd__reader *s, uint32_t type, uint32_t variable_flags, vd_arg_info *a) {
     const uint32_t *w = s->words + s->ids[type].at;
     uint32_t members = vd__spv_definition(s, type) == VD__OP_TYPE_STRUCT ? vd__spv_length(s, s->ids[type].at) - 2 : 0, unused = 0;
@@ -7592,7 +7653,6 @@ static void vd__spv_block(const vd__reader *s, uint32_t type, uint32_t variable_
     }
     if (members > VD_MAX_ARGS || !members) some_read = some_written = true;
     a->access = (readable && some_read ? (uint32_t)VD_READ : 0u) | (writable && some_written ? (uint32_t)VD_WRITE : 0u);
-    if (!a->access) a->access = VD_READ;
     if (members != 1 || vd__spv_definition(s, w[2]) != VD__OP_TYPE_RUNTIME_ARRAY) return;
     const vd__spv_id *array = &s->ids[w[2]], *element = &s->ids[s->words[array->at + 2]];
     if (element->type && array->stride == element->size) a->type = element->type;
@@ -7621,35 +7681,48 @@ static vd_result vd__spv_resource(vd__reader *s, uint32_t id, uint32_t type, uin
     vd_arg_info *a = vd__spv_arg(s, VD_ARG_BINDING, name);
     if (!a) return VD_ERROR_UNSUPPORTED;
     a->place = v->binding;
+    s->ids[id].args = (uint64_t)1 << (a - s->out->args);
     vd__spv_block(s, type, v->flags, a);
     return VD_OK;
 }
 
-/* Members of the push-constant block are values; pointers to storage are buffers by address. */
+/* A member of the push-constant block is a value; a pointer to storage is a buffer by address. */
+static vd_result vd__spv_push_member(vd__reader *s, uint32_t at, uint32_t type, uint32_t i) {
+    uint32_t member = s->words[s->ids[type].at + 2 + i], name = 0, offset = 0, op = vd__spv_definition(s, member);
+    vd_type value = VD_BYTES;
+    uint32_t size = vd__spv_member_size(s, type, i, 0, &value);
+    bool placed = i < VD_MAX_ARGS && vd__spv_member(s, type, i, VD__OP_MEMBER_DECORATE, VD__DECORATION_OFFSET, &offset);
+    if (i < VD_MAX_ARGS) vd__spv_member(s, type, i, VD__OP_MEMBER_NAME, 0, &name);
+    vd_arg_info *a = vd__spv_arg(s, op == VD__OP_TYPE_POINTER ? VD_ARG_ADDRESS : VD_ARG_VALUE, vd__spv_name_at(s, name));
+    if (!a) return VD_ERROR_UNSUPPORTED;
+    if (!placed || !size)
+        return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has push-constant member %u '%s' without %s", (unsigned)i, a->name ? a->name : "",
+                        !placed ? "an Offset" : op == VD__OP_TYPE_MATRIX ? "a MatrixStride" : "an explicit layout that can be read");
+    if (offset > VD_VALUE_BYTES || size > VD_VALUE_BYTES - offset)
+        return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has a push-constant member of %u bytes at offset %u; the limit is %d", (unsigned)size,
+                        (unsigned)offset, VD_VALUE_BYTES);
+    a->place = offset;
+    a->size = size;
+    if (offset + size > s->out->value_bytes) s->out->value_bytes = (offset + size + 3) & ~3u;
+    if (op != VD__OP_TYPE_POINTER) {
+        a->type = value;
+        return VD_OK;
+    }
+    const uint32_t *pointer = s->words + s->ids[member].at;
+    if (pointer[2] != VD__CLASS_PHYSICAL) return vd__spv_bad(at, "a pointer among the push constants");
+    a->access = VD_READ_WRITE;
+    if (vd__spv_is_type(s, pointer[3])) vd__spv_block(s, pointer[3], 0, a);
+    return VD_OK;
+}
+
 static vd_result vd__spv_push(vd__reader *s, uint32_t at, uint32_t type) {
-    const uint32_t *w = s->words + s->ids[type].at;
     if (vd__spv_definition(s, type) != VD__OP_TYPE_STRUCT) return vd__spv_bad(at, "a push-constant block whose type %u is no struct", (unsigned)type);
-    if (s->out->value_bytes) return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has two push-constant blocks");
+    if (s->push) return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has two push-constant blocks");
+    s->push = s->words[at + 2];
+    s->push_arg = s->out->arg_count;
     for (uint32_t i = 0; i < vd__spv_length(s, s->ids[type].at) - 2; i++) {
-        uint32_t member = w[2 + i], name = 0, offset = 0, size = vd__spv_laid_out(s, member, 0);
-        bool placed = i < VD_MAX_ARGS && vd__spv_member(s, type, i, VD__OP_MEMBER_DECORATE, VD__DECORATION_OFFSET, &offset);
-        if (i < VD_MAX_ARGS) vd__spv_member(s, type, i, VD__OP_MEMBER_NAME, 0, &name);
-        bool pointer = vd__spv_definition(s, member) == VD__OP_TYPE_POINTER;
-        vd_arg_info *a = vd__spv_arg(s, pointer ? VD_ARG_ADDRESS : VD_ARG_VALUE, vd__spv_name_at(s, name));
-        if (!a) return VD_ERROR_UNSUPPORTED;
-        if (!placed || !size)
-            return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has a push-constant member %u without %s that can be read", (unsigned)i,
-                            placed ? "a size" : "an offset");
-        if (offset > VD_VALUE_BYTES || size > VD_VALUE_BYTES - offset)
-            return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has a push-constant member of %u bytes at offset %u; the limit is %d", (unsigned)size,
-                            (unsigned)offset, VD_VALUE_BYTES);
-        a->place = offset;
-        a->size = size;
-        if (!pointer) a->type = s->ids[member].type;
-        else if (s->words[s->ids[member].at + 2] != VD__CLASS_PHYSICAL) return vd__spv_bad(at, "a pointer among the push constants");
-        else if (vd__spv_is_type(s, s->words[s->ids[member].at + 3])) vd__spv_block(s, s->words[s->ids[member].at + 3], 0, a);
-        else a->access = VD_READ_WRITE;
-        if (offset + size > s->out->value_bytes) s->out->value_bytes = (offset + size + 3) & ~3u;
+        vd_result r = vd__spv_push_member(s, at, type, i);
+        if (r) return r;
     }
     return VD_OK;
 }
@@ -7674,12 +7747,12 @@ static void vd__spv_order(vd__reflection *out) {
     }
 }
 
-/* Variables outside functions: shared memory, and arguments where they are wanted. */
+/* Variables outside functions: shared memory, and arguments where they are wanted. With several entry points those that the chosen one uses. */
 static vd_result vd__spv_variables(vd__reader *s, bool args) {
     uint64_t shared = 0;
     for (uint32_t at = 5; at < s->count && vd__spv_op(s, at) != VD__OP_FUNCTION; at += vd__spv_length(s, at)) {
         const uint32_t *w = s->words + at;
-        if (vd__spv_op(s, at) != VD__OP_VARIABLE) continue;
+        if (vd__spv_op(s, at) != VD__OP_VARIABLE || (s->all_entries > 1 && !(s->ids[w[2]].flags & VD__ID_USED))) continue;
         if (vd__spv_definition(s, w[1]) != VD__OP_TYPE_POINTER || s->words[s->ids[w[1]].at + 2] != w[3])
             return vd__spv_bad(at, "a variable whose type %u is no pointer to its storage class", (unsigned)w[1]);
         uint32_t type = s->words[s->ids[w[1]].at + 3];
@@ -7695,8 +7768,189 @@ static vd_result vd__spv_variables(vd__reader *s, bool args) {
         if (r) return r;
     }
     s->out->shared_bytes = (uint32_t)shared;
-    vd__spv_order(s->out);
     return VD_OK;
+}
+
+/* ---- what the kernel does with its buffers ----
+   Pointers are followed from the arguments through the functions that the entry point can call, without regard to the order of instructions, until nothing
+   changes. A physical pointer that was made of an integer or loaded from a buffer may point to every argument. */
+
+/* The operands of instructions that may be pointers: words from `from` on, `count` of them or 0 for all up to the end; what is done through the first one, and
+   whether the result is a pointer to where they point. */
+static const struct { uint16_t first, last; uint8_t from, count, access; bool flows; } vd__spv_pointers[] = {
+    { VD__OP_EXT_INST, VD__OP_EXT_INST, 5, 0, 0, false }, { VD__OP_FUNCTION_CALL, VD__OP_FUNCTION_CALL, 4, 0, 0, false },
+    { VD__OP_VARIABLE, VD__OP_VARIABLE, 4, 1, 0, true },
+    { VD__OP_LOAD, VD__OP_LOAD, 3, 1, VD_READ, false }, { VD__OP_STORE, VD__OP_STORE, 1, 2, VD_WRITE, false },
+    { VD__OP_COPY_MEMORY, VD__OP_COPY_MEMORY, 1, 2, VD_WRITE, false }, { VD__OP_ACCESS_CHAIN, 67, 3, 1, 0, true }, /* OpPtrAccessChain */
+    { 68, 68, 3, 1, 0, false },                         /* OpArrayLength */
+    { 80, 80, 3, 0, 0, true }, { 81, 81, 3, 1, 0, true }, { 82, 82, 3, 2, 0, true }, { 83, 83, 3, 1, 0, true }, /* OpComposite…, OpCopyObject */
+    { 117, VD__OP_BITCAST, 3, 1, 0, false },            /* OpConvertPtrToU, OpConvertUToPtr */
+    { 169, 169, 4, 2, 0, true },                        /* OpSelect */
+    { 227, 227, 3, 1, VD_READ, false }, { 228, 228, 1, 1, VD_WRITE, false }, { 229, 242, 3, 1, VD_READ_WRITE, false }, /* OpAtomic… */
+    { 245, 245, 3, 0, 0, true }, { VD__OP_RETURN_VALUE, VD__OP_RETURN_VALUE, 1, 1, 0, false }, /* OpPhi */
+    { 400, 400, 3, 1, 0, true }, { 401, 403, 3, 2, 0, false }, /* OpCopyLogical, OpPtrEqual … OpPtrDiff */
+    { 6035, 6035, 3, 1, VD_READ_WRITE, false }          /* OpAtomicFAddEXT */
+};
+
+typedef struct vd__spv_flow {
+    vd__reader *s;
+    uint64_t all;              /* the arguments that are buffers */
+    uint64_t read, written;
+    uint32_t function;         /* id of the one that is walked through */
+    bool changed;
+} vd__spv_flow;
+
+/* Which entry of vd__spv_pointers speaks of an instruction, -1: none; from where to where its operands lie. */
+static int vd__spv_operands(const vd__reader *s, uint32_t at, uint32_t *from, uint32_t *end) {
+    uint32_t op = vd__spv_op(s, at), length = vd__spv_length(s, at);
+    for (size_t i = 0; i < VD__COUNT(vd__spv_pointers) && op >= vd__spv_pointers[i].first; i++) {
+        if (op > vd__spv_pointers[i].last) continue;
+        *from = vd__spv_pointers[i].from;
+        *end = vd__spv_pointers[i].count ? *from + vd__spv_pointers[i].count : length;
+        if (*end > length) *end = length;
+        return (int)i;
+    }
+    return -1;
+}
+
+/* The storage class of what an id points to, UINT32_MAX where it is no pointer. */
+static uint32_t vd__spv_class(const vd__reader *s, uint32_t id) {
+    uint32_t at = id < s->bound ? s->ids[id].at : 0;
+    if (!at || vd__spv_length(s, at) < 2 || vd__spv_definition(s, s->words[at + 1]) != VD__OP_TYPE_POINTER) return UINT32_MAX;
+    return s->words[s->ids[s->words[at + 1]].at + 2];
+}
+
+static bool vd__spv_in_buffer(const vd__reader *s, uint32_t id) {
+    uint32_t storage = vd__spv_class(s, id);
+    return storage == VD__CLASS_STORAGE_BUFFER || storage == VD__CLASS_UNIFORM || storage == VD__CLASS_PHYSICAL;
+}
+
+static uint64_t vd__spv_args(const vd__reader *s, uint32_t id) { return id < s->bound ? s->ids[id].args : 0; }
+
+static void vd__spv_add(vd__spv_flow *f, uint32_t id, uint64_t args) {
+    if (id >= f->s->bound || !(args & ~f->s->ids[id].args)) return;
+    f->s->ids[id].args |= args;
+    f->changed = true;
+}
+
+/* Two names of the same pointer. What is stored through a pointer to memory that is no buffer becomes known at its origin too. */
+static void vd__spv_same(vd__spv_flow *f, uint32_t to, uint32_t from) {
+    vd__spv_add(f, to, vd__spv_args(f->s, from));
+    if (from != f->s->push && vd__spv_class(f->s, from) != UINT32_MAX && !vd__spv_in_buffer(f->s, from)) vd__spv_add(f, from, vd__spv_args(f->s, to));
+}
+
+static void vd__spv_touch(vd__spv_flow *f, uint32_t id, uint32_t access) {
+    if (!vd__spv_in_buffer(f->s, id)) return;
+    if (access & VD_READ) f->read |= f->s->ids[id].args;
+    if (access & VD_WRITE) f->written |= f->s->ids[id].args;
+}
+
+/* Where pointers may point that are loaded through an id. */
+static uint64_t vd__spv_loaded(const vd__spv_flow *f, uint32_t id) { return vd__spv_in_buffer(f->s, id) ? f->all : vd__spv_args(f->s, id); }
+
+/* A pointer to a member of the push constants: that member's buffer is what is loaded through it. */
+static void vd__spv_push_chain(vd__spv_flow *f, const uint32_t *w) {
+    uint32_t member = 0, i;
+    bool known = w[0] >> 16 > 4 && vd__spv_constant(f->s, w[4], &member);
+    i = f->s->push_arg + member;
+    if (!known || i >= f->s->out->arg_count) vd__spv_add(f, w[2], f->all);
+    else if (f->s->out->args[i].kind == VD_ARG_ADDRESS) vd__spv_add(f, w[2], (uint64_t)1 << i);
+    else if (f->s->out->args[i].type == VD_BYTES) vd__spv_add(f, w[2], f->all); /* a struct or an array, which may hold addresses */
+}
+
+/* Arguments go to parameters, what is returned to the result. */
+static void vd__spv_call(vd__spv_flow *f, uint32_t call) {
+    const vd__reader *s = f->s;
+    const uint32_t *w = s->words + call;
+    if (vd__spv_definition(s, w[3]) != VD__OP_FUNCTION) return;
+    uint32_t at = s->ids[w[3]].at + vd__spv_length(s, s->ids[w[3]].at);
+    for (uint32_t i = 4; i < vd__spv_length(s, call) && vd__spv_op(s, at) == VD__OP_FUNCTION_PARAMETER; i++, at += vd__spv_length(s, at))
+        vd__spv_same(f, s->words[at + 2], w[i]);
+    vd__spv_add(f, w[2], s->ids[w[3]].args);
+}
+
+static void vd__spv_follow(vd__spv_flow *f, uint32_t at) {
+    const vd__reader *s = f->s;
+    const uint32_t *w = s->words + at;
+    uint32_t op = vd__spv_op(s, at), from, end;
+    int entry = vd__spv_operands(s, at, &from, &end);
+    if (entry < 0) return;
+    if (vd__spv_pointers[entry].access) vd__spv_touch(f, w[from], vd__spv_pointers[entry].access);
+    if (op >= VD__OP_ACCESS_CHAIN && op <= VD__OP_IN_BOUNDS_ACCESS_CHAIN && s->push && w[3] == s->push) vd__spv_push_chain(f, w);
+    else if (vd__spv_pointers[entry].flows)
+        for (uint32_t i = from; i < end; i++) vd__spv_same(f, w[2], w[i]);
+    switch (op) {
+    case VD__OP_EXT_INST: /* modf and frexp write through a pointer */
+        for (uint32_t i = from; i < end; i++) vd__spv_touch(f, w[i], VD_READ_WRITE);
+        break;
+    case VD__OP_FUNCTION_CALL: vd__spv_call(f, at); break;
+    case VD__OP_LOAD: if (s->ids[w[1]].flags & VD__ID_POINTERS) vd__spv_add(f, w[2], vd__spv_loaded(f, w[3])); break;
+    case VD__OP_STORE: if (!vd__spv_in_buffer(s, w[1])) vd__spv_add(f, w[1], vd__spv_args(s, w[2])); break;
+    case VD__OP_COPY_MEMORY:
+        vd__spv_touch(f, w[2], VD_READ);
+        if (!vd__spv_in_buffer(s, w[1])) vd__spv_add(f, w[1], vd__spv_loaded(f, w[2]));
+        break;
+    case VD__OP_CONVERT_U_TO_PTR: case VD__OP_BITCAST:
+        if (vd__spv_class(s, w[2]) != UINT32_MAX) vd__spv_add(f, w[2], vd__spv_class(s, w[3]) == UINT32_MAX ? f->all : vd__spv_args(s, w[3]));
+        break;
+    case VD__OP_RETURN_VALUE: vd__spv_add(f, f->function, vd__spv_args(s, w[1])); break;
+    default: break;
+    }
+}
+
+/* Marks the operands of an instruction, and the function that it calls. */
+static void vd__spv_mark(vd__spv_flow *f, uint32_t at) {
+    const vd__reader *s = f->s;
+    uint32_t from, end, op = vd__spv_op(s, at), callee = op == VD__OP_FUNCTION_CALL ? s->words[at + 3] : 0;
+    if (vd__spv_operands(s, at, &from, &end) < 0) return;
+    for (uint32_t i = from; i < end; i++)
+        if (s->words[at + i] < s->bound) s->ids[s->words[at + i]].flags |= VD__ID_USED;
+    if (vd__spv_definition(s, callee) != VD__OP_FUNCTION || s->ids[callee].flags & VD__ID_USED) return;
+    s->ids[callee].flags |= VD__ID_USED;
+    f->changed = true;
+}
+
+/* Takes a step for each instruction of the functions in use, again and again until nothing changes. False: it still does after many rounds. */
+static bool vd__spv_rounds(vd__spv_flow *f, void (*step)(vd__spv_flow *f, uint32_t at)) {
+    const vd__reader *s = f->s;
+    uint32_t first = 5;
+    while (first < s->count && vd__spv_op(s, first) != VD__OP_FUNCTION) first += vd__spv_length(s, first);
+    f->changed = true;
+    for (int round = 0; f->changed && round < 64; round++) {
+        f->changed = false;
+        for (uint32_t at = first; at < s->count; at += vd__spv_length(s, at)) {
+            if (vd__spv_op(s, at) == VD__OP_FUNCTION) f->function = s->words[at + 2];
+            if (s->ids[f->function].flags & VD__ID_USED) step(f, at);
+        }
+    }
+    return !f->changed;
+}
+
+/* Marks what the entry point uses: the functions that it can call and the variables that these name. */
+static void vd__spv_use(vd__reader *s) {
+    vd__spv_flow f;
+    memset(&f, 0, sizeof f);
+    f.s = s;
+    s->ids[s->words[s->entry_at + 2]].flags |= VD__ID_USED;
+    bool done = vd__spv_rounds(&f, vd__spv_mark);
+    for (uint32_t id = 0; !done && id < s->bound; id++) s->ids[id].flags |= VD__ID_USED;
+}
+
+/* Takes from the buffers' access what the kernel never does: what is left is an upper bound. */
+static void vd__spv_access(vd__reader *s) {
+    vd__reflection *out = s->out;
+    vd__spv_flow f;
+    memset(&f, 0, sizeof f);
+    f.s = s;
+    for (uint32_t i = 0; i < out->arg_count; i++)
+        if (out->args[i].kind != VD_ARG_VALUE) f.all |= (uint64_t)1 << i;
+    if (s->push) s->ids[s->push].args = f.all;
+    if (!vd__spv_rounds(&f, vd__spv_follow)) f.read = f.written = f.all;
+    for (uint32_t i = 0; i < out->arg_count; i++) {
+        if (out->args[i].kind == VD_ARG_VALUE) continue;
+        out->args[i].access &= (f.read >> i & 1u ? (uint32_t)VD_READ : 0u) | (f.written >> i & 1u ? (uint32_t)VD_WRITE : 0u);
+        if (!out->args[i].access) out->args[i].access = VD_READ;
+    }
 }
 
 /* The words in this machine's order, in place where they can be read as they lie. */
@@ -7715,6 +7969,22 @@ static vd_result vd__spv_words(const vd_context *ctx, const vd_kernel_desc *desc
     memcpy(out->owned, desc->code, desc->code_size);
     for (size_t i = 0; first == swapped && i < desc->code_size / 4; i++) out->owned[i] = __builtin_bswap32(out->owned[i]);
     out->words = out->owned;
+    return VD_OK;
+}
+
+/* Rewrites LocalSizeId, which needs a feature of the device (maintenance4), as LocalSize, which has as many words. */
+static vd_result vd__spv_literal_size(vd__reader *s, size_t bytes) {
+    vd__reflection *out = s->out;
+    if (!out->owned) {
+        out->owned = (uint32_t *)vd__alloc(&s->ctx->host.allocator, bytes);
+        if (!out->owned) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory for a copy of the SPIR-V");
+        memcpy(out->owned, out->words, bytes);
+        out->words = out->owned;
+    }
+    uint32_t *w = out->owned + s->size_by_id;
+    w[0] = (w[0] & 0xFFFF0000u) | VD__OP_EXECUTION_MODE;
+    w[2] = VD__MODE_LOCAL_SIZE;
+    memcpy(w + 3, out->local_size, sizeof out->local_size);
     return VD_OK;
 }
 
@@ -7741,7 +8011,11 @@ static vd_result vd__spv_read(vd__reader *s, const vd_kernel_desc *desc) {
     r = vd__spv_walk(s);
     if (!r) r = vd__spv_entry(s, desc->entry);
     if (!r) r = vd__spv_local_size(s);
+    if (!r && (args || s->all_entries > 1)) vd__spv_use(s);
     if (!r) r = vd__spv_variables(s, args);
+    if (!r && args) vd__spv_access(s);
+    if (!r) vd__spv_order(s->out);
+    if (!r && s->size_by_id) r = vd__spv_literal_size(s, desc->code_size);
     vd__free(&s->ctx->host.allocator, s->ids);
     return r;
 }

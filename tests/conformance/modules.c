@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "tests/conformance/common.h"
 #include "tests/assembler.h"
+#include "tests/unit/data/modules.h"
 
 static vd_kernel kernel_of(fixture *f, const char *name, const uint32_t *words, size_t count) {
     vd_kernel_desc desc = { 0 };
@@ -162,6 +163,103 @@ TEST_EXECUTED(lengths_of_the_builder_end_with_the_view) {
     }
 }
 
-static const struct CMUnitTest cases[] = { CASE(lengths_end_with_the_view), CASE(lengths_of_the_builder_end_with_the_view) };
+/* c = a * b without `readonly`: a may be b, and readers do not wait for each other. */
+TEST(what_is_only_read_may_be_shared) {
+    float two[64], got[64];
+    for (int i = 0; i < 64; i++) two[i] = (float)i;
+    vd_kernel k = kernel_of(f, "mult", module_square, COUNT(module_square));
+    vd_buffer a = buffer_named(f->ctx, "a", VD_F32, 64, two), c[16];
+    for (int i = 0; i < 16; i++) c[i] = buffer_named(f->ctx, "c", VD_F32, 64, NULL);
+    OK(vd_wait_idle(f->ctx));
+    vd_list *list = list_begin(f->ctx);
+    uint64_t before = stats_of(f->ctx).barriers;
+    for (int i = 0; i < 16; i++) {
+        vd_arg args[] = { vd_b(a), vd_b(a), vd_b(c[i]), vd_u32(64) };
+        OK(dispatch(list, k, 64, args, 4));
+    }
+    assert_int_equal(stats_of(f->ctx).barriers, before);
+    OK(vd_submit(list, NULL, NULL));
+    OK(vd_buffer_read(f->ctx, c[15], 0, got, VD_WHOLE));
+    for (int i = 0; i < 64 && f->executes; i++) assert_true(got[i] == (float)(i * i));
+    vd_arg args[] = { vd_b(a), vd_b(c[0]), vd_b(a), vd_u32(64) };
+    FAILS(dispatch(vd_immediate(f->ctx, 0, 0), k, 64, args, 4), VD_ERROR_INVALID, "vd_dispatch 'mult'|'a'|'c'|same memory|one is written");
+}
+
+TEST_EXECUTED(matrices_come_as_they_lie) {
+    float a[16], b[8], c[4], got[32];
+    for (int i = 0; i < 16; i++) a[i] = (float)i;
+    for (int i = 0; i < 8; i++) b[i] = (float)(100 + i);
+    for (int i = 0; i < 4; i++) c[i] = (float)(200 + i);
+    vd_kernel k = kernel_of(f, "matrices", module_matrix_values, COUNT(module_matrix_values));
+    vd_buffer y = buffer_named(f->ctx, "y", VD_F32X4, 8, NULL);
+    OK(vd_run(f->ctx, k, 1, vd_b(y), vd_value(VD_F32X4X4, a), vd_value(VD_STRUCT(sizeof b), b), vd_value(VD_F32X2X2, c), vd_f32(300)));
+    OK(vd_buffer_read(f->ctx, y, 0, got, VD_WHOLE));
+    assert_memory_equal(got, a, sizeof a);
+    for (int row = 0; row < 4; row++) /* by rows: b[2 * row + column] */
+        for (int column = 0; column < 2; column++) assert_true(got[16 + 4 * column + row] == b[2 * row + column]);
+    assert_memory_equal(got + 24, c, sizeof c);
+    assert_true(got[28] == 300 && got[31] == 300);
+    FAILS(vd_run(f->ctx, k, 1, vd_b(y), vd_value(VD_F32X2X2, c), vd_value(VD_STRUCT(sizeof b), b), vd_value(VD_F32X2X2, c), vd_f32(300)), VD_ERROR_INVALID,
+          "vd_dispatch 'matrices'|'a'|f32x2x2|f32x4x4");
+}
+
+/* y[gl_WorkGroupID.x] = gl_LocalInvocationID of the last invocation, with the local size by id (SPIR-V 1.2) and without the feature that it needs. */
+TEST_EXECUTED(a_local_size_by_id) {
+    enum { VOID_T = 1, MAIN_T, U32, ARRAY, TO_T, TO_P, U32_P, ZERO, SIX, ONE, TO, MAIN, LABEL, U32X3, INPUT_P, ID, ID_X, IN_P, LOADED, AT, BOUND };
+    unit_module m;
+    memset(&m, 0, sizeof m);
+    m.count = 5;
+    unit_op(&m, 17, 1u, 1u);
+    unit_op(&m, 14, 2u, 0u, 1u);
+    unit_text(&m, 15, "main", 2u, 5u, (uint32_t)MAIN);
+    m.words[m.count++] = ID; /* the interface */
+    m.words[m.count - 6] += 1u << 16;
+    unit_op(&m, 331, 5u, (uint32_t)MAIN, 38u, (uint32_t)SIX, (uint32_t)ONE, (uint32_t)ONE);
+    unit_op(&m, 71, 3u, (uint32_t)ARRAY, 6u, 4u);
+    unit_op(&m, 71, 2u, (uint32_t)TO_T, 2u);
+    unit_op(&m, 72, 4u, (uint32_t)TO_T, 0u, 35u, 0u);
+    unit_op(&m, 71, 3u, (uint32_t)TO, 34u, 0u);
+    unit_op(&m, 71, 3u, (uint32_t)TO, 33u, 0u);
+    unit_op(&m, 71, 3u, (uint32_t)ID, 11u, 27u); /* LocalInvocationId */
+    unit_op(&m, 19, 1u, (uint32_t)VOID_T);
+    unit_op(&m, 33, 2u, (uint32_t)MAIN_T, (uint32_t)VOID_T);
+    unit_op(&m, 21, 3u, (uint32_t)U32, 32u, 0u);
+    unit_op(&m, 23, 3u, (uint32_t)U32X3, (uint32_t)U32, 3u);
+    unit_op(&m, 29, 2u, (uint32_t)ARRAY, (uint32_t)U32);
+    unit_op(&m, 30, 2u, (uint32_t)TO_T, (uint32_t)ARRAY);
+    unit_op(&m, 32, 3u, (uint32_t)TO_P, 12u, (uint32_t)TO_T);
+    unit_op(&m, 32, 3u, (uint32_t)U32_P, 12u, (uint32_t)U32);
+    unit_op(&m, 32, 3u, (uint32_t)INPUT_P, 1u, (uint32_t)U32X3);
+    unit_op(&m, 32, 3u, (uint32_t)IN_P, 1u, (uint32_t)U32);
+    unit_op(&m, 43, 3u, (uint32_t)U32, (uint32_t)ZERO, 0u);
+    unit_op(&m, 43, 3u, (uint32_t)U32, (uint32_t)SIX, 6u);
+    unit_op(&m, 43, 3u, (uint32_t)U32, (uint32_t)ONE, 1u);
+    unit_op(&m, 59, 3u, (uint32_t)TO_P, (uint32_t)TO, 12u);
+    unit_op(&m, 59, 3u, (uint32_t)INPUT_P, (uint32_t)ID, 1u);
+    unit_op(&m, 54, 4u, (uint32_t)VOID_T, (uint32_t)MAIN, 0u, (uint32_t)MAIN_T);
+    unit_op(&m, 248, 1u, (uint32_t)LABEL);
+    unit_op(&m, 65, 4u, (uint32_t)IN_P, (uint32_t)ID_X, (uint32_t)ID, (uint32_t)ZERO);
+    unit_op(&m, 61, 3u, (uint32_t)U32, (uint32_t)LOADED, (uint32_t)ID_X);
+    unit_op(&m, 65, 5u, (uint32_t)U32_P, (uint32_t)AT, (uint32_t)TO, (uint32_t)ZERO, (uint32_t)LOADED);
+    unit_op(&m, 62, 2u, (uint32_t)AT, (uint32_t)LOADED);
+    unit_op(&m, 253, 0u);
+    unit_op(&m, 56, 0u);
+    m.words[0] = 0x07230203;
+    m.words[1] = 0x00010300;
+    m.words[3] = BOUND;
+    vd_kernel k = kernel_of(f, "local size by id", m.words, m.count);
+    vd_kernel_info info;
+    OK(vd_kernel_query(f->ctx, k, &info));
+    assert_int_equal(info.local_size[0], 6);
+    assert_int_equal(m.words[1], 0x00010300);
+    vd_buffer to = buffer_u32(f->ctx, "to", 8, NULL);
+    OK(vd_run(f->ctx, k, 1, vd_b(to)));
+    for (uint32_t i = 0; i < 8; i++) assert_int_equal(read_u32(f->ctx, to, i), i < 6 ? i : 0);
+}
+
+static const struct CMUnitTest cases[] = {
+    CASE(lengths_end_with_the_view), CASE(lengths_of_the_builder_end_with_the_view), CASE(what_is_only_read_may_be_shared), CASE(matrices_come_as_they_lie),
+    CASE(a_local_size_by_id),
+};
 
 MAIN("modules", cases)

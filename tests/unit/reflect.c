@@ -103,6 +103,233 @@ static void our_own_assembler(void **state) {
     check_arg(&info, 1, "y", VD_ARG_BINDING, VD_F32, VD_READ_WRITE, 1, 0);
 }
 
+/* Access is what the kernel does, whatever it declares: atomics, modf, copies, function parameters, variables that hold addresses. */
+static void access_is_what_the_kernel_does(void **state) {
+    (void)state;
+    vd_kernel_info info = query(create(module_square, sizeof module_square));
+    assert_int_equal(info.arg_count, 4);
+    check_arg(&info, 0, "a", VD_ARG_BINDING, VD_F32, VD_READ, 0, 0);
+    check_arg(&info, 1, "b", VD_ARG_BINDING, VD_F32, VD_READ, 1, 0);
+    check_arg(&info, 2, "c", VD_ARG_BINDING, VD_F32, VD_WRITE, 2, 0);
+    static const struct { const char *name; uint32_t access; } expected[] = {
+        { "x", VD_READ }, { "y", VD_READ_WRITE }, { "s", VD_READ_WRITE }, { "u", VD_READ }, { "w", VD_WRITE }, { "q", VD_READ },
+        { "loaded", VD_READ }, { "passed", VD_READ }, { "chosen", VD_WRITE }, { "other", VD_WRITE }, { "counted", VD_READ_WRITE }, { "returned", VD_READ },
+        { "written", VD_WRITE }, { "unused", VD_READ }, { "n", 0 }
+    };
+    info = query(create(module_flows, sizeof module_flows));
+    assert_int_equal(info.arg_count, VD__COUNT(expected));
+    for (int i = 0; i < info.arg_count; i++) {
+        if (strcmp(info.args[i].name, expected[i].name) || info.args[i].access != expected[i].access)
+            fail_msg("argument %d '%s' has access %u, expected '%s' with %u", i, info.args[i].name, info.args[i].access, expected[i].name, expected[i].access);
+    }
+}
+
+/* ---- modules with a body of the test's: three storage buffers a, b, c of u32[] ---- */
+
+enum { T_VOID = 1, T_MAIN, T_U32, T_ARRAY, T_BLOCK, P_BLOCK, P_U32, ZERO, ONE, A, B, C, T_U64, T_PHYSICAL, P_PHYSICAL, MAIN, OTHER, P_VARIABLE, FREE = 40 };
+
+static void body_begin(unit_module *m, uint32_t entries) {
+    memset(m, 0, sizeof *m);
+    m->words[0] = 0x07230203;
+    m->words[1] = 0x00010300;
+    m->bound = 100;
+    m->count = 5;
+    unit_op(m, 17, 1u, 1u);
+    unit_op(m, 14, 2u, 0u, 1u);
+    unit_text(m, 15, "main", 2u, 5u, (uint32_t)MAIN);
+    if (entries > 1) unit_text(m, 15, "other", 2u, 5u, (uint32_t)OTHER);
+    unit_op(m, 16, 5u, (uint32_t)MAIN, 17u, 8u, 1u, 1u);
+    if (entries > 1) unit_op(m, 16, 5u, (uint32_t)OTHER, 17u, 4u, 2u, 1u);
+    unit_text(m, 5, "a", 1u, (uint32_t)A);
+    unit_text(m, 5, "b", 1u, (uint32_t)B);
+    unit_text(m, 5, "c", 1u, (uint32_t)C);
+    unit_op(m, 71, 3u, (uint32_t)T_ARRAY, 6u, 4u);
+    unit_op(m, 71, 2u, (uint32_t)T_BLOCK, 2u);
+    unit_op(m, 72, 4u, (uint32_t)T_BLOCK, 0u, 35u, 0u);
+    for (uint32_t i = 0; i < 3; i++) {
+        unit_op(m, 71, 3u, A + i, 34u, 0u);
+        unit_op(m, 71, 3u, A + i, 33u, entries > 1 && i == 2 ? 0 : i); /* a and c share a binding, in different entry points */
+    }
+    unit_op(m, 19, 1u, (uint32_t)T_VOID);
+    unit_op(m, 33, 2u, (uint32_t)T_MAIN, (uint32_t)T_VOID);
+    unit_op(m, 21, 3u, (uint32_t)T_U32, 32u, 0u);
+    unit_op(m, 21, 3u, (uint32_t)T_U64, 64u, 0u);
+    unit_op(m, 29, 2u, (uint32_t)T_ARRAY, (uint32_t)T_U32);
+    unit_op(m, 30, 2u, (uint32_t)T_BLOCK, (uint32_t)T_ARRAY);
+    unit_op(m, 32, 3u, (uint32_t)P_BLOCK, 12u, (uint32_t)T_BLOCK);
+    unit_op(m, 32, 3u, (uint32_t)P_U32, 12u, (uint32_t)T_U32);
+    unit_op(m, 32, 3u, (uint32_t)P_PHYSICAL, 5349u, (uint32_t)T_U32);
+    unit_op(m, 32, 3u, (uint32_t)P_VARIABLE, 7u, (uint32_t)P_U32);
+    unit_op(m, 43, 3u, (uint32_t)T_U32, (uint32_t)ZERO, 0u);
+    unit_op(m, 43, 3u, (uint32_t)T_U32, (uint32_t)ONE, 1u);
+    for (uint32_t i = 0; i < 3; i++) unit_op(m, 59, 3u, (uint32_t)P_BLOCK, A + i, 12u);
+}
+
+static void function_begin(unit_module *m, uint32_t id, uint32_t label) {
+    unit_op(m, 54, 4u, (uint32_t)T_VOID, id, 0u, (uint32_t)T_MAIN);
+    unit_op(m, 248, 1u, label);
+}
+
+static void function_end(unit_module *m) {
+    unit_op(m, 253, 0u);
+    unit_op(m, 56, 0u);
+}
+
+static void body_access(unit_module *m, uint32_t a, uint32_t b, uint32_t c) {
+    m->words[3] = m->bound;
+    vd_kernel_info info = query(create(m->words, m->count * 4));
+    assert_int_equal(info.arg_count, 3);
+    if (info.args[0].access != a || info.args[1].access != b || info.args[2].access != c)
+        fail_msg("access %u %u %u, expected %u %u %u", info.args[0].access, info.args[1].access, info.args[2].access, a, b, c);
+}
+
+/* Pointers through OpSelect, OpPhi, OpPtrAccessChain, OpCopyObject, variables and functions that are defined after their callers. */
+static void access_follows_pointers(void **state) {
+    unit_module m;
+    uint32_t id = FREE;
+    (void)state;
+    body_begin(&m, 1);
+    function_begin(&m, MAIN, id++);
+    uint32_t a = id++, b = id++, chosen = id++, moved = id++, same = id++, value = id++, condition = id++;
+    unit_op(&m, 65, 5u, (uint32_t)P_U32, a, (uint32_t)A, (uint32_t)ZERO, (uint32_t)ONE);
+    unit_op(&m, 65, 5u, (uint32_t)P_U32, b, (uint32_t)B, (uint32_t)ZERO, (uint32_t)ONE);
+    unit_op(&m, 1, 2u, (uint32_t)T_U32, condition);
+    unit_op(&m, 169, 5u, (uint32_t)P_U32, chosen, condition, a, b);
+    unit_op(&m, 67, 4u, (uint32_t)P_U32, moved, chosen, (uint32_t)ONE);
+    unit_op(&m, 83, 3u, (uint32_t)P_U32, same, moved);
+    unit_op(&m, 62, 2u, same, (uint32_t)ONE);
+    unit_op(&m, 65, 5u, (uint32_t)P_U32, value, (uint32_t)C, (uint32_t)ZERO, (uint32_t)ONE);
+    unit_op(&m, 61, 3u, (uint32_t)T_U32, id++, value);
+    function_end(&m);
+    body_access(&m, VD_WRITE, VD_WRITE, VD_READ);
+
+    /* main: p = &a[1]; q = phi(p, r); r = q + 1; store(&b[1]); *q is read; store is defined behind its callers */
+    enum { T_STORE = 90, STORE, CALLER, PARAM };
+    body_begin(&m, 1);
+    unit_op(&m, 33, 3u, (uint32_t)T_STORE, (uint32_t)T_VOID, (uint32_t)P_U32);
+    function_begin(&m, MAIN, id = FREE);
+    uint32_t label = id++, loop = id++, phi = id++, next = id++, called = id++;
+    a = id++, b = id++;
+    unit_op(&m, 65, 5u, (uint32_t)P_U32, a, (uint32_t)A, (uint32_t)ZERO, (uint32_t)ONE);
+    unit_op(&m, 65, 5u, (uint32_t)P_U32, b, (uint32_t)B, (uint32_t)ZERO, (uint32_t)ONE);
+    unit_op(&m, 249, 1u, loop);
+    unit_op(&m, 248, 1u, loop);
+    unit_op(&m, 245, 6u, (uint32_t)P_U32, phi, a, label, next, loop);
+    unit_op(&m, 67, 4u, (uint32_t)P_U32, next, phi, (uint32_t)ONE);
+    unit_op(&m, 61, 3u, (uint32_t)T_U32, id++, phi);
+    unit_op(&m, 57, 4u, (uint32_t)T_VOID, called, (uint32_t)CALLER, b);
+    function_end(&m);
+    unit_op(&m, 54, 4u, (uint32_t)T_VOID, (uint32_t)CALLER, 0u, (uint32_t)T_STORE);
+    unit_op(&m, 55, 2u, (uint32_t)P_U32, id);
+    unit_op(&m, 248, 1u, id + 1);
+    unit_op(&m, 57, 4u, (uint32_t)T_VOID, id + 2, (uint32_t)STORE, id);
+    function_end(&m);
+    unit_op(&m, 54, 4u, (uint32_t)T_VOID, (uint32_t)STORE, 0u, (uint32_t)T_STORE);
+    unit_op(&m, 55, 2u, (uint32_t)P_U32, (uint32_t)PARAM);
+    unit_op(&m, 248, 1u, id + 3);
+    unit_op(&m, 62, 2u, (uint32_t)PARAM, (uint32_t)ONE);
+    function_end(&m);
+    body_access(&m, VD_READ, VD_WRITE, VD_READ);
+
+    /* a variable that holds &c[1], and a copy from a to b by OpCopyMemory */
+    body_begin(&m, 1);
+    function_begin(&m, MAIN, id = FREE);
+    uint32_t variable = ++id, held = ++id, c = ++id;
+    a = ++id, b = ++id;
+    unit_op(&m, 59, 3u, (uint32_t)P_VARIABLE, variable, 7u);
+    unit_op(&m, 65, 5u, (uint32_t)P_U32, a, (uint32_t)A, (uint32_t)ZERO, (uint32_t)ONE);
+    unit_op(&m, 65, 5u, (uint32_t)P_U32, b, (uint32_t)B, (uint32_t)ZERO, (uint32_t)ONE);
+    unit_op(&m, 65, 5u, (uint32_t)P_U32, c, (uint32_t)C, (uint32_t)ZERO, (uint32_t)ONE);
+    unit_op(&m, 62, 2u, variable, c);
+    unit_op(&m, 61, 3u, (uint32_t)P_U32, held, variable);
+    unit_op(&m, 228, 4u, held, (uint32_t)ONE, (uint32_t)ZERO, (uint32_t)ONE);
+    unit_op(&m, 63, 2u, b, a);
+    function_end(&m);
+    body_access(&m, VD_READ, VD_WRITE, VD_WRITE);
+
+    /* an address that was made of an integer may be any buffer's */
+    body_begin(&m, 1);
+    unit_op(&m, 46, 2u, (uint32_t)T_U64, (uint32_t)FREE);
+    function_begin(&m, MAIN, FREE + 1);
+    unit_op(&m, 120, 3u, (uint32_t)P_PHYSICAL, (uint32_t)FREE + 2, (uint32_t)FREE);
+    unit_op(&m, 62, 4u, (uint32_t)FREE + 2, (uint32_t)ONE, 2u, 4u);
+    function_end(&m);
+    body_access(&m, VD_WRITE, VD_WRITE, VD_WRITE);
+}
+
+/* With several entry points the arguments are what the chosen one uses, directly or through functions. */
+static void several_entry_points(void **state) {
+    unit_module m;
+    uint32_t id = FREE;
+    vd_kernel_desc d;
+    (void)state;
+    body_begin(&m, 2);
+    for (uint32_t i = 0; i < 3; i++) { /* main uses a; other calls 3 functions deep, the last of which stores to b and reads c */
+        uint32_t at = 0, of = i == 0 ? (uint32_t)MAIN : i == 1 ? (uint32_t)OTHER : 80u;
+        function_begin(&m, of, id++);
+        if (i == 0) {
+            unit_op(&m, 65, 5u, (uint32_t)P_U32, at = id++, (uint32_t)A, (uint32_t)ZERO, (uint32_t)ONE);
+            unit_op(&m, 61, 3u, (uint32_t)T_U32, id++, at);
+        } else unit_op(&m, 57, 3u, (uint32_t)T_VOID, id++, i == 1 ? 80u : 81u);
+        function_end(&m);
+    }
+    function_begin(&m, 81, id++);
+    unit_op(&m, 65, 5u, (uint32_t)P_U32, id, (uint32_t)B, (uint32_t)ZERO, (uint32_t)ONE);
+    unit_op(&m, 65, 5u, (uint32_t)P_U32, id + 1, (uint32_t)C, (uint32_t)ZERO, (uint32_t)ONE);
+    unit_op(&m, 63, 2u, id, id + 1);
+    function_end(&m);
+    m.words[3] = m.bound;
+    memset(&d, 0, sizeof d);
+    d.name = "k";
+    d.code = m.words;
+    d.code_size = m.count * 4;
+    assert_int_equal(vd_kernel_create(ctx, &d).id, 0);
+    CHECK_TEXT("2 compute entry points, desc.entry has to name one");
+    d.entry = "main";
+    vd_kernel_info info = query(vd_kernel_create(ctx, &d));
+    assert_int_equal(info.arg_count, 1);
+    check_arg(&info, 0, "a", VD_ARG_BINDING, VD_U32, VD_READ, 0, 0);
+    assert_int_equal(info.local_size[0], 8);
+    d.entry = "other";
+    info = query(vd_kernel_create(ctx, &d));
+    assert_int_equal(info.arg_count, 2);
+    check_arg(&info, 0, "c", VD_ARG_BINDING, VD_U32, VD_READ, 0, 0);
+    check_arg(&info, 1, "b", VD_ARG_BINDING, VD_U32, VD_WRITE, 1, 0);
+    assert_int_equal(info.local_size[1], 2);
+}
+
+static void matrices_among_the_values(void **state) {
+    (void)state;
+    vd_kernel_info info = query(create(module_matrices, sizeof module_matrices));
+    assert_int_equal(info.arg_count, 10);
+    check_arg(&info, 0, "y", VD_ARG_BINDING, VD_BYTES, VD_WRITE, 0, 0);
+    check_arg(&info, 1, "a", VD_ARG_VALUE, VD_F32X4X4, 0, 0, 64);
+    check_arg(&info, 2, "b", VD_ARG_VALUE, VD_BYTES, 0, 64, 32);           /* by rows */
+    check_arg(&info, 3, "c", VD_ARG_VALUE, VD_F32X2X2, 0, 96, 16);
+    check_arg(&info, 4, "d", VD_ARG_VALUE, VD_BYTES, 0, 112, 48);          /* columns of 3 every 16 bytes */
+    check_arg(&info, 5, "e", VD_ARG_VALUE, VD_BYTES, 0, 160, 32);
+    check_arg(&info, 6, "f", VD_ARG_VALUE, VD_BYTES, 0, 192, 32);
+    check_arg(&info, 7, "g", VD_ARG_VALUE, VD_BYTES, 0, 224, 48);          /* a struct that ends with a matrix */
+    check_arg(&info, 8, "h", VD_ARG_VALUE, VD_BYTES, 0, 272, 32);          /* an array of matrices */
+    check_arg(&info, 9, "i", VD_ARG_VALUE, VD_F32, 0, 304, 4);
+    static uint32_t words[VD__COUNT(module_matrices)];
+    memcpy(words, module_matrices, sizeof words);
+    for (uint32_t at = 5, left = 2; left; at += words[at] >> 16) /* the stride of a, behind that of y and of the struct */
+        if ((words[at] & 0xFFFFu) == 72 && words[at + 3] == VD__DECORATION_MATRIX_STRIDE && left-- == 1) words[at + 3] = VD__DECORATION_NON_WRITABLE;
+    vd_kernel k = create(words, sizeof words);
+    assert_int_equal(k.id, 0);
+    CHECK_TEXT("push-constant member 6 'g' without an explicit layout");
+}
+
+static void constants_to_be_set_are_refused(void **state) {
+    (void)state;
+    assert_int_equal(create(module_constants, sizeof module_constants).id, 0);
+    assert_int_equal(vd_error_result(), VD_ERROR_UNSUPPORTED);
+    CHECK_TEXT("specialization constant 'COUNT' (SpecId 3)");
+    assert_int_equal(create(module_local_id, sizeof module_local_id).id, 0);
+    CHECK_TEXT("specialization constant '' (SpecId 7)");
+}
+
 /* One word or instruction of the good module is changed; the text says what is wrong. */
 static void refused(unit_module *m, const char *text) {
     m->words[3] = m->bound;
@@ -213,12 +440,12 @@ static void random_bytes(void **state) {
 /* A changed module is refused, or it is one that can be read: either way nothing breaks. */
 static void mutations(void **state) {
     (void)state;
-    static const uint32_t *const modules[] = { module_saxpy, module_addr, module_shared };
-    static const size_t counts[] = { VD__COUNT(module_saxpy), VD__COUNT(module_addr), VD__COUNT(module_shared) };
+    static const uint32_t *const modules[] = { module_saxpy, module_addr, module_shared, module_flows };
+    static const size_t counts[] = { VD__COUNT(module_saxpy), VD__COUNT(module_addr), VD__COUNT(module_shared), VD__COUNT(module_flows) };
     uint64_t random = 7;
     uint32_t accepted = 0;
     for (int round = 0; round < 100000; round++) {
-        uint32_t which = unit_random(&random) % 3, changes = 1 + unit_random(&random) % 3;
+        uint32_t which = unit_random(&random) % VD__COUNT(modules), changes = 1 + unit_random(&random) % 3;
         size_t count = counts[which];
         uint32_t *copy = (uint32_t *)malloc(count * 4);
         memcpy(copy, modules[which], count * 4);
@@ -245,6 +472,8 @@ static void mutations(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         CASE(bindings_and_values), CASE(addresses), CASE(structs_arrays_and_vectors), CASE(other_byte_order_and_odd_address), CASE(our_own_assembler),
+        CASE(access_is_what_the_kernel_does), CASE(access_follows_pointers), CASE(several_entry_points), CASE(matrices_among_the_values),
+        CASE(constants_to_be_set_are_refused),
         CASE(bad_modules), CASE(bad_instructions), CASE(bad_resources), CASE(truncations), CASE(random_bytes), CASE(mutations)
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

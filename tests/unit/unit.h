@@ -53,9 +53,11 @@ static inline vd_stats unit_stats(vd_context *ctx) {
     return stats;
 }
 
-/* y = a * x + y in form and without the arithmetic: buffers x (read) and y (both), push constants a (f32) and n (u32), local size 64. */
+/* A kernel with the interface of y = a * x + y that stores x[n] + y[n] in y[n]: buffers x (read) and y (both), push constants a (f32) and n (u32), local
+   size 64. */
 static inline void unit_saxpy(unit_module *m) {
-    enum { VOID_T = 1, FUNCTION_T, F32, U32, ARRAY, X_T, Y_T, PUSH_T, X_P, Y_P, PUSH_P, X, Y, PUSH, ENTRY, LABEL, BOUND };
+    enum { VOID_T = 1, FUNCTION_T, F32, U32, ARRAY, X_T, Y_T, PUSH_T, X_P, Y_P, PUSH_P, X, Y, PUSH, ENTRY, LABEL, U32_P, F32_P, ZERO, ONE, AT_N, N, AT_X,
+           AT_Y, X_N, Y_N, SUM, BOUND };
     memset(m, 0, sizeof *m);
     m->bound = BOUND;
     m->count = 5;
@@ -94,8 +96,20 @@ static inline void unit_saxpy(unit_module *m) {
     unit_op(m, 59, 3u, X_P, X, 2u);
     unit_op(m, 59, 3u, Y_P, Y, 2u);
     unit_op(m, 59, 3u, PUSH_P, PUSH, 9u);
+    unit_op(m, 32, 3u, U32_P, 9u, U32);
+    unit_op(m, 32, 3u, F32_P, 2u, F32);
+    unit_op(m, 43, 3u, U32, ZERO, 0u);
+    unit_op(m, 43, 3u, U32, ONE, 1u);
     unit_op(m, 54, 4u, VOID_T, ENTRY, 0u, FUNCTION_T);
     unit_op(m, 248, 1u, LABEL);
+    unit_op(m, 65, 4u, U32_P, AT_N, PUSH, ONE);
+    unit_op(m, 61, 3u, U32, N, AT_N);
+    unit_op(m, 65, 5u, F32_P, AT_X, X, ZERO, N);
+    unit_op(m, 65, 5u, F32_P, AT_Y, Y, ZERO, N);
+    unit_op(m, 61, 3u, F32, X_N, AT_X);
+    unit_op(m, 61, 3u, F32, Y_N, AT_Y);
+    unit_op(m, 129, 4u, F32, SUM, X_N, Y_N);
+    unit_op(m, 62, 2u, AT_Y, SUM);
     unit_op(m, 253, 0u);
     unit_op(m, 56, 0u);
     m->words[0] = 0x07230203;
