@@ -1498,6 +1498,7 @@ typedef struct vd__launch {
 typedef struct vd__commands {
     uint64_t native[4];
     uint64_t value;            /* timeline value of its submission */
+    bool barrier_first;        /* it begins with a barrier for everything that was sent to its queue before */
 } vd__commands;
 
 typedef struct vd__copy_range { uint64_t from, to, size; } vd__copy_range;
@@ -1753,6 +1754,7 @@ struct vd_list {
     uint32_t commands;
     uint64_t staged;           /* bytes */
     uint32_t host_stages;      /* those whose writes the host may read: a barrier to the host ends the recording */
+    bool barrier_first;        /* see vd__commands */
     bool barred;               /* has a barrier: `entry` is what lies before it, `hazards` what lies behind the last */
     vd__hazards hazards, entry;
     struct vd__call *call;     /* the last dispatch: what the next one shares with it is not worked out again */
@@ -1876,8 +1878,9 @@ struct vd_context {
                      driver has none.
    queue_native      fills in what the driver calls a queue and what it belongs to.
    queue_submit      sends a recording, which raises the timeline to commands->value when done. It starts when all that was sent to its queue before is done
-                     and the queues of `waits` have reached their values; what raises those was submitted earlier. With commands == NULL only raises the
-                     timeline to `value`, so that every value handed out is reached even when a submission failed.
+                     and the queues of `waits` have reached their values; what raises those was submitted earlier. With commands->barrier_first, what was
+                     written before is visible to it. With commands == NULL only raises the timeline to `value`, so that every value handed out is
+                     reached even when a submission failed.
    queue_value       the timeline now; UINT64_MAX: device lost.
    queue_capturing   whether what is submitted now goes into a graph of the caller's and does not run. Asked where dev->capturable only. Such a submission
                      counts as done; it uses no staging memory, and fails where it would have to wait for another queue.
@@ -3773,6 +3776,7 @@ typedef struct vd__vk_arena {
 typedef struct vd__vk_commands {
     VkCommandPool pool;
     VkCommandBuffer buffer;
+    VkCommandBuffer lead;      /* submitted before `buffer` if a barrier comes first; NULL until then */
     VkAllocationCallbacks callbacks; /* of the pool */
     vd__vk_arena arena;
 
@@ -3885,6 +3889,17 @@ VD__SMALL
 
 /* ---- recordings ---- */
 
+static vd_result vd__vk_commands_allocate(vd__vk_device *vk, VkCommandPool pool, VkCommandBuffer *out) {
+    VD__VK_STRUCT(VkCommandBufferAllocateInfo, info, VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO);
+    info.commandPool = pool;
+    info.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
+    info.commandBufferCount = 1;
+    VkResult result = vk->vkAllocateCommandBuffers(vk->handle, &info, out);
+    if (!result) return VD_OK;
+    *out = NULL;
+    return vd__vk_fail(result, "vkAllocateCommandBuffers");
+}
+
 static vd_result vd__vk_commands_start(vd__vk_device *vk, vd__vk_commands *vc) {
     VD__VK_STRUCT(VkCommandPoolCreateInfo, pool, VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO);
     pool.queueFamilyIndex = vk->family;
@@ -3893,13 +3908,7 @@ static vd_result vd__vk_commands_start(vd__vk_device *vk, vd__vk_commands *vc) {
     vc->callbacks.pfnReallocation = vd__vk_arena_retake;
     vc->callbacks.pfnFree = vd__vk_arena_give;
     VkResult result = vk->vkCreateCommandPool(vk->handle, &pool, &vc->callbacks, &vc->pool);
-    if (result) return vd__vk_fail(result, "vkCreateCommandPool");
-    VD__VK_STRUCT(VkCommandBufferAllocateInfo, info, VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO);
-    info.commandPool = vc->pool;
-    info.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
-    info.commandBufferCount = 1;
-    result = vk->vkAllocateCommandBuffers(vk->handle, &info, &vc->buffer);
-    return result ? vd__vk_fail(result, "vkAllocateCommandBuffers") : VD_OK;
+    return result ? vd__vk_fail(result, "vkCreateCommandPool") : vd__vk_commands_allocate(vk, vc->pool, &vc->buffer);
 }
 
 static vd_result vd__vk_commands_create(vd__device *dev, vd__commands *c) {
@@ -3944,6 +3953,19 @@ static void vd__vk_commands_forget(vd__vk_commands *vc) {
     vc->values_passed = false;
 }
 
+static vd_result vd__vk_buffer_begin(vd__vk_device *vk, VkCommandBuffer buffer) {
+    VD__VK_STRUCT(VkCommandBufferBeginInfo, info, VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO);
+    info.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
+    VkResult result = vk->vkBeginCommandBuffer(buffer, &info);
+    return result ? vd__vk_fail(result, "vkBeginCommandBuffer") : VD_OK;
+}
+
+static vd_result vd__vk_buffer_end(vd__vk_device *vk, const vd__vk_commands *vc, VkCommandBuffer buffer) {
+    VkResult result = vk->vkEndCommandBuffer(buffer);
+    if (vc->arena.failed) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "Vulkan: no host memory for the commands of a recording");
+    return result ? vd__vk_fail(result, "vkEndCommandBuffer") : VD_OK;
+}
+
 static vd_result vd__vk_commands_begin(vd__device *dev, vd__commands *c) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     vd__vk_commands *vc = vd__vk_commands_of(c);
@@ -3953,17 +3975,12 @@ static vd_result vd__vk_commands_begin(vd__device *dev, vd__commands *c) {
     VkResult result = vk->vkResetCommandPool(vk->handle, vc->pool, 0);
     if (result) return vd__vk_fail(result, "vkResetCommandPool");
     vd__vk_arena_reset(&vc->arena);
-    VD__VK_STRUCT(VkCommandBufferBeginInfo, info, VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO);
-    info.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
-    result = vk->vkBeginCommandBuffer(vc->buffer, &info);
-    return result ? vd__vk_fail(result, "vkBeginCommandBuffer") : VD_OK;
+    return vd__vk_buffer_begin(vk, vc->buffer);
 }
 
 static vd_result vd__vk_commands_end(vd__device *dev, vd__commands *c) {
     vd__vk_commands *vc = vd__vk_commands_of(c);
-    VkResult result = vd__vk_device_of(dev)->vkEndCommandBuffer(vc->buffer);
-    if (vc->arena.failed) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "Vulkan: no host memory for the commands of a recording");
-    return result ? vd__vk_fail(result, "vkEndCommandBuffer") : VD_OK;
+    return vd__vk_buffer_end(vd__vk_device_of(dev), vc, vc->buffer);
 }
 
 /* ---- descriptor sets ---- */
@@ -4170,7 +4187,7 @@ static VD__APART vd_result vd__vk_values_write(vd__device *dev, vd__vk_commands 
 
 /* ---- commands ---- */
 
-static void vd__vk_record_barrier(vd__device *dev, vd__commands *c, uint32_t from, uint32_t to) {
+static void vd__vk_barrier(vd__device *dev, VkCommandBuffer buffer, uint32_t from, uint32_t to) {
     VD__VK_STRUCT(VkMemoryBarrier, barrier, VK_STRUCTURE_TYPE_MEMORY_BARRIER);
     VkPipelineStageFlags before = 0, after = 0;
     if (vd__vk_device_of(dev)->move_bytes != UINT64_MAX) { /* a transfer may be a kernel's */
@@ -4185,7 +4202,21 @@ static void vd__vk_record_barrier(vd__device *dev, vd__commands *c, uint32_t fro
     VD__VK_STAGE(VD__STAGE_TRANSFER, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT, VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT)
     VD__VK_STAGE(VD__STAGE_HOST, VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_WRITE_BIT, VK_ACCESS_HOST_READ_BIT)
 #undef VD__VK_STAGE
-    vd__vk_device_of(dev)->vkCmdPipelineBarrier(vd__vk_commands_of(c)->buffer, before, after, 0, 1, &barrier, 0, NULL, 0, NULL);
+    vd__vk_device_of(dev)->vkCmdPipelineBarrier(buffer, before, after, 0, 1, &barrier, 0, NULL, 0, NULL);
+}
+
+static void vd__vk_record_barrier(vd__device *dev, vd__commands *c, uint32_t from, uint32_t to) {
+    vd__vk_barrier(dev, vd__vk_commands_of(c)->buffer, from, to);
+}
+
+/* Records the barrier that precedes a recording, into a command buffer of the same pool. */
+static VD__APART vd_result vd__vk_lead_record(vd__device *dev, vd__vk_commands *vc) {
+    vd__vk_device *vk = vd__vk_device_of(dev);
+    vd_result result = vc->lead ? VD_OK : vd__vk_commands_allocate(vk, vc->pool, &vc->lead);
+    if (!result) result = vd__vk_buffer_begin(vk, vc->lead);
+    if (result) return result;
+    vd__vk_barrier(dev, vc->lead, VD__STAGE_COMPUTE | VD__STAGE_TRANSFER, VD__STAGE_COMPUTE | VD__STAGE_TRANSFER);
+    return vd__vk_buffer_end(vk, vc, vc->lead);
 }
 
 static vd_result vd__vk_record_launch(vd__device *dev, vd__commands *c, const vd__launch *launch) {
@@ -4311,6 +4342,14 @@ static void vd__vk_queue_native(vd__device *dev, uint32_t queue, vd_native *out)
 static vd_result vd__vk_queue_submit(vd__device *dev, uint32_t queue, const vd__commands *c, uint64_t value, const vd__wait *waits, uint32_t wait_count) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     uint64_t reached = c ? c->value : value, wait_values[VD_MAX_QUEUES];
+    VkCommandBuffer buffers[2] = { NULL, NULL };
+    uint32_t buffer_count = 0;
+    if (c && c->barrier_first) {
+        vd_result r = vd__vk_lead_record(dev, vd__vk_commands_of(c));
+        if (r) return r;
+        buffers[buffer_count++] = vd__vk_commands_of(c)->lead;
+    }
+    if (c) buffers[buffer_count++] = vd__vk_commands_of(c)->buffer;
     VkSemaphore wait_semaphores[VD_MAX_QUEUES];
     VkPipelineStageFlags wait_stages[VD_MAX_QUEUES];
     for (uint32_t i = 0; i < wait_count; i++) {
@@ -4330,8 +4369,8 @@ static vd_result vd__vk_queue_submit(vd__device *dev, uint32_t queue, const vd__
     info.pWaitDstStageMask = wait_stages;
     info.signalSemaphoreCount = 1;
     info.pSignalSemaphores = &vk->timelines[queue];
-    info.commandBufferCount = c ? 1 : 0;
-    info.pCommandBuffers = c ? &vd__vk_commands_of(c)->buffer : NULL;
+    info.commandBufferCount = buffer_count;
+    info.pCommandBuffers = buffers;
     VkResult result = vk->vkQueueSubmit(vk->queues[queue], 1, &info, VK_NULL_HANDLE);
     return result ? vd__vk_fail(result, "vkQueueSubmit") : VD_OK;
 }
@@ -9888,6 +9927,7 @@ static void vd__list_send(vd_list *l) {
     uint64_t value = q->submitted + 1;
     if (l->host_stages) backend->record_barrier(device, c, l->host_stages, VD__STAGE_HOST);
     c->value = value;
+    c->barrier_first = l->barrier_first;
     vd_result r = backend->commands_end(device, c);
     vd__wait waits[VD_MAX_QUEUES];
     uint32_t wait_count = vd__queue_waits(q, waits);
@@ -9901,6 +9941,7 @@ static void vd__list_send(vd_list *l) {
     l->commands = 0;
     l->staged = 0;
     l->host_stages = 0;
+    l->barrier_first = false;
     vd__list_settle(l, value);
 }
 
@@ -10789,15 +10830,20 @@ static void vd__list_drop(vd_list *l) {
     vd__list_recycle(l);
 }
 
-/* Sends a list behind the open batch. Where its first accesses conflict with what went before, the batch ends with a barrier: the list was recorded before
-   anybody knew. `waits`: values of other queues of the device. */
+/* Sends a list after the open batch. The list was recorded without knowing what it would follow. If its first accesses conflict with earlier work, the batch
+   ends with a barrier, or the list begins with one if the batch is empty. `waits`: values of other queues of the device. */
 static vd_result vd__list_submit(vd_list *l, const uint64_t waits[VD_MAX_QUEUES]) {
     vd__queue *q = l->queue;
     if (l->output) vd__output_record(l);
     if (vd__hazards_meet(&q->open.hazards, l->barred ? &l->entry : &l->hazards)) {
-        vd_result r = q->open.recording ? VD_OK : vd__list_begin_recording(&q->open);
-        if (!r) r = vd__list_barrier(&q->open);
-        if (r) return r;
+        if (q->open.recording) {
+            vd_result r = vd__list_barrier(&q->open);
+            if (r) return r;
+        } else {
+            l->barrier_first = true;
+            l->stats.barriers++;
+            vd__hazards_clear(&q->open.hazards);
+        }
     }
     vd__queue_flush(q);
     for (uint32_t i = 0; i < l->use_count; i++) vd__storage_used(l->uses[i].storage, q, l->uses[i].written);

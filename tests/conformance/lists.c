@@ -44,6 +44,25 @@ TEST_EXECUTED(lists_and_immediate_work_follow_each_other) {
     assert_int_equal(read_u32(f->ctx, b, 0), expected);
 }
 
+/* What a list depends on was sent before, and is finished in every other round: the list is one submission nevertheless. */
+TEST_EXECUTED(a_list_after_earlier_work_is_one_submission) {
+    vd_kernel k = kernel_affine(f->ctx);
+    vd_buffer x = buffer_u32(f->ctx, "x", 4096, NULL);
+    uint32_t expected = 0;
+    for (uint32_t round = 0; round < 20; round++) {
+        OK(affine(vd_immediate(f->ctx, 0, 0), k, x, 4096, 3, round));
+        OK(round % 2 ? vd_wait_idle(f->ctx) : vd_flush(f->ctx));
+        uint64_t before = stats_of(f->ctx).submissions;
+        vd_list *list = list_begin(f->ctx);
+        OK(affine(list, k, x, 4096, 5, 1));
+        OK(vd_submit(list, NULL, NULL));
+        assert_int_equal(stats_of(f->ctx).submissions, before + 1);
+        expected = (expected * 3 + round) * 5 + 1;
+    }
+    assert_int_equal(read_u32(f->ctx, x, 0), expected);
+    assert_int_equal(read_u32(f->ctx, x, 4095), expected);
+}
+
 TEST(a_list_may_be_long) {
     vd_buffer b = buffer_u32(f->ctx, "b", 1000, NULL);
     vd_list *list = list_begin(f->ctx);
@@ -382,7 +401,8 @@ TEST(a_read_can_be_given_up) {
 }
 
 static const struct CMUnitTest cases[] = {
-    CASE(lists_take_effect_where_they_are_submitted), CASE(lists_and_immediate_work_follow_each_other), CASE(a_list_may_be_long),
+    CASE(lists_take_effect_where_they_are_submitted), CASE(lists_and_immediate_work_follow_each_other), CASE(a_list_after_earlier_work_is_one_submission),
+    CASE(a_list_may_be_long),
     CASE(immediate_work_is_sent_when_enough_has_gathered), CASE(writes_in_a_list_are_copied_when_recorded), CASE(a_discarded_list_does_nothing),
     CASE(a_watched_list_tells_what_became_of_it),
     CASE(an_empty_list_can_be_submitted), CASE(an_ended_list_takes_no_more), CASE(the_first_error_of_a_list_is_kept),

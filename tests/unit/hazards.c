@@ -68,6 +68,11 @@ static void spy_fill(vd__device *dev, vd__commands *c, const vd__memory *to, uin
 
 static vd_result spy_submit(vd__device *dev, uint32_t queue, const vd__commands *c, uint64_t value, const vd__wait *waits, uint32_t wait_count) {
     const stream *s = c ? recording_of(c) : NULL;
+    static const command first = { VD__STAGES_ALL, VD__STAGES_ALL, 0, 0, { { 0, 0, 0, 0 }, { 0, 0, 0, 0 } } };
+    if (c && c->barrier_first) {
+        assert_true(queue_stream.count < VD__COUNT(queue_stream.commands));
+        queue_stream.commands[queue_stream.count++] = first;
+    }
     for (uint32_t i = 0; s && i < s->count; i++) {
         assert_true(queue_stream.count < VD__COUNT(queue_stream.commands));
         queue_stream.commands[queue_stream.count++] = s->commands[i];
@@ -316,6 +321,27 @@ static void a_list_keeps_what_it_uses(void **state) {
     }
 }
 
+/* A list that conflicts with work that was sent already begins with a barrier and needs no submission besides its own. */
+static void a_list_is_one_submission(void **state) {
+    (void)state;
+    for (int finished = 0; finished < 2; finished++) {
+        run(a, b);
+        vd_flush(ctx);
+        if (finished) assert_int_equal(vd_wait_idle(ctx), VD_OK);
+        uint64_t submissions = unit_stats(ctx).submissions, before = barriers();
+        vd_list *l = vd_list_begin(ctx, NULL);
+        run_in(l, b, c);
+        assert_int_equal(vd_submit(l, NULL, NULL), VD_OK);
+        assert_int_equal(unit_stats(ctx).submissions, submissions + 1);
+        assert_int_equal(barriers(), before + 1);
+        l = vd_list_begin(ctx, NULL);
+        run_in(l, b, a); /* b was made visible, a is not in use since */
+        assert_int_equal(vd_submit(l, NULL, NULL), VD_OK);
+        assert_int_equal(unit_stats(ctx).submissions, submissions + 2);
+        assert_int_equal(barriers(), before + 1);
+    }
+}
+
 static void many_memories_grow_the_table(void **state) {
     (void)state;
     static vd_buffer many[300];
@@ -361,7 +387,8 @@ static void epochs(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = { cmocka_unit_test(random_streams), SITUATION(shared_reads_need_none), SITUATION(read_after_write_needs_one),
                                         SITUATION(one_barrier_serves_all), SITUATION(write_after_read_and_write), SITUATION(disjoint_ranges_need_none),
-                                        SITUATION(across_submissions), SITUATION(lists_merge), SITUATION(many_memories_grow_the_table),
+                                        SITUATION(across_submissions), SITUATION(lists_merge), SITUATION(a_list_is_one_submission),
+                                        SITUATION(many_memories_grow_the_table),
                                         SITUATION(a_barrier_goes_before_the_whole_command), SITUATION(a_list_keeps_what_it_uses),
                                         SITUATION(epochs) };
     return cmocka_run_group_tests(tests, NULL, NULL);
