@@ -3776,7 +3776,7 @@ typedef struct vd__vk_arena {
 typedef struct vd__vk_commands {
     VkCommandPool pool;
     VkCommandBuffer buffer;
-    VkCommandBuffer lead;      /* submitted before `buffer` if a barrier comes first; NULL until then */
+    VkCommandBuffer lead;      /* submitted before `buffer` if a barrier comes first */
     VkAllocationCallbacks callbacks; /* of the pool */
     vd__vk_arena arena;
 
@@ -3908,7 +3908,9 @@ static vd_result vd__vk_commands_start(vd__vk_device *vk, vd__vk_commands *vc) {
     vc->callbacks.pfnReallocation = vd__vk_arena_retake;
     vc->callbacks.pfnFree = vd__vk_arena_give;
     VkResult result = vk->vkCreateCommandPool(vk->handle, &pool, &vc->callbacks, &vc->pool);
-    return result ? vd__vk_fail(result, "vkCreateCommandPool") : vd__vk_commands_allocate(vk, vc->pool, &vc->buffer);
+    if (result) return vd__vk_fail(result, "vkCreateCommandPool");
+    vd_result r = vd__vk_commands_allocate(vk, vc->pool, &vc->buffer);
+    return r ? r : vd__vk_commands_allocate(vk, vc->pool, &vc->lead); /* now: the arena cuts no memory yet that outlives a reset */
 }
 
 static vd_result vd__vk_commands_create(vd__device *dev, vd__commands *c) {
@@ -4212,8 +4214,7 @@ static void vd__vk_record_barrier(vd__device *dev, vd__commands *c, uint32_t fro
 /* Records the barrier that precedes a recording, into a command buffer of the same pool. */
 static VD__APART vd_result vd__vk_lead_record(vd__device *dev, vd__vk_commands *vc) {
     vd__vk_device *vk = vd__vk_device_of(dev);
-    vd_result result = vc->lead ? VD_OK : vd__vk_commands_allocate(vk, vc->pool, &vc->lead);
-    if (!result) result = vd__vk_buffer_begin(vk, vc->lead);
+    vd_result result = vd__vk_buffer_begin(vk, vc->lead);
     if (result) return result;
     vd__vk_barrier(dev, vc->lead, VD__STAGE_COMPUTE | VD__STAGE_TRANSFER, VD__STAGE_COMPUTE | VD__STAGE_TRANSFER);
     return vd__vk_buffer_end(vk, vc, vc->lead);

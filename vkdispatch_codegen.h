@@ -12759,7 +12759,7 @@ static void vc__replay_block(vc_kernel *k, vc__node *n) {
     k->now = k->pin[n->at].block;
     b = &k->block[k->now];
     if (n->op == VC__OP_END) { vc__note_left(k, closed); return; }
-    if (n->op == VC__OP_FOR) n->flags |= (k->node[n->a[0]].flags | k->node[n->a[1]].flags) & VC__NODE_DIVERGES;
+    if (n->op == VC__OP_FOR) n->flags |= vc__flags_of_operands(k, n) & VC__NODE_DIVERGES;
     vc__begin_block_flags(k, b, (b->flags & ~(uint32_t)(VC__BLOCK_DIVERGES | VC__BLOCK_SPLITS | VC__BLOCK_UNMASKED)) | vc__flags_of(k, b->condition));
 }
 

@@ -111,6 +111,13 @@ static void back_edges(void **state) {
         VC_IF(r.k, vc_eq(r.id, r.n)) { next(r); } VC_ELSE(r.k) { vc_store(r.out, r.id, r.n); }
     }
     fails(r, "vc_barrier in kernel 'k': statement 3:" AT "'stop'");
+    r = begin(0);
+    VC_LOOP(r.k) { /* first, limit and step of a loop inside become known in the next round */
+        VC_FOR_STEP(r.k, j, vc_u32(0), r.n, vc_add(vc_get(r.count), vc_u32(1))) { vc_store(r.out, j, r.n); vc_barrier(r.k); }
+        vc_break_if(r.k, vc_eq(r.n, vc_u32(3)));
+        vc_set(r.count, r.id);
+    }
+    fails(r, "vc_barrier in kernel 'k': statement 4:" AT "'count'");
     for (int length = 2; length <= 40; length += 19) {
         for (int differs = 0; differs < 2; differs++) {
             r = begin(0);
