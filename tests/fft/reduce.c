@@ -965,7 +965,8 @@ static void short_blocks(void **state) {
     static const sample samples[] = {
         { { 300, 16, 3, 0 }, 2 }, { { 77, 5, 7, 0 }, 2 }, { { 40, 2, 100, 0 }, 2 }, { { 50, 3, 5, 7 }, 10 }, { { 50, 3, 5, 8 }, 10 }, { { 50, 3, 4, 8 }, 12 },
         { { 33, 4, 4, 4 }, 4 }, { { 9, 11, 13, 6 }, 8 }, { { 700, 2, 2, 0 }, 2 }, { { 6, 7, 12, 4 }, 10 }, { { 3, 700, 4, 0 }, 5 }, { { 64, 12, 40, 0 }, 2 },
-        { { 5, 4, 3000, 0 }, 2 }, { { 3, 3000, 0, 0 }, 1 }, { { 8, 1000, 0, 0 }, 1 }, { { 17, 520, 0, 0 }, 1 }, { { 20, 9, 300, 0 }, 2 }, { { 100, 70, 33, 0 }, 2 } };
+        { { 5, 4, 3000, 0 }, 2 }, { { 3, 3000, 0, 0 }, 1 }, { { 8, 1000, 0, 0 }, 1 }, { { 17, 520, 0, 0 }, 1 }, { { 20, 9, 300, 0 }, 2 },
+        { { 100, 70, 33, 0 }, 2 } };
     (void)state;
     need_device();
     setenv("VKDISPATCH_FFT_SHAPES", "gpu", 1);
@@ -1015,6 +1016,191 @@ static void short_rows_of_views(void **state) {
     vd_buffer_destroy(device_context, out);
 }
 
+/* ---- rounding errors: sums against double, where threads add up many elements ---- */
+
+typedef enum numbers { TENTHS, ALTERNATING, ONE_HUGE, TINY, MIXED, NUMBERS } numbers;
+
+static float number_at(numbers which, uint64_t i, uint64_t n) {
+    uint32_t h = hashed(i * 2 + 1);
+    switch (which) {
+    case ALTERNATING: return i % 2 ? -1000.1f : 1000.3f;
+    case ONE_HUGE: return i == n / 3 ? 1e9f : 0.1f;
+    case TINY: return 1.7e-37f;
+    case MIXED: return ldexpf((float)(h & 0xffff) / 65536 - 0.25f, (int)(h >> 16 & 15));
+    default: return 0.1f;
+    }
+}
+
+typedef struct summing { uint64_t shape[4]; uint32_t axes; uint64_t segments; } summing;
+
+static uint64_t summed_of(const summing *s) { return s->shape[0] * (s->shape[1] ? s->shape[1] : 1) * (s->shape[2] ? s->shape[2] : 1); }
+
+/* The result that an element belongs to; of segments, the first one has all elements but one for each of the others. */
+static uint64_t sum_of(const summing *s, uint64_t at) {
+    sample shape = { { s->shape[0], s->shape[1], s->shape[2], s->shape[3] }, s->axes };
+    uint64_t first = s->shape[0] - s->segments + 1;
+    if (s->segments) return at < first ? 0 : at - first + 1;
+    return result_of(&shape, at);
+}
+
+/* Runs a plan, with offsets if there are segments; `also` may be NULL. */
+static void run_sums(const summing *s, vd_reduce_desc *desc, const float *data, const float *with, uint64_t n, float *out, float *also, uint64_t results) {
+    vd_reduce_io io = { { 0 }, { 0 }, { 0 }, { 0 }, { 0 } };
+    uint32_t *offsets = (uint32_t *)malloc(4 * (results + 1));
+    assert_non_null(offsets);
+    for (uint32_t i = 0; i <= results; i++) offsets[i] = (uint32_t)(i ? n - results + i : 0);
+    memcpy(desc->shape, s->shape, sizeof desc->shape);
+    desc->axes = s->axes;
+    desc->segments = s->segments;
+    vd_reduce *plan = vd_reduce_create(device_context, desc);
+    if (!plan) fail_msg("%s", vd_error_text());
+    io.in = buffer_of(device_context, VD_F32, n, data);
+    if (with) io.with = buffer_of(device_context, VD_F32, n, with);
+    if (s->segments) io.offsets = buffer_of(device_context, VD_U32, results + 1, offsets);
+    io.out = buffer_of(device_context, VD_F32, results, NULL);
+    if (also) io.also = buffer_of(device_context, VD_F32, results, NULL);
+    for (int round = 0; round < 2; round++) { /* the same bits each time */
+        float *again = (float *)malloc(4 * results);
+        vd_result result = vd_reduce_run_io(plan, vd_immediate(device_context, 0, 0), &io);
+        if (!result) result = vd_buffer_read(device_context, io.out, 0, again, VD_WHOLE);
+        if (!result && also) result = vd_buffer_read(device_context, io.also, 0, also, VD_WHOLE);
+        if (result) fail_msg("%s", vd_error_text());
+        if (round) assert_memory_equal(out, again, 4 * results);
+        memcpy(out, again, 4 * results);
+        free(again);
+    }
+    vd_buffer_destroy(device_context, io.in);
+    vd_buffer_destroy(device_context, io.with);
+    vd_buffer_destroy(device_context, io.offsets);
+    vd_buffer_destroy(device_context, io.out);
+    vd_buffer_destroy(device_context, io.also);
+    vd_reduce_destroy(plan);
+    free(offsets);
+}
+
+static void plus(vc_kernel *k, const vc_val *pair, vc_val *out, void *user) {
+    (void)k, (void)user;
+    *out = vc_add(pair[0], pair[1]);
+}
+
+/* Sum, mean, norm, dot product, a map and a combine are off by at most 4 eps log2(n) times the sum of magnitudes. */
+static void check_sums(const summing *s, numbers which, int form) {
+    uint64_t n = summed_of(s), results = s->segments ? s->segments : sum_of(s, n - 1) + 1;
+    float *data = (float *)malloc(4 * n), *out = (float *)malloc(4 * results), two = 2;
+    double *sum = (double *)calloc(results, sizeof *sum), *size = (double *)calloc(results, sizeof *size), *count = (double *)calloc(results, sizeof *count);
+    vd_reduce_desc desc = { 0 };
+    assert_true(data && out && sum && size && count);
+    for (uint64_t i = 0; i < n; i++) {
+        double x = (double)(data[i] = number_at(which, i, n));
+        uint64_t r = sum_of(s, i);
+        double term = form == 2 || form == 3 ? x * x : form == 4 ? 2 * x * x : x;
+        sum[r] += term;
+        size[r] += fabs(term);
+        count[r]++;
+    }
+    desc.op = form == 1 ? VD_REDUCE_MEAN : form == 2 ? VD_REDUCE_NORM : form == 3 ? VD_REDUCE_DOT : VD_REDUCE_DEFAULT;
+    if (form == 4) { desc.map = squared; desc.map_user = &two; }
+    if (form == 5) { desc.combine = plus; desc.identity = vc_f32(0); }
+    run_sums(s, &desc, data, form == 3 ? data : NULL, n, out, NULL, results);
+    for (uint64_t r = 0; r < results; r++) {
+        double got = (double)out[r], bound = 4 * 1.1920929e-7 * (count[r] > 2 ? log2(count[r]) : 1) * size[r];
+        if (form == 1) got *= count[r];
+        if (form == 2) got *= got;
+        if (fabs(got - sum[r]) > bound)
+            fail_msg("numbers %d, form %d, %llu elements, axes 0x%x, result %llu: got %.9g, wanted %.9g, which is %.1f times what is allowed", (int)which, form,
+                     (unsigned long long)n, s->axes, (unsigned long long)r, got, sum[r], fabs(got - sum[r]) / bound);
+    }
+    free(data);
+    free(out);
+    free(sum);
+    free(size);
+    free(count);
+}
+
+static void errors_of_sums(void **state) {
+    static const summing cases[] = { { { (1 << 22) + 1, 0, 0, 0 }, 1, 0 }, { { (1 << 20) - 1, 8, 0, 0 }, 1, 0 }, { { 70, 3, 8001, 0 }, 5, 0 },
+                                     { { 700000, 0, 0, 0 }, 1, 20000 }, { { 2000000, 0, 0, 0 }, 1, 3 }, { { 3, 500001, 0, 0 }, 2, 0 } };
+    (void)state;
+    need_device();
+    for (size_t c = 0; c < COUNT(cases); c++)
+        for (int which = 0; which < NUMBERS; which++) {
+            if (passes_over(6, 1)) continue;
+            int form = which == ONE_HUGE || which == TINY ? 0 : (int)(c + (size_t)which) % 6;
+            check_sums(&cases[c], (numbers)which, form);
+            if (which == TENTHS && form) check_sums(&cases[c], TENTHS, 0);
+        }
+    static const summing large = { { 30000001, 0, 0, 0 }, 1, 0 };
+    check_sums(&large, TENTHS, 0);
+}
+
+/* Normally distributed numbers around a million are stored as multiples of 1/16: their variance is to be right to 1e-5, their mean to the last place. */
+static void variance_far_from_zero(void **state) {
+    static const summing cases[] = { { { 1000003, 0, 0, 0 }, 1, 0 }, { { 300, 3000, 0, 0 }, 2, 0 }, { { 30000, 30, 0, 0 }, 1, 0 }, { { 40, 9, 700, 0 }, 5, 0 },
+                                     { { 400000, 0, 0, 0 }, 1, 5 }, { { 100000, 0, 0, 0 }, 1, 5000 }, { { 2000, 33, 0, 0 }, 2, 0 }, { { 900, 64, 0, 0 }, 2, 0 },
+                                     { { 300, 16, 12, 0 }, 2, 0 } };
+    (void)state;
+    need_device();
+    for (size_t c = 0; c < 2 * COUNT(cases); c++) {
+        if (passes_over(6, 1)) continue;
+        const summing *s = &cases[c / 2];
+        uint64_t n = summed_of(s), results = s->segments ? s->segments : sum_of(s, n - 1) + 1;
+        float *data = (float *)malloc(4 * n), *out = (float *)malloc(4 * results), *mean = (float *)malloc(4 * results);
+        double *sum = (double *)calloc(results, sizeof *sum), *far = (double *)calloc(results, sizeof *far);
+        double *count = (double *)calloc(results, sizeof *count);
+        vd_reduce_desc desc = { 0 };
+        assert_true(data && out && mean && sum && far && count);
+        for (uint64_t i = 0; i < n; i++) {
+            double u = (hashed(i * 3) % 1000000 + 0.5) / 1000000, v = (hashed(i * 5 + 1) % 1000000 + 0.5) / 1000000;
+            data[i] = (float)(1e6 + sqrt(-2 * log(u)) * cos(6.283185307179586 * v));
+            sum[sum_of(s, i)] += (double)data[i] - 1e6;
+            count[sum_of(s, i)]++;
+        }
+        for (uint64_t i = 0; i < n; i++) {
+            uint64_t r = sum_of(s, i);
+            double x = (double)data[i] - 1e6 - sum[r] / count[r];
+            far[r] += x * x;
+        }
+        desc.op = VD_REDUCE_VARIANCE;
+        desc.also = true;
+        if (c % 2) setenv("VKDISPATCH_FFT_SHAPES", "gpu", 1);
+        run_sums(s, &desc, data, NULL, n, out, mean, results);
+        unsetenv("VKDISPATCH_FFT_SHAPES");
+        for (uint64_t r = 0; r < results; r++) {
+            double wanted = far[r] / count[r], average = 1e6 + sum[r] / count[r];
+            if (fabs((double)out[r] - wanted) > 1e-5 * wanted || fabs((double)mean[r] - average) > 0.07)
+                fail_msg("case %d, result %llu: variance %.9g, wanted %.9g; mean %.9g, wanted %.9g", (int)c, (unsigned long long)r, (double)out[r], wanted,
+                         (double)mean[r], average);
+        }
+        free(data);
+        free(out);
+        free(mean);
+        free(sum);
+        free(far);
+        free(count);
+    }
+}
+
+/* Infinities and NaN give what they give without shifts and chains. */
+static void errors_with_infinities(void **state) {
+    static const summing rows = { { 3, 70001, 0, 0 }, 2, 0 };
+    static float data[3 * 70001];
+    float sums[3], variances[3], means[3];
+    vd_reduce_desc desc = { 0 };
+    (void)state;
+    need_device();
+    for (int i = 0; i < 3 * 70001; i++) data[i] = 1;
+    data[5] = INFINITY;
+    data[70001] = NAN;
+    data[140002] = -3e38f; /* a shift by this would overflow */
+    data[140003] = 3e38f;
+    run_sums(&rows, &desc, data, NULL, 3 * 70001, sums, NULL, 3);
+    assert_true(isinf(sums[0]) && sums[0] > 0 && isnan(sums[1]) && fabsf(sums[2]) < 1e33f);
+    desc.op = VD_REDUCE_VARIANCE;
+    desc.also = true;
+    run_sums(&rows, &desc, data, NULL, 3 * 70001, variances, means, 3);
+    assert_true(!(variances[0] < INFINITY) && isnan(variances[1]) && !(variances[2] < INFINITY) && isnan(means[1]));
+}
+
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(types_and_operations), cmocka_unit_test(shapes_and_axes), cmocka_unit_test(mapped), cmocka_unit_test(simple),
@@ -1022,6 +1208,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(own_operations), cmocka_unit_test(identities), cmocka_unit_test(segments), cmocka_unit_test(empty_segments),
         cmocka_unit_test(long_results), cmocka_unit_test(yes_and_no),
         cmocka_unit_test(as_for_a_gpu), cmocka_unit_test(short_rows), cmocka_unit_test(short_blocks), cmocka_unit_test(short_rows_of_views),
+        cmocka_unit_test(errors_of_sums), cmocka_unit_test(variance_far_from_zero), cmocka_unit_test(errors_with_infinities),
         cmocka_unit_test(views_and_repeats), cmocka_unit_test(without_wide_subgroups), cmocka_unit_test(bad_input),
     };
     all_cases = argc > 1 && !strcmp(argv[1], "-a");

@@ -2,10 +2,11 @@
 
        make bench-reduce
 
-   Sums of f32, inclusive scans of u32, sorts of u32 keys; sums, variances and argmins of many short rows, along a short axis that is not the last one, and
-   scans of short rows. The copy of short rows moves as many bytes as the operation reads and writes. Ours, CUB and the copy are timed in turn, each as one batch of some 50 ms that is recorded first,
-   from its submission to its end. CUB is device code: where nvcc is, `make` compiles tools/bench/cub.cu to a library that is opened at run time
-   (BENCH_CUB: its path); without it, or without CUDA, those figures are not run. BENCH_BYTES cuts the sizes. Results are compared with loops on the host. */
+   Sums of f32, inclusive scans of u32, sorts of u32 keys; sums, variances and argmins of many short rows, sums along a short axis that is not the last one,
+   and scans of short rows. The copy beside short rows moves as many bytes as the operation reads and writes. Ours, CUB and the copy are timed in turn, each as
+   one batch of some 50 ms that is recorded first, from its submission to its end. CUB is device code: where nvcc is, `make` compiles tools/bench/cub.cu to a
+   library that is opened at run time (BENCH_CUB: its path); without it, or without CUDA, those figures are not run. BENCH_BYTES cuts the sizes. Results are
+   compared with loops on the host. */
 #define _POSIX_C_SOURCE 200809L
 #define VKDISPATCH_CUDA
 #define VKDISPATCH_IMPLEMENTATION
