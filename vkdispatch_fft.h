@@ -5581,9 +5581,19 @@ static int vd__reduce_arguments(const vd_reduce *p, const vd_reduce_io *io, uint
    lies before the tile it gets in one of two ways. In one pass, it looks back: each tile publishes its own sum, then the sum up to its end, and the one behind
    adds up the former until it meets the latter (Merrill, Garland, Single-pass parallel prefix scan with decoupled look-back, 2016).
    Tiles are numbered by tickets in the order in which workgroups begin, so that whoever is waited for has begun, and nobody waits for ever.
-   Where it is known that waiting is not worth it, a first kernel makes the sums of the tiles, a second one scans them, and a third one does the rest. */
+   Where it is known that waiting is not worth it, a first kernel makes the sums of the tiles, a second one scans them, and a third one does the rest.
 
-enum { VD__SCAN_LOADS = 8, VD__SCAN_VECTOR = 4 };
+   Short rows are staged: a workgroup copies several consecutive rows into shared memory with coalesced loads, scans them there, and copies them out. Each
+   thread has a run of neighbouring elements of a row. Runs have an odd number of elements and rows are padded to whole runs, so that neighbouring threads
+   use different banks. */
+
+enum {
+    VD__SCAN_LOADS = 8,
+    VD__SCAN_VECTOR = 4,
+    VD__SCAN_RUN = 8,        /* elements of a run, about */
+    VD__SCAN_STAGED = 10,    /* elements of a thread in shared memory, at most */
+    VD__SCAN_SHORT = 512     /* elements of a short row, at most */
+};
 
 typedef enum vd__scan_mode {
     VD__SCAN_ALONE,          /* a row is one tile */
@@ -5592,6 +5602,7 @@ typedef enum vd__scan_mode {
     VD__SCAN_MIDDLE,         /* the second */
     VD__SCAN_GIVEN,          /* the third */
     VD__SCAN_COLUMNS,        /* along an axis that is not the last: rows of threads share columns */
+    VD__SCAN_ROWS,           /* short rows, several to a workgroup */
     VD__SCAN_MODES
 } vd__scan_mode;
 
@@ -5606,6 +5617,8 @@ struct vd_scan {
     uint64_t count, rows;    /* elements along the axis, how many times that */
     uint64_t inner;          /* elements from one to the next along the axis */
     uint64_t tiles;          /* of a row */
+    uint32_t run, runs;      /* of short rows: elements of a thread, an odd number, and threads of a row; 0: rows are not short */
+    uint32_t turns;          /* rows of a thread, one after the other, which may be more than one where a row has one thread */
     uint64_t slab;           /* of columns: elements of each that a kernel goes over, which begins with what the one before leaves, if that is not all */
     uint32_t threads;
     uint32_t vector;         /* neighbouring elements that a thread takes together */
@@ -5840,24 +5853,29 @@ static void vd__scan_leap(const vd__scan_writer *w, vc_val first, vc_ref left, v
 static vc_val vd__plan_padded(vc_val i, uint32_t shift) { return vc_add(i, vc_shr(i, vc_u32(shift))); }
 static vc_val vd__scan_padded(vc_val i) { return vd__plan_padded(i, 3); }
 
-/* What each thread has as the sum of those before it, `whole`: of all; through the two halves of an array (Hillis and Steele). */
-static vd__scan_state vd__scan_threads(const vd__scan_writer *w, vd__scan_state s, vd__scan_state *whole) {
+/* What each thread has as the sum of those before it, among `span` neighbours of which it is number `position`; `whole`: of all threads, if these are the
+   span; through the two halves of an array (Hillis and Steele). */
+static vd__scan_state vd__scan_neighbours(const vd__scan_writer *w, vd__scan_state s, vc_val position, uint32_t span, vd__scan_state *whole) {
     uint32_t step, half = 0;
     vc_val there;
     vd__scan_state before;
-    for (step = 1; step < w->threads; step *= 2, half = w->threads - half) {
+    for (step = 1; step < span; step *= 2, half = w->threads - half) {
         vd__scan_store(w, w->totals, vc_add(w->lane, vc_u32(half)), s);
         vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
-        there = vc_le(vc_u32(step), w->lane);
+        there = vc_le(vc_u32(step), position);
         before = vd__scan_load(w, w->totals, vc_add(vc_select(there, vc_sub(w->lane, vc_u32(step)), vc_u32(0)), vc_u32(half)));
         s = vd__scan_pick(there, vd__scan_both(w, before, s), s);
     }
     vd__scan_store(w, w->totals, vc_add(w->lane, vc_u32(half)), s);
     vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
-    *whole = vd__scan_load(w, w->totals, vc_u32(half + w->threads - 1));
-    there = vc_ne(w->lane, vc_u32(0));
+    if (whole) *whole = vd__scan_load(w, w->totals, vc_u32(half + w->threads - 1));
+    there = vc_ne(position, vc_u32(0));
     before = vd__scan_load(w, w->totals, vc_add(vc_select(there, vc_sub(w->lane, vc_u32(1)), vc_u32(0)), vc_u32(half)));
     return vd__scan_pick(there, before, vd__scan_nothing(w));
+}
+
+static vd__scan_state vd__scan_threads(const vd__scan_writer *w, vd__scan_state s, vd__scan_state *whole) {
+    return vd__scan_neighbours(w, s, w->lane, w->threads, whole);
 }
 
 /* Which element of the row component j of load i is. */
@@ -6176,6 +6194,83 @@ static void vd__scan_record_columns(vd__scan_writer *w) {
     if (slabs) VC_IF(w->k, vc_and(vc_eq(row, vc_u32(rows - 1)), vc_eq(near, column))) { vd__scan_give(w, near, vd__scan_load(w, sum, vc_u32(0))); }
 }
 
+/* ---- short rows ---- */
+
+/* Rows of a workgroup. */
+static uint32_t vd__scan_rows_of(const vd_scan *p) { return p->threads / p->runs * p->turns; }
+
+/* Loads of a thread. */
+static uint32_t vd__scan_row_loads(const vd_scan *p) { return (vd__scan_rows_of(p) * (uint32_t)p->count + p->threads - 1) / p->threads; }
+
+/* Cells of shared memory, those of loads past the last row included. */
+static uint32_t vd__scan_row_cells(const vd_scan *p) {
+    return (uint32_t)vd__plan_shares(vd__scan_row_loads(p) * p->threads, p->count) * p->run * p->runs;
+}
+
+/* Where element `at` of a workgroup's rows lies in shared memory. */
+static vc_val vd__scan_row_cell(const vd_scan *p, vc_val at) {
+    uint32_t count = (uint32_t)p->count, padding = p->run * p->runs - count;
+    return padding ? vc_add(at, vc_mul(vc_div(at, vc_u32(count)), vc_u32(padding))) : at;
+}
+
+/* Loads past the end repeat the last element, which is not stored again. */
+static void vd__scan_rows_in(const vd__scan_writer *w, vc_val first) {
+    const vd_scan *p = w->plan;
+    uint32_t loads = vd__scan_row_loads(p), i;
+    vc_val at, element;
+    vd__scan_state s[2 * VD__SCAN_STAGED];
+    for (i = 0; i < loads; i++) {
+        at = vc_add(first, vc_add(w->lane, vc_u32(i * w->threads)));
+        s[i] = vd__scan_cell(w, vc_min(at, vc_u32((uint32_t)(p->rows * p->count) - 1)), &element);
+    }
+    for (i = 0; i < loads; i++) vd__scan_store(w, w->sums, vd__scan_row_cell(p, vc_add(w->lane, vc_u32(i * w->threads))), s[i]);
+    vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
+}
+
+static void vd__scan_rows_out(const vd__scan_writer *w, vc_val first) {
+    const vd_scan *p = w->plan;
+    uint32_t mine = vd__scan_rows_of(p) * (uint32_t)p->count, loads = vd__scan_row_loads(p), i;
+    vc_val end = vc_min(vc_add(first, vc_u32(mine)), vc_u32((uint32_t)(p->rows * p->count)));
+    vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
+    for (i = 0; i < loads; i++) {
+        vc_val at = vc_add(w->lane, vc_u32(i * w->threads));
+        VC_IF(w->k, vc_lt(vc_add(first, at), end)) {
+            vc_store(w->out[0], vc_add(first, at), vc_cast(w->desc->type, vc_load(w->sums[0], vd__scan_row_cell(p, at))));
+        }
+    }
+}
+
+/* One run, in place. The last one of a row may be shorter. */
+static void vd__scan_row_run(const vd__scan_writer *w, vc_val row, vc_val run) {
+    const vd_scan *p = w->plan;
+    uint32_t i, last = (uint32_t)p->count - (p->runs - 1) * p->run;
+    vc_val base = vc_mul(vc_add(vc_mul(row, vc_u32(p->runs)), run), vc_u32(p->run));
+    vd__scan_state e[VD__SCAN_STAGED], s, with;
+    for (i = 0; i < p->run; i++) {
+        e[i] = vd__scan_load(w, w->sums, vc_add(base, vc_u32(i)));
+        if (i >= last) e[i] = vd__scan_pick(vc_lt(run, vc_u32(p->runs - 1)), e[i], vd__scan_nothing(w));
+        s = i ? vd__scan_both(w, s, e[i]) : e[i];
+    }
+    s = p->runs > 1 ? vd__scan_neighbours(w, s, run, p->runs, NULL) : vd__scan_nothing(w);
+    VC_IF(w->k, vc_lt(row, vc_u32(vd__scan_rows_of(p)))) {
+        for (i = 0; i < p->run; i++, s = with) {
+            with = vd__scan_both(w, s, e[i]);
+            vc_store(w->sums[0], vc_add(base, vc_u32(i)), vc_cast(w->type, vd__scan_result(w, s, with, e[i])));
+        }
+    }
+}
+
+static void vd__scan_record_rows(vd__scan_writer *w) {
+    const vd_scan *p = w->plan;
+    uint32_t turn, rows = vd__scan_rows_of(p), spare = p->threads % p->runs ? p->run * p->runs : 0; /* threads beyond the last row read there */
+    vc_val first = vc_mul(vc_group_id(w->k, 0), vc_u32(rows * (uint32_t)p->count)), row = vc_div(w->lane, vc_u32(p->runs));
+    vd__scan_shared(w, "sums", vd__scan_row_cells(p) + spare, w->sums);
+    if (p->runs > 1) vd__scan_shared(w, "totals", 2 * w->threads, w->totals);
+    vd__scan_rows_in(w, first);
+    for (turn = 0; turn < p->turns; turn++) vd__scan_row_run(w, vc_add(row, vc_u32(turn * w->threads)), vc_rem(w->lane, vc_u32(p->runs)));
+    vd__scan_rows_out(w, first);
+}
+
 /* ---- the plan ---- */
 
 /* The arguments, in the order in which vd__scan_arguments gives them. */
@@ -6196,7 +6291,7 @@ static void vd__scan_declare(vd__scan_writer *w) {
         if (w->wide && !p->keep) w->out[1] = vc_buffer(w->k, "out_vectors", vector, VC_WRITE | VC_ANY_TYPE | alias);
         if (p->keep) w->count = vc_buffer(w->k, "count", VC_U32, VC_WRITE);
     }
-    if (w->mode == VD__SCAN_ALONE || (w->mode == VD__SCAN_COLUMNS && p->slab == p->count)) return;
+    if (w->mode == VD__SCAN_ALONE || w->mode == VD__SCAN_ROWS || (w->mode == VD__SCAN_COLUMNS && p->slab == p->count)) return;
     w->states = vc_buffer(w->k, "states", w->mode == VD__SCAN_LOOK ? vd__scan_word(p) : w->type, VC_READ_WRITE);
     if (w->mode == VD__SCAN_LOOK || w->desc->segmented) w->flags = vc_buffer(w->k, "flags", VC_U32, VC_READ_WRITE);
     if (w->mode == VD__SCAN_COLUMNS) w->begin = vc_param(w->k, "begin", VC_U32);
@@ -6227,6 +6322,7 @@ static vd_result vd__scan_build(vd_scan *p, vd__scan_mode mode, bool vectors) {
     vd__scan_declare(&w);
     if (mode == VD__SCAN_MIDDLE) vd__scan_record_middle(&w);
     else if (mode == VD__SCAN_COLUMNS) vd__scan_record_columns(&w);
+    else if (mode == VD__SCAN_ROWS) vd__scan_record_rows(&w);
     else vd__scan_record_tile(&w);
     return vd__plan_kernel(p->ctx, w.k, &p->kernels[mode][vectors]);
 }
@@ -6242,6 +6338,19 @@ static bool vd__scan_may_wait(const vd_device_info *d) {
 
 /* How often a tile that has published nothing is looked at: a workgroup is over in some 10 us on a GPU, a look takes half of one. */
 static uint32_t vd__scan_patience(const vd_device_info *d) { return d->type == VD_DEVICE_CPU ? 200 : 4096; }
+
+/* Many short rows: about VD__SCAN_RUN elements a thread, an odd number, in at most half of the shared memory. */
+static void vd__scan_plan_rows(vd_scan *p, const vd_device_info *d, uint32_t size) {
+    uint32_t count = (uint32_t)p->count, limit = vd__plan_threads(d);
+    if (p->keep || p->inner > 1 || p->rows < VD__REDUCE_LANES || p->count > VD__SCAN_SHORT) return;
+    for (p->threads = 256; p->threads > VD__REDUCE_LANES && (p->threads > limit || p->threads * VD__SCAN_STAGED * size > d->limits.max_shared_bytes / 2);)
+        p->threads /= 2;
+    p->runs = (count + VD__SCAN_RUN - 1) / VD__SCAN_RUN;
+    p->run = (count + p->runs - 1) / p->runs | 1;
+    p->runs = (count + p->run - 1) / p->run;
+    p->turns = p->runs > 1 ? 1 : VD__SCAN_STAGED / p->run;
+    p->tiles = 1;
+}
 
 static void vd__scan_plan(vd_scan *p) {
     const vd_device_info *d = vd_device(p->ctx, 0);
@@ -6265,6 +6374,7 @@ static void vd__scan_plan(vd_scan *p) {
     p->patience = vd__scan_patience(d);
     p->flight = vd__plan_flight(d, 2 * (p->patience + 2) + p->threads * VD__SCAN_LOADS * p->vector); /* looks with others, looks alone, elements */
     p->long_words = (d->features & VD_FEATURE_ATOMIC_I64) != 0;
+    vd__scan_plan_rows(p, d, size);
 }
 
 static vd_result vd__scan_check_desc(vd_scan *p, const char *call) {
@@ -6297,12 +6407,13 @@ static vd_result vd__scan_check_desc(vd_scan *p, const char *call) {
 /* The kernels of a run, one after the other; none: the end. That of columns goes over one slab after the other. */
 static vd__scan_mode vd__scan_step(const vd_scan *p, uint32_t step) {
     if (p->inner > 1) return step * p->slab < p->count ? VD__SCAN_COLUMNS : VD__SCAN_MODES;
+    if (p->runs) return step ? VD__SCAN_MODES : VD__SCAN_ROWS;
     if (p->tiles == 1) return step ? VD__SCAN_MODES : VD__SCAN_ALONE;
     if (p->single) return step ? VD__SCAN_MODES : VD__SCAN_LOOK;
     return step > 2 ? VD__SCAN_MODES : (vd__scan_mode)(VD__SCAN_TOTALS + (int)step);
 }
 
-static bool vd__scan_by_vectors(vd__scan_mode mode) { return mode != VD__SCAN_MIDDLE && mode != VD__SCAN_COLUMNS; }
+static bool vd__scan_by_vectors(vd__scan_mode mode) { return mode != VD__SCAN_MIDDLE && mode != VD__SCAN_COLUMNS && mode != VD__SCAN_ROWS; }
 
 static vd_result vd__scan_try(const vd_scan *p, const char *call) {
     vd__fragment lift = vd__scan_lift_of(p), combine = vd__combine_of(p->desc.combine, p->desc.combine_user, vd__scan_type(p));
@@ -6379,7 +6490,7 @@ static int vd__scan_arguments(const vd_scan *p, const vd_scan_io *io, vd__scan_m
         if (vectors && !p->keep) args[count++] = vd_b(io->out);
         if (p->keep) args[count++] = vd_b(io->count);
     }
-    if (mode == VD__SCAN_ALONE || (mode == VD__SCAN_COLUMNS && p->slab == p->count)) return count;
+    if (mode == VD__SCAN_ALONE || mode == VD__SCAN_ROWS || (mode == VD__SCAN_COLUMNS && p->slab == p->count)) return count;
     args[count++] = vd_b(p->states);
     if (mode == VD__SCAN_LOOK || p->desc.segmented) args[count++] = vd_b(p->flags);
     if (mode == VD__SCAN_COLUMNS) args[count++] = vd_u32((uint32_t)(step * p->slab));
@@ -6396,7 +6507,8 @@ static vd_result vd__scan_run_step(vd_scan *p, vd_list *list, const vd_scan_io *
     if (result) return result;
     memset(&desc, 0, sizeof desc);
     desc.kernel = p->kernels[mode][vectors];
-    desc.groups[0] = mode == VD__SCAN_COLUMNS ? (p->rows + VD__REDUCE_LANES - 1) / VD__REDUCE_LANES : mode == VD__SCAN_MIDDLE ? p->rows : p->rows * p->tiles;
+    desc.groups[0] = mode == VD__SCAN_COLUMNS ? vd__plan_shares(p->rows, VD__REDUCE_LANES) : mode == VD__SCAN_MIDDLE ? p->rows :
+                     mode == VD__SCAN_ROWS ? vd__plan_shares(p->rows, vd__scan_rows_of(p)) : p->rows * p->tiles;
     desc.args = args;
     desc.arg_count = vd__scan_arguments(p, io, mode, step, vectors, args);
     return vd__plan_fly(list, &desc, desc.groups[0], mode == VD__SCAN_LOOK ? p->flight : UINT32_MAX);

@@ -276,6 +276,23 @@ static void segments_and_own_operations(void **state) {
     check(&wide);
 }
 
+/* Many rows of up to some hundred elements, of which a workgroup has several. */
+static void short_rows(void **state) {
+    static const uint64_t lengths[] = { 1, 2, 3, 4, 5, 7, 8, 9, 10, 16, 17, 33, 64, 65, 100, 127, 200, 255, 256, 511, 512, 513 };
+    (void)state;
+    need_device();
+    for (size_t i = 0; i < 3 * COUNT(lengths); i++) {
+        uint64_t n = lengths[i / 3];
+        sample s = { VD_REDUCE_SUM, VD_F32, { i % 5 < 2 ? 32 : 3000 / n + 35, n, 0, 0 }, 0, i % 2 == 0, i % 3 == 1, i % 4 == 3, i % 5 == 2, i % 7 == 3,
+                     ways[i % 2], i % 3 != 0 };
+        if (!s.last && i % 3 == 2) s.op = i % 2 ? VD_REDUCE_MAX : VD_REDUCE_PRODUCT;
+        if (s.last) s.op = VD_REDUCE_DEFAULT;
+        if (s.op == VD_REDUCE_PRODUCT) s.map = false; /* of floats powers of two would overflow */
+        if (i % 3) s.type = (vd_type)(VD_I8 + i / 2 % 11);
+        check(&s);
+    }
+}
+
 /* Columns of more than 65535 rows, after which llvmpipe ends any loop; what is carried from one part of them to the next. */
 static void long_columns(void **state) {
     static const sample samples[] = {
@@ -481,7 +498,7 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(types), cmocka_unit_test(operations), cmocka_unit_test(identities), cmocka_unit_test(lengths), cmocka_unit_test(shapes_and_axes),
         cmocka_unit_test(segments_and_own_operations), cmocka_unit_test(other_devices),
-        cmocka_unit_test(long_columns), cmocka_unit_test(compaction), cmocka_unit_test(simple),
+        cmocka_unit_test(short_rows), cmocka_unit_test(long_columns), cmocka_unit_test(compaction), cmocka_unit_test(simple),
         cmocka_unit_test(bad_input),
     };
     vd_context_desc plain = { 0 };
