@@ -415,6 +415,7 @@ VC_API vc_type vc_struct(vc_kernel *k, const char *name, const vc_member *member
 VC_API vc_type vc_array_type(vc_kernel *k, vc_type element, uint32_t count); /* the same one for the same element and count */
 VC_API uint32_t vc_size_of(vc_kernel *k, vc_type type);         /* bytes of any type; 0: no type of this kernel */
 VC_API uint32_t vc_offset_of(vc_kernel *k, vc_type type, uint32_t member); /* bytes; of an array's element, a matrix's column, ... too */
+/* The same type for equal members: names and types, in order. The name of the struct is for people. */
 
 /* ---- memory and arguments: statements; names are for people and may be anything, also NULL ---- */
 
@@ -10064,7 +10065,22 @@ VC_API vc_type vc_array_type(vc_kernel *k, vc_type element, uint32_t count) {
     for (i = 0; i < k->own_count; i++) if (k->own[i].element == element && k->own[i].count == count) return k->own[i].type;
     memset(&own, 0, sizeof own);
     own.element = element;
+static bool vc__same_name(const char *a, const char *b) { return a && b ? strcmp(a, b) == 0 : !a && !b; }
+
+/* The struct with these members; NULL: not declared yet. */
+static const vc__own *vc__find_struct(const vc_kernel *k, const vc_member *members, uint32_t count) {
+    uint32_t i, j;
+    for (i = 0; i < k->own_count; i++) {
+        const vc__own *own = &k->own[i];
+        if (own->element || own->count != count) continue;
+        for (j = 0; j < count && own->field[j].type == members[j].type && vc__same_name(own->field[j].name, members[j].name); j++) continue;
+        if (j == count) return own;
+    }
+    return NULL;
+}
+
     own.count = count;
+    const vc__own *same;
     own.shape = s;
     own.shape.depth++;
     own.shape.parts = (uint64_t)s.parts * count > VC__NIL ? VC__NIL : s.parts * count;
@@ -10073,6 +10089,8 @@ VC_API vc_type vc_array_type(vc_kernel *k, vc_type element, uint32_t count) {
 
 VC_API uint32_t vc_size_of(vc_kernel *k, vc_type type) { return vc__shape_of(k, type).size; }
 
+    same = vc__find_struct(k, members, count);
+    if (same) return same->type;
 /* Says that a type has no part i. */
 static void vc__refuse_part(vc_kernel *k, const char *call, vc_type type, uint32_t i) {
     vc__refuse(k, call, "part %u of %s, which has %u of them", i, vc__type_text(k, type).text, vc__direct_count(k, type));

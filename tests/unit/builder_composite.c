@@ -146,7 +146,7 @@ static void layout(void **state) {
     assert_int_equal(vc_offset_of(r.k, VC_F32C, 1), 4);
     assert_int_equal(vc_offset_of(r.k, VC_F32X3, 2), 8);
     assert_int_equal(list, vc_array_type(r.k, r.pair, 4));
-    assert_int_not_equal(r.pair, make_pair(r.k)); /* structs are told apart by their declaration */
+    assert_int_equal(r.pair, make_pair(r.k));
     assert_int_equal(vc_size_of(r.k, 0), 0);
     assert_int_equal(vc_type_size(VC_F16C), 4);
     assert_int_equal(vc_type_size(VC_MAT(VC_F64, 4, 3)), 96);
@@ -396,10 +396,33 @@ static void messages(void **state) {
     }
 }
 
+/* Equal declarations are one type, whatever the structs are called; other member names or types make another. */
+static void equal_structs(void **state) {
+    const vc_member m[] = { { "a", VC_F32 }, { NULL, VC_U32X2 } }, renamed[] = { { "b", VC_F32 }, { NULL, VC_U32X2 } };
+    const vc_member named[] = { { "a", VC_F32 }, { "b", VC_U32X2 } }, retyped[] = { { "a", VC_I32 }, { NULL, VC_U32X2 } };
+    vc_kernel *k = vc_begin(NULL);
+    char name[2] = "a";
+    vc_member copied[] = { { NULL, VC_F32 }, { NULL, VC_U32X2 } };
+    vc_type one = vc_struct(k, "one", m, 2);
+    vc_ref x = vc_buffer(k, "x", one, VC_READ), y;
+    (void)state;
+    copied[0].name = name;
+    y = vc_buffer(k, "y", vc_struct(k, NULL, copied, 2), VC_WRITE);
+    assert_int_equal(vc_struct(k, "one", m, 2), one);
+    assert_int_equal(vc_struct(k, "two", copied, 2), one);
+    assert_int_not_equal(vc_struct(k, "one", renamed, 2), one);
+    assert_int_not_equal(vc_struct(k, "one", named, 2), one);
+    assert_int_not_equal(vc_struct(k, "one", retyped, 2), one);
+    assert_int_not_equal(vc_struct(k, "one", m, 1), one);
+    VC_EACH(k, i) { vc_store(y, i, vc_load(x, i)); }
+    if (!vc_spirv(k, NULL)) fail_msg("%s", vc_error(k));
+    vc_free(k);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = { cmocka_unit_test(layout), cmocka_unit_test(reflection), cmocka_unit_test(same_bytes),
                                         cmocka_unit_test(parts_are_free), cmocka_unit_test(members_in_order),
                                         cmocka_unit_test(parameter_of_block), cmocka_unit_test(views_of_many), cmocka_unit_test(dumped),
-                                        cmocka_unit_test(messages) };
+                                        cmocka_unit_test(equal_structs), cmocka_unit_test(messages) };
     return cmocka_run_group_tests_name("composite", tests, NULL, NULL);
 }
