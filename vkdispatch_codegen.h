@@ -212,7 +212,9 @@
    vc_source, vc_dump and vc_reflect then give NULL.
 
    Limits: 10 million operations and blocks 1000 deep in a kernel, 1024 scalars and vectors in a value or in an element of an array that is no buffer, 4096
-   members in a struct, types 32 deep and below 2^31 bytes, as are arrays; in SPIR-V 65532 elements in a table and 16383 cases in a switch.
+   members in a struct, types 32 deep and below 2^31 bytes, as are arrays; private arrays, and variables of composite types, of 64 KiB an invocation and 4
+   MiB a workgroup together; shared arrays of desc.machine.max_shared_bytes; tables of 256 KiB together; in SPIR-V 65532 elements in a table and 16383
+   cases in a switch.
 
    Memory: everything made for a kernel dies with vc_free; vc_restart begins another kernel in the same memory.
 
@@ -903,6 +905,11 @@ static inline vc_val vc__imm_ulong(unsigned long x) { return sizeof x == 8 ? vc_
 #define VC__MAX_DEPTH 1000u      /* of blocks in blocks; SPIR-V's own limit is 1023 */
 #define VC__NO_BASE 0x7fffffffu  /* a launch of this many groups an axis is never split */
 #define VC__NIL 0xffffffffu
+/* Drivers on processors keep the private arrays of a whole workgroup on a thread's stack, of 8 MiB as a rule; graphics drivers reserve them for every
+   invocation that a device can hold. */
+#define VC__MAX_PRIVATE 65536u         /* bytes of private arrays an invocation */
+#define VC__MAX_GROUP_PRIVATE 4194304u /* and a workgroup */
+#define VC__MAX_TABLES 262144u         /* bytes of constant tables */
 #define VC__NAME 48u             /* bytes of a name in generated text */
 
 #if defined(__GNUC__)
@@ -1698,6 +1705,8 @@ struct vc_kernel {
     vc__node *node;
     uint32_t count, capacity;
     uint32_t room;           /* capacity; 0 once it failed */
+    uint32_t private_bytes;  /* of private arrays and variables of composite types */
+    uint32_t table_bytes;
     vc__pin *pin;
     uint32_t pin_count, pin_capacity;
     vc__block *block;
@@ -11189,6 +11198,7 @@ VC_API vc_kernel *vc_begin(const vc_kernel_desc *desc) {
     vc__reset(k, desc);
     return k;
 }
+    k->private_bytes = k->table_bytes = 0;
 
 VC_API vc_kernel *vc_begin_with(const vc_kernel_desc *desc, const char *name, uint32_t x, uint32_t y, uint32_t z, void (*body)(vc_kernel *k)) {
     vc_kernel_desc full;
@@ -11411,11 +11421,6 @@ VC_API vc_val vc_param(vc_kernel *k, const char *name, vc_type type) {
     return vc__value(k, vc__add_object(k, name, VC__OP_PARAM, VC_READ, type, 1, NULL));
 }
 
-VC_API vc_ref vc_var(vc_kernel *k, const char *name, vc_type type) {
-    if (!vc__check_type(k, "vc_var", name, type)) return vc__no_ref();
-    return vc__object_ref(k, vc__add_object(k, name, VC__OP_VAR, VC_READ_WRITE, type, 1, NULL), type, NULL);
-}
-
 static bool vc__check_count(vc_kernel *k, const char *call, const char *name, vc_type type, uint32_t count) {
     if (!vc__check_type(k, call, name, type)) return false;
     if (count && (uint64_t)count * vc__shape_of(k, type).size <= 0x7fffffffu) return true;
@@ -11424,7 +11429,7 @@ static bool vc__check_count(vc_kernel *k, const char *call, const char *name, vc
 }
 
 VC_API vc_ref vc_array(vc_kernel *k, const char *name, vc_type type, uint32_t count) {
-    if (!vc__check_count(k, "vc_array", name, type, count)) return vc__no_ref();
+    if (!vc__check_count(k, "vc_array", name, type, count) || !vc__add_private(k, "vc_array", name, type, count)) return vc__no_ref();
     return vc__object_ref(k, vc__add_object(k, name, VC__OP_ARRAY, VC_READ_WRITE, type, count, NULL), type, NULL);
 }
 
@@ -11447,6 +11452,26 @@ static void vc__read_table(vc_type type, const void *data, uint64_t *to, size_t 
         else if (bytes == 4) { memcpy(&u32, from, 4); to[i] = vc__is_bool(type) ? u32 != 0 : u32; }
         else memcpy(&to[i], from, 8);
     }
+}
+
+/* Adds the bytes of an object to those of its kind, whose sum has a limit. */
+static bool vc__add_bytes(vc_kernel *k, const char *call, const char *name, uint64_t bytes, const char *what, uint32_t limit, uint32_t *sum) {
+    if (bytes + *sum > limit)
+        return VC__REFUSE(k, call, "'%s' has %llu bytes, after %u bytes declared before; the limit for the %s is %u bytes, use a buffer", name ? name : "",
+                          (unsigned long long)bytes, *sum, what, limit);
+    *sum += (uint32_t)bytes;
+    return true;
+}
+
+static bool vc__add_private(vc_kernel *k, const char *call, const char *name, vc_type type, uint32_t count) {
+    uint32_t most = VC__MAX_GROUP_PRIVATE / vc__invocations(k);
+    return vc__add_bytes(k, call, name, (uint64_t)count * vc__shape_of(k, type).size, "private arrays of an invocation (64 KiB, and 4 MiB in a workgroup)",
+                         most < VC__MAX_PRIVATE ? most : VC__MAX_PRIVATE, &k->private_bytes);
+}
+
+VC_API vc_ref vc_var(vc_kernel *k, const char *name, vc_type type) {
+    if (!vc__check_type(k, "vc_var", name, type) || (!vc__is_type(type) && !vc__add_private(k, "vc_var", name, type, 1))) return vc__no_ref();
+    return vc__object_ref(k, vc__add_object(k, name, VC__OP_VAR, VC_READ_WRITE, type, 1, NULL), type, NULL);
 }
 
 VC_API vc_ref vc_table(vc_kernel *k, const char *name, vc_type type, const void *data, uint32_t count) {
@@ -11480,6 +11505,8 @@ VC__APART static void vc__refuse_ref(vc_kernel *k, const char *call, const vc_re
 
 VC__SMALL_END
 
+    if (!vc__add_bytes(k, "vc_table", name, (uint64_t)count * vc__shape_of(k, type).size, "tables of a kernel", VC__MAX_TABLES, &k->table_bytes))
+        return vc__no_ref();
 /* The object of a ref of k that may be used here; NULL after an error. */
 static vc__object *vc__object_of(vc_kernel *k, const char *call, const vc_ref *r) {
     if (r->of == k && r->born == k->generation && r->memory < k->count && vc__is_usable(k, &k->node[r->memory])

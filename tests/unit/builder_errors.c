@@ -325,6 +325,42 @@ static void blocks(void **state) {
     vc_free(r.k);
 }
 
+static void sizes(void **state) {
+    static const uint32_t data[65536];
+    vc_kernel_desc desc;
+    rig r = begin(NULL);
+    vc_type both;
+    (void)state;
+#define LIMIT "; the limit for the private arrays of an invocation (64 KiB, and 4 MiB in a workgroup) is "
+    vc_array(r.k, "huge", VC_F32, 1000000);
+    fails(r, "vc_array in kernel 'saxpy': 'huge' has 4000000 bytes, after 0 bytes declared before" LIMIT "32768 bytes, use a buffer");
+    r = begin(NULL);
+    for (int i = 0; i < 9; i++) vc_array(r.k, "many", VC_F32, 1024);
+    fails(r, "vc_array in kernel 'saxpy': 'many' has 4096 bytes, after 32768 bytes declared before" LIMIT "32768 bytes, use a buffer");
+    r = begin(NULL);
+    both = vc_array_type(r.k, VC_F32, 5000);
+    vc_var(r.k, "a", both);
+    vc_var(r.k, "b", both);
+    fails(r, "vc_var in kernel 'saxpy': 'b' has 20000 bytes, after 20000 bytes declared before" LIMIT "32768 bytes, use a buffer");
+    r = begin(NULL);
+    vc_table(r.k, "t", VC_U32, data, 65536);
+    vc_table(r.k, "u", VC_U32, data, 1);
+    fails(r, "vc_table in kernel 'saxpy': 'u' has 4 bytes, after 262144 bytes declared before; the limit for the tables of a kernel is 262144 bytes, use a"
+             " buffer");
+    memset(&desc, 0, sizeof desc);
+    desc.name = "saxpy";
+    desc.local_size[0] = 1;
+    r.k = vc_begin(&desc);
+    vc_array(r.k, "most", VC_U32, 16384);
+    assert_null(vc_error(r.k));
+    vc_restart(r.k, &desc);
+    vc_array(r.k, "most", VC_U32, 16384);
+    assert_null(vc_error(r.k));
+    vc_array(r.k, "more", VC_U8, 1);
+    assert_string_equal(vc_error(r.k), "vc_array in kernel 'saxpy': 'more' has 1 bytes, after 65536 bytes declared before" LIMIT "65536 bytes, use a buffer");
+    vc_free(r.k);
+}
+
 static void short_circuit(void **state) {
     rig r = begin(NULL);
     vc_val out, inner = { 0, 0 }, never = { 0, 0 };
@@ -544,7 +580,7 @@ static void rare(void **state) {
     vc_printf(r.k, "%*d\n", r.n);
     fails(r, "vc_printf in kernel 'saxpy': '%*d ' has its width as an operand; write it into the format");
     r = begin(NULL);
-    s = vc_table(r.k, "t", VC_U32, data, 70000);
+    s = vc_table(r.k, "t", VC_U16, data, 70000);
     vc_store(r.y, r.n, vc_cast(VC_F32, vc_load(s, r.n)));
     assert_null(vc_spirv(r.k, NULL));
     fails(r, "vc_spirv in kernel 'saxpy': table 't' has 70000 elements; SPIR-V takes 65532, use a buffer");
@@ -586,7 +622,7 @@ static void targets(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = { cmocka_unit_test(types), cmocka_unit_test(targets), cmocka_unit_test(vectors),
                                         cmocka_unit_test(values), cmocka_unit_test(memory),
-                                        cmocka_unit_test(blocks), cmocka_unit_test(short_circuit),
+                                        cmocka_unit_test(blocks), cmocka_unit_test(short_circuit), cmocka_unit_test(sizes),
                                         cmocka_unit_test(barriers), cmocka_unit_test(machine), cmocka_unit_test(no_kernel),
                                         cmocka_unit_test(no_body), cmocka_unit_test(rare) };
     return cmocka_run_group_tests(tests, NULL, NULL);
