@@ -21,7 +21,8 @@
            return failed;
        }
 
-   It does not touch a GPU: together with vkdispatch.h, vd_kernel_build makes a vd_kernel of a vc_kernel. It does not parse, print, exit or keep global state.
+   It does not touch a GPU: together with vkdispatch.h, vd_kernel_build makes a vd_kernel of a vc_kernel. It does not parse, print or exit, and keeps no
+   state outside its kernels but the name of a call, in each thread, whose kernel could not be told (see Errors).
 
    Rooms
        config       limits, and what compilers do not share
@@ -209,7 +210,8 @@
    no builder; the same file, included, gives it `vc_kernel *name(const vc_kernel_desc *)`.
 
    Errors: the first one is kept, everything after it is harmless; vc_error tells it in one sentence with kernel, call, operand and limit, and vc_spirv,
-   vc_source, vc_dump and vc_reflect then give NULL.
+   vc_source, vc_dump and vc_reflect then give NULL. A call with a ref or image that was never set ({0}) is an error of the kernel of its operands; if all
+   of them are immediates, of the kernel that this thread asks next.
 
    Limits: 10 million operations and blocks 1000 deep in a kernel, 1024 scalars and vectors in a value or in an element of an array that is no buffer, 4096
    members in a struct, types 32 deep and below 2^31 bytes, as are arrays; private arrays, and variables of composite types, of 64 KiB an invocation and 4
@@ -413,11 +415,11 @@ VC_API const char *vc_type_name(vc_type type);                 /* "f32x4" */
 
 /* ---- types of a kernel: laid out as C does it; members may have any type of the kernel, its structs and arrays included ---- */
 
+/* The same type for equal members: names and types, in order. The name of the struct is for people. */
 VC_API vc_type vc_struct(vc_kernel *k, const char *name, const vc_member *members, uint32_t count);
 VC_API vc_type vc_array_type(vc_kernel *k, vc_type element, uint32_t count); /* the same one for the same element and count */
 VC_API uint32_t vc_size_of(vc_kernel *k, vc_type type);         /* bytes of any type; 0: no type of this kernel */
 VC_API uint32_t vc_offset_of(vc_kernel *k, vc_type type, uint32_t member); /* bytes; of an array's element, a matrix's column, ... too */
-/* The same type for equal members: names and types, in order. The name of the struct is for people. */
 
 /* ---- memory and arguments: statements; names are for people and may be anything, also NULL ---- */
 
@@ -903,13 +905,13 @@ static inline vc_val vc__imm_ulong(unsigned long x) { return sizeof x == 8 ? vc_
 
 #define VC__MAX_NODES 10000000u  /* a kernel larger than this is a loop of the host that never ended */
 #define VC__MAX_DEPTH 1000u      /* of blocks in blocks; SPIR-V's own limit is 1023 */
-#define VC__NO_BASE 0x7fffffffu  /* a launch of this many groups an axis is never split */
-#define VC__NIL 0xffffffffu
 /* Drivers on processors keep the private arrays of a whole workgroup on a thread's stack, of 8 MiB as a rule; graphics drivers reserve them for every
    invocation that a device can hold. */
 #define VC__MAX_PRIVATE 65536u         /* bytes of private arrays an invocation */
 #define VC__MAX_GROUP_PRIVATE 4194304u /* and a workgroup */
 #define VC__MAX_TABLES 262144u         /* bytes of constant tables */
+#define VC__NO_BASE 0x7fffffffu  /* a launch of this many groups an axis is never split */
+#define VC__NIL 0xffffffffu
 #define VC__NAME 48u             /* bytes of a name in generated text */
 
 #if defined(__GNUC__)
@@ -1043,6 +1045,11 @@ typedef struct vc__text { char *at; size_t length, capacity; } vc__text; /* zero
 // >>fail
 /* The first error of a kernel: a sentence with kernel, call, operands, types and advice. Everything after it is harmless. */
 
+#if defined(_MSC_VER)
+#define VC__THREAD_LOCAL __declspec(thread)
+#else
+#define VC__THREAD_LOCAL __thread
+#endif
 #if defined(__GNUC__)
 #define VC__PRINTF(text, first) __attribute__((format(printf, text, first)))
 #else
@@ -1698,6 +1705,8 @@ struct vc_kernel {
     bool split;              /* some invocations of a subgroup may have left */
     bool reconverges;        /* operations of subgroups stand where some of their invocations may not come */
     bool unmasked;           /* and not because of VC_IF, VC_ELSE and VC_EACH alone */
+    uint32_t private_bytes;  /* of private arrays and variables of composite types */
+    uint32_t table_bytes;
     uint32_t scratch[16];    /* by kind: 1 + the shared array through which workgroups combine values; 0: none */
     bool coherent;           /* a fence orders what workgroups see of buffers */
     bool narrows;            /* floats are cast to narrower ones */
@@ -1705,8 +1714,6 @@ struct vc_kernel {
     vc__node *node;
     uint32_t count, capacity;
     uint32_t room;           /* capacity; 0 once it failed */
-    uint32_t private_bytes;  /* of private arrays and variables of composite types */
-    uint32_t table_bytes;
     vc__pin *pin;
     uint32_t pin_count, pin_capacity;
     vc__block *block;
@@ -1744,11 +1751,16 @@ static const char *vc__name(const vc_kernel *k) { return k->desc.name ? k->desc.
 
 static uint32_t vc__arg_count(const vc_kernel *k) { return k->arg_count + (k->output != VC__NIL); }
 
+/* The first call of this thread whose ref or image was never set and whose operands are immediates alone: nothing tells its kernel, so the next vc_error of
+   the thread reports it. "": not kept, because a kernel failed, whose calls give such refs. vc_begin and vc_restart clear it. */
+static VC__THREAD_LOCAL const char *vc__stray;
+
 VC__PRINTF(3, 0) static void vc__fail_list(vc_kernel *k, const char *call, const char *format, va_list list) {
     int used = 0;
     char *c;
     if (k->failed) return;
     k->failed = true;
+    vc__stray = "";
     k->room = 0;
     if (call) used = snprintf(k->error, sizeof k->error, "%s in kernel '%.200s': ", call, vc__name(k));
     if (used < 0) used = 0;
@@ -2002,6 +2014,16 @@ static inline vc_val vc__unfolded(const char *name) { return vc__immediate(VC__U
 /* What a call gives whose operands do not fit; only a kernel can be told at once. */
 static inline vc_val vc__refused(const vc_kernel *k, const char *call) { return k ? vc__no_value() : vc__unfolded(call + 3); }
 static inline vc_kernel *vc__kernel_of(vc_val v) { return v.of < 4096 ? NULL : (vc_kernel *)v.of; }
+
+/* The kernel of a call whose ref or image was never set: an operand's, or NULL, and then the call is kept for vc_error. */
+VC__APART static vc_kernel *vc__kernel_without(const char *call, vc_val a, vc_val b, vc_val c) {
+    vc_kernel *k = vc__kernel_of(a) ? vc__kernel_of(a) : vc__kernel_of(b) ? vc__kernel_of(b) : vc__kernel_of(c);
+    if (!k && !vc__stray) vc__stray = call;
+    return k;
+}
+static inline vc_kernel *vc__kernel_of_ref(const char *call, const vc_ref *r, vc_val a, vc_val b) {
+    return r->of ? r->of : vc__kernel_without(call, a, b, b);
+}
 
 /* "add" of ADD; the swapped forms of LT and LE have names of their own. */
 enum { VC__SWAPPED = 0x8000 };
@@ -10043,7 +10065,22 @@ static bool vc__add_member(vc_kernel *k, vc__own *own, vc__field *f, const vc_me
     return !k->failed;
 }
 
+static bool vc__same_name(const char *a, const char *b) { return a && b ? strcmp(a, b) == 0 : !a && !b; }
+
+/* The struct with these members; NULL: not declared yet. */
+static const vc__own *vc__find_struct(const vc_kernel *k, const vc_member *members, uint32_t count) {
+    uint32_t i, j;
+    for (i = 0; i < k->own_count; i++) {
+        const vc__own *own = &k->own[i];
+        if (own->element || own->count != count) continue;
+        for (j = 0; j < count && own->field[j].type == members[j].type && vc__same_name(own->field[j].name, members[j].name); j++) continue;
+        if (j == count) return own;
+    }
+    return NULL;
+}
+
 VC_API vc_type vc_struct(vc_kernel *k, const char *name, const vc_member *members, uint32_t count) {
+    const vc__own *same;
     vc__own own;
     vc__field *field;
     uint64_t size = 0;
@@ -10052,6 +10089,8 @@ VC_API vc_type vc_struct(vc_kernel *k, const char *name, const vc_member *member
     memset(&own, 0, sizeof own);
     if (!count || !members || count > 4096)
         return VC__REFUSE(k, "vc_struct", "'%s' has %u members%s; it takes 1 to 4096", name ? name : "", count, members ? "" : " at NULL");
+    same = vc__find_struct(k, members, count);
+    if (same) return same->type;
     own.name = name ? vc__arena_text(k, name) : NULL;
     own.field = field = (vc__field *)vc__arena_take(&k->allocator, &k->arena, count * sizeof *field);
     if (!field) vc__no_memory(k);
@@ -10074,22 +10113,7 @@ VC_API vc_type vc_array_type(vc_kernel *k, vc_type element, uint32_t count) {
     for (i = 0; i < k->own_count; i++) if (k->own[i].element == element && k->own[i].count == count) return k->own[i].type;
     memset(&own, 0, sizeof own);
     own.element = element;
-static bool vc__same_name(const char *a, const char *b) { return a && b ? strcmp(a, b) == 0 : !a && !b; }
-
-/* The struct with these members; NULL: not declared yet. */
-static const vc__own *vc__find_struct(const vc_kernel *k, const vc_member *members, uint32_t count) {
-    uint32_t i, j;
-    for (i = 0; i < k->own_count; i++) {
-        const vc__own *own = &k->own[i];
-        if (own->element || own->count != count) continue;
-        for (j = 0; j < count && own->field[j].type == members[j].type && vc__same_name(own->field[j].name, members[j].name); j++) continue;
-        if (j == count) return own;
-    }
-    return NULL;
-}
-
     own.count = count;
-    const vc__own *same;
     own.shape = s;
     own.shape.depth++;
     own.shape.parts = (uint64_t)s.parts * count > VC__NIL ? VC__NIL : s.parts * count;
@@ -10098,8 +10122,6 @@ static const vc__own *vc__find_struct(const vc_kernel *k, const vc_member *membe
 
 VC_API uint32_t vc_size_of(vc_kernel *k, vc_type type) { return vc__shape_of(k, type).size; }
 
-    same = vc__find_struct(k, members, count);
-    if (same) return same->type;
 /* Says that a type has no part i. */
 static void vc__refuse_part(vc_kernel *k, const char *call, vc_type type, uint32_t i) {
     vc__refuse(k, call, "part %u of %s, which has %u of them", i, vc__type_text(k, type).text, vc__direct_count(k, type));
@@ -10922,13 +10944,13 @@ static bool vc__enter_at(vc_kernel *k, const char *call, vc_ref *r, vc_val i) {
 }
 
 VC_API vc_ref vc_at(vc_ref ref, vc_val i) {
-    vc_kernel *k = ref.of ? ref.of : vc__kernel_of(i);
+    vc_kernel *k = vc__kernel_of_ref("vc_at", &ref, i, i);
     if (!vc__ready(k) || !vc__object_of(k, "vc_at", &ref) || !vc__enter_at(k, "vc_at", &ref, i)) return vc__no_ref();
     return ref;
 }
 
 VC_API vc_ref vc_field(vc_ref ref, uint32_t member) {
-    vc_kernel *k = ref.of;
+    vc_kernel *k = vc__kernel_of_ref("vc_field", &ref, vc__no_value(), vc__no_value());
     const vc__own *own;
     vc__field f;
     if (!vc__ready(k) || !vc__object_of(k, "vc_field", &ref) || !vc__enter(k, "vc_field", &ref)) return vc__no_ref();
@@ -11169,12 +11191,14 @@ static void vc__check_desc(vc_kernel *k) {
 
 static void vc__reset(vc_kernel *k, const vc_kernel_desc *desc) {
     uint32_t i;
+    vc__stray = NULL;
     k->lack = VC__LACK_NONE;
     k->failed = k->misasked = k->returned = k->split = k->reconverges = k->unmasked = k->coherent = k->narrows = false;
     k->generation = (k->generation + 1) & 0x7fffffffu;
     k->count = k->pin_count = k->block_count = k->object_count = k->arg_count = k->extra_count = k->own_count = 0;
     k->now = k->at = k->outer = k->replayed = k->shut_to = k->format_count = 0;
     k->stale = false;
+    k->private_bytes = k->table_bytes = 0;
     k->shut_from = VC__NIL;
     k->room = k->capacity;
     k->output = VC__NIL;
@@ -11192,13 +11216,13 @@ static void vc__reset(vc_kernel *k, const vc_kernel_desc *desc) {
 VC_API vc_kernel *vc_begin(const vc_kernel_desc *desc) {
     vc_allocator a = vc__allocator_of(desc);
     vc_kernel *k = (vc_kernel *)a.allocate(a.user, sizeof *k);
+    vc__stray = k ? NULL : "";
     if (!k) return NULL;
     memset(k, 0, sizeof *k);
     k->allocator = a;
     vc__reset(k, desc);
     return k;
 }
-    k->private_bytes = k->table_bytes = 0;
 
 VC_API vc_kernel *vc_begin_with(const vc_kernel_desc *desc, const char *name, uint32_t x, uint32_t y, uint32_t z, void (*body)(vc_kernel *k)) {
     vc_kernel_desc full;
@@ -11270,6 +11294,8 @@ static const char *vc__block_name(uint32_t op) {
 VC_API const char *vc_error(vc_kernel *k) {
     uint32_t i;
     if (!k) return "the kernel is NULL: vc_begin was out of host memory, or was not called";
+    if (!k->failed && vc__stray && *vc__stray)
+        vc__refuse(k, vc__stray, "the ref or image was never set; no operand tells which kernel the call is for, so the next one that is asked reports it");
     if (k->failed || k->misasked) return k->error;
     if (!k->now) return NULL;
     for (i = k->now; k->block[i].parent; i = k->block[i].parent) continue;
@@ -11428,6 +11454,26 @@ static bool vc__check_count(vc_kernel *k, const char *call, const char *name, vc
                       vc__type_text(k, type).text);
 }
 
+/* Adds the bytes of an object to those of its kind, whose sum has a limit. */
+static bool vc__add_bytes(vc_kernel *k, const char *call, const char *name, uint64_t bytes, const char *what, uint32_t limit, uint32_t *sum) {
+    if (bytes + *sum > limit)
+        return VC__REFUSE(k, call, "'%s' has %llu bytes, after %u bytes declared before; the limit for the %s is %u bytes, use a buffer", name ? name : "",
+                          (unsigned long long)bytes, *sum, what, limit);
+    *sum += (uint32_t)bytes;
+    return true;
+}
+
+static bool vc__add_private(vc_kernel *k, const char *call, const char *name, vc_type type, uint32_t count) {
+    uint32_t most = VC__MAX_GROUP_PRIVATE / vc__invocations(k);
+    return vc__add_bytes(k, call, name, (uint64_t)count * vc__shape_of(k, type).size, "private arrays of an invocation (64 KiB, and 4 MiB in a workgroup)",
+                         most < VC__MAX_PRIVATE ? most : VC__MAX_PRIVATE, &k->private_bytes);
+}
+
+VC_API vc_ref vc_var(vc_kernel *k, const char *name, vc_type type) {
+    if (!vc__check_type(k, "vc_var", name, type) || (!vc__is_type(type) && !vc__add_private(k, "vc_var", name, type, 1))) return vc__no_ref();
+    return vc__object_ref(k, vc__add_object(k, name, VC__OP_VAR, VC_READ_WRITE, type, 1, NULL), type, NULL);
+}
+
 VC_API vc_ref vc_array(vc_kernel *k, const char *name, vc_type type, uint32_t count) {
     if (!vc__check_count(k, "vc_array", name, type, count) || !vc__add_private(k, "vc_array", name, type, count)) return vc__no_ref();
     return vc__object_ref(k, vc__add_object(k, name, VC__OP_ARRAY, VC_READ_WRITE, type, count, NULL), type, NULL);
@@ -11454,31 +11500,13 @@ static void vc__read_table(vc_type type, const void *data, uint64_t *to, size_t 
     }
 }
 
-/* Adds the bytes of an object to those of its kind, whose sum has a limit. */
-static bool vc__add_bytes(vc_kernel *k, const char *call, const char *name, uint64_t bytes, const char *what, uint32_t limit, uint32_t *sum) {
-    if (bytes + *sum > limit)
-        return VC__REFUSE(k, call, "'%s' has %llu bytes, after %u bytes declared before; the limit for the %s is %u bytes, use a buffer", name ? name : "",
-                          (unsigned long long)bytes, *sum, what, limit);
-    *sum += (uint32_t)bytes;
-    return true;
-}
-
-static bool vc__add_private(vc_kernel *k, const char *call, const char *name, vc_type type, uint32_t count) {
-    uint32_t most = VC__MAX_GROUP_PRIVATE / vc__invocations(k);
-    return vc__add_bytes(k, call, name, (uint64_t)count * vc__shape_of(k, type).size, "private arrays of an invocation (64 KiB, and 4 MiB in a workgroup)",
-                         most < VC__MAX_PRIVATE ? most : VC__MAX_PRIVATE, &k->private_bytes);
-}
-
-VC_API vc_ref vc_var(vc_kernel *k, const char *name, vc_type type) {
-    if (!vc__check_type(k, "vc_var", name, type) || (!vc__is_type(type) && !vc__add_private(k, "vc_var", name, type, 1))) return vc__no_ref();
-    return vc__object_ref(k, vc__add_object(k, name, VC__OP_VAR, VC_READ_WRITE, type, 1, NULL), type, NULL);
-}
-
 VC_API vc_ref vc_table(vc_kernel *k, const char *name, vc_type type, const void *data, uint32_t count) {
     uint64_t *copy;
     size_t components = (size_t)count * vc__rows(type);
     if (!vc__check_count(k, "vc_table", name, type, count)) return vc__no_ref();
     if (!data) { vc__refuse(k, "vc_table", "'%s' has no data", name ? name : ""); return vc__no_ref(); }
+    if (!vc__add_bytes(k, "vc_table", name, (uint64_t)count * vc__shape_of(k, type).size, "tables of a kernel", VC__MAX_TABLES, &k->table_bytes))
+        return vc__no_ref();
     if (!vc__is_type(type)) return vc__object_ref(k, vc__add_object(k, name, VC__OP_TABLE, VC_READ, type, count, NULL), type, data);
     copy = components > SIZE_MAX / sizeof(uint64_t) ? NULL : (uint64_t *)vc__arena_take(&k->allocator, &k->arena, components * sizeof(uint64_t));
     if (!copy) { vc__no_memory(k); return vc__no_ref(); }
@@ -11505,8 +11533,6 @@ VC__APART static void vc__refuse_ref(vc_kernel *k, const char *call, const vc_re
 
 VC__SMALL_END
 
-    if (!vc__add_bytes(k, "vc_table", name, (uint64_t)count * vc__shape_of(k, type).size, "tables of a kernel", VC__MAX_TABLES, &k->table_bytes))
-        return vc__no_ref();
 /* The object of a ref of k that may be used here; NULL after an error. */
 static vc__object *vc__object_of(vc_kernel *k, const char *call, const vc_ref *r) {
     if (r->of == k && r->born == k->generation && r->memory < k->count && vc__is_usable(k, &k->node[r->memory])
@@ -11562,7 +11588,7 @@ static inline bool vc__move_ref(vc_kernel *k, const char *call, vc_ref *r, vc_va
 }
 
 VC_API vc_ref vc_offset(vc_ref ref, vc_val elements) {
-    vc_kernel *k = ref.of ? ref.of : vc__kernel_of(elements);
+    vc_kernel *k = vc__kernel_of_ref("vc_offset", &ref, elements, elements);
     if (!vc__ready(k) || !vc__object_of(k, "vc_offset", &ref)) return vc__no_ref();
     if (ref.inside & VC__INSIDE_ONE) vc__refuse(k, "vc_offset", "the ref leads to one %s, not to a run of them; use vc_at", vc__type_text(k, ref.type).text);
     return !k->failed && vc__step_ref(k, "vc_offset", &ref, elements) ? ref : vc__no_ref();
@@ -11597,13 +11623,13 @@ static vc_val vc__load(vc_kernel *k, const char *call, const vc_ref *r) {
 }
 
 VC_API vc_val vc_load(vc_ref ref, vc_val index) {
-    vc_kernel *k = ref.of ? ref.of : vc__kernel_of(index);
+    vc_kernel *k = vc__kernel_of_ref("vc_load", &ref, index, index);
     if (!vc__ready(k) || !vc__move_ref(k, "vc_load", &ref, index)) return vc__no_value();
     return vc__load(k, "vc_load", &ref);
 }
 
 VC_API vc_val vc_get(vc_ref ref) {
-    if (!vc__ready(ref.of)) return vc__no_value();
+    if (!vc__ready(vc__kernel_of_ref("vc_get", &ref, vc__no_value(), vc__no_value()))) return vc__no_value();
     return vc__load(ref.of, "vc_get", &ref);
 }
 
@@ -11654,7 +11680,7 @@ static vc_val vc__load_or_inside(vc_kernel *k, const char *call, const vc_ref *r
 
 VC_API vc_val vc_load_or(vc_ref ref, vc_val index, vc_val condition, vc_val other) {
     static const char call[] = "vc_load_or";
-    vc_kernel *k = ref.of ? ref.of : vc__kernel_of(index);
+    vc_kernel *k = ref.of ? ref.of : vc__kernel_without(call, index, condition, other);
     vc_ref at = ref;
     vc_val full;
     uint32_t c, otherwise;
@@ -11722,12 +11748,12 @@ static void vc__store(vc_kernel *k, const char *call, const vc_ref *r, uint32_t 
 }
 
 VC_API void vc_store(vc_ref ref, vc_val index, vc_val value) {
-    vc_kernel *k = ref.of ? ref.of : vc__kernel_of(index) ? vc__kernel_of(index) : vc__kernel_of(value);
+    vc_kernel *k = vc__kernel_of_ref("vc_store", &ref, index, value);
     if (vc__ready(k) && vc__move_ref(k, "vc_store", &ref, index)) vc__store(k, "vc_store", &ref, 3, value);
 }
 
 VC_API void vc_set(vc_ref ref, vc_val value) {
-    vc_kernel *k = ref.of ? ref.of : vc__kernel_of(value);
+    vc_kernel *k = vc__kernel_of_ref("vc_set", &ref, value, value);
     if (vc__ready(k)) vc__store(k, "vc_set", &ref, 2, value);
 }
 
@@ -11762,7 +11788,8 @@ VC_API void vc_fence(vc_kernel *k, vc_scope scope, uint32_t storage) {
 
 VC_API vc_ref vc_ordered(vc_ref ref, vc_order order, vc_scope scope) {
     static const char call[] = "vc_ordered";
-    if (!vc__ready(ref.of) || !vc__object_of(ref.of, call, &ref) || !vc__check_scope(ref.of, call, (uint32_t)scope)) return vc__no_ref();
+    if (!vc__ready(vc__kernel_of_ref(call, &ref, vc__no_value(), vc__no_value())) || !vc__object_of(ref.of, call, &ref)) return vc__no_ref();
+    if (!vc__check_scope(ref.of, call, (uint32_t)scope)) return vc__no_ref();
     if ((uint32_t)order > VC_ACQ_REL) {
         vc__refuse(ref.of, call, "order %u; it takes VC_RELAXED, VC_ACQUIRE, VC_RELEASE or VC_ACQ_REL", (uint32_t)order);
         return vc__no_ref();
@@ -11822,7 +11849,7 @@ static bool vc__atomic_begin(vc_kernel *k, const char *call, uint32_t op, vc_ref
 
 /* An addition of the value's opposite where it is to be taken off. */
 static void vc__atomic_with(const char *call, uint32_t op, vc_ref ref, vc_val index, vc_val value, vc_val *old, bool off) {
-    vc_kernel *k = ref.of ? ref.of : vc__kernel_of(index) ? vc__kernel_of(index) : vc__kernel_of(value);
+    vc_kernel *k = vc__kernel_of_ref(call, &ref, index, value);
     uint32_t n;
     if (!vc__atomic_begin(k, call, op, &ref, index, old)) return;
     n = vc__fit(k, call, 3, value, ref.type);
@@ -11850,7 +11877,7 @@ VC_API void vc_atomic_store(vc_ref ref, vc_val index, vc_val value) {
 
 VC_API void vc_atomic_compare_exchange(vc_ref ref, vc_val index, vc_val expected, vc_val desired, vc_val *old) {
     static const char call[] = "vc_atomic_compare_exchange";
-    vc_kernel *k = ref.of ? ref.of : vc__kernel_of(index) ? vc__kernel_of(index) : vc__kernel_of(expected) ? vc__kernel_of(expected) : vc__kernel_of(desired);
+    vc_kernel *k = ref.of ? ref.of : vc__kernel_without(call, index, expected, desired);
     uint32_t pair[2], both;
     if (!vc__atomic_begin(k, call, VC__OP_ATOMIC_CAS, &ref, index, old)) return;
     pair[0] = vc__fit(k, call, 3, expected, ref.type);
@@ -11861,7 +11888,7 @@ VC_API void vc_atomic_compare_exchange(vc_ref ref, vc_val index, vc_val expected
 }
 
 VC_API void vc_atomic_load(vc_ref ref, vc_val index, vc_val *value) {
-    vc_kernel *k = ref.of ? ref.of : vc__kernel_of(index);
+    vc_kernel *k = vc__kernel_of_ref("vc_atomic_load", &ref, index, index);
     if (vc__atomic_begin(k, "vc_atomic_load", VC__OP_ATOMIC_LOAD, &ref, index, value)) vc__atomic(k, VC__OP_ATOMIC_LOAD, &ref, VC__NIL, value);
 }
 
@@ -12239,7 +12266,8 @@ VC_API vc_val vc_global_id(vc_kernel *k, uint32_t axis) {
 }
 
 VC_API vc_val vc_length(vc_ref buffer) {
-    const vc__object *o = vc__ready(buffer.of) ? vc__object_of(buffer.of, "vc_length", &buffer) : NULL;
+    vc_kernel *k = vc__kernel_of_ref("vc_length", &buffer, vc__no_value(), vc__no_value());
+    const vc__object *o = vc__ready(k) ? vc__object_of(k, "vc_length", &buffer) : NULL;
     if (!o) return vc__no_value();
     if (buffer.inside & VC__INSIDE_ONE && vc__own_of(buffer.of, buffer.type)) return vc_const(buffer.of, vc_u32(vc__direct_count(buffer.of, buffer.type)));
     return o->op == VC__OP_BUFFER ? vc__hidden(buffer.of, "vc_length", VC_HIDDEN_LENGTH, buffer.of->node[buffer.memory].x, 0)
@@ -12247,7 +12275,8 @@ VC_API vc_val vc_length(vc_ref buffer) {
 }
 
 VC_API vc_val vc_shape(vc_ref buffer, uint32_t axis) {
-    const vc__object *o = vc__ready(buffer.of) ? vc__object_of(buffer.of, "vc_shape", &buffer) : NULL;
+    vc_kernel *k = vc__kernel_of_ref("vc_shape", &buffer, vc__no_value(), vc__no_value());
+    const vc__object *o = vc__ready(k) ? vc__object_of(k, "vc_shape", &buffer) : NULL;
     if (!o) return vc__no_value();
     if (o->op == VC__OP_BUFFER) return vc__hidden(buffer.of, "vc_shape", VC_HIDDEN_SHAPE, buffer.of->node[buffer.memory].x, axis);
     return VC__DECLINE(buffer.of, "vc_shape", "%s '%s' has no shape; buffers have", vc__object_kind(o->op), vc__object_name(o));
@@ -14335,10 +14364,12 @@ static vc_val vc__image_record(vc_kernel *k, uint32_t op, vc_type type, uint32_t
     return k->failed ? vc__no_value() : vc__value(k, vc__record(k, op, flags, type, image, at, more, x));
 }
 
-static vc_kernel *vc__image_kernel(vc_image_ref image, vc_val at) { return image.of ? image.of : vc__kernel_of(at); }
+static vc_kernel *vc__image_kernel(const char *call, vc_image_ref image, vc_val at, vc_val more) {
+    return image.of ? image.of : vc__kernel_without(call, at, more, more);
+}
 
 static vc_val vc__sample(const char *call, vc_image_ref image, vc_val at, vc_val lod, uint32_t offset) {
-    vc_kernel *k = vc__image_kernel(image, at);
+    vc_kernel *k = vc__image_kernel(call, image, at, lod);
     vc__object *o = vc__image_of(k, call, &image, VC__DOES_SAMPLE);
     uint32_t a, b;
     if (!o) return vc__no_value();
@@ -14352,7 +14383,7 @@ VC_API vc_val vc_sample_lod(vc_image_ref image, vc_val at, vc_val lod) { return 
 
 VC_API vc_val vc_sample_offset(vc_image_ref image, vc_val at, vc_val lod, int32_t x, int32_t y, int32_t z) {
     static const char call[] = "vc_sample_offset";
-    vc_kernel *k = vc__image_kernel(image, at);
+    vc_kernel *k = vc__image_kernel(call, image, at, lod);
     const vc__object *o = vc__image_of(k, call, &image, VC__DOES_SAMPLE);
     int32_t by[3];
     uint32_t i, packed = 0;
@@ -14373,7 +14404,7 @@ VC_API vc_val vc_sample_offset(vc_image_ref image, vc_val at, vc_val lod, int32_
 
 VC_API vc_val vc_sample_grad(vc_image_ref image, vc_val at, vc_val dx, vc_val dy) {
     static const char call[] = "vc_sample_grad";
-    vc_kernel *k = vc__image_kernel(image, at);
+    vc_kernel *k = image.of ? image.of : vc__kernel_without(call, at, dx, dy);
     const vc__object *o = vc__image_of(k, call, &image, VC__DOES_SAMPLE);
     uint32_t a, x, y, both;
     if (!o) return vc__no_value();
@@ -14387,7 +14418,7 @@ VC_API vc_val vc_sample_grad(vc_image_ref image, vc_val at, vc_val dx, vc_val dy
 
 VC_API vc_val vc_gather(vc_image_ref image, vc_val at, uint32_t component) {
     static const char call[] = "vc_gather";
-    vc_kernel *k = vc__image_kernel(image, at);
+    vc_kernel *k = vc__image_kernel(call, image, at, at);
     const vc__object *o = vc__image_of(k, call, &image, VC__DOES_SAMPLE);
     uint32_t a;
     if (!o) return vc__no_value();
@@ -14400,7 +14431,7 @@ VC_API vc_val vc_gather(vc_image_ref image, vc_val at, uint32_t component) {
 
 VC_API vc_val vc_fetch(vc_image_ref image, vc_val at, vc_val level) {
     static const char call[] = "vc_fetch";
-    vc_kernel *k = vc__image_kernel(image, at);
+    vc_kernel *k = vc__image_kernel(call, image, at, level);
     const vc__object *o = vc__image_of(k, call, &image, VC__DOES_FETCH);
     uint32_t a, b;
     if (!o) return vc__no_value();
@@ -14411,7 +14442,7 @@ VC_API vc_val vc_fetch(vc_image_ref image, vc_val at, vc_val level) {
 
 VC_API vc_val vc_image_load(vc_image_ref image, vc_val at) {
     static const char call[] = "vc_image_load";
-    vc_kernel *k = vc__image_kernel(image, at);
+    vc_kernel *k = vc__image_kernel(call, image, at, at);
     const vc__object *o = vc__image_of(k, call, &image, VC__DOES_LOAD);
     uint32_t a;
     if (!o) return vc__no_value();
@@ -14421,7 +14452,7 @@ VC_API vc_val vc_image_load(vc_image_ref image, vc_val at) {
 
 VC_API void vc_image_store(vc_image_ref image, vc_val at, vc_val value) {
     static const char call[] = "vc_image_store";
-    vc_kernel *k = image.of ? image.of : vc__kernel_of(at) ? vc__kernel_of(at) : vc__kernel_of(value);
+    vc_kernel *k = vc__image_kernel(call, image, at, value);
     vc__object *o = vc__image_of(k, call, &image, VC__DOES_STORE);
     uint32_t a, v;
     if (!o || vc__in_switch(k, call)) return;
@@ -14434,7 +14465,7 @@ VC_API void vc_image_store(vc_image_ref image, vc_val at, vc_val value) {
 
 VC_API vc_val vc_image_size(vc_image_ref image, vc_val level) {
     static const char call[] = "vc_image_size";
-    vc_kernel *k = vc__image_kernel(image, level);
+    vc_kernel *k = vc__image_kernel(call, image, level, level);
     const vc__object *o = vc__image_of(k, call, &image, VC__DOES_ASK);
     uint32_t a;
     if (!o) return vc__no_value();
@@ -14444,7 +14475,7 @@ VC_API vc_val vc_image_size(vc_image_ref image, vc_val level) {
 
 VC_API vc_val vc_image_levels(vc_image_ref image) {
     static const char call[] = "vc_image_levels";
-    vc_kernel *k = image.of;
+    vc_kernel *k = vc__image_kernel(call, image, vc__no_value(), vc__no_value());
     const vc__object *o = vc__image_of(k, call, &image, VC__DOES_ASK);
     if (!o) return vc__no_value();
     if (o->image.storage || o->image.dim == VC_DIM_BUFFER)

@@ -325,6 +325,64 @@ static void blocks(void **state) {
     vc_free(r.k);
 }
 
+/* Calls with a ref or image that was never set and with immediates alone: no operand tells the kernel. */
+static void never_set(void **state) {
+    static const char text[] = "in kernel 'saxpy': the ref or image was never set; no operand tells which kernel the call is for, so the next one that is asked"
+                               " reports it";
+    vc_ref t;
+    vc_image_ref p;
+    vc_val i = vc_u32(0), v = vc_f32(1), old;
+    (void)state;
+    memset(&t, 0, sizeof t);
+    memset(&p, 0, sizeof p);
+#define STRAY(name, ...) do { \
+        char want[240]; \
+        rig r = begin(NULL); \
+        name(__VA_ARGS__); \
+        snprintf(want, sizeof want, "%s %s", #name, text); \
+        fails(r, want); \
+        r = begin(NULL); /* it is reported once */ \
+        assert_null(vc_error(r.k)); \
+        vc_free(r.k); \
+    } while (0)
+    STRAY(vc_store, t, i, v);
+    STRAY(vc_set, t, v);
+    STRAY(vc_load, t, i);
+    STRAY(vc_get, t);
+    STRAY(vc_load_or, t, i, vc_bool(true), v);
+    STRAY(vc_offset, t, i);
+    STRAY(vc_at, t, i);
+    STRAY(vc_field, t, 0);
+    STRAY(vc_length, t);
+    STRAY(vc_shape, t, 0);
+    STRAY(vc_ordered, t, VC_ACQUIRE, VC_SCOPE_DEVICE);
+    STRAY(vc_atomic_add, t, i, v, &old);
+    STRAY(vc_atomic_sub, t, i, v, NULL);
+    STRAY(vc_atomic_compare_exchange, t, i, v, v, &old);
+    STRAY(vc_atomic_load, t, i, &old);
+    STRAY(vc_atomic_store, t, i, v);
+    STRAY(vc_sample, p, v);
+    STRAY(vc_sample_lod, p, v, v);
+    STRAY(vc_sample_grad, p, v, v, v);
+    STRAY(vc_sample_offset, p, v, v, 0, 0, 0);
+    STRAY(vc_gather, p, v, 0);
+    STRAY(vc_fetch, p, i, i);
+    STRAY(vc_image_load, p, i);
+    STRAY(vc_image_store, p, i, v);
+    STRAY(vc_image_size, p, i);
+    STRAY(vc_image_levels, p);
+    /* a kernel that failed gives such refs itself: they are no error of another one */
+    {
+        rig good = begin(NULL), bad = begin(NULL);
+        t = vc_array(bad.k, "none", VC_F32, 0);
+        vc_store(t, i, v);
+        assert_null(vc_error(good.k));
+        assert_non_null(vc_error(bad.k));
+        vc_free(good.k);
+        vc_free(bad.k);
+    }
+}
+
 static void sizes(void **state) {
     static const uint32_t data[65536];
     vc_kernel_desc desc;
@@ -622,7 +680,7 @@ static void targets(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = { cmocka_unit_test(types), cmocka_unit_test(targets), cmocka_unit_test(vectors),
                                         cmocka_unit_test(values), cmocka_unit_test(memory),
-                                        cmocka_unit_test(blocks), cmocka_unit_test(short_circuit), cmocka_unit_test(sizes),
+                                        cmocka_unit_test(blocks), cmocka_unit_test(short_circuit), cmocka_unit_test(never_set), cmocka_unit_test(sizes),
                                         cmocka_unit_test(barriers), cmocka_unit_test(machine), cmocka_unit_test(no_kernel),
                                         cmocka_unit_test(no_body), cmocka_unit_test(rare) };
     return cmocka_run_group_tests(tests, NULL, NULL);
