@@ -4695,7 +4695,7 @@ static void vd__real_fold_alone(vd__fft_writer *w) {
 
    Short rows are staged: a workgroup copies consecutive blocks of memory, each of which holds all elements of one or more results, into shared memory with
    coalesced loads, and reduces them there. One load becomes one cell of shared memory: the state of as many elements as a vector load has or, where a state
-   has several fields, one element. Blocks of an even number of cells are padded by one, so that neighbouring threads read different banks.
+   has several fields, one element. Blocks are padded so that the 32 threads of a subgroup read different banks.
 
    Rounding errors grow with the number of operations between an element and its result. A thread therefore adds up its loads in chains: after
    VD__REDUCE_CHAIN loads the sum of level 0 moves to level 1, after as many of these that of level 1 to level 2, and so on; loads are summed by halves, and so
@@ -5115,10 +5115,24 @@ static uint64_t vd__reduce_block(const vd_reduce *p) { return p->kept.product * 
 /* Results of a block. */
 static uint32_t vd__reduce_per_block(const vd_reduce *p) { return (uint32_t)(p->kept.product / p->kept.size[0]); }
 
+static uint32_t vd__reduce_block_cells(const vd_reduce *p) { return (uint32_t)vd__reduce_block(p) / p->vector; }
+
+/* Cells from one block to the next in shared memory. 32 neighbouring threads read m neighbouring cells of 32 / m blocks: where m is a power of two, these are
+   in different banks if the distance is an odd multiple of m. */
+static uint32_t vd__reduce_pitch(const vd_reduce *p) {
+    uint32_t m = p->lanes < 32 ? 32 / p->lanes : 1, pitch = (uint32_t)vd__plan_shares(vd__reduce_block_cells(p), m) * m;
+    return pitch / m % 2 ? pitch : pitch + m;
+}
+
 /* Where cell `at` of a workgroup's blocks lies in shared memory. */
 static vc_val vd__reduce_cell_at(const vd_reduce *p, vc_val at) {
-    uint32_t cells = (uint32_t)vd__reduce_block(p) / p->vector;
-    return cells % 2 ? at : vc_add(at, vc_div(at, vc_u32(cells)));
+    uint32_t cells = vd__reduce_block_cells(p), padding = vd__reduce_pitch(p) - cells;
+    return padding ? vc_add(at, vc_mul(vc_div(at, vc_u32(cells)), vc_u32(padding))) : at;
+}
+
+/* Cells of shared memory, those of loads past the last block included. */
+static uint32_t vd__reduce_cells(const vd_reduce *p) {
+    return (uint32_t)vd__plan_shares(p->stage_loads * p->threads, vd__reduce_block_cells(p)) * vd__reduce_pitch(p);
 }
 
 /* What a cell holds: a state of one field, or an element. */
@@ -5138,12 +5152,13 @@ static vc_val vd__reduce_fetch(const vd__reduce_writer *w, vc_val at) {
     return vd__reduce_tree(w, s, n).v[0];
 }
 
-/* Copies the blocks of this workgroup into shared memory. Loads past the end of the input repeat its last cell, which no result uses. */
+/* Copies the blocks of this workgroup into shared memory. Loads past their end repeat the last cell, for no result. */
 static void vd__reduce_stage(const vd__reduce_writer *w) {
     const vd_reduce *p = w->plan;
-    uint32_t cells = (uint32_t)vd__reduce_block(p) / p->vector, i;
-    vc_val lane = vc_local_index(w->k), first = vc_mul(w->tile, vc_u32(p->blocks * cells)), last = vc_u32((uint32_t)p->kept.size[0] * cells - 1);
-    vc_val cell[VD__REDUCE_STAGED];
+    uint32_t cells = vd__reduce_block_cells(p), i;
+    vc_val lane = vc_local_index(w->k), first = vc_mul(w->tile, vc_u32(p->blocks * cells)), last = vc_add(first, vc_u32(p->blocks * cells - 1));
+    vc_val cell[VD__REDUCE_STAGED + 1];
+    last = vc_min(last, vc_u32((uint32_t)p->kept.size[0] * cells - 1));
     for (i = 0; i < p->stage_loads; i++) cell[i] = vd__reduce_fetch(w, vc_min(vc_add(first, vc_add(lane, vc_u32(i * p->threads))), last));
     for (i = 0; i < p->stage_loads; i++) vc_store(w->cells, vd__reduce_cell_at(p, vc_add(lane, vc_u32(i * p->threads))), cell[i]);
     vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
@@ -5166,7 +5181,7 @@ static void vd__reduce_staged_part(vd__reduce_writer *w, vc_val local) {
     uint32_t n = (uint32_t)w->reduced.product, rows = vd__reduce_rows_of(p), left = n / rows, i, count, at = 0;
     vd__reduce_state s[VD__REDUCE_ELEMENTS];
     vc_val base, row = vc_min(w->row, vc_u32(rows - 1)); /* threads beyond the last row repeat it; their states are not used */
-    kept.stride[0] |= 1; /* as vd__reduce_cell_at pads */
+    kept.stride[0] = vd__reduce_pitch(p);
     base = vd__digits_offset(&kept, local);
     if (w->desc->op == VD_REDUCE_VARIANCE) vd__reduce_set_shift(w, vc_load(w->cells, base));
     for (; left; left -= count) {
@@ -5269,9 +5284,8 @@ static void vd__reduce_declare(vd__reduce_writer *w) {
         w->tickets = vc_buffer(w->k, "tickets", VC_U32, VC_READ_WRITE);
     }
     if (p->blocks) {
-        uint32_t cells = p->stage_loads * p->threads, block = (uint32_t)vd__reduce_block(p) / p->vector;
         bool elements = vd__reduce_stages_elements(w);
-        w->cells = vc_shared(w->k, "cells", elements ? vd__reduce_wide(w->desc->type) : w->type[0], block % 2 ? cells : cells + cells / block);
+        w->cells = vc_shared(w->k, "cells", elements ? vd__reduce_wide(w->desc->type) : w->type[0], vd__reduce_cells(p));
         if (!elements) w->shared = w->cells;
     }
     if (!w->shared.of && vd__reduce_rows_of(p) > 1 && (p->lanes > 1 || !w->row_of->form)) w->shared = vc_shared(w->k, "sums", vd__reduce_cell(w), p->threads);
@@ -5366,36 +5380,40 @@ static uint32_t vd__reduce_parts(const vd_reduce *p, const vd_device_info *d, ui
     return (uint32_t)(parts < least ? least : parts ? parts : 1);
 }
 
-/* Bytes of shared memory for the cells that so many loads of each thread make. */
-static uint64_t vd__reduce_cell_bytes(const vd_reduce *p, uint32_t loads) {
-    uint32_t cells = loads * p->threads, block = (uint32_t)vd__reduce_block(p) / p->vector;
-    vc_type type = vd__reduce_row_of(&p->desc)->fields > 1 ? vd__reduce_wide(p->desc.type) : vd__reduce_type(&p->desc);
-    return (uint64_t)(block % 2 ? cells : cells + cells / block) * vd_type_size(type);
-}
-
-/* Stages results whose elements lie in short blocks of memory, at least four of which fit into a workgroup's shared memory: the slowest dimension is kept.
-   Each thread loads up to 64 bytes. */
-static bool vd__reduce_plan_staged(vd_reduce *p, const vd_device_info *d) {
-    const vd__digits *r = &p->reduced;
-    uint32_t size = vd_type_size(p->desc.type), shared = d->limits.max_shared_bytes / 2, loads = VD__REDUCE_STAGED, block;
-    uint64_t count = p->kept.product * r->product;
-    if (p->desc.segments || vd__reduce_results(p) < VD__REDUCE_LANES || p->kept.size[0] * p->kept.stride[0] != count) return false;
-    p->vector = 1;
-    if (vd__reduce_row_of(&p->desc)->fields == 1 && p->desc.type != VD_BOOL && r->count && r->stride[r->count - 1] == 1)
-        for (; p->vector < (size == 8 ? 2 : 4) && r->size[r->count - 1] % (2 * p->vector) == 0;) p->vector *= 2;
-    if (vd__reduce_block(p) / p->vector > VD__REDUCE_STAGED * p->threads / 4) return false;
-    block = (uint32_t)vd__reduce_block(p) / p->vector;
-    if (shared > VD__REDUCE_CELLS) shared = VD__REDUCE_CELLS;
-    while (loads > 1 && (loads * p->vector * size > 64 || vd__reduce_cell_bytes(p, loads) > shared)) loads--;
-    if (block < loads) loads -= loads % block;
-    if (block > loads * p->threads / 4) return false;
-    p->blocks = loads * p->threads / block;
-    if (p->blocks > p->kept.size[0]) p->blocks = (uint32_t)p->kept.size[0];
+/* Shares blocks of so many cells among workgroups whose threads have so many loads each. Fewer than 32 blocks are a power of two where cells are elements,
+   so that all threads have as many of them; for that a thread may have one load more. */
+static void vd__reduce_plan_blocks(vd_reduce *p, uint32_t loads) {
+    uint32_t block = vd__reduce_block_cells(p), most = loads * p->threads / block, n = 1;
+    if (p->vector == 1 && most < 32) {
+        while (2 * n * block <= (loads + 1) * p->threads) n *= 2;
+        most = n;
+    }
+    p->blocks = most < p->kept.size[0] ? most : (uint32_t)p->kept.size[0];
     p->stage_loads = (p->blocks * block + p->threads - 1) / p->threads;
     p->lanes = p->blocks * vd__reduce_per_block(p);
     if (p->lanes > p->threads) p->lanes = p->threads;
     p->tiles = vd__plan_shares(p->kept.size[0], p->blocks);
     p->parts = 1;
+}
+
+/* Stages results whose elements lie in short blocks of memory, two or more of which fit into a workgroup's shared memory: the slowest dimension is kept.
+   Each thread loads up to 64 bytes. */
+static bool vd__reduce_plan_staged(vd_reduce *p, const vd_device_info *d) {
+    const vd__digits *r = &p->reduced;
+    const vd__reduce_row *row = vd__reduce_row_of(&p->desc);
+    uint32_t size = vd_type_size(p->desc.type), shared = d->limits.max_shared_bytes / 2, loads = VD__REDUCE_STAGED, block;
+    uint32_t cell = vd_type_size(row->fields > 1 ? vd__reduce_wide(p->desc.type) : vd__reduce_type(&p->desc));
+    if (p->desc.segments || vd__reduce_results(p) < VD__REDUCE_LANES || p->kept.size[0] * p->kept.stride[0] != p->kept.product * r->product) return false;
+    p->vector = 1;
+    if (row->fields == 1 && p->desc.type != VD_BOOL && r->count && r->stride[r->count - 1] == 1)
+        while (p->vector < (size == 8 ? 2 : 4) && r->size[r->count - 1] % (2 * p->vector) == 0) p->vector *= 2;
+    if (vd__reduce_block(p) / p->vector > VD__REDUCE_STAGED * p->threads / 2) return false;
+    block = vd__reduce_block_cells(p);
+    if (shared > VD__REDUCE_CELLS) shared = VD__REDUCE_CELLS;
+    while (loads > 1 && (loads * p->vector * size > 64 || loads * p->threads * cell / block * (block | 1) > shared)) loads--;
+    if (block < loads) loads -= loads % block;
+    if (block > loads * p->threads / 2) return false;
+    vd__reduce_plan_blocks(p, loads);
     return true;
 }
 

@@ -211,13 +211,18 @@ static bool bench_size(bench *b, const size *s) {
     bool right = is_right(b, s->what, count, s->length);
     once = time_ours(b, 2, 0) / 2;
     int times = once > 0.05 ? 1 : once < 5e-5 ? 1000 : (int)(0.05 / once) + 1;
+    int cub_times = times;
     if (!no_cub) no_cub = b->cub.prepare((int)s->what, count, s->length, b->data, PERIOD);
     bench_pair pair = { names[s->what], text, "cub", { 0 }, { 0 }, ROUNDS, 1e6 / times, "us", s->bound }, copy = pair;
     copy.rival = "copy";
     if (rows) pair.bound = 0;
     else copy.bound = 0;
+    if (!no_cub) {
+        double one = time_cub(b, 1) + time_cub(b, 1);
+        if (one / 2 * times > 0.1) cub_times = one / 2 > 0.1 ? 1 : (int)(0.1 / (one / 2));
+    }
     for (int i = -1; i < ROUNDS; i++) {
-        double ours = time_ours(b, times, 0), theirs = no_cub ? 1 : time_cub(b, times), copied = time_ours(b, times, copy_bytes);
+        double ours = time_ours(b, times, 0), theirs = no_cub ? 1 : time_cub(b, cub_times) * times / cub_times, copied = time_ours(b, times, copy_bytes);
         if (i < 0) continue; /* warms up */
         pair.ours[i] = copy.ours[i] = ours;
         pair.theirs[i] = theirs;
