@@ -200,11 +200,12 @@
    barrier or atomics between them, a barrier that not all invocations of a workgroup reach.
 
    Divergence. A barrier or a function of the whole workgroup is refused where control flow depends on a value that differs between its invocations; so is
-   an operation of subgroups, as said there. Such values are ids, results of atomics and of most operations of subgroups, loads at an index that differs, and
-   what is computed from them. A variable or private array differs from the first store on whose value, index or conditions differ; only conditions inside
-   the block that declares it count. It also differs behind a loop that stores to it and that invocations leave in different rounds. It stays so: use another
-   variable for what is the same in all. Parameters, group ids, sizes, counters of a VC_FOR with uniform bounds, results of vc_group_reduce, and loads of
-   buffers, tables and shared arrays at a uniform index are taken to be the same in all invocations of a workgroup.
+   an operation of subgroups, as said there. Such values are ids, results of atomics and of most operations of subgroups, loads at an index that differs,
+   and what is computed from them. A variable or private array differs from the first store on whose value, index or conditions differ; only conditions
+   inside the block that declares it count. It also differs behind a loop that stores to it and that invocations leave in different rounds. It is uniform
+   again after a store of a uniform value in the block that declares it, unless that is in a loop; there use another variable. Parameters, group ids, sizes,
+   counters of a VC_FOR with uniform bounds, results of vc_group_reduce, and loads of buffers, tables and shared arrays at a uniform index are taken to be
+   the same in all invocations of a workgroup.
 
    Ahead of time: kernels defined with VC_KERNEL(name) { … } are what tools/vcc turns into a C header or a file for vd_kernel_load, so that a program needs
    no builder; the same file, included, gives it `vc_kernel *name(const vc_kernel_desc *)`.
@@ -11730,10 +11731,11 @@ static void vc__differ(vc_kernel *k, vc__object *o, uint32_t bits) {
     if (k->outer && o->seen > k->pin[k->block[k->outer].open].node) k->stale = true;
 }
 
-/* A store to one, in the open block. */
+/* A store to one, in the open block. Where all that declare a variable come exactly once, nothing of its old value is left. */
 static void vc__note_private(vc_kernel *k, vc__object *o, uint32_t value, uint32_t index) {
     uint32_t bits = k->node[value].flags | (index == VC__NIL ? 0u : k->node[index].flags);
-    if (o->differs != VC__NODE_DIVERGES) vc__differ(k, o, (bits & VC__NODE_DIVERGES) | vc__control(k, k->now, o->home));
+    if (o->op == VC__OP_VAR && k->now == o->home && !k->outer) o->differs = (uint8_t)(bits & VC__NODE_DIVERGES);
+    else if (o->differs != VC__NODE_DIVERGES) vc__differ(k, o, (bits & VC__NODE_DIVERGES) | vc__control(k, k->now, o->home));
 }
 
 /* The value is operand `which` of the call. */

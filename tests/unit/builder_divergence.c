@@ -73,6 +73,11 @@ static void stores(void **state) {
     VC_IF(r.k, vc_gt(vc_load(list, vc_u32(0)), vc_u32(3))) { vc_barrier(r.k); }
     fails(r, "vc_barrier in kernel 'k': stands where some invocations of a workgroup may not come, under a condition that differs between them; it depends on "
              "array 'list'");
+    r = begin(0); /* not all take the second value */
+    vc_set(r.count, r.id);
+    VC_IF(r.k, vc_lt(r.n, vc_u32(9))) { vc_set(r.count, r.n); }
+    VC_IF(r.k, vc_gt(vc_get(r.count), vc_u32(3))) { vc_barrier(r.k); }
+    fails(r, STANDS "'count'");
     r = begin(0);
     pair = vc_var(r.k, "pair", vc_struct(r.k, "pair", members, 2));
     vc_set(vc_field(pair, 0), r.id);
@@ -224,6 +229,11 @@ static void uniform(void **state) {
         }
         vc_set(r.count, vc_shl(vc_get(r.count), vc_u32(1)));
     }
+    builds(r);
+    r = begin(0); /* a variable that is used again */
+    VC_LOOP(r.k) { next(r); vc_break_if(r.k, vc_lt(r.id, vc_get(r.count))); }
+    vc_set(r.count, r.n);
+    VC_LOOP(r.k) { vc_break_if(r.k, vc_ge(vc_get(r.count), vc_u32(9))); vc_barrier(r.k); next(r); }
     builds(r);
     r = begin(0); /* what is stored behind a loop does not reach into it */
     VC_LOOP(r.k) { vc_break_if(r.k, vc_ge(vc_get(r.count), r.n)); vc_barrier(r.k); next(r); }
