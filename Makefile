@@ -202,16 +202,27 @@ programs_validate    = $(filter-out %/opencl,$(call files,tests/conformance,$(cc
 commands_validate    = $(patsubst %,"tools/validated %",$(filter-out %/copies,$(programs_validate))) \
                        "tools/validated env VKDISPATCH_BUFFERS=address build/$(cc)/tests/conformance/copies"
 
+# Vulkan's kernels as Mesa compiles them for processors without AVX-512 (avx) and without AVX (sse4.1); of matrix an eighth.
+PROCESSORS           = avx sse4.1
+run_processors       = "$$as build/$(cc)/tests/codegen/matrix -p 0/8" $(patsubst %,"$$as %",$(filter-out %/matrix,$(programs_codegen)) \
+                       $(filter-out %/opencl,$(call files,tests/conformance,$(cc))) \
+                       $(filter-out %/convolve %/tiles %/lifetimes %/refused %/threads,$(bound_fft)))
+programs_processors  = $(programs_codegen) $(programs_conformance) $(own_fft)
+commands_processors  = $(foreach p,$(PROCESSORS),$(subst $$as,env VKDISPATCH_BACKEND=vulkan GALLIUM_OVERRIDE_CPU_CAPS=$p \
+                       OCL_ICD_VENDORS=/none RUN_NVRTC=0,$(run_processors)))
+
 commands_compile     = tests/compile/run tests/compile/link tests/compile/cmake tests/compile/vcc
 
 suites := compile unit golden codegen conformance fft fuzz sanitize validate
+further := processors
 
 # ---- targets -------------------------------------------------------------------------------------------------------------------------
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .SECONDEXPANSION:
-.PHONY: help demo test check $(suites:%=test-%) $(suites:%=programs-%) test-gpu test-side-by-side test-features fuzz-api bench \
+.PHONY: help demo test check $(suites:%=test-%) $(suites:%=programs-%) $(further:%=test-%) $(further:%=programs-%) \
+        test-gpu test-side-by-side test-features fuzz-api bench \
         bench-dispatch bench-cuda bench-opencl bench-build bench-pipeline bench-fft bench-reduce bench-original bench-compile bench-plots \
         matrix golden-update carry install clean \
         fft-lengths deps-build deps-test deps-plots
@@ -241,10 +252,11 @@ test-fft:        ## transforms against FFTW, buffers by address and by binding, 
 test-fuzz:       ## FUZZ_COUNT random kernels from FUZZ_SEED on; hashes equal under every compiler here
 test-sanitize:   ## unit, golden, codegen, conformance under the address, leak and undefined-behaviour sanitizers
 test-validate:   ## conformance under the validation layer with synchronisation checks; any message fails it
-$(suites:%=test-%): test-%: deps-test
+test-processors: ## codegen, conformance and transforms on Vulkan as Mesa compiles them for processors without AVX-512 and without AVX
+$(suites:%=test-%) $(further:%=test-%): test-%: deps-test
 	@$(call build_and_run,$*)
 
-$(suites:%=programs-%): programs-%: $$(programs_$$*)
+$(suites:%=programs-%) $(further:%=programs-%): programs-%: $$(programs_$$*)
 	@:
 
 matrix: build/$(cc)/tests/codegen/matrix ## all of tests/codegen/matrix (test-codegen takes one kernel in eight as CUDA C and OpenCL C); a quarter of an hour

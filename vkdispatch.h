@@ -282,6 +282,9 @@ enum {
     VD_FEATURE_IMAGE_READ = 1 << 18,         /* loading from storage images whose format the kernel does not name */
     VD_FEATURE_IMAGE_WRITE = 1 << 19,        /* and storing to them */
     VD_FEATURE_DOT_4X8 = 1 << 20,            /* dot products of four 8-bit integers in a word, by one instruction (VK_KHR_shader_integer_dot_product) */
+    VD_FEATURE_F64_ROUND = 1 << 21,          /* the driver's trunc and round of f64 are exact; the builder lowers both to floor without */
+    VD_FEATURE_SHUFFLE_64 = 1 << 22,         /* the driver compiles every subgroup shuffle of 64-bit values; the builder keeps lanes in range without */
+    VD_FEATURE_UNPACK_HALF = 1 << 23,        /* the driver compiles the widening of f16 in a u32; the builder does it in integers without */
 
     /* Of the runtime; no kernel needs them. */
     VD_FEATURE_MAPPED = 1 << 24,    /* VD_MEMORY_DEVICE is mapped: it is written and read in place, not through staging memory */
@@ -622,7 +625,8 @@ VD_API const char *vd_feature_name(uint64_t bit);   /* "f64" */
 VD_API const char *vd_backend_name(vd_backend backend); /* "opencl", whether compiled in or not; "" for the default and for numbers that are none */
 VD_API vd_backend vd_backend_named(const char *name); /* in any case; VD_BACKEND_DEFAULT: there is none of that name */
 /* The devices of a backend; VD_BACKEND_DEFAULT: of every one but dummy. Fills in `capacity` of them at most, none where out is NULL, and returns how many
-   there are, 0 also when none works. */
+   there are, 0 also when none works. Faults that only running a kernel shows (VD_FEATURE_F64_ROUND, _SHUFFLE_64, _UNPACK_HALF) are looked for when a context
+   opens the device: vd_device has the result. */
 VD_API int vd_devices(vd_backend backend, vd_device_info *out, int capacity);
 VD_API vd_result vd_context_create_version(const vd_context_desc *desc, vd_context **out, uint32_t version);
 /* vd_context_create(desc, out); variadic, so that the desc may be a compound literal. *out is NULL on failure. */
@@ -1930,14 +1934,15 @@ static void vd__logf(const vd__host *host, vd_log_level level, const char *forma
 /* By bit; NULL: not in use. */
 static const char *const vd__feature_names[] = { "f16", "f64", "i8", "i16", "i64", "storage_8", "storage_16", "address", "subgroup", "atomic_i64",
                                                 "atomic_f32_add", "fma", "timestamp", "image", "subgroup_types", "subgroup_clustered", "reconvergence",
-                                                "image_formats", "image_read", "image_write", "dot_4x8", NULL, NULL, NULL, "mapped", "cached", "coherent",
-                                                "queues", "sharing" };
+                                                "image_formats", "image_read", "image_write", "dot_4x8", "f64_round", "shuffle_64",
+                                                "unpack_half", "mapped", "cached", "coherent", "queues", "sharing" };
 
 /* What is left of a device's features without some; what rests on one that is not there goes too. */
 static uint64_t vd__features_left(uint64_t features, uint64_t disable) {
     static const struct { uint64_t of, rests; } table[] = {
+        { VD_FEATURE_F64, VD_FEATURE_F64_ROUND },
         { VD_FEATURE_I64, VD_FEATURE_ADDRESS | VD_FEATURE_ATOMIC_I64 },
-        { VD_FEATURE_SUBGROUP, VD_FEATURE_SUBGROUP_TYPES | VD_FEATURE_SUBGROUP_CLUSTERED | VD_FEATURE_RECONVERGENCE },
+        { VD_FEATURE_SUBGROUP, VD_FEATURE_SUBGROUP_TYPES | VD_FEATURE_SUBGROUP_CLUSTERED | VD_FEATURE_RECONVERGENCE | VD_FEATURE_SHUFFLE_64 },
         { VD_FEATURE_IMAGE, VD_FEATURE_IMAGE_FORMATS | VD_FEATURE_IMAGE_READ | VD_FEATURE_IMAGE_WRITE }
     };
     features &= ~disable;
@@ -2110,7 +2115,8 @@ static void vd__dummy_info(const vd_device_info *given, vd_device_info *out) {
     memset(out, 0, sizeof *out);
     if (given) *out = *given;
     else {
-        out->features = ((1u << 14) - 1) | VD_FEATURE_CACHED | VD_FEATURE_COHERENT | VD_FEATURE_QUEUES | VD_FEATURE_SHARING;
+        out->features = ((1u << 14) - 1) | VD_FEATURE_F64_ROUND | VD_FEATURE_SHUFFLE_64 | VD_FEATURE_UNPACK_HALF | VD_FEATURE_CACHED |
+            VD_FEATURE_COHERENT | VD_FEATURE_QUEUES | VD_FEATURE_SHARING;
         out->timestamp_ns = 1;
         out->type = VD_DEVICE_DISCRETE;
     }
@@ -2622,7 +2628,7 @@ typedef struct vd__vk_reconvergence_features { VkStructureType sType; void *pNex
 /* What our features need of Vulkan's: the bits that are lost without it, struct, member. A member is enabled if the device has it and one of its bits is
    wanted. */
 #define VD__VK_FEATURES(X) \
-    X(VD_FEATURE_F64, core.features, shaderFloat64) \
+    X(VD_FEATURE_F64 | VD_FEATURE_F64_ROUND, core.features, shaderFloat64) \
     X(VD_FEATURE_I16, core.features, shaderInt16) \
     X(VD_FEATURE_I64 | VD_FEATURE_ADDRESS | VD_FEATURE_ATOMIC_I64, core.features, shaderInt64) \
     X(VD_FEATURE_IMAGE_FORMATS, core.features, shaderStorageImageExtendedFormats) \
@@ -3067,14 +3073,14 @@ static uint64_t vd__vk_memory_features(const vd__vk_facts *facts, const vd_devic
 }
 
 static void vd__vk_info_features(const vd__vk_facts *facts, uint64_t disable, vd_device_info *info) {
-    uint64_t features = VD_FEATURE_IMAGE;
+    uint64_t features = VD_FEATURE_IMAGE | VD_FEATURE_UNPACK_HALF;
 #define VD__VK_GIVES(bits, part, member) features |= (uint64_t)(bits);
 #define VD__VK_TAKES(bits, part, member) if (!facts->features.part.member) features &= ~(uint64_t)(bits);
     VD__VK_FEATURES(VD__VK_GIVES)
     VD__VK_FEATURES(VD__VK_TAKES)
 #undef VD__VK_GIVES
 #undef VD__VK_TAKES
-    if (vd__vk_has_subgroups(facts)) features |= VD_FEATURE_SUBGROUP;
+    if (vd__vk_has_subgroups(facts)) features |= VD_FEATURE_SUBGROUP | VD_FEATURE_SHUFFLE_64;
     if (facts->v11.subgroupSupportedOperations & VK_SUBGROUP_FEATURE_CLUSTERED_BIT) features |= VD_FEATURE_SUBGROUP_CLUSTERED;
     if (vd__vk_fma_rounds_once(facts->v12.driverID)) features |= VD_FEATURE_FMA;
     if (facts->timestamp_bits) features |= VD_FEATURE_TIMESTAMP;
@@ -3102,6 +3108,30 @@ static int vd__vk_driver_devices(vd__driver *driver, vd_device_info *out, int ca
         vd__vk_info_get(&facts, i, 0, &out[i]);
     }
     return count;
+}
+
+/* ---- a probe of what no query tells ----
+   A driver that runs on a processor computes a subgroup in vector registers. Where those are narrower than a subgroup's 64-bit values (no AVX-512 with 8
+   lanes, no AVX with 4), llvmpipe of Mesa 22.3 has three faults, because LLVM 15 splits the vectors:
+   - trunc and round of f64 fall back to f32 arithmetic: |x| >= 2^24 is returned unchanged, 1.5 is rounded to 1. floor and ceil are exact.
+   - A shuffle of 64-bit values from a lane outside of the subgroup, as the lowest lanes of a shuffle up have it, crashes the compiler.
+   - Without AVX, and so without F16C, which the driver reports as no f16 arithmetic: widening an f16 from memory or from a u32 crashes the compiler.
+   Crashes cannot be probed, since they end the process, but the first fault can: it comes from the same cause, so the others are assumed with it.
+   GPUs have more lanes than any processor's register and are not probed: opening them costs nothing more. */
+
+enum { VD__VK_PROBE_LANES = 8 };
+
+static bool vd__vk_rounding_exact(vd__device *dev);
+
+static bool vd__vk_probes(const vd__vk_facts *facts) {
+    return facts->features.core.features.shaderFloat64 && facts->v11.subgroupSize <= VD__VK_PROBE_LANES;
+}
+
+static void vd__vk_probe(vd__device *dev, const vd__vk_facts *facts) {
+    uint64_t faulty = VD_FEATURE_F64_ROUND | VD_FEATURE_SHUFFLE_64;
+    if (!vd__vk_probes(facts) || vd__vk_rounding_exact(dev)) return;
+    if (!facts->features.v12.shaderFloat16) faulty |= VD_FEATURE_STORAGE_16 | VD_FEATURE_UNPACK_HALF;
+    dev->info.features = vd__features_left(dev->info.features, faulty);
 }
 
 /* ---- opening ---- */
@@ -3197,7 +3227,8 @@ static void vd__vk_copies_choose(vd__device *dev, const vd__vk_facts *facts) {
 static vd_result vd__vk_device_start(vd__device *dev, const vd__vk_facts *facts) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     uint32_t most = dev->info.features & VD_FEATURE_QUEUES ? facts->family_queues : 1, queues = most < dev->queue_count ? most : dev->queue_count;
-    VkResult result = vd__vk_device_create(vd__vk_driver_of(dev->driver), facts, dev->info.features, queues, &vk->handle);
+    uint64_t enabled = dev->info.features | (vd__vk_probes(facts) ? VD_FEATURE_F64 : 0);
+    VkResult result = vd__vk_device_create(vd__vk_driver_of(dev->driver), facts, enabled, queues, &vk->handle);
     if (result) return vd__vk_fail(result, "vkCreateDevice on '%s'", dev->info.name);
     const char *missing = vd__vk_load_device(vd__vk_driver_of(dev->driver), vk);
     if (missing) return vd__fail(VD_ERROR_NO_DEVICE, "Vulkan: device '%s' lacks %s", dev->info.name, missing);
@@ -3230,6 +3261,7 @@ static vd_result vd__vk_device_open(vd__driver *driver, int index, uint64_t disa
     vd__mutex_init(&vd__vk_device_of(dev)->move_lock);
     result = vd__vk_device_start(dev, &facts);
     if (result) vd__vk_device_close(dev);
+    else vd__vk_probe(dev, &facts);
     return result;
 }
 
@@ -3666,10 +3698,11 @@ static void vd__vk_kernel_destroy(vd__device *dev, vd__kernel_code *code) {
     code->native[0] = 0;
 }
 
-/* ---- a kernel of our own ----
-   It moves 16 bytes an invocation: to[i] = from[i], i < count. Its block of values is the two addresses and the count. tools/built-in writes what follows. */
+/* ---- kernels of our own ----
+   `move` copies 16 bytes an invocation: to[i] = from[i], i < count. Its block of values is the two addresses and the count.
+   `round` has eight f64 x[i] at binding 0 and stores trunc(x[i]) in their place and round(x[i]) at x[i + 8]. tools/built-in writes what follows. */
 
-/* built in: move */
+/* built in */
 static const uint32_t vd__vk_move_words[] = {
     0x7230203, 0x10300, 0x0, 0x3e, 0x0, 0x20011, 0x1, 0x20011, 0xb, 0x20011, 0x14e3, 0x9000a, 0x5f565053, 0x5f52484b,
     0x73796870, 0x6c616369, 0x6f74735f, 0x65676172, 0x6675625f, 0x726566, 0x6000b, 0xc, 0x4c534c47, 0x6474732e, 0x3035342e, 0x0, 0x3000e, 0x14e4,
@@ -3698,6 +3731,21 @@ static const uint32_t vd__vk_move_words[] = {
     0x1c, 0x6003d, 0x12, 0x8, 0x39, 0x2, 0x10, 0x40071, 0x17, 0x3a, 0x4, 0x500c4, 0x17, 0x3b,
     0x3a, 0x2c, 0x50080, 0x17, 0x3c, 0x1, 0x3b, 0x40078, 0x15, 0x9, 0x3c, 0x60041, 0x38, 0x3d,
     0x9, 0x1c, 0x1c, 0x5003e, 0x3d, 0x8, 0x2, 0x10, 0x200f9, 0x34, 0x200f8, 0x34, 0x100fd, 0x10038
+};
+static const uint32_t vd__vk_round_words[] = {
+    0x7230203, 0x10300, 0x0, 0x1b, 0x0, 0x20011, 0x1, 0x20011, 0xa, 0x6000b, 0xa, 0x4c534c47, 0x6474732e, 0x3035342e,
+    0x0, 0x3000e, 0x0, 0x1, 0x6000f, 0x5, 0xb, 0x6e69616d, 0x0, 0x15, 0x60010, 0xb, 0x11, 0x8,
+    0x1, 0x1, 0x40005, 0xb, 0x6e756f72, 0x64, 0x30005, 0x2, 0x78, 0x50005, 0x15, 0x61636f6c, 0x6e695f6c, 0x786564,
+    0x40047, 0x11, 0x6, 0x8, 0x30047, 0x12, 0x2, 0x50048, 0x12, 0x0, 0x23, 0x0, 0x40047, 0x2,
+    0x22, 0x0, 0x40047, 0x2, 0x21, 0x0, 0x30047, 0x2, 0x13, 0x40047, 0x15, 0xb, 0x1d, 0x20013,
+    0xc, 0x30021, 0xd, 0xc, 0x40015, 0xf, 0x20, 0x0, 0x4002b, 0xf, 0x1, 0x8, 0x30016, 0x10,
+    0x40, 0x3001d, 0x11, 0x10, 0x3001e, 0x12, 0x11, 0x40020, 0x13, 0xc, 0x12, 0x4003b, 0x13, 0x2,
+    0xc, 0x40020, 0x14, 0x1, 0xf, 0x4003b, 0x14, 0x15, 0x1, 0x40020, 0x16, 0xc, 0x10, 0x4002b,
+    0xf, 0x18, 0x0, 0x50036, 0xc, 0xb, 0x0, 0xd, 0x200f8, 0xe, 0x4003d, 0xf, 0x3, 0x15,
+    0x60041, 0x16, 0x17, 0x2, 0x18, 0x3, 0x4003d, 0x10, 0x4, 0x17, 0x6000c, 0x10, 0x5, 0xa,
+    0x3, 0x4, 0x60041, 0x16, 0x19, 0x2, 0x18, 0x3, 0x3003e, 0x19, 0x5, 0x50080, 0xf, 0x7,
+    0x3, 0x1, 0x6000c, 0x10, 0x8, 0xa, 0x2, 0x4, 0x60041, 0x16, 0x1a, 0x2, 0x18, 0x7,
+    0x3003e, 0x1a, 0x8, 0x100fd, 0x10038
 };
 /* end of what is built in */
 
@@ -4398,6 +4446,90 @@ static vd_result vd__vk_queue_wait(vd__device *dev, uint32_t queue, uint64_t val
     if (result == VK_TIMEOUT) return VD_TIMEOUT;
     return result ? vd__vk_fail(result, "vkWaitSemaphores") : VD_OK;
 }
+
+VD__SMALL
+
+/* ---- the probe ---- */
+
+/* Submits the recording to a queue without its timeline, which begins at 0 for the context, and waits until it is done. */
+static vd_result vd__vk_probe_submit(vd__device *dev, const vd__commands *c) {
+    vd__vk_device *vk = vd__vk_device_of(dev);
+    VD__VK_STRUCT(VkSubmitInfo, info, VK_STRUCTURE_TYPE_SUBMIT_INFO);
+    info.commandBufferCount = 1;
+    info.pCommandBuffers = &vd__vk_commands_of(c)->buffer;
+    VkResult result = vk->vkQueueSubmit(vk->queues[0], 1, &info, VK_NULL_HANDLE);
+    if (!result) result = vk->vkDeviceWaitIdle(vk->handle);
+    return result ? vd__vk_fail(result, "vkQueueSubmit") : VD_OK;
+}
+
+/* One work-group of a kernel with one buffer at binding 0. */
+static vd_result vd__vk_probe_record(vd__device *dev, vd__commands *c, const vd__kernel_code *code, const vd__memory *memory) {
+    vd__binding binding = { memory, 0, memory->size, 0 };
+    vd__launch launch;
+    memset(&launch, 0, sizeof launch);
+    launch.code = code;
+    launch.groups[0] = launch.groups[1] = launch.groups[2] = 1;
+    launch.changed = 1;
+    launch.bindings = &binding;
+    launch.binding_count = 1;
+    vd_result result = vd__vk_commands_begin(dev, c);
+    vd__vk_record_barrier(dev, c, VD__STAGE_HOST, VD__STAGE_COMPUTE);
+    if (!result) result = vd__vk_record_launch(dev, c, &launch);
+    vd__vk_record_barrier(dev, c, VD__STAGE_COMPUTE, VD__STAGE_HOST);
+    if (!result) result = vd__vk_commands_end(dev, c);
+    return result;
+}
+
+/* Runs the kernel on the bytes at the head of a chunk's memory. */
+static vd_result vd__vk_probe_run(vd__device *dev, const vd__kernel_code *code, vd__vk_chunk *chunk) {
+    vd__commands c;
+    memset(&c, 0, sizeof c);
+    vd_result result = vd__vk_commands_create(dev, &c);
+    if (result) return result;
+    if (!chunk->block.coherent) result = vd__vk_block_sync(dev, &chunk->block, 0, VD__VK_CHUNK_BYTES, false);
+    if (!result) result = vd__vk_probe_record(dev, &c, code, &chunk->memory);
+    if (!result) result = vd__vk_probe_submit(dev, &c);
+    if (!result && !chunk->block.coherent) result = vd__vk_block_sync(dev, &chunk->block, 0, VD__VK_CHUNK_BYTES, true);
+    vd__vk_commands_destroy(dev, &c);
+    return result;
+}
+
+static vd_result vd__vk_probe_kernel(vd__device *dev, vd__kernel_code *code) {
+    vd_arg_info arg;
+    vd_kernel_desc desc;
+    memset(&arg, 0, sizeof arg);
+    memset(&desc, 0, sizeof desc);
+    arg.name = "x";
+    arg.kind = VD_ARG_BINDING;
+    desc.name = "round";
+    desc.code = vd__vk_round_words;
+    desc.code_size = sizeof vd__vk_round_words;
+    desc.args = &arg;
+    desc.arg_count = 1;
+    return vd__vk_kernel_create(dev, &desc, code);
+}
+
+/* Whether trunc and round of f64 are exact; false, with which everything works, also if the probe fails. */
+static bool vd__vk_rounding_exact(vd__device *dev) {
+    static const double x[VD__VK_PROBE_LANES] = { 0.5, 1.5, 2.5, -3.5, 16777216.5, -2147483649.5, 2251799813685247.5, -7.75 };
+    static const double exact[2][VD__VK_PROBE_LANES] = { { 0, 1, 2, -3, 16777216, -2147483649.0, 2251799813685247.0, -7 },
+        { 0, 2, 2, -4, 16777216, -2147483650.0, 2251799813685248.0, -8 } };
+    vd__kernel_code code;
+    vd__vk_chunk *chunk = (vd__vk_chunk *)vd__alloc_zeroed(vd__vk_allocator(dev), sizeof *chunk);
+    bool same = false;
+    memset(&code, 0, sizeof code);
+    if (!chunk) return false;
+    vd_result result = vd__vk_chunk_start(dev, chunk);
+    if (!result) result = vd__vk_probe_kernel(dev, &code);
+    if (!result) memcpy(chunk->block.mapped, x, sizeof x);
+    if (!result) result = vd__vk_probe_run(dev, &code, chunk);
+    if (!result) same = !memcmp(chunk->block.mapped, exact, sizeof exact);
+    if (code.native[0]) vd__vk_kernel_destroy(dev, &code);
+    vd__vk_chunk_destroy(dev, chunk);
+    return same;
+}
+
+VD__SMALL_END
 #endif /* VD__HAS_VULKAN */
 
 // >>cuda api
@@ -4784,7 +4916,8 @@ static vd_result vd__cu_info_get(const vd__cu_driver *cu, int index, uint64_t di
     info->device_memory = bytes;
     info->features = vd__features_left(VD_FEATURE_F16 | VD_FEATURE_F64 | VD_FEATURE_I8 | VD_FEATURE_I16 | VD_FEATURE_I64 | VD_FEATURE_STORAGE_8 |
         VD_FEATURE_STORAGE_16 | VD_FEATURE_ADDRESS | VD_FEATURE_SUBGROUP | VD_FEATURE_RECONVERGENCE | VD_FEATURE_ATOMIC_I64 | VD_FEATURE_ATOMIC_F32_ADD |
-        VD_FEATURE_FMA | VD_FEATURE_CACHED | VD_FEATURE_COHERENT | VD_FEATURE_QUEUES | VD_FEATURE_SHARING, disable);
+        VD_FEATURE_F64_ROUND | VD_FEATURE_SHUFFLE_64 | VD_FEATURE_UNPACK_HALF | VD_FEATURE_FMA | VD_FEATURE_CACHED | VD_FEATURE_COHERENT |
+        VD_FEATURE_QUEUES | VD_FEATURE_SHARING, disable);
     vd__cu_info_limits(cu, device, info);
     return result ? vd__cu_fail(cu, result, "asking device %d what it is", index) : VD_OK;
 }
@@ -5903,10 +6036,10 @@ static void vd__cl_info_features(const vd__cl_driver *cl, vd__cl_device_id devic
     vd_device_info *info) {
     char profile[64];
     uint64_t features = VD_FEATURE_F16 | VD_FEATURE_I8 | VD_FEATURE_I16 | VD_FEATURE_STORAGE_8 | VD_FEATURE_STORAGE_16 | VD_FEATURE_TIMESTAMP |
-        VD_FEATURE_CACHED | VD_FEATURE_COHERENT | VD_FEATURE_QUEUES | VD_FEATURE_SHARING;
+        VD_FEATURE_UNPACK_HALF | VD_FEATURE_CACHED | VD_FEATURE_COHERENT | VD_FEATURE_QUEUES | VD_FEATURE_SHARING;
     vd__cl_text(cl, device, VD__CL_DEVICE_PROFILE, profile, sizeof profile);
     if (!strcmp(profile, "FULL_PROFILE") || vd__cl_has(extensions, "cles_khr_int64")) features |= VD_FEATURE_I64;
-    if (vd__cl_number(cl, device, VD__CL_DEVICE_DOUBLE_FP_CONFIG)) features |= VD_FEATURE_F64;
+    if (vd__cl_number(cl, device, VD__CL_DEVICE_DOUBLE_FP_CONFIG)) features |= VD_FEATURE_F64 | VD_FEATURE_F64_ROUND;
     if (vd__cl_number(cl, device, VD__CL_DEVICE_SINGLE_FP_CONFIG) & VD__CL_FP_FMA) features |= VD_FEATURE_FMA;
     if (vd__cl_has(extensions, "cl_khr_int64_base_atomics") && vd__cl_has(extensions, "cl_khr_int64_extended_atomics")) features |= VD_FEATURE_ATOMIC_I64;
     if (vd__cl_has_subgroups(cl, device, extensions)) features |= VD_FEATURE_SUBGROUP;

@@ -297,7 +297,10 @@ enum {
     VC_FEATURE_ATOMIC_I64 = 1 << 9, VC_FEATURE_ATOMIC_F32_ADD = 1 << 10, VC_FEATURE_IMAGE = 1 << 13, VC_FEATURE_SUBGROUP_TYPES = 1 << 14,
     VC_FEATURE_SUBGROUP_CLUSTERED = 1 << 15, VC_FEATURE_RECONVERGENCE = 1 << 16,
     VC_FEATURE_IMAGE_FORMATS = 1 << 17, VC_FEATURE_IMAGE_READ = 1 << 18, VC_FEATURE_IMAGE_WRITE = 1 << 19, /* all storage formats; any format unnamed */
-    VC_FEATURE_DOT_4X8 = 1 << 20     /* dot products of 4 x 8 bits by one instruction; made of others without */
+    VC_FEATURE_DOT_4X8 = 1 << 20,    /* dot products of 4 x 8 bits by one instruction; made of others without */
+    VC_FEATURE_F64_ROUND = 1 << 21,  /* the driver's trunc and round of f64 are exact; lowered to floor without */
+    VC_FEATURE_SHUFFLE_64 = 1 << 22, /* the driver compiles every subgroup shuffle of 64-bit values; lanes are kept in range without */
+    VC_FEATURE_UNPACK_HALF = 1 << 23 /* the driver compiles vc_unpack_half2; done in integers without */
 };
 
 typedef enum vc_target { VC_TARGET_NONE = 0, VC_TARGET_SPIRV = 1, VC_TARGET_GLSL = 2, VC_TARGET_CUDA = 3, VC_TARGET_OPENCL = 4 } vc_target;
@@ -1314,8 +1317,8 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
     X(STEP,         "step",         PURE,   2, F,    SAME,   0, VC__S_NONE, VC__T_NONE, vc__expand_step) \
     X(FLOOR,        "floor",        PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(8)), VC__T_FLOAT("floor", "floor", "($0)"), NULL) \
     X(CEIL,         "ceil",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(9)), VC__T_FLOAT("ceil", "ceil", "($0)"), NULL) \
-    X(TRUNC,        "trunc",        PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(3)), VC__T_FLOAT("trunc", "trunc", "($0)"), NULL) \
-    X(ROUND,        "round",        PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(2)), VC__T_FLOAT("roundEven", "rint", "($0)"), NULL) \
+    X(TRUNC,        "trunc",        PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(3)), VC__T_FLOAT("trunc", "trunc", "($0)"), vc__expand_trunc) \
+    X(ROUND,        "round",        PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(2)), VC__T_FLOAT("roundEven", "rint", "($0)"), vc__expand_round) \
     X(FRACT,        "fract",        PURE,   1, F,    SAME,   0, VC__S_NONE, VC__T_NONE, vc__expand_fract) \
     X(SQRT,         "sqrt",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(31)), \
       VC__T_OWN("sqrt($0)", NULL, "__fsqrt_rn($0)", "__dsqrt_rn($0)"), NULL) \
@@ -1468,7 +1471,7 @@ static vc__expander vc__expand_extract, vc__expand_cast, vc__expand_div, vc__exp
     vc__expand_min, vc__expand_max, vc__expand_clamp, vc__expand_mix, vc__expand_step, vc__expand_fract, vc__expand_math64, vc__expand_pow, vc__expand_log,
     vc__expand_atan, vc__expand_isnan, vc__expand_dot, vc__expand_shift, vc__expand_memory, vc__expand_popcount, vc__expand_bit_reverse,
     vc__expand_index, vc__expand_find_lsb, vc__expand_find_msb, vc__expand_mul_hi, vc__expand_pack_half, vc__expand_unpack_half, vc__expand_atomic,
-    vc__expand_subgroup, vc__expand_dot_4x8, vc__expand_or, vc__expand_rotate;
+    vc__expand_subgroup, vc__expand_dot_4x8, vc__expand_or, vc__expand_rotate, vc__expand_trunc, vc__expand_round;
 
 typedef struct vc__forms {
     struct {
@@ -2883,6 +2886,8 @@ VC__APART static uint32_t vc__x_three(vc__lower *s, uint16_t op, uint32_t a, uin
 VC__APART static uint32_t vc__x_select(vc__lower *s, uint32_t c, uint32_t a, uint32_t b) { return vc__make(s, VC__OP_SELECT, vc__x_type(s, a), c, a, b, 0); }
 VC__APART static uint32_t vc__x_cast(vc__lower *s, vc_type type, uint32_t a) { return vc__make(s, VC__OP_CAST, type, a, VC__NIL, VC__NIL, 0); }
 
+VC__APART static uint32_t vc__x_u32(vc__lower *s, uint32_t x) { return vc__make_const(s, VC_U32, x); }
+
 /* Comparison of any kind: bools, as many as a has components. */
 VC__APART static uint32_t vc__x_compare(vc__lower *s, uint16_t op, uint32_t a, uint32_t b) {
     return vc__make(s, op, vc__vec(VC_BOOL, vc__rows(vc__x_type(s, a))), a, b, VC__NIL, 0);
@@ -3131,6 +3136,50 @@ static uint32_t vc__expand_step(vc__lower *s, const vc__node *n) {
     vc_type type = n->type;
     uint32_t below = vc__x_compare(s, VC__OP_LT, n->a[1], n->a[0]), zero = vc__x_small(s, type, 0), one = vc__x_small(s, type, 1);
     return vc__x_select(s, below, zero, one);
+}
+
+/* Whether a float is rounded by means of floor; see VC_FEATURE_F64_ROUND. */
+static bool vc__lacks_round(const vc__lower *s, vc_type type) {
+    return vc__kind(type) == VC_F64 && s->kernel->desc.machine.lacks & VC_FEATURE_F64_ROUND && !vc__is_c(s->target);
+}
+
+/* A magnitude with the sign of x; x itself where that is 0 of either sign. */
+static uint32_t vc__x_signed_as(vc__lower *s, uint32_t size, uint32_t x) {
+    uint32_t zero = vc__x_small(s, vc__x_type(s, x), 0), c, other;
+    other = vc__x_one(s, VC__OP_NEG, size);
+    c = vc__x_compare(s, VC__OP_LT, x, zero);
+    size = vc__x_select(s, c, other, size);
+    c = vc__x_compare(s, VC__OP_EQ, x, zero);
+    return vc__x_select(s, c, x, size);
+}
+
+static uint32_t vc__expand_trunc(vc__lower *s, const vc__node *n) {
+    uint32_t x = n->a[0], size;
+    if (!vc__lacks_round(s, n->type)) return VC__NIL;
+    size = vc__x_one(s, VC__OP_ABS, x);
+    size = vc__x_one(s, VC__OP_FLOOR, size);
+    return vc__x_signed_as(s, size, x);
+}
+
+/* To nearest even: up where more than 1/2 was cut off, or 1/2 from an odd number. The difference is exact; of infinity it is NaN, and nothing is added. */
+static uint32_t vc__expand_round(vc__lower *s, const vc__node *n) {
+    uint32_t x = n->a[0], size, whole, half, odd, up, c;
+    if (!vc__lacks_round(s, n->type)) return VC__NIL;
+    size = vc__x_one(s, VC__OP_ABS, x);
+    whole = vc__x_one(s, VC__OP_FLOOR, size);
+    c = vc__make_const(s, n->type, vc__one_bits(VC_F64) - ((uint64_t)1 << 52)); /* 1/2 */
+    half = vc__x_two(s, VC__OP_MUL, whole, c);
+    odd = vc__x_one(s, VC__OP_FLOOR, half);
+    odd = vc__x_compare(s, VC__OP_NE, odd, half);
+    size = vc__x_two(s, VC__OP_SUB, size, whole);
+    up = vc__x_compare(s, VC__OP_EQ, size, c);
+    odd = vc__x_two(s, VC__OP_AND, up, odd);
+    up = vc__x_compare(s, VC__OP_LT, c, size);
+    up = vc__x_two(s, VC__OP_OR, up, odd);
+    c = vc__x_small(s, n->type, 1);
+    c = vc__x_two(s, VC__OP_ADD, whole, c);
+    size = vc__x_select(s, up, c, whole);
+    return vc__x_signed_as(s, size, x);
 }
 
 static uint32_t vc__expand_fract(vc__lower *s, const vc__node *n) {
@@ -3508,6 +3557,28 @@ static uint32_t vc__expand_pack_half(vc__lower *s, const vc__node *n) {
     return vc__x_two(s, VC__OP_OR, part[0], part[1]);
 }
 
+/* The f32 of an f16 whose bits are the low half of x, and the rest zero. A normal number has its exponent raised by 112, infinity and NaN twice; what is less
+   is a whole number of times 2^-24. */
+static uint32_t vc__x_half_value(vc__lower *s, uint32_t x) {
+    uint32_t size = vc__x_int(s, VC__OP_AND, x, 0x7fffu), sign = vc__x_two(s, VC__OP_XOR, x, size), r, c, other;
+    sign = vc__x_int(s, VC__OP_SHL, sign, 16);
+    r = vc__x_int(s, VC__OP_SHL, size, 13);
+    r = vc__x_int(s, VC__OP_ADD, r, 112u << 23);
+    other = vc__x_int(s, VC__OP_ADD, r, 112u << 23);
+    c = vc__x_u32(s, 0x7c00u);
+    c = vc__x_compare(s, VC__OP_LE, c, size);
+    r = vc__x_select(s, c, other, r);
+    other = vc__x_cast(s, VC_F32, size);
+    c = vc__make_const(s, VC_F32, 0x33800000u); /* 2^-24 */
+    other = vc__x_two(s, VC__OP_MUL, other, c);
+    other = vc__make(s, VC__OP_BITCAST, VC_U32, other, VC__NIL, VC__NIL, 0);
+    c = vc__x_u32(s, 0x400u);
+    c = vc__x_compare(s, VC__OP_LT, size, c);
+    r = vc__x_select(s, c, other, r);
+    r = vc__x_two(s, VC__OP_OR, r, sign);
+    return vc__make(s, VC__OP_BITCAST, VC_F32, r, VC__NIL, VC__NIL, 0);
+}
+
 /* Of a number that is known it is computed here: lavapipe (Mesa 22.3) makes 0 of infinity and NaN there. */
 static uint32_t vc__expand_unpack_half(vc__lower *s, const vc__node *n) {
     uint32_t x = n->a[0], part[2], i;
@@ -3522,6 +3593,11 @@ static uint32_t vc__expand_unpack_half(vc__lower *s, const vc__node *n) {
         return vc__make_vec(s, VC_F32X2, part, 2);
     }
     if (vc__lowered(s, x)->op == VC__OP_PACK_HALF) return vc__x_rounded(s, vc__lowered(s, x)->a[0], VC_F16);
+    if (s->kernel->desc.machine.lacks & VC_FEATURE_UNPACK_HALF && !vc__is_c(s->target)) {
+        part[0] = vc__x_half_value(s, vc__x_int(s, VC__OP_AND, x, 0xffffu));
+        part[1] = vc__x_half_value(s, vc__x_int(s, VC__OP_SHR, x, 16));
+        return vc__make_vec(s, VC_F32X2, part, 2);
+    }
     if (vc__x_has(s, VC__OP_UNPACK_HALF, VC_U32)) return VC__NIL;
     for (i = 0; i < 2; i++) {
         part[i] = i ? vc__x_int(s, VC__OP_SHR, x, 16) : x;
@@ -4003,7 +4079,6 @@ static uint32_t vc__x_combine(vc__lower *s, uint32_t op, uint32_t a, uint32_t b)
 }
 
 VC__APART static uint32_t vc__x_leaf(vc__lower *s, uint16_t op) { return vc__make(s, op, VC_U32, VC__NIL, VC__NIL, VC__NIL, 0); }
-VC__APART static uint32_t vc__x_u32(vc__lower *s, uint32_t x) { return vc__make_const(s, VC_U32, x); }
 
 /* The ballot of one word. */
 static uint32_t vc__x_ballot(vc__lower *s, uint32_t word) {
@@ -4252,6 +4327,21 @@ static uint32_t vc__x_equal_bits(vc__lower *s, const vc__node *n) {
     return vc__make(s, n->op, n->type, a, VC__NIL, VC__NIL, 0);
 }
 
+/* From a lane that is taken modulo the size of the subgroup, a power of two: the result is undefined wherever that changes the lane. */
+static uint32_t vc__x_shuffle_inside(vc__lower *s, const vc__node *n) {
+    uint32_t lane = n->a[1], own, size, c;
+    if (n->op != VC__OP_SHUFFLE) {
+        own = vc__x_leaf(s, VC__OP_SUBGROUP_LOCAL_ID);
+        c = vc__x_cast(s, VC_U32, lane);
+        lane = vc__x_two(s, n->op == VC__OP_SHUFFLE_XOR ? VC__OP_XOR : n->op == VC__OP_SHUFFLE_UP ? VC__OP_SUB : VC__OP_ADD, own, c);
+    }
+    size = vc__x_leaf(s, VC__OP_SUBGROUP_SIZE);
+    c = vc__x_u32(s, 1);
+    size = vc__x_two(s, VC__OP_SUB, size, c);
+    lane = vc__x_two(s, VC__OP_AND, lane, size);
+    return vc__make_raw(s, VC__OP_SHUFFLE, n->type, n->a[0], lane, VC__NIL, 0);
+}
+
 static uint32_t vc__expand_subgroup(vc__lower *s, const vc__node *n) {
     uint64_t lacks = s->kernel->desc.machine.lacks, lane;
     vc_type of = n->a[0] == VC__NIL ? n->type : vc__x_type(s, n->a[0]);
@@ -4264,6 +4354,8 @@ static uint32_t vc__expand_subgroup(vc__lower *s, const vc__node *n) {
     if (vc__is_cuda(s->target)) return vc__x_warps(s, n);
     if (n->op == VC__OP_SUBGROUP_COUNT) return vc__x_subgroups(s);
     if (lacks & VC_FEATURE_SUBGROUP_TYPES && narrow) return vc__x_widened(s, n);
+    if (lacks & VC_FEATURE_SHUFFLE_64 && n->op >= VC__OP_SHUFFLE && n->op <= VC__OP_SHUFFLE_DOWN && vc__bits(vc__kind(of)) == 64)
+        return vc__x_shuffle_inside(s, n);
     if (n->op >= VC__OP_SUBGROUP_ADD && (n->x & 15u) == VC__LANES_EACH && lacks & VC_FEATURE_SUBGROUP_CLUSTERED) return vc__x_clusters(s, n);
     if (n->op == VC__OP_BROADCAST && !vc__const_bits(s, n->a[1], &lane)) /* SPIR-V before 1.5 wants a constant there */
         return vc__make_raw(s, VC__OP_SHUFFLE, n->type, n->a[0], n->a[1], VC__NIL, 0);
@@ -9378,12 +9470,12 @@ typedef struct vc__feature { uint64_t bit; const char *need, *name; } vc__featur
 #define VC__IMAGE_FEATURES ((uint64_t)VC_FEATURE_IMAGE_FORMATS | VC_FEATURE_IMAGE_READ | VC_FEATURE_IMAGE_WRITE)
 #define VC__ALL_FEATURES ((uint64_t)VC_FEATURE_ADDRESS * 2 - 1 + VC_FEATURE_SUBGROUP + VC_FEATURE_ATOMIC_I64 + VC_FEATURE_ATOMIC_F32_ADD \
                           + VC_FEATURE_SUBGROUP_TYPES + VC_FEATURE_SUBGROUP_CLUSTERED + VC_FEATURE_RECONVERGENCE + VC_FEATURE_IMAGE + VC__IMAGE_FEATURES \
-                          + VC_FEATURE_DOT_4X8)
+                          + VC_FEATURE_DOT_4X8 + VC_FEATURE_F64_ROUND + VC_FEATURE_SHUFFLE_64 + VC_FEATURE_UNPACK_HALF)
 #define VC__ADDRESS_NEEDS ((uint64_t)VC_FEATURE_ADDRESS | VC_FEATURE_I64)
 /* What every device of CUDA and OpenCL has, or its texts do without. */
 #define VC__C_HAS ((uint64_t)VC_FEATURE_F16 | VC_FEATURE_I8 | VC_FEATURE_I16 | VC_FEATURE_STORAGE_8 | VC_FEATURE_STORAGE_16 | VC__ADDRESS_NEEDS \
                     | VC_FEATURE_SUBGROUP | VC_FEATURE_SUBGROUP_TYPES | VC_FEATURE_SUBGROUP_CLUSTERED | VC_FEATURE_ATOMIC_F32_ADD | VC_FEATURE_DOT_4X8 \
-                    | VC_FEATURE_RECONVERGENCE | VC__IMAGE_FEATURES)
+                    | VC_FEATURE_F64_ROUND | VC_FEATURE_SHUFFLE_64 | VC_FEATURE_UNPACK_HALF | VC_FEATURE_RECONVERGENCE | VC__IMAGE_FEATURES)
 /* Of these the types, which vd_context_desc.disable takes away there too. */
 #define VC__C_TYPES ((uint64_t)VC_FEATURE_F16 | VC_FEATURE_I8 | VC_FEATURE_I16 | VC_FEATURE_I64 | VC_FEATURE_STORAGE_8 | VC_FEATURE_STORAGE_16)
 static const vc__feature vc__features[] = {
@@ -9402,6 +9494,9 @@ static const vc__feature vc__features[] = {
     { VC_FEATURE_ATOMIC_I64, "64-bit atomics", "VC_FEATURE_ATOMIC_I64" },
     { VC_FEATURE_ATOMIC_F32_ADD, "atomic adding of f32", "VC_FEATURE_ATOMIC_F32_ADD" },
     { VC_FEATURE_DOT_4X8, "dot products of 4 x 8 bits", "VC_FEATURE_DOT_4X8" },
+    { VC_FEATURE_F64_ROUND, "exact trunc and round of f64", "VC_FEATURE_F64_ROUND" },
+    { VC_FEATURE_SHUFFLE_64, "subgroup shuffles of 64 bits", "VC_FEATURE_SHUFFLE_64" },
+    { VC_FEATURE_UNPACK_HALF, "f16 from a u32", "VC_FEATURE_UNPACK_HALF" },
     { VC_FEATURE_IMAGE, "images", "VC_FEATURE_IMAGE" },
     { VC_FEATURE_IMAGE_FORMATS, "a format of storage images that not all devices have", "VC_FEATURE_IMAGE_FORMATS" },
     { VC_FEATURE_IMAGE_READ, "loading from storage images of any format", "VC_FEATURE_IMAGE_READ" },
@@ -9455,11 +9550,17 @@ static uint64_t vc__image_needs(vc_kernel *k, const vc__listing *l, const vc__no
 
 static bool vc__is_subgroup(uint32_t op) { return vc__op[op].class_ == VC__CONV || (op >= VC__OP_SUBGROUP_SIZE && op <= VC__OP_SUBGROUP_LOCAL_ID); }
 
+/* A shuffle of 64-bit values from a lane that may be outside of the subgroup. */
+static bool vc__is_wide_shuffle(uint32_t op, vc_type type) {
+    return op >= VC__OP_SHUFFLE_XOR && op <= VC__OP_SHUFFLE_DOWN && vc__bits(vc__kind(type)) == 64;
+}
+
 static uint64_t vc__subgroup_needs(const vc__listing *l, const vc__node *n) {
     vc_type type = vc__op[n->op].operands && n->a[0] != VC__NIL ? l->node[n->a[0]].type : n->type;
     bool extended = !vc__is_bool(type) && vc__bits(vc__kind(type)) != 32 && vc__kind(type) != VC_F64, each = n->op >= VC__OP_SUBGROUP_ADD;
     return VC_FEATURE_SUBGROUP | vc__type_needs(type) | (extended ? (uint64_t)VC_FEATURE_SUBGROUP_TYPES : 0u)
            | (each && (n->x & 15u) == VC__LANES_EACH ? (uint64_t)VC_FEATURE_SUBGROUP_CLUSTERED : 0u)
+           | (vc__is_wide_shuffle(n->op, type) ? (uint64_t)VC_FEATURE_SHUFFLE_64 : 0u)
            | (l->reconverges ? (uint64_t)VC_FEATURE_RECONVERGENCE : 0u);
 }
 
@@ -9479,6 +9580,8 @@ static uint64_t vc__node_needs(vc_kernel *k, const vc__listing *l, const vc__nod
     }
     if (vc__is_subgroup(n->op)) return vc__subgroup_needs(l, n);
     if (vc__is_dot_4x8(n->op)) return VC_FEATURE_DOT_4X8;
+    if ((n->op == VC__OP_TRUNC || n->op == VC__OP_ROUND) && vc__kind(n->type) == VC_F64) return VC_FEATURE_F64 | VC_FEATURE_F64_ROUND;
+    if (n->op == VC__OP_UNPACK_HALF) return VC_FEATURE_UNPACK_HALF;
     if (count == VC__MANY) { count = n->a[1]; a = l->extra + n->a[0]; }
     for (i = 0; i < count; i++) if (a[i] != VC__NIL) needs |= vc__type_needs(l->node[a[i]].type);
     return needs | vc__type_needs(n->type);
@@ -9514,7 +9617,7 @@ static uint64_t vc__rare_needs(vc_kernel *k, const vc__listing *l, const vc__nod
     if (vc__is_subgroup(n->op)) return vc__subgroup_needs(l, n);
     if (vc__is_atomic(n->op)) return vc__access_needs(k, l, n);
     if (vc__is_image(n->op)) return vc__image_needs(k, l, n);
-    return vc__is_dot_4x8(n->op) ? (uint64_t)VC_FEATURE_DOT_4X8 : 0;
+    return vc__is_dot_4x8(n->op) ? (uint64_t)VC_FEATURE_DOT_4X8 : n->op == VC__OP_UNPACK_HALF ? (uint64_t)VC_FEATURE_UNPACK_HALF : 0;
 }
 
 VC__SMALL_END
@@ -14520,7 +14623,8 @@ VC__SAME(feature, (int)VC_FEATURE_F16 == (int)VD_FEATURE_F16 && (int)VC_FEATURE_
          && (int)VC_FEATURE_SUBGROUP_TYPES == (int)VD_FEATURE_SUBGROUP_TYPES && (int)VC_FEATURE_SUBGROUP_CLUSTERED == (int)VD_FEATURE_SUBGROUP_CLUSTERED
          && (int)VC_FEATURE_RECONVERGENCE == (int)VD_FEATURE_RECONVERGENCE && (int)VC_FEATURE_IMAGE == (int)VD_FEATURE_IMAGE
          && (int)VC_FEATURE_IMAGE_FORMATS == (int)VD_FEATURE_IMAGE_FORMATS && (int)VC_FEATURE_IMAGE_READ == (int)VD_FEATURE_IMAGE_READ
-         && (int)VC_FEATURE_IMAGE_WRITE == (int)VD_FEATURE_IMAGE_WRITE);
+         && (int)VC_FEATURE_IMAGE_WRITE == (int)VD_FEATURE_IMAGE_WRITE && (int)VC_FEATURE_F64_ROUND == (int)VD_FEATURE_F64_ROUND
+         && (int)VC_FEATURE_SHUFFLE_64 == (int)VD_FEATURE_SHUFFLE_64 && (int)VC_FEATURE_UNPACK_HALF == (int)VD_FEATURE_UNPACK_HALF);
 #undef VC__SAME
 
 static uint32_t vc__less(uint32_t a, uint32_t b) { return a < b ? a : b; }

@@ -23,6 +23,15 @@
 
 /* ---- numbers: a component is the bits that lie in memory, in the low end of 64 ---- */
 
+#if defined(VKDISPATCH_H)
+/* The machine of a context, except that it has all types: a kernel that uses one is built, and what it needs of the device tells whether it can run. */
+static inline vc_machine machine_with_all_types(const vd_context *ctx) {
+    vc_machine m = vd_machine(ctx);
+    m.lacks &= ~((uint64_t)VC_FEATURE_F16 | VC_FEATURE_F64 | VC_FEATURE_I8 | VC_FEATURE_I16 | VC_FEATURE_I64 | VC_FEATURE_STORAGE_8 | VC_FEATURE_STORAGE_16);
+    return m;
+}
+#endif
+
 static inline unsigned kind_of(vc_type t) { return t & 15u; }
 static inline unsigned rows_of(vc_type t) { return 1u + ((t >> 4) & 3u); }
 static inline bool is_float(unsigned kind) { return kind >= VC_F16; }

@@ -1,4 +1,4 @@
-/* Prints the kernels that vkdispatch.h brings along, as its `vulkan kernel` room has them: tools/built-in puts them there. */
+/* Prints the kernels that are part of vkdispatch.h, as its `vulkan kernel` room has them: tools/built-in puts them there. */
 #define VKDISPATCH_CODEGEN_IMPLEMENTATION
 #include "vkdispatch_codegen.h"
 
@@ -20,17 +20,43 @@ static vc_kernel *move(void) {
     return k;
 }
 
-int main(void) {
-    vc_kernel *k = move();
+/* What trunc and round of f64 make of eight numbers. */
+static vc_kernel *rounded(void) {
+    vc_kernel_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.name = "round";
+    desc.local_size[0] = 8;
+    desc.buffers = VC_BUFFERS_BINDING;
+    desc.machine.max_groups[0] = INT32_MAX;
+    vc_kernel *k = vc_begin(&desc);
+    vc_ref x = vc_buffer(k, "x", VC_F64, VC_READ_WRITE);
+    vc_val i = vc_local_index(k), number = vc_load(x, i);
+    vc_store(x, i, vc_trunc(number));
+    vc_store(x, vc_add(i, vc_u32(8)), vc_round(number));
+    return k;
+}
+
+static void print(const char *name, vc_kernel *k) {
     size_t count = 0;
     const uint32_t *words = vc_spirv(k, &count);
-    const vc_info *info = vc_reflect(k);
-    if (!words || info->value_bytes != 20 || info->args[0].place != 0 || info->args[1].place != 8 || info->args[2].place != 16 || info->hidden_count) {
+    printf("static const uint32_t vd__vk_%s_words[] = {", name);
+    for (size_t i = 0; i < count; i++) printf("%s0x%x%s", i % 14 ? " " : "\n    ", (unsigned)words[i], i + 1 < count ? "," : "\n};\n");
+}
+
+int main(void) {
+    vc_kernel *k = move(), *r = rounded();
+    const vc_info *info = vc_reflect(k), *round_info = vc_reflect(r);
+    if (!info || info->value_bytes != 20 || info->args[0].place != 0 || info->args[1].place != 8 || info->args[2].place != 16 || info->hidden_count) {
         fprintf(stderr, "built_in: %s\n", vc_error(k) ? vc_error(k) : "the block of values is not as the runtime fills it");
         return 1;
     }
-    printf("static const uint32_t vd__vk_move_words[] = {");
-    for (size_t i = 0; i < count; i++) printf("%s0x%x%s", i % 14 ? " " : "\n    ", (unsigned)words[i], i + 1 < count ? "," : "\n};\n");
+    if (!round_info || round_info->value_bytes || round_info->args[0].place) {
+        fprintf(stderr, "built_in: %s\n", vc_error(r) ? vc_error(r) : "round has values, or its buffer is not at binding 0");
+        return 1;
+    }
+    print("move", k);
+    print("round", r);
     vc_free(k);
+    vc_free(r);
     return 0;
 }

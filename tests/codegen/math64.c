@@ -85,6 +85,7 @@ static bool run(vd_context *ctx, const Function *f, const double *a, const doubl
     memset(&desc, 0, sizeof desc);
     memset(&shape, 0, sizeof shape);
     desc.name = f->name;
+    desc.machine = vd_machine(ctx);
     vc_kernel *k = vc_begin(&desc);
     vc_ref x = vc_buffer(k, "a", VC_F64, VC_READ), y = vc_buffer(k, "b", VC_F64, VC_READ), z = vc_buffer(k, "out", VC_F64, VC_WRITE);
     VC_EACH(k, i) { vc_store(z, i, f->one ? f->one(vc_load(x, i)) : f->two(vc_load(x, i), vc_load(y, i))); }

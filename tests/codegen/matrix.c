@@ -649,6 +649,8 @@ static bool want_uniform(const Case *c, size_t element, unsigned component, int 
 
 typedef struct Form { const char *name; vc_buffers buffers; bool glsl; vd_context *ctx; } Form;
 enum { FORMS = 3, SAMPLE = 8 };
+/* What the builder makes of other operations on devices that lack it: one form has it, if the device does, the other goes without. */
+#define WITHOUT ((uint64_t)VC_FEATURE_DOT_4X8 | VC_FEATURE_F64_ROUND | VC_FEATURE_UNPACK_HALF)
 static Form forms[FORMS + 3] = {
     { "address", VC_BUFFERS_ADDRESS, false, NULL }, { "binding", VC_BUFFERS_BINDING, false, NULL }, { "glsl", VC_BUFFERS_BINDING, true, NULL },
     { "opencl", VC_BUFFERS_BINDING, false, NULL }, { "cuda on the host", VC_BUFFERS_ADDRESS, false, NULL },
@@ -779,7 +781,7 @@ static void build_for_form(const Case *c, const Form *f) {
     desc.name = c->name;
     desc.local_size[0] = LOCAL;
     desc.buffers = f->buffers;
-    if (f->ctx) desc.machine.lacks = vd_machine(f->ctx).lacks & VC_FEATURE_DOT_4X8;
+    if (f->ctx) desc.machine.lacks = machine_with_all_types(f->ctx).lacks & WITHOUT;
     if (kernel) vc_restart(kernel, &desc); else kernel = vc_begin(&desc);
     c->build(c, kernel);
 }
@@ -1482,7 +1484,7 @@ static void open_contexts(void) {
         vd_context_desc desc;
         memset(&desc, 0, sizeof desc);
         desc.backend = VD_BACKEND_VULKAN;
-        if (forms[i].buffers == VC_BUFFERS_BINDING) desc.disable = VD_FEATURE_ADDRESS | VD_FEATURE_DOT_4X8; /* dot products in both forms */
+        if (forms[i].buffers == VC_BUFFERS_BINDING) desc.disable = VD_FEATURE_ADDRESS | WITHOUT;
         if (vd_context_create(&desc, &forms[i].ctx) == VD_OK) continue;
         printf("# reason: %s form not run: %s\n", forms[i].name, vd_error_text());
         forms[i].ctx = NULL;

@@ -173,7 +173,7 @@ static inline bool run_end(Run *r) {
         desc.local_size[0] = r->local;
         desc.buffers = r->form->buffers;
         desc.fast = r->fast;
-        if (r->form->ctx) desc.machine = vd_machine(r->form->ctx);
+        if (r->form->ctx) desc.machine = machine_with_all_types(r->form->ctx);
         if (run_verbose) printf("%s %s\n", r->name, r->form->name);
         vc_kernel *k = vc_begin(&desc);
         r->build(r->user, k);

@@ -78,6 +78,22 @@ static void use_atomic_f32(vc_kernel *k, vc_val i, vc_ref y) { use_atomic(k, i, 
 /* The sum of its bytes. */
 static void use_dot(vc_kernel *k, vc_val i, vc_ref y) { vc_store(y, i, vc_dot_4xu8(vc_load(y, i), vc_const(k, vc_u32(0x01010101)))); }
 
+static void use_f64_round(vc_kernel *k, vc_val i, vc_ref y) {
+    (void)k; /* at 2^32, where one of f32 would change nothing */
+    vc_val x = vc_add(vc_cast(VC_F64, vc_load(y, i)), vc_f64(0.25)), big = vc_f64(4294967296.0);
+    vc_store(y, i, vc_cast(VC_U32, vc_sub(vc_round(vc_add(x, big)), big)));
+}
+/* Whether the f64 of the neighbour comes; a subgroup may be one invocation. */
+static void use_shuffle_64(vc_kernel *k, vc_val i, vc_ref y) {
+    vc_val own = vc_cast(VC_U32, vc_load(y, i)), other = vc_cast(VC_U32, vc_subgroup_shuffle_xor(vc_cast(VC_F64, own), vc_u32(1)));
+    seven(i, y, vc_or(vc_eq(other, vc_xor(own, vc_u32(1))), vc_lt(vc_subgroup_size(k), vc_u32(2))));
+}
+static void use_unpack(vc_kernel *k, vc_val i, vc_ref y) {
+    (void)k;
+    vc_store(y, i, vc_cast(VC_U32, vc_component(vc_unpack_half2(vc_or(vc_mul(vc_load(y, i), vc_u32(0)), vc_u32(0x3c003c00))), 1)));
+}
+static uint32_t give_one(uint32_t i) { (void)i; return 1; }
+
 static const need needs[] = {
     { VD_FEATURE_F16, use_f16, give_half, VC_NONE, VC_BUFFERS_DEFAULT },
     { VD_FEATURE_F64, use_f64, give_half, VC_NONE, VC_BUFFERS_DEFAULT },
@@ -93,6 +109,9 @@ static const need needs[] = {
     { VD_FEATURE_SUBGROUP_TYPES, use_subgroup_types, give_seven, VC_NONE, VC_BUFFERS_DEFAULT },
     { VD_FEATURE_SUBGROUP_CLUSTERED, use_clustered, give_seven, VC_NONE, VC_BUFFERS_DEFAULT },
     { VD_FEATURE_RECONVERGENCE, use_reconvergence, give_seven, VC_NONE, VC_BUFFERS_DEFAULT },
+    { VD_FEATURE_F64_ROUND, use_f64_round, give_same, VC_NONE, VC_BUFFERS_DEFAULT },
+    { VD_FEATURE_SHUFFLE_64, use_shuffle_64, give_seven, VC_NONE, VC_BUFFERS_DEFAULT },
+    { VD_FEATURE_UNPACK_HALF, use_unpack, give_one, VC_NONE, VC_BUFFERS_DEFAULT },
     { VD_FEATURE_DOT_4X8, use_dot, give_same, VC_NONE, VC_BUFFERS_DEFAULT }
 };
 
@@ -152,6 +171,7 @@ static bool need_by_builder(fixture *f, vd_context *ctx, const need *n, bool mus
 
 /* A module made for a machine with everything, without reflection: its capabilities are read. */
 static void need_by_module(vd_context *ctx, const need *n) {
+    const uint64_t unseen = VD_FEATURE_SUBGROUP_TYPES | VD_FEATURE_F64_ROUND | VD_FEATURE_SHUFFLE_64 | VD_FEATURE_UNPACK_HALF; /* no capability */
     vc_kernel *k = need_begin(n, NULL);
     vd_kernel_desc desc;
     size_t words = 0;
@@ -162,7 +182,7 @@ static void need_by_module(vd_context *ctx, const need *n) {
     if (!desc.code) fail_msg("%s", vc_error(k));
     uint64_t lacks = vc_reflect(k)->features & ~vd_device(ctx, 0)->features;
     vd_kernel kernel = vd_kernel_create(ctx, &desc);
-    if (kernel.id && lacks & n->feature && n->feature != VD_FEATURE_SUBGROUP_TYPES) fail_msg("a module that needs %s was taken", vd_feature_name(n->feature));
+    if (kernel.id && lacks & n->feature && !(n->feature & unseen)) fail_msg("a module that needs %s was taken", vd_feature_name(n->feature));
     if (!kernel.id && !lacks) fail_msg("%s", vd_error_text());
     if (!kernel.id && lacks == n->feature) check_text("vd_kernel_create", vd_feature_name(n->feature));
     vd_kernel_destroy(ctx, kernel);
@@ -315,7 +335,8 @@ static void check_without(fixture *f, uint64_t off, size_t turn) {
         if (spirv) need_by_module(without.ctx, n);
         if (f->backend == VD_BACKEND_CUDA && !f->executes) continue; /* a fake compiles nothing */
         if (!rests && !(off & n->feature) && f->backend == VD_BACKEND_OPENCL && (i + turn) % 7) continue; /* its compilers take their time */
-        bool built = need_by_builder(&without, without.ctx, n, !rests && (had & n->feature) && off != VD_FEATURE_I16);
+        bool of_f64 = n->feature == VD_FEATURE_SHUFFLE_64 && off & VD_FEATURE_F64;
+        bool built = need_by_builder(&without, without.ctx, n, !rests && (had & n->feature) && off != VD_FEATURE_I16 && !of_f64);
         if (built && (off & n->feature & types)) /* although texts could do without */
             fail_msg("%s was built", vd_feature_name(n->feature));
     }
