@@ -138,7 +138,8 @@
 
    Memory: what a context made dies with it; a handle that is used after its destruction, or in another context, is an error and never a crash. Plans of
    vkdispatch_fft.h, which are pointers, are destroyed by the caller also then; the pointer of a destroyed context is not checked, it must not be used.
-   A buffer or kernel may be destroyed while work uses it: the handle dies at once, the memory when that work is done.
+   A buffer or kernel may be destroyed while work uses it, or while a call of another thread does: the handle dies at once, the memory when work and calls are
+   done.
    Host memory comes from the desc's allocator, with Vulkan also what the driver takes for recorded commands. Device memory comes in blocks of 64 MiB (an eighth
    of a small heap) shared by many buffers. After the first run of a dispatch, the next ones allocate nothing.
 
@@ -146,6 +147,12 @@
    is; their checksum finds damage, not forgery. So a file is used only if it is regular, no symbolic link, owned by the effective user or root, and not
    writable by group or others; any other file is ignored, with a warning to log. Files are created with mode 0600, under another name first, and never opened
    in a way that blocks. The mode of the folder is not checked: whoever else may write there can remove or replace files, but not have their own used.
+
+   Callbacks: vd_context_desc.print and log and vd_buffer_desc.release are called when a call of the library ends, on its thread. That call then holds no lock
+   and uses no object, so they may destroy any object and make any call of the context except vd_context_destroy. They do not nest: what a callback causes
+   is called after it returned. The thread's error text stays that of the call. Messages that the log callback itself causes are dropped. While
+   vd_context_destroy makes the last of these calls, all other calls of the context fail with VD_ERROR_INVALID. Fragments and hooks of vkdispatch_fft.h may
+   make any call too, except vd_context_destroy and calls with the plan being made or run. The functions of an allocator may call nothing of the library.
 
    CUDA: a kernel's parameters are the block of values, as one struct or one by one; args say where each lies, as C lays it out, and a buffer is a pointer of
    8 bytes. local_size is the block of threads, shared_bytes all shared memory of it: what the code declares with a size, and extern __shared__ for the rest,
@@ -339,7 +346,7 @@ typedef enum vd_hidden {
 
 /* ---- descs: what the caller fills; zero is the default of every field ---- */
 
-typedef struct vd_allocator { /* all three or none; default: malloc, realloc, free */
+typedef struct vd_allocator { /* all three or none; they call nothing of the library; default: malloc, realloc, free */
     void *(*allocate)(void *user, size_t size);
     void *(*reallocate)(void *user, void *block, size_t size);
     void (*release)(void *user, void *block);
@@ -385,7 +392,7 @@ typedef struct vd_context_desc {
     const char *device_name;        /* a part of the name, any case */
     bool debug;                     /* validation layers where installed; their messages go to log */
     uint64_t disable;               /* VD_FEATURE_ bits to do without although the device has them; VKDISPATCH_DISABLE adds to them */
-    void (*log)(void *user, vd_log_level level, const char *message); /* from any thread; default: silence */
+    void (*log)(void *user, vd_log_level level, const char *message); /* see Callbacks above; from any thread; default: silence */
     void *log_user;
     vd_allocator allocator;
     const vd_device_info *dummy;    /* VD_BACKEND_DUMMY: the device to pretend; default: a common desktop device */
@@ -399,9 +406,8 @@ typedef struct vd_context_desc {
     void *cl_context, *cl_device;   /* VD_BACKEND_OPENCL: a cl_context of the caller's and the cl_device_id in it to use, in place of device */
     void *cl_queue;                 /* with both: its cl_command_queue, in order, to be queue 0; what the caller puts into it is in order with what is sent
                                        (vd_flush). References to the three are held until vd_context_destroy, nothing else of them is touched */
-    /* What vc_printf printed in a kernel: one call a record, whose text is as the format has it, for the invocation with this global id. From within any call
-       of the context but those that only make something, from any thread; it may call whatever else, but not destroy the context. Default: to log, as
-       VD_LOG_INFO, one line a record. */
+    /* What vc_printf printed in a kernel: one call a record, whose text is as the format has it, for the invocation with this global id. See
+       Callbacks above; from any thread. Default: to log, as VD_LOG_INFO, one line a record. */
     void (*print)(void *user, const char *kernel, const uint32_t id[3], const char *text);
     void *print_user;
     uint64_t print_bytes;           /* for the records of one submission, of each queue; default: 1 MiB, at most 1 GiB */
@@ -442,8 +448,7 @@ typedef struct vd_buffer_desc {
     vd_memory memory;
     uint64_t address;               /* memory of the caller's (CUDA: any device pointer; a multiple of 16) to use in place of new memory; it keeps its
                                        contents, so data has to be NULL. vd_buffer_query gives the address of any buffer */
-    void (*release)(void *user, uint64_t address); /* told once that nothing uses the memory any more, unless vd_buffer_create failed; called from within
-                                       any call of the context, and may itself call others than vd_context_destroy, but none while that one runs */
+    void (*release)(void *user, uint64_t address); /* called once, when the memory is no longer in use, unless vd_buffer_create failed; see Callbacks above */
     void *release_user;
     uint32_t devices;               /* bit i: it lives on device i of the context, one copy on each; default: on all */
     vd_import import;               /* what address is; default: a device address */
@@ -463,7 +468,7 @@ typedef struct vd_view_desc { /* a part of a buffer as a buffer of its own */
 } vd_view_desc;
 
 typedef struct vd_buffer_info {
-    const char *name;               /* "" when unnamed; lives as long as the buffer */
+    char name[64];                  /* its first 63 bytes; "" when unnamed */
     vd_type type;
     uint64_t shape[4];              /* ones where unused */
     uint64_t size;                  /* bytes */
@@ -642,6 +647,12 @@ VD_API vd_allocator vd_context_allocator(const vd_context *ctx);     /* what it 
    of two keys first that of the one which was first used later. */
 VD_API vd_result vd_context_attach(vd_context *ctx, const void *key, vd_result (*use)(vd_context *ctx, void **data, void *user), void *user,
                                    void (*release)(vd_context *ctx, void *data));
+/* For libraries on top: the beginning and the end of a public function of theirs. Between the two this thread calls none of the caller's functions (print, log,
+   release); those that are due are called by vd_scope_end, so the library has to be done with everything that they could destroy. A scope also keeps
+   functions that the library itself calls from destroying the context. `scope` lies on the stack; scopes nest; ctx may be NULL. `call` is for messages. */
+typedef struct vd_scope { vd_context *ctx; const char *call, *what; bool alone; struct vd_scope *outer; } vd_scope;
+VD_API void vd_scope_begin(vd_context *ctx, const char *call, vd_scope *scope);
+VD_API void vd_scope_end(vd_scope *scope);
 /* For libraries on top: bytes that outlive the program, in vd_context_desc.cache_directory. `kind` is a word for the file's name; whatever the bytes depend on
    is in the key. Where there is no directory, or the file cannot be written, nothing is kept; a file that is damaged or of another key is no file. */
 VD_API void vd_cache_store(vd_context *ctx, const char *kind, const void *key, size_t key_size, const void *data, size_t size);
@@ -655,8 +666,8 @@ VD_API vd_result vd_native_use(vd_context *ctx, int device, int queue, vd_result
 /* ---- buffers ---- */
 
 VD_API vd_buffer vd_buffer_create(vd_context *ctx, const vd_buffer_desc *desc);
-/* Usable wherever a buffer is, and destroyed like one. It owns no memory: it dies when its buffer is destroyed. Work on views of one buffer that do not overlap
-   is independent. */
+/* Usable wherever a buffer is, and destroyed like one. It owns no memory: its handle dies when its buffer is destroyed, and needs no
+   vd_buffer_destroy then. Work on views of one buffer that do not overlap is independent. */
 VD_API vd_buffer vd_buffer_view(vd_context *ctx, const vd_view_desc *desc);
 VD_API void vd_buffer_destroy(vd_context *ctx, vd_buffer buffer); /* {0} is harmless; a dead handle sets the error text */
 VD_API vd_result vd_buffer_query(vd_context *ctx, vd_buffer buffer, vd_buffer_info *out);
@@ -1313,12 +1324,14 @@ VD__SMALL_END
 
 typedef enum vd__handle_kind { VD__HANDLE_BUFFER, VD__HANDLE_KERNEL, VD__HANDLE_TICKET, VD__HANDLE_KINDS } vd__handle_kind;
 
-/* The head of every pooled object. */
+/* The head of every pooled object. An object is used under a pin, or while a list that looked it up is recorded: destroying takes the lock of an open
+   batch, and garbage waits for the lists of the caller's that were begun before it. */
 typedef struct vd__slot {
-    uint64_t id;             /* 0: no live handle. Written last, read first */
+    uint64_t id;             /* the handle while it is live; otherwise the last one without its context, which no handle is. Written last, read first */
     struct vd__slot *next;   /* among the unused, or among the garbage */
     uint64_t stamp;          /* garbage: lists begun before this one may still hold it; 0: none can */
-    uint32_t index, generation : 24, kind : 8;
+    uint32_t pins;           /* calls, views and tensors that use the object; may be set for a moment on a slot without an object, see vd__slot_pin */
+    bool orphan;             /* destroyed while it was pinned: becomes garbage with its last pin. Under the context's lock */
 } vd__slot;
 
 enum { VD__LINE = 64, VD__CHUNK_FIRST = 64, VD__CHUNKS = 25 }; /* chunk k has 2^k slots, the first is 6; they hold the 2^24 that an id can name */
@@ -1338,7 +1351,9 @@ typedef struct vd__pool {
 #define VD__ID_SLOT_MASK 0xFFFFFFu
 #define VD__ID_KIND(id) ((uint32_t)((id) >> 44) & 3u)
 #define VD__ID_CONTEXT(id) ((uint32_t)((id) >> 46))
-#define VD__GENERATION_MASK 0xFFFFFu
+#define VD__ID_DEAD_MASK (((uint64_t)1 << 46) - 1)
+#define VD__GENERATION_ONE ((uint64_t)1 << 24)
+#define VD__GENERATION_MASK ((uint64_t)0xFFFFF << 24)
 
 static inline vd__slot *vd__pool_at(const vd__pool *pool, uint32_t index) {
     uint32_t at = index + VD__CHUNK_FIRST; /* index is below 2^24, so its logarithm is at most 24 */
@@ -1349,7 +1364,16 @@ static inline vd__slot *vd__pool_at(const vd__pool *pool, uint32_t index) {
 /* The object of a live handle, or NULL. Takes no lock: chunks never move and the id is read with acquire. */
 static inline vd__slot *vd__pool_find(const vd__pool *pool, uint64_t id) {
     vd__slot *slot = vd__pool_at(pool, (uint32_t)id & VD__ID_SLOT_MASK);
-    return VD__LIKELY(slot && vd__load64(&slot->id) == id && id) ? slot : NULL;
+    return VD__LIKELY(slot && vd__load64(&slot->id) == id && VD__ID_CONTEXT(id)) ? slot : NULL;
+}
+
+static inline bool vd__slot_is_live(const vd__slot *slot) { return VD__ID_CONTEXT(__atomic_load_n(&slot->id, __ATOMIC_SEQ_CST)) != 0; }
+
+/* Pins a slot that had this id a moment ago; false: the object was destroyed meanwhile, and the pin does not count. The id is read again after the pin is set,
+   and vd__discard reads the pins after it has changed the id, so one of the two sees the other. Either way the pin ends with vd__unpin. */
+static inline bool vd__slot_pin(vd__slot *slot, uint64_t id) {
+    __atomic_fetch_add(&slot->pins, 1, __ATOMIC_SEQ_CST);
+    return __atomic_load_n(&slot->id, __ATOMIC_SEQ_CST) == id;
 }
 
 /* Why an id that vd__pool_find refused is no object of this pool. */
@@ -1384,8 +1408,7 @@ static vd__slot *vd__pool_take(vd__pool *pool) {
             vd__store_pointer(&pool->bases[k], (void *)(first - bytes));
         }
         slot = vd__pool_at(pool, pool->made);
-        slot->index = pool->made++;
-        slot->kind = pool->kind & 0xFFu;
+        vd__store64(&slot->id, (pool->tag & VD__ID_DEAD_MASK) | pool->made++);
     }
     memset(slot + 1, 0, pool->item_size - sizeof *slot);
     slot->next = NULL;
@@ -1394,8 +1417,7 @@ static vd__slot *vd__pool_take(vd__pool *pool) {
 
 /* Gives the finished object its handle. */
 static uint64_t vd__pool_open(vd__pool *pool, vd__slot *slot) {
-    slot->generation = (slot->generation + 1u) & VD__GENERATION_MASK;
-    uint64_t id = pool->tag | ((uint64_t)slot->generation << 24) | slot->index;
+    uint64_t generation = (slot->id + VD__GENERATION_ONE) & VD__GENERATION_MASK, id = pool->tag | generation | (slot->id & VD__ID_SLOT_MASK);
     pool->alive++;
     vd__store64(&slot->id, id);
     return id;
@@ -1403,7 +1425,7 @@ static uint64_t vd__pool_open(vd__pool *pool, vd__slot *slot) {
 
 /* The handle dies; the object stays until vd__pool_give. */
 static void vd__pool_close(vd__pool *pool, vd__slot *slot) {
-    vd__store64(&slot->id, 0);
+    __atomic_store_n(&slot->id, slot->id & VD__ID_DEAD_MASK, __ATOMIC_SEQ_CST);
     pool->alive--;
 }
 
@@ -1512,11 +1534,29 @@ typedef struct vd__wait { uint64_t value; uint32_t queue; } vd__wait;
 
 enum { VD__COPIES_KERNEL = 1, VD__COPIES_DRIVER };
 
+/* A call of vd_context_desc.log, or of print, that waits for the end of a call of ours. */
+typedef struct vd__message {
+    struct vd__message *next;
+    vd_log_level level;
+    const char *kernel;        /* of print; it lives as long as the context. NULL: log */
+    uint32_t id[3];
+    char text[1];              /* as long as it is */
+} vd__message;
+
+/* Calls of the caller's functions that are due. They are made by vd__deliver alone, when a call of ours has nothing left to do: then no lock is held, and what
+   they destroy is used by nobody on this thread. */
+typedef struct vd__outbox {
+    vd__mutex lock;            /* of the messages; no other is taken after it */
+    vd__message *first, *last;
+    uint32_t due;              /* 1: there are messages, or released memory; read without the lock */
+} vd__outbox;
+
 /* What a backend may use of the world above. */
 struct vd__host {
     vd_allocator allocator;    /* counts what passes through it */
     void (*log)(void *user, vd_log_level level, const char *message);
     void *log_user;
+    vd__outbox *outbox;        /* of the context; where `log` is set */
     bool debug;
     const vd_device_info *dummy; /* while a context is created */
     char *cache_directory;     /* a copy; NULL: compiled code is not kept */
@@ -1584,12 +1624,11 @@ typedef struct vd__storage {
     uint64_t written;          /* timeline value of the queue that wrote it last */
     uint32_t writer;           /* that queue */
     uint32_t node;             /* in the block's space; 0: the block is its own */
-    uint32_t pins;             /* host copies under way, which hold no lock */
     uint32_t maps;             /* vd_buffer_map without vd_buffer_unmap */
 } vd__storage;
 
 /* What a dispatch looks at lies in two cache lines: the first of the buffer and that of its memory, which is the next one in a context with one device. A view
-   has the storage of its root, which is dead when the root's id is another. */
+   has the storage of its root: it pins the root, and is destroyed with it. */
 typedef struct vd__buffer {
     vd__slot slot;
     vd_type type;
@@ -1602,10 +1641,10 @@ typedef struct vd__buffer {
     vd__storage own;           /* the only one, of a buffer that is no view in a context with one device */
     char *name;
     uint64_t shape[4];
-    const struct vd__buffer *root;
-    uint64_t root_id;
+    struct vd__buffer *root;   /* of a view */
+    struct vd__buffer *views;  /* of a root: its live views; under the context's lock, like their links */
+    struct vd__buffer *next_view, *previous_view;
     uint32_t devices;          /* bit mask */
-    uint32_t exports;          /* tensors that keep the memory of a root; under the context's lock */
 } vd__buffer;
 
 /* Rows of a buffer; `host_pitch` apart in host memory. */
@@ -1655,7 +1694,7 @@ typedef struct vd__stage {
     uint64_t filled;
     uint64_t value;            /* last submission that uses it */
     vd_list *owner;            /* the list that fills it */
-    uint32_t pins;             /* ranges that a host copy or a ticket holds */
+    uint32_t pins;             /* ranges that a host copy or a ticket holds; set under the queue's lock, released without */
     struct vd__stage *next;
 } vd__stage;
 
@@ -1750,7 +1789,7 @@ struct vd_list {
     struct vd__queue *queue;
     vd__device *device;
     bool immediate;
-    vd__list_state state;
+    uint32_t state;            /* vd__list_state */
     uint64_t stamp;            /* order of vd_list_begin */
     vd_result error;           /* the first one, with its text */
     char *error_text;
@@ -1765,7 +1804,7 @@ struct vd_list {
     vd__use *uses;
     uint32_t use_count, use_capacity;
     vd__stage *stages[VD__MEMORY_KINDS]; /* being filled */
-    vd__ticket *tickets;
+    vd__ticket *tickets;       /* added under the context's lock, removed under the queue's, by vd_read_end under both */
     vd__output *output;        /* where what its kernels print goes; NULL: none of them prints */
     vd_stats stats;
     struct vd_list *next;      /* all lists of the context */
@@ -1798,6 +1837,7 @@ typedef struct vd__queue {
     vd__failure failures[VD__FAILURES]; /* a ring */
     uint32_t failure_count;    /* ever; read without the lock */
     vd_buffer output;          /* what kernels print into; made with the first kernel that prints */
+    bool output_stale;         /* it was not emptied behind the last kernels that printed: to be done before the next ones */
     vd__output *spare_outputs; /* under the context's lock */
 } vd__queue;
 
@@ -1810,7 +1850,7 @@ typedef struct vd__attachment {
     struct vd__attachment *next;
 } vd__attachment;
 
-enum { VD__LOST = 1, VD__LENT = 2 };
+enum { VD__LOST = 1, VD__CLOSING = 2, VD__LENT = 4 };
 
 struct vd_context {
     vd__host host;
@@ -1820,7 +1860,8 @@ struct vd_context {
     vd__queue *queues;         /* of all machines: machine 0's first */
     uint32_t machine_count, queue_count;
     uint32_t tag;              /* context part of handles and events, not 0 */
-    uint32_t state;            /* VD__LOST, sticky, and VD__LENT for each call of vd_native_use and vd_record under way */
+    uint32_t state;            /* VD__LOST and VD__CLOSING (vd_context_destroy), sticky, and VD__LENT for each call of vd_native_use and vd_record under way */
+    vd__outbox outbox;
     vd__mutex lock;            /* of what follows; taken after a queue's */
     vd__pool buffers, kernels, tickets;
     uint32_t serial;
@@ -1921,14 +1962,34 @@ struct vd_context {
     X(bool, queue_capturing, (vd__device *dev, uint32_t queue)) \
     X(vd_result, queue_wait, (vd__device *dev, uint32_t queue, uint64_t value, uint64_t timeout_ns))
 
+/* Adds a call of `log`, or of `print` where a kernel is named. One that there is no memory for is dropped. */
+static void vd__message_add(const vd__host *host, vd_log_level level, const char *kernel, const uint32_t *id, const char *text) {
+    size_t size = strlen(text) + 1;
+    vd__message *m = (vd__message *)vd__alloc(&host->allocator, sizeof *m + size);
+    if (!m) return;
+    m->next = NULL;
+    m->level = level;
+    m->kernel = kernel;
+    if (id) memcpy(m->id, id, sizeof m->id);
+    memcpy(m->text, text, size);
+    vd__mutex_lock(&host->outbox->lock);
+    if (host->outbox->last) host->outbox->last->next = m;
+    else host->outbox->first = m;
+    host->outbox->last = m;
+    vd__store32(&host->outbox->due, 1);
+    vd__mutex_unlock(&host->outbox->lock);
+}
+
+static VD__THREAD_LOCAL const vd__host *vd__logging; /* whose `log` this thread is in: what that causes is not logged, or it might never end */
+
 static void vd__logf(const vd__host *host, vd_log_level level, const char *format, ...) {
     char text[1024];
     va_list args;
-    if (!host->log) return;
+    if (!host->log || vd__logging == host) return;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    host->log(host->log_user, level, text);
+    vd__message_add(host, level, NULL, NULL, text);
 }
 
 /* By bit; NULL: not in use. */
@@ -8231,20 +8292,37 @@ static uint32_t vd__scalar_size(vd_type type) {
 
 static bool vd__type_ok(vd_type type) { return type == VD_BYTES || vd_type_size(type); }
 
-/* Whether the buffer of a view was destroyed. */
-static inline bool vd__view_is_dead(const vd__buffer *b) { return b->view && vd__load64(&b->root->slot.id) != b->root_id; }
-
-/* Why a buffer's handle is of no use. */
-static const char *vd__buffer_reason(const vd_context *ctx, uint64_t id) {
-    return vd__pool_find(&ctx->buffers, id) ? "is a view of a buffer that was destroyed" : vd__pool_reason(&ctx->buffers, id);
-}
-
-/* Finds a buffer for a call of a context; `which` is "", "source " or "target ". NULL with a text. */
+/* Finds a buffer for a command of a list, which keeps it as long as it is recorded (see vd__slot); `which` is "", "source " or "target ". NULL with a text. */
 static vd__buffer *vd__buffer_find(vd_context *ctx, vd_buffer handle, const char *call, const char *which) {
     vd__buffer *b = (vd__buffer *)(void *)vd__pool_find(&ctx->buffers, handle.id);
-    if (b && !vd__view_is_dead(b)) return b;
-    vd__fail(VD_ERROR_INVALID, "%s: the %sbuffer %s", call, which, vd__buffer_reason(ctx, handle.id));
+    if (!b) vd__fail(VD_ERROR_INVALID, "%s: the %sbuffer %s", call, which, vd__pool_reason(&ctx->buffers, handle.id));
+    return b;
+}
+
+static VD__COLD void vd__unpin_dead(vd_context *ctx, vd__slot *slot);
+
+/* A call is done with an object; the last one frees it if it was destroyed. No lock is held. */
+static inline void vd__unpin(vd_context *ctx, vd__slot *slot) {
+    if (__atomic_sub_fetch(&slot->pins, 1, __ATOMIC_SEQ_CST) == 0 && VD__UNLIKELY(!vd__slot_is_live(slot))) vd__unpin_dead(ctx, slot);
+}
+
+/* Finds an object and pins it; NULL: the handle is dead. */
+static vd__slot *vd__pool_pin(vd_context *ctx, const vd__pool *pool, uint64_t id) {
+    vd__slot *slot = vd__pool_find(pool, id);
+    if (!slot || vd__slot_pin(slot, id)) return slot;
+    vd__unpin(ctx, slot);
     return NULL;
+}
+
+/* Finds a buffer for a call and pins it: it stays until vd__unpin. NULL with a text. */
+static vd__buffer *vd__buffer_pin(vd_context *ctx, vd_buffer handle, const char *call, const char *which) {
+    vd__buffer *b = (vd__buffer *)(void *)vd__pool_pin(ctx, &ctx->buffers, handle.id);
+    if (!b) vd__fail(VD_ERROR_INVALID, "%s: the %sbuffer %s", call, which, vd__pool_reason(&ctx->buffers, handle.id));
+    return b;
+}
+
+static void vd__buffer_unpin(vd_context *ctx, vd__buffer *b) {
+    if (b) vd__unpin(ctx, &b->slot);
 }
 
 static vd__kernel *vd__kernel_find(vd_context *ctx, vd_kernel handle, const char *call) {
@@ -8259,13 +8337,9 @@ static vd__ticket *vd__ticket_find(vd_context *ctx, vd_ticket handle, const char
     return t;
 }
 
-/* A function of the caller's that this thread is in, called by a call of ours: on the stack. */
-typedef struct vd__visit {
-    vd_context *ctx;
-    const char *call, *what;
-    bool alone;                /* a lock is held, or a recording is half made: it may call nothing that takes the context */
-    struct vd__visit *outer;
-} vd__visit;
+/* A function of the caller's that this thread is in, called by a call of ours. `alone`: a lock is held, or a recording is half made, so it may call nothing
+   that takes the context. */
+typedef vd_scope vd__visit;
 
 static VD__THREAD_LOCAL vd__visit *vd__visits;
 
@@ -8284,11 +8358,19 @@ static VD__COLD void vd__visit_end(const vd__visit *v) {
     if (v->alone) vd__add32(&v->ctx->state, 0u - VD__LENT);
 }
 
-/* Whether this thread is in a function of the caller's from which `call` would hang or destroy what is in use. */
+/* Whether this thread is in a function of the caller's from which `call` would hang or destroy what is in use, or the context is going away. */
 static VD__COLD vd_result vd__visit_check(const vd_context *ctx, const char *call, bool any) {
     const vd__visit *v = vd__visits;
     while (v && (v->ctx != ctx || !(v->alone || any))) v = v->outer;
-    return v ? vd__fail(VD_ERROR_INVALID, "%s: it is called from within the `%s` of %s, which may not call it", call, v->what, v->call) : VD_OK;
+    if (v) return vd__fail(VD_ERROR_INVALID, "%s: it is called from within the `%s` of %s, which may not call it", call, v->what, v->call);
+    return vd__load32(&ctx->state) & VD__CLOSING ? vd__fail(VD_ERROR_INVALID, "%s: the context is being destroyed", call) : VD_OK;
+}
+
+/* Whether this thread is in a function of the caller's that a call of the context called. */
+static bool vd__visits_context(const vd_context *ctx) {
+    const vd__visit *v = vd__visits;
+    while (v && v->ctx != ctx) v = v->outer;
+    return v != NULL;
 }
 
 /* What a function of the caller's gave. Its failure has a text of its own, which may be the one that it set; where it succeeded, the result of the text
@@ -8329,17 +8411,22 @@ static vd__storage *vd__buffer_on(const vd__buffer *b, const vd__machine *m, con
     return NULL;
 }
 
-/* Bytes of a buffer on the list's device for a call: found, checked, VD_WHOLE resolved. `which` and `what` stand before the names of buffer and range. */
-static vd_result vd__span_find(vd_list *l, vd_buffer handle, const char *call, const char *which, const char *what, uint64_t offset, uint64_t size,
-                               vd__span *out) {
-    vd__buffer *b = vd__buffer_find(l->ctx, handle, call, which);
-    vd_result r = b ? vd__range_check(b, call, what, offset, &size) : VD_ERROR_INVALID;
+/* Bytes of a buffer on the list's device for a call: checked, VD_WHOLE resolved. `what` is put before the name of the range. */
+static vd_result vd__span_check(const vd_list *l, const vd__buffer *b, const char *call, const char *what, uint64_t offset, uint64_t size, vd__span *out) {
+    vd_result r = vd__range_check(b, call, what, offset, &size);
     if (r) return r;
     out->storage = vd__buffer_on(b, l->queue->machine, call);
     if (!out->storage) return VD_ERROR_INVALID;
     out->offset = b->offset + offset;
     out->size = size;
     return VD_OK;
+}
+
+/* The same of a handle, for a command. `which` is put before the name of the buffer. */
+static vd_result vd__span_find(vd_list *l, vd_buffer handle, const char *call, const char *which, const char *what, uint64_t offset, uint64_t size,
+                               vd__span *out) {
+    const vd__buffer *b = vd__buffer_find(l->ctx, handle, call, which);
+    return b ? vd__span_check(l, b, call, what, offset, size, out) : VD_ERROR_INVALID;
 }
 
 /* From the first byte of a region to its last. */
@@ -8361,11 +8448,9 @@ static vd_result vd__pitch_check(const char *call, const char *what, uint64_t *p
     return vd__fail(VD_ERROR_INVALID, "%s: %spitch %llu is less than the %llu bytes of a row", call, what, VD__U(*pitch), VD__U(row));
 }
 
-/* Rows of a buffer for a call: found, checked, defaults resolved. Rows without a gap on either side become one. `which`, `what` and `other` stand before the
-   names of the buffer, of its range and of the other side's pitch. */
-static vd_result vd__region_find(vd_context *ctx, vd_buffer handle, const char *call, const char *which, const char *what, const char *other, vd__region *g) {
-    const vd__buffer *b = vd__buffer_find(ctx, handle, call, which);
-    if (!b) return VD_ERROR_INVALID;
+/* Rows of a buffer for a call: checked, defaults resolved. Rows without a gap on either side become one. `what` and `other` are put before the names of the
+   range and of the other side's pitch. */
+static vd_result vd__region_check(const vd__buffer *b, const char *call, const char *what, const char *other, vd__region *g) {
     if (!g->rows) g->rows = 1;
     if (g->rows > 1 && (!g->row || g->row == VD_WHOLE)) return vd__fail(VD_ERROR_INVALID, "%s: %llu rows need row_bytes", call, VD__U(g->rows));
     if (!g->row) g->row = VD_WHOLE;
@@ -8895,16 +8980,16 @@ static VD__COLD vd_result vd__call_no_buffer(const vd__call *c, vd_context *ctx,
     const vd__kernel *k = c->kernel;
     if (arg->kind == VD_ARG_VALUE) return vd__call_mismatch(k, i, "a value of ", arg->type);
     if (arg->kind != VD_ARG_BINDING && arg->kind != VD_ARG_ADDRESS) return vd__call_no_kind(k, i, arg);
-    return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': argument %d '%s': the buffer %s", k->name, i, k->args[i].name, vd__buffer_reason(ctx, arg->bits));
+    return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': argument %d '%s': the buffer %s", k->name, i, k->args[i].name,
+                    vd__pool_reason(&ctx->buffers, arg->bits));
 }
 
-/* A view may be dead and its alignment has to fit, other buffers may not be on the device; one without a type fits every kernel. */
-static VD__APART vd_result vd__call_odd_buffer(const vd__call *c, vd_context *ctx, const vd__param *p, const vd_arg *arg, int i) {
+/* A view's alignment has to fit, other buffers may not be on the device; one without a type fits every kernel. */
+static VD__APART vd_result vd__call_odd_buffer(const vd__call *c, const vd__param *p, int i) {
     const vd__buffer *b = c->buffers[i];
     const vd__kernel *k = c->kernel;
     bool binding = p->kind == VD_ARG_BINDING;
     uint64_t align = (uint64_t)1 << p->align, limit = c->machine->device.info.limits.binding_alignment;
-    if (vd__view_is_dead(b)) return vd__call_no_buffer(c, ctx, arg, i);
     if (p->type != b->type && p->type && b->type) return vd__call_mismatch(k, i, "a buffer of ", b->type);
     if (!b->storage[c->machine->index].memory.serial)
         return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': argument %d '%s': buffer '%s' does not live on device %u (its devices are 0x%x)", k->name, i,
@@ -8945,7 +9030,7 @@ static inline vd_result vd__call_buffer(vd__call *c, vd_context *ctx, const vd__
     if (VD__UNLIKELY(!b || arg->kind - VD_ARG_BINDING > VD_ARG_ADDRESS - VD_ARG_BINDING)) return vd__call_no_buffer(c, ctx, arg, i);
     c->buffers[i] = b;
     if (VD__UNLIKELY(b->special || p->type != b->type)) {
-        vd_result r = vd__call_odd_buffer(c, ctx, p, arg, i);
+        vd_result r = vd__call_odd_buffer(c, p, i);
         if (r) return r;
     }
     vd__storage *storage = b->storage + c->machine->index;
@@ -9288,6 +9373,7 @@ VD__SMALL_END
 /* Per list, what was read and written since its last barrier, by memory and byte range. A barrier is placed only before a command that conflicts with it. */
 
 #define VD__EPOCH ((uint64_t)1 << 32)
+enum { VD__HAZARDS = 8192 }; /* memories of a table; more are forgotten by a barrier, so that short-lived buffers that never conflict do not add up */
 
 /* The place of a memory, or the free one where it would go, searched from a place on which the search passes. */
 static inline uint32_t vd__hazards_place(const vd__hazards *h, uint32_t serial, uint32_t from) {
@@ -9431,7 +9517,8 @@ static bool vd__hazards_meet(const vd__hazards *before, const vd__hazards *after
 /* Adds what a list leaves behind. */
 static void vd__hazards_join(vd__hazards *h, const vd__hazards *more) {
     h->stages |= more->stages;
-    if (h->limit && (!more->limit || (h->count + more->count > h->limit && !vd__hazards_grow(h, h->count + more->count)))) h->limit = 0;
+    uint32_t count = h->count + more->count;
+    if (h->limit && (!more->limit || (count > h->limit && (count > VD__HAZARDS || !vd__hazards_grow(h, count))))) h->limit = 0;
     for (uint32_t i = 0; i < more->count && h->limit; i++) {
         const vd__touched *t = &more->touched[i];
         for (uint32_t r = 0; r < t->count; r++) {
@@ -9537,6 +9624,7 @@ static void vd__heap_release(vd__machine *m, vd__storage *s) {
         m->ctx->driver.backend->block_destroy(&m->device, &b->block);
         b->next = m->ctx->released;
         m->ctx->released = b;
+        vd__store32(&m->ctx->outbox.due, 1);
         return;
     }
     if (!b->own) {
@@ -9748,13 +9836,41 @@ static void vd__kernel_codes_free(vd_context *ctx, vd__kernel *k, uint32_t count
     vd__free(&ctx->host.allocator, k->arena);
 }
 
+/* The caller holds the context's lock, as for all that follow up to vd__reap_locked. A ticket is given back at once: the device uses nothing of it. */
+static void vd__garbage_add(vd_context *ctx, vd__slot *slot) {
+    if (VD__ID_KIND(slot->id) == VD__HANDLE_TICKET) {
+        vd__stage *stage = ((vd__ticket *)(void *)slot)->slice.stage;
+        if (stage) vd__add32(&stage->pins, UINT32_MAX);
+        vd__pool_give(&ctx->tickets, slot);
+        return;
+    }
+    slot->next = NULL;
+    if (ctx->garbage_end) ctx->garbage_end->next = slot;
+    else vd__store_pointer((void **)(void *)&ctx->garbage, slot);
+    ctx->garbage_end = slot;
+}
+
+/* Whether this was the last user of a destroyed object, which is garbage now. */
+static bool vd__orphan_end(vd_context *ctx, vd__slot *slot) {
+    bool ends = slot->orphan && !vd__load32(&slot->pins);
+    if (!ends) return false;
+    slot->orphan = false;
+    vd__garbage_add(ctx, slot);
+    return true;
+}
+
+static void vd__garbage_free_buffer(vd_context *ctx, vd__buffer *b) {
+    if (b->view) {
+        vd__add32(&b->root->slot.pins, UINT32_MAX);
+        vd__orphan_end(ctx, &b->root->slot);
+    } else vd__buffer_storage_free(ctx, b);
+    vd__free(&ctx->host.allocator, b->name);
+    vd__pool_give(&ctx->buffers, &b->slot);
+}
+
 static void vd__garbage_free(vd_context *ctx, vd__slot *slot) {
-    if (slot->kind == VD__HANDLE_BUFFER) {
-        vd__buffer *b = (vd__buffer *)(void *)slot;
-        if (!b->view) vd__buffer_storage_free(ctx, b);
-        vd__free(&ctx->host.allocator, b->name);
-        vd__pool_give(&ctx->buffers, slot);
-    } else {
+    if (VD__ID_KIND(slot->id) == VD__HANDLE_BUFFER) vd__garbage_free_buffer(ctx, (vd__buffer *)(void *)slot);
+    else {
         vd__kernel_codes_free(ctx, (vd__kernel *)(void *)slot, ctx->machine_count);
         vd__pool_give(&ctx->kernels, slot);
     }
@@ -9764,7 +9880,7 @@ static void vd__garbage_free(vd_context *ctx, vd__slot *slot) {
 static uint64_t vd__oldest_list(const vd_context *ctx) {
     uint64_t oldest = UINT64_MAX;
     for (const vd_list *l = ctx->lists; l; l = l->next)
-        if (l->state != VD__LIST_FREE && l->stamp < oldest) oldest = l->stamp;
+        if (vd__load32(&l->state) != VD__LIST_FREE && l->stamp < oldest) oldest = l->stamp;
     return oldest;
 }
 
@@ -9772,7 +9888,7 @@ static uint64_t vd__oldest_list(const vd_context *ctx) {
 static bool vd__storage_idle(const vd__storage *s) {
     for (uint32_t q = 0; q < s->machine->device.queue_count; q++)
         if (s->used[q] > vd__load64(&s->machine->queues[q].completed)) return false;
-    return !vd__load32(&s->pins);
+    return true;
 }
 
 static bool vd__buffer_idle(const vd_context *ctx, const vd__buffer *b) {
@@ -9790,7 +9906,7 @@ static bool vd__kernel_idle(const vd_context *ctx, const vd__kernel *k) {
 /* Whether nothing can use a dead object any more. What an unsubmitted list may hold waits for that list, and then for all that was sent with it: a memory
    knows its last uses, for a kernel it is all that was sent till now. */
 static bool vd__garbage_done(vd_context *ctx, vd__slot *slot) {
-    bool buffer = slot->kind == VD__HANDLE_BUFFER;
+    bool buffer = VD__ID_KIND(slot->id) == VD__HANDLE_BUFFER;
     vd__kernel *k = buffer ? NULL : (vd__kernel *)(void *)slot;
     if (slot->stamp) {
         if (vd__oldest_list(ctx) < slot->stamp) return false;
@@ -9803,26 +9919,13 @@ static bool vd__garbage_done(vd_context *ctx, vd__slot *slot) {
     return buffer ? vd__buffer_idle(ctx, (const vd__buffer *)(void *)slot) : vd__kernel_idle(ctx, k);
 }
 
-/* Frees dead objects, oldest first, up to the first one still in use. The caller holds the context's lock. */
+/* Frees dead objects, oldest first, up to the first one still in use. */
 static void vd__reap_locked(vd_context *ctx) {
     while (ctx->garbage && vd__garbage_done(ctx, ctx->garbage)) {
         vd__slot *slot = ctx->garbage;
         vd__store_pointer((void **)(void *)&ctx->garbage, slot->next);
+        if (!slot->next) ctx->garbage_end = NULL;
         vd__garbage_free(ctx, slot);
-    }
-    if (!ctx->garbage) ctx->garbage_end = NULL;
-}
-
-/* Their callers may use the library, this context too, so no lock is held. */
-static void vd__released_tell(vd_context *ctx, vd__heap_block *b) {
-    while (b) {
-        vd__heap_block *next = b->next;
-        vd__visit visit;
-        vd__visit_begin(&visit, ctx, "a buffer", "release", false);
-        if (b->release) b->release(b->release_user, b->address);
-        vd__visit_end(&visit);
-        vd__free(&ctx->host.allocator, b);
-        b = next;
     }
 }
 
@@ -9832,26 +9935,41 @@ static void vd__reap(vd_context *ctx) {
     for (uint32_t i = 0; i < ctx->queue_count; i++) vd__queue_reached(&ctx->queues[i], vd__load64(&ctx->queues[i].submitted));
     vd__mutex_lock(&ctx->lock);
     vd__reap_locked(ctx);
-    vd__heap_block *released = ctx->released;
-    ctx->released = NULL;
     vd__mutex_unlock(&ctx->lock);
-    vd__released_tell(ctx, released);
 }
 
-/* The caller holds the context's lock. */
-static void vd__garbage_add(vd_context *ctx, vd__slot *slot) {
-    slot->next = NULL;
-    if (ctx->garbage_end) ctx->garbage_end->next = slot;
-    else vd__store_pointer((void **)(void *)&ctx->garbage, slot);
-    ctx->garbage_end = slot;
+static void vd__unpin_dead(vd_context *ctx, vd__slot *slot) {
+    vd__mutex_lock(&ctx->lock);
+    bool ends = vd__orphan_end(ctx, slot);
+    vd__mutex_unlock(&ctx->lock);
+    if (ends) vd__reap(ctx);
 }
 
-/* The handle dies now. A buffer that tensors were made of becomes garbage with the last of them. */
+/* A closed object becomes garbage, now or with its last pin. The caller holds the context's lock. */
+static void vd__bury(vd_context *ctx, vd__slot *slot) {
+    slot->stamp = vd__oldest_list(ctx) == UINT64_MAX ? 0 : ctx->list_stamp + 1;
+    slot->orphan = __atomic_load_n(&slot->pins, __ATOMIC_SEQ_CST) != 0;
+    if (!slot->orphan) vd__garbage_add(ctx, slot);
+}
+
+static void vd__view_unlink(vd__buffer *b) {
+    if (b->next_view) b->next_view->previous_view = b->previous_view;
+    if (b->previous_view) b->previous_view->next_view = b->next_view;
+    else b->root->views = b->next_view;
+}
+
+/* The handle dies now, with those of a buffer's views. */
 static void vd__discard(vd_context *ctx, vd__pool *pool, vd__slot *slot) {
+    vd__buffer *b = VD__ID_KIND(slot->id) == VD__HANDLE_BUFFER ? (vd__buffer *)(void *)slot : NULL;
     vd__mutex_lock(&ctx->lock);
     vd__pool_close(pool, slot);
-    slot->stamp = vd__oldest_list(ctx) == UINT64_MAX ? 0 : ctx->list_stamp + 1;
-    if (slot->kind != VD__HANDLE_BUFFER || !((vd__buffer *)(void *)slot)->exports) vd__garbage_add(ctx, slot);
+    if (b && b->view) vd__view_unlink(b);
+    for (vd__buffer *v = b ? b->views : NULL, *next; v; v = next) {
+        next = v->next_view;
+        vd__pool_close(pool, &v->slot);
+        vd__bury(ctx, &v->slot);
+    }
+    vd__bury(ctx, slot);
     vd__mutex_unlock(&ctx->lock);
 }
 
@@ -9949,7 +10067,7 @@ static vd_result vd__stage_find(vd_list *l, vd__memory_kind kind, uint64_t size,
     uint64_t soonest = UINT64_MAX;
     for (vd__stage *s = q->stages[kind], *next; s; s = next) {
         next = s->next;
-        if (s->owner || s->pins) continue;
+        if (s->owner || vd__load32(&s->pins)) continue;
         if (!vd__queue_reached(q, s->value)) {
             if (s->value < soonest) soonest = s->value;
             continue;
@@ -9969,7 +10087,7 @@ static vd_result vd__stage_find(vd_list *l, vd__memory_kind kind, uint64_t size,
 /* A range in the piece that the list fills, which is changed for another when it is full. */
 static vd_result vd__stage_cut(vd_list *l, vd__memory_kind kind, uint64_t size, vd__slice *out, uint64_t *wait) {
     vd__stage *s = l->stages[kind];
-    if (s && l->immediate && !s->pins && s->filled && vd__queue_reached(l->queue, s->value)) s->filled = 0;
+    if (s && l->immediate && !vd__load32(&s->pins) && s->filled && vd__queue_reached(l->queue, s->value)) s->filled = 0;
     if (!s || !vd__stage_fits(s, size)) {
         if (s && l->immediate) s->owner = NULL; /* another list's pieces are its own until it is submitted, which gives them their value */
         l->stages[kind] = NULL;
@@ -9981,7 +10099,7 @@ static vd_result vd__stage_cut(vd_list *l, vd__memory_kind kind, uint64_t size, 
     out->stage = s;
     out->offset = s->filled;
     s->filled += (size + VD__STAGE_ALIGN - 1) / VD__STAGE_ALIGN * VD__STAGE_ALIGN;
-    s->pins++;
+    vd__add32(&s->pins, 1);
     return VD_OK;
 }
 
@@ -10005,7 +10123,8 @@ static void vd__queue_failed(vd__queue *q, uint64_t value, vd_result result) {
 }
 
 static void vd__output_sent(vd_list *l, uint64_t value);
-static void vd__output_record(vd_list *l);
+static vd_result vd__output_record(vd_list *l);
+static vd_result vd__output_submit(vd_list *l);
 
 /* Gives staging and tickets of a list the value that ends them. */
 static void vd__list_settle(vd_list *l, uint64_t value) {
@@ -10069,13 +10188,13 @@ static void vd__list_send(vd_list *l) {
     if (!r) r = backend->queue_submit(device, q->index, c, value, waits, wait_count);
     vd__store64(&q->submitted, value);
     if (r) vd__queue_failed(q, value, r);
+    if (VD__UNLIKELY(r && vd__load64(&q->output.id))) q->output_stale = true;
     l->stats.submissions++;
     vd__recording_sent(vd__list_ring(l), recording);
     l->recording = NULL;
     l->commands = 0;
     l->staged = 0;
     l->host_stages = 0;
-    l->barrier_first = false;
     vd__list_settle(l, value);
 }
 
@@ -10100,6 +10219,13 @@ static inline void vd__list_unlock(vd_list *l) {
     if (VD__UNLIKELY(full)) vd__output_poll(l->ctx);
 }
 
+static VD__COLD void vd__deliver(vd_context *ctx);
+
+/* The end of a call, after which it uses nothing of the context: functions of the caller's that are due are called now. */
+static inline void vd__leave(vd_context *ctx) {
+    if (VD__UNLIKELY(vd__load32(&ctx->outbox.due))) vd__deliver(ctx);
+}
+
 /* Whether commands may go into the list. */
 static inline vd_result vd__list_check(const vd_list *l, const char *call) {
     if (VD__UNLIKELY(!l)) return vd__fail(VD_ERROR_INVALID, "%s: the list is NULL", call);
@@ -10110,10 +10236,16 @@ static inline vd_result vd__list_check(const vd_list *l, const char *call) {
 }
 
 /* Keeps the first error of a list of the caller's. */
-static inline vd_result vd__list_latch(vd_list *l, vd_result r) {
-    if (VD__LIKELY(!r) || l->immediate || l->error) return r;
+static VD__COLD void vd__list_latch(vd_list *l, vd_result r) {
+    if (l->immediate || l->error) return;
     l->error = r;
     l->error_text = vd__copy_text(&l->ctx->host.allocator, vd__error_buffer);
+}
+
+/* The end of a call that records. */
+static inline vd_result vd__list_leave(vd_list *l, vd_result r) {
+    if (VD__UNLIKELY(r)) vd__list_latch(l, r);
+    vd__leave(l->ctx);
     return r;
 }
 
@@ -10193,7 +10325,7 @@ static inline void vd__storage_used(vd__storage *s, vd__queue *q, bool written) 
 
 /* Room in the table for the accesses of a command. */
 static VD__APART vd_result vd__list_room(vd_list *l, uint32_t count) {
-    if (!l->hazards.limit) return vd__list_barrier(l);
+    if (!l->hazards.limit || l->hazards.count + count > VD__HAZARDS) return vd__list_barrier(l);
     if (vd__hazards_grow(&l->hazards, l->hazards.count + count)) return VD_OK;
     return vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory for the buffers of a list");
 }
@@ -10239,11 +10371,7 @@ static vd_result vd__stage_reserve(vd_list *l, vd__memory_kind kind, uint64_t si
     }
 }
 
-static void vd__slice_unpin(vd_list *l, const vd__slice *slice) {
-    vd__mutex_lock(l->queue->lock);
-    slice->stage->pins--;
-    vd__mutex_unlock(l->queue->lock);
-}
+static void vd__slice_unpin(const vd__slice *slice) { vd__add32(&slice->stage->pins, UINT32_MAX); }
 
 /* Marks a slice as used by the list's last command. */
 static void vd__slice_used(vd_list *l, const vd__slice *slice, uint64_t size) {
@@ -10302,10 +10430,10 @@ static void vd__record_rows(vd_list *l, const vd__memory *to, vd__region to_rows
 }
 
 /* Copies a piece between its slice and the buffer. */
-static vd_result vd__record_piece(vd_list *l, const char *call, vd_buffer handle, const vd__piece *p, bool to_buffer) {
+static vd_result vd__record_piece(vd_list *l, const char *call, const vd__buffer *b, const vd__piece *p, bool to_buffer) {
     vd__span span;
     vd__region rows = p->region, staged = p->region;
-    vd_result r = vd__span_find(l, handle, call, to_buffer ? "target " : "source ", "", rows.offset, vd__region_extent(&rows), &span);
+    vd_result r = vd__span_check(l, b, call, "", rows.offset, vd__region_extent(&rows), &span);
     if (r) return r;
     vd__access a = vd__access_of(&span, to_buffer ? VD_WRITE : VD_READ);
     r = vd__list_command(l, &a, 1, VD__STAGE_TRANSFER);
@@ -10327,7 +10455,7 @@ static void vd__rows_copy(uint8_t *to, uint64_t to_pitch, const uint8_t *from, u
 }
 
 /* Through staging, in pieces; while one is filled, earlier ones are on their way. */
-static vd_result vd__write_staged(vd_list *l, const char *call, vd_buffer handle, const vd__region *g, const uint8_t *data) {
+static vd_result vd__write_staged(vd_list *l, const char *call, const vd__buffer *b, const vd__region *g, const uint8_t *data) {
     vd_result r = VD_OK;
     for (uint64_t done = 0, bytes = 0; done < vd__region_bytes(g) && !r; done += bytes) {
         vd__piece p;
@@ -10338,9 +10466,9 @@ static vd_result vd__write_staged(vd_list *l, const char *call, vd_buffer handle
         vd__rows_copy(vd__slice_bytes(&p.slice), p.region.row, data + p.at, g->host_pitch, &p.region);
         r = vd__storage_sync(&p.slice.stage->storage, p.slice.offset, bytes, false);
         vd__list_lock(l);
-        if (!r) r = vd__record_piece(l, call, handle, &p, true);
+        if (!r) r = vd__record_piece(l, call, b, &p, true);
         vd__list_unlock(l);
-        vd__slice_unpin(l, &p.slice);
+        vd__slice_unpin(&p.slice);
     }
     return r;
 }
@@ -10358,34 +10486,25 @@ static bool vd__write_direct(vd_list *l, const vd__storage *s, uint64_t size) {
            vd__storage_reached(s);
 }
 
-static vd_result vd__write(vd_list *l, const char *call, vd_buffer handle, vd__region g, const void *data) {
+/* The buffer is pinned, as for all that follow here. */
+static vd_result vd__write(vd_list *l, const char *call, const vd__buffer *b, vd__region g, const void *data) {
     vd__span span = { NULL, 0, 0 };
-    vd__list_lock(l);
-    vd_result r = vd__region_find(l->ctx, handle, call, "target ", "", "host ", &g);
+    vd_result r = vd__region_check(b, call, "", "host ", &g);
     if (!r && g.row && !data) r = vd__fail(VD_ERROR_INVALID, "%s: the data is NULL", call);
-    if (!r) r = vd__span_find(l, handle, call, "target ", "", g.offset, vd__region_extent(&g), &span);
-    bool direct = !r && g.row && vd__write_direct(l, span.storage, span.size);
-    if (direct) vd__add32(&span.storage->pins, 1);
-    vd__list_unlock(l);
+    if (!r) r = vd__span_check(l, b, call, "", g.offset, vd__region_extent(&g), &span);
     if (r || !g.row) return r;
-    if (!direct) return vd__write_staged(l, call, handle, &g, (const uint8_t *)data);
+    vd__list_lock(l);
+    bool direct = vd__write_direct(l, span.storage, span.size);
+    vd__list_unlock(l);
+    if (!direct) return vd__write_staged(l, call, b, &g, (const uint8_t *)data);
     vd__rows_copy(span.storage->memory.mapped + span.offset, g.pitch, (const uint8_t *)data, g.host_pitch, &g);
-    r = vd__storage_sync(span.storage, span.offset, span.size, false);
-    vd__add32(&span.storage->pins, UINT32_MAX);
-    return r;
+    return vd__storage_sync(span.storage, span.offset, span.size, false);
 }
 
 /* Of 0 bytes nothing is moved, not the rest: buffer and place are checked alone. */
-static vd_result vd__move_nothing(vd_list *l, const char *call, const char *which, vd_buffer handle, uint64_t offset) {
+static vd_result vd__write_bytes(vd_list *l, const char *call, const vd__buffer *b, uint64_t offset, const void *data, uint64_t size) {
     vd__span span;
-    vd__list_lock(l);
-    vd_result r = vd__span_find(l, handle, call, which, "", offset, 0, &span);
-    vd__list_unlock(l);
-    return r;
-}
-
-static vd_result vd__write_bytes(vd_list *l, const char *call, vd_buffer handle, uint64_t offset, const void *data, uint64_t size) {
-    return size ? vd__write(l, call, handle, vd__region_of(offset, size), data) : vd__move_nothing(l, call, "target ", handle, offset);
+    return size ? vd__write(l, call, b, vd__region_of(offset, size), data) : vd__span_check(l, b, call, "", offset, 0, &span);
 }
 
 /* Commands of another library, which may be of any kind. */
@@ -10490,10 +10609,9 @@ static vd_result vd__record_runs(vd_list *l, const vd__span *span, const vd__sli
 }
 
 /* A fill that is all whole words needs no staging. */
-static vd_result vd__fill_words(vd_list *l, vd_buffer handle, uint64_t offset, const vd__span *found, const uint8_t pattern[8]) {
-    bool staged = found->offset % 4 || found->size % 4;
+static vd_result vd__fill_words(vd_list *l, const vd__span *span, const uint8_t pattern[8]) {
+    bool staged = span->offset % 4 || span->size % 4;
     vd__slice edges = { NULL, 0 };
-    vd__span span;
     vd_result r = staged ? vd__stage_reserve(l, VD__MEMORY_UPLOAD, 8, &edges) : VD_OK;
     if (r) return r;
     if (staged) {
@@ -10501,48 +10619,43 @@ static vd_result vd__fill_words(vd_list *l, vd_buffer handle, uint64_t offset, c
         r = vd__storage_sync(&edges.stage->storage, edges.offset, 8, false);
     }
     vd__list_lock(l);
-    if (!r) r = vd__span_find(l, handle, "vd_fill", "target ", "", offset, found->size, &span);
-    if (!r) r = vd__record_words(l, &span, &edges, pattern);
+    if (!r) r = vd__record_words(l, span, &edges, pattern);
     vd__list_unlock(l);
-    if (staged) vd__slice_unpin(l, &edges);
+    if (staged) vd__slice_unpin(&edges);
     return r;
 }
 
-static vd_result vd__fill_runs(vd_list *l, vd_buffer handle, uint64_t offset, uint64_t size, const uint8_t *value, size_t value_size) {
+static vd_result vd__fill_runs(vd_list *l, const vd__span *span, const uint8_t *value, size_t value_size) {
     uint64_t run = VD__FILL_BYTES / value_size * value_size;
     vd__slice slice;
-    vd__span span;
-    if (run > size) run = size;
+    if (run > span->size) run = span->size;
     vd_result r = vd__stage_reserve(l, VD__MEMORY_UPLOAD, run, &slice);
     if (r) return r;
     vd__pattern_repeat(vd__slice_bytes(&slice), (size_t)run, value, value_size);
     r = vd__storage_sync(&slice.stage->storage, slice.offset, run, false);
     vd__list_lock(l);
-    if (!r) r = vd__span_find(l, handle, "vd_fill", "target ", "", offset, size, &span);
-    if (!r) r = vd__record_runs(l, &span, &slice, run);
+    if (!r) r = vd__record_runs(l, span, &slice, run);
     vd__list_unlock(l);
-    vd__slice_unpin(l, &slice);
+    vd__slice_unpin(&slice);
     return r;
 }
 
-static vd_result vd__fill(vd_list *l, vd_buffer handle, uint64_t offset, uint64_t size, const void *value, size_t value_size) {
+static vd_result vd__fill(vd_list *l, const vd__buffer *b, uint64_t offset, uint64_t size, const void *value, size_t value_size) {
     static const uint8_t zero[1] = { 0 };
     const uint8_t *pattern = value ? (const uint8_t *)value : zero;
     uint8_t words[8];
     vd__span span = { NULL, 0, 0 };
     if (!value) value_size = 1;
     if (value_size < 1 || value_size > 64) return vd__fail(VD_ERROR_INVALID, "vd_fill: the value has %llu bytes, 1 to 64 are possible", VD__U(value_size));
-    vd__list_lock(l);
-    vd_result r = vd__span_find(l, handle, "vd_fill", "target ", "", offset, size, &span);
+    vd_result r = vd__span_check(l, b, "vd_fill", "", offset, size, &span);
     if (!r && span.size % value_size)
-        r = vd__fail(VD_ERROR_INVALID, "vd_fill: size %llu of buffer '%s' is no multiple of the value's %llu bytes", VD__U(span.size),
-                     vd__buffer_find(l->ctx, handle, "vd_fill", "")->name, VD__U(value_size));
-    vd__list_unlock(l);
+        r = vd__fail(VD_ERROR_INVALID, "vd_fill: size %llu of buffer '%s' is no multiple of the value's %llu bytes", VD__U(span.size), b->name,
+                     VD__U(value_size));
     if (r || !span.size) return r;
     uint32_t period = vd__pattern_period(pattern, value_size);
-    if (!period) return vd__fill_runs(l, handle, offset, span.size, pattern, value_size);
+    if (!period) return vd__fill_runs(l, &span, pattern, value_size);
     vd__pattern_repeat(words, sizeof words, pattern, period);
-    return vd__fill_words(l, handle, offset, &span, words);
+    return vd__fill_words(l, &span, words);
 }
 
 /* Whether rows of one memory meet. With two pitches all that lies between the first and the last row counts. */
@@ -10565,11 +10678,11 @@ static vd_result vd__copy(vd_list *l, const char *call, const vd_copy_desc *desc
     vd__region b = { desc->from_offset, desc->row_bytes, desc->rows, desc->from_pitch, desc->to_pitch };
     vd__buffer *to = vd__buffer_find(ctx, desc->to, call, "target "), *from = to ? vd__buffer_find(ctx, desc->from, call, "source ") : NULL;
     if (!from) return VD_ERROR_INVALID;
-    vd_result r = vd__region_find(ctx, desc->from, call, "source ", "source ", "target ", &b);
+    vd_result r = vd__region_check(from, call, "source ", "target ", &b);
     if (r || !b.row) return r;
     a.row = b.row;
     a.rows = b.rows;
-    r = vd__region_find(ctx, desc->to, call, "target ", "target ", "source ", &a);
+    r = vd__region_check(to, call, "target ", "source ", &a);
     if (r) return r;
     a.offset += to->offset;
     b.offset += from->offset;
@@ -10594,22 +10707,21 @@ static vd_result vd__read_direct(vd__queue *q, const vd__span *span, uint64_t wr
     vd_result r = vd__queue_wait(q, written, VD_FOREVER);
     if (!r) r = vd__storage_sync(span->storage, span->offset, span->size, true);
     if (!r) vd__rows_copy(data, g->host_pitch, span->storage->memory.mapped + span->offset, g->pitch, g);
-    vd__add32(&span->storage->pins, UINT32_MAX);
     return r;
 }
 
 /* Sends a copy of one piece to the host. */
-static vd_result vd__read_send(vd_list *l, const char *call, vd_buffer handle, vd__piece *p) {
+static vd_result vd__read_send(vd_list *l, const char *call, const vd__buffer *b, vd__piece *p) {
     vd_result r = vd__stage_reserve(l, VD__MEMORY_READBACK, vd__region_bytes(&p->region), &p->slice);
     if (r) return r;
     vd__list_lock(l);
-    r = vd__record_piece(l, call, handle, p, false);
+    r = vd__record_piece(l, call, b, p, false);
     if (!r) {
         vd__queue_flush(l->queue);
         p->value = l->queue->submitted;
     }
     vd__list_unlock(l);
-    if (r) vd__slice_unpin(l, &p->slice);
+    if (r) vd__slice_unpin(&p->slice);
     return r;
 }
 
@@ -10617,12 +10729,12 @@ static vd_result vd__read_receive(vd_list *l, vd__piece *p, const vd__region *g,
     vd_result r = vd__queue_wait(l->queue, p->value, VD_FOREVER);
     if (!r) r = vd__storage_sync(&p->slice.stage->storage, p->slice.offset, vd__region_bytes(&p->region), true);
     if (!r) vd__rows_copy(data + p->at, g->host_pitch, vd__slice_bytes(&p->slice), p->region.row, &p->region);
-    vd__slice_unpin(l, &p->slice);
+    vd__slice_unpin(&p->slice);
     return r;
 }
 
 /* Through staging, with some pieces ahead of the one that is copied out. */
-static vd_result vd__read_staged(vd_list *l, const char *call, vd_buffer handle, const vd__region *g, uint8_t *data) {
+static vd_result vd__read_staged(vd_list *l, const char *call, const vd__buffer *b, const vd__region *g, uint8_t *data) {
     vd__piece pieces[VD__READ_AHEAD];
     uint64_t sent = 0, size = vd__region_bytes(g);
     uint32_t first = 0, under_way = 0;
@@ -10631,7 +10743,7 @@ static vd_result vd__read_staged(vd_list *l, const char *call, vd_buffer handle,
         while (!r && sent < size && under_way < VD__READ_AHEAD) {
             vd__piece *next = &pieces[(first + under_way) % VD__READ_AHEAD];
             vd__piece_next(g, sent, next);
-            r = vd__read_send(l, call, handle, next);
+            r = vd__read_send(l, call, b, next);
             if (r) break;
             sent += vd__region_bytes(&next->region);
             under_way++;
@@ -10646,9 +10758,8 @@ static vd_result vd__read_staged(vd_list *l, const char *call, vd_buffer handle,
 }
 
 /* The device copies to where the data is wanted, behind the work that it waits for. */
-static vd_result vd__read_straight(vd_list *l, const char *call, vd_buffer handle, const vd__region *g, uint8_t *data) {
+static vd_result vd__read_straight(vd_list *l, const vd__span *span, const vd__region *g, uint8_t *data) {
     vd__memory host;
-    vd__span span;
     vd__region rows = *g, there = *g;
     uint64_t value = 0;
     memset(&host, 0, sizeof host);
@@ -10656,14 +10767,11 @@ static vd_result vd__read_straight(vd_list *l, const char *call, vd_buffer handl
     there.offset = 0;
     there.pitch = g->host_pitch;
     vd__list_lock(l);
-    vd_result r = vd__span_find(l, handle, call, "source ", "", g->offset, vd__region_extent(g), &span);
+    vd__access a = vd__access_of(span, VD_READ);
+    vd_result r = vd__list_command(l, &a, 1, VD__STAGE_TRANSFER);
     if (!r) {
-        vd__access a = vd__access_of(&span, VD_READ);
-        r = vd__list_command(l, &a, 1, VD__STAGE_TRANSFER);
-    }
-    if (!r) {
-        rows.offset = span.offset;
-        vd__record_rows(l, &host, there, &span.storage->memory, rows);
+        rows.offset = span->offset;
+        vd__record_rows(l, &host, there, &span->storage->memory, rows);
         l->stats.copies++;
         value = l->queue->submitted + 1;
         vd__queue_flush(l->queue);
@@ -10680,30 +10788,27 @@ static bool vd__reads_straight(vd_list *l, const vd__span *span, const vd__regio
     return vd__region_bytes(g) > VD__DIRECT_READ_BYTES && !vd__queue_reached(&l->queue->machine->queues[span->storage->writer], span->storage->written);
 }
 
-static vd_result vd__read(vd_list *l, const char *call, vd_buffer handle, vd__region g, void *data) {
+static vd_result vd__read(vd_list *l, const char *call, const vd__buffer *b, vd__region g, void *data) {
     vd__span span = { NULL, 0, 0 };
-    vd__list_lock(l);
-    vd_result r = vd__region_find(l->ctx, handle, call, "source ", "", "host ", &g);
+    vd_result r = vd__region_check(b, call, "", "host ", &g);
     if (!r && g.row && !data) r = vd__fail(VD_ERROR_INVALID, "%s: the data is NULL", call);
-    if (!r) r = vd__span_find(l, handle, call, "source ", "", g.offset, vd__region_extent(&g), &span);
-    bool direct = !r && g.row && span.storage->memory.mapped && span.storage->memory.block->host_cached;
-    bool straight = !r && g.row && vd__reads_straight(l, &span, &g, direct);
-    if (straight) direct = false;
-    vd__queue *writer = direct ? &l->queue->machine->queues[span.storage->writer] : NULL;
-    uint64_t written = direct ? span.storage->written : 0;
-    if (direct) {
-        vd__add32(&span.storage->pins, 1);
-        if (written > writer->submitted) vd__queue_flush(writer);
-    }
-    vd__list_unlock(l);
+    if (!r) r = vd__span_check(l, b, call, "", g.offset, vd__region_extent(&g), &span);
     if (r || !g.row) return r;
+    vd__list_lock(l);
+    bool direct = span.storage->memory.mapped && span.storage->memory.block->host_cached, straight = vd__reads_straight(l, &span, &g, direct);
+    if (straight) direct = false;
+    vd__queue *writer = &l->queue->machine->queues[span.storage->writer];
+    uint64_t written = span.storage->written;
+    if (direct && written > writer->submitted) vd__queue_flush(writer);
+    vd__list_unlock(l);
     if (direct) return vd__read_direct(writer, &span, written, &g, (uint8_t *)data);
-    if (straight) return vd__read_straight(l, call, handle, &g, (uint8_t *)data);
-    return vd__read_staged(l, call, handle, &g, (uint8_t *)data);
+    if (straight) return vd__read_straight(l, &span, &g, (uint8_t *)data);
+    return vd__read_staged(l, call, b, &g, (uint8_t *)data);
 }
 
-static vd_result vd__read_bytes(vd_list *l, const char *call, vd_buffer handle, uint64_t offset, void *data, uint64_t size) {
-    return size ? vd__read(l, call, handle, vd__region_of(offset, size), data) : vd__move_nothing(l, call, "source ", handle, offset);
+static vd_result vd__read_bytes(vd_list *l, const char *call, const vd__buffer *b, uint64_t offset, void *data, uint64_t size) {
+    vd__span span;
+    return size ? vd__read(l, call, b, vd__region_of(offset, size), data) : vd__span_check(l, b, call, "", offset, 0, &span);
 }
 
 /* ---- mapping ---- */
@@ -10718,19 +10823,15 @@ static vd_result vd__storage_finish(vd__storage *s, uint32_t access) {
         values[i] = access & VD_WRITE ? s->used[i] : i == s->writer ? s->written : 0;
         if (values[i] > m->queues[i].submitted) vd__queue_flush(&m->queues[i]);
     }
-    vd__add32(&s->pins, 1);
     vd__mutex_unlock(&m->lock);
     for (uint32_t i = 0; i < m->device.queue_count && !r; i++) r = vd__queue_wait(&m->queues[i], values[i], VD_FOREVER);
-    vd__add32(&s->pins, UINT32_MAX);
     return r;
 }
 
 static vd_result vd__map(vd__storage *s, uint32_t access) {
-    vd__add32(&s->pins, 1);
     vd_result r = vd__storage_finish(s, access);
     if (!r) r = vd__storage_sync(s, 0, s->memory.size, true);
     if (!r) vd__add32(&s->maps, 1);
-    vd__add32(&s->pins, UINT32_MAX);
     return r;
 }
 
@@ -10767,41 +10868,38 @@ static vd_result vd__ticket_open(vd_list *l, const vd__slice *slice, uint64_t si
 }
 
 /* Staging memory for what is to be read. */
-static vd_result vd__read_reserve(vd_list *l, const vd_read_desc *desc, vd__piece *p) {
+static vd_result vd__read_reserve(vd_list *l, const vd__buffer *b, const vd_read_desc *desc, vd__piece *p) {
     p->region = vd__region_of(desc->offset, desc->size);
-    vd__list_lock(l);
-    vd_result r = vd__region_find(l->ctx, desc->buffer, "vd_read_begin", "source ", "", "host ", &p->region);
+    vd_result r = vd__region_check(b, "vd_read_begin", "", "host ", &p->region);
     if (!r && !p->region.row)
-        r = vd__fail(VD_ERROR_INVALID, "vd_read_begin: offset %llu is the end of buffer '%s', there is nothing to read", VD__U(desc->offset),
-                     vd__buffer_find(l->ctx, desc->buffer, "vd_read_begin", "")->name);
-    vd__list_unlock(l);
+        r = vd__fail(VD_ERROR_INVALID, "vd_read_begin: offset %llu is the end of buffer '%s', there is nothing to read", VD__U(desc->offset), b->name);
     return r ? r : vd__stage_reserve(l, VD__MEMORY_READBACK, p->region.row, &p->slice);
 }
 
-/* No desc: the ticket is all that is wanted. */
-static vd_result vd__read_begin(vd_list *l, const vd_read_desc *desc, vd_ticket *out) {
+/* No buffer: the ticket is all that is wanted. */
+static vd_result vd__read_begin(vd_list *l, const vd__buffer *b, const vd_read_desc *desc, vd_ticket *out) {
     vd__piece p;
     memset(&p, 0, sizeof p);
-    vd_result r = desc ? vd__read_reserve(l, desc, &p) : VD_OK;
+    vd_result r = b ? vd__read_reserve(l, b, desc, &p) : VD_OK;
     if (r) return r;
     vd__list_lock(l);
-    if (desc) r = vd__record_piece(l, "vd_read_begin", desc->buffer, &p, false);
+    if (b) r = vd__record_piece(l, "vd_read_begin", b, &p, false);
     if (!r) r = vd__ticket_open(l, &p.slice, p.region.row, out);
     vd__list_unlock(l);
-    if (r && desc) vd__slice_unpin(l, &p.slice);
+    if (r && b) vd__slice_unpin(&p.slice);
     return r;
 }
 
-static vd_result vd__read_ready(vd_context *ctx, vd_ticket handle, uint64_t timeout_ns, const void **data) {
-    vd__lock_all(ctx);
-    vd__ticket *t = vd__ticket_find(ctx, handle, "vd_read_ready");
-    vd__queue *q = t ? t->queue : NULL;
-    vd_result r = t ? VD_OK : VD_ERROR_INVALID;
-    if (t && t->list) r = vd__fail(VD_ERROR_INVALID, "vd_read_ready: the list of the ticket has not been submitted");
-    if (t && t->discarded) r = vd__fail(VD_ERROR_INVALID, "vd_read_ready: the list of the ticket was discarded");
+/* The ticket is pinned. */
+static vd_result vd__read_ready(vd__ticket *t, uint64_t timeout_ns, const void **data) {
+    vd__queue *q = t->queue;
+    vd_result r = VD_OK;
+    vd__mutex_lock(q->lock);
+    if (t->list) r = vd__fail(VD_ERROR_INVALID, "vd_read_ready: the list of the ticket has not been submitted");
+    if (t->discarded) r = vd__fail(VD_ERROR_INVALID, "vd_read_ready: the list of the ticket was discarded");
     uint64_t value = r ? 0 : t->value;
-    if (q && value > q->submitted) vd__queue_flush(q);
-    vd__unlock_all(ctx);
+    if (value > q->submitted) vd__queue_flush(q);
+    vd__mutex_unlock(q->lock);
     if (!r) r = vd__queue_wait(q, value, timeout_ns);
     if (r || !t->slice.stage) return r;
     r = vd__storage_sync(&t->slice.stage->storage, t->slice.offset, t->size, true);
@@ -10809,17 +10907,16 @@ static vd_result vd__read_ready(vd_context *ctx, vd_ticket handle, uint64_t time
     return r;
 }
 
+/* The caller holds the locks of all queues. */
 static void vd__ticket_close(vd_context *ctx, vd__ticket *t) {
+    vd__mutex_lock(&ctx->lock);
     if (t->list) {
         vd__ticket **link = &t->list->tickets;
         while (*link != t) link = &(*link)->next;
         *link = t->next;
     }
-    if (t->slice.stage) t->slice.stage->pins--;
-    vd__mutex_lock(&ctx->lock);
-    vd__pool_close(&ctx->tickets, &t->slot);
-    vd__pool_give(&ctx->tickets, &t->slot);
     vd__mutex_unlock(&ctx->lock);
+    vd__discard(ctx, &ctx->tickets, &t->slot);
 }
 
 VD__SMALL_END
@@ -10902,7 +10999,7 @@ static void vd__list_free(vd_list *l) {
 /* A list from those that were used before, else a new one. The caller holds the context's lock. */
 static vd_list *vd__list_take(vd_context *ctx, vd__queue *q) {
     vd_list *l = ctx->lists;
-    while (l && l->state != VD__LIST_FREE) l = l->next;
+    while (l && vd__load32(&l->state) != VD__LIST_FREE) l = l->next;
     if (!l) {
         l = (vd_list *)vd__alloc_zeroed(&ctx->host.allocator, sizeof *l);
         if (l && !vd__list_init(l, ctx, false)) {
@@ -10968,18 +11065,23 @@ static void vd__list_drop(vd_list *l) {
    ends with a barrier, or the list begins with one if the batch is empty. `waits`: values of other queues of the device. */
 static vd_result vd__list_submit(vd_list *l, const uint64_t waits[VD_MAX_QUEUES]) {
     vd__queue *q = l->queue;
-    if (l->output) vd__output_record(l);
-    if (vd__hazards_meet(&q->open.hazards, l->barred ? &l->entry : &l->hazards)) {
-        if (q->open.recording) {
-            vd_result r = vd__list_barrier(&q->open);
-            if (r) return r;
-        } else {
-            l->barrier_first = true;
-            l->stats.barriers++;
-            vd__hazards_clear(&q->open.hazards);
-        }
+    if (l->output) {
+        vd_result r = vd__output_submit(l);
+        if (r) return r;
+    }
+    bool conflicts = vd__hazards_meet(&q->open.hazards, l->barred ? &l->entry : &l->hazards);
+    if (conflicts && q->open.recording) {
+        vd_result r = vd__list_barrier(&q->open);
+        if (r) return r;
+        conflicts = false;
     }
     vd__queue_flush(q);
+    if (l->output && q->output_stale) return vd__fail(VD_ERROR_BACKEND, "vd_submit: what kernels printed before could not be cleared");
+    l->barrier_first = conflicts;
+    if (conflicts) {
+        l->stats.barriers++;
+        vd__hazards_clear(&q->open.hazards);
+    }
     for (uint32_t i = 0; i < l->use_count; i++) vd__storage_used(l->uses[i].storage, q, l->uses[i].written);
     for (int k = 0; k < 2; k++) {
         const vd__hazards *h = k ? &l->hazards : &l->entry;
@@ -10996,7 +11098,8 @@ static vd_result vd__list_submit(vd_list *l, const uint64_t waits[VD_MAX_QUEUES]
 // >>output
 /* What kernels print. The kernel appends records to the output buffer of its queue (vkdispatch_codegen.h, room `composed`, says how they look); behind the
    last command of a list that has such kernels the buffer is copied to the host and emptied. Kernels only append, so for hazards they read: they do not wait
-   for each other, and the copy waits for them. Nothing here holds a lock while it prints. */
+   for each other, and the copy waits for them. The records become messages here, and calls of `print` when the call that found
+   them ends. */
 
 VD__SMALL
 
@@ -11024,12 +11127,38 @@ static VD__COLD vd_result vd__output_make(vd__queue *q, vd__output **out) {
     return r;
 }
 
+static vd__span vd__output_span(const vd_list *l) {
+    const vd__buffer *b = (const vd__buffer *)(void *)vd__pool_find(&l->ctx->buffers, l->queue->output.id);
+    vd__span span = { b->storage + l->queue->machine->index, 0, l->ctx->print_bytes };
+    return span;
+}
+
+/* Empties the output buffer of the list's queue. */
+static VD__COLD vd_result vd__output_clear(vd_list *l) {
+    vd__span span = vd__output_span(l);
+    vd__access a = vd__access_of(&span, VD_READ_WRITE);
+    a.end = 4 * VD__OUTPUT_HEAD;
+    vd_result r = vd__list_command(l, &a, 1, VD__STAGE_TRANSFER);
+    if (!r) l->ctx->driver.backend->record_fill(l->device, &l->recording->commands, &span.storage->memory, 0, a.end, 0);
+    return r;
+}
+
+/* In the open batch, before work that prints: removes records that a failure left behind. The caller holds the queue's lock. */
+static VD__COLD vd_result vd__output_refresh(vd__queue *q) {
+    if (!q->output_stale) return VD_OK;
+    vd_result r = vd__output_clear(&q->open);
+    q->output_stale = r != VD_OK;
+    return r;
+}
+
 /* Host memory for what the kernels of a list print; until the copy has been there it says that they printed nothing. */
 static VD__COLD vd_result vd__output_need(vd_list *l) {
     vd_context *ctx = l->ctx;
     vd__queue *q = l->queue;
     vd_result r = VD_OK;
     if (l->output) return VD_OK;
+    if (l->immediate) r = vd__output_refresh(q);
+    if (r) return r;
     vd__mutex_lock(&ctx->lock);
     vd__output *o = q->spare_outputs;
     if (o) q->spare_outputs = o->next;
@@ -11044,19 +11173,24 @@ static VD__COLD vd_result vd__output_need(vd_list *l) {
 }
 
 /* The last commands of a list. The caller holds the queue's lock. */
-static VD__COLD void vd__output_record(vd_list *l) {
-    const vd__backend *backend = l->ctx->driver.backend;
-    const vd__buffer *b = (const vd__buffer *)(void *)vd__pool_find(&l->ctx->buffers, l->queue->output.id);
-    vd__span span = { b->storage + l->queue->machine->index, 0, l->ctx->print_bytes };
+static VD__COLD vd_result vd__output_record(vd_list *l) {
+    vd__span span = vd__output_span(l);
     vd__access a = vd__access_of(&span, VD_READ_WRITE);
     vd__copy_range all = { 0, 0, l->ctx->print_bytes };
     vd_result r = vd__list_command(l, &a, 1, VD__STAGE_TRANSFER);
-    if (!r) backend->record_copy(l->device, &l->recording->commands, &l->output->storage.memory, &span.storage->memory, &all, 1);
+    if (!r) l->ctx->driver.backend->record_copy(l->device, &l->recording->commands, &l->output->storage.memory, &span.storage->memory, &all, 1);
     l->host_stages |= VD__STAGE_TRANSFER;
-    a.end = 4 * VD__OUTPUT_HEAD;
-    if (!r) r = vd__list_command(l, &a, 1, VD__STAGE_TRANSFER);
-    if (!r) backend->record_fill(l->device, &l->recording->commands, &span.storage->memory, 0, a.end, 0);
-    else vd__logf(&l->ctx->host, VD_LOG_ERROR, "what kernels printed cannot be read: %s", vd__error_buffer);
+    if (!r) r = vd__output_clear(l);
+    if (r) l->queue->output_stale = true;
+    if (r) vd__logf(&l->ctx->host, VD_LOG_ERROR, "what kernels printed cannot be read, or not be cleared: %s", vd__error_buffer);
+    return r;
+}
+
+/* Before a list of the caller's that prints is sent. The open batch, which goes first, may leave records behind if it fails. */
+static VD__COLD vd_result vd__output_submit(vd_list *l) {
+    if (l->queue->open.output) vd__queue_flush(l->queue);
+    vd_result r = vd__output_refresh(l->queue);
+    return r ? r : vd__output_record(l);
 }
 
 /* The list went with this value; 0: it did not. */
@@ -11144,10 +11278,7 @@ static VD__COLD void vd__output_text(vd_context *ctx, vd__line *line, const char
     vd__line_format(line, f, record + 4);
     if (!line->at) return;
     if (ctx->print) {
-        vd__visit visit;
-        vd__visit_begin(&visit, ctx, "the context", "print", false);
-        ctx->print(ctx->print_user, kernel, id, line->at);
-        vd__visit_end(&visit);
+        vd__message_add(&ctx->host, VD_LOG_INFO, kernel, id, line->at);
         return;
     }
     while (line->length && line->at[line->length - 1] == '\n') line->at[--line->length] = 0;
@@ -11220,7 +11351,7 @@ static vd__output *vd__output_done(vd_context *ctx) {
     return o;
 }
 
-/* Prints what is done. No lock is held. */
+/* Makes messages of what is done. No lock is held. */
 static VD__COLD void vd__output_poll(vd_context *ctx) {
     if (!vd__load_pointer((void *const *)(void *)&ctx->outputs)) return;
     for (uint32_t i = 0; i < ctx->queue_count; i++) vd__queue_reached(&ctx->queues[i], vd__load64(&ctx->queues[i].submitted));
@@ -11228,6 +11359,64 @@ static VD__COLD void vd__output_poll(vd_context *ctx) {
         if (!vd__context_lost(ctx)) vd__output_print(ctx, o);
         vd__output_give(ctx, o);
     }
+}
+
+/* ---- calls of the caller's functions ---- */
+
+/* Memory of the caller's that is not in use any more. */
+static void vd__released_tell(vd_context *ctx) {
+    vd__mutex_lock(&ctx->lock);
+    vd__heap_block *b = ctx->released;
+    ctx->released = NULL;
+    vd__mutex_unlock(&ctx->lock);
+    while (b) {
+        vd__heap_block *next = b->next;
+        vd__visit visit;
+        vd__visit_begin(&visit, ctx, "a buffer", "release", false);
+        if (b->release) b->release(b->release_user, b->address);
+        vd__visit_end(&visit);
+        vd__free(&ctx->host.allocator, b);
+        b = next;
+    }
+}
+
+static void vd__message_tell(vd_context *ctx, const vd__message *m) {
+    const vd__host *outer = vd__logging;
+    vd__visit visit;
+    vd__visit_begin(&visit, ctx, "the context", m->kernel ? "print" : "log", false);
+    if (m->kernel) ctx->print(ctx->print_user, m->kernel, m->id, m->text);
+    else {
+        vd__logging = &ctx->host;
+        ctx->host.log(ctx->host.log_user, m->level, m->text);
+        vd__logging = outer;
+    }
+    vd__visit_end(&visit);
+}
+
+static vd__message *vd__message_take(vd__outbox *outbox) {
+    vd__mutex_lock(&outbox->lock);
+    vd__message *m = outbox->first;
+    if (m) outbox->first = m->next;
+    if (!outbox->first) outbox->last = NULL;
+    vd__mutex_unlock(&outbox->lock);
+    return m;
+}
+
+/* Makes the calls that are due, one after the other: what one of them causes waits for its end. The thread's error text stays what the call of ours made it. */
+static void vd__deliver(vd_context *ctx) {
+    char text[sizeof vd__error_buffer];
+    vd_result code = vd__error_code;
+    if (vd__visits_context(ctx)) return;
+    memcpy(text, vd__error_buffer, sizeof text);
+    while (__atomic_exchange_n(&ctx->outbox.due, 0u, __ATOMIC_ACQ_REL)) {
+        vd__released_tell(ctx);
+        for (vd__message *m = vd__message_take(&ctx->outbox); m; m = vd__message_take(&ctx->outbox)) {
+            vd__message_tell(ctx, m);
+            vd__free(&ctx->host.allocator, m);
+        }
+    }
+    memcpy(vd__error_buffer, text, sizeof text);
+    vd__error_code = code;
 }
 
 /* ---- what a kernel that prints needs ---- */
@@ -11252,7 +11441,10 @@ static VD__COLD vd_result vd__output_open(vd_context *ctx) {
         r = made.id ? VD_OK : VD_ERROR_OUT_OF_MEMORY;
         vd__mutex_lock(&ctx->lock);
         bool late = q->output.id != 0; /* another thread made one meanwhile */
-        if (!late && !r) { q->output = made; ctx->output_buffers++; }
+        if (!late && !r) {
+            vd__store64(&q->output.id, made.id);
+            ctx->output_buffers++;
+        }
         vd__mutex_unlock(&ctx->lock);
         if (late && !r) vd__discard(ctx, &ctx->buffers, vd__pool_find(&ctx->buffers, made.id));
     }
@@ -11454,6 +11646,7 @@ static bool vd__context_init(vd_context *ctx, const vd_context_desc *desc) {
     ctx->host.allocator = vd__counter_init(&ctx->counter, &desc->allocator);
     ctx->host.log = desc->log;
     ctx->host.log_user = desc->log_user;
+    ctx->host.outbox = &ctx->outbox;
     ctx->host.debug = desc->debug;
     ctx->host.dummy = desc->dummy;
     ctx->host.cuda_stream = desc->cuda_stream;
@@ -11491,6 +11684,7 @@ static vd_result vd__context_open(vd_context *ctx, const vd_context_desc *desc) 
 
 static void vd__context_release(vd_context *ctx) {
     vd_allocator inner = ctx->counter.inner;
+    vd__leave(ctx);
     vd__free(&ctx->host.allocator, ctx->host.cache_directory);
     vd__formats_free(ctx);
     for (uint32_t i = 0; i < ctx->queue_count; i++) vd__list_free(&ctx->queues[i].open);
@@ -11542,9 +11736,13 @@ VD_API vd_result vd_context_create_version(const vd_context_desc *desc, vd_conte
     memset(ctx, 0, sizeof *ctx);
     ctx->holders = 1;
     vd_result r = vd__context_open(ctx, &full);
-    if (r) vd__context_release(ctx);
-    else *out = ctx;
-    return r;
+    if (r) {
+        vd__context_release(ctx);
+        return r;
+    }
+    *out = ctx;
+    vd__leave(ctx);
+    return VD_OK;
 }
 
 /* What was not destroyed: told in debug contexts, then freed like the rest. */
@@ -11553,7 +11751,7 @@ static void vd__context_leftovers(vd_context *ctx) {
     for (size_t p = 0; p < VD__COUNT(pools); p++)
         for (uint32_t i = 0; i < pools[p]->made; i++) {
             vd__slot *slot = vd__pool_at(pools[p], i);
-            if (!slot->id) continue;
+            if (!vd__slot_is_live(slot)) continue;
             if (ctx->host.debug)
                 vd__logf(&ctx->host, VD_LOG_INFO, "%s '%s' is left at vd_context_destroy", p ? "kernel" : "buffer",
                          p ? ((vd__kernel *)(void *)slot)->name : ((vd__buffer *)(void *)slot)->name);
@@ -11604,11 +11802,22 @@ VD_API vd_result vd_context_attach(vd_context *ctx, const void *key, vd_result (
     if (!ctx || !key || !use) return vd__fail(VD_ERROR_INVALID, "vd_context_attach: %s is NULL", !ctx ? "the context" : !key ? "the key" : "use");
     vd__attachment *a = vd__attachment_of(ctx, key);
     if (!a) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "vd_context_attach: out of host memory");
+    vd__visit visit;
+    vd__visit_begin(&visit, ctx, "vd_context_attach", "use", false); /* no function of the caller's is called under the lock */
     vd__mutex_lock(&a->lock);
     a->release = release;
     vd_result result = use(ctx, &a->data, user);
     vd__mutex_unlock(&a->lock);
+    vd__visit_end(&visit);
+    vd__leave(ctx);
     return result;
+}
+
+VD_API void vd_scope_begin(vd_context *ctx, const char *call, vd_scope *scope) { vd__visit_begin(scope, ctx, call, "callback", false); }
+
+VD_API void vd_scope_end(vd_scope *scope) {
+    vd__visit_end(scope);
+    if (scope->ctx) vd__leave(scope->ctx);
 }
 
 static vd__cache_key vd__cache_key_of(const void *key, size_t size) {
@@ -11621,6 +11830,7 @@ VD_API void vd_cache_store(vd_context *ctx, const char *kind, const void *key, s
     if (!ctx || !kind || !key || !data) return;
     vd__cache_key k = vd__cache_key_of(key, key_size);
     vd__cache_store(&ctx->host, kind, &k, data, size);
+    vd__leave(ctx);
 }
 
 VD_API size_t vd_cache_load(vd_context *ctx, const char *kind, const void *key, size_t key_size, void *data, size_t capacity) {
@@ -11631,12 +11841,15 @@ VD_API size_t vd_cache_load(vd_context *ctx, const char *kind, const void *key, 
     bool fits = kept && size <= capacity;
     if (fits) memcpy(data, kept, size);
     vd__free(&ctx->host.allocator, kept);
+    vd__leave(ctx);
     return fits ? size : 0;
 }
 
 VD_API uint64_t vd_time_ns(void) { return vd__time_ns(); }
 
 static void vd__attachments_release(vd_context *ctx) {
+    vd__visit visit;
+    vd__visit_begin(&visit, ctx, "vd_context_attach", "release", false);
     ctx->leaving = true;
     while (ctx->attachments) {
         vd__attachment *a = ctx->attachments;
@@ -11645,12 +11858,13 @@ static void vd__attachments_release(vd_context *ctx) {
         vd__mutex_destroy(&a->lock);
         vd__free(&ctx->host.allocator, a);
     }
+    vd__visit_end(&visit);
 }
 
 /* With no handle left. */
 static void vd__context_free(vd_context *ctx) {
     vd__reap_locked(ctx);
-    vd__released_tell(ctx, ctx->released);
+    vd__leave(ctx);
     for (uint32_t i = 0; i < ctx->queue_count; i++) vd__queue_close(&ctx->queues[i]);
     while (ctx->lists) {
         vd_list *l = ctx->lists;
@@ -11678,6 +11892,7 @@ VD_API void vd_context_destroy(vd_context *ctx) {
         return;
     }
     vd__attachments_release(ctx);
+    vd__or32(&ctx->state, VD__CLOSING); /* what is called from here on may call nothing of this context */
     vd__lock_all(ctx);
     for (vd_list *l = ctx->lists; l; l = l->next)
         if (l->state != VD__LIST_FREE) vd__list_drop(l);
@@ -11689,7 +11904,8 @@ VD_API void vd_context_destroy(vd_context *ctx) {
     }
     vd__output_close(ctx);
     vd__context_leftovers(ctx);
-    vd__reap(ctx); /* tensors of this context that came in again let go of it here */
+    vd__reap(ctx);
+    vd__leave(ctx); /* tensors of this context that came in again let go of it here */
     vd__context_leave(ctx);
 }
 
@@ -11771,12 +11987,12 @@ static vd_result vd__buffer_memory(vd_context *ctx, vd__buffer *b, const vd_buff
 }
 
 /* Initial contents; the rest of the last word is never seen. */
-static vd_result vd__buffer_contents(vd_list *l, vd__buffer *b, vd_buffer handle, const void *data) {
+static vd_result vd__buffer_contents(vd_list *l, const vd__buffer *b, const void *data) {
     vd__storage *s = b->storage + l->queue->machine->index;
     vd__span span = { NULL, 0, 0 };
     span.storage = s;
     span.size = s->memory.size;
-    if (data) return vd__write(l, "vd_buffer_create", handle, vd__region_of(0, b->size), data);
+    if (data) return vd__write(l, "vd_buffer_create", b, vd__region_of(0, b->size), data);
     if (s->memory.mapped && s->memory.block->host_cached) {
         memset(s->memory.mapped, 0, (size_t)s->memory.size);
         return vd__storage_sync(s, 0, s->memory.size, false);
@@ -11793,43 +12009,45 @@ static vd_result vd__buffer_contents(vd_list *l, vd__buffer *b, vd_buffer handle
 /* The device's list for transfers. */
 static vd_list *vd__machine_list(vd_context *ctx, uint32_t device) { return &ctx->machines[device].queues[0].open; }
 
-static vd_result vd__buffer_make(vd_context *ctx, const vd_buffer_desc *desc, vd_buffer *out) {
-    uint64_t shape[4], size = 0;
-    vd_result r = vd__buffer_check(ctx, desc, shape, &size);
-    if (r) return r;
+/* An object with name and memory; NULL with a text. */
+static vd__buffer *vd__buffer_begin(vd_context *ctx, const vd_buffer_desc *desc, uint64_t size) {
     vd__mutex_lock(&ctx->lock);
     vd__buffer *b = (vd__buffer *)(void *)vd__pool_take(&ctx->buffers);
     vd__mutex_unlock(&ctx->lock);
-    char *name = b ? vd__copy_text(&ctx->host.allocator, desc->name) : NULL;
-    if (!name) r = vd__fail(VD_ERROR_OUT_OF_MEMORY, "vd_buffer_create '%s': no host memory", desc->name ? desc->name : "");
-    else {
+    if (b) b->name = vd__copy_text(&ctx->host.allocator, desc->name);
+    vd_result r = b && b->name ? VD_OK : vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory");
+    if (!r) {
         b->devices = desc->devices ? desc->devices : (1u << ctx->machine_count) - 1;
-        b->special = b->devices != (1u << ctx->machine_count) - 1;
-        r = vd__buffer_memory(ctx, b, desc, size);
-        if (r) r = vd__fail_within(r, "vd_buffer_create '%s': %llu bytes", name, VD__U(size));
-    }
-    vd__mutex_lock(&ctx->lock);
-    if (r) {
-        vd__free(&ctx->host.allocator, name);
-        if (b) vd__pool_give(&ctx->buffers, &b->slot);
-    } else {
-        b->name = name;
+        b->special = b->devices != (1u << ctx->machine_count) - 1 || desc->address_offset;
         b->type = desc->type;
         b->kind = (uint8_t)desc->memory;
         b->size = size;
         b->offset = desc->address_offset;
-        if (b->offset) b->special = true;
-        memcpy(b->shape, shape, sizeof shape);
-        out->id = vd__pool_open(&ctx->buffers, &b->slot);
+        r = vd__buffer_memory(ctx, b, desc, size);
     }
+    if (!r) return b;
+    vd__fail_within(r, "vd_buffer_create '%s': %llu bytes", desc->name ? desc->name : "", VD__U(size));
+    if (!b) return NULL;
+    vd__free(&ctx->host.allocator, b->name);
+    vd__mutex_lock(&ctx->lock);
+    vd__pool_give(&ctx->buffers, &b->slot);
     vd__mutex_unlock(&ctx->lock);
-    if (r || desc->address || desc->external) return r;
-    for (uint32_t i = 0; i < ctx->machine_count && !r; i++)
-        if (b->devices >> i & 1u) r = vd__buffer_contents(vd__machine_list(ctx, i), b, *out, desc->data);
-    if (!r) return VD_OK;
-    for (uint32_t i = 0; i < ctx->machine_count; i++) b->storage[i].used[0] = UINT64_MAX - 1; /* who knows how far it came: freed with the context */
-    vd__discard(ctx, &ctx->buffers, &b->slot);
-    out->id = 0;
+    return NULL;
+}
+
+static vd_result vd__buffer_make(vd_context *ctx, const vd_buffer_desc *desc, vd_buffer *out) {
+    uint64_t shape[4], size = 0;
+    vd_result r = vd__buffer_check(ctx, desc, shape, &size);
+    if (r) return r;
+    vd__buffer *b = vd__buffer_begin(ctx, desc, size);
+    if (!b) return vd__error_code;
+    memcpy(b->shape, shape, sizeof shape);
+    for (uint32_t i = 0; i < ctx->machine_count && !r && !desc->address && !desc->external; i++)
+        if (b->devices >> i & 1u) r = vd__buffer_contents(vd__machine_list(ctx, i), b, desc->data);
+    vd__mutex_lock(&ctx->lock);
+    if (!r) out->id = vd__pool_open(&ctx->buffers, &b->slot);
+    else vd__bury(ctx, &b->slot); /* commands that fill it may be under way */
+    vd__mutex_unlock(&ctx->lock);
     return r;
 }
 
@@ -11838,43 +12056,65 @@ VD_API vd_buffer vd_buffer_create(vd_context *ctx, const vd_buffer_desc *desc) {
     if (vd__context_check(ctx, "vd_buffer_create")) return out;
     if (!desc) vd__fail(VD_ERROR_INVALID, "vd_buffer_create: the desc is NULL");
     else vd__buffer_make(ctx, desc, &out);
+    vd__leave(ctx);
     return out;
 }
 
-static vd_result vd__view_make(vd_context *ctx, const vd_view_desc *desc, vd_buffer *out) {
+/* The view pins its buffer, for itself. The caller holds the context's lock; false: the buffer was destroyed meanwhile. */
+static bool vd__view_open(vd_context *ctx, vd__buffer *b, const vd__buffer *of) {
+    vd__buffer *root = of->view ? of->root : (vd__buffer *)(uintptr_t)of;
+    if (!vd__slot_is_live(&of->slot)) return false;
+    vd__add32(&root->slot.pins, 1);
+    b->root = root;
+    b->next_view = root->views;
+    if (root->views) root->views->previous_view = b;
+    root->views = b;
+    vd__pool_open(&ctx->buffers, &b->slot);
+    return true;
+}
+
+static vd_result vd__view_make(vd_context *ctx, const vd__buffer *of, const vd_view_desc *desc, vd_buffer *out) {
     uint64_t shape[4], size = 0;
-    const vd__buffer *of = vd__buffer_find(ctx, desc->buffer, "vd_buffer_view", "");
-    vd_result r = of ? vd__view_check(of, desc, shape, &size) : VD_ERROR_INVALID;
+    const char *name = desc->name ? desc->name : of->name;
+    vd_result r = vd__view_check(of, desc, shape, &size);
     if (r) return r;
-    vd__reap(ctx);
-    char *name = vd__copy_text(&ctx->host.allocator, desc->name ? desc->name : of->name);
+    char *copy = vd__copy_text(&ctx->host.allocator, name);
     vd__mutex_lock(&ctx->lock);
-    vd__buffer *b = name ? (vd__buffer *)(void *)vd__pool_take(&ctx->buffers) : NULL;
+    vd__buffer *b = copy ? (vd__buffer *)(void *)vd__pool_take(&ctx->buffers) : NULL;
+    bool opened = false;
     if (b) {
-        b->name = name;
+        b->name = copy;
         b->type = desc->type;
         b->size = size;
         b->view = b->special = true;
         b->devices = of->devices;
         b->kind = of->kind;
-        b->root = of->view ? of->root : of;
-        b->root_id = of->view ? of->root_id : of->slot.id;
         b->storage = of->storage;
         b->offset = of->offset + desc->offset;
         memcpy(b->shape, shape, sizeof shape);
-        out->id = vd__pool_open(&ctx->buffers, &b->slot);
+        opened = vd__view_open(ctx, b, of);
+        if (opened) out->id = b->slot.id;
+        else vd__pool_give(&ctx->buffers, &b->slot);
     }
     vd__mutex_unlock(&ctx->lock);
-    if (b) return VD_OK;
-    vd__free(&ctx->host.allocator, name);
-    return vd__fail(VD_ERROR_OUT_OF_MEMORY, "vd_buffer_view '%s': no host memory", desc->name ? desc->name : "");
+    if (opened) return VD_OK;
+    vd__free(&ctx->host.allocator, copy);
+    if (b) return vd__fail(VD_ERROR_INVALID, "vd_buffer_view '%s': the buffer was destroyed", name);
+    return vd__fail(VD_ERROR_OUT_OF_MEMORY, "vd_buffer_view '%s': no host memory", name);
 }
 
 VD_API vd_buffer vd_buffer_view(vd_context *ctx, const vd_view_desc *desc) {
     vd_buffer out = { 0 };
     if (vd__context_check(ctx, "vd_buffer_view")) return out;
-    if (!desc) vd__fail(VD_ERROR_INVALID, "vd_buffer_view: the desc is NULL");
-    else vd__view_make(ctx, desc, &out);
+    if (!desc) {
+        vd__fail(VD_ERROR_INVALID, "vd_buffer_view: the desc is NULL");
+        return out;
+    }
+    vd__buffer *of = vd__buffer_pin(ctx, desc->buffer, "vd_buffer_view", "");
+    if (of) vd__view_make(ctx, of, desc, &out);
+    vd__buffer_unpin(ctx, of);
+    vd__reap(ctx);
+    vd__leave(ctx);
     return out;
 }
 
@@ -11891,13 +12131,14 @@ VD_API void vd_buffer_destroy(vd_context *ctx, vd_buffer buffer) {
     else vd__buffer_find(ctx, buffer, "vd_buffer_destroy", "");
     vd__unlock_all(ctx);
     vd__reap(ctx);
+    vd__leave(ctx);
 }
 
 VD_API vd_result vd_buffer_query(vd_context *ctx, vd_buffer buffer, vd_buffer_info *out) {
     if (!ctx || !out) return vd__fail(VD_ERROR_INVALID, "vd_buffer_query: %s is NULL", ctx ? "out" : "the context");
-    vd__buffer *b = vd__buffer_find(ctx, buffer, "vd_buffer_query", "");
+    vd__buffer *b = vd__buffer_pin(ctx, buffer, "vd_buffer_query", "");
     if (!b) return VD_ERROR_INVALID;
-    out->name = b->name;
+    snprintf(out->name, sizeof out->name, "%s", b->name);
     out->type = b->type;
     memcpy(out->shape, b->shape, sizeof out->shape);
     out->size = b->size;
@@ -11913,26 +12154,33 @@ VD_API vd_result vd_buffer_query(vd_context *ctx, vd_buffer buffer, vd_buffer_in
     out->native = objects ? m->native[0] : 0;
     out->native_offset = b->offset;
     out->storage = m->serial;
+    vd__buffer_unpin(ctx, b);
+    vd__leave(ctx);
     return VD_OK;
 }
 
-/* The devices of a buffer as a bit mask; for a dead one the first device, whose check finds it again. */
-static uint32_t vd__buffer_devices(vd_context *ctx, vd_buffer handle) {
-    const vd__buffer *b = (const vd__buffer *)(void *)vd__pool_find(&ctx->buffers, handle.id);
-    return b ? b->devices : 1;
+/* Ends a call that pinned a buffer; NULL: it failed for want of one. */
+static vd_result vd__buffer_leave(vd_context *ctx, vd__buffer *b, vd_result r) {
+    vd__buffer_unpin(ctx, b);
+    vd__leave(ctx);
+    return b ? r : VD_ERROR_INVALID;
 }
 
 VD_API vd_result vd_buffer_write(vd_context *ctx, vd_buffer buffer, uint64_t offset, const void *data, uint64_t size) {
     vd_result r = vd__context_check(ctx, "vd_buffer_write");
-    uint32_t devices = r ? 0 : vd__buffer_devices(ctx, buffer);
-    for (; devices && !r; devices &= devices - 1)
-        r = vd__write_bytes(vd__machine_list(ctx, vd__lowest(devices)), "vd_buffer_write", buffer, offset, data, size);
-    return r;
+    if (r) return r;
+    vd__buffer *b = vd__buffer_pin(ctx, buffer, "vd_buffer_write", "target ");
+    for (uint32_t devices = b ? b->devices : 0; devices && !r; devices &= devices - 1)
+        r = vd__write_bytes(vd__machine_list(ctx, vd__lowest(devices)), "vd_buffer_write", b, offset, data, size);
+    return vd__buffer_leave(ctx, b, r);
 }
 
 VD_API vd_result vd_buffer_read(vd_context *ctx, vd_buffer buffer, uint64_t offset, void *data, uint64_t size) {
     vd_result r = vd__context_check(ctx, "vd_buffer_read");
-    return r ? r : vd__read_bytes(vd__machine_list(ctx, vd__lowest(vd__buffer_devices(ctx, buffer))), "vd_buffer_read", buffer, offset, data, size);
+    if (r) return r;
+    vd__buffer *b = vd__buffer_pin(ctx, buffer, "vd_buffer_read", "source ");
+    if (b) r = vd__read_bytes(vd__machine_list(ctx, vd__lowest(b->devices)), "vd_buffer_read", b, offset, data, size);
+    return vd__buffer_leave(ctx, b, r);
 }
 
 static vd_result vd__device_check(const vd_context *ctx, const char *call, int device) {
@@ -11957,22 +12205,27 @@ static vd__region vd__region_from(const vd_region_desc *desc) {
 VD_API vd_result vd_buffer_write_region(vd_context *ctx, const vd_region_desc *desc, const void *data) {
     vd_result r = vd__context_check(ctx, "vd_buffer_write_region");
     if (!r) r = vd__region_desc_check(ctx, "vd_buffer_write_region", desc);
-    uint32_t devices = r ? 0 : desc->device ? 1u << (desc->device - 1) : vd__buffer_devices(ctx, desc->buffer);
+    if (r) return r;
+    vd__buffer *b = vd__buffer_pin(ctx, desc->buffer, "vd_buffer_write_region", "target ");
+    uint32_t devices = !b ? 0 : desc->device ? 1u << (desc->device - 1) : b->devices;
     for (; devices && !r; devices &= devices - 1)
-        r = vd__write(vd__machine_list(ctx, vd__lowest(devices)), "vd_buffer_write_region", desc->buffer, vd__region_from(desc), data);
-    return r;
+        r = vd__write(vd__machine_list(ctx, vd__lowest(devices)), "vd_buffer_write_region", b, vd__region_from(desc), data);
+    return vd__buffer_leave(ctx, b, r);
 }
 
 VD_API vd_result vd_buffer_read_region(vd_context *ctx, const vd_region_desc *desc, void *data) {
     vd_result r = vd__context_check(ctx, "vd_buffer_read_region");
     if (!r) r = vd__region_desc_check(ctx, "vd_buffer_read_region", desc);
     if (r) return r;
-    uint32_t device = desc->device ? (uint32_t)desc->device - 1 : vd__lowest(vd__buffer_devices(ctx, desc->buffer));
-    return vd__read(vd__machine_list(ctx, device), "vd_buffer_read_region", desc->buffer, vd__region_from(desc), data);
+    vd__buffer *b = vd__buffer_pin(ctx, desc->buffer, "vd_buffer_read_region", "source ");
+    uint32_t device = !b ? 0 : desc->device ? (uint32_t)desc->device - 1 : vd__lowest(b->devices);
+    if (b) r = vd__read(vd__machine_list(ctx, device), "vd_buffer_read_region", b, vd__region_from(desc), data);
+    return vd__buffer_leave(ctx, b, r);
 }
 
 /* Piece by piece: to the host's staging memory of one device, from there to that of the other. */
-static vd_result vd__buffer_send(vd_list *source, vd_buffer from, uint64_t from_offset, vd_list *target, vd_buffer to, uint64_t to_offset, uint64_t size) {
+static vd_result vd__buffer_send(vd_list *source, const vd__buffer *from, uint64_t from_offset, vd_list *target, const vd__buffer *to, uint64_t to_offset,
+                                 uint64_t size) {
     vd_result r = VD_OK;
     vd__region whole = vd__region_of(from_offset, size);
     for (uint64_t done = 0, bytes = 0; done < size && !r; done += bytes) {
@@ -11984,7 +12237,7 @@ static vd_result vd__buffer_send(vd_list *source, vd_buffer from, uint64_t from_
         r = vd__queue_wait(source->queue, p.value, VD_FOREVER);
         if (!r) r = vd__storage_sync(&p.slice.stage->storage, p.slice.offset, bytes, true);
         if (!r) r = vd__write(target, "vd_buffer_send", to, vd__region_of(to_offset + done, bytes), vd__slice_bytes(&p.slice));
-        vd__slice_unpin(source, &p.slice);
+        vd__slice_unpin(&p.slice);
     }
     return r;
 }
@@ -11997,43 +12250,58 @@ VD_API vd_result vd_buffer_send(vd_context *ctx, vd_buffer to, int to_device, ui
     if (!r) r = vd__device_check(ctx, "vd_buffer_send", from_device);
     if (r) return r;
     vd_list *target = vd__machine_list(ctx, (uint32_t)to_device), *source = vd__machine_list(ctx, (uint32_t)from_device);
-    r = vd__span_find(source, from, "vd_buffer_send", "source ", "source ", from_offset, size, &b);
-    if (!r) r = vd__span_find(target, to, "vd_buffer_send", "target ", "target ", to_offset, b.size, &a);
-    if (r || !b.size) return r;
-    if (source == target) return vd_copy(source, to, to_offset, from, from_offset, b.size);
-    return vd__buffer_send(source, from, from_offset, target, to, to_offset, b.size);
-}
-
-/* A buffer's storage on a device for a mapping; NULL with a text. */
-static vd__storage *vd__map_find(vd_context *ctx, const char *call, vd_buffer buffer, int device, vd__buffer **out) {
-    if (vd__device_check(ctx, call, device)) return NULL;
-    *out = vd__buffer_find(ctx, buffer, call, "");
-    return *out ? vd__buffer_on(*out, &ctx->machines[device], call) : NULL;
+    vd__buffer *x = vd__buffer_pin(ctx, from, "vd_buffer_send", "source "), *y = x ? vd__buffer_pin(ctx, to, "vd_buffer_send", "target ") : NULL;
+    if (y) r = vd__span_check(source, x, "vd_buffer_send", "source ", from_offset, size, &b);
+    if (y && !r) r = vd__span_check(target, y, "vd_buffer_send", "target ", to_offset, b.size, &a);
+    if (y && !r && b.size) {
+        if (source == target) r = vd_copy(source, to, to_offset, from, from_offset, b.size);
+        else r = vd__buffer_send(source, x, from_offset, target, y, to_offset, b.size);
+    }
+    vd__buffer_unpin(ctx, x);
+    return vd__buffer_leave(ctx, y, r);
 }
 
 VD_API vd_result vd_buffer_map(vd_context *ctx, vd_buffer buffer, int device, uint32_t access, void **out) {
-    vd__buffer *b = NULL;
     if (out) *out = NULL;
     vd_result r = vd__context_check(ctx, "vd_buffer_map");
     if (r) return r;
     if (!out) return vd__fail(VD_ERROR_INVALID, "vd_buffer_map: there is nowhere to put the pointer (out is NULL)");
     if (!access || access > VD_READ_WRITE) return vd__fail(VD_ERROR_INVALID, "vd_buffer_map: the access is %u; it is VD_READ, VD_WRITE or both", access);
-    vd__storage *s = vd__map_find(ctx, "vd_buffer_map", buffer, device, &b);
-    if (!s) return VD_ERROR_INVALID;
-    if (!s->memory.mapped)
-        return vd__fail(VD_ERROR_UNSUPPORTED, "vd_buffer_map: buffer '%s' lies in memory of '%s' that the host does not see%s; desc.memory VD_MEMORY_SHARED "
-                        "makes one that it does", b->name, s->machine->device.info.name,
-                        s->machine->device.info.features & VD_FEATURE_MAPPED ? "" : " (feature mapped)");
-    r = vd__map(s, access);
+    r = vd__device_check(ctx, "vd_buffer_map", device);
+    if (r) return r;
+    vd__buffer *b = vd__buffer_pin(ctx, buffer, "vd_buffer_map", "");
+    vd__storage *s = b ? vd__buffer_on(b, &ctx->machines[device], "vd_buffer_map") : NULL;
+    if (!s) r = VD_ERROR_INVALID;
+    else if (!s->memory.mapped)
+        r = vd__fail(VD_ERROR_UNSUPPORTED, "vd_buffer_map: buffer '%s' lies in memory of '%s' that the host does not see%s; desc.memory VD_MEMORY_SHARED "
+                     "makes one that it does", b->name, s->machine->device.info.name,
+                     s->machine->device.info.features & VD_FEATURE_MAPPED ? "" : " (feature mapped)");
+    else r = vd__map(s, access);
     if (!r) *out = s->memory.mapped + b->offset;
-    return r;
+    return vd__buffer_leave(ctx, b, r);
 }
 
 VD_API vd_result vd_buffer_unmap(vd_context *ctx, vd_buffer buffer, int device) {
-    vd__buffer *b = NULL;
     vd_result r = vd__context_check(ctx, "vd_buffer_unmap");
-    vd__storage *s = r ? NULL : vd__map_find(ctx, "vd_buffer_unmap", buffer, device, &b);
-    return s ? vd__unmap(b, s) : VD_ERROR_INVALID;
+    if (!r) r = vd__device_check(ctx, "vd_buffer_unmap", device);
+    if (r) return r;
+    vd__buffer *b = vd__buffer_pin(ctx, buffer, "vd_buffer_unmap", "");
+    vd__storage *s = b ? vd__buffer_on(b, &ctx->machines[device], "vd_buffer_unmap") : NULL;
+    return vd__buffer_leave(ctx, b, s ? vd__unmap(b, s) : VD_ERROR_INVALID);
+}
+
+static vd_result vd__export_fd(const vd__buffer *b, vd_external *out) {
+    vd__storage *s = &b->storage[vd__lowest(b->devices)];
+    const vd__block *block = s->memory.block;
+    if (block->sharing != VD__SHARE_OUT)
+        return vd__fail(VD_ERROR_INVALID, "vd_buffer_export_fd: buffer '%s' was not made with desc.exportable", b->name);
+    vd_result r = vd__storage_finish(s, VD_READ_WRITE);
+    if (!r) r = s->machine->ctx->driver.backend->block_export(&s->machine->device, block, out);
+    if (r) return r;
+    out->size = block->size;
+    out->offset = s->memory.offset + b->offset;
+    memcpy(out->uuid, s->machine->device.info.uuid, sizeof out->uuid);
+    return VD_OK;
 }
 
 VD_API vd_result vd_buffer_export_fd(vd_context *ctx, vd_buffer buffer, vd_external *out) {
@@ -12042,19 +12310,8 @@ VD_API vd_result vd_buffer_export_fd(vd_context *ctx, vd_buffer buffer, vd_exter
     if (!out) return vd__fail(VD_ERROR_INVALID, "vd_buffer_export_fd: there is nowhere to put the descriptor (out is NULL)");
     memset(out, 0, sizeof *out);
     out->fd = -1;
-    const vd__buffer *b = vd__buffer_find(ctx, buffer, "vd_buffer_export_fd", "");
-    if (!b) return VD_ERROR_INVALID;
-    vd__storage *s = &b->storage[vd__lowest(b->devices)];
-    const vd__block *block = s->memory.block;
-    if (block->sharing != VD__SHARE_OUT)
-        return vd__fail(VD_ERROR_INVALID, "vd_buffer_export_fd: buffer '%s' was not made with desc.exportable", b->name);
-    r = vd__storage_finish(s, VD_READ_WRITE);
-    if (!r) r = ctx->driver.backend->block_export(&s->machine->device, block, out);
-    if (r) return r;
-    out->size = block->size;
-    out->offset = s->memory.offset + b->offset;
-    memcpy(out->uuid, s->machine->device.info.uuid, sizeof out->uuid);
-    return VD_OK;
+    vd__buffer *b = vd__buffer_pin(ctx, buffer, "vd_buffer_export_fd", "");
+    return vd__buffer_leave(ctx, b, b ? vd__export_fd(b, out) : VD_ERROR_INVALID);
 }
 
 /* ---- kernels ---- */
@@ -12198,9 +12455,10 @@ VD_API vd_kernel vd_kernel_create(vd_context *ctx, const vd_kernel_desc *desc) {
     full = *desc;
     if (!full.name) full.name = "";
     vd__reap(ctx);
-    if (vd__code_check(ctx, &full)) return out;
-    if (full.code_kind == VD_CODE_SPIRV) vd__kernel_from_module(ctx, &full, &out);
-    else vd__kernel_from_text(ctx, &full, &out);
+    vd_result r = vd__code_check(ctx, &full);
+    if (!r && full.code_kind == VD_CODE_SPIRV) vd__kernel_from_module(ctx, &full, &out);
+    else if (!r) vd__kernel_from_text(ctx, &full, &out);
+    vd__leave(ctx);
     return out;
 }
 
@@ -12238,12 +12496,13 @@ VD_API void vd_kernel_destroy(vd_context *ctx, vd_kernel kernel) {
     if (k) vd__discard(ctx, &ctx->kernels, &k->slot);
     vd__unlock_all(ctx);
     vd__reap(ctx);
+    vd__leave(ctx);
 }
 
 VD_API vd_result vd_kernel_query(vd_context *ctx, vd_kernel kernel, vd_kernel_info *out) {
     if (!ctx || !out) return vd__fail(VD_ERROR_INVALID, "vd_kernel_query: %s is NULL", ctx ? "out" : "the context");
-    vd__kernel *k = vd__kernel_find(ctx, kernel, "vd_kernel_query");
-    if (!k) return VD_ERROR_INVALID;
+    vd__kernel *k = (vd__kernel *)(void *)vd__pool_pin(ctx, &ctx->kernels, kernel.id);
+    if (!k) return vd__fail(VD_ERROR_INVALID, "vd_kernel_query: the kernel %s", vd__pool_reason(&ctx->kernels, kernel.id));
     out->name = k->name;
     out->args = k->args;
     out->arg_count = k->arg_count;
@@ -12251,6 +12510,8 @@ VD_API vd_result vd_kernel_query(vd_context *ctx, vd_kernel kernel, vd_kernel_in
     out->shared_bytes = k->shared_bytes;
     out->value_bytes = k->value_bytes;
     out->features = k->features;
+    vd__unpin(ctx, &k->slot);
+    vd__leave(ctx);
     return VD_OK;
 }
 
@@ -12307,7 +12568,9 @@ VD_API vd_result vd_native_use(vd_context *ctx, int device, int queue, vd_result
     vd_result r = use(&native, user);
     vd__visit_end(&visit);
     vd__mutex_unlock(q->lock);
-    return vd__visit_result("vd_native_use", "use", r, before);
+    r = vd__visit_result("vd_native_use", "use", r, before);
+    vd__leave(ctx);
+    return r;
 }
 
 VD_API vd_list *vd_list_begin(vd_context *ctx, const vd_list_desc *desc) {
@@ -12331,7 +12594,7 @@ VD_API vd_result vd_list_end(vd_list *list) {
     vd_result r = vd__list_check(list, "vd_list_end");
     if (!list || list->state != VD__LIST_OPEN) return r;
     if (list->immediate) return vd__fail(VD_ERROR_INVALID, "vd_list_end: the immediate list never ends");
-    list->state = VD__LIST_ENDED;
+    vd__store32(&list->state, VD__LIST_ENDED);
     return r;
 }
 
@@ -12342,16 +12605,19 @@ VD_API void vd_list_discard(vd_list *list) {
         return;
     }
     if (vd__visit_check(list->ctx, "vd_list_discard", false)) return;
-    vd__mutex_lock(list->queue->lock);
+    vd_context *ctx = list->ctx;
+    vd__queue *q = list->queue;
+    vd__mutex_lock(q->lock);
     vd__list_drop(list);
-    vd__mutex_unlock(list->queue->lock);
+    vd__mutex_unlock(q->lock);
+    vd__leave(ctx);
 }
 
 VD_API vd_result vd_list_watch(vd_list *list, vd_ticket *out) {
     vd_result r = vd__list_check(list, "vd_list_watch");
     if (out) out->id = 0;
     if (!out && !r) r = vd__fail(VD_ERROR_INVALID, "vd_list_watch: out is NULL");
-    return r ? r : vd__read_begin(list, NULL, out);
+    return r ? r : vd__read_begin(list, NULL, NULL, out);
 }
 
 VD_API vd_fate vd_list_fate(vd_context *ctx, vd_ticket ticket) {
@@ -12447,6 +12713,7 @@ VD_API vd_result vd_submit(vd_list *list, const vd_submit_desc *desc, vd_event *
     }
     vd__mutex_unlock(q->lock);
     vd__output_poll(q->ctx);
+    vd__leave(q->ctx);
     return r;
 }
 
@@ -12456,7 +12723,7 @@ VD__HOT VD_API vd_result vd_dispatch(vd_list *list, const vd_dispatch_desc *desc
     vd__list_lock(list);
     r = VD__LIKELY(desc != NULL) ? vd__dispatch(list, desc) : vd__fail(VD_ERROR_INVALID, "vd_dispatch: the desc is NULL");
     vd__list_unlock(list);
-    return vd__list_latch(list, r);
+    return vd__list_leave(list, r);
 }
 
 VD_API vd_result vd_run_args(vd_context *ctx, vd_kernel kernel, uint64_t x, uint64_t y, uint64_t z, const vd_arg *args, int arg_count) {
@@ -12485,7 +12752,7 @@ VD_API vd_result vd_copy(vd_list *list, vd_buffer to, uint64_t to_offset, vd_buf
         if (!r) r = vd__span_find(list, from, "vd_copy", "source ", "source ", from_offset, 0, &span);
     }
     vd__list_unlock(list);
-    return vd__list_latch(list, r);
+    return vd__list_leave(list, r);
 }
 
 VD_API vd_result vd_copy_region(vd_list *list, const vd_copy_desc *desc) {
@@ -12494,12 +12761,16 @@ VD_API vd_result vd_copy_region(vd_list *list, const vd_copy_desc *desc) {
     vd__list_lock(list);
     r = desc ? vd__copy(list, "vd_copy_region", desc) : vd__fail(VD_ERROR_INVALID, "vd_copy_region: the desc is NULL");
     vd__list_unlock(list);
-    return vd__list_latch(list, r);
+    return vd__list_leave(list, r);
 }
 
 VD_API vd_result vd_fill(vd_list *list, vd_buffer buffer, uint64_t offset, uint64_t size, const void *value, size_t value_size) {
     vd_result r = vd__list_check(list, "vd_fill");
-    return r ? r : vd__list_latch(list, vd__fill(list, buffer, offset, size, value, value_size));
+    if (r) return r;
+    vd__buffer *b = vd__buffer_pin(list->ctx, buffer, "vd_fill", "target ");
+    r = b ? vd__fill(list, b, offset, size, value, value_size) : VD_ERROR_INVALID;
+    vd__buffer_unpin(list->ctx, b);
+    return vd__list_leave(list, r);
 }
 
 VD_API vd_result vd_record(vd_list *list, const vd_record_desc *desc) {
@@ -12508,12 +12779,16 @@ VD_API vd_result vd_record(vd_list *list, const vd_record_desc *desc) {
     vd__list_lock(list);
     r = desc ? vd__record(list, desc) : vd__fail(VD_ERROR_INVALID, "vd_record: the desc is NULL");
     vd__list_unlock(list);
-    return vd__list_latch(list, r);
+    return vd__list_leave(list, r);
 }
 
 VD_API vd_result vd_write(vd_list *list, vd_buffer buffer, uint64_t offset, const void *data, uint64_t size) {
     vd_result r = vd__list_check(list, "vd_write");
-    return r ? r : vd__list_latch(list, vd__write_bytes(list, "vd_write", buffer, offset, data, size));
+    if (r) return r;
+    vd__buffer *b = vd__buffer_pin(list->ctx, buffer, "vd_write", "target ");
+    r = b ? vd__write_bytes(list, "vd_write", b, offset, data, size) : VD_ERROR_INVALID;
+    vd__buffer_unpin(list->ctx, b);
+    return vd__list_leave(list, r);
 }
 
 VD_API vd_result vd_write_region(vd_list *list, const vd_region_desc *desc, const void *data) {
@@ -12523,7 +12798,10 @@ VD_API vd_result vd_write_region(vd_list *list, const vd_region_desc *desc, cons
     if (!r && desc->device && (uint32_t)desc->device != list->queue->machine->index + 1)
         r = vd__fail(VD_ERROR_INVALID, "vd_write_region: device %d of the desc (1 + index), the list works on device %u", desc->device,
                      (unsigned)list->queue->machine->index);
-    return vd__list_latch(list, r ? r : vd__write(list, "vd_write_region", desc->buffer, vd__region_from(desc), data));
+    vd__buffer *b = r ? NULL : vd__buffer_pin(list->ctx, desc->buffer, "vd_write_region", "target ");
+    if (!r) r = b ? vd__write(list, "vd_write_region", b, vd__region_from(desc), data) : VD_ERROR_INVALID;
+    vd__buffer_unpin(list->ctx, b);
+    return vd__list_leave(list, r);
 }
 
 VD_API vd_result vd_read_begin(vd_list *list, const vd_read_desc *desc, vd_ticket *out) {
@@ -12534,14 +12812,23 @@ VD_API vd_result vd_read_begin(vd_list *list, const vd_read_desc *desc, vd_ticke
     else if (desc->device && (uint32_t)desc->device != list->queue->machine->index)
         r = vd__fail(VD_ERROR_INVALID, "vd_read_begin: device %d in the desc, the list works on device %u", desc->device,
                      (unsigned)list->queue->machine->index);
-    return vd__list_latch(list, r ? r : vd__read_begin(list, desc, out));
+    vd__buffer *b = r ? NULL : vd__buffer_pin(list->ctx, desc->buffer, "vd_read_begin", "source ");
+    if (!r) r = b ? vd__read_begin(list, b, desc, out) : VD_ERROR_INVALID;
+    vd__buffer_unpin(list->ctx, b);
+    return vd__list_leave(list, r);
 }
 
 VD_API vd_result vd_read_ready(vd_context *ctx, vd_ticket ticket, uint64_t timeout_ns, const void **data) {
     if (data) *data = NULL;
     vd_result r = vd__context_check(ctx, "vd_read_ready");
     if (!r && !data) r = vd__fail(VD_ERROR_INVALID, "vd_read_ready: there is nowhere to put the pointer (data is NULL)");
-    return r ? r : vd__read_ready(ctx, ticket, timeout_ns, data);
+    if (r) return r;
+    vd__ticket *t = (vd__ticket *)(void *)vd__pool_pin(ctx, &ctx->tickets, ticket.id);
+    if (!t) return vd__fail(VD_ERROR_INVALID, "vd_read_ready: the ticket %s", vd__pool_reason(&ctx->tickets, ticket.id));
+    r = vd__read_ready(t, timeout_ns, data);
+    vd__unpin(ctx, &t->slot);
+    vd__leave(ctx);
+    return r;
 }
 
 VD_API void vd_read_end(vd_context *ctx, vd_ticket ticket) {
@@ -12566,6 +12853,7 @@ VD_API vd_result vd_wait(vd_context *ctx, vd_event event, uint64_t timeout_ns) {
     r = vd__event_queue(ctx, "vd_wait", event, &q);
     if (!r && q) r = vd__queue_wait(q, event.value, timeout_ns);
     vd__reap(ctx);
+    vd__leave(ctx);
     return r;
 }
 
@@ -12589,7 +12877,9 @@ VD_API vd_result vd_flush(vd_context *ctx) {
     if (r) return r;
     vd__queues_flush(ctx);
     vd__output_poll(ctx);
-    return vd__context_unreported(ctx);
+    r = vd__context_unreported(ctx);
+    vd__leave(ctx);
+    return r;
 }
 
 VD_API vd_result vd_wait_idle(vd_context *ctx) {
@@ -12602,7 +12892,9 @@ VD_API vd_result vd_wait_idle(vd_context *ctx) {
     }
     vd__reap(ctx);
     vd_result earlier = vd__context_unreported(ctx);
-    return r ? r : earlier;
+    if (!r) r = earlier;
+    vd__leave(ctx);
+    return r;
 }
 
 // >>dlpack
@@ -12648,7 +12940,7 @@ typedef struct vd__dl_export {
     vd__dl_versioned versioned;
     int64_t shape[VD__DL_AXES], strides[VD__DL_AXES];
     vd_context *ctx;
-    vd__buffer *root;
+    vd__buffer *buffer;        /* pinned */
 } vd__dl_export;
 
 /* ---- types ---- */
@@ -12692,11 +12984,10 @@ static vd_type vd__dl_type_of(vd__dl_type t) {
 
 static void vd__dl_drop(vd__dl_export *e) {
     vd_context *ctx = e->ctx;
-    vd__mutex_lock(&ctx->lock);
-    if (--e->root->exports == 0 && !e->root->slot.id) vd__garbage_add(ctx, &e->root->slot);
-    vd__mutex_unlock(&ctx->lock);
+    vd__buffer *b = e->buffer;
     vd__free(&ctx->host.allocator, e);
-    vd__reap(ctx);
+    vd__buffer_unpin(ctx, b);
+    vd__leave(ctx);
     vd__context_leave(ctx);
 }
 
@@ -12729,42 +13020,37 @@ static vd_result vd__dl_place(const char *call, const vd_context *ctx, const vd_
     return VD_OK;
 }
 
-/* Takes part in the buffer and in its context, if the buffer is still there. */
-static bool vd__dl_hold(vd_context *ctx, vd__buffer *root, uint64_t id) {
-    vd__mutex_lock(&ctx->lock);
-    bool alive = root->slot.id == id;
-    if (alive) root->exports++;
-    vd__mutex_unlock(&ctx->lock);
-    if (alive) vd__add32(&ctx->holders, 1);
-    return alive;
-}
-
-/* A tensor that shares in the buffer, whose work is done; NULL with a text. */
-static vd_result vd__dl_export_make(const char *call, vd_context *ctx, vd_buffer buffer, int device_type, vd__dl_export **out) {
-    vd_result r = vd__context_check(ctx, call);
-    if (r) return r;
-    if (!out) return vd__fail(VD_ERROR_INVALID, "%s: there is nowhere to put the tensor (out is NULL)", call);
-    vd__buffer *b = vd__buffer_find(ctx, buffer, call, "");
-    if (!b) return VD_ERROR_INVALID;
+/* A tensor that shares in the buffer, whose work is done, and has taken over the caller's pin of it. */
+static vd_result vd__dl_export_of(const char *call, vd_context *ctx, vd__buffer *b, int device_type, vd__dl_export **out) {
     vd__dl_export *e = (vd__dl_export *)vd__alloc_zeroed(&ctx->host.allocator, sizeof *e);
     if (!e) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "%s: no host memory for a tensor of buffer '%s'", call, b->name);
     e->ctx = ctx;
-    e->root = b->view ? (vd__buffer *)(uintptr_t)b->root : b;
+    e->buffer = b;
     e->managed.manager = e->versioned.manager = e;
     e->managed.deleter = vd__dl_delete;
     e->versioned.deleter = vd__dl_delete_versioned;
     e->versioned.major = VD__DL_MAJOR;
     vd__dl_describe(b, e);
-    r = vd__dl_place(call, ctx, b, device_type, &e->managed.tensor);
-    if (!r && !vd__dl_hold(ctx, e->root, b->view ? b->root_id : buffer.id)) r = vd__fail(VD_ERROR_INVALID, "%s: the buffer was destroyed", call);
-    if (r) {
-        vd__free(&ctx->host.allocator, e);
-        return r;
-    }
+    vd_result r = vd__dl_place(call, ctx, b, device_type, &e->managed.tensor);
+    if (!r) r = vd__storage_finish(&b->storage[vd__lowest(b->devices)], VD_READ_WRITE);
     e->versioned.tensor = e->managed.tensor;
-    r = vd__storage_finish(&b->storage[vd__lowest(b->devices)], VD_READ_WRITE);
-    if (r) vd__dl_drop(e);
-    else *out = e;
+    if (r) vd__free(&ctx->host.allocator, e);
+    else {
+        vd__add32(&ctx->holders, 1);
+        *out = e;
+    }
+    return r;
+}
+
+static vd_result vd__dl_export_make(const char *call, vd_context *ctx, vd_buffer buffer, int device_type, vd__dl_export **out) {
+    vd_result r = vd__context_check(ctx, call);
+    if (r) return r;
+    if (!out) return vd__fail(VD_ERROR_INVALID, "%s: there is nowhere to put the tensor (out is NULL)", call);
+    vd__buffer *b = vd__buffer_pin(ctx, buffer, call, "");
+    if (!b) return VD_ERROR_INVALID;
+    r = vd__dl_export_of(call, ctx, b, device_type, out);
+    if (r) vd__buffer_unpin(ctx, b);
+    vd__leave(ctx);
     return r;
 }
 
@@ -12898,6 +13184,7 @@ static vd_buffer vd__dl_import_make(vd_context *ctx, const vd__dl_import *in, co
         desc.data = (const void *)(uintptr_t)address;
         r = vd__buffer_make(ctx, &desc, &out);
     }
+    vd__leave(ctx);
     if (!r && desc.data) in->release(in->user, 0);
     return out;
 }

@@ -605,6 +605,14 @@ typedef struct vd__tie {
     void *plan;              /* for that */
 } vd__tie;
 
+/* Around a public function that uses a plan or calls functions of the caller's: see vd_scope_begin. */
+#define VD__IN_SCOPE(context, call, statement) do { \
+        vd_scope scope_; \
+        vd_scope_begin(context, call, &scope_); \
+        statement; \
+        vd_scope_end(&scope_); \
+    } while (0)
+
 static const char vd__tie_key = 't';
 
 static vd_result vd__tie_add(vd_context *ctx, void **data, void *user) {
@@ -1084,7 +1092,7 @@ static vd_result vd__plan_check_apart(vd_context *ctx, const char *call, const c
     VD_API vd_##kind *vd_##kind##_create(vd_context *ctx, const vd_##kind##_desc *desc) { \
         vd_##kind *p = NULL; \
         if (!ctx || !desc) vd_error_set(VD_ERROR_INVALID, "vd_" #kind "_create: %s is NULL", ctx ? "desc" : "ctx"); \
-        else vd__##kind##_new(ctx, desc, &p); \
+        else VD__IN_SCOPE(ctx, "vd_" #kind "_create", vd__##kind##_new(ctx, desc, &p)); \
         return p; \
     }
 
@@ -8073,6 +8081,7 @@ static vd_result vd__kept_use(vd_context *ctx, void **data, void *user) {
 static vd_result vd__kept_run(vd_context *ctx, const vd__plan_kind *kind, const void *desc, const void *io) {
     vd__kept_call call;
     vd_result result;
+    if (!vd_immediate(ctx, 0, 0)) return vd_error_result(); /* a lost device, or a callback from which nothing may wait for another thread */
     call.kind = kind;
     call.desc = desc;
     call.io = io;
@@ -9734,7 +9743,7 @@ static vd_result vd__fft_new(vd_context *ctx, const vd_fft_desc *desc, const vd_
 
 VD_API vd_fft *vd_fft_create(vd_context *ctx, const vd_fft_desc *desc) {
     vd_fft *p = NULL;
-    vd__fft_new(ctx, desc, NULL, &p);
+    VD__IN_SCOPE(ctx, "vd_fft_create", vd__fft_new(ctx, desc, NULL, &p));
     return p;
 }
 
@@ -9788,7 +9797,7 @@ static vd_result vd__fft_check_io(const vd_fft *p, const vd_fft_io *io, vd_buffe
     return result ? result : vd__fft_check_args(p, io);
 }
 
-VD_API vd_result vd_fft_run(vd_fft *p, vd_list *list, const vd_fft_io *io) {
+static vd_result vd__fft_run_scoped(vd_fft *p, vd_list *list, const vd_fft_io *io) {
     vd_buffer at[VD__FFT_PLACES];
     vd__fft_place in, out;
     vd_result result;
@@ -9803,6 +9812,12 @@ VD_API vd_result vd_fft_run(vd_fft *p, vd_list *list, const vd_fft_io *io) {
     if (!result) result = vd__fft_check_io(p, io, at, in, out);
     if (!result && p->vkfft) return vd__vkfft_run(p, list, io, at[out]);
     return result ? result : vd__fft_run_all(p, list, io, at);
+}
+
+VD_API vd_result vd_fft_run(vd_fft *p, vd_list *list, const vd_fft_io *io) {
+    vd_result result;
+    VD__IN_SCOPE(p ? p->ctx : NULL, "vd_fft_run", result = vd__fft_run_scoped(p, list, io));
+    return result;
 }
 
 VD_API vd_result vd_fft_forward(vd_context *ctx, vd_buffer buffer) { return vd__fft_simple(ctx, "vd_fft_forward", buffer, 1, VD_FFT_FORWARD); }
@@ -10038,7 +10053,7 @@ static vd_result vd__convolve_new(vd_context *ctx, const vd_convolve_desc *desc,
 
 VD_API vd_convolve *vd_convolve_create(vd_context *ctx, const vd_convolve_desc *desc) {
     vd_convolve *p = NULL;
-    vd__convolve_new(ctx, desc, &p);
+    VD__IN_SCOPE(ctx, "vd_convolve_create", vd__convolve_new(ctx, desc, &p));
     return p;
 }
 
@@ -10062,7 +10077,7 @@ static void vd__convolve_argument(vd_fft_io *io, vd_fft_argument *args, const ch
     io->args = args;
 }
 
-VD_API vd_result vd_convolve_set_kernel(vd_convolve *p, vd_list *list, vd_buffer kernel) {
+static vd_result vd__convolve_set_kernel_scoped(vd_convolve *p, vd_list *list, vd_buffer kernel) {
     vd_fft_argument args[3];
     vd_fft_io io;
     vd_result result;
@@ -10081,7 +10096,13 @@ VD_API vd_result vd_convolve_set_kernel(vd_convolve *p, vd_list *list, vd_buffer
     return result ? result : vd__convolve_note(p, list);
 }
 
-VD_API vd_result vd_convolve_run(vd_convolve *p, vd_list *list, vd_buffer in, vd_buffer out) {
+VD_API vd_result vd_convolve_set_kernel(vd_convolve *p, vd_list *list, vd_buffer kernel) {
+    vd_result result;
+    VD__IN_SCOPE(p ? p->ctx : NULL, "vd_convolve_set_kernel", result = vd__convolve_set_kernel_scoped(p, list, kernel));
+    return result;
+}
+
+static vd_result vd__convolve_run_scoped(vd_convolve *p, vd_list *list, vd_buffer in, vd_buffer out) {
     vd_fft_argument args[3];
     vd_fft_io io;
     vd_buffer at[VD__FFT_PLACES];
@@ -10104,6 +10125,12 @@ VD_API vd_result vd_convolve_run(vd_convolve *p, vd_list *list, vd_buffer in, vd
     at[VD__FFT_IN] = p->desc.real ? p->run->tables : in; /* hooks have the arrays of reals, and what kernels do not use has to be some buffer */
     at[VD__FFT_OUT] = p->desc.real ? p->run->tables : out;
     return vd__fft_run_all(p->run, list, &io, at);
+}
+
+VD_API vd_result vd_convolve_run(vd_convolve *p, vd_list *list, vd_buffer in, vd_buffer out) {
+    vd_result result;
+    VD__IN_SCOPE(p ? p->ctx : NULL, "vd_convolve_run", result = vd__convolve_run_scoped(p, list, in, out));
+    return result;
 }
 
 VD_API const char *vd_convolve_explain(vd_convolve *p) { return p ? vd_fft_explain(p->run) : ""; }
@@ -10160,7 +10187,7 @@ VD_API void vd_reduce_destroy(vd_reduce *p) {
     vd__plan_free(&p->tie, p);
 }
 
-VD_API vd_result vd_reduce_run_io(vd_reduce *p, vd_list *list, const vd_reduce_io *io) {
+static vd_result vd__reduce_run_io_scoped(vd_reduce *p, vd_list *list, const vd_reduce_io *io) {
     vd_dispatch_desc desc;
     vd_arg args[10];
     vd_result result;
@@ -10178,6 +10205,12 @@ VD_API vd_result vd_reduce_run_io(vd_reduce *p, vd_list *list, const vd_reduce_i
     desc.args = args;
     desc.arg_count = vd__reduce_arguments(p, io, vectors ? p->vector : 1, args);
     return vd_dispatch(list, &desc);
+}
+
+VD_API vd_result vd_reduce_run_io(vd_reduce *p, vd_list *list, const vd_reduce_io *io) {
+    vd_result result;
+    VD__IN_SCOPE(p ? p->ctx : NULL, "vd_reduce_run_io", result = vd__reduce_run_io_scoped(p, list, io));
+    return result;
 }
 
 VD_API vd_result vd_reduce_run(vd_reduce *p, vd_list *list, vd_buffer in, vd_buffer out) {
@@ -10246,7 +10279,7 @@ VD_API vd_result vd_reduce_dot(vd_context *ctx, vd_buffer in, vd_buffer with, vd
 VD_API vd_scan *vd_scan_create(vd_context *ctx, const vd_scan_desc *desc) {
     vd_scan *p = NULL;
     if (!ctx || !desc) vd_error_set(VD_ERROR_INVALID, "vd_scan_create: %s is NULL", ctx ? "desc" : "ctx");
-    else vd__scan_new(ctx, "vd_scan_create", desc, NULL, NULL, &p);
+    else VD__IN_SCOPE(ctx, "vd_scan_create", vd__scan_new(ctx, "vd_scan_create", desc, NULL, NULL, &p));
     return p;
 }
 
@@ -10261,7 +10294,7 @@ VD_API vd_scan *vd_compact_create(vd_context *ctx, const vd_compact_desc *desc) 
         scan.type = desc->type;
         scan.shape[0] = desc->count;
         scan.way = desc->way;
-        vd__scan_new(ctx, "vd_compact_create", &scan, desc->keep, desc->keep_user, &p);
+        VD__IN_SCOPE(ctx, "vd_compact_create", vd__scan_new(ctx, "vd_compact_create", &scan, desc->keep, desc->keep_user, &p));
     }
     return p;
 }
@@ -10275,7 +10308,7 @@ VD_API void vd_scan_destroy(vd_scan *p) {
     vd__plan_free(&p->tie, p);
 }
 
-VD_API vd_result vd_scan_run(vd_scan *p, vd_list *list, const vd_scan_io *io) {
+static vd_result vd__scan_run_scoped(vd_scan *p, vd_list *list, const vd_scan_io *io) {
     vd_result result;
     uint64_t place = 0;
     uint32_t step;
@@ -10284,6 +10317,12 @@ VD_API vd_result vd_scan_run(vd_scan *p, vd_list *list, const vd_scan_io *io) {
     if (!result) result = vd__scan_check_io(p, io, &place);
     for (step = 0; vd__scan_step(p, step) != VD__SCAN_MODES && !result; step++)
         result = vd__scan_run_step(p, list, io, step, p->whole && place % 16 == 0);
+    return result;
+}
+
+VD_API vd_result vd_scan_run(vd_scan *p, vd_list *list, const vd_scan_io *io) {
+    vd_result result;
+    VD__IN_SCOPE(p ? p->ctx : NULL, "vd_scan_run", result = vd__scan_run_scoped(p, list, io));
     return result;
 }
 
@@ -10321,7 +10360,7 @@ VD_API void vd_sort_destroy(vd_sort *p) {
     vd__plan_free(&p->tie, p);
 }
 
-VD_API vd_result vd_sort_run(vd_sort *p, vd_list *list, const vd_sort_io *given) {
+static vd_result vd__sort_run_scoped(vd_sort *p, vd_list *list, const vd_sort_io *given) {
     static const char call[] = "vd_sort_run";
     vd_sort_io io, pass;
     vd_result result;
@@ -10351,6 +10390,12 @@ VD_API vd_result vd_sort_run(vd_sort *p, vd_list *list, const vd_sort_io *given)
     return result;
 }
 
+VD_API vd_result vd_sort_run(vd_sort *p, vd_list *list, const vd_sort_io *given) {
+    vd_result result;
+    VD__IN_SCOPE(p ? p->ctx : NULL, "vd_sort_run", result = vd__sort_run_scoped(p, list, given));
+    return result;
+}
+
 VD_API vd_result vd_sort_all(vd_context *ctx, vd_buffer keys) {
     vd_sort_desc desc;
     vd_sort_io io;
@@ -10373,7 +10418,7 @@ VD_API void vd_histogram_destroy(vd_histogram *p) {
     vd__plan_free(&p->tie, p);
 }
 
-VD_API vd_result vd_histogram_run(vd_histogram *p, vd_list *list, vd_buffer in, vd_buffer out) {
+static vd_result vd__histogram_run_scoped(vd_histogram *p, vd_list *list, vd_buffer in, vd_buffer out) {
     static const char call[] = "vd_histogram_run";
     vd_dispatch_desc desc;
     vd_arg args[2];
@@ -10395,6 +10440,12 @@ VD_API vd_result vd_histogram_run(vd_histogram *p, vd_list *list, vd_buffer in, 
     return vd_dispatch(list, &desc);
 }
 
+VD_API vd_result vd_histogram_run(vd_histogram *p, vd_list *list, vd_buffer in, vd_buffer out) {
+    vd_result result;
+    VD__IN_SCOPE(p ? p->ctx : NULL, "vd_histogram_run", result = vd__histogram_run_scoped(p, list, in, out));
+    return result;
+}
+
 VD__PLAN_CREATE(top_k)
 
 VD_API void vd_top_k_destroy(vd_top_k *p) {
@@ -10406,7 +10457,7 @@ VD_API void vd_top_k_destroy(vd_top_k *p) {
     vd__plan_free(&p->tie, p);
 }
 
-VD_API vd_result vd_top_k_run(vd_top_k *p, vd_list *list, const vd_top_k_io *io) {
+static vd_result vd__top_k_run_scoped(vd_top_k *p, vd_list *list, const vd_top_k_io *io) {
     vd_dispatch_desc desc;
     vd_arg args[6];
     vd_result result;
@@ -10426,6 +10477,12 @@ VD_API vd_result vd_top_k_run(vd_top_k *p, vd_list *list, const vd_top_k_io *io)
     desc.args = args;
     desc.arg_count = p->parts > 1 ? 6 : 3;
     return vd_dispatch(list, &desc);
+}
+
+VD_API vd_result vd_top_k_run(vd_top_k *p, vd_list *list, const vd_top_k_io *io) {
+    vd_result result;
+    VD__IN_SCOPE(p ? p->ctx : NULL, "vd_top_k_run", result = vd__top_k_run_scoped(p, list, io));
+    return result;
 }
 
 static vd_result vd__top_simple(vd_context *ctx, const char *call, vd_buffer in, vd_buffer values, vd_buffer indices, bool smallest) {

@@ -150,6 +150,7 @@ static void print_words(vd_context *ctx, const uint32_t *words, uint32_t count) 
     assert_int_equal(vd__output_need(l), VD_OK);
     memcpy(l->output->storage.memory.mapped, words, 4 * (size_t)count);
     vd__output_print(ctx, l->output);
+    vd__leave(ctx);
 }
 
 static void records_may_be_anything(void **state) {

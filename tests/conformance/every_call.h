@@ -1,0 +1,522 @@
+/* Every public function of the runtime and of the transforms as one table, for tests that make them all: from several threads, and from within callbacks. The
+   objects that they use may be destroyed by others at any moment. A call either works or fails with a result that the manual has for that. */
+#ifndef EVERY_CALL_H
+#define EVERY_CALL_H
+
+#include "tests/conformance/common.h"
+#include "vkdispatch_fft.h"
+
+enum { BUFFERS = 16, VIEWS = 8, KERNELS = 4, ELEMENTS = 64 };
+
+/* Handles that threads exchange. */
+typedef struct world {
+    vd_context *ctx;
+    vd_buffer buffers[BUFFERS], views[VIEWS];
+    vd_kernel kernels[KERNELS];
+} world;
+
+/* One thread, or one callback. */
+typedef struct caller {
+    world *w;
+    uint64_t state;         /* of its random numbers */
+    bool within;            /* a callback */
+    vd_fft *fft;
+    vd_convolve *convolve;
+    vd_reduce *reduce;
+    vd_scan *scan;
+    vd_sort *sort;
+    vd_histogram *histogram;
+    vd_top_k *top_k;
+    char problem[600];
+} caller;
+
+static uint32_t any(caller *c, uint32_t below) {
+    c->state = c->state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(c->state >> 33) % below;
+}
+
+static vd_buffer any_buffer(caller *c) {
+    vd_buffer b;
+    uint32_t i = any(c, BUFFERS + VIEWS);
+    b.id = __atomic_load_n(i < BUFFERS ? &c->w->buffers[i].id : &c->w->views[i - BUFFERS].id, __ATOMIC_ACQUIRE);
+    return b;
+}
+
+static vd_kernel any_kernel(caller *c) {
+    vd_kernel k;
+    k.id = __atomic_load_n(&c->w->kernels[any(c, KERNELS)].id, __ATOMIC_ACQUIRE);
+    return k;
+}
+
+static vd_list *immediate(caller *c) { return vd_immediate(c->w->ctx, 0, 0); }
+
+/* Keeps the first result that no manual has. */
+static void took(caller *c, const char *call, vd_result r) {
+    if (r == VD_OK || r == VD_TIMEOUT || r == VD_ERROR_INVALID || r == VD_ERROR_UNSUPPORTED || c->problem[0]) return;
+    snprintf(c->problem, sizeof c->problem, "%s gave %s: %.400s", call, vd_result_name(r), vd_error_text());
+}
+#define TOOK(call) took(c, #call, call)
+
+static void expect(caller *c, const char *what, bool holds) {
+    if (!holds && !c->problem[0]) snprintf(c->problem, sizeof c->problem, "%s does not hold; %.400s", what, vd_error_text());
+}
+#define EXPECT(condition) expect(c, #condition, condition)
+
+/* ---- objects ---- */
+
+static vd_buffer buffer_of(caller *c, uint32_t kind) {
+    static const vd_type types[] = { VD_F32C, VD_F32, VD_U32, VD_BYTES };
+    vd_buffer_desc desc;
+    char name[100];
+    memset(&desc, 0, sizeof desc);
+    snprintf(name, sizeof name, "buffer %u of some thread, under a name that is long enough to lie in memory of its own", kind);
+    desc.name = name;
+    desc.type = types[kind % 4];
+    desc.shape[0] = kind % 4 == 3 ? 4 * ELEMENTS : kind % 4 == 0 ? ELEMENTS / 2 : ELEMENTS;
+    desc.memory = (vd_memory)(kind / 4 % 4);
+    return vd_buffer_create(c->w->ctx, &desc);
+}
+
+static void exchange_buffer(caller *c) {
+    uint32_t i = any(c, BUFFERS);
+    vd_buffer old, made = buffer_of(c, i);
+    EXPECT(made.id || c->within);
+    old.id = __atomic_exchange_n(&c->w->buffers[i].id, made.id, __ATOMIC_ACQ_REL);
+    vd_buffer_destroy(c->w->ctx, old);
+}
+
+static void exchange_view(caller *c) {
+    vd_view_desc desc;
+    vd_buffer old, made;
+    uint32_t i = any(c, VIEWS);
+    memset(&desc, 0, sizeof desc);
+    desc.buffer = any_buffer(c);
+    desc.type = VD_F32;
+    made = vd_buffer_view(c->w->ctx, &desc);
+    old.id = __atomic_exchange_n(&c->w->views[i].id, made.id, __ATOMIC_ACQ_REL);
+    vd_buffer_destroy(c->w->ctx, old);
+}
+
+/* x[i] = x[i] * mul + add, of any thread: common.h's stops the test where it fails. */
+static vd_kernel kernel_of(caller *c) {
+    vc_kernel_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.name = "a kernel that comes and goes";
+    desc.machine = vd_machine(c->w->ctx);
+    vc_kernel *k = vc_begin(&desc);
+    vc_ref x = vc_buffer(k, "x", VC_U32, VC_READ_WRITE);
+    vc_val mul = vc_param(k, "mul", VC_U32), add = vc_param(k, "add", VC_U32);
+    VC_EACH(k, i) { vc_store(x, i, vc_add(vc_mul(vc_load(x, i), mul), add)); }
+    vd_kernel made = vd_kernel_build(c->w->ctx, k);
+    vc_free(k);
+    return made;
+}
+
+static void exchange_kernel(caller *c) {
+    vd_kernel old, made = kernel_of(c);
+    EXPECT(made.id || c->within);
+    old.id = __atomic_exchange_n(&c->w->kernels[any(c, KERNELS)].id, made.id, __ATOMIC_ACQ_REL);
+    vd_kernel_destroy(c->w->ctx, old);
+}
+
+static void call_kernel_load(caller *c) {
+    vd_kernel_destroy(c->w->ctx, vd_kernel_load(c->w->ctx, "VDKB", 4, NULL));
+}
+
+/* ---- buffers ---- */
+
+static void call_buffer_query(caller *c) {
+    vd_buffer_info info;
+    vd_result r = vd_buffer_query(c->w->ctx, any_buffer(c), &info);
+    took(c, "vd_buffer_query", r);
+    if (!r) EXPECT(strncmp(info.name, "buffer ", 7) == 0);
+}
+
+static void call_buffer_read(caller *c) {
+    uint32_t words[ELEMENTS];
+    TOOK(vd_buffer_read(c->w->ctx, any_buffer(c), 4 * any(c, 8), words, 16));
+}
+
+static void call_buffer_write(caller *c) {
+    uint32_t words[ELEMENTS] = { 0 };
+    TOOK(vd_buffer_write(c->w->ctx, any_buffer(c), 4 * any(c, 8), words, 16));
+}
+
+static vd_region_desc any_region(caller *c) {
+    vd_region_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.buffer = any_buffer(c);
+    desc.row_bytes = 8;
+    desc.rows = 3;
+    desc.pitch = 16;
+    return desc;
+}
+
+static void call_regions(caller *c) {
+    uint32_t words[ELEMENTS] = { 0 };
+    vd_region_desc desc = any_region(c);
+    TOOK(vd_buffer_read_region(c->w->ctx, &desc, words));
+    TOOK(vd_buffer_write_region(c->w->ctx, &desc, words));
+    vd_list *l = immediate(c);
+    TOOK(vd_write_region(l, &desc, words));
+}
+
+static void call_buffer_send(caller *c) { TOOK(vd_buffer_send(c->w->ctx, any_buffer(c), 0, 0, any_buffer(c), 0, 0, 32)); }
+
+static void call_map(caller *c) {
+    void *at;
+    vd_buffer b = any_buffer(c);
+    vd_result r = vd_buffer_map(c->w->ctx, b, 0, VD_READ_WRITE, &at);
+    took(c, "vd_buffer_map", r);
+    if (!r) TOOK(vd_buffer_unmap(c->w->ctx, b, 0));
+}
+
+static void call_export_fd(caller *c) {
+    vd_external out;
+    if (vd_buffer_export_fd(c->w->ctx, any_buffer(c), &out) == VD_OK) close(out.fd);
+}
+
+/* The first members of DLManagedTensor and of the versioned one. */
+typedef struct tensor { void *data; int32_t device[2], ndim; uint8_t type[4]; int64_t *shape, *strides; uint64_t offset; } tensor;
+typedef struct managed { tensor t; void *manager; void (*deleter)(struct DLManagedTensor *self); } managed;
+typedef struct versioned { uint32_t version[2]; void *manager; void (*deleter)(struct DLManagedTensorVersioned *self); uint64_t flags; tensor t; } versioned;
+
+static void call_dlpack(caller *c) {
+    struct DLManagedTensor *t = NULL;
+    struct DLManagedTensorVersioned *v = NULL;
+    vd_buffer b = { 0 };
+    if (vd_dlpack_export(c->w->ctx, any_buffer(c), 0, &t) == VD_OK) b = vd_dlpack_import(c->w->ctx, t, "in again");
+    if (t && !b.id) ((managed *)(void *)t)->deleter(t);
+    vd_buffer_destroy(c->w->ctx, b);
+    b.id = 0;
+    if (vd_dlpack_export_versioned(c->w->ctx, any_buffer(c), 0, &v) == VD_OK) b = vd_dlpack_import_versioned(c->w->ctx, v, NULL);
+    if (v && !b.id) ((versioned *)(void *)v)->deleter(v);
+    vd_buffer_destroy(c->w->ctx, b);
+}
+
+/* ---- kernels, commands, lists ---- */
+
+static void call_kernel_query(caller *c) {
+    vd_kernel_info info;
+    TOOK(vd_kernel_query(c->w->ctx, any_kernel(c), &info));
+}
+
+static void call_dispatch(caller *c) {
+    vd_arg args[] = { vd_b(any_buffer(c)), vd_u32(3), vd_u32(1) };
+    vd_dispatch_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.kernel = any_kernel(c);
+    desc.threads[0] = 16;
+    desc.args = args;
+    desc.arg_count = 3;
+    TOOK(vd_dispatch(immediate(c), &desc));
+    TOOK(vd_run_args(c->w->ctx, desc.kernel, 16, 1, 1, args, 3));
+}
+
+static void call_transfers(caller *c) {
+    uint32_t words[3] = { 1, 2, 3 };
+    vd_copy_desc copy;
+    memset(&copy, 0, sizeof copy);
+    copy.from = any_buffer(c);
+    copy.to = any_buffer(c);
+    copy.row_bytes = 4;
+    copy.rows = 2;
+    copy.from_pitch = 8;
+    copy.to_pitch = 12;
+    TOOK(vd_copy(immediate(c), any_buffer(c), 0, any_buffer(c), 64, 64));
+    TOOK(vd_copy_region(immediate(c), &copy));
+    TOOK(vd_fill(immediate(c), any_buffer(c), 0, 48, words, 12));
+    TOOK(vd_fill(immediate(c), any_buffer(c), 1, 6, NULL, 0));
+    TOOK(vd_fill(immediate(c), any_buffer(c), 0, 50, words, 12));
+    TOOK(vd_write(immediate(c), any_buffer(c), 0, words, 12));
+}
+
+static vd_result nothing_to_record(void *user, void *commands) { (void)user, (void)commands; return VD_OK; }
+static vd_result nothing_to_do(const vd_native *native, void *user) { (void)native, (void)user; return VD_OK; }
+
+static void call_others(caller *c) {
+    vd_record_use use;
+    vd_record_desc desc;
+    memset(&desc, 0, sizeof desc);
+    use.buffer = any_buffer(c);
+    use.access = VD_READ;
+    desc.uses = &use;
+    desc.use_count = 1;
+    desc.record = nothing_to_record;
+    TOOK(vd_record(immediate(c), &desc));
+    TOOK(vd_native_use(c->w->ctx, 0, 0, nothing_to_do, NULL));
+}
+
+static void call_read_begin(caller *c) {
+    vd_read_desc desc;
+    vd_ticket t;
+    const void *data;
+    memset(&desc, 0, sizeof desc);
+    desc.buffer = any_buffer(c);
+    if (vd_read_begin(immediate(c), &desc, &t)) return;
+    TOOK(vd_read_ready(c->w->ctx, t, any(c, 2) ? 0 : VD_FOREVER, &data));
+    EXPECT(c->within || vd_list_fate(c->w->ctx, t) == VD_FATE_SUBMITTED);
+    vd_read_end(c->w->ctx, t);
+}
+
+static void call_list(caller *c) {
+    vd_list *l = vd_list_begin(c->w->ctx, NULL);
+    vd_arg args[] = { vd_b(any_buffer(c)), vd_u32(3), vd_u32(1) };
+    vd_dispatch_desc desc;
+    vd_read_desc read;
+    vd_ticket watch, t = { 0 };
+    vd_event event;
+    uint32_t word = 5;
+    if (!l) return;
+    EXPECT(vd_list_context(l) == c->w->ctx);
+    memset(&desc, 0, sizeof desc);
+    memset(&read, 0, sizeof read);
+    read.buffer = any_buffer(c);
+    desc.kernel = any_kernel(c);
+    desc.threads[0] = 16;
+    desc.args = args;
+    desc.arg_count = 3;
+    vd_list_watch(l, &watch);
+    for (uint32_t i = any(c, 4); i; i--) vd_dispatch(l, &desc);
+    vd_write(l, any_buffer(c), 0, &word, 4);
+    vd_copy(l, any_buffer(c), 0, any_buffer(c), 0, 16);
+    vd_read_begin(l, &read, &t);
+    if (any(c, 2)) vd_list_end(l);
+    if (!any(c, 4)) vd_list_discard(l);
+    else if (vd_submit(l, NULL, &event) == VD_OK && any(c, 2)) TOOK(vd_wait(c->w->ctx, event, VD_FOREVER));
+    vd_list_fate(c->w->ctx, watch);
+    vd_read_end(c->w->ctx, watch);
+    vd_read_end(c->w->ctx, t);
+}
+
+static void call_wait(caller *c) {
+    TOOK(vd_flush(c->w->ctx));
+    TOOK(vd_wait_idle(c->w->ctx));
+}
+
+/* ---- contexts, errors, libraries on top ---- */
+
+static void call_context(caller *c) {
+    vd_stats stats;
+    int count = 0;
+    TOOK(vd_context_stats(c->w->ctx, &stats));
+    EXPECT(vd_device(c->w->ctx, 0) != NULL && vd_device_count(c->w->ctx) > 0);
+    EXPECT(vd_context_allocator(c->w->ctx).allocate != NULL);
+    vd_device(c->w->ctx, 99);
+    EXPECT(vd_type_size(VD_F32) == 4 && vd_type_name(VD_F32) && vd_feature_name(1) && vd_backend_name(VD_BACKEND_VULKAN) && vd_time_ns());
+    EXPECT(vd_backend_named("dummy") == VD_BACKEND_DUMMY && vd_error_text() && vd_result_name(vd_error_result()));
+    vd_error_set(VD_ERROR_INVALID, "%d", count);
+    double bins[4];
+    vd_fft_freq(4, 1, bins);
+    EXPECT(vd_fft_good_size(11) == 12);
+}
+
+static void call_context_create(caller *c) {
+    vd_context *ctx = NULL;
+    vd_context_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.backend = VD_BACKEND_DUMMY;
+    EXPECT(vd_devices(VD_BACKEND_DUMMY, NULL, 0) == 1);
+    TOOK(vd_context_create(&desc, &ctx));
+    vd_context_destroy(ctx);
+    if (c->within) vd_context_destroy(c->w->ctx); /* refused */
+}
+
+static vd_result use_nothing(vd_context *ctx, void **data, void *user) { (void)ctx, (void)data, (void)user; return VD_OK; }
+
+static void call_libraries(caller *c) {
+    static const char key = 'k';
+    char bytes[4] = { 0 };
+    vd_scope scope;
+    vd_scope_begin(c->w->ctx, "a library", &scope);
+    vd_scope_end(&scope);
+    TOOK(vd_context_attach(c->w->ctx, &key, use_nothing, NULL, NULL));
+    vd_cache_store(c->w->ctx, "test", "key", 3, bytes, 4);
+    vd_cache_load(c->w->ctx, "test", "key", 3, bytes, 4);
+}
+
+/* ---- transforms ---- */
+
+static void call_fft_simple(caller *c) {
+    vd_context *ctx = c->w->ctx;
+    TOOK(vd_fft_forward(ctx, any_buffer(c)));
+    TOOK(vd_fft_inverse(ctx, any_buffer(c)));
+    TOOK(vd_fft_2d(ctx, any_buffer(c), VD_FFT_FORWARD));
+    TOOK(vd_fft_3d(ctx, any_buffer(c), VD_FFT_INVERSE));
+    TOOK(vd_fft_real_forward(ctx, any_buffer(c), any_buffer(c)));
+    TOOK(vd_fft_real_inverse(ctx, any_buffer(c), any_buffer(c)));
+    TOOK(vd_fft_shift(ctx, any_buffer(c), any_buffer(c), 0, VD_FFT_FORWARD));
+}
+
+static void call_fft(caller *c) {
+    vd_fft_io io;
+    int count;
+    memset(&io, 0, sizeof io);
+    io.in = any_buffer(c);
+    TOOK(vd_fft_run(c->fft, immediate(c), &io));
+    vd_fft_explain(c->fft);
+    vd_fft_arguments(c->fft, &count);
+}
+
+static void call_fft_rows(caller *c) {
+    static const uint64_t shape[4] = { 2, 6 };
+    float reals[12] = { 0 };
+    vd_fft_rows rows;
+    if (vd_fft_rows_create(c->w->ctx, shape, &rows)) return;
+    TOOK(vd_fft_rows_write(c->w->ctx, &rows, reals));
+    TOOK(vd_fft_rows_read(c->w->ctx, &rows, reals));
+    vd_fft_rows_destroy(c->w->ctx, &rows);
+}
+
+static void call_convolve(caller *c) {
+    uint64_t shape[3];
+    TOOK(vd_convolve_set_kernel(c->convolve, immediate(c), any_buffer(c)));
+    TOOK(vd_convolve_run(c->convolve, immediate(c), any_buffer(c), any_buffer(c)));
+    TOOK(vd_convolve_2d(c->w->ctx, any_buffer(c), any_buffer(c), any_buffer(c), VD_CONVOLVE_SAME));
+    vd_convolve_shape(c->convolve, shape);
+    vd_convolve_explain(c->convolve);
+}
+
+static void call_reduce(caller *c) {
+    vd_context *ctx = c->w->ctx;
+    vd_reduce_io io;
+    memset(&io, 0, sizeof io);
+    io.in = any_buffer(c);
+    io.out = any_buffer(c);
+    TOOK(vd_reduce_run_io(c->reduce, immediate(c), &io));
+    TOOK(vd_reduce_run(c->reduce, immediate(c), any_buffer(c), any_buffer(c)));
+    if (c->within) TOOK(vd_reduce_sum(ctx, c->w->buffers[1], c->w->buffers[5])); /* through the plan whose run the callback may be in */
+    switch (any(c, 10)) {
+    case 0: TOOK(vd_reduce_sum(ctx, any_buffer(c), any_buffer(c))); return;
+    case 1: TOOK(vd_reduce_min(ctx, any_buffer(c), any_buffer(c))); return;
+    case 2: TOOK(vd_reduce_max(ctx, any_buffer(c), any_buffer(c))); return;
+    case 3: TOOK(vd_reduce_any(ctx, any_buffer(c), any_buffer(c))); return;
+    case 4: TOOK(vd_reduce_all(ctx, any_buffer(c), any_buffer(c))); return;
+    case 5: TOOK(vd_reduce_argmin(ctx, any_buffer(c), any_buffer(c))); return;
+    case 6: TOOK(vd_reduce_argmax(ctx, any_buffer(c), any_buffer(c))); return;
+    case 7: TOOK(vd_reduce_norm(ctx, any_buffer(c), any_buffer(c))); return;
+    case 8: TOOK(vd_reduce_mean(ctx, any_buffer(c), any_buffer(c))); return;
+    default:
+        TOOK(vd_reduce_variance(ctx, any_buffer(c), any_buffer(c), any_buffer(c)));
+        TOOK(vd_reduce_dot(ctx, any_buffer(c), any_buffer(c), any_buffer(c)));
+    }
+}
+
+static void call_scan(caller *c) {
+    vd_scan_io io;
+    memset(&io, 0, sizeof io);
+    io.in = any_buffer(c);
+    io.out = any_buffer(c);
+    TOOK(vd_scan_run(c->scan, immediate(c), &io));
+    TOOK(vd_scan_inclusive(c->w->ctx, any_buffer(c), any_buffer(c)));
+    TOOK(vd_scan_exclusive(c->w->ctx, any_buffer(c), any_buffer(c)));
+}
+
+static void call_sort(caller *c) {
+    vd_sort_io io;
+    vd_top_k_io top;
+    memset(&io, 0, sizeof io);
+    memset(&top, 0, sizeof top);
+    io.keys = any_buffer(c);
+    top.in = any_buffer(c);
+    top.values = any_buffer(c);
+    top.indices = any_buffer(c);
+    TOOK(vd_sort_run(c->sort, immediate(c), &io));
+    TOOK(vd_sort_all(c->w->ctx, any_buffer(c)));
+    TOOK(vd_histogram_run(c->histogram, immediate(c), any_buffer(c), any_buffer(c)));
+    TOOK(vd_top_k_run(c->top_k, immediate(c), &top));
+    TOOK(vd_top_k_largest(c->w->ctx, any_buffer(c), any_buffer(c), any_buffer(c)));
+    TOOK(vd_top_k_smallest(c->w->ctx, any_buffer(c), any_buffer(c), any_buffer(c)));
+}
+
+static void keep_all(vc_kernel *k, const vc_val *in, vc_val *out, void *user) {
+    (void)k, (void)user;
+    *out = vc_ge(in[0], vc_f32(0));
+}
+
+/* Plans of a caller's own; they may fail within a callback. */
+static void plans_open(caller *c) {
+    vd_context *ctx = c->w->ctx;
+    vd_fft_desc fft;
+    vd_convolve_desc convolve;
+    vd_reduce_desc reduce;
+    vd_scan_desc scan;
+    vd_sort_desc sort;
+    vd_histogram_desc histogram;
+    vd_top_k_desc top_k;
+    memset(&fft, 0, sizeof fft);
+    memset(&convolve, 0, sizeof convolve);
+    memset(&reduce, 0, sizeof reduce);
+    memset(&scan, 0, sizeof scan);
+    memset(&sort, 0, sizeof sort);
+    memset(&histogram, 0, sizeof histogram);
+    memset(&top_k, 0, sizeof top_k);
+    fft.shape[0] = convolve.shape[0] = ELEMENTS / 2;
+    reduce.shape[0] = scan.shape[0] = top_k.shape[0] = sort.count = histogram.count = ELEMENTS;
+    histogram.bins = top_k.k = 4;
+    c->fft = vd_fft_create(ctx, &fft);
+    c->convolve = vd_convolve_create(ctx, &convolve);
+    c->reduce = vd_reduce_create(ctx, &reduce);
+    c->scan = vd_scan_create(ctx, &scan);
+    c->sort = vd_sort_create(ctx, &sort);
+    c->histogram = vd_histogram_create(ctx, &histogram);
+    c->top_k = vd_top_k_create(ctx, &top_k);
+}
+
+static void plans_close(caller *c) {
+    vd_fft_destroy(c->fft);
+    vd_convolve_destroy(c->convolve);
+    vd_reduce_destroy(c->reduce);
+    vd_scan_destroy(c->scan);
+    vd_sort_destroy(c->sort);
+    vd_histogram_destroy(c->histogram);
+    vd_top_k_destroy(c->top_k);
+}
+
+static void call_plans(caller *c) {
+    caller other = *c;
+    vd_compact_desc desc;
+    if (!c->within && any(c, 20)) return; /* compiles a lot */
+    memset(&desc, 0, sizeof desc);
+    desc.count = ELEMENTS;
+    desc.keep = keep_all;
+    vd_scan_destroy(vd_compact_create(c->w->ctx, &desc));
+    plans_open(&other);
+    plans_close(&other);
+}
+
+/* ---- all of them ---- */
+
+typedef struct named_call { const char *name; void (*make)(caller *c); } named_call;
+
+static const named_call exchanges[] = { { "create and destroy buffers", exchange_buffer }, { "create and destroy views", exchange_view },
+    { "create and destroy kernels", exchange_kernel } };
+
+static const named_call calls[] = { { "kernel_load", call_kernel_load }, { "buffer_query", call_buffer_query },
+    { "buffer_read", call_buffer_read }, { "buffer_write", call_buffer_write }, { "regions", call_regions }, { "buffer_send", call_buffer_send },
+    { "map", call_map }, { "export_fd", call_export_fd }, { "dlpack", call_dlpack }, { "kernel_query", call_kernel_query }, { "dispatch", call_dispatch },
+    { "transfers", call_transfers }, { "record and native_use", call_others }, { "read_begin", call_read_begin }, { "list", call_list },
+    { "wait", call_wait }, { "context", call_context }, { "context_create", call_context_create }, { "libraries", call_libraries },
+    { "reduce", call_reduce }, { "fft_simple", call_fft_simple }, { "fft", call_fft }, { "fft_rows", call_fft_rows }, { "convolve", call_convolve },
+    { "scan", call_scan }, { "sort", call_sort }, { "plans", call_plans } };
+enum { TRANSFORMS = 20 }; /* where those of vkdispatch_fft.h begin, after reductions */
+
+/* Of the thread that has no others beside it. */
+static void world_open(world *w, vd_context *ctx) {
+    caller c;
+    memset(&c, 0, sizeof c);
+    memset(w, 0, sizeof *w);
+    w->ctx = ctx;
+    c.w = w;
+    for (uint32_t i = 0; i < BUFFERS; i++) w->buffers[i] = buffer_of(&c, i);
+    for (uint32_t i = 0; i < 4 * VIEWS; i++) exchange_view(&c);
+    for (uint32_t i = 0; i < KERNELS; i++) w->kernels[i] = kernel_of(&c);
+    if (c.problem[0]) fail_msg("%s", c.problem);
+}
+
+static void world_close(world *w) {
+    for (uint32_t i = 0; i < VIEWS; i++) vd_buffer_destroy(w->ctx, w->views[i]);
+    for (uint32_t i = 0; i < BUFFERS; i++) vd_buffer_destroy(w->ctx, w->buffers[i]);
+    for (uint32_t i = 0; i < KERNELS; i++) vd_kernel_destroy(w->ctx, w->kernels[i]);
+}
+#endif
