@@ -12938,7 +12938,7 @@ static void vc__replay_block(vc_kernel *k, vc__node *n) {
     k->now = k->pin[n->at].block;
     b = &k->block[k->now];
     if (n->op == VC__OP_END) { vc__note_left(k, closed); return; }
-    if (n->op == VC__OP_FOR) n->flags |= vc__flags_of_operands(k, n) & VC__NODE_DIVERGES;
+    if (n->op == VC__OP_FOR) n->flags = (uint8_t)(n->flags | (vc__flags_of_operands(k, n) & VC__NODE_DIVERGES));
     vc__begin_block_flags(k, b, (b->flags & ~(uint32_t)(VC__BLOCK_DIVERGES | VC__BLOCK_SPLITS | VC__BLOCK_UNMASKED)) | vc__flags_of(k, b->condition));
 }
 
@@ -12973,7 +12973,7 @@ static void vc__replay_nodes(vc_kernel *k, uint32_t first, uint32_t end) {
         } else if (class_ == VC__PURE || class_ == VC__READ) {
             next = vc__op[n->op].operands ? vc__flags_of_operands(k, n) : 0u;
             if (n->op == VC__OP_LOAD && vc__is_private(&k->object[k->node[n->a[0]].x])) next |= k->object[k->node[n->a[0]].x].differs;
-            n->flags |= next & VC__NODE_DIVERGES;
+            n->flags = (uint8_t)(n->flags | (next & VC__NODE_DIVERGES));
         }
     }
 }
