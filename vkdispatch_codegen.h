@@ -12443,7 +12443,7 @@ static bool vc__check_workgroup(vc_kernel *k, const char *call) {
         vc__refuse(k, call, "%sstands where some invocations of a workgroup may not come, under a condition that differs between them%s",
                    vc__statement_text(k).text, vc__cause_text(k, vc__cause_of(k)).text);
     else if (k->returned)
-        vc__refuse(k, call, "%sstands behind a vc_return_if whose condition differs between the invocations of a workgroup", vc__statement_text(k).text);
+        vc__refuse(k, call, "%sstands behind a vc_return_if that may have ended some invocations of a workgroup", vc__statement_text(k).text);
     if (k->failed) return false;
     for (b = k->now; b != VC__NIL; b = k->block[b].parent) k->block[b].flags |= VC__BLOCK_BARRIER;
     return true;
@@ -12906,7 +12906,8 @@ VC_API int vc_default_begin(vc_kernel *k) { return vc__part_begin(k, "VC_DEFAULT
 
 enum { VC__REPLAYS = 16 }; /* passes over one loop; then all of its variables are taken to differ */
 
-/* Behind a loop that invocations leave in different rounds, what it stored to variables declared outside differs. */
+/* Behind a loop that invocations leave in different rounds, what it stored to variables declared outside differs, and a return in it took only those that
+   were still there. */
 static void vc__note_left(vc_kernel *k, uint32_t loop) {
     const vc__block *b = &k->block[loop];
     uint32_t pin;
@@ -12914,6 +12915,8 @@ static void vc__note_left(vc_kernel *k, uint32_t loop) {
         const vc__node *n = &k->node[k->pin[pin].node];
         vc__object *o = n->op == VC__OP_STORE ? &k->object[k->node[n->a[0]].x] : NULL;
         if (o && vc__is_private(o) && k->block[o->home].open < b->open) vc__differ(k, o, b->left);
+        if (n->op == VC__OP_RETURN_IF) k->returned = true;
+        if (n->op == VC__OP_RETURN_IF && b->left & VC__NODE_SPLITS) k->split = true;
     }
 }
 

@@ -42,8 +42,8 @@ static void next(rig r) { vc_set(r.count, vc_add(vc_get(r.count), vc_u32(1))); }
 
 #define AT " stands where some invocations of a workgroup may not come, under a condition that differs between them; it depends on variable "
 #define STANDS "vc_barrier in kernel 'k':" AT
-#define LOOPS "vc_break_if in kernel 'k': statement 2: its condition differs between the invocations of a workgroup, and the loop around it has a vc_barrier that all must" \
-    " reach; it depends on "
+#define LOOPS "vc_break_if in kernel 'k': statement 2: its condition differs between the invocations of a workgroup, and the loop around it has a" \
+    " vc_barrier that all must reach; it depends on "
 
 /* The value, or the conditions around the store, differ. */
 static void stores(void **state) {
@@ -166,6 +166,10 @@ static void rounds(void **state) {
     }
     VC_IF(r.k, vc_gt(vc_get(r.count), vc_u32(3))) { vc_barrier(r.k); }
     builds(r);
+    r = begin(0); /* only those that are still in the loop return */
+    VC_FOR(r.k, j, vc_u32(0), r.n) { vc_return_if(r.k, vc_eq(j, vc_u32(2))); vc_break_if(r.k, vc_lt(r.id, j)); }
+    vc_barrier(r.k);
+    fails(r, "vc_barrier in kernel 'k': stands behind a vc_return_if that may have ended some invocations of a workgroup");
     r = begin(VC_FEATURE_RECONVERGENCE);
     VC_LOOP(r.k) {
         vc_break_if(r.k, vc_get(r.stop));
@@ -241,7 +245,199 @@ static void uniform(void **state) {
     builds(r);
 }
 
+/* ---- random programs: what is accepted is run for several invocations, which have to pass the same barriers in the same order ---- */
+
+enum { NODES = 200, VARIABLES = 24, DEEPEST = 3, INVOCATIONS = 6, LONGEST = 4000, PROGRAMS = 100000 };
+typedef enum What { SET, DECLARE, IF, LOOP, FOR, SWITCH, BREAK, CONTINUE, RETURN, BARRIER } What;
+typedef enum Source { NUMBER, PARAMETER, IDENTITY, VARIABLE, COUNTER } Source;
+typedef struct Term { Source source; unsigned variable, plus; } Term;
+typedef struct Node { What what; unsigned variable; Term a, b; int body, other, next; } Node; /* -1: none; SET: variable = a; conditions: a < b */
+typedef struct Program {
+    Node node[NODES];
+    int count;
+    uint64_t state;
+    vc_kernel *k;
+    vc_val n, id, counter[NODES]; /* of a FOR, by node */
+    vc_ref ref[VARIABLES];
+    unsigned made, visible[VARIABLES], visible_count, deepest_for[DEEPEST + 1], fors;
+    unsigned value[VARIABLES], turn[NODES], own;
+    int trace[LONGEST], length;
+} Program;
+
+static unsigned roll(Program *p, unsigned sides) {
+    p->state = p->state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (unsigned)(p->state >> 33) % sides;
+}
+
+static Term random_term(Program *p) {
+    static const unsigned char sources[] = { NUMBER, NUMBER, PARAMETER, VARIABLE, VARIABLE, VARIABLE, VARIABLE, VARIABLE, COUNTER, IDENTITY };
+    Term t;
+    t.source = (Source)sources[roll(p, sizeof sources)];
+    if (t.source == COUNTER && !p->fors) t.source = NUMBER;
+    t.variable = t.source == COUNTER ? p->deepest_for[roll(p, p->fors)] : p->visible[roll(p, p->visible_count)];
+    t.plus = roll(p, 4);
+    return t;
+}
+
+static vc_val written(const Program *p, const Term *t) {
+    vc_val plus = vc_u32(t->plus);
+    switch (t->source) {
+    case NUMBER: return vc_const(p->k, plus);
+    case PARAMETER: return p->n;
+    case IDENTITY: return p->id;
+    case VARIABLE: return vc_add(vc_get(p->ref[t->variable]), plus);
+    default: return vc_add(p->counter[t->variable], plus);
+    }
+}
+
+static int write_block(Program *p, int depth, bool loop);
+
+static vc_val condition_of(const Program *p, const Node *n) { return vc_lt(written(p, &n->a), written(p, &n->b)); }
+
+/* One statement, for the builder and for the interpreter. */
+static int write_statement(Program *p, int depth, bool loop) {
+    static const unsigned char kinds[] = { SET, SET, SET, SET, SET, DECLARE, IF, IF, LOOP, FOR, SWITCH, BREAK, CONTINUE, RETURN, BARRIER, BARRIER };
+    int at = p->count++;
+    Node *n = &p->node[at];
+    vc_kernel *k = p->k;
+    n->what = (What)kinds[roll(p, sizeof kinds)];
+    if ((n->what >= IF && n->what <= SWITCH && (depth == DEEPEST || p->count > NODES / 2)) || (n->what == DECLARE && p->made == VARIABLES)
+        || ((n->what == BREAK || n->what == CONTINUE) && !loop) || (n->what == RETURN && roll(p, 4))) n->what = SET;
+    n->a = random_term(p);
+    n->b = random_term(p);
+    if ((n->what == LOOP || n->what == BREAK) && !roll(p, 3)) n->b.source = IDENTITY;
+    n->variable = p->visible[roll(p, p->visible_count)];
+    n->body = n->other = n->next = -1;
+    switch (n->what) {
+    case SET: vc_set(p->ref[n->variable], written(p, &n->a)); break;
+    case DECLARE:
+        n->variable = p->visible[p->visible_count++] = p->made++;
+        p->ref[n->variable] = vc_var(k, "inner", VC_U32);
+        break;
+    case IF:
+        VC_IF(k, condition_of(p, n)) { n->body = write_block(p, depth + 1, loop); }
+        if (roll(p, 2)) VC_ELSE(k) { n->other = write_block(p, depth + 1, loop); }
+        break;
+    case SWITCH:
+        VC_SWITCH(k, written(p, &n->a)) {
+            VC_CASE(k, 2) { n->body = write_block(p, depth + 1, loop); }
+            VC_DEFAULT(k) { n->other = write_block(p, depth + 1, loop); }
+        }
+        break;
+    case LOOP: VC_LOOP(k) { n->body = write_block(p, depth + 1, true); vc_break_if(k, condition_of(p, n)); } break;
+    case FOR:
+        VC_FOR(k, i, vc_u32(0), vc_rem(written(p, &n->a), vc_u32(4))) {
+            p->counter[at] = i;
+            p->deepest_for[p->fors++] = (unsigned)at;
+            n->body = write_block(p, depth + 1, true);
+            p->fors--;
+        }
+        break;
+    case BREAK: vc_break_if(k, condition_of(p, n)); break;
+    case CONTINUE: vc_continue_if(k, condition_of(p, n)); break;
+    case RETURN: vc_return_if(k, condition_of(p, n)); break;
+    default: vc_barrier(k); break;
+    }
+    return at;
+}
+
+static int write_block(Program *p, int depth, bool loop) {
+    unsigned visible = p->visible_count, statements = 1 + roll(p, depth ? 4 : 7);
+    int first = -1, last = -1;
+    for (unsigned i = 0; i < statements && p->count < NODES - 8; i++) {
+        int at = write_statement(p, depth, loop);
+        if (last < 0) first = at; else p->node[last].next = at;
+        last = at;
+    }
+    p->visible_count = visible;
+    return first;
+}
+
+typedef enum Flow { ON, BROKEN, CONTINUED, GONE } Flow; /* GONE: returned, or running too long to be judged */
+
+static unsigned value_of(const Program *p, const Term *t) {
+    return t->source == NUMBER ? t->plus : t->source == PARAMETER ? 2u : t->source == IDENTITY ? p->own
+         : (t->source == VARIABLE ? p->value[t->variable] : p->turn[t->variable]) + t->plus;
+}
+
+static Flow run_block(Program *p, int at, int *left);
+
+static Flow run_loop(Program *p, const Node *n, int at, int *left) {
+    unsigned rounds = n->what == FOR ? value_of(p, &n->a) % 4 : ~0u;
+    for (p->turn[at] = 0; p->turn[at] < rounds; p->turn[at]++) {
+        Flow flow = run_block(p, n->body, left);
+        if (flow == GONE || flow == BROKEN) return flow == GONE ? GONE : ON;
+        if (n->what == LOOP && flow == ON && value_of(p, &n->a) < value_of(p, &n->b)) return ON;
+    }
+    return ON;
+}
+
+static Flow run_block(Program *p, int at, int *left) {
+    for (; at >= 0; at = p->node[at].next) {
+        const Node *n = &p->node[at];
+        bool holds = n->what == SWITCH ? value_of(p, &n->a) == 2 : value_of(p, &n->a) < value_of(p, &n->b);
+        Flow flow = ON;
+        if (--*left < 0) return GONE;
+        switch (n->what) {
+        case SET: p->value[n->variable] = value_of(p, &n->a); break;
+        case DECLARE: p->value[n->variable] = 0; break;
+        case IF: case SWITCH: flow = run_block(p, holds ? n->body : n->other, left); break;
+        case LOOP: case FOR: flow = run_loop(p, n, at, left); break;
+        case BREAK: if (holds) return BROKEN; break;
+        case CONTINUE: if (holds) return CONTINUED; break;
+        case RETURN: if (holds) return GONE; break;
+        default: p->trace[p->length++] = at; break;
+        }
+        if (flow != ON) return flow;
+    }
+    return ON;
+}
+
+/* Whether all invocations pass the same barriers; too long a run is not judged. */
+static bool passes_together(Program *p, int top) {
+    static int first[LONGEST];
+    int length = 0;
+    for (p->own = 0; p->own < INVOCATIONS; p->own++) {
+        int left = LONGEST;
+        memset(p->value, 0, sizeof p->value);
+        p->length = 0;
+        run_block(p, top, &left);
+        if (left < 0) return true;
+        if (p->own == 0) memcpy(first, p->trace, sizeof first);
+        if (p->own == 0) length = p->length;
+        if (p->length != length || memcmp(first, p->trace, (size_t)length * sizeof *first)) return false;
+    }
+    return true;
+}
+
+static void random_programs(void **state) {
+    static Program p;
+    unsigned accepted = 0, with_barriers = 0, refused = 0;
+    vc_kernel *k = vc_begin(NULL);
+    (void)state;
+    for (unsigned seed = 1; seed <= PROGRAMS; seed++) {
+        int top;
+        memset(&p, 0, sizeof p);
+        p.state = seed * UINT64_C(0x9e3779b97f4a7c15);
+        p.k = k;
+        vc_restart(k, NULL);
+        p.n = vc_param(k, "n", VC_U32);
+        p.id = vc_local_id(k, 0);
+        for (p.made = 0; p.made < 4; p.made++) p.ref[p.visible[p.made] = p.made] = vc_var(k, "v", VC_U32);
+        p.visible_count = 4;
+        top = write_block(&p, 0, false);
+        if (vc_error(k)) { refused++; continue; }
+        accepted++;
+        for (int i = 0; i < p.count; i++) if (p.node[i].what == BARRIER) { with_barriers++; break; }
+        if (!passes_together(&p, top)) fail_msg("program %u: invocations pass different barriers\n%s", seed, vc_dump(k));
+    }
+    print_message("# %u accepted, %u of them with barriers, %u refused\n", accepted, with_barriers, refused);
+    assert_true(with_barriers > PROGRAMS / 20 && refused > PROGRAMS / 20);
+    vc_free(k);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(stores), cmocka_unit_test(back_edges), cmocka_unit_test(rounds), cmocka_unit_test(uniform) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(stores), cmocka_unit_test(back_edges), cmocka_unit_test(rounds), cmocka_unit_test(uniform),
+                                        cmocka_unit_test(random_programs) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
