@@ -365,6 +365,7 @@ typedef struct vd_limits {
     uint32_t min_subgroup_size, max_subgroup_size;
     uint64_t max_binding_bytes;     /* range of one storage buffer binding */
     uint64_t max_buffer_bytes;
+    uint64_t max_private_bytes;     /* private memory of all invocations of a work-group together, with what they hold across barriers; 0: no known limit */
 } vd_limits;
 
 typedef struct vd_device_info {
@@ -865,6 +866,7 @@ template <class... Args> inline vd_result vd_run(vd_context *ctx, vd_kernel kern
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -883,6 +885,13 @@ static uint64_t vd__time_ns(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Of threads that a library starts without asking for another size. */
+static VD__UNUSED uint64_t vd__thread_stack_bytes(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_STACK, &limit) || limit.rlim_cur == RLIM_INFINITY) return 2u << 20;
+    return (uint64_t)limit.rlim_cur;
 }
 
 static const char *vd__environment(const char *name) {
@@ -2172,7 +2181,8 @@ static const vd_allocator *vd__dummy_allocator(vd__device *dev) { return &dev->d
 
 /* A common desktop device; fields that the caller's description leaves at zero come from here too. */
 static void vd__dummy_info(const vd_device_info *given, vd_device_info *out) {
-    static const vd_limits usual = { { 65535, 65535, 65535 }, { 1024, 1024, 64 }, 1024, 48 << 10, 128, 16, 16, 32, 32, 32, 1ull << 31, 1ull << 31 };
+    static const vd_limits usual = { { 65535, 65535, 65535 }, { 1024, 1024, 64 }, 1024, 48 << 10, 128, 16, 16, 32, 32, 32, 1ull << 31, 1ull << 31,
+        0 };
     memset(out, 0, sizeof *out);
     if (given) *out = *given;
     else {
@@ -5842,7 +5852,7 @@ typedef struct vd__cl_region { size_t origin, size; } vd__cl_region;
     X(DEVICE_NAME, 0x102B) X(DRIVER_VERSION, 0x102D) X(DEVICE_PROFILE, 0x102E) X(DEVICE_VERSION, 0x102F) X(DEVICE_EXTENSIONS, 0x1030) \
     X(DEVICE_DOUBLE_FP_CONFIG, 0x1032) X(DEVICE_HOST_UNIFIED_MEMORY, 0x1035) X(DEVICE_SVM_CAPABILITIES, 0x1053) X(DEVICE_MAX_NUM_SUB_GROUPS, 0x105C) \
     X(DEVICE_UUID_KHR, 0x106A) X(DEVICE_TYPE_CPU, 2) X(DEVICE_TYPE_GPU, 4) X(DEVICE_SVM_FINE_GRAIN_BUFFER, 2) \
-    X(FP_CORRECTLY_ROUNDED_DIVIDE_SQRT, 128) X(FP_FMA, 32) X(CONTEXT_PLATFORM, 0x1084) \
+    X(DEVICE_LOCAL_MEM_TYPE, 0x1022) X(GLOBAL, 2) X(FP_CORRECTLY_ROUNDED_DIVIDE_SQRT, 128) X(FP_FMA, 32) X(CONTEXT_PLATFORM, 0x1084) \
     X(CONTEXT_DEVICES, 0x1081) X(QUEUE_CONTEXT, 0x1090) X(QUEUE_DEVICE, 0x1091) X(QUEUE_PROPERTIES, 0x1093) X(QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, 1) \
     X(MEM_OBJECT_BUFFER, 0x10F0) X(MEM_TYPE, 0x1100) X(MEM_SIZE, 0x1102) X(MEM_CONTEXT, 0x1106) X(MEM_ASSOCIATED_MEMOBJECT, 0x1107) \
     X(MEM_OFFSET, 0x1108) X(MEM_USE_HOST_PTR, 8) \
@@ -6124,6 +6134,9 @@ static void vd__cl_info_limits(const vd__cl_driver *cl, vd__cl_device_id device,
     for (int i = 0; i < 3; i++) to->max_local_size[i] = (uint32_t)sizes[i];
     to->max_local_invocations = (uint32_t)vd__cl_number(cl, device, VD__CL_DEVICE_MAX_WORK_GROUP_SIZE);
     to->max_shared_bytes = (uint32_t)vd__cl_number(cl, device, VD__CL_DEVICE_LOCAL_MEM_SIZE);
+    /* Where local memory is ordinary memory, a thread of the processor runs a whole work-group (PoCL) and has private memory on its stack. A quarter is left
+       for what the compiler adds. */
+    if (vd__cl_number(cl, device, VD__CL_DEVICE_LOCAL_MEM_TYPE) == VD__CL_GLOBAL) to->max_private_bytes = vd__thread_stack_bytes() / 4 * 3;
     to->max_push_bytes = parameter < VD_VALUE_BYTES ? (uint32_t)parameter : VD_VALUE_BYTES;
     to->max_bindings = parameter / sizeof(void *) < VD_MAX_ARGS ? (uint32_t)(parameter / sizeof(void *)) : VD_MAX_ARGS;
     to->binding_alignment = (uint32_t)vd__cl_number(cl, device, VD__CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8;

@@ -348,6 +348,7 @@ typedef struct vc_machine { /* what the kernel is for; a zero limit is not check
     uint32_t max_local_invocations;
     uint32_t max_shared_bytes;
     uint32_t spirv_version;         /* 0x10300, 0x10400, 0x10500 or 0x10600; 0 = 0x10300 (Vulkan 1.1 and later take it) */
+    uint64_t max_private_bytes;     /* private arrays of all invocations of a work-group together */
 } vc_machine;
 
 typedef struct vc_kernel_desc {
@@ -9735,6 +9736,22 @@ static bool vc__check_shared(vc_kernel *k, vc__listing *l) {
     return false;
 }
 
+/* Arrays of all invocations of a work-group; the device keeps more there, so that this is a lower bound. */
+static bool vc__check_private(vc_kernel *k, const vc__listing *l) {
+    uint64_t bytes = 0, most = k->desc.machine.max_private_bytes;
+    uint32_t i;
+    for (i = 0; most && i < l->count; i++) {
+        const vc__object *o;
+        if (l->node[i].op != VC__OP_ARRAY) continue;
+        o = &l->object[l->node[i].x];
+        bytes += (uint64_t)o->count * vc__shared_stride(o->type);
+    }
+    if (bytes <= most / vc__invocations(k)) return true;
+    vc__fail_machine(k, "kernel '%s' has %llu bytes of private arrays in each of %u invocations, the machine's limit is %llu bytes in a work-group",
+                     vc__name(k), (unsigned long long)bytes, vc__invocations(k), (unsigned long long)most);
+    return false;
+}
+
 /* Of the struct that holds the values in C, and whose size is a multiple of it. */
 static uint32_t vc__block_align(const vc_info *info) {
     uint32_t align = 4;
@@ -9770,7 +9787,7 @@ static bool vc__reflect_listing(vc_kernel *k, vc__listing *l) {
     vc_info *info = &l->info;
     uint32_t i, end = 0, bindings = 0;
     for (i = 0; i < k->object_count; i++) k->object[i].used = 0;
-    if (!vc__reflect_room(k, f, l) || !vc__check_needs(k, l) || !vc__check_shared(k, l)) return false;
+    if (!vc__reflect_room(k, f, l) || !vc__check_needs(k, l) || !vc__check_shared(k, l) || !vc__check_private(k, l)) return false;
     info->name = vc__name(k);
     info->entry = vc__entry_name(k, l->target, f->entry);
     for (i = 0; i < k->object_count; i++) if (k->object[i].op == VC__OP_BUFFER && !vc__is_type(k->object[i].type)) vc__reflect_views(k, i);
@@ -14646,6 +14663,8 @@ VC_API vc_machine vd_machine(const struct vd_context *ctx) {
         }
         m.max_local_invocations = i ? vc__less(m.max_local_invocations, d->limits.max_local_invocations) : d->limits.max_local_invocations;
         m.max_shared_bytes = i ? vc__less(m.max_shared_bytes, d->limits.max_shared_bytes) : d->limits.max_shared_bytes;
+        if (d->limits.max_private_bytes && (!m.max_private_bytes || d->limits.max_private_bytes < m.max_private_bytes))
+            m.max_private_bytes = d->limits.max_private_bytes;
     }
     return m;
 }

@@ -36,6 +36,7 @@ static const struct { const char *name; size_t at; int count; size_t bytes; } fi
     FIELD("max_local_size", limits.max_local_size, 3),
     FIELD("max_local_invocations", limits.max_local_invocations, 1),
     FIELD("max_shared_bytes", limits.max_shared_bytes, 1),
+    FIELD("max_private_bytes", limits.max_private_bytes, 1),
     FIELD("max_push_bytes", limits.max_push_bytes, 1),
     FIELD("max_bindings", limits.max_bindings, 1),
     FIELD("binding_alignment", limits.binding_alignment, 1),

@@ -351,6 +351,29 @@ TEST(more_shared_memory_than_there_is) {
     still_works(f);
 }
 
+TEST(more_private_memory_than_there_is) {
+    const vd_limits *l = &vd_device(f->ctx, 0)->limits;
+    uint32_t words = (uint32_t)(l->max_private_bytes / l->max_local_invocations / 4);
+    for (int more = 0; more < 2 && words; more++) { /* a whole work-group of what fits, and of what does not */
+        vc_kernel *k = kernel_begin(f->ctx, "private", l->max_local_invocations, 1, 1);
+        vc_ref x = vc_buffer(k, "x", VC_U32, VC_READ_WRITE), own = vc_array(k, "own", VC_U32, words + (uint32_t)more);
+        vc_val i = vc_global_id(k, 0);
+        VC_FOR(k, j, vc_u32(0), vc_u32(words)) { vc_store(own, j, vc_add(i, j)); }
+        vc_barrier(k);
+        vc_store(x, i, vc_load(own, vc_rem(vc_load(x, i), vc_u32(words))));
+        vd_kernel kernel = vd_kernel_build(f->ctx, k);
+        vc_free(k);
+        assert_true((kernel.id == 0) == (more == 1));
+        if (more) check_text("vd_kernel_build", "private|limit");
+        vd_buffer b = buffer_u32(f->ctx, "x", l->max_local_invocations, NULL);
+        if (!more) OK(vd_run(f->ctx, kernel, l->max_local_invocations, vd_b(b)));
+        OK(vd_wait_idle(f->ctx));
+        vd_kernel_destroy(f->ctx, kernel);
+        vd_buffer_destroy(f->ctx, b);
+    }
+    still_works(f);
+}
+
 TEST(a_feature_the_device_lacks) {
     fixture without = *f;
     without.ctx = context_without(f, VD_FEATURE_F64 | VD_FEATURE_ADDRESS);
@@ -529,7 +552,8 @@ static const struct CMUnitTest cases[] = {
     CASE(kernels_that_are_none), CASE(tickets_that_are_none), CASE(what_is_missing_is_named), CASE(buffer_sizes_that_cannot_be),
     CASE(a_buffer_of_a_tebibyte), CASE(memory_that_runs_out), CASE(ranges_past_the_end), CASE(copies_that_overlap), CASE(fill_values_that_do_not_fit),
     CASE(arguments_that_do_not_fit), CASE(vectors_passed_as_bits), CASE(threads_and_groups_that_cannot_be), CASE(a_kernel_with_an_error),
-    CASE(a_workgroup_that_is_too_large), CASE(more_shared_memory_than_there_is), CASE(a_feature_the_device_lacks),
+    CASE(a_workgroup_that_is_too_large), CASE(more_shared_memory_than_there_is), CASE(more_private_memory_than_there_is),
+    CASE(a_feature_the_device_lacks),
     CASE(addresses_where_there_are_none), CASE(a_dummy_of_modest_means), CASE(modules_cut_short), CASE(our_modules_cut_short), CASE(random_bytes),
     CASE(modules_with_a_word_changed), CASE(modules_described_wrongly), CASE(a_builder_with_too_many_values),
 };

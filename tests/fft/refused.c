@@ -89,6 +89,36 @@ static void no_elements(void **state) {
     vd_context_destroy(ctx);
 }
 
+/* A work-group whose threads together have less private memory than the one kernel that a length needs would hold. */
+static void private_memory(void **state) {
+    (void)state;
+    for (int limited = 0; limited < 2; limited++) {
+        vd_device_info info;
+        vd_context_desc desc;
+        vd_context *ctx = NULL;
+        vd_fft_desc d;
+        memset(&info, 0, sizeof info);
+        memset(&desc, 0, sizeof desc);
+        memset(&d, 0, sizeof d);
+        info.type = VD_DEVICE_CPU;
+        info.features = VD_FEATURE_F64 | VD_FEATURE_I64 | VD_FEATURE_ADDRESS;
+        info.device_memory = (uint64_t)1 << 32;
+        info.limits.max_local_size[0] = info.limits.max_local_invocations = 4096;
+        info.limits.max_shared_bytes = 512 << 10;
+        info.limits.max_private_bytes = limited ? 6 << 20 : 0;
+        desc.backend = VD_BACKEND_DUMMY;
+        desc.dummy = &info;
+        assert_int_equal(vd_context_create(&desc, &ctx), VD_OK);
+        d.shape[0] = 16386;
+        d.type = VD_F64;
+        vd_fft *p = vd_fft_create(ctx, &d);
+        assert_true((p == NULL) == (limited == 1));
+        if (limited) says("16386");
+        vd_fft_destroy(p);
+        vd_context_destroy(ctx);
+    }
+}
+
 /* Sorting floats takes no more than numbers of as many bits. */
 static void missing_types(void **state) {
     static const struct { uint64_t feature; vd_type type; const char *says; } cases[] = {
@@ -794,7 +824,7 @@ static void no_bins(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_elements), cmocka_unit_test(missing_types), cmocka_unit_test(missing_types_in_memory),
+        cmocka_unit_test(no_elements), cmocka_unit_test(private_memory), cmocka_unit_test(missing_types), cmocka_unit_test(missing_types_in_memory),
         cmocka_unit_test(no_memory), cmocka_unit_test(no_memory_for_parts),
         cmocka_unit_test(no_host_memory), cmocka_unit_test(fragments), cmocka_unit_test(fragments_left), cmocka_unit_test(large_tables),
         cmocka_unit_test(second_buffer), cmocka_unit_test(simple_calls), cmocka_unit_test(lists), cmocka_unit_test(overlaps), cmocka_unit_test(environment),

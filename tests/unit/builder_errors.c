@@ -496,6 +496,7 @@ static void machine(void **state) {
     memset(&m, 0, sizeof m);
     m.lacks = VC_FEATURE_F64 | VC_FEATURE_STORAGE_16 | VC_FEATURE_ADDRESS | VC_FEATURE_I64;
     m.max_shared_bytes = 64;
+    m.max_private_bytes = 128 * 20;
     r = begin(&m);
     vc_store(r.y, vc_u32(0), vc_cast(VC_F32, vc_mul(vc_cast(VC_F64, r.a), vc_f64(2))));
     assert_null(vc_error(r.k));
@@ -505,6 +506,11 @@ static void machine(void **state) {
     vc_store(vc_shared(r.k, "s", VC_F32, 17), r.n, r.a);
     vc_reflect(r.k);
     fails(r, "kernel 'saxpy' has 68 bytes of shared memory, the machine's limit is 64");
+    r = begin(&m);
+    vc_store(vc_array(r.k, "t", VC_F32, 5), r.n, r.a);
+    vc_store(vc_array(r.k, "u", VC_F32, 1), r.n, r.a);
+    vc_reflect(r.k);
+    fails(r, "kernel 'saxpy' has 24 bytes of private arrays in each of 128 invocations, the machine's limit is 2560 bytes in a work-group");
     r = begin(&m);
     z = vc_buffer(r.k, "z", VC_U64, VC_READ);
     vc_store(r.y, vc_u32(0), vc_cast(VC_F32, vc_load(z, r.n)));
