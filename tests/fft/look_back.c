@@ -334,7 +334,9 @@ static void sorts(void **state) {
     static const sort_sample samples[] = { { VD_U32, 30000, 0, 1, false }, { VD_U32, 40001, 5, 7, true }, { VD_U16, 20000, 2, 3, false } };
     (void)state;
     need_device();
-    for (size_t i = 0; i < COUNT(samples); i++) sort_check(&samples[i]);
+    bool narrow = (vd_device(device_context, 0)->features & VD_FEATURE_STORAGE_16) != 0; /* u16 is the last one */
+    for (size_t i = 0; i < COUNT(samples) - !narrow; i++) sort_check(&samples[i]);
+    if (!narrow) print_message("# reason: sorts of u16 not run: the device has no 16-bit elements in buffers\n");
 }
 
 static void none_left(void **state) {
