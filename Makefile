@@ -189,11 +189,14 @@ two_devices          = $(foreach b,vulkan opencl,$(patsubst %,"tools/two-devices
 commands_conformance = $(call files,tests/conformance,$(cc)) $(two_devices) $(bindings) $(anyhow:%="env $(fake_cuda) %") \
                        $(patsubst %,"env VKDISPATCH_BACKEND=vulkan VKDISPATCH_COPIES=kernel build/$(cc)/tests/conformance/%",buffers regions lists views queues)
 
+programs_faults      = $(call files,tests/faults,$(cc))
+commands_faults      = $(programs_faults)
+
 programs_fuzz        = $(call files,tests/fuzz,$(cc)) $(foreach c,$(present),$(call files,tests/fuzz,$c))
 commands_fuzz        = $(call files,tests/fuzz,$(cc)) "build/$(cc)/tests/fuzz/kernels --coverage --count 3000 --seed 1" \
                        $(foreach f,$(wildcard tests/fuzz/*.c),"tools/same-output FUZZ_PRINT=hash $(patsubst %,build/%/$(f:.c=),$(present))")
 
-sanitized            = $(foreach s,unit golden codegen conformance,$(call files,tests/$s,$(cc)/sanitize)) build/$(cc)/sanitize/tests/fuzz/api
+sanitized            = $(foreach s,unit golden codegen conformance faults,$(call files,tests/$s,$(cc)/sanitize)) build/$(cc)/sanitize/tests/fuzz/api
 programs_sanitize    = $(sanitized) $(call fakes,$(cc)/sanitize)
 commands_sanitize    = $(sanitized:%="tools/sanitized %")
 
@@ -213,7 +216,7 @@ commands_processors  = $(foreach p,$(PROCESSORS),$(subst $$as,env VKDISPATCH_BAC
 
 commands_compile     = tests/compile/run tests/compile/link tests/compile/cmake tests/compile/vcc
 
-suites := compile unit golden codegen conformance fft fuzz sanitize validate
+suites := compile unit golden codegen conformance faults fft fuzz sanitize validate
 further := processors
 
 # ---- targets -------------------------------------------------------------------------------------------------------------------------
@@ -248,9 +251,10 @@ test-unit:       ## runtime logic on the dummy backend, builder and layout rules
 test-golden:     ## kernel text byte for byte, under every compiler here
 test-codegen:    ## every operation x type: validated, and run against a double oracle
 test-conformance: ## behaviour of the runtime on every backend here, buffers by address and by binding
+test-faults:     ## every driver call of a program refused in turn
 test-fft:        ## transforms against FFTW, buffers by address and by binding, shapes for processors and for GPUs
 test-fuzz:       ## FUZZ_COUNT random kernels from FUZZ_SEED on; hashes equal under every compiler here
-test-sanitize:   ## unit, golden, codegen, conformance under the address, leak and undefined-behaviour sanitizers
+test-sanitize:   ## unit, golden, codegen, conformance, faults under the address, leak and undefined-behaviour sanitizers
 test-validate:   ## conformance under the validation layer with synchronisation checks; any message fails it
 test-processors: ## codegen, conformance and transforms on Vulkan as Mesa compiles them for processors without AVX-512 and without AVX
 $(suites:%=test-%) $(further:%=test-%): test-%: deps-test

@@ -185,7 +185,8 @@
    list what reads and writes our buffers (vd_buffer_info.native), in order with everything else.
 
    Threads: any function may be called from any thread. A list other than the immediate one belongs to one thread at a time. Destroying a context needs it to be
-   unused by other threads.
+   unused by other threads. Drivers are opened under one lock, for some OpenCL drivers cannot be opened by two threads at once. Several implementations in a
+   process (VKDISPATCH_STATIC, plugins) have a lock each: let one of them open its first OpenCL context before the next.
 
    Versions: descs grow at their end and zero stays their default; vd_context_create passes the version that the caller was compiled with. */
 #ifndef VKDISPATCH_H
@@ -1906,6 +1907,8 @@ struct vd_context {
    device_open       opens device `index`, fills dev->info (features by vd__features_left of `disable`), makes dev->queue_count queues, each with a timeline
                      that starts at 0. Where the driver has fewer, or without VD_FEATURE_QUEUES, several of ours share one of its. A disabled
                      VD_FEATURE_MAPPED, _CACHED, _COHERENT or _SHARING is seen to above, in what is made of blocks and of dev->shares.
+   device_idle       waits until the driver has finished with all that was sent, whatever the timelines say: after a failure nothing else tells when objects
+                     may be destroyed. Nothing else is called meanwhile.
    device_close
    block_create      one driver allocation of block->size bytes of memory type block->type; maps it where it can be.
    block_import      memory of the caller's of block->size bytes as a block: sharing is one of dev->shares, what stands in `from`. The memory begins at *offset
@@ -1944,6 +1947,7 @@ struct vd_context {
     X(int, driver_devices, (vd__driver *driver, vd_device_info *out, int capacity)) \
     X(void, driver_close, (vd__driver *driver)) \
     X(vd_result, device_open, (vd__driver *driver, int index, uint64_t disable, vd__device *dev)) \
+    X(void, device_idle, (vd__device *dev)) \
     X(void, device_close, (vd__device *dev)) \
     X(vd_result, block_create, (vd__device *dev, vd__block *block)) \
     X(vd_result, block_import, (vd__device *dev, vd__block *block, const vd__need *need, const vd__import *from, uint64_t *offset)) \
@@ -2047,6 +2051,10 @@ VD__BACKEND_OPERATIONS(VD__BACKEND_CUDA)
 #if VD__HAS_OPENCL
 VD__BACKEND_OPERATIONS(VD__BACKEND_OPENCL)
 #endif
+
+/* Held while a driver is opened: drivers and their loaders set up state of the whole process, not all of them under a lock of their own. No callback is called
+   meanwhile. */
+static VD__UNUSED vd__mutex vd__open_lock = VD__MUTEX_INIT;
 
 // >>cache
 /* Compiled code, and what libraries on top want kept, in files between two runs of a program. A file states its key and a checksum; a file that does not match
@@ -2239,6 +2247,8 @@ static vd_result vd__dummy_device_open(vd__driver *driver, int index, uint64_t d
     if (!(dev->info.features & VD_FEATURE_TIMESTAMP)) dev->info.timestamp_ns = 0;
     return VD_OK;
 }
+
+static void vd__dummy_device_idle(vd__device *dev) { (void)dev; }
 
 static void vd__dummy_device_close(vd__device *dev) {
     vd__free(vd__dummy_allocator(dev), dev->native);
@@ -2548,12 +2558,16 @@ typedef struct vd__vk_device {
     vd__kernel_code move;
     bool address;
     bool shared_memory;
+    uint32_t unread;           /* failures to read a timeline, in succession */
     VkPhysicalDeviceMemoryProperties memory;
     vd__mutex lock;            /* of the layouts */
     vd__mutex move_lock;       /* of making `move`; taken before `lock` */
     vd__vk_layout *layouts;
     uint32_t layout_count, layout_capacity;
 } vd__vk_device;
+
+/* Vulkan leaves the outputs of a failed call undefined: what the clean-up would destroy is set to null then. */
+#define VD__VK_NULL_IF(result, handle) if (result) (handle) = VK_NULL_HANDLE
 
 /* Declares a zeroed Vulkan struct with its type filled in. */
 #define VD__VK_STRUCT(type, name, structure_type) \
@@ -2608,10 +2622,9 @@ static VD__PRINTF(2, 3) vd_result vd__vk_fail(VkResult result, const char *forma
 #if VD__HAS_VOLK
 /* An application that initialised volk keeps it as it is. */
 static PFN_vkGetInstanceProcAddr vd__vk_loader(void) {
-    static vd__mutex lock = VD__MUTEX_INIT;
-    vd__mutex_lock(&lock);
+    vd__mutex_lock(&vd__open_lock);
     if (!vkGetInstanceProcAddr) volkInitialize();
-    vd__mutex_unlock(&lock);
+    vd__mutex_unlock(&vd__open_lock);
     return vkGetInstanceProcAddr;
 }
 #else
@@ -2783,7 +2796,8 @@ static bool vd__vk_offered(const VkExtensionProperties *list, uint32_t count, co
 static VkExtensionProperties *vd__vk_instance_extensions(const vd__driver *driver, const char *layer, uint32_t *count) {
     const vd__vk_driver *vk = vd__vk_driver_of(driver);
     *count = 0;
-    if (vk->vkEnumerateInstanceExtensionProperties(layer, count, NULL) < 0 || *count == 0) return NULL;
+    if (vk->vkEnumerateInstanceExtensionProperties(layer, count, NULL) < 0) *count = 0;
+    if (*count == 0) return NULL;
     VkExtensionProperties *list = (VkExtensionProperties *)vd__alloc(&driver->host->allocator, *count * sizeof *list);
     if (!list || vk->vkEnumerateInstanceExtensionProperties(layer, count, list) < 0) *count = 0;
     return list;
@@ -2811,7 +2825,7 @@ typedef struct vd__vk_debug {
 static uint32_t vd__vk_layer_version(const vd__driver *driver) {
     const vd__vk_driver *vk = vd__vk_driver_of(driver);
     uint32_t count = 0, version = 0;
-    vk->vkEnumerateInstanceLayerProperties(&count, NULL);
+    if (vk->vkEnumerateInstanceLayerProperties(&count, NULL) < 0) count = 0;
     VkLayerProperties *list = count ? (VkLayerProperties *)vd__alloc(&driver->host->allocator, count * sizeof *list) : NULL;
     if (!list || vk->vkEnumerateInstanceLayerProperties(&count, list) < 0) count = 0;
     for (uint32_t i = 0; i < count; i++)
@@ -2872,6 +2886,7 @@ static vd_result vd__vk_instance_create(vd__driver *driver) {
     info.enabledExtensionCount = name_count;
     info.ppEnabledExtensionNames = names;
     VkResult result = vk->vkCreateInstance(&info, NULL, &vk->instance);
+    VD__VK_NULL_IF(result, vk->instance);
     if (result == VK_ERROR_INCOMPATIBLE_DRIVER) return vd__fail(VD_ERROR_NO_DEVICE, "Vulkan: libvulkan is there, but no driver is installed");
     if (result) return vd__vk_fail(result, "vkCreateInstance");
     const char *missing = vd__vk_load_instance(vk);
@@ -2961,7 +2976,7 @@ static void vd__vk_facts_extensions(const vd__driver *driver, vd__vk_facts *fact
     const vd__vk_driver *vk = vd__vk_driver_of(driver);
     uint32_t count = 0;
     VkExtensionProperties *list = NULL;
-    vk->vkEnumerateDeviceExtensionProperties(facts->handle, NULL, &count, NULL);
+    if (vk->vkEnumerateDeviceExtensionProperties(facts->handle, NULL, &count, NULL) < 0) count = 0;
     if (count) list = (VkExtensionProperties *)vd__alloc(&driver->host->allocator, count * sizeof *list);
     if (!list || vk->vkEnumerateDeviceExtensionProperties(facts->handle, NULL, &count, list) < 0) count = 0;
     for (uint32_t i = 0; i < VD__VK_EXTENSION_COUNT; i++) {
@@ -3280,6 +3295,7 @@ static vd_result vd__vk_queues_create(vd__device *dev, uint32_t family_queues) {
     for (uint32_t i = 0; i < dev->queue_count; i++) {
         vk->vkGetDeviceQueue(vk->handle, vk->family, i % family_queues, &vk->queues[i]);
         VkResult result = vk->vkCreateSemaphore(vk->handle, &info, NULL, &vk->timelines[i]);
+        VD__VK_NULL_IF(result, vk->timelines[i]);
         if (result) return vd__vk_fail(result, "vkCreateSemaphore of a timeline");
     }
     return VD_OK;
@@ -3300,6 +3316,7 @@ static vd_result vd__vk_device_start(vd__device *dev, const vd__vk_facts *facts)
     uint32_t most = dev->info.features & VD_FEATURE_QUEUES ? facts->family_queues : 1, queues = most < dev->queue_count ? most : dev->queue_count;
     uint64_t enabled = dev->info.features | (vd__vk_probes(facts) ? VD_FEATURE_F64 : 0);
     VkResult result = vd__vk_device_create(vd__vk_driver_of(dev->driver), facts, enabled, queues, &vk->handle);
+    VD__VK_NULL_IF(result, vk->handle);
     if (result) return vd__vk_fail(result, "vkCreateDevice on '%s'", dev->info.name);
     const char *missing = vd__vk_load_device(vd__vk_driver_of(dev->driver), vk);
     if (missing) return vd__fail(VD_ERROR_NO_DEVICE, "Vulkan: device '%s' lacks %s", dev->info.name, missing);
@@ -3314,6 +3331,7 @@ static vd_result vd__vk_device_start(vd__device *dev, const vd__vk_facts *facts)
     vd__vk_copies_choose(dev, facts);
     VD__VK_STRUCT(VkPipelineCacheCreateInfo, cache, VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO);
     result = vk->vkCreatePipelineCache(vk->handle, &cache, NULL, &vk->cache);
+    VD__VK_NULL_IF(result, vk->cache);
     return result ? vd__vk_fail(result, "vkCreatePipelineCache") : vd__vk_queues_create(dev, queues);
 }
 
@@ -3336,10 +3354,12 @@ static vd_result vd__vk_device_open(vd__driver *driver, int index, uint64_t disa
     return result;
 }
 
+static void vd__vk_device_idle(vd__device *dev) { vd__vk_device_of(dev)->vkDeviceWaitIdle(vd__vk_device_of(dev)->handle); }
+
 static void vd__vk_device_close(vd__device *dev) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     if (vk->handle && vk->vkDestroyDevice) {
-        if (vk->vkDeviceWaitIdle) vk->vkDeviceWaitIdle(vk->handle); /* a driver's thread may still use semaphores whose last value it has reached */
+        if (vk->vkDeviceWaitIdle) vd__vk_device_idle(dev); /* a driver's thread may still use semaphores whose last value it has reached */
         if (vk->move.native[0]) vd__vk_kernel_destroy(dev, &vk->move);
         for (uint32_t i = 0; i < vk->layout_count; i++) vk->vkDestroyDescriptorSetLayout(vk->handle, vk->layouts[i].handle, NULL);
         if (vk->cache) vk->vkDestroyPipelineCache(vk->handle, vk->cache, NULL);
@@ -3467,6 +3487,7 @@ static vd_result vd__vk_block_export(vd__device *dev, const vd__block *block, vd
     info.memory = VD__VK_UNPACK(VkDeviceMemory, block->native[0]);
     info.handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
     VkResult result = vk->vkGetMemoryFdKHR(vk->handle, &info, &out->fd);
+    if (result) out->fd = -1;
     out->memory_type = block->type;
     return result ? vd__vk_fail(result, "vkGetMemoryFdKHR of %llu bytes", VD__U(block->size)) : VD_OK;
 }
@@ -3703,6 +3724,7 @@ static vd_result vd__vk_kernel_layout(vd__device *dev, const vd_kernel_desc *des
     info.pushConstantRangeCount = range.size ? 1 : 0;
     info.pPushConstantRanges = &range;
     VkResult made = vk->vkCreatePipelineLayout(vk->handle, &info, NULL, &kernel->layout);
+    VD__VK_NULL_IF(made, kernel->layout);
     return made ? vd__vk_fail(made, "vkCreatePipelineLayout of kernel '%s'", desc->name) : VD_OK;
 }
 
@@ -3724,8 +3746,8 @@ static vd_result vd__vk_pipeline_create(vd__device *dev, const vd_kernel_desc *d
     info.layout = kernel->layout;
     result = vk->vkCreateComputePipelines(vk->handle, vk->cache, 1, &info, NULL, &kernel->pipeline);
     vk->vkDestroyShaderModule(vk->handle, shader, NULL);
+    VD__VK_NULL_IF(result, kernel->pipeline);
     if (!result) return VD_OK;
-    kernel->pipeline = VK_NULL_HANDLE;
     vd_result failed = vd__vk_fail(result, "vkCreateComputePipelines of kernel '%s'", desc->name);
     return failed == VD_ERROR_BACKEND ? VD_ERROR_COMPILE : failed;
 }
@@ -4027,6 +4049,7 @@ static vd_result vd__vk_commands_start(vd__vk_device *vk, vd__vk_commands *vc) {
     vc->callbacks.pfnReallocation = vd__vk_arena_retake;
     vc->callbacks.pfnFree = vd__vk_arena_give;
     VkResult result = vk->vkCreateCommandPool(vk->handle, &pool, &vc->callbacks, &vc->pool);
+    VD__VK_NULL_IF(result, vc->pool);
     if (result) return vd__vk_fail(result, "vkCreateCommandPool");
     vd_result r = vd__vk_commands_allocate(vk, vc->pool, &vc->buffer);
     return r ? r : vd__vk_commands_allocate(vk, vc->pool, &vc->lead); /* now: the arena cuts no memory yet that outlives a reset */
@@ -4495,11 +4518,26 @@ static vd_result vd__vk_queue_submit(vd__device *dev, uint32_t queue, const vd__
     return result ? vd__vk_fail(result, "vkQueueSubmit") : VD_OK;
 }
 
+/* A driver that is short of memory may be able to read the timeline later. One that never can is a lost device: nobody would learn that work is done. */
+static VD__COLD uint64_t vd__vk_queue_unread(vd__device *dev, VkResult result) {
+    enum { LIMIT = 100 };
+    vd__vk_device *vk = vd__vk_device_of(dev);
+    if (result == VK_ERROR_DEVICE_LOST) return UINT64_MAX;
+    vd__add32(&vk->unread, 1);
+    uint32_t count = vd__load32(&vk->unread);
+    if (count < LIMIT) return 0;
+    vd__vk_fail(result, "vkGetSemaphoreCounterValue");
+    if (count == LIMIT) vd__logf(dev->driver->host, VD_LOG_ERROR, "%s", vd__error_buffer);
+    return UINT64_MAX;
+}
+
 static uint64_t vd__vk_queue_value(vd__device *dev, uint32_t queue) {
-    const vd__vk_device *vk = vd__vk_device_of(dev);
+    vd__vk_device *vk = vd__vk_device_of(dev);
     uint64_t value = 0;
     VkResult result = vk->vkGetSemaphoreCounterValue(vk->handle, vk->timelines[queue], &value);
-    return result == VK_ERROR_DEVICE_LOST ? UINT64_MAX : result ? 0 : value;
+    if (VD__UNLIKELY(result)) return vd__vk_queue_unread(dev, result);
+    if (VD__UNLIKELY(vd__load32(&vk->unread))) vd__store32(&vk->unread, 0);
+    return value;
 }
 
 static bool vd__vk_queue_capturing(vd__device *dev, uint32_t queue) {
@@ -4901,7 +4939,9 @@ static vd_result vd__cu_driver_start(vd__driver *driver) {
     vd__cu_driver *cu = vd__cu_driver_of(driver);
     const char *missing = vd__cu_load(cu, cu->library);
     if (missing) return vd__fail(VD_ERROR_NO_DEVICE, "CUDA: libcuda lacks %s, CUDA 11.4 is needed", missing);
+    vd__mutex_lock(&vd__open_lock);
     int result = cu->cuInit(0);
+    vd__mutex_unlock(&vd__open_lock);
     if (result) {
         vd__cu_fail(cu, result, "cuInit");
         return VD_ERROR_NO_DEVICE;
@@ -5008,8 +5048,11 @@ static vd_result vd__cu_queue_create(const vd__cu_device *d, vd__cu_queue *q, vo
     q->stream = stream;
     q->foreign = stream != NULL;
     int result = stream ? 0 : cu->cuStreamCreate(&q->stream, VD__CU_STREAM_NON_BLOCKING);
+    if (result) q->stream = NULL; /* outputs of failed calls are undefined */
     if (result) return vd__cu_fail(cu, result, "cuStreamCreate");
-    if (!alone && (result = cu->cuEventCreate(&q->event, VD__CU_EVENT_DISABLE_TIMING)) != 0) return vd__cu_fail(cu, result, "cuEventCreate");
+    if (!alone) result = cu->cuEventCreate(&q->event, VD__CU_EVENT_DISABLE_TIMING);
+    if (result) q->event = NULL;
+    if (result) return vd__cu_fail(cu, result, "cuEventCreate");
     result = cu->cuMemHostAlloc(&memory, sizeof *q->timeline, VD__CU_HOST_BLOCK);
     if (result) return vd__cu_fail(cu, result, "cuMemHostAlloc of a timeline");
     q->timeline = (uint64_t *)memory;
@@ -5061,6 +5104,9 @@ static vd_result vd__cu_device_open(vd__driver *driver, int index, uint64_t disa
     if (r) vd__cu_device_close(dev);
     return r;
 }
+
+/* cuMemFree, cuModuleUnload and cuStreamDestroy wait for work that uses what they free. */
+static void vd__cu_device_idle(vd__device *dev) { (void)dev; }
 
 static void vd__cu_device_close(vd__device *dev) {
     vd__cu_device *d = vd__cu_device_of(dev);
@@ -5997,16 +6043,33 @@ static bool vd__cl_places_add(vd__driver *driver, vd__cl_platform_id platform) {
     return true;
 }
 
+enum { VD__CL_PLATFORMS = 16 };
+
+/* Opens libOpenCL and fills the table; the first questions for platforms and devices start the drivers, which some do without a lock of their own. */
+static vd_result vd__cl_library_start(vd__cl_driver *cl, vd__cl_platform_id *platforms, uint32_t *count) {
+    const char *missing = NULL;
+    *count = 0;
+    vd__mutex_lock(&vd__open_lock);
+    void *library = vd__library_open("libOpenCL.so.1"); /* stays loaded: drivers do not survive being unloaded */
+    if (library) missing = vd__cl_load(cl, library);
+    if (library && !missing && cl->clGetPlatformIDs(VD__CL_PLATFORMS, platforms, count)) *count = 0;
+    if (*count > VD__CL_PLATFORMS) *count = VD__CL_PLATFORMS;
+    for (uint32_t i = 0; i < *count; i++) {
+        uint32_t devices = 0;
+        cl->clGetDeviceIDs(platforms[i], UINT32_MAX, 0, NULL, &devices);
+    }
+    vd__mutex_unlock(&vd__open_lock);
+    if (!library) return vd__fail(VD_ERROR_NO_DEVICE, "OpenCL: there is no libOpenCL.so.1 here");
+    return missing ? vd__fail(VD_ERROR_NO_DEVICE, "OpenCL: libOpenCL.so.1 lacks %s", missing) : VD_OK;
+}
+
 static vd_result vd__cl_driver_start(vd__driver *driver) {
     vd__cl_driver *cl = vd__cl_driver_of(driver);
-    vd__cl_platform_id platforms[16];
-    uint32_t count = 0;
-    void *library = vd__library_open("libOpenCL.so.1"); /* stays loaded: drivers do not survive being unloaded */
-    if (!library) return vd__fail(VD_ERROR_NO_DEVICE, "OpenCL: there is no libOpenCL.so.1 here");
-    const char *missing = vd__cl_load(cl, library);
-    if (missing) return vd__fail(VD_ERROR_NO_DEVICE, "OpenCL: libOpenCL.so.1 lacks %s", missing);
-    if (cl->clGetPlatformIDs(VD__COUNT(platforms), platforms, &count)) count = 0;
-    for (uint32_t i = 0; i < count && i < VD__COUNT(platforms); i++)
+    vd__cl_platform_id platforms[VD__CL_PLATFORMS];
+    uint32_t count;
+    vd_result r = vd__cl_library_start(cl, platforms, &count);
+    if (r) return r;
+    for (uint32_t i = 0; i < count; i++)
         if (!vd__cl_places_add(driver, platforms[i])) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "OpenCL: no host memory for a list of devices");
     if (!cl->count) return vd__fail(VD_ERROR_NO_DEVICE, "OpenCL: libOpenCL.so.1 knows no %s", count ? "device" : "platform");
     return VD_OK;
@@ -6230,6 +6293,7 @@ static vd_result vd__cl_context_get(vd__device *dev, const vd__cl_place *place, 
     properties[1] = (intptr_t)place->platform;
     vcl->context = vcl->cl->clCreateContext(properties, 1, &place->device, host->debug ? vd__cl_notify : NULL,
         host->debug ? (void *)(uintptr_t)host : NULL, &error);
+    if (error) vcl->context = NULL; /* outputs of failed calls are undefined */
     return error ? vd__cl_fail(error, "clCreateContext on '%s'", dev->info.name) : VD_OK;
 }
 
@@ -6243,13 +6307,15 @@ static vd_result vd__cl_device_start(vd__device *dev, const vd__cl_place *place)
         vd__cl_queue *q = &vcl->queues[i];
         if (i && !(dev->info.features & VD_FEATURE_QUEUES)) given = vcl->queues[0].handle;
         else if (i) given = NULL;
-        if (given) error = vcl->cl->clRetainCommandQueue(q->handle = given);
-        else q->handle = vcl->cl->clCreateCommandQueue(vcl->context, place->device, 0, &error);
+        q->handle = given ? given : vcl->cl->clCreateCommandQueue(vcl->context, place->device, 0, &error);
+        if (given) error = vcl->cl->clRetainCommandQueue(given);
+        if (error) q->handle = NULL;
         q->marks = (vd__cl_mark *)vd__alloc(vd__cl_allocator(dev), VD__CL_MARKS * sizeof *q->marks);
         if (!q->marks) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "OpenCL: no host memory for a queue on '%s'", dev->info.name);
         q->capacity = VD__CL_MARKS;
     }
     if (!error) vcl->aside = vcl->cl->clCreateCommandQueue(vcl->context, place->device, 0, &error);
+    if (error) vcl->aside = NULL;
     return error ? vd__cl_fail(error, "clCreateCommandQueue on '%s'", dev->info.name) : VD_OK;
 }
 
@@ -6280,6 +6346,11 @@ static vd_result vd__cl_device_open(vd__driver *driver, int index, uint64_t disa
     result = vd__cl_device_start(dev, place);
     if (result) vd__cl_device_close(dev);
     return result;
+}
+
+static void vd__cl_device_idle(vd__device *dev) {
+    const vd__cl_device *vcl = vd__cl_device_of(dev);
+    for (uint32_t i = 0; i < dev->queue_count; i++) vcl->cl->clFinish(vcl->queues[i].handle);
 }
 
 static void vd__cl_device_close(vd__device *dev) {
@@ -6387,7 +6458,7 @@ static vd_result vd__cl_block_import(vd__device *dev, vd__block *block, const vd
     if (need->sharing == VD__SHARE_OBJECT) return vd__cl_block_import_object(vcl, block, vd__cl_unpack(from->handle), offset);
     vd__cl_mem object = vcl->cl->clCreateBuffer(vcl->context, VD__CL_MEM_READ_WRITE | VD__CL_MEM_USE_HOST_PTR, (size_t)block->size,
         (void *)(uintptr_t)from->handle, &error);
-    block->native[0] = block->native[1] = (uintptr_t)object;
+    block->native[0] = block->native[1] = error ? 0 : (uintptr_t)object;
     return error ? vd__cl_fail(error, "clCreateBuffer of %llu bytes of the host's", VD__U(block->size)) : VD_OK;
 }
 
@@ -6463,6 +6534,7 @@ static vd_result vd__cl_memory_bind(vd__device *dev, vd__memory *m) {
         return error ? vd__cl_fail(error, "clRetainMemObject") : VD_OK;
     }
     m->native[0] = (uintptr_t)vd__cl_part(vd__cl_device_of(dev), m->block, m->offset, m->size, &error);
+    if (error) m->native[0] = 0;
     return error ? vd__cl_fail(error, "clCreateSubBuffer of %llu bytes at %llu", VD__U(m->size), VD__U(m->offset)) : VD_OK;
 }
 
@@ -6651,12 +6723,14 @@ static vd_result vd__cl_kernel_find(const vd__cl_device *vcl, const vd_kernel_de
     int32_t error = 0;
     if (desc->entry) {
         kernel->handle = vcl->cl->clCreateKernel(kernel->program, desc->entry, &error);
+        if (error) kernel->handle = NULL;
         if (error == VD__CL_INVALID_KERNEL_NAME) return vd__fail(VD_ERROR_COMPILE, "OpenCL: the program has no kernel '%s'", desc->entry);
         return error ? vd__cl_fail(error, "clCreateKernel '%s'", desc->entry) : VD_OK;
     }
     error = vcl->cl->clCreateKernelsInProgram(kernel->program, 0, NULL, &count);
     if (!error && count != 1) return vd__fail(VD_ERROR_COMPILE, "OpenCL: the program has %u kernels, and `entry` does not say which", count);
     if (!error) error = vcl->cl->clCreateKernelsInProgram(kernel->program, 1, &kernel->handle, NULL);
+    if (error) kernel->handle = NULL;
     return error ? vd__cl_fail(error, "clCreateKernelsInProgram") : VD_OK;
 }
 
@@ -6665,18 +6739,19 @@ static vd_result vd__cl_kernel_check(const vd__cl_device *vcl, const vd_kernel_d
     uint32_t count = 0, wanted = kernel->binding_count + (kernel->value_bytes ? 1 : 0);
     const uint32_t *size = desc->local_size;
     size_t fixed[3] = { 0, 0, 0 }, most = 0;
-    vcl->cl->clGetKernelInfo(kernel->handle, VD__CL_KERNEL_NUM_ARGS, sizeof count, &count, NULL);
+    int32_t error = vcl->cl->clGetKernelInfo(kernel->handle, VD__CL_KERNEL_NUM_ARGS, sizeof count, &count, NULL);
+    if (!error) error = vcl->cl->clGetKernelWorkGroupInfo(kernel->handle, vcl->id, VD__CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof fixed, fixed, NULL);
+    if (!error) error = vcl->cl->clGetKernelWorkGroupInfo(kernel->handle, vcl->id, VD__CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL);
+    if (error) return vd__cl_fail(error, "asking for the parameters of the kernel");
     if (count != wanted) {
         return vd__fail(VD_ERROR_INVALID, "OpenCL: the kernel has %u parameters, the desc has %u: %u buffers%s", count, wanted, kernel->binding_count,
             kernel->value_bytes ? " and the block of values" : "");
     }
-    vcl->cl->clGetKernelWorkGroupInfo(kernel->handle, vcl->id, VD__CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof fixed, fixed, NULL);
     if (fixed[0] && (fixed[0] != size[0] || fixed[1] != size[1] || fixed[2] != size[2])) {
         return vd__fail(VD_ERROR_INVALID, "OpenCL: local size %u x %u x %u in the desc, %u x %u x %u in the program", size[0], size[1], size[2],
             (unsigned)fixed[0], (unsigned)fixed[1], (unsigned)fixed[2]);
     }
     if (fixed[0]) return VD_OK; /* the compiler saw to it; NVIDIA's answer to the next question is the 256 of kernels that do not say their size */
-    vcl->cl->clGetKernelWorkGroupInfo(kernel->handle, vcl->id, VD__CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL);
     if (!most || (uint64_t)size[0] * size[1] * size[2] <= most) return VD_OK;
     return vd__fail(VD_ERROR_UNSUPPORTED, "OpenCL: a local size of %u x %u x %u, with what the kernel needs the device can run %u invocations", size[0],
         size[1], size[2], (unsigned)most);
@@ -7077,7 +7152,9 @@ static vd_result vd__cl_queue_submit(vd__device *dev, uint32_t queue, const vd__
     if (error) return vd__cl_fail(error, "clEnqueueBarrierWithWaitList");
     vd_result result = vc ? vd__cl_play(vcl, q->handle, vc, &event) : VD_OK;
     if (vc) vd__cl_commands_clear(vcl, vc);
+    if (result) event = NULL; /* the command that failed may have left anything there */
     if (!result && !event) error = vcl->cl->clEnqueueMarkerWithWaitList(q->handle, 0, NULL, &event);
+    if (error) event = NULL;
     if (!result && !error) error = vcl->cl->clFlush(q->handle);
     if (VD__UNLIKELY(result || error)) return vd__cl_queue_abandon(vcl, q, event, result, error);
     vd__mutex_lock(&q->lock);
@@ -7313,11 +7390,11 @@ static vd_result vd__open_listed(vd_context *ctx, const vd_context_desc *desc, u
     vd_result r = VD_OK;
     uint32_t opened = 0;
     for (; opened < ctx->machine_count && !r; opened++) {
-        int index = desc->devices[opened] - 1;
-        if (index < 0 || index >= count)
-            r = vd__fail(VD_ERROR_NO_DEVICE, "devices[%u] of the desc is %d (1 + index); %s has %d", (unsigned)opened, index + 1, ctx->driver.backend->name,
+        int number = desc->devices[opened];
+        if (number < 1 || number > count)
+            r = vd__fail(VD_ERROR_NO_DEVICE, "devices[%u] of the desc is %d (1 + index); %s has %d", (unsigned)opened, number, ctx->driver.backend->name,
                          count);
-        else r = vd__open_machine(&ctx->machines[opened], desc, index, disable);
+        else r = vd__open_machine(&ctx->machines[opened], desc, number - 1, disable);
         if (r) break;
     }
     while (r && opened) ctx->driver.backend->device_close(&ctx->machines[--opened].device);
@@ -11912,8 +11989,9 @@ VD_API void vd_context_destroy(vd_context *ctx) {
     for (uint32_t i = 0; i < ctx->queue_count; i++) vd__queue_flush(&ctx->queues[i]);
     vd__unlock_all(ctx);
     for (uint32_t i = 0; i < ctx->queue_count; i++) {
-        vd__queue_wait(&ctx->queues[i], ctx->queues[i].submitted, VD_FOREVER);
-        vd__store64(&ctx->queues[i].completed, UINT64_MAX); /* reached, or the device is lost */
+        vd__queue *q = &ctx->queues[i];
+        if (vd__queue_wait(q, q->submitted, VD_FOREVER)) ctx->driver.backend->device_idle(q->device);
+        vd__store64(&q->completed, UINT64_MAX); /* reached, or the device is lost */
     }
     vd__output_close(ctx);
     vd__context_leftovers(ctx);

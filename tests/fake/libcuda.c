@@ -26,7 +26,7 @@ typedef struct node { address to, from; size_t size; unsigned word; bool launch;
 static struct {
     int devices, version, stall;       /* stall: timelines stay as they are, streams are not ready */
     int fault;                         /* what every call for the device gives from now on */
-    char fail_call[64];                /* this one fails with fail_result, after fail_after that work */
+    char fail_call[64];                /* this one ("*": any that makes or does something) fails with fail_result, after fail_after that work */
     int fail_result, fail_after;
     int values;                        /* streams write values */
     long launches, blits, compiles, contexts, live;
@@ -38,8 +38,9 @@ static struct {
     void *captured;
     unsigned capturing_thread;
     long forbidden, node_count;        /* calls that a capture forbids */
+    long garbage;                      /* what a failed call left was handed back */
     node nodes[NODES];
-} fake = { 2, 12040, 0, 0, "", 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, "", { { 0, 0, false } }, 0, 0, NULL, 0, 0, 0, { { 0, 0, 0, 0, false } } };
+} fake = { 2, 12040, 0, 0, "", 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, "", { { 0, 0, false } }, 0, 0, NULL, 0, 0, 0, 0, { { 0, 0, 0, 0, false } } };
 
 static __thread void *stack[16];
 static __thread int depth;
@@ -64,13 +65,21 @@ static int unsafe(void) {
     return CAPTURE_UNSUPPORTED;
 }
 
+/* What gives something back: a program can do nothing about its failure. */
+static bool gives_back(const char *call) {
+    return strstr(call, "Free") || strstr(call, "Destroy") || strstr(call, "Unload") || strstr(call, "Release") || strstr(call, "PopCurrent");
+}
+
 static int refused(const char *call) {
     if (fake.fault) return fake.fault;
-    if (strcmp(call, fake.fail_call)) return 0;
+    if (strcmp(call, fake.fail_call) && (strcmp(fake.fail_call, "*") || gives_back(call))) return 0;
     if (fake.fail_after-- > 0) return 0;
     fake.fail_call[0] = 0;
     return fake.fail_result;
 }
+
+/* What a failed call leaves in its output. */
+#define GARBAGE ((void *)(uintptr_t)0xdbdbdbdbdbdbdbdb)
 
 /* Calls that need a context; all others only ask whether they were told to fail. */
 #define NEEDS_CONTEXT do { int refused_ = depth ? refused(__func__) : INVALID_CONTEXT; if (refused_) return refused_; } while (0)
@@ -180,13 +189,14 @@ API int cuMemAlloc_v2(address *at, size_t size) {
 API int cuMemFree_v2(address at) { NEEDS_CONTEXT; MAY_SPOIL; return block_free((uintptr_t)at); }
 API int cuMemHostAlloc(void **memory, size_t size, unsigned flags) {
     uintptr_t block = 0;
+    *memory = GARBAGE;
     NEEDS_CONTEXT;
     MAY_SPOIL;
     int result = flags == 3 ? block_make(size, &block) : INVALID_VALUE;
     *memory = (void *)block;
     return result;
 }
-API int cuMemFreeHost(void *memory) { NEEDS_CONTEXT; MAY_SPOIL; return block_free((uintptr_t)memory); }
+API int cuMemFreeHost(void *memory) { NEEDS_CONTEXT; MAY_SPOIL; fake.garbage += memory == GARBAGE; return block_free((uintptr_t)memory); }
 API int cuMemHostGetDevicePointer_v2(address *at, void *memory, unsigned flags) {
     NEEDS_CONTEXT;
     *at = (uintptr_t)memory;
@@ -269,6 +279,7 @@ static int asked(void *stream) {
 
 API int cuStreamCreate(void **stream, unsigned flags) {
     int i = 0;
+    *stream = GARBAGE;
     NEEDS_CONTEXT;
     MAY_SPOIL;
     lock();
@@ -281,6 +292,7 @@ API int cuStreamCreate(void **stream, unsigned flags) {
 }
 API int cuStreamDestroy_v2(void *stream) {
     NEEDS_CONTEXT;
+    if (stream == GARBAGE) fake.garbage++;
     if (!is_stream(stream)) return INVALID_VALUE;
     lock();
     --*(char *)stream;
@@ -304,13 +316,20 @@ API int cuStreamWaitEvent(void *stream, void *event, unsigned flags) {
     return event == &an_event && !flags ? 0 : INVALID_VALUE;
 }
 API int cuEventCreate(void **event, unsigned flags) {
+    *event = GARBAGE;
     NEEDS_CONTEXT;
     MAY_SPOIL;
     *event = &an_event;
     count(&fake.live, 1);
     return flags == 2 ? 0 : INVALID_VALUE;
 }
-API int cuEventDestroy_v2(void *event) { NEEDS_CONTEXT; count(&fake.live, -1); return event == &an_event ? 0 : INVALID_VALUE; }
+API int cuEventDestroy_v2(void *event) {
+    NEEDS_CONTEXT;
+    if (event == GARBAGE) fake.garbage++;
+    if (event != &an_event) return INVALID_VALUE;
+    count(&fake.live, -1);
+    return 0;
+}
 API int cuEventRecord(void *event, void *stream) {
     NEEDS_CONTEXT;
     event_captured = fake.capture && stream == fake.captured;
@@ -396,6 +415,7 @@ typedef struct module { char *text; char *functions[FUNCTIONS]; unsigned count; 
 
 API int cuModuleLoadDataEx(void **out, const void *image, unsigned settings, int *options, void **values) {
     const char *text = (const char *)image, ptx[] = ".version";
+    *out = GARBAGE;
     NEEDS_CONTEXT;
     MAY_SPOIL;
     if (settings != 2 || options[0] != 5 || options[1] != 6) return INVALID_VALUE;
@@ -414,6 +434,7 @@ API int cuModuleLoadDataEx(void **out, const void *image, unsigned settings, int
 API int cuModuleUnload(void *m) {
     NEEDS_CONTEXT;
     MAY_SPOIL;
+    if (m == GARBAGE) return fake.garbage++, INVALID_VALUE;
     free(((module *)m)->text);
     free(m);
     count(&fake.live, -1);
@@ -537,7 +558,8 @@ API void fake_devices(int devices, int values) { fake.devices = devices; fake.va
 API long fake_count(const char *what) {
     const struct { const char *name; long value; } all[] = { { "launches", fake.launches }, { "blits", fake.blits }, { "compiles", fake.compiles },
         { "contexts", fake.contexts }, { "live", fake.live }, { "bytes", (long)fake.launch_bytes }, { "shared", (long)fake.launch_shared },
-        { "forbidden", fake.forbidden }, { "nodes", fake.node_count } };
+        { "forbidden", fake.forbidden }, { "nodes", fake.node_count },
+        { "garbage", fake.garbage }, { "armed", fake.fail_call[0] != 0 } };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (!strcmp(what, all[i].name)) return all[i].value;
     return -1;

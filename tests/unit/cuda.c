@@ -47,7 +47,8 @@ static int teardown(void **state) {
     fake_stall(0);
     fake_fail("", 0, 0);
     if (fake_count("live") || fake_count("contexts")) print_error("%ld objects, %ld contexts are left\n", fake_count("live"), fake_count("contexts"));
-    return fake_count("live") || fake_count("contexts") || !fake_pop(&context);
+    if (fake_count("garbage")) print_error("outputs of failed calls were handed back %ld times\n", fake_count("garbage"));
+    return fake_count("live") || fake_count("contexts") || fake_count("garbage") || !fake_pop(&context);
 }
 
 static vd_result open_context(vd_context **ctx, const char *cache, const vd_allocator *allocator) {
@@ -846,6 +847,48 @@ static void host_memory_that_runs_out(void **state) {
     }
 }
 
+/* Two queues, a buffer, a kernel, a transfer. */
+static vd_result use_all(void) {
+    vd_context_desc desc;
+    vd_context *ctx = NULL;
+    float out[100];
+    memset(&desc, 0, sizeof desc);
+    desc.backend = VD_BACKEND_CUDA;
+    desc.queues = 2;
+    vd_result r = vd_context_create(&desc, &ctx);
+    if (r) return r;
+    vd_buffer x = unit_buffer(ctx, "x", VD_F32, 100, NULL);
+    vd_kernel k = x.id ? text_kernel(ctx, VD_CODE_CUDA, scale, 0, NULL) : (vd_kernel){ 0 };
+    r = k.id ? vd_run(ctx, k, 100, vd_b(x), vd_f32(1)) : vd_error_result();
+    if (!r) r = vd_fill(vd_immediate(ctx, 0, 1), x, 0, 16, NULL, 0);
+    if (!r) r = vd_buffer_read(ctx, x, 0, out, VD_WHOLE);
+    if (!r) r = vd_wait_idle(ctx);
+    vd_context_destroy(ctx);
+    return r;
+}
+
+/* One call after the other is refused, with garbage for its output; teardown sees what was left or handed back. */
+static void every_call_is_refused_once(void **state) {
+    (void)state;
+    int errors = 0, n = 0;
+    bool armed = false;
+    for (; !armed; n++) {
+        assert_in_range(n, 0, 10000);
+        fake_fail("*", 2, n);
+        alarm(60);
+        vd_result r = use_all();
+        alarm(0);
+        armed = fake_count("armed") != 0;
+        fake_fail("", 0, 0);
+        if (armed) assert_int_equal(r, VD_OK);
+        if (fake_count("live") || fake_count("garbage")) fail_msg("call %d: %ld left, %ld garbage", n, fake_count("live"), fake_count("garbage"));
+        errors += r != VD_OK;
+    }
+    print_message("# %d calls, %d errors\n", n - 1, errors);
+    assert_true(errors > 10);
+    assert_int_equal(use_all(), VD_OK);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(int argc, char **argv) {
@@ -860,7 +903,7 @@ int main(int argc, char **argv) {
         CASE(a_broken_capture), CASE(a_kernel_gets_its_block),
         CASE(code_of_every_kind), CASE(texts_that_do_not_fit), CASE(shared_memory_beyond_what_is_declared), CASE(buffers_come_by_address),
         CASE(compiled_code_is_kept), CASE(a_submission_that_fails), CASE(a_device_that_is_lost), CASE(a_lost_device_is_noticed_by_polls),
-        CASE(host_memory_that_runs_out),
+        CASE(host_memory_that_runs_out), CASE(every_call_is_refused_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,382 @@
+/* Every call of a program on Vulkan that a driver may refuse is refused once, from then on, and with a lost device. Outputs of refused calls are filled with
+   garbage. The program must come to an end, must not hand garbage back to the driver, must report an error or have the right result, and must destroy all it
+   made. The library gets the driver through desc.get_instance_proc_addr. */
+#define _POSIX_C_SOURCE 200809L
+#include "vkdispatch.h"
+#include "vkdispatch_codegen.h"
+
+#include <dlfcn.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+#define VK_NO_PROTOTYPES
+#include <vulkan/vulkan_core.h>
+
+/* ---- the driver ---- */
+
+typedef enum manner { ONCE, FOR_EVER, LOST, MANNERS } manner;
+static const char *const manner_names[] = { "once", "for ever", "lost" };
+
+static struct {
+    PFN_vkGetInstanceProcAddr instance_proc;
+    PFN_vkGetDeviceProcAddr device_proc;
+    manner manner;
+    long calls, refuse;        /* calls so far; the number of the call that is refused, 0: none */
+    const char *name;          /* of the call that was refused */
+    long live, garbage;        /* objects; garbage that came back */
+} driver;
+
+static VkResult refused(const char *name) {
+    driver.calls++;
+    bool now = driver.calls == driver.refuse, again = driver.manner != ONCE && driver.name && !strcmp(driver.name, name);
+    if (now) driver.name = name;
+    if (!now && !again) return VK_SUCCESS;
+    return driver.manner == LOST ? VK_ERROR_DEVICE_LOST : VK_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+static void poison(void *out, size_t size) { memset(out, 0xdb, size); }
+
+static void destroyed(uint64_t handle) {
+    if (handle == 0xdbdbdbdbdbdbdbdbu) driver.garbage++;
+    else if (handle) driver.live--;
+}
+
+/* name, parameters, arguments, the output and its size */
+#define MAKERS(X) \
+    X(vkCreateInstance, (const VkInstanceCreateInfo *a, const VkAllocationCallbacks *b, VkInstance *out), (a, b, out)) \
+    X(vkCreateDevice, (VkPhysicalDevice a, const VkDeviceCreateInfo *b, const VkAllocationCallbacks *c, VkDevice *out), (a, b, c, out)) \
+    X(vkCreateSemaphore, (VkDevice a, const VkSemaphoreCreateInfo *b, const VkAllocationCallbacks *c, VkSemaphore *out), (a, b, c, out)) \
+    X(vkAllocateMemory, (VkDevice a, const VkMemoryAllocateInfo *b, const VkAllocationCallbacks *c, VkDeviceMemory *out), (a, b, c, out)) \
+    X(vkCreateBuffer, (VkDevice a, const VkBufferCreateInfo *b, const VkAllocationCallbacks *c, VkBuffer *out), (a, b, c, out)) \
+    X(vkCreateShaderModule, (VkDevice a, const VkShaderModuleCreateInfo *b, const VkAllocationCallbacks *c, VkShaderModule *out), (a, b, c, out)) \
+    X(vkCreatePipelineCache, (VkDevice a, const VkPipelineCacheCreateInfo *b, const VkAllocationCallbacks *c, VkPipelineCache *out), (a, b, c, out)) \
+    X(vkCreatePipelineLayout, (VkDevice a, const VkPipelineLayoutCreateInfo *b, const VkAllocationCallbacks *c, VkPipelineLayout *out), (a, b, c, out)) \
+    X(vkCreateComputePipelines, (VkDevice a, VkPipelineCache b, uint32_t c, const VkComputePipelineCreateInfo *d, const VkAllocationCallbacks *e, \
+                                 VkPipeline *out), (a, b, c, d, e, out)) \
+    X(vkCreateDescriptorSetLayout, (VkDevice a, const VkDescriptorSetLayoutCreateInfo *b, const VkAllocationCallbacks *c, VkDescriptorSetLayout *out), \
+      (a, b, c, out)) \
+    X(vkCreateDescriptorPool, (VkDevice a, const VkDescriptorPoolCreateInfo *b, const VkAllocationCallbacks *c, VkDescriptorPool *out), (a, b, c, out)) \
+    X(vkCreateCommandPool, (VkDevice a, const VkCommandPoolCreateInfo *b, const VkAllocationCallbacks *c, VkCommandPool *out), (a, b, c, out))
+
+/* Those whose output is no object to destroy. */
+#define GETTERS(X) \
+    X(vkEnumerateInstanceVersion, (uint32_t *out), (out)) \
+    X(vkEnumerateInstanceExtensionProperties, (const char *a, uint32_t *out, VkExtensionProperties *b), (a, out, b)) \
+    X(vkEnumerateInstanceLayerProperties, (uint32_t *out, VkLayerProperties *a), (out, a)) \
+    X(vkEnumeratePhysicalDevices, (VkInstance a, uint32_t *out, VkPhysicalDevice *b), (a, out, b)) \
+    X(vkEnumerateDeviceExtensionProperties, (VkPhysicalDevice a, const char *b, uint32_t *out, VkExtensionProperties *c), (a, b, out, c)) \
+    X(vkGetSemaphoreCounterValue, (VkDevice a, VkSemaphore b, uint64_t *out), (a, b, out)) \
+    X(vkMapMemory, (VkDevice a, VkDeviceMemory b, VkDeviceSize c, VkDeviceSize d, VkMemoryMapFlags e, void **out), (a, b, c, d, e, out)) \
+    X(vkAllocateDescriptorSets, (VkDevice a, const VkDescriptorSetAllocateInfo *b, VkDescriptorSet *out), (a, b, out)) \
+    X(vkAllocateCommandBuffers, (VkDevice a, const VkCommandBufferAllocateInfo *b, VkCommandBuffer *out), (a, b, out)) \
+    X(vkGetMemoryFdKHR, (VkDevice a, const VkMemoryGetFdInfoKHR *b, int *out), (a, b, out))
+
+#define ACTIONS(X) \
+    X(vkQueueSubmit, (VkQueue a, uint32_t b, const VkSubmitInfo *c, VkFence d), (a, b, c, d)) \
+    X(vkFlushMappedMemoryRanges, (VkDevice a, uint32_t b, const VkMappedMemoryRange *c), (a, b, c)) \
+    X(vkInvalidateMappedMemoryRanges, (VkDevice a, uint32_t b, const VkMappedMemoryRange *c), (a, b, c)) \
+    X(vkBindBufferMemory, (VkDevice a, VkBuffer b, VkDeviceMemory c, VkDeviceSize d), (a, b, c, d)) \
+    X(vkResetCommandPool, (VkDevice a, VkCommandPool b, VkCommandPoolResetFlags c), (a, b, c)) \
+    X(vkBeginCommandBuffer, (VkCommandBuffer a, const VkCommandBufferBeginInfo *b), (a, b)) \
+    X(vkEndCommandBuffer, (VkCommandBuffer a), (a))
+
+/* Those that wait even if they fail: with a lost device work has ended too, and vkDeviceWaitIdle is what a program does last. */
+#define WAITS(X) \
+    X(vkDeviceWaitIdle, (VkDevice a), (a)) \
+    X(vkWaitSemaphores, (VkDevice a, const VkSemaphoreWaitInfo *b, uint64_t c), (a, b, c))
+
+#define DESTROYERS(X) \
+    X(vkDestroySemaphore, VkSemaphore) \
+    X(vkFreeMemory, VkDeviceMemory) \
+    X(vkDestroyBuffer, VkBuffer) \
+    X(vkDestroyShaderModule, VkShaderModule) \
+    X(vkDestroyPipelineCache, VkPipelineCache) \
+    X(vkDestroyPipelineLayout, VkPipelineLayout) \
+    X(vkDestroyPipeline, VkPipeline) \
+    X(vkDestroyDescriptorSetLayout, VkDescriptorSetLayout) \
+    X(vkDestroyDescriptorPool, VkDescriptorPool) \
+    X(vkDestroyCommandPool, VkCommandPool)
+
+#define POINTER(name) static PFN_##name real_##name;
+#define POINTER_3(name, parameters, arguments) POINTER(name)
+#define POINTER_2(name, type) POINTER(name)
+MAKERS(POINTER_3) GETTERS(POINTER_3) ACTIONS(POINTER_3) WAITS(POINTER_3) DESTROYERS(POINTER_2) POINTER(vkDestroyInstance) POINTER(vkDestroyDevice)
+
+#define MAKER(name, parameters, arguments) \
+    static VKAPI_ATTR VkResult VKAPI_CALL fault_##name parameters { \
+        VkResult result = refused(#name); \
+        if (result) poison(out, sizeof *out); \
+        else if ((result = real_##name arguments) >= 0) driver.live++; \
+        return result; \
+    }
+MAKERS(MAKER)
+
+#define GETTER(name, parameters, arguments) \
+    static VKAPI_ATTR VkResult VKAPI_CALL fault_##name parameters { \
+        VkResult result = refused(#name); \
+        if (result) poison(out, sizeof *out); \
+        return result ? result : real_##name arguments; \
+    }
+GETTERS(GETTER)
+
+#define ACTION(name, parameters, arguments) \
+    static VKAPI_ATTR VkResult VKAPI_CALL fault_##name parameters { \
+        VkResult result = refused(#name); \
+        return result ? result : real_##name arguments; \
+    }
+ACTIONS(ACTION)
+
+#define WAIT(name, parameters, arguments) \
+    static VKAPI_ATTR VkResult VKAPI_CALL fault_##name parameters { \
+        VkResult result = refused(#name), real = real_##name arguments; \
+        return result ? result : real; \
+    }
+WAITS(WAIT)
+
+#define DESTROYER(name, type) \
+    static VKAPI_ATTR void VKAPI_CALL fault_##name(VkDevice device, type handle, const VkAllocationCallbacks *callbacks) { \
+        destroyed((uint64_t)handle); \
+        if ((uint64_t)handle != 0xdbdbdbdbdbdbdbdbu) real_##name(device, handle, callbacks); \
+    }
+DESTROYERS(DESTROYER)
+
+static VKAPI_ATTR void VKAPI_CALL fault_vkDestroyInstance(VkInstance instance, const VkAllocationCallbacks *callbacks) {
+    destroyed((uint64_t)(uintptr_t)instance);
+    real_vkDestroyInstance(instance, callbacks);
+}
+
+static VKAPI_ATTR void VKAPI_CALL fault_vkDestroyDevice(VkDevice device, const VkAllocationCallbacks *callbacks) {
+    destroyed((uint64_t)(uintptr_t)device);
+    real_vkDestroyDevice(device, callbacks);
+}
+
+/* The function in place of one of the driver's. */
+static PFN_vkVoidFunction replaced(const char *name, PFN_vkVoidFunction real) {
+    if (!real) return NULL;
+#define REPLACE(call) if (!strcmp(name, #call)) { real_##call = (PFN_##call)real; return (PFN_vkVoidFunction)fault_##call; }
+#define REPLACE_3(call, parameters, arguments) REPLACE(call)
+#define REPLACE_2(call, type) REPLACE(call)
+    MAKERS(REPLACE_3)
+    GETTERS(REPLACE_3)
+    ACTIONS(REPLACE_3)
+    WAITS(REPLACE_3)
+    DESTROYERS(REPLACE_2)
+    REPLACE(vkDestroyInstance)
+    REPLACE(vkDestroyDevice)
+    return real;
+}
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_proc(VkDevice device, const char *name) { return replaced(name, driver.device_proc(device, name)); }
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL instance_proc(VkInstance instance, const char *name) {
+    PFN_vkVoidFunction real = driver.instance_proc(instance, name);
+    if (strcmp(name, "vkGetDeviceProcAddr") != 0) return replaced(name, real);
+    driver.device_proc = (PFN_vkGetDeviceProcAddr)real;
+    return (PFN_vkVoidFunction)device_proc;
+}
+
+/* ---- the program ---- */
+
+enum { COUNT = 1000 };
+
+static vd_kernel make_kernel(vd_context *ctx, vc_kernel **builder) {
+    vc_kernel_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.name = "triple";
+    desc.buffers = vd_device(ctx, 0)->features & VD_FEATURE_ADDRESS ? VC_BUFFERS_ADDRESS : VC_BUFFERS_BINDING;
+    *builder = vc_begin(&desc);
+    vc_ref x = vc_buffer(*builder, "x", VC_U32, VC_READ_WRITE);
+    vc_val by = vc_param(*builder, "by", VC_U32);
+    VC_EACH(*builder, i) { vc_store(x, i, vc_mul(vc_load(x, i), by)); }
+    return vd_kernel_build(ctx, *builder);
+}
+
+/* Commands in a list of its own and in the immediate ones of two queues; VD_OK: out has the result. */
+static vd_result use_context(vd_context *ctx, vd_kernel kernel, uint32_t *out) {
+    static uint32_t numbers[COUNT], seven[COUNT];
+    vd_buffer_desc desc;
+    memset(&desc, 0, sizeof desc);
+    for (uint32_t i = 0; i < COUNT; i++) numbers[i] = i;
+    for (uint32_t i = 0; i < COUNT; i++) seven[i] = 7;
+    desc.type = VD_U32;
+    desc.shape[0] = COUNT;
+    desc.data = numbers;
+    vd_buffer a = vd_buffer_create(ctx, &desc);
+    if (!a.id) return vd_error_result();
+    desc.data = NULL;
+    vd_buffer b = vd_buffer_create(ctx, &desc);
+    if (!b.id) return vd_error_result();
+    vd_result r = vd_run(ctx, kernel, COUNT, vd_b(a), vd_u32(3));
+    vd_list *list = r ? NULL : vd_list_begin(ctx, NULL);
+    if (!list) return vd_error_result();
+    vd_arg args[2] = { vd_b(b), vd_u32(2) };
+    vd_dispatch_desc dispatch;
+    memset(&dispatch, 0, sizeof dispatch);
+    dispatch.kernel = kernel;
+    dispatch.threads[0] = COUNT;
+    dispatch.args = args;
+    dispatch.arg_count = 2;
+    vd_copy(list, b, 0, a, 0, VD_WHOLE);
+    vd_dispatch(list, &dispatch);
+    vd_submit_desc submit;
+    memset(&submit, 0, sizeof submit);
+    vd_event event;
+    r = vd_submit(list, &submit, &event);
+    if (!r) r = vd_wait(ctx, event, VD_FOREVER);
+    if (r) return r;
+    vd_list *second = vd_immediate(ctx, 0, 1);
+    r = second ? vd_write(second, a, 0, seven, 4 * COUNT / 2) : vd_error_result();
+    if (!r) r = vd_copy(second, b, 0, a, 0, 4 * COUNT / 4);
+    if (!r) r = vd_flush(ctx);
+    if (!r) r = vd_buffer_read(ctx, b, 0, out, VD_WHOLE);
+    if (!r) r = vd_wait_idle(ctx);
+    vd_buffer_destroy(ctx, a);
+    return r;
+}
+
+static void check_result(const uint32_t *out) {
+    for (uint32_t i = 0; i < COUNT; i++)
+        if (out[i] != (i < COUNT / 4 ? 7 : 6 * i)) fail_msg("element %u is %u after no error", i, out[i]);
+}
+
+static vd_result run_program(uint64_t disable) {
+    vd_context_desc desc;
+    vd_context *ctx = NULL;
+    vc_kernel *builder = NULL;
+    static uint32_t out[COUNT];
+    memset(&desc, 0, sizeof desc);
+    memset(out, 0, sizeof out);
+    desc.backend = VD_BACKEND_VULKAN;
+    desc.queues = 2;
+    desc.disable = disable;
+    desc.get_instance_proc_addr = (void (*)(void))instance_proc;
+    vd_result r = vd_context_create(&desc, &ctx);
+    if (r) return r;
+    vd_kernel kernel = make_kernel(ctx, &builder);
+    r = kernel.id ? use_context(ctx, kernel, out) : vd_error_result();
+    vc_free(builder);
+    if (!r) check_result(out);
+    vd_context_destroy(ctx);
+    return r;
+}
+
+/* ---- the tests ---- */
+
+static void what_hangs(int signal_number) {
+    char text[200];
+    int length = snprintf(text, sizeof text, "# signal %d at call %ld, %s, refused %s\n", signal_number, driver.refuse, driver.name ? driver.name : "none",
+                          manner_names[driver.manner]);
+    if (write(1, text, (size_t)length)) {}
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+}
+
+static vd_result run_refusing(long refuse, manner how, uint64_t disable) {
+    driver.refuse = refuse;
+    driver.manner = how;
+    driver.name = NULL;
+    driver.calls = 0;
+    alarm(60);
+    vd_result r = run_program(disable);
+    alarm(0);
+    if (driver.live || driver.garbage)
+        fail_msg("call %ld, %s, refused %s: %ld objects are left, garbage was destroyed %ld times; the program ended with %d (%s)", refuse,
+                 driver.name ? driver.name : "none", manner_names[how], driver.live, driver.garbage, (int)r, vd_error_text());
+    return r;
+}
+
+/* Refuses each call of the program in each manner. */
+static void refuse_each(uint64_t disable) {
+    vd_result r = run_refusing(0, ONCE, disable);
+    if (r == VD_ERROR_NO_DEVICE) {
+        print_message("# reason: %s\n", vd_error_text());
+        skip();
+    }
+    assert_int_equal(r, VD_OK);
+    long calls = driver.calls, errors = 0;
+    for (int how = 0; how < MANNERS; how++)
+        for (long n = 1; n <= calls; n++) errors += run_refusing(n, (manner)how, disable) != VD_OK;
+    print_message("# %ld calls, refused in %d manners, %ld errors\n", calls, (int)MANNERS, errors);
+    assert_true(errors > calls);
+    assert_int_equal(run_refusing(0, ONCE, disable), VD_OK);
+}
+
+static void buffers_by_address(void **state) {
+    (void)state;
+    refuse_each(0);
+}
+
+static void buffers_by_binding(void **state) {
+    (void)state;
+    refuse_each(VD_FEATURE_ADDRESS);
+}
+
+static void staging_memory(void **state) {
+    (void)state;
+    refuse_each(VD_FEATURE_MAPPED | VD_FEATURE_COHERENT | VD_FEATURE_CACHED);
+}
+
+/* Nothing but reading the timeline fails, and for ever: by each way of waiting. */
+static void a_timeline_that_cannot_be_read(void **state) {
+    vd_context_desc desc;
+    vd_context *ctx = NULL;
+    vd_buffer_desc numbers;
+    (void)state;
+    memset(&desc, 0, sizeof desc);
+    memset(&numbers, 0, sizeof numbers);
+    numbers.type = VD_U32;
+    numbers.shape[0] = COUNT;
+    desc.backend = VD_BACKEND_VULKAN;
+    desc.get_instance_proc_addr = (void (*)(void))instance_proc;
+    for (int way = 0; way < 3; way++) {
+        driver.refuse = 0;
+        driver.name = NULL;
+        driver.manner = FOR_EVER;
+        vd_result r = vd_context_create(&desc, &ctx);
+        if (r == VD_ERROR_NO_DEVICE) {
+            print_message("# reason: %s\n", vd_error_text());
+            skip();
+        }
+        assert_int_equal(r, VD_OK);
+        vd_buffer b = vd_buffer_create(ctx, &numbers);
+        assert_int_equal(vd_wait_idle(ctx), VD_OK);
+        uint32_t out[4];
+        const void *data = NULL;
+        vd_ticket ticket = { 0 };
+        vd_read_desc read;
+        memset(&read, 0, sizeof read);
+        read.buffer = b;
+        read.size = sizeof out;
+        if (way == 2) assert_int_equal(vd_read_begin(vd_immediate(ctx, 0, 0), &read, &ticket), VD_OK);
+        assert_int_equal(vd_fill(vd_immediate(ctx, 0, 0), b, 0, VD_WHOLE, NULL, 0), VD_OK);
+        assert_int_equal(vd_flush(ctx), VD_OK);
+        driver.name = "vkGetSemaphoreCounterValue";
+        alarm(60);
+        if (way == 0) r = vd_wait_idle(ctx);
+        if (way == 1) r = vd_buffer_read(ctx, b, 0, out, sizeof out);
+        while (way == 2 && (r = vd_read_ready(ctx, ticket, 0, &data)) == VD_TIMEOUT) {}
+        alarm(0);
+        assert_int_equal(r, VD_ERROR_DEVICE_LOST);
+        vd_context_destroy(ctx);
+        assert_int_equal(driver.live, 0);
+    }
+}
+
+int main(void) {
+    void *library = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL), *found = library ? dlsym(library, "vkGetInstanceProcAddr") : NULL;
+    if (!found) {
+        printf("# reason: there is no libvulkan.so.1\nok 1 - faults on vulkan # SKIP all of its tests\n1..1\n");
+        return 0;
+    }
+    memcpy(&driver.instance_proc, &found, sizeof found);
+    signal(SIGALRM, what_hangs);
+    signal(SIGSEGV, what_hangs);
+    const struct CMUnitTest tests[] = { cmocka_unit_test(buffers_by_address), cmocka_unit_test(buffers_by_binding), cmocka_unit_test(staging_memory),
+                                        cmocka_unit_test(a_timeline_that_cannot_be_read) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
