@@ -131,8 +131,9 @@
    halves or quarters of as many elements. Zeros around a signal are not read, results that are not wanted not computed along the axes that are left. Channels
    or several kernels take a first axis that one kernel can do, or its parts; where the range wraps, one of primes up to 31.
    A real signal of n elements in the last dimension is transformed as n / 2 complex numbers and more, half of the period of signal and kernel, if the range
-   does not wrap or the kernel is shorter than about half the signal. Otherwise, and with a filter, it is transformed as n complex numbers whose imaginary part
-   is zero, or with desc.pack_rows is that of another group.
+   does not wrap or the kernel is shorter than about half the signal. Otherwise images and cubes that do not fit into one kernel take real transforms along
+   that dimension. One-dimensional and small ones, and all with a filter, are transformed as n complex numbers whose imaginary part is zero, or with
+   desc.pack_rows is that of another group.
 
    Reductions. vd_reduce_create takes a shape, the axes to reduce, an operation or a function that is one and, if wanted, a function that maps each element
    first; vd_reduce_run takes one dispatch, in which the last workgroup to finish combines what the others left. The order of operations depends on the plan
@@ -321,10 +322,11 @@ typedef struct vd_convolve_desc {
                                 the others along the transforms, whose lengths vd_convolve_explain tells */
     void *hook_user;
     vd_fft_rigor rigor;      /* of what vd_convolve_run runs */
-    bool pack_rows;          /* of real ones, transform two groups of the batch as real and imaginary part of one complex signal. It is faster and takes less
-                                memory where the range wraps and the kernel is about as long as the signal, or with a filter. The two groups are then not
-                                independent: each has an absolute error proportional to the larger of the two, a NaN or an infinity in one spreads to the
-                                other, and equal groups may give different bits. Default: each group is computed from its own elements alone */
+    bool pack_rows;          /* of real ones, transform two groups of the batch as real and imaginary part of one complex signal. This halves the arithmetic
+                                of one dimension and of small images if the range wraps and the kernel is about as long as the signal, and with a filter
+                                that of all. The two groups are then not independent: each has an absolute error proportional to the larger of the two, a
+                                NaN or an infinity in one spreads to the other, and equal groups may give different bits. Default: each group is computed
+                                from its own elements alone */
 } vd_convolve_desc;
 
 VD_API vd_convolve *vd_convolve_create(vd_context *ctx, const vd_convolve_desc *desc); /* NULL on failure */
@@ -1245,7 +1247,7 @@ typedef struct vd__fft_convolution {
 /* Between axes the numbers lie in OUT, or in MIDDLE where OUT is of another type than the arithmetic, lacks some of the indices, gets nothing or has to
    stay as it is; between the two passes of a long axis in TEMP, and before a third one, or behind the
    product of a convolution with several channels or kernels, in FOLD. Of VD_FFT_REAL, IN are the reals and OUT the bins, in both
-   directions. */
+   directions, but of a convolution reals both. */
 typedef enum vd__fft_place { VD__FFT_IN, VD__FFT_OUT, VD__FFT_TEMP, VD__FFT_MIDDLE, VD__FFT_FOLD, VD__FFT_PLACES } vd__fft_place;
 
 /* What a pass does for a real transform; zeros: nothing. */
@@ -2336,15 +2338,18 @@ static bool vd__fft_plan_image(vd_fft *p) {
     return vd__fft_plan_middle(p, VD__FFT_IN, VD__FFT_OUT, p->axes & ~2u, true);
 }
 
+static bool vd__real_plan_way(vd_fft *p, vd__fft_route *r, const vd__fft_leg *leg, bool back);
+
 /* There or back along an axis. */
 static bool vd__fft_plan_way(vd_fft *p, uint32_t axis, vd__fft_place from, vd__fft_place to) {
     const vd__fft_convolution *c = &p->convolution;
     vd__fft_route *r = &p->route[0];
     uint32_t i, before = r->count;
+    bool real = p->kind == VD_FFT_REAL && axis == p->real_axis;
     vd__fft_leg leg;
     memset(&leg, 0, sizeof leg);
     leg.axis = axis;
-    leg.n = p->shape[axis];
+    leg.n = real ? p->real_length : p->shape[axis];
     leg.from = from;
     leg.to = to;
     leg.in_stride = p->layout[from].stride[axis];
@@ -2353,7 +2358,7 @@ static bool vd__fft_plan_way(vd_fft *p, uint32_t axis, vd__fft_place from, vd__f
     leg.filled = c->back ? leg.n : p->layout[VD__FFT_IN].count[axis];
     leg.kept = c->back ? p->layout[VD__FFT_OUT].count[axis] : leg.n;
     p->shape[0] = c->batch * (c->back ? c->kernels : c->channels);
-    if (!vd__fft_plan_leg(p, r, &leg)) return false;
+    if (real ? !vd__real_plan_way(p, r, &leg, c->back) : !vd__fft_plan_leg(p, r, &leg)) return false;
     for (i = before; i < r->count; i++) r->pass[i].inverse = c->back;
     return true;
 }
@@ -2426,7 +2431,7 @@ static bool vd__fft_plan_in_parts(vd_fft *p, vd__fft_place between, vd__fft_plac
     vd__fft_convolution *c = &p->convolution;
     uint32_t near = p->dimensions - 1, with = p->dimensions == 4 ? 4 : 0;
     uint64_t most = p->device.wide ? VD__FFT_POINTS / 2 : VD__FFT_POINTS;
-    bool ok = p->dimensions > 2 && p->shape[1] % c->parts == 0 && p->shape[1] > c->parts && c->parts <= VD__FFT_RADIX;
+    bool ok = p->kind != VD_FFT_REAL && p->dimensions > 2 && p->shape[1] % c->parts == 0 && p->shape[1] > c->parts && c->parts <= VD__FFT_RADIX;
     ok = ok && vd__fft_is_smooth(p->shape[1], 31) && vd__fft_is_smooth(p->shape[near], 31) && p->shape[near] <= most / c->parts;
     if (with) ok = ok && vd__fft_is_smooth(p->shape[2], 31) && p->shape[2] <= most / (p->shape[1] / c->parts);
     c->parted = true;
@@ -3815,9 +3820,10 @@ static double vd__real_gain(vd_fft_kind kind, uint64_t n) {
 
 /* -- planning -- */
 
-/* Whether reals of an array can be taken two by two along an axis. */
+/* Whether reals of an array can be taken two by two along an axis; not those of convolutions, which may begin anywhere. */
 static bool vd__real_is_paired(const vd_fft *p, const vd__fft_layout *l, uint32_t axis) {
     uint32_t i;
+    if (p->convolution.batch) return false;
     for (i = 0; i < p->dimensions; i++)
         if (i != axis && p->shape[i] > 1 && l->stride[i] % 2) return false;
     return l->stride[axis] == 1;
@@ -4006,6 +4012,13 @@ static bool vd__real_plan_leg(vd_fft *p, vd__fft_route *r, const vd__real_leg *l
         if ((h <= 65536 && vd__real_plan_one(p, r, l, (uint32_t)h, 0, least)) || vd__real_plan_long(p, r, l, least)) return true;
         if (least < 8) return false;
     }
+}
+
+/* There or back along the last axis of a convolution. */
+static bool vd__real_plan_way(vd_fft *p, vd__fft_route *r, const vd__fft_leg *leg, bool back) {
+    vd__real_leg real;
+    vd__real_begin_leg(p, leg, VD_FFT_REAL, back, &real);
+    return vd__real_plan_leg(p, r, &real);
 }
 
 static vd_result vd__real_plan_axis(vd_fft *p, uint32_t direction, uint32_t axis, vd__fft_place from, vd__fft_place to) {
@@ -8317,12 +8330,13 @@ typedef struct vd__convolve_set {
     vd_ticket ticket;
 } vd__convolve_set;
 
-/* What the transforms of real signals have as imaginary part. */
-typedef enum vd__convolve_imaginary {
-    VD__CONVOLVE_ZERO,       /* nothing */
-    VD__CONVOLVE_GROUP,      /* the next group's signal */
-    VD__CONVOLVE_HALF        /* the second half of the last dimension's period; both are multiplied by exp(i pi j / (2 h)) */
-} vd__convolve_imaginary;
+/* How real signals are transformed. */
+typedef enum vd__convolve_form {
+    VD__CONVOLVE_ZERO,       /* as complex ones whose imaginary part is zero */
+    VD__CONVOLVE_GROUP,      /* the imaginary part is the next group's signal */
+    VD__CONVOLVE_HALF,       /* it is the second half of the last dimension's period; both are multiplied by exp(i pi j / (2 h)) */
+    VD__CONVOLVE_BINS        /* by real transforms along the last dimension and complex ones of half the spectrum along the others */
+} vd__convolve_form;
 
 struct vd_convolve {
     vd__tie tie;
@@ -8331,7 +8345,7 @@ struct vd_convolve {
     char name[64];
     vd_convolve_desc desc;
     uint32_t dimensions;
-    vd__convolve_imaginary imaginary; /* of a real one */
+    vd__convolve_form form;  /* of a real one */
     uint64_t period[3], result[3]; /* elements of a period, of a result */
     uint64_t length[3];      /* of the transforms: the period, or half of it */
     uint64_t lead;           /* VD__CONVOLVE_HALF where the range wraps: the period begins with so many of the signal's last elements, then repeats it */
@@ -8378,7 +8392,7 @@ static vc_ref vd__convolve_buffer(const vd_convolve *p, vc_kernel *k, const char
 }
 
 static void vd__convolve_declare_roots(vd_convolve *p, vc_kernel *k) {
-    if (p->imaginary == VD__CONVOLVE_HALF) p->root = vc_buffer(k, "roots", vd__fft_pair_of(p->desc.type), VC_ANY_TYPE | VC_READ);
+    if (p->form == VD__CONVOLVE_HALF) p->root = vc_buffer(k, "roots", vd__fft_pair_of(p->desc.type), VC_ANY_TYPE | VC_READ);
 }
 
 static void vd__convolve_declare(vc_kernel *k, void *user) {
@@ -8430,10 +8444,10 @@ static void vd__convolve_take(vc_kernel *k, const vd_fft_point *at, vd_fft_value
     const vc_val *c = at->coordinate + 1;
     vc_val second, both, image = at->coordinate[0], far[3];
     v->im = vc_imm(p->desc.type, 0);
-    if (p->imaginary == VD__CONVOLVE_GROUP) image = vd__convolve_pair(p, image, p->desc.channels, &second, &both);
+    if (p->form == VD__CONVOLVE_GROUP) image = vd__convolve_pair(p, image, p->desc.channels, &second, &both);
     v->re = vd__convolve_signal(p, k, image, c, vc_bool(true));
-    if (p->imaginary == VD__CONVOLVE_GROUP) v->im = vd__convolve_signal(p, k, second, c, both);
-    if (p->imaginary != VD__CONVOLVE_HALF) return;
+    if (p->form == VD__CONVOLVE_GROUP) v->im = vd__convolve_signal(p, k, second, c, both);
+    if (p->form != VD__CONVOLVE_HALF) return;
     vd__convolve_second_half(p, c, far);
     if (p->repeats || p->desc.shape[p->dimensions - 1] > p->length[p->dimensions - 1]) v->im = vd__convolve_signal(p, k, image, far, vc_bool(true));
     vd__convolve_turn(p, c[p->dimensions - 1], false, v);
@@ -8454,11 +8468,11 @@ static void vd__convolve_give(vc_kernel *k, const vd_fft_point *at, vd_fft_value
     uint32_t last = p->dimensions - 1;
     uint64_t n = p->result[last];
     vc_val second, both, image = at->coordinate[0], far[3];
-    if (p->imaginary == VD__CONVOLVE_GROUP) image = vd__convolve_pair(p, image, p->desc.kernels, &second, &both);
-    if (p->imaginary == VD__CONVOLVE_HALF) vd__convolve_turn(p, c[last], true, v);
+    if (p->form == VD__CONVOLVE_GROUP) image = vd__convolve_pair(p, image, p->desc.kernels, &second, &both);
+    if (p->form == VD__CONVOLVE_HALF) vd__convolve_turn(p, c[last], true, v);
     vd__convolve_put(p, k, image, c, false, image, v->re);
-    if (p->imaginary == VD__CONVOLVE_GROUP) vd__convolve_put(p, k, second, c, p->desc.batch % 2 != 0, both, v->im);
-    if (p->imaginary == VD__CONVOLVE_HALF && n > p->length[last]) {
+    if (p->form == VD__CONVOLVE_GROUP) vd__convolve_put(p, k, second, c, p->desc.batch % 2 != 0, both, v->im);
+    if (p->form == VD__CONVOLVE_HALF && n > p->length[last]) {
         vd__convolve_second_half(p, c, far);
         vd__convolve_put(p, k, image, far, n < p->period[last], vc_lt(far[last], vc_u32((uint32_t)n)), v->im);
     }
@@ -8491,7 +8505,7 @@ static vc_val vd__convolve_kernel_element(const vd_convolve *p, vc_kernel *k, vc
         place[i] = vc_select(below, t, vc_sub(t, n));
     }
     x = vd__convolve_load(p, k, p->data[0], vd__convolve_index(p, p->desc.kernel_shape, place, image, &inside), inside);
-    return p->imaginary == VD__CONVOLVE_HALF ? vd__real_negated(correlation ? below : vc_not(below), x) : x;
+    return p->form == VD__CONVOLVE_HALF ? vd__real_negated(correlation ? below : vc_not(below), x) : x;
 }
 
 /* Loads the elements of kernels, conjugate for correlation. */
@@ -8502,7 +8516,7 @@ static void vd__convolve_take_kernel(vc_kernel *k, const vd_fft_point *at, vd_ff
     v->re = p->desc.real ? x : vc_component(x, 0);
     v->im = p->desc.real ? vc_imm(p->desc.type, 0) : vc_component(x, 1);
     if (!p->desc.real && p->desc.kind == VD_CONVOLVE_CORRELATION) v->im = vc_neg(v->im);
-    if (p->imaginary != VD__CONVOLVE_HALF) return;
+    if (p->form != VD__CONVOLVE_HALF) return;
     vd__convolve_second_half(p, c, far);
     v->im = vd__convolve_kernel_element(p, k, at->coordinate[0], far);
     vd__convolve_turn(p, c[p->dimensions - 1], false, v);
@@ -8545,18 +8559,30 @@ static vd_result vd__convolve_measure(vd_convolve *p, uint32_t i) {
     return VD_OK;
 }
 
-/* What the imaginary part is of a real convolution, and what that makes of the last dimension. A range that wraps takes a period of signal + kernel - 1, which
-   is worth it if that is notably shorter than two signals, or if their own length is one for Bluestein's algorithm. A filter needs the usual spectrum. */
-static void vd__convolve_choose_imaginary(vd_convolve *p) {
+/* Whether a GPU convolves all axes in one kernel, of complex numbers. */
+static bool vd__convolve_is_small(const vd_convolve *p) {
+    uint32_t i;
+    if (vd__plan_for_cpu(vd_device(p->ctx, 0))) return false;
+    for (i = 0; i < p->dimensions; i++) if (!vd__fft_is_smooth(p->length[i], 31)) return false;
+    return vd__convolve_count(p->length, p->dimensions) <= VD__FFT_POINTS;
+}
+
+/* How a real convolution is done, and what that makes of the last dimension. A range that wraps takes a period of signal + kernel - 1 for HALF, which is worth
+   it if that is notably shorter than two signals, or if their own length is one for Bluestein's algorithm. Else images and cubes of several kernels are done
+   by BINS. A filter needs the usual spectrum. */
+static void vd__convolve_choose_form(vd_convolve *p) {
     uint32_t i = p->dimensions - 1;
     uint64_t n = p->desc.shape[i], m = p->desc.kernel_shape[i], least = p->desc.range == VD_CONVOLVE_FULL ? n + m - 1 : p->period[i], half;
     bool wraps = p->desc.range <= VD_CONVOLVE_CENTRED, packs = p->desc.pack_rows && p->desc.batch > 1;
-    if (packs) p->imaginary = VD__CONVOLVE_GROUP;
+    if (packs) p->form = VD__CONVOLVE_GROUP;
     if (!p->desc.real || packs || p->desc.filter) return;
     if (wraps) least = n + m - 1;
     half = vd_fft_good_size((least + 1) / 2);
-    if (wraps && half > n - n / 4 && vd__fft_is_smooth(n, 31)) return;
-    p->imaginary = VD__CONVOLVE_HALF;
+    if (wraps && half > n - n / 4 && vd__fft_is_smooth(n, 31)) {
+        if (p->dimensions > 1 && n > 2 && !vd__convolve_is_small(p)) p->form = VD__CONVOLVE_BINS;
+        return;
+    }
+    p->form = VD__CONVOLVE_HALF;
     p->length[i] = half;
     p->period[i] = 2 * half;
     if (!wraps) return;
@@ -8605,7 +8631,7 @@ static vd_result vd__convolve_check_desc(vd_convolve *p) {
     if (!result && count != p->dimensions)
         result = vd_error_set(VD_ERROR_INVALID, "vd_convolve_create '%s': the kernel has %u dimensions, the signal %u", p->name, count, p->dimensions);
     for (i = 0; i < p->dimensions && !result; i++) result = vd__convolve_measure(p, i);
-    if (!result) vd__convolve_choose_imaginary(p);
+    if (!result) vd__convolve_choose_form(p);
     if (!result) result = vd__convolve_check_images(p, d->shape, d->channels, "signals");
     if (!result) result = vd__convolve_check_images(p, p->result, d->kernels, "results");
     if (!result) result = vd__convolve_check_rounds(p, d->channels, "channels");
@@ -8684,6 +8710,7 @@ static vd_result vd__convolve_make_kernel(vd_convolve *p) {
     desc.store = vd__convolve_give_spectrum;
     desc.hook_declare = vd__convolve_declare_kernel;
     desc.hook_user = p;
+    if (p->form == VD__CONVOLVE_BINS) desc.kind = VD_FFT_REAL;
     p->scale = 1 / (double)vd__convolve_count(p->length, p->dimensions);
     result = vd__fft_new(p->ctx, &desc, NULL, &p->kernel);
     if (p->is_mute) return vd_error_set(VD_ERROR_COMPILE, "vd_convolve_create '%s': its filter leaves nothing in re or im; it takes both", p->name);
@@ -8695,7 +8722,7 @@ static vd_result vd__convolve_make_roots(vd_convolve *p) {
     uint64_t h = p->length[p->dimensions - 1], size = vd_type_size(p->desc.type), j;
     unsigned char *table;
     double root[2];
-    if (p->imaginary != VD__CONVOLVE_HALF) return VD_OK;
+    if (p->form != VD__CONVOLVE_HALF) return VD_OK;
     table = (unsigned char *)vd__fft_allocate(&p->allocator, (size_t)(2 * h * size));
     if (!table) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_convolve_create '%s': out of host memory", p->name);
     for (j = 0; j < h; j++) {
@@ -8719,7 +8746,7 @@ static vd_result vd__convolve_make_run(vd_convolve *p) {
     memset(&c, 0, sizeof c);
     c.channels = p->desc.channels;
     c.kernels = p->desc.kernels;
-    c.batch = p->imaginary == VD__CONVOLVE_GROUP ? ((uint64_t)p->desc.batch + 1) / 2 : p->desc.batch;
+    c.batch = p->form == VD__CONVOLVE_GROUP ? ((uint64_t)p->desc.batch + 1) / 2 : p->desc.batch;
     c.parts = vd__fft_forced_parts();
     most = c.channels > c.kernels ? c.channels : c.kernels;
     memset(&desc, 0, sizeof desc);
@@ -8734,7 +8761,8 @@ static vd_result vd__convolve_make_run(vd_convolve *p) {
         desc.in_count[i + 1] = in < p->length[i] ? in : p->length[i];
         desc.out_count[i + 1] = p->result[i] < p->length[i] ? p->result[i] : p->length[i];
     }
-    if (p->desc.real) {
+    if (p->form == VD__CONVOLVE_BINS) desc.kind = VD_FFT_REAL;
+    else if (p->desc.real) {
         desc.load = vd__convolve_take;
         desc.store = vd__convolve_give;
         desc.hook_declare = vd__convolve_declare;
@@ -9587,6 +9615,7 @@ static vd_result vd__fft_lay_all(vd_fft *p, const vd_fft_desc *desc) {
     static const uint64_t dense[4] = { 0, 0, 0, 0 };
     uint64_t in_stride[4], bins[4];
     uint32_t i;
+    bool reals = p->kind == VD_FFT_REAL && p->convolution.batch; /* on both sides */
     vd_result result = VD_OK;
     memcpy(in_stride, desc->in_stride, sizeof in_stride);
     if (p->kind > VD_FFT_COMPLEX || desc->padded) result = vd__real_check_desc(p, desc, in_stride);
@@ -9596,8 +9625,10 @@ static vd_result vd__fft_lay_all(vd_fft *p, const vd_fft_desc *desc) {
         result = vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': padded, but by in_count and out_count reals need more room than their bins: %s and %s",
                               p->name, vd__numbers_of(p->layout[VD__FFT_IN].count, p->dimensions, " x ").text,
                               vd__numbers_of(bins, p->dimensions, " x ").text);
+    if (!result && reals) result = vd__fft_lay_out(p, VD__FFT_OUT, desc->out_count, desc->out_stride, "out");
+    p->scalar[VD__FFT_OUT] |= reals;
     if (p->kind == VD_FFT_REAL) p->shape[p->real_axis] = p->real_length / 2 + 1;
-    if (!result) result = vd__fft_lay_out(p, VD__FFT_OUT, desc->out_count, desc->out_stride, "out");
+    if (!result && !reals) result = vd__fft_lay_out(p, VD__FFT_OUT, desc->out_count, desc->out_stride, "out");
     if (!result) result = vd__fft_lay_out(p, VD__FFT_TEMP, dense, dense, "");
     p->dense = p->layout[VD__FFT_MIDDLE] = p->layout[VD__FFT_TEMP];
     return result;
@@ -9680,10 +9711,10 @@ static vd_result vd__fft_plan_new(vd_context *ctx, const vd_fft_desc *desc, cons
     if (!p) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_fft_create: out of host memory");
     result = vd__plan_tie(&p->tie, "vd_fft_create", ctx, &p->ctx, &p->allocator);
     snprintf(p->name, sizeof p->name, "%s", desc->name ? desc->name : "fft");
+    if (convolution) p->convolution = *convolution;
     if (!result) result = vd__fft_check_desc(p, desc);
     if (!result) vd__fft_learn_device(p);
     if (!result) result = vd__fft_try_hooks(p);
-    if (!result && convolution) p->convolution = *convolution;
     if (!result && desc->engine) result = vd__vkfft_make(p);
     else if (!result) result = convolution ? vd__fft_plan_convolution(p) : p->kind > VD_FFT_COMPLEX ? vd__real_plan(p) : vd__fft_plan_axes(p);
     if (result) vd_fft_destroy(p);
@@ -10128,12 +10159,12 @@ static vd_result vd__convolve_run_scoped(vd_convolve *p, vd_list *list, vd_buffe
     if (!result) result = vd__plan_check_apart(p->ctx, "vd_convolve_run", p->name, vd__named_of(in, "in"), vd__named_of(out, "out"), false);
     if (result) return result;
     memset(&io, 0, sizeof io);
-    vd__convolve_argument(&io, args, "in", in);
+    vd__convolve_argument(&io, args, "in", in); /* of the hooks, if there are any */
     vd__convolve_argument(&io, args, "out", out);
     if (p->roots.id) vd__convolve_argument(&io, args, "roots", p->roots);
     memcpy(at, p->run->own, sizeof at);
-    at[VD__FFT_IN] = p->desc.real ? p->run->tables : in; /* hooks have the arrays of reals, and what kernels do not use has to be some buffer */
-    at[VD__FFT_OUT] = p->desc.real ? p->run->tables : out;
+    at[VD__FFT_IN] = p->run->hooks.load ? p->run->tables : in; /* hooks have the arrays of reals, and what kernels do not use has to be some buffer */
+    at[VD__FFT_OUT] = p->run->hooks.store ? p->run->tables : out;
     return vd__fft_run_all(p->run, list, &io, at);
 }
 

@@ -92,7 +92,7 @@ static const size sizes[] = {
     { CROPPED, 2, { 512, 512, 0 }, 0.25, 0 }, { CROPPED, 2, { 1024, 1024, 0 }, 0.25, 0 }, { CROPPED, 2, { 2048, 2048, 0 }, 0.25, 0 },
     { CROPPED, 2, { 4096, 4096, 0 }, 0.25, 0 },
     { CONVOLVE_REAL, 1, { 1000, 0, 0 }, 0, 0 }, { CONVOLVE_REAL, 1, { 4096, 0, 0 }, 0, 0 }, { CONVOLVE_REAL, 2, { 512, 512, 0 }, 0, 0 },
-    { CONVOLVE_REAL, 2, { 1000, 1000, 0 }, 0, 0 },
+    { CONVOLVE_REAL, 2, { 1000, 1000, 0 }, 0, 0 }, { CONVOLVE_REAL, 2, { 2048, 2048, 0 }, 0, 0 },
     { FILTER_REAL, 1, { 1000, 0, 0 }, 0, 0 }, { FILTER_REAL, 1, { 4096, 0, 0 }, 0, 0 }, { FILTER_REAL, 2, { 512, 512, 0 }, 0, 0 },
     { FILTER_REAL, 2, { 1000, 1000, 0 }, 0, 0 },
 };
