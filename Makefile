@@ -17,6 +17,7 @@ CFLAGS    = -O1 -g
 UNIT      = $(CFLAGS)
 BENCH     = -O2 -DNDEBUG
 SANITIZE  = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+RACES     = -O1 -g -fsanitize=thread -fno-omit-frame-pointer
 C         = -std=c99 -Wstrict-prototypes
 CPP       = -x c++ -std=c++11
 LDLIBS    = -ldl -lpthread -lm
@@ -87,6 +88,10 @@ build/$1/sanitize/tests/%: tests/%.c build/$1/sanitize/implementation.a
 	$$(call link,$1,$$(SANITIZE),$$(keep_loaded))
 build/$1/tests/unit/%: tests/unit/%.c build/$1/implementation.a
 	$$(call link,$1,$$(if $$(filter $$(busy_unit),$$(@F)),$$(CFLAGS),$$(UNIT)))
+build/$1/races/implementation.a: tests/implementation.c
+	$$(call archive,$1,$$(RACES))
+build/$1/races/tests/%: tests/%.c build/$1/races/implementation.a
+	$$(call link,$1,$$(RACES))
 build/$1/sanitize/tests/unit/%: tests/unit/%.c build/$1/sanitize/implementation.a
 	$$(call link,$1,$$(if $$(filter $$(busy_unit),$$(@F)),$$(SANITIZE),$$(patsubst -O%,-O0,$$(SANITIZE))),$$(keep_loaded))
 build/$1/tools/bench/%: tools/bench/%.c
@@ -205,6 +210,10 @@ programs_validate    = $(filter-out %/opencl,$(call files,tests/conformance,$(cc
 commands_validate    = $(patsubst %,"tools/validated %",$(filter-out %/copies,$(programs_validate))) \
                        "tools/validated env VKDISPATCH_BUFFERS=address build/$(cc)/tests/conformance/copies"
 
+# On the dummy backend, since the threads of a driver that is not sanitized look like races: what is ours is the same on every backend.
+programs_races       = $(patsubst %,build/$(cc)/races/tests/conformance/%,lifetimes threads)
+commands_races       = $(programs_races:%="env TSAN_OPTIONS=suppressions=tools/races.supp LIFETIMES_CYCLES=1000 % dummy")
+
 # Vulkan's kernels as Mesa compiles them for processors without AVX-512 (avx) and without AVX (sse4.1); of matrix an eighth.
 PROCESSORS           = avx sse4.1
 run_processors       = "$$as build/$(cc)/tests/codegen/matrix -p 0/8" $(patsubst %,"$$as %",$(filter-out %/matrix,$(programs_codegen)) \
@@ -216,7 +225,7 @@ commands_processors  = $(foreach p,$(PROCESSORS),$(subst $$as,env VKDISPATCH_BAC
 
 commands_compile     = tests/compile/run tests/compile/link tests/compile/cmake tests/compile/vcc
 
-suites := compile unit golden codegen conformance faults fft fuzz sanitize validate
+suites := compile unit golden codegen conformance faults fft fuzz sanitize races validate
 further := processors
 
 # ---- targets -------------------------------------------------------------------------------------------------------------------------
@@ -255,6 +264,7 @@ test-faults:     ## every driver call of a program refused in turn
 test-fft:        ## transforms against FFTW, buffers by address and by binding, shapes for processors and for GPUs
 test-fuzz:       ## FUZZ_COUNT random kernels from FUZZ_SEED on; hashes equal under every compiler here
 test-sanitize:   ## unit, golden, codegen, conformance, faults under the address, leak and undefined-behaviour sanitizers
+test-races:      ## threads that destroy what others use, under the thread sanitizer; LIFETIMES_SECONDS=60 runs longer
 test-validate:   ## conformance under the validation layer with synchronisation checks; any message fails it
 test-processors: ## codegen, conformance and transforms on Vulkan as Mesa compiles them for processors without AVX-512 and without AVX
 $(suites:%=test-%) $(further:%=test-%): test-%: deps-test
