@@ -198,6 +198,63 @@ static void records_may_be_anything(void **state) {
     vd_context_destroy(ctx);
 }
 
+/* ---- a driver that copies the output and then fails to empty it ---- */
+
+static vd__backend forgetful;
+static bool forgets;
+
+static vd_result submit_without_fills(vd__device *dev, uint32_t queue, const vd__commands *c, uint64_t value, const vd__wait *waits, uint32_t count) {
+    const vd__dummy_commands *d = c ? vd__dummy_ops(c) : NULL;
+    if (!forgets || !d) return vd__dummy_queue_submit(dev, queue, c, value, waits, count);
+    for (uint32_t i = 0; i < d->count; i++)
+        if (d->ops[i].from) memcpy(d->ops[i].to, d->ops[i].from, (size_t)d->ops[i].size);
+    return vd__fail(VD_ERROR_BACKEND, "the fill failed");
+}
+
+static void talk_once(vd_context *ctx, vd_kernel kernel, bool own_list) {
+    vd_list *l = own_list ? vd_list_begin(ctx, NULL) : vd_immediate(ctx, 0, 0);
+    vd_dispatch_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.kernel = kernel;
+    desc.threads[0] = 1;
+    assert_int_equal(vd_dispatch(l, &desc), VD_OK);
+    assert_int_equal(vd_submit(l, NULL, NULL), VD_OK);
+}
+
+static void output_that_was_not_emptied_is_not_read_again(void **state) {
+    vd_context *ctx = context_that_prints(0);
+    vc_kernel *k = kernel_talk();
+    vd_kernel kernel = vd_kernel_build(ctx, k);
+    (void)state;
+    vc_free(k);
+    forgetful = vd__backend_dummy;
+    forgetful.queue_submit = submit_without_fills;
+    ctx->driver.backend = &forgetful;
+    for (int way = 0; way < 4; way++) { /* the failed work and the next are in the open batch, or in lists of their own */
+        const vd__buffer *b = (const vd__buffer *)(void *)vd__pool_find(&ctx->buffers, ctx->queues[0].output.id);
+        uint32_t *head = (uint32_t *)(void *)vd__dummy_bytes(&b->storage->memory);
+        talk_once(ctx, kernel, (way & 1) != 0);
+        assert_int_equal(vd_wait_idle(ctx), VD_OK);
+        forgets = true;
+        head[4] = 1; /* as if the kernel's assertion had failed */
+        head[5] = 1;
+        talk_once(ctx, kernel, (way & 1) != 0);
+        forgets = false;
+        assert_int_not_equal(vd_wait_idle(ctx), VD_OK);
+        vd_wait_idle(ctx); /* what else there is to report of it */
+        vd_wait_idle(ctx);
+        heard.errors = 0;
+        for (int round = 0; round < 3; round++) {
+            talk_once(ctx, kernel, (way & 2) != 0);
+            assert_int_equal(vd_wait_idle(ctx), VD_OK);
+        }
+        assert_int_equal(heard.errors, 0);
+        assert_int_equal(head[4], 0);
+    }
+    ctx->driver.backend = &vd__backend_dummy;
+    vd_context_destroy(ctx);
+}
+
 /* Kernels alike in name and formats, one after another, keep one list of formats. */
 static void formats_are_kept_once(void **state) {
     vd_context *ctx = context_that_prints(0);
@@ -273,7 +330,7 @@ static void kernels_are_for_all_devices(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = { cmocka_unit_test(formats_are_read), cmocka_unit_test(descs_that_print_are_checked),
-                                        cmocka_unit_test(records_may_be_anything), cmocka_unit_test(formats_are_kept_once),
-                                        cmocka_unit_test(kernels_are_for_all_devices) };
+                                        cmocka_unit_test(records_may_be_anything), cmocka_unit_test(output_that_was_not_emptied_is_not_read_again),
+                                        cmocka_unit_test(formats_are_kept_once), cmocka_unit_test(kernels_are_for_all_devices) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
