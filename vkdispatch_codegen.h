@@ -10500,10 +10500,19 @@ static void vc__c_polar(vc_val radius, vc_val angle, vc_val *out) {
     out[1] = vc_mul(radius, vc_sin(angle));
 }
 
-/* The root with a real part that is not negative: from t = sqrt((|re| + |z|) / 2), which never cancels. */
-static void vc__c_sqrt(vc_type kind, const vc_val *z, vc_val *out) {
+/* Whether the sign of a f32 or f64 is set, of -0 too; without 64-bit integers only whether an f64 is less than 0. */
+static vc_val vc__sign_is_set(const vc_kernel *k, vc_type kind, vc_val x) {
+    vc_type bits = kind == VC_F64 ? (vc_type)VC_I64 : (vc_type)VC_I32;
+    if (kind == VC_F64 && k->desc.machine.lacks & VC_FEATURE_I64) return vc_lt(x, vc_imm(kind, 0));
+    return vc_lt(vc_bitcast(bits, x), vc_imm(bits, 0));
+}
+
+/* The root with a real part that is not negative: from t = sqrt((|re| + |z|) / 2), which never cancels. The branch cut is continuous with the side that the
+   sign of the imaginary part names, as Annex G of C99 has it. */
+static void vc__c_sqrt(const vc_kernel *k, vc_type kind, const vc_val *z, vc_val *out) {
     vc_type with = kind == VC_F16 ? (vc_type)VC_F32 : kind;
     vc_val re = vc_cast(with, z[0]), im = vc_cast(with, z[1]), half = vc__power(with, -1), zero = vc_imm(with, 0), t, u, left;
+    vc_val below = vc__sign_is_set(k, with, im);
     vc__scaling s = vc__scaling_of(with, vc__size_of_pair(re, im));
     re = vc_mul(re, s.by);
     im = vc_mul(im, s.by);
@@ -10511,7 +10520,7 @@ static void vc__c_sqrt(vc_type kind, const vc_val *z, vc_val *out) {
     u = vc_select(vc_eq(t, zero), zero, vc_div(vc_mul(im, half), t));
     left = vc_lt(re, zero);
     out[0] = vc_cast(kind, vc_mul(vc_select(left, vc_abs(u), t), s.back));
-    out[1] = vc_cast(kind, vc_mul(vc_select(left, vc_select(vc_lt(im, zero), vc_neg(t), t), u), s.back));
+    out[1] = vc_cast(kind, vc_mul(vc_select(left, vc_select(below, vc_neg(t), t), u), s.back));
 }
 
 /* |a|^b.re * e^(-b.im * arg a), at the angle b.re * arg a + b.im * log |a|; where a = 0 the power of 0 at no angle. */
@@ -10539,10 +10548,9 @@ static void vc__c_each(vc_kernel *k, uint32_t op, vc_type kind, const vc_val *a,
         out[0] = vc_log(vc_hypot(a[0], a[1]));
         out[1] = vc__c_arg(kind, a[0], a[1]);
         break;
-    case VC__OP_SQRT: vc__c_sqrt(kind, a, out); break;
+    case VC__OP_SQRT: vc__c_sqrt(k, kind, a, out); break;
     default: vc__c_pow(kind, a, b, right, out); break;
     }
-    (void)k;
 }
 
 static bool vc__refuse_pair(vc_kernel *k, const char *call, const vc__few *a, const vc__few *b, const char *why) {

@@ -120,6 +120,7 @@ static long double part_of(const Case *c, unsigned role, unsigned i, unsigned pa
     long double size = (long double)(r >> 11) * 0x1p-52L - 1;
     int range = c->kind == VC_F16 ? 7 : c->kind == VC_F32 ? 120 : 1000;
     bool tame = c->op == EXP || c->op == POW || c->op == POLAR || c->op == ARG || c->op == LOG;
+    if (c->op == SQRT && part && i >= 90 && i < 100) return -0.0L; /* the lower side of the branch cut */
     if (i < 100) return plain[(i / (role ? 10 : 1) + part * 3) % 10] * (tame ? 0.3L : 1);
     if (tame) return size * (c->op == EXP && c->kind == VC_F16 ? 2 : 3);
     if (c->op == ADD || c->op == SUB || c->op == EQ || c->op == NE || c->op == PARTS) return floorl(size * 8) * (i & 1 ? 1 : 0.25L);
