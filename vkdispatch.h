@@ -7074,17 +7074,18 @@ static int32_t vd__cl_event_status(const vd__cl_device *vcl, vd__cl_event event)
     return error ? error : status;
 }
 
-/* The event of the first submission that reaches `value`, with a reference for the caller; NULL: reached. */
-static vd__cl_event vd__cl_event_of(const vd__cl_device *vcl, vd__cl_queue *q, uint64_t value) {
+/* *out: the event of the first submission that reaches `value`, with a reference for the caller; NULL: reached, or an error. */
+static int32_t vd__cl_event_of(const vd__cl_device *vcl, vd__cl_queue *q, uint64_t value, vd__cl_event *out) {
     vd__cl_event event = NULL;
     vd__mutex_lock(&q->lock);
     for (uint32_t i = 0; i < q->count && !event && q->reached < value; i++) {
         const vd__cl_mark *mark = &q->marks[(q->first + i) & (q->capacity - 1)];
         if (mark->value >= value) event = mark->event;
     }
-    if (event) vcl->cl->clRetainEvent(event);
+    int32_t error = event ? vcl->cl->clRetainEvent(event) : 0;
     vd__mutex_unlock(&q->lock);
-    return event;
+    *out = error ? NULL : event;
+    return error;
 }
 
 /* Room for one more mark. */
@@ -7119,11 +7120,12 @@ static vd_result vd__cl_mark_last(vd__cl_queue *q, uint64_t value) {
 static int32_t vd__cl_queue_hold(vd__cl_device *vcl, vd__cl_queue *q, const vd__wait *waits, uint32_t wait_count) {
     vd__cl_event events[VD_MAX_QUEUES];
     uint32_t count = 0;
-    for (uint32_t i = 0; i < wait_count && count < VD_MAX_QUEUES; i++) {
-        events[count] = vd__cl_event_of(vcl, &vcl->queues[waits[i].queue], waits[i].value);
+    int32_t error = 0;
+    for (uint32_t i = 0; i < wait_count && count < VD_MAX_QUEUES && !error; i++) {
+        error = vd__cl_event_of(vcl, &vcl->queues[waits[i].queue], waits[i].value, &events[count]);
         if (events[count]) count++;
     }
-    int32_t error = count ? vcl->cl->clEnqueueBarrierWithWaitList(q->handle, count, events, NULL) : 0;
+    if (count && !error) error = vcl->cl->clEnqueueBarrierWithWaitList(q->handle, count, events, NULL);
     for (uint32_t i = 0; i < count; i++) vcl->cl->clReleaseEvent(events[i]);
     return error;
 }
@@ -7149,7 +7151,7 @@ static vd_result vd__cl_queue_submit(vd__device *dev, uint32_t queue, const vd__
     vd__cl_event event = NULL;
     if (!vd__cl_marks_reserve(dev, q)) return vc ? vd__fail(VD_ERROR_OUT_OF_MEMORY, "OpenCL: no host memory for a submission") : vd__cl_mark_last(q, value);
     int32_t error = vd__cl_queue_hold(vcl, q, waits, wait_count);
-    if (error) return vd__cl_fail(error, "clEnqueueBarrierWithWaitList");
+    if (error) return vd__cl_fail(error, "waiting for another queue");
     vd_result result = vc ? vd__cl_play(vcl, q->handle, vc, &event) : VD_OK;
     if (vc) vd__cl_commands_clear(vcl, vc);
     if (result) event = NULL; /* the command that failed may have left anything there */
@@ -7205,7 +7207,8 @@ static bool vd__cl_queue_capturing(vd__device *dev, uint32_t queue) {
 
 static vd_result vd__cl_queue_wait(vd__device *dev, uint32_t queue, uint64_t value, uint64_t timeout_ns) {
     vd__cl_device *vcl = vd__cl_device_of(dev);
-    vd__cl_event event = vd__cl_event_of(vcl, &vcl->queues[queue], value);
+    vd__cl_event event;
+    if (vd__cl_event_of(vcl, &vcl->queues[queue], value, &event)) return VD_TIMEOUT; /* the caller looks again */
     int32_t status = event ? vd__cl_event_wait(vcl, event, timeout_ns) : 0;
     if (event) vcl->cl->clReleaseEvent(event);
     if (status > VD__CL_COMPLETE) return VD_TIMEOUT;

@@ -1,0 +1,229 @@
+/* Every OpenCL call of a program is refused once, and from then on. Outputs of refused calls are filled with garbage. The program must come to an end, must not
+   hand garbage back to the driver, must report an error or have the right result, and must release all it made. The library finds the driver's functions by
+   dlsym, which is replaced here. */
+#define _POSIX_C_SOURCE 200809L
+#include <dlfcn.h>
+static void *fault_dlsym(void *library, const char *name);
+#define dlsym fault_dlsym
+#define VKDISPATCH_NO_VULKAN
+#define VKDISPATCH_OPENCL
+#define VKDISPATCH_IMPLEMENTATION
+#define VKDISPATCH_CODEGEN_IMPLEMENTATION
+#include "vkdispatch.h"
+#include "vkdispatch_codegen.h"
+#undef dlsym
+
+#include <setjmp.h>
+#include <signal.h>
+#include <cmocka.h>
+
+#include "tests/faults/program.h"
+
+/* ---- the driver ---- */
+
+enum { REFUSED = -6 }; /* CL_OUT_OF_HOST_MEMORY */
+
+static struct {
+    bool for_ever;
+    long calls, refuse;        /* calls so far; the number of the call that is refused, 0: none */
+    const char *name;          /* of the call that was refused */
+    long live, garbage;        /* references; garbage that came back */
+} driver;
+
+static bool refused(const char *name) {
+    driver.calls++;
+    bool now = driver.calls == driver.refuse, again = driver.for_ever && driver.name && !strcmp(driver.name, name);
+    if (now) driver.name = name;
+    return now || again;
+}
+
+static void poison(void *out, size_t size) {
+    if (out) memset(out, 0xdb, size);
+}
+
+/* Those that make an object: its type, parameters, arguments; the last one is the error. */
+#define MAKERS(X) \
+    X(clCreateContext, vd__cl_context, (const intptr_t *a, uint32_t b, const vd__cl_device_id *c, void (*d)(const char *, const void *, size_t, void *), \
+      void *e, int32_t *error), (a, b, c, d, e, error)) \
+    X(clCreateCommandQueue, vd__cl_command_queue, (vd__cl_context a, vd__cl_device_id b, uint64_t c, int32_t *error), (a, b, c, error)) \
+    X(clCreateBuffer, vd__cl_mem, (vd__cl_context a, uint64_t b, size_t c, void *d, int32_t *error), (a, b, c, d, error)) \
+    X(clCreateSubBuffer, vd__cl_mem, (vd__cl_mem a, uint64_t b, uint32_t c, const void *d, int32_t *error), (a, b, c, d, error)) \
+    X(clCreateProgramWithSource, vd__cl_program, (vd__cl_context a, uint32_t b, const char **c, const size_t *d, int32_t *error), (a, b, c, d, error)) \
+    X(clCreateKernel, vd__cl_kernel_id, (vd__cl_program a, const char *b, int32_t *error), (a, b, error))
+
+/* Those with an event for an output, which may be NULL. */
+#define COMMANDS(X) \
+    X(clEnqueueNDRangeKernel, (vd__cl_command_queue a, vd__cl_kernel_id b, uint32_t c, const size_t *d, const size_t *e, const size_t *f, uint32_t g, \
+      const vd__cl_event *h, vd__cl_event *out), (a, b, c, d, e, f, g, h, out)) \
+    X(clEnqueueReadBuffer, (vd__cl_command_queue a, vd__cl_mem b, uint32_t c, size_t d, size_t e, void *f, uint32_t g, const vd__cl_event *h, \
+      vd__cl_event *out), (a, b, c, d, e, f, g, h, out)) \
+    X(clEnqueueWriteBuffer, (vd__cl_command_queue a, vd__cl_mem b, uint32_t c, size_t d, size_t e, const void *f, uint32_t g, const vd__cl_event *h, \
+      vd__cl_event *out), (a, b, c, d, e, f, g, h, out)) \
+    X(clEnqueueCopyBuffer, (vd__cl_command_queue a, vd__cl_mem b, vd__cl_mem c, size_t d, size_t e, size_t f, uint32_t g, const vd__cl_event *h, \
+      vd__cl_event *out), (a, b, c, d, e, f, g, h, out)) \
+    X(clEnqueueFillBuffer, (vd__cl_command_queue a, vd__cl_mem b, const void *c, size_t d, size_t e, size_t f, uint32_t g, const vd__cl_event *h, \
+      vd__cl_event *out), (a, b, c, d, e, f, g, h, out)) \
+    X(clEnqueueMigrateMemObjects, (vd__cl_command_queue a, uint32_t b, const vd__cl_mem *c, uint64_t d, uint32_t e, const vd__cl_event *f, \
+      vd__cl_event *out), (a, b, c, d, e, f, out)) \
+    X(clEnqueueMarkerWithWaitList, (vd__cl_command_queue a, uint32_t b, const vd__cl_event *c, vd__cl_event *out), (a, b, c, out)) \
+    X(clEnqueueBarrierWithWaitList, (vd__cl_command_queue a, uint32_t b, const vd__cl_event *c, vd__cl_event *out), (a, b, c, out)) \
+    X(clEnqueueSVMMemcpy, (vd__cl_command_queue a, uint32_t b, void *c, const void *d, size_t e, uint32_t f, const vd__cl_event *g, vd__cl_event *out), \
+      (a, b, c, d, e, f, g, out)) \
+    X(clEnqueueSVMMemFill, (vd__cl_command_queue a, void *b, const void *c, size_t d, size_t e, uint32_t f, const vd__cl_event *g, vd__cl_event *out), \
+      (a, b, c, d, e, f, g, out))
+
+/* Others: parameters, arguments, an output and its size. */
+#define CALLS(X) \
+    X(clGetPlatformIDs, (uint32_t a, vd__cl_platform_id *b, uint32_t *c), (a, b, c), c, sizeof *c) \
+    X(clGetDeviceIDs, (vd__cl_platform_id a, uint64_t b, uint32_t c, vd__cl_device_id *d, uint32_t *e), (a, b, c, d, e), e, sizeof *e) \
+    X(clGetDeviceInfo, (vd__cl_device_id a, uint32_t b, size_t c, void *d, size_t *e), (a, b, c, d, e), d, c) \
+    X(clBuildProgram, (vd__cl_program a, uint32_t b, const vd__cl_device_id *c, const char *d, void (*e)(vd__cl_program, void *), void *f), \
+      (a, b, c, d, e, f), NULL, 0) \
+    X(clCreateKernelsInProgram, (vd__cl_program a, uint32_t b, vd__cl_kernel_id *c, uint32_t *d), (a, b, c, d), c, sizeof *c) \
+    X(clGetKernelInfo, (vd__cl_kernel_id a, uint32_t b, size_t c, void *d, size_t *e), (a, b, c, d, e), d, c) \
+    X(clGetKernelWorkGroupInfo, (vd__cl_kernel_id a, vd__cl_device_id b, uint32_t c, size_t d, void *e, size_t *f), (a, b, c, d, e, f), e, d) \
+    X(clSetKernelArg, (vd__cl_kernel_id a, uint32_t b, size_t c, const void *d), (a, b, c, d), NULL, 0) \
+    X(clSetKernelArgSVMPointer, (vd__cl_kernel_id a, uint32_t b, const void *c), (a, b, c), NULL, 0) \
+    X(clFlush, (vd__cl_command_queue a), (a), NULL, 0) \
+    X(clGetEventInfo, (vd__cl_event a, uint32_t b, size_t c, void *d, size_t *e), (a, b, c, d, e), d, c)
+
+#define REFERENCES(X) \
+    X(Context, vd__cl_context) X(CommandQueue, vd__cl_command_queue) X(MemObject, vd__cl_mem) X(Program, vd__cl_program) X(Kernel, vd__cl_kernel_id) \
+    X(Event, vd__cl_event)
+
+#define MAKER(name, type, parameters, arguments) \
+    static type (*real_##name) parameters; \
+    static type fault_##name parameters { \
+        bool no = refused(#name); \
+        if (no) *error = REFUSED; \
+        type made = no ? NULL : real_##name arguments; \
+        if (made) driver.live++; \
+        return made; \
+    }
+MAKERS(MAKER)
+
+#define COMMAND(name, parameters, arguments) \
+    static int32_t (*real_##name) parameters; \
+    static int32_t fault_##name parameters { \
+        bool no = refused(#name); \
+        if (no) poison(out, sizeof *out); \
+        int32_t error = no ? REFUSED : real_##name arguments; \
+        if (!error && out) driver.live++; \
+        return error; \
+    }
+COMMANDS(COMMAND)
+
+#define CALL(name, parameters, arguments, output, size) \
+    static int32_t (*real_##name) parameters; \
+    static int32_t fault_##name parameters { \
+        bool no = refused(#name); \
+        if (no) poison(output, size); \
+        return no ? REFUSED : real_##name arguments; \
+    }
+CALLS(CALL)
+
+#define REFERENCE(name, type) \
+    static int32_t (*real_clRetain##name)(type), (*real_clRelease##name)(type); \
+    static int32_t fault_clRetain##name(type object) { \
+        if (refused("clRetain" #name)) return REFUSED; \
+        driver.live++; \
+        return real_clRetain##name(object); \
+    } \
+    static int32_t fault_clRelease##name(type object) { \
+        if ((uintptr_t)object == (uintptr_t)0xdbdbdbdbdbdbdbdb) return driver.garbage++, REFUSED; \
+        driver.live--; \
+        return real_clRelease##name(object); \
+    }
+REFERENCES(REFERENCE)
+
+static void *fault_dlsym(void *library, const char *name) {
+    void *found = dlsym(library, name);
+#define REPLACE(call) if (found && !strcmp(name, #call)) { \
+        memcpy((void *)&real_##call, &found, sizeof found); \
+        return (void *)(uintptr_t)fault_##call; \
+    }
+#define REPLACE_1(call, type, parameters, arguments) REPLACE(call)
+#define REPLACE_2(call, parameters, arguments) REPLACE(call)
+#define REPLACE_3(call, parameters, arguments, output, size) REPLACE(call)
+#define REPLACE_4(name_, type) REPLACE(clRetain##name_) REPLACE(clRelease##name_)
+    MAKERS(REPLACE_1)
+    COMMANDS(REPLACE_2)
+    CALLS(REPLACE_3)
+    REFERENCES(REPLACE_4)
+    return found;
+}
+
+/* ---- the tests ---- */
+
+static vd_result run_program(uint64_t disable) {
+    vd_context_desc desc;
+    vd_context *ctx = NULL;
+    vc_kernel *builder = NULL;
+    static uint32_t out[COUNT];
+    memset(&desc, 0, sizeof desc);
+    memset(out, 0, sizeof out);
+    desc.backend = VD_BACKEND_OPENCL;
+    desc.queues = 2;
+    desc.disable = disable;
+    vd_result r = vd_context_create(&desc, &ctx);
+    if (r) return r;
+    vd_kernel kernel = make_kernel(ctx, &builder);
+    r = kernel.id ? use_context(ctx, kernel, out) : vd_error_result();
+    vc_free(builder);
+    if (!r) check_result(out);
+    vd_context_destroy(ctx);
+    return r;
+}
+
+static void what_hangs(int signal_number) {
+    char text[200];
+    int length = snprintf(text, sizeof text, "# signal %d at call %ld, %s\n", signal_number, driver.refuse, driver.name ? driver.name : "none");
+    if (write(1, text, (size_t)length)) {}
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+}
+
+static vd_result run_refusing(long refuse, bool for_ever, uint64_t disable) {
+    driver.refuse = refuse;
+    driver.for_ever = for_ever;
+    driver.name = NULL;
+    driver.calls = 0;
+    alarm(60);
+    vd_result r = run_program(disable);
+    alarm(0);
+    if (driver.live || driver.garbage)
+        fail_msg("call %ld, %s, refused %s: %ld references are left, garbage was released %ld times; the program ended with %d (%s)", refuse,
+                 driver.name ? driver.name : "none", for_ever ? "for ever" : "once", driver.live, driver.garbage, (int)r, vd_error_text());
+    return r;
+}
+
+static void refuse_each(uint64_t disable) {
+    vd_result r = run_refusing(0, false, disable);
+    if (r == VD_ERROR_NO_DEVICE) {
+        print_message("# reason: %s\n", vd_error_text());
+        skip();
+    }
+    assert_int_equal(r, VD_OK);
+    long calls = driver.calls, errors = 0;
+    for (int for_ever = 0; for_ever < 2; for_ever++)
+        for (long n = 1; n <= calls; n++) errors += run_refusing(n, for_ever != 0, disable) != VD_OK;
+    print_message("# %ld calls, refused in 2 manners, %ld errors\n", calls, errors);
+    assert_true(errors > 20);
+    assert_int_equal(run_refusing(0, false, disable), VD_OK);
+}
+
+static void shared_memory(void **state) {
+    (void)state;
+    refuse_each(0);
+}
+
+static void buffer_objects(void **state) {
+    (void)state;
+    refuse_each(VD_FEATURE_ADDRESS | VD_FEATURE_MAPPED);
+}
+
+int main(void) {
+    signal(SIGALRM, what_hangs);
+    const struct CMUnitTest tests[] = { cmocka_unit_test(shared_memory), cmocka_unit_test(buffer_objects) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
