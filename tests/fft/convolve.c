@@ -410,7 +410,7 @@ static void in_parts(void **state) {
         { { 2, 5, 4 }, { 7, 2, 3 }, VD_CONVOLVE_CORRELATION, VD_CONVOLVE_FULL, 2, 2, 2, true, VD_F32 },  /* no more rows than a part has */
     };
     static const sample wide[] = {
-        { { 12, 14, 0 }, { 3, 4, 0 }, VD_CONVOLVE_CORRELATION, VD_CONVOLVE_CENTRED, 3, 2, 2, true, VD_F64 },
+        { { 12, 14, 0 }, { 3, 4, 0 }, VD_CONVOLVE_CORRELATION, VD_CONVOLVE_CENTRED, 3, 2, 2, 2, VD_F64 },
         { { 5, 3, 0 }, { 8, 2, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_FULL, 2, 1, 1, false, VD_F64 },
     };
     (void)state;
