@@ -164,6 +164,7 @@ static void cycle(caller *c, fixture *f, bytes *memory) {
     for (size_t kind = 0; kind < COUNT(kinds); kind++) {
         uint32_t count = cycles / (f->executes ? kinds[kind].share : kinds[kind].cheap_share);
         long long half = 0, end;
+        if (count < 4) count = 4;
         for (uint32_t i = 0; i < count; i++) {
             kinds[kind].cycle(c);
             if (i % 64 == 63 || i + 1 == count / 2 || i + 1 == count) vd_wait_idle(c->w->ctx);
