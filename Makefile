@@ -235,7 +235,7 @@ further := processors
 .SECONDEXPANSION:
 .PHONY: help demo test check $(suites:%=test-%) $(suites:%=programs-%) $(further:%=test-%) $(further:%=programs-%) \
         test-gpu test-side-by-side test-features fuzz-api bench \
-        bench-dispatch bench-cuda bench-opencl bench-build bench-pipeline bench-fft bench-reduce bench-original bench-compile bench-plots \
+        bench-dispatch bench-cuda bench-opencl bench-build bench-pipeline bench-kernels bench-fft bench-reduce bench-original bench-compile bench-plots \
         matrix golden-update carry install clean \
         fft-lengths deps-build deps-test deps-plots
 
@@ -315,6 +315,9 @@ bench-build: build/$(cc)/tools/bench/build ## builder to SPIR-V, beside glslang 
 	@$<
 
 bench-pipeline: build/$(cc)/tools/bench/pipeline ## making a pipeline of the builder's module and of glslang's, and their registers
+	@$<
+
+bench-kernels: build/$(cc)/tools/bench/kernels ## a histogram, a Montgomery product and SHA-256 of the builder beside the same by hand in GLSL and CUDA C
 	@$<
 
 # CUB is device code, and VkFFT on CUDA takes the toolkit's headers. Without nvcc there are no libraries of them, and their figures are not run.

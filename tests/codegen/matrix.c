@@ -475,6 +475,52 @@ static bool want_for(const Case *c, size_t element, unsigned component, int vari
     return gives(w, variant, (uint32_t)(sum * 64 + rounds));
 }
 
+/* Words with carries in random chains: targets that compute with both halves at once have to give what word by word gives. A step makes one or two values of
+   earlier ones, most often of the latest. */
+enum { CHAINS = 40, CHAIN_STEPS = 24, CHAIN_VALUES = 3 + 2 * CHAIN_STEPS };
+typedef struct ChainStep { unsigned what, a, b; } ChainStep;
+static ChainStep chain_step(uint32_t *seed, unsigned values) {
+    unsigned r[4];
+    for (int i = 0; i < 4; i++) { *seed = *seed * 1664525u + 1013904223u; r[i] = *seed >> 16; }
+    unsigned near = values < 6 ? values : 6;
+    ChainStep s = { r[0] % 9, values - 1 - r[1] % near, r[3] % 3 ? values - 1 - r[2] % near : r[2] % values };
+    return s;
+}
+static void build_chain(const Case *c, vc_kernel *k) {
+    Io io = declare(c, k);
+    VC_EACH(k, i) {
+        vc_val v[CHAIN_VALUES], sum = vc_const(k, vc_u32(0));
+        uint32_t seed = c->number;
+        unsigned n = 0;
+        while (n < 3) { v[n] = vc_load(io.in[n], i); n++; }
+        for (unsigned j = 0; j < CHAIN_STEPS; j++) {
+            ChainStep s = chain_step(&seed, n);
+            vc_val a = v[s.a], b = v[s.b];
+            if (s.what < 3) { v[n++] = vc_add(a, b); v[n++] = vc_add_carry(a, b); }
+            else if (s.what == 3) { v[n++] = vc_sub(a, b); v[n++] = vc_sub_borrow(a, b); }
+            else if (s.what == 4) { v[n++] = vc_mul_hi(a, b); v[n++] = vc_mul(a, b); }
+            else v[n++] = s.what == 5 ? vc_add(a, b) : s.what == 6 ? vc_or(a, b) : s.what == 7 ? vc_xor(b, a) : vc_and(a, vc_u32(1));
+        }
+        for (unsigned j = 0; j < n; j++) sum = vc_add(vc_mul(sum, vc_u32(31)), v[j]);
+        vc_store(io.out, i, sum);
+    }
+}
+static bool want_chain(const Case *c, size_t element, unsigned component, int variant, Wanted *w) {
+    uint32_t v[CHAIN_VALUES], sum = 0, seed = c->number;
+    unsigned n = 0;
+    while (n < 3) { v[n] = (uint32_t)input(c, n, element, component); n++; }
+    for (unsigned j = 0; j < CHAIN_STEPS; j++) {
+        ChainStep s = chain_step(&seed, n);
+        uint64_t a = v[s.a], b = v[s.b];
+        if (s.what < 3) { v[n++] = (uint32_t)(a + b); v[n++] = (uint32_t)((a + b) >> 32); }
+        else if (s.what == 3) { v[n++] = (uint32_t)(a - b); v[n++] = a < b; }
+        else if (s.what == 4) { v[n++] = (uint32_t)(a * b >> 32); v[n++] = (uint32_t)(a * b); }
+        else v[n++] = (uint32_t)(s.what == 5 ? a + b : s.what == 6 ? a | b : s.what == 7 ? a ^ b : a & 1);
+    }
+    for (unsigned j = 0; j < n; j++) sum = sum * 31 + v[j];
+    return gives(w, variant, sum);
+}
+
 static void build_if(const Case *c, vc_kernel *k) {
     Io io = declare(c, k);
     VC_EACH(k, i) {
@@ -1448,6 +1494,11 @@ static void check_flow(void) {
             c.number = i;
             check(&c);
         }
+    }
+    for (unsigned i = 0; i < CHAINS; i++) {
+        c = made("carry chain", VC_U32, VC_U32, VC_U32, VC_U32, build_chain, want_chain);
+        c.number = 7919 * i + 1;
+        check(&c);
     }
     for (unsigned kind = VC_I8; kind <= VC_U64; kind++) {
         for (unsigned i = 0; i < sizeof for_steps / sizeof for_steps[0]; i++) {

@@ -13,6 +13,8 @@ static struct {
     int (*log)(NvrtcProgram program, char *to);
     int (*destroy)(NvrtcProgram *program);
     int (*version)(int *major, int *minor);
+    int (*cubin_size)(NvrtcProgram program, size_t *size); /* NULL before CUDA 11.1, as the next one */
+    int (*cubin)(NvrtcProgram program, char *to);
 } nvrtc;
 
 static inline void *nvrtc_find(void) {
@@ -43,26 +45,46 @@ static inline const char *nvrtc_open(void) {
         if (!at) return "libnvrtc lacks a function";
         memcpy(functions[i].to, &at, sizeof at);
     }
+    void *sizes = dlsym(library, "nvrtcGetCUBINSize"), *codes = dlsym(library, "nvrtcGetCUBIN");
+    memcpy(&nvrtc.cubin_size, &sizes, sizeof sizes);
+    memcpy(&nvrtc.cubin, &codes, sizeof codes);
     nvrtc.version(&major, &minor);
     printf("# nvrtc: %d.%d\n", major, minor);
     return NULL;
 }
 
-/* NULL, or the log. Down to machine code, so that what is written in PTX is compiled as well. */
-static inline const char *nvrtc_wrong(const char *text) {
+/* NULL, or the log. Down to machine code, so that what is written in PTX is compiled as well; *made is to be destroyed. */
+static inline const char *nvrtc_compile(const char *text, NvrtcProgram *made) {
     static const char *const options[] = { "--gpu-architecture=sm_90" };
     static char said[8192];
-    NvrtcProgram made = NULL;
     size_t size = 0;
-    int result = nvrtc.create(&made, text, "kernels.cu", 0, NULL, NULL);
-    if (result == 0) result = nvrtc.compile(made, 1, options);
+    int result = nvrtc.create(made, text, "kernels.cu", 0, NULL, NULL);
+    if (result == 0) result = nvrtc.compile(*made, 1, options);
     snprintf(said, sizeof said, "nvrtcCompileProgram gave %d", result);
-    if (result != 0 && made && nvrtc.log_size(made, &size) == 0 && size > 1) {
+    if (result != 0 && *made && nvrtc.log_size(*made, &size) == 0 && size > 1) {
         char *log = (char *)malloc(size);
-        if (log && nvrtc.log(made, log) == 0) snprintf(said, sizeof said, "%.8000s", log);
+        if (log && nvrtc.log(*made, log) == 0) snprintf(said, sizeof said, "%.8000s", log);
         free(log);
     }
-    if (made) nvrtc.destroy(&made);
     return result == 0 ? NULL : said;
+}
+
+static inline const char *nvrtc_wrong(const char *text) {
+    NvrtcProgram made = NULL;
+    const char *why = nvrtc_compile(text, &made);
+    if (made) nvrtc.destroy(&made);
+    return why;
+}
+
+/* Freed by the caller. */
+static inline void *nvrtc_machine_code(const char *text, size_t *size) {
+    NvrtcProgram made = NULL;
+    const char *why = nvrtc_compile(text, &made);
+    char *code = NULL;
+    if (why) fprintf(stderr, "%s\n", why);
+    else if (nvrtc.cubin_size(made, size) == 0 && (code = (char *)malloc(*size)) != NULL) nvrtc.cubin(made, code);
+    if (made) nvrtc.destroy(&made);
+    if (!code) exit(1);
+    return code;
 }
 #endif
