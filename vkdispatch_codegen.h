@@ -4360,6 +4360,17 @@ static uint32_t vc__x_shuffle(vc__lower *s, uint16_t op, uint32_t a, uint32_t by
     return vc__make_raw(s, op, vc__x_type(s, a), a, by, mask, 0);
 }
 
+/* A butterfly: after log2(32) exchanges every lane of a whole warp has the result. */
+static uint32_t vc__x_warp_reduce(vc__lower *s, uint32_t op, uint32_t x) {
+    uint32_t step, c, other;
+    for (step = 16; step > 0; step /= 2) {
+        c = vc__x_u32(s, step);
+        other = vc__x_shuffle(s, VC__OP_SHUFFLE_XOR, x, c);
+        x = vc__x_combine(s, op, x, other);
+    }
+    return x;
+}
+
 /* Hillis and Steele, Communications of the ACM 29, 1986. */
 static uint32_t vc__x_warp_scan(vc__lower *s, uint32_t op, uint32_t x, uint32_t lanes) {
     uint32_t lane = vc__x_lane(s), step, c, far, other, none;
@@ -4451,7 +4462,9 @@ static uint32_t vc__x_warps(vc__lower *s, const vc__node *n) {
     case VC__OP_SHUFFLE: case VC__OP_SHUFFLE_XOR: case VC__OP_SHUFFLE_UP: case VC__OP_SHUFFLE_DOWN: return vc__x_shuffle(s, op, a, b);
     default:
         if (s->kernel->reconverges) return vc__x_masked_scan(s, op, a, x & 15u, x >> 4);
-        return (x & 15u) == VC__LANES_EACH ? vc__x_clusters(s, n) : vc__x_warp_scan(s, op, a, x);
+        if ((x & 15u) == VC__LANES_EACH) return vc__x_clusters(s, n);
+        if ((x & 15u) == VC__LANES_ALL && vc__invocations(s->kernel) % 32 == 0) return vc__x_warp_reduce(s, op, a);
+        return vc__x_warp_scan(s, op, a, x);
     }
 }
 

@@ -47,39 +47,38 @@ extern "C" __global__ void __launch_bounds__(32) compact(const struct compact_ar
     unsigned int v20 = group[v6 + 32];
     unsigned int v21 = v5 ? v20 : 0u;
     __syncthreads();
-    unsigned int v22 = local_index & 31u;
-    unsigned int v23 = __shfl_up_sync(4294967295u, v3, 1u);
-    unsigned int v24 = 1u <= v22 ? v23 + v3 : v3;
-    unsigned int v25 = __shfl_up_sync(4294967295u, v24, 2u);
-    unsigned int v26 = 2u <= v22 ? v25 + v24 : v24;
-    unsigned int v27 = __shfl_up_sync(4294967295u, v26, 4u);
-    unsigned int v28 = 4u <= v22 ? v27 + v26 : v26;
-    unsigned int v29 = __shfl_up_sync(4294967295u, v28, 8u);
-    unsigned int v30 = 8u <= v22 ? v29 + v28 : v28;
-    unsigned int v31 = __shfl_up_sync(4294967295u, v30, 16u);
-    unsigned int v32 = __shfl_sync(4294967295u, 16u <= v22 ? v31 + v30 : v30, 31u);
+    unsigned int v22 = __shfl_xor_sync(4294967295u, v3, 16u);
+    unsigned int v23 = v3 + v22;
+    unsigned int v24 = __shfl_xor_sync(4294967295u, v23, 8u);
+    unsigned int v25 = v23 + v24;
+    unsigned int v26 = __shfl_xor_sync(4294967295u, v25, 4u);
+    unsigned int v27 = v25 + v26;
+    unsigned int v28 = __shfl_xor_sync(4294967295u, v27, 2u);
+    unsigned int v29 = v27 + v28;
+    unsigned int v30 = __shfl_xor_sync(4294967295u, v29, 1u);
+    unsigned int v31 = v29 + v30;
     unsigned int left = 0u;
-    if (v22 == 0u) {
-        group[v4] = v32;
+    if ((local_index & 31u) == 0u) {
+        group[v4] = v31;
     }
     __syncthreads();
     left = 1u;
     while (true) {
         if (left <= 1u) break;
-        unsigned int v33 = left;
-        unsigned int v34 = v33 - (v33 >> 1u);
-        unsigned int v35 = local_index + v34;
-        if (v35 < v33) {
-            group[local_index] = group[local_index] + group[v35];
+        unsigned int v32 = left;
+        unsigned int v33 = v32 - (v32 >> 1u);
+        unsigned int v34 = local_index + v33;
+        if (v34 < v32) {
+            group[local_index] = group[local_index] + group[v34];
         }
         __syncthreads();
-        left = v34;
+        left = v33;
     }
-    unsigned int v36 = group[0];
+    unsigned int v35 = group[0];
     __syncthreads();
     if (local_index == 0u) {
-        unsigned int v37 = atomicAdd((unsigned int *)&count[0], v36);
-        place[0] = v37;
+        unsigned int v36 = atomicAdd((unsigned int *)&count[0], v35);
+        place[0] = v36;
     }
     __syncthreads();
     if (v2) {
