@@ -72,8 +72,11 @@
    axis contiguous, unless the desc has strides.
 
    Kinds. VD_FFT_REAL takes reals to the bins 0 ... n / 2 of their spectrum along the last transformed axis, whose others are the conjugates of these; the
-   other axes are then transformed as complex ones. The inverse goes back; it ignores the imaginary parts of bin 0 and, of an even n, of bin n / 2. Both
-   leave their input as it is unless they are in place. In place each row of n reals has to begin where its n / 2 + 1 bins do (desc.padded, vd_fft_rows).
+   other axes are then transformed as complex ones. The inverse first transforms the other axes back, then the last one, where it ignores the imaginary parts
+   of bin 0 and, of an even n, of bin n / 2: NaN there changes no result. With several axes this applies to the results of the other axes: a NaN in the
+   input, also in the imaginary part of element (0, 0), counts as input of their transforms and may spread, as may infinities; so set it to 0 if it is unused.
+   Both directions leave their input as it is unless they are in place. In place each row of n reals has to begin where its n / 2 + 1 bins do (desc.padded,
+   vd_fft_rows).
    The cosine and sine transforms have a factor of 2 and no other, as FFTW's; along each axis the kinds and what takes them back, but for the factor N, are
        kind   Y[k], a sum over j = 0 ... n - 1 unless it says otherwise                                         inverse    N
        DCT1   x[0] + (-1)^k x[n - 1] + 2 sum over j = 1 ... n - 2 of x[j] cos(pi j k / (n - 1))                 DCT1       2 (n - 1)

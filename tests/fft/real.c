@@ -4,6 +4,7 @@
        real [-a | -e] [NAME]      -a: more lengths; -e: every length up to 1200, of every kind, which takes hours on a processor; NAME: only this test
 
    The error allowed is that of complex transforms of the same logical length (tests/fft/transforms.c). */
+#define _POSIX_C_SOURCE 200112L /* setenv */
 #include "common.h"
 
 #include <fftw3.h>
@@ -25,6 +26,7 @@ typedef struct sample {
     vd_type type, in_type, out_type;      /* 0: VD_F32 */
     uint64_t in_count[4], out_count[4];   /* of the reals or the input, of the bins or the output; 0: all */
     bool pack_rows;
+    vd_fft_hook load;
 } sample;
 
 /* One of the two arrays of a transform. */
@@ -87,15 +89,17 @@ static uint64_t place_of(const array *a, uint64_t i) {
     return at;
 }
 
-/* f16 of numbers that are exact in it. */
+/* f16 of NaN, infinities and numbers that are exact in it. */
 static uint16_t half_of(double x) {
     int exponent;
     double m = frexp(fabs(x), &exponent);
+    if (!isfinite(x)) return isnan(x) ? 0x7e00 : x < 0 ? 0xfc00 : 0x7c00;
     return (uint16_t)((x < 0 ? 0x8000 : 0) | (x == 0 ? 0 : ((exponent + 14) << 10) | ((int)(m * 2048) & 1023)));
 }
 
 static double of_half(uint16_t h) {
     double x = h >> 10 & 31 ? ldexp((double)((h & 1023) | 1024), (h >> 10 & 31) - 25) : ldexp((double)(h & 1023), -24);
+    if ((h >> 10 & 31) == 31) x = h & 1023 ? (double)NAN : (double)INFINITY;
     return h >> 15 ? -x : x;
 }
 
@@ -212,6 +216,13 @@ static double allowed_error(const sample *s, const array *to, double product) {
     return 0.5 * eps * log2(product < 2 ? 2 : product) + (stored > eps / 2 ? stored : eps / 2) + (s->type == VD_F64 ? eps : 0);
 }
 
+static void negate(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
+    (void)k;
+    (void)at;
+    (void)user;
+    v->re = vc_neg(v->re);
+}
+
 static vd_fft *plan_of(vd_context *ctx, const sample *s) {
     vd_fft_desc desc = { 0 };
     desc.kind = s->kind;
@@ -227,35 +238,35 @@ static vd_fft *plan_of(vd_context *ctx, const sample *s) {
     memcpy(desc.in_count, s->in_count, sizeof desc.in_count);
     memcpy(desc.out_count, s->out_count, sizeof desc.out_count);
     desc.pack_rows = s->pack_rows;
+    desc.load = s->load;
     return vd_fft_create(ctx, &desc);
 }
 
-/* Input of a transform back from a half spectrum: the spectrum of reals, and in one dimension imaginary parts that have to be ignored. */
+/* Whether element i of a half spectrum is of bin 0 or, of an even n, of bin n / 2. */
+static bool is_end(const sample *s, uint64_t i) {
+    uint64_t n = s->shape[halved_axis(s)];
+    for (uint32_t d = halved_axis(s) + 1; d < dimensions_of(s); d++) i /= s->shape[d];
+    i %= n / 2 + 1;
+    return i == 0 || 2 * i == n;
+}
+
+/* Input of a transform back from a half spectrum: the spectrum of reals, with other imaginary parts in the bins 0 and n / 2. */
 static void half_spectrum(const sample *s, double *x) {
     sample forward = *s;
-    uint64_t n = s->shape[halved_axis(s)], bins = n / 2 + 1;
     array reals = array_of(s, false), other = array_of(s, true);
     double *y = (double *)fftw_malloc((size_t)reals.count * sizeof *y);
     forward.direction = VD_FFT_FORWARD;
     random_numbers(y, reals.count, reals.type);
     transform(&forward, y, x);
     for (uint64_t i = 0; i < 2 * other.count; i++) x[i] = (double)(float)x[i];
-    if (dimensions_of(s) == halved_axis(s) + 1 && axes_of(s) == 1u << halved_axis(s))
-        for (uint64_t row = 0; row < other.count / bins; row++) {
-            x[2 * row * bins + 1] = 5;
-            if (n % 2 == 0) x[2 * (row * bins + n / 2) + 1] = -7;
-        }
+    for (uint64_t i = 0; i < other.count; i++) if (is_end(s, i)) x[2 * i + 1] = (double)(i % 7) - 5;
     fftw_free(y);
 }
 
+/* Of one axis these imaginary parts are ignored. Of several axes they are transformed along the others first, by FFTW too. */
 static void forget_ends(const sample *s, double *x) {
-    uint64_t n = s->shape[halved_axis(s)], bins = n / 2 + 1;
     array other = array_of(s, true);
-    if (dimensions_of(s) != halved_axis(s) + 1 || axes_of(s) != 1u << halved_axis(s)) return;
-    for (uint64_t row = 0; row < other.count / bins; row++) {
-        x[2 * row * bins + 1] = 0;
-        if (n % 2 == 0) x[2 * (row * bins + n / 2) + 1] = 0;
-    }
+    for (uint64_t i = 0; i < other.count; i++) if (axes_of(s) == 1u << halved_axis(s) && is_end(s, i)) x[2 * i + 1] = 0;
 }
 
 static void run_sample(const sample *s, vd_buffer in, vd_buffer out, size_t size, unsigned char *result, vd_fft *plan) {
@@ -524,6 +535,98 @@ static void types(void **state) {
     }
 }
 
+/* ---- ignored imaginary parts ---- */
+
+/* The results of a transform back, with this value in the imaginary parts of the bins 0 and n / 2. */
+static void run_with_ends(const sample *s, vd_fft *plan, double value, double *results) {
+    array from = array_of(s, true), to = array_of(s, false);
+    size_t room = bytes_of(&from) > bytes_of(&to) ? bytes_of(&from) : bytes_of(&to);
+    unsigned char *data = (unsigned char *)calloc(1, room);
+    double *x = (double *)malloc((size_t)from.count * 2 * sizeof *x);
+    assert_true(data && x);
+    random_numbers(x, from.count * 2, from.type);
+    for (uint64_t i = 0; i < from.count; i++) if (is_end(s, i)) x[2 * i + 1] = value;
+    scatter(&from, x, data);
+    vd_buffer in = buffer_of(device_context, VD_U8, room, data), out = s->in_place ? in : buffer_of(device_context, VD_U8, room, NULL);
+    run_sample(s, in, out, bytes_of(&to), data, plan);
+    gather(&to, data, results);
+    if (!s->in_place) vd_buffer_destroy(device_context, out);
+    vd_buffer_destroy(device_context, in);
+    free(data);
+    free(x);
+}
+
+static void check_ends(const sample *s) {
+    static const double values[] = { NAN, INFINITY, -INFINITY, 60000, -60000 };
+    size_t count = (size_t)array_of(s, false).count;
+    double *wanted = (double *)malloc(2 * count * sizeof *wanted), *is = wanted + count;
+    vd_fft *plan = plan_of(device_context, s);
+    assert_non_null(wanted);
+    if (!plan) fail_msg("%s", vd_error_text());
+    run_with_ends(s, plan, 0, wanted);
+    for (size_t i = 0; i < count; i++) assert_true(isfinite(wanted[i]));
+    for (size_t i = 0; i < COUNT(values); i++) {
+        run_with_ends(s, plan, values[i], is);
+        if (!memcmp(is, wanted, count * sizeof *is)) continue;
+        say(s);
+        fail_msg("an imaginary part of %g in bin 0 or n / 2 is not ignored; the plan is\n%s", values[i], vd_fft_explain(plan));
+    }
+    vd_fft_destroy(plan);
+    free(wanted);
+}
+
+/* One axis: of half the length and of odd length, alone or two rows at once; by Bluestein's algorithm; in several kernels; rows and columns, in part, in
+   place, with a hook; the other axes have one element. */
+static const sample with_ends[] = {
+    { .shape = { 5, 1 } },
+    { .shape = { 5, 2 } },
+    { .shape = { 5, 4 } },
+    { .shape = { 5, 64 } },
+    { .shape = { 5, 15 } },
+    { .shape = { 5, 15 }, .pack_rows = true },
+    { .shape = { 4, 74 } },
+    { .shape = { 4, 37 } },
+    { .shape = { 3, 37 }, .pack_rows = true },
+    { .shape = { 2, 40000 } },
+    { .shape = { 3, 19683 } },
+    { .shape = { 3, 19683 }, .pack_rows = true },
+    { .shape = { 20, 6 }, .axes = 1 },
+    { .shape = { 21, 6 }, .axes = 1 },
+    { .shape = { 40000, 2 }, .axes = 1 },
+    { .shape = { 1, 20 }, .axes = 3 },
+    { .shape = { 3, 16, 3 }, .axes = 2, .in_stride = { 60, 3, 1 } },
+    { .shape = { 3, 64 }, .out_count = { 0, 24 } },
+    { .shape = { 3, 64 }, .in_place = true },
+    { .shape = { 3, 15 }, .in_place = true },
+    { .shape = { 3, 64 }, .load = negate },
+    { .shape = { 3, 15 }, .load = negate },
+    { .shape = { 3, 64 }, .type = VD_F64 },
+    { .shape = { 3, 15 }, .type = VD_F64 },
+    { .shape = { 3, 64 }, .in_type = VD_F16, .out_type = VD_F16 },
+    { .shape = { 3, 15 }, .in_type = VD_F16, .out_type = VD_F16 },
+};
+
+static void check_all_ends(void) {
+    const uint64_t features = vd_device(device_context, 0)->features;
+    for (size_t i = 0; i < COUNT(with_ends); i++) {
+        sample s = with_ends[i];
+        s.kind = VD_FFT_REAL;
+        s.direction = VD_FFT_INVERSE;
+        if (s.type == VD_F64 && !(features & VD_FEATURE_F64)) continue;
+        if (s.in_type == VD_F16 && !(features & VD_FEATURE_STORAGE_16)) continue;
+        check_ends(&s);
+    }
+}
+
+static void ignored_parts(void **state) {
+    (void)state;
+    need_device();
+    check_all_ends();
+    assert_int_equal(setenv("VKDISPATCH_FFT_SHAPES", "gpu", 1), 0);
+    check_all_ends();
+    unsetenv("VKDISPATCH_FFT_SHAPES");
+}
+
 /* ---- simple calls ---- */
 
 static vd_buffer shaped(vd_context *ctx, vd_type type, uint64_t a, uint64_t b, uint64_t c) {
@@ -631,13 +734,6 @@ static void explains(vd_context *ctx, vd_fft_kind kind, uint64_t n, bool pack_ro
     assert_non_null(plan);
     if (!strstr(vd_fft_explain(plan), part)) fail_msg("no \"%s\" in: %s", part, vd_fft_explain(plan));
     vd_fft_destroy(plan);
-}
-
-static void negate(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
-    (void)k;
-    (void)at;
-    (void)user;
-    v->re = vc_neg(v->re);
 }
 
 static void bad_input(void **state) {
@@ -793,7 +889,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(half_spectra), cmocka_unit_test(cosine_1), cmocka_unit_test(cosine_2), cmocka_unit_test(cosine_3),
         cmocka_unit_test(cosine_4), cmocka_unit_test(sine_1), cmocka_unit_test(sine_2), cmocka_unit_test(sine_3), cmocka_unit_test(sine_4),
         cmocka_unit_test(axes), cmocka_unit_test(norms), cmocka_unit_test(long_axes), cmocka_unit_test(strides), cmocka_unit_test(parts),
-        cmocka_unit_test(types),
+        cmocka_unit_test(types), cmocka_unit_test(ignored_parts),
         cmocka_unit_test(simple), cmocka_unit_test(several_axes), cmocka_unit_test(rows), cmocka_unit_test(tables_are_shared),
         cmocka_unit_test(bad_input),
     };
