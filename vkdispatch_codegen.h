@@ -5423,7 +5423,7 @@ static void vc__find_plain(vc__lower *s) {
         plain = VC__PLAIN | vc__plain_kinds(s, i);
         plain |= op->operands == 3 ? VC__PLAIN_THREE : op->operands == 1 ? VC__PLAIN_ONE : 0;
         if (op->flags & VC__FLAGS_EXACT && !s->kernel->desc.fast) plain |= VC__PLAIN_EXACT;
-        if (i != VC__OP_COMPONENT && i != VC__OP_CAST && i != VC__OP_BITCAST && i != VC__OP_SELECT && !vc__is_upper_half(i) && !vc__is_dot_4x8(i))
+        if (i != VC__OP_COMPONENT && i != VC__OP_CAST && i != VC__OP_BITCAST && i != VC__OP_SELECT && i != VC__OP_WORD_SUM && !vc__is_upper_half(i) && !vc__is_dot_4x8(i))
             plain |= VC__PLAIN_PRINTED;
         s->plain[i] = plain;
     }
@@ -5623,8 +5623,11 @@ static void vc__find_halves(vc__lower *s) {
         k->node[*vc__half_slot(s, size - 1, op, n) - 1].flags |= VC__NODE_HALVED;
         n->flags |= VC__NODE_HALVED;
     }
-    for (i = 0; i < k->count; i++)
-        if (vc__is_upper_half(k->node[i].op)) k->node[i].flags |= k->node[*vc__half_slot(s, size - 1, k->node[i].op, &k->node[i]) - 1].flags & VC__NODE_HALVED;
+    for (i = 0; i < k->count; i++) {
+        vc__node *n = &k->node[i];
+        if (!vc__is_upper_half(n->op) || !(k->node[*vc__half_slot(s, size - 1, n->op, n) - 1].flags & VC__NODE_HALVED)) continue;
+        n->flags |= VC__NODE_HALVED;
+    }
 }
 
 VC__SMALL_END
