@@ -5423,7 +5423,8 @@ static void vc__find_plain(vc__lower *s) {
         plain = VC__PLAIN | vc__plain_kinds(s, i);
         plain |= op->operands == 3 ? VC__PLAIN_THREE : op->operands == 1 ? VC__PLAIN_ONE : 0;
         if (op->flags & VC__FLAGS_EXACT && !s->kernel->desc.fast) plain |= VC__PLAIN_EXACT;
-        if (i != VC__OP_COMPONENT && i != VC__OP_CAST && i != VC__OP_BITCAST && i != VC__OP_SELECT && i != VC__OP_WORD_SUM && !vc__is_upper_half(i) && !vc__is_dot_4x8(i))
+        if (i != VC__OP_COMPONENT && i != VC__OP_CAST && i != VC__OP_BITCAST && i != VC__OP_SELECT && i != VC__OP_WORD_SUM && !vc__is_upper_half(i) &&
+            !vc__is_dot_4x8(i))
             plain |= VC__PLAIN_PRINTED;
         s->plain[i] = plain;
     }

@@ -156,7 +156,8 @@ static void expect_sha256(uint32_t *const *x, uint32_t *out) {
         memcpy(w, x[0] + n * 16, 64);
         memcpy(v, sha256_first, 32);
         for (int i = 16; i < 64; i++)
-            w[i] = w[i - 16] + (right(w[i - 15], 7) ^ right(w[i - 15], 18) ^ w[i - 15] >> 3) + w[i - 7] + (right(w[i - 2], 17) ^ right(w[i - 2], 19) ^ w[i - 2] >> 10);
+            w[i] = w[i - 16] + (right(w[i - 15], 7) ^ right(w[i - 15], 18) ^ w[i - 15] >> 3) + w[i - 7] +
+                   (right(w[i - 2], 17) ^ right(w[i - 2], 19) ^ w[i - 2] >> 10);
         for (int i = 0; i < 64; i++) {
             uint32_t t1 = v[7] + (right(v[4], 6) ^ right(v[4], 11) ^ right(v[4], 25)) + ((v[4] & v[5]) ^ (~v[4] & v[6])) + sha256_round[i] + w[i];
             uint32_t t2 = (right(v[0], 2) ^ right(v[0], 13) ^ right(v[0], 22)) + ((v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]));

@@ -40,7 +40,8 @@ static const char hand_glsl_histogram[] =
     "}\n";
 
 static const char hand_cuda_histogram[] =
-    "extern \"C\" __global__ void __launch_bounds__(256) histogram(const unsigned *__restrict__ x, unsigned *__restrict__ counts, unsigned n, unsigned step) {\n"
+    "extern \"C\" __global__ void __launch_bounds__(256) histogram(const unsigned *__restrict__ x,\n"
+    "        unsigned *__restrict__ counts, unsigned n, unsigned step) {\n"
     "    __shared__ unsigned bins[256];\n"
     "    bins[threadIdx.x] = 0;\n"
     "    __syncthreads();\n"
