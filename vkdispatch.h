@@ -4582,11 +4582,12 @@ static vd_result vd__vk_probe_record(vd__device *dev, vd__commands *c, const vd_
     launch.bindings = &binding;
     launch.binding_count = 1;
     vd_result result = vd__vk_commands_begin(dev, c);
+    if (result) return result;
     vd__vk_record_barrier(dev, c, VD__STAGE_HOST, VD__STAGE_COMPUTE);
-    if (!result) result = vd__vk_record_launch(dev, c, &launch);
+    result = vd__vk_record_launch(dev, c, &launch);
+    if (result) return result;
     vd__vk_record_barrier(dev, c, VD__STAGE_COMPUTE, VD__STAGE_HOST);
-    if (!result) result = vd__vk_commands_end(dev, c);
-    return result;
+    return vd__vk_commands_end(dev, c);
 }
 
 /* Runs the kernel on the bytes at the head of a chunk's memory. */
