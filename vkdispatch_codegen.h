@@ -94,8 +94,8 @@
    imaginary one fma(ar, bi, ai * br); matrices go from the first column on. Quotients, absolute values and roots are scaled by powers of two, so that
    nothing overflows or vanishes before the result does. In units in the last place of the result's absolute value they are off by at most: mul 2, div 6,
    abs 4, sqrt 8 (of f16, which is done in f32: div, abs and sqrt 1.5); exp, log, pow and polar by what their real functions are. By 0 a quotient is infinite
-   or NaN; a power of 0 is the real one of the exponent's real part. The inverse is minors over the determinant, without pivots: for matrices far from
-   singular.
+   or NaN; a power of 0 is the real one of the exponent's real part. The real part of log is right to a few units in its own last place, near |z| = 1 too; the
+   error of pow(a, b) grows with |b| (|log a| + 1). The inverse is minors over the determinant, without pivots: for matrices far from singular.
 
    Control flow is C blocks: VC_IF(k, c) { } VC_ELSE(k) { }, VC_FOR(k, i, first, limit) { }, VC_LOOP(k) { }, VC_SWITCH(k, v) { VC_CASE(k, 1) { } VC_DEFAULT(k)
    { } }, VC_EACH(k, i) { }. Exits are vc_break_if, vc_continue_if (of the innermost loop) and vc_return_if. Do not leave a block with C's own break,
@@ -114,8 +114,9 @@
    Meaning. Every operation means the same on every target. Integers wrap. x / 0 is all ones and x % 0 is x; the least integer / -1 is itself. Shift counts
    are taken modulo the width. float to int saturates, NaN gives 0. A float becomes a narrower one by one rounding to nearest even, also where it is widened
    again; without i64, f64 to f16, and to f32 and back, are as the device likes. min and max give the other operand if one is NaN. mod(x, y) is x - y *
-   floor(x / y), and rem of floats x - y * trunc(x / y), each step rounded. pow(x < 0, y) is NaN. Nothing is contracted behind your back; vc_fma is one or two
-   roundings, as the device has it. llvmpipe takes x * 0 for 0, even of infinity and NaN, where that 0 is a constant. Subnormal numbers may be flushed to
+   floor(x / y), and rem of floats x - y * trunc(x / y), each step rounded. pow(x < 0, y) is NaN. Of f16 and f32,
+   pow(1, infinity), pow(NaN, 0) and atan2(0, 0) are as the device has them; sinh and cosh of f16 may overflow where e^|x| does, from |x| = 11 on. Nothing is
+   contracted behind your back; vc_fma is one or two roundings, as the device has it. llvmpipe takes x * 0 for 0, even of infinity and NaN, where that 0 is a constant. Subnormal numbers may be flushed to
    zero. `fast` in the desc allows the compiler everything. Bool in memory is a u32, 0 or 1. Vectors in memory are packed as C arrays of their elements.
 
    Accuracy. Integers, conversions, comparisons, + - * neg abs sign min max clamp step floor ceil trunc round fract saturate ldexp frexp modf are exact, that
@@ -10734,6 +10735,53 @@ static void vc__c_div(vc_type kind, const vc_val *a, const vc_val *b, bool real,
     for (i = 0; i < 2; i++) out[i] = vc_mul(vc_mul(out[i], back), back);
 }
 
+/* a * a = out[0] + out[1], exactly (Dekker): `factor` is 2^12 + 1 or, for f64, 2^27 + 1 */
+static void vc__square_exactly(vc_val a, vc_val factor, vc_val out[2]) {
+    vc_val by = vc_mul(a, factor), high = vc_sub(by, vc_sub(by, a)), low = vc_sub(a, high), twice = vc_add(high, high), e;
+    out[0] = vc_mul(a, a);
+    e = vc_sub(vc_mul(high, high), out[0]);
+    e = vc_add(e, vc_mul(twice, low));
+    out[1] = vc_add(e, vc_mul(low, low));
+}
+
+/* re^2 + im^2 - 1 for 0 <= re, im with a sum of squares from 1/2 to 3, to about one unit in the last place: 2 d + d^2 + y^2 with d = max(re, im) - 1, which
+   is exact. The terms cancel near the unit circle, so their exact parts are added as if in threefold precision (Ogita, Rump, Oishi, SIAM J. Sci. Comput.
+   26, 2005, SumK). */
+static vc_val vc__squares_less_one(vc_type kind, vc_val re, vc_val im) {
+    vc_val d = vc_sub(vc_max(re, im), vc__power(kind, 0)), factor = kind == VC_F64 ? vc_f64(134217729.0) : vc_f32(4097.0f), v[5], r;
+    uint32_t pass, i;
+    vc__square_exactly(d, factor, v);
+    vc__square_exactly(vc_min(re, im), factor, v + 2);
+    v[4] = vc_add(d, d);
+    for (pass = 0; pass < 2; pass++) {
+        for (i = 1; i < 5; i++) { /* two numbers become their sum and its error (Knuth) */
+            vc_val sum = vc_add(v[i], v[i - 1]), part = vc_sub(sum, v[i]), error = vc_sub(v[i], vc_sub(sum, part));
+            v[i - 1] = vc_add(error, vc_sub(v[i - 1], part));
+            v[i] = sum;
+        }
+    }
+    r = v[0];
+    for (i = 1; i < 5; i++) r = vc_add(r, v[i]);
+    return r;
+}
+
+static vc_val vc__half_log1p(vc_type kind, vc_val u);
+
+/* log |re + i im|: near the unit circle log1p(|z|^2 - 1) / 2, elsewhere half the logarithm of the squares, scaled so that they stay in range. */
+static vc_val vc__c_log_size(vc_type kind, vc_val re, vc_val im) {
+    vc_type with = kind == VC_F16 ? (vc_type)VC_F32 : kind;
+    vc_val x = vc_abs(vc_cast(with, re)), y = vc_abs(vc_cast(with, im)), half = vc__power(with, -1), one = vc__power(with, 0), u, far, near, huge;
+    vc__scaling s = vc__scaling_of(with, vc_max(x, y));
+    vc_val shift = with == VC_F64 ? vc_f64(532.33703467003799763) : vc_f32(66.542130f); /* ln(2) times 768, times 96 */
+    far = vc_mul(vc_log(vc__squares(vc_mul(x, s.by), vc_mul(y, s.by))), half);
+    far = vc_select(vc_lt(s.by, one), vc_add(far, shift), vc_select(vc_gt(s.by, one), vc_sub(far, shift), far));
+    huge = vc_imm(with, (uint64_t)(2 * vc__bias(with) + 1) << vc__kinds[with].fraction);
+    far = vc_select(vc_eq(vc_max(x, y), huge), huge, far);
+    u = vc__squares_less_one(with, x, y);
+    near = vc_and(vc_le(vc_neg(half), u), vc_le(u, vc_add(one, one)));
+    return vc_cast(kind, vc_select(near, vc__half_log1p(with, u), far));
+}
+
 static void vc__c_polar(vc_val radius, vc_val angle, vc_val *out) {
     out[0] = vc_mul(radius, vc_cos(angle));
     out[1] = vc_mul(radius, vc_sin(angle));
@@ -10784,7 +10832,7 @@ static void vc__c_each(vc_kernel *k, uint32_t op, vc_type kind, const vc_val *a,
     case VC__OP_DIV: vc__c_div(kind, a, b, left, out); break;
     case VC__OP_EXP: vc__c_polar(vc_exp(a[0]), a[1], out); break;
     case VC__OP_LOG:
-        out[0] = vc_log(vc_hypot(a[0], a[1]));
+        out[0] = vc__c_log_size(kind, a[0], a[1]);
         out[1] = vc__c_arg(kind, a[0], a[1]);
         break;
     case VC__OP_SQRT: vc__c_sqrt(k, kind, a, out); break;
@@ -13762,6 +13810,16 @@ static const vc__fn_poly vc__fn_erfc_poly = { /* (1 - erf(x)) * e^(x^2), t = (x 
 
 /* asinh and atanh of |x| <= 1/2, z = x^2. */
 static vc_val vc__fn_near(const vc__fn *f, const vc__fn_poly *p, vc_val x, vc_val z) { return vc_fma(vc_mul(x, z), vc__fn_polynomial(f, p, z), x); }
+
+/* log(1 + u) / 2 = atanh(u / (2 + u)) for -1/2 <= u <= 2, relative to itself, of f32 or f64 */
+static vc_val vc__half_log1p(vc_type kind, vc_val u) {
+    vc__fn f;
+    vc_val s;
+    memset(&f, 0, sizeof f);
+    f.type = kind;
+    s = vc_div(u, vc_add(u, vc__fn_real(&f, 2)));
+    return vc__fn_near(&f, &vc__fn_atanh_poly, s, vc_mul(s, s));
+}
 
 /* log(x + root), root being x but for a constant; of a large x log(2 x). */
 static vc_val vc__fn_log_of_sum(const vc__fn *f, vc_val x, vc_val root) {

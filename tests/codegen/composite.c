@@ -113,6 +113,27 @@ static long double slack(const Case *c, vc_type kind, Wide a, Wide b, Wide want)
     }
 }
 
+/* Whether |z| is near 1, where its logarithm is that of 1 + u with a small u. */
+static bool near_circle(Wide z) { return cabsl(z) > 0.75L && cabsl(z) < 1.6L; }
+
+/* log |z| near the unit circle, to the last bits of a double: |z|^2 - 1 = 2 d + d^2 + y^2, of exact products, summed up twice with the errors kept. */
+static long double log_of_size(Wide z) {
+    long double x = fmaxl(fabsl(creall(z)), fabsl(cimagl(z))), y = fminl(fabsl(creall(z)), fabsl(cimagl(z))), d = x - 1, v[5], sum = 0;
+    v[0] = d * d;
+    v[1] = fmal(d, d, -v[0]);
+    v[2] = y * y;
+    v[3] = fmal(y, y, -v[2]);
+    v[4] = 2 * d;
+    for (int pass = 0; pass < 3; pass++)
+        for (int i = 1; i < 5; i++) {
+            long double t = v[i] + v[i - 1], part = t - v[i];
+            v[i - 1] = (v[i] - (t - part)) + (v[i - 1] - part);
+            v[i] = t;
+        }
+    for (int i = 0; i < 5; i++) sum += v[i];
+    return log1pl(sum) / 2;
+}
+
 /* Numbers whose results say something: any size for + - * / and the like, small ones for functions that grow. */
 static long double part_of(const Case *c, unsigned role, unsigned i, unsigned part, uint64_t *state) {
     static const double plain[] = { 0, 1, -1, 0.5, -2, 3, 1e-3, -7, 100, 0.75 };
@@ -121,6 +142,11 @@ static long double part_of(const Case *c, unsigned role, unsigned i, unsigned pa
     int range = c->kind == VC_F16 ? 7 : c->kind == VC_F32 ? 120 : 1000;
     bool tame = c->op == EXP || c->op == POW || c->op == POLAR || c->op == ARG || c->op == LOG;
     if (c->op == SQRT && part && i >= 90 && i < 100) return -0.0L; /* the lower side of the branch cut */
+    if (c->op == LOG && i >= 100 && i < 200) { /* on the unit circle but for rounding, and beside 1 and i */
+        long double angle = 0.0157L * (long double)i, little = ldexpl(1, -(int)(i % 40));
+        return i < 160 ? (part ? sinl(angle) : cosl(angle)) : part == (i & 1) ? 1 + ldexpl(1, -(int)(i % 50)) : little;
+    }
+    if (c->op == LOG && i >= 200 && i < 240) return ldexpl(size, i & 1 ? range : -range);
     if (i < 100) return plain[(i / (role ? 10 : 1) + part * 3) % 10] * (tame ? 0.3L : 1);
     if (tame) return size * (c->op == EXP && c->kind == VC_F16 ? 2 : 3);
     if (c->op == ADD || c->op == SUB || c->op == EQ || c->op == NE || c->op == PARTS) return floorl(size * 8) * (i & 1 ? 1 : 0.25L);
@@ -150,6 +176,13 @@ static bool right_complex(const Case *c, unsigned i) {
     if (type < 16) got = number(kind, got_out, i);
     else got = wide(number(kind, got_out, 2 * i), number(kind, got_out, 2 * i + 1));
     if (beyond(kind, want)) return true;
+    if (c->op == LOG && near_circle(a)) { /* the real part is right by itself */
+        long double off = fabsl(creall(got) - log_of_size(a)), unit = unit_of(kind, fabsl(log_of_size(a)));
+        if (off > (kind == VC_F16 ? 1.5L : 8) * unit + ldexpl(1, lowest_of(kind))) {
+            printf("  log of %.20Lg %+.20Lg i: real part %Lg, wanted %Lg, off by %.3Lg\n", creall(a), cimagl(a), creall(got), log_of_size(a), off / unit);
+            return false;
+        }
+    }
     if (cabsl(got - want) <= slack(c, kind, a, b, want)) return true;
     printf("  a = %Lg %+Lg i, b = %Lg %+Lg i: got %Lg %+Lg i, wanted %Lg %+Lg i, off by %.3Lg of %.3Lg\n", creall(a), cimagl(a), creall(b), cimagl(b),
            creall(got), cimagl(got), creall(want), cimagl(want), cabsl(got - want) / unit_of(kind, cabsl(want)),
