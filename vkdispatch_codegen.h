@@ -114,10 +114,10 @@
    Meaning. Every operation means the same on every target. Integers wrap. x / 0 is all ones and x % 0 is x; the least integer / -1 is itself. Shift counts
    are taken modulo the width. float to int saturates, NaN gives 0. A float becomes a narrower one by one rounding to nearest even, also where it is widened
    again; without i64, f64 to f16, and to f32 and back, are as the device likes. min and max give the other operand if one is NaN. mod(x, y) is x - y *
-   floor(x / y), and rem of floats x - y * trunc(x / y), each step rounded. pow(x < 0, y) is NaN. Of f16 and f32,
-   pow(1, infinity), pow(NaN, 0) and atan2(0, 0) are as the device has them; sinh and cosh of f16 may overflow where e^|x| does, from |x| = 11 on. Nothing is
-   contracted behind your back; vc_fma is one or two roundings, as the device has it. llvmpipe takes x * 0 for 0, even of infinity and NaN, where that 0 is a constant. Subnormal numbers may be flushed to
-   zero. `fast` in the desc allows the compiler everything. Bool in memory is a u32, 0 or 1. Vectors in memory are packed as C arrays of their elements.
+   floor(x / y), and rem of floats x - y * trunc(x / y), each step rounded. pow(x < 0, y) is NaN. Of f16 and f32, pow(1, infinity), pow(NaN, 0) and atan2(0,
+   0) are as the device has them; sinh and cosh of f16 may overflow where e^|x| does, from |x| = 11 on. Nothing is contracted behind your back; vc_fma is one
+   or two roundings, as the device has it. llvmpipe takes x * 0 for 0, even of infinity and NaN, where that 0 is a constant. Subnormal numbers may be flushed
+   to zero. `fast` in the desc allows the compiler everything. Bool in memory is a u32, 0 or 1. Vectors in memory are packed as C arrays of their elements.
 
    Accuracy. Integers, conversions, comparisons, + - * neg abs sign min max clamp step floor ceil trunc round fract saturate ldexp frexp modf are exact, that
    is, rounded once. The others may be off by this many units in the last place of the result r, and by a power of two besides where one is added. f16 and f32:

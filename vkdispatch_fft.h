@@ -140,10 +140,10 @@
    Reductions. vd_reduce_create takes a shape, the axes to reduce, an operation or a function that is one and, if wanted, a function that maps each element
    first; vd_reduce_run takes one dispatch, in which the last workgroup to finish combines what the others left. The order of operations depends on the plan
    and on how the device's subgroups add, so that a device gives the same bits in every run. Inputs that begin at a multiple of 16 bytes are read by vectors
-   where the shape allows it. Many short rows are reduced at about the speed of memory; those
-   of 8-bit elements and odd length take two to four times as long. Sums of n floats, and dot products, squared norms and means, have an error of
-   at most 4 eps log2(n) times the sum of the magnitudes, with eps = 2^-23 for f32 and f16, 2^-52 for f64, before the result is rounded to its type. Variances
-   are computed from differences from the first element: those of f32 around 10^6 with a standard deviation of 1 are right to 1e-5.
+   where the shape allows it. Many short rows are reduced at about the speed of memory; those of 8-bit elements and odd length take two to four times as
+   long. Sums of n floats, and dot products, squared norms and means, have an error of at most 4 eps log2(n) times the sum of the magnitudes, with eps =
+   2^-23 for f32 and f16, 2^-52 for f64, before the result is rounded to its type. Variances are computed from differences from the first element: those of
+   f32 around 10^6 with a standard deviation of 1 are right to 1e-5.
 
    Scans. vd_scan_create and vd_compact_create make plans of one kind, for running sums and for the elements that a function chooses. By
    VD_SCAN_THREE_KERNELS sums have the same bits in every run; in one pass those of floats depend on how far each workgroup had to look back.
