@@ -1329,8 +1329,9 @@ static void vd__space_give(vd__space *s, uint32_t n) {
 VD__SMALL_END
 
 // >>pool
-/* Handles: slot (24 bits), generation (20), kind (2) and context (18, from its address) in 64 bits. Objects lie in chunks that never move, so a look-up takes
-   no lock. */
+/* Handles and the objects they name. A handle is 64 bits: slot (24), generation (20), kind (4), context number (16).
+   Objects are stored in chunks that never move, so a look-up takes no lock. A slot whose generations are used up is
+   retired, and living contexts have different numbers: a stale or foreign handle is never taken for another object. */
 
 typedef enum vd__handle_kind { VD__HANDLE_BUFFER, VD__HANDLE_KERNEL, VD__HANDLE_TICKET, VD__HANDLE_KINDS } vd__handle_kind;
 
@@ -1357,11 +1358,11 @@ typedef struct vd__pool {
     uint32_t kind;
 } vd__pool;
 
-/* An id: slot 0–23, generation 24–43, kind 44–45, context 46–63. */
+/* Bits of a handle: slot 0–23, generation 24–43, kind 44–47, context number 48–63. */
 #define VD__ID_SLOT_MASK 0xFFFFFFu
-#define VD__ID_KIND(id) ((uint32_t)((id) >> 44) & 3u)
-#define VD__ID_CONTEXT(id) ((uint32_t)((id) >> 46))
-#define VD__ID_DEAD_MASK (((uint64_t)1 << 46) - 1)
+#define VD__ID_KIND(id) ((uint32_t)((id) >> 44) & 15u)
+#define VD__ID_CONTEXT(id) ((uint32_t)((id) >> 48))
+#define VD__ID_DEAD_MASK (((uint64_t)1 << 48) - 1)
 #define VD__GENERATION_ONE ((uint64_t)1 << 24)
 #define VD__GENERATION_MASK ((uint64_t)0xFFFFF << 24)
 
@@ -1388,10 +1389,11 @@ static inline bool vd__slot_pin(vd__slot *slot, uint64_t id) {
 
 /* Why an id that vd__pool_find refused is no object of this pool. */
 static const char *vd__pool_reason(const vd__pool *pool, uint64_t id) {
-    static const char *const other[4] = { "is a buffer", "is a kernel", "is a ticket", "is no handle of this context" };
+    static const char *const kinds[VD__HANDLE_KINDS] = { "is a buffer", "is a kernel", "is a ticket" };
     if (!id) return "is none (id 0)";
-    if (VD__ID_CONTEXT(id) != (uint32_t)(pool->tag >> 46)) return "is no handle of this context";
-    if (VD__ID_KIND(id) != pool->kind) return other[VD__ID_KIND(id)];
+    if (VD__ID_CONTEXT(id) != VD__ID_CONTEXT(pool->tag) || VD__ID_KIND(id) >= VD__HANDLE_KINDS)
+        return "is no handle of this context";
+    if (VD__ID_KIND(id) != pool->kind) return kinds[VD__ID_KIND(id)];
     return vd__pool_at(pool, (uint32_t)id & VD__ID_SLOT_MASK) ? "was destroyed" : "is no handle of this context";
 }
 
@@ -1400,7 +1402,7 @@ static void vd__pool_init(vd__pool *pool, const vd_allocator *allocator, vd__han
     pool->allocator = allocator;
     pool->item_size = (item_size + VD__LINE - 1) / VD__LINE * VD__LINE;
     pool->kind = (uint32_t)kind;
-    pool->tag = ((uint64_t)kind << 44) | ((uint64_t)context << 46);
+    pool->tag = ((uint64_t)kind << 44) | ((uint64_t)context << 48);
 }
 
 /* An object without a handle, its body zeroed; NULL: no memory or 2^24 objects. The caller holds the context's lock. */
@@ -1439,13 +1441,37 @@ static void vd__pool_close(vd__pool *pool, vd__slot *slot) {
     pool->alive--;
 }
 
+/* Makes the slot available again, or retires it if no generation is left. */
 static void vd__pool_give(vd__pool *pool, vd__slot *slot) {
+    if ((slot->id & VD__GENERATION_MASK) == VD__GENERATION_MASK) return;
     slot->next = pool->unused;
     pool->unused = slot;
 }
 
 static void vd__pool_free(vd__pool *pool) {
     for (int i = 0; i < VD__CHUNKS; i++) vd__free(pool->allocator, pool->blocks[i]);
+}
+
+enum { VD__CONTEXT_NUMBERS = 1 << 16 };
+
+/* The numbers of living contexts, a bit each. One of the library's few variables that contexts share; lock-free. */
+static uint32_t vd__context_numbers[VD__CONTEXT_NUMBERS / 32];
+static uint32_t vd__context_serial;
+
+/* Returns a number that no living context has, or 0 if there is none. Numbers are reused as late as possible. They are
+   counted from a start that differs between copies of the library in one process, so that those rarely share one. */
+static uint32_t vd__context_number_take(void) {
+    uint32_t start = (uint32_t)((uint64_t)(uintptr_t)vd__context_numbers * 0x9E3779B97F4A7C15u >> 48);
+    for (uint32_t tries = 0; tries < VD__CONTEXT_NUMBERS; tries++) {
+        uint32_t number = (start + __atomic_fetch_add(&vd__context_serial, 1u, __ATOMIC_RELAXED)) % VD__CONTEXT_NUMBERS;
+        uint32_t bit = 1u << (number % 32);
+        if (number && !(__atomic_fetch_or(&vd__context_numbers[number / 32], bit, __ATOMIC_ACQ_REL) & bit)) return number;
+    }
+    return 0;
+}
+
+static void vd__context_number_give(uint32_t number) {
+    __atomic_fetch_and(&vd__context_numbers[number / 32], ~(1u << (number % 32)), __ATOMIC_ACQ_REL);
 }
 
 // >>objects
@@ -1869,7 +1895,7 @@ struct vd_context {
     vd__machine *machines;
     vd__queue *queues;         /* of all machines: machine 0's first */
     uint32_t machine_count, queue_count;
-    uint32_t tag;              /* context part of handles and events, not 0 */
+    uint32_t number;           /* the context's number in handles and events, not 0 */
     uint32_t state;            /* VD__LOST and VD__CLOSING (vd_context_destroy), sticky, and VD__LENT for each call of vd_native_use and vd_record under way */
     vd__outbox outbox;
     vd__mutex lock;            /* of what follows; taken after a queue's */
@@ -11734,9 +11760,6 @@ static bool vd__context_init_queues(vd_context *ctx, const vd_context_desc *desc
 
 /* Everything that does not depend on the device. */
 static bool vd__context_init(vd_context *ctx, const vd_context_desc *desc) {
-    /* another one at the same address gets another tag */
-    uint64_t mixed = ((uint64_t)(uintptr_t)ctx ^ vd__time_ns() * 0x9E3779B97F4A7C15u) * 0xD6E8FEB86659FD93u;
-    ctx->tag = (uint32_t)(mixed >> 46) | 1u;
     ctx->host.allocator = vd__counter_init(&ctx->counter, &desc->allocator);
     ctx->host.log = desc->log;
     ctx->host.log_user = desc->log_user;
@@ -11752,9 +11775,9 @@ static bool vd__context_init(vd_context *ctx, const vd_context_desc *desc) {
     ctx->print_user = desc->print_user;
     ctx->print_bytes = desc->print_bytes ? (desc->print_bytes + 3) & ~(uint64_t)3 : 1u << 20;
     if (ctx->print_bytes < 256) ctx->print_bytes = 256;
-    vd__pool_init(&ctx->buffers, &ctx->host.allocator, VD__HANDLE_BUFFER, ctx->tag, sizeof(vd__buffer));
-    vd__pool_init(&ctx->kernels, &ctx->host.allocator, VD__HANDLE_KERNEL, ctx->tag, sizeof(vd__kernel));
-    vd__pool_init(&ctx->tickets, &ctx->host.allocator, VD__HANDLE_TICKET, ctx->tag, sizeof(vd__ticket));
+    vd__pool_init(&ctx->buffers, &ctx->host.allocator, VD__HANDLE_BUFFER, ctx->number, sizeof(vd__buffer));
+    vd__pool_init(&ctx->kernels, &ctx->host.allocator, VD__HANDLE_KERNEL, ctx->number, sizeof(vd__kernel));
+    vd__pool_init(&ctx->tickets, &ctx->host.allocator, VD__HANDLE_TICKET, ctx->number, sizeof(vd__ticket));
     if (!vd__context_init_queues(ctx, desc)) return false;
     bool cache = desc->cache_directory && desc->cache_directory[0];
     if (cache) ctx->host.cache_directory = vd__copy_text(&ctx->host.allocator, desc->cache_directory);
@@ -11779,6 +11802,7 @@ static vd_result vd__context_open(vd_context *ctx, const vd_context_desc *desc) 
 static void vd__context_release(vd_context *ctx) {
     vd_allocator inner = ctx->counter.inner;
     vd__leave(ctx);
+    vd__context_number_give(ctx->number);
     vd__free(&ctx->host.allocator, ctx->host.cache_directory);
     vd__formats_free(ctx);
     for (uint32_t i = 0; i < ctx->queue_count; i++) vd__list_free(&ctx->queues[i].open);
@@ -11828,6 +11852,11 @@ VD_API vd_result vd_context_create_version(const vd_context_desc *desc, vd_conte
     vd_context *ctx = (vd_context *)counter.inner.allocate(counter.inner.user, sizeof *ctx);
     if (!ctx) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "vd_context_create: no host memory");
     memset(ctx, 0, sizeof *ctx);
+    ctx->number = vd__context_number_take();
+    if (!ctx->number) {
+        counter.inner.release(counter.inner.user, ctx);
+        return vd__fail(VD_ERROR_UNSUPPORTED, "vd_context_create: %d contexts exist, which is the limit", VD__CONTEXT_NUMBERS - 1);
+    }
     ctx->holders = 1;
     vd_result r = vd__context_open(ctx, &full);
     if (r) {
@@ -12731,7 +12760,7 @@ VD__SMALL_END
 static vd_result vd__event_queue(vd_context *ctx, const char *call, vd_event event, vd__queue **out) {
     *out = NULL;
     if (!event.value && !event.context) return VD_OK;
-    if (event.context != ctx->tag) return vd__fail(VD_ERROR_INVALID, "%s: the event belongs to another context", call);
+    if (event.context != ctx->number) return vd__fail(VD_ERROR_INVALID, "%s: the event belongs to another context", call);
     if (event.device >= ctx->machine_count || event.queue >= ctx->machines[event.device].device.queue_count)
         return vd__fail(VD_ERROR_INVALID, "%s: the event names device %u, queue %u; there are %u devices of %u queues", call, event.device, event.queue,
                         (unsigned)ctx->machine_count, (unsigned)ctx->machines->device.queue_count);
@@ -12747,7 +12776,7 @@ static vd_result vd__event_queue(vd_context *ctx, const char *call, vd_event eve
 
 static void vd__event_set(const vd__queue *q, vd_event *out) {
     if (!out) return;
-    out->context = q->ctx->tag;
+    out->context = q->ctx->number;
     out->value = q->submitted;
     out->device = q->machine->index;
     out->queue = q->index;

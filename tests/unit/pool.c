@@ -75,7 +75,70 @@ static void many_handles(void **state) {
     vd_context_destroy(ctx);
 }
 
+/* A handle stays invalid however often its slot is reused. */
+static void exhausted_generations(void **state) {
+    (void)state;
+    vd_allocator allocator = { vd__default_allocate, vd__default_reallocate, vd__default_release, NULL };
+    vd__pool pool;
+    vd__pool_init(&pool, &allocator, VD__HANDLE_TICKET, 7, sizeof(vd__ticket));
+    vd__slot *slot = vd__pool_take(&pool), *first = slot;
+    uint64_t stale = vd__pool_open(&pool, slot), id = stale, reuses = 0;
+    while (slot == first) {
+        vd__pool_close(&pool, slot);
+        vd__pool_give(&pool, slot);
+        slot = vd__pool_take(&pool);
+        id = vd__pool_open(&pool, slot);
+        assert_int_not_equal(id, stale);
+        assert_null(vd__pool_find(&pool, stale));
+        assert_ptr_equal(vd__pool_find(&pool, id), slot);
+        reuses++;
+    }
+    assert_int_equal(reuses, 0xFFFFF);
+    assert_int_equal(pool.made, 2);
+    vd__pool_free(&pool);
+}
+
+static void distinct_context_numbers(void **state) {
+    (void)state;
+    static vd_context *ctx[2000];
+    static bool taken[VD__CONTEXT_NUMBERS];
+    for (size_t i = 0; i < VD__COUNT(ctx); i++) {
+        ctx[i] = unit_context(NULL);
+        assert_in_range(ctx[i]->number, 1, VD__CONTEXT_NUMBERS - 1);
+        assert_false(taken[ctx[i]->number]);
+        taken[ctx[i]->number] = true;
+    }
+    for (size_t i = 0; i < VD__COUNT(ctx); i++) vd_context_destroy(ctx[i]);
+}
+
+/* All numbers but 0 can be in use at a time; one more context is refused, and a freed number is used again. */
+static void all_context_numbers(void **state) {
+    (void)state;
+    static bool taken[VD__CONTEXT_NUMBERS];
+    for (uint32_t i = 1; i < VD__CONTEXT_NUMBERS; i++) {
+        uint32_t number = vd__context_number_take();
+        assert_false(!number || taken[number]);
+        taken[number] = true;
+    }
+    vd_context *ctx = NULL;
+    vd_context_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.backend = VD_BACKEND_DUMMY;
+    assert_int_equal(vd_context_create(&desc, &ctx), VD_ERROR_UNSUPPORTED);
+    CHECK_TEXT("vd_context_create: 65535 contexts exist, which is the limit");
+    vd__context_number_give(4711);
+    ctx = unit_context(NULL);
+    assert_int_equal(ctx->number, 4711);
+    vd_context_destroy(ctx);
+    for (uint32_t i = 1; i < VD__CONTEXT_NUMBERS; i++)
+        if (i != 4711) vd__context_number_give(i);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(stale_handles), cmocka_unit_test(foreign_handles), cmocka_unit_test(many_handles) };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stale_handles), cmocka_unit_test(foreign_handles), cmocka_unit_test(many_handles),
+        cmocka_unit_test(exhausted_generations), cmocka_unit_test(distinct_context_numbers),
+        cmocka_unit_test(all_context_numbers),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
