@@ -1268,29 +1268,43 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
 #define VC__OPS(X) \
     /* entry */ \
     X(NONE,         "none",         LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
-    X(CONST,        "const",        LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* a[0] low, a[1] high half of the bits; scalar */ \
-    X(TUPLE,        "tuple",        LEAF,   9, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* vector of CONST; a[0] first in extra, a[1] count */ \
-    X(BUFFER,       "buffer",       LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* x: object; type: of one element */ \
-    X(IMAGE,        "image",        LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* x: object; type: of a texel */ \
+    X(CONST,        "const",        LEAF,   0, 0,    OWN,    0, VC__S_NONE, \
+      VC__T_NONE, NULL) /* a[0] low, a[1] high half of the bits; scalar */ \
+    X(TUPLE,        "tuple",        LEAF,   9, 0,    OWN,    0, VC__S_NONE, \
+      VC__T_NONE, NULL) /* vector of CONST; a[0] first in extra, a[1] count */ \
+    X(BUFFER,       "buffer",       LEAF,   0, 0,    OWN,    0, VC__S_NONE, \
+      VC__T_NONE, NULL) /* x: object; type: of one element */ \
+    X(IMAGE,        "image",        LEAF,   0, 0,    OWN,    0, VC__S_NONE, \
+      VC__T_NONE, NULL) /* x: object; type: of a texel */ \
     X(PARAM,        "param",        LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* x: object */ \
     X(SHARED,       "shared",       LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* x: object */ \
     X(TABLE,        "table",        LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* x: object */ \
-    X(VAR,          "var",          NEW,    0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* x: object; set to zero here */ \
+    X(VAR,          "var",          NEW,    0, 0,    OWN,    0, VC__S_NONE, \
+      VC__T_NONE, NULL) /* x: object; set to zero here */ \
     X(ARRAY,        "array",        NEW,    0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* x: object */ \
-    X(LOCAL_ID,     "local_id",     LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* x: axis; u32, as the next four */ \
-    X(GROUP_ID,     "group_id",     LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* of this launch, without the group base */ \
-    X(GLOBAL_ID,    "global_id",    LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* of this launch, without the group base */ \
+    X(LOCAL_ID,     "local_id",     LEAF,   0, 0,    OWN,    0, VC__S_NONE, \
+      VC__T_NONE, NULL) /* x: axis; u32, as the next four */ \
+    X(GROUP_ID,     "group_id",     LEAF,   0, 0,    OWN,    0, VC__S_NONE, \
+      VC__T_NONE, NULL) /* of this launch, without the group base */ \
+    X(GLOBAL_ID,    "global_id",    LEAF,   0, 0,    OWN,    0, VC__S_NONE, \
+      VC__T_NONE, NULL) /* of this launch, without the group base */ \
     X(LOCAL_INDEX,  "local_index",  LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
-    X(SUBGROUP_SIZE, "subgroup_size", LEAF, 0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, vc__expand_subgroup) /* u32, as the next three */ \
+    X(SUBGROUP_SIZE, "subgroup_size", LEAF, 0, 0,    OWN,    0, VC__S_NONE, \
+      VC__T_NONE, vc__expand_subgroup) /* u32, as the next three */ \
     X(SUBGROUP_COUNT, "subgroup_count", LEAF, 0, 0,  OWN,    0, VC__S_NONE, VC__T_NONE, vc__expand_subgroup) \
     X(SUBGROUP_ID,  "subgroup_id",  LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, vc__expand_subgroup) \
     X(SUBGROUP_LOCAL_ID, "subgroup_local_id", LEAF, 0, 0, OWN, 0, VC__S_NONE, VC__T_NONE, vc__expand_subgroup) \
-    X(HIDDEN,       "hidden",       LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* a[0] kind, a[1] argument (object), a[2] axis */ \
+    X(HIDDEN,       "hidden",       LEAF,   0, 0,    OWN,    0, VC__S_NONE, \
+      VC__T_NONE, NULL) /* a[0] kind, a[1] argument (object), a[2] axis */ \
     /* construction */ \
-    X(VEC,          "vec",          PURE,   9, BIUF, OWN,    0, VC__S(80, 80, 80, 80), VC__T_NONE, NULL) /* a[0] first in extra, a[1] count */ \
-    X(COMPONENT,    "component",    PURE,   1, BIUF, SCALAR, 0, VC__S(81, 81, 81, 81), VC__T_NONE, NULL) /* x: which */ \
-    X(EXTRACT,      "extract",      PURE,   2, BIUF, SCALAR, 0, VC__S(77, 77, 77, 77), VC__T_GLSL("$0[$1]"), vc__expand_extract) \
-    X(PARTS,        "parts",        PURE,   9, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* a composite value, in no listing; as VEC */ \
+    X(VEC,          "vec",          PURE,   9, BIUF, OWN,    0, VC__S(80, 80, 80, 80), \
+      VC__T_NONE, NULL) /* a[0] first in extra, a[1] count */ \
+    X(COMPONENT,    "component",    PURE,   1, BIUF, SCALAR, 0, VC__S(81, 81, 81, 81), \
+      VC__T_NONE, NULL) /* x: which */ \
+    X(EXTRACT,      "extract",      PURE,   2, BIUF, SCALAR, 0, VC__S(77, 77, 77, 77), \
+      VC__T_GLSL("$0[$1]"), vc__expand_extract) \
+    X(PARTS,        "parts",        PURE,   9, 0,    OWN,    0, VC__S_NONE, \
+      VC__T_NONE, NULL) /* a composite value, in no listing; as VEC */ \
     /* a step into composite memory, in no listing: a[0] the one before, a[1] index, a[2] first leaf of what is stepped over, x constant beside the index */ \
     X(PATH,         "path",         PURE,   2, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     /* a[0] * x + a[1], as wide as an index has to be; a[2]: whether it is one into a buffer */ \
@@ -1298,18 +1312,26 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
     X(CAST,         "cast",         PURE,   1, BIUF, OWN,    0, VC__S_NONE, VC__T_NONE, vc__expand_cast) \
     X(BITCAST,      "bitcast",      PURE,   1, IUF,  OWN,    0, VC__S(124, 124, 124, 124), VC__T_NONE, NULL) \
     /* arithmetic */ \
-    X(NEG,          "neg",          PURE,   1, IUF,  SAME,   0, VC__S(0, 126, 126, 127), VC__T_OWN("-$0", "($T)(0u - $0)", "-$0", "-$0"), NULL) \
-    X(ADD,          "add",          PURE,   2, IUF,  SAME,   COMMUTES_EXACT, VC__S(0, 128, 128, 129), VC__T_WRAP("+", "$0 + $1", "$0 + $1"), NULL) \
-    X(SUB,          "sub",          PURE,   2, IUF,  SAME,   EXACT, VC__S(0, 130, 130, 131), VC__T_WRAP("-", "$0 - $1", "$0 - $1"), NULL) \
+    X(NEG,          "neg",          PURE,   1, IUF,  SAME,   0, VC__S(0, 126, 126, 127), \
+      VC__T_OWN("-$0", "($T)(0u - $0)", "-$0", "-$0"), NULL) \
+    X(ADD,          "add",          PURE,   2, IUF,  SAME,   COMMUTES_EXACT, VC__S(0, 128, 128, 129), \
+      VC__T_WRAP("+", "$0 + $1", "$0 + $1"), NULL) \
+    X(SUB,          "sub",          PURE,   2, IUF,  SAME,   EXACT, VC__S(0, 130, 130, 131), \
+      VC__T_WRAP("-", "$0 - $1", "$0 - $1"), NULL) \
     X(MUL,          "mul",          PURE,   2, IUF,  SAME,   COMMUTES_EXACT, VC__S(0, 132, 132, 133), \
       VC__T_WRAP("*", "__fmul_rn($0, $1)", "__dmul_rn($0, $1)"), NULL) \
     X(DIV,          "div",          PURE,   2, IUF,  SAME,   0, VC__S(0, 135, 134, 136), \
       VC__T_OWN("$0 / $1", "$0 / $1", "__fdiv_rn($0, $1)", "__ddiv_rn($0, $1)"), vc__expand_div) \
-    X(REM,          "rem",          PURE,   2, IUF,  SAME,   0, VC__S(0, 138, 137, 0), VC__T("$0 % $1"), vc__expand_rem) \
-    X(MOD,          "mod",          PURE,   2, IUF,  SAME,   0, VC__S(0, 139, 137, 0), VC__T("$0 % $1"), vc__expand_mod) \
-    X(FMA,          "fma",          PURE,   3, IUF,  SAME,   INTEGERS, VC__S_FLOAT(VC__E(50)), VC__T_FLOAT("fma", "fma", "($0, $1, $2)"), vc__expand_fma) \
-    X(ABS,          "abs",          PURE,   1, IUF,  SAME,   0, VC__S(0, VC__E(5), 0, VC__E(4)), VC__T_FLOAT("abs", "fabs", "($0)"), vc__expand_abs) \
-    X(SIGN,         "sign",         PURE,   1, IUF,  SAME,   0, VC__S(0, VC__E(7), 0, VC__E(6)), VC__T_GLSL("sign($0)"), vc__expand_sign) \
+    X(REM,          "rem",          PURE,   2, IUF,  SAME,   0, VC__S(0, 138, 137, 0), \
+      VC__T("$0 % $1"), vc__expand_rem) \
+    X(MOD,          "mod",          PURE,   2, IUF,  SAME,   0, VC__S(0, 139, 137, 0), \
+      VC__T("$0 % $1"), vc__expand_mod) \
+    X(FMA,          "fma",          PURE,   3, IUF,  SAME,   INTEGERS, VC__S_FLOAT(VC__E(50)), \
+      VC__T_FLOAT("fma", "fma", "($0, $1, $2)"), vc__expand_fma) \
+    X(ABS,          "abs",          PURE,   1, IUF,  SAME,   0, VC__S(0, VC__E(5), 0, VC__E(4)), \
+      VC__T_FLOAT("abs", "fabs", "($0)"), vc__expand_abs) \
+    X(SIGN,         "sign",         PURE,   1, IUF,  SAME,   0, VC__S(0, VC__E(7), 0, VC__E(6)), \
+      VC__T_GLSL("sign($0)"), vc__expand_sign) \
     X(MIN,          "min",          PURE,   2, IUF,  SAME,   COMMUTES, VC__S(0, VC__E(39), VC__E(38), VC__E(79)), \
       VC__T_FLOAT("min", "fmin", "($0, $1)"), vc__expand_min) \
     X(MAX,          "max",          PURE,   2, IUF,  SAME,   COMMUTES, VC__S(0, VC__E(42), VC__E(41), VC__E(80)), \
@@ -1317,31 +1339,53 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
     X(CLAMP,        "clamp",        PURE,   3, IUF,  SAME,   0, VC__S_NONE, VC__T_NONE, vc__expand_clamp) \
     X(MIX,          "mix",          PURE,   3, F,    SAME,   0, VC__S_NONE, VC__T_NONE, vc__expand_mix) \
     X(STEP,         "step",         PURE,   2, F,    SAME,   0, VC__S_NONE, VC__T_NONE, vc__expand_step) \
-    X(FLOOR,        "floor",        PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(8)), VC__T_FLOAT("floor", "floor", "($0)"), NULL) \
-    X(CEIL,         "ceil",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(9)), VC__T_FLOAT("ceil", "ceil", "($0)"), NULL) \
-    X(TRUNC,        "trunc",        PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(3)), VC__T_FLOAT("trunc", "trunc", "($0)"), vc__expand_trunc) \
-    X(ROUND,        "round",        PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(2)), VC__T_FLOAT("roundEven", "rint", "($0)"), vc__expand_round) \
+    X(FLOOR,        "floor",        PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(8)), \
+      VC__T_FLOAT("floor", "floor", "($0)"), NULL) \
+    X(CEIL,         "ceil",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(9)), \
+      VC__T_FLOAT("ceil", "ceil", "($0)"), NULL) \
+    X(TRUNC,        "trunc",        PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(3)), \
+      VC__T_FLOAT("trunc", "trunc", "($0)"), vc__expand_trunc) \
+    X(ROUND,        "round",        PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(2)), \
+      VC__T_FLOAT("roundEven", "rint", "($0)"), vc__expand_round) \
     X(FRACT,        "fract",        PURE,   1, F,    SAME,   0, VC__S_NONE, VC__T_NONE, vc__expand_fract) \
     X(SQRT,         "sqrt",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(31)), \
       VC__T_OWN("sqrt($0)", NULL, "__fsqrt_rn($0)", "__dsqrt_rn($0)"), NULL) \
-    X(RSQRT,        "rsqrt",        PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(32)), VC__T_F32("inversesqrt", "rsqrt", "($0)"), vc__expand_math64) \
-    X(EXP,          "exp",          PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(27)), VC__T_F32("exp", "exp", "($0)"), vc__expand_math64) \
-    X(EXP2,         "exp2",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(29)), VC__T_F32("exp2", "exp2", "($0)"), vc__expand_math64) \
-    X(LOG,          "log",          PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(28)), VC__T_F32("log", "log", "($0)"), vc__expand_log) \
-    X(LOG2,         "log2",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(30)), VC__T_F32("log2", "log2", "($0)"), vc__expand_log) \
-    X(POW,          "pow",          PURE,   2, F,    SAME,   0, VC__S_FLOAT(VC__E(26)), VC__T_F32("pow", "pow", "($0, $1)"), vc__expand_pow) \
-    X(SIN,          "sin",          PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(13)), VC__T_F32("sin", "sin", "($0)"), vc__expand_math64) \
-    X(COS,          "cos",          PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(14)), VC__T_F32("cos", "cos", "($0)"), vc__expand_math64) \
-    X(TAN,          "tan",          PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(15)), VC__T_F32("tan", "tan", "($0)"), vc__expand_math64) \
-    X(ASIN,         "asin",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(16)), VC__T_F32("asin", "asin", "($0)"), vc__expand_math64) \
-    X(ACOS,         "acos",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(17)), VC__T_F32("acos", "acos", "($0)"), vc__expand_math64) \
-    X(ATAN,         "atan",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(18)), VC__T_F32("atan", "atan", "($0)"), vc__expand_atan) \
-    X(ATAN2,        "atan2",        PURE,   2, F,    SAME,   0, VC__S_FLOAT(VC__E(25)), VC__T_F32("atan", "atan2", "($0, $1)"), vc__expand_atan) \
-    X(SINH,         "sinh",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(19)), VC__T_F32("sinh", "sinh", "($0)"), vc__expand_math64) \
-    X(COSH,         "cosh",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(20)), VC__T_F32("cosh", "cosh", "($0)"), vc__expand_math64) \
-    X(TANH,         "tanh",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(21)), VC__T_F32("tanh", "tanh", "($0)"), vc__expand_math64) \
-    X(ISNAN,        "isnan",        PURE,   1, F,    BOOL,   0, VC__S_FLOAT(156), VC__T_GLSL("isnan($0)"), vc__expand_isnan) \
-    X(ISINF,        "isinf",        PURE,   1, F,    BOOL,   0, VC__S_FLOAT(157), VC__T_GLSL("isinf($0)"), vc__expand_isnan) \
+    X(RSQRT,        "rsqrt",        PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(32)), \
+      VC__T_F32("inversesqrt", "rsqrt", "($0)"), vc__expand_math64) \
+    X(EXP,          "exp",          PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(27)), \
+      VC__T_F32("exp", "exp", "($0)"), vc__expand_math64) \
+    X(EXP2,         "exp2",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(29)), \
+      VC__T_F32("exp2", "exp2", "($0)"), vc__expand_math64) \
+    X(LOG,          "log",          PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(28)), \
+      VC__T_F32("log", "log", "($0)"), vc__expand_log) \
+    X(LOG2,         "log2",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(30)), \
+      VC__T_F32("log2", "log2", "($0)"), vc__expand_log) \
+    X(POW,          "pow",          PURE,   2, F,    SAME,   0, VC__S_FLOAT(VC__E(26)), \
+      VC__T_F32("pow", "pow", "($0, $1)"), vc__expand_pow) \
+    X(SIN,          "sin",          PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(13)), \
+      VC__T_F32("sin", "sin", "($0)"), vc__expand_math64) \
+    X(COS,          "cos",          PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(14)), \
+      VC__T_F32("cos", "cos", "($0)"), vc__expand_math64) \
+    X(TAN,          "tan",          PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(15)), \
+      VC__T_F32("tan", "tan", "($0)"), vc__expand_math64) \
+    X(ASIN,         "asin",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(16)), \
+      VC__T_F32("asin", "asin", "($0)"), vc__expand_math64) \
+    X(ACOS,         "acos",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(17)), \
+      VC__T_F32("acos", "acos", "($0)"), vc__expand_math64) \
+    X(ATAN,         "atan",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(18)), \
+      VC__T_F32("atan", "atan", "($0)"), vc__expand_atan) \
+    X(ATAN2,        "atan2",        PURE,   2, F,    SAME,   0, VC__S_FLOAT(VC__E(25)), \
+      VC__T_F32("atan", "atan2", "($0, $1)"), vc__expand_atan) \
+    X(SINH,         "sinh",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(19)), \
+      VC__T_F32("sinh", "sinh", "($0)"), vc__expand_math64) \
+    X(COSH,         "cosh",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(20)), \
+      VC__T_F32("cosh", "cosh", "($0)"), vc__expand_math64) \
+    X(TANH,         "tanh",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(21)), \
+      VC__T_F32("tanh", "tanh", "($0)"), vc__expand_math64) \
+    X(ISNAN,        "isnan",        PURE,   1, F,    BOOL,   0, VC__S_FLOAT(156), \
+      VC__T_GLSL("isnan($0)"), vc__expand_isnan) \
+    X(ISINF,        "isinf",        PURE,   1, F,    BOOL,   0, VC__S_FLOAT(157), \
+      VC__T_GLSL("isinf($0)"), vc__expand_isnan) \
     X(DOT,          "dot",          PURE,   2, IUF,  SCALAR, COMMUTES, VC__S_NONE, VC__T_NONE, vc__expand_dot) \
     /* of integers; native forms are for 32 bits */ \
     X(POPCOUNT,     "popcount",     PURE,   1, IU,   SAME,   0, VC__S(0, 205, 0, 0), \
@@ -1354,23 +1398,31 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
       VC__T_WORD("findMSB($0)", "findMSB($0)", NULL, "(31 - __clz((int)$0))", NULL, "(31 - (int)clz($0))"), vc__expand_find_msb) \
     X(MUL_HI,       "mul_hi",       PURE,   2, IU,   SAME,   COMMUTES, VC__S(0, 152, 151, 0), \
       VC__T_WORD(NULL, NULL, "__mulhi($0, $1)", "__umulhi($0, $1)", "mul_hi($0, $1)", "mul_hi($0, $1)"), vc__expand_mul_hi) \
-    X(ADD_CARRY,    "add_carry",    PURE,   2, U,    SAME,   COMMUTES, VC__S(0, 0, 149, 0), VC__T_NONE, vc__expand_carry) \
+    X(ADD_CARRY,    "add_carry",    PURE,   2, U,    SAME,   COMMUTES, VC__S(0, 0, 149, 0), \
+      VC__T_NONE, vc__expand_carry) \
     X(SUB_BORROW,   "sub_borrow",   PURE,   2, U,    SAME,   0, VC__S(0, 0, 150, 0), VC__T_NONE, vc__expand_carry) \
     /* made by expand in CUDA C: the sum of two words with 64 bits, to be added to a product (room cuda) */ \
     X(WORD_SUM,     "word_sum",     PURE,   2, U,    SAME,   COMMUTES, VC__S_NONE, \
       VC__T_EACH(VC__T_G(NULL, NULL, NULL, NULL, NULL), VC__T_C(NULL, NULL, "vc_word_sum($0, $1)", NULL, NULL), VC__T_ALL(NULL)), NULL) \
     /* of four i8 or u8 in a u32 each, first operand's and second's; behind them with a sum that saturates */ \
-    X(DOT_II,       "dot_4xi8",     PURE,   2, U,    OWN,    COMMUTES, VC__S(0, 0, 4450, 0), VC__T_DOT("4xi8"), vc__expand_dot_4x8) \
-    X(DOT_UU,       "dot_4xu8",     PURE,   2, U,    OWN,    COMMUTES, VC__S(0, 0, 4451, 0), VC__T_DOT("4xu8"), vc__expand_dot_4x8) \
-    X(DOT_IU,       "dot_4xi8_4xu8", PURE,  2, U,    OWN,    0, VC__S(0, 0, 4452, 0), VC__T_DOT("4xi8_4xu8"), vc__expand_dot_4x8) \
+    X(DOT_II,       "dot_4xi8",     PURE,   2, U,    OWN,    COMMUTES, VC__S(0, 0, 4450, 0), \
+      VC__T_DOT("4xi8"), vc__expand_dot_4x8) \
+    X(DOT_UU,       "dot_4xu8",     PURE,   2, U,    OWN,    COMMUTES, VC__S(0, 0, 4451, 0), \
+      VC__T_DOT("4xu8"), vc__expand_dot_4x8) \
+    X(DOT_IU,       "dot_4xi8_4xu8", PURE,  2, U,    OWN,    0, VC__S(0, 0, 4452, 0), \
+      VC__T_DOT("4xi8_4xu8"), vc__expand_dot_4x8) \
     X(DOT_II_SAT,   "dot_4xi8_sat", PURE,   3, U,    OWN,    0, VC__S(0, 0, 4453, 0), VC__T_NONE, vc__expand_dot_4x8) \
     X(DOT_UU_SAT,   "dot_4xu8_sat", PURE,   3, U,    OWN,    0, VC__S(0, 0, 4454, 0), VC__T_NONE, vc__expand_dot_4x8) \
     X(DOT_IU_SAT,   "dot_4xi8_4xu8_sat", PURE, 3, U, OWN,    0, VC__S(0, 0, 4455, 0), VC__T_NONE, vc__expand_dot_4x8) \
-    X(PACK_HALF,    "pack_half2",   PURE,   1, F,    OWN,    0, VC__S_FLOAT(VC__E(58)), VC__T_GLSL("packHalf2x16($0)"), vc__expand_pack_half) \
-    X(UNPACK_HALF,  "unpack_half2", PURE,   1, U,    OWN,    0, VC__S(0, 0, VC__E(62), 0), VC__T_GLSL("unpackHalf2x16($0)"), vc__expand_unpack_half) \
+    X(PACK_HALF,    "pack_half2",   PURE,   1, F,    OWN,    0, VC__S_FLOAT(VC__E(58)), \
+      VC__T_GLSL("packHalf2x16($0)"), vc__expand_pack_half) \
+    X(UNPACK_HALF,  "unpack_half2", PURE,   1, U,    OWN,    0, VC__S(0, 0, VC__E(62), 0), \
+      VC__T_GLSL("unpackHalf2x16($0)"), vc__expand_unpack_half) \
     /* bits and conditions */ \
-    X(NOT,          "not",          PURE,   1, BIU,  SAME,   0, VC__S(168, 200, 200, 0), VC__T_BITS("!$0", "~$0", "($T)~$0", "not($0)"), NULL) \
-    X(AND,          "and",          PURE,   2, BIU,  SAME,   COMMUTES, VC__S(167, 199, 199, 0), VC__T_BITS("$0 && $1", "$0 & $1", "$0 & $1", NULL), NULL) \
+    X(NOT,          "not",          PURE,   1, BIU,  SAME,   0, VC__S(168, 200, 200, 0), \
+      VC__T_BITS("!$0", "~$0", "($T)~$0", "not($0)"), NULL) \
+    X(AND,          "and",          PURE,   2, BIU,  SAME,   COMMUTES, VC__S(167, 199, 199, 0), \
+      VC__T_BITS("$0 && $1", "$0 & $1", "$0 & $1", NULL), NULL) \
     X(OR,           "or",           PURE,   2, BIU,  SAME,   COMMUTES, VC__S(166, 197, 197, 0), \
       VC__T_BITS("$0 || $1", "$0 | $1", "$0 | $1", NULL), vc__expand_or) \
     X(XOR,          "xor",          PURE,   2, BIU,  SAME,   COMMUTES, VC__S(165, 198, 198, 0), \
@@ -1378,72 +1430,108 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
     /* shifts and rotates: in a listing the count has the type of the first operand */ \
     X(SHL,          "shl",          PURE,   2, IU,   SAME,   0, VC__S(0, 196, 196, 0), \
       VC__T_OWN("$0 << $1", "($T)(($U)$0 << $1)", NULL, NULL), vc__expand_shift) \
-    X(SHR,          "shr",          PURE,   2, IU,   SAME,   0, VC__S(0, 195, 194, 0), VC__T("$0 >> $1"), vc__expand_shift) \
+    X(SHR,          "shr",          PURE,   2, IU,   SAME,   0, VC__S(0, 195, 194, 0), \
+      VC__T("$0 >> $1"), vc__expand_shift) \
     X(ROTL,         "rotl",         PURE,   2, U,    SAME,   0, VC__S_NONE, \
       VC__T_WORD(NULL, NULL, NULL, "__funnelshift_l($0, $0, $1)", NULL, "rotate($0, $1)"), vc__expand_rotate) \
-    X(EQ,           "eq",           PURE,   2, BIUF, BOOL,   COMMUTES, VC__S(164, 170, 170, 180), VC__T_VECTOR("$0 == $1", "equal($0, $1)"), NULL) \
-    X(NE,           "ne",           PURE,   2, BIUF, BOOL,   COMMUTES, VC__S(165, 171, 171, 183), VC__T_VECTOR("$0 != $1", "notEqual($0, $1)"), NULL) \
-    X(LT,           "lt",           PURE,   2, IUF,  BOOL,   0, VC__S(0, 177, 176, 184), VC__T_VECTOR("$0 < $1", "lessThan($0, $1)"), NULL) \
-    X(LE,           "le",           PURE,   2, IUF,  BOOL,   0, VC__S(0, 179, 178, 188), VC__T_VECTOR("$0 <= $1", "lessThanEqual($0, $1)"), NULL) \
-    X(SELECT,       "select",       PURE,   3, B,    OWN,    0, VC__S(169, 169, 169, 169), VC__T_VECTOR("$0 ? $1 : $2", "mix($2, $1, $0)"), NULL) \
+    X(EQ,           "eq",           PURE,   2, BIUF, BOOL,   COMMUTES, VC__S(164, 170, 170, 180), \
+      VC__T_VECTOR("$0 == $1", "equal($0, $1)"), NULL) \
+    X(NE,           "ne",           PURE,   2, BIUF, BOOL,   COMMUTES, VC__S(165, 171, 171, 183), \
+      VC__T_VECTOR("$0 != $1", "notEqual($0, $1)"), NULL) \
+    X(LT,           "lt",           PURE,   2, IUF,  BOOL,   0, VC__S(0, 177, 176, 184), \
+      VC__T_VECTOR("$0 < $1", "lessThan($0, $1)"), NULL) \
+    X(LE,           "le",           PURE,   2, IUF,  BOOL,   0, VC__S(0, 179, 178, 188), \
+      VC__T_VECTOR("$0 <= $1", "lessThanEqual($0, $1)"), NULL) \
+    X(SELECT,       "select",       PURE,   3, B,    OWN,    0, VC__S(169, 169, 169, 169), \
+      VC__T_VECTOR("$0 ? $1 : $2", "mix($2, $1, $0)"), NULL) \
     X(ANY,          "any",          PURE,   1, B,    SCALAR, 0, VC__S(154, 0, 0, 0), VC__T_GLSL("any($0)"), NULL) \
     X(ALL,          "all",          PURE,   1, B,    SCALAR, 0, VC__S(155, 0, 0, 0), VC__T_GLSL("all($0)"), NULL) \
     /* memory: a[0] memory node, a[1] index node or VC__NIL, x constant element offset (two's complement) */ \
     /* made by expand: address of a[0] + a[1] elements, where buffers are addresses */ \
     X(POINTER,      "pointer",      PURE,   2, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     X(LOAD,         "load",         READ,   2, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, vc__expand_memory) \
-    X(STORE,        "store",        EFFECT, 3, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, vc__expand_memory) /* a[2] value */ \
+    X(STORE,        "store",        EFFECT, 3, 0,    OWN,    0, VC__S_NONE, \
+      VC__T_NONE, vc__expand_memory) /* a[2] value */ \
     /* atomics: as a store, and their value is what was there; a[2] of the compare-exchange: vector of expected and desired */ \
-    X(ATOMIC_ADD,   "atomic_add",   EFFECT, 3, 0,    OWN,    0, VC__S(0, 234, 234, 6035), VC__T_ATOMIC("atomicAdd", "atomicAdd", "add"), vc__expand_atomic) \
-    X(ATOMIC_MIN,   "atomic_min",   EFFECT, 3, 0,    OWN,    0, VC__S(0, 236, 237, 0), VC__T_ATOMIC("atomicMin", "atomicMin", "min"), vc__expand_atomic) \
-    X(ATOMIC_MAX,   "atomic_max",   EFFECT, 3, 0,    OWN,    0, VC__S(0, 238, 239, 0), VC__T_ATOMIC("atomicMax", "atomicMax", "max"), vc__expand_atomic) \
-    X(ATOMIC_AND,   "atomic_and",   EFFECT, 3, 0,    OWN,    0, VC__S(0, 240, 240, 0), VC__T_ATOMIC("atomicAnd", "atomicAnd", "and"), vc__expand_atomic) \
-    X(ATOMIC_OR,    "atomic_or",    EFFECT, 3, 0,    OWN,    0, VC__S(0, 241, 241, 0), VC__T_ATOMIC("atomicOr", "atomicOr", "or"), vc__expand_atomic) \
-    X(ATOMIC_XOR,   "atomic_xor",   EFFECT, 3, 0,    OWN,    0, VC__S(0, 242, 242, 0), VC__T_ATOMIC("atomicXor", "atomicXor", "xor"), vc__expand_atomic) \
+    X(ATOMIC_ADD,   "atomic_add",   EFFECT, 3, 0,    OWN,    0, VC__S(0, 234, 234, 6035), \
+      VC__T_ATOMIC("atomicAdd", "atomicAdd", "add"), vc__expand_atomic) \
+    X(ATOMIC_MIN,   "atomic_min",   EFFECT, 3, 0,    OWN,    0, VC__S(0, 236, 237, 0), \
+      VC__T_ATOMIC("atomicMin", "atomicMin", "min"), vc__expand_atomic) \
+    X(ATOMIC_MAX,   "atomic_max",   EFFECT, 3, 0,    OWN,    0, VC__S(0, 238, 239, 0), \
+      VC__T_ATOMIC("atomicMax", "atomicMax", "max"), vc__expand_atomic) \
+    X(ATOMIC_AND,   "atomic_and",   EFFECT, 3, 0,    OWN,    0, VC__S(0, 240, 240, 0), \
+      VC__T_ATOMIC("atomicAnd", "atomicAnd", "and"), vc__expand_atomic) \
+    X(ATOMIC_OR,    "atomic_or",    EFFECT, 3, 0,    OWN,    0, VC__S(0, 241, 241, 0), \
+      VC__T_ATOMIC("atomicOr", "atomicOr", "or"), vc__expand_atomic) \
+    X(ATOMIC_XOR,   "atomic_xor",   EFFECT, 3, 0,    OWN,    0, VC__S(0, 242, 242, 0), \
+      VC__T_ATOMIC("atomicXor", "atomicXor", "xor"), vc__expand_atomic) \
     X(ATOMIC_EXCHANGE, "atomic_exchange", EFFECT, 3, 0, OWN, 0, VC__S(0, 229, 229, 0), \
       VC__T_ATOMIC("atomicExchange", "atomicExch", "xchg"), vc__expand_atomic) \
     X(ATOMIC_CAS,   "atomic_compare_exchange", EFFECT, 3, 0, OWN, 0, VC__S(0, 230, 230, 0), \
       VC__T_ATOMIC("atomicCompSwap", "atomicCAS", "cmpxchg"), vc__expand_atomic) \
-    X(ATOMIC_LOAD,  "atomic_load",  EFFECT, 2, 0,    OWN,    0, VC__S(0, 227, 227, 0), VC__T_GLSL("atomicLoad"), vc__expand_atomic) \
-    X(ATOMIC_STORE, "atomic_store", EFFECT, 3, 0,    OWN,    0, VC__S(0, 228, 228, 0), VC__T_GLSL("atomicStore"), vc__expand_atomic) \
-    X(FENCE,        "fence",        EFFECT, 0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* x: order + 16 * scope + 256 * storage */ \
+    X(ATOMIC_LOAD,  "atomic_load",  EFFECT, 2, 0,    OWN,    0, VC__S(0, 227, 227, 0), \
+      VC__T_GLSL("atomicLoad"), vc__expand_atomic) \
+    X(ATOMIC_STORE, "atomic_store", EFFECT, 3, 0,    OWN,    0, VC__S(0, 228, 228, 0), \
+      VC__T_GLSL("atomicStore"), vc__expand_atomic) \
+    X(FENCE,        "fence",        EFFECT, 0, 0,    OWN,    0, VC__S_NONE, \
+      VC__T_NONE, NULL) /* x: order + 16 * scope + 256 * storage */ \
     /* images: a[0] image node, a[1] coordinates */ \
-    X(GRADIENT,     "gradient",     PURE,   2, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* along x and y; nothing by itself */ \
-    X(SAMPLE,       "sample",       READ,   3, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* a[2] lod or GRADIENT; x: offsets, a byte each */ \
+    X(GRADIENT,     "gradient",     PURE,   2, 0,    OWN,    0, VC__S_NONE, \
+      VC__T_NONE, NULL) /* along x and y; nothing by itself */ \
+    X(SAMPLE,       "sample",       READ,   3, 0,    OWN,    0, VC__S_NONE, \
+      VC__T_NONE, NULL) /* a[2] lod or GRADIENT; x: offsets, a byte each */ \
     X(GATHER,       "gather",       READ,   2, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* x: component */ \
-    X(FETCH,        "fetch",        READ,   3, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* a[2] level, of buffers none */ \
+    X(FETCH,        "fetch",        READ,   3, 0,    OWN,    0, VC__S_NONE, \
+      VC__T_NONE, NULL) /* a[2] level, of buffers none */ \
     X(IMAGE_LOAD,   "image_load",   READ,   2, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
-    X(IMAGE_SIZE,   "image_size",   READ,   2, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* a[1] level, or none */ \
+    X(IMAGE_SIZE,   "image_size",   READ,   2, 0,    OWN,    0, VC__S_NONE, \
+      VC__T_NONE, NULL) /* a[1] level, or none */ \
     X(IMAGE_LEVELS, "image_levels", READ,   1, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     X(IMAGE_STORE,  "image_store",  EFFECT, 3, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* a[2] value */ \
     /* subgroups; the last operand of votes, ballots and shuffles is the mask that CUDA wants of who takes part, else VC__NIL */ \
     /* CUDA C: the mask of those that come here, where some may not */ \
     X(MASK,         "mask",         CONV,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
-    X(ELECT,        "subgroup_elect", CONV, 0, 0,    OWN,    0, VC__S(333, 0, 0, 0), VC__T_GLSL("subgroupElect()"), vc__expand_subgroup) \
+    X(ELECT,        "subgroup_elect", CONV, 0, 0,    OWN,    0, VC__S(333, 0, 0, 0), \
+      VC__T_GLSL("subgroupElect()"), vc__expand_subgroup) \
     X(VOTE_ANY,     "subgroup_any", CONV,   2, B,    OWN,    0, VC__S(335, 0, 0, 0), \
       VC__T_EACH(VC__T_G("subgroupAny($0)", NULL, NULL, NULL, NULL), VC__T_ALL("__any_sync($1, $0)"), VC__T_ALL(NULL)), vc__expand_subgroup) \
     X(VOTE_ALL,     "subgroup_all", CONV,   2, B,    OWN,    0, VC__S(334, 0, 0, 0), \
       VC__T_EACH(VC__T_G("subgroupAll($0)", NULL, NULL, NULL, NULL), VC__T_ALL("__all_sync($1, $0)"), VC__T_ALL(NULL)), vc__expand_subgroup) \
     X(BALLOT,       "subgroup_ballot", CONV, 2, B,   OWN,    0, VC__S(339, 0, 0, 0), \
       VC__T_EACH(VC__T_G("subgroupBallot($0)", NULL, NULL, NULL, NULL), VC__T_ALL("__ballot_sync($1, $0)"), VC__T_ALL(NULL)), vc__expand_subgroup) \
-    X(VOTE_EQUAL,   "subgroup_all_equal", CONV, 1, BIUF, OWN, 0, VC__S(336, 336, 336, 336), VC__T_GLSL("subgroupAllEqual($0)"), vc__expand_subgroup) \
+    X(VOTE_EQUAL,   "subgroup_all_equal", CONV, 1, BIUF, OWN, 0, VC__S(336, 336, 336, 336), \
+      VC__T_GLSL("subgroupAllEqual($0)"), vc__expand_subgroup) \
     /* x: 0 all, 1 up to the invocation, 2 below it, 3 in each x / 16 of them */ \
-    X(BALLOT_COUNT, "subgroup_ballot_count", CONV, 1, U, OWN, 0, VC__S(0, 0, 342, 0), VC__T_GLSL("subgroupBallot@BitCount($0)"), vc__expand_subgroup) \
-    X(BROADCAST,    "subgroup_broadcast", CONV, 2, BIUF, SAME, 0, VC__S(337, 337, 337, 337), VC__T_GLSL("subgroupBroadcast($0, $1)"), \
+    X(BALLOT_COUNT, "subgroup_ballot_count", CONV, 1, U, OWN, 0, VC__S(0, 0, 342, 0), \
+      VC__T_GLSL("subgroupBallot@BitCount($0)"), vc__expand_subgroup) \
+    X(BROADCAST,    "subgroup_broadcast", CONV, 2, BIUF, SAME, 0, VC__S(337, 337, 337, 337), \
+      VC__T_GLSL("subgroupBroadcast($0, $1)"), \
       vc__expand_subgroup) \
-    X(BROADCAST_FIRST, "subgroup_broadcast_first", CONV, 1, BIUF, SAME, 0, VC__S(338, 338, 338, 338), VC__T_GLSL("subgroupBroadcastFirst($0)"), \
+    X(BROADCAST_FIRST, "subgroup_broadcast_first", CONV, 1, BIUF, SAME, 0, VC__S(338, 338, 338, 338), \
+      VC__T_GLSL("subgroupBroadcastFirst($0)"), \
       vc__expand_subgroup) \
-    X(SHUFFLE,      "subgroup_shuffle", CONV, 3, BIUF, SAME, 0, VC__S(345, 345, 345, 345), VC__T_LANES("", ""), vc__expand_subgroup) \
-    X(SHUFFLE_XOR,  "subgroup_shuffle_xor", CONV, 3, BIUF, SAME, 0, VC__S(346, 346, 346, 346), VC__T_LANES("Xor", "_xor"), vc__expand_subgroup) \
-    X(SHUFFLE_UP,   "subgroup_shuffle_up", CONV, 3, BIUF, SAME, 0, VC__S(347, 347, 347, 347), VC__T_LANES("Up", "_up"), vc__expand_subgroup) \
-    X(SHUFFLE_DOWN, "subgroup_shuffle_down", CONV, 3, BIUF, SAME, 0, VC__S(348, 348, 348, 348), VC__T_LANES("Down", "_down"), vc__expand_subgroup) \
-    X(SUBGROUP_ADD, "subgroup_add", CONV,   1, IUF,  SAME,   0, VC__S(0, 349, 349, 350), VC__T_GLSL("subgroup@Add($0`)"), vc__expand_subgroup) \
-    X(SUBGROUP_MUL, "subgroup_mul", CONV,   1, IUF,  SAME,   0, VC__S(0, 351, 351, 352), VC__T_GLSL("subgroup@Mul($0`)"), vc__expand_subgroup) \
-    X(SUBGROUP_MIN, "subgroup_min", CONV,   1, IUF,  SAME,   0, VC__S(0, 353, 354, 355), VC__T_GLSL("subgroup@Min($0`)"), vc__expand_subgroup) \
-    X(SUBGROUP_MAX, "subgroup_max", CONV,   1, IUF,  SAME,   0, VC__S(0, 356, 357, 358), VC__T_GLSL("subgroup@Max($0`)"), vc__expand_subgroup) \
-    X(SUBGROUP_AND, "subgroup_and", CONV,   1, BIU,  SAME,   0, VC__S(362, 359, 359, 0), VC__T_GLSL("subgroup@And($0`)"), vc__expand_subgroup) \
-    X(SUBGROUP_OR,  "subgroup_or",  CONV,   1, BIU,  SAME,   0, VC__S(363, 360, 360, 0), VC__T_GLSL("subgroup@Or($0`)"), vc__expand_subgroup) \
-    X(SUBGROUP_XOR, "subgroup_xor", CONV,   1, BIU,  SAME,   0, VC__S(364, 361, 361, 0), VC__T_GLSL("subgroup@Xor($0`)"), vc__expand_subgroup) \
+    X(SHUFFLE,      "subgroup_shuffle", CONV, 3, BIUF, SAME, 0, VC__S(345, 345, 345, 345), \
+      VC__T_LANES("", ""), vc__expand_subgroup) \
+    X(SHUFFLE_XOR,  "subgroup_shuffle_xor", CONV, 3, BIUF, SAME, 0, VC__S(346, 346, 346, 346), \
+      VC__T_LANES("Xor", "_xor"), vc__expand_subgroup) \
+    X(SHUFFLE_UP,   "subgroup_shuffle_up", CONV, 3, BIUF, SAME, 0, VC__S(347, 347, 347, 347), \
+      VC__T_LANES("Up", "_up"), vc__expand_subgroup) \
+    X(SHUFFLE_DOWN, "subgroup_shuffle_down", CONV, 3, BIUF, SAME, 0, VC__S(348, 348, 348, 348), \
+      VC__T_LANES("Down", "_down"), vc__expand_subgroup) \
+    X(SUBGROUP_ADD, "subgroup_add", CONV,   1, IUF,  SAME,   0, VC__S(0, 349, 349, 350), \
+      VC__T_GLSL("subgroup@Add($0`)"), vc__expand_subgroup) \
+    X(SUBGROUP_MUL, "subgroup_mul", CONV,   1, IUF,  SAME,   0, VC__S(0, 351, 351, 352), \
+      VC__T_GLSL("subgroup@Mul($0`)"), vc__expand_subgroup) \
+    X(SUBGROUP_MIN, "subgroup_min", CONV,   1, IUF,  SAME,   0, VC__S(0, 353, 354, 355), \
+      VC__T_GLSL("subgroup@Min($0`)"), vc__expand_subgroup) \
+    X(SUBGROUP_MAX, "subgroup_max", CONV,   1, IUF,  SAME,   0, VC__S(0, 356, 357, 358), \
+      VC__T_GLSL("subgroup@Max($0`)"), vc__expand_subgroup) \
+    X(SUBGROUP_AND, "subgroup_and", CONV,   1, BIU,  SAME,   0, VC__S(362, 359, 359, 0), \
+      VC__T_GLSL("subgroup@And($0`)"), vc__expand_subgroup) \
+    X(SUBGROUP_OR,  "subgroup_or",  CONV,   1, BIU,  SAME,   0, VC__S(363, 360, 360, 0), \
+      VC__T_GLSL("subgroup@Or($0`)"), vc__expand_subgroup) \
+    X(SUBGROUP_XOR, "subgroup_xor", CONV,   1, BIU,  SAME,   0, VC__S(364, 361, 361, 0), \
+      VC__T_GLSL("subgroup@Xor($0`)"), vc__expand_subgroup) \
     /* flow */ \
     /* x: 0, or 4096 + scope that waits + 16 * scope of memory + 256 * storage */ \
     X(BARRIER,      "barrier",      EFFECT, 0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
@@ -1630,23 +1718,25 @@ typedef struct vc__listing {
 static inline uint64_t vc__bits_of(const vc__node *n) { return n->a[0] | (uint64_t)n->a[1] << 32; }
 
 /* Whether an argument lies among the values. */
-static inline bool vc__in_block(const vc_arg_info *a) { return a->kind == VC_ARG_IMAGE ? a->size != 0 : a->kind != VC_ARG_BINDING; }
+static inline bool vc__in_block(const vc_arg_info *a) {
+    return a->kind == VC_ARG_IMAGE ? a->size != 0 : a->kind != VC_ARG_BINDING;
+}
 
 /* What the reflection says of a HIDDEN node. */
 static const vc_hidden_info *vc__hidden_of(const vc__listing *l, const vc__node *n) {
     bool of_arg = n->a[0] >= VC_HIDDEN_LENGTH;
-    int i;
-    for (i = 0; i < l->info.hidden_count; i++) {
+    for (int i = 0; i < l->info.hidden_count; i++) {
         const vc_hidden_info *h = &l->info.hidden[i];
-        if ((uint32_t)h->kind == n->a[0] && h->axis == n->a[2] && (!of_arg || h->arg == l->object[n->a[1]].arg)) return h;
+        if ((uint32_t)h->kind == n->a[0] && h->axis == n->a[2] && (!of_arg || h->arg == l->object[n->a[1]].arg))
+            return h;
     }
     return NULL;
 }
 
 /* Whether some image is stored to. */
 static bool vc__stores_images(const vc__listing *l) {
-    uint32_t i;
-    for (i = 0; i < l->object_count; i++) if (l->object[i].op == VC__OP_IMAGE && l->object[i].used & VC_WRITE) return true;
+    for (uint32_t i = 0; i < l->object_count; i++)
+        if (l->object[i].op == VC__OP_IMAGE && l->object[i].used & VC_WRITE) return true;
     return false;
 }
 
@@ -1661,7 +1751,8 @@ static inline bool vc__is_c(vc_target target) { return vc__is_cuda(target) || vc
 typedef struct vc__leaf { uint64_t key; uint32_t number; } vc__leaf;
 /* Of a pure operation that never lacks an operand: a bit for each kind that may take the short way through the schedule, how many operands it has if not two,
    and whether SPIR-V has one instruction for it, of nothing but its type and operands. */
-enum { VC__PLAIN = 1 << 14, VC__PLAIN_ONE = 1 << 15, VC__PLAIN_THREE = 1 << 16, VC__PLAIN_PRINTED = 1 << 17, VC__PLAIN_EXACT = 1 << 18 };
+enum { VC__PLAIN = 1 << 14, VC__PLAIN_ONE = 1 << 15, VC__PLAIN_THREE = 1 << 16, VC__PLAIN_PRINTED = 1 << 17,
+       VC__PLAIN_EXACT = 1 << 18 };
 #define VC__MAP_CONST 0x80000000u    /* the number is that of a constant */
 struct vc__lower {
     vc_kernel *kernel;
@@ -1760,7 +1851,9 @@ struct vc_kernel {
 };
 
 /* Of a workgroup. */
-static uint32_t vc__invocations(const vc_kernel *k) { return k->desc.local_size[0] * k->desc.local_size[1] * k->desc.local_size[2]; }
+static uint32_t vc__invocations(const vc_kernel *k) {
+    return k->desc.local_size[0] * k->desc.local_size[1] * k->desc.local_size[2];
+}
 
 static const char *vc__name(const vc_kernel *k) { return k->desc.name ? k->desc.name : "kernel"; }
 
@@ -1801,16 +1894,17 @@ static void vc__fail_machine(vc_kernel *k, const char *format, ...) {
 static inline bool vc__ready(const vc_kernel *k) { return k && !k->failed; }
 
 static vc__form *vc__form_of(vc_kernel *k, vc_target target, vc_buffers buffers) {
-    return &k->form[vc__is_cuda(target) ? (int)VC__FORM_CUDA : vc__is_opencl(target) ? (int)VC__FORM_OPENCL : (int)buffers];
+    return &k->form[vc__is_cuda(target)     ? (int)VC__FORM_CUDA
+                    : vc__is_opencl(target) ? (int)VC__FORM_OPENCL
+                                            : (int)buffers];
 }
 
 static bool vc__more_nodes(vc_kernel *k) {
-    vc__node *node;
     if (k->count >= VC__MAX_NODES) {
         vc__fail(k, "kernel '%s': more than %u operations", vc__name(k), VC__MAX_NODES);
         return false;
     }
-    node = (vc__node *)vc__grown(&k->allocator, k->node, &k->capacity, k->count + 1, sizeof(vc__node));
+    vc__node *node = (vc__node *)vc__grown(&k->allocator, k->node, &k->capacity, k->count + 1, sizeof(vc__node));
     if (!node) { vc__no_memory(k); return false; }
     k->node = node;
     if (k->capacity > VC__MAX_NODES) k->capacity = VC__MAX_NODES;
@@ -1819,7 +1913,8 @@ static bool vc__more_nodes(vc_kernel *k) {
 }
 
 /* One more node in the region that is recorded into, for which there is room. */
-static inline uint32_t vc__write_node(vc_kernel *k, uint32_t op, uint32_t flags, vc_type type, uint32_t a, uint32_t b, uint32_t c, uint32_t x) {
+static inline uint32_t vc__write_node(vc_kernel *k, uint32_t op, uint32_t flags, vc_type type, uint32_t a, uint32_t b,
+                                      uint32_t c, uint32_t x) {
     vc__node *n = k->node + k->count;
     n->op = (uint8_t)op;
     n->flags = (uint8_t)flags;
@@ -1833,11 +1928,13 @@ static inline uint32_t vc__write_node(vc_kernel *k, uint32_t op, uint32_t flags,
 }
 
 /* The same; VC__NIL after an error. */
-static inline uint32_t vc__record(vc_kernel *k, uint32_t op, uint32_t flags, vc_type type, uint32_t a, uint32_t b, uint32_t c, uint32_t x) {
+static inline uint32_t vc__record(vc_kernel *k, uint32_t op, uint32_t flags, vc_type type, uint32_t a, uint32_t b,
+                                  uint32_t c, uint32_t x) {
     return k->count == k->capacity && !vc__more_nodes(k) ? VC__NIL : vc__write_node(k, op, flags, type, a, b, c, x);
 }
 
-static uint32_t vc__record_leaf(vc_kernel *k, uint32_t op, uint32_t flags, vc_type type, uint32_t a, uint32_t b, uint32_t c, uint32_t x) {
+static uint32_t vc__record_leaf(vc_kernel *k, uint32_t op, uint32_t flags, vc_type type, uint32_t a, uint32_t b,
+                                uint32_t c, uint32_t x) {
     uint32_t n = vc__record(k, op, flags, type, a, b, c, x);
     if (n != VC__NIL) k->node[n].at = 0;
     return n;
@@ -1845,27 +1942,29 @@ static uint32_t vc__record_leaf(vc_kernel *k, uint32_t op, uint32_t flags, vc_ty
 
 /* A constant; one that was recorded lately is taken again, which keeps the tape short. What `recent` says of an earlier kernel finds no such constant here. */
 static uint32_t vc__record_const(vc_kernel *k, vc_type type, uint64_t bits) {
-    uint32_t low = (uint32_t)bits, high = (uint32_t)(bits >> 32), *recent = &k->recent[((low ^ high ^ type) * 0x9e3779b1u) >> 24];
+    uint32_t low = (uint32_t)bits, high = (uint32_t)(bits >> 32);
+    uint32_t *recent = &k->recent[((low ^ high ^ type) * 0x9e3779b1u) >> 24];
     const vc__node *n = *recent < k->count ? &k->node[*recent] : NULL;
     if (n && n->op == VC__OP_CONST && n->a[0] == low && n->a[1] == high && n->type == type) return *recent;
     return *recent = vc__record_leaf(k, VC__OP_CONST, 0, type, low, high, VC__NIL, 0);
 }
 
-static bool vc__push_extra(const vc_allocator *a, uint32_t **extra, uint32_t *used, uint32_t *capacity, const uint32_t *parts, uint32_t count) {
-    uint32_t i, *grown;
+static bool vc__push_extra(const vc_allocator *a, uint32_t **extra, uint32_t *used, uint32_t *capacity,
+                           const uint32_t *parts, uint32_t count) {
+    uint32_t *grown;
     if (*used + count > *capacity) {
         grown = (uint32_t *)vc__grown(a, *extra, capacity, *used + count, sizeof(uint32_t));
         if (!grown) return false;
         *extra = grown;
     }
-    for (i = 0; i < count; i++) (*extra)[*used + i] = parts[i];
+    for (uint32_t i = 0; i < count; i++) (*extra)[*used + i] = parts[i];
     *used += count;
     return true;
 }
 
 static uint32_t vc__record_vec(vc_kernel *k, vc_type type, const uint32_t *parts, uint32_t count) {
-    uint32_t i, flags = 0, first = k->extra_count;
-    for (i = 0; i < count; i++) {
+    uint32_t flags = 0, first = k->extra_count;
+    for (uint32_t i = 0; i < count; i++) {
         if (parts[i] == VC__NIL) return VC__NIL;
         flags |= k->node[parts[i]].flags & VC__NODE_DIVERGES;
     }
@@ -1900,10 +1999,10 @@ static bool vc__pin_next(vc_kernel *k, uint32_t block) {
     return true;
 }
 
-static uint32_t vc__record_pinned(vc_kernel *k, uint32_t block, uint32_t op, uint32_t flags, vc_type type, uint32_t a, uint32_t b, uint32_t c, uint32_t x) {
-    uint32_t n;
+static uint32_t vc__record_pinned(vc_kernel *k, uint32_t block, uint32_t op, uint32_t flags, vc_type type, uint32_t a,
+                                  uint32_t b, uint32_t c, uint32_t x) {
     if (!vc__pin_next(k, block)) return VC__NIL;
-    n = vc__record(k, op, flags, type, a, b, c, x);
+    uint32_t n = vc__record(k, op, flags, type, a, b, c, x);
     if (n == VC__NIL) k->pin_count--;
     return n;
 }
@@ -1917,7 +2016,8 @@ static void vc__settle_region(vc_kernel *k) {
 }
 
 static uint32_t vc__node_flags(uint32_t block_flags) {
-    return (block_flags & VC__BLOCK_DIVERGES ? (uint32_t)VC__NODE_DIFFERS : 0u) | (block_flags & VC__BLOCK_SPLITS ? (uint32_t)VC__NODE_SPLITS : 0u);
+    return (block_flags & VC__BLOCK_DIVERGES ? (uint32_t)VC__NODE_DIFFERS : 0u)
+           | (block_flags & VC__BLOCK_SPLITS ? (uint32_t)VC__NODE_SPLITS : 0u);
 }
 
 static bool vc__is_loop(uint32_t op) { return op == VC__OP_FOR || op == VC__OP_LOOP; }
@@ -1932,7 +2032,8 @@ static void vc__begin_block_flags(vc_kernel *k, vc__block *b, uint32_t flags) {
 }
 
 /* Opens a block with its pin; false after an error. */
-static bool vc__open_block(vc_kernel *k, uint32_t parent, uint32_t op, uint32_t flags, vc_type type, uint32_t a, uint32_t b) {
+static bool vc__open_block(vc_kernel *k, uint32_t parent, uint32_t op, uint32_t flags, vc_type type, uint32_t a,
+                           uint32_t b) {
     vc__block *block = k->block;
     uint32_t node_flags = vc__node_flags(flags);
     if (k->block_count == k->block_capacity) {
@@ -1943,7 +2044,10 @@ static bool vc__open_block(vc_kernel *k, uint32_t parent, uint32_t op, uint32_t 
     block += k->block_count;
     block->parent = parent;
     block->depth = parent == VC__NIL ? 0 : k->block[parent].depth + 1;
-    if (block->depth > VC__MAX_DEPTH) { vc__fail(k, "kernel '%s': more than %u blocks stand inside each other", vc__name(k), VC__MAX_DEPTH); return false; }
+    if (block->depth > VC__MAX_DEPTH) {
+        vc__fail(k, "kernel '%s': more than %u blocks stand inside each other", vc__name(k), VC__MAX_DEPTH);
+        return false;
+    }
     block->op = (uint16_t)op;
     block->condition = op == VC__OP_IF || op == VC__OP_SWITCH ? a : op == VC__OP_FOR ? k->count : VC__NIL;
     vc__begin_block_flags(k, block, flags);
@@ -1956,7 +2060,8 @@ static bool vc__open_block(vc_kernel *k, uint32_t parent, uint32_t op, uint32_t 
     return true;
 }
 
-static uint32_t vc__add_object(vc_kernel *k, const char *name, uint32_t op, uint32_t access, vc_type type, uint32_t count, const uint64_t *data) {
+static uint32_t vc__add_object(vc_kernel *k, const char *name, uint32_t op, uint32_t access, vc_type type,
+                               uint32_t count, const uint64_t *data) {
     vc__object *o = k->object;
     const char *copy = name ? vc__arena_text(k, name) : NULL;
     if (name && !copy) return VC__NIL;
@@ -1999,7 +2104,9 @@ static uint32_t vc__make_const(vc__lower *s, vc_type type, uint64_t bits);  /* a
 static uint32_t vc__make_vec(vc__lower *s, vc_type type, const uint32_t *parts, uint32_t count);
 
 static const vc__node vc__nothing = { 0, 0, 0, 0, { VC__NIL, VC__NIL, VC__NIL }, 0 };
-static inline const vc__node *vc__lowered(const vc__lower *s, uint32_t number) { return number < s->count ? &s->node[number] : &vc__nothing; }
+static inline const vc__node *vc__lowered(const vc__lower *s, uint32_t number) {
+    return number < s->count ? &s->node[number] : &vc__nothing;
+}
 
 // >>check
 /* What operands an operation takes and what it gives. */
@@ -2027,7 +2134,9 @@ enum { VC__UNFOLDED = 4095, VC__UNTYPED = 4094, VC__MISCAST = 4093 /* or why not
 static inline vc_val vc__unfolded(const char *name) { return vc__immediate(VC__UNFOLDED, (uintptr_t)name); }
 
 /* What a call gives whose operands do not fit; only a kernel can be told at once. */
-static inline vc_val vc__refused(const vc_kernel *k, const char *call) { return k ? vc__no_value() : vc__unfolded(call + 3); }
+static inline vc_val vc__refused(const vc_kernel *k, const char *call) {
+    return k ? vc__no_value() : vc__unfolded(call + 3);
+}
 static inline vc_kernel *vc__kernel_of(vc_val v) { return v.of < 4096 ? NULL : (vc_kernel *)v.of; }
 
 /* The kernel of a call whose ref or image was never set: an operand's, or NULL, and then the call is kept for vc_error. */
@@ -2072,21 +2181,30 @@ VC__APART static void vc__refuse_value(vc_kernel *k, const char *call, uint32_t 
     if (composite) v.bits &= ~VC__COMPOSITE;
     if (v.of == 0) vc__refuse(k, call, "operand %u was never set", which);
     else if (v.of == VC__UNFOLDED)
-        vc__refuse(k, call, "operand %u is vc_%s of immediates alone, which gives none or does not take them: bring one of them in with vc_const", which,
-                   (const char *)(uintptr_t)v.bits);
+        vc__refuse(k, call,
+                   "operand %u is vc_%s of immediates alone, which gives none or does not take them: bring one of them "
+                   "in with vc_const",
+                   which, (const char *)(uintptr_t)v.bits);
     else if (v.of == VC__UNTYPED)
-        vc__refuse(k, call, "operand %u is vc_imm of %s (%u), which is no scalar type", which, vc_type_name((vc_type)v.bits), (unsigned)v.bits);
+        vc__refuse(k, call, "operand %u is vc_imm of %s (%u), which is no scalar type", which,
+                   vc_type_name((vc_type)v.bits), (unsigned)v.bits);
     else if (v.of == VC__MISCAST)
-        vc__refuse(k, call, "operand %u is vc_%s of an immediate to type %u; it takes the type of a scalar or vector", which,
-                   v.bits >> 32 ? "bitcast" : "cast", (unsigned)v.bits);
+        vc__refuse(k, call, "operand %u is vc_%s of an immediate to type %u; it takes the type of a scalar or vector",
+                   which, v.bits >> 32 ? "bitcast" : "cast", (unsigned)v.bits);
     else if (v.of == VC__MISCHOSEN)
-        vc__refuse(k, call, "operand %u is vc_select of immediates, whose operand 1 is %s; it takes bool", which, vc_type_name((vc_type)v.bits));
+        vc__refuse(k, call, "operand %u is vc_select of immediates, whose operand 1 is %s; it takes bool", which,
+                   vc_type_name((vc_type)v.bits));
     else if (v.of < 4096) vc__refuse(k, call, "operand %u is an immediate of no type", which);
     else if (v.of != (uintptr_t)k) vc__refuse(k, call, "operand %u belongs to another kernel", which);
-    else if (v.bits >> 32 != k->generation || n >= k->count) vc__refuse(k, call, "operand %u is from before vc_restart", which);
+    else if (v.bits >> 32 != k->generation || n >= k->count)
+        vc__refuse(k, call, "operand %u is from before vc_restart", which);
     else if (composite && vc__is_open(k, k->node[n].at))
-        vc__refuse(k, call, "operand %u is %s, which it does not take", which, vc__type_text(k, vc__node_type(k, n)).text);
-    else vc__refuse(k, call, "operand %u was made in a block that is closed (behind statement %u); carry it out in a vc_var", which, k->node[n].at);
+        vc__refuse(k, call, "operand %u is %s, which it does not take", which,
+                   vc__type_text(k, vc__node_type(k, n)).text);
+    else
+        vc__refuse(k, call,
+                   "operand %u was made in a block that is closed (behind statement %u); carry it out in a vc_var",
+                   which, k->node[n].at);
 }
 
 VC__SMALL_END
@@ -2116,19 +2234,22 @@ static vc__label vc__label_of(const vc_kernel *k, const vc__operand *o) {
     vc__label l;
     const vc__node *n = o->node == VC__NIL ? NULL : &k->node[o->node];
     l.text[0] = 0;
-    if (n && n->op == VC__OP_PARAM && k->object[n->x].name) snprintf(l.text, sizeof l.text, " '%.30s'", k->object[n->x].name);
+    if (n && n->op == VC__OP_PARAM && k->object[n->x].name)
+        snprintf(l.text, sizeof l.text, " '%.30s'", k->object[n->x].name);
     return l;
 }
 
-VC__APART static void vc__refuse_operand(vc_kernel *k, const char *call, uint32_t which, const vc__operand *o, const char *takes) {
-    vc__refuse(k, call, "operand %u%s is %s; it takes %s", which, vc__label_of(k, o).text, vc_type_name(o->type), takes);
+VC__APART static void vc__refuse_operand(vc_kernel *k, const char *call, uint32_t which, const vc__operand *o,
+                                         const char *takes) {
+    vc__refuse(k, call, "operand %u%s is %s; it takes %s", which, vc__label_of(k, o).text, vc_type_name(o->type),
+               takes);
 }
 
 /* Operands number `first` and `second`, which do not go together. */
-VC__APART static void vc__refuse_two(vc_kernel *k, const char *call, uint32_t first, const vc__operand *a, uint32_t second, const vc__operand *b,
-                                     const char *why) {
-    vc__refuse(k, call, "operand %u%s is %s, operand %u%s is %s; %s", first, vc__label_of(k, a).text, vc_type_name(a->type), second, vc__label_of(k, b).text,
-               vc_type_name(b->type), why);
+VC__APART static void vc__refuse_two(vc_kernel *k, const char *call, uint32_t first, const vc__operand *a,
+                                     uint32_t second, const vc__operand *b, const char *why) {
+    vc__refuse(k, call, "operand %u%s is %s, operand %u%s is %s; %s", first, vc__label_of(k, a).text,
+               vc_type_name(a->type), second, vc__label_of(k, b).text, vc_type_name(b->type), why);
 }
 
 static inline bool vc__adapts(const vc__operand *o) { return o->node == VC__NIL && vc__is_int(o->type); }
@@ -2144,37 +2265,42 @@ static bool vc__adapt(vc_kernel *k, const char *call, uint32_t which, vc__operan
     }
     if (!k) return false;
     if (vc__is_signed(o->type))
-        vc__refuse(k, call, "operand %u is the immediate %lld, which %s cannot hold", which, (long long)vc__widen(o->type, o->bits), vc_type_name(kind));
+        vc__refuse(k, call, "operand %u is the immediate %lld, which %s cannot hold", which,
+                   (long long)vc__widen(o->type, o->bits), vc_type_name(kind));
     else
-        vc__refuse(k, call, "operand %u is the immediate %llu, which %s cannot hold", which, (unsigned long long)o->bits, vc_type_name(kind));
+        vc__refuse(k, call, "operand %u is the immediate %llu, which %s cannot hold", which,
+                   (unsigned long long)o->bits, vc_type_name(kind));
     return false;
 }
 
 /* The one type of all operands, of which the first is called number `before` + 1; VC_NONE after an error. */
 static vc_type vc__unify_from(vc_kernel *k, const char *call, vc__operand *o, uint32_t count, uint32_t before) {
-    uint32_t lead = 0, rows = 1, wide = 0, i, a, b;
-    vc_type kind;
+    uint32_t lead = 0, rows = 1, wide = 0, a, b;
     while (lead + 1 < count && vc__adapts(&o[lead])) lead++;
     if (vc__adapts(&o[lead])) lead = 0;
-    kind = vc__scalar(o[lead].type);
-    for (i = 0; i < count; i++) {
+    vc_type kind = vc__scalar(o[lead].type);
+    for (uint32_t i = 0; i < count; i++) {
         if (vc__adapts(&o[i]) && vc__is_int(kind) && !vc__adapt(k, call, before + i + 1, &o[i], kind)) return VC_NONE;
         if (vc__rows(o[i].type) > rows) { rows = vc__rows(o[i].type); wide = i; }
     }
-    for (i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         if (vc__scalar(o[i].type) == kind && (vc__rows(o[i].type) == rows || vc__rows(o[i].type) == 1)) continue;
         if (!k) return VC_NONE;
         a = vc__scalar(o[i].type) != kind ? lead : wide;
         b = i;
         if (a > b) { b = a; a = i; }
         vc__refuse_two(k, call, before + a + 1, &o[a], before + b + 1, &o[b],
-                       vc__scalar(o[a].type) == vc__scalar(o[b].type) ? "vectors must have the same number of components" : "convert one with vc_cast");
+                       vc__scalar(o[a].type) == vc__scalar(o[b].type)
+                           ? "vectors must have the same number of components"
+                           : "convert one with vc_cast");
         return VC_NONE;
     }
     return vc__vec(kind, rows);
 }
 
-static vc_type vc__unify(vc_kernel *k, const char *call, vc__operand *o, uint32_t count) { return vc__unify_from(k, call, o, count, 0); }
+static vc_type vc__unify(vc_kernel *k, const char *call, vc__operand *o, uint32_t count) {
+    return vc__unify_from(k, call, o, count, 0);
+}
 
 static const char *vc__kinds_text(uint32_t kinds) {
     switch (kinds) {
@@ -2195,9 +2321,9 @@ static bool vc__check_kind(vc_kernel *k, const char *call, const vc__operand *o,
 VC__SMALL_END
 
 static uint32_t vc__record_splat(vc_kernel *k, uint32_t scalar, uint32_t rows) {
-    uint32_t parts[4], i;
+    uint32_t parts[4];
     if (scalar == VC__NIL || rows == 1) return scalar;
-    for (i = 0; i < rows; i++) parts[i] = scalar;
+    for (uint32_t i = 0; i < rows; i++) parts[i] = scalar;
     return vc__record_vec(k, vc__vec(k->node[scalar].type, rows), parts, rows);
 }
 
@@ -2228,7 +2354,6 @@ static vc_val vc__pure_immediates(uint32_t form, uint32_t count, vc_val a, vc_va
     uint64_t bits[3] = { 0, 0, 0 }, result = 0;
     vc_val v[3];
     vc__operand o[3];
-    vc_type type;
     v[0] = a;
     v[1] = b;
     v[2] = c;
@@ -2237,9 +2362,10 @@ static vc_val vc__pure_immediates(uint32_t form, uint32_t count, vc_val a, vc_va
         at = form & VC__SWAPPED ? count - 1 - i : i;
         if (!vc__take(NULL, NULL, i + 1, v[i], &o[at])) return vc__unfolded(vc__form_name(form));
     }
-    type = vc__unify(NULL, NULL, o, count);
+    vc_type type = vc__unify(NULL, NULL, o, count);
     for (i = 0; i < count; i++) bits[i] = o[i].bits;
-    if (!(vc__mask(type) & vc__op[op].kinds) || !vc__fold(op, type, vc__result_type(op, type), bits, &result)) return vc__unfolded(vc__form_name(form));
+    if (!(vc__mask(type) & vc__op[op].kinds) || !vc__fold(op, type, vc__result_type(op, type), bits, &result))
+        return vc__unfolded(vc__form_name(form));
     return vc__immediate(vc__result_type(op, type), result);
 }
 
@@ -2250,7 +2376,6 @@ static vc_val vc__pure_checked(uint32_t form, uint32_t count, vc_val a, vc_val b
     uint32_t op = form & ~(uint32_t)VC__SWAPPED, i, flags = 0, n[3] = { VC__NIL, VC__NIL, VC__NIL };
     vc_kernel *k = vc__kernel_of(a);
     vc__operand o[3];
-    vc_type type;
     if (!k && count > 1) k = vc__kernel_of(b);
     if (!k && count > 2) k = vc__kernel_of(c);
     if (!k) return vc__pure_immediates(form, count, a, b, c);
@@ -2258,7 +2383,7 @@ static vc_val vc__pure_checked(uint32_t form, uint32_t count, vc_val a, vc_val b
     if (!vc__take(k, NULL, 1, a, &o[0])) return vc__pure_composite(k, form, count, a, b, c);
     if (count > 1 && !vc__take(k, NULL, 2, b, &o[1])) return vc__pure_composite(k, form, count, a, b, c);
     if (count > 2 && !vc__take(k, NULL, 3, c, &o[2])) return vc__pure_composite(k, form, count, a, b, c);
-    type = o[0].type;
+    vc_type type = o[0].type;
     if (count > 1 && (type != o[1].type || (count > 2 && type != o[2].type))) {
         type = vc__unify(k, vc__call_of(form).name, o, count);
         if (!type) return vc__no_value();
@@ -2288,8 +2413,12 @@ VC__SMALL_END
 static const uint32_t vc__takes[] = { VC__OPS(VC__TAKES_ROW) };
 
 /* Whether a node's region is known to be of an open block without a look at blocks, as those before the first and behind the last that was closed are. */
-static inline bool vc__is_near(const vc_kernel *k, const vc__node *n) { return n->at >= k->shut_to || n->at < k->shut_from; }
-static inline bool vc__is_usable(const vc_kernel *k, const vc__node *n) { return vc__is_near(k, n) || vc__is_open(k, n->at); }
+static inline bool vc__is_near(const vc_kernel *k, const vc__node *n) {
+    return n->at >= k->shut_to || n->at < k->shut_from;
+}
+static inline bool vc__is_usable(const vc_kernel *k, const vc__node *n) {
+    return vc__is_near(k, n) || vc__is_open(k, n->at);
+}
 
 /* v as a node of k; NULL: it is none, or may not be used here. */
 static inline const vc__node *vc__quick_node(const vc_kernel *k, vc_val v) {
@@ -2309,15 +2438,16 @@ static inline vc_kernel *vc__quick_kernel(vc_val a) {
     return k && k->count < k->room ? k : NULL;
 }
 
-static inline vc_val vc__quick_record(vc_kernel *k, uint32_t op, vc_type type, uint32_t flags, uint64_t a, uint64_t b, uint64_t c) {
-    return vc__value(k, vc__write_node(k, op, flags & VC__NODE_DIVERGES, type, (uint32_t)a, (uint32_t)b, (uint32_t)c, 0));
+static inline vc_val vc__quick_record(vc_kernel *k, uint32_t op, vc_type type, uint32_t flags, uint64_t a, uint64_t b,
+                                      uint64_t c) {
+    return vc__value(k,
+                     vc__write_node(k, op, flags & VC__NODE_DIVERGES, type, (uint32_t)a, (uint32_t)b, (uint32_t)c, 0));
 }
 
 /* An operand behind the first as a node, if it is of `type`: a value that may be used, or an immediate, for which there is room; VC__NIL: neither. */
 static inline uint32_t vc__quick_operand(vc_kernel *k, vc_val v, vc_type type, uint32_t *flags) {
-    const vc__node *n;
     if (v.of == type) return vc__record_const(k, type, v.bits);
-    n = vc__quick_node(k, v);
+    const vc__node *n = vc__quick_node(k, v);
     if (!n || n->type != type) return VC__NIL;
     *flags |= n->flags;
     return (uint32_t)v.bits;
@@ -2332,7 +2462,8 @@ VC__APART static vc_val vc__pure2_rest(vc_val a, vc_val b, uint32_t form) {
     if (vc__mask(type) & vc__op[op].kinds) i = vc__quick_operand(k, b, type, &flags);
     if (i == VC__NIL) return vc__pure_checked(form, 2, a, b, vc__no_value());
     type = vc__result_type(op, type);
-    return form == op ? vc__quick_record(k, op, type, flags, j, i, VC__NIL) : vc__quick_record(k, op, type, flags, i, j, VC__NIL);
+    return form == op ? vc__quick_record(k, op, type, flags, j, i, VC__NIL)
+                      : vc__quick_record(k, op, type, flags, i, j, VC__NIL);
 }
 
 VC__APART static vc_val vc__pure3_long(vc_val a, vc_val b, vc_val c, uint32_t op) {
@@ -2349,9 +2480,8 @@ VC__APART static vc_val vc__pure3_long(vc_val a, vc_val b, vc_val c, uint32_t op
 VC__APART static vc_val vc__pure2_long(vc_val a, vc_val b, uint32_t op) {
     vc_kernel *k = vc__quick_kernel(a);
     const vc__node *m = k && k->room - k->count > 1 ? vc__near_node(k, a) : NULL;
-    uint32_t flags;
     if (!m || m->type != b.of || !(vc__takes[op] >> (b.of & 31u) & 1u)) return vc__pure2_rest(a, b, op);
-    flags = m->flags;
+    uint32_t flags = m->flags;
     return vc__quick_record(k, op, (vc_type)b.of, flags, a.bits, vc__record_const(k, (vc_type)b.of, b.bits), VC__NIL);
 }
 
@@ -2359,7 +2489,8 @@ VC__APART static vc_val vc__pure2_long(vc_val a, vc_val b, uint32_t op) {
 static vc_val vc__pure1(vc_val a, uint32_t op) {
     vc_kernel *k = vc__quick_kernel(a);
     const vc__node *n = k ? vc__quick_node(k, a) : NULL;
-    if (n && vc__mask(n->type) & vc__op[op].kinds) return vc__quick_record(k, op, vc__result_type(op, n->type), n->flags, a.bits, VC__NIL, VC__NIL);
+    if (n && vc__mask(n->type) & vc__op[op].kinds)
+        return vc__quick_record(k, op, vc__result_type(op, n->type), n->flags, a.bits, VC__NIL, VC__NIL);
     return vc__pure_checked(op, 1, a, vc__no_value(), vc__no_value());
 }
 
@@ -2377,13 +2508,16 @@ static vc_val vc__compare(vc_val a, vc_val b, uint32_t form) {
     uint32_t op = form & ~(uint32_t)VC__SWAPPED;
     vc_val first = form == op ? a : b, second = form == op ? b : a;
     if (!n || n->type != m->type || !(vc__mask(n->type) & vc__op[op].kinds)) return vc__pure2_rest(a, b, form);
-    return vc__quick_record(k, op, vc__vec(VC_BOOL, vc__rows(n->type)), (uint32_t)m->flags | n->flags, first.bits, second.bits, VC__NIL);
+    return vc__quick_record(k, op, vc__vec(VC_BOOL, vc__rows(n->type)), (uint32_t)m->flags | n->flags, first.bits,
+                            second.bits, VC__NIL);
 }
 
 static vc_val vc__pure3(vc_val a, vc_val b, vc_val c, uint32_t op) {
     vc_kernel *k = a.of == b.of && a.of == c.of ? vc__quick_kernel(a) : NULL;
-    const vc__node *m = k ? vc__near_node(k, a) : NULL, *n = m ? vc__near_node(k, b) : NULL, *o = n ? vc__near_node(k, c) : NULL;
-    if (!o || o->type != m->type || n->type != m->type || !(vc__takes[op] >> (n->type & 31u) & 1u)) return vc__pure3_long(a, b, c, op);
+    const vc__node *m = k ? vc__near_node(k, a) : NULL, *n = m ? vc__near_node(k, b) : NULL;
+    const vc__node *o = n ? vc__near_node(k, c) : NULL;
+    if (!o || o->type != m->type || n->type != m->type || !(vc__takes[op] >> (n->type & 31u) & 1u))
+        return vc__pure3_long(a, b, c, op);
     return vc__quick_record(k, op, n->type, (uint32_t)m->flags | n->flags | o->flags, a.bits, b.bits, c.bits);
 }
 
@@ -2392,7 +2526,8 @@ static uint32_t vc__condition(vc_kernel *k, const char *call, uint32_t which, vc
     vc__operand o;
     if (!vc__take(k, call, which, v, &o)) return VC__NIL;
     if (o.type != VC_BOOL) {
-        vc__refuse(k, call, "the condition%s is %s; it takes a scalar bool (compare with vc_ne(v, 0))", vc__label_of(k, &o).text, vc_type_name(o.type));
+        vc__refuse(k, call, "the condition%s is %s; it takes a scalar bool (compare with vc_ne(v, 0))",
+                   vc__label_of(k, &o).text, vc_type_name(o.type));
         return VC__NIL;
     }
     return vc__as_node(k, &o, 1);
@@ -2414,22 +2549,23 @@ static inline bool vc__const_part(const vc__lower *s, uint32_t number, uint32_t 
 /* The same for a constant whose components are all equal. */
 static bool vc__const_bits(const vc__lower *s, uint32_t number, uint64_t *bits) {
     const vc__node *n = vc__lowered(s, number);
-    uint32_t i;
     if (n->op == VC__OP_TUPLE)
-        for (i = 1; i < n->a[1]; i++) if (s->extra[n->a[0] + i] != s->extra[n->a[0]]) return false;
+        for (uint32_t i = 1; i < n->a[1]; i++) if (s->extra[n->a[0] + i] != s->extra[n->a[0]]) return false;
     return vc__const_part(s, number, 0, bits);
 }
 
 static inline bool vc__is_const_op(uint32_t op) { return op == VC__OP_CONST || op == VC__OP_TUPLE; }
-static inline bool vc__is_const(const vc__lower *s, uint32_t number) { return vc__is_const_op(vc__lowered(s, number)->op); }
+static inline bool vc__is_const(const vc__lower *s, uint32_t number) {
+    return vc__is_const_op(vc__lowered(s, number)->op);
+}
 
 /* Whether a constant has a component that is a zero. */
 static bool vc__has_zero(const vc__lower *s, uint32_t number) {
     const vc__node *n = &s->node[number];
     uint64_t size = vc__ones(vc__bits(vc__kind(n->type)) - 1u);
-    uint32_t i;
     if (n->op == VC__OP_CONST) return !(vc__bits_of(n) & size);
-    for (i = 0; n->op == VC__OP_TUPLE && i < n->a[1]; i++) if (!(vc__bits_of(&s->node[s->extra[n->a[0] + i]]) & size)) return true;
+    for (uint32_t i = 0; n->op == VC__OP_TUPLE && i < n->a[1]; i++)
+        if (!(vc__bits_of(&s->node[s->extra[n->a[0] + i]]) & size)) return true;
     return false;
 }
 
@@ -2467,7 +2603,9 @@ static bool vc__unpack(vc_type kind, uint64_t bits, vc__real *r) {
     uint64_t fraction = bits & vc__ones(f), exponent = (bits >> f) & vc__ones(e);
     bool negative = ((bits >> (f + e)) & 1) != 0;
     if (exponent == vc__ones(e)) *r = vc__real_make(fraction ? VC__REAL_NAN : VC__REAL_INF, negative, 0, 0);
-    else if (exponent) *r = vc__real_make(VC__REAL_NORMAL, negative, (int32_t)exponent - vc__bias(kind), (fraction | (uint64_t)1 << f) << (63 - f));
+    else if (exponent)
+        *r = vc__real_make(VC__REAL_NORMAL, negative, (int32_t)exponent - vc__bias(kind),
+                           (fraction | (uint64_t)1 << f) << (63 - f));
     else *r = vc__real_normal(negative, 1 - vc__bias(kind), fraction << (63 - f));
     return exponent != 0 || fraction == 0;
 }
@@ -2505,10 +2643,12 @@ static bool vc__pack(vc_type kind, vc__real r, uint64_t *bits) {
 static vc__real vc__real_add(vc__real a, vc__real b) {
     vc__real t;
     if (a.class_ == VC__REAL_NAN || b.class_ == VC__REAL_NAN) return vc__real_make(VC__REAL_NAN, false, 0, 0);
-    if (a.class_ == VC__REAL_INF && b.class_ == VC__REAL_INF && a.negative != b.negative) return vc__real_make(VC__REAL_NAN, false, 0, 0);
+    if (a.class_ == VC__REAL_INF && b.class_ == VC__REAL_INF && a.negative != b.negative)
+        return vc__real_make(VC__REAL_NAN, false, 0, 0);
     if (a.class_ == VC__REAL_INF) return a;
     if (b.class_ == VC__REAL_INF) return b;
-    if (a.class_ == VC__REAL_ZERO && b.class_ == VC__REAL_ZERO) return vc__real_make(VC__REAL_ZERO, a.negative && b.negative, 0, 0);
+    if (a.class_ == VC__REAL_ZERO && b.class_ == VC__REAL_ZERO)
+        return vc__real_make(VC__REAL_ZERO, a.negative && b.negative, 0, 0);
     if (a.class_ == VC__REAL_ZERO) return b;
     if (b.class_ == VC__REAL_ZERO) return a;
     if (a.exponent < b.exponent || (a.exponent == b.exponent && a.fraction < b.fraction)) { t = a; a = b; b = t; }
@@ -2521,30 +2661,32 @@ static vc__real vc__real_add(vc__real a, vc__real b) {
 
 /* Upper half of the product of two numbers of 64 bits. */
 static uint64_t vc__upper_half(uint64_t a, uint64_t b) {
-    uint64_t al = a & 0xffffffffu, ah = a >> 32, bl = b & 0xffffffffu, bh = b >> 32, one = ah * bl + (al * bl >> 32), two = al * bh + (one & 0xffffffffu);
+    uint64_t al = a & 0xffffffffu, ah = a >> 32, bl = b & 0xffffffffu, bh = b >> 32, one = ah * bl + (al * bl >> 32);
+    uint64_t two = al * bh + (one & 0xffffffffu);
     return ah * bh + (one >> 32) + (two >> 32);
 }
 
 static vc__real vc__real_mul(vc__real a, vc__real b) {
     bool negative = a.negative != b.negative, zero = a.class_ == VC__REAL_ZERO || b.class_ == VC__REAL_ZERO;
     bool inf = a.class_ == VC__REAL_INF || b.class_ == VC__REAL_INF;
-    if (a.class_ == VC__REAL_NAN || b.class_ == VC__REAL_NAN || (zero && inf)) return vc__real_make(VC__REAL_NAN, false, 0, 0);
+    if (a.class_ == VC__REAL_NAN || b.class_ == VC__REAL_NAN || (zero && inf))
+        return vc__real_make(VC__REAL_NAN, false, 0, 0);
     if (inf) return vc__real_make(VC__REAL_INF, negative, 0, 0);
     if (zero) return vc__real_make(VC__REAL_ZERO, negative, 0, 0);
-    return vc__real_normal(negative, a.exponent + b.exponent + 1, vc__upper_half(a.fraction, b.fraction) | (a.fraction * b.fraction != 0));
+    return vc__real_normal(negative, a.exponent + b.exponent + 1,
+                           vc__upper_half(a.fraction, b.fraction) | (a.fraction * b.fraction != 0));
 }
 
 static vc__real vc__real_div(vc__real a, vc__real b) {
     bool negative = a.negative != b.negative;
-    uint64_t rest, quotient = 0;
-    int i;
+    uint64_t quotient = 0;
     if (a.class_ == VC__REAL_NAN || b.class_ == VC__REAL_NAN || (a.class_ == b.class_ && a.class_ != VC__REAL_NORMAL))
         return vc__real_make(VC__REAL_NAN, false, 0, 0);
     if (a.class_ == VC__REAL_INF || b.class_ == VC__REAL_ZERO) return vc__real_make(VC__REAL_INF, negative, 0, 0);
     if (a.class_ == VC__REAL_ZERO || b.class_ == VC__REAL_INF) return vc__real_make(VC__REAL_ZERO, negative, 0, 0);
-    rest = a.fraction >> 1; /* at most 53 bits are set, from the top, so nothing is lost */
+    uint64_t rest = a.fraction >> 1; /* at most 53 bits are set, from the top, so nothing is lost */
     b.fraction >>= 1;
-    for (i = 0; i < 62; i++) {
+    for (int i = 0; i < 62; i++) {
         quotient <<= 1;
         if (rest >= b.fraction) { rest -= b.fraction; quotient |= 1; }
         rest <<= 1;
@@ -2553,14 +2695,13 @@ static vc__real vc__real_div(vc__real a, vc__real b) {
 }
 
 static vc__real vc__real_sqrt(vc__real a) {
-    uint64_t root = 0, rest = 0, digits;
+    uint64_t root = 0, rest = 0;
     int32_t exponent = a.exponent & 1 ? a.exponent - 1 : a.exponent;
-    int i;
     if (a.class_ == VC__REAL_ZERO) return a;
     if (a.class_ == VC__REAL_NAN || a.negative) return vc__real_make(VC__REAL_NAN, false, 0, 0);
     if (a.class_ == VC__REAL_INF) return a;
-    digits = a.exponent & 1 ? a.fraction : a.fraction >> 1; /* value in [1, 4), two bits before the point */
-    for (i = 0; i < 58; i++) {
+    uint64_t digits = a.exponent & 1 ? a.fraction : a.fraction >> 1; /* value in [1, 4), two bits before the point */
+    for (int i = 0; i < 58; i++) {
         rest = rest << 2 | digits >> 62;
         digits <<= 2;
         root <<= 1;
@@ -2571,16 +2712,15 @@ static vc__real vc__real_sqrt(vc__real a) {
 
 /* To an integer: by floor, ceil, trunc or round (halves to even). */
 static vc__real vc__real_integral(uint32_t op, vc__real a) {
-    uint64_t one, whole, rest;
     bool up = op == VC__OP_CEIL ? !a.negative : op == VC__OP_FLOOR && a.negative;
     if (a.class_ != VC__REAL_NORMAL || a.exponent >= 62) return a;
     if (a.exponent < 0) {
         if (op == VC__OP_ROUND) up = a.exponent == -1 && a.fraction > (uint64_t)1 << 63;
         return vc__real_make(up ? VC__REAL_NORMAL : VC__REAL_ZERO, a.negative, 0, up ? (uint64_t)1 << 63 : 0);
     }
-    one = (uint64_t)1 << (63 - a.exponent);
-    whole = a.fraction & ~(one - 1);
-    rest = a.fraction - whole;
+    uint64_t one = (uint64_t)1 << (63 - a.exponent);
+    uint64_t whole = a.fraction & ~(one - 1);
+    uint64_t rest = a.fraction - whole;
     if (op == VC__OP_ROUND) up = rest > one / 2 || (rest == one / 2 && whole & one);
     if (!rest || !up) return vc__real_normal(a.negative, a.exponent, whole);
     if (whole + one < whole) return vc__real_make(VC__REAL_NORMAL, a.negative, a.exponent + 1, (uint64_t)1 << 63);
@@ -2611,7 +2751,8 @@ static bool vc__fold_compare(uint32_t op, int order, uint64_t *out) {
 }
 
 static bool vc__fold_float(uint32_t op, vc_type kind, const uint64_t *v, uint64_t *out) {
-    vc__real a, b, zero = vc__real_make(VC__REAL_ZERO, false, 0, 0), one = vc__real_make(VC__REAL_NORMAL, false, 0, (uint64_t)1 << 63);
+    vc__real a, b, zero = vc__real_make(VC__REAL_ZERO, false, 0, 0);
+    vc__real one = vc__real_make(VC__REAL_NORMAL, false, 0, (uint64_t)1 << 63);
     uint32_t operands = vc__op[op].operands;
     b = zero;
     if (!vc__unpack(kind, v[0], &a) || (operands > 1 && !vc__unpack(kind, v[1], &b))) return false;
@@ -2626,7 +2767,10 @@ static bool vc__fold_float(uint32_t op, vc_type kind, const uint64_t *v, uint64_
     case VC__OP_SQRT: return vc__pack(kind, vc__real_sqrt(a), out);
     case VC__OP_NEG: a.negative = !a.negative; return vc__pack(kind, a, out);
     case VC__OP_ABS: a.negative = false; return vc__pack(kind, a, out);
-    case VC__OP_FLOOR: case VC__OP_CEIL: case VC__OP_TRUNC: case VC__OP_ROUND: return vc__pack(kind, vc__real_integral(op, a), out);
+    case VC__OP_FLOOR:
+    case VC__OP_CEIL:
+    case VC__OP_TRUNC:
+    case VC__OP_ROUND: return vc__pack(kind, vc__real_integral(op, a), out);
     case VC__OP_FRACT:
         b = vc__real_integral(VC__OP_FLOOR, a);
         b.negative = !b.negative;
@@ -2644,10 +2788,10 @@ static bool vc__fold_float(uint32_t op, vc_type kind, const uint64_t *v, uint64_
 /* Quotient and remainder as the manual has them; a and b as vc__widen gives them. */
 static uint64_t vc__fold_div(uint32_t op, bool is_signed, uint64_t a, uint64_t b) {
     bool na = is_signed && a >> 63, nb = is_signed && b >> 63;
-    uint64_t ua = na ? 0 - a : a, ub = nb ? 0 - b : b, r;
+    uint64_t ua = na ? 0 - a : a, ub = nb ? 0 - b : b;
     if (!b) return op == VC__OP_DIV ? UINT64_MAX : a;
     if (op == VC__OP_DIV) return na != nb ? 0 - ua / ub : ua / ub;
-    r = na ? 0 - ua % ub : ua % ub;
+    uint64_t r = na ? 0 - ua % ub : ua % ub;
     return op == VC__OP_MOD && r && na != nb ? r + b : r;
 }
 
@@ -2663,7 +2807,8 @@ static bool vc__fold_bits(uint32_t op, vc_type kind, uint64_t a, uint64_t b, uin
     case VC__OP_FIND_LSB: for (r = UINT64_MAX, i = width; i-- > 0;) if (bits >> i & 1) r = i; break;
     case VC__OP_FIND_MSB: for (r = UINT64_MAX, i = 0; i < width; i++) if (bits >> i & 1) r = i; break;
     case VC__OP_MUL_HI:
-        r = width < 64 ? (a * b) >> width : vc__upper_half(a, b) - (is_signed && a >> 63 ? b : 0) - (is_signed && b >> 63 ? a : 0);
+        r = width < 64 ? (a * b) >> width
+                       : vc__upper_half(a, b) - (is_signed && a >> 63 ? b : 0) - (is_signed && b >> 63 ? a : 0);
         break;
     case VC__OP_ADD_CARRY: r = ((a + b) & vc__ones(width)) < a; break;
     case VC__OP_SUB_BORROW: r = a < b; break;
@@ -2676,7 +2821,8 @@ static bool vc__fold_bits(uint32_t op, vc_type kind, uint64_t a, uint64_t b, uin
 static bool vc__fold_int(uint32_t op, vc_type kind, const uint64_t *v, uint64_t *out) {
     bool is_signed = vc__is_signed(kind), less;
     uint32_t width = vc__bits(kind), count = (uint32_t)v[1] & (width - 1);
-    uint64_t a = vc__widen(kind, v[0]), b = vc__widen(kind, v[1]), c = vc__widen(kind, v[2]), flip = is_signed ? (uint64_t)1 << 63 : 0, r;
+    uint64_t a = vc__widen(kind, v[0]), b = vc__widen(kind, v[1]), c = vc__widen(kind, v[2]);
+    uint64_t flip = is_signed ? (uint64_t)1 << 63 : 0, r;
     less = (a ^ flip) < (b ^ flip);
     if (vc__fold_compare(op, a == b ? 0 : less ? -1 : 1, out)) return true;
     switch (op) {
@@ -2760,10 +2906,10 @@ static bool vc__fold(uint32_t op, vc_type from, vc_type to, const uint64_t *v, u
 /* NaN of NaN that is known, in C: PoCL 3.1 leaves out the store of what functions make of it, or ends the process. */
 static bool vc__fold_nan(const vc__lower *s, uint32_t op, vc_type from, vc_type to, const uint64_t *v, uint64_t *out) {
     vc__real r;
-    bool gives = op == VC__OP_CAST || (op >= VC__OP_NEG && op <= VC__OP_ABS) || (op >= VC__OP_FLOOR && op <= VC__OP_TANH && op != VC__OP_POW);
-    uint32_t i;
+    bool gives = op == VC__OP_CAST || (op >= VC__OP_NEG && op <= VC__OP_ABS)
+                 || (op >= VC__OP_FLOOR && op <= VC__OP_TANH && op != VC__OP_POW);
     if (!gives || !vc__is_c(s->target) || !vc__is_float(from) || !vc__is_float(to)) return false;
-    for (i = 0; i < vc__op[op].operands; i++) {
+    for (uint32_t i = 0; i < vc__op[op].operands; i++) {
         (void)vc__unpack(from, v[i], &r);
         if (r.class_ != VC__REAL_NAN) continue;
         (void)vc__pack(to, r, out);
@@ -2789,7 +2935,9 @@ static uint32_t vc__fold_node(vc__lower *s, const vc__node *n) {
 
 VC__SMALL_END
 
-static uint64_t vc__infinity_bits(vc_type kind) { return vc__ones(vc__kinds[kind].exponent) << vc__kinds[kind].fraction; }
+static uint64_t vc__infinity_bits(vc_type kind) {
+    return vc__ones(vc__kinds[kind].exponent) << vc__kinds[kind].fraction;
+}
 
 /* The constant one of a kind. */
 static uint64_t vc__one_bits(vc_type kind) {
@@ -2797,7 +2945,9 @@ static uint64_t vc__one_bits(vc_type kind) {
 }
 
 /* What adds nothing: -0 of floats. */
-static uint64_t vc__minus_zero_bits(vc_type kind) { return vc__is_float(kind) ? (uint64_t)1 << (vc__bits(kind) - 1) : 0; }
+static uint64_t vc__minus_zero_bits(vc_type kind) {
+    return vc__is_float(kind) ? (uint64_t)1 << (vc__bits(kind) - 1) : 0;
+}
 
 /* x op c, and c op x where op commutes; VC__NIL: nothing to simplify. */
 static uint32_t vc__simplify_const(vc__lower *s, const vc__node *n, uint32_t x, uint64_t c) {
@@ -2862,8 +3012,13 @@ static uint32_t vc__simplify_one(vc__lower *s, const vc__node *n) {
         return a->op == VC__OP_VEC || a->op == VC__OP_TUPLE ? s->extra[a->a[0] + n->x] : VC__NIL;
     case VC__OP_EXTRACT:
         if (!vc__const_bits(s, n->a[1], &bits)) return VC__NIL;
-        return vc__make(s, VC__OP_COMPONENT, type, first, VC__NIL, VC__NIL, bits < vc__rows(a->type) ? (uint32_t)bits : 0);
-    case VC__OP_ANY: case VC__OP_ALL: return vc__rows(a->type) == 1 ? first : vc__const_bits(s, first, &bits) ? vc__make_const(s, VC_BOOL, bits) : VC__NIL;
+        return vc__make(s, VC__OP_COMPONENT, type, first, VC__NIL, VC__NIL,
+                        bits < vc__rows(a->type) ? (uint32_t)bits : 0);
+    case VC__OP_ANY:
+    case VC__OP_ALL:
+        return vc__rows(a->type) == 1            ? first
+               : vc__const_bits(s, first, &bits) ? vc__make_const(s, VC_BOOL, bits)
+                                                 : VC__NIL;
     default: return VC__NIL;
     }
 }
@@ -2882,7 +3037,8 @@ static uint32_t vc__simplify(vc__lower *s, const vc__node *n) {
     if (op->operands != 2) return VC__NIL;
     if (n->a[0] == n->a[1]) r = vc__simplify_same(s, n);
     if (r == VC__NIL && vc__const_bits(s, n->a[1], &c)) r = vc__simplify_const(s, n, n->a[0], c);
-    if (r == VC__NIL && op->flags & VC__FLAGS_COMMUTES && vc__const_bits(s, n->a[0], &c)) r = vc__simplify_const(s, n, n->a[1], c);
+    if (r == VC__NIL && op->flags & VC__FLAGS_COMMUTES && vc__const_bits(s, n->a[0], &c))
+        r = vc__simplify_const(s, n, n->a[1], c);
     return r;
 }
 
@@ -2894,11 +3050,21 @@ static uint32_t vc__simplify(vc__lower *s, const vc__node *n) {
 VC__SMALL
 
 static vc_type vc__x_type(vc__lower *s, uint32_t a) { return vc__lowered(s, a)->type; }
-VC__APART static uint32_t vc__x_one(vc__lower *s, uint16_t op, uint32_t a) { return vc__make(s, op, vc__x_type(s, a), a, VC__NIL, VC__NIL, 0); }
-VC__APART static uint32_t vc__x_two(vc__lower *s, uint16_t op, uint32_t a, uint32_t b) { return vc__make(s, op, vc__x_type(s, a), a, b, VC__NIL, 0); }
-VC__APART static uint32_t vc__x_three(vc__lower *s, uint16_t op, uint32_t a, uint32_t b, uint32_t c) { return vc__make(s, op, vc__x_type(s, a), a, b, c, 0); }
-VC__APART static uint32_t vc__x_select(vc__lower *s, uint32_t c, uint32_t a, uint32_t b) { return vc__make(s, VC__OP_SELECT, vc__x_type(s, a), c, a, b, 0); }
-VC__APART static uint32_t vc__x_cast(vc__lower *s, vc_type type, uint32_t a) { return vc__make(s, VC__OP_CAST, type, a, VC__NIL, VC__NIL, 0); }
+VC__APART static uint32_t vc__x_one(vc__lower *s, uint16_t op, uint32_t a) {
+    return vc__make(s, op, vc__x_type(s, a), a, VC__NIL, VC__NIL, 0);
+}
+VC__APART static uint32_t vc__x_two(vc__lower *s, uint16_t op, uint32_t a, uint32_t b) {
+    return vc__make(s, op, vc__x_type(s, a), a, b, VC__NIL, 0);
+}
+VC__APART static uint32_t vc__x_three(vc__lower *s, uint16_t op, uint32_t a, uint32_t b, uint32_t c) {
+    return vc__make(s, op, vc__x_type(s, a), a, b, c, 0);
+}
+VC__APART static uint32_t vc__x_select(vc__lower *s, uint32_t c, uint32_t a, uint32_t b) {
+    return vc__make(s, VC__OP_SELECT, vc__x_type(s, a), c, a, b, 0);
+}
+VC__APART static uint32_t vc__x_cast(vc__lower *s, vc_type type, uint32_t a) {
+    return vc__make(s, VC__OP_CAST, type, a, VC__NIL, VC__NIL, 0);
+}
 
 VC__APART static uint32_t vc__x_u32(vc__lower *s, uint32_t x) { return vc__make_const(s, VC_U32, x); }
 
@@ -2913,20 +3079,23 @@ static uint64_t vc__x_bits(vc_type type, int n) {
     if (!vc__is_float(type)) return (uint64_t)(int64_t)n & vc__ones(vc__bits(kind));
     return n == 0 ? 0 : vc__one_bits(kind) | (n < 0 ? (uint64_t)1 << (vc__bits(kind) - 1) : 0);
 }
-VC__APART static uint32_t vc__x_small(vc__lower *s, vc_type type, int n) { return vc__make_const(s, type, vc__x_bits(type, n)); }
+VC__APART static uint32_t vc__x_small(vc__lower *s, vc_type type, int n) {
+    return vc__make_const(s, type, vc__x_bits(type, n));
+}
 
 static uint32_t vc__x_special(vc__lower *s, vc_type type, bool nan) { /* NaN or infinity */
     uint32_t kind = vc__kind(type);
-    return vc__make_const(s, type, vc__infinity_bits(kind) | (nan ? (uint64_t)1 << (vc__kinds[kind].fraction - 1u) : 0));
+    return vc__make_const(s, type,
+                          vc__infinity_bits(kind) | (nan ? (uint64_t)1 << (vc__kinds[kind].fraction - 1u) : 0));
 }
 
 /* Whether a is a constant none of whose components is 0, nor -1 if signed: x / a needs no guard. */
 static bool vc__x_divides(vc__lower *s, uint32_t a) {
     vc_type type = vc__x_type(s, a);
-    uint32_t i;
     uint64_t bits = 0;
-    for (i = 0; i < vc__rows(type); i++)
-        if (!vc__const_part(s, a, i, &bits) || !bits || (vc__is_signed(type) && bits == vc__x_bits(type, -1))) return false;
+    for (uint32_t i = 0; i < vc__rows(type); i++)
+        if (!vc__const_part(s, a, i, &bits) || !bits || (vc__is_signed(type) && bits == vc__x_bits(type, -1)))
+            return false;
     return true;
 }
 
@@ -2936,11 +3105,10 @@ static bool vc__x_divides(vc__lower *s, uint32_t a) {
    negative number. */
 static uint32_t vc__x_over_itself(vc__lower *s, uint32_t x) {
     vc_type type = vc__x_type(s, x);
-    uint32_t infinity, c, d;
     if (s->kernel->desc.fast || vc__is_c(s->target)) return VC__NIL;
-    infinity = vc__x_special(s, type, false);
-    c = vc__x_compare(s, VC__OP_LT, x, infinity);
-    d = vc__x_compare(s, VC__OP_LT, vc__x_one(s, VC__OP_NEG, x), infinity);
+    uint32_t infinity = vc__x_special(s, type, false);
+    uint32_t c = vc__x_compare(s, VC__OP_LT, x, infinity);
+    uint32_t d = vc__x_compare(s, VC__OP_LT, vc__x_one(s, VC__OP_NEG, x), infinity);
     c = vc__x_two(s, VC__OP_AND, c, d);
     d = vc__x_compare(s, VC__OP_NE, x, vc__x_small(s, type, 0));
     c = vc__x_two(s, VC__OP_AND, c, d);
@@ -2951,16 +3119,15 @@ static uint32_t vc__x_over_itself(vc__lower *s, uint32_t x) {
 /* x / y where x is a constant 0, or has a component that is: drivers (NVIDIA 580, llvmpipe) take it for 0 also where y is 0 or NaN. */
 static uint32_t vc__x_zero_over(vc__lower *s, uint32_t x, uint32_t y) {
     vc_type type = vc__x_type(s, x);
-    uint32_t zero, c, d, q;
     if (s->kernel->desc.fast || vc__is_c(s->target)) return VC__NIL;
-    zero = vc__x_small(s, type, 0);
-    c = vc__x_compare(s, VC__OP_LT, y, zero);
-    d = vc__x_compare(s, VC__OP_LT, zero, y);
+    uint32_t zero = vc__x_small(s, type, 0);
+    uint32_t c = vc__x_compare(s, VC__OP_LT, y, zero);
+    uint32_t d = vc__x_compare(s, VC__OP_LT, zero, y);
     c = vc__x_two(s, VC__OP_OR, c, d);
     c = vc__x_one(s, VC__OP_NOT, c);
     d = vc__x_compare(s, VC__OP_EQ, x, zero);
     c = vc__x_two(s, VC__OP_AND, c, d);
-    q = vc__make_raw(s, VC__OP_DIV, type, x, y, VC__NIL, 0);
+    uint32_t q = vc__make_raw(s, VC__OP_DIV, type, x, y, VC__NIL, 0);
     d = vc__x_special(s, type, true);
     return vc__x_select(s, c, d, q);
 }
@@ -2985,12 +3152,12 @@ static vc__divisor vc__x_divisor(vc__lower *s, uint32_t y) {
 
 static uint32_t vc__expand_div(vc__lower *s, const vc__node *n) {
     vc_type type = n->type;
-    uint32_t x = n->a[0], y = n->a[1], q, c;
-    vc__divisor d;
-    if (vc__is_float(type)) return x == y ? vc__x_over_itself(s, x) : vc__has_zero(s, x) ? vc__x_zero_over(s, x, y) : VC__NIL;
+    uint32_t x = n->a[0], y = n->a[1], c;
+    if (vc__is_float(type))
+        return x == y ? vc__x_over_itself(s, x) : vc__has_zero(s, x) ? vc__x_zero_over(s, x, y) : VC__NIL;
     if (vc__x_divides(s, y)) return VC__NIL;
-    d = vc__x_divisor(s, y);
-    q = vc__make_raw(s, VC__OP_DIV, type, x, d.safe, VC__NIL, 0);
+    vc__divisor d = vc__x_divisor(s, y);
+    uint32_t q = vc__make_raw(s, VC__OP_DIV, type, x, d.safe, VC__NIL, 0);
     if (d.minus != VC__NIL) {
         c = vc__x_one(s, VC__OP_NEG, x);
         q = vc__x_select(s, d.minus, c, q);
@@ -3046,10 +3213,9 @@ static uint32_t vc__x_float_mod(vc__lower *s, uint32_t x, uint32_t y) {
 static uint32_t vc__expand_rem(vc__lower *s, const vc__node *n) {
     vc_type type = n->type;
     uint32_t x = n->a[0], y = n->a[1], r;
-    bool sure;
     vc__divisor d;
     if (vc__is_float(type)) return vc__x_float_rem(s, x, y);
-    sure = vc__x_divides(s, y);
+    bool sure = vc__x_divides(s, y);
     if (sure && !vc__is_signed(type)) return VC__NIL;
     d.zero = d.minus = VC__NIL;
     d.safe = y;
@@ -3066,13 +3232,13 @@ static uint32_t vc__expand_rem(vc__lower *s, const vc__node *n) {
 
 static uint32_t vc__expand_mod(vc__lower *s, const vc__node *n) {
     vc_type type = n->type;
-    uint32_t x = n->a[0], y = n->a[1], r, zero, left, other;
+    uint32_t x = n->a[0], y = n->a[1];
     if (vc__is_float(type)) return vc__x_float_mod(s, x, y);
-    r = vc__x_two(s, VC__OP_REM, x, y);
+    uint32_t r = vc__x_two(s, VC__OP_REM, x, y);
     if (!vc__is_signed(type)) return r;
-    zero = vc__x_small(s, type, 0);
-    left = vc__x_compare(s, VC__OP_NE, r, zero);
-    other = vc__x_two(s, VC__OP_XOR, r, y);
+    uint32_t zero = vc__x_small(s, type, 0);
+    uint32_t left = vc__x_compare(s, VC__OP_NE, r, zero);
+    uint32_t other = vc__x_two(s, VC__OP_XOR, r, y);
     other = vc__x_compare(s, VC__OP_LT, other, zero);
     left = vc__x_two(s, VC__OP_AND, left, other);
     left = vc__x_select(s, left, y, zero);
@@ -3082,28 +3248,28 @@ static uint32_t vc__expand_mod(vc__lower *s, const vc__node *n) {
 /* ---- arithmetic ---- */
 
 static uint32_t vc__expand_fma(vc__lower *s, const vc__node *n) {
-    uint32_t c = n->a[2], p;
-    p = vc__x_two(s, VC__OP_MUL, n->a[0], n->a[1]);
+    uint32_t c = n->a[2];
+    uint32_t p = vc__x_two(s, VC__OP_MUL, n->a[0], n->a[1]);
     return vc__x_two(s, VC__OP_ADD, p, c);
 }
 
 static uint32_t vc__expand_abs(vc__lower *s, const vc__node *n) {
-    uint32_t x = n->a[0], c, other;
+    uint32_t x = n->a[0];
     if (vc__is_unsigned(n->type)) return x;
     if (vc__is_float(n->type) || !vc__is_c(s->target)) return VC__NIL;
-    c = vc__x_small(s, n->type, 0);
+    uint32_t c = vc__x_small(s, n->type, 0);
     c = vc__x_compare(s, VC__OP_LT, x, c);
-    other = vc__x_one(s, VC__OP_NEG, x);
+    uint32_t other = vc__x_one(s, VC__OP_NEG, x);
     return vc__x_select(s, c, other, x);
 }
 
 /* 0 for NaN, of which GLSL.std.450 says nothing. */
 static uint32_t vc__expand_sign(vc__lower *s, const vc__node *n) {
     vc_type type = n->type;
-    uint32_t x = n->a[0], zero, c, r;
+    uint32_t x = n->a[0], c;
     if (vc__is_signed(type) && !vc__is_c(s->target)) return VC__NIL;
-    zero = vc__x_small(s, type, 0);
-    r = zero;
+    uint32_t zero = vc__x_small(s, type, 0);
+    uint32_t r = zero;
     if (!vc__is_unsigned(type)) {
         r = vc__x_small(s, type, -1);
         c = vc__x_compare(s, VC__OP_LT, x, zero);
@@ -3118,14 +3284,14 @@ static uint32_t vc__x_is_number(vc__lower *s, uint32_t x);
 
 /* SPIR-V and C have a minimum that ignores NaN; in GLSL: a is taken where it is less, or b is NaN. For integers C has none. */
 static uint32_t vc__x_least(vc__lower *s, const vc__node *n, bool most) {
-    uint32_t a = n->a[0], b = n->a[1], less, number;
+    uint32_t a = n->a[0], b = n->a[1], less;
     if (!vc__is_float(n->type) && vc__is_c(s->target)) {
         less = most ? vc__x_compare(s, VC__OP_LT, b, a) : vc__x_compare(s, VC__OP_LT, a, b);
         return vc__x_select(s, less, a, b);
     }
     if (!vc__is_float(n->type) || !vc__is_glsl(s->target) || s->kernel->desc.fast) return VC__NIL;
     less = most ? vc__x_compare(s, VC__OP_LT, b, a) : vc__x_compare(s, VC__OP_LT, a, b);
-    number = vc__x_is_number(s, b);
+    uint32_t number = vc__x_is_number(s, b);
     number = vc__x_one(s, VC__OP_NOT, number);
     less = vc__x_two(s, VC__OP_OR, less, number);
     return vc__x_select(s, less, a, b);
@@ -3148,7 +3314,8 @@ static uint32_t vc__expand_mix(vc__lower *s, const vc__node *n) {
 
 static uint32_t vc__expand_step(vc__lower *s, const vc__node *n) {
     vc_type type = n->type;
-    uint32_t below = vc__x_compare(s, VC__OP_LT, n->a[1], n->a[0]), zero = vc__x_small(s, type, 0), one = vc__x_small(s, type, 1);
+    uint32_t below = vc__x_compare(s, VC__OP_LT, n->a[1], n->a[0]), zero = vc__x_small(s, type, 0);
+    uint32_t one = vc__x_small(s, type, 1);
     return vc__x_select(s, below, zero, one);
 }
 
@@ -3168,25 +3335,25 @@ static uint32_t vc__x_signed_as(vc__lower *s, uint32_t size, uint32_t x) {
 }
 
 static uint32_t vc__expand_trunc(vc__lower *s, const vc__node *n) {
-    uint32_t x = n->a[0], size;
+    uint32_t x = n->a[0];
     if (!vc__lacks_round(s, n->type)) return VC__NIL;
-    size = vc__x_one(s, VC__OP_ABS, x);
+    uint32_t size = vc__x_one(s, VC__OP_ABS, x);
     size = vc__x_one(s, VC__OP_FLOOR, size);
     return vc__x_signed_as(s, size, x);
 }
 
 /* To nearest even: up where more than 1/2 was cut off, or 1/2 from an odd number. The difference is exact; of infinity it is NaN, and nothing is added. */
 static uint32_t vc__expand_round(vc__lower *s, const vc__node *n) {
-    uint32_t x = n->a[0], size, whole, half, odd, up, c;
+    uint32_t x = n->a[0];
     if (!vc__lacks_round(s, n->type)) return VC__NIL;
-    size = vc__x_one(s, VC__OP_ABS, x);
-    whole = vc__x_one(s, VC__OP_FLOOR, size);
-    c = vc__make_const(s, n->type, vc__one_bits(VC_F64) - ((uint64_t)1 << 52)); /* 1/2 */
-    half = vc__x_two(s, VC__OP_MUL, whole, c);
-    odd = vc__x_one(s, VC__OP_FLOOR, half);
+    uint32_t size = vc__x_one(s, VC__OP_ABS, x);
+    uint32_t whole = vc__x_one(s, VC__OP_FLOOR, size);
+    uint32_t c = vc__make_const(s, n->type, vc__one_bits(VC_F64) - ((uint64_t)1 << 52)); /* 1/2 */
+    uint32_t half = vc__x_two(s, VC__OP_MUL, whole, c);
+    uint32_t odd = vc__x_one(s, VC__OP_FLOOR, half);
     odd = vc__x_compare(s, VC__OP_NE, odd, half);
     size = vc__x_two(s, VC__OP_SUB, size, whole);
-    up = vc__x_compare(s, VC__OP_EQ, size, c);
+    uint32_t up = vc__x_compare(s, VC__OP_EQ, size, c);
     odd = vc__x_two(s, VC__OP_AND, up, odd);
     up = vc__x_compare(s, VC__OP_LT, c, size);
     up = vc__x_two(s, VC__OP_OR, up, odd);
@@ -3228,10 +3395,10 @@ static uint32_t vc__expand_index(vc__lower *s, const vc__node *n) {
 static uint32_t vc__part_extract(vc__lower *s, const vc__node *n);
 
 static uint32_t vc__expand_extract(vc__lower *s, const vc__node *n) {
-    vc_type type = n->type, itype;
+    vc_type type = n->type;
     uint32_t v = n->a[0], i = n->a[1], rows = vc__rows(vc__x_type(s, v)), limit, zero, inside;
     if (vc__is_c(s->target)) return vc__part_extract(s, n); /* what an expansion makes does not pass vc__lower_parts */
-    itype = vc__to_unsigned(vc__x_type(s, i));
+    vc_type itype = vc__to_unsigned(vc__x_type(s, i));
     i = vc__x_cast(s, itype, i);
     limit = vc__make_const(s, itype, rows);
     inside = vc__x_compare(s, VC__OP_LT, i, limit);
@@ -3245,10 +3412,10 @@ static uint32_t vc__expand_extract(vc__lower *s, const vc__node *n) {
 static uint32_t vc__expand_shift(vc__lower *s, const vc__node *n) {
     vc_type type = n->type, of = vc__x_type(s, n->a[1]);
     uint16_t op = n->op;
-    uint32_t x = n->a[0], count = n->a[1], mask;
+    uint32_t x = n->a[0], count = n->a[1];
     uint64_t bits;
     if (of == type && vc__const_bits(s, count, &bits) && bits < vc__bits(vc__kind(type))) return VC__NIL;
-    mask = vc__make_const(s, of, vc__bits(vc__kind(type)) - 1);
+    uint32_t mask = vc__make_const(s, of, vc__bits(vc__kind(type)) - 1);
     count = vc__x_two(s, VC__OP_AND, count, mask);
     count = vc__x_cast(s, type, count);
     return vc__make_raw(s, op, type, x, count, VC__NIL, 0);
@@ -3257,10 +3424,10 @@ static uint32_t vc__expand_shift(vc__lower *s, const vc__node *n) {
 /* Two shifts, where the target has no rotation of that width. The count has the type of x. */
 static uint32_t vc__expand_rotate(vc__lower *s, const vc__node *n) {
     vc_type type = n->type;
-    uint32_t x = n->a[0], count = n->a[1], left, back;
+    uint32_t x = n->a[0], count = n->a[1];
     if (vc__is_opencl(s->target) || (vc__is_cuda(s->target) && vc__bits(vc__kind(type)) == 32)) return VC__NIL;
-    left = vc__x_two(s, VC__OP_SHL, x, count);
-    back = vc__x_one(s, VC__OP_NEG, count);
+    uint32_t left = vc__x_two(s, VC__OP_SHL, x, count);
+    uint32_t back = vc__x_one(s, VC__OP_NEG, count);
     back = vc__x_two(s, VC__OP_SHR, x, back);
     return vc__x_two(s, VC__OP_OR, left, back);
 }
@@ -3279,9 +3446,8 @@ static bool vc__is_shift_by_8(const vc__lower *s, uint32_t number, uint32_t shif
 
 /* Two bytes that change places are added, where no bit meets another: of the or NVIDIA's driver 580 makes something else in 16 bits. */
 static uint32_t vc__expand_or(vc__lower *s, const vc__node *n) {
-    uint32_t i;
     if (vc__kind(n->type) != VC_U16) return VC__NIL;
-    for (i = 0; i < 2; i++)
+    for (uint32_t i = 0; i < 2; i++)
         if (vc__is_shift_by_8(s, n->a[i], VC__OP_SHL) && vc__is_shift_by_8(s, n->a[1 - i], VC__OP_SHR))
             return vc__make_raw(s, VC__OP_ADD, n->type, n->a[0], n->a[1], VC__NIL, 0);
     return VC__NIL;
@@ -3353,8 +3519,8 @@ static uint32_t vc__expand_popcount(vc__lower *s, const vc__node *n) {
 /* Neighbouring bits change places, then pairs, and so on. */
 static uint32_t vc__x_bit_reverse32(vc__lower *s, uint32_t x) {
     static const uint32_t mask[5] = { 0x55555555u, 0x33333333u, 0x0f0f0f0fu, 0x00ff00ffu, 0xffffu };
-    uint32_t a, i;
-    for (i = 0; i < 5; i++) {
+    uint32_t a;
+    for (uint32_t i = 0; i < 5; i++) {
         a = vc__x_int(s, VC__OP_SHR, x, (uint64_t)1 << i);
         a = vc__x_int(s, VC__OP_AND, a, mask[i]);
         x = vc__x_int(s, VC__OP_AND, x, mask[i]);
@@ -3384,10 +3550,10 @@ static uint32_t vc__expand_bit_reverse(vc__lower *s, const vc__node *n) {
 /* x & -x is the lowest bit alone. */
 static uint32_t vc__expand_find_lsb(vc__lower *s, const vc__node *n) {
     vc_type type = n->type;
-    uint32_t x = n->a[0], minus;
+    uint32_t x = n->a[0];
     if (vc__bits(vc__kind(type)) == 32 && vc__x_has(s, VC__OP_FIND_LSB, vc__x_type(s, x))) return VC__NIL;
     x = vc__x_cast(s, vc__to_unsigned(type), x);
-    minus = vc__x_one(s, VC__OP_NEG, x);
+    uint32_t minus = vc__x_one(s, VC__OP_NEG, x);
     x = vc__x_two(s, VC__OP_AND, x, minus);
     return vc__make(s, VC__OP_FIND_MSB, type, x, VC__NIL, VC__NIL, 0);
 }
@@ -3395,8 +3561,8 @@ static uint32_t vc__expand_find_lsb(vc__lower *s, const vc__node *n) {
 /* All bits below the highest one set and counted. */
 static uint32_t vc__x_find_msb32(vc__lower *s, uint32_t x) {
     vc_type type = VC_I32 + (vc__x_type(s, x) & 48u);
-    uint32_t a, i;
-    for (i = 1; i < 32; i *= 2) {
+    uint32_t a;
+    for (uint32_t i = 1; i < 32; i *= 2) {
         a = vc__x_int(s, VC__OP_SHR, x, i);
         x = vc__x_two(s, VC__OP_OR, x, a);
     }
@@ -3414,7 +3580,8 @@ static uint32_t vc__expand_find_msb(vc__lower *s, const vc__node *n) {
         x = vc__x_two(s, VC__OP_XOR, x, a);
     }
     r = vc__x_word(s, x, false);
-    r = vc__x_has(s, VC__OP_FIND_MSB, VC_U32) ? vc__make(s, VC__OP_FIND_MSB, word, r, VC__NIL, VC__NIL, 0) : vc__x_find_msb32(s, r);
+    r = vc__x_has(s, VC__OP_FIND_MSB, VC_U32) ? vc__make(s, VC__OP_FIND_MSB, word, r, VC__NIL, VC__NIL, 0)
+                                              : vc__x_find_msb32(s, r);
     if (width < 64) return vc__x_cast(s, type, r);
     upper = vc__x_word(s, x, true);
     a = vc__x_small(s, vc__x_type(s, upper), 0);
@@ -3473,9 +3640,9 @@ static uint32_t vc__expand_mul_hi(vc__lower *s, const vc__node *n) {
 static uint32_t vc__expand_carry(vc__lower *s, const vc__node *n) {
     vc_type type = n->type;
     bool add = n->op == VC__OP_ADD_CARRY;
-    uint32_t a = n->a[0], b = n->a[1], sum;
+    uint32_t a = n->a[0], b = n->a[1];
     if (s->target == VC_TARGET_SPIRV && vc__kind(type) == VC_U32) return VC__NIL;
-    sum = add ? vc__x_two(s, VC__OP_ADD, a, b) : VC__NIL;
+    uint32_t sum = add ? vc__x_two(s, VC__OP_ADD, a, b) : VC__NIL;
     a = add ? vc__x_compare(s, VC__OP_LT, sum, a) : vc__x_compare(s, VC__OP_LT, a, b);
     return vc__x_cast(s, type, a);
 }
@@ -3506,7 +3673,8 @@ static uint32_t vc__x_of_high(const vc__lower *s, uint32_t x) {
     uint32_t shifted = vc__x_of_low(s, x);
     const vc__node *n = vc__lowered(s, shifted);
     uint64_t count = 0;
-    return shifted != VC__NIL && n->op == VC__OP_SHR && vc__const_bits(s, n->a[1], &count) && count == 32 ? n->a[0] : VC__NIL;
+    return shifted != VC__NIL && n->op == VC__OP_SHR && vc__const_bits(s, n->a[1], &count) && count == 32 ? n->a[0]
+                                                                                                          : VC__NIL;
 }
 
 static bool vc__x_is_word(const vc__lower *s, uint32_t w) {
@@ -3527,21 +3695,23 @@ static uint32_t vc__x_open(const vc__lower *s, uint16_t op, uint32_t x) {
 /* Whether two numbers have the same low half for certain. */
 static bool vc__x_same_low(const vc__lower *s, uint32_t a, uint32_t b, uint32_t depth) {
     const vc__node *m = vc__lowered(s, a), *n = vc__lowered(s, b);
-    uint32_t inner;
     if (a == b) return true;
     if (a == VC__NIL || b == VC__NIL || !depth) return false;
-    inner = m->op == VC__OP_CAST ? vc__x_of_low(s, m->a[0]) : VC__NIL;
+    uint32_t inner = m->op == VC__OP_CAST ? vc__x_of_low(s, m->a[0]) : VC__NIL;
     if (inner != VC__NIL) return vc__x_same_low(s, inner, b, depth - 1);
     inner = n->op == VC__OP_CAST ? vc__x_of_low(s, n->a[0]) : VC__NIL;
     if (inner != VC__NIL) return vc__x_same_low(s, a, inner, depth - 1);
-    return m->op == n->op && (m->op == VC__OP_ADD || m->op == VC__OP_SUB) && m->a[1] == n->a[1] && vc__x_same_low(s, m->a[0], n->a[0], depth - 1);
+    return m->op == n->op && (m->op == VC__OP_ADD || m->op == VC__OP_SUB) && m->a[1] == n->a[1]
+           && vc__x_same_low(s, m->a[0], n->a[0], depth - 1);
 }
 
 /* w op word. Two words that are added to a product are added to each other first. */
 static uint32_t vc__x_go_on(vc__lower *s, uint16_t op, uint32_t w, uint32_t word) {
     const vc__node *n = vc__lowered(s, w);
     uint32_t product = n->a[0];
-    if (op != VC__OP_ADD || n->op != VC__OP_ADD || vc__lowered(s, product)->op != VC__OP_MUL || !vc__x_is_word(s, n->a[1])) return vc__x_two(s, op, w, word);
+    if (op != VC__OP_ADD || n->op != VC__OP_ADD || vc__lowered(s, product)->op != VC__OP_MUL
+        || !vc__x_is_word(s, n->a[1]))
+        return vc__x_two(s, op, w, word);
     word = vc__x_two(s, VC__OP_WORD_SUM, n->a[1], word);
     return vc__x_two(s, VC__OP_ADD, product, word);
 }
@@ -3557,7 +3727,8 @@ static uint32_t vc__x_wide(vc__lower *s, uint16_t op, uint32_t a, uint32_t b, bo
 /* The sum of high(w) and a carry out of low(w), or of -high(w) and a borrow; VC__NIL: they are something else. */
 static uint32_t vc__x_carried(vc__lower *s, uint32_t high, uint32_t carry) {
     bool less = vc__lowered(s, high)->op == VC__OP_NEG && vc__lowered(s, carry)->op == VC__OP_NEG;
-    uint32_t w = vc__x_of_high(s, less ? vc__lowered(s, high)->a[0] : high), sum = vc__x_of_high(s, less ? vc__lowered(s, carry)->a[0] : carry), i, part;
+    uint32_t w = vc__x_of_high(s, less ? vc__lowered(s, high)->a[0] : high);
+    uint32_t sum = vc__x_of_high(s, less ? vc__lowered(s, carry)->a[0] : carry), i, part;
     uint16_t op = less ? VC__OP_SUB : VC__OP_ADD;
     if (w == VC__NIL || sum == VC__NIL || vc__lowered(s, sum)->op != op) return VC__NIL;
     for (i = 0; i < (less ? 1u : 2u); i++) {
@@ -3585,12 +3756,13 @@ static uint32_t vc__x_carry_into(vc__lower *s, uint32_t high, uint32_t carry) {
 
 /* Whether a word is 0 or 1 for certain: a constant, a masked bit, or what is carried or borrowed by two words and perhaps a third that is 0 or 1 itself. */
 static bool vc__x_is_bit(const vc__lower *s, uint32_t x) {
-    uint32_t depth, w, sum;
+    uint32_t w, sum;
     uint64_t bits;
-    for (depth = 0; depth < 64; depth++) { /* a longer chain is done word by word */
+    for (uint32_t depth = 0; depth < 64; depth++) { /* a longer chain is done word by word */
         const vc__node *n = vc__lowered(s, x), *from;
         uint16_t op = n->op == VC__OP_NEG ? VC__OP_SUB : VC__OP_ADD;
-        if (n->op == VC__OP_CONST || n->op == VC__OP_AND) return vc__const_bits(s, n->op == VC__OP_AND ? n->a[1] : x, &bits) && bits < 2;
+        if (n->op == VC__OP_CONST || n->op == VC__OP_AND)
+            return vc__const_bits(s, n->op == VC__OP_AND ? n->a[1] : x, &bits) && bits < 2;
         w = vc__x_of_high(s, op == VC__OP_SUB ? n->a[0] : x);
         n = vc__lowered(s, w);
         if (n->op != op || !vc__x_is_word(s, n->a[1])) return false;
@@ -3636,7 +3808,8 @@ static uint32_t vc__x_rounded(vc__lower *s, uint32_t x, uint32_t to);
    1/2, the rest in the integer: half a unit less one, and one for an odd last bit. */
 static uint32_t vc__x_half_bits(vc__lower *s, uint32_t x) {
     vc_type type = vc__x_type(s, x), u = VC_U32 + (type & 48u);
-    uint32_t bits = vc__make(s, VC__OP_BITCAST, u, x, VC__NIL, VC__NIL, 0), sign = vc__x_int(s, VC__OP_AND, bits, 0x80000000u), size, small, large, c, r;
+    uint32_t bits = vc__make(s, VC__OP_BITCAST, u, x, VC__NIL, VC__NIL, 0);
+    uint32_t sign = vc__x_int(s, VC__OP_AND, bits, 0x80000000u), size, small, large, c, r;
     size = vc__x_two(s, VC__OP_XOR, bits, sign);
     r = vc__make(s, VC__OP_BITCAST, type, size, VC__NIL, VC__NIL, 0);
     r = vc__x_int(s, VC__OP_ADD, r, 0x3f000000u);
@@ -3692,8 +3865,9 @@ static uint32_t vc__x_add_sat(vc__lower *s, uint32_t a, uint32_t b) {
 
 /* One instruction of SPIR-V where the machine has it, CUDA's dp4a and then the sum, or byte by byte. Numbers known are computed here. */
 static uint32_t vc__expand_dot_4x8(vc__lower *s, const vc__node *n) {
-    uint32_t a = n->a[0], b = n->a[1], sum = n->a[2], r = VC__NIL, x, y, i;
-    bool sat = n->op >= VC__OP_DOT_II_SAT, lacks = s->target == VC_TARGET_SPIRV && s->kernel->desc.machine.lacks & VC_FEATURE_DOT_4X8, a_signed, b_signed;
+    uint32_t a = n->a[0], b = n->a[1], sum = n->a[2], r = VC__NIL, x, y;
+    bool sat = n->op >= VC__OP_DOT_II_SAT;
+    bool lacks = s->target == VC_TARGET_SPIRV && s->kernel->desc.machine.lacks & VC_FEATURE_DOT_4X8;
     uint16_t op = (uint16_t)(sat ? n->op - VC__OP_DOT_II_SAT + VC__OP_DOT_II : n->op);
     vc_type type = n->type;
     uint64_t bits;
@@ -3703,9 +3877,9 @@ static uint32_t vc__expand_dot_4x8(vc__lower *s, const vc__node *n) {
         r = vc__make(s, op, type, a, b, VC__NIL, 0);
         return vc__x_add_sat(s, r, sum);
     }
-    a_signed = op != VC__OP_DOT_UU;
-    b_signed = op == VC__OP_DOT_II;
-    for (i = 0; i < 4; i++) {
+    bool a_signed = op != VC__OP_DOT_UU;
+    bool b_signed = op == VC__OP_DOT_II;
+    for (uint32_t i = 0; i < 4; i++) {
         x = vc__x_byte(s, a, i, a_signed, type);
         y = vc__x_byte(s, b, i, b_signed, type);
         x = vc__x_two(s, VC__OP_MUL, x, y);
@@ -3715,10 +3889,10 @@ static uint32_t vc__expand_dot_4x8(vc__lower *s, const vc__node *n) {
 }
 
 static uint32_t vc__expand_pack_half(vc__lower *s, const vc__node *n) {
-    uint32_t x = n->a[0], part[2], i;
+    uint32_t x = n->a[0], part[2];
     if (s->kernel->desc.fast && vc__x_has(s, VC__OP_PACK_HALF, VC_F32)) return VC__NIL;
     if (!vc__is_c(s->target)) x = vc__x_half_bits(s, x);
-    for (i = 0; i < 2; i++) {
+    for (uint32_t i = 0; i < 2; i++) {
         part[i] = vc__make(s, VC__OP_COMPONENT, vc__scalar(vc__x_type(s, x)), x, VC__NIL, VC__NIL, i);
         if (!vc__is_c(s->target)) continue;
         part[i] = vc__x_cast(s, VC_F16, part[i]);
@@ -3753,11 +3927,11 @@ static uint32_t vc__x_half_value(vc__lower *s, uint32_t x) {
 
 /* Of a number that is known it is computed here: lavapipe (Mesa 22.3) makes 0 of infinity and NaN there. */
 static uint32_t vc__expand_unpack_half(vc__lower *s, const vc__node *n) {
-    uint32_t x = n->a[0], part[2], i;
+    uint32_t x = n->a[0], part[2];
     uint64_t known, bits;
     vc__real r;
     if (vc__const_bits(s, x, &known)) {
-        for (i = 0; i < 2; i++) {
+        for (uint32_t i = 0; i < 2; i++) {
             (void)vc__unpack(VC_F16, known >> 16 * i & 0xffffu, &r);
             (void)vc__pack(VC_F32, r, &bits);
             part[i] = vc__make_const(s, VC_F32, bits);
@@ -3771,7 +3945,7 @@ static uint32_t vc__expand_unpack_half(vc__lower *s, const vc__node *n) {
         return vc__make_vec(s, VC_F32X2, part, 2);
     }
     if (vc__x_has(s, VC__OP_UNPACK_HALF, VC_U32)) return VC__NIL;
-    for (i = 0; i < 2; i++) {
+    for (uint32_t i = 0; i < 2; i++) {
         part[i] = i ? vc__x_int(s, VC__OP_SHR, x, 16) : x;
         part[i] = vc__x_cast(s, VC_U16, part[i]);
         part[i] = vc__make(s, VC__OP_BITCAST, VC_F16, part[i], VC__NIL, VC__NIL, 0);
@@ -3786,23 +3960,24 @@ static uint32_t vc__expand_unpack_half(vc__lower *s, const vc__node *n) {
 typedef struct vc__range { uint64_t low, high, beyond; bool exact; } vc__range; /* exact: high is the integer's own limit */
 
 static vc__range vc__x_range(vc_type from, vc_type to) {
-    uint32_t fraction = vc__kinds[vc__kind(from)].fraction, width = vc__bits(vc__kind(from)), bits = vc__bits(vc__kind(to));
+    uint32_t fraction = vc__kinds[vc__kind(from)].fraction, width = vc__bits(vc__kind(from));
+    uint32_t bits = vc__bits(vc__kind(to));
     uint64_t bias = vc__ones(vc__kinds[vc__kind(from)].exponent - 1u);
     uint32_t power = vc__is_signed(to) ? bits - 1 : bits; /* integers end below 2^power */
     vc__range r;
     r.beyond = (bias + power) << fraction;
     r.low = vc__is_signed(to) ? r.beyond | (uint64_t)1 << (width - 1) : 0;
     r.exact = power <= fraction + 1;
-    r.high = r.exact ? ((bias + power - 1) << fraction) | (vc__ones(power - 1) << (fraction - (power - 1))) : r.beyond - 1;
+    r.high = r.exact ? ((bias + power - 1) << fraction) | (vc__ones(power - 1) << (fraction - (power - 1)))
+                     : r.beyond - 1;
     return r;
 }
 
 /* A float's bits without the sign: above those of infinity it is NaN. */
 static uint32_t vc__x_magnitude(vc__lower *s, uint32_t x) {
     vc_type type = vc__x_type(s, x), bits = vc__bits_type(type);
-    uint32_t c;
     x = vc__make(s, VC__OP_BITCAST, bits, x, VC__NIL, VC__NIL, 0);
-    c = vc__make_const(s, bits, vc__ones(vc__bits(vc__kind(type)) - 1));
+    uint32_t c = vc__make_const(s, bits, vc__ones(vc__bits(vc__kind(type)) - 1));
     return vc__x_two(s, VC__OP_AND, x, c);
 }
 
@@ -3866,24 +4041,29 @@ static vc_type vc__x_middle(vc_type from, vc_type to) {
 
 /* A cast between floats, or of an integer, that rounds. */
 static bool vc__is_narrowing(vc_type from, vc_type to) {
-    return vc__is_float(to) && (vc__is_float(from) ? vc__kind(to) < vc__kind(from) : vc__kind(to) == VC_F16 && !vc__is_bool(from));
+    return vc__is_float(to)
+           && (vc__is_float(from) ? vc__kind(to) < vc__kind(from) : vc__kind(to) == VC_F16 && !vc__is_bool(from));
 }
 
 /* One that shows what a narrower float was rounded to; integers are made of f16 by way of f32. */
 static bool vc__is_widening(vc_type from, vc_type to) {
-    return vc__is_float(from) && (vc__is_float(to) ? vc__kind(to) > vc__kind(from) : vc__kind(from) == VC_F16 && !vc__is_bool(to));
+    return vc__is_float(from)
+           && (vc__is_float(to) ? vc__kind(to) > vc__kind(from) : vc__kind(from) == VC_F16 && !vc__is_bool(to));
 }
 
 /* What drivers compute in f32 and then make narrower: quotients and the functions of GLSL.std.450. */
 static bool vc__is_half_function(const vc__node *n) {
     const vc__op_info *op = &vc__op[n->op];
-    return vc__kind(n->type) == VC_F16 && op->class_ == VC__PURE && op->operands <= 3 && (n->op == VC__OP_DIV || op->spirv[3] >= VC__E(0));
+    return vc__kind(n->type) == VC_F16 && op->class_ == VC__PURE && op->operands <= 3
+           && (n->op == VC__OP_DIV || op->spirv[3] >= VC__E(0));
 }
 
 /* The object of the memory that is accessed, which drivers hand on from a store to a load; NULL: an image. */
 static vc__object *vc__accessed(const vc_kernel *k, const vc__node *access) {
     const vc__node *m = &k->node[access->a[0]];
-    return m->op == VC__OP_VAR || m->op == VC__OP_ARRAY || m->op == VC__OP_SHARED || m->op == VC__OP_BUFFER ? &k->object[m->x] : NULL;
+    return m->op == VC__OP_VAR || m->op == VC__OP_ARRAY || m->op == VC__OP_SHARED || m->op == VC__OP_BUFFER
+               ? &k->object[m->x]
+               : NULL;
 }
 
 static void vc__mark_widened(vc_kernel *k, uint32_t number) {
@@ -3918,16 +4098,17 @@ static bool vc__mark_moved(vc_kernel *k, const vc__node *n) {
    does not; so it is gone over again while loads are found. */
 static void vc__find_widened(vc_kernel *k) {
     bool more = true, loops = false;
-    uint32_t i, j;
-    for (i = 0; i < k->object_count; i++) k->object[i].widened = 0;
-    for (i = 0; i < k->count; i++) loops = loops || k->node[i].op == VC__OP_FOR || k->node[i].op == VC__OP_LOOP;
+    for (uint32_t i = 0; i < k->object_count; i++) k->object[i].widened = 0;
+    for (uint32_t i = 0; i < k->count; i++)
+        loops = loops || k->node[i].op == VC__OP_FOR || k->node[i].op == VC__OP_LOOP;
     while (more) {
         more = false;
-        for (i = k->count; i-- > 0;) {
+        for (uint32_t i = k->count; i-- > 0;) {
             const vc__node *n = &k->node[i];
             const vc__object *o = n->op == VC__OP_STORE ? vc__accessed(k, n) : NULL;
             if (n->op == VC__OP_CAST && vc__is_widening(k->node[n->a[0]].type, n->type)) vc__mark_widened(k, n->a[0]);
-            else if (vc__is_half_function(n)) for (j = 0; j < vc__op[n->op].operands; j++) vc__mark_widened(k, n->a[j]);
+            else if (vc__is_half_function(n))
+                for (uint32_t j = 0; j < vc__op[n->op].operands; j++) vc__mark_widened(k, n->a[j]);
             else if (o && (loops ? o->widened > 0 : o->widened > i)) vc__mark_widened(k, n->a[2]);
             else if (n->flags & VC__NODE_WIDENED && vc__mark_moved(k, n)) more = true;
         }
@@ -3981,9 +4162,8 @@ static uint32_t vc__x_rounded(vc__lower *s, uint32_t x, uint32_t to) {
 static uint32_t vc__x_odd_f32(vc__lower *s, uint32_t x) {
     vc_type type = vc__x_type(s, x), bits = vc__bits_type(type);
     uint64_t dropped = vc__ones(vc__kinds[VC_F64].fraction - (uint32_t)vc__kinds[VC_F32].fraction);
-    uint32_t r;
     x = vc__make(s, VC__OP_BITCAST, bits, x, VC__NIL, VC__NIL, 0);
-    r = vc__x_int(s, VC__OP_AND, x, dropped);
+    uint32_t r = vc__x_int(s, VC__OP_AND, x, dropped);
     r = vc__x_int(s, VC__OP_ADD, r, dropped); /* carries if any was set */
     r = vc__x_two(s, VC__OP_OR, x, r);
     r = vc__x_int(s, VC__OP_AND, r, ~dropped);
@@ -3994,7 +4174,9 @@ static uint32_t vc__x_odd_f32(vc__lower *s, uint32_t x) {
 /* From a float to a narrower one. A cast whose x is not 0 has an operand that it does not change. */
 static uint32_t vc__x_narrowed(vc__lower *s, vc_type type, uint32_t x, bool widened) {
     uint32_t from = vc__kind(vc__x_type(s, x)), to = vc__kind(type);
-    if (vc__is_c(s->target) || (from == VC_F64 && s->kernel->desc.machine.lacks & VC_FEATURE_I64) || (from - to == 1 && !widened)) return VC__NIL;
+    if (vc__is_c(s->target) || (from == VC_F64 && s->kernel->desc.machine.lacks & VC_FEATURE_I64)
+        || (from - to == 1 && !widened))
+        return VC__NIL;
     if (from - to == 2) x = vc__x_odd_f32(s, x);
     if (widened) x = vc__x_rounded(s, x, to);
     return vc__make_raw(s, VC__OP_CAST, type, x, VC__NIL, VC__NIL, widened);
@@ -4004,7 +4186,9 @@ static uint32_t vc__x_narrowed(vc__lower *s, vc_type type, uint32_t x, bool wide
 static uint32_t vc__x_widened_again(vc__lower *s, vc_type type, uint32_t x) {
     const vc__node *cast = vc__lowered(s, x);
     uint32_t kind = vc__kind(cast->type), from = cast->a[0];
-    if (vc__is_c(s->target) || !vc__is_float(type) || cast->op != VC__OP_CAST || !vc__is_narrowing(vc__x_type(s, from), cast->type)) return VC__NIL;
+    if (vc__is_c(s->target) || !vc__is_float(type) || cast->op != VC__OP_CAST
+        || !vc__is_narrowing(vc__x_type(s, from), cast->type))
+        return VC__NIL;
     if (!cast->x) {
         if (vc__kind(vc__x_type(s, from)) != VC_F32) return VC__NIL;
         from = vc__x_rounded(s, from, kind);
@@ -4041,10 +4225,9 @@ static uint32_t vc__expand_cast(vc__lower *s, const vc__node *n) {
 static uint32_t vc__expand_isnan(vc__lower *s, const vc__node *n) {
     vc_type type = vc__x_type(s, n->a[0]);
     uint16_t op = n->op;
-    uint32_t x, c;
     if (!vc__is_c(s->target)) return VC__NIL;
-    x = vc__x_magnitude(s, n->a[0]);
-    c = vc__x_infinite_bits(s, type);
+    uint32_t x = vc__x_magnitude(s, n->a[0]);
+    uint32_t c = vc__x_infinite_bits(s, type);
     return op == VC__OP_ISINF ? vc__x_compare(s, VC__OP_EQ, x, c) : vc__x_compare(s, VC__OP_LT, c, x);
 }
 
@@ -4053,12 +4236,12 @@ static uint32_t vc__expand_isnan(vc__lower *s, const vc__node *n) {
 /* Where x is zero, or a subnormal f32: some drivers' logarithms read its exponent bits as they are. */
 static uint32_t vc__x_is_zero(vc__lower *s, uint32_t x) {
     vc_type type = vc__x_type(s, x);
-    uint32_t least, size;
+    uint32_t least;
     if (vc__kind(type) != VC_F32) {
         least = vc__x_small(s, type, 0);
         return vc__x_compare(s, VC__OP_EQ, x, least);
     }
-    size = vc__x_one(s, VC__OP_ABS, x);
+    uint32_t size = vc__x_one(s, VC__OP_ABS, x);
     least = vc__make_const(s, type, 0x00800000u);
     return vc__x_compare(s, VC__OP_LT, size, least);
 }
@@ -4066,11 +4249,11 @@ static uint32_t vc__x_is_zero(vc__lower *s, uint32_t x) {
 static uint32_t vc__expand_log(vc__lower *s, const vc__node *n) {
     vc_type type = n->type;
     uint16_t op = n->op;
-    uint32_t x = n->a[0], flat, zero;
+    uint32_t x = n->a[0];
     if (vc__kind(type) == VC_F64) return vc__expand_math64(s, n);
     if (vc__kind(type) == VC_F16 || s->kernel->desc.fast || vc__is_c(s->target)) return VC__NIL;
-    flat = vc__x_is_zero(s, x);
-    zero = vc__x_small(s, type, 0);
+    uint32_t flat = vc__x_is_zero(s, x);
+    uint32_t zero = vc__x_small(s, type, 0);
     x = vc__x_select(s, flat, zero, x);
     return vc__make_raw(s, op, type, x, VC__NIL, VC__NIL, 0);
 }
@@ -4123,11 +4306,9 @@ VC__SMALL_END
    texts refuse it: element 0 is as good. */
 static bool vc__is_outside(const vc__lower *s, const vc__node *n) {
     const vc__node *index = vc__lowered(s, n->a[1]), *memory = vc__lowered(s, n->a[0]);
-    uint64_t bits;
-    int64_t at;
     if (index->op != VC__OP_CONST || memory->op == VC__OP_POINTER) return false;
-    bits = vc__widen(index->type, vc__bits_of(index));
-    at = (int64_t)(bits + (uint64_t)(int64_t)(int32_t)n->x);
+    uint64_t bits = vc__widen(index->type, vc__bits_of(index));
+    int64_t at = (int64_t)(bits + (uint64_t)(int64_t)(int32_t)n->x);
     if (memory->op == VC__OP_BUFFER) return s->buffers == VC_BUFFERS_BINDING && at < 0;
     return at < 0 || at >= s->kernel->object[memory->x].count;
 }
@@ -4146,14 +4327,17 @@ static uint32_t vc__x_access(vc__lower *s, const vc__node *n, vc_type type, uint
     return vc__make_raw(s, op, type, memory, index, value, x - low);
 }
 
-VC__APART static uint32_t vc__x_bitcast(vc__lower *s, vc_type type, uint32_t a) { return vc__make(s, VC__OP_BITCAST, type, a, VC__NIL, VC__NIL, 0); }
+VC__APART static uint32_t vc__x_bitcast(vc__lower *s, vc_type type, uint32_t a) {
+    return vc__make(s, VC__OP_BITCAST, type, a, VC__NIL, VC__NIL, 0);
+}
 
 /* Floats that lie in memory as integers. */
 static uint32_t vc__expand_memory(vc__lower *s, const vc__node *n) {
     vc_type type = n->type, of = vc__x_type(s, n->a[0]);
     uint32_t value = n->op == VC__OP_STORE ? n->a[2] : VC__NIL;
     if (!vc__is_float(type) || !vc__is_int(of)) {
-        if ((vc__lowered(s, n->a[0])->op != VC__OP_BUFFER || s->buffers != VC_BUFFERS_ADDRESS) && !vc__is_outside(s, n)) return VC__NIL;
+        if ((vc__lowered(s, n->a[0])->op != VC__OP_BUFFER || s->buffers != VC_BUFFERS_ADDRESS) && !vc__is_outside(s, n))
+            return VC__NIL;
         return vc__x_access(s, n, type, value);
     }
     if (value != VC__NIL) return vc__x_access(s, n, of, vc__x_bitcast(s, of, value));
@@ -4181,10 +4365,13 @@ static uint32_t vc__x_bits_of_integer(vc__lower *s, uint32_t x) {
 static uint32_t vc__x_atomic_value(vc__lower *s, const vc__node *n, uint32_t value) {
     uint32_t part[2], i;
     uint16_t op = n->op;
-    if (s->buffers != VC_BUFFERS_ADDRESS || vc__is_c(s->target) || vc__lowered(s, n->a[0])->op != VC__OP_BUFFER) return value;
-    if (op == VC__OP_ATOMIC_ADD || (op >= VC__OP_ATOMIC_AND && op <= VC__OP_ATOMIC_XOR)) return vc__x_bits_of_integer(s, value);
+    if (s->buffers != VC_BUFFERS_ADDRESS || vc__is_c(s->target) || vc__lowered(s, n->a[0])->op != VC__OP_BUFFER)
+        return value;
+    if (op == VC__OP_ATOMIC_ADD || (op >= VC__OP_ATOMIC_AND && op <= VC__OP_ATOMIC_XOR))
+        return vc__x_bits_of_integer(s, value);
     if (op != VC__OP_ATOMIC_CAS) return value;
-    for (i = 0; i < 2; i++) part[i] = vc__make(s, VC__OP_COMPONENT, vc__scalar(vc__x_type(s, value)), value, VC__NIL, VC__NIL, i);
+    for (i = 0; i < 2; i++)
+        part[i] = vc__make(s, VC__OP_COMPONENT, vc__scalar(vc__x_type(s, value)), value, VC__NIL, VC__NIL, i);
     i = vc__x_bits_of_integer(s, part[0]);
     if (i == part[0]) return value;
     part[0] = i;
@@ -4194,17 +4381,17 @@ static uint32_t vc__x_atomic_value(vc__lower *s, const vc__node *n, uint32_t val
 /* The same of atomics: what only moves floats moves integers. What computes stays, and is printed as a loop. */
 static uint32_t vc__expand_atomic(vc__lower *s, const vc__node *n) {
     vc_type type = n->type, of = vc__x_type(s, n->a[0]);
-    uint32_t value = n->op == VC__OP_ATOMIC_LOAD ? VC__NIL : n->a[2], pair[2], i, r;
+    uint32_t value = n->op == VC__OP_ATOMIC_LOAD ? VC__NIL : n->a[2], pair[2];
     bool bits = vc__is_float(type) && n->op >= VC__OP_ATOMIC_EXCHANGE, gives = vc__gives(n->op);
     if (bits && n->op == VC__OP_ATOMIC_CAS) {
-        for (i = 0; i < 2; i++) {
+        for (uint32_t i = 0; i < 2; i++) {
             pair[i] = vc__make(s, VC__OP_COMPONENT, type, value, VC__NIL, VC__NIL, i);
             pair[i] = vc__x_bitcast(s, of, pair[i]);
         }
         value = vc__make_vec(s, vc__vec(of, 2), pair, 2);
     } else if (bits && value != VC__NIL) value = vc__x_bitcast(s, of, value);
     value = vc__x_atomic_value(s, n, value);
-    r = vc__x_access(s, n, bits ? of : type, value);
+    uint32_t r = vc__x_access(s, n, bits ? of : type, value);
     s->region = s->pin; /* what follows needs the result */
     return bits && gives ? vc__x_bitcast(s, type, r) : r;
 }
@@ -4215,12 +4402,15 @@ static uint32_t vc__expand_atomic(vc__lower *s, const vc__node *n) {
 static uint32_t vc__expand_half(vc__lower *s, const vc__node *n) {
     vc_type type = n->type;
     uint16_t op = n->op;
-    uint32_t a[3], x = n->x, i, r;
-    if (vc__op[op].class_ != VC__PURE || !vc__op_text[op].opencl[3] || op == VC__OP_SELECT || vc__x_type(s, n->a[0]) != VC_F16) return VC__NIL;
-    for (i = 0; i < 3; i++) a[i] = n->a[i];
+    uint32_t a[3], x = n->x;
+    if (vc__op[op].class_ != VC__PURE || !vc__op_text[op].opencl[3] || op == VC__OP_SELECT
+        || vc__x_type(s, n->a[0]) != VC_F16)
+        return VC__NIL;
+    for (uint32_t i = 0; i < 3; i++) a[i] = n->a[i];
     if (op == VC__OP_FMA) return vc__expand_fma(s, n); /* as f32 it would round a third time */
-    for (i = 0; i < vc__op[op].operands; i++) if (vc__x_type(s, a[i]) == VC_F16) a[i] = vc__x_cast(s, VC_F32, a[i]);
-    r = vc__make_raw(s, op, type == VC_F16 ? (vc_type)VC_F32 : type, a[0], a[1], a[2], x);
+    for (uint32_t i = 0; i < vc__op[op].operands; i++)
+        if (vc__x_type(s, a[i]) == VC_F16) a[i] = vc__x_cast(s, VC_F32, a[i]);
+    uint32_t r = vc__make_raw(s, op, type == VC_F16 ? (vc_type)VC_F32 : type, a[0], a[1], a[2], x);
     return type == VC_F16 ? vc__x_cast(s, VC_F16, r) : r;
 }
 
@@ -4243,14 +4433,20 @@ static uint64_t vc__neutral(uint32_t op, vc_type type) {
     }
 }
 
-static uint32_t vc__x_neutral(vc__lower *s, uint32_t op, vc_type type) { return vc__make_const(s, type, vc__neutral(op, type)); }
+static uint32_t vc__x_neutral(vc__lower *s, uint32_t op, vc_type type) {
+    return vc__make_const(s, type, vc__neutral(op, type));
+}
 
 static uint32_t vc__x_combine(vc__lower *s, uint32_t op, uint32_t a, uint32_t b) {
-    static const uint16_t plain[] = { VC__OP_ADD, VC__OP_MUL, VC__OP_MIN, VC__OP_MAX, VC__OP_AND, VC__OP_OR, VC__OP_XOR };
+    static const uint16_t plain[] = {
+        VC__OP_ADD, VC__OP_MUL, VC__OP_MIN, VC__OP_MAX, VC__OP_AND, VC__OP_OR, VC__OP_XOR
+    };
     return vc__x_two(s, plain[op - VC__OP_SUBGROUP_ADD], a, b);
 }
 
-VC__APART static uint32_t vc__x_leaf(vc__lower *s, uint16_t op) { return vc__make(s, op, VC_U32, VC__NIL, VC__NIL, VC__NIL, 0); }
+VC__APART static uint32_t vc__x_leaf(vc__lower *s, uint16_t op) {
+    return vc__make(s, op, VC_U32, VC__NIL, VC__NIL, VC__NIL, 0);
+}
 
 /* The ballot of one word. */
 static uint32_t vc__x_ballot(vc__lower *s, uint32_t word) {
@@ -4282,9 +4478,8 @@ static uint32_t vc__x_alone(vc__lower *s, const vc__node *n) {
 
 /* The word of a ballot that has that invocation's bit; CUDA has one. */
 static uint32_t vc__x_word_of(vc__lower *s, uint32_t ballot, uint32_t lane) {
-    uint32_t c;
     if (vc__is_c(s->target)) return vc__make(s, VC__OP_COMPONENT, VC_U32, ballot, VC__NIL, VC__NIL, 0);
-    c = vc__x_u32(s, 5);
+    uint32_t c = vc__x_u32(s, 5);
     c = vc__x_two(s, VC__OP_SHR, lane, c);
     return vc__make(s, VC__OP_EXTRACT, VC_U32, ballot, c, VC__NIL, 0);
 }
@@ -4293,15 +4488,15 @@ static uint32_t vc__x_word_of(vc__lower *s, uint32_t ballot, uint32_t lane) {
 static uint32_t vc__x_clusters(vc__lower *s, const vc__node *n) {
     vc_type type = n->type;
     uint16_t op = n->op;
-    uint32_t a = n->a[0], size = n->x >> 4, lane, first, here, from, bit, c, other, r, i;
+    uint32_t a = n->a[0], size = n->x >> 4, from, bit, other;
     if (size == 1) return a;
-    lane = vc__x_leaf(s, VC__OP_SUBGROUP_LOCAL_ID);
-    c = vc__x_u32(s, ~(size - 1));
-    first = vc__x_two(s, VC__OP_AND, lane, c);
+    uint32_t lane = vc__x_leaf(s, VC__OP_SUBGROUP_LOCAL_ID);
+    uint32_t c = vc__x_u32(s, ~(size - 1));
+    uint32_t first = vc__x_two(s, VC__OP_AND, lane, c);
     c = vc__make_const(s, VC_BOOL, 1);
-    here = vc__make(s, VC__OP_BALLOT, VC_U32X4, c, VC__NIL, VC__NIL, 0);
-    r = vc__x_neutral(s, op, type);
-    for (i = 0; i < size && !s->kernel->failed; i++) {
+    uint32_t here = vc__make(s, VC__OP_BALLOT, VC_U32X4, c, VC__NIL, VC__NIL, 0);
+    uint32_t r = vc__x_neutral(s, op, type);
+    for (uint32_t i = 0; i < size && !s->kernel->failed; i++) {
         c = vc__x_u32(s, i);
         from = vc__x_two(s, VC__OP_OR, first, c);
         bit = vc__x_word_of(s, here, from);
@@ -4341,17 +4536,19 @@ static uint32_t vc__x_by_warp(vc__lower *s, uint32_t last, uint32_t others) {
     return vc__x_select(s, c, a, b);
 }
 
-static uint32_t vc__x_whole_warp(vc__lower *s) { return vc__x_by_warp(s, (uint32_t)vc__ones(vc__invocations(s->kernel) % 32), 0xffffffffu); }
+static uint32_t vc__x_whole_warp(vc__lower *s) {
+    return vc__x_by_warp(s, (uint32_t)vc__ones(vc__invocations(s->kernel) % 32), 0xffffffffu);
+}
 
 static uint32_t vc__x_mask(vc__lower *s) {
-    return s->kernel->reconverges ? vc__make_raw(s, VC__OP_MASK, VC_U32, VC__NIL, VC__NIL, VC__NIL, 0) : vc__x_whole_warp(s);
+    return s->kernel->reconverges ? vc__make_raw(s, VC__OP_MASK, VC_U32, VC__NIL, VC__NIL, VC__NIL, 0)
+                                  : vc__x_whole_warp(s);
 }
 
 /* The lowest lane that comes here. */
 static uint32_t vc__x_first_lane(vc__lower *s) {
-    uint32_t r;
     if (!s->kernel->reconverges) return vc__x_u32(s, 0);
-    r = vc__x_mask(s);
+    uint32_t r = vc__x_mask(s);
     r = vc__make(s, VC__OP_FIND_LSB, VC_I32, r, VC__NIL, VC__NIL, 0);
     return vc__x_cast(s, VC_U32, r);
 }
@@ -4363,8 +4560,8 @@ static uint32_t vc__x_shuffle(vc__lower *s, uint16_t op, uint32_t a, uint32_t by
 
 /* A butterfly: after log2(32) exchanges every lane of a whole warp has the result. */
 static uint32_t vc__x_warp_reduce(vc__lower *s, uint32_t op, uint32_t x) {
-    uint32_t step, c, other;
-    for (step = 16; step > 0; step /= 2) {
+    uint32_t c, other;
+    for (uint32_t step = 16; step > 0; step /= 2) {
         c = vc__x_u32(s, step);
         other = vc__x_shuffle(s, VC__OP_SHUFFLE_XOR, x, c);
         x = vc__x_combine(s, op, x, other);
@@ -4396,7 +4593,8 @@ static uint32_t vc__x_warp_scan(vc__lower *s, uint32_t op, uint32_t x, uint32_t 
 
 /* Lane by lane, of those that come here; which of them: VC__LANES_, and of EACH how many in a row. */
 static uint32_t vc__x_masked_scan(vc__lower *s, uint16_t op, uint32_t x, uint32_t lanes, uint32_t size) {
-    uint32_t mask = vc__x_mask(s), lane = vc__x_lane(s), r = vc__x_neutral(s, op, vc__x_type(s, x)), row = VC__NIL, here, other, c, i;
+    uint32_t mask = vc__x_mask(s), lane = vc__x_lane(s), r = vc__x_neutral(s, op, vc__x_type(s, x)), row = VC__NIL;
+    uint32_t here, other, c, i;
     if (lanes == VC__LANES_EACH) row = vc__x_int(s, VC__OP_AND, lane, ~(size - 1) & 31u);
     for (i = 0; i < 32 && !s->kernel->failed; i++) {
         here = i ? vc__x_int(s, VC__OP_SHR, mask, i) : mask;
@@ -4404,7 +4602,11 @@ static uint32_t vc__x_masked_scan(vc__lower *s, uint16_t op, uint32_t x, uint32_
         here = vc__x_cast(s, VC_BOOL, here);
         c = vc__x_u32(s, lanes == VC__LANES_EACH ? i & ~(size - 1) : i);
         if (lanes != VC__LANES_ALL) {
-            c = vc__x_compare(s, lanes == VC__LANES_EACH ? VC__OP_EQ : lanes == VC__LANES_BELOW ? VC__OP_LT : VC__OP_LE, c, row == VC__NIL ? lane : row);
+            c = vc__x_compare(s,
+                              lanes == VC__LANES_EACH    ? VC__OP_EQ
+                              : lanes == VC__LANES_BELOW ? VC__OP_LT
+                                                         : VC__OP_LE,
+                              c, row == VC__NIL ? lane : row);
             here = vc__x_two(s, VC__OP_AND, here, c);
         }
         c = vc__x_u32(s, i);
@@ -4460,7 +4662,10 @@ static uint32_t vc__x_warps(vc__lower *s, const vc__node *n) {
     case VC__OP_BALLOT_COUNT: return vc__x_count_bits(s, a, x);
     case VC__OP_BROADCAST_FIRST: b = vc__x_first_lane(s); return vc__x_shuffle(s, VC__OP_SHUFFLE, a, b);
     case VC__OP_BROADCAST: return vc__x_shuffle(s, VC__OP_SHUFFLE, a, b);
-    case VC__OP_SHUFFLE: case VC__OP_SHUFFLE_XOR: case VC__OP_SHUFFLE_UP: case VC__OP_SHUFFLE_DOWN: return vc__x_shuffle(s, op, a, b);
+    case VC__OP_SHUFFLE:
+    case VC__OP_SHUFFLE_XOR:
+    case VC__OP_SHUFFLE_UP:
+    case VC__OP_SHUFFLE_DOWN: return vc__x_shuffle(s, op, a, b);
     default:
         if (s->kernel->reconverges) return vc__x_masked_scan(s, op, a, x & 15u, x >> 4);
         if ((x & 15u) == VC__LANES_EACH) return vc__x_clusters(s, n);
@@ -4471,15 +4676,17 @@ static uint32_t vc__x_warps(vc__lower *s, const vc__node *n) {
 
 /* Narrow types by way of 32 bits where the device's subgroups know no others. What only moves an f16 moves its bits, if there are integers to hold them. */
 static uint32_t vc__x_widened(vc__lower *s, const vc__node *n) {
-    vc_type of = vc__x_type(s, n->a[0]), type = n->type, wide = vc__vec(vc__is_float(of) ? VC_F32 : vc__is_signed(of) ? VC_I32 : VC_U32, vc__rows(of));
+    vc_type of = vc__x_type(s, n->a[0]), type = n->type;
+    vc_type wide = vc__vec(vc__is_float(of)    ? VC_F32 : vc__is_signed(of) ? VC_I32 : VC_U32, vc__rows(of));
     uint16_t op = n->op;
-    uint32_t a, none = VC__NIL, c;
-    if (vc__is_float(of) && op >= VC__OP_BROADCAST && op <= VC__OP_SHUFFLE_DOWN && !(s->kernel->desc.machine.lacks & VC_FEATURE_I16)) {
+    uint32_t none = VC__NIL, c;
+    if (vc__is_float(of) && op >= VC__OP_BROADCAST && op <= VC__OP_SHUFFLE_DOWN
+        && !(s->kernel->desc.machine.lacks & VC_FEATURE_I16)) {
         of = vc__vec(VC_U16, vc__rows(of));
         c = vc__x_bitcast(s, of, n->a[0]);
         return vc__x_bitcast(s, type, vc__make(s, op, of, c, n->a[1], VC__NIL, n->x));
     }
-    a = vc__x_cast(s, wide, n->a[0]);
+    uint32_t a = vc__x_cast(s, wide, n->a[0]);
     if (op == VC__OP_VOTE_EQUAL) return vc__make(s, op, type, a, VC__NIL, VC__NIL, 0);
     a = vc__make(s, op, wide, a, n->a[1], VC__NIL, n->x);
     c = vc__x_cast(s, type, a);
@@ -4514,13 +4721,17 @@ static uint32_t vc__x_equal_bits(vc__lower *s, const vc__node *n) {
 
 /* From a lane that is taken modulo the size of the subgroup, a power of two: the result is undefined wherever that changes the lane. */
 static uint32_t vc__x_shuffle_inside(vc__lower *s, const vc__node *n) {
-    uint32_t lane = n->a[1], own, size, c;
+    uint32_t lane = n->a[1], own, c;
     if (n->op != VC__OP_SHUFFLE) {
         own = vc__x_leaf(s, VC__OP_SUBGROUP_LOCAL_ID);
         c = vc__x_cast(s, VC_U32, lane);
-        lane = vc__x_two(s, n->op == VC__OP_SHUFFLE_XOR ? VC__OP_XOR : n->op == VC__OP_SHUFFLE_UP ? VC__OP_SUB : VC__OP_ADD, own, c);
+        lane = vc__x_two(s,
+                         n->op == VC__OP_SHUFFLE_XOR  ? VC__OP_XOR
+                         : n->op == VC__OP_SHUFFLE_UP ? VC__OP_SUB
+                                                      : VC__OP_ADD,
+                         own, c);
     }
-    size = vc__x_leaf(s, VC__OP_SUBGROUP_SIZE);
+    uint32_t size = vc__x_leaf(s, VC__OP_SUBGROUP_SIZE);
     c = vc__x_u32(s, 1);
     size = vc__x_two(s, VC__OP_SUB, size, c);
     lane = vc__x_two(s, VC__OP_AND, lane, size);
@@ -4539,9 +4750,11 @@ static uint32_t vc__expand_subgroup(vc__lower *s, const vc__node *n) {
     if (vc__is_cuda(s->target)) return vc__x_warps(s, n);
     if (n->op == VC__OP_SUBGROUP_COUNT) return vc__x_subgroups(s);
     if (lacks & VC_FEATURE_SUBGROUP_TYPES && narrow) return vc__x_widened(s, n);
-    if (lacks & VC_FEATURE_SHUFFLE_64 && n->op >= VC__OP_SHUFFLE && n->op <= VC__OP_SHUFFLE_DOWN && vc__bits(vc__kind(of)) == 64)
+    if (lacks & VC_FEATURE_SHUFFLE_64 && n->op >= VC__OP_SHUFFLE && n->op <= VC__OP_SHUFFLE_DOWN
+        && vc__bits(vc__kind(of)) == 64)
         return vc__x_shuffle_inside(s, n);
-    if (n->op >= VC__OP_SUBGROUP_ADD && (n->x & 15u) == VC__LANES_EACH && lacks & VC_FEATURE_SUBGROUP_CLUSTERED) return vc__x_clusters(s, n);
+    if (n->op >= VC__OP_SUBGROUP_ADD && (n->x & 15u) == VC__LANES_EACH && lacks & VC_FEATURE_SUBGROUP_CLUSTERED)
+        return vc__x_clusters(s, n);
     if (n->op == VC__OP_BROADCAST && !vc__const_bits(s, n->a[1], &lane)) /* SPIR-V before 1.5 wants a constant there */
         return vc__make_raw(s, VC__OP_SHUFFLE, n->type, n->a[0], n->a[1], VC__NIL, 0);
     return VC__NIL;
