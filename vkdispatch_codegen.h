@@ -902,36 +902,37 @@ static inline vc_val vc__imm_ulong(unsigned long x) { return sizeof x == 8 ? vc_
 #define VKDISPATCH_CODEGEN_IMPLEMENTED
 
 // >>config
-/* Limits, what compilers do not share, what is left out, and the allocator of those who give none. */
+/* Limits, compiler-specific macros, the targets that are compiled in, and the default allocator. */
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define VC__MAX_NODES 10000000u  /* a kernel larger than this is a loop of the host that never ended */
-#define VC__MAX_DEPTH 1000u      /* of blocks in blocks; SPIR-V's own limit is 1023 */
-/* Drivers on processors keep the private arrays of a whole workgroup on a thread's stack, of 8 MiB as a rule; graphics drivers reserve them for every
-   invocation that a device can hold. */
-#define VC__MAX_PRIVATE 65536u         /* bytes of private arrays an invocation */
-#define VC__MAX_GROUP_PRIVATE 4194304u /* and a workgroup */
+#define VC__MAX_NODES 10000000u  /* a larger kernel is a host loop that never terminates */
+#define VC__MAX_DEPTH 1000u      /* nesting of blocks; SPIR-V allows 1023 */
+/* CPU drivers keep the private arrays of a whole work-group on the stack of one thread, usually 8 MiB. GPU drivers
+   reserve private memory for every invocation that the device can hold at once. */
+#define VC__MAX_PRIVATE 65536u         /* bytes of private arrays per invocation */
+#define VC__MAX_GROUP_PRIVATE 4194304u /* and per work-group */
 #define VC__MAX_TABLES 262144u         /* bytes of constant tables */
-#define VC__NO_BASE 0x7fffffffu  /* a launch of this many groups an axis is never split */
+#define VC__NO_BASE 0x7fffffffu  /* a device with this limit of groups per axis never needs to split a launch */
 #define VC__NIL 0xffffffffu
-#define VC__NAME 48u             /* bytes of a name in generated text */
+#define VC__NAME 48u             /* maximum bytes of a name in generated text */
 
 #if defined(__GNUC__)
 #define VC__PREFETCH(address) __builtin_prefetch(address)
-#define VC__APART __attribute__((noinline))      /* called from many places, each of which would hold a copy; or a loop that wants all registers */
-#define VC__INLINE static inline __attribute__((always_inline)) /* on a hot path, and called more than once */
+/* avoids a copy at each of many call sites, or leaves all registers to a loop */
+#define VC__APART __attribute__((noinline))
+#define VC__INLINE static inline __attribute__((always_inline)) /* on a hot path and called more than once */
 #else
 #define VC__PREFETCH(address) ((void)(address))
 #define VC__APART
 #define VC__INLINE static inline
 #endif
 
-/* Around what is seldom done or takes no time to speak of: made small, and without those passes of the compiler that take longest. Behind it gcc still
-   defines __OPTIMIZE_SIZE__, so nothing may ask for that. */
+/* Cold code: optimises for size and disables the slowest compiler passes. gcc keeps __OPTIMIZE_SIZE__ defined after
+   VC__SMALL_END, so no code may test that macro. */
 #if !defined(__OPTIMIZE__)
 #define VC__SMALL
 #define VC__SMALL_END
@@ -941,15 +942,16 @@ static inline vc_val vc__imm_ulong(unsigned long x) { return sizeof x == 8 ? vc_
 #elif defined(__GNUC__) && !defined(__clang__) && !defined(__INTEL_COMPILER)
 #define VC__PRAGMA(text) _Pragma(#text)
 #define VC__SMALL _Pragma("GCC push_options") \
-    VC__PRAGMA(GCC optimize ("Os", "no-tree-vrp", "no-tree-pre", "no-tree-fre", "no-tree-pta", "no-tree-dominator-opts", \
-                           "no-gcse", "no-schedule-insns2", "no-expensive-optimizations"))
+    VC__PRAGMA(GCC optimize ("Os", "no-tree-vrp", "no-tree-pre", "no-tree-fre", "no-tree-pta", \
+                             "no-tree-dominator-opts", "no-gcse", "no-schedule-insns2", "no-expensive-optimizations"))
 #define VC__SMALL_END _Pragma("GCC pop_options")
 #else
 #define VC__SMALL
 #define VC__SMALL_END
 #endif
 
-/* No room is left out by an #if: what only a target that is left out would reach is static, and a compiler that optimises drops it. */
+/* Targets are not removed by #if. The functions of a disabled target are static and unreachable, so an optimising
+   compiler drops them. */
 #if defined(VKDISPATCH_NO_GLSL)
 #define VC__HAS_GLSL false
 #else
@@ -971,7 +973,8 @@ static void *vc__std_reallocate(void *user, void *block, size_t size) { (void)us
 static void vc__std_release(void *user, void *block) { (void)user; free(block); }
 
 // >>memory
-/* The kernel's allocator, one growable array, and an arena for names and tables. What a kernel needs is kept by vc_restart. */
+/* The kernel's allocator, one growable array, and an arena for names and tables. vc_restart keeps a kernel's memory
+   for reuse. */
 
 static bool vc__is_allocator(const vc_allocator *a) { return a->allocate && a->reallocate && a->release; }
 
@@ -985,21 +988,23 @@ static vc_allocator vc__allocator_of(const vc_kernel_desc *desc) {
     return a;
 }
 
-/* Room for `need` elements of `size` bytes; NULL without memory, and then the old block is as it was. */
+/* Returns an array with room for at least `need` elements of `size` bytes and updates *capacity. Returns NULL if out
+   of memory; the old block then stays valid. */
 static void *vc__grown(const vc_allocator *a, void *at, uint32_t *capacity, uint32_t need, size_t size) {
-    uint32_t most = *capacity > VC__NIL / 2 ? VC__NIL : *capacity * 2;
+    uint32_t wanted = *capacity > VC__NIL / 2 ? VC__NIL : *capacity * 2;
     void *block;
     if (need <= *capacity && at) return at;
-    if (most < (1u << 18) / size) most *= 2; /* what is not written is not touched, and what is copied is touched twice */
-    if (most < need) most = need;
-    if (most < 64) most = 64;
-    if (most > SIZE_MAX / size) return NULL;
-    block = at ? a->reallocate(a->user, at, most * size) : a->allocate(a->user, most * size);
-    if (block) *capacity = most;
+    /* small arrays grow by a factor of 4: copying costs more than unused capacity */
+    if (wanted < (1u << 18) / size) wanted *= 2;
+    if (wanted < need) wanted = need;
+    if (wanted < 64) wanted = 64;
+    if (wanted > SIZE_MAX / size) return NULL;
+    block = at ? a->reallocate(a->user, at, wanted * size) : a->allocate(a->user, wanted * size);
+    if (block) *capacity = wanted;
     return block;
 }
 
-typedef struct vc__chunk { struct vc__chunk *next; size_t size, used; } vc__chunk; /* its bytes follow, behind the head */
+typedef struct vc__chunk { struct vc__chunk *next; size_t size, used; } vc__chunk; /* the data follows the head */
 #define VC__CHUNK_HEAD ((sizeof(vc__chunk) + 7) & ~(size_t)7)
 typedef struct vc__arena { vc__chunk *first, *now; } vc__arena;
 
@@ -1012,7 +1017,7 @@ static vc__chunk *vc__chunk_make(const vc_allocator *a, size_t size) {
     return c;
 }
 
-/* Bytes aligned to 8 that live until vc_restart; NULL without memory. */
+/* Allocates `size` bytes, aligned to 8, that live until vc_restart or vc_free. Returns NULL if out of memory. */
 static void *vc__arena_take(const vc_allocator *a, vc__arena *arena, size_t size) {
     vc__chunk *c;
     if (size > SIZE_MAX - 7) return NULL;
@@ -1044,12 +1049,13 @@ static void vc__arena_free(const vc_allocator *a, vc__arena *arena) {
     }
 }
 
-/* What printers write into; kept by vc_restart. */
+/* Output buffers of the printers. vc_restart keeps their memory. */
 typedef struct vc__words { uint32_t *at; uint32_t count, capacity; } vc__words;
 typedef struct vc__text { char *at; size_t length, capacity; } vc__text; /* zero-terminated */
 
 // >>fail
-/* The first error of a kernel: a sentence with kernel, call, operands, types and advice. Everything after it is harmless. */
+/* The first error of a kernel: one sentence with the kernel, the call, the operands, their types and what to do.
+   Once a kernel has failed, later calls on it do nothing. */
 
 #if defined(_MSC_VER)
 #define VC__THREAD_LOCAL __declspec(thread)
@@ -1065,7 +1071,7 @@ typedef struct vc__text { char *at; size_t length, capacity; } vc__text; /* zero
 static const char *vc__name(const vc_kernel *k);
 static void vc__fail_list(vc_kernel *k, const char *call, const char *format, va_list list);
 
-/* The whole sentence. */
+/* Fails with a complete sentence. */
 VC__PRINTF(2, 3) static void vc__fail(vc_kernel *k, const char *format, ...) {
     va_list list;
     va_start(list, format);
@@ -1073,36 +1079,36 @@ VC__PRINTF(2, 3) static void vc__fail(vc_kernel *k, const char *format, ...) {
     va_end(list);
 }
 
-/* "vc_add in kernel 'saxpy': " and the rest. */
+/* Fails with "vc_add in kernel 'saxpy': " followed by the formatted text. */
 VC__PRINTF(3, 4) static void vc__refuse(vc_kernel *k, const char *call, const char *format, ...) {
     va_list list;
     va_start(list, format);
     vc__fail_list(k, call, format, list);
     va_end(list);
 }
-/* The same, and what the call or the check then returns. */
+/* As vc__refuse; the value of the expression is what the check (false) or the call (no value) returns. */
 #define VC__REFUSE(k, call, ...) (vc__refuse(k, call, __VA_ARGS__), false)
 #define VC__DECLINE(k, call, ...) (vc__refuse(k, call, __VA_ARGS__), vc__no_value())
 
 static void vc__no_memory(vc_kernel *k);
 
-/* Something that the machine does not have: the whole sentence. */
+/* Fails with a complete sentence because the machine lacks something. */
 VC__PRINTF(2, 3) static void vc__fail_machine(vc_kernel *k, const char *format, ...);
 
 // >>types
-/* Sizes, names, layout, promotion of immediates. */
+/* Sizes, names and layout of types, and the conversion of immediates. */
 
 enum { VC__KINDS_0 = 0, VC__KINDS_B = 1, VC__KINDS_I = 2, VC__KINDS_U = 4, VC__KINDS_F = 8,
        VC__KINDS_IU = 6, VC__KINDS_BIU = 7, VC__KINDS_IUF = 14, VC__KINDS_BIUF = 15 };
 
 typedef struct vc__kind_info {
     uint8_t mask;     /* VC__KINDS_ */
-    uint8_t column;   /* in the forms of vc__op: bool, int, uint, float */
-    uint8_t bits;     /* of a value */
+    uint8_t column;   /* column in the tables of vc__op and vc__op_text: bool, int, uint, float */
+    uint8_t bits;     /* width of a value */
     uint8_t bytes;    /* in memory */
-    uint8_t fraction, exponent; /* bits of a float */
-    uint8_t needs;    /* VC_FEATURE_ of arithmetic */
-    uint8_t unused;   /* eight bytes: indexed without a product */
+    uint8_t fraction, exponent; /* field widths of a float */
+    uint8_t needs;    /* VC_FEATURE_ that arithmetic of this kind needs */
+    uint8_t unused;   /* pads the row to 8 bytes, so indexing needs no multiplication */
 } vc__kind_info;
 
 static const vc__kind_info vc__kinds[16] = {
@@ -1125,10 +1131,11 @@ static const vc__kind_info vc__kinds[16] = {
 };
 
 #define VC__KIND_NAMES(n) { n, n "x2", n "x3", n "x4" }
-static const char *const vc__kind_names[16][4] = { /* by rows */
-    VC__KIND_NAMES("none"), VC__KIND_NAMES("bool"), VC__KIND_NAMES("i8"), VC__KIND_NAMES("i16"), VC__KIND_NAMES("i32"), VC__KIND_NAMES("i64"),
-    VC__KIND_NAMES("u8"), VC__KIND_NAMES("u16"), VC__KIND_NAMES("u32"), VC__KIND_NAMES("u64"), VC__KIND_NAMES("f16"), VC__KIND_NAMES("f32"),
-    VC__KIND_NAMES("f64"), VC__KIND_NAMES("none"), VC__KIND_NAMES("none"), VC__KIND_NAMES("none")
+static const char *const vc__kind_names[16][4] = { /* indexed by rows - 1 */
+    VC__KIND_NAMES("none"), VC__KIND_NAMES("bool"), VC__KIND_NAMES("i8"), VC__KIND_NAMES("i16"),
+    VC__KIND_NAMES("i32"), VC__KIND_NAMES("i64"), VC__KIND_NAMES("u8"), VC__KIND_NAMES("u16"), VC__KIND_NAMES("u32"),
+    VC__KIND_NAMES("u64"), VC__KIND_NAMES("f16"), VC__KIND_NAMES("f32"), VC__KIND_NAMES("f64"),
+    VC__KIND_NAMES("none"), VC__KIND_NAMES("none"), VC__KIND_NAMES("none")
 };
 
 static inline uint32_t vc__kind(vc_type type) { return type & 15u; }
@@ -1146,67 +1153,78 @@ static inline bool vc__is_float(vc_type type) { return (vc__mask(type) & VC__KIN
 static inline bool vc__is_type(vc_type type) { return type < 64u && vc__mask(type) != 0; }
 static inline uint32_t vc__scalar_bytes(vc_type type) { return vc__kinds[type & 15u].bytes; }
 
-/* An element of shared memory as drivers may lay it out: by std430, where vectors of 3 take the place of 4 (Vulkan, limits of the Workgroup storage class). */
-static uint32_t vc__shared_stride(vc_type type) { return vc__scalar_bytes(type) * (vc__rows(type) == 3 ? 4 : vc__rows(type)); }
+/* Bytes of an array element in shared memory. Drivers may lay shared memory out as std430 does, where a vector of 3
+   occupies 4 components (Vulkan specification, limits of the Workgroup storage class). */
+static uint32_t vc__shared_stride(vc_type type) {
+    return vc__scalar_bytes(type) * (vc__rows(type) == 3 ? 4 : vc__rows(type));
+}
 
-/* What an element of a buffer is made of in memory: bools are u32, vectors of 3 are scalars. */
+/* The type by which a buffer element is accessed in memory: bools are u32, vectors of 3 are accessed as scalars. */
 static inline vc_type vc__memory_type(vc_type type) {
     if (vc__is_bool(type)) type += VC_U32 - VC_BOOL;
     return vc__rows(type) == 3 ? vc__scalar(type) : type;
 }
 
-/* The unsigned integer of the same width, and the signed one. */
+/* The unsigned or signed integer type of the same width; other types are returned unchanged. */
 static inline vc_type vc__to_unsigned(vc_type type) { return vc__is_signed(type) ? type + (VC_U8 - VC_I8) : type; }
 static inline vc_type vc__to_signed(vc_type type) { return vc__is_unsigned(type) ? type - (VC_U8 - VC_I8) : type; }
 
-/* The unsigned integer that holds the bits of a float of 32 or 64 bits; integers: themselves. */
-static inline vc_type vc__to_bits(vc_type type) { return type == VC_F32 ? (vc_type)VC_U32 : type == VC_F64 ? (vc_type)VC_U64 : type; }
+/* The unsigned integer type with the bits of an f32 or f64 scalar; any other type is returned unchanged. */
+static inline vc_type vc__to_bits(vc_type type) {
+    return type == VC_F32 ? (vc_type)VC_U32 : type == VC_F64 ? (vc_type)VC_U64 : type;
+}
 
-/* The unsigned integer of a float's width. */
+/* The unsigned integer type with the width of a float type. */
 static inline vc_type vc__bits_type(vc_type type) { return type - VC_F16 + VC_U16; }
 
 static inline uint64_t vc__ones(uint32_t bits) { return bits >= 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1; }
 
-/* A bit pattern of an integer kind as the 64-bit number it means (two's complement when signed). */
+/* Zero-extends the bit pattern of an integer kind to 64 bits, or sign-extends it if the kind is signed. */
 static inline uint64_t vc__widen(vc_type kind, uint64_t bits) {
     uint32_t width = vc__bits(kind);
     if (vc__is_signed(kind) && width < 64 && ((bits >> (width - 1)) & 1)) return bits | ~vc__ones(width);
     return bits;
 }
 
-/* Dimensions of images, by vc_dim: components of coordinates, of them without the layer, of the size; SPIR-V's number. */
+/* Dimensions of images, indexed by vc_dim: components of the coordinates, of the coordinates without the layer, and
+   of the size; the number of the Dim enumerant in SPIR-V. */
 static const struct { const char *name, *glsl; uint8_t rows, axes, size, spirv; bool layers; } vc__dims[] = {
-    { "", "", 0, 0, 0, 0, false }, { "1-D", "1D", 1, 1, 1, 0, false }, { "2-D", "2D", 2, 2, 2, 1, false }, { "3-D", "3D", 3, 3, 3, 2, false },
-    { "cube", "Cube", 3, 3, 2, 3, false }, { "1-D array", "1DArray", 2, 1, 2, 0, true }, { "2-D array", "2DArray", 3, 2, 3, 1, true },
+    { "", "", 0, 0, 0, 0, false }, { "1-D", "1D", 1, 1, 1, 0, false }, { "2-D", "2D", 2, 2, 2, 1, false },
+    { "3-D", "3D", 3, 3, 3, 2, false }, { "cube", "Cube", 3, 3, 2, 3, false },
+    { "1-D array", "1DArray", 2, 1, 2, 0, true }, { "2-D array", "2DArray", 3, 2, 3, 1, true },
     { "texel buffer", "Buffer", 1, 1, 1, 5, false }
 };
 
-/* Formats of storage images, by vc_format; `coded`: not the numbers of a C type, or u: unorm, s: snorm. */
+/* Formats of storage images, indexed by vc_format. `coded`: 0: C type of that many bits; u: unorm; s: snorm; h: half
+   float; p: packed. */
 typedef struct vc__format_info { const char *glsl; uint8_t kind, channels, bits; char coded; } vc__format_info;
 static const vc__format_info vc__formats[] = {
-    { NULL, 0, 0, 0, 0 },
-    { "rgba32f", VC_F32, 4, 32, 0 }, { "rgba16f", VC_F32, 4, 16, 'h' }, { "r32f", VC_F32, 1, 32, 0 }, { "rgba8", VC_F32, 4, 8, 'u' },
-    { "rgba8_snorm", VC_F32, 4, 8, 's' }, { "rg32f", VC_F32, 2, 32, 0 }, { "rg16f", VC_F32, 2, 16, 'h' }, { "r11f_g11f_b10f", VC_F32, 3, 32, 'p' },
-    { "r16f", VC_F32, 1, 16, 'h' }, { "rgba16", VC_F32, 4, 16, 'u' }, { "rgb10_a2", VC_F32, 4, 32, 'p' }, { "rg16", VC_F32, 2, 16, 'u' },
-    { "rg8", VC_F32, 2, 8, 'u' }, { "r16", VC_F32, 1, 16, 'u' }, { "r8", VC_F32, 1, 8, 'u' }, { "rgba16_snorm", VC_F32, 4, 16, 's' },
-    { "rg16_snorm", VC_F32, 2, 16, 's' }, { "rg8_snorm", VC_F32, 2, 8, 's' }, { "r16_snorm", VC_F32, 1, 16, 's' }, { "r8_snorm", VC_F32, 1, 8, 's' },
-    { "rgba32i", VC_I32, 4, 32, 0 }, { "rgba16i", VC_I32, 4, 16, 0 }, { "rgba8i", VC_I32, 4, 8, 0 }, { "r32i", VC_I32, 1, 32, 0 },
-    { "rg32i", VC_I32, 2, 32, 0 }, { "rg16i", VC_I32, 2, 16, 0 }, { "rg8i", VC_I32, 2, 8, 0 }, { "r16i", VC_I32, 1, 16, 0 }, { "r8i", VC_I32, 1, 8, 0 },
-    { "rgba32ui", VC_U32, 4, 32, 0 }, { "rgba16ui", VC_U32, 4, 16, 0 }, { "rgba8ui", VC_U32, 4, 8, 0 }, { "r32ui", VC_U32, 1, 32, 0 },
-    { "rgb10_a2ui", VC_U32, 4, 32, 'p' }, { "rg32ui", VC_U32, 2, 32, 0 }, { "rg16ui", VC_U32, 2, 16, 0 }, { "rg8ui", VC_U32, 2, 8, 0 },
-    { "r16ui", VC_U32, 1, 16, 0 }, { "r8ui", VC_U32, 1, 8, 0 }
+    { NULL, 0, 0, 0, 0 }, { "rgba32f", VC_F32, 4, 32, 0 }, { "rgba16f", VC_F32, 4, 16, 'h' },
+    { "r32f", VC_F32, 1, 32, 0 }, { "rgba8", VC_F32, 4, 8, 'u' }, { "rgba8_snorm", VC_F32, 4, 8, 's' },
+    { "rg32f", VC_F32, 2, 32, 0 }, { "rg16f", VC_F32, 2, 16, 'h' }, { "r11f_g11f_b10f", VC_F32, 3, 32, 'p' },
+    { "r16f", VC_F32, 1, 16, 'h' }, { "rgba16", VC_F32, 4, 16, 'u' }, { "rgb10_a2", VC_F32, 4, 32, 'p' },
+    { "rg16", VC_F32, 2, 16, 'u' }, { "rg8", VC_F32, 2, 8, 'u' }, { "r16", VC_F32, 1, 16, 'u' },
+    { "r8", VC_F32, 1, 8, 'u' }, { "rgba16_snorm", VC_F32, 4, 16, 's' }, { "rg16_snorm", VC_F32, 2, 16, 's' },
+    { "rg8_snorm", VC_F32, 2, 8, 's' }, { "r16_snorm", VC_F32, 1, 16, 's' }, { "r8_snorm", VC_F32, 1, 8, 's' },
+    { "rgba32i", VC_I32, 4, 32, 0 }, { "rgba16i", VC_I32, 4, 16, 0 }, { "rgba8i", VC_I32, 4, 8, 0 },
+    { "r32i", VC_I32, 1, 32, 0 }, { "rg32i", VC_I32, 2, 32, 0 }, { "rg16i", VC_I32, 2, 16, 0 },
+    { "rg8i", VC_I32, 2, 8, 0 }, { "r16i", VC_I32, 1, 16, 0 }, { "r8i", VC_I32, 1, 8, 0 },
+    { "rgba32ui", VC_U32, 4, 32, 0 }, { "rgba16ui", VC_U32, 4, 16, 0 }, { "rgba8ui", VC_U32, 4, 8, 0 },
+    { "r32ui", VC_U32, 1, 32, 0 }, { "rgb10_a2ui", VC_U32, 4, 32, 'p' }, { "rg32ui", VC_U32, 2, 32, 0 },
+    { "rg16ui", VC_U32, 2, 16, 0 }, { "rg8ui", VC_U32, 2, 8, 0 }, { "r16ui", VC_U32, 1, 16, 0 },
+    { "r8ui", VC_U32, 1, 8, 0 }
 };
 enum { VC__IMAGE_FORMATS = sizeof vc__formats / sizeof *vc__formats };
 
-/* Formats beyond those that every device has. */
+/* Whether a format is not one of those that every device supports. */
 static inline bool vc__is_rare_format(uint32_t format) {
     return format > VC_FORMAT_RGBA8_SNORM && (format < VC_FORMAT_RGBA32_I || format > VC_FORMAT_R32_I)
            && (format < VC_FORMAT_RGBA32_U || format > VC_FORMAT_R32_U);
 }
 
-typedef struct vc__image { uint8_t dim, format; bool storage; } vc__image; /* what an image is beside its type */
+typedef struct vc__image { uint8_t dim, format; bool storage; } vc__image; /* properties of an image besides its type */
 
-/* Whether the integer a bit pattern of one kind means has the same meaning in another; its pattern there. */
+/* Whether an integer (its bit pattern in `from`) has the same value in `to`. *out is its bit pattern there. */
 static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
     uint64_t wide = vc__widen(from, bits);
     bool negative = vc__is_signed(from) && (wide >> 63);
@@ -1218,20 +1236,22 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
 // >>ops
 /* The one table of operations. A row:
      X(OP, name, class, operands, kinds, result, flags, spirv, text, expand)
-   class     LEAF    made once at entry: arguments, ids, constants
-             PURE    depends on its operands alone: merged with an equal one in an open block
-             READ    depends on memory: merged within its region, further only for buffers that nobody writes
-             NEW     storage that is made where it stands
-             CONV    depends on which invocations come there: stays in its region and is never merged
+   class     LEAF    recorded once at the kernel's entry: arguments, ids, constants
+             PURE    depends only on its operands: merged with an equal node of an open block
+             READ    reads memory: merged within its region, and across regions if the kernel does not write the buffer
+             NEW     storage that is created where it was recorded
+             CONV    depends on which invocations are active: stays in its region and is never merged
              EFFECT  stays where it was recorded
              BLOCK   opens, splits or closes a block
-   operands  how many; 9: a range of the extra list
-   kinds     what its first operand may be: B bool, I signed, U unsigned, F float
-   result    SAME as the first operand, BOOL with its rows, SCALAR: one component of the first operand, or OWN: the node says
-   flags     COMMUTES; EXACT: + - * of floats, to be done as written; INTEGERS: only these are expanded; 0: none
+   operands  their number; 9: a range of the list of extra operands
+   kinds     kinds allowed for the first operand: B bool, I signed, U unsigned, F float
+   result    SAME: the type of the first operand; BOOL: bools with its rows; SCALAR: one component of it;
+             SIGNED: the signed integer type of its width; OWN: the node has a type of its own
+   flags     COMMUTES; EXACT: + - * of floats, which compilers must not contract or reorder;
+             INTEGERS: only integers are lowered; 0: none
    spirv     VC__S: opcode for bool, int, uint, float; VC__E(n) is instruction n of GLSL.std.450; 0: no such form
-   text      VC__T…: what the texts print, $0 $1 $2 for the operands
-   expand    rewrites the operation for targets whose own form means something else (room expand); NULL: never */
+   text      VC__T…: the text in GLSL, CUDA C and OpenCL C, with $0 $1 $2 for the operands
+   expand    the lowering rule for targets without a form of the same meaning (room lowering); NULL: never lowered */
 #define VC__E(n) (0x10000u | (n))
 #define VC__S(b, i, u, f) { b, i, u, f }
 #define VC__S_FLOAT(f) { 0, 0, 0, f }
@@ -1239,37 +1259,51 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
 #define VC__T_G(b, i, u, f, vector) { { b, i, u, f }, vector }
 #define VC__T_C(b, i, u, f32, f64) { b, i, u, f32, f64 }
 #define VC__T_ALL(text) VC__T_C(text, text, text, text, text)
-/* Whatever else: GLSL by VC__T_G, CUDA C and OpenCL C by VC__T_C. */
+/* General form: GLSL by VC__T_G, CUDA C and OpenCL C by VC__T_C. */
 #define VC__T_EACH(glsl, cuda, opencl) { glsl, cuda, opencl, NULL }
 #define VC__T_NONE VC__T_EACH(VC__T_G(NULL, NULL, NULL, NULL, NULL), VC__T_ALL(NULL), VC__T_ALL(NULL))
-/* The same of every kind and target; in GLSL alone, C targets have it expanded; with another one for GLSL's vectors. */
+/* VC__T: one text for every kind and target. VC__T_GLSL: GLSL only; lowered for the C targets. VC__T_VECTOR: one
+   text, and another one for GLSL vectors. */
 #define VC__T(text) VC__T_VECTOR(text, NULL)
 #define VC__T_GLSL(text) VC__T_EACH(VC__T_G(text, text, text, text, NULL), VC__T_ALL(NULL), VC__T_ALL(NULL))
 #define VC__T_VECTOR(text, vector) VC__T_EACH(VC__T_G(text, text, text, text, vector), VC__T_ALL(text), VC__T_ALL(text))
-/* Of bools, of integers, and of integers that it may take out of their range. */
-#define VC__T_BITS(b, i, cut, vector) VC__T_EACH(VC__T_G(b, i, i, NULL, vector), VC__T_C(b, cut, i, NULL, NULL), VC__T_C(b, cut, i, NULL, NULL))
-/* A function of floats by its name in GLSL and in C, where CUDA's for f32 ends in f; the same with f64 expanded. */
-#define VC__T_FLOAT(glsl, c, a) VC__T_EACH(VC__T_G(glsl a, glsl a, glsl a, glsl a, NULL), VC__T_C(NULL, NULL, NULL, c "f" a, c a), \
-                                           VC__T_C(NULL, NULL, NULL, c a, c a))
-#define VC__T_F32(glsl, c, a) VC__T_EACH(VC__T_G(glsl a, glsl a, glsl a, glsl a, NULL), VC__T_C(NULL, NULL, NULL, c "f" a, NULL), \
-                                         VC__T_C(NULL, NULL, NULL, c a, NULL))
-/* Operators whose integers wrap, by way of unsigned ones, and whose floats CUDA C neither contracts nor makes less exact, whatever it is told. */
+/* Texts for bools, for integers, and for signed integers in C, where the result is cast back to its type. */
+#define VC__T_BITS(b, u, i, vector) \
+    VC__T_EACH(VC__T_G(b, u, u, NULL, vector), VC__T_C(b, i, u, NULL, NULL), VC__T_C(b, i, u, NULL, NULL))
+/* A function of floats by its name in GLSL and in C; the f32 function of CUDA ends in f. VC__T_F32: f64 is lowered. */
+#define VC__T_FLOAT(glsl, c, a) \
+    VC__T_EACH(VC__T_G(glsl a, glsl a, glsl a, glsl a, NULL), VC__T_C(NULL, NULL, NULL, c "f" a, c a), \
+               VC__T_C(NULL, NULL, NULL, c a, c a))
+#define VC__T_F32(glsl, c, a) \
+    VC__T_EACH(VC__T_G(glsl a, glsl a, glsl a, glsl a, NULL), VC__T_C(NULL, NULL, NULL, c "f" a, NULL), \
+               VC__T_C(NULL, NULL, NULL, c a, NULL))
+/* Operators: integers wrap because they are computed as unsigned; the float forms of CUDA C are intrinsics, which no
+   compiler option contracts or makes less accurate. */
 #define VC__T_WRAP(op, f32, f64) VC__T_OWN("$0 " op " $1", "($T)(($U)$0 " op " ($U)$1)", f32, f64)
-#define VC__T_OWN(text, cut, f32, f64) { VC__T_G(text, text, text, text, NULL), VC__T_C(NULL, cut, text, f32, f64), \
-                                         VC__T_C(NULL, cut, text, text, text), text }
-/* Of i32 and u32 alone, in GLSL, CUDA C and OpenCL C. */
-#define VC__T_WORD(gi, gu, ci, cu, oi, ou) VC__T_EACH(VC__T_G(NULL, gi, gu, NULL, NULL), VC__T_C(NULL, ci, cu, NULL, NULL), VC__T_C(NULL, oi, ou, NULL, NULL))
-/* By a function that CUDA C's head has (room cuda). */
-#define VC__T_DOT(name) VC__T_EACH(VC__T_G(NULL, NULL, NULL, NULL, NULL), VC__T_C(NULL, NULL, "vc_dot_" name "($0, $1)", NULL, NULL), VC__T_ALL(NULL))
-/* Names of functions: OpenCL's begin with atomic_ or atom_. */
-#define VC__T_ATOMIC(glsl, cuda, opencl) VC__T_EACH(VC__T_G(NULL, glsl, glsl, glsl, NULL), VC__T_ALL(cuda), VC__T_ALL(opencl))
-#define VC__T_LANES(glsl, cuda) VC__T_EACH(VC__T_G("subgroupShuffle" glsl "($0, $1)", "subgroupShuffle" glsl "($0, $1)", \
-    "subgroupShuffle" glsl "($0, $1)", "subgroupShuffle" glsl "($0, $1)", NULL), VC__T_ALL("__shfl" cuda "_sync($2, $0, $1)"), VC__T_ALL(NULL))
+#define VC__T_OWN(text, i, f32, f64) \
+    { VC__T_G(text, text, text, text, NULL), VC__T_C(NULL, i, text, f32, f64), \
+      VC__T_C(NULL, i, text, text, text), text }
+/* Texts for i32 and u32 only, in GLSL, CUDA C and OpenCL C. */
+#define VC__T_WORD(gi, gu, ci, cu, oi, ou) \
+    VC__T_EACH(VC__T_G(NULL, gi, gu, NULL, NULL), VC__T_C(NULL, ci, cu, NULL, NULL), VC__T_C(NULL, oi, ou, NULL, NULL))
+/* A helper function in the prologue of CUDA C (room cuda). */
+#define VC__T_CUDA(text) \
+    VC__T_EACH(VC__T_G(NULL, NULL, NULL, NULL, NULL), VC__T_C(NULL, NULL, text, NULL, NULL), VC__T_ALL(NULL))
+#define VC__T_DOT(name) VC__T_CUDA("vc_dot_" name "($0, $1)")
+/* Subgroup votes: the CUDA function takes a mask. */
+#define VC__T_VOTE(glsl, cuda) VC__T_EACH(VC__T_G(glsl, NULL, NULL, NULL, NULL), VC__T_ALL(cuda), VC__T_ALL(NULL))
+/* Function names; OpenCL C's are prefixed with atomic_ or atom_. */
+#define VC__T_ATOMIC(glsl, cuda, opencl) \
+    VC__T_EACH(VC__T_G(NULL, glsl, glsl, glsl, NULL), VC__T_ALL(cuda), VC__T_ALL(opencl))
+#define VC__T_LANES(glsl, cuda) \
+    VC__T_EACH(VC__T_G("subgroupShuffle" glsl "($0, $1)", "subgroupShuffle" glsl "($0, $1)", \
+                       "subgroupShuffle" glsl "($0, $1)", "subgroupShuffle" glsl "($0, $1)", NULL), \
+               VC__T_ALL("__shfl" cuda "_sync($2, $0, $1)"), VC__T_ALL(NULL))
 #define VC__OPS(X) \
     /* entry */ \
     X(NONE,         "none",         LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     X(CONST,        "const",        LEAF,   0, 0,    OWN,    0, VC__S_NONE, \
-      VC__T_NONE, NULL) /* a[0] low, a[1] high half of the bits; scalar */ \
+      VC__T_NONE, NULL) /* scalar; bits: a[0] low, a[1] high half */ \
     X(TUPLE,        "tuple",        LEAF,   9, 0,    OWN,    0, VC__S_NONE, \
       VC__T_NONE, NULL) /* vector of CONST; a[0] first in extra, a[1] count */ \
     X(BUFFER,       "buffer",       LEAF,   0, 0,    OWN,    0, VC__S_NONE, \
@@ -1280,7 +1314,7 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
     X(SHARED,       "shared",       LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* x: object */ \
     X(TABLE,        "table",        LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* x: object */ \
     X(VAR,          "var",          NEW,    0, 0,    OWN,    0, VC__S_NONE, \
-      VC__T_NONE, NULL) /* x: object; set to zero here */ \
+      VC__T_NONE, NULL) /* x: object; zeroed here */ \
     X(ARRAY,        "array",        NEW,    0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* x: object */ \
     X(LOCAL_ID,     "local_id",     LEAF,   0, 0,    OWN,    0, VC__S_NONE, \
       VC__T_NONE, NULL) /* x: axis; u32, as the next four */ \
@@ -1304,10 +1338,11 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
     X(EXTRACT,      "extract",      PURE,   2, BIUF, SCALAR, 0, VC__S(77, 77, 77, 77), \
       VC__T_GLSL("$0[$1]"), vc__expand_extract) \
     X(PARTS,        "parts",        PURE,   9, 0,    OWN,    0, VC__S_NONE, \
-      VC__T_NONE, NULL) /* a composite value, in no listing; as VEC */ \
-    /* a step into composite memory, in no listing: a[0] the one before, a[1] index, a[2] first leaf of what is stepped over, x constant beside the index */ \
+      VC__T_NONE, NULL) /* composite value, never in a listing; like VEC */ \
+    /* One step into composite memory, never in a listing. a[0]: previous step, a[1]: index, a[2]: first leaf of \
+       the elements that the index skips, x: constant added to the index. */ \
     X(PATH,         "path",         PURE,   2, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
-    /* a[0] * x + a[1], as wide as an index has to be; a[2]: whether it is one into a buffer */ \
+    /* a[0] * x + a[1], with the width that indices need on the target; a[2]: whether it indexes a buffer */ \
     X(INDEX,        "index",        PURE,   2, IU,   OWN,    0, VC__S_NONE, VC__T_NONE, vc__expand_index) \
     X(CAST,         "cast",         PURE,   1, BIUF, OWN,    0, VC__S_NONE, VC__T_NONE, vc__expand_cast) \
     X(BITCAST,      "bitcast",      PURE,   1, IUF,  OWN,    0, VC__S(124, 124, 124, 124), VC__T_NONE, NULL) \
@@ -1387,23 +1422,26 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
     X(ISINF,        "isinf",        PURE,   1, F,    BOOL,   0, VC__S_FLOAT(157), \
       VC__T_GLSL("isinf($0)"), vc__expand_isnan) \
     X(DOT,          "dot",          PURE,   2, IUF,  SCALAR, COMMUTES, VC__S_NONE, VC__T_NONE, vc__expand_dot) \
-    /* of integers; native forms are for 32 bits */ \
+    /* integers; native forms exist for 32 bits only */ \
     X(POPCOUNT,     "popcount",     PURE,   1, IU,   SAME,   0, VC__S(0, 205, 0, 0), \
       VC__T_WORD("bitCount($0)", NULL, "__popc($0)", NULL, "popcount($0)", NULL), vc__expand_popcount) \
     X(BIT_REVERSE,  "bit_reverse",  PURE,   1, IU,   SAME,   0, VC__S(0, 204, 204, 0), \
-      VC__T_WORD("bitfieldReverse($0)", "bitfieldReverse($0)", NULL, "__brev($0)", NULL, NULL), vc__expand_bit_reverse) \
+      VC__T_WORD("bitfieldReverse($0)", "bitfieldReverse($0)", NULL, "__brev($0)", NULL, NULL), \
+      vc__expand_bit_reverse) \
     X(FIND_LSB,     "find_lsb",     PURE,   1, IU,   SIGNED, 0, VC__S(0, VC__E(73), VC__E(73), 0), \
       VC__T_WORD("findLSB($0)", "findLSB($0)", NULL, "(__ffs((int)$0) - 1)", NULL, NULL), vc__expand_find_lsb) \
     X(FIND_MSB,     "find_msb",     PURE,   1, IU,   SIGNED, 0, VC__S(0, VC__E(74), VC__E(75), 0), \
-      VC__T_WORD("findMSB($0)", "findMSB($0)", NULL, "(31 - __clz((int)$0))", NULL, "(31 - (int)clz($0))"), vc__expand_find_msb) \
+      VC__T_WORD("findMSB($0)", "findMSB($0)", NULL, "(31 - __clz((int)$0))", NULL, "(31 - (int)clz($0))"), \
+      vc__expand_find_msb) \
     X(MUL_HI,       "mul_hi",       PURE,   2, IU,   SAME,   COMMUTES, VC__S(0, 152, 151, 0), \
-      VC__T_WORD(NULL, NULL, "__mulhi($0, $1)", "__umulhi($0, $1)", "mul_hi($0, $1)", "mul_hi($0, $1)"), vc__expand_mul_hi) \
+      VC__T_WORD(NULL, NULL, "__mulhi($0, $1)", "__umulhi($0, $1)", "mul_hi($0, $1)", "mul_hi($0, $1)"), \
+      vc__expand_mul_hi) \
     X(ADD_CARRY,    "add_carry",    PURE,   2, U,    SAME,   COMMUTES, VC__S(0, 0, 149, 0), \
       VC__T_NONE, vc__expand_carry) \
     X(SUB_BORROW,   "sub_borrow",   PURE,   2, U,    SAME,   0, VC__S(0, 0, 150, 0), VC__T_NONE, vc__expand_carry) \
     /* made by expand in CUDA C: the sum of two words with 64 bits, to be added to a product (room cuda) */ \
     X(WORD_SUM,     "word_sum",     PURE,   2, U,    SAME,   COMMUTES, VC__S_NONE, \
-      VC__T_EACH(VC__T_G(NULL, NULL, NULL, NULL, NULL), VC__T_C(NULL, NULL, "vc_word_sum($0, $1)", NULL, NULL), VC__T_ALL(NULL)), NULL) \
+      VC__T_CUDA("vc_word_sum($0, $1)"), NULL) \
     /* of four i8 or u8 in a u32 each, first operand's and second's; behind them with a sum that saturates */ \
     X(DOT_II,       "dot_4xi8",     PURE,   2, U,    OWN,    COMMUTES, VC__S(0, 0, 4450, 0), \
       VC__T_DOT("4xi8"), vc__expand_dot_4x8) \
@@ -1427,7 +1465,7 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
       VC__T_BITS("$0 || $1", "$0 | $1", "$0 | $1", NULL), vc__expand_or) \
     X(XOR,          "xor",          PURE,   2, BIU,  SAME,   COMMUTES, VC__S(165, 198, 198, 0), \
       VC__T_BITS("$0 != $1", "$0 ^ $1", "$0 ^ $1", "notEqual($0, $1)"), vc__expand_or) \
-    /* shifts and rotates: in a listing the count has the type of the first operand */ \
+    /* Shifts and rotates: in a listing the count has the type of the first operand. */ \
     X(SHL,          "shl",          PURE,   2, IU,   SAME,   0, VC__S(0, 196, 196, 0), \
       VC__T_OWN("$0 << $1", "($T)(($U)$0 << $1)", NULL, NULL), vc__expand_shift) \
     X(SHR,          "shr",          PURE,   2, IU,   SAME,   0, VC__S(0, 195, 194, 0), \
@@ -1447,12 +1485,13 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
     X(ANY,          "any",          PURE,   1, B,    SCALAR, 0, VC__S(154, 0, 0, 0), VC__T_GLSL("any($0)"), NULL) \
     X(ALL,          "all",          PURE,   1, B,    SCALAR, 0, VC__S(155, 0, 0, 0), VC__T_GLSL("all($0)"), NULL) \
     /* memory: a[0] memory node, a[1] index node or VC__NIL, x constant element offset (two's complement) */ \
-    /* made by expand: address of a[0] + a[1] elements, where buffers are addresses */ \
+    /* made by lowering: the address of element a[0] + a[1], if buffers are addresses */ \
     X(POINTER,      "pointer",      PURE,   2, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     X(LOAD,         "load",         READ,   2, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, vc__expand_memory) \
     X(STORE,        "store",        EFFECT, 3, 0,    OWN,    0, VC__S_NONE, \
       VC__T_NONE, vc__expand_memory) /* a[2] value */ \
-    /* atomics: as a store, and their value is what was there; a[2] of the compare-exchange: vector of expected and desired */ \
+    /* Atomics: operands as for a store; the result is the previous value. a[2] of a compare-exchange: vector of \
+       expected and desired value. */ \
     X(ATOMIC_ADD,   "atomic_add",   EFFECT, 3, 0,    OWN,    0, VC__S(0, 234, 234, 6035), \
       VC__T_ATOMIC("atomicAdd", "atomicAdd", "add"), vc__expand_atomic) \
     X(ATOMIC_MIN,   "atomic_min",   EFFECT, 3, 0,    OWN,    0, VC__S(0, 236, 237, 0), \
@@ -1477,31 +1516,32 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
       VC__T_NONE, NULL) /* x: order + 16 * scope + 256 * storage */ \
     /* images: a[0] image node, a[1] coordinates */ \
     X(GRADIENT,     "gradient",     PURE,   2, 0,    OWN,    0, VC__S_NONE, \
-      VC__T_NONE, NULL) /* along x and y; nothing by itself */ \
+      VC__T_NONE, NULL) /* derivatives along x and y; only an operand of SAMPLE */ \
     X(SAMPLE,       "sample",       READ,   3, 0,    OWN,    0, VC__S_NONE, \
-      VC__T_NONE, NULL) /* a[2] lod or GRADIENT; x: offsets, a byte each */ \
+      VC__T_NONE, NULL) /* a[2] lod or GRADIENT; x: offsets, one byte each */ \
     X(GATHER,       "gather",       READ,   2, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* x: component */ \
     X(FETCH,        "fetch",        READ,   3, 0,    OWN,    0, VC__S_NONE, \
-      VC__T_NONE, NULL) /* a[2] level, of buffers none */ \
+      VC__T_NONE, NULL) /* a[2] level; none for texel buffers */ \
     X(IMAGE_LOAD,   "image_load",   READ,   2, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     X(IMAGE_SIZE,   "image_size",   READ,   2, 0,    OWN,    0, VC__S_NONE, \
       VC__T_NONE, NULL) /* a[1] level, or none */ \
     X(IMAGE_LEVELS, "image_levels", READ,   1, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     X(IMAGE_STORE,  "image_store",  EFFECT, 3, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* a[2] value */ \
-    /* subgroups; the last operand of votes, ballots and shuffles is the mask that CUDA wants of who takes part, else VC__NIL */ \
-    /* CUDA C: the mask of those that come here, where some may not */ \
+    /* Subgroups. The last operand of votes, ballots and shuffles is the mask of participating lanes that CUDA C \
+       requires, otherwise VC__NIL. */ \
+    /* CUDA C: the mask of active lanes, where some may be inactive */ \
     X(MASK,         "mask",         CONV,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     X(ELECT,        "subgroup_elect", CONV, 0, 0,    OWN,    0, VC__S(333, 0, 0, 0), \
       VC__T_GLSL("subgroupElect()"), vc__expand_subgroup) \
     X(VOTE_ANY,     "subgroup_any", CONV,   2, B,    OWN,    0, VC__S(335, 0, 0, 0), \
-      VC__T_EACH(VC__T_G("subgroupAny($0)", NULL, NULL, NULL, NULL), VC__T_ALL("__any_sync($1, $0)"), VC__T_ALL(NULL)), vc__expand_subgroup) \
+      VC__T_VOTE("subgroupAny($0)", "__any_sync($1, $0)"), vc__expand_subgroup) \
     X(VOTE_ALL,     "subgroup_all", CONV,   2, B,    OWN,    0, VC__S(334, 0, 0, 0), \
-      VC__T_EACH(VC__T_G("subgroupAll($0)", NULL, NULL, NULL, NULL), VC__T_ALL("__all_sync($1, $0)"), VC__T_ALL(NULL)), vc__expand_subgroup) \
+      VC__T_VOTE("subgroupAll($0)", "__all_sync($1, $0)"), vc__expand_subgroup) \
     X(BALLOT,       "subgroup_ballot", CONV, 2, B,   OWN,    0, VC__S(339, 0, 0, 0), \
-      VC__T_EACH(VC__T_G("subgroupBallot($0)", NULL, NULL, NULL, NULL), VC__T_ALL("__ballot_sync($1, $0)"), VC__T_ALL(NULL)), vc__expand_subgroup) \
+      VC__T_VOTE("subgroupBallot($0)", "__ballot_sync($1, $0)"), vc__expand_subgroup) \
     X(VOTE_EQUAL,   "subgroup_all_equal", CONV, 1, BIUF, OWN, 0, VC__S(336, 336, 336, 336), \
       VC__T_GLSL("subgroupAllEqual($0)"), vc__expand_subgroup) \
-    /* x: 0 all, 1 up to the invocation, 2 below it, 3 in each x / 16 of them */ \
+    /* x of the operations below: VC__LANES_; for LANES_EACH, x / 16 is the cluster size */ \
     X(BALLOT_COUNT, "subgroup_ballot_count", CONV, 1, U, OWN, 0, VC__S(0, 0, 342, 0), \
       VC__T_GLSL("subgroupBallot@BitCount($0)"), vc__expand_subgroup) \
     X(BROADCAST,    "subgroup_broadcast", CONV, 2, BIUF, SAME, 0, VC__S(337, 337, 337, 337), \
@@ -1533,27 +1573,29 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
     X(SUBGROUP_XOR, "subgroup_xor", CONV,   1, BIU,  SAME,   0, VC__S(364, 361, 361, 0), \
       VC__T_GLSL("subgroup@Xor($0`)"), vc__expand_subgroup) \
     /* flow */ \
-    /* x: 0, or 4096 + scope that waits + 16 * scope of memory + 256 * storage */ \
+    /* x: 0, or 4096 + execution scope + 16 * memory scope + 256 * storage */ \
     X(BARRIER,      "barrier",      EFFECT, 0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     X(BREAK_IF,     "break_if",     EFFECT, 1, B,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     X(CONTINUE_IF,  "continue_if",  EFFECT, 1, B,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     X(RETURN_IF,    "return_if",    EFFECT, 1, B,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     X(IF,           "if",           BLOCK,  1, B,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     X(ELSE,         "else",         BLOCK,  0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
-    /* its value counts from a[0] while below a[1], by a[2] or by one; a step is not 0, and taken as unsigned; x: a step may wrap, which ends the loop */ \
+    /* Its value counts from a[0] while below a[1], in steps of a[2] (1 if none). A step is never 0 and is \
+       unsigned. x: the counter may wrap, which also ends the loop. */ \
     X(FOR,          "for",          BLOCK,  3, IU,   SAME,   0, VC__S_NONE, VC__T_NONE, NULL) \
     X(LOOP,         "loop",         BLOCK,  0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     X(SWITCH,       "switch",       BLOCK,  1, IU,   OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
-    /* a[0] low, a[1] high half of its value, of the switch's type */ \
+    /* value of the case, in the type of the switch: a[0] low, a[1] high half */ \
     X(CASE,         "case",         BLOCK,  0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     X(DEFAULT,      "default",      BLOCK,  0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
-    X(END,          "end",          BLOCK,  0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* x: what it closes (VC__OP_) */
+    /* x: the VC__OP_ of what it closes */ \
+    X(END,          "end",          BLOCK,  0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL)
 
 enum {
     VC__LEAF, VC__PURE, VC__READ, VC__NEW, VC__CONV, VC__EFFECT, VC__BLOCK,
     VC__RESULT_SAME = 0, VC__RESULT_BOOL, VC__RESULT_SCALAR, VC__RESULT_SIGNED, VC__RESULT_OWN,
     VC__FLAGS_0 = 0, VC__FLAGS_COMMUTES = 1, VC__FLAGS_EXACT = 2, VC__FLAGS_COMMUTES_EXACT = 3, VC__FLAGS_INTEGERS = 4,
-    VC__MANY = 9 /* operands: a range of the extra list */
+    VC__MANY = 9 /* operands: a range of the list of extra operands */
 };
 
 #define VC__OP_ENUM(op, name, class_, operands, kinds, result, flags, spirv, text, expand) VC__OP_##op,
@@ -1561,23 +1603,26 @@ enum { VC__OPS(VC__OP_ENUM) VC__OP_COUNT };
 
 typedef struct vc__lower vc__lower;
 typedef struct vc__node vc__node;
-typedef uint32_t vc__expander(vc__lower *s, const vc__node *n); /* number of the replacement; VC__NIL: print the operation's own form */
-static vc__expander vc__expand_extract, vc__expand_cast, vc__expand_div, vc__expand_rem, vc__expand_mod, vc__expand_fma, vc__expand_abs, vc__expand_sign,
-    vc__expand_min, vc__expand_max, vc__expand_clamp, vc__expand_mix, vc__expand_step, vc__expand_fract, vc__expand_math64, vc__expand_pow, vc__expand_log,
-    vc__expand_atan, vc__expand_isnan, vc__expand_dot, vc__expand_shift, vc__expand_memory, vc__expand_popcount, vc__expand_bit_reverse,
-    vc__expand_index, vc__expand_find_lsb, vc__expand_find_msb, vc__expand_mul_hi, vc__expand_pack_half, vc__expand_unpack_half, vc__expand_atomic,
-    vc__expand_subgroup, vc__expand_dot_4x8, vc__expand_or, vc__expand_rotate, vc__expand_trunc, vc__expand_round, vc__expand_carry;
+/* A lowering rule returns the number of the replacement, or VC__NIL to print the operation as it is. */
+typedef uint32_t vc__expander(vc__lower *s, const vc__node *n);
+static vc__expander vc__expand_extract, vc__expand_cast, vc__expand_div, vc__expand_rem, vc__expand_mod,
+    vc__expand_fma, vc__expand_abs, vc__expand_sign, vc__expand_min, vc__expand_max, vc__expand_clamp,
+    vc__expand_mix, vc__expand_step, vc__expand_fract, vc__expand_math64, vc__expand_pow, vc__expand_log,
+    vc__expand_atan, vc__expand_isnan, vc__expand_dot, vc__expand_shift, vc__expand_memory, vc__expand_popcount,
+    vc__expand_bit_reverse, vc__expand_index, vc__expand_find_lsb, vc__expand_find_msb, vc__expand_mul_hi,
+    vc__expand_pack_half, vc__expand_unpack_half, vc__expand_atomic, vc__expand_subgroup, vc__expand_dot_4x8,
+    vc__expand_or, vc__expand_rotate, vc__expand_trunc, vc__expand_round, vc__expand_carry;
 
 typedef struct vc__forms {
     struct {
         const char *of[4];    /* bool, int, uint, float */
-        const char *vector;   /* of bool vectors and of comparisons; NULL: the same */
+        const char *vector;   /* for bool vectors and comparisons of vectors; NULL: the same text */
     } glsl;
     const char *cuda[5], *opencl[5]; /* bool, int, uint, f32, f64 */
-    const char *cuda_fast;    /* of floats where the kernel is `fast`; NULL: the same */
+    const char *cuda_fast;    /* for floats in a `fast` kernel; NULL: the same text */
 } vc__forms;
 
-/* What is asked of every node, in half a cache line; names and texts lie apart. */
+/* The properties that are read for every node, half a cache line; names and texts are in separate tables. */
 typedef struct vc__op_info {
     uint32_t spirv[4];    /* bool, int, uint, float */
     vc__expander *expand;
@@ -1592,137 +1637,157 @@ static const vc__op_info vc__op[] = { VC__OPS(VC__OP_ROW) };
 static const char *const vc__op_name[] = { VC__OPS(VC__OP_NAME) };
 static const vc__forms vc__op_text[] = { VC__OPS(VC__OP_TEXT) };
 
-enum { VC__LANES_ALL = 0, VC__LANES_UP_TO = 1, VC__LANES_BELOW = 2, VC__LANES_EACH = 3 }; /* group operations, as SPIR-V numbers them */
+/* GroupOperation enumerants of SPIR-V: all, up to and including the lane, below the lane, each cluster */
+enum { VC__LANES_ALL = 0, VC__LANES_UP_TO = 1, VC__LANES_BELOW = 2, VC__LANES_EACH = 3 };
 
 static inline bool vc__is_shift(uint32_t op) { return op >= VC__OP_SHL && op <= VC__OP_ROTL; }
 static inline bool vc__is_atomic(uint32_t op) { return op >= VC__OP_ATOMIC_ADD && op <= VC__OP_ATOMIC_STORE; }
 static inline bool vc__is_access(uint32_t op) { return op == VC__OP_LOAD || op == VC__OP_STORE || vc__is_atomic(op); }
 
-/* SPIR-V has them as the second member of a struct, whose first is the sum, the difference or the low half of the product. */
+/* SPIR-V returns these as the second member of a struct. The first member is the sum, the difference or the low half
+   of the product. */
 static inline bool vc__is_upper_half(uint32_t op) { return op >= VC__OP_MUL_HI && op <= VC__OP_SUB_BORROW; }
 static inline bool vc__is_dot_4x8(uint32_t op) { return op >= VC__OP_DOT_II && op <= VC__OP_DOT_IU_SAT; }
 static inline bool vc__is_image(uint32_t op) { return op >= VC__OP_SAMPLE && op <= VC__OP_IMAGE_STORE; }
 
-/* Effects that give something, unlike a store. */
-static inline bool vc__gives(uint32_t op) { return vc__op[op].class_ < VC__EFFECT || op == VC__OP_FOR || (vc__is_atomic(op) && op != VC__OP_ATOMIC_STORE); }
+/* Whether the operation has a result. Most effects, such as a store, have none. */
+static inline bool vc__gives(uint32_t op) {
+    return vc__op[op].class_ < VC__EFFECT || op == VC__OP_FOR || (vc__is_atomic(op) && op != VC__OP_ATOMIC_STORE);
+}
 
 // >>tape
-/* What is recorded: nodes in the order they came, and which of them are pinned to their place (effects and blocks). It stays raw; the schedule makes sense of
-   it.
-   A gap behind a pin is a region; `at` is the region a node was recorded in. Pin 0 is the entry of the kernel. */
+/* The recording of a kernel: nodes in the order of the calls, and which of them are anchored (effects and blocks stay
+   in order). Nothing is optimised here; the schedule does that.
+   The gap after an anchor is a region. `at` is the region in which a node was recorded. Anchor 0 is the entry of the
+   kernel. */
 
-struct vc__node { /* 24 bytes: a kernel's memory is mostly nodes, and what is touched first costs more than all that is done with it */
+/* 24 bytes: most memory of a kernel is nodes, and the first access to that memory dominates the cost of recording */
+struct vc__node {
     uint8_t op;       /* VC__OP_ */
     uint8_t flags;    /* VC__NODE_ */
-    uint16_t type;    /* of those of the kernel's own table the low half: vc__node_type gives it whole */
-    uint32_t at;      /* the pin it stands behind; a pinned node: its own pin; leaves: 0 */
+    /* vc_type; for types of the kernel's own table only the low half, vc__node_type returns the whole type */
+    uint16_t type;
+    uint32_t at;      /* region; anchored nodes: their own anchor; leaves: 0 */
     uint32_t a[3];    /* operands: nodes; VC__NIL: none */
     uint32_t x;       /* small constant, object, axis, kind */
 };
 
 enum {
-    VC__NODE_SPLITS = 16,  /* may differ between the invocations of a subgroup */
-    VC__NODE_DIFFERS = 1,  /* may differ between the invocations of a workgroup */
-    VC__NODE_DIVERGES = VC__NODE_SPLITS | VC__NODE_DIFFERS, /* one of them; two that stay together from operand to result */
-    /* Printed so that no compiler changes it: + - * of floats. Drivers do not only contract: Mesa takes (a + b) - a for b where nothing forbids it. */
+    VC__NODE_SPLITS = 16,  /* the value may differ between the invocations of a subgroup */
+    VC__NODE_DIFFERS = 1,  /* the value may differ between the invocations of a work-group */
+    VC__NODE_DIVERGES = VC__NODE_SPLITS | VC__NODE_DIFFERS, /* either; both propagate from operands to results */
+    /* Float + - *, printed so that no compiler changes it. Drivers do more than contract: Mesa replaces (a + b) - a
+       with b unless it is forbidden. */
     VC__NODE_PRECISE = 2,
-    VC__NODE_RAW = 4,      /* while lowering: wants its own form, not the expansion */
-    VC__NODE_LIVE = 8,     /* while lowering: something needs it */
-    VC__NODE_WIDENED = 32, /* on the tape: a cast makes a wider float of it, or of what is moved from it */
-    VC__NODE_HALVED = 64   /* on the tape: a product, sum or difference of which both halves are wanted */
+    VC__NODE_RAW = 4,      /* while lowering: print the operation as it is, do not lower it */
+    VC__NODE_LIVE = 8,     /* while lowering: the node is needed */
+    VC__NODE_WIDENED = 32, /* on the tape: the value, possibly moved (load, select, …), is cast to a wider float */
+    VC__NODE_HALVED = 64   /* on the tape: a product, sum or difference of which both halves are used */
 };
 
-typedef struct vc__pin { uint32_t node, block; } vc__pin; /* block: the one open behind this pin */
+typedef struct vc__pin { uint32_t node, block; } vc__pin; /* block: the innermost open block after this anchor */
 
-enum { VC__BLOCK_DIVERGES = 1, VC__BLOCK_EACH = 2, VC__BLOCK_BARRIER = 4 /* holds one */, VC__BLOCK_GUARD = 8 /* is a VC_EACH */,
-       VC__BLOCK_EXIT = 16 /* a loop that can be left */,
-       VC__BLOCK_SPLITS = 32 /* parts the invocations of a subgroup */, VC__BLOCK_CONV = 64 /* holds an operation of theirs */,
-       VC__BLOCK_UNMASKED = 128 /* parts them, or stands in what does, by more than a condition: a loop, a switch, an exit */ };
+enum {
+    VC__BLOCK_DIVERGES = 1,  /* may run for only some invocations of a work-group */
+    VC__BLOCK_EACH = 2,      /* inside of a VC_EACH */
+    VC__BLOCK_BARRIER = 4,   /* contains a barrier */
+    VC__BLOCK_GUARD = 8,     /* is the guard of a VC_EACH */
+    VC__BLOCK_EXIT = 16,     /* a loop with a break or return */
+    VC__BLOCK_SPLITS = 32,   /* may run for only some invocations of a subgroup */
+    VC__BLOCK_CONV = 64,     /* contains a subgroup operation */
+    VC__BLOCK_UNMASKED = 128 /* VC__BLOCK_SPLITS by more than VC_IF, VC_ELSE and VC_EACH: by a loop, switch or exit */
+};
 
 enum { VC__BLOCK_INHERITED = VC__BLOCK_DIVERGES | VC__BLOCK_SPLITS | VC__BLOCK_EACH | VC__BLOCK_UNMASKED };
 
 typedef struct vc__block {
-    uint32_t parent;  /* VC__NIL: this is block 0, the kernel's own body */
+    uint32_t parent;  /* VC__NIL: block 0, the body of the kernel */
     uint16_t op;      /* IF, ELSE, FOR, LOOP, SWITCH, CASE, DEFAULT */
     uint16_t flags;   /* VC__BLOCK_ */
-    uint32_t open, close; /* its pins; close is VC__NIL while open */
-    uint32_t depth;   /* blocks around it */
-    uint8_t own;      /* VC__NODE_ bits: how invocations that reach the block may differ in running it, by its condition or by exits in it */
-    uint8_t left;     /* of a loop: how they may differ in the round in which they leave it */
-    uint32_t condition; /* node that decides who runs it; VC__NIL: none */
-    uint32_t cause;   /* the first node that made `own` */
+    uint32_t open, close; /* its anchors; close is VC__NIL while the block is open */
+    uint32_t depth;   /* number of enclosing blocks */
+    /* VC__NODE_ bits: invocations that reach the block may differ in whether they run (the rest of) it, because of
+       its condition or exits in it */
+    uint8_t own;
+    uint8_t left;     /* VC__NODE_ bits of a loop: invocations may leave it in different iterations */
+    uint32_t condition; /* node that decides which invocations run it; VC__NIL: none */
+    uint32_t cause;   /* the first node that set bits in `own` */
 } vc__block;
 
-/* What a node cannot hold: arguments, arrays, variables, tables. */
+/* Data of a node that does not fit into 24 bytes: arguments, arrays, variables, tables. */
 typedef struct vc__object {
     const char *name; /* in the arena; may be NULL */
     uint16_t op;      /* BUFFER, IMAGE, PARAM, SHARED, TABLE, VAR, ARRAY */
-    uint16_t access;  /* allowed: VC_READ … VC_ANY_TYPE */
-    vc_type type;     /* in the code; where atomics know only bits, the unsigned integers that floats are kept as */
-    vc_type declared; /* what the kernel sees */
-    uint32_t count;   /* elements of arrays; 0: buffers */
+    uint16_t access;  /* allowed access: VC_READ … VC_ANY_TYPE */
+    vc_type type;     /* in the code: floats are unsigned integers where the target has atomics on bits only */
+    vc_type declared; /* type as declared by the kernel */
+    uint32_t count;   /* elements of an array; 0: buffers */
     uint32_t node;
-    const uint64_t *data; /* tables: one value a component, in the arena */
+    const uint64_t *data; /* tables: one value per component, in the arena */
     uint32_t arg;     /* index among the arguments; VC__NIL: none */
-    uint16_t used;    /* in a listing: what its nodes do, VC_READ and VC_WRITE; 4: of an image, they ask for its size */
+    /* in a listing: accesses by its nodes, VC_READ and VC_WRITE; 4: they query the size of an image */
+    uint16_t used;
     bool stored;      /* a store was recorded */
-    uint8_t differs;  /* of variables and private arrays: VC__NODE_ bits of what was stored */
-    uint32_t home;    /* of these: the block that declares it */
-    uint32_t seen;    /* of these: 1 + the last load on the tape; 0: none */
-    uint32_t widened; /* behind the last load of the tape that a cast makes a wider float of; 0: there is none */
+    uint8_t differs;  /* variables and private arrays: VC__NODE_ bits of the stored values */
+    uint32_t home;    /* the same: the block that declares it */
+    uint32_t seen;    /* the same: 1 + the last load on the tape; 0: none */
+    uint32_t widened; /* 1 + the last load on the tape whose value is cast to a wider float; 0: none */
     vc__image image;
-    /* An object of a composite type is in no listing; its pieces are, each with a scalar or vector type (room composite). */
-    uint32_t root;    /* of a piece: the object it is a piece of; VC__NIL: none */
-    uint32_t next;    /* the next piece of the same object, from the last one made; VC__NIL: none */
-    uint32_t place;   /* of a parameter's piece: its byte in the parameter */
-    bool aliased;     /* in a listing: one of several views of a buffer */
+    /* Objects of composite types are never in a listing. Their pieces are, each with a scalar or vector type (room
+       composite). */
+    uint32_t root;    /* pieces: the composite object; VC__NIL: not a piece */
+    uint32_t next;    /* list of the pieces of one object, last one first; VC__NIL: end */
+    uint32_t place;   /* pieces of parameters: byte offset in the parameter */
+    bool aliased;     /* in a listing: one of several views of the same buffer */
 } vc__object;
 
-/* What the composite types of a kernel are made of (room composite). */
-typedef struct vc__shape { uint32_t size, align, leaves, parts, depth; } vc__shape; /* size 0: no type */
-typedef struct vc__field { const char *name; vc_type type; uint32_t offset, leaf, part; } vc__field; /* offset in bytes; first leaf and part */
+/* Layout of the composite types of a kernel (room composite). Sizes and offsets are in bytes; size 0: not a type. */
+typedef struct vc__shape { uint32_t size, align, leaves, parts, depth; } vc__shape;
+/* leaf, part: indices of its first leaf and part */
+typedef struct vc__field { const char *name; vc_type type; uint32_t offset, leaf, part; } vc__field;
 typedef struct vc__own { /* a struct or array type */
     vc_type type;
     const char *name;       /* in the arena; may be NULL */
-    const vc__field *field; /* of a struct, in the arena */
+    const vc__field *field; /* structs: the members, in the arena */
     uint32_t count;         /* members or elements */
-    vc_type element;        /* VC_NONE: a struct */
-    uint32_t viewed;        /* 1 + the last buffer that got the views it takes; 0: none */
+    vc_type element;        /* arrays: type of an element; VC_NONE: a struct */
+    uint32_t viewed;        /* 1 + the last buffer for which the required views were made; 0: none */
     vc__shape shape;
 } vc__own;
 static vc__shape vc__shape_of(const vc_kernel *k, vc_type type);
-enum { VC__OWN = 4096 }; /* low 16 bits of such a type: its place in the kernel's table, from here on */
+enum { VC__OWN = 4096 }; /* low 16 bits of such a type: its index in the kernel's table, from VC__OWN on */
 static vc_type vc__node_type(const vc_kernel *k, uint32_t node);
 
-/* What the schedule gives to a printer: the live nodes of one target, in the order they are printed. Operands are indices into the same list and come before
-   their users.
-   First the constants in order of first use, then the other leaves, then the body: pure and read nodes, effects and blocks as they follow each other.
-   IF … ELSE … END, SWITCH CASE … END CASE … END DEFAULT … END END: every part but the one before an ELSE has an END, whose x is the op of the part it closes.
-   */
+/* The input of a printer: the live nodes for one target, in printing order. Operands are indices into the same list and
+   precede their users.
+   First the constants in the order of first use, then the other leaves, then the body: pure and read nodes, effects and
+   blocks in order.
+   IF … ELSE … END, SWITCH CASE … END CASE … END DEFAULT … END END: each part, except the one before an ELSE, has an
+   END whose x is the op that it closes. */
 typedef struct vc__listing {
     const vc__node *node;
     uint32_t count;
-    uint32_t leaves;        /* index of the first leaf that is no constant */
-    uint32_t body;          /* index of the first node that is no leaf */
-    uint32_t precise;       /* nodes with VC__NODE_PRECISE */
+    uint32_t leaves;        /* index of the first leaf that is not a constant */
+    uint32_t body;          /* index of the first node that is not a leaf */
+    uint32_t precise;       /* number of nodes with VC__NODE_PRECISE */
     const uint32_t *extra;  /* operands of VEC and TUPLE */
     const vc__object *object;
     uint32_t object_count;
     vc_target target;
     vc_buffers buffers;     /* VC_BUFFERS_ADDRESS or VC_BUFFERS_BINDING */
-    bool reconverges;       /* as in the kernel */
-    vc_info info;           /* places, access and features as this form has them */
+    bool reconverges;       /* copied from the kernel */
+    vc_info info;           /* offsets, access and features for this form of the code */
 } vc__listing;
 
-/* Of a CONST; of a CASE too. */
+/* The bits of a CONST or CASE. */
 static inline uint64_t vc__bits_of(const vc__node *n) { return n->a[0] | (uint64_t)n->a[1] << 32; }
 
-/* Whether an argument lies among the values. */
+/* Whether an argument is stored in the argument block. */
 static inline bool vc__in_block(const vc_arg_info *a) {
     return a->kind == VC_ARG_IMAGE ? a->size != 0 : a->kind != VC_ARG_BINDING;
 }
 
-/* What the reflection says of a HIDDEN node. */
+/* The reflected implicit argument of a HIDDEN node; NULL: none. */
 static const vc_hidden_info *vc__hidden_of(const vc__listing *l, const vc__node *n) {
     bool of_arg = n->a[0] >= VC_HIDDEN_LENGTH;
     for (int i = 0; i < l->info.hidden_count; i++) {
@@ -1733,43 +1798,47 @@ static const vc_hidden_info *vc__hidden_of(const vc__listing *l, const vc__node 
     return NULL;
 }
 
-/* Whether some image is stored to. */
+/* Whether the kernel stores to an image. */
 static bool vc__stores_images(const vc__listing *l) {
     for (uint32_t i = 0; i < l->object_count; i++)
         if (l->object[i].op == VC__OP_IMAGE && l->object[i].used & VC_WRITE) return true;
     return false;
 }
 
-/* Whether code is printed for a target; never where that is left out. */
+/* Whether code is printed for a target; false for targets that are not compiled in. */
 static inline bool vc__is_glsl(vc_target target) { return VC__HAS_GLSL && target == VC_TARGET_GLSL; }
 static inline bool vc__is_cuda(vc_target target) { return VC__HAS_CUDA_C && target == VC_TARGET_CUDA; }
 static inline bool vc__is_opencl(vc_target target) { return VC__HAS_OPENCL_C && target == VC_TARGET_OPENCL; }
-/* CUDA C and OpenCL C: the lowered list holds scalars only, and f16 as bits. */
+/* CUDA C and OpenCL C: the lowered list has only scalars, and f16 as bits. */
 static inline bool vc__is_c(vc_target target) { return vc__is_cuda(target) || vc__is_opencl(target); }
 
-/* The state of one schedule; its memory is kept. */
 typedef struct vc__leaf { uint64_t key; uint32_t number; } vc__leaf;
-/* Of a pure operation that never lacks an operand: a bit for each kind that may take the short way through the schedule, how many operands it has if not two,
-   and whether SPIR-V has one instruction for it, of nothing but its type and operands. */
+
+/* Flags of `plain`, for pure operations whose operands are all present. The low bits are the kinds for which the
+   operation can take the fast path through the schedule. ONE, THREE: number of operands, if not two. PRINTED: a
+   single SPIR-V instruction with only a type and operands. EXACT: printed as precise. */
 enum { VC__PLAIN = 1 << 14, VC__PLAIN_ONE = 1 << 15, VC__PLAIN_THREE = 1 << 16, VC__PLAIN_PRINTED = 1 << 17,
        VC__PLAIN_EXACT = 1 << 18 };
-#define VC__MAP_CONST 0x80000000u    /* the number is that of a constant */
+#define VC__MAP_CONST 0x80000000u    /* marks the number of a constant */
+
+/* The state of one schedule. vc_restart keeps its memory. */
 struct vc__lower {
     vc_kernel *kernel;
-    vc_target target;       /* VC_TARGET_NONE: nothing is expanded (the dump) */
+    vc_target target;       /* VC_TARGET_NONE: nothing is lowered (the dump) */
     vc_buffers buffers;
-    bool rounds;            /* casts of the tape are marked whose rounding has to be seen */
-    uint32_t region, pin;   /* where vc__make puts pure nodes, and effects */
-    vc__node *node;         /* the lowered list, by number */
+    bool rounds;            /* casts on the tape whose rounding is observable are marked VC__NODE_WIDENED */
+    uint32_t region, pin;   /* where vc__make adds pure nodes, and effects */
+    vc__node *node;         /* the lowered list, indexed by number */
     uint32_t count, capacity;
-    uint32_t room;          /* of the list and its slots: below this count a node can be added without asking for more */
+    /* while count is below this, a node can be added without growing the list or the hash table */
+    uint32_t room;
     uint32_t *extra;
     uint32_t extra_count, extra_capacity;
-    /* Open addressing, mask + 1 of them: high bits of the hash, low bits 1 + number in the lowered list; 0: free. Once all are lowered: number to index in the
-       listing. */
+    /* Hash table with open addressing and mask + 1 slots: high bits: of the hash, low bits: 1 + number in the
+       lowered list; 0: empty. After lowering: maps a number to its index in the listing. */
     uint32_t *slot;
     uint32_t mask, slot_capacity;
-    uint32_t *map;          /* tape index to number, with VC__MAP_CONST; VC__NIL: not lowered */
+    uint32_t *map;          /* maps a tape index to a number, with VC__MAP_CONST; VC__NIL: not lowered */
     uint32_t *stack;
     uint32_t map_capacity, stack_capacity;
     vc__node *sorted;
@@ -1779,18 +1848,18 @@ struct vc__lower {
     vc__leaf *leaf;
     uint32_t leaf_count, leaf_capacity;
     uint32_t kinds;         /* bit mask of the scalar kinds in the listing */
-    uint32_t plain[VC__OP_COUNT]; /* VC__PLAIN_; 0: takes the long way */
+    uint32_t plain[VC__OP_COUNT]; /* VC__PLAIN_; 0: no fast path */
     vc__object no_object;
 };
 
-/* What one form was printed to; kept until the kernel changes. SPIR-V and GLSL have one for addresses and one for bindings, which stand at the numbers of
-   vc_buffers; CUDA C and OpenCL C have one each. */
+/* One form of the printed code, kept until the kernel changes. SPIR-V and GLSL have a form for addresses and one for
+   bindings, indexed by vc_buffers; CUDA C and OpenCL C have one each. */
 enum { VC__FORM_CUDA = 3, VC__FORM_OPENCL = 4, VC__FORMS = 5 };
 typedef struct vc__form {
     vc__words words;
-    uint32_t skip;           /* the module begins behind so many of the words */
+    uint32_t skip;           /* number of words before the start of the module */
     vc__text text;
-    uint32_t words_of, text_of, info_of; /* 1 + nodes on the tape when made; 0: never */
+    uint32_t words_of, text_of, info_of; /* 1 + number of nodes on the tape when printed; 0: never */
     vc_info info;
     vc_arg_info *arg;
     vc_hidden_info *hidden;
@@ -1804,53 +1873,53 @@ struct vc_kernel {
     vc_allocator allocator;
     vc_kernel_desc desc;     /* local_size resolved, name in the arena */
     bool failed;
-    bool misasked;           /* the text is of a target that there is none of; nothing else is wrong with the kernel */
-    vc__lack lack;           /* what it failed for want of */
-    bool returned;           /* some invocations of a workgroup may have left */
-    bool split;              /* some invocations of a subgroup may have left */
-    bool reconverges;        /* operations of subgroups stand where some of their invocations may not come */
-    bool unmasked;           /* and not because of VC_IF, VC_ELSE and VC_EACH alone */
-    uint32_t private_bytes;  /* of private arrays and variables of composite types */
+    bool misasked;           /* only the requested target was invalid; the kernel is still usable */
+    vc__lack lack;           /* what was missing when the kernel failed */
+    bool returned;           /* some invocations of the work-group may have returned */
+    bool split;              /* some invocations of a subgroup may have returned */
+    bool reconverges;        /* subgroup operations occur where some invocations of the subgroup may be inactive */
+    bool unmasked;           /* as reconverges, but not only because of VC_IF, VC_ELSE and VC_EACH */
+    uint32_t private_bytes;  /* private arrays and variables of composite types */
     uint32_t table_bytes;
-    uint32_t scratch[16];    /* by kind: 1 + the shared array through which workgroups combine values; 0: none */
-    bool coherent;           /* a fence orders what workgroups see of buffers */
-    bool narrows;            /* floats are cast to narrower ones */
-    bool carries;            /* has carries, borrows or upper halves of products */
-    uint32_t generation;     /* counts restarts; values and refs carry it */
+    uint32_t scratch[16];    /* by kind: 1 + the shared array of work-group functions; 0: none */
+    bool coherent;           /* a fence orders buffer accesses between work-groups */
+    bool narrows;            /* some float is cast to a narrower one */
+    bool carries;            /* uses carries, borrows or upper halves of products */
+    uint32_t generation;     /* number of restarts; stored in values and refs */
     vc__node *node;
     uint32_t count, capacity;
-    uint32_t room;           /* capacity; 0 once it failed */
+    uint32_t room;           /* capacity; 0 after a failure */
     vc__pin *pin;
     uint32_t pin_count, pin_capacity;
     vc__block *block;
     uint32_t block_count, block_capacity;
     vc__object *object;
-    uint32_t object_count, object_capacity, arg_count; /* arguments without the output */
-    uint32_t output;         /* object: the buffer that vc_printf writes into, always the last argument; VC__NIL: none */
-    const char **format;     /* texts in the arena */
+    uint32_t object_count, object_capacity, arg_count; /* arguments, except the output buffer */
+    uint32_t output;         /* object: the output buffer of vc_printf, always the last argument; VC__NIL: none */
+    const char **format;     /* formats of vc_printf, in the arena */
     uint32_t format_count, format_capacity;
     vc__own *own;
     uint32_t own_count, own_capacity;
     uint32_t *extra;
     uint32_t extra_count, extra_capacity;
-    uint32_t recent[256];    /* constants on the tape, by a hash of their bits */
-    uint32_t now;            /* open block */
+    uint32_t recent[256];    /* recently recorded constants, by a hash of their bits */
+    uint32_t now;            /* innermost open block */
     uint32_t outer;          /* outermost open loop; 0: none */
-    bool stale;              /* in that loop a variable turned out to differ after a load of it was taken to be uniform */
-    uint32_t replayed;       /* statement that is analysed again; 0: none */
-    uint32_t at;             /* region that is recorded into */
-    uint32_t shut_from, shut_to; /* between these are the regions of closed blocks, and others */
+    bool stale;              /* in that loop, a variable became divergent after a load of it was treated as uniform */
+    uint32_t replayed;       /* statement whose divergence is analysed again; 0: none */
+    uint32_t at;             /* current region */
+    uint32_t shut_from, shut_to; /* every region outside of [shut_from, shut_to) belongs to an open block */
     vc__arena arena;
     vc__lower lower;
-    vc__words words;         /* what is being printed */
+    vc__words words;         /* current output of a printer */
     vc__text text;
-    vc__words section[8];    /* parts of a SPIR-V module */
+    vc__words section[8];    /* sections of a SPIR-V module */
     vc__form form[VC__FORMS];
     vc__text dump;
     char error[512];
 };
 
-/* Of a workgroup. */
+/* Invocations of a work-group. */
 static uint32_t vc__invocations(const vc_kernel *k) {
     return k->desc.local_size[0] * k->desc.local_size[1] * k->desc.local_size[2];
 }
@@ -1912,7 +1981,7 @@ static bool vc__more_nodes(vc_kernel *k) {
     return true;
 }
 
-/* One more node in the region that is recorded into, for which there is room. */
+/* Adds a node to the current region. Requires count < capacity. */
 static inline uint32_t vc__write_node(vc_kernel *k, uint32_t op, uint32_t flags, vc_type type, uint32_t a, uint32_t b,
                                       uint32_t c, uint32_t x) {
     vc__node *n = k->node + k->count;
@@ -1927,7 +1996,7 @@ static inline uint32_t vc__write_node(vc_kernel *k, uint32_t op, uint32_t flags,
     return k->count++;
 }
 
-/* The same; VC__NIL after an error. */
+/* Adds a node to the current region, growing the tape if necessary. Returns VC__NIL after an error. */
 static inline uint32_t vc__record(vc_kernel *k, uint32_t op, uint32_t flags, vc_type type, uint32_t a, uint32_t b,
                                   uint32_t c, uint32_t x) {
     return k->count == k->capacity && !vc__more_nodes(k) ? VC__NIL : vc__write_node(k, op, flags, type, a, b, c, x);
@@ -1940,7 +2009,8 @@ static uint32_t vc__record_leaf(vc_kernel *k, uint32_t op, uint32_t flags, vc_ty
     return n;
 }
 
-/* A constant; one that was recorded lately is taken again, which keeps the tape short. What `recent` says of an earlier kernel finds no such constant here. */
+/* Records a constant, or returns an equal one that was recorded recently. `recent` may hold indices from before
+   vc_restart; comparing the node itself makes that harmless. */
 static uint32_t vc__record_const(vc_kernel *k, vc_type type, uint64_t bits) {
     uint32_t low = (uint32_t)bits, high = (uint32_t)(bits >> 32);
     uint32_t *recent = &k->recent[((low ^ high ^ type) * 0x9e3779b1u) >> 24];
@@ -1975,7 +2045,8 @@ static uint32_t vc__record_vec(vc_kernel *k, vc_type type, const uint32_t *parts
     return vc__record(k, VC__OP_VEC, flags, type, first, count, VC__NIL, 0);
 }
 
-/* A copy that lives as long as the kernel; it may have been an earlier kernel's in the same memory. */
+/* Returns a copy that lives until vc_restart; NULL after an error. The text may be in memory of the arena that
+   vc_restart has just reused, hence memmove. */
 static const char *vc__arena_text(vc_kernel *k, const char *text) {
     size_t size = strlen(text) + 1;
     char *copy = (char *)vc__arena_take(&k->allocator, &k->arena, size);
@@ -1984,7 +2055,7 @@ static const char *vc__arena_text(vc_kernel *k, const char *text) {
     return copy;
 }
 
-/* One more pin, whose node is the next one recorded; behind it `block` is open. */
+/* Adds an anchor for the next recorded node. `block` is the innermost open block after it. */
 static bool vc__pin_next(vc_kernel *k, uint32_t block) {
     vc__pin *pin = k->pin;
     if (k->pin_count == k->pin_capacity) {
@@ -2009,7 +2080,7 @@ static uint32_t vc__record_pinned(vc_kernel *k, uint32_t block, uint32_t op, uin
 
 VC__SMALL
 
-/* What stands directly in a switch, between its cases, is computed before it. */
+/* Selects the region after the last anchor. Code between the cases of a switch is recorded before the switch. */
 static void vc__settle_region(vc_kernel *k) {
     const vc__block *b = &k->block[k->now];
     k->at = b->op == VC__OP_SWITCH ? b->open - 1 : k->pin_count - 1;
@@ -2022,7 +2093,8 @@ static uint32_t vc__node_flags(uint32_t block_flags) {
 
 static bool vc__is_loop(uint32_t op) { return op == VC__OP_FOR || op == VC__OP_LOOP; }
 
-/* The flags of a block where it is opened, those aside that say what it holds: its own, and those of the block around it. */
+/* Initialises the flags of a block (its own and those inherited from its parent), except those that describe its
+   contents. */
 static void vc__begin_block_flags(vc_kernel *k, vc__block *b, uint32_t flags) {
     if (flags & VC__BLOCK_SPLITS && b->op != VC__OP_IF && b->op != VC__OP_ELSE) flags |= VC__BLOCK_UNMASKED;
     b->flags = (uint16_t)(flags | (b->parent == VC__NIL ? 0u : k->block[b->parent].flags & VC__BLOCK_INHERITED));
@@ -2031,7 +2103,7 @@ static void vc__begin_block_flags(vc_kernel *k, vc__block *b, uint32_t flags) {
     b->cause = b->own ? b->condition : VC__NIL;
 }
 
-/* Opens a block with its pin; false after an error. */
+/* Opens a block and records its anchor. Returns false after an error. */
 static bool vc__open_block(vc_kernel *k, uint32_t parent, uint32_t op, uint32_t flags, vc_type type, uint32_t a,
                            uint32_t b) {
     vc__block *block = k->block;
@@ -2096,11 +2168,13 @@ static uint32_t vc__add_object(vc_kernel *k, const char *name, uint32_t op, uint
 
 VC__SMALL_END
 
-/* What an expand function builds with. Operands and results are numbers in the lowered list; VC__NIL is no operand, and what everything gives after an error.
-   */
-static uint32_t vc__make(vc__lower *s, uint16_t op, vc_type type, uint32_t a, uint32_t b, uint32_t c, uint32_t x);     /* folds, expands, merges */
-static uint32_t vc__make_raw(vc__lower *s, uint16_t op, vc_type type, uint32_t a, uint32_t b, uint32_t c, uint32_t x); /* folds and merges: the op's own form */
-static uint32_t vc__make_const(vc__lower *s, vc_type type, uint64_t bits);  /* a vector type gives the repeated constant */
+/* Functions with which lowering rules build nodes. Operands and results are numbers in the lowered list; VC__NIL
+   means no operand, and is the result of every call after an error.
+   vc__make folds, lowers and merges. vc__make_raw folds and merges, but does not lower. vc__make_const with a vector
+   type repeats `bits` in every component. */
+static uint32_t vc__make(vc__lower *s, uint16_t op, vc_type type, uint32_t a, uint32_t b, uint32_t c, uint32_t x);
+static uint32_t vc__make_raw(vc__lower *s, uint16_t op, vc_type type, uint32_t a, uint32_t b, uint32_t c, uint32_t x);
+static uint32_t vc__make_const(vc__lower *s, vc_type type, uint64_t bits);
 static uint32_t vc__make_vec(vc__lower *s, vc_type type, const uint32_t *parts, uint32_t count);
 
 static const vc__node vc__nothing = { 0, 0, 0, 0, { VC__NIL, VC__NIL, VC__NIL }, 0 };
@@ -2109,7 +2183,7 @@ static inline const vc__node *vc__lowered(const vc__lower *s, uint32_t number) {
 }
 
 // >>check
-/* What operands an operation takes and what it gives. */
+/* Checks the operands of an operation and determines the type of its result. */
 
 typedef struct vc__operand {
     vc_type type;
@@ -2129,11 +2203,12 @@ static inline vc_val vc__no_value(void) { vc_val v = { 0, 0 }; return v; }
 static inline vc_val vc__immediate(vc_type type, uint64_t bits) { vc_val v; v.of = type; v.bits = bits; return v; }
 static inline bool vc__is_immediate(vc_val v) { return v.of != 0 && v.of < 4096; }
 
-/* What a call on immediates alone gives where they make no immediate: its name without vc_, for the call that is given it as an operand. */
-enum { VC__UNFOLDED = 4095, VC__UNTYPED = 4094, VC__MISCAST = 4093 /* or why not: the type that is none */, VC__MISCHOSEN = 4092 /* the condition's */ };
+/* Pseudo-types of results of calls on immediates that cannot be folded. `bits` says why, so that the next call can
+   report the operand: the name without vc_, or the invalid type. */
+enum { VC__UNFOLDED = 4095, VC__UNTYPED = 4094, VC__MISCAST = 4093, VC__MISCHOSEN = 4092 };
 static inline vc_val vc__unfolded(const char *name) { return vc__immediate(VC__UNFOLDED, (uintptr_t)name); }
 
-/* What a call gives whose operands do not fit; only a kernel can be told at once. */
+/* Result of a call with invalid operands. Without a kernel, the error is reported when the result is used. */
 static inline vc_val vc__refused(const vc_kernel *k, const char *call) {
     return k ? vc__no_value() : vc__unfolded(call + 3);
 }
@@ -2149,7 +2224,7 @@ static inline vc_kernel *vc__kernel_of_ref(const char *call, const vc_ref *r, vc
     return r->of ? r->of : vc__kernel_without(call, a, b, b);
 }
 
-/* "add" of ADD; the swapped forms of LT and LE have names of their own. */
+/* The name of an operation without vc_: "add" for ADD. LT and LE with swapped operands are gt and ge. */
 enum { VC__SWAPPED = 0x8000 };
 static const char *vc__form_name(uint32_t form) {
     return form == (VC__OP_LT | VC__SWAPPED) ? "gt" : form == (VC__OP_LE | VC__SWAPPED) ? "ge" : vc__op_name[form];
@@ -2162,19 +2237,19 @@ static vc__call vc__call_of(uint32_t form) {
     return c;
 }
 
-/* Values of composite types have this bit, so that nobody takes them by mistake. */
+/* Set in `bits` of values of composite types, so that functions of scalars and vectors reject them. */
 #define VC__COMPOSITE ((uint64_t)1 << 63)
 static inline bool vc__is_composite(vc_val v) { return v.of >= 4096 && v.bits & VC__COMPOSITE; }
 
 typedef struct vc__label_text { char text[48]; } vc__label_text;
-static vc__label_text vc__type_text(const vc_kernel *k, vc_type type); /* of the room composite */
+static vc__label_text vc__type_text(const vc_kernel *k, vc_type type); /* room composite */
 
-/* Whether what was made in region `at` may still be used. */
+/* Whether the block of region `at` is open, so that values from it may be used. */
 static inline bool vc__is_open(const vc_kernel *k, uint32_t at) { return k->block[k->pin[at].block].close == VC__NIL; }
 
 VC__SMALL
 
-/* Says why v is no value of k; only called when it is none. */
+/* Fails with the reason why v is not a value of k. Only called for invalid values. */
 VC__APART static void vc__refuse_value(vc_kernel *k, const char *call, uint32_t which, vc_val v) {
     uint32_t n = (uint32_t)v.bits;
     bool composite = vc__is_composite(v);
@@ -2209,7 +2284,8 @@ VC__APART static void vc__refuse_value(vc_kernel *k, const char *call, uint32_t 
 
 VC__SMALL_END
 
-/* v as operand `which`; without a call nothing is said where it is none. */
+/* Decodes v as operand number `which`. Returns false if v is not a usable value of k; fails then if `call` is not
+   NULL. */
 VC__APART static bool vc__take(vc_kernel *k, const char *call, uint32_t which, vc_val v, vc__operand *out) {
     uint32_t n = (uint32_t)v.bits;
     out->node = VC__NIL;
@@ -2228,7 +2304,7 @@ VC__APART static bool vc__take(vc_kernel *k, const char *call, uint32_t which, v
 
 VC__SMALL
 
-/* " 'a'" where the operand is a parameter with a name. */
+/* Returns " 'a'" for an operand that is a named parameter, otherwise "". */
 typedef struct vc__label { char text[40]; } vc__label;
 static vc__label vc__label_of(const vc_kernel *k, const vc__operand *o) {
     vc__label l;
@@ -2245,7 +2321,7 @@ VC__APART static void vc__refuse_operand(vc_kernel *k, const char *call, uint32_
                takes);
 }
 
-/* Operands number `first` and `second`, which do not go together. */
+/* Fails because operands number `first` and `second` do not match. */
 VC__APART static void vc__refuse_two(vc_kernel *k, const char *call, uint32_t first, const vc__operand *a,
                                      uint32_t second, const vc__operand *b, const char *why) {
     vc__refuse(k, call, "operand %u%s is %s, operand %u%s is %s; %s", first, vc__label_of(k, a).text,
@@ -2254,7 +2330,7 @@ VC__APART static void vc__refuse_two(vc_kernel *k, const char *call, uint32_t fi
 
 static inline bool vc__adapts(const vc__operand *o) { return o->node == VC__NIL && vc__is_int(o->type); }
 
-/* Makes an integer immediate one of `kind`. */
+/* Converts an integer immediate to `kind`. Fails if the value does not fit. */
 static bool vc__adapt(vc_kernel *k, const char *call, uint32_t which, vc__operand *o, vc_type kind) {
     uint64_t bits = 0;
     if (o->type == kind) return true;
@@ -2273,20 +2349,21 @@ static bool vc__adapt(vc_kernel *k, const char *call, uint32_t which, vc__operan
     return false;
 }
 
-/* The one type of all operands, of which the first is called number `before` + 1; VC_NONE after an error. */
+/* Returns the common type of the operands; VC_NONE after an error. Integer immediates are converted to the kind of
+   the others; scalars may be combined with vectors. Operands are numbered from before + 1 in error messages. */
 static vc_type vc__unify_from(vc_kernel *k, const char *call, vc__operand *o, uint32_t count, uint32_t before) {
-    uint32_t lead = 0, rows = 1, wide = 0, a, b;
-    while (lead + 1 < count && vc__adapts(&o[lead])) lead++;
-    if (vc__adapts(&o[lead])) lead = 0;
-    vc_type kind = vc__scalar(o[lead].type);
+    uint32_t model = 0, rows = 1, widest = 0, a, b;
+    while (model + 1 < count && vc__adapts(&o[model])) model++;
+    if (vc__adapts(&o[model])) model = 0;
+    vc_type kind = vc__scalar(o[model].type);
     for (uint32_t i = 0; i < count; i++) {
         if (vc__adapts(&o[i]) && vc__is_int(kind) && !vc__adapt(k, call, before + i + 1, &o[i], kind)) return VC_NONE;
-        if (vc__rows(o[i].type) > rows) { rows = vc__rows(o[i].type); wide = i; }
+        if (vc__rows(o[i].type) > rows) { rows = vc__rows(o[i].type); widest = i; }
     }
     for (uint32_t i = 0; i < count; i++) {
         if (vc__scalar(o[i].type) == kind && (vc__rows(o[i].type) == rows || vc__rows(o[i].type) == 1)) continue;
         if (!k) return VC_NONE;
-        a = vc__scalar(o[i].type) != kind ? lead : wide;
+        a = vc__scalar(o[i].type) != kind ? model : widest;
         b = i;
         if (a > b) { b = a; a = i; }
         vc__refuse_two(k, call, before + a + 1, &o[a], before + b + 1, &o[b],
@@ -2327,7 +2404,7 @@ static uint32_t vc__record_splat(vc_kernel *k, uint32_t scalar, uint32_t rows) {
     return vc__record_vec(k, vc__vec(k->node[scalar].type, rows), parts, rows);
 }
 
-/* The operand as a node, scalars repeated to `rows`. */
+/* Returns the operand as a node: records immediates as constants and repeats scalars to `rows` components. */
 static inline uint32_t vc__as_node(vc_kernel *k, const vc__operand *o, uint32_t rows) {
     uint32_t n = o->node == VC__NIL ? vc__record_const(k, o->type, o->bits) : o->node;
     return vc__rows(o->type) == rows ? n : vc__record_splat(k, n, rows);
@@ -2335,7 +2412,7 @@ static inline uint32_t vc__as_node(vc_kernel *k, const vc__operand *o, uint32_t 
 
 static inline vc_type vc__result_type(uint32_t op, vc_type type) {
     uint32_t result = vc__op[op].result;
-    if (result == VC__RESULT_SAME) return type; /* as a rule */
+    if (result == VC__RESULT_SAME) return type; /* the most frequent case */
     switch (result) {
     case VC__RESULT_BOOL: return vc__vec(VC_BOOL, vc__rows(type));
     case VC__RESULT_SCALAR: return vc__scalar(type);
@@ -2348,7 +2425,7 @@ static bool vc__fold(uint32_t op, vc_type from, vc_type to, const uint64_t *v, u
 
 VC__SMALL
 
-/* For immediates alone: folded. */
+/* Folds an operation on immediates. Returns no value if an operand is not an immediate. */
 static vc_val vc__pure_immediates(uint32_t form, uint32_t count, vc_val a, vc_val b, vc_val c) {
     uint32_t op = form & ~(uint32_t)VC__SWAPPED, i, at;
     uint64_t bits[3] = { 0, 0, 0 }, result = 0;
@@ -2371,7 +2448,8 @@ static vc_val vc__pure_immediates(uint32_t form, uint32_t count, vc_val a, vc_va
 
 static vc_val vc__pure_composite(vc_kernel *k, uint32_t form, uint32_t count, vc_val a, vc_val b, vc_val c);
 
-/* Any operation whose operands agree in type. `form` is the op, with VC__SWAPPED if its two operands change places. */
+/* Records an operation on operands of one type, after all checks and conversions. `form` is the op, with VC__SWAPPED
+   if its two operands are to be swapped. */
 static vc_val vc__pure_checked(uint32_t form, uint32_t count, vc_val a, vc_val b, vc_val c) {
     uint32_t op = form & ~(uint32_t)VC__SWAPPED, i, flags = 0, n[3] = { VC__NIL, VC__NIL, VC__NIL };
     vc_kernel *k = vc__kernel_of(a);
@@ -2403,16 +2481,18 @@ static vc_val vc__pure_checked(uint32_t form, uint32_t count, vc_val a, vc_val b
 
 VC__SMALL_END
 
-/* ---- the short way, for operands of one type: nothing else is worth a word, so all else goes the long way ---- */
+/* ---- fast path for operands of one type; everything else goes through vc__pure_checked ---- */
 
-/* Kinds as bits that an operation takes whose result is as its first operand; of others none. Twice, so that a vector's type shifts as its kind does. */
-#define VC__TAKES(kinds) (((kinds) & VC__KINDS_B ? 1u << VC_BOOL : 0) | ((kinds) & VC__KINDS_I ? 15u << VC_I8 : 0) \
+/* Bit mask of the kinds that an operation accepts, if its result has the type of its first operand, otherwise 0. The
+   mask is repeated in the upper half, so that shifting it by `type & 31` works for vectors, too. */
+#define VC__KIND_BITS(kinds) (((kinds) & VC__KINDS_B ? 1u << VC_BOOL : 0) | ((kinds) & VC__KINDS_I ? 15u << VC_I8 : 0) \
                           | ((kinds) & VC__KINDS_U ? 15u << VC_U8 : 0) | ((kinds) & VC__KINDS_F ? 7u << VC_F16 : 0))
-#define VC__TAKES_ROW(op, name, class_, operands, kinds, result, flags, spirv, text, expand) \
-    (VC__RESULT_##result == VC__RESULT_SAME ? VC__TAKES(VC__KINDS_##kinds) * 0x10001u : 0u),
-static const uint32_t vc__takes[] = { VC__OPS(VC__TAKES_ROW) };
+#define VC__FAST_KINDS_ROW(op, name, class_, operands, kinds, result, flags, spirv, text, expand) \
+    (VC__RESULT_##result == VC__RESULT_SAME ? VC__KIND_BITS(VC__KINDS_##kinds) * 0x10001u : 0u),
+static const uint32_t vc__fast_kinds[] = { VC__OPS(VC__FAST_KINDS_ROW) };
 
-/* Whether a node's region is known to be of an open block without a look at blocks, as those before the first and behind the last that was closed are. */
+/* Whether a node's block is known to be open from its region alone: the region precedes the first closed block or
+   follows the last one. */
 static inline bool vc__is_near(const vc_kernel *k, const vc__node *n) {
     return n->at >= k->shut_to || n->at < k->shut_from;
 }
@@ -2420,19 +2500,19 @@ static inline bool vc__is_usable(const vc_kernel *k, const vc__node *n) {
     return vc__is_near(k, n) || vc__is_open(k, n->at);
 }
 
-/* v as a node of k; NULL: it is none, or may not be used here. */
+/* Returns the node of v; NULL if v is not a value of k or its block is closed. */
 static inline const vc__node *vc__quick_node(const vc_kernel *k, vc_val v) {
     uint64_t n = v.bits - ((uint64_t)k->generation << 32);
     return v.of == (uintptr_t)k && n < k->count && vc__is_usable(k, &k->node[n]) ? &k->node[n] : NULL;
 }
 
-/* The same of what is near; v.of is k. */
+/* As vc__quick_node, only for values that vc__is_near accepts. Requires that v.of is k. */
 static inline const vc__node *vc__near_node(const vc_kernel *k, vc_val v) {
     uint64_t n = v.bits - ((uint64_t)k->generation << 32);
     return n < k->count && vc__is_near(k, &k->node[n]) ? &k->node[n] : NULL;
 }
 
-/* The kernel of the first operand, if the short way may be tried. */
+/* Returns the kernel of the first operand if the fast path applies: no error, room for one node. Otherwise NULL. */
 static inline vc_kernel *vc__quick_kernel(vc_val a) {
     vc_kernel *k = vc__kernel_of(a);
     return k && k->count < k->room ? k : NULL;
@@ -2444,7 +2524,8 @@ static inline vc_val vc__quick_record(vc_kernel *k, uint32_t op, vc_type type, u
                      vc__write_node(k, op, flags & VC__NODE_DIVERGES, type, (uint32_t)a, (uint32_t)b, (uint32_t)c, 0));
 }
 
-/* An operand behind the first as a node, if it is of `type`: a value that may be used, or an immediate, for which there is room; VC__NIL: neither. */
+/* Returns a later operand as a node if it is a usable value or an immediate of `type`, otherwise VC__NIL. Requires
+   room for one node. */
 static inline uint32_t vc__quick_operand(vc_kernel *k, vc_val v, vc_type type, uint32_t *flags) {
     if (v.of == type) return vc__record_const(k, type, v.bits);
     const vc__node *n = vc__quick_node(k, v);
@@ -2453,39 +2534,39 @@ static inline uint32_t vc__quick_operand(vc_kernel *k, vc_val v, vc_type type, u
     return (uint32_t)v.bits;
 }
 
-/* Values from blocks around this one, and results of other types. `form` is the op, with VC__SWAPPED if its two operands change places. */
-VC__APART static vc_val vc__pure2_rest(vc_val a, vc_val b, uint32_t form) {
+/* Two operands: values of enclosing blocks, immediates, and results of another type. `form` as for vc__pure_checked. */
+VC__APART static vc_val vc__pure2_slow(vc_val a, vc_val b, uint32_t form) {
     vc_kernel *k = vc__quick_kernel(a);
-    const vc__node *m = k && k->room - k->count > 1 ? vc__quick_node(k, a) : NULL;
-    vc_type type = m ? m->type : (vc_type)VC_NONE;
-    uint32_t op = form & ~(uint32_t)VC__SWAPPED, flags = m ? m->flags : 0u, i = VC__NIL, j = (uint32_t)a.bits;
-    if (vc__mask(type) & vc__op[op].kinds) i = vc__quick_operand(k, b, type, &flags);
-    if (i == VC__NIL) return vc__pure_checked(form, 2, a, b, vc__no_value());
+    const vc__node *first = k && k->room - k->count > 1 ? vc__quick_node(k, a) : NULL;
+    vc_type type = first ? first->type : (vc_type)VC_NONE;
+    uint32_t op = form & ~(uint32_t)VC__SWAPPED, flags = first ? first->flags : 0u, second_node = VC__NIL, first_node = (uint32_t)a.bits;
+    if (vc__mask(type) & vc__op[op].kinds) second_node = vc__quick_operand(k, b, type, &flags);
+    if (second_node == VC__NIL) return vc__pure_checked(form, 2, a, b, vc__no_value());
     type = vc__result_type(op, type);
-    return form == op ? vc__quick_record(k, op, type, flags, j, i, VC__NIL)
-                      : vc__quick_record(k, op, type, flags, i, j, VC__NIL);
+    return form == op ? vc__quick_record(k, op, type, flags, first_node, second_node, VC__NIL)
+                      : vc__quick_record(k, op, type, flags, second_node, first_node, VC__NIL);
 }
 
-VC__APART static vc_val vc__pure3_long(vc_val a, vc_val b, vc_val c, uint32_t op) {
+VC__APART static vc_val vc__pure3_slow(vc_val a, vc_val b, vc_val c, uint32_t op) {
     vc_kernel *k = vc__quick_kernel(a);
-    const vc__node *m = k && k->room - k->count > 2 ? vc__quick_node(k, a) : NULL;
-    vc_type type = m ? m->type : (vc_type)VC_NONE;
-    uint32_t flags = m ? m->flags : 0u, i = VC__NIL, j = VC__NIL;
-    if (vc__takes[op] >> (type & 31u) & 1u) i = vc__quick_operand(k, b, type, &flags);
-    if (i != VC__NIL) j = vc__quick_operand(k, c, type, &flags);
-    return j != VC__NIL ? vc__quick_record(k, op, type, flags, a.bits, i, j) : vc__pure_checked(op, 3, a, b, c);
+    const vc__node *first = k && k->room - k->count > 2 ? vc__quick_node(k, a) : NULL;
+    vc_type type = first ? first->type : (vc_type)VC_NONE;
+    uint32_t flags = first ? first->flags : 0u, second_node = VC__NIL, third_node = VC__NIL;
+    if (vc__fast_kinds[op] >> (type & 31u) & 1u) second_node = vc__quick_operand(k, b, type, &flags);
+    if (second_node != VC__NIL) third_node = vc__quick_operand(k, c, type, &flags);
+    return third_node != VC__NIL ? vc__quick_record(k, op, type, flags, a.bits, second_node, third_node) : vc__pure_checked(op, 3, a, b, c);
 }
 
-/* A value and an immediate of its type, which are frequent. */
+/* Two operands: a value and an immediate of its type, a frequent case. */
 VC__APART static vc_val vc__pure2_long(vc_val a, vc_val b, uint32_t op) {
     vc_kernel *k = vc__quick_kernel(a);
-    const vc__node *m = k && k->room - k->count > 1 ? vc__near_node(k, a) : NULL;
-    if (!m || m->type != b.of || !(vc__takes[op] >> (b.of & 31u) & 1u)) return vc__pure2_rest(a, b, op);
-    uint32_t flags = m->flags;
+    const vc__node *first = k && k->room - k->count > 1 ? vc__near_node(k, a) : NULL;
+    if (!first || first->type != b.of || !(vc__fast_kinds[op] >> (b.of & 31u) & 1u)) return vc__pure2_slow(a, b, op);
+    uint32_t flags = first->flags;
     return vc__quick_record(k, op, (vc_type)b.of, flags, a.bits, vc__record_const(k, (vc_type)b.of, b.bits), VC__NIL);
 }
 
-/* The op comes last, so that callers pass their operands on in the registers they came in. */
+/* `op` is the last parameter, so that callers can pass on their operands in the same registers. */
 static vc_val vc__pure1(vc_val a, uint32_t op) {
     vc_kernel *k = vc__quick_kernel(a);
     const vc__node *n = k ? vc__quick_node(k, a) : NULL;
@@ -2496,32 +2577,32 @@ static vc_val vc__pure1(vc_val a, uint32_t op) {
 
 static vc_val vc__pure2(vc_val a, vc_val b, uint32_t op) {
     vc_kernel *k = a.of == b.of ? vc__quick_kernel(a) : NULL;
-    const vc__node *m = k ? vc__near_node(k, a) : NULL, *n = m ? vc__near_node(k, b) : NULL;
-    if (!n || n->type != m->type || !(vc__takes[op] >> (n->type & 31u) & 1u)) return vc__pure2_long(a, b, op);
-    return vc__quick_record(k, op, n->type, (uint32_t)m->flags | n->flags, a.bits, b.bits, VC__NIL);
+    const vc__node *first = k ? vc__near_node(k, a) : NULL, *second = first ? vc__near_node(k, b) : NULL;
+    if (!second || second->type != first->type || !(vc__fast_kinds[op] >> (second->type & 31u) & 1u)) return vc__pure2_long(a, b, op);
+    return vc__quick_record(k, op, second->type, (uint32_t)first->flags | second->flags, a.bits, b.bits, VC__NIL);
 }
 
-/* The same of comparisons, whose results are bools. */
+/* As vc__pure2 for comparisons, whose results are bools. */
 static vc_val vc__compare(vc_val a, vc_val b, uint32_t form) {
     vc_kernel *k = a.of == b.of ? vc__quick_kernel(a) : NULL;
     const vc__node *m = k ? vc__near_node(k, a) : NULL, *n = m ? vc__near_node(k, b) : NULL;
     uint32_t op = form & ~(uint32_t)VC__SWAPPED;
     vc_val first = form == op ? a : b, second = form == op ? b : a;
-    if (!n || n->type != m->type || !(vc__mask(n->type) & vc__op[op].kinds)) return vc__pure2_rest(a, b, form);
+    if (!n || n->type != m->type || !(vc__mask(n->type) & vc__op[op].kinds)) return vc__pure2_slow(a, b, form);
     return vc__quick_record(k, op, vc__vec(VC_BOOL, vc__rows(n->type)), (uint32_t)m->flags | n->flags, first.bits,
                             second.bits, VC__NIL);
 }
 
 static vc_val vc__pure3(vc_val a, vc_val b, vc_val c, uint32_t op) {
     vc_kernel *k = a.of == b.of && a.of == c.of ? vc__quick_kernel(a) : NULL;
-    const vc__node *m = k ? vc__near_node(k, a) : NULL, *n = m ? vc__near_node(k, b) : NULL;
-    const vc__node *o = n ? vc__near_node(k, c) : NULL;
-    if (!o || o->type != m->type || n->type != m->type || !(vc__takes[op] >> (n->type & 31u) & 1u))
-        return vc__pure3_long(a, b, c, op);
-    return vc__quick_record(k, op, n->type, (uint32_t)m->flags | n->flags | o->flags, a.bits, b.bits, c.bits);
+    const vc__node *first = k ? vc__near_node(k, a) : NULL, *second = first ? vc__near_node(k, b) : NULL;
+    const vc__node *third = second ? vc__near_node(k, c) : NULL;
+    if (!third || third->type != first->type || second->type != first->type || !(vc__fast_kinds[op] >> (second->type & 31u) & 1u))
+        return vc__pure3_slow(a, b, c, op);
+    return vc__quick_record(k, op, second->type, (uint32_t)first->flags | second->flags | third->flags, a.bits, b.bits, c.bits);
 }
 
-/* A scalar bool; VC__NIL after an error. */
+/* Returns a scalar bool as a node; VC__NIL after an error. */
 static uint32_t vc__condition(vc_kernel *k, const char *call, uint32_t which, vc_val v) {
     vc__operand o;
     if (!vc__take(k, call, which, v, &o)) return VC__NIL;
