@@ -1019,7 +1019,6 @@ static vc__chunk *vc__chunk_make(const vc_allocator *a, size_t size) {
 
 /* Allocates `size` bytes, aligned to 8, that live until vc_restart or vc_free. Returns NULL if out of memory. */
 static void *vc__arena_take(const vc_allocator *a, vc__arena *arena, size_t size) {
-    vc__chunk *c;
     if (size > SIZE_MAX - 7) return NULL;
     size = (size + 7) & ~(size_t)7;
     while (arena->now && arena->now->size - arena->now->used < size && arena->now->next) {
@@ -1027,7 +1026,7 @@ static void *vc__arena_take(const vc_allocator *a, vc__arena *arena, size_t size
         arena->now->used = 0;
     }
     if (!arena->now || arena->now->size - arena->now->used < size) {
-        c = vc__chunk_make(a, size < 4000 ? 4000 : size);
+        vc__chunk *c = vc__chunk_make(a, size < 4000 ? 4000 : size);
         if (!c) return NULL;
         if (arena->now) arena->now->next = c; else arena->first = c;
         arena->now = c;
@@ -2352,7 +2351,7 @@ static bool vc__adapt(vc_kernel *k, const char *call, uint32_t which, vc__operan
 /* Returns the common type of the operands; VC_NONE after an error. Integer immediates are converted to the kind of
    the others; scalars may be combined with vectors. Operands are numbered from before + 1 in error messages. */
 static vc_type vc__unify_from(vc_kernel *k, const char *call, vc__operand *o, uint32_t count, uint32_t before) {
-    uint32_t model = 0, rows = 1, widest = 0, a, b;
+    uint32_t model = 0, rows = 1, widest = 0;
     while (model + 1 < count && vc__adapts(&o[model])) model++;
     if (vc__adapts(&o[model])) model = 0;
     vc_type kind = vc__scalar(o[model].type);
@@ -2363,8 +2362,8 @@ static vc_type vc__unify_from(vc_kernel *k, const char *call, vc__operand *o, ui
     for (uint32_t i = 0; i < count; i++) {
         if (vc__scalar(o[i].type) == kind && (vc__rows(o[i].type) == rows || vc__rows(o[i].type) == 1)) continue;
         if (!k) return VC_NONE;
-        a = vc__scalar(o[i].type) != kind ? model : widest;
-        b = i;
+        uint32_t a = vc__scalar(o[i].type) != kind ? model : widest;
+        uint32_t b = i;
         if (a > b) { b = a; a = i; }
         vc__refuse_two(k, call, before + a + 1, &o[a], before + b + 1, &o[b],
                        vc__scalar(o[a].type) == vc__scalar(o[b].type)
@@ -2427,20 +2426,20 @@ VC__SMALL
 
 /* Folds an operation on immediates. Returns no value if an operand is not an immediate. */
 static vc_val vc__pure_immediates(uint32_t form, uint32_t count, vc_val a, vc_val b, vc_val c) {
-    uint32_t op = form & ~(uint32_t)VC__SWAPPED, i, at;
+    uint32_t op = form & ~(uint32_t)VC__SWAPPED;
     uint64_t bits[3] = { 0, 0, 0 }, result = 0;
     vc_val v[3];
     vc__operand o[3];
     v[0] = a;
     v[1] = b;
     v[2] = c;
-    for (i = 0; i < count; i++) if (!vc__is_immediate(v[i])) return vc__no_value();
-    for (i = 0; i < count; i++) {
-        at = form & VC__SWAPPED ? count - 1 - i : i;
+    for (uint32_t i = 0; i < count; i++) if (!vc__is_immediate(v[i])) return vc__no_value();
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t at = form & VC__SWAPPED ? count - 1 - i : i;
         if (!vc__take(NULL, NULL, i + 1, v[i], &o[at])) return vc__unfolded(vc__form_name(form));
     }
     vc_type type = vc__unify(NULL, NULL, o, count);
-    for (i = 0; i < count; i++) bits[i] = o[i].bits;
+    for (uint32_t i = 0; i < count; i++) bits[i] = o[i].bits;
     if (!(vc__mask(type) & vc__op[op].kinds) || !vc__fold(op, type, vc__result_type(op, type), bits, &result))
         return vc__unfolded(vc__form_name(form));
     return vc__immediate(vc__result_type(op, type), result);
@@ -2707,7 +2706,7 @@ static uint64_t vc__shift_sticky(uint64_t x, uint32_t by) {
    the quiet one. */
 static bool vc__pack(vc_type kind, vc__real r, uint64_t *bits) {
     uint32_t f = vc__kinds[kind].fraction, e = vc__kinds[kind].exponent;
-    uint64_t sign = (uint64_t)r.negative << (f + e), inf = vc__ones(e) << f, x, rest;
+    uint64_t sign = (uint64_t)r.negative << (f + e), inf = vc__ones(e) << f;
     int32_t biased = r.exponent + vc__bias(kind);
     bool normal = true;
     *bits = sign;
@@ -2721,8 +2720,8 @@ static bool vc__pack(vc_type kind, vc__real r, uint64_t *bits) {
         biased = 0;
         normal = false;
     }
-    x = r.fraction >> (63 - f);
-    rest = r.fraction << (f + 1);
+    uint64_t x = r.fraction >> (63 - f);
+    uint64_t rest = r.fraction << (f + 1);
     if (rest > (uint64_t)1 << 63 || (rest == (uint64_t)1 << 63 && (x & 1))) x++;
     x += biased ? (uint64_t)(biased - 1) << f : 0; /* the leading bit of x adds one to the exponent, as does a carry */
     *bits = sign | (biased > (int32_t)vc__ones(e) || x > inf ? inf : x);
@@ -2840,10 +2839,10 @@ static bool vc__fold_compare(uint32_t op, int order, uint64_t *out) {
 }
 
 static bool vc__fold_float(uint32_t op, vc_type kind, const uint64_t *v, uint64_t *out) {
-    vc__real a, b, zero = vc__real_make(VC__REAL_ZERO, false, 0, 0);
+    vc__real a, zero = vc__real_make(VC__REAL_ZERO, false, 0, 0);
     vc__real one = vc__real_make(VC__REAL_NORMAL, false, 0, (uint64_t)1 << 63);
     uint32_t operands = vc__op[op].operands;
-    b = zero;
+    vc__real b = zero;
     if (!vc__unpack(kind, v[0], &a) || (operands > 1 && !vc__unpack(kind, v[1], &b))) return false;
     if (vc__fold_compare(op, vc__real_compare(a, b), out)) return true;
     switch (op) {
@@ -2908,11 +2907,11 @@ static bool vc__fold_bits(uint32_t op, vc_type kind, uint64_t a, uint64_t b, uin
 }
 
 static bool vc__fold_int(uint32_t op, vc_type kind, const uint64_t *v, uint64_t *out) {
-    bool is_signed = vc__is_signed(kind), less;
+    bool is_signed = vc__is_signed(kind);
     uint32_t width = vc__bits(kind), count = (uint32_t)v[1] & (width - 1);
     uint64_t a = vc__widen(kind, v[0]), b = vc__widen(kind, v[1]), c = vc__widen(kind, v[2]);
     uint64_t flip = is_signed ? (uint64_t)1 << 63 : 0, r;
-    less = (a ^ flip) < (b ^ flip);
+    bool less = (a ^ flip) < (b ^ flip);
     if (vc__fold_compare(op, a == b ? 0 : less ? -1 : 1, out)) return true;
     switch (op) {
     case VC__OP_NEG: r = 0 - a; break;
@@ -3011,16 +3010,16 @@ static bool vc__fold_nan(const vc__lower *s, uint32_t op, vc_type from, vc_type 
 /* Folds a componentwise operation on constants. Returns VC__NIL if an operand is not a constant or there is no exact
    result. */
 static uint32_t vc__fold_node(vc__lower *s, const vc__node *n) {
-    uint32_t operands = vc__op[n->op].operands, rows = vc__rows(n->type), i, j, parts[4];
+    uint32_t operands = vc__op[n->op].operands, rows = vc__rows(n->type), parts[4];
     vc_type from = vc__scalar(vc__lowered(s, n->a[0])->type), to = vc__scalar(n->type);
     uint64_t v[3] = { 0, 0, 0 }, bits[4] = { 0, 0, 0, 0 };
-    for (j = 0; j < operands; j++) if (!vc__is_const(s, n->a[j])) return VC__NIL;
-    for (i = 0; i < rows; i++) {
-        for (j = 0; j < operands; j++) if (!vc__const_part(s, n->a[j], i, &v[j])) return VC__NIL;
+    for (uint32_t j = 0; j < operands; j++) if (!vc__is_const(s, n->a[j])) return VC__NIL;
+    for (uint32_t i = 0; i < rows; i++) {
+        for (uint32_t j = 0; j < operands; j++) if (!vc__const_part(s, n->a[j], i, &v[j])) return VC__NIL;
         if (!vc__fold(n->op, from, to, v, &bits[i]) && !vc__fold_nan(s, n->op, from, to, v, &bits[i])) return VC__NIL;
     }
     if (rows == 1) return vc__make_const(s, to, bits[0]);
-    for (i = 0; i < rows; i++) parts[i] = vc__make_const(s, to, bits[i]);
+    for (uint32_t i = 0; i < rows; i++) parts[i] = vc__make_const(s, to, bits[i]);
     return vc__make_vec(s, n->type, parts, rows);
 }
 
@@ -3230,9 +3229,9 @@ typedef struct vc__divisor { uint32_t is_zero, is_minus_one, safe; } vc__divisor
 static vc__divisor vc__x_divisor(vc__lower *s, uint32_t y) {
     vc_type type = vc__x_type(s, y);
     vc__divisor d;
-    uint32_t c = vc__x_small(s, type, 0), risky;
+    uint32_t c = vc__x_small(s, type, 0);
     d.is_minus_one = VC__NIL;
-    risky = d.is_zero = vc__x_compare(s, VC__OP_EQ, y, c);
+    uint32_t risky = d.is_zero = vc__x_compare(s, VC__OP_EQ, y, c);
     if (vc__is_signed(type)) {
         c = vc__x_small(s, type, -1);
         d.is_minus_one = vc__x_compare(s, VC__OP_EQ, y, c);
@@ -3271,19 +3270,19 @@ static uint32_t vc__x_signs_differ(vc__lower *s, uint32_t a, uint32_t b) {
    integer may be truncated to the wrong integer (100 / 100 may be below 1). A remainder that is too large or has the
    wrong sign indicates this; adding or subtracting y once corrects it. */
 static uint32_t vc__x_float_rem(vc__lower *s, uint32_t x, uint32_t y) {
-    uint32_t zero = vc__x_small(s, vc__x_type(s, x), 0), r, step, condition, value;
-    r = vc__x_two(s, VC__OP_DIV, x, y);
-    step = vc__x_one(s, VC__OP_TRUNC, r);
+    uint32_t zero = vc__x_small(s, vc__x_type(s, x), 0);
+    uint32_t r = vc__x_two(s, VC__OP_DIV, x, y);
+    uint32_t step = vc__x_one(s, VC__OP_TRUNC, r);
     r = vc__x_two(s, VC__OP_MUL, y, step);
     r = vc__x_two(s, VC__OP_SUB, x, r);
     if (s->kernel->desc.fast) return r;
-    condition = vc__x_compare(s, VC__OP_EQ, step, zero); /* y may be infinite */
+    uint32_t condition = vc__x_compare(s, VC__OP_EQ, step, zero); /* y may be infinite */
     r = vc__x_select(s, condition, x, r);
     condition = vc__x_signs_differ(s, x, y);
     step = vc__x_one(s, VC__OP_NEG, y);
     step = vc__x_select(s, condition, step, y);
     condition = vc__x_one(s, VC__OP_ABS, r);
-    value = vc__x_one(s, VC__OP_ABS, y);
+    uint32_t value = vc__x_one(s, VC__OP_ABS, y);
     condition = vc__x_compare(s, VC__OP_LE, value, condition);
     value = vc__x_two(s, VC__OP_SUB, r, step);
     r = vc__x_select(s, condition, value, r);
@@ -3295,9 +3294,9 @@ static uint32_t vc__x_float_rem(vc__lower *s, uint32_t x, uint32_t y) {
 }
 
 static uint32_t vc__x_float_mod(vc__lower *s, uint32_t x, uint32_t y) {
-    uint32_t zero = vc__x_small(s, vc__x_type(s, x), 0), r = vc__x_float_rem(s, x, y), condition, value;
-    condition = vc__x_signs_differ(s, r, y);
-    value = vc__x_compare(s, VC__OP_NE, r, zero);
+    uint32_t zero = vc__x_small(s, vc__x_type(s, x), 0), r = vc__x_float_rem(s, x, y);
+    uint32_t condition = vc__x_signs_differ(s, r, y);
+    uint32_t value = vc__x_compare(s, VC__OP_NE, r, zero);
     condition = vc__x_two(s, VC__OP_AND, condition, value);
     value = vc__x_two(s, VC__OP_ADD, r, y);
     return vc__x_select(s, condition, value, r);
@@ -3421,9 +3420,9 @@ static bool vc__needs_round_lowering(const vc__lower *s, vc_type type) {
 
 /* Returns a magnitude with the sign of x, or x itself if that is 0 of either sign. */
 static uint32_t vc__x_copy_sign(vc__lower *s, uint32_t magnitude, uint32_t x) {
-    uint32_t zero = vc__x_small(s, vc__x_type(s, x), 0), c, minus;
-    minus = vc__x_one(s, VC__OP_NEG, magnitude);
-    c = vc__x_compare(s, VC__OP_LT, x, zero);
+    uint32_t zero = vc__x_small(s, vc__x_type(s, x), 0);
+    uint32_t minus = vc__x_one(s, VC__OP_NEG, magnitude);
+    uint32_t c = vc__x_compare(s, VC__OP_LT, x, zero);
     magnitude = vc__x_select(s, c, minus, magnitude);
     c = vc__x_compare(s, VC__OP_EQ, x, zero);
     return vc__x_select(s, c, x, magnitude);
@@ -3466,11 +3465,11 @@ static uint32_t vc__expand_fract(vc__lower *s, const vc__node *n) {
 
 static uint32_t vc__expand_dot(vc__lower *s, const vc__node *n) {
     vc_type type = n->type;
-    uint32_t x = n->a[0], y = n->a[1], rows = vc__rows(vc__x_type(s, x)), i, a, b, r = VC__NIL;
+    uint32_t x = n->a[0], y = n->a[1], rows = vc__rows(vc__x_type(s, x)), r = VC__NIL;
     if (rows == 1) return vc__x_two(s, VC__OP_MUL, x, y);
-    for (i = 0; i < rows; i++) {
-        a = vc__make(s, VC__OP_COMPONENT, type, x, VC__NIL, VC__NIL, i);
-        b = vc__make(s, VC__OP_COMPONENT, type, y, VC__NIL, VC__NIL, i);
+    for (uint32_t i = 0; i < rows; i++) {
+        uint32_t a = vc__make(s, VC__OP_COMPONENT, type, x, VC__NIL, VC__NIL, i);
+        uint32_t b = vc__make(s, VC__OP_COMPONENT, type, y, VC__NIL, VC__NIL, i);
         r = i ? vc__x_three(s, VC__OP_FMA, a, b, r) : vc__x_two(s, VC__OP_MUL, a, b);
     }
     return r;
@@ -3492,14 +3491,14 @@ static uint32_t vc__part_extract(vc__lower *s, const vc__node *n);
 
 static uint32_t vc__expand_extract(vc__lower *s, const vc__node *n) {
     vc_type type = n->type;
-    uint32_t v = n->a[0], i = n->a[1], rows = vc__rows(vc__x_type(s, v)), limit, zero, inside;
+    uint32_t v = n->a[0], i = n->a[1], rows = vc__rows(vc__x_type(s, v));
     /* results of lowering rules do not pass through vc__lower_parts */
     if (vc__is_c(s->target)) return vc__part_extract(s, n);
     vc_type itype = vc__to_unsigned(vc__x_type(s, i));
     i = vc__x_cast(s, itype, i);
-    limit = vc__make_const(s, itype, rows);
-    inside = vc__x_compare(s, VC__OP_LT, i, limit);
-    zero = vc__x_small(s, itype, 0);
+    uint32_t limit = vc__make_const(s, itype, rows);
+    uint32_t inside = vc__x_compare(s, VC__OP_LT, i, limit);
+    uint32_t zero = vc__x_small(s, itype, 0);
     i = vc__x_select(s, inside, i, zero);
     i = vc__x_cast(s, VC_U32, i);
     return vc__make_raw(s, VC__OP_EXTRACT, type, v, i, VC__NIL, 0);
@@ -3579,11 +3578,11 @@ static uint32_t vc__x_word(vc__lower *s, uint32_t x, bool upper) {
 
 /* Adds neighbouring bits, then pairs, then nibbles; the multiplication adds the bytes. */
 static uint32_t vc__x_popcount32(vc__lower *s, uint32_t x) {
-    uint32_t a = vc__x_int(s, VC__OP_SHR, x, 1), b;
+    uint32_t a = vc__x_int(s, VC__OP_SHR, x, 1);
     a = vc__x_int(s, VC__OP_AND, a, 0x55555555u);
     x = vc__x_two(s, VC__OP_SUB, x, a);
     a = vc__x_int(s, VC__OP_AND, x, 0x33333333u);
-    b = vc__x_int(s, VC__OP_SHR, x, 2);
+    uint32_t b = vc__x_int(s, VC__OP_SHR, x, 2);
     b = vc__x_int(s, VC__OP_AND, b, 0x33333333u);
     x = vc__x_two(s, VC__OP_ADD, a, b);
     a = vc__x_int(s, VC__OP_SHR, x, 4);
@@ -3595,12 +3594,12 @@ static uint32_t vc__x_popcount32(vc__lower *s, uint32_t x) {
 
 static uint32_t vc__expand_popcount(vc__lower *s, const vc__node *n) {
     vc_type type = n->type, rows = type & 48u;
-    uint32_t x = n->a[0], width = vc__bits(vc__kind(type)), r, upper;
+    uint32_t x = n->a[0], width = vc__bits(vc__kind(type)), r;
     if (vc__kind(type) == VC_I32 && vc__x_has(s, VC__OP_POPCOUNT, type)) return VC__NIL;
     if (width == 64) {
         r = vc__x_word(s, x, false);
         r = vc__x_one(s, VC__OP_POPCOUNT, r);
-        upper = vc__x_word(s, x, true);
+        uint32_t upper = vc__x_word(s, x, true);
         upper = vc__x_one(s, VC__OP_POPCOUNT, upper);
         r = vc__x_two(s, VC__OP_ADD, r, upper);
     } else {
@@ -3618,9 +3617,8 @@ static uint32_t vc__expand_popcount(vc__lower *s, const vc__node *n) {
 /* Swaps neighbouring bits, then pairs, nibbles, bytes and halves. */
 static uint32_t vc__x_bit_reverse32(vc__lower *s, uint32_t x) {
     static const uint32_t mask[5] = { 0x55555555u, 0x33333333u, 0x0f0f0f0fu, 0x00ff00ffu, 0xffffu };
-    uint32_t a;
     for (uint32_t i = 0; i < 5; i++) {
-        a = vc__x_int(s, VC__OP_SHR, x, (uint64_t)1 << i);
+        uint32_t a = vc__x_int(s, VC__OP_SHR, x, (uint64_t)1 << i);
         a = vc__x_int(s, VC__OP_AND, a, mask[i]);
         x = vc__x_int(s, VC__OP_AND, x, mask[i]);
         x = vc__x_int(s, VC__OP_SHL, x, (uint64_t)1 << i);
@@ -3631,10 +3629,10 @@ static uint32_t vc__x_bit_reverse32(vc__lower *s, uint32_t x) {
 
 static uint32_t vc__expand_bit_reverse(vc__lower *s, const vc__node *n) {
     vc_type type = n->type, rows = type & 48u;
-    uint32_t x = n->a[0], width = vc__bits(vc__kind(type)), r, upper;
+    uint32_t x = n->a[0], width = vc__bits(vc__kind(type));
     if (width == 32 && vc__x_has(s, VC__OP_BIT_REVERSE, type)) return VC__NIL;
-    upper = width == 64 ? vc__x_word(s, x, true) : VC__NIL;
-    r = vc__x_word(s, x, false);
+    uint32_t upper = width == 64 ? vc__x_word(s, x, true) : VC__NIL;
+    uint32_t r = vc__x_word(s, x, false);
     r = vc__x_has(s, VC__OP_BIT_REVERSE, VC_U32) ? vc__x_one(s, VC__OP_BIT_REVERSE, r) : vc__x_bit_reverse32(s, r);
     if (width < 32) r = vc__x_int(s, VC__OP_SHR, r, 32 - width);
     if (width < 64) return vc__x_cast(s, type, r);
@@ -3660,9 +3658,8 @@ static uint32_t vc__expand_find_lsb(vc__lower *s, const vc__node *n) {
 /* Sets all bits below the highest 1 and counts them. */
 static uint32_t vc__x_find_msb32(vc__lower *s, uint32_t x) {
     vc_type type = VC_I32 + (vc__x_type(s, x) & 48u);
-    uint32_t a;
     for (uint32_t i = 1; i < 32; i *= 2) {
-        a = vc__x_int(s, VC__OP_SHR, x, i);
+        uint32_t a = vc__x_int(s, VC__OP_SHR, x, i);
         x = vc__x_two(s, VC__OP_OR, x, a);
     }
     x = vc__x_popcount32(s, x);
@@ -3672,17 +3669,17 @@ static uint32_t vc__x_find_msb32(vc__lower *s, uint32_t x) {
 
 static uint32_t vc__expand_find_msb(vc__lower *s, const vc__node *n) {
     vc_type type = n->type, source = vc__x_type(s, n->a[0]), word = VC_I32 + (type & 48u);
-    uint32_t x = n->a[0], width = vc__bits(vc__kind(type)), a, upper, r;
+    uint32_t x = n->a[0], width = vc__bits(vc__kind(type)), a;
     if (width == 32 && vc__x_has(s, VC__OP_FIND_MSB, source)) return VC__NIL;
     if (vc__is_signed(source)) {
         a = vc__x_int(s, VC__OP_SHR, x, width - 1);
         x = vc__x_two(s, VC__OP_XOR, x, a);
     }
-    r = vc__x_word(s, x, false);
+    uint32_t r = vc__x_word(s, x, false);
     r = vc__x_has(s, VC__OP_FIND_MSB, VC_U32) ? vc__make(s, VC__OP_FIND_MSB, word, r, VC__NIL, VC__NIL, 0)
                                               : vc__x_find_msb32(s, r);
     if (width < 64) return vc__x_cast(s, type, r);
-    upper = vc__x_word(s, x, true);
+    uint32_t upper = vc__x_word(s, x, true);
     a = vc__x_small(s, vc__x_type(s, upper), 0);
     a = vc__x_compare(s, VC__OP_NE, upper, a);
     upper = vc__make(s, VC__OP_FIND_MSB, word, upper, VC__NIL, VC__NIL, 0);
@@ -3693,17 +3690,17 @@ static uint32_t vc__expand_find_msb(vc__lower *s, const vc__node *n) {
 
 /* Long multiplication of half words. */
 static uint32_t vc__x_mul_hi(vc__lower *s, uint32_t a, uint32_t b) {
-    uint32_t half = vc__bits(vc__kind(vc__x_type(s, a))) / 2, low[2], high[2], mid1, mid2, c;
+    uint32_t half = vc__bits(vc__kind(vc__x_type(s, a))) / 2, low[2], high[2];
     low[0] = vc__x_int(s, VC__OP_AND, a, vc__ones(half));
     high[0] = vc__x_int(s, VC__OP_SHR, a, half);
     low[1] = vc__x_int(s, VC__OP_AND, b, vc__ones(half));
     high[1] = vc__x_int(s, VC__OP_SHR, b, half);
-    c = vc__x_two(s, VC__OP_MUL, low[0], low[1]);
+    uint32_t c = vc__x_two(s, VC__OP_MUL, low[0], low[1]);
     c = vc__x_int(s, VC__OP_SHR, c, half);
-    mid1 = vc__x_two(s, VC__OP_MUL, high[0], low[1]);
+    uint32_t mid1 = vc__x_two(s, VC__OP_MUL, high[0], low[1]);
     mid1 = vc__x_two(s, VC__OP_ADD, mid1, c);
     c = vc__x_int(s, VC__OP_AND, mid1, vc__ones(half));
-    mid2 = vc__x_two(s, VC__OP_MUL, low[0], high[1]);
+    uint32_t mid2 = vc__x_two(s, VC__OP_MUL, low[0], high[1]);
     mid2 = vc__x_two(s, VC__OP_ADD, mid2, c);
     c = vc__x_two(s, VC__OP_MUL, high[0], high[1]);
     mid1 = vc__x_int(s, VC__OP_SHR, mid1, half);
@@ -3714,22 +3711,22 @@ static uint32_t vc__x_mul_hi(vc__lower *s, uint32_t a, uint32_t b) {
 
 static uint32_t vc__expand_mul_hi(vc__lower *s, const vc__node *n) {
     vc_type type = n->type, wide = (vc__is_signed(type) ? VC_I32 : VC_U32) + (type & 48u), u = vc__to_unsigned(type);
-    uint32_t width = vc__bits(vc__kind(type)), x[2], sign[2], r, i;
+    uint32_t width = vc__bits(vc__kind(type)), x[2], sign[2], r;
     x[0] = n->a[0];
     x[1] = n->a[1];
     if (width < 32) {
-        for (i = 0; i < 2; i++) x[i] = vc__x_cast(s, wide, x[i]);
+        for (uint32_t i = 0; i < 2; i++) x[i] = vc__x_cast(s, wide, x[i]);
         r = vc__x_two(s, VC__OP_MUL, x[0], x[1]);
         r = vc__x_int(s, VC__OP_SHR, r, width);
         return vc__x_cast(s, type, r);
     }
     if (vc__x_has(s, VC__OP_MUL_HI, type)) return VC__NIL;
     if (vc__is_unsigned(type)) return vc__x_mul_hi(s, x[0], x[1]);
-    for (i = 0; i < 2; i++) { /* the unsigned result, minus the other operand for each negative operand */
+    for (uint32_t i = 0; i < 2; i++) { /* the unsigned result, minus the other operand for each negative operand */
         sign[i] = vc__x_int(s, VC__OP_SHR, x[i], width - 1);
         sign[i] = vc__x_two(s, VC__OP_AND, sign[i], x[1 - i]);
     }
-    for (i = 0; i < 2; i++) x[i] = vc__x_cast(s, u, x[i]);
+    for (uint32_t i = 0; i < 2; i++) x[i] = vc__x_cast(s, u, x[i]);
     r = vc__x_mul_hi(s, x[0], x[1]);
     r = vc__x_cast(s, type, r);
     r = vc__x_two(s, VC__OP_SUB, r, sign[0]);
@@ -3818,9 +3815,9 @@ static uint32_t vc__x_extend_sum(vc__lower *s, uint16_t op, uint32_t w, uint32_t
 
 /* a op b with 64 bits. If goes_on, continues from a 64-bit number of which a is the low half. */
 static uint32_t vc__x_wide(vc__lower *s, uint16_t op, uint32_t a, uint32_t b, bool goes_on) {
-    uint32_t from = goes_on ? vc__x_open_sum(s, op, a) : VC__NIL, to;
+    uint32_t from = goes_on ? vc__x_open_sum(s, op, a) : VC__NIL;
     if (from == VC__NIL) from = vc__x_cast(s, VC_U64, a);
-    to = vc__x_cast(s, VC_U64, b);
+    uint32_t to = vc__x_cast(s, VC_U64, b);
     return vc__x_extend_sum(s, op, from, to);
 }
 
@@ -3828,11 +3825,11 @@ static uint32_t vc__x_wide(vc__lower *s, uint16_t op, uint32_t a, uint32_t b, bo
 static uint32_t vc__x_add_carry(vc__lower *s, uint32_t high, uint32_t carry) {
     bool subtracts = vc__lowered(s, high)->op == VC__OP_NEG && vc__lowered(s, carry)->op == VC__OP_NEG;
     uint32_t w = vc__x_from_high(s, subtracts ? vc__lowered(s, high)->a[0] : high);
-    uint32_t sum = vc__x_from_high(s, subtracts ? vc__lowered(s, carry)->a[0] : carry), i, part;
+    uint32_t sum = vc__x_from_high(s, subtracts ? vc__lowered(s, carry)->a[0] : carry);
     uint16_t op = subtracts ? VC__OP_SUB : VC__OP_ADD;
     if (w == VC__NIL || sum == VC__NIL || vc__lowered(s, sum)->op != op) return VC__NIL;
-    for (i = 0; i < (subtracts ? 1u : 2u); i++) {
-        part = vc__lowered(s, sum)->a[i];
+    for (uint32_t i = 0; i < (subtracts ? 1u : 2u); i++) {
+        uint32_t part = vc__lowered(s, sum)->a[i];
         if (vc__lowered(s, part)->op != VC__OP_CAST || !vc__x_same_low(s, part, w, 8)) continue;
         part = vc__lowered(s, sum)->a[1 - i];
         w = vc__x_high(s, vc__x_extend_sum(s, op, w, part));
@@ -3843,11 +3840,11 @@ static uint32_t vc__x_add_carry(vc__lower *s, uint32_t high, uint32_t carry) {
 
 /* As above, where `carry` may also be the sum of two carries, in either order. */
 static uint32_t vc__x_carry_into(vc__lower *s, uint32_t high, uint32_t carry) {
-    uint32_t r = vc__x_add_carry(s, high, carry), i, part[2], first;
+    uint32_t r = vc__x_add_carry(s, high, carry), part[2];
     if (r != VC__NIL || vc__lowered(s, carry)->op != VC__OP_ADD) return r;
-    for (i = 0; i < 2; i++) part[i] = vc__lowered(s, carry)->a[i];
-    for (i = 0; i < 2; i++) {
-        first = vc__x_add_carry(s, high, part[i]);
+    for (uint32_t i = 0; i < 2; i++) part[i] = vc__lowered(s, carry)->a[i];
+    for (uint32_t i = 0; i < 2; i++) {
+        uint32_t first = vc__x_add_carry(s, high, part[i]);
         r = first == VC__NIL ? VC__NIL : vc__x_add_carry(s, first, part[1 - i]);
         if (r != VC__NIL) return r;
     }
@@ -3860,7 +3857,7 @@ static bool vc__x_is_bit(const vc__lower *s, uint32_t x) {
     uint32_t w, sum;
     uint64_t bits;
     for (uint32_t depth = 0; depth < 64; depth++) { /* longer chains are computed word by word */
-        const vc__node *n = vc__lowered(s, x), *from;
+        const vc__node *n = vc__lowered(s, x);
         uint16_t op = n->op == VC__OP_NEG ? VC__OP_SUB : VC__OP_ADD;
         if (n->op == VC__OP_CONST || n->op == VC__OP_AND)
             return vc__const_bits(s, n->op == VC__OP_AND ? n->a[1] : x, &bits) && bits < 2;
@@ -3869,7 +3866,7 @@ static bool vc__x_is_bit(const vc__lower *s, uint32_t x) {
         if (n->op != op || !vc__x_is_word(s, n->a[1])) return false;
         sum = n->a[0];
         if (vc__x_is_word(s, sum)) return true;
-        from = vc__lowered(s, sum);
+        const vc__node *from = vc__lowered(s, sum);
         if (from->op != op || !vc__x_is_word(s, from->a[0]) || !vc__x_is_word(s, from->a[1])) return false;
         if (vc__lowered(s, n->a[1])->op == VC__OP_CONST) return vc__lowered(s, n->a[1])->a[0] < 2;
         x = vc__lowered(s, n->a[1])->a[0];
@@ -3919,24 +3916,24 @@ static uint32_t vc__x_rounded(vc__lower *s, uint32_t x, uint32_t to);
 static uint32_t vc__x_half_bits(vc__lower *s, uint32_t x) {
     vc_type type = vc__x_type(s, x), u = VC_U32 + (type & 48u);
     uint32_t bits = vc__make(s, VC__OP_BITCAST, u, x, VC__NIL, VC__NIL, 0);
-    uint32_t sign = vc__x_int(s, VC__OP_AND, bits, 0x80000000u), magnitude, small, large, c, r;
-    magnitude = vc__x_two(s, VC__OP_XOR, bits, sign);
-    r = vc__make(s, VC__OP_BITCAST, type, magnitude, VC__NIL, VC__NIL, 0);
+    uint32_t sign = vc__x_int(s, VC__OP_AND, bits, 0x80000000u);
+    uint32_t magnitude = vc__x_two(s, VC__OP_XOR, bits, sign);
+    uint32_t r = vc__make(s, VC__OP_BITCAST, type, magnitude, VC__NIL, VC__NIL, 0);
     r = vc__x_int(s, VC__OP_ADD, r, 0x3f000000u);
     r = vc__make(s, VC__OP_BITCAST, u, r, VC__NIL, VC__NIL, 0);
-    small = vc__x_int(s, VC__OP_SUB, r, 0x3f000000u);
+    uint32_t small = vc__x_int(s, VC__OP_SUB, r, 0x3f000000u);
     r = vc__x_int(s, VC__OP_SHR, magnitude, 13);
     r = vc__x_int(s, VC__OP_AND, r, 1);
     r = vc__x_two(s, VC__OP_ADD, magnitude, r);
     r = vc__x_int(s, VC__OP_ADD, r, 0xc8000fffu); /* lowers the exponent by 112 */
     r = vc__x_int(s, VC__OP_SHR, r, 13);
-    c = vc__make_const(s, u, 0x38800000u); /* 2^-14 */
+    uint32_t c = vc__make_const(s, u, 0x38800000u); /* 2^-14 */
     c = vc__x_compare(s, VC__OP_LT, magnitude, c);
     r = vc__x_select(s, c, small, r);
     c = vc__make_const(s, u, 0x7f800000u);
     c = vc__x_compare(s, VC__OP_LT, c, magnitude);
     small = vc__make_const(s, u, 0x7e00u);
-    large = vc__make_const(s, u, 0x7c00u);
+    uint32_t large = vc__make_const(s, u, 0x7c00u);
     large = vc__x_select(s, c, small, large);
     c = vc__make_const(s, u, 0x477fefffu); /* the largest that does not round to 2^16 */
     c = vc__x_compare(s, VC__OP_LT, c, magnitude);
@@ -3976,7 +3973,7 @@ static uint32_t vc__x_add_sat(vc__lower *s, uint32_t a, uint32_t b) {
 /* One SPIR-V instruction if the machine has it, dp4a in CUDA C, otherwise byte by byte. Constants are folded. The
    saturating forms are a dot product and a saturating addition, unless SPIR-V has them. */
 static uint32_t vc__expand_dot_4x8(vc__lower *s, const vc__node *n) {
-    uint32_t a = n->a[0], b = n->a[1], sum = n->a[2], r = VC__NIL, x, y;
+    uint32_t a = n->a[0], b = n->a[1], sum = n->a[2], r = VC__NIL;
     bool saturates = n->op >= VC__OP_DOT_II_SAT;
     bool missing = s->target == VC_TARGET_SPIRV && s->kernel->desc.machine.lacks & VC_FEATURE_DOT_4X8;
     uint16_t op = (uint16_t)(saturates ? n->op - VC__OP_DOT_II_SAT + VC__OP_DOT_II : n->op);
@@ -3991,8 +3988,8 @@ static uint32_t vc__expand_dot_4x8(vc__lower *s, const vc__node *n) {
     bool a_signed = op != VC__OP_DOT_UU;
     bool b_signed = op == VC__OP_DOT_II;
     for (uint32_t i = 0; i < 4; i++) {
-        x = vc__x_byte(s, a, i, a_signed, type);
-        y = vc__x_byte(s, b, i, b_signed, type);
+        uint32_t x = vc__x_byte(s, a, i, a_signed, type);
+        uint32_t y = vc__x_byte(s, b, i, b_signed, type);
         x = vc__x_two(s, VC__OP_MUL, x, y);
         r = i ? vc__x_two(s, VC__OP_ADD, r, x) : x;
     }
@@ -4017,13 +4014,12 @@ static uint32_t vc__expand_pack_half(vc__lower *s, const vc__node *n) {
 /* The f32 of the f16 whose bits are the low half of x; the upper half must be 0. For a normal number, the exponent
    is raised by 112; for infinity and NaN, by twice that. Smaller numbers are multiples of 2^-24. */
 static uint32_t vc__x_half_value(vc__lower *s, uint32_t x) {
-    uint32_t magnitude = vc__x_int(s, VC__OP_AND, x, 0x7fffu), sign = vc__x_two(s, VC__OP_XOR, x, magnitude), r;
-    uint32_t c, other;
+    uint32_t magnitude = vc__x_int(s, VC__OP_AND, x, 0x7fffu), sign = vc__x_two(s, VC__OP_XOR, x, magnitude);
     sign = vc__x_int(s, VC__OP_SHL, sign, 16);
-    r = vc__x_int(s, VC__OP_SHL, magnitude, 13);
+    uint32_t r = vc__x_int(s, VC__OP_SHL, magnitude, 13);
     r = vc__x_int(s, VC__OP_ADD, r, 112u << 23);
-    other = vc__x_int(s, VC__OP_ADD, r, 112u << 23);
-    c = vc__x_u32(s, 0x7c00u);
+    uint32_t other = vc__x_int(s, VC__OP_ADD, r, 112u << 23);
+    uint32_t c = vc__x_u32(s, 0x7c00u);
     c = vc__x_compare(s, VC__OP_LE, c, magnitude);
     r = vc__x_select(s, c, other, r);
     other = vc__x_cast(s, VC_F32, magnitude);
@@ -4102,22 +4098,22 @@ static uint32_t vc__x_infinity_bits(vc__lower *s, vc_type type) {
    are not NaN (NVIDIA, after an abs) folds a float comparison, and so may compiler options of the user in C. */
 static uint32_t vc__x_is_number(vc__lower *s, uint32_t x) {
     vc_type type = vc__x_type(s, x);
-    uint32_t c, kind = vc__kind(type);
+    uint32_t kind = vc__kind(type);
     bool bits = kind == VC_F32 || (kind == VC_F64 && !(s->kernel->desc.machine.lacks & VC_FEATURE_I64));
     if (!bits && !vc__is_c(s->target)) return vc__x_compare(s, VC__OP_EQ, x, x);
     x = vc__x_magnitude(s, x);
-    c = vc__x_infinity_bits(s, type);
+    uint32_t c = vc__x_infinity_bits(s, type);
     return vc__x_compare(s, VC__OP_LE, x, c);
 }
 
 /* Clamps x to a range; NaN becomes 0. */
 static uint32_t vc__x_clamp_to_range(vc__lower *s, vc_type type, uint32_t x, const vc__range *r) {
     vc_type from = vc__x_type(s, x);
-    uint32_t c = vc__make_const(s, from, r->low), clamped = vc__x_two(s, VC__OP_MAX, x, c), number;
+    uint32_t c = vc__make_const(s, from, r->low), clamped = vc__x_two(s, VC__OP_MAX, x, c);
     c = vc__make_const(s, from, r->high);
     clamped = vc__x_two(s, VC__OP_MIN, clamped, c);
     if (!vc__is_signed(type)) return clamped; /* the maximum with 0 has replaced NaN */
-    number = vc__x_is_number(s, x);
+    uint32_t number = vc__x_is_number(s, x);
     c = vc__x_small(s, from, 0);
     return vc__x_select(s, number, clamped, c);
 }
@@ -4126,12 +4122,12 @@ static uint32_t vc__x_clamp_to_range(vc__lower *s, vc_type type, uint32_t x, con
 static uint32_t vc__x_to_int(vc__lower *s, vc_type type, vc_type middle, uint32_t x) {
     vc_type from = vc__x_type(s, x);
     vc__range r = vc__x_range(from, type);
-    uint32_t whole = vc__x_clamp_to_range(s, type, x, &r), c, beyond;
+    uint32_t whole = vc__x_clamp_to_range(s, type, x, &r);
     whole = vc__make_raw(s, VC__OP_CAST, middle, whole, VC__NIL, VC__NIL, 0);
     if (middle != type) whole = vc__make_raw(s, VC__OP_CAST, type, whole, VC__NIL, VC__NIL, 0);
     if (r.exact) return whole;
-    c = vc__make_const(s, from, r.beyond);
-    beyond = vc__x_compare(s, VC__OP_LE, c, x);
+    uint32_t c = vc__make_const(s, from, r.beyond);
+    uint32_t beyond = vc__x_compare(s, VC__OP_LE, c, x);
     c = vc__make_const(s, type, vc__ones(vc__bits(vc__kind(type)) - (vc__is_signed(type) ? 1 : 0)));
     return vc__x_select(s, beyond, c, whole);
 }
@@ -4191,10 +4187,10 @@ static void vc__mark_widened(vc_kernel *k, uint32_t number) {
    loads found so far for its object. */
 static bool vc__mark_moved(vc_kernel *k, const vc__node *n) {
     vc__object *o;
-    uint32_t i, first = 0, end = 1, after = (uint32_t)(n - k->node) + 1;
+    uint32_t first = 0, end = 1, after = (uint32_t)(n - k->node) + 1;
     switch (n->op) {
     case VC__OP_VEC:
-        for (i = 0; i < n->a[1]; i++) vc__mark_widened(k, k->extra[n->a[0] + i]);
+        for (uint32_t i = 0; i < n->a[1]; i++) vc__mark_widened(k, k->extra[n->a[0] + i]);
         return false;
     case VC__OP_LOAD:
         o = vc__accessed_object(k, n);
@@ -4207,7 +4203,7 @@ static bool vc__mark_moved(vc_kernel *k, const vc__node *n) {
     case VC__OP_COMPONENT: case VC__OP_EXTRACT: case VC__OP_NEG: case VC__OP_ABS: case VC__OP_BITCAST: break;
     default: return false;
     }
-    for (i = first; i < end; i++) vc__mark_widened(k, n->a[i]);
+    for (uint32_t i = first; i < end; i++) vc__mark_widened(k, n->a[i]);
     return false;
 }
 
@@ -4245,19 +4241,19 @@ static uint32_t vc__x_rounded(vc__lower *s, uint32_t x, uint32_t to) {
     uint32_t kind = vc__kind(type), drop = vc__kinds[kind].fraction - (uint32_t)vc__kinds[to].fraction;
     /* 2^least: smallest subnormal of `to` */
     int bias = (int)vc__ones(vc__kinds[to].exponent - 1u), least = 1 - bias - vc__kinds[to].fraction;
-    uint32_t x_bits = vc__make(s, VC__OP_BITCAST, bits, x, VC__NIL, VC__NIL, 0), magnitude, sign, odd, r, small, c, is;
-    c = vc__make_const(s, bits, vc__ones(vc__bits(kind) - 1u));
-    magnitude = vc__x_two(s, VC__OP_AND, x_bits, c);
-    sign = vc__x_two(s, VC__OP_XOR, x_bits, magnitude);
-    odd = vc__x_int(s, VC__OP_SHR, magnitude, drop);
+    uint32_t x_bits = vc__make(s, VC__OP_BITCAST, bits, x, VC__NIL, VC__NIL, 0);
+    uint32_t c = vc__make_const(s, bits, vc__ones(vc__bits(kind) - 1u));
+    uint32_t magnitude = vc__x_two(s, VC__OP_AND, x_bits, c);
+    uint32_t sign = vc__x_two(s, VC__OP_XOR, x_bits, magnitude);
+    uint32_t odd = vc__x_int(s, VC__OP_SHR, magnitude, drop);
     c = vc__make_const(s, bits, 1);
     odd = vc__x_two(s, VC__OP_AND, odd, c);
     c = vc__make_const(s, bits, vc__ones(drop - 1));
-    r = vc__x_two(s, VC__OP_ADD, magnitude, c);
+    uint32_t r = vc__x_two(s, VC__OP_ADD, magnitude, c);
     r = vc__x_two(s, VC__OP_ADD, r, odd);
     c = vc__make_const(s, bits, ~vc__ones(drop));
     r = vc__x_two(s, VC__OP_AND, r, c);
-    small = vc__make(s, VC__OP_BITCAST, type, magnitude, VC__NIL, VC__NIL, 0);
+    uint32_t small = vc__make(s, VC__OP_BITCAST, type, magnitude, VC__NIL, VC__NIL, 0);
     c = vc__make_const(s, type, vc__power_bits(kind, -least));
     small = vc__x_two(s, VC__OP_MUL, small, c);
     small = vc__x_one(s, VC__OP_ROUND, small);
@@ -4265,7 +4261,7 @@ static uint32_t vc__x_rounded(vc__lower *s, uint32_t x, uint32_t to) {
     small = vc__x_two(s, VC__OP_MUL, small, c);
     small = vc__make(s, VC__OP_BITCAST, bits, small, VC__NIL, VC__NIL, 0);
     c = vc__make_const(s, bits, vc__power_bits(kind, 1 - bias));
-    is = vc__x_compare(s, VC__OP_LT, magnitude, c);
+    uint32_t is = vc__x_compare(s, VC__OP_LT, magnitude, c);
     r = vc__x_select(s, is, small, r);
     /* halfway from the largest number to the next power of two; f16: 65520 */
     c = vc__make_const(s, bits, vc__power_bits(kind, bias + 1) - ((uint64_t)1 << (drop - 1)));
@@ -4318,7 +4314,7 @@ static uint32_t vc__x_rewidened(vc__lower *s, vc_type type, uint32_t x) {
 }
 
 static uint32_t vc__expand_cast(vc__lower *s, const vc__node *n) {
-    vc_type type = n->type, from = vc__x_type(s, n->a[0]), middle;
+    vc_type type = n->type, from = vc__x_type(s, n->a[0]);
     uint32_t x = n->a[0], c, r;
     bool widened = n->x != 0;
     if (vc__kind(type) == vc__kind(from)) return x;
@@ -4336,7 +4332,7 @@ static uint32_t vc__expand_cast(vc__lower *s, const vc__node *n) {
         r = vc__x_rewidened(s, type, x);
         if (r != VC__NIL) return r;
     }
-    middle = vc__x_intermediate_type(from, type);
+    vc_type middle = vc__x_intermediate_type(from, type);
     if (vc__is_float(from) && !vc__is_float(type) && !vc__is_float(middle)) return vc__x_to_int(s, type, middle, x);
     if (middle == type) return VC__NIL;
     x = vc__x_cast(s, middle, x);
@@ -4472,12 +4468,12 @@ VC__SMALL
    that is an address. Swapping the halves twice makes an integer with the same bits. */
 static uint32_t vc__x_as_integer_bits(vc__lower *s, uint32_t x) {
     vc_type type = vc__x_type(s, x), u = vc__to_unsigned(type);
-    uint32_t low, high, i, half = vc__bits(vc__kind(type)) / 2;
+    uint32_t half = vc__bits(vc__kind(type)) / 2;
     if (vc__lowered(s, x)->op != VC__OP_BITCAST || !vc__is_float(vc__x_type(s, vc__lowered(s, x)->a[0]))) return x;
     x = vc__x_cast(s, u, x);
-    for (i = 0; i < 2; i++) {
-        low = vc__x_int(s, VC__OP_SHR, x, half);
-        high = vc__x_int(s, VC__OP_SHL, x, half);
+    for (uint32_t i = 0; i < 2; i++) {
+        uint32_t low = vc__x_int(s, VC__OP_SHR, x, half);
+        uint32_t high = vc__x_int(s, VC__OP_SHL, x, half);
         x = vc__x_two(s, VC__OP_OR, low, high);
     }
     return vc__x_cast(s, type, x);
@@ -4613,7 +4609,7 @@ static uint32_t vc__x_ballot_word(vc__lower *s, uint32_t ballot, uint32_t lane) 
 static uint32_t vc__x_clusters(vc__lower *s, const vc__node *n) {
     vc_type type = n->type;
     uint16_t op = n->op;
-    uint32_t a = n->a[0], size = n->x >> 4, from, bit, other;
+    uint32_t a = n->a[0], size = n->x >> 4;
     if (size == 1) return a;
     uint32_t lane = vc__x_leaf(s, VC__OP_SUBGROUP_LOCAL_ID);
     uint32_t c = vc__x_u32(s, ~(size - 1));
@@ -4623,13 +4619,13 @@ static uint32_t vc__x_clusters(vc__lower *s, const vc__node *n) {
     uint32_t r = vc__x_identity(s, op, type);
     for (uint32_t i = 0; i < size && !s->kernel->failed; i++) {
         c = vc__x_u32(s, i);
-        from = vc__x_two(s, VC__OP_OR, first, c);
-        bit = vc__x_ballot_word(s, active, from);
+        uint32_t from = vc__x_two(s, VC__OP_OR, first, c);
+        uint32_t bit = vc__x_ballot_word(s, active, from);
         bit = vc__x_two(s, VC__OP_SHR, bit, from);
         c = vc__x_u32(s, 1);
         bit = vc__x_two(s, VC__OP_AND, bit, c);
         bit = vc__x_cast(s, VC_BOOL, bit);
-        other = vc__make(s, VC__OP_SHUFFLE, type, a, from, VC__NIL, 0);
+        uint32_t other = vc__make(s, VC__OP_SHUFFLE, type, a, from, VC__NIL, 0);
         other = vc__x_combine(s, op, r, other);
         r = vc__x_select(s, bit, other, r);
     }
@@ -4651,13 +4647,13 @@ static uint32_t vc__x_warp(vc__lower *s) {
 
 /* Returns `last` in a last warp that is not full, otherwise `others`. */
 static uint32_t vc__x_by_warp(vc__lower *s, uint32_t last, uint32_t others) {
-    uint32_t count = vc__invocations(s->kernel), warp, c, a, b;
-    b = vc__x_u32(s, others);
+    uint32_t count = vc__invocations(s->kernel);
+    uint32_t b = vc__x_u32(s, others);
     if (count % 32 == 0) return b;
-    a = vc__x_u32(s, last);
+    uint32_t a = vc__x_u32(s, last);
     if (count < 32) return a;
-    warp = vc__x_warp(s);
-    c = vc__x_u32(s, count / 32);
+    uint32_t warp = vc__x_warp(s);
+    uint32_t c = vc__x_u32(s, count / 32);
     c = vc__x_compare(s, VC__OP_EQ, warp, c);
     return vc__x_select(s, c, a, b);
 }
@@ -4686,10 +4682,9 @@ static uint32_t vc__x_shuffle(vc__lower *s, uint16_t op, uint32_t a, uint32_t by
 
 /* Butterfly reduction: after log2(32) exchanges every lane of a full warp has the result. */
 static uint32_t vc__x_warp_reduce(vc__lower *s, uint32_t op, uint32_t x) {
-    uint32_t c, other;
     for (uint32_t step = 16; step > 0; step /= 2) {
-        c = vc__x_u32(s, step);
-        other = vc__x_shuffle(s, VC__OP_SHUFFLE_XOR, x, c);
+        uint32_t c = vc__x_u32(s, step);
+        uint32_t other = vc__x_shuffle(s, VC__OP_SHUFFLE_XOR, x, c);
         x = vc__x_combine(s, op, x, other);
     }
     return x;
@@ -4697,8 +4692,8 @@ static uint32_t vc__x_warp_reduce(vc__lower *s, uint32_t op, uint32_t x) {
 
 /* Prefix sum of a warp: Hillis and Steele, Data parallel algorithms, Communications of the ACM 29, 1986. */
 static uint32_t vc__x_warp_scan(vc__lower *s, uint32_t op, uint32_t x, uint32_t lanes) {
-    uint32_t lane = vc__x_lane(s), step, c, inside, other, identity;
-    for (step = 1; step < 32; step *= 2) {
+    uint32_t lane = vc__x_lane(s), c, inside, other;
+    for (uint32_t step = 1; step < 32; step *= 2) {
         c = vc__x_u32(s, step);
         other = vc__x_shuffle(s, VC__OP_SHUFFLE_UP, x, c);
         other = vc__x_combine(s, op, other, x);
@@ -4710,7 +4705,7 @@ static uint32_t vc__x_warp_scan(vc__lower *s, uint32_t op, uint32_t x, uint32_t 
         return vc__x_shuffle(s, VC__OP_SHUFFLE, x, c);
     }
     if (lanes == VC__LANES_UP_TO) return x;
-    identity = vc__x_identity(s, op, vc__x_type(s, x));
+    uint32_t identity = vc__x_identity(s, op, vc__x_type(s, x));
     c = vc__x_u32(s, 1);
     other = vc__x_shuffle(s, VC__OP_SHUFFLE_UP, x, c);
     inside = vc__x_compare(s, VC__OP_LE, c, lane);
@@ -4720,13 +4715,12 @@ static uint32_t vc__x_warp_scan(vc__lower *s, uint32_t op, uint32_t x, uint32_t 
 /* Combines the active lanes one by one. `lanes`: VC__LANES_; `size`: lanes in a cluster (VC__LANES_EACH). */
 static uint32_t vc__x_masked_scan(vc__lower *s, uint16_t op, uint32_t x, uint32_t lanes, uint32_t size) {
     uint32_t mask = vc__x_mask(s), lane = vc__x_lane(s), r = vc__x_identity(s, op, vc__x_type(s, x)), row = VC__NIL;
-    uint32_t active, other, c, i;
     if (lanes == VC__LANES_EACH) row = vc__x_int(s, VC__OP_AND, lane, ~(size - 1) & 31u);
-    for (i = 0; i < 32 && !s->kernel->failed; i++) {
-        active = i ? vc__x_int(s, VC__OP_SHR, mask, i) : mask;
+    for (uint32_t i = 0; i < 32 && !s->kernel->failed; i++) {
+        uint32_t active = i ? vc__x_int(s, VC__OP_SHR, mask, i) : mask;
         active = vc__x_int(s, VC__OP_AND, active, 1);
         active = vc__x_cast(s, VC_BOOL, active);
-        c = vc__x_u32(s, lanes == VC__LANES_EACH ? i & ~(size - 1) : i);
+        uint32_t c = vc__x_u32(s, lanes == VC__LANES_EACH ? i & ~(size - 1) : i);
         if (lanes != VC__LANES_ALL) {
             c = vc__x_compare(s,
                               lanes == VC__LANES_EACH    ? VC__OP_EQ
@@ -4736,7 +4730,7 @@ static uint32_t vc__x_masked_scan(vc__lower *s, uint16_t op, uint32_t x, uint32_
             active = vc__x_two(s, VC__OP_AND, active, c);
         }
         c = vc__x_u32(s, i);
-        other = vc__x_shuffle(s, VC__OP_SHUFFLE, x, c);
+        uint32_t other = vc__x_shuffle(s, VC__OP_SHUFFLE, x, c);
         other = vc__x_combine(s, op, r, other);
         r = vc__x_select(s, active, other, r);
     }
@@ -4745,9 +4739,9 @@ static uint32_t vc__x_masked_scan(vc__lower *s, uint16_t op, uint32_t x, uint32_
 
 /* Counts the bits of a ballot: all, up to and including the lane, or below it. */
 static uint32_t vc__x_count_bits(vc__lower *s, uint32_t ballot, uint32_t lanes) {
-    uint32_t word = vc__make(s, VC__OP_COMPONENT, VC_U32, ballot, VC__NIL, VC__NIL, 0), lane, c;
+    uint32_t word = vc__make(s, VC__OP_COMPONENT, VC_U32, ballot, VC__NIL, VC__NIL, 0), c;
     if (lanes != VC__LANES_ALL) {
-        lane = vc__x_lane(s);
+        uint32_t lane = vc__x_lane(s);
         c = vc__x_u32(s, lanes == VC__LANES_UP_TO ? 2 : 1);
         c = vc__x_two(s, VC__OP_SHL, c, lane);
         lane = vc__x_u32(s, 1);
@@ -4830,10 +4824,10 @@ static uint32_t vc__x_subgroup_widened(vc__lower *s, const vc__node *n) {
 /* The number of subgroups, at least as many as the invocations fill: llvmpipe of Mesa 22 does not count a last
    subgroup that is not full. */
 static uint32_t vc__x_subgroup_count(vc__lower *s) {
-    uint32_t count = vc__make_raw(s, VC__OP_SUBGROUP_COUNT, VC_U32, VC__NIL, VC__NIL, VC__NIL, 0), size, c;
+    uint32_t count = vc__make_raw(s, VC__OP_SUBGROUP_COUNT, VC_U32, VC__NIL, VC__NIL, VC__NIL, 0);
     if (vc__invocations(s->kernel) % 128 == 0) return count;
-    size = vc__x_leaf(s, VC__OP_SUBGROUP_SIZE);
-    c = vc__x_u32(s, vc__invocations(s->kernel) - 1);
+    uint32_t size = vc__x_leaf(s, VC__OP_SUBGROUP_SIZE);
+    uint32_t c = vc__x_u32(s, vc__invocations(s->kernel) - 1);
     c = vc__x_two(s, VC__OP_ADD, c, size);
     c = vc__make_raw(s, VC__OP_DIV, VC_U32, c, size, VC__NIL, 0);
     return vc__x_two(s, VC__OP_MAX, count, c);
@@ -4853,9 +4847,9 @@ static uint32_t vc__x_equal_bits(vc__lower *s, const vc__node *n) {
 /* Shuffles with the lane modulo the size of the subgroup, a power of two. Where that changes the lane, the result is
    undefined anyway. */
 static uint32_t vc__x_shuffle_in_range(vc__lower *s, const vc__node *n) {
-    uint32_t lane = n->a[1], own, c;
+    uint32_t lane = n->a[1], c;
     if (n->op != VC__OP_SHUFFLE) {
-        own = vc__x_leaf(s, VC__OP_SUBGROUP_LOCAL_ID);
+        uint32_t own = vc__x_leaf(s, VC__OP_SUBGROUP_LOCAL_ID);
         c = vc__x_cast(s, VC_U32, lane);
         lane = vc__x_two(s,
                          n->op == VC__OP_SHUFFLE_XOR  ? VC__OP_XOR
