@@ -1761,8 +1761,8 @@ static vc_type vc__node_type(const vc_kernel *k, uint32_t node);
    precede their users.
    First the constants in the order of first use, then the other leaves, then the body: pure and read nodes, effects and
    blocks in order.
-   IF … ELSE … END, SWITCH CASE … END CASE … END DEFAULT … END END: each part, except the one before an ELSE, has an
-   END whose x is the op that it closes. */
+   IF … ELSE … END, SWITCH CASE … END CASE … END DEFAULT … END END: each part, except the one before an ELSE, has
+   an END, whose x is the op that it closes. */
 typedef struct vc__listing {
     const vc__node *node;
     uint32_t count;
@@ -1962,9 +1962,8 @@ static void vc__fail_machine(vc_kernel *k, const char *format, ...) {
 static inline bool vc__ready(const vc_kernel *k) { return k && !k->failed; }
 
 static vc__form *vc__form_of(vc_kernel *k, vc_target target, vc_buffers buffers) {
-    return &k->form[vc__is_cuda(target)     ? (int)VC__FORM_CUDA
-                    : vc__is_opencl(target) ? (int)VC__FORM_OPENCL
-                                            : (int)buffers];
+    return &k->form[vc__is_cuda(target) ? (int)VC__FORM_CUDA
+                    : vc__is_opencl(target) ? (int)VC__FORM_OPENCL : (int)buffers];
 }
 
 static bool vc__more_nodes(vc_kernel *k) {
@@ -3231,7 +3230,8 @@ static vc__divisor vc__x_divisor(vc__lower *s, uint32_t y) {
     vc__divisor d;
     uint32_t c = vc__x_small(s, type, 0);
     d.is_minus_one = VC__NIL;
-    uint32_t risky = d.is_zero = vc__x_compare(s, VC__OP_EQ, y, c);
+    d.is_zero = vc__x_compare(s, VC__OP_EQ, y, c);
+    uint32_t risky = d.is_zero;
     if (vc__is_signed(type)) {
         c = vc__x_small(s, type, -1);
         d.is_minus_one = vc__x_compare(s, VC__OP_EQ, y, c);
@@ -3770,8 +3770,8 @@ static uint32_t vc__x_from_high(const vc__lower *s, uint32_t x) {
     uint32_t shifted = vc__x_from_low(s, x);
     const vc__node *n = vc__lowered(s, shifted);
     uint64_t count = 0;
-    return shifted != VC__NIL && n->op == VC__OP_SHR && vc__const_bits(s, n->a[1], &count) && count == 32 ? n->a[0]
-                                                                                                          : VC__NIL;
+    bool is_high = shifted != VC__NIL && n->op == VC__OP_SHR && vc__const_bits(s, n->a[1], &count) && count == 32;
+    return is_high ? n->a[0] : VC__NIL;
 }
 
 static bool vc__x_is_word(const vc__lower *s, uint32_t w) {
@@ -3925,7 +3925,8 @@ static uint32_t vc__x_half_bits(vc__lower *s, uint32_t x) {
     r = vc__x_int(s, VC__OP_SHR, magnitude, 13);
     r = vc__x_int(s, VC__OP_AND, r, 1);
     r = vc__x_two(s, VC__OP_ADD, magnitude, r);
-    r = vc__x_int(s, VC__OP_ADD, r, 0xc8000fffu); /* lowers the exponent by 112 */
+    /* subtracts 112 from the exponent and adds half a unit, minus one */
+    r = vc__x_int(s, VC__OP_ADD, r, 0xc8000fffu);
     r = vc__x_int(s, VC__OP_SHR, r, 13);
     uint32_t c = vc__make_const(s, u, 0x38800000u); /* 2^-14 */
     c = vc__x_compare(s, VC__OP_LT, magnitude, c);
@@ -3970,8 +3971,9 @@ static uint32_t vc__x_add_sat(vc__lower *s, uint32_t a, uint32_t b) {
     return vc__x_select(s, overflow, c, sum);
 }
 
-/* One SPIR-V instruction if the machine has it, dp4a in CUDA C, otherwise byte by byte. Constants are folded. The
-   saturating forms are a dot product and a saturating addition, unless SPIR-V has them. */
+/* Uses the target's own form if there is one: a SPIR-V instruction if the machine has it, dp4a in CUDA C. Otherwise
+   a saturating form is a dot product and a saturating addition, and a dot product is computed byte by byte.
+   Constants are folded here. */
 static uint32_t vc__expand_dot_4x8(vc__lower *s, const vc__node *n) {
     uint32_t a = n->a[0], b = n->a[1], sum = n->a[2], r = VC__NIL;
     bool saturates = n->op >= VC__OP_DOT_II_SAT;
@@ -4482,19 +4484,19 @@ static uint32_t vc__x_as_integer_bits(vc__lower *s, uint32_t x) {
 /* The value operand of an atomic on integers. For a compare-exchange, that is a pair, of which the first is
    compared. */
 static uint32_t vc__x_atomic_value(vc__lower *s, const vc__node *n, uint32_t value) {
-    uint32_t part[2], i;
+    uint32_t part[2];
     uint16_t op = n->op;
     if (s->buffers != VC_BUFFERS_ADDRESS || vc__is_c(s->target) || vc__lowered(s, n->a[0])->op != VC__OP_BUFFER)
         return value;
     if (op == VC__OP_ATOMIC_ADD || (op >= VC__OP_ATOMIC_AND && op <= VC__OP_ATOMIC_XOR))
         return vc__x_as_integer_bits(s, value);
     if (op != VC__OP_ATOMIC_CAS) return value;
-    for (i = 0; i < 2; i++)
+    for (uint32_t i = 0; i < 2; i++)
         part[i] = vc__make(s, VC__OP_COMPONENT, vc__scalar(vc__x_type(s, value)), value, VC__NIL, VC__NIL, i);
-    i = vc__x_as_integer_bits(s, part[0]);
-    if (i == part[0]) return value;
-    part[0] = i;
-    return vc__make_vec(s, vc__vec(vc__x_type(s, i), 2), part, 2);
+    uint32_t expected = vc__x_as_integer_bits(s, part[0]);
+    if (expected == part[0]) return value;
+    part[0] = expected;
+    return vc__make_vec(s, vc__vec(vc__x_type(s, expected), 2), part, 2);
 }
 
 /* Atomics that only move floats move integers instead. Those that compute are not changed here; they are printed as
@@ -4722,10 +4724,7 @@ static uint32_t vc__x_masked_scan(vc__lower *s, uint16_t op, uint32_t x, uint32_
         active = vc__x_cast(s, VC_BOOL, active);
         uint32_t c = vc__x_u32(s, lanes == VC__LANES_EACH ? i & ~(size - 1) : i);
         if (lanes != VC__LANES_ALL) {
-            c = vc__x_compare(s,
-                              lanes == VC__LANES_EACH    ? VC__OP_EQ
-                              : lanes == VC__LANES_BELOW ? VC__OP_LT
-                                                         : VC__OP_LE,
+            c = vc__x_compare(s, lanes == VC__LANES_EACH ? VC__OP_EQ : lanes == VC__LANES_BELOW ? VC__OP_LT : VC__OP_LE,
                               c, row == VC__NIL ? lane : row);
             active = vc__x_two(s, VC__OP_AND, active, c);
         }
@@ -4754,6 +4753,7 @@ static uint32_t vc__x_count_bits(vc__lower *s, uint32_t ballot, uint32_t lanes) 
     return vc__x_one(s, VC__OP_POPCOUNT, word);
 }
 
+/* Lowers a subgroup operation for CUDA C. */
 static uint32_t vc__x_warp_operation(vc__lower *s, const vc__node *n) {
     uint32_t a = n->a[0], b = n->a[1], x = n->x, mask;
     uint16_t op = n->op;
@@ -4798,9 +4798,7 @@ static uint32_t vc__x_warp_operation(vc__lower *s, const vc__node *n) {
    is moved as bits if there are 16-bit integers. */
 static uint32_t vc__x_subgroup_widened(vc__lower *s, const vc__node *n) {
     vc_type operand_type = vc__x_type(s, n->a[0]), type = n->type;
-    vc_type wide = vc__vec(vc__is_float(operand_type)    ? VC_F32
-                           : vc__is_signed(operand_type) ? VC_I32
-                                                         : VC_U32,
+    vc_type wide = vc__vec(vc__is_float(operand_type) ? VC_F32 : vc__is_signed(operand_type) ? VC_I32 : VC_U32,
                            vc__rows(operand_type));
     uint16_t op = n->op;
     uint32_t identity = VC__NIL, c;
@@ -4851,11 +4849,8 @@ static uint32_t vc__x_shuffle_in_range(vc__lower *s, const vc__node *n) {
     if (n->op != VC__OP_SHUFFLE) {
         uint32_t own = vc__x_leaf(s, VC__OP_SUBGROUP_LOCAL_ID);
         c = vc__x_cast(s, VC_U32, lane);
-        lane = vc__x_two(s,
-                         n->op == VC__OP_SHUFFLE_XOR  ? VC__OP_XOR
-                         : n->op == VC__OP_SHUFFLE_UP ? VC__OP_SUB
-                                                      : VC__OP_ADD,
-                         own, c);
+        lane = vc__x_two(s, n->op == VC__OP_SHUFFLE_XOR ? VC__OP_XOR
+                            : n->op == VC__OP_SHUFFLE_UP ? VC__OP_SUB : VC__OP_ADD, own, c);
     }
     uint32_t size = vc__x_leaf(s, VC__OP_SUBGROUP_SIZE);
     c = vc__x_u32(s, 1);
