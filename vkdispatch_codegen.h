@@ -1234,7 +1234,7 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
 
 // >>ops
 /* The one table of operations. A row:
-     X(OP, name, class, operands, kinds, result, flags, spirv, text, expand)
+     X(OP, name, class, operands, kinds, result, flags, spirv, text, rule)
    class     LEAF    recorded once at the kernel's entry: arguments, ids, constants
              PURE    depends only on its operands: merged with an equal node of an open block
              READ    reads memory: merged within its region, and across regions if the kernel does not write the buffer
@@ -1250,7 +1250,7 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
              INTEGERS: only integers are lowered; 0: none
    spirv     VC__S: opcode for bool, int, uint, float; VC__E(n) is instruction n of GLSL.std.450; 0: no such form
    text      VC__T…: the text in GLSL, CUDA C and OpenCL C, with $0 $1 $2 for the operands
-   expand    the lowering rule for targets without a form of the same meaning (room lowering); NULL: never lowered */
+   rule      the lowering rule for targets without a form of the same meaning (room lowering); NULL: never lowered */
 #define VC__E(n) (0x10000u | (n))
 #define VC__S(b, i, u, f) { b, i, u, f }
 #define VC__S_FLOAT(f) { 0, 0, 0, f }
@@ -1299,45 +1299,45 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
                        "subgroupShuffle" glsl "($0, $1)", "subgroupShuffle" glsl "($0, $1)", NULL), \
                VC__T_ALL("__shfl" cuda "_sync($2, $0, $1)"), VC__T_ALL(NULL))
 #define VC__OPS(X) \
-    /* entry */ \
+    /* ---- entry ---- */ \
     X(NONE,         "none",         LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
-    X(CONST,        "const",        LEAF,   0, 0,    OWN,    0, VC__S_NONE, \
-      VC__T_NONE, NULL) /* scalar; bits: a[0] low, a[1] high half */ \
-    X(TUPLE,        "tuple",        LEAF,   9, 0,    OWN,    0, VC__S_NONE, \
-      VC__T_NONE, NULL) /* vector of CONST; a[0] first in extra, a[1] count */ \
-    X(BUFFER,       "buffer",       LEAF,   0, 0,    OWN,    0, VC__S_NONE, \
-      VC__T_NONE, NULL) /* x: object; type: of one element */ \
-    X(IMAGE,        "image",        LEAF,   0, 0,    OWN,    0, VC__S_NONE, \
-      VC__T_NONE, NULL) /* x: object; type: of a texel */ \
+    /* scalar; bits: a[0] low, a[1] high half */ \
+    X(CONST,        "const",        LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
+    /* vector of CONST; a[0] first in extra, a[1] count */ \
+    X(TUPLE,        "tuple",        LEAF,   9, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
+    /* x: object; type: of one element */ \
+    X(BUFFER,       "buffer",       LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
+    /* x: object; type: of a texel */ \
+    X(IMAGE,        "image",        LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     X(PARAM,        "param",        LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* x: object */ \
     X(SHARED,       "shared",       LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* x: object */ \
     X(TABLE,        "table",        LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* x: object */ \
-    X(VAR,          "var",          NEW,    0, 0,    OWN,    0, VC__S_NONE, \
-      VC__T_NONE, NULL) /* x: object; zeroed here */ \
+    /* x: object; zeroed here */ \
+    X(VAR,          "var",          NEW,    0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     X(ARRAY,        "array",        NEW,    0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* x: object */ \
-    X(LOCAL_ID,     "local_id",     LEAF,   0, 0,    OWN,    0, VC__S_NONE, \
-      VC__T_NONE, NULL) /* x: axis; u32, as the next four */ \
-    X(GROUP_ID,     "group_id",     LEAF,   0, 0,    OWN,    0, VC__S_NONE, \
-      VC__T_NONE, NULL) /* of this launch, without the group base */ \
-    X(GLOBAL_ID,    "global_id",    LEAF,   0, 0,    OWN,    0, VC__S_NONE, \
-      VC__T_NONE, NULL) /* of this launch, without the group base */ \
+    /* x: axis; u32, as the next four */ \
+    X(LOCAL_ID,     "local_id",     LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
+    /* of this launch, without the group base */ \
+    X(GROUP_ID,     "group_id",     LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
+    /* of this launch, without the group base */ \
+    X(GLOBAL_ID,    "global_id",    LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     X(LOCAL_INDEX,  "local_index",  LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
-    X(SUBGROUP_SIZE, "subgroup_size", LEAF, 0, 0,    OWN,    0, VC__S_NONE, \
-      VC__T_NONE, vc__expand_subgroup) /* u32, as the next three */ \
+    /* u32, as the next three */ \
+    X(SUBGROUP_SIZE, "subgroup_size", LEAF, 0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, vc__expand_subgroup) \
     X(SUBGROUP_COUNT, "subgroup_count", LEAF, 0, 0,  OWN,    0, VC__S_NONE, VC__T_NONE, vc__expand_subgroup) \
     X(SUBGROUP_ID,  "subgroup_id",  LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, vc__expand_subgroup) \
     X(SUBGROUP_LOCAL_ID, "subgroup_local_id", LEAF, 0, 0, OWN, 0, VC__S_NONE, VC__T_NONE, vc__expand_subgroup) \
-    X(HIDDEN,       "hidden",       LEAF,   0, 0,    OWN,    0, VC__S_NONE, \
-      VC__T_NONE, NULL) /* a[0] kind, a[1] argument (object), a[2] axis */ \
-    /* construction */ \
-    X(VEC,          "vec",          PURE,   9, BIUF, OWN,    0, VC__S(80, 80, 80, 80), \
-      VC__T_NONE, NULL) /* a[0] first in extra, a[1] count */ \
-    X(COMPONENT,    "component",    PURE,   1, BIUF, SCALAR, 0, VC__S(81, 81, 81, 81), \
-      VC__T_NONE, NULL) /* x: which */ \
+    /* a[0] kind, a[1] argument (object), a[2] axis */ \
+    X(HIDDEN,       "hidden",       LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
+    /* ---- construction ---- */ \
+    /* a[0] first in extra, a[1] count */ \
+    X(VEC,          "vec",          PURE,   9, BIUF, OWN,    0, VC__S(80, 80, 80, 80), VC__T_NONE, NULL) \
+    /* x: index */ \
+    X(COMPONENT,    "component",    PURE,   1, BIUF, SCALAR, 0, VC__S(81, 81, 81, 81), VC__T_NONE, NULL) \
     X(EXTRACT,      "extract",      PURE,   2, BIUF, SCALAR, 0, VC__S(77, 77, 77, 77), \
       VC__T_GLSL("$0[$1]"), vc__expand_extract) \
-    X(PARTS,        "parts",        PURE,   9, 0,    OWN,    0, VC__S_NONE, \
-      VC__T_NONE, NULL) /* composite value, never in a listing; like VEC */ \
+    /* composite value, never in a listing; like VEC */ \
+    X(PARTS,        "parts",        PURE,   9, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     /* One step into composite memory, never in a listing. a[0]: previous step, a[1]: index, a[2]: first leaf of \
        the elements that the index skips, x: constant added to the index. */ \
     X(PATH,         "path",         PURE,   2, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
@@ -1345,7 +1345,7 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
     X(INDEX,        "index",        PURE,   2, IU,   OWN,    0, VC__S_NONE, VC__T_NONE, vc__expand_index) \
     X(CAST,         "cast",         PURE,   1, BIUF, OWN,    0, VC__S_NONE, VC__T_NONE, vc__expand_cast) \
     X(BITCAST,      "bitcast",      PURE,   1, IUF,  OWN,    0, VC__S(124, 124, 124, 124), VC__T_NONE, NULL) \
-    /* arithmetic */ \
+    /* ---- arithmetic ---- */ \
     X(NEG,          "neg",          PURE,   1, IUF,  SAME,   0, VC__S(0, 126, 126, 127), \
       VC__T_OWN("-$0", "($T)(0u - $0)", "-$0", "-$0"), NULL) \
     X(ADD,          "add",          PURE,   2, IUF,  SAME,   COMMUTES_EXACT, VC__S(0, 128, 128, 129), \
@@ -1421,7 +1421,7 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
     X(ISINF,        "isinf",        PURE,   1, F,    BOOL,   0, VC__S_FLOAT(157), \
       VC__T_GLSL("isinf($0)"), vc__expand_isnan) \
     X(DOT,          "dot",          PURE,   2, IUF,  SCALAR, COMMUTES, VC__S_NONE, VC__T_NONE, vc__expand_dot) \
-    /* integers; native forms exist for 32 bits only */ \
+    /* ---- integers; native forms exist for 32 bits only ---- */ \
     X(POPCOUNT,     "popcount",     PURE,   1, IU,   SAME,   0, VC__S(0, 205, 0, 0), \
       VC__T_WORD("bitCount($0)", NULL, "__popc($0)", NULL, "popcount($0)", NULL), vc__expand_popcount) \
     X(BIT_REVERSE,  "bit_reverse",  PURE,   1, IU,   SAME,   0, VC__S(0, 204, 204, 0), \
@@ -1438,10 +1438,11 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
     X(ADD_CARRY,    "add_carry",    PURE,   2, U,    SAME,   COMMUTES, VC__S(0, 0, 149, 0), \
       VC__T_NONE, vc__expand_carry) \
     X(SUB_BORROW,   "sub_borrow",   PURE,   2, U,    SAME,   0, VC__S(0, 0, 150, 0), VC__T_NONE, vc__expand_carry) \
-    /* made by expand in CUDA C: the sum of two words with 64 bits, to be added to a product (room cuda) */ \
+    /* made by lowering for CUDA C: the 64-bit sum of two words, to be added to a product (room cuda) */ \
     X(WORD_SUM,     "word_sum",     PURE,   2, U,    SAME,   COMMUTES, VC__S_NONE, \
       VC__T_CUDA("vc_word_sum($0, $1)"), NULL) \
-    /* of four i8 or u8 in a u32 each, first operand's and second's; behind them with a sum that saturates */ \
+    /* dot products of four i8 (I) or u8 (U) packed in a u32, by the operands' types; SAT: with a saturating \
+       addition */ \
     X(DOT_II,       "dot_4xi8",     PURE,   2, U,    OWN,    COMMUTES, VC__S(0, 0, 4450, 0), \
       VC__T_DOT("4xi8"), vc__expand_dot_4x8) \
     X(DOT_UU,       "dot_4xu8",     PURE,   2, U,    OWN,    COMMUTES, VC__S(0, 0, 4451, 0), \
@@ -1455,7 +1456,7 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
       VC__T_GLSL("packHalf2x16($0)"), vc__expand_pack_half) \
     X(UNPACK_HALF,  "unpack_half2", PURE,   1, U,    OWN,    0, VC__S(0, 0, VC__E(62), 0), \
       VC__T_GLSL("unpackHalf2x16($0)"), vc__expand_unpack_half) \
-    /* bits and conditions */ \
+    /* ---- bits and conditions ---- */ \
     X(NOT,          "not",          PURE,   1, BIU,  SAME,   0, VC__S(168, 200, 200, 0), \
       VC__T_BITS("!$0", "~$0", "($T)~$0", "not($0)"), NULL) \
     X(AND,          "and",          PURE,   2, BIU,  SAME,   COMMUTES, VC__S(167, 199, 199, 0), \
@@ -1483,12 +1484,12 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
       VC__T_VECTOR("$0 ? $1 : $2", "mix($2, $1, $0)"), NULL) \
     X(ANY,          "any",          PURE,   1, B,    SCALAR, 0, VC__S(154, 0, 0, 0), VC__T_GLSL("any($0)"), NULL) \
     X(ALL,          "all",          PURE,   1, B,    SCALAR, 0, VC__S(155, 0, 0, 0), VC__T_GLSL("all($0)"), NULL) \
-    /* memory: a[0] memory node, a[1] index node or VC__NIL, x constant element offset (two's complement) */ \
+    /* ---- memory: a[0] memory node, a[1] index node or VC__NIL, x constant element offset (two's complement) ---- */ \
     /* made by lowering: the address of element a[0] + a[1], if buffers are addresses */ \
     X(POINTER,      "pointer",      PURE,   2, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     X(LOAD,         "load",         READ,   2, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, vc__expand_memory) \
-    X(STORE,        "store",        EFFECT, 3, 0,    OWN,    0, VC__S_NONE, \
-      VC__T_NONE, vc__expand_memory) /* a[2] value */ \
+    /* a[2] value */ \
+    X(STORE,        "store",        EFFECT, 3, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, vc__expand_memory) \
     /* Atomics: operands as for a store; the result is the previous value. a[2] of a compare-exchange: vector of \
        expected and desired value. */ \
     X(ATOMIC_ADD,   "atomic_add",   EFFECT, 3, 0,    OWN,    0, VC__S(0, 234, 234, 6035), \
@@ -1511,23 +1512,23 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
       VC__T_GLSL("atomicLoad"), vc__expand_atomic) \
     X(ATOMIC_STORE, "atomic_store", EFFECT, 3, 0,    OWN,    0, VC__S(0, 228, 228, 0), \
       VC__T_GLSL("atomicStore"), vc__expand_atomic) \
-    X(FENCE,        "fence",        EFFECT, 0, 0,    OWN,    0, VC__S_NONE, \
-      VC__T_NONE, NULL) /* x: order + 16 * scope + 256 * storage */ \
-    /* images: a[0] image node, a[1] coordinates */ \
-    X(GRADIENT,     "gradient",     PURE,   2, 0,    OWN,    0, VC__S_NONE, \
-      VC__T_NONE, NULL) /* derivatives along x and y; only an operand of SAMPLE */ \
-    X(SAMPLE,       "sample",       READ,   3, 0,    OWN,    0, VC__S_NONE, \
-      VC__T_NONE, NULL) /* a[2] lod or GRADIENT; x: offsets, one byte each */ \
+    /* x: order + 16 * scope + 256 * storage */ \
+    X(FENCE,        "fence",        EFFECT, 0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
+    /* ---- images: a[0] image node, a[1] coordinates ---- */ \
+    /* derivatives along x and y; only an operand of SAMPLE */ \
+    X(GRADIENT,     "gradient",     PURE,   2, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
+    /* a[2] lod or GRADIENT; x: offsets, one byte each */ \
+    X(SAMPLE,       "sample",       READ,   3, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     X(GATHER,       "gather",       READ,   2, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* x: component */ \
-    X(FETCH,        "fetch",        READ,   3, 0,    OWN,    0, VC__S_NONE, \
-      VC__T_NONE, NULL) /* a[2] level; none for texel buffers */ \
+    /* a[2] level; none for texel buffers */ \
+    X(FETCH,        "fetch",        READ,   3, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     X(IMAGE_LOAD,   "image_load",   READ,   2, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
-    X(IMAGE_SIZE,   "image_size",   READ,   2, 0,    OWN,    0, VC__S_NONE, \
-      VC__T_NONE, NULL) /* a[1] level, or none */ \
+    /* a[1] level, or none */ \
+    X(IMAGE_SIZE,   "image_size",   READ,   2, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     X(IMAGE_LEVELS, "image_levels", READ,   1, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     X(IMAGE_STORE,  "image_store",  EFFECT, 3, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* a[2] value */ \
-    /* Subgroups. The last operand of votes, ballots and shuffles is the mask of participating lanes that CUDA C \
-       requires, otherwise VC__NIL. */ \
+    /* ---- subgroups: the last operand of votes, ballots and shuffles is the mask of participating lanes that \
+       CUDA C requires, otherwise VC__NIL ---- */ \
     /* CUDA C: the mask of active lanes, where some may be inactive */ \
     X(MASK,         "mask",         CONV,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     X(ELECT,        "subgroup_elect", CONV, 0, 0,    OWN,    0, VC__S(333, 0, 0, 0), \
@@ -1544,11 +1545,9 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
     X(BALLOT_COUNT, "subgroup_ballot_count", CONV, 1, U, OWN, 0, VC__S(0, 0, 342, 0), \
       VC__T_GLSL("subgroupBallot@BitCount($0)"), vc__expand_subgroup) \
     X(BROADCAST,    "subgroup_broadcast", CONV, 2, BIUF, SAME, 0, VC__S(337, 337, 337, 337), \
-      VC__T_GLSL("subgroupBroadcast($0, $1)"), \
-      vc__expand_subgroup) \
+      VC__T_GLSL("subgroupBroadcast($0, $1)"), vc__expand_subgroup) \
     X(BROADCAST_FIRST, "subgroup_broadcast_first", CONV, 1, BIUF, SAME, 0, VC__S(338, 338, 338, 338), \
-      VC__T_GLSL("subgroupBroadcastFirst($0)"), \
-      vc__expand_subgroup) \
+      VC__T_GLSL("subgroupBroadcastFirst($0)"), vc__expand_subgroup) \
     X(SHUFFLE,      "subgroup_shuffle", CONV, 3, BIUF, SAME, 0, VC__S(345, 345, 345, 345), \
       VC__T_LANES("", ""), vc__expand_subgroup) \
     X(SHUFFLE_XOR,  "subgroup_shuffle_xor", CONV, 3, BIUF, SAME, 0, VC__S(346, 346, 346, 346), \
@@ -1571,7 +1570,7 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
       VC__T_GLSL("subgroup@Or($0`)"), vc__expand_subgroup) \
     X(SUBGROUP_XOR, "subgroup_xor", CONV,   1, BIU,  SAME,   0, VC__S(364, 361, 361, 0), \
       VC__T_GLSL("subgroup@Xor($0`)"), vc__expand_subgroup) \
-    /* flow */ \
+    /* ---- control flow ---- */ \
     /* x: 0, or 4096 + execution scope + 16 * memory scope + 256 * storage */ \
     X(BARRIER,      "barrier",      EFFECT, 0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     X(BREAK_IF,     "break_if",     EFFECT, 1, B,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
@@ -1597,7 +1596,7 @@ enum {
     VC__MANY = 9 /* operands: a range of the list of extra operands */
 };
 
-#define VC__OP_ENUM(op, name, class_, operands, kinds, result, flags, spirv, text, expand) VC__OP_##op,
+#define VC__OP_ENUM(op, name, class_, operands, kinds, result, flags, spirv, text, rule) VC__OP_##op,
 enum { VC__OPS(VC__OP_ENUM) VC__OP_COUNT };
 
 typedef struct vc__lower vc__lower;
@@ -1628,10 +1627,10 @@ typedef struct vc__op_info {
     uint8_t class_, operands, kinds, result, flags;
 } vc__op_info;
 
-#define VC__OP_ROW(op, name, class_, operands, kinds, result, flags, spirv, text, expand) \
-    { spirv, expand, VC__##class_, operands, VC__KINDS_##kinds, VC__RESULT_##result, VC__FLAGS_##flags },
-#define VC__OP_NAME(op, name, class_, operands, kinds, result, flags, spirv, text, expand) name,
-#define VC__OP_TEXT(op, name, class_, operands, kinds, result, flags, spirv, text, expand) text,
+#define VC__OP_ROW(op, name, class_, operands, kinds, result, flags, spirv, text, rule) \
+    { spirv, rule, VC__##class_, operands, VC__KINDS_##kinds, VC__RESULT_##result, VC__FLAGS_##flags },
+#define VC__OP_NAME(op, name, class_, operands, kinds, result, flags, spirv, text, rule) name,
+#define VC__OP_TEXT(op, name, class_, operands, kinds, result, flags, spirv, text, rule) text,
 static const vc__op_info vc__op[] = { VC__OPS(VC__OP_ROW) };
 static const char *const vc__op_name[] = { VC__OPS(VC__OP_NAME) };
 static const vc__forms vc__op_text[] = { VC__OPS(VC__OP_TEXT) };
@@ -2485,7 +2484,7 @@ VC__SMALL_END
    mask is repeated in the upper half, so that shifting it by `type & 31` works for vectors, too. */
 #define VC__KIND_BITS(kinds) (((kinds) & VC__KINDS_B ? 1u << VC_BOOL : 0) | ((kinds) & VC__KINDS_I ? 15u << VC_I8 : 0) \
                           | ((kinds) & VC__KINDS_U ? 15u << VC_U8 : 0) | ((kinds) & VC__KINDS_F ? 7u << VC_F16 : 0))
-#define VC__FAST_KINDS_ROW(op, name, class_, operands, kinds, result, flags, spirv, text, expand) \
+#define VC__FAST_KINDS_ROW(op, name, class_, operands, kinds, result, flags, spirv, text, rule) \
     (VC__RESULT_##result == VC__RESULT_SAME ? VC__KIND_BITS(VC__KINDS_##kinds) * 0x10001u : 0u),
 static const uint32_t vc__fast_kinds[] = { VC__OPS(VC__FAST_KINDS_ROW) };
 
@@ -2644,7 +2643,7 @@ static inline bool vc__is_const(const vc__lower *s, uint32_t number) {
     return vc__is_const_op(vc__lowered(s, number)->op);
 }
 
-/* Whether a constant has a component that is a zero. */
+/* Whether a constant has a component that is 0, of either sign. */
 static bool vc__has_zero(const vc__lower *s, uint32_t number) {
     const vc__node *n = &s->node[number];
     uint64_t magnitude = vc__ones(vc__bits(vc__kind(n->type)) - 1u);
@@ -3172,7 +3171,7 @@ VC__APART static uint32_t vc__x_small(vc__lower *s, vc_type type, int n) {
     return vc__make_const(s, type, vc__x_bits(type, n));
 }
 
-/* NaN or infinity */
+/* The constant NaN or infinity. */
 static uint32_t vc__x_special(vc__lower *s, vc_type type, bool nan) {
     uint32_t kind = vc__kind(type);
     return vc__make_const(s, type,
@@ -3276,7 +3275,7 @@ static uint32_t vc__x_float_rem(vc__lower *s, uint32_t x, uint32_t y) {
     r = vc__x_two(s, VC__OP_MUL, y, step);
     r = vc__x_two(s, VC__OP_SUB, x, r);
     if (s->kernel->desc.fast) return r;
-    uint32_t condition = vc__x_compare(s, VC__OP_EQ, step, zero); /* y may be infinite */
+    uint32_t condition = vc__x_compare(s, VC__OP_EQ, step, zero); /* y * 0 is NaN for an infinite y */
     r = vc__x_select(s, condition, x, r);
     condition = vc__x_signs_differ(s, x, y);
     step = vc__x_one(s, VC__OP_NEG, y);
@@ -3562,7 +3561,7 @@ static bool vc__x_has(const vc__lower *s, uint16_t op, vc_type type) {
     return s->target == VC_TARGET_SPIRV && vc__op[op].spirv[column] != 0;
 }
 
-/* a op constant */
+/* Applies op to a and a constant. */
 VC__APART static uint32_t vc__x_int(vc__lower *s, uint16_t op, uint32_t a, uint64_t bits) {
     uint32_t c = vc__make_const(s, vc__x_type(s, a), bits);
     return vc__x_two(s, op, a, c);
@@ -4074,7 +4073,7 @@ static vc__range vc__x_range(vc_type from, vc_type to) {
     uint32_t fraction = vc__kinds[vc__kind(from)].fraction, width = vc__bits(vc__kind(from));
     uint32_t bits = vc__bits(vc__kind(to));
     uint64_t bias = vc__ones(vc__kinds[vc__kind(from)].exponent - 1u);
-    uint32_t power = vc__is_signed(to) ? bits - 1 : bits; /* integers end below 2^power */
+    uint32_t power = vc__is_signed(to) ? bits - 1 : bits; /* integers are less than 2^power */
     vc__range r;
     r.beyond = (bias + power) << fraction;
     r.low = vc__is_signed(to) ? r.beyond | (uint64_t)1 << (width - 1) : 0;
