@@ -2018,9 +2018,8 @@ static uint32_t vc__record_const(vc_kernel *k, vc_type type, uint64_t bits) {
 
 static bool vc__push_extra(const vc_allocator *a, uint32_t **extra, uint32_t *used, uint32_t *capacity,
                            const uint32_t *parts, uint32_t count) {
-    uint32_t *grown;
     if (*used + count > *capacity) {
-        grown = (uint32_t *)vc__grown(a, *extra, capacity, *used + count, sizeof(uint32_t));
+        uint32_t *grown = (uint32_t *)vc__grown(a, *extra, capacity, *used + count, sizeof(uint32_t));
         if (!grown) return false;
         *extra = grown;
     }
@@ -2349,10 +2348,10 @@ static bool vc__adapt(vc_kernel *k, const char *call, uint32_t which, vc__operan
 /* Returns the common type of the operands; VC_NONE after an error. Integer immediates are converted to the kind of
    the others; scalars may be combined with vectors. Operands are numbered from before + 1 in error messages. */
 static vc_type vc__unify_from(vc_kernel *k, const char *call, vc__operand *o, uint32_t count, uint32_t before) {
-    uint32_t model = 0, rows = 1, widest = 0;
-    while (model + 1 < count && vc__adapts(&o[model])) model++;
-    if (vc__adapts(&o[model])) model = 0;
-    vc_type kind = vc__scalar(o[model].type);
+    uint32_t reference = 0, rows = 1, widest = 0;
+    while (reference + 1 < count && vc__adapts(&o[reference])) reference++;
+    if (vc__adapts(&o[reference])) reference = 0;
+    vc_type kind = vc__scalar(o[reference].type);
     for (uint32_t i = 0; i < count; i++) {
         if (vc__adapts(&o[i]) && vc__is_int(kind) && !vc__adapt(k, call, before + i + 1, &o[i], kind)) return VC_NONE;
         if (vc__rows(o[i].type) > rows) { rows = vc__rows(o[i].type); widest = i; }
@@ -2360,7 +2359,7 @@ static vc_type vc__unify_from(vc_kernel *k, const char *call, vc__operand *o, ui
     for (uint32_t i = 0; i < count; i++) {
         if (vc__scalar(o[i].type) == kind && (vc__rows(o[i].type) == rows || vc__rows(o[i].type) == 1)) continue;
         if (!k) return VC_NONE;
-        uint32_t a = vc__scalar(o[i].type) != kind ? model : widest;
+        uint32_t a = vc__scalar(o[i].type) != kind ? reference : widest;
         uint32_t b = i;
         if (a > b) { b = a; a = i; }
         vc__refuse_two(k, call, before + a + 1, &o[a], before + b + 1, &o[b],
