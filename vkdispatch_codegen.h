@@ -1601,7 +1601,7 @@ enum { VC__OPS(VC__OP_ENUM) VC__OP_COUNT };
 
 typedef struct vc__lower vc__lower;
 typedef struct vc__node vc__node;
-/* A lowering rule returns the number of the replacement, or VC__NIL to print the operation as it is. */
+/* A lowering rule returns the number of the replacement, or VC__NIL to keep the operation. */
 typedef uint32_t vc__expander(vc__lower *s, const vc__node *n);
 static vc__expander vc__expand_extract, vc__expand_cast, vc__expand_div, vc__expand_rem, vc__expand_mod,
     vc__expand_fma, vc__expand_abs, vc__expand_sign, vc__expand_min, vc__expand_max, vc__expand_clamp,
@@ -1677,7 +1677,7 @@ enum {
     /* Float + - *, printed so that no compiler changes it. Drivers do more than contract: Mesa replaces (a + b) - a
        with b unless it is forbidden. */
     VC__NODE_PRECISE = 2,
-    VC__NODE_RAW = 4,      /* while lowering: print the operation as it is, do not lower it */
+    VC__NODE_RAW = 4,      /* while lowering: keep the operation, do not lower it */
     VC__NODE_LIVE = 8,     /* while lowering: the node is needed */
     VC__NODE_WIDENED = 32, /* on the tape: the value, possibly moved (load, select, …), is cast to a wider float */
     VC__NODE_HALVED = 64   /* on the tape: a product, sum or difference of which both halves are used */
@@ -1924,6 +1924,7 @@ static uint32_t vc__invocations(const vc_kernel *k) {
 
 static const char *vc__name(const vc_kernel *k) { return k->desc.name ? k->desc.name : "kernel"; }
 
+/* The number of arguments, including the output buffer of vc_printf. */
 static uint32_t vc__arg_count(const vc_kernel *k) { return k->arg_count + (k->output != VC__NIL); }
 
 /* The first call of this thread whose ref or image was never set and whose operands are immediates alone: nothing tells its kernel, so the next vc_error of
@@ -1958,13 +1959,16 @@ static void vc__fail_machine(vc_kernel *k, const char *format, ...) {
     va_end(list);
 }
 
+/* Whether calls on the kernel have an effect: it exists and has not failed. */
 static inline bool vc__ready(const vc_kernel *k) { return k && !k->failed; }
 
+/* The form that keeps the code for a target. */
 static vc__form *vc__form_of(vc_kernel *k, vc_target target, vc_buffers buffers) {
     return &k->form[vc__is_cuda(target) ? (int)VC__FORM_CUDA
                     : vc__is_opencl(target) ? (int)VC__FORM_OPENCL : (int)buffers];
 }
 
+/* Grows the tape. Returns false after an error. */
 static bool vc__more_nodes(vc_kernel *k) {
     if (k->count >= VC__MAX_NODES) {
         vc__fail(k, "kernel '%s': more than %u operations", vc__name(k), VC__MAX_NODES);
@@ -1999,6 +2003,7 @@ static inline uint32_t vc__record(vc_kernel *k, uint32_t op, uint32_t flags, vc_
     return k->count == k->capacity && !vc__more_nodes(k) ? VC__NIL : vc__write_node(k, op, flags, type, a, b, c, x);
 }
 
+/* As vc__record, at the entry of the kernel. */
 static uint32_t vc__record_leaf(vc_kernel *k, uint32_t op, uint32_t flags, vc_type type, uint32_t a, uint32_t b,
                                 uint32_t c, uint32_t x) {
     uint32_t n = vc__record(k, op, flags, type, a, b, c, x);
@@ -2016,6 +2021,7 @@ static uint32_t vc__record_const(vc_kernel *k, vc_type type, uint64_t bits) {
     return *recent = vc__record_leaf(k, VC__OP_CONST, 0, type, low, high, VC__NIL, 0);
 }
 
+/* Appends to a list of extra operands. Returns false if out of memory. */
 static bool vc__push_extra(const vc_allocator *a, uint32_t **extra, uint32_t *used, uint32_t *capacity,
                            const uint32_t *parts, uint32_t count) {
     if (*used + count > *capacity) {
@@ -2028,6 +2034,7 @@ static bool vc__push_extra(const vc_allocator *a, uint32_t **extra, uint32_t *us
     return true;
 }
 
+/* Records a vector of scalar nodes. Returns VC__NIL after an error, and if a part is VC__NIL. */
 static uint32_t vc__record_vec(vc_kernel *k, vc_type type, const uint32_t *parts, uint32_t count) {
     uint32_t flags = 0, first = k->extra_count;
     for (uint32_t i = 0; i < count; i++) {
@@ -2066,6 +2073,7 @@ static bool vc__pin_next(vc_kernel *k, uint32_t block) {
     return true;
 }
 
+/* Records an anchored node. `block` is the innermost open block after it. */
 static uint32_t vc__record_pinned(vc_kernel *k, uint32_t block, uint32_t op, uint32_t flags, vc_type type, uint32_t a,
                                   uint32_t b, uint32_t c, uint32_t x) {
     if (!vc__pin_next(k, block)) return VC__NIL;
@@ -2082,6 +2090,7 @@ static void vc__settle_region(vc_kernel *k) {
     k->at = b->op == VC__OP_SWITCH ? b->open - 1 : k->pin_count - 1;
 }
 
+/* The VC__NODE_ bits of values that depend on which invocations run a block with these VC__BLOCK_ bits. */
 static uint32_t vc__node_flags(uint32_t block_flags) {
     return (block_flags & VC__BLOCK_DIVERGES ? (uint32_t)VC__NODE_DIFFERS : 0u)
            | (block_flags & VC__BLOCK_SPLITS ? (uint32_t)VC__NODE_SPLITS : 0u);
@@ -2128,6 +2137,7 @@ static bool vc__open_block(vc_kernel *k, uint32_t parent, uint32_t op, uint32_t 
     return true;
 }
 
+/* Adds an object and records its node. Copies the name. Returns the node, or VC__NIL after an error. */
 static uint32_t vc__add_object(vc_kernel *k, const char *name, uint32_t op, uint32_t access, vc_type type,
                                uint32_t count, const uint64_t *data) {
     vc__object *o = k->object;
@@ -2385,6 +2395,7 @@ static const char *vc__kinds_text(uint32_t kinds) {
     }
 }
 
+/* Fails and returns false if an operand is not of one of these kinds. */
 static bool vc__check_kind(vc_kernel *k, const char *call, const vc__operand *o, uint32_t which, uint32_t kinds) {
     if (vc__mask(o->type) & kinds) return true;
     if (k) vc__refuse_operand(k, call, which, o, vc__kinds_text(kinds));
@@ -2393,6 +2404,7 @@ static bool vc__check_kind(vc_kernel *k, const char *call, const vc__operand *o,
 
 VC__SMALL_END
 
+/* Records a vector that repeats a scalar. */
 static uint32_t vc__record_splat(vc_kernel *k, uint32_t scalar, uint32_t rows) {
     uint32_t parts[4];
     if (scalar == VC__NIL || rows == 1) return scalar;
@@ -2406,6 +2418,7 @@ static inline uint32_t vc__as_node(vc_kernel *k, const vc__operand *o, uint32_t 
     return vc__rows(o->type) == rows ? n : vc__record_splat(k, n, rows);
 }
 
+/* The type of the result of an operation whose operands have `type`. */
 static inline vc_type vc__result_type(uint32_t op, vc_type type) {
     uint32_t result = vc__op[op].result;
     if (result == VC__RESULT_SAME) return type; /* the most frequent case */
@@ -2673,6 +2686,7 @@ static vc__real vc__real_make(uint32_t class_, bool negative, int32_t exponent, 
     return r;
 }
 
+/* A number with any fraction: shifts the fraction until its top bit is set. */
 static vc__real vc__real_normal(bool negative, int32_t exponent, uint64_t fraction) {
     if (!fraction) return vc__real_make(VC__REAL_ZERO, negative, 0, 0);
     for (; !(fraction >> 63); exponent--) fraction <<= 1;
@@ -2694,6 +2708,7 @@ static bool vc__unpack(vc_type kind, uint64_t bits, vc__real *r) {
     return exponent != 0 || fraction == 0;
 }
 
+/* Shifts to the right and sets the lowest bit if a 1 is shifted out. */
 static uint64_t vc__shift_sticky(uint64_t x, uint32_t by) {
     if (by >= 64) return x != 0;
     return by ? (x >> by) | ((x << (64 - by)) != 0) : x;
@@ -2950,6 +2965,7 @@ static bool vc__fold_bool(uint32_t op, const uint64_t *v, uint64_t *out) {
     }
 }
 
+/* Truncates to an integer and saturates; NaN becomes 0. */
 static uint64_t vc__real_to_int(vc__real a, vc_type to) {
     uint32_t width = vc__bits(to);
     uint64_t max = vc__ones(vc__is_signed(to) ? width - 1 : width), x = 0;
@@ -3131,8 +3147,8 @@ static uint32_t vc__simplify(vc__lower *s, const vc__node *n) {
 
 // >>lowering
 /* Lowering: rewrites operations in terms of others where the target has no form with the same meaning. A rule
-   returns the number of the replacement, or VC__NIL to print the operation as it is. Never make two nodes in one
-   argument list: the order of evaluation, and with it the generated code, would depend on the compiler. */
+   returns the number of the replacement, or VC__NIL to keep the operation. Never make two nodes in one argument
+   list: the order of evaluation, and with it the generated code, would depend on the compiler. */
 
 VC__SMALL
 
@@ -3321,6 +3337,7 @@ static uint32_t vc__expand_rem(vc__lower *s, const vc__node *n) {
     return is_safe ? r : vc__x_select(s, d.is_zero, x, r);
 }
 
+/* The remainder has the sign of y: adds y if the signs differ. */
 static uint32_t vc__expand_mod(vc__lower *s, const vc__node *n) {
     vc_type type = n->type;
     uint32_t x = n->a[0], y = n->a[1];
@@ -3396,6 +3413,7 @@ static uint32_t vc__expand_clamp(vc__lower *s, const vc__node *n) {
     return vc__x_two(s, VC__OP_MIN, x, high);
 }
 
+/* a * (1 - t) + b * t, each step rounded. */
 static uint32_t vc__expand_mix(vc__lower *s, const vc__node *n) {
     uint32_t a = n->a[0], b = n->a[1], t = n->a[2], rest = vc__x_small(s, n->type, 1);
     rest = vc__x_two(s, VC__OP_SUB, rest, t);
@@ -3731,6 +3749,7 @@ static uint32_t vc__expand_mul_hi(vc__lower *s, const vc__node *n) {
     return vc__x_two(s, VC__OP_SUB, r, sign[1]);
 }
 
+/* A sum that is less than an operand has wrapped; a difference borrows if a < b. */
 static uint32_t vc__expand_carry(vc__lower *s, const vc__node *n) {
     vc_type type = n->type;
     bool add = n->op == VC__OP_ADD_CARRY;
@@ -3752,6 +3771,7 @@ static uint32_t vc__expand_carry(vc__lower *s, const vc__node *n) {
 
 static uint32_t vc__x_low(vc__lower *s, uint32_t w) { return vc__x_cast(s, VC_U32, w); }
 
+/* The high half of a 64-bit number. */
 static uint32_t vc__x_high(vc__lower *s, uint32_t w) {
     w = vc__x_int(s, VC__OP_SHR, w, 32);
     return vc__x_cast(s, VC_U32, w);
@@ -3772,6 +3792,7 @@ static uint32_t vc__x_from_high(const vc__lower *s, uint32_t x) {
     return is_high ? n->a[0] : VC__NIL;
 }
 
+/* Whether a 64-bit number is less than 2^32: a cast u32 or a constant. */
 static bool vc__x_is_word(const vc__lower *s, uint32_t w) {
     const vc__node *n = vc__lowered(s, w);
     return n->op == VC__OP_CAST ? vc__lowered(s, n->a[0])->type == VC_U32 : n->op == VC__OP_CONST && !n->a[1];
@@ -3996,6 +4017,7 @@ static uint32_t vc__expand_dot_4x8(vc__lower *s, const vc__node *n) {
     return r;
 }
 
+/* Packs two f32 as f16. In a `fast` kernel the target's own form may round differently. */
 static uint32_t vc__expand_pack_half(vc__lower *s, const vc__node *n) {
     uint32_t x = n->a[0], part[2];
     if (s->kernel->desc.fast && vc__x_has(s, VC__OP_PACK_HALF, VC_F32)) return VC__NIL;
@@ -4178,6 +4200,7 @@ static vc__object *vc__accessed_object(const vc_kernel *k, const vc__node *acces
                : NULL;
 }
 
+/* Marks a node whose value is widened. Casts that do not round need no mark. */
 static void vc__mark_widened(vc_kernel *k, uint32_t number) {
     vc__node *n = &k->node[number];
     if (n->op != VC__OP_CAST || vc__is_narrowing(k->node[n->a[0]].type, n->type)) n->flags |= VC__NODE_WIDENED;
@@ -4558,6 +4581,7 @@ static uint32_t vc__x_identity(vc__lower *s, uint32_t op, vc_type type) {
     return vc__make_const(s, type, vc__neutral(op, type));
 }
 
+/* Combines two values with the operation of a subgroup operation. */
 static uint32_t vc__x_combine(vc__lower *s, uint32_t op, uint32_t a, uint32_t b) {
     static const uint16_t plain[] = {
         VC__OP_ADD, VC__OP_MUL, VC__OP_MIN, VC__OP_MAX, VC__OP_AND, VC__OP_OR, VC__OP_XOR
@@ -4635,11 +4659,13 @@ static uint32_t vc__x_clusters(vc__lower *s, const vc__node *n) {
 /* ---- CUDA C: subgroups are warps of 32 invocations in the order of the local index; all are active, unless the
    kernel reconverges ---- */
 
+/* The lane of the invocation in its warp. */
 static uint32_t vc__x_lane(vc__lower *s) {
     uint32_t i = vc__x_leaf(s, VC__OP_LOCAL_INDEX), c = vc__x_u32(s, 31);
     return vc__x_two(s, VC__OP_AND, i, c);
 }
 
+/* The index of the warp in its work-group. */
 static uint32_t vc__x_warp(vc__lower *s) {
     uint32_t i = vc__x_leaf(s, VC__OP_LOCAL_INDEX), c = vc__x_u32(s, 5);
     return vc__x_two(s, VC__OP_SHR, i, c);
@@ -4658,10 +4684,12 @@ static uint32_t vc__x_by_warp(vc__lower *s, uint32_t last, uint32_t others) {
     return vc__x_select(s, c, a, b);
 }
 
+/* The mask of all lanes of the warp. */
 static uint32_t vc__x_whole_warp(vc__lower *s) {
     return vc__x_by_warp(s, (uint32_t)vc__ones(vc__invocations(s->kernel) % 32), 0xffffffffu);
 }
 
+/* The mask of the active lanes. */
 static uint32_t vc__x_mask(vc__lower *s) {
     return s->kernel->reconverges ? vc__make_raw(s, VC__OP_MASK, VC_U32, VC__NIL, VC__NIL, VC__NIL, 0)
                                   : vc__x_whole_warp(s);
@@ -4675,6 +4703,7 @@ static uint32_t vc__x_first_lane(vc__lower *s) {
     return vc__x_cast(s, VC_U32, r);
 }
 
+/* A shuffle among the active lanes. */
 static uint32_t vc__x_shuffle(vc__lower *s, uint16_t op, uint32_t a, uint32_t by) {
     uint32_t mask = vc__x_mask(s);
     return vc__make_raw(s, op, vc__x_type(s, a), a, by, mask, 0);
