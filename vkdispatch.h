@@ -621,7 +621,14 @@ typedef struct vd_stats { /* since the context was made */
 
 VD_API const char *vd_error_text(void);             /* this thread's last failure, one sentence; "" before the first */
 VD_API vd_result vd_error_result(void);             /* the result that came with that sentence; VD_OK before the first */
-VD_API vd_result vd_error_set(vd_result result, const char *format, ...); /* for libraries on top; returns result */
+/* For libraries on top. Both return result. A failure has parts, which vd_error_text joins when it is called: "call 'object':
+   reason". An inner function sets the reason; the function that the user called adds its own name and its object.
+   vd_error_set sets the reason and clears the call and the object. format NULL: the words for memory that ran out, if
+   result is VD_ERROR_OUT_OF_MEMORY or VD_ERROR_OUT_OF_DEVICE_MEMORY.
+   vd_error_within replaces the call and the object of the last failure, and puts the formatted text and ": " before its
+   reason. NULL leaves a part as it is, "" removes it. All texts are copied. */
+VD_API vd_result vd_error_set(vd_result result, const char *format, ...);
+VD_API vd_result vd_error_within(vd_result result, const char *call, const char *object, const char *format, ...);
 VD_API const char *vd_result_name(vd_result result);
 VD_API uint32_t vd_type_size(vd_type type);         /* bytes in memory; bool is 4; 0 for VD_BYTES and numbers that are no type */
 VD_API const char *vd_type_name(vd_type type);      /* "f32x4" */
@@ -1030,27 +1037,144 @@ static inline void vd__mutex_init(vd__mutex *lock) { lock->held = 0; }
 static inline void vd__mutex_destroy(vd__mutex *lock) { (void)lock; }
 
 // >>log
-/* The thread's error text, and messages to the context's callback. */
+/* The thread's last error, and messages to the context's callback. */
 
 #define VD__NONE UINT32_MAX
 #define VD__U(x) ((unsigned long long)(x)) /* for %llu */
 
 typedef struct vd__host vd__host;
 
-static VD__THREAD_LOCAL char vd__error_buffer[1024];
-static VD__THREAD_LOCAL vd_result vd__error_code;
+/* A failure in parts, all of them copies. vd_error_text joins them: "call 'object': reason". Unknown parts are empty. */
+typedef struct vd__error {
+    vd_result code;
+    char call[48], object[96], reason[864];
+} vd__error;
 
-/* Sets the thread's error text and returns result, so that a failing check is one statement. */
+static VD__THREAD_LOCAL vd__error vd__last_error;
+static VD__THREAD_LOCAL char vd__error_sentence[1024]; /* of all parts, for vd_error_text */
+
+/* Ends a text that was longer than its array by "...", after a whole character of UTF-8. */
+static void vd__error_cut(char *out, size_t size, int length) {
+    size_t end = size - 4;
+    if (length < (int)size) return;
+    while (end && ((unsigned char)out[end] & 0xc0) == 0x80) end--;
+    memcpy(out + end, "...", 4);
+}
+
+static void vd__error_part(char *out, size_t size, const char *text) {
+    vd__error_cut(out, size, snprintf(out, size, "%s", text));
+}
+
+/* NULL keeps a part. */
+static void vd__error_name(const char *call, const char *object) {
+    if (call) vd__error_part(vd__last_error.call, sizeof vd__last_error.call, call);
+    if (object) vd__error_part(vd__last_error.object, sizeof vd__last_error.object, object);
+}
+
+static VD__COLD const char *vd__error_join(void) {
+    const vd__error *e = &vd__last_error;
+    const char *quote = e->object[0] ? "'" : "", *space = e->call[0] && e->object[0] ? " " : "";
+    snprintf(vd__error_sentence, sizeof vd__error_sentence, "%.*s%s%s%.*s%s%s%.*s", (int)sizeof e->call, e->call, space,
+             quote, (int)sizeof e->object, e->object, quote, e->call[0] || e->object[0] ? ": " : "",
+             (int)sizeof e->reason, e->reason);
+    return vd__error_sentence;
+}
+
+static vd_result vd__fail_list(vd_result result, const char *call, const char *object, const char *format,
+                               va_list args) VD__PRINTF(4, 0);
+static vd_result vd__fail_list(vd_result result, const char *call, const char *object, const char *format,
+                               va_list args) {
+    vd__error_name(call ? call : "", object ? object : "");
+    vd__error_cut(vd__last_error.reason, sizeof vd__last_error.reason,
+                  vsnprintf(vd__last_error.reason, sizeof vd__last_error.reason, format, args));
+    vd__last_error.code = result;
+    return result;
+}
+
+/* Sets the thread's error and returns result, so that a failing check is one statement. This one sets the reason only: an
+   outer function names the call. */
 static VD__COLD vd_result vd__fail(vd_result result, const char *format, ...) VD__PRINTF(2, 3);
 static vd_result vd__fail(vd_result result, const char *format, ...) {
-    char text[sizeof vd__error_buffer]; /* an argument may point into the old text */
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    vd__fail_list(result, NULL, NULL, format, args);
     va_end(args);
-    memcpy(vd__error_buffer, text, sizeof text);
-    vd__error_code = result;
     return result;
+}
+
+/* The same of a call, and of an object or NULL. */
+static VD__COLD vd_result vd__fail_call(vd_result result, const char *call, const char *object, const char *format,
+                                        ...) VD__PRINTF(4, 5);
+static vd_result vd__fail_call(vd_result result, const char *call, const char *object, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    vd__fail_list(result, call, object, format, args);
+    va_end(args);
+    return result;
+}
+
+static void vd__error_prefix(const char *text) {
+    char joined[sizeof vd__last_error.reason + 256];
+    snprintf(joined, sizeof joined, "%.250s%s%s", text, vd__last_error.reason[0] ? ": " : "", vd__last_error.reason);
+    vd__error_part(vd__last_error.reason, sizeof vd__last_error.reason, joined);
+}
+
+/* What an outer function adds to the failure of an inner one: the result, the call and the object instead of the inner
+   ones, and a text before the reason. NULL leaves a part as it is. */
+static vd_result vd__fail_within_list(vd_result result, const char *call, const char *object, const char *format,
+                                      va_list args) VD__PRINTF(4, 0);
+static vd_result vd__fail_within_list(vd_result result, const char *call, const char *object, const char *format,
+                                      va_list args) {
+    char outer[256];
+    if (format) {
+        vsnprintf(outer, sizeof outer, format, args);
+        vd__error_prefix(outer);
+    }
+    vd__error_name(call, object);
+    vd__last_error.code = result;
+    return result;
+}
+
+static VD__COLD vd_result vd__fail_within(vd_result result, const char *call, const char *object, const char *format,
+                                          ...) VD__PRINTF(4, 5);
+static vd_result vd__fail_within(vd_result result, const char *call, const char *object, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    vd__fail_within_list(result, call, object, format, args);
+    va_end(args);
+    return result;
+}
+
+/* Names the call of a failure for which no inner function did. */
+static VD__COLD vd_result vd__fail_named(vd_result result, const char *call) {
+    if (!vd__last_error.call[0]) vd__error_name(call, NULL);
+    return result;
+}
+
+/* Puts the words for memory that ran out before the reason, if that is the result. */
+static VD__COLD vd_result vd__fail_by_memory(vd_result result) {
+    if (result == VD_ERROR_OUT_OF_MEMORY) vd__error_prefix("out of host memory");
+    if (result == VD_ERROR_OUT_OF_DEVICE_MEMORY) vd__error_prefix("out of device memory");
+    return result;
+}
+
+/* The allocator gave nothing; bytes 0: not known. */
+static VD__COLD vd_result vd__fail_memory(const char *call, const char *object, uint64_t bytes) {
+    char size[32] = "";
+    if (bytes) snprintf(size, sizeof size, "%llu bytes", VD__U(bytes));
+    vd__fail_call(VD_ERROR_OUT_OF_MEMORY, call, object, "%s", size);
+    return vd__fail_by_memory(VD_ERROR_OUT_OF_MEMORY);
+}
+
+/* A function of a driver failed; error: what the driver calls that, NULL: it is number `value`. */
+static VD__UNUSED vd_result vd__fail_driver(vd_result result, const char *error, int value, const char *format,
+                                            va_list args) VD__PRINTF(4, 0);
+static vd_result vd__fail_driver(vd_result result, const char *error, int value, const char *format, va_list args) {
+    char function[256];
+    vsnprintf(function, sizeof function, format, args);
+    if (error) vd__fail(result, "%s failed: %s", function, error);
+    else vd__fail(result, "%s failed: error %d", function, value);
+    return vd__fail_by_memory(result);
 }
 
 /* The first number in a line that stands where compilers put the line of the source, 0: none; "name:3:7: error: …", "name(3): error: …",
@@ -1081,17 +1205,6 @@ static VD__COLD VD__UNUSED vd_result vd__fail_compile(const char *who, const cha
     if (!number || !source) return vd__fail(VD_ERROR_COMPILE, "%s cannot compile it: %.800s", who, *log ? log : "it does not say why");
     return vd__fail(VD_ERROR_COMPILE, "%s cannot compile it: %.*s; line %lu is '%.*s'", who, length < 400 ? length : 400, at, number,
                     (int)(strcspn(source, "\n") < 200 ? strcspn(source, "\n") : 200), source);
-}
-
-/* Puts what was being done before the text that a deeper level set: "vd_buffer_create 'x': vkAllocateMemory failed …". */
-static VD__COLD vd_result vd__fail_within(vd_result result, const char *format, ...) VD__PRINTF(2, 3);
-static vd_result vd__fail_within(vd_result result, const char *format, ...) {
-    char outer[256];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(outer, sizeof outer, format, args);
-    va_end(args);
-    return vd__fail(result, "%s: %s", outer, vd__error_buffer);
 }
 
 /* To the context's callback; nothing where it has none. */
@@ -1827,8 +1940,8 @@ struct vd_list {
     bool immediate;
     uint32_t state;            /* vd__list_state */
     uint64_t stamp;            /* order of vd_list_begin */
-    vd_result error;           /* the first one, with its text */
-    char *error_text;
+    vd_result error;           /* the first one */
+    vd__error *failure;        /* its parts; NULL: there was no memory for a copy */
     vd__recording *recording;  /* NULL until the first command */
     uint32_t commands;
     uint64_t staged;           /* bytes */
@@ -2266,7 +2379,7 @@ static vd_result vd__dummy_device_open(vd__driver *driver, int index, uint64_t d
     if (index != 0) return vd__fail(VD_ERROR_NO_DEVICE, "the dummy backend has device 0 only");
     dev->driver = driver;
     dev->native = vd__alloc_zeroed(&driver->host->allocator, sizeof(vd__dummy_device));
-    if (!dev->native) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory for the dummy device");
+    if (!dev->native) return vd__fail_memory(NULL, NULL, 0);
     vd__dummy_info(driver->host->dummy, &dev->info);
     dev->shares = 1u << VD__SHARE_ADDRESS | 1u << VD__SHARE_HOST;
     if (disable) dev->info.features = vd__features_left(dev->info.features, disable); /* else as the caller described it */
@@ -2288,10 +2401,10 @@ static uint64_t vd__dummy_capacity(const vd__device *dev, uint32_t type) {
 static vd_result vd__dummy_block_create(vd__device *dev, vd__block *block) {
     uint64_t *taken = &vd__dummy_of(dev)->taken[block->type], capacity = vd__dummy_capacity(dev, block->type);
     if (block->size > capacity - *taken)
-        return vd__fail(VD_ERROR_OUT_OF_DEVICE_MEMORY, "a block of %llu bytes does not fit, %llu of %llu bytes are taken", (unsigned long long)block->size,
-                        (unsigned long long)*taken, (unsigned long long)capacity);
+        return vd__fail_by_memory(vd__fail(VD_ERROR_OUT_OF_DEVICE_MEMORY, "a block of %llu bytes does not fit, %llu of "
+                                           "%llu bytes are taken", VD__U(block->size), VD__U(*taken), VD__U(capacity)));
     void *bytes = vd__alloc(vd__dummy_allocator(dev), (size_t)block->size);
-    if (!bytes) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory for a block of %llu bytes", (unsigned long long)block->size);
+    if (!bytes) return vd__fail_memory(NULL, NULL, block->size);
     *taken += block->size;
     block->native[0] = (uintptr_t)bytes;
     block->mapped = block->type != VD__DUMMY_DEVICE || dev->info.shared_memory ? (uint8_t *)bytes : NULL;
@@ -2354,7 +2467,7 @@ static void vd__dummy_kernel_destroy(vd__device *dev, vd__kernel_code *code) { (
 static vd_result vd__dummy_commands_create(vd__device *dev, vd__commands *c) {
     void *ops = vd__alloc_zeroed(vd__dummy_allocator(dev), sizeof(vd__dummy_commands));
     c->native[0] = (uintptr_t)ops;
-    return ops ? VD_OK : vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory for a recording");
+    return ops ? VD_OK : vd__fail_memory(NULL, NULL, 0);
 }
 
 static void vd__dummy_commands_destroy(vd__device *dev, vd__commands *c) {
@@ -2371,7 +2484,7 @@ static vd_result vd__dummy_commands_begin(vd__device *dev, vd__commands *c) {
 
 static vd_result vd__dummy_commands_end(vd__device *dev, vd__commands *c) {
     (void)dev;
-    return vd__dummy_ops(c)->broken ? vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory for the commands of a recording") : VD_OK;
+    return vd__dummy_ops(c)->broken ? vd__fail_memory(NULL, NULL, 0) : VD_OK;
 }
 
 static void vd__dummy_record_barrier(vd__device *dev, vd__commands *c, uint32_t from, uint32_t to) { (void)dev, (void)c, (void)from, (void)to; }
@@ -2612,7 +2725,7 @@ static const vd_allocator *vd__vk_allocator(const vd__device *dev) { return &dev
 /* The array with room for `need` items, where it now lies; NULL, with the error text set, when there is no memory. */
 static void *vd__vk_reserve(vd__device *dev, void *array, uint32_t *capacity, uint32_t need, size_t item_size) {
     if (vd__array_reserve(vd__vk_allocator(dev), &array, capacity, need, item_size)) return array;
-    vd__fail(VD_ERROR_OUT_OF_MEMORY, "Vulkan: no host memory for %u items of %u bytes", need, (unsigned)item_size);
+    vd__fail_memory(NULL, NULL, 0);
     return NULL;
 }
 
@@ -2628,19 +2741,11 @@ static vd_result vd__vk_result_code(VkResult result) {
 #undef VD__VK_RESULT_CODE
 }
 
-/* Sets "Vulkan: <call> failed: VK_ERROR_…" with a result of our caller's choice. */
-static vd_result vd__vk_fail_as(vd_result code, VkResult result, const char *format, va_list args) {
-    char call[256];
-    vsnprintf(call, sizeof call, format, args);
-    const char *name = vd__vk_result_name(result);
-    if (name) return vd__fail(code, "Vulkan: %s failed: %s", call, name);
-    return vd__fail(code, "Vulkan: %s failed: VkResult %d", call, (int)result);
-}
-
+/* "<call> failed: VK_ERROR_…" */
 static VD__PRINTF(2, 3) vd_result vd__vk_fail(VkResult result, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    vd_result code = vd__vk_fail_as(vd__vk_result_code(result), result, format, args);
+    vd_result code = vd__fail_driver(vd__vk_result_code(result), vd__vk_result_name(result), (int)result, format, args);
     va_end(args);
     return code;
 }
@@ -2913,10 +3018,11 @@ static vd_result vd__vk_instance_create(vd__driver *driver) {
     info.ppEnabledExtensionNames = names;
     VkResult result = vk->vkCreateInstance(&info, NULL, &vk->instance);
     VD__VK_NULL_IF(result, vk->instance);
-    if (result == VK_ERROR_INCOMPATIBLE_DRIVER) return vd__fail(VD_ERROR_NO_DEVICE, "Vulkan: libvulkan is there, but no driver is installed");
+    if (result == VK_ERROR_INCOMPATIBLE_DRIVER)
+        return vd__fail(VD_ERROR_NO_DEVICE, "libvulkan is there, but no driver is installed");
     if (result) return vd__vk_fail(result, "vkCreateInstance");
     const char *missing = vd__vk_load_instance(vk);
-    if (missing) return vd__fail(VD_ERROR_NO_DEVICE, "Vulkan: the loader lacks %s", missing);
+    if (missing) return vd__fail(VD_ERROR_NO_DEVICE, "the loader lacks %s", missing);
     if (!debug.layer) return VD_OK;
     PFN_vkCreateDebugUtilsMessengerEXT create =
         (PFN_vkCreateDebugUtilsMessengerEXT)vk->vkGetInstanceProcAddr(vk->instance, "vkCreateDebugUtilsMessengerEXT");
@@ -2931,8 +3037,8 @@ static vd_result vd__vk_version_choose(vd__vk_driver *vk) {
     VkResult result = vk->vkEnumerateInstanceVersion(&version);
     if (result) return vd__vk_fail(result, "vkEnumerateInstanceVersion");
     if (version < VK_API_VERSION_1_2) {
-        return vd__fail(VD_ERROR_NO_DEVICE, "Vulkan: the loader gives Vulkan %u.%u, 1.2 is needed",
-            VK_API_VERSION_MAJOR(version), VK_API_VERSION_MINOR(version));
+        return vd__fail(VD_ERROR_NO_DEVICE, "the loader gives Vulkan %u.%u, 1.2 is needed",
+                        VK_API_VERSION_MAJOR(version), VK_API_VERSION_MINOR(version));
     }
     vk->version = version < VK_API_VERSION_1_3 ? VK_API_VERSION_1_2 : VK_API_VERSION_1_3;
     return VD_OK;
@@ -2943,9 +3049,9 @@ static vd_result vd__vk_devices_list(vd__driver *driver) {
     uint32_t count = 0;
     VkResult result = vk->vkEnumeratePhysicalDevices(vk->instance, &count, NULL);
     if (result) return vd__vk_fail(result, "vkEnumeratePhysicalDevices");
-    if (count == 0) return vd__fail(VD_ERROR_NO_DEVICE, "Vulkan: libvulkan is there, but no driver has a device");
+    if (count == 0) return vd__fail(VD_ERROR_NO_DEVICE, "libvulkan is there, but no driver has a device");
     vk->devices = (VkPhysicalDevice *)vd__alloc(&driver->host->allocator, count * sizeof *vk->devices);
-    if (!vk->devices) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "Vulkan: no host memory for a list of %u devices", count);
+    if (!vk->devices) return vd__fail_memory(NULL, NULL, 0);
     result = vk->vkEnumeratePhysicalDevices(vk->instance, &count, vk->devices);
     if (result < 0) return vd__vk_fail(result, "vkEnumeratePhysicalDevices");
     vk->device_count = count;
@@ -2955,7 +3061,7 @@ static vd_result vd__vk_devices_list(vd__driver *driver) {
 static vd_result vd__vk_driver_start(vd__driver *driver) {
     vd__vk_driver *vk = vd__vk_driver_of(driver);
     const char *missing = vd__vk_load_loader(vk);
-    if (missing) return vd__fail(VD_ERROR_NO_DEVICE, "Vulkan: libvulkan lacks %s, Vulkan 1.2 is needed", missing);
+    if (missing) return vd__fail(VD_ERROR_NO_DEVICE, "libvulkan lacks %s, Vulkan 1.2 is needed", missing);
     vd_result result = vd__vk_version_choose(vk);
     if (!result) result = vd__vk_instance_create(driver);
     if (!result) result = vd__vk_devices_list(driver);
@@ -2965,9 +3071,10 @@ static vd_result vd__vk_driver_start(vd__driver *driver) {
 static vd_result vd__vk_driver_open(vd__driver *driver) {
     PFN_vkGetInstanceProcAddr loader = (PFN_vkGetInstanceProcAddr)driver->host->get_instance_proc_addr;
     if (!loader) loader = vd__vk_loader();
-    if (!loader) return vd__fail(VD_ERROR_NO_DEVICE, "Vulkan: libvulkan.so.1 could not be opened; is a Vulkan loader installed?");
+    if (!loader)
+        return vd__fail(VD_ERROR_NO_DEVICE, "libvulkan.so.1 could not be opened; is a Vulkan loader installed?");
     driver->native = vd__alloc_zeroed(&driver->host->allocator, sizeof(vd__vk_driver));
-    if (!driver->native) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "Vulkan: no host memory for the instance");
+    if (!driver->native) return vd__fail_memory(NULL, NULL, 0);
     vd__vk_driver_of(driver)->vkGetInstanceProcAddr = loader;
     vd_result result = vd__vk_driver_start(driver);
     if (result) vd__vk_driver_close(driver);
@@ -3252,10 +3359,10 @@ static vd_result vd__vk_device_usable(const vd__vk_facts *facts, int index) {
     const VkPhysicalDeviceProperties *p = &facts->core.properties;
     const char *lacks = !facts->features.v12.timelineSemaphore ? "timeline semaphores" : facts->family == UINT32_MAX ? "a queue for compute work" : NULL;
     if (!VD__VK_HAS(facts, CORE_1_2)) {
-        return vd__fail(VD_ERROR_NO_DEVICE, "Vulkan: device %d '%s' gives Vulkan %u.%u, 1.2 is needed", index, p->deviceName,
-            VK_API_VERSION_MAJOR(p->apiVersion), VK_API_VERSION_MINOR(p->apiVersion));
+        return vd__fail(VD_ERROR_NO_DEVICE, "device %d '%s' gives Vulkan %u.%u, 1.2 is needed", index, p->deviceName,
+                        VK_API_VERSION_MAJOR(p->apiVersion), VK_API_VERSION_MINOR(p->apiVersion));
     }
-    if (lacks) return vd__fail(VD_ERROR_NO_DEVICE, "Vulkan: device %d '%s' lacks %s", index, p->deviceName, lacks);
+    if (lacks) return vd__fail(VD_ERROR_NO_DEVICE, "device %d '%s' lacks %s", index, p->deviceName, lacks);
     return VD_OK;
 }
 
@@ -3345,7 +3452,7 @@ static vd_result vd__vk_device_start(vd__device *dev, const vd__vk_facts *facts)
     VD__VK_NULL_IF(result, vk->handle);
     if (result) return vd__vk_fail(result, "vkCreateDevice on '%s'", dev->info.name);
     const char *missing = vd__vk_load_device(vd__vk_driver_of(dev->driver), vk);
-    if (missing) return vd__fail(VD_ERROR_NO_DEVICE, "Vulkan: device '%s' lacks %s", dev->info.name, missing);
+    if (missing) return vd__fail(VD_ERROR_NO_DEVICE, "device '%s' lacks %s", dev->info.name, missing);
     vk->family = facts->family;
     vk->uniform_alignment = (uint32_t)facts->core.properties.limits.minUniformBufferOffsetAlignment;
     vk->atom = facts->core.properties.limits.nonCoherentAtomSize;
@@ -3364,14 +3471,15 @@ static vd_result vd__vk_device_start(vd__device *dev, const vd__vk_facts *facts)
 static vd_result vd__vk_device_open(vd__driver *driver, int index, uint64_t disable, vd__device *dev) {
     vd__vk_facts facts;
     int count = (int)vd__vk_driver_of(driver)->device_count;
-    if (index < 0 || index >= count) return vd__fail(VD_ERROR_NO_DEVICE, "Vulkan: there is no device %d, only %d of them", index, count);
+    if (index < 0 || index >= count)
+        return vd__fail(VD_ERROR_NO_DEVICE, "there is no device %d, only %d of them", index, count);
     vd__vk_facts_get(driver, index, &facts);
     vd_result result = vd__vk_device_usable(&facts, index);
     if (result) return result;
     vd__vk_info_get(&facts, index, disable, &dev->info);
     dev->driver = driver;
     dev->native = vd__alloc_zeroed(&driver->host->allocator, sizeof(vd__vk_device));
-    if (!dev->native) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "Vulkan: no host memory for device '%s'", dev->info.name);
+    if (!dev->native) return vd__fail_memory(NULL, NULL, 0);
     vd__mutex_init(&vd__vk_device_of(dev)->lock);
     vd__mutex_init(&vd__vk_device_of(dev)->move_lock);
     result = vd__vk_device_start(dev, &facts);
@@ -3460,8 +3568,8 @@ static vd_result vd__vk_block_import_host(vd__vk_device *vk, vd__block *block, c
     from.handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT;
     from.pHostPointer = (void *)(uintptr_t)first;
     if (*offset % need->align || (*offset && align > 4096))
-        return vd__fail(VD_ERROR_UNSUPPORTED, "Vulkan: host memory at 0x%llx is not at a multiple of %llu", VD__U(address),
-            VD__U(align > 4096 ? align : need->align));
+        return vd__fail(VD_ERROR_UNSUPPORTED, "host memory at 0x%llx is not at a multiple of %llu", VD__U(address),
+                        VD__U(align > 4096 ? align : need->align));
     VkResult result = vk->vkGetMemoryHostPointerPropertiesEXT(vk->handle, from.handleType, from.pHostPointer, &facts);
     if (result) return vd__vk_fail(result, "vkGetMemoryHostPointerPropertiesEXT of 0x%llx", VD__U(first));
     uint32_t types = facts.memoryTypeBits & need->types;
@@ -3474,7 +3582,7 @@ static vd_result vd__vk_block_import_host(vd__vk_device *vk, vd__block *block, c
         block->host_cached = (flags & VK_MEMORY_PROPERTY_HOST_CACHED_BIT) != 0;
         return vd__vk_block_allocate(vk, block, &from);
     }
-    return vd__fail(VD_ERROR_UNSUPPORTED, "Vulkan: no coherent memory type takes host memory at 0x%llx", VD__U(address));
+    return vd__fail(VD_ERROR_UNSUPPORTED, "no coherent memory type takes host memory at 0x%llx", VD__U(address));
 }
 
 /* The driver owns the descriptor once it took it. */
@@ -3483,10 +3591,12 @@ static vd_result vd__vk_block_import_fd(vd__device *dev, vd__block *block, const
     VD__VK_STRUCT(VkImportMemoryFdInfoKHR, from, VK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR);
     from.handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
     if (external->memory_type >= vk->memory.memoryTypeCount || !(need->types >> external->memory_type & 1u))
-        return vd__fail(VD_ERROR_INVALID, "Vulkan: memory type %u of external is none that buffers of '%s' may have", external->memory_type, dev->info.name);
+        return vd__fail(VD_ERROR_INVALID, "memory type %u of external is none that buffers of '%s' may have",
+                        external->memory_type, dev->info.name);
     if (external->offset % need->align || need->size > external->size - external->offset)
-        return vd__fail(VD_ERROR_INVALID, "Vulkan: %llu bytes at %llu of external memory of %llu bytes are no place for a buffer, which wants %llu at a "
-            "multiple of %llu", VD__U(block->size), VD__U(external->offset), VD__U(external->size), VD__U(need->size), VD__U(need->align));
+        return vd__fail(VD_ERROR_INVALID, "%llu bytes at %llu of external memory of %llu bytes are no place for a "
+                        "buffer, which wants %llu at a multiple of %llu", VD__U(block->size), VD__U(external->offset),
+                        VD__U(external->size), VD__U(need->size), VD__U(need->align));
     from.fd = vd__fd_copy(external->fd);
     if (from.fd < 0) return vd__fail(VD_ERROR_INVALID, "file descriptor %d of external is not open", external->fd);
     *offset = external->offset;
@@ -3733,7 +3843,9 @@ static vd_result vd__vk_kernel_layout(vd__device *dev, const vd_kernel_desc *des
     for (int i = 0; i < desc->arg_count; i++) {
         if (desc->args[i].kind != VD_ARG_BINDING) continue;
         uint32_t place = desc->args[i].place;
-        if (place > 63) return vd__fail(VD_ERROR_UNSUPPORTED, "Vulkan: kernel '%s' uses binding %u, the highest possible is 63", desc->name, place);
+        if (place > 63)
+            return vd__fail(VD_ERROR_UNSUPPORTED, "kernel '%s' uses binding %u, the highest possible is 63", desc->name,
+                            place);
         if (kernel->binding_count++ == 0 || place < kernel->first_binding) kernel->first_binding = place;
         if (place >= next) next = place + 1;
         layout.bindings |= 1ull << place;
@@ -3782,12 +3894,13 @@ static vd_result vd__vk_pipeline_create(vd__device *dev, const vd_kernel_desc *d
 static vd_result vd__vk_pipeline_create_moved(vd__device *dev, const vd_kernel_desc *desc, const vd__vk_module *module, vd__vk_kernel *kernel) {
     const uint32_t *variable = vd__vk_module_values(module);
     if (!variable) {
-        return vd__fail(VD_ERROR_UNSUPPORTED, "Vulkan: kernel '%s' has %u bytes of push constants, the device takes %u, and only a block of 32-bit integers "
-            "can pass through memory instead", desc->name, desc->value_bytes, dev->info.limits.max_push_bytes);
+        return vd__fail(VD_ERROR_UNSUPPORTED, "kernel '%s' has %u bytes of push constants, the device takes %u, and "
+                        "only a block of 32-bit integers can pass through memory instead", desc->name,
+                        desc->value_bytes, dev->info.limits.max_push_bytes);
     }
     vd__vk_module moved;
     uint32_t *words = (uint32_t *)vd__alloc(vd__vk_allocator(dev), (module->count + VD__VK_MOVE_EXTRA) * 4);
-    if (!words) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "Vulkan: no host memory for the code of kernel '%s'", desc->name);
+    if (!words) return vd__fail_memory(NULL, NULL, 0);
     moved.words = words;
     moved.count = vd__vk_module_move(module, variable[2], kernel->uniform - 1, words);
     vd_result result = vd__vk_pipeline_create(dev, desc, &moved, kernel);
@@ -3800,7 +3913,7 @@ static vd_result vd__vk_kernel_create(vd__device *dev, const vd_kernel_desc *des
     module.words = (const uint32_t *)desc->code;
     module.count = desc->code_size / 4;
     vd__vk_kernel *kernel = (vd__vk_kernel *)vd__alloc_zeroed(vd__vk_allocator(dev), sizeof *kernel);
-    if (!kernel) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "Vulkan: no host memory for kernel '%s'", desc->name);
+    if (!kernel) return vd__fail_memory(NULL, NULL, 0);
     code->native[0] = (uintptr_t)kernel;
     vd_result result = vd__vk_kernel_layout(dev, desc, kernel);
     if (!result) result = kernel->uniform ? vd__vk_pipeline_create_moved(dev, desc, &module, kernel) : vd__vk_pipeline_create(dev, desc, &module, kernel);
@@ -3884,7 +3997,9 @@ static VD__APART bool vd__vk_move_get(vd__device *dev) {
         desc.code_size = sizeof vd__vk_move_words;
         desc.value_bytes = 20;
         bool made = dev->info.limits.max_push_bytes >= desc.value_bytes && !vd__vk_kernel_create(dev, &desc, &vk->move);
-        if (!made) vd__logf(dev->driver->host, VD_LOG_WARNING, "Vulkan: the kernel that copies could not be made, the driver copies: %s", vd__error_buffer);
+        if (!made)
+            vd__logf(dev->driver->host, VD_LOG_WARNING, "Vulkan: the kernel that copies could not be made, the driver "
+                     "copies: %s", vd__error_join());
         vd__store32(&vk->move_state, made ? VD__VK_MOVE_READY : VD__VK_MOVE_FAILED);
     }
     vd__mutex_unlock(&vk->move_lock);
@@ -4083,7 +4198,7 @@ static vd_result vd__vk_commands_start(vd__vk_device *vk, vd__vk_commands *vc) {
 
 static vd_result vd__vk_commands_create(vd__device *dev, vd__commands *c) {
     vd__vk_commands *vc = (vd__vk_commands *)vd__alloc_zeroed(vd__vk_allocator(dev), sizeof *vc);
-    if (!vc) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "Vulkan: no host memory for a recording");
+    if (!vc) return vd__fail_memory(NULL, NULL, 0);
     c->native[0] = (uintptr_t)vc;
     vc->arena.allocator = vd__vk_allocator(dev);
     vd_result result = vd__vk_commands_start(vd__vk_device_of(dev), vc);
@@ -4132,7 +4247,7 @@ static vd_result vd__vk_buffer_begin(vd__vk_device *vk, VkCommandBuffer buffer) 
 
 static vd_result vd__vk_buffer_end(vd__vk_device *vk, const vd__vk_commands *vc, VkCommandBuffer buffer) {
     VkResult result = vk->vkEndCommandBuffer(buffer);
-    if (vc->arena.failed) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "Vulkan: no host memory for the commands of a recording");
+    if (vc->arena.failed) return vd__fail_memory(NULL, NULL, 0);
     return result ? vd__vk_fail(result, "vkEndCommandBuffer") : VD_OK;
 }
 
@@ -4325,7 +4440,7 @@ static vd_result vd__vk_chunk_add(vd__device *dev, vd__vk_commands *vc) {
     if (!chunks) return VD_ERROR_OUT_OF_MEMORY;
     vc->chunks = chunks;
     vd__vk_chunk *chunk = (vd__vk_chunk *)vd__alloc_zeroed(vd__vk_allocator(dev), sizeof *chunk);
-    if (!chunk) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "Vulkan: no host memory for a recording");
+    if (!chunk) return vd__fail_memory(NULL, NULL, 0);
     chunk->memory.serial = vc->chunk_count + 1;
     vd_result result = vd__vk_chunk_start(dev, chunk);
     if (result) vd__vk_chunk_destroy(dev, chunk);
@@ -4553,7 +4668,7 @@ static VD__COLD uint64_t vd__vk_queue_unread(vd__device *dev, VkResult result) {
     uint32_t count = vd__load32(&vk->unread);
     if (count < LIMIT) return 0;
     vd__vk_fail(result, "vkGetSemaphoreCounterValue");
-    if (count == LIMIT) vd__logf(dev->driver->host, VD_LOG_ERROR, "%s", vd__error_buffer);
+    if (count == LIMIT) vd__logf(dev->driver->host, VD_LOG_ERROR, "%s", vd__error_join());
     return UINT64_MAX;
 }
 
@@ -4901,17 +5016,16 @@ static vd_result vd__cu_result_code(int result) {
     return VD_ERROR_BACKEND;
 }
 
-/* Sets "CUDA: <call> failed: CUDA_ERROR_…". */
+/* "<call> failed: CUDA_ERROR_…" */
 static VD__COLD vd_result vd__cu_fail(const vd__cu_driver *cu, int result, const char *format, ...) VD__PRINTF(3, 4);
 static vd_result vd__cu_fail(const vd__cu_driver *cu, int result, const char *format, ...) {
-    char call[256];
     const char *name = NULL;
     va_list args;
+    if (cu->cuGetErrorName(result, &name)) name = NULL;
     va_start(args, format);
-    vsnprintf(call, sizeof call, format, args);
+    vd_result code = vd__fail_driver(vd__cu_result_code(result), name, result, format, args);
     va_end(args);
-    if (cu->cuGetErrorName(result, &name) || !name) return vd__fail(vd__cu_result_code(result), "CUDA: %s failed: CUresult %d", call, result);
-    return vd__fail(vd__cu_result_code(result), "CUDA: %s failed: %s", call, name);
+    return code;
 }
 
 /* Every call that needs the context current stands between these two; the caller's own context is what it was. */
@@ -4965,7 +5079,7 @@ static const char *vd__nvrtc_load(vd__nvrtc *to, void *library) {
 static vd_result vd__cu_driver_start(vd__driver *driver) {
     vd__cu_driver *cu = vd__cu_driver_of(driver);
     const char *missing = vd__cu_load(cu, cu->library);
-    if (missing) return vd__fail(VD_ERROR_NO_DEVICE, "CUDA: libcuda lacks %s, CUDA 11.4 is needed", missing);
+    if (missing) return vd__fail(VD_ERROR_NO_DEVICE, "libcuda lacks %s, CUDA 11.4 is needed", missing);
     vd__mutex_lock(&vd__open_lock);
     int result = cu->cuInit(0);
     vd__mutex_unlock(&vd__open_lock);
@@ -4977,20 +5091,20 @@ static vd_result vd__cu_driver_start(vd__driver *driver) {
     if (result) return vd__cu_fail(cu, result, "cuDriverGetVersion");
     result = cu->cuDeviceGetCount(&cu->device_count);
     if (result) return vd__cu_fail(cu, result, "cuDeviceGetCount");
-    return cu->device_count > 0 ? VD_OK : vd__fail(VD_ERROR_NO_DEVICE, "CUDA: libcuda is there, but it has no device");
+    return cu->device_count > 0 ? VD_OK : vd__fail(VD_ERROR_NO_DEVICE, "libcuda is there, but it has no device");
 }
 
 static vd_result vd__cu_driver_open(vd__driver *driver) {
     const char *named = vd__environment_path("VKDISPATCH_LIBCUDA");
     void *library = vd__library_open(named ? named : "libcuda.so.1");
     if (!library) {
-        return vd__fail(VD_ERROR_NO_DEVICE, "CUDA: %s could not be opened%s", named ? named : "libcuda.so.1",
-            named ? " (from VKDISPATCH_LIBCUDA)" : "; is an NVIDIA driver installed?");
+        return vd__fail(VD_ERROR_NO_DEVICE, "%s could not be opened%s", named ? named : "libcuda.so.1",
+                        named ? " (from VKDISPATCH_LIBCUDA)" : "; is an NVIDIA driver installed?");
     }
     driver->native = vd__alloc_zeroed(&driver->host->allocator, sizeof(vd__cu_driver));
     if (!driver->native) {
         vd__library_close(library);
-        return vd__fail(VD_ERROR_OUT_OF_MEMORY, "CUDA: no host memory for the driver");
+        return vd__fail_memory(NULL, NULL, 0);
     }
     vd__cu_driver_of(driver)->library = library;
     vd_result result = vd__cu_driver_start(driver);
@@ -5116,12 +5230,12 @@ static vd_result vd__cu_device_start(vd__device *dev) {
 static vd_result vd__cu_device_open(vd__driver *driver, int index, uint64_t disable, vd__device *dev) {
     const vd__cu_driver *cu = vd__cu_driver_of(driver);
     if (index < 0 || index >= cu->device_count)
-        return vd__fail(VD_ERROR_NO_DEVICE, "CUDA: there is no device %d, only %d of them", index, cu->device_count);
+        return vd__fail(VD_ERROR_NO_DEVICE, "there is no device %d, only %d of them", index, cu->device_count);
     vd_result r = vd__cu_info_get(cu, index, disable, &dev->info);
     if (r) return r;
     dev->driver = driver;
     dev->native = vd__alloc_zeroed(&driver->host->allocator, sizeof(vd__cu_device));
-    if (!dev->native) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "CUDA: no host memory for device '%s'", dev->info.name);
+    if (!dev->native) return vd__fail_memory(NULL, NULL, 0);
     vd__cu_device_of(dev)->api = cu;
     dev->by_address = true;
     dev->capturable = driver->host->cuda_stream && cu->cuStreamIsCapturing;
@@ -5224,7 +5338,7 @@ static vd_result vd__cu_block_import(vd__device *dev, vd__block *block, const vd
 
 static vd_result vd__cu_block_export(vd__device *dev, const vd__block *block, vd_external *out) {
     (void)block, (void)out;
-    return vd__fail(VD_ERROR_UNSUPPORTED, "CUDA: memory of '%s' is not exported", dev->info.name);
+    return vd__fail(VD_ERROR_UNSUPPORTED, "memory of '%s' is not exported", dev->info.name);
 }
 
 static void vd__cu_block_destroy(vd__device *dev, vd__block *block) {
@@ -5313,9 +5427,10 @@ static vd_result vd__nvrtc_open(vd__device *dev, const vd__nvrtc **out) {
         vd__nvrtc *made = library ? (vd__nvrtc *)vd__alloc_zeroed(vd__cu_allocator(dev), sizeof *made) : NULL;
         const char *missing = made ? vd__nvrtc_load(made, library) : NULL;
         if (!library)
-            r = vd__fail(VD_ERROR_UNSUPPORTED, "CUDA: CUDA C is compiled by NVRTC, and no libnvrtc could be opened; VKDISPATCH_NVRTC may name one");
-        else if (!made) r = vd__fail(VD_ERROR_OUT_OF_MEMORY, "CUDA: no host memory for NVRTC");
-        else if (missing) r = vd__fail(VD_ERROR_UNSUPPORTED, "CUDA: libnvrtc lacks %s, that of CUDA 11.2 is needed", missing);
+            r = vd__fail(VD_ERROR_UNSUPPORTED, "CUDA C is compiled by NVRTC, and no libnvrtc could be opened; "
+                         "VKDISPATCH_NVRTC may name one");
+        else if (!made) r = vd__fail_memory(NULL, NULL, 0);
+        else if (missing) r = vd__fail(VD_ERROR_UNSUPPORTED, "libnvrtc lacks %s, that of CUDA 11.2 is needed", missing);
         else made->library = library;
         if (!r) cu->nvrtc = made;
         else vd__free(vd__cu_allocator(dev), made);
@@ -5327,7 +5442,7 @@ static vd_result vd__nvrtc_open(vd__device *dev, const vd__nvrtc **out) {
 }
 
 static vd_result vd__nvrtc_fail(const vd__nvrtc *rtc, int result, const char *call) {
-    return vd__fail(VD_ERROR_BACKEND, "CUDA: %s failed: %s", call, rtc->nvrtcGetErrorString(result));
+    return vd__fail(VD_ERROR_BACKEND, "%s failed: %s", call, rtc->nvrtcGetErrorString(result));
 }
 
 enum { VD__NVRTC_ARCHITECTURES = 64, VD__NVRTC_OPTIONS = 16 };
@@ -5342,7 +5457,8 @@ static vd_result vd__nvrtc_architecture(const vd__nvrtc *rtc, int wanted, int *o
         if (known[i] <= wanted && known[i] > *out) *out = known[i];
     if (*out) return VD_OK;
     rtc->nvrtcVersion(&major, &minor);
-    return vd__fail(VD_ERROR_UNSUPPORTED, "CUDA: NVRTC %d.%d does not compile for compute capability %d.%d any more", major, minor, wanted / 10, wanted % 10);
+    return vd__fail(VD_ERROR_UNSUPPORTED, "NVRTC %d.%d does not compile for compute capability %d.%d any more", major,
+                    minor, wanted / 10, wanted % 10);
 }
 
 /* Why it does not compile: all of it to the context's log, the first error to the caller. */
@@ -5361,7 +5477,7 @@ static vd_result vd__nvrtc_image(vd__device *dev, const vd__nvrtc *rtc, void *pr
     int result = ptx ? rtc->nvrtcGetPTXSize(program, size) : rtc->nvrtcGetCUBINSize(program, size);
     if (result) return vd__nvrtc_fail(rtc, result, ptx ? "nvrtcGetPTXSize" : "nvrtcGetCUBINSize");
     *image = vd__alloc(vd__cu_allocator(dev), *size);
-    if (!*image) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "CUDA: no host memory for %llu bytes of code", VD__U(*size));
+    if (!*image) return vd__fail_memory(NULL, NULL, *size);
     result = ptx ? rtc->nvrtcGetPTX(program, (char *)*image) : rtc->nvrtcGetCUBIN(program, (char *)*image);
     if (!result) return VD_OK;
     vd__free(vd__cu_allocator(dev), *image);
@@ -5464,18 +5580,20 @@ static vd_result vd__cu_function_find(vd__device *dev, const vd_kernel_desc *des
     if (desc->entry) {
         int result = cu->cuModuleGetFunction(&kernel->function, kernel->module, desc->entry);
         if (result == VD__CUDA_ERROR_NOT_FOUND)
-            return vd__fail(VD_ERROR_COMPILE, "CUDA: the code has no kernel '%s'; extern \"C\" keeps a name as it is", desc->entry);
+            return vd__fail(VD_ERROR_COMPILE, "the code has no kernel '%s'; extern \"C\" keeps a name as it is",
+                            desc->entry);
         return result ? vd__cu_fail(cu, result, "cuModuleGetFunction '%s'", desc->entry) : VD_OK;
     }
     if (!cu->cuModuleGetFunctionCount || !cu->cuModuleEnumerateFunctions || !cu->cuFuncLoad)
-        return vd__fail(VD_ERROR_INVALID, "CUDA: this driver cannot list the kernels of a module, desc.entry has to name one");
+        return vd__fail(VD_ERROR_INVALID, "this driver cannot list the kernels of a module, desc.entry has to name "
+                        "one");
     int result = cu->cuModuleGetFunctionCount(&count, kernel->module);
     if (!result && count == 1) result = cu->cuModuleEnumerateFunctions(&kernel->function, 1, kernel->module);
     if (!result && count == 1) result = cu->cuFuncLoad(kernel->function); /* a module is loaded piece by piece, as its kernels are asked for */
     if (result) return vd__cu_fail(cu, result, "listing the kernels of a module");
     if (count == 1) return VD_OK;
-    return count ? vd__fail(VD_ERROR_INVALID, "CUDA: the code has %u kernels, desc.entry has to name one", count)
-                 : vd__fail(VD_ERROR_COMPILE, "CUDA: the code has no kernel");
+    return count ? vd__fail(VD_ERROR_INVALID, "the code has %u kernels, desc.entry has to name one", count)
+                 : vd__fail(VD_ERROR_COMPILE, "the code has no kernel");
 }
 
 /* The function's parameters are the block of values, seen as one struct or one by one: either way it ends where the block ends, but for padding. */
@@ -5485,13 +5603,13 @@ static vd_result vd__cu_parameters(vd__device *dev, const vd_kernel_desc *desc, 
     kernel->parameter_bytes = desc->value_bytes;
     for (int i = 0; i < desc->arg_count; i++)
         if (desc->args[i].kind == VD_ARG_BINDING)
-            return vd__fail(VD_ERROR_UNSUPPORTED, "CUDA: argument %d '%s' is a binding; kernels of this backend take buffers by address", i,
-                desc->args[i].name ? desc->args[i].name : "");
+            return vd__fail(VD_ERROR_UNSUPPORTED, "argument %d '%s' is a binding; kernels of this backend take buffers "
+                            "by address", i, desc->args[i].name ? desc->args[i].name : "");
     if (!cu->cuFuncGetParamInfo) return VD_OK;
     for (size_t i = 0; cu->cuFuncGetParamInfo(kernel->function, i, &at, &size) == 0; i++) end = at + size;
     if (end > (desc->value_bytes + 15u) / 16 * 16 || desc->value_bytes > (end + 3) / 4 * 4)
-        return vd__fail(VD_ERROR_INVALID, "CUDA: the kernel takes %u bytes of parameters, the block of values has %u", (unsigned)end,
-            (unsigned)desc->value_bytes);
+        return vd__fail(VD_ERROR_INVALID, "the kernel takes %u bytes of parameters, the block of values has %u",
+                        (unsigned)end, (unsigned)desc->value_bytes);
     kernel->parameter_bytes = (uint32_t)end;
     return VD_OK;
 }
@@ -5505,8 +5623,8 @@ static vd_result vd__cu_function_fit(vd__device *dev, const vd_kernel_desc *desc
     if (!result) result = cu->cuFuncGetAttribute(&fixed, VD__CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, kernel->function);
     if (result) return vd__cu_fail(cu, result, "cuFuncGetAttribute");
     if (threads > (uint32_t)most)
-        return vd__fail(VD_ERROR_UNSUPPORTED, "CUDA: a group has %u invocations, with its registers the kernel runs up to %d; __launch_bounds__ asks for fewer "
-            "registers", threads, most);
+        return vd__fail(VD_ERROR_UNSUPPORTED, "a group has %u invocations, with its registers the kernel runs up to "
+                        "%d; __launch_bounds__ asks for fewer registers", threads, most);
     if (desc->shared_bytes <= (uint32_t)fixed) return VD_OK;
     kernel->dynamic_bytes = desc->shared_bytes - (uint32_t)fixed;
     result = cu->cuFuncSetAttribute(kernel->function, VD__CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)kernel->dynamic_bytes);
@@ -5518,7 +5636,7 @@ static vd_result vd__cu_kernel_start(vd__device *dev, const vd_kernel_desc *desc
     memcpy(kernel->local_size, desc->local_size, sizeof kernel->local_size);
     if (desc->code_kind == VD_CODE_CUDA) r = vd__cu_text_load(dev, desc, kernel);
     else if (desc->code_kind == VD_CODE_CUBIN && !vd__cu_binary_whole((const uint8_t *)desc->code, desc->code_size))
-        r = vd__fail(VD_ERROR_COMPILE, "CUDA: %llu bytes that are no whole cubin", VD__U(desc->code_size));
+        r = vd__fail(VD_ERROR_COMPILE, "%llu bytes that are no whole cubin", VD__U(desc->code_size));
     else r = vd__cu_module_load(dev, desc->code, kernel);
     if (!r) r = vd__cu_function_find(dev, desc, kernel);
     if (!r) r = vd__cu_parameters(dev, desc, kernel);
@@ -5528,7 +5646,7 @@ static vd_result vd__cu_kernel_start(vd__device *dev, const vd_kernel_desc *desc
 static vd_result vd__cu_kernel_create(vd__device *dev, const vd_kernel_desc *desc, vd__kernel_code *code) {
     const vd__cu_device *d = vd__cu_device_of(dev);
     vd__cu_kernel *kernel = (vd__cu_kernel *)vd__alloc_zeroed(vd__cu_allocator(dev), sizeof *kernel);
-    if (!kernel) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "CUDA: no host memory for kernel '%s'", desc->name);
+    if (!kernel) return vd__fail_memory(NULL, NULL, 0);
     code->native[0] = (uintptr_t)kernel;
     vd_result r = vd__cu_enter(d);
     if (!r) {
@@ -5578,7 +5696,7 @@ static vd__cu_commands *vd__cu_commands_of(const vd__commands *c) { return (vd__
 
 static vd_result vd__cu_commands_create(vd__device *dev, vd__commands *c) {
     c->native[0] = (uintptr_t)vd__alloc_zeroed(vd__cu_allocator(dev), sizeof(vd__cu_commands));
-    return c->native[0] ? VD_OK : vd__fail(VD_ERROR_OUT_OF_MEMORY, "CUDA: no host memory for a recording");
+    return c->native[0] ? VD_OK : vd__fail_memory(NULL, NULL, 0);
 }
 
 static void vd__cu_commands_destroy(vd__device *dev, vd__commands *c) {
@@ -5596,7 +5714,7 @@ static vd_result vd__cu_commands_begin(vd__device *dev, vd__commands *c) {
 
 static vd_result vd__cu_commands_end(vd__device *dev, vd__commands *c) {
     (void)dev;
-    return vd__cu_commands_of(c)->broken ? vd__fail(VD_ERROR_OUT_OF_MEMORY, "CUDA: no host memory for the commands of a recording") : VD_OK;
+    return vd__cu_commands_of(c)->broken ? vd__fail_memory(NULL, NULL, 0) : VD_OK;
 }
 
 /* ---- commands ---- */
@@ -5610,7 +5728,7 @@ static inline uint64_t *vd__cu_note(vd__device *dev, vd__commands *c, vd__cu_op 
         cc->words = (uint64_t *)moved;
         if (!ok) {
             cc->broken = true;
-            vd__fail(VD_ERROR_OUT_OF_MEMORY, "CUDA: no host memory for the commands of a recording");
+            vd__fail_memory(NULL, NULL, 0);
             return NULL;
         }
     }
@@ -5759,8 +5877,9 @@ static vd_result vd__cu_await(vd__cu_device *d, uint32_t queue, const vd__wait *
         vd__cu_queue *other = &d->queues[waits[i].queue];
         if (vd__cu_value(d, other) >= waits[i].value || other->stream == d->queues[queue].stream) continue;
         if (vd__cu_capture_status(d, &d->queues[queue]) || vd__cu_capture_status(d, other))
-            return vd__fail(VD_ERROR_UNSUPPORTED, "CUDA: a stream that is being captured cannot be in order with work that is not done: queue %u would wait "
-                "for queue %u; vd_wait_idle before the capture begins", queue, waits[i].queue);
+            return vd__fail(VD_ERROR_UNSUPPORTED, "a stream that is being captured cannot be in order with work that "
+                            "is not done: queue %u would wait for queue %u; vd_wait_idle before the capture begins",
+                            queue, waits[i].queue);
         int result = d->api->cuEventRecord(other->event, other->stream);
         if (!result) result = d->api->cuStreamWaitEvent(d->queues[queue].stream, other->event, 0);
         if (result) return vd__cu_fail(d->api, result, "waiting for queue %u", waits[i].queue);
@@ -5776,7 +5895,8 @@ static vd_result vd__cu_queue_submit(vd__device *dev, uint32_t queue, const vd__
     int status = vd__cu_capture_status(d, q);
     r = vd__cu_await(d, queue, waits, wait_count);
     if (!r && c && status == VD__CU_STREAM_CAPTURE_STATUS_INVALIDATED)
-        r = vd__fail(VD_ERROR_INVALID, "CUDA: the capture of the stream of queue %u is broken; cuStreamEndCapture says why", queue);
+        r = vd__fail(VD_ERROR_INVALID, "the capture of the stream of queue %u is broken; cuStreamEndCapture says why",
+                     queue);
     if (!r && c) r = vd__cu_play(d->api, q->stream, vd__cu_commands_of(c));
     if (!r && status) vd__store64(&q->submitted, c ? c->value : value);
     else if (!r) r = vd__cu_signal(d, q, c ? c->value : value);
@@ -5796,7 +5916,7 @@ static void vd__cu_queue_check(vd__device *dev, uint32_t queue) {
     vd__cu_leave(d);
     if (!result || result == VD__CUDA_ERROR_NOT_READY) return;
     vd__cu_fail(d->api, result, "cuStreamQuery");
-    if (!vd__load32(&d->lost)) vd__logf(dev->driver->host, VD_LOG_ERROR, "%s", vd__error_buffer);
+    if (!vd__load32(&d->lost)) vd__logf(dev->driver->host, VD_LOG_ERROR, "%s", vd__error_join());
     vd__store32(&d->lost, 1);
 }
 
@@ -5822,7 +5942,7 @@ static vd_result vd__cu_queue_wait(vd__device *dev, uint32_t queue, uint64_t val
     uint64_t start = vd__time_ns(), spent = 0;
     for (;;) {
         uint64_t now = vd__cu_queue_value(dev, queue);
-        if (now == UINT64_MAX) return vd__fail(VD_ERROR_DEVICE_LOST, "CUDA: the device was lost");
+        if (now == UINT64_MAX) return vd__fail(VD_ERROR_DEVICE_LOST, "the device was lost");
         if (now >= value) return VD_OK;
         if (spent >= timeout_ns) return VD_TIMEOUT;
         if (spent < VD__CU_YIELD_NS) vd__yield();
@@ -6014,21 +6134,22 @@ static vd__cl_device *vd__cl_device_of(const vd__device *dev) { return (vd__cl_d
 static const vd_allocator *vd__cl_allocator(const vd__device *dev) { return &dev->driver->host->allocator; }
 static vd__cl_mem vd__cl_unpack(uint64_t bits) { return (vd__cl_mem)(uintptr_t)bits; }
 
-/* Sets "OpenCL: <call> failed: CL_…". */
+/* "<call> failed: CL_…" */
 static VD__COLD VD__PRINTF(2, 3) vd_result vd__cl_fail(int32_t error, const char *format, ...) {
     static const struct { int32_t error; vd_result result; const char *name; } rows[] = {
 #define VD__CL_ROW(name, value, result) { value, result, "CL_" #name },
         VD__CL_ERRORS(VD__CL_ROW)
 #undef VD__CL_ROW
     };
-    char call[256];
+    size_t i = 0;
     va_list args;
+    while (i < VD__COUNT(rows) && rows[i].error != error) i++;
+    bool known = i < VD__COUNT(rows);
     va_start(args, format);
-    vsnprintf(call, sizeof call, format, args);
+    vd_result code = vd__fail_driver(known ? rows[i].result : VD_ERROR_BACKEND, known ? rows[i].name : NULL, (int)error,
+                                     format, args);
     va_end(args);
-    for (size_t i = 0; i < VD__COUNT(rows); i++)
-        if (rows[i].error == error) return vd__fail(rows[i].result, "OpenCL: %s failed: %s", call, rows[i].name);
-    return vd__fail(VD_ERROR_BACKEND, "OpenCL: %s failed: error %d", call, (int)error);
+    return code;
 }
 
 /* Fills the table; the name of the first function that is missing, or NULL. */
@@ -6086,8 +6207,8 @@ static vd_result vd__cl_library_start(vd__cl_driver *cl, vd__cl_platform_id *pla
         cl->clGetDeviceIDs(platforms[i], UINT32_MAX, 0, NULL, &devices);
     }
     vd__mutex_unlock(&vd__open_lock);
-    if (!library) return vd__fail(VD_ERROR_NO_DEVICE, "OpenCL: there is no libOpenCL.so.1 here");
-    return missing ? vd__fail(VD_ERROR_NO_DEVICE, "OpenCL: libOpenCL.so.1 lacks %s", missing) : VD_OK;
+    if (!library) return vd__fail(VD_ERROR_NO_DEVICE, "there is no libOpenCL.so.1 here");
+    return missing ? vd__fail(VD_ERROR_NO_DEVICE, "libOpenCL.so.1 lacks %s", missing) : VD_OK;
 }
 
 static vd_result vd__cl_driver_start(vd__driver *driver) {
@@ -6097,14 +6218,14 @@ static vd_result vd__cl_driver_start(vd__driver *driver) {
     vd_result r = vd__cl_library_start(cl, platforms, &count);
     if (r) return r;
     for (uint32_t i = 0; i < count; i++)
-        if (!vd__cl_places_add(driver, platforms[i])) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "OpenCL: no host memory for a list of devices");
-    if (!cl->count) return vd__fail(VD_ERROR_NO_DEVICE, "OpenCL: libOpenCL.so.1 knows no %s", count ? "device" : "platform");
+        if (!vd__cl_places_add(driver, platforms[i])) return vd__fail_memory(NULL, NULL, 0);
+    if (!cl->count) return vd__fail(VD_ERROR_NO_DEVICE, "libOpenCL.so.1 knows no %s", count ? "device" : "platform");
     return VD_OK;
 }
 
 static vd_result vd__cl_driver_open(vd__driver *driver) {
     driver->native = vd__alloc_zeroed(&driver->host->allocator, sizeof(vd__cl_driver));
-    if (!driver->native) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "OpenCL: no host memory for the driver");
+    if (!driver->native) return vd__fail_memory(NULL, NULL, 0);
     vd_result result = vd__cl_driver_start(driver);
     if (result) vd__cl_driver_close(driver);
     return result;
@@ -6258,10 +6379,10 @@ static int vd__cl_driver_devices(vd__driver *driver, vd_device_info *out, int ca
 static vd_result vd__cl_device_usable(const vd__cl_driver *cl, vd__cl_device_id id, const vd_device_info *info) {
     const char *lacks = !vd__cl_number(cl, id, VD__CL_DEVICE_AVAILABLE) ? "is not available"
         : !vd__cl_number(cl, id, VD__CL_DEVICE_COMPILER_AVAILABLE) ? "has no compiler" : NULL;
-    if (lacks) return vd__fail(VD_ERROR_NO_DEVICE, "OpenCL: device %d '%s' %s", info->index, info->name, lacks);
+    if (lacks) return vd__fail(VD_ERROR_NO_DEVICE, "device %d '%s' %s", info->index, info->name, lacks);
     if (info->api_version[0] > 1 || info->api_version[1] >= 2) return VD_OK;
-    return vd__fail(VD_ERROR_NO_DEVICE, "OpenCL: device %d '%s' gives OpenCL %u.%u, 1.2 is needed", info->index, info->name, info->api_version[0],
-        info->api_version[1]);
+    return vd__fail(VD_ERROR_NO_DEVICE, "device %d '%s' gives OpenCL %u.%u, 1.2 is needed", info->index, info->name,
+                    info->api_version[0], info->api_version[1]);
 }
 
 static void vd__cl_notify(const char *text, const void *more, size_t size, void *user) {
@@ -6295,8 +6416,10 @@ static vd_result vd__cl_queue_check(const vd__cl_driver *cl, vd__cl_command_queu
     if (!error) error = cl->clGetCommandQueueInfo(queue, VD__CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL);
     if (error) return vd__cl_fail(error, "clGetCommandQueueInfo of the desc's cl_queue");
     if (of_context == context && of_device == device && !(properties & VD__CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)) return VD_OK;
-    return vd__fail(VD_ERROR_INVALID, "OpenCL: the desc's cl_queue %s", of_context != context ? "belongs to another context than cl_context"
-        : of_device != device ? "belongs to another device than cl_device" : "runs its commands out of order");
+    return vd__fail(VD_ERROR_INVALID, "the desc's cl_queue %s",
+                    of_context != context ? "belongs to another context than cl_context" :
+                    of_device != device ? "belongs to another device than cl_device" :
+                    "runs its commands out of order");
 }
 
 /* A context of our own, or a reference to the caller's, whose queue goes to *queue. */
@@ -6308,7 +6431,7 @@ static vd_result vd__cl_context_get(vd__device *dev, const vd__cl_place *place, 
     if (host->cl_context) {
         vd__cl_context context = (vd__cl_context)host->cl_context;
         if (!vd__cl_context_has(vcl->cl, context, place->device))
-            return vd__fail(VD_ERROR_INVALID, "OpenCL: the desc's cl_context does not have cl_device '%s'", dev->info.name);
+            return vd__fail(VD_ERROR_INVALID, "the desc's cl_context does not have cl_device '%s'", dev->info.name);
         *queue = (vd__cl_command_queue)host->cl_queue;
         vd_result r = *queue ? vd__cl_queue_check(vcl->cl, *queue, context, place->device) : VD_OK;
         if (r) return r;
@@ -6338,7 +6461,7 @@ static vd_result vd__cl_device_start(vd__device *dev, const vd__cl_place *place)
         if (given) error = vcl->cl->clRetainCommandQueue(given);
         if (error) q->handle = NULL;
         q->marks = (vd__cl_mark *)vd__alloc(vd__cl_allocator(dev), VD__CL_MARKS * sizeof *q->marks);
-        if (!q->marks) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "OpenCL: no host memory for a queue on '%s'", dev->info.name);
+        if (!q->marks) return vd__fail_memory(NULL, NULL, 0);
         q->capacity = VD__CL_MARKS;
     }
     if (!error) vcl->aside = vcl->cl->clCreateCommandQueue(vcl->context, place->device, 0, &error);
@@ -6348,17 +6471,18 @@ static vd_result vd__cl_device_start(vd__device *dev, const vd__cl_place *place)
 
 static vd_result vd__cl_device_open(vd__driver *driver, int index, uint64_t disable, vd__device *dev) {
     const vd__cl_driver *cl = vd__cl_driver_of(driver);
-    if (index < 0 || index >= (int)cl->count) return vd__fail(VD_ERROR_NO_DEVICE, "OpenCL: there is no device %d, only %u of them", index, cl->count);
+    if (index < 0 || index >= (int)cl->count)
+        return vd__fail(VD_ERROR_NO_DEVICE, "there is no device %d, only %u of them", index, cl->count);
     if (driver->host->cl_device)
         for (index = 0; index < (int)cl->count && cl->places[index].device != driver->host->cl_device;) index++;
     if (index == (int)cl->count)
-        return vd__fail(VD_ERROR_NO_DEVICE, "OpenCL: the desc's cl_device is none of the %u devices here", cl->count);
+        return vd__fail(VD_ERROR_NO_DEVICE, "the desc's cl_device is none of the %u devices here", cl->count);
     const vd__cl_place *place = &cl->places[index];
     vd__cl_info_get(cl, index, disable, &dev->info);
     vd_result result = vd__cl_device_usable(cl, place->device, &dev->info);
     if (result) return result;
     vd__cl_device *vcl = (vd__cl_device *)vd__alloc_zeroed(&driver->host->allocator, sizeof *vcl);
-    if (!vcl) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "OpenCL: no host memory for device '%s'", dev->info.name);
+    if (!vcl) return vd__fail_memory(NULL, NULL, 0);
     dev->driver = driver;
     dev->native = vcl;
     vcl->cl = cl;
@@ -6429,7 +6553,8 @@ static vd_result vd__cl_block_create(vd__device *dev, vd__block *block) {
     if (block->type == VD__CL_SHARED_BLOCK) {
         block->mapped = (uint8_t *)vcl->cl->clSVMAlloc(vcl->context, VD__CL_MEM_READ_WRITE | VD__CL_MEM_SVM_FINE_GRAIN_BUFFER, (size_t)block->size, 0);
         if (block->mapped) return VD_OK;
-        return vd__fail(VD_ERROR_OUT_OF_DEVICE_MEMORY, "OpenCL: clSVMAlloc of %llu bytes failed", VD__U(block->size));
+        return vd__fail_by_memory(vd__fail(VD_ERROR_OUT_OF_DEVICE_MEMORY, "clSVMAlloc of %llu bytes failed",
+                                           VD__U(block->size)));
     }
     vd__cl_mem buffer = vcl->cl->clCreateBuffer(vcl->context, staging ? VD__CL_MEM_READ_WRITE | VD__CL_MEM_ALLOC_HOST_PTR : VD__CL_MEM_READ_WRITE,
         (size_t)block->size, NULL, &error);
@@ -6463,11 +6588,12 @@ static vd_result vd__cl_block_import_object(const vd__cl_device *vcl, vd__block 
     int32_t error = 0;
     for (size_t i = 0; i < VD__COUNT(questions) && !error; i++) error = vd__cl_memory_info(vcl->cl, object, questions[i], &is[i]);
     if (error) return vd__cl_fail(error, "clGetMemObjectInfo of address");
-    if (is[TYPE] != VD__CL_MEM_OBJECT_BUFFER) return vd__fail(VD_ERROR_INVALID, "OpenCL: the cl_mem in address is no buffer");
-    if (is[CONTEXT] != (uintptr_t)vcl->context) return vd__fail(VD_ERROR_INVALID, "OpenCL: the cl_mem in address is of another cl_context");
+    if (is[TYPE] != VD__CL_MEM_OBJECT_BUFFER) return vd__fail(VD_ERROR_INVALID, "the cl_mem in address is no buffer");
+    if (is[CONTEXT] != (uintptr_t)vcl->context)
+        return vd__fail(VD_ERROR_INVALID, "the cl_mem in address is of another cl_context");
     if (is[SIZE] < block->size)
-        return vd__fail(VD_ERROR_INVALID, "OpenCL: the cl_mem in address has %llu bytes, address_offset and the shape take %llu", VD__U(is[SIZE]),
-            VD__U(block->size));
+        return vd__fail(VD_ERROR_INVALID, "the cl_mem in address has %llu bytes, address_offset and the shape take "
+                        "%llu", VD__U(is[SIZE]), VD__U(block->size));
     error = vcl->cl->clRetainMemObject(object);
     if (error) return vd__cl_fail(error, "clRetainMemObject of address");
     block->native[0] = is[PARENT] ? is[PARENT] : (uintptr_t)object;
@@ -6491,7 +6617,8 @@ static vd_result vd__cl_block_import(vd__device *dev, vd__block *block, const vd
 
 static vd_result vd__cl_block_export(vd__device *dev, const vd__block *block, vd_external *out) {
     (void)block, (void)out;
-    return vd__fail(VD_ERROR_UNSUPPORTED, "OpenCL: memory of '%s' is exported as a cl_mem (native of vd_buffer_query), not by file descriptor", dev->info.name);
+    return vd__fail(VD_ERROR_UNSUPPORTED, "memory of '%s' is exported as a cl_mem (native of vd_buffer_query), not by "
+                    "file descriptor", dev->info.name);
 }
 
 /* The host sees all that was done to memory of its own. */
@@ -6751,11 +6878,13 @@ static vd_result vd__cl_kernel_find(const vd__cl_device *vcl, const vd_kernel_de
     if (desc->entry) {
         kernel->handle = vcl->cl->clCreateKernel(kernel->program, desc->entry, &error);
         if (error) kernel->handle = NULL;
-        if (error == VD__CL_INVALID_KERNEL_NAME) return vd__fail(VD_ERROR_COMPILE, "OpenCL: the program has no kernel '%s'", desc->entry);
+        if (error == VD__CL_INVALID_KERNEL_NAME)
+            return vd__fail(VD_ERROR_COMPILE, "the program has no kernel '%s'", desc->entry);
         return error ? vd__cl_fail(error, "clCreateKernel '%s'", desc->entry) : VD_OK;
     }
     error = vcl->cl->clCreateKernelsInProgram(kernel->program, 0, NULL, &count);
-    if (!error && count != 1) return vd__fail(VD_ERROR_COMPILE, "OpenCL: the program has %u kernels, and `entry` does not say which", count);
+    if (!error && count != 1)
+        return vd__fail(VD_ERROR_COMPILE, "the program has %u kernels, and `entry` does not say which", count);
     if (!error) error = vcl->cl->clCreateKernelsInProgram(kernel->program, 1, &kernel->handle, NULL);
     if (error) kernel->handle = NULL;
     return error ? vd__cl_fail(error, "clCreateKernelsInProgram") : VD_OK;
@@ -6771,17 +6900,17 @@ static vd_result vd__cl_kernel_check(const vd__cl_device *vcl, const vd_kernel_d
     if (!error) error = vcl->cl->clGetKernelWorkGroupInfo(kernel->handle, vcl->id, VD__CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL);
     if (error) return vd__cl_fail(error, "asking for the parameters of the kernel");
     if (count != wanted) {
-        return vd__fail(VD_ERROR_INVALID, "OpenCL: the kernel has %u parameters, the desc has %u: %u buffers%s", count, wanted, kernel->binding_count,
-            kernel->value_bytes ? " and the block of values" : "");
+        return vd__fail(VD_ERROR_INVALID, "the kernel has %u parameters, the desc has %u: %u buffers%s", count, wanted,
+                        kernel->binding_count, kernel->value_bytes ? " and the block of values" : "");
     }
     if (fixed[0] && (fixed[0] != size[0] || fixed[1] != size[1] || fixed[2] != size[2])) {
-        return vd__fail(VD_ERROR_INVALID, "OpenCL: local size %u x %u x %u in the desc, %u x %u x %u in the program", size[0], size[1], size[2],
-            (unsigned)fixed[0], (unsigned)fixed[1], (unsigned)fixed[2]);
+        return vd__fail(VD_ERROR_INVALID, "local size %u x %u x %u in the desc, %u x %u x %u in the program", size[0],
+                        size[1], size[2], (unsigned)fixed[0], (unsigned)fixed[1], (unsigned)fixed[2]);
     }
     if (fixed[0]) return VD_OK; /* the compiler saw to it; NVIDIA's answer to the next question is the 256 of kernels that do not say their size */
     if (!most || (uint64_t)size[0] * size[1] * size[2] <= most) return VD_OK;
-    return vd__fail(VD_ERROR_UNSUPPORTED, "OpenCL: a local size of %u x %u x %u, with what the kernel needs the device can run %u invocations", size[0],
-        size[1], size[2], (unsigned)most);
+    return vd__fail(VD_ERROR_UNSUPPORTED, "a local size of %u x %u x %u, with what the kernel needs the device can run "
+                    "%u invocations", size[0], size[1], size[2], (unsigned)most);
 }
 
 static vd_result vd__cl_kernel_start(vd__device *dev, const vd_kernel_desc *desc, vd__cl_kernel *kernel) {
@@ -6790,8 +6919,9 @@ static vd_result vd__cl_kernel_start(vd__device *dev, const vd_kernel_desc *desc
     uint64_t most = vd__cl_number(vcl->cl, vcl->id, VD__CL_DEVICE_MAX_PARAMETER_SIZE);
     for (int i = 0; i < 3; i++) kernel->local[i] = desc->local_size[i];
     if (parameters > most) {
-        return vd__fail(VD_ERROR_UNSUPPORTED, "OpenCL: %u buffers and %u bytes of values take %llu bytes of parameters, the device's limit is %llu",
-            kernel->binding_count, kernel->value_bytes, VD__U(parameters), VD__U(most));
+        return vd__fail(VD_ERROR_UNSUPPORTED, "%u buffers and %u bytes of values take %llu bytes of parameters, the "
+                        "device's limit is %llu", kernel->binding_count, kernel->value_bytes, VD__U(parameters),
+                        VD__U(most));
     }
     vd_result result = vd__cl_program_create(dev, desc, &kernel->program);
     if (!result) result = vd__cl_kernel_find(vcl, desc, kernel);
@@ -6803,7 +6933,7 @@ static vd_result vd__cl_kernel_create(vd__device *dev, const vd_kernel_desc *des
     for (int i = 0; i < desc->arg_count; i++) bindings += desc->args[i].kind == VD_ARG_BINDING;
     size_t keys = bindings * sizeof(uint64_t);
     vd__cl_kernel *kernel = (vd__cl_kernel *)vd__alloc_zeroed(vd__cl_allocator(dev), sizeof *kernel + keys + desc->value_bytes);
-    if (!kernel) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "OpenCL: no host memory for kernel '%s'", desc->name);
+    if (!kernel) return vd__fail_memory(NULL, NULL, 0);
     kernel->binding_count = bindings;
     kernel->value_bytes = desc->value_bytes;
     kernel->set = (uint64_t *)(void *)(kernel + 1);
@@ -6882,7 +7012,7 @@ static vd__cl_op *vd__cl_op_at(const vd__cl_commands *vc, uint32_t word) { retur
 static vd_result vd__cl_commands_create(vd__device *dev, vd__commands *c) {
     void *commands = vd__alloc_zeroed(vd__cl_allocator(dev), sizeof(vd__cl_commands));
     c->native[0] = (uintptr_t)commands;
-    return commands ? VD_OK : vd__fail(VD_ERROR_OUT_OF_MEMORY, "OpenCL: no host memory for a recording");
+    return commands ? VD_OK : vd__fail_memory(NULL, NULL, 0);
 }
 
 /* Gives up the views, which the driver keeps as long as work uses them. */
@@ -6916,7 +7046,7 @@ static vd_result vd__cl_commands_begin(vd__device *dev, vd__commands *c) {
 
 static vd_result vd__cl_commands_end(vd__device *dev, vd__commands *c) {
     (void)dev;
-    return vd__cl_commands_of(c)->broken ? vd__fail(VD_ERROR_OUT_OF_MEMORY, "OpenCL: no host memory for the commands of a recording") : VD_OK;
+    return vd__cl_commands_of(c)->broken ? vd__fail_memory(NULL, NULL, 0) : VD_OK;
 }
 
 /* Room for a command, its head filled in; NULL when there is no memory, and then the recording is broken. */
@@ -6963,7 +7093,7 @@ static vd_result vd__cl_record_launch(vd__device *dev, vd__commands *c, const vd
     vd__cl_kernel *kernel = vd__cl_kernel_of(launch->code);
     size_t given_bytes = kernel->binding_count * sizeof(vd__cl_given);
     vd__cl_launch *to = (vd__cl_launch *)(void *)vd__cl_record(dev, vc, VD__CL_OP_LAUNCH, sizeof *to + given_bytes + kernel->value_bytes);
-    if (!to) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "OpenCL: no host memory for the commands of a recording");
+    if (!to) return vd__fail_memory(NULL, NULL, 0);
     to->kernel = kernel;
     to->views = 0;
     memcpy(to->groups, launch->groups, sizeof to->groups);
@@ -7176,7 +7306,7 @@ static vd_result vd__cl_queue_submit(vd__device *dev, uint32_t queue, const vd__
     vd__cl_queue *q = &vcl->queues[queue];
     vd__cl_commands *vc = c ? vd__cl_commands_of(c) : NULL;
     vd__cl_event event = NULL;
-    if (!vd__cl_marks_reserve(dev, q)) return vc ? vd__fail(VD_ERROR_OUT_OF_MEMORY, "OpenCL: no host memory for a submission") : vd__cl_mark_last(q, value);
+    if (!vd__cl_marks_reserve(dev, q)) return vc ? vd__fail_memory(NULL, NULL, 0) : vd__cl_mark_last(q, value);
     int32_t error = vd__cl_queue_hold(vcl, q, waits, wait_count);
     if (error) return vd__cl_fail(error, "waiting for another queue");
     vd_result result = vc ? vd__cl_play(vcl, q->handle, vc, &event) : VD_OK;
@@ -7241,7 +7371,7 @@ static vd_result vd__cl_queue_wait(vd__device *dev, uint32_t queue, uint64_t val
     if (status > VD__CL_COMPLETE) return VD_TIMEOUT;
     if (status == VD__CL_COMPLETE && !vd__load32(&vcl->lost)) return VD_OK;
     vd__store32(&vcl->lost, 1);
-    return vd__fail(VD_ERROR_DEVICE_LOST, "OpenCL: the work of '%s' ended with error %d", dev->info.name, (int)status);
+    return vd__fail(VD_ERROR_DEVICE_LOST, "the work of '%s' ended with error %d", dev->info.name, (int)status);
 }
 #endif /* VD__HAS_OPENCL */
 
@@ -7321,9 +7451,10 @@ static vd_result vd__select_backend(const vd_context_desc *desc, const vd__backe
         return VD_OK;
     }
     if (desc->backend != VD_BACKEND_DEFAULT)
-        return vd__fail(VD_ERROR_INVALID, "vd_context_create: backend %d is not compiled in; there are: %s", (int)desc->backend,
+        return vd__fail(VD_ERROR_INVALID, "backend %d is not compiled in; there are: %s", (int)desc->backend,
                         vd__backend_names(names));
-    return vd__fail(VD_ERROR_INVALID, "vd_context_create: VKDISPATCH_BACKEND is '%s'; the choices are: %s", name, vd__backend_names(names));
+    return vd__fail(VD_ERROR_INVALID, "VKDISPATCH_BACKEND is '%s'; the choices are: %s", name,
+                    vd__backend_names(names));
 }
 
 /* The features that VKDISPATCH_DISABLE lists. */
@@ -7333,8 +7464,9 @@ static vd_result vd__disable_listed(const char *list, uint64_t *out) {
         while (i < VD__COUNT(vd__feature_names) && (!vd__feature_names[i] || strlen(vd__feature_names[i]) != length ||
                !vd__same_text(list, vd__feature_names[i], length))) i++;
         if (length && i == VD__COUNT(vd__feature_names))
-            return vd__fail(VD_ERROR_INVALID, "vd_context_create: VKDISPATCH_DISABLE has '%.*s', which is no feature's name; vd_feature_name gives them, "
-                            "f64 for instance, and commas part them", (int)(length < 64 ? length : 64), list);
+            return vd__fail(VD_ERROR_INVALID, "VKDISPATCH_DISABLE has '%.*s', which is no feature's name; "
+                            "vd_feature_name gives them, f64 for instance, and commas part them",
+                            (int)(length < 64 ? length : 64), list);
         if (length) *out |= (uint64_t)1 << i;
         list += length + (list[length] == ',');
     }
@@ -7346,7 +7478,7 @@ static vd_result vd__one_of_two(const char *variable, const char *first, const c
     const char *text = vd__environment(variable);
     *choice = !text ? 0 : vd__same_text(text, first, SIZE_MAX) ? 1 : 2;
     if (*choice < 2 || vd__same_text(text, second, SIZE_MAX)) return VD_OK;
-    return vd__fail(VD_ERROR_INVALID, "vd_context_create: %s is '%s'; the choices are: %s, %s", variable, text, first, second);
+    return vd__fail(VD_ERROR_INVALID, "%s is '%s'; the choices are: %s, %s", variable, text, first, second);
 }
 
 /* What the caller does not want of the device, and how it is to copy. All of it is read before a backend is opened, and whichever that will be: of a wrong word
@@ -7449,7 +7581,8 @@ static vd_result vd__open_device(vd_context *ctx, const vd_context_desc *desc, u
         found = true;
         r = vd__open_machine(&ctx->machines[0], desc, infos[best].index, disable);
         if (!r) return VD_OK;
-        vd__logf(&ctx->host, VD_LOG_INFO, "%s device '%s' does not open: %s", ctx->driver.backend->name, infos[best].name, vd__error_buffer);
+        vd__logf(&ctx->host, VD_LOG_INFO, "%s device '%s' does not open: %s", ctx->driver.backend->name,
+                 infos[best].name, vd__error_join());
         infos[best].index = -1;
     }
     return found ? r : vd__no_such_device(&ctx->driver, desc, infos, count, &wish);
@@ -7463,7 +7596,7 @@ static vd_result vd__try_backend(vd_context *ctx, const vd__backend *backend, co
     if (r) return r;
     int count = backend->driver_devices(&ctx->driver, NULL, 0);
     vd_device_info *infos = (vd_device_info *)vd__alloc_zeroed(&ctx->host.allocator, (size_t)(count > 0 ? count : 1) * sizeof *infos);
-    if (!infos) r = vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory for a list of devices");
+    if (!infos) r = vd__fail_memory(NULL, NULL, 0);
     else {
         int there = backend->driver_devices(&ctx->driver, infos, count);
         if (there > count) there = count;
@@ -7472,13 +7605,6 @@ static vd_result vd__try_backend(vd_context *ctx, const vd__backend *backend, co
     vd__free(&ctx->host.allocator, infos);
     if (r) backend->driver_close(&ctx->driver);
     return r;
-}
-
-/* The last error without the backend's name in front, for messages that begin with that name. */
-static const char *vd__backend_reason(const vd__backend *backend) {
-    size_t length = strlen(backend->name);
-    const char *text = vd__error_buffer;
-    return vd__same_text(text, backend->name, length) && text[length] == ':' && text[length + 1] == ' ' ? text + length + 2 : text;
 }
 
 /* Opens driver and device. The dummy is taken only when it is asked for. */
@@ -7498,16 +7624,16 @@ static vd_result vd__select(vd_context *ctx, const vd_context_desc *desc) {
             vd__logf(&ctx->host, VD_LOG_INFO, "backend %s, device %d '%s'", backend->name, ctx->machines->device.info.index, ctx->machines->device.info.name);
             return VD_OK;
         }
-        vd__logf(&ctx->host, VD_LOG_INFO, "backend %s does not work: %s", backend->name, vd__backend_reason(backend));
+        vd__logf(&ctx->host, VD_LOG_INFO, "backend %s does not work: %s", backend->name, vd__error_join());
         if (!first) first = r;
         if (used < sizeof reasons)
             used += (size_t)snprintf(reasons + used, sizeof reasons - used, "%s%s: %.340s", used ? "; " : "", backend->name,
-                                     vd__backend_reason(backend));
+                                     vd__error_join());
     }
     if (!first)
-        return vd__fail(VD_ERROR_NO_DEVICE,
-                        "vd_context_create: no backend with a device is compiled in; VKDISPATCH_BACKEND=dummy or desc.backend takes the dummy");
-    return vd__fail(first, "vd_context_create: %s", reasons);
+        return vd__fail(VD_ERROR_NO_DEVICE, "no backend with a device is compiled in; VKDISPATCH_BACKEND=dummy or "
+                        "desc.backend takes the dummy");
+    return vd__fail(first, "%s", reasons);
 }
 
 // >>reflect
@@ -8319,7 +8445,7 @@ static vd_result vd__spv_words(const vd_context *ctx, const vd_kernel_desc *desc
     out->words = (const uint32_t *)desc->code;
     if (first == magic && (uintptr_t)desc->code % 4 == 0) return VD_OK;
     out->owned = (uint32_t *)vd__alloc(&ctx->host.allocator, desc->code_size);
-    if (!out->owned) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory for a copy of the SPIR-V");
+    if (!out->owned) return vd__fail_memory(NULL, NULL, 0);
     memcpy(out->owned, desc->code, desc->code_size);
     for (size_t i = 0; first == swapped && i < desc->code_size / 4; i++) out->owned[i] = __builtin_bswap32(out->owned[i]);
     out->words = out->owned;
@@ -8331,7 +8457,7 @@ static vd_result vd__spv_literal_size(vd__reader *s, size_t bytes) {
     vd__reflection *out = s->out;
     if (!out->owned) {
         out->owned = (uint32_t *)vd__alloc(&s->ctx->host.allocator, bytes);
-        if (!out->owned) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory for a copy of the SPIR-V");
+        if (!out->owned) return vd__fail_memory(NULL, NULL, 0);
         memcpy(out->owned, out->words, bytes);
         out->words = out->owned;
     }
@@ -8361,7 +8487,7 @@ static vd_result vd__spv_read(vd__reader *s, const vd_kernel_desc *desc) {
     vd_result r = vd__spv_header(s);
     if (r) return r;
     s->ids = (vd__spv_id *)vd__alloc_zeroed(&s->ctx->host.allocator, s->bound * sizeof *s->ids);
-    if (!s->ids) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory for the ids of the SPIR-V");
+    if (!s->ids) return vd__fail_memory(NULL, NULL, 0);
     r = vd__spv_walk(s);
     if (!r) r = vd__spv_entry(s, desc->entry);
     if (!r) r = vd__spv_local_size(s);
@@ -8390,7 +8516,7 @@ static vd_result vd__reflect(const vd_context *ctx, const vd_kernel_desc *desc, 
     }
     if (!r) return VD_OK;
     vd__free(&ctx->host.allocator, out->owned);
-    return vd__fail_within(r, "vd_kernel_create '%s'", desc->name);
+    return vd__fail_within(r, "vd_kernel_create", desc->name, NULL);
 }
 
 VD__SMALL_END
@@ -8415,7 +8541,9 @@ static bool vd__type_ok(vd_type type) { return type == VD_BYTES || vd_type_size(
 /* Finds a buffer for a command of a list, which keeps it as long as it is recorded (see vd__slot); `which` is "", "source " or "target ". NULL with a text. */
 static vd__buffer *vd__buffer_find(vd_context *ctx, vd_buffer handle, const char *call, const char *which) {
     vd__buffer *b = (vd__buffer *)(void *)vd__pool_find(&ctx->buffers, handle.id);
-    if (!b) vd__fail(VD_ERROR_INVALID, "%s: the %sbuffer %s", call, which, vd__pool_reason(&ctx->buffers, handle.id));
+    if (!b)
+        vd__fail_call(VD_ERROR_INVALID, call, NULL, "the %sbuffer %s", which,
+                      vd__pool_reason(&ctx->buffers, handle.id));
     return b;
 }
 
@@ -8437,7 +8565,9 @@ static vd__slot *vd__pool_pin(vd_context *ctx, const vd__pool *pool, uint64_t id
 /* Finds a buffer for a call and pins it: it stays until vd__unpin. NULL with a text. */
 static vd__buffer *vd__buffer_pin(vd_context *ctx, vd_buffer handle, const char *call, const char *which) {
     vd__buffer *b = (vd__buffer *)(void *)vd__pool_pin(ctx, &ctx->buffers, handle.id);
-    if (!b) vd__fail(VD_ERROR_INVALID, "%s: the %sbuffer %s", call, which, vd__pool_reason(&ctx->buffers, handle.id));
+    if (!b)
+        vd__fail_call(VD_ERROR_INVALID, call, NULL, "the %sbuffer %s", which,
+                      vd__pool_reason(&ctx->buffers, handle.id));
     return b;
 }
 
@@ -8447,13 +8577,13 @@ static void vd__buffer_unpin(vd_context *ctx, vd__buffer *b) {
 
 static vd__kernel *vd__kernel_find(vd_context *ctx, vd_kernel handle, const char *call) {
     vd__kernel *k = (vd__kernel *)(void *)vd__pool_find(&ctx->kernels, handle.id);
-    if (!k) vd__fail(VD_ERROR_INVALID, "%s: the kernel %s", call, vd__pool_reason(&ctx->kernels, handle.id));
+    if (!k) vd__fail_call(VD_ERROR_INVALID, call, NULL, "the kernel %s", vd__pool_reason(&ctx->kernels, handle.id));
     return k;
 }
 
 static vd__ticket *vd__ticket_find(vd_context *ctx, vd_ticket handle, const char *call) {
     vd__ticket *t = (vd__ticket *)(void *)vd__pool_find(&ctx->tickets, handle.id);
-    if (!t) vd__fail(VD_ERROR_INVALID, "%s: the ticket %s", call, vd__pool_reason(&ctx->tickets, handle.id));
+    if (!t) vd__fail_call(VD_ERROR_INVALID, call, NULL, "the ticket %s", vd__pool_reason(&ctx->tickets, handle.id));
     return t;
 }
 
@@ -8482,8 +8612,11 @@ static VD__COLD void vd__visit_end(const vd__visit *v) {
 static VD__COLD vd_result vd__visit_check(const vd_context *ctx, const char *call, bool any) {
     const vd__visit *v = vd__visits;
     while (v && (v->ctx != ctx || !(v->alone || any))) v = v->outer;
-    if (v) return vd__fail(VD_ERROR_INVALID, "%s: it is called from within the `%s` of %s, which may not call it", call, v->what, v->call);
-    return vd__load32(&ctx->state) & VD__CLOSING ? vd__fail(VD_ERROR_INVALID, "%s: the context is being destroyed", call) : VD_OK;
+    if (v)
+        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "it is called from within the `%s` of %s, which may not "
+                             "call it", v->what, v->call);
+    return vd__load32(&ctx->state) & VD__CLOSING ? vd__fail_call(VD_ERROR_INVALID, call, NULL,
+                                                                 "the context is being destroyed") : VD_OK;
 }
 
 /* Whether this thread is in a function of the caller's that a call of the context called. */
@@ -8495,31 +8628,34 @@ static bool vd__visits_context(const vd_context *ctx) {
 
 /* What a function of the caller's gave. Its failure has a text of its own, which may be the one that it set; where it succeeded, the result of the text
    that stood there `before` comes back. */
-static VD__COLD vd_result vd__visit_result(const char *call, const char *what, vd_result r, vd_result before) {
-    if (!r && !vd__error_code) vd__error_code = before;
-    if (!r || vd__error_code == r) return r;
-    return vd__fail(r, "%s: `%s` gave %s", call, what, vd_result_name(r));
+static VD__COLD vd_result vd__visit_result(const char *call, const char *object, const char *what, vd_result r,
+                                           vd_result before) {
+    if (!r && !vd__last_error.code) vd__last_error.code = before;
+    if (!r || vd__last_error.code == r) return r;
+    return vd__fail_call(r, call, object, "`%s` gave %s", what, vd_result_name(r));
 }
 
 static inline bool vd__context_lost(const vd_context *ctx) { return (vd__load32(&ctx->state) & VD__LOST) != 0; }
 
 /* NULL, a context whose device is lost, or one that this thread may not use now. */
 static vd_result vd__context_check(const vd_context *ctx, const char *call) {
-    if (!ctx) return vd__fail(VD_ERROR_INVALID, "%s: the context is NULL", call);
+    if (!ctx) return vd__fail_call(VD_ERROR_INVALID, call, NULL, "the context is NULL");
     if (VD__LIKELY(!vd__load32(&ctx->state))) return VD_OK;
     if (vd__context_lost(ctx))
-        return vd__fail(VD_ERROR_DEVICE_LOST, "%s: the device '%s' was lost earlier", call, ctx->machines->device.info.name);
+        return vd__fail_call(VD_ERROR_DEVICE_LOST, call, NULL, "the device '%s' was lost earlier",
+                             ctx->machines->device.info.name);
     return vd__visit_check(ctx, call, false);
 }
 
 /* [offset, offset + *size) has to lie in the buffer; VD_WHOLE becomes the rest. */
 static vd_result vd__range_check(const vd__buffer *b, const char *call, const char *what, uint64_t offset, uint64_t *size) {
     if (offset > b->size)
-        return vd__fail(VD_ERROR_INVALID, "%s: %soffset %llu is past the end of buffer '%s' (%llu bytes)", call, what, VD__U(offset), b->name, VD__U(b->size));
+        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "%soffset %llu is past the end of buffer '%s' (%llu bytes)",
+                             what, VD__U(offset), b->name, VD__U(b->size));
     if (*size == VD_WHOLE) *size = b->size - offset;
     if (*size > b->size - offset)
-        return vd__fail(VD_ERROR_INVALID, "%s: %soffset %llu + size %llu is past the end of buffer '%s' (%llu bytes)", call, what, VD__U(offset), VD__U(*size),
-                        b->name, VD__U(b->size));
+        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "%soffset %llu + size %llu is past the end of buffer '%s' "
+                             "(%llu bytes)", what, VD__U(offset), VD__U(*size), b->name, VD__U(b->size));
     return VD_OK;
 }
 
@@ -8527,7 +8663,8 @@ static vd_result vd__range_check(const vd__buffer *b, const char *call, const ch
 static vd__storage *vd__buffer_on(const vd__buffer *b, const vd__machine *m, const char *call) {
     vd__storage *s = b->storage + m->index;
     if (s->memory.serial) return s;
-    vd__fail(VD_ERROR_INVALID, "%s: buffer '%s' does not live on device %u (its devices are 0x%x)", call, b->name, (unsigned)m->index, (unsigned)b->devices);
+    vd__fail_call(VD_ERROR_INVALID, call, NULL, "buffer '%s' does not live on device %u (its devices are 0x%x)",
+                  b->name, (unsigned)m->index, (unsigned)b->devices);
     return NULL;
 }
 
@@ -8565,14 +8702,16 @@ static vd__region vd__region_of(uint64_t offset, uint64_t size) {
 static vd_result vd__pitch_check(const char *call, const char *what, uint64_t *pitch, uint64_t row) {
     if (!*pitch) *pitch = row;
     if (*pitch >= row) return VD_OK;
-    return vd__fail(VD_ERROR_INVALID, "%s: %spitch %llu is less than the %llu bytes of a row", call, what, VD__U(*pitch), VD__U(row));
+    return vd__fail_call(VD_ERROR_INVALID, call, NULL, "%spitch %llu is less than the %llu bytes of a row", what,
+                         VD__U(*pitch), VD__U(row));
 }
 
 /* Rows of a buffer for a call: checked, defaults resolved. Rows without a gap on either side become one. `what` and `other` are put before the names of the
    range and of the other side's pitch. */
 static vd_result vd__region_check(const vd__buffer *b, const char *call, const char *what, const char *other, vd__region *g) {
     if (!g->rows) g->rows = 1;
-    if (g->rows > 1 && (!g->row || g->row == VD_WHOLE)) return vd__fail(VD_ERROR_INVALID, "%s: %llu rows need row_bytes", call, VD__U(g->rows));
+    if (g->rows > 1 && (!g->row || g->row == VD_WHOLE))
+        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "%llu rows need row_bytes", VD__U(g->rows));
     if (!g->row) g->row = VD_WHOLE;
     if (g->rows == 1) g->pitch = g->host_pitch = 0;
     vd_result r = vd__range_check(b, call, what, g->offset, &g->row);
@@ -8581,10 +8720,12 @@ static vd_result vd__region_check(const vd__buffer *b, const char *call, const c
     if (r) return r;
     uint64_t room = b->size - g->offset - g->row;
     if (g->rows > 1 && (g->pitch > room || g->rows - 1 > room / g->pitch))
-        return vd__fail(VD_ERROR_INVALID, "%s: %soffset %llu + %llu rows of %llu bytes, %llu apart, are past the end of buffer '%s' (%llu bytes)", call, what,
-                        VD__U(g->offset), VD__U(g->rows), VD__U(g->row), VD__U(g->pitch), b->name, VD__U(b->size));
+        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "%soffset %llu + %llu rows of %llu bytes, %llu apart, are "
+                             "past the end of buffer '%s' (%llu bytes)", what, VD__U(g->offset), VD__U(g->rows),
+                             VD__U(g->row), VD__U(g->pitch), b->name, VD__U(b->size));
     if (g->rows > 1 && g->host_pitch > ((uint64_t)PTRDIFF_MAX - g->row) / (g->rows - 1))
-        return vd__fail(VD_ERROR_INVALID, "%s: %spitch %llu takes %llu rows past the end of all memory", call, other, VD__U(g->host_pitch), VD__U(g->rows));
+        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "%spitch %llu takes %llu rows past the end of all memory",
+                             other, VD__U(g->host_pitch), VD__U(g->rows));
     if (g->pitch == g->row && g->host_pitch == g->row) *g = vd__region_of(g->offset, vd__region_bytes(g));
     return VD_OK;
 }
@@ -8606,15 +8747,16 @@ static vd_result vd__shape_check(const char *call, const char *name, vd_type typ
     char text[VD__EXTENT_TEXT];
     uint64_t total = type == VD_BYTES ? 1 : vd_type_size(type);
     int rank = 4;
-    if (!total) return vd__fail(VD_ERROR_INVALID, "%s '%s': %u is no type", call, name, (unsigned)type);
+    if (!total) return vd__fail_call(VD_ERROR_INVALID, call, name, "%u is no type", (unsigned)type);
     while (rank && !given[rank - 1]) rank--;
-    if (!rank) return vd__fail(VD_ERROR_INVALID, "%s '%s': the shape is zero", call, name);
+    if (!rank) return vd__fail_call(VD_ERROR_INVALID, call, name, "the shape is zero");
     for (int i = 0; i < 4; i++) {
         shape[i] = i < rank ? given[i] : 1;
-        if (!shape[i]) return vd__fail(VD_ERROR_INVALID, "%s '%s': shape[%d] is 0 and shape[%d] is not", call, name, i, rank - 1);
+        if (!shape[i])
+            return vd__fail_call(VD_ERROR_INVALID, call, name, "shape[%d] is 0 and shape[%d] is not", i, rank - 1);
         if (shape[i] > (UINT64_MAX >> 1) / total)
-            return vd__fail(VD_ERROR_INVALID, "%s '%s': %s of shape %s has more bytes than 63 bits can count", call, name, vd_type_name(type),
-                            vd__extent_print(text, given, 4));
+            return vd__fail_call(VD_ERROR_INVALID, call, name, "%s of shape %s has more bytes than 63 bits can count",
+                                 vd_type_name(type), vd__extent_print(text, given, 4));
         total *= shape[i];
     }
     *size = total;
@@ -8626,25 +8768,28 @@ static vd_result vd__sharing_possible(const vd__device *dev, const char *name, v
     static const char *const what[] = { "", "an address of the caller's", "memory of the host's to be used in place", "a buffer object of the caller's",
                                         "external memory by file descriptor", "exportable memory" };
     if (dev->shares >> sharing & 1u) return VD_OK;
-    return vd__fail(VD_ERROR_UNSUPPORTED, "vd_buffer_create '%s': %s, which device '%s' of backend %s does not %s%s", name, what[sharing], dev->info.name,
-                    dev->driver->backend->name, sharing == VD__SHARE_OUT ? "have" : "take",
-                    dev->info.features & VD_FEATURE_SHARING ? "" : " (feature sharing)");
+    return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_buffer_create", name, "%s, which device '%s' of backend %s does not "
+                         "%s%s", what[sharing], dev->info.name, dev->driver->backend->name,
+                         sharing == VD__SHARE_OUT ? "have" : "take",
+                         dev->info.features & VD_FEATURE_SHARING ? "" : " (feature sharing)");
 }
 
 /* External memory has to be this device's, and large enough. */
 static vd_result vd__external_check(const vd__device *dev, const char *name, const vd_external *e, uint64_t size) {
     char mine[33], theirs[33];
-    if (e->fd < 0) return vd__fail(VD_ERROR_INVALID, "vd_buffer_create '%s': the file descriptor of external is %d", name, e->fd);
+    if (e->fd < 0)
+        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "the file descriptor of external is %d",
+                             e->fd);
     if (e->offset > e->size || size > e->size - e->offset)
-        return vd__fail(VD_ERROR_INVALID, "vd_buffer_create '%s': %llu bytes at %llu are past the end of the external memory (%llu bytes)", name, VD__U(size),
-                        VD__U(e->offset), VD__U(e->size));
+        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "%llu bytes at %llu are past the end of the "
+                             "external memory (%llu bytes)", VD__U(size), VD__U(e->offset), VD__U(e->size));
     if (!memcmp(e->uuid, dev->info.uuid, sizeof e->uuid)) return VD_OK;
     for (int i = 0; i < 16; i++) {
         snprintf(mine + 2 * i, 3, "%02x", dev->info.uuid[i]);
         snprintf(theirs + 2 * i, 3, "%02x", e->uuid[i]);
     }
-    return vd__fail(VD_ERROR_INVALID, "vd_buffer_create '%s': the external memory is of another device (UUID %s) than '%s' (UUID %s)", name, theirs,
-                    dev->info.name, mine);
+    return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "the external memory is of another device (UUID "
+                         "%s) than '%s' (UUID %s)", theirs, dev->info.name, mine);
 }
 
 static vd__sharing vd__import_sharing(const vd_buffer_desc *desc) {
@@ -8657,30 +8802,35 @@ static vd_result vd__sharing_check(const vd_context *ctx, const vd_buffer_desc *
     const vd__device *dev = &ctx->machines[vd__lowest(mask)].device;
     bool comes = desc->address || desc->external;
     if ((unsigned)desc->import > VD_IMPORT_CL_MEM)
-        return vd__fail(VD_ERROR_INVALID, "vd_buffer_create '%s': there is no import of kind %d", name, (int)desc->import);
+        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "there is no import of kind %d",
+                             (int)desc->import);
     if (!comes && (desc->import || desc->address_offset))
-        return vd__fail(VD_ERROR_INVALID, "vd_buffer_create '%s': %s without an address", name, desc->import ? "an import" : "an address_offset");
+        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "%s without an address",
+                             desc->import ? "an import" : "an address_offset");
     if (!comes && !desc->exportable) return VD_OK;
     if (mask & (mask - 1))
-        return vd__fail(VD_ERROR_INVALID, "vd_buffer_create '%s': %s 0x%llx is memory of one device, the devices are 0x%x", name,
-                        desc->address ? "address" : desc->external ? "external" : "exportable", VD__U(desc->address), (unsigned)mask);
+        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "%s 0x%llx is memory of one device, the "
+                             "devices are 0x%x", desc->address ? "address" : desc->external ? "external" : "exportable",
+                             VD__U(desc->address), (unsigned)mask);
     if (!comes) return vd__sharing_possible(dev, name, VD__SHARE_OUT);
     if (desc->exportable || (desc->address && desc->external))
-        return vd__fail(VD_ERROR_INVALID, "vd_buffer_create '%s': memory of the caller's (address or external) %s", name,
-                        desc->exportable ? "is not exportable" : "comes as both address and external");
+        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "memory of the caller's (address or external) "
+                             "%s", desc->exportable ? "is not exportable" : "comes as both address and external");
     if (desc->external && desc->import)
-        return vd__fail(VD_ERROR_INVALID, "vd_buffer_create '%s': import %d says what address is, the memory is external", name, (int)desc->import);
+        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "import %d says what address is, the memory "
+                             "is external", (int)desc->import);
     if (desc->data)
-        return vd__fail(VD_ERROR_INVALID, "vd_buffer_create '%s': %s 0x%llx keeps its contents, data has to be NULL", name,
-                        desc->address ? "address" : "external", VD__U(desc->address));
+        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "%s 0x%llx keeps its contents, data has to be "
+                             "NULL", desc->address ? "address" : "external", VD__U(desc->address));
     vd__sharing sharing = vd__import_sharing(desc);
     vd_result r = vd__sharing_possible(dev, name, sharing);
     if (r) return r;
     if (sharing <= VD__SHARE_HOST && desc->address % 16)
-        return vd__fail(VD_ERROR_INVALID, "vd_buffer_create '%s': address 0x%llx is no multiple of 16", name, VD__U(desc->address));
+        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "address 0x%llx is no multiple of 16",
+                             VD__U(desc->address));
     if (desc->address_offset > (UINT64_MAX >> 1) - size || (sharing <= VD__SHARE_HOST && desc->address > UINT64_MAX - desc->address_offset - size))
-        return vd__fail(VD_ERROR_INVALID, "vd_buffer_create '%s': address 0x%llx + address_offset %llu + %llu bytes wrap around", name, VD__U(desc->address),
-                        VD__U(desc->address_offset), VD__U(size));
+        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "address 0x%llx + address_offset %llu + %llu "
+                             "bytes wrap around", VD__U(desc->address), VD__U(desc->address_offset), VD__U(size));
     return desc->external ? vd__external_check(dev, name, desc->external, desc->address_offset + size) : VD_OK;
 }
 
@@ -8689,21 +8839,24 @@ static vd_result vd__buffer_check(const vd_context *ctx, const vd_buffer_desc *d
     const char *name = desc->name ? desc->name : "";
     uint32_t all = (1u << ctx->machine_count) - 1;
     if ((unsigned)desc->memory > VD_MEMORY_SHARED)
-        return vd__fail(VD_ERROR_INVALID, "vd_buffer_create '%s': there is no memory of kind %d", name, (int)desc->memory);
+        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "there is no memory of kind %d",
+                             (int)desc->memory);
     if (desc->devices & ~all)
-        return vd__fail(VD_ERROR_INVALID, "vd_buffer_create '%s': devices 0x%x, the context has %u devices (0x%x)", name, (unsigned)desc->devices,
-                        (unsigned)ctx->machine_count, (unsigned)all);
+        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "devices 0x%x, the context has %u devices "
+                             "(0x%x)", (unsigned)desc->devices, (unsigned)ctx->machine_count, (unsigned)all);
     vd_result r = vd__shape_check("vd_buffer_create", name, desc->type, desc->shape, shape, size);
     if (!r) r = vd__sharing_check(ctx, desc, name, *size);
     for (uint32_t i = 0; i < ctx->machine_count && !r; i++) {
         const vd_device_info *info = &ctx->machines[i].device.info;
         if (desc->devices && !(desc->devices >> i & 1u)) continue;
         if (*size > info->limits.max_buffer_bytes)
-            r = vd__fail(VD_ERROR_UNSUPPORTED, "vd_buffer_create '%s': %llu bytes are more than '%s' allows in one buffer (max_buffer_bytes %llu)", name,
-                         VD__U(*size), info->name, VD__U(info->limits.max_buffer_bytes));
+            r = vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_buffer_create", name, "%llu bytes are more than '%s' allows in "
+                              "one buffer (max_buffer_bytes %llu)", VD__U(*size), info->name,
+                              VD__U(info->limits.max_buffer_bytes));
         else if (*size > info->device_memory)
-            r = vd__fail(VD_ERROR_OUT_OF_DEVICE_MEMORY, "vd_buffer_create '%s': %llu bytes are more than '%s' has (device_memory %llu)", name, VD__U(*size),
-                         info->name, VD__U(info->device_memory));
+            r = vd__fail_by_memory(vd__fail_call(VD_ERROR_OUT_OF_DEVICE_MEMORY, "vd_buffer_create", name,
+                                                 "%llu bytes are more than '%s' has (device_memory %llu)", VD__U(*size),
+                                                 info->name, VD__U(info->device_memory)));
     }
     return r;
 }
@@ -8714,20 +8867,21 @@ static vd_result vd__view_check(const vd__buffer *b, const vd_view_desc *desc, u
     uint64_t element = desc->type == VD_BYTES ? 1 : vd_type_size(desc->type), rest[4] = { 0, 0, 0, 0 };
     const uint64_t *given = desc->shape;
     if (desc->offset >= b->size)
-        return vd__fail(VD_ERROR_INVALID, "vd_buffer_view '%s': offset %llu is not within buffer '%s' (%llu bytes)", name, VD__U(desc->offset), b->name,
-                        VD__U(b->size));
+        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_view", name, "offset %llu is not within buffer '%s' (%llu "
+                             "bytes)", VD__U(desc->offset), b->name, VD__U(b->size));
     uint64_t room = b->size - desc->offset;
     if (!(given[0] | given[1] | given[2] | given[3]) && element) {
         if (room % element)
-            return vd__fail(VD_ERROR_INVALID, "vd_buffer_view '%s': the %llu bytes from offset %llu to the end of buffer '%s' are no whole number of %s", name,
-                            VD__U(room), VD__U(desc->offset), b->name, vd_type_name(desc->type));
+            return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_view", name, "the %llu bytes from offset %llu to the end "
+                                 "of buffer '%s' are no whole number of %s", VD__U(room), VD__U(desc->offset), b->name,
+                                 vd_type_name(desc->type));
         rest[0] = room / element;
         given = rest;
     }
     vd_result r = vd__shape_check("vd_buffer_view", name, desc->type, given, shape, size);
     if (r || *size <= room) return r;
-    return vd__fail(VD_ERROR_INVALID, "vd_buffer_view '%s': offset %llu + size %llu is past the end of buffer '%s' (%llu bytes)", name, VD__U(desc->offset),
-                    VD__U(*size), b->name, VD__U(b->size));
+    return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_view", name, "offset %llu + size %llu is past the end of buffer "
+                         "'%s' (%llu bytes)", VD__U(desc->offset), VD__U(*size), b->name, VD__U(b->size));
 }
 
 static const char *const vd__code_names[] = { "", "SPIR-V", "CUDA C", "PTX", "cubin", "OpenCL C" };
@@ -8746,34 +8900,36 @@ static vd_result vd__code_check(const vd_context *ctx, vd_kernel_desc *desc) {
     size_t used = 0;
     if (desc->code_kind == VD_CODE_DEFAULT) desc->code_kind = vd__code_is_spirv(desc) ? VD_CODE_SPIRV : backend->codes[0];
     if ((size_t)desc->code_kind >= VD__COUNT(vd__code_names))
-        return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': %d is no kind of code", desc->name, (int)desc->code_kind);
+        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "%d is no kind of code",
+                             (int)desc->code_kind);
     for (size_t i = 0; i < VD__COUNT(backend->codes) && backend->codes[i]; i++) {
         if (backend->codes[i] == desc->code_kind) return VD_OK;
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", vd__code_names[backend->codes[i]]);
     }
-    return vd__fail(VD_ERROR_UNSUPPORTED, "vd_kernel_create '%s': the code is %s (kind %d), backend %s takes %s", desc->name,
-                    vd__code_names[desc->code_kind], (int)desc->code_kind, backend->name, list);
+    return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name, "the code is %s (kind %d), backend %s "
+                         "takes %s", vd__code_names[desc->code_kind], (int)desc->code_kind, backend->name, list);
 }
 
 /* Code that cannot be read for arguments. A text gets its size, and a copy with a zero behind it where it has none. */
 static vd_result vd__text_check(const vd_context *ctx, vd_kernel_desc *desc, char **owned) {
     const char *text = (const char *)desc->code;
     bool binary = desc->code_kind == VD_CODE_CUBIN;
-    if (!text) return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': the code is NULL", desc->name);
+    if (!text) return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "the code is NULL");
     if (!desc->code_size && !binary) desc->code_size = strlen(text);
     else if (!binary) {
         const char *end = (const char *)memchr(text, 0, desc->code_size);
         if (end) desc->code_size = (size_t)(end - text);
         else {
             *owned = (char *)vd__alloc(&ctx->host.allocator, desc->code_size + 1);
-            if (!*owned) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "vd_kernel_create '%s': no host memory for a copy of the code", desc->name);
+            if (!*owned) return vd__fail_memory("vd_kernel_create", desc->name, 0);
             memcpy(*owned, text, desc->code_size);
             (*owned)[desc->code_size] = 0;
             desc->code = *owned;
         }
     }
     if (desc->code_size) return VD_OK;
-    return vd__fail(VD_ERROR_COMPILE, "vd_kernel_create '%s': the %s is empty", desc->name, vd__code_names[desc->code_kind]);
+    return vd__fail_call(VD_ERROR_COMPILE, "vd_kernel_create", desc->name, "the %s is empty",
+                         vd__code_names[desc->code_kind]);
 }
 
 /* Names of the features in `bits`, the first for the message. */
@@ -8781,26 +8937,29 @@ static vd_result vd__features_check(const vd__device *dev, const char *name, uin
     uint64_t missing = bits & ~dev->info.features;
     if (dev->by_address) missing &= ~(uint64_t)VD_FEATURE_ADDRESS;
     if (!missing) return VD_OK;
-    return vd__fail(VD_ERROR_UNSUPPORTED, "vd_kernel_create '%s': needs feature %s, which '%s' does not have%s", name,
-                    vd_feature_name(missing & (~missing + 1)), dev->info.name, missing & (missing - 1) ? " (nor others it needs)" : "");
+    return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", name, "needs feature %s, which '%s' does not have%s",
+                         vd_feature_name(missing & (~missing + 1)), dev->info.name,
+                         missing & (missing - 1) ? " (nor others it needs)" : "");
 }
 
 static vd_result vd__local_size_check(const vd__device *dev, const vd_kernel_desc *desc) {
     const vd_limits *limits = &dev->info.limits;
     uint64_t product = 1;
     for (int i = 0; i < 3; i++) {
-        if (!desc->local_size[i]) return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': local_size[%d] is 0", desc->name, i);
+        if (!desc->local_size[i])
+            return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "local_size[%d] is 0", i);
         if (desc->local_size[i] > limits->max_local_size[i])
-            return vd__fail(VD_ERROR_UNSUPPORTED, "vd_kernel_create '%s': local_size[%d] is %u, the device's limit is %u", desc->name, i, desc->local_size[i],
-                            limits->max_local_size[i]);
+            return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name, "local_size[%d] is %u, the "
+                                 "device's limit is %u", i, desc->local_size[i], limits->max_local_size[i]);
         product *= desc->local_size[i];
     }
     if (product > limits->max_local_invocations)
-        return vd__fail(VD_ERROR_UNSUPPORTED, "vd_kernel_create '%s': local size %u x %u x %u has %llu invocations, the device's limit is %u", desc->name,
-                        desc->local_size[0], desc->local_size[1], desc->local_size[2], VD__U(product), limits->max_local_invocations);
+        return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name, "local size %u x %u x %u has %llu "
+                             "invocations, the device's limit is %u", desc->local_size[0], desc->local_size[1],
+                             desc->local_size[2], VD__U(product), limits->max_local_invocations);
     if (desc->shared_bytes > limits->max_shared_bytes)
-        return vd__fail(VD_ERROR_UNSUPPORTED, "vd_kernel_create '%s': needs %u bytes of shared memory, the device's limit is %u", desc->name,
-                        desc->shared_bytes, limits->max_shared_bytes);
+        return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name, "needs %u bytes of shared memory, "
+                             "the device's limit is %u", desc->shared_bytes, limits->max_shared_bytes);
     return VD_OK;
 }
 
@@ -8808,29 +8967,36 @@ static vd_result vd__arg_info_check(const vd__device *dev, const vd_kernel_desc 
     const vd_arg_info *a = &desc->args[i];
     const char *name = a->name ? a->name : "";
     if (!vd__type_ok(a->type))
-        return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': argument %d '%s' has %u for a type", desc->name, i, name, (unsigned)a->type);
+        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "argument %d '%s' has %u for a type", i,
+                             name, (unsigned)a->type);
     if (a->kind == VD_ARG_IMAGE)
-        return vd__fail(VD_ERROR_UNSUPPORTED, "vd_kernel_create '%s': argument %d '%s' is an image; only buffers and values can be bound", desc->name, i, name);
+        return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name, "argument %d '%s' is an image; only "
+                             "buffers and values can be bound", i, name);
     if (a->kind != VD_ARG_BINDING && a->kind != VD_ARG_VALUE && a->kind != VD_ARG_ADDRESS)
-        return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': argument %d '%s' has kind %d", desc->name, i, name, (int)a->kind);
+        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "argument %d '%s' has kind %d", i, name,
+                             (int)a->kind);
     if (a->kind != VD_ARG_VALUE && a->access > VD_READ_WRITE) /* 0: the kernel does not use it */
-        return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': argument %d '%s' has access %u", desc->name, i, name, (unsigned)a->access);
+        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "argument %d '%s' has access %u", i,
+                             name, (unsigned)a->access);
     if (a->align & (a->align - 1))
-        return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': argument %d '%s' has alignment %u, which is no power of two", desc->name, i, name,
-                        (unsigned)a->align);
+        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "argument %d '%s' has alignment %u, "
+                             "which is no power of two", i, name, (unsigned)a->align);
     if (a->kind == VD_ARG_BINDING) {
         for (int j = 0; j < i; j++)
             if (desc->args[j].kind == VD_ARG_BINDING && desc->args[j].place == a->place)
-                return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': arguments %d and %d both have binding %u", desc->name, j, i, (unsigned)a->place);
+                return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "arguments %d and %d both have "
+                                     "binding %u", j, i, (unsigned)a->place);
         return VD_OK;
     }
     uint32_t size = a->kind == VD_ARG_ADDRESS ? 8 : a->type ? vd_type_size(a->type) : a->size;
     if (!size || a->size != size)
-        return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': argument %d '%s' has %u bytes in the block of values, %s wants %u", desc->name, i, name,
-                        (unsigned)a->size, a->kind == VD_ARG_ADDRESS ? "an address" : vd_type_name(a->type), size);
+        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "argument %d '%s' has %u bytes in the "
+                             "block of values, %s wants %u", i, name, (unsigned)a->size,
+                             a->kind == VD_ARG_ADDRESS ? "an address" : vd_type_name(a->type), size);
     if (a->place > desc->value_bytes || size > desc->value_bytes - a->place)
-        return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': argument %d '%s' ends at byte %llu of a block of values of %u bytes", desc->name, i, name,
-                        VD__U(a->place) + size, (unsigned)desc->value_bytes);
+        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "argument %d '%s' ends at byte %llu of "
+                             "a block of values of %u bytes", i, name, VD__U(a->place) + size,
+                             (unsigned)desc->value_bytes);
     return a->kind == VD_ARG_ADDRESS ? vd__features_check(dev, desc->name, VD_FEATURE_ADDRESS) : VD_OK;
 }
 
@@ -8843,9 +9009,9 @@ static vd_result vd__hidden_info_check(const vd_kernel_desc *desc, int i) {
     if (h->kind != VD_HIDDEN_LENGTH && h->axis >= (h->kind == VD_HIDDEN_SHAPE ? 4u : 3u)) ok = false;
     if (h->place % 4 || desc->value_bytes < 4 || h->place > desc->value_bytes - 4) ok = false;
     if (ok) return VD_OK;
-    return vd__fail(VD_ERROR_INVALID,
-                    "vd_kernel_create '%s': hidden value %d (kind %d, argument %u, axis %u, place %u) fits neither the arguments nor the block of %u bytes",
-                    desc->name, i, (int)h->kind, (unsigned)h->arg, (unsigned)h->axis, (unsigned)h->place, (unsigned)desc->value_bytes);
+    return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "hidden value %d (kind %d, argument %u, "
+                         "axis %u, place %u) fits neither the arguments nor the block of %u bytes", i, (int)h->kind,
+                         (unsigned)h->arg, (unsigned)h->axis, (unsigned)h->place, (unsigned)desc->value_bytes);
 }
 
 /* ---- formats: "f32 u32x2:text", or "assert:text" ---- */
@@ -8913,14 +9079,17 @@ static VD__COLD vd_result vd__formats_check(const vd_kernel_desc *desc) {
     for (int i = 0; i < desc->hidden_count; i++) outputs += desc->hidden[i].kind == VD_HIDDEN_OUTPUT;
     if (!outputs) return VD_OK;
     if (outputs > 1)
-        return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': %d hidden values of kind VD_HIDDEN_OUTPUT, the limit is 1", desc->name, outputs);
+        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "%d hidden values of kind "
+                             "VD_HIDDEN_OUTPUT, the limit is 1", outputs);
     if (desc->format_count < 1 || desc->format_count > VD__FORMATS || !desc->formats)
-        return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': a kernel that prints has %d formats at %s; 1 to %d are possible", desc->name,
-                        desc->format_count, desc->formats ? "an address" : "NULL", VD__FORMATS);
+        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "a kernel that prints has %d formats at "
+                             "%s; 1 to %d are possible", desc->format_count, desc->formats ? "an address" : "NULL",
+                             VD__FORMATS);
     for (int i = 0; i < desc->format_count; i++)
         if (!desc->formats[i] || !vd__format_read(desc->formats[i], &format))
-            return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': format %d '%.100s' is none; one has the types of its conversions in front: "
-                            "f32:%%f", desc->name, i, desc->formats[i] ? desc->formats[i] : "");
+            return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "format %d '%.100s' is none; one "
+                                 "has the types of its conversions in front: f32:%%f", i,
+                                 desc->formats[i] ? desc->formats[i] : "");
     return VD_OK;
 }
 
@@ -8928,14 +9097,17 @@ static VD__COLD vd_result vd__formats_check(const vd_kernel_desc *desc) {
 static vd_result vd__kernel_check(const vd__device *dev, const vd_kernel_desc *desc) {
     uint32_t bindings = 0;
     if (desc->arg_count < 0 || desc->arg_count > VD_MAX_ARGS)
-        return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': %d arguments, the limit is %d", desc->name, desc->arg_count, VD_MAX_ARGS);
+        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "%d arguments, the limit is %d",
+                             desc->arg_count, VD_MAX_ARGS);
     if (desc->arg_count && !desc->args)
-        return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': the arguments are NULL (arg_count is %d)", desc->name, desc->arg_count);
+        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "the arguments are NULL (arg_count is "
+                             "%d)", desc->arg_count);
     if (desc->hidden_count < 0 || (desc->hidden_count && !desc->hidden))
-        return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': %d hidden values at address %p", desc->name, desc->hidden_count, (const void *)desc->hidden);
+        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "%d hidden values at address %p",
+                             desc->hidden_count, (const void *)desc->hidden);
     if (desc->value_bytes > VD_VALUE_BYTES || desc->value_bytes % 4)
-        return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': a block of values of %u bytes; it has to be a multiple of 4, the limit is %d", desc->name,
-                        (unsigned)desc->value_bytes, VD_VALUE_BYTES);
+        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "a block of values of %u bytes; it has "
+                             "to be a multiple of 4, the limit is %d", (unsigned)desc->value_bytes, VD_VALUE_BYTES);
     for (int i = 0; i < desc->arg_count; i++) {
         vd_result r = vd__arg_info_check(dev, desc, i);
         if (r) return r;
@@ -8946,8 +9118,8 @@ static vd_result vd__kernel_check(const vd__device *dev, const vd_kernel_desc *d
         if (r) return r;
     }
     if (bindings > dev->info.limits.max_bindings)
-        return vd__fail(VD_ERROR_UNSUPPORTED, "vd_kernel_create '%s': %u buffers by binding, the device's limit is %u", desc->name, bindings,
-                        dev->info.limits.max_bindings);
+        return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name, "%u buffers by binding, the "
+                             "device's limit is %u", bindings, dev->info.limits.max_bindings);
     vd_result r = vd__formats_check(desc);
     if (!r) r = vd__features_check(dev, desc->name, desc->features);
     return r ? r : vd__local_size_check(dev, desc);
@@ -8985,11 +9157,15 @@ static inline vd_result vd__extent_check(const vd__kernel *k, const uint64_t giv
         return VD_OK;
     }
     while (rank && !given[rank - 1]) rank--;
-    if (!rank) return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': neither threads nor groups are given", k->name);
+    if (!rank) return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "neither threads nor groups are given");
     for (int i = 0; i < 3; i++) {
         uint64_t extent = i < rank ? given[i] : 1;
-        if (!extent) return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': %s[%d] is 0 and %s[%d] is not", k->name, what, i, what, rank - 1);
-        if (extent > UINT32_MAX) return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': %s[%d] is %llu, the limit is 2^32 - 1", k->name, what, i, VD__U(extent));
+        if (!extent)
+            return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "%s[%d] is 0 and %s[%d] is not", what, i,
+                                 what, rank - 1);
+        if (extent > UINT32_MAX)
+            return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "%s[%d] is %llu, the limit is 2^32 - 1",
+                                 what, i, VD__U(extent));
         out[i] = (uint32_t)extent;
     }
     return VD_OK;
@@ -9002,12 +9178,14 @@ static VD__COLD vd_result vd__split_check(const vd__call *c, const vd_limits *li
     for (int i = 0; i < 3; i++) {
         if (c->launch.groups[i] <= limits->max_groups[i]) continue;
         if (!k->base[i])
-            return vd__fail(VD_ERROR_UNSUPPORTED, "vd_dispatch '%s': %llu groups along axis %d, the device's limit is %u and the kernel cannot be split",
-                            k->name, VD__U(c->launch.groups[i]), i, (unsigned)limits->max_groups[i]);
+            return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_dispatch", k->name, "%llu groups along axis %d, the "
+                                 "device's limit is %u and the kernel cannot be split", VD__U(c->launch.groups[i]), i,
+                                 (unsigned)limits->max_groups[i]);
         pieces *= (uint64_t)(c->launch.groups[i] - 1) / limits->max_groups[i] + 1;
     }
     if (pieces > 1u << 20)
-        return vd__fail(VD_ERROR_UNSUPPORTED, "vd_dispatch '%s': would be split into %llu launches, the limit is %u", k->name, VD__U(pieces), 1u << 20);
+        return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_dispatch", k->name, "would be split into %llu launches, the "
+                             "limit is %u", VD__U(pieces), 1u << 20);
     return VD_OK;
 }
 
@@ -9016,22 +9194,23 @@ static VD__COLD vd_result vd__call_groups(vd__call *c, const vd_dispatch_desc *d
     const vd__kernel *k = c->kernel;
     char text[VD__EXTENT_TEXT];
     if (desc->threads[1] || desc->threads[2])
-        return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': threads are %s", k->name, vd__extent_print(text, desc->threads, 3));
+        return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "threads are %s",
+                             vd__extent_print(text, desc->threads, 3));
     vd_result r = vd__extent_check(k, desc->groups, "groups", c->launch.groups);
     for (int i = 0; i < 3 && !r; i++) {
         uint64_t threads = (uint64_t)c->launch.groups[i] * k->local_size[i];
         c->threads[i] = (uint32_t)threads;
         if (threads > UINT32_MAX)
-            r = vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': groups[%d] %llu x local size %u are more than 2^32 - 1 threads", k->name, i,
-                         VD__U(c->launch.groups[i]), (unsigned)k->local_size[i]);
+            r = vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "groups[%d] %llu x local size %u are more than "
+                              "2^32 - 1 threads", i, VD__U(c->launch.groups[i]), (unsigned)k->local_size[i]);
     }
     return r;
 }
 
 static VD__COLD vd_result vd__call_both(const vd__kernel *k, const vd_dispatch_desc *desc) {
     char threads[VD__EXTENT_TEXT], groups[VD__EXTENT_TEXT];
-    return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': both threads (%s) and groups (%s) are given", k->name, vd__extent_print(threads, desc->threads, 3),
-                    vd__extent_print(groups, desc->groups, 3));
+    return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "both threads (%s) and groups (%s) are given",
+                         vd__extent_print(threads, desc->threads, 3), vd__extent_print(groups, desc->groups, 3));
 }
 
 /* Threads and groups of the whole dispatch. */
@@ -9069,15 +9248,16 @@ static VD__COLD vd_result vd__call_no_kind(const vd__kernel *k, int i, const vd_
     char is[48] = "empty";
     if (arg->kind != VD_ARG_NONE) snprintf(is, sizeof is, "of kind %d, there is no such kind", (int)arg->kind);
     else if (arg->type) snprintf(is, sizeof is, "a value whose address is NULL");
-    return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': argument %d '%s' is %s", k->name, i, k->args[i].name, is);
+    return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "argument %d '%s' is %s", i, k->args[i].name, is);
 }
 
 static VD__COLD vd_result vd__call_mismatch(const vd__kernel *k, int i, const char *is, vd_type type) {
     const vd_arg_info *info = &k->args[i];
     bool buffer = info->kind != VD_ARG_VALUE;
     char given[40], wanted[40];
-    return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': argument %d '%s' is %s%s, the kernel wants %s%s", k->name, i, info->name, is,
-                    type ? vd__type_print(given, type) : "", buffer ? "a buffer of " : "a value of ", vd__type_print(wanted, info->type));
+    return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "argument %d '%s' is %s%s, the kernel wants %s%s", i,
+                         info->name, is, type ? vd__type_print(given, type) : "",
+                         buffer ? "a buffer of " : "a value of ", vd__type_print(wanted, info->type));
 }
 
 /* Argument i is in the same memory as an earlier one. */
@@ -9089,8 +9269,9 @@ static VD__COLD vd_result vd__call_overlap(const vd__call *c, const vd__access *
         const vd__access *earlier = &c->accesses[at++];
         if (earlier->storage != access->storage || earlier->begin >= access->end || access->begin >= earlier->end) continue;
         if (!((other->access | info->access) & VD_WRITE) || other->may_alias || info->may_alias) continue;
-        return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': arguments %d '%s' and %d '%s' are the same memory (buffer '%s') and one is written",
-                        c->kernel->name, j, other->name, i, info->name, c->buffers[j]->name);
+        return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", c->kernel->name, "arguments %d '%s' and %d '%s' are the "
+                             "same memory (buffer '%s') and one is written", j, other->name, i, info->name,
+                             c->buffers[j]->name);
     }
     return VD_OK;
 }
@@ -9100,8 +9281,8 @@ static VD__COLD vd_result vd__call_no_buffer(const vd__call *c, vd_context *ctx,
     const vd__kernel *k = c->kernel;
     if (arg->kind == VD_ARG_VALUE) return vd__call_mismatch(k, i, "a value of ", arg->type);
     if (arg->kind != VD_ARG_BINDING && arg->kind != VD_ARG_ADDRESS) return vd__call_no_kind(k, i, arg);
-    return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': argument %d '%s': the buffer %s", k->name, i, k->args[i].name,
-                    vd__pool_reason(&ctx->buffers, arg->bits));
+    return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "argument %d '%s': the buffer %s", i,
+                         k->args[i].name, vd__pool_reason(&ctx->buffers, arg->bits));
 }
 
 /* A view's alignment has to fit, other buffers may not be on the device; one without a type fits every kernel. */
@@ -9112,21 +9293,25 @@ static VD__APART vd_result vd__call_odd_buffer(const vd__call *c, const vd__para
     uint64_t align = (uint64_t)1 << p->align, limit = c->machine->device.info.limits.binding_alignment;
     if (p->type != b->type && p->type && b->type) return vd__call_mismatch(k, i, "a buffer of ", b->type);
     if (!b->storage[c->machine->index].memory.serial)
-        return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': argument %d '%s': buffer '%s' does not live on device %u (its devices are 0x%x)", k->name, i,
-                        k->args[i].name, b->name, (unsigned)c->machine->index, (unsigned)b->devices);
+        return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "argument %d '%s': buffer '%s' does not live on "
+                             "device %u (its devices are 0x%x)", i, k->args[i].name, b->name,
+                             (unsigned)c->machine->index, (unsigned)b->devices);
     if (b->offset % align)
-        return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': argument %d '%s' is view '%s', which begins at byte %llu of its buffer, the kernel wants a "
-                        "multiple of %llu", k->name, i, k->args[i].name, b->name, VD__U(b->offset), VD__U(align));
+        return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "argument %d '%s' is view '%s', which begins at "
+                             "byte %llu of its buffer, the kernel wants a multiple of %llu", i, k->args[i].name,
+                             b->name, VD__U(b->offset), VD__U(align));
     if (binding && b->offset % limit)
-        return vd__fail(VD_ERROR_UNSUPPORTED, "vd_dispatch '%s': argument %d '%s' is view '%s', which begins at byte %llu of its buffer, by binding the "
-                        "device wants a multiple of %llu (binding_alignment)", k->name, i, k->args[i].name, b->name, VD__U(b->offset), VD__U(limit));
+        return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_dispatch", k->name, "argument %d '%s' is view '%s', which "
+                             "begins at byte %llu of its buffer, by binding the device wants a multiple of %llu "
+                             "(binding_alignment)", i, k->args[i].name, b->name, VD__U(b->offset), VD__U(limit));
     return VD_OK;
 }
 
 static VD__COLD vd_result vd__call_large(const vd__call *c, int i) {
     const vd__buffer *b = c->buffers[i];
-    return vd__fail(VD_ERROR_UNSUPPORTED, "vd_dispatch '%s': argument %d '%s' is buffer '%s' of %llu bytes, by binding the device sees at most %llu",
-                    c->kernel->name, i, c->kernel->args[i].name, b->name, VD__U(b->size), VD__U(c->machine->device.info.limits.max_binding_bytes));
+    return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_dispatch", c->kernel->name, "argument %d '%s' is buffer '%s' of "
+                         "%llu bytes, by binding the device sees at most %llu", i, c->kernel->args[i].name, b->name,
+                         VD__U(b->size), VD__U(c->machine->device.info.limits.max_binding_bytes));
 }
 
 /* Puts a value of four or eight bytes into the block; not 0: another one was there. */
@@ -9183,8 +9368,8 @@ static VD__COLD vd_result vd__call_odd_value(vd__call *c, const vd_arg *arg, int
     if (arg->kind != VD_ARG_VALUE) return vd__call_no_kind(k, i, arg);
     if (arg->type != info->type && arg->type && (info->type || vd_type_size(arg->type) != info->size)) return vd__call_mismatch(k, i, "a value of ", arg->type);
     if (!arg->from && info->size > 8)
-        return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': argument %d '%s' has %u bytes, which vd_value passes from host memory", k->name, i, info->name,
-                        (unsigned)info->size);
+        return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "argument %d '%s' has %u bytes, which vd_value "
+                             "passes from host memory", i, info->name, (unsigned)info->size);
     memcpy((uint8_t *)c->values + info->place, arg->from ? arg->from : &arg->bits, info->size);
     c->launch.changed = 1;
     return VD_OK;
@@ -9225,8 +9410,8 @@ static inline vd_result vd__call_begin(vd__call *c, vd_context *ctx, const vd_di
     if (!k) return VD_ERROR_INVALID;
     c->kernel = k;
     if (desc->arg_count != k->arg_count || (k->arg_count && !desc->args))
-        return vd__fail(VD_ERROR_INVALID, "vd_dispatch '%s': %d arguments%s, the kernel wants %d", k->name, desc->arg_count,
-                        desc->arg_count && !desc->args ? " at NULL" : "", k->arg_count);
+        return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "%d arguments%s, the kernel wants %d",
+                             desc->arg_count, desc->arg_count && !desc->args ? " at NULL" : "", k->arg_count);
     vd_result r = vd__call_extent(c, desc);
     if (r) return r;
     if (k->gaps) memset(c->values, 0, k->value_bytes);
@@ -9457,15 +9642,18 @@ static vd_result vd__blob_open(vd__blob *b, const char *name) {
     uint32_t version = vd__blob_u32(b);
     uint64_t said = vd__blob_u64(b), sum = vd__blob_u64(b), is = 0xcbf29ce484222325u;
     if (b->bad || memcmp(magic, "VDKB", 4))
-        return vd__fail(VD_ERROR_INVALID, "vd_kernel_load '%s': these %llu bytes are no blob of kernels, which begins with VDKB and has at least %d bytes",
-                        name, VD__U(size), VD__BLOB_HEAD);
+        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_load", name, "these %llu bytes are no blob of kernels, which "
+                             "begins with VDKB and has at least %d bytes", VD__U(size), VD__BLOB_HEAD);
     if (version != VD__BLOB_VERSION)
-        return vd__fail(VD_ERROR_INVALID, "vd_kernel_load '%s': the blob has version %u, %d can be read", name, (unsigned)version, VD__BLOB_VERSION);
+        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_load", name, "the blob has version %u, %d can be read",
+                             (unsigned)version, VD__BLOB_VERSION);
     if (said != size)
-        return vd__fail(VD_ERROR_INVALID, "vd_kernel_load '%s': the blob has %llu bytes and says that it has %llu", name, VD__U(size), VD__U(said));
+        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_load", name, "the blob has %llu bytes and says that it has "
+                             "%llu", VD__U(size), VD__U(said));
     for (size_t i = 0; i < b->left; i++) is = (is ^ b->at[i]) * 0x100000001b3u;
     if (is == sum) return VD_OK;
-    return vd__fail(VD_ERROR_INVALID, "vd_kernel_load '%s': the blob is damaged: its checksum is %016llx and should be %016llx", name, VD__U(is), VD__U(sum));
+    return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_load", name, "the blob is damaged: its checksum is %016llx and "
+                         "should be %016llx", VD__U(is), VD__U(sum));
 }
 
 /* Finds the kernel and reads the form to take into f. */
@@ -9479,10 +9667,13 @@ static vd_result vd__blob_find(const vd_context *ctx, vd__blob b, const char *na
     s.name = name;
     s.fits = -1;
     if (!vd__blob_walk(&b, &s, f))
-        return vd__fail(VD_ERROR_INVALID, "vd_kernel_load '%s': the blob's tables contradict each other, %llu bytes before its end", called, VD__U(b.left));
-    if (!s.found) return vd__fail(VD_ERROR_INVALID, "vd_kernel_load '%s': the blob has no kernel of this name", called);
+        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_load", called, "the blob's tables contradict each other, "
+                             "%llu bytes before its end", VD__U(b.left));
+    if (!s.found)
+        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_load", called, "the blob has no kernel of this name");
     if (s.found > 1)
-        return vd__fail(VD_ERROR_INVALID, "vd_kernel_load '%s': the blob has %u kernels%s", called, (unsigned)s.found, name ? " of this name" : "; say which");
+        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_load", called, "the blob has %u kernels%s", (unsigned)s.found,
+                             name ? " of this name" : "; say which");
     vd__blob_form_read(&s.form, s.kernel, f);
     return VD_OK;
 }
@@ -9669,7 +9860,7 @@ static vd_result vd__heap_add(vd__machine *m, uint32_t type, uint64_t size, cons
     vd__heap_block *b = (vd__heap_block *)vd__alloc_zeroed(&m->ctx->host.allocator, sizeof *b);
     if (!b || (!own && !vd__space_init(&b->space, &m->ctx->host.allocator, (uint32_t)(size / VD__UNIT)))) {
         vd__free(&m->ctx->host.allocator, b);
-        return vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory for a block of device memory");
+        return vd__fail_memory(NULL, NULL, 0);
     }
     b->own = own;
     b->block.size = size;
@@ -9708,7 +9899,7 @@ static vd_result vd__heap_from_type(vd__machine *m, uint32_t type, const vd__nee
             if (vd__heap_take(b, need, out)) return VD_OK;
         for (; size / 2 >= rounded && size >= (1u << 16); size /= 2) {
             vd_result r = vd__heap_add(m, type, size, need, false, &b);
-            if (!r) return vd__heap_take(b, need, out) ? VD_OK : vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory to cut up a block of device memory");
+            if (!r) return vd__heap_take(b, need, out) ? VD_OK : vd__fail_memory(NULL, NULL, 0);
             if (r != VD_ERROR_OUT_OF_DEVICE_MEMORY) return r;
         }
     }
@@ -9734,7 +9925,9 @@ static vd_result vd__heap_place(vd__machine *m, vd__memory_kind kind, const vd__
         tried = true;
         mask &= ~bit;
     }
-    return tried ? VD_ERROR_OUT_OF_DEVICE_MEMORY : vd__fail(VD_ERROR_OUT_OF_DEVICE_MEMORY, "the device has no memory of a type that fits");
+    return tried ? VD_ERROR_OUT_OF_DEVICE_MEMORY : vd__fail_by_memory(vd__fail(VD_ERROR_OUT_OF_DEVICE_MEMORY,
+                                                                               "the device has no memory of a type "
+                                                                               "that fits"));
 }
 
 /* Gives the place back; a block that became empty goes too, except one of its type, which the next buffer will want. */
@@ -9812,7 +10005,7 @@ static vd_result vd__storage_import(vd__machine *m, const vd_buffer_desc *desc, 
     memset(out, 0, sizeof *out);
     out->machine = m;
     vd__heap_block *b = (vd__heap_block *)vd__alloc_zeroed(&m->ctx->host.allocator, sizeof *b);
-    if (!b) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory for a block of device memory");
+    if (!b) return vd__fail_memory(NULL, NULL, 0);
     b->own = b->imported = true;
     b->address = desc->address;
     b->block.sharing = (uint8_t)vd__import_sharing(desc);
@@ -10124,7 +10317,7 @@ static vd_result vd__recording_take(vd__queue *q, vd__ring *ring, vd__recording 
     if (r) ring->spare = r->next;
     else {
         r = (vd__recording *)vd__alloc_zeroed(&q->ctx->host.allocator, sizeof *r);
-        if (!r) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory for a recording");
+        if (!r) return vd__fail_memory(NULL, NULL, 0);
         vd_result result = backend->commands_create(device, &r->commands);
         if (result) {
             vd__free(&q->ctx->host.allocator, r);
@@ -10160,7 +10353,7 @@ static void vd__stage_destroy(vd__queue *q, vd__memory_kind kind, vd__stage *s) 
 static vd_result vd__stage_create(vd__queue *q, vd__memory_kind kind, uint64_t size, vd__stage **out) {
     vd_context *ctx = q->ctx;
     vd__stage *s = (vd__stage *)vd__alloc_zeroed(&ctx->host.allocator, sizeof *s);
-    if (!s) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory for a piece of staging memory");
+    if (!s) return vd__fail_memory(NULL, NULL, 0);
     vd__mutex_lock(&ctx->lock);
     vd_result r = vd__storage_create(q->machine, kind, size, true, false, &s->storage);
     if (!r && !s->storage.memory.mapped) {
@@ -10234,7 +10427,7 @@ static void vd__queue_failed(vd__queue *q, uint64_t value, vd_result result) {
     f->value = value;
     f->result = result;
     f->reported = false;
-    snprintf(f->text, sizeof f->text, "submission %llu failed: %.160s", VD__U(value), vd__error_buffer);
+    snprintf(f->text, sizeof f->text, "submission %llu failed: %.160s", VD__U(value), vd__error_join());
     vd__store32(&q->failure_count, q->failure_count + 1);
     q->open.hazards.stages = VD__STAGES_ALL; /* the barriers that did not run are missing */
     q->open.hazards.limit = 0;
@@ -10346,25 +10539,35 @@ static inline void vd__leave(vd_context *ctx) {
     if (VD__UNLIKELY(vd__load32(&ctx->outbox.due))) vd__deliver(ctx);
 }
 
-/* Whether commands may go into the list. */
-static inline vd_result vd__list_check(const vd_list *l, const char *call) {
-    if (VD__UNLIKELY(!l)) return vd__fail(VD_ERROR_INVALID, "%s: the list is NULL", call);
-    if (VD__UNLIKELY(vd__load32(&l->ctx->state)) && vd__context_check(l->ctx, call)) return vd__error_code;
-    if (VD__LIKELY(l->state == VD__LIST_OPEN && !l->error)) return VD_OK;
-    if (l->state == VD__LIST_OPEN) return vd__fail(l->error, "%s", l->error_text ? l->error_text : "an earlier command of the list failed");
-    return vd__fail(VD_ERROR_INVALID, "%s: the list was %s already", call, l->state == VD__LIST_ENDED ? "ended" : "submitted or discarded");
+/* Sets the first error of a list once more. */
+static VD__COLD vd_result vd__list_failed(const vd_list *l) {
+    if (!l->failure) return vd__fail(l->error, "an earlier command of the list failed");
+    vd__last_error = *l->failure;
+    return l->error;
 }
 
-/* Keeps the first error of a list of the caller's. */
-static VD__COLD void vd__list_latch(vd_list *l, vd_result r) {
+/* Whether commands may go into the list. */
+static inline vd_result vd__list_check(const vd_list *l, const char *call) {
+    if (VD__UNLIKELY(!l)) return vd__fail_call(VD_ERROR_INVALID, call, NULL, "the list is NULL");
+    if (VD__UNLIKELY(vd__load32(&l->ctx->state)) && vd__context_check(l->ctx, call)) return vd__last_error.code;
+    if (VD__LIKELY(l->state == VD__LIST_OPEN && !l->error)) return VD_OK;
+    if (l->state == VD__LIST_OPEN) return vd__list_failed(l);
+    return vd__fail_call(VD_ERROR_INVALID, call, NULL, "the list was %s already",
+                         l->state == VD__LIST_ENDED ? "ended" : "submitted or discarded");
+}
+
+/* Names the call that failed, and keeps the first error of a list of the caller's. */
+static VD__COLD void vd__list_latch(vd_list *l, const char *call, vd_result r) {
+    vd__fail_named(r, call);
     if (l->immediate || l->error) return;
     l->error = r;
-    l->error_text = vd__copy_text(&l->ctx->host.allocator, vd__error_buffer);
+    l->failure = (vd__error *)vd__alloc(&l->ctx->host.allocator, sizeof *l->failure);
+    if (l->failure) *l->failure = vd__last_error;
 }
 
 /* The end of a call that records. */
-static inline vd_result vd__list_leave(vd_list *l, vd_result r) {
-    if (VD__UNLIKELY(r)) vd__list_latch(l, r);
+static inline vd_result vd__list_leave(vd_list *l, const char *call, vd_result r) {
+    if (VD__UNLIKELY(r)) vd__list_latch(l, call, r);
     vd__leave(l->ctx);
     return r;
 }
@@ -10381,7 +10584,7 @@ static vd_result vd__list_uses_grow(vd_list *l) {
     void *uses = l->uses;
     bool ok = vd__array_reserve(&l->ctx->host.allocator, &uses, &l->use_capacity, l->use_count + 1, sizeof(vd__use));
     l->uses = (vd__use *)uses;
-    return ok ? VD_OK : vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory for the buffers of a list");
+    return ok ? VD_OK : vd__fail_memory(NULL, NULL, 0);
 }
 
 /* Notes that a list used a memory. The memory carries a guess where it stands in the list; with another list between, it is noted twice, which is as good. */
@@ -10447,7 +10650,7 @@ static inline void vd__storage_used(vd__storage *s, vd__queue *q, bool written) 
 static VD__APART vd_result vd__list_room(vd_list *l, uint32_t count) {
     if (!l->hazards.limit || l->hazards.count + count > VD__HAZARDS) return vd__list_barrier(l);
     if (vd__hazards_grow(&l->hazards, l->hazards.count + count)) return VD_OK;
-    return vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory for the buffers of a list");
+    return vd__fail_memory(NULL, NULL, 0);
 }
 
 /* What comes before every command: a recording, a barrier where one is needed, the notes. The caller holds the list's lock. */
@@ -10610,7 +10813,7 @@ static bool vd__write_direct(vd_list *l, const vd__storage *s, uint64_t size) {
 static vd_result vd__write(vd_list *l, const char *call, const vd__buffer *b, vd__region g, const void *data) {
     vd__span span = { NULL, 0, 0 };
     vd_result r = vd__region_check(b, call, "", "host ", &g);
-    if (!r && g.row && !data) r = vd__fail(VD_ERROR_INVALID, "%s: the data is NULL", call);
+    if (!r && g.row && !data) r = vd__fail_call(VD_ERROR_INVALID, call, NULL, "the data is NULL");
     if (!r) r = vd__span_check(l, b, call, "", g.offset, vd__region_extent(&g), &span);
     if (r || !g.row) return r;
     vd__list_lock(l);
@@ -10631,30 +10834,30 @@ static vd_result vd__write_bytes(vd_list *l, const char *call, const vd__buffer 
 static vd_result vd__record(vd_list *l, const vd_record_desc *desc) {
     vd__access accesses[VD_MAX_ARGS];
     const char *name = desc->name ? desc->name : "";
-    char call[96], which[32];
-    if (!desc->record) return vd__fail(VD_ERROR_INVALID, "vd_record '%s': record is NULL", name);
+    char which[32];
+    if (!desc->record) return vd__fail_call(VD_ERROR_INVALID, "vd_record", name, "record is NULL");
     if (desc->use_count < 0 || desc->use_count > VD_MAX_ARGS || (desc->use_count && !desc->uses))
-        return vd__fail(VD_ERROR_INVALID, "vd_record '%s': use_count is %d%s; at most %d", name, desc->use_count, desc->uses ? "" : " and uses is NULL",
-                        VD_MAX_ARGS);
-    snprintf(call, sizeof call, "vd_record '%s'", name);
+        return vd__fail_call(VD_ERROR_INVALID, "vd_record", name, "use_count is %d%s; at most %d", desc->use_count,
+                             desc->uses ? "" : " and uses is NULL", VD_MAX_ARGS);
     for (int i = 0; i < desc->use_count; i++) {
         vd__span span;
         snprintf(which, sizeof which, "use %d ", i);
-        vd_result r = vd__span_find(l, desc->uses[i].buffer, call, which, which, 0, VD_WHOLE, &span);
-        if (r) return r;
+        vd_result r = vd__span_find(l, desc->uses[i].buffer, "vd_record", which, which, 0, VD_WHOLE, &span);
+        if (r) return vd__fail_within(r, NULL, name, NULL);
         if (!desc->uses[i].access || desc->uses[i].access > VD_READ_WRITE)
-            return vd__fail(VD_ERROR_INVALID, "%s: use %d has access %u; VD_READ, VD_WRITE or both", call, i, (unsigned)desc->uses[i].access);
+            return vd__fail_call(VD_ERROR_INVALID, "vd_record", name, "use %d has access %u; VD_READ, VD_WRITE or both",
+                                 i, (unsigned)desc->uses[i].access);
         accesses[i] = vd__access_of(&span, desc->uses[i].access);
     }
     vd_result r = vd__list_command(l, accesses, (uint32_t)desc->use_count, VD__STAGES_ALL);
     if (r) return r;
     vd__visit visit;
-    vd_result before = vd__error_code;
-    vd__error_code = VD_OK;
+    vd_result before = vd__last_error.code;
+    vd__last_error.code = VD_OK;
     vd__visit_begin(&visit, l->ctx, "vd_record", "record", true);
     r = l->ctx->driver.backend->record_foreign(l->device, &l->recording->commands, desc->record, desc->user);
     vd__visit_end(&visit);
-    return vd__visit_result(call, "record", r, before);
+    return vd__visit_result("vd_record", name, "record", r, before);
 }
 
 /* The smallest period of 1, 2 or 4 bytes that the pattern has; 0: none. */
@@ -10766,11 +10969,13 @@ static vd_result vd__fill(vd_list *l, const vd__buffer *b, uint64_t offset, uint
     uint8_t words[8];
     vd__span span = { NULL, 0, 0 };
     if (!value) value_size = 1;
-    if (value_size < 1 || value_size > 64) return vd__fail(VD_ERROR_INVALID, "vd_fill: the value has %llu bytes, 1 to 64 are possible", VD__U(value_size));
+    if (value_size < 1 || value_size > 64)
+        return vd__fail_call(VD_ERROR_INVALID, "vd_fill", NULL, "the value has %llu bytes, 1 to 64 are possible",
+                             VD__U(value_size));
     vd_result r = vd__span_check(l, b, "vd_fill", "", offset, size, &span);
     if (!r && span.size % value_size)
-        r = vd__fail(VD_ERROR_INVALID, "vd_fill: size %llu of buffer '%s' is no multiple of the value's %llu bytes", VD__U(span.size), b->name,
-                     VD__U(value_size));
+        r = vd__fail_call(VD_ERROR_INVALID, "vd_fill", NULL, "size %llu of buffer '%s' is no multiple of the value's "
+                          "%llu bytes", VD__U(span.size), b->name, VD__U(value_size));
     if (r || !span.size) return r;
     uint32_t period = vd__pattern_period(pattern, value_size);
     if (!period) return vd__fill_runs(l, &span, pattern, value_size);
@@ -10788,8 +10993,8 @@ static bool vd__regions_meet(const vd__region *a, const vd__region *b) {
 }
 
 static vd_result vd__copy_overlap(const char *call, const vd__buffer *b, const vd__region *to, const vd__region *from) {
-    return vd__fail(VD_ERROR_INVALID, "%s: %llu bytes from offset %llu to %llu of buffer '%s' overlap", call, VD__U(vd__region_bytes(to)), VD__U(from->offset),
-                    VD__U(to->offset), b->name);
+    return vd__fail_call(VD_ERROR_INVALID, call, NULL, "%llu bytes from offset %llu to %llu of buffer '%s' overlap",
+                         VD__U(vd__region_bytes(to)), VD__U(from->offset), VD__U(to->offset), b->name);
 }
 
 static vd_result vd__copy(vd_list *l, const char *call, const vd_copy_desc *desc) {
@@ -10911,7 +11116,7 @@ static bool vd__reads_straight(vd_list *l, const vd__span *span, const vd__regio
 static vd_result vd__read(vd_list *l, const char *call, const vd__buffer *b, vd__region g, void *data) {
     vd__span span = { NULL, 0, 0 };
     vd_result r = vd__region_check(b, call, "", "host ", &g);
-    if (!r && g.row && !data) r = vd__fail(VD_ERROR_INVALID, "%s: the data is NULL", call);
+    if (!r && g.row && !data) r = vd__fail_call(VD_ERROR_INVALID, call, NULL, "the data is NULL");
     if (!r) r = vd__span_check(l, b, call, "", g.offset, vd__region_extent(&g), &span);
     if (r || !g.row) return r;
     vd__list_lock(l);
@@ -10958,7 +11163,8 @@ static vd_result vd__map(vd__storage *s, uint32_t access) {
 static vd_result vd__unmap(const vd__buffer *b, vd__storage *s) {
     uint32_t maps = vd__load32(&s->maps);
     do {
-        if (!maps) return vd__fail(VD_ERROR_INVALID, "vd_buffer_unmap: buffer '%s' is not mapped", b->name);
+        if (!maps)
+            return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_unmap", NULL, "buffer '%s' is not mapped", b->name);
     } while (!__atomic_compare_exchange_n(&s->maps, &maps, maps - 1, true, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
     return vd__storage_sync(s, 0, s->memory.size, false);
 }
@@ -10984,7 +11190,7 @@ static vd_result vd__ticket_open(vd_list *l, const vd__slice *slice, uint64_t si
         out->id = vd__pool_open(&ctx->tickets, &t->slot);
     }
     vd__mutex_unlock(&ctx->lock);
-    return t ? VD_OK : vd__fail(VD_ERROR_OUT_OF_MEMORY, "%s: no host memory for a ticket", slice->stage ? "vd_read_begin" : "vd_list_watch");
+    return t ? VD_OK : vd__fail_memory(NULL, NULL, 0);
 }
 
 /* Staging memory for what is to be read. */
@@ -10992,7 +11198,8 @@ static vd_result vd__read_reserve(vd_list *l, const vd__buffer *b, const vd_read
     p->region = vd__region_of(desc->offset, desc->size);
     vd_result r = vd__region_check(b, "vd_read_begin", "", "host ", &p->region);
     if (!r && !p->region.row)
-        r = vd__fail(VD_ERROR_INVALID, "vd_read_begin: offset %llu is the end of buffer '%s', there is nothing to read", VD__U(desc->offset), b->name);
+        r = vd__fail_call(VD_ERROR_INVALID, "vd_read_begin", NULL, "offset %llu is the end of buffer '%s', there is "
+                          "nothing to read", VD__U(desc->offset), b->name);
     return r ? r : vd__stage_reserve(l, VD__MEMORY_READBACK, p->region.row, &p->slice);
 }
 
@@ -11015,8 +11222,10 @@ static vd_result vd__read_ready(vd__ticket *t, uint64_t timeout_ns, const void *
     vd__queue *q = t->queue;
     vd_result r = VD_OK;
     vd__mutex_lock(q->lock);
-    if (t->list) r = vd__fail(VD_ERROR_INVALID, "vd_read_ready: the list of the ticket has not been submitted");
-    if (t->discarded) r = vd__fail(VD_ERROR_INVALID, "vd_read_ready: the list of the ticket was discarded");
+    if (t->list)
+        r = vd__fail_call(VD_ERROR_INVALID, "vd_read_ready", NULL, "the list of the ticket has not been submitted");
+    if (t->discarded)
+        r = vd__fail_call(VD_ERROR_INVALID, "vd_read_ready", NULL, "the list of the ticket was discarded");
     uint64_t value = r ? 0 : t->value;
     if (value > q->submitted) vd__queue_flush(q);
     vd__mutex_unlock(q->lock);
@@ -11077,11 +11286,12 @@ static VD__COLD vd_result vd__dispatch_failed(vd__call *c, vd_result r) {
 static vd_result vd__dispatch(vd_list *l, const vd_dispatch_desc *desc) {
     vd__call *c = l->call;
     vd_result r = vd__call_resolve(c, l->ctx, desc);
-    if (VD__LIKELY(!r)) r = vd__list_command(l, c->accesses, c->kernel->buffer_count, VD__STAGE_COMPUTE);
     if (VD__UNLIKELY(r)) return vd__dispatch_failed(c, r);
+    r = vd__list_command(l, c->accesses, c->kernel->buffer_count, VD__STAGE_COMPUTE);
+    if (VD__UNLIKELY(r)) return vd__dispatch_failed(c, vd__fail_within(r, "vd_dispatch", c->kernel->name, NULL));
     if (VD__LIKELY(!c->split)) r = l->ctx->driver.backend->record_launch(l->device, &l->recording->commands, &c->launch);
     else r = vd__record_split(l, c);
-    if (VD__UNLIKELY(r)) return vd__dispatch_failed(c, vd__fail_within(r, "vd_dispatch '%s'", c->kernel->name));
+    if (VD__UNLIKELY(r)) return vd__dispatch_failed(c, vd__fail_within(r, "vd_dispatch", c->kernel->name, NULL));
     l->stats.dispatches++;
     return VD_OK;
 }
@@ -11113,7 +11323,7 @@ static void vd__list_free(vd_list *l) {
     if (l->entry.allocator) vd__hazards_free(&l->entry);
     vd__free(allocator, l->call);
     vd__free(allocator, l->uses);
-    vd__free(allocator, l->error_text);
+    vd__free(allocator, l->failure);
 }
 
 /* A list from those that were used before, else a new one. The caller holds the context's lock. */
@@ -11160,8 +11370,8 @@ static void vd__list_recycle(vd_list *l) {
     l->staged = 0;
     l->host_stages = 0;
     l->error = VD_OK;
-    vd__free(&ctx->host.allocator, l->error_text);
-    l->error_text = NULL;
+    vd__free(&ctx->host.allocator, l->failure);
+    l->failure = NULL;
     vd__mutex_lock(&ctx->lock);
     l->state = VD__LIST_FREE;
     vd__mutex_unlock(&ctx->lock);
@@ -11173,7 +11383,9 @@ static void vd__list_drop(vd_list *l) {
     for (vd__ticket *t = l->tickets; t; t = t->next) t->discarded = true;
     vd__list_settle(l, 0);
     if (l->recording) {
+        vd__error before = vd__last_error; /* a recording that is not sent may be broken */
         q->ctx->driver.backend->commands_end(q->device, &l->recording->commands);
+        vd__last_error = before;
         vd__recording_spare(vd__list_ring(l), l->recording);
         l->recording = NULL;
     }
@@ -11196,7 +11408,8 @@ static vd_result vd__list_submit(vd_list *l, const uint64_t waits[VD_MAX_QUEUES]
         conflicts = false;
     }
     vd__queue_flush(q);
-    if (l->output && q->output_stale) return vd__fail(VD_ERROR_BACKEND, "vd_submit: what kernels printed before could not be cleared");
+    if (l->output && q->output_stale)
+        return vd__fail_call(VD_ERROR_BACKEND, "vd_submit", NULL, "what kernels printed before could not be cleared");
     l->barrier_first = conflicts;
     if (conflicts) {
         l->stats.barriers++;
@@ -11233,7 +11446,7 @@ static VD__COLD void vd__output_give(vd_context *ctx, vd__output *o) {
 static VD__COLD vd_result vd__output_make(vd__queue *q, vd__output **out) {
     vd_context *ctx = q->ctx;
     vd__output *o = (vd__output *)vd__alloc_zeroed(&ctx->host.allocator, sizeof *o);
-    if (!o) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory for what a kernel prints");
+    if (!o) return vd__fail_memory(NULL, NULL, 0);
     vd__mutex_lock(&ctx->lock);
     vd_result r = vd__storage_create(q->machine, VD__MEMORY_READBACK, ctx->print_bytes, true, false, &o->storage);
     if (!r && !o->storage.memory.mapped) {
@@ -11302,7 +11515,9 @@ static VD__COLD vd_result vd__output_record(vd_list *l) {
     l->host_stages |= VD__STAGE_TRANSFER;
     if (!r) r = vd__output_clear(l);
     if (r) l->queue->output_stale = true;
-    if (r) vd__logf(&l->ctx->host, VD_LOG_ERROR, "what kernels printed cannot be read, or not be cleared: %s", vd__error_buffer);
+    if (r)
+        vd__logf(&l->ctx->host, VD_LOG_ERROR, "what kernels printed cannot be read, or not be cleared: %s",
+                 vd__error_join());
     return r;
 }
 
@@ -11524,10 +11739,9 @@ static vd__message *vd__message_take(vd__outbox *outbox) {
 
 /* Makes the calls that are due, one after the other: what one of them causes waits for its end. The thread's error text stays what the call of ours made it. */
 static void vd__deliver(vd_context *ctx) {
-    char text[sizeof vd__error_buffer];
-    vd_result code = vd__error_code;
+    vd__error before;
     if (vd__visits_context(ctx)) return;
-    memcpy(text, vd__error_buffer, sizeof text);
+    before = vd__last_error;
     while (__atomic_exchange_n(&ctx->outbox.due, 0u, __ATOMIC_ACQ_REL)) {
         vd__released_tell(ctx);
         for (vd__message *m = vd__message_take(&ctx->outbox); m; m = vd__message_take(&ctx->outbox)) {
@@ -11535,8 +11749,8 @@ static void vd__deliver(vd_context *ctx) {
             vd__free(&ctx->host.allocator, m);
         }
     }
-    memcpy(vd__error_buffer, text, sizeof text);
-    vd__error_code = code;
+    vd__last_error = before;
+    vd__error_join(); /* a pointer of vd_error_text has it still */
 }
 
 /* ---- what a kernel that prints needs ---- */
@@ -11558,7 +11772,7 @@ static VD__COLD vd_result vd__output_open(vd_context *ctx) {
         desc.shape[0] = ctx->print_bytes / 4;
         desc.devices = 1u << q->machine->index;
         made = vd_buffer_create(ctx, &desc);
-        r = made.id ? VD_OK : VD_ERROR_OUT_OF_MEMORY;
+        r = made.id ? VD_OK : vd__fail_within(vd__last_error.code, NULL, NULL, "%s", desc.name);
         vd__mutex_lock(&ctx->lock);
         bool late = q->output.id != 0; /* another thread made one meanwhile */
         if (!late && !r) {
@@ -11636,7 +11850,7 @@ static VD__COLD vd_result vd__formats_add(vd_context *ctx, const vd_kernel_desc 
     }
     vd__mutex_unlock(&ctx->lock);
     if (f) *out = f->first;
-    return f ? VD_OK : vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory for its formats");
+    return f ? VD_OK : vd__fail_memory(NULL, NULL, 0);
 }
 
 static void vd__formats_free(vd_context *ctx) {
@@ -11652,16 +11866,23 @@ static void vd__formats_free(vd_context *ctx) {
 
 /* ---- errors ---- */
 
-VD_API const char *vd_error_text(void) { return vd__error_buffer; }
-VD_API vd_result vd_error_result(void) { return vd__error_code; }
+VD_API const char *vd_error_text(void) { return vd__error_join(); }
+VD_API vd_result vd_error_result(void) { return vd__last_error.code; }
 
 VD_API vd_result vd_error_set(vd_result result, const char *format, ...) {
-    char text[sizeof vd__error_buffer];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format ? format : "", args);
+    vd__fail_list(result, NULL, NULL, format ? format : "", args);
     va_end(args);
-    return vd__fail(result, "%s", text);
+    return format ? result : vd__fail_by_memory(result);
+}
+
+VD_API vd_result vd_error_within(vd_result result, const char *call, const char *object, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    vd__fail_within_list(result, call, object, format, args);
+    va_end(args);
+    return result;
 }
 
 VD_API const char *vd_result_name(vd_result result) {
@@ -11791,7 +12012,7 @@ static uint64_t vd__block_bytes(const vd_device_info *info) {
 }
 
 static vd_result vd__context_open(vd_context *ctx, const vd_context_desc *desc) {
-    if (!vd__context_init(ctx, desc)) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "vd_context_create: no host memory");
+    if (!vd__context_init(ctx, desc)) return vd__fail_memory(NULL, NULL, 0);
     vd_result r = vd__select(ctx, desc);
     ctx->host.dummy = NULL; /* the caller's, for the time of the call */
     if (r) return r;
@@ -11814,48 +12035,50 @@ static void vd__context_release(vd_context *ctx) {
     inner.release(inner.user, ctx);
 }
 
-VD_API vd_result vd_context_create_version(const vd_context_desc *desc, vd_context **out, uint32_t version) {
+static vd_result vd__context_create(const vd_context_desc *desc, vd_context **out, uint32_t version) {
     vd_context_desc full;
     vd__counter counter;
-    if (!out) return vd__fail(VD_ERROR_INVALID, "vd_context_create: there is nowhere to put the context (out is NULL)");
+    if (!out) return vd__fail(VD_ERROR_INVALID, "there is nowhere to put the context (out is NULL)");
     *out = NULL;
     if (version / 10000 != VKDISPATCH_VERSION / 10000 || !version) /* the one place where descs of other versions would be read */
-        return vd__fail(VD_ERROR_INVALID, "vd_context_create: compiled against version %u of vkdispatch.h, the implementation is %u", (unsigned)version,
-                        (unsigned)VKDISPATCH_VERSION);
+        return vd__fail(VD_ERROR_INVALID, "compiled against version %u of vkdispatch.h, the implementation is %u",
+                        (unsigned)version, (unsigned)VKDISPATCH_VERSION);
     memset(&full, 0, sizeof full);
     if (desc) full = *desc;
     const vd_allocator *a = &full.allocator;
     if ((a->allocate || a->reallocate || a->release) && !(a->allocate && a->reallocate && a->release))
-        return vd__fail(VD_ERROR_INVALID, "vd_context_create: an allocator needs allocate, reallocate and release");
+        return vd__fail(VD_ERROR_INVALID, "an allocator needs allocate, reallocate and release");
     if (full.print_bytes > 1u << 30)
-        return vd__fail(VD_ERROR_INVALID, "vd_context_create: print_bytes is %llu, the limit is 1 GiB", VD__U(full.print_bytes));
+        return vd__fail(VD_ERROR_INVALID, "print_bytes is %llu, the limit is 1 GiB", VD__U(full.print_bytes));
     if (full.queues < 0 || full.queues > VD_MAX_QUEUES)
-        return vd__fail(VD_ERROR_INVALID, "vd_context_create: %d queues of a device, 1 to %d are possible", full.queues, VD_MAX_QUEUES);
+        return vd__fail(VD_ERROR_INVALID, "%d queues of a device, 1 to %d are possible", full.queues, VD_MAX_QUEUES);
     if (full.device_count < 0 || full.device_count > VD_MAX_DEVICES || (full.device_count && !full.devices))
-        return vd__fail(VD_ERROR_INVALID, "vd_context_create: device_count is %d%s; up to %d are possible", full.device_count,
+        return vd__fail(VD_ERROR_INVALID, "device_count is %d%s; up to %d are possible", full.device_count,
                         full.devices ? "" : " and devices is NULL", VD_MAX_DEVICES);
     if (full.device_count && (full.device || full.device_name))
-        return vd__fail(VD_ERROR_INVALID, "vd_context_create: the desc has both device or device_name and %d devices", full.device_count);
+        return vd__fail(VD_ERROR_INVALID, "the desc has both device or device_name and %d devices", full.device_count);
     if (full.device_count > 1 && full.cuda_stream)
-        return vd__fail(VD_ERROR_INVALID, "vd_context_create: a cuda_stream belongs to one device, the desc has %d", full.device_count);
+        return vd__fail(VD_ERROR_INVALID, "a cuda_stream belongs to one device, the desc has %d", full.device_count);
     if (full.cuda_stream && full.backend != VD_BACKEND_CUDA)
-        return vd__fail(VD_ERROR_INVALID, "vd_context_create: a cuda_stream is for VD_BACKEND_CUDA, the desc's backend is %d", (int)full.backend);
+        return vd__fail(VD_ERROR_INVALID, "a cuda_stream is for VD_BACKEND_CUDA, the desc's backend is %d",
+                        (int)full.backend);
     if ((full.cl_context != NULL) != (full.cl_device != NULL) || (full.cl_queue && !full.cl_context))
-        return vd__fail(VD_ERROR_INVALID, "vd_context_create: cl_context, cl_device and cl_queue: the desc has no %s",
+        return vd__fail(VD_ERROR_INVALID, "cl_context, cl_device and cl_queue: the desc has no %s",
                         full.cl_context ? "cl_device" : "cl_context");
     if (full.cl_context && (full.device || full.device_name || full.device_count))
-        return vd__fail(VD_ERROR_INVALID, "vd_context_create: the desc has both cl_device and %s", full.device_count ? "devices" : full.device ? "device" :
-                        "device_name");
+        return vd__fail(VD_ERROR_INVALID, "the desc has both cl_device and %s",
+                        full.device_count ? "devices" : full.device ? "device" : "device_name");
     if (full.cl_context && full.backend != VD_BACKEND_OPENCL)
-        return vd__fail(VD_ERROR_INVALID, "vd_context_create: a cl_context is for VD_BACKEND_OPENCL, the desc's backend is %d", (int)full.backend);
+        return vd__fail(VD_ERROR_INVALID, "a cl_context is for VD_BACKEND_OPENCL, the desc's backend is %d",
+                        (int)full.backend);
     vd__counter_init(&counter, a);
     vd_context *ctx = (vd_context *)counter.inner.allocate(counter.inner.user, sizeof *ctx);
-    if (!ctx) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "vd_context_create: no host memory");
+    if (!ctx) return vd__fail_memory(NULL, NULL, 0);
     memset(ctx, 0, sizeof *ctx);
     ctx->number = vd__context_number_take();
     if (!ctx->number) {
         counter.inner.release(counter.inner.user, ctx);
-        return vd__fail(VD_ERROR_UNSUPPORTED, "vd_context_create: %d contexts exist, which is the limit", VD__CONTEXT_NUMBERS - 1);
+        return vd__fail(VD_ERROR_UNSUPPORTED, "%d contexts exist, which is the limit", VD__CONTEXT_NUMBERS - 1);
     }
     ctx->holders = 1;
     vd_result r = vd__context_open(ctx, &full);
@@ -11866,6 +12089,11 @@ VD_API vd_result vd_context_create_version(const vd_context_desc *desc, vd_conte
     *out = ctx;
     vd__leave(ctx);
     return VD_OK;
+}
+
+VD_API vd_result vd_context_create_version(const vd_context_desc *desc, vd_context **out, uint32_t version) {
+    vd_result r = vd__context_create(desc, out, version);
+    return r ? vd__fail_within(r, "vd_context_create", "", NULL) : VD_OK;
 }
 
 /* What was not destroyed: told in debug contexts, then freed like the rest. */
@@ -11922,9 +12150,11 @@ static vd__attachment *vd__attachment_of(vd_context *ctx, const void *key) {
 
 VD_API vd_result vd_context_attach(vd_context *ctx, const void *key, vd_result (*use)(vd_context *ctx, void **data, void *user), void *user,
                                    void (*release)(vd_context *ctx, void *data)) {
-    if (!ctx || !key || !use) return vd__fail(VD_ERROR_INVALID, "vd_context_attach: %s is NULL", !ctx ? "the context" : !key ? "the key" : "use");
+    if (!ctx || !key || !use)
+        return vd__fail_call(VD_ERROR_INVALID, "vd_context_attach", NULL, "%s is NULL",
+                             !ctx ? "the context" : !key ? "the key" : "use");
     vd__attachment *a = vd__attachment_of(ctx, key);
-    if (!a) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "vd_context_attach: out of host memory");
+    if (!a) return vd__fail_memory("vd_context_attach", NULL, 0);
     vd__visit visit;
     vd__visit_begin(&visit, ctx, "vd_context_attach", "use", false); /* no function of the caller's is called under the lock */
     vd__mutex_lock(&a->lock);
@@ -12011,7 +12241,7 @@ static void vd__context_leave(vd_context *ctx) {
 VD_API void vd_context_destroy(vd_context *ctx) {
     if (!ctx) return;
     if (vd__visit_check(ctx, "vd_context_destroy", true)) {
-        vd__logf(&ctx->host, VD_LOG_ERROR, "%s", vd__error_buffer);
+        vd__logf(&ctx->host, VD_LOG_ERROR, "%s", vd__error_join());
         return;
     }
     vd__attachments_release(ctx);
@@ -12034,16 +12264,19 @@ VD_API void vd_context_destroy(vd_context *ctx) {
 }
 
 VD_API const vd_device_info *vd_device(const vd_context *ctx, int index) {
-    if (!ctx) vd__fail(VD_ERROR_INVALID, "vd_device: the context is NULL");
+    if (!ctx) vd__fail_call(VD_ERROR_INVALID, "vd_device", NULL, "the context is NULL");
     else if (index >= 0 && (uint32_t)index < ctx->machine_count) return &ctx->machines[index].device.info;
-    else vd__fail(VD_ERROR_INVALID, "vd_device: there is no device %d in the context, which has %u", index, (unsigned)ctx->machine_count);
+    else
+        vd__fail_call(VD_ERROR_INVALID, "vd_device", NULL, "there is no device %d in the context, which has %u", index,
+                      (unsigned)ctx->machine_count);
     return NULL;
 }
 
 VD_API int vd_device_count(const vd_context *ctx) { return ctx ? (int)ctx->machine_count : 0; }
 
 VD_API vd_result vd_context_stats(vd_context *ctx, vd_stats *out) {
-    if (!ctx || !out) return vd__fail(VD_ERROR_INVALID, "vd_context_stats: %s is NULL", ctx ? "out" : "the context");
+    if (!ctx || !out)
+        return vd__fail_call(VD_ERROR_INVALID, "vd_context_stats", NULL, "%s is NULL", ctx ? "out" : "the context");
     memset(out, 0, sizeof *out);
     if (vd__visit_check(ctx, "vd_context_stats", false)) return VD_ERROR_INVALID;
     vd__lock_all(ctx);
@@ -12100,7 +12333,7 @@ static vd_result vd__buffer_memory(vd_context *ctx, vd__buffer *b, const vd_buff
     vd_result r = VD_OK;
     b->storage = &b->own;
     if (ctx->machine_count > 1) b->storage = (vd__storage *)vd__alloc_zeroed(&ctx->host.allocator, ctx->machine_count * sizeof *b->storage);
-    if (!b->storage) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory");
+    if (!b->storage) return vd__fail_memory(NULL, NULL, 0);
     for (uint32_t i = 0; i < ctx->machine_count && !r; i++)
         if (b->devices >> i & 1u) r = vd__buffer_memory_on(&ctx->machines[i], &b->storage[i], desc, size);
     if (!r) return VD_OK;
@@ -12122,8 +12355,9 @@ static vd_result vd__buffer_contents(vd_list *l, const vd__buffer *b, const void
         return vd__storage_sync(s, 0, s->memory.size, false);
     }
     if (vd__queue_captures(l->queue))
-        return vd__fail(VD_ERROR_UNSUPPORTED, "vd_buffer_create '%s': the stream of queue %u is being captured, and the zeros of a new buffer would be filled "
-                        "in by its graph", b->name, l->queue->index);
+        return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_buffer_create", b->name, "the stream of queue %u is being "
+                             "captured, and the zeros of a new buffer would be filled in by its graph",
+                             l->queue->index);
     vd__list_lock(l);
     vd_result r = vd__record_words(l, &span, NULL, (const uint8_t *)"\0\0\0\0\0\0\0");
     vd__list_unlock(l);
@@ -12139,7 +12373,7 @@ static vd__buffer *vd__buffer_begin(vd_context *ctx, const vd_buffer_desc *desc,
     vd__buffer *b = (vd__buffer *)(void *)vd__pool_take(&ctx->buffers);
     vd__mutex_unlock(&ctx->lock);
     if (b) b->name = vd__copy_text(&ctx->host.allocator, desc->name);
-    vd_result r = b && b->name ? VD_OK : vd__fail(VD_ERROR_OUT_OF_MEMORY, "no host memory");
+    vd_result r = b && b->name ? VD_OK : vd__fail_memory(NULL, NULL, 0);
     if (!r) {
         b->devices = desc->devices ? desc->devices : (1u << ctx->machine_count) - 1;
         b->special = b->devices != (1u << ctx->machine_count) - 1 || desc->address_offset;
@@ -12150,7 +12384,7 @@ static vd__buffer *vd__buffer_begin(vd_context *ctx, const vd_buffer_desc *desc,
         r = vd__buffer_memory(ctx, b, desc, size);
     }
     if (!r) return b;
-    vd__fail_within(r, "vd_buffer_create '%s': %llu bytes", desc->name ? desc->name : "", VD__U(size));
+    vd__fail_within(r, "vd_buffer_create", desc->name, "%llu bytes", VD__U(size));
     if (!b) return NULL;
     vd__free(&ctx->host.allocator, b->name);
     vd__mutex_lock(&ctx->lock);
@@ -12164,10 +12398,11 @@ static vd_result vd__buffer_make(vd_context *ctx, const vd_buffer_desc *desc, vd
     vd_result r = vd__buffer_check(ctx, desc, shape, &size);
     if (r) return r;
     vd__buffer *b = vd__buffer_begin(ctx, desc, size);
-    if (!b) return vd__error_code;
+    if (!b) return vd__last_error.code;
     memcpy(b->shape, shape, sizeof shape);
     for (uint32_t i = 0; i < ctx->machine_count && !r && !desc->address && !desc->external; i++)
         if (b->devices >> i & 1u) r = vd__buffer_contents(vd__machine_list(ctx, i), b, desc->data);
+    if (r) vd__fail_within(r, "vd_buffer_create", desc->name, NULL);
     vd__mutex_lock(&ctx->lock);
     if (!r) out->id = vd__pool_open(&ctx->buffers, &b->slot);
     else vd__bury(ctx, &b->slot); /* commands that fill it may be under way */
@@ -12178,7 +12413,7 @@ static vd_result vd__buffer_make(vd_context *ctx, const vd_buffer_desc *desc, vd
 VD_API vd_buffer vd_buffer_create(vd_context *ctx, const vd_buffer_desc *desc) {
     vd_buffer out = { 0 };
     if (vd__context_check(ctx, "vd_buffer_create")) return out;
-    if (!desc) vd__fail(VD_ERROR_INVALID, "vd_buffer_create: the desc is NULL");
+    if (!desc) vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", NULL, "the desc is NULL");
     else vd__buffer_make(ctx, desc, &out);
     vd__leave(ctx);
     return out;
@@ -12223,15 +12458,15 @@ static vd_result vd__view_make(vd_context *ctx, const vd__buffer *of, const vd_v
     vd__mutex_unlock(&ctx->lock);
     if (opened) return VD_OK;
     vd__free(&ctx->host.allocator, copy);
-    if (b) return vd__fail(VD_ERROR_INVALID, "vd_buffer_view '%s': the buffer was destroyed", name);
-    return vd__fail(VD_ERROR_OUT_OF_MEMORY, "vd_buffer_view '%s': no host memory", name);
+    if (b) return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_view", name, "the buffer was destroyed");
+    return vd__fail_memory("vd_buffer_view", name, 0);
 }
 
 VD_API vd_buffer vd_buffer_view(vd_context *ctx, const vd_view_desc *desc) {
     vd_buffer out = { 0 };
     if (vd__context_check(ctx, "vd_buffer_view")) return out;
     if (!desc) {
-        vd__fail(VD_ERROR_INVALID, "vd_buffer_view: the desc is NULL");
+        vd__fail_call(VD_ERROR_INVALID, "vd_buffer_view", NULL, "the desc is NULL");
         return out;
     }
     vd__buffer *of = vd__buffer_pin(ctx, desc->buffer, "vd_buffer_view", "");
@@ -12245,7 +12480,7 @@ VD_API vd_buffer vd_buffer_view(vd_context *ctx, const vd_view_desc *desc) {
 VD_API void vd_buffer_destroy(vd_context *ctx, vd_buffer buffer) {
     if (!buffer.id) return;
     if (!ctx) {
-        vd__fail(VD_ERROR_INVALID, "vd_buffer_destroy: the context is NULL");
+        vd__fail_call(VD_ERROR_INVALID, "vd_buffer_destroy", NULL, "the context is NULL");
         return;
     }
     if (vd__visit_check(ctx, "vd_buffer_destroy", false)) return;
@@ -12259,7 +12494,8 @@ VD_API void vd_buffer_destroy(vd_context *ctx, vd_buffer buffer) {
 }
 
 VD_API vd_result vd_buffer_query(vd_context *ctx, vd_buffer buffer, vd_buffer_info *out) {
-    if (!ctx || !out) return vd__fail(VD_ERROR_INVALID, "vd_buffer_query: %s is NULL", ctx ? "out" : "the context");
+    if (!ctx || !out)
+        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_query", NULL, "%s is NULL", ctx ? "out" : "the context");
     vd__buffer *b = vd__buffer_pin(ctx, buffer, "vd_buffer_query", "");
     if (!b) return VD_ERROR_INVALID;
     snprintf(out->name, sizeof out->name, "%s", b->name);
@@ -12284,7 +12520,8 @@ VD_API vd_result vd_buffer_query(vd_context *ctx, vd_buffer buffer, vd_buffer_in
 }
 
 /* Ends a call that pinned a buffer; NULL: it failed for want of one. */
-static vd_result vd__buffer_leave(vd_context *ctx, vd__buffer *b, vd_result r) {
+static vd_result vd__buffer_leave(vd_context *ctx, vd__buffer *b, const char *call, vd_result r) {
+    if (r) vd__fail_named(r, call);
     vd__buffer_unpin(ctx, b);
     vd__leave(ctx);
     return b ? r : VD_ERROR_INVALID;
@@ -12296,7 +12533,7 @@ VD_API vd_result vd_buffer_write(vd_context *ctx, vd_buffer buffer, uint64_t off
     vd__buffer *b = vd__buffer_pin(ctx, buffer, "vd_buffer_write", "target ");
     for (uint32_t devices = b ? b->devices : 0; devices && !r; devices &= devices - 1)
         r = vd__write_bytes(vd__machine_list(ctx, vd__lowest(devices)), "vd_buffer_write", b, offset, data, size);
-    return vd__buffer_leave(ctx, b, r);
+    return vd__buffer_leave(ctx, b, "vd_buffer_write", r);
 }
 
 VD_API vd_result vd_buffer_read(vd_context *ctx, vd_buffer buffer, uint64_t offset, void *data, uint64_t size) {
@@ -12304,20 +12541,21 @@ VD_API vd_result vd_buffer_read(vd_context *ctx, vd_buffer buffer, uint64_t offs
     if (r) return r;
     vd__buffer *b = vd__buffer_pin(ctx, buffer, "vd_buffer_read", "source ");
     if (b) r = vd__read_bytes(vd__machine_list(ctx, vd__lowest(b->devices)), "vd_buffer_read", b, offset, data, size);
-    return vd__buffer_leave(ctx, b, r);
+    return vd__buffer_leave(ctx, b, "vd_buffer_read", r);
 }
 
 static vd_result vd__device_check(const vd_context *ctx, const char *call, int device) {
     if (device >= 0 && (uint32_t)device < ctx->machine_count) return VD_OK;
-    return vd__fail(VD_ERROR_INVALID, "%s: there is no device %d in the context, which has %u", call, device, (unsigned)ctx->machine_count);
+    return vd__fail_call(VD_ERROR_INVALID, call, NULL, "there is no device %d in the context, which has %u", device,
+                         (unsigned)ctx->machine_count);
 }
 
 /* A desc and its devices. */
 static vd_result vd__region_desc_check(const vd_context *ctx, const char *call, const vd_region_desc *desc) {
-    if (!desc) return vd__fail(VD_ERROR_INVALID, "%s: the desc is NULL", call);
+    if (!desc) return vd__fail_call(VD_ERROR_INVALID, call, NULL, "the desc is NULL");
     if (desc->device < 0 || (uint32_t)desc->device > ctx->machine_count)
-        return vd__fail(VD_ERROR_INVALID, "%s: device %d of the desc (1 + index) is not in the context, which has %u", call, desc->device,
-                        (unsigned)ctx->machine_count);
+        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "device %d of the desc (1 + index) is not in the context, "
+                             "which has %u", desc->device, (unsigned)ctx->machine_count);
     return VD_OK;
 }
 
@@ -12334,7 +12572,7 @@ VD_API vd_result vd_buffer_write_region(vd_context *ctx, const vd_region_desc *d
     uint32_t devices = !b ? 0 : desc->device ? 1u << (desc->device - 1) : b->devices;
     for (; devices && !r; devices &= devices - 1)
         r = vd__write(vd__machine_list(ctx, vd__lowest(devices)), "vd_buffer_write_region", b, vd__region_from(desc), data);
-    return vd__buffer_leave(ctx, b, r);
+    return vd__buffer_leave(ctx, b, "vd_buffer_write_region", r);
 }
 
 VD_API vd_result vd_buffer_read_region(vd_context *ctx, const vd_region_desc *desc, void *data) {
@@ -12344,7 +12582,7 @@ VD_API vd_result vd_buffer_read_region(vd_context *ctx, const vd_region_desc *de
     vd__buffer *b = vd__buffer_pin(ctx, desc->buffer, "vd_buffer_read_region", "source ");
     uint32_t device = !b ? 0 : desc->device ? (uint32_t)desc->device - 1 : vd__lowest(b->devices);
     if (b) r = vd__read(vd__machine_list(ctx, device), "vd_buffer_read_region", b, vd__region_from(desc), data);
-    return vd__buffer_leave(ctx, b, r);
+    return vd__buffer_leave(ctx, b, "vd_buffer_read_region", r);
 }
 
 /* Piece by piece: to the host's staging memory of one device, from there to that of the other. */
@@ -12380,29 +12618,35 @@ VD_API vd_result vd_buffer_send(vd_context *ctx, vd_buffer to, int to_device, ui
     if (y && !r && b.size) {
         if (source == target) r = vd_copy(source, to, to_offset, from, from_offset, b.size);
         else r = vd__buffer_send(source, x, from_offset, target, y, to_offset, b.size);
+        if (r) vd__fail_within(r, "vd_buffer_send", NULL, NULL);
     }
     vd__buffer_unpin(ctx, x);
-    return vd__buffer_leave(ctx, y, r);
+    return vd__buffer_leave(ctx, y, "vd_buffer_read_region", r);
 }
 
 VD_API vd_result vd_buffer_map(vd_context *ctx, vd_buffer buffer, int device, uint32_t access, void **out) {
     if (out) *out = NULL;
     vd_result r = vd__context_check(ctx, "vd_buffer_map");
     if (r) return r;
-    if (!out) return vd__fail(VD_ERROR_INVALID, "vd_buffer_map: there is nowhere to put the pointer (out is NULL)");
-    if (!access || access > VD_READ_WRITE) return vd__fail(VD_ERROR_INVALID, "vd_buffer_map: the access is %u; it is VD_READ, VD_WRITE or both", access);
+    if (!out)
+        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_map", NULL, "there is nowhere to put the pointer (out is "
+                             "NULL)");
+    if (!access || access > VD_READ_WRITE)
+        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_map", NULL, "the access is %u; it is VD_READ, VD_WRITE or "
+                             "both", access);
     r = vd__device_check(ctx, "vd_buffer_map", device);
     if (r) return r;
     vd__buffer *b = vd__buffer_pin(ctx, buffer, "vd_buffer_map", "");
     vd__storage *s = b ? vd__buffer_on(b, &ctx->machines[device], "vd_buffer_map") : NULL;
     if (!s) r = VD_ERROR_INVALID;
     else if (!s->memory.mapped)
-        r = vd__fail(VD_ERROR_UNSUPPORTED, "vd_buffer_map: buffer '%s' lies in memory of '%s' that the host does not see%s; desc.memory VD_MEMORY_SHARED "
-                     "makes one that it does", b->name, s->machine->device.info.name,
-                     s->machine->device.info.features & VD_FEATURE_MAPPED ? "" : " (feature mapped)");
+        r = vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_buffer_map", NULL, "buffer '%s' lies in memory of '%s' that the "
+                          "host does not see%s; desc.memory VD_MEMORY_SHARED makes one that it does", b->name,
+                          s->machine->device.info.name,
+                          s->machine->device.info.features & VD_FEATURE_MAPPED ? "" : " (feature mapped)");
     else r = vd__map(s, access);
     if (!r) *out = s->memory.mapped + b->offset;
-    return vd__buffer_leave(ctx, b, r);
+    return vd__buffer_leave(ctx, b, "vd_buffer_map", r);
 }
 
 VD_API vd_result vd_buffer_unmap(vd_context *ctx, vd_buffer buffer, int device) {
@@ -12411,14 +12655,15 @@ VD_API vd_result vd_buffer_unmap(vd_context *ctx, vd_buffer buffer, int device) 
     if (r) return r;
     vd__buffer *b = vd__buffer_pin(ctx, buffer, "vd_buffer_unmap", "");
     vd__storage *s = b ? vd__buffer_on(b, &ctx->machines[device], "vd_buffer_unmap") : NULL;
-    return vd__buffer_leave(ctx, b, s ? vd__unmap(b, s) : VD_ERROR_INVALID);
+    return vd__buffer_leave(ctx, b, "vd_buffer_unmap", s ? vd__unmap(b, s) : VD_ERROR_INVALID);
 }
 
 static vd_result vd__export_fd(const vd__buffer *b, vd_external *out) {
     vd__storage *s = &b->storage[vd__lowest(b->devices)];
     const vd__block *block = s->memory.block;
     if (block->sharing != VD__SHARE_OUT)
-        return vd__fail(VD_ERROR_INVALID, "vd_buffer_export_fd: buffer '%s' was not made with desc.exportable", b->name);
+        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_export_fd", NULL, "buffer '%s' was not made with "
+                             "desc.exportable", b->name);
     vd_result r = vd__storage_finish(s, VD_READ_WRITE);
     if (!r) r = s->machine->ctx->driver.backend->block_export(&s->machine->device, block, out);
     if (r) return r;
@@ -12431,11 +12676,13 @@ static vd_result vd__export_fd(const vd__buffer *b, vd_external *out) {
 VD_API vd_result vd_buffer_export_fd(vd_context *ctx, vd_buffer buffer, vd_external *out) {
     vd_result r = vd__context_check(ctx, "vd_buffer_export_fd");
     if (r) return r;
-    if (!out) return vd__fail(VD_ERROR_INVALID, "vd_buffer_export_fd: there is nowhere to put the descriptor (out is NULL)");
+    if (!out)
+        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_export_fd", NULL, "there is nowhere to put the descriptor "
+                             "(out is NULL)");
     memset(out, 0, sizeof *out);
     out->fd = -1;
     vd__buffer *b = vd__buffer_pin(ctx, buffer, "vd_buffer_export_fd", "");
-    return vd__buffer_leave(ctx, b, b ? vd__export_fd(b, out) : VD_ERROR_INVALID);
+    return vd__buffer_leave(ctx, b, "vd_buffer_export_fd", b ? vd__export_fd(b, out) : VD_ERROR_INVALID);
 }
 
 /* ---- kernels ---- */
@@ -12447,7 +12694,7 @@ static vd_result vd__kernel_keep(vd_context *ctx, vd__kernel *k, const vd_kernel
     size_t ends = ctx->queue_count * sizeof(uint64_t), text = strlen(desc->name) + 1;
     for (int i = 0; i < desc->arg_count; i++) text += strlen(desc->args[i].name ? desc->args[i].name : "") + 1;
     uint8_t *at = (uint8_t *)vd__alloc(&ctx->host.allocator, codes + ends + args + hidden + params + text);
-    if (!at) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "vd_kernel_create '%s': no host memory", desc->name);
+    if (!at) return vd__fail_memory("vd_kernel_create", desc->name, 0);
     k->arena = at;
     k->codes = (vd__kernel_code *)(void *)at;
     k->ends = (uint64_t *)(void *)(at + codes);
@@ -12510,11 +12757,12 @@ static void vd__kernel_fill(vd__kernel *k, const vd_kernel_desc *desc) {
 
 static vd_result vd__kernel_add(vd_context *ctx, const vd_kernel_desc *desc, vd_kernel *out) {
     uint32_t first_format;
-    if (vd__formats_add(ctx, desc, &first_format)) return vd__fail_within(VD_ERROR_OUT_OF_MEMORY, "vd_kernel_create '%s'", desc->name);
+    vd_result r = vd__formats_add(ctx, desc, &first_format);
+    if (r) return vd__fail_within(r, "vd_kernel_create", desc->name, NULL);
     vd__mutex_lock(&ctx->lock);
     vd__kernel *k = (vd__kernel *)(void *)vd__pool_take(&ctx->kernels);
     vd__mutex_unlock(&ctx->lock);
-    vd_result r = k ? vd__kernel_keep(ctx, k, desc) : vd__fail(VD_ERROR_OUT_OF_MEMORY, "vd_kernel_create '%s': no host memory", desc->name);
+    r = k ? vd__kernel_keep(ctx, k, desc) : vd__fail_memory("vd_kernel_create", desc->name, 0);
     if (!r) {
         k->first_format = first_format;
         vd__kernel_fill(k, desc);
@@ -12524,7 +12772,7 @@ static vd_result vd__kernel_add(vd_context *ctx, const vd_kernel_desc *desc, vd_
             if (!r) made++;
         }
         if (r) {
-            vd__fail_within(r, "vd_kernel_create '%s'", desc->name);
+            vd__fail_within(r, "vd_kernel_create", desc->name, NULL);
             vd__kernel_codes_free(ctx, k, made);
         }
     }
@@ -12547,8 +12795,9 @@ static vd_result vd__kernel_resolve(const vd_context *ctx, vd_kernel_desc *desc,
     }
     if (!desc->local_size[0] && !desc->local_size[1] && !desc->local_size[2]) memcpy(desc->local_size, found->local_size, sizeof desc->local_size);
     if (memcmp(desc->local_size, found->local_size, sizeof desc->local_size))
-        return vd__fail(VD_ERROR_INVALID, "vd_kernel_create '%s': local size %u x %u x %u in the desc, %u x %u x %u in the module", desc->name,
-                        desc->local_size[0], desc->local_size[1], desc->local_size[2], found->local_size[0], found->local_size[1], found->local_size[2]);
+        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "local size %u x %u x %u in the desc, "
+                             "%u x %u x %u in the module", desc->local_size[0], desc->local_size[1],
+                             desc->local_size[2], found->local_size[0], found->local_size[1], found->local_size[2]);
     if (!desc->shared_bytes) desc->shared_bytes = found->shared_bytes;
     return vd__kernel_check_all(ctx, desc);
 }
@@ -12573,7 +12822,7 @@ VD_API vd_kernel vd_kernel_create(vd_context *ctx, const vd_kernel_desc *desc) {
     vd_kernel_desc full;
     if (vd__context_check(ctx, "vd_kernel_create")) return out;
     if (!desc) {
-        vd__fail(VD_ERROR_INVALID, "vd_kernel_create: the desc is NULL");
+        vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", NULL, "the desc is NULL");
         return out;
     }
     full = *desc;
@@ -12592,17 +12841,18 @@ VD_API vd_kernel vd_kernel_load(vd_context *ctx, const void *blob, size_t size, 
     vd__blob_form *f;
     if (vd__context_check(ctx, "vd_kernel_load")) return out;
     if (!blob) {
-        vd__fail(VD_ERROR_INVALID, "vd_kernel_load '%s': the blob is NULL", name ? name : "");
+        vd__fail_call(VD_ERROR_INVALID, "vd_kernel_load", name, "the blob is NULL");
         return out;
     }
     b.at = (const uint8_t *)blob;
     b.left = size;
     f = (vd__blob_form *)vd__alloc(&ctx->host.allocator, sizeof *f);
     if (!f) {
-        vd__fail(VD_ERROR_OUT_OF_MEMORY, "vd_kernel_load '%s': no host memory", name ? name : "");
+        vd__fail_memory("vd_kernel_load", name, 0);
         return out;
     }
     if (!vd__blob_find(ctx, b, name, f)) out = vd_kernel_create(ctx, &f->desc);
+    if (!out.id) vd__fail_within(vd__last_error.code, "vd_kernel_load", NULL, NULL);
     vd__free(&ctx->host.allocator, f);
     return out;
 }
@@ -12610,7 +12860,7 @@ VD_API vd_kernel vd_kernel_load(vd_context *ctx, const void *blob, size_t size, 
 VD_API void vd_kernel_destroy(vd_context *ctx, vd_kernel kernel) {
     if (!kernel.id) return;
     if (!ctx) {
-        vd__fail(VD_ERROR_INVALID, "vd_kernel_destroy: the context is NULL");
+        vd__fail_call(VD_ERROR_INVALID, "vd_kernel_destroy", NULL, "the context is NULL");
         return;
     }
     if (vd__visit_check(ctx, "vd_kernel_destroy", false)) return;
@@ -12624,9 +12874,12 @@ VD_API void vd_kernel_destroy(vd_context *ctx, vd_kernel kernel) {
 }
 
 VD_API vd_result vd_kernel_query(vd_context *ctx, vd_kernel kernel, vd_kernel_info *out) {
-    if (!ctx || !out) return vd__fail(VD_ERROR_INVALID, "vd_kernel_query: %s is NULL", ctx ? "out" : "the context");
+    if (!ctx || !out)
+        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_query", NULL, "%s is NULL", ctx ? "out" : "the context");
     vd__kernel *k = (vd__kernel *)(void *)vd__pool_pin(ctx, &ctx->kernels, kernel.id);
-    if (!k) return vd__fail(VD_ERROR_INVALID, "vd_kernel_query: the kernel %s", vd__pool_reason(&ctx->kernels, kernel.id));
+    if (!k)
+        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_query", NULL, "the kernel %s",
+                             vd__pool_reason(&ctx->kernels, kernel.id));
     out->name = k->name;
     out->args = k->args;
     out->arg_count = k->arg_count;
@@ -12665,7 +12918,8 @@ static vd__queue *vd__queue_find(vd_context *ctx, const char *call, int device, 
     vd__machine *m = &ctx->machines[device];
     if (queue == VD_QUEUE_ANY) return vd__queue_any(m);
     if (queue >= 0 && (uint32_t)queue < m->device.queue_count) return &m->queues[queue];
-    vd__fail(VD_ERROR_INVALID, "%s: device %d has no queue %d, it has %u", call, device, queue, (unsigned)m->device.queue_count);
+    vd__fail_call(VD_ERROR_INVALID, call, NULL, "device %d has no queue %d, it has %u", device, queue,
+                  (unsigned)m->device.queue_count);
     return NULL;
 }
 
@@ -12680,19 +12934,19 @@ VD_API vd_result vd_native_use(vd_context *ctx, int device, int queue, vd_result
     vd_native native;
     vd__queue *q = vd__queue_find(ctx, "vd_native_use", device, queue);
     if (!q) return VD_ERROR_INVALID;
-    if (!use) return vd__fail(VD_ERROR_INVALID, "vd_native_use: use is NULL");
+    if (!use) return vd__fail_call(VD_ERROR_INVALID, "vd_native_use", NULL, "use is NULL");
     memset(&native, 0, sizeof native);
     native.backend = ctx->driver.backend->id;
     vd__visit visit;
-    vd_result before = vd__error_code;
+    vd_result before = vd__last_error.code;
     vd__mutex_lock(q->lock);
     ctx->driver.backend->queue_native(q->device, q->index, &native);
-    vd__error_code = VD_OK;
+    vd__last_error.code = VD_OK;
     vd__visit_begin(&visit, ctx, "vd_native_use", "use", true);
     vd_result r = use(&native, user);
     vd__visit_end(&visit);
     vd__mutex_unlock(q->lock);
-    r = vd__visit_result("vd_native_use", "use", r, before);
+    r = vd__visit_result("vd_native_use", NULL, "use", r, before);
     vd__leave(ctx);
     return r;
 }
@@ -12701,14 +12955,14 @@ VD_API vd_list *vd_list_begin(vd_context *ctx, const vd_list_desc *desc) {
     vd__queue *q = vd__queue_find(ctx, "vd_list_begin", desc ? desc->device : 0, desc ? desc->queue : 0);
     if (!q) return NULL;
     if (desc && desc->kind != VD_LIST_ONCE) {
-        vd__fail(VD_ERROR_INVALID, "vd_list_begin '%s': kind is %d, there is no such list; VD_LIST_ONCE is the one there is", desc->name ? desc->name : "",
-                 (int)desc->kind);
+        vd__fail_call(VD_ERROR_INVALID, "vd_list_begin", desc->name, "kind is %d, there is no such list; VD_LIST_ONCE "
+                      "is the one there is", (int)desc->kind);
         return NULL;
     }
     vd__mutex_lock(&ctx->lock);
     vd_list *l = vd__list_take(ctx, q);
     vd__mutex_unlock(&ctx->lock);
-    if (!l) vd__fail(VD_ERROR_OUT_OF_MEMORY, "vd_list_begin: no host memory");
+    if (!l) vd__fail_memory("vd_list_begin", NULL, 0);
     return l;
 }
 
@@ -12717,7 +12971,7 @@ VD_API vd_context *vd_list_context(vd_list *l) { return l ? l->ctx : NULL; }
 VD_API vd_result vd_list_end(vd_list *list) {
     vd_result r = vd__list_check(list, "vd_list_end");
     if (!list || list->state != VD__LIST_OPEN) return r;
-    if (list->immediate) return vd__fail(VD_ERROR_INVALID, "vd_list_end: the immediate list never ends");
+    if (list->immediate) return vd__fail_call(VD_ERROR_INVALID, "vd_list_end", NULL, "the immediate list never ends");
     vd__store32(&list->state, VD__LIST_ENDED);
     return r;
 }
@@ -12725,7 +12979,8 @@ VD_API vd_result vd_list_end(vd_list *list) {
 VD_API void vd_list_discard(vd_list *list) {
     if (!list) return;
     if (list->immediate || list->state == VD__LIST_FREE) {
-        vd__fail(VD_ERROR_INVALID, "vd_list_discard: %s", list->immediate ? "the immediate list stays" : "the list was submitted or discarded already");
+        vd__fail_call(VD_ERROR_INVALID, "vd_list_discard", NULL, "%s",
+                      list->immediate ? "the immediate list stays" : "the list was submitted or discarded already");
         return;
     }
     if (vd__visit_check(list->ctx, "vd_list_discard", false)) return;
@@ -12740,8 +12995,9 @@ VD_API void vd_list_discard(vd_list *list) {
 VD_API vd_result vd_list_watch(vd_list *list, vd_ticket *out) {
     vd_result r = vd__list_check(list, "vd_list_watch");
     if (out) out->id = 0;
-    if (!out && !r) r = vd__fail(VD_ERROR_INVALID, "vd_list_watch: out is NULL");
-    return r ? r : vd__read_begin(list, NULL, NULL, out);
+    if (!out && !r) r = vd__fail_call(VD_ERROR_INVALID, "vd_list_watch", NULL, "out is NULL");
+    if (!r) r = vd__read_begin(list, NULL, NULL, out);
+    return r ? vd__fail_named(r, "vd_list_watch") : VD_OK;
 }
 
 VD_API vd_fate vd_list_fate(vd_context *ctx, vd_ticket ticket) {
@@ -12760,16 +13016,20 @@ VD__SMALL_END
 static vd_result vd__event_queue(vd_context *ctx, const char *call, vd_event event, vd__queue **out) {
     *out = NULL;
     if (!event.value && !event.context) return VD_OK;
-    if (event.context != ctx->number) return vd__fail(VD_ERROR_INVALID, "%s: the event belongs to another context", call);
+    if (event.context != ctx->number)
+        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "the event belongs to another context");
     if (event.device >= ctx->machine_count || event.queue >= ctx->machines[event.device].device.queue_count)
-        return vd__fail(VD_ERROR_INVALID, "%s: the event names device %u, queue %u; there are %u devices of %u queues", call, event.device, event.queue,
-                        (unsigned)ctx->machine_count, (unsigned)ctx->machines->device.queue_count);
+        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "the event names device %u, queue %u; there are %u devices "
+                             "of %u queues", event.device, event.queue, (unsigned)ctx->machine_count,
+                             (unsigned)ctx->machines->device.queue_count);
     vd__queue *q = &ctx->machines[event.device].queues[event.queue];
     vd__mutex_lock(q->lock);
     uint64_t last = q->submitted + (q->open.recording ? 1 : 0);
     if (event.value > q->submitted && event.value <= last) vd__queue_flush(q);
     vd__mutex_unlock(q->lock);
-    if (event.value > last) return vd__fail(VD_ERROR_INVALID, "%s: event %llu was never submitted, the last is %llu", call, VD__U(event.value), VD__U(last));
+    if (event.value > last)
+        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "event %llu was never submitted, the last is %llu",
+                             VD__U(event.value), VD__U(last));
     *out = q;
     return VD_OK;
 }
@@ -12789,7 +13049,8 @@ static vd_result vd__waits_resolve(vd_list *l, const vd_submit_desc *desc, uint6
     memset(waits, 0, VD_MAX_QUEUES * sizeof *waits);
     if (!desc || !desc->wait_count) return VD_OK;
     if (desc->wait_count < 0 || !desc->waits)
-        return vd__fail(VD_ERROR_INVALID, "vd_submit: %d events to wait for at %s", desc->wait_count, desc->waits ? "an address" : "NULL");
+        return vd__fail_call(VD_ERROR_INVALID, "vd_submit", NULL, "%d events to wait for at %s", desc->wait_count,
+                             desc->waits ? "an address" : "NULL");
     for (int i = 0; i < desc->wait_count; i++) {
         vd__queue *q;
         uint64_t value = desc->waits[i].value;
@@ -12821,16 +13082,18 @@ static vd_result vd__submit(vd_list *l, const uint64_t waits[VD_MAX_QUEUES], vd_
 
 VD_API vd_result vd_submit(vd_list *list, const vd_submit_desc *desc, vd_event *out) {
     if (out) memset(out, 0, sizeof *out);
-    if (!list) return vd__fail(VD_ERROR_INVALID, "vd_submit: the list is NULL");
-    if (list->state == VD__LIST_FREE) return vd__fail(VD_ERROR_INVALID, "vd_submit: the list was submitted or discarded already");
+    if (!list) return vd__fail_call(VD_ERROR_INVALID, "vd_submit", NULL, "the list is NULL");
+    if (list->state == VD__LIST_FREE)
+        return vd__fail_call(VD_ERROR_INVALID, "vd_submit", NULL, "the list was submitted or discarded already");
     if (vd__visit_check(list->ctx, "vd_submit", false)) return VD_ERROR_INVALID;
     uint64_t waits[VD_MAX_QUEUES];
     vd__queue *q = list->queue;
     vd_result r = vd__context_check(list->ctx, "vd_submit");
-    if (!r && list->error) r = vd__fail(list->error, "%s", list->error_text ? list->error_text : "a command of the list failed");
+    if (!r && list->error) r = vd__list_failed(list);
     if (!r) r = vd__waits_resolve(list, desc, waits);
     vd__mutex_lock(q->lock);
     if (!r) r = vd__submit(list, waits, out);
+    if (r) vd__fail_named(r, "vd_submit");
     if (!list->immediate) {
         if (r) vd__list_drop(list);
         else vd__list_recycle(list);
@@ -12845,9 +13108,10 @@ VD__HOT VD_API vd_result vd_dispatch(vd_list *list, const vd_dispatch_desc *desc
     vd_result r = vd__list_check(list, "vd_dispatch");
     if (VD__UNLIKELY(r)) return r;
     vd__list_lock(list);
-    r = VD__LIKELY(desc != NULL) ? vd__dispatch(list, desc) : vd__fail(VD_ERROR_INVALID, "vd_dispatch: the desc is NULL");
+    r = VD__LIKELY(desc != NULL) ? vd__dispatch(list, desc) : vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", NULL,
+                                                                            "the desc is NULL");
     vd__list_unlock(list);
-    return vd__list_leave(list, r);
+    return vd__list_leave(list, "vd_dispatch", r);
 }
 
 VD_API vd_result vd_run_args(vd_context *ctx, vd_kernel kernel, uint64_t x, uint64_t y, uint64_t z, const vd_arg *args, int arg_count) {
@@ -12861,7 +13125,8 @@ VD_API vd_result vd_run_args(vd_context *ctx, vd_kernel kernel, uint64_t x, uint
     desc.groups[0] = desc.groups[1] = desc.groups[2] = 0;
     desc.args = args;
     desc.arg_count = arg_count;
-    return vd_dispatch(&ctx->queues->open, &desc);
+    r = vd_dispatch(&ctx->queues->open, &desc);
+    return r ? vd__fail_within(r, "vd_run", NULL, NULL) : VD_OK;
 }
 
 VD_API vd_result vd_copy(vd_list *list, vd_buffer to, uint64_t to_offset, vd_buffer from, uint64_t from_offset, uint64_t size) {
@@ -12876,16 +13141,17 @@ VD_API vd_result vd_copy(vd_list *list, vd_buffer to, uint64_t to_offset, vd_buf
         if (!r) r = vd__span_find(list, from, "vd_copy", "source ", "source ", from_offset, 0, &span);
     }
     vd__list_unlock(list);
-    return vd__list_leave(list, r);
+    return vd__list_leave(list, "vd_copy", r);
 }
 
 VD_API vd_result vd_copy_region(vd_list *list, const vd_copy_desc *desc) {
     vd_result r = vd__list_check(list, "vd_copy_region");
     if (r) return r;
     vd__list_lock(list);
-    r = desc ? vd__copy(list, "vd_copy_region", desc) : vd__fail(VD_ERROR_INVALID, "vd_copy_region: the desc is NULL");
+    r = desc ? vd__copy(list, "vd_copy_region", desc) : vd__fail_call(VD_ERROR_INVALID, "vd_copy_region", NULL,
+                                                                      "the desc is NULL");
     vd__list_unlock(list);
-    return vd__list_leave(list, r);
+    return vd__list_leave(list, "vd_copy_region", r);
 }
 
 VD_API vd_result vd_fill(vd_list *list, vd_buffer buffer, uint64_t offset, uint64_t size, const void *value, size_t value_size) {
@@ -12894,16 +13160,16 @@ VD_API vd_result vd_fill(vd_list *list, vd_buffer buffer, uint64_t offset, uint6
     vd__buffer *b = vd__buffer_pin(list->ctx, buffer, "vd_fill", "target ");
     r = b ? vd__fill(list, b, offset, size, value, value_size) : VD_ERROR_INVALID;
     vd__buffer_unpin(list->ctx, b);
-    return vd__list_leave(list, r);
+    return vd__list_leave(list, "vd_fill", r);
 }
 
 VD_API vd_result vd_record(vd_list *list, const vd_record_desc *desc) {
     vd_result r = vd__list_check(list, "vd_record");
     if (r) return r;
     vd__list_lock(list);
-    r = desc ? vd__record(list, desc) : vd__fail(VD_ERROR_INVALID, "vd_record: the desc is NULL");
+    r = desc ? vd__record(list, desc) : vd__fail_call(VD_ERROR_INVALID, "vd_record", NULL, "the desc is NULL");
     vd__list_unlock(list);
-    return vd__list_leave(list, r);
+    return vd__list_leave(list, "vd_record", r);
 }
 
 VD_API vd_result vd_write(vd_list *list, vd_buffer buffer, uint64_t offset, const void *data, uint64_t size) {
@@ -12912,7 +13178,7 @@ VD_API vd_result vd_write(vd_list *list, vd_buffer buffer, uint64_t offset, cons
     vd__buffer *b = vd__buffer_pin(list->ctx, buffer, "vd_write", "target ");
     r = b ? vd__write_bytes(list, "vd_write", b, offset, data, size) : VD_ERROR_INVALID;
     vd__buffer_unpin(list->ctx, b);
-    return vd__list_leave(list, r);
+    return vd__list_leave(list, "vd_write", r);
 }
 
 VD_API vd_result vd_write_region(vd_list *list, const vd_region_desc *desc, const void *data) {
@@ -12920,36 +13186,42 @@ VD_API vd_result vd_write_region(vd_list *list, const vd_region_desc *desc, cons
     if (r) return r;
     r = vd__region_desc_check(list->ctx, "vd_write_region", desc);
     if (!r && desc->device && (uint32_t)desc->device != list->queue->machine->index + 1)
-        r = vd__fail(VD_ERROR_INVALID, "vd_write_region: device %d of the desc (1 + index), the list works on device %u", desc->device,
-                     (unsigned)list->queue->machine->index);
+        r = vd__fail_call(VD_ERROR_INVALID, "vd_write_region", NULL, "device %d of the desc (1 + index), the list "
+                          "works on device %u", desc->device, (unsigned)list->queue->machine->index);
     vd__buffer *b = r ? NULL : vd__buffer_pin(list->ctx, desc->buffer, "vd_write_region", "target ");
     if (!r) r = b ? vd__write(list, "vd_write_region", b, vd__region_from(desc), data) : VD_ERROR_INVALID;
     vd__buffer_unpin(list->ctx, b);
-    return vd__list_leave(list, r);
+    return vd__list_leave(list, "vd_write_region", r);
 }
 
 VD_API vd_result vd_read_begin(vd_list *list, const vd_read_desc *desc, vd_ticket *out) {
     if (out) out->id = 0;
     vd_result r = vd__list_check(list, "vd_read_begin");
     if (r) return r;
-    if (!desc || !out) r = vd__fail(VD_ERROR_INVALID, "vd_read_begin: %s is NULL", desc ? "out" : "the desc");
+    if (!desc || !out)
+        r = vd__fail_call(VD_ERROR_INVALID, "vd_read_begin", NULL, "%s is NULL", desc ? "out" : "the desc");
     else if (desc->device && (uint32_t)desc->device != list->queue->machine->index)
-        r = vd__fail(VD_ERROR_INVALID, "vd_read_begin: device %d in the desc, the list works on device %u", desc->device,
-                     (unsigned)list->queue->machine->index);
+        r = vd__fail_call(VD_ERROR_INVALID, "vd_read_begin", NULL, "device %d in the desc, the list works on device %u",
+                          desc->device, (unsigned)list->queue->machine->index);
     vd__buffer *b = r ? NULL : vd__buffer_pin(list->ctx, desc->buffer, "vd_read_begin", "source ");
     if (!r) r = b ? vd__read_begin(list, b, desc, out) : VD_ERROR_INVALID;
     vd__buffer_unpin(list->ctx, b);
-    return vd__list_leave(list, r);
+    return vd__list_leave(list, "vd_read_begin", r);
 }
 
 VD_API vd_result vd_read_ready(vd_context *ctx, vd_ticket ticket, uint64_t timeout_ns, const void **data) {
     if (data) *data = NULL;
     vd_result r = vd__context_check(ctx, "vd_read_ready");
-    if (!r && !data) r = vd__fail(VD_ERROR_INVALID, "vd_read_ready: there is nowhere to put the pointer (data is NULL)");
+    if (!r && !data)
+        r = vd__fail_call(VD_ERROR_INVALID, "vd_read_ready", NULL, "there is nowhere to put the pointer (data is "
+                          "NULL)");
     if (r) return r;
     vd__ticket *t = (vd__ticket *)(void *)vd__pool_pin(ctx, &ctx->tickets, ticket.id);
-    if (!t) return vd__fail(VD_ERROR_INVALID, "vd_read_ready: the ticket %s", vd__pool_reason(&ctx->tickets, ticket.id));
+    if (!t)
+        return vd__fail_call(VD_ERROR_INVALID, "vd_read_ready", NULL, "the ticket %s",
+                             vd__pool_reason(&ctx->tickets, ticket.id));
     r = vd__read_ready(t, timeout_ns, data);
+    if (r) vd__fail_named(r, "vd_read_ready");
     vd__unpin(ctx, &t->slot);
     vd__leave(ctx);
     return r;
@@ -12958,7 +13230,7 @@ VD_API vd_result vd_read_ready(vd_context *ctx, vd_ticket ticket, uint64_t timeo
 VD_API void vd_read_end(vd_context *ctx, vd_ticket ticket) {
     if (!ticket.id) return;
     if (!ctx) {
-        vd__fail(VD_ERROR_INVALID, "vd_read_end: the context is NULL");
+        vd__fail_call(VD_ERROR_INVALID, "vd_read_end", NULL, "the context is NULL");
         return;
     }
     if (vd__visit_check(ctx, "vd_read_end", false)) return;
@@ -12976,6 +13248,7 @@ VD_API vd_result vd_wait(vd_context *ctx, vd_event event, uint64_t timeout_ns) {
     if (r) return r;
     r = vd__event_queue(ctx, "vd_wait", event, &q);
     if (!r && q) r = vd__queue_wait(q, event.value, timeout_ns);
+    if (r) vd__fail_named(r, "vd_wait");
     vd__reap(ctx);
     vd__leave(ctx);
     return r;
@@ -13002,6 +13275,7 @@ VD_API vd_result vd_flush(vd_context *ctx) {
     vd__queues_flush(ctx);
     vd__output_poll(ctx);
     r = vd__context_unreported(ctx);
+    if (r) vd__fail_named(r, "vd_flush");
     vd__leave(ctx);
     return r;
 }
@@ -13017,6 +13291,7 @@ VD_API vd_result vd_wait_idle(vd_context *ctx) {
     vd__reap(ctx);
     vd_result earlier = vd__context_unreported(ctx);
     if (!r) r = earlier;
+    if (r) vd__fail_named(r, "vd_wait_idle");
     vd__leave(ctx);
     return r;
 }
@@ -13132,12 +13407,13 @@ static vd_result vd__dl_place(const char *call, const vd_context *ctx, const vd_
         return VD_OK;
     }
     if (t->device.type == VD__DL_CPU)
-        return vd__fail(VD_ERROR_UNSUPPORTED, "%s: buffer '%s' lies in memory that the host does not see at any time (kDLCPU); desc.memory "
-                        "VD_MEMORY_SHARED makes one that it may", call, b->name);
+        return vd__fail_call(VD_ERROR_UNSUPPORTED, call, NULL, "buffer '%s' lies in memory that the host does not see "
+                             "at any time (kDLCPU); desc.memory VD_MEMORY_SHARED makes one that it may", b->name);
     if (t->device.type != own)
-        return vd__fail(VD_ERROR_UNSUPPORTED, "%s: buffer '%s' of backend %s is no tensor of device type %d; it is one of %d (%s)%s", call, b->name,
-                        ctx->driver.backend->name, type, own, names[own],
-                        backend == VD_BACKEND_OPENCL && !object ? ", since its memory is in no buffer object (desc.exportable makes one)" : "");
+        return vd__fail_call(VD_ERROR_UNSUPPORTED, call, NULL, "buffer '%s' of backend %s is no tensor of device type "
+                             "%d; it is one of %d (%s)%s", b->name, ctx->driver.backend->name, type, own, names[own],
+                             backend == VD_BACKEND_OPENCL && !object ? ", since its memory is in no buffer object "
+                                                                       "(desc.exportable makes one)" : "");
     t->device.id = s->machine->device.info.index;
     t->byte_offset = object ? b->offset : 0;
     t->data = (void *)(uintptr_t)(object ? m->native[0] : m->address + b->offset);
@@ -13147,7 +13423,7 @@ static vd_result vd__dl_place(const char *call, const vd_context *ctx, const vd_
 /* A tensor that shares in the buffer, whose work is done, and has taken over the caller's pin of it. */
 static vd_result vd__dl_export_of(const char *call, vd_context *ctx, vd__buffer *b, int device_type, vd__dl_export **out) {
     vd__dl_export *e = (vd__dl_export *)vd__alloc_zeroed(&ctx->host.allocator, sizeof *e);
-    if (!e) return vd__fail(VD_ERROR_OUT_OF_MEMORY, "%s: no host memory for a tensor of buffer '%s'", call, b->name);
+    if (!e) return vd__fail_memory(call, b->name, 0);
     e->ctx = ctx;
     e->buffer = b;
     e->managed.manager = e->versioned.manager = e;
@@ -13169,7 +13445,7 @@ static vd_result vd__dl_export_of(const char *call, vd_context *ctx, vd__buffer 
 static vd_result vd__dl_export_make(const char *call, vd_context *ctx, vd_buffer buffer, int device_type, vd__dl_export **out) {
     vd_result r = vd__context_check(ctx, call);
     if (r) return r;
-    if (!out) return vd__fail(VD_ERROR_INVALID, "%s: there is nowhere to put the tensor (out is NULL)", call);
+    if (!out) return vd__fail_call(VD_ERROR_INVALID, call, NULL, "there is nowhere to put the tensor (out is NULL)");
     vd__buffer *b = vd__buffer_pin(ctx, buffer, call, "");
     if (!b) return VD_ERROR_INVALID;
     r = vd__dl_export_of(call, ctx, b, device_type, out);
@@ -13218,16 +13494,20 @@ static void vd__dl_release_versioned(void *user, uint64_t address) {
 /* Axes of one element may have any stride. */
 static vd_result vd__dl_shape_check(const char *call, const vd__dl_tensor *t, int64_t element_bytes, const char *name) {
     int64_t stride = 1;
-    if (t->ndim < 0 || t->ndim > 4) return vd__fail(VD_ERROR_INVALID, "%s '%s': ndim is %d, 0 to 4 are possible", call, name, (int)t->ndim);
-    if (t->ndim && !t->shape) return vd__fail(VD_ERROR_INVALID, "%s '%s': the shape of %d axes is NULL", call, name, (int)t->ndim);
+    if (t->ndim < 0 || t->ndim > 4)
+        return vd__fail_call(VD_ERROR_INVALID, call, name, "ndim is %d, 0 to 4 are possible", (int)t->ndim);
+    if (t->ndim && !t->shape)
+        return vd__fail_call(VD_ERROR_INVALID, call, name, "the shape of %d axes is NULL", (int)t->ndim);
     for (int i = t->ndim; i-- > 0;) {
         if (t->shape[i] <= 0)
-            return vd__fail(VD_ERROR_INVALID, "%s '%s': shape[%d] is %lld, it has to be positive", call, name, i, (long long)t->shape[i]);
+            return vd__fail_call(VD_ERROR_INVALID, call, name, "shape[%d] is %lld, it has to be positive", i,
+                                 (long long)t->shape[i]);
         if (t->strides && t->shape[i] > 1 && t->strides[i] != stride)
-            return vd__fail(VD_ERROR_UNSUPPORTED, "%s '%s': strides[%d] is %lld, elements without gaps have %lld there; copy the tensor to a "
-                            "contiguous one first", call, name, i, (long long)t->strides[i], (long long)stride);
+            return vd__fail_call(VD_ERROR_UNSUPPORTED, call, name, "strides[%d] is %lld, elements without gaps have "
+                                 "%lld there; copy the tensor to a contiguous one first", i, (long long)t->strides[i],
+                                 (long long)stride);
         if (t->shape[i] > INT64_MAX / stride / element_bytes)
-            return vd__fail(VD_ERROR_INVALID, "%s '%s': the shape has more bytes than 63 bits can count", call, name);
+            return vd__fail_call(VD_ERROR_INVALID, call, name, "the shape has more bytes than 63 bits can count");
         stride *= t->shape[i];
     }
     return VD_OK;
@@ -13236,17 +13516,18 @@ static vd_result vd__dl_shape_check(const char *call, const vd__dl_tensor *t, in
 /* What does not depend on the device; fills in type, shape and the place of the first byte. */
 static vd_result vd__dl_tensor_check(const char *call, const vd__dl_tensor *t, vd_buffer_desc *desc, uint64_t *address) {
     const char *name = desc->name ? desc->name : "";
-    if (!t->data) return vd__fail(VD_ERROR_INVALID, "%s '%s': the tensor's data is NULL", call, name);
+    if (!t->data) return vd__fail_call(VD_ERROR_INVALID, call, name, "the tensor's data is NULL");
     desc->type = vd__dl_type_of(t->type);
     if (!desc->type)
-        return vd__fail(VD_ERROR_UNSUPPORTED, "%s '%s': there is no type for dtype code %u of %u bits x %u lanes", call, name, (unsigned)t->type.code,
-                        (unsigned)t->type.bits, (unsigned)t->type.lanes);
+        return vd__fail_call(VD_ERROR_UNSUPPORTED, call, name, "there is no type for dtype code %u of %u bits x %u "
+                             "lanes", (unsigned)t->type.code, (unsigned)t->type.bits, (unsigned)t->type.lanes);
     vd_result r = vd__dl_shape_check(call, t, (int64_t)vd_type_size(desc->type), name);
     if (r) return r;
     desc->shape[0] = 1;
     for (int i = 0; i < t->ndim; i++) desc->shape[i] = (uint64_t)t->shape[i];
     if (t->byte_offset > UINT64_MAX - (uintptr_t)t->data)
-        return vd__fail(VD_ERROR_INVALID, "%s '%s': data + byte_offset %llu wrap around", call, name, VD__U(t->byte_offset));
+        return vd__fail_call(VD_ERROR_INVALID, call, name, "data + byte_offset %llu wrap around",
+                             VD__U(t->byte_offset));
     *address = (uintptr_t)t->data + t->byte_offset;
     return VD_OK;
 }
@@ -13259,13 +13540,14 @@ static vd_result vd__dl_device_check(const vd_context *ctx, const vd__dl_import 
     const char *name = desc->name ? desc->name : "";
     uint32_t i = 0;
     bool hosts = t->device.type == VD__DL_CPU || (t->device.type == VD__DL_CUDA_HOST && backend != VD_BACKEND_CUDA);
-    if (!hosts && !in->writable) return vd__fail(VD_ERROR_UNSUPPORTED, "%s '%s': the tensor is read-only, and not in host memory (device type %d), so that "
-                                                 "it is not copied", call, name, (int)t->device.type);
+    if (!hosts && !in->writable)
+        return vd__fail_call(VD_ERROR_UNSUPPORTED, call, name, "the tensor is read-only, and not in host memory "
+                             "(device type %d), so that it is not copied", (int)t->device.type);
     if (backend == VD_BACKEND_CUDA && (t->device.type == VD__DL_CUDA || t->device.type == VD__DL_CUDA_HOST || t->device.type == VD__DL_CUDA_MANAGED)) {
         while (t->device.type == VD__DL_CUDA && i < ctx->machine_count && ctx->machines[i].device.info.index != t->device.id) i++;
         if (i == ctx->machine_count)
-            return vd__fail(VD_ERROR_INVALID, "%s '%s': the tensor is on CUDA device %d, which is none of the context's", call, name,
-                            (int)t->device.id);
+            return vd__fail_call(VD_ERROR_INVALID, call, name, "the tensor is on CUDA device %d, which is none of the "
+                                 "context's", (int)t->device.id);
         desc->devices = 1u << i;
         desc->address = address & ~(uint64_t)15;
         desc->address_offset = address & 15;
@@ -13279,8 +13561,8 @@ static vd_result vd__dl_device_check(const vd_context *ctx, const vd__dl_import 
         return VD_OK;
     }
     if (!hosts)
-        return vd__fail(VD_ERROR_UNSUPPORTED, "%s '%s': backend %s takes no tensor of device type %d", call, name, ctx->driver.backend->name,
-                        (int)t->device.type);
+        return vd__fail_call(VD_ERROR_UNSUPPORTED, call, name, "backend %s takes no tensor of device type %d",
+                             ctx->driver.backend->name, (int)t->device.type);
     if (in->writable && ctx->machine_count == 1 && address % 16 == 0 && (ctx->machines->device.shares >> VD__SHARE_HOST & 1u)) {
         desc->import = VD_IMPORT_HOST;
         desc->address = address;
@@ -13308,6 +13590,7 @@ static vd_buffer vd__dl_import_make(vd_context *ctx, const vd__dl_import *in, co
         desc.data = (const void *)(uintptr_t)address;
         r = vd__buffer_make(ctx, &desc, &out);
     }
+    if (r) vd__fail_within(r, in->call, NULL, NULL);
     vd__leave(ctx);
     if (!r && desc.data) in->release(in->user, 0);
     return out;
@@ -13319,7 +13602,7 @@ VD_API vd_buffer vd_dlpack_import(vd_context *ctx, struct DLManagedTensor *tenso
     vd__dl_import in = { "vd_dlpack_import", NULL, true, vd__dl_release, NULL };
     if (vd__context_check(ctx, in.call)) return none;
     if (!m) {
-        vd__fail(VD_ERROR_INVALID, "vd_dlpack_import: the tensor is NULL");
+        vd__fail_call(VD_ERROR_INVALID, "vd_dlpack_import", NULL, "the tensor is NULL");
         return none;
     }
     in.tensor = &m->tensor;
@@ -13333,9 +13616,10 @@ VD_API vd_buffer vd_dlpack_import_versioned(vd_context *ctx, struct DLManagedTen
     vd__dl_import in = { "vd_dlpack_import_versioned", NULL, true, vd__dl_release_versioned, NULL };
     if (vd__context_check(ctx, in.call)) return none;
     if (!m || m->major != VD__DL_MAJOR) {
-        if (!m) vd__fail(VD_ERROR_INVALID, "vd_dlpack_import_versioned: the tensor is NULL");
-        else vd__fail(VD_ERROR_UNSUPPORTED, "vd_dlpack_import_versioned '%s': the tensor is of DLPack %u.%u, versions %d.x are known", name ? name : "",
-                      m->major, m->minor, VD__DL_MAJOR);
+        if (!m) vd__fail_call(VD_ERROR_INVALID, "vd_dlpack_import_versioned", NULL, "the tensor is NULL");
+        else
+            vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_dlpack_import_versioned", name, "the tensor is of DLPack %u.%u, "
+                          "versions %d.x are known", m->major, m->minor, VD__DL_MAJOR);
         return none;
     }
     in.tensor = &m->tensor;

@@ -231,16 +231,16 @@ TEST(arguments_that_do_not_fit) {
     vd_buffer x = buffer_u32(f->ctx, "x", 64, NULL), floats = buffer_named(f->ctx, "floats", VD_F32, 64, NULL), y = buffer_u32(f->ctx, "y", 64, NULL);
     vd_buffer bytes = buffer_named(f->ctx, "bytes", VD_BYTES, 256, NULL);
     vd_kernel k = kernel_affine(f->ctx), copy = kernel_move(f->ctx);
-    FAILS(vd_run(f->ctx, k, 64, vd_b(x), vd_u32(1)), VD_ERROR_INVALID, "vd_dispatch|affine|2|3");
-    FAILS(vd_run(f->ctx, k, 64, vd_b(x), vd_u32(1), vd_u32(1), vd_u32(1)), VD_ERROR_INVALID, "vd_dispatch|affine|4|3");
-    FAILS(vd_run_args(f->ctx, k, 64, 1, 1, NULL, 3), VD_ERROR_INVALID, "vd_dispatch|affine|NULL");
-    FAILS(vd_run_args(f->ctx, k, 64, 1, 1, NULL, -1), VD_ERROR_INVALID, "vd_dispatch|affine|-1");
-    FAILS(vd_run(f->ctx, k, 64, vd_b(floats), vd_u32(1), vd_u32(1)), VD_ERROR_INVALID, "vd_dispatch|affine|argument 0|'x'|f32|u32");
-    FAILS(vd_run(f->ctx, k, 64, vd_u32(1), vd_u32(1), vd_u32(1)), VD_ERROR_INVALID, "vd_dispatch|affine|argument 0|'x'|value|buffer");
-    FAILS(vd_run(f->ctx, k, 64, vd_b(x), vd_b(y), vd_u32(1)), VD_ERROR_INVALID, "vd_dispatch|affine|argument 1|'mul'|buffer|value");
-    FAILS(vd_run(f->ctx, k, 64, vd_b(x), vd_u32(1), vd_f32(1)), VD_ERROR_INVALID, "vd_dispatch|affine|argument 2|'add'|f32|u32");
-    FAILS(vd_run(f->ctx, k, 64, vd_b(x), vd_u32(1), vd_i32(1)), VD_ERROR_INVALID, "vd_dispatch|affine|argument 2|'add'|i32|u32");
-    FAILS(vd_run(f->ctx, copy, 64, vd_b(x), vd_b(x), vd_u32(1)), VD_ERROR_INVALID, "vd_dispatch|move|'from'|'to'|'x'");
+    FAILS(vd_run(f->ctx, k, 64, vd_b(x), vd_u32(1)), VD_ERROR_INVALID, "vd_run|affine|2|3");
+    FAILS(vd_run(f->ctx, k, 64, vd_b(x), vd_u32(1), vd_u32(1), vd_u32(1)), VD_ERROR_INVALID, "vd_run|affine|4|3");
+    FAILS(vd_run_args(f->ctx, k, 64, 1, 1, NULL, 3), VD_ERROR_INVALID, "vd_run|affine|NULL");
+    FAILS(vd_run_args(f->ctx, k, 64, 1, 1, NULL, -1), VD_ERROR_INVALID, "vd_run|affine|-1");
+    FAILS(vd_run(f->ctx, k, 64, vd_b(floats), vd_u32(1), vd_u32(1)), VD_ERROR_INVALID, "vd_run|affine|argument 0|'x'|f32|u32");
+    FAILS(vd_run(f->ctx, k, 64, vd_u32(1), vd_u32(1), vd_u32(1)), VD_ERROR_INVALID, "vd_run|affine|argument 0|'x'|value|buffer");
+    FAILS(vd_run(f->ctx, k, 64, vd_b(x), vd_b(y), vd_u32(1)), VD_ERROR_INVALID, "vd_run|affine|argument 1|'mul'|buffer|value");
+    FAILS(vd_run(f->ctx, k, 64, vd_b(x), vd_u32(1), vd_f32(1)), VD_ERROR_INVALID, "vd_run|affine|argument 2|'add'|f32|u32");
+    FAILS(vd_run(f->ctx, k, 64, vd_b(x), vd_u32(1), vd_i32(1)), VD_ERROR_INVALID, "vd_run|affine|argument 2|'add'|i32|u32");
+    FAILS(vd_run(f->ctx, copy, 64, vd_b(x), vd_b(x), vd_u32(1)), VD_ERROR_INVALID, "vd_run|move|'from'|'to'|'x'");
     OK(vd_run(f->ctx, k, 64, vd_b(bytes), vd_u32(1), vd_u32(1))); /* bytes agree with every type */
     vd_arg none[3];
     memset(none, 0, sizeof none);
@@ -255,8 +255,8 @@ TEST(vectors_passed_as_bits) {
     vc_store(out, vc_u32(0), vc_param(b, "v", VC_U32X4));
     vd_kernel k = kernel_end(f->ctx, b);
     vd_buffer buffer = buffer_named(f->ctx, "out", VD_U32X4, 4, NULL);
-    FAILS(vd_run(f->ctx, k, 1, vd_b(buffer), vd_bits(VD_U32X4, 7)), VD_ERROR_INVALID, "vd_dispatch|vectors|argument 1|'v'|16");
-    FAILS(vd_run(f->ctx, k, 1, vd_b(buffer), vd_u32(7)), VD_ERROR_INVALID, "vd_dispatch|vectors|argument 1|'v'|u32x4");
+    FAILS(vd_run(f->ctx, k, 1, vd_b(buffer), vd_bits(VD_U32X4, 7)), VD_ERROR_INVALID, "vd_run|vectors|argument 1|'v'|16");
+    FAILS(vd_run(f->ctx, k, 1, vd_b(buffer), vd_u32(7)), VD_ERROR_INVALID, "vd_run|vectors|argument 1|'v'|u32x4");
     still_works(f);
 }
 

@@ -213,6 +213,8 @@ static void check_attempt(fixture *f, const char *name, attempt call) {
         memory.fail_at = at;
         result = call(ctx);
         if (result && result != VD_ERROR_OUT_OF_MEMORY) fail_msg("%s, allocation %ld fails: %s: %s", name, at, vd_result_name(result), vd_error_text());
+        if (result) check_text(name, "out of host memory");
+        if (result && strncmp(vd_error_text(), "vd_", 3) != 0) fail_msg("%s, allocation %ld: no call in: %s", name, at, vd_error_text());
         memory.fail_at = 0;
         vd_flush(ctx); /* a submission that failed is told here, once */
         OK(call(ctx)); /* with memory it works again, in the same context */

@@ -519,7 +519,7 @@ TEST(the_output_is_no_argument_of_the_caller) {
     assert_true(stats_of(ctx).device_bytes >= bytes);
     assert_int_equal(stats_of(ctx).buffers, buffers);
     vd_buffer x = buffer_u32(ctx, "x", 4, NULL);
-    FAILS(vd_run(ctx, kernel, 4, vd_b(x)), VD_ERROR_INVALID, "vd_dispatch 'guarded': 1 arguments, the kernel wants 2");
+    FAILS(vd_run(ctx, kernel, 4, vd_b(x)), VD_ERROR_INVALID, "vd_run 'guarded': 1 arguments, the kernel wants 2");
     FAILS(vd_run(ctx, kernel, 4, vd_b(x), vd_u32(4), vd_b(x)), VD_ERROR_INVALID, "3 arguments, the kernel wants 2");
     OK(vd_run(ctx, kernel, 4, vd_b(x), vd_u32(4)));
     OK(vd_wait_idle(ctx));

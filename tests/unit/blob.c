@@ -42,7 +42,7 @@ static vd_kernel load_copy(vd_context *ctx, const uint8_t *blob, size_t size, co
 static void refused(vd_context *ctx, const uint8_t *blob, size_t size, const char *name, const char *part) {
     vd_error_set(VD_OK, "nothing");
     assert_int_equal(load_copy(ctx, blob, size, name).id, 0);
-    CHECK_TEXT("vd_kernel_load '");
+    CHECK_TEXT(name && *name ? "vd_kernel_load '" : "vd_kernel_load: ");
     CHECK_TEXT(part);
 }
 
@@ -177,7 +177,7 @@ static void memory_may_run_out(void **state) {
         vd_error_set(VD_OK, "nothing");
         made = vd_kernel_load(ctx, whole, whole_size, "transpose").id != 0;
         memory.fail_at = 0;
-        if (!made) CHECK_TEXT("no host memory");
+        if (!made) CHECK_TEXT("vd_kernel_load 'transpose': out of host memory");
         vd_context_destroy(ctx);
         assert_int_equal(memory.live, 0);
         assert_true(at < 100);

@@ -122,8 +122,8 @@ static void dispatch_arguments(void **state) {
     vd_arg none = vd_u32(0);
     none.kind = VD_ARG_NONE;
     none.type = VD_BYTES;
-    INVALID(run(vd_b(x), vd_b(y), vd_f32(2), vd_u32(4), 3), "vd_dispatch 'saxpy': 3 arguments, the kernel wants 4");
-    INVALID(run(vd_b(x), vd_b(u), vd_f32(2), vd_u32(4), 4), "vd_dispatch 'saxpy': argument 1 'y' is a buffer of u32, the kernel wants a buffer of f32");
+    INVALID(run(vd_b(x), vd_b(y), vd_f32(2), vd_u32(4), 3), "vd_run 'saxpy': 3 arguments, the kernel wants 4");
+    INVALID(run(vd_b(x), vd_b(u), vd_f32(2), vd_u32(4), 4), "vd_run 'saxpy': argument 1 'y' is a buffer of u32, the kernel wants a buffer of f32");
     INVALID(run(vd_b(x), vd_f32(1), vd_f32(2), vd_u32(4), 4), "argument 1 'y' is a value of f32, the kernel wants a buffer of f32");
     INVALID(run(vd_b(x), vd_b(y), vd_b(x), vd_u32(4), 4), "argument 2 'a' is a buffer, the kernel wants a value of f32");
     INVALID(run(vd_b(x), vd_b(y), vd_u32(2), vd_u32(4), 4), "argument 2 'a' is a value of u32, the kernel wants a value of f32");
@@ -141,7 +141,7 @@ static void dispatch_arguments(void **state) {
     vd_buffer_destroy(ctx, raw);
     vd_kernel gone = { saxpy.id ^ (1u << 24) };
     vd_arg args[4] = { vd_b(x), vd_b(y), vd_f32(2), vd_u32(4) };
-    INVALID(vd_run_args(ctx, gone, 1, 1, 1, args, 4), "vd_dispatch: the kernel was destroyed");
+    INVALID(vd_run_args(ctx, gone, 1, 1, 1, args, 4), "vd_run: the kernel was destroyed");
     INVALID(vd_run_args(ctx, saxpy, 1, 1, 1, NULL, 4), "at NULL");
     assert_int_equal(vd_wait_idle(ctx), VD_OK);
 }
