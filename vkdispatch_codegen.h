@@ -15343,24 +15343,25 @@ static bool vc__check_device(const vc_info *info, const vd_device_info *d) {
     uint32_t i;
     if (lacks) {
         for (i = 0; !(lacks >> i & 1); i++) continue;
-        vd_error_set(VD_ERROR_UNSUPPORTED, "vd_kernel_build '%s': the kernel needs %s, which '%s' lacks", info->name, vd_feature_name((uint64_t)1 << i),
+        vd_error_set(VD_ERROR_UNSUPPORTED, "the kernel needs %s, which '%s' lacks", vd_feature_name((uint64_t)1 << i),
                      d->name);
         return false;
     }
     for (i = 0; i < 3; i++)
         if (info->local_size[i] > d->limits.max_local_size[i]) {
-            vd_error_set(VD_ERROR_UNSUPPORTED, "vd_kernel_build '%s': local_size[%u] is %u, the limit of '%s' is %u", info->name, i, info->local_size[i],
+            vd_error_set(VD_ERROR_UNSUPPORTED, "local_size[%u] is %u, the limit of '%s' is %u", i, info->local_size[i],
                          d->name, d->limits.max_local_size[i]);
             return false;
         }
     if ((uint64_t)info->local_size[0] * info->local_size[1] * info->local_size[2] > d->limits.max_local_invocations) {
-        vd_error_set(VD_ERROR_UNSUPPORTED, "vd_kernel_build '%s': a local size of %u x %u x %u, the limit of '%s' is %u invocations", info->name,
-                     info->local_size[0], info->local_size[1], info->local_size[2], d->name, d->limits.max_local_invocations);
+        vd_error_set(VD_ERROR_UNSUPPORTED, "a local size of %u x %u x %u, the limit of '%s' is %u invocations",
+                     info->local_size[0], info->local_size[1], info->local_size[2], d->name,
+                     d->limits.max_local_invocations);
         return false;
     }
     if (info->shared_bytes <= d->limits.max_shared_bytes) return true;
-    vd_error_set(VD_ERROR_UNSUPPORTED, "vd_kernel_build '%s': %u bytes of shared memory, the limit of '%s' is %u", info->name, info->shared_bytes, d->name,
-                 d->limits.max_shared_bytes);
+    vd_error_set(VD_ERROR_UNSUPPORTED, "%u bytes of shared memory, the limit of '%s' is %u", info->shared_bytes,
+                 d->name, d->limits.max_shared_bytes);
     return false;
 }
 
@@ -15425,7 +15426,7 @@ static struct vd_kernel vc__glue_create(struct vd_context *ctx, const vc__form *
     return vd_kernel_create(ctx, &desc);
 }
 
-VC_API struct vd_kernel vd_kernel_build(struct vd_context *ctx, vc_kernel *k) {
+static struct vd_kernel vc__glue_build(struct vd_context *ctx, vc_kernel *k) {
     static const vd_result results[] = { VD_ERROR_INVALID, VD_ERROR_OUT_OF_MEMORY, VD_ERROR_UNSUPPORTED }; /* by vc__lack */
     const vd_device_info *d = ctx ? vd_device(ctx, 0) : NULL;
     struct vd_kernel kernel = { 0 };
@@ -15436,26 +15437,33 @@ VC_API struct vd_kernel vd_kernel_build(struct vd_context *ctx, vc_kernel *k) {
     uint32_t row;
     vc_target target;
     int i;
-    if (!d) { vd_error_set(VD_ERROR_INVALID, "vd_kernel_build: no context"); return kernel; }
+    if (!d) { vd_error_set(VD_ERROR_INVALID, "no context"); return kernel; }
     row = vc__glue_row(d->backend);
     target = vc__glue_targets[row].target;
     if (k && vc__is_left_out(target)) {
-        vd_error_set(VD_ERROR_UNSUPPORTED, "vd_kernel_build '%s': '%s' takes %s, which is left out of this program by %s", vc__name(k), d->name,
+        vd_error_set(VD_ERROR_UNSUPPORTED, "'%s' takes %s, which is left out of this program by %s", d->name,
                      vc__texts[target].language, vc__texts[target].without);
         return kernel;
     }
     if (form == VC_BUFFERS_DEFAULT) form = vd_machine(ctx).lacks & VC__ADDRESS_NEEDS ? VC_BUFFERS_BINDING : VC_BUFFERS_ADDRESS;
     if (k && !k->desc.buffers && k->desc.machine.lacks & VC__ADDRESS_NEEDS) form = VC_BUFFERS_BINDING;
     if (!k || !vc__build(k, target, form)) {
-        vd_error_set(results[k ? k->lack : VC__LACK_NONE], "vd_kernel_build: %s", vc_error(k));
+        vd_error_set(results[k ? k->lack : VC__LACK_NONE], "%s", vc_error(k));
         return kernel;
     }
     f = vc__form_of(k, target, form);
     for (i = 0; i < vd_device_count(ctx); i++) if (!vc__check_device(&f->info, vd_device(ctx, i))) return kernel;
     arg_bytes = (size_t)f->info.arg_count * sizeof(vd_arg_info);
     room = (char *)vc__arena_take(&k->allocator, &k->arena, arg_bytes + (size_t)f->info.hidden_count * sizeof(vd_hidden_info));
-    if (!room) { vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_kernel_build '%s': out of host memory", vc__name(k)); return kernel; }
+    if (!room) { vd_error_set(VD_ERROR_OUT_OF_MEMORY, NULL); return kernel; }
     return vc__glue_create(ctx, f, vc__glue_targets[row].code, (vd_arg_info *)(void *)room, (vd_hidden_info *)(void *)(room + arg_bytes));
+}
+
+/* What vc_error says has the kernel's name. */
+VC_API struct vd_kernel vd_kernel_build(struct vd_context *ctx, vc_kernel *k) {
+    struct vd_kernel kernel = vc__glue_build(ctx, k);
+    if (!kernel.id) vd_error_within(vd_error_result(), "vd_kernel_build", vc_error(k) ? "" : vc__name(k), NULL);
+    return kernel;
 }
 #endif /* VKDISPATCH_GLUE_IMPLEMENTED */
 
