@@ -609,11 +609,25 @@ typedef struct vd__tie {
     void *plan;              /* for that */
 } vd__tie;
 
-/* Around a public function that uses a plan or calls functions of the caller's: see vd_scope_begin. */
-#define VD__IN_SCOPE(context, call, statement) do { \
+/* The name of a plan. */
+static const char *vd__plan_name(const char *name, const char *none) { return name ? name : none; }
+
+static vd_result vd__fft_no_memory(void) { return vd_error_set(VD_ERROR_OUT_OF_MEMORY, NULL); }
+
+/* Errors: functions of this header and those that they call set a reason, and the public function that the user called
+   names itself and its plan. This one passes on the result of a function without a plan. */
+static vd_result vd__result_of(const char *call, vd_result result) {
+    return result ? vd_error_within(result, call, "", NULL) : VD_OK;
+}
+
+/* Around a public function that uses a plan or calls functions of the caller's: see vd_scope_begin. The expression is its
+   result. */
+#define VD__IN_SCOPE(context, call, object, expression) do { \
         vd_scope scope_; \
+        vd_result result_; \
         vd_scope_begin(context, call, &scope_); \
-        statement; \
+        result_ = (expression); \
+        if (result_) vd_error_within(result_, call, object, NULL); \
         vd_scope_end(&scope_); \
     } while (0)
 
@@ -655,11 +669,11 @@ static void vd__tie_lose(vd_context *ctx, void *data) {
 }
 
 /* Gives a plan of zeros, just allocated, its context and allocator. */
-static vd_result vd__plan_tie(vd__tie *t, const char *call, vd_context *ctx, vd_context **own, vd_allocator *allocator) {
+static vd_result vd__plan_tie(vd__tie *t, vd_context *ctx, vd_context **own, vd_allocator *allocator) {
     t->ctx = own;
     t->allocator = allocator;
     *allocator = vd_context_allocator(ctx);
-    if (vd_context_attach(ctx, &vd__tie_key, vd__tie_add, t, vd__tie_lose)) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "%s: out of host memory", call);
+    if (vd_context_attach(ctx, &vd__tie_key, vd__tie_add, t, vd__tie_lose)) return vd__fft_no_memory();
     *own = ctx;
     return VD_OK;
 }
@@ -676,13 +690,10 @@ static void vd__plan_drop_buffer(vd_context *ctx, vd_buffer buffer) { if (ctx &&
 static void vd__plan_drop_kernel(vd_context *ctx, vd_kernel kernel) { if (ctx && kernel.id) vd_kernel_destroy(ctx, kernel); }
 
 /* Memory of a plan's own; of bytes, that many. */
-static vd_buffer vd__fft_buffer(vd_context *ctx, const char *call, const char *plan, const char *name, vd_type type, uint64_t elements,
-                                const void *data) {
+static vd_buffer vd__fft_buffer(vd_context *ctx, const char *name, vd_type type, uint64_t elements, const void *data) {
     uint32_t size = vd_type_size(type);
-    vd_result result;
     vd_buffer_desc desc;
     vd_buffer buffer;
-    char why[256];
     memset(&desc, 0, sizeof desc);
     desc.name = name;
     desc.type = type;
@@ -690,9 +701,8 @@ static vd_buffer vd__fft_buffer(vd_context *ctx, const char *call, const char *p
     desc.data = data;
     buffer = vd_buffer_create(ctx, &desc);
     if (buffer.id) return buffer;
-    result = vd_error_result();
-    snprintf(why, sizeof why, "%.255s", vd_error_text());
-    vd_error_set(result, "%s '%s': there is no buffer '%s' of %llu bytes: %s", call, plan, name, (unsigned long long)(elements * (size ? size : 1)), why);
+    vd_error_within(vd_error_result(), NULL, NULL, "there is no buffer '%s' of %llu bytes", name,
+                    (unsigned long long)(elements * (size ? size : 1)));
     return buffer;
 }
 
@@ -715,7 +725,7 @@ static vc_kernel *vd__plan_begin(vd_context *ctx, const char *name, uint32_t thr
 static vd_result vd__plan_kernel(vd_context *ctx, vc_kernel *k, vd_kernel *out) {
     vd_result result = VD_OK;
     *out = vd_kernel_build(ctx, k);
-    if (!k) result = vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_kernel_build: out of host memory");
+    if (!k) result = vd__fft_no_memory();
     else if (!out->id) result = vd_error_result();
     vc_free(k);
     return result;
@@ -758,7 +768,7 @@ static vc_val vd__fragment_of(const vd__fragment *f, vc_kernel *k, vc_val first,
 /* A fragment is tried before kernels are made of it, so that what is wrong is said of it, and not of a kernel that the caller has not written. */
 typedef struct vd__fragment_trial {
     vd_context *ctx;
-    const char *call, *plan;
+    const char *plan;
     const vd__fragment *f;
     vc_kernel *k;
     int arguments;           /* those that are not the fragment's */
@@ -767,14 +777,9 @@ typedef struct vd__fragment_trial {
 /* What the kernel says, after `what` where it is the fragment that is wrong: it may also be that memory ran out, or that the device lacks something, which
    vd_kernel_build tells apart. */
 static vd_result vd__fragment_fails(const vd__fragment_trial *t, const char *what) {
-    vd_result result = VD_ERROR_OUT_OF_MEMORY;
-    char why[512];
-    if (t->k) {
-        vd_kernel_build(t->ctx, t->k);
-        result = vd_error_result();
-    }
-    snprintf(why, sizeof why, "%.511s", t->k ? vc_error(t->k) : "out of host memory");
-    return vd_error_set(result, "%s '%s': %s: %s", t->call, t->plan, what, why);
+    if (!t->k) return vd__fft_no_memory();
+    vd_kernel_build(t->ctx, t->k);
+    return vd_error_set(vd_error_result(), "%s: %s", what, vc_error(t->k));
 }
 
 static void vd__fragment_begin(vd__fragment_trial *t) {
@@ -811,15 +816,16 @@ static vd_result vd__fragment_check(const vd__fragment_trial *t, vc_val out) {
     vc_type gives = vc_typeof(out);
     const char *argument;
     bool right = f->wants ? gives == f->wants || gives == f->also : gives >= VC_I8 && gives <= VC_F64;
-    if (!out.of) return vd_error_set(VD_ERROR_INVALID, "%s '%s': %s leaves nothing in *out", t->call, t->plan, f->name);
+    if (!out.of) return vd_error_set(VD_ERROR_INVALID, "%s leaves nothing in *out", f->name);
     if (out.of != (uintptr_t)t->k || !gives)
-        return vd_error_set(VD_ERROR_INVALID, "%s '%s': %s leaves what is no value of this kernel in *out", t->call, t->plan, f->name);
+        return vd_error_set(VD_ERROR_INVALID, "%s leaves what is no value of this kernel in *out", f->name);
     if (!right)
-        return vd_error_set(VD_ERROR_INVALID, "%s '%s': %s gives %s, %s is wanted", t->call, t->plan, f->name, vc_type_name(gives),
+        return vd_error_set(VD_ERROR_INVALID, "%s gives %s, %s is wanted", f->name, vc_type_name(gives),
                             f->wants ? vc_type_name(f->wants) : "a number");
     vc_set(vc_var(t->k, "left", gives), out);
     argument = vd__fragment_argument(t);
-    if (argument) return vd_error_set(VD_ERROR_INVALID, "%s '%s': %s declares argument '%s'; it may have none", t->call, t->plan, f->name, argument);
+    if (argument)
+        return vd_error_set(VD_ERROR_INVALID, "%s declares argument '%s'; it may have none", f->name, argument);
     return vc_error(t->k) ? vd__fragment_fails(t, f->name) : VD_OK;
 }
 
@@ -857,19 +863,18 @@ static vd_result vd__fragment_try_place(vd__fragment_trial *t) {
         if (vc_error(t->k)) result = vd__fragment_fails(t, what);
         vc_barrier(t->k);
         if (!result && vc_error(t->k))
-            result = vd_error_set(VD_ERROR_INVALID, "%s '%s': %s has a vc_return_if, but what is behind it takes all invocations", t->call, t->plan,
-                                  t->f->name);
+            result = vd_error_set(VD_ERROR_INVALID, "%s has a vc_return_if, but what is behind it takes all "
+                                  "invocations", t->f->name);
     }
     vc_free(t->k);
     return result;
 }
 
-static vd_result vd__fragment_try(vd_context *ctx, const char *call, const char *plan, const vd__fragment *f) {
+static vd_result vd__fragment_try(vd_context *ctx, const char *plan, const vd__fragment *f) {
     vd__fragment_trial t;
     vd_result result;
     if (!f->write) return VD_OK;
     t.ctx = ctx;
-    t.call = call;
     t.plan = plan;
     t.f = f;
     result = vd__fragment_try_value(&t);
@@ -877,40 +882,36 @@ static vd_result vd__fragment_try(vd_context *ctx, const char *call, const char 
 }
 
 /* What a buffer is; its name stands for what it is to the call. */
-static vd_result vd__fft_query(vd_context *ctx, const char *call, vd_buffer buffer, const char *which, vd_buffer_info *info) {
-    static const char inner[] = "vd_buffer_query: ";
+static vd_result vd__fft_query(vd_context *ctx, vd_buffer buffer, const char *which, vd_buffer_info *info) {
     vd_result result = vd_buffer_query(ctx, buffer, info);
-    const char *why = vd_error_text();
-    if (!result) return VD_OK;
-    if (strncmp(why, inner, sizeof inner - 1) == 0) why += sizeof inner - 1;
-    return vd_error_set(result, "%s: %s: %s", call, which, why);
+    return result ? vd_error_within(result, NULL, NULL, "%s", which) : VD_OK;
 }
 
 /* The same of a buffer whose type becomes that of a plan. */
-static vd_result vd__fft_query_scalars(vd_context *ctx, const char *call, vd_buffer buffer, const char *which, vd_buffer_info *info) {
-    vd_result result = vd__fft_query(ctx, call, buffer, which, info);
+static vd_result vd__fft_query_scalars(vd_context *ctx, vd_buffer buffer, const char *which, vd_buffer_info *info) {
+    vd_result result = vd__fft_query(ctx, buffer, which, info);
     if (result || info->type != VD_BYTES) return result;
-    return vd_error_set(VD_ERROR_INVALID, "%s: buffer '%s' (%s) is of bytes; it takes scalars", call, info->name, which);
+    return vd_error_set(VD_ERROR_INVALID, "buffer '%s' (%s) is of bytes; it takes scalars", info->name, which);
 }
 
 /* Whether a plan can be recorded into a list; one without a context is of none that can be asked. */
-static vd_result vd__plan_check_list(vd_context *ctx, const char *call, const char *plan, vd_list *list) {
-    if (!ctx) return vd_error_set(VD_ERROR_INVALID, "%s '%s': the plan's context is gone, and what it had there; it can only be destroyed", call, plan);
+static vd_result vd__plan_check_list(vd_context *ctx, vd_list *list) {
+    if (!ctx)
+        return vd_error_set(VD_ERROR_INVALID, "the plan's context is gone, and what it had there; it can only be "
+                            "destroyed");
     if (list && vd_list_context(list) == ctx) return VD_OK;
-    if (!list) return vd_error_set(VD_ERROR_INVALID, "%s '%s': the list is NULL", call, plan);
-    return vd_error_set(VD_ERROR_INVALID, "%s '%s': the list belongs to another context than the plan", call, plan);
+    if (!list) return vd_error_set(VD_ERROR_INVALID, "the list is NULL");
+    return vd_error_set(VD_ERROR_INVALID, "the list belongs to another context than the plan");
 }
 
 /* Whether a buffer has the bytes that a plan needs. */
-static vd_result vd__fft_check_buffer(vd_context *ctx, const char *call, const char *plan, vd_buffer buffer, const char *which, uint64_t bytes) {
+static vd_result vd__fft_check_buffer(vd_context *ctx, vd_buffer buffer, const char *which, uint64_t bytes) {
     vd_buffer_info info;
     vd_result result;
-    char where[128];
-    if (!buffer.id) return vd_error_set(VD_ERROR_INVALID, "%s '%s': there is no buffer '%s'", call, plan, which);
-    snprintf(where, sizeof where, "%s '%s'", call, plan);
-    result = vd__fft_query(ctx, where, buffer, which, &info);
+    if (!buffer.id) return vd_error_set(VD_ERROR_INVALID, "there is no buffer '%s'", which);
+    result = vd__fft_query(ctx, buffer, which, &info);
     if (result || info.size >= bytes) return result;
-    return vd_error_set(VD_ERROR_INVALID, "%s '%s': buffer '%s' (%s) has %llu bytes, the plan needs %llu", call, plan, info.name, which,
+    return vd_error_set(VD_ERROR_INVALID, "buffer '%s' (%s) has %llu bytes, the plan needs %llu", info.name, which,
                         (unsigned long long)info.size, (unsigned long long)bytes);
 }
 
@@ -948,10 +949,10 @@ static vd_result vd__plan_fly(vd_list *list, vd_dispatch_desc *desc, uint64_t ti
     return result;
 }
 
-static vd_result vd__plan_check_shapes(const char *call, const char *plan) {
+static vd_result vd__plan_check_shapes(void) {
     const char *shapes = getenv("VKDISPATCH_FFT_SHAPES");
     if (!shapes || !*shapes || strcmp(shapes, "gpu") == 0) return VD_OK;
-    return vd_error_set(VD_ERROR_INVALID, "%s '%s': VKDISPATCH_FFT_SHAPES is '%.40s'; the choices are: gpu", call, plan, shapes);
+    return vd_error_set(VD_ERROR_INVALID, "VKDISPATCH_FFT_SHAPES is '%.40s'; the choices are: gpu", shapes);
 }
 
 /* Most threads of a workgroup in a row. */
@@ -960,33 +961,36 @@ static uint32_t vd__plan_threads(const vd_device_info *d) {
 }
 
 /* A buffer of a plan: of that many elements of a type, or of bytes. `place`: where it begins, as far as that is known, is ored to it. */
-static vd_result vd__plan_check_buffer(vd_context *ctx, const char *call, const char *plan, vd_buffer buffer, const char *which, vd_type type,
+static vd_result vd__plan_check_buffer(vd_context *ctx, vd_buffer buffer, const char *which, vd_type type,
                                        uint64_t count, uint64_t *place) {
     vd_buffer_info info;
-    vd_result result = vd__fft_check_buffer(ctx, call, plan, buffer, which, count * vd_type_size(type));
+    vd_result result = vd__fft_check_buffer(ctx, buffer, which, count * vd_type_size(type));
     if (!result) result = vd_buffer_query(ctx, buffer, &info);
     if (result) return result;
     if (place) *place |= info.address | info.native_offset;
     if (info.type == type || info.type == VD_BYTES) return VD_OK;
-    return vd_error_set(VD_ERROR_INVALID, "%s '%s': buffer '%s' (%s) is of %s, the plan wants %s", call, plan, info.name, which, vd_type_name(info.type),
-                        vd_type_name(type));
+    return vd_error_set(VD_ERROR_INVALID, "buffer '%s' (%s) is of %s, the plan wants %s", info.name, which,
+                        vd_type_name(info.type), vd_type_name(type));
 }
 
 /* A buffer that a plan has no use for is a mistake. */
-static vd_result vd__plan_check_unused(const char *call, const char *plan, vd_buffer buffer, const char *which, const char *why) {
+static vd_result vd__plan_check_unused(vd_buffer buffer, const char *which, const char *why) {
     if (!buffer.id) return VD_OK;
-    return vd_error_set(VD_ERROR_INVALID, "%s '%s': there is a buffer '%s', which the plan does not take: %s", call, plan, which, why);
+    return vd_error_set(VD_ERROR_INVALID, "there is a buffer '%s', which the plan does not take: %s", which, why);
 }
 
 /* What a combine of the caller's begins with. */
-static vd_result vd__plan_check_identity(const char *call, const char *plan, vd_fragment combine, vc_val identity, vd_type type) {
+static vd_result vd__plan_check_identity(vd_fragment combine, vc_val identity, vd_type type) {
     if (!identity.of && !combine) return VD_OK;
     if (!identity.of)
-        return vd_error_set(VD_ERROR_INVALID, "%s '%s': there is a combine, but no identity, the immediate with which it changes nothing", call, plan);
-    if (!combine) return vd_error_set(VD_ERROR_INVALID, "%s '%s': there is an identity, but no combine, to which it belongs", call, plan);
-    if (identity.of >= 4096) return vd_error_set(VD_ERROR_INVALID, "%s '%s': identity is a value of a kernel; it takes an immediate", call, plan);
+        return vd_error_set(VD_ERROR_INVALID, "there is a combine, but no identity, the immediate with which it "
+                            "changes nothing");
+    if (!combine) return vd_error_set(VD_ERROR_INVALID, "there is an identity, but no combine, to which it belongs");
+    if (identity.of >= 4096)
+        return vd_error_set(VD_ERROR_INVALID, "identity is a value of a kernel; it takes an immediate");
     if (vc_typeof(identity) == type) return VD_OK;
-    return vd_error_set(VD_ERROR_INVALID, "%s '%s': identity is %s, type is %s", call, plan, vc_type_name(vc_typeof(identity)), vd_type_name(type));
+    return vd_error_set(VD_ERROR_INVALID, "identity is %s, type is %s", vc_type_name(vc_typeof(identity)),
+                        vd_type_name(type));
 }
 
 /* An identity in the type that it is combined in. Of f16 by bits: those that are no normal numbers are not cast before there is a kernel. */
@@ -1012,21 +1016,21 @@ static vd__numbers vd__numbers_of(const uint64_t *n, uint32_t count, const char 
 }
 
 /* The dimensions of a shape and its elements, of which there may be so many; `axes` name some of the dimensions. */
-static vd_result vd__fft_check_shape(const char *call, const char *plan, const uint64_t *shape, uint32_t axes, uint64_t most, uint32_t *dimensions,
+static vd_result vd__fft_check_shape(const uint64_t *shape, uint32_t axes, uint64_t most, uint32_t *dimensions,
                                      uint64_t *elements) {
     uint32_t count = 0, i;
-    vd_result result = vd__plan_check_shapes(call, plan);
+    vd_result result = vd__plan_check_shapes();
     if (result) return result;
     while (count < 4 && shape[count]) count++;
-    if (!count) return vd_error_set(VD_ERROR_INVALID, "%s '%s': the shape has no elements", call, plan);
+    if (!count) return vd_error_set(VD_ERROR_INVALID, "the shape has no elements");
     for (i = count; i < 4; i++)
-        if (shape[i]) return vd_error_set(VD_ERROR_INVALID, "%s '%s': dimension %u is 0, but dimension %u is not", call, plan, count, i);
-    if (axes >> count) return vd_error_set(VD_ERROR_INVALID, "%s '%s': axes is 0x%x, but there are %u dimensions", call, plan, axes, count);
+        if (shape[i]) return vd_error_set(VD_ERROR_INVALID, "dimension %u is 0, but dimension %u is not", count, i);
+    if (axes >> count) return vd_error_set(VD_ERROR_INVALID, "axes is 0x%x, but there are %u dimensions", axes, count);
     *dimensions = count;
     *elements = 1;
     for (i = 0; i < count; i++) {
         if (shape[i] > most / *elements)
-            return vd_error_set(VD_ERROR_UNSUPPORTED, "%s '%s': a shape of %s, which is more than %llu elements", call, plan,
+            return vd_error_set(VD_ERROR_UNSUPPORTED, "a shape of %s, which is more than %llu elements",
                                 vd__numbers_of(shape, count, " x ").text, (unsigned long long)most);
         *elements *= shape[i];
     }
@@ -1068,9 +1072,14 @@ static vd__named vd__named_of(vd_buffer buffer, const char *name) {
 }
 
 /* Two buffers of a run may not have a byte in common; `same`: unless they begin with the same one. */
-static vd_result vd__plan_check_apart(vd_context *ctx, const char *call, const char *plan, vd__named a, vd__named b, bool same) {
+static vd_result vd__plan_check_apart(vd_context *ctx, vd__named a, vd__named b, bool same) {
     if (!vd__fft_overlap(ctx, a.buffer, b.buffer) || (same && vd__fft_is_one_memory(ctx, a.buffer, b.buffer))) return VD_OK;
-    return vd_error_set(VD_ERROR_INVALID, "%s '%s': %s and %s overlap%s", call, plan, a.name, b.name, same ? ", and do not begin at one place" : "");
+    return vd_error_set(VD_ERROR_INVALID, "%s and %s overlap%s", a.name, b.name,
+                        same ? ", and do not begin at one place" : "");
+}
+
+static vd_result vd__plan_check_create(const vd_context *ctx, const void *desc) {
+    return ctx && desc ? VD_OK : vd_error_set(VD_ERROR_INVALID, "%s is NULL", ctx ? "desc" : "ctx");
 }
 
 /* How a plan of elements of one type comes to be: `make` sees what it is to be, and may fail half-way. */
@@ -1079,8 +1088,8 @@ static vd_result vd__plan_check_apart(vd_context *ctx, const char *call, const c
         vd_allocator allocator = vd_context_allocator(ctx); \
         vd_##kind *p = (vd_##kind *)vd__fft_allocate(&allocator, sizeof *p); \
         vd_result result; \
-        if (!p) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_" #kind "_create: out of host memory"); \
-        result = vd__plan_tie(&p->tie, "vd_" #kind "_create", ctx, &p->ctx, &p->allocator); \
+        if (!p) return vd__fft_no_memory(); \
+        result = vd__plan_tie(&p->tie, ctx, &p->ctx, &p->allocator); \
         p->desc = *desc; \
         if (!p->desc.type) p->desc.type = VD_F32; \
         snprintf(p->name, sizeof p->name, "%s", desc->name ? desc->name : #kind); \
@@ -1095,8 +1104,8 @@ static vd_result vd__plan_check_apart(vd_context *ctx, const char *call, const c
 #define VD__PLAN_CREATE(kind) \
     VD_API vd_##kind *vd_##kind##_create(vd_context *ctx, const vd_##kind##_desc *desc) { \
         vd_##kind *p = NULL; \
-        if (!ctx || !desc) vd_error_set(VD_ERROR_INVALID, "vd_" #kind "_create: %s is NULL", ctx ? "desc" : "ctx"); \
-        else VD__IN_SCOPE(ctx, "vd_" #kind "_create", vd__##kind##_new(ctx, desc, &p)); \
+        VD__IN_SCOPE(ctx, "vd_" #kind "_create", desc ? vd__plan_name(desc->name, #kind) : "", \
+                     vd__plan_check_create(ctx, desc) ? vd_error_result() : vd__##kind##_new(ctx, desc, &p)); \
         return p; \
     }
 
@@ -2149,8 +2158,8 @@ static vd__fft_leg vd__fft_leg_of(const vd_fft *p, uint32_t axis, bool last) {
 static vd_result vd__fft_plan_axis(vd_fft *p, uint32_t axis, bool last) {
     vd__fft_leg leg = vd__fft_leg_of(p, axis, last);
     if (vd__fft_plan_leg(p, &p->route[0], &leg)) return VD_OK;
-    return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': no plan for dimension %u of %llu elements in %u bytes of shared memory", p->name, axis,
-                        (unsigned long long)leg.n, p->device.shared * vc_type_size(p->real));
+    return vd_error_set(VD_ERROR_UNSUPPORTED, "no plan for dimension %u of %llu elements in %u bytes of shared memory",
+                        axis, (unsigned long long)leg.n, p->device.shared * vc_type_size(p->real));
 }
 
 static uint32_t vd__fft_lowest(uint32_t bits) {
@@ -2511,11 +2520,13 @@ static vd_result vd__fft_plan_convolution(vd_fft *p) {
     c->draft = false;
     if (least > 0 && vd__fft_plan_kind(p, best) > 0) return VD_OK;
     if (c->channels + c->kernels > 2 && !vd__fft_is_smooth(p->shape[1], 31))
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_convolve_create '%s': shape[0] is %llu, which has a prime factor above 31; with channels or kernels only "
-                            "ranges that do not wrap take it", p->name, (unsigned long long)p->shape[1]);
-    return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_convolve_create '%s': no plan for a transform of %llu x %llu x %llu in %u bytes of shared memory", p->name,
-                        (unsigned long long)p->shape[1], (unsigned long long)(p->dimensions > 2 ? p->shape[2] : 1),
-                        (unsigned long long)(p->dimensions > 3 ? p->shape[3] : 1), (unsigned)(p->device.shared * vc_type_size(p->real)));
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "shape[0] is %llu, which has a prime factor above 31; with channels "
+                            "or kernels only ranges that do not wrap take it", (unsigned long long)p->shape[1]);
+    return vd_error_set(VD_ERROR_UNSUPPORTED, "no plan for a transform of %llu x %llu x %llu in %u bytes of shared "
+                        "memory", (unsigned long long)p->shape[1],
+                        (unsigned long long)(p->dimensions > 2 ? p->shape[2] : 1),
+                        (unsigned long long)(p->dimensions > 3 ? p->shape[3] : 1),
+                        (unsigned)(p->device.shared * vc_type_size(p->real)));
 }
 
 // >>butterflies
@@ -2821,9 +2832,9 @@ static vd_result vd__fft_make_tables(vd_fft *p) {
         if (ok && pass->real.kind) ok = vd__real_tables(p, pass);
     }
     if (!ok && p->table_wanted)
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': tables of %llu complex numbers and more; a buffer has up to %llu", p->name,
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "tables of %llu complex numbers and more; a buffer has up to %llu",
                             (unsigned long long)p->table_wanted, (unsigned long long)vd__fft_most(p));
-    if (!ok) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_fft_create '%s': out of host memory for tables", p->name);
+    if (!ok) return vd__fft_no_memory();
     return VD_OK;
 }
 
@@ -2836,10 +2847,10 @@ static vd_result vd__fft_upload_tables(vd_fft *p) {
     float *narrow = NULL;
     if (p->real == VC_F32) {
         narrow = (float *)vd__fft_allocate(&p->allocator, (size_t)count * 2 * sizeof(float));
-        if (!narrow) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_fft_create '%s': out of host memory for tables", p->name);
+        if (!narrow) return vd__fft_no_memory();
         for (i = 0; i < 2 * (size_t)count; i++) narrow[i] = (float)from[i];
     }
-    p->tables = vd__fft_buffer(p->ctx, "vd_fft_create", p->name, "fft tables", (vd_type)vd__fft_pair_of(p->real), count,
+    p->tables = vd__fft_buffer(p->ctx, "fft tables", (vd_type)vd__fft_pair_of(p->real), count,
                                narrow ? (const void *)narrow : from);
     vd__fft_free(&p->allocator, narrow);
     return p->tables.id ? VD_OK : vd_error_result();
@@ -3192,16 +3203,17 @@ static vd_result vd__fft_note_argument(vd_fft *p, const vc_arg_info *arg) {
     vd_arg_info *a;
     int i;
     if (h->count == VD__FFT_ARGS)
-        return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': its hooks have more than %d arguments, of which '%.40s' is the next", p->name,
+        return vd_error_set(VD_ERROR_INVALID, "its hooks have more than %d arguments, of which '%.40s' is the next",
                             (int)VD__FFT_ARGS, arg->name ? arg->name : "");
     if (!arg->name || !*arg->name)
-        return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': argument %d of its hooks has no name, by which vd_fft_run would take it", p->name, h->count);
+        return vd_error_set(VD_ERROR_INVALID, "argument %d of its hooks has no name, by which vd_fft_run would take it",
+                            h->count);
     if (strlen(arg->name) >= sizeof h->name[0])
-        return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': argument '%.20s...' of its hooks has a name of %llu bytes, the limit is %d", p->name,
-                            arg->name, (unsigned long long)strlen(arg->name), (int)sizeof h->name[0] - 1);
+        return vd_error_set(VD_ERROR_INVALID, "argument '%.20s...' of its hooks has a name of %llu bytes, the limit is "
+                            "%d", arg->name, (unsigned long long)strlen(arg->name), (int)sizeof h->name[0] - 1);
     for (i = 0; i < h->count; i++)
         if (strcmp(h->name[i], arg->name) == 0)
-            return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': two arguments of its hooks are named '%s'", p->name, arg->name);
+            return vd_error_set(VD_ERROR_INVALID, "two arguments of its hooks are named '%s'", arg->name);
     a = &h->arg[h->count];
     snprintf(h->name[h->count], sizeof h->name[0], "%s", arg->name);
     a->name = h->name[h->count++];
@@ -3232,13 +3244,12 @@ static vc_kernel *vd__fft_hook_trial(const vd_fft *p, vc_ref *buffer) {
 /* What a kernel in which hooks were tried says, after `what` where it is they that are wrong: it may also be that memory ran out, or that the device lacks
    something, which vd_kernel_build tells apart. */
 static vd_result vd__fft_hooks_fail(const vd_fft *p, vc_kernel *k, const char *what, const char *why) {
-    vd_result result = VD_ERROR_OUT_OF_MEMORY;
-    if (k) {
-        vd_kernel_build(p->ctx, k);
-        result = vd_error_result();
-    }
-    if (result == VD_ERROR_INVALID) return vd_error_set(VD_ERROR_COMPILE, "vd_fft_create '%s': %s%s", p->name, what, why);
-    return vd_error_set(result, "vd_fft_create '%s': its hooks: %s", p->name, k ? vc_error(k) : "out of host memory");
+    vd_result result;
+    if (!k) return vd__fft_no_memory();
+    vd_kernel_build(p->ctx, k);
+    result = vd_error_result();
+    if (result == VD_ERROR_INVALID) return vd_error_set(VD_ERROR_COMPILE, "%s%s", what, why);
+    return vd_error_set(result, "its hooks: %s", vc_error(k));
 }
 
 /* Whether a hook leaves what it was given: numbers of the arithmetic or, where there is nothing to store, neither. `number`: im does not matter. */
@@ -3256,9 +3267,9 @@ static vd_result vd__fft_check_left(const vd_fft *p, const vd_fft_value *v, bool
     }
     if (right) return VD_OK;
     if (number)
-        return vd_error_set(VD_ERROR_COMPILE, "vd_fft_create '%s': its %s hook leaves %s in re; it takes %s", p->name, stores ? "store" : "load", is[0],
-                            vc_type_name(p->real));
-    return vd_error_set(VD_ERROR_COMPILE, "vd_fft_create '%s': its %s hook leaves %s in re and %s in im; it takes %s in both", p->name,
+        return vd_error_set(VD_ERROR_COMPILE, "its %s hook leaves %s in re; it takes %s", stores ? "store" : "load",
+                            is[0], vc_type_name(p->real));
+    return vd_error_set(VD_ERROR_COMPILE, "its %s hook leaves %s in re and %s in im; it takes %s in both",
                         stores ? "store" : "load", is[0], is[1], vc_type_name(p->real));
 }
 
@@ -3312,8 +3323,8 @@ static vd_result vd__fft_try_hooks_in(vd_fft *p, vd_fft_direction direction) {
         if (vd__fft_is_unasked(info, i)) continue;
         if (known < h->count) h->arg[known++].access |= info->args[i].access;
         else
-            result = vd_error_set(VD_ERROR_COMPILE, "vd_fft_create '%s': its hooks declare argument '%s' wherever they are called; hook_declare does it once",
-                                  p->name, info->args[i].name ? info->args[i].name : "");
+            result = vd_error_set(VD_ERROR_COMPILE, "its hooks declare argument '%s' wherever they are called; "
+                                  "hook_declare does it once", info->args[i].name ? info->args[i].name : "");
     }
     if (!result) h->blind[direction] = !info->args[0].access;
     if (!result) h->mute[direction] = !info->args[3].access;
@@ -3361,19 +3372,20 @@ static const vd_fft_argument *vd__fft_argument(const vd_fft_io *io, const char *
 
 static vd_result vd__fft_check_args(const vd_fft *p, const vd_fft_io *io) {
     int i, j;
-    if (io->arg_count < 0) return vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': arg_count is %d", p->name, io->arg_count);
+    if (io->arg_count < 0) return vd_error_set(VD_ERROR_INVALID, "arg_count is %d", io->arg_count);
     if (io->arg_count && !io->args)
-        return vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': %d arguments, but args is NULL", p->name, io->arg_count);
+        return vd_error_set(VD_ERROR_INVALID, "%d arguments, but args is NULL", io->arg_count);
     for (i = 0; i < io->arg_count; i++) {
         for (j = 0; io->args[i].name && j < p->hooks.count && strcmp(io->args[i].name, p->hooks.name[j]) != 0; j++) {}
         if (!io->args[i].name || j == p->hooks.count)
-            return vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': its hooks have no argument '%s'", p->name, io->args[i].name ? io->args[i].name : "");
+            return vd_error_set(VD_ERROR_INVALID, "its hooks have no argument '%s'",
+                                io->args[i].name ? io->args[i].name : "");
         if (vd__fft_argument(io, io->args[i].name) != &io->args[i])
-            return vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': argument '%s' of its hooks is given twice", p->name, io->args[i].name);
+            return vd_error_set(VD_ERROR_INVALID, "argument '%s' of its hooks is given twice", io->args[i].name);
     }
     for (i = 0; i < p->hooks.count; i++)
         if (!vd__fft_argument(io, p->hooks.name[i]))
-            return vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': argument '%s' of its hooks is missing", p->name, p->hooks.name[i]);
+            return vd_error_set(VD_ERROR_INVALID, "argument '%s' of its hooks is missing", p->hooks.name[i]);
     return VD_OK;
 }
 
@@ -3778,7 +3790,7 @@ static vd_result vd__fft_build(vd_fft *p, uint32_t number, uint32_t direction, b
     vd_result result;
     char name[96];
     snprintf(name, sizeof name, "%s %u of %u %s", p->name, number + 1, route->count, direction ? "inverse" : "forward");
-    if (!w) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_fft_run '%s': out of host memory", p->name);
+    if (!w) return vd__fft_no_memory();
     w->k = vd__plan_begin(p->ctx, name, pass->shape.threads * pass->shape.side);
     w->plan = p;
     w->pass = pass;
@@ -4046,11 +4058,12 @@ static vd_result vd__real_plan_axis(vd_fft *p, uint32_t direction, uint32_t axis
         p->paired |= real.paired_in || real.paired_out;
         if (vd__real_plan_leg(p, r, &real)) return VD_OK;
         if (vd__real_room(p, axis, real.rule.h).span > UINT32_MAX)
-            return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': %llu elements in the second buffer of dimension %u; it takes up to %u", p->name,
-                                (unsigned long long)vd__real_room(p, axis, real.rule.h).span, axis, UINT32_MAX);
+            return vd_error_set(VD_ERROR_UNSUPPORTED, "%llu elements in the second buffer of dimension %u; it takes up "
+                                "to %u", (unsigned long long)vd__real_room(p, axis, real.rule.h).span, axis,
+                                UINT32_MAX);
     }
-    return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': no plan for dimension %u of %llu elements in %u bytes of shared memory", p->name, axis,
-                        (unsigned long long)leg.n, p->device.shared * vc_type_size(p->real));
+    return vd_error_set(VD_ERROR_UNSUPPORTED, "no plan for dimension %u of %llu elements in %u bytes of shared memory",
+                        axis, (unsigned long long)leg.n, p->device.shared * vc_type_size(p->real));
 }
 
 /* The axes of a direction one after the other. A complex axis of one element has nothing to do, one of a cosine or sine transform has. */
@@ -4093,22 +4106,23 @@ static void vd__real_pad(const vd_fft *p, const uint64_t *count, uint64_t *strid
 static vd_result vd__real_check_desc(vd_fft *p, const vd_fft_desc *desc, uint64_t *in_stride) {
     uint32_t i = p->dimensions, family = vd__real_family(p->kind);
     if (desc->engine)
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': kind is %d and engine is %d; real kinds take no other engine", p->name, (int)p->kind,
-                            (int)desc->engine);
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "kind is %d and engine is %d; real kinds take no other engine",
+                            (int)p->kind, (int)desc->engine);
     for (; p->kind != VD_FFT_REAL && i-- > 0;)
         if (family == 1 && !vd__real_is_sine(p->kind) && p->axes >> i & 1 && p->shape[i] < 2)
-            return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': dimension %u has one element, and VD_FFT_DCT1 takes two and more", p->name, i);
+            return vd_error_set(VD_ERROR_INVALID, "dimension %u has one element, and VD_FFT_DCT1 takes two and more",
+                                i);
     while (p->kind == VD_FFT_REAL && !(p->axes >> --i & 1)) { }
     p->real_axis = p->kind == VD_FFT_REAL ? i : 0;
     p->real_length = p->shape[p->real_axis];
     if (desc->padded && (p->kind != VD_FFT_REAL || i + 1 != p->dimensions))
-        return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': padded is for VD_FFT_REAL and axes with the last dimension; kind is %d, axes is 0x%x",
-                            p->name, (int)p->kind, p->axes);
+        return vd_error_set(VD_ERROR_INVALID, "padded is for VD_FFT_REAL and axes with the last dimension; kind is %d, "
+                            "axes is 0x%x", (int)p->kind, p->axes);
     for (i = 0; i < 4; i++) {
         in_stride[i] = desc->in_stride[i];
         if (desc->padded && in_stride[i])
-            return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': padded, but in_stride[%u] is %llu; one of the two says where rows begin", p->name, i,
-                                (unsigned long long)in_stride[i]);
+            return vd_error_set(VD_ERROR_INVALID, "padded, but in_stride[%u] is %llu; one of the two says where rows "
+                                "begin", i, (unsigned long long)in_stride[i]);
     }
     if (desc->padded) vd__real_pad(p, desc->out_count, in_stride);
     p->scalar[VD__FFT_IN] = true;
@@ -4131,8 +4145,9 @@ static vd_result vd__real_check_alignment(const vd_fft *p, vd_buffer reals) {
     vd_buffer_info info;
     vd_result result = vd_buffer_query(p->ctx, reals, &info);
     if (result || (info.address % pair == 0 && info.native_offset % pair == 0)) return result;
-    return vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': buffer '%s' of the reals does not begin at a multiple of %llu bytes, but at %llu", p->name,
-                        info.name, (unsigned long long)pair, (unsigned long long)(info.address % pair ? info.address : info.native_offset));
+    return vd_error_set(VD_ERROR_INVALID, "buffer '%s' of the reals does not begin at a multiple of %llu bytes, but at "
+                        "%llu", info.name, (unsigned long long)pair,
+                        (unsigned long long)(info.address % pair ? info.address : info.native_offset));
 }
 
 /* -- tables -- */
@@ -5516,17 +5531,17 @@ static vd_result vd__reduce_check_type(const vd_reduce *p) {
     const vd_reduce_desc *d = &p->desc;
     vd_result result;
     uint32_t takes, is;
-    if ((uint32_t)d->op > VD_REDUCE_VARIANCE) return vd_error_set(VD_ERROR_INVALID, "vd_reduce_create '%s': op is %d", p->name, (int)d->op);
-    if (d->combine && d->op) return vd_error_set(VD_ERROR_INVALID, "vd_reduce_create '%s': op is %s although there is a combine", p->name,
-                                                     vd__reduce_op_name(d->op));
-    result = vd__plan_check_identity("vd_reduce_create", p->name, d->combine, d->identity, d->type);
+    if ((uint32_t)d->op > VD_REDUCE_VARIANCE) return vd_error_set(VD_ERROR_INVALID, "op is %d", (int)d->op);
+    if (d->combine && d->op)
+        return vd_error_set(VD_ERROR_INVALID, "op is %s although there is a combine", vd__reduce_op_name(d->op));
+    result = vd__plan_check_identity(d->combine, d->identity, d->type);
     if (result) return result;
     if (d->also && !vd__reduce_is_arg(d->op) && d->op != VD_REDUCE_VARIANCE)
-        return vd_error_set(VD_ERROR_INVALID, "vd_reduce_create '%s': also is true, but %s has one result", p->name, vd__reduce_op_name(d->op));
+        return vd_error_set(VD_ERROR_INVALID, "also is true, but %s has one result", vd__reduce_op_name(d->op));
     takes = vd__reduce_row_of(d)->takes;
     is = d->type == VD_BOOL ? VD__TAKES_BOOL : d->type > VD_F64 ? 0 : d->type >= VD_F16 ? VD__TAKES_REAL : VD__TAKES_WHOLE;
     if (takes & is) return VD_OK;
-    return vd_error_set(VD_ERROR_INVALID, "vd_reduce_create '%s': type is %s; it takes a scalar %s%s", p->name, vd_type_name(d->type),
+    return vd_error_set(VD_ERROR_INVALID, "type is %s; it takes a scalar %s%s", vd_type_name(d->type),
                         takes & VD__TAKES_REAL ? "number" : "integer", takes & VD__TAKES_BOOL ? " or bool" : "");
 }
 
@@ -5535,7 +5550,7 @@ static vd_result vd__reduce_check_desc(vd_reduce *p) {
     uint32_t dimensions, i;
     uint64_t stride;
     vd_result result = vd__reduce_check_type(p);
-    if (!result) result = vd__fft_check_shape("vd_reduce_create", p->name, d->shape, d->axes, (uint64_t)1 << 31, &dimensions, &stride);
+    if (!result) result = vd__fft_check_shape(d->shape, d->axes, (uint64_t)1 << 31, &dimensions, &stride);
     if (result) return result;
     if (!d->axes) p->desc.axes = (1u << dimensions) - 1;
     p->kept.product = p->reduced.product = 1;
@@ -5544,21 +5559,21 @@ static vd_result vd__reduce_check_desc(vd_reduce *p) {
         vd__digits_add(d->axes >> i & 1 ? &p->reduced : &p->kept, d->shape[i], stride);
     }
     if (d->segments && (dimensions > 1 || d->segments >= (uint64_t)1 << 31))
-        return vd_error_set(VD_ERROR_INVALID, "vd_reduce_create '%s': %llu segments of %u dimensions; it takes less than 2147483648, of one", p->name,
+        return vd_error_set(VD_ERROR_INVALID, "%llu segments of %u dimensions; it takes less than 2147483648, of one",
                             (unsigned long long)d->segments, dimensions);
     if (d->op != VD_REDUCE_VARIANCE && d->correction)
-        return vd_error_set(VD_ERROR_INVALID, "vd_reduce_create '%s': correction is %u, but op is %s, not VD_REDUCE_VARIANCE", p->name, d->correction,
+        return vd_error_set(VD_ERROR_INVALID, "correction is %u, but op is %s, not VD_REDUCE_VARIANCE", d->correction,
                             vd__reduce_op_name(d->op));
     if (d->op == VD_REDUCE_VARIANCE && d->correction >= p->reduced.product)
-        return vd_error_set(VD_ERROR_INVALID, "vd_reduce_create '%s': correction is %u, but there are %llu elements to a result", p->name, d->correction,
-                            (unsigned long long)p->reduced.product);
+        return vd_error_set(VD_ERROR_INVALID, "correction is %u, but there are %llu elements to a result",
+                            d->correction, (unsigned long long)p->reduced.product);
     return VD_OK;
 }
 
 static vd_result vd__reduce_try(const vd_reduce *p) {
     vd__fragment map = vd__reduce_map(&p->desc), combine = vd__combine_of(p->desc.combine, p->desc.combine_user, vd__reduce_type(&p->desc));
-    vd_result result = vd__fragment_try(p->ctx, "vd_reduce_create", p->name, &map);
-    return result ? result : vd__fragment_try(p->ctx, "vd_reduce_create", p->name, &combine);
+    vd_result result = vd__fragment_try(p->ctx, p->name, &map);
+    return result ? result : vd__fragment_try(p->ctx, p->name, &combine);
 }
 
 static vd_result vd__reduce_make(vd_reduce *p) {
@@ -5571,12 +5586,13 @@ static vd_result vd__reduce_make(vd_reduce *p) {
     size = vd_type_size(vd__reduce_type(&p->desc));
     vd__reduce_plan(p);
     if ((uint64_t)vd__reduce_results(p) * p->parts > (uint64_t)1 << 31)
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_reduce_create '%s': %llu elements in %llu segments, each in %u parts on a processor; it takes up to "
-                            "2147483648 parts", p->name, (unsigned long long)p->reduced.product, (unsigned long long)p->desc.segments, p->parts);
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "%llu elements in %llu segments, each in %u parts on a processor; it "
+                            "takes up to 2147483648 parts", (unsigned long long)p->reduced.product,
+                            (unsigned long long)p->desc.segments, p->parts);
     if (p->parts > 1) { /* a state is a number or a struct, of numbers of that size and one u32 */
-        p->partials = vd__fft_buffer(p->ctx, "vd_reduce_create", p->name, "reduce partials", VD_BYTES,
+        p->partials = vd__fft_buffer(p->ctx, "reduce partials", VD_BYTES,
                                      (uint64_t)vd__reduce_results(p) * p->parts * size * row->fields, NULL);
-        p->tickets = vd__fft_buffer(p->ctx, "vd_reduce_create", p->name, "reduce tickets", VD_U32, p->tiles, NULL);
+        p->tickets = vd__fft_buffer(p->ctx, "reduce tickets", VD_U32, p->tiles, NULL);
         if (!p->partials.id || !p->tickets.id) return vd_error_result();
     }
     result = vd__reduce_build(p, p->vector > 1);
@@ -5587,28 +5603,29 @@ static vd_result vd__reduce_make(vd_reduce *p) {
 VD__PLAN_NEW(reduce, vd__reduce_make)
 
 static vd_result vd__reduce_check_io(const vd_reduce *p, const vd_reduce_io *io, uint64_t *place) {
-    static const char call[] = "vd_reduce_run";
     const vd_reduce_desc *d = &p->desc;
     uint64_t count = p->kept.product * p->reduced.product, results = vd__reduce_results(p);
     vd_buffer none = { 0 };
     vd__named from[4], out = vd__named_of(io->out, "out");
     uint32_t i;
-    vd_result result = vd__plan_check_buffer(p->ctx, call, p->name, io->in, "in", d->type, count, place);
-    if (!result && d->op == VD_REDUCE_DOT) result = vd__plan_check_buffer(p->ctx, call, p->name, io->with, "with", d->type, count, place);
-    else if (!result) result = vd__plan_check_unused(call, p->name, io->with, "with", "its op is not VD_REDUCE_DOT");
-    if (!result && d->segments) result = vd__plan_check_buffer(p->ctx, call, p->name, io->offsets, "offsets", VD_U32, d->segments + 1, NULL);
-    else if (!result) result = vd__plan_check_unused(call, p->name, io->offsets, "offsets", "it has no segments");
-    if (!result) result = vd__plan_check_buffer(p->ctx, call, p->name, io->out, "out", vd__reduce_result(d), results, NULL);
-    if (!result && d->also) result = vd__plan_check_buffer(p->ctx, call, p->name, io->also, "also", vd__reduce_also(d), results, NULL);
-    else if (!result) result = vd__plan_check_unused(call, p->name, io->also, "also", "its `also` is false");
+    vd_result result = vd__plan_check_buffer(p->ctx, io->in, "in", d->type, count, place);
+    if (!result && d->op == VD_REDUCE_DOT)
+        result = vd__plan_check_buffer(p->ctx, io->with, "with", d->type, count, place);
+    else if (!result) result = vd__plan_check_unused(io->with, "with", "its op is not VD_REDUCE_DOT");
+    if (!result && d->segments)
+        result = vd__plan_check_buffer(p->ctx, io->offsets, "offsets", VD_U32, d->segments + 1, NULL);
+    else if (!result) result = vd__plan_check_unused(io->offsets, "offsets", "it has no segments");
+    if (!result) result = vd__plan_check_buffer(p->ctx, io->out, "out", vd__reduce_result(d), results, NULL);
+    if (!result && d->also) result = vd__plan_check_buffer(p->ctx, io->also, "also", vd__reduce_also(d), results, NULL);
+    else if (!result) result = vd__plan_check_unused(io->also, "also", "its `also` is false");
     from[0] = vd__named_of(io->in, "in");
     from[1] = vd__named_of(d->op == VD_REDUCE_DOT ? io->with : none, "with");
     from[2] = vd__named_of(d->segments ? io->offsets : none, "offsets");
     from[3] = vd__named_of(d->also ? io->also : none, "also");
     for (i = 0; i < 4 && !result; i++) { /* what is read may be one memory, what is written not */
         if (!from[i].buffer.id) continue;
-        result = vd__plan_check_apart(p->ctx, call, p->name, from[i], out, false);
-        if (!result && d->also && i < 3) result = vd__plan_check_apart(p->ctx, call, p->name, from[i], from[3], false);
+        result = vd__plan_check_apart(p->ctx, from[i], out, false);
+        if (!result && d->also && i < 3) result = vd__plan_check_apart(p->ctx, from[i], from[3], false);
     }
     return result;
 }
@@ -6432,25 +6449,28 @@ static void vd__scan_plan(vd_scan *p) {
     vd__scan_plan_rows(p, d, size);
 }
 
-static vd_result vd__scan_check_desc(vd_scan *p, const char *call) {
+static vd_result vd__scan_check_desc(vd_scan *p) {
     const vd_scan_desc *d = &p->desc;
     uint32_t dimensions = 0, i, axis;
     uint64_t all = 0;
     bool bits = d->op == VD_REDUCE_AND || d->op == VD_REDUCE_OR || d->op == VD_REDUCE_XOR;
     vd_result result;
-    if ((uint32_t)d->op > VD_REDUCE_XOR) return vd_error_set(VD_ERROR_INVALID, "%s '%s': op is %s (%d); scans take VD_REDUCE_SUM to VD_REDUCE_XOR", call,
-                                                             p->name, vd__reduce_op_name(d->op), (int)d->op);
-    if ((uint32_t)d->way > VD_SCAN_THREE_KERNELS) return vd_error_set(VD_ERROR_INVALID, "%s '%s': way is %d", call, p->name, (int)d->way);
-    if (d->combine && d->op) return vd_error_set(VD_ERROR_INVALID, "%s '%s': op is %s although there is a combine", call, p->name,
-                                                     vd__reduce_op_name(d->op));
-    result = vd__plan_check_identity(call, p->name, d->combine, d->identity, d->type);
+    if ((uint32_t)d->op > VD_REDUCE_XOR)
+        return vd_error_set(VD_ERROR_INVALID, "op is %s (%d); scans take VD_REDUCE_SUM to VD_REDUCE_XOR",
+                            vd__reduce_op_name(d->op), (int)d->op);
+    if ((uint32_t)d->way > VD_SCAN_THREE_KERNELS) return vd_error_set(VD_ERROR_INVALID, "way is %d", (int)d->way);
+    if (d->combine && d->op)
+        return vd_error_set(VD_ERROR_INVALID, "op is %s although there is a combine", vd__reduce_op_name(d->op));
+    result = vd__plan_check_identity(d->combine, d->identity, d->type);
     if (result) return result;
     if (d->type < VD_I8 || d->type > VD_F64 || (bits && d->type >= VD_F16))
-        return vd_error_set(VD_ERROR_INVALID, "%s '%s': type is %s; it takes a scalar %s", call, p->name, vd_type_name(d->type), bits ? "integer" : "number");
-    result = vd__fft_check_shape(call, p->name, d->shape, 0, (uint64_t)1 << 31, &dimensions, &all);
+        return vd_error_set(VD_ERROR_INVALID, "type is %s; it takes a scalar %s", vd_type_name(d->type),
+                            bits ? "integer" : "number");
+    result = vd__fft_check_shape(d->shape, 0, (uint64_t)1 << 31, &dimensions, &all);
     if (result) return result;
     if (d->axis > dimensions)
-        return vd_error_set(VD_ERROR_INVALID, "%s '%s': axis is %u, which counts from 1 on, but there are %u dimensions", call, p->name, d->axis, dimensions);
+        return vd_error_set(VD_ERROR_INVALID, "axis is %u, which counts from 1 on, but there are %u dimensions",
+                            d->axis, dimensions);
     axis = d->axis ? d->axis - 1 : dimensions - 1;
     p->count = d->shape[axis];
     p->rows = all / p->count;
@@ -6470,26 +6490,27 @@ static vd__scan_mode vd__scan_step(const vd_scan *p, uint32_t step) {
 
 static bool vd__scan_by_vectors(vd__scan_mode mode) { return mode != VD__SCAN_MIDDLE && mode != VD__SCAN_COLUMNS && mode != VD__SCAN_ROWS; }
 
-static vd_result vd__scan_try(const vd_scan *p, const char *call) {
+static vd_result vd__scan_try(const vd_scan *p) {
     vd__fragment lift = vd__scan_lift_of(p), combine = vd__combine_of(p->desc.combine, p->desc.combine_user, vd__scan_type(p));
-    vd_result result = vd__fragment_try(p->ctx, call, p->name, &lift);
-    return result ? result : vd__fragment_try(p->ctx, call, p->name, &combine);
+    vd_result result = vd__fragment_try(p->ctx, p->name, &lift);
+    return result ? result : vd__fragment_try(p->ctx, p->name, &combine);
 }
 
-static vd_result vd__scan_make(vd_scan *p, const char *call) {
+static vd_result vd__scan_make(vd_scan *p) {
     uint64_t tiles;
     uint32_t step, v;
     vd__scan_mode mode;
-    vd_result result = vd__scan_check_desc(p, call);
-    if (!result) result = vd__scan_try(p, call);
+    vd_result result = vd__scan_check_desc(p);
+    if (!result) result = vd__scan_try(p);
     if (result) return result;
     vd__scan_plan(p);
     tiles = p->inner == 1 ? p->rows * p->tiles : p->rows;
     if (p->inner > 1) p->single = false;
     if (p->inner == 1 ? p->tiles > 1 : p->slab < p->count) {
         uint64_t states = p->single ? tiles * vd__scan_pieces(p) : tiles;
-        p->states = vd__fft_buffer(p->ctx, call, p->name, "scan states", p->single ? vd__scan_word(p) : vd__scan_type(p), states, NULL);
-        p->flags = vd__fft_buffer(p->ctx, call, p->name, "scan flags", VD_U32, p->single ? 3 : tiles, NULL);
+        p->states = vd__fft_buffer(p->ctx, "scan states", p->single ? vd__scan_word(p) : vd__scan_type(p), states,
+                                   NULL);
+        p->flags = vd__fft_buffer(p->ctx, "scan flags", VD_U32, p->single ? 3 : tiles, NULL);
         if (!p->states.id || !p->flags.id) return vd_error_result();
     }
     for (step = 0; (mode = vd__scan_step(p, step)) != VD__SCAN_MODES && !result; step++)
@@ -6500,38 +6521,40 @@ static vd_result vd__scan_make(vd_scan *p, const char *call) {
     return result;
 }
 
-static vd_result vd__scan_new(vd_context *ctx, const char *call, const vd_scan_desc *desc, vd_fragment keep, void *keep_user, vd_scan **out) {
+static vd_result vd__scan_new(vd_context *ctx, const vd_scan_desc *desc, vd_fragment keep, void *keep_user,
+                              vd_scan **out) {
     vd_allocator allocator = vd_context_allocator(ctx);
     vd_scan *p = (vd_scan *)vd__fft_allocate(&allocator, sizeof *p);
     vd_result result;
-    if (!p) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "%s: out of host memory", call);
-    result = vd__plan_tie(&p->tie, call, ctx, &p->ctx, &p->allocator);
+    if (!p) return vd__fft_no_memory();
+    result = vd__plan_tie(&p->tie, ctx, &p->ctx, &p->allocator);
     p->desc = *desc;
     p->keep = keep;
     p->keep_user = keep_user;
     if (!p->desc.type) p->desc.type = VD_F32;
     snprintf(p->name, sizeof p->name, "%s", desc->name ? desc->name : keep ? "compact" : "scan");
     p->desc.name = p->name;
-    if (!result) result = vd__scan_make(p, call);
+    if (!result) result = vd__scan_make(p);
     if (result) vd_scan_destroy(p);
     else *out = p;
     return result;
 }
 
 static vd_result vd__scan_check_io(const vd_scan *p, const vd_scan_io *io, uint64_t *place) {
-    static const char call[] = "vd_scan_run";
     uint64_t all = p->count * p->rows;
     vd__named out = vd__named_of(io->out, "out");
-    vd_result result = vd__plan_check_buffer(p->ctx, call, p->name, io->in, "in", p->desc.type, all, place);
-    if (!result) result = vd__plan_check_buffer(p->ctx, call, p->name, io->out, "out", p->desc.type, all, place);
-    if (!result && p->desc.segmented) result = vd__plan_check_buffer(p->ctx, call, p->name, io->heads, "heads", VD_U32, all, place);
-    else if (!result) result = vd__plan_check_unused(call, p->name, io->heads, "heads", "it is not segmented");
-    if (!result && p->keep) result = vd__plan_check_buffer(p->ctx, call, p->name, io->count, "count", VD_U32, 1, NULL);
-    else if (!result) result = vd__plan_check_unused(call, p->name, io->count, "count", "it is not one of vd_compact_create");
-    if (!result) result = vd__plan_check_apart(p->ctx, call, p->name, vd__named_of(io->in, "in"), out, !p->keep);
-    if (!result && p->desc.segmented) result = vd__plan_check_apart(p->ctx, call, p->name, vd__named_of(io->heads, "heads"), out, false);
-    if (!result && p->keep) result = vd__plan_check_apart(p->ctx, call, p->name, vd__named_of(io->in, "in"), vd__named_of(io->count, "count"), false);
-    if (!result && p->keep) result = vd__plan_check_apart(p->ctx, call, p->name, out, vd__named_of(io->count, "count"), false);
+    vd_result result = vd__plan_check_buffer(p->ctx, io->in, "in", p->desc.type, all, place);
+    if (!result) result = vd__plan_check_buffer(p->ctx, io->out, "out", p->desc.type, all, place);
+    if (!result && p->desc.segmented) result = vd__plan_check_buffer(p->ctx, io->heads, "heads", VD_U32, all, place);
+    else if (!result) result = vd__plan_check_unused(io->heads, "heads", "it is not segmented");
+    if (!result && p->keep) result = vd__plan_check_buffer(p->ctx, io->count, "count", VD_U32, 1, NULL);
+    else if (!result) result = vd__plan_check_unused(io->count, "count", "it is not one of vd_compact_create");
+    if (!result) result = vd__plan_check_apart(p->ctx, vd__named_of(io->in, "in"), out, !p->keep);
+    if (!result && p->desc.segmented)
+        result = vd__plan_check_apart(p->ctx, vd__named_of(io->heads, "heads"), out, false);
+    if (!result && p->keep)
+        result = vd__plan_check_apart(p->ctx, vd__named_of(io->in, "in"), vd__named_of(io->count, "count"), false);
+    if (!result && p->keep) result = vd__plan_check_apart(p->ctx, out, vd__named_of(io->count, "count"), false);
     return result;
 }
 
@@ -6996,14 +7019,16 @@ static vd_result vd__sort_check_desc(const vd_sort *p) {
     const vd_sort_desc *d = &p->desc;
     uint32_t size = vd_type_size(d->values);
     if (d->type < VD_I8 || d->type > VD_F64)
-        return vd_error_set(VD_ERROR_INVALID, "vd_sort_create '%s': type is %s; it takes a scalar number", p->name, vd_type_name(d->type));
+        return vd_error_set(VD_ERROR_INVALID, "type is %s; it takes a scalar number", vd_type_name(d->type));
     if (d->values && size != 4 && size != 8)
-        return vd_error_set(VD_ERROR_INVALID, "vd_sort_create '%s': values is %s, of %u bytes; it takes 4 or 8", p->name, vd_type_name(d->values), size);
-    if (!d->count) return vd_error_set(VD_ERROR_INVALID, "vd_sort_create '%s': count is 0", p->name);
+        return vd_error_set(VD_ERROR_INVALID, "values is %s, of %u bytes; it takes 4 or 8", vd_type_name(d->values),
+                            size);
+    if (!d->count) return vd_error_set(VD_ERROR_INVALID, "count is 0");
     if (d->count > (uint64_t)1 << 31)
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_sort_create '%s': count is %llu; it takes up to 2147483648", p->name, (unsigned long long)d->count);
-    if ((uint32_t)d->way > VD_SCAN_THREE_KERNELS) return vd_error_set(VD_ERROR_INVALID, "vd_sort_create '%s': way is %d", p->name, (int)d->way);
-    return vd__plan_check_shapes("vd_sort_create", p->name);
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "count is %llu; it takes up to 2147483648",
+                            (unsigned long long)d->count);
+    if ((uint32_t)d->way > VD_SCAN_THREE_KERNELS) return vd_error_set(VD_ERROR_INVALID, "way is %d", (int)d->way);
+    return vd__plan_check_shapes();
 }
 
 /* Shared memory of the kernel that moves keys, with what a scan of the workgroup and the ticket take; in bytes. */
@@ -7069,9 +7094,9 @@ static vd_result vd__sort_make_counts(vd_sort *p) {
     scan.shape[0] = words;
     scan.exclusive = true;
     scan.way = p->desc.way;
-    if (!p->single) result = vd__scan_new(p->ctx, "vd_sort_create", &scan, NULL, NULL, &p->scan);
+    if (!p->single) result = vd__scan_new(p->ctx, &scan, NULL, NULL, &p->scan);
     if (result) return result;
-    p->counts = vd__fft_buffer(p->ctx, "vd_sort_create", p->name, "sort counts", VD_U32, words, NULL);
+    p->counts = vd__fft_buffer(p->ctx, "sort counts", VD_U32, words, NULL);
     return p->counts.id ? VD_OK : vd_error_result();
 }
 
@@ -7081,8 +7106,8 @@ static vd_result vd__sort_make(vd_sort *p) {
     vd__sort_plan(p);
     result = vd__sort_make_counts(p);
     if (result) return result;
-    p->keys = vd__fft_buffer(p->ctx, "vd_sort_create", p->name, "sort keys", p->desc.type, p->desc.count, NULL);
-    if (p->desc.values) p->values = vd__fft_buffer(p->ctx, "vd_sort_create", p->name, "sort values", p->desc.values, p->desc.count, NULL);
+    p->keys = vd__fft_buffer(p->ctx, "sort keys", p->desc.type, p->desc.count, NULL);
+    if (p->desc.values) p->values = vd__fft_buffer(p->ctx, "sort values", p->desc.values, p->desc.count, NULL);
     if (!p->keys.id || (p->desc.values && !p->values.id)) return vd_error_result();
     result = vd__sort_build(p, false);
     return result ? result : vd__sort_build(p, true);
@@ -7101,7 +7126,7 @@ static vd_result vd__sort_check_apart(const vd_sort *p, const vd_sort_io *io) {
     at[3] = vd__named_of(io->out_values, "out_values");
     for (i = 0; i < (p->desc.values ? 4u : 2u); i++)
         for (j = i == 2; j < i && !result; j++) /* keys and values are only read */
-            result = vd__plan_check_apart(p->ctx, "vd_sort_run", p->name, at[j], at[i], i % 2 && j + 1 == i);
+            result = vd__plan_check_apart(p->ctx, at[j], at[i], i % 2 && j + 1 == i);
     return result;
 }
 
@@ -7208,24 +7233,24 @@ static vd_result vd__histogram_make(vd_histogram *p) {
     vc_kernel *k;
     bool cpu = vd__plan_for_cpu(device);
     uint64_t least;
-    vd_result result = vd__plan_check_shapes("vd_histogram_create", p->name);
+    vd_result result = vd__plan_check_shapes();
     if (result) return result;
     if (d->type < VD_I8 || d->type > VD_F64)
-        return vd_error_set(VD_ERROR_INVALID, "vd_histogram_create '%s': type is %s; it takes a scalar number", p->name, vd_type_name(d->type));
+        return vd_error_set(VD_ERROR_INVALID, "type is %s; it takes a scalar number", vd_type_name(d->type));
     if (!d->count || !d->bins)
-        return vd_error_set(VD_ERROR_INVALID, "vd_histogram_create '%s': %s is 0", p->name, d->count ? "bins" : "count");
+        return vd_error_set(VD_ERROR_INVALID, "%s is 0", d->count ? "bins" : "count");
     if (d->count > (uint64_t)1 << 31)
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_histogram_create '%s': count is %llu; it takes up to 2147483648", p->name,
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "count is %llu; it takes up to 2147483648",
                             (unsigned long long)d->count);
     if (d->bins > (uint32_t)1 << 31)
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_histogram_create '%s': bins is %u; it takes up to 2147483648", p->name, d->bins);
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "bins is %u; it takes up to 2147483648", d->bins);
     p->threads = cpu ? 32 : vd__plan_threads(device) < 256 ? 64 : 256;
     p->groups = vd__plan_shares(d->count, p->threads * 16);
     if (p->groups > (cpu ? 8 : 2 * vd__plan_groups)) p->groups = cpu ? 8 : 2 * vd__plan_groups; /* those of 256 threads are small */
     least = vd__plan_shares(d->count, p->threads * vd__plan_rounds(device));
     if (p->groups < least) p->groups = least;
     bin = vd__histogram_bin(d);
-    result = vd__fragment_try(p->ctx, "vd_histogram_create", p->name, &bin);
+    result = vd__fragment_try(p->ctx, p->name, &bin);
     if (result) return result;
     k = vd__plan_begin(p->ctx, p->name, p->threads);
     vd__histogram_record(k, p, (uint64_t)d->bins * 4 <= device->limits.max_shared_bytes / 2);
@@ -7556,17 +7581,18 @@ static vd_result vd__top_check_desc(vd_top_k *p) {
     uint64_t elements;
     vd_result result;
     if (d->type < VD_I8 || d->type > VD_F64)
-        return vd_error_set(VD_ERROR_INVALID, "vd_top_k_create '%s': type is %s; it takes a scalar number", p->name, vd_type_name(d->type));
-    result = vd__fft_check_shape("vd_top_k_create", p->name, d->shape, 0, (uint64_t)1 << 31, &dimensions, &elements);
+        return vd_error_set(VD_ERROR_INVALID, "type is %s; it takes a scalar number", vd_type_name(d->type));
+    result = vd__fft_check_shape(d->shape, 0, (uint64_t)1 << 31, &dimensions, &elements);
     if (result) return result;
     p->n = d->shape[dimensions - 1];
     p->rows = elements / p->n;
     if (!d->k || d->k > p->n)
-        return vd_error_set(VD_ERROR_INVALID, "vd_top_k_create '%s': k is %u; rows have %llu elements", p->name, d->k, (unsigned long long)p->n);
+        return vd_error_set(VD_ERROR_INVALID, "k is %u; rows have %llu elements", d->k, (unsigned long long)p->n);
     if (d->k > VD__TOP_MOST)
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_top_k_create '%s': k is %u; it takes up to %d", p->name, d->k, (int)VD__TOP_MOST);
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "k is %u; it takes up to %d", d->k, (int)VD__TOP_MOST);
     if (vd_type_size(d->type) == 8 && !(vd_device(p->ctx, 0)->features & VD_FEATURE_I64))
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_top_k_create '%s': type is %s, and the device has no 64-bit integers", p->name, vd_type_name(d->type));
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "type is %s, and the device has no 64-bit integers",
+                            vd_type_name(d->type));
     return VD_OK;
 }
 
@@ -7591,8 +7617,9 @@ static vd_result vd__top_bound(vd_top_k *p, const vd_device_info *d, uint32_t li
         for (vd__top_share(p, parts = 1); vd__top_rounds(p, false) > most / 2;) vd__top_share(p, parts *= 2);
     }
     if (vd__top_rounds(p, false) + vd__top_rounds(p, true) <= most) return VD_OK;
-    return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_top_k_create '%s': %u of %llu elements take a processor %llu rounds of a loop; it takes up to %llu",
-                        p->name, p->desc.k, (unsigned long long)p->n, (unsigned long long)(vd__top_rounds(p, false) + vd__top_rounds(p, true)),
+    return vd_error_set(VD_ERROR_UNSUPPORTED, "%u of %llu elements take a processor %llu rounds of a loop; it takes up "
+                        "to %llu", p->desc.k, (unsigned long long)p->n,
+                        (unsigned long long)(vd__top_rounds(p, false) + vd__top_rounds(p, true)),
                         (unsigned long long)most);
 }
 
@@ -7618,14 +7645,15 @@ static vd_result vd__top_make(vd_top_k *p) {
     vd_result result = vd__top_check_desc(p);
     if (result) return result;
     map = vd__top_map(&p->desc);
-    result = vd__fragment_try(p->ctx, "vd_top_k_create", p->name, &map);
+    result = vd__fragment_try(p->ctx, p->name, &map);
     if (!result) result = vd__top_plan(p);
     if (result) return result;
     if (p->parts > 1) {
         uint64_t left = p->rows * p->parts * p->desc.k;
-        p->keys = vd__fft_buffer(p->ctx, "vd_top_k_create", p->name, "top_k keys", vd__top_key_bits(p->desc.type) == 64 ? VD_U64 : VD_U32, left, NULL);
-        p->places = vd__fft_buffer(p->ctx, "vd_top_k_create", p->name, "top_k places", VD_U32, left, NULL);
-        p->tickets = vd__fft_buffer(p->ctx, "vd_top_k_create", p->name, "top_k tickets", VD_U32, p->rows, NULL);
+        p->keys = vd__fft_buffer(p->ctx, "top_k keys", vd__top_key_bits(p->desc.type) == 64 ? VD_U64 : VD_U32, left,
+                                 NULL);
+        p->places = vd__fft_buffer(p->ctx, "top_k places", VD_U32, left, NULL);
+        p->tickets = vd__fft_buffer(p->ctx, "top_k tickets", VD_U32, p->rows, NULL);
         if (!p->keys.id || !p->places.id || !p->tickets.id) return vd_error_result();
     }
     return vd__top_build(p);
@@ -7634,15 +7662,14 @@ static vd_result vd__top_make(vd_top_k *p) {
 VD__PLAN_NEW(top_k, vd__top_make)
 
 static vd_result vd__top_check_io(const vd_top_k *p, const vd_top_k_io *io) {
-    static const char call[] = "vd_top_k_run";
     uint64_t left = p->rows * p->desc.k;
     vd__named in = vd__named_of(io->in, "in"), values = vd__named_of(io->values, "values"), indices = vd__named_of(io->indices, "indices");
-    vd_result result = vd__plan_check_buffer(p->ctx, call, p->name, io->in, "in", p->desc.type, p->rows * p->n, NULL);
-    if (!result) result = vd__plan_check_buffer(p->ctx, call, p->name, io->values, "values", p->desc.type, left, NULL);
-    if (!result) result = vd__plan_check_buffer(p->ctx, call, p->name, io->indices, "indices", VD_U32, left, NULL);
-    if (!result) result = vd__plan_check_apart(p->ctx, call, p->name, in, values, false);
-    if (!result) result = vd__plan_check_apart(p->ctx, call, p->name, in, indices, false);
-    return result ? result : vd__plan_check_apart(p->ctx, call, p->name, values, indices, false);
+    vd_result result = vd__plan_check_buffer(p->ctx, io->in, "in", p->desc.type, p->rows * p->n, NULL);
+    if (!result) result = vd__plan_check_buffer(p->ctx, io->values, "values", p->desc.type, left, NULL);
+    if (!result) result = vd__plan_check_buffer(p->ctx, io->indices, "indices", VD_U32, left, NULL);
+    if (!result) result = vd__plan_check_apart(p->ctx, in, values, false);
+    if (!result) result = vd__plan_check_apart(p->ctx, in, indices, false);
+    return result ? result : vd__plan_check_apart(p->ctx, values, indices, false);
 }
 
 VD__FFT_SMALL_END
@@ -7796,7 +7823,7 @@ static vd_result vd__vkfft_open(const vd_native *native, void *user) {
     VkCommandPoolCreateInfo pool;
     VkFenceCreateInfo fence;
     const char *missing = vd__vkfft_load(v, (PFN_vkGetInstanceProcAddr)native->get_instance_proc_addr, (VkInstance)native->instance);
-    if (missing) return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': VkFFT needs %s, which the driver lacks", p->name, missing);
+    if (missing) return vd_error_set(VD_ERROR_UNSUPPORTED, "VkFFT needs %s, which the driver lacks", missing);
     v->physical = (VkPhysicalDevice)native->physical_device;
     v->device = (VkDevice)native->device;
     v->queue = (VkQueue)native->queue;
@@ -7807,7 +7834,7 @@ static vd_result vd__vkfft_open(const vd_native *native, void *user) {
     memset(&fence, 0, sizeof fence);
     fence.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO;
     if (v->vkCreateCommandPool(v->device, &pool, NULL, &v->pool) || v->vkCreateFence(v->device, &fence, NULL, &v->fence))
-        return vd_error_set(VD_ERROR_OUT_OF_DEVICE_MEMORY, "vd_fft_create '%s': no command pool or fence for VkFFT", p->name);
+        return vd_error_within(vd_error_set(VD_ERROR_OUT_OF_DEVICE_MEMORY, NULL), NULL, NULL, "VkFFT");
     return VD_OK;
 }
 
@@ -7860,8 +7887,8 @@ static vd_result vd__vkfft_check_batch(const vd_fft *p, uint32_t most) {
     if (b->batches == 1 || b->dimensions < 3) return VD_OK;
     if ((b->axes & 4) && b->size[1] > planes) planes = b->size[1];
     if (planes <= most / b->batches) return VD_OK;
-    return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': the engine VkFFT takes %u planes of all cubes at most, not %llu times %llu", p->name, most,
-                        (unsigned long long)b->batches, (unsigned long long)planes);
+    return vd_error_set(VD_ERROR_UNSUPPORTED, "the engine VkFFT takes %u planes of all cubes at most, not %llu times "
+                        "%llu", most, (unsigned long long)b->batches, (unsigned long long)planes);
 }
 
 static void vd__vkfft_lose(void *plan);
@@ -7870,18 +7897,19 @@ static vd_result vd__vkfft_make(vd_fft *p) {
     const vd_device_info *device = vd_device(p->ctx, 0);
     vd_result result;
     if (device->backend != VD_BACKEND_VULKAN)
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': the engine VkFFT works on vulkan, the context is of %s", p->name,
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "the engine VkFFT works on vulkan, the context is of %s",
                             vd_backend_name(device->backend));
     if (p->stored[VD__FFT_IN] != VC_F32 || p->stored[VD__FFT_OUT] != VC_F32 || p->real != VC_F32)
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': the engine VkFFT takes f32, not %s from %s to %s", p->name, vc_type_name(p->real),
-                            vc_type_name(p->stored[VD__FFT_IN]), vc_type_name(p->stored[VD__FFT_OUT]));
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "the engine VkFFT takes f32, not %s from %s to %s",
+                            vc_type_name(p->real), vc_type_name(p->stored[VD__FFT_IN]),
+                            vc_type_name(p->stored[VD__FFT_OUT]));
     if (p->scale[0] != 1)
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': the engine VkFFT has no orthogonal normalisation", p->name);
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "the engine VkFFT has no orthogonal normalisation");
     if (memcmp(&p->layout[VD__FFT_IN], &p->layout[VD__FFT_TEMP], sizeof p->layout[0]) ||
         memcmp(&p->layout[VD__FFT_OUT], &p->layout[VD__FFT_TEMP], sizeof p->layout[0]))
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': the engine VkFFT takes arrays in C order, without strides", p->name);
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "the engine VkFFT takes arrays in C order, without strides");
     p->vkfft = (vd__vkfft *)vd__fft_allocate(&p->allocator, sizeof *p->vkfft);
-    if (!p->vkfft) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_fft_create '%s': out of host memory", p->name);
+    if (!p->vkfft) return vd__fft_no_memory();
     p->tie.lose = vd__vkfft_lose;
     p->tie.plan = p;
     snprintf(p->text, sizeof p->text, "VkFFT\n");
@@ -7964,7 +7992,7 @@ static vd_result vd__vkfft_compile(const vd_native *native, void *user) {
     for (i = 0; i < call->p->vkfft->blocks; i++) {
         vd__vkfft_space::VkFFTResult result = vd__vkfft_space::initializeVkFFT(&call->pair->part[i].app, vd__vkfft_configure(call, i));
         if (result)
-            return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_run '%s': VkFFT makes no plan: VkFFTResult %d", call->p->name, (int)result);
+            return vd_error_set(VD_ERROR_UNSUPPORTED, "VkFFT makes no plan: VkFFTResult %d", (int)result);
         call->pair->part[i].made = true;
     }
     return VD_OK;
@@ -7988,10 +8016,11 @@ static vd_result vd__vkfft_pair_of(vd_fft *p, const vd_fft_io *io, vd_buffer out
     }
     i = vd__vkfft_place(p);
     if (i == VD__VKFFT_PAIRS)
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_run '%s': the engine VkFFT takes %d pairs of buffers a plan", p->name, (int)VD__VKFFT_PAIRS);
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "the engine VkFFT takes %d pairs of buffers a plan",
+                            (int)VD__VKFFT_PAIRS);
     call.p = p;
     call.pair = (vd__vkfft_pair *)vd__fft_allocate(&p->allocator, sizeof *call.pair);
-    if (!call.pair) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_fft_run '%s': out of host memory", p->name);
+    if (!call.pair) return vd__fft_no_memory();
     call.pair->in = io->in.id;
     call.pair->out = out.id;
     call.pair->direction = io->direction;
@@ -8015,7 +8044,7 @@ static vd_result vd__vkfft_append(void *user, void *commands) {
         vd__vkfft_part *part = &call->pair->part[i];
         part->launch.commandBuffer = &buffer;
         vd__vkfft_space::VkFFTResult result = vd__vkfft_space::VkFFTAppend(&part->app, call->pair->direction == VD_FFT_FORWARD ? -1 : 1, &part->launch);
-        if (result) return vd_error_set(VD_ERROR_BACKEND, "vd_fft_run '%s': VkFFT records nothing: VkFFTResult %d", call->p->name, (int)result);
+        if (result) return vd_error_set(VD_ERROR_BACKEND, "VkFFT records nothing: VkFFTResult %d", (int)result);
     }
     return VD_OK;
 }
@@ -8046,7 +8075,8 @@ static vd_result vd__vkfft_run(vd_fft *p, vd_list *list, const vd_fft_io *io, vd
 struct vd__vkfft { int none; };
 
 static vd_result vd__vkfft_make(vd_fft *p) {
-    return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': the engine VkFFT is not compiled in (VKDISPATCH_VKFFT)", p->name);
+    (void)p;
+    return vd_error_set(VD_ERROR_UNSUPPORTED, "the engine VkFFT is not compiled in (VKDISPATCH_VKFFT)");
 }
 static void vd__vkfft_destroy(vd_fft *p) { (void)p; }
 static vd_result vd__vkfft_run(vd_fft *p, vd_list *list, const vd_fft_io *io, vd_buffer out) {
@@ -8113,7 +8143,7 @@ static vd_result vd__kept_find(vd_context *ctx, void **data, void *user) {
     uint32_t i = 0, at = 0;
     if (!index && !vd_context_attach(ctx, &vd__tie_key, vd__tie_begin, NULL, vd__tie_lose))
         *data = index = (vd__kept_index *)vd__fft_allocate(&allocator, sizeof *index);
-    if (!index) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "out of host memory for the plans that the context would keep");
+    if (!index) return vd__fft_no_memory();
     while (i < VD__FFT_KEPT && !(index->used[i] && index->hash[i] == hash)) i++;
     if (i < VD__FFT_KEPT) at = i;
     else for (i = 1; i < VD__FFT_KEPT; i++) if (index->used[i] < index->used[at]) at = i;
@@ -8127,7 +8157,7 @@ static vd_result vd__kept_make(vd_context *ctx, const vd__kept_call *call, vd__k
     vd_allocator allocator = vd_context_allocator(ctx);
     vd__kept *e = (vd__kept *)vd__fft_allocate(&allocator, sizeof *e + call->kind->desc_size);
     vd_result result;
-    if (!e) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "out of host memory for a plan that the context would keep");
+    if (!e) return vd__fft_no_memory();
     e->kind = call->kind;
     memcpy(e + 1, call->desc, call->kind->desc_size);
     result = call->kind->make(ctx, call->desc, &e->plan);
@@ -8184,22 +8214,23 @@ static vd_result vd__fft_plan_new(vd_context *ctx, const vd_fft_desc *desc, cons
 
 VD__PLAN_KIND(fft, vd_fft, vd_fft_desc, vd_fft_io, vd__fft_new(ctx, d, NULL, &plan), vd_fft_run(plan, list, io), vd_fft_destroy)
 VD__PLAN_KIND(reduce, vd_reduce, vd_reduce_desc, vd_reduce_io, vd__reduce_new(ctx, d, &plan), vd_reduce_run_io(plan, list, io), vd_reduce_destroy)
-VD__PLAN_KIND(scan, vd_scan, vd_scan_desc, vd_scan_io, vd__scan_new(ctx, "vd_scan_create", d, NULL, NULL, &plan), vd_scan_run(plan, list, io),
-              vd_scan_destroy)
+VD__PLAN_KIND(scan, vd_scan, vd_scan_desc, vd_scan_io, vd__scan_new(ctx, d, NULL, NULL, &plan),
+              vd_scan_run(plan, list, io), vd_scan_destroy)
 VD__PLAN_KIND(sort, vd_sort, vd_sort_desc, vd_sort_io, vd__sort_new(ctx, d, &plan), vd_sort_run(plan, list, io), vd_sort_destroy)
 VD__PLAN_KIND(top_k, vd_top_k, vd_top_k_desc, vd_top_k_io, vd__top_k_new(ctx, d, &plan), vd_top_k_run(plan, list, io), vd_top_k_destroy)
 
 /* Over the last `axes` of the buffer's own shape, which has at least as many dimensions. */
-static vd_result vd__fft_simple(vd_context *ctx, const char *name, vd_buffer buffer, uint32_t axes, vd_fft_direction direction) {
+static vd_result vd__fft_simple(vd_context *ctx, vd_buffer buffer, uint32_t axes, vd_fft_direction direction) {
     vd_fft_desc desc;
     vd_fft_io io;
     vd_buffer_info info;
-    vd_result result = vd__fft_query(ctx, name, buffer, "buffer", &info);
+    vd_result result = vd__fft_query(ctx, buffer, "buffer", &info);
     uint32_t i = 4;
     if (result) return result;
-    if ((uint32_t)direction > VD_FFT_INVERSE) return vd_error_set(VD_ERROR_INVALID, "%s: direction is %d", name, (int)direction);
+    if ((uint32_t)direction > VD_FFT_INVERSE) return vd_error_set(VD_ERROR_INVALID, "direction is %d", (int)direction);
     if (info.type != VD_F32C && info.type != VD_F32X2)
-        return vd_error_set(VD_ERROR_INVALID, "%s: buffer '%s' is of %s; it takes f32c or f32x2", name, info.name, vd_type_name(info.type));
+        return vd_error_set(VD_ERROR_INVALID, "buffer '%s' is of %s; it takes f32c or f32x2", info.name,
+                            vd_type_name(info.type));
     memset(&desc, 0, sizeof desc);
     memset(&io, 0, sizeof io);
     while (i > axes && info.shape[i - 1] == 1) i--;
@@ -8211,17 +8242,19 @@ static vd_result vd__fft_simple(vd_context *ctx, const char *name, vd_buffer buf
 }
 
 /* The reals have the shape, whichever of the two is the input. */
-static vd_result vd__real_simple(vd_context *ctx, const char *name, vd_buffer reals, vd_buffer bins, vd_fft_direction direction) {
+static vd_result vd__real_simple(vd_context *ctx, vd_buffer reals, vd_buffer bins, vd_fft_direction direction) {
     vd_fft_desc desc;
     vd_fft_io io;
     vd_buffer_info info;
-    vd_result result = vd__fft_query(ctx, name, reals, "reals", &info);
+    vd_result result = vd__fft_query(ctx, reals, "reals", &info);
     uint32_t i = 4;
     if (!result && info.type != VD_F32)
-        result = vd_error_set(VD_ERROR_INVALID, "%s: buffer '%s' is of %s; the reals are f32", name, info.name, vd_type_name(info.type));
-    if (!result && !bins.id) result = vd_error_set(VD_ERROR_INVALID, "%s: there is no buffer 'bins'", name);
+        result = vd_error_set(VD_ERROR_INVALID, "buffer '%s' is of %s; the reals are f32", info.name,
+                              vd_type_name(info.type));
+    if (!result && !bins.id) result = vd_error_set(VD_ERROR_INVALID, "there is no buffer 'bins'");
     if (!result && reals.id == bins.id)
-        result = vd_error_set(VD_ERROR_INVALID, "%s: both are buffer '%s'; in place is for vd_fft_run with desc.padded", name, info.name);
+        result = vd_error_set(VD_ERROR_INVALID, "both are buffer '%s'; in place is for vd_fft_run with desc.padded",
+                              info.name);
     if (result) return result;
     memset(&desc, 0, sizeof desc);
     memset(&io, 0, sizeof io);
@@ -8341,7 +8374,7 @@ static vd_result vd__shift_new(vd_context *ctx, const vd__shift_desc *desc, vd__
     vd_allocator allocator = vd_context_allocator(ctx);
     vd__shift *p = (vd__shift *)vd__fft_allocate(&allocator, sizeof *p);
     vd_result result;
-    if (!p) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_fft_shift: out of host memory");
+    if (!p) return vd__fft_no_memory();
     p->ctx = ctx;
     p->desc = *desc;
     result = vd__shift_build(ctx, desc, &p->kernel);
@@ -8593,7 +8626,7 @@ static vd_result vd__convolve_measure(vd_convolve *p, uint32_t i) {
     uint64_t n = p->desc.shape[i], m = p->desc.kernel_shape[i], skip; /* results left out at the front */
     bool wraps = p->desc.range <= VD_CONVOLVE_CENTRED, correlation = p->desc.kind == VD_CONVOLVE_CORRELATION;
     if (m > n && (wraps || p->desc.range == VD_CONVOLVE_VALID))
-        return vd_error_set(VD_ERROR_INVALID, "vd_convolve_create '%s': kernel_shape[%u] is %llu, the signal has %llu", p->name, i, (unsigned long long)m,
+        return vd_error_set(VD_ERROR_INVALID, "kernel_shape[%u] is %llu, the signal has %llu", i, (unsigned long long)m,
                             (unsigned long long)n);
     skip = p->desc.range == VD_CONVOLVE_FULL ? 0 : p->desc.range == VD_CONVOLVE_VALID ? m - 1 : (m - 1) / 2;
     if (p->desc.range <= VD_CONVOLVE_CIRCULAR) skip = correlation ? m - 1 : 0;
@@ -8643,15 +8676,16 @@ static void vd__convolve_choose_form(vd_convolve *p) {
 /* Kernels number the elements of all images by 32 bits. */
 static vd_result vd__convolve_check_images(const vd_convolve *p, const uint64_t *shape, uint32_t each, const char *what) {
     if (vd__convolve_count(shape, p->dimensions) <= UINT32_MAX / each / p->desc.batch) return VD_OK;
-    return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_convolve_create '%s': the %s have more than %u elements: batch is %u, of %u %s each, of %llu elements",
-                        p->name, what, UINT32_MAX, p->desc.batch, each, what, (unsigned long long)vd__convolve_count(shape, p->dimensions));
+    return vd_error_set(VD_ERROR_UNSUPPORTED, "the %s have more than %u elements: batch is %u, of %u %s each, of %llu "
+                        "elements", what, UINT32_MAX, p->desc.batch, each, what,
+                        (unsigned long long)vd__convolve_count(shape, p->dimensions));
 }
 
 /* A kernel goes through them in a loop. */
 static vd_result vd__convolve_check_rounds(const vd_convolve *p, uint32_t count, const char *what) {
     uint64_t most = vd__plan_rounds(vd_device(p->ctx, 0));
     if (count <= most) return VD_OK;
-    return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_convolve_create '%s': %s is %u; a processor takes up to %llu", p->name, what, count,
+    return vd_error_set(VD_ERROR_UNSUPPORTED, "%s is %u; a processor takes up to %llu", what, count,
                         (unsigned long long)most);
 }
 
@@ -8661,41 +8695,31 @@ static vd_result vd__convolve_check_desc(vd_convolve *p) {
     uint32_t i, count;
     vd_result result;
     memcpy(shape, d->shape, sizeof d->shape);
-    result = vd__fft_check_shape("vd_convolve_create", p->name, shape, 0, UINT32_MAX, &p->dimensions, &elements);
+    result = vd__fft_check_shape(shape, 0, UINT32_MAX, &p->dimensions, &elements);
     if (result) return result;
-    if ((uint32_t)d->kind > VD_CONVOLVE_CORRELATION) return vd_error_set(VD_ERROR_INVALID, "vd_convolve_create '%s': kind is %d", p->name, (int)d->kind);
-    if ((uint32_t)d->range > VD_CONVOLVE_VALID) return vd_error_set(VD_ERROR_INVALID, "vd_convolve_create '%s': range is %d", p->name, (int)d->range);
+    if ((uint32_t)d->kind > VD_CONVOLVE_CORRELATION) return vd_error_set(VD_ERROR_INVALID, "kind is %d", (int)d->kind);
+    if ((uint32_t)d->range > VD_CONVOLVE_VALID) return vd_error_set(VD_ERROR_INVALID, "range is %d", (int)d->range);
     if (!d->type) d->type = VD_F32;
     if (d->type != VD_F32 && d->type != VD_F64)
-        return vd_error_set(VD_ERROR_INVALID, "vd_convolve_create '%s': type is %s; it takes f32 or f64", p->name, vd_type_name(d->type));
+        return vd_error_set(VD_ERROR_INVALID, "type is %s; it takes f32 or f64", vd_type_name(d->type));
     if (!d->batch) d->batch = 1;
     if (!d->channels) d->channels = 1;
     if (!d->kernels) d->kernels = 1;
     for (i = 1; i < 3 && !d->kernel_shape[0]; i++)
-        if (d->kernel_shape[i]) return vd_error_set(VD_ERROR_INVALID, "vd_convolve_create '%s': kernel_shape[0] is 0, but kernel_shape[%u] is not", p->name, i);
+        if (d->kernel_shape[i])
+            return vd_error_set(VD_ERROR_INVALID, "kernel_shape[0] is 0, but kernel_shape[%u] is not", i);
     if (!d->kernel_shape[0]) memcpy(d->kernel_shape, d->shape, sizeof d->shape);
     memset(shape, 0, sizeof shape);
     memcpy(shape, d->kernel_shape, sizeof d->kernel_shape);
-    result = vd__fft_check_shape("vd_convolve_create", p->name, shape, 0, UINT32_MAX, &count, &elements);
+    result = vd__fft_check_shape(shape, 0, UINT32_MAX, &count, &elements);
     if (!result && count != p->dimensions)
-        result = vd_error_set(VD_ERROR_INVALID, "vd_convolve_create '%s': the kernel has %u dimensions, the signal %u", p->name, count, p->dimensions);
+        result = vd_error_set(VD_ERROR_INVALID, "the kernel has %u dimensions, the signal %u", count, p->dimensions);
     for (i = 0; i < p->dimensions && !result; i++) result = vd__convolve_measure(p, i);
     if (!result) vd__convolve_choose_form(p);
     if (!result) result = vd__convolve_check_images(p, d->shape, d->channels, "signals");
     if (!result) result = vd__convolve_check_images(p, p->result, d->kernels, "results");
     if (!result) result = vd__convolve_check_rounds(p, d->channels, "channels");
     return result ? result : vd__convolve_check_rounds(p, d->kernels, "kernels");
-}
-
-/* What a transform of the plan's own has said, as said of the plan; what hooks do wrong is the filter's. */
-static vd_result vd__convolve_fails(const vd_convolve *p, vd_result result) {
-    static const char call[] = "vd_fft_create '";
-    char why[512];
-    const char *text = why;
-    snprintf(why, sizeof why, "%.511s", vd_error_text());
-    if (strncmp(text, call, sizeof call - 1) == 0 && strncmp(text + sizeof call - 1, p->name, strlen(p->name)) == 0)
-        text += sizeof call - 1 + strlen(p->name) + strlen("': ");
-    return vd_error_set(result, "vd_convolve_create '%s': %s%s", p->name, p->desc.filter && result == VD_ERROR_COMPILE ? "filter: " : "", text);
 }
 
 static void vd__convolve_forget(vd_convolve *p, vd__convolve_set **at) {
@@ -8722,8 +8746,9 @@ static void vd__convolve_settle(vd_convolve *p) {
 static vd_result vd__convolve_check_set(vd_convolve *p) {
     if (!p->is_set) vd__convolve_settle(p);
     if (p->is_set || p->sets) return VD_OK;
-    return vd_error_set(VD_ERROR_INVALID, "vd_convolve_run '%s': %s", p->name, p->is_lost ? "the list in which vd_convolve_set_kernel set its kernel was "
-                        "discarded, or could not be submitted" : "vd_convolve_set_kernel was not called");
+    return vd_error_set(VD_ERROR_INVALID, "%s",
+                        p->is_lost ? "the list in which vd_convolve_set_kernel set its kernel was discarded, or could "
+                                     "not be submitted" : "vd_convolve_set_kernel was not called");
 }
 
 /* A kernel is set in a list. */
@@ -8734,7 +8759,7 @@ static vd_result vd__convolve_note(vd_convolve *p, vd_list *list) {
     for (s = p->sets; s && s->list != list; s = s->next) {}
     if (p->is_set || s) return VD_OK; /* of those that are left each is as it was */
     s = (vd__convolve_set *)vd__fft_allocate(&p->allocator, sizeof *s);
-    if (!s) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_convolve_set_kernel '%s': out of host memory", p->name);
+    if (!s) return vd__fft_no_memory();
     s->list = list;
     s->next = p->sets;
     p->sets = s;
@@ -8762,8 +8787,9 @@ static vd_result vd__convolve_make_kernel(vd_convolve *p) {
     if (p->form == VD__CONVOLVE_BINS) desc.kind = VD_FFT_REAL;
     p->scale = 1 / (double)vd__convolve_count(p->length, p->dimensions);
     result = vd__fft_new(p->ctx, &desc, NULL, &p->kernel);
-    if (p->is_mute) return vd_error_set(VD_ERROR_COMPILE, "vd_convolve_create '%s': its filter leaves nothing in re or im; it takes both", p->name);
-    return result ? vd__convolve_fails(p, result) : VD_OK;
+    if (p->is_mute) return vd_error_set(VD_ERROR_COMPILE, "its filter leaves nothing in re or im; it takes both");
+    if (result == VD_ERROR_COMPILE && p->desc.filter) vd_error_within(result, NULL, NULL, "filter");
+    return result;
 }
 
 /* The roots that HALF multiplies by. */
@@ -8773,7 +8799,7 @@ static vd_result vd__convolve_make_roots(vd_convolve *p) {
     double root[2];
     if (p->form != VD__CONVOLVE_HALF) return VD_OK;
     table = (unsigned char *)vd__fft_allocate(&p->allocator, (size_t)(2 * h * size));
-    if (!table) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_convolve_create '%s': out of host memory", p->name);
+    if (!table) return vd__fft_no_memory();
     for (j = 0; j < h; j++) {
         float narrow[2];
         vd__fft_root(j, 4 * h, &root[0], &root[1]);
@@ -8781,7 +8807,7 @@ static vd_result vd__convolve_make_roots(vd_convolve *p) {
         narrow[1] = (float)root[1];
         memcpy(table + 2 * j * size, size == sizeof(float) ? (const void *)narrow : root, (size_t)(2 * size));
     }
-    p->roots = vd__fft_buffer(p->ctx, "vd_convolve_create", p->name, "roots of the period", (vd_type)vd__fft_pair_of(p->desc.type), h, table);
+    p->roots = vd__fft_buffer(p->ctx, "roots of the period", (vd_type)vd__fft_pair_of(p->desc.type), h, table);
     vd__fft_free(&p->allocator, table);
     return p->roots.id ? VD_OK : vd_error_result();
 }
@@ -8820,7 +8846,7 @@ static vd_result vd__convolve_make_run(vd_convolve *p) {
     desc.rigor = p->desc.rigor;
     result = vd__fft_new(p->ctx, &desc, &c, &p->run);
     if (result) return result;
-    p->run->spectrum = vd__fft_buffer(p->ctx, "vd_convolve_create", p->name, "spectrum of the kernel", (vd_type)vd__fft_pair_of(p->desc.type),
+    p->run->spectrum = vd__fft_buffer(p->ctx, "spectrum of the kernel", (vd_type)vd__fft_pair_of(p->desc.type),
                                       p->run->dense.stride[0] * c.kernels * c.channels, NULL);
     return p->run->spectrum.id ? VD_OK : vd_error_result();
 }
@@ -8943,9 +8969,11 @@ static vd_result vd__fft_force(vd_fft *p, char whom, const vd__fft_choice *c, co
         vd__fft_pass *pass = vd__fft_pass_at(p, i);
         if (!vd__fft_is_meant(pass, whom, c)) continue;
         if (!vd__fft_take_choice(p, pass, c, &pass->shape))
-            return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': VKDISPATCH_FFT_FACTORS has '%.*s', which a kernel of %u points cannot be: at most %u "
-                                "values a thread, %u threads and %u bytes of shared memory in slices that divide radices and threads", p->name, length, text,
-                                pass->shape.n, (unsigned)VD__FFT_RADIX, p->device.threads, (unsigned)(p->device.shared * vc_type_size(p->real)));
+            return vd_error_set(VD_ERROR_INVALID, "VKDISPATCH_FFT_FACTORS has '%.*s', which a kernel of %u points "
+                                "cannot be: at most %u values a thread, %u threads and %u bytes of shared memory in "
+                                "slices that divide radices and threads", length, text, pass->shape.n,
+                                (unsigned)VD__FFT_RADIX, p->device.threads,
+                                (unsigned)(p->device.shared * vc_type_size(p->real)));
         p->forced |= 1u << i;
     }
     return VD_OK;
@@ -8965,8 +8993,9 @@ static vd_result vd__fft_force_all(vd_fft *p) {
         uint32_t parts;
         first = at;
         if (whom == 'p' ? !vd__fft_read_parts(&at, &parts) : !vd__fft_read_choice(&at, &c))
-            return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': VKDISPATCH_FFT_FACTORS has '%.40s'; it takes factors, threads, side by side and slices "
-                                "as in 16x16x16/256/1/1, of which slices alone may be 0, or parts as in p4, 1 to %d", p->name, whole, (int)VD__FFT_RADIX);
+            return vd_error_set(VD_ERROR_INVALID, "VKDISPATCH_FFT_FACTORS has '%.40s'; it takes factors, threads, side "
+                                "by side and slices as in 16x16x16/256/1/1, of which slices alone may be 0, or parts "
+                                "as in p4, 1 to %d", whole, (int)VD__FFT_RADIX);
         if (whom != 'p') result = vd__fft_force(p, whom, &c, first, (int)(at - first));
         if (*at == ',') at++;
     }
@@ -9502,9 +9531,10 @@ static bool vd__fft_bench_prepare(vd__fft_bench *b, uint64_t most) {
         if (vd__fft_has_spectrum(pass)) spectrum = p->dense.stride[0] * p->convolution.kernels * p->convolution.channels;
     }
     if (!b->one || b->in_bytes > most || b->out_bytes > most || spectrum > most / 8) return false;
-    b->in = vd__fft_buffer(p->ctx, "vd_fft_create", p->name, "fft noise", VD_F32X2, (b->in_bytes + 7) / 8, NULL);
-    b->out = vd__fft_buffer(p->ctx, "vd_fft_create", p->name, "fft of noise", VD_F32X2, (b->out_bytes + 7) / 8, NULL);
-    if (spectrum) b->spectrum = vd__fft_buffer(p->ctx, "vd_fft_create", p->name, "spectrum of noise", (vd_type)vd__fft_pair_of(p->real), spectrum, NULL);
+    b->in = vd__fft_buffer(p->ctx, "fft noise", VD_F32X2, (b->in_bytes + 7) / 8, NULL);
+    b->out = vd__fft_buffer(p->ctx, "fft of noise", VD_F32X2, (b->out_bytes + 7) / 8, NULL);
+    if (spectrum) b->spectrum = vd__fft_buffer(p->ctx, "spectrum of noise", (vd_type)vd__fft_pair_of(p->real), spectrum,
+                                               NULL);
     if (!b->in.id || !b->out.id || (spectrum && !b->spectrum.id)) return false;
     if (spectrum && !vd__fft_make_noise(b, b->spectrum, spectrum * vc_type_size(vd__fft_pair_of(p->real)), p->real)) return false;
     b->expected = (uint8_t *)vd__fft_allocate(&p->allocator, 4 * (size_t)VD__FFT_SAMPLE);
@@ -9615,12 +9645,14 @@ static vd_result vd__fft_lay_out(vd_fft *p, vd__fft_place place, const uint64_t 
     uint64_t dense = 1;
     for (i = 0; i < 4; i++) {
         if (i >= p->dimensions && (count[i] || stride[i]))
-            return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': %s_%s[%u] is %llu, but there are %u dimensions", p->name, which,
-                                count[i] ? "count" : "stride", i, (unsigned long long)(count[i] ? count[i] : stride[i]), p->dimensions);
+            return vd_error_set(VD_ERROR_INVALID, "%s_%s[%u] is %llu, but there are %u dimensions", which,
+                                count[i] ? "count" : "stride", i, (unsigned long long)(count[i] ? count[i] : stride[i]),
+                                p->dimensions);
         l->count[i] = count[i] ? count[i] : p->shape[i];
         if (l->count[i] > p->shape[i] || (l->count[i] < p->shape[i] && !(p->axes >> i & 1)))
-            return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': %s_count[%u] is %llu; dimension %u has %llu indices and is %stransformed", p->name,
-                                which, i, (unsigned long long)l->count[i], i, (unsigned long long)p->shape[i], p->axes >> i & 1 ? "" : "not ");
+            return vd_error_set(VD_ERROR_INVALID, "%s_count[%u] is %llu; dimension %u has %llu indices and is "
+                                "%stransformed", which, i, (unsigned long long)l->count[i], i,
+                                (unsigned long long)p->shape[i], p->axes >> i & 1 ? "" : "not ");
     }
     for (i = p->dimensions; i-- > 0; dense *= l->count[i]) l->stride[i] = given ? stride[i] : dense;
     vd__fft_order(p, l, order);
@@ -9629,11 +9661,12 @@ static vd_result vd__fft_lay_out(vd_fft *p, vd__fft_place place, const uint64_t 
         if (n == 1) continue;
         if (s < l->span && place == VD__FFT_IN && s) p->overlaps = true;
         else if (s < l->span)
-            return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': %s_stride[%u] is %llu; it takes %llu at least, the room of the dimensions inside",
-                                p->name, which, order[i], (unsigned long long)s, (unsigned long long)l->span);
+            return vd_error_set(VD_ERROR_INVALID, "%s_stride[%u] is %llu; it takes %llu at least, the room of the "
+                                "dimensions inside", which, order[i], (unsigned long long)s,
+                                (unsigned long long)l->span);
         if (s > (UINT32_MAX - l->span) / (n - 1))
-            return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': %s_stride[%u] is %llu, with which the array is more than %u elements long",
-                                p->name, which, order[i], (unsigned long long)s, UINT32_MAX);
+            return vd_error_set(VD_ERROR_UNSUPPORTED, "%s_stride[%u] is %llu, with which the array is more than %u "
+                                "elements long", which, order[i], (unsigned long long)s, UINT32_MAX);
         l->span += (n - 1) * s;
     }
     return VD_OK;
@@ -9645,13 +9678,14 @@ static vd_result vd__fft_check_types(vd_fft *p, const vd_fft_desc *desc) {
     uint64_t has = vd_device(p->ctx, 0)->features;
     const char *which = type != VD_F32 && type != VD_F64 ? "type" : in < VD_F16 || in > VD_F64 ? "in_type" : out < VD_F16 || out > VD_F64 ? "out_type" : NULL;
     if (which)
-        return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': %s is %s; it takes %s", p->name, which,
-                            vd_type_name(which[0] == 't' ? type : which[0] == 'i' ? in : out), which[0] == 't' ? "f32 or f64" : "f16, f32 or f64");
+        return vd_error_set(VD_ERROR_INVALID, "%s is %s; it takes %s", which,
+                            vd_type_name(which[0] == 't' ? type : which[0] == 'i' ? in : out),
+                            which[0] == 't' ? "f32 or f64" : "f16, f32 or f64");
     if ((type == VD_F64 || in == VD_F64 || out == VD_F64) && !(has & VD_FEATURE_F64))
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': %s is f64, which the device lacks", p->name,
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "%s is f64, which the device lacks",
                             type == VD_F64 ? "type" : in == VD_F64 ? "in_type" : "out_type");
     if ((in == VD_F16 || out == VD_F16) && !(has & VD_FEATURE_STORAGE_16))
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': %s is f16, and the device has no 16-bit elements in buffers", p->name,
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "%s is f16, and the device has no 16-bit elements in buffers",
                             in == VD_F16 ? "in_type" : "out_type");
     p->real = p->stored[VD__FFT_TEMP] = p->stored[VD__FFT_MIDDLE] = p->stored[VD__FFT_FOLD] = (vc_type)type;
     p->stored[VD__FFT_IN] = (vc_type)in;
@@ -9671,8 +9705,8 @@ static vd_result vd__fft_lay_all(vd_fft *p, const vd_fft_desc *desc) {
     if (!result) result = vd__fft_lay_out(p, VD__FFT_IN, desc->in_count, in_stride, "in");
     for (i = 0; i < 4; i++) bins[i] = desc->out_count[i] ? desc->out_count[i] : i == p->real_axis ? p->real_length / 2 + 1 : p->shape[i];
     if (!result && p->overlaps && memcmp(in_stride, desc->in_stride, sizeof in_stride) != 0)
-        result = vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': padded, but by in_count and out_count reals need more room than their bins: %s and %s",
-                              p->name, vd__numbers_of(p->layout[VD__FFT_IN].count, p->dimensions, " x ").text,
+        result = vd_error_set(VD_ERROR_INVALID, "padded, but by in_count and out_count reals need more room than their "
+                              "bins: %s and %s", vd__numbers_of(p->layout[VD__FFT_IN].count, p->dimensions, " x ").text,
                               vd__numbers_of(bins, p->dimensions, " x ").text);
     if (!result && reals) result = vd__fft_lay_out(p, VD__FFT_OUT, desc->out_count, desc->out_stride, "out");
     p->scalar[VD__FFT_OUT] |= reals;
@@ -9683,28 +9717,29 @@ static vd_result vd__fft_lay_all(vd_fft *p, const vd_fft_desc *desc) {
     return result;
 }
 
-static vd_result vd__fft_check_rigor(const vd_fft *p, const vd_fft_desc *desc) {
+static vd_result vd__fft_check_rigor(const vd_fft_desc *desc) {
     const char *text = getenv("VKDISPATCH_FFT");
-    if ((uint32_t)desc->rigor > VD_FFT_PATIENT) return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': rigor is %d", p->name, (int)desc->rigor);
+    if ((uint32_t)desc->rigor > VD_FFT_PATIENT) return vd_error_set(VD_ERROR_INVALID, "rigor is %d", (int)desc->rigor);
     if (!text || !*text || vd__fft_told_rigor()) return VD_OK;
-    return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': VKDISPATCH_FFT is '%.40s'; the choices are: estimate, measure, patient", p->name, text);
+    return vd_error_set(VD_ERROR_INVALID, "VKDISPATCH_FFT is '%.40s'; the choices are: estimate, measure, patient",
+                        text);
 }
 
 static vd_result vd__fft_check_desc(vd_fft *p, const vd_fft_desc *desc) {
     uint32_t i;
     double product = 1;
-    vd_result result = vd__fft_check_shape("vd_fft_create", p->name, desc->shape, desc->axes, UINT32_MAX, &p->dimensions, &p->elements);
+    vd_result result = vd__fft_check_shape(desc->shape, desc->axes, UINT32_MAX, &p->dimensions, &p->elements);
     if (result) return result;
     if ((uint32_t)desc->engine > VD_FFT_ENGINE_VKFFT)
-        return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': engine is %d", p->name, (int)desc->engine);
+        return vd_error_set(VD_ERROR_INVALID, "engine is %d", (int)desc->engine);
     if (desc->hook_declare && !desc->load && !desc->store)
-        return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': there is a hook_declare, but neither a load nor a store hook to use what it declares",
-                            p->name);
+        return vd_error_set(VD_ERROR_INVALID, "there is a hook_declare, but neither a load nor a store hook to use "
+                            "what it declares");
     if (desc->engine && (desc->load || desc->store))
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_create '%s': the engine VkFFT takes no hooks", p->name);
-    if ((uint32_t)desc->norm > VD_FFT_NORM_ORTHO) return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': norm is %d", p->name, (int)desc->norm);
-    if ((uint32_t)desc->kind > VD_FFT_DST4) return vd_error_set(VD_ERROR_INVALID, "vd_fft_create '%s': kind is %d", p->name, (int)desc->kind);
-    result = vd__fft_check_rigor(p, desc);
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "the engine VkFFT takes no hooks");
+    if ((uint32_t)desc->norm > VD_FFT_NORM_ORTHO) return vd_error_set(VD_ERROR_INVALID, "norm is %d", (int)desc->norm);
+    if ((uint32_t)desc->kind > VD_FFT_DST4) return vd_error_set(VD_ERROR_INVALID, "kind is %d", (int)desc->kind);
+    result = vd__fft_check_rigor(desc);
     if (result) return result;
     p->kind = desc->kind;
     p->pack_rows = desc->pack_rows;
@@ -9743,7 +9778,8 @@ static vd_result vd__fft_make_buffers(vd_fft *p) {
     for (i = 0; i < p->route[0].count + p->route[1].count && !result; i++) {
         vd__fft_place to = vd__fft_pass_at(p, i)->to;
         if (to < VD__FFT_TEMP || p->own[to].id) continue;
-        p->own[to] = vd__fft_buffer(p->ctx, "vd_fft_create", p->name, names[to], (vd_type)vd__fft_element(p->real, p->scalar[to]), p->layout[to].span, NULL);
+        p->own[to] = vd__fft_buffer(p->ctx, names[to], (vd_type)vd__fft_element(p->real, p->scalar[to]),
+                                    p->layout[to].span, NULL);
         if (!p->own[to].id) result = vd_error_result();
     }
     return result;
@@ -9754,11 +9790,11 @@ static vd_result vd__fft_plan_new(vd_context *ctx, const vd_fft_desc *desc, cons
     vd_allocator allocator;
     vd_fft *p;
     vd_result result;
-    if (!ctx || !desc) return vd_error_set(VD_ERROR_INVALID, "vd_fft_create: %s is NULL", ctx ? "desc" : "ctx");
+    if (!ctx || !desc) return vd_error_set(VD_ERROR_INVALID, "%s is NULL", ctx ? "desc" : "ctx");
     allocator = vd_context_allocator(ctx);
     p = (vd_fft *)vd__fft_allocate(&allocator, sizeof *p);
-    if (!p) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_fft_create: out of host memory");
-    result = vd__plan_tie(&p->tie, "vd_fft_create", ctx, &p->ctx, &p->allocator);
+    if (!p) return vd__fft_no_memory();
+    result = vd__plan_tie(&p->tie, ctx, &p->ctx, &p->allocator);
     snprintf(p->name, sizeof p->name, "%s", desc->name ? desc->name : "fft");
     if (convolution) p->convolution = *convolution;
     if (!result) result = vd__fft_check_desc(p, desc);
@@ -9833,7 +9869,7 @@ static vd_result vd__fft_new(vd_context *ctx, const vd_fft_desc *desc, const vd_
 
 VD_API vd_fft *vd_fft_create(vd_context *ctx, const vd_fft_desc *desc) {
     vd_fft *p = NULL;
-    VD__IN_SCOPE(ctx, "vd_fft_create", vd__fft_new(ctx, desc, NULL, &p));
+    VD__IN_SCOPE(ctx, "vd_fft_create", desc ? vd__plan_name(desc->name, "fft") : "", vd__fft_new(ctx, desc, NULL, &p));
     return p;
 }
 
@@ -9855,15 +9891,18 @@ VD__FFT_SMALL_END
 static vd_result vd__fft_check_in_place(const vd_fft *p) {
     const vd__fft_layout *in = &p->layout[VD__FFT_IN], *out = &p->layout[VD__FFT_OUT];
     if (p->kind == VD_FFT_REAL && !vd__real_fits_in_place(p))
-        return vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': in place needs desc.padded: rows of reals do not begin where their bins do, by strides "
-                            "{ %s } of reals and { %s } of bins", p->name, vd__numbers_of(in->stride, p->dimensions, ", ").text,
+        return vd_error_set(VD_ERROR_INVALID, "in place needs desc.padded: rows of reals do not begin where their bins "
+                            "do, by strides { %s } of reals and { %s } of bins",
+                            vd__numbers_of(in->stride, p->dimensions, ", ").text,
                             vd__numbers_of(out->stride, p->dimensions, ", ").text);
     if (p->kind != VD_FFT_REAL && memcmp(in, out, sizeof *in) != 0)
-        return vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': in place, but the counts or strides of in and out differ: %s by { %s }, %s by { %s }",
-                            p->name, vd__numbers_of(in->count, p->dimensions, " x ").text, vd__numbers_of(in->stride, p->dimensions, ", ").text,
-                            vd__numbers_of(out->count, p->dimensions, " x ").text, vd__numbers_of(out->stride, p->dimensions, ", ").text);
+        return vd_error_set(VD_ERROR_INVALID, "in place, but the counts or strides of in and out differ: %s by { %s }, "
+                            "%s by { %s }", vd__numbers_of(in->count, p->dimensions, " x ").text,
+                            vd__numbers_of(in->stride, p->dimensions, ", ").text,
+                            vd__numbers_of(out->count, p->dimensions, " x ").text,
+                            vd__numbers_of(out->stride, p->dimensions, ", ").text);
     if (p->stored[VD__FFT_IN] != p->stored[VD__FFT_OUT])
-        return vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': in place, but in_type is %s and out_type is %s", p->name,
+        return vd_error_set(VD_ERROR_INVALID, "in place, but in_type is %s and out_type is %s",
                             vc_type_name(p->stored[VD__FFT_IN]), vc_type_name(p->stored[VD__FFT_OUT]));
     return VD_OK;
 }
@@ -9875,14 +9914,14 @@ static vd_result vd__fft_check_io(const vd_fft *p, const vd_fft_io *io, vd_buffe
     bool one = reads && writes && at[in].id && vd__fft_is_one_memory(p->ctx, at[in], at[out]);
     vd_result result = VD_OK;
     if (p->overlaps && out == VD__FFT_IN)
-        result = vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': inverse, but by in_stride { %s } the reals overlap", p->name,
+        result = vd_error_set(VD_ERROR_INVALID, "inverse, but by in_stride { %s } the reals overlap",
                               vd__numbers_of(p->layout[VD__FFT_IN].stride, p->dimensions, ", ").text);
     if (!result && one) result = vd__fft_check_in_place(p);
-    if (!result && reads) result = vd__fft_check_buffer(p->ctx, "vd_fft_run", p->name, io->in, "in", vd__fft_bytes(p, in));
-    if (!result && writes) result = vd__fft_check_buffer(p->ctx, "vd_fft_run", p->name, at[out], "out", vd__fft_bytes(p, out));
+    if (!result && reads) result = vd__fft_check_buffer(p->ctx, io->in, "in", vd__fft_bytes(p, in));
+    if (!result && writes) result = vd__fft_check_buffer(p->ctx, at[out], "out", vd__fft_bytes(p, out));
     if (!result && p->paired) result = vd__real_check_alignment(p, at[VD__FFT_IN]);
     if (!result && reads && writes)
-        result = vd__plan_check_apart(p->ctx, "vd_fft_run", p->name, vd__named_of(at[in], "in"), vd__named_of(at[out], "out"), true);
+        result = vd__plan_check_apart(p->ctx, vd__named_of(at[in], "in"), vd__named_of(at[out], "out"), true);
     if (one) at[out] = at[in];
     return result ? result : vd__fft_check_args(p, io);
 }
@@ -9891,14 +9930,15 @@ static vd_result vd__fft_run_scoped(vd_fft *p, vd_list *list, const vd_fft_io *i
     vd_buffer at[VD__FFT_PLACES];
     vd__fft_place in, out;
     vd_result result;
-    if (!p || !io) return vd_error_set(VD_ERROR_INVALID, "vd_fft_run: %s is NULL", p ? "io" : "plan");
-    if ((uint32_t)io->direction > VD_FFT_INVERSE) return vd_error_set(VD_ERROR_INVALID, "vd_fft_run '%s': direction is %d", p->name, (int)io->direction);
+    if (!p || !io) return vd_error_set(VD_ERROR_INVALID, "%s is NULL", p ? "io" : "plan");
+    if ((uint32_t)io->direction > VD_FFT_INVERSE)
+        return vd_error_set(VD_ERROR_INVALID, "direction is %d", (int)io->direction);
     in = p->kind == VD_FFT_REAL && io->direction ? VD__FFT_OUT : VD__FFT_IN;
     out = in == VD__FFT_IN ? VD__FFT_OUT : VD__FFT_IN;
     memcpy(at, p->own, sizeof at);
     at[in] = io->in.id || !p->hooks.blind[io->direction] ? io->in : p->tables; /* of a load hook that does not read it */
     at[out] = io->out.id ? io->out : p->hooks.mute[io->direction] ? p->tables : io->in;
-    result = vd__plan_check_list(p->ctx, "vd_fft_run", p->name, list);
+    result = vd__plan_check_list(p->ctx, list);
     if (!result) result = vd__fft_check_io(p, io, at, in, out);
     if (!result && p->vkfft) return vd__vkfft_run(p, list, io, at[out]);
     return result ? result : vd__fft_run_all(p, list, io, at);
@@ -9906,41 +9946,50 @@ static vd_result vd__fft_run_scoped(vd_fft *p, vd_list *list, const vd_fft_io *i
 
 VD_API vd_result vd_fft_run(vd_fft *p, vd_list *list, const vd_fft_io *io) {
     vd_result result;
-    VD__IN_SCOPE(p ? p->ctx : NULL, "vd_fft_run", result = vd__fft_run_scoped(p, list, io));
+    VD__IN_SCOPE(p ? p->ctx : NULL, "vd_fft_run", p ? p->name : "", result = vd__fft_run_scoped(p, list, io));
     return result;
 }
 
-VD_API vd_result vd_fft_forward(vd_context *ctx, vd_buffer buffer) { return vd__fft_simple(ctx, "vd_fft_forward", buffer, 1, VD_FFT_FORWARD); }
-VD_API vd_result vd_fft_inverse(vd_context *ctx, vd_buffer buffer) { return vd__fft_simple(ctx, "vd_fft_inverse", buffer, 1, VD_FFT_INVERSE); }
-VD_API vd_result vd_fft_2d(vd_context *ctx, vd_buffer buffer, vd_fft_direction direction) { return vd__fft_simple(ctx, "vd_fft_2d", buffer, 2, direction); }
-VD_API vd_result vd_fft_3d(vd_context *ctx, vd_buffer buffer, vd_fft_direction direction) { return vd__fft_simple(ctx, "vd_fft_3d", buffer, 3, direction); }
+VD_API vd_result vd_fft_forward(vd_context *ctx, vd_buffer buffer) {
+    return vd__result_of("vd_fft_forward", vd__fft_simple(ctx, buffer, 1, VD_FFT_FORWARD));
+}
+VD_API vd_result vd_fft_inverse(vd_context *ctx, vd_buffer buffer) {
+    return vd__result_of("vd_fft_inverse", vd__fft_simple(ctx, buffer, 1, VD_FFT_INVERSE));
+}
+VD_API vd_result vd_fft_2d(vd_context *ctx, vd_buffer buffer, vd_fft_direction direction) {
+    return vd__result_of("vd_fft_2d", vd__fft_simple(ctx, buffer, 2, direction));
+}
+VD_API vd_result vd_fft_3d(vd_context *ctx, vd_buffer buffer, vd_fft_direction direction) {
+    return vd__result_of("vd_fft_3d", vd__fft_simple(ctx, buffer, 3, direction));
+}
 
 VD_API vd_result vd_fft_real_forward(vd_context *ctx, vd_buffer reals, vd_buffer bins) {
-    return vd__real_simple(ctx, "vd_fft_real_forward", reals, bins, VD_FFT_FORWARD);
+    return vd__result_of("vd_fft_real_forward", vd__real_simple(ctx, reals, bins, VD_FFT_FORWARD));
 }
 VD_API vd_result vd_fft_real_inverse(vd_context *ctx, vd_buffer bins, vd_buffer reals) {
-    return vd__real_simple(ctx, "vd_fft_real_inverse", reals, bins, VD_FFT_INVERSE);
+    return vd__result_of("vd_fft_real_inverse", vd__real_simple(ctx, reals, bins, VD_FFT_INVERSE));
 }
 
 VD__FFT_SMALL
 
 VD_API const vd_arg_info *vd_fft_arguments(const vd_fft *p, int *count) {
-    if (!p) vd_error_set(VD_ERROR_INVALID, "vd_fft_arguments: plan is NULL");
+    if (!p) vd__result_of("vd_fft_arguments", vd_error_set(VD_ERROR_INVALID, "plan is NULL"));
     if (count) *count = p ? p->hooks.count : 0;
     return p ? p->hooks.arg : NULL;
 }
 
 /* ---- rows of reals with room for their half spectra ---- */
 
-VD_API vd_result vd_fft_rows_create(vd_context *ctx, const uint64_t shape[4], vd_fft_rows *out) {
+static vd_result vd__rows_create(vd_context *ctx, const uint64_t shape[4], vd_fft_rows *out) {
     vd_buffer_desc desc;
     vd_view_desc view;
     uint32_t dimensions, last;
     uint64_t elements;
     vd_result result;
-    if (!ctx || !shape || !out) return vd_error_set(VD_ERROR_INVALID, "vd_fft_rows_create: %s is NULL", !ctx ? "ctx" : !shape ? "shape" : "out");
+    if (!ctx || !shape || !out)
+        return vd_error_set(VD_ERROR_INVALID, "%s is NULL", !ctx ? "ctx" : !shape ? "shape" : "out");
     memset(out, 0, sizeof *out);
-    result = vd__fft_check_shape("vd_fft_rows_create", "rows", shape, 0, UINT32_MAX, &dimensions, &elements);
+    result = vd__fft_check_shape(shape, 0, UINT32_MAX, &dimensions, &elements);
     if (result) return result;
     last = dimensions - 1;
     memset(&desc, 0, sizeof desc);
@@ -9963,6 +10012,10 @@ VD_API vd_result vd_fft_rows_create(vd_context *ctx, const uint64_t shape[4], vd
     return VD_ERROR_INVALID;
 }
 
+VD_API vd_result vd_fft_rows_create(vd_context *ctx, const uint64_t shape[4], vd_fft_rows *out) {
+    return vd__result_of("vd_fft_rows_create", vd__rows_create(ctx, shape, out));
+}
+
 VD_API void vd_fft_rows_destroy(vd_context *ctx, vd_fft_rows *rows) {
     if (!rows) return;
     vd_buffer_destroy(ctx, rows->bins);
@@ -9970,9 +10023,10 @@ VD_API void vd_fft_rows_destroy(vd_context *ctx, vd_fft_rows *rows) {
     memset(rows, 0, sizeof *rows);
 }
 
-static vd_result vd__real_region(vd_context *ctx, const char *call, const vd_fft_rows *rows, const void *data, vd_region_desc *out) {
+static vd_result vd__real_region(vd_context *ctx, const vd_fft_rows *rows, const void *data, vd_region_desc *out) {
     uint32_t i, last = 0;
-    if (!ctx || !rows || !data) return vd_error_set(VD_ERROR_INVALID, "%s: %s is NULL", call, !ctx ? "ctx" : !rows ? "rows" : "data");
+    if (!ctx || !rows || !data)
+        return vd_error_set(VD_ERROR_INVALID, "%s is NULL", !ctx ? "ctx" : !rows ? "rows" : "data");
     memset(out, 0, sizeof *out);
     out->buffer = rows->reals;
     for (i = 0, out->rows = 1; i < 4 && rows->shape[i]; i++) {
@@ -9986,40 +10040,42 @@ static vd_result vd__real_region(vd_context *ctx, const char *call, const vd_fft
 
 VD_API vd_result vd_fft_rows_write(vd_context *ctx, const vd_fft_rows *rows, const float *data) {
     vd_region_desc region;
-    vd_result result = vd__real_region(ctx, "vd_fft_rows_write", rows, data, &region);
-    return result ? result : vd_buffer_write_region(ctx, &region, data);
+    vd_result result = vd__real_region(ctx, rows, data, &region);
+    return vd__result_of("vd_fft_rows_write", result ? result : vd_buffer_write_region(ctx, &region, data));
 }
 
 VD_API vd_result vd_fft_rows_read(vd_context *ctx, const vd_fft_rows *rows, float *data) {
     vd_region_desc region;
-    vd_result result = vd__real_region(ctx, "vd_fft_rows_read", rows, data, &region);
-    return result ? result : vd_buffer_read_region(ctx, &region, data);
+    vd_result result = vd__real_region(ctx, rows, data, &region);
+    return vd__result_of("vd_fft_rows_read", result ? result : vd_buffer_read_region(ctx, &region, data));
 }
 
-VD_API vd_result vd_fft_shift(vd_context *ctx, vd_buffer in, vd_buffer out, uint32_t axes, vd_fft_direction direction) {
+static vd_result vd__shift_simple(vd_context *ctx, vd_buffer in, vd_buffer out, uint32_t axes,
+                                  vd_fft_direction direction) {
     vd__shift_desc desc;
     vd__shift_io io;
     vd_buffer_info info;
     uint32_t dimensions = 4, beyond = 0;
-    vd_result result = vd__fft_query(ctx, "vd_fft_shift", in, "in", &info);
+    vd_result result = vd__fft_query(ctx, in, "in", &info);
     if (result) return result;
     memset(&desc, 0, sizeof desc);
     desc.size = vd_type_size(info.type);
     if (desc.size != 4 && desc.size != 8 && desc.size != 16)
-        return vd_error_set(VD_ERROR_INVALID, "vd_fft_shift: buffer '%s' is of %s; it takes elements of 4, 8 or 16 bytes", info.name, vd_type_name(info.type));
+        return vd_error_set(VD_ERROR_INVALID, "buffer '%s' is of %s; it takes elements of 4, 8 or 16 bytes", info.name,
+                            vd_type_name(info.type));
     while (dimensions > 1 && info.shape[dimensions - 1] == 1) dimensions--;
     if (axes >> dimensions) {
         while (!(axes >> dimensions >> beyond & 1)) beyond++;
-        return vd_error_set(VD_ERROR_INVALID, "vd_fft_shift: axes is 0x%x, with dimension %u, but the shape of buffer '%s' is %s", axes, dimensions + beyond,
-                            info.name, vd__numbers_of(info.shape, dimensions, " x ").text);
+        return vd_error_set(VD_ERROR_INVALID, "axes is 0x%x, with dimension %u, but the shape of buffer '%s' is %s",
+                            axes, dimensions + beyond, info.name, vd__numbers_of(info.shape, dimensions, " x ").text);
     }
-    if ((uint32_t)direction > VD_FFT_INVERSE) return vd_error_set(VD_ERROR_INVALID, "vd_fft_shift: direction is %d", (int)direction);
-    if (in.id == out.id) return vd_error_set(VD_ERROR_INVALID, "vd_fft_shift: in and out are one buffer");
+    if ((uint32_t)direction > VD_FFT_INVERSE) return vd_error_set(VD_ERROR_INVALID, "direction is %d", (int)direction);
+    if (in.id == out.id) return vd_error_set(VD_ERROR_INVALID, "in and out are one buffer");
     if (info.size / desc.size > UINT32_MAX)
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_fft_shift: buffer '%s' has %llu elements; it takes up to %u", info.name,
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "buffer '%s' has %llu elements; it takes up to %u", info.name,
                             (unsigned long long)(info.size / desc.size), UINT32_MAX);
-    result = vd__fft_check_buffer(ctx, "vd_fft_shift", "shift", out, "out", info.size);
-    if (!result) result = vd__plan_check_apart(ctx, "vd_fft_shift", "shift", vd__named_of(in, "in"), vd__named_of(out, "out"), false);
+    result = vd__fft_check_buffer(ctx, out, "out", info.size);
+    if (!result) result = vd__plan_check_apart(ctx, vd__named_of(in, "in"), vd__named_of(out, "out"), false);
     if (result) return result;
     memcpy(desc.shape, info.shape, sizeof desc.shape);
     desc.axes = axes ? axes : 15;
@@ -10027,6 +10083,10 @@ VD_API vd_result vd_fft_shift(vd_context *ctx, vd_buffer in, vd_buffer out, uint
     io.in = in;
     io.out = out;
     return vd__kept_run(ctx, &vd__kept_shift, &desc, &io);
+}
+
+VD_API vd_result vd_fft_shift(vd_context *ctx, vd_buffer in, vd_buffer out, uint32_t axes, vd_fft_direction direction) {
+    return vd__result_of("vd_fft_shift", vd__shift_simple(ctx, in, out, axes, direction));
 }
 
 VD_API void vd_fft_freq(uint64_t n, double spacing, double *out) {
@@ -10124,11 +10184,11 @@ static vd_result vd__convolve_new(vd_context *ctx, const vd_convolve_desc *desc,
     vd_allocator allocator;
     vd_convolve *p;
     vd_result result;
-    if (!ctx || !desc) return vd_error_set(VD_ERROR_INVALID, "vd_convolve_create: %s is NULL", ctx ? "desc" : "ctx");
+    if (!ctx || !desc) return vd_error_set(VD_ERROR_INVALID, "%s is NULL", ctx ? "desc" : "ctx");
     allocator = vd_context_allocator(ctx);
     p = (vd_convolve *)vd__fft_allocate(&allocator, sizeof *p);
-    if (!p) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "vd_convolve_create: out of host memory");
-    result = vd__plan_tie(&p->tie, "vd_convolve_create", ctx, &p->ctx, &p->allocator);
+    if (!p) return vd__fft_no_memory();
+    result = vd__plan_tie(&p->tie, ctx, &p->ctx, &p->allocator);
     p->desc = *desc;
     snprintf(p->name, sizeof p->name, "%s", desc->name ? desc->name : "convolve");
     p->desc.name = p->name;
@@ -10143,7 +10203,8 @@ static vd_result vd__convolve_new(vd_context *ctx, const vd_convolve_desc *desc,
 
 VD_API vd_convolve *vd_convolve_create(vd_context *ctx, const vd_convolve_desc *desc) {
     vd_convolve *p = NULL;
-    VD__IN_SCOPE(ctx, "vd_convolve_create", vd__convolve_new(ctx, desc, &p));
+    VD__IN_SCOPE(ctx, "vd_convolve_create", desc ? vd__plan_name(desc->name, "convolve") : "",
+                 vd__convolve_new(ctx, desc, &p));
     return p;
 }
 
@@ -10172,10 +10233,11 @@ static vd_result vd__convolve_set_kernel_scoped(vd_convolve *p, vd_list *list, v
     vd_fft_io io;
     vd_result result;
     bool dealt = p && vd__convolve_dealt(p);
-    if (!p) return vd_error_set(VD_ERROR_INVALID, "vd_convolve_set_kernel: plan is NULL");
-    result = vd__plan_check_list(p->ctx, "vd_convolve_set_kernel", p->name, list);
-    if (!result) result = vd__fft_check_buffer(p->ctx, "vd_convolve_set_kernel", p->name, kernel, "kernel",
-                                               vd__convolve_bytes(p, p->desc.kernel_shape, (uint64_t)p->desc.kernels * p->desc.channels));
+    if (!p) return vd_error_set(VD_ERROR_INVALID, "plan is NULL");
+    result = vd__plan_check_list(p->ctx, list);
+    if (!result) result = vd__fft_check_buffer(p->ctx, kernel, "kernel",
+                                               vd__convolve_bytes(p, p->desc.kernel_shape,
+                                                                  (uint64_t)p->desc.kernels * p->desc.channels));
     if (result) return result;
     memset(&io, 0, sizeof io);
     vd__convolve_argument(&io, args, "kernel", kernel);
@@ -10188,7 +10250,8 @@ static vd_result vd__convolve_set_kernel_scoped(vd_convolve *p, vd_list *list, v
 
 VD_API vd_result vd_convolve_set_kernel(vd_convolve *p, vd_list *list, vd_buffer kernel) {
     vd_result result;
-    VD__IN_SCOPE(p ? p->ctx : NULL, "vd_convolve_set_kernel", result = vd__convolve_set_kernel_scoped(p, list, kernel));
+    VD__IN_SCOPE(p ? p->ctx : NULL, "vd_convolve_set_kernel", p ? p->name : "",
+                 result = vd__convolve_set_kernel_scoped(p, list, kernel));
     return result;
 }
 
@@ -10198,14 +10261,14 @@ static vd_result vd__convolve_run_scoped(vd_convolve *p, vd_list *list, vd_buffe
     vd_buffer at[VD__FFT_PLACES];
     vd_result result;
     uint64_t ins, outs;
-    if (!p) return vd_error_set(VD_ERROR_INVALID, "vd_convolve_run: plan is NULL");
+    if (!p) return vd_error_set(VD_ERROR_INVALID, "plan is NULL");
     ins = vd__convolve_bytes(p, p->desc.shape, (uint64_t)p->desc.batch * p->desc.channels);
     outs = vd__convolve_bytes(p, p->result, (uint64_t)p->desc.batch * p->desc.kernels);
-    result = vd__plan_check_list(p->ctx, "vd_convolve_run", p->name, list);
+    result = vd__plan_check_list(p->ctx, list);
     if (!result) result = vd__convolve_check_set(p);
-    if (!result) result = vd__fft_check_buffer(p->ctx, "vd_convolve_run", p->name, in, "in", ins);
-    if (!result) result = vd__fft_check_buffer(p->ctx, "vd_convolve_run", p->name, out, "out", outs);
-    if (!result) result = vd__plan_check_apart(p->ctx, "vd_convolve_run", p->name, vd__named_of(in, "in"), vd__named_of(out, "out"), false);
+    if (!result) result = vd__fft_check_buffer(p->ctx, in, "in", ins);
+    if (!result) result = vd__fft_check_buffer(p->ctx, out, "out", outs);
+    if (!result) result = vd__plan_check_apart(p->ctx, vd__named_of(in, "in"), vd__named_of(out, "out"), false);
     if (result) return result;
     memset(&io, 0, sizeof io);
     vd__convolve_argument(&io, args, "in", in); /* of the hooks, if there are any */
@@ -10219,13 +10282,15 @@ static vd_result vd__convolve_run_scoped(vd_convolve *p, vd_list *list, vd_buffe
 
 VD_API vd_result vd_convolve_run(vd_convolve *p, vd_list *list, vd_buffer in, vd_buffer out) {
     vd_result result;
-    VD__IN_SCOPE(p ? p->ctx : NULL, "vd_convolve_run", result = vd__convolve_run_scoped(p, list, in, out));
+    VD__IN_SCOPE(p ? p->ctx : NULL, "vd_convolve_run", p ? p->name : "",
+                 result = vd__convolve_run_scoped(p, list, in, out));
     return result;
 }
 
 VD_API const char *vd_convolve_explain(vd_convolve *p) { return p ? vd_fft_explain(p->run) : ""; }
 
-VD_API vd_result vd_convolve_2d(vd_context *ctx, vd_buffer image, vd_buffer kernel, vd_buffer out, vd_convolve_range range) {
+static vd_result vd__convolve_simple(vd_context *ctx, vd_buffer image, vd_buffer kernel, vd_buffer out,
+                                     vd_convolve_range range) {
     static const char *const names[] = { "image", "kernel", "out" };
     vd_convolve_desc desc;
     vd__convolve_io io;
@@ -10238,22 +10303,24 @@ VD_API vd_result vd_convolve_2d(vd_context *ctx, vd_buffer image, vd_buffer kern
     buffers[2] = out;
     memset(&desc, 0, sizeof desc);
     for (i = 0; i < 3; i++) {
-        vd_result result = vd__fft_query(ctx, "vd_convolve_2d", buffers[i], names[i], &info[i]);
+        vd_result result = vd__fft_query(ctx, buffers[i], names[i], &info[i]);
         if (result) return result;
         if (info[i].type != VD_F32)
-            return vd_error_set(VD_ERROR_INVALID, "vd_convolve_2d: buffer '%s' is of %s; it takes f32", info[i].name, vd_type_name(info[i].type));
+            return vd_error_set(VD_ERROR_INVALID, "buffer '%s' is of %s; it takes f32", info[i].name,
+                                vd_type_name(info[i].type));
     }
     if (range != VD_CONVOLVE_CENTRED && range != VD_CONVOLVE_SAME)
-        return vd_error_set(VD_ERROR_INVALID, "vd_convolve_2d: range is %d; it takes VD_CONVOLVE_CENTRED or VD_CONVOLVE_SAME", (int)range);
+        return vd_error_set(VD_ERROR_INVALID, "range is %d; it takes VD_CONVOLVE_CENTRED or VD_CONVOLVE_SAME",
+                            (int)range);
     for (i = 4; i > 2 && info[0].shape[i - 1] == 1;) i--;
     for (j = 4; j > 2 && info[1].shape[j - 1] == 1;) j--;
-    if (j > 2) return vd_error_set(VD_ERROR_INVALID, "vd_convolve_2d: the kernel '%s' has %u dimensions; it takes 2", info[1].name, j);
+    if (j > 2) return vd_error_set(VD_ERROR_INVALID, "the kernel '%s' has %u dimensions; it takes 2", info[1].name, j);
     memcpy(desc.shape, &info[0].shape[i - 2], 2 * sizeof(uint64_t));
     memcpy(desc.kernel_shape, info[1].shape, 2 * sizeof(uint64_t));
     batch = (i > 2 ? info[0].shape[0] : 1) * (i > 3 ? info[0].shape[1] : 1);
     if (batch > UINT32_MAX)
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "vd_convolve_2d: buffer '%s' has %llu images; it takes up to %u", info[0].name, (unsigned long long)batch,
-                            UINT32_MAX);
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "buffer '%s' has %llu images; it takes up to %u", info[0].name,
+                            (unsigned long long)batch, UINT32_MAX);
     desc.batch = (uint32_t)batch;
     desc.range = range;
     desc.real = true;
@@ -10262,6 +10329,11 @@ VD_API vd_result vd_convolve_2d(vd_context *ctx, vd_buffer image, vd_buffer kern
     io.kernel = kernel;
     io.out = out;
     return vd__kept_run(ctx, &vd__kept_convolve, &desc, &io);
+}
+
+VD_API vd_result vd_convolve_2d(vd_context *ctx, vd_buffer image, vd_buffer kernel, vd_buffer out,
+                                vd_convolve_range range) {
+    return vd__result_of("vd_convolve_2d", vd__convolve_simple(ctx, image, kernel, out, range));
 }
 
 /* ---- reductions ---- */
@@ -10283,8 +10355,8 @@ static vd_result vd__reduce_run_io_scoped(vd_reduce *p, vd_list *list, const vd_
     vd_result result;
     uint64_t place = 0;
     bool vectors;
-    if (!p || !io) return vd_error_set(VD_ERROR_INVALID, "vd_reduce_run: %s is NULL", p ? "io" : "plan");
-    result = vd__plan_check_list(p->ctx, "vd_reduce_run", p->name, list);
+    if (!p || !io) return vd_error_set(VD_ERROR_INVALID, "%s is NULL", p ? "io" : "plan");
+    result = vd__plan_check_list(p->ctx, list);
     if (!result) result = vd__reduce_check_io(p, io, &place);
     vectors = p->vector > 1 && place % (p->vector * vd_type_size(p->desc.type)) == 0;
     if (!result && !p->kernels[vectors].id) result = vd__reduce_build(p, vectors);
@@ -10299,23 +10371,27 @@ static vd_result vd__reduce_run_io_scoped(vd_reduce *p, vd_list *list, const vd_
 
 VD_API vd_result vd_reduce_run_io(vd_reduce *p, vd_list *list, const vd_reduce_io *io) {
     vd_result result;
-    VD__IN_SCOPE(p ? p->ctx : NULL, "vd_reduce_run_io", result = vd__reduce_run_io_scoped(p, list, io));
+    VD__IN_SCOPE(p ? p->ctx : NULL, "vd_reduce_run_io", p ? p->name : "",
+                 result = vd__reduce_run_io_scoped(p, list, io));
     return result;
 }
 
 VD_API vd_result vd_reduce_run(vd_reduce *p, vd_list *list, vd_buffer in, vd_buffer out) {
     vd_reduce_io io;
+    vd_result result;
     memset(&io, 0, sizeof io);
     io.in = in;
     io.out = out;
-    return vd_reduce_run_io(p, list, &io);
+    VD__IN_SCOPE(p ? p->ctx : NULL, "vd_reduce_run", p ? p->name : "", result = vd__reduce_run_io_scoped(p, list, &io));
+    return result;
 }
 
-static vd_result vd__reduce_whole(vd_context *ctx, const char *call, vd_reduce_op op, vd_buffer in, vd_buffer with, vd_buffer out, vd_buffer also) {
+static vd_result vd__reduce_whole(vd_context *ctx, vd_reduce_op op, vd_buffer in, vd_buffer with, vd_buffer out,
+                                  vd_buffer also) {
     vd_reduce_desc desc;
     vd_reduce_io io;
     vd_buffer_info info;
-    vd_result result = vd__fft_query_scalars(ctx, call, in, "in", &info);
+    vd_result result = vd__fft_query_scalars(ctx, in, "in", &info);
     if (result) return result;
     memset(&desc, 0, sizeof desc);
     memset(&io, 0, sizeof io);
@@ -10331,61 +10407,65 @@ static vd_result vd__reduce_whole(vd_context *ctx, const char *call, vd_reduce_o
 }
 
 VD_API vd_result vd_reduce_sum(vd_context *ctx, vd_buffer in, vd_buffer out) {
-    return vd__reduce_whole(ctx, "vd_reduce_sum", VD_REDUCE_SUM, in, in, out, out);
+    return vd__result_of("vd_reduce_sum", vd__reduce_whole(ctx, VD_REDUCE_SUM, in, in, out, out));
 }
 VD_API vd_result vd_reduce_min(vd_context *ctx, vd_buffer in, vd_buffer out) {
-    return vd__reduce_whole(ctx, "vd_reduce_min", VD_REDUCE_MIN, in, in, out, out);
+    return vd__result_of("vd_reduce_min", vd__reduce_whole(ctx, VD_REDUCE_MIN, in, in, out, out));
 }
 VD_API vd_result vd_reduce_max(vd_context *ctx, vd_buffer in, vd_buffer out) {
-    return vd__reduce_whole(ctx, "vd_reduce_max", VD_REDUCE_MAX, in, in, out, out);
+    return vd__result_of("vd_reduce_max", vd__reduce_whole(ctx, VD_REDUCE_MAX, in, in, out, out));
 }
 VD_API vd_result vd_reduce_any(vd_context *ctx, vd_buffer in, vd_buffer out) {
-    return vd__reduce_whole(ctx, "vd_reduce_any", VD_REDUCE_ANY, in, in, out, out);
+    return vd__result_of("vd_reduce_any", vd__reduce_whole(ctx, VD_REDUCE_ANY, in, in, out, out));
 }
 VD_API vd_result vd_reduce_all(vd_context *ctx, vd_buffer in, vd_buffer out) {
-    return vd__reduce_whole(ctx, "vd_reduce_all", VD_REDUCE_ALL, in, in, out, out);
+    return vd__result_of("vd_reduce_all", vd__reduce_whole(ctx, VD_REDUCE_ALL, in, in, out, out));
 }
 VD_API vd_result vd_reduce_argmin(vd_context *ctx, vd_buffer in, vd_buffer out) {
-    return vd__reduce_whole(ctx, "vd_reduce_argmin", VD_REDUCE_ARGMIN, in, in, out, out);
+    return vd__result_of("vd_reduce_argmin", vd__reduce_whole(ctx, VD_REDUCE_ARGMIN, in, in, out, out));
 }
 VD_API vd_result vd_reduce_argmax(vd_context *ctx, vd_buffer in, vd_buffer out) {
-    return vd__reduce_whole(ctx, "vd_reduce_argmax", VD_REDUCE_ARGMAX, in, in, out, out);
+    return vd__result_of("vd_reduce_argmax", vd__reduce_whole(ctx, VD_REDUCE_ARGMAX, in, in, out, out));
 }
 VD_API vd_result vd_reduce_norm(vd_context *ctx, vd_buffer in, vd_buffer out) {
-    return vd__reduce_whole(ctx, "vd_reduce_norm", VD_REDUCE_NORM, in, in, out, out);
+    return vd__result_of("vd_reduce_norm", vd__reduce_whole(ctx, VD_REDUCE_NORM, in, in, out, out));
 }
 VD_API vd_result vd_reduce_mean(vd_context *ctx, vd_buffer in, vd_buffer out) {
-    return vd__reduce_whole(ctx, "vd_reduce_mean", VD_REDUCE_MEAN, in, in, out, out);
+    return vd__result_of("vd_reduce_mean", vd__reduce_whole(ctx, VD_REDUCE_MEAN, in, in, out, out));
 }
 VD_API vd_result vd_reduce_variance(vd_context *ctx, vd_buffer in, vd_buffer out, vd_buffer mean) {
-    return vd__reduce_whole(ctx, "vd_reduce_variance", VD_REDUCE_VARIANCE, in, in, out, mean);
+    return vd__result_of("vd_reduce_variance", vd__reduce_whole(ctx, VD_REDUCE_VARIANCE, in, in, out, mean));
 }
 VD_API vd_result vd_reduce_dot(vd_context *ctx, vd_buffer in, vd_buffer with, vd_buffer out) {
-    return vd__reduce_whole(ctx, "vd_reduce_dot", VD_REDUCE_DOT, in, with, out, out);
+    return vd__result_of("vd_reduce_dot", vd__reduce_whole(ctx, VD_REDUCE_DOT, in, with, out, out));
 }
 
 /* ---- scans ---- */
 
 VD_API vd_scan *vd_scan_create(vd_context *ctx, const vd_scan_desc *desc) {
     vd_scan *p = NULL;
-    if (!ctx || !desc) vd_error_set(VD_ERROR_INVALID, "vd_scan_create: %s is NULL", ctx ? "desc" : "ctx");
-    else VD__IN_SCOPE(ctx, "vd_scan_create", vd__scan_new(ctx, "vd_scan_create", desc, NULL, NULL, &p));
+    VD__IN_SCOPE(ctx, "vd_scan_create", desc ? vd__plan_name(desc->name, "scan") : "",
+                 vd__plan_check_create(ctx, desc) ? vd_error_result() : vd__scan_new(ctx, desc, NULL, NULL, &p));
     return p;
+}
+
+static vd_result vd__compact_new(vd_context *ctx, const vd_compact_desc *desc, vd_scan **out) {
+    vd_scan_desc scan;
+    vd_result result = vd__plan_check_create(ctx, desc);
+    if (result) return result;
+    if (!desc->keep) return vd_error_set(VD_ERROR_INVALID, "keep is NULL");
+    memset(&scan, 0, sizeof scan);
+    scan.name = desc->name;
+    scan.type = desc->type;
+    scan.shape[0] = desc->count;
+    scan.way = desc->way;
+    return vd__scan_new(ctx, &scan, desc->keep, desc->keep_user, out);
 }
 
 VD_API vd_scan *vd_compact_create(vd_context *ctx, const vd_compact_desc *desc) {
     vd_scan *p = NULL;
-    vd_scan_desc scan;
-    if (!ctx || !desc) vd_error_set(VD_ERROR_INVALID, "vd_compact_create: %s is NULL", ctx ? "desc" : "ctx");
-    else if (!desc->keep) vd_error_set(VD_ERROR_INVALID, "vd_compact_create '%s': keep is NULL", desc->name ? desc->name : "compact");
-    else {
-        memset(&scan, 0, sizeof scan);
-        scan.name = desc->name;
-        scan.type = desc->type;
-        scan.shape[0] = desc->count;
-        scan.way = desc->way;
-        VD__IN_SCOPE(ctx, "vd_compact_create", vd__scan_new(ctx, "vd_compact_create", &scan, desc->keep, desc->keep_user, &p));
-    }
+    VD__IN_SCOPE(ctx, "vd_compact_create", desc ? vd__plan_name(desc->name, "compact") : "",
+                 vd__compact_new(ctx, desc, &p));
     return p;
 }
 
@@ -10402,8 +10482,8 @@ static vd_result vd__scan_run_scoped(vd_scan *p, vd_list *list, const vd_scan_io
     vd_result result;
     uint64_t place = 0;
     uint32_t step;
-    if (!p || !io) return vd_error_set(VD_ERROR_INVALID, "vd_scan_run: %s is NULL", p ? "io" : "plan");
-    result = vd__plan_check_list(p->ctx, "vd_scan_run", p->name, list);
+    if (!p || !io) return vd_error_set(VD_ERROR_INVALID, "%s is NULL", p ? "io" : "plan");
+    result = vd__plan_check_list(p->ctx, list);
     if (!result) result = vd__scan_check_io(p, io, &place);
     for (step = 0; vd__scan_step(p, step) != VD__SCAN_MODES && !result; step++)
         result = vd__scan_run_step(p, list, io, step, p->whole && place % 16 == 0);
@@ -10412,7 +10492,7 @@ static vd_result vd__scan_run_scoped(vd_scan *p, vd_list *list, const vd_scan_io
 
 VD_API vd_result vd_scan_run(vd_scan *p, vd_list *list, const vd_scan_io *io) {
     vd_result result;
-    VD__IN_SCOPE(p ? p->ctx : NULL, "vd_scan_run", result = vd__scan_run_scoped(p, list, io));
+    VD__IN_SCOPE(p ? p->ctx : NULL, "vd_scan_run", p ? p->name : "", result = vd__scan_run_scoped(p, list, io));
     return result;
 }
 
@@ -10420,7 +10500,7 @@ static vd_result vd__scan_whole(vd_context *ctx, vd_buffer in, vd_buffer out, bo
     vd_scan_desc desc;
     vd_scan_io io;
     vd_buffer_info info;
-    vd_result result = vd__fft_query_scalars(ctx, exclusive ? "vd_scan_exclusive" : "vd_scan_inclusive", in, "in", &info);
+    vd_result result = vd__fft_query_scalars(ctx, in, "in", &info);
     if (result) return result;
     memset(&desc, 0, sizeof desc);
     memset(&io, 0, sizeof io);
@@ -10432,8 +10512,12 @@ static vd_result vd__scan_whole(vd_context *ctx, vd_buffer in, vd_buffer out, bo
     return vd__kept_run(ctx, &vd__kept_scan, &desc, &io);
 }
 
-VD_API vd_result vd_scan_inclusive(vd_context *ctx, vd_buffer in, vd_buffer out) { return vd__scan_whole(ctx, in, out, false); }
-VD_API vd_result vd_scan_exclusive(vd_context *ctx, vd_buffer in, vd_buffer out) { return vd__scan_whole(ctx, in, out, true); }
+VD_API vd_result vd_scan_inclusive(vd_context *ctx, vd_buffer in, vd_buffer out) {
+    return vd__result_of("vd_scan_inclusive", vd__scan_whole(ctx, in, out, false));
+}
+VD_API vd_result vd_scan_exclusive(vd_context *ctx, vd_buffer in, vd_buffer out) {
+    return vd__result_of("vd_scan_exclusive", vd__scan_whole(ctx, in, out, true));
+}
 
 /* ---- sorting and counting ---- */
 
@@ -10451,21 +10535,22 @@ VD_API void vd_sort_destroy(vd_sort *p) {
 }
 
 static vd_result vd__sort_run_scoped(vd_sort *p, vd_list *list, const vd_sort_io *given) {
-    static const char call[] = "vd_sort_run";
     vd_sort_io io, pass;
     vd_result result;
     uint32_t shift, bits;
-    if (!p || !given) return vd_error_set(VD_ERROR_INVALID, "%s: %s is NULL", call, p ? "io" : "plan");
+    if (!p || !given) return vd_error_set(VD_ERROR_INVALID, "%s is NULL", p ? "io" : "plan");
     io = *given;
     if (!io.out.id) io.out = io.keys;
     if (!io.out_values.id) io.out_values = io.values;
-    result = vd__plan_check_list(p->ctx, call, p->name, list);
-    if (!result) result = vd__plan_check_buffer(p->ctx, call, p->name, io.keys, "keys", p->desc.type, p->desc.count, NULL);
-    if (!result) result = vd__plan_check_buffer(p->ctx, call, p->name, io.out, "out", p->desc.type, p->desc.count, NULL);
-    if (!result && p->desc.values) result = vd__plan_check_buffer(p->ctx, call, p->name, io.values, "values", p->desc.values, p->desc.count, NULL);
-    if (!result && p->desc.values) result = vd__plan_check_buffer(p->ctx, call, p->name, io.out_values, "out_values", p->desc.values, p->desc.count, NULL);
-    if (!result && !p->desc.values) result = vd__plan_check_unused(call, p->name, io.values, "values", "it has keys alone");
-    if (!result && !p->desc.values) result = vd__plan_check_unused(call, p->name, io.out_values, "out_values", "it has keys alone");
+    result = vd__plan_check_list(p->ctx, list);
+    if (!result) result = vd__plan_check_buffer(p->ctx, io.keys, "keys", p->desc.type, p->desc.count, NULL);
+    if (!result) result = vd__plan_check_buffer(p->ctx, io.out, "out", p->desc.type, p->desc.count, NULL);
+    if (!result && p->desc.values)
+        result = vd__plan_check_buffer(p->ctx, io.values, "values", p->desc.values, p->desc.count, NULL);
+    if (!result && p->desc.values)
+        result = vd__plan_check_buffer(p->ctx, io.out_values, "out_values", p->desc.values, p->desc.count, NULL);
+    if (!result && !p->desc.values) result = vd__plan_check_unused(io.values, "values", "it has keys alone");
+    if (!result && !p->desc.values) result = vd__plan_check_unused(io.out_values, "out_values", "it has keys alone");
     if (!result) result = vd__sort_check_apart(p, &io);
     bits = vd_type_size(p->desc.type) * 8;
     for (shift = 0; shift < bits && !result; shift += p->bits) { /* an even number of passes: from the first buffers, to and fro, to the last ones */
@@ -10482,15 +10567,15 @@ static vd_result vd__sort_run_scoped(vd_sort *p, vd_list *list, const vd_sort_io
 
 VD_API vd_result vd_sort_run(vd_sort *p, vd_list *list, const vd_sort_io *given) {
     vd_result result;
-    VD__IN_SCOPE(p ? p->ctx : NULL, "vd_sort_run", result = vd__sort_run_scoped(p, list, given));
+    VD__IN_SCOPE(p ? p->ctx : NULL, "vd_sort_run", p ? p->name : "", result = vd__sort_run_scoped(p, list, given));
     return result;
 }
 
-VD_API vd_result vd_sort_all(vd_context *ctx, vd_buffer keys) {
+static vd_result vd__sort_simple(vd_context *ctx, vd_buffer keys) {
     vd_sort_desc desc;
     vd_sort_io io;
     vd_buffer_info info;
-    vd_result result = vd__fft_query_scalars(ctx, "vd_sort_all", keys, "keys", &info);
+    vd_result result = vd__fft_query_scalars(ctx, keys, "keys", &info);
     if (result) return result;
     memset(&desc, 0, sizeof desc);
     memset(&io, 0, sizeof io);
@@ -10498,6 +10583,10 @@ VD_API vd_result vd_sort_all(vd_context *ctx, vd_buffer keys) {
     desc.count = info.shape[0] * info.shape[1] * info.shape[2] * info.shape[3];
     io.keys = keys;
     return vd__kept_run(ctx, &vd__kept_sort, &desc, &io);
+}
+
+VD_API vd_result vd_sort_all(vd_context *ctx, vd_buffer keys) {
+    return vd__result_of("vd_sort_all", vd__sort_simple(ctx, keys));
 }
 
 VD__PLAN_CREATE(histogram)
@@ -10509,15 +10598,14 @@ VD_API void vd_histogram_destroy(vd_histogram *p) {
 }
 
 static vd_result vd__histogram_run_scoped(vd_histogram *p, vd_list *list, vd_buffer in, vd_buffer out) {
-    static const char call[] = "vd_histogram_run";
     vd_dispatch_desc desc;
     vd_arg args[2];
     vd_result result;
-    if (!p) return vd_error_set(VD_ERROR_INVALID, "%s: plan is NULL", call);
-    result = vd__plan_check_list(p->ctx, call, p->name, list);
-    if (!result) result = vd__plan_check_buffer(p->ctx, call, p->name, in, "in", p->desc.type, p->desc.count, NULL);
-    if (!result) result = vd__plan_check_buffer(p->ctx, call, p->name, out, "out", VD_U32, p->desc.bins, NULL);
-    if (!result) result = vd__plan_check_apart(p->ctx, call, p->name, vd__named_of(in, "in"), vd__named_of(out, "out"), false);
+    if (!p) return vd_error_set(VD_ERROR_INVALID, "plan is NULL");
+    result = vd__plan_check_list(p->ctx, list);
+    if (!result) result = vd__plan_check_buffer(p->ctx, in, "in", p->desc.type, p->desc.count, NULL);
+    if (!result) result = vd__plan_check_buffer(p->ctx, out, "out", VD_U32, p->desc.bins, NULL);
+    if (!result) result = vd__plan_check_apart(p->ctx, vd__named_of(in, "in"), vd__named_of(out, "out"), false);
     if (!result) result = vd_fill(list, out, 0, (uint64_t)p->desc.bins * 4, NULL, 0);
     if (result) return result;
     memset(&desc, 0, sizeof desc);
@@ -10532,7 +10620,8 @@ static vd_result vd__histogram_run_scoped(vd_histogram *p, vd_list *list, vd_buf
 
 VD_API vd_result vd_histogram_run(vd_histogram *p, vd_list *list, vd_buffer in, vd_buffer out) {
     vd_result result;
-    VD__IN_SCOPE(p ? p->ctx : NULL, "vd_histogram_run", result = vd__histogram_run_scoped(p, list, in, out));
+    VD__IN_SCOPE(p ? p->ctx : NULL, "vd_histogram_run", p ? p->name : "",
+                 result = vd__histogram_run_scoped(p, list, in, out));
     return result;
 }
 
@@ -10551,8 +10640,8 @@ static vd_result vd__top_k_run_scoped(vd_top_k *p, vd_list *list, const vd_top_k
     vd_dispatch_desc desc;
     vd_arg args[6];
     vd_result result;
-    if (!p || !io) return vd_error_set(VD_ERROR_INVALID, "vd_top_k_run: %s is NULL", p ? "io" : "plan");
-    result = vd__plan_check_list(p->ctx, "vd_top_k_run", p->name, list);
+    if (!p || !io) return vd_error_set(VD_ERROR_INVALID, "%s is NULL", p ? "io" : "plan");
+    result = vd__plan_check_list(p->ctx, list);
     if (!result) result = vd__top_check_io(p, io);
     if (result) return result;
     memset(&desc, 0, sizeof desc);
@@ -10571,18 +10660,18 @@ static vd_result vd__top_k_run_scoped(vd_top_k *p, vd_list *list, const vd_top_k
 
 VD_API vd_result vd_top_k_run(vd_top_k *p, vd_list *list, const vd_top_k_io *io) {
     vd_result result;
-    VD__IN_SCOPE(p ? p->ctx : NULL, "vd_top_k_run", result = vd__top_k_run_scoped(p, list, io));
+    VD__IN_SCOPE(p ? p->ctx : NULL, "vd_top_k_run", p ? p->name : "", result = vd__top_k_run_scoped(p, list, io));
     return result;
 }
 
-static vd_result vd__top_simple(vd_context *ctx, const char *call, vd_buffer in, vd_buffer values, vd_buffer indices, bool smallest) {
+static vd_result vd__top_simple(vd_context *ctx, vd_buffer in, vd_buffer values, vd_buffer indices, bool smallest) {
     vd_top_k_desc desc;
     vd_top_k_io io;
     vd_buffer_info from, to;
     uint64_t rows = 1, results = 1;
     uint32_t i, last = 3;
-    vd_result result = vd__fft_query_scalars(ctx, call, in, "in", &from);
-    if (!result) result = vd__fft_query_scalars(ctx, call, values, "values", &to);
+    vd_result result = vd__fft_query_scalars(ctx, in, "in", &from);
+    if (!result) result = vd__fft_query_scalars(ctx, values, "values", &to);
     if (result) return result;
     memset(&desc, 0, sizeof desc);
     while (last && from.shape[last] == 1) last--;
@@ -10590,8 +10679,9 @@ static vd_result vd__top_simple(vd_context *ctx, const char *call, vd_buffer in,
     for (i = 0; i < last; i++) rows *= from.shape[i];
     for (i = 0; i < 4; i++) results *= to.shape[i];
     if (results % rows || results / rows > from.shape[last])
-        return vd_error_set(VD_ERROR_INVALID, "%s: buffer '%s' has %llu elements for %llu rows of %llu", call, to.name, (unsigned long long)results,
-                            (unsigned long long)rows, (unsigned long long)from.shape[last]);
+        return vd_error_set(VD_ERROR_INVALID, "buffer '%s' has %llu elements for %llu rows of %llu", to.name,
+                            (unsigned long long)results, (unsigned long long)rows,
+                            (unsigned long long)from.shape[last]);
     desc.type = from.type;
     desc.k = (uint32_t)(results / rows);
     desc.smallest = smallest;
@@ -10602,10 +10692,10 @@ static vd_result vd__top_simple(vd_context *ctx, const char *call, vd_buffer in,
 }
 
 VD_API vd_result vd_top_k_largest(vd_context *ctx, vd_buffer in, vd_buffer values, vd_buffer indices) {
-    return vd__top_simple(ctx, "vd_top_k_largest", in, values, indices, false);
+    return vd__result_of("vd_top_k_largest", vd__top_simple(ctx, in, values, indices, false));
 }
 VD_API vd_result vd_top_k_smallest(vd_context *ctx, vd_buffer in, vd_buffer values, vd_buffer indices) {
-    return vd__top_simple(ctx, "vd_top_k_smallest", in, values, indices, true);
+    return vd__result_of("vd_top_k_smallest", vd__top_simple(ctx, in, values, indices, true));
 }
 
 #endif /* VKDISPATCH_FFT_IMPLEMENTED */

@@ -221,10 +221,31 @@ static vd_result simple(fixture *f) {
     return result;
 }
 
-static const struct { const char *name; vd_result (*run)(fixture *f); } plans[] = {
-    { "fft", fft }, { "hooks", hooks }, { "reals", reals }, { "convolve", convolve }, { "reduce", reduce }, { "scan", scan }, { "compact", compact },
-    { "sort", sort }, { "histogram", histogram }, { "top_k", top_k }, { "simple calls", simple },
+/* The calls that may fail, of which a message names one. */
+static const struct { const char *name; vd_result (*run)(fixture *f); const char *calls[3]; } plans[] = {
+    { "fft", fft, { "vd_fft_create 'fft': ", "vd_fft_run 'fft': ", NULL } },
+    { "hooks", hooks, { "vd_fft_create 'fft': ", "vd_fft_run 'fft': ", NULL } },
+    { "reals", reals, { "vd_fft_create 'fft': ", "vd_fft_run 'fft': ", NULL } },
+    { "convolve", convolve, { "vd_convolve_create 'convolve': ", "vd_convolve_set_kernel 'convolve': ",
+                              "vd_convolve_run 'convolve': " } },
+    { "reduce", reduce, { "vd_reduce_create 'reduce': ", "vd_reduce_run 'reduce': ", NULL } },
+    { "scan", scan, { "vd_scan_create 'scan': ", "vd_scan_run 'scan': ", NULL } },
+    { "compact", compact, { "vd_compact_create 'compact': ", "vd_scan_run 'compact': ", NULL } },
+    { "sort", sort, { "vd_sort_create 'sort': ", "vd_sort_run 'sort': ", NULL } },
+    { "histogram", histogram, { "vd_histogram_create 'histogram': ", "vd_histogram_run 'histogram': ", NULL } },
+    { "top_k", top_k, { "vd_top_k_create 'top_k': ", "vd_top_k_run 'top_k': ", NULL } },
+    { "simple calls", simple, { "vd_reduce_sum: ", "vd_fft_shift: ", NULL } },
 };
+
+/* The message of a request that was refused: one of the calls, and the words once. */
+static void check_words(size_t plan, long number) {
+    static const char words[] = "out of host memory";
+    const char *text = vd_error_text(), *at = strstr(text, words);
+    bool named = false;
+    for (int i = 0; i < 3 && plans[plan].calls[i]; i++)
+        named |= strncmp(text, plans[plan].calls[i], strlen(plans[plan].calls[i])) == 0;
+    if (!named || !at || strstr(at + sizeof words - 1, words)) fail_msg("%s, request %ld: %s", plans[plan].name, number, text);
+}
 
 /* ---- tests ---- */
 
@@ -281,7 +302,7 @@ static bool refuses(size_t plan, long number, bool later) {
     a.refused = 0;
     if (result && result != VD_ERROR_OUT_OF_MEMORY && result != VD_ERROR_OUT_OF_DEVICE_MEMORY)
         fail_msg("%s, request %ld: %d, %s", plans[plan].name, number, (int)result, vd_error_text());
-    if (result) says("memory");
+    if (result) check_words(plan, number);
     if (plans[plan].run != simple) {
         assert_int_equal(vd_context_stats(f.ctx, &stats), VD_OK);
         if (stats.buffers != 4 || stats.kernels) fail_msg("%s, request %ld: %u kernels are left", plans[plan].name, number, (unsigned)stats.kernels);
