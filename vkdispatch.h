@@ -1,8 +1,8 @@
-/* vkdispatch.h: run compute kernels through Vulkan, CUDA and OpenCL from one C header.
+/* vkdispatch.h: run compute kernels through Vulkan, CUDA or OpenCL from one C header.
 
-   Version 0.1.0. MIT licence; the full text stands at the end of this file.
+   Version 0.1.0. MIT licence; the full text is at the end of this file.
 
-   Do this
+   Quick start
        #define VKDISPATCH_IMPLEMENTATION
        #include "vkdispatch.h"
 
@@ -13,182 +13,326 @@
            vd_buffer_desc desc = {0};
            desc.type = VD_F32; desc.shape[0] = 4; desc.data = x;
            vd_buffer b = vd_buffer_create(ctx, &desc);
-           vd_fill(vd_immediate(ctx, 0, 0), b, 0, 8, NULL, 0);
+           vd_fill(vd_immediate(ctx, 0, 0), b, 0, 8, NULL, 0); // zeros the first 8 bytes
            vd_result r = vd_buffer_read(ctx, b, 0, x, VD_WHOLE);
            vd_context_destroy(ctx);
            return r != VD_OK || x[0] != 0 || x[3] != 4;
        }
 
-   It does not draw, open windows, print, exit or start threads. It holds no state outside the contexts you make, apart from each thread's last error text.
+   What it does not do
+       It does not draw, open windows, print, exit or start threads. It has no graphs (lists that can be submitted more
+       than once) and cannot bind images yet. Contexts are independent of each other; the only other visible state is
+       each thread's error text.
 
    Rooms
-       config       what the macros resolve to
-       platform     threads, time, libraries, environment: every difference between operating systems
-       log          error text and messages
-       memory       allocator, growable array, sub-allocator
-       pool         handles
-       objects      what stands behind the public handles
-       backend      the contract with a backend and the table of its operations
-       cache        compiled code kept in files
-       dummy        the backend without a device
-       vulkan api      functions of the loader and of devices
+       config          resolves the configuration macros
+       platform        threads, time, dynamic loading, environment, files: all differences between operating systems
+       log             error text and log messages
+       memory          allocator, growable array, sub-allocator
+       pool            handles
+       objects         the structs that handles refer to
+       backend         the interface of a backend, and the table of its operations
+       cache           compiled code in files
+       dummy           the backend without a device
+       vulkan api      functions of the Vulkan loader and of devices
        vulkan device   instance, devices, queues
-       vulkan memory   blocks and buffers
+       vulkan memory   memory blocks and buffers
        vulkan kernel   pipelines
-       vulkan list     command buffers and submission
+       vulkan list     command buffers, barriers, submission
        cuda api        functions of the CUDA driver and of NVRTC
        cuda device     driver, primary context, streams
        cuda memory     device memory, pinned host memory
-       cuda kernel     from CUDA C, PTX or cubin to functions, the cache of machine code
-       cuda list       recordings that are played into a stream, and its timeline
-       opencl api      functions and numbers of OpenCL
+       cuda kernel     CUDA C, PTX and cubins, compiled and loaded
+       cuda list       recorded commands, replay into a stream, timeline
+       opencl api      functions and constants of OpenCL
        opencl device   platforms, devices, contexts, queues
-       opencl memory   buffer objects, shared memory
-       opencl kernel   programs and their cache
+       opencl memory   buffer objects, shared virtual memory
+       opencl kernel   programs and their cached binaries
        opencl list     recorded commands, submission, events
-       select       which backend and device
-       reflect      the SPIR-V reader
-       validate     argument checks
-       blob         the file of kernels compiled ahead of time
-       hazards      which commands have to wait for which
-       heap         device memory: blocks shared by many buffers
-       batch        lists, staging, submission, readback
-       output       what kernels print, on its way to the host
-       public       the functions declared above
-       dlpack       buffers as tensors of other libraries, and the other way round
+       select          choice of backend and device
+       reflect         SPIR-V reader
+       validate        argument checks
+       blob            files of kernels compiled ahead of time
+       hazards         which commands must wait for which
+       heap            device memory: blocks shared by many buffers
+       batch           command lists, staging memory, submission, readback
+       output          output of printf and assert in kernels
+       public          the functions declared in the public part
+       dlpack          buffers to DLPack tensors and back
        end
 
-   Configuration: define before the implementation is compiled
-       VKDISPATCH_IMPLEMENTATION          in one translation unit: makes the definitions. Default: off
-       VKDISPATCH_STATIC                  everything is static; goes with VKDISPATCH_IMPLEMENTATION wherever the header is included. Default: off
-       VKDISPATCH_NO_VULKAN               leaves the Vulkan backend and the Vulkan headers out. Default: off
-       VKDISPATCH_CUDA                    adds the CUDA backend, which needs no header. Default: off
-       VKDISPATCH_OPENCL                  adds the OpenCL backend, which needs no header. Default: off
-       VKDISPATCH_VOLK                    the application uses volk: includes volk.h in place of the Vulkan headers and starts from volk's
-                                          vkGetInstanceProcAddr, after volkInitialize where the application has not called it. Default: off
+   Configuration
+       Define these macros before the #include that compiles the implementation.
+       * VKDISPATCH_IMPLEMENTATION compiles the implementation. Define it in exactly one translation unit. Default: off.
+       * VKDISPATCH_STATIC gives every function internal linkage. Define it together with VKDISPATCH_IMPLEMENTATION in
+         every translation unit that includes the header. Default: off.
+       * VKDISPATCH_NO_VULKAN leaves out the Vulkan backend; the Vulkan headers are then not needed. Default: off.
+       * VKDISPATCH_CUDA adds the CUDA backend, which needs no CUDA header. Default: off.
+       * VKDISPATCH_OPENCL adds the OpenCL backend, which needs no OpenCL header. Default: off.
+       * VKDISPATCH_VOLK is for applications that use volk: the implementation includes volk.h instead of the Vulkan
+         headers, and uses volk's vkGetInstanceProcAddr. It calls volkInitialize if the application has not. Default:
+         off.
 
-   Linking: -lpthread and, on older systems, -ldl. libvulkan.so.1 is opened at run time; vd_context_create fails with VD_ERROR_NO_DEVICE if there is none.
-   Compiling needs vulkan/vulkan_core.h on the include path (Debian: libvulkan-dev), or VKDISPATCH_NO_VULKAN. The implementation neither defines nor
-   references a global symbol of Vulkan: the program may link libvulkan, load Vulkan itself, or include the Vulkan headers before or after this one. A program
-   that uses volk defines VKDISPATCH_VOLK and compiles volk once, by VOLK_IMPLEMENTATION or volk.c. Other loaders pass
-   vd_context_desc.get_instance_proc_addr. libcuda, libnvrtc (only when a kernel comes as CUDA C) and libOpenCL are opened at run time too, and compiling
-   needs nothing of them.
+   Linking
+       Link with -lpthread and, on older systems, -ldl. Driver libraries are opened at run time:
+         library               needed for                          if it is missing
+         -------               ----------                          ----------------
+         libvulkan.so.1        the Vulkan backend                  the backend is skipped
+         libcuda.so.1          the CUDA backend                    the backend is skipped
+         libnvrtc.so           CUDA C sources on the CUDA backend  vd_kernel_create returns VD_ERROR_UNSUPPORTED
+         libOpenCL.so.1        the OpenCL backend                  the backend is skipped
+       Compiling the Vulkan backend needs vulkan/vulkan_core.h (Debian: libvulkan-dev). Without VKDISPATCH_VOLK, the
+       implementation neither defines nor references a global symbol of Vulkan: the program may link libvulkan, load
+       Vulkan itself, or include the Vulkan headers before or after this one.
+       A program that uses volk compiles volk once, with VOLK_IMPLEMENTATION or volk.c. Programs with another loader set
+       vd_context_desc.get_instance_proc_addr.
 
-   Environment: VKDISPATCH_BACKEND (vulkan, cuda, opencl, dummy) and VKDISPATCH_DEVICE (an index or a part of a name) choose where the desc leaves the choice
-   open; VKDISPATCH_LIBCUDA and VKDISPATCH_NVRTC name the libraries to open in place of libcuda.so.1 and of the libnvrtc that goes with the driver, which is
-   looked for on the loader's path, then in CUDA_PATH, CUDA_HOME and /usr/local/cuda; VKDISPATCH_BUFFERS=binding makes kernels take buffers as bindings where
-   addresses would be used; address, the default, uses addresses where the device has them. On CUDA and OpenCL kernels look the same either way; on OpenCL, with
-   `binding` memory is in buffer objects even where host and device share it. VKDISPATCH_DISABLE=f64,mapped is a list of features (vd_feature_name) that every
-   context does without, as if the device lacked them and what rests on them: a program can be tried for a lesser device. VKDISPATCH_COPIES=kernel makes
-   Vulkan copy by a kernel wherever buffers have addresses and bytes lie for it, whatever their number; driver, never; the default is what is faster.
-   Variables that name libraries or folders (VKDISPATCH_LIBCUDA, VKDISPATCH_NVRTC, CUDA_PATH, CUDA_HOME) are ignored in a program that has more rights than
-   the user who started it: set-user-id, set-group-id or with file capabilities.
+   Environment variables
+         variable                values                      effect
+         --------                ------                      ------
+         VKDISPATCH_BACKEND      vulkan, cuda, opencl,       backend, unless vd_context_desc.backend is set
+                                 dummy
+         VKDISPATCH_DEVICE       index, or part of a name    device, unless vd_context_desc selects one
+         VKDISPATCH_DISABLE      for example f64,mapped      treats these features as missing (names of
+                                                             vd_feature_name), and all features that depend on them
+         VKDISPATCH_BUFFERS      address (default), binding  address: if the device can, Vulkan kernels receive buffers
+                                                             as 64-bit addresses, and OpenCL uses shared virtual memory.
+                                                             binding: neither. No effect on CUDA
+         VKDISPATCH_COPIES       kernel, driver              Vulkan copies between buffers with addresses: by a kernel
+                                                             wherever alignment permits, or by the driver only. Default:
+                                                             whichever is faster
+         VKDISPATCH_LIBCUDA      file name                   library to open instead of libcuda.so.1
+         VKDISPATCH_NVRTC        file name                   library to open instead of the installed libnvrtc
+         CUDA_PATH, CUDA_HOME    folder                      where to find libnvrtc if the loader does not;
+                                                             /usr/local/cuda is tried last
+       If vd_context_create uses one of the first five variables and its value is invalid, it fails. Programs with
+       raised privileges (set-user-ID, set-group-ID, file capabilities) ignore the others.
 
-   Step by step
-     1. vd_context_create opens the first backend that works and its best device (discrete, integrated, virtual, CPU; more memory wins a tie).
-     2. vd_buffer_create gives typed, shaped device memory. Sizes and offsets are in bytes everywhere, shapes in elements. vd_buffer_view gives a part of a
-        buffer a type and a shape of its own; it goes wherever a buffer does and dies with its buffer. desc.memory makes buffers that the host maps.
-     3. vd_kernel_create accepts SPIR-V from any compiler; without args in the desc they are read from the module: storage buffers by binding, then members of
-        the push-constant block by offset (see SPIR-V below). Kernels of vkdispatch_codegen.h come through vd_kernel_build, or without the builder through
-        what tools/vcc made of them ahead of time: a C header, or a file for vd_kernel_load.
-     4. vd_dispatch records a kernel into a list. vd_immediate is the list that is always open: what is recorded there is gathered and sent when something needs
-        the result (a read, a wait, a flush) or when enough has come together. vd_list_begin opens a list of your own, sent by vd_submit.
-     5. Order: on one queue commands behave as if each had ended before the next began. Which of them really have to wait is found from what they read and
-        write; only there a barrier stands. Queues of one device (desc.queues) run beside each other, but for commands that touch the same data: those keep
-        the order in which they were recorded into open batches or submitted in lists. Waits in vd_submit add what the data does not tell.
-        A context may have several devices (desc.devices): a buffer has a copy of its own on each, a list works on one, vd_buffer_send goes between them.
-     6. vd_buffer_read waits for its data. vd_read_begin does not: ask for it later with vd_read_ready.
-     7. Kernels with vc_printf or vc_assert write into a buffer of their queue, which is read behind each submission that has such a kernel, and empty for
-        the next one. Whatever waits for that work (vd_wait, a read, vd_wait_idle, vd_context_destroy) formats it and calls vd_context_desc.print for each
-        record, in the order of their arrival; calls that send work do so for work that is done. What did not fit is counted and logged. The first failed
-        assertion of a submission is logged as an error, and given once by the next vd_flush or vd_wait_idle; vd_wait, reads and dispatches give VD_OK all
-        the same. So a program that asserts calls vd_wait_idle where it wants to know, and looks at what that gives.
+   Tutorial
+       1. Open a device. vd_context_create(NULL, &ctx) opens the best device of the first backend that works, in the
+          order vulkan, cuda, opencl. The best device is the first of: discrete GPU, integrated GPU, virtual GPU, CPU;
+          more memory decides between equals. vd_context_desc selects a backend, and a device by index or name.
+       2. Create buffers. vd_buffer_create allocates typed device memory of up to four dimensions. Offsets and sizes are
+          in bytes, shapes in elements. vd_buffer_view makes part of a buffer usable as a buffer.
+       3. Create kernels. vd_kernel_create accepts SPIR-V from any compiler and reads the arguments from the module. The
+          CUDA backend accepts CUDA C, PTX and cubins instead, the OpenCL backend OpenCL C. vkdispatch_codegen.h builds
+          kernels from C calls (vd_kernel_build), and tools/vcc compiles those ahead of time (vd_kernel_load).
+       4. Dispatch. vd_run(ctx, kernel, 1000, vd_b(x), vd_f32(2)) runs 1000 threads; the arguments are a buffer and a
+          value. It records into the immediate list of queue 0, see "Command lists".
+       5. Read results. vd_buffer_read waits for the work that writes the buffer, then copies. vd_read_begin copies
+          without waiting, and vd_read_ready polls for the data.
+       6. Destroy the context. vd_context_destroy waits for all work and destroys every object of the context.
 
-   Words
-       list             a command list or command buffer; the immediate one is a queue's own, always open
-       batch            what an immediate list has gathered since it was last sent
-       block of values  what a kernel gets by value, hidden values included: push constants, or a uniform buffer where they are too many
-       hidden value     one that the library passes unasked, as the number of threads
-       view             a typed and shaped part of a buffer
-       event, ticket    a point of a queue's timeline to wait for; a readback under way
+   Terms
+       argument block      by-value arguments of a kernel, addresses of its buffers, and implicit arguments; passed as
+                           push constants, in a uniform buffer if they are too large for that, or as kernel parameters
+       batch               commands recorded into an immediate list since it was last submitted
+       command list        commands for one queue, in recording order. Short: list
+       device index        index of a device in its context, from 0. Fields that hold 1 + index say so; 0 is their
+                           default
+       event               point on a queue's timeline that can be waited for
+       implicit argument   value that the library passes to a kernel by itself, for example the number of threads
+       ticket              handle of a readback in flight, or of a watched list
+       view                typed, shaped part of a buffer, usable wherever a buffer is
 
-   Errors: functions that make something return it, with id 0 on failure; the others return a vd_result, which vd_error_result() tells of the former.
-   Either way vd_error_text() holds one sentence that names the call, the object, the argument, the value and the limit. No error changes what the next
-   unrelated call does. Lists latch their first error and report it at vd_list_end and vd_submit. VD_ERROR_DEVICE_LOST stays for the context it befell. Not
-   checked: a kernel's loads and stores past the end of a buffer are undefined, as in C; guard them with vc_length. A list is gone after vd_submit or
-   vd_list_discard, and its pointer may be that of a later list.
+   Command lists
+       Immediate lists. Each queue has one list that is always open (vd_immediate). Its commands are collected and
+       submitted as one batch when
+       * 512 commands or 4 MiB of staged data have been recorded;
+       * a call needs the result, for example vd_buffer_read, vd_read_ready, vd_buffer_map, or vd_wait for its event;
+       * a list from vd_list_begin is submitted to the same queue, or a batch of another queue depends on this one;
+       * vd_flush, vd_wait_idle, vd_submit of the immediate list, or vd_context_destroy is called.
+       Lists from vd_list_begin are recorded once and submitted once, with vd_submit.
 
-   SPIR-V: versions 1.0 to 1.6 (1.6 requires Vulkan 1.3), compute entry points. Anything else is refused with a message that names it.
-     Entry point     desc.entry selects one of several; arguments are then the variables that this one uses, otherwise all that the module declares.
-     Local size      LocalSize, LocalSizeId or a constant decorated WorkgroupSize; literal constants.
-     Buffers         storage buffers (class StorageBuffer, or Uniform with BufferBlock) in descriptor set 0, bindings 0 to 63, one variable per binding. A block
-                     that consists of one run-time array of scalars or vectors without padding has their type; every other block is VD_BYTES and accepts
-                     buffers of any type. length() of a run-time array counts the whole elements in the buffer or view.
-     Push constants  one block. Scalars, vectors, and matrices in columns without padding (ColMajor, MatrixStride equal to the size of a column) are values of
-                     their type. Other matrices, structs and arrays are VD_BYTES of the size that Offset, ArrayStride and MatrixStride give them: pass them as
-                     they are laid out, with vd_value(VD_STRUCT(size), pointer). A pointer of class PhysicalStorageBuffer is a buffer.
-     Access          what the entry point does with a buffer (loads, stores, atomics, copies, also through functions and variables), less what NonWritable and
-                     NonReadable exclude. An address that is computed from integers or loaded from a buffer may be that of any argument. Buffers that the
-                     kernel finds without an argument (an address in memory) are not tracked.
-     Capabilities    Shader, Matrix and those of the device's features; images, samplers and uniform blocks cannot be bound yet.
-     Refused         specialization constants with a SpecId, array lengths that are constant expressions, descriptor arrays, decoration groups.
-     Not checked     everything else that a driver relies on: validate modules of unknown origin with spirv-val.
+   Ordering
+       One queue. Commands execute as if each began after the previous one had ended. The library tracks which byte
+       ranges each command reads and writes, and inserts a barrier only between commands that conflict. A dispatch
+       accesses the whole buffer or view that is its argument, so commands on views that do not overlap are independent.
+       Several queues of a device (vd_context_desc.queues) run concurrently. Commands that access the same data still
+       execute in order: in order of recording for immediate lists, in order of submission for other lists. To order
+       commands that share no data, pass events in vd_submit_desc.waits.
+       Several devices (vd_context_desc.devices). A buffer has an independent copy on each device. A list belongs to one
+       device. vd_buffer_send copies from one device to another. vd_submit blocks the calling thread while it waits for
+       an event of another device.
+       Not tracked: memory that a kernel reaches without an argument, for example through an address stored in a buffer,
+       and accesses of the host through a mapped pointer.
 
-   Descs: in C++ begin them with = {}, for = {0} is C where the first member is an enum. A desc is read during the call only. Names are copied.
+   Errors
+       Return values. Functions that create an object return its handle, with id 0 or NULL on failure; vd_error_result
+       then returns the error code. The other functions return a vd_result, whose declaration explains each code.
+       Text. vd_error_text describes the last failure on this thread in one sentence: call, object, argument, value and
+       limit. A failed call has no effect on later, unrelated calls.
+       Lists. The first error of a list from vd_list_begin is kept. Every later call with that list returns it,
+       including vd_list_end and vd_submit, which discards the list. Immediate lists do not keep errors.
+       Failed submissions. If the driver refuses a submission, vd_submit returns VD_OK and the event still completes.
+       The failure is logged. Waits for that event return it; if none does, the next vd_flush or vd_wait_idle returns it
+       once.
+       Lost devices. VD_ERROR_DEVICE_LOST is permanent for the context: destroy it and create another.
+       Not checked: loads and stores of a kernel past the end of a buffer are undefined, as in C; guard them with
+       vc_length. A list pointer must not be used after vd_submit or vd_list_discard, because it may belong to a later
+       list.
 
-   Memory: what a context made dies with it; a handle that is used after its destruction, or in another context, is an error and never a crash. Plans of
-   vkdispatch_fft.h, which are pointers, are destroyed by the caller also then; the pointer of a destroyed context is not checked, it must not be used.
-   A buffer or kernel may be destroyed while work uses it, or while a call of another thread does: the handle dies at once, the memory when work and calls are
-   done.
-   Host memory comes from the desc's allocator, with Vulkan also what the driver takes for recorded commands. Device memory comes in blocks of 64 MiB (an eighth
-   of a small heap) shared by many buffers. After the first run of a dispatch, the next ones allocate nothing.
+   Memory
+       Host memory comes from vd_context_desc.allocator; with Vulkan, so does the memory that the driver needs for
+       recorded commands. Repeating a dispatch allocates nothing after its first run.
+       Device memory is allocated in blocks of 64 MiB, or of an eighth of the device's memory if that is less. Many
+       buffers share a block. A buffer larger than half a block has an allocation of its own, and so has an exportable
+       buffer. Empty blocks are freed, except one for each memory type.
+       Staging memory. Transfers that the host cannot make directly pass through staging memory, which is allocated in
+       pieces of 4 MiB for each queue and direction. A transfer in an immediate list waits while 32 MiB are in flight.
+       If device memory is exhausted, vd_buffer_create waits until the memory of destroyed buffers can be freed, and
+       tries once more.
 
-   Cache: the files in vd_context_desc.cache_directory hold compiled code that the driver executes, and measurements. They are trusted as the program itself
-   is; their checksum finds damage, not forgery. So a file is used only if it is regular, no symbolic link, owned by the effective user or root, and not
-   writable by group or others; any other file is ignored, with a warning to log. Files are created with mode 0600, under another name first, and never opened
-   in a way that blocks. The mode of the folder is not checked: whoever else may write there can remove or replace files, but not have their own used.
+   Lifetimes
+       object                    created by                destroyed by             what happens to work in flight
+       ------                    ----------                ------------             ------------------------------
+       context                   vd_context_create         vd_context_destroy       batches are submitted, open lists
+                                                                                    are discarded, and the call waits
+                                                                                    for all submitted work
+       buffer                    vd_buffer_create,         vd_buffer_destroy, its   it completes; the handle is invalid
+                                 vd_dlpack_import          context                  at once, the memory is freed when no
+                                                                                    command uses it
+       view                      vd_buffer_view            vd_buffer_destroy of     as for buffers
+                                                           the view or of its
+                                                           buffer
+       kernel                    vd_kernel_create,         vd_kernel_destroy, its   as for buffers
+                                 vd_kernel_load            context
+       list                      vd_list_begin             vd_submit,               after vd_submit it executes;
+                                                           vd_list_discard, its     otherwise never
+                                                           context
+       immediate list            vd_context_create         its context              it is submitted and waited for
+       ticket                    vd_read_begin,            vd_read_end, its         it completes; the data pointer is
+                                 vd_list_watch             context                  invalid at once
+       event                     vd_submit                 nothing: it is a value   not affected
+       exported fd               vd_buffer_export_fd       close, by the caller     memory imported from it stays valid
+       DLPack tensor             vd_dlpack_export          its deleter              the tensor keeps memory and device,
+                                                                                    also after vd_context_destroy
+       vd_fft and other plans    vd_fft_create, ...        the caller, also after   see vkdispatch_fft.h
+                                                           its context
+       A destroyed handle, or a handle of another context, fails with VD_ERROR_INVALID. The pointer of a destroyed
+       context is not checked and must not be used.
+       Destroyed objects are freed in the order in which they were destroyed. An object that is destroyed while a list
+       from vd_list_begin is open is freed only after that list was submitted or discarded, and so is every object
+       destroyed later.
 
-   Callbacks: vd_context_desc.print and log and vd_buffer_desc.release are called when a call of the library ends, on its thread. That call then holds no lock
-   and uses no object, so they may destroy any object and make any call of the context except vd_context_destroy. They do not nest: what a callback causes
-   is called after it returned. The thread's error text stays that of the call. Messages that the log callback itself causes are dropped. While
-   vd_context_destroy makes the last of these calls, all other calls of the context fail with VD_ERROR_INVALID. Fragments and hooks of vkdispatch_fft.h may
-   make any call too, except vd_context_destroy and calls with the plan being made or run. The functions of an allocator may call nothing of the library.
+   Threads
+       Any function may be called from any thread. Some operations need external synchronisation:
+         operation                                                         externally synchronised by
+         ---------                                                         --------------------------
+         recording into a list from vd_list_begin; its vd_list_end,        that list
+         vd_list_watch, vd_list_discard and vd_submit
+         vd_context_destroy                                                the context: no other thread is in a call of
+                                                                           it, or makes one later
+         use of a mapped pointer, of the data of a ticket, and of the      the object: no thread destroys it meanwhile
+         pointers in vd_kernel_info
+         opening the first OpenCL context in several copies of this        the process: drivers are opened under a lock,
+         implementation (VKDISPATCH_STATIC, plugins)                       and each copy has its own
+         everything else, including immediate lists and the other destroy  nothing: may be called concurrently
+         functions
 
-   CUDA: a kernel's parameters are the block of values, as one struct or one by one; args say where each lies, as C lays it out, and a buffer is a pointer of
-   8 bytes. local_size is the block of threads, shared_bytes all shared memory of it: what the code declares with a size, and extern __shared__ for the rest,
-   up to max_shared_bytes. Names stay as they are in extern "C". The device's primary context is used, beside whoever else uses it, and is current only
-   inside a call. What spoils it, such as an address outside of all memory, is a lost device, and CUDA gives the process no other.
-   vd_context_desc.cuda_stream and vd_buffer_desc.address take a stream and memory of the caller's.
-   Capture: while the caller's stream is being captured (cuStreamBeginCapture), what is sent to queue 0 becomes part of the caller's graph, and runs when that
-   is launched; here it counts as done. vd_flush before the capture begins, so that nothing older gets into it, and vd_flush or vd_submit before it ends.
-   Kernels, copies and fills with whole words can be captured. What passes through staging memory (writes, reads, other fills, buffers made with contents or
-   zeros, kernels that print) is refused, as is what would have to wait for another queue. Buffers and kernels of a graph have to live as long as it, and its
-   launches are ordered by the caller: by that stream, or vd_wait_idle and the like before, and a wait for the graph after.
+   Callbacks
+         callback                             called                              may call
+         --------                             ------                              --------
+         vd_context_desc.print and .log,      at the end of a call, on its        all functions but vd_context_destroy
+         vd_buffer_desc.release               thread, holding no lock             of this context
+         `use` of vd_native_use,              during the call; a lock may be      nothing with this context or its lists
+         vd_record_desc.record                held                                (returns VD_ERROR_INVALID)
+         `use` and `release` of               during the call                     all functions but vd_context_destroy
+         vd_context_attach                                                        of this context
+         functions of vd_allocator            during any call, from any thread    nothing of this library
+         fragments and hooks of               during the call                     all functions but vd_context_destroy
+         vkdispatch_fft.h                                                         and those with the plan in use
+       print, log and release may run on several threads at once. They do not nest: a callback caused by a callback runs
+       after that one has returned. They do not change the thread's error text. Messages that log itself causes are
+       dropped. While vd_context_destroy makes the last callbacks, other calls of the context return VD_ERROR_INVALID.
 
-   Memory of others: vd_buffer_desc.address makes a buffer of memory that is there already (desc.import says what it is: a device pointer of CUDA, memory of the
-   host's, a cl_mem), and desc.release tells when nothing uses it any more. The other way round, vd_buffer_query gives the address and the native object, a
-   VkBuffer or a cl_mem. desc.exportable and vd_buffer_export_fd give Vulkan memory to others on the same device as a file descriptor, which desc.external takes
-   in: CUDA (and what runs on it) then reads a Vulkan buffer without a copy. vd_dlpack_export and vd_dlpack_import exchange DLPack tensors with frameworks:
-       device type   data and byte_offset       out                                     in
-       kDLCPU        host address, 0            memory that is mapped and persistent    in place where the device can, else a copy
-       kDLCUDA       device address, 0          cuda                                    cuda; kDLCUDAHost and kDLCUDAManaged too
-       kDLOpenCL     cl_mem, offset in it       opencl, desc.exportable                 opencl, the same cl_context
-       kDLVulkan     VkBuffer, offset in it     vulkan                                  no
-   Scalars and complex numbers have their DLPack types (lanes 1), bool is a u32; a vector adds an axis of its components, a matrix two (columns, rows), a struct
-   one of its bytes. What comes in may have lanes, which become a vector, has four axes at most and no gaps between its elements; kDLBool becomes u8.
-   None of this orders work between the two sides: before the other one uses the memory, vd_wait_idle; before this one does, wait for theirs. A queue or stream
-   of the caller's (cl_queue, cuda_stream) is in order by itself, after vd_flush. vd_context_desc.cl_context and cl_device open a context within the caller's;
-   memory of its own is then in that context too, so that its cl_mem can be used there. A tensor made of a buffer keeps memory and device, also past
-   vd_context_destroy: the context's allocator has to live as long.
+   printf and assert in kernels
+       Kernels with vc_printf or vc_assert append records to a buffer of their queue. The buffer is copied to the host
+       after each submission that contains such a kernel.
+       * Output. A call that waits for this work (vd_wait, a read, vd_wait_idle, vd_context_destroy) formats the records
+         and calls vd_context_desc.print for each, in the order in which they were appended. vd_flush and vd_submit do
+         so for work that is already complete.
+       * Overflow. Records that do not fit into vd_context_desc.print_bytes are dropped. Their number is logged as a
+         warning.
+       * Assertions. The first failed assertion of a submission is logged as an error. The next vd_flush or vd_wait_idle
+         returns VD_ERROR_ASSERTION, once; vd_wait, reads and dispatches return VD_OK. To learn of failed assertions,
+         check the result of vd_wait_idle.
 
-   Commands of others: vd_native_use gives the driver's objects to libraries that need them to make their own, and vd_record lets such a library record into a
-   list what reads and writes our buffers (vd_buffer_info.native), in order with everything else.
+   Cache files
+       vd_context_desc.cache_directory holds compiled code, which the driver executes, and measurements. These files
+       must be as trustworthy as the program: their checksum detects damage, not forgery.
+       * A file is used only if it is a regular file, not a symbolic link, owned by the effective user or root, and not
+         writable by group or others. Other files are ignored, with a warning in the log.
+       * Files are written with mode 0600 under a temporary name and then renamed. Opening a file never blocks.
+       * The mode of the folder is not checked. Users who may write there can remove or replace files, but their files
+         are not used.
 
-   Threads: any function may be called from any thread. A list other than the immediate one belongs to one thread at a time. Destroying a context needs it to be
-   unused by other threads. Drivers are opened under one lock, for some OpenCL drivers cannot be opened by two threads at once. Several implementations in a
-   process (VKDISPATCH_STATIC, plugins) have a lock each: let one of them open its first OpenCL context before the next.
+   SPIR-V modules
+       Versions 1.0 to 1.6 (1.6 requires Vulkan 1.3), compute entry points. If a module uses something else,
+       vd_kernel_create fails with a message that names it.
+       entry point      desc.entry selects one of several. The arguments are then the variables that this entry point
+                        uses; otherwise, all variables of the module.
+       local size       LocalSize, LocalSizeId, or a constant decorated WorkgroupSize; literal constants only.
+       buffers          Storage buffers (class StorageBuffer, or Uniform with BufferBlock) in descriptor set 0, bindings
+                        0 to 63, one variable per binding. A block that is one run-time array of scalars or vectors
+                        without padding has their type. Every other block is VD_BYTES and accepts buffers of any type.
+                        length() of a run-time array counts the whole elements in the buffer or view.
+       push constants   One block. Scalars, vectors, and column-major matrices without padding are values of their type.
+                        Other matrices, structs and arrays are VD_BYTES: pass them in the module's layout, with
+                        vd_value(VD_STRUCT(size), pointer). A pointer of class PhysicalStorageBuffer is a buffer.
+       access           All accesses of the entry point, also through functions and variables, except those that
+                        NonWritable and NonReadable exclude. An address that is computed from integers, or loaded from a
+                        buffer, counts as an access to every argument.
+       capabilities     Shader, Matrix, and those of the device's features.
+       not supported    Images, samplers, uniform blocks; specialisation constants with a SpecId; array lengths that are
+                        constant expressions; arrays of descriptors; decoration groups.
+       not checked      Everything else that a driver relies on. Run spirv-val on modules of unknown origin.
 
-   Versions: descs grow at their end and zero stays their default; vd_context_create passes the version that the caller was compiled with. */
+   CUDA
+       Parameters. The parameters of a kernel are the argument block, as one struct or one by one. vd_arg_info.place
+       gives the offset of each, in C layout; a buffer is an 8-byte pointer. Declare kernels extern "C" to keep their
+       names.
+       Sizes. local_size is the thread block. shared_bytes is all shared memory of a block: what the code declares with
+       a size, plus extern __shared__ memory; at most limits.max_shared_bytes.
+       Context. The library uses the device's primary context, which it may share with other CUDA code, and makes it
+       current only during a call. An error that corrupts it, for example an invalid address, loses the device for the
+       whole process.
+       Stream capture. While vd_context_desc.cuda_stream is being captured (cuStreamBeginCapture), work submitted to
+       queue 0 becomes part of the caller's graph and counts as complete.
+       * Call vd_flush before the capture begins, so that no older work is captured, and vd_flush or vd_submit before it
+         ends.
+       * Kernels, copies, and fills with whole words can be captured. Anything that uses staging memory (writes, reads,
+         other fills, buffers created with contents or zeros, kernels that print) cannot, and neither can work that
+         would have to wait for another queue. The call or the submission fails with VD_ERROR_UNSUPPORTED.
+       * Buffers and kernels of the graph must outlive it. The caller orders launches of the graph with other work:
+         through the stream, or with vd_wait_idle before the launch and a wait for the graph after it.
+
+   Other APIs
+       to use here                                            see
+       -----------                                            ---
+       CUDA device pointer, host memory, cl_mem               vd_buffer_desc.address, .import
+       Vulkan memory as a file descriptor                     vd_buffer_desc.external
+       DLPack tensor                                          vd_dlpack_import
+       CUDA stream; OpenCL context, device and queue          vd_context_desc.cuda_stream, .cl_context, .cl_queue
+       Vulkan loader                                          vd_context_desc.get_instance_proc_addr
+
+       to use elsewhere                                       see
+       ----------------                                       ---
+       device address, VkBuffer, cl_mem                       vd_buffer_query
+       Vulkan memory as a file descriptor                     vd_buffer_desc.exportable, vd_buffer_export_fd
+       DLPack tensor                                          vd_dlpack_export
+       VkDevice, VkQueue, CUstream, cl_command_queue and      vd_native_use
+       others
+       VkCommandBuffer that another library records into      vd_record
+
+       Synchronisation with the other API is the caller's responsibility. Call vd_wait_idle before the other API uses
+       the memory, and wait for the other API before this library uses it. For a stream or queue that was passed in,
+       vd_flush is enough: it executes in order.
+
+   Versions
+       VKDISPATCH_VERSION is major * 10000 + minor * 100 + patch. vd_context_create passes the version that the caller
+       was compiled with, and fails if the major version differs. Descs grow at their end; zero stays the default of
+       every field. */
 #ifndef VKDISPATCH_H
 #define VKDISPATCH_H
 #define VKDISPATCH_VERSION 100 /* major * 10000 + minor * 100 + patch */
@@ -211,560 +355,839 @@
 extern "C" {
 #endif
 
-/* ---- handles ---- */
+/* ---- handles ----
+   A handle with id 0 refers to no object. An id consists of slot, generation, kind and context, so that a stale handle
+   is detected. */
 
-typedef struct vd_context vd_context;                 /* any number of them in a process */
-typedef struct vd_list vd_list;                       /* what operations are recorded into */
-typedef struct vd_buffer { uint64_t id; } vd_buffer;  /* id 0: none; slot, generation and context otherwise */
+typedef struct vd_context vd_context;                /* devices, queues and all objects made for them */
+typedef struct vd_list vd_list;                      /* command list */
+typedef struct vd_buffer { uint64_t id; } vd_buffer; /* buffer or view */
 typedef struct vd_kernel { uint64_t id; } vd_kernel;
-typedef struct vd_ticket { uint64_t id; } vd_ticket;  /* a readback under way, or of vd_list_watch */
-struct DLManagedTensor;                               /* of dlpack.h */
-struct DLManagedTensorVersioned;
-typedef struct vd_event { uint64_t context, value; uint32_t device, queue; } vd_event; /* {0}: already done */
+typedef struct vd_ticket { uint64_t id; } vd_ticket; /* readback in flight, or watched list */
+struct DLManagedTensor;                              /* declared in dlpack.h */
+struct DLManagedTensorVersioned;                     /* declared in dlpack.h, from DLPack 1.0 on */
+
+/* A point on the timeline of one queue. It is a value: copy it freely, nothing destroys it. {0} is an event that has
+   already completed. */
+typedef struct vd_event { uint64_t context, value; uint32_t device, queue; } vd_event;
 
 /* ---- enums ---- */
 
 typedef enum vd_result {
     VD_OK = 0,
-    VD_TIMEOUT,
-    VD_ERROR_INVALID,       /* the caller's mistake */
-    VD_ERROR_NO_DEVICE,
-    VD_ERROR_UNSUPPORTED,   /* right, but not on this device; the text names the feature or limit */
-    VD_ERROR_COMPILE,       /* code that is not valid, or that the driver refuses */
-    VD_ERROR_OUT_OF_MEMORY, /* host memory */
+    VD_TIMEOUT,                    /* not complete within the timeout; not an error */
+    VD_ERROR_INVALID,              /* wrong use: an argument, a handle or the order of calls */
+    VD_ERROR_NO_DEVICE,            /* no backend works, or none has the device asked for */
+    VD_ERROR_UNSUPPORTED,          /* valid, but not on this device; the text names the feature or limit */
+    VD_ERROR_COMPILE,              /* the code of a kernel is invalid, or the driver's compiler refuses it */
+    VD_ERROR_OUT_OF_MEMORY,        /* host memory */
     VD_ERROR_OUT_OF_DEVICE_MEMORY,
-    VD_ERROR_DEVICE_LOST,
-    VD_ERROR_IO,
-    VD_ERROR_BACKEND,       /* a driver call failed in another way */
-    VD_ERROR_ASSERTION      /* a vc_assert of a kernel failed */
+    VD_ERROR_DEVICE_LOST,          /* permanent for the context */
+    VD_ERROR_IO,                   /* reserved for failures of files; not returned yet */
+    VD_ERROR_BACKEND,              /* another failure of a driver call */
+    VD_ERROR_ASSERTION             /* a vc_assert in a kernel failed */
 } vd_result;
 
-typedef enum vd_backend { VD_BACKEND_DEFAULT = 0, VD_BACKEND_VULKAN, VD_BACKEND_DUMMY, VD_BACKEND_CUDA, VD_BACKEND_OPENCL } vd_backend;
-typedef enum vd_device_type { VD_DEVICE_OTHER = 0, VD_DEVICE_DISCRETE, VD_DEVICE_INTEGRATED, VD_DEVICE_VIRTUAL, VD_DEVICE_CPU } vd_device_type;
-typedef enum vd_fate {
-    VD_FATE_UNKNOWN = 0,    /* there is no such ticket, or the device is lost */
-    VD_FATE_OPEN,
-    VD_FATE_SUBMITTED,      /* as what is in an immediate list will be */
-    VD_FATE_DISCARDED       /* or vd_submit failed */
-} vd_fate;
-typedef enum vd_log_level { VD_LOG_ERROR = 1, VD_LOG_WARNING, VD_LOG_INFO } vd_log_level;
+typedef enum vd_backend {
+    VD_BACKEND_DEFAULT = 0, /* chosen by the library */
+    VD_BACKEND_VULKAN,
+    VD_BACKEND_DUMMY,       /* no device: checks arguments and makes transfers, but runs no kernel */
+    VD_BACKEND_CUDA,
+    VD_BACKEND_OPENCL
+} vd_backend;
 
-/* A type is one number: kind + 16 * (rows - 1) + 64 * (columns - 1) + 256 if complex. 0 is untyped bytes and agrees with every type. Structs and arrays are
-   told apart by their size alone. */
+typedef enum vd_device_type {
+    VD_DEVICE_OTHER = 0,
+    VD_DEVICE_DISCRETE,     /* GPU with memory of its own */
+    VD_DEVICE_INTEGRATED,   /* GPU that shares the host's memory */
+    VD_DEVICE_VIRTUAL,      /* GPU of a virtual machine */
+    VD_DEVICE_CPU
+} vd_device_type;
+
+/* State of a list, see vd_list_fate. */
+typedef enum vd_fate {
+    VD_FATE_UNKNOWN = 0,    /* no such ticket, or the context cannot be used: the device is lost, or it is being
+                               destroyed */
+    VD_FATE_OPEN,           /* neither submitted nor discarded */
+    VD_FATE_SUBMITTED,      /* submitted; commands of an immediate list count as submitted at once */
+    VD_FATE_DISCARDED       /* discarded, or vd_submit failed */
+} vd_fate;
+
+typedef enum vd_log_level {
+    VD_LOG_ERROR = 1,       /* work failed: lost device, refused submission, failed assertion, validation error */
+    VD_LOG_WARNING,         /* something was left out: ignored cache file, dropped output, validation warning */
+    VD_LOG_INFO             /* choice of backend and device, compiler logs, output of vc_printf without a callback */
+} vd_log_level;
+
+/* Element types. A type is a number: kind + 16 * (rows - 1) + 64 * (columns - 1), plus 256 if complex. VD_BYTES is
+   untyped and matches every type. VD_BOOL has 4 bytes. Structs and arrays are distinguished by their size only. */
 typedef uint32_t vd_type;
 #define VD_VEC(scalar, rows) ((vd_type)((scalar) + 16u * ((rows) - 1u)))
 #define VD_MAT(scalar, rows, columns) ((vd_type)((scalar) + 16u * ((rows) - 1u) + 64u * ((columns) - 1u)))
 #define VD_COMPLEX(scalar) ((vd_type)((scalar) + 256u))
-#define VD_STRUCT(bytes) ((vd_type)(0x80000000u + (bytes))) /* VD_STRUCT(sizeof(particle)); at most 2^31 - 2 */
+#define VD_STRUCT(bytes) ((vd_type)(0x80000000u + (bytes))) /* VD_STRUCT(sizeof(particle)); at most 2^31 - 2 bytes */
 enum {
     VD_BYTES = 0, VD_BOOL, VD_I8, VD_I16, VD_I32, VD_I64, VD_U8, VD_U16, VD_U32, VD_U64, VD_F16, VD_F32, VD_F64,
     VD_I32X2 = 16 + VD_I32, VD_I32X3 = 32 + VD_I32, VD_I32X4 = 48 + VD_I32,
     VD_U32X2 = 16 + VD_U32, VD_U32X3 = 32 + VD_U32, VD_U32X4 = 48 + VD_U32,
     VD_F32X2 = 16 + VD_F32, VD_F32X3 = 32 + VD_F32, VD_F32X4 = 48 + VD_F32,
     VD_F64X2 = 16 + VD_F64, VD_F64X3 = 32 + VD_F64, VD_F64X4 = 48 + VD_F64,
-    VD_F16C = 256 + VD_F16, VD_F32C = 256 + VD_F32, VD_F64C = 256 + VD_F64,
+    VD_F16C = 256 + VD_F16, VD_F32C = 256 + VD_F32, VD_F64C = 256 + VD_F64, /* complex */
     VD_F32X2X2 = 80 + VD_F32, VD_F32X3X3 = 160 + VD_F32, VD_F32X4X4 = 240 + VD_F32,
     VD_F64X2X2 = 80 + VD_F64, VD_F64X3X3 = 160 + VD_F64, VD_F64X4X4 = 240 + VD_F64
 };
 
-/* What a device may have and a kernel may need. */
+/* Features of a device that a kernel may need. */
 enum {
-    VD_FEATURE_F16 = 1 << 0,            /* arithmetic on f16 */
-    VD_FEATURE_F64 = 1 << 1,
-    VD_FEATURE_I8 = 1 << 2,             /* arithmetic on i8 and u8 */
-    VD_FEATURE_I16 = 1 << 3,
-    VD_FEATURE_I64 = 1 << 4,
-    VD_FEATURE_STORAGE_8 = 1 << 5,      /* 8-bit elements in buffers */
-    VD_FEATURE_STORAGE_16 = 1 << 6,     /* 16-bit elements in buffers */
-    VD_FEATURE_ADDRESS = 1 << 7,        /* buffers by 64-bit address */
-    VD_FEATURE_SUBGROUP = 1 << 8,       /* arithmetic, ballot and shuffles across a subgroup in compute kernels */
-    VD_FEATURE_ATOMIC_I64 = 1 << 9,     /* 64-bit atomics on buffers and shared memory */
-    VD_FEATURE_ATOMIC_F32_ADD = 1 << 10,/* f32 added to by one instruction, the same places */
-    VD_FEATURE_FMA = 1 << 11,           /* fma of f32 rounds once */
-    VD_FEATURE_TIMESTAMP = 1 << 12,
-    VD_FEATURE_IMAGE = 1 << 13,
-    VD_FEATURE_SUBGROUP_TYPES = 1 << 14,     /* the same on 8, 16 and 64 bits */
-    VD_FEATURE_SUBGROUP_CLUSTERED = 1 << 15, /* arithmetic across parts of a subgroup */
-    VD_FEATURE_RECONVERGENCE = 1 << 16,      /* subgroups are together again behind flow that parted them (VK_KHR_shader_maximal_reconvergence) */
-    VD_FEATURE_IMAGE_FORMATS = 1 << 17,      /* all VD_FORMAT_ of storage images */
-    VD_FEATURE_IMAGE_READ = 1 << 18,         /* loading from storage images whose format the kernel does not name */
-    VD_FEATURE_IMAGE_WRITE = 1 << 19,        /* and storing to them */
-    VD_FEATURE_DOT_4X8 = 1 << 20,            /* dot products of four 8-bit integers in a word, by one instruction (VK_KHR_shader_integer_dot_product) */
-    VD_FEATURE_F64_ROUND = 1 << 21,          /* the driver's trunc and round of f64 are exact; the builder lowers both to floor without */
-    VD_FEATURE_SHUFFLE_64 = 1 << 22,         /* the driver compiles every subgroup shuffle of 64-bit values; the builder keeps lanes in range without */
-    VD_FEATURE_UNPACK_HALF = 1 << 23,        /* the driver compiles the widening of f16 in a u32; the builder does it in integers without */
+    VD_FEATURE_F16 = 1 << 0,                 /* f16 arithmetic */
+    VD_FEATURE_F64 = 1 << 1,                 /* f64 arithmetic */
+    VD_FEATURE_I8 = 1 << 2,                  /* i8 and u8 arithmetic */
+    VD_FEATURE_I16 = 1 << 3,                 /* i16 and u16 arithmetic */
+    VD_FEATURE_I64 = 1 << 4,                 /* i64 and u64 arithmetic */
+    VD_FEATURE_STORAGE_8 = 1 << 5,           /* 8-bit elements in buffers */
+    VD_FEATURE_STORAGE_16 = 1 << 6,          /* 16-bit elements in buffers */
+    VD_FEATURE_ADDRESS = 1 << 7,             /* buffers by 64-bit address */
+    VD_FEATURE_SUBGROUP = 1 << 8,            /* subgroup arithmetic, vote, ballot and shuffles in compute kernels */
+    VD_FEATURE_ATOMIC_I64 = 1 << 9,          /* 64-bit integer atomics on buffers and shared memory */
+    VD_FEATURE_ATOMIC_F32_ADD = 1 << 10,     /* f32 atomic add on buffers and shared memory, as one instruction */
+    VD_FEATURE_FMA = 1 << 11,                /* fma of f32 rounds once */
+    VD_FEATURE_TIMESTAMP = 1 << 12,          /* the queue can write timestamps */
+    VD_FEATURE_IMAGE = 1 << 13,              /* images in kernels */
+    VD_FEATURE_SUBGROUP_TYPES = 1 << 14,     /* subgroup operations on 8-, 16- and 64-bit types */
+    VD_FEATURE_SUBGROUP_CLUSTERED = 1 << 15, /* subgroup arithmetic within clusters */
+    VD_FEATURE_RECONVERGENCE = 1 << 16,      /* maximal reconvergence after divergent control flow
+                                                (VK_KHR_shader_maximal_reconvergence) */
+    VD_FEATURE_IMAGE_FORMATS = 1 << 17,      /* every VD_FORMAT_ for storage images */
+    VD_FEATURE_IMAGE_READ = 1 << 18,         /* loads from storage images without a declared format */
+    VD_FEATURE_IMAGE_WRITE = 1 << 19,        /* stores to storage images without a declared format */
+    VD_FEATURE_DOT_4X8 = 1 << 20,            /* dot product of four packed 8-bit integers, as one instruction
+                                                (VK_KHR_shader_integer_dot_product) */
+    VD_FEATURE_F64_ROUND = 1 << 21,          /* the driver's trunc and round of f64 are exact. Without it, the builder
+                                                lowers both to floor */
+    VD_FEATURE_SHUFFLE_64 = 1 << 22,         /* the driver compiles every 64-bit subgroup shuffle. Without it, the
+                                                builder keeps lane indices in range */
+    VD_FEATURE_UNPACK_HALF = 1 << 23,        /* the driver compiles the conversion of a packed f16 to f32. Without it,
+                                                the builder uses integer arithmetic */
 
-    /* Of the runtime; no kernel needs them. */
-    VD_FEATURE_MAPPED = 1 << 24,    /* VD_MEMORY_DEVICE is mapped: it is written and read in place, not through staging memory */
-    VD_FEATURE_CACHED = 1 << 25,    /* mapped memory that the host reads at its full speed */
-    VD_FEATURE_COHERENT = 1 << 26,  /* such memory that nothing has to be done to for the other side to see it: vd_buffer_info.persistent */
-    VD_FEATURE_QUEUES = 1 << 27,    /* several queues in hardware behind those of vd_context_desc.queues */
-    VD_FEATURE_SHARING = 1 << 28    /* buffers of memory of the caller's (vd_import, vd_external), or that others can get (exportable) */
+    /* Features of the runtime; no kernel needs them. */
+    VD_FEATURE_MAPPED = 1 << 24,             /* VD_MEMORY_DEVICE is host-visible: transfers need no staging memory */
+    VD_FEATURE_CACHED = 1 << 25,             /* there is host-visible memory that the host reads at full speed */
+    VD_FEATURE_COHERENT = 1 << 26,           /* that memory is coherent: buffers may stay mapped while the device uses
+                                                them (vd_buffer_info.persistent) */
+    VD_FEATURE_QUEUES = 1 << 27,             /* several hardware queues. Without it, the queues of
+                                                vd_context_desc.queues share one */
+    VD_FEATURE_SHARING = 1 << 28             /* external memory: import (vd_import, vd_external) or export
+                                                (exportable) */
 };
 
-typedef enum vd_code { /* default: SPIR-V where the code begins like that, else the first that the backend takes */
-    VD_CODE_DEFAULT = 0,
+/* Language of a kernel's code, and the backend that accepts it. The dummy backend accepts all of them. */
+typedef enum vd_code {
+    VD_CODE_DEFAULT = 0,    /* SPIR-V if the code begins with its magic number, else the backend's first language */
     VD_CODE_SPIRV,          /* vulkan */
     VD_CODE_CUDA,           /* cuda: CUDA C, compiled by NVRTC */
     VD_CODE_PTX,            /* cuda */
     VD_CODE_CUBIN,          /* cuda */
     VD_CODE_OPENCL          /* opencl: OpenCL C */
 } vd_code;
-typedef enum vd_arg_kind { VD_ARG_NONE = 0, VD_ARG_BINDING, VD_ARG_ADDRESS, VD_ARG_VALUE, VD_ARG_IMAGE } vd_arg_kind; /* images cannot be bound yet */
+
+/* How a kernel receives an argument. */
+typedef enum vd_arg_kind {
+    VD_ARG_NONE = 0,
+    VD_ARG_BINDING,         /* buffer, by binding number */
+    VD_ARG_ADDRESS,         /* buffer, by its address in the argument block */
+    VD_ARG_VALUE,           /* value in the argument block */
+    VD_ARG_IMAGE            /* image; cannot be bound yet */
+} vd_arg_kind;
+
+/* Dimensionality of an image. */
 typedef enum vd_dim {
     VD_DIM_DEFAULT = 0, VD_DIM_1D, VD_DIM_2D, VD_DIM_3D, VD_DIM_CUBE, VD_DIM_1D_ARRAY, VD_DIM_2D_ARRAY,
-    VD_DIM_BUFFER           /* the texels of a buffer */
+    VD_DIM_BUFFER           /* texel buffer */
 } vd_dim;
-typedef enum vd_format { /* of storage images, numbered as in SPIR-V; _F, _UNORM and _SNORM are f32 in the kernel, _I i32, _U u32 */
-    VD_FORMAT_NONE = 0,
-    VD_FORMAT_RGBA32_F, VD_FORMAT_RGBA16_F, VD_FORMAT_R32_F, VD_FORMAT_RGBA8_UNORM, VD_FORMAT_RGBA8_SNORM, VD_FORMAT_RG32_F, VD_FORMAT_RG16_F,
-    VD_FORMAT_R11G11B10_F, VD_FORMAT_R16_F, VD_FORMAT_RGBA16_UNORM, VD_FORMAT_RGB10A2_UNORM, VD_FORMAT_RG16_UNORM, VD_FORMAT_RG8_UNORM,
-    VD_FORMAT_R16_UNORM, VD_FORMAT_R8_UNORM, VD_FORMAT_RGBA16_SNORM, VD_FORMAT_RG16_SNORM, VD_FORMAT_RG8_SNORM, VD_FORMAT_R16_SNORM, VD_FORMAT_R8_SNORM,
-    VD_FORMAT_RGBA32_I, VD_FORMAT_RGBA16_I, VD_FORMAT_RGBA8_I, VD_FORMAT_R32_I, VD_FORMAT_RG32_I, VD_FORMAT_RG16_I, VD_FORMAT_RG8_I, VD_FORMAT_R16_I,
-    VD_FORMAT_R8_I, VD_FORMAT_RGBA32_U, VD_FORMAT_RGBA16_U, VD_FORMAT_RGBA8_U, VD_FORMAT_R32_U, VD_FORMAT_RGB10A2_U, VD_FORMAT_RG32_U, VD_FORMAT_RG16_U,
-    VD_FORMAT_RG8_U, VD_FORMAT_R16_U, VD_FORMAT_R8_U
-} vd_format;
-enum { VD_READ = 1, VD_WRITE = 2, VD_READ_WRITE = 3 };
 
-/* Values that a kernel gets without being an argument; they lie behind the arguments in the block of values, u32 each. */
+/* Format of a storage image, numbered as in SPIR-V. In kernels _F, _UNORM and _SNORM are f32, _I is i32, _U is u32. */
+typedef enum vd_format {
+    VD_FORMAT_NONE = 0,
+    VD_FORMAT_RGBA32_F, VD_FORMAT_RGBA16_F, VD_FORMAT_R32_F, VD_FORMAT_RGBA8_UNORM, VD_FORMAT_RGBA8_SNORM,
+    VD_FORMAT_RG32_F, VD_FORMAT_RG16_F, VD_FORMAT_R11G11B10_F, VD_FORMAT_R16_F, VD_FORMAT_RGBA16_UNORM,
+    VD_FORMAT_RGB10A2_UNORM, VD_FORMAT_RG16_UNORM, VD_FORMAT_RG8_UNORM, VD_FORMAT_R16_UNORM, VD_FORMAT_R8_UNORM,
+    VD_FORMAT_RGBA16_SNORM, VD_FORMAT_RG16_SNORM, VD_FORMAT_RG8_SNORM, VD_FORMAT_R16_SNORM, VD_FORMAT_R8_SNORM,
+    VD_FORMAT_RGBA32_I, VD_FORMAT_RGBA16_I, VD_FORMAT_RGBA8_I, VD_FORMAT_R32_I, VD_FORMAT_RG32_I, VD_FORMAT_RG16_I,
+    VD_FORMAT_RG8_I, VD_FORMAT_R16_I, VD_FORMAT_R8_I, VD_FORMAT_RGBA32_U, VD_FORMAT_RGBA16_U, VD_FORMAT_RGBA8_U,
+    VD_FORMAT_R32_U, VD_FORMAT_RGB10A2_U, VD_FORMAT_RG32_U, VD_FORMAT_RG16_U, VD_FORMAT_RG8_U, VD_FORMAT_R16_U,
+    VD_FORMAT_R8_U
+} vd_format;
+
+enum { VD_READ = 1, VD_WRITE = 2, VD_READ_WRITE = 3 }; /* access to a buffer */
+
+/* Implicit arguments: u32 values that the library puts into the argument block by itself. `arg` and `axis` are members
+   of vd_hidden_info. */
 typedef enum vd_hidden {
     VD_HIDDEN_NONE = 0,
-    VD_HIDDEN_THREADS,    /* axis: threads asked for */
-    VD_HIDDEN_GROUPS,     /* axis: groups of the whole dispatch, before it was split */
-    VD_HIDDEN_GROUP_BASE, /* axis: first group of this piece of a split dispatch */
-    VD_HIDDEN_LENGTH,     /* argument: elements of the buffer, at most 2^32 - 1 */
-    VD_HIDDEN_SHAPE,      /* argument, axis: extent of the buffer */
-    VD_HIDDEN_OUTPUT      /* argument, the last one: a buffer of u32 that vd_dispatch passes unasked; the value is the number of the first format */
+    VD_HIDDEN_THREADS,    /* threads of the dispatch along `axis`, as requested */
+    VD_HIDDEN_GROUPS,     /* work-groups of the whole dispatch along `axis`, before it is split */
+    VD_HIDDEN_GROUP_BASE, /* first work-group along `axis` of this part of a split dispatch */
+    VD_HIDDEN_LENGTH,     /* elements of buffer `arg`, at most 2^32 - 1 */
+    VD_HIDDEN_SHAPE,      /* extent of buffer `arg` along `axis` */
+    VD_HIDDEN_OUTPUT      /* number of the kernel's first format. `arg` is the last argument, a buffer of u32 for the
+                             output of printf and assert, which vd_dispatch passes by itself */
 } vd_hidden;
 
-#define VD_WHOLE UINT64_MAX        /* size: up to the end */
-#define VD_FOREVER UINT64_MAX      /* timeout */
-#define VD_VALUE_BYTES 1024        /* by-value arguments of one dispatch at most, hidden values included */
-#define VD_MAX_ARGS 64             /* arguments of a kernel at most */
-#define VD_MAX_QUEUES 4            /* queues of a device at most */
-#define VD_MAX_DEVICES 16          /* devices of a context at most */
-#define VD_QUEUE_ANY (-1)          /* the queue of a device with the least to do; of vd_immediate, vd_list_begin and vd_native_use */
+#define VD_WHOLE UINT64_MAX   /* size: to the end of the buffer */
+#define VD_FOREVER UINT64_MAX /* timeout: wait without limit */
+#define VD_VALUE_BYTES 1024   /* maximum size of an argument block in bytes, implicit arguments included */
+#define VD_MAX_ARGS 64        /* maximum number of arguments of a kernel */
+#define VD_MAX_QUEUES 4       /* maximum number of queues of a device */
+#define VD_MAX_DEVICES 16     /* maximum number of devices of a context */
+#define VD_QUEUE_ANY (-1)     /* the queue with the least work; for vd_immediate, vd_list_begin and vd_native_use */
 
-/* ---- descs: what the caller fills; zero is the default of every field ---- */
+/* ---- descs ----
+   The caller fills these structs in. Zero is the default of every field. A desc is read only during the call, and
+   strings are copied. In C++, begin with `= {}`: `= {0}` is C only if the first member is an enum. */
 
-typedef struct vd_allocator { /* all three or none; they call nothing of the library; default: malloc, realloc, free */
+/* Host memory allocator: allocate, reallocate and release, or none of them (default: malloc, realloc and free). The
+   functions may be called from any thread, several at once, and must call nothing of this library. allocate and
+   reallocate return NULL if there is no memory. The allocator must work until vd_context_destroy returns, and until
+   every DLPack tensor of the context was deleted. */
+typedef struct vd_allocator {
     void *(*allocate)(void *user, size_t size);
-    void *(*reallocate)(void *user, void *block, size_t size);
+    void *(*reallocate)(void *user, void *block, size_t size); /* block is never NULL */
     void (*release)(void *user, void *block);
-    void *user;
+    void *user;                     /* passed to the functions */
 } vd_allocator;
 
+/* Limits of a device. */
 typedef struct vd_limits {
-    uint32_t max_groups[3];         /* of one dispatch and axis in hardware; more are split by the library */
-    uint32_t max_local_size[3];
-    uint32_t max_local_invocations; /* product of the local size */
-    uint32_t max_shared_bytes;
-    uint32_t max_push_bytes;        /* larger blocks of values pass through memory */
-    uint32_t max_bindings;          /* storage buffers a kernel */
-    uint32_t binding_alignment;     /* bytes */
-    uint32_t subgroup_size;         /* usual size, then the range */
-    uint32_t min_subgroup_size, max_subgroup_size;
-    uint64_t max_binding_bytes;     /* range of one storage buffer binding */
-    uint64_t max_buffer_bytes;
-    uint64_t max_private_bytes;     /* private memory of all invocations of a work-group together, with what they hold across barriers; 0: no known limit */
+    uint32_t max_groups[3];         /* work-groups of one dispatch along each axis in hardware; see vd_dispatch for
+                                       larger ones */
+    uint32_t max_local_size[3];     /* invocations of a work-group along each axis */
+    uint32_t max_local_invocations; /* invocations of a work-group */
+    uint32_t max_shared_bytes;      /* shared memory of a work-group in bytes */
+    uint32_t max_push_bytes;        /* push constants or kernel parameters in bytes. Vulkan passes a larger argument
+                                       block in a uniform buffer if it consists of 32-bit integers, as the builder's
+                                       do */
+    uint32_t max_bindings;          /* storage buffers of a kernel that are passed as bindings */
+    uint32_t binding_alignment;     /* bytes; required alignment of a view that is passed as a binding */
+    uint32_t subgroup_size;         /* usual size in invocations */
+    uint32_t min_subgroup_size, max_subgroup_size; /* range of sizes */
+    uint64_t max_binding_bytes;     /* bytes of a buffer that is passed as a binding */
+    uint64_t max_buffer_bytes;      /* bytes of a buffer */
+    uint64_t max_private_bytes;     /* private memory of all invocations of a work-group together, in bytes, with the
+                                       values that they keep across barriers. 0: no known limit */
 } vd_limits;
 
+/* What a device is; filled in by the library, except as a description of the device for VD_BACKEND_DUMMY. */
 typedef struct vd_device_info {
     vd_backend backend;
-    int index;                      /* within its backend */
+    int index;                      /* in its backend, from 0 */
     char name[256];
-    char driver[256];               /* name and version in words; may be empty */
-    uint32_t vendor_id, device_id;  /* PCI */
-    uint32_t api_version[3];        /* major, minor, patch of the backend's API on this device */
-    uint32_t driver_version;        /* as the driver gives it */
+    char driver[256];               /* name and version of the driver; may be empty */
+    uint32_t vendor_id, device_id;  /* PCI; 0: not known */
+    uint32_t api_version[3];        /* major, minor, patch of the backend's API */
+    uint32_t driver_version;        /* in the driver's encoding; 0: not known */
     vd_device_type type;
-    uint8_t uuid[16];
-    uint64_t device_memory;         /* bytes of its largest device-local heap */
-    uint64_t host_memory;           /* bytes of its largest heap in host memory; 0 where all is shared */
-    uint64_t device_budget;         /* bytes this process may expect to get now; 0 = not known */
-    bool shared_memory;             /* device-local memory is host memory */
+    uint8_t uuid[16];               /* zeros: not known */
+    uint64_t device_memory;         /* bytes of the largest device-local heap */
+    uint64_t host_memory;           /* bytes of the largest heap in host memory. 0: not known, or all memory is
+                                       shared */
+    uint64_t device_budget;         /* bytes of device_memory that this process may expect to get now. 0: not known */
+    bool shared_memory;             /* host and device share one memory */
     uint64_t features;              /* VD_FEATURE_ bits */
-    double timestamp_ns;            /* length of a tick; 0 = no timestamps */
+    double timestamp_ns;            /* nanoseconds of a timestamp tick. 0: no timestamps */
     vd_limits limits;
 } vd_device_info;
 
 typedef struct vd_context_desc {
-    vd_backend backend;             /* default: VKDISPATCH_BACKEND, else the first that works */
-    int device;                     /* 1 + index within the backend; 0: by device_name, VKDISPATCH_DEVICE, else the best */
-    const char *device_name;        /* a part of the name, any case */
-    bool debug;                     /* validation layers where installed; their messages go to log */
-    uint64_t disable;               /* VD_FEATURE_ bits to do without although the device has them; VKDISPATCH_DISABLE adds to them */
-    void (*log)(void *user, vd_log_level level, const char *message); /* see Callbacks above; from any thread; default: silence */
-    void *log_user;
-    vd_allocator allocator;
-    const vd_device_info *dummy;    /* VD_BACKEND_DUMMY: the device to pretend; default: a common desktop device */
-    const char *cache_directory;    /* an existing folder of the caller's for compiled kernels and what was measured, the same for any program; default: nothing
-                                       is kept */
-    void *cuda_stream;              /* VD_BACKEND_CUDA: a CUstream of the device's primary context, to be queue 0. It stays the caller's, has to outlive the
-                                       context and may be captured; what the caller puts into it is in order with what is sent (vd_flush) */
-    int queues;                     /* of each device; default: 1, at most VD_MAX_QUEUES */
-    const int *devices;             /* instead of device: several, each 1 + index within the backend; one may stand there twice */
-    int device_count;
-    void *cl_context, *cl_device;   /* VD_BACKEND_OPENCL: a cl_context of the caller's and the cl_device_id in it to use, in place of device */
-    void *cl_queue;                 /* with both: its cl_command_queue, in order, to be queue 0; what the caller puts into it is in order with what is sent
-                                       (vd_flush). References to the three are held until vd_context_destroy, nothing else of them is touched */
-    /* What vc_printf printed in a kernel: one call a record, whose text is as the format has it, for the invocation with this global id. See
-       Callbacks above; from any thread. Default: to log, as VD_LOG_INFO, one line a record. */
+    vd_backend backend;             /* default: VKDISPATCH_BACKEND, else the first backend that works */
+    int device;                     /* 1 + index of the device in its backend. 0: by device_name, else
+                                       VKDISPATCH_DEVICE, else the best device */
+    const char *device_name;        /* part of the device's name; upper and lower case are equal */
+    bool debug;                     /* Vulkan validation layer if installed, OpenCL context notifications, and a list of
+                                       objects left at vd_context_destroy; all to log */
+    uint64_t disable;               /* VD_FEATURE_ bits to treat as missing, in addition to VKDISPATCH_DISABLE */
+    void (*log)(void *user, vd_log_level level, const char *message); /* see "Callbacks". Default: no log */
+    void *log_user;                 /* passed to log */
+    vd_allocator allocator;         /* default: malloc, realloc and free */
+    const vd_device_info *dummy;    /* VD_BACKEND_DUMMY: the device to imitate; limits that are 0 get usual values.
+                                       Default: a desktop GPU */
+    const char *cache_directory;    /* existing folder for compiled kernels and measurements, which any program may
+                                       share; see "Cache files". Default: nothing is kept */
+    void *cuda_stream;              /* VD_BACKEND_CUDA: CUstream of the device's primary context, to be used as queue 0.
+                                       The caller keeps ownership; it must outlive the context and may be captured. The
+                                       caller's work in it is ordered with submitted work (vd_flush) */
+    int queues;                     /* queues of each device, 1 to VD_MAX_QUEUES. Default: 1 */
+    const int *devices;             /* several devices instead of device and device_name: 1 + index of each in its
+                                       backend. An index may occur twice */
+    int device_count;               /* length of devices, at most VD_MAX_DEVICES. Default: one device */
+    void *cl_context, *cl_device;   /* VD_BACKEND_OPENCL: cl_context of the caller and one of its cl_device_id, instead
+                                       of device. The library retains the context until vd_context_destroy */
+    void *cl_queue;                 /* with cl_context: an in-order cl_command_queue of it, to be used as queue 0 and
+                                       retained likewise. The caller's work in it is ordered with submitted work
+                                       (vd_flush) */
+    /* Receives the output of vc_printf: one call for each record, with the kernel's name, the global id of the
+       invocation and the formatted text. See "Callbacks". Default: log, as VD_LOG_INFO, one message for each record. */
     void (*print)(void *user, const char *kernel, const uint32_t id[3], const char *text);
-    void *print_user;
-    uint64_t print_bytes;           /* for the records of one submission, of each queue; default: 1 MiB, at most 1 GiB */
-    void (*get_instance_proc_addr)(void); /* VD_BACKEND_VULKAN: the caller's PFN_vkGetInstanceProcAddr, valid until vd_context_destroy; default: volk's with
-                                       VKDISPATCH_VOLK, else that of libvulkan.so.1 */
+    void *print_user;               /* passed to print */
+    uint64_t print_bytes;           /* bytes for the records of one submission, for each queue; at most 1 GiB. Default:
+                                       1 MiB */
+    void (*get_instance_proc_addr)(void); /* VD_BACKEND_VULKAN: PFN_vkGetInstanceProcAddr of the caller's loader, valid
+                                             until vd_context_destroy. Default: volk's with VKDISPATCH_VOLK, else
+                                             libvulkan.so.1 */
 } vd_context_desc;
 
-/* Where a buffer lies; kernels and transfers take every kind. Where all memory is one, the kinds may be the same; where kernels reach no memory of a kind,
-   it is the device's own, and vd_buffer_info.mapped says so. */
+/* Kind of memory of a buffer. Kernels and transfers can use every kind. Several kinds may be the same memory, for
+   example on integrated GPUs. If kernels cannot reach memory of a host-visible kind, the buffer gets device memory
+   instead: check vd_buffer_info.mapped.
+       kind                 host access             use
+       VD_MEMORY_DEVICE     usually none            data of kernels
+       VD_MEMORY_UPLOAD     sequential writes       host to device, written once
+       VD_MEMORY_READBACK   reads at full speed     device to host
+       VD_MEMORY_SHARED     reads and writes        small data that both sides change */
 typedef enum vd_memory {
-    VD_MEMORY_DEVICE = 0,           /* fastest for kernels */
-    VD_MEMORY_UPLOAD,               /* mapped; the host writes it in order and never reads it */
-    VD_MEMORY_READBACK,             /* mapped; the host reads it at full speed */
-    VD_MEMORY_SHARED                /* mapped; both sides read and write it */
+    VD_MEMORY_DEVICE = 0,
+    VD_MEMORY_UPLOAD,
+    VD_MEMORY_READBACK,
+    VD_MEMORY_SHARED
 } vd_memory;
 
-typedef enum vd_import { /* what vd_buffer_desc.address is */
-    VD_IMPORT_ADDRESS = 0,          /* a device address; cuda, dummy */
-    VD_IMPORT_HOST,                 /* a pointer to memory of the host's that the device can use in place; vulkan with VK_EXT_external_memory_host, opencl
-                                       where memory is one, dummy. The host sees what was written behind vd_buffer_map, or once `release` is called */
-    VD_IMPORT_CL_MEM                /* opencl: a buffer object of the caller's, of the same cl_context (vd_context_desc); a reference to it is held */
+/* Meaning of vd_buffer_desc.address. */
+typedef enum vd_import {
+    VD_IMPORT_ADDRESS = 0,          /* device address; cuda, dummy */
+    VD_IMPORT_HOST,                 /* host pointer that the device uses in place: vulkan with
+                                       VK_EXT_external_memory_host, opencl if memory is shared, dummy. The host sees the
+                                       device's writes after vd_buffer_map, or when `release` is called */
+    VD_IMPORT_CL_MEM                /* cl_mem buffer of the context's cl_context; opencl. The library holds a
+                                       reference */
 } vd_import;
 
-/* Device memory as a file descriptor, for another API or process on the same device. vd_buffer_export_fd fills it in. */
+/* Device memory as a file descriptor, for another API or process on the same device. See vd_buffer_export_fd. */
 typedef struct vd_external {
-    int fd;                         /* the caller's: to be closed when it is of no more use; what was imported from it stays */
-    uint64_t size;                  /* bytes of the allocation */
-    uint64_t offset;                /* bytes; of the buffer in it */
-    uint8_t uuid[16];               /* of the device */
-    uint32_t memory_type;           /* Vulkan's number, for an import by Vulkan */
+    int fd;                         /* owned by the caller, who closes it; an import duplicates it */
+    uint64_t size;                  /* bytes of the whole allocation */
+    uint64_t offset;                /* bytes; start of the buffer in the allocation */
+    uint8_t uuid[16];               /* of the device, must be equal on both sides */
+    uint32_t memory_type;           /* index of the Vulkan memory type; only Vulkan needs it */
 } vd_external;
 
 typedef struct vd_buffer_desc {
-    const char *name;               /* for messages */
-    vd_type type;
-    uint64_t shape[4];              /* elements; trailing zeros mean 1; bytes where type is VD_BYTES */
-    const void *data;               /* initial contents, the whole buffer; default: zeros */
-    vd_memory memory;
-    uint64_t address;               /* memory of the caller's (CUDA: any device pointer; a multiple of 16) to use in place of new memory; it keeps its
-                                       contents, so data has to be NULL. vd_buffer_query gives the address of any buffer */
-    void (*release)(void *user, uint64_t address); /* called once, when the memory is no longer in use, unless vd_buffer_create failed; see Callbacks above */
-    void *release_user;
-    uint32_t devices;               /* bit i: it lives on device i of the context, one copy on each; default: on all */
-    vd_import import;               /* what address is; default: a device address */
-    uint64_t address_offset;        /* bytes; the buffer begins there, counted from address */
-    const vd_external *external;    /* instead of address: memory exported by Vulkan on the same device, to be used in place; cuda, and vulkan with
-                                       VK_KHR_external_memory_fd */
-    bool exportable;                /* memory that others can get: vd_buffer_export_fd on vulkan with VK_KHR_external_memory_fd; on opencl it is in a buffer
-                                       object also where memory is used by address otherwise */
+    const char *name;               /* for messages. Default: none */
+    vd_type type;                   /* of an element. Default: VD_BYTES */
+    uint64_t shape[4];              /* elements along each axis, the last axis contiguous; trailing zeros mean 1. Bytes
+                                       if type is VD_BYTES. shape[0] is required */
+    const void *data;               /* initial contents of the whole buffer, copied during the call. Default: zeros */
+    vd_memory memory;               /* default: VD_MEMORY_DEVICE */
+    uint64_t address;               /* memory of the caller to use instead of an allocation, see `import`. Addresses and
+                                       pointers must be multiples of 16. The contents are kept, so data must be NULL */
+    void (*release)(void *user, uint64_t address); /* called once, when the memory at address is no longer in use; not
+                                                      called if vd_buffer_create fails. See "Callbacks" */
+    void *release_user;             /* passed to release */
+    uint32_t devices;               /* bit i: the buffer has a copy on device i of the context. Imported and exportable
+                                       buffers have exactly one. Default: all devices */
+    vd_import import;               /* what address is. Default: a device address */
+    uint64_t address_offset;        /* bytes from address to the start of the buffer */
+    const vd_external *external;    /* instead of address: memory exported by Vulkan on the same device, used in place;
+                                       cuda, and vulkan with VK_KHR_external_memory_fd */
+    bool exportable;                /* the memory can be exported: by vd_buffer_export_fd on vulkan with
+                                       VK_KHR_external_memory_fd; as a cl_mem (vd_buffer_info.native) on opencl */
 } vd_buffer_desc;
 
-typedef struct vd_view_desc { /* a part of a buffer as a buffer of its own */
-    const char *name;               /* for messages; default: the buffer's */
-    vd_buffer buffer;               /* may be a view itself */
-    uint64_t offset;                /* bytes; kernels need whole elements, and limits.binding_alignment where they take buffers as bindings */
-    vd_type type;
-    uint64_t shape[4];              /* elements; all zero: up to the end */
+typedef struct vd_view_desc {
+    const char *name;               /* for messages. Default: the buffer's */
+    vd_buffer buffer;               /* buffer or view */
+    uint64_t offset;                /* bytes from the start of `buffer`. To be a kernel argument, a view must start at a
+                                       multiple of vd_arg_info.align, and for bindings of limits.binding_alignment */
+    vd_type type;                   /* of an element. Default: VD_BYTES */
+    uint64_t shape[4];              /* elements along each axis, trailing zeros mean 1. All zero: to the end of
+                                       `buffer` */
 } vd_view_desc;
 
-typedef struct vd_buffer_info {
-    char name[64];                  /* its first 63 bytes; "" when unnamed */
-    vd_type type;
-    uint64_t shape[4];              /* ones where unused */
-    uint64_t size;                  /* bytes */
-    uint64_t address;               /* 0 where the device has none */
-    vd_memory memory;
-    bool mapped;                    /* vd_buffer_map works */
-    bool persistent;                /* a mapping may be kept while work uses the buffer */
-    uint32_t devices;               /* bit mask; address, mapped, persistent and native are those of the first */
-    bool imported;                  /* the memory is the caller's */
-    uint64_t native;                /* vulkan: its VkBuffer, opencl: its cl_mem; 0 where memory is used by address */
-    uint64_t native_offset;         /* bytes; where the buffer begins in it, or a view in its buffer where native is 0 */
-    uint32_t storage;               /* a number that a buffer shares with its views alone */
-} vd_buffer_info;
-
-typedef struct vd_region_desc { /* rows at equal distances */
+/* Rows of equal length in a buffer and in host memory. */
+typedef struct vd_region_desc {
     vd_buffer buffer;
-    uint64_t offset;                /* bytes; of the first row */
-    uint64_t row_bytes;             /* 0 or VD_WHOLE with one row: up to the end */
+    uint64_t offset;                /* bytes; start of the first row in the buffer */
+    uint64_t row_bytes;             /* bytes of a row. 0 or VD_WHOLE, with one row: to the end of the buffer */
     uint64_t rows;                  /* default: 1 */
-    uint64_t pitch;                 /* bytes from row to row in the buffer; default: row_bytes */
-    uint64_t host_pitch;            /* in host memory; default: row_bytes */
-    int device;                     /* 1 + index; default: a write goes to every device that the buffer lives on, a read comes from the first */
+    uint64_t pitch;                 /* bytes from row to row in the buffer. Default: row_bytes */
+    uint64_t host_pitch;            /* bytes from row to row in host memory. Default: row_bytes */
+    int device;                     /* 1 + device index. Default: writes go to every device of the buffer, reads come
+                                       from the first; in a list, the list's device */
 } vd_region_desc;
 
+/* Rows of equal length in two buffers. */
 typedef struct vd_copy_desc {
     vd_buffer to, from;
-    uint64_t to_offset, from_offset; /* bytes; of the first row */
-    uint64_t row_bytes;             /* 0 (unlike the size of vd_copy) or VD_WHOLE with one row: up to the end of from */
+    uint64_t to_offset, from_offset; /* bytes; start of the first row */
+    uint64_t row_bytes;             /* bytes of a row. 0 or VD_WHOLE, with one row: to the end of from */
     uint64_t rows;                  /* default: 1 */
-    uint64_t to_pitch, from_pitch;  /* bytes from row to row; default: row_bytes */
+    uint64_t to_pitch, from_pitch;  /* bytes from row to row. Default: row_bytes */
 } vd_copy_desc;
 
+/* One argument of a kernel. */
 typedef struct vd_arg_info {
-    const char *name;
-    vd_arg_kind kind;
-    vd_type type;                   /* of one element for buffers */
-    uint32_t access;                /* VD_READ, VD_WRITE or both; buffers only */
-    uint32_t place;                 /* binding number in set 0, or byte offset in the block of values */
-    uint32_t size;                  /* bytes in the block; 0 for bindings */
-    uint32_t align;                 /* of a buffer's first byte; 0 = size of a scalar of its type */
-    bool may_alias;                 /* may overlap other written arguments */
-    bool sampled;                   /* of an image: with its sampler, unless it is a VD_DIM_BUFFER; else a storage image */
-    vd_dim dim;                     /* of images, as the next one */
-    vd_format format;
+    const char *name;               /* for messages. Default: "" */
+    vd_arg_kind kind;               /* required */
+    vd_type type;                   /* of the value, or of one element of the buffer. Default: VD_BYTES, any type */
+    uint32_t access;                /* buffers: VD_READ, VD_WRITE or both. Default: unused; ordered like VD_READ */
+    uint32_t place;                 /* binding number in set 0; else offset in the argument block in bytes */
+    uint32_t size;                  /* bytes in the argument block: 8 for addresses, the size of the type for values. 0
+                                       for bindings */
+    uint32_t align;                 /* required alignment of a buffer's start in bytes, a power of two. Default: the
+                                       size of a scalar of its type, 4 if it has none */
+    bool may_alias;                 /* the buffer may overlap other arguments although one of them is written */
+    bool sampled;                   /* images: with a sampler (except VD_DIM_BUFFER). Default: storage image */
+    vd_dim dim;                     /* images */
+    vd_format format;               /* storage images */
 } vd_arg_info;
 
+/* One implicit argument of a kernel. */
 typedef struct vd_hidden_info {
-    vd_hidden kind;
-    uint32_t arg;                   /* index of the argument it speaks of */
-    uint32_t axis;
-    uint32_t place;                 /* byte offset in the block of values */
+    vd_hidden kind;                 /* required */
+    uint32_t arg;                   /* index of the argument that it describes */
+    uint32_t axis;                  /* 0 to 2; VD_HIDDEN_SHAPE: 0 to 3 */
+    uint32_t place;                 /* offset in the argument block in bytes, a multiple of 4 */
 } vd_hidden_info;
 
 typedef struct vd_kernel_desc {
-    const char *name;
-    vd_code code_kind;
-    const void *code;               /* SPIR-V: 32-bit words of either byte order */
-    size_t code_size;               /* bytes; 0 for a text that ends with a zero */
-    const char *entry;              /* default: the only compute entry point */
-    const vd_arg_info *args;        /* default: read from the module; only SPIR-V can be read, the other kinds need what follows */
-    int arg_count;
-    const vd_hidden_info *hidden;
-    int hidden_count;
-    uint32_t value_bytes;           /* size of the block of values, hidden ones included; with args only */
-    uint32_t local_size[3];         /* default: read from the module */
-    uint32_t shared_bytes;          /* default: read from the module */
-    uint64_t features;              /* VD_FEATURE_ bits it needs; a module's own capabilities are checked besides */
-    const char *const *formats;     /* of vc_info, for VD_HIDDEN_OUTPUT; at most 1024 */
-    int format_count;
+    const char *name;               /* for messages. Default: "" */
+    vd_code code_kind;              /* default: see VD_CODE_DEFAULT */
+    const void *code;               /* required. SPIR-V: 32-bit words in either byte order */
+    size_t code_size;               /* bytes. 0: text that ends with a zero */
+    const char *entry;              /* entry point. Default: the only one */
+    const vd_arg_info *args;        /* arguments in the order of vd_dispatch_desc.args. Default: read from a SPIR-V
+                                       module. Other code needs args, value_bytes and local_size */
+    int arg_count;                  /* length of args, at most VD_MAX_ARGS */
+    const vd_hidden_info *hidden;   /* implicit arguments. Default: none */
+    int hidden_count;               /* length of hidden */
+    uint32_t value_bytes;           /* size of the argument block in bytes, implicit arguments included; a multiple of
+                                       4, at most VD_VALUE_BYTES. Only used with args */
+    uint32_t local_size[3];         /* invocations of a work-group along each axis. Default: read from a SPIR-V
+                                       module */
+    uint32_t shared_bytes;          /* shared memory of a work-group in bytes. Default: read from a SPIR-V module, else
+                                       0 */
+    uint64_t features;              /* VD_FEATURE_ bits that the kernel needs, in addition to the capabilities that a
+                                       SPIR-V module declares */
+    const char *const *formats;     /* formats of vc_printf and vc_assert, as in vc_info; required with
+                                       VD_HIDDEN_OUTPUT */
+    int format_count;               /* length of formats, at most 1024 */
 } vd_kernel_desc;
-
-typedef struct vd_kernel_info {
-    const char *name;
-    const vd_arg_info *args;        /* lives as long as the kernel */
-    int arg_count;                  /* of those that a dispatch is given */
-    uint32_t local_size[3];
-    uint32_t shared_bytes;
-    uint32_t value_bytes;
-    uint64_t features;
-} vd_kernel_info;
 
 typedef enum vd_list_kind { VD_LIST_ONCE = 0 } vd_list_kind; /* recorded once, submitted once */
 
 typedef struct vd_list_desc {
-    vd_list_kind kind;
-    int device, queue;
-    const char *name;
+    vd_list_kind kind;              /* default: VD_LIST_ONCE */
+    int device, queue;              /* device index, and index of its queue or VD_QUEUE_ANY. Default: 0 */
+    const char *name;               /* for messages. Default: none */
 } vd_list_desc;
 
-typedef struct vd_arg { /* one argument of a dispatch; made by vd_b, vd_f32, … */
+/* One argument of a dispatch. Use vd_b, vd_f32, vd_value and the like. */
+typedef struct vd_arg {
     vd_arg_kind kind;               /* VD_ARG_BINDING for any buffer, VD_ARG_VALUE for any value */
-    vd_type type;
-    uint64_t bits;                  /* buffer id; or value of 8 bytes or less, if from is NULL */
+    vd_type type;                   /* of a value. VD_BYTES matches any type */
+    uint64_t bits;                  /* id of a buffer; or the value, if `from` is NULL and it has at most 8 bytes */
     const void *from;               /* value in host memory, read during the call */
 } vd_arg;
 
 typedef struct vd_dispatch_desc {
     vd_kernel kernel;
-    uint64_t threads[3];            /* trailing zeros mean 1; rounded up to whole groups, the kernel's guard cuts the rest */
-    uint64_t groups[3];             /* or groups; both is an error */
-    const vd_arg *args;             /* in order of declaration */
-    int arg_count;
+    uint64_t threads[3];            /* threads along each axis, each below 2^32; trailing zeros mean 1. Rounded up to
+                                       whole work-groups: kernels guard against the excess, as VC_EACH does */
+    uint64_t groups[3];             /* instead of threads: work-groups along each axis */
+    const vd_arg *args;             /* in the order of vd_kernel_info.args */
+    int arg_count;                  /* must be vd_kernel_info.arg_count */
 } vd_dispatch_desc;
 
-/* What the driver calls a queue of ours, for libraries that use the driver themselves; 0 where the backend has no such thing. It stays the context's, and lives
-   as long. */
-typedef struct vd_native {
-    vd_backend backend;
-    void *instance;                 /* vulkan: VkInstance */
-    void *physical_device;          /* vulkan: VkPhysicalDevice */
-    void *device;                   /* vulkan: VkDevice, opencl: cl_device_id */
-    void *context;                  /* cuda: CUcontext, opencl: cl_context */
-    void *queue;                    /* vulkan: VkQueue, cuda: CUstream, opencl: cl_command_queue */
-    uint32_t queue_family;          /* vulkan */
-    void (*get_instance_proc_addr)(void); /* vulkan: PFN_vkGetInstanceProcAddr */
-} vd_native;
-
-typedef struct vd_record_use { vd_buffer buffer; uint32_t access; } vd_record_use; /* VD_READ, VD_WRITE or both */
+typedef struct vd_record_use {
+    vd_buffer buffer;               /* the whole buffer or view counts as accessed */
+    uint32_t access;                /* VD_READ, VD_WRITE or both */
+} vd_record_use;
 
 typedef struct vd_record_desc {
-    const char *name;               /* for messages */
-    const vd_record_use *uses;      /* what the commands touch; whole buffers */
-    int use_count;
-    vd_result (*record)(void *user, void *commands); /* vulkan: a VkCommandBuffer that is being recorded; called during vd_record */
-    void *user;
+    const char *name;               /* for messages. Default: "" */
+    const vd_record_use *uses;      /* buffers that the commands access */
+    int use_count;                  /* length of uses, at most VD_MAX_ARGS */
+    vd_result (*record)(void *user, void *commands); /* records the commands. vulkan: `commands` is a VkCommandBuffer in
+                                                        the recording state. Called during vd_record, see "Callbacks" */
+    void *user;                     /* passed to record */
 } vd_record_desc;
 
 typedef struct vd_read_desc {
     vd_buffer buffer;
-    uint64_t offset, size;          /* bytes; size 0 or VD_WHOLE: up to the end */
-    int device;                     /* that of the list; default: the same */
+    uint64_t offset, size;          /* bytes. Size 0 or VD_WHOLE: to the end of the buffer */
+    int device;                     /* device index, which must be that of the list. Default: the list's device */
 } vd_read_desc;
 
 typedef struct vd_submit_desc {
-    const vd_event *waits;          /* start after these */
-    int wait_count;
+    const vd_event *waits;          /* events that must complete before the list starts */
+    int wait_count;                 /* length of waits */
 } vd_submit_desc;
 
-typedef struct vd_stats { /* since the context was made */
+/* ---- info: the library fills these structs in ---- */
+
+typedef struct vd_buffer_info {
+    char name[64];                  /* first 63 bytes of the name; "" if unnamed */
+    vd_type type;
+    uint64_t shape[4];              /* 1 for unused axes */
+    uint64_t size;                  /* bytes */
+    uint64_t address;               /* device address; 0 if the device has none */
+    vd_memory memory;
+    bool mapped;                    /* vd_buffer_map works */
+    bool persistent;                /* the buffer may stay mapped while work uses it */
+    uint32_t devices;               /* bit i: device i has a copy. address, mapped, persistent and native describe the
+                                       first */
+    bool imported;                  /* the memory is the caller's */
+    uint64_t native;                /* vulkan: VkBuffer. opencl: cl_mem. 0: the memory is used by address */
+    uint64_t native_offset;         /* bytes; start of the buffer or view in `native`, or in its root buffer if native
+                                       is 0 */
+    uint32_t storage;               /* number that a buffer shares with its views only */
+} vd_buffer_info;
+
+typedef struct vd_kernel_info {
+    const char *name;               /* valid as long as the kernel */
+    const vd_arg_info *args;        /* valid as long as the kernel */
+    int arg_count;                  /* arguments that a dispatch must pass */
+    uint32_t local_size[3];         /* invocations of a work-group along each axis */
+    uint32_t shared_bytes;          /* shared memory of a work-group in bytes */
+    uint32_t value_bytes;           /* size of the argument block in bytes */
+    uint64_t features;              /* VD_FEATURE_ bits that the kernel needs */
+} vd_kernel_info;
+
+/* Driver objects of a queue, for libraries that use the driver themselves. They belong to the context. NULL or 0 if the
+   backend has no such object. */
+typedef struct vd_native {
+    vd_backend backend;
+    void *instance;                 /* vulkan: VkInstance */
+    void *physical_device;          /* vulkan: VkPhysicalDevice */
+    void *device;                   /* vulkan: VkDevice; opencl: cl_device_id */
+    void *context;                  /* cuda: CUcontext; opencl: cl_context */
+    void *queue;                    /* vulkan: VkQueue; cuda: CUstream; opencl: cl_command_queue */
+    uint32_t queue_family;          /* vulkan: index of the queue family */
+    void (*get_instance_proc_addr)(void); /* vulkan: PFN_vkGetInstanceProcAddr */
+} vd_native;
+
+/* Counters since the context was created, and current numbers of objects. */
+typedef struct vd_stats {
     uint64_t dispatches, copies, fills, submissions;
     uint64_t barriers;              /* between commands */
-    uint64_t device_blocks, device_bytes; /* driver allocations now held, staging included */
-    uint64_t buffers, kernels;      /* now alive */
-    uint64_t host_allocations;      /* calls of the allocator that gave memory */
+    uint64_t device_blocks, device_bytes; /* driver allocations held now and their bytes, staging memory included */
+    uint64_t buffers, kernels;      /* objects that exist now */
+    uint64_t host_allocations;      /* successful calls of allocate and reallocate */
 } vd_stats;
 
-/* ---- errors ---- */
+/* ---- functions ----
+   Every function that takes a context or a list fails with VD_ERROR_INVALID if it, a handle, or a pointer that is
+   required is NULL or invalid, and with VD_ERROR_DEVICE_LOST after the device was lost. The comments below list the
+   other failures. `device` is a device index, `queue` the index of a queue of that device. */
 
-VD_API const char *vd_error_text(void);             /* this thread's last failure, one sentence; "" before the first */
-VD_API vd_result vd_error_result(void);             /* the result that came with that sentence; VD_OK before the first */
-/* For libraries on top. Both return result. A failure has parts, which vd_error_text joins when it is called: "call 'object':
-   reason". An inner function sets the reason; the function that the user called adds its own name and its object.
-   vd_error_set sets the reason and clears the call and the object. format NULL: the words for memory that ran out, if
-   result is VD_ERROR_OUT_OF_MEMORY or VD_ERROR_OUT_OF_DEVICE_MEMORY.
-   vd_error_within replaces the call and the object of the last failure, and puts the formatted text and ": " before its
-   reason. NULL leaves a part as it is, "" removes it. All texts are copied. */
+/* ---- errors and names ---- */
+
+/* Describes the last failure on this thread in one sentence; "" before the first. Valid until the thread's next
+   failure. */
+VD_API const char *vd_error_text(void);
+
+/* The result code of that failure; VD_OK before the first. */
+VD_API vd_result vd_error_result(void);
+
+/* For libraries on top of this one; both functions return result. A failure has three parts, which vd_error_text joins:
+   "call 'object': reason". An inner function sets the reason; the function that the user called adds its own name and
+   its object. All texts are copied.
+   vd_error_set sets the reason, in printf format, and clears the call and the object. If format is NULL, the reason says
+   that memory is exhausted (for VD_ERROR_OUT_OF_MEMORY and VD_ERROR_OUT_OF_DEVICE_MEMORY).
+   vd_error_within replaces the call and the object of the last failure and puts the formatted text and ": " before its
+   reason. NULL keeps a part, "" removes it. */
 VD_API vd_result vd_error_set(vd_result result, const char *format, ...);
 VD_API vd_result vd_error_within(vd_result result, const char *call, const char *object, const char *format, ...);
-VD_API const char *vd_result_name(vd_result result);
-VD_API uint32_t vd_type_size(vd_type type);         /* bytes in memory; bool is 4; 0 for VD_BYTES and numbers that are no type */
-VD_API const char *vd_type_name(vd_type type);      /* "f32x4" */
-VD_API const char *vd_feature_name(uint64_t bit);   /* "f64" */
+
+VD_API const char *vd_result_name(vd_result result);    /* "VD_ERROR_INVALID" */
+VD_API uint32_t vd_type_size(vd_type type);             /* bytes; VD_BOOL: 4; VD_BYTES and invalid types: 0 */
+VD_API const char *vd_type_name(vd_type type);          /* "f32x4" */
+VD_API const char *vd_feature_name(uint64_t bit);       /* "f64"; "unknown" unless bit is one feature */
+VD_API const char *vd_backend_name(vd_backend backend); /* "opencl", compiled in or not; default: "" */
+VD_API vd_backend vd_backend_named(const char *name);   /* in upper or lower case; VD_BACKEND_DEFAULT: unknown name */
 
 /* ---- contexts and devices ---- */
 
-VD_API const char *vd_backend_name(vd_backend backend); /* "opencl", whether compiled in or not; "" for the default and for numbers that are none */
-VD_API vd_backend vd_backend_named(const char *name); /* in any case; VD_BACKEND_DEFAULT: there is none of that name */
-/* The devices of a backend; VD_BACKEND_DEFAULT: of every one but dummy. Fills in `capacity` of them at most, none where out is NULL, and returns how many
-   there are, 0 also when none works. Faults that only running a kernel shows (VD_FEATURE_F64_ROUND, _SHUFFLE_64, _UNPACK_HALF) are looked for when a context
-   opens the device: vd_device has the result. */
+/* Lists the devices of a backend; for VD_BACKEND_DEFAULT, of every backend compiled in except dummy. Fills in at most
+   `capacity` elements of `out`, none if out is NULL. Returns the number of devices, 0 if no backend works.
+   Some driver faults are found only by running a kernel, which vd_context_create does (VD_FEATURE_F64_ROUND,
+   _SHUFFLE_64, _UNPACK_HALF, and VD_FEATURE_STORAGE_16 with them): vd_device returns the corrected features. */
 VD_API int vd_devices(vd_backend backend, vd_device_info *out, int capacity);
-VD_API vd_result vd_context_create_version(const vd_context_desc *desc, vd_context **out, uint32_t version);
-/* vd_context_create(desc, out); variadic, so that the desc may be a compound literal. *out is NULL on failure. */
+
+/* vd_context_create(desc, out): opens one or more devices. desc may be NULL. If a device does not open, the next best
+   is tried, and then the next backend, unless the desc or the environment selects one.
+   On failure *out is NULL. Fails with VD_ERROR_INVALID if desc or an environment variable is invalid, or the backend is
+   not compiled in; VD_ERROR_NO_DEVICE if no backend works, or if there is no such device; otherwise with the error of
+   the first backend.
+   A macro with variable arguments, so that desc can be a compound literal. */
 #define vd_context_create(...) vd_context_create_version(__VA_ARGS__, VKDISPATCH_VERSION)
-VD_API void vd_context_destroy(vd_context *ctx);    /* waits for its work; NULL is harmless */
-VD_API const vd_device_info *vd_device(const vd_context *ctx, int index); /* NULL past the end */
-VD_API int vd_device_count(const vd_context *ctx);                       /* that it has; 0 of NULL */
+VD_API vd_result vd_context_create_version(const vd_context_desc *desc, vd_context **out, uint32_t version);
+
+/* Discards open lists, submits batches, waits for all work, makes the remaining callbacks and destroys every object of
+   the context. NULL is ignored. Called from a callback of the same context, it does nothing but log an error. */
+VD_API void vd_context_destroy(vd_context *ctx);
+
+/* Returns a device of the context, valid as long as the context; NULL if index is out of range. */
+VD_API const vd_device_info *vd_device(const vd_context *ctx, int index);
+
+VD_API int vd_device_count(const vd_context *ctx); /* devices of the context; 0 for NULL */
+
+/* Counters of the context, and how many objects it has. */
 VD_API vd_result vd_context_stats(vd_context *ctx, vd_stats *out);
-VD_API vd_allocator vd_context_allocator(const vd_context *ctx);     /* what it takes host memory from; for libraries on top; zeros for NULL. It dies with the
-                                                       context; in a `release` below it is the caller's, that frees the same memory later */
-/* For libraries on top, which keep what they make for a context with it: calls `use` with the place of a pointer that is NULL at first, one thread at a time
-   for a key, and returns what it does. `key` is an address of the library's. vd_context_destroy calls `release` first of all, if the pointer was set, and
-   of two keys first that of the one which was first used later. */
-VD_API vd_result vd_context_attach(vd_context *ctx, const void *key, vd_result (*use)(vd_context *ctx, void **data, void *user), void *user,
+
+/* ---- contexts, for libraries on top ---- */
+
+/* Returns the context's allocator, zeros for NULL. It is valid as long as the context. Called from `release` of
+   vd_context_attach, it returns the caller's own allocator, which can free the same memory later. */
+VD_API vd_allocator vd_context_allocator(const vd_context *ctx);
+
+/* Keeps a library's data with a context. Calls `use` with the address of a pointer that is NULL at first and is kept
+   for this key; returns the result of `use`. One thread at a time for each key. `key` is an address in the library.
+   vd_context_destroy first calls the last `release` of each key whose pointer is not NULL, in reverse order of the
+   first use of the keys.
+   Fails with VD_ERROR_OUT_OF_MEMORY before `use` is called. */
+VD_API vd_result vd_context_attach(vd_context *ctx, const void *key,
+                                   vd_result (*use)(vd_context *ctx, void **data, void *user), void *user,
                                    void (*release)(vd_context *ctx, void *data));
-/* For libraries on top: the beginning and the end of a public function of theirs. Between the two this thread calls none of the caller's functions (print, log,
-   release); those that are due are called by vd_scope_end, so the library has to be done with everything that they could destroy. A scope also keeps
-   functions that the library itself calls from destroying the context. `scope` lies on the stack; scopes nest; ctx may be NULL. `call` is for messages. */
+
+/* Delays callbacks until a library's public function is finished. Between vd_scope_begin and vd_scope_end no print, log
+   or release of ctx runs on this thread; vd_scope_end makes those that are due, so the library must not use anything
+   afterwards that they could destroy. In a scope, vd_context_destroy of ctx fails.
+   `scope` is on the caller's stack. Scopes nest. ctx may be NULL. `call` is a name for messages. The members are
+   private. */
 typedef struct vd_scope { vd_context *ctx; const char *call, *what; bool alone; struct vd_scope *outer; } vd_scope;
 VD_API void vd_scope_begin(vd_context *ctx, const char *call, vd_scope *scope);
 VD_API void vd_scope_end(vd_scope *scope);
-/* For libraries on top: bytes that outlive the program, in vd_context_desc.cache_directory. `kind` is a word for the file's name; whatever the bytes depend on
-   is in the key. Where there is no directory, or the file cannot be written, nothing is kept; a file that is damaged or of another key is no file. */
-VD_API void vd_cache_store(vd_context *ctx, const char *kind, const void *key, size_t key_size, const void *data, size_t size);
-VD_API size_t vd_cache_load(vd_context *ctx, const char *kind, const void *key, size_t key_size, void *data, size_t capacity); /* bytes; 0: there are none, or
-                                                       more than the capacity */
-VD_API uint64_t vd_time_ns(void);                   /* of a clock that only goes forward; for libraries on top */
-/* Calls `use` with the native objects of a queue and returns what it does. Meanwhile nothing of the library's is sent to any queue of that device, so that
-   `use` may submit work of its own; what it calls that takes the context or a list fails. */
-VD_API vd_result vd_native_use(vd_context *ctx, int device, int queue, vd_result (*use)(const vd_native *native, void *user), void *user);
 
-/* ---- buffers ---- */
+/* Stores bytes in a file of vd_context_desc.cache_directory. `kind` becomes part of the file's name; the key holds
+   everything that the bytes depend on. Does nothing without a cache directory, or if the file cannot be written
+   (logged). */
+VD_API void vd_cache_store(vd_context *ctx, const char *kind, const void *key, size_t key_size, const void *data,
+                           size_t size);
 
+/* Loads what vd_cache_store stored for this kind and key. Returns the number of bytes; 0 if there is no such file, if
+   it is damaged, or if it has more than `capacity` bytes. */
+VD_API size_t vd_cache_load(vd_context *ctx, const char *kind, const void *key, size_t key_size, void *data,
+                            size_t capacity);
+
+VD_API uint64_t vd_time_ns(void); /* nanoseconds of a monotonic clock */
+
+/* Calls `use` with the driver objects of a queue, and returns its result. Meanwhile the library submits nothing to any
+   queue of that device, so `use` may submit work of its own. `use` must not call functions that take the context or its
+   lists. */
+VD_API vd_result vd_native_use(vd_context *ctx, int device, int queue,
+                               vd_result (*use)(const vd_native *native, void *user), void *user);
+
+/* ---- buffers ----
+   Offsets and sizes are in bytes, at any alignment within the buffer. Size VD_WHOLE: to the end of the buffer; size 0:
+   nothing to do, the arguments are checked. */
+
+/* Creates a buffer with desc->data, or zeros, as contents. Does not wait for the contents to arrive.
+   Fails with VD_ERROR_INVALID if the desc is invalid; VD_ERROR_UNSUPPORTED if the buffer exceeds
+   limits.max_buffer_bytes or the device lacks external memory; VD_ERROR_OUT_OF_MEMORY;
+   VD_ERROR_OUT_OF_DEVICE_MEMORY. */
 VD_API vd_buffer vd_buffer_create(vd_context *ctx, const vd_buffer_desc *desc);
-/* Usable wherever a buffer is, and destroyed like one. It owns no memory: its handle dies when its buffer is destroyed, and needs no
-   vd_buffer_destroy then. Work on views of one buffer that do not overlap is independent. */
+
+/* Creates a view: a typed and shaped part of a buffer, usable wherever a buffer is. It owns no memory. Its handle
+   becomes invalid when the buffer is destroyed, without vd_buffer_destroy of the view.
+   Fails with VD_ERROR_INVALID if the view does not fit into the buffer; VD_ERROR_OUT_OF_MEMORY. */
 VD_API vd_buffer vd_buffer_view(vd_context *ctx, const vd_view_desc *desc);
-VD_API void vd_buffer_destroy(vd_context *ctx, vd_buffer buffer); /* {0} is harmless; a dead handle sets the error text */
+
+/* Destroys a buffer with its views, or a view. Work that uses it completes. {0} is ignored; an invalid handle only sets
+   the error text. */
+VD_API void vd_buffer_destroy(vd_context *ctx, vd_buffer buffer);
+
+/* Fills in *out for a buffer or view. */
 VD_API vd_result vd_buffer_query(vd_context *ctx, vd_buffer buffer, vd_buffer_info *out);
-/* Bytes offset … offset + size - 1; any offset and size within the buffer, VD_WHOLE for the rest, 0 does nothing. */
-VD_API vd_result vd_buffer_write(vd_context *ctx, vd_buffer buffer, uint64_t offset, const void *data, uint64_t size); /* on every device it lives on; copies
-                                                       before it returns */
-VD_API vd_result vd_buffer_read(vd_context *ctx, vd_buffer buffer, uint64_t offset, void *data, uint64_t size);       /* from its first device; waits */
-/* From a buffer on one device to a buffer on another, through the host: waits for the source. */
-VD_API vd_result vd_buffer_send(vd_context *ctx, vd_buffer to, int to_device, uint64_t to_offset, vd_buffer from, int from_device, uint64_t from_offset,
-                                uint64_t size);
-/* The same in rows; what lies between the rows stays as it is, on either side. */
+
+/* Writes to the buffer on every device that has a copy, after the work recorded so far. data is copied before the call
+   returns. Uses the immediate list of queue 0. */
+VD_API vd_result vd_buffer_write(vd_context *ctx, vd_buffer buffer, uint64_t offset, const void *data, uint64_t size);
+
+/* Waits for the work recorded so far that writes the buffer, and reads from the buffer's first device. */
+VD_API vd_result vd_buffer_read(vd_context *ctx, vd_buffer buffer, uint64_t offset, void *data, uint64_t size);
+
+/* Copies from a buffer on one device to a buffer on another, through host memory, and waits for the source. If both
+   devices are the same, this is vd_copy in the immediate list of queue 0. */
+VD_API vd_result vd_buffer_send(vd_context *ctx, vd_buffer to, int to_device, uint64_t to_offset, vd_buffer from,
+                                int from_device, uint64_t from_offset, uint64_t size);
+
+/* vd_buffer_write and vd_buffer_read of rows. Bytes between rows are left unchanged on both sides. */
 VD_API vd_result vd_buffer_write_region(vd_context *ctx, const vd_region_desc *desc, const void *data);
 VD_API vd_result vd_buffer_read_region(vd_context *ctx, const vd_region_desc *desc, void *data);
-/* The first byte of a buffer or view on a device, once all work recorded so far that stands against `access` (VD_READ, VD_WRITE) is done; waits. Without
-   info.persistent, work that uses the buffer may be recorded only after vd_buffer_unmap. The pointer dies with the buffer. */
+
+/* Maps a buffer or view on a device and stores the address of its first byte in *out. Waits for the work recorded so
+   far that conflicts with `access` (VD_READ, VD_WRITE or both). The pointer is valid until the buffer is destroyed.
+   Unless vd_buffer_info.persistent, record no work with the buffer before vd_buffer_unmap.
+   Fails with VD_ERROR_UNSUPPORTED if the memory is not host-visible (vd_buffer_info.mapped). */
 VD_API vd_result vd_buffer_map(vd_context *ctx, vd_buffer buffer, int device, uint32_t access, void **out);
-VD_API vd_result vd_buffer_unmap(vd_context *ctx, vd_buffer buffer, int device); /* as often as it was mapped */
-/* The memory of a buffer made with desc.exportable (on one device) as a file descriptor of the caller's; waits for the work recorded so far that uses it. */
+
+/* Ends one vd_buffer_map. */
+VD_API vd_result vd_buffer_unmap(vd_context *ctx, vd_buffer buffer, int device);
+
+/* Exports the memory of a buffer with desc.exportable as a file descriptor, which the caller closes. Waits for the work
+   recorded so far that uses the buffer.
+   Fails with VD_ERROR_INVALID without desc.exportable; VD_ERROR_UNSUPPORTED on backends other than vulkan. */
 VD_API vd_result vd_buffer_export_fd(vd_context *ctx, vd_buffer buffer, vd_external *out);
-/* DLPack, whose dlpack.h defines the structs, the versioned one from 1.0 on. The tensor that is made shares the buffer's memory, which lives until its deleter
-   is called, also past vd_buffer_destroy and vd_context_destroy; any thread may call it. device_type is a DLDeviceType: kDLCPU, kDLCUDA, kDLOpenCL or
-   kDLVulkan; 0: the backend's own, kDLCPU where there is none. Waits for the work recorded so far that uses the buffer; the order of later work is up to the
-   caller. */
+
+/* Makes a DLPack tensor that shares the buffer's memory. dlpack.h declares the structs. The memory stays valid until
+   the tensor's deleter is called, by any thread, also after vd_buffer_destroy and vd_context_destroy. Waits for the
+   work recorded so far that uses the buffer; ordering later work is the caller's responsibility.
+   device_type is a DLDeviceType. 0: the backend's, or kDLCPU if backend or buffer have none.
+       device type   data, byte_offset        exported by                 imported by
+       kDLCPU        host address, 0          vd_buffer_info.persistent   every backend, see vd_dlpack_import
+       kDLCUDA       device address, 0        cuda                        cuda; kDLCUDAHost and kDLCUDAManaged too
+       kDLOpenCL     cl_mem, offset in it     opencl, desc.exportable     opencl, of the same cl_context
+       kDLVulkan     VkBuffer, offset in it   vulkan                      nothing
+   Types: scalars and complex numbers have the DLPack type (lanes 1), bool is u32. Vectors add an axis of components,
+   matrices two (columns, rows), structs an axis of bytes.
+   Fails with VD_ERROR_UNSUPPORTED if the buffer has no memory of that device type. */
 VD_API vd_result vd_dlpack_export(vd_context *ctx, vd_buffer buffer, int device_type, struct DLManagedTensor **out);
-VD_API vd_result vd_dlpack_export_versioned(vd_context *ctx, vd_buffer buffer, int device_type, struct DLManagedTensorVersioned **out);
-/* A buffer with the tensor's memory, which has to be writable, or with a copy of it (vd_buffer_info.imported tells); id 0 and the tensor still the caller's on
-   failure, else its deleter is called once: when the buffer and all work that uses it are gone, or after the copy. What had to be written to it has to be
-   there. */
+VD_API vd_result vd_dlpack_export_versioned(vd_context *ctx, vd_buffer buffer, int device_type,
+                                            struct DLManagedTensorVersioned **out);
+
+/* Makes a buffer of a DLPack tensor. Host memory is used in place if the device can do so (vd_buffer_info.imported),
+   and is copied otherwise; read-only tensors (vd_dlpack_import_versioned) are always copied. The deleter is called
+   once: after the copy, or when neither the buffer nor any work uses the memory.
+   Requires that the tensor is contiguous, has at most four axes, and that all writes to it are complete. Lanes (2 to 4)
+   become a vector; kDLBool becomes u8.
+   On failure the id is 0 and the tensor still belongs to the caller. Fails with VD_ERROR_INVALID if the tensor is
+   invalid or on a device that the context does not have; VD_ERROR_UNSUPPORTED if its strides, type, version or device
+   type are not supported, or if it is read-only and not in host memory. */
 VD_API vd_buffer vd_dlpack_import(vd_context *ctx, struct DLManagedTensor *tensor, const char *name);
-VD_API vd_buffer vd_dlpack_import_versioned(vd_context *ctx, struct DLManagedTensorVersioned *tensor, const char *name); /* what is read-only is copied */
+VD_API vd_buffer vd_dlpack_import_versioned(vd_context *ctx, struct DLManagedTensorVersioned *tensor, const char *name);
 
 /* ---- kernels ---- */
 
+/* Compiles a kernel for every device of the context. desc and code are read only during the call.
+   Fails with VD_ERROR_INVALID if the desc is invalid or contradicts the module; VD_ERROR_UNSUPPORTED if a device lacks
+   a feature, a limit is exceeded, or the backend does not accept the code; VD_ERROR_COMPILE if the code is invalid or
+   does not compile; VD_ERROR_OUT_OF_MEMORY. */
 VD_API vd_kernel vd_kernel_create(vd_context *ctx, const vd_kernel_desc *desc);
-/* From what `tools/vcc --blob` wrote, in the first form that the device takes; name NULL: its only kernel. The blob is read during the call only, and may
-   be at any address. What is no blob, or is damaged, is an error. */
+
+/* Creates a kernel from a file that `tools/vcc --blob` wrote, in the first form that all devices support. The file's
+   bytes may be at any address and are read only during the call. name selects a kernel. NULL: the only one.
+   Fails like vd_kernel_create, and with VD_ERROR_INVALID if the file is damaged or has no such kernel. */
 VD_API vd_kernel vd_kernel_load(vd_context *ctx, const void *blob, size_t size, const char *name);
+
+/* Destroys a kernel. Work that uses it completes. {0} is ignored; an invalid handle only sets the error text. */
 VD_API void vd_kernel_destroy(vd_context *ctx, vd_kernel kernel);
+
+/* Fills in *out for a kernel. */
 VD_API vd_result vd_kernel_query(vd_context *ctx, vd_kernel kernel, vd_kernel_info *out);
 
-/* ---- lists: NULL as a list fails with VD_ERROR_INVALID, so a failed vd_immediate or vd_list_begin needs no check of its own ---- */
+/* ---- command lists ----
+   The list NULL fails with VD_ERROR_INVALID, so the results of vd_immediate and vd_list_begin need no check. */
 
-VD_API vd_list *vd_immediate(vd_context *ctx, int device, int queue); /* the open batch of that queue; lives as long as the context; any thread */
+/* Returns the immediate list of a queue; it is valid as long as the context, on any thread. NULL if there is no such
+   device or queue. */
+VD_API vd_list *vd_immediate(vd_context *ctx, int device, int queue);
+
+/* Opens a list, to be ended with vd_submit or vd_list_discard. desc may be NULL: queue 0 of device 0. Returns NULL on
+   failure. */
 VD_API vd_list *vd_list_begin(vd_context *ctx, const vd_list_desc *desc);
-VD_API vd_context *vd_list_context(vd_list *list);  /* whose list it is; NULL of NULL */
-VD_API vd_result vd_list_end(vd_list *list);        /* the list's first error; the list may then be submitted or discarded */
-VD_API void vd_list_discard(vd_list *list);         /* instead of vd_submit */
-/* For libraries on top, with state that is made by commands in lists of others: a ticket that tells what becomes of a list. It goes back by vd_read_end;
-   vd_read_ready waits for what was recorded, and gives no data. */
+
+VD_API vd_context *vd_list_context(vd_list *list); /* the context of a list; NULL for NULL */
+
+/* Ends recording. Returns the list's first error. The list can then be submitted or discarded. Optional before
+   vd_submit. */
+VD_API vd_result vd_list_end(vd_list *list);
+
+/* Discards a list instead of submitting it. NULL is ignored. */
+VD_API void vd_list_discard(vd_list *list);
+
+/* Watches a list: for libraries on top whose state depends on commands in lists of the caller. Stores a ticket in *out,
+   to be ended with vd_read_end. vd_read_ready of it waits for the commands recorded so far and returns no data. */
 VD_API vd_result vd_list_watch(vd_list *list, vd_ticket *out);
-VD_API vd_fate vd_list_fate(vd_context *ctx, vd_ticket ticket); /* at once */
-VD_API vd_result vd_submit(vd_list *list, const vd_submit_desc *desc, vd_event *out); /* ends the list if need be; a list of vd_list_begin is gone
-                                                       afterwards, also on failure; out may be NULL. vd_submit(vd_immediate(ctx, 0, 0), NULL, &event)
-                                                       sends what is gathered and gives an event of it */
+
+/* Returns the state of a watched list, without waiting. */
+VD_API vd_fate vd_list_fate(vd_context *ctx, vd_ticket ticket);
+
+/* Submits a list to its queue, after the events of desc->waits. desc and out may be NULL. Stores an event in *out that
+   completes when the list and all work submitted earlier to its queue is complete.
+   A list from vd_list_begin is invalid afterwards, also on failure. For an immediate list, the batch is submitted:
+   vd_submit(vd_immediate(ctx, 0, 0), NULL, &event).
+   Returns the list's first error, in which case nothing is executed. If the driver refuses the submission, see
+   "Errors". */
+VD_API vd_result vd_submit(vd_list *list, const vd_submit_desc *desc, vd_event *out);
+
+/* Records a kernel. Dispatches with more work-groups than limits.max_groups are split if the kernel has
+   VD_HIDDEN_GROUP_BASE along that axis, into at most 2^20 parts.
+   Fails with VD_ERROR_INVALID if number or types of the arguments do not match the kernel, if threads and groups are
+   both given or both zero, or if arguments overlap, one of them is written, and neither has may_alias;
+   VD_ERROR_UNSUPPORTED if a limit of the device is exceeded. */
 VD_API vd_result vd_dispatch(vd_list *list, const vd_dispatch_desc *desc);
-/* Ranges of one buffer may not overlap. Of vd_copy, vd_fill and vd_write, as of vd_buffer_write, a size of 0 does nothing, and VD_WHOLE is up to the end: of
-   `from` when copying. In descs, where 0 is the default, it is the same as VD_WHOLE. */
-VD_API vd_result vd_copy(vd_list *list, vd_buffer to, uint64_t to_offset, vd_buffer from, uint64_t from_offset, uint64_t size);
-VD_API vd_result vd_copy_region(vd_list *list, const vd_copy_desc *desc); /* in one buffer with two pitches, from first to last row may not overlap */
-/* Repeats value of 1 … 64 bytes, size a multiple of it; NULL: zeros. */
-VD_API vd_result vd_fill(vd_list *list, vd_buffer buffer, uint64_t offset, uint64_t size, const void *value, size_t value_size);
-VD_API vd_result vd_write(vd_list *list, vd_buffer buffer, uint64_t offset, const void *data, uint64_t size); /* data is copied before it returns */
+
+/* Records a copy between two buffers or ranges of one buffer, which must not overlap. VD_WHOLE: to the end of `from`.
+   0: nothing to do (unlike row_bytes in descs, where 0 means VD_WHOLE). */
+VD_API vd_result vd_copy(vd_list *list, vd_buffer to, uint64_t to_offset, vd_buffer from, uint64_t from_offset,
+                         uint64_t size);
+
+/* Records a copy of rows. Rows of one buffer must not overlap; if the pitches differ, neither may the ranges from the
+   first row to the last. */
+VD_API vd_result vd_copy_region(vd_list *list, const vd_copy_desc *desc);
+
+/* Records a fill with a repeated value of 1 to 64 bytes. size must be a multiple of value_size. value NULL: zeros. */
+VD_API vd_result vd_fill(vd_list *list, vd_buffer buffer, uint64_t offset, uint64_t size, const void *value,
+                         size_t value_size);
+
+/* Records a write from host memory. data is copied before the call returns. */
+VD_API vd_result vd_write(vd_list *list, vd_buffer buffer, uint64_t offset, const void *data, uint64_t size);
 VD_API vd_result vd_write_region(vd_list *list, const vd_region_desc *desc, const void *data);
-/* Commands of another library, in order with ours: behind a barrier where one is needed, desc.record puts them into the list, and may call nothing that takes
-   the context or the list. They may dispatch and transfer; what they bind is forgotten. Only vulkan has commands that others can record into. */
+
+/* Records commands of another library: calls desc->record, after a barrier if one is needed. The commands may dispatch
+   and transfer, and may change all bindings of the command buffer.
+   Returns the result of desc->record. Fails with VD_ERROR_UNSUPPORTED on cuda and opencl. The dummy backend passes NULL
+   as command buffer. */
 VD_API vd_result vd_record(vd_list *list, const vd_record_desc *desc);
+
+/* Records a readback and stores its ticket in *out, to be ended with vd_read_end. Does not wait. Fails with
+   VD_ERROR_INVALID if there is nothing to read. */
 VD_API vd_result vd_read_begin(vd_list *list, const vd_read_desc *desc, vd_ticket *out);
-/* VD_TIMEOUT: not yet. data stays until vd_read_end. */
+
+/* Waits at most timeout_ns for a readback (0: polls, VD_FOREVER: no limit) and stores the address of its data in *data,
+   which is valid until vd_read_end. Submits the batch if the readback was recorded into an immediate list.
+   Returns VD_TIMEOUT if it is not complete. Fails with VD_ERROR_INVALID if its list has not been submitted or was
+   discarded, and with the error of its submission if that failed. */
 VD_API vd_result vd_read_ready(vd_context *ctx, vd_ticket ticket, uint64_t timeout_ns, const void **data);
+
+/* Ends a readback or a watch. {0} is ignored; an invalid ticket only sets the error text. */
 VD_API void vd_read_end(vd_context *ctx, vd_ticket ticket);
 
 /* ---- waiting ---- */
 
-VD_API vd_result vd_flush(vd_context *ctx);         /* sends what is gathered */
-VD_API vd_result vd_wait(vd_context *ctx, vd_event event, uint64_t timeout_ns); /* 0 polls */
-VD_API vd_result vd_wait_idle(vd_context *ctx);     /* sends and waits for everything */
+/* Submits the batches of all immediate lists. Returns a failure of earlier work that no wait has returned, see
+   "Errors". */
+VD_API vd_result vd_flush(vd_context *ctx);
 
-/* ---- arguments ---- */
+/* Waits at most timeout_ns for an event (0: polls, VD_FOREVER: no limit). Returns VD_TIMEOUT if it is not complete, and
+   the error of its submission if that failed. */
+VD_API vd_result vd_wait(vd_context *ctx, vd_event event, uint64_t timeout_ns);
 
-static inline vd_arg vd_value(vd_type type, const void *from) { /* NULL is refused */
+/* Submits the batches of all immediate lists and waits for all work. Returns like vd_flush. */
+VD_API vd_result vd_wait_idle(vd_context *ctx);
+
+/* ---- arguments of a dispatch ---- */
+
+/* A value of any type, read from host memory when the dispatch is recorded. NULL makes the dispatch fail. */
+static inline vd_arg vd_value(vd_type type, const void *from) {
     vd_arg a = { VD_ARG_NONE, 0, 0, NULL };
     if (from) a.kind = VD_ARG_VALUE;
     a.type = type;
     a.from = from;
     return a;
 }
-static inline vd_arg vd_bits(vd_type type, uint64_t bits) { vd_arg a = { VD_ARG_VALUE, 0, 0, NULL }; a.type = type; a.bits = bits; return a; }
+
+/* A value of at most 8 bytes, in the low bits. */
+static inline vd_arg vd_bits(vd_type type, uint64_t bits) {
+    vd_arg a = { VD_ARG_VALUE, 0, 0, NULL };
+    a.type = type;
+    a.bits = bits;
+    return a;
+}
+
+/* A buffer or view. */
 static inline vd_arg vd_b(vd_buffer b) { vd_arg a = { VD_ARG_BINDING, 0, 0, NULL }; a.bits = b.id; return a; }
+
+/* Scalars. vd_f16_bits receives the bits of an f16. */
 static inline vd_arg vd_bool(bool x) { return vd_bits(VD_BOOL, x ? 1 : 0); }
 static inline vd_arg vd_i8(int8_t x) { return vd_bits(VD_I8, (uint8_t)x); }
 static inline vd_arg vd_i16(int16_t x) { return vd_bits(VD_I16, (uint16_t)x); }
@@ -778,28 +1201,38 @@ static inline vd_arg vd_f16_bits(uint16_t x) { return vd_bits(VD_F16, x); }
 static inline vd_arg vd_f32(float x) { union { float f; uint32_t u; } c; c.f = x; return vd_bits(VD_F32, c.u); }
 static inline vd_arg vd_f64(double x) { union { double f; uint64_t u; } c; c.f = x; return vd_bits(VD_F64, c.u); }
 
-VD_API vd_result vd_run_args(vd_context *ctx, vd_kernel kernel, uint64_t x, uint64_t y, uint64_t z, const vd_arg *args, int arg_count);
+/* ---- conveniences ---- */
 
+/* Records one dispatch of x * y * z threads into the immediate list of queue 0 of device 0, like vd_dispatch. */
+VD_API vd_result vd_run_args(vd_context *ctx, vd_kernel kernel, uint64_t x, uint64_t y, uint64_t z, const vd_arg *args,
+                             int arg_count);
+
+/* vd_run(ctx, kernel, threads, vd_b(x), vd_f32(2)) is vd_run_args with the arguments listed. vd_run2 and vd_run3 take
+   two and three extents. In C, for a kernel without arguments: vd_run_args(ctx, kernel, x, 1, 1, NULL, 0). */
 #ifdef __cplusplus
 }
-/* vd_run(ctx, kernel, threads, vd_b(x), vd_f32(2)): one dispatch into the immediate list of device 0; returns a vd_result. vd_run2 and vd_run3 take two and
-   three extents. */
-inline vd_result vd_run3(vd_context *ctx, vd_kernel kernel, uint64_t x, uint64_t y, uint64_t z) { return vd_run_args(ctx, kernel, x, y, z, NULL, 0); }
-template <class... Args> inline vd_result vd_run3(vd_context *ctx, vd_kernel kernel, uint64_t x, uint64_t y, uint64_t z, Args... args) {
+inline vd_result vd_run3(vd_context *ctx, vd_kernel kernel, uint64_t x, uint64_t y, uint64_t z) {
+    return vd_run_args(ctx, kernel, x, y, z, NULL, 0);
+}
+template <class... Args>
+inline vd_result vd_run3(vd_context *ctx, vd_kernel kernel, uint64_t x, uint64_t y, uint64_t z, Args... args) {
     const vd_arg list[] = { args... };
     return vd_run_args(ctx, kernel, x, y, z, list, (int)sizeof...(args));
 }
-template <class... Args> inline vd_result vd_run2(vd_context *ctx, vd_kernel kernel, uint64_t x, uint64_t y, Args... args) {
+template <class... Args>
+inline vd_result vd_run2(vd_context *ctx, vd_kernel kernel, uint64_t x, uint64_t y, Args... args) {
     return vd_run3(ctx, kernel, x, y, 1, args...);
 }
-template <class... Args> inline vd_result vd_run(vd_context *ctx, vd_kernel kernel, uint64_t x, Args... args) { return vd_run3(ctx, kernel, x, 1, 1, args...); }
+template <class... Args>
+inline vd_result vd_run(vd_context *ctx, vd_kernel kernel, uint64_t x, Args... args) {
+    return vd_run3(ctx, kernel, x, 1, 1, args...);
+}
 #else
-/* vd_run(ctx, kernel, threads, vd_b(x), vd_f32(2)): one dispatch into the immediate list of device 0; returns a vd_result. vd_run2 and vd_run3 take two and
-   three extents. Of a kernel without arguments, which C99 has no variadic macro for: vd_run_args(ctx, kernel, x, 1, 1, NULL, 0). */
 #define vd_run(ctx, kernel, x, ...) vd_run3(ctx, kernel, x, 1, 1, __VA_ARGS__)
 #define vd_run2(ctx, kernel, x, y, ...) vd_run3(ctx, kernel, x, y, 1, __VA_ARGS__)
 #define vd_run3(ctx, kernel, x, y, z, ...) \
-    vd_run_args(ctx, kernel, x, y, z, (const vd_arg[]){ __VA_ARGS__ }, (int)(sizeof((const vd_arg[]){ __VA_ARGS__ }) / sizeof(vd_arg)))
+    vd_run_args(ctx, kernel, x, y, z, (const vd_arg[]){ __VA_ARGS__ }, \
+                (int)(sizeof((const vd_arg[]){ __VA_ARGS__ }) / sizeof(vd_arg)))
 #endif
 #endif /* VKDISPATCH_H */
 
