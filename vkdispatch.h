@@ -3130,7 +3130,8 @@ typedef struct vd__vk_device {
     vd__kernel_code move;
     bool address;
     bool shared_memory;
-    uint32_t unread;           /* failures to read a timeline, in succession */
+    uint64_t unread_since[VD_MAX_QUEUES]; /* time of the first failure to read a timeline; 0: the last read succeeded,
+                                  UINT64_MAX: the device was declared lost */
     VkPhysicalDeviceMemoryProperties memory;
     vd__mutex lock;            /* of the layouts */
     vd__mutex move_lock;       /* of making `move`; taken before `lock` */
@@ -5092,16 +5093,17 @@ static vd_result vd__vk_queue_submit(vd__device *dev, uint32_t queue, const vd__
     return result ? vd__vk_fail(result, "vkQueueSubmit") : VD_OK;
 }
 
-/* A driver that is short of memory may be able to read the timeline later. One that never can is a lost device: nobody would learn that work is done. */
-static VD__COLD uint64_t vd__vk_queue_unread(vd__device *dev, VkResult result) {
-    enum { LIMIT = 100 };
-    vd__vk_device *vk = vd__vk_device_of(dev);
-    if (result == VK_ERROR_DEVICE_LOST) return UINT64_MAX;
-    vd__add32(&vk->unread, 1);
-    uint32_t count = vd__load32(&vk->unread);
-    if (count < LIMIT) return 0;
+/* A driver that is short of memory may be able to read the timeline later. After one second without a success the
+   device is declared lost, so that waits end. */
+static VD__COLD uint64_t vd__vk_queue_unread(vd__device *dev, uint32_t queue, VkResult result) {
+    const uint64_t limit_ns = 1000000000u;
+    uint64_t *since = &vd__vk_device_of(dev)->unread_since[queue], first = vd__load64(since), now = vd__time_ns();
+    if (result == VK_ERROR_DEVICE_LOST || first == UINT64_MAX) return UINT64_MAX;
+    if (!first) vd__store64(since, now);
+    if (!first || now - first < limit_ns) return 0;
     vd__vk_fail(result, "vkGetSemaphoreCounterValue");
-    if (count == LIMIT) vd__logf(dev->driver->host, VD_LOG_ERROR, "%s", vd__error_join());
+    bool told = __atomic_exchange_n(since, UINT64_MAX, __ATOMIC_ACQ_REL) == UINT64_MAX;
+    if (!told) vd__logf(dev->driver->host, VD_LOG_ERROR, "%s", vd__error_join());
     return UINT64_MAX;
 }
 
@@ -5109,8 +5111,8 @@ static uint64_t vd__vk_queue_value(vd__device *dev, uint32_t queue) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     uint64_t value = 0;
     VkResult result = vk->vkGetSemaphoreCounterValue(vk->handle, vk->timelines[queue], &value);
-    if (VD__UNLIKELY(result)) return vd__vk_queue_unread(dev, result);
-    if (VD__UNLIKELY(vd__load32(&vk->unread))) vd__store32(&vk->unread, 0);
+    if (VD__UNLIKELY(result)) return vd__vk_queue_unread(dev, queue, result);
+    if (VD__UNLIKELY(vd__load64(&vk->unread_since[queue]))) vd__store64(&vk->unread_since[queue], 0);
     return value;
 }
 

@@ -29,6 +29,7 @@ static struct {
     long calls, refuse;        /* calls so far; the number of the call that is refused, 0: none */
     const char *name;          /* of the call that was refused */
     long live, garbage;        /* objects; garbage that came back */
+    VkSemaphore read, readable; /* the timeline that was read last; the one that can be read whatever is refused */
 } driver;
 
 static VkResult refused(const char *name) {
@@ -70,7 +71,6 @@ static void destroyed(uint64_t handle) {
     X(vkEnumerateInstanceLayerProperties, (uint32_t *out, VkLayerProperties *a), (out, a)) \
     X(vkEnumeratePhysicalDevices, (VkInstance a, uint32_t *out, VkPhysicalDevice *b), (a, out, b)) \
     X(vkEnumerateDeviceExtensionProperties, (VkPhysicalDevice a, const char *b, uint32_t *out, VkExtensionProperties *c), (a, b, out, c)) \
-    X(vkGetSemaphoreCounterValue, (VkDevice a, VkSemaphore b, uint64_t *out), (a, b, out)) \
     X(vkMapMemory, (VkDevice a, VkDeviceMemory b, VkDeviceSize c, VkDeviceSize d, VkMemoryMapFlags e, void **out), (a, b, c, d, e, out)) \
     X(vkAllocateDescriptorSets, (VkDevice a, const VkDescriptorSetAllocateInfo *b, VkDescriptorSet *out), (a, b, out)) \
     X(vkAllocateCommandBuffers, (VkDevice a, const VkCommandBufferAllocateInfo *b, VkCommandBuffer *out), (a, b, out)) \
@@ -106,6 +106,7 @@ static void destroyed(uint64_t handle) {
 #define POINTER_3(name, parameters, arguments) POINTER(name)
 #define POINTER_2(name, type) POINTER(name)
 MAKERS(POINTER_3) GETTERS(POINTER_3) ACTIONS(POINTER_3) WAITS(POINTER_3) DESTROYERS(POINTER_2) POINTER(vkDestroyInstance) POINTER(vkDestroyDevice)
+POINTER(vkGetSemaphoreCounterValue)
 
 #define MAKER(name, parameters, arguments) \
     static VKAPI_ATTR VkResult VKAPI_CALL fault_##name parameters { \
@@ -145,6 +146,14 @@ WAITS(WAIT)
     }
 DESTROYERS(DESTROYER)
 
+static VKAPI_ATTR VkResult VKAPI_CALL
+fault_vkGetSemaphoreCounterValue(VkDevice device, VkSemaphore semaphore, uint64_t *out) {
+    VkResult result = semaphore == driver.readable ? VK_SUCCESS : refused("vkGetSemaphoreCounterValue");
+    driver.read = semaphore;
+    if (result) poison(out, sizeof *out);
+    return result ? result : real_vkGetSemaphoreCounterValue(device, semaphore, out);
+}
+
 static VKAPI_ATTR void VKAPI_CALL fault_vkDestroyInstance(VkInstance instance, const VkAllocationCallbacks *callbacks) {
     destroyed((uint64_t)(uintptr_t)instance);
     real_vkDestroyInstance(instance, callbacks);
@@ -168,6 +177,7 @@ static PFN_vkVoidFunction replaced(const char *name, PFN_vkVoidFunction real) {
     DESTROYERS(REPLACE_2)
     REPLACE(vkDestroyInstance)
     REPLACE(vkDestroyDevice)
+    REPLACE(vkGetSemaphoreCounterValue)
     return real;
 }
 
@@ -261,30 +271,50 @@ static void staging_memory(void **state) {
     refuse_each(VD_FEATURE_MAPPED | VD_FEATURE_COHERENT | VD_FEATURE_CACHED);
 }
 
-/* Nothing but reading the timeline fails, and for ever: by each way of waiting. */
-static void a_timeline_that_cannot_be_read(void **state) {
+static vd_context *open_context(int queues) {
     vd_context_desc desc;
     vd_context *ctx = NULL;
-    vd_buffer_desc numbers;
-    (void)state;
     memset(&desc, 0, sizeof desc);
+    desc.backend = VD_BACKEND_VULKAN;
+    desc.queues = queues;
+    desc.get_instance_proc_addr = (void (*)(void))instance_proc;
+    driver.refuse = 0;
+    driver.name = NULL;
+    driver.manner = FOR_EVER;
+    driver.readable = VK_NULL_HANDLE;
+    vd_result r = vd_context_create(&desc, &ctx);
+    if (r == VD_ERROR_NO_DEVICE) {
+        print_message("# reason: %s\n", vd_error_text());
+        skip();
+    }
+    assert_int_equal(r, VD_OK);
+    return ctx;
+}
+
+static vd_buffer make_buffer(vd_context *ctx) {
+    vd_buffer_desc numbers;
     memset(&numbers, 0, sizeof numbers);
     numbers.type = VD_U32;
     numbers.shape[0] = COUNT;
-    desc.backend = VD_BACKEND_VULKAN;
-    desc.get_instance_proc_addr = (void (*)(void))instance_proc;
+    vd_buffer b = vd_buffer_create(ctx, &numbers);
+    assert_int_equal(vd_wait_idle(ctx), VD_OK);
+    return b;
+}
+
+/* Sends a fill. */
+static vd_event fill(vd_context *ctx, int queue, vd_buffer b) {
+    vd_event event;
+    assert_int_equal(vd_fill(vd_immediate(ctx, 0, queue), b, 0, VD_WHOLE, NULL, 0), VD_OK);
+    assert_int_equal(vd_submit(vd_immediate(ctx, 0, queue), NULL, &event), VD_OK);
+    return event;
+}
+
+/* Nothing but reading the timeline fails, and for ever: by each way of waiting. */
+static void a_timeline_that_cannot_be_read(void **state) {
+    (void)state;
     for (int way = 0; way < 3; way++) {
-        driver.refuse = 0;
-        driver.name = NULL;
-        driver.manner = FOR_EVER;
-        vd_result r = vd_context_create(&desc, &ctx);
-        if (r == VD_ERROR_NO_DEVICE) {
-            print_message("# reason: %s\n", vd_error_text());
-            skip();
-        }
-        assert_int_equal(r, VD_OK);
-        vd_buffer b = vd_buffer_create(ctx, &numbers);
-        assert_int_equal(vd_wait_idle(ctx), VD_OK);
+        vd_context *ctx = open_context(1);
+        vd_buffer b = make_buffer(ctx);
         uint32_t out[4];
         const void *data = NULL;
         vd_ticket ticket = { 0 };
@@ -293,10 +323,10 @@ static void a_timeline_that_cannot_be_read(void **state) {
         read.buffer = b;
         read.size = sizeof out;
         if (way == 2) assert_int_equal(vd_read_begin(vd_immediate(ctx, 0, 0), &read, &ticket), VD_OK);
-        assert_int_equal(vd_fill(vd_immediate(ctx, 0, 0), b, 0, VD_WHOLE, NULL, 0), VD_OK);
-        assert_int_equal(vd_flush(ctx), VD_OK);
+        fill(ctx, 0, b);
         driver.name = "vkGetSemaphoreCounterValue";
         alarm(60);
+        vd_result r = VD_OK;
         if (way == 0) r = vd_wait_idle(ctx);
         if (way == 1) r = vd_buffer_read(ctx, b, 0, out, sizeof out);
         while (way == 2 && (r = vd_read_ready(ctx, ticket, 0, &data)) == VD_TIMEOUT) {}
@@ -305,6 +335,42 @@ static void a_timeline_that_cannot_be_read(void **state) {
         vd_context_destroy(ctx);
         assert_int_equal(driver.live, 0);
     }
+}
+
+/* A driver that is short of memory for some milliseconds loses nothing, however often it is asked. */
+static void a_timeline_that_cannot_be_read_for_a_while(void **state) {
+    (void)state;
+    vd_context *ctx = open_context(1);
+    vd_event event = fill(ctx, 0, make_buffer(ctx));
+    driver.name = "vkGetSemaphoreCounterValue";
+    uint64_t end = vd_time_ns() + 20000000;
+    int asked = 0;
+    for (; asked < 1000 || vd_time_ns() < end; asked++) assert_int_equal(vd_wait(ctx, event, 0), VD_TIMEOUT);
+    driver.name = NULL;
+    assert_int_equal(vd_wait(ctx, event, VD_FOREVER), VD_OK);
+    vd_context_destroy(ctx);
+    assert_int_equal(driver.live, 0);
+}
+
+/* That the timeline of another queue can be read does not keep a wait from ending. */
+static void one_timeline_that_cannot_be_read(void **state) {
+    (void)state;
+    vd_context *ctx = open_context(2);
+    vd_buffer a = make_buffer(ctx), b = make_buffer(ctx);
+    assert_int_equal(vd_wait(ctx, fill(ctx, 0, a), VD_FOREVER), VD_OK);
+    driver.readable = driver.read;
+    vd_event event = fill(ctx, 1, b);
+    driver.name = "vkGetSemaphoreCounterValue";
+    uint64_t end = vd_time_ns() + (uint64_t)20 * 1000000000u;
+    vd_result r = VD_TIMEOUT;
+    while (r == VD_TIMEOUT && vd_time_ns() < end) {
+        assert_int_equal(vd_wait(ctx, fill(ctx, 0, a), VD_FOREVER), VD_OK);
+        r = vd_wait(ctx, event, 0);
+    }
+    assert_int_equal(r, VD_ERROR_DEVICE_LOST);
+    vd_context_destroy(ctx);
+    driver.readable = VK_NULL_HANDLE;
+    assert_int_equal(driver.live, 0);
 }
 
 int main(void) {
@@ -317,6 +383,8 @@ int main(void) {
     signal(SIGALRM, what_hangs);
     signal(SIGSEGV, what_hangs);
     const struct CMUnitTest tests[] = { cmocka_unit_test(buffers_by_address), cmocka_unit_test(buffers_by_binding), cmocka_unit_test(staging_memory),
-                                        cmocka_unit_test(a_timeline_that_cannot_be_read) };
+                                        cmocka_unit_test(a_timeline_that_cannot_be_read),
+                                        cmocka_unit_test(a_timeline_that_cannot_be_read_for_a_while),
+                                        cmocka_unit_test(one_timeline_that_cannot_be_read) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
