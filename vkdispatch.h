@@ -223,8 +223,7 @@
          vd_list_watch, vd_list_discard and vd_submit
          vd_context_destroy                                                the context: no other thread is in a call of
                                                                            it, or makes one later
-         use of a mapped pointer, of the data of a ticket, and of the      the object: no thread destroys it meanwhile
-         pointers in vd_kernel_info
+         use of a mapped pointer, or of the data of a ticket               the object: no thread destroys it meanwhile
          opening the first OpenCL context in several copies of this        the process: drivers are opened under a lock,
          implementation (VKDISPATCH_STATIC, plugins)                       and each copy has its own
          everything else, including immediate lists and the other destroy  nothing: may be called concurrently
@@ -243,8 +242,8 @@
          fragments and hooks of               during the call                     all functions but vd_context_destroy
          vkdispatch_fft.h                                                         and those with the plan in use
        print, log and release may run on several threads at once. They do not nest: a callback caused by a callback runs
-       after that one has returned. They do not change the thread's error text. Messages that log itself causes are
-       dropped. While vd_context_destroy makes the last callbacks, other calls of the context return VD_ERROR_INVALID.
+       after that one has returned. They do not change the thread's error text. Messages that a log callback causes in its own
+       context, also through another context, are dropped. While vd_context_destroy makes the last callbacks, other calls of the context return VD_ERROR_INVALID.
 
    printf and assert in kernels
        Kernels with vc_printf or vc_assert append records to a buffer of their queue. The buffer is copied to the host
@@ -2462,6 +2461,13 @@ struct vd_context {
     uint32_t holders;          /* the caller, and tensors made of buffers: the last one frees the context */
 };
 
+/* A function of the caller's that this thread is in, called by a call of ours. `alone`: a lock is held, or a recording
+   is half made, so it may call nothing that takes the context. */
+typedef vd_scope vd__visit;
+
+static VD__THREAD_LOCAL vd__visit *vd__visits; /* the innermost first */
+static const char vd__visit_log[] = "log";     /* `what` of a visit of vd_context_desc.log, compared by address */
+
 // >>backend
 /* The contract with a backend.
 
@@ -2565,12 +2571,13 @@ static void vd__message_add(const vd__host *host, vd_log_level level, const char
     vd__mutex_unlock(&host->outbox->lock);
 }
 
-static VD__THREAD_LOCAL const vd__host *vd__logging; /* whose `log` this thread is in: what that causes is not logged, or it might never end */
-
+/* Drops messages that the host's own log callback causes, also through another context's: each might cause the next. */
 static void vd__logf(const vd__host *host, vd_log_level level, const char *format, ...) {
     char text[1024];
     va_list args;
-    if (!host->log || vd__logging == host) return;
+    if (!host->log) return;
+    for (const vd__visit *v = vd__visits; v; v = v->outer)
+        if (v->what == vd__visit_log && &v->ctx->host == host) return;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
@@ -9022,12 +9029,6 @@ static vd__ticket *vd__ticket_find(vd_context *ctx, vd_ticket handle, const char
     return t;
 }
 
-/* A function of the caller's that this thread is in, called by a call of ours. `alone`: a lock is held, or a recording is half made, so it may call nothing
-   that takes the context. */
-typedef vd_scope vd__visit;
-
-static VD__THREAD_LOCAL vd__visit *vd__visits;
-
 static VD__COLD void vd__visit_begin(vd__visit *v, vd_context *ctx, const char *call, const char *what, bool alone) {
     v->ctx = ctx;
     v->call = call;
@@ -12151,15 +12152,10 @@ static void vd__released_tell(vd_context *ctx) {
 }
 
 static void vd__message_tell(vd_context *ctx, const vd__message *m) {
-    const vd__host *outer = vd__logging;
     vd__visit visit;
-    vd__visit_begin(&visit, ctx, "the context", m->kernel ? "print" : "log", false);
+    vd__visit_begin(&visit, ctx, "the context", m->kernel ? "print" : vd__visit_log, false);
     if (m->kernel) ctx->print(ctx->print_user, m->kernel, m->id, m->text);
-    else {
-        vd__logging = &ctx->host;
-        ctx->host.log(ctx->host.log_user, m->level, m->text);
-        vd__logging = outer;
-    }
+    else ctx->host.log(ctx->host.log_user, m->level, m->text);
     vd__visit_end(&visit);
 }
 

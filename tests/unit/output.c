@@ -328,9 +328,52 @@ static void kernels_are_for_all_devices(void **state) {
     vd_context_destroy(ctx);
 }
 
+/* ---- contexts that log to each other ---- */
+
+static struct { vd_context *ctx; int heard, depth; } pair[2];
+
+/* A log message: a file in a folder that is not there. */
+static void chatter(vd_context *ctx) { vd_cache_store(ctx, "log", "key", 3, "data", 4); }
+
+/* Makes the other context log too. */
+static void hear_and_tell(void *user, vd_log_level level, const char *message) {
+    int self = user == &pair[1];
+    (void)level, (void)message;
+    pair[self].heard++;
+    assert_int_equal(pair[self].depth, 0);
+    assert_true(pair[self].heard < 10);
+    pair[self].depth++;
+    if (pair[1 - self].ctx) chatter(pair[1 - self].ctx);
+    pair[self].depth--;
+}
+
+static void log_callbacks_that_cause_each_other_end(void **state) {
+    (void)state;
+    memset(pair, 0, sizeof pair);
+    for (int i = 0; i < 2; i++) {
+        vd_context_desc desc;
+        memset(&desc, 0, sizeof desc);
+        desc.backend = VD_BACKEND_DUMMY;
+        desc.log = hear_and_tell;
+        desc.log_user = &pair[i];
+        desc.cache_directory = "build/no such folder";
+        assert_int_equal(vd_context_create(&desc, &pair[i].ctx), VD_OK);
+    }
+    pair[0].heard = pair[1].heard = 0;
+    chatter(pair[0].ctx);
+    assert_int_equal(pair[0].heard, 1);
+    assert_int_equal(pair[1].heard, 1);
+    chatter(pair[1].ctx);
+    assert_int_equal(pair[0].heard, 2);
+    assert_int_equal(pair[1].heard, 2);
+    for (int i = 0; i < 2; i++) vd_context_destroy(pair[i].ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = { cmocka_unit_test(formats_are_read), cmocka_unit_test(descs_that_print_are_checked),
                                         cmocka_unit_test(records_may_be_anything), cmocka_unit_test(output_that_was_not_emptied_is_not_read_again),
-                                        cmocka_unit_test(formats_are_kept_once), cmocka_unit_test(kernels_are_for_all_devices) };
+                                        cmocka_unit_test(formats_are_kept_once),
+                                        cmocka_unit_test(kernels_are_for_all_devices),
+                                        cmocka_unit_test(log_callbacks_that_cause_each_other_end) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
