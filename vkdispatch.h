@@ -243,7 +243,8 @@
          vkdispatch_fft.h                                                         and those with the plan in use
        print, log and release may run on several threads at once. They do not nest: a callback caused by a callback runs
        after that one has returned. They do not change the thread's error text. Messages that a log callback causes in its own
-       context, also through another context, are dropped. While vd_context_destroy makes the last callbacks, other calls of the context return VD_ERROR_INVALID.
+       context, also through another context, are dropped. Messages that wait for print or log are limited to 16 times
+       vd_context_desc.print_bytes, at least 1 MiB; further ones are dropped, and a warning in the log counts them. While vd_context_destroy makes the last callbacks, other calls of the context return VD_ERROR_INVALID.
 
    printf and assert in kernels
        Kernels with vc_printf or vc_assert append records to a buffer of their queue. The buffer is copied to the host
@@ -2118,6 +2119,7 @@ enum { VD__COPIES_KERNEL = 1, VD__COPIES_DRIVER };
 /* A call of vd_context_desc.log, or of print, that waits for the end of a call of ours. */
 typedef struct vd__message {
     struct vd__message *next;
+    size_t size;               /* bytes of the allocation */
     vd_log_level level;
     const char *kernel;        /* of print; it lives as long as the context. NULL: log */
     uint32_t id[3];
@@ -2129,6 +2131,8 @@ typedef struct vd__message {
 typedef struct vd__outbox {
     vd__mutex lock;            /* of the messages; no other is taken after it */
     vd__message *first, *last;
+    uint64_t bytes, limit;     /* of the messages; what exceeds the limit is dropped */
+    uint32_t dropped;          /* messages that the log was not told of yet */
     uint32_t due;              /* 1: there are messages, or released memory; read without the lock */
 } vd__outbox;
 
@@ -2137,7 +2141,7 @@ struct vd__host {
     vd_allocator allocator;    /* counts what passes through it */
     void (*log)(void *user, vd_log_level level, const char *message);
     void *log_user;
-    vd__outbox *outbox;        /* of the context; where `log` is set */
+    vd__outbox *outbox;        /* of the context; NULL in vd_devices, which calls no callback */
     bool debug;
     const vd_device_info *dummy; /* while a context is created */
     char *cache_directory;     /* a copy; NULL: compiled code is not kept */
@@ -2553,22 +2557,39 @@ static const char vd__visit_log[] = "log";     /* `what` of a visit of vd_contex
     X(bool, queue_capturing, (vd__device *dev, uint32_t queue)) \
     X(vd_result, queue_wait, (vd__device *dev, uint32_t queue, uint64_t value, uint64_t timeout_ns))
 
-/* Adds a call of `log`, or of `print` where a kernel is named. One that there is no memory for is dropped. */
+/* `print_bytes` as in vd_context_desc. */
+static void vd__outbox_init(vd__outbox *outbox, uint64_t print_bytes) {
+    const uint64_t least = (uint64_t)1 << 20;
+    memset(outbox, 0, sizeof *outbox);
+    vd__mutex_init(&outbox->lock);
+    outbox->limit = 16 * print_bytes > least ? 16 * print_bytes : least;
+}
+
+/* Adds a call of `log`, or of `print` where a kernel is named. It is dropped and counted if it exceeds the limit or if
+   there is no memory for it. */
 static void vd__message_add(const vd__host *host, vd_log_level level, const char *kernel, const uint32_t *id, const char *text) {
-    size_t size = strlen(text) + 1;
-    vd__message *m = (vd__message *)vd__alloc(&host->allocator, sizeof *m + size);
-    if (!m) return;
-    m->next = NULL;
-    m->level = level;
-    m->kernel = kernel;
-    if (id) memcpy(m->id, id, sizeof m->id);
-    memcpy(m->text, text, size);
-    vd__mutex_lock(&host->outbox->lock);
-    if (host->outbox->last) host->outbox->last->next = m;
-    else host->outbox->first = m;
-    host->outbox->last = m;
-    vd__store32(&host->outbox->due, 1);
-    vd__mutex_unlock(&host->outbox->lock);
+    vd__outbox *outbox = host->outbox;
+    size_t length = strlen(text) + 1, size = sizeof(vd__message) + length;
+    vd__message *m = (vd__message *)vd__alloc(&host->allocator, size);
+    if (m) {
+        m->next = NULL;
+        m->size = size;
+        m->level = level;
+        m->kernel = kernel;
+        if (id) memcpy(m->id, id, sizeof m->id);
+        memcpy(m->text, text, length);
+    }
+    vd__mutex_lock(&outbox->lock);
+    bool added = m && size <= outbox->limit - outbox->bytes;
+    if (added) {
+        if (outbox->last) outbox->last->next = m;
+        else outbox->first = m;
+        outbox->last = m;
+        outbox->bytes += size;
+        vd__store32(&outbox->due, 1);
+    } else outbox->dropped++;
+    vd__mutex_unlock(&outbox->lock);
+    if (!added) vd__free(&host->allocator, m);
 }
 
 /* Drops messages that the host's own log callback causes, also through another context's: each might cause the next. */
@@ -12163,9 +12184,24 @@ static vd__message *vd__message_take(vd__outbox *outbox) {
     vd__mutex_lock(&outbox->lock);
     vd__message *m = outbox->first;
     if (m) outbox->first = m->next;
+    if (m) outbox->bytes -= m->size;
     if (!outbox->first) outbox->last = NULL;
     vd__mutex_unlock(&outbox->lock);
     return m;
+}
+
+/* Logs how many messages were dropped since the last report. */
+static void vd__message_report(vd_context *ctx) {
+    vd__outbox *outbox = &ctx->outbox;
+    vd__mutex_lock(&outbox->lock);
+    uint32_t count = outbox->dropped;
+    outbox->dropped = 0;
+    vd__mutex_unlock(&outbox->lock);
+    if (count)
+        vd__logf(&ctx->host, VD_LOG_WARNING,
+                 "%u message%s dropped: more than %llu bytes waited for the log and print callbacks, or host memory "
+                 "ran out",
+                 (unsigned)count, count == 1 ? " was" : "s were", VD__U(outbox->limit));
 }
 
 /* Makes the calls that are due, one after the other: what one of them causes waits for its end. The thread's error text stays what the call of ours made it. */
@@ -12179,6 +12215,7 @@ static void vd__deliver(vd_context *ctx) {
             vd__message_tell(ctx, m);
             vd__free(&ctx->host.allocator, m);
         }
+        vd__message_report(ctx);
     }
     vd__last_error = before;
     vd__error_join(); /* a pointer of vd_error_text has it still */
@@ -12389,6 +12426,7 @@ static bool vd__context_init_queues(vd_context *ctx, const vd_context_desc *desc
     if (!ctx->machines || !ctx->queues) return false;
     ctx->machine_count = machines;
     for (uint32_t i = 0; i < machines; i++) {
+        vd__mutex_init(&ctx->machines[i].lock);
         ctx->machines[i].ctx = ctx;
         ctx->machines[i].index = i;
         ctx->machines[i].queues = &ctx->queues[i * queues];
@@ -12427,6 +12465,8 @@ static bool vd__context_init(vd_context *ctx, const vd_context_desc *desc) {
     ctx->print_user = desc->print_user;
     ctx->print_bytes = desc->print_bytes ? (desc->print_bytes + 3) & ~(uint64_t)3 : 1u << 20;
     if (ctx->print_bytes < 256) ctx->print_bytes = 256;
+    vd__outbox_init(&ctx->outbox, ctx->print_bytes);
+    vd__mutex_init(&ctx->lock);
     vd__pool_init(&ctx->buffers, &ctx->host.allocator, VD__HANDLE_BUFFER, ctx->number, sizeof(vd__buffer));
     vd__pool_init(&ctx->kernels, &ctx->host.allocator, VD__HANDLE_KERNEL, ctx->number, sizeof(vd__kernel));
     vd__pool_init(&ctx->tickets, &ctx->host.allocator, VD__HANDLE_TICKET, ctx->number, sizeof(vd__ticket));
@@ -12458,11 +12498,14 @@ static void vd__context_release(vd_context *ctx) {
     vd__free(&ctx->host.allocator, ctx->host.cache_directory);
     vd__formats_free(ctx);
     for (uint32_t i = 0; i < ctx->queue_count; i++) vd__list_free(&ctx->queues[i].open);
+    for (uint32_t i = 0; i < ctx->machine_count; i++) vd__mutex_destroy(&ctx->machines[i].lock);
     vd__free(&ctx->host.allocator, ctx->queues);
     vd__free(&ctx->host.allocator, ctx->machines);
     vd__pool_free(&ctx->buffers);
     vd__pool_free(&ctx->kernels);
     vd__pool_free(&ctx->tickets);
+    vd__mutex_destroy(&ctx->outbox.lock);
+    vd__mutex_destroy(&ctx->lock);
     inner.release(inner.user, ctx);
 }
 

@@ -193,8 +193,7 @@ static int warnings(vd__outbox *outbox) {
 /* Neither loads the file, nor waits for it. */
 static void check_ignored(const vd__cache_key *key) {
     vd__outbox outbox;
-    memset(&outbox, 0, sizeof outbox);
-    vd__mutex_init(&outbox.lock);
+    vd__outbox_init(&outbox, 0);
     host.log = not_called_here;
     host.outbox = &outbox;
     alarm(20);

@@ -328,6 +328,44 @@ static void kernels_are_for_all_devices(void **state) {
     vd_context_destroy(ctx);
 }
 
+/* ---- messages that nobody takes ---- */
+
+static struct { int infos; unsigned dropped; uint64_t bytes; char warning[200]; } taken;
+
+static void take(void *user, vd_log_level level, const char *message) {
+    (void)user;
+    taken.infos += level == VD_LOG_INFO;
+    taken.bytes += strlen(message);
+    if (level != VD_LOG_WARNING || sscanf(message, "%u", &taken.dropped) != 1) return;
+    snprintf(taken.warning, sizeof taken.warning, "%s", message);
+}
+
+/* Messages that wait for the end of a library's call, as in a loop that logs for ever. */
+static void waiting_messages_are_limited(void **state) {
+    enum { MANY = 50000 };
+    vd_context_desc desc;
+    vd_context *ctx = NULL;
+    vd_scope scope;
+    (void)state;
+    memset(&desc, 0, sizeof desc);
+    memset(&taken, 0, sizeof taken);
+    desc.backend = VD_BACKEND_DUMMY;
+    desc.log = take;
+    desc.print_bytes = 4096;
+    assert_int_equal(vd_context_create(&desc, &ctx), VD_OK);
+    for (int round = 0; round < 2; round++) {
+        memset(&taken, 0, sizeof taken);
+        vd_scope_begin(ctx, "a library", &scope);
+        for (int i = 0; i < MANY; i++) vd__logf(&ctx->host, VD_LOG_INFO, "message %d of the many that nobody takes", i);
+        vd_scope_end(&scope);
+        assert_true(taken.bytes < 1 << 20);
+        assert_true(taken.infos > 1000 && taken.infos < MANY);
+        assert_int_equal(taken.infos + (int)taken.dropped, MANY);
+        assert_non_null(strstr(taken.warning, " messages were dropped: more than 1048576 bytes waited"));
+    }
+    vd_context_destroy(ctx);
+}
+
 /* ---- contexts that log to each other ---- */
 
 static struct { vd_context *ctx; int heard, depth; } pair[2];
@@ -374,6 +412,7 @@ int main(void) {
                                         cmocka_unit_test(records_may_be_anything), cmocka_unit_test(output_that_was_not_emptied_is_not_read_again),
                                         cmocka_unit_test(formats_are_kept_once),
                                         cmocka_unit_test(kernels_are_for_all_devices),
+                                        cmocka_unit_test(waiting_messages_are_limited),
                                         cmocka_unit_test(log_callbacks_that_cause_each_other_end) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
