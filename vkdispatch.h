@@ -11454,12 +11454,11 @@ static vd_result vd__copy_overlap(const char *call, const vd__buffer *b, const v
                          VD__U(vd__region_bytes(to)), VD__U(from->offset), VD__U(to->offset), b->name);
 }
 
-static vd_result vd__copy(vd_list *l, const char *call, const vd_copy_desc *desc) {
-    vd_context *ctx = l->ctx;
+/* `desc` without its buffers. The list is locked. */
+static vd_result vd__copy_rows(vd_list *l, const char *call, const vd__buffer *to, const vd__buffer *from,
+                               const vd_copy_desc *desc) {
     vd__region a = { desc->to_offset, 0, desc->rows, desc->to_pitch, desc->from_pitch };
     vd__region b = { desc->from_offset, desc->row_bytes, desc->rows, desc->from_pitch, desc->to_pitch };
-    vd__buffer *to = vd__buffer_find(ctx, desc->to, call, "target "), *from = to ? vd__buffer_find(ctx, desc->from, call, "source ") : NULL;
-    if (!from) return VD_ERROR_INVALID;
     vd_result r = vd__region_check(from, call, "source ", "target ", &b);
     if (r || !b.row) return r;
     a.row = b.row;
@@ -11480,6 +11479,12 @@ static vd_result vd__copy(vd_list *l, const char *call, const vd_copy_desc *desc
     vd__record_rows(l, &target->memory, a, &source->memory, b);
     l->stats.copies++;
     return VD_OK;
+}
+
+static vd_result vd__copy(vd_list *l, const char *call, const vd_copy_desc *desc) {
+    const vd__buffer *to = vd__buffer_find(l->ctx, desc->to, call, "target ");
+    const vd__buffer *from = to ? vd__buffer_find(l->ctx, desc->from, call, "source ") : NULL;
+    return from ? vd__copy_rows(l, call, to, from, desc) : VD_ERROR_INVALID;
 }
 
 /* ---- reading ---- */
@@ -13059,6 +13064,16 @@ VD_API vd_result vd_buffer_read_region(vd_context *ctx, const vd_region_desc *de
     return vd__buffer_leave(ctx, b, "vd_buffer_read_region", r);
 }
 
+/* On one device. */
+static vd_result vd__buffer_send_here(vd_list *l, const vd__buffer *from, uint64_t from_offset, const vd__buffer *to,
+                                      uint64_t to_offset, uint64_t size) {
+    vd_copy_desc desc = { { 0 }, { 0 }, to_offset, from_offset, size, 1, 0, 0 };
+    vd__list_lock(l);
+    vd_result r = vd__copy_rows(l, "vd_buffer_send", to, from, &desc);
+    vd__list_unlock(l);
+    return r;
+}
+
 /* Piece by piece: to the host's staging memory of one device, from there to that of the other. */
 static vd_result vd__buffer_send(vd_list *source, const vd__buffer *from, uint64_t from_offset, vd_list *target, const vd__buffer *to, uint64_t to_offset,
                                  uint64_t size) {
@@ -13090,7 +13105,7 @@ VD_API vd_result vd_buffer_send(vd_context *ctx, vd_buffer to, int to_device, ui
     if (y) r = vd__span_check(source, x, "vd_buffer_send", "source ", from_offset, size, &b);
     if (y && !r) r = vd__span_check(target, y, "vd_buffer_send", "target ", to_offset, b.size, &a);
     if (y && !r && b.size) {
-        if (source == target) r = vd_copy(source, to, to_offset, from, from_offset, b.size);
+        if (source == target) r = vd__buffer_send_here(source, x, from_offset, y, to_offset, b.size);
         else r = vd__buffer_send(source, x, from_offset, target, y, to_offset, b.size);
         if (r) vd__fail_within(r, "vd_buffer_send", NULL, NULL);
     }

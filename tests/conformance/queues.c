@@ -342,6 +342,8 @@ TEST(bad_devices_and_queues_are_refused) {
     FAILS(vd_buffer_send(ctx, all, 2, 0, all, 0, 0, 4), VD_ERROR_INVALID, "vd_buffer_send: there is no device 2");
     FAILS(vd_buffer_send(ctx, all, 1, 0, all, -1, 0, 4), VD_ERROR_INVALID, "vd_buffer_send: there is no device -1");
     FAILS(vd_buffer_send(ctx, all, 1, 30, all, 0, 0, 4), VD_ERROR_INVALID, "vd_buffer_send: target offset 30 + size 4");
+    FAILS(vd_buffer_send(ctx, all, 1, 0, all, 1, 4, 16), VD_ERROR_INVALID,
+          "vd_buffer_send: 16 bytes from offset 4 to 0 of buffer 'all' overlap");
     void *p;
     FAILS(vd_buffer_map(ctx, only, 0, VD_READ, &p), VD_ERROR_INVALID, "vd_buffer_map: buffer 'only' does not live on device 0");
     vd_buffer_desc desc;
