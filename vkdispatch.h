@@ -3802,17 +3802,21 @@ static int vd__vk_driver_devices(vd__driver *driver, vd_device_info *out, int ca
 
 enum { VD__VK_PROBE_LANES = 8 };
 
-static bool vd__vk_rounding_exact(vd__device *dev);
+static vd_result vd__vk_rounding_probe(vd__device *dev, bool *exact);
 
 static bool vd__vk_probes(const vd__vk_facts *facts) {
     return facts->features.core.features.shaderFloat64 && facts->v11.subgroupSize <= VD__VK_PROBE_LANES;
 }
 
-static void vd__vk_probe(vd__device *dev, const vd__vk_facts *facts) {
+static vd_result vd__vk_probe(vd__device *dev, const vd__vk_facts *facts) {
+    bool exact = false;
     uint64_t faulty = VD_FEATURE_F64_ROUND | VD_FEATURE_SHUFFLE_64;
-    if (!vd__vk_probes(facts) || vd__vk_rounding_exact(dev)) return;
+    if (!vd__vk_probes(facts)) return VD_OK;
+    vd_result result = vd__vk_rounding_probe(dev, &exact);
+    if (result || exact) return result;
     if (!facts->features.v12.shaderFloat16) faulty |= VD_FEATURE_STORAGE_16 | VD_FEATURE_UNPACK_HALF;
     dev->info.features = vd__features_left(dev->info.features, faulty);
+    return VD_OK;
 }
 
 /* ---- opening ---- */
@@ -3945,8 +3949,8 @@ static vd_result vd__vk_device_open(vd__driver *driver, int index, uint64_t disa
     vd__mutex_init(&vd__vk_device_of(dev)->lock);
     vd__mutex_init(&vd__vk_device_of(dev)->move_lock);
     result = vd__vk_device_start(dev, &facts);
+    if (!result) result = vd__vk_probe(dev, &facts);
     if (result) vd__vk_device_close(dev);
-    else vd__vk_probe(dev, &facts);
     return result;
 }
 
@@ -5164,15 +5168,27 @@ VD__SMALL
 
 /* ---- the probe ---- */
 
-/* Submits the recording to a queue without its timeline, which begins at 0 for the context, and waits until it is done. */
+/* Submits the recording to a queue without its timeline, which begins at 0 for the context. */
 static vd_result vd__vk_probe_submit(vd__device *dev, const vd__commands *c) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     VD__VK_STRUCT(VkSubmitInfo, info, VK_STRUCTURE_TYPE_SUBMIT_INFO);
     info.commandBufferCount = 1;
     info.pCommandBuffers = &vd__vk_commands_of(c)->buffer;
     VkResult result = vk->vkQueueSubmit(vk->queues[0], 1, &info, VK_NULL_HANDLE);
-    if (!result) result = vk->vkDeviceWaitIdle(vk->handle);
     return result ? vd__vk_fail(result, "vkQueueSubmit") : VD_OK;
+}
+
+/* Waits until the probe is done: until then the device uses its objects. A driver that is short of memory is asked
+   again for one second. */
+static vd_result vd__vk_probe_wait(vd__device *dev) {
+    const uint64_t limit_ns = 1000000000u, start = vd__time_ns();
+    const vd__vk_device *vk = vd__vk_device_of(dev);
+    VkResult result = vk->vkDeviceWaitIdle(vk->handle);
+    while (result && result != VK_ERROR_DEVICE_LOST && vd__time_ns() - start < limit_ns) {
+        vd__sleep(1000000);
+        result = vk->vkDeviceWaitIdle(vk->handle);
+    }
+    return result ? vd__vk_fail(result, "vkDeviceWaitIdle") : VD_OK;
 }
 
 /* One work-group of a kernel with one buffer at binding 0. */
@@ -5194,8 +5210,9 @@ static vd_result vd__vk_probe_record(vd__device *dev, vd__commands *c, const vd_
     return vd__vk_commands_end(dev, c);
 }
 
-/* Runs the kernel on the bytes at the head of a chunk's memory. */
-static vd_result vd__vk_probe_run(vd__device *dev, const vd__kernel_code *code, vd__vk_chunk *chunk) {
+/* Runs the kernel on the bytes at the head of a chunk's memory. Sets *waited to the result of waiting for its end. */
+static vd_result vd__vk_probe_run(vd__device *dev, const vd__kernel_code *code, vd__vk_chunk *chunk,
+                                  vd_result *waited) {
     vd__commands c;
     memset(&c, 0, sizeof c);
     vd_result result = vd__vk_commands_create(dev, &c);
@@ -5203,6 +5220,7 @@ static vd_result vd__vk_probe_run(vd__device *dev, const vd__kernel_code *code, 
     if (!chunk->block.coherent) result = vd__vk_block_sync(dev, &chunk->block, 0, VD__VK_CHUNK_BYTES, false);
     if (!result) result = vd__vk_probe_record(dev, &c, code, &chunk->memory);
     if (!result) result = vd__vk_probe_submit(dev, &c);
+    if (!result) result = *waited = vd__vk_probe_wait(dev);
     if (!result && !chunk->block.coherent) result = vd__vk_block_sync(dev, &chunk->block, 0, VD__VK_CHUNK_BYTES, true);
     vd__vk_commands_destroy(dev, &c);
     return result;
@@ -5223,24 +5241,25 @@ static vd_result vd__vk_probe_kernel(vd__device *dev, vd__kernel_code *code) {
     return vd__vk_kernel_create(dev, &desc, code);
 }
 
-/* Whether trunc and round of f64 are exact; false, with which everything works, also if the probe fails. */
-static bool vd__vk_rounding_exact(vd__device *dev) {
+/* Sets *exact if trunc and round of f64 are exact. If the probe cannot run, it stays false, with which everything
+   works. If its end cannot be waited for, the device cannot be used. */
+static vd_result vd__vk_rounding_probe(vd__device *dev, bool *exact) {
     static const double x[VD__VK_PROBE_LANES] = { 0.5, 1.5, 2.5, -3.5, 16777216.5, -2147483649.5, 2251799813685247.5, -7.75 };
-    static const double exact[2][VD__VK_PROBE_LANES] = { { 0, 1, 2, -3, 16777216, -2147483649.0, 2251799813685247.0, -7 },
+    static const double expected[2][VD__VK_PROBE_LANES] = {
+        { 0, 1, 2, -3, 16777216, -2147483649.0, 2251799813685247.0, -7 },
         { 0, 2, 2, -4, 16777216, -2147483650.0, 2251799813685248.0, -8 } };
     vd__kernel_code code;
     vd__vk_chunk *chunk = (vd__vk_chunk *)vd__alloc_zeroed(vd__vk_allocator(dev), sizeof *chunk);
-    bool same = false;
     memset(&code, 0, sizeof code);
-    if (!chunk) return false;
-    vd_result result = vd__vk_chunk_start(dev, chunk);
+    if (!chunk) return VD_OK;
+    vd_result waited = VD_OK, result = vd__vk_chunk_start(dev, chunk);
     if (!result) result = vd__vk_probe_kernel(dev, &code);
     if (!result) memcpy(chunk->block.mapped, x, sizeof x);
-    if (!result) result = vd__vk_probe_run(dev, &code, chunk);
-    if (!result) same = !memcmp(chunk->block.mapped, exact, sizeof exact);
+    if (!result) result = vd__vk_probe_run(dev, &code, chunk, &waited);
+    if (!result) *exact = !memcmp(chunk->block.mapped, expected, sizeof expected);
     if (code.native[0]) vd__vk_kernel_destroy(dev, &code);
     vd__vk_chunk_destroy(dev, chunk);
-    return same;
+    return waited;
 }
 
 VD__SMALL_END
@@ -12571,8 +12590,11 @@ static vd_result vd__context_create(const vd_context_desc *desc, vd_context **ou
 }
 
 VD_API vd_result vd_context_create_version(const vd_context_desc *desc, vd_context **out, uint32_t version) {
+    vd__error before = vd__last_error;
     vd_result r = vd__context_create(desc, out, version);
-    return r ? vd__fail_within(r, "vd_context_create", "", NULL) : VD_OK;
+    if (r) return vd__fail_within(r, "vd_context_create", "", NULL);
+    vd__last_error = before; /* a device or backend that did not open may have set another */
+    return VD_OK;
 }
 
 /* What was not destroyed: told in debug contexts, then freed like the rest. */

@@ -29,6 +29,8 @@ static struct {
     long calls, refuse;        /* calls so far; the number of the call that is refused, 0: none */
     const char *name;          /* of the call that was refused */
     long live, garbage;        /* objects; garbage that came back */
+    long idle_call, early;     /* the first vkDeviceWaitIdle; objects destroyed after one that was refused */
+    bool running;              /* vkDeviceWaitIdle was refused */
     VkSemaphore read, readable; /* the timeline that was read last; the one that can be read whatever is refused */
 } driver;
 
@@ -45,6 +47,7 @@ static void poison(void *out, size_t size) { memset(out, 0xdb, size); }
 static void destroyed(uint64_t handle) {
     if (handle == 0xdbdbdbdbdbdbdbdbu) driver.garbage++;
     else if (handle) driver.live--;
+    if (handle) driver.early += driver.running;
 }
 
 /* name, parameters, arguments, the output and its size */
@@ -85,9 +88,8 @@ static void destroyed(uint64_t handle) {
     X(vkBeginCommandBuffer, (VkCommandBuffer a, const VkCommandBufferBeginInfo *b), (a, b)) \
     X(vkEndCommandBuffer, (VkCommandBuffer a), (a))
 
-/* Those that wait even if they fail: with a lost device work has ended too, and vkDeviceWaitIdle is what a program does last. */
+/* Those that wait even if they fail: with a lost device work has ended too. */
 #define WAITS(X) \
-    X(vkDeviceWaitIdle, (VkDevice a), (a)) \
     X(vkWaitSemaphores, (VkDevice a, const VkSemaphoreWaitInfo *b, uint64_t c), (a, b, c))
 
 #define DESTROYERS(X) \
@@ -106,7 +108,7 @@ static void destroyed(uint64_t handle) {
 #define POINTER_3(name, parameters, arguments) POINTER(name)
 #define POINTER_2(name, type) POINTER(name)
 MAKERS(POINTER_3) GETTERS(POINTER_3) ACTIONS(POINTER_3) WAITS(POINTER_3) DESTROYERS(POINTER_2) POINTER(vkDestroyInstance) POINTER(vkDestroyDevice)
-POINTER(vkGetSemaphoreCounterValue)
+POINTER(vkGetSemaphoreCounterValue) POINTER(vkDeviceWaitIdle)
 
 #define MAKER(name, parameters, arguments) \
     static VKAPI_ATTR VkResult VKAPI_CALL fault_##name parameters { \
@@ -146,6 +148,14 @@ WAITS(WAIT)
     }
 DESTROYERS(DESTROYER)
 
+/* Waits even if it fails: it is what a program does last. */
+static VKAPI_ATTR VkResult VKAPI_CALL fault_vkDeviceWaitIdle(VkDevice device) {
+    VkResult result = refused("vkDeviceWaitIdle"), real = real_vkDeviceWaitIdle(device);
+    if (!driver.idle_call) driver.idle_call = driver.calls;
+    driver.running = result && result != VK_ERROR_DEVICE_LOST;
+    return result ? result : real;
+}
+
 static VKAPI_ATTR VkResult VKAPI_CALL
 fault_vkGetSemaphoreCounterValue(VkDevice device, VkSemaphore semaphore, uint64_t *out) {
     VkResult result = semaphore == driver.readable ? VK_SUCCESS : refused("vkGetSemaphoreCounterValue");
@@ -178,6 +188,7 @@ static PFN_vkVoidFunction replaced(const char *name, PFN_vkVoidFunction real) {
     REPLACE(vkDestroyInstance)
     REPLACE(vkDestroyDevice)
     REPLACE(vkGetSemaphoreCounterValue)
+    REPLACE(vkDeviceWaitIdle)
     return real;
 }
 
@@ -205,8 +216,11 @@ static vd_result run_program(uint64_t disable) {
     desc.queues = 2;
     desc.disable = disable;
     desc.get_instance_proc_addr = (void (*)(void))instance_proc;
+    vd_error_set(VD_TIMEOUT, "an earlier failure");
     vd_result r = vd_context_create(&desc, &ctx);
     if (r) return r;
+    assert_int_equal(vd_error_result(), VD_TIMEOUT);
+    assert_string_equal(vd_error_text(), "an earlier failure");
     vd_kernel kernel = make_kernel(ctx, &builder);
     r = kernel.id ? use_context(ctx, kernel, out) : vd_error_result();
     vc_free(builder);
@@ -230,7 +244,7 @@ static vd_result run_refusing(long refuse, manner how, uint64_t disable) {
     driver.refuse = refuse;
     driver.manner = how;
     driver.name = NULL;
-    driver.calls = 0;
+    driver.calls = driver.idle_call = 0;
     alarm(60);
     vd_result r = run_program(disable);
     alarm(0);
@@ -282,6 +296,7 @@ static vd_context *open_context(int queues) {
     driver.name = NULL;
     driver.manner = FOR_EVER;
     driver.readable = VK_NULL_HANDLE;
+    driver.idle_call = 0;
     vd_result r = vd_context_create(&desc, &ctx);
     if (r == VD_ERROR_NO_DEVICE) {
         print_message("# reason: %s\n", vd_error_text());
@@ -307,6 +322,27 @@ static vd_event fill(vd_context *ctx, int queue, vd_buffer b) {
     assert_int_equal(vd_fill(vd_immediate(ctx, 0, queue), b, 0, VD_WHOLE, NULL, 0), VD_OK);
     assert_int_equal(vd_submit(vd_immediate(ctx, 0, queue), NULL, &event), VD_OK);
     return event;
+}
+
+/* The kernel that probes the device is done before its objects are destroyed; if that cannot be waited for, the device
+   does not open. */
+static void the_end_of_the_probe_cannot_be_waited_for(void **state) {
+    (void)state;
+    vd_context *ctx = open_context(1);
+    long probed = driver.idle_call;
+    vd_context_destroy(ctx);
+    if (!probed) {
+        print_message("# reason: this device is not probed\n");
+        skip();
+    }
+    assert_int_equal(run_refusing(0, ONCE, 0), VD_OK);
+    driver.early = 0;
+    assert_int_equal(run_refusing(driver.idle_call, ONCE, 0), VD_OK);
+    assert_int_equal(driver.early, 0);
+    assert_int_equal(run_refusing(driver.idle_call, FOR_EVER, 0), VD_ERROR_OUT_OF_MEMORY);
+    assert_non_null(strstr(vd_error_text(), "vkDeviceWaitIdle failed"));
+    assert_int_equal(run_refusing(driver.idle_call, LOST, 0), VD_ERROR_DEVICE_LOST);
+    assert_non_null(strstr(vd_error_text(), "vkDeviceWaitIdle failed"));
 }
 
 /* Nothing but reading the timeline fails, and for ever: by each way of waiting. */
@@ -385,6 +421,7 @@ int main(void) {
     const struct CMUnitTest tests[] = { cmocka_unit_test(buffers_by_address), cmocka_unit_test(buffers_by_binding), cmocka_unit_test(staging_memory),
                                         cmocka_unit_test(a_timeline_that_cannot_be_read),
                                         cmocka_unit_test(a_timeline_that_cannot_be_read_for_a_while),
-                                        cmocka_unit_test(one_timeline_that_cannot_be_read) };
+                                        cmocka_unit_test(one_timeline_that_cannot_be_read),
+                                        cmocka_unit_test(the_end_of_the_probe_cannot_be_waited_for) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
