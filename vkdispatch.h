@@ -842,14 +842,18 @@ typedef struct vd_buffer_info {
 } vd_buffer_info;
 
 typedef struct vd_kernel_info {
-    const char *name;               /* valid as long as the kernel */
-    const vd_arg_info *args;        /* valid as long as the kernel */
-    int arg_count;                  /* arguments that a dispatch must pass */
+    char name[64];                  /* first 63 bytes of the name; "" if unnamed */
+    int arg_count;                  /* arguments that a dispatch must pass; vd_kernel_arg_query describes each */
     uint32_t local_size[3];         /* invocations of a work-group along each axis */
     uint32_t shared_bytes;          /* shared memory of a work-group in bytes */
     uint32_t value_bytes;           /* size of the argument block in bytes */
     uint64_t features;              /* VD_FEATURE_ bits that the kernel needs */
 } vd_kernel_info;
+
+typedef struct vd_kernel_arg_info {
+    char name[64];                  /* first 63 bytes of the name */
+    vd_arg_info arg;                /* all else; arg.name is NULL */
+} vd_kernel_arg_info;
 
 /* Driver objects of a queue, for libraries that use the driver themselves. They belong to the context. NULL or 0 if the
    backend has no such object. */
@@ -1073,6 +1077,9 @@ VD_API void vd_kernel_destroy(vd_context *ctx, vd_kernel kernel);
 
 /* Fills in *out for a kernel. */
 VD_API vd_result vd_kernel_query(vd_context *ctx, vd_kernel kernel, vd_kernel_info *out);
+
+/* Fills in *out for argument `index` of a kernel, from 0. Fails with VD_ERROR_INVALID if there is no such argument. */
+VD_API vd_result vd_kernel_arg_query(vd_context *ctx, vd_kernel kernel, int index, vd_kernel_arg_info *out);
 
 /* ---- command lists ----
    The list NULL fails with VD_ERROR_INVALID, so the results of vd_immediate and vd_list_begin need no check. */
@@ -13384,15 +13391,19 @@ VD_API void vd_kernel_destroy(vd_context *ctx, vd_kernel kernel) {
     vd__leave(ctx);
 }
 
+/* Finds and pins a kernel. Returns NULL and sets the error if there is none. */
+static vd__kernel *vd__kernel_pin(vd_context *ctx, vd_kernel handle, const char *call) {
+    vd__kernel *k = (vd__kernel *)(void *)vd__pool_pin(ctx, &ctx->kernels, handle.id);
+    if (!k) vd__fail_call(VD_ERROR_INVALID, call, NULL, "the kernel %s", vd__pool_reason(&ctx->kernels, handle.id));
+    return k;
+}
+
 VD_API vd_result vd_kernel_query(vd_context *ctx, vd_kernel kernel, vd_kernel_info *out) {
     if (!ctx || !out)
         return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_query", NULL, "%s is NULL", ctx ? "out" : "the context");
-    vd__kernel *k = (vd__kernel *)(void *)vd__pool_pin(ctx, &ctx->kernels, kernel.id);
-    if (!k)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_query", NULL, "the kernel %s",
-                             vd__pool_reason(&ctx->kernels, kernel.id));
-    out->name = k->name;
-    out->args = k->args;
+    vd__kernel *k = vd__kernel_pin(ctx, kernel, "vd_kernel_query");
+    if (!k) return VD_ERROR_INVALID;
+    snprintf(out->name, sizeof out->name, "%s", k->name);
     out->arg_count = k->arg_count;
     memcpy(out->local_size, k->local_size, sizeof out->local_size);
     out->shared_bytes = k->shared_bytes;
@@ -13401,6 +13412,24 @@ VD_API vd_result vd_kernel_query(vd_context *ctx, vd_kernel kernel, vd_kernel_in
     vd__unpin(ctx, &k->slot);
     vd__leave(ctx);
     return VD_OK;
+}
+
+VD_API vd_result vd_kernel_arg_query(vd_context *ctx, vd_kernel kernel, int index, vd_kernel_arg_info *out) {
+    const char *call = "vd_kernel_arg_query";
+    if (!ctx || !out) return vd__fail_call(VD_ERROR_INVALID, call, NULL, "%s is NULL", ctx ? "out" : "the context");
+    vd__kernel *k = vd__kernel_pin(ctx, kernel, call);
+    if (!k) return VD_ERROR_INVALID;
+    vd_result r = VD_OK;
+    if (index >= 0 && index < k->arg_count) {
+        out->arg = k->args[index];
+        snprintf(out->name, sizeof out->name, "%s", out->arg.name);
+        out->arg.name = NULL;
+    } else
+        r = vd__fail_call(VD_ERROR_INVALID, call, k->name, "there is no argument %d, the kernel has %d", index,
+                          k->arg_count);
+    vd__unpin(ctx, &k->slot);
+    vd__leave(ctx);
+    return r;
 }
 
 VD__SMALL_END

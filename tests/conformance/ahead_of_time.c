@@ -65,14 +65,17 @@ static void same(vd_context *ctx, vd_kernel a, vd_kernel b, const char *name) {
     assert_string_equal(x.name, name);
     assert_int_equal(x.arg_count, y.arg_count);
     for (int i = 0; i < x.arg_count; i++) {
-        assert_string_equal(x.args[i].name, y.args[i].name);
-        assert_int_equal(x.args[i].kind, y.args[i].kind);
-        assert_int_equal(x.args[i].type, y.args[i].type);
-        assert_int_equal(x.args[i].access, y.args[i].access);
-        assert_int_equal(x.args[i].place, y.args[i].place);
-        assert_int_equal(x.args[i].size, y.args[i].size);
-        assert_int_equal(x.args[i].align, y.args[i].align);
-        assert_int_equal(x.args[i].may_alias, y.args[i].may_alias);
+        vd_kernel_arg_info p, q;
+        OK(vd_kernel_arg_query(ctx, a, i, &p));
+        OK(vd_kernel_arg_query(ctx, b, i, &q));
+        assert_string_equal(p.name, q.name);
+        assert_int_equal(p.arg.kind, q.arg.kind);
+        assert_int_equal(p.arg.type, q.arg.type);
+        assert_int_equal(p.arg.access, q.arg.access);
+        assert_int_equal(p.arg.place, q.arg.place);
+        assert_int_equal(p.arg.size, q.arg.size);
+        assert_int_equal(p.arg.align, q.arg.align);
+        assert_int_equal(p.arg.may_alias, q.arg.may_alias);
     }
     assert_memory_equal(x.local_size, y.local_size, sizeof x.local_size);
     assert_int_equal(x.shared_bytes, y.shared_bytes);

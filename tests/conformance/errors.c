@@ -69,6 +69,7 @@ TEST(kernels_that_are_none) {
     vd_buffer b = buffer_u32(f->ctx, "b", 4, NULL);
     vd_list *now = vd_immediate(f->ctx, 0, 0);
     vd_kernel_info info;
+    vd_kernel_arg_info arg;
     vd_kernel foreign = kernel_affine(context_beside(f));
     buffer_as_kernel.id = b.id;
     vd_kernel_destroy(f->ctx, none);
@@ -78,6 +79,7 @@ TEST(kernels_that_are_none) {
     FAILS(affine(now, foreign, b, 4, 1, 1), VD_ERROR_INVALID, "vd_dispatch|kernel|no handle of this context");
     FAILS(affine(now, buffer_as_kernel, b, 4, 1, 1), VD_ERROR_INVALID, "vd_dispatch|kernel|buffer");
     FAILS(vd_kernel_query(f->ctx, k, &info), VD_ERROR_INVALID, "vd_kernel_query|destroyed");
+    FAILS(vd_kernel_arg_query(f->ctx, k, 0, &arg), VD_ERROR_INVALID, "vd_kernel_arg_query|destroyed");
     FAILS(vd_run(f->ctx, none, 4, vd_b(b)), VD_ERROR_INVALID, "kernel");
     still_works(f);
 }

@@ -198,7 +198,9 @@ static void call_dlpack(caller *c) {
 
 static void call_kernel_query(caller *c) {
     vd_kernel_info info;
+    vd_kernel_arg_info arg;
     TOOK(vd_kernel_query(c->w->ctx, any_kernel(c), &info));
+    TOOK(vd_kernel_arg_query(c->w->ctx, any_kernel(c), 0, &arg));
 }
 
 static void call_dispatch(caller *c) {

@@ -402,6 +402,12 @@ TEST_EXECUTED(a_kernel_may_die_while_work_uses_it) {
 
 /* ---- reflection ---- */
 
+static vd_kernel_arg_info arg_of(vd_context *ctx, vd_kernel kernel, int index) {
+    vd_kernel_arg_info arg;
+    OK(vd_kernel_arg_query(ctx, kernel, index, &arg));
+    return arg;
+}
+
 static void query_matches_builder(vd_context *ctx) {
     vc_kernel *k = kernel_begin(ctx, "queried", 8, 4, 2);
     vc_ref x = vc_buffer(k, "x", VC_F32X4, VC_READ_WRITE), y = vc_buffer(k, "y", VC_U32, VC_READ_WRITE), s = vc_shared(k, "s", VC_F32, 100);
@@ -416,18 +422,22 @@ static void query_matches_builder(vd_context *ctx) {
     assert_int_equal(info.arg_count, 4);
     assert_true(info.local_size[0] == 8 && info.local_size[1] == 4 && info.local_size[2] == 2);
     assert_int_equal(info.shared_bytes, 400);
-    assert_string_equal(info.args[0].name, "x");
-    assert_int_equal(info.args[0].type, VD_F32X4);
-    assert_int_equal(info.args[0].access, VD_READ);
-    assert_int_equal(info.args[1].access, VD_WRITE);
-    assert_int_equal(info.args[2].kind, VD_ARG_VALUE);
-    assert_int_equal(info.args[2].size, 4);
-    assert_int_equal(info.args[3].type, VD_VEC(VD_F32, 2));
-    assert_int_equal(info.args[3].size, 8);
-    bool address = (vd_device(ctx, 0)->features & VD_FEATURE_ADDRESS) != 0 || vd_device(ctx, 0)->backend == VD_BACKEND_CUDA; /* which knows no other way */
-    if (!getenv("VKDISPATCH_BUFFERS")) assert_int_equal(info.args[0].kind, address ? VD_ARG_ADDRESS : VD_ARG_BINDING);
     vc_free(k);
-    assert_string_equal(info.args[1].name, "y"); /* outlives the builder */
+    vd_kernel_arg_info args[4];
+    for (int i = 0; i < 4; i++) args[i] = arg_of(ctx, kernel, i);
+    vd_kernel_destroy(ctx, kernel);
+    assert_string_equal(args[0].name, "x");
+    assert_string_equal(args[1].name, "y");
+    assert_int_equal(args[0].arg.type, VD_F32X4);
+    assert_int_equal(args[0].arg.access, VD_READ);
+    assert_int_equal(args[1].arg.access, VD_WRITE);
+    assert_int_equal(args[2].arg.kind, VD_ARG_VALUE);
+    assert_int_equal(args[2].arg.size, 4);
+    assert_int_equal(args[3].arg.type, VD_VEC(VD_F32, 2));
+    assert_int_equal(args[3].arg.size, 8);
+    const vd_device_info *device = vd_device(ctx, 0); /* cuda knows no other way */
+    bool address = (device->features & VD_FEATURE_ADDRESS) != 0 || device->backend == VD_BACKEND_CUDA;
+    if (!getenv("VKDISPATCH_BUFFERS")) assert_int_equal(args[0].arg.kind, address ? VD_ARG_ADDRESS : VD_ARG_BINDING);
 }
 
 TEST(a_query_tells_what_the_builder_made) { in_both_forms(f, query_matches_builder); }
@@ -458,11 +468,12 @@ static void check_foreign(vd_context *ctx, vd_kernel k) {
     assert_int_equal(info.arg_count, 4);
     assert_int_equal(info.local_size[0], 32);
     for (int i = 0; i < 4; i++) {
-        assert_int_equal(info.args[i].kind, expected[i].kind);
-        assert_int_equal(info.args[i].type, expected[i].type);
-        assert_int_equal(info.args[i].place, expected[i].place);
-        if (i < 2) assert_int_equal(info.args[i].access, expected[i].access);
-        if (i >= 2) assert_int_equal(info.args[i].size, expected[i].size);
+        vd_arg_info arg = arg_of(ctx, k, i).arg;
+        assert_int_equal(arg.kind, expected[i].kind);
+        assert_int_equal(arg.type, expected[i].type);
+        assert_int_equal(arg.place, expected[i].place);
+        if (i < 2) assert_int_equal(arg.access, expected[i].access);
+        if (i >= 2) assert_int_equal(arg.size, expected[i].size);
     }
 }
 
@@ -520,11 +531,12 @@ TEST(our_module_alone_tells_its_bindings) {
     vd_kernel_info info;
     OK(vd_kernel_query(f->ctx, kernel, &info));
     assert_int_equal(info.arg_count, 2);
-    assert_int_equal(info.args[0].kind, VD_ARG_BINDING);
-    assert_int_equal(info.args[0].access, VD_READ);
-    assert_int_equal(info.args[1].access, VD_WRITE);
-    assert_int_equal(info.args[1].place, 1);
-    assert_int_equal(info.args[1].type, VD_F32);
+    vd_kernel_arg_info in = arg_of(f->ctx, kernel, 0), out = arg_of(f->ctx, kernel, 1);
+    assert_int_equal(in.arg.kind, VD_ARG_BINDING);
+    assert_int_equal(in.arg.access, VD_READ);
+    assert_int_equal(out.arg.access, VD_WRITE);
+    assert_int_equal(out.arg.place, 1);
+    assert_int_equal(out.arg.type, VD_F32);
     assert_int_equal(info.local_size[0], 128);
     vc_free(k);
 }

@@ -25,10 +25,16 @@ static vd_kernel create(const void *code, size_t size) {
     return vd_kernel_create(ctx, &d);
 }
 
-static void check_arg(const vd_kernel_info *info, int i, const char *name, vd_arg_kind kind, vd_type type, uint32_t access, uint32_t place, uint32_t size) {
-    const vd_arg_info *a = &info->args[i];
-    assert_true(i < info->arg_count);
-    assert_string_equal(a->name, name);
+typedef struct reflection {
+    vd_kernel_info kernel;
+    vd_kernel_arg_info args[VD_MAX_ARGS];
+} reflection;
+
+static void check_arg(const reflection *info, int i, const char *name, vd_arg_kind kind, vd_type type, uint32_t access,
+                      uint32_t place, uint32_t size) {
+    const vd_arg_info *a = &info->args[i].arg;
+    assert_true(i < info->kernel.arg_count);
+    assert_string_equal(info->args[i].name, name);
     assert_int_equal(a->kind, kind);
     assert_string_equal(vd_type_name(a->type), vd_type_name(type));
     assert_int_equal(a->access, access);
@@ -36,52 +42,98 @@ static void check_arg(const vd_kernel_info *info, int i, const char *name, vd_ar
     assert_int_equal(a->size, size);
 }
 
-static vd_kernel_info query(vd_kernel k) {
-    vd_kernel_info info;
+static reflection query(vd_kernel k) {
+    reflection info;
     if (!k.id) print_error("%s\n", vd_error_text());
-    assert_int_equal(vd_kernel_query(ctx, k, &info), VD_OK);
+    assert_int_equal(vd_kernel_query(ctx, k, &info.kernel), VD_OK);
+    for (int i = 0; i < info.kernel.arg_count; i++)
+        assert_int_equal(vd_kernel_arg_query(ctx, k, i, &info.args[i]), VD_OK);
     return info;
+}
+
+/* What a query filled in is the caller's: it stays when the kernel is gone. Names are cut. */
+static void queries_copy(void **state) {
+    static const char letters[] = "a name of more than sixty-three bytes, of which sixty-three stay: abcdefgh";
+    vd_arg_info arg;
+    vd_kernel_desc d;
+    vd_kernel_info info;
+    vd_kernel_arg_info first;
+    (void)state;
+    memset(&arg, 0, sizeof arg);
+    memset(&d, 0, sizeof d);
+    arg.name = letters;
+    arg.kind = VD_ARG_BINDING;
+    arg.type = VD_F32;
+    arg.access = VD_READ;
+    arg.align = 16;
+    arg.may_alias = true;
+    d.name = letters;
+    d.code = module_saxpy;
+    d.code_size = sizeof module_saxpy;
+    d.args = &arg;
+    d.arg_count = 1;
+    vd_kernel k = vd_kernel_create(ctx, &d);
+    assert_int_equal(vd_kernel_query(ctx, k, &info), VD_OK);
+    assert_int_equal(vd_kernel_arg_query(ctx, k, 0, &first), VD_OK);
+    assert_int_equal(vd_kernel_arg_query(ctx, k, 1, &first), VD_ERROR_INVALID);
+    CHECK_TEXT("there is no argument 1, the kernel has 1");
+    assert_int_equal(vd_kernel_arg_query(ctx, k, -1, &first), VD_ERROR_INVALID);
+    vd_kernel_destroy(ctx, k);
+    assert_int_equal(vd_wait_idle(ctx), VD_OK);
+    assert_int_equal(vd_kernel_arg_query(ctx, k, 0, &first), VD_ERROR_INVALID);
+    CHECK_TEXT("vd_kernel_arg_query: the kernel");
+    assert_int_equal(strlen(info.name), 63);
+    assert_memory_equal(info.name, letters, 63);
+    assert_int_equal(info.arg_count, 1);
+    assert_memory_equal(first.name, letters, 63);
+    assert_int_equal(first.arg.kind, VD_ARG_BINDING);
+    assert_int_equal(first.arg.align, 16);
+    assert_true(first.arg.may_alias && !first.arg.sampled);
+    assert_int_equal(vd_kernel_arg_query(NULL, k, 0, &first), VD_ERROR_INVALID);
+    assert_int_equal(vd_kernel_arg_query(ctx, k, 0, NULL), VD_ERROR_INVALID);
+    CHECK_TEXT("vd_kernel_arg_query: out is NULL");
 }
 
 static void bindings_and_values(void **state) {
     (void)state;
-    vd_kernel_info info = query(create(module_saxpy, sizeof module_saxpy));
-    assert_int_equal(info.arg_count, 4);
+    reflection info = query(create(module_saxpy, sizeof module_saxpy));
+    assert_int_equal(info.kernel.arg_count, 4);
     check_arg(&info, 0, "x", VD_ARG_BINDING, VD_F32, VD_READ, 0, 0);
     check_arg(&info, 1, "y", VD_ARG_BINDING, VD_F32, VD_READ_WRITE, 1, 0);
     check_arg(&info, 2, "a", VD_ARG_VALUE, VD_F32, 0, 0, 4);
     check_arg(&info, 3, "n", VD_ARG_VALUE, VD_U32, 0, 4, 4);
-    assert_int_equal(info.local_size[0], 64);
-    assert_int_equal(info.value_bytes, 8);
-    assert_int_equal(info.shared_bytes, 0);
+    assert_int_equal(info.kernel.local_size[0], 64);
+    assert_int_equal(info.kernel.value_bytes, 8);
+    assert_int_equal(info.kernel.shared_bytes, 0);
 }
 
 static void addresses(void **state) {
     (void)state;
-    vd_kernel_info info = query(create(module_addr, sizeof module_addr));
-    assert_int_equal(info.arg_count, 4);
+    reflection info = query(create(module_addr, sizeof module_addr));
+    assert_int_equal(info.kernel.arg_count, 4);
     check_arg(&info, 0, "x", VD_ARG_ADDRESS, VD_F32, VD_READ, 0, 8);
     check_arg(&info, 1, "y", VD_ARG_ADDRESS, VD_F32, VD_READ_WRITE, 8, 8);
     check_arg(&info, 2, "a", VD_ARG_VALUE, VD_F32, 0, 16, 4);
-    assert_int_equal(info.shared_bytes, 1024);
-    assert_int_equal(info.features, VD_FEATURE_ADDRESS);
+    assert_int_equal(info.kernel.shared_bytes, 1024);
+    assert_int_equal(info.kernel.features, VD_FEATURE_ADDRESS);
 }
 
 static void structs_arrays_and_vectors(void **state) {
     (void)state;
-    vd_kernel_info info = query(create(module_shared, sizeof module_shared));
+    reflection info = query(create(module_shared, sizeof module_shared));
     check_arg(&info, 0, "head", VD_ARG_BINDING, VD_BYTES, VD_READ, 0, 0);
     check_arg(&info, 1, "out_", VD_ARG_BINDING, VD_I32X4, VD_WRITE, 2, 0);
     check_arg(&info, 2, "a", VD_ARG_VALUE, VD_F32X4, 0, 0, 16);
     check_arg(&info, 3, "b", VD_ARG_VALUE, VD_F64X2, 0, 16, 16);
     check_arg(&info, 4, "c", VD_ARG_VALUE, VD_I64, 0, 32, 8);
     check_arg(&info, 5, "t", VD_ARG_VALUE, VD_BYTES, 0, 40, 12);
-    assert_int_equal(info.value_bytes, 52);
-    assert_int_equal(info.local_size[0], 8);
-    assert_int_equal(info.local_size[1], 4);
-    assert_int_equal(info.local_size[2], 2);
-    assert_int_equal(info.shared_bytes, 1200 + 16 + 2 * 32); /* as std430 lays them out */
-    assert_true((info.features & (VD_FEATURE_F64 | VD_FEATURE_I64 | VD_FEATURE_I16)) == (VD_FEATURE_F64 | VD_FEATURE_I64 | VD_FEATURE_I16));
+    assert_int_equal(info.kernel.value_bytes, 52);
+    assert_int_equal(info.kernel.local_size[0], 8);
+    assert_int_equal(info.kernel.local_size[1], 4);
+    assert_int_equal(info.kernel.local_size[2], 2);
+    assert_int_equal(info.kernel.shared_bytes, 1200 + 16 + 2 * 32); /* as std430 lays them out */
+    const uint64_t needed = VD_FEATURE_F64 | VD_FEATURE_I64 | VD_FEATURE_I16;
+    assert_true((info.kernel.features & needed) == needed);
 }
 
 static void other_byte_order_and_odd_address(void **state) {
@@ -98,7 +150,7 @@ static void our_own_assembler(void **state) {
     (void)state;
     unit_module m;
     unit_saxpy(&m);
-    vd_kernel_info info = query(create(m.words, m.count * 4));
+    reflection info = query(create(m.words, m.count * 4));
     check_arg(&info, 0, "x", VD_ARG_BINDING, VD_F32, VD_READ, 0, 0);
     check_arg(&info, 1, "y", VD_ARG_BINDING, VD_F32, VD_READ_WRITE, 1, 0);
 }
@@ -106,8 +158,8 @@ static void our_own_assembler(void **state) {
 /* Access is what the kernel does, whatever it declares: atomics, modf, copies, function parameters, variables that hold addresses. */
 static void access_is_what_the_kernel_does(void **state) {
     (void)state;
-    vd_kernel_info info = query(create(module_square, sizeof module_square));
-    assert_int_equal(info.arg_count, 4);
+    reflection info = query(create(module_square, sizeof module_square));
+    assert_int_equal(info.kernel.arg_count, 4);
     check_arg(&info, 0, "a", VD_ARG_BINDING, VD_F32, VD_READ, 0, 0);
     check_arg(&info, 1, "b", VD_ARG_BINDING, VD_F32, VD_READ, 1, 0);
     check_arg(&info, 2, "c", VD_ARG_BINDING, VD_F32, VD_WRITE, 2, 0);
@@ -117,10 +169,11 @@ static void access_is_what_the_kernel_does(void **state) {
         { "written", VD_WRITE }, { "unused", VD_READ }, { "n", 0 }
     };
     info = query(create(module_flows, sizeof module_flows));
-    assert_int_equal(info.arg_count, VD__COUNT(expected));
-    for (int i = 0; i < info.arg_count; i++) {
-        if (strcmp(info.args[i].name, expected[i].name) || info.args[i].access != expected[i].access)
-            fail_msg("argument %d '%s' has access %u, expected '%s' with %u", i, info.args[i].name, info.args[i].access, expected[i].name, expected[i].access);
+    assert_int_equal(info.kernel.arg_count, VD__COUNT(expected));
+    for (int i = 0; i < info.kernel.arg_count; i++) {
+        if (strcmp(info.args[i].name, expected[i].name) || info.args[i].arg.access != expected[i].access)
+            fail_msg("argument %d '%s' has access %u, expected '%s' with %u", i, info.args[i].name, info.args[i].arg.access,
+                     expected[i].name, expected[i].access);
     }
 }
 
@@ -177,10 +230,10 @@ static void function_end(unit_module *m) {
 
 static void body_access(unit_module *m, uint32_t a, uint32_t b, uint32_t c) {
     m->words[3] = m->bound;
-    vd_kernel_info info = query(create(m->words, m->count * 4));
-    assert_int_equal(info.arg_count, 3);
-    if (info.args[0].access != a || info.args[1].access != b || info.args[2].access != c)
-        fail_msg("access %u %u %u, expected %u %u %u", info.args[0].access, info.args[1].access, info.args[2].access, a, b, c);
+    reflection info = query(create(m->words, m->count * 4));
+    assert_int_equal(info.kernel.arg_count, 3);
+    if (info.args[0].arg.access != a || info.args[1].arg.access != b || info.args[2].arg.access != c)
+        fail_msg("access %u %u %u, expected %u %u %u", info.args[0].arg.access, info.args[1].arg.access, info.args[2].arg.access, a, b, c);
 }
 
 /* Pointers through OpSelect, OpPhi, OpPtrAccessChain, OpCopyObject, variables and functions that are defined after their callers. */
@@ -286,22 +339,22 @@ static void several_entry_points(void **state) {
     assert_int_equal(vd_kernel_create(ctx, &d).id, 0);
     CHECK_TEXT("2 compute entry points, desc.entry has to name one");
     d.entry = "main";
-    vd_kernel_info info = query(vd_kernel_create(ctx, &d));
-    assert_int_equal(info.arg_count, 1);
+    reflection info = query(vd_kernel_create(ctx, &d));
+    assert_int_equal(info.kernel.arg_count, 1);
     check_arg(&info, 0, "a", VD_ARG_BINDING, VD_U32, VD_READ, 0, 0);
-    assert_int_equal(info.local_size[0], 8);
+    assert_int_equal(info.kernel.local_size[0], 8);
     d.entry = "other";
     info = query(vd_kernel_create(ctx, &d));
-    assert_int_equal(info.arg_count, 2);
+    assert_int_equal(info.kernel.arg_count, 2);
     check_arg(&info, 0, "c", VD_ARG_BINDING, VD_U32, VD_READ, 0, 0);
     check_arg(&info, 1, "b", VD_ARG_BINDING, VD_U32, VD_WRITE, 1, 0);
-    assert_int_equal(info.local_size[1], 2);
+    assert_int_equal(info.kernel.local_size[1], 2);
 }
 
 static void matrices_among_the_values(void **state) {
     (void)state;
-    vd_kernel_info info = query(create(module_matrices, sizeof module_matrices));
-    assert_int_equal(info.arg_count, 10);
+    reflection info = query(create(module_matrices, sizeof module_matrices));
+    assert_int_equal(info.kernel.arg_count, 10);
     check_arg(&info, 0, "y", VD_ARG_BINDING, VD_BYTES, VD_WRITE, 0, 0);
     check_arg(&info, 1, "a", VD_ARG_VALUE, VD_F32X4X4, 0, 0, 64);
     check_arg(&info, 2, "b", VD_ARG_VALUE, VD_BYTES, 0, 64, 32);           /* by rows */
@@ -473,7 +526,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         CASE(bindings_and_values), CASE(addresses), CASE(structs_arrays_and_vectors), CASE(other_byte_order_and_odd_address), CASE(our_own_assembler),
         CASE(access_is_what_the_kernel_does), CASE(access_follows_pointers), CASE(several_entry_points), CASE(matrices_among_the_values),
-        CASE(constants_to_be_set_are_refused),
+        CASE(constants_to_be_set_are_refused), CASE(queries_copy),
         CASE(bad_modules), CASE(bad_instructions), CASE(bad_resources), CASE(truncations), CASE(random_bytes), CASE(mutations)
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
