@@ -8741,8 +8741,9 @@ static vd_result vd__spv_variables(vd__reader *s, bool args) {
 }
 
 /* ---- what the kernel does with its buffers ----
-   Pointers are followed from the arguments through the functions that the entry point can call, without regard to the order of instructions, until nothing
-   changes. A physical pointer that was made of an integer or loaded from a buffer may point to every argument. */
+   Pointers are followed from the arguments through the functions that the entry point can call and through the
+   initialisers of variables outside of functions, without regard to the order of instructions, until nothing changes.
+   A physical pointer that was made of an integer or loaded from a buffer may point to every argument. */
 
 /* The operands of instructions that may be pointers: words from `from` on, `count` of them or 0 for all up to the end; what is done through the first one, and
    whether the result is a pointer to where they point. */
@@ -8765,7 +8766,7 @@ typedef struct vd__spv_flow {
     vd__reader *s;
     uint64_t all;              /* the arguments that are buffers */
     uint64_t read, written;
-    uint32_t function;         /* id of the one that is walked through */
+    uint32_t function;         /* id of the one that is walked through; 0: before the first one */
     bool changed;
 } vd__spv_flow;
 
@@ -8867,29 +8868,40 @@ static void vd__spv_follow(vd__spv_flow *f, uint32_t at) {
     }
 }
 
+/* Functions, and variables with an initialiser, may be defined before the place where they are used. */
+static void vd__spv_mark_id(vd__spv_flow *f, uint32_t id) {
+    const vd__reader *s = f->s;
+    if (id >= s->bound || s->ids[id].flags & VD__ID_USED) return;
+    uint32_t op = vd__spv_definition(s, id);
+    s->ids[id].flags |= VD__ID_USED;
+    f->changed |= op == VD__OP_FUNCTION || (op == VD__OP_VARIABLE && vd__spv_length(s, s->ids[id].at) > 4);
+}
+
 /* Marks the operands of an instruction, and the function that it calls. */
 static void vd__spv_mark(vd__spv_flow *f, uint32_t at) {
     const vd__reader *s = f->s;
     uint32_t from, end, op = vd__spv_op(s, at), callee = op == VD__OP_FUNCTION_CALL ? s->words[at + 3] : 0;
     if (vd__spv_operands(s, at, &from, &end) < 0) return;
-    for (uint32_t i = from; i < end; i++)
-        if (s->words[at + i] < s->bound) s->ids[s->words[at + i]].flags |= VD__ID_USED;
-    if (vd__spv_definition(s, callee) != VD__OP_FUNCTION || s->ids[callee].flags & VD__ID_USED) return;
-    s->ids[callee].flags |= VD__ID_USED;
-    f->changed = true;
+    for (uint32_t i = from; i < end; i++) vd__spv_mark_id(f, s->words[at + i]);
+    if (vd__spv_definition(s, callee) == VD__OP_FUNCTION) vd__spv_mark_id(f, callee);
 }
 
-/* Takes a step for each instruction of the functions in use, again and again until nothing changes. False: it still does after many rounds. */
+/* Whether an instruction outside of functions is a variable in use, and so its initialiser. */
+static bool vd__spv_initialises(const vd__reader *s, uint32_t at) {
+    return vd__spv_op(s, at) == VD__OP_VARIABLE && s->ids[s->words[at + 2]].flags & VD__ID_USED;
+}
+
+/* Takes a step for each instruction of the functions in use and for each variable in use outside of functions, again
+   and again until nothing changes. False: it still does after many rounds. */
 static bool vd__spv_rounds(vd__spv_flow *f, void (*step)(vd__spv_flow *f, uint32_t at)) {
     const vd__reader *s = f->s;
-    uint32_t first = 5;
-    while (first < s->count && vd__spv_op(s, first) != VD__OP_FUNCTION) first += vd__spv_length(s, first);
     f->changed = true;
     for (int round = 0; f->changed && round < 64; round++) {
         f->changed = false;
-        for (uint32_t at = first; at < s->count; at += vd__spv_length(s, at)) {
+        f->function = 0;
+        for (uint32_t at = 5; at < s->count; at += vd__spv_length(s, at)) {
             if (vd__spv_op(s, at) == VD__OP_FUNCTION) f->function = s->words[at + 2];
-            if (s->ids[f->function].flags & VD__ID_USED) step(f, at);
+            if (f->function ? s->ids[f->function].flags & VD__ID_USED : vd__spv_initialises(s, at)) step(f, at);
         }
     }
     return !f->changed;

@@ -310,6 +310,57 @@ static void access_follows_pointers(void **state) {
     body_access(&m, VD_WRITE, VD_WRITE, VD_WRITE);
 }
 
+/* A module in which `direct` and `indirect` are variables outside of functions: one holds a pointer to buffer b, the
+   other a pointer to the first. `main` stores through the second one and reads c; with two entry points `other` reads
+   a. */
+static void module_with_pointers(unit_module *m, uint32_t entries) {
+    enum { P_DIRECT = FREE, P_INDIRECT, DIRECT, INDIRECT, LABEL, LOADED, BLOCK, AT_B, AT_C, VALUE, LABEL_OTHER, AT_A,
+           READ };
+    body_begin(m, entries);
+    unit_op(m, 32, 3u, (uint32_t)P_DIRECT, 6u, (uint32_t)P_BLOCK); /* Private */
+    unit_op(m, 32, 3u, (uint32_t)P_INDIRECT, 6u, (uint32_t)P_DIRECT);
+    unit_op(m, 59, 4u, (uint32_t)P_DIRECT, (uint32_t)DIRECT, 6u, (uint32_t)B);
+    unit_op(m, 59, 4u, (uint32_t)P_INDIRECT, (uint32_t)INDIRECT, 6u, (uint32_t)DIRECT);
+    function_begin(m, MAIN, LABEL);
+    unit_op(m, 61, 3u, (uint32_t)P_DIRECT, (uint32_t)LOADED, (uint32_t)INDIRECT);
+    unit_op(m, 61, 3u, (uint32_t)P_BLOCK, (uint32_t)BLOCK, (uint32_t)LOADED);
+    unit_op(m, 65, 5u, (uint32_t)P_U32, (uint32_t)AT_B, (uint32_t)BLOCK, (uint32_t)ZERO, (uint32_t)ONE);
+    unit_op(m, 65, 5u, (uint32_t)P_U32, (uint32_t)AT_C, (uint32_t)C, (uint32_t)ZERO, (uint32_t)ONE);
+    unit_op(m, 61, 3u, (uint32_t)T_U32, (uint32_t)VALUE, (uint32_t)AT_C);
+    unit_op(m, 62, 2u, (uint32_t)AT_B, (uint32_t)VALUE);
+    function_end(m);
+    if (entries > 1) {
+        function_begin(m, OTHER, LABEL_OTHER);
+        unit_op(m, 65, 5u, (uint32_t)P_U32, (uint32_t)AT_A, (uint32_t)A, (uint32_t)ZERO, (uint32_t)ONE);
+        unit_op(m, 61, 3u, (uint32_t)T_U32, (uint32_t)READ, (uint32_t)AT_A);
+        function_end(m);
+    }
+    m->words[3] = m->bound;
+}
+
+/* Pointers in variables outside of functions, which initialisers set. */
+static void access_follows_initialisers(void **state) {
+    unit_module m;
+    vd_kernel_desc d;
+    (void)state;
+    module_with_pointers(&m, 1);
+    body_access(&m, VD_READ, VD_WRITE, VD_READ); /* a is not used */
+    module_with_pointers(&m, 2);
+    memset(&d, 0, sizeof d);
+    d.name = "k";
+    d.code = m.words;
+    d.code_size = m.count * 4;
+    d.entry = "main";
+    reflection info = query(vd_kernel_create(ctx, &d));
+    assert_int_equal(info.kernel.arg_count, 2);
+    check_arg(&info, 0, "c", VD_ARG_BINDING, VD_U32, VD_READ, 0, 0);
+    check_arg(&info, 1, "b", VD_ARG_BINDING, VD_U32, VD_WRITE, 1, 0);
+    d.entry = "other";
+    info = query(vd_kernel_create(ctx, &d));
+    assert_int_equal(info.kernel.arg_count, 1);
+    check_arg(&info, 0, "a", VD_ARG_BINDING, VD_U32, VD_READ, 0, 0);
+}
+
 /* With several entry points the arguments are what the chosen one uses, directly or through functions. */
 static void several_entry_points(void **state) {
     unit_module m;
@@ -525,7 +576,8 @@ static void mutations(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         CASE(bindings_and_values), CASE(addresses), CASE(structs_arrays_and_vectors), CASE(other_byte_order_and_odd_address), CASE(our_own_assembler),
-        CASE(access_is_what_the_kernel_does), CASE(access_follows_pointers), CASE(several_entry_points), CASE(matrices_among_the_values),
+        CASE(access_is_what_the_kernel_does), CASE(access_follows_pointers), CASE(access_follows_initialisers),
+        CASE(several_entry_points), CASE(matrices_among_the_values),
         CASE(constants_to_be_set_are_refused), CASE(queries_copy),
         CASE(bad_modules), CASE(bad_instructions), CASE(bad_resources), CASE(truncations), CASE(random_bytes), CASE(mutations)
     };
