@@ -148,6 +148,8 @@
        One queue. Commands execute as if each began after the previous one had ended. The library tracks which byte
        ranges each command reads and writes, and inserts a barrier only between commands that conflict. A dispatch
        accesses the whole buffer or view that is its argument, so commands on views that do not overlap are independent.
+       Between two barriers, accesses to at most 8192 buffers are tracked (a buffer and its views count as one); a
+       command that would exceed this limit waits for all earlier ones.
        Several queues of a device (vd_context_desc.queues) run concurrently. Commands that access the same data still
        execute in order: in order of recording for immediate lists, in order of submission for other lists. To order
        commands that share no data, pass events in vd_submit_desc.waits.
@@ -955,9 +957,14 @@ VD_API vd_result vd_context_attach(vd_context *ctx, const void *key,
 /* Delays callbacks until a library's public function is finished. Between vd_scope_begin and vd_scope_end no print, log
    or release of ctx runs on this thread; vd_scope_end makes those that are due, so the library must not use anything
    afterwards that they could destroy. In a scope, vd_context_destroy of ctx fails.
-   `scope` is on the caller's stack. Scopes nest. ctx may be NULL. `call` is a name for messages. The members are
-   private. */
-typedef struct vd_scope { vd_context *ctx; const char *call, *what; bool alone; struct vd_scope *outer; } vd_scope;
+   `scope` is on the caller's stack. Scopes nest. ctx may be NULL. `call` is a name for messages. */
+typedef struct vd_scope {           /* private */
+    vd_context *ctx;
+    const char *call;               /* the public function, for messages */
+    const char *what;               /* "callback", or the kind of user function that the library is calling */
+    bool alone;                     /* a lock is held or a recording is incomplete: no call may use the context */
+    struct vd_scope *outer;         /* the thread's enclosing scope or NULL */
+} vd_scope;
 VD_API void vd_scope_begin(vd_context *ctx, const char *call, vd_scope *scope);
 VD_API void vd_scope_end(vd_scope *scope);
 
@@ -5596,6 +5603,7 @@ static vd_result vd__cu_driver_open(vd__driver *driver) {
         return vd__fail_memory(NULL, NULL, 0);
     }
     vd__cu_driver_of(driver)->library = library;
+    vd__mutex_init(&vd__cu_driver_of(driver)->lock);
     vd_result result = vd__cu_driver_start(driver);
     if (result) vd__cu_driver_close(driver);
     return result;
@@ -5606,6 +5614,7 @@ static void vd__cu_driver_close(vd__driver *driver) {
     if (cu->nvrtc) vd__library_close(cu->nvrtc->library);
     vd__free(&driver->host->allocator, cu->nvrtc);
     vd__library_close(cu->library);
+    vd__mutex_destroy(&cu->lock);
     vd__free(&driver->host->allocator, cu);
     driver->native = NULL;
 }
@@ -10179,7 +10188,9 @@ VD__SMALL_END
 /* Per list, what was read and written since its last barrier, by memory and byte range. A barrier is placed only before a command that conflicts with it. */
 
 #define VD__EPOCH ((uint64_t)1 << 32)
-enum { VD__HAZARDS = 8192 }; /* memories of a table; more are forgotten by a barrier, so that short-lived buffers that never conflict do not add up */
+/* Memories that a table tracks at most (stated in the manual). A barrier empties a full table, so that short-lived
+   buffers that never conflict do not accumulate. */
+enum { VD__HAZARDS = 8192 };
 
 /* The place of a memory, or the free one where it would go, searched from a place on which the search passes. */
 static inline uint32_t vd__hazards_place(const vd__hazards *h, uint32_t serial, uint32_t from) {
@@ -13005,9 +13016,8 @@ VD_API void vd_buffer_destroy(vd_context *ctx, vd_buffer buffer) {
     }
     if (vd__visit_check(ctx, "vd_buffer_destroy", false)) return;
     vd__lock_all(ctx);
-    vd__buffer *b = (vd__buffer *)(void *)vd__pool_find(&ctx->buffers, buffer.id); /* a view also when its buffer is dead */
+    vd__buffer *b = vd__buffer_find(ctx, buffer, "vd_buffer_destroy", "");
     if (b) vd__discard(ctx, &ctx->buffers, &b->slot);
-    else vd__buffer_find(ctx, buffer, "vd_buffer_destroy", "");
     vd__unlock_all(ctx);
     vd__reap(ctx);
     vd__leave(ctx);

@@ -349,7 +349,9 @@ typedef struct vc_machine { /* what the kernel is for; a zero limit is not check
     uint32_t max_local_invocations;
     uint32_t max_shared_bytes;
     uint32_t spirv_version;         /* 0x10300, 0x10400, 0x10500 or 0x10600; 0 = 0x10300 (Vulkan 1.1 and later take it) */
-    uint64_t max_private_bytes;     /* private arrays of all invocations of a work-group together */
+    uint64_t max_private_bytes;     /* private memory of all invocations of a work-group together: their arrays, and the
+                                       values that they keep across barriers; 0: no known limit. A kernel whose arrays
+                                       alone exceed it is refused */
 } vc_machine;
 
 typedef struct vc_kernel_desc {
@@ -10338,7 +10340,7 @@ static bool vc__check_shared(vc_kernel *k, vc__listing *l) {
     return false;
 }
 
-/* Arrays of all invocations of a work-group; the device keeps more there, so that this is a lower bound. */
+/* The arrays of all invocations of a work-group are a lower bound of its private memory. */
 static bool vc__check_private(vc_kernel *k, const vc__listing *l) {
     uint64_t bytes = 0, most = k->desc.machine.max_private_bytes;
     uint32_t i;
