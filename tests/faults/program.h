@@ -1,4 +1,46 @@
-/* The program whose driver calls are refused: a kernel, a list, two queues, transfers. After the headers of the library and cmocka. */
+/* What the programs of this folder share: the state of a driver whose calls are refused, and a program that calls it (a
+   kernel, a list, two queues, transfers). After the headers of the library and cmocka. */
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- the driver ---- */
+
+typedef enum manner { ONCE, FOR_EVER, LOST, MANNERS } manner; /* LOST: for ever, with a lost device */
+static const char *const manner_names[] = { "once", "for ever", "lost" };
+
+static struct {
+    manner manner;
+    long calls, refuse;        /* calls so far; the number of the call that is refused, 0: none */
+    const char *name;          /* of the call that was refused */
+    long live, garbage;        /* objects or references to them; garbage that came back */
+} driver;
+
+/* Counts a call of the driver, and tells whether it is refused. */
+static bool refused(const char *name) {
+    driver.calls++;
+    bool now = driver.calls == driver.refuse;
+    bool again = driver.manner != ONCE && driver.name && !strcmp(driver.name, name);
+    if (now) driver.name = name;
+    return now || again;
+}
+
+/* What a refused call leaves in its output. */
+static void poison(void *out, size_t size) {
+    if (out) memset(out, 0xdb, size);
+}
+
+/* Counts the end of an object; false: its handle is garbage, which the driver must not see. */
+static bool destroyed(uint64_t handle) {
+    bool garbage = handle == 0xdbdbdbdbdbdbdbdbu;
+    if (garbage) driver.garbage++;
+    else if (handle) driver.live--;
+    return !garbage;
+}
+
+/* ---- the program ---- */
 
 enum { COUNT = 1000 };
 
@@ -60,4 +102,75 @@ static vd_result use_context(vd_context *ctx, vd_kernel kernel, uint32_t *out) {
 static void check_result(const uint32_t *out) {
     for (uint32_t i = 0; i < COUNT; i++)
         if (out[i] != (i < COUNT / 4 ? 7 : 6 * i)) fail_msg("element %u is %u after no error", i, out[i]);
+}
+
+/* Success leaves the thread's error text as it was. */
+static vd_result run_program(const vd_context_desc *desc) {
+    vd_context *ctx = NULL;
+    vc_kernel *builder = NULL;
+    static uint32_t out[COUNT];
+    memset(out, 0, sizeof out);
+    vd_error_set(VD_TIMEOUT, "an earlier failure");
+    vd_result r = vd_context_create(desc, &ctx);
+    if (r) return r;
+    assert_int_equal(vd_error_result(), VD_TIMEOUT);
+    assert_string_equal(vd_error_text(), "an earlier failure");
+    vd_kernel kernel = make_kernel(ctx, &builder);
+    r = kernel.id ? use_context(ctx, kernel, out) : vd_error_result();
+    vc_free(builder);
+    if (!r) check_result(out);
+    vd_context_destroy(ctx);
+    return r;
+}
+
+/* ---- its runs ---- */
+
+static const char *refused_name(void) { return driver.name ? driver.name : "none"; }
+
+static void tell_signal(int signal_number) {
+    char text[200];
+    int length = snprintf(text, sizeof text, "# signal %d at call %ld, %s, refused %s\n", signal_number, driver.refuse,
+                          refused_name(), manner_names[driver.manner]);
+    if (write(1, text, (size_t)length)) {}
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+}
+
+/* Refuses call number `refuse` of the program, 0: none. Ends after a minute if the program hangs. */
+static vd_result run_refusing(const vd_context_desc *desc, long refuse, manner how) {
+    driver.refuse = refuse;
+    driver.manner = how;
+    driver.name = NULL;
+    driver.calls = 0;
+    signal(SIGALRM, tell_signal);
+    signal(SIGSEGV, tell_signal);
+    alarm(60);
+    vd_result r = run_program(desc);
+    alarm(0);
+    if (driver.live || driver.garbage)
+        fail_msg("call %ld, %s, refused %s: %ld objects are left, garbage was destroyed %ld times; "
+                 "the program ended with %d (%s)",
+                 refuse, refused_name(), manner_names[how], driver.live, driver.garbage, (int)r, vd_error_text());
+    return r;
+}
+
+static void skip_without_device(vd_result r) {
+    if (r != VD_ERROR_NO_DEVICE) return;
+    print_message("# reason: %s\n", vd_error_text());
+    skip();
+}
+
+/* Refuses each call of the program in each of the first `manners`. Returns how many runs failed; *calls: calls of a
+   run. */
+static long refuse_each(const vd_context_desc *desc, int manners, long *calls) {
+    vd_result r = run_refusing(desc, 0, ONCE);
+    skip_without_device(r);
+    assert_int_equal(r, VD_OK);
+    long errors = 0;
+    *calls = driver.calls;
+    for (int how = 0; how < manners; how++)
+        for (long n = 1; n <= *calls; n++) errors += run_refusing(desc, n, (manner)how) != VD_OK;
+    print_message("# %ld calls, refused in %d manners, %ld errors\n", *calls, manners, errors);
+    assert_int_equal(run_refusing(desc, 0, ONCE), VD_OK);
+    return errors;
 }

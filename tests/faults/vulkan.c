@@ -7,47 +7,33 @@
 
 #include <dlfcn.h>
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 #include <cmocka.h>
 #define VK_NO_PROTOTYPES
 #include <vulkan/vulkan_core.h>
 
-/* ---- the driver ---- */
+#include "tests/faults/program.h"
 
-typedef enum manner { ONCE, FOR_EVER, LOST, MANNERS } manner;
-static const char *const manner_names[] = { "once", "for ever", "lost" };
+/* ---- the driver ---- */
 
 static struct {
     PFN_vkGetInstanceProcAddr instance_proc;
     PFN_vkGetDeviceProcAddr device_proc;
-    manner manner;
-    long calls, refuse;        /* calls so far; the number of the call that is refused, 0: none */
-    const char *name;          /* of the call that was refused */
-    long live, garbage;        /* objects; garbage that came back */
     long idle_call, early;     /* the first vkDeviceWaitIdle; objects destroyed after one that was refused */
     bool running;              /* vkDeviceWaitIdle was refused */
     VkSemaphore read, readable; /* the timeline that was read last; the one that can be read whatever is refused */
-} driver;
+} vulkan;
 
-static VkResult refused(const char *name) {
-    driver.calls++;
-    bool now = driver.calls == driver.refuse, again = driver.manner != ONCE && driver.name && !strcmp(driver.name, name);
-    if (now) driver.name = name;
-    if (!now && !again) return VK_SUCCESS;
+static VkResult refusal(const char *name) {
+    if (!refused(name)) return VK_SUCCESS;
     return driver.manner == LOST ? VK_ERROR_DEVICE_LOST : VK_ERROR_OUT_OF_HOST_MEMORY;
 }
 
-static void poison(void *out, size_t size) { memset(out, 0xdb, size); }
-
-static void destroyed(uint64_t handle) {
-    if (handle == 0xdbdbdbdbdbdbdbdbu) driver.garbage++;
-    else if (handle) driver.live--;
-    if (handle) driver.early += driver.running;
+static bool object_destroyed(uint64_t handle) {
+    vulkan.early += handle && vulkan.running;
+    return destroyed(handle);
 }
 
 /* name, parameters, arguments, the output and its size */
@@ -112,7 +98,7 @@ POINTER(vkGetSemaphoreCounterValue) POINTER(vkDeviceWaitIdle)
 
 #define MAKER(name, parameters, arguments) \
     static VKAPI_ATTR VkResult VKAPI_CALL fault_##name parameters { \
-        VkResult result = refused(#name); \
+        VkResult result = refusal(#name); \
         if (result) poison(out, sizeof *out); \
         else if ((result = real_##name arguments) >= 0) driver.live++; \
         return result; \
@@ -121,7 +107,7 @@ MAKERS(MAKER)
 
 #define GETTER(name, parameters, arguments) \
     static VKAPI_ATTR VkResult VKAPI_CALL fault_##name parameters { \
-        VkResult result = refused(#name); \
+        VkResult result = refusal(#name); \
         if (result) poison(out, sizeof *out); \
         return result ? result : real_##name arguments; \
     }
@@ -129,49 +115,46 @@ GETTERS(GETTER)
 
 #define ACTION(name, parameters, arguments) \
     static VKAPI_ATTR VkResult VKAPI_CALL fault_##name parameters { \
-        VkResult result = refused(#name); \
+        VkResult result = refusal(#name); \
         return result ? result : real_##name arguments; \
     }
 ACTIONS(ACTION)
 
 #define WAIT(name, parameters, arguments) \
     static VKAPI_ATTR VkResult VKAPI_CALL fault_##name parameters { \
-        VkResult result = refused(#name), real = real_##name arguments; \
+        VkResult result = refusal(#name), real = real_##name arguments; \
         return result ? result : real; \
     }
 WAITS(WAIT)
 
 #define DESTROYER(name, type) \
     static VKAPI_ATTR void VKAPI_CALL fault_##name(VkDevice device, type handle, const VkAllocationCallbacks *callbacks) { \
-        destroyed((uint64_t)handle); \
-        if ((uint64_t)handle != 0xdbdbdbdbdbdbdbdbu) real_##name(device, handle, callbacks); \
+        if (object_destroyed((uint64_t)handle)) real_##name(device, handle, callbacks); \
     }
 DESTROYERS(DESTROYER)
 
 /* Waits even if it fails: it is what a program does last. */
 static VKAPI_ATTR VkResult VKAPI_CALL fault_vkDeviceWaitIdle(VkDevice device) {
-    VkResult result = refused("vkDeviceWaitIdle"), real = real_vkDeviceWaitIdle(device);
-    if (!driver.idle_call) driver.idle_call = driver.calls;
-    driver.running = result && result != VK_ERROR_DEVICE_LOST;
+    VkResult result = refusal("vkDeviceWaitIdle"), real = real_vkDeviceWaitIdle(device);
+    if (!vulkan.idle_call) vulkan.idle_call = driver.calls;
+    vulkan.running = result && result != VK_ERROR_DEVICE_LOST;
     return result ? result : real;
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL
 fault_vkGetSemaphoreCounterValue(VkDevice device, VkSemaphore semaphore, uint64_t *out) {
-    VkResult result = semaphore == driver.readable ? VK_SUCCESS : refused("vkGetSemaphoreCounterValue");
-    driver.read = semaphore;
+    VkResult result = semaphore == vulkan.readable ? VK_SUCCESS : refusal("vkGetSemaphoreCounterValue");
+    vulkan.read = semaphore;
     if (result) poison(out, sizeof *out);
     return result ? result : real_vkGetSemaphoreCounterValue(device, semaphore, out);
 }
 
 static VKAPI_ATTR void VKAPI_CALL fault_vkDestroyInstance(VkInstance instance, const VkAllocationCallbacks *callbacks) {
-    destroyed((uint64_t)(uintptr_t)instance);
-    real_vkDestroyInstance(instance, callbacks);
+    if (object_destroyed((uint64_t)(uintptr_t)instance)) real_vkDestroyInstance(instance, callbacks);
 }
 
 static VKAPI_ATTR void VKAPI_CALL fault_vkDestroyDevice(VkDevice device, const VkAllocationCallbacks *callbacks) {
-    destroyed((uint64_t)(uintptr_t)device);
-    real_vkDestroyDevice(device, callbacks);
+    if (object_destroyed((uint64_t)(uintptr_t)device)) real_vkDestroyDevice(device, callbacks);
 }
 
 /* The function in place of one of the driver's. */
@@ -192,116 +175,60 @@ static PFN_vkVoidFunction replaced(const char *name, PFN_vkVoidFunction real) {
     return real;
 }
 
-static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_proc(VkDevice device, const char *name) { return replaced(name, driver.device_proc(device, name)); }
-
-static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL instance_proc(VkInstance instance, const char *name) {
-    PFN_vkVoidFunction real = driver.instance_proc(instance, name);
-    if (strcmp(name, "vkGetDeviceProcAddr") != 0) return replaced(name, real);
-    driver.device_proc = (PFN_vkGetDeviceProcAddr)real;
-    return (PFN_vkVoidFunction)device_proc;
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_proc(VkDevice device, const char *name) {
+    return replaced(name, vulkan.device_proc(device, name));
 }
 
-/* ---- the program ---- */
-
-#include "tests/faults/program.h"
-
-static vd_result run_program(uint64_t disable) {
-    vd_context_desc desc;
-    vd_context *ctx = NULL;
-    vc_kernel *builder = NULL;
-    static uint32_t out[COUNT];
-    memset(&desc, 0, sizeof desc);
-    memset(out, 0, sizeof out);
-    desc.backend = VD_BACKEND_VULKAN;
-    desc.queues = 2;
-    desc.disable = disable;
-    desc.get_instance_proc_addr = (void (*)(void))instance_proc;
-    vd_error_set(VD_TIMEOUT, "an earlier failure");
-    vd_result r = vd_context_create(&desc, &ctx);
-    if (r) return r;
-    assert_int_equal(vd_error_result(), VD_TIMEOUT);
-    assert_string_equal(vd_error_text(), "an earlier failure");
-    vd_kernel kernel = make_kernel(ctx, &builder);
-    r = kernel.id ? use_context(ctx, kernel, out) : vd_error_result();
-    vc_free(builder);
-    if (!r) check_result(out);
-    vd_context_destroy(ctx);
-    return r;
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL instance_proc(VkInstance instance, const char *name) {
+    PFN_vkVoidFunction real = vulkan.instance_proc(instance, name);
+    if (strcmp(name, "vkGetDeviceProcAddr") != 0) return replaced(name, real);
+    vulkan.device_proc = (PFN_vkGetDeviceProcAddr)real;
+    return (PFN_vkVoidFunction)device_proc;
 }
 
 /* ---- the tests ---- */
 
-static void what_hangs(int signal_number) {
-    char text[200];
-    int length = snprintf(text, sizeof text, "# signal %d at call %ld, %s, refused %s\n", signal_number, driver.refuse, driver.name ? driver.name : "none",
-                          manner_names[driver.manner]);
-    if (write(1, text, (size_t)length)) {}
-    signal(signal_number, SIG_DFL);
-    raise(signal_number);
+static vd_context_desc make_desc(int queues, uint64_t disable) {
+    vd_context_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.backend = VD_BACKEND_VULKAN;
+    desc.queues = queues;
+    desc.disable = disable;
+    desc.get_instance_proc_addr = (void (*)(void))instance_proc;
+    return desc;
 }
 
-static vd_result run_refusing(long refuse, manner how, uint64_t disable) {
-    driver.refuse = refuse;
-    driver.manner = how;
-    driver.name = NULL;
-    driver.calls = driver.idle_call = 0;
-    alarm(60);
-    vd_result r = run_program(disable);
-    alarm(0);
-    if (driver.live || driver.garbage)
-        fail_msg("call %ld, %s, refused %s: %ld objects are left, garbage was destroyed %ld times; the program ended with %d (%s)", refuse,
-                 driver.name ? driver.name : "none", manner_names[how], driver.live, driver.garbage, (int)r, vd_error_text());
-    return r;
-}
-
-/* Refuses each call of the program in each manner. */
-static void refuse_each(uint64_t disable) {
-    vd_result r = run_refusing(0, ONCE, disable);
-    if (r == VD_ERROR_NO_DEVICE) {
-        print_message("# reason: %s\n", vd_error_text());
-        skip();
-    }
-    assert_int_equal(r, VD_OK);
-    long calls = driver.calls, errors = 0;
-    for (int how = 0; how < MANNERS; how++)
-        for (long n = 1; n <= calls; n++) errors += run_refusing(n, (manner)how, disable) != VD_OK;
-    print_message("# %ld calls, refused in %d manners, %ld errors\n", calls, (int)MANNERS, errors);
+static void refuse_each_without(uint64_t disable) {
+    vd_context_desc desc = make_desc(2, disable);
+    long calls, errors = refuse_each(&desc, MANNERS, &calls);
     assert_true(errors > calls);
-    assert_int_equal(run_refusing(0, ONCE, disable), VD_OK);
 }
 
 static void buffers_by_address(void **state) {
     (void)state;
-    refuse_each(0);
+    refuse_each_without(0);
 }
 
 static void buffers_by_binding(void **state) {
     (void)state;
-    refuse_each(VD_FEATURE_ADDRESS);
+    refuse_each_without(VD_FEATURE_ADDRESS);
 }
 
 static void staging_memory(void **state) {
     (void)state;
-    refuse_each(VD_FEATURE_MAPPED | VD_FEATURE_COHERENT | VD_FEATURE_CACHED);
+    refuse_each_without(VD_FEATURE_MAPPED | VD_FEATURE_COHERENT | VD_FEATURE_CACHED);
 }
 
 static vd_context *open_context(int queues) {
-    vd_context_desc desc;
+    vd_context_desc desc = make_desc(queues, 0);
     vd_context *ctx = NULL;
-    memset(&desc, 0, sizeof desc);
-    desc.backend = VD_BACKEND_VULKAN;
-    desc.queues = queues;
-    desc.get_instance_proc_addr = (void (*)(void))instance_proc;
     driver.refuse = 0;
     driver.name = NULL;
     driver.manner = FOR_EVER;
-    driver.readable = VK_NULL_HANDLE;
-    driver.idle_call = 0;
+    vulkan.readable = VK_NULL_HANDLE;
+    vulkan.idle_call = 0;
     vd_result r = vd_context_create(&desc, &ctx);
-    if (r == VD_ERROR_NO_DEVICE) {
-        print_message("# reason: %s\n", vd_error_text());
-        skip();
-    }
+    skip_without_device(r);
     assert_int_equal(r, VD_OK);
     return ctx;
 }
@@ -329,19 +256,22 @@ static vd_event fill(vd_context *ctx, int queue, vd_buffer b) {
 static void the_end_of_the_probe_cannot_be_waited_for(void **state) {
     (void)state;
     vd_context *ctx = open_context(1);
-    long probed = driver.idle_call;
+    long probed = vulkan.idle_call;
     vd_context_destroy(ctx);
     if (!probed) {
         print_message("# reason: this device is not probed\n");
         skip();
     }
-    assert_int_equal(run_refusing(0, ONCE, 0), VD_OK);
-    driver.early = 0;
-    assert_int_equal(run_refusing(driver.idle_call, ONCE, 0), VD_OK);
-    assert_int_equal(driver.early, 0);
-    assert_int_equal(run_refusing(driver.idle_call, FOR_EVER, 0), VD_ERROR_OUT_OF_MEMORY);
+    vd_context_desc desc = make_desc(2, 0);
+    vulkan.idle_call = 0;
+    assert_int_equal(run_refusing(&desc, 0, ONCE), VD_OK);
+    long call = vulkan.idle_call;
+    vulkan.early = 0;
+    assert_int_equal(run_refusing(&desc, call, ONCE), VD_OK);
+    assert_int_equal(vulkan.early, 0);
+    assert_int_equal(run_refusing(&desc, call, FOR_EVER), VD_ERROR_OUT_OF_MEMORY);
     assert_non_null(strstr(vd_error_text(), "vkDeviceWaitIdle failed"));
-    assert_int_equal(run_refusing(driver.idle_call, LOST, 0), VD_ERROR_DEVICE_LOST);
+    assert_int_equal(run_refusing(&desc, call, LOST), VD_ERROR_DEVICE_LOST);
     assert_non_null(strstr(vd_error_text(), "vkDeviceWaitIdle failed"));
 }
 
@@ -394,7 +324,7 @@ static void one_timeline_that_cannot_be_read(void **state) {
     vd_context *ctx = open_context(2);
     vd_buffer a = make_buffer(ctx), b = make_buffer(ctx);
     assert_int_equal(vd_wait(ctx, fill(ctx, 0, a), VD_FOREVER), VD_OK);
-    driver.readable = driver.read;
+    vulkan.readable = vulkan.read;
     vd_event event = fill(ctx, 1, b);
     driver.name = "vkGetSemaphoreCounterValue";
     uint64_t end = vd_time_ns() + (uint64_t)20 * 1000000000u;
@@ -405,7 +335,7 @@ static void one_timeline_that_cannot_be_read(void **state) {
     }
     assert_int_equal(r, VD_ERROR_DEVICE_LOST);
     vd_context_destroy(ctx);
-    driver.readable = VK_NULL_HANDLE;
+    vulkan.readable = VK_NULL_HANDLE;
     assert_int_equal(driver.live, 0);
 }
 
@@ -415,9 +345,7 @@ int main(void) {
         printf("# reason: there is no libvulkan.so.1\nok 1 - faults on vulkan # SKIP all of its tests\n1..1\n");
         return 0;
     }
-    memcpy(&driver.instance_proc, &found, sizeof found);
-    signal(SIGALRM, what_hangs);
-    signal(SIGSEGV, what_hangs);
+    memcpy(&vulkan.instance_proc, &found, sizeof found);
     const struct CMUnitTest tests[] = { cmocka_unit_test(buffers_by_address), cmocka_unit_test(buffers_by_binding), cmocka_unit_test(staging_memory),
                                         cmocka_unit_test(a_timeline_that_cannot_be_read),
                                         cmocka_unit_test(a_timeline_that_cannot_be_read_for_a_while),
