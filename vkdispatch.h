@@ -244,9 +244,11 @@
          fragments and hooks of               during the call                     all functions but vd_context_destroy
          vkdispatch_fft.h                                                         and those with the plan in use
        print, log and release may run on several threads at once. They do not nest: a callback caused by a callback runs
-       after that one has returned. They do not change the thread's error text. Messages that a log callback causes in its own
-       context, also through another context, are dropped. Messages that wait for print or log are limited to 16 times
-       vd_context_desc.print_bytes, at least 1 MiB; further ones are dropped, and a warning in the log counts them. While vd_context_destroy makes the last callbacks, other calls of the context return VD_ERROR_INVALID.
+       after that one has returned. They do not change the thread's error text. While vd_context_destroy makes the last
+       callbacks, other calls of the context return VD_ERROR_INVALID.
+       Messages that a log callback causes in its own context, also through another context, are dropped. Messages that
+       wait for print or log are limited to 16 times vd_context_desc.print_bytes, at least 1 MiB; further ones are
+       dropped, and a warning in the log counts them.
 
    printf and assert in kernels
        Kernels with vc_printf or vc_assert append records to a buffer of their queue. The buffer is copied to the host
