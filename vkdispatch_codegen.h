@@ -5424,29 +5424,29 @@ static uint32_t vc__part(vc__lower *s, uint32_t number, uint32_t i) {
 
 /* The dynamic index is compared with every number it may be; beyond the last it means component 0. */
 static uint32_t vc__part_extract(vc__lower *s, const vc__node *n) {
-    uint32_t rows = vc__rows(vc__x_type(s, n->a[0])), i, r = vc__part(s, n->a[0], 0), c, part;
-    for (i = 1; i < rows; i++) {
-        c = vc__make_const(s, vc__x_type(s, n->a[1]), i);
+    uint32_t rows = vc__rows(vc__x_type(s, n->a[0])), r = vc__part(s, n->a[0], 0);
+    for (uint32_t i = 1; i < rows; i++) {
+        uint32_t c = vc__make_const(s, vc__x_type(s, n->a[1]), i);
         c = vc__x_compare(s, VC__OP_EQ, n->a[1], c);
-        part = vc__part(s, n->a[0], i);
+        uint32_t part = vc__part(s, n->a[0], i);
         r = vc__x_select(s, c, part, r);
     }
     return r;
 }
 
 static uint32_t vc__part_any(vc__lower *s, const vc__node *n) {
-    uint32_t rows = vc__rows(vc__x_type(s, n->a[0])), i, r = vc__part(s, n->a[0], 0), part;
-    for (i = 1; i < rows; i++) {
-        part = vc__part(s, n->a[0], i);
+    uint32_t rows = vc__rows(vc__x_type(s, n->a[0])), r = vc__part(s, n->a[0], 0);
+    for (uint32_t i = 1; i < rows; i++) {
+        uint32_t part = vc__part(s, n->a[0], i);
         r = vc__x_two(s, n->op == VC__OP_ANY ? VC__OP_OR : VC__OP_AND, r, part);
     }
     return r;
 }
 
 static uint32_t vc__part_equal(vc__lower *s, const vc__node *n) {
-    uint32_t rows = vc__rows(vc__x_type(s, n->a[0])), i, r = VC__NIL, part;
-    for (i = 0; i < rows; i++) {
-        part = vc__part(s, n->a[0], i);
+    uint32_t rows = vc__rows(vc__x_type(s, n->a[0])), r = VC__NIL;
+    for (uint32_t i = 0; i < rows; i++) {
+        uint32_t part = vc__part(s, n->a[0], i);
         part = vc__make(s, VC__OP_VOTE_EQUAL, VC_BOOL, part, VC__NIL, VC__NIL, 0);
         r = i ? vc__x_two(s, VC__OP_AND, r, part) : part;
     }
@@ -5456,22 +5456,22 @@ static uint32_t vc__part_equal(vc__lower *s, const vc__node *n) {
 /* Whether component i of the result comes of component i of the operands. */
 static bool vc__is_componentwise(const vc__lower *s, const vc__node *n) {
     const vc__op_info *op = &vc__op[n->op];
-    uint32_t rows = vc__rows(n->type), i;
+    uint32_t rows = vc__rows(n->type);
     if (rows == 1 || (op->class_ != VC__PURE && op->class_ != VC__CONV) || op->result == VC__RESULT_SCALAR || n->op == VC__OP_GRADIENT) return false;
-    for (i = 0; i < op->operands; i++) if (vc__rows(vc__lowered(s, n->a[i])->type) == rows) return true;
+    for (uint32_t i = 0; i < op->operands; i++) if (vc__rows(vc__lowered(s, n->a[i])->type) == rows) return true;
     return false;
 }
 
 /* What a node whose operands are lowered becomes by its parts; VC__NIL: it has none and is settled as it is. */
 static uint32_t vc__lower_parts(vc__lower *s, const vc__node *n) {
-    uint32_t parts[4], a[3], i, j;
+    uint32_t parts[4], a[3];
     if (s->kernel->failed) return VC__NIL;
     if (n->op == VC__OP_EXTRACT) return vc__part_extract(s, n);
     if (n->op == VC__OP_ANY || n->op == VC__OP_ALL) return vc__part_any(s, n);
     if (n->op == VC__OP_VOTE_EQUAL && vc__rows(vc__x_type(s, n->a[0])) > 1) return vc__part_equal(s, n);
     if (!vc__is_componentwise(s, n)) return VC__NIL;
-    for (i = 0; i < vc__rows(n->type); i++) {
-        for (j = 0; j < 3; j++) a[j] = j < vc__op[n->op].operands ? vc__part(s, n->a[j], i) : n->a[j];
+    for (uint32_t i = 0; i < vc__rows(n->type); i++) {
+        for (uint32_t j = 0; j < 3; j++) a[j] = j < vc__op[n->op].operands ? vc__part(s, n->a[j], i) : n->a[j];
         parts[i] = vc__make(s, n->op, vc__scalar(n->type), a[0], a[1], a[2], n->x);
         if (parts[i] == VC__NIL) return VC__NIL;
     }
@@ -5552,19 +5552,17 @@ static inline uint32_t vc__hash_end(uint64_t h) { return (uint32_t)(h >> 32 ^ h 
 
 static inline uint32_t vc__hash_node(const vc__lower *s, const vc__node *n, uint32_t region) {
     uint64_t h = region * (uint64_t)0x9e3779b97f4a7c15u;
-    uint32_t i;
     if (vc__op[n->op].operands != VC__MANY) return vc__hash_end(h + vc__hash_parts(vc__head(n), n->a[0], n->a[1], n->a[2] ^ n->x));
     h += vc__hash_parts(vc__head(n), 0, 0, n->x);
-    for (i = 0; i < n->a[1]; i++) h = (h ^ h >> 32 ^ s->extra[n->a[0] + i]) * 0xc4ceb9fe1a85ec53u;
+    for (uint32_t i = 0; i < n->a[1]; i++) h = (h ^ h >> 32 ^ s->extra[n->a[0] + i]) * 0xc4ceb9fe1a85ec53u;
     return vc__hash_end(h);
 }
 
 static inline bool vc__same_node(const vc__lower *s, const vc__node *a, const vc__node *b, bool by_region) {
-    uint32_t i;
     if (a->op != b->op || a->type != b->type || (by_region && a->at != b->at)) return false;
     if (vc__op[a->op].operands != VC__MANY) return a->a[0] == b->a[0] && a->a[1] == b->a[1] && a->a[2] == b->a[2] && a->x == b->x;
     if (a->a[1] != b->a[1]) return false;
-    for (i = 0; i < a->a[1]; i++) if (s->extra[a->a[0] + i] != s->extra[b->a[0] + i]) return false;
+    for (uint32_t i = 0; i < a->a[1]; i++) if (s->extra[a->a[0] + i] != s->extra[b->a[0] + i]) return false;
     return true;
 }
 
@@ -5595,22 +5593,22 @@ static inline bool vc__slot_may_be(uint32_t slot, uint32_t hash) { return (slot 
 /* Puts a node into a table that has grown; of equal ones the last stays. */
 static void vc__put_slot(vc__lower *s, uint32_t number) {
     bool by_region;
-    uint32_t hash, i;
+    uint32_t i;
     if (vc__op[s->node[number].op].class_ > VC__READ) return;
-    hash = vc__merge_hash(s, &s->node[number], &by_region);
+    uint32_t hash = vc__merge_hash(s, &s->node[number], &by_region);
     for (i = hash & s->mask; s->slot[i]; i = (i + 1) & s->mask)
         if (vc__slot_may_be(s->slot[i], hash) && vc__same_node(s, &s->node[vc__slot_number(s->slot[i])], &s->node[number], by_region)) break;
     s->slot[i] = vc__slot_of(hash, number);
 }
 
 static bool vc__make_slots(vc__lower *s, uint32_t least) {
-    uint32_t size = 64, i;
+    uint32_t size = 64;
     while (size < least && size < 1u << 30) size *= 2;
     if (!VC__ROOM(s, u32, slot, slot_capacity, size)) return false;
     s->mask = size - 1;
     memset(s->slot, 0, size * sizeof(uint32_t));
     vc__set_room(s);
-    for (i = 0; i < s->count; i++) vc__put_slot(s, i);
+    for (uint32_t i = 0; i < s->count; i++) vc__put_slot(s, i);
     return true;
 }
 
@@ -5722,18 +5720,18 @@ static uint32_t vc__make_raw(vc__lower *s, uint16_t op, vc_type type, uint32_t a
 }
 
 static uint32_t vc__make_const(vc__lower *s, vc_type type, uint64_t bits) {
-    uint32_t parts[4], i, rows = vc__rows(type);
+    uint32_t parts[4], rows = vc__rows(type);
     bits &= vc__ones(vc__bits(vc__kind(type)));
     parts[0] = vc__make_node(s, VC__NODE_RAW, VC__OP_CONST, vc__scalar(type), (uint32_t)bits, (uint32_t)(bits >> 32), VC__NIL, 0);
-    for (i = 1; i < rows; i++) parts[i] = parts[0];
+    for (uint32_t i = 1; i < rows; i++) parts[i] = parts[0];
     return rows == 1 ? parts[0] : vc__make_vec(s, type, parts, rows);
 }
 
 /* The vector whose components parts are, all of them in order; VC__NIL: there is none. */
 static uint32_t vc__whole(const vc__lower *s, vc_type type, const uint32_t *parts, uint32_t count) {
     const vc__node *n = vc__lowered(s, parts[0]);
-    uint32_t vector = n->a[0], i;
-    for (i = 0; i < count; i++) {
+    uint32_t vector = n->a[0];
+    for (uint32_t i = 0; i < count; i++) {
         n = vc__lowered(s, parts[i]);
         if (n->op != VC__OP_COMPONENT || n->x != i || n->a[0] != vector) return VC__NIL;
     }
@@ -5741,12 +5739,12 @@ static uint32_t vc__whole(const vc__lower *s, vc_type type, const uint32_t *part
 }
 
 static uint32_t vc__make_vec(vc__lower *s, vc_type type, const uint32_t *parts, uint32_t count) {
-    uint32_t first = s->extra_count, before = s->count, i, number = vc__whole(s, type, parts, count);
+    uint32_t first = s->extra_count, before = s->count, number = vc__whole(s, type, parts, count);
     vc__node n = vc__nothing;
     bool constant = true;
     if (s->kernel->failed) return VC__NIL;
     if (number != VC__NIL) return number;
-    for (i = 0; i < count; i++) if (vc__lowered(s, parts[i])->op != VC__OP_CONST) constant = false;
+    for (uint32_t i = 0; i < count; i++) if (vc__lowered(s, parts[i])->op != VC__OP_CONST) constant = false;
     if (!vc__push_extra(&s->kernel->allocator, &s->extra, &s->extra_count, &s->extra_capacity, parts, count)) {
         vc__no_memory(s->kernel);
         return VC__NIL;
@@ -5771,21 +5769,20 @@ VC__SMALL
 static uint32_t vc__plain_kinds(const vc__lower *s, uint32_t i) {
     static const uint16_t kinds[] = { 1u << VC_BOOL, 15u << VC_I8, 15u << VC_U8, 7u << VC_F16 }; /* by bit of VC__KINDS_ */
     const vc__op_info *op = &vc__op[i];
-    uint32_t own = !op->expand ? VC__KINDS_BIUF : op->flags & VC__FLAGS_INTEGERS ? VC__KINDS_F : VC__KINDS_0, mask = 0, j;
+    uint32_t own = !op->expand ? VC__KINDS_BIUF : op->flags & VC__FLAGS_INTEGERS ? VC__KINDS_F : VC__KINDS_0, mask = 0;
     if (vc__is_c(s->target) || i == VC__OP_SELECT || i == VC__OP_EXTRACT) return 0;
     if (op->operands == 1 && (op->result == VC__RESULT_OWN || op->result == VC__RESULT_SCALAR)) return 0;
-    for (j = 0; j < 4; j++) if (own >> j & 1u) mask |= kinds[j];
+    for (uint32_t j = 0; j < 4; j++) if (own >> j & 1u) mask |= kinds[j];
     return mask;
 }
 
 /* A pure operation that is not printed as plain has a case in vc__spirv_node, and no other has one: a test compares them. */
 static void vc__find_plain(vc__lower *s) {
-    uint32_t i, plain;
     memset(s->plain, 0, sizeof s->plain);
-    for (i = 0; i < VC__OP_COUNT; i++) {
+    for (uint32_t i = 0; i < VC__OP_COUNT; i++) {
         const vc__op_info *op = &vc__op[i];
         if (op->class_ != VC__PURE || op->operands < 1 || op->operands > 3 || !op->kinds || i == VC__OP_INDEX) continue; /* those may lack an operand */
-        plain = VC__PLAIN | vc__plain_kinds(s, i);
+        uint32_t plain = VC__PLAIN | vc__plain_kinds(s, i);
         plain |= op->operands == 3 ? VC__PLAIN_THREE : op->operands == 1 ? VC__PLAIN_ONE : 0;
         if (op->flags & VC__FLAGS_EXACT && !s->kernel->desc.fast) plain |= VC__PLAIN_EXACT;
         if (i != VC__OP_COMPONENT && i != VC__OP_CAST && i != VC__OP_BITCAST && i != VC__OP_SELECT && i != VC__OP_WORD_SUM && !vc__is_upper_half(i) &&
@@ -5810,7 +5807,7 @@ VC__APART static uint32_t vc__lower_const(vc__lower *s, const vc__node *t, uint3
 
 /* The short way for these: vc__settle and vc__merge in one. Operands and result, which goes to *to, as in the map; false: take the long way. */
 VC__INLINE bool vc__lower_plain(vc__lower *s, const vc__node *t, uint32_t a, uint32_t b, uint32_t c, uint32_t *to) {
-    uint32_t hash, i, number, head = vc__head(t), x = t->x;
+    uint32_t i, number, head = vc__head(t), x = t->x;
     vc__node *n;
     if (s->count >= s->room || a & VC__MAP_CONST || a == b) return false;
     if (b == VC__NIL) {
@@ -5824,7 +5821,7 @@ VC__INLINE bool vc__lower_plain(vc__lower *s, const vc__node *t, uint32_t a, uin
         number = vc__lower_const(s, t, a, b);
         if (number != VC__NIL) { *to = number; return true; }
     }
-    hash = vc__hash_end(vc__hash_parts(head, a, b, c ^ x)); /* as vc__hash_node gives it */
+    uint32_t hash = vc__hash_end(vc__hash_parts(head, a, b, c ^ x)); /* as vc__hash_node gives it */
     for (i = hash & s->mask; s->slot[i]; i = (i + 1) & s->mask) {
         if (!vc__slot_may_be(s->slot[i], hash)) continue;
         number = vc__slot_number(s->slot[i]);
@@ -5894,11 +5891,10 @@ static inline bool vc__is_missing(const vc__lower *s, uint32_t operand) { return
 
 /* The first operand of a tape node that is not lowered; VC__NIL: none. */
 static inline uint32_t vc__missing(const vc__lower *s, const vc__node *n) {
-    uint32_t operands = vc__op[n->op].operands, i;
-    const uint32_t *extra;
+    uint32_t operands = vc__op[n->op].operands;
     if (operands == VC__MANY) {
-        extra = s->kernel->extra + n->a[0];
-        for (i = 0; i < n->a[1]; i++) if (vc__is_missing(s, extra[i])) return extra[i];
+        const uint32_t *extra = s->kernel->extra + n->a[0];
+        for (uint32_t i = 0; i < n->a[1]; i++) if (vc__is_missing(s, extra[i])) return extra[i];
         return VC__NIL;
     }
     if (operands > 0 && vc__is_missing(s, n->a[0])) return n->a[0];
@@ -5941,11 +5937,11 @@ static inline uint32_t vc__step(vc__lower *s, const vc__node *tape, uint32_t *ma
    lowered by the time their turn comes; below them all lies a VC__NIL. */
 VC__APART static void vc__walk(vc__lower *s, uint32_t root) {
     const vc__node *tape = s->kernel->node; /* nothing is recorded meanwhile, so tape and map stay where they are */
-    uint32_t *map = s->map, *top = s->stack, next, then, i = root;
+    uint32_t *map = s->map, *top = s->stack, i = root;
     *top = VC__NIL;
     do {
-        then = VC__NIL;
-        next = vc__step(s, tape, map, i, &then);
+        uint32_t then = VC__NIL;
+        uint32_t next = vc__step(s, tape, map, i, &then);
         if (next < VC__STOP) {
             *++top = i;
             if (then != VC__NIL) *++top = then;
@@ -5975,21 +5971,21 @@ static uint32_t *vc__half_slot(const vc__lower *s, uint32_t mask, uint32_t op, c
    2 * count + 1 words, which is not in use yet. */
 static void vc__find_halves(vc__lower *s) {
     vc_kernel *k = s->kernel;
-    uint32_t size = 1, i, op;
+    uint32_t size = 1;
     while (size <= k->count) size *= 2;
     memset(s->stack, 0, size * sizeof(uint32_t));
-    for (i = 0; i < k->count; i++) {
+    for (uint32_t i = 0; i < k->count; i++) {
         uint32_t *slot = vc__is_upper_half(k->node[i].op) ? vc__half_slot(s, size - 1, k->node[i].op, &k->node[i]) : NULL;
         if (slot && !*slot) *slot = i + 1;
     }
-    for (i = 0; i < k->count; i++) {
+    for (uint32_t i = 0; i < k->count; i++) {
         vc__node *n = &k->node[i];
-        op = n->op == VC__OP_MUL ? VC__OP_MUL_HI : n->op == VC__OP_ADD ? VC__OP_ADD_CARRY : n->op == VC__OP_SUB ? VC__OP_SUB_BORROW : VC__OP_NONE;
+        uint32_t op = n->op == VC__OP_MUL ? VC__OP_MUL_HI : n->op == VC__OP_ADD ? VC__OP_ADD_CARRY : n->op == VC__OP_SUB ? VC__OP_SUB_BORROW : VC__OP_NONE;
         if (op == VC__OP_NONE || n->type != VC_U32 || !*vc__half_slot(s, size - 1, op, n)) continue;
         k->node[*vc__half_slot(s, size - 1, op, n) - 1].flags |= VC__NODE_HALVED;
         n->flags |= VC__NODE_HALVED;
     }
-    for (i = 0; i < k->count; i++) {
+    for (uint32_t i = 0; i < k->count; i++) {
         vc__node *n = &k->node[i];
         if (!vc__is_upper_half(n->op) || !(k->node[*vc__half_slot(s, size - 1, n->op, n) - 1].flags & VC__NODE_HALVED)) continue;
         n->flags |= VC__NODE_HALVED;
@@ -6000,7 +5996,6 @@ VC__SMALL_END
 
 static bool vc__lower_all(vc__lower *s) {
     vc_kernel *k = s->kernel;
-    uint32_t i;
     s->count = 0;
     s->extra_count = 0;
     s->leaf_count = 0;
@@ -6014,7 +6009,7 @@ static bool vc__lower_all(vc__lower *s) {
     if (k->carries && vc__is_cuda(s->target)) vc__find_halves(s);
     s->rounds = k->narrows && (s->target == VC_TARGET_SPIRV || s->target == VC_TARGET_GLSL);
     if (s->rounds) vc__find_widened(k);
-    for (i = 1; i < k->pin_count && !k->failed; i++) {
+    for (uint32_t i = 1; i < k->pin_count && !k->failed; i++) {
         s->pin = i;
         vc__walk(s, k->pin[i].node);
     }
@@ -6025,13 +6020,13 @@ static inline void vc__mark_operand(vc__lower *s, uint32_t operand) { if (operan
 
 /* Marks what the pins need, and counts it: constants, returned, and nodes by region. Users come before operands here, since their numbers are higher. */
 VC__APART static uint32_t vc__mark(vc__lower *s) {
-    uint32_t i = s->count, j, consts = 0, plain;
+    uint32_t i = s->count, consts = 0;
     memset(s->region_start, 0, s->kernel->pin_count * sizeof(uint32_t));
     while (i-- > 0) {
         vc__node *n = &s->node[i], *node = s->node;
         const vc__op_info *op = &vc__op[n->op];
         if (!(n->flags & VC__NODE_LIVE) && op->class_ < VC__EFFECT) continue;
-        plain = s->plain[n->op];
+        uint32_t plain = s->plain[n->op];
         if (plain) {
             s->region_start[n->at]++;
             node[n->a[0]].flags |= VC__NODE_LIVE;
@@ -6044,7 +6039,7 @@ VC__APART static uint32_t vc__mark(vc__lower *s) {
         if (op->class_ != VC__LEAF) s->region_start[n->at]++;
         else consts += vc__is_const_op(n->op);
         if (op->operands == VC__MANY) {
-            for (j = 0; j < n->a[1]; j++) vc__mark_operand(s, s->extra[n->a[0] + j]);
+            for (uint32_t j = 0; j < n->a[1]; j++) vc__mark_operand(s, s->extra[n->a[0] + j]);
             continue;
         }
         if (op->operands > 0) vc__mark_operand(s, n->a[0]);
@@ -6067,20 +6062,19 @@ static void vc__sort_leaves(vc__leaf *leaf, uint32_t count) { /* Shell's sort: t
 }
 
 static uint32_t vc__place_leaves(vc__lower *s, uint32_t first) {
-    uint32_t i;
     vc__sort_leaves(s->leaf, s->leaf_count);
-    for (i = 0; i < s->leaf_count; i++)
+    for (uint32_t i = 0; i < s->leaf_count; i++)
         if (s->node[s->leaf[i].number].flags & VC__NODE_LIVE) s->slot[s->leaf[i].number] = first++;
     return first;
 }
 
 /* Where constants, leaves and regions begin in the listing, from the constants and the nodes of each region that vc__mark counted. */
 static void vc__place_parts(vc__lower *s, uint32_t consts, vc__listing *l) {
-    uint32_t start, size, i;
+    uint32_t start;
     l->leaves = consts;
     l->body = start = vc__place_leaves(s, consts);
-    for (i = 0; i < s->kernel->pin_count; i++) {
-        size = s->region_start[i];
+    for (uint32_t i = 0; i < s->kernel->pin_count; i++) {
+        uint32_t size = s->region_start[i];
         s->region_start[i] = start;
         start += size;
     }
@@ -6091,28 +6085,28 @@ VC__SMALL_END
 
 /* Writes a node that is not plain with its operands as indices in the listing. */
 static inline void vc__place_operands(vc__lower *s, const vc__node *n, vc__node *to) {
-    uint32_t *place = s->slot, *extra = s->extra, operands = vc__op[n->op].operands, j;
+    uint32_t *place = s->slot, *extra = s->extra, operands = vc__op[n->op].operands;
     *to = *n;
     to->flags = 0;
     if (!operands) return;
-    for (j = 0; j < 3; j++) to->a[j] = operands != VC__MANY && j < operands && n->a[j] != VC__NIL ? place[n->a[j]] : n->a[j];
+    for (uint32_t j = 0; j < 3; j++) to->a[j] = operands != VC__MANY && j < operands && n->a[j] != VC__NIL ? place[n->a[j]] : n->a[j];
     if (operands != VC__MANY) return;
-    for (j = 0; j < n->a[1]; j++) extra[n->a[0] + j] = place[extra[n->a[0] + j]];
+    for (uint32_t j = 0; j < n->a[1]; j++) extra[n->a[0] + j] = place[extra[n->a[0] + j]];
 }
 
 /* Copies the live nodes to their places. Much is kept at hand here, which the compiler could not know to stay the same. */
 VC__APART static void vc__write_sorted(vc__lower *s, vc__listing *l) {
     const uint32_t floats = 1u << VC_F16 | 1u << VC_F32 | 1u << VC_F64;
-    uint32_t i, at, bit, kinds = 0, consts = 0, precise = 0, count = s->count, plain, *place = s->slot, *start = s->region_start;
+    uint32_t i, at, kinds = 0, consts = 0, precise = 0, count = s->count, *place = s->slot, *start = s->region_start;
     const vc__node *node = s->node;
     vc__node *sorted = s->sorted;
     for (i = 0; i < count; i++) {
         const vc__node *n = &node[i];
         vc__node *to;
         if (!(n->flags & VC__NODE_LIVE)) continue;
-        bit = 1u << vc__kind(n->type);
+        uint32_t bit = 1u << vc__kind(n->type);
         kinds |= bit;
-        plain = s->plain[n->op];
+        uint32_t plain = s->plain[n->op];
         if (!plain) {
             at = vc__op[n->op].class_ != VC__LEAF ? start[n->at]++ : vc__is_const_op(n->op) ? consts++ : place[i];
             place[i] = at;
@@ -6166,9 +6160,8 @@ VC__SMALL_END
 
 /* Whether `more` words fit behind the last; without memory the kernel has failed. */
 static bool vc__words_room(vc_kernel *k, vc__words *w, uint32_t more) {
-    void *at;
     if (w->capacity - w->count >= more) return true;
-    at = more > VC__NIL - w->count ? NULL : vc__grown(&k->allocator, w->at, &w->capacity, w->count + more, sizeof(uint32_t));
+    void *at = more > VC__NIL - w->count ? NULL : vc__grown(&k->allocator, w->at, &w->capacity, w->count + more, sizeof(uint32_t));
     if (!at) vc__no_memory(k);
     else w->at = (uint32_t *)at;
     return at != NULL;
@@ -6186,10 +6179,9 @@ static void vc__words_trade(vc__words *w, void **list, uint32_t *capacity, uint3
 /* Whether `more` characters and the zero behind them fit; without memory the kernel has failed. */
 static bool vc__text_room(vc_kernel *k, vc__text *t, size_t more) {
     size_t need = t->length + more + 1, capacity = t->capacity * 2 > 4096 ? t->capacity * 2 : 4096;
-    void *at;
     if (need <= t->capacity) return true;
     if (capacity < need) capacity = need;
-    at = need <= more ? NULL : t->at ? k->allocator.reallocate(k->allocator.user, t->at, capacity) : k->allocator.allocate(k->allocator.user, capacity);
+    void *at = need <= more ? NULL : t->at ? k->allocator.reallocate(k->allocator.user, t->at, capacity) : k->allocator.allocate(k->allocator.user, capacity);
     if (!at) {
         vc__no_memory(k);
         return false;
@@ -6305,9 +6297,8 @@ typedef struct vc__spirv {
 /* Begins an instruction of at most 16 words: its operands go to [1] and on. */
 static inline uint32_t *vc__op_begin(vc__spirv *s, uint32_t section, uint32_t op, uint32_t words) {
     vc__words *w = &s->section[section];
-    uint32_t *o;
     if (w->capacity - w->count < words && !vc__words_room(s->k, w, words)) return s->spill;
-    o = w->at + w->count;
+    uint32_t *o = w->at + w->count;
     w->count += words;
     o[0] = words << 16 | op;
     return o;
@@ -6345,9 +6336,9 @@ static inline uint32_t vc__binary(vc__spirv *s, uint32_t op, uint32_t type, uint
     return id;
 }
 static void vc__composite(vc__spirv *s, uint32_t type, uint32_t id, const uint32_t *part, uint32_t count) {
-    uint32_t *o = vc__op_begin(s, VC__SECTION_BODY, VC__OpCompositeConstruct, 3 + count), i;
+    uint32_t *o = vc__op_begin(s, VC__SECTION_BODY, VC__OpCompositeConstruct, 3 + count);
     o[1] = type; o[2] = id;
-    for (i = 0; i < count; i++) o[3 + i] = part[i];
+    for (uint32_t i = 0; i < count; i++) o[3 + i] = part[i];
 }
 
 VC__SMALL
@@ -6357,16 +6348,15 @@ static uint32_t vc__string_words(const char *text) {
     return (uint32_t)((length > 1000 ? 1000 : length) / 4 + 1);
 }
 static void vc__put_string(uint32_t *at, const char *text) {
-    uint32_t words = vc__string_words(text), i;
-    for (i = 0; i < words; i++) at[i] = 0;
-    for (i = 0; i < words * 4 - 1 && text[i]; i++) at[i / 4] |= (uint32_t)(uint8_t)text[i] << (i % 4 * 8);
+    uint32_t words = vc__string_words(text);
+    for (uint32_t i = 0; i < words; i++) at[i] = 0;
+    for (uint32_t i = 0; i < words * 4 - 1 && text[i]; i++) at[i / 4] |= (uint32_t)(uint8_t)text[i] << (i % 4 * 8);
 }
 static void vc__spirv_name(vc__spirv *s, uint32_t id, const char *name) {
-    uint32_t *o, words;
     if (!name || !name[0]) return;
-    words = 2 + vc__string_words(name);
+    uint32_t words = 2 + vc__string_words(name);
     if (!vc__words_room(s->k, &s->section[VC__SECTION_NAMES], words)) return;
-    o = vc__op_begin(s, VC__SECTION_NAMES, VC__OpName, words);
+    uint32_t *o = vc__op_begin(s, VC__SECTION_NAMES, VC__OpName, words);
     o[1] = id;
     vc__put_string(o + 2, name);
 }
@@ -6374,9 +6364,9 @@ static void vc__spirv_name(vc__spirv *s, uint32_t id, const char *name) {
 /* ---- types and constants ---- */
 
 static uint32_t vc__spirv_type_make(vc__spirv *s, vc_type type) {
-    uint32_t kind = vc__kind(type), id, of;
+    uint32_t kind = vc__kind(type), id;
     if (vc__rows(type) > 1) {
-        of = s->type[kind] ? s->type[kind] : vc__spirv_type_make(s, vc__scalar(type));
+        uint32_t of = s->type[kind] ? s->type[kind] : vc__spirv_type_make(s, vc__scalar(type));
         id = vc__new_id(s);
         vc__put3(s, VC__SECTION_GLOBALS, VC__OpTypeVector, id, of, vc__rows(type));
         return s->type[type] = id;
@@ -6427,9 +6417,9 @@ static inline uint32_t vc__spirv_const(vc__spirv *s, uint32_t kind, uint64_t bit
 static inline uint32_t vc__spirv_u32(vc__spirv *s, uint32_t x) { return vc__spirv_const(s, VC_U32, x); }
 
 static uint32_t vc__spirv_null(vc__spirv *s, vc_type type) {
-    uint32_t *id = &s->null[type & 63u], of;
+    uint32_t *id = &s->null[type & 63u];
     if (*id) return *id;
-    of = vc__spirv_type(s, type);
+    uint32_t of = vc__spirv_type(s, type);
     *id = vc__new_id(s);
     vc__put2(s, VC__SECTION_GLOBALS, VC__OpConstantNull, of, *id);
     return *id;
@@ -6437,14 +6427,14 @@ static uint32_t vc__spirv_null(vc__spirv *s, vc_type type) {
 
 /* u32 ones beside a bool of as many rows. */
 static uint32_t vc__spirv_ones(vc__spirv *s, uint32_t rows) {
-    uint32_t one = vc__spirv_u32(s, 1), type, id, i, *o;
+    uint32_t one = vc__spirv_u32(s, 1);
     if (rows == 1) return one;
     if (s->ones[rows - 1]) return s->ones[rows - 1];
-    type = vc__spirv_type(s, vc__vec(VC_U32, rows));
-    id = vc__new_id(s);
-    o = vc__op_begin(s, VC__SECTION_GLOBALS, VC__OpConstantComposite, 3 + rows);
+    uint32_t type = vc__spirv_type(s, vc__vec(VC_U32, rows));
+    uint32_t id = vc__new_id(s);
+    uint32_t *o = vc__op_begin(s, VC__SECTION_GLOBALS, VC__OpConstantComposite, 3 + rows);
     o[1] = type; o[2] = id;
-    for (i = 0; i < rows; i++) o[3 + i] = one;
+    for (uint32_t i = 0; i < rows; i++) o[3 + i] = one;
     return s->ones[rows - 1] = id;
 }
 
@@ -6453,15 +6443,15 @@ VC__SMALL
 /* ---- block of values ---- */
 
 static void vc__spirv_block(vc__spirv *s) {
-    uint32_t words = s->l->info.value_bytes / 4, u32 = vc__spirv_type(s, VC_U32), type = vc__new_id(s), pointer, i, *o;
+    uint32_t words = s->l->info.value_bytes / 4, u32 = vc__spirv_type(s, VC_U32), type = vc__new_id(s);
     s->block = vc__new_id(s);
     if (!vc__words_room(s->k, &s->section[VC__SECTION_GLOBALS], words + 2)) return;
-    o = vc__op_begin(s, VC__SECTION_GLOBALS, VC__OpTypeStruct, words + 2);
+    uint32_t *o = vc__op_begin(s, VC__SECTION_GLOBALS, VC__OpTypeStruct, words + 2);
     o[1] = type;
-    for (i = 0; i < words; i++) o[2 + i] = u32;
+    for (uint32_t i = 0; i < words; i++) o[2 + i] = u32;
     vc__put2(s, VC__SECTION_NOTES, VC__OpDecorate, type, VC__DecorationBlock);
-    for (i = 0; i < words; i++) vc__put4(s, VC__SECTION_NOTES, VC__OpMemberDecorate, type, i, VC__DecorationOffset, 4 * i);
-    pointer = vc__spirv_pointer_to(s, VC__CLASS_PUSH, type);
+    for (uint32_t i = 0; i < words; i++) vc__put4(s, VC__SECTION_NOTES, VC__OpMemberDecorate, type, i, VC__DecorationOffset, 4 * i);
+    uint32_t pointer = vc__spirv_pointer_to(s, VC__CLASS_PUSH, type);
     vc__put3(s, VC__SECTION_GLOBALS, VC__OpVariable, pointer, s->block, vc__spirv_class[VC__CLASS_PUSH]);
     vc__put1(s, VC__SECTION_INTERFACE, 0, s->block);
     vc__spirv_name(s, s->block, "values");
@@ -6469,34 +6459,33 @@ static void vc__spirv_block(vc__spirv *s) {
 
 /* One word, loaded once; into `want` if that is not 0 and nobody asked for the word before. */
 static uint32_t vc__spirv_word(vc__spirv *s, uint32_t at, uint32_t want) {
-    uint32_t pointer, chain, index, u32;
     if (s->word[at]) return s->word[at];
     if (!s->block) vc__spirv_block(s);
-    u32 = vc__spirv_type(s, VC_U32);
-    pointer = vc__spirv_pointer(s, VC__CLASS_PUSH, VC_U32);
-    index = vc__spirv_u32(s, at);
-    chain = vc__binary(s, VC__OpAccessChain, pointer, vc__new_id(s), s->block, index);
+    uint32_t u32 = vc__spirv_type(s, VC_U32);
+    uint32_t pointer = vc__spirv_pointer(s, VC__CLASS_PUSH, VC_U32);
+    uint32_t index = vc__spirv_u32(s, at);
+    uint32_t chain = vc__binary(s, VC__OpAccessChain, pointer, vc__new_id(s), s->block, index);
     return s->word[at] = vc__unary(s, VC__OpLoad, u32, want ? want : vc__new_id(s), chain);
 }
 
 /* Two words as one value of 64 bits. */
 static void vc__spirv_word2(vc__spirv *s, uint32_t kind, uint32_t at, uint32_t id) {
-    uint32_t pair = vc__spirv_type(s, VC_U32X2), type = vc__spirv_type(s, kind), part[2], both;
+    uint32_t pair = vc__spirv_type(s, VC_U32X2), type = vc__spirv_type(s, kind), part[2];
     part[0] = vc__spirv_word(s, at, 0);
     part[1] = vc__spirv_word(s, at + 1, 0);
-    both = vc__new_id(s);
+    uint32_t both = vc__new_id(s);
     vc__composite(s, pair, both, part, 2);
     vc__unary(s, VC__OpBitcast, type, id, both);
 }
 
 /* The scalar of that kind at a byte of the block. */
 static void vc__spirv_scalar(vc__spirv *s, uint32_t kind, uint32_t place, uint32_t id) {
-    uint32_t bits = vc__bits(kind), type = vc__spirv_type(s, kind), word, of, amount;
+    uint32_t bits = vc__bits(kind), type = vc__spirv_type(s, kind), of, amount;
     if (bits == 64) {
         vc__spirv_word2(s, kind, place / 4, id);
         return;
     }
-    word = vc__spirv_word(s, place / 4, kind == VC_U32 ? id : 0);
+    uint32_t word = vc__spirv_word(s, place / 4, kind == VC_U32 ? id : 0);
     if (kind == VC_BOOL) {
         amount = vc__spirv_u32(s, 0);
         vc__binary(s, VC__OpINotEqual, type, id, word, amount);
@@ -6518,15 +6507,15 @@ static void vc__spirv_scalar(vc__spirv *s, uint32_t kind, uint32_t place, uint32
 
 static void vc__spirv_param(vc__spirv *s, const vc__node *n, uint32_t id) {
     uint32_t arg = s->l->object[n->x].arg, place = s->l->info.args[arg].place + s->l->object[n->x].place, rows = vc__rows(n->type), kind = vc__kind(n->type);
-    uint32_t part[4], i, type;
+    uint32_t part[4];
     s->caps |= vc__needs(kind);
     vc__spirv_name(s, id, s->l->object[n->x].name);
     if (rows == 1) {
         vc__spirv_scalar(s, kind, place, id);
         return;
     }
-    for (i = 0; i < rows; i++) vc__spirv_scalar(s, kind, place + i * vc__scalar_bytes(kind), part[i] = vc__new_id(s));
-    type = vc__spirv_type(s, n->type);
+    for (uint32_t i = 0; i < rows; i++) vc__spirv_scalar(s, kind, place + i * vc__scalar_bytes(kind), part[i] = vc__new_id(s));
+    uint32_t type = vc__spirv_type(s, n->type);
     vc__composite(s, type, id, part, rows);
 }
 
@@ -6546,20 +6535,19 @@ static const struct { uint32_t op, number; const char *name; bool vector, subgro
 };
 
 static void vc__spirv_builtin(vc__spirv *s, const vc__node *n, uint32_t id) {
-    uint32_t which = 0, type, variable, loaded;
-    bool vector;
+    uint32_t which = 0;
     while (vc__spirv_builtins[which].op != n->op) which++;
-    vector = vc__spirv_builtins[which].vector;
-    type = vector ? VC_U32X3 : VC_U32;
+    bool vector = vc__spirv_builtins[which].vector;
+    uint32_t type = vector ? VC_U32X3 : VC_U32;
     if (vc__spirv_builtins[which].subgroup) s->caps |= VC__CAP_SUBGROUP;
     if (!s->builtin[which]) {
         uint32_t pointer = vc__spirv_pointer(s, VC__CLASS_INPUT, type), of = vc__spirv_type(s, type);
-        variable = vc__new_id(s);
+        uint32_t variable = vc__new_id(s);
         vc__put3(s, VC__SECTION_GLOBALS, VC__OpVariable, pointer, variable, vc__spirv_class[VC__CLASS_INPUT]);
         vc__put3(s, VC__SECTION_NOTES, VC__OpDecorate, variable, VC__DecorationBuiltIn, vc__spirv_builtins[which].number);
         vc__put1(s, VC__SECTION_INTERFACE, 1, variable);
         vc__spirv_name(s, variable, vc__spirv_builtins[which].name);
-        loaded = vector ? vc__new_id(s) : id;
+        uint32_t loaded = vector ? vc__new_id(s) : id;
         s->builtin[which] = vc__unary(s, VC__OpLoad, of, loaded, variable);
     }
     type = vc__spirv_type(s, VC_U32);
@@ -6571,17 +6559,17 @@ static void vc__spirv_builtin(vc__spirv *s, const vc__node *n, uint32_t id) {
 static uint32_t vc__spirv_buffer_type(vc__spirv *s, const vc__node *n) {
     static const uint32_t note[4] = { 0, VC__DecorationNonWritable, VC__DecorationNonReadable, 0 };
     vc_type of = vc__memory_type(n->type);
-    uint32_t *array = &s->array[of], size = vc__rows(of) * vc__scalar_bytes(of), access = s->l->info.args[s->l->object[n->x].arg].access & 3, id, element;
+    uint32_t *array = &s->array[of], size = vc__rows(of) * vc__scalar_bytes(of), access = s->l->info.args[s->l->object[n->x].arg].access & 3;
     if (vc__scalar_bytes(of) == 1) s->caps |= VC__CAP_STORAGE_8;
     if (vc__scalar_bytes(of) == 2) s->caps |= VC__CAP_STORAGE_16;
     if (vc__rows(n->type) == 3) s->caps |= vc__needs(of); /* put together and taken apart */
     if (!*array) {
-        element = vc__spirv_type(s, of);
+        uint32_t element = vc__spirv_type(s, of);
         *array = vc__new_id(s);
         vc__put2(s, VC__SECTION_GLOBALS, VC__OpTypeRuntimeArray, *array, element);
         vc__put3(s, VC__SECTION_NOTES, VC__OpDecorate, *array, VC__DecorationArrayStride, size);
     }
-    id = vc__new_id(s);
+    uint32_t id = vc__new_id(s);
     vc__put2(s, VC__SECTION_GLOBALS, VC__OpTypeStruct, id, *array);
     vc__put2(s, VC__SECTION_NOTES, VC__OpDecorate, id, VC__DecorationBlock);
     vc__put4(s, VC__SECTION_NOTES, VC__OpMemberDecorate, id, 0, VC__DecorationOffset, 0);
@@ -6617,15 +6605,15 @@ static bool vc__same_image(const vc__object *a, const vc__object *b) {
 /* An image's type, which may be declared only once, and what a variable of it holds. */
 static void vc__spirv_image_type(vc__spirv *s, uint32_t object) {
     const vc__object *o = &s->l->object[object];
-    uint32_t of = vc__spirv_type(s, o->declared), i, *w;
-    for (i = 0; i < object; i++) {
+    uint32_t of = vc__spirv_type(s, o->declared);
+    for (uint32_t i = 0; i < object; i++) {
         if (!s->image[i] || !vc__same_image(&s->l->object[i], o)) continue;
         s->image[object] = s->image[i];
         s->held[object] = s->held[i];
         return;
     }
     s->image[object] = s->held[object] = vc__new_id(s);
-    w = vc__op_begin(s, VC__SECTION_GLOBALS, VC__OpTypeImage, 9);
+    uint32_t *w = vc__op_begin(s, VC__SECTION_GLOBALS, VC__OpTypeImage, 9);
     w[1] = s->image[object]; w[2] = of; w[3] = vc__dims[o->image.dim].spirv;
     w[4] = 0; /* no depth image */
     w[5] = vc__dims[o->image.dim].layers;
@@ -6640,12 +6628,12 @@ static void vc__spirv_image(vc__spirv *s, const vc__node *n, uint32_t id) {
     static const uint32_t notes[4] = { 0, VC__DecorationNonWritable, VC__DecorationNonReadable, 0 };
     const vc__object *o = &s->l->object[n->x];
     bool line = vc__dims[o->image.dim].spirv == 0, buffer = o->image.dim == VC_DIM_BUFFER, storage = o->image.storage;
-    uint32_t pointer, note = storage ? notes[o->used & VC_READ_WRITE] : 0;
+    uint32_t note = storage ? notes[o->used & VC_READ_WRITE] : 0;
     if (line) s->caps |= storage ? VC__CAP_IMAGE_1D : VC__CAP_SAMPLED_1D;
     if (buffer) s->caps |= storage ? VC__CAP_IMAGE_BUFFER : VC__CAP_SAMPLED_BUFFER;
     if (vc__is_rare_format(o->image.format)) s->caps |= VC__CAP_FORMATS;
     vc__spirv_image_type(s, n->x);
-    pointer = vc__spirv_pointer_to(s, VC__CLASS_IMAGE, s->held[n->x]);
+    uint32_t pointer = vc__spirv_pointer_to(s, VC__CLASS_IMAGE, s->held[n->x]);
     vc__put3(s, VC__SECTION_GLOBALS, VC__OpVariable, pointer, id, vc__spirv_class[VC__CLASS_IMAGE]);
     vc__put3(s, VC__SECTION_NOTES, VC__OpDecorate, id, VC__DecorationDescriptorSet, 0);
     vc__put3(s, VC__SECTION_NOTES, VC__OpDecorate, id, VC__DecorationBinding, s->l->info.args[o->arg].place);
@@ -6674,34 +6662,34 @@ static void vc__spirv_shared(vc__spirv *s, const vc__node *n, uint32_t id) {
 }
 
 static uint32_t vc__spirv_element(vc__spirv *s, vc_type type, const uint64_t *data) {
-    uint32_t rows = vc__rows(type), part[4], i, id, of, *o;
-    for (i = 0; i < rows; i++) part[i] = vc__spirv_const(s, vc__kind(type), data[i]);
+    uint32_t rows = vc__rows(type), part[4];
+    for (uint32_t i = 0; i < rows; i++) part[i] = vc__spirv_const(s, vc__kind(type), data[i]);
     if (rows == 1) return part[0];
-    of = vc__spirv_type(s, type);
-    id = vc__new_id(s);
-    o = vc__op_begin(s, VC__SECTION_GLOBALS, VC__OpConstantComposite, 3 + rows);
+    uint32_t of = vc__spirv_type(s, type);
+    uint32_t id = vc__new_id(s);
+    uint32_t *o = vc__op_begin(s, VC__SECTION_GLOBALS, VC__OpConstantComposite, 3 + rows);
     o[1] = of; o[2] = id;
-    for (i = 0; i < rows; i++) o[3 + i] = part[i];
+    for (uint32_t i = 0; i < rows; i++) o[3 + i] = part[i];
     return id;
 }
 
 /* A private variable that is never written: drivers turn it into constant memory. An instruction has at most 65535 words. */
 static void vc__spirv_table(vc__spirv *s, const vc__node *n, uint32_t id) {
     const vc__object *object = &s->l->object[n->x];
-    uint32_t rows = vc__rows(object->type), array, pointer, initial, i, *o;
+    uint32_t rows = vc__rows(object->type), array;
     vc__words list = s->section[VC__SECTION_FRAMES]; /* free at entry */
     if (object->count > 65532) {
         vc__fail(s->k, "vc_spirv in kernel '%s': table '%s' has %u elements; SPIR-V takes 65532, use a buffer", vc__name(s->k),
                  object->name ? object->name : "", (unsigned)object->count);
         return;
     }
-    pointer = vc__spirv_array_of(s, object, VC__CLASS_PRIVATE, &array);
+    uint32_t pointer = vc__spirv_array_of(s, object, VC__CLASS_PRIVATE, &array);
     if (!vc__words_room(s->k, &list, object->count)) return;
     s->section[VC__SECTION_FRAMES] = list;
-    for (i = 0; i < object->count; i++) list.at[list.count + i] = vc__spirv_element(s, object->type, object->data + (size_t)i * rows);
+    for (uint32_t i = 0; i < object->count; i++) list.at[list.count + i] = vc__spirv_element(s, object->type, object->data + (size_t)i * rows);
     if (!vc__words_room(s->k, &s->section[VC__SECTION_GLOBALS], 3 + object->count)) return;
-    initial = vc__new_id(s);
-    o = vc__op_begin(s, VC__SECTION_GLOBALS, VC__OpConstantComposite, 3 + object->count);
+    uint32_t initial = vc__new_id(s);
+    uint32_t *o = vc__op_begin(s, VC__SECTION_GLOBALS, VC__OpConstantComposite, 3 + object->count);
     o[1] = array; o[2] = initial;
     memcpy(o + 3, list.at + list.count, object->count * sizeof(uint32_t));
     vc__put4(s, VC__SECTION_GLOBALS, VC__OpVariable, pointer, id, vc__spirv_class[VC__CLASS_PRIVATE], initial);
@@ -6710,11 +6698,11 @@ static void vc__spirv_table(vc__spirv *s, const vc__node *n, uint32_t id) {
 }
 
 static void vc__spirv_tuple(vc__spirv *s, const vc__node *n, uint32_t id) {
-    uint32_t type = vc__spirv_type(s, n->type), count = vc__rows(n->type), i, *o;
+    uint32_t type = vc__spirv_type(s, n->type), count = vc__rows(n->type);
     s->caps |= vc__needs(n->type);
-    o = vc__op_begin(s, VC__SECTION_GLOBALS, VC__OpConstantComposite, 3 + count);
+    uint32_t *o = vc__op_begin(s, VC__SECTION_GLOBALS, VC__OpConstantComposite, 3 + count);
     o[1] = type; o[2] = id;
-    for (i = 0; i < count; i++) o[3 + i] = vc__result(s->l->extra[n->a[0] + i]);
+    for (uint32_t i = 0; i < count; i++) o[3 + i] = vc__result(s->l->extra[n->a[0] + i]);
 }
 
 static void vc__spirv_leaf(vc__spirv *s, const vc__node *n, uint32_t id) {
@@ -6750,12 +6738,12 @@ static uint32_t vc__spirv_room(vc__spirv *s) {
 VC__APART static uint32_t vc__spirv_plain(vc__spirv *s, uint32_t i) {
     vc__words *body = &s->section[VC__SECTION_BODY], *notes = &s->section[VC__SECTION_NOTES];
     const uint32_t *plain = s->k->lower.plain;
-    const vc__node *node = s->l->node, *n = node + i, *end;
-    uint32_t count = s->l->count, room = vc__spirv_room(s), id = vc__result(i), type = VC_NONE, type_id = 0, own = 0, column, form, words, *o, *a, *note;
+    const vc__node *node = s->l->node, *n = node + i;
+    uint32_t count = s->l->count, room = vc__spirv_room(s), id = vc__result(i), type = VC_NONE, type_id = 0, own = 0;
     if (!room) return count;
-    end = count - i < room ? node + count : n + room;
-    o = body->at + body->count;
-    note = notes->at + notes->count;
+    const vc__node *end = count - i < room ? node + count : n + room;
+    uint32_t *o = body->at + body->count;
+    uint32_t *note = notes->at + notes->count;
     do {
         const vc__op_info *op = &vc__op[n->op];
         if (n->type != type) {
@@ -6764,14 +6752,14 @@ VC__APART static uint32_t vc__spirv_plain(vc__spirv *s, uint32_t i) {
             own = vc__kinds[type & 15u].column;
             s->caps |= vc__needs(type);
         }
-        column = own;
+        uint32_t column = own;
         if (op->result != VC__RESULT_SAME) {
             column = vc__kinds[node[n->a[0]].type & 15u].column;
             s->caps |= vc__needs(node[n->a[0]].type);
         }
-        form = op->spirv[column];
-        words = 3u + op->operands;
-        a = o + 3;
+        uint32_t form = op->spirv[column];
+        uint32_t words = 3u + op->operands;
+        uint32_t *a = o + 3;
         if (form >> 16) {
             *a++ = s->glsl;
             *a++ = form & 0xffffu;
@@ -6802,12 +6790,12 @@ VC__SMALL
 
 /* Both halves come as a struct. */
 static void vc__spirv_upper_half(vc__spirv *s, const vc__node *n, uint32_t id) {
-    uint32_t type = vc__spirv_type(s, n->type), *pair = &s->pair[n->type & 63u], both;
+    uint32_t type = vc__spirv_type(s, n->type), *pair = &s->pair[n->type & 63u];
     if (!*pair) {
         *pair = vc__new_id(s);
         vc__put3(s, VC__SECTION_GLOBALS, VC__OpTypeStruct, *pair, type, type);
     }
-    both = vc__binary(s, vc__op[n->op].spirv[vc__kinds[n->type & 15u].column], *pair, vc__new_id(s), vc__result(n->a[0]), vc__result(n->a[1]));
+    uint32_t both = vc__binary(s, vc__op[n->op].spirv[vc__kinds[n->type & 15u].column], *pair, vc__new_id(s), vc__result(n->a[0]), vc__result(n->a[1]));
     vc__binary(s, VC__OpCompositeExtract, type, id, both, 1);
 }
 
@@ -6820,11 +6808,11 @@ static void vc__spirv_vec(vc__spirv *s, const vc__node *n, uint32_t id) {
 
 /* A scalar condition on vectors needs SPIR-V 1.4: it is repeated. */
 static void vc__spirv_select(vc__spirv *s, const vc__node *n, uint32_t id) {
-    uint32_t rows = vc__rows(n->type), condition = vc__result(n->a[0]), part[4], bools, i, type = vc__spirv_type(s, n->type);
+    uint32_t rows = vc__rows(n->type), condition = vc__result(n->a[0]), part[4], type = vc__spirv_type(s, n->type);
     s->caps |= vc__needs(n->type);
     if (rows > 1 && vc__rows(s->l->node[n->a[0]].type) == 1) {
-        bools = vc__spirv_type(s, vc__vec(VC_BOOL, rows));
-        for (i = 0; i < rows; i++) part[i] = condition;
+        uint32_t bools = vc__spirv_type(s, vc__vec(VC_BOOL, rows));
+        for (uint32_t i = 0; i < rows; i++) part[i] = condition;
         vc__composite(s, bools, condition = vc__new_id(s), part, rows);
     }
     vc__put5(s, VC__SECTION_BODY, VC__OpSelect, type, id, condition, vc__result(n->a[1]), vc__result(n->a[2]));
@@ -6833,7 +6821,7 @@ static void vc__spirv_select(vc__spirv *s, const vc__node *n, uint32_t id) {
 /* Numbers to numbers; all else is expanded. Conversions of width are all that small types know without arithmetic of their own. */
 static void vc__spirv_cast(vc__spirv *s, const vc__node *n, uint32_t id) {
     vc_type from = s->l->node[n->a[0]].type, to = n->type;
-    uint32_t a = vc__result(n->a[0]), type = vc__spirv_type(s, to), fb = vc__bits(vc__kind(from)), tb = vc__bits(vc__kind(to)), middle;
+    uint32_t a = vc__result(n->a[0]), type = vc__spirv_type(s, to), fb = vc__bits(vc__kind(from)), tb = vc__bits(vc__kind(to));
     bool ff = vc__is_float(from), tf = vc__is_float(to);
     if (ff != tf) {
         s->caps |= vc__needs(from) | vc__needs(to);
@@ -6849,7 +6837,7 @@ static void vc__spirv_cast(vc__spirv *s, const vc__node *n, uint32_t id) {
     } else if (vc__is_signed(from) || tb < fb) {
         vc__unary(s, VC__OpSConvert, type, id, a);
     } else { /* UConvert gives unsigned types alone */
-        middle = vc__spirv_type(s, vc__to_unsigned(to));
+        uint32_t middle = vc__spirv_type(s, vc__to_unsigned(to));
         a = vc__unary(s, VC__OpUConvert, middle, vc__new_id(s), a);
         s->caps |= vc__needs(to);
         vc__unary(s, VC__OpBitcast, type, id, a);
@@ -6869,9 +6857,9 @@ static void vc__spirv_bitcast(vc__spirv *s, const vc__node *n, uint32_t id) {
 static void vc__spirv_address(vc__spirv *s, const vc__node *n, uint32_t id) {
     const vc__node *buffer = &s->l->node[n->a[0]];
     vc_type of = vc__memory_type(buffer->type);
-    uint32_t size = vc__scalar_bytes(of) * vc__rows(buffer->type), u64 = vc__spirv_type(s, VC_U64), at = vc__result(n->a[0]), index, shift = 0, c;
+    uint32_t size = vc__scalar_bytes(of) * vc__rows(buffer->type), u64 = vc__spirv_type(s, VC_U64), at = vc__result(n->a[0]), shift = 0, c;
     if (n->a[1] != VC__NIL) {
-        index = vc__result(n->a[1]);
+        uint32_t index = vc__result(n->a[1]);
         of = s->l->node[n->a[1]].type;
         if (vc__bits(of) == 32) index = vc__unary(s, vc__is_signed(of) ? VC__OpSConvert : VC__OpUConvert, u64, vc__new_id(s), index);
         while (size >> shift > 1 && !(size >> shift & 1)) shift++;
@@ -6906,10 +6894,10 @@ typedef struct vc__place { /* of an element in memory */
 } vc__place;
 
 static uint32_t vc__spirv_index(vc__spirv *s, uint32_t node, uint32_t parts) {
-    uint32_t id = vc__result(node), u32 = vc__spirv_type(s, VC_U32), c;
+    uint32_t id = vc__result(node), u32 = vc__spirv_type(s, VC_U32);
     if (vc__bits(vc__kind(s->l->node[node].type)) == 64) id = vc__unary(s, VC__OpUConvert, u32, vc__new_id(s), id);
     if (parts == 1) return id;
-    c = vc__spirv_u32(s, parts);
+    uint32_t c = vc__spirv_u32(s, parts);
     return vc__binary(s, VC__OpIMul, u32, vc__new_id(s), id, c);
 }
 
@@ -6938,11 +6926,11 @@ static vc__place vc__spirv_place(vc__spirv *s, const vc__node *n) {
 /* A pointer to part i. */
 static uint32_t vc__spirv_chain(vc__spirv *s, const vc__place *p, uint32_t i) {
     bool in_struct = p->storage == VC__CLASS_ADDRESS || p->storage == VC__CLASS_BUFFER;
-    uint32_t pointer, at = p->index, c, id, *o;
+    uint32_t at = p->index, *o;
     if (p->single) return p->base;
-    pointer = vc__spirv_pointer(s, p->storage, p->type);
+    uint32_t pointer = vc__spirv_pointer(s, p->storage, p->type);
     if (p->offset + i || !at) {
-        c = vc__spirv_u32(s, p->offset + i);
+        uint32_t c = vc__spirv_u32(s, p->offset + i);
         if (at) {
             o = vc__op_begin(s, VC__SECTION_BODY, VC__OpIAdd, 5);
             o[1] = vc__spirv_type(s, VC_U32); o[2] = vc__new_id(s); o[3] = at; o[4] = c;
@@ -6950,7 +6938,7 @@ static uint32_t vc__spirv_chain(vc__spirv *s, const vc__place *p, uint32_t i) {
         }
         at = c;
     }
-    id = vc__new_id(s);
+    uint32_t id = vc__new_id(s);
     o = vc__op_begin(s, VC__SECTION_BODY, VC__OpAccessChain, 5u + in_struct);
     o[1] = pointer; o[2] = id; o[3] = p->base;
     if (in_struct) o[4] = vc__spirv_u32(s, 0); /* the only member */
@@ -6976,28 +6964,28 @@ static bool vc__as_u32(const vc__place *p) { return vc__is_bool(p->element) && !
 static void vc__spirv_load(vc__spirv *s, const vc__node *n, uint32_t id) {
     vc__place p = vc__spirv_place(s, n);
     bool convert = vc__as_u32(&p);
-    uint32_t raw = convert ? vc__new_id(s) : id, part[3], i, type, zero;
+    uint32_t raw = convert ? vc__new_id(s) : id, part[3], type;
     vc_type whole = vc__vec(vc__scalar(p.type), vc__rows(p.element));
     if (p.parts == 1) {
         vc__spirv_load_part(s, &p, 0, raw);
     } else {
-        for (i = 0; i < 3; i++) part[i] = vc__spirv_load_part(s, &p, i, vc__new_id(s));
+        for (uint32_t i = 0; i < 3; i++) part[i] = vc__spirv_load_part(s, &p, i, vc__new_id(s));
         type = vc__spirv_type(s, whole);
         vc__composite(s, type, raw, part, 3);
     }
     if (!convert) return;
-    zero = vc__spirv_null(s, whole);
+    uint32_t zero = vc__spirv_null(s, whole);
     type = vc__spirv_type(s, p.element);
     vc__binary(s, VC__OpINotEqual, type, id, raw, zero);
 }
 
 static void vc__spirv_store(vc__spirv *s, const vc__node *n) {
     vc__place p = vc__spirv_place(s, n);
-    uint32_t value = vc__result(n->a[2]), rows = vc__rows(p.element), i, type, one, zero, part;
+    uint32_t value = vc__result(n->a[2]), rows = vc__rows(p.element), type, part;
     if (vc__as_u32(&p)) {
         type = vc__spirv_type(s, vc__vec(VC_U32, rows));
-        one = vc__spirv_ones(s, rows);
-        zero = vc__spirv_null(s, vc__vec(VC_U32, rows));
+        uint32_t one = vc__spirv_ones(s, rows);
+        uint32_t zero = vc__spirv_null(s, vc__vec(VC_U32, rows));
         vc__put5(s, VC__SECTION_BODY, VC__OpSelect, type, part = vc__new_id(s), value, one, zero);
         value = part;
     }
@@ -7006,7 +6994,7 @@ static void vc__spirv_store(vc__spirv *s, const vc__node *n) {
         return;
     }
     type = vc__spirv_type(s, p.type);
-    for (i = 0; i < 3; i++) {
+    for (uint32_t i = 0; i < 3; i++) {
         part = vc__binary(s, VC__OpCompositeExtract, type, vc__new_id(s), value, i);
         vc__spirv_store_part(s, &p, i, part);
     }
@@ -7019,35 +7007,34 @@ VC__SMALL
 /* The constant vector of a sample's offsets. */
 static uint32_t vc__spirv_offset(vc__spirv *s, uint32_t packed, uint32_t axes) {
     uint64_t data[3];
-    uint32_t i;
-    for (i = 0; i < axes; i++) data[i] = (uint64_t)(int64_t)(int8_t)(packed >> 8 * i & 255u) & 0xffffffffu;
+    for (uint32_t i = 0; i < axes; i++) data[i] = (uint64_t)(int64_t)(int8_t)(packed >> 8 * i & 255u) & 0xffffffffu;
     return vc__spirv_element(s, vc__vec(VC_I32, axes), data);
 }
 
 /* What follows the coordinates of a sample or fetch, from o[5] on; how many words. */
 static uint32_t vc__spirv_image_operands(vc__spirv *s, const vc__node *n, const vc__object *image, uint32_t more[5]) {
-    uint32_t count = 0, offset;
+    uint32_t count = 0;
     const vc__node *last = n->a[2] == VC__NIL ? &vc__nothing : &s->l->node[n->a[2]];
     if (n->a[2] == VC__NIL) return 0;
     more[count++] = last->op == VC__OP_GRADIENT ? 4 : 2; /* Grad, Lod */
     if (last->op != VC__OP_GRADIENT) more[count++] = vc__result(n->a[2]);
     else { more[count++] = vc__result(last->a[0]); more[count++] = vc__result(last->a[1]); }
     if (!n->x) return count;
-    offset = vc__spirv_offset(s, n->x, vc__dims[image->image.dim].axes);
+    uint32_t offset = vc__spirv_offset(s, n->x, vc__dims[image->image.dim].axes);
     more[0] |= 8; /* ConstOffset */
     more[count++] = offset;
     return count;
 }
 
 static void vc__spirv_sample(vc__spirv *s, const vc__node *n, const vc__object *image, uint32_t id, uint32_t from) {
-    uint32_t type = vc__spirv_type(s, n->type), more[5], count, i, *o;
+    uint32_t type = vc__spirv_type(s, n->type), more[5], i;
     if (n->op == VC__OP_GATHER) {
         i = vc__spirv_u32(s, n->x);
         vc__put5(s, VC__SECTION_BODY, VC__OpImageGather, type, id, from, vc__result(n->a[1]), i);
         return;
     }
-    count = vc__spirv_image_operands(s, n, image, more);
-    o = vc__op_begin(s, VC__SECTION_BODY, n->op == VC__OP_FETCH ? VC__OpImageFetch : VC__OpImageSampleExplicitLod, 5 + count);
+    uint32_t count = vc__spirv_image_operands(s, n, image, more);
+    uint32_t *o = vc__op_begin(s, VC__SECTION_BODY, n->op == VC__OP_FETCH ? VC__OpImageFetch : VC__OpImageSampleExplicitLod, 5 + count);
     o[1] = type; o[2] = id; o[3] = from; o[4] = vc__result(n->a[1]);
     for (i = 0; i < count; i++) o[5 + i] = more[i];
 }
@@ -7076,13 +7063,13 @@ static void vc__spirv_texel(vc__spirv *s, const vc__node *n, uint32_t id) {
 /* VAR and ARRAY: declared where the function begins, zeroed where they stand. */
 static void vc__spirv_new(vc__spirv *s, const vc__node *n, uint32_t id) {
     const vc__object *object = &s->l->object[n->x];
-    uint32_t array, zero, pointer;
+    uint32_t array;
     s->caps |= vc__needs(n->type);
-    pointer = n->op == VC__OP_VAR ? vc__spirv_pointer(s, VC__CLASS_FUNCTION, n->type) : vc__spirv_array_of(s, object, VC__CLASS_FUNCTION, &array);
+    uint32_t pointer = n->op == VC__OP_VAR ? vc__spirv_pointer(s, VC__CLASS_FUNCTION, n->type) : vc__spirv_array_of(s, object, VC__CLASS_FUNCTION, &array);
     vc__put3(s, VC__SECTION_LOCALS, VC__OpVariable, pointer, id, vc__spirv_class[VC__CLASS_FUNCTION]);
     vc__spirv_name(s, id, object->name);
     if (n->op != VC__OP_VAR) return;
-    zero = vc__spirv_null(s, n->type);
+    uint32_t zero = vc__spirv_null(s, n->type);
     vc__put2(s, VC__SECTION_BODY, VC__OpStore, id, zero);
 }
 
@@ -7093,10 +7080,9 @@ static vc__frame *vc__spirv_top(vc__spirv *s) { return vc__spirv_frame(s, s->sec
 
 static vc__frame *vc__spirv_push(vc__spirv *s, uint32_t op, uint32_t node) {
     vc__words *w = &s->section[VC__SECTION_FRAMES];
-    vc__frame *f;
     if (!vc__words_room(s->k, w, VC__FRAME_WORDS)) return NULL;
     w->count += VC__FRAME_WORDS;
-    f = vc__spirv_top(s);
+    vc__frame *f = vc__spirv_top(s);
     f->op = op;
     f->node = node;
     f->merge = f->other = f->header = f->next = 0;
@@ -7140,7 +7126,7 @@ static void vc__spirv_phi(vc__spirv *s, uint32_t type, uint32_t id, uint32_t fir
 
 static void vc__spirv_loop(vc__spirv *s, const vc__node *n, uint32_t node) {
     vc__frame *f = vc__spirv_push(s, n->op, node);
-    uint32_t from = s->label, body = vc__new_id(s), type, test, bools, below, before, rises = 0;
+    uint32_t from = s->label, body = vc__new_id(s), test, below, rises = 0;
     bool is_signed = vc__is_signed(n->type);
     if (!f) return;
     s->loop = s->section[VC__SECTION_FRAMES].count / VC__FRAME_WORDS - 1;
@@ -7153,11 +7139,11 @@ static void vc__spirv_loop(vc__spirv *s, const vc__node *n, uint32_t node) {
     test = below = vc__new_id(s);
     if (n->op == VC__OP_FOR) {
         s->caps |= vc__needs(n->type);
-        type = vc__spirv_type(s, n->type);
-        bools = vc__spirv_type(s, VC_BOOL);
+        uint32_t type = vc__spirv_type(s, n->type);
+        uint32_t bools = vc__spirv_type(s, VC_BOOL);
         vc__spirv_phi(s, type, vc__result(node), vc__result(n->a[0]), from, f->next, f->other);
         if (n->x) {
-            before = vc__new_id(s);
+            uint32_t before = vc__new_id(s);
             vc__spirv_phi(s, type, before, vc__result(n->a[0]), from, vc__result(node), f->other);
             rises = vc__binary(s, vc__op[VC__OP_LE].spirv[is_signed ? 1 : 2], bools, vc__new_id(s), before, vc__result(node));
             below = vc__new_id(s);
@@ -7173,12 +7159,11 @@ static void vc__spirv_loop(vc__spirv *s, const vc__node *n, uint32_t node) {
 
 static void vc__spirv_loop_end(vc__spirv *s, const vc__frame *f) {
     const vc__node *n = &s->l->node[f->node];
-    uint32_t type, step;
     vc__spirv_branch(s, f->other);
     vc__spirv_label(s, f->other);
     if (f->op == VC__OP_FOR) {
-        type = vc__spirv_type(s, n->type);
-        step = n->a[2] == VC__NIL ? vc__spirv_const(s, vc__kind(n->type), 1) : vc__result(n->a[2]);
+        uint32_t type = vc__spirv_type(s, n->type);
+        uint32_t step = n->a[2] == VC__NIL ? vc__spirv_const(s, vc__kind(n->type), 1) : vc__result(n->a[2]);
         vc__binary(s, VC__OpIAdd, type, f->next, vc__result(f->node), step);
     }
     vc__spirv_branch(s, f->header);
@@ -7190,10 +7175,10 @@ static void vc__spirv_loop_end(vc__spirv *s, const vc__frame *f) {
 static bool vc__spirv_link_cases(vc__spirv *s) {
     const vc__listing *l = s->l;
     vc__words *w = &s->section[VC__SECTION_FRAMES];
-    uint32_t base = w->count, i;
+    uint32_t base = w->count;
     s->next_case = (uint32_t *)vc__arena_take(&s->k->allocator, &s->k->arena, (size_t)l->count * sizeof(uint32_t));
     if (!s->next_case) vc__no_memory(s->k);
-    for (i = l->body; i < l->count && !s->k->failed; i++) {
+    for (uint32_t i = l->body; i < l->count && !s->k->failed; i++) {
         uint32_t op = l->node[i].op;
         if (op == VC__OP_END) w->count--;
         if (op == VC__OP_CASE || op == VC__OP_DEFAULT) s->next_case[w->at[w->count - 1]] = i;
@@ -7209,16 +7194,16 @@ static bool vc__spirv_link_cases(vc__spirv *s) {
 static void vc__spirv_switch(vc__spirv *s, const vc__node *n, uint32_t node) {
     vc__frame *f = vc__spirv_push(s, VC__OP_SWITCH, node);
     vc_type of = s->l->node[n->a[0]].type;
-    uint32_t value = vc__result(n->a[0]), bits = vc__bits(of), literal = bits == 64 ? 2 : 1, wide, start, i, *o, words = 3;
+    uint32_t value = vc__result(n->a[0]), bits = vc__bits(of), literal = bits == 64 ? 2 : 1, i, words = 3;
     if (!f || (!s->next_case && !vc__spirv_link_cases(s))) return;
     f = vc__spirv_top(s);
     f->merge = vc__new_id(s);
     if (bits < 32) {
-        wide = vc__spirv_type(s, vc__is_signed(of) ? VC_I32 : VC_U32);
+        uint32_t wide = vc__spirv_type(s, vc__is_signed(of) ? VC_I32 : VC_U32);
         value = vc__unary(s, vc__is_signed(of) ? VC__OpSConvert : VC__OpUConvert, wide, vc__new_id(s), value);
     }
     vc__put2(s, VC__SECTION_BODY, VC__OpSelectionMerge, f->merge, 0);
-    start = s->section[VC__SECTION_BODY].count;
+    uint32_t start = s->section[VC__SECTION_BODY].count;
     vc__put2(s, VC__SECTION_BODY, VC__OpSwitch, value, f->merge);
     for (i = s->next_case[node]; i != VC__NIL; i = s->next_case[i]) {
         const vc__node *c = &s->l->node[i];
@@ -7226,7 +7211,7 @@ static void vc__spirv_switch(vc__spirv *s, const vc__node *n, uint32_t node) {
             if (!s->k->failed) s->section[VC__SECTION_BODY].at[start + 2] = vc__result(i);
             continue;
         }
-        o = vc__op_begin(s, VC__SECTION_BODY, 0, literal + 1);
+        uint32_t *o = vc__op_begin(s, VC__SECTION_BODY, 0, literal + 1);
         o[0] = (uint32_t)vc__widen(of, vc__bits_of(c) & vc__ones(bits));
         if (literal == 2) o[1] = c->a[1];
         o[literal] = vc__result(i);
@@ -7298,13 +7283,13 @@ static void vc__spirv_barrier(vc__spirv *s) {
 
 /* What an atomic of floats leaves, from what is there and its value. */
 static uint32_t vc__spirv_step(vc__spirv *s, uint32_t op, vc_type kind, uint32_t was, uint32_t value) {
-    uint32_t type = vc__spirv_type(s, kind), bools, less, nan;
+    uint32_t type = vc__spirv_type(s, kind);
     if (op == VC__OP_ATOMIC_ADD) return vc__binary(s, VC__OpFAdd, type, vc__new_id(s), was, value);
-    bools = vc__spirv_type(s, VC_BOOL);
-    less = vc__new_id(s);
+    uint32_t bools = vc__spirv_type(s, VC_BOOL);
+    uint32_t less = vc__new_id(s);
     if (op == VC__OP_ATOMIC_MIN) vc__binary(s, VC__OpFOrdLessThan, bools, less, value, was);
     else vc__binary(s, VC__OpFOrdLessThan, bools, less, was, value);
-    nan = vc__unary(s, VC__OpIsNan, bools, vc__new_id(s), was);
+    uint32_t nan = vc__unary(s, VC__OpIsNan, bools, vc__new_id(s), was);
     less = vc__binary(s, VC__OpLogicalOr, bools, vc__new_id(s), less, nan);
     vc__put5(s, VC__SECTION_BODY, VC__OpSelect, type, nan = vc__new_id(s), less, value, was);
     return nan;
@@ -7314,21 +7299,21 @@ static uint32_t vc__spirv_step(vc__spirv *s, uint32_t op, vc_type kind, uint32_t
 static void vc__spirv_atomic_loop(vc__spirv *s, const vc__node *n, uint32_t id, const vc__place *p, uint32_t at, uint32_t scope) {
     uint32_t bits = vc__spirv_type(s, p->type), type = vc__spirv_type(s, n->type), bools = vc__spirv_type(s, VC_BOOL), none = vc__spirv_u32(s, 0);
     uint32_t first = vc__new_id(s), seen = vc__new_id(s), found = vc__new_id(s), header = vc__new_id(s), body = vc__new_id(s), next = vc__new_id(s);
-    uint32_t merge = vc__new_id(s), was, left, same, from = s->label, *o;
+    uint32_t merge = vc__new_id(s), from = s->label;
     vc__put5(s, VC__SECTION_BODY, VC__OpAtomicLoad, bits, first, at, scope, none);
     vc__spirv_branch(s, header);
     vc__spirv_label(s, header);
-    o = vc__op_begin(s, VC__SECTION_BODY, VC__OpPhi, 7);
+    uint32_t *o = vc__op_begin(s, VC__SECTION_BODY, VC__OpPhi, 7);
     o[1] = bits; o[2] = seen; o[3] = first; o[4] = from; o[5] = found; o[6] = next;
     vc__put3(s, VC__SECTION_BODY, VC__OpLoopMerge, merge, next, 0);
     vc__spirv_branch(s, body);
     vc__spirv_label(s, body);
-    was = vc__unary(s, VC__OpBitcast, type, vc__new_id(s), seen);
-    left = vc__spirv_step(s, n->op, n->type, was, vc__result(n->a[2]));
+    uint32_t was = vc__unary(s, VC__OpBitcast, type, vc__new_id(s), seen);
+    uint32_t left = vc__spirv_step(s, n->op, n->type, was, vc__result(n->a[2]));
     left = vc__unary(s, VC__OpBitcast, bits, vc__new_id(s), left);
     o = vc__op_begin(s, VC__SECTION_BODY, VC__OpAtomicCompareExchange, 9);
     o[1] = bits; o[2] = found; o[3] = at; o[4] = scope; o[5] = o[6] = none; o[7] = left; o[8] = seen;
-    same = vc__binary(s, VC__OpIEqual, bools, vc__new_id(s), found, seen);
+    uint32_t same = vc__binary(s, VC__OpIEqual, bools, vc__new_id(s), found, seen);
     vc__put3(s, VC__SECTION_BODY, VC__OpBranchConditional, same, merge, next);
     vc__spirv_label(s, next);
     vc__spirv_branch(s, header);
@@ -7340,7 +7325,7 @@ static void vc__spirv_atomic_loop(vc__spirv *s, const vc__node *n, uint32_t id, 
 static void vc__spirv_atomic(vc__spirv *s, const vc__node *n, uint32_t id) {
     vc__place p = vc__spirv_place(s, n);
     uint32_t at = vc__spirv_chain(s, &p, 0), scope = vc__spirv_u32(s, p.storage == VC__CLASS_WORKGROUP ? 2 : 1), none = vc__spirv_u32(s, 0);
-    uint32_t form = vc__op[n->op].spirv[vc__kinds[vc__kind(n->type)].column], type = vc__spirv_type(s, n->type), count, *o;
+    uint32_t form = vc__op[n->op].spirv[vc__kinds[vc__kind(n->type)].column], type = vc__spirv_type(s, n->type), *o;
     s->caps |= vc__needs(n->type) | (vc__bits(vc__kind(p.type)) == 64 ? (uint32_t)VC__CAP_ATOMIC_I64 : 0u);
     if (vc__is_float(n->type) && !vc__is_float(p.type)) {
         vc__spirv_atomic_loop(s, n, id, &p, at, scope);
@@ -7352,12 +7337,12 @@ static void vc__spirv_atomic(vc__spirv *s, const vc__node *n, uint32_t id) {
         return;
     }
     if (n->op == VC__OP_ATOMIC_CAS) {
-        uint32_t pair[2], i;
-        for (i = 0; i < 2; i++) pair[i] = vc__binary(s, VC__OpCompositeExtract, type, vc__new_id(s), vc__result(n->a[2]), i);
+        uint32_t pair[2];
+        for (uint32_t i = 0; i < 2; i++) pair[i] = vc__binary(s, VC__OpCompositeExtract, type, vc__new_id(s), vc__result(n->a[2]), i);
         o = vc__op_begin(s, VC__SECTION_BODY, form, 9);
         o[6] = none; o[7] = pair[1]; o[8] = pair[0];
     } else {
-        count = n->op == VC__OP_ATOMIC_LOAD ? 6 : 7;
+        uint32_t count = n->op == VC__OP_ATOMIC_LOAD ? 6 : 7;
         o = vc__op_begin(s, VC__SECTION_BODY, form, count);
         if (count == 7) o[6] = vc__result(n->a[2]);
     }
@@ -7383,24 +7368,24 @@ static uint32_t vc__spirv_subgroup_cap(const vc__node *n) {
 static void vc__spirv_subgroup(vc__spirv *s, const vc__node *n, uint32_t id) {
     vc_type of = n->op == VC__OP_ELECT ? (vc_type)VC_BOOL : s->l->node[n->a[0]].type;
     bool grouped = n->op == VC__OP_BALLOT_COUNT || n->op >= VC__OP_SUBGROUP_ADD, two = n->op >= VC__OP_BROADCAST && n->op <= VC__OP_SHUFFLE_DOWN;
-    uint32_t word[5], count = 0, scope = vc__spirv_u32(s, 3), type = vc__spirv_type(s, n->type), i, *o;
+    uint32_t word[5], count = 0, scope = vc__spirv_u32(s, 3), type = vc__spirv_type(s, n->type);
     if (grouped) word[count++] = n->x & 15u;
     if (n->op != VC__OP_ELECT) word[count++] = vc__result(n->a[0]);
     if (two && n->op != VC__OP_BROADCAST_FIRST) word[count++] = vc__result(n->a[1]);
     if ((n->x & 15u) == VC__LANES_EACH) word[count++] = vc__spirv_u32(s, n->x >> 4);
     s->caps |= vc__needs(n->type) | vc__needs(of) | vc__spirv_subgroup_cap(n);
-    o = vc__op_begin(s, VC__SECTION_BODY, vc__op[n->op].spirv[vc__kinds[vc__kind(of)].column], 4 + count);
+    uint32_t *o = vc__op_begin(s, VC__SECTION_BODY, vc__op[n->op].spirv[vc__kinds[vc__kind(of)].column], 4 + count);
     o[1] = type; o[2] = id; o[3] = scope;
-    for (i = 0; i < count; i++) o[4 + i] = word[i];
+    for (uint32_t i = 0; i < count; i++) o[4 + i] = word[i];
 }
 
 /* Behind the operands that they are four numbers of 8 bits packed. */
 static void vc__spirv_dot_4x8(vc__spirv *s, const vc__node *n, uint32_t id) {
-    uint32_t count = vc__op[n->op].operands, type = vc__spirv_type(s, n->type), i, *o;
+    uint32_t count = vc__op[n->op].operands, type = vc__spirv_type(s, n->type);
     s->caps |= VC__CAP_DOT | VC__CAP_DOT_4X8;
-    o = vc__op_begin(s, VC__SECTION_BODY, vc__op[n->op].spirv[vc__kinds[VC_U32].column], 4 + count);
+    uint32_t *o = vc__op_begin(s, VC__SECTION_BODY, vc__op[n->op].spirv[vc__kinds[VC_U32].column], 4 + count);
     o[1] = type; o[2] = id;
-    for (i = 0; i < count; i++) o[3 + i] = vc__result(n->a[i]);
+    for (uint32_t i = 0; i < count; i++) o[3 + i] = vc__result(n->a[i]);
     o[3 + count] = 0; /* PackedVectorFormat4x8Bit */
 }
 
@@ -7461,9 +7446,9 @@ VC__APART static void vc__spirv_function(vc__spirv *s) {
 /* An instruction that is nothing but words and a string. */
 static void vc__spirv_text(vc_kernel *k, uint32_t op, uint32_t first, const char *text) {
     vc__words *w = &k->section[VC__SECTION_HEAD];
-    uint32_t lead = first ? 1 : 0, words = 1 + lead + vc__string_words(text), *o;
+    uint32_t lead = first ? 1 : 0, words = 1 + lead + vc__string_words(text);
     if (!vc__words_room(k, w, words)) return;
-    o = w->at + w->count;
+    uint32_t *o = w->at + w->count;
     o[0] = words << 16 | op;
     if (first) o[1] = first;
     vc__put_string(o + 1 + lead, text);
@@ -7483,19 +7468,19 @@ static void vc__spirv_entry(vc__spirv *s, uint32_t version) {
     vc_kernel *k = s->k;
     vc__words *w = &k->section[VC__SECTION_HEAD];
     const vc__words *list = &s->section[VC__SECTION_INTERFACE];
-    uint32_t start = w->count, i, mode[5], entry[2];
+    uint32_t start = w->count, mode[5], entry[2];
     entry[0] = 5; /* GLCompute */
     entry[1] = s->main;
     vc__spirv_instruction(k, VC__OpEntryPoint, 2, entry);
     if (!vc__words_room(k, w, 2 + list->count)) return;
     vc__put_string(w->at + w->count, "main");
     w->count += vc__string_words("main");
-    for (i = 0; i < list->count; i += 2)
+    for (uint32_t i = 0; i < list->count; i += 2)
         if ((list->at[i] & 0xffffu) || version >= 0x10400u) w->at[w->count++] = list->at[i + 1];
     w->at[start] = (w->count - start) << 16 | VC__OpEntryPoint;
     mode[0] = s->main;
     mode[1] = 17; /* LocalSize */
-    for (i = 0; i < 3; i++) mode[2 + i] = s->l->info.local_size[i];
+    for (uint32_t i = 0; i < 3; i++) mode[2 + i] = s->l->info.local_size[i];
     vc__spirv_instruction(k, VC__OpExecutionMode, 5, mode);
     mode[1] = 6023; /* MaximallyReconvergesKHR */
     if (k->reconverges) vc__spirv_instruction(k, VC__OpExecutionMode, 2, mode);
@@ -7505,7 +7490,7 @@ static void vc__spirv_head(vc__spirv *s, uint32_t version) {
     vc_kernel *k = s->k;
     vc__words *w = &k->section[VC__SECTION_HEAD];
     static const uint32_t shader = 1;
-    uint32_t i, model[2];
+    uint32_t model[2];
     if (!vc__words_room(k, w, 5)) return;
     w->at[0] = 0x07230203u;
     w->at[1] = version;
@@ -7514,7 +7499,7 @@ static void vc__spirv_head(vc__spirv *s, uint32_t version) {
     w->at[4] = 0;
     w->count = 5;
     vc__spirv_instruction(k, VC__OpCapability, 1, &shader);
-    for (i = 0; i < VC__CAPS; i++)
+    for (uint32_t i = 0; i < VC__CAPS; i++)
         if (s->caps & vc__spirv_caps[i].cap) vc__spirv_instruction(k, VC__OpCapability, 1, &vc__spirv_caps[i].number);
     if (version < 0x10500u && (s->caps & VC__CAP_STORAGE_8)) vc__spirv_text(k, VC__OpExtension, 0, "SPV_KHR_8bit_storage");
     if (version < 0x10500u && (s->caps & VC__CAP_ADDRESS)) vc__spirv_text(k, VC__OpExtension, 0, "SPV_KHR_physical_storage_buffer");
@@ -7546,12 +7531,12 @@ static bool vc__spirv_tables(vc__spirv *s) {
 /* All sections, the body with `front` words free before it. */
 static bool vc__spirv_module(vc_kernel *k, const vc__listing *l, uint32_t front) {
     vc__spirv s;
-    uint32_t i, version = k->desc.machine.spirv_version ? k->desc.machine.spirv_version : 0x10300u;
+    uint32_t version = k->desc.machine.spirv_version ? k->desc.machine.spirv_version : 0x10300u;
     memset(&s, 0, sizeof s);
     s.k = k;
     s.l = l;
     s.section = k->section;
-    for (i = 0; i < VC__SECTIONS; i++) s.section[i].count = 0;
+    for (uint32_t i = 0; i < VC__SECTIONS; i++) s.section[i].count = 0;
     if (!vc__words_room(k, &s.section[VC__SECTION_BODY], front)) return false;
     s.section[VC__SECTION_BODY].count = front;
     s.caps = (uint32_t)l->info.features & VC__CAP_FEATURES;
@@ -7568,16 +7553,16 @@ static bool vc__spirv_module(vc_kernel *k, const vc__listing *l, uint32_t front)
 /* Puts what comes before the body in front of it, in the words that were left free there: as a rule they are enough. */
 static bool vc__spirv_join(vc_kernel *k, uint32_t *skip) {
     static const uint8_t order[] = { VC__SECTION_HEAD, VC__SECTION_NAMES, VC__SECTION_NOTES, VC__SECTION_GLOBALS, VC__SECTION_LOCALS };
-    vc__words *body = &k->section[VC__SECTION_BODY], *part;
-    uint32_t front = 0, more, i;
-    for (i = 0; i < sizeof order; i++) front += k->section[order[i]].count;
-    more = front > *skip ? front - *skip : 0;
+    vc__words *body = &k->section[VC__SECTION_BODY];
+    uint32_t front = 0;
+    for (uint32_t i = 0; i < sizeof order; i++) front += k->section[order[i]].count;
+    uint32_t more = front > *skip ? front - *skip : 0;
     if (k->failed || !vc__words_room(k, body, more)) return false;
     if (more) memmove(body->at + front, body->at + *skip, (body->count - *skip) * sizeof(uint32_t));
     body->count += more;
     front = *skip + more;
-    for (i = sizeof order; i-- > 0;) {
-        part = &k->section[order[i]];
+    for (uint32_t i = sizeof order; i-- > 0;) {
+        vc__words *part = &k->section[order[i]];
         front -= part->count;
         if (part->count) memcpy(body->at + front, part->at, part->count * sizeof(uint32_t));
     }
@@ -7601,12 +7586,10 @@ static void vc__spirv_lend(vc_kernel *k) {
 
 /* Leaves the module in k->words, `skip` words from their beginning. */
 static bool vc__spirv_print(vc_kernel *k, const vc__listing *l, uint32_t *skip) {
-    bool done;
-    vc__words old;
     vc__spirv_lend(k);
     *skip = 3 * l->precise + 4 * l->body + l->count / 3 + 128; /* notes, constants of the kernel and of the printer, and what every module has */
-    done = vc__spirv_module(k, l, *skip) && vc__spirv_join(k, skip);
-    old = k->words;
+    bool done = vc__spirv_module(k, l, *skip) && vc__spirv_join(k, skip);
+    vc__words old = k->words;
     k->words = k->section[VC__SECTION_BODY];
     k->section[VC__SECTION_BODY] = old;
     vc__spirv_lend(k);
@@ -7700,9 +7683,8 @@ struct vc__printer {
 VC__PRINTF(2, 3) static void vc__p_put(vc__printer *g, const char *format, ...) {
     char text[512];
     va_list list;
-    int n;
     va_start(list, format);
-    n = vsnprintf(text, sizeof text, format, list);
+    int n = vsnprintf(text, sizeof text, format, list);
     va_end(list);
     if (n > 0) vc__text_put(g->k, &g->k->text, text, n < (int)sizeof text ? (size_t)n : sizeof text - 1);
 }
@@ -7717,8 +7699,7 @@ static void vc__p_line(vc__printer *g) {
 
 static uint32_t vc__p_slot(const vc__printer *g, const char *name) {
     uint32_t hash = 2166136261u, i;
-    const char *c;
-    for (c = name; *c; c++) hash = (hash ^ (unsigned char)*c) * 16777619u;
+    for (const char *c = name; *c; c++) hash = (hash ^ (unsigned char)*c) * 16777619u;
     for (i = hash & g->taken_mask; g->taken[i] && strcmp(g->taken[i], name) != 0; i = (i + 1) & g->taken_mask) { }
     return i;
 }
@@ -7737,14 +7718,12 @@ static bool vc__p_is_type(const char *name) {
     static const char *const prefixes[] = { "", "b", "d", "f", "h", "i", "u", "f16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64" };
     static const char *const stems[] = { "mat2", "mat3", "mat4", "vec2", "vec3", "vec4", "subpassInput", "sampler", "image", "texture" };
     static const char *const shapes[] = { "1D", "2D", "3D", "Cube", "Buffer", "External", "Shadow" };
-    size_t i, j, n;
-    const char *rest;
-    for (i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-        for (j = 0; j < sizeof stems / sizeof *stems; j++) {
-            rest = name + strlen(prefixes[i]);
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        for (size_t j = 0; j < sizeof stems / sizeof *stems; j++) {
+            const char *rest = name + strlen(prefixes[i]);
             if (strncmp(name, prefixes[i], strlen(prefixes[i])) != 0 || strncmp(rest, stems[j], strlen(stems[j])) != 0) continue;
             if (j < 7) return true;
-            for (n = 0; n < sizeof shapes / sizeof *shapes; n++) if (strncmp(rest + strlen(stems[j]), shapes[n], strlen(shapes[n])) == 0) return true;
+            for (size_t n = 0; n < sizeof shapes / sizeof *shapes; n++) if (strncmp(rest + strlen(stems[j]), shapes[n], strlen(shapes[n])) == 0) return true;
         }
     return false;
 }
@@ -7812,13 +7791,12 @@ static void vc__p_name_objects(vc__printer *g) {
         { VC__OP_BUFFER, "data" }, { VC__OP_IMAGE, "picture" }, { VC__OP_PARAM, "value" }, { VC__OP_SHARED, "tile" }, { VC__OP_TABLE, "table" },
         { VC__OP_VAR, "variable" }, { VC__OP_ARRAY, "list" }
     };
-    uint32_t i, j;
-    for (i = 0; i < g->l->object_count; i++) {
+    for (uint32_t i = 0; i < g->l->object_count; i++) {
         const vc__object *o = &g->l->object[i];
         const char *otherwise = "object";
         if (g->d->whole_arguments && o->arg != VC__NIL) g->live[i] = true;
         if (!g->live[i]) continue;
-        for (j = 0; j < sizeof defaults / sizeof *defaults; j++) if (defaults[j].op == o->op) otherwise = defaults[j].name;
+        for (uint32_t j = 0; j < sizeof defaults / sizeof *defaults; j++) if (defaults[j].op == o->op) otherwise = defaults[j].name;
         vc__p_name_it(g, &g->object[i], o->name, otherwise);
     }
 }
@@ -7826,9 +7804,8 @@ static void vc__p_name_objects(vc__printer *g) {
 /* Blocks and hidden values come after everything a user named, so that the user's names stay as they are. */
 static void vc__p_name_blocks(vc__printer *g) {
     char wanted[VC__NAME];
-    uint32_t i;
     if (g->d->whole_arguments) vc__p_name_it(g, &g->args, "args", "args");
-    for (i = 0; i < g->l->object_count; i++) {
+    for (uint32_t i = 0; i < g->l->object_count; i++) {
         const vc__object *o = &g->l->object[i];
         if (!g->live[i] || o->arg == VC__NIL) continue;
         snprintf(wanted, sizeof wanted, "%.36s_%s", g->object[i].text,
@@ -7840,8 +7817,7 @@ static void vc__p_name_blocks(vc__printer *g) {
 static void vc__p_name_hidden(vc__printer *g) {
     static const char *const names[] = { "hidden", "threads", "groups", "group_base" };
     char wanted[2 * VC__NAME], arg[VC__NAME];
-    int i;
-    for (i = 0; i < g->l->info.hidden_count; i++) {
+    for (int i = 0; i < g->l->info.hidden_count; i++) {
         const vc_hidden_info *h = &g->l->info.hidden[i];
         bool of_arg = h->kind >= VC_HIDDEN_LENGTH;
         vc__p_clean(of_arg ? g->l->info.args[h->arg].name : NULL, arg);
@@ -7875,13 +7851,13 @@ static void vc__p_decimal(double value, bool single, char out[40]) {
 }
 
 static double vc__p_double(vc_type type, uint64_t bits) {
-    uint32_t low = (uint32_t)bits, exponent = (low >> 10) & 31u, i;
+    uint32_t low = (uint32_t)bits, exponent = (low >> 10) & 31u;
     double d;
     float f;
     if (type == VC_F64) { memcpy(&d, &bits, 8); return d; }
     if (type == VC_F32) { memcpy(&f, &low, 4); return (double)f; }
     d = (double)((low & 1023u) + (exponent ? 1024u : 0u)) / 16777216.0; /* 2^24 */
-    for (i = 1; i < exponent; i++) d *= 2.0;
+    for (uint32_t i = 1; i < exponent; i++) d *= 2.0;
     return (low >> 15) & 1u ? -d : d;
 }
 
@@ -7944,9 +7920,9 @@ static uint32_t vc__p_byte(const vc__printer *g, uint32_t object) { return vc__p
 
 /* A view of a buffer that has an earlier one: it is made of that. VC__NIL: none. */
 static uint32_t vc__p_first_view(const vc__printer *g, uint32_t object) {
-    uint32_t root = g->l->object[object].root, i;
+    uint32_t root = g->l->object[object].root;
     if (root == VC__NIL || g->l->object[object].op != VC__OP_BUFFER) return VC__NIL;
-    for (i = root + 1; i < object; i++) if (g->live[i] && g->l->object[i].root == root) return i;
+    for (uint32_t i = root + 1; i < object; i++) if (g->live[i] && g->l->object[i].root == root) return i;
     return VC__NIL;
 }
 
@@ -7960,11 +7936,11 @@ static bool vc__p_is_pin(const vc__node *n) { return vc__op[n->op].class_ == VC_
 /* Counts uses, and finds block and region of every node. */
 static void vc__p_survey(vc__printer *g) {
     const vc__listing *l = g->l;
-    uint32_t block = 0, pins = 0, exits = 0, i, j, count;
-    for (i = l->leaves; i < l->count; i++) {
+    uint32_t block = 0, pins = 0, exits = 0, count;
+    for (uint32_t i = l->leaves; i < l->count; i++) {
         const vc__node *n = &l->node[i];
         const uint32_t *operand = vc__p_operands(l, n, &count);
-        for (j = 0; j < count; j++) {
+        for (uint32_t j = 0; j < count; j++) {
             if (operand[j] == VC__NIL) continue;
             g->note[operand[j]].uses += n->op == VC__OP_ROTL ? 2 : 1; /* CUDA C's form names its first operand twice */
             g->note[operand[j]].user = i;
@@ -7985,12 +7961,11 @@ static void vc__p_survey(vc__printer *g) {
 /* A loop's break in a case must not become the switch's: then the switch is printed as a chain of ifs. So is one over integers that GLSL cannot switch on. */
 static void vc__p_find_chains(vc__printer *g) {
     const vc__listing *l = g->l;
-    uint32_t i, b;
-    for (i = l->body; i < l->count; i++) {
+    for (uint32_t i = l->body; i < l->count; i++) {
         const vc__node *n = &l->node[i];
         if (n->op == VC__OP_SWITCH && !g->d->wide_switch && l->node[n->a[0]].type != VC_I32 && l->node[n->a[0]].type != VC_U32) g->note[i].chained = true;
         if (n->op != VC__OP_BREAK_IF) continue;
-        for (b = g->note[i].block; b && l->node[b - 1].op != VC__OP_FOR && l->node[b - 1].op != VC__OP_LOOP; b = g->note[b - 1].block)
+        for (uint32_t b = g->note[i].block; b && l->node[b - 1].op != VC__OP_FOR && l->node[b - 1].op != VC__OP_LOOP; b = g->note[b - 1].block)
             if (l->node[b - 1].op == VC__OP_SWITCH) g->note[b - 1].chained = true;
     }
 }
@@ -8037,16 +8012,16 @@ static bool vc__p_reads_memory(const vc__printer *g, const vc__node *n) {
    become too long, or if it reads memory and its user might not evaluate it: all operands are evaluated, as in SPIR-V. */
 static void vc__p_settle(vc__printer *g) {
     const vc__listing *l = g->l;
-    uint32_t i, j, count;
-    for (i = l->count; i-- > l->body;) {
+    uint32_t count;
+    for (uint32_t i = l->count; i-- > l->body;) {
         g->note[i].nested = vc__p_may_nest(g, i);
         if (g->note[i].nested) g->note[i].place = g->note[g->note[i].user].place;
     }
-    for (i = l->body; i < l->count; i++) {
+    for (uint32_t i = l->body; i < l->count; i++) {
         const uint32_t *operand = vc__p_operands(l, &l->node[i], &count);
         uint32_t depth = 1, weight = 1;
         g->note[i].reads = vc__p_reads_memory(g, &l->node[i]);
-        for (j = 0; j < count; j++) {
+        for (uint32_t j = 0; j < count; j++) {
             vc__note *o = operand[j] == VC__NIL ? NULL : &g->note[operand[j]];
             if (o && j && o->reads && vc__p_short_circuits(&l->node[i])) o->nested = false;
             if (!o || !o->nested) continue;
@@ -8073,7 +8048,6 @@ static const struct { char text[3]; uint8_t strength, limit; } vc__p_operators[]
 
 /* How tightly a form of the table holds together, and what its operands may be. */
 static int vc__p_strength(const char *form, int *limit) {
-    size_t i, n;
     bool call = vc__p_is_letter(form[0]) || form[0] == '_';
     *limit = VC__P_LOOSE;
     if (form[0] != '$' || form[1] == 'T') {
@@ -8083,8 +8057,8 @@ static int vc__p_strength(const char *form, int *limit) {
     if (form[2] != ' ') return VC__P_TIGHT;
     *limit = VC__P_TERNARY - 1;
     if (form[3] == '?') return VC__P_TERNARY;
-    n = strcspn(form + 3, " ");
-    for (i = 0; i < sizeof vc__p_operators / sizeof *vc__p_operators; i++) {
+    size_t n = strcspn(form + 3, " ");
+    for (size_t i = 0; i < sizeof vc__p_operators / sizeof *vc__p_operators; i++) {
         if (strlen(vc__p_operators[i].text) != n || strncmp(vc__p_operators[i].text, form + 3, n) != 0) continue;
         *limit = vc__p_operators[i].limit;
         return vc__p_operators[i].strength;
@@ -8098,11 +8072,9 @@ static vc_type vc__p_computed_in(const vc__printer *g, const vc__node *n) {
 
 /* ($U)$0 of a constant: the unsigned constant itself. False: it is none. */
 static bool vc__p_unsigned_const(vc__printer *g, const vc__node *n, const char *form) {
-    const vc__node *c;
-    vc_type type;
     if (strncmp(form, "($U)$", 5) != 0) return false;
-    type = vc__p_computed_in(g, n);
-    c = &g->l->node[n->a[form[5] - '0']];
+    vc_type type = vc__p_computed_in(g, n);
+    const vc__node *c = &g->l->node[n->a[form[5] - '0']];
     if (c->op != VC__OP_CONST) return false;
     vc__p_scalar(g, type, vc__widen(c->type, vc__bits_of(c)) & vc__ones(vc__bits(type)), true);
     return true;
@@ -8114,8 +8086,7 @@ static void vc__p_fill(vc__printer *g, const vc__node *n, const char *form) {
     static const char *const lanes[] = { "", "Inclusive", "Exclusive", "Clustered" };
     int limit, strength = vc__p_strength(form, &limit);
     char type[32];
-    const char *c;
-    for (c = form; *c; c++) {
+    for (const char *c = form; *c; c++) {
         if (*c == '(' && vc__p_unsigned_const(g, n, c)) c += 5;
         else if (*c == '$' && (c[1] == 'T' || c[1] == 'U')) vc__p_put(g, "%s", g->d->type(*++c == 'T' ? n->type : vc__p_computed_in(g, n), type));
         else if (*c == '$') {
@@ -8132,9 +8103,9 @@ static void vc__p_fill(vc__printer *g, const vc__node *n, const char *form) {
 }
 
 static void vc__p_list(vc__printer *g, const uint32_t *operand, uint32_t count) {
-    uint32_t i, same = 1;
+    uint32_t same = 1;
     while (same < count && operand[same] == operand[0]) same++;
-    for (i = 0; i < (same == count ? 1 : count); i++) {
+    for (uint32_t i = 0; i < (same == count ? 1 : count); i++) {
         if (i) vc__p_put(g, ", ");
         vc__p_expression(g, operand[i], VC__P_LOOSE);
     }
@@ -8161,8 +8132,7 @@ static void vc__p_part(vc__printer *g, uint32_t vector, uint32_t i, int strength
 static void vc__p_pair(vc__printer *g, uint32_t pair) {
     const vc__node *n = &g->l->node[pair];
     bool parts = n->op == VC__OP_VEC || n->op == VC__OP_TUPLE;
-    uint32_t i;
-    for (i = 0; i < 2; i++) {
+    for (uint32_t i = 0; i < 2; i++) {
         if (i) vc__p_put(g, ", ");
         vc__p_expression(g, parts ? g->l->extra[n->a[0] + i] : pair, parts ? VC__P_LOOSE : VC__P_TIGHT);
         if (!parts) vc__p_put(g, ".%c", "xy"[i]);
@@ -8188,15 +8158,14 @@ static void vc__p_pointer(vc__printer *g, const vc__node *n) {
 
 static void vc__p_tuple(vc__printer *g, const vc__node *n) {
     uint64_t bits[4];
-    uint32_t i;
-    for (i = 0; i < n->a[1] && i < 4; i++) bits[i] = vc__bits_of(&g->l->node[g->l->extra[n->a[0] + i]]);
+    for (uint32_t i = 0; i < n->a[1] && i < 4; i++) bits[i] = vc__bits_of(&g->l->node[g->l->extra[n->a[0] + i]]);
     g->d->vector(g, n->type, bits, true);
 }
 
 /* The elements of a table, of `count` times `type`; its line began at `line`. `first` stands before the first one, `fresh` begins further lines. */
 static void vc__p_elements(vc__printer *g, size_t line, vc_type type, const uint64_t *data, uint32_t count, const char *first, const char *fresh) {
-    uint32_t rows = vc__rows(type), i;
-    for (i = 0; i < count; i++, data += rows) {
+    uint32_t rows = vc__rows(type);
+    for (uint32_t i = 0; i < count; i++, data += rows) {
         if (i) vc__p_put(g, ",");
         if (g->k->text.length - line > VC__P_COLUMN) {
             line = g->k->text.length;
@@ -8210,7 +8179,6 @@ static void vc__p_elements(vc__printer *g, size_t line, vc_type type, const uint
 
 static void vc__p_leaf(vc__printer *g, uint32_t i) {
     const vc__node *n = &g->l->node[i];
-    const vc_hidden_info *hidden;
     char id[96];
     bool named = i >= g->l->leaves && i < g->l->body && g->leaf[i - g->l->leaves].text[0];
     if (n->op == VC__OP_CONST) vc__p_scalar(g, n->type, vc__bits_of(n), true);
@@ -8218,7 +8186,7 @@ static void vc__p_leaf(vc__printer *g, uint32_t i) {
     else if (n->op == VC__OP_PARAM) g->d->param(g, n->x);
     else if (n->op >= VC__OP_BUFFER && n->op <= VC__OP_ARRAY) vc__p_put(g, "%s", g->object[n->x].text);
     else if (n->op == VC__OP_HIDDEN) {
-        hidden = vc__hidden_of(g->l, n);
+        const vc_hidden_info *hidden = vc__hidden_of(g->l, n);
         if (hidden) g->d->hidden(g, (int)(hidden - g->l->info.hidden));
     } else if (named) vc__p_put(g, "%s", g->leaf[i - g->l->leaves].text);
     else {
@@ -8244,8 +8212,7 @@ static void vc__p_own(vc__printer *g, const vc__node *n) {
 /* Prints node i where text of at most that strength needs no parentheses. */
 static void vc__p_expression(vc__printer *g, uint32_t i, int strength) {
     const vc__node *n = &g->l->node[i];
-    const char *form;
-    int limit, own;
+    int limit;
     bool bracket;
     if (n->op == VC__OP_MASK) { vc__p_put(g, "vc_mask%u", vc__p_mask(g, i)); return; }
     if (g->note[i].number) { vc__p_put(g, "%c%u", n->op == VC__OP_FOR ? 'i' : 'v', (unsigned)g->note[i].number); return; }
@@ -8256,8 +8223,8 @@ static void vc__p_expression(vc__printer *g, uint32_t i, int strength) {
         if (bracket) vc__p_put(g, ")");
         return;
     }
-    form = g->d->form(g, n);
-    own = form ? vc__p_strength(form, &limit) : n->op == VC__OP_POINTER && !vc__p_is_bare(n) ? VC__P_SUM : VC__P_TIGHT;
+    const char *form = g->d->form(g, n);
+    int own = form ? vc__p_strength(form, &limit) : n->op == VC__OP_POINTER && !vc__p_is_bare(n) ? VC__P_SUM : VC__P_TIGHT;
     bracket = own > strength % VC__P_ALSO && own != strength / VC__P_ALSO;
     if (bracket) vc__p_put(g, "(");
     if (form) vc__p_fill(g, n, form); else vc__p_own(g, n);
@@ -8372,8 +8339,7 @@ static void vc__p_switch(vc__printer *g, uint32_t i) { vc__p_fill(g, &g->l->node
 static void vc__p_none_of(vc__printer *g, uint32_t owner) {
     const vc__listing *l = g->l;
     const char *before = "if (";
-    uint32_t j;
-    for (j = owner + 1; j < l->count && g->note[j].opener != owner + 1; j++) {
+    for (uint32_t j = owner + 1; j < l->count && g->note[j].opener != owner + 1; j++) {
         if (l->node[j].op != VC__OP_CASE || g->note[j].block != owner + 1) continue;
         vc__p_put(g, "%s", before);
         vc__p_expression(g, l->node[owner].a[0], 5);
@@ -8510,11 +8476,10 @@ static void vc__p_statement(vc__printer *g, uint32_t i) {
     };
     const vc__node *n = &g->l->node[i];
     bool closes = n->op == VC__OP_ELSE || (n->op == VC__OP_END && n->x != VC__OP_SWITCH);
-    size_t j;
     if (g->note[i].nested || n->op == VC__OP_MASK || vc__p_is_silent(g, i)) return;
     if (closes) g->indent--;
     vc__p_line(g);
-    for (j = 0; j < sizeof own / sizeof *own; j++) if (own[j].op == n->op) { own[j].print(g, i); return; }
+    for (size_t j = 0; j < sizeof own / sizeof *own; j++) if (own[j].op == n->op) { own[j].print(g, i); return; }
     if (vc__is_atomic(n->op)) g->d->atomic(g, i);
     else vc__p_temporary(g, i);
 }
@@ -8527,12 +8492,10 @@ static void vc__p_entry(vc__printer *g) {
         { VC__OP_SUBGROUP_LOCAL_ID, "lane" }
     };
     char wanted[VC__NAME], id[96], type[32];
-    uint32_t i;
-    size_t j;
-    for (i = g->l->leaves; i < g->l->body; i++) {
+    for (uint32_t i = g->l->leaves; i < g->l->body; i++) {
         const vc__node *n = &g->l->node[i];
         if (n->op == VC__OP_PARAM || n->op == VC__OP_BUFFER) g->d->convert(g, n->x);
-        for (j = 0; j < sizeof ids / sizeof *ids; j++) {
+        for (size_t j = 0; j < sizeof ids / sizeof *ids; j++) {
             if (ids[j].op != n->op || g->note[i].uses < 2) continue;
             g->d->id(g, n, id);
             if (n->op >= VC__OP_LOCAL_INDEX) snprintf(wanted, sizeof wanted, "%s", ids[j].name);
@@ -8564,27 +8527,25 @@ static size_t vc__p_divide(vc__printer *g, char *at) {
 }
 
 static void vc__p_text(vc__printer *g) {
-    uint32_t i;
     g->k->text.length = 0;
     g->d->head(g);
     vc__p_entry(g);
     g->indent = 1;
-    for (i = g->l->body; i < g->l->count && !g->k->failed; i++) vc__p_statement(g, i);
+    for (uint32_t i = g->l->body; i < g->l->count && !g->k->failed; i++) vc__p_statement(g, i);
     vc__p_put(g, "}\n");
 }
 
 /* Prints the listing into k->text; false after a failure. */
 static bool vc__p_print(vc_kernel *k, const vc__listing *l, const vc__dialect *d) {
     vc__printer g;
-    size_t size, names = (size_t)l->object_count * 2 + (l->body - l->leaves) + (size_t)l->info.hidden_count + 1;
-    char *block;
+    size_t names = (size_t)l->object_count * 2 + (l->body - l->leaves) + (size_t)l->info.hidden_count + 1;
     memset(&g, 0, sizeof g);
     g.k = k;
     g.l = l;
     g.d = d;
     for (g.taken_mask = 15; g.taken_mask < names * 2; g.taken_mask = g.taken_mask * 2 + 1) { }
-    size = vc__p_divide(&g, NULL);
-    block = (char *)k->allocator.allocate(k->allocator.user, size);
+    size_t size = vc__p_divide(&g, NULL);
+    char *block = (char *)k->allocator.allocate(k->allocator.user, size);
     if (!block) { vc__no_memory(k); return false; }
     memset(block, 0, size);
     vc__p_divide(&g, block);
