@@ -4912,18 +4912,21 @@ static uint32_t vc__expand_subgroup(vc__lower *s, const vc__node *n) {
 }
 
 // >>math64
-/* Elementary functions of f64, which GLSL.std.450 does not have, from operations it has: + - * /, fma, sqrt, round, selection and the bits as i64. Vectors go
-   componentwise. Largest errors found against 113-bit arithmetic over the whole range, in ulp: log2 0.6, log sin cos atan 0.8, exp 1, exp2 acos 1.2, pow 1.3,
-   rsqrt atan2 cosh 1.5, sinh 1.6, tan asin 2.1, tanh 2.4; they need + - * / and sqrt to round to nearest and no contraction.
-   sin, cos and tan hold that for |x| <= 2^30; beyond, accuracy fades and the result stays a number between -1 and 1 (tan: any). pow(x, 0) is 1 for x >= 0;
-   the sign of -0 is lost there.
-   Methods: reduction by constants cut so that products are exact (Cody and Waite, Software Manual for the Elementary Functions, 1980), error-free products
-   and sums (Dekker, Numerische Mathematik 18, 1971), atanh series for logarithms, Chebyshev fits. Products are split by masking bits and not by fma, which
-   may round twice. No call stands beside another in one argument list: nodes must be made in the same order by every compiler. */
+/* Elementary functions of f64. GLSL.std.450 has none, so they are built from + - * /, fma, sqrt, round, select and
+   integer operations on the bits. Vectors are computed by component.
+   Accuracy: the largest errors found against 113-bit arithmetic over the whole range, in ulp, are: log2 0.6,
+   log sin cos atan 0.8, exp 1, exp2 acos 1.2, pow 1.3, rsqrt atan2 cosh 1.5, sinh 1.6, tan asin 2.1, tanh 2.4.
+   This requires that + - * / and sqrt round to nearest and that nothing is contracted. For sin, cos and tan it holds
+   up to |x| = 2^30. Beyond that, accuracy decreases, but sin and cos stay between -1 and 1. pow(x, 0) is 1 for x >= 0.
+   pow ignores the sign of x = -0.
+   Methods: argument reduction by constants split so that products are exact (Cody and Waite, Software Manual for the
+   Elementary Functions, 1980), error-free products and sums (Dekker, Numerische Mathematik 18, 1971), atanh series for
+   logarithms, Chebyshev interpolation. Products are split by masking bits, not by fma, because fma may round twice.
+   All compilers must create nodes in the same order: an argument list has at most one call that creates nodes. */
 
 typedef struct vc__m64 {
     vc__lower *s;
-    vc_type f, i, b; /* f64, i64 and bool with the rows of the node */
+    vc_type f, i, b; /* f64, i64 and bool with as many components as the node */
 } vc__m64;
 
 #define VC__M_ONE 0x3ff0000000000000u
@@ -4931,99 +4934,145 @@ typedef struct vc__m64 {
 #define VC__M_INF 0x7ff0000000000000u
 #define VC__M_NAN 0x7ff8000000000000u
 #define VC__M_SIGN 0x8000000000000000u
-#define VC__M_LN2_HIGH 0x3fe62e42fee00000u /* 32 bits: exact when multiplied by an exponent */
+#define VC__M_LN2_HIGH 0x3fe62e42fee00000u /* 32 significant bits, so its product with an exponent is exact */
 #define VC__M_LN2_LOW 0x3dea39ef35793c76u
 #define VC__M_PIO2 0x3ff921fb54442d18u
 #define VC__M_PIO2_LOW 0x3c91a62633145c07u
 #define VC__M_PI 0x400921fb54442d18u
 #define VC__M_PI_LOW 0x3ca1a62633145c07u
 
-/* Coefficients, highest power first, by Chebyshev interpolation in 250-bit arithmetic on the reduced range. */
+/* Polynomial coefficients, highest power first, from Chebyshev interpolation over the reduced range in 250-bit
+   arithmetic. */
 static const uint64_t vc__m_exp_poly[11] = { /* (e^r - 1 - r) / r^2, |r| <= ln(2) / 2 */
-    0x3e21f6025e1721d9u, 0x3e5af4df7e870362u, 0x3e927e4e7ddba33fu, 0x3ec71de022aa7c92u, 0x3efa01a01a0d8f8eu, 0x3f2a01a01abea2dau,
-    0x3f56c16c16c17705u, 0x3f811111111100d8u, 0x3fa5555555555552u, 0x3fc5555555555557u, 0x3fe0000000000000u
+    0x3e21f6025e1721d9u, 0x3e5af4df7e870362u, 0x3e927e4e7ddba33fu, 0x3ec71de022aa7c92u, 0x3efa01a01a0d8f8eu,
+    0x3f2a01a01abea2dau, 0x3f56c16c16c17705u, 0x3f811111111100d8u, 0x3fa5555555555552u, 0x3fc5555555555557u,
+    0x3fe0000000000000u
 };
 static const uint64_t vc__m_exp2_poly[13] = { /* (2^r - 1) / r, |r| <= 1/2 */
-    0x3d7cdc9ba155becdu, 0x3dbc4b5b04b1e8f9u, 0x3dfe88d0e5866e32u, 0x3e3e4cf03bac04a7u, 0x3e7b5255079d0d73u, 0x3eb62c022460176eu, 0x3eeffcbfc52c5d76u,
-    0x3f2430912f86ac5bu, 0x3f55d87fe78a74a6u, 0x3f83b2ab6fba4e7bu, 0x3fac6b08d704a0bcu, 0x3fcebfbdff82c58fu, 0x3fe62e42fefa39efu
+    0x3d7cdc9ba155becdu, 0x3dbc4b5b04b1e8f9u, 0x3dfe88d0e5866e32u, 0x3e3e4cf03bac04a7u, 0x3e7b5255079d0d73u,
+    0x3eb62c022460176eu, 0x3eeffcbfc52c5d76u, 0x3f2430912f86ac5bu, 0x3f55d87fe78a74a6u, 0x3f83b2ab6fba4e7bu,
+    0x3fac6b08d704a0bcu, 0x3fcebfbdff82c58fu, 0x3fe62e42fefa39efu
 };
 static const uint64_t vc__m_log_poly[8] = { /* (2 atanh(s) / s - 2) / z, z = s^2 <= 0.0295 */
-    0x3fc0c04595972ab8u, 0x3fc0fbe83c2cbcf3u, 0x3fc3b1c360763b8au, 0x3fc745cf901605f7u, 0x3fcc71c720160b47u, 0x3fd2492492476c87u, 0x3fd9999999999a38u,
-    0x3fe5555555555555u
+    0x3fc0c04595972ab8u, 0x3fc0fbe83c2cbcf3u, 0x3fc3b1c360763b8au, 0x3fc745cf901605f7u, 0x3fcc71c720160b47u,
+    0x3fd2492492476c87u, 0x3fd9999999999a38u, 0x3fe5555555555555u
 };
-static const uint64_t vc__m_log2_poly[8] = { /* the same over ln(2), without its first two terms */
-    0x3fc5a60ae4e0bdd7u, 0x3fc59e08811ee6b3u, 0x3fc89fed27be41beu, 0x3fcc68f2f01d5108u, 0x3fd0c9a84bf5081cu, 0x3fd484b13d79c3b6u, 0x3fda61762a7adfa8u,
-    0x3fe2776c50ef9bfeu
+static const uint64_t vc__m_log2_poly[8] = { /* vc__m_log_poly / ln(2) without its first two terms */
+    0x3fc5a60ae4e0bdd7u, 0x3fc59e08811ee6b3u, 0x3fc89fed27be41beu, 0x3fcc68f2f01d5108u, 0x3fd0c9a84bf5081cu,
+    0x3fd484b13d79c3b6u, 0x3fda61762a7adfa8u, 0x3fe2776c50ef9bfeu
 };
 static const uint64_t vc__m_sin_poly[6] = { /* (sin(x) / x - 1) / z, z = x^2 <= (pi / 4)^2 */
-    0x3de5e0b05bff20f2u, 0xbe5ae600aca92c64u, 0x3ec71de379654304u, 0xbf2a01a019e83816u, 0x3f81111111110bb2u, 0xbfc5555555555555u
+    0x3de5e0b05bff20f2u, 0xbe5ae600aca92c64u, 0x3ec71de379654304u, 0xbf2a01a019e83816u, 0x3f81111111110bb2u,
+    0xbfc5555555555555u
 };
 static const uint64_t vc__m_cos_poly[6] = { /* (cos(x) - 1 + z / 2) / z^2 */
-    0xbda907d8f29fe831u, 0x3e21eeb68cd22f56u, 0xbe927e4fa17bf139u, 0x3efa01a019f4e9b4u, 0xbf56c16c16c16967u, 0x3fa5555555555555u
+    0xbda907d8f29fe831u, 0x3e21eeb68cd22f56u, 0xbe927e4fa17bf139u, 0x3efa01a019f4e9b4u, 0xbf56c16c16c16967u,
+    0x3fa5555555555555u
 };
 static const uint64_t vc__m_atan_poly[11] = { /* (atan(x) / x - 1) / z, z = x^2 <= (7 / 16)^2 */
-    0xbf91f782b80bfd1eu, 0x3fa35da608772867u, 0xbfa9c6054173be88u, 0x3fadf0b70d0fde14u, 0xbfb10ed1cedbec09u, 0x3fb3b116171b0dd7u, 0xbfb745cff6136307u,
-    0x3fbc71c7136517a9u, 0xbfc24924923b06cdu, 0x3fc999999999885fu, 0xbfd5555555555554u
+    0xbf91f782b80bfd1eu, 0x3fa35da608772867u, 0xbfa9c6054173be88u, 0x3fadf0b70d0fde14u, 0xbfb10ed1cedbec09u,
+    0x3fb3b116171b0dd7u, 0xbfb745cff6136307u, 0x3fbc71c7136517a9u, 0xbfc24924923b06cdu, 0x3fc999999999885fu,
+    0xbfd5555555555554u
 };
 static const uint64_t vc__m_asin_poly[13] = { /* (asin(x) / x - 1) / z, z = x^2 <= 1/4 */
-    0x3f9d72b2bc8155f8u, 0xbf8e6aaa8a0a04ccu, 0x3f91d189408314eeu, 0x3f765a9c4dfcf8b2u, 0x3f852420b04b37beu, 0x3f8782651caa6547u, 0x3f8c9cf07674736au,
-    0x3f91c4d35cf95421u, 0x3f96e8bb1c8209a2u, 0x3f9f1c71c1db0623u, 0x3fa6db6db6e31f13u, 0x3fb3333333332ecau, 0x3fc5555555555556u
+    0x3f9d72b2bc8155f8u, 0xbf8e6aaa8a0a04ccu, 0x3f91d189408314eeu, 0x3f765a9c4dfcf8b2u, 0x3f852420b04b37beu,
+    0x3f8782651caa6547u, 0x3f8c9cf07674736au, 0x3f91c4d35cf95421u, 0x3f96e8bb1c8209a2u, 0x3f9f1c71c1db0623u,
+    0x3fa6db6db6e31f13u, 0x3fb3333333332ecau, 0x3fc5555555555556u
 };
 static const uint64_t vc__m_sinh_poly[8] = { /* (sinh(x) / x - 1) / z, z = x^2 <= 1 */
-    0x3ce99f0806c2628du, 0x3d6ae777c36fd5b6u, 0x3de612467ccb2260u, 0x3e5ae6456792a77fu, 0x3ec71de3a556f96cu, 0x3f2a01a01a01a001u, 0x3f81111111111111u,
-    0x3fc5555555555555u
+    0x3ce99f0806c2628du, 0x3d6ae777c36fd5b6u, 0x3de612467ccb2260u, 0x3e5ae6456792a77fu, 0x3ec71de3a556f96cu,
+    0x3f2a01a01a01a001u, 0x3f81111111111111u, 0x3fc5555555555555u
 };
-static const uint64_t vc__m_pio2_parts[6] = { /* pi / 2: five parts of 23 bits, exact when multiplied by up to 2^30, and the rest */
-    0x3ff921fb40000000u, 0x3e74442d00000000u, 0x3cf8469800000000u, 0x3ba3198a00000000u, 0x3a3701b800000000u, 0x38ccd129024e088au
+/* pi / 2 as a sum: five parts of at most 23 bits, whose products with integers up to 2^30 are exact, and the remainder.
+   */
+static const uint64_t vc__m_pio2_parts[6] = {
+    0x3ff921fb40000000u, 0x3e74442d00000000u, 0x3cf8469800000000u, 0x3ba3198a00000000u, 0x3a3701b800000000u,
+    0x38ccd129024e088au
 };
 
 VC__APART static uint32_t vc__m_const(const vc__m64 *m, uint64_t bits) { return vc__make_const(m->s, m->f, bits); }
-VC__APART static uint32_t vc__m_op(const vc__m64 *m, uint16_t op, uint32_t a, uint32_t b) { return vc__make(m->s, op, m->f, a, b, VC__NIL, 0); }
-VC__APART static uint32_t vc__m_add(const vc__m64 *m, uint32_t a, uint32_t b) { return vc__m_op(m, VC__OP_ADD, a, b); }
-VC__APART static uint32_t vc__m_sub(const vc__m64 *m, uint32_t a, uint32_t b) { return vc__m_op(m, VC__OP_SUB, a, b); }
-VC__APART static uint32_t vc__m_mul(const vc__m64 *m, uint32_t a, uint32_t b) { return vc__m_op(m, VC__OP_MUL, a, b); }
-VC__APART static uint32_t vc__m_div(const vc__m64 *m, uint32_t a, uint32_t b) { return vc__m_op(m, VC__OP_DIV, a, b); }
-VC__APART static uint32_t vc__m_one(const vc__m64 *m, uint16_t op, uint32_t a) { return vc__m_op(m, op, a, VC__NIL); }
-VC__APART static uint32_t vc__m_fma(const vc__m64 *m, uint32_t a, uint32_t b, uint32_t c) { return vc__make(m->s, VC__OP_FMA, m->f, a, b, c, 0); }
-VC__APART static uint32_t vc__m_add_const(const vc__m64 *m, uint32_t a, uint64_t bits) { return vc__m_add(m, a, vc__m_const(m, bits)); }
-VC__APART static uint32_t vc__m_mul_const(const vc__m64 *m, uint32_t a, uint64_t bits) { return vc__m_mul(m, a, vc__m_const(m, bits)); }
-VC__APART static uint32_t vc__m_from(const vc__m64 *m, uint64_t bits, uint32_t a) { return vc__m_sub(m, vc__m_const(m, bits), a); } /* constant - a */
-VC__APART static uint32_t vc__m_int(const vc__m64 *m, uint16_t op, uint32_t a, uint64_t bits) {
+VC__APART static uint32_t vc__m_binary(const vc__m64 *m, uint16_t op, uint32_t a, uint32_t b) {
+    return vc__make(m->s, op, m->f, a, b, VC__NIL, 0);
+}
+VC__APART static uint32_t vc__m_add(const vc__m64 *m, uint32_t a, uint32_t b) {
+    return vc__m_binary(m, VC__OP_ADD, a, b);
+}
+VC__APART static uint32_t vc__m_sub(const vc__m64 *m, uint32_t a, uint32_t b) {
+    return vc__m_binary(m, VC__OP_SUB, a, b);
+}
+VC__APART static uint32_t vc__m_mul(const vc__m64 *m, uint32_t a, uint32_t b) {
+    return vc__m_binary(m, VC__OP_MUL, a, b);
+}
+VC__APART static uint32_t vc__m_div(const vc__m64 *m, uint32_t a, uint32_t b) {
+    return vc__m_binary(m, VC__OP_DIV, a, b);
+}
+VC__APART static uint32_t vc__m_unary(const vc__m64 *m, uint16_t op, uint32_t a) {
+    return vc__m_binary(m, op, a, VC__NIL);
+}
+VC__APART static uint32_t vc__m_fma(const vc__m64 *m, uint32_t a, uint32_t b, uint32_t c) {
+    return vc__make(m->s, VC__OP_FMA, m->f, a, b, c, 0);
+}
+VC__APART static uint32_t vc__m_add_const(const vc__m64 *m, uint32_t a, uint64_t bits) {
+    return vc__m_add(m, a, vc__m_const(m, bits));
+}
+VC__APART static uint32_t vc__m_mul_const(const vc__m64 *m, uint32_t a, uint64_t bits) {
+    return vc__m_mul(m, a, vc__m_const(m, bits));
+}
+/* constant - a */
+VC__APART static uint32_t vc__m_const_sub(const vc__m64 *m, uint64_t bits, uint32_t a) {
+    return vc__m_sub(m, vc__m_const(m, bits), a);
+}
+VC__APART static uint32_t vc__m_int_op(const vc__m64 *m, uint16_t op, uint32_t a, uint64_t bits) {
     return vc__make(m->s, op, m->i, a, vc__make_const(m->s, m->i, bits), VC__NIL, 0);
 }
-VC__APART static uint32_t vc__m_bits(const vc__m64 *m, uint32_t a) { return vc__make(m->s, VC__OP_BITCAST, m->i, a, VC__NIL, VC__NIL, 0); }
-VC__APART static uint32_t vc__m_unbits(const vc__m64 *m, uint32_t a) { return vc__make(m->s, VC__OP_BITCAST, m->f, a, VC__NIL, VC__NIL, 0); }
-VC__APART static uint32_t vc__m_if(const vc__m64 *m, uint32_t c, uint32_t a, uint32_t b) { return vc__make(m->s, VC__OP_SELECT, m->f, c, a, b, 0); }
-VC__APART static uint32_t vc__m_compare(const vc__m64 *m, uint16_t op, uint32_t a, uint32_t b) { return vc__make(m->s, op, m->b, a, b, VC__NIL, 0); }
-VC__APART static uint32_t vc__m_below(const vc__m64 *m, uint32_t a, uint64_t bits) { return vc__m_compare(m, VC__OP_LT, a, vc__m_const(m, bits)); }
-VC__APART static uint32_t vc__m_above(const vc__m64 *m, uint32_t a, uint64_t bits) { return vc__m_compare(m, VC__OP_LT, vc__m_const(m, bits), a); }
-VC__APART static uint32_t vc__m_is(const vc__m64 *m, uint32_t a, uint64_t bits) { return vc__m_compare(m, VC__OP_EQ, a, vc__m_const(m, bits)); }
-
-/* x, cut to low … high; NaN stays, unlike with min and max */
-static uint32_t vc__m_limit(const vc__m64 *m, uint32_t x, uint64_t low, uint64_t high) {
-    uint32_t over = vc__m_above(m, x, high);
-    x = vc__m_if(m, over, vc__m_const(m, high), x);
-    uint32_t under = vc__m_below(m, x, low);
-    return vc__m_if(m, under, vc__m_const(m, low), x);
+VC__APART static uint32_t vc__m_as_int(const vc__m64 *m, uint32_t a) {
+    return vc__make(m->s, VC__OP_BITCAST, m->i, a, VC__NIL, VC__NIL, 0);
+}
+VC__APART static uint32_t vc__m_as_float(const vc__m64 *m, uint32_t a) {
+    return vc__make(m->s, VC__OP_BITCAST, m->f, a, VC__NIL, VC__NIL, 0);
+}
+VC__APART static uint32_t vc__m_select(const vc__m64 *m, uint32_t c, uint32_t a, uint32_t b) {
+    return vc__make(m->s, VC__OP_SELECT, m->f, c, a, b, 0);
+}
+VC__APART static uint32_t vc__m_compare(const vc__m64 *m, uint16_t op, uint32_t a, uint32_t b) {
+    return vc__make(m->s, op, m->b, a, b, VC__NIL, 0);
+}
+VC__APART static uint32_t vc__m_lt_const(const vc__m64 *m, uint32_t a, uint64_t bits) {
+    return vc__m_compare(m, VC__OP_LT, a, vc__m_const(m, bits));
+}
+VC__APART static uint32_t vc__m_gt_const(const vc__m64 *m, uint32_t a, uint64_t bits) {
+    return vc__m_compare(m, VC__OP_LT, vc__m_const(m, bits), a);
+}
+VC__APART static uint32_t vc__m_eq_const(const vc__m64 *m, uint32_t a, uint64_t bits) {
+    return vc__m_compare(m, VC__OP_EQ, a, vc__m_const(m, bits));
 }
 
+/* Clamps x to [low, high]. Unlike min and max, this keeps NaN. */
+static uint32_t vc__m_clamp(const vc__m64 *m, uint32_t x, uint64_t low, uint64_t high) {
+    uint32_t above = vc__m_gt_const(m, x, high);
+    x = vc__m_select(m, above, vc__m_const(m, high), x);
+    uint32_t below = vc__m_lt_const(m, x, low);
+    return vc__m_select(m, below, vc__m_const(m, low), x);
+}
+
+/* Evaluates a polynomial of `count` coefficients at x by Horner's rule. */
 static uint32_t vc__m_poly(const vc__m64 *m, const uint64_t *c, int count, uint32_t x) {
     uint32_t r = vc__m_const(m, c[0]);
     for (int i = 1; i < count; i++) r = vc__m_fma(m, r, x, vc__m_const(m, c[i]));
     return r;
 }
 
-/* x with the sign of the sign bit in `bits` added */
-static uint32_t vc__m_flip(const vc__m64 *m, uint32_t x, uint32_t bits) {
-    uint32_t sign = vc__m_int(m, VC__OP_AND, bits, VC__M_SIGN);
-    return vc__m_unbits(m, vc__make(m->s, VC__OP_XOR, m->i, vc__m_bits(m, x), sign, VC__NIL, 0));
+/* Flips the sign of x if the sign bit of `bits` is set. */
+static uint32_t vc__m_xor_sign(const vc__m64 *m, uint32_t x, uint32_t bits) {
+    uint32_t sign = vc__m_int_op(m, VC__OP_AND, bits, VC__M_SIGN);
+    return vc__m_as_float(m, vc__make(m->s, VC__OP_XOR, m->i, vc__m_as_int(m, x), sign, VC__NIL, 0));
 }
 
-/* a * b = high + low, up to 2^-105 */
-static void vc__m_product(const vc__m64 *m, uint32_t a, uint32_t b, uint32_t out[2]) {
-    uint32_t ah = vc__m_unbits(m, vc__m_int(m, VC__OP_AND, vc__m_bits(m, a), 0xfffffffff8000000u));
+/* a * b = out[0] + out[1] with a relative error of at most 2^-105; out[0] is the rounded product. */
+static void vc__m_two_product(const vc__m64 *m, uint32_t a, uint32_t b, uint32_t out[2]) {
+    uint32_t ah = vc__m_as_float(m, vc__m_int_op(m, VC__OP_AND, vc__m_as_int(m, a), 0xfffffffff8000000u));
     uint32_t al = vc__m_sub(m, a, ah);
-    uint32_t bh = vc__m_unbits(m, vc__m_int(m, VC__OP_AND, vc__m_bits(m, b), 0xfffffffff8000000u));
+    uint32_t bh = vc__m_as_float(m, vc__m_int_op(m, VC__OP_AND, vc__m_as_int(m, b), 0xfffffffff8000000u));
     uint32_t bl = vc__m_sub(m, b, bh);
     uint32_t p = vc__m_mul(m, a, b);
     uint32_t e = vc__m_sub(m, vc__m_mul(m, ah, bh), p);
@@ -5033,186 +5082,192 @@ static void vc__m_product(const vc__m64 *m, uint32_t a, uint32_t b, uint32_t out
     out[0] = p;
 }
 
-/* a + b = sum + what is returned, exactly, where |a| >= |b| or a = 0 */
-static uint32_t vc__m_rest(const vc__m64 *m, uint32_t a, uint32_t b, uint32_t sum) { return vc__m_sub(m, b, vc__m_sub(m, sum, a)); }
-
-/* the same for any a and b (Knuth) */
-static uint32_t vc__m_rest_any(const vc__m64 *m, uint32_t a, uint32_t b, uint32_t sum) {
-    uint32_t part = vc__m_sub(m, sum, a);
-    uint32_t back = vc__m_sub(m, a, vc__m_sub(m, sum, part));
-    return vc__m_add(m, vc__m_sub(m, b, part), back);
+/* Rounding error of sum = fl(a + b), exact if |a| >= |b| or a = 0. */
+static uint32_t vc__m_fast_sum_error(const vc__m64 *m, uint32_t a, uint32_t b, uint32_t sum) {
+    return vc__m_sub(m, b, vc__m_sub(m, sum, a));
 }
 
-/* p * 2^k for a whole k, in two steps so that neither the largest nor the smallest results are lost */
-static uint32_t vc__m_scale(const vc__m64 *m, uint32_t p, uint32_t k) {
-    uint32_t half = vc__m_one(m, VC__OP_FLOOR, vc__m_mul_const(m, k, VC__M_HALF));
-    uint32_t step[2];
-    step[0] = half;
-    step[1] = vc__m_sub(m, k, half);
-    for (int i = 0; i < 2; i++) { /* 1.5 * 2^52 + 1023 brings the exponent to the lowest bits */
-        uint32_t bits = vc__m_bits(m, vc__m_add_const(m, step[i], 0x43380000000003ffu));
-        p = vc__m_mul(m, p, vc__m_unbits(m, vc__m_int(m, VC__OP_SHL, bits, 52)));
+/* Rounding error of sum = fl(a + b), exact for any a and b (Knuth). */
+static uint32_t vc__m_sum_error(const vc__m64 *m, uint32_t a, uint32_t b, uint32_t sum) {
+    uint32_t b_rounded = vc__m_sub(m, sum, a);
+    uint32_t a_error = vc__m_sub(m, a, vc__m_sub(m, sum, b_rounded));
+    return vc__m_add(m, vc__m_sub(m, b, b_rounded), a_error);
+}
+
+/* p * 2^k for integral k. Two factors, because 2^k alone may overflow or underflow although the result does not. */
+static uint32_t vc__m_ldexp(const vc__m64 *m, uint32_t p, uint32_t k) {
+    uint32_t half = vc__m_unary(m, VC__OP_FLOOR, vc__m_mul_const(m, k, VC__M_HALF));
+    uint32_t factor[2];
+    factor[0] = half;
+    factor[1] = vc__m_sub(m, k, half);
+    for (int i = 0; i < 2; i++) { /* adding 1.5 * 2^52 + 1023 moves the biased exponent to the lowest bits */
+        uint32_t bits = vc__m_as_int(m, vc__m_add_const(m, factor[i], 0x43380000000003ffu));
+        p = vc__m_mul(m, p, vc__m_as_float(m, vc__m_int_op(m, VC__OP_SHL, bits, 52)));
     }
     return p;
 }
 
-/* e^x * 2^bias */
+/* e^x * 2^bias; `bias` is the bit pattern of an integral f64. */
 static uint32_t vc__m_exp_scaled(const vc__m64 *m, uint32_t x, uint64_t bias) {
-    x = vc__m_limit(m, x, 0xc087500000000000u, 0x4086380000000000u); /* -746, 711 */
-    uint32_t k = vc__m_one(m, VC__OP_ROUND, vc__m_mul_const(m, x, 0x3ff71547652b82feu));
+    x = vc__m_clamp(m, x, 0xc087500000000000u, 0x4086380000000000u); /* -746, 711 */
+    uint32_t k = vc__m_unary(m, VC__OP_ROUND, vc__m_mul_const(m, x, 0x3ff71547652b82feu));
     uint32_t r = vc__m_sub(m, x, vc__m_mul_const(m, k, VC__M_LN2_HIGH));
     r = vc__m_sub(m, r, vc__m_mul_const(m, k, VC__M_LN2_LOW));
     uint32_t p = vc__m_poly(m, vc__m_exp_poly, 11, r);
     p = vc__m_fma(m, vc__m_mul(m, r, r), p, r);
     p = vc__m_add_const(m, p, VC__M_ONE);
     if (bias) k = vc__m_add_const(m, k, bias);
-    return vc__m_scale(m, p, k);
+    return vc__m_ldexp(m, p, k);
 }
 
 static uint32_t vc__m_exp(const vc__m64 *m, uint32_t x, uint32_t y) { (void)y; return vc__m_exp_scaled(m, x, 0); }
 
-/* 2^(x + low); low: VC__NIL or a number below 2^-40 */
+/* 2^(x + low); `low` is VC__NIL or a value with |low| < 2^-40. */
 static uint32_t vc__m_exp2_sum(const vc__m64 *m, uint32_t x, uint32_t low) {
-    x = vc__m_limit(m, x, 0xc091300000000000u, 0x4091300000000000u); /* 1100 */
-    uint32_t k = vc__m_one(m, VC__OP_ROUND, x);
+    x = vc__m_clamp(m, x, 0xc091300000000000u, 0x4091300000000000u); /* 1100 */
+    uint32_t k = vc__m_unary(m, VC__OP_ROUND, x);
     uint32_t r = vc__m_sub(m, x, k);
     if (low != VC__NIL) r = vc__m_add(m, r, low);
     uint32_t p = vc__m_mul(m, r, vc__m_poly(m, vc__m_exp2_poly, 13, r));
-    return vc__m_scale(m, vc__m_add_const(m, p, VC__M_ONE), k);
+    return vc__m_ldexp(m, vc__m_add_const(m, p, VC__M_ONE), k);
 }
 
 static uint32_t vc__m_exp2(const vc__m64 *m, uint32_t x, uint32_t y) { (void)y; return vc__m_exp2_sum(m, x, VC__NIL); }
 
-/* x = 2^k * mantissa with the mantissa between sqrt(1/2) and sqrt(2); k as f64 */
-static uint32_t vc__m_exponent(const vc__m64 *m, uint32_t x, uint32_t *mantissa) {
-    uint32_t small = vc__m_below(m, x, 0x0010000000000000u); /* subnormal: scale by 2^54 */
-    x = vc__m_if(m, small, vc__m_mul_const(m, x, 0x4350000000000000u), x);
-    uint32_t bits = vc__m_bits(m, x);
-    uint32_t k = vc__m_int(m, VC__OP_SHR, vc__m_int(m, VC__OP_SUB, bits, 0x3fe6a09e667f3bcdu), 52);
-    uint32_t shifted = vc__m_int(m, VC__OP_SHL, k, 52);
-    *mantissa = vc__m_unbits(m, vc__make(m->s, VC__OP_SUB, m->i, bits, shifted, VC__NIL, 0));
+/* Splits x = 2^k * mantissa with sqrt(1/2) <= mantissa < sqrt(2). Returns k as f64. */
+static uint32_t vc__m_split_exponent(const vc__m64 *m, uint32_t x, uint32_t *mantissa) {
+    uint32_t subnormal = vc__m_lt_const(m, x, 0x0010000000000000u); /* is scaled by 2^54 */
+    x = vc__m_select(m, subnormal, vc__m_mul_const(m, x, 0x4350000000000000u), x);
+    uint32_t bits = vc__m_as_int(m, x);
+    uint32_t k = vc__m_int_op(m, VC__OP_SHR, vc__m_int_op(m, VC__OP_SUB, bits, 0x3fe6a09e667f3bcdu), 52);
+    uint32_t shifted = vc__m_int_op(m, VC__OP_SHL, k, 52);
+    *mantissa = vc__m_as_float(m, vc__make(m->s, VC__OP_SUB, m->i, bits, shifted, VC__NIL, 0));
     k = vc__make(m->s, VC__OP_CAST, m->f, k, VC__NIL, VC__NIL, 0);
-    uint32_t moved = vc__m_add_const(m, k, 0xc04b000000000000u); /* -54 */
-    return vc__m_if(m, small, moved, k);
+    uint32_t unscaled = vc__m_add_const(m, k, 0xc04b000000000000u); /* -54 */
+    return vc__m_select(m, subnormal, unscaled, k);
 }
 
-/* a logarithm r of x, with what it must be outside of 0 < x < inf */
-static uint32_t vc__m_log_edges(const vc__m64 *m, uint32_t x, uint32_t r) {
-    r = vc__m_if(m, vc__m_below(m, x, VC__M_INF), r, x);
-    uint32_t negative = vc__m_below(m, x, 0);
-    r = vc__m_if(m, negative, vc__m_const(m, VC__M_NAN), r);
-    uint32_t zero = vc__m_is(m, x, 0);
-    return vc__m_if(m, zero, vc__m_const(m, VC__M_INF | VC__M_SIGN), r);
+/* Corrects r, a logarithm of x, for x outside 0 < x < inf: NaN below 0, -inf at 0, x for inf and NaN. */
+static uint32_t vc__m_log_special(const vc__m64 *m, uint32_t x, uint32_t r) {
+    r = vc__m_select(m, vc__m_lt_const(m, x, VC__M_INF), r, x);
+    uint32_t negative = vc__m_lt_const(m, x, 0);
+    r = vc__m_select(m, negative, vc__m_const(m, VC__M_NAN), r);
+    uint32_t zero = vc__m_eq_const(m, x, 0);
+    return vc__m_select(m, zero, vc__m_const(m, VC__M_INF | VC__M_SIGN), r);
 }
 
 static uint32_t vc__m_log(const vc__m64 *m, uint32_t x, uint32_t y) {
-    uint32_t f, k = vc__m_exponent(m, x, &f);
+    uint32_t f, k = vc__m_split_exponent(m, x, &f);
     (void)y;
     f = vc__m_add_const(m, f, VC__M_ONE | VC__M_SIGN);
     uint32_t s = vc__m_div(m, f, vc__m_add_const(m, f, 0x4000000000000000u));
     uint32_t z = vc__m_mul(m, s, s);
     uint32_t r = vc__m_mul(m, z, vc__m_poly(m, vc__m_log_poly, 8, z));
-    uint32_t half = vc__m_mul(m, vc__m_mul_const(m, f, VC__M_HALF), f); /* log(1 + f) = f - (f^2 / 2 - s * (f^2 / 2 + r)) */
+    /* log(1 + f) = f - (f^2 / 2 - s * (f^2 / 2 + r)) */
+    uint32_t half = vc__m_mul(m, vc__m_mul_const(m, f, VC__M_HALF), f);
     r = vc__m_mul(m, s, vc__m_add(m, half, r));
     r = vc__m_add(m, r, vc__m_mul_const(m, k, VC__M_LN2_LOW));
     r = vc__m_sub(m, vc__m_sub(m, half, r), f);
-    uint32_t whole = vc__m_mul_const(m, k, VC__M_LN2_HIGH);
-    return vc__m_log_edges(m, x, vc__m_sub(m, whole, r));
+    uint32_t k_ln2 = vc__m_mul_const(m, k, VC__M_LN2_HIGH);
+    return vc__m_log_special(m, x, vc__m_sub(m, k_ln2, r));
 }
 
-/* log2(x) = out[0] + out[1], to 2^-63 of itself: 2 / ln(2) * atanh(s), s = (f - 1) / (f + 1), the first two terms in pairs */
+/* log2(x) = out[0] + out[1] with a relative error of 2^-63: k + 2 / ln(2) * atanh(s) with s = (f - 1) / (f + 1). The
+   first two terms of the series are computed as unevaluated sums of two f64. */
 static void vc__m_log2_pair(const vc__m64 *m, uint32_t x, uint32_t out[2]) {
-    uint32_t f, k = vc__m_exponent(m, x, &f), p[2], z[2];
+    uint32_t f, k = vc__m_split_exponent(m, x, &f), p[2], z[2];
     uint32_t d = vc__m_add_const(m, f, VC__M_ONE);
     uint32_t dl = vc__m_sub(m, f, vc__m_add_const(m, d, VC__M_ONE | VC__M_SIGN));
     f = vc__m_add_const(m, f, VC__M_ONE | VC__M_SIGN);
     uint32_t s = vc__m_div(m, f, d);
-    vc__m_product(m, s, d, p);
+    vc__m_two_product(m, s, d, p);
     uint32_t sl = vc__m_sub(m, vc__m_sub(m, f, p[0]), p[1]);
     sl = vc__m_sub(m, sl, vc__m_mul(m, s, dl));
     sl = vc__m_div(m, sl, d);
-    vc__m_product(m, s, s, z);
-    uint32_t twice = vc__m_add(m, s, s);
-    z[1] = vc__m_add(m, z[1], vc__m_mul(m, twice, sl));
+    vc__m_two_product(m, s, s, z);
+    uint32_t two_s = vc__m_add(m, s, s);
+    z[1] = vc__m_add(m, z[1], vc__m_mul(m, two_s, sl));
 
     uint32_t t = vc__m_mul(m, z[0], vc__m_poly(m, vc__m_log2_poly, 8, z[0]));
     uint32_t c = vc__m_const(m, 0x3feec709dc3a03fdu); /* 2 / (3 ln(2)) */
     uint32_t w = vc__m_add(m, c, t);
-    uint32_t wl = vc__m_add_const(m, vc__m_rest(m, c, t, w), 0x3c8d27f05548af0cu);
-    vc__m_product(m, w, z[0], p);
+    uint32_t wl = vc__m_add_const(m, vc__m_fast_sum_error(m, c, t, w), 0x3c8d27f05548af0cu);
+    vc__m_two_product(m, w, z[0], p);
     p[1] = vc__m_add(m, p[1], vc__m_mul(m, w, z[1]));
     p[1] = vc__m_add(m, p[1], vc__m_mul(m, wl, z[0]));
 
     c = vc__m_const(m, 0x40071547652b82feu); /* 2 / ln(2) */
     w = vc__m_add(m, c, p[0]);
-    wl = vc__m_rest(m, c, p[0], w);
+    wl = vc__m_fast_sum_error(m, c, p[0], w);
     wl = vc__m_add(m, wl, vc__m_add_const(m, p[1], 0x3c8777d0ffda0d24u));
-    vc__m_product(m, w, s, p);
+    vc__m_two_product(m, w, s, p);
     p[1] = vc__m_add(m, p[1], vc__m_mul(m, w, sl));
     p[1] = vc__m_add(m, p[1], vc__m_mul(m, wl, s));
     out[0] = vc__m_add(m, k, p[0]);
-    out[1] = vc__m_add(m, p[1], vc__m_rest(m, k, p[0], out[0]));
+    out[1] = vc__m_add(m, p[1], vc__m_fast_sum_error(m, k, p[0], out[0]));
 }
 
 static uint32_t vc__m_log2(const vc__m64 *m, uint32_t x, uint32_t y) {
     uint32_t l[2];
     (void)y;
     vc__m_log2_pair(m, x, l);
-    return vc__m_log_edges(m, x, vc__m_add(m, l[0], l[1]));
+    return vc__m_log_special(m, x, vc__m_add(m, l[0], l[1]));
 }
 
-/* what x^y is for x of 0 or inf: inf, 0, or 1 for y = 0 */
-static uint32_t vc__m_pow_edge(const vc__m64 *m, uint32_t zero, uint32_t y) {
-    uint32_t up = vc__m_if(m, zero, vc__m_one(m, VC__OP_NEG, y), y);
-    uint32_t falls = vc__m_below(m, up, 0), r = vc__m_const(m, 0);
-    r = vc__m_if(m, falls, r, vc__m_const(m, VC__M_ONE));
-    uint32_t grows = vc__m_above(m, up, 0);
-    return vc__m_if(m, grows, vc__m_const(m, VC__M_INF), r);
+/* x^y for x = 0 or x = inf: inf, 0, or 1 if y = 0. `zero` says whether x is 0. */
+static uint32_t vc__m_pow_special(const vc__m64 *m, uint32_t zero, uint32_t y) {
+    uint32_t exponent = vc__m_select(m, zero, vc__m_unary(m, VC__OP_NEG, y), y);
+    uint32_t vanishes = vc__m_lt_const(m, exponent, 0), r = vc__m_const(m, 0);
+    r = vc__m_select(m, vanishes, r, vc__m_const(m, VC__M_ONE));
+    uint32_t overflows = vc__m_gt_const(m, exponent, 0);
+    return vc__m_select(m, overflows, vc__m_const(m, VC__M_INF), r);
 }
 
 static uint32_t vc__m_pow(const vc__m64 *m, uint32_t x, uint32_t y) {
     uint32_t l[2], p[2];
     vc__m_log2_pair(m, x, l);
-    uint32_t cut = vc__m_limit(m, y, 0xc410000000000000u, 0x4410000000000000u); /* 2^66: all the same from there on, and no product overflows */
-    vc__m_product(m, l[0], cut, p);
-    uint32_t low = vc__m_add(m, p[1], vc__m_mul(m, l[1], cut));
-    uint32_t far = vc__m_above(m, vc__m_one(m, VC__OP_ABS, p[0]), 0x4091300000000000u); /* 1100 */
-    low = vc__m_if(m, far, vc__m_const(m, 0), low);
+    /* +-2^66: larger |y| give the same result, and no product overflows */
+    uint32_t clamped = vc__m_clamp(m, y, 0xc410000000000000u, 0x4410000000000000u);
+    vc__m_two_product(m, l[0], clamped, p);
+    uint32_t low = vc__m_add(m, p[1], vc__m_mul(m, l[1], clamped));
+    uint32_t out_of_range = vc__m_gt_const(m, vc__m_unary(m, VC__OP_ABS, p[0]), 0x4091300000000000u); /* 1100 */
+    low = vc__m_select(m, out_of_range, vc__m_const(m, 0), low);
     uint32_t r = vc__m_exp2_sum(m, p[0], low);
 
-    uint32_t zero = vc__m_is(m, x, 0);
-    uint32_t edge = vc__m_pow_edge(m, zero, y);
-    r = vc__m_if(m, zero, edge, r);
-    r = vc__m_if(m, vc__m_is(m, x, VC__M_INF), edge, r);
-    uint32_t valid = vc__m_compare(m, VC__OP_LE, vc__m_const(m, 0), x);
+    uint32_t zero = vc__m_eq_const(m, x, 0);
+    uint32_t special = vc__m_pow_special(m, zero, y);
+    r = vc__m_select(m, zero, special, r);
+    r = vc__m_select(m, vc__m_eq_const(m, x, VC__M_INF), special, r);
+    uint32_t x_valid = vc__m_compare(m, VC__OP_LE, vc__m_const(m, 0), x);
     uint32_t nan = vc__m_const(m, VC__M_NAN);
-    r = vc__m_if(m, valid, r, nan);
-    return vc__m_if(m, vc__m_compare(m, VC__OP_EQ, y, y), r, nan);
+    r = vc__m_select(m, x_valid, r, nan);
+    return vc__m_select(m, vc__m_compare(m, VC__OP_EQ, y, y), r, nan);
 }
 
-/* x = n * pi / 2 + r[0] + r[1], |r| <= pi / 4; returns n's bits, lowest first */
-static uint32_t vc__m_quadrant(const vc__m64 *m, uint32_t x, uint32_t r[2]) {
-    uint32_t n = vc__m_one(m, VC__OP_ROUND, vc__m_mul_const(m, x, 0x3fe45f306dc9c883u));
+/* Argument reduction: x = n * pi / 2 + r[0] + r[1] with |r[0]| <= pi / 4. Returns an i64 whose low bits are those of n.
+   r is 0 if the reduction fails, for |x| far beyond 2^30. */
+static uint32_t vc__m_reduce_pio2(const vc__m64 *m, uint32_t x, uint32_t r[2]) {
+    uint32_t n = vc__m_unary(m, VC__OP_ROUND, vc__m_mul_const(m, x, 0x3fe45f306dc9c883u));
     uint32_t high = vc__m_sub(m, x, vc__m_mul_const(m, n, vc__m_pio2_parts[0]));
-    high = vc__m_sub(m, high, vc__m_mul_const(m, n, vc__m_pio2_parts[1])); /* both exact */
-    uint32_t minus = vc__m_one(m, VC__OP_NEG, n), low = VC__NIL;
+    high = vc__m_sub(m, high, vc__m_mul_const(m, n, vc__m_pio2_parts[1])); /* both differences are exact */
+    uint32_t minus = vc__m_unary(m, VC__OP_NEG, n), low = VC__NIL;
     for (int i = 2; i < 5; i++) {
         uint32_t part = vc__m_mul_const(m, minus, vc__m_pio2_parts[i]);
         uint32_t sum = vc__m_add(m, high, part);
-        uint32_t rest = vc__m_rest_any(m, high, part, sum);
-        low = low == VC__NIL ? rest : vc__m_add(m, low, rest);
+        uint32_t error = vc__m_sum_error(m, high, part, sum);
+        low = low == VC__NIL ? error : vc__m_add(m, low, error);
         high = sum;
     }
     low = vc__m_add(m, low, vc__m_mul_const(m, minus, vc__m_pio2_parts[5]));
     uint32_t sum = vc__m_add(m, high, low);
-    low = vc__m_rest(m, high, low, sum);
-    uint32_t sane = vc__m_below(m, vc__m_one(m, VC__OP_ABS, sum), VC__M_ONE);
-    r[0] = vc__m_if(m, sane, sum, vc__m_const(m, 0));
-    r[1] = vc__m_if(m, sane, low, vc__m_const(m, 0));
-    return vc__m_bits(m, vc__m_add_const(m, n, 0x4338000000000000u)); /* 1.5 * 2^52 */
+    low = vc__m_fast_sum_error(m, high, low, sum);
+    uint32_t reduced = vc__m_lt_const(m, vc__m_unary(m, VC__OP_ABS, sum), VC__M_ONE);
+    r[0] = vc__m_select(m, reduced, sum, vc__m_const(m, 0));
+    r[1] = vc__m_select(m, reduced, low, vc__m_const(m, 0));
+    return vc__m_as_int(m, vc__m_add_const(m, n, 0x4338000000000000u)); /* 1.5 * 2^52 */
 }
 
-/* sine and cosine of r[0] + r[1] */
+/* Sine and cosine of r[0] + r[1], as vc__m_reduce_pio2 returns them. */
 static void vc__m_sin_cos(const vc__m64 *m, const uint32_t r[2], uint32_t *sine, uint32_t *cosine) {
     uint32_t z = vc__m_mul(m, r[0], r[0]);
     uint32_t half = vc__m_mul_const(m, z, VC__M_HALF);
@@ -5221,148 +5276,150 @@ static void vc__m_sin_cos(const vc__m64 *m, const uint32_t r[2], uint32_t *sine,
     p = vc__m_fma(m, vc__m_mul(m, z, r[0]), p, t);
     *sine = vc__m_add(m, r[0], p);
 
-    uint32_t w = vc__m_from(m, VC__M_ONE, half);
-    t = vc__m_sub(m, vc__m_from(m, VC__M_ONE, w), half);
+    uint32_t w = vc__m_const_sub(m, VC__M_ONE, half);
+    t = vc__m_sub(m, vc__m_const_sub(m, VC__M_ONE, w), half);
     p = vc__m_poly(m, vc__m_cos_poly, 6, z);
     p = vc__m_mul(m, p, vc__m_mul(m, z, z));
     p = vc__m_sub(m, p, vc__m_mul(m, r[0], r[1]));
     *cosine = vc__m_add(m, w, vc__m_add(m, t, p));
 }
 
-/* sine or cosine: the quadrants of a cosine are one further */
-static uint32_t vc__m_circle(const vc__m64 *m, uint32_t x, bool cosine) {
-    uint32_t r[2], s, c, n = vc__m_quadrant(m, x, r);
+/* Sine or cosine of x; cos(x) = sin(x + pi / 2), so the cosine adds 1 to the quadrant. */
+static uint32_t vc__m_sin_or_cos(const vc__m64 *m, uint32_t x, bool cosine) {
+    uint32_t r[2], s, c, n = vc__m_reduce_pio2(m, x, r);
     vc__m_sin_cos(m, r, &s, &c);
-    if (cosine) n = vc__m_int(m, VC__OP_ADD, n, 1);
-    uint32_t odd = vc__m_int(m, VC__OP_AND, n, 1);
+    if (cosine) n = vc__m_int_op(m, VC__OP_ADD, n, 1);
+    uint32_t odd = vc__m_int_op(m, VC__OP_AND, n, 1);
     odd = vc__m_compare(m, VC__OP_NE, odd, vc__make_const(m->s, m->i, 0));
-    uint32_t v = vc__m_if(m, odd, c, s);
-    v = vc__m_flip(m, v, vc__m_int(m, VC__OP_SHL, n, 62));
-    uint32_t size = vc__m_one(m, VC__OP_ABS, x);
-    uint32_t finite = vc__m_below(m, size, VC__M_INF);
-    v = vc__m_if(m, finite, v, vc__m_const(m, VC__M_NAN));
-    return cosine ? v : vc__m_if(m, vc__m_below(m, size, 0x3e50000000000000u), x, v); /* 2^-26; keeps -0 */
+    uint32_t v = vc__m_select(m, odd, c, s);
+    v = vc__m_xor_sign(m, v, vc__m_int_op(m, VC__OP_SHL, n, 62));
+    uint32_t magnitude = vc__m_unary(m, VC__OP_ABS, x);
+    uint32_t finite = vc__m_lt_const(m, magnitude, VC__M_INF);
+    v = vc__m_select(m, finite, v, vc__m_const(m, VC__M_NAN));
+    return cosine ? v : vc__m_select(m, vc__m_lt_const(m, magnitude, 0x3e50000000000000u), x, v); /* 2^-26; keeps -0 */
 }
 
-static uint32_t vc__m_sin(const vc__m64 *m, uint32_t x, uint32_t y) { (void)y; return vc__m_circle(m, x, false); }
-static uint32_t vc__m_cos(const vc__m64 *m, uint32_t x, uint32_t y) { (void)y; return vc__m_circle(m, x, true); }
+static uint32_t vc__m_sin(const vc__m64 *m, uint32_t x, uint32_t y) { (void)y; return vc__m_sin_or_cos(m, x, false); }
+static uint32_t vc__m_cos(const vc__m64 *m, uint32_t x, uint32_t y) { (void)y; return vc__m_sin_or_cos(m, x, true); }
 
 static uint32_t vc__m_tan(const vc__m64 *m, uint32_t x, uint32_t y) {
-    uint32_t r[2], s, c, n = vc__m_quadrant(m, x, r);
+    uint32_t r[2], s, c, n = vc__m_reduce_pio2(m, x, r);
     (void)y;
     vc__m_sin_cos(m, r, &s, &c);
-    uint32_t odd = vc__m_int(m, VC__OP_AND, n, 1);
+    uint32_t odd = vc__m_int_op(m, VC__OP_AND, n, 1);
     odd = vc__m_compare(m, VC__OP_NE, odd, vc__make_const(m->s, m->i, 0));
-    uint32_t over = vc__m_if(m, odd, c, s);
-    uint32_t under = vc__m_if(m, odd, vc__m_one(m, VC__OP_NEG, s), c);
-    uint32_t v = vc__m_div(m, over, under);
-    uint32_t size = vc__m_one(m, VC__OP_ABS, x);
-    uint32_t finite = vc__m_below(m, size, VC__M_INF);
-    v = vc__m_if(m, finite, v, vc__m_const(m, VC__M_NAN));
-    return vc__m_if(m, vc__m_below(m, size, 0x3e50000000000000u), x, v);
+    uint32_t numerator = vc__m_select(m, odd, c, s);
+    uint32_t denominator = vc__m_select(m, odd, vc__m_unary(m, VC__OP_NEG, s), c);
+    uint32_t v = vc__m_div(m, numerator, denominator);
+    uint32_t magnitude = vc__m_unary(m, VC__OP_ABS, x);
+    uint32_t finite = vc__m_lt_const(m, magnitude, VC__M_INF);
+    v = vc__m_select(m, finite, v, vc__m_const(m, VC__M_NAN));
+    return vc__m_select(m, vc__m_lt_const(m, magnitude, 0x3e50000000000000u), x, v);
 }
 
-/* atan(x) for x >= 0: atan(c) + atan((x - c) / (1 + c * x)) with the nearest c of 0, 1/2, 1, 3/2 and inf */
+/* atan(x) for x >= 0: atan(c) + atan((x - c) / (1 + c * x)) with the nearest c among 0, 1/2, 1, 3/2 and inf. */
 static uint32_t vc__m_atan_positive(const vc__m64 *m, uint32_t x) {
-    static const uint64_t centre[4][4] = { /* from x on, c, and atan(c) in two parts */
+    static const uint64_t interval[4][4] = { /* lower bound of x, c, atan(c) as a sum of two */
         { 0x3fdc000000000000u, 0x3fe0000000000000u, 0x3fddac670561bb4fu, 0x3c7a2b7f222f65e2u },
         { 0x3fe6000000000000u, 0x3ff0000000000000u, 0x3fe921fb54442d18u, 0x3c81a62633145c07u },
         { 0x3ff3000000000000u, 0x3ff8000000000000u, 0x3fef730bd281f69bu, 0x3c7007887af0cbbdu },
         { 0x4003800000000000u, VC__M_ONE, VC__M_PIO2, VC__M_PIO2_LOW }
     };
-    uint32_t pick[3], above = 0;
-    for (int i = 0; i < 3; i++) pick[i] = vc__m_const(m, 0);
+    uint32_t selected[3], above = 0;
+    for (int i = 0; i < 3; i++) selected[i] = vc__m_const(m, 0);
     for (int i = 0; i < 4; i++) {
-        above = vc__m_compare(m, VC__OP_LE, vc__m_const(m, centre[i][0]), x);
-        for (int j = 0; j < 3; j++) pick[j] = vc__m_if(m, above, vc__m_const(m, centre[i][j + 1]), pick[j]);
+        above = vc__m_compare(m, VC__OP_LE, vc__m_const(m, interval[i][0]), x);
+        for (int j = 0; j < 3; j++)
+            selected[j] = vc__m_select(m, above, vc__m_const(m, interval[i][j + 1]), selected[j]);
     }
-    uint32_t over = vc__m_sub(m, x, pick[0]);
-    uint32_t under = vc__m_add_const(m, vc__m_mul(m, pick[0], x), VC__M_ONE);
-    over = vc__m_if(m, above, vc__m_const(m, VC__M_ONE | VC__M_SIGN), over);
-    under = vc__m_if(m, above, x, under);
-    uint32_t t = vc__m_div(m, over, under);
+    uint32_t numerator = vc__m_sub(m, x, selected[0]);
+    uint32_t denominator = vc__m_add_const(m, vc__m_mul(m, selected[0], x), VC__M_ONE);
+    numerator = vc__m_select(m, above, vc__m_const(m, VC__M_ONE | VC__M_SIGN), numerator);
+    denominator = vc__m_select(m, above, x, denominator);
+    uint32_t t = vc__m_div(m, numerator, denominator);
     uint32_t z = vc__m_mul(m, t, t);
     uint32_t p = vc__m_poly(m, vc__m_atan_poly, 11, z);
-    p = vc__m_fma(m, vc__m_mul(m, t, z), p, pick[2]);
-    return vc__m_add(m, pick[1], vc__m_add(m, p, t));
+    p = vc__m_fma(m, vc__m_mul(m, t, z), p, selected[2]);
+    return vc__m_add(m, selected[1], vc__m_add(m, p, t));
 }
 
 static uint32_t vc__m_atan(const vc__m64 *m, uint32_t x, uint32_t y) {
     (void)y;
-    uint32_t r = vc__m_atan_positive(m, vc__m_one(m, VC__OP_ABS, x));
-    return vc__m_flip(m, r, vc__m_bits(m, x));
+    uint32_t r = vc__m_atan_positive(m, vc__m_unary(m, VC__OP_ABS, x));
+    return vc__m_xor_sign(m, r, vc__m_as_int(m, x));
 }
 
 static uint32_t vc__m_atan2(const vc__m64 *m, uint32_t y, uint32_t x) {
-    uint32_t ay = vc__m_one(m, VC__OP_ABS, y);
-    uint32_t ax = vc__m_one(m, VC__OP_ABS, x);
-    uint32_t same = vc__m_compare(m, VC__OP_EQ, ax, ay); /* also 0 / 0 and inf / inf */
-    uint32_t zero = vc__m_is(m, ax, 0), one = vc__m_const(m, VC__M_ONE);
-    one = vc__m_if(m, zero, ax, one);
-    uint32_t r = vc__m_if(m, same, one, vc__m_div(m, ay, ax));
+    uint32_t ay = vc__m_unary(m, VC__OP_ABS, y);
+    uint32_t ax = vc__m_unary(m, VC__OP_ABS, x);
+    uint32_t equal = vc__m_compare(m, VC__OP_EQ, ax, ay); /* includes 0 / 0 and inf / inf */
+    uint32_t zero = vc__m_eq_const(m, ax, 0), one = vc__m_const(m, VC__M_ONE);
+    one = vc__m_select(m, zero, ax, one);
+    uint32_t r = vc__m_select(m, equal, one, vc__m_div(m, ay, ax));
     r = vc__m_atan_positive(m, r);
-    uint32_t back = vc__m_from(m, VC__M_PI, vc__m_add_const(m, r, VC__M_PI_LOW | VC__M_SIGN));
-    uint32_t sign = vc__m_bits(m, x);
-    uint32_t left = vc__make(m->s, VC__OP_LT, m->b, sign, vc__make_const(m->s, m->i, 0), VC__NIL, 0);
-    r = vc__m_if(m, left, back, r);
+    uint32_t reflected = vc__m_const_sub(m, VC__M_PI, vc__m_add_const(m, r, VC__M_PI_LOW | VC__M_SIGN));
+    uint32_t sign = vc__m_as_int(m, x);
+    uint32_t x_negative = vc__make(m->s, VC__OP_LT, m->b, sign, vc__make_const(m->s, m->i, 0), VC__NIL, 0);
+    r = vc__m_select(m, x_negative, reflected, r);
     uint32_t nan = vc__m_compare(m, VC__OP_NE, x, x);
-    r = vc__m_if(m, nan, x, r);
-    return vc__m_flip(m, r, vc__m_bits(m, y));
+    r = vc__m_select(m, nan, x, r);
+    return vc__m_xor_sign(m, r, vc__m_as_int(m, y));
 }
 
-/* asin(v) = v + v * z * p(z) is good up to 1/2; from there on pi / 2 - 2 asin(sqrt((1 - v) / 2)). Gives that inner arcsine and tells which it is. */
-static uint32_t vc__m_asin_inner(const vc__m64 *m, uint32_t size, uint32_t *outer) {
-    uint32_t z = vc__m_mul(m, size, size);
-    uint32_t w = vc__m_mul_const(m, vc__m_from(m, VC__M_ONE, size), VC__M_HALF);
-    *outer = vc__m_above(m, size, VC__M_HALF);
-    uint32_t root = vc__m_one(m, VC__OP_SQRT, w);
-    z = vc__m_if(m, *outer, w, z);
-    root = vc__m_if(m, *outer, root, size);
+/* Up to 1/2, asin(v) = v + v * z * p(z) with z = v^2. Above 1/2, asin(v) = pi / 2 - 2 asin(sqrt((1 - v) / 2)). Returns
+   asin(v) in the first case and asin(sqrt((1 - v) / 2)) in the second, in which *reflected is true. v is |x|. */
+static uint32_t vc__m_asin_inner(const vc__m64 *m, uint32_t magnitude, uint32_t *reflected) {
+    uint32_t z = vc__m_mul(m, magnitude, magnitude);
+    uint32_t w = vc__m_mul_const(m, vc__m_const_sub(m, VC__M_ONE, magnitude), VC__M_HALF);
+    *reflected = vc__m_gt_const(m, magnitude, VC__M_HALF);
+    uint32_t root = vc__m_unary(m, VC__OP_SQRT, w);
+    z = vc__m_select(m, *reflected, w, z);
+    root = vc__m_select(m, *reflected, root, magnitude);
     uint32_t p = vc__m_poly(m, vc__m_asin_poly, 13, z);
     return vc__m_fma(m, vc__m_mul(m, root, z), p, root);
 }
 
 static uint32_t vc__m_asin(const vc__m64 *m, uint32_t x, uint32_t y) {
-    uint32_t outer, r = vc__m_asin_inner(m, vc__m_one(m, VC__OP_ABS, x), &outer);
+    uint32_t reflected, r = vc__m_asin_inner(m, vc__m_unary(m, VC__OP_ABS, x), &reflected);
     (void)y;
-    uint32_t twice = vc__m_add_const(m, vc__m_add(m, r, r), VC__M_PIO2_LOW | VC__M_SIGN);
-    r = vc__m_if(m, outer, vc__m_from(m, VC__M_PIO2, twice), r);
-    return vc__m_flip(m, r, vc__m_bits(m, x));
+    uint32_t two_r = vc__m_add_const(m, vc__m_add(m, r, r), VC__M_PIO2_LOW | VC__M_SIGN);
+    r = vc__m_select(m, reflected, vc__m_const_sub(m, VC__M_PIO2, two_r), r);
+    return vc__m_xor_sign(m, r, vc__m_as_int(m, x));
 }
 
 static uint32_t vc__m_acos(const vc__m64 *m, uint32_t x, uint32_t y) {
-    uint32_t outer, r = vc__m_asin_inner(m, vc__m_one(m, VC__OP_ABS, x), &outer);
+    uint32_t reflected, r = vc__m_asin_inner(m, vc__m_unary(m, VC__OP_ABS, x), &reflected);
     (void)y;
-    uint32_t twice = vc__m_add(m, r, r);
-    uint32_t back = vc__m_from(m, VC__M_PI, vc__m_add_const(m, twice, VC__M_PI_LOW | VC__M_SIGN));
-    uint32_t negative = vc__m_below(m, x, 0);
-    twice = vc__m_if(m, negative, back, twice);
-    r = vc__m_flip(m, r, vc__m_bits(m, x));
-    r = vc__m_from(m, VC__M_PIO2, vc__m_add_const(m, r, VC__M_PIO2_LOW | VC__M_SIGN));
-    return vc__m_if(m, outer, twice, r);
+    uint32_t two_r = vc__m_add(m, r, r);
+    uint32_t supplement = vc__m_const_sub(m, VC__M_PI, vc__m_add_const(m, two_r, VC__M_PI_LOW | VC__M_SIGN));
+    uint32_t negative = vc__m_lt_const(m, x, 0);
+    two_r = vc__m_select(m, negative, supplement, two_r);
+    r = vc__m_xor_sign(m, r, vc__m_as_int(m, x));
+    r = vc__m_const_sub(m, VC__M_PIO2, vc__m_add_const(m, r, VC__M_PIO2_LOW | VC__M_SIGN));
+    return vc__m_select(m, reflected, two_r, r);
 }
 
-/* sinh of |x| <= 1, by itself since e^x - e^-x cancels there */
+/* sinh(x) for |x| <= 1, as a series because e^x - e^-x cancels there. */
 static uint32_t vc__m_sinh_small(const vc__m64 *m, uint32_t x) {
     uint32_t z = vc__m_mul(m, x, x);
     uint32_t p = vc__m_poly(m, vc__m_sinh_poly, 8, z);
     return vc__m_fma(m, vc__m_mul(m, x, z), p, x);
 }
 
-/* e^|x| / 2 and e^-|x| / 2 */
+/* out[0] = e^|x| / 2 and out[1] = e^-|x| / 2. */
 static void vc__m_exp_halves(const vc__m64 *m, uint32_t x, uint32_t out[2]) {
-    out[0] = vc__m_exp_scaled(m, vc__m_one(m, VC__OP_ABS, x), VC__M_ONE | VC__M_SIGN);
+    out[0] = vc__m_exp_scaled(m, vc__m_unary(m, VC__OP_ABS, x), VC__M_ONE | VC__M_SIGN);
     out[1] = vc__m_div(m, vc__m_const(m, 0x3fd0000000000000u), out[0]);
 }
 
 static uint32_t vc__m_sinh(const vc__m64 *m, uint32_t x, uint32_t y) {
-    uint32_t e[2], near = vc__m_sinh_small(m, x);
+    uint32_t e[2], small = vc__m_sinh_small(m, x);
     (void)y;
     vc__m_exp_halves(m, x, e);
-    uint32_t far = vc__m_sub(m, e[0], e[1]);
-    far = vc__m_flip(m, far, vc__m_bits(m, x));
-    uint32_t size = vc__m_one(m, VC__OP_ABS, x);
-    return vc__m_if(m, vc__m_below(m, size, VC__M_ONE), near, far);
+    uint32_t large = vc__m_sub(m, e[0], e[1]);
+    large = vc__m_xor_sign(m, large, vc__m_as_int(m, x));
+    uint32_t magnitude = vc__m_unary(m, VC__OP_ABS, x);
+    return vc__m_select(m, vc__m_lt_const(m, magnitude, VC__M_ONE), small, large);
 }
 
 static uint32_t vc__m_cosh(const vc__m64 *m, uint32_t x, uint32_t y) {
@@ -5376,26 +5433,29 @@ static uint32_t vc__m_tanh(const vc__m64 *m, uint32_t x, uint32_t y) {
     uint32_t s = vc__m_sinh_small(m, x);
     (void)y;
     uint32_t c = vc__m_add_const(m, vc__m_mul(m, s, s), VC__M_ONE);
-    uint32_t near = vc__m_div(m, s, vc__m_one(m, VC__OP_SQRT, c));
-    uint32_t size = vc__m_one(m, VC__OP_ABS, x);
-    uint32_t e = vc__m_exp_scaled(m, vc__m_add(m, size, size), VC__M_ONE | VC__M_SIGN); /* 1 - 2 / (e^2x + 1) */
+    uint32_t small = vc__m_div(m, s, vc__m_unary(m, VC__OP_SQRT, c));
+    uint32_t magnitude = vc__m_unary(m, VC__OP_ABS, x);
+    /* tanh(x) = 1 - 2 / (e^2x + 1) = 1 - 1 / (e^2x / 2 + 1 / 2) */
+    uint32_t e = vc__m_exp_scaled(m, vc__m_add(m, magnitude, magnitude), VC__M_ONE | VC__M_SIGN);
     e = vc__m_add_const(m, e, VC__M_HALF);
-    uint32_t far = vc__m_from(m, VC__M_ONE, vc__m_div(m, vc__m_const(m, VC__M_ONE), e));
-    far = vc__m_flip(m, far, vc__m_bits(m, x));
-    return vc__m_if(m, vc__m_below(m, size, VC__M_ONE), near, far);
+    uint32_t large = vc__m_const_sub(m, VC__M_ONE, vc__m_div(m, vc__m_const(m, VC__M_ONE), e));
+    large = vc__m_xor_sign(m, large, vc__m_as_int(m, x));
+    return vc__m_select(m, vc__m_lt_const(m, magnitude, VC__M_ONE), small, large);
 }
 
 static uint32_t vc__m_rsqrt(const vc__m64 *m, uint32_t x, uint32_t y) {
     (void)y;
-    uint32_t root = vc__m_one(m, VC__OP_SQRT, x);
+    uint32_t root = vc__m_unary(m, VC__OP_SQRT, x);
     return vc__m_div(m, vc__m_const(m, VC__M_ONE), root);
 }
 
 static uint32_t vc__expand_math64(vc__lower *s, const vc__node *n) {
     static const struct { uint16_t op; uint32_t (*make)(const vc__m64 *m, uint32_t a, uint32_t b); } table[] = {
-        { VC__OP_RSQRT, vc__m_rsqrt }, { VC__OP_EXP, vc__m_exp }, { VC__OP_EXP2, vc__m_exp2 }, { VC__OP_LOG, vc__m_log }, { VC__OP_LOG2, vc__m_log2 },
-        { VC__OP_POW, vc__m_pow }, { VC__OP_SIN, vc__m_sin }, { VC__OP_COS, vc__m_cos }, { VC__OP_TAN, vc__m_tan }, { VC__OP_ASIN, vc__m_asin },
-        { VC__OP_ACOS, vc__m_acos }, { VC__OP_ATAN, vc__m_atan }, { VC__OP_ATAN2, vc__m_atan2 }, { VC__OP_SINH, vc__m_sinh }, { VC__OP_COSH, vc__m_cosh },
+        { VC__OP_RSQRT, vc__m_rsqrt }, { VC__OP_EXP, vc__m_exp }, { VC__OP_EXP2, vc__m_exp2 },
+        { VC__OP_LOG, vc__m_log }, { VC__OP_LOG2, vc__m_log2 }, { VC__OP_POW, vc__m_pow },
+        { VC__OP_SIN, vc__m_sin }, { VC__OP_COS, vc__m_cos }, { VC__OP_TAN, vc__m_tan },
+        { VC__OP_ASIN, vc__m_asin }, { VC__OP_ACOS, vc__m_acos }, { VC__OP_ATAN, vc__m_atan },
+        { VC__OP_ATAN2, vc__m_atan2 }, { VC__OP_SINH, vc__m_sinh }, { VC__OP_COSH, vc__m_cosh },
         { VC__OP_TANH, vc__m_tanh }
     };
     if ((n->type & 15u) != VC_F64) return VC__NIL;
@@ -5411,67 +5471,69 @@ static uint32_t vc__expand_math64(vc__lower *s, const vc__node *n) {
 }
 
 // >>parts
-/* For targets whose language has no vectors (CUDA C, OpenCL C): what is done to a vector is done to each of its components, so that expand functions and
-   printers see scalars. Vectors stay in the listing only where they pass to and from memory: as the value of a LOAD or PARAM, as the value that a STORE
-   takes, as the coordinates and texels of images, and as the VEC, TUPLE and COMPONENT nodes between those and the scalars. Memory of every kind keeps its
-   vector elements: arrays and variables of them may be declared as vectors or flat. */
+/* Scalarization for CUDA C and OpenCL C: vector operations become one operation per component, so lowering rules and
+   printers handle scalars only. Vectors remain in the listing at memory accesses: as the value of a LOAD or PARAM, the
+   value operand of a STORE, the coordinates and texels of images, and as the VEC, TUPLE and COMPONENT nodes that
+   connect these with the scalars. Arrays and variables keep their vector element types; a printer may declare them as
+   vectors or as flat arrays of scalars. */
 
-/* Component i; a scalar stands for all of them. */
-static uint32_t vc__part(vc__lower *s, uint32_t number, uint32_t i) {
+/* Component i of a vector. A scalar is returned unchanged. */
+static uint32_t vc__component_of(vc__lower *s, uint32_t number, uint32_t i) {
     vc_type type = vc__x_type(s, number);
     return vc__rows(type) == 1 ? number : vc__make(s, VC__OP_COMPONENT, vc__scalar(type), number, VC__NIL, VC__NIL, i);
 }
 
-/* The dynamic index is compared with every number it may be; beyond the last it means component 0. */
+/* Extraction by a dynamic index: a chain of selects on index == i. An index out of range selects component 0. */
 static uint32_t vc__part_extract(vc__lower *s, const vc__node *n) {
-    uint32_t rows = vc__rows(vc__x_type(s, n->a[0])), r = vc__part(s, n->a[0], 0);
+    uint32_t rows = vc__rows(vc__x_type(s, n->a[0])), r = vc__component_of(s, n->a[0], 0);
     for (uint32_t i = 1; i < rows; i++) {
         uint32_t c = vc__make_const(s, vc__x_type(s, n->a[1]), i);
         c = vc__x_compare(s, VC__OP_EQ, n->a[1], c);
-        uint32_t part = vc__part(s, n->a[0], i);
+        uint32_t part = vc__component_of(s, n->a[0], i);
         r = vc__x_select(s, c, part, r);
     }
     return r;
 }
 
-static uint32_t vc__part_any(vc__lower *s, const vc__node *n) {
-    uint32_t rows = vc__rows(vc__x_type(s, n->a[0])), r = vc__part(s, n->a[0], 0);
+static uint32_t vc__scalarize_any_all(vc__lower *s, const vc__node *n) {
+    uint32_t rows = vc__rows(vc__x_type(s, n->a[0])), r = vc__component_of(s, n->a[0], 0);
     for (uint32_t i = 1; i < rows; i++) {
-        uint32_t part = vc__part(s, n->a[0], i);
+        uint32_t part = vc__component_of(s, n->a[0], i);
         r = vc__x_two(s, n->op == VC__OP_ANY ? VC__OP_OR : VC__OP_AND, r, part);
     }
     return r;
 }
 
-static uint32_t vc__part_equal(vc__lower *s, const vc__node *n) {
+static uint32_t vc__scalarize_all_equal(vc__lower *s, const vc__node *n) {
     uint32_t rows = vc__rows(vc__x_type(s, n->a[0])), r = VC__NIL;
     for (uint32_t i = 0; i < rows; i++) {
-        uint32_t part = vc__part(s, n->a[0], i);
+        uint32_t part = vc__component_of(s, n->a[0], i);
         part = vc__make(s, VC__OP_VOTE_EQUAL, VC_BOOL, part, VC__NIL, VC__NIL, 0);
         r = i ? vc__x_two(s, VC__OP_AND, r, part) : part;
     }
     return r;
 }
 
-/* Whether component i of the result comes of component i of the operands. */
+/* Whether component i of the result depends on component i of the operands only. */
 static bool vc__is_componentwise(const vc__lower *s, const vc__node *n) {
     const vc__op_info *op = &vc__op[n->op];
     uint32_t rows = vc__rows(n->type);
-    if (rows == 1 || (op->class_ != VC__PURE && op->class_ != VC__CONV) || op->result == VC__RESULT_SCALAR || n->op == VC__OP_GRADIENT) return false;
+    if (rows == 1 || (op->class_ != VC__PURE && op->class_ != VC__CONV)) return false;
+    if (op->result == VC__RESULT_SCALAR || n->op == VC__OP_GRADIENT) return false;
     for (uint32_t i = 0; i < op->operands; i++) if (vc__rows(vc__lowered(s, n->a[i])->type) == rows) return true;
     return false;
 }
 
-/* What a node whose operands are lowered becomes by its parts; VC__NIL: it has none and is settled as it is. */
+/* Scalarizes a node whose operands are lowered. Returns VC__NIL after an error or if nothing has to be scalarized. */
 static uint32_t vc__lower_parts(vc__lower *s, const vc__node *n) {
     uint32_t parts[4], a[3];
     if (s->kernel->failed) return VC__NIL;
     if (n->op == VC__OP_EXTRACT) return vc__part_extract(s, n);
-    if (n->op == VC__OP_ANY || n->op == VC__OP_ALL) return vc__part_any(s, n);
-    if (n->op == VC__OP_VOTE_EQUAL && vc__rows(vc__x_type(s, n->a[0])) > 1) return vc__part_equal(s, n);
+    if (n->op == VC__OP_ANY || n->op == VC__OP_ALL) return vc__scalarize_any_all(s, n);
+    if (n->op == VC__OP_VOTE_EQUAL && vc__rows(vc__x_type(s, n->a[0])) > 1) return vc__scalarize_all_equal(s, n);
     if (!vc__is_componentwise(s, n)) return VC__NIL;
     for (uint32_t i = 0; i < vc__rows(n->type); i++) {
-        for (uint32_t j = 0; j < 3; j++) a[j] = j < vc__op[n->op].operands ? vc__part(s, n->a[j], i) : n->a[j];
+        for (uint32_t j = 0; j < 3; j++) a[j] = j < vc__op[n->op].operands ? vc__component_of(s, n->a[j], i) : n->a[j];
         parts[i] = vc__make(s, n->op, vc__scalar(n->type), a[0], a[1], a[2], n->x);
         if (parts[i] == VC__NIL) return VC__NIL;
     }
@@ -5481,25 +5543,26 @@ static uint32_t vc__lower_parts(vc__lower *s, const vc__node *n) {
 VC__SMALL_END
 
 // >>schedule
-/* Live nodes in canonical order. One walk over the pins in tape order, operands left to right, folds, expands, merges equal nodes and numbers what is left; a
-   node is printed in the region where it was recorded, by that number. So the order in which a C compiler evaluated arguments leaves no trace. */
+/* Live nodes in canonical order. One walk over the pins in tape order, operands left to right, folds, expands, merges
+   equal nodes and numbers what is left; a node is printed in the region where it was recorded, by that number. So the
+   order in which a C compiler evaluated arguments leaves no trace. */
 
-static bool vc__room(vc__lower *s, void **at, uint32_t *capacity, uint32_t need, size_t size) {
+static bool vc__reserve(vc__lower *s, void **at, uint32_t *capacity, uint32_t need, size_t size) {
     void *grown = vc__grown(&s->kernel->allocator, *at, capacity, need, size);
     if (grown) *at = grown; else vc__no_memory(s->kernel);
     return grown != NULL;
 }
 
-#define VC__ROOM(s, type, list, capacity, need) vc__room_##type(s, &(s)->list, &(s)->capacity, need)
-static bool vc__room_u32(vc__lower *s, uint32_t **at, uint32_t *capacity, uint32_t need) {
+#define VC__RESERVE(s, type, list, capacity, need) vc__reserve_##type(s, &(s)->list, &(s)->capacity, need)
+static bool vc__reserve_u32(vc__lower *s, uint32_t **at, uint32_t *capacity, uint32_t need) {
     void *p = *at;
-    bool ok = vc__room(s, &p, capacity, need, sizeof(uint32_t));
+    bool ok = vc__reserve(s, &p, capacity, need, sizeof(uint32_t));
     *at = (uint32_t *)p;
     return ok;
 }
-static bool vc__room_node(vc__lower *s, vc__node **at, uint32_t *capacity, uint32_t need) {
+static bool vc__reserve_node(vc__lower *s, vc__node **at, uint32_t *capacity, uint32_t need) {
     void *p = *at;
-    bool ok = vc__room(s, &p, capacity, need, sizeof(vc__node));
+    bool ok = vc__reserve(s, &p, capacity, need, sizeof(vc__node));
     *at = (vc__node *)p;
     return ok;
 }
@@ -5516,7 +5579,7 @@ static inline void vc__copy_node(vc__node *to, const vc__node *from) {
     to->x = from->x;
 }
 
-static void vc__set_room(vc__lower *s) {
+static void vc__update_limit(vc__lower *s) {
     uint32_t slots = s->mask / 4 * 3;
     s->room = s->capacity < slots ? s->capacity : slots;
 }
@@ -5527,15 +5590,15 @@ static uint32_t vc__append(vc__lower *s, const vc__node *n) {
             vc__fail(s->kernel, "kernel '%s': more than %u operations", vc__name(s->kernel), 4 * VC__MAX_NODES);
             return VC__NIL;
         }
-        if (!VC__ROOM(s, node, node, capacity, s->count + 1)) return VC__NIL;
-        vc__set_room(s);
+        if (!VC__RESERVE(s, node, node, capacity, s->count + 1)) return VC__NIL;
+        vc__update_limit(s);
     }
     vc__copy_node(&s->node[s->count], n);
     return s->count++;
 }
 
 /* Operation and type in one word: the first of a node, without the flags. */
-static inline uint32_t vc__head(const vc__node *n) {
+static inline uint32_t vc__op_and_type(const vc__node *n) {
     static const vc__node all = { 255, 0, 65535, 0, { 0, 0, 0 }, 0 };
     uint32_t head, mask;
     memcpy(&head, n, sizeof head);
@@ -5543,8 +5606,8 @@ static inline uint32_t vc__head(const vc__node *n) {
     return head & mask;
 }
 
-/* Of one product the upper half is mixed best, and of that again the upper half: operands are numbers in a row, which leave rows of slots full where nothing
-   brings those bits down. */
+/* Of one product the upper half is mixed best, and of that again the upper half: operands are numbers in a row, which
+   leave rows of slots full where nothing brings those bits down. */
 static inline uint64_t vc__hash_parts(uint32_t head, uint32_t a, uint32_t b, uint32_t c) {
     return ((a | (uint64_t)b << 32) + ((uint64_t)head << 24) + ((uint64_t)c << 12)) * 0xff51afd7ed558ccdu;
 }
@@ -5552,13 +5615,13 @@ static inline uint32_t vc__hash_end(uint64_t h) { return (uint32_t)(h >> 32 ^ h 
 
 static inline uint32_t vc__hash_node(const vc__lower *s, const vc__node *n, uint32_t region) {
     uint64_t h = region * (uint64_t)0x9e3779b97f4a7c15u;
-    if (vc__op[n->op].operands != VC__MANY) return vc__hash_end(h + vc__hash_parts(vc__head(n), n->a[0], n->a[1], n->a[2] ^ n->x));
-    h += vc__hash_parts(vc__head(n), 0, 0, n->x);
+    if (vc__op[n->op].operands != VC__MANY) return vc__hash_end(h + vc__hash_parts(vc__op_and_type(n), n->a[0], n->a[1], n->a[2] ^ n->x));
+    h += vc__hash_parts(vc__op_and_type(n), 0, 0, n->x);
     for (uint32_t i = 0; i < n->a[1]; i++) h = (h ^ h >> 32 ^ s->extra[n->a[0] + i]) * 0xc4ceb9fe1a85ec53u;
     return vc__hash_end(h);
 }
 
-static inline bool vc__same_node(const vc__lower *s, const vc__node *a, const vc__node *b, bool by_region) {
+static inline bool vc__nodes_equal(const vc__lower *s, const vc__node *a, const vc__node *b, bool by_region) {
     if (a->op != b->op || a->type != b->type || (by_region && a->at != b->at)) return false;
     if (vc__op[a->op].operands != VC__MANY) return a->a[0] == b->a[0] && a->a[1] == b->a[1] && a->a[2] == b->a[2] && a->x == b->x;
     if (a->a[1] != b->a[1]) return false;
@@ -5573,42 +5636,44 @@ static const vc__node *vc__memory_of(const vc__node *list, const vc__node *acces
 }
 
 /* Whether a load always gives the same, because nobody writes there; also from an image. */
-static bool vc__is_settled(const vc__lower *s, const vc__node *n) {
+static bool vc__is_invariant_read(const vc__lower *s, const vc__node *n) {
     const vc__node *m = vc__memory_of(s->node, n);
     const vc__object *o = &s->kernel->object[m->x];
     return m->op == VC__OP_TABLE || ((m->op == VC__OP_BUFFER || m->op == VC__OP_IMAGE) && !o->stored && !(o->access & VC_MAY_ALIAS));
 }
 
 static inline uint32_t vc__merge_hash(const vc__lower *s, const vc__node *n, bool *by_region) {
-    *by_region = vc__op[n->op].class_ == VC__READ && !vc__is_settled(s, n);
+    *by_region = vc__op[n->op].class_ == VC__READ && !vc__is_invariant_read(s, n);
     return vc__hash_node(s, n, *by_region ? n->at : 0);
 }
 
 /* A slot holds as much of the hash as a number, which is below 2^26, leaves room for. */
 enum { VC__SLOT_NUMBER = (1 << 26) - 1 };
-static inline uint32_t vc__slot_of(uint32_t hash, uint32_t number) { return (hash & ~(uint32_t)VC__SLOT_NUMBER) | (number + 1); }
+static inline uint32_t vc__slot_pack(uint32_t hash, uint32_t number) {
+    return (hash & ~(uint32_t)VC__SLOT_NUMBER) | (number + 1);
+}
 static inline uint32_t vc__slot_number(uint32_t slot) { return (slot & VC__SLOT_NUMBER) - 1; }
-static inline bool vc__slot_may_be(uint32_t slot, uint32_t hash) { return (slot ^ hash) <= VC__SLOT_NUMBER; }
+static inline bool vc__slot_matches(uint32_t slot, uint32_t hash) { return (slot ^ hash) <= VC__SLOT_NUMBER; }
 
 /* Puts a node into a table that has grown; of equal ones the last stays. */
-static void vc__put_slot(vc__lower *s, uint32_t number) {
+static void vc__insert_slot(vc__lower *s, uint32_t number) {
     bool by_region;
     uint32_t i;
     if (vc__op[s->node[number].op].class_ > VC__READ) return;
     uint32_t hash = vc__merge_hash(s, &s->node[number], &by_region);
     for (i = hash & s->mask; s->slot[i]; i = (i + 1) & s->mask)
-        if (vc__slot_may_be(s->slot[i], hash) && vc__same_node(s, &s->node[vc__slot_number(s->slot[i])], &s->node[number], by_region)) break;
-    s->slot[i] = vc__slot_of(hash, number);
+        if (vc__slot_matches(s->slot[i], hash) && vc__nodes_equal(s, &s->node[vc__slot_number(s->slot[i])], &s->node[number], by_region)) break;
+    s->slot[i] = vc__slot_pack(hash, number);
 }
 
-static bool vc__make_slots(vc__lower *s, uint32_t least) {
+static bool vc__rehash(vc__lower *s, uint32_t least) {
     uint32_t size = 64;
     while (size < least && size < 1u << 30) size *= 2;
-    if (!VC__ROOM(s, u32, slot, slot_capacity, size)) return false;
+    if (!VC__RESERVE(s, u32, slot, slot_capacity, size)) return false;
     s->mask = size - 1;
     memset(s->slot, 0, size * sizeof(uint32_t));
-    vc__set_room(s);
-    for (uint32_t i = 0; i < s->count; i++) vc__put_slot(s, i);
+    vc__update_limit(s);
+    for (uint32_t i = 0; i < s->count; i++) vc__insert_slot(s, i);
     return true;
 }
 
@@ -5617,7 +5682,7 @@ static inline bool vc__block_holds(const vc_kernel *k, uint32_t block, uint32_t 
 }
 
 /* An equal node that may stand for n, perhaps moved to where n was recorded. */
-static bool vc__reuse(vc__lower *s, vc__node *found, uint32_t region) {
+static bool vc__reuse_node(vc__lower *s, vc__node *found, uint32_t region) {
     const vc_kernel *k = s->kernel;
     if (found->at <= region) return vc__block_holds(k, k->pin[found->at].block, region);
     if (!vc__block_holds(k, k->pin[region].block, found->at)) return false;
@@ -5633,7 +5698,7 @@ static uint64_t vc__leaf_key(const vc__node *n) {
 }
 
 /* Leaves but constants are noted as they are made. */
-static bool vc__note_leaf(vc__lower *s, uint32_t number) {
+static bool vc__register_leaf(vc__lower *s, uint32_t number) {
     vc__leaf *leaf = (vc__leaf *)vc__grown(&s->kernel->allocator, s->leaf, &s->leaf_capacity, s->leaf_count + 1, sizeof(vc__leaf));
     if (!leaf) { vc__no_memory(s->kernel); return false; }
     s->leaf = leaf;
@@ -5646,26 +5711,27 @@ static uint32_t vc__merge(vc__lower *s, vc__node *n) {
     bool by_region;
     uint32_t hash = vc__merge_hash(s, n, &by_region), i, number;
     for (i = hash & s->mask; s->slot[i]; i = (i + 1) & s->mask) {
-        if (!vc__slot_may_be(s->slot[i], hash)) continue;
+        if (!vc__slot_matches(s->slot[i], hash)) continue;
         number = vc__slot_number(s->slot[i]);
-        if (!vc__same_node(s, &s->node[number], n, by_region)) continue;
-        if (vc__reuse(s, &s->node[number], n->at)) return number;
+        if (!vc__nodes_equal(s, &s->node[number], n, by_region)) continue;
+        if (vc__reuse_node(s, &s->node[number], n->at)) return number;
         break;
     }
     number = vc__append(s, n);
     if (number == VC__NIL) return VC__NIL;
-    s->slot[i] = vc__slot_of(hash, number);
-    if (vc__op[n->op].class_ == VC__LEAF && !vc__is_const_op(n->op) && !vc__note_leaf(s, number)) return VC__NIL;
-    if (s->count > s->mask / 4 * 3 && !vc__make_slots(s, (s->mask + 1) * 2)) return VC__NIL;
+    s->slot[i] = vc__slot_pack(hash, number);
+    if (vc__op[n->op].class_ == VC__LEAF && !vc__is_const_op(n->op) && !vc__register_leaf(s, number)) return VC__NIL;
+    if (s->count > s->mask / 4 * 3 && !vc__rehash(s, (s->mask + 1) * 2)) return VC__NIL;
     return number;
 }
 
-/* fma(0, x, c), which NVIDIA's driver (580) takes for c also of infinity and NaN; 0 * x + c in two steps it does not. */
+/* fma(0, x, c), which NVIDIA's driver (580) takes for c also of infinity and NaN; 0 * x + c in two steps it does not.
+   */
 static inline bool vc__loses_nan(const vc__lower *s, const vc__node *n) {
     return n->op == VC__OP_FMA && !vc__is_c(s->target) && !s->kernel->desc.fast && (vc__has_zero(s, n->a[0]) || vc__has_zero(s, n->a[1]));
 }
 
-static inline bool vc__expands(const vc__lower *s, const vc__op_info *op, const vc__node *n) {
+static inline bool vc__needs_lowering(const vc__lower *s, const vc__op_info *op, const vc__node *n) {
     return op->expand && (!(op->flags & VC__FLAGS_INTEGERS && vc__is_float(n->type)) || vc__loses_nan(s, n));
 }
 
@@ -5675,8 +5741,9 @@ static inline bool vc__may_simplify(const vc__lower *s, const vc__op_info *op, c
     return n->a[0] == n->a[1] || vc__is_const(s, n->a[0]) || (op->operands == 2 && vc__is_const(s, n->a[1]));
 }
 
-/* A node whose operands are lowered, as a number. It is made ready in place: copying what was just written piece by piece would stall. */
-static uint32_t vc__settle(vc__lower *s, vc__node *n) {
+/* A node whose operands are lowered, as a number. It is made ready in place: copying what was just written piece by
+   piece would stall. */
+static uint32_t vc__add_node(vc__lower *s, vc__node *n) {
     const vc__op_info *op = &vc__op[n->op];
     bool raw = (n->flags & VC__NODE_RAW) != 0;
     uint32_t r;
@@ -5686,7 +5753,7 @@ static uint32_t vc__settle(vc__lower *s, vc__node *n) {
         r = vc__simplify(s, n);
         if (r != VC__NIL) return r;
     }
-    if (vc__expands(s, op, n) && !raw && s->target != VC_TARGET_NONE) {
+    if (vc__needs_lowering(s, op, n) && !raw && s->target != VC_TARGET_NONE) {
         r = op->expand(s, n);
         if (r != VC__NIL) return r;
         if (s->kernel->failed) return VC__NIL;
@@ -5708,7 +5775,7 @@ static inline uint32_t vc__make_node(vc__lower *s, uint32_t flags, uint16_t op, 
     n.a[1] = b;
     n.a[2] = c;
     n.x = x;
-    return vc__settle(s, &n);
+    return vc__add_node(s, &n);
 }
 
 static uint32_t vc__make(vc__lower *s, uint16_t op, vc_type type, uint32_t a, uint32_t b, uint32_t c, uint32_t x) {
@@ -5728,7 +5795,7 @@ static uint32_t vc__make_const(vc__lower *s, vc_type type, uint64_t bits) {
 }
 
 /* The vector whose components parts are, all of them in order; VC__NIL: there is none. */
-static uint32_t vc__whole(const vc__lower *s, vc_type type, const uint32_t *parts, uint32_t count) {
+static uint32_t vc__find_vector(const vc__lower *s, vc_type type, const uint32_t *parts, uint32_t count) {
     const vc__node *n = vc__lowered(s, parts[0]);
     uint32_t vector = n->a[0];
     for (uint32_t i = 0; i < count; i++) {
@@ -5739,7 +5806,7 @@ static uint32_t vc__whole(const vc__lower *s, vc_type type, const uint32_t *part
 }
 
 static uint32_t vc__make_vec(vc__lower *s, vc_type type, const uint32_t *parts, uint32_t count) {
-    uint32_t first = s->extra_count, before = s->count, number = vc__whole(s, type, parts, count);
+    uint32_t first = s->extra_count, before = s->count, number = vc__find_vector(s, type, parts, count);
     vc__node n = vc__nothing;
     bool constant = true;
     if (s->kernel->failed) return VC__NIL;
@@ -5759,7 +5826,7 @@ static uint32_t vc__make_vec(vc__lower *s, vc_type type, const uint32_t *parts, 
     return number;
 }
 
-static inline uint32_t vc__mapped(const vc__lower *s, uint32_t operand, bool is_operand) {
+static inline uint32_t vc__map_operand(const vc__lower *s, uint32_t operand, bool is_operand) {
     return is_operand && operand != VC__NIL ? s->map[operand] & ~VC__MAP_CONST : operand;
 }
 
@@ -5776,8 +5843,9 @@ static uint32_t vc__plain_kinds(const vc__lower *s, uint32_t i) {
     return mask;
 }
 
-/* A pure operation that is not printed as plain has a case in vc__spirv_node, and no other has one: a test compares them. */
-static void vc__find_plain(vc__lower *s) {
+/* A pure operation that is not printed as plain has a case in vc__spirv_node, and no other has one: a test compares
+   them. */
+static void vc__init_plain(vc__lower *s) {
     memset(s->plain, 0, sizeof s->plain);
     for (uint32_t i = 0; i < VC__OP_COUNT; i++) {
         const vc__op_info *op = &vc__op[i];
@@ -5795,19 +5863,23 @@ static void vc__find_plain(vc__lower *s) {
 VC__SMALL_END
 
 /* As in the map: with VC__MAP_CONST where it is a constant. */
-static inline uint32_t vc__noted(const vc__lower *s, uint32_t number) { return number != VC__NIL && vc__is_const(s, number) ? number | VC__MAP_CONST : number; }
+static inline uint32_t vc__with_const_flag(const vc__lower *s, uint32_t number) {
+    return number != VC__NIL && vc__is_const(s, number) ? number | VC__MAP_CONST : number;
+}
 
-/* Of a tape node whose second operand is a constant, and the first is none; VC__NIL: nothing to simplify, as with all floats that are neither 0 nor 1. */
+/* Of a tape node whose second operand is a constant, and the first is none; VC__NIL: nothing to simplify, as with all
+   floats that are neither 0 nor 1. */
 VC__APART static uint32_t vc__lower_const(vc__lower *s, const vc__node *t, uint32_t a, uint32_t constant) {
     const vc__node *n = &s->node[constant];
     uint64_t c;
     if (n->op == VC__OP_CONST && n->a[0] & 1023u && vc__is_float(n->type)) return VC__NIL; /* some fraction, however wide the float */
-    return vc__const_bits(s, constant, &c) ? vc__noted(s, vc__simplify_const(s, t, a, c)) : VC__NIL;
+    return vc__const_bits(s, constant, &c) ? vc__with_const_flag(s, vc__simplify_const(s, t, a, c)) : VC__NIL;
 }
 
-/* The short way for these: vc__settle and vc__merge in one. Operands and result, which goes to *to, as in the map; false: take the long way. */
+/* The short way for these: vc__add_node and vc__merge in one. Operands and result, which goes to *to, as in the map;
+   false: take the long way. */
 VC__INLINE bool vc__lower_plain(vc__lower *s, const vc__node *t, uint32_t a, uint32_t b, uint32_t c, uint32_t *to) {
-    uint32_t i, number, head = vc__head(t), x = t->x;
+    uint32_t i, number, head = vc__op_and_type(t), x = t->x;
     vc__node *n;
     if (s->count >= s->room || a & VC__MAP_CONST || a == b) return false;
     if (b == VC__NIL) {
@@ -5823,15 +5895,15 @@ VC__INLINE bool vc__lower_plain(vc__lower *s, const vc__node *t, uint32_t a, uin
     }
     uint32_t hash = vc__hash_end(vc__hash_parts(head, a, b, c ^ x)); /* as vc__hash_node gives it */
     for (i = hash & s->mask; s->slot[i]; i = (i + 1) & s->mask) {
-        if (!vc__slot_may_be(s->slot[i], hash)) continue;
+        if (!vc__slot_matches(s->slot[i], hash)) continue;
         number = vc__slot_number(s->slot[i]);
         n = &s->node[number];
-        if (n->a[0] != a || n->a[1] != b || n->a[2] != c || vc__head(n) != head || n->x != x) continue;
-        if (vc__reuse(s, n, t->at)) { *to = number; return true; }
+        if (n->a[0] != a || n->a[1] != b || n->a[2] != c || vc__op_and_type(n) != head || n->x != x) continue;
+        if (vc__reuse_node(s, n, t->at)) { *to = number; return true; }
         break;
     }
     number = *to = s->count++;
-    s->slot[i] = vc__slot_of(hash, number);
+    s->slot[i] = vc__slot_pack(hash, number);
     n = &s->node[number];
     memcpy(n, &head, sizeof head);
     n->at = t->at;
@@ -5842,25 +5914,28 @@ VC__INLINE bool vc__lower_plain(vc__lower *s, const vc__node *t, uint32_t a, uin
     return true;
 }
 
-VC__APART static bool vc__lower_two(vc__lower *s, const vc__node *t, uint32_t a, uint32_t b, uint32_t *to) { return vc__lower_plain(s, t, a, b, VC__NIL, to); }
+VC__APART static bool vc__lower_binary(vc__lower *s, const vc__node *t, uint32_t a, uint32_t b, uint32_t *to) {
+    return vc__lower_plain(s, t, a, b, VC__NIL, to);
+}
 
-/* The short way for a shift or rotate of a scalar by a constant that has its type and is from 1 to its width - 1; false: take the long way. */
+/* The short way for a shift or rotate of a scalar by a constant that has its type and is from 1 to its width - 1;
+   false: take the long way. */
 VC__APART static bool vc__lower_shift(vc__lower *s, const vc__node *t, uint32_t x, uint32_t count, uint32_t *to) {
     const vc__node *c = &s->node[count & ~VC__MAP_CONST];
     uint32_t width = vc__bits(vc__kind(t->type)), left, right;
     vc__node n = *t;
     if (!(count & VC__MAP_CONST) || c->op != VC__OP_CONST || c->type != t->type || c->a[1] || c->a[0] - 1u >= width - 1u) return false;
-    if (t->op != VC__OP_ROTL || vc__is_opencl(s->target) || (vc__is_cuda(s->target) && width == 32)) return vc__lower_two(s, t, x, count, to);
+    if (t->op != VC__OP_ROTL || vc__is_opencl(s->target) || (vc__is_cuda(s->target) && width == 32)) return vc__lower_binary(s, t, x, count, to);
     if (width < 32 || x & VC__MAP_CONST) return false;
     s->region = t->at;
     right = vc__make_const(s, t->type, width - c->a[0]);
     if (right == VC__NIL) return false;
     n.op = VC__OP_SHL;
-    if (!vc__lower_two(s, &n, x, count, &left)) return false;
+    if (!vc__lower_binary(s, &n, x, count, &left)) return false;
     n.op = VC__OP_SHR;
-    if (!vc__lower_two(s, &n, x, right | VC__MAP_CONST, &right)) return false;
+    if (!vc__lower_binary(s, &n, x, right | VC__MAP_CONST, &right)) return false;
     n.op = VC__OP_OR;
-    return vc__lower_two(s, &n, left, right, to);
+    return vc__lower_binary(s, &n, left, right, to);
 }
 
 /* Tape node i, whose operands are lowered. */
@@ -5871,41 +5946,43 @@ VC__APART static uint32_t vc__lower_node(vc__lower *s, uint32_t i) {
     vc__node n;
     s->region = t->at;
     if (operands == VC__MANY) {
-        for (j = 0; j < t->a[1]; j++) parts[j] = vc__mapped(s, s->kernel->extra[t->a[0] + j], true);
+        for (j = 0; j < t->a[1]; j++) parts[j] = vc__map_operand(s, s->kernel->extra[t->a[0] + j], true);
         return vc__make_vec(s, t->type, parts, t->a[1]);
     }
     if (vc__op[t->op].class_ >= VC__EFFECT) s->region = t->at - 1; /* what it is expanded to stands in front of it */
     n.op = t->op;
     n.flags = 0;
     n.type = t->type;
-    n.a[0] = vc__mapped(s, t->a[0], operands > 0);
-    n.a[1] = vc__mapped(s, t->a[1], operands > 1);
-    n.a[2] = vc__mapped(s, t->a[2], operands > 2);
+    n.a[0] = vc__map_operand(s, t->a[0], operands > 0);
+    n.a[1] = vc__map_operand(s, t->a[1], operands > 1);
+    n.a[2] = vc__map_operand(s, t->a[2], operands > 2);
     n.x = s->rounds && t->op == VC__OP_CAST ? t->flags & VC__NODE_WIDENED : t->x;
     j = s->kernel->carries && vc__is_cuda(s->target) ? vc__lower_wide(s, &n, (t->flags & VC__NODE_HALVED) != 0) : VC__NIL;
     if (j == VC__NIL && vc__is_c(s->target)) j = vc__lower_parts(s, &n);
-    return j != VC__NIL ? j : vc__settle(s, &n);
+    return j != VC__NIL ? j : vc__add_node(s, &n);
 }
 
-static inline bool vc__is_missing(const vc__lower *s, uint32_t operand) { return operand != VC__NIL && s->map[operand] == VC__NIL; }
+static inline bool vc__is_unlowered(const vc__lower *s, uint32_t operand) {
+    return operand != VC__NIL && s->map[operand] == VC__NIL;
+}
 
 /* The first operand of a tape node that is not lowered; VC__NIL: none. */
-static inline uint32_t vc__missing(const vc__lower *s, const vc__node *n) {
+static inline uint32_t vc__first_unlowered(const vc__lower *s, const vc__node *n) {
     uint32_t operands = vc__op[n->op].operands;
     if (operands == VC__MANY) {
         const uint32_t *extra = s->kernel->extra + n->a[0];
-        for (uint32_t i = 0; i < n->a[1]; i++) if (vc__is_missing(s, extra[i])) return extra[i];
+        for (uint32_t i = 0; i < n->a[1]; i++) if (vc__is_unlowered(s, extra[i])) return extra[i];
         return VC__NIL;
     }
-    if (operands > 0 && vc__is_missing(s, n->a[0])) return n->a[0];
-    if (operands > 1 && vc__is_missing(s, n->a[1])) return n->a[1];
-    return operands > 2 && vc__is_missing(s, n->a[2]) ? n->a[2] : VC__NIL;
+    if (operands > 0 && vc__is_unlowered(s, n->a[0])) return n->a[0];
+    if (operands > 1 && vc__is_unlowered(s, n->a[1])) return n->a[1];
+    return operands > 2 && vc__is_unlowered(s, n->a[2]) ? n->a[2] : VC__NIL;
 }
 
-/* The first operand of node i of the tape that is not lowered; or VC__NIL, and then the node is; or VC__STOP after an error. Where that is the first of two
-   and the second is not lowered either, that one is in *then. */
+/* The first operand of node i of the tape that is not lowered; or VC__NIL, and then the node is; or VC__STOP after an
+   error. Where that is the first of two and the second is not lowered either, that one is in *then. */
 #define VC__STOP (VC__NIL - 1)
-static inline uint32_t vc__step(vc__lower *s, const vc__node *tape, uint32_t *map, uint32_t i, uint32_t *then) {
+static inline uint32_t vc__lower_step(vc__lower *s, const vc__node *tape, uint32_t *map, uint32_t i, uint32_t *then) {
     const vc__node *t = &tape[i];
     uint32_t plain = s->plain[t->op], a, b = VC__NIL, c = VC__NIL;
     if (plain >> vc__kind(t->type) & 1u) {
@@ -5925,23 +6002,23 @@ static inline uint32_t vc__step(vc__lower *s, const vc__node *tape, uint32_t *ma
         }
         if (vc__lower_plain(s, t, a, b, c, &map[i])) return VC__NIL;
     } else {
-        a = vc__missing(s, t);
+        a = vc__first_unlowered(s, t);
         if (a != VC__NIL) return a;
         if (vc__is_shift(t->op) && s->target != VC_TARGET_NONE && vc__lower_shift(s, t, map[t->a[0]], map[t->a[1]], &map[i])) return VC__NIL;
     }
-    map[i] = vc__noted(s, vc__lower_node(s, i));
+    map[i] = vc__with_const_flag(s, vc__lower_node(s, i));
     return s->kernel->failed ? VC__STOP : VC__NIL;
 }
 
-/* Lowers a tape node and all it needs, operands first and from the left. On the stack are those that wait for an operand, and second operands, which may be
-   lowered by the time their turn comes; below them all lies a VC__NIL. */
-VC__APART static void vc__walk(vc__lower *s, uint32_t root) {
+/* Lowers a tape node and all it needs, operands first and from the left. On the stack are those that wait for an
+   operand, and second operands, which may be lowered by the time their turn comes; below them all lies a VC__NIL. */
+VC__APART static void vc__lower_tree(vc__lower *s, uint32_t root) {
     const vc__node *tape = s->kernel->node; /* nothing is recorded meanwhile, so tape and map stay where they are */
     uint32_t *map = s->map, *top = s->stack, i = root;
     *top = VC__NIL;
     do {
         uint32_t then = VC__NIL;
-        uint32_t next = vc__step(s, tape, map, i, &then);
+        uint32_t next = vc__lower_step(s, tape, map, i, &then);
         if (next < VC__STOP) {
             *++top = i;
             if (then != VC__NIL) *++top = then;
@@ -5955,7 +6032,8 @@ VC__APART static void vc__walk(vc__lower *s, uint32_t root) {
 
 VC__SMALL
 
-/* Where a carry, a borrow or an upper half of n's operands is in the table, or goes: 1 + its place on the tape; 0: free. */
+/* Where a carry, a borrow or an upper half of n's operands is in the table, or goes: 1 + its place on the tape; 0:
+   free. */
 static uint32_t *vc__half_slot(const vc__lower *s, uint32_t mask, uint32_t op, const vc__node *n) {
     const vc__node *tape = s->kernel->node;
     bool ordered = op == VC__OP_SUB_BORROW || n->a[0] < n->a[1];
@@ -5967,9 +6045,9 @@ static uint32_t *vc__half_slot(const vc__lower *s, uint32_t mask, uint32_t op, c
     return &s->stack[i];
 }
 
-/* Marks the products, sums and differences of which the tape has the upper half, the carry or the borrow as well, and these. The table is the stack, of
-   2 * count + 1 words, which is not in use yet. */
-static void vc__find_halves(vc__lower *s) {
+/* Marks the products, sums and differences of which the tape has the upper half, the carry or the borrow as well, and
+   these. The table is the stack, of 2 * count + 1 words, which is not in use yet. */
+static void vc__mark_halves(vc__lower *s) {
     vc_kernel *k = s->kernel;
     uint32_t size = 1;
     while (size <= k->count) size *= 2;
@@ -5999,27 +6077,31 @@ static bool vc__lower_all(vc__lower *s) {
     s->count = 0;
     s->extra_count = 0;
     s->leaf_count = 0;
-    /* What is written whole comes first: there is memory that the tape left when it grew. The stack is long, but hardly any of it is used. */
-    if (!vc__make_slots(s, k->count + k->count / 2) || !VC__ROOM(s, u32, map, map_capacity, k->count)) return false;
-    if (!VC__ROOM(s, u32, stack, stack_capacity, 2 * k->count + 1)) return false;
-    if (!VC__ROOM(s, node, node, capacity, k->count + k->count / 2)) return false; /* a module is to fit in there too */
-    vc__set_room(s);
+    /* What is written whole comes first: there is memory that the tape left when it grew. The stack is long, but hardly
+       any of it is used. */
+    if (!vc__rehash(s, k->count + k->count / 2) || !VC__RESERVE(s, u32, map, map_capacity, k->count)) return false;
+    if (!VC__RESERVE(s, u32, stack, stack_capacity, 2 * k->count + 1)) return false;
+    if (!VC__RESERVE(s, node, node, capacity, k->count + k->count / 2)) return false; /* a module is to fit in there too */
+    vc__update_limit(s);
     memset(s->map, 0xff, k->count * sizeof(uint32_t));
-    vc__find_plain(s);
-    if (k->carries && vc__is_cuda(s->target)) vc__find_halves(s);
+    vc__init_plain(s);
+    if (k->carries && vc__is_cuda(s->target)) vc__mark_halves(s);
     s->rounds = k->narrows && (s->target == VC_TARGET_SPIRV || s->target == VC_TARGET_GLSL);
     if (s->rounds) vc__find_widened(k);
     for (uint32_t i = 1; i < k->pin_count && !k->failed; i++) {
         s->pin = i;
-        vc__walk(s, k->pin[i].node);
+        vc__lower_tree(s, k->pin[i].node);
     }
     return !k->failed;
 }
 
-static inline void vc__mark_operand(vc__lower *s, uint32_t operand) { if (operand != VC__NIL) s->node[operand].flags |= VC__NODE_LIVE; }
+static inline void vc__mark_operand(vc__lower *s, uint32_t operand) {
+    if (operand != VC__NIL) s->node[operand].flags |= VC__NODE_LIVE;
+}
 
-/* Marks what the pins need, and counts it: constants, returned, and nodes by region. Users come before operands here, since their numbers are higher. */
-VC__APART static uint32_t vc__mark(vc__lower *s) {
+/* Marks what the pins need, and counts it: constants, returned, and nodes by region. Users come before operands here,
+   since their numbers are higher. */
+VC__APART static uint32_t vc__mark_live(vc__lower *s) {
     uint32_t i = s->count, consts = 0;
     memset(s->region_start, 0, s->kernel->pin_count * sizeof(uint32_t));
     while (i-- > 0) {
@@ -6061,18 +6143,19 @@ static void vc__sort_leaves(vc__leaf *leaf, uint32_t count) { /* Shell's sort: t
         }
 }
 
-static uint32_t vc__place_leaves(vc__lower *s, uint32_t first) {
+static uint32_t vc__assign_leaves(vc__lower *s, uint32_t first) {
     vc__sort_leaves(s->leaf, s->leaf_count);
     for (uint32_t i = 0; i < s->leaf_count; i++)
         if (s->node[s->leaf[i].number].flags & VC__NODE_LIVE) s->slot[s->leaf[i].number] = first++;
     return first;
 }
 
-/* Where constants, leaves and regions begin in the listing, from the constants and the nodes of each region that vc__mark counted. */
-static void vc__place_parts(vc__lower *s, uint32_t consts, vc__listing *l) {
+/* Where constants, leaves and regions begin in the listing, from the constants and the nodes of each region that
+   vc__mark_live counted. */
+static void vc__layout_listing(vc__lower *s, uint32_t consts, vc__listing *l) {
     uint32_t start;
     l->leaves = consts;
-    l->body = start = vc__place_leaves(s, consts);
+    l->body = start = vc__assign_leaves(s, consts);
     for (uint32_t i = 0; i < s->kernel->pin_count; i++) {
         uint32_t size = s->region_start[i];
         s->region_start[i] = start;
@@ -6084,7 +6167,7 @@ static void vc__place_parts(vc__lower *s, uint32_t consts, vc__listing *l) {
 VC__SMALL_END
 
 /* Writes a node that is not plain with its operands as indices in the listing. */
-static inline void vc__place_operands(vc__lower *s, const vc__node *n, vc__node *to) {
+static inline void vc__write_operands(vc__lower *s, const vc__node *n, vc__node *to) {
     uint32_t *place = s->slot, *extra = s->extra, operands = vc__op[n->op].operands;
     *to = *n;
     to->flags = 0;
@@ -6094,7 +6177,8 @@ static inline void vc__place_operands(vc__lower *s, const vc__node *n, vc__node 
     for (uint32_t j = 0; j < n->a[1]; j++) extra[n->a[0] + j] = place[extra[n->a[0] + j]];
 }
 
-/* Copies the live nodes to their places. Much is kept at hand here, which the compiler could not know to stay the same. */
+/* Copies the live nodes to their places. Much is kept at hand here, which the compiler could not know to stay the same.
+   */
 VC__APART static void vc__write_sorted(vc__lower *s, vc__listing *l) {
     const uint32_t floats = 1u << VC_F16 | 1u << VC_F32 | 1u << VC_F64;
     uint32_t i, at, kinds = 0, consts = 0, precise = 0, count = s->count, *place = s->slot, *start = s->region_start;
@@ -6110,7 +6194,7 @@ VC__APART static void vc__write_sorted(vc__lower *s, vc__listing *l) {
         if (!plain) {
             at = vc__op[n->op].class_ != VC__LEAF ? start[n->at]++ : vc__is_const_op(n->op) ? consts++ : place[i];
             place[i] = at;
-            vc__place_operands(s, n, &sorted[at]);
+            vc__write_operands(s, n, &sorted[at]);
             continue;
         }
         place[i] = at = start[n->at]++;
@@ -6139,9 +6223,9 @@ static bool vc__schedule(vc_kernel *k, vc_target target, vc_buffers buffers, vc_
     s->target = target;
     s->buffers = buffers;
     if (!vc__lower_all(s)) return false;
-    if (!VC__ROOM(s, u32, slot, slot_capacity, s->count) || !VC__ROOM(s, u32, region_start, region_capacity, k->pin_count)) return false;
-    vc__place_parts(s, vc__mark(s), l);
-    if (!VC__ROOM(s, node, sorted, sorted_capacity, l->count + 1)) return false;
+    if (!VC__RESERVE(s, u32, slot, slot_capacity, s->count) || !VC__RESERVE(s, u32, region_start, region_capacity, k->pin_count)) return false;
+    vc__layout_listing(s, vc__mark_live(s), l);
+    if (!VC__RESERVE(s, node, sorted, sorted_capacity, l->count + 1)) return false;
     vc__write_sorted(s, l);
     l->node = s->sorted;
     l->extra = s->extra;
@@ -6168,7 +6252,7 @@ static bool vc__words_room(vc_kernel *k, vc__words *w, uint32_t more) {
 }
 
 /* Changes memory with a list of `each` words an element whose elements are no longer needed. */
-static void vc__words_trade(vc__words *w, void **list, uint32_t *capacity, uint32_t each) {
+static void vc__words_swap(vc__words *w, void **list, uint32_t *capacity, uint32_t each) {
     uint32_t *at = w->at, had = w->capacity;
     w->at = (uint32_t *)*list;
     w->capacity = *capacity * each;
@@ -6201,13 +6285,14 @@ static void vc__text_put(vc_kernel *k, vc__text *t, const char *s, size_t length
 static void vc__text_string(vc_kernel *k, vc__text *t, const char *s) { vc__text_put(k, t, s, strlen(s)); }
 
 // >>spirv
-/* The SPIR-V printer: SSA values, structured control flow, exactly the capabilities used. One pass over the listing; the result of node i is id 1 + i, all
-   other ids follow. A module's parts come in an order of their own, so each is gathered in a section and all are put together at the end.
-   Buffers are StorageBuffer bindings, or pointers made from addresses in the block of values; the block is declared as 32-bit words, loaded once at entry.
-   Signed zeros, infinities and NaN are kept by drivers as they keep them for GLSL; SPV_KHR_float_controls is not asked for. */
+/* The SPIR-V printer: SSA values, structured control flow, exactly the capabilities used. One pass over the listing;
+   the result of node i is id 1 + i, all other ids follow. A module's parts come in an order of their own, so each is
+   gathered in a section and all are put together at the end. Buffers are StorageBuffer bindings, or pointers made from
+   addresses in the block of values; the block is declared as 32-bit words, loaded once at entry. Signed zeros,
+   infinities and NaN are kept by drivers as they keep them for GLSL; SPV_KHR_float_controls is not asked for. */
 
 enum {
-    VC__SECTION_NAMES, VC__SECTION_NOTES, VC__SECTION_GLOBALS, VC__SECTION_LOCALS, VC__SECTION_BODY, /* printed one behind the other, the head before them */
+    VC__SECTION_NAMES, VC__SECTION_DECORATIONS, VC__SECTION_GLOBALS, VC__SECTION_LOCALS, VC__SECTION_BODY, /* printed one behind the other, the head before them */
     VC__SECTION_INTERFACE, VC__SECTION_FRAMES, VC__SECTION_HEAD, VC__SECTIONS
 };
 
@@ -6381,7 +6466,9 @@ static uint32_t vc__spirv_type_make(vc__spirv *s, vc_type type) {
 
 VC__SMALL_END
 
-static inline uint32_t vc__spirv_type(vc__spirv *s, vc_type type) { return s->type[type & 63u] ? s->type[type & 63u] : vc__spirv_type_make(s, type & 63u); }
+static inline uint32_t vc__spirv_type(vc__spirv *s, vc_type type) {
+    return s->type[type & 63u] ? s->type[type & 63u] : vc__spirv_type_make(s, type & 63u);
+}
 
 static uint32_t vc__spirv_pointer_to(vc__spirv *s, uint32_t storage, uint32_t type) {
     uint32_t id = vc__new_id(s);
@@ -6442,15 +6529,15 @@ VC__SMALL
 
 /* ---- block of values ---- */
 
-static void vc__spirv_block(vc__spirv *s) {
+static void vc__spirv_argument_block(vc__spirv *s) {
     uint32_t words = s->l->info.value_bytes / 4, u32 = vc__spirv_type(s, VC_U32), type = vc__new_id(s);
     s->block = vc__new_id(s);
     if (!vc__words_room(s->k, &s->section[VC__SECTION_GLOBALS], words + 2)) return;
     uint32_t *o = vc__op_begin(s, VC__SECTION_GLOBALS, VC__OpTypeStruct, words + 2);
     o[1] = type;
     for (uint32_t i = 0; i < words; i++) o[2 + i] = u32;
-    vc__put2(s, VC__SECTION_NOTES, VC__OpDecorate, type, VC__DecorationBlock);
-    for (uint32_t i = 0; i < words; i++) vc__put4(s, VC__SECTION_NOTES, VC__OpMemberDecorate, type, i, VC__DecorationOffset, 4 * i);
+    vc__put2(s, VC__SECTION_DECORATIONS, VC__OpDecorate, type, VC__DecorationBlock);
+    for (uint32_t i = 0; i < words; i++) vc__put4(s, VC__SECTION_DECORATIONS, VC__OpMemberDecorate, type, i, VC__DecorationOffset, 4 * i);
     uint32_t pointer = vc__spirv_pointer_to(s, VC__CLASS_PUSH, type);
     vc__put3(s, VC__SECTION_GLOBALS, VC__OpVariable, pointer, s->block, vc__spirv_class[VC__CLASS_PUSH]);
     vc__put1(s, VC__SECTION_INTERFACE, 0, s->block);
@@ -6460,7 +6547,7 @@ static void vc__spirv_block(vc__spirv *s) {
 /* One word, loaded once; into `want` if that is not 0 and nobody asked for the word before. */
 static uint32_t vc__spirv_word(vc__spirv *s, uint32_t at, uint32_t want) {
     if (s->word[at]) return s->word[at];
-    if (!s->block) vc__spirv_block(s);
+    if (!s->block) vc__spirv_argument_block(s);
     uint32_t u32 = vc__spirv_type(s, VC_U32);
     uint32_t pointer = vc__spirv_pointer(s, VC__CLASS_PUSH, VC_U32);
     uint32_t index = vc__spirv_u32(s, at);
@@ -6519,14 +6606,15 @@ static void vc__spirv_param(vc__spirv *s, const vc__node *n, uint32_t id) {
     vc__composite(s, type, id, part, rows);
 }
 
-static void vc__spirv_hidden(vc__spirv *s, const vc__node *n, uint32_t id) {
+static void vc__spirv_implicit(vc__spirv *s, const vc__node *n, uint32_t id) {
     const vc_hidden_info *h = vc__hidden_of(s->l, n);
     if (h) vc__spirv_scalar(s, VC_U32, h->place, id);
 }
 
 /* ---- other leaves ---- */
 
-/* Built-in variables by op, loaded once each: vectors of which LOCAL_ID, GROUP_ID and GLOBAL_ID take a component, and scalars. */
+/* Built-in variables by op, loaded once each: vectors of which LOCAL_ID, GROUP_ID and GLOBAL_ID take a component, and
+   scalars. */
 static const struct { uint32_t op, number; const char *name; bool vector, subgroup; } vc__spirv_builtins[VC__BUILTINS] = {
     { VC__OP_LOCAL_ID, 27, "local_id", true, false }, { VC__OP_GROUP_ID, 26, "group_id", true, false }, { VC__OP_GLOBAL_ID, 28, "global_id", true, false },
     { VC__OP_LOCAL_INDEX, 29, "local_index", false, false }, { VC__OP_SUBGROUP_SIZE, 36, "subgroup_size", false, true },
@@ -6544,7 +6632,7 @@ static void vc__spirv_builtin(vc__spirv *s, const vc__node *n, uint32_t id) {
         uint32_t pointer = vc__spirv_pointer(s, VC__CLASS_INPUT, type), of = vc__spirv_type(s, type);
         uint32_t variable = vc__new_id(s);
         vc__put3(s, VC__SECTION_GLOBALS, VC__OpVariable, pointer, variable, vc__spirv_class[VC__CLASS_INPUT]);
-        vc__put3(s, VC__SECTION_NOTES, VC__OpDecorate, variable, VC__DecorationBuiltIn, vc__spirv_builtins[which].number);
+        vc__put3(s, VC__SECTION_DECORATIONS, VC__OpDecorate, variable, VC__DecorationBuiltIn, vc__spirv_builtins[which].number);
         vc__put1(s, VC__SECTION_INTERFACE, 1, variable);
         vc__spirv_name(s, variable, vc__spirv_builtins[which].name);
         uint32_t loaded = vector ? vc__new_id(s) : id;
@@ -6567,14 +6655,14 @@ static uint32_t vc__spirv_buffer_type(vc__spirv *s, const vc__node *n) {
         uint32_t element = vc__spirv_type(s, of);
         *array = vc__new_id(s);
         vc__put2(s, VC__SECTION_GLOBALS, VC__OpTypeRuntimeArray, *array, element);
-        vc__put3(s, VC__SECTION_NOTES, VC__OpDecorate, *array, VC__DecorationArrayStride, size);
+        vc__put3(s, VC__SECTION_DECORATIONS, VC__OpDecorate, *array, VC__DecorationArrayStride, size);
     }
     uint32_t id = vc__new_id(s);
     vc__put2(s, VC__SECTION_GLOBALS, VC__OpTypeStruct, id, *array);
-    vc__put2(s, VC__SECTION_NOTES, VC__OpDecorate, id, VC__DecorationBlock);
-    vc__put4(s, VC__SECTION_NOTES, VC__OpMemberDecorate, id, 0, VC__DecorationOffset, 0);
-    if (note[access]) vc__put3(s, VC__SECTION_NOTES, VC__OpMemberDecorate, id, 0, note[access]);
-    else if (s->k->coherent) vc__put3(s, VC__SECTION_NOTES, VC__OpMemberDecorate, id, 0, VC__DecorationCoherent);
+    vc__put2(s, VC__SECTION_DECORATIONS, VC__OpDecorate, id, VC__DecorationBlock);
+    vc__put4(s, VC__SECTION_DECORATIONS, VC__OpMemberDecorate, id, 0, VC__DecorationOffset, 0);
+    if (note[access]) vc__put3(s, VC__SECTION_DECORATIONS, VC__OpMemberDecorate, id, 0, note[access]);
+    else if (s->k->coherent) vc__put3(s, VC__SECTION_DECORATIONS, VC__OpMemberDecorate, id, 0, VC__DecorationCoherent);
     return id;
 }
 
@@ -6591,10 +6679,10 @@ static void vc__spirv_buffer(vc__spirv *s, const vc__node *n, uint32_t id) {
         return;
     }
     vc__put3(s, VC__SECTION_GLOBALS, VC__OpVariable, pointer, id, vc__spirv_class[VC__CLASS_BUFFER]);
-    vc__put3(s, VC__SECTION_NOTES, VC__OpDecorate, id, VC__DecorationDescriptorSet, 0);
-    vc__put3(s, VC__SECTION_NOTES, VC__OpDecorate, id, VC__DecorationBinding, arg->place);
-    if (s->l->object[n->x].aliased) vc__put2(s, VC__SECTION_NOTES, VC__OpDecorate, id, VC__DecorationAliased);
-    else if (!arg->may_alias) vc__put2(s, VC__SECTION_NOTES, VC__OpDecorate, id, VC__DecorationRestrict);
+    vc__put3(s, VC__SECTION_DECORATIONS, VC__OpDecorate, id, VC__DecorationDescriptorSet, 0);
+    vc__put3(s, VC__SECTION_DECORATIONS, VC__OpDecorate, id, VC__DecorationBinding, arg->place);
+    if (s->l->object[n->x].aliased) vc__put2(s, VC__SECTION_DECORATIONS, VC__OpDecorate, id, VC__DecorationAliased);
+    else if (!arg->may_alias) vc__put2(s, VC__SECTION_DECORATIONS, VC__OpDecorate, id, VC__DecorationRestrict);
     vc__put1(s, VC__SECTION_INTERFACE, 0, id);
 }
 
@@ -6635,11 +6723,11 @@ static void vc__spirv_image(vc__spirv *s, const vc__node *n, uint32_t id) {
     vc__spirv_image_type(s, n->x);
     uint32_t pointer = vc__spirv_pointer_to(s, VC__CLASS_IMAGE, s->held[n->x]);
     vc__put3(s, VC__SECTION_GLOBALS, VC__OpVariable, pointer, id, vc__spirv_class[VC__CLASS_IMAGE]);
-    vc__put3(s, VC__SECTION_NOTES, VC__OpDecorate, id, VC__DecorationDescriptorSet, 0);
-    vc__put3(s, VC__SECTION_NOTES, VC__OpDecorate, id, VC__DecorationBinding, s->l->info.args[o->arg].place);
-    if (note) vc__put2(s, VC__SECTION_NOTES, VC__OpDecorate, id, note);
-    else if (storage && o->used & VC_WRITE && s->k->coherent) vc__put2(s, VC__SECTION_NOTES, VC__OpDecorate, id, VC__DecorationCoherent);
-    if (storage && !(o->access & VC_MAY_ALIAS)) vc__put2(s, VC__SECTION_NOTES, VC__OpDecorate, id, VC__DecorationRestrict);
+    vc__put3(s, VC__SECTION_DECORATIONS, VC__OpDecorate, id, VC__DecorationDescriptorSet, 0);
+    vc__put3(s, VC__SECTION_DECORATIONS, VC__OpDecorate, id, VC__DecorationBinding, s->l->info.args[o->arg].place);
+    if (note) vc__put2(s, VC__SECTION_DECORATIONS, VC__OpDecorate, id, note);
+    else if (storage && o->used & VC_WRITE && s->k->coherent) vc__put2(s, VC__SECTION_DECORATIONS, VC__OpDecorate, id, VC__DecorationCoherent);
+    if (storage && !(o->access & VC_MAY_ALIAS)) vc__put2(s, VC__SECTION_DECORATIONS, VC__OpDecorate, id, VC__DecorationRestrict);
     vc__put1(s, VC__SECTION_INTERFACE, 0, id);
     vc__spirv_name(s, id, o->name);
 }
@@ -6673,7 +6761,8 @@ static uint32_t vc__spirv_element(vc__spirv *s, vc_type type, const uint64_t *da
     return id;
 }
 
-/* A private variable that is never written: drivers turn it into constant memory. An instruction has at most 65535 words. */
+/* A private variable that is never written: drivers turn it into constant memory. An instruction has at most 65535
+   words. */
 static void vc__spirv_table(vc__spirv *s, const vc__node *n, uint32_t id) {
     const vc__object *object = &s->l->object[n->x];
     uint32_t rows = vc__rows(object->type), array;
@@ -6717,7 +6806,7 @@ static void vc__spirv_leaf(vc__spirv *s, const vc__node *n, uint32_t id) {
     case VC__OP_PARAM: vc__spirv_param(s, n, id); break;
     case VC__OP_SHARED: vc__spirv_shared(s, n, id); break;
     case VC__OP_TABLE: vc__spirv_table(s, n, id); break;
-    case VC__OP_HIDDEN: vc__spirv_hidden(s, n, id); break;
+    case VC__OP_HIDDEN: vc__spirv_implicit(s, n, id); break;
     default: vc__spirv_builtin(s, n, id); break;
     }
 }
@@ -6728,15 +6817,15 @@ VC__SMALL_END
 
 /* How many of the words of plain operations are free, in the body and as notes on them. */
 static uint32_t vc__spirv_room(vc__spirv *s) {
-    vc__words *body = &s->section[VC__SECTION_BODY], *notes = &s->section[VC__SECTION_NOTES];
+    vc__words *body = &s->section[VC__SECTION_BODY], *notes = &s->section[VC__SECTION_DECORATIONS];
     if (!vc__words_room(s->k, body, VC__PLAIN_WORDS) || !vc__words_room(s->k, notes, VC__PLAIN_WORDS)) return 0;
     return (body->capacity - body->count < notes->capacity - notes->count ? body->capacity - body->count : notes->capacity - notes->count) / VC__PLAIN_WORDS;
 }
 
-/* Prints node i, a plain operation, and those behind it; gives the first node that is none, or for which there was no room. Neighbours are of one type as a
-   rule, so what is asked of a type is asked when another one comes. */
+/* Prints node i, a plain operation, and those behind it; gives the first node that is none, or for which there was no
+   room. Neighbours are of one type as a rule, so what is asked of a type is asked when another one comes. */
 VC__APART static uint32_t vc__spirv_plain(vc__spirv *s, uint32_t i) {
-    vc__words *body = &s->section[VC__SECTION_BODY], *notes = &s->section[VC__SECTION_NOTES];
+    vc__words *body = &s->section[VC__SECTION_BODY], *notes = &s->section[VC__SECTION_DECORATIONS];
     const uint32_t *plain = s->k->lower.plain;
     const vc__node *node = s->l->node, *n = node + i;
     uint32_t count = s->l->count, room = vc__spirv_room(s), id = vc__result(i), type = VC_NONE, type_id = 0, own = 0;
@@ -6818,7 +6907,8 @@ static void vc__spirv_select(vc__spirv *s, const vc__node *n, uint32_t id) {
     vc__put5(s, VC__SECTION_BODY, VC__OpSelect, type, id, condition, vc__result(n->a[1]), vc__result(n->a[2]));
 }
 
-/* Numbers to numbers; all else is expanded. Conversions of width are all that small types know without arithmetic of their own. */
+/* Numbers to numbers; all else is expanded. Conversions of width are all that small types know without arithmetic of
+   their own. */
 static void vc__spirv_cast(vc__spirv *s, const vc__node *n, uint32_t id) {
     vc_type from = s->l->node[n->a[0]].type, to = n->type;
     uint32_t a = vc__result(n->a[0]), type = vc__spirv_type(s, to), fb = vc__bits(vc__kind(from)), tb = vc__bits(vc__kind(to));
@@ -6881,7 +6971,7 @@ static void vc__spirv_address(vc__spirv *s, const vc__node *n, uint32_t id) {
 
 VC__SMALL_END
 
-typedef struct vc__place { /* of an element in memory */
+typedef struct vc__access { /* of an element in memory */
     uint32_t storage; /* VC__CLASS_ */
     uint32_t base;    /* id */
     uint32_t index;   /* id, of 32 bits, scaled for vectors of 3; 0: none */
@@ -6891,7 +6981,7 @@ typedef struct vc__place { /* of an element in memory */
     vc_type type;     /* of a part */
     vc_type element;  /* what the kernel sees */
     bool single;      /* a variable, no array */
-} vc__place;
+} vc__access;
 
 static uint32_t vc__spirv_index(vc__spirv *s, uint32_t node, uint32_t parts) {
     uint32_t id = vc__result(node), u32 = vc__spirv_type(s, VC_U32);
@@ -6901,9 +6991,9 @@ static uint32_t vc__spirv_index(vc__spirv *s, uint32_t node, uint32_t parts) {
     return vc__binary(s, VC__OpIMul, u32, vc__new_id(s), id, c);
 }
 
-static vc__place vc__spirv_place(vc__spirv *s, const vc__node *n) {
+static vc__access vc__spirv_access(vc__spirv *s, const vc__node *n) {
     const vc__node *memory = &s->l->node[n->a[0]];
-    vc__place p;
+    vc__access p;
     bool buffer = memory->op == VC__OP_BUFFER || memory->op == VC__OP_POINTER;
     switch (memory->op) {
     case VC__OP_POINTER: p.storage = VC__CLASS_ADDRESS; break;
@@ -6924,7 +7014,7 @@ static vc__place vc__spirv_place(vc__spirv *s, const vc__node *n) {
 }
 
 /* A pointer to part i. */
-static uint32_t vc__spirv_chain(vc__spirv *s, const vc__place *p, uint32_t i) {
+static uint32_t vc__spirv_chain(vc__spirv *s, const vc__access *p, uint32_t i) {
     bool in_struct = p->storage == VC__CLASS_ADDRESS || p->storage == VC__CLASS_BUFFER;
     uint32_t at = p->index, *o;
     if (p->single) return p->base;
@@ -6946,24 +7036,24 @@ static uint32_t vc__spirv_chain(vc__spirv *s, const vc__place *p, uint32_t i) {
     return id;
 }
 
-static uint32_t vc__spirv_load_part(vc__spirv *s, const vc__place *p, uint32_t i, uint32_t id) {
+static uint32_t vc__spirv_load_part(vc__spirv *s, const vc__access *p, uint32_t i, uint32_t id) {
     uint32_t type = vc__spirv_type(s, p->type), at = vc__spirv_chain(s, p, i);
     if (p->align) vc__put5(s, VC__SECTION_BODY, VC__OpLoad, type, id, at, 2, p->align);
     else vc__unary(s, VC__OpLoad, type, id, at);
     return id;
 }
 
-static void vc__spirv_store_part(vc__spirv *s, const vc__place *p, uint32_t i, uint32_t value) {
+static void vc__spirv_store_part(vc__spirv *s, const vc__access *p, uint32_t i, uint32_t value) {
     uint32_t at = vc__spirv_chain(s, p, i);
     if (p->align) vc__put4(s, VC__SECTION_BODY, VC__OpStore, at, value, 2, p->align);
     else vc__put2(s, VC__SECTION_BODY, VC__OpStore, at, value);
 }
 
-static bool vc__as_u32(const vc__place *p) { return vc__is_bool(p->element) && !vc__is_bool(p->type); }
+static bool vc__is_bool_as_u32(const vc__access *p) { return vc__is_bool(p->element) && !vc__is_bool(p->type); }
 
 static void vc__spirv_load(vc__spirv *s, const vc__node *n, uint32_t id) {
-    vc__place p = vc__spirv_place(s, n);
-    bool convert = vc__as_u32(&p);
+    vc__access p = vc__spirv_access(s, n);
+    bool convert = vc__is_bool_as_u32(&p);
     uint32_t raw = convert ? vc__new_id(s) : id, part[3], type;
     vc_type whole = vc__vec(vc__scalar(p.type), vc__rows(p.element));
     if (p.parts == 1) {
@@ -6980,9 +7070,9 @@ static void vc__spirv_load(vc__spirv *s, const vc__node *n, uint32_t id) {
 }
 
 static void vc__spirv_store(vc__spirv *s, const vc__node *n) {
-    vc__place p = vc__spirv_place(s, n);
+    vc__access p = vc__spirv_access(s, n);
     uint32_t value = vc__result(n->a[2]), rows = vc__rows(p.element), type, part;
-    if (vc__as_u32(&p)) {
+    if (vc__is_bool_as_u32(&p)) {
         type = vc__spirv_type(s, vc__vec(VC_U32, rows));
         uint32_t one = vc__spirv_ones(s, rows);
         uint32_t zero = vc__spirv_null(s, vc__vec(VC_U32, rows));
@@ -7039,7 +7129,7 @@ static void vc__spirv_sample(vc__spirv *s, const vc__node *n, const vc__object *
     for (i = 0; i < count; i++) o[5 + i] = more[i];
 }
 
-static void vc__spirv_texel(vc__spirv *s, const vc__node *n, uint32_t id) {
+static void vc__spirv_image_op(vc__spirv *s, const vc__node *n, uint32_t id) {
     const vc__node *m = &s->l->node[n->a[0]];
     const vc__object *image = &s->l->object[m->x];
     uint32_t from = vc__unary(s, VC__OpLoad, s->held[m->x], vc__new_id(s), vc__result(n->a[0])), type = vc__spirv_type(s, n->type);
@@ -7061,7 +7151,7 @@ static void vc__spirv_texel(vc__spirv *s, const vc__node *n, uint32_t id) {
 }
 
 /* VAR and ARRAY: declared where the function begins, zeroed where they stand. */
-static void vc__spirv_new(vc__spirv *s, const vc__node *n, uint32_t id) {
+static void vc__spirv_local(vc__spirv *s, const vc__node *n, uint32_t id) {
     const vc__object *object = &s->l->object[n->x];
     uint32_t array;
     s->caps |= vc__needs(n->type);
@@ -7075,8 +7165,12 @@ static void vc__spirv_new(vc__spirv *s, const vc__node *n, uint32_t id) {
 
 /* ---- flow ---- */
 
-static vc__frame *vc__spirv_frame(vc__spirv *s, uint32_t i) { return (vc__frame *)(void *)(s->section[VC__SECTION_FRAMES].at + (size_t)i * VC__FRAME_WORDS); }
-static vc__frame *vc__spirv_top(vc__spirv *s) { return vc__spirv_frame(s, s->section[VC__SECTION_FRAMES].count / VC__FRAME_WORDS - 1); }
+static vc__frame *vc__spirv_frame(vc__spirv *s, uint32_t i) {
+    return (vc__frame *)(void *)(s->section[VC__SECTION_FRAMES].at + (size_t)i * VC__FRAME_WORDS);
+}
+static vc__frame *vc__spirv_top(vc__spirv *s) {
+    return vc__spirv_frame(s, s->section[VC__SECTION_FRAMES].count / VC__FRAME_WORDS - 1);
+}
 
 static vc__frame *vc__spirv_push(vc__spirv *s, uint32_t op, uint32_t node) {
     vc__words *w = &s->section[VC__SECTION_FRAMES];
@@ -7118,7 +7212,8 @@ static void vc__spirv_else(vc__spirv *s) {
     vc__spirv_label(s, f->other);
 }
 
-/* The value of a loop's header: the first one from the block before the loop, then the next one from the block that continues it. */
+/* The value of a loop's header: the first one from the block before the loop, then the next one from the block that
+   continues it. */
 static void vc__spirv_phi(vc__spirv *s, uint32_t type, uint32_t id, uint32_t first, uint32_t from, uint32_t next, uint32_t continued) {
     uint32_t *o = vc__op_begin(s, VC__SECTION_BODY, VC__OpPhi, 7);
     o[1] = type; o[2] = id; o[3] = first; o[4] = from; o[5] = next; o[6] = continued;
@@ -7282,7 +7377,7 @@ static void vc__spirv_barrier(vc__spirv *s) {
 /* ---- atomics ---- */
 
 /* What an atomic of floats leaves, from what is there and its value. */
-static uint32_t vc__spirv_step(vc__spirv *s, uint32_t op, vc_type kind, uint32_t was, uint32_t value) {
+static uint32_t vc__spirv_float_atomic(vc__spirv *s, uint32_t op, vc_type kind, uint32_t was, uint32_t value) {
     uint32_t type = vc__spirv_type(s, kind);
     if (op == VC__OP_ATOMIC_ADD) return vc__binary(s, VC__OpFAdd, type, vc__new_id(s), was, value);
     uint32_t bools = vc__spirv_type(s, VC_BOOL);
@@ -7296,7 +7391,7 @@ static uint32_t vc__spirv_step(vc__spirv *s, uint32_t op, vc_type kind, uint32_t
 }
 
 /* Floats that lie in memory as integers: computed anew until nobody came between. */
-static void vc__spirv_atomic_loop(vc__spirv *s, const vc__node *n, uint32_t id, const vc__place *p, uint32_t at, uint32_t scope) {
+static void vc__spirv_atomic_loop(vc__spirv *s, const vc__node *n, uint32_t id, const vc__access *p, uint32_t at, uint32_t scope) {
     uint32_t bits = vc__spirv_type(s, p->type), type = vc__spirv_type(s, n->type), bools = vc__spirv_type(s, VC_BOOL), none = vc__spirv_u32(s, 0);
     uint32_t first = vc__new_id(s), seen = vc__new_id(s), found = vc__new_id(s), header = vc__new_id(s), body = vc__new_id(s), next = vc__new_id(s);
     uint32_t merge = vc__new_id(s), from = s->label;
@@ -7309,7 +7404,7 @@ static void vc__spirv_atomic_loop(vc__spirv *s, const vc__node *n, uint32_t id, 
     vc__spirv_branch(s, body);
     vc__spirv_label(s, body);
     uint32_t was = vc__unary(s, VC__OpBitcast, type, vc__new_id(s), seen);
-    uint32_t left = vc__spirv_step(s, n->op, n->type, was, vc__result(n->a[2]));
+    uint32_t left = vc__spirv_float_atomic(s, n->op, n->type, was, vc__result(n->a[2]));
     left = vc__unary(s, VC__OpBitcast, bits, vc__new_id(s), left);
     o = vc__op_begin(s, VC__SECTION_BODY, VC__OpAtomicCompareExchange, 9);
     o[1] = bits; o[2] = found; o[3] = at; o[4] = scope; o[5] = o[6] = none; o[7] = left; o[8] = seen;
@@ -7323,7 +7418,7 @@ static void vc__spirv_atomic_loop(vc__spirv *s, const vc__node *n, uint32_t id, 
 
 /* Relaxed: fences around it make it more. */
 static void vc__spirv_atomic(vc__spirv *s, const vc__node *n, uint32_t id) {
-    vc__place p = vc__spirv_place(s, n);
+    vc__access p = vc__spirv_access(s, n);
     uint32_t at = vc__spirv_chain(s, &p, 0), scope = vc__spirv_u32(s, p.storage == VC__CLASS_WORKGROUP ? 2 : 1), none = vc__spirv_u32(s, 0);
     uint32_t form = vc__op[n->op].spirv[vc__kinds[vc__kind(n->type)].column], type = vc__spirv_type(s, n->type), *o;
     s->caps |= vc__needs(n->type) | (vc__bits(vc__kind(p.type)) == 64 ? (uint32_t)VC__CAP_ATOMIC_I64 : 0u);
@@ -7407,7 +7502,7 @@ static void vc__spirv_node(vc__spirv *s, const vc__node *n, uint32_t i) {
     case VC__OP_STORE: vc__spirv_store(s, n); break;
     case VC__OP_FENCE: vc__spirv_fence(s, n); break;
     case VC__OP_GRADIENT: break;
-    case VC__OP_VAR: case VC__OP_ARRAY: vc__spirv_new(s, n, vc__result(i)); break;
+    case VC__OP_VAR: case VC__OP_ARRAY: vc__spirv_local(s, n, vc__result(i)); break;
     case VC__OP_BARRIER: if (n->x) vc__spirv_scoped_barrier(s, n); else vc__spirv_barrier(s); break;
     case VC__OP_BREAK_IF: case VC__OP_CONTINUE_IF: case VC__OP_RETURN_IF: vc__spirv_exit(s, n); break;
     case VC__OP_IF: vc__spirv_if(s, n, i); break;
@@ -7419,7 +7514,7 @@ static void vc__spirv_node(vc__spirv *s, const vc__node *n, uint32_t i) {
     default:
         if (vc__is_dot_4x8(n->op)) vc__spirv_dot_4x8(s, n, vc__result(i));
         else if (vc__is_atomic(n->op)) vc__spirv_atomic(s, n, vc__result(i));
-        else if (vc__is_image(n->op)) vc__spirv_texel(s, n, vc__result(i));
+        else if (vc__is_image(n->op)) vc__spirv_image_op(s, n, vc__result(i));
         else if (vc__op[n->op].class_ == VC__CONV) vc__spirv_subgroup(s, n, vc__result(i));
         else vc__fail(s->k, "vc_spirv in kernel '%s': operation '%s' is printed neither as plain nor otherwise", vc__name(s->k), vc__op_name[n->op]);
         break;
@@ -7463,7 +7558,8 @@ static void vc__spirv_instruction(vc_kernel *k, uint32_t op, uint32_t count, con
     w->count += count;
 }
 
-/* Variables the entry point names: inputs, and from SPIR-V 1.4 on all of them. The interface section has pairs: how many words, whether an input, id. */
+/* Variables the entry point names: inputs, and from SPIR-V 1.4 on all of them. The interface section has pairs: how
+   many words, whether an input, id. */
 static void vc__spirv_entry(vc__spirv *s, uint32_t version) {
     vc_kernel *k = s->k;
     vc__words *w = &k->section[VC__SECTION_HEAD];
@@ -7486,7 +7582,7 @@ static void vc__spirv_entry(vc__spirv *s, uint32_t version) {
     if (k->reconverges) vc__spirv_instruction(k, VC__OpExecutionMode, 2, mode);
 }
 
-static void vc__spirv_head(vc__spirv *s, uint32_t version) {
+static void vc__spirv_header(vc__spirv *s, uint32_t version) {
     vc_kernel *k = s->k;
     vc__words *w = &k->section[VC__SECTION_HEAD];
     static const uint32_t shader = 1;
@@ -7546,13 +7642,13 @@ static bool vc__spirv_module(vc_kernel *k, const vc__listing *l, uint32_t front)
     if (!vc__spirv_tables(&s)) return false;
     vc__spirv_name(&s, s.main, l->info.name);
     vc__spirv_function(&s);
-    vc__spirv_head(&s, version);
+    vc__spirv_header(&s, version);
     return !k->failed;
 }
 
 /* Puts what comes before the body in front of it, in the words that were left free there: as a rule they are enough. */
-static bool vc__spirv_join(vc_kernel *k, uint32_t *skip) {
-    static const uint8_t order[] = { VC__SECTION_HEAD, VC__SECTION_NAMES, VC__SECTION_NOTES, VC__SECTION_GLOBALS, VC__SECTION_LOCALS };
+static bool vc__spirv_assemble(vc_kernel *k, uint32_t *skip) {
+    static const uint8_t order[] = { VC__SECTION_HEAD, VC__SECTION_NAMES, VC__SECTION_DECORATIONS, VC__SECTION_GLOBALS, VC__SECTION_LOCALS };
     vc__words *body = &k->section[VC__SECTION_BODY];
     uint32_t front = 0;
     for (uint32_t i = 0; i < sizeof order; i++) front += k->section[order[i]].count;
@@ -7572,35 +7668,37 @@ static bool vc__spirv_join(vc_kernel *k, uint32_t *skip) {
 
 static void vc__lend_nodes(vc_kernel *k, vc__words *words) {
     void *node = k->lower.node;
-    vc__words_trade(words, &node, &k->lower.capacity, sizeof(vc__node) / sizeof(uint32_t));
+    vc__words_swap(words, &node, &k->lower.capacity, sizeof(vc__node) / sizeof(uint32_t));
     k->lower.node = (vc__node *)node;
 }
 
-/* The body is written where the lowered list was, and stays there; the notes where its slots were, which get their memory back. */
-static void vc__spirv_lend(vc_kernel *k) {
+/* The body is written where the lowered list was, and stays there; the notes where its slots were, which get their
+   memory back. */
+static void vc__spirv_swap_buffers(vc_kernel *k) {
     void *slot = k->lower.slot;
     vc__lend_nodes(k, &k->section[VC__SECTION_BODY]);
-    vc__words_trade(&k->section[VC__SECTION_NOTES], &slot, &k->lower.slot_capacity, 1);
+    vc__words_swap(&k->section[VC__SECTION_DECORATIONS], &slot, &k->lower.slot_capacity, 1);
     k->lower.slot = (uint32_t *)slot;
 }
 
 /* Leaves the module in k->words, `skip` words from their beginning. */
 static bool vc__spirv_print(vc_kernel *k, const vc__listing *l, uint32_t *skip) {
-    vc__spirv_lend(k);
+    vc__spirv_swap_buffers(k);
     *skip = 3 * l->precise + 4 * l->body + l->count / 3 + 128; /* notes, constants of the kernel and of the printer, and what every module has */
-    bool done = vc__spirv_module(k, l, *skip) && vc__spirv_join(k, skip);
+    bool done = vc__spirv_module(k, l, *skip) && vc__spirv_assemble(k, skip);
     vc__words old = k->words;
     k->words = k->section[VC__SECTION_BODY];
     k->section[VC__SECTION_BODY] = old;
-    vc__spirv_lend(k);
+    vc__spirv_swap_buffers(k);
     return done;
 }
 
 VC__SMALL_END
 
 // >>text
-/* What the printers of GLSL, CUDA C and OpenCL C share: for people to read and for compilers to take. A value that is used once is printed inside its user
-   as long as lines stay short and no store or block lies between; everything else gets a name. What differs stands in a table, the dialect. */
+/* What the printers of GLSL, CUDA C and OpenCL C share: for people to read and for compilers to take. A value that is
+   used once is printed inside its user as long as lines stay short and no store or block lies between; everything else
+   gets a name. What differs stands in a table, the dialect. */
 
 VC__SMALL
 
@@ -7611,10 +7709,10 @@ enum {
     VC__P_INDENT = 24,  /* blocks deeper than this are not moved further in: a text's size would grow with the square of its depth */
     /* how tightly text holds together: names and calls, prefix operators, … */
     VC__P_TIGHT = 0, VC__P_PREFIX = 1, VC__P_SUM = 4, VC__P_TERNARY = 14, VC__P_LOOSE = 16,
-    VC__P_ALSO = 32     /* times a strength: that one too */
+    VC__P_EXCEPTION = 32     /* times a strength: that one too */
 };
 
-typedef struct vc__note { /* what the printer knows of a node */
+typedef struct vc__print_info { /* what the printer knows of a node */
     uint32_t uses, user;  /* how often it is an operand, and of whom last */
     uint32_t block;       /* 1 + the node that opened the block it stands in; 0: the kernel's body */
     uint32_t opener;      /* an END: 1 + the node that opened what it closes */
@@ -7627,13 +7725,14 @@ typedef struct vc__note { /* what the printer knows of a node */
     bool reads;           /* its expression reads memory other than a variable */
     bool chained;         /* a switch that is printed as if and else if */
     bool masked;          /* CUDA C: a block that holds operations of subgroups; `number` is its mask's */
-} vc__note;
+} vc__print_info;
 
-typedef struct vc__word { char text[VC__NAME]; } vc__word;
+typedef struct vc__identifier { char text[VC__NAME]; } vc__identifier;
 
 typedef struct vc__printer vc__printer;
 
-/* What sets one language apart. Printing functions get the printer and a node of the listing; texts are written to k->text. */
+/* What sets one language apart. Printing functions get the printer and a node of the listing; texts are written to
+   k->text. */
 typedef struct vc__dialect {
     const char *name;          /* in messages */
     const char *suffix[VC_F64 + 1]; /* of numbers by kind; NULL: these have none, and are written otherwise */
@@ -7665,12 +7764,12 @@ struct vc__printer {
     vc_kernel *k;
     const vc__listing *l;
     const vc__dialect *d;
-    vc__note *note;           /* by node */
-    vc__word *object;        /* by object */
-    vc__word *reference;     /* by object: its block or reference type; the member of a parameter that is unpacked */
-    vc__word *leaf;          /* by node, from l->leaves to l->body */
-    vc__word *hidden;        /* by hidden value */
-    vc__word args;           /* C: the block of values */
+    vc__print_info *note;           /* by node */
+    vc__identifier *object;        /* by object */
+    vc__identifier *reference;     /* by object: its block or reference type; the member of a parameter that is unpacked */
+    vc__identifier *leaf;          /* by node, from l->leaves to l->body */
+    vc__identifier *hidden;        /* by hidden value */
+    vc__identifier args;           /* C: the block of values */
     bool *live;               /* by object: some live node speaks of it */
     const char **taken;       /* hash set of names */
     uint32_t taken_mask;
@@ -7697,7 +7796,7 @@ static void vc__p_line(vc__printer *g) {
 
 /* ---- names ---- */
 
-static uint32_t vc__p_slot(const vc__printer *g, const char *name) {
+static uint32_t vc__p_name_slot(const vc__printer *g, const char *name) {
     uint32_t hash = 2166136261u, i;
     for (const char *c = name; *c; c++) hash = (hash ^ (unsigned char)*c) * 16777619u;
     for (i = hash & g->taken_mask; g->taken[i] && strcmp(g->taken[i], name) != 0; i = (i + 1) & g->taken_mask) { }
@@ -7705,7 +7804,7 @@ static uint32_t vc__p_slot(const vc__printer *g, const char *name) {
 }
 
 /* v7, i7 and word_7 are ours, and so are f32x3 and the like. */
-static bool vc__p_is_ours(const char *name) {
+static bool vc__p_is_generated(const char *name) {
     size_t n = strspn(name, "biuf"), digits = n == 1 ? strspn(name + 1, "0123456789") : 0;
     if (digits && name[1 + digits] == 'x') return true;
     if (strncmp(name, "boolx", 5) == 0 || strncmp(name, "gl_", 3) == 0 || strncmp(name, "GL_", 3) == 0) return true;
@@ -7755,7 +7854,7 @@ static const char vc__p_reserved[] =
 static bool vc__p_is_reserved(const char *name) {
     char word[VC__NAME + 4];
     snprintf(word, sizeof word, " %s ", name);
-    return strstr(vc__p_reserved, word) != NULL || vc__p_is_type(name) || vc__p_is_ours(name);
+    return strstr(vc__p_reserved, word) != NULL || vc__p_is_type(name) || vc__p_is_generated(name);
 }
 
 /* Letters, digits and single underscores of a name, no more than leave room for a prefix and a number. */
@@ -7775,14 +7874,14 @@ static bool vc__p_is_safe(bool (*also)(const char *name), const char *name) {
 }
 
 /* A name that is safe and taken by nobody else, as near to what is wanted as can be. */
-static void vc__p_name_it(vc__printer *g, vc__word *out, const char *wanted, const char *otherwise) {
+static void vc__p_assign_name(vc__printer *g, vc__identifier *out, const char *wanted, const char *otherwise) {
     char base[VC__NAME];
     uint32_t slot, number = 1;
     vc__p_clean(wanted, base);
     if (!base[0]) vc__p_clean(otherwise, base);
     snprintf(out->text, sizeof out->text, "%s%.40s", vc__p_is_safe(g->d->is_reserved, base) ? "" : "my_", base);
     snprintf(base, sizeof base, "%s", out->text);
-    while (g->taken[slot = vc__p_slot(g, out->text)]) snprintf(out->text, sizeof out->text, "%.36s_%u", base, (unsigned)++number);
+    while (g->taken[slot = vc__p_name_slot(g, out->text)]) snprintf(out->text, sizeof out->text, "%.36s_%u", base, (unsigned)++number);
     g->taken[slot] = out->text;
 }
 
@@ -7797,24 +7896,24 @@ static void vc__p_name_objects(vc__printer *g) {
         if (g->d->whole_arguments && o->arg != VC__NIL) g->live[i] = true;
         if (!g->live[i]) continue;
         for (uint32_t j = 0; j < sizeof defaults / sizeof *defaults; j++) if (defaults[j].op == o->op) otherwise = defaults[j].name;
-        vc__p_name_it(g, &g->object[i], o->name, otherwise);
+        vc__p_assign_name(g, &g->object[i], o->name, otherwise);
     }
 }
 
 /* Blocks and hidden values come after everything a user named, so that the user's names stay as they are. */
 static void vc__p_name_blocks(vc__printer *g) {
     char wanted[VC__NAME];
-    if (g->d->whole_arguments) vc__p_name_it(g, &g->args, "args", "args");
+    if (g->d->whole_arguments) vc__p_assign_name(g, &g->args, "args", "args");
     for (uint32_t i = 0; i < g->l->object_count; i++) {
         const vc__object *o = &g->l->object[i];
         if (!g->live[i] || o->arg == VC__NIL) continue;
         snprintf(wanted, sizeof wanted, "%.36s_%s", g->object[i].text,
                  o->op == VC__OP_PARAM ? "in" : o->op == VC__OP_IMAGE ? "sampler" : g->l->buffers == VC_BUFFERS_ADDRESS ? "at" : "block");
-        vc__p_name_it(g, &g->reference[i], wanted, "block");
+        vc__p_assign_name(g, &g->reference[i], wanted, "block");
     }
 }
 
-static void vc__p_name_hidden(vc__printer *g) {
+static void vc__p_name_implicit(vc__printer *g) {
     static const char *const names[] = { "hidden", "threads", "groups", "group_base" };
     char wanted[2 * VC__NAME], arg[VC__NAME];
     for (int i = 0; i < g->l->info.hidden_count; i++) {
@@ -7825,7 +7924,7 @@ static void vc__p_name_hidden(vc__printer *g) {
         else if (h->kind == VC_HIDDEN_SHAPE) snprintf(wanted, sizeof wanted, "%.20s_shape_%u", arg, (unsigned)h->axis);
         else if (h->kind == VC_HIDDEN_OUTPUT) snprintf(wanted, sizeof wanted, "first_format");
         else snprintf(wanted, sizeof wanted, "%s_%c", names[h->kind], "xyzw"[h->axis & 3]);
-        vc__p_name_it(g, &g->hidden[i], wanted, "hidden");
+        vc__p_assign_name(g, &g->hidden[i], wanted, "hidden");
     }
 }
 
@@ -7861,7 +7960,8 @@ static double vc__p_double(vc_type type, uint64_t bits) {
     return (low >> 15) & 1u ? -d : d;
 }
 
-/* Infinities, NaNs and what a compiler might flush come by their bits; in a table's initializer no function may be called. */
+/* Infinities, NaNs and what a compiler might flush come by their bits; in a table's initializer no function may be
+   called. */
 static void vc__p_float(vc__printer *g, vc_type type, uint64_t bits, bool fold) {
     uint32_t fraction = vc__kinds[type].fraction, width = vc__kinds[type].exponent;
     uint64_t exponent = (bits >> fraction) & vc__ones(width), rest = bits & vc__ones(fraction);
@@ -7913,10 +8013,14 @@ static uint32_t vc__p_object(const vc__listing *l, uint32_t memory) {
     return l->node[memory].x;
 }
 
-static const vc_arg_info *vc__p_arg(const vc__printer *g, uint32_t object) { return &g->l->info.args[g->l->object[object].arg]; }
+static const vc_arg_info *vc__p_arg(const vc__printer *g, uint32_t object) {
+    return &g->l->info.args[g->l->object[object].arg];
+}
 
 /* Where a value lies in the block. */
-static uint32_t vc__p_byte(const vc__printer *g, uint32_t object) { return vc__p_arg(g, object)->place + g->l->object[object].place; }
+static uint32_t vc__p_byte(const vc__printer *g, uint32_t object) {
+    return vc__p_arg(g, object)->place + g->l->object[object].place;
+}
 
 /* A view of a buffer that has an earlier one: it is made of that. VC__NIL: none. */
 static uint32_t vc__p_first_view(const vc__printer *g, uint32_t object) {
@@ -7931,10 +8035,12 @@ static bool vc__p_is_alone(const vc__printer *g, uint32_t object) {
     return !(g->l->object[object].access & VC_MAY_ALIAS) && !g->l->object[object].aliased;
 }
 
-static bool vc__p_is_pin(const vc__node *n) { return vc__op[n->op].class_ == VC__EFFECT || vc__op[n->op].class_ == VC__BLOCK; }
+static bool vc__p_is_pin(const vc__node *n) {
+    return vc__op[n->op].class_ == VC__EFFECT || vc__op[n->op].class_ == VC__BLOCK;
+}
 
 /* Counts uses, and finds block and region of every node. */
-static void vc__p_survey(vc__printer *g) {
+static void vc__p_count_uses(vc__printer *g) {
     const vc__listing *l = g->l;
     uint32_t block = 0, pins = 0, exits = 0, count;
     for (uint32_t i = l->leaves; i < l->count; i++) {
@@ -7958,7 +8064,8 @@ static void vc__p_survey(vc__printer *g) {
     }
 }
 
-/* A loop's break in a case must not become the switch's: then the switch is printed as a chain of ifs. So is one over integers that GLSL cannot switch on. */
+/* A loop's break in a case must not become the switch's: then the switch is printed as a chain of ifs. So is one over
+   integers that GLSL cannot switch on. */
 static void vc__p_find_chains(vc__printer *g) {
     const vc__listing *l = g->l;
     for (uint32_t i = l->body; i < l->count; i++) {
@@ -7979,7 +8086,8 @@ static bool vc__p_reads_constant(const vc__printer *g, const vc__node *n) {
     return o->op == VC__OP_TABLE || (o->op == VC__OP_BUFFER && !(o->used & VC_WRITE) && !(o->access & VC_MAY_ALIAS));
 }
 
-/* An atomic of floats that is printed as a loop: where they lie in memory as integers, and in C all but what CUDA adds. */
+/* An atomic of floats that is printed as a loop: where they lie in memory as integers, and in C all but what CUDA adds.
+   */
 static bool vc__p_is_looped(const vc__printer *g, const vc__node *n) {
     if (!vc__is_float(n->type)) return false;
     if (vc__is_cuda(g->l->target)) return n->op != VC__OP_ATOMIC_ADD || n->type != VC_F32;
@@ -7988,7 +8096,7 @@ static bool vc__p_is_looped(const vc__printer *g, const vc__node *n) {
 
 static bool vc__p_may_nest(const vc__printer *g, uint32_t i) {
     const vc__node *n = &g->l->node[i], *u = &g->l->node[g->note[i].user];
-    const vc__note *note = &g->note[i], *user = &g->note[note->user];
+    const vc__print_info *note = &g->note[i], *user = &g->note[note->user];
     if (vc__p_is_bare(n) || n->op == VC__OP_GRADIENT) return true;
     if (note->uses != 1 || (vc__op[n->op].class_ != VC__PURE && n->op != VC__OP_LOAD)) return false;
     if (user->block != note->block) return false;
@@ -8008,9 +8116,10 @@ static bool vc__p_reads_memory(const vc__printer *g, const vc__node *n) {
     return n->op == VC__OP_LOAD && g->l->object[vc__p_object(g->l, n->a[0])].op != VC__OP_VAR;
 }
 
-/* Chooses which expressions are printed inside their user. First backward: those that may be. Then forward: an expression gets a name after all if it would
-   become too long, or if it reads memory and its user might not evaluate it: all operands are evaluated, as in SPIR-V. */
-static void vc__p_settle(vc__printer *g) {
+/* Chooses which expressions are printed inside their user. First backward: those that may be. Then forward: an
+   expression gets a name after all if it would become too long, or if it reads memory and its user might not evaluate
+   it: all operands are evaluated, as in SPIR-V. */
+static void vc__p_choose_nested(vc__printer *g) {
     const vc__listing *l = g->l;
     uint32_t count;
     for (uint32_t i = l->count; i-- > l->body;) {
@@ -8022,7 +8131,7 @@ static void vc__p_settle(vc__printer *g) {
         uint32_t depth = 1, weight = 1;
         g->note[i].reads = vc__p_reads_memory(g, &l->node[i]);
         for (uint32_t j = 0; j < count; j++) {
-            vc__note *o = operand[j] == VC__NIL ? NULL : &g->note[operand[j]];
+            vc__print_info *o = operand[j] == VC__NIL ? NULL : &g->note[operand[j]];
             if (o && j && o->reads && vc__p_short_circuits(&l->node[i])) o->nested = false;
             if (!o || !o->nested) continue;
             if (o->depth >= depth) depth = o->depth + 1u;
@@ -8040,14 +8149,15 @@ static void vc__p_settle(vc__printer *g) {
 static void vc__p_expression(vc__printer *g, uint32_t i, int strength);
 static unsigned vc__p_mask(const vc__printer *g, uint32_t i);
 
-/* limit: what operands may be without parentheses, the language's own rule or a stricter one where few people know it */
+/* limit: what operands may be without parentheses, the language's own rule or a stricter one where few people know it
+   */
 static const struct { char text[3]; uint8_t strength, limit; } vc__p_operators[] = {
     { "*", 3, 3 }, { "/", 3, 3 }, { "%", 3, 3 }, { "+", 4, 4 }, { "-", 4, 4 }, { "<<", 5, 1 }, { ">>", 5, 1 }, { "<", 6, 5 }, { "<=", 6, 5 },
     { "==", 7, 5 }, { "!=", 7, 5 }, { "&", 8, 1 }, { "^", 9, 1 }, { "|", 10, 1 }, { "&&", 11, 7 }, { "||", 13, 7 }
 };
 
 /* How tightly a form of the table holds together, and what its operands may be. */
-static int vc__p_strength(const char *form, int *limit) {
+static int vc__p_precedence(const char *form, int *limit) {
     bool call = vc__p_is_letter(form[0]) || form[0] == '_';
     *limit = VC__P_LOOSE;
     if (form[0] != '$' || form[1] == 'T') {
@@ -8080,18 +8190,18 @@ static bool vc__p_unsigned_const(vc__printer *g, const vc__node *n, const char *
     return true;
 }
 
-/* $0 $1 $2: operands; $T: the type of the result, $U: the unsigned type that integers are computed in; #: rows of the first operand; @: which invocations of
-   a subgroup; `: how many of them a cluster has. */
+/* $0 $1 $2: operands; $T: the type of the result, $U: the unsigned type that integers are computed in; #: rows of the
+   first operand; @: which invocations of a subgroup; `: how many of them a cluster has. */
 static void vc__p_fill(vc__printer *g, const vc__node *n, const char *form) {
     static const char *const lanes[] = { "", "Inclusive", "Exclusive", "Clustered" };
-    int limit, strength = vc__p_strength(form, &limit);
+    int limit, strength = vc__p_precedence(form, &limit);
     char type[32];
     for (const char *c = form; *c; c++) {
         if (*c == '(' && vc__p_unsigned_const(g, n, c)) c += 5;
         else if (*c == '$' && (c[1] == 'T' || c[1] == 'U')) vc__p_put(g, "%s", g->d->type(*++c == 'T' ? n->type : vc__p_computed_in(g, n), type));
         else if (*c == '$') {
             bool left = c == form, enclosed = c > form && (c[-1] == '(' || c[-1] == '[' || (c > form + 1 && c[-2] == ','));
-            int allowed = enclosed ? VC__P_LOOSE : left && strength > limit && strength < VC__P_TERNARY ? limit + VC__P_ALSO * strength : limit;
+            int allowed = enclosed ? VC__P_LOOSE : left && strength > limit && strength < VC__P_TERNARY ? limit + VC__P_EXCEPTION * strength : limit;
             if (left && form[2] == '[') allowed = VC__P_TIGHT;
             if (!left && !enclosed && limit == strength) allowed = limit - 1; /* a - (b - c) */
             vc__p_expression(g, n->a[*++c - '0'], allowed);
@@ -8144,7 +8254,8 @@ static void vc__p_offset(vc__printer *g, int32_t offset, const char *suffix) {
     if (offset) vc__p_put(g, " %c %lld%s", offset < 0 ? '-' : '+', offset < 0 ? -(long long)offset : (long long)offset, suffix);
 }
 
-/* x + i + 3 counts in elements and with 64 bits. glslang 12 dies of an index that is an int64_t; for addresses, which wrap, the other is as good. */
+/* x + i + 3 counts in elements and with 64 bits. glslang 12 dies of an index that is an int64_t; for addresses, which
+   wrap, the other is as good. */
 static void vc__p_pointer(vc__printer *g, const vc__node *n) {
     bool cast = n->a[1] != VC__NIL && vc__is_glsl(g->l->target) && g->l->node[n->a[1]].type == VC_I64;
     vc__p_expression(g, n->a[0], VC__P_SUM);
@@ -8162,7 +8273,8 @@ static void vc__p_tuple(vc__printer *g, const vc__node *n) {
     g->d->vector(g, n->type, bits, true);
 }
 
-/* The elements of a table, of `count` times `type`; its line began at `line`. `first` stands before the first one, `fresh` begins further lines. */
+/* The elements of a table, of `count` times `type`; its line began at `line`. `first` stands before the first one,
+   `fresh` begins further lines. */
 static void vc__p_elements(vc__printer *g, size_t line, vc_type type, const uint64_t *data, uint32_t count, const char *first, const char *fresh) {
     uint32_t rows = vc__rows(type);
     for (uint32_t i = 0; i < count; i++, data += rows) {
@@ -8195,7 +8307,7 @@ static void vc__p_leaf(vc__printer *g, uint32_t i) {
     }
 }
 
-static void vc__p_own(vc__printer *g, const vc__node *n) {
+static void vc__p_special_form(vc__printer *g, const vc__node *n) {
     switch (n->op) {
     case VC__OP_VEC: case VC__OP_CAST: g->d->construct(g, n); break;
     case VC__OP_COMPONENT: g->d->component(g, n); break;
@@ -8224,16 +8336,16 @@ static void vc__p_expression(vc__printer *g, uint32_t i, int strength) {
         return;
     }
     const char *form = g->d->form(g, n);
-    int own = form ? vc__p_strength(form, &limit) : n->op == VC__OP_POINTER && !vc__p_is_bare(n) ? VC__P_SUM : VC__P_TIGHT;
-    bracket = own > strength % VC__P_ALSO && own != strength / VC__P_ALSO;
+    int own = form ? vc__p_precedence(form, &limit) : n->op == VC__OP_POINTER && !vc__p_is_bare(n) ? VC__P_SUM : VC__P_TIGHT;
+    bracket = own > strength % VC__P_EXCEPTION && own != strength / VC__P_EXCEPTION;
     if (bracket) vc__p_put(g, "(");
-    if (form) vc__p_fill(g, n, form); else vc__p_own(g, n);
+    if (form) vc__p_fill(g, n, form); else vc__p_special_form(g, n);
     if (bracket) vc__p_put(g, ")");
 }
 
 /* ---- statements ---- */
 
-static void vc__p_open(vc__printer *g) {
+static void vc__p_open_block(vc__printer *g) {
     vc__p_put(g, " {\n");
     g->indent++;
 }
@@ -8282,18 +8394,18 @@ static void vc__p_masked_if(vc__printer *g, uint32_t i) {
     vc__p_put(g, "const unsigned int vc_mask%u = __ballot_sync(vc_mask%u, vc_if%u);\n", own, vc__p_mask(g, i), own);
     vc__p_line(g);
     vc__p_put(g, "if (vc_if%u)", own);
-    vc__p_open(g);
+    vc__p_open_block(g);
 }
 
 static void vc__p_if(vc__printer *g, uint32_t i) {
     if (g->note[i].masked) { vc__p_masked_if(g, i); return; }
     vc__p_fill(g, &g->l->node[i], "if ($0)");
-    vc__p_open(g);
+    vc__p_open_block(g);
 }
 
 static void vc__p_else(vc__printer *g, uint32_t i) {
     vc__p_put(g, "} else");
-    vc__p_open(g);
+    vc__p_open_block(g);
     if (!g->note[i].masked) return;
     g->note[i].number = ++g->masks;
     vc__p_line(g);
@@ -8301,7 +8413,8 @@ static void vc__p_else(vc__printer *g, uint32_t i) {
               (unsigned)g->note[vc__p_if_of(g, i)].number);
 }
 
-/* A value that wraps is found to be less than the one before; adding to it is done as anywhere else, since C leaves the wrapping of signed ones undefined. */
+/* A value that wraps is found to be less than the one before; adding to it is done as anywhere else, since C leaves the
+   wrapping of signed ones undefined. */
 static void vc__p_for(vc__printer *g, uint32_t i) {
     const vc__node *n = &g->l->node[i];
     vc__node next = vc__nothing;
@@ -8324,13 +8437,13 @@ static void vc__p_for(vc__printer *g, uint32_t i) {
     else if (n->x) { vc__p_put(g, "i%u = ", number); vc__p_fill(g, &next, g->d->form(g, &next)); }
     else { vc__p_put(g, "i%u += ", number); vc__p_expression(g, n->a[2], VC__P_LOOSE); }
     vc__p_put(g, ")");
-    vc__p_open(g);
+    vc__p_open_block(g);
 }
 
 static void vc__p_loop(vc__printer *g, uint32_t i) {
     (void)i;
     vc__p_put(g, "while (true)");
-    vc__p_open(g);
+    vc__p_open_block(g);
 }
 
 static void vc__p_switch(vc__printer *g, uint32_t i) { vc__p_fill(g, &g->l->node[i], "switch ($0) {\n"); }
@@ -8366,7 +8479,7 @@ static void vc__p_case(vc__printer *g, uint32_t i) {
         if (!chained) vc__p_put(g, "default:");
         else if (first && vc__p_is_last(g, i)) vc__p_put(g, "if (true)");
         else if (!vc__p_is_last(g, i)) vc__p_none_of(g, owner);
-        vc__p_open(g);
+        vc__p_open_block(g);
         return;
     }
     if (chained) {
@@ -8376,7 +8489,7 @@ static void vc__p_case(vc__printer *g, uint32_t i) {
     vc__p_put(g, chained ? " == " : "case ");
     vc__p_scalar(g, g->l->node[g->l->node[owner].a[0]].type, vc__bits_of(n), true);
     vc__p_put(g, chained ? ")" : ":");
-    vc__p_open(g);
+    vc__p_open_block(g);
 }
 
 static void vc__p_end(vc__printer *g, uint32_t i) {
@@ -8421,7 +8534,7 @@ typedef struct vc__loop {
 } vc__loop;
 
 /* `seen` is what the loop found in memory. */
-static void vc__p_step(vc__printer *g, const vc__node *n, const char *from, unsigned seen) {
+static void vc__p_float_atomic(vc__printer *g, const vc__node *n, const char *from, unsigned seen) {
     bool least = n->op == VC__OP_ATOMIC_MIN;
     if (n->op == VC__OP_ATOMIC_ADD) {
         vc__p_put(g, "%s(v%u) + ", from, seen);
@@ -8447,7 +8560,7 @@ static void vc__p_atomic_loop(vc__printer *g, uint32_t i, const vc__loop *loop) 
     vc__p_put(g, "for (%s v%u; (v%u = %s(", type, found, found, loop->exchange);
     loop->element(g, n, false);
     vc__p_put(g, ", v%u, %s(", seen, loop->to);
-    vc__p_step(g, n, loop->from, seen);
+    vc__p_float_atomic(g, n, loop->from, seen);
     vc__p_put(g, "))) != v%u; v%u = v%u) { }\n", seen, seen, found);
     if (!g->note[i].uses) return;
     vc__p_line(g);
@@ -8485,7 +8598,7 @@ static void vc__p_statement(vc__printer *g, uint32_t i) {
 }
 
 /* What the body begins with: parameters that need unpacking, and ids with more than one use. */
-static void vc__p_entry(vc__printer *g) {
+static void vc__p_prologue(vc__printer *g) {
     static const struct { uint16_t op; const char *name; } ids[] = {
         { VC__OP_LOCAL_ID, "local" }, { VC__OP_GROUP_ID, "group" }, { VC__OP_GLOBAL_ID, "global" }, { VC__OP_LOCAL_INDEX, "local_index" },
         { VC__OP_SUBGROUP_SIZE, "subgroup_size" }, { VC__OP_SUBGROUP_COUNT, "subgroup_count" }, { VC__OP_SUBGROUP_ID, "subgroup_id" },
@@ -8500,36 +8613,36 @@ static void vc__p_entry(vc__printer *g) {
             g->d->id(g, n, id);
             if (n->op >= VC__OP_LOCAL_INDEX) snprintf(wanted, sizeof wanted, "%s", ids[j].name);
             else snprintf(wanted, sizeof wanted, "%s_%c", ids[j].name, "xyz"[n->x % 3]);
-            vc__p_name_it(g, &g->leaf[i - g->l->leaves], wanted, "id");
+            vc__p_assign_name(g, &g->leaf[i - g->l->leaves], wanted, "id");
             vc__p_put(g, "    %s %s = %s;\n", g->d->type(VC_U32, type), g->leaf[i - g->l->leaves].text, id);
         }
     }
 }
 
 /* Deals out pieces of one block: with at NULL it only counts. */
-static void *vc__p_piece(char *at, size_t *used, size_t count, size_t size) {
+static void *vc__p_carve(char *at, size_t *used, size_t count, size_t size) {
     void *piece = at ? at + *used : NULL;
     *used += (count * size + 7) & ~(size_t)7;
     return piece;
 }
 
-static size_t vc__p_divide(vc__printer *g, char *at) {
+static size_t vc__p_carve_tables(vc__printer *g, char *at) {
     const vc__listing *l = g->l;
     size_t used = 0, objects = l->object_count;
-    g->note = (vc__note *)vc__p_piece(at, &used, l->count, sizeof *g->note);
-    g->object = (vc__word *)vc__p_piece(at, &used, objects, sizeof *g->object);
-    g->reference = (vc__word *)vc__p_piece(at, &used, objects, sizeof *g->reference);
-    g->leaf = (vc__word *)vc__p_piece(at, &used, l->body - l->leaves, sizeof *g->leaf);
-    g->hidden = (vc__word *)vc__p_piece(at, &used, (size_t)l->info.hidden_count, sizeof *g->hidden);
-    g->live = (bool *)vc__p_piece(at, &used, objects, sizeof *g->live);
-    g->taken = (const char **)vc__p_piece(at, &used, (size_t)g->taken_mask + 1, sizeof *g->taken);
+    g->note = (vc__print_info *)vc__p_carve(at, &used, l->count, sizeof *g->note);
+    g->object = (vc__identifier *)vc__p_carve(at, &used, objects, sizeof *g->object);
+    g->reference = (vc__identifier *)vc__p_carve(at, &used, objects, sizeof *g->reference);
+    g->leaf = (vc__identifier *)vc__p_carve(at, &used, l->body - l->leaves, sizeof *g->leaf);
+    g->hidden = (vc__identifier *)vc__p_carve(at, &used, (size_t)l->info.hidden_count, sizeof *g->hidden);
+    g->live = (bool *)vc__p_carve(at, &used, objects, sizeof *g->live);
+    g->taken = (const char **)vc__p_carve(at, &used, (size_t)g->taken_mask + 1, sizeof *g->taken);
     return used;
 }
 
-static void vc__p_text(vc__printer *g) {
+static void vc__p_kernel(vc__printer *g) {
     g->k->text.length = 0;
     g->d->head(g);
-    vc__p_entry(g);
+    vc__p_prologue(g);
     g->indent = 1;
     for (uint32_t i = g->l->body; i < g->l->count && !g->k->failed; i++) vc__p_statement(g, i);
     vc__p_put(g, "}\n");
@@ -8544,18 +8657,18 @@ static bool vc__p_print(vc_kernel *k, const vc__listing *l, const vc__dialect *d
     g.l = l;
     g.d = d;
     for (g.taken_mask = 15; g.taken_mask < names * 2; g.taken_mask = g.taken_mask * 2 + 1) { }
-    size_t size = vc__p_divide(&g, NULL);
+    size_t size = vc__p_carve_tables(&g, NULL);
     char *block = (char *)k->allocator.allocate(k->allocator.user, size);
     if (!block) { vc__no_memory(k); return false; }
     memset(block, 0, size);
-    vc__p_divide(&g, block);
-    vc__p_survey(&g);
+    vc__p_carve_tables(&g, block);
+    vc__p_count_uses(&g);
     vc__p_find_chains(&g);
-    vc__p_settle(&g);
+    vc__p_choose_nested(&g);
     vc__p_name_objects(&g);
     vc__p_name_blocks(&g);
-    vc__p_name_hidden(&g);
-    vc__p_text(&g);
+    vc__p_name_implicit(&g);
+    vc__p_kernel(&g);
     k->allocator.release(k->allocator.user, block);
     return !k->failed;
 }
