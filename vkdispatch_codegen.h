@@ -5543,31 +5543,34 @@ static uint32_t vc__lower_parts(vc__lower *s, const vc__node *n) {
 VC__SMALL_END
 
 // >>schedule
-/* Live nodes in canonical order. One walk over the pins in tape order, operands left to right, folds, expands, merges
-   equal nodes and numbers what is left; a node is printed in the region where it was recorded, by that number. So the
-   order in which a C compiler evaluated arguments leaves no trace. */
+/* Puts the live nodes into a canonical order. One walk over the anchored nodes in tape order, operands left to right,
+   folds constants, applies the lowering rules, merges equal nodes and numbers the rest. Within the region where it was
+   recorded, a node is printed in the order of these numbers. So the listing does not depend on the order in which the
+   C compiler evaluates arguments. */
 
-static bool vc__reserve(vc__lower *s, void **at, uint32_t *capacity, uint32_t need, size_t size) {
-    void *grown = vc__grown(&s->kernel->allocator, *at, capacity, need, size);
-    if (grown) *at = grown; else vc__no_memory(s->kernel);
+/* Grows a list to at least `need` elements of `size` bytes. */
+
+static bool vc__reserve(vc__lower *s, void **list, uint32_t *capacity, uint32_t need, size_t size) {
+    void *grown = vc__grown(&s->kernel->allocator, *list, capacity, need, size);
+    if (grown) *list = grown; else vc__no_memory(s->kernel);
     return grown != NULL;
 }
 
 #define VC__RESERVE(s, type, list, capacity, need) vc__reserve_##type(s, &(s)->list, &(s)->capacity, need)
-static bool vc__reserve_u32(vc__lower *s, uint32_t **at, uint32_t *capacity, uint32_t need) {
-    void *p = *at;
+static bool vc__reserve_u32(vc__lower *s, uint32_t **list, uint32_t *capacity, uint32_t need) {
+    void *p = *list;
     bool ok = vc__reserve(s, &p, capacity, need, sizeof(uint32_t));
-    *at = (uint32_t *)p;
+    *list = (uint32_t *)p;
     return ok;
 }
-static bool vc__reserve_node(vc__lower *s, vc__node **at, uint32_t *capacity, uint32_t need) {
-    void *p = *at;
+static bool vc__reserve_node(vc__lower *s, vc__node **list, uint32_t *capacity, uint32_t need) {
+    void *p = *list;
     bool ok = vc__reserve(s, &p, capacity, need, sizeof(vc__node));
-    *at = (vc__node *)p;
+    *list = (vc__node *)p;
     return ok;
 }
 
-/* Field by field: a node that was just written so is not to be read in wider pieces. */
+/* Copies field by field: wider loads of a node whose fields were just stored one by one would stall. */
 static inline void vc__copy_node(vc__node *to, const vc__node *from) {
     to->op = from->op;
     to->flags = from->flags;
@@ -5579,11 +5582,13 @@ static inline void vc__copy_node(vc__node *to, const vc__node *from) {
     to->x = from->x;
 }
 
+/* Sets the number of nodes up to which neither the list nor the hash table, at a load factor of 3/4, has to grow. */
 static void vc__update_limit(vc__lower *s) {
     uint32_t slots = s->mask / 4 * 3;
     s->room = s->capacity < slots ? s->capacity : slots;
 }
 
+/* Appends a copy of n to the lowered list and returns its number; VC__NIL after an error. */
 static uint32_t vc__append(vc__lower *s, const vc__node *n) {
     if (s->count == s->capacity) {
         if (s->count >= 4 * VC__MAX_NODES) {
@@ -5597,17 +5602,18 @@ static uint32_t vc__append(vc__lower *s, const vc__node *n) {
     return s->count++;
 }
 
-/* Operation and type in one word: the first of a node, without the flags. */
+/* The first word of a node without the flags: operation and type. */
 static inline uint32_t vc__op_and_type(const vc__node *n) {
     static const vc__node all = { 255, 0, 65535, 0, { 0, 0, 0 }, 0 };
-    uint32_t head, mask;
-    memcpy(&head, n, sizeof head);
+    uint32_t bits, mask;
+    memcpy(&bits, n, sizeof bits);
     memcpy(&mask, &all, sizeof mask);
-    return head & mask;
+    return bits & mask;
 }
 
-/* Of one product the upper half is mixed best, and of that again the upper half: operands are numbers in a row, which
-   leave rows of slots full where nothing brings those bits down. */
+/* Multiplicative hash. The upper half of a 64-bit product is mixed best, and the upper part of that half better still.
+   vc__hash_end moves both down to the bits that select a slot. Otherwise operands with consecutive numbers would fill
+   consecutive slots. */
 static inline uint64_t vc__hash_parts(uint32_t head, uint32_t a, uint32_t b, uint32_t c) {
     return ((a | (uint64_t)b << 32) + ((uint64_t)head << 24) + ((uint64_t)c << 12)) * 0xff51afd7ed558ccdu;
 }
@@ -5615,7 +5621,8 @@ static inline uint32_t vc__hash_end(uint64_t h) { return (uint32_t)(h >> 32 ^ h 
 
 static inline uint32_t vc__hash_node(const vc__lower *s, const vc__node *n, uint32_t region) {
     uint64_t h = region * (uint64_t)0x9e3779b97f4a7c15u;
-    if (vc__op[n->op].operands != VC__MANY) return vc__hash_end(h + vc__hash_parts(vc__op_and_type(n), n->a[0], n->a[1], n->a[2] ^ n->x));
+    if (vc__op[n->op].operands != VC__MANY)
+        return vc__hash_end(h + vc__hash_parts(vc__op_and_type(n), n->a[0], n->a[1], n->a[2] ^ n->x));
     h += vc__hash_parts(vc__op_and_type(n), 0, 0, n->x);
     for (uint32_t i = 0; i < n->a[1]; i++) h = (h ^ h >> 32 ^ s->extra[n->a[0] + i]) * 0xc4ceb9fe1a85ec53u;
     return vc__hash_end(h);
@@ -5623,31 +5630,34 @@ static inline uint32_t vc__hash_node(const vc__lower *s, const vc__node *n, uint
 
 static inline bool vc__nodes_equal(const vc__lower *s, const vc__node *a, const vc__node *b, bool by_region) {
     if (a->op != b->op || a->type != b->type || (by_region && a->at != b->at)) return false;
-    if (vc__op[a->op].operands != VC__MANY) return a->a[0] == b->a[0] && a->a[1] == b->a[1] && a->a[2] == b->a[2] && a->x == b->x;
+    if (vc__op[a->op].operands != VC__MANY)
+        return a->a[0] == b->a[0] && a->a[1] == b->a[1] && a->a[2] == b->a[2] && a->x == b->x;
     if (a->a[1] != b->a[1]) return false;
     for (uint32_t i = 0; i < a->a[1]; i++) if (s->extra[a->a[0] + i] != s->extra[b->a[0] + i]) return false;
     return true;
 }
 
-/* The memory a load or store goes to: a node of BUFFER, SHARED, TABLE, VAR or ARRAY. */
+/* The memory that a load or store accesses: a BUFFER, SHARED, TABLE, VAR or ARRAY node. */
 static const vc__node *vc__memory_of(const vc__node *list, const vc__node *access) {
     const vc__node *m = &list[access->a[0]];
     return m->op == VC__OP_POINTER ? &list[m->a[0]] : m;
 }
 
-/* Whether a load always gives the same, because nobody writes there; also from an image. */
+/* Whether a read from a buffer, image or table always returns the same value because the kernel never writes there. */
 static bool vc__is_invariant_read(const vc__lower *s, const vc__node *n) {
     const vc__node *m = vc__memory_of(s->node, n);
     const vc__object *o = &s->kernel->object[m->x];
-    return m->op == VC__OP_TABLE || ((m->op == VC__OP_BUFFER || m->op == VC__OP_IMAGE) && !o->stored && !(o->access & VC_MAY_ALIAS));
+    return m->op == VC__OP_TABLE ||
+           ((m->op == VC__OP_BUFFER || m->op == VC__OP_IMAGE) && !o->stored && !(o->access & VC_MAY_ALIAS));
 }
 
+/* Hash of a node. Reads of memory that may change are equal only within a region: then *by_region is true. */
 static inline uint32_t vc__merge_hash(const vc__lower *s, const vc__node *n, bool *by_region) {
     *by_region = vc__op[n->op].class_ == VC__READ && !vc__is_invariant_read(s, n);
     return vc__hash_node(s, n, *by_region ? n->at : 0);
 }
 
-/* A slot holds as much of the hash as a number, which is below 2^26, leaves room for. */
+/* A slot of the hash table: 1 + the node's number in the low 26 bits, the high bits of its hash in the others. */
 enum { VC__SLOT_NUMBER = (1 << 26) - 1 };
 static inline uint32_t vc__slot_pack(uint32_t hash, uint32_t number) {
     return (hash & ~(uint32_t)VC__SLOT_NUMBER) | (number + 1);
@@ -5655,17 +5665,19 @@ static inline uint32_t vc__slot_pack(uint32_t hash, uint32_t number) {
 static inline uint32_t vc__slot_number(uint32_t slot) { return (slot & VC__SLOT_NUMBER) - 1; }
 static inline bool vc__slot_matches(uint32_t slot, uint32_t hash) { return (slot ^ hash) <= VC__SLOT_NUMBER; }
 
-/* Puts a node into a table that has grown; of equal ones the last stays. */
+/* Inserts a node into a hash table that has grown. It replaces an equal node. */
 static void vc__insert_slot(vc__lower *s, uint32_t number) {
     bool by_region;
     uint32_t i;
     if (vc__op[s->node[number].op].class_ > VC__READ) return;
     uint32_t hash = vc__merge_hash(s, &s->node[number], &by_region);
     for (i = hash & s->mask; s->slot[i]; i = (i + 1) & s->mask)
-        if (vc__slot_matches(s->slot[i], hash) && vc__nodes_equal(s, &s->node[vc__slot_number(s->slot[i])], &s->node[number], by_region)) break;
+        if (vc__slot_matches(s->slot[i], hash) &&
+            vc__nodes_equal(s, &s->node[vc__slot_number(s->slot[i])], &s->node[number], by_region)) break;
     s->slot[i] = vc__slot_pack(hash, number);
 }
 
+/* Makes a hash table of at least `least` slots, a power of two, and inserts all nodes. */
 static bool vc__rehash(vc__lower *s, uint32_t least) {
     uint32_t size = 64;
     while (size < least && size < 1u << 30) size *= 2;
@@ -5677,29 +5689,33 @@ static bool vc__rehash(vc__lower *s, uint32_t least) {
     return true;
 }
 
-static inline bool vc__block_holds(const vc_kernel *k, uint32_t block, uint32_t region) {
+/* Whether a region is inside a block or one of its inner blocks. */
+static inline bool vc__block_contains(const vc_kernel *k, uint32_t block, uint32_t region) {
     return k->block[block].open <= region && region < k->block[block].close;
 }
 
-/* An equal node that may stand for n, perhaps moved to where n was recorded. */
+/* Whether an equal node can replace a node of `region`: its value must be computed wherever that region executes.
+   If `found` is in a later region inside the same block, it is moved to `region`. */
 static bool vc__reuse_node(vc__lower *s, vc__node *found, uint32_t region) {
     const vc_kernel *k = s->kernel;
-    if (found->at <= region) return vc__block_holds(k, k->pin[found->at].block, region);
-    if (!vc__block_holds(k, k->pin[region].block, found->at)) return false;
+    if (found->at <= region) return vc__block_contains(k, k->pin[found->at].block, region);
+    if (!vc__block_contains(k, k->pin[region].block, found->at)) return false;
     found->at = region;
     return true;
 }
 
-/* Leaves stand in table order: objects as declared, ids by axis, hidden values by (kind, argument, axis). */
+/* Sort key of leaves: by operation, then objects by declaration, ids by axis, implicit arguments by (kind, argument,
+   axis). */
 static uint64_t vc__leaf_key(const vc__node *n) {
     uint64_t key = (uint64_t)n->op << 56;
     if (n->op == VC__OP_HIDDEN) return key | (uint64_t)n->a[0] << 48 | (uint64_t)n->a[1] << 8 | n->a[2];
     return key | n->x;
 }
 
-/* Leaves but constants are noted as they are made. */
+/* Adds a leaf that is not a constant to the list of leaves. */
 static bool vc__register_leaf(vc__lower *s, uint32_t number) {
-    vc__leaf *leaf = (vc__leaf *)vc__grown(&s->kernel->allocator, s->leaf, &s->leaf_capacity, s->leaf_count + 1, sizeof(vc__leaf));
+    const vc_allocator *a = &s->kernel->allocator;
+    vc__leaf *leaf = (vc__leaf *)vc__grown(a, s->leaf, &s->leaf_capacity, s->leaf_count + 1, sizeof(vc__leaf));
     if (!leaf) { vc__no_memory(s->kernel); return false; }
     s->leaf = leaf;
     leaf[s->leaf_count].key = vc__leaf_key(&s->node[number]);
@@ -5707,6 +5723,7 @@ static bool vc__register_leaf(vc__lower *s, uint32_t number) {
     return true;
 }
 
+/* Common-subexpression elimination: returns the number of an equal node, or appends n. VC__NIL after an error. */
 static uint32_t vc__merge(vc__lower *s, vc__node *n) {
     bool by_region;
     uint32_t hash = vc__merge_hash(s, n, &by_region), i, number;
@@ -5725,24 +5742,26 @@ static uint32_t vc__merge(vc__lower *s, vc__node *n) {
     return number;
 }
 
-/* fma(0, x, c), which NVIDIA's driver (580) takes for c also of infinity and NaN; 0 * x + c in two steps it does not.
-   */
+/* NVIDIA's driver (580) replaces fma(0, x, c) by c even if x is infinite or NaN. It does not replace 0 * x + c. */
 static inline bool vc__loses_nan(const vc__lower *s, const vc__node *n) {
-    return n->op == VC__OP_FMA && !vc__is_c(s->target) && !s->kernel->desc.fast && (vc__has_zero(s, n->a[0]) || vc__has_zero(s, n->a[1]));
+    return n->op == VC__OP_FMA && !vc__is_c(s->target) && !s->kernel->desc.fast &&
+           (vc__has_zero(s, n->a[0]) || vc__has_zero(s, n->a[1]));
 }
 
+/* Whether the operation has a lowering rule that applies to this type. */
 static inline bool vc__needs_lowering(const vc__lower *s, const vc__op_info *op, const vc__node *n) {
     return op->expand && (!(op->flags & VC__FLAGS_INTEGERS && vc__is_float(n->type)) || vc__loses_nan(s, n));
 }
 
-/* Of two or three operands one is a constant, or two are the same. */
+/* Whether vc__simplify can change the node. With two or three operands, one has to be constant or two equal. */
 static inline bool vc__may_simplify(const vc__lower *s, const vc__op_info *op, const vc__node *n) {
     if (op->operands < 2 || op->operands == VC__MANY || n->op == VC__OP_SELECT || n->op == VC__OP_EXTRACT) return true;
     return n->a[0] == n->a[1] || vc__is_const(s, n->a[0]) || (op->operands == 2 && vc__is_const(s, n->a[1]));
 }
 
-/* A node whose operands are lowered, as a number. It is made ready in place: copying what was just written piece by
-   piece would stall. */
+/* Adds a node whose operands are lowered: simplifies it, applies its lowering rule, or merges it with an equal node.
+   Returns the number of the result; VC__NIL after an error. Modifies n in place: a copy of fields that were just
+   written would stall. */
 static uint32_t vc__add_node(vc__lower *s, vc__node *n) {
     const vc__op_info *op = &vc__op[n->op];
     bool raw = (n->flags & VC__NODE_RAW) != 0;
@@ -5766,7 +5785,8 @@ static uint32_t vc__add_node(vc__lower *s, vc__node *n) {
     return op->class_ >= VC__NEW ? vc__append(s, n) : vc__merge(s, n);
 }
 
-static inline uint32_t vc__make_node(vc__lower *s, uint32_t flags, uint16_t op, vc_type type, uint32_t a, uint32_t b, uint32_t c, uint32_t x) {
+static inline uint32_t vc__make_node(vc__lower *s, uint32_t flags, uint16_t op, vc_type type, uint32_t a, uint32_t b,
+                                     uint32_t c, uint32_t x) {
     vc__node n;
     n.op = (uint8_t)op;
     n.flags = (uint8_t)flags;
@@ -5789,18 +5809,19 @@ static uint32_t vc__make_raw(vc__lower *s, uint16_t op, vc_type type, uint32_t a
 static uint32_t vc__make_const(vc__lower *s, vc_type type, uint64_t bits) {
     uint32_t parts[4], rows = vc__rows(type);
     bits &= vc__ones(vc__bits(vc__kind(type)));
-    parts[0] = vc__make_node(s, VC__NODE_RAW, VC__OP_CONST, vc__scalar(type), (uint32_t)bits, (uint32_t)(bits >> 32), VC__NIL, 0);
+    uint32_t low = (uint32_t)bits, high = (uint32_t)(bits >> 32);
+    parts[0] = vc__make_node(s, VC__NODE_RAW, VC__OP_CONST, vc__scalar(type), low, high, VC__NIL, 0);
     for (uint32_t i = 1; i < rows; i++) parts[i] = parts[0];
     return rows == 1 ? parts[0] : vc__make_vec(s, type, parts, rows);
 }
 
-/* The vector whose components parts are, all of them in order; VC__NIL: there is none. */
+/* The vector whose components, all of them in order, are `parts`; VC__NIL if there is none. */
 static uint32_t vc__find_vector(const vc__lower *s, vc_type type, const uint32_t *parts, uint32_t count) {
-    const vc__node *n = vc__lowered(s, parts[0]);
-    uint32_t vector = n->a[0];
+    const vc__node *component = vc__lowered(s, parts[0]);
+    uint32_t vector = component->a[0];
     for (uint32_t i = 0; i < count; i++) {
-        n = vc__lowered(s, parts[i]);
-        if (n->op != VC__OP_COMPONENT || n->x != i || n->a[0] != vector) return VC__NIL;
+        component = vc__lowered(s, parts[i]);
+        if (component->op != VC__OP_COMPONENT || component->x != i || component->a[0] != vector) return VC__NIL;
     }
     return vc__lowered(s, vector)->type == type ? vector : VC__NIL;
 }
@@ -5826,35 +5847,39 @@ static uint32_t vc__make_vec(vc__lower *s, vc_type type, const uint32_t *parts, 
     return number;
 }
 
-static inline uint32_t vc__map_operand(const vc__lower *s, uint32_t operand, bool is_operand) {
-    return is_operand && operand != VC__NIL ? s->map[operand] & ~VC__MAP_CONST : operand;
+static inline uint32_t vc__map_operand(const vc__lower *s, uint32_t operand, bool exists) {
+    return exists && operand != VC__NIL ? s->map[operand] & ~VC__MAP_CONST : operand;
 }
 
 VC__SMALL
 
-/* Kinds of an operation that vc__lower_plain may be given. Languages without vectors take those apart. */
+/* Bit mask of the scalar kinds for which vc__lower_plain may lower operation i. It is 0 for CUDA C and OpenCL C, whose
+   vectors need scalarization. */
 static uint32_t vc__plain_kinds(const vc__lower *s, uint32_t i) {
-    static const uint16_t kinds[] = { 1u << VC_BOOL, 15u << VC_I8, 15u << VC_U8, 7u << VC_F16 }; /* by bit of VC__KINDS_ */
+    /* by bit of VC__KINDS_ */
+    static const uint16_t kinds[] = { 1u << VC_BOOL, 15u << VC_I8, 15u << VC_U8, 7u << VC_F16 };
     const vc__op_info *op = &vc__op[i];
-    uint32_t own = !op->expand ? VC__KINDS_BIUF : op->flags & VC__FLAGS_INTEGERS ? VC__KINDS_F : VC__KINDS_0, mask = 0;
+    uint32_t groups = !op->expand ? VC__KINDS_BIUF : op->flags & VC__FLAGS_INTEGERS ? VC__KINDS_F : VC__KINDS_0;
+    uint32_t mask = 0;
     if (vc__is_c(s->target) || i == VC__OP_SELECT || i == VC__OP_EXTRACT) return 0;
     if (op->operands == 1 && (op->result == VC__RESULT_OWN || op->result == VC__RESULT_SCALAR)) return 0;
-    for (uint32_t j = 0; j < 4; j++) if (own >> j & 1u) mask |= kinds[j];
+    for (uint32_t j = 0; j < 4; j++) if (groups >> j & 1u) mask |= kinds[j];
     return mask;
 }
 
-/* A pure operation that is not printed as plain has a case in vc__spirv_node, and no other has one: a test compares
-   them. */
+/* Sets s->plain for each operation. vc__spirv_node needs a case for exactly those pure operations that lack
+   VC__PLAIN_PRINTED; a test checks this. */
 static void vc__init_plain(vc__lower *s) {
     memset(s->plain, 0, sizeof s->plain);
     for (uint32_t i = 0; i < VC__OP_COUNT; i++) {
         const vc__op_info *op = &vc__op[i];
-        if (op->class_ != VC__PURE || op->operands < 1 || op->operands > 3 || !op->kinds || i == VC__OP_INDEX) continue; /* those may lack an operand */
+        if (op->class_ != VC__PURE || op->operands < 1 || op->operands > 3) continue;
+        if (!op->kinds || i == VC__OP_INDEX) continue; /* their operands may be VC__NIL */
         uint32_t plain = VC__PLAIN | vc__plain_kinds(s, i);
         plain |= op->operands == 3 ? VC__PLAIN_THREE : op->operands == 1 ? VC__PLAIN_ONE : 0;
         if (op->flags & VC__FLAGS_EXACT && !s->kernel->desc.fast) plain |= VC__PLAIN_EXACT;
-        if (i != VC__OP_COMPONENT && i != VC__OP_CAST && i != VC__OP_BITCAST && i != VC__OP_SELECT && i != VC__OP_WORD_SUM && !vc__is_upper_half(i) &&
-            !vc__is_dot_4x8(i))
+        if (i != VC__OP_COMPONENT && i != VC__OP_CAST && i != VC__OP_BITCAST && i != VC__OP_SELECT &&
+            i != VC__OP_WORD_SUM && !vc__is_upper_half(i) && !vc__is_dot_4x8(i))
             plain |= VC__PLAIN_PRINTED;
         s->plain[i] = plain;
     }
@@ -5862,28 +5887,29 @@ static void vc__init_plain(vc__lower *s) {
 
 VC__SMALL_END
 
-/* As in the map: with VC__MAP_CONST where it is a constant. */
+/* Entry of s->map for a number: with VC__MAP_CONST if it is a constant. */
 static inline uint32_t vc__with_const_flag(const vc__lower *s, uint32_t number) {
     return number != VC__NIL && vc__is_const(s, number) ? number | VC__MAP_CONST : number;
 }
 
-/* Of a tape node whose second operand is a constant, and the first is none; VC__NIL: nothing to simplify, as with all
-   floats that are neither 0 nor 1. */
+/* Simplifies a tape node whose second operand is constant and whose first, a, is not. Returns an entry for s->map, or
+   VC__NIL if nothing can be simplified. Floats other than 0 and 1 never can. */
 VC__APART static uint32_t vc__lower_const(vc__lower *s, const vc__node *t, uint32_t a, uint32_t constant) {
     const vc__node *n = &s->node[constant];
     uint64_t c;
-    if (n->op == VC__OP_CONST && n->a[0] & 1023u && vc__is_float(n->type)) return VC__NIL; /* some fraction, however wide the float */
+    /* A float of any width with one of these fraction bits set is neither 0 nor 1. */
+    if (n->op == VC__OP_CONST && n->a[0] & 1023u && vc__is_float(n->type)) return VC__NIL;
     return vc__const_bits(s, constant, &c) ? vc__with_const_flag(s, vc__simplify_const(s, t, a, c)) : VC__NIL;
 }
 
-/* The short way for these: vc__add_node and vc__merge in one. Operands and result, which goes to *to, as in the map;
-   false: take the long way. */
+/* Fast path for plain operations: vc__add_node and vc__merge in one. The operands and the result *to are entries of
+   s->map. Returns false if the node needs the general path. */
 VC__INLINE bool vc__lower_plain(vc__lower *s, const vc__node *t, uint32_t a, uint32_t b, uint32_t c, uint32_t *to) {
-    uint32_t i, number, head = vc__op_and_type(t), x = t->x;
+    uint32_t i, number, op_and_type = vc__op_and_type(t), x = t->x;
     vc__node *n;
     if (s->count >= s->room || a & VC__MAP_CONST || a == b) return false;
     if (b == VC__NIL) {
-        if (s->node[a].op == t->op) return false; /* one may undo the other */
+        if (s->node[a].op == t->op) return false; /* the two may cancel, as in -(-x) */
     } else if (c != VC__NIL) {
         if (b & VC__MAP_CONST && t->op == VC__OP_FMA && vc__has_zero(s, b & ~VC__MAP_CONST)) return false;
         b &= ~VC__MAP_CONST;
@@ -5893,19 +5919,19 @@ VC__INLINE bool vc__lower_plain(vc__lower *s, const vc__node *t, uint32_t a, uin
         number = vc__lower_const(s, t, a, b);
         if (number != VC__NIL) { *to = number; return true; }
     }
-    uint32_t hash = vc__hash_end(vc__hash_parts(head, a, b, c ^ x)); /* as vc__hash_node gives it */
+    uint32_t hash = vc__hash_end(vc__hash_parts(op_and_type, a, b, c ^ x)); /* equals vc__hash_node */
     for (i = hash & s->mask; s->slot[i]; i = (i + 1) & s->mask) {
         if (!vc__slot_matches(s->slot[i], hash)) continue;
         number = vc__slot_number(s->slot[i]);
         n = &s->node[number];
-        if (n->a[0] != a || n->a[1] != b || n->a[2] != c || vc__op_and_type(n) != head || n->x != x) continue;
+        if (n->a[0] != a || n->a[1] != b || n->a[2] != c || vc__op_and_type(n) != op_and_type || n->x != x) continue;
         if (vc__reuse_node(s, n, t->at)) { *to = number; return true; }
         break;
     }
     number = *to = s->count++;
     s->slot[i] = vc__slot_pack(hash, number);
     n = &s->node[number];
-    memcpy(n, &head, sizeof head);
+    memcpy(n, &op_and_type, sizeof op_and_type);
     n->at = t->at;
     n->a[0] = a;
     n->a[1] = b;
@@ -5918,14 +5944,16 @@ VC__APART static bool vc__lower_binary(vc__lower *s, const vc__node *t, uint32_t
     return vc__lower_plain(s, t, a, b, VC__NIL, to);
 }
 
-/* The short way for a shift or rotate of a scalar by a constant that has its type and is from 1 to its width - 1;
-   false: take the long way. */
+/* Fast path for shifts and rotates of a scalar by a constant of the same type from 1 to its width - 1. Returns false if
+   the node needs the general path. */
 VC__APART static bool vc__lower_shift(vc__lower *s, const vc__node *t, uint32_t x, uint32_t count, uint32_t *to) {
     const vc__node *c = &s->node[count & ~VC__MAP_CONST];
     uint32_t width = vc__bits(vc__kind(t->type)), left, right;
     vc__node n = *t;
-    if (!(count & VC__MAP_CONST) || c->op != VC__OP_CONST || c->type != t->type || c->a[1] || c->a[0] - 1u >= width - 1u) return false;
-    if (t->op != VC__OP_ROTL || vc__is_opencl(s->target) || (vc__is_cuda(s->target) && width == 32)) return vc__lower_binary(s, t, x, count, to);
+    if (!(count & VC__MAP_CONST) || c->op != VC__OP_CONST || c->type != t->type) return false;
+    if (c->a[1] || c->a[0] - 1u >= width - 1u) return false;
+    if (t->op != VC__OP_ROTL || vc__is_opencl(s->target) || (vc__is_cuda(s->target) && width == 32))
+        return vc__lower_binary(s, t, x, count, to);
     if (width < 32 || x & VC__MAP_CONST) return false;
     s->region = t->at;
     right = vc__make_const(s, t->type, width - c->a[0]);
@@ -5938,7 +5966,7 @@ VC__APART static bool vc__lower_shift(vc__lower *s, const vc__node *t, uint32_t 
     return vc__lower_binary(s, &n, left, right, to);
 }
 
-/* Tape node i, whose operands are lowered. */
+/* Lowers tape node i, whose operands are lowered, on the general path. Returns its number; VC__NIL after an error. */
 VC__APART static uint32_t vc__lower_node(vc__lower *s, uint32_t i) {
     const vc__node *t = &s->kernel->node[i];
     const vc__op_info *op = &vc__op[t->op];
@@ -5949,7 +5977,7 @@ VC__APART static uint32_t vc__lower_node(vc__lower *s, uint32_t i) {
         for (j = 0; j < t->a[1]; j++) parts[j] = vc__map_operand(s, s->kernel->extra[t->a[0] + j], true);
         return vc__make_vec(s, t->type, parts, t->a[1]);
     }
-    if (vc__op[t->op].class_ >= VC__EFFECT) s->region = t->at - 1; /* what it is expanded to stands in front of it */
+    if (vc__op[t->op].class_ >= VC__EFFECT) s->region = t->at - 1; /* the lowering rule's code precedes the effect */
     n.op = t->op;
     n.flags = 0;
     n.type = t->type;
@@ -5957,7 +5985,8 @@ VC__APART static uint32_t vc__lower_node(vc__lower *s, uint32_t i) {
     n.a[1] = vc__map_operand(s, t->a[1], operands > 1);
     n.a[2] = vc__map_operand(s, t->a[2], operands > 2);
     n.x = s->rounds && t->op == VC__OP_CAST ? t->flags & VC__NODE_WIDENED : t->x;
-    j = s->kernel->carries && vc__is_cuda(s->target) ? vc__lower_wide(s, &n, (t->flags & VC__NODE_HALVED) != 0) : VC__NIL;
+    j = VC__NIL;
+    if (s->kernel->carries && vc__is_cuda(s->target)) j = vc__lower_wide(s, &n, (t->flags & VC__NODE_HALVED) != 0);
     if (j == VC__NIL && vc__is_c(s->target)) j = vc__lower_parts(s, &n);
     return j != VC__NIL ? j : vc__add_node(s, &n);
 }
@@ -5966,7 +5995,7 @@ static inline bool vc__is_unlowered(const vc__lower *s, uint32_t operand) {
     return operand != VC__NIL && s->map[operand] == VC__NIL;
 }
 
-/* The first operand of a tape node that is not lowered; VC__NIL: none. */
+/* The first operand of a tape node that is not lowered yet; VC__NIL if there is none. */
 static inline uint32_t vc__first_unlowered(const vc__lower *s, const vc__node *n) {
     uint32_t operands = vc__op[n->op].operands;
     if (operands == VC__MANY) {
@@ -5979,10 +6008,11 @@ static inline uint32_t vc__first_unlowered(const vc__lower *s, const vc__node *n
     return operands > 2 && vc__is_unlowered(s, n->a[2]) ? n->a[2] : VC__NIL;
 }
 
-/* The first operand of node i of the tape that is not lowered; or VC__NIL, and then the node is; or VC__STOP after an
-   error. Where that is the first of two and the second is not lowered either, that one is in *then. */
+/* Lowers tape node i if its operands are lowered, and returns VC__NIL. Otherwise returns an operand that has to be
+   lowered first; if the first two operands of a plain operation do, the second is returned in *second. Returns VC__STOP
+   after an error. */
 #define VC__STOP (VC__NIL - 1)
-static inline uint32_t vc__lower_step(vc__lower *s, const vc__node *tape, uint32_t *map, uint32_t i, uint32_t *then) {
+static inline uint32_t vc__lower_step(vc__lower *s, const vc__node *tape, uint32_t *map, uint32_t i, uint32_t *second) {
     const vc__node *t = &tape[i];
     uint32_t plain = s->plain[t->op], a, b = VC__NIL, c = VC__NIL;
     if (plain >> vc__kind(t->type) & 1u) {
@@ -5991,7 +6021,7 @@ static inline uint32_t vc__lower_step(vc__lower *s, const vc__node *tape, uint32
             b = map[t->a[1]];
             if (b == VC__NIL) {
                 if (a != VC__NIL) return t->a[1];
-                *then = t->a[1];
+                *second = t->a[1];
                 VC__PREFETCH(&tape[t->a[1]]);
             }
         }
@@ -6004,24 +6034,25 @@ static inline uint32_t vc__lower_step(vc__lower *s, const vc__node *tape, uint32
     } else {
         a = vc__first_unlowered(s, t);
         if (a != VC__NIL) return a;
-        if (vc__is_shift(t->op) && s->target != VC_TARGET_NONE && vc__lower_shift(s, t, map[t->a[0]], map[t->a[1]], &map[i])) return VC__NIL;
+        if (vc__is_shift(t->op) && s->target != VC_TARGET_NONE &&
+            vc__lower_shift(s, t, map[t->a[0]], map[t->a[1]], &map[i])) return VC__NIL;
     }
     map[i] = vc__with_const_flag(s, vc__lower_node(s, i));
     return s->kernel->failed ? VC__STOP : VC__NIL;
 }
 
-/* Lowers a tape node and all it needs, operands first and from the left. On the stack are those that wait for an
-   operand, and second operands, which may be lowered by the time their turn comes; below them all lies a VC__NIL. */
+/* Lowers a tape node and everything it needs, operands first, left to right. The stack holds nodes that wait for an
+   operand, and second operands, which may already be lowered when they are popped. Its lowest entry is VC__NIL. */
 VC__APART static void vc__lower_tree(vc__lower *s, uint32_t root) {
-    const vc__node *tape = s->kernel->node; /* nothing is recorded meanwhile, so tape and map stay where they are */
+    const vc__node *tape = s->kernel->node; /* lowering records nothing, so tape and map do not move */
     uint32_t *map = s->map, *top = s->stack, i = root;
     *top = VC__NIL;
     do {
-        uint32_t then = VC__NIL;
-        uint32_t next = vc__lower_step(s, tape, map, i, &then);
+        uint32_t second = VC__NIL;
+        uint32_t next = vc__lower_step(s, tape, map, i, &second);
         if (next < VC__STOP) {
             *++top = i;
-            if (then != VC__NIL) *++top = then;
+            if (second != VC__NIL) *++top = second;
             i = next;
         } else {
             i = next == VC__NIL ? *top-- : VC__NIL;
@@ -6032,41 +6063,45 @@ VC__APART static void vc__lower_tree(vc__lower *s, uint32_t root) {
 
 VC__SMALL
 
-/* Where a carry, a borrow or an upper half of n's operands is in the table, or goes: 1 + its place on the tape; 0:
-   free. */
-static uint32_t *vc__half_slot(const vc__lower *s, uint32_t mask, uint32_t op, const vc__node *n) {
+/* Hash slot for operation `op`, a carry, borrow or upper half, on the operands of n. The slot contains 1 + the node's
+   index on the tape, or 0 if the tape has no such node. */
+static uint32_t *vc__upper_half_slot(const vc__lower *s, uint32_t mask, uint32_t op, const vc__node *n) {
     const vc__node *tape = s->kernel->node;
     bool ordered = op == VC__OP_SUB_BORROW || n->a[0] < n->a[1];
     uint32_t a = n->a[ordered ? 0 : 1], b = n->a[ordered ? 1 : 0], i = vc__hash_end(vc__hash_parts(op, a, b, 0)) & mask;
     for (; s->stack[i]; i = (i + 1) & mask) {
         const vc__node *m = &tape[s->stack[i] - 1];
-        if (m->op == op && ((m->a[0] == a && m->a[1] == b) || (op != VC__OP_SUB_BORROW && m->a[0] == b && m->a[1] == a))) break;
+        if (m->op != op) continue;
+        if ((m->a[0] == a && m->a[1] == b) || (op != VC__OP_SUB_BORROW && m->a[0] == b && m->a[1] == a)) break;
     }
     return &s->stack[i];
 }
 
-/* Marks the products, sums and differences of which the tape has the upper half, the carry or the borrow as well, and
-   these. The table is the stack, of 2 * count + 1 words, which is not in use yet. */
+/* Sets VC__NODE_HALVED on each u32 product, sum or difference whose upper half, carry or borrow is also on the tape,
+   and on those. The stack, of 2 * count + 1 words, is not in use yet and serves as the hash table. */
 static void vc__mark_halves(vc__lower *s) {
     vc_kernel *k = s->kernel;
     uint32_t size = 1;
     while (size <= k->count) size *= 2;
     memset(s->stack, 0, size * sizeof(uint32_t));
     for (uint32_t i = 0; i < k->count; i++) {
-        uint32_t *slot = vc__is_upper_half(k->node[i].op) ? vc__half_slot(s, size - 1, k->node[i].op, &k->node[i]) : NULL;
+        const vc__node *n = &k->node[i];
+        uint32_t *slot = vc__is_upper_half(n->op) ? vc__upper_half_slot(s, size - 1, n->op, n) : NULL;
         if (slot && !*slot) *slot = i + 1;
     }
     for (uint32_t i = 0; i < k->count; i++) {
         vc__node *n = &k->node[i];
-        uint32_t op = n->op == VC__OP_MUL ? VC__OP_MUL_HI : n->op == VC__OP_ADD ? VC__OP_ADD_CARRY : n->op == VC__OP_SUB ? VC__OP_SUB_BORROW : VC__OP_NONE;
-        if (op == VC__OP_NONE || n->type != VC_U32 || !*vc__half_slot(s, size - 1, op, n)) continue;
-        k->node[*vc__half_slot(s, size - 1, op, n) - 1].flags |= VC__NODE_HALVED;
+        uint32_t op = n->op == VC__OP_MUL ? VC__OP_MUL_HI : n->op == VC__OP_ADD ? VC__OP_ADD_CARRY :
+                      n->op == VC__OP_SUB ? VC__OP_SUB_BORROW : VC__OP_NONE;
+        if (op == VC__OP_NONE || n->type != VC_U32 || !*vc__upper_half_slot(s, size - 1, op, n)) continue;
+        k->node[*vc__upper_half_slot(s, size - 1, op, n) - 1].flags |= VC__NODE_HALVED;
         n->flags |= VC__NODE_HALVED;
     }
     for (uint32_t i = 0; i < k->count; i++) {
         vc__node *n = &k->node[i];
-        if (!vc__is_upper_half(n->op) || !(k->node[*vc__half_slot(s, size - 1, n->op, n) - 1].flags & VC__NODE_HALVED)) continue;
-        n->flags |= VC__NODE_HALVED;
+        if (!vc__is_upper_half(n->op)) continue;
+        const vc__node *first = &k->node[*vc__upper_half_slot(s, size - 1, n->op, n) - 1];
+        if (first->flags & VC__NODE_HALVED) n->flags |= VC__NODE_HALVED;
     }
 }
 
@@ -6077,11 +6112,12 @@ static bool vc__lower_all(vc__lower *s) {
     s->count = 0;
     s->extra_count = 0;
     s->leaf_count = 0;
-    /* What is written whole comes first: there is memory that the tape left when it grew. The stack is long, but hardly
-       any of it is used. */
+    /* Allocates first what is written completely: it may reuse memory that the growing tape has released. The stack is
+       large, but little of it is ever touched. */
     if (!vc__rehash(s, k->count + k->count / 2) || !VC__RESERVE(s, u32, map, map_capacity, k->count)) return false;
     if (!VC__RESERVE(s, u32, stack, stack_capacity, 2 * k->count + 1)) return false;
-    if (!VC__RESERVE(s, node, node, capacity, k->count + k->count / 2)) return false; /* a module is to fit in there too */
+    /* The memory of the nodes is later used for the body of the SPIR-V module, see vc__spirv_swap_buffers. */
+    if (!VC__RESERVE(s, node, node, capacity, k->count + k->count / 2)) return false;
     vc__update_limit(s);
     memset(s->map, 0xff, k->count * sizeof(uint32_t));
     vc__init_plain(s);
@@ -6099,8 +6135,9 @@ static inline void vc__mark_operand(vc__lower *s, uint32_t operand) {
     if (operand != VC__NIL) s->node[operand].flags |= VC__NODE_LIVE;
 }
 
-/* Marks what the pins need, and counts it: constants, returned, and nodes by region. Users come before operands here,
-   since their numbers are higher. */
+/* Dead-code elimination: marks the nodes that effects and blocks need. Returns how many constants are live, and counts
+   the other live nodes that are not leaves by region in region_start. The walk is backward, so that users, which have
+   higher numbers, come before their operands. */
 VC__APART static uint32_t vc__mark_live(vc__lower *s) {
     uint32_t i = s->count, consts = 0;
     memset(s->region_start, 0, s->kernel->pin_count * sizeof(uint32_t));
@@ -6133,7 +6170,8 @@ VC__APART static uint32_t vc__mark_live(vc__lower *s) {
 
 VC__SMALL
 
-static void vc__sort_leaves(vc__leaf *leaf, uint32_t count) { /* Shell's sort: there are few, and in order as a rule */
+/* Shell sort: there are few leaves, and they are usually in order. */
+static void vc__sort_leaves(vc__leaf *leaf, uint32_t count) {
     uint32_t gap, i, j;
     for (gap = count / 2; gap; gap /= 2)
         for (i = gap; i < count; i++) {
@@ -6143,6 +6181,7 @@ static void vc__sort_leaves(vc__leaf *leaf, uint32_t count) { /* Shell's sort: t
         }
 }
 
+/* Assigns indices in the listing, from `first` on, to the live leaves. Returns the index after the last one. */
 static uint32_t vc__assign_leaves(vc__lower *s, uint32_t first) {
     vc__sort_leaves(s->leaf, s->leaf_count);
     for (uint32_t i = 0; i < s->leaf_count; i++)
@@ -6150,8 +6189,7 @@ static uint32_t vc__assign_leaves(vc__lower *s, uint32_t first) {
     return first;
 }
 
-/* Where constants, leaves and regions begin in the listing, from the constants and the nodes of each region that
-   vc__mark_live counted. */
+/* Computes where constants, leaves and regions start in the listing, from the counts of vc__mark_live. */
 static void vc__layout_listing(vc__lower *s, uint32_t consts, vc__listing *l) {
     uint32_t start;
     l->leaves = consts;
@@ -6166,22 +6204,24 @@ static void vc__layout_listing(vc__lower *s, uint32_t consts, vc__listing *l) {
 
 VC__SMALL_END
 
-/* Writes a node that is not plain with its operands as indices in the listing. */
+/* Copies a node that is not plain, with its operands as indices into the listing. */
 static inline void vc__write_operands(vc__lower *s, const vc__node *n, vc__node *to) {
-    uint32_t *place = s->slot, *extra = s->extra, operands = vc__op[n->op].operands;
+    uint32_t *index = s->slot, *extra = s->extra, operands = vc__op[n->op].operands;
     *to = *n;
     to->flags = 0;
     if (!operands) return;
-    for (uint32_t j = 0; j < 3; j++) to->a[j] = operands != VC__MANY && j < operands && n->a[j] != VC__NIL ? place[n->a[j]] : n->a[j];
+    for (uint32_t j = 0; j < 3; j++)
+        to->a[j] = operands != VC__MANY && j < operands && n->a[j] != VC__NIL ? index[n->a[j]] : n->a[j];
     if (operands != VC__MANY) return;
-    for (uint32_t j = 0; j < n->a[1]; j++) extra[n->a[0] + j] = place[extra[n->a[0] + j]];
+    for (uint32_t j = 0; j < n->a[1]; j++) extra[n->a[0] + j] = index[extra[n->a[0] + j]];
 }
 
-/* Copies the live nodes to their places. Much is kept at hand here, which the compiler could not know to stay the same.
-   */
+/* Copies the live nodes in order into the listing. Struct members are copied to locals, because the compiler cannot
+   know that the stores leave them unchanged. */
 VC__APART static void vc__write_sorted(vc__lower *s, vc__listing *l) {
     const uint32_t floats = 1u << VC_F16 | 1u << VC_F32 | 1u << VC_F64;
-    uint32_t i, at, kinds = 0, consts = 0, precise = 0, count = s->count, *place = s->slot, *start = s->region_start;
+    uint32_t i, position, kinds = 0, consts = 0, precise = 0, count = s->count;
+    uint32_t *index = s->slot, *start = s->region_start;
     const vc__node *node = s->node;
     vc__node *sorted = s->sorted;
     for (i = 0; i < count; i++) {
@@ -6192,22 +6232,22 @@ VC__APART static void vc__write_sorted(vc__lower *s, vc__listing *l) {
         kinds |= bit;
         uint32_t plain = s->plain[n->op];
         if (!plain) {
-            at = vc__op[n->op].class_ != VC__LEAF ? start[n->at]++ : vc__is_const_op(n->op) ? consts++ : place[i];
-            place[i] = at;
-            vc__write_operands(s, n, &sorted[at]);
+            position = vc__op[n->op].class_ != VC__LEAF ? start[n->at]++ : vc__is_const_op(n->op) ? consts++ : index[i];
+            index[i] = position;
+            vc__write_operands(s, n, &sorted[position]);
             continue;
         }
-        place[i] = at = start[n->at]++;
-        to = &sorted[at];
+        index[i] = position = start[n->at]++;
+        to = &sorted[position];
         *to = *n;
         to->flags = 0;
         if (plain & VC__PLAIN_EXACT && bit & floats) {
             to->flags = VC__NODE_PRECISE;
             precise++;
         }
-        to->a[0] = place[n->a[0]];
-        to->a[1] = plain & VC__PLAIN_ONE ? VC__NIL : place[n->a[1]];
-        to->a[2] = plain & VC__PLAIN_THREE ? place[n->a[2]] : VC__NIL;
+        to->a[0] = index[n->a[0]];
+        to->a[1] = plain & VC__PLAIN_ONE ? VC__NIL : index[n->a[1]];
+        to->a[2] = plain & VC__PLAIN_THREE ? index[n->a[2]] : VC__NIL;
     }
     s->kinds = kinds;
     l->precise = precise;
@@ -6215,7 +6255,7 @@ VC__APART static void vc__write_sorted(vc__lower *s, vc__listing *l) {
 
 VC__SMALL
 
-/* The listing of one target and form, without its info. */
+/* Makes the listing of one target and buffer form, except its info. Returns false after an error. */
 static bool vc__schedule(vc_kernel *k, vc_target target, vc_buffers buffers, vc__listing *l) {
     vc__lower *s = &k->lower;
     memset(l, 0, sizeof *l);
@@ -6223,13 +6263,14 @@ static bool vc__schedule(vc_kernel *k, vc_target target, vc_buffers buffers, vc_
     s->target = target;
     s->buffers = buffers;
     if (!vc__lower_all(s)) return false;
-    if (!VC__RESERVE(s, u32, slot, slot_capacity, s->count) || !VC__RESERVE(s, u32, region_start, region_capacity, k->pin_count)) return false;
+    if (!VC__RESERVE(s, u32, slot, slot_capacity, s->count)) return false;
+    if (!VC__RESERVE(s, u32, region_start, region_capacity, k->pin_count)) return false;
     vc__layout_listing(s, vc__mark_live(s), l);
     if (!VC__RESERVE(s, node, sorted, sorted_capacity, l->count + 1)) return false;
     vc__write_sorted(s, l);
     l->node = s->sorted;
     l->extra = s->extra;
-    l->object = k->object ? k->object : &s->no_object; /* pointers into it are made before it is known whether they are needed */
+    l->object = k->object ? k->object : &s->no_object; /* never NULL: printers form pointers before they need them */
     l->object_count = k->object_count;
     l->target = target;
     l->buffers = buffers;
@@ -6240,18 +6281,19 @@ static bool vc__schedule(vc_kernel *k, vc_target target, vc_buffers buffers, vc_
 VC__SMALL_END
 
 // >>print
-/* Growing text and words. */
+/* Growing buffers for text and SPIR-V words. */
 
-/* Whether `more` words fit behind the last; without memory the kernel has failed. */
+/* Makes room for `more` words. Returns false if there is no memory; then the kernel has failed. */
 static bool vc__words_room(vc_kernel *k, vc__words *w, uint32_t more) {
     if (w->capacity - w->count >= more) return true;
-    void *at = more > VC__NIL - w->count ? NULL : vc__grown(&k->allocator, w->at, &w->capacity, w->count + more, sizeof(uint32_t));
+    bool fits = more <= VC__NIL - w->count;
+    void *at = fits ? vc__grown(&k->allocator, w->at, &w->capacity, w->count + more, sizeof(uint32_t)) : NULL;
     if (!at) vc__no_memory(k);
     else w->at = (uint32_t *)at;
     return at != NULL;
 }
 
-/* Changes memory with a list of `each` words an element whose elements are no longer needed. */
+/* Swaps the memory of w with that of a list whose elements have `each` words. The contents of the list are lost. */
 static void vc__words_swap(vc__words *w, void **list, uint32_t *capacity, uint32_t each) {
     uint32_t *at = w->at, had = w->capacity;
     w->at = (uint32_t *)*list;
@@ -6260,12 +6302,14 @@ static void vc__words_swap(vc__words *w, void **list, uint32_t *capacity, uint32
     *capacity = had / each;
 }
 
-/* Whether `more` characters and the zero behind them fit; without memory the kernel has failed. */
+/* Makes room for `more` characters and a terminating zero. Returns false if there is no memory; then the kernel has
+   failed. */
 static bool vc__text_room(vc_kernel *k, vc__text *t, size_t more) {
     size_t need = t->length + more + 1, capacity = t->capacity * 2 > 4096 ? t->capacity * 2 : 4096;
     if (need <= t->capacity) return true;
     if (capacity < need) capacity = need;
-    void *at = need <= more ? NULL : t->at ? k->allocator.reallocate(k->allocator.user, t->at, capacity) : k->allocator.allocate(k->allocator.user, capacity);
+    const vc_allocator *a = &k->allocator;
+    void *at = need <= more ? NULL : t->at ? a->reallocate(a->user, t->at, capacity) : a->allocate(a->user, capacity);
     if (!at) {
         vc__no_memory(k);
         return false;
