@@ -6329,78 +6329,92 @@ static void vc__text_put(vc_kernel *k, vc__text *t, const char *s, size_t length
 static void vc__text_string(vc_kernel *k, vc__text *t, const char *s) { vc__text_put(k, t, s, strlen(s)); }
 
 // >>spirv
-/* The SPIR-V printer: SSA values, structured control flow, exactly the capabilities used. One pass over the listing;
-   the result of node i is id 1 + i, all other ids follow. A module's parts come in an order of their own, so each is
-   gathered in a section and all are put together at the end. Buffers are StorageBuffer bindings, or pointers made from
-   addresses in the block of values; the block is declared as 32-bit words, loaded once at entry. Signed zeros,
-   infinities and NaN are kept by drivers as they keep them for GLSL; SPV_KHR_float_controls is not asked for. */
+/* The SPIR-V printer: SSA values, structured control flow, and exactly the capabilities that are used.
+   The printer makes one pass over the listing. The result of node i has id 1 + i; all other ids follow. SPIR-V
+   prescribes the order of a module's parts, so each part is collected in a section and they are joined at the end.
+   Buffers are StorageBuffer bindings, or pointers made from addresses in the argument block. The argument block is
+   declared as 32-bit words; those that are used are loaded once, at entry.
+   SPV_KHR_float_controls is not used: drivers preserve signed zeros, infinities and NaN as they do for GLSL. */
 
 enum {
-    VC__SECTION_NAMES, VC__SECTION_DECORATIONS, VC__SECTION_GLOBALS, VC__SECTION_LOCALS, VC__SECTION_BODY, /* printed one behind the other, the head before them */
-    VC__SECTION_INTERFACE, VC__SECTION_FRAMES, VC__SECTION_HEAD, VC__SECTIONS
+    /* in the order of the module, in which HEAD precedes them */
+    VC__SECTION_NAMES, VC__SECTION_DECORATIONS, VC__SECTION_GLOBALS, VC__SECTION_LOCALS, VC__SECTION_BODY,
+    VC__SECTION_INTERFACE, /* variables of the entry point: see vc__spirv_entry */
+    VC__SECTION_FRAMES,    /* stack of open blocks: vc__frame */
+    VC__SECTION_HEAD, VC__SECTIONS
 };
 
-/* The numbers we use, named as in the specification; a test compares them with the registry's header. */
+/* Opcodes and decorations, named as in the SPIR-V specification. A test compares them with the registry's header. */
 enum {
-    VC__OpName = 5, VC__OpExtension = 10, VC__OpExtInstImport = 11, VC__OpExtInst = 12, VC__OpMemoryModel = 14, VC__OpEntryPoint = 15,
-    VC__OpExecutionMode = 16, VC__OpCapability = 17, VC__OpTypeVoid = 19, VC__OpTypeBool = 20, VC__OpTypeInt = 21, VC__OpTypeFloat = 22,
-    VC__OpTypeVector = 23, VC__OpTypeImage = 25, VC__OpTypeSampledImage = 27, VC__OpTypeArray = 28, VC__OpTypeRuntimeArray = 29, VC__OpTypeStruct =
-    30, VC__OpTypePointer = 32, VC__OpTypeFunction = 33,
-    VC__OpConstantTrue = 41, VC__OpConstantFalse = 42, VC__OpConstant = 43, VC__OpConstantComposite = 44, VC__OpConstantNull = 46, VC__OpFunction = 54,
-    VC__OpFunctionEnd = 56, VC__OpVariable = 59, VC__OpLoad = 61, VC__OpStore = 62, VC__OpAccessChain = 65, VC__OpDecorate = 71, VC__OpMemberDecorate = 72,
-    VC__OpCompositeConstruct = 80, VC__OpCompositeExtract = 81, VC__OpCopyObject = 83, VC__OpImageSampleExplicitLod = 88, VC__OpImageFetch = 95,
-    VC__OpImageGather = 96, VC__OpImageRead = 98, VC__OpImageWrite = 99, VC__OpImage = 100, VC__OpImageQuerySizeLod = 103, VC__OpImageQuerySize = 104,
-    VC__OpImageQueryLevels = 106, VC__OpConvertFToU = 109, VC__OpConvertFToS = 110,
-    VC__OpConvertSToF = 111, VC__OpConvertUToF = 112, VC__OpUConvert = 113, VC__OpSConvert = 114, VC__OpFConvert = 115, VC__OpConvertUToPtr = 120,
-    VC__OpBitcast = 124, VC__OpIAdd = 128, VC__OpFAdd = 129, VC__OpIMul = 132, VC__OpIsNan = 156, VC__OpLogicalOr = 166, VC__OpSelect = 169,
-    VC__OpIEqual = 170, VC__OpINotEqual = 171, VC__OpULessThan = 176, VC__OpSLessThan = 177, VC__OpFOrdLessThan = 184, VC__OpShiftRightLogical = 194,
-    VC__OpShiftLeftLogical = 196, VC__OpControlBarrier = 224, VC__OpMemoryBarrier = 225, VC__OpAtomicLoad = 227, VC__OpAtomicStore = 228,
-    VC__OpAtomicCompareExchange = 230, VC__OpPhi = 245, VC__OpLoopMerge = 246, VC__OpSelectionMerge = 247, VC__OpLabel = 248, VC__OpBranch = 249,
-    VC__OpBranchConditional = 250, VC__OpSwitch = 251, VC__OpReturn = 253
+    VC__OpName = 5, VC__OpExtension = 10, VC__OpExtInstImport = 11, VC__OpExtInst = 12, VC__OpMemoryModel = 14,
+    VC__OpEntryPoint = 15, VC__OpExecutionMode = 16, VC__OpCapability = 17, VC__OpTypeVoid = 19, VC__OpTypeBool = 20,
+    VC__OpTypeInt = 21, VC__OpTypeFloat = 22, VC__OpTypeVector = 23, VC__OpTypeImage = 25, VC__OpTypeSampledImage = 27,
+    VC__OpTypeArray = 28, VC__OpTypeRuntimeArray = 29, VC__OpTypeStruct = 30, VC__OpTypePointer = 32,
+    VC__OpTypeFunction = 33, VC__OpConstantTrue = 41, VC__OpConstantFalse = 42, VC__OpConstant = 43,
+    VC__OpConstantComposite = 44, VC__OpConstantNull = 46, VC__OpFunction = 54, VC__OpFunctionEnd = 56,
+    VC__OpVariable = 59, VC__OpLoad = 61, VC__OpStore = 62, VC__OpAccessChain = 65, VC__OpDecorate = 71,
+    VC__OpMemberDecorate = 72, VC__OpCompositeConstruct = 80, VC__OpCompositeExtract = 81, VC__OpCopyObject = 83,
+    VC__OpImageSampleExplicitLod = 88, VC__OpImageFetch = 95, VC__OpImageGather = 96, VC__OpImageRead = 98,
+    VC__OpImageWrite = 99, VC__OpImage = 100, VC__OpImageQuerySizeLod = 103, VC__OpImageQuerySize = 104,
+    VC__OpImageQueryLevels = 106, VC__OpConvertFToU = 109, VC__OpConvertFToS = 110, VC__OpConvertSToF = 111,
+    VC__OpConvertUToF = 112, VC__OpUConvert = 113, VC__OpSConvert = 114, VC__OpFConvert = 115,
+    VC__OpConvertUToPtr = 120, VC__OpBitcast = 124, VC__OpIAdd = 128, VC__OpFAdd = 129, VC__OpIMul = 132,
+    VC__OpIsNan = 156, VC__OpLogicalOr = 166, VC__OpSelect = 169, VC__OpIEqual = 170, VC__OpINotEqual = 171,
+    VC__OpULessThan = 176, VC__OpSLessThan = 177, VC__OpFOrdLessThan = 184, VC__OpShiftRightLogical = 194,
+    VC__OpShiftLeftLogical = 196, VC__OpControlBarrier = 224, VC__OpMemoryBarrier = 225, VC__OpAtomicLoad = 227,
+    VC__OpAtomicStore = 228, VC__OpAtomicCompareExchange = 230, VC__OpPhi = 245, VC__OpLoopMerge = 246,
+    VC__OpSelectionMerge = 247, VC__OpLabel = 248, VC__OpBranch = 249, VC__OpBranchConditional = 250,
+    VC__OpSwitch = 251, VC__OpReturn = 253
 };
 enum {
-    VC__DecorationBlock = 2, VC__DecorationArrayStride = 6, VC__DecorationBuiltIn = 11, VC__DecorationRestrict = 19, VC__DecorationAliased = 20,
-    VC__DecorationCoherent = 23,
-    VC__DecorationNonWritable = 24, VC__DecorationNonReadable = 25, VC__DecorationBinding = 33, VC__DecorationDescriptorSet = 34, VC__DecorationOffset = 35,
-    VC__DecorationNoContraction = 42
+    VC__DecorationBlock = 2, VC__DecorationArrayStride = 6, VC__DecorationBuiltIn = 11, VC__DecorationRestrict = 19,
+    VC__DecorationAliased = 20, VC__DecorationCoherent = 23, VC__DecorationNonWritable = 24,
+    VC__DecorationNonReadable = 25, VC__DecorationBinding = 33, VC__DecorationDescriptorSet = 34,
+    VC__DecorationOffset = 35, VC__DecorationNoContraction = 42
 };
 
-/* Storage classes, and in which order our tables have them. */
-enum { VC__CLASS_INPUT, VC__CLASS_WORKGROUP, VC__CLASS_PRIVATE, VC__CLASS_FUNCTION, VC__CLASS_PUSH, VC__CLASS_BUFFER, VC__CLASS_ADDRESS,
-       VC__CLASS_IMAGE, VC__CLASSES };
+/* Storage classes as indices of tables. VC__CLASS_ADDRESS is PhysicalStorageBuffer, VC__CLASS_IMAGE UniformConstant. */
+enum {
+    VC__CLASS_INPUT, VC__CLASS_WORKGROUP, VC__CLASS_PRIVATE, VC__CLASS_FUNCTION, VC__CLASS_PUSH, VC__CLASS_BUFFER,
+    VC__CLASS_ADDRESS, VC__CLASS_IMAGE, VC__CLASSES
+};
 static const uint32_t vc__spirv_class[VC__CLASSES] = { 1, 4, 6, 7, 9, 12, 5349, 0 };
 
-/* Capabilities as bits. The first eight are the VC_FEATURE_ that they stand for. */
+/* Capabilities as bits. The first eight have the value of the corresponding VC_FEATURE_. */
 enum {
-    VC__CAP_F16 = VC_FEATURE_F16, VC__CAP_F64 = VC_FEATURE_F64, VC__CAP_I8 = VC_FEATURE_I8, VC__CAP_I16 = VC_FEATURE_I16, VC__CAP_I64 = VC_FEATURE_I64,
-    VC__CAP_STORAGE_8 = VC_FEATURE_STORAGE_8, VC__CAP_STORAGE_16 = VC_FEATURE_STORAGE_16, VC__CAP_ADDRESS = VC_FEATURE_ADDRESS, VC__CAP_FEATURES = 255,
+    VC__CAP_F16 = VC_FEATURE_F16, VC__CAP_F64 = VC_FEATURE_F64, VC__CAP_I8 = VC_FEATURE_I8,
+    VC__CAP_I16 = VC_FEATURE_I16, VC__CAP_I64 = VC_FEATURE_I64, VC__CAP_STORAGE_8 = VC_FEATURE_STORAGE_8,
+    VC__CAP_STORAGE_16 = VC_FEATURE_STORAGE_16, VC__CAP_ADDRESS = VC_FEATURE_ADDRESS, VC__CAP_FEATURES = 255,
     VC__CAP_ATOMIC_I64 = 1 << 8, VC__CAP_ATOMIC_F32_ADD = 1 << 9, VC__CAP_SUBGROUP = 1 << 10, VC__CAP_VOTE = 1 << 11,
-    VC__CAP_ARITHMETIC = 1 << 12, VC__CAP_BALLOT = 1 << 13, VC__CAP_SHUFFLE = 1 << 14, VC__CAP_RELATIVE = 1 << 15, VC__CAP_CLUSTERED = 1 << 16,
-    VC__CAP_SAMPLED_1D = 1 << 17, VC__CAP_IMAGE_1D = 1 << 18, VC__CAP_SAMPLED_BUFFER = 1 << 19, VC__CAP_IMAGE_BUFFER = 1 << 20, VC__CAP_FORMATS = 1 << 21,
-    VC__CAP_IMAGE_QUERY = 1 << 22, VC__CAP_IMAGE_READ = 1 << 23, VC__CAP_IMAGE_WRITE = 1 << 24, VC__CAP_DOT = 1 << 25, VC__CAP_DOT_4X8 = 1 << 26,
-    VC__CAPS = 27
+    VC__CAP_ARITHMETIC = 1 << 12, VC__CAP_BALLOT = 1 << 13, VC__CAP_SHUFFLE = 1 << 14, VC__CAP_RELATIVE = 1 << 15,
+    VC__CAP_CLUSTERED = 1 << 16, VC__CAP_SAMPLED_1D = 1 << 17, VC__CAP_IMAGE_1D = 1 << 18,
+    VC__CAP_SAMPLED_BUFFER = 1 << 19, VC__CAP_IMAGE_BUFFER = 1 << 20, VC__CAP_FORMATS = 1 << 21,
+    VC__CAP_IMAGE_QUERY = 1 << 22, VC__CAP_IMAGE_READ = 1 << 23, VC__CAP_IMAGE_WRITE = 1 << 24, VC__CAP_DOT = 1 << 25,
+    VC__CAP_DOT_4X8 = 1 << 26, VC__CAPS = 27
 };
-static const struct { uint32_t cap, number; } vc__spirv_caps[VC__CAPS] = { /* as they are printed */
-    { VC__CAP_F16, 9 }, { VC__CAP_F64, 10 }, { VC__CAP_I64, 11 }, { VC__CAP_I16, 22 }, { VC__CAP_I8, 39 }, { VC__CAP_STORAGE_16, 4433 },
-    { VC__CAP_STORAGE_8, 4448 }, { VC__CAP_ADDRESS, 5347 }, { VC__CAP_ATOMIC_I64, 12 }, { VC__CAP_ATOMIC_F32_ADD, 6033 }, { VC__CAP_SUBGROUP, 61 },
-    { VC__CAP_VOTE, 62 }, { VC__CAP_ARITHMETIC, 63 }, { VC__CAP_BALLOT, 64 }, { VC__CAP_SHUFFLE, 65 }, { VC__CAP_RELATIVE, 66 }, { VC__CAP_CLUSTERED, 67 },
-    { VC__CAP_SAMPLED_1D, 43 }, { VC__CAP_IMAGE_1D, 44 }, { VC__CAP_SAMPLED_BUFFER, 46 }, { VC__CAP_IMAGE_BUFFER, 47 }, { VC__CAP_FORMATS, 49 },
-    { VC__CAP_IMAGE_QUERY, 50 }, { VC__CAP_IMAGE_READ, 55 }, { VC__CAP_IMAGE_WRITE, 56 }, { VC__CAP_DOT, 6019 }, { VC__CAP_DOT_4X8, 6018 }
+static const struct { uint32_t cap, number; } vc__spirv_caps[VC__CAPS] = { /* in the order of the module */
+    { VC__CAP_F16, 9 }, { VC__CAP_F64, 10 }, { VC__CAP_I64, 11 }, { VC__CAP_I16, 22 }, { VC__CAP_I8, 39 },
+    { VC__CAP_STORAGE_16, 4433 }, { VC__CAP_STORAGE_8, 4448 }, { VC__CAP_ADDRESS, 5347 }, { VC__CAP_ATOMIC_I64, 12 },
+    { VC__CAP_ATOMIC_F32_ADD, 6033 }, { VC__CAP_SUBGROUP, 61 }, { VC__CAP_VOTE, 62 }, { VC__CAP_ARITHMETIC, 63 },
+    { VC__CAP_BALLOT, 64 }, { VC__CAP_SHUFFLE, 65 }, { VC__CAP_RELATIVE, 66 }, { VC__CAP_CLUSTERED, 67 },
+    { VC__CAP_SAMPLED_1D, 43 }, { VC__CAP_IMAGE_1D, 44 }, { VC__CAP_SAMPLED_BUFFER, 46 }, { VC__CAP_IMAGE_BUFFER, 47 },
+    { VC__CAP_FORMATS, 49 }, { VC__CAP_IMAGE_QUERY, 50 }, { VC__CAP_IMAGE_READ, 55 }, { VC__CAP_IMAGE_WRITE, 56 },
+    { VC__CAP_DOT, 6019 }, { VC__CAP_DOT_4X8, 6018 }
 };
 
 typedef struct vc__frame { /* an open block */
     uint32_t op;
-    uint32_t merge;  /* label behind it */
-    uint32_t other;  /* IF: label of the other branch; loops: of the continue block */
-    uint32_t header; /* IF: where the merge label stands in the body; loops: label */
+    uint32_t merge;  /* label of the merge block */
+    uint32_t other;  /* IF: label of the else branch; loops: label of the continue block */
+    uint32_t header; /* IF: index in the body of the word with the merge label; loops: label of the header */
     uint32_t next;   /* FOR: id of the counter's next value */
     uint32_t node;
-    uint32_t loop;   /* enclosing loop's frame */
+    uint32_t loop;   /* frame of the enclosing loop */
 } vc__frame;
 #define VC__FRAME_WORDS ((uint32_t)(sizeof(vc__frame) / sizeof(uint32_t)))
 
 #define VC__SPIRV_CACHE 512u
-#define VC__PLAIN_WORDS 8u /* the most that a plain operation takes: OpExtInst with three operands */
+#define VC__PLAIN_WORDS 8u /* largest size of a plain operation: OpExtInst with three operands */
 enum { VC__BUILTINS = 8 };
 typedef struct vc__cached { uint64_t bits; uint32_t kind, id; } vc__cached;
 typedef struct vc__spirv {
@@ -6410,23 +6424,26 @@ typedef struct vc__spirv {
     uint32_t bound, caps;
     uint32_t label;           /* of the block being printed */
     uint32_t loop;            /* frame of the innermost loop */
-    uint32_t glsl, block, main;
-    uint32_t builtin[VC__BUILTINS]; /* loaded values: see vc__spirv_builtin */
-    uint32_t *word;           /* loaded words of the block of values */
-    uint32_t *pointee;        /* by object: pointer type of a buffer behind an address */
-    uint32_t *image, *held;   /* by object: type of an image, and of what its variable holds: with its sampler, if it has one */
-    uint32_t *next_case;      /* by node, for SWITCH and CASE: the next case; NULL until a switch is met */
+    uint32_t glsl_std, arg_block, main;
+    uint32_t builtin[VC__BUILTINS]; /* ids of the loaded values, see vc__spirv_builtin */
+    uint32_t *word;           /* ids of the loaded words of the argument block */
+    uint32_t *pointee;        /* by object: pointer type of a buffer that is accessed by address */
+    uint32_t *image;          /* by object: type of an image */
+    uint32_t *variable_type;  /* by object: type of an image's variable, which may include the sampler */
+    uint32_t *next_case;      /* by node, for SWITCH and CASE: the next case; NULL until the first switch */
+    /* ids by vc_type, `ones` by components; 0: none yet */
     uint32_t type[64], null[64], array[64], pair[64], ones[4], pointer[VC__CLASSES][64];
-    vc__cached cache[VC__SPIRV_CACHE]; /* constants the printer needs; the last one of a slot */
-    uint32_t spill[16];       /* written to where there is no memory */
+    vc__cached cache[VC__SPIRV_CACHE]; /* constants made by the printer; a slot keeps its last one */
+    uint32_t discarded[16];   /* receives instructions when memory is exhausted */
 } vc__spirv;
 
 /* ---- instructions ---- */
 
-/* Begins an instruction of at most 16 words: its operands go to [1] and on. */
+/* Begins an instruction of `words` words; the caller writes its operands to [1] and following. Instructions of more
+   than 16 words must reserve their memory first. */
 static inline uint32_t *vc__op_begin(vc__spirv *s, uint32_t section, uint32_t op, uint32_t words) {
     vc__words *w = &s->section[section];
-    if (w->capacity - w->count < words && !vc__words_room(s->k, w, words)) return s->spill;
+    if (w->capacity - w->count < words && !vc__words_room(s->k, w, words)) return s->discarded;
     uint32_t *o = w->at + w->count;
     w->count += words;
     o[0] = words << 16 | op;
@@ -6443,19 +6460,22 @@ VC__APART static void vc__put3(vc__spirv *s, uint32_t section, uint32_t op, uint
     uint32_t *o = vc__op_begin(s, section, op, 4);
     o[1] = a; o[2] = b; o[3] = c;
 }
-VC__APART static void vc__put4(vc__spirv *s, uint32_t section, uint32_t op, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
+VC__APART static void vc__put4(vc__spirv *s, uint32_t section, uint32_t op, uint32_t a, uint32_t b, uint32_t c,
+                               uint32_t d) {
     uint32_t *o = vc__op_begin(s, section, op, 5);
     o[1] = a; o[2] = b; o[3] = c; o[4] = d;
 }
-VC__APART static void vc__put5(vc__spirv *s, uint32_t section, uint32_t op, uint32_t a, uint32_t b, uint32_t c, uint32_t d, uint32_t e) {
+VC__APART static void vc__put5(vc__spirv *s, uint32_t section, uint32_t op, uint32_t a, uint32_t b, uint32_t c,
+                               uint32_t d, uint32_t e) {
     uint32_t *o = vc__op_begin(s, section, op, 6);
     o[1] = a; o[2] = b; o[3] = c; o[4] = d; o[5] = e;
 }
 
+/* Id of a node's result. */
 static inline uint32_t vc__result(uint32_t node) { return node + 1; }
 static inline uint32_t vc__new_id(vc__spirv *s) { return s->bound++; }
 
-/* Body instructions with a result: into a given id, or a new one. */
+/* Body instructions with a result, whose id the caller chooses. They return that id. */
 static inline uint32_t vc__unary(vc__spirv *s, uint32_t op, uint32_t type, uint32_t id, uint32_t a) {
     vc__put3(s, VC__SECTION_BODY, op, type, id, a);
     return id;
@@ -6472,6 +6492,7 @@ static void vc__composite(vc__spirv *s, uint32_t type, uint32_t id, const uint32
 
 VC__SMALL
 
+/* Words of a string with its terminating zero; at most 1000 characters are used. */
 static uint32_t vc__string_words(const char *text) {
     size_t length = strlen(text);
     return (uint32_t)((length > 1000 ? 1000 : length) / 4 + 1);
@@ -6525,15 +6546,17 @@ static inline uint32_t vc__spirv_pointer(vc__spirv *s, uint32_t storage, vc_type
     return *id;
 }
 
-/* A scalar constant into the given id. */
+/* Declares a scalar constant with the given id. */
 static void vc__spirv_constant(vc__spirv *s, uint32_t kind, uint64_t bits, uint32_t id) {
     uint32_t type = vc__spirv_type(s, kind), width = vc__bits(kind);
     if (kind == VC_BOOL) vc__put2(s, VC__SECTION_GLOBALS, bits ? VC__OpConstantTrue : VC__OpConstantFalse, type, id);
-    else if (width == 64) vc__put4(s, VC__SECTION_GLOBALS, VC__OpConstant, type, id, (uint32_t)bits, (uint32_t)(bits >> 32));
-    else vc__put3(s, VC__SECTION_GLOBALS, VC__OpConstant, type, id, (uint32_t)vc__widen(kind, bits & vc__ones(width))); /* the sign fills the word */
+    else if (width == 64)
+        vc__put4(s, VC__SECTION_GLOBALS, VC__OpConstant, type, id, (uint32_t)bits, (uint32_t)(bits >> 32));
+    else /* narrow signed integers are sign-extended to a word */
+        vc__put3(s, VC__SECTION_GLOBALS, VC__OpConstant, type, id, (uint32_t)vc__widen(kind, bits & vc__ones(width)));
 }
 
-/* The same value may be declared more than once, which is harmless. */
+/* Declares a constant and puts it into a cache slot. A value may be declared twice, which SPIR-V allows. */
 static uint32_t vc__spirv_const_into(vc__spirv *s, uint32_t kind, uint64_t bits, vc__cached *c) {
     c->id = vc__new_id(s);
     c->bits = bits;
@@ -6543,7 +6566,7 @@ static uint32_t vc__spirv_const_into(vc__spirv *s, uint32_t kind, uint64_t bits,
 }
 static inline uint32_t vc__spirv_const(vc__spirv *s, uint32_t kind, uint64_t bits) {
     vc__cached *c = &s->cache[((uint32_t)bits * 0x9e3779b1u ^ (uint32_t)(bits >> 32) ^ kind << 28) >> 23];
-    return c->bits == bits && c->kind == kind ? c->id : vc__spirv_const_into(s, kind, bits, c); /* kind 0: nothing */
+    return c->bits == bits && c->kind == kind ? c->id : vc__spirv_const_into(s, kind, bits, c); /* kind 0: empty slot */
 }
 static inline uint32_t vc__spirv_u32(vc__spirv *s, uint32_t x) { return vc__spirv_const(s, VC_U32, x); }
 
@@ -6556,7 +6579,7 @@ static uint32_t vc__spirv_null(vc__spirv *s, vc_type type) {
     return *id;
 }
 
-/* u32 ones beside a bool of as many rows. */
+/* The u32 constant 1, or a vector of `rows` of it. */
 static uint32_t vc__spirv_ones(vc__spirv *s, uint32_t rows) {
     uint32_t one = vc__spirv_u32(s, 1);
     if (rows == 1) return one;
@@ -6571,36 +6594,38 @@ static uint32_t vc__spirv_ones(vc__spirv *s, uint32_t rows) {
 
 VC__SMALL
 
-/* ---- block of values ---- */
+/* ---- argument block ---- */
 
+/* Declares the argument block as a struct of u32 words, and its push-constant variable. */
 static void vc__spirv_argument_block(vc__spirv *s) {
     uint32_t words = s->l->info.value_bytes / 4, u32 = vc__spirv_type(s, VC_U32), type = vc__new_id(s);
-    s->block = vc__new_id(s);
+    s->arg_block = vc__new_id(s);
     if (!vc__words_room(s->k, &s->section[VC__SECTION_GLOBALS], words + 2)) return;
     uint32_t *o = vc__op_begin(s, VC__SECTION_GLOBALS, VC__OpTypeStruct, words + 2);
     o[1] = type;
     for (uint32_t i = 0; i < words; i++) o[2 + i] = u32;
     vc__put2(s, VC__SECTION_DECORATIONS, VC__OpDecorate, type, VC__DecorationBlock);
-    for (uint32_t i = 0; i < words; i++) vc__put4(s, VC__SECTION_DECORATIONS, VC__OpMemberDecorate, type, i, VC__DecorationOffset, 4 * i);
+    for (uint32_t i = 0; i < words; i++)
+        vc__put4(s, VC__SECTION_DECORATIONS, VC__OpMemberDecorate, type, i, VC__DecorationOffset, 4 * i);
     uint32_t pointer = vc__spirv_pointer_to(s, VC__CLASS_PUSH, type);
-    vc__put3(s, VC__SECTION_GLOBALS, VC__OpVariable, pointer, s->block, vc__spirv_class[VC__CLASS_PUSH]);
-    vc__put1(s, VC__SECTION_INTERFACE, 0, s->block);
-    vc__spirv_name(s, s->block, "values");
+    vc__put3(s, VC__SECTION_GLOBALS, VC__OpVariable, pointer, s->arg_block, vc__spirv_class[VC__CLASS_PUSH]);
+    vc__put1(s, VC__SECTION_INTERFACE, 0, s->arg_block);
+    vc__spirv_name(s, s->arg_block, "values");
 }
 
-/* One word, loaded once; into `want` if that is not 0 and nobody asked for the word before. */
-static uint32_t vc__spirv_word(vc__spirv *s, uint32_t at, uint32_t want) {
+/* Loads a word of the argument block once and returns its id: `preferred` if that is not 0 and the word is new. */
+static uint32_t vc__spirv_word(vc__spirv *s, uint32_t at, uint32_t preferred) {
     if (s->word[at]) return s->word[at];
-    if (!s->block) vc__spirv_argument_block(s);
+    if (!s->arg_block) vc__spirv_argument_block(s);
     uint32_t u32 = vc__spirv_type(s, VC_U32);
     uint32_t pointer = vc__spirv_pointer(s, VC__CLASS_PUSH, VC_U32);
     uint32_t index = vc__spirv_u32(s, at);
-    uint32_t chain = vc__binary(s, VC__OpAccessChain, pointer, vc__new_id(s), s->block, index);
-    return s->word[at] = vc__unary(s, VC__OpLoad, u32, want ? want : vc__new_id(s), chain);
+    uint32_t chain = vc__binary(s, VC__OpAccessChain, pointer, vc__new_id(s), s->arg_block, index);
+    return s->word[at] = vc__unary(s, VC__OpLoad, u32, preferred ? preferred : vc__new_id(s), chain);
 }
 
-/* Two words as one value of 64 bits. */
-static void vc__spirv_word2(vc__spirv *s, uint32_t kind, uint32_t at, uint32_t id) {
+/* Loads two words as one 64-bit value. */
+static void vc__spirv_word_pair(vc__spirv *s, uint32_t kind, uint32_t at, uint32_t id) {
     uint32_t pair = vc__spirv_type(s, VC_U32X2), type = vc__spirv_type(s, kind), part[2];
     part[0] = vc__spirv_word(s, at, 0);
     part[1] = vc__spirv_word(s, at + 1, 0);
@@ -6609,43 +6634,45 @@ static void vc__spirv_word2(vc__spirv *s, uint32_t kind, uint32_t at, uint32_t i
     vc__unary(s, VC__OpBitcast, type, id, both);
 }
 
-/* The scalar of that kind at a byte of the block. */
-static void vc__spirv_scalar(vc__spirv *s, uint32_t kind, uint32_t place, uint32_t id) {
-    uint32_t bits = vc__bits(kind), type = vc__spirv_type(s, kind), of, amount;
+/* Loads the scalar at a byte offset in the argument block. */
+static void vc__spirv_scalar(vc__spirv *s, uint32_t kind, uint32_t offset, uint32_t id) {
+    uint32_t bits = vc__bits(kind), type = vc__spirv_type(s, kind), of, operand;
     if (bits == 64) {
-        vc__spirv_word2(s, kind, place / 4, id);
+        vc__spirv_word_pair(s, kind, offset / 4, id);
         return;
     }
-    uint32_t word = vc__spirv_word(s, place / 4, kind == VC_U32 ? id : 0);
+    uint32_t word = vc__spirv_word(s, offset / 4, kind == VC_U32 ? id : 0);
     if (kind == VC_BOOL) {
-        amount = vc__spirv_u32(s, 0);
-        vc__binary(s, VC__OpINotEqual, type, id, word, amount);
+        operand = vc__spirv_u32(s, 0);
+        vc__binary(s, VC__OpINotEqual, type, id, word, operand);
     } else if (bits == 32) {
         if (word != id) vc__unary(s, kind == VC_U32 ? VC__OpCopyObject : VC__OpBitcast, type, id, word);
     } else if (kind == VC_F16) {
         of = vc__spirv_type(s, VC_VEC(VC_F16, 2u));
         word = vc__unary(s, VC__OpBitcast, of, vc__new_id(s), word);
-        vc__binary(s, VC__OpCompositeExtract, type, id, word, place / 2 & 1);
+        vc__binary(s, VC__OpCompositeExtract, type, id, word, offset / 2 & 1);
     } else {
-        if (place & 3) {
-            amount = vc__spirv_u32(s, (place & 3) * 8);
+        if (offset & 3) {
+            operand = vc__spirv_u32(s, (offset & 3) * 8);
             of = vc__spirv_type(s, VC_U32);
-            word = vc__binary(s, VC__OpShiftRightLogical, of, vc__new_id(s), word, amount);
+            word = vc__binary(s, VC__OpShiftRightLogical, of, vc__new_id(s), word, operand);
         }
         vc__unary(s, vc__is_signed(kind) ? VC__OpSConvert : VC__OpUConvert, type, id, word);
     }
 }
 
 static void vc__spirv_param(vc__spirv *s, const vc__node *n, uint32_t id) {
-    uint32_t arg = s->l->object[n->x].arg, place = s->l->info.args[arg].place + s->l->object[n->x].place, rows = vc__rows(n->type), kind = vc__kind(n->type);
+    uint32_t arg = s->l->object[n->x].arg, offset = s->l->info.args[arg].place + s->l->object[n->x].place;
+    uint32_t rows = vc__rows(n->type), kind = vc__kind(n->type);
     uint32_t part[4];
     s->caps |= vc__needs(kind);
     vc__spirv_name(s, id, s->l->object[n->x].name);
     if (rows == 1) {
-        vc__spirv_scalar(s, kind, place, id);
+        vc__spirv_scalar(s, kind, offset, id);
         return;
     }
-    for (uint32_t i = 0; i < rows; i++) vc__spirv_scalar(s, kind, place + i * vc__scalar_bytes(kind), part[i] = vc__new_id(s));
+    for (uint32_t i = 0; i < rows; i++)
+        vc__spirv_scalar(s, kind, offset + i * vc__scalar_bytes(kind), part[i] = vc__new_id(s));
     uint32_t type = vc__spirv_type(s, n->type);
     vc__composite(s, type, id, part, rows);
 }
@@ -6657,44 +6684,52 @@ static void vc__spirv_implicit(vc__spirv *s, const vc__node *n, uint32_t id) {
 
 /* ---- other leaves ---- */
 
-/* Built-in variables by op, loaded once each: vectors of which LOCAL_ID, GROUP_ID and GLOBAL_ID take a component, and
+/* Built-in variables, each loaded once. LOCAL_ID, GROUP_ID and GLOBAL_ID select a component of a vector; the others are
    scalars. */
-static const struct { uint32_t op, number; const char *name; bool vector, subgroup; } vc__spirv_builtins[VC__BUILTINS] = {
-    { VC__OP_LOCAL_ID, 27, "local_id", true, false }, { VC__OP_GROUP_ID, 26, "group_id", true, false }, { VC__OP_GLOBAL_ID, 28, "global_id", true, false },
-    { VC__OP_LOCAL_INDEX, 29, "local_index", false, false }, { VC__OP_SUBGROUP_SIZE, 36, "subgroup_size", false, true },
-    { VC__OP_SUBGROUP_COUNT, 38, "subgroup_count", false, true }, { VC__OP_SUBGROUP_ID, 40, "subgroup_id", false, true },
+static const struct {
+    uint32_t op, number;
+    const char *name;
+    bool vector, subgroup;
+} vc__spirv_builtins[VC__BUILTINS] = {
+    { VC__OP_LOCAL_ID, 27, "local_id", true, false }, { VC__OP_GROUP_ID, 26, "group_id", true, false },
+    { VC__OP_GLOBAL_ID, 28, "global_id", true, false }, { VC__OP_LOCAL_INDEX, 29, "local_index", false, false },
+    { VC__OP_SUBGROUP_SIZE, 36, "subgroup_size", false, true },
+    { VC__OP_SUBGROUP_COUNT, 38, "subgroup_count", false, true },
+    { VC__OP_SUBGROUP_ID, 40, "subgroup_id", false, true },
     { VC__OP_SUBGROUP_LOCAL_ID, 41, "subgroup_local_id", false, true }
 };
 
 static void vc__spirv_builtin(vc__spirv *s, const vc__node *n, uint32_t id) {
-    uint32_t which = 0;
-    while (vc__spirv_builtins[which].op != n->op) which++;
-    bool vector = vc__spirv_builtins[which].vector;
+    uint32_t i = 0;
+    while (vc__spirv_builtins[i].op != n->op) i++;
+    bool vector = vc__spirv_builtins[i].vector;
     uint32_t type = vector ? VC_U32X3 : VC_U32;
-    if (vc__spirv_builtins[which].subgroup) s->caps |= VC__CAP_SUBGROUP;
-    if (!s->builtin[which]) {
+    if (vc__spirv_builtins[i].subgroup) s->caps |= VC__CAP_SUBGROUP;
+    if (!s->builtin[i]) {
         uint32_t pointer = vc__spirv_pointer(s, VC__CLASS_INPUT, type), of = vc__spirv_type(s, type);
         uint32_t variable = vc__new_id(s);
         vc__put3(s, VC__SECTION_GLOBALS, VC__OpVariable, pointer, variable, vc__spirv_class[VC__CLASS_INPUT]);
-        vc__put3(s, VC__SECTION_DECORATIONS, VC__OpDecorate, variable, VC__DecorationBuiltIn, vc__spirv_builtins[which].number);
+        vc__put3(s, VC__SECTION_DECORATIONS, VC__OpDecorate, variable, VC__DecorationBuiltIn,
+                 vc__spirv_builtins[i].number);
         vc__put1(s, VC__SECTION_INTERFACE, 1, variable);
-        vc__spirv_name(s, variable, vc__spirv_builtins[which].name);
+        vc__spirv_name(s, variable, vc__spirv_builtins[i].name);
         uint32_t loaded = vector ? vc__new_id(s) : id;
-        s->builtin[which] = vc__unary(s, VC__OpLoad, of, loaded, variable);
+        s->builtin[i] = vc__unary(s, VC__OpLoad, of, loaded, variable);
     }
     type = vc__spirv_type(s, VC_U32);
-    if (vector) vc__binary(s, VC__OpCompositeExtract, type, id, s->builtin[which], n->x);
-    else if (s->builtin[which] != id) vc__unary(s, VC__OpCopyObject, type, id, s->builtin[which]);
+    if (vector) vc__binary(s, VC__OpCompositeExtract, type, id, s->builtin[i], n->x);
+    else if (s->builtin[i] != id) vc__unary(s, VC__OpCopyObject, type, id, s->builtin[i]);
 }
 
-/* The struct around a buffer's elements. */
+/* Makes the struct type whose only member is the runtime array of a buffer's elements. */
 static uint32_t vc__spirv_buffer_type(vc__spirv *s, const vc__node *n) {
-    static const uint32_t note[4] = { 0, VC__DecorationNonWritable, VC__DecorationNonReadable, 0 };
+    static const uint32_t by_access[4] = { 0, VC__DecorationNonWritable, VC__DecorationNonReadable, 0 };
     vc_type of = vc__memory_type(n->type);
-    uint32_t *array = &s->array[of], size = vc__rows(of) * vc__scalar_bytes(of), access = s->l->info.args[s->l->object[n->x].arg].access & 3;
+    uint32_t *array = &s->array[of], size = vc__rows(of) * vc__scalar_bytes(of);
+    uint32_t access = s->l->info.args[s->l->object[n->x].arg].access & 3;
     if (vc__scalar_bytes(of) == 1) s->caps |= VC__CAP_STORAGE_8;
     if (vc__scalar_bytes(of) == 2) s->caps |= VC__CAP_STORAGE_16;
-    if (vc__rows(n->type) == 3) s->caps |= vc__needs(of); /* put together and taken apart */
+    if (vc__rows(n->type) == 3) s->caps |= vc__needs(of); /* loads and stores compose and decompose it */
     if (!*array) {
         uint32_t element = vc__spirv_type(s, of);
         *array = vc__new_id(s);
@@ -6705,21 +6740,22 @@ static uint32_t vc__spirv_buffer_type(vc__spirv *s, const vc__node *n) {
     vc__put2(s, VC__SECTION_GLOBALS, VC__OpTypeStruct, id, *array);
     vc__put2(s, VC__SECTION_DECORATIONS, VC__OpDecorate, id, VC__DecorationBlock);
     vc__put4(s, VC__SECTION_DECORATIONS, VC__OpMemberDecorate, id, 0, VC__DecorationOffset, 0);
-    if (note[access]) vc__put3(s, VC__SECTION_DECORATIONS, VC__OpMemberDecorate, id, 0, note[access]);
+    if (by_access[access]) vc__put3(s, VC__SECTION_DECORATIONS, VC__OpMemberDecorate, id, 0, by_access[access]);
     else if (s->k->coherent) vc__put3(s, VC__SECTION_DECORATIONS, VC__OpMemberDecorate, id, 0, VC__DecorationCoherent);
     return id;
 }
 
-/* A buffer's value is its address, or the variable of its binding. */
+/* A buffer's id is its address, or the variable of its binding. */
 static void vc__spirv_buffer(vc__spirv *s, const vc__node *n, uint32_t id) {
     const vc_arg_info *arg = &s->l->info.args[s->l->object[n->x].arg];
     bool address = s->l->buffers == VC_BUFFERS_ADDRESS;
-    uint32_t type = vc__spirv_buffer_type(s, n), pointer = vc__spirv_pointer_to(s, address ? VC__CLASS_ADDRESS : VC__CLASS_BUFFER, type);
+    uint32_t type = vc__spirv_buffer_type(s, n);
+    uint32_t pointer = vc__spirv_pointer_to(s, address ? VC__CLASS_ADDRESS : VC__CLASS_BUFFER, type);
     vc__spirv_name(s, id, s->l->object[n->x].name);
     if (address) {
         s->caps |= VC__CAP_ADDRESS;
         s->pointee[n->x] = pointer;
-        vc__spirv_word2(s, VC_U64, arg->place / 4, id);
+        vc__spirv_word_pair(s, VC_U64, arg->place / 4, id);
         return;
     }
     vc__put3(s, VC__SECTION_GLOBALS, VC__OpVariable, pointer, id, vc__spirv_class[VC__CLASS_BUFFER]);
@@ -6731,52 +6767,56 @@ static void vc__spirv_buffer(vc__spirv *s, const vc__node *n, uint32_t id) {
 }
 
 static bool vc__same_image(const vc__object *a, const vc__object *b) {
-    return a->op == b->op && a->type == b->type && a->image.dim == b->image.dim && a->image.format == b->image.format && a->image.storage == b->image.storage;
+    return a->op == b->op && a->type == b->type && a->image.dim == b->image.dim && a->image.format == b->image.format &&
+           a->image.storage == b->image.storage;
 }
 
-/* An image's type, which may be declared only once, and what a variable of it holds. */
+/* Declares an image's type and the type of its variable. Equal image types must be declared only once. */
 static void vc__spirv_image_type(vc__spirv *s, uint32_t object) {
     const vc__object *o = &s->l->object[object];
     uint32_t of = vc__spirv_type(s, o->declared);
     for (uint32_t i = 0; i < object; i++) {
         if (!s->image[i] || !vc__same_image(&s->l->object[i], o)) continue;
         s->image[object] = s->image[i];
-        s->held[object] = s->held[i];
+        s->variable_type[object] = s->variable_type[i];
         return;
     }
-    s->image[object] = s->held[object] = vc__new_id(s);
+    s->image[object] = s->variable_type[object] = vc__new_id(s);
     uint32_t *w = vc__op_begin(s, VC__SECTION_GLOBALS, VC__OpTypeImage, 9);
     w[1] = s->image[object]; w[2] = of; w[3] = vc__dims[o->image.dim].spirv;
-    w[4] = 0; /* no depth image */
+    w[4] = 0; /* not a depth image */
     w[5] = vc__dims[o->image.dim].layers;
-    w[6] = 0; /* one sample */
+    w[6] = 0; /* not multisampled */
     w[7] = o->image.storage ? 2 : 1; w[8] = o->image.format;
     if (o->image.storage || o->image.dim == VC_DIM_BUFFER) return;
-    s->held[object] = vc__new_id(s);
-    vc__put2(s, VC__SECTION_GLOBALS, VC__OpTypeSampledImage, s->held[object], s->image[object]);
+    s->variable_type[object] = vc__new_id(s);
+    vc__put2(s, VC__SECTION_GLOBALS, VC__OpTypeSampledImage, s->variable_type[object], s->image[object]);
 }
 
 static void vc__spirv_image(vc__spirv *s, const vc__node *n, uint32_t id) {
-    static const uint32_t notes[4] = { 0, VC__DecorationNonWritable, VC__DecorationNonReadable, 0 };
+    static const uint32_t by_access[4] = { 0, VC__DecorationNonWritable, VC__DecorationNonReadable, 0 };
     const vc__object *o = &s->l->object[n->x];
-    bool line = vc__dims[o->image.dim].spirv == 0, buffer = o->image.dim == VC_DIM_BUFFER, storage = o->image.storage;
-    uint32_t note = storage ? notes[o->used & VC_READ_WRITE] : 0;
-    if (line) s->caps |= storage ? VC__CAP_IMAGE_1D : VC__CAP_SAMPLED_1D;
-    if (buffer) s->caps |= storage ? VC__CAP_IMAGE_BUFFER : VC__CAP_SAMPLED_BUFFER;
+    bool is_1d = vc__dims[o->image.dim].spirv == 0, is_buffer = o->image.dim == VC_DIM_BUFFER;
+    bool storage = o->image.storage;
+    uint32_t decoration = storage ? by_access[o->used & VC_READ_WRITE] : 0;
+    if (is_1d) s->caps |= storage ? VC__CAP_IMAGE_1D : VC__CAP_SAMPLED_1D;
+    if (is_buffer) s->caps |= storage ? VC__CAP_IMAGE_BUFFER : VC__CAP_SAMPLED_BUFFER;
     if (vc__is_rare_format(o->image.format)) s->caps |= VC__CAP_FORMATS;
     vc__spirv_image_type(s, n->x);
-    uint32_t pointer = vc__spirv_pointer_to(s, VC__CLASS_IMAGE, s->held[n->x]);
+    uint32_t pointer = vc__spirv_pointer_to(s, VC__CLASS_IMAGE, s->variable_type[n->x]);
     vc__put3(s, VC__SECTION_GLOBALS, VC__OpVariable, pointer, id, vc__spirv_class[VC__CLASS_IMAGE]);
     vc__put3(s, VC__SECTION_DECORATIONS, VC__OpDecorate, id, VC__DecorationDescriptorSet, 0);
     vc__put3(s, VC__SECTION_DECORATIONS, VC__OpDecorate, id, VC__DecorationBinding, s->l->info.args[o->arg].place);
-    if (note) vc__put2(s, VC__SECTION_DECORATIONS, VC__OpDecorate, id, note);
-    else if (storage && o->used & VC_WRITE && s->k->coherent) vc__put2(s, VC__SECTION_DECORATIONS, VC__OpDecorate, id, VC__DecorationCoherent);
-    if (storage && !(o->access & VC_MAY_ALIAS)) vc__put2(s, VC__SECTION_DECORATIONS, VC__OpDecorate, id, VC__DecorationRestrict);
+    if (decoration) vc__put2(s, VC__SECTION_DECORATIONS, VC__OpDecorate, id, decoration);
+    else if (storage && o->used & VC_WRITE && s->k->coherent)
+        vc__put2(s, VC__SECTION_DECORATIONS, VC__OpDecorate, id, VC__DecorationCoherent);
+    if (storage && !(o->access & VC_MAY_ALIAS))
+        vc__put2(s, VC__SECTION_DECORATIONS, VC__OpDecorate, id, VC__DecorationRestrict);
     vc__put1(s, VC__SECTION_INTERFACE, 0, id);
     vc__spirv_name(s, id, o->name);
 }
 
-/* A fixed array of an object's elements: the type of a pointer to it. */
+/* Declares the array type of an object. Returns the type of a pointer to it. */
 static uint32_t vc__spirv_array_of(vc__spirv *s, const vc__object *object, uint32_t storage, uint32_t *array) {
     uint32_t element = vc__spirv_type(s, object->type), count = vc__spirv_u32(s, object->count);
     s->caps |= vc__needs(object->type);
@@ -6793,6 +6833,7 @@ static void vc__spirv_shared(vc__spirv *s, const vc__node *n, uint32_t id) {
     vc__spirv_name(s, id, object->name);
 }
 
+/* A constant scalar or vector from one value per component. */
 static uint32_t vc__spirv_element(vc__spirv *s, vc_type type, const uint64_t *data) {
     uint32_t rows = vc__rows(type), part[4];
     for (uint32_t i = 0; i < rows; i++) part[i] = vc__spirv_const(s, vc__kind(type), data[i]);
@@ -6805,21 +6846,22 @@ static uint32_t vc__spirv_element(vc__spirv *s, vc_type type, const uint64_t *da
     return id;
 }
 
-/* A private variable that is never written: drivers turn it into constant memory. An instruction has at most 65535
-   words. */
+/* A table is a private variable that is never written; drivers turn it into constant memory. Its initializer is one
+   instruction, which has at most 65535 words. */
 static void vc__spirv_table(vc__spirv *s, const vc__node *n, uint32_t id) {
     const vc__object *object = &s->l->object[n->x];
     uint32_t rows = vc__rows(object->type), array;
-    vc__words list = s->section[VC__SECTION_FRAMES]; /* free at entry */
+    vc__words list = s->section[VC__SECTION_FRAMES]; /* no block is open at entry, so this section is free */
     if (object->count > 65532) {
-        vc__fail(s->k, "vc_spirv in kernel '%s': table '%s' has %u elements; SPIR-V takes 65532, use a buffer", vc__name(s->k),
-                 object->name ? object->name : "", (unsigned)object->count);
+        vc__fail(s->k, "vc_spirv in kernel '%s': table '%s' has %u elements; SPIR-V takes 65532, use a buffer",
+                 vc__name(s->k), object->name ? object->name : "", (unsigned)object->count);
         return;
     }
     uint32_t pointer = vc__spirv_array_of(s, object, VC__CLASS_PRIVATE, &array);
     if (!vc__words_room(s->k, &list, object->count)) return;
     s->section[VC__SECTION_FRAMES] = list;
-    for (uint32_t i = 0; i < object->count; i++) list.at[list.count + i] = vc__spirv_element(s, object->type, object->data + (size_t)i * rows);
+    for (uint32_t i = 0; i < object->count; i++)
+        list.at[list.count + i] = vc__spirv_element(s, object->type, object->data + (size_t)i * rows);
     if (!vc__words_room(s->k, &s->section[VC__SECTION_GLOBALS], 3 + object->count)) return;
     uint32_t initial = vc__new_id(s);
     uint32_t *o = vc__op_begin(s, VC__SECTION_GLOBALS, VC__OpConstantComposite, 3 + object->count);
@@ -6859,76 +6901,80 @@ VC__SMALL_END
 
 /* ---- values ---- */
 
-/* How many of the words of plain operations are free, in the body and as notes on them. */
-static uint32_t vc__spirv_room(vc__spirv *s) {
-    vc__words *body = &s->section[VC__SECTION_BODY], *notes = &s->section[VC__SECTION_DECORATIONS];
-    if (!vc__words_room(s->k, body, VC__PLAIN_WORDS) || !vc__words_room(s->k, notes, VC__PLAIN_WORDS)) return 0;
-    return (body->capacity - body->count < notes->capacity - notes->count ? body->capacity - body->count : notes->capacity - notes->count) / VC__PLAIN_WORDS;
+/* How many plain operations fit into the free memory of the body and of the decorations. 0 after an error. */
+static uint32_t vc__spirv_plain_room(vc__spirv *s) {
+    vc__words *body = &s->section[VC__SECTION_BODY], *decorations = &s->section[VC__SECTION_DECORATIONS];
+    if (!vc__words_room(s->k, body, VC__PLAIN_WORDS) || !vc__words_room(s->k, decorations, VC__PLAIN_WORDS)) return 0;
+    return (body->capacity - body->count < decorations->capacity - decorations->count ?
+            body->capacity - body->count : decorations->capacity - decorations->count) / VC__PLAIN_WORDS;
 }
 
-/* Prints node i, a plain operation, and those behind it; gives the first node that is none, or for which there was no
-   room. Neighbours are of one type as a rule, so what is asked of a type is asked when another one comes. */
+/* Prints node i, a plain operation, and the plain operations that follow it. Returns the first node that is not plain
+   or does not fit. Neighbours usually have the same type, so the properties of a type are looked up only when it
+   changes. */
 VC__APART static uint32_t vc__spirv_plain(vc__spirv *s, uint32_t i) {
-    vc__words *body = &s->section[VC__SECTION_BODY], *notes = &s->section[VC__SECTION_DECORATIONS];
+    vc__words *body = &s->section[VC__SECTION_BODY], *decorations = &s->section[VC__SECTION_DECORATIONS];
     const uint32_t *plain = s->k->lower.plain;
     const vc__node *node = s->l->node, *n = node + i;
-    uint32_t count = s->l->count, room = vc__spirv_room(s), id = vc__result(i), type = VC_NONE, type_id = 0, own = 0;
+    uint32_t count = s->l->count, room = vc__spirv_plain_room(s);
+    uint32_t id = vc__result(i), type = VC_NONE, type_id = 0, own_column = 0;
     if (!room) return count;
     const vc__node *end = count - i < room ? node + count : n + room;
     uint32_t *o = body->at + body->count;
-    uint32_t *note = notes->at + notes->count;
+    uint32_t *decoration = decorations->at + decorations->count;
     do {
         const vc__op_info *op = &vc__op[n->op];
         if (n->type != type) {
             type = n->type;
             type_id = vc__spirv_type(s, type);
-            own = vc__kinds[type & 15u].column;
+            own_column = vc__kinds[type & 15u].column;
             s->caps |= vc__needs(type);
         }
-        uint32_t column = own;
+        uint32_t column = own_column;
         if (op->result != VC__RESULT_SAME) {
             column = vc__kinds[node[n->a[0]].type & 15u].column;
             s->caps |= vc__needs(node[n->a[0]].type);
         }
-        uint32_t form = op->spirv[column];
+        uint32_t opcode = op->spirv[column];
         uint32_t words = 3u + op->operands;
         uint32_t *a = o + 3;
-        if (form >> 16) {
-            *a++ = s->glsl;
-            *a++ = form & 0xffffu;
+        if (opcode >> 16) {
+            *a++ = s->glsl_std;
+            *a++ = opcode & 0xffffu;
             words += 2;
-            form = VC__OpExtInst;
+            opcode = VC__OpExtInst;
         }
-        o[0] = words << 16 | form;
+        o[0] = words << 16 | opcode;
         o[1] = type_id;
         o[2] = id;
         a[0] = vc__result(n->a[0]);
-        a[1] = vc__result(n->a[1]); /* what is not there is written over */
+        a[1] = vc__result(n->a[1]); /* the next instruction overwrites operands beyond the last */
         a[2] = vc__result(n->a[2]);
         o += words;
         if (n->flags & VC__NODE_PRECISE) {
-            note[0] = 3u << 16 | VC__OpDecorate;
-            note[1] = id;
-            note[2] = VC__DecorationNoContraction;
-            note += 3;
+            decoration[0] = 3u << 16 | VC__OpDecorate;
+            decoration[1] = id;
+            decoration[2] = VC__DecorationNoContraction;
+            decoration += 3;
         }
         id++;
     } while (++n < end && plain[n->op] & VC__PLAIN_PRINTED);
     body->count = (uint32_t)(o - body->at);
-    notes->count = (uint32_t)(note - notes->at);
+    decorations->count = (uint32_t)(decoration - decorations->at);
     return id - 1;
 }
 
 VC__SMALL
 
-/* Both halves come as a struct. */
+/* The SPIR-V instruction returns both halves in a struct; the upper half is its second member. */
 static void vc__spirv_upper_half(vc__spirv *s, const vc__node *n, uint32_t id) {
     uint32_t type = vc__spirv_type(s, n->type), *pair = &s->pair[n->type & 63u];
     if (!*pair) {
         *pair = vc__new_id(s);
         vc__put3(s, VC__SECTION_GLOBALS, VC__OpTypeStruct, *pair, type, type);
     }
-    uint32_t both = vc__binary(s, vc__op[n->op].spirv[vc__kinds[n->type & 15u].column], *pair, vc__new_id(s), vc__result(n->a[0]), vc__result(n->a[1]));
+    uint32_t both = vc__binary(s, vc__op[n->op].spirv[vc__kinds[n->type & 15u].column], *pair, vc__new_id(s),
+                               vc__result(n->a[0]), vc__result(n->a[1]));
     vc__binary(s, VC__OpCompositeExtract, type, id, both, 1);
 }
 
@@ -6939,7 +6985,7 @@ static void vc__spirv_vec(vc__spirv *s, const vc__node *n, uint32_t id) {
     vc__composite(s, vc__spirv_type(s, n->type), id, part, i);
 }
 
-/* A scalar condition on vectors needs SPIR-V 1.4: it is repeated. */
+/* Before SPIR-V 1.4 the condition must have as many components as the values: a scalar one is repeated. */
 static void vc__spirv_select(vc__spirv *s, const vc__node *n, uint32_t id) {
     uint32_t rows = vc__rows(n->type), condition = vc__result(n->a[0]), part[4], type = vc__spirv_type(s, n->type);
     s->caps |= vc__needs(n->type);
@@ -6951,28 +6997,29 @@ static void vc__spirv_select(vc__spirv *s, const vc__node *n, uint32_t id) {
     vc__put5(s, VC__SECTION_BODY, VC__OpSelect, type, id, condition, vc__result(n->a[1]), vc__result(n->a[2]));
 }
 
-/* Numbers to numbers; all else is expanded. Conversions of width are all that small types know without arithmetic of
-   their own. */
+/* Conversions between numbers; casts from and to bool are lowered. Conversions of width are allowed for small types
+   that a device supports in memory only, so they do not require the capability of the type. */
 static void vc__spirv_cast(vc__spirv *s, const vc__node *n, uint32_t id) {
     vc_type from = s->l->node[n->a[0]].type, to = n->type;
-    uint32_t a = vc__result(n->a[0]), type = vc__spirv_type(s, to), fb = vc__bits(vc__kind(from)), tb = vc__bits(vc__kind(to));
-    bool ff = vc__is_float(from), tf = vc__is_float(to);
-    if (ff != tf) {
+    uint32_t a = vc__result(n->a[0]), type = vc__spirv_type(s, to);
+    uint32_t from_bits = vc__bits(vc__kind(from)), to_bits = vc__bits(vc__kind(to));
+    bool from_float = vc__is_float(from), to_float = vc__is_float(to);
+    if (from_float != to_float) {
         s->caps |= vc__needs(from) | vc__needs(to);
-        if (ff) vc__unary(s, vc__is_signed(to) ? VC__OpConvertFToS : VC__OpConvertFToU, type, id, a);
+        if (from_float) vc__unary(s, vc__is_signed(to) ? VC__OpConvertFToS : VC__OpConvertFToU, type, id, a);
         else vc__unary(s, vc__is_signed(from) ? VC__OpConvertSToF : VC__OpConvertUToF, type, id, a);
-    } else if (fb == tb) {
+    } else if (from_bits == to_bits) {
         s->caps |= vc__needs(to);
         vc__unary(s, from == to ? VC__OpCopyObject : VC__OpBitcast, type, id, a);
-    } else if (ff) {
+    } else if (from_float) {
         vc__unary(s, VC__OpFConvert, type, id, a);
-    } else if (vc__is_unsigned(to) && (vc__is_unsigned(from) || tb < fb)) {
+    } else if (vc__is_unsigned(to) && (vc__is_unsigned(from) || to_bits < from_bits)) {
         vc__unary(s, VC__OpUConvert, type, id, a);
-    } else if (vc__is_signed(from) || tb < fb) {
+    } else if (vc__is_signed(from) || to_bits < from_bits) {
         vc__unary(s, VC__OpSConvert, type, id, a);
-    } else { /* UConvert gives unsigned types alone */
-        uint32_t middle = vc__spirv_type(s, vc__to_unsigned(to));
-        a = vc__unary(s, VC__OpUConvert, middle, vc__new_id(s), a);
+    } else { /* the result of UConvert must be unsigned */
+        uint32_t unsigned_type = vc__spirv_type(s, vc__to_unsigned(to));
+        a = vc__unary(s, VC__OpUConvert, unsigned_type, vc__new_id(s), a);
         s->caps |= vc__needs(to);
         vc__unary(s, VC__OpBitcast, type, id, a);
     }
@@ -6987,15 +7034,17 @@ static void vc__spirv_bitcast(vc__spirv *s, const vc__node *n, uint32_t id) {
 
 /* ---- memory ---- */
 
-/* address + index * size + x * size: the constant last, where devices add it for nothing */
+/* address + index * size + x * size. The constant is added last, so that devices can fold it into the access. */
 static void vc__spirv_address(vc__spirv *s, const vc__node *n, uint32_t id) {
     const vc__node *buffer = &s->l->node[n->a[0]];
     vc_type of = vc__memory_type(buffer->type);
-    uint32_t size = vc__scalar_bytes(of) * vc__rows(buffer->type), u64 = vc__spirv_type(s, VC_U64), at = vc__result(n->a[0]), shift = 0, c;
+    uint32_t size = vc__scalar_bytes(of) * vc__rows(buffer->type), u64 = vc__spirv_type(s, VC_U64);
+    uint32_t at = vc__result(n->a[0]), shift = 0, c;
     if (n->a[1] != VC__NIL) {
         uint32_t index = vc__result(n->a[1]);
         of = s->l->node[n->a[1]].type;
-        if (vc__bits(of) == 32) index = vc__unary(s, vc__is_signed(of) ? VC__OpSConvert : VC__OpUConvert, u64, vc__new_id(s), index);
+        if (vc__bits(of) == 32)
+            index = vc__unary(s, vc__is_signed(of) ? VC__OpSConvert : VC__OpUConvert, u64, vc__new_id(s), index);
         while (size >> shift > 1 && !(size >> shift & 1)) shift++;
         if (size >> shift != 1) {
             c = vc__spirv_const(s, VC_U64, size);
@@ -7015,17 +7064,20 @@ static void vc__spirv_address(vc__spirv *s, const vc__node *n, uint32_t id) {
 
 VC__SMALL_END
 
-typedef struct vc__access { /* of an element in memory */
+/* Access to an element in memory. Buffers store vectors of 3 as scalars: such an element has three parts. */
+typedef struct vc__access {
     uint32_t storage; /* VC__CLASS_ */
     uint32_t base;    /* id */
-    uint32_t index;   /* id, of 32 bits, scaled for vectors of 3; 0: none */
-    uint32_t offset;  /* in elements, or scalars of vectors of 3 */
-    uint32_t parts;   /* 3 for vectors of 3, else 1 */
-    uint32_t align;   /* bytes; 0: not said */
-    vc_type type;     /* of a part */
-    vc_type element;  /* what the kernel sees */
-    bool single;      /* a variable, no array */
+    uint32_t index;   /* id of a 32-bit index in parts; 0: none */
+    uint32_t offset;  /* added to the index, in parts */
+    uint32_t parts;   /* 1 or 3 */
+    uint32_t align;   /* bytes; 0: no alignment operand */
+    vc_type type;     /* of a part in memory */
+    vc_type element;  /* of the element in the kernel */
+    bool single;      /* a variable, not an array */
 } vc__access;
+
+/* Id of an index node as a 32-bit integer, in parts. */
 
 static uint32_t vc__spirv_index(vc__spirv *s, uint32_t node, uint32_t parts) {
     uint32_t id = vc__result(node), u32 = vc__spirv_type(s, VC_U32);
@@ -7057,7 +7109,7 @@ static vc__access vc__spirv_access(vc__spirv *s, const vc__node *n) {
     return p;
 }
 
-/* A pointer to part i. */
+/* Makes a pointer to part i of an element. */
 static uint32_t vc__spirv_chain(vc__spirv *s, const vc__access *p, uint32_t i) {
     bool in_struct = p->storage == VC__CLASS_ADDRESS || p->storage == VC__CLASS_BUFFER;
     uint32_t at = p->index, *o;
@@ -7138,68 +7190,79 @@ VC__SMALL
 
 /* ---- images ---- */
 
-/* The constant vector of a sample's offsets. */
+/* Constant vector of texel offsets, from one signed byte per axis. */
 static uint32_t vc__spirv_offset(vc__spirv *s, uint32_t packed, uint32_t axes) {
     uint64_t data[3];
     for (uint32_t i = 0; i < axes; i++) data[i] = (uint64_t)(int64_t)(int8_t)(packed >> 8 * i & 255u) & 0xffffffffu;
     return vc__spirv_element(s, vc__vec(VC_I32, axes), data);
 }
 
-/* What follows the coordinates of a sample or fetch, from o[5] on; how many words. */
-static uint32_t vc__spirv_image_operands(vc__spirv *s, const vc__node *n, const vc__object *image, uint32_t more[5]) {
+/* Image operands of a sample or fetch: the mask and its ids. Returns the number of words. */
+static uint32_t vc__spirv_image_operands(vc__spirv *s, const vc__node *n, const vc__object *image,
+                                         uint32_t operands[5]) {
     uint32_t count = 0;
-    const vc__node *last = n->a[2] == VC__NIL ? &vc__nothing : &s->l->node[n->a[2]];
+    const vc__node *lod_or_gradient = n->a[2] == VC__NIL ? &vc__nothing : &s->l->node[n->a[2]];
     if (n->a[2] == VC__NIL) return 0;
-    more[count++] = last->op == VC__OP_GRADIENT ? 4 : 2; /* Grad, Lod */
-    if (last->op != VC__OP_GRADIENT) more[count++] = vc__result(n->a[2]);
-    else { more[count++] = vc__result(last->a[0]); more[count++] = vc__result(last->a[1]); }
+    operands[count++] = lod_or_gradient->op == VC__OP_GRADIENT ? 4 : 2; /* Grad, Lod */
+    if (lod_or_gradient->op != VC__OP_GRADIENT) {
+        operands[count++] = vc__result(n->a[2]);
+    } else {
+        operands[count++] = vc__result(lod_or_gradient->a[0]);
+        operands[count++] = vc__result(lod_or_gradient->a[1]);
+    }
     if (!n->x) return count;
     uint32_t offset = vc__spirv_offset(s, n->x, vc__dims[image->image.dim].axes);
-    more[0] |= 8; /* ConstOffset */
-    more[count++] = offset;
+    operands[0] |= 8; /* ConstOffset */
+    operands[count++] = offset;
     return count;
 }
 
-static void vc__spirv_sample(vc__spirv *s, const vc__node *n, const vc__object *image, uint32_t id, uint32_t from) {
-    uint32_t type = vc__spirv_type(s, n->type), more[5], i;
+static void vc__spirv_sample(vc__spirv *s, const vc__node *n, const vc__object *image, uint32_t id, uint32_t image_id) {
+    uint32_t type = vc__spirv_type(s, n->type), operands[5], i;
     if (n->op == VC__OP_GATHER) {
         i = vc__spirv_u32(s, n->x);
-        vc__put5(s, VC__SECTION_BODY, VC__OpImageGather, type, id, from, vc__result(n->a[1]), i);
+        vc__put5(s, VC__SECTION_BODY, VC__OpImageGather, type, id, image_id, vc__result(n->a[1]), i);
         return;
     }
-    uint32_t count = vc__spirv_image_operands(s, n, image, more);
-    uint32_t *o = vc__op_begin(s, VC__SECTION_BODY, n->op == VC__OP_FETCH ? VC__OpImageFetch : VC__OpImageSampleExplicitLod, 5 + count);
-    o[1] = type; o[2] = id; o[3] = from; o[4] = vc__result(n->a[1]);
-    for (i = 0; i < count; i++) o[5 + i] = more[i];
+    uint32_t count = vc__spirv_image_operands(s, n, image, operands);
+    uint32_t *o = vc__op_begin(s, VC__SECTION_BODY,
+                               n->op == VC__OP_FETCH ? VC__OpImageFetch : VC__OpImageSampleExplicitLod, 5 + count);
+    o[1] = type; o[2] = id; o[3] = image_id; o[4] = vc__result(n->a[1]);
+    for (i = 0; i < count; i++) o[5 + i] = operands[i];
 }
 
 static void vc__spirv_image_op(vc__spirv *s, const vc__node *n, uint32_t id) {
     const vc__node *m = &s->l->node[n->a[0]];
     const vc__object *image = &s->l->object[m->x];
-    uint32_t from = vc__unary(s, VC__OpLoad, s->held[m->x], vc__new_id(s), vc__result(n->a[0])), type = vc__spirv_type(s, n->type);
-    bool alone = n->op != VC__OP_SAMPLE && n->op != VC__OP_GATHER && s->held[m->x] != s->image[m->x];
-    if (alone) from = vc__unary(s, VC__OpImage, s->image[m->x], vc__new_id(s), from);
+    uint32_t image_id = vc__unary(s, VC__OpLoad, s->variable_type[m->x], vc__new_id(s), vc__result(n->a[0]));
+    uint32_t type = vc__spirv_type(s, n->type);
+    /* all but sampling and gathering require the image without its sampler */
+    bool needs_image = n->op != VC__OP_SAMPLE && n->op != VC__OP_GATHER && s->variable_type[m->x] != s->image[m->x];
+    if (needs_image) image_id = vc__unary(s, VC__OpImage, s->image[m->x], vc__new_id(s), image_id);
     if (n->op == VC__OP_IMAGE_SIZE || n->op == VC__OP_IMAGE_LEVELS) s->caps |= VC__CAP_IMAGE_QUERY;
     if (n->op == VC__OP_IMAGE_LOAD && !image->image.format) s->caps |= VC__CAP_IMAGE_READ;
     if (n->op == VC__OP_IMAGE_STORE && !image->image.format) s->caps |= VC__CAP_IMAGE_WRITE;
     switch (n->op) {
-    case VC__OP_IMAGE_LOAD: vc__binary(s, VC__OpImageRead, type, id, from, vc__result(n->a[1])); break;
-    case VC__OP_IMAGE_STORE: vc__put3(s, VC__SECTION_BODY, VC__OpImageWrite, from, vc__result(n->a[1]), vc__result(n->a[2])); break;
-    case VC__OP_IMAGE_LEVELS: vc__unary(s, VC__OpImageQueryLevels, type, id, from); break;
-    case VC__OP_IMAGE_SIZE:
-        if (n->a[1] == VC__NIL) vc__unary(s, VC__OpImageQuerySize, type, id, from);
-        else vc__binary(s, VC__OpImageQuerySizeLod, type, id, from, vc__result(n->a[1]));
+    case VC__OP_IMAGE_LOAD: vc__binary(s, VC__OpImageRead, type, id, image_id, vc__result(n->a[1])); break;
+    case VC__OP_IMAGE_STORE:
+        vc__put3(s, VC__SECTION_BODY, VC__OpImageWrite, image_id, vc__result(n->a[1]), vc__result(n->a[2]));
         break;
-    default: vc__spirv_sample(s, n, image, id, from); break;
+    case VC__OP_IMAGE_LEVELS: vc__unary(s, VC__OpImageQueryLevels, type, id, image_id); break;
+    case VC__OP_IMAGE_SIZE:
+        if (n->a[1] == VC__NIL) vc__unary(s, VC__OpImageQuerySize, type, id, image_id);
+        else vc__binary(s, VC__OpImageQuerySizeLod, type, id, image_id, vc__result(n->a[1]));
+        break;
+    default: vc__spirv_sample(s, n, image, id, image_id); break;
     }
 }
 
-/* VAR and ARRAY: declared where the function begins, zeroed where they stand. */
+/* VAR and ARRAY: declared at the start of the function. A VAR is set to zero where it was recorded. */
 static void vc__spirv_local(vc__spirv *s, const vc__node *n, uint32_t id) {
     const vc__object *object = &s->l->object[n->x];
     uint32_t array;
     s->caps |= vc__needs(n->type);
-    uint32_t pointer = n->op == VC__OP_VAR ? vc__spirv_pointer(s, VC__CLASS_FUNCTION, n->type) : vc__spirv_array_of(s, object, VC__CLASS_FUNCTION, &array);
+    uint32_t pointer = n->op == VC__OP_VAR ? vc__spirv_pointer(s, VC__CLASS_FUNCTION, n->type) :
+                       vc__spirv_array_of(s, object, VC__CLASS_FUNCTION, &array);
     vc__put3(s, VC__SECTION_LOCALS, VC__OpVariable, pointer, id, vc__spirv_class[VC__CLASS_FUNCTION]);
     vc__spirv_name(s, id, object->name);
     if (n->op != VC__OP_VAR) return;
@@ -7207,20 +7270,20 @@ static void vc__spirv_local(vc__spirv *s, const vc__node *n, uint32_t id) {
     vc__put2(s, VC__SECTION_BODY, VC__OpStore, id, zero);
 }
 
-/* ---- flow ---- */
+/* ---- control flow ---- */
 
 static vc__frame *vc__spirv_frame(vc__spirv *s, uint32_t i) {
     return (vc__frame *)(void *)(s->section[VC__SECTION_FRAMES].at + (size_t)i * VC__FRAME_WORDS);
 }
-static vc__frame *vc__spirv_top(vc__spirv *s) {
+static vc__frame *vc__spirv_top_frame(vc__spirv *s) {
     return vc__spirv_frame(s, s->section[VC__SECTION_FRAMES].count / VC__FRAME_WORDS - 1);
 }
 
-static vc__frame *vc__spirv_push(vc__spirv *s, uint32_t op, uint32_t node) {
+static vc__frame *vc__spirv_push_frame(vc__spirv *s, uint32_t op, uint32_t node) {
     vc__words *w = &s->section[VC__SECTION_FRAMES];
     if (!vc__words_room(s->k, w, VC__FRAME_WORDS)) return NULL;
     w->count += VC__FRAME_WORDS;
-    vc__frame *f = vc__spirv_top(s);
+    vc__frame *f = vc__spirv_top_frame(s);
     f->op = op;
     f->node = node;
     f->merge = f->other = f->header = f->next = 0;
@@ -7234,9 +7297,9 @@ static void vc__spirv_label(vc__spirv *s, uint32_t label) {
 }
 static void vc__spirv_branch(vc__spirv *s, uint32_t label) { vc__put1(s, VC__SECTION_BODY, VC__OpBranch, label); }
 
-/* The merge label of an IF is the label of its other branch until an ELSE appears. */
+/* The merge label of an IF is the label of its else branch, until an ELSE replaces it. */
 static void vc__spirv_if(vc__spirv *s, const vc__node *n, uint32_t node) {
-    vc__frame *f = vc__spirv_push(s, VC__OP_IF, node);
+    vc__frame *f = vc__spirv_push_frame(s, VC__OP_IF, node);
     uint32_t then = vc__new_id(s);
     if (!f) return;
     f->merge = f->other = vc__new_id(s);
@@ -7247,7 +7310,7 @@ static void vc__spirv_if(vc__spirv *s, const vc__node *n, uint32_t node) {
 }
 
 static void vc__spirv_else(vc__spirv *s) {
-    vc__frame *f = vc__spirv_top(s);
+    vc__frame *f = vc__spirv_top_frame(s);
     if (s->k->failed) return;
     f->op = VC__OP_ELSE;
     f->merge = vc__new_id(s);
@@ -7256,16 +7319,18 @@ static void vc__spirv_else(vc__spirv *s) {
     vc__spirv_label(s, f->other);
 }
 
-/* The value of a loop's header: the first one from the block before the loop, then the next one from the block that
-   continues it. */
-static void vc__spirv_phi(vc__spirv *s, uint32_t type, uint32_t id, uint32_t first, uint32_t from, uint32_t next, uint32_t continued) {
+/* A value in a loop's header: `first` from block `from` before the loop, `next` from the continue block `continued`. */
+static void vc__spirv_phi(vc__spirv *s, uint32_t type, uint32_t id, uint32_t first, uint32_t from, uint32_t next,
+                          uint32_t continued) {
     uint32_t *o = vc__op_begin(s, VC__SECTION_BODY, VC__OpPhi, 7);
     o[1] = type; o[2] = id; o[3] = first; o[4] = from; o[5] = next; o[6] = continued;
 }
 
+/* FOR and LOOP. A FOR whose step may wrap also keeps the counter's previous value and ends when the counter
+   decreases. */
 static void vc__spirv_loop(vc__spirv *s, const vc__node *n, uint32_t node) {
-    vc__frame *f = vc__spirv_push(s, n->op, node);
-    uint32_t from = s->label, body = vc__new_id(s), test, below, rises = 0;
+    vc__frame *f = vc__spirv_push_frame(s, n->op, node);
+    uint32_t from = s->label, body = vc__new_id(s), test, below_limit, not_wrapped = 0;
     bool is_signed = vc__is_signed(n->type);
     if (!f) return;
     s->loop = s->section[VC__SECTION_FRAMES].count / VC__FRAME_WORDS - 1;
@@ -7275,20 +7340,22 @@ static void vc__spirv_loop(vc__spirv *s, const vc__node *n, uint32_t node) {
     f->next = vc__new_id(s);
     vc__spirv_branch(s, f->header);
     vc__spirv_label(s, f->header);
-    test = below = vc__new_id(s);
+    test = below_limit = vc__new_id(s);
     if (n->op == VC__OP_FOR) {
         s->caps |= vc__needs(n->type);
         uint32_t type = vc__spirv_type(s, n->type);
         uint32_t bools = vc__spirv_type(s, VC_BOOL);
         vc__spirv_phi(s, type, vc__result(node), vc__result(n->a[0]), from, f->next, f->other);
         if (n->x) {
-            uint32_t before = vc__new_id(s);
-            vc__spirv_phi(s, type, before, vc__result(n->a[0]), from, vc__result(node), f->other);
-            rises = vc__binary(s, vc__op[VC__OP_LE].spirv[is_signed ? 1 : 2], bools, vc__new_id(s), before, vc__result(node));
-            below = vc__new_id(s);
+            uint32_t previous = vc__new_id(s);
+            vc__spirv_phi(s, type, previous, vc__result(n->a[0]), from, vc__result(node), f->other);
+            not_wrapped = vc__binary(s, vc__op[VC__OP_LE].spirv[is_signed ? 1 : 2], bools, vc__new_id(s), previous,
+                                     vc__result(node));
+            below_limit = vc__new_id(s);
         }
-        vc__binary(s, is_signed ? VC__OpSLessThan : VC__OpULessThan, bools, below, vc__result(node), vc__result(n->a[1]));
-        if (n->x) vc__binary(s, vc__op[VC__OP_AND].spirv[0], bools, test, below, rises);
+        vc__binary(s, is_signed ? VC__OpSLessThan : VC__OpULessThan, bools, below_limit, vc__result(node),
+                   vc__result(n->a[1]));
+        if (n->x) vc__binary(s, vc__op[VC__OP_AND].spirv[0], bools, test, below_limit, not_wrapped);
     }
     vc__put3(s, VC__SECTION_BODY, VC__OpLoopMerge, f->merge, f->other, 0);
     if (n->op == VC__OP_FOR) vc__put3(s, VC__SECTION_BODY, VC__OpBranchConditional, test, body, f->merge);
@@ -7310,7 +7377,8 @@ static void vc__spirv_loop_end(vc__spirv *s, const vc__frame *f) {
     s->loop = f->loop;
 }
 
-/* Links each SWITCH to its cases, in one walk for all of them. */
+/* Links the cases of all switches in one walk: next_case of a SWITCH is its first case, that of a case the next one.
+   The section of frames serves as a stack of open blocks. */
 static bool vc__spirv_link_cases(vc__spirv *s) {
     const vc__listing *l = s->l;
     vc__words *w = &s->section[VC__SECTION_FRAMES];
@@ -7323,23 +7391,25 @@ static bool vc__spirv_link_cases(vc__spirv *s) {
         if (op == VC__OP_CASE || op == VC__OP_DEFAULT) s->next_case[w->at[w->count - 1]] = i;
         if (op == VC__OP_CASE || op == VC__OP_DEFAULT) w->at[w->count - 1] = i;
         if (op == VC__OP_SWITCH || op == VC__OP_CASE || op == VC__OP_DEFAULT) s->next_case[i] = VC__NIL;
-        if (op >= VC__OP_IF && op < VC__OP_END && op != VC__OP_ELSE && vc__words_room(s->k, w, 1)) w->at[w->count++] = i;
+        bool opens = op >= VC__OP_IF && op < VC__OP_END && op != VC__OP_ELSE;
+        if (opens && vc__words_room(s->k, w, 1)) w->at[w->count++] = i;
     }
     w->count = base;
     return !s->k->failed;
 }
 
-/* Labels of cases are the ids of their nodes. A selector of 8 or 16 bits is widened: not every driver takes it. */
+/* The label of a case is the id of its node. A selector of 8 or 16 bits is widened, because some drivers do not support
+   it. */
 static void vc__spirv_switch(vc__spirv *s, const vc__node *n, uint32_t node) {
-    vc__frame *f = vc__spirv_push(s, VC__OP_SWITCH, node);
+    vc__frame *f = vc__spirv_push_frame(s, VC__OP_SWITCH, node);
     vc_type of = s->l->node[n->a[0]].type;
-    uint32_t value = vc__result(n->a[0]), bits = vc__bits(of), literal = bits == 64 ? 2 : 1, i, words = 3;
+    uint32_t value = vc__result(n->a[0]), bits = vc__bits(of), literal_words = bits == 64 ? 2 : 1, i, words = 3;
     if (!f || (!s->next_case && !vc__spirv_link_cases(s))) return;
-    f = vc__spirv_top(s);
+    f = vc__spirv_top_frame(s);
     f->merge = vc__new_id(s);
     if (bits < 32) {
-        uint32_t wide = vc__spirv_type(s, vc__is_signed(of) ? VC_I32 : VC_U32);
-        value = vc__unary(s, vc__is_signed(of) ? VC__OpSConvert : VC__OpUConvert, wide, vc__new_id(s), value);
+        uint32_t wide_type = vc__spirv_type(s, vc__is_signed(of) ? VC_I32 : VC_U32);
+        value = vc__unary(s, vc__is_signed(of) ? VC__OpSConvert : VC__OpUConvert, wide_type, vc__new_id(s), value);
     }
     vc__put2(s, VC__SECTION_BODY, VC__OpSelectionMerge, f->merge, 0);
     uint32_t start = s->section[VC__SECTION_BODY].count;
@@ -7350,120 +7420,131 @@ static void vc__spirv_switch(vc__spirv *s, const vc__node *n, uint32_t node) {
             if (!s->k->failed) s->section[VC__SECTION_BODY].at[start + 2] = vc__result(i);
             continue;
         }
-        uint32_t *o = vc__op_begin(s, VC__SECTION_BODY, 0, literal + 1);
+        uint32_t *o = vc__op_begin(s, VC__SECTION_BODY, 0, literal_words + 1);
         o[0] = (uint32_t)vc__widen(of, vc__bits_of(c) & vc__ones(bits));
-        if (literal == 2) o[1] = c->a[1];
-        o[literal] = vc__result(i);
-        words += literal + 1;
+        if (literal_words == 2) o[1] = c->a[1];
+        o[literal_words] = vc__result(i);
+        words += literal_words + 1;
     }
-    i = (words - 3) / (literal + 1);
-    if (i > 16383) vc__fail(s->k, "vc_spirv in kernel '%s': a switch of %u cases; SPIR-V takes 16383", vc__name(s->k), (unsigned)i);
+    i = (words - 3) / (literal_words + 1);
+    if (i > 16383)
+        vc__fail(s->k, "vc_spirv in kernel '%s': a switch of %u cases; SPIR-V takes 16383", vc__name(s->k),
+                 (unsigned)i);
     else if (!s->k->failed) s->section[VC__SECTION_BODY].at[start] = words << 16 | VC__OpSwitch;
 }
 
 static void vc__spirv_case(vc__spirv *s, uint32_t node) {
-    uint32_t merge = vc__spirv_top(s)->merge;
-    vc__frame *f = vc__spirv_push(s, VC__OP_CASE, node);
+    uint32_t merge = vc__spirv_top_frame(s)->merge;
+    vc__frame *f = vc__spirv_push_frame(s, VC__OP_CASE, node);
     if (!f) return;
     f->merge = merge;
     vc__spirv_label(s, vc__result(node));
 }
 
 static void vc__spirv_end(vc__spirv *s) {
-    vc__frame f = *vc__spirv_top(s);
+    vc__frame f = *vc__spirv_top_frame(s);
     s->section[VC__SECTION_FRAMES].count -= VC__FRAME_WORDS;
     if (f.op == VC__OP_FOR || f.op == VC__OP_LOOP) {
         vc__spirv_loop_end(s, &f);
         return;
     }
-    if (f.op != VC__OP_SWITCH) vc__spirv_branch(s, f.merge); /* a switch has ended with its last case */
+    if (f.op != VC__OP_SWITCH) vc__spirv_branch(s, f.merge); /* of a switch, the last case has branched */
     if (f.op != VC__OP_CASE) vc__spirv_label(s, f.merge);
 }
 
+/* BREAK_IF, CONTINUE_IF and RETURN_IF. */
 static void vc__spirv_exit(vc__spirv *s, const vc__node *n) {
     uint32_t then = vc__new_id(s), rest = vc__new_id(s);
     vc__put2(s, VC__SECTION_BODY, VC__OpSelectionMerge, rest, 0);
     vc__put3(s, VC__SECTION_BODY, VC__OpBranchConditional, vc__result(n->a[0]), then, rest);
     vc__spirv_label(s, then);
     if (n->op == VC__OP_RETURN_IF) vc__op_begin(s, VC__SECTION_BODY, VC__OpReturn, 1);
-    else vc__spirv_branch(s, n->op == VC__OP_BREAK_IF ? vc__spirv_frame(s, s->loop)->merge : vc__spirv_frame(s, s->loop)->other);
+    else vc__spirv_branch(s, n->op == VC__OP_BREAK_IF ?
+                          vc__spirv_frame(s, s->loop)->merge : vc__spirv_frame(s, s->loop)->other);
     vc__spirv_label(s, rest);
 }
 
-/* Where subgroups are missing, what orders a workgroup does. */
+/* Constant of a SPIR-V scope. Without subgroup support, the workgroup scope replaces the subgroup scope. */
 static uint32_t vc__spirv_scope(vc__spirv *s, uint32_t scope) {
     bool subgroup = scope == VC_SCOPE_SUBGROUP && !(s->k->desc.machine.lacks & VC_FEATURE_SUBGROUP);
     if (subgroup) s->caps |= VC__CAP_SUBGROUP;
     return vc__spirv_u32(s, scope == VC_SCOPE_DEVICE ? 1 : subgroup ? 3 : 2);
 }
 
-/* Images that are stored to are ordered with buffers. */
-static uint32_t vc__spirv_storage(const vc__spirv *s, uint32_t storage) {
-    static const uint32_t bits[4] = { 0, 0x40, 0x100, 0x140 }; /* UniformMemory: buffers; WorkgroupMemory; ImageMemory */
+/* Memory semantics of the storage classes that a fence or barrier orders. Buffers include images that are stored to. */
+static uint32_t vc__spirv_storage_semantics(const vc__spirv *s, uint32_t storage) {
+    static const uint32_t bits[4] = { 0, 0x40, 0x100, 0x140 }; /* UniformMemory (buffers), WorkgroupMemory, both */
+    /* 0x800: ImageMemory */
     return bits[storage & 3u] | (storage & VC_STORAGE_BUFFER && vc__stores_images(s->l) ? 0x800u : 0u);
 }
 
-static uint32_t vc__spirv_semantics(vc__spirv *s, const vc__node *n, uint32_t order) {
-    static const uint32_t orders[4] = { 0, 2, 4, 8 };
-    return vc__spirv_u32(s, orders[order] | vc__spirv_storage(s, n->x >> 8));
+static uint32_t vc__spirv_memory_semantics(vc__spirv *s, const vc__node *n, uint32_t order) {
+    static const uint32_t order_bits[4] = { 0, 2, 4, 8 }; /* relaxed, Acquire, Release, AcquireRelease */
+    return vc__spirv_u32(s, order_bits[order] | vc__spirv_storage_semantics(s, n->x >> 8));
 }
 
 static void vc__spirv_scoped_barrier(vc__spirv *s, const vc__node *n) {
-    uint32_t waits = vc__spirv_scope(s, n->x & 15u), memory = vc__spirv_scope(s, n->x >> 4 & 15u), order = vc__spirv_semantics(s, n, VC_ACQ_REL);
-    vc__put3(s, VC__SECTION_BODY, VC__OpControlBarrier, waits, memory, order);
+    uint32_t execution = vc__spirv_scope(s, n->x & 15u), memory = vc__spirv_scope(s, n->x >> 4 & 15u);
+    uint32_t semantics = vc__spirv_memory_semantics(s, n, VC_ACQ_REL);
+    vc__put3(s, VC__SECTION_BODY, VC__OpControlBarrier, execution, memory, semantics);
 }
 
 static void vc__spirv_barrier(vc__spirv *s) {
-    uint32_t workgroup = vc__spirv_u32(s, 2), order = vc__spirv_u32(s, 8u | vc__spirv_storage(s, VC_STORAGE_BUFFER | VC_STORAGE_SHARED));
-    vc__put3(s, VC__SECTION_BODY, VC__OpControlBarrier, workgroup, workgroup, order);
+    uint32_t workgroup = vc__spirv_u32(s, 2);
+    uint32_t semantics = vc__spirv_u32(s, 8u | vc__spirv_storage_semantics(s, VC_STORAGE_BUFFER | VC_STORAGE_SHARED));
+    vc__put3(s, VC__SECTION_BODY, VC__OpControlBarrier, workgroup, workgroup, semantics);
 }
 
 /* ---- atomics ---- */
 
-/* What an atomic of floats leaves, from what is there and its value. */
-static uint32_t vc__spirv_float_atomic(vc__spirv *s, uint32_t op, vc_type kind, uint32_t was, uint32_t value) {
+/* New value of memory after a float atomic add, min or max, from its old value and the operand. */
+static uint32_t vc__spirv_float_atomic(vc__spirv *s, uint32_t op, vc_type kind, uint32_t old, uint32_t value) {
     uint32_t type = vc__spirv_type(s, kind);
-    if (op == VC__OP_ATOMIC_ADD) return vc__binary(s, VC__OpFAdd, type, vc__new_id(s), was, value);
+    if (op == VC__OP_ATOMIC_ADD) return vc__binary(s, VC__OpFAdd, type, vc__new_id(s), old, value);
     uint32_t bools = vc__spirv_type(s, VC_BOOL);
     uint32_t less = vc__new_id(s);
-    if (op == VC__OP_ATOMIC_MIN) vc__binary(s, VC__OpFOrdLessThan, bools, less, value, was);
-    else vc__binary(s, VC__OpFOrdLessThan, bools, less, was, value);
-    uint32_t nan = vc__unary(s, VC__OpIsNan, bools, vc__new_id(s), was);
+    if (op == VC__OP_ATOMIC_MIN) vc__binary(s, VC__OpFOrdLessThan, bools, less, value, old);
+    else vc__binary(s, VC__OpFOrdLessThan, bools, less, old, value);
+    uint32_t nan = vc__unary(s, VC__OpIsNan, bools, vc__new_id(s), old);
     less = vc__binary(s, VC__OpLogicalOr, bools, vc__new_id(s), less, nan);
-    vc__put5(s, VC__SECTION_BODY, VC__OpSelect, type, nan = vc__new_id(s), less, value, was);
+    vc__put5(s, VC__SECTION_BODY, VC__OpSelect, type, nan = vc__new_id(s), less, value, old);
     return nan;
 }
 
-/* Floats that lie in memory as integers: computed anew until nobody came between. */
-static void vc__spirv_atomic_loop(vc__spirv *s, const vc__node *n, uint32_t id, const vc__access *p, uint32_t at, uint32_t scope) {
-    uint32_t bits = vc__spirv_type(s, p->type), type = vc__spirv_type(s, n->type), bools = vc__spirv_type(s, VC_BOOL), none = vc__spirv_u32(s, 0);
-    uint32_t first = vc__new_id(s), seen = vc__new_id(s), found = vc__new_id(s), header = vc__new_id(s), body = vc__new_id(s), next = vc__new_id(s);
+/* Atomic on a float that memory holds as an integer: a compare-exchange loop. */
+static void vc__spirv_atomic_loop(vc__spirv *s, const vc__node *n, uint32_t id, const vc__access *p, uint32_t at,
+                                  uint32_t scope) {
+    uint32_t bits = vc__spirv_type(s, p->type), type = vc__spirv_type(s, n->type);
+    uint32_t bools = vc__spirv_type(s, VC_BOOL), none = vc__spirv_u32(s, 0);
+    uint32_t first = vc__new_id(s), expected = vc__new_id(s), found = vc__new_id(s);
+    uint32_t header = vc__new_id(s), body = vc__new_id(s), next = vc__new_id(s);
     uint32_t merge = vc__new_id(s), from = s->label;
     vc__put5(s, VC__SECTION_BODY, VC__OpAtomicLoad, bits, first, at, scope, none);
     vc__spirv_branch(s, header);
     vc__spirv_label(s, header);
     uint32_t *o = vc__op_begin(s, VC__SECTION_BODY, VC__OpPhi, 7);
-    o[1] = bits; o[2] = seen; o[3] = first; o[4] = from; o[5] = found; o[6] = next;
+    o[1] = bits; o[2] = expected; o[3] = first; o[4] = from; o[5] = found; o[6] = next;
     vc__put3(s, VC__SECTION_BODY, VC__OpLoopMerge, merge, next, 0);
     vc__spirv_branch(s, body);
     vc__spirv_label(s, body);
-    uint32_t was = vc__unary(s, VC__OpBitcast, type, vc__new_id(s), seen);
-    uint32_t left = vc__spirv_float_atomic(s, n->op, n->type, was, vc__result(n->a[2]));
-    left = vc__unary(s, VC__OpBitcast, bits, vc__new_id(s), left);
+    uint32_t old = vc__unary(s, VC__OpBitcast, type, vc__new_id(s), expected);
+    uint32_t desired = vc__spirv_float_atomic(s, n->op, n->type, old, vc__result(n->a[2]));
+    desired = vc__unary(s, VC__OpBitcast, bits, vc__new_id(s), desired);
     o = vc__op_begin(s, VC__SECTION_BODY, VC__OpAtomicCompareExchange, 9);
-    o[1] = bits; o[2] = found; o[3] = at; o[4] = scope; o[5] = o[6] = none; o[7] = left; o[8] = seen;
-    uint32_t same = vc__binary(s, VC__OpIEqual, bools, vc__new_id(s), found, seen);
-    vc__put3(s, VC__SECTION_BODY, VC__OpBranchConditional, same, merge, next);
+    o[1] = bits; o[2] = found; o[3] = at; o[4] = scope; o[5] = o[6] = none; o[7] = desired; o[8] = expected;
+    uint32_t succeeded = vc__binary(s, VC__OpIEqual, bools, vc__new_id(s), found, expected);
+    vc__put3(s, VC__SECTION_BODY, VC__OpBranchConditional, succeeded, merge, next);
     vc__spirv_label(s, next);
     vc__spirv_branch(s, header);
     vc__spirv_label(s, merge);
-    vc__unary(s, VC__OpBitcast, type, id, seen);
+    vc__unary(s, VC__OpBitcast, type, id, expected);
 }
 
-/* Relaxed: fences around it make it more. */
+/* Atomics are relaxed. Stronger ordering comes from separate fences. */
 static void vc__spirv_atomic(vc__spirv *s, const vc__node *n, uint32_t id) {
     vc__access p = vc__spirv_access(s, n);
-    uint32_t at = vc__spirv_chain(s, &p, 0), scope = vc__spirv_u32(s, p.storage == VC__CLASS_WORKGROUP ? 2 : 1), none = vc__spirv_u32(s, 0);
+    uint32_t at = vc__spirv_chain(s, &p, 0);
+    uint32_t scope = vc__spirv_u32(s, p.storage == VC__CLASS_WORKGROUP ? 2 : 1), none = vc__spirv_u32(s, 0);
     uint32_t form = vc__op[n->op].spirv[vc__kinds[vc__kind(n->type)].column], type = vc__spirv_type(s, n->type), *o;
     s->caps |= vc__needs(n->type) | (vc__bits(vc__kind(p.type)) == 64 ? (uint32_t)VC__CAP_ATOMIC_I64 : 0u);
     if (vc__is_float(n->type) && !vc__is_float(p.type)) {
@@ -7477,19 +7558,20 @@ static void vc__spirv_atomic(vc__spirv *s, const vc__node *n, uint32_t id) {
     }
     if (n->op == VC__OP_ATOMIC_CAS) {
         uint32_t pair[2];
-        for (uint32_t i = 0; i < 2; i++) pair[i] = vc__binary(s, VC__OpCompositeExtract, type, vc__new_id(s), vc__result(n->a[2]), i);
+        for (uint32_t i = 0; i < 2; i++)
+            pair[i] = vc__binary(s, VC__OpCompositeExtract, type, vc__new_id(s), vc__result(n->a[2]), i);
         o = vc__op_begin(s, VC__SECTION_BODY, form, 9);
         o[6] = none; o[7] = pair[1]; o[8] = pair[0];
     } else {
-        uint32_t count = n->op == VC__OP_ATOMIC_LOAD ? 6 : 7;
-        o = vc__op_begin(s, VC__SECTION_BODY, form, count);
-        if (count == 7) o[6] = vc__result(n->a[2]);
+        uint32_t words = n->op == VC__OP_ATOMIC_LOAD ? 6 : 7;
+        o = vc__op_begin(s, VC__SECTION_BODY, form, words);
+        if (words == 7) o[6] = vc__result(n->a[2]);
     }
     o[1] = type; o[2] = id; o[3] = at; o[4] = scope; o[5] = none;
 }
 
 static void vc__spirv_fence(vc__spirv *s, const vc__node *n) {
-    uint32_t scope = vc__spirv_scope(s, n->x >> 4 & 15u), semantics = vc__spirv_semantics(s, n, n->x & 3u);
+    uint32_t scope = vc__spirv_scope(s, n->x >> 4 & 15u), semantics = vc__spirv_memory_semantics(s, n, n->x & 3u);
     vc__put2(s, VC__SECTION_BODY, VC__OpMemoryBarrier, scope, semantics);
 }
 
@@ -7506,11 +7588,12 @@ static uint32_t vc__spirv_subgroup_cap(const vc__node *n) {
 
 static void vc__spirv_subgroup(vc__spirv *s, const vc__node *n, uint32_t id) {
     vc_type of = n->op == VC__OP_ELECT ? (vc_type)VC_BOOL : s->l->node[n->a[0]].type;
-    bool grouped = n->op == VC__OP_BALLOT_COUNT || n->op >= VC__OP_SUBGROUP_ADD, two = n->op >= VC__OP_BROADCAST && n->op <= VC__OP_SHUFFLE_DOWN;
+    bool has_group_operation = n->op == VC__OP_BALLOT_COUNT || n->op >= VC__OP_SUBGROUP_ADD;
+    bool has_second = n->op >= VC__OP_BROADCAST && n->op <= VC__OP_SHUFFLE_DOWN;
     uint32_t word[5], count = 0, scope = vc__spirv_u32(s, 3), type = vc__spirv_type(s, n->type);
-    if (grouped) word[count++] = n->x & 15u;
+    if (has_group_operation) word[count++] = n->x & 15u;
     if (n->op != VC__OP_ELECT) word[count++] = vc__result(n->a[0]);
-    if (two && n->op != VC__OP_BROADCAST_FIRST) word[count++] = vc__result(n->a[1]);
+    if (has_second && n->op != VC__OP_BROADCAST_FIRST) word[count++] = vc__result(n->a[1]);
     if ((n->x & 15u) == VC__LANES_EACH) word[count++] = vc__spirv_u32(s, n->x >> 4);
     s->caps |= vc__needs(n->type) | vc__needs(of) | vc__spirv_subgroup_cap(n);
     uint32_t *o = vc__op_begin(s, VC__SECTION_BODY, vc__op[n->op].spirv[vc__kinds[vc__kind(of)].column], 4 + count);
@@ -7518,7 +7601,7 @@ static void vc__spirv_subgroup(vc__spirv *s, const vc__node *n, uint32_t id) {
     for (uint32_t i = 0; i < count; i++) o[4 + i] = word[i];
 }
 
-/* Behind the operands that they are four numbers of 8 bits packed. */
+/* The operand after the vectors is their packed format: four 8-bit integers. */
 static void vc__spirv_dot_4x8(vc__spirv *s, const vc__node *n, uint32_t id) {
     uint32_t count = vc__op[n->op].operands, type = vc__spirv_type(s, n->type);
     s->caps |= VC__CAP_DOT | VC__CAP_DOT_4X8;
@@ -7560,17 +7643,18 @@ static void vc__spirv_node(vc__spirv *s, const vc__node *n, uint32_t i) {
         else if (vc__is_atomic(n->op)) vc__spirv_atomic(s, n, vc__result(i));
         else if (vc__is_image(n->op)) vc__spirv_image_op(s, n, vc__result(i));
         else if (vc__op[n->op].class_ == VC__CONV) vc__spirv_subgroup(s, n, vc__result(i));
-        else vc__fail(s->k, "vc_spirv in kernel '%s': operation '%s' is printed neither as plain nor otherwise", vc__name(s->k), vc__op_name[n->op]);
+        else vc__fail(s->k, "vc_spirv in kernel '%s': operation '%s' is printed neither as plain nor otherwise",
+                      vc__name(s->k), vc__op_name[n->op]);
         break;
     }
 }
 
-VC__APART static void vc__spirv_function(vc__spirv *s) {
+VC__APART static void vc__spirv_main(vc__spirv *s) {
     const vc__listing *l = s->l;
-    uint32_t none = vc__new_id(s), type = vc__new_id(s), i;
-    vc__put1(s, VC__SECTION_GLOBALS, VC__OpTypeVoid, none);
-    vc__put2(s, VC__SECTION_GLOBALS, VC__OpTypeFunction, type, none);
-    vc__put4(s, VC__SECTION_LOCALS, VC__OpFunction, none, s->main, 0, type);
+    uint32_t void_type = vc__new_id(s), type = vc__new_id(s), i;
+    vc__put1(s, VC__SECTION_GLOBALS, VC__OpTypeVoid, void_type);
+    vc__put2(s, VC__SECTION_GLOBALS, VC__OpTypeFunction, type, void_type);
+    vc__put4(s, VC__SECTION_LOCALS, VC__OpFunction, void_type, s->main, 0, type);
     s->label = vc__new_id(s);
     vc__put1(s, VC__SECTION_LOCALS, VC__OpLabel, s->label);
     for (i = 0; i < l->body; i++) vc__spirv_leaf(s, &l->node[i], vc__result(i));
@@ -7582,15 +7666,15 @@ VC__APART static void vc__spirv_function(vc__spirv *s) {
     vc__op_begin(s, VC__SECTION_BODY, VC__OpFunctionEnd, 1);
 }
 
-/* An instruction that is nothing but words and a string. */
-static void vc__spirv_text(vc_kernel *k, uint32_t op, uint32_t first, const char *text) {
+/* Puts an instruction with a string, and `first` before it if that is not 0, into the head. */
+static void vc__spirv_put_text(vc_kernel *k, uint32_t op, uint32_t first, const char *text) {
     vc__words *w = &k->section[VC__SECTION_HEAD];
-    uint32_t lead = first ? 1 : 0, words = 1 + lead + vc__string_words(text);
+    uint32_t extra = first ? 1 : 0, words = 1 + extra + vc__string_words(text);
     if (!vc__words_room(k, w, words)) return;
     uint32_t *o = w->at + w->count;
     o[0] = words << 16 | op;
     if (first) o[1] = first;
-    vc__put_string(o + 1 + lead, text);
+    vc__put_string(o + 1 + extra, text);
     w->count += words;
 }
 
@@ -7602,8 +7686,8 @@ static void vc__spirv_instruction(vc_kernel *k, uint32_t op, uint32_t count, con
     w->count += count;
 }
 
-/* Variables the entry point names: inputs, and from SPIR-V 1.4 on all of them. The interface section has pairs: how
-   many words, whether an input, id. */
+/* The entry point and its execution modes. The entry point lists its input variables, from SPIR-V 1.4 on all global
+   variables. In the interface section, each variable has two words: 1 in the low 16 bits if it is an input; its id. */
 static void vc__spirv_entry(vc__spirv *s, uint32_t version) {
     vc_kernel *k = s->k;
     vc__words *w = &k->section[VC__SECTION_HEAD];
@@ -7641,20 +7725,23 @@ static void vc__spirv_header(vc__spirv *s, uint32_t version) {
     vc__spirv_instruction(k, VC__OpCapability, 1, &shader);
     for (uint32_t i = 0; i < VC__CAPS; i++)
         if (s->caps & vc__spirv_caps[i].cap) vc__spirv_instruction(k, VC__OpCapability, 1, &vc__spirv_caps[i].number);
-    if (version < 0x10500u && (s->caps & VC__CAP_STORAGE_8)) vc__spirv_text(k, VC__OpExtension, 0, "SPV_KHR_8bit_storage");
-    if (version < 0x10500u && (s->caps & VC__CAP_ADDRESS)) vc__spirv_text(k, VC__OpExtension, 0, "SPV_KHR_physical_storage_buffer");
-    if (k->reconverges) vc__spirv_text(k, VC__OpExtension, 0, "SPV_KHR_maximal_reconvergence");
-    if (s->caps & VC__CAP_ATOMIC_F32_ADD) vc__spirv_text(k, VC__OpExtension, 0, "SPV_EXT_shader_atomic_float_add");
-    if (version < 0x10600u && (s->caps & VC__CAP_DOT)) vc__spirv_text(k, VC__OpExtension, 0, "SPV_KHR_integer_dot_product");
-    vc__spirv_text(k, VC__OpExtInstImport, s->glsl, "GLSL.std.450");
+    if (version < 0x10500u && (s->caps & VC__CAP_STORAGE_8))
+        vc__spirv_put_text(k, VC__OpExtension, 0, "SPV_KHR_8bit_storage");
+    if (version < 0x10500u && (s->caps & VC__CAP_ADDRESS))
+        vc__spirv_put_text(k, VC__OpExtension, 0, "SPV_KHR_physical_storage_buffer");
+    if (k->reconverges) vc__spirv_put_text(k, VC__OpExtension, 0, "SPV_KHR_maximal_reconvergence");
+    if (s->caps & VC__CAP_ATOMIC_F32_ADD) vc__spirv_put_text(k, VC__OpExtension, 0, "SPV_EXT_shader_atomic_float_add");
+    if (version < 0x10600u && (s->caps & VC__CAP_DOT))
+        vc__spirv_put_text(k, VC__OpExtension, 0, "SPV_KHR_integer_dot_product");
+    vc__spirv_put_text(k, VC__OpExtInstImport, s->glsl_std, "GLSL.std.450");
     model[0] = s->caps & VC__CAP_ADDRESS ? 5348 : 0; /* PhysicalStorageBuffer64 or Logical */
     model[1] = 1; /* GLSL450 */
     vc__spirv_instruction(k, VC__OpMemoryModel, 2, model);
     vc__spirv_entry(s, version);
 }
 
-/* Tables by object and by word of the block of values. */
-static bool vc__spirv_tables(vc__spirv *s) {
+/* Allocates the tables indexed by object and by word of the argument block. */
+static bool vc__spirv_allocate_tables(vc__spirv *s) {
     size_t objects = s->l->object_count, count = 3 * objects + s->l->info.value_bytes / 4;
     s->pointee = (uint32_t *)vc__arena_take(&s->k->allocator, &s->k->arena, (count + 1) * sizeof(uint32_t));
     if (!s->pointee) {
@@ -7662,14 +7749,14 @@ static bool vc__spirv_tables(vc__spirv *s) {
         return false;
     }
     s->image = s->pointee + objects;
-    s->held = s->image + objects;
-    s->word = s->held + objects;
+    s->variable_type = s->image + objects;
+    s->word = s->variable_type + objects;
     memset(s->pointee, 0, count * sizeof(uint32_t));
     return true;
 }
 
-/* All sections, the body with `front` words free before it. */
-static bool vc__spirv_module(vc_kernel *k, const vc__listing *l, uint32_t front) {
+/* Prints all sections. The body starts with `reserved` unused words. */
+static bool vc__spirv_module(vc_kernel *k, const vc__listing *l, uint32_t reserved) {
     vc__spirv s;
     uint32_t version = k->desc.machine.spirv_version ? k->desc.machine.spirv_version : 0x10300u;
     memset(&s, 0, sizeof s);
@@ -7677,47 +7764,51 @@ static bool vc__spirv_module(vc_kernel *k, const vc__listing *l, uint32_t front)
     s.l = l;
     s.section = k->section;
     for (uint32_t i = 0; i < VC__SECTIONS; i++) s.section[i].count = 0;
-    if (!vc__words_room(k, &s.section[VC__SECTION_BODY], front)) return false;
-    s.section[VC__SECTION_BODY].count = front;
+    if (!vc__words_room(k, &s.section[VC__SECTION_BODY], reserved)) return false;
+    s.section[VC__SECTION_BODY].count = reserved;
     s.caps = (uint32_t)l->info.features & VC__CAP_FEATURES;
     s.bound = l->count + 1;
-    s.glsl = vc__new_id(&s);
+    s.glsl_std = vc__new_id(&s);
     s.main = vc__new_id(&s);
-    if (!vc__spirv_tables(&s)) return false;
+    if (!vc__spirv_allocate_tables(&s)) return false;
     vc__spirv_name(&s, s.main, l->info.name);
-    vc__spirv_function(&s);
+    vc__spirv_main(&s);
     vc__spirv_header(&s, version);
     return !k->failed;
 }
 
-/* Puts what comes before the body in front of it, in the words that were left free there: as a rule they are enough. */
+/* Copies the other sections in front of the body, into the `*skip` reserved words. If they do not fit, the body is
+   moved. *skip becomes the number of words that precede the module. */
 static bool vc__spirv_assemble(vc_kernel *k, uint32_t *skip) {
-    static const uint8_t order[] = { VC__SECTION_HEAD, VC__SECTION_NAMES, VC__SECTION_DECORATIONS, VC__SECTION_GLOBALS, VC__SECTION_LOCALS };
+    static const uint8_t order[] = {
+        VC__SECTION_HEAD, VC__SECTION_NAMES, VC__SECTION_DECORATIONS, VC__SECTION_GLOBALS, VC__SECTION_LOCALS
+    };
     vc__words *body = &k->section[VC__SECTION_BODY];
-    uint32_t front = 0;
-    for (uint32_t i = 0; i < sizeof order; i++) front += k->section[order[i]].count;
-    uint32_t more = front > *skip ? front - *skip : 0;
+    uint32_t total = 0;
+    for (uint32_t i = 0; i < sizeof order; i++) total += k->section[order[i]].count;
+    uint32_t more = total > *skip ? total - *skip : 0;
     if (k->failed || !vc__words_room(k, body, more)) return false;
-    if (more) memmove(body->at + front, body->at + *skip, (body->count - *skip) * sizeof(uint32_t));
+    if (more) memmove(body->at + total, body->at + *skip, (body->count - *skip) * sizeof(uint32_t));
     body->count += more;
-    front = *skip + more;
+    total = *skip + more;
     for (uint32_t i = sizeof order; i-- > 0;) {
         vc__words *part = &k->section[order[i]];
-        front -= part->count;
-        if (part->count) memcpy(body->at + front, part->at, part->count * sizeof(uint32_t));
+        total -= part->count;
+        if (part->count) memcpy(body->at + total, part->at, part->count * sizeof(uint32_t));
     }
-    *skip = front;
+    *skip = total;
     return true;
 }
 
+/* Swaps the memory of `words` with that of the lowered nodes, which are no longer needed. */
 static void vc__lend_nodes(vc_kernel *k, vc__words *words) {
     void *node = k->lower.node;
     vc__words_swap(words, &node, &k->lower.capacity, sizeof(vc__node) / sizeof(uint32_t));
     k->lower.node = (vc__node *)node;
 }
 
-/* The body is written where the lowered list was, and stays there; the notes where its slots were, which get their
-   memory back. */
+/* Swaps the memory of the body with that of the lowered nodes, and the memory of the decorations with that of the hash
+   slots. Called before and after printing. */
 static void vc__spirv_swap_buffers(vc_kernel *k) {
     void *slot = k->lower.slot;
     vc__lend_nodes(k, &k->section[VC__SECTION_BODY]);
@@ -7725,14 +7816,15 @@ static void vc__spirv_swap_buffers(vc_kernel *k) {
     k->lower.slot = (uint32_t *)slot;
 }
 
-/* Leaves the module in k->words, `skip` words from their beginning. */
+/* Prints a listing as a SPIR-V module into k->words, *skip words from its start. Returns false after an error. */
 static bool vc__spirv_print(vc_kernel *k, const vc__listing *l, uint32_t *skip) {
     vc__spirv_swap_buffers(k);
-    *skip = 3 * l->precise + 4 * l->body + l->count / 3 + 128; /* notes, constants of the kernel and of the printer, and what every module has */
+    /* estimate for decorations, the kernel's constants, the printer's constants, and what every module contains */
+    *skip = 3 * l->precise + 4 * l->body + l->count / 3 + 128;
     bool done = vc__spirv_module(k, l, *skip) && vc__spirv_assemble(k, skip);
-    vc__words old = k->words;
+    vc__words module = k->words;
     k->words = k->section[VC__SECTION_BODY];
-    k->section[VC__SECTION_BODY] = old;
+    k->section[VC__SECTION_BODY] = module;
     vc__spirv_swap_buffers(k);
     return done;
 }
