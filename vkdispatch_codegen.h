@@ -6284,7 +6284,7 @@ VC__SMALL_END
 /* Growing buffers for text and SPIR-V words. */
 
 /* Makes room for `more` words. Returns false if there is no memory; then the kernel has failed. */
-static bool vc__words_room(vc_kernel *k, vc__words *w, uint32_t more) {
+static bool vc__words_reserve(vc_kernel *k, vc__words *w, uint32_t more) {
     if (w->capacity - w->count >= more) return true;
     bool fits = more <= VC__NIL - w->count;
     void *at = fits ? vc__grown(&k->allocator, w->at, &w->capacity, w->count + more, sizeof(uint32_t)) : NULL;
@@ -6304,7 +6304,7 @@ static void vc__words_swap(vc__words *w, void **list, uint32_t *capacity, uint32
 
 /* Makes room for `more` characters and a terminating zero. Returns false if there is no memory; then the kernel has
    failed. */
-static bool vc__text_room(vc_kernel *k, vc__text *t, size_t more) {
+static bool vc__text_reserve(vc_kernel *k, vc__text *t, size_t more) {
     size_t need = t->length + more + 1, capacity = t->capacity * 2 > 4096 ? t->capacity * 2 : 4096;
     if (need <= t->capacity) return true;
     if (capacity < need) capacity = need;
@@ -6319,14 +6319,14 @@ static bool vc__text_room(vc_kernel *k, vc__text *t, size_t more) {
     return true;
 }
 
-static void vc__text_put(vc_kernel *k, vc__text *t, const char *s, size_t length) {
-    if (!vc__text_room(k, t, length)) return;
+static void vc__text_append(vc_kernel *k, vc__text *t, const char *s, size_t length) {
+    if (!vc__text_reserve(k, t, length)) return;
     memcpy(t->at + t->length, s, length);
     t->length += length;
     t->at[t->length] = 0;
 }
 
-static void vc__text_string(vc_kernel *k, vc__text *t, const char *s) { vc__text_put(k, t, s, strlen(s)); }
+static void vc__text_string(vc_kernel *k, vc__text *t, const char *s) { vc__text_append(k, t, s, strlen(s)); }
 
 // >>spirv
 /* The SPIR-V printer: SSA values, structured control flow, and exactly the capabilities that are used.
@@ -6443,7 +6443,7 @@ typedef struct vc__spirv {
    than 16 words must reserve their memory first. */
 static inline uint32_t *vc__op_begin(vc__spirv *s, uint32_t section, uint32_t op, uint32_t words) {
     vc__words *w = &s->section[section];
-    if (w->capacity - w->count < words && !vc__words_room(s->k, w, words)) return s->discarded;
+    if (w->capacity - w->count < words && !vc__words_reserve(s->k, w, words)) return s->discarded;
     uint32_t *o = w->at + w->count;
     w->count += words;
     o[0] = words << 16 | op;
@@ -6505,7 +6505,7 @@ static void vc__put_string(uint32_t *at, const char *text) {
 static void vc__spirv_name(vc__spirv *s, uint32_t id, const char *name) {
     if (!name || !name[0]) return;
     uint32_t words = 2 + vc__string_words(name);
-    if (!vc__words_room(s->k, &s->section[VC__SECTION_NAMES], words)) return;
+    if (!vc__words_reserve(s->k, &s->section[VC__SECTION_NAMES], words)) return;
     uint32_t *o = vc__op_begin(s, VC__SECTION_NAMES, VC__OpName, words);
     o[1] = id;
     vc__put_string(o + 2, name);
@@ -6600,7 +6600,7 @@ VC__SMALL
 static void vc__spirv_argument_block(vc__spirv *s) {
     uint32_t words = s->l->info.value_bytes / 4, u32 = vc__spirv_type(s, VC_U32), type = vc__new_id(s);
     s->arg_block = vc__new_id(s);
-    if (!vc__words_room(s->k, &s->section[VC__SECTION_GLOBALS], words + 2)) return;
+    if (!vc__words_reserve(s->k, &s->section[VC__SECTION_GLOBALS], words + 2)) return;
     uint32_t *o = vc__op_begin(s, VC__SECTION_GLOBALS, VC__OpTypeStruct, words + 2);
     o[1] = type;
     for (uint32_t i = 0; i < words; i++) o[2 + i] = u32;
@@ -6858,11 +6858,11 @@ static void vc__spirv_table(vc__spirv *s, const vc__node *n, uint32_t id) {
         return;
     }
     uint32_t pointer = vc__spirv_array_of(s, object, VC__CLASS_PRIVATE, &array);
-    if (!vc__words_room(s->k, &list, object->count)) return;
+    if (!vc__words_reserve(s->k, &list, object->count)) return;
     s->section[VC__SECTION_FRAMES] = list;
     for (uint32_t i = 0; i < object->count; i++)
         list.at[list.count + i] = vc__spirv_element(s, object->type, object->data + (size_t)i * rows);
-    if (!vc__words_room(s->k, &s->section[VC__SECTION_GLOBALS], 3 + object->count)) return;
+    if (!vc__words_reserve(s->k, &s->section[VC__SECTION_GLOBALS], 3 + object->count)) return;
     uint32_t initial = vc__new_id(s);
     uint32_t *o = vc__op_begin(s, VC__SECTION_GLOBALS, VC__OpConstantComposite, 3 + object->count);
     o[1] = array; o[2] = initial;
@@ -6904,7 +6904,8 @@ VC__SMALL_END
 /* How many plain operations fit into the free memory of the body and of the decorations. 0 after an error. */
 static uint32_t vc__spirv_plain_room(vc__spirv *s) {
     vc__words *body = &s->section[VC__SECTION_BODY], *decorations = &s->section[VC__SECTION_DECORATIONS];
-    if (!vc__words_room(s->k, body, VC__PLAIN_WORDS) || !vc__words_room(s->k, decorations, VC__PLAIN_WORDS)) return 0;
+    if (!vc__words_reserve(s->k, body, VC__PLAIN_WORDS) || !vc__words_reserve(s->k, decorations, VC__PLAIN_WORDS))
+        return 0;
     return (body->capacity - body->count < decorations->capacity - decorations->count ?
             body->capacity - body->count : decorations->capacity - decorations->count) / VC__PLAIN_WORDS;
 }
@@ -7281,7 +7282,7 @@ static vc__frame *vc__spirv_top_frame(vc__spirv *s) {
 
 static vc__frame *vc__spirv_push_frame(vc__spirv *s, uint32_t op, uint32_t node) {
     vc__words *w = &s->section[VC__SECTION_FRAMES];
-    if (!vc__words_room(s->k, w, VC__FRAME_WORDS)) return NULL;
+    if (!vc__words_reserve(s->k, w, VC__FRAME_WORDS)) return NULL;
     w->count += VC__FRAME_WORDS;
     vc__frame *f = vc__spirv_top_frame(s);
     f->op = op;
@@ -7392,7 +7393,7 @@ static bool vc__spirv_link_cases(vc__spirv *s) {
         if (op == VC__OP_CASE || op == VC__OP_DEFAULT) w->at[w->count - 1] = i;
         if (op == VC__OP_SWITCH || op == VC__OP_CASE || op == VC__OP_DEFAULT) s->next_case[i] = VC__NIL;
         bool opens = op >= VC__OP_IF && op < VC__OP_END && op != VC__OP_ELSE;
-        if (opens && vc__words_room(s->k, w, 1)) w->at[w->count++] = i;
+        if (opens && vc__words_reserve(s->k, w, 1)) w->at[w->count++] = i;
     }
     w->count = base;
     return !s->k->failed;
@@ -7670,7 +7671,7 @@ VC__APART static void vc__spirv_main(vc__spirv *s) {
 static void vc__spirv_put_text(vc_kernel *k, uint32_t op, uint32_t first, const char *text) {
     vc__words *w = &k->section[VC__SECTION_HEAD];
     uint32_t extra = first ? 1 : 0, words = 1 + extra + vc__string_words(text);
-    if (!vc__words_room(k, w, words)) return;
+    if (!vc__words_reserve(k, w, words)) return;
     uint32_t *o = w->at + w->count;
     o[0] = words << 16 | op;
     if (first) o[1] = first;
@@ -7680,7 +7681,7 @@ static void vc__spirv_put_text(vc_kernel *k, uint32_t op, uint32_t first, const 
 
 static void vc__spirv_instruction(vc_kernel *k, uint32_t op, uint32_t count, const uint32_t *operands) {
     vc__words *w = &k->section[VC__SECTION_HEAD];
-    if (!vc__words_room(k, w, count + 1)) return;
+    if (!vc__words_reserve(k, w, count + 1)) return;
     w->at[w->count++] = (count + 1) << 16 | op;
     if (count) memcpy(w->at + w->count, operands, count * sizeof(uint32_t));
     w->count += count;
@@ -7696,7 +7697,7 @@ static void vc__spirv_entry(vc__spirv *s, uint32_t version) {
     entry[0] = 5; /* GLCompute */
     entry[1] = s->main;
     vc__spirv_instruction(k, VC__OpEntryPoint, 2, entry);
-    if (!vc__words_room(k, w, 2 + list->count)) return;
+    if (!vc__words_reserve(k, w, 2 + list->count)) return;
     vc__put_string(w->at + w->count, "main");
     w->count += vc__string_words("main");
     for (uint32_t i = 0; i < list->count; i += 2)
@@ -7715,7 +7716,7 @@ static void vc__spirv_header(vc__spirv *s, uint32_t version) {
     vc__words *w = &k->section[VC__SECTION_HEAD];
     static const uint32_t shader = 1;
     uint32_t model[2];
-    if (!vc__words_room(k, w, 5)) return;
+    if (!vc__words_reserve(k, w, 5)) return;
     w->at[0] = 0x07230203u;
     w->at[1] = version;
     w->at[2] = 0;
@@ -7764,7 +7765,7 @@ static bool vc__spirv_module(vc_kernel *k, const vc__listing *l, uint32_t reserv
     s.l = l;
     s.section = k->section;
     for (uint32_t i = 0; i < VC__SECTIONS; i++) s.section[i].count = 0;
-    if (!vc__words_room(k, &s.section[VC__SECTION_BODY], reserved)) return false;
+    if (!vc__words_reserve(k, &s.section[VC__SECTION_BODY], reserved)) return false;
     s.section[VC__SECTION_BODY].count = reserved;
     s.caps = (uint32_t)l->info.features & VC__CAP_FEATURES;
     s.bound = l->count + 1;
@@ -7787,7 +7788,7 @@ static bool vc__spirv_assemble(vc_kernel *k, uint32_t *skip) {
     uint32_t total = 0;
     for (uint32_t i = 0; i < sizeof order; i++) total += k->section[order[i]].count;
     uint32_t more = total > *skip ? total - *skip : 0;
-    if (k->failed || !vc__words_room(k, body, more)) return false;
+    if (k->failed || !vc__words_reserve(k, body, more)) return false;
     if (more) memmove(body->at + total, body->at + *skip, (body->count - *skip) * sizeof(uint32_t));
     body->count += more;
     total = *skip + more;
@@ -7832,87 +7833,90 @@ static bool vc__spirv_print(vc_kernel *k, const vc__listing *l, uint32_t *skip) 
 VC__SMALL_END
 
 // >>text
-/* What the printers of GLSL, CUDA C and OpenCL C share: for people to read and for compilers to take. A value that is
-   used once is printed inside its user as long as lines stay short and no store or block lies between; everything else
-   gets a name. What differs stands in a table, the dialect. */
+/* Common part of the printers of GLSL, CUDA C and OpenCL C, which aim at readable text. A value that is used once is
+   printed inside the expression that uses it, if lines stay short and no effect or block separates the two. Every other
+   value gets a name. A table, the dialect, contains the differences between the languages. */
 
 VC__SMALL
 
 enum {
-    VC__P_NESTING = 8,  /* expressions deeper than this get a name */
-    VC__P_WEIGHT = 9,   /* so do longer ones, in operations */
-    VC__P_COLUMN = 100, /* where rows of tables break */
-    VC__P_INDENT = 24,  /* blocks deeper than this are not moved further in: a text's size would grow with the square of its depth */
-    /* how tightly text holds together: names and calls, prefix operators, … */
+    VC__P_NESTING = 8,  /* maximum depth of an expression; a deeper one gets a name */
+    VC__P_WEIGHT = 9,   /* maximum number of operations in an expression */
+    VC__P_COLUMN = 100, /* column after which the rows of tables break */
+    VC__P_INDENT = 24,  /* maximum indentation in levels: bounds the size of deeply nested text */
+    /* precedence of expressions; a smaller number binds tighter: names and calls, prefix operators, … */
     VC__P_TIGHT = 0, VC__P_PREFIX = 1, VC__P_SUM = 4, VC__P_TERNARY = 14, VC__P_LOOSE = 16,
-    VC__P_EXCEPTION = 32     /* times a strength: that one too */
+    VC__P_EXCEPTION = 32 /* in a limit of precedence, limit + VC__P_EXCEPTION * p: p is allowed as well */
 };
 
-typedef struct vc__print_info { /* what the printer knows of a node */
-    uint32_t uses, user;  /* how often it is an operand, and of whom last */
-    uint32_t block;       /* 1 + the node that opened the block it stands in; 0: the kernel's body */
-    uint32_t opener;      /* an END: 1 + the node that opened what it closes */
-    uint32_t pins;        /* effects and blocks before it */
-    uint32_t exits;       /* breaks, continues and returns before it */
-    uint32_t place;       /* the statement it is printed in */
-    uint32_t number;      /* of its name; 0: none */
-    uint8_t depth, weight;/* of the expression */
-    bool nested;          /* printed inside its user */
-    bool reads;           /* its expression reads memory other than a variable */
-    bool chained;         /* a switch that is printed as if and else if */
-    bool masked;          /* CUDA C: a block that holds operations of subgroups; `number` is its mask's */
+typedef struct vc__print_info { /* the printer's data about a node */
+    uint32_t uses, user;   /* how often it is an operand; the last node that uses it */
+    uint32_t block;        /* 1 + the node that opened the enclosing block; 0: the kernel's body */
+    uint32_t opener;       /* of an END: 1 + the node that opened the block it closes */
+    uint32_t effects;      /* number of effects and blocks before it */
+    uint32_t exits;        /* number of breaks, continues and returns before it */
+    uint32_t statement;    /* the node whose statement contains it */
+    uint32_t number;       /* of its name; 0: no name */
+    uint8_t depth, weight; /* of its expression */
+    bool nested;           /* printed inside the expression of its user */
+    bool reads;            /* its expression reads memory other than a variable */
+    bool chained;          /* a switch that is printed as a chain of if and else if */
+    bool masked;           /* CUDA C: a block that contains subgroup operations; `number` is that of its mask */
 } vc__print_info;
 
 typedef struct vc__identifier { char text[VC__NAME]; } vc__identifier;
 
 typedef struct vc__printer vc__printer;
 
-/* What sets one language apart. Printing functions get the printer and a node of the listing; texts are written to
-   k->text. */
+/* What differs between the languages. Printing functions append to k->text. */
 typedef struct vc__dialect {
     const char *name;          /* in messages */
-    const char *suffix[VC_F64 + 1]; /* of numbers by kind; NULL: these have none, and are written otherwise */
-    bool wide_switch;          /* switches on integers of any width */
-    bool whole_arguments;      /* arguments without a use are declared as well */
-    bool (*is_reserved)(const char *name); /* words that other languages leave alone; NULL: none */
+    const char *suffix[VC_F64 + 1]; /* of literals by kind; NULL: the language has no literals of this kind */
+    bool wide_switch;          /* switch accepts integers of any width */
+    bool whole_arguments;      /* unused arguments are declared as well */
+    bool (*is_reserved)(const char *name); /* words that are reserved in this language only; NULL: none */
     const char *(*type)(vc_type type, char out[32]);
-    const char *(*form)(const vc__printer *g, const vc__node *n); /* of the op table; NULL: one of the functions below prints it */
-    void (*special)(vc__printer *g, vc_type type, uint64_t bits); /* a float by its bits */
-    void (*vector)(vc__printer *g, vc_type type, const uint64_t *bits, bool fold); /* fold: an expression, not a table's initializer */
+    /* form in the table of operations; NULL: one of the functions below prints the node */
+    const char *(*form)(const vc__printer *g, const vc__node *n);
+    void (*special)(vc__printer *g, vc_type type, uint64_t bits); /* a float by its bit pattern */
+    /* fold: print an expression; otherwise part of a table's initializer */
+    void (*vector)(vc__printer *g, vc_type type, const uint64_t *bits, bool fold);
     void (*construct)(vc__printer *g, const vc__node *n); /* VEC, and CAST without a form */
     void (*component)(vc__printer *g, const vc__node *n);
-    void (*bitcast)(vc__printer *g, const vc__node *n);   /* if it has no form */
+    void (*bitcast)(vc__printer *g, const vc__node *n);   /* BITCAST without a form */
     void (*load)(vc__printer *g, const vc__node *n);
     void (*store)(vc__printer *g, const vc__node *n);     /* without the end of the line */
-    void (*param)(vc__printer *g, uint32_t object);       /* in an expression */
-    void (*hidden)(vc__printer *g, int hidden);
+    void (*param)(vc__printer *g, uint32_t object);       /* a parameter in an expression */
+    void (*hidden)(vc__printer *g, int hidden);           /* an implicit argument in an expression */
     void (*id)(const vc__printer *g, const vc__node *n, char out[96]);
-    void (*convert)(vc__printer *g, uint32_t object);     /* the statement that makes a parameter what expressions want, if it needs one */
+    void (*convert)(vc__printer *g, uint32_t object);     /* a statement that unpacks a parameter, if it needs one */
     void (*barrier)(vc__printer *g, uint32_t i);
-    void (*atomic)(vc__printer *g, uint32_t i);           /* NULL: has none, as the next one */
-    void (*fence)(vc__printer *g, uint32_t i);
-    void (*declare)(vc__printer *g, uint32_t i);          /* what precedes the name of a node's value: its type */
+    void (*atomic)(vc__printer *g, uint32_t i);           /* NULL: not supported */
+    void (*fence)(vc__printer *g, uint32_t i);            /* NULL: not supported */
+    void (*declare)(vc__printer *g, uint32_t i);          /* the type before the name of a node's value */
     void (*head)(vc__printer *g);                         /* everything before the body of the kernel */
-    void (*texel)(vc__printer *g, const vc__node *n);     /* what is done to an image */
+    void (*texel)(vc__printer *g, const vc__node *n);     /* an image operation */
 } vc__dialect;
 
 struct vc__printer {
     vc_kernel *k;
     const vc__listing *l;
     const vc__dialect *d;
-    vc__print_info *note;           /* by node */
-    vc__identifier *object;        /* by object */
-    vc__identifier *reference;     /* by object: its block or reference type; the member of a parameter that is unpacked */
-    vc__identifier *leaf;          /* by node, from l->leaves to l->body */
-    vc__identifier *hidden;        /* by hidden value */
-    vc__identifier args;           /* C: the block of values */
-    bool *live;               /* by object: some live node speaks of it */
-    const char **taken;       /* hash set of names */
-    uint32_t taken_mask;
-    uint32_t temporaries, counters, masks;
+    vc__print_info *note;      /* by node */
+    vc__identifier *object;    /* by object */
+    /* by object: name of its block or reference type; of a parameter that is unpacked, the struct member */
+    vc__identifier *reference;
+    vc__identifier *leaf;      /* by node, from l->leaves to l->body */
+    vc__identifier *hidden;    /* by implicit argument */
+    vc__identifier args;       /* C: the argument block */
+    bool *live;                /* by object: a live node refers to it */
+    const char **name_set;     /* hash set of the names in use */
+    uint32_t name_mask;
+    uint32_t temporaries, counters, masks; /* numbers given so far */
     int indent;
-    bool glued;               /* the next statement goes on in the line */
-    uint64_t structs, packs, unpacks; /* GLSL, bits by type: lies in memory as a struct, and which way it passes */
+    bool continues_line;       /* the next statement continues the line */
+    /* GLSL, bit masks by type: types that memory holds as a struct; those that are stored; those that are loaded */
+    uint64_t structs, packs, unpacks;
 };
 
 VC__PRINTF(2, 3) static void vc__p_put(vc__printer *g, const char *format, ...) {
@@ -7921,25 +7925,26 @@ VC__PRINTF(2, 3) static void vc__p_put(vc__printer *g, const char *format, ...) 
     va_start(list, format);
     int n = vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    if (n > 0) vc__text_put(g->k, &g->k->text, text, n < (int)sizeof text ? (size_t)n : sizeof text - 1);
+    if (n > 0) vc__text_append(g->k, &g->k->text, text, n < (int)sizeof text ? (size_t)n : sizeof text - 1);
 }
 
-/* Begins a line. */
+/* Starts a statement: indents, unless it continues the line. */
 static void vc__p_line(vc__printer *g) {
-    if (!g->glued) vc__p_put(g, "%*s", (g->indent < VC__P_INDENT ? g->indent : VC__P_INDENT) * 4, "");
-    g->glued = false;
+    if (!g->continues_line) vc__p_put(g, "%*s", (g->indent < VC__P_INDENT ? g->indent : VC__P_INDENT) * 4, "");
+    g->continues_line = false;
 }
 
 /* ---- names ---- */
 
+/* Slot of the name set that contains a name, or the empty one where it would be inserted. */
 static uint32_t vc__p_name_slot(const vc__printer *g, const char *name) {
     uint32_t hash = 2166136261u, i;
     for (const char *c = name; *c; c++) hash = (hash ^ (unsigned char)*c) * 16777619u;
-    for (i = hash & g->taken_mask; g->taken[i] && strcmp(g->taken[i], name) != 0; i = (i + 1) & g->taken_mask) { }
+    for (i = hash & g->name_mask; g->name_set[i] && strcmp(g->name_set[i], name) != 0; i = (i + 1) & g->name_mask) { }
     return i;
 }
 
-/* v7, i7 and word_7 are ours, and so are f32x3 and the like. */
+/* Whether the printers generate names of this pattern: v7, i7, word_7, f32x3, boolx2; or GLSL reserves it: gl_, GL_. */
 static bool vc__p_is_generated(const char *name) {
     size_t n = strspn(name, "biuf"), digits = n == 1 ? strspn(name + 1, "0123456789") : 0;
     if (digits && name[1 + digits] == 'x') return true;
@@ -7948,17 +7953,23 @@ static bool vc__p_is_generated(const char *name) {
     return n && name[n] && !name[n + strspn(name + n, "0123456789")];
 }
 
-/* Vectors, matrices, and what is sampled or read as an image: dmat2x3, f16vec2, usampler2DArray. */
+/* Whether the name begins like a GLSL type of a vector, matrix, sampler or image: dmat2x3, f16vec2, usampler2DArray. */
 static bool vc__p_is_type(const char *name) {
-    static const char *const prefixes[] = { "", "b", "d", "f", "h", "i", "u", "f16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64" };
-    static const char *const stems[] = { "mat2", "mat3", "mat4", "vec2", "vec3", "vec4", "subpassInput", "sampler", "image", "texture" };
+    static const char *const prefixes[] = {
+        "", "b", "d", "f", "h", "i", "u", "f16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"
+    };
+    static const char *const stems[] = {
+        "mat2", "mat3", "mat4", "vec2", "vec3", "vec4", "subpassInput", "sampler", "image", "texture"
+    };
     static const char *const shapes[] = { "1D", "2D", "3D", "Cube", "Buffer", "External", "Shadow" };
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
         for (size_t j = 0; j < sizeof stems / sizeof *stems; j++) {
             const char *rest = name + strlen(prefixes[i]);
-            if (strncmp(name, prefixes[i], strlen(prefixes[i])) != 0 || strncmp(rest, stems[j], strlen(stems[j])) != 0) continue;
+            if (strncmp(name, prefixes[i], strlen(prefixes[i])) != 0) continue;
+            if (strncmp(rest, stems[j], strlen(stems[j])) != 0) continue;
             if (j < 7) return true;
-            for (size_t n = 0; n < sizeof shapes / sizeof *shapes; n++) if (strncmp(rest + strlen(stems[j]), shapes[n], strlen(shapes[n])) == 0) return true;
+            for (size_t n = 0; n < sizeof shapes / sizeof *shapes; n++)
+                if (strncmp(rest + strlen(stems[j]), shapes[n], strlen(shapes[n])) == 0) return true;
         }
     return false;
 }
@@ -7966,26 +7977,32 @@ static bool vc__p_is_type(const char *name) {
 static bool vc__p_is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 static bool vc__p_is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/* Words that mean something in GLSL, C, CUDA C or OpenCL C, and names of our own. */
+/* Words with a meaning in GLSL, C, CUDA C or OpenCL C, and names that the printers use. */
 static const char vc__p_reserved[] =
-    " INFINITY NAN NULL VULKAN abs acos acosh active alignas alignof all and and_eq any arguments asin asinh asm atan atan2 atanh atomic atomicAdd atomicAnd"
-    " atomicExchange atomicMax atomicMin atomicOr atomicXor atomic_uint attribute auto barrier bitCount bitand bitfieldExtract bitfieldInsert"
-    " bitfieldReverse bitor blockDim blockIdx bool break buffer case cast catch ceil centroid char char16_t char32_t clamp class coherent common compl"
-    " complex const const_cast constant constexpr continue controlBarrier cos cosh cross dFdx dFdy decltype default define defined degrees delete demote"
-    " determinant device devicecoherent discard distance do dot double double2 double3 double4 dynamic_cast else enum equal event_t exp exp2 explicit export"
-    " extern external faceforward false filter findLSB findMSB fixed flat float float16_t float2 float3 float32_t float4 float64_t floatBitsToInt"
-    " floatBitsToUint floor fma fmod for fract frexp friend fwidth global goto greaterThan greaterThanEqual gridDim groupMemoryBarrier half half2 half3"
-    " half4 highp host if image2d_t image3d_t imageLoad imageStore imulExtended in inf infinity inline inout input int int16_t int2 int3 int32_t int4"
-    " int64_t int8_t intBitsToFloat interface invariant inverse inversesqrt isinf isnan kernel layout ldexp length lessThan lessThanEqual local log log2"
-    " long lowp mad main max mediump memoryBarrier memoryBarrierBuffer memoryBarrierImage memoryBarrierShared min mix mod modf mutable namespace nan new"
-    " noexcept noinline noise1 noise2 noise3 noise4 nonprivate noperspective normalize not notEqual not_eq nullptr operator or or_eq out outerProduct output"
-    " pack packDouble2x32 packFloat2x16 packHalf2x16 partition patch pervertexEXT pervertexNV pipe pow precise precision printf private protected ptrdiff_t"
-    " public queuefamilycoherent radians read_only read_write readonly reflect refract register reinterpret_cast resource restrict return round roundEven"
-    " rsqrt sample sampler sampler_t shadercallcoherent shared short sign signed sin sinh size_t sizeof smooth smoothstep sqrt static static_assert"
-    " static_cast step struct subgroupcoherent subroutine superp switch tan tanh template texelFetch texture this threadIdx thread_local throw transpose"
-    " true trunc try typedef typeid typename typeof uaddCarry uchar uint uint16_t uint2 uint3 uint32_t uint4 uint64_t uint8_t uintBitsToFloat ulong"
-    " umulExtended uniform union unpack unpackDouble2x32 unpackFloat2x16 unpackHalf2x16 unsigned ushort using varying virtual vload2 void volatile vstore2"
-    " warpSize wchar_t while workgroupcoherent write_only writeonly xor xor_eq ";
+    " INFINITY NAN NULL VULKAN abs acos acosh active alignas alignof all and and_eq any arguments asin asinh asm"
+    " atan atan2 atanh atomic atomicAdd atomicAnd atomicExchange atomicMax atomicMin atomicOr atomicXor atomic_uint"
+    " attribute auto barrier bitCount bitand bitfieldExtract bitfieldInsert bitfieldReverse bitor blockDim blockIdx"
+    " bool break buffer case cast catch ceil centroid char char16_t char32_t clamp class coherent common compl"
+    " complex const const_cast constant constexpr continue controlBarrier cos cosh cross dFdx dFdy decltype default"
+    " define defined degrees delete demote determinant device devicecoherent discard distance do dot double double2"
+    " double3 double4 dynamic_cast else enum equal event_t exp exp2 explicit export extern external faceforward"
+    " false filter findLSB findMSB fixed flat float float16_t float2 float3 float32_t float4 float64_t"
+    " floatBitsToInt floatBitsToUint floor fma fmod for fract frexp friend fwidth global goto greaterThan"
+    " greaterThanEqual gridDim groupMemoryBarrier half half2 half3 half4 highp host if image2d_t image3d_t imageLoad"
+    " imageStore imulExtended in inf infinity inline inout input int int16_t int2 int3 int32_t int4 int64_t int8_t"
+    " intBitsToFloat interface invariant inverse inversesqrt isinf isnan kernel layout ldexp length lessThan"
+    " lessThanEqual local log log2 long lowp mad main max mediump memoryBarrier memoryBarrierBuffer"
+    " memoryBarrierImage memoryBarrierShared min mix mod modf mutable namespace nan new noexcept noinline noise1"
+    " noise2 noise3 noise4 nonprivate noperspective normalize not notEqual not_eq nullptr operator or or_eq out"
+    " outerProduct output pack packDouble2x32 packFloat2x16 packHalf2x16 partition patch pervertexEXT pervertexNV"
+    " pipe pow precise precision printf private protected ptrdiff_t public queuefamilycoherent radians read_only"
+    " read_write readonly reflect refract register reinterpret_cast resource restrict return round roundEven rsqrt"
+    " sample sampler sampler_t shadercallcoherent shared short sign signed sin sinh size_t sizeof smooth smoothstep"
+    " sqrt static static_assert static_cast step struct subgroupcoherent subroutine superp switch tan tanh template"
+    " texelFetch texture this threadIdx thread_local throw transpose true trunc try typedef typeid typename typeof"
+    " uaddCarry uchar uint uint16_t uint2 uint3 uint32_t uint4 uint64_t uint8_t uintBitsToFloat ulong umulExtended"
+    " uniform union unpack unpackDouble2x32 unpackFloat2x16 unpackHalf2x16 unsigned ushort using varying virtual"
+    " vload2 void volatile vstore2 warpSize wchar_t while workgroupcoherent write_only writeonly xor xor_eq ";
 
 static bool vc__p_is_reserved(const char *name) {
     char word[VC__NAME + 4];
@@ -7993,7 +8010,8 @@ static bool vc__p_is_reserved(const char *name) {
     return strstr(vc__p_reserved, word) != NULL || vc__p_is_type(name) || vc__p_is_generated(name);
 }
 
-/* Letters, digits and single underscores of a name, no more than leave room for a prefix and a number. */
+/* Copies the letters, digits and single underscores of a name; other characters become underscores. The result leaves
+   room for a prefix and a number. */
 static void vc__p_clean(const char *name, char out[VC__NAME]) {
     size_t n = 0;
     for (; name && *name && n < VC__NAME - 20; name++) {
@@ -8004,39 +8022,42 @@ static void vc__p_clean(const char *name, char out[VC__NAME]) {
     out[n] = 0;
 }
 
-/* also: words that a language reserves besides, or NULL. */
-static bool vc__p_is_safe(bool (*also)(const char *name), const char *name) {
-    return vc__p_is_letter(name[0]) && !vc__p_is_reserved(name) && !(also && also(name));
+/* Whether a name is a valid identifier and not reserved. extra_reserved: further words of one language, or NULL. */
+static bool vc__p_is_safe(bool (*extra_reserved)(const char *name), const char *name) {
+    return vc__p_is_letter(name[0]) && !vc__p_is_reserved(name) && !(extra_reserved && extra_reserved(name));
 }
 
-/* A name that is safe and taken by nobody else, as near to what is wanted as can be. */
-static void vc__p_assign_name(vc__printer *g, vc__identifier *out, const char *wanted, const char *otherwise) {
+/* Makes a unique, valid name similar to `wanted`, or to `fallback` if `wanted` has no valid character. */
+static void vc__p_assign_name(vc__printer *g, vc__identifier *out, const char *wanted, const char *fallback) {
     char base[VC__NAME];
     uint32_t slot, number = 1;
     vc__p_clean(wanted, base);
-    if (!base[0]) vc__p_clean(otherwise, base);
+    if (!base[0]) vc__p_clean(fallback, base);
     snprintf(out->text, sizeof out->text, "%s%.40s", vc__p_is_safe(g->d->is_reserved, base) ? "" : "my_", base);
     snprintf(base, sizeof base, "%s", out->text);
-    while (g->taken[slot = vc__p_name_slot(g, out->text)]) snprintf(out->text, sizeof out->text, "%.36s_%u", base, (unsigned)++number);
-    g->taken[slot] = out->text;
+    while (g->name_set[slot = vc__p_name_slot(g, out->text)])
+        snprintf(out->text, sizeof out->text, "%.36s_%u", base, (unsigned)++number);
+    g->name_set[slot] = out->text;
 }
 
 static void vc__p_name_objects(vc__printer *g) {
     static const struct { uint16_t op; const char *name; } defaults[] = {
-        { VC__OP_BUFFER, "data" }, { VC__OP_IMAGE, "picture" }, { VC__OP_PARAM, "value" }, { VC__OP_SHARED, "tile" }, { VC__OP_TABLE, "table" },
-        { VC__OP_VAR, "variable" }, { VC__OP_ARRAY, "list" }
+        { VC__OP_BUFFER, "data" }, { VC__OP_IMAGE, "picture" }, { VC__OP_PARAM, "value" }, { VC__OP_SHARED, "tile" },
+        { VC__OP_TABLE, "table" }, { VC__OP_VAR, "variable" }, { VC__OP_ARRAY, "list" }
     };
     for (uint32_t i = 0; i < g->l->object_count; i++) {
         const vc__object *o = &g->l->object[i];
-        const char *otherwise = "object";
+        const char *fallback = "object";
         if (g->d->whole_arguments && o->arg != VC__NIL) g->live[i] = true;
         if (!g->live[i]) continue;
-        for (uint32_t j = 0; j < sizeof defaults / sizeof *defaults; j++) if (defaults[j].op == o->op) otherwise = defaults[j].name;
-        vc__p_assign_name(g, &g->object[i], o->name, otherwise);
+        for (uint32_t j = 0; j < sizeof defaults / sizeof *defaults; j++)
+            if (defaults[j].op == o->op) fallback = defaults[j].name;
+        vc__p_assign_name(g, &g->object[i], o->name, fallback);
     }
 }
 
-/* Blocks and hidden values come after everything a user named, so that the user's names stay as they are. */
+/* Blocks and implicit arguments are named after everything that the user has named, so that they do not change the
+   user's names. */
 static void vc__p_name_blocks(vc__printer *g) {
     char wanted[VC__NAME];
     if (g->d->whole_arguments) vc__p_assign_name(g, &g->args, "args", "args");
@@ -8044,7 +8065,8 @@ static void vc__p_name_blocks(vc__printer *g) {
         const vc__object *o = &g->l->object[i];
         if (!g->live[i] || o->arg == VC__NIL) continue;
         snprintf(wanted, sizeof wanted, "%.36s_%s", g->object[i].text,
-                 o->op == VC__OP_PARAM ? "in" : o->op == VC__OP_IMAGE ? "sampler" : g->l->buffers == VC_BUFFERS_ADDRESS ? "at" : "block");
+                 o->op == VC__OP_PARAM ? "in" : o->op == VC__OP_IMAGE ? "sampler" :
+                 g->l->buffers == VC_BUFFERS_ADDRESS ? "at" : "block");
         vc__p_assign_name(g, &g->reference[i], wanted, "block");
     }
 }
@@ -8066,25 +8088,27 @@ static void vc__p_name_implicit(vc__printer *g) {
 
 /* ---- constants ---- */
 
-/* The fewest digits that read back as the same number, and a point whatever the locale. */
+/* The fewest digits that read back as the same number, with a decimal point in every locale. */
 static void vc__p_decimal(double value, bool single, char out[40]) {
     char text[400], *from, *to = out;
     int digits;
-    bool whole = true;
+    bool integral = true;
     for (digits = single ? 6 : 15; digits < (single ? 9 : 17); digits++) {
         snprintf(text, sizeof text, "%.*g", digits, value);
-        if (single ? (float)strtod(text, NULL) == (float)value : strtod(text, NULL) <= value && strtod(text, NULL) >= value) break;
+        if (single ? (float)strtod(text, NULL) == (float)value :
+                     strtod(text, NULL) <= value && strtod(text, NULL) >= value) break;
     }
     snprintf(text, sizeof text, "%.*g", digits, value);
     for (from = text; *from; from++) {
-        bool plain = vc__p_is_digit(*from) || *from == '-' || *from == '+' || *from == 'e';
-        whole = whole && plain && *from != 'e';
-        if (plain) *to++ = *from;
-        else if (to == out || to[-1] != '.') *to++ = '.'; /* a point may be several bytes */
+        bool keep = vc__p_is_digit(*from) || *from == '-' || *from == '+' || *from == 'e';
+        integral = integral && keep && *from != 'e';
+        if (keep) *to++ = *from;
+        else if (to == out || to[-1] != '.') *to++ = '.'; /* a locale's point may have several bytes */
     }
-    snprintf(to, 3, "%s", whole ? ".0" : "");
+    snprintf(to, 3, "%s", integral ? ".0" : "");
 }
 
+/* The value of an f16, f32 or f64 from its bit pattern. */
 static double vc__p_double(vc_type type, uint64_t bits) {
     uint32_t low = (uint32_t)bits, exponent = (low >> 10) & 31u;
     double d;
@@ -8096,47 +8120,49 @@ static double vc__p_double(vc_type type, uint64_t bits) {
     return (low >> 15) & 1u ? -d : d;
 }
 
-/* Infinities, NaNs and what a compiler might flush come by their bits; in a table's initializer no function may be
-   called. */
-static void vc__p_float(vc__printer *g, vc_type type, uint64_t bits, bool fold) {
+/* Prints a float. Infinities, NaNs and subnormal numbers, which a compiler may flush, are printed by their bits; but an
+   initializer must not call functions, so infinities and NaNs are quotients there. */
+static void vc__p_float(vc__printer *g, vc_type type, uint64_t bits, bool in_expression) {
     uint32_t fraction = vc__kinds[type].fraction, width = vc__kinds[type].exponent;
     uint64_t exponent = (bits >> fraction) & vc__ones(width), rest = bits & vc__ones(fraction);
     bool finite = exponent != vc__ones(width), negative = bits >> (vc__bits(type) - 1) != 0;
     const char *suffix = g->d->suffix[type];
     char text[40];
-    if (!suffix || (fold && (!finite || (!exponent && rest)))) g->d->special(g, type, bits);
-    else if (!finite) vc__p_put(g, "%s%s%s / 0.0%s", negative && !rest ? "-" : "", rest ? "0.0" : "1.0", suffix, suffix);
-    else {
+    if (!suffix || (in_expression && (!finite || (!exponent && rest)))) g->d->special(g, type, bits);
+    else if (!finite) {
+        vc__p_put(g, "%s%s%s / 0.0%s", negative && !rest ? "-" : "", rest ? "0.0" : "1.0", suffix, suffix);
+    } else {
         vc__p_decimal(vc__p_double(type, bits), type == VC_F32, text);
         vc__p_put(g, "%s%s", text, suffix);
     }
 }
 
-/* The least numbers are no literals in C, nor is that of 64 bits in GLSL. */
+/* Prints an integer. C has no literal for the smallest signed number, and GLSL none for that of 64 bits. */
 static void vc__p_int(vc__printer *g, vc_type type, uint64_t bits) {
-    bool c = vc__is_c(g->l->target), least = vc__is_signed(type) && bits == (uint64_t)1 << (vc__bits(type) - 1);
+    bool is_c = vc__is_c(g->l->target), is_min = vc__is_signed(type) && bits == (uint64_t)1 << (vc__bits(type) - 1);
     const char *suffix = g->d->suffix[type];
     long long value = (long long)vc__widen(type, bits);
     char name[32];
-    if (!suffix) vc__p_put(g, c ? "(%s)%lld" : "%s(%lld)", g->d->type(type, name), value);
-    else if (least && (c || type == VC_I64)) vc__p_put(g, "(%lld%s - 1%s)", value + 1, suffix, c ? "" : suffix);
+    if (!suffix) vc__p_put(g, is_c ? "(%s)%lld" : "%s(%lld)", g->d->type(type, name), value);
+    else if (is_min && (is_c || type == VC_I64)) vc__p_put(g, "(%lld%s - 1%s)", value + 1, suffix, is_c ? "" : suffix);
     else if (vc__is_signed(type)) vc__p_put(g, "%lld%s", value, suffix);
     else vc__p_put(g, "%llu%s", (unsigned long long)bits, suffix);
 }
 
-/* A scalar by its bit pattern. */
-static void vc__p_scalar(vc__printer *g, vc_type type, uint64_t bits, bool fold) {
+/* Prints a scalar from its bit pattern. */
+static void vc__p_scalar(vc__printer *g, vc_type type, uint64_t bits, bool in_expression) {
     if (type == VC_BOOL) vc__p_put(g, "%s", bits ? "true" : "false");
-    else if (vc__is_float(type)) vc__p_float(g, type, bits, fold);
+    else if (vc__is_float(type)) vc__p_float(g, type, bits, in_expression);
     else vc__p_int(g, type, bits);
 }
 
 static bool vc__p_is_negative(const vc__node *n) {
     uint64_t bits = vc__bits_of(n);
-    return n->op == VC__OP_CONST && n->type != VC_BOOL && !vc__is_unsigned(n->type) && ((bits >> (vc__bits(n->type) - 1)) & 1);
+    return n->op == VC__OP_CONST && n->type != VC_BOOL && !vc__is_unsigned(n->type) &&
+           ((bits >> (vc__bits(n->type) - 1)) & 1);
 }
 
-/* ---- what is printed where ---- */
+/* ---- which values get a name ---- */
 
 static const uint32_t *vc__p_operands(const vc__listing *l, const vc__node *n, uint32_t *count) {
     bool many = vc__op[n->op].operands == VC__MANY;
@@ -8144,6 +8170,7 @@ static const uint32_t *vc__p_operands(const vc__listing *l, const vc__node *n, u
     return many ? l->extra + n->a[0] : n->a;
 }
 
+/* The object that a memory node refers to. */
 static uint32_t vc__p_object(const vc__listing *l, uint32_t memory) {
     while (l->node[memory].op == VC__OP_POINTER) memory = l->node[memory].a[0];
     return l->node[memory].x;
@@ -8153,20 +8180,20 @@ static const vc_arg_info *vc__p_arg(const vc__printer *g, uint32_t object) {
     return &g->l->info.args[g->l->object[object].arg];
 }
 
-/* Where a value lies in the block. */
+/* Byte offset of a value in the argument block. */
 static uint32_t vc__p_byte(const vc__printer *g, uint32_t object) {
     return vc__p_arg(g, object)->place + g->l->object[object].place;
 }
 
-/* A view of a buffer that has an earlier one: it is made of that. VC__NIL: none. */
+/* The first live view of the buffer that `object` is a view of; VC__NIL if `object` itself is the first or no view. */
 static uint32_t vc__p_first_view(const vc__printer *g, uint32_t object) {
-    uint32_t root = g->l->object[object].root;
-    if (root == VC__NIL || g->l->object[object].op != VC__OP_BUFFER) return VC__NIL;
-    for (uint32_t i = root + 1; i < object; i++) if (g->live[i] && g->l->object[i].root == root) return i;
+    uint32_t buffer = g->l->object[object].root;
+    if (buffer == VC__NIL || g->l->object[object].op != VC__OP_BUFFER) return VC__NIL;
+    for (uint32_t i = buffer + 1; i < object; i++) if (g->live[i] && g->l->object[i].root == buffer) return i;
     return VC__NIL;
 }
 
-/* No other pointer goes to the memory of a buffer. */
+/* Whether no other pointer refers to the memory of a buffer. */
 static bool vc__p_is_alone(const vc__printer *g, uint32_t object) {
     return !(g->l->object[object].access & VC_MAY_ALIAS) && !g->l->object[object].aliased;
 }
@@ -8175,75 +8202,80 @@ static bool vc__p_is_pin(const vc__node *n) {
     return vc__op[n->op].class_ == VC__EFFECT || vc__op[n->op].class_ == VC__BLOCK;
 }
 
-/* Counts uses, and finds block and region of every node. */
+/* Counts the uses of every node and finds its position: enclosing block, number of preceding effects and exits. */
 static void vc__p_count_uses(vc__printer *g) {
     const vc__listing *l = g->l;
-    uint32_t block = 0, pins = 0, exits = 0, count;
+    uint32_t block = 0, effects = 0, exits = 0, count;
     for (uint32_t i = l->leaves; i < l->count; i++) {
         const vc__node *n = &l->node[i];
         const uint32_t *operand = vc__p_operands(l, n, &count);
         for (uint32_t j = 0; j < count; j++) {
             if (operand[j] == VC__NIL) continue;
-            g->note[operand[j]].uses += n->op == VC__OP_ROTL ? 2 : 1; /* CUDA C's form names its first operand twice */
+            g->note[operand[j]].uses += n->op == VC__OP_ROTL ? 2 : 1; /* its form in CUDA C repeats the first operand */
             g->note[operand[j]].user = i;
         }
         if (n->op == VC__OP_END) g->note[i].opener = block;
         if (n->op == VC__OP_END || n->op == VC__OP_ELSE) block = block ? g->note[block - 1].block : 0;
         g->note[i].block = block;
-        g->note[i].pins = pins;
+        g->note[i].effects = effects;
         g->note[i].exits = exits;
-        g->note[i].place = i;
+        g->note[i].statement = i;
         if (vc__op[n->op].class_ == VC__BLOCK && n->op != VC__OP_END) block = i + 1;
-        pins += vc__p_is_pin(n);
+        effects += vc__p_is_pin(n);
         exits += n->op == VC__OP_BREAK_IF || n->op == VC__OP_CONTINUE_IF || n->op == VC__OP_RETURN_IF;
         if (n->op >= VC__OP_BUFFER && n->op <= VC__OP_ARRAY) g->live[n->x] = true;
     }
 }
 
-/* A loop's break in a case must not become the switch's: then the switch is printed as a chain of ifs. So is one over
-   integers that GLSL cannot switch on. */
+/* Finds the switches that are printed as a chain of ifs: those with a case that breaks out of an enclosing loop, where
+   `break` would leave the switch only, and those on integers that GLSL's switch does not support. */
 static void vc__p_find_chains(vc__printer *g) {
     const vc__listing *l = g->l;
     for (uint32_t i = l->body; i < l->count; i++) {
         const vc__node *n = &l->node[i];
-        if (n->op == VC__OP_SWITCH && !g->d->wide_switch && l->node[n->a[0]].type != VC_I32 && l->node[n->a[0]].type != VC_U32) g->note[i].chained = true;
+        if (n->op == VC__OP_SWITCH && !g->d->wide_switch && l->node[n->a[0]].type != VC_I32 &&
+            l->node[n->a[0]].type != VC_U32) g->note[i].chained = true;
         if (n->op != VC__OP_BREAK_IF) continue;
-        for (uint32_t b = g->note[i].block; b && l->node[b - 1].op != VC__OP_FOR && l->node[b - 1].op != VC__OP_LOOP; b = g->note[b - 1].block)
+        for (uint32_t b = g->note[i].block; b && l->node[b - 1].op != VC__OP_FOR && l->node[b - 1].op != VC__OP_LOOP;
+             b = g->note[b - 1].block)
             if (l->node[b - 1].op == VC__OP_SWITCH) g->note[b - 1].chained = true;
     }
 }
 
-/* A pointer that is the buffer itself. */
+/* Whether a POINTER is the start of the buffer, without index and offset. */
 static bool vc__p_is_bare(const vc__node *n) { return n->op == VC__OP_POINTER && n->a[1] == VC__NIL && !n->x; }
 
-/* Nobody writes what it reads. */
+/* Whether a load reads memory that is never written while the kernel runs. */
 static bool vc__p_reads_constant(const vc__printer *g, const vc__node *n) {
     const vc__object *o = &g->l->object[vc__p_object(g->l, n->a[0])];
     return o->op == VC__OP_TABLE || (o->op == VC__OP_BUFFER && !(o->used & VC_WRITE) && !(o->access & VC_MAY_ALIAS));
 }
 
-/* An atomic of floats that is printed as a loop: where they lie in memory as integers, and in C all but what CUDA adds.
-   */
+/* Whether a float atomic is printed as a compare-exchange loop: in GLSL if memory holds the floats as integers, in
+   CUDA C all but f32 addition, in OpenCL C all. */
 static bool vc__p_is_looped(const vc__printer *g, const vc__node *n) {
     if (!vc__is_float(n->type)) return false;
     if (vc__is_cuda(g->l->target)) return n->op != VC__OP_ATOMIC_ADD || n->type != VC_F32;
     return vc__is_c(g->l->target) || !vc__is_float(g->l->object[vc__p_object(g->l, n->a[0])].type);
 }
 
+/* Whether node i may be printed inside the expression of its user: the user is its only one, is in the same block, and
+   evaluates it once; a load must not move across an effect that may change what it reads. */
 static bool vc__p_may_nest(const vc__printer *g, uint32_t i) {
-    const vc__node *n = &g->l->node[i], *u = &g->l->node[g->note[i].user];
-    const vc__print_info *note = &g->note[i], *user = &g->note[note->user];
+    const vc__node *n = &g->l->node[i], *user_node = &g->l->node[g->note[i].user];
+    const vc__print_info *info = &g->note[i], *user_info = &g->note[info->user];
     if (vc__p_is_bare(n) || n->op == VC__OP_GRADIENT) return true;
-    if (note->uses != 1 || (vc__op[n->op].class_ != VC__PURE && n->op != VC__OP_LOAD)) return false;
-    if (user->block != note->block) return false;
-    if ((n->flags & VC__NODE_PRECISE) && !(u->flags & VC__NODE_PRECISE)) return false;
-    if (u->op == VC__OP_SWITCH || (u->op == VC__OP_FOR && u->a[0] != i)) return false; /* printed more than once, or computed in every round */
-    if (vc__is_atomic(u->op) && vc__p_is_looped(g, u)) return false;
-    if (n->op != VC__OP_LOAD || g->note[user->place].pins == note->pins) return true;
-    return vc__p_reads_constant(g, n) && g->note[user->place].exits == note->exits; /* an exit must not skip the load */
+    if (info->uses != 1 || (vc__op[n->op].class_ != VC__PURE && n->op != VC__OP_LOAD)) return false;
+    if (user_info->block != info->block) return false;
+    if ((n->flags & VC__NODE_PRECISE) && !(user_node->flags & VC__NODE_PRECISE)) return false;
+    if (user_node->op == VC__OP_SWITCH || (user_node->op == VC__OP_FOR && user_node->a[0] != i)) return false;
+    if (vc__is_atomic(user_node->op) && vc__p_is_looped(g, user_node)) return false;
+    if (n->op != VC__OP_LOAD || g->note[user_info->statement].effects == info->effects) return true;
+    /* an exit must not skip the load */
+    return vc__p_reads_constant(g, n) && g->note[user_info->statement].exits == info->exits;
 }
 
-/* Whether a language may skip the operands after the first: &&, || and ?: do. */
+/* Whether the languages may skip the evaluation of operands after the first, as for &&, || and ?:. */
 static bool vc__p_short_circuits(const vc__node *n) {
     return n->op == VC__OP_SELECT || ((n->op == VC__OP_AND || n->op == VC__OP_OR) && vc__is_bool(n->type));
 }
@@ -8252,29 +8284,30 @@ static bool vc__p_reads_memory(const vc__printer *g, const vc__node *n) {
     return n->op == VC__OP_LOAD && g->l->object[vc__p_object(g->l, n->a[0])].op != VC__OP_VAR;
 }
 
-/* Chooses which expressions are printed inside their user. First backward: those that may be. Then forward: an
-   expression gets a name after all if it would become too long, or if it reads memory and its user might not evaluate
-   it: all operands are evaluated, as in SPIR-V. */
+/* Chooses the values that are printed inside the expression of their user. The backward pass finds those that may be.
+   The forward pass excludes expressions that would become too long, and those that read memory and that the user might
+   skip, because every operand must be evaluated, as in SPIR-V. */
 static void vc__p_choose_nested(vc__printer *g) {
     const vc__listing *l = g->l;
     uint32_t count;
     for (uint32_t i = l->count; i-- > l->body;) {
         g->note[i].nested = vc__p_may_nest(g, i);
-        if (g->note[i].nested) g->note[i].place = g->note[g->note[i].user].place;
+        if (g->note[i].nested) g->note[i].statement = g->note[g->note[i].user].statement;
     }
     for (uint32_t i = l->body; i < l->count; i++) {
         const uint32_t *operand = vc__p_operands(l, &l->node[i], &count);
         uint32_t depth = 1, weight = 1;
         g->note[i].reads = vc__p_reads_memory(g, &l->node[i]);
         for (uint32_t j = 0; j < count; j++) {
-            vc__print_info *o = operand[j] == VC__NIL ? NULL : &g->note[operand[j]];
-            if (o && j && o->reads && vc__p_short_circuits(&l->node[i])) o->nested = false;
-            if (!o || !o->nested) continue;
-            if (o->depth >= depth) depth = o->depth + 1u;
-            weight += o->weight;
-            g->note[i].reads |= o->reads;
+            vc__print_info *info = operand[j] == VC__NIL ? NULL : &g->note[operand[j]];
+            if (info && j && info->reads && vc__p_short_circuits(&l->node[i])) info->nested = false;
+            if (!info || !info->nested) continue;
+            if (info->depth >= depth) depth = info->depth + 1u;
+            weight += info->weight;
+            g->note[i].reads |= info->reads;
         }
-        if ((depth > VC__P_NESTING || weight > VC__P_WEIGHT) && l->node[i].op != VC__OP_GRADIENT) g->note[i].nested = false;
+        bool too_long = depth > VC__P_NESTING || weight > VC__P_WEIGHT;
+        if (too_long && l->node[i].op != VC__OP_GRADIENT) g->note[i].nested = false;
         g->note[i].depth = (uint8_t)(depth > 255 ? 255 : depth);
         g->note[i].weight = (uint8_t)(weight > 255 ? 255 : weight);
     }
@@ -8282,17 +8315,18 @@ static void vc__p_choose_nested(vc__printer *g) {
 
 /* ---- expressions ---- */
 
-static void vc__p_expression(vc__printer *g, uint32_t i, int strength);
+static void vc__p_expression(vc__printer *g, uint32_t i, int allowed);
 static unsigned vc__p_mask(const vc__printer *g, uint32_t i);
 
-/* limit: what operands may be without parentheses, the language's own rule or a stricter one where few people know it
-   */
-static const struct { char text[3]; uint8_t strength, limit; } vc__p_operators[] = {
-    { "*", 3, 3 }, { "/", 3, 3 }, { "%", 3, 3 }, { "+", 4, 4 }, { "-", 4, 4 }, { "<<", 5, 1 }, { ">>", 5, 1 }, { "<", 6, 5 }, { "<=", 6, 5 },
-    { "==", 7, 5 }, { "!=", 7, 5 }, { "&", 8, 1 }, { "^", 9, 1 }, { "|", 10, 1 }, { "&&", 11, 7 }, { "||", 13, 7 }
+/* limit: the largest precedence of an operand without parentheses. It is stricter than the languages where their rules
+   are little known. */
+static const struct { char text[3]; uint8_t precedence, limit; } vc__p_operators[] = {
+    { "*", 3, 3 }, { "/", 3, 3 }, { "%", 3, 3 }, { "+", 4, 4 }, { "-", 4, 4 }, { "<<", 5, 1 }, { ">>", 5, 1 },
+    { "<", 6, 5 }, { "<=", 6, 5 }, { "==", 7, 5 }, { "!=", 7, 5 }, { "&", 8, 1 }, { "^", 9, 1 }, { "|", 10, 1 },
+    { "&&", 11, 7 }, { "||", 13, 7 }
 };
 
-/* How tightly a form of the table holds together, and what its operands may be. */
+/* The precedence of a form of the table of operations, and in *limit the largest one of its operands. */
 static int vc__p_precedence(const char *form, int *limit) {
     bool call = vc__p_is_letter(form[0]) || form[0] == '_';
     *limit = VC__P_LOOSE;
@@ -8307,47 +8341,52 @@ static int vc__p_precedence(const char *form, int *limit) {
     for (size_t i = 0; i < sizeof vc__p_operators / sizeof *vc__p_operators; i++) {
         if (strlen(vc__p_operators[i].text) != n || strncmp(vc__p_operators[i].text, form + 3, n) != 0) continue;
         *limit = vc__p_operators[i].limit;
-        return vc__p_operators[i].strength;
+        return vc__p_operators[i].precedence;
     }
     return VC__P_TERNARY;
 }
 
-static vc_type vc__p_computed_in(const vc__printer *g, const vc__node *n) {
+/* The unsigned type in which the operation is computed. */
+static vc_type vc__p_unsigned_type(const vc__printer *g, const vc__node *n) {
     return vc__bits(vc__kind(g->l->node[n->a[0]].type)) > 32 ? VC_U64 : VC_U32;
 }
 
-/* ($U)$0 of a constant: the unsigned constant itself. False: it is none. */
+/* Prints "($U)$0" of a constant as an unsigned literal. Returns false if the form or operand is something else. */
 static bool vc__p_unsigned_const(vc__printer *g, const vc__node *n, const char *form) {
     if (strncmp(form, "($U)$", 5) != 0) return false;
-    vc_type type = vc__p_computed_in(g, n);
+    vc_type type = vc__p_unsigned_type(g, n);
     const vc__node *c = &g->l->node[n->a[form[5] - '0']];
     if (c->op != VC__OP_CONST) return false;
     vc__p_scalar(g, type, vc__widen(c->type, vc__bits_of(c)) & vc__ones(vc__bits(type)), true);
     return true;
 }
 
-/* $0 $1 $2: operands; $T: the type of the result, $U: the unsigned type that integers are computed in; #: rows of the
-   first operand; @: which invocations of a subgroup; `: how many of them a cluster has. */
+/* Prints a node by its form. $0 $1 $2: operands. $T: type of the result. $U: unsigned type in which integers are
+   computed. #: components of the first operand. @: prefix of a subgroup operation. `: its cluster size. */
 static void vc__p_fill(vc__printer *g, const vc__node *n, const char *form) {
     static const char *const lanes[] = { "", "Inclusive", "Exclusive", "Clustered" };
-    int limit, strength = vc__p_precedence(form, &limit);
+    int limit, precedence = vc__p_precedence(form, &limit);
     char type[32];
     for (const char *c = form; *c; c++) {
         if (*c == '(' && vc__p_unsigned_const(g, n, c)) c += 5;
-        else if (*c == '$' && (c[1] == 'T' || c[1] == 'U')) vc__p_put(g, "%s", g->d->type(*++c == 'T' ? n->type : vc__p_computed_in(g, n), type));
+        else if (*c == '$' && (c[1] == 'T' || c[1] == 'U'))
+            vc__p_put(g, "%s", g->d->type(*++c == 'T' ? n->type : vc__p_unsigned_type(g, n), type));
         else if (*c == '$') {
-            bool left = c == form, enclosed = c > form && (c[-1] == '(' || c[-1] == '[' || (c > form + 1 && c[-2] == ','));
-            int allowed = enclosed ? VC__P_LOOSE : left && strength > limit && strength < VC__P_TERNARY ? limit + VC__P_EXCEPTION * strength : limit;
+            bool left = c == form;
+            bool enclosed = c > form && (c[-1] == '(' || c[-1] == '[' || (c > form + 1 && c[-2] == ','));
+            int allowed = enclosed ? VC__P_LOOSE : left && precedence > limit && precedence < VC__P_TERNARY ?
+                          limit + VC__P_EXCEPTION * precedence : limit;
             if (left && form[2] == '[') allowed = VC__P_TIGHT;
-            if (!left && !enclosed && limit == strength) allowed = limit - 1; /* a - (b - c) */
+            if (!left && !enclosed && limit == precedence) allowed = limit - 1; /* a - (b - c) */
             vc__p_expression(g, n->a[*++c - '0'], allowed);
         } else if (*c == '#') vc__p_put(g, "%u", (unsigned)vc__rows(g->l->node[n->a[0]].type));
         else if (*c == '@') vc__p_put(g, "%s", lanes[n->x & 3u]);
         else if (*c == '`') { if ((n->x & 3u) == VC__LANES_EACH) vc__p_put(g, ", %uu", (unsigned)(n->x >> 4)); }
-        else vc__text_put(g->k, &g->k->text, c, 1);
+        else vc__text_append(g->k, &g->k->text, c, 1);
     }
 }
 
+/* Prints operands separated by commas; only one of them if all are equal. */
 static void vc__p_list(vc__printer *g, const uint32_t *operand, uint32_t count) {
     uint32_t same = 1;
     while (same < count && operand[same] == operand[0]) same++;
@@ -8362,19 +8401,19 @@ static void vc__p_component(vc__printer *g, const vc__node *n) {
     vc__p_put(g, ".%c", "xyzw"[n->x & 3]);
 }
 
-/* One component of a vector, where it is made if it has no name; a scalar itself. */
-static void vc__p_part(vc__printer *g, uint32_t vector, uint32_t i, int strength) {
+/* Prints component i of a vector, directly from its parts if the vector has no name. A scalar is printed itself. */
+static void vc__p_part(vc__printer *g, uint32_t vector, uint32_t i, int allowed) {
     const vc__node *n = &g->l->node[vector];
     bool parts = (n->op == VC__OP_VEC || n->op == VC__OP_TUPLE) && !g->note[vector].number;
-    if (vc__rows(n->type) == 1) vc__p_expression(g, vector, strength);
-    else if (parts) vc__p_expression(g, g->l->extra[n->a[0] + i], strength);
+    if (vc__rows(n->type) == 1) vc__p_expression(g, vector, allowed);
+    else if (parts) vc__p_expression(g, g->l->extra[n->a[0] + i], allowed);
     else {
         vc__p_expression(g, vector, VC__P_TIGHT);
         vc__p_put(g, ".%c", "xyzw"[i & 3u]);
     }
 }
 
-/* The components of a vector of two. */
+/* Prints both components of a vector of two, separated by a comma. */
 static void vc__p_pair(vc__printer *g, uint32_t pair) {
     const vc__node *n = &g->l->node[pair];
     bool parts = n->op == VC__OP_VEC || n->op == VC__OP_TUPLE;
@@ -8385,13 +8424,14 @@ static void vc__p_pair(vc__printer *g, uint32_t pair) {
     }
 }
 
-/* " + 3" behind an index; nothing for 0. */
+/* Prints " + 3" after an index; nothing for 0. */
 static void vc__p_offset(vc__printer *g, int32_t offset, const char *suffix) {
-    if (offset) vc__p_put(g, " %c %lld%s", offset < 0 ? '-' : '+', offset < 0 ? -(long long)offset : (long long)offset, suffix);
+    if (offset)
+        vc__p_put(g, " %c %lld%s", offset < 0 ? '-' : '+', offset < 0 ? -(long long)offset : (long long)offset, suffix);
 }
 
-/* x + i + 3 counts in elements and with 64 bits. glslang 12 dies of an index that is an int64_t; for addresses, which
-   wrap, the other is as good. */
+/* Prints x + i + 3, in elements and with 64 bits. glslang 12 crashes on an index of type int64_t. The cast to uint64_t
+   does not change the address, because addresses wrap. */
 static void vc__p_pointer(vc__printer *g, const vc__node *n) {
     bool cast = n->a[1] != VC__NIL && vc__is_glsl(g->l->target) && g->l->node[n->a[1]].type == VC_I64;
     vc__p_expression(g, n->a[0], VC__P_SUM);
@@ -8409,15 +8449,16 @@ static void vc__p_tuple(vc__printer *g, const vc__node *n) {
     g->d->vector(g, n->type, bits, true);
 }
 
-/* The elements of a table, of `count` times `type`; its line began at `line`. `first` stands before the first one,
-   `fresh` begins further lines. */
-static void vc__p_elements(vc__printer *g, size_t line, vc_type type, const uint64_t *data, uint32_t count, const char *first, const char *fresh) {
+/* Prints the `count` elements of a table. `line`: offset in the text where the current line starts. `first`: text
+   before the first element. `line_prefix`: text at the start of further lines. */
+static void vc__p_elements(vc__printer *g, size_t line, vc_type type, const uint64_t *data, uint32_t count,
+                           const char *first, const char *line_prefix) {
     uint32_t rows = vc__rows(type);
     for (uint32_t i = 0; i < count; i++, data += rows) {
         if (i) vc__p_put(g, ",");
         if (g->k->text.length - line > VC__P_COLUMN) {
             line = g->k->text.length;
-            vc__p_put(g, "\n%s", fresh);
+            vc__p_put(g, "\n%s", line_prefix);
         }
         vc__p_put(g, "%s", i ? " " : first);
         if (rows > 1) g->d->vector(g, type, data, false);
@@ -8450,33 +8491,41 @@ static void vc__p_special_form(vc__printer *g, const vc__node *n) {
     case VC__OP_BITCAST: g->d->bitcast(g, n); break;
     case VC__OP_POINTER: vc__p_pointer(g, n); break;
     case VC__OP_LOAD: g->d->load(g, n); break;
-    case VC__OP_SAMPLE: case VC__OP_GATHER: case VC__OP_FETCH: case VC__OP_IMAGE_LOAD: case VC__OP_IMAGE_SIZE: case VC__OP_IMAGE_LEVELS:
+    case VC__OP_SAMPLE: case VC__OP_GATHER: case VC__OP_FETCH:
+    case VC__OP_IMAGE_LOAD: case VC__OP_IMAGE_SIZE: case VC__OP_IMAGE_LEVELS:
         g->d->texel(g, n);
         break;
-    default: vc__fail(g->k, "kernel '%s': no %s for '%s' of %s", vc__name(g->k), g->d->name, vc__op_name[n->op], vc_type_name(n->type)); break;
+    default:
+        vc__fail(g->k, "kernel '%s': no %s for '%s' of %s", vc__name(g->k), g->d->name, vc__op_name[n->op],
+                 vc_type_name(n->type));
+        break;
     }
 }
 
-/* Prints node i where text of at most that strength needs no parentheses. */
-static void vc__p_expression(vc__printer *g, uint32_t i, int strength) {
+/* Prints node i, in parentheses if its precedence is larger than `allowed`. See VC__P_EXCEPTION. */
+static void vc__p_expression(vc__printer *g, uint32_t i, int allowed) {
     const vc__node *n = &g->l->node[i];
     int limit;
-    bool bracket;
+    bool parenthesize;
     if (n->op == VC__OP_MASK) { vc__p_put(g, "vc_mask%u", vc__p_mask(g, i)); return; }
-    if (g->note[i].number) { vc__p_put(g, "%c%u", n->op == VC__OP_FOR ? 'i' : 'v', (unsigned)g->note[i].number); return; }
+    if (g->note[i].number) {
+        vc__p_put(g, "%c%u", n->op == VC__OP_FOR ? 'i' : 'v', (unsigned)g->note[i].number);
+        return;
+    }
     if (vc__op[n->op].class_ == VC__LEAF || vc__op[n->op].class_ == VC__NEW) {
-        bracket = strength < VC__P_PREFIX && vc__p_is_negative(n);
-        if (bracket) vc__p_put(g, "(");
+        parenthesize = allowed < VC__P_PREFIX && vc__p_is_negative(n);
+        if (parenthesize) vc__p_put(g, "(");
         vc__p_leaf(g, i);
-        if (bracket) vc__p_put(g, ")");
+        if (parenthesize) vc__p_put(g, ")");
         return;
     }
     const char *form = g->d->form(g, n);
-    int own = form ? vc__p_precedence(form, &limit) : n->op == VC__OP_POINTER && !vc__p_is_bare(n) ? VC__P_SUM : VC__P_TIGHT;
-    bracket = own > strength % VC__P_EXCEPTION && own != strength / VC__P_EXCEPTION;
-    if (bracket) vc__p_put(g, "(");
+    int precedence = form ? vc__p_precedence(form, &limit) :
+                     n->op == VC__OP_POINTER && !vc__p_is_bare(n) ? VC__P_SUM : VC__P_TIGHT;
+    parenthesize = precedence > allowed % VC__P_EXCEPTION && precedence != allowed / VC__P_EXCEPTION;
+    if (parenthesize) vc__p_put(g, "(");
     if (form) vc__p_fill(g, n, form); else vc__p_special_form(g, n);
-    if (bracket) vc__p_put(g, ")");
+    if (parenthesize) vc__p_put(g, ")");
 }
 
 /* ---- statements ---- */
@@ -8500,36 +8549,39 @@ static void vc__p_variable(vc__printer *g, uint32_t i) {
 }
 
 static void vc__p_exit(vc__printer *g, uint32_t i) {
-    const vc__node *n = &g->l->node[i], *c = &g->l->node[n->a[0]];
-    bool always = c->op == VC__OP_CONST && c->a[0] && (i + 1 == g->l->count || g->l->node[i + 1].op == VC__OP_END);
+    const vc__node *n = &g->l->node[i], *condition = &g->l->node[n->a[0]];
+    bool always = condition->op == VC__OP_CONST && condition->a[0] &&
+                  (i + 1 == g->l->count || g->l->node[i + 1].op == VC__OP_END);
     if (!always) vc__p_fill(g, n, "if ($0) ");
     vc__p_put(g, "%s;\n", n->op == VC__OP_BREAK_IF ? "break" : n->op == VC__OP_CONTINUE_IF ? "continue" : "return");
 }
 
-/* The number of the mask of those that come to a node; 0: the whole warp. */
+/* CUDA C: the number of the mask of the invocations that execute a node; 0: the whole warp. */
 static unsigned vc__p_mask(const vc__printer *g, uint32_t i) {
     uint32_t b = g->note[i].block;
-    while (b && !(g->note[b - 1].masked && (g->l->node[b - 1].op == VC__OP_IF || g->l->node[b - 1].op == VC__OP_ELSE))) b = g->note[b - 1].block;
+    while (b && !(g->note[b - 1].masked && (g->l->node[b - 1].op == VC__OP_IF || g->l->node[b - 1].op == VC__OP_ELSE)))
+        b = g->note[b - 1].block;
     return b ? g->note[b - 1].number : 0;
 }
 
-/* The VC_IF that an ELSE belongs to. */
+/* The IF of an ELSE. */
 static uint32_t vc__p_if_of(const vc__printer *g, uint32_t i) {
     uint32_t j = i - 1;
     while (g->l->node[j].op != VC__OP_IF || g->note[j].block != g->note[i].block) j--;
     return j;
 }
 
-/* Those for whom the condition holds are found while all are here. */
+/* CUDA C: an IF whose mask is computed by a ballot before it, which all invocations of the enclosing mask execute. */
 static void vc__p_masked_if(vc__printer *g, uint32_t i) {
-    unsigned own = ++g->masks;
-    g->note[i].number = own;
-    vc__p_put(g, "const bool vc_if%u = ", own);
+    unsigned number = ++g->masks;
+    g->note[i].number = number;
+    vc__p_put(g, "const bool vc_if%u = ", number);
     vc__p_fill(g, &g->l->node[i], "$0;\n");
     vc__p_line(g);
-    vc__p_put(g, "const unsigned int vc_mask%u = __ballot_sync(vc_mask%u, vc_if%u);\n", own, vc__p_mask(g, i), own);
+    vc__p_put(g, "const unsigned int vc_mask%u = __ballot_sync(vc_mask%u, vc_if%u);\n", number, vc__p_mask(g, i),
+              number);
     vc__p_line(g);
-    vc__p_put(g, "if (vc_if%u)", own);
+    vc__p_put(g, "if (vc_if%u)", number);
     vc__p_open_block(g);
 }
 
@@ -8549,8 +8601,8 @@ static void vc__p_else(vc__printer *g, uint32_t i) {
               (unsigned)g->note[vc__p_if_of(g, i)].number);
 }
 
-/* A value that wraps is found to be less than the one before; adding to it is done as anywhere else, since C leaves the
-   wrapping of signed ones undefined. */
+/* A counter whose step may wrap is compared with its previous value; a decrease ends the loop. Such a counter is
+   advanced by the form of ADD, because signed overflow is undefined in C. */
 static void vc__p_for(vc__printer *g, uint32_t i) {
     const vc__node *n = &g->l->node[i];
     vc__node next = vc__nothing;
@@ -8584,23 +8636,23 @@ static void vc__p_loop(vc__printer *g, uint32_t i) {
 
 static void vc__p_switch(vc__printer *g, uint32_t i) { vc__p_fill(g, &g->l->node[i], "switch ($0) {\n"); }
 
-/* The condition of a default that other cases follow in a chain: none of the cases. */
-static void vc__p_none_of(vc__printer *g, uint32_t owner) {
+/* Prints the condition of a default that other cases follow in a chain: the value equals none of the cases. */
+static void vc__p_default_condition(vc__printer *g, uint32_t switch_node) {
     const vc__listing *l = g->l;
-    const char *before = "if (";
-    for (uint32_t j = owner + 1; j < l->count && g->note[j].opener != owner + 1; j++) {
-        if (l->node[j].op != VC__OP_CASE || g->note[j].block != owner + 1) continue;
-        vc__p_put(g, "%s", before);
-        vc__p_expression(g, l->node[owner].a[0], 5);
+    const char *separator = "if (";
+    for (uint32_t j = switch_node + 1; j < l->count && g->note[j].opener != switch_node + 1; j++) {
+        if (l->node[j].op != VC__OP_CASE || g->note[j].block != switch_node + 1) continue;
+        vc__p_put(g, "%s", separator);
+        vc__p_expression(g, l->node[switch_node].a[0], 5);
         vc__p_put(g, " != ");
-        vc__p_scalar(g, l->node[l->node[owner].a[0]].type, vc__bits_of(&l->node[j]), true);
-        before = " && ";
+        vc__p_scalar(g, l->node[l->node[switch_node].a[0]].type, vc__bits_of(&l->node[j]), true);
+        separator = " && ";
     }
     vc__p_put(g, ")");
 }
 
-/* Whether the part of a switch that opens here is its last. */
-static bool vc__p_is_last(const vc__printer *g, uint32_t i) {
+/* Whether the case or default that node i opens is the last one of its switch. */
+static bool vc__p_is_last_case(const vc__printer *g, uint32_t i) {
     uint32_t j = i + 1;
     while (g->note[j].opener != i + 1) j++;
     return g->l->node[j + 1].op == VC__OP_END;
@@ -8608,40 +8660,41 @@ static bool vc__p_is_last(const vc__printer *g, uint32_t i) {
 
 static void vc__p_case(vc__printer *g, uint32_t i) {
     const vc__node *n = &g->l->node[i];
-    uint32_t owner = g->note[i].block - 1;
-    bool chained = g->note[owner].chained, first = i == owner + 1;
-    if (chained && !first) vc__p_put(g, n->op == VC__OP_DEFAULT && vc__p_is_last(g, i) ? "else" : "else ");
+    uint32_t switch_node = g->note[i].block - 1;
+    bool chained = g->note[switch_node].chained, first = i == switch_node + 1;
+    if (chained && !first) vc__p_put(g, n->op == VC__OP_DEFAULT && vc__p_is_last_case(g, i) ? "else" : "else ");
     if (n->op == VC__OP_DEFAULT) {
         if (!chained) vc__p_put(g, "default:");
-        else if (first && vc__p_is_last(g, i)) vc__p_put(g, "if (true)");
-        else if (!vc__p_is_last(g, i)) vc__p_none_of(g, owner);
+        else if (first && vc__p_is_last_case(g, i)) vc__p_put(g, "if (true)");
+        else if (!vc__p_is_last_case(g, i)) vc__p_default_condition(g, switch_node);
         vc__p_open_block(g);
         return;
     }
     if (chained) {
         vc__p_put(g, "if (");
-        vc__p_expression(g, g->l->node[owner].a[0], 5);
+        vc__p_expression(g, g->l->node[switch_node].a[0], 5);
     }
     vc__p_put(g, chained ? " == " : "case ");
-    vc__p_scalar(g, g->l->node[g->l->node[owner].a[0]].type, vc__bits_of(n), true);
+    vc__p_scalar(g, g->l->node[g->l->node[switch_node].a[0]].type, vc__bits_of(n), true);
     vc__p_put(g, chained ? ")" : ":");
     vc__p_open_block(g);
 }
 
 static void vc__p_end(vc__printer *g, uint32_t i) {
-    uint32_t op = g->l->node[i].x, owner = g->note[i].block; /* of a case: the switch */
-    bool of_switch = op == VC__OP_CASE || op == VC__OP_DEFAULT, chained = of_switch && g->note[owner - 1].chained;
-    g->glued = chained && g->l->node[i + 1].op != VC__OP_END;
-    vc__p_put(g, g->glued ? "} " : of_switch && !chained ? "} break;\n" : "}\n");
+    uint32_t op = g->l->node[i].x, parent = g->note[i].block; /* 1 + node; of a case: the switch */
+    bool is_case = op == VC__OP_CASE || op == VC__OP_DEFAULT, chained = is_case && g->note[parent - 1].chained;
+    g->continues_line = chained && g->l->node[i + 1].op != VC__OP_END;
+    vc__p_put(g, g->continues_line ? "} " : is_case && !chained ? "} break;\n" : "}\n");
 }
 
-/* Heads and ends of switches that are printed as chains leave no text. */
-static bool vc__p_is_silent(const vc__printer *g, uint32_t i) {
+/* Whether a node prints nothing: the start and the end of a switch that is printed as a chain. */
+static bool vc__p_prints_nothing(const vc__printer *g, uint32_t i) {
     const vc__node *n = &g->l->node[i];
     if (n->op == VC__OP_SWITCH) return g->note[i].chained;
     return n->op == VC__OP_END && n->x == VC__OP_SWITCH && g->note[i].opener && g->note[g->note[i].opener - 1].chained;
 }
 
+/* Prints the declaration of a value that gets a name. */
 static void vc__p_temporary(vc__printer *g, uint32_t i) {
     g->d->declare(g, i);
     vc__p_put(g, "v%u = ", (unsigned)++g->temporaries);
@@ -8662,24 +8715,25 @@ static void vc__p_image_store(vc__printer *g, uint32_t i) {
 
 static void vc__p_barrier(vc__printer *g, uint32_t i) { g->d->barrier(g, i); }
 
-/* What a loop around a compare-exchange is made of. */
+/* The parts of a compare-exchange loop that depend on the language. */
 typedef struct vc__loop {
-    const char *from, *to;    /* what makes a float of bits, and bits of it */
-    const char *exchange;     /* the function's name */
-    void (*element)(vc__printer *g, const vc__node *n, bool read); /* what is read, or what the function takes for its place */
+    const char *from, *to;    /* functions that convert bits to a float, and a float to bits */
+    const char *exchange;     /* name of the compare-exchange function */
+    /* prints the element of memory: its value if `read`, else the function's argument for it */
+    void (*element)(vc__printer *g, const vc__node *n, bool read);
 } vc__loop;
 
-/* `seen` is what the loop found in memory. */
+/* Prints the new value of a float atomic. `seen` is the number of the variable with the old value's bits. */
 static void vc__p_float_atomic(vc__printer *g, const vc__node *n, const char *from, unsigned seen) {
-    bool least = n->op == VC__OP_ATOMIC_MIN;
+    bool is_min = n->op == VC__OP_ATOMIC_MIN;
     if (n->op == VC__OP_ATOMIC_ADD) {
         vc__p_put(g, "%s(v%u) + ", from, seen);
         vc__p_expression(g, n->a[2], VC__P_SUM - 1);
         return;
     }
-    if (!least) vc__p_put(g, "%s(v%u) < ", from, seen);
+    if (!is_min) vc__p_put(g, "%s(v%u) < ", from, seen);
     vc__p_expression(g, n->a[2], VC__P_PREFIX);
-    if (least) vc__p_put(g, " < %s(v%u)", from, seen);
+    if (is_min) vc__p_put(g, " < %s(v%u)", from, seen);
     vc__p_put(g, " || isnan(%s(v%u)) ? ", from, seen);
     vc__p_expression(g, n->a[2], VC__P_PREFIX);
     vc__p_put(g, " : %s(v%u)", from, seen);
@@ -8704,7 +8758,7 @@ static void vc__p_atomic_loop(vc__printer *g, uint32_t i, const vc__loop *loop) 
     vc__p_put(g, "%s v%u = %s(v%u);\n", g->d->type(n->type, type), (unsigned)g->note[i].number, loop->from, seen);
 }
 
-/* The name that an atomic's value gets, where it is used. */
+/* Prints the declaration of an atomic's result, if the result is used. */
 static void vc__p_atomic_begin(vc__printer *g, uint32_t i) {
     const vc__node *n = &g->l->node[i];
     char type[32];
@@ -8717,15 +8771,16 @@ static void vc__p_fence(vc__printer *g, uint32_t i) { g->d->fence(g, i); }
 
 static void vc__p_statement(vc__printer *g, uint32_t i) {
     static const struct { uint16_t op; void (*print)(vc__printer *g, uint32_t i); } own[] = {
-        { VC__OP_VAR, vc__p_variable }, { VC__OP_ARRAY, vc__p_variable }, { VC__OP_STORE, vc__p_store }, { VC__OP_BARRIER, vc__p_barrier },
-        { VC__OP_FENCE, vc__p_fence }, { VC__OP_IMAGE_STORE, vc__p_image_store },
-        { VC__OP_BREAK_IF, vc__p_exit }, { VC__OP_CONTINUE_IF, vc__p_exit }, { VC__OP_RETURN_IF, vc__p_exit }, { VC__OP_IF, vc__p_if },
-        { VC__OP_ELSE, vc__p_else }, { VC__OP_FOR, vc__p_for }, { VC__OP_LOOP, vc__p_loop }, { VC__OP_SWITCH, vc__p_switch },
-        { VC__OP_CASE, vc__p_case }, { VC__OP_DEFAULT, vc__p_case }, { VC__OP_END, vc__p_end }
+        { VC__OP_VAR, vc__p_variable }, { VC__OP_ARRAY, vc__p_variable }, { VC__OP_STORE, vc__p_store },
+        { VC__OP_BARRIER, vc__p_barrier }, { VC__OP_FENCE, vc__p_fence }, { VC__OP_IMAGE_STORE, vc__p_image_store },
+        { VC__OP_BREAK_IF, vc__p_exit }, { VC__OP_CONTINUE_IF, vc__p_exit }, { VC__OP_RETURN_IF, vc__p_exit },
+        { VC__OP_IF, vc__p_if }, { VC__OP_ELSE, vc__p_else }, { VC__OP_FOR, vc__p_for }, { VC__OP_LOOP, vc__p_loop },
+        { VC__OP_SWITCH, vc__p_switch }, { VC__OP_CASE, vc__p_case }, { VC__OP_DEFAULT, vc__p_case },
+        { VC__OP_END, vc__p_end }
     };
     const vc__node *n = &g->l->node[i];
     bool closes = n->op == VC__OP_ELSE || (n->op == VC__OP_END && n->x != VC__OP_SWITCH);
-    if (g->note[i].nested || n->op == VC__OP_MASK || vc__p_is_silent(g, i)) return;
+    if (g->note[i].nested || n->op == VC__OP_MASK || vc__p_prints_nothing(g, i)) return;
     if (closes) g->indent--;
     vc__p_line(g);
     for (size_t j = 0; j < sizeof own / sizeof *own; j++) if (own[j].op == n->op) { own[j].print(g, i); return; }
@@ -8733,11 +8788,12 @@ static void vc__p_statement(vc__printer *g, uint32_t i) {
     else vc__p_temporary(g, i);
 }
 
-/* What the body begins with: parameters that need unpacking, and ids with more than one use. */
+/* Prints the start of the body: parameters that need unpacking, and ids that are used more than once. */
 static void vc__p_prologue(vc__printer *g) {
     static const struct { uint16_t op; const char *name; } ids[] = {
-        { VC__OP_LOCAL_ID, "local" }, { VC__OP_GROUP_ID, "group" }, { VC__OP_GLOBAL_ID, "global" }, { VC__OP_LOCAL_INDEX, "local_index" },
-        { VC__OP_SUBGROUP_SIZE, "subgroup_size" }, { VC__OP_SUBGROUP_COUNT, "subgroup_count" }, { VC__OP_SUBGROUP_ID, "subgroup_id" },
+        { VC__OP_LOCAL_ID, "local" }, { VC__OP_GROUP_ID, "group" }, { VC__OP_GLOBAL_ID, "global" },
+        { VC__OP_LOCAL_INDEX, "local_index" }, { VC__OP_SUBGROUP_SIZE, "subgroup_size" },
+        { VC__OP_SUBGROUP_COUNT, "subgroup_count" }, { VC__OP_SUBGROUP_ID, "subgroup_id" },
         { VC__OP_SUBGROUP_LOCAL_ID, "lane" }
     };
     char wanted[VC__NAME], id[96], type[32];
@@ -8755,23 +8811,24 @@ static void vc__p_prologue(vc__printer *g) {
     }
 }
 
-/* Deals out pieces of one block: with at NULL it only counts. */
+/* Allocates `count` elements of `size` bytes from one block. If `at` is NULL, only adds their size to *used. */
 static void *vc__p_carve(char *at, size_t *used, size_t count, size_t size) {
     void *piece = at ? at + *used : NULL;
     *used += (count * size + 7) & ~(size_t)7;
     return piece;
 }
 
+/* Sets the printer's tables to parts of one block; returns its size. If `at` is NULL, only the size is meaningful. */
 static size_t vc__p_carve_tables(vc__printer *g, char *at) {
     const vc__listing *l = g->l;
-    size_t used = 0, objects = l->object_count;
+    size_t used = 0, object_count = l->object_count;
     g->note = (vc__print_info *)vc__p_carve(at, &used, l->count, sizeof *g->note);
-    g->object = (vc__identifier *)vc__p_carve(at, &used, objects, sizeof *g->object);
-    g->reference = (vc__identifier *)vc__p_carve(at, &used, objects, sizeof *g->reference);
+    g->object = (vc__identifier *)vc__p_carve(at, &used, object_count, sizeof *g->object);
+    g->reference = (vc__identifier *)vc__p_carve(at, &used, object_count, sizeof *g->reference);
     g->leaf = (vc__identifier *)vc__p_carve(at, &used, l->body - l->leaves, sizeof *g->leaf);
     g->hidden = (vc__identifier *)vc__p_carve(at, &used, (size_t)l->info.hidden_count, sizeof *g->hidden);
-    g->live = (bool *)vc__p_carve(at, &used, objects, sizeof *g->live);
-    g->taken = (const char **)vc__p_carve(at, &used, (size_t)g->taken_mask + 1, sizeof *g->taken);
+    g->live = (bool *)vc__p_carve(at, &used, object_count, sizeof *g->live);
+    g->name_set = (const char **)vc__p_carve(at, &used, (size_t)g->name_mask + 1, sizeof *g->name_set);
     return used;
 }
 
@@ -8792,12 +8849,12 @@ static bool vc__p_print(vc_kernel *k, const vc__listing *l, const vc__dialect *d
     g.k = k;
     g.l = l;
     g.d = d;
-    for (g.taken_mask = 15; g.taken_mask < names * 2; g.taken_mask = g.taken_mask * 2 + 1) { }
+    for (g.name_mask = 15; g.name_mask < names * 2; g.name_mask = g.name_mask * 2 + 1) { }
     size_t size = vc__p_carve_tables(&g, NULL);
-    char *block = (char *)k->allocator.allocate(k->allocator.user, size);
-    if (!block) { vc__no_memory(k); return false; }
-    memset(block, 0, size);
-    vc__p_carve_tables(&g, block);
+    char *tables = (char *)k->allocator.allocate(k->allocator.user, size);
+    if (!tables) { vc__no_memory(k); return false; }
+    memset(tables, 0, size);
+    vc__p_carve_tables(&g, tables);
     vc__p_count_uses(&g);
     vc__p_find_chains(&g);
     vc__p_choose_nested(&g);
@@ -8805,7 +8862,7 @@ static bool vc__p_print(vc_kernel *k, const vc__listing *l, const vc__dialect *d
     vc__p_name_blocks(&g);
     vc__p_name_implicit(&g);
     vc__p_kernel(&g);
-    k->allocator.release(k->allocator.user, block);
+    k->allocator.release(k->allocator.user, tables);
     return !k->failed;
 }
 
