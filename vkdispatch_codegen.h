@@ -5549,7 +5549,6 @@ VC__SMALL_END
    C compiler evaluates arguments. */
 
 /* Grows a list to at least `need` elements of `size` bytes. */
-
 static bool vc__reserve(vc__lower *s, void **list, uint32_t *capacity, uint32_t need, size_t size) {
     void *grown = vc__grown(&s->kernel->allocator, *list, capacity, need, size);
     if (grown) *list = grown; else vc__no_memory(s->kernel);
@@ -5583,7 +5582,7 @@ static inline void vc__copy_node(vc__node *to, const vc__node *from) {
 }
 
 /* Sets the number of nodes up to which neither the list nor the hash table, at a load factor of 3/4, has to grow. */
-static void vc__update_limit(vc__lower *s) {
+static void vc__update_node_limit(vc__lower *s) {
     uint32_t slots = s->mask / 4 * 3;
     s->room = s->capacity < slots ? s->capacity : slots;
 }
@@ -5596,7 +5595,7 @@ static uint32_t vc__append(vc__lower *s, const vc__node *n) {
             return VC__NIL;
         }
         if (!VC__RESERVE(s, node, node, capacity, s->count + 1)) return VC__NIL;
-        vc__update_limit(s);
+        vc__update_node_limit(s);
     }
     vc__copy_node(&s->node[s->count], n);
     return s->count++;
@@ -5614,8 +5613,8 @@ static inline uint32_t vc__op_and_type(const vc__node *n) {
 /* Multiplicative hash. The upper half of a 64-bit product is mixed best, and the upper part of that half better still.
    vc__hash_end moves both down to the bits that select a slot. Otherwise operands with consecutive numbers would fill
    consecutive slots. */
-static inline uint64_t vc__hash_parts(uint32_t head, uint32_t a, uint32_t b, uint32_t c) {
-    return ((a | (uint64_t)b << 32) + ((uint64_t)head << 24) + ((uint64_t)c << 12)) * 0xff51afd7ed558ccdu;
+static inline uint64_t vc__hash_parts(uint32_t op_and_type, uint32_t a, uint32_t b, uint32_t c) {
+    return ((a | (uint64_t)b << 32) + ((uint64_t)op_and_type << 24) + ((uint64_t)c << 12)) * 0xff51afd7ed558ccdu;
 }
 static inline uint32_t vc__hash_end(uint64_t h) { return (uint32_t)(h >> 32 ^ h >> 47); }
 
@@ -5637,7 +5636,7 @@ static inline bool vc__nodes_equal(const vc__lower *s, const vc__node *a, const 
     return true;
 }
 
-/* The memory that a load or store accesses: a BUFFER, SHARED, TABLE, VAR or ARRAY node. */
+/* The object that a load, store or image operation accesses: a BUFFER, SHARED, TABLE, VAR, ARRAY or IMAGE node. */
 static const vc__node *vc__memory_of(const vc__node *list, const vc__node *access) {
     const vc__node *m = &list[access->a[0]];
     return m->op == VC__OP_POINTER ? &list[m->a[0]] : m;
@@ -5684,7 +5683,7 @@ static bool vc__rehash(vc__lower *s, uint32_t least) {
     if (!VC__RESERVE(s, u32, slot, slot_capacity, size)) return false;
     s->mask = size - 1;
     memset(s->slot, 0, size * sizeof(uint32_t));
-    vc__update_limit(s);
+    vc__update_node_limit(s);
     for (uint32_t i = 0; i < s->count; i++) vc__insert_slot(s, i);
     return true;
 }
@@ -5847,8 +5846,9 @@ static uint32_t vc__make_vec(vc__lower *s, vc_type type, const uint32_t *parts, 
     return number;
 }
 
-static inline uint32_t vc__map_operand(const vc__lower *s, uint32_t operand, bool exists) {
-    return exists && operand != VC__NIL ? s->map[operand] & ~VC__MAP_CONST : operand;
+/* The number of a tape node's operand; a[] that is no operand is returned unchanged. */
+static inline uint32_t vc__map_operand(const vc__lower *s, uint32_t operand, bool is_operand) {
+    return is_operand && operand != VC__NIL ? s->map[operand] & ~VC__MAP_CONST : operand;
 }
 
 VC__SMALL
@@ -5893,11 +5893,11 @@ static inline uint32_t vc__with_const_flag(const vc__lower *s, uint32_t number) 
 }
 
 /* Simplifies a tape node whose second operand is constant and whose first, a, is not. Returns an entry for s->map, or
-   VC__NIL if nothing can be simplified. Floats other than 0 and 1 never can. */
+   VC__NIL if nothing can be simplified. Floats other than 0, -0 and 1 never can. */
 VC__APART static uint32_t vc__lower_const(vc__lower *s, const vc__node *t, uint32_t a, uint32_t constant) {
     const vc__node *n = &s->node[constant];
     uint64_t c;
-    /* A float of any width with one of these fraction bits set is neither 0 nor 1. */
+    /* A float of any width with one of these fraction bits set is neither 0, -0 nor 1. */
     if (n->op == VC__OP_CONST && n->a[0] & 1023u && vc__is_float(n->type)) return VC__NIL;
     return vc__const_bits(s, constant, &c) ? vc__with_const_flag(s, vc__simplify_const(s, t, a, c)) : VC__NIL;
 }
@@ -5946,7 +5946,7 @@ VC__APART static bool vc__lower_binary(vc__lower *s, const vc__node *t, uint32_t
 
 /* Fast path for shifts and rotates of a scalar by a constant of the same type from 1 to its width - 1. Returns false if
    the node needs the general path. */
-VC__APART static bool vc__lower_shift(vc__lower *s, const vc__node *t, uint32_t x, uint32_t count, uint32_t *to) {
+VC__APART static bool vc__lower_const_shift(vc__lower *s, const vc__node *t, uint32_t x, uint32_t count, uint32_t *to) {
     const vc__node *c = &s->node[count & ~VC__MAP_CONST];
     uint32_t width = vc__bits(vc__kind(t->type)), left, right;
     vc__node n = *t;
@@ -6012,7 +6012,7 @@ static inline uint32_t vc__first_unlowered(const vc__lower *s, const vc__node *n
    lowered first; if the first two operands of a plain operation do, the second is returned in *second. Returns VC__STOP
    after an error. */
 #define VC__STOP (VC__NIL - 1)
-static inline uint32_t vc__lower_step(vc__lower *s, const vc__node *tape, uint32_t *map, uint32_t i, uint32_t *second) {
+static inline uint32_t vc__lower_next(vc__lower *s, const vc__node *tape, uint32_t *map, uint32_t i, uint32_t *second) {
     const vc__node *t = &tape[i];
     uint32_t plain = s->plain[t->op], a, b = VC__NIL, c = VC__NIL;
     if (plain >> vc__kind(t->type) & 1u) {
@@ -6035,7 +6035,7 @@ static inline uint32_t vc__lower_step(vc__lower *s, const vc__node *tape, uint32
         a = vc__first_unlowered(s, t);
         if (a != VC__NIL) return a;
         if (vc__is_shift(t->op) && s->target != VC_TARGET_NONE &&
-            vc__lower_shift(s, t, map[t->a[0]], map[t->a[1]], &map[i])) return VC__NIL;
+            vc__lower_const_shift(s, t, map[t->a[0]], map[t->a[1]], &map[i])) return VC__NIL;
     }
     map[i] = vc__with_const_flag(s, vc__lower_node(s, i));
     return s->kernel->failed ? VC__STOP : VC__NIL;
@@ -6049,7 +6049,7 @@ VC__APART static void vc__lower_tree(vc__lower *s, uint32_t root) {
     *top = VC__NIL;
     do {
         uint32_t second = VC__NIL;
-        uint32_t next = vc__lower_step(s, tape, map, i, &second);
+        uint32_t next = vc__lower_next(s, tape, map, i, &second);
         if (next < VC__STOP) {
             *++top = i;
             if (second != VC__NIL) *++top = second;
@@ -6118,7 +6118,7 @@ static bool vc__lower_all(vc__lower *s) {
     if (!VC__RESERVE(s, u32, stack, stack_capacity, 2 * k->count + 1)) return false;
     /* The memory of the nodes is later used for the body of the SPIR-V module, see vc__spirv_swap_buffers. */
     if (!VC__RESERVE(s, node, node, capacity, k->count + k->count / 2)) return false;
-    vc__update_limit(s);
+    vc__update_node_limit(s);
     memset(s->map, 0xff, k->count * sizeof(uint32_t));
     vc__init_plain(s);
     if (k->carries && vc__is_cuda(s->target)) vc__mark_halves(s);
@@ -6295,11 +6295,11 @@ static bool vc__words_reserve(vc_kernel *k, vc__words *w, uint32_t more) {
 
 /* Swaps the memory of w with that of a list whose elements have `each` words. The contents of the list are lost. */
 static void vc__words_swap(vc__words *w, void **list, uint32_t *capacity, uint32_t each) {
-    uint32_t *at = w->at, had = w->capacity;
+    uint32_t *memory = w->at, capacity_words = w->capacity;
     w->at = (uint32_t *)*list;
     w->capacity = *capacity * each;
-    *list = at;
-    *capacity = had / each;
+    *list = memory;
+    *capacity = capacity_words / each;
 }
 
 /* Makes room for `more` characters and a terminating zero. Returns false if there is no memory; then the kernel has
@@ -6502,7 +6502,7 @@ static void vc__put_string(uint32_t *at, const char *text) {
     for (uint32_t i = 0; i < words; i++) at[i] = 0;
     for (uint32_t i = 0; i < words * 4 - 1 && text[i]; i++) at[i / 4] |= (uint32_t)(uint8_t)text[i] << (i % 4 * 8);
 }
-static void vc__spirv_name(vc__spirv *s, uint32_t id, const char *name) {
+static void vc__spirv_put_name(vc__spirv *s, uint32_t id, const char *name) {
     if (!name || !name[0]) return;
     uint32_t words = 2 + vc__string_words(name);
     if (!vc__words_reserve(s->k, &s->section[VC__SECTION_NAMES], words)) return;
@@ -6516,9 +6516,9 @@ static void vc__spirv_name(vc__spirv *s, uint32_t id, const char *name) {
 static uint32_t vc__spirv_type_make(vc__spirv *s, vc_type type) {
     uint32_t kind = vc__kind(type), id;
     if (vc__rows(type) > 1) {
-        uint32_t of = s->type[kind] ? s->type[kind] : vc__spirv_type_make(s, vc__scalar(type));
+        uint32_t scalar_id = s->type[kind] ? s->type[kind] : vc__spirv_type_make(s, vc__scalar(type));
         id = vc__new_id(s);
-        vc__put3(s, VC__SECTION_GLOBALS, VC__OpTypeVector, id, of, vc__rows(type));
+        vc__put3(s, VC__SECTION_GLOBALS, VC__OpTypeVector, id, scalar_id, vc__rows(type));
         return s->type[type] = id;
     }
     id = vc__new_id(s);
@@ -6535,6 +6535,7 @@ static inline uint32_t vc__spirv_type(vc__spirv *s, vc_type type) {
     return s->type[type & 63u] ? s->type[type & 63u] : vc__spirv_type_make(s, type & 63u);
 }
 
+/* Declares the type of pointers to `type`, an id, in a storage class. */
 static uint32_t vc__spirv_pointer_to(vc__spirv *s, uint32_t storage, uint32_t type) {
     uint32_t id = vc__new_id(s);
     vc__put3(s, VC__SECTION_GLOBALS, VC__OpTypePointer, id, vc__spirv_class[storage], type);
@@ -6573,9 +6574,9 @@ static inline uint32_t vc__spirv_u32(vc__spirv *s, uint32_t x) { return vc__spir
 static uint32_t vc__spirv_null(vc__spirv *s, vc_type type) {
     uint32_t *id = &s->null[type & 63u];
     if (*id) return *id;
-    uint32_t of = vc__spirv_type(s, type);
+    uint32_t type_id = vc__spirv_type(s, type);
     *id = vc__new_id(s);
-    vc__put2(s, VC__SECTION_GLOBALS, VC__OpConstantNull, of, *id);
+    vc__put2(s, VC__SECTION_GLOBALS, VC__OpConstantNull, type_id, *id);
     return *id;
 }
 
@@ -6610,25 +6611,25 @@ static void vc__spirv_argument_block(vc__spirv *s) {
     uint32_t pointer = vc__spirv_pointer_to(s, VC__CLASS_PUSH, type);
     vc__put3(s, VC__SECTION_GLOBALS, VC__OpVariable, pointer, s->arg_block, vc__spirv_class[VC__CLASS_PUSH]);
     vc__put1(s, VC__SECTION_INTERFACE, 0, s->arg_block);
-    vc__spirv_name(s, s->arg_block, "values");
+    vc__spirv_put_name(s, s->arg_block, "values");
 }
 
 /* Loads a word of the argument block once and returns its id: `preferred` if that is not 0 and the word is new. */
-static uint32_t vc__spirv_word(vc__spirv *s, uint32_t at, uint32_t preferred) {
-    if (s->word[at]) return s->word[at];
+static uint32_t vc__spirv_word(vc__spirv *s, uint32_t word, uint32_t preferred) {
+    if (s->word[word]) return s->word[word];
     if (!s->arg_block) vc__spirv_argument_block(s);
     uint32_t u32 = vc__spirv_type(s, VC_U32);
     uint32_t pointer = vc__spirv_pointer(s, VC__CLASS_PUSH, VC_U32);
-    uint32_t index = vc__spirv_u32(s, at);
+    uint32_t index = vc__spirv_u32(s, word);
     uint32_t chain = vc__binary(s, VC__OpAccessChain, pointer, vc__new_id(s), s->arg_block, index);
-    return s->word[at] = vc__unary(s, VC__OpLoad, u32, preferred ? preferred : vc__new_id(s), chain);
+    return s->word[word] = vc__unary(s, VC__OpLoad, u32, preferred ? preferred : vc__new_id(s), chain);
 }
 
 /* Loads two words as one 64-bit value. */
-static void vc__spirv_word_pair(vc__spirv *s, uint32_t kind, uint32_t at, uint32_t id) {
+static void vc__spirv_word_pair(vc__spirv *s, uint32_t kind, uint32_t word, uint32_t id) {
     uint32_t pair = vc__spirv_type(s, VC_U32X2), type = vc__spirv_type(s, kind), part[2];
-    part[0] = vc__spirv_word(s, at, 0);
-    part[1] = vc__spirv_word(s, at + 1, 0);
+    part[0] = vc__spirv_word(s, word, 0);
+    part[1] = vc__spirv_word(s, word + 1, 0);
     uint32_t both = vc__new_id(s);
     vc__composite(s, pair, both, part, 2);
     vc__unary(s, VC__OpBitcast, type, id, both);
@@ -6636,7 +6637,7 @@ static void vc__spirv_word_pair(vc__spirv *s, uint32_t kind, uint32_t at, uint32
 
 /* Loads the scalar at a byte offset in the argument block. */
 static void vc__spirv_scalar(vc__spirv *s, uint32_t kind, uint32_t offset, uint32_t id) {
-    uint32_t bits = vc__bits(kind), type = vc__spirv_type(s, kind), of, operand;
+    uint32_t bits = vc__bits(kind), type = vc__spirv_type(s, kind), raw_type, operand;
     if (bits == 64) {
         vc__spirv_word_pair(s, kind, offset / 4, id);
         return;
@@ -6648,14 +6649,14 @@ static void vc__spirv_scalar(vc__spirv *s, uint32_t kind, uint32_t offset, uint3
     } else if (bits == 32) {
         if (word != id) vc__unary(s, kind == VC_U32 ? VC__OpCopyObject : VC__OpBitcast, type, id, word);
     } else if (kind == VC_F16) {
-        of = vc__spirv_type(s, VC_VEC(VC_F16, 2u));
-        word = vc__unary(s, VC__OpBitcast, of, vc__new_id(s), word);
+        raw_type = vc__spirv_type(s, VC_VEC(VC_F16, 2u));
+        word = vc__unary(s, VC__OpBitcast, raw_type, vc__new_id(s), word);
         vc__binary(s, VC__OpCompositeExtract, type, id, word, offset / 2 & 1);
     } else {
         if (offset & 3) {
             operand = vc__spirv_u32(s, (offset & 3) * 8);
-            of = vc__spirv_type(s, VC_U32);
-            word = vc__binary(s, VC__OpShiftRightLogical, of, vc__new_id(s), word, operand);
+            raw_type = vc__spirv_type(s, VC_U32);
+            word = vc__binary(s, VC__OpShiftRightLogical, raw_type, vc__new_id(s), word, operand);
         }
         vc__unary(s, vc__is_signed(kind) ? VC__OpSConvert : VC__OpUConvert, type, id, word);
     }
@@ -6666,7 +6667,7 @@ static void vc__spirv_param(vc__spirv *s, const vc__node *n, uint32_t id) {
     uint32_t rows = vc__rows(n->type), kind = vc__kind(n->type);
     uint32_t part[4];
     s->caps |= vc__needs(kind);
-    vc__spirv_name(s, id, s->l->object[n->x].name);
+    vc__spirv_put_name(s, id, s->l->object[n->x].name);
     if (rows == 1) {
         vc__spirv_scalar(s, kind, offset, id);
         return;
@@ -6706,15 +6707,15 @@ static void vc__spirv_builtin(vc__spirv *s, const vc__node *n, uint32_t id) {
     uint32_t type = vector ? VC_U32X3 : VC_U32;
     if (vc__spirv_builtins[i].subgroup) s->caps |= VC__CAP_SUBGROUP;
     if (!s->builtin[i]) {
-        uint32_t pointer = vc__spirv_pointer(s, VC__CLASS_INPUT, type), of = vc__spirv_type(s, type);
+        uint32_t pointer = vc__spirv_pointer(s, VC__CLASS_INPUT, type), type_id = vc__spirv_type(s, type);
         uint32_t variable = vc__new_id(s);
         vc__put3(s, VC__SECTION_GLOBALS, VC__OpVariable, pointer, variable, vc__spirv_class[VC__CLASS_INPUT]);
         vc__put3(s, VC__SECTION_DECORATIONS, VC__OpDecorate, variable, VC__DecorationBuiltIn,
                  vc__spirv_builtins[i].number);
         vc__put1(s, VC__SECTION_INTERFACE, 1, variable);
-        vc__spirv_name(s, variable, vc__spirv_builtins[i].name);
+        vc__spirv_put_name(s, variable, vc__spirv_builtins[i].name);
         uint32_t loaded = vector ? vc__new_id(s) : id;
-        s->builtin[i] = vc__unary(s, VC__OpLoad, of, loaded, variable);
+        s->builtin[i] = vc__unary(s, VC__OpLoad, type_id, loaded, variable);
     }
     type = vc__spirv_type(s, VC_U32);
     if (vector) vc__binary(s, VC__OpCompositeExtract, type, id, s->builtin[i], n->x);
@@ -6724,14 +6725,14 @@ static void vc__spirv_builtin(vc__spirv *s, const vc__node *n, uint32_t id) {
 /* Makes the struct type whose only member is the runtime array of a buffer's elements. */
 static uint32_t vc__spirv_buffer_type(vc__spirv *s, const vc__node *n) {
     static const uint32_t by_access[4] = { 0, VC__DecorationNonWritable, VC__DecorationNonReadable, 0 };
-    vc_type of = vc__memory_type(n->type);
-    uint32_t *array = &s->array[of], size = vc__rows(of) * vc__scalar_bytes(of);
+    vc_type memory_type = vc__memory_type(n->type);
+    uint32_t *array = &s->array[memory_type], size = vc__rows(memory_type) * vc__scalar_bytes(memory_type);
     uint32_t access = s->l->info.args[s->l->object[n->x].arg].access & 3;
-    if (vc__scalar_bytes(of) == 1) s->caps |= VC__CAP_STORAGE_8;
-    if (vc__scalar_bytes(of) == 2) s->caps |= VC__CAP_STORAGE_16;
-    if (vc__rows(n->type) == 3) s->caps |= vc__needs(of); /* loads and stores compose and decompose it */
+    if (vc__scalar_bytes(memory_type) == 1) s->caps |= VC__CAP_STORAGE_8;
+    if (vc__scalar_bytes(memory_type) == 2) s->caps |= VC__CAP_STORAGE_16;
+    if (vc__rows(n->type) == 3) s->caps |= vc__needs(memory_type); /* loads and stores compose and decompose it */
     if (!*array) {
-        uint32_t element = vc__spirv_type(s, of);
+        uint32_t element = vc__spirv_type(s, memory_type);
         *array = vc__new_id(s);
         vc__put2(s, VC__SECTION_GLOBALS, VC__OpTypeRuntimeArray, *array, element);
         vc__put3(s, VC__SECTION_DECORATIONS, VC__OpDecorate, *array, VC__DecorationArrayStride, size);
@@ -6751,7 +6752,7 @@ static void vc__spirv_buffer(vc__spirv *s, const vc__node *n, uint32_t id) {
     bool address = s->l->buffers == VC_BUFFERS_ADDRESS;
     uint32_t type = vc__spirv_buffer_type(s, n);
     uint32_t pointer = vc__spirv_pointer_to(s, address ? VC__CLASS_ADDRESS : VC__CLASS_BUFFER, type);
-    vc__spirv_name(s, id, s->l->object[n->x].name);
+    vc__spirv_put_name(s, id, s->l->object[n->x].name);
     if (address) {
         s->caps |= VC__CAP_ADDRESS;
         s->pointee[n->x] = pointer;
@@ -6774,7 +6775,7 @@ static bool vc__same_image(const vc__object *a, const vc__object *b) {
 /* Declares an image's type and the type of its variable. Equal image types must be declared only once. */
 static void vc__spirv_image_type(vc__spirv *s, uint32_t object) {
     const vc__object *o = &s->l->object[object];
-    uint32_t of = vc__spirv_type(s, o->declared);
+    uint32_t component_type = vc__spirv_type(s, o->declared);
     for (uint32_t i = 0; i < object; i++) {
         if (!s->image[i] || !vc__same_image(&s->l->object[i], o)) continue;
         s->image[object] = s->image[i];
@@ -6783,7 +6784,7 @@ static void vc__spirv_image_type(vc__spirv *s, uint32_t object) {
     }
     s->image[object] = s->variable_type[object] = vc__new_id(s);
     uint32_t *w = vc__op_begin(s, VC__SECTION_GLOBALS, VC__OpTypeImage, 9);
-    w[1] = s->image[object]; w[2] = of; w[3] = vc__dims[o->image.dim].spirv;
+    w[1] = s->image[object]; w[2] = component_type; w[3] = vc__dims[o->image.dim].spirv;
     w[4] = 0; /* not a depth image */
     w[5] = vc__dims[o->image.dim].layers;
     w[6] = 0; /* not multisampled */
@@ -6813,7 +6814,7 @@ static void vc__spirv_image(vc__spirv *s, const vc__node *n, uint32_t id) {
     if (storage && !(o->access & VC_MAY_ALIAS))
         vc__put2(s, VC__SECTION_DECORATIONS, VC__OpDecorate, id, VC__DecorationRestrict);
     vc__put1(s, VC__SECTION_INTERFACE, 0, id);
-    vc__spirv_name(s, id, o->name);
+    vc__spirv_put_name(s, id, o->name);
 }
 
 /* Declares the array type of an object. Returns the type of a pointer to it. */
@@ -6830,7 +6831,7 @@ static void vc__spirv_shared(vc__spirv *s, const vc__node *n, uint32_t id) {
     uint32_t array, pointer = vc__spirv_array_of(s, object, VC__CLASS_WORKGROUP, &array);
     vc__put3(s, VC__SECTION_GLOBALS, VC__OpVariable, pointer, id, vc__spirv_class[VC__CLASS_WORKGROUP]);
     vc__put1(s, VC__SECTION_INTERFACE, 0, id);
-    vc__spirv_name(s, id, object->name);
+    vc__spirv_put_name(s, id, object->name);
 }
 
 /* A constant scalar or vector from one value per component. */
@@ -6838,10 +6839,10 @@ static uint32_t vc__spirv_element(vc__spirv *s, vc_type type, const uint64_t *da
     uint32_t rows = vc__rows(type), part[4];
     for (uint32_t i = 0; i < rows; i++) part[i] = vc__spirv_const(s, vc__kind(type), data[i]);
     if (rows == 1) return part[0];
-    uint32_t of = vc__spirv_type(s, type);
+    uint32_t type_id = vc__spirv_type(s, type);
     uint32_t id = vc__new_id(s);
     uint32_t *o = vc__op_begin(s, VC__SECTION_GLOBALS, VC__OpConstantComposite, 3 + rows);
-    o[1] = of; o[2] = id;
+    o[1] = type_id; o[2] = id;
     for (uint32_t i = 0; i < rows; i++) o[3 + i] = part[i];
     return id;
 }
@@ -6869,7 +6870,7 @@ static void vc__spirv_table(vc__spirv *s, const vc__node *n, uint32_t id) {
     memcpy(o + 3, list.at + list.count, object->count * sizeof(uint32_t));
     vc__put4(s, VC__SECTION_GLOBALS, VC__OpVariable, pointer, id, vc__spirv_class[VC__CLASS_PRIVATE], initial);
     vc__put1(s, VC__SECTION_INTERFACE, 0, id);
-    vc__spirv_name(s, id, object->name);
+    vc__spirv_put_name(s, id, object->name);
 }
 
 static void vc__spirv_tuple(vc__spirv *s, const vc__node *n, uint32_t id) {
@@ -7038,14 +7039,15 @@ static void vc__spirv_bitcast(vc__spirv *s, const vc__node *n, uint32_t id) {
 /* address + index * size + x * size. The constant is added last, so that devices can fold it into the access. */
 static void vc__spirv_address(vc__spirv *s, const vc__node *n, uint32_t id) {
     const vc__node *buffer = &s->l->node[n->a[0]];
-    vc_type of = vc__memory_type(buffer->type);
-    uint32_t size = vc__scalar_bytes(of) * vc__rows(buffer->type), u64 = vc__spirv_type(s, VC_U64);
-    uint32_t at = vc__result(n->a[0]), shift = 0, c;
+    vc_type scalar_type = vc__memory_type(buffer->type);
+    uint32_t size = vc__scalar_bytes(scalar_type) * vc__rows(buffer->type), u64 = vc__spirv_type(s, VC_U64);
+    uint32_t address = vc__result(n->a[0]), shift = 0, c;
     if (n->a[1] != VC__NIL) {
         uint32_t index = vc__result(n->a[1]);
-        of = s->l->node[n->a[1]].type;
-        if (vc__bits(of) == 32)
-            index = vc__unary(s, vc__is_signed(of) ? VC__OpSConvert : VC__OpUConvert, u64, vc__new_id(s), index);
+        scalar_type = s->l->node[n->a[1]].type;
+        if (vc__bits(scalar_type) == 32)
+            index = vc__unary(s, vc__is_signed(scalar_type) ? VC__OpSConvert : VC__OpUConvert, u64, vc__new_id(s),
+                              index);
         while (size >> shift > 1 && !(size >> shift & 1)) shift++;
         if (size >> shift != 1) {
             c = vc__spirv_const(s, VC_U64, size);
@@ -7054,13 +7056,13 @@ static void vc__spirv_address(vc__spirv *s, const vc__node *n, uint32_t id) {
             c = vc__spirv_u32(s, shift);
             index = vc__binary(s, VC__OpShiftLeftLogical, u64, vc__new_id(s), index, c);
         }
-        at = vc__binary(s, VC__OpIAdd, u64, vc__new_id(s), at, index);
+        address = vc__binary(s, VC__OpIAdd, u64, vc__new_id(s), address, index);
     }
     if (n->x) {
         c = vc__spirv_const(s, VC_U64, (uint64_t)(int64_t)(int32_t)n->x * size);
-        at = vc__binary(s, VC__OpIAdd, u64, vc__new_id(s), at, c);
+        address = vc__binary(s, VC__OpIAdd, u64, vc__new_id(s), address, c);
     }
-    vc__unary(s, VC__OpConvertUToPtr, s->pointee[buffer->x], id, at);
+    vc__unary(s, VC__OpConvertUToPtr, s->pointee[buffer->x], id, address);
 }
 
 VC__SMALL_END
@@ -7079,7 +7081,6 @@ typedef struct vc__access {
 } vc__access;
 
 /* Id of an index node as a 32-bit integer, in parts. */
-
 static uint32_t vc__spirv_index(vc__spirv *s, uint32_t node, uint32_t parts) {
     uint32_t id = vc__result(node), u32 = vc__spirv_type(s, VC_U32);
     if (vc__bits(vc__kind(s->l->node[node].type)) == 64) id = vc__unary(s, VC__OpUConvert, u32, vc__new_id(s), id);
@@ -7088,6 +7089,7 @@ static uint32_t vc__spirv_index(vc__spirv *s, uint32_t node, uint32_t parts) {
     return vc__binary(s, VC__OpIMul, u32, vc__new_id(s), id, c);
 }
 
+/* Describes the access of a load, store or atomic. */
 static vc__access vc__spirv_access(vc__spirv *s, const vc__node *n) {
     const vc__node *memory = &s->l->node[n->a[0]];
     vc__access p;
@@ -7113,39 +7115,40 @@ static vc__access vc__spirv_access(vc__spirv *s, const vc__node *n) {
 /* Makes a pointer to part i of an element. */
 static uint32_t vc__spirv_chain(vc__spirv *s, const vc__access *p, uint32_t i) {
     bool in_struct = p->storage == VC__CLASS_ADDRESS || p->storage == VC__CLASS_BUFFER;
-    uint32_t at = p->index, *o;
+    uint32_t index = p->index, *o;
     if (p->single) return p->base;
     uint32_t pointer = vc__spirv_pointer(s, p->storage, p->type);
-    if (p->offset + i || !at) {
+    if (p->offset + i || !index) {
         uint32_t c = vc__spirv_u32(s, p->offset + i);
-        if (at) {
+        if (index) {
             o = vc__op_begin(s, VC__SECTION_BODY, VC__OpIAdd, 5);
-            o[1] = vc__spirv_type(s, VC_U32); o[2] = vc__new_id(s); o[3] = at; o[4] = c;
+            o[1] = vc__spirv_type(s, VC_U32); o[2] = vc__new_id(s); o[3] = index; o[4] = c;
             c = o[2];
         }
-        at = c;
+        index = c;
     }
     uint32_t id = vc__new_id(s);
     o = vc__op_begin(s, VC__SECTION_BODY, VC__OpAccessChain, 5u + in_struct);
     o[1] = pointer; o[2] = id; o[3] = p->base;
     if (in_struct) o[4] = vc__spirv_u32(s, 0); /* the only member */
-    o[4 + in_struct] = at;
+    o[4 + in_struct] = index;
     return id;
 }
 
 static uint32_t vc__spirv_load_part(vc__spirv *s, const vc__access *p, uint32_t i, uint32_t id) {
-    uint32_t type = vc__spirv_type(s, p->type), at = vc__spirv_chain(s, p, i);
-    if (p->align) vc__put5(s, VC__SECTION_BODY, VC__OpLoad, type, id, at, 2, p->align);
-    else vc__unary(s, VC__OpLoad, type, id, at);
+    uint32_t type = vc__spirv_type(s, p->type), pointer = vc__spirv_chain(s, p, i);
+    if (p->align) vc__put5(s, VC__SECTION_BODY, VC__OpLoad, type, id, pointer, 2, p->align);
+    else vc__unary(s, VC__OpLoad, type, id, pointer);
     return id;
 }
 
 static void vc__spirv_store_part(vc__spirv *s, const vc__access *p, uint32_t i, uint32_t value) {
-    uint32_t at = vc__spirv_chain(s, p, i);
-    if (p->align) vc__put4(s, VC__SECTION_BODY, VC__OpStore, at, value, 2, p->align);
-    else vc__put2(s, VC__SECTION_BODY, VC__OpStore, at, value);
+    uint32_t pointer = vc__spirv_chain(s, p, i);
+    if (p->align) vc__put4(s, VC__SECTION_BODY, VC__OpStore, pointer, value, 2, p->align);
+    else vc__put2(s, VC__SECTION_BODY, VC__OpStore, pointer, value);
 }
 
+/* Whether memory holds a bool of the kernel as a u32. */
 static bool vc__is_bool_as_u32(const vc__access *p) { return vc__is_bool(p->element) && !vc__is_bool(p->type); }
 
 static void vc__spirv_load(vc__spirv *s, const vc__node *n, uint32_t id) {
@@ -7265,7 +7268,7 @@ static void vc__spirv_local(vc__spirv *s, const vc__node *n, uint32_t id) {
     uint32_t pointer = n->op == VC__OP_VAR ? vc__spirv_pointer(s, VC__CLASS_FUNCTION, n->type) :
                        vc__spirv_array_of(s, object, VC__CLASS_FUNCTION, &array);
     vc__put3(s, VC__SECTION_LOCALS, VC__OpVariable, pointer, id, vc__spirv_class[VC__CLASS_FUNCTION]);
-    vc__spirv_name(s, id, object->name);
+    vc__spirv_put_name(s, id, object->name);
     if (n->op != VC__OP_VAR) return;
     uint32_t zero = vc__spirv_null(s, n->type);
     vc__put2(s, VC__SECTION_BODY, VC__OpStore, id, zero);
@@ -7403,14 +7406,16 @@ static bool vc__spirv_link_cases(vc__spirv *s) {
    it. */
 static void vc__spirv_switch(vc__spirv *s, const vc__node *n, uint32_t node) {
     vc__frame *f = vc__spirv_push_frame(s, VC__OP_SWITCH, node);
-    vc_type of = s->l->node[n->a[0]].type;
-    uint32_t value = vc__result(n->a[0]), bits = vc__bits(of), literal_words = bits == 64 ? 2 : 1, i, words = 3;
+    vc_type selector_type = s->l->node[n->a[0]].type;
+    uint32_t value = vc__result(n->a[0]), bits = vc__bits(selector_type), literal_words = bits == 64 ? 2 : 1;
+    uint32_t i, words = 3;
     if (!f || (!s->next_case && !vc__spirv_link_cases(s))) return;
     f = vc__spirv_top_frame(s);
     f->merge = vc__new_id(s);
     if (bits < 32) {
-        uint32_t wide_type = vc__spirv_type(s, vc__is_signed(of) ? VC_I32 : VC_U32);
-        value = vc__unary(s, vc__is_signed(of) ? VC__OpSConvert : VC__OpUConvert, wide_type, vc__new_id(s), value);
+        uint32_t wide_type = vc__spirv_type(s, vc__is_signed(selector_type) ? VC_I32 : VC_U32);
+        value = vc__unary(s, vc__is_signed(selector_type) ? VC__OpSConvert : VC__OpUConvert, wide_type, vc__new_id(s),
+                          value);
     }
     vc__put2(s, VC__SECTION_BODY, VC__OpSelectionMerge, f->merge, 0);
     uint32_t start = s->section[VC__SECTION_BODY].count;
@@ -7422,7 +7427,7 @@ static void vc__spirv_switch(vc__spirv *s, const vc__node *n, uint32_t node) {
             continue;
         }
         uint32_t *o = vc__op_begin(s, VC__SECTION_BODY, 0, literal_words + 1);
-        o[0] = (uint32_t)vc__widen(of, vc__bits_of(c) & vc__ones(bits));
+        o[0] = (uint32_t)vc__widen(selector_type, vc__bits_of(c) & vc__ones(bits));
         if (literal_words == 2) o[1] = c->a[1];
         o[literal_words] = vc__result(i);
         words += literal_words + 1;
@@ -7513,14 +7518,14 @@ static uint32_t vc__spirv_float_atomic(vc__spirv *s, uint32_t op, vc_type kind, 
 }
 
 /* Atomic on a float that memory holds as an integer: a compare-exchange loop. */
-static void vc__spirv_atomic_loop(vc__spirv *s, const vc__node *n, uint32_t id, const vc__access *p, uint32_t at,
+static void vc__spirv_atomic_loop(vc__spirv *s, const vc__node *n, uint32_t id, const vc__access *p, uint32_t pointer,
                                   uint32_t scope) {
     uint32_t bits = vc__spirv_type(s, p->type), type = vc__spirv_type(s, n->type);
     uint32_t bools = vc__spirv_type(s, VC_BOOL), none = vc__spirv_u32(s, 0);
     uint32_t first = vc__new_id(s), expected = vc__new_id(s), found = vc__new_id(s);
     uint32_t header = vc__new_id(s), body = vc__new_id(s), next = vc__new_id(s);
     uint32_t merge = vc__new_id(s), from = s->label;
-    vc__put5(s, VC__SECTION_BODY, VC__OpAtomicLoad, bits, first, at, scope, none);
+    vc__put5(s, VC__SECTION_BODY, VC__OpAtomicLoad, bits, first, pointer, scope, none);
     vc__spirv_branch(s, header);
     vc__spirv_label(s, header);
     uint32_t *o = vc__op_begin(s, VC__SECTION_BODY, VC__OpPhi, 7);
@@ -7532,7 +7537,7 @@ static void vc__spirv_atomic_loop(vc__spirv *s, const vc__node *n, uint32_t id, 
     uint32_t desired = vc__spirv_float_atomic(s, n->op, n->type, old, vc__result(n->a[2]));
     desired = vc__unary(s, VC__OpBitcast, bits, vc__new_id(s), desired);
     o = vc__op_begin(s, VC__SECTION_BODY, VC__OpAtomicCompareExchange, 9);
-    o[1] = bits; o[2] = found; o[3] = at; o[4] = scope; o[5] = o[6] = none; o[7] = desired; o[8] = expected;
+    o[1] = bits; o[2] = found; o[3] = pointer; o[4] = scope; o[5] = o[6] = none; o[7] = desired; o[8] = expected;
     uint32_t succeeded = vc__binary(s, VC__OpIEqual, bools, vc__new_id(s), found, expected);
     vc__put3(s, VC__SECTION_BODY, VC__OpBranchConditional, succeeded, merge, next);
     vc__spirv_label(s, next);
@@ -7544,31 +7549,31 @@ static void vc__spirv_atomic_loop(vc__spirv *s, const vc__node *n, uint32_t id, 
 /* Atomics are relaxed. Stronger ordering comes from separate fences. */
 static void vc__spirv_atomic(vc__spirv *s, const vc__node *n, uint32_t id) {
     vc__access p = vc__spirv_access(s, n);
-    uint32_t at = vc__spirv_chain(s, &p, 0);
+    uint32_t pointer = vc__spirv_chain(s, &p, 0);
     uint32_t scope = vc__spirv_u32(s, p.storage == VC__CLASS_WORKGROUP ? 2 : 1), none = vc__spirv_u32(s, 0);
-    uint32_t form = vc__op[n->op].spirv[vc__kinds[vc__kind(n->type)].column], type = vc__spirv_type(s, n->type), *o;
+    uint32_t opcode = vc__op[n->op].spirv[vc__kinds[vc__kind(n->type)].column], type = vc__spirv_type(s, n->type), *o;
     s->caps |= vc__needs(n->type) | (vc__bits(vc__kind(p.type)) == 64 ? (uint32_t)VC__CAP_ATOMIC_I64 : 0u);
     if (vc__is_float(n->type) && !vc__is_float(p.type)) {
-        vc__spirv_atomic_loop(s, n, id, &p, at, scope);
+        vc__spirv_atomic_loop(s, n, id, &p, pointer, scope);
         return;
     }
     if (vc__is_float(n->type)) s->caps |= VC__CAP_ATOMIC_F32_ADD;
     if (n->op == VC__OP_ATOMIC_STORE) {
-        vc__put4(s, VC__SECTION_BODY, form, at, scope, none, vc__result(n->a[2]));
+        vc__put4(s, VC__SECTION_BODY, opcode, pointer, scope, none, vc__result(n->a[2]));
         return;
     }
     if (n->op == VC__OP_ATOMIC_CAS) {
         uint32_t pair[2];
         for (uint32_t i = 0; i < 2; i++)
             pair[i] = vc__binary(s, VC__OpCompositeExtract, type, vc__new_id(s), vc__result(n->a[2]), i);
-        o = vc__op_begin(s, VC__SECTION_BODY, form, 9);
+        o = vc__op_begin(s, VC__SECTION_BODY, opcode, 9);
         o[6] = none; o[7] = pair[1]; o[8] = pair[0];
     } else {
         uint32_t words = n->op == VC__OP_ATOMIC_LOAD ? 6 : 7;
-        o = vc__op_begin(s, VC__SECTION_BODY, form, words);
+        o = vc__op_begin(s, VC__SECTION_BODY, opcode, words);
         if (words == 7) o[6] = vc__result(n->a[2]);
     }
-    o[1] = type; o[2] = id; o[3] = at; o[4] = scope; o[5] = none;
+    o[1] = type; o[2] = id; o[3] = pointer; o[4] = scope; o[5] = none;
 }
 
 static void vc__spirv_fence(vc__spirv *s, const vc__node *n) {
@@ -7588,7 +7593,7 @@ static uint32_t vc__spirv_subgroup_cap(const vc__node *n) {
 }
 
 static void vc__spirv_subgroup(vc__spirv *s, const vc__node *n, uint32_t id) {
-    vc_type of = n->op == VC__OP_ELECT ? (vc_type)VC_BOOL : s->l->node[n->a[0]].type;
+    vc_type operand_type = n->op == VC__OP_ELECT ? (vc_type)VC_BOOL : s->l->node[n->a[0]].type;
     bool has_group_operation = n->op == VC__OP_BALLOT_COUNT || n->op >= VC__OP_SUBGROUP_ADD;
     bool has_second = n->op >= VC__OP_BROADCAST && n->op <= VC__OP_SHUFFLE_DOWN;
     uint32_t word[5], count = 0, scope = vc__spirv_u32(s, 3), type = vc__spirv_type(s, n->type);
@@ -7596,8 +7601,9 @@ static void vc__spirv_subgroup(vc__spirv *s, const vc__node *n, uint32_t id) {
     if (n->op != VC__OP_ELECT) word[count++] = vc__result(n->a[0]);
     if (has_second && n->op != VC__OP_BROADCAST_FIRST) word[count++] = vc__result(n->a[1]);
     if ((n->x & 15u) == VC__LANES_EACH) word[count++] = vc__spirv_u32(s, n->x >> 4);
-    s->caps |= vc__needs(n->type) | vc__needs(of) | vc__spirv_subgroup_cap(n);
-    uint32_t *o = vc__op_begin(s, VC__SECTION_BODY, vc__op[n->op].spirv[vc__kinds[vc__kind(of)].column], 4 + count);
+    s->caps |= vc__needs(n->type) | vc__needs(operand_type) | vc__spirv_subgroup_cap(n);
+    uint32_t *o = vc__op_begin(s, VC__SECTION_BODY, vc__op[n->op].spirv[vc__kinds[vc__kind(operand_type)].column],
+                               4 + count);
     o[1] = type; o[2] = id; o[3] = scope;
     for (uint32_t i = 0; i < count; i++) o[4 + i] = word[i];
 }
@@ -7711,6 +7717,7 @@ static void vc__spirv_entry(vc__spirv *s, uint32_t version) {
     if (k->reconverges) vc__spirv_instruction(k, VC__OpExecutionMode, 2, mode);
 }
 
+/* Everything in the module before the names: header, capabilities, extensions, memory model, entry point. */
 static void vc__spirv_header(vc__spirv *s, uint32_t version) {
     vc_kernel *k = s->k;
     vc__words *w = &k->section[VC__SECTION_HEAD];
@@ -7772,7 +7779,7 @@ static bool vc__spirv_module(vc_kernel *k, const vc__listing *l, uint32_t reserv
     s.glsl_std = vc__new_id(&s);
     s.main = vc__new_id(&s);
     if (!vc__spirv_allocate_tables(&s)) return false;
-    vc__spirv_name(&s, s.main, l->info.name);
+    vc__spirv_put_name(&s, s.main, l->info.name);
     vc__spirv_main(&s);
     vc__spirv_header(&s, version);
     return !k->failed;
@@ -7823,9 +7830,9 @@ static bool vc__spirv_print(vc_kernel *k, const vc__listing *l, uint32_t *skip) 
     /* estimate for decorations, the kernel's constants, the printer's constants, and what every module contains */
     *skip = 3 * l->precise + 4 * l->body + l->count / 3 + 128;
     bool done = vc__spirv_module(k, l, *skip) && vc__spirv_assemble(k, skip);
-    vc__words module = k->words;
+    vc__words previous = k->words;
     k->words = k->section[VC__SECTION_BODY];
-    k->section[VC__SECTION_BODY] = module;
+    k->section[VC__SECTION_BODY] = previous;
     vc__spirv_swap_buffers(k);
     return done;
 }
@@ -8123,14 +8130,14 @@ static double vc__p_double(vc_type type, uint64_t bits) {
 /* Prints a float. Infinities, NaNs and subnormal numbers, which a compiler may flush, are printed by their bits; but an
    initializer must not call functions, so infinities and NaNs are quotients there. */
 static void vc__p_float(vc__printer *g, vc_type type, uint64_t bits, bool in_expression) {
-    uint32_t fraction = vc__kinds[type].fraction, width = vc__kinds[type].exponent;
-    uint64_t exponent = (bits >> fraction) & vc__ones(width), rest = bits & vc__ones(fraction);
-    bool finite = exponent != vc__ones(width), negative = bits >> (vc__bits(type) - 1) != 0;
+    uint32_t fraction_bits = vc__kinds[type].fraction, exponent_bits = vc__kinds[type].exponent;
+    uint64_t exponent = (bits >> fraction_bits) & vc__ones(exponent_bits), fraction = bits & vc__ones(fraction_bits);
+    bool finite = exponent != vc__ones(exponent_bits), negative = bits >> (vc__bits(type) - 1) != 0;
     const char *suffix = g->d->suffix[type];
     char text[40];
-    if (!suffix || (in_expression && (!finite || (!exponent && rest)))) g->d->special(g, type, bits);
+    if (!suffix || (in_expression && (!finite || (!exponent && fraction)))) g->d->special(g, type, bits);
     else if (!finite) {
-        vc__p_put(g, "%s%s%s / 0.0%s", negative && !rest ? "-" : "", rest ? "0.0" : "1.0", suffix, suffix);
+        vc__p_put(g, "%s%s%s / 0.0%s", negative && !fraction ? "-" : "", fraction ? "0.0" : "1.0", suffix, suffix);
     } else {
         vc__p_decimal(vc__p_double(type, bits), type == VC_F32, text);
         vc__p_put(g, "%s%s", text, suffix);
@@ -8164,6 +8171,7 @@ static bool vc__p_is_negative(const vc__node *n) {
 
 /* ---- which values get a name ---- */
 
+/* The operands of a node, and in *count how many. */
 static const uint32_t *vc__p_operands(const vc__listing *l, const vc__node *n, uint32_t *count) {
     bool many = vc__op[n->op].operands == VC__MANY;
     *count = many ? n->a[1] : vc__op[n->op].operands;
@@ -8198,7 +8206,7 @@ static bool vc__p_is_alone(const vc__printer *g, uint32_t object) {
     return !(g->l->object[object].access & VC_MAY_ALIAS) && !g->l->object[object].aliased;
 }
 
-static bool vc__p_is_pin(const vc__node *n) {
+static bool vc__p_is_anchored(const vc__node *n) {
     return vc__op[n->op].class_ == VC__EFFECT || vc__op[n->op].class_ == VC__BLOCK;
 }
 
@@ -8221,7 +8229,7 @@ static void vc__p_count_uses(vc__printer *g) {
         g->note[i].exits = exits;
         g->note[i].statement = i;
         if (vc__op[n->op].class_ == VC__BLOCK && n->op != VC__OP_END) block = i + 1;
-        effects += vc__p_is_pin(n);
+        effects += vc__p_is_anchored(n);
         exits += n->op == VC__OP_BREAK_IF || n->op == VC__OP_CONTINUE_IF || n->op == VC__OP_RETURN_IF;
         if (n->op >= VC__OP_BUFFER && n->op <= VC__OP_ARRAY) g->live[n->x] = true;
     }
@@ -8386,7 +8394,7 @@ static void vc__p_fill(vc__printer *g, const vc__node *n, const char *form) {
     }
 }
 
-/* Prints operands separated by commas; only one of them if all are equal. */
+/* Prints operands separated by commas; a single one if all are equal. */
 static void vc__p_list(vc__printer *g, const uint32_t *operand, uint32_t count) {
     uint32_t same = 1;
     while (same < count && operand[same] == operand[0]) same++;
@@ -8484,7 +8492,7 @@ static void vc__p_leaf(vc__printer *g, uint32_t i) {
     }
 }
 
-static void vc__p_special_form(vc__printer *g, const vc__node *n) {
+static void vc__p_without_form(vc__printer *g, const vc__node *n) {
     switch (n->op) {
     case VC__OP_VEC: case VC__OP_CAST: g->d->construct(g, n); break;
     case VC__OP_COMPONENT: g->d->component(g, n); break;
@@ -8524,7 +8532,7 @@ static void vc__p_expression(vc__printer *g, uint32_t i, int allowed) {
                      n->op == VC__OP_POINTER && !vc__p_is_bare(n) ? VC__P_SUM : VC__P_TIGHT;
     parenthesize = precedence > allowed % VC__P_EXCEPTION && precedence != allowed / VC__P_EXCEPTION;
     if (parenthesize) vc__p_put(g, "(");
-    if (form) vc__p_fill(g, n, form); else vc__p_special_form(g, n);
+    if (form) vc__p_fill(g, n, form); else vc__p_without_form(g, n);
     if (parenthesize) vc__p_put(g, ")");
 }
 
@@ -8548,6 +8556,7 @@ static void vc__p_variable(vc__printer *g, uint32_t i) {
     vc__p_put(g, ";\n");
 }
 
+/* BREAK_IF, CONTINUE_IF and RETURN_IF. An exit with a true condition at the end of a block is printed without `if`. */
 static void vc__p_exit(vc__printer *g, uint32_t i) {
     const vc__node *n = &g->l->node[i], *condition = &g->l->node[n->a[0]];
     bool always = condition->op == VC__OP_CONST && condition->a[0] &&
@@ -8723,39 +8732,39 @@ typedef struct vc__loop {
     void (*element)(vc__printer *g, const vc__node *n, bool read);
 } vc__loop;
 
-/* Prints the new value of a float atomic. `seen` is the number of the variable with the old value's bits. */
-static void vc__p_float_atomic(vc__printer *g, const vc__node *n, const char *from, unsigned seen) {
+/* Prints the new value of a float atomic. `old_bits` is the number of the variable with the old value's bits. */
+static void vc__p_float_atomic(vc__printer *g, const vc__node *n, const char *from, unsigned old_bits) {
     bool is_min = n->op == VC__OP_ATOMIC_MIN;
     if (n->op == VC__OP_ATOMIC_ADD) {
-        vc__p_put(g, "%s(v%u) + ", from, seen);
+        vc__p_put(g, "%s(v%u) + ", from, old_bits);
         vc__p_expression(g, n->a[2], VC__P_SUM - 1);
         return;
     }
-    if (!is_min) vc__p_put(g, "%s(v%u) < ", from, seen);
+    if (!is_min) vc__p_put(g, "%s(v%u) < ", from, old_bits);
     vc__p_expression(g, n->a[2], VC__P_PREFIX);
-    if (is_min) vc__p_put(g, " < %s(v%u)", from, seen);
-    vc__p_put(g, " || isnan(%s(v%u)) ? ", from, seen);
+    if (is_min) vc__p_put(g, " < %s(v%u)", from, old_bits);
+    vc__p_put(g, " || isnan(%s(v%u)) ? ", from, old_bits);
     vc__p_expression(g, n->a[2], VC__P_PREFIX);
-    vc__p_put(g, " : %s(v%u)", from, seen);
+    vc__p_put(g, " : %s(v%u)", from, old_bits);
 }
 
 static void vc__p_atomic_loop(vc__printer *g, uint32_t i, const vc__loop *loop) {
     const vc__node *n = &g->l->node[i];
-    unsigned seen = ++g->temporaries, found = ++g->temporaries;
+    unsigned expected = ++g->temporaries, found = ++g->temporaries;
     char type[32];
-    vc__p_put(g, "%s v%u = ", g->d->type(vc__to_bits(n->type), type), seen);
+    vc__p_put(g, "%s v%u = ", g->d->type(vc__to_bits(n->type), type), expected);
     loop->element(g, n, true);
     vc__p_put(g, ";\n");
     vc__p_line(g);
     vc__p_put(g, "for (%s v%u; (v%u = %s(", type, found, found, loop->exchange);
     loop->element(g, n, false);
-    vc__p_put(g, ", v%u, %s(", seen, loop->to);
-    vc__p_float_atomic(g, n, loop->from, seen);
-    vc__p_put(g, "))) != v%u; v%u = v%u) { }\n", seen, seen, found);
+    vc__p_put(g, ", v%u, %s(", expected, loop->to);
+    vc__p_float_atomic(g, n, loop->from, expected);
+    vc__p_put(g, "))) != v%u; v%u = v%u) { }\n", expected, expected, found);
     if (!g->note[i].uses) return;
     vc__p_line(g);
     g->note[i].number = ++g->temporaries;
-    vc__p_put(g, "%s v%u = %s(v%u);\n", g->d->type(n->type, type), (unsigned)g->note[i].number, loop->from, seen);
+    vc__p_put(g, "%s v%u = %s(v%u);\n", g->d->type(n->type, type), (unsigned)g->note[i].number, loop->from, expected);
 }
 
 /* Prints the declaration of an atomic's result, if the result is used. */
@@ -8770,7 +8779,7 @@ static void vc__p_atomic_begin(vc__printer *g, uint32_t i) {
 static void vc__p_fence(vc__printer *g, uint32_t i) { g->d->fence(g, i); }
 
 static void vc__p_statement(vc__printer *g, uint32_t i) {
-    static const struct { uint16_t op; void (*print)(vc__printer *g, uint32_t i); } own[] = {
+    static const struct { uint16_t op; void (*print)(vc__printer *g, uint32_t i); } printers[] = {
         { VC__OP_VAR, vc__p_variable }, { VC__OP_ARRAY, vc__p_variable }, { VC__OP_STORE, vc__p_store },
         { VC__OP_BARRIER, vc__p_barrier }, { VC__OP_FENCE, vc__p_fence }, { VC__OP_IMAGE_STORE, vc__p_image_store },
         { VC__OP_BREAK_IF, vc__p_exit }, { VC__OP_CONTINUE_IF, vc__p_exit }, { VC__OP_RETURN_IF, vc__p_exit },
@@ -8783,7 +8792,11 @@ static void vc__p_statement(vc__printer *g, uint32_t i) {
     if (g->note[i].nested || n->op == VC__OP_MASK || vc__p_prints_nothing(g, i)) return;
     if (closes) g->indent--;
     vc__p_line(g);
-    for (size_t j = 0; j < sizeof own / sizeof *own; j++) if (own[j].op == n->op) { own[j].print(g, i); return; }
+    for (size_t j = 0; j < sizeof printers / sizeof *printers; j++)
+        if (printers[j].op == n->op) {
+            printers[j].print(g, i);
+            return;
+        }
     if (vc__is_atomic(n->op)) g->d->atomic(g, i);
     else vc__p_temporary(g, i);
 }
