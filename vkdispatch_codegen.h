@@ -8935,14 +8935,12 @@ static bool vc__glsl_is_narrow(const vc__printer *g, uint32_t object) {
 
 static void vc__glsl_find_structs(vc__printer *g) {
     const vc__listing *l = g->l;
-    uint32_t i;
-    for (i = l->leaves; i < l->count; i++) {
+    for (uint32_t i = l->leaves; i < l->count; i++) {
         const vc__node *n = &l->node[i];
         bool access = vc__is_access(n->op);
         uint32_t object = access ? vc__p_object(l, n->a[0]) : n->op == VC__OP_BUFFER || n->op == VC__OP_PARAM ? n->x : VC__NIL;
-        uint64_t bit;
         if (object == VC__NIL || vc__glsl_is_narrow(g, object) || !vc__glsl_is_packed(g, object)) continue;
-        bit = (uint64_t)1 << l->object[object].type;
+        uint64_t bit = (uint64_t)1 << l->object[object].type;
         g->structs |= bit;
         if (n->op == VC__OP_LOAD || n->op == VC__OP_PARAM) g->unpacks |= bit;
         if (n->op == VC__OP_STORE) g->packs |= bit;
@@ -8961,10 +8959,9 @@ static const char *vc__glsl_memory_type(const vc__printer *g, uint32_t object, c
 /* The form of the table that suits an operation; NULL: it is printed by a function of its own. */
 static const char *vc__glsl_form(const vc__printer *g, const vc__node *n) {
     const vc__op_info *op = &vc__op[n->op];
-    vc_type type;
     if (n->op == VC__OP_ELECT) return vc__op_text[n->op].glsl.of[0];
     if (!op->operands || op->operands == VC__MANY) return NULL;
-    type = g->l->node[n->a[0]].type;
+    vc_type type = g->l->node[n->a[0]].type;
     if (vc__rows(type) > 1 && vc__op_text[n->op].glsl.vector && (vc__is_bool(type) || op->result == VC__RESULT_BOOL)) return vc__op_text[n->op].glsl.vector;
     if (vc__rows(type) > 1 && vc__is_bool(type) && (n->op == VC__OP_AND || n->op == VC__OP_OR))
         return n->op == VC__OP_AND ? "equal(uvec#($0) & uvec#($1), uvec#(1))" : "notEqual(uvec#($0) | uvec#($1), uvec#(0))";
@@ -8996,12 +8993,10 @@ static void vc__glsl_bitcast(vc__printer *g, const vc__node *n) {
 
 /* [i + 3]; the sum is what the machine's address arithmetic makes of it. A constant one from 2^31 on is hidden from glslang, which takes it for negative. */
 static void vc__glsl_subscript(vc__printer *g, uint32_t index, int32_t offset) {
-    const vc__node *n;
-    bool wide, is_unsigned;
     if (index == VC__NIL) { vc__p_put(g, "[%ld]", (long)offset); return; }
-    n = &g->l->node[index];
-    wide = vc__scalar_bytes(n->type) > 4;
-    is_unsigned = vc__is_unsigned(n->type);
+    const vc__node *n = &g->l->node[index];
+    bool wide = vc__scalar_bytes(n->type) > 4;
+    bool is_unsigned = vc__is_unsigned(n->type);
     vc__p_put(g, n->op == VC__OP_CONST && (n->a[0] + (uint32_t)offset) >> 31 ? "[(gl_LocalInvocationIndex & 0u) + " : "[");
     if (wide) vc__p_put(g, is_unsigned ? "uint(" : "int(");
     vc__p_expression(g, index, wide || !offset ? VC__P_LOOSE : VC__P_SUM);
@@ -9048,9 +9043,8 @@ static void vc__glsl_id(const vc__printer *g, const vc__node *n, char out[96]) {
         { VC__OP_LOCAL_INDEX, "gl_LocalInvocationIndex" }, { VC__OP_SUBGROUP_SIZE, "gl_SubgroupSize" }, { VC__OP_SUBGROUP_COUNT, "gl_NumSubgroups" },
         { VC__OP_SUBGROUP_ID, "gl_SubgroupID" }, { VC__OP_SUBGROUP_LOCAL_ID, "gl_SubgroupInvocationID" }
     };
-    size_t i;
     (void)g;
-    for (i = 0; i < sizeof ids / sizeof *ids; i++) {
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
         if (ids[i].op != n->op) continue;
         if (n->op < VC__OP_LOCAL_INDEX) snprintf(out, 96, "%s.%c", ids[i].name, "xyz"[n->x % 3]);
         else snprintf(out, 96, "%s", ids[i].name);
@@ -9068,17 +9062,17 @@ static void vc__glsl_subgroup_extensions(vc__printer *g) {
     static const struct { uint32_t kinds; const char *name; } types[] = {
         { 1u << VC_I8 | 1u << VC_U8, "int8" }, { 1u << VC_I16 | 1u << VC_U16, "int16" }, { 1u << VC_I64 | 1u << VC_U64, "int64" }, { 1u << VC_F16, "float16" }
     };
-    uint32_t caps = 0, kinds = 0, i;
-    for (i = g->l->leaves; i < g->l->count; i++) {
+    uint32_t caps = 0, kinds = 0;
+    for (uint32_t i = g->l->leaves; i < g->l->count; i++) {
         const vc__node *n = &g->l->node[i];
         if (n->op >= VC__OP_SUBGROUP_SIZE && n->op <= VC__OP_SUBGROUP_LOCAL_ID) caps |= VC__CAP_SUBGROUP;
         if (vc__op[n->op].class_ != VC__CONV) continue;
         caps |= vc__spirv_subgroup_cap(n);
         if (n->op != VC__OP_ELECT) kinds |= 1u << vc__kind(g->l->node[n->a[0]].type);
     }
-    for (i = 0; i < sizeof groups / sizeof *groups; i++)
+    for (uint32_t i = 0; i < sizeof groups / sizeof *groups; i++)
         if (caps & groups[i].caps) vc__p_put(g, "#extension GL_KHR_shader_subgroup_%s : require\n", groups[i].name);
-    for (i = 0; i < sizeof types / sizeof *types; i++)
+    for (uint32_t i = 0; i < sizeof types / sizeof *types; i++)
         if (kinds & types[i].kinds) vc__p_put(g, "#extension GL_EXT_shader_subgroup_extended_types_%s : require\n", types[i].name);
     if (g->k->reconverges) vc__p_put(g, "#extension GL_EXT_maximal_reconvergence : require\n");
 }
@@ -9086,8 +9080,7 @@ static void vc__glsl_subgroup_extensions(vc__printer *g) {
 /* What atomics and fences are asked for by. */
 static void vc__glsl_sync_extensions(vc__printer *g) {
     bool wide = false, floats = false, scopes = false;
-    uint32_t i;
-    for (i = g->l->body; i < g->l->count; i++) {
+    for (uint32_t i = g->l->body; i < g->l->count; i++) {
         const vc__node *n = &g->l->node[i];
         if (vc__is_atomic(n->op)) {
             wide = wide || vc__scalar_bytes(n->type) == 8;
@@ -9102,8 +9095,7 @@ static void vc__glsl_sync_extensions(vc__printer *g) {
 
 /* Loads from images without a format. */
 static bool vc__glsl_loads_any(const vc__printer *g) {
-    uint32_t i;
-    for (i = 0; i < g->l->object_count; i++) {
+    for (uint32_t i = 0; i < g->l->object_count; i++) {
         const vc__object *o = &g->l->object[i];
         if (g->live[i] && o->op == VC__OP_IMAGE && o->image.storage && !o->image.format && o->used & VC_READ) return true;
     }
@@ -9119,10 +9111,10 @@ static void vc__glsl_extensions(vc__printer *g) {
         { 1u << VC_I8 | 1u << VC_U8, true, false, "GL_EXT_shader_8bit_storage" },
         { 1u << VC_I16 | 1u << VC_U16 | 1u << VC_F16, true, false, "GL_EXT_shader_16bit_storage" }
     };
-    uint32_t values = 0, buffers = 0, i;
-    for (i = 0; i < g->l->count; i++) values |= 1u << vc__kind(g->l->node[i].type);
-    for (i = 0; i < g->l->object_count; i++) if (g->live[i] && g->l->object[i].op == VC__OP_BUFFER) buffers |= 1u << vc__kind(g->l->object[i].type);
-    for (i = 0; i < sizeof table / sizeof *table; i++)
+    uint32_t values = 0, buffers = 0;
+    for (uint32_t i = 0; i < g->l->count; i++) values |= 1u << vc__kind(g->l->node[i].type);
+    for (uint32_t i = 0; i < g->l->object_count; i++) if (g->live[i] && g->l->object[i].op == VC__OP_BUFFER) buffers |= 1u << vc__kind(g->l->object[i].type);
+    for (uint32_t i = 0; i < sizeof table / sizeof *table; i++)
         if (((table[i].buffers ? buffers : 0) | (table[i].values ? values : 0)) & table[i].kinds) vc__p_put(g, "#extension %s : require\n", table[i].name);
     if (buffers && g->l->buffers == VC_BUFFERS_ADDRESS) vc__p_put(g, "#extension GL_EXT_buffer_reference2 : require\n");
     if (vc__glsl_loads_any(g)) vc__p_put(g, "#extension GL_EXT_shader_image_load_formatted : require\n");
@@ -9199,14 +9191,13 @@ static bool vc__glsl_is_converted(const vc__printer *g, uint32_t object) {
 /* One byte layout for every target: the offsets are those of the reflection. Arguments without a use are left out. */
 static void vc__glsl_values(vc__printer *g) {
     const vc_info *info = &g->l->info;
-    uint32_t i, next = 0;
-    int h;
+    uint32_t next = 0;
     bool any = info->hidden_count > 0;
     char type[32];
-    for (i = 0; i < g->l->object_count; i++) any = any || (g->live[i] && g->l->object[i].arg != VC__NIL && vc__in_block(vc__p_arg(g, i)));
+    for (uint32_t i = 0; i < g->l->object_count; i++) any = any || (g->live[i] && g->l->object[i].arg != VC__NIL && vc__in_block(vc__p_arg(g, i)));
     if (!any) return;
     vc__p_put(g, "layout(push_constant, std430) uniform arguments {\n");
-    for (i = 0; i < g->l->object_count; i++) {
+    for (uint32_t i = 0; i < g->l->object_count; i++) {
         const vc_arg_info *arg = g->live[i] && g->l->object[i].arg != VC__NIL ? vc__p_arg(g, i) : NULL;
         if (!arg || !vc__in_block(arg)) continue;
         if (vc__glsl_is_narrow(g, i)) { vc__glsl_words(g, i, &next); continue; }
@@ -9215,7 +9206,7 @@ static void vc__glsl_values(vc__printer *g) {
         else vc__p_put(g, "    layout(offset = %u) %s %s;\n", (unsigned)vc__p_byte(g, i), vc__glsl_memory_type(g, i, type),
                           vc__glsl_is_converted(g, i) ? g->reference[i].text : g->object[i].text);
     }
-    for (h = 0; h < info->hidden_count; h++) vc__p_put(g, "    layout(offset = %u) uint %s;\n", (unsigned)info->hidden[h].place, g->hidden[h].text);
+    for (int h = 0; h < info->hidden_count; h++) vc__p_put(g, "    layout(offset = %u) uint %s;\n", (unsigned)info->hidden[h].place, g->hidden[h].text);
     vc__p_put(g, "};\n");
 }
 
@@ -9230,16 +9221,15 @@ static void vc__glsl_table(vc__printer *g, uint32_t object) {
 }
 
 static void vc__glsl_globals(vc__printer *g) {
-    uint32_t i;
     char type[32];
-    for (i = 0; i < 64; i++) if ((g->structs >> i) & 1) vc__glsl_struct(g, i);
-    for (i = 0; i < g->l->object_count; i++) {
+    for (uint32_t i = 0; i < 64; i++) if ((g->structs >> i) & 1) vc__glsl_struct(g, i);
+    for (uint32_t i = 0; i < g->l->object_count; i++) {
         if (g->live[i] && g->l->object[i].op == VC__OP_IMAGE) vc__glsl_image(g, i);
         if (!g->live[i] || g->l->object[i].op != VC__OP_BUFFER) continue;
         if (g->l->buffers == VC_BUFFERS_ADDRESS) vc__glsl_reference(g, i); else vc__glsl_binding(g, i);
     }
     vc__glsl_values(g);
-    for (i = 0; i < g->l->object_count; i++) {
+    for (uint32_t i = 0; i < g->l->object_count; i++) {
         const vc__object *o = &g->l->object[i];
         if (!g->live[i]) continue;
         if (o->op == VC__OP_SHARED) vc__p_put(g, "shared %s %s[%u];\n", vc__glsl_type(o->type, type), g->object[i].text, (unsigned)o->count);
@@ -9304,11 +9294,11 @@ static void vc__glsl_texel_number(vc__printer *g, uint32_t number) {
 static void vc__glsl_sample(vc__printer *g, const vc__node *n, const vc__object *o) {
     const vc__node *last = &g->l->node[n->a[2]];
     bool grad = last->op == VC__OP_GRADIENT;
-    uint32_t i, axes = vc__dims[o->image.dim].axes;
+    uint32_t axes = vc__dims[o->image.dim].axes;
     vc__p_put(g, "texture%s%s(%s, ", grad ? "Grad" : "Lod", n->x ? "Offset" : "", g->object[o - g->l->object].text);
     vc__p_fill(g, n, grad ? "$1, " : "$1, $2");
     if (grad) vc__p_fill(g, last, "$0, $1");
-    for (i = 0; n->x && i < axes; i++)
+    for (uint32_t i = 0; n->x && i < axes; i++)
         vc__p_put(g, i ? ", %d" : axes == 1 ? ", %d" : axes == 2 ? ", ivec2(%d" : ", ivec3(%d", (int)(int8_t)(n->x >> 8 * i & 255u));
     vc__p_put(g, n->x && axes > 1 ? "))" : ")");
 }
@@ -9386,9 +9376,8 @@ static void vc__glsl_fence(vc__printer *g, uint32_t i) {
 
 /* barrier() orders shared memory by itself. */
 static void vc__glsl_barrier(vc__printer *g, uint32_t i) {
-    uint32_t j;
     if (g->l->node[i].x) { vc__glsl_fence(g, i); return; }
-    for (j = 0; j < g->l->object_count; j++) {
+    for (uint32_t j = 0; j < g->l->object_count; j++) {
         if (!g->live[j] || g->l->object[j].op != VC__OP_BUFFER || !(g->l->object[j].used & VC_WRITE)) continue;
         vc__p_put(g, "memoryBarrierBuffer();\n");
         vc__p_line(g);
@@ -9443,12 +9432,12 @@ static bool vc__c_is_reserved(const char *name) {
                                          "half", "vload", "vstore", "as_", "convert_", "make_", "f16_of_", "f32_of_", "cl_", "cuda", "atom", "vc_", "tex",
                                          "surf", "read_image", "write_image", "get_image" };
     char word[VC__NAME + 4];
-    size_t i, n;
+    size_t n;
     snprintf(word, sizeof word, " %s ", name);
     if (strstr(vc__c_words, word)) return true;
     for (n = 0; (name[n] >= 'A' && name[n] <= 'Z') || name[n] == '_' || vc__p_is_digit(name[n]); n++) { }
     if (n > 2 && !name[n]) return true;
-    for (i = 0; i < sizeof stems / sizeof *stems; i++) {
+    for (size_t i = 0; i < sizeof stems / sizeof *stems; i++) {
         n = strlen(stems[i]);
         if (strncmp(name, stems[i], n) == 0 && (vc__p_is_digit(name[n]) || name[n - 1] == '_' || i >= 21)) return true;
     }
@@ -9505,9 +9494,8 @@ static const char *vc__c_close(const vc__printer *g, vc_type type, bool fold) {
 
 static void vc__c_vector(vc__printer *g, vc_type type, const uint64_t *bits, bool fold) {
     char text[40];
-    uint32_t i;
     vc__p_put(g, "%s", vc__c_open(g, type, fold, text));
-    for (i = 0; i < vc__rows(type); i++) {
+    for (uint32_t i = 0; i < vc__rows(type); i++) {
         if (i) vc__p_put(g, ", ");
         vc__p_scalar(g, vc__is_bool(type) ? (vc_type)VC_U32 : vc__scalar(type), bits[i], fold);
     }
@@ -9529,8 +9517,7 @@ static const char *vc__c_bitcast(int c, vc_type from, vc_type to) {
         { VC_F64, VC_I64, { "__double_as_longlong($0)", "as_long($0)" } }, { VC_F64, VC_U64, { "($T)__double_as_longlong($0)", "as_ulong($0)" } },
         { VC_I64, VC_F64, { "__longlong_as_double($0)", "as_double($0)" } }, { VC_U64, VC_F64, { "__longlong_as_double($0)", "as_double($0)" } }
     };
-    size_t i;
-    for (i = 0; i < sizeof table / sizeof *table; i++) if (table[i].from == from && table[i].to == to) return table[i].form[c];
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) if (table[i].from == from && table[i].to == to) return table[i].form[c];
     return "($T)$0";
 }
 
@@ -9539,9 +9526,8 @@ static const char *vc__c_form(const vc__printer *g, const vc__node *n) {
     const vc__op_info *op = &vc__op[n->op];
     const vc__forms *forms = &vc__op_text[n->op];
     const char *const *form = vc__c_of(g) == VC__C_CUDA ? forms->cuda : forms->opencl;
-    vc_type type;
     if (!op->operands || op->operands == VC__MANY) return NULL;
-    type = g->l->node[n->a[0]].type;
+    vc_type type = g->l->node[n->a[0]].type;
     if (n->op == VC__OP_CAST) return vc__c_cast(type, n->type);
     if (n->op == VC__OP_BITCAST) return vc__c_bitcast(vc__c_of(g), type, n->type);
     if (n->op == VC__OP_MUL_HI && vc__bits(type) == 64 && vc__c_of(g) == VC__C_CUDA) return vc__is_signed(type) ? "__mul64hi($0, $1)" : "__umul64hi($0, $1)";
@@ -9552,10 +9538,10 @@ static const char *vc__c_form(const vc__printer *g, const vc__node *n) {
 
 static void vc__c_construct(vc__printer *g, const vc__node *n) {
     char text[40];
-    uint32_t i, count;
+    uint32_t count;
     const uint32_t *operand = vc__p_operands(g->l, n, &count);
     vc__p_put(g, "%s", vc__c_open(g, n->type, true, text));
-    for (i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         if (i) vc__p_put(g, ", ");
         vc__p_expression(g, operand[i], VC__P_TERNARY);
     }
@@ -9686,8 +9672,7 @@ static void vc__c_declare(vc__printer *g, uint32_t i) {
 /* ---- declarations ---- */
 
 static bool vc__c_casts(const vc__printer *g, uint32_t from, uint32_t to) {
-    uint32_t i;
-    for (i = g->l->body; i < g->l->count; i++)
+    for (uint32_t i = g->l->body; i < g->l->count; i++)
         if (g->l->node[i].op == VC__OP_CAST && (from ? vc__kind(g->l->node[g->l->node[i].a[0]].type) == from : vc__kind(g->l->node[i].type) != VC_F64)
             && (!to || vc__kind(g->l->node[i].type) == to)) return true;
     return false;
@@ -9695,8 +9680,7 @@ static bool vc__c_casts(const vc__printer *g, uint32_t from, uint32_t to) {
 
 /* CUDA C reads texels of f16 as they are. */
 static bool vc__c_has_half_image(const vc__printer *g, uint32_t access) {
-    uint32_t i;
-    for (i = 0; i < g->l->object_count && vc__c_of(g) == VC__C_CUDA; i++) {
+    for (uint32_t i = 0; i < g->l->object_count && vc__c_of(g) == VC__C_CUDA; i++) {
         const vc__object *o = &g->l->object[i];
         if (o->op == VC__OP_IMAGE && o->used & access && vc__formats[o->image.format].coded == 'h') return true;
     }
@@ -9722,8 +9706,7 @@ static bool vc__c_is_base(const vc__printer *g, uint32_t level) {
 static void vc__c_halves(vc__printer *g, const char *const text[3]) {
     static const struct { uint8_t from, to; const char *guard; } need[3] = { { VC_F16, 0, "F32_OF_F16" }, { VC_F32, VC_F16, "F16_OF_F32" },
                                                                             { VC_F64, VC_F16, "F16_OF_F64" } };
-    size_t i;
-    for (i = 0; i < 3; i++)
+    for (size_t i = 0; i < 3; i++)
         if (vc__c_casts(g, need[i].from, need[i].to) || (i < 2 && vc__c_has_half_image(g, i == 0 ? VC_READ : VC_WRITE)))
             vc__p_put(g, "#ifndef VC_%s\n#define VC_%s\n%s#endif\n", need[i].guard, need[i].guard, text[i]);
 }
@@ -9741,12 +9724,11 @@ static void vc__c_member(vc__printer *g, const char *type, const char *name, uin
 /* The block of values: every argument in it, used or not, so that each lies where the reflection says; what is composite by its pieces. */
 static bool vc__c_values(vc__printer *g) {
     const vc_info *info = &g->l->info;
-    uint32_t i, end = 0;
-    int h;
+    uint32_t end = 0;
     char type[32], member[48];
     if (!info->value_bytes) return false;
     vc__p_put(g, "struct %s_args {\n", info->entry);
-    for (i = 0; i < g->l->object_count; i++) {
+    for (uint32_t i = 0; i < g->l->object_count; i++) {
         const vc__object *o = &g->l->object[i];
         bool whole = vc__is_type(o->type), buffer = o->op == VC__OP_BUFFER;
         if (o->arg == VC__NIL || !vc__in_block(&info->args[o->arg]) || (buffer ? o->root != VC__NIL : !whole)) continue;
@@ -9760,7 +9742,7 @@ static bool vc__c_values(vc__printer *g) {
         vc__c_member(g, member, g->object[i].text, buffer ? 1 : vc__rows(o->type), buffer ? 8 : vc__scalar_bytes(o->type), vc__p_byte(g, i), &end);
     }
     snprintf(member, sizeof member, "%s ", vc__c_scalars[vc__c_of(g)][VC_U32]);
-    for (h = 0; h < info->hidden_count; h++) vc__c_member(g, member, g->hidden[h].text, 1, 4, info->hidden[h].place, &end);
+    for (int h = 0; h < info->hidden_count; h++) vc__c_member(g, member, g->hidden[h].text, 1, 4, info->hidden[h].place, &end);
     if (end < info->value_bytes && info->value_bytes - end >= vc__block_align(info))
         vc__p_put(g, "    %s gap_%u[%u];\n", vc__c_scalars[vc__c_of(g)][VC_U8], (unsigned)end, (unsigned)(info->value_bytes - end));
     vc__p_put(g, "};\n");
@@ -9795,7 +9777,6 @@ static void vc__c_convert(vc__printer *g, uint32_t object) {
     const vc__object *o = &g->l->object[object];
     const char *name = g->object[object].text;
     char type[40];
-    uint32_t i;
     if (o->op == VC__OP_BUFFER && o->root != VC__NIL) { vc__c_view(g, object); return; }
     if (o->op == VC__OP_BUFFER && g->l->buffers == VC_BUFFERS_ADDRESS) {
         vc__p_put(g, "    %s%s *%s%s = %s.%s;\n", o->used & VC_WRITE ? "" : "const ", vc__c_memory_type(g, o->type, type),
@@ -9806,7 +9787,7 @@ static void vc__c_convert(vc__printer *g, uint32_t object) {
     vc__p_put(g, "    %s %s = ", vc__c_type(vc__c_of(g), o->type, type), name);
     if (vc__rows(o->type) == 1) { vc__p_put(g, "%s.%s != 0;\n", g->args.text, name); return; }
     vc__p_put(g, "%s", vc__c_open(g, o->type, true, type));
-    for (i = 0; i < vc__rows(o->type); i++) vc__p_put(g, "%s%s.%s[%u]", i ? ", " : "", g->args.text, name, (unsigned)i);
+    for (uint32_t i = 0; i < vc__rows(o->type); i++) vc__p_put(g, "%s%s.%s[%u]", i ? ", " : "", g->args.text, name, (unsigned)i);
     vc__p_put(g, "%s;\n", vc__c_close(g, o->type, true));
 }
 
@@ -9855,8 +9836,7 @@ static const char *const vc__cuda_shapes[] = { "", "1D", "2D", "3D", "Cubemap", 
 
 /* ", x, y" */
 static void vc__cuda_numbers(vc__printer *g, uint32_t number, uint32_t from, uint32_t to) {
-    uint32_t i;
-    for (i = from; i < to; i++) {
+    for (uint32_t i = from; i < to; i++) {
         vc__p_put(g, vc__is_float(g->l->node[number].type) ? ", " : ", (int)");
         vc__p_part(g, number, i, vc__is_float(g->l->node[number].type) ? VC__P_TERNARY : VC__P_PREFIX);
     }
@@ -9872,9 +9852,8 @@ static void vc__cuda_coordinates(vc__printer *g, const vc__node *n, uint32_t dim
 }
 
 static void vc__cuda_derivative(vc__printer *g, uint32_t number, uint32_t axes) {
-    uint32_t i;
     vc__p_put(g, axes == 1 ? ", " : axes == 2 ? ", make_float2(" : ", make_float4(");
-    for (i = 0; i < axes; i++) {
+    for (uint32_t i = 0; i < axes; i++) {
         if (i) vc__p_put(g, ", ");
         vc__p_part(g, number, i, VC__P_TERNARY);
     }
@@ -9984,12 +9963,12 @@ static void vc__cuda_fetch_function(vc__printer *g, uint32_t dim, vc_type kind) 
 
 static void vc__cuda_size_function(vc__printer *g, uint32_t dim, bool storage) {
     static const char *const axes[] = { "width", "height", "depth" };
-    uint32_t i, size = vc__dims[dim].size;
+    uint32_t size = vc__dims[dim].size;
     char type[32];
     vc__cuda_type(vc__vec(VC_U32, size), type);
     vc__p_put(g, VC__CUDA_F "%s vc_%s_%s(unsigned long long t%s) {\n    %s n;\n", type, storage ? "surface" : "size", vc__cuda_shapes[dim],
               storage ? "" : ", int level", type);
-    for (i = 0; i < size; i++) {
+    for (uint32_t i = 0; i < size; i++) {
         bool layers = vc__dims[dim].layers && i + 1 == size, level = !storage && !layers;
         vc__p_put(g, "    asm(\"%s%s.b32 %%0, [%%1]%s;\" : \"=r\"(n", storage ? "suq." : level ? "txq.level." : "txq.", layers ? "array_size" : axes[i],
                   level ? ", %2" : "");
@@ -10004,13 +9983,13 @@ static void vc__cuda_convert_function(vc__printer *g, const vc__format_info *f, 
     const vc_type memory = vc__cuda_texel_type(f), value = vc__vec(f->kind, 4);
     double most = f->coded == 'u' ? (double)vc__ones(f->bits) : (double)vc__ones(f->bits - 1u);
     char from[32], to[32], scalar[32], at[16];
-    uint32_t i, count = store ? f->channels : 4;
+    uint32_t count = store ? f->channels : 4;
     vc__cuda_type(store ? value : memory, from);
     vc__cuda_type(store ? memory : value, to);
     vc__cuda_type(vc__scalar(memory), scalar);
     vc__p_put(g, VC__CUDA_F "%s vc_%s_%s(%s v) { return ", to, store ? "to" : "of", f->glsl, from);
     if (count > 1) vc__p_put(g, "make_%s(", to);
-    for (i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         snprintf(at, sizeof at, vc__rows(store ? value : memory) > 1 ? "v.%c" : "v", "xyzw"[i]);
         if (i) vc__p_put(g, ", ");
         if (i >= f->channels) vc__p_put(g, f->kind == VC_F32 ? "%d.0f" : "%d", i == 3);
@@ -10049,8 +10028,7 @@ static void vc__cuda_image_function(vc__printer *g, const vc__node *n, uint64_t 
 
 static void vc__cuda_images(vc__printer *g) {
     uint64_t seen[3] = { 0, 0, 0 };
-    uint32_t i;
-    for (i = g->l->body; i < g->l->count; i++) if (vc__is_image(g->l->node[i].op)) vc__cuda_image_function(g, &g->l->node[i], seen);
+    for (uint32_t i = g->l->body; i < g->l->count; i++) if (vc__is_image(g->l->node[i].op)) vc__cuda_image_function(g, &g->l->node[i], seen);
 }
 
 /* ---- dot products of bytes: one instruction from compute capability 6.1 on ---- */
@@ -10061,9 +10039,8 @@ static void vc__cuda_dots(vc__printer *g) {
         { "4xi8_4xu8", "int", "s32.u32", "signed", "unsigned" }
     };
     bool used[3] = { false, false, false };
-    uint32_t i;
-    for (i = g->l->body; i < g->l->count; i++) if (vc__is_dot_4x8(g->l->node[i].op)) used[g->l->node[i].op - VC__OP_DOT_II] = true;
-    for (i = 0; i < 3; i++) {
+    for (uint32_t i = g->l->body; i < g->l->count; i++) if (vc__is_dot_4x8(g->l->node[i].op)) used[g->l->node[i].op - VC__OP_DOT_II] = true;
+    for (uint32_t i = 0; i < 3; i++) {
         if (!used[i]) continue;
         vc__p_put(g, "#ifndef VC_DOT_%s\n#define VC_DOT_%s\n" VC__CUDA_F "%s vc_dot_%s(unsigned int a, unsigned int b) {\n    %s r = 0;\n", dots[i].name,
                   dots[i].name, dots[i].result, dots[i].name, dots[i].result);
@@ -10087,23 +10064,22 @@ static void vc__cuda_struct(vc__printer *g, vc_type type, uint64_t *seen) {
 /* Of values, and of buffers that nobody uses. */
 static void vc__cuda_structs(vc__printer *g) {
     uint64_t seen = 0;
-    uint32_t i;
-    for (i = 0; i < g->l->count; i++) vc__cuda_struct(g, g->l->node[i].type, &seen);
-    for (i = 0; i < g->l->object_count; i++) if (g->l->object[i].op == VC__OP_BUFFER) vc__cuda_struct(g, g->l->object[i].type, &seen);
+    for (uint32_t i = 0; i < g->l->count; i++) vc__cuda_struct(g, g->l->node[i].type, &seen);
+    for (uint32_t i = 0; i < g->l->object_count; i++) if (g->l->object[i].op == VC__OP_BUFFER) vc__cuda_struct(g, g->l->object[i].type, &seen);
 }
 
 static void vc__cuda_shared(vc__printer *g) {
     const bool dynamic = g->l->info.shared_bytes > VC__CUDA_STATIC_SHARED;
-    uint32_t i, bytes = 0, stride;
+    uint32_t bytes = 0;
     char type[32];
     if (dynamic) vc__p_put(g, "    extern __shared__ __align__(32) unsigned char shared_memory[];\n");
-    for (i = g->l->leaves; i < g->l->body; i++) {
+    for (uint32_t i = g->l->leaves; i < g->l->body; i++) {
         const vc__object *o = &g->l->object[g->l->node[i].x];
         const char *name = g->object[g->l->node[i].x].text;
         if (g->l->node[i].op != VC__OP_SHARED) continue;
         vc__c_memory_type(g, o->type, type);
         if (!dynamic) { vc__p_put(g, "    __shared__ %s %s[%u];\n", type, name, (unsigned)o->count); continue; }
-        stride = vc__shared_stride(o->type);
+        uint32_t stride = vc__shared_stride(o->type);
         bytes = (bytes + stride - 1) & ~(stride - 1);
         vc__p_put(g, "    %s *%s = (%s *)(shared_memory + %u);\n", type, name, type, (unsigned)bytes);
         bytes += o->count * stride;
@@ -10113,10 +10089,10 @@ static void vc__cuda_shared(vc__printer *g) {
 /* Marks the blocks around operations of subgroups, and says which invocations the warp has. */
 static void vc__cuda_masks(vc__printer *g) {
     const uint32_t *size = g->l->info.local_size;
-    uint32_t count = size[0] * size[1] * size[2], i, b;
-    for (i = g->l->body; i < g->l->count; i++) {
+    uint32_t count = size[0] * size[1] * size[2];
+    for (uint32_t i = g->l->body; i < g->l->count; i++) {
         if (vc__op[g->l->node[i].op].class_ != VC__CONV && g->l->node[i].op != VC__OP_BARRIER) continue;
-        for (b = g->note[i].block; b && !g->note[b - 1].masked; b = g->note[b - 1].block) {
+        for (uint32_t b = g->note[i].block; b && !g->note[b - 1].masked; b = g->note[b - 1].block) {
             g->note[b - 1].masked = true;
             if (g->l->node[b - 1].op == VC__OP_ELSE) g->note[vc__p_if_of(g, b - 1)].masked = true;
         }
@@ -10149,8 +10125,6 @@ static void vc__cuda_head(vc__printer *g) {
     };
     const vc_info *info = &g->l->info;
     const uint32_t *size = info->local_size;
-    bool values;
-    uint32_t i;
     char name[VC__NAME];
     vc__p_clean(info->name, name);
     vc__p_put(g, "// %s: %u x %u x %u threads a block\n", name, (unsigned)size[0], (unsigned)size[1], (unsigned)size[2]);
@@ -10162,13 +10136,13 @@ static void vc__cuda_head(vc__printer *g) {
     vc__cuda_images(g);
     vc__cuda_dots(g);
     vc__cuda_sums(g);
-    values = vc__c_values(g);
+    bool values = vc__c_values(g);
     vc__p_put(g, "\nextern \"C\" __global__ void __launch_bounds__(%u) %s(", (unsigned)(size[0] * size[1] * size[2]), info->entry);
     if (values) vc__p_put(g, "const struct %s_args %s", info->entry, g->args.text);
     vc__p_put(g, ") {\n");
     vc__cuda_shared(g);
     if (g->k->reconverges) vc__cuda_masks(g);
-    for (i = 0; i < g->l->object_count; i++) if (g->live[i] && g->l->object[i].op == VC__OP_TABLE) vc__c_table(g, i, "static const");
+    for (uint32_t i = 0; i < g->l->object_count; i++) if (g->live[i] && g->l->object[i].op == VC__OP_TABLE) vc__c_table(g, i, "static const");
 }
 
 static const vc__dialect vc__cuda = {
@@ -10231,11 +10205,11 @@ static void vc__opencl_at(vc__printer *g, uint32_t number) {
 
 static void vc__opencl_size(vc__printer *g, const vc__node *n, const vc__object *o, const char *name) {
     static const char *const axes[] = { "width", "height", "depth" };
-    uint32_t i, size = vc__dims[o->image.dim].size;
+    uint32_t size = vc__dims[o->image.dim].size;
     char type[32];
     vc__opencl_type(n->type, type);
     vc__p_put(g, size > 1 ? "(%s)(" : "(%s)", type);
-    for (i = 0; i < size; i++)
+    for (uint32_t i = 0; i < size; i++)
         vc__p_put(g, "%sget_image_%s(%s)", i ? ", " : "", vc__dims[o->image.dim].layers && i + 1 == size ? "array_size" : axes[i], name);
     vc__p_put(g, size > 1 ? ")" : "");
 }
@@ -10271,14 +10245,13 @@ static void vc__opencl_image(vc__printer *g, uint32_t object, const char *before
 
 static void vc__opencl_extensions(vc__printer *g) {
     bool base = false, extended = false;
-    uint32_t i;
-    for (i = g->l->body; i < g->l->count; i++) {
+    for (uint32_t i = g->l->body; i < g->l->count; i++) {
         const vc__node *n = &g->l->node[i];
         if (!vc__is_atomic(n->op) || vc__scalar_bytes(n->type) != 8) continue;
         base = true;
         extended = extended || (n->op >= VC__OP_ATOMIC_MIN && n->op <= VC__OP_ATOMIC_XOR && !vc__is_float(n->type));
     }
-    for (i = 0; i < g->l->object_count; i++) {
+    for (uint32_t i = 0; i < g->l->object_count; i++) {
         const vc__object *o = &g->l->object[i];
         if (o->op != VC__OP_IMAGE || o->image.dim != VC_DIM_3D || !(o->used & VC_WRITE)) continue;
         vc__p_put(g, "#pragma OPENCL EXTENSION cl_khr_3d_image_writes : enable\n");
@@ -10290,9 +10263,8 @@ static void vc__opencl_extensions(vc__printer *g) {
 
 static void vc__opencl_parameters(vc__printer *g, bool values) {
     const char *before = "";
-    uint32_t i;
     char type[32];
-    for (i = 0; i < g->l->object_count; i++) {
+    for (uint32_t i = 0; i < g->l->object_count; i++) {
         const vc__object *o = &g->l->object[i];
         if (o->op == VC__OP_IMAGE) {
             vc__opencl_image(g, i, before);
@@ -10317,23 +10289,22 @@ static void vc__opencl_head(vc__printer *g) {
     };
     const vc_info *info = &g->l->info;
     const uint32_t *size = info->local_size;
-    uint32_t i, kinds = g->k->lower.kinds;
-    bool values;
+    uint32_t kinds = g->k->lower.kinds;
     char name[VC__NAME], type[32];
     vc__p_clean(info->name, name);
     vc__p_put(g, "// %s\n", name);
-    for (i = 0; i < g->l->object_count; i++)
+    for (uint32_t i = 0; i < g->l->object_count; i++)
         if (g->l->object[i].arg != VC__NIL && vc__is_type(g->l->object[i].type)) kinds |= 1u << vc__kind(g->l->object[i].type);
     if (!g->k->desc.fast) vc__p_put(g, "#pragma OPENCL FP_CONTRACT OFF\n");
     if (kinds & 1u << VC_F64) vc__p_put(g, "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n");
     vc__opencl_extensions(g);
     vc__c_halves(g, halves);
-    values = vc__c_values(g);
+    bool values = vc__c_values(g);
     vc__p_put(g, "\n__kernel __attribute__((reqd_work_group_size(%u, %u, %u)))\n", (unsigned)size[0], (unsigned)size[1], (unsigned)size[2]);
     vc__p_put(g, "void %s(", info->entry);
     vc__opencl_parameters(g, values);
     vc__p_put(g, ") {\n");
-    for (i = 0; i < g->l->object_count; i++) {
+    for (uint32_t i = 0; i < g->l->object_count; i++) {
         const vc__object *o = &g->l->object[i];
         if (!g->live[i]) continue;
         if (o->op == VC__OP_SHARED) vc__p_put(g, "    __local %s %s[%u];\n", vc__c_memory_type(g, o->type, type), g->object[i].text, (unsigned)o->count);
@@ -10450,15 +10421,14 @@ static uint64_t vc__subgroup_needs(const vc__listing *l, const vc__node *n) {
 }
 
 static uint64_t vc__node_needs(vc_kernel *k, const vc__listing *l, const vc__node *n) {
-    uint32_t i, count = vc__op[n->op].operands;
+    uint32_t count = vc__op[n->op].operands;
     const uint32_t *a = n->a;
     uint64_t needs = 0;
-    vc_type from;
     if (vc__is_access(n->op)) return vc__access_needs(k, l, n);
     if (vc__is_image(n->op) || n->op == VC__OP_IMAGE) return vc__image_needs(k, l, n);
     if (n->op == VC__OP_BUFFER || n->op == VC__OP_POINTER) return 0;
     if (n->op == VC__OP_CAST) {
-        from = l->node[n->a[0]].type;
+        vc_type from = l->node[n->a[0]].type;
         if (vc__is_width_cast(from, n->type) && (vc__bits(from) >= 32 || l->node[n->a[0]].op == VC__OP_LOAD))
             return vc__wide_needs(from) | vc__wide_needs(n->type);
         return vc__type_needs(from) | vc__type_needs(n->type);
@@ -10468,15 +10438,14 @@ static uint64_t vc__node_needs(vc_kernel *k, const vc__listing *l, const vc__nod
     if ((n->op == VC__OP_TRUNC || n->op == VC__OP_ROUND) && vc__kind(n->type) == VC_F64) return VC_FEATURE_F64 | VC_FEATURE_F64_ROUND;
     if (n->op == VC__OP_UNPACK_HALF) return VC_FEATURE_UNPACK_HALF;
     if (count == VC__MANY) { count = n->a[1]; a = l->extra + n->a[0]; }
-    for (i = 0; i < count; i++) if (a[i] != VC__NIL) needs |= vc__type_needs(l->node[a[i]].type);
+    for (uint32_t i = 0; i < count; i++) if (a[i] != VC__NIL) needs |= vc__type_needs(l->node[a[i]].type);
     return needs | vc__type_needs(n->type);
 }
 
 /* Says which of the needs the machine lacks; false: one. */
 static bool vc__admit_needs(vc_kernel *k, vc__listing *l, uint64_t needs, const vc__node *n) {
-    uint64_t lack;
     uint32_t i;
-    lack = needs & ~l->info.features & k->desc.machine.lacks;
+    uint64_t lack = needs & ~l->info.features & k->desc.machine.lacks;
     if (vc__is_c(l->target)) {
         lack &= ~(VC__C_HAS & ~VC__C_TYPES);
         needs &= ~VC__C_HAS;
@@ -10510,12 +10479,12 @@ VC__SMALL_END
 /* Where all types are of 32 bits: only memory, images, subgroups and dot products can need something. */
 static bool vc__check_rare_needs(vc_kernel *k, vc__listing *l) {
     const uint32_t *plain = k->lower.plain;
-    const vc__node *n = l->node + l->leaves, *end = l->node + l->count, *m;
+    const vc__node *n = l->node + l->leaves, *end = l->node + l->count;
     uint64_t address = l->buffers == VC_BUFFERS_ADDRESS && !vc__is_c(l->target) ? VC__ADDRESS_NEEDS : 0, needs;
     for (; n < end; n++) {
         if (plain[n->op] & VC__PLAIN_PRINTED) continue;
         if (n->op == VC__OP_LOAD || n->op == VC__OP_STORE) {
-            m = vc__memory_of(l->node, n);
+            const vc__node *m = vc__memory_of(l->node, n);
             k->object[m->x].used = (uint16_t)(k->object[m->x].used | (n->op == VC__OP_LOAD ? VC_READ : VC_WRITE));
             needs = m->op == VC__OP_BUFFER ? address : 0;
         } else {
@@ -10530,10 +10499,9 @@ VC__SMALL
 
 static bool vc__check_needs(vc_kernel *k, vc__listing *l) {
     const uint32_t plain = 1u << VC_NONE | 1u << VC_BOOL | 1u << VC_I32 | 1u << VC_U32 | 1u << VC_F32;
-    uint32_t i;
     if (!(k->lower.kinds & ~plain)) return vc__check_rare_needs(k, l);
-    for (i = 0; i < l->count; i++) if (!vc__admit_needs(k, l, vc__node_needs(k, l, &l->node[i]), &l->node[i])) return false;
-    for (i = 0; i < l->count; i++)
+    for (uint32_t i = 0; i < l->count; i++) if (!vc__admit_needs(k, l, vc__node_needs(k, l, &l->node[i]), &l->node[i])) return false;
+    for (uint32_t i = 0; i < l->count; i++)
         if (vc__op[l->node[i].op].class_ != VC__LEAF && !vc__admit_needs(k, l, vc__declare_needs(k, l, l->node[i].type), &l->node[i])) return false;
     return true;
 }
@@ -10547,13 +10515,13 @@ static uint32_t vc__layout_next(uint32_t *end, uint32_t size, uint32_t align) {
 
 /* What was done to one view of a buffer was done to all; no two that are used may be thought apart. */
 static void vc__reflect_views(vc_kernel *k, uint32_t root) {
-    uint32_t i, seen = 0, used = 0;
-    for (i = k->object[root].next; i != VC__NIL; i = k->object[i].next) {
+    uint32_t seen = 0, used = 0;
+    for (uint32_t i = k->object[root].next; i != VC__NIL; i = k->object[i].next) {
         seen += k->object[i].used != 0;
         used |= k->object[i].used;
     }
     k->object[root].used = (uint16_t)used;
-    for (i = k->object[root].next; i != VC__NIL; i = k->object[i].next) {
+    for (uint32_t i = k->object[root].next; i != VC__NIL; i = k->object[i].next) {
         k->object[i].aliased = seen > 1;
         if (k->object[i].used) k->object[i].used = (uint16_t)used;
     }
@@ -10576,8 +10544,6 @@ static void vc__reflect_image(const vc__listing *l, const vc__object *o, vc_arg_
 static void vc__reflect_arg(const vc_kernel *k, const vc__listing *l, const vc__object *o, vc_arg_info *a, uint32_t *end, uint32_t *bindings) {
     bool buffer = o->op == VC__OP_BUFFER, by_address = buffer && l->buffers == VC_BUFFERS_ADDRESS;
     vc__shape s = vc__shape_of(k, o->type);
-    const vc__object *view;
-    uint32_t i, align;
     memset(a, 0, sizeof *a);
     a->name = o->name;
     a->may_alias = (o->access & VC_MAY_ALIAS) != 0;
@@ -10588,9 +10554,9 @@ static void vc__reflect_arg(const vc_kernel *k, const vc__listing *l, const vc__
     a->size = !buffer ? s.size : by_address ? 8 : 0;
     a->align = s.align;
     if (buffer && vc__rows(o->type) != 3 && vc__is_type(o->type)) a->align *= vc__rows(o->type); /* in buffers vectors are loaded whole */
-    for (i = o->next; buffer && i != VC__NIL; i = l->object[i].next) { /* so they are by every view */
-        view = &l->object[i];
-        align = vc__scalar_bytes(view->type) * (vc__rows(view->type) == 3 ? 1 : vc__rows(view->type));
+    for (uint32_t i = o->next; buffer && i != VC__NIL; i = l->object[i].next) { /* so they are by every view */
+        const vc__object *view = &l->object[i];
+        uint32_t align = vc__scalar_bytes(view->type) * (vc__rows(view->type) == 3 ? 1 : vc__rows(view->type));
         if (view->used && a->align < align) a->align = align;
     }
     a->place = buffer && !by_address ? (*bindings)++ : vc__layout_next(end, a->size, by_address ? 8 : a->align);
@@ -10605,12 +10571,10 @@ static void vc__reflect_hidden(const vc__listing *l, const vc__node *n, vc_hidde
 
 static bool vc__check_shared(vc_kernel *k, vc__listing *l) {
     uint64_t bytes = 0, most = k->desc.machine.max_shared_bytes;
-    uint32_t i, stride;
-    for (i = l->leaves; i < l->body; i++) {
-        const vc__object *o;
+    for (uint32_t i = l->leaves; i < l->body; i++) {
         if (l->node[i].op != VC__OP_SHARED) continue;
-        o = &l->object[l->node[i].x];
-        stride = vc__shared_stride(o->type);
+        const vc__object *o = &l->object[l->node[i].x];
+        uint32_t stride = vc__shared_stride(o->type);
         bytes = ((bytes + stride - 1) & ~((uint64_t)stride - 1)) + (uint64_t)o->count * stride;
     }
     l->info.shared_bytes = (uint32_t)bytes;
@@ -10623,11 +10587,9 @@ static bool vc__check_shared(vc_kernel *k, vc__listing *l) {
 /* The arrays of all invocations of a work-group are a lower bound of its private memory. */
 static bool vc__check_private(vc_kernel *k, const vc__listing *l) {
     uint64_t bytes = 0, most = k->desc.machine.max_private_bytes;
-    uint32_t i;
-    for (i = 0; most && i < l->count; i++) {
-        const vc__object *o;
+    for (uint32_t i = 0; most && i < l->count; i++) {
         if (l->node[i].op != VC__OP_ARRAY) continue;
-        o = &l->object[l->node[i].x];
+        const vc__object *o = &l->object[l->node[i].x];
         bytes += (uint64_t)o->count * vc__shared_stride(o->type);
     }
     if (bytes <= most / vc__invocations(k)) return true;
@@ -10639,8 +10601,7 @@ static bool vc__check_private(vc_kernel *k, const vc__listing *l) {
 /* Of the struct that holds the values in C, and whose size is a multiple of it. */
 static uint32_t vc__block_align(const vc_info *info) {
     uint32_t align = 4;
-    int i;
-    for (i = 0; i < info->arg_count; i++)
+    for (int i = 0; i < info->arg_count; i++)
         if (vc__in_block(&info->args[i]) && (info->args[i].kind != VC_ARG_VALUE || info->args[i].align > align)) align = 8;
     return align;
 }
@@ -10648,9 +10609,8 @@ static uint32_t vc__block_align(const vc_info *info) {
 static bool vc__reflect_room(vc_kernel *k, vc__form *f, const vc__listing *l) {
     uint32_t hidden = l->body - l->leaves;
     vc_arg_info *arg = (vc_arg_info *)vc__grown(&k->allocator, f->arg, &f->arg_capacity, vc__arg_count(k), sizeof(vc_arg_info));
-    vc_hidden_info *h;
     if (arg) f->arg = arg;
-    h = (vc_hidden_info *)vc__grown(&k->allocator, f->hidden, &f->hidden_capacity, hidden, sizeof(vc_hidden_info));
+    vc_hidden_info *h = (vc_hidden_info *)vc__grown(&k->allocator, f->hidden, &f->hidden_capacity, hidden, sizeof(vc_hidden_info));
     if (h) f->hidden = h;
     if (!arg || !h) vc__no_memory(k);
     return arg && h;
@@ -10669,15 +10629,15 @@ static const char *vc__entry_name(const vc_kernel *k, vc_target target, char out
 static bool vc__reflect_listing(vc_kernel *k, vc__listing *l) {
     vc__form *f = vc__form_of(k, l->target, l->buffers);
     vc_info *info = &l->info;
-    uint32_t i, end = 0, bindings = 0;
-    for (i = 0; i < k->object_count; i++) k->object[i].used = 0;
+    uint32_t end = 0, bindings = 0;
+    for (uint32_t i = 0; i < k->object_count; i++) k->object[i].used = 0;
     if (!vc__reflect_room(k, f, l) || !vc__check_needs(k, l) || !vc__check_shared(k, l) || !vc__check_private(k, l)) return false;
     info->name = vc__name(k);
     info->entry = vc__entry_name(k, l->target, f->entry);
-    for (i = 0; i < k->object_count; i++) if (k->object[i].op == VC__OP_BUFFER && !vc__is_type(k->object[i].type)) vc__reflect_views(k, i);
-    for (i = 0; i < k->object_count; i++)
+    for (uint32_t i = 0; i < k->object_count; i++) if (k->object[i].op == VC__OP_BUFFER && !vc__is_type(k->object[i].type)) vc__reflect_views(k, i);
+    for (uint32_t i = 0; i < k->object_count; i++)
         if (k->object[i].arg != VC__NIL && k->object[i].root == VC__NIL) vc__reflect_arg(k, l, &k->object[i], &f->arg[k->object[i].arg], &end, &bindings);
-    for (i = l->leaves; i < l->body; i++)
+    for (uint32_t i = l->leaves; i < l->body; i++)
         if (l->node[i].op == VC__OP_HIDDEN) vc__reflect_hidden(l, &l->node[i], &f->hidden[info->hidden_count++], &end);
     info->args = f->arg;
     info->arg_count = (int)vc__arg_count(k);
@@ -10737,11 +10697,10 @@ static void vc__dump_word(vc_kernel *k, const char *name) {
 
 /* The name of an object, with its number where another one has that name too, or where it has none. */
 static void vc__dump_object(vc_kernel *k, uint32_t object) {
-    const vc__object *o = &k->object[object], *other;
+    const vc__object *o = &k->object[object];
     bool named = o->name && o->name[0], alone = named && k->object_count <= 64; /* with more of them nobody looks */
-    uint32_t i;
-    for (i = 0; alone && i < k->object_count; i++) {
-        other = &k->object[i];
+    for (uint32_t i = 0; alone && i < k->object_count; i++) {
+        const vc__object *other = &k->object[i];
         if (i != object && other->name && other->root != object && o->root != i && (o->root == VC__NIL || other->root != o->root) &&
             strcmp(other->name, o->name) == 0) alone = false;
     }
@@ -10762,11 +10721,10 @@ static void vc__dump_hidden(vc_kernel *k, const vc__node *n) {
 
 /* What stands where it is used; false: it has a line and a number. */
 static bool vc__dump_inline(vc_kernel *k, const vc__listing *l, const vc__node *n) {
-    uint32_t i;
     switch (n->op) {
     case VC__OP_CONST: vc__dump_number(k, n->type, vc__bits_of(n)); return true;
     case VC__OP_TUPLE:
-        for (i = 0; i < n->a[1]; i++) {
+        for (uint32_t i = 0; i < n->a[1]; i++) {
             vc__dump_put(k, i ? ", " : "(");
             vc__dump_number(k, vc__scalar(n->type), vc__bits_of(&l->node[l->extra[n->a[0] + i]]));
         }
@@ -10856,9 +10814,8 @@ static void vc__dump_declaration(vc_kernel *k, uint32_t object) {
 
 static void vc__dump_node(vc_kernel *k, const vc__listing *l, uint32_t i, uint32_t *depth) {
     const vc__node *n = &l->node[i];
-    uint32_t j;
     if (n->op == VC__OP_END || n->op == VC__OP_ELSE) --*depth;
-    for (j = 0; j <= *depth && j < VC__P_INDENT; j++) vc__dump_put(k, "  ");
+    for (uint32_t j = 0; j <= *depth && j < VC__P_INDENT; j++) vc__dump_put(k, "  ");
     if (vc__op[n->op].class_ == VC__BLOCK && n->op != VC__OP_END) ++*depth;
     if (n->op == VC__OP_VAR || n->op == VC__OP_ARRAY) { vc__dump_declaration(k, n->x); return; }
     if (vc__gives(n->op)) vc__dump_put(k, "%%%u %s = ", (unsigned)i, vc_type_name(n->type));
@@ -10870,21 +10827,20 @@ static void vc__dump_node(vc_kernel *k, const vc__listing *l, uint32_t i, uint32
 /* What the kernel is for, the structs and the arguments, also those that nothing uses. */
 static void vc__dump_head(vc_kernel *k) {
     const uint32_t *size = k->desc.local_size;
-    uint32_t i, j;
     vc__dump_put(k, "kernel ");
     vc__dump_word(k, vc__name(k));
     vc__dump_put(k, " %u x %u x %u%s\n", (unsigned)size[0], (unsigned)size[1], (unsigned)size[2], k->desc.fast ? ", fast" : "");
-    for (i = 0; i < k->own_count; i++) {
+    for (uint32_t i = 0; i < k->own_count; i++) {
         const vc__own *own = &k->own[i];
         if (own->element != VC_NONE) continue;
         vc__dump_put(k, "  %s of %u bytes:", vc__type_text(k, own->type).text, (unsigned)own->shape.size);
-        for (j = 0; j < own->count; j++) {
+        for (uint32_t j = 0; j < own->count; j++) {
             vc__dump_put(k, j ? ", %s " : " %s ", vc__type_text(k, own->field[j].type).text);
             vc__dump_word(k, own->field[j].name ? own->field[j].name : "");
         }
         vc__dump_put(k, "\n");
     }
-    for (i = 0; i < k->object_count; i++) {
+    for (uint32_t i = 0; i < k->object_count; i++) {
         if (k->object[i].arg == VC__NIL || k->object[i].root != VC__NIL) continue;
         vc__dump_put(k, "  ");
         vc__dump_declaration(k, i);
@@ -10892,16 +10848,16 @@ static void vc__dump_head(vc_kernel *k) {
 }
 
 static void vc__dump_listing(vc_kernel *k, const vc__listing *l) {
-    uint32_t i, depth = 0, op;
+    uint32_t depth = 0;
     k->dump.length = 0;
     vc__dump_head(k);
-    for (i = l->leaves; i < l->body; i++) {
-        op = l->node[i].op;
+    for (uint32_t i = l->leaves; i < l->body; i++) {
+        uint32_t op = l->node[i].op;
         if (op != VC__OP_SHARED && op != VC__OP_TABLE) continue;
         vc__dump_put(k, "  ");
         vc__dump_declaration(k, l->node[i].x);
     }
-    for (i = l->body; i < l->count && !k->failed; i++) vc__dump_node(k, l, i, &depth);
+    for (uint32_t i = l->body; i < l->count && !k->failed; i++) vc__dump_node(k, l, i, &depth);
 }
 
 // >>composite
@@ -11000,11 +10956,10 @@ static uint32_t vc__direct_count(const vc_kernel *k, vc_type type) {
 /* Direct part i, which has to be there; of no vector. */
 static vc__field vc__direct(const vc_kernel *k, vc_type type, uint32_t i) {
     const vc__own *own = vc__own_of(k, type);
-    vc__shape s;
     vc__field f = { NULL, VC_NONE, 0, i, i };
     if (own && own->element == VC_NONE) return own->field[i];
     if (own) {
-        s = vc__shape_of(k, own->element);
+        vc__shape s = vc__shape_of(k, own->element);
         f.type = own->element;
         f.offset = i * s.size;
         f.leaf = 0;
@@ -11018,12 +10973,11 @@ static vc__field vc__direct(const vc_kernel *k, vc_type type, uint32_t i) {
 
 /* A number that no other kernel gives another type: 15 bits of a hash stand above the place in the table. */
 static vc_type vc__own_number(const vc_kernel *k, const vc__own *own) {
-    uint32_t h = 2166136261u, i;
-    const char *c;
-    for (c = own->name; c && *c; c++) h = (h ^ (unsigned char)*c) * 16777619u;
+    uint32_t h = 2166136261u;
+    for (const char *c = own->name; c && *c; c++) h = (h ^ (unsigned char)*c) * 16777619u;
     h = (h ^ own->count) * 16777619u;
     h = (h ^ own->element) * 16777619u;
-    for (i = 0; own->field && i < own->count; i++) h = (h ^ own->field[i].type) * 16777619u;
+    for (uint32_t i = 0; own->field && i < own->count; i++) h = (h ^ own->field[i].type) * 16777619u;
     return ((h ^ h >> 15) & 0x7fffu) << 16 | (VC__OWN + k->own_count);
 }
 
@@ -11074,8 +11028,8 @@ static bool vc__same_name(const char *a, const char *b) { return a && b ? strcmp
 
 /* The struct with these members; NULL: not declared yet. */
 static const vc__own *vc__find_struct(const vc_kernel *k, const vc_member *members, uint32_t count) {
-    uint32_t i, j;
-    for (i = 0; i < k->own_count; i++) {
+    uint32_t j;
+    for (uint32_t i = 0; i < k->own_count; i++) {
         const vc__own *own = &k->own[i];
         if (own->element || own->count != count) continue;
         for (j = 0; j < count && own->field[j].type == members[j].type && vc__same_name(own->field[j].name, members[j].name); j++) continue;
@@ -11085,37 +11039,33 @@ static const vc__own *vc__find_struct(const vc_kernel *k, const vc_member *membe
 }
 
 VC_API vc_type vc_struct(vc_kernel *k, const char *name, const vc_member *members, uint32_t count) {
-    const vc__own *same;
     vc__own own;
     vc__field *field;
     uint64_t size = 0;
-    uint32_t i;
     if (!vc__ready(k)) return VC_NONE;
     memset(&own, 0, sizeof own);
     if (!count || !members || count > 4096)
         return VC__REFUSE(k, "vc_struct", "'%s' has %u members%s; it takes 1 to 4096", name ? name : "", count, members ? "" : " at NULL");
-    same = vc__find_struct(k, members, count);
+    const vc__own *same = vc__find_struct(k, members, count);
     if (same) return same->type;
     own.name = name ? vc__arena_text(k, name) : NULL;
     own.field = field = (vc__field *)vc__arena_take(&k->allocator, &k->arena, count * sizeof *field);
     if (!field) vc__no_memory(k);
     if (k->failed) return VC_NONE;
     own.count = count;
-    for (i = 0; i < count; i++) if (!vc__add_member(k, &own, &field[i], &members[i], i, &size)) return VC_NONE;
+    for (uint32_t i = 0; i < count; i++) if (!vc__add_member(k, &own, &field[i], &members[i], i, &size)) return VC_NONE;
     return vc__add_own(k, "vc_struct", &own, (size + own.shape.align - 1) & ~((uint64_t)own.shape.align - 1));
 }
 
 VC_API vc_type vc_array_type(vc_kernel *k, vc_type element, uint32_t count) {
-    vc__shape s;
     vc__own own;
-    uint32_t i;
     if (!vc__ready(k)) return VC_NONE;
-    s = vc__shape_of(k, element);
+    vc__shape s = vc__shape_of(k, element);
     if (!count || !s.size)
         return VC__REFUSE(k, "vc_array_type",
                           s.size ? "%u elements of type %u; it takes one or more" : "%u elements of type %u, which this kernel does not have", count,
                           element);
-    for (i = 0; i < k->own_count; i++) if (k->own[i].element == element && k->own[i].count == count) return k->own[i].type;
+    for (uint32_t i = 0; i < k->own_count; i++) if (k->own[i].element == element && k->own[i].count == count) return k->own[i].type;
     memset(&own, 0, sizeof own);
     own.element = element;
     own.count = count;
@@ -11144,12 +11094,11 @@ VC_API uint32_t vc_offset_of(vc_kernel *k, vc_type type, uint32_t member) {
 typedef struct vc__parts_list { vc_type type; uint32_t count; uint32_t node[VC__MOST_PARTS]; } vc__parts_list;
 
 static vc_val vc__composite_value(vc_kernel *k, vc_type type, const uint32_t *parts, uint32_t count) {
-    uint32_t first = k->extra_count, i;
-    vc_val v;
-    for (i = 0; i < count; i++) if (parts[i] == VC__NIL) return vc__no_value();
+    uint32_t first = k->extra_count;
+    for (uint32_t i = 0; i < count; i++) if (parts[i] == VC__NIL) return vc__no_value();
     if (k->failed) return vc__no_value();
     if (!vc__push_extra(&k->allocator, &k->extra, &k->extra_count, &k->extra_capacity, parts, count)) { vc__no_memory(k); return vc__no_value(); }
-    v = vc__value(k, vc__record(k, VC__OP_PARTS, 0, type, first, count, VC__NIL, 0));
+    vc_val v = vc__value(k, vc__record(k, VC__OP_PARTS, 0, type, first, count, VC__NIL, 0));
     if (v.of) v.bits |= VC__COMPOSITE;
     return v;
 }
@@ -11165,7 +11114,6 @@ static uint32_t vc__composite_node(vc_kernel *k, const char *call, uint32_t whic
 /* Scalars and vectors of any value; false after an error. */
 static bool vc__parts_of(vc_kernel *k, const char *call, uint32_t which, vc_val v, vc__parts_list *out) {
     vc__operand o;
-    uint32_t n;
     if (!vc__is_composite(v)) {
         if (!vc__take(k, call, which, v, &o)) return false;
         out->type = o.type;
@@ -11173,7 +11121,7 @@ static bool vc__parts_of(vc_kernel *k, const char *call, uint32_t which, vc_val 
         out->node[0] = vc__as_node(k, &o, vc__rows(o.type));
         return out->node[0] != VC__NIL;
     }
-    n = vc__composite_node(k, call, which, v);
+    uint32_t n = vc__composite_node(k, call, which, v);
     if (n == VC__NIL) return false;
     out->type = vc__node_type(k, n);
     out->count = k->node[n].a[1];
@@ -11183,7 +11131,6 @@ static bool vc__parts_of(vc_kernel *k, const char *call, uint32_t which, vc_val 
 
 /* The parts of v, which has to be of that type or made to fit it; how many, 0 after an error. */
 static uint32_t vc__fit_parts(vc_kernel *k, const char *call, uint32_t which, vc_val v, vc_type type, uint32_t *out) {
-    uint32_t n;
     if (vc__is_type(type)) {
         out[0] = vc__fit(k, call, which, v, type);
         return out[0] != VC__NIL;
@@ -11193,7 +11140,7 @@ static uint32_t vc__fit_parts(vc_kernel *k, const char *call, uint32_t which, vc
         if (vc__take(k, call, which, v, &o)) vc__refuse_operand(k, call, which, &o, vc__type_text(k, type).text);
         return 0;
     }
-    n = vc__composite_node(k, call, which, v);
+    uint32_t n = vc__composite_node(k, call, which, v);
     if (n == VC__NIL) return 0;
     if (vc__node_type(k, n) != type)
         return VC__REFUSE(k, call, "operand %u is %s; it takes %s", which, vc__type_text(k, vc__node_type(k, n)).text, vc__type_text(k, type).text);
@@ -11212,8 +11159,8 @@ static bool vc__check_parts(vc_kernel *k, const char *call, vc_type type) {
 }
 
 static vc_val vc__make_vector(vc_kernel *k, vc_type type, const vc_val *parts) {
-    uint32_t node[4], i;
-    for (i = 0; i < vc__rows(type); i++) {
+    uint32_t node[4];
+    for (uint32_t i = 0; i < vc__rows(type); i++) {
         node[i] = vc__fit(k, "vc_make", i + 1, parts[i], vc__scalar(type));
         if (node[i] == VC__NIL) return vc__no_value();
     }
@@ -11222,15 +11169,14 @@ static vc_val vc__make_vector(vc_kernel *k, vc_type type, const vc_val *parts) {
 
 VC_API vc_val vc_make(vc_kernel *k, vc_type type, const vc_val *parts, uint32_t count) {
     vc__parts_list all;
-    uint32_t i, more;
     if (!vc__ready(k) || !vc__check_parts(k, "vc_make", type)) return vc__no_value();
     if (count != vc__direct_count(k, type) || !parts)
         return VC__DECLINE(k, "vc_make", "%u parts%s for %s, which has %u", count, parts ? "" : " at NULL", vc__type_text(k, type).text,
                            vc__direct_count(k, type));
     if (vc__is_type(type)) return vc__make_vector(k, type, parts);
     all.count = 0;
-    for (i = 0; i < count; i++) {
-        more = vc__fit_parts(k, "vc_make", i + 1, parts[i], vc__direct(k, type, i).type, all.node + all.count);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t more = vc__fit_parts(k, "vc_make", i + 1, parts[i], vc__direct(k, type, i).type, all.node + all.count);
         if (!more) return vc__no_value();
         all.count += more;
     }
@@ -11245,22 +11191,20 @@ static vc_val vc__slice(vc_kernel *k, vc_type type, const uint32_t *parts, uint3
 VC_API vc_val vc_part(vc_val v, uint32_t i) {
     vc_kernel *k = vc__kernel_of(v);
     vc__parts_list all;
-    vc__field f;
     if (!vc__is_composite(v)) return vc__component("vc_part", v, i);
     if (!vc__ready(k) || !vc__parts_of(k, "vc_part", 1, v, &all)) return vc__no_value();
     if (i >= vc__direct_count(k, all.type)) { vc__refuse_part(k, "vc_part", all.type, i); return vc__no_value(); }
-    f = vc__direct(k, all.type, i);
+    vc__field f = vc__direct(k, all.type, i);
     return vc__slice(k, f.type, all.node + f.part, vc__shape_of(k, f.type).parts);
 }
 
 VC_API vc_val vc_with(vc_val v, uint32_t i, vc_val part) {
     vc_kernel *k = vc__kernel_of(v);
     vc__parts_list all;
-    vc__field f;
     if (!vc__is_composite(v)) return vc__insert("vc_with", v, i, part);
     if (!vc__ready(k) || !vc__parts_of(k, "vc_with", 1, v, &all)) return vc__no_value();
     if (i >= vc__direct_count(k, all.type)) { vc__refuse_part(k, "vc_with", all.type, i); return vc__no_value(); }
-    f = vc__direct(k, all.type, i);
+    vc__field f = vc__direct(k, all.type, i);
     if (!vc__fit_parts(k, "vc_with", 3, part, f.type, all.node + f.part)) return vc__no_value();
     return vc__composite_value(k, all.type, all.node, all.count);
 }
@@ -11297,7 +11241,6 @@ static vc_val vc__from_few(vc_kernel *k, vc_type type, const vc_val *part) {
 
 static bool vc__few_of(vc_kernel *k, const char *call, uint32_t which, vc_val v, vc__few *out) {
     vc__operand o;
-    uint32_t n, i;
     memset(out, 0, sizeof *out);
     if (!vc__is_composite(v)) {
         if (!vc__take(k, call, which, v, &o)) return false;
@@ -11305,12 +11248,12 @@ static bool vc__few_of(vc_kernel *k, const char *call, uint32_t which, vc_val v,
         out->part[0] = vc_const(k, v);
         return out->part[0].of != 0;
     }
-    n = vc__composite_node(k, call, which, v);
+    uint32_t n = vc__composite_node(k, call, which, v);
     if (n == VC__NIL) return false;
     out->type = vc__node_type(k, n);
     if (!vc__is_complex(out->type) && !vc__is_matrix(out->type))
         return VC__REFUSE(k, call, "operand %u is %s; arithmetic is on its parts, which vc_part gives", which, vc__type_text(k, out->type).text);
-    for (i = 0; i < k->node[n].a[1]; i++) out->part[i] = vc__value(k, k->extra[k->node[n].a[0] + i]);
+    for (uint32_t i = 0; i < k->node[n].a[1]; i++) out->part[i] = vc__value(k, k->extra[k->node[n].a[0] + i]);
     return true;
 }
 
@@ -11362,21 +11305,19 @@ static vc_val vc__real_quotient(vc_type kind, vc_val a, vc_val b) {
 }
 
 static void vc__c_div(vc_type kind, const vc_val *a, const vc_val *b, bool real, vc_val *out) {
-    vc__scaling sa, sb;
-    vc_val x[2], y[2], back;
-    uint32_t i;
+    vc_val x[2], y[2];
     if (kind == VC_F16) {
-        for (i = 0; i < 2; i++) { x[i] = vc_cast(VC_F32, a[i]); y[i] = vc_cast(VC_F32, b[i]); }
+        for (uint32_t i = 0; i < 2; i++) { x[i] = vc_cast(VC_F32, a[i]); y[i] = vc_cast(VC_F32, b[i]); }
         vc__c_quotient(x, y, real, out);
-        for (i = 0; i < 2; i++) out[i] = vc_cast(VC_F16, out[i]);
+        for (uint32_t i = 0; i < 2; i++) out[i] = vc_cast(VC_F16, out[i]);
         return;
     }
-    sa = vc__scaling_of(kind, real ? vc_abs(a[0]) : vc__size_of_pair(a[0], a[1]));
-    sb = vc__scaling_of(kind, vc__size_of_pair(b[0], b[1]));
-    for (i = 0; i < 2; i++) { x[i] = vc_mul(a[i], sa.by); y[i] = vc_mul(b[i], sb.by); }
+    vc__scaling sa = vc__scaling_of(kind, real ? vc_abs(a[0]) : vc__size_of_pair(a[0], a[1]));
+    vc__scaling sb = vc__scaling_of(kind, vc__size_of_pair(b[0], b[1]));
+    for (uint32_t i = 0; i < 2; i++) { x[i] = vc_mul(a[i], sa.by); y[i] = vc_mul(b[i], sb.by); }
     vc__c_quotient(x, y, real, out);
-    back = vc_mul(sa.back, sb.root);
-    for (i = 0; i < 2; i++) out[i] = vc_mul(vc_mul(out[i], back), back);
+    vc_val back = vc_mul(sa.back, sb.root);
+    for (uint32_t i = 0; i < 2; i++) out[i] = vc_mul(vc_mul(out[i], back), back);
 }
 
 /* a * a = out[0] + out[1], exactly (Dekker): `factor` is 2^12 + 1 or, for f64, 2^27 + 1 */
@@ -11393,19 +11334,18 @@ static void vc__square_exactly(vc_val a, vc_val factor, vc_val out[2]) {
    26, 2005, SumK). */
 static vc_val vc__squares_less_one(vc_type kind, vc_val re, vc_val im) {
     vc_val d = vc_sub(vc_max(re, im), vc__power(kind, 0)), factor = kind == VC_F64 ? vc_f64(134217729.0) : vc_f32(4097.0f), v[5], r;
-    uint32_t pass, i;
     vc__square_exactly(d, factor, v);
     vc__square_exactly(vc_min(re, im), factor, v + 2);
     v[4] = vc_add(d, d);
-    for (pass = 0; pass < 2; pass++) {
-        for (i = 1; i < 5; i++) { /* two numbers become their sum and its error (Knuth) */
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        for (uint32_t i = 1; i < 5; i++) { /* two numbers become their sum and its error (Knuth) */
             vc_val sum = vc_add(v[i], v[i - 1]), part = vc_sub(sum, v[i]), error = vc_sub(v[i], vc_sub(sum, part));
             v[i - 1] = vc_add(error, vc_sub(v[i - 1], part));
             v[i] = sum;
         }
     }
     r = v[0];
-    for (i = 1; i < 5; i++) r = vc_add(r, v[i]);
+    for (uint32_t i = 1; i < 5; i++) r = vc_add(r, v[i]);
     return r;
 }
 
@@ -11467,11 +11407,10 @@ static void vc__c_pow(vc_type kind, const vc_val *a, const vc_val *b, bool real,
 
 /* left, right: whether that operand is real */
 static void vc__c_each(vc_kernel *k, uint32_t op, vc_type kind, const vc_val *a, const vc_val *b, bool left, bool right, vc_val *out) {
-    uint32_t i;
     switch (op) {
-    case VC__OP_NEG: for (i = 0; i < 2; i++) out[i] = vc_neg(a[i]); break;
-    case VC__OP_ADD: for (i = 0; i < 2; i++) out[i] = vc_add(a[i], b[i]); break;
-    case VC__OP_SUB: for (i = 0; i < 2; i++) out[i] = vc_sub(a[i], b[i]); break;
+    case VC__OP_NEG: for (uint32_t i = 0; i < 2; i++) out[i] = vc_neg(a[i]); break;
+    case VC__OP_ADD: for (uint32_t i = 0; i < 2; i++) out[i] = vc_add(a[i], b[i]); break;
+    case VC__OP_SUB: for (uint32_t i = 0; i < 2; i++) out[i] = vc_sub(a[i], b[i]); break;
     case VC__OP_MUL: vc__c_mul(a, b, out); break;
     case VC__OP_DIV: vc__c_div(kind, a, b, left, out); break;
     case VC__OP_EXP: vc__c_polar(vc_exp(a[0]), a[1], out); break;
@@ -11493,7 +11432,6 @@ static vc_val vc__complex_op(vc_kernel *k, const char *call, uint32_t op, uint32
     vc_type type = vc__is_complex(a->type) ? a->type : b->type, kind = vc__scalar(type);
     bool left = count > 1 && a->type == kind, right = count > 1 && b->type == kind;
     vc_val out[2], zero = vc_const(k, vc_imm(kind, 0));
-    uint32_t i;
     if ((a->type != type && !left) || (count > 1 && b->type != type && !right)) {
         vc__refuse_pair(k, call, a, b, "it takes complex numbers of one kind, or a real number of that kind beside one");
         return vc__no_value();
@@ -11506,7 +11444,7 @@ static vc_val vc__complex_op(vc_kernel *k, const char *call, uint32_t op, uint32
         return op == VC__OP_EQ ? out[0] : vc_not(out[0]);
     }
     if ((left || right) && (op == VC__OP_MUL || (op == VC__OP_DIV && right))) {
-        for (i = 0; i < 2; i++) {
+        for (uint32_t i = 0; i < 2; i++) {
             if (op == VC__OP_DIV) out[i] = vc__real_quotient(kind, a->part[i], b->part[0]);
             else out[i] = left ? vc_mul(a->part[0], b->part[i]) : vc_mul(a->part[i], b->part[0]);
         }
@@ -11522,8 +11460,7 @@ static vc_val vc__complex_op(vc_kernel *k, const char *call, uint32_t op, uint32
 /* m * v: the columns of m by the components of v, from the first on, the first product rounded and the others by fma */
 static vc_val vc__m_times(const vc_val *column, uint32_t columns, vc_val v) {
     vc_val r = vc_mul(column[0], vc_component(v, 0));
-    uint32_t i;
-    for (i = 1; i < columns; i++) r = vc_fma(column[i], vc_component(v, i), r);
+    for (uint32_t i = 1; i < columns; i++) r = vc_fma(column[i], vc_component(v, i), r);
     return r;
 }
 
@@ -11548,8 +11485,7 @@ static vc_val vc__matrix_mul(vc_kernel *k, vc__few *a, vc__few *b) {
 
 static vc_val vc__matrix_equal(uint32_t op, uint32_t columns, const vc__few *a, const vc__few *b) {
     vc_val r = vc_all(vc_eq(a->part[0], b->part[0]));
-    uint32_t i;
-    for (i = 1; i < columns; i++) r = vc_and(r, vc_all(vc_eq(a->part[i], b->part[i])));
+    for (uint32_t i = 1; i < columns; i++) r = vc_and(r, vc_all(vc_eq(a->part[i], b->part[i])));
     return op == VC__OP_EQ ? r : vc_not(r);
 }
 
@@ -11581,13 +11517,12 @@ static vc_val vc__pure_composite(vc_kernel *k, uint32_t form, uint32_t count, vc
     static const uint8_t alone[] = { VC__OP_ABS, VC__OP_EXP, VC__OP_LOG, VC__OP_SQRT, VC__OP_POW }; /* of complex numbers, not of matrices */
     vc__call call = vc__call_of(form);
     vc__few x, y;
-    bool matrix, known = false;
-    uint32_t i;
+    bool known = false;
     memset(&y, 0, sizeof y);
     if (k->failed || !vc__few_of(k, call.name, 1, a, &x) || (count > 1 && !vc__few_of(k, call.name, 2, b, &y))) return vc__no_value();
-    matrix = vc__is_matrix(x.type) || vc__is_matrix(y.type);
-    for (i = 0; i < sizeof both; i++) known = known || both[i] == form;
-    for (i = 0; !matrix && i < sizeof alone; i++) known = known || alone[i] == form;
+    bool matrix = vc__is_matrix(x.type) || vc__is_matrix(y.type);
+    for (uint32_t i = 0; i < sizeof both; i++) known = known || both[i] == form;
+    for (uint32_t i = 0; !matrix && i < sizeof alone; i++) known = known || alone[i] == form;
     if (known) return matrix ? vc__matrix_op(k, call.name, form, count, &x, &y) : vc__complex_op(k, call.name, form, count, &x, &y);
     if (vc__is_composite(a)) vc__refuse_value(k, call.name, 1, a);
     else vc__refuse_value(k, call.name, vc__is_composite(b) ? 2 : 3, vc__is_composite(b) ? b : c);
@@ -11661,10 +11596,9 @@ VC_API vc_val vc_transpose(vc_val m) {
     vc__few f;
     vc_kernel *k = vc__few_only("vc_transpose", m, true, &f);
     vc_val out[4], row[4];
-    uint32_t i, j;
     if (!k) return vc__no_value();
-    for (i = 0; i < vc__rows(f.type); i++) {
-        for (j = 0; j < vc__columns(f.type); j++) row[j] = vc_component(f.part[j], i);
+    for (uint32_t i = 0; i < vc__rows(f.type); i++) {
+        for (uint32_t j = 0; j < vc__columns(f.type); j++) row[j] = vc_component(f.part[j], i);
         out[i] = vc__vector_of(row, vc__columns(f.type));
     }
     return vc__from_few(k, VC_MAT(vc__kind(f.type), vc__columns(f.type), vc__rows(f.type)), out);
@@ -11674,25 +11608,23 @@ VC_API vc_val vc_outer(vc_val a, vc_val b) {
     vc_kernel *k = vc__kernel_of(a) ? vc__kernel_of(a) : vc__kernel_of(b);
     vc__few x, y;
     vc_val out[4];
-    uint32_t i;
-    bool fit;
     if (!k) return vc__pair_without_kernel("vc_outer", a, b);
     if (!vc__ready(k) || !vc__few_of(k, "vc_outer", 1, a, &x) || !vc__few_of(k, "vc_outer", 2, b, &y)) return vc__no_value();
-    fit = vc__is_type(x.type) && vc__is_type(y.type) && vc__kind(x.type) == vc__kind(y.type) && vc__rows(x.type) > 1 && vc__rows(y.type) > 1
+    bool fit = vc__is_type(x.type) && vc__is_type(y.type) && vc__kind(x.type) == vc__kind(y.type) && vc__rows(x.type) > 1 && vc__rows(y.type) > 1
           && (vc__kind(x.type) == VC_F32 || vc__kind(x.type) == VC_F64);
     if (!fit) { vc__refuse_pair(k, "vc_outer", &x, &y, "it takes two vectors of f32 or of f64"); return vc__no_value(); }
-    for (i = 0; i < vc__rows(y.type); i++) out[i] = vc_mul(a, vc_component(b, i));
+    for (uint32_t i = 0; i < vc__rows(y.type); i++) out[i] = vc_mul(a, vc_component(b, i));
     return vc__from_few(k, VC_MAT(vc__kind(x.type), vc__rows(x.type), vc__rows(y.type)), out);
 }
 
 /* The determinant of n x n numbers, by minors of the first column; what minors share is merged later. at: which rows and columns are left, n of each. */
 static vc_val vc__minor(vc_val m[4][4], const uint32_t *columns, const uint32_t *rows, uint32_t n) {
-    uint32_t rest[3], i, j;
+    uint32_t rest[3];
     vc_val sum = vc__no_value(), part;
     if (n == 1) return m[columns[0]][rows[0]];
     if (n == 2) return vc_fma(m[columns[0]][rows[0]], m[columns[1]][rows[1]], vc_neg(vc_mul(m[columns[1]][rows[0]], m[columns[0]][rows[1]])));
-    for (i = 0; i < n; i++) {
-        for (j = 0; j + 1 < n; j++) rest[j] = rows[j < i ? j : j + 1];
+    for (uint32_t i = 0; i < n; i++) {
+        for (uint32_t j = 0; j + 1 < n; j++) rest[j] = rows[j < i ? j : j + 1];
         part = vc__minor(m, columns + 1, rest, n - 1);
         if (i & 1) part = vc_neg(part);
         sum = i ? vc_fma(m[columns[0]][rows[i]], part, sum) : vc_mul(m[columns[0]][rows[i]], part);
@@ -11702,12 +11634,11 @@ static vc_val vc__minor(vc_val m[4][4], const uint32_t *columns, const uint32_t 
 
 /* A square matrix by its numbers; its size, 0 after an error. */
 static uint32_t vc__square(const char *call, vc_val v, vc__few *f, vc_val m[4][4], vc_kernel **k) {
-    uint32_t n, i, j;
     *k = vc__few_only(call, v, true, f);
     if (!*k) return 0;
-    n = vc__rows(f->type);
+    uint32_t n = vc__rows(f->type);
     if (n != vc__columns(f->type)) return VC__REFUSE(*k, call, "operand 1 is %s; it takes a square matrix", vc_type_name(f->type));
-    for (i = 0; i < n; i++) for (j = 0; j < n; j++) m[i][j] = vc_component(f->part[i], j);
+    for (uint32_t i = 0; i < n; i++) for (uint32_t j = 0; j < n; j++) m[i][j] = vc_component(f->part[i], j);
     return n;
 }
 
@@ -11722,13 +11653,13 @@ VC_API vc_val vc_determinant(vc_val v) {
 
 /* The transposed minors with their signs, over the determinant. */
 VC_API vc_val vc_inverse(vc_val v) {
-    vc_val m[4][4], out[4], column[4], one, det;
+    vc_val m[4][4], out[4], column[4];
     vc_kernel *k;
     vc__few f;
     uint32_t n = vc__square("vc_inverse", v, &f, m, &k), i, j, l, columns[3], rows[3];
     if (!n) return vc__no_value();
-    det = vc_determinant(v);
-    one = vc_div(vc__power(vc__kind(f.type), 0), det);
+    vc_val det = vc_determinant(v);
+    vc_val one = vc_div(vc__power(vc__kind(f.type), 0), det);
     for (i = 0; i < n; i++) {
         for (j = 0; j < n; j++) {
             for (l = 0; l + 1 < n; l++) { columns[l] = l < j ? l : l + 1; rows[l] = l < i ? l : l + 1; }
@@ -11745,13 +11676,12 @@ static vc_val vc__cast_composite(vc_type type, vc_val v) {
     vc_kernel *k = vc__kernel_of(v);
     vc__few f;
     vc_type whole = vc__scalar(type);
-    uint32_t i;
     if (!k) return vc__without_kernel("vc_cast", &v, 1);
     if (!vc__ready(k) || !vc__few_of(k, "vc_cast", 1, v, &f)) return vc__no_value();
     if (vc__is_complex(type) && vc__is_type(f.type) && vc__rows(f.type) == 1) f.part[1] = vc_imm(whole, 0);
     else if (!(vc__is_complex(type) && vc__is_complex(f.type)) && !(vc__is_matrix(type) && vc__is_matrix(f.type) && (type & ~15u) == (f.type & ~15u)))
         return VC__DECLINE(k, "vc_cast", "operand 1 is %s, which does not go to %s", vc__type_text(k, f.type).text, vc__type_text(k, type).text);
-    for (i = 0; i < vc__direct_count(k, type); i++)
+    for (uint32_t i = 0; i < vc__direct_count(k, type); i++)
         if (vc__kernel_of(f.part[i])) f.part[i] = vc_cast(vc__direct(k, type, i).type, f.part[i]);
     return vc__from_few(k, type, f.part);
 }
@@ -11763,7 +11693,6 @@ typedef struct vc__leaf_info { vc_type type; uint32_t count; } vc__leaf_info;
 
 static vc__leaf_info vc__leaf_of(const vc_kernel *k, vc_type type, uint32_t l) {
     vc__leaf_info info = { type, 1 };
-    vc__field f;
     uint32_t i;
     while (!vc__is_type(info.type)) {
         const vc__own *own = vc__own_of(k, info.type);
@@ -11773,7 +11702,7 @@ static vc__leaf_info vc__leaf_of(const vc_kernel *k, vc_type type, uint32_t l) {
             continue;
         }
         for (i = vc__direct_count(k, info.type) - 1; i && vc__direct(k, info.type, i).leaf > l; i--) continue;
-        f = vc__direct(k, info.type, i);
+        vc__field f = vc__direct(k, info.type, i);
         l -= f.leaf;
         info.type = f.type;
     }
@@ -11784,18 +11713,16 @@ static vc__leaf_info vc__leaf_of(const vc_kernel *k, vc_type type, uint32_t l) {
 static const char *vc__leaf_name(vc_kernel *k, const char *name, vc_type type, uint32_t l) {
     static const char *const pair[2] = { "re", "im" };
     char text[64], column[12];
-    int used;
     if (!name) return NULL;
-    used = snprintf(text, sizeof text, "%.24s", name);
+    int used = snprintf(text, sizeof text, "%.24s", name);
     while (!vc__is_type(type)) {
         const vc__own *own = vc__own_of(k, type);
         uint32_t i;
-        const char *part;
         if (own && own->element != VC_NONE) { type = own->element; continue; }
         for (i = vc__direct_count(k, type) - 1; i && vc__direct(k, type, i).leaf > l; i--) continue;
         l -= vc__direct(k, type, i).leaf;
         snprintf(column, sizeof column, "%u", (unsigned)i);
-        part = own && own->field[i].name ? own->field[i].name : vc__is_complex(type) ? pair[i & 1] : column;
+        const char *part = own && own->field[i].name ? own->field[i].name : vc__is_complex(type) ? pair[i & 1] : column;
         if (used < 48) used += snprintf(text + used, sizeof text - (size_t)used, "_%.12s", part);
         type = vc__direct(k, type, i).type;
     }
@@ -11805,11 +11732,10 @@ static const char *vc__leaf_name(vc_kernel *k, const char *name, vc_type type, u
 /* One more object that is a piece of another; VC__NIL after an error. */
 static uint32_t vc__add_piece(vc_kernel *k, uint32_t root, uint32_t op, const char *name, vc_type type, uint32_t count, const uint64_t *data) {
     uint32_t piece = k->object_count, args = k->arg_count, node = VC__NIL;
-    vc__object *o;
     if (!k->failed) node = vc__add_object(k, NULL, op, k->object[root].access, type, count, data);
     if (node == VC__NIL) return VC__NIL;
     k->arg_count = args;
-    o = &k->object[piece];
+    vc__object *o = &k->object[piece];
     o->name = name;
     o->arg = k->object[root].arg;
     o->root = root;
@@ -11821,8 +11747,7 @@ static uint32_t vc__add_piece(vc_kernel *k, uint32_t root, uint32_t op, const ch
 
 /* A buffer as an array of a scalar or vector type. */
 static uint32_t vc__view(vc_kernel *k, uint32_t root, vc_type type) {
-    uint32_t i;
-    for (i = k->object[root].next; i != VC__NIL; i = k->object[i].next) if (k->object[i].declared == type) return i;
+    for (uint32_t i = k->object[root].next; i != VC__NIL; i = k->object[i].next) if (k->object[i].declared == type) return i;
     return vc__add_piece(k, root, VC__OP_BUFFER, k->object[root].name, type, 0, NULL);
 }
 
@@ -11846,19 +11771,16 @@ static void vc__zero(vc_kernel *k, uint32_t object, uint32_t count) {
     vc_type type = k->object[object].type;
     vc_ref r = vc__make_ref(k, k->object[object].node, type);
     vc_val zero = vc_imm(vc__scalar(type), 0);
-    uint32_t i;
     if (count > 8) VC_FOR(k, j, vc_u32(0), vc_u32(count)) { vc_store(r, j, zero); }
-    else for (i = 0; i < count; i++) vc_store(r, vc_u32(i), zero);
+    else for (uint32_t i = 0; i < count; i++) vc_store(r, vc_u32(i), zero);
 }
 
 /* The numbers of a table, from the host's layout into one array a leaf. */
 static void vc__split_data(const vc_kernel *k, vc_type type, const unsigned char *data, uint64_t **leaf, uint32_t index) {
     const vc__own *own = vc__own_of(k, type);
-    vc__field f;
-    uint32_t i;
     if (vc__is_type(type)) { vc__read_table(type, data, leaf[0] + (size_t)index * vc__rows(type), vc__rows(type)); return; }
-    for (i = 0; i < vc__direct_count(k, type); i++) {
-        f = vc__direct(k, type, i);
+    for (uint32_t i = 0; i < vc__direct_count(k, type); i++) {
+        vc__field f = vc__direct(k, type, i);
         vc__split_data(k, f.type, data + f.offset, leaf + f.leaf, own && own->element != VC_NONE ? index * own->count + i : index);
     }
 }
@@ -11904,49 +11826,46 @@ static vc_ref vc__object_ref(vc_kernel *k, uint32_t node, vc_type type, const vo
 
 /* Pieces for the parts of a parameter, in order; offset: of the type's first byte. */
 static void vc__split_param(vc_kernel *k, uint32_t root, vc_type type, uint32_t offset, uint32_t leaf, vc__parts_list *out) {
-    vc__field f;
-    uint32_t i, piece;
     if (vc__is_type(type)) {
-        piece = vc__add_piece(k, root, VC__OP_PARAM, vc__leaf_name(k, k->object[root].name, k->object[root].type, leaf), type, 1, NULL);
+        uint32_t piece = vc__add_piece(k, root, VC__OP_PARAM, vc__leaf_name(k, k->object[root].name, k->object[root].type, leaf), type, 1, NULL);
         if (piece == VC__NIL) return;
         k->object[piece].place = offset;
         out->node[out->count++] = k->object[piece].node;
         return;
     }
-    for (i = 0; i < vc__direct_count(k, type) && !k->failed; i++) {
-        f = vc__direct(k, type, i);
+    for (uint32_t i = 0; i < vc__direct_count(k, type) && !k->failed; i++) {
+        vc__field f = vc__direct(k, type, i);
         vc__split_param(k, root, f.type, offset + f.offset, leaf + f.leaf, out);
     }
 }
 
 static vc_val vc__composite_param(vc_kernel *k, const char *name, vc_type type) {
     vc__parts_list all;
-    vc_val v;
     uint32_t root = k->object_count;
     if (!vc__check_parts(k, "vc_param", type) || vc__add_object(k, name, VC__OP_PARAM, VC_READ, type, 1, NULL) == VC__NIL) return vc__no_value();
     all.count = 0;
     vc__split_param(k, root, type, 0, 0, &all);
-    v = k->failed ? vc__no_value() : vc__composite_value(k, type, all.node, all.count);
+    vc_val v = k->failed ? vc__no_value() : vc__composite_value(k, type, all.node, all.count);
     if (v.of) k->node[(uint32_t)v.bits].at = 0; /* it may be used wherever its parts may */
     return v;
 }
 
 /* What was stored into one view of a buffer was stored into all. */
 static void vc__note_store(vc_kernel *k, vc__object *o) {
-    uint32_t root = o->root, i;
+    uint32_t root = o->root;
     o->stored = true;
     if (root == VC__NIL) return;
     k->object[root].stored = true;
-    for (i = k->object[root].next; i != VC__NIL; i = k->object[i].next) k->object[i].stored = true;
+    for (uint32_t i = k->object[root].next; i != VC__NIL; i = k->object[i].next) k->object[i].stored = true;
 }
 
 /* ---- memory: the way to a part ---- */
 
 /* A step over elements of type E: PATH with that type, the step before it, the index, the leaf that E begins with, and a constant beside the index. */
 static void vc__push_path(vc_kernel *k, vc_ref *r, vc_type element, uint32_t index, int64_t constant) {
-    uint32_t flags = index == VC__NIL ? 0 : k->node[index].flags & VC__NODE_DIVERGES, n;
+    uint32_t flags = index == VC__NIL ? 0 : k->node[index].flags & VC__NODE_DIVERGES;
     if (index == VC__NIL && !constant) return;
-    n = vc__record(k, VC__OP_PATH, flags, element, r->path ? r->path - 1 : VC__NIL, index, r->leaf, (uint32_t)(int32_t)constant);
+    uint32_t n = vc__record(k, VC__OP_PATH, flags, element, r->path ? r->path - 1 : VC__NIL, index, r->leaf, (uint32_t)(int32_t)constant);
     r->path = n == VC__NIL ? 0 : n + 1;
 }
 
@@ -12011,15 +11930,13 @@ VC_API vc_ref vc_at(vc_ref ref, vc_val i) {
 
 VC_API vc_ref vc_field(vc_ref ref, uint32_t member) {
     vc_kernel *k = vc__kernel_of_ref("vc_field", &ref, vc__no_value(), vc__no_value());
-    const vc__own *own;
-    vc__field f;
     if (!vc__ready(k) || !vc__object_of(k, "vc_field", &ref) || !vc__enter(k, "vc_field", &ref)) return vc__no_ref();
-    own = vc__own_of(k, ref.type);
+    const vc__own *own = vc__own_of(k, ref.type);
     if (vc__is_type(ref.type) || (own && own->element != VC_NONE))
         vc__refuse(k, "vc_field", "member %u of %s, which has none%s", member, vc__type_text(k, ref.type).text, own ? "; vc_at takes elements" : "");
     else if (member >= vc__direct_count(k, ref.type)) vc__refuse_part(k, "vc_field", ref.type, member);
     if (k->failed) return vc__no_ref();
-    f = vc__direct(k, ref.type, member);
+    vc__field f = vc__direct(k, ref.type, member);
     ref.type = f.type;
     ref.byte += f.offset;
     ref.leaf += f.leaf;
@@ -12028,17 +11945,15 @@ VC_API vc_ref vc_field(vc_ref ref, uint32_t member) {
 
 /* Whether what a ref leads to always lies at a whole number of `unit` bytes from the beginning of its buffer. */
 static bool vc__is_whole(const vc_kernel *k, const vc_ref *r, uint32_t unit) {
-    uint32_t p;
     if (r->byte % unit) return false;
-    for (p = r->path ? r->path - 1 : VC__NIL; p != VC__NIL; p = k->node[p].a[0]) if (vc__shape_of(k, vc__node_type(k, p)).size % unit) return false;
+    for (uint32_t p = r->path ? r->path - 1 : VC__NIL; p != VC__NIL; p = k->node[p].a[0]) if (vc__shape_of(k, vc__node_type(k, p)).size % unit) return false;
     return true;
 }
 
 /* index * factor + sum */
 static uint32_t vc__add_step(vc_kernel *k, uint32_t index, uint32_t sum, uint32_t factor, bool buffer) {
-    uint32_t flags;
     if (factor == 1 && sum == VC__NIL) return index;
-    flags = (k->node[index].flags | (sum == VC__NIL ? 0u : k->node[sum].flags)) & VC__NODE_DIVERGES;
+    uint32_t flags = (k->node[index].flags | (sum == VC__NIL ? 0u : k->node[sum].flags)) & VC__NODE_DIVERGES;
     return vc__record(k, VC__OP_INDEX, flags, VC_I64, index, sum, buffer, factor);
 }
 
@@ -12046,10 +11961,9 @@ static uint32_t vc__add_step(vc_kernel *k, uint32_t index, uint32_t sum, uint32_
 static vc_ref vc__aim(vc_kernel *k, const vc_ref *r, vc_type type) {
     uint32_t root = k->node[r->memory].x, unit = vc_type_size(type), sum = VC__NIL, p, factor, piece;
     bool buffer = k->object[root].op == VC__OP_BUFFER;
-    vc_ref out;
     piece = buffer ? vc__view(k, root, type) : root + 1 + r->leaf;
     if (piece == VC__NIL) return vc__no_ref();
-    out = vc__make_ref(k, k->object[piece].node, type);
+    vc_ref out = vc__make_ref(k, k->object[piece].node, type);
     out.order = r->order;
     out.offset = buffer ? r->byte / unit : 0;
     for (p = r->path ? r->path - 1 : VC__NIL; p != VC__NIL; p = k->node[p].a[0]) {
@@ -12097,9 +12011,8 @@ static vc_val vc__load_here(vc_kernel *k, const char *call, vc_ref at) { return 
 /* A vector; or a complex number of a buffer, as a vector of two. */
 static vc_val vc__load_vector(vc_kernel *k, const char *call, const vc_ref *r, vc_type type) {
     vc_val part[4];
-    uint32_t i;
     if (vc__unit_of(k, r, type) == type) return vc__load_here(k, call, vc__aim(k, r, type));
-    for (i = 0; i < vc__rows(type); i++) {
+    for (uint32_t i = 0; i < vc__rows(type); i++) {
         part[i] = vc__load_here(k, call, vc__aim_scalar(k, r, i));
         if (!part[i].of) return vc__no_value();
     }
@@ -12108,14 +12021,13 @@ static vc_val vc__load_vector(vc_kernel *k, const char *call, const vc_ref *r, v
 
 static void vc__store_vector(vc_kernel *k, const char *call, const vc_ref *r, vc_type type, vc_val value) {
     vc_ref at;
-    uint32_t i;
     if (!value.of) return;
     if (vc__unit_of(k, r, type) == type) {
         at = vc__aim(k, r, type);
         if (at.of) vc__store(k, call, &at, 3, value);
         return;
     }
-    for (i = 0; i < vc__rows(type); i++) {
+    for (uint32_t i = 0; i < vc__rows(type); i++) {
         at = vc__aim_scalar(k, r, i);
         if (at.of) vc__store(k, call, &at, 3, vc_component(value, i));
     }
@@ -12131,16 +12043,14 @@ static vc_ref vc__ref_part(vc_kernel *k, const vc_ref *r, uint32_t i) {
 static bool vc__is_pair(const vc_kernel *k, const vc_ref *r) { return vc__is_complex(r->type) && k->object[k->node[r->memory].x].op == VC__OP_BUFFER; }
 
 static void vc__load_parts(vc_kernel *k, const char *call, const vc_ref *r, vc__parts_list *out) {
-    uint32_t i;
-    vc_val v;
     if (vc__is_type(r->type) || vc__is_pair(k, r)) {
-        v = vc__load_vector(k, call, r, vc__is_type(r->type) ? r->type : VC_VEC(vc__scalar(r->type), 2u));
+        vc_val v = vc__load_vector(k, call, r, vc__is_type(r->type) ? r->type : VC_VEC(vc__scalar(r->type), 2u));
         if (!v.of) return;
         if (vc__is_type(r->type)) out->node[out->count++] = (uint32_t)v.bits;
-        else for (i = 0; i < 2; i++) out->node[out->count++] = vc__record_component(k, (uint32_t)v.bits, i);
+        else for (uint32_t i = 0; i < 2; i++) out->node[out->count++] = vc__record_component(k, (uint32_t)v.bits, i);
         return;
     }
-    for (i = 0; i < vc__direct_count(k, r->type) && !k->failed; i++) {
+    for (uint32_t i = 0; i < vc__direct_count(k, r->type) && !k->failed; i++) {
         vc_ref part = vc__ref_part(k, r, i);
         if (part.of) vc__load_parts(k, call, &part, out);
     }
@@ -12148,16 +12058,15 @@ static void vc__load_parts(vc_kernel *k, const char *call, const vc_ref *r, vc__
 
 /* next: how many parts are stored already */
 static void vc__store_parts(vc_kernel *k, const char *call, const vc_ref *r, const vc__parts_list *from, uint32_t *next) {
-    uint32_t i, node;
     if (vc__is_type(r->type)) { vc__store_vector(k, call, r, r->type, vc__value(k, from->node[(*next)++])); return; }
     if (vc__is_pair(k, r)) {
         vc_type type = VC_VEC(vc__scalar(r->type), 2u);
-        node = vc__record_vec(k, type, from->node + *next, 2);
+        uint32_t node = vc__record_vec(k, type, from->node + *next, 2);
         *next += 2;
         vc__store_vector(k, call, r, type, vc__value(k, node));
         return;
     }
-    for (i = 0; i < vc__direct_count(k, r->type) && !k->failed; i++) {
+    for (uint32_t i = 0; i < vc__direct_count(k, r->type) && !k->failed; i++) {
         vc_ref part = vc__ref_part(k, r, i);
         if (part.of) vc__store_parts(k, call, &part, from, next);
     }
