@@ -8926,7 +8926,9 @@ static bool vc__glsl_is_struct(vc_type type, uint32_t align) {
 /* A value in memory that is not what it is in an expression. */
 static bool vc__glsl_is_packed(const vc__printer *g, uint32_t object) {
     const vc_arg_info *arg = g->l->object[object].arg == VC__NIL ? NULL : vc__p_arg(g, object);
-    return arg && vc__glsl_is_struct(g->l->object[object].type, arg->kind == VC_ARG_VALUE ? vc__p_byte(g, object) : arg->align);
+    return arg
+           && vc__glsl_is_struct(g->l->object[object].type,
+                                 arg->kind == VC_ARG_VALUE ? vc__p_byte(g, object) : arg->align);
 }
 
 static bool vc__glsl_is_narrow(const vc__printer *g, uint32_t object) {
@@ -8938,7 +8940,9 @@ static void vc__glsl_find_structs(vc__printer *g) {
     for (uint32_t i = l->leaves; i < l->count; i++) {
         const vc__node *n = &l->node[i];
         bool access = vc__is_access(n->op);
-        uint32_t object = access ? vc__p_object(l, n->a[0]) : n->op == VC__OP_BUFFER || n->op == VC__OP_PARAM ? n->x : VC__NIL;
+        uint32_t object = access                                            ? vc__p_object(l, n->a[0])
+                          : n->op == VC__OP_BUFFER || n->op == VC__OP_PARAM ? n->x
+                                                                            : VC__NIL;
         if (object == VC__NIL || vc__glsl_is_narrow(g, object) || !vc__glsl_is_packed(g, object)) continue;
         uint64_t bit = (uint64_t)1 << l->object[object].type;
         g->structs |= bit;
@@ -8962,9 +8966,11 @@ static const char *vc__glsl_form(const vc__printer *g, const vc__node *n) {
     if (n->op == VC__OP_ELECT) return vc__op_text[n->op].glsl.of[0];
     if (!op->operands || op->operands == VC__MANY) return NULL;
     vc_type type = g->l->node[n->a[0]].type;
-    if (vc__rows(type) > 1 && vc__op_text[n->op].glsl.vector && (vc__is_bool(type) || op->result == VC__RESULT_BOOL)) return vc__op_text[n->op].glsl.vector;
+    if (vc__rows(type) > 1 && vc__op_text[n->op].glsl.vector && (vc__is_bool(type) || op->result == VC__RESULT_BOOL))
+        return vc__op_text[n->op].glsl.vector;
     if (vc__rows(type) > 1 && vc__is_bool(type) && (n->op == VC__OP_AND || n->op == VC__OP_OR))
-        return n->op == VC__OP_AND ? "equal(uvec#($0) & uvec#($1), uvec#(1))" : "notEqual(uvec#($0) | uvec#($1), uvec#(0))";
+        return n->op == VC__OP_AND ? "equal(uvec#($0) & uvec#($1), uvec#(1))"
+                                   : "notEqual(uvec#($0) | uvec#($1), uvec#(0))";
     return vc__op_text[n->op].glsl.of[vc__kinds[vc__kind(type)].column];
 }
 
@@ -8987,7 +8993,10 @@ static void vc__glsl_bitcast(vc__printer *g, const vc__node *n) {
     uint32_t width = vc__scalar_bytes(n->type) / 4;
     char name[32];
     if (vc__is_float(from) == vc__is_float(n->type)) vc__p_put(g, "%s", vc__glsl_type(n->type, name));
-    else vc__p_put(g, "%s", vc__is_float(from) ? names[width][vc__is_unsigned(n->type)] : names[width][2 + vc__is_unsigned(from)]);
+    else
+        vc__p_put(g, "%s",
+                  vc__is_float(from) ? names[width][vc__is_unsigned(n->type)]
+                                     : names[width][2 + vc__is_unsigned(from)]);
     vc__p_fill(g, n, "($0)");
 }
 
@@ -8997,7 +9006,8 @@ static void vc__glsl_subscript(vc__printer *g, uint32_t index, int32_t offset) {
     const vc__node *n = &g->l->node[index];
     bool wide = vc__scalar_bytes(n->type) > 4;
     bool is_unsigned = vc__is_unsigned(n->type);
-    vc__p_put(g, n->op == VC__OP_CONST && (n->a[0] + (uint32_t)offset) >> 31 ? "[(gl_LocalInvocationIndex & 0u) + " : "[");
+    vc__p_put(g,
+              n->op == VC__OP_CONST && (n->a[0] + (uint32_t)offset) >> 31 ? "[(gl_LocalInvocationIndex & 0u) + " : "[");
     if (wide) vc__p_put(g, is_unsigned ? "uint(" : "int(");
     vc__p_expression(g, index, wide || !offset ? VC__P_LOOSE : VC__P_SUM);
     vc__p_put(g, wide ? ")" : "");
@@ -9022,12 +9032,17 @@ static void vc__glsl_target(vc__printer *g, const vc__node *n) {
 /* The memory that a load or store speaks of. */
 static void vc__glsl_place(vc__printer *g, const vc__node *n) {
     uint32_t object = vc__p_object(g->l, n->a[0]);
-    if (g->l->object[object].op == VC__OP_BUFFER && g->l->buffers == VC_BUFFERS_ADDRESS) { vc__glsl_target(g, n); return; }
+    if (g->l->object[object].op == VC__OP_BUFFER && g->l->buffers == VC_BUFFERS_ADDRESS) {
+        vc__glsl_target(g, n);
+        return;
+    }
     vc__p_put(g, "%s", g->object[object].text);
     if (g->l->object[object].op != VC__OP_VAR) vc__glsl_subscript(g, n->a[1], (int32_t)n->x);
 }
 
-static bool vc__glsl_is_word(const vc__printer *g, uint32_t object) { return g->l->object[object].arg != VC__NIL && g->l->object[object].type == VC_BOOL; }
+static bool vc__glsl_is_word(const vc__printer *g, uint32_t object) {
+    return g->l->object[object].arg != VC__NIL && g->l->object[object].type == VC_BOOL;
+}
 
 static void vc__glsl_load(vc__printer *g, const vc__node *n) {
     uint32_t object = vc__p_object(g->l, n->a[0]);
@@ -9073,7 +9088,8 @@ static void vc__glsl_subgroup_extensions(vc__printer *g) {
     for (uint32_t i = 0; i < sizeof groups / sizeof *groups; i++)
         if (caps & groups[i].caps) vc__p_put(g, "#extension GL_KHR_shader_subgroup_%s : require\n", groups[i].name);
     for (uint32_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (kinds & types[i].kinds) vc__p_put(g, "#extension GL_EXT_shader_subgroup_extended_types_%s : require\n", types[i].name);
+        if (kinds & types[i].kinds)
+            vc__p_put(g, "#extension GL_EXT_shader_subgroup_extended_types_%s : require\n", types[i].name);
     if (g->k->reconverges) vc__p_put(g, "#extension GL_EXT_maximal_reconvergence : require\n");
 }
 
@@ -9086,7 +9102,8 @@ static void vc__glsl_sync_extensions(vc__printer *g) {
             wide = wide || vc__scalar_bytes(n->type) == 8;
             floats = floats || (vc__is_float(n->type) && !vc__p_is_looped(g, n));
         }
-        scopes = scopes || n->op == VC__OP_FENCE || (n->op == VC__OP_BARRIER && n->x) || n->op == VC__OP_ATOMIC_LOAD || n->op == VC__OP_ATOMIC_STORE;
+        scopes = scopes || n->op == VC__OP_FENCE || (n->op == VC__OP_BARRIER && n->x) || n->op == VC__OP_ATOMIC_LOAD
+                 || n->op == VC__OP_ATOMIC_STORE;
     }
     if (wide) vc__p_put(g, "#extension GL_EXT_shader_atomic_int64 : require\n");
     if (floats) vc__p_put(g, "#extension GL_EXT_shader_atomic_float : require\n");
@@ -9097,7 +9114,8 @@ static void vc__glsl_sync_extensions(vc__printer *g) {
 static bool vc__glsl_loads_any(const vc__printer *g) {
     for (uint32_t i = 0; i < g->l->object_count; i++) {
         const vc__object *o = &g->l->object[i];
-        if (g->live[i] && o->op == VC__OP_IMAGE && o->image.storage && !o->image.format && o->used & VC_READ) return true;
+        if (g->live[i] && o->op == VC__OP_IMAGE && o->image.storage && !o->image.format && o->used & VC_READ)
+            return true;
     }
     return false;
 }
@@ -9113,9 +9131,11 @@ static void vc__glsl_extensions(vc__printer *g) {
     };
     uint32_t values = 0, buffers = 0;
     for (uint32_t i = 0; i < g->l->count; i++) values |= 1u << vc__kind(g->l->node[i].type);
-    for (uint32_t i = 0; i < g->l->object_count; i++) if (g->live[i] && g->l->object[i].op == VC__OP_BUFFER) buffers |= 1u << vc__kind(g->l->object[i].type);
+    for (uint32_t i = 0; i < g->l->object_count; i++)
+        if (g->live[i] && g->l->object[i].op == VC__OP_BUFFER) buffers |= 1u << vc__kind(g->l->object[i].type);
     for (uint32_t i = 0; i < sizeof table / sizeof *table; i++)
-        if (((table[i].buffers ? buffers : 0) | (table[i].values ? values : 0)) & table[i].kinds) vc__p_put(g, "#extension %s : require\n", table[i].name);
+        if (((table[i].buffers ? buffers : 0) | (table[i].values ? values : 0)) & table[i].kinds)
+            vc__p_put(g, "#extension %s : require\n", table[i].name);
     if (buffers && g->l->buffers == VC_BUFFERS_ADDRESS) vc__p_put(g, "#extension GL_EXT_buffer_reference2 : require\n");
     if (vc__glsl_loads_any(g)) vc__p_put(g, "#extension GL_EXT_shader_image_load_formatted : require\n");
     vc__glsl_sync_extensions(g);
@@ -9136,7 +9156,8 @@ static void vc__glsl_struct(vc__printer *g, vc_type type) {
     }
     if ((g->packs >> type) & 1) {
         vc__p_put(g, "%s pack(%s v) { return %s(", vc_type_name(type), vector, vc_type_name(type));
-        for (i = 0; i < rows; i++) vc__p_put(g, vc__is_bool(type) ? "%suint(v.%c)" : "%sv.%c", i ? ", " : "", "xyzw"[i]);
+        for (i = 0; i < rows; i++)
+            vc__p_put(g, vc__is_bool(type) ? "%suint(v.%c)" : "%sv.%c", i ? ", " : "", "xyzw"[i]);
         vc__p_put(g, "); }\n");
     }
 }
@@ -9149,29 +9170,36 @@ static const char *vc__glsl_access(const vc__printer *g, const vc__object *o) {
 static void vc__glsl_binding(vc__printer *g, uint32_t object) {
     const vc__object *o = &g->l->object[object];
     char type[32];
-    vc__p_put(g, "layout(set = 0, binding = %u, std430) %s%sbuffer %s { %s %s[]; };\n", (unsigned)vc__p_arg(g, object)->place, vc__glsl_access(g, o),
-                 vc__p_is_alone(g, object) ? "restrict " : "", g->reference[object].text, vc__glsl_memory_type(g, object, type), g->object[object].text);
+    vc__p_put(g, "layout(set = 0, binding = %u, std430) %s%sbuffer %s { %s %s[]; };\n",
+              (unsigned)vc__p_arg(g, object)->place, vc__glsl_access(g, o),
+              vc__p_is_alone(g, object) ? "restrict " : "", g->reference[object].text,
+              vc__glsl_memory_type(g, object, type), g->object[object].text);
 }
 
 static void vc__glsl_reference(vc__printer *g, uint32_t object) {
     const vc__object *o = &g->l->object[object];
     char type[32];
     uint32_t align = vc__scalar_bytes(o->type) * (vc__glsl_is_packed(g, object) ? 1 : vc__rows(o->type));
-    vc__p_put(g, "layout(buffer_reference, std430, buffer_reference_align = %u) %s%sbuffer %s { %s at; };\n", (unsigned)align, vc__glsl_access(g, o),
-                 vc__p_is_alone(g, object) ? "restrict " : "", g->reference[object].text, vc__glsl_memory_type(g, object, type));
+    vc__p_put(g, "layout(buffer_reference, std430, buffer_reference_align = %u) %s%sbuffer %s { %s at; };\n",
+              (unsigned)align, vc__glsl_access(g, o), vc__p_is_alone(g, object) ? "restrict " : "",
+              g->reference[object].text, vc__glsl_memory_type(g, object, type));
 }
 
 /* What precedes sampler2D and image2D. */
-static const char *vc__glsl_prefix(const vc__object *o) { return o->declared == VC_I32 ? "i" : o->declared == VC_U32 ? "u" : ""; }
+static const char *vc__glsl_prefix(const vc__object *o) {
+    return o->declared == VC_I32 ? "i" : o->declared == VC_U32 ? "u" : "";
+}
 
 static void vc__glsl_image(vc__printer *g, uint32_t object) {
     const vc__object *o = &g->l->object[object];
     uint32_t format = o->image.format, used = o->used & VC_READ_WRITE;
-    vc__p_put(g, "layout(set = 0, binding = %u%s%s) uniform ", (unsigned)vc__p_arg(g, object)->place, format ? ", " : "",
-              format ? vc__formats[format].glsl : "");
+    vc__p_put(g, "layout(set = 0, binding = %u%s%s) uniform ", (unsigned)vc__p_arg(g, object)->place,
+              format ? ", " : "", format ? vc__formats[format].glsl : "");
     if (o->image.storage)
-        vc__p_put(g, "%s%s", format || used ? vc__glsl_access(g, o) : "writeonly ", vc__p_is_alone(g, object) ? "restrict " : "");
-    vc__p_put(g, "%s%s%s %s;\n", vc__glsl_prefix(o), o->image.storage ? "image" : "sampler", vc__dims[o->image.dim].glsl, g->object[object].text);
+        vc__p_put(g, "%s%s", format || used ? vc__glsl_access(g, o) : "writeonly ",
+                  vc__p_is_alone(g, object) ? "restrict " : "");
+    vc__p_put(g, "%s%s%s %s;\n", vc__glsl_prefix(o), o->image.storage ? "image" : "sampler",
+              vc__dims[o->image.dim].glsl, g->object[object].text);
 }
 
 /* The words that hold a narrow value, those not yet declared. */
@@ -9194,7 +9222,8 @@ static void vc__glsl_values(vc__printer *g) {
     uint32_t next = 0;
     bool any = info->hidden_count > 0;
     char type[32];
-    for (uint32_t i = 0; i < g->l->object_count; i++) any = any || (g->live[i] && g->l->object[i].arg != VC__NIL && vc__in_block(vc__p_arg(g, i)));
+    for (uint32_t i = 0; i < g->l->object_count; i++)
+        any = any || (g->live[i] && g->l->object[i].arg != VC__NIL && vc__in_block(vc__p_arg(g, i)));
     if (!any) return;
     vc__p_put(g, "layout(push_constant, std430) uniform arguments {\n");
     for (uint32_t i = 0; i < g->l->object_count; i++) {
@@ -9202,11 +9231,16 @@ static void vc__glsl_values(vc__printer *g) {
         if (!arg || !vc__in_block(arg)) continue;
         if (vc__glsl_is_narrow(g, i)) { vc__glsl_words(g, i, &next); continue; }
         if (vc__p_first_view(g, i) != VC__NIL) continue;
-        if (arg->kind == VC_ARG_ADDRESS) vc__p_put(g, "    layout(offset = %u) %s %s;\n", (unsigned)arg->place, g->reference[i].text, g->object[i].text);
-        else vc__p_put(g, "    layout(offset = %u) %s %s;\n", (unsigned)vc__p_byte(g, i), vc__glsl_memory_type(g, i, type),
-                          vc__glsl_is_converted(g, i) ? g->reference[i].text : g->object[i].text);
+        if (arg->kind == VC_ARG_ADDRESS)
+            vc__p_put(g, "    layout(offset = %u) %s %s;\n", (unsigned)arg->place, g->reference[i].text,
+                      g->object[i].text);
+        else
+            vc__p_put(g, "    layout(offset = %u) %s %s;\n", (unsigned)vc__p_byte(g, i),
+                      vc__glsl_memory_type(g, i, type),
+                      vc__glsl_is_converted(g, i) ? g->reference[i].text : g->object[i].text);
     }
-    for (int h = 0; h < info->hidden_count; h++) vc__p_put(g, "    layout(offset = %u) uint %s;\n", (unsigned)info->hidden[h].place, g->hidden[h].text);
+    for (int h = 0; h < info->hidden_count; h++)
+        vc__p_put(g, "    layout(offset = %u) uint %s;\n", (unsigned)info->hidden[h].place, g->hidden[h].text);
     vc__p_put(g, "};\n");
 }
 
@@ -9232,7 +9266,8 @@ static void vc__glsl_globals(vc__printer *g) {
     for (uint32_t i = 0; i < g->l->object_count; i++) {
         const vc__object *o = &g->l->object[i];
         if (!g->live[i]) continue;
-        if (o->op == VC__OP_SHARED) vc__p_put(g, "shared %s %s[%u];\n", vc__glsl_type(o->type, type), g->object[i].text, (unsigned)o->count);
+        if (o->op == VC__OP_SHARED)
+            vc__p_put(g, "shared %s %s[%u];\n", vc__glsl_type(o->type, type), g->object[i].text, (unsigned)o->count);
         if (o->op == VC__OP_TABLE) vc__glsl_table(g, i);
     }
 }
@@ -9252,14 +9287,15 @@ static void vc__glsl_convert(vc__printer *g, uint32_t object) {
     uint32_t rows = vc__rows(type), i;
     char name[32];
     if (g->l->buffers == VC_BUFFERS_ADDRESS && vc__p_first_view(g, object) != VC__NIL) {
-        vc__p_put(g, "    %s %s = %s(%s);\n", g->reference[object].text, g->object[object].text, g->reference[object].text,
-                  g->object[vc__p_first_view(g, object)].text);
+        vc__p_put(g, "    %s %s = %s(%s);\n", g->reference[object].text, g->object[object].text,
+                  g->reference[object].text, g->object[vc__p_first_view(g, object)].text);
         return;
     }
     if (g->l->object[object].op != VC__OP_PARAM || !vc__glsl_is_converted(g, object)) return;
     vc__glsl_type(type, name);
     vc__p_put(g, "    %s %s = ", name, g->object[object].text);
-    if (!vc__glsl_is_narrow(g, object)) vc__p_put(g, vc__glsl_is_packed(g, object) ? "unpack(%s)" : "bool(%s)", g->reference[object].text);
+    if (!vc__glsl_is_narrow(g, object))
+        vc__p_put(g, vc__glsl_is_packed(g, object) ? "unpack(%s)" : "bool(%s)", g->reference[object].text);
     else {
         if (rows > 1) vc__p_put(g, "%s(", name);
         for (i = 0; i < rows; i++) {
@@ -9275,7 +9311,8 @@ static void vc__glsl_convert(vc__printer *g, uint32_t object) {
 
 static void vc__glsl_store(vc__printer *g, const vc__node *n) {
     uint32_t object = vc__p_object(g->l, n->a[0]);
-    bool packed = vc__glsl_is_packed(g, object), word = vc__glsl_is_word(g, object) && g->l->node[n->a[2]].type == VC_BOOL;
+    bool packed = vc__glsl_is_packed(g, object),
+         word = vc__glsl_is_word(g, object) && g->l->node[n->a[2]].type == VC_BOOL;
     vc__glsl_place(g, n);
     vc__p_put(g, " = ");
     vc__p_fill(g, n, packed ? "pack($2)" : word ? "uint($2)" : "$2");
@@ -9299,7 +9336,12 @@ static void vc__glsl_sample(vc__printer *g, const vc__node *n, const vc__object 
     vc__p_fill(g, n, grad ? "$1, " : "$1, $2");
     if (grad) vc__p_fill(g, last, "$0, $1");
     for (uint32_t i = 0; n->x && i < axes; i++)
-        vc__p_put(g, i ? ", %d" : axes == 1 ? ", %d" : axes == 2 ? ", ivec2(%d" : ", ivec3(%d", (int)(int8_t)(n->x >> 8 * i & 255u));
+        vc__p_put(g,
+                  i           ? ", %d"
+                  : axes == 1 ? ", %d"
+                  : axes == 2 ? ", ivec2(%d"
+                              : ", ivec3(%d",
+                  (int)(int8_t)(n->x >> 8 * i & 255u));
     vc__p_put(g, n->x && axes > 1 ? "))" : ")");
 }
 
@@ -9323,7 +9365,11 @@ static void vc__glsl_texel(vc__printer *g, const vc__node *n) {
         return;
     default: break;
     }
-    vc__p_put(g, "%s(%s", n->op == VC__OP_FETCH ? "texelFetch" : n->op == VC__OP_IMAGE_LOAD ? "imageLoad" : "imageStore", name);
+    vc__p_put(g, "%s(%s",
+              n->op == VC__OP_FETCH        ? "texelFetch"
+              : n->op == VC__OP_IMAGE_LOAD ? "imageLoad"
+                                           : "imageStore",
+              name);
     vc__glsl_texel_number(g, n->a[1]);
     if (n->op == VC__OP_FETCH && n->a[2] != VC__NIL) vc__glsl_texel_number(g, n->a[2]);
     if (n->op == VC__OP_IMAGE_STORE) vc__p_fill(g, n, ", $2");
@@ -9371,7 +9417,8 @@ static void vc__glsl_fence(vc__printer *g, uint32_t i) {
     if (waits) vc__p_put(g, "controlBarrier(gl_Scope%s, ", scope[n->x & 3u]);
     else vc__p_put(g, "memoryBarrier(");
     vc__p_put(g, "gl_Scope%s, %s%s, gl_Semantics%s);\n", scope[n->x >> 4 & 3u], storage[n->x >> 8 & 3u],
-              n->x >> 8 & VC_STORAGE_BUFFER && vc__stores_images(g->l) ? " | gl_StorageSemanticsImage" : "", order[waits ? VC_ACQ_REL : (int)(n->x & 3u)]);
+              n->x >> 8 & VC_STORAGE_BUFFER && vc__stores_images(g->l) ? " | gl_StorageSemanticsImage" : "",
+              order[waits ? VC_ACQ_REL : (int)(n->x & 3u)]);
 }
 
 /* barrier() orders shared memory by itself. */
@@ -9398,17 +9445,36 @@ static void vc__glsl_head(vc__printer *g) {
     vc__p_put(g, "#version 450\n");
     vc__glsl_extensions(g);
     vc__p_put(g, "\n// %s\n", name);
-    vc__p_put(g, "layout(local_size_x = %u, local_size_y = %u, local_size_z = %u) in;\n", (unsigned)size[0], (unsigned)size[1], (unsigned)size[2]);
+    vc__p_put(g, "layout(local_size_x = %u, local_size_y = %u, local_size_z = %u) in;\n", (unsigned)size[0],
+              (unsigned)size[1], (unsigned)size[2]);
     vc__glsl_globals(g);
     vc__p_put(g, "\nvoid main()%s {\n", g->k->reconverges ? " [[maximally_reconverges]]" : "");
 }
 
-static const vc__dialect vc__glsl = {
-    "GLSL", { NULL, NULL, NULL, "s", "", "l", NULL, "us", "u", "ul", "hf", "", "lf" },
-    false, false, NULL, vc__glsl_type, vc__glsl_form, vc__glsl_special, vc__glsl_vector, vc__glsl_construct, vc__p_component, vc__glsl_bitcast,
-    vc__glsl_load, vc__glsl_store, vc__glsl_param, vc__glsl_hidden, vc__glsl_id, vc__glsl_convert, vc__glsl_barrier, vc__glsl_atomic,
-    vc__glsl_fence, vc__glsl_declare, vc__glsl_head, vc__glsl_texel
-};
+static const vc__dialect vc__glsl = { "GLSL",
+                                      { NULL, NULL, NULL, "s", "", "l", NULL, "us", "u", "ul", "hf", "", "lf" },
+                                      false,
+                                      false,
+                                      NULL,
+                                      vc__glsl_type,
+                                      vc__glsl_form,
+                                      vc__glsl_special,
+                                      vc__glsl_vector,
+                                      vc__glsl_construct,
+                                      vc__p_component,
+                                      vc__glsl_bitcast,
+                                      vc__glsl_load,
+                                      vc__glsl_store,
+                                      vc__glsl_param,
+                                      vc__glsl_hidden,
+                                      vc__glsl_id,
+                                      vc__glsl_convert,
+                                      vc__glsl_barrier,
+                                      vc__glsl_atomic,
+                                      vc__glsl_fence,
+                                      vc__glsl_declare,
+                                      vc__glsl_head,
+                                      vc__glsl_texel };
 
 // >>c
 /* What CUDA C and OpenCL C share. Operations come scalar and without f16; vectors pass to and from memory, and f16 is its bits. Bools lie in memory as words.
@@ -9457,7 +9523,9 @@ static const char *const vc__c_stems[2][16] = {
 };
 
 /* Four 64-bit numbers are a struct of ours in CUDA C: its own is deprecated. */
-static bool vc__c_is_struct(int c, vc_type type) { return c == VC__C_CUDA && vc__rows(type) == 4 && vc__scalar_bytes(type) == 8; }
+static bool vc__c_is_struct(int c, vc_type type) {
+    return c == VC__C_CUDA && vc__rows(type) == 4 && vc__scalar_bytes(type) == 8;
+}
 
 static const char *vc__c_type(int c, vc_type type, char out[32]) {
     if (vc__rows(type) == 1) snprintf(out, 32, "%s", vc__c_scalars[c][vc__kind(type)]);
@@ -9517,7 +9585,8 @@ static const char *vc__c_bitcast(int c, vc_type from, vc_type to) {
         { VC_F64, VC_I64, { "__double_as_longlong($0)", "as_long($0)" } }, { VC_F64, VC_U64, { "($T)__double_as_longlong($0)", "as_ulong($0)" } },
         { VC_I64, VC_F64, { "__longlong_as_double($0)", "as_double($0)" } }, { VC_U64, VC_F64, { "__longlong_as_double($0)", "as_double($0)" } }
     };
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++) if (table[i].from == from && table[i].to == to) return table[i].form[c];
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (table[i].from == from && table[i].to == to) return table[i].form[c];
     return "($T)$0";
 }
 
@@ -9530,7 +9599,8 @@ static const char *vc__c_form(const vc__printer *g, const vc__node *n) {
     vc_type type = g->l->node[n->a[0]].type;
     if (n->op == VC__OP_CAST) return vc__c_cast(type, n->type);
     if (n->op == VC__OP_BITCAST) return vc__c_bitcast(vc__c_of(g), type, n->type);
-    if (n->op == VC__OP_MUL_HI && vc__bits(type) == 64 && vc__c_of(g) == VC__C_CUDA) return vc__is_signed(type) ? "__mul64hi($0, $1)" : "__umul64hi($0, $1)";
+    if (n->op == VC__OP_MUL_HI && vc__bits(type) == 64 && vc__c_of(g) == VC__C_CUDA)
+        return vc__is_signed(type) ? "__mul64hi($0, $1)" : "__umul64hi($0, $1)";
     if (vc__c_of(g) == VC__C_CUDA && g->k->desc.fast && vc__is_float(type) && forms->cuda_fast) return forms->cuda_fast;
     if (vc__is_unsigned(type) && vc__bits(type) < 32 && form[1] && strncmp(form[1], "($T)", 4) == 0) return form[1];
     return form[columns[vc__kind(type)]];
@@ -9582,8 +9652,8 @@ static void vc__c_place(vc__printer *g, const vc__node *n) {
 
 /* Loads of what nobody writes may pass stores in CUDA C only if they say so. */
 static bool vc__c_is_settled(const vc__printer *g, const vc__node *n, const vc__object *o) {
-    return vc__c_of(g) == VC__C_CUDA && o->op == VC__OP_BUFFER && vc__rows(n->type) != 3 && !vc__c_is_struct(VC__C_CUDA, n->type)
-           && vc__p_reads_constant(g, n);
+    return vc__c_of(g) == VC__C_CUDA && o->op == VC__OP_BUFFER && vc__rows(n->type) != 3
+           && !vc__c_is_struct(VC__C_CUDA, n->type) && vc__p_reads_constant(g, n);
 }
 
 static void vc__c_load(vc__printer *g, const vc__node *n) {
@@ -9619,7 +9689,8 @@ static void vc__c_store(vc__printer *g, const vc__node *n) {
 static void vc__c_pointer_to(vc__printer *g, const vc__node *n, vc_type type, bool read) {
     const vc__object *o = &g->l->object[vc__p_object(g->l, n->a[0])];
     const char *space = vc__c_of(g) == VC__C_CUDA ? "" : o->op == VC__OP_SHARED ? "__local " : "__global ";
-    bool plain = n->op == VC__OP_ATOMIC_MIN || n->op == VC__OP_ATOMIC_MAX || n->op == VC__OP_ATOMIC_LOAD || n->op == VC__OP_ATOMIC_STORE;
+    bool plain = n->op == VC__OP_ATOMIC_MIN || n->op == VC__OP_ATOMIC_MAX || n->op == VC__OP_ATOMIC_LOAD
+                 || n->op == VC__OP_ATOMIC_STORE;
     bool aware = vc__c_of(g) == VC__C_OPENCL || read;
     char name[32];
     if (vc__c_of(g) == VC__C_CUDA && type == VC_I64 && !plain) type = VC_U64;
@@ -9627,7 +9698,9 @@ static void vc__c_pointer_to(vc__printer *g, const vc__node *n, vc_type type, bo
     vc__c_place(g, n);
 }
 
-static void vc__c_element(vc__printer *g, const vc__node *n, bool read) { vc__c_pointer_to(g, n, vc__to_bits(n->type), read); }
+static void vc__c_element(vc__printer *g, const vc__node *n, bool read) {
+    vc__c_pointer_to(g, n, vc__to_bits(n->type), read);
+}
 
 static void vc__c_atomic(vc__printer *g, uint32_t i) {
     static const vc__loop loops[2][2] = {
@@ -9646,7 +9719,11 @@ static void vc__c_atomic(vc__printer *g, uint32_t i) {
         vc__p_put(g, ";\n");
         return;
     }
-    vc__p_put(g, "%s%s(", cuda ? "" : wide ? "atom_" : "atomic_", cuda ? vc__op_text[n->op].cuda[1] : vc__op_text[n->op].opencl[1]);
+    vc__p_put(g, "%s%s(",
+              cuda   ? ""
+              : wide ? "atom_"
+                     : "atomic_",
+              cuda ? vc__op_text[n->op].cuda[1] : vc__op_text[n->op].opencl[1]);
     vc__c_pointer_to(g, n, n->type, false);
     vc__p_put(g, ", ");
     if (n->op == VC__OP_ATOMIC_CAS) vc__p_pair(g, n->a[2]); else vc__p_expression(g, n->a[2], VC__P_LOOSE);
@@ -9666,15 +9743,18 @@ static void vc__c_declare(vc__printer *g, uint32_t i) {
     const vc__node *n = &g->l->node[i];
     char type[32];
     if (n->op != VC__OP_POINTER) { vc__p_put(g, "%s ", vc__c_type(vc__c_of(g), n->type, type)); return; }
-    vc__p_put(g, "%s%s *", g->l->object[vc__p_object(g->l, i)].used & VC_WRITE ? "" : "const ", vc__c_memory_type(g, n->type, type));
+    vc__p_put(g, "%s%s *", g->l->object[vc__p_object(g->l, i)].used & VC_WRITE ? "" : "const ",
+              vc__c_memory_type(g, n->type, type));
 }
 
 /* ---- declarations ---- */
 
 static bool vc__c_casts(const vc__printer *g, uint32_t from, uint32_t to) {
     for (uint32_t i = g->l->body; i < g->l->count; i++)
-        if (g->l->node[i].op == VC__OP_CAST && (from ? vc__kind(g->l->node[g->l->node[i].a[0]].type) == from : vc__kind(g->l->node[i].type) != VC_F64)
-            && (!to || vc__kind(g->l->node[i].type) == to)) return true;
+        if (g->l->node[i].op == VC__OP_CAST
+            && (from ? vc__kind(g->l->node[g->l->node[i].a[0]].type) == from : vc__kind(g->l->node[i].type) != VC_F64)
+            && (!to || vc__kind(g->l->node[i].type) == to))
+            return true;
     return false;
 }
 
@@ -9693,7 +9773,8 @@ static void vc__c_lacks(vc__printer *g, const vc__node *n, const char *how, cons
     const vc__object *o = &g->l->object[m->x];
     char call[48];
     snprintf(call, sizeof call, "vc_%s%s", vc__op_name[n->op], how);
-    vc__refuse(g->k, call, "image '%s' (%s): %s not to be had in %s", o->name ? o->name : "", vc__dims[o->image.dim].name, what, g->d->name);
+    vc__refuse(g->k, call, "image '%s' (%s): %s not to be had in %s", o->name ? o->name : "",
+               vc__dims[o->image.dim].name, what, g->d->name);
 }
 
 /* A level of detail that is the constant 0, or none. */
@@ -9714,9 +9795,11 @@ static void vc__c_halves(vc__printer *g, const char *const text[3]) {
 static uint32_t vc__block_align(const vc_info *info);
 
 /* A member of the block. Behind structs, and inside them where they end, C would not leave the gaps that there are. */
-static void vc__c_member(vc__printer *g, const char *type, const char *name, uint32_t count, uint32_t bytes, uint32_t place, uint32_t *end) {
+static void vc__c_member(vc__printer *g, const char *type, const char *name, uint32_t count, uint32_t bytes,
+                         uint32_t place, uint32_t *end) {
     if (place > ((*end + bytes - 1) & ~(bytes - 1)))
-        vc__p_put(g, "    %s gap_%u[%u];\n", vc__c_scalars[vc__c_of(g)][VC_U8], (unsigned)*end, (unsigned)(place - *end));
+        vc__p_put(g, "    %s gap_%u[%u];\n", vc__c_scalars[vc__c_of(g)][VC_U8], (unsigned)*end,
+                  (unsigned)(place - *end));
     vc__p_put(g, count > 1 ? "    %s%s[%u];\n" : "    %s%s;\n", type, name, (unsigned)count);
     *end = place + bytes * count;
 }
@@ -9739,12 +9822,15 @@ static bool vc__c_values(vc__printer *g) {
         }
         vc__c_memory_type(g, !whole ? (vc_type)VC_U8 : buffer ? o->type : vc__scalar(o->type), type);
         snprintf(member, sizeof member, buffer ? "%s%s *" : "%.0s%s ", o->used & VC_WRITE ? "" : "const ", type);
-        vc__c_member(g, member, g->object[i].text, buffer ? 1 : vc__rows(o->type), buffer ? 8 : vc__scalar_bytes(o->type), vc__p_byte(g, i), &end);
+        vc__c_member(g, member, g->object[i].text, buffer ? 1 : vc__rows(o->type),
+                     buffer ? 8 : vc__scalar_bytes(o->type), vc__p_byte(g, i), &end);
     }
     snprintf(member, sizeof member, "%s ", vc__c_scalars[vc__c_of(g)][VC_U32]);
-    for (int h = 0; h < info->hidden_count; h++) vc__c_member(g, member, g->hidden[h].text, 1, 4, info->hidden[h].place, &end);
+    for (int h = 0; h < info->hidden_count; h++)
+        vc__c_member(g, member, g->hidden[h].text, 1, 4, info->hidden[h].place, &end);
     if (end < info->value_bytes && info->value_bytes - end >= vc__block_align(info))
-        vc__p_put(g, "    %s gap_%u[%u];\n", vc__c_scalars[vc__c_of(g)][VC_U8], (unsigned)end, (unsigned)(info->value_bytes - end));
+        vc__p_put(g, "    %s gap_%u[%u];\n", vc__c_scalars[vc__c_of(g)][VC_U8], (unsigned)end,
+                  (unsigned)(info->value_bytes - end));
     vc__p_put(g, "};\n");
     return true;
 }
@@ -9764,12 +9850,16 @@ static void vc__c_table(vc__printer *g, uint32_t object, const char *before) {
 /* A buffer of composite elements as an array of something simple. */
 static void vc__c_view(vc__printer *g, uint32_t object) {
     const vc__object *o = &g->l->object[object];
-    const char *access = o->used & VC_WRITE ? "" : "const ", *space = vc__c_of(g) == VC__C_OPENCL ? "__global " : "", *root = g->object[o->root].text;
+    const char *access = o->used & VC_WRITE ? "" : "const ", *space = vc__c_of(g) == VC__C_OPENCL ? "__global " : "",
+               *root = g->object[o->root].text;
     bool alone = vc__p_is_alone(g, object), block = g->l->buffers == VC_BUFFERS_ADDRESS;
     char type[32];
     vc__c_memory_type(g, vc__c_is_packed(g, o) ? vc__scalar(o->type) : o->type, type);
-    vc__p_put(g, "    %s%s%s *%s%s = (%s%s%s *)%s%s%s;\n", space, access, type, !alone ? "" : block ? "__restrict__ " : "restrict ", g->object[object].text,
-              space, access, type, block ? g->args.text : "", block ? "." : "", root);
+    vc__p_put(g, "    %s%s%s *%s%s = (%s%s%s *)%s%s%s;\n", space, access, type,
+              !alone  ? ""
+              : block ? "__restrict__ "
+                      : "restrict ",
+              g->object[object].text, space, access, type, block ? g->args.text : "", block ? "." : "", root);
 }
 
 /* One buffer's own name, and parameters that are not what they are in the block. */
@@ -9779,15 +9869,17 @@ static void vc__c_convert(vc__printer *g, uint32_t object) {
     char type[40];
     if (o->op == VC__OP_BUFFER && o->root != VC__NIL) { vc__c_view(g, object); return; }
     if (o->op == VC__OP_BUFFER && g->l->buffers == VC_BUFFERS_ADDRESS) {
-        vc__p_put(g, "    %s%s *%s%s = %s.%s;\n", o->used & VC_WRITE ? "" : "const ", vc__c_memory_type(g, o->type, type),
-                  o->access & VC_MAY_ALIAS ? "" : "__restrict__ ", name, g->args.text, name);
+        vc__p_put(g, "    %s%s *%s%s = %s.%s;\n", o->used & VC_WRITE ? "" : "const ",
+                  vc__c_memory_type(g, o->type, type), o->access & VC_MAY_ALIAS ? "" : "__restrict__ ", name,
+                  g->args.text, name);
         return;
     }
     if (o->op == VC__OP_BUFFER || !vc__c_is_converted(o->type)) return;
     vc__p_put(g, "    %s %s = ", vc__c_type(vc__c_of(g), o->type, type), name);
     if (vc__rows(o->type) == 1) { vc__p_put(g, "%s.%s != 0;\n", g->args.text, name); return; }
     vc__p_put(g, "%s", vc__c_open(g, o->type, true, type));
-    for (uint32_t i = 0; i < vc__rows(o->type); i++) vc__p_put(g, "%s%s.%s[%u]", i ? ", " : "", g->args.text, name, (unsigned)i);
+    for (uint32_t i = 0; i < vc__rows(o->type); i++)
+        vc__p_put(g, "%s%s.%s[%u]", i ? ", " : "", g->args.text, name, (unsigned)i);
     vc__p_put(g, "%s;\n", vc__c_close(g, o->type, true));
 }
 
@@ -9808,7 +9900,9 @@ static void vc__cuda_id(const vc__printer *g, const vc__node *n, char out[96]) {
     switch (n->op) {
     case VC__OP_LOCAL_ID: snprintf(out, 96, "threadIdx.%c", axis); break;
     case VC__OP_GROUP_ID: snprintf(out, 96, "blockIdx.%c", axis); break;
-    case VC__OP_GLOBAL_ID: snprintf(out, 96, "(blockIdx.%c * %uu + threadIdx.%c)", axis, (unsigned)size[n->x % 3], axis); break;
+    case VC__OP_GLOBAL_ID:
+        snprintf(out, 96, "(blockIdx.%c * %uu + threadIdx.%c)", axis, (unsigned)size[n->x % 3], axis);
+        break;
     default:
         if (y == 1 && size[2] == 1) snprintf(out, 96, "threadIdx.x");
         else if (size[2] == 1) snprintf(out, 96, "(threadIdx.x + %uu * threadIdx.y)", x);
@@ -9866,7 +9960,11 @@ static void vc__cuda_sample(vc__printer *g, const vc__node *n, const vc__object 
     bool grad = last->op == VC__OP_GRADIENT, base = !grad && vc__c_is_base(g, n->a[2]);
     char type[32];
     if (n->x) { vc__c_lacks(g, n, "_offset", "offsets are"); return; }
-    vc__p_put(g, "tex%s%s<%s>(%s", vc__cuda_shapes[dim], grad ? "Grad" : base ? "" : "Lod", vc__cuda_type(n->type, type), handle);
+    vc__p_put(g, "tex%s%s<%s>(%s", vc__cuda_shapes[dim],
+              grad   ? "Grad"
+              : base ? ""
+                     : "Lod",
+              vc__cuda_type(n->type, type), handle);
     vc__cuda_coordinates(g, n, dim);
     if (grad) vc__cuda_derivative(g, last->a[0], vc__dims[dim].axes);
     if (grad) vc__cuda_derivative(g, last->a[1], vc__dims[dim].axes);
@@ -9891,7 +9989,10 @@ static void vc__cuda_surface(vc__printer *g, const vc__node *n, const vc__object
     uint32_t dim = o->image.dim;
     char type[32];
     if (dim == VC_DIM_BUFFER || !o->image.format || f->coded == 'p') {
-        vc__c_lacks(g, n, "", dim == VC_DIM_BUFFER ? "storage of this dimension is" : o->image.format ? "its format is" : "storage without a format is");
+        vc__c_lacks(g, n, "",
+                    dim == VC_DIM_BUFFER ? "storage of this dimension is"
+                    : o->image.format    ? "its format is"
+                                         : "storage without a format is");
         return;
     }
     vc__cuda_type(vc__cuda_texel_type(f), type);
@@ -9900,7 +10001,9 @@ static void vc__cuda_surface(vc__printer *g, const vc__node *n, const vc__object
         if (convert) vc__p_put(g, "vc_to_%s(", f->glsl);
         vc__p_expression(g, n->a[2], VC__P_TERNARY);
         vc__p_put(g, "%s, %s", convert ? ")" : "", handle);
-    } else vc__p_put(g, "%s%s%ssurf%sread<%s>(%s", convert ? "vc_of_" : "", convert ? f->glsl : "", convert ? "(" : "", vc__cuda_shapes[dim], type, handle);
+    } else
+        vc__p_put(g, "%s%s%ssurf%sread<%s>(%s", convert ? "vc_of_" : "", convert ? f->glsl : "", convert ? "(" : "",
+                  vc__cuda_shapes[dim], type, handle);
     vc__p_put(g, ", %u * (int)", (unsigned)(f->bits / 8 * f->channels));
     vc__p_part(g, n->a[1], 0, VC__P_PREFIX);
     vc__cuda_numbers(g, n->a[1], 1, vc__dims[dim].rows);
@@ -9953,12 +10056,14 @@ static void vc__cuda_fetch_function(vc__printer *g, uint32_t dim, vc_type kind) 
     char type[32];
     const char *in = kind == VC_F32 ? "f" : "r", *name = kind == VC_F32 ? "f32" : kind == VC_I32 ? "s32" : "u32";
     vc__cuda_type(vc__vec(kind, 4), type);
-    vc__p_put(g, VC__CUDA_F "%s vc_fetch_%s_%s(unsigned long long t, %s, int level) {\n    %s v;\n", type, vc__cuda_shapes[dim], vc_type_name(kind),
-              vc__cuda_fetches[dim].parameters, type);
-    vc__p_put(g, "    asm(\"tex.level.%s.v4.%s.s32 {%%0, %%1, %%2, %%3}, [%%4, %s], %%5;\"\n", vc__cuda_fetches[dim].geometry, name,
-              vc__cuda_fetches[dim].coordinates);
-    vc__p_put(g, "        : \"=%s\"(v.x), \"=%s\"(v.y), \"=%s\"(v.z), \"=%s\"(v.w) : \"l\"(t), \"r\"(level), %s);\n    return v;\n}\n", in, in, in, in,
-              vc__cuda_fetches[dim].operands);
+    vc__p_put(g, VC__CUDA_F "%s vc_fetch_%s_%s(unsigned long long t, %s, int level) {\n    %s v;\n", type,
+              vc__cuda_shapes[dim], vc_type_name(kind), vc__cuda_fetches[dim].parameters, type);
+    vc__p_put(g, "    asm(\"tex.level.%s.v4.%s.s32 {%%0, %%1, %%2, %%3}, [%%4, %s], %%5;\"\n",
+              vc__cuda_fetches[dim].geometry, name, vc__cuda_fetches[dim].coordinates);
+    vc__p_put(
+        g,
+        "        : \"=%s\"(v.x), \"=%s\"(v.y), \"=%s\"(v.z), \"=%s\"(v.w) : \"l\"(t), \"r\"(level), %s);\n    return v;\n}\n",
+        in, in, in, in, vc__cuda_fetches[dim].operands);
 }
 
 static void vc__cuda_size_function(vc__printer *g, uint32_t dim, bool storage) {
@@ -9966,12 +10071,15 @@ static void vc__cuda_size_function(vc__printer *g, uint32_t dim, bool storage) {
     uint32_t size = vc__dims[dim].size;
     char type[32];
     vc__cuda_type(vc__vec(VC_U32, size), type);
-    vc__p_put(g, VC__CUDA_F "%s vc_%s_%s(unsigned long long t%s) {\n    %s n;\n", type, storage ? "surface" : "size", vc__cuda_shapes[dim],
-              storage ? "" : ", int level", type);
+    vc__p_put(g, VC__CUDA_F "%s vc_%s_%s(unsigned long long t%s) {\n    %s n;\n", type, storage ? "surface" : "size",
+              vc__cuda_shapes[dim], storage ? "" : ", int level", type);
     for (uint32_t i = 0; i < size; i++) {
         bool layers = vc__dims[dim].layers && i + 1 == size, level = !storage && !layers;
-        vc__p_put(g, "    asm(\"%s%s.b32 %%0, [%%1]%s;\" : \"=r\"(n", storage ? "suq." : level ? "txq.level." : "txq.", layers ? "array_size" : axes[i],
-                  level ? ", %2" : "");
+        vc__p_put(g, "    asm(\"%s%s.b32 %%0, [%%1]%s;\" : \"=r\"(n",
+                  storage ? "suq."
+                  : level ? "txq.level."
+                          : "txq.",
+                  layers ? "array_size" : axes[i], level ? ", %2" : "");
         if (size > 1) vc__p_put(g, ".%c", "xyz"[i]);
         vc__p_put(g, ") : \"l\"(t)%s);\n", level ? ", \"r\"(level)" : "");
     }
@@ -9995,7 +10103,9 @@ static void vc__cuda_convert_function(vc__printer *g, const vc__format_info *f, 
         if (i >= f->channels) vc__p_put(g, f->kind == VC_F32 ? "%d.0f" : "%d", i == 3);
         else if (f->coded == 'h') vc__p_put(g, store ? "f16_of_f32(%s)" : "f32_of_f16(%s)", at);
         else if (!f->coded) vc__p_put(g, store ? "(%s)%s" : "%.0s%s", scalar, at);
-        else if (store) vc__p_put(g, "(%s)rintf(fminf(fmaxf(%s, %s), 1.0f) * %.1ff)", scalar, at, f->coded == 'u' ? "0.0f" : "-1.0f", most);
+        else if (store)
+            vc__p_put(g, "(%s)rintf(fminf(fmaxf(%s, %s), 1.0f) * %.1ff)", scalar, at,
+                      f->coded == 'u' ? "0.0f" : "-1.0f", most);
         else vc__p_put(g, f->coded == 'u' ? "(float)%s / %.1ff" : "fmaxf((float)%s / %.1ff, -1.0f)", at, most);
     }
     vc__p_put(g, count > 1 ? "); }\n" : "; }\n");
@@ -10007,14 +10117,19 @@ static void vc__cuda_image_function(vc__printer *g, const vc__node *n, uint64_t 
     const vc__format_info *f = &vc__formats[o->image.format];
     uint32_t dim = o->image.dim, kind = o->declared == VC_F32 ? 0 : o->declared == VC_I32 ? 1 : 2;
     bool texel = n->op == VC__OP_IMAGE_LOAD || n->op == VC__OP_IMAGE_STORE, store = n->op == VC__OP_IMAGE_STORE;
-    uint32_t bit = n->op == VC__OP_FETCH ? dim * 3 + kind : n->op == VC__OP_IMAGE_LEVELS ? 31 : 32 + dim * 2 + o->image.storage;
+    uint32_t bit = n->op == VC__OP_FETCH          ? dim * 3 + kind
+                   : n->op == VC__OP_IMAGE_LEVELS ? 31
+                                                  : 32 + dim * 2 + o->image.storage;
     char name[VC__NAME];
-    if (n->op == VC__OP_SAMPLE || n->op == VC__OP_GATHER || dim == VC_DIM_BUFFER || (texel && (!vc__cuda_is_converted(f) || !f->bits))) return;
+    if (n->op == VC__OP_SAMPLE || n->op == VC__OP_GATHER || dim == VC_DIM_BUFFER
+        || (texel && (!vc__cuda_is_converted(f) || !f->bits)))
+        return;
     if (texel && f->coded == 'p') return; /* refused where it is used */
     if (seen[texel ? 1 + store : 0] >> (texel ? o->image.format : bit) & 1) return;
     seen[texel ? 1 + store : 0] |= (uint64_t)1 << (texel ? o->image.format : bit);
     if (texel) snprintf(name, sizeof name, "VC_%s_%s", store ? "TO" : "OF", f->glsl);
-    else if (n->op == VC__OP_FETCH) snprintf(name, sizeof name, "VC_FETCH_%s_%s", vc__cuda_shapes[dim], vc_type_name(o->declared));
+    else if (n->op == VC__OP_FETCH)
+        snprintf(name, sizeof name, "VC_FETCH_%s_%s", vc__cuda_shapes[dim], vc_type_name(o->declared));
     else if (n->op == VC__OP_IMAGE_LEVELS) snprintf(name, sizeof name, "VC_LEVELS");
     else snprintf(name, sizeof name, "VC_%s_%s", o->image.storage ? "SURFACE" : "SIZE", vc__cuda_shapes[dim]);
     vc__p_put(g, "#ifndef %s\n#define %s\n", name, name);
@@ -10028,7 +10143,8 @@ static void vc__cuda_image_function(vc__printer *g, const vc__node *n, uint64_t 
 
 static void vc__cuda_images(vc__printer *g) {
     uint64_t seen[3] = { 0, 0, 0 };
-    for (uint32_t i = g->l->body; i < g->l->count; i++) if (vc__is_image(g->l->node[i].op)) vc__cuda_image_function(g, &g->l->node[i], seen);
+    for (uint32_t i = g->l->body; i < g->l->count; i++)
+        if (vc__is_image(g->l->node[i].op)) vc__cuda_image_function(g, &g->l->node[i], seen);
 }
 
 /* ---- dot products of bytes: one instruction from compute capability 6.1 on ---- */
@@ -10039,14 +10155,22 @@ static void vc__cuda_dots(vc__printer *g) {
         { "4xi8_4xu8", "int", "s32.u32", "signed", "unsigned" }
     };
     bool used[3] = { false, false, false };
-    for (uint32_t i = g->l->body; i < g->l->count; i++) if (vc__is_dot_4x8(g->l->node[i].op)) used[g->l->node[i].op - VC__OP_DOT_II] = true;
+    for (uint32_t i = g->l->body; i < g->l->count; i++)
+        if (vc__is_dot_4x8(g->l->node[i].op)) used[g->l->node[i].op - VC__OP_DOT_II] = true;
     for (uint32_t i = 0; i < 3; i++) {
         if (!used[i]) continue;
-        vc__p_put(g, "#ifndef VC_DOT_%s\n#define VC_DOT_%s\n" VC__CUDA_F "%s vc_dot_%s(unsigned int a, unsigned int b) {\n    %s r = 0;\n", dots[i].name,
-                  dots[i].name, dots[i].result, dots[i].name, dots[i].result);
-        vc__p_put(g, "#if __CUDA_ARCH__ >= 610\n    asm(\"dp4a.%s %%0, %%1, %%2, %%0;\" : \"+r\"(r) : \"r\"(a), \"r\"(b));\n#else\n", dots[i].ptx);
-        vc__p_put(g, "    for (int i = 0; i < 32; i += 8) r += (%s)(%s char)(a >> i) * (%s)(%s char)(b >> i);\n#endif\n    return r;\n}\n#endif\n",
-                  dots[i].result, dots[i].a, dots[i].result, dots[i].b);
+        vc__p_put(g,
+                  "#ifndef VC_DOT_%s\n#define VC_DOT_%s\n" VC__CUDA_F
+                  "%s vc_dot_%s(unsigned int a, unsigned int b) {\n    %s r = 0;\n",
+                  dots[i].name, dots[i].name, dots[i].result, dots[i].name, dots[i].result);
+        vc__p_put(
+            g,
+            "#if __CUDA_ARCH__ >= 610\n    asm(\"dp4a.%s %%0, %%1, %%2, %%0;\" : \"+r\"(r) : \"r\"(a), \"r\"(b));\n#else\n",
+            dots[i].ptx);
+        vc__p_put(
+            g,
+            "    for (int i = 0; i < 32; i += 8) r += (%s)(%s char)(a >> i) * (%s)(%s char)(b >> i);\n#endif\n    return r;\n}\n#endif\n",
+            dots[i].result, dots[i].a, dots[i].result, dots[i].b);
     }
 }
 
@@ -10057,15 +10181,16 @@ static void vc__cuda_struct(vc__printer *g, vc_type type, uint64_t *seen) {
     char scalar[32];
     if (!vc__is_type(type) || !vc__c_is_struct(VC__C_CUDA, type) || (*seen >> type) & 1) return;
     *seen |= (uint64_t)1 << type;
-    vc__p_put(g, "#ifndef VC_%s\n#define VC_%s\nstruct __align__(16) %s { %s x, y, z, w; };\n#endif\n", name, name, name,
-              vc__cuda_type(vc__scalar(type), scalar));
+    vc__p_put(g, "#ifndef VC_%s\n#define VC_%s\nstruct __align__(16) %s { %s x, y, z, w; };\n#endif\n", name, name,
+              name, vc__cuda_type(vc__scalar(type), scalar));
 }
 
 /* Of values, and of buffers that nobody uses. */
 static void vc__cuda_structs(vc__printer *g) {
     uint64_t seen = 0;
     for (uint32_t i = 0; i < g->l->count; i++) vc__cuda_struct(g, g->l->node[i].type, &seen);
-    for (uint32_t i = 0; i < g->l->object_count; i++) if (g->l->object[i].op == VC__OP_BUFFER) vc__cuda_struct(g, g->l->object[i].type, &seen);
+    for (uint32_t i = 0; i < g->l->object_count; i++)
+        if (g->l->object[i].op == VC__OP_BUFFER) vc__cuda_struct(g, g->l->object[i].type, &seen);
 }
 
 static void vc__cuda_shared(vc__printer *g) {
@@ -10099,7 +10224,8 @@ static void vc__cuda_masks(vc__printer *g) {
     }
     vc__p_put(g, "    const unsigned int vc_mask0 = ");
     if (count % 32 && count > 32)
-        vc__p_put(g, "(threadIdx.x + %uu * (threadIdx.y + %uu * threadIdx.z)) / 32u == %uu ? ", (unsigned)size[0], (unsigned)size[1], (unsigned)(count / 32));
+        vc__p_put(g, "(threadIdx.x + %uu * (threadIdx.y + %uu * threadIdx.z)) / 32u == %uu ? ", (unsigned)size[0],
+                  (unsigned)size[1], (unsigned)(count / 32));
     if (count % 32) vc__p_put(g, "%uu%s", (unsigned)vc__ones(count % 32), count > 32 ? " : " : "");
     vc__p_put(g, count % 32 && count < 32 ? ";\n" : "0xffffffffu;\n");
 }
@@ -10110,7 +10236,8 @@ static void vc__cuda_sums(vc__printer *g) {
     uint32_t i;
     for (i = g->l->body; i < g->l->count && g->l->node[i].op != VC__OP_WORD_SUM; i++) continue;
     if (i == g->l->count) return;
-    vc__p_put(g, "#ifndef VC_WORD_SUM\n#define VC_WORD_SUM\n" VC__CUDA_F "unsigned long long vc_word_sum(unsigned long long x, unsigned long long y) {\n"
+    vc__p_put(g, "#ifndef VC_WORD_SUM\n#define VC_WORD_SUM\n" VC__CUDA_F
+                 "unsigned long long vc_word_sum(unsigned long long x, unsigned long long y) {\n"
                  "    x += y;\n    asm(\"\" : \"+l\"(x));\n    return x;\n}\n#endif\n");
 }
 
@@ -10127,22 +10254,28 @@ static void vc__cuda_head(vc__printer *g) {
     const uint32_t *size = info->local_size;
     char name[VC__NAME];
     vc__p_clean(info->name, name);
-    vc__p_put(g, "// %s: %u x %u x %u threads a block\n", name, (unsigned)size[0], (unsigned)size[1], (unsigned)size[2]);
+    vc__p_put(g, "// %s: %u x %u x %u threads a block\n", name, (unsigned)size[0], (unsigned)size[1],
+              (unsigned)size[2]);
     if (g->k->unmasked)
-        vc__fail(g->k, "kernel '%s': an operation of subgroups stands where some of their invocations may not come, because of a loop, a switch or an exit,"
-                       " which is not to be had in CUDA C; VC_IF, VC_ELSE and VC_EACH are", vc__name(g->k));
+        vc__fail(
+            g->k,
+            "kernel '%s': an operation of subgroups stands where some of their invocations may not come, because of a loop, a switch or an exit,"
+            " which is not to be had in CUDA C; VC_IF, VC_ELSE and VC_EACH are",
+            vc__name(g->k));
     vc__c_halves(g, halves);
     vc__cuda_structs(g);
     vc__cuda_images(g);
     vc__cuda_dots(g);
     vc__cuda_sums(g);
     bool values = vc__c_values(g);
-    vc__p_put(g, "\nextern \"C\" __global__ void __launch_bounds__(%u) %s(", (unsigned)(size[0] * size[1] * size[2]), info->entry);
+    vc__p_put(g, "\nextern \"C\" __global__ void __launch_bounds__(%u) %s(", (unsigned)(size[0] * size[1] * size[2]),
+              info->entry);
     if (values) vc__p_put(g, "const struct %s_args %s", info->entry, g->args.text);
     vc__p_put(g, ") {\n");
     vc__cuda_shared(g);
     if (g->k->reconverges) vc__cuda_masks(g);
-    for (uint32_t i = 0; i < g->l->object_count; i++) if (g->live[i] && g->l->object[i].op == VC__OP_TABLE) vc__c_table(g, i, "static const");
+    for (uint32_t i = 0; i < g->l->object_count; i++)
+        if (g->live[i] && g->l->object[i].op == VC__OP_TABLE) vc__c_table(g, i, "static const");
 }
 
 static const vc__dialect vc__cuda = {
@@ -10210,18 +10343,32 @@ static void vc__opencl_size(vc__printer *g, const vc__node *n, const vc__object 
     vc__opencl_type(n->type, type);
     vc__p_put(g, size > 1 ? "(%s)(" : "(%s)", type);
     for (uint32_t i = 0; i < size; i++)
-        vc__p_put(g, "%sget_image_%s(%s)", i ? ", " : "", vc__dims[o->image.dim].layers && i + 1 == size ? "array_size" : axes[i], name);
+        vc__p_put(g, "%sget_image_%s(%s)", i ? ", " : "",
+                  vc__dims[o->image.dim].layers && i + 1 == size ? "array_size" : axes[i], name);
     vc__p_put(g, size > 1 ? ")" : "");
 }
 
 static void vc__opencl_texel(vc__printer *g, const vc__node *n) {
     uint32_t object = g->l->node[n->a[0]].x;
     const vc__object *o = &g->l->object[object];
-    const char *name = g->object[object].text, *suffix = o->declared == VC_F32 ? "f" : o->declared == VC_I32 ? "i" : "ui";
-    uint32_t level = n->op == VC__OP_SAMPLE || n->op == VC__OP_FETCH ? n->a[2] : n->op == VC__OP_IMAGE_SIZE ? n->a[1] : VC__NIL;
-    if (n->op == VC__OP_GATHER || n->op == VC__OP_IMAGE_LEVELS) { vc__c_lacks(g, n, "", n->op == VC__OP_GATHER ? "gathering is" : "levels are"); return; }
-    if (level != VC__NIL && g->l->node[level].op == VC__OP_GRADIENT) { vc__c_lacks(g, n, "_grad", "derivatives are"); return; }
-    if (!vc__c_is_base(g, level)) { vc__c_lacks(g, n, n->op == VC__OP_SAMPLE ? "_lod" : "", "levels but the constant 0 are"); return; }
+    const char *name = g->object[object].text, *suffix = o->declared == VC_F32   ? "f"
+                                                         : o->declared == VC_I32 ? "i"
+                                                                                 : "ui";
+    uint32_t level = n->op == VC__OP_SAMPLE || n->op == VC__OP_FETCH ? n->a[2]
+                     : n->op == VC__OP_IMAGE_SIZE                    ? n->a[1]
+                                                                     : VC__NIL;
+    if (n->op == VC__OP_GATHER || n->op == VC__OP_IMAGE_LEVELS) {
+        vc__c_lacks(g, n, "", n->op == VC__OP_GATHER ? "gathering is" : "levels are");
+        return;
+    }
+    if (level != VC__NIL && g->l->node[level].op == VC__OP_GRADIENT) {
+        vc__c_lacks(g, n, "_grad", "derivatives are");
+        return;
+    }
+    if (!vc__c_is_base(g, level)) {
+        vc__c_lacks(g, n, n->op == VC__OP_SAMPLE ? "_lod" : "", "levels but the constant 0 are");
+        return;
+    }
     if (n->op == VC__OP_SAMPLE && n->x) { vc__c_lacks(g, n, "_offset", "offsets are"); return; }
     if (n->op == VC__OP_IMAGE_SIZE) { vc__opencl_size(g, n, o, name); return; }
     vc__p_put(g, "%s_image%s(%s, ", n->op == VC__OP_IMAGE_STORE ? "write" : "read", suffix, name);
@@ -10236,8 +10383,10 @@ static void vc__opencl_image(vc__printer *g, uint32_t object, const char *before
     const vc__object *o = &g->l->object[object];
     const vc__node *n = &g->k->node[o->node];
     if (o->image.dim == VC_DIM_CUBE) vc__c_lacks(g, n, "", "cubes are");
-    if ((o->used & VC_READ_WRITE) == VC_READ_WRITE) vc__c_lacks(g, n, "", "one that is both loaded from and stored to is");
-    vc__p_put(g, "%s%s %s %s", before, o->used & VC_WRITE ? "__write_only" : "__read_only", types[o->image.dim], g->object[object].text);
+    if ((o->used & VC_READ_WRITE) == VC_READ_WRITE)
+        vc__c_lacks(g, n, "", "one that is both loaded from and stored to is");
+    vc__p_put(g, "%s%s %s %s", before, o->used & VC_WRITE ? "__write_only" : "__read_only", types[o->image.dim],
+              g->object[object].text);
     if (!o->image.storage && o->image.dim != VC_DIM_BUFFER) vc__p_put(g, ", sampler_t %s", g->reference[object].text);
 }
 
@@ -10272,9 +10421,12 @@ static void vc__opencl_parameters(vc__printer *g, bool values) {
         }
         if (o->op != VC__OP_BUFFER || o->root != VC__NIL) continue;
         vc__p_put(g, "%s__global %s%s *%s%s", before, o->used & VC_WRITE ? "" : "const ",
-                  vc__c_memory_type(g, !vc__is_type(o->type) ? (vc_type)VC_U8 : vc__rows(o->type) == 3 ? vc__scalar(o->type) : o->type, type),
-                  o->access & VC_MAY_ALIAS ? "" : "restrict ",
-                  g->object[i].text);
+                  vc__c_memory_type(g,
+                                    !vc__is_type(o->type)    ? (vc_type)VC_U8
+                                    : vc__rows(o->type) == 3 ? vc__scalar(o->type)
+                                                             : o->type,
+                                    type),
+                  o->access & VC_MAY_ALIAS ? "" : "restrict ", g->object[i].text);
         before = ", ";
     }
     if (values) vc__p_put(g, "%sconst struct %s_args %s", before, g->l->info.entry, g->args.text);
@@ -10294,20 +10446,24 @@ static void vc__opencl_head(vc__printer *g) {
     vc__p_clean(info->name, name);
     vc__p_put(g, "// %s\n", name);
     for (uint32_t i = 0; i < g->l->object_count; i++)
-        if (g->l->object[i].arg != VC__NIL && vc__is_type(g->l->object[i].type)) kinds |= 1u << vc__kind(g->l->object[i].type);
+        if (g->l->object[i].arg != VC__NIL && vc__is_type(g->l->object[i].type))
+            kinds |= 1u << vc__kind(g->l->object[i].type);
     if (!g->k->desc.fast) vc__p_put(g, "#pragma OPENCL FP_CONTRACT OFF\n");
     if (kinds & 1u << VC_F64) vc__p_put(g, "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n");
     vc__opencl_extensions(g);
     vc__c_halves(g, halves);
     bool values = vc__c_values(g);
-    vc__p_put(g, "\n__kernel __attribute__((reqd_work_group_size(%u, %u, %u)))\n", (unsigned)size[0], (unsigned)size[1], (unsigned)size[2]);
+    vc__p_put(g, "\n__kernel __attribute__((reqd_work_group_size(%u, %u, %u)))\n", (unsigned)size[0], (unsigned)size[1],
+              (unsigned)size[2]);
     vc__p_put(g, "void %s(", info->entry);
     vc__opencl_parameters(g, values);
     vc__p_put(g, ") {\n");
     for (uint32_t i = 0; i < g->l->object_count; i++) {
         const vc__object *o = &g->l->object[i];
         if (!g->live[i]) continue;
-        if (o->op == VC__OP_SHARED) vc__p_put(g, "    __local %s %s[%u];\n", vc__c_memory_type(g, o->type, type), g->object[i].text, (unsigned)o->count);
+        if (o->op == VC__OP_SHARED)
+            vc__p_put(g, "    __local %s %s[%u];\n", vc__c_memory_type(g, o->type, type), g->object[i].text,
+                      (unsigned)o->count);
         if (o->op == VC__OP_TABLE) vc__c_table(g, i, "__constant");
     }
 }
@@ -10324,14 +10480,18 @@ static const vc__dialect vc__opencl = {
 
 typedef struct vc__feature { uint64_t bit; const char *need, *name; } vc__feature;
 #define VC__IMAGE_FEATURES ((uint64_t)VC_FEATURE_IMAGE_FORMATS | VC_FEATURE_IMAGE_READ | VC_FEATURE_IMAGE_WRITE)
-#define VC__ALL_FEATURES ((uint64_t)VC_FEATURE_ADDRESS * 2 - 1 + VC_FEATURE_SUBGROUP + VC_FEATURE_ATOMIC_I64 + VC_FEATURE_ATOMIC_F32_ADD \
-                          + VC_FEATURE_SUBGROUP_TYPES + VC_FEATURE_SUBGROUP_CLUSTERED + VC_FEATURE_RECONVERGENCE + VC_FEATURE_IMAGE + VC__IMAGE_FEATURES \
-                          + VC_FEATURE_DOT_4X8 + VC_FEATURE_F64_ROUND + VC_FEATURE_SHUFFLE_64 + VC_FEATURE_UNPACK_HALF)
+#define VC__ALL_FEATURES                                                                                               \
+    ((uint64_t)VC_FEATURE_ADDRESS * 2 - 1 + VC_FEATURE_SUBGROUP + VC_FEATURE_ATOMIC_I64 + VC_FEATURE_ATOMIC_F32_ADD    \
+     + VC_FEATURE_SUBGROUP_TYPES + VC_FEATURE_SUBGROUP_CLUSTERED + VC_FEATURE_RECONVERGENCE + VC_FEATURE_IMAGE         \
+     + VC__IMAGE_FEATURES + VC_FEATURE_DOT_4X8 + VC_FEATURE_F64_ROUND + VC_FEATURE_SHUFFLE_64                          \
+     + VC_FEATURE_UNPACK_HALF)
 #define VC__ADDRESS_NEEDS ((uint64_t)VC_FEATURE_ADDRESS | VC_FEATURE_I64)
 /* What every device of CUDA and OpenCL has, or its texts do without. */
-#define VC__C_HAS ((uint64_t)VC_FEATURE_F16 | VC_FEATURE_I8 | VC_FEATURE_I16 | VC_FEATURE_STORAGE_8 | VC_FEATURE_STORAGE_16 | VC__ADDRESS_NEEDS \
-                    | VC_FEATURE_SUBGROUP | VC_FEATURE_SUBGROUP_TYPES | VC_FEATURE_SUBGROUP_CLUSTERED | VC_FEATURE_ATOMIC_F32_ADD | VC_FEATURE_DOT_4X8 \
-                    | VC_FEATURE_F64_ROUND | VC_FEATURE_SHUFFLE_64 | VC_FEATURE_UNPACK_HALF | VC_FEATURE_RECONVERGENCE | VC__IMAGE_FEATURES)
+#define VC__C_HAS                                                                                                      \
+    ((uint64_t)VC_FEATURE_F16 | VC_FEATURE_I8 | VC_FEATURE_I16 | VC_FEATURE_STORAGE_8 | VC_FEATURE_STORAGE_16          \
+     | VC__ADDRESS_NEEDS | VC_FEATURE_SUBGROUP | VC_FEATURE_SUBGROUP_TYPES | VC_FEATURE_SUBGROUP_CLUSTERED             \
+     | VC_FEATURE_ATOMIC_F32_ADD | VC_FEATURE_DOT_4X8 | VC_FEATURE_F64_ROUND | VC_FEATURE_SHUFFLE_64                   \
+     | VC_FEATURE_UNPACK_HALF | VC_FEATURE_RECONVERGENCE | VC__IMAGE_FEATURES)
 /* Of these the types, which vd_context_desc.disable takes away there too. */
 #define VC__C_TYPES ((uint64_t)VC_FEATURE_F16 | VC_FEATURE_I8 | VC_FEATURE_I16 | VC_FEATURE_I64 | VC_FEATURE_STORAGE_8 | VC_FEATURE_STORAGE_16)
 static const vc__feature vc__features[] = {
@@ -10370,7 +10530,8 @@ static uint64_t vc__storage_needs(vc_type type) {
 
 /* A cast that only changes the width of a narrow type on its way from or to a buffer needs no arithmetic on it. */
 static bool vc__is_width_cast(vc_type from, vc_type to) {
-    return ((vc__is_float(from) && vc__is_float(to)) || (vc__is_int(from) && vc__is_int(to))) && (vc__bits(from) >= 32 || vc__bits(to) >= 32);
+    return ((vc__is_float(from) && vc__is_float(to)) || (vc__is_int(from) && vc__is_int(to)))
+           && (vc__bits(from) >= 32 || vc__bits(to) >= 32);
 }
 
 static uint64_t vc__wide_needs(vc_type type) { return vc__bits(type) == 64 ? vc__type_needs(type) : 0; }
@@ -10384,27 +10545,33 @@ static uint64_t vc__atomic_needs(const vc__node *n, vc_type of) {
 static uint64_t vc__access_needs(vc_kernel *k, const vc__listing *l, const vc__node *n) {
     const vc__node *m = vc__memory_of(l->node, n);
     vc__object *o = &k->object[m->x];
-    bool loads = n->op == VC__OP_LOAD || n->op == VC__OP_ATOMIC_LOAD, stores = n->op == VC__OP_STORE || n->op == VC__OP_ATOMIC_STORE;
+    bool loads = n->op == VC__OP_LOAD || n->op == VC__OP_ATOMIC_LOAD,
+         stores = n->op == VC__OP_STORE || n->op == VC__OP_ATOMIC_STORE;
     vc_type type = n->op == VC__OP_STORE ? l->node[n->a[2]].type : n->type;
     uint64_t atomic = vc__is_atomic(n->op) ? vc__atomic_needs(n, m->type) : 0;
     o->used = (uint16_t)(o->used | (loads ? VC_READ : stores ? VC_WRITE : VC_READ_WRITE));
     if (m->op != VC__OP_BUFFER) return vc__type_needs(type) | atomic;
-    return vc__storage_needs(type) | atomic | (l->buffers == VC_BUFFERS_ADDRESS && !vc__is_c(l->target) ? VC__ADDRESS_NEEDS : 0);
+    return vc__storage_needs(type) | atomic
+           | (l->buffers == VC_BUFFERS_ADDRESS && !vc__is_c(l->target) ? VC__ADDRESS_NEEDS : 0);
 }
 
 /* Of an image, or of what is done to it. */
 static uint64_t vc__image_needs(vc_kernel *k, const vc__listing *l, const vc__node *n) {
     const vc__node *m = n->op == VC__OP_IMAGE ? n : &l->node[n->a[0]];
     vc__object *o = &k->object[m->x];
-    bool reads = n->op == VC__OP_IMAGE_LOAD, writes = n->op == VC__OP_IMAGE_STORE, asks = n->op == VC__OP_IMAGE_SIZE || n->op == VC__OP_IMAGE_LEVELS;
+    bool reads = n->op == VC__OP_IMAGE_LOAD, writes = n->op == VC__OP_IMAGE_STORE,
+         asks = n->op == VC__OP_IMAGE_SIZE || n->op == VC__OP_IMAGE_LEVELS;
     if (n->op != VC__OP_IMAGE) o->used = (uint16_t)(o->used | (writes ? VC_WRITE : asks ? 4 : VC_READ));
     if (!o->image.storage) return VC_FEATURE_IMAGE;
     if (vc__is_rare_format(o->image.format)) return VC_FEATURE_IMAGE | VC_FEATURE_IMAGE_FORMATS;
     if (o->image.format) return VC_FEATURE_IMAGE;
-    return VC_FEATURE_IMAGE | (reads ? (uint64_t)VC_FEATURE_IMAGE_READ : 0u) | (writes ? (uint64_t)VC_FEATURE_IMAGE_WRITE : 0u);
+    return VC_FEATURE_IMAGE | (reads ? (uint64_t)VC_FEATURE_IMAGE_READ : 0u)
+           | (writes ? (uint64_t)VC_FEATURE_IMAGE_WRITE : 0u);
 }
 
-static bool vc__is_subgroup(uint32_t op) { return vc__op[op].class_ == VC__CONV || (op >= VC__OP_SUBGROUP_SIZE && op <= VC__OP_SUBGROUP_LOCAL_ID); }
+static bool vc__is_subgroup(uint32_t op) {
+    return vc__op[op].class_ == VC__CONV || (op >= VC__OP_SUBGROUP_SIZE && op <= VC__OP_SUBGROUP_LOCAL_ID);
+}
 
 /* A shuffle of 64-bit values from a lane that may be outside of the subgroup. */
 static bool vc__is_wide_shuffle(uint32_t op, vc_type type) {
@@ -10413,7 +10580,8 @@ static bool vc__is_wide_shuffle(uint32_t op, vc_type type) {
 
 static uint64_t vc__subgroup_needs(const vc__listing *l, const vc__node *n) {
     vc_type type = vc__op[n->op].operands && n->a[0] != VC__NIL ? l->node[n->a[0]].type : n->type;
-    bool extended = !vc__is_bool(type) && vc__bits(vc__kind(type)) != 32 && vc__kind(type) != VC_F64, each = n->op >= VC__OP_SUBGROUP_ADD;
+    bool extended = !vc__is_bool(type) && vc__bits(vc__kind(type)) != 32 && vc__kind(type) != VC_F64,
+         each = n->op >= VC__OP_SUBGROUP_ADD;
     return VC_FEATURE_SUBGROUP | vc__type_needs(type) | (extended ? (uint64_t)VC_FEATURE_SUBGROUP_TYPES : 0u)
            | (each && (n->x & 15u) == VC__LANES_EACH ? (uint64_t)VC_FEATURE_SUBGROUP_CLUSTERED : 0u)
            | (vc__is_wide_shuffle(n->op, type) ? (uint64_t)VC_FEATURE_SHUFFLE_64 : 0u)
@@ -10435,7 +10603,8 @@ static uint64_t vc__node_needs(vc_kernel *k, const vc__listing *l, const vc__nod
     }
     if (vc__is_subgroup(n->op)) return vc__subgroup_needs(l, n);
     if (vc__is_dot_4x8(n->op)) return VC_FEATURE_DOT_4X8;
-    if ((n->op == VC__OP_TRUNC || n->op == VC__OP_ROUND) && vc__kind(n->type) == VC_F64) return VC_FEATURE_F64 | VC_FEATURE_F64_ROUND;
+    if ((n->op == VC__OP_TRUNC || n->op == VC__OP_ROUND) && vc__kind(n->type) == VC_F64)
+        return VC_FEATURE_F64 | VC_FEATURE_F64_ROUND;
     if (n->op == VC__OP_UNPACK_HALF) return VC_FEATURE_UNPACK_HALF;
     if (count == VC__MANY) { count = n->a[1]; a = l->extra + n->a[0]; }
     for (uint32_t i = 0; i < count; i++) if (a[i] != VC__NIL) needs |= vc__type_needs(l->node[a[i]].type);
@@ -10453,8 +10622,8 @@ static bool vc__admit_needs(vc_kernel *k, vc__listing *l, uint64_t needs, const 
     l->info.features |= needs;
     if (!lack) return true;
     for (i = 0; !(lack & vc__features[i].bit); i++) continue;
-    vc__fail_machine(k, "vc_%s in kernel '%s' needs %s, which the machine lacks (%s)", vc__op_name[n->op], vc__name(k), vc__features[i].need,
-                     vc__features[i].name);
+    vc__fail_machine(k, "vc_%s in kernel '%s' needs %s, which the machine lacks (%s)", vc__op_name[n->op], vc__name(k),
+                     vc__features[i].need, vc__features[i].name);
     return false;
 }
 
@@ -10471,7 +10640,9 @@ static uint64_t vc__rare_needs(vc_kernel *k, const vc__listing *l, const vc__nod
     if (vc__is_subgroup(n->op)) return vc__subgroup_needs(l, n);
     if (vc__is_atomic(n->op)) return vc__access_needs(k, l, n);
     if (vc__is_image(n->op)) return vc__image_needs(k, l, n);
-    return vc__is_dot_4x8(n->op) ? (uint64_t)VC_FEATURE_DOT_4X8 : n->op == VC__OP_UNPACK_HALF ? (uint64_t)VC_FEATURE_UNPACK_HALF : 0;
+    return vc__is_dot_4x8(n->op)         ? (uint64_t)VC_FEATURE_DOT_4X8
+           : n->op == VC__OP_UNPACK_HALF ? (uint64_t)VC_FEATURE_UNPACK_HALF
+                                         : 0;
 }
 
 VC__SMALL_END
@@ -10500,9 +10671,12 @@ VC__SMALL
 static bool vc__check_needs(vc_kernel *k, vc__listing *l) {
     const uint32_t plain = 1u << VC_NONE | 1u << VC_BOOL | 1u << VC_I32 | 1u << VC_U32 | 1u << VC_F32;
     if (!(k->lower.kinds & ~plain)) return vc__check_rare_needs(k, l);
-    for (uint32_t i = 0; i < l->count; i++) if (!vc__admit_needs(k, l, vc__node_needs(k, l, &l->node[i]), &l->node[i])) return false;
     for (uint32_t i = 0; i < l->count; i++)
-        if (vc__op[l->node[i].op].class_ != VC__LEAF && !vc__admit_needs(k, l, vc__declare_needs(k, l, l->node[i].type), &l->node[i])) return false;
+        if (!vc__admit_needs(k, l, vc__node_needs(k, l, &l->node[i]), &l->node[i])) return false;
+    for (uint32_t i = 0; i < l->count; i++)
+        if (vc__op[l->node[i].op].class_ != VC__LEAF
+            && !vc__admit_needs(k, l, vc__declare_needs(k, l, l->node[i].type), &l->node[i]))
+            return false;
     return true;
 }
 
@@ -10528,7 +10702,8 @@ static void vc__reflect_views(vc_kernel *k, uint32_t root) {
 }
 
 /* A binding in both forms, and a handle among the values in CUDA C. */
-static void vc__reflect_image(const vc__listing *l, const vc__object *o, vc_arg_info *a, uint32_t *end, uint32_t *bindings) {
+static void vc__reflect_image(const vc__listing *l, const vc__object *o, vc_arg_info *a, uint32_t *end,
+                              uint32_t *bindings) {
     bool handle = vc__is_cuda(l->target);
     a->kind = VC_ARG_IMAGE;
     a->type = o->declared;
@@ -10541,7 +10716,8 @@ static void vc__reflect_image(const vc__listing *l, const vc__object *o, vc_arg_
     a->place = handle ? vc__layout_next(end, 8, 8) : (*bindings)++;
 }
 
-static void vc__reflect_arg(const vc_kernel *k, const vc__listing *l, const vc__object *o, vc_arg_info *a, uint32_t *end, uint32_t *bindings) {
+static void vc__reflect_arg(const vc_kernel *k, const vc__listing *l, const vc__object *o, vc_arg_info *a,
+                            uint32_t *end, uint32_t *bindings) {
     bool buffer = o->op == VC__OP_BUFFER, by_address = buffer && l->buffers == VC_BUFFERS_ADDRESS;
     vc__shape s = vc__shape_of(k, o->type);
     memset(a, 0, sizeof *a);
@@ -10553,7 +10729,8 @@ static void vc__reflect_arg(const vc_kernel *k, const vc__listing *l, const vc__
     a->access = buffer ? o->used : 0u;
     a->size = !buffer ? s.size : by_address ? 8 : 0;
     a->align = s.align;
-    if (buffer && vc__rows(o->type) != 3 && vc__is_type(o->type)) a->align *= vc__rows(o->type); /* in buffers vectors are loaded whole */
+    if (buffer && vc__rows(o->type) != 3 && vc__is_type(o->type))
+        a->align *= vc__rows(o->type); /* in buffers vectors are loaded whole */
     for (uint32_t i = o->next; buffer && i != VC__NIL; i = l->object[i].next) { /* so they are by every view */
         const vc__object *view = &l->object[i];
         uint32_t align = vc__scalar_bytes(view->type) * (vc__rows(view->type) == 3 ? 1 : vc__rows(view->type));
@@ -10579,8 +10756,8 @@ static bool vc__check_shared(vc_kernel *k, vc__listing *l) {
     }
     l->info.shared_bytes = (uint32_t)bytes;
     if (bytes <= (most ? most : VC__NIL)) return true;
-    vc__fail_machine(k, "kernel '%s' has %llu bytes of shared memory, the machine's limit is %llu", vc__name(k), (unsigned long long)bytes,
-                     (unsigned long long)(most ? most : VC__NIL));
+    vc__fail_machine(k, "kernel '%s' has %llu bytes of shared memory, the machine's limit is %llu", vc__name(k),
+                     (unsigned long long)bytes, (unsigned long long)(most ? most : VC__NIL));
     return false;
 }
 
@@ -10593,8 +10770,10 @@ static bool vc__check_private(vc_kernel *k, const vc__listing *l) {
         bytes += (uint64_t)o->count * vc__shared_stride(o->type);
     }
     if (bytes <= most / vc__invocations(k)) return true;
-    vc__fail_machine(k, "kernel '%s' has %llu bytes of private arrays in each of %u invocations, the machine's limit is %llu bytes in a work-group",
-                     vc__name(k), (unsigned long long)bytes, vc__invocations(k), (unsigned long long)most);
+    vc__fail_machine(
+        k,
+        "kernel '%s' has %llu bytes of private arrays in each of %u invocations, the machine's limit is %llu bytes in a work-group",
+        vc__name(k), (unsigned long long)bytes, vc__invocations(k), (unsigned long long)most);
     return false;
 }
 
@@ -10602,15 +10781,18 @@ static bool vc__check_private(vc_kernel *k, const vc__listing *l) {
 static uint32_t vc__block_align(const vc_info *info) {
     uint32_t align = 4;
     for (int i = 0; i < info->arg_count; i++)
-        if (vc__in_block(&info->args[i]) && (info->args[i].kind != VC_ARG_VALUE || info->args[i].align > align)) align = 8;
+        if (vc__in_block(&info->args[i]) && (info->args[i].kind != VC_ARG_VALUE || info->args[i].align > align))
+            align = 8;
     return align;
 }
 
 static bool vc__reflect_room(vc_kernel *k, vc__form *f, const vc__listing *l) {
     uint32_t hidden = l->body - l->leaves;
-    vc_arg_info *arg = (vc_arg_info *)vc__grown(&k->allocator, f->arg, &f->arg_capacity, vc__arg_count(k), sizeof(vc_arg_info));
+    vc_arg_info *arg =
+        (vc_arg_info *)vc__grown(&k->allocator, f->arg, &f->arg_capacity, vc__arg_count(k), sizeof(vc_arg_info));
     if (arg) f->arg = arg;
-    vc_hidden_info *h = (vc_hidden_info *)vc__grown(&k->allocator, f->hidden, &f->hidden_capacity, hidden, sizeof(vc_hidden_info));
+    vc_hidden_info *h =
+        (vc_hidden_info *)vc__grown(&k->allocator, f->hidden, &f->hidden_capacity, hidden, sizeof(vc_hidden_info));
     if (h) f->hidden = h;
     if (!arg || !h) vc__no_memory(k);
     return arg && h;
@@ -10631,12 +10813,15 @@ static bool vc__reflect_listing(vc_kernel *k, vc__listing *l) {
     vc_info *info = &l->info;
     uint32_t end = 0, bindings = 0;
     for (uint32_t i = 0; i < k->object_count; i++) k->object[i].used = 0;
-    if (!vc__reflect_room(k, f, l) || !vc__check_needs(k, l) || !vc__check_shared(k, l) || !vc__check_private(k, l)) return false;
+    if (!vc__reflect_room(k, f, l) || !vc__check_needs(k, l) || !vc__check_shared(k, l) || !vc__check_private(k, l))
+        return false;
     info->name = vc__name(k);
     info->entry = vc__entry_name(k, l->target, f->entry);
-    for (uint32_t i = 0; i < k->object_count; i++) if (k->object[i].op == VC__OP_BUFFER && !vc__is_type(k->object[i].type)) vc__reflect_views(k, i);
     for (uint32_t i = 0; i < k->object_count; i++)
-        if (k->object[i].arg != VC__NIL && k->object[i].root == VC__NIL) vc__reflect_arg(k, l, &k->object[i], &f->arg[k->object[i].arg], &end, &bindings);
+        if (k->object[i].op == VC__OP_BUFFER && !vc__is_type(k->object[i].type)) vc__reflect_views(k, i);
+    for (uint32_t i = 0; i < k->object_count; i++)
+        if (k->object[i].arg != VC__NIL && k->object[i].root == VC__NIL)
+            vc__reflect_arg(k, l, &k->object[i], &f->arg[k->object[i].arg], &end, &bindings);
     for (uint32_t i = l->leaves; i < l->body; i++)
         if (l->node[i].op == VC__OP_HIDDEN) vc__reflect_hidden(l, &l->node[i], &f->hidden[info->hidden_count++], &end);
     info->args = f->arg;
@@ -10668,7 +10853,8 @@ VC__PRINTF(2, 3) static void vc__dump_put(vc_kernel *k, const char *format, ...)
 /* A number as C has it where C has one: 5 is an i32, 5u a u32, 0.5 an f32; others say their type: 5u8, 0.5f64. */
 static void vc__dump_number(vc_kernel *k, vc_type kind, uint64_t bits) {
     const vc__kind_info *info = &vc__kinds[kind & 15u];
-    uint64_t wide = vc__widen(kind, bits), fraction = bits & vc__ones(info->fraction), exponent = bits >> info->fraction & vc__ones(info->exponent);
+    uint64_t wide = vc__widen(kind, bits), fraction = bits & vc__ones(info->fraction),
+             exponent = bits >> info->fraction & vc__ones(info->exponent);
     char text[40];
     if (vc__is_bool(kind)) { vc__dump_put(k, bits ? "true" : "false"); return; }
     if (!vc__is_float(kind)) {
@@ -10678,7 +10864,10 @@ static void vc__dump_number(vc_kernel *k, vc_type kind, uint64_t bits) {
         if (fraction) snprintf(text, sizeof text, "nan(0x%llx)", (unsigned long long)bits);
         else snprintf(text, sizeof text, "%sinf", bits >> (info->bits - 1) & 1 ? "-" : "");
     } else vc__p_decimal(vc__p_double(kind, bits), kind == VC_F32, text);
-    vc__dump_put(k, "%s%s", text, kind == VC_I32 || kind == VC_F32 ? "" : kind == VC_U32 ? "u" : vc__kind_names[kind & 15u][0]);
+    vc__dump_put(k, "%s%s", text,
+                 kind == VC_I32 || kind == VC_F32 ? ""
+                 : kind == VC_U32                 ? "u"
+                                                  : vc__kind_names[kind & 15u][0]);
 }
 
 /* Anything as a word: what is no name in C stands between quotes. */
@@ -10701,13 +10890,15 @@ static void vc__dump_object(vc_kernel *k, uint32_t object) {
     bool named = o->name && o->name[0], alone = named && k->object_count <= 64; /* with more of them nobody looks */
     for (uint32_t i = 0; alone && i < k->object_count; i++) {
         const vc__object *other = &k->object[i];
-        if (i != object && other->name && other->root != object && o->root != i && (o->root == VC__NIL || other->root != o->root) &&
-            strcmp(other->name, o->name) == 0) alone = false;
+        if (i != object && other->name && other->root != object && o->root != i
+            && (o->root == VC__NIL || other->root != o->root) && strcmp(other->name, o->name) == 0)
+            alone = false;
     }
     if (named) vc__dump_word(k, o->name);
     else vc__dump_put(k, "%s", vc__op_name[o->op]);
     if (!alone) vc__dump_put(k, "#%u", (unsigned)(o->op == VC__OP_BUFFER && o->root != VC__NIL ? o->root : object));
-    if (o->op == VC__OP_BUFFER && o->root != VC__NIL) vc__dump_put(k, ":%s", vc_type_name(o->declared)); /* a view of a composite one */
+    if (o->op == VC__OP_BUFFER && o->root != VC__NIL)
+        vc__dump_put(k, ":%s", vc_type_name(o->declared)); /* a view of a composite one */
 }
 
 static void vc__dump_hidden(vc_kernel *k, const vc__node *n) {
@@ -10730,10 +10921,16 @@ static bool vc__dump_inline(vc_kernel *k, const vc__listing *l, const vc__node *
         }
         vc__dump_put(k, ")");
         return true;
-    case VC__OP_BUFFER: case VC__OP_IMAGE: case VC__OP_PARAM: case VC__OP_SHARED: case VC__OP_TABLE: case VC__OP_VAR: case VC__OP_ARRAY:
-        vc__dump_object(k, n->x);
-        return true;
-    case VC__OP_LOCAL_ID: case VC__OP_GROUP_ID: case VC__OP_GLOBAL_ID: vc__dump_put(k, "%s.%c", vc__op_name[n->op], "xyzw"[n->x & 3u]); return true;
+    case VC__OP_BUFFER:
+    case VC__OP_IMAGE:
+    case VC__OP_PARAM:
+    case VC__OP_SHARED:
+    case VC__OP_TABLE:
+    case VC__OP_VAR:
+    case VC__OP_ARRAY: vc__dump_object(k, n->x); return true;
+    case VC__OP_LOCAL_ID:
+    case VC__OP_GROUP_ID:
+    case VC__OP_GLOBAL_ID: vc__dump_put(k, "%s.%c", vc__op_name[n->op], "xyzw"[n->x & 3u]); return true;
     case VC__OP_HIDDEN: vc__dump_hidden(k, n); return true;
     default:
         if (vc__op[n->op].class_ == VC__LEAF) vc__dump_put(k, "%s", vc__op_name[n->op]);
@@ -10741,7 +10938,9 @@ static bool vc__dump_inline(vc_kernel *k, const vc__listing *l, const vc__node *
     }
 }
 
-static void vc__dump_operand(vc_kernel *k, const vc__listing *l, uint32_t i) { if (!vc__dump_inline(k, l, &l->node[i])) vc__dump_put(k, "%%%u", (unsigned)i); }
+static void vc__dump_operand(vc_kernel *k, const vc__listing *l, uint32_t i) {
+    if (!vc__dump_inline(k, l, &l->node[i])) vc__dump_put(k, "%%%u", (unsigned)i);
+}
 
 /* " x[%3 + 1]", and " v" of a variable. */
 static void vc__dump_place(vc_kernel *k, const vc__listing *l, const vc__node *n) {
@@ -10760,7 +10959,11 @@ static void vc__dump_fence(vc_kernel *k, const vc__node *n) {
     static const char *const order[] = { " relaxed", " acquire", " release", " acq_rel" }, *const scope[] = { "", " subgroup", " workgroup", " device" };
     static const char *const storage[] = { "", " buffers", " shared", " buffers shared" };
     bool waits = n->op == VC__OP_BARRIER;
-    vc__dump_put(k, "%s%s%s", !waits ? order[n->x & 3u] : n->x & 1u ? " waits in subgroup" : "", scope[n->x >> 4 & 3u], storage[n->x >> 8 & 3u]);
+    vc__dump_put(k, "%s%s%s",
+                 !waits      ? order[n->x & 3u]
+                 : n->x & 1u ? " waits in subgroup"
+                             : "",
+                 scope[n->x >> 4 & 3u], storage[n->x >> 8 & 3u]);
 }
 
 /* Of which neighbours, where it is not all of the subgroup. */
@@ -10783,9 +10986,11 @@ static void vc__dump_operands(vc_kernel *k, const vc__listing *l, const vc__node
         if (!i && n->op == VC__OP_INDEX) vc__dump_put(k, " * %u", (unsigned)n->x);
     }
     if (n->op == VC__OP_COMPONENT || n->op == VC__OP_GATHER) vc__dump_put(k, " %c", "xyzw"[n->x & 3u]);
-    if (n->op == VC__OP_BALLOT_COUNT || (n->op >= VC__OP_SUBGROUP_ADD && n->op <= VC__OP_SUBGROUP_XOR)) vc__dump_lanes(k, n);
+    if (n->op == VC__OP_BALLOT_COUNT || (n->op >= VC__OP_SUBGROUP_ADD && n->op <= VC__OP_SUBGROUP_XOR))
+        vc__dump_lanes(k, n);
     if (n->op == VC__OP_SAMPLE && n->x)
-        vc__dump_put(k, " offset %d %d %d", (int)(int8_t)(n->x & 255u), (int)(int8_t)(n->x >> 8 & 255u), (int)(int8_t)(n->x >> 16 & 255u));
+        vc__dump_put(k, " offset %d %d %d", (int)(int8_t)(n->x & 255u), (int)(int8_t)(n->x >> 8 & 255u),
+                     (int)(int8_t)(n->x >> 16 & 255u));
     if (n->op == VC__OP_END) vc__dump_put(k, " %s", vc__op_name[n->x]);
     if (n->op == VC__OP_CASE) {
         vc__dump_put(k, " ");
@@ -10799,12 +11004,15 @@ static void vc__dump_declaration(vc_kernel *k, uint32_t object) {
     uint32_t i, rows = vc__rows(o->type);
     vc__dump_put(k, "%s %s ", vc__op_name[o->op], vc__type_text(k, o->declared).text);
     vc__dump_object(k, object);
-    if (o->op == VC__OP_SHARED || o->op == VC__OP_ARRAY || o->op == VC__OP_TABLE) vc__dump_put(k, " of %u", (unsigned)o->count);
-    if (o->op == VC__OP_IMAGE) vc__dump_put(k, ", %s%s%s", vc__dims[o->image.dim].name, o->image.format ? " " : "", o->image.format ?
-                                            vc__formats[o->image.format].glsl : "");
+    if (o->op == VC__OP_SHARED || o->op == VC__OP_ARRAY || o->op == VC__OP_TABLE)
+        vc__dump_put(k, " of %u", (unsigned)o->count);
+    if (o->op == VC__OP_IMAGE)
+        vc__dump_put(k, ", %s%s%s", vc__dims[o->image.dim].name, o->image.format ? " " : "",
+                     o->image.format ? vc__formats[o->image.format].glsl : "");
     if (o->op == VC__OP_IMAGE && !o->image.storage) vc__dump_put(k, ", sampled");
     else if (o->op == VC__OP_BUFFER || o->op == VC__OP_IMAGE)
-        vc__dump_put(k, ",%s%s%s", o->access & VC_READ ? " read" : "", o->access & VC_WRITE ? " write" : "", o->access & VC_MAY_ALIAS ? " may alias" : "");
+        vc__dump_put(k, ",%s%s%s", o->access & VC_READ ? " read" : "", o->access & VC_WRITE ? " write" : "",
+                     o->access & VC_MAY_ALIAS ? " may alias" : "");
     for (i = 0; o->data && i < rows * o->count && i < 16; i++) {
         vc__dump_put(k, i ? " " : ": ");
         vc__dump_number(k, vc__scalar(o->type), o->data[i]);
@@ -10829,7 +11037,8 @@ static void vc__dump_head(vc_kernel *k) {
     const uint32_t *size = k->desc.local_size;
     vc__dump_put(k, "kernel ");
     vc__dump_word(k, vc__name(k));
-    vc__dump_put(k, " %u x %u x %u%s\n", (unsigned)size[0], (unsigned)size[1], (unsigned)size[2], k->desc.fast ? ", fast" : "");
+    vc__dump_put(k, " %u x %u x %u%s\n", (unsigned)size[0], (unsigned)size[1], (unsigned)size[2],
+                 k->desc.fast ? ", fast" : "");
     for (uint32_t i = 0; i < k->own_count; i++) {
         const vc__own *own = &k->own[i];
         if (own->element != VC_NONE) continue;
@@ -10894,12 +11103,17 @@ static vc_val vc__insert(const char *call, vc_val vector, uint32_t i, vc_val sca
 static void vc__read_table(vc_type type, const void *data, uint64_t *to, size_t components);
 
 enum { VC__MOST_PARTS = 1024, VC__MOST_DEPTH = 32, VC__MOST_OWN = 0xf000 };
-enum { VC__INSIDE_PATH = 1, VC__INSIDE_ONE = 2 }; /* vc_ref.inside: into memory of a composite type; one element, and no run of them */
+enum {
+    VC__INSIDE_PATH = 1,
+    VC__INSIDE_ONE = 2
+}; /* vc_ref.inside: into memory of a composite type; one element, and no run of them */
 
 /* ---- types and layout ---- */
 
 static bool vc__is_complex(vc_type type) { return (type & ~(vc_type)15u) == 256u && vc__is_float(type & 15u); }
-static bool vc__is_matrix(vc_type type) { return type >= 64u && type < 256u && vc__rows(type) > 1 && (vc__kind(type) == VC_F32 || vc__kind(type) == VC_F64); }
+static bool vc__is_matrix(vc_type type) {
+    return type >= 64u && type < 256u && vc__rows(type) > 1 && (vc__kind(type) == VC_F32 || vc__kind(type) == VC_F64);
+}
 static uint32_t vc__columns(vc_type type) { return ((type >> 6) & 3u) + 1u; }
 
 static const vc__own *vc__own_of(const vc_kernel *k, vc_type type) {
@@ -10987,10 +11201,13 @@ static vc_type vc__add_own(vc_kernel *k, const char *call, vc__own *own, uint64_
     if (own->element) l = vc__array_text(k, own->element, own->count);
     else snprintf(l.text, sizeof l.text, "%.40s", own->name ? own->name : "");
     if (size >= 0x7fffffffu)
-        vc__refuse(k, call, "'%s' has %llu bytes%s; the limit is 2^31 - 2", l.text, (unsigned long long)size, own->element ? "" : " or more");
+        vc__refuse(k, call, "'%s' has %llu bytes%s; the limit is 2^31 - 2", l.text, (unsigned long long)size,
+                   own->element ? "" : " or more");
     else if (own->shape.depth > VC__MOST_DEPTH)
-        vc__refuse(k, call, "'%s' has types inside types %u deep; the limit is %u", l.text, own->shape.depth, (unsigned)VC__MOST_DEPTH);
-    else if (k->own_count >= VC__MOST_OWN) vc__refuse(k, call, "'%s' is one type more than the %u a kernel may have", l.text, (unsigned)VC__MOST_OWN);
+        vc__refuse(k, call, "'%s' has types inside types %u deep; the limit is %u", l.text, own->shape.depth,
+                   (unsigned)VC__MOST_DEPTH);
+    else if (k->own_count >= VC__MOST_OWN)
+        vc__refuse(k, call, "'%s' is one type more than the %u a kernel may have", l.text, (unsigned)VC__MOST_OWN);
     if (k->failed) return VC_NONE;
     if (k->own_count == k->own_capacity) {
         table = (vc__own *)vc__grown(&k->allocator, table, &k->own_capacity, k->own_count + 1, sizeof(vc__own));
@@ -11007,8 +11224,8 @@ static vc_type vc__add_own(vc_kernel *k, const char *call, vc__own *own, uint64_
 static bool vc__add_member(vc_kernel *k, vc__own *own, vc__field *f, const vc_member *m, uint32_t i, uint64_t *size) {
     vc__shape s = vc__shape_of(k, m->type);
     if (!s.size)
-        return VC__REFUSE(k, "vc_struct", "member %u '%s' of '%s' has type %u, which this kernel does not have", i, m->name ? m->name : "",
-                          own->name ? own->name : "", m->type);
+        return VC__REFUSE(k, "vc_struct", "member %u '%s' of '%s' has type %u, which this kernel does not have", i,
+                          m->name ? m->name : "", own->name ? own->name : "", m->type);
     *size = (*size + s.align - 1) & ~((uint64_t)s.align - 1);
     f->name = m->name ? vc__arena_text(k, m->name) : NULL;
     f->type = m->type;
@@ -11032,7 +11249,10 @@ static const vc__own *vc__find_struct(const vc_kernel *k, const vc_member *membe
     for (uint32_t i = 0; i < k->own_count; i++) {
         const vc__own *own = &k->own[i];
         if (own->element || own->count != count) continue;
-        for (j = 0; j < count && own->field[j].type == members[j].type && vc__same_name(own->field[j].name, members[j].name); j++) continue;
+        for (j = 0;
+             j < count && own->field[j].type == members[j].type && vc__same_name(own->field[j].name, members[j].name);
+             j++)
+            continue;
         if (j == count) return own;
     }
     return NULL;
@@ -11045,7 +11265,8 @@ VC_API vc_type vc_struct(vc_kernel *k, const char *name, const vc_member *member
     if (!vc__ready(k)) return VC_NONE;
     memset(&own, 0, sizeof own);
     if (!count || !members || count > 4096)
-        return VC__REFUSE(k, "vc_struct", "'%s' has %u members%s; it takes 1 to 4096", name ? name : "", count, members ? "" : " at NULL");
+        return VC__REFUSE(k, "vc_struct", "'%s' has %u members%s; it takes 1 to 4096", name ? name : "", count,
+                          members ? "" : " at NULL");
     const vc__own *same = vc__find_struct(k, members, count);
     if (same) return same->type;
     own.name = name ? vc__arena_text(k, name) : NULL;
@@ -11063,9 +11284,11 @@ VC_API vc_type vc_array_type(vc_kernel *k, vc_type element, uint32_t count) {
     vc__shape s = vc__shape_of(k, element);
     if (!count || !s.size)
         return VC__REFUSE(k, "vc_array_type",
-                          s.size ? "%u elements of type %u; it takes one or more" : "%u elements of type %u, which this kernel does not have", count,
-                          element);
-    for (uint32_t i = 0; i < k->own_count; i++) if (k->own[i].element == element && k->own[i].count == count) return k->own[i].type;
+                          s.size ? "%u elements of type %u; it takes one or more"
+                                 : "%u elements of type %u, which this kernel does not have",
+                          count, element);
+    for (uint32_t i = 0; i < k->own_count; i++)
+        if (k->own[i].element == element && k->own[i].count == count) return k->own[i].type;
     memset(&own, 0, sizeof own);
     own.element = element;
     own.count = count;
@@ -11079,12 +11302,14 @@ VC_API uint32_t vc_size_of(vc_kernel *k, vc_type type) { return vc__shape_of(k, 
 
 /* Says that a type has no part i. */
 static void vc__refuse_part(vc_kernel *k, const char *call, vc_type type, uint32_t i) {
-    vc__refuse(k, call, "part %u of %s, which has %u of them", i, vc__type_text(k, type).text, vc__direct_count(k, type));
+    vc__refuse(k, call, "part %u of %s, which has %u of them", i, vc__type_text(k, type).text,
+               vc__direct_count(k, type));
 }
 
 VC_API uint32_t vc_offset_of(vc_kernel *k, vc_type type, uint32_t member) {
     if (!vc__ready(k)) return 0;
-    if (!vc__shape_of(k, type).size) return VC__REFUSE(k, "vc_offset_of", "type %u, which this kernel does not have", type);
+    if (!vc__shape_of(k, type).size)
+        return VC__REFUSE(k, "vc_offset_of", "type %u, which this kernel does not have", type);
     if (member >= vc__direct_count(k, type)) { vc__refuse_part(k, "vc_offset_of", type, member); return 0; }
     return vc__is_type(type) ? member * vc__scalar_bytes(type) : vc__direct(k, type, member).offset;
 }
@@ -11097,7 +11322,10 @@ static vc_val vc__composite_value(vc_kernel *k, vc_type type, const uint32_t *pa
     uint32_t first = k->extra_count;
     for (uint32_t i = 0; i < count; i++) if (parts[i] == VC__NIL) return vc__no_value();
     if (k->failed) return vc__no_value();
-    if (!vc__push_extra(&k->allocator, &k->extra, &k->extra_count, &k->extra_capacity, parts, count)) { vc__no_memory(k); return vc__no_value(); }
+    if (!vc__push_extra(&k->allocator, &k->extra, &k->extra_count, &k->extra_capacity, parts, count)) {
+        vc__no_memory(k);
+        return vc__no_value();
+    }
     vc_val v = vc__value(k, vc__record(k, VC__OP_PARTS, 0, type, first, count, VC__NIL, 0));
     if (v.of) v.bits |= VC__COMPOSITE;
     return v;
@@ -11106,7 +11334,9 @@ static vc_val vc__composite_value(vc_kernel *k, vc_type type, const uint32_t *pa
 /* The node of a composite value that may be used here; VC__NIL after an error. */
 static uint32_t vc__composite_node(vc_kernel *k, const char *call, uint32_t which, vc_val v) {
     uint32_t n = (uint32_t)v.bits;
-    if (v.of == (uintptr_t)k && (v.bits & ~VC__COMPOSITE) >> 32 == k->generation && n < k->count && vc__is_open(k, k->node[n].at)) return n;
+    if (v.of == (uintptr_t)k && (v.bits & ~VC__COMPOSITE) >> 32 == k->generation && n < k->count
+        && vc__is_open(k, k->node[n].at))
+        return n;
     vc__refuse_value(k, call, which, v);
     return VC__NIL;
 }
@@ -11143,7 +11373,8 @@ static uint32_t vc__fit_parts(vc_kernel *k, const char *call, uint32_t which, vc
     uint32_t n = vc__composite_node(k, call, which, v);
     if (n == VC__NIL) return 0;
     if (vc__node_type(k, n) != type)
-        return VC__REFUSE(k, call, "operand %u is %s; it takes %s", which, vc__type_text(k, vc__node_type(k, n)).text, vc__type_text(k, type).text);
+        return VC__REFUSE(k, call, "operand %u is %s; it takes %s", which, vc__type_text(k, vc__node_type(k, n)).text,
+                          vc__type_text(k, type).text);
     memcpy(out, k->extra + k->node[n].a[0], k->node[n].a[1] * sizeof(uint32_t));
     return k->node[n].a[1];
 }
@@ -11153,8 +11384,8 @@ static bool vc__check_parts(vc_kernel *k, const char *call, vc_type type) {
     uint32_t parts = vc__shape_of(k, type).parts;
     if (!parts) vc__refuse(k, call, "type %u, which this kernel does not have", type);
     else if (parts > VC__MOST_PARTS)
-        vc__refuse(k, call, "%s has %u scalars and vectors, a value at most %u; take it apart with vc_at and vc_field", vc__type_text(k, type).text, parts,
-                   (unsigned)VC__MOST_PARTS);
+        vc__refuse(k, call, "%s has %u scalars and vectors, a value at most %u; take it apart with vc_at and vc_field",
+                   vc__type_text(k, type).text, parts, (unsigned)VC__MOST_PARTS);
     return !k->failed;
 }
 
@@ -11171,8 +11402,8 @@ VC_API vc_val vc_make(vc_kernel *k, vc_type type, const vc_val *parts, uint32_t 
     vc__parts_list all;
     if (!vc__ready(k) || !vc__check_parts(k, "vc_make", type)) return vc__no_value();
     if (count != vc__direct_count(k, type) || !parts)
-        return VC__DECLINE(k, "vc_make", "%u parts%s for %s, which has %u", count, parts ? "" : " at NULL", vc__type_text(k, type).text,
-                           vc__direct_count(k, type));
+        return VC__DECLINE(k, "vc_make", "%u parts%s for %s, which has %u", count, parts ? "" : " at NULL",
+                           vc__type_text(k, type).text, vc__direct_count(k, type));
     if (vc__is_type(type)) return vc__make_vector(k, type, parts);
     all.count = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -11214,9 +11445,11 @@ static vc_val vc__select_parts(vc_kernel *k, vc_val condition, vc_val a, vc_val 
     vc__parts_list x, y;
     vc_val v;
     uint32_t i, c = vc__condition(k, "vc_select", 1, condition);
-    if (c == VC__NIL || !vc__parts_of(k, "vc_select", 2, a, &x) || !vc__parts_of(k, "vc_select", 3, b, &y)) return vc__no_value();
+    if (c == VC__NIL || !vc__parts_of(k, "vc_select", 2, a, &x) || !vc__parts_of(k, "vc_select", 3, b, &y))
+        return vc__no_value();
     if (x.type != y.type)
-        return VC__DECLINE(k, "vc_select", "operand 2 is %s, operand 3 is %s", vc__type_text(k, x.type).text, vc__type_text(k, y.type).text);
+        return VC__DECLINE(k, "vc_select", "operand 2 is %s, operand 3 is %s", vc__type_text(k, x.type).text,
+                           vc__type_text(k, y.type).text);
     for (i = 0; i < x.count; i++) {
         v = vc_select(vc__value(k, c), vc__value(k, x.node[i]), vc__value(k, y.node[i]));
         if (!v.of) return vc__no_value();
@@ -11252,7 +11485,8 @@ static bool vc__few_of(vc_kernel *k, const char *call, uint32_t which, vc_val v,
     if (n == VC__NIL) return false;
     out->type = vc__node_type(k, n);
     if (!vc__is_complex(out->type) && !vc__is_matrix(out->type))
-        return VC__REFUSE(k, call, "operand %u is %s; arithmetic is on its parts, which vc_part gives", which, vc__type_text(k, out->type).text);
+        return VC__REFUSE(k, call, "operand %u is %s; arithmetic is on its parts, which vc_part gives", which,
+                          vc__type_text(k, out->type).text);
     for (uint32_t i = 0; i < k->node[n].a[1]; i++) out->part[i] = vc__value(k, k->extra[k->node[n].a[0] + i]);
     return true;
 }
@@ -11266,7 +11500,8 @@ static vc_val vc__power(vc_type kind, int exponent) { /* of two */
 typedef struct vc__scaling { vc_val by, root, back; } vc__scaling;
 static vc__scaling vc__scaling_of(vc_type kind, vc_val size) {
     int far = kind == VC_F64 ? 500 : 60, close = kind == VC_F64 ? 480 : 50, step = kind == VC_F64 ? 384 : 48;
-    vc_val big = vc_gt(size, vc__power(kind, far)), small = vc_lt(size, vc__power(kind, -close)), one = vc__power(kind, 0);
+    vc_val big = vc_gt(size, vc__power(kind, far)), small = vc_lt(size, vc__power(kind, -close)),
+           one = vc__power(kind, 0);
     vc__scaling s;
     s.by = vc_select(big, vc__power(kind, -2 * step), vc_select(small, vc__power(kind, 2 * step), one));
     s.root = vc_select(big, vc__power(kind, -step), vc_select(small, vc__power(kind, step), one));
@@ -11322,7 +11557,8 @@ static void vc__c_div(vc_type kind, const vc_val *a, const vc_val *b, bool real,
 
 /* a * a = out[0] + out[1], exactly (Dekker): `factor` is 2^12 + 1 or, for f64, 2^27 + 1 */
 static void vc__square_exactly(vc_val a, vc_val factor, vc_val out[2]) {
-    vc_val by = vc_mul(a, factor), high = vc_sub(by, vc_sub(by, a)), low = vc_sub(a, high), twice = vc_add(high, high), e;
+    vc_val by = vc_mul(a, factor), high = vc_sub(by, vc_sub(by, a)), low = vc_sub(a, high), twice = vc_add(high, high),
+           e;
     out[0] = vc_mul(a, a);
     e = vc_sub(vc_mul(high, high), out[0]);
     e = vc_add(e, vc_mul(twice, low));
@@ -11333,7 +11569,8 @@ static void vc__square_exactly(vc_val a, vc_val factor, vc_val out[2]) {
    is exact. The terms cancel near the unit circle, so their exact parts are added as if in threefold precision (Ogita, Rump, Oishi, SIAM J. Sci. Comput.
    26, 2005, SumK). */
 static vc_val vc__squares_less_one(vc_type kind, vc_val re, vc_val im) {
-    vc_val d = vc_sub(vc_max(re, im), vc__power(kind, 0)), factor = kind == VC_F64 ? vc_f64(134217729.0) : vc_f32(4097.0f), v[5], r;
+    vc_val d = vc_sub(vc_max(re, im), vc__power(kind, 0)),
+           factor = kind == VC_F64 ? vc_f64(134217729.0) : vc_f32(4097.0f), v[5], r;
     vc__square_exactly(d, factor, v);
     vc__square_exactly(vc_min(re, im), factor, v + 2);
     v[4] = vc_add(d, d);
@@ -11354,7 +11591,8 @@ static vc_val vc__half_log1p(vc_type kind, vc_val u);
 /* log |re + i im|: near the unit circle log1p(|z|^2 - 1) / 2, elsewhere half the logarithm of the squares, scaled so that they stay in range. */
 static vc_val vc__c_log_size(vc_type kind, vc_val re, vc_val im) {
     vc_type with = kind == VC_F16 ? (vc_type)VC_F32 : kind;
-    vc_val x = vc_abs(vc_cast(with, re)), y = vc_abs(vc_cast(with, im)), half = vc__power(with, -1), one = vc__power(with, 0), u, far, near, huge;
+    vc_val x = vc_abs(vc_cast(with, re)), y = vc_abs(vc_cast(with, im)), half = vc__power(with, -1),
+           one = vc__power(with, 0), u, far, near, huge;
     vc__scaling s = vc__scaling_of(with, vc_max(x, y));
     vc_val shift = with == VC_F64 ? vc_f64(532.33703467003799763) : vc_f32(66.542130f); /* ln(2) times 768, times 96 */
     far = vc_mul(vc_log(vc__squares(vc_mul(x, s.by), vc_mul(y, s.by))), half);
@@ -11382,7 +11620,8 @@ static vc_val vc__sign_is_set(const vc_kernel *k, vc_type kind, vc_val x) {
    sign of the imaginary part names, as Annex G of C99 has it. */
 static void vc__c_sqrt(const vc_kernel *k, vc_type kind, const vc_val *z, vc_val *out) {
     vc_type with = kind == VC_F16 ? (vc_type)VC_F32 : kind;
-    vc_val re = vc_cast(with, z[0]), im = vc_cast(with, z[1]), half = vc__power(with, -1), zero = vc_imm(with, 0), t, u, left;
+    vc_val re = vc_cast(with, z[0]), im = vc_cast(with, z[1]), half = vc__power(with, -1), zero = vc_imm(with, 0), t, u,
+           left;
     vc_val below = vc__sign_is_set(k, with, im);
     vc__scaling s = vc__scaling_of(with, vc__size_of_pair(re, im));
     re = vc_mul(re, s.by);
@@ -11396,7 +11635,8 @@ static void vc__c_sqrt(const vc_kernel *k, vc_type kind, const vc_val *z, vc_val
 
 /* |a|^b.re * e^(-b.im * arg a), at the angle b.re * arg a + b.im * log |a|; where a = 0 the power of 0 at no angle. */
 static void vc__c_pow(vc_type kind, const vc_val *a, const vc_val *b, bool real, vc_val *out) {
-    vc_val size = vc_hypot(a[0], a[1]), arg = vc__c_arg(kind, a[0], a[1]), zero = vc_imm(kind, 0), none = vc_eq(size, zero);
+    vc_val size = vc_hypot(a[0], a[1]), arg = vc__c_arg(kind, a[0], a[1]), zero = vc_imm(kind, 0),
+           none = vc_eq(size, zero);
     vc_val radius = vc_pow(size, b[0]), angle = vc_mul(b[0], arg);
     if (!real) {
         radius = vc_mul(radius, vc_select(none, vc__power(kind, 0), vc_exp(vc_neg(vc_mul(b[1], arg)))));
@@ -11406,7 +11646,8 @@ static void vc__c_pow(vc_type kind, const vc_val *a, const vc_val *b, bool real,
 }
 
 /* left, right: whether that operand is real */
-static void vc__c_each(vc_kernel *k, uint32_t op, vc_type kind, const vc_val *a, const vc_val *b, bool left, bool right, vc_val *out) {
+static void vc__c_each(vc_kernel *k, uint32_t op, vc_type kind, const vc_val *a, const vc_val *b, bool left, bool right,
+                       vc_val *out) {
     switch (op) {
     case VC__OP_NEG: for (uint32_t i = 0; i < 2; i++) out[i] = vc_neg(a[i]); break;
     case VC__OP_ADD: for (uint32_t i = 0; i < 2; i++) out[i] = vc_add(a[i], b[i]); break;
@@ -11424,7 +11665,8 @@ static void vc__c_each(vc_kernel *k, uint32_t op, vc_type kind, const vc_val *a,
 }
 
 static bool vc__refuse_pair(vc_kernel *k, const char *call, const vc__few *a, const vc__few *b, const char *why) {
-    return VC__REFUSE(k, call, "operand 1 is %s, operand 2 is %s; %s", vc__type_text(k, a->type).text, vc__type_text(k, b->type).text, why);
+    return VC__REFUSE(k, call, "operand 1 is %s, operand 2 is %s; %s", vc__type_text(k, a->type).text,
+                      vc__type_text(k, b->type).text, why);
 }
 
 /* Operands of one kind, a real one beside a complex one as it is or with 0 for its imaginary part. */
@@ -11433,7 +11675,8 @@ static vc_val vc__complex_op(vc_kernel *k, const char *call, uint32_t op, uint32
     bool left = count > 1 && a->type == kind, right = count > 1 && b->type == kind;
     vc_val out[2], zero = vc_const(k, vc_imm(kind, 0));
     if ((a->type != type && !left) || (count > 1 && b->type != type && !right)) {
-        vc__refuse_pair(k, call, a, b, "it takes complex numbers of one kind, or a real number of that kind beside one");
+        vc__refuse_pair(k, call, a, b,
+                        "it takes complex numbers of one kind, or a real number of that kind beside one");
         return vc__no_value();
     }
     if (op == VC__OP_ABS) return vc_hypot(a->part[0], a->part[1]);
@@ -11465,7 +11708,9 @@ static vc_val vc__m_times(const vc_val *column, uint32_t columns, vc_val v) {
 }
 
 static vc_val vc__vector_of(const vc_val *part, uint32_t rows) {
-    return rows == 2 ? vc_vec2(part[0], part[1]) : rows == 3 ? vc_vec3(part[0], part[1], part[2]) : vc_vec4(part[0], part[1], part[2], part[3]);
+    return rows == 2   ? vc_vec2(part[0], part[1])
+           : rows == 3 ? vc_vec3(part[0], part[1], part[2])
+                       : vc_vec4(part[0], part[1], part[2], part[3]);
 }
 
 /* Products of linear algebra: inner sizes have to agree. */
@@ -11478,7 +11723,8 @@ static vc_val vc__matrix_mul(vc_kernel *k, vc__few *a, vc__few *b) {
         return vc__no_value();
     }
     if (!bm) return vc__m_times(a->part, inner, b->part[0]);
-    for (i = 0; i < vc__columns(b->type); i++) out[i] = am ? vc__m_times(a->part, inner, b->part[i]) : vc_dot(a->part[0], b->part[i]);
+    for (i = 0; i < vc__columns(b->type); i++)
+        out[i] = am ? vc__m_times(a->part, inner, b->part[i]) : vc_dot(a->part[0], b->part[i]);
     if (!am) return vc__vector_of(out, vc__columns(b->type));
     return vc__from_few(k, VC_MAT(vc__kind(a->type), vc__rows(a->type), vc__columns(b->type)), out);
 }
@@ -11495,9 +11741,12 @@ static vc_val vc__matrix_op(vc_kernel *k, const char *call, uint32_t op, uint32_
     bool scale = count > 1 && (a->type == kind || b->type == kind);
     vc_val out[4];
     if (op == VC__OP_MUL && !scale) return vc__matrix_mul(k, a, b);
-    if (scale ? op != VC__OP_MUL && (op != VC__OP_DIV || a->type == kind) : op == VC__OP_DIV || (count > 1 && a->type != b->type)) {
-        vc__refuse_pair(k, call, a, b, "matrices are added, subtracted and compared with their like, multiplied as linear algebra does it, and scaled by "
-                        "vc_mul and vc_div");
+    if (scale ? op != VC__OP_MUL && (op != VC__OP_DIV || a->type == kind)
+              : op == VC__OP_DIV || (count > 1 && a->type != b->type)) {
+        vc__refuse_pair(
+            k, call, a, b,
+            "matrices are added, subtracted and compared with their like, multiplied as linear algebra does it, and scaled by "
+            "vc_mul and vc_div");
         return vc__no_value();
     }
     if (op == VC__OP_EQ || op == VC__OP_NE) return vc__matrix_equal(op, columns, a, b);
@@ -11519,11 +11768,14 @@ static vc_val vc__pure_composite(vc_kernel *k, uint32_t form, uint32_t count, vc
     vc__few x, y;
     bool known = false;
     memset(&y, 0, sizeof y);
-    if (k->failed || !vc__few_of(k, call.name, 1, a, &x) || (count > 1 && !vc__few_of(k, call.name, 2, b, &y))) return vc__no_value();
+    if (k->failed || !vc__few_of(k, call.name, 1, a, &x) || (count > 1 && !vc__few_of(k, call.name, 2, b, &y)))
+        return vc__no_value();
     bool matrix = vc__is_matrix(x.type) || vc__is_matrix(y.type);
     for (uint32_t i = 0; i < sizeof both; i++) known = known || both[i] == form;
     for (uint32_t i = 0; !matrix && i < sizeof alone; i++) known = known || alone[i] == form;
-    if (known) return matrix ? vc__matrix_op(k, call.name, form, count, &x, &y) : vc__complex_op(k, call.name, form, count, &x, &y);
+    if (known)
+        return matrix ? vc__matrix_op(k, call.name, form, count, &x, &y)
+                      : vc__complex_op(k, call.name, form, count, &x, &y);
     if (vc__is_composite(a)) vc__refuse_value(k, call.name, 1, a);
     else vc__refuse_value(k, call.name, vc__is_composite(b) ? 2 : 3, vc__is_composite(b) ? b : c);
     return vc__no_value();
@@ -11534,7 +11786,8 @@ static vc_kernel *vc__few_only(const char *call, vc_val v, bool matrix, vc__few 
     vc_kernel *k = vc__kernel_of(v);
     if (!vc__ready(k) || !vc__few_of(k, call, 1, v, out)) return NULL;
     if (matrix ? vc__is_matrix(out->type) : vc__is_complex(out->type)) return k;
-    vc__refuse(k, call, "operand 1 is %s; it takes a %s", vc__type_text(k, out->type).text, matrix ? "matrix" : "complex number");
+    vc__refuse(k, call, "operand 1 is %s; it takes a %s", vc__type_text(k, out->type).text,
+               matrix ? "matrix" : "complex number");
     return NULL;
 }
 
@@ -11609,10 +11862,15 @@ VC_API vc_val vc_outer(vc_val a, vc_val b) {
     vc__few x, y;
     vc_val out[4];
     if (!k) return vc__pair_without_kernel("vc_outer", a, b);
-    if (!vc__ready(k) || !vc__few_of(k, "vc_outer", 1, a, &x) || !vc__few_of(k, "vc_outer", 2, b, &y)) return vc__no_value();
-    bool fit = vc__is_type(x.type) && vc__is_type(y.type) && vc__kind(x.type) == vc__kind(y.type) && vc__rows(x.type) > 1 && vc__rows(y.type) > 1
-          && (vc__kind(x.type) == VC_F32 || vc__kind(x.type) == VC_F64);
-    if (!fit) { vc__refuse_pair(k, "vc_outer", &x, &y, "it takes two vectors of f32 or of f64"); return vc__no_value(); }
+    if (!vc__ready(k) || !vc__few_of(k, "vc_outer", 1, a, &x) || !vc__few_of(k, "vc_outer", 2, b, &y))
+        return vc__no_value();
+    bool fit = vc__is_type(x.type) && vc__is_type(y.type) && vc__kind(x.type) == vc__kind(y.type)
+               && vc__rows(x.type) > 1 && vc__rows(y.type) > 1
+               && (vc__kind(x.type) == VC_F32 || vc__kind(x.type) == VC_F64);
+    if (!fit) {
+        vc__refuse_pair(k, "vc_outer", &x, &y, "it takes two vectors of f32 or of f64");
+        return vc__no_value();
+    }
     for (uint32_t i = 0; i < vc__rows(y.type); i++) out[i] = vc_mul(a, vc_component(b, i));
     return vc__from_few(k, VC_MAT(vc__kind(x.type), vc__rows(x.type), vc__rows(y.type)), out);
 }
@@ -11622,7 +11880,9 @@ static vc_val vc__minor(vc_val m[4][4], const uint32_t *columns, const uint32_t 
     uint32_t rest[3];
     vc_val sum = vc__no_value(), part;
     if (n == 1) return m[columns[0]][rows[0]];
-    if (n == 2) return vc_fma(m[columns[0]][rows[0]], m[columns[1]][rows[1]], vc_neg(vc_mul(m[columns[1]][rows[0]], m[columns[0]][rows[1]])));
+    if (n == 2)
+        return vc_fma(m[columns[0]][rows[0]], m[columns[1]][rows[1]],
+                      vc_neg(vc_mul(m[columns[1]][rows[0]], m[columns[0]][rows[1]])));
     for (uint32_t i = 0; i < n; i++) {
         for (uint32_t j = 0; j + 1 < n; j++) rest[j] = rows[j < i ? j : j + 1];
         part = vc__minor(m, columns + 1, rest, n - 1);
@@ -11637,7 +11897,8 @@ static uint32_t vc__square(const char *call, vc_val v, vc__few *f, vc_val m[4][4
     *k = vc__few_only(call, v, true, f);
     if (!*k) return 0;
     uint32_t n = vc__rows(f->type);
-    if (n != vc__columns(f->type)) return VC__REFUSE(*k, call, "operand 1 is %s; it takes a square matrix", vc_type_name(f->type));
+    if (n != vc__columns(f->type))
+        return VC__REFUSE(*k, call, "operand 1 is %s; it takes a square matrix", vc_type_name(f->type));
     for (uint32_t i = 0; i < n; i++) for (uint32_t j = 0; j < n; j++) m[i][j] = vc_component(f->part[i], j);
     return n;
 }
@@ -11679,8 +11940,10 @@ static vc_val vc__cast_composite(vc_type type, vc_val v) {
     if (!k) return vc__without_kernel("vc_cast", &v, 1);
     if (!vc__ready(k) || !vc__few_of(k, "vc_cast", 1, v, &f)) return vc__no_value();
     if (vc__is_complex(type) && vc__is_type(f.type) && vc__rows(f.type) == 1) f.part[1] = vc_imm(whole, 0);
-    else if (!(vc__is_complex(type) && vc__is_complex(f.type)) && !(vc__is_matrix(type) && vc__is_matrix(f.type) && (type & ~15u) == (f.type & ~15u)))
-        return VC__DECLINE(k, "vc_cast", "operand 1 is %s, which does not go to %s", vc__type_text(k, f.type).text, vc__type_text(k, type).text);
+    else if (!(vc__is_complex(type) && vc__is_complex(f.type))
+             && !(vc__is_matrix(type) && vc__is_matrix(f.type) && (type & ~15u) == (f.type & ~15u)))
+        return VC__DECLINE(k, "vc_cast", "operand 1 is %s, which does not go to %s", vc__type_text(k, f.type).text,
+                           vc__type_text(k, type).text);
     for (uint32_t i = 0; i < vc__direct_count(k, type); i++)
         if (vc__kernel_of(f.part[i])) f.part[i] = vc_cast(vc__direct(k, type, i).type, f.part[i]);
     return vc__from_few(k, type, f.part);
@@ -11730,7 +11993,8 @@ static const char *vc__leaf_name(vc_kernel *k, const char *name, vc_type type, u
 }
 
 /* One more object that is a piece of another; VC__NIL after an error. */
-static uint32_t vc__add_piece(vc_kernel *k, uint32_t root, uint32_t op, const char *name, vc_type type, uint32_t count, const uint64_t *data) {
+static uint32_t vc__add_piece(vc_kernel *k, uint32_t root, uint32_t op, const char *name, vc_type type, uint32_t count,
+                              const uint64_t *data) {
     uint32_t piece = k->object_count, args = k->arg_count, node = VC__NIL;
     if (!k->failed) node = vc__add_object(k, NULL, op, k->object[root].access, type, count, data);
     if (node == VC__NIL) return VC__NIL;
@@ -11747,7 +12011,8 @@ static uint32_t vc__add_piece(vc_kernel *k, uint32_t root, uint32_t op, const ch
 
 /* A buffer as an array of a scalar or vector type. */
 static uint32_t vc__view(vc_kernel *k, uint32_t root, vc_type type) {
-    for (uint32_t i = k->object[root].next; i != VC__NIL; i = k->object[i].next) if (k->object[i].declared == type) return i;
+    for (uint32_t i = k->object[root].next; i != VC__NIL; i = k->object[i].next)
+        if (k->object[i].declared == type) return i;
     return vc__add_piece(k, root, VC__OP_BUFFER, k->object[root].name, type, 0, NULL);
 }
 
@@ -11776,22 +12041,32 @@ static void vc__zero(vc_kernel *k, uint32_t object, uint32_t count) {
 }
 
 /* The numbers of a table, from the host's layout into one array a leaf. */
-static void vc__split_data(const vc_kernel *k, vc_type type, const unsigned char *data, uint64_t **leaf, uint32_t index) {
+static void vc__split_data(const vc_kernel *k, vc_type type, const unsigned char *data, uint64_t **leaf,
+                           uint32_t index) {
     const vc__own *own = vc__own_of(k, type);
-    if (vc__is_type(type)) { vc__read_table(type, data, leaf[0] + (size_t)index * vc__rows(type), vc__rows(type)); return; }
+    if (vc__is_type(type)) {
+        vc__read_table(type, data, leaf[0] + (size_t)index * vc__rows(type), vc__rows(type));
+        return;
+    }
     for (uint32_t i = 0; i < vc__direct_count(k, type); i++) {
         vc__field f = vc__direct(k, type, i);
-        vc__split_data(k, f.type, data + f.offset, leaf + f.leaf, own && own->element != VC_NONE ? index * own->count + i : index);
+        vc__split_data(k, f.type, data + f.offset, leaf + f.leaf,
+                       own && own->element != VC_NONE ? index * own->count + i : index);
     }
 }
 
 /* One piece a leaf; data: of a table. */
 static void vc__split(vc_kernel *k, uint32_t root, const void *data) {
     vc_type type = k->object[root].type;
-    uint32_t op = k->object[root].op, count = k->object[root].count, leaves = vc__shape_of(k, type).leaves, l, i, first = k->object_count;
+    uint32_t op = k->object[root].op, count = k->object[root].count, leaves = vc__shape_of(k, type).leaves, l, i,
+             first = k->object_count;
     uint64_t **values = NULL;
     if (leaves > VC__MOST_PARTS) {
-        vc__refuse(k, op == VC__OP_SHARED ? "vc_shared" : op == VC__OP_TABLE ? "vc_table" : op == VC__OP_VAR ? "vc_var" : "vc_array",
+        vc__refuse(k,
+                   op == VC__OP_SHARED  ? "vc_shared"
+                   : op == VC__OP_TABLE ? "vc_table"
+                   : op == VC__OP_VAR   ? "vc_var"
+                                        : "vc_array",
                    "%s '%s' of %s is made of %u arrays of scalars and vectors; the limit is %u", vc__object_kind(op),
                    vc__object_name(&k->object[root]), vc__type_text(k, type).text, leaves, (unsigned)VC__MOST_PARTS);
         return;
@@ -11802,10 +12077,12 @@ static void vc__split(vc_kernel *k, uint32_t root, const void *data) {
         vc__leaf_info info = vc__leaf_of(k, type, l);
         uint32_t all = info.count * count, as = op == VC__OP_VAR && all > 1 ? (uint32_t)VC__OP_ARRAY : op;
         if (data) {
-            values[l] = (uint64_t *)vc__arena_take(&k->allocator, &k->arena, (size_t)all * vc__rows(info.type) * sizeof(uint64_t));
+            values[l] = (uint64_t *)vc__arena_take(&k->allocator, &k->arena,
+                                                   (size_t)all * vc__rows(info.type) * sizeof(uint64_t));
             if (!values[l]) { vc__no_memory(k); return; }
         }
-        vc__add_piece(k, root, as, vc__leaf_name(k, k->object[root].name, type, l), info.type, all, data ? values[l] : NULL);
+        vc__add_piece(k, root, as, vc__leaf_name(k, k->object[root].name, type, l), info.type, all,
+                      data ? values[l] : NULL);
     }
     for (i = 0; data && i < count && !k->failed; i++)
         vc__split_data(k, type, (const unsigned char *)data + (size_t)i * vc__shape_of(k, type).size, values, i);
@@ -11825,9 +12102,12 @@ static vc_ref vc__object_ref(vc_kernel *k, uint32_t node, vc_type type, const vo
 }
 
 /* Pieces for the parts of a parameter, in order; offset: of the type's first byte. */
-static void vc__split_param(vc_kernel *k, uint32_t root, vc_type type, uint32_t offset, uint32_t leaf, vc__parts_list *out) {
+static void vc__split_param(vc_kernel *k, uint32_t root, vc_type type, uint32_t offset, uint32_t leaf,
+                            vc__parts_list *out) {
     if (vc__is_type(type)) {
-        uint32_t piece = vc__add_piece(k, root, VC__OP_PARAM, vc__leaf_name(k, k->object[root].name, k->object[root].type, leaf), type, 1, NULL);
+        uint32_t piece =
+            vc__add_piece(k, root, VC__OP_PARAM, vc__leaf_name(k, k->object[root].name, k->object[root].type, leaf),
+                          type, 1, NULL);
         if (piece == VC__NIL) return;
         k->object[piece].place = offset;
         out->node[out->count++] = k->object[piece].node;
@@ -11842,7 +12122,9 @@ static void vc__split_param(vc_kernel *k, uint32_t root, vc_type type, uint32_t 
 static vc_val vc__composite_param(vc_kernel *k, const char *name, vc_type type) {
     vc__parts_list all;
     uint32_t root = k->object_count;
-    if (!vc__check_parts(k, "vc_param", type) || vc__add_object(k, name, VC__OP_PARAM, VC_READ, type, 1, NULL) == VC__NIL) return vc__no_value();
+    if (!vc__check_parts(k, "vc_param", type)
+        || vc__add_object(k, name, VC__OP_PARAM, VC_READ, type, 1, NULL) == VC__NIL)
+        return vc__no_value();
     all.count = 0;
     vc__split_param(k, root, type, 0, 0, &all);
     vc_val v = k->failed ? vc__no_value() : vc__composite_value(k, type, all.node, all.count);
@@ -11865,14 +12147,18 @@ static void vc__note_store(vc_kernel *k, vc__object *o) {
 static void vc__push_path(vc_kernel *k, vc_ref *r, vc_type element, uint32_t index, int64_t constant) {
     uint32_t flags = index == VC__NIL ? 0 : k->node[index].flags & VC__NODE_DIVERGES;
     if (index == VC__NIL && !constant) return;
-    uint32_t n = vc__record(k, VC__OP_PATH, flags, element, r->path ? r->path - 1 : VC__NIL, index, r->leaf, (uint32_t)(int32_t)constant);
+    uint32_t n = vc__record(k, VC__OP_PATH, flags, element, r->path ? r->path - 1 : VC__NIL, index, r->leaf,
+                            (uint32_t)(int32_t)constant);
     r->path = n == VC__NIL ? 0 : n + 1;
 }
 
 static bool vc__refuse_element(vc_kernel *k, const char *call, const vc_ref *r, int64_t i) {
     const vc__object *o = &k->object[k->node[r->memory].x];
-    if (r->inside & VC__INSIDE_ONE) vc__refuse(k, call, "element %lld of a %s", (long long)i, vc__type_text(k, r->type).text);
-    else if (o->count) vc__refuse(k, call, "element %lld of %s '%s', which has %u", (long long)i, vc__object_kind(o->op), vc__object_name(o), o->count);
+    if (r->inside & VC__INSIDE_ONE)
+        vc__refuse(k, call, "element %lld of a %s", (long long)i, vc__type_text(k, r->type).text);
+    else if (o->count)
+        vc__refuse(k, call, "element %lld of %s '%s', which has %u", (long long)i, vc__object_kind(o->op),
+                   vc__object_name(o), o->count);
     else vc__refuse(k, call, "element %lld of %s '%s'", (long long)i, vc__object_kind(o->op), vc__object_name(o));
     return false;
 }
@@ -11880,10 +12166,13 @@ static bool vc__refuse_element(vc_kernel *k, const char *call, const vc_ref *r, 
 /* Whether the element may be there, and its number fits a node. */
 static bool vc__check_element(vc_kernel *k, const char *call, const vc_ref *r) {
     const vc__object *o = &k->object[k->node[r->memory].x];
-    if (!r->index && (r->offset < 0 || (o->count && r->offset >= o->count))) return vc__refuse_element(k, call, r, r->offset);
+    if (!r->index && (r->offset < 0 || (o->count && r->offset >= o->count)))
+        return vc__refuse_element(k, call, r, r->offset);
     if (r->offset >= INT32_MIN && r->offset <= INT32_MAX) return true;
-    return VC__REFUSE(k, call, "the constant offset %lld into %s '%s' is beyond 32 bits; pass it as a 64-bit index that is no immediate",
-                      (long long)r->offset, vc__object_kind(o->op), vc__object_name(o));
+    return VC__REFUSE(
+        k, call,
+        "the constant offset %lld into %s '%s' is beyond 32 bits; pass it as a 64-bit index that is no immediate",
+        (long long)r->offset, vc__object_kind(o->op), vc__object_name(o));
 }
 
 /* From a run of elements to the one it begins with. */
@@ -11907,7 +12196,8 @@ static bool vc__enter_element(vc_kernel *k, const char *call, vc_ref *r, vc_val 
     if (!vc__step_ref(k, call, &t, i)) return false;
     if (!own || own->element == VC_NONE) {
         if (!t.index && !t.offset) return true; /* one is an array of one, as in C */
-        return VC__REFUSE(k, call, "the ref leads to one %s, which has no elements%s", vc__type_text(k, r->type).text, own ? "; vc_field takes members" : "");
+        return VC__REFUSE(k, call, "the ref leads to one %s, which has no elements%s", vc__type_text(k, r->type).text,
+                          own ? "; vc_field takes members" : "");
     }
     if (!t.index && (t.offset < 0 || t.offset >= own->count)) return vc__refuse_element(k, call, r, t.offset);
     r->type = own->element;
@@ -11918,7 +12208,8 @@ static bool vc__enter_element(vc_kernel *k, const char *call, vc_ref *r, vc_val 
 static bool vc__enter_at(vc_kernel *k, const char *call, vc_ref *r, vc_val i) {
     const vc__object *o = &k->object[k->node[r->memory].x];
     if (r->inside & VC__INSIDE_ONE) return vc__enter_element(k, call, r, i);
-    if (o->op == VC__OP_VAR) return VC__REFUSE(k, call, "variable '%s' has no elements; use vc_get and vc_set", vc__object_name(o));
+    if (o->op == VC__OP_VAR)
+        return VC__REFUSE(k, call, "variable '%s' has no elements; use vc_get and vc_set", vc__object_name(o));
     return vc__step_ref(k, call, r, i) && vc__enter(k, call, r);
 }
 
@@ -11933,7 +12224,8 @@ VC_API vc_ref vc_field(vc_ref ref, uint32_t member) {
     if (!vc__ready(k) || !vc__object_of(k, "vc_field", &ref) || !vc__enter(k, "vc_field", &ref)) return vc__no_ref();
     const vc__own *own = vc__own_of(k, ref.type);
     if (vc__is_type(ref.type) || (own && own->element != VC_NONE))
-        vc__refuse(k, "vc_field", "member %u of %s, which has none%s", member, vc__type_text(k, ref.type).text, own ? "; vc_at takes elements" : "");
+        vc__refuse(k, "vc_field", "member %u of %s, which has none%s", member, vc__type_text(k, ref.type).text,
+                   own ? "; vc_at takes elements" : "");
     else if (member >= vc__direct_count(k, ref.type)) vc__refuse_part(k, "vc_field", ref.type, member);
     if (k->failed) return vc__no_ref();
     vc__field f = vc__direct(k, ref.type, member);
@@ -11946,7 +12238,8 @@ VC_API vc_ref vc_field(vc_ref ref, uint32_t member) {
 /* Whether what a ref leads to always lies at a whole number of `unit` bytes from the beginning of its buffer. */
 static bool vc__is_whole(const vc_kernel *k, const vc_ref *r, uint32_t unit) {
     if (r->byte % unit) return false;
-    for (uint32_t p = r->path ? r->path - 1 : VC__NIL; p != VC__NIL; p = k->node[p].a[0]) if (vc__shape_of(k, vc__node_type(k, p)).size % unit) return false;
+    for (uint32_t p = r->path ? r->path - 1 : VC__NIL; p != VC__NIL; p = k->node[p].a[0])
+        if (vc__shape_of(k, vc__node_type(k, p)).size % unit) return false;
     return true;
 }
 
@@ -11981,7 +12274,8 @@ static vc_ref vc__aim(vc_kernel *k, const vc_ref *r, vc_type type) {
 static bool vc__flatten(vc_kernel *k, const char *call, vc_ref *r) {
     bool buffer = k->object[k->node[r->memory].x].op == VC__OP_BUFFER;
     if (!(r->inside & VC__INSIDE_PATH)) { r->inside = 0; return true; }
-    if (!vc__enter(k, call, r) || !vc__is_type(r->type) || (buffer && !vc__is_whole(k, r, vc_type_size(r->type)))) return false;
+    if (!vc__enter(k, call, r) || !vc__is_type(r->type) || (buffer && !vc__is_whole(k, r, vc_type_size(r->type))))
+        return false;
     *r = vc__aim(k, r, r->type);
     return true;
 }
@@ -12006,7 +12300,9 @@ static vc_ref vc__aim_scalar(vc_kernel *k, const vc_ref *r, uint32_t i) {
     return vc__aim(k, &at, vc__scalar(r->type));
 }
 
-static vc_val vc__load_here(vc_kernel *k, const char *call, vc_ref at) { return at.of ? vc__load(k, call, &at) : vc__no_value(); }
+static vc_val vc__load_here(vc_kernel *k, const char *call, vc_ref at) {
+    return at.of ? vc__load(k, call, &at) : vc__no_value();
+}
 
 /* A vector; or a complex number of a buffer, as a vector of two. */
 static vc_val vc__load_vector(vc_kernel *k, const char *call, const vc_ref *r, vc_type type) {
@@ -12040,7 +12336,9 @@ static vc_ref vc__ref_part(vc_kernel *k, const vc_ref *r, uint32_t i) {
 }
 
 /* A complex number of a buffer is one access of two scalars. */
-static bool vc__is_pair(const vc_kernel *k, const vc_ref *r) { return vc__is_complex(r->type) && k->object[k->node[r->memory].x].op == VC__OP_BUFFER; }
+static bool vc__is_pair(const vc_kernel *k, const vc_ref *r) {
+    return vc__is_complex(r->type) && k->object[k->node[r->memory].x].op == VC__OP_BUFFER;
+}
 
 static void vc__load_parts(vc_kernel *k, const char *call, const vc_ref *r, vc__parts_list *out) {
     if (vc__is_type(r->type) || vc__is_pair(k, r)) {
@@ -12057,7 +12355,8 @@ static void vc__load_parts(vc_kernel *k, const char *call, const vc_ref *r, vc__
 }
 
 /* next: how many parts are stored already */
-static void vc__store_parts(vc_kernel *k, const char *call, const vc_ref *r, const vc__parts_list *from, uint32_t *next) {
+static void vc__store_parts(vc_kernel *k, const char *call, const vc_ref *r, const vc__parts_list *from,
+                            uint32_t *next) {
     if (vc__is_type(r->type)) { vc__store_vector(k, call, r, r->type, vc__value(k, from->node[(*next)++])); return; }
     if (vc__is_pair(k, r)) {
         vc_type type = VC_VEC(vc__scalar(r->type), 2u);
