@@ -8880,12 +8880,14 @@ static bool vc__p_print(vc_kernel *k, const vc__listing *l, const vc__dialect *d
 }
 
 // >>glsl
-/* What GLSL has of its own: 4.50 with exactly the extensions used. Vectors that GLSL would align otherwise than C lie in memory as structs of scalars, and
-   narrow values in the block of values as words, so that neither needs a feature of the device. */
+/* The GLSL printer: version 4.50, enabling only the extensions that the kernel uses. A vector whose std430 alignment
+   differs from C's is stored as a struct of scalars. 8-bit and 16-bit values in the argument block are read from
+   32-bit words. Neither needs a device feature. */
 
-static const char *const vc__glsl_types[16][2] = { /* scalar, and what precedes the number of rows */
-    { "void", "void" }, { "bool", "bvec" }, { "int8_t", "i8vec" }, { "int16_t", "i16vec" }, { "int", "ivec" }, { "int64_t", "i64vec" }, { "uint8_t", "u8vec" },
-    { "uint16_t", "u16vec" }, { "uint", "uvec" }, { "uint64_t", "u64vec" }, { "float16_t", "f16vec" }, { "float", "vec" }, { "double", "dvec" },
+static const char *const vc__glsl_types[16][2] = { /* scalar type; vector type without the number of components */
+    { "void", "void" }, { "bool", "bvec" }, { "int8_t", "i8vec" }, { "int16_t", "i16vec" }, { "int", "ivec" },
+    { "int64_t", "i64vec" }, { "uint8_t", "u8vec" }, { "uint16_t", "u16vec" }, { "uint", "uvec" },
+    { "uint64_t", "u64vec" }, { "float16_t", "f16vec" }, { "float", "vec" }, { "double", "dvec" },
     { "void", "void" }, { "void", "void" }, { "void", "void" }
 };
 
@@ -8896,20 +8898,21 @@ static const char *vc__glsl_type(vc_type type, char out[32]) {
     return out;
 }
 
-static void vc__glsl_special(vc__printer *g, vc_type type, uint64_t bits) {
+/* A float constant by its bit pattern. */
+static void vc__glsl_float_bits(vc__printer *g, vc_type type, uint64_t bits) {
     unsigned low = (unsigned)(bits & 0xffffffffu), high = (unsigned)(bits >> 32);
     if (type == VC_F32) vc__p_put(g, "uintBitsToFloat(0x%08xu)", low);
     else if (type == VC_F64) vc__p_put(g, "packDouble2x32(uvec2(0x%08xu, 0x%08xu))", low, high);
     else vc__p_put(g, "unpackFloat2x16(0x%04xu).x", low);
 }
 
-/* A vector by its components' bit patterns; equal ones are written once. */
+/* A constant vector from the bit patterns of its components. If all are equal, one is written. */
 static void vc__glsl_vector(vc__printer *g, vc_type type, const uint64_t *bits, bool fold) {
-    uint32_t rows = vc__rows(type), i, same = 1;
+    uint32_t rows = vc__rows(type), same = 1;
     char name[32];
     while (same < rows && bits[same] == bits[0]) same++;
     vc__p_put(g, "%s(", vc__glsl_type(type, name));
-    for (i = 0; i < (same == rows ? 1 : rows); i++) {
+    for (uint32_t i = 0; i < (same == rows ? 1 : rows); i++) {
         if (i) vc__p_put(g, ", ");
         vc__p_scalar(g, vc__scalar(type), bits[i], fold);
     }
@@ -8918,31 +8921,33 @@ static void vc__glsl_vector(vc__printer *g, vc_type type, const uint64_t *bits, 
 
 /* ---- layout ---- */
 
+/* Whether a vector is stored as a struct of scalars because std430 would not accept its size or alignment.
+   align: what its address is a multiple of. */
 static bool vc__glsl_is_struct(vc_type type, uint32_t align) {
     uint32_t rows = vc__rows(type);
     return rows > 1 && (rows == 3 || vc__is_bool(type) || align % (rows * vc__scalar_bytes(type)) != 0);
 }
 
-/* A value in memory that is not what it is in an expression. */
+/* Whether an argument's elements are stored as a struct of scalars, which pack() and unpack() convert. */
 static bool vc__glsl_is_packed(const vc__printer *g, uint32_t object) {
     const vc_arg_info *arg = g->l->object[object].arg == VC__NIL ? NULL : vc__p_arg(g, object);
-    return arg
-           && vc__glsl_is_struct(g->l->object[object].type,
-                                 arg->kind == VC_ARG_VALUE ? vc__p_byte(g, object) : arg->align);
+    return arg && vc__glsl_is_struct(g->l->object[object].type,
+                                     arg->kind == VC_ARG_VALUE ? vc__p_byte(g, object) : arg->align);
 }
 
+/* Whether an object is a parameter of 8 or 16 bits per component. */
 static bool vc__glsl_is_narrow(const vc__printer *g, uint32_t object) {
     return g->l->object[object].op == VC__OP_PARAM && vc__scalar_bytes(g->l->object[object].type) < 4;
 }
 
+/* Collects the vector types that need a struct, and the conversions that are used. */
 static void vc__glsl_find_structs(vc__printer *g) {
     const vc__listing *l = g->l;
     for (uint32_t i = l->leaves; i < l->count; i++) {
         const vc__node *n = &l->node[i];
         bool access = vc__is_access(n->op);
-        uint32_t object = access                                            ? vc__p_object(l, n->a[0])
-                          : n->op == VC__OP_BUFFER || n->op == VC__OP_PARAM ? n->x
-                                                                            : VC__NIL;
+        uint32_t object = access ? vc__p_object(l, n->a[0])
+                          : n->op == VC__OP_BUFFER || n->op == VC__OP_PARAM ? n->x : VC__NIL;
         if (object == VC__NIL || vc__glsl_is_narrow(g, object) || !vc__glsl_is_packed(g, object)) continue;
         uint64_t bit = (uint64_t)1 << l->object[object].type;
         g->structs |= bit;
@@ -8951,7 +8956,7 @@ static void vc__glsl_find_structs(vc__printer *g) {
     }
 }
 
-/* The type of a value as it lies in a buffer or in the block of values. */
+/* The type of a value in a buffer or in the argument block. */
 static const char *vc__glsl_memory_type(const vc__printer *g, uint32_t object, char out[32]) {
     vc_type type = g->l->object[object].type;
     if (vc__glsl_is_packed(g, object)) return vc_type_name(type);
@@ -8960,7 +8965,7 @@ static const char *vc__glsl_memory_type(const vc__printer *g, uint32_t object, c
 
 /* ---- expressions ---- */
 
-/* The form of the table that suits an operation; NULL: it is printed by a function of its own. */
+/* The operation's text pattern from vc__op_text; NULL if the dialect has a function that prints it. */
 static const char *vc__glsl_form(const vc__printer *g, const vc__node *n) {
     const vc__op_info *op = &vc__op[n->op];
     if (n->op == VC__OP_ELECT) return vc__op_text[n->op].glsl.of[0];
@@ -8984,7 +8989,8 @@ static void vc__glsl_construct(vc__printer *g, const vc__node *n) {
 }
 
 static void vc__glsl_bitcast(vc__printer *g, const vc__node *n) {
-    static const char *const names[3][4] = { /* by width: float to int, to uint, int to float, uint to float */
+    /* by width (16, 32, 64 bits): float to int, float to uint, int to float, uint to float */
+    static const char *const names[3][4] = {
         { "float16BitsToInt16", "float16BitsToUint16", "int16BitsToFloat16", "uint16BitsToFloat16" },
         { "floatBitsToInt", "floatBitsToUint", "intBitsToFloat", "uintBitsToFloat" },
         { "doubleBitsToInt64", "doubleBitsToUint64", "int64BitsToDouble", "uint64BitsToDouble" }
@@ -8993,21 +8999,20 @@ static void vc__glsl_bitcast(vc__printer *g, const vc__node *n) {
     uint32_t width = vc__scalar_bytes(n->type) / 4;
     char name[32];
     if (vc__is_float(from) == vc__is_float(n->type)) vc__p_put(g, "%s", vc__glsl_type(n->type, name));
-    else
-        vc__p_put(g, "%s",
-                  vc__is_float(from) ? names[width][vc__is_unsigned(n->type)]
-                                     : names[width][2 + vc__is_unsigned(from)]);
+    else if (vc__is_float(from)) vc__p_put(g, "%s", names[width][vc__is_unsigned(n->type)]);
+    else vc__p_put(g, "%s", names[width][2 + vc__is_unsigned(from)]);
     vc__p_fill(g, n, "($0)");
 }
 
-/* [i + 3]; the sum is what the machine's address arithmetic makes of it. A constant one from 2^31 on is hidden from glslang, which takes it for negative. */
+/* Prints "[i + 3]". The sum wraps in the index's own 32 bits. glslang rejects a constant index of 2^31 or more as
+   negative, so "gl_LocalInvocationIndex & 0u" is added to keep it from folding the constant. */
 static void vc__glsl_subscript(vc__printer *g, uint32_t index, int32_t offset) {
     if (index == VC__NIL) { vc__p_put(g, "[%ld]", (long)offset); return; }
     const vc__node *n = &g->l->node[index];
     bool wide = vc__scalar_bytes(n->type) > 4;
     bool is_unsigned = vc__is_unsigned(n->type);
-    vc__p_put(g,
-              n->op == VC__OP_CONST && (n->a[0] + (uint32_t)offset) >> 31 ? "[(gl_LocalInvocationIndex & 0u) + " : "[");
+    bool looks_negative = n->op == VC__OP_CONST && (n->a[0] + (uint32_t)offset) >> 31;
+    vc__p_put(g, looks_negative ? "[(gl_LocalInvocationIndex & 0u) + " : "[");
     if (wide) vc__p_put(g, is_unsigned ? "uint(" : "int(");
     vc__p_expression(g, index, wide || !offset ? VC__P_LOOSE : VC__P_SUM);
     vc__p_put(g, wide ? ")" : "");
@@ -9015,11 +9020,12 @@ static void vc__glsl_subscript(vc__printer *g, uint32_t index, int32_t offset) {
     vc__p_put(g, "]");
 }
 
-/* Where buffers are addresses: x[i].at, p.at, p[3].at; (x + i).at for an i of 64 bits, which [] does not take. */
-static void vc__glsl_target(vc__printer *g, const vc__node *n) {
+/* An element of a buffer given by its address: "x[i].at", "p.at", "p[3].at". A 64-bit index is not allowed in [], so it
+   becomes "(x + i).at". */
+static void vc__glsl_dereference(vc__printer *g, const vc__node *n) {
     const vc__node *m = &g->l->node[n->a[0]];
     bool plain = m->op == VC__OP_POINTER && g->note[n->a[0]].nested && m->a[1] != VC__NIL && !m->x && !n->x
-                 && vc__bits(vc__kind(g->l->node[m->a[1]].type)) == 32; /* x[i].at */
+                 && vc__bits(vc__kind(g->l->node[m->a[1]].type)) == 32; /* printed as x[i].at */
     vc__p_expression(g, plain ? m->a[0] : n->a[0], VC__P_TIGHT);
     if (plain) {
         vc__p_put(g, "[");
@@ -9029,33 +9035,35 @@ static void vc__glsl_target(vc__printer *g, const vc__node *n) {
     vc__p_put(g, ".at");
 }
 
-/* The memory that a load or store speaks of. */
-static void vc__glsl_place(vc__printer *g, const vc__node *n) {
+/* The memory that a load or store accesses. */
+static void vc__glsl_lvalue(vc__printer *g, const vc__node *n) {
     uint32_t object = vc__p_object(g->l, n->a[0]);
     if (g->l->object[object].op == VC__OP_BUFFER && g->l->buffers == VC_BUFFERS_ADDRESS) {
-        vc__glsl_target(g, n);
+        vc__glsl_dereference(g, n);
         return;
     }
     vc__p_put(g, "%s", g->object[object].text);
     if (g->l->object[object].op != VC__OP_VAR) vc__glsl_subscript(g, n->a[1], (int32_t)n->x);
 }
 
-static bool vc__glsl_is_word(const vc__printer *g, uint32_t object) {
+/* Whether an object is a bool argument, which is stored as a 32-bit word. */
+static bool vc__glsl_is_bool_word(const vc__printer *g, uint32_t object) {
     return g->l->object[object].arg != VC__NIL && g->l->object[object].type == VC_BOOL;
 }
 
 static void vc__glsl_load(vc__printer *g, const vc__node *n) {
     uint32_t object = vc__p_object(g->l, n->a[0]);
-    bool packed = vc__glsl_is_packed(g, object), word = vc__glsl_is_word(g, object) && n->type == VC_BOOL;
+    bool packed = vc__glsl_is_packed(g, object), word = vc__glsl_is_bool_word(g, object) && n->type == VC_BOOL;
     vc__p_put(g, packed ? "unpack(" : word ? "bool(" : "");
-    vc__glsl_place(g, n);
+    vc__glsl_lvalue(g, n);
     vc__p_put(g, packed || word ? ")" : "");
 }
 
 static void vc__glsl_id(const vc__printer *g, const vc__node *n, char out[96]) {
     static const struct { uint16_t op; const char *name; } ids[] = {
-        { VC__OP_LOCAL_ID, "gl_LocalInvocationID" }, { VC__OP_GROUP_ID, "gl_WorkGroupID" }, { VC__OP_GLOBAL_ID, "gl_GlobalInvocationID" },
-        { VC__OP_LOCAL_INDEX, "gl_LocalInvocationIndex" }, { VC__OP_SUBGROUP_SIZE, "gl_SubgroupSize" }, { VC__OP_SUBGROUP_COUNT, "gl_NumSubgroups" },
+        { VC__OP_LOCAL_ID, "gl_LocalInvocationID" }, { VC__OP_GROUP_ID, "gl_WorkGroupID" },
+        { VC__OP_GLOBAL_ID, "gl_GlobalInvocationID" }, { VC__OP_LOCAL_INDEX, "gl_LocalInvocationIndex" },
+        { VC__OP_SUBGROUP_SIZE, "gl_SubgroupSize" }, { VC__OP_SUBGROUP_COUNT, "gl_NumSubgroups" },
         { VC__OP_SUBGROUP_ID, "gl_SubgroupID" }, { VC__OP_SUBGROUP_LOCAL_ID, "gl_SubgroupInvocationID" }
     };
     (void)g;
@@ -9068,14 +9076,16 @@ static void vc__glsl_id(const vc__printer *g, const vc__node *n, char out[96]) {
 
 /* ---- declarations ---- */
 
-/* What operations of subgroups are asked for by; those on narrow and wide types besides. */
+/* The extensions for subgroup operations, and those for their operands of 8, 16 and 64 bits. */
 static void vc__glsl_subgroup_extensions(vc__printer *g) {
     static const struct { uint32_t caps; const char *name; } groups[] = {
-        { VC__CAP_SUBGROUP, "basic" }, { VC__CAP_VOTE, "vote" }, { VC__CAP_BALLOT, "ballot" }, { VC__CAP_SHUFFLE, "shuffle" },
-        { VC__CAP_RELATIVE, "shuffle_relative" }, { VC__CAP_ARITHMETIC, "arithmetic" }, { VC__CAP_CLUSTERED, "clustered" }
+        { VC__CAP_SUBGROUP, "basic" }, { VC__CAP_VOTE, "vote" }, { VC__CAP_BALLOT, "ballot" },
+        { VC__CAP_SHUFFLE, "shuffle" }, { VC__CAP_RELATIVE, "shuffle_relative" },
+        { VC__CAP_ARITHMETIC, "arithmetic" }, { VC__CAP_CLUSTERED, "clustered" }
     };
     static const struct { uint32_t kinds; const char *name; } types[] = {
-        { 1u << VC_I8 | 1u << VC_U8, "int8" }, { 1u << VC_I16 | 1u << VC_U16, "int16" }, { 1u << VC_I64 | 1u << VC_U64, "int64" }, { 1u << VC_F16, "float16" }
+        { 1u << VC_I8 | 1u << VC_U8, "int8" }, { 1u << VC_I16 | 1u << VC_U16, "int16" },
+        { 1u << VC_I64 | 1u << VC_U64, "int64" }, { 1u << VC_F16, "float16" }
     };
     uint32_t caps = 0, kinds = 0;
     for (uint32_t i = g->l->leaves; i < g->l->count; i++) {
@@ -9093,7 +9103,7 @@ static void vc__glsl_subgroup_extensions(vc__printer *g) {
     if (g->k->reconverges) vc__p_put(g, "#extension GL_EXT_maximal_reconvergence : require\n");
 }
 
-/* What atomics and fences are asked for by. */
+/* The extensions for atomics, fences and barriers with scopes. */
 static void vc__glsl_sync_extensions(vc__printer *g) {
     bool wide = false, floats = false, scopes = false;
     for (uint32_t i = g->l->body; i < g->l->count; i++) {
@@ -9110,8 +9120,8 @@ static void vc__glsl_sync_extensions(vc__printer *g) {
     if (scopes) vc__p_put(g, "#extension GL_KHR_memory_scope_semantics : require\n");
 }
 
-/* Loads from images without a format. */
-static bool vc__glsl_loads_any(const vc__printer *g) {
+/* Whether the kernel loads from a storage image without a declared format. */
+static bool vc__glsl_has_formatless_load(const vc__printer *g) {
     for (uint32_t i = 0; i < g->l->object_count; i++) {
         const vc__object *o = &g->l->object[i];
         if (g->live[i] && o->op == VC__OP_IMAGE && o->image.storage && !o->image.format && o->used & VC_READ)
@@ -9137,7 +9147,7 @@ static void vc__glsl_extensions(vc__printer *g) {
         if (((table[i].buffers ? buffers : 0) | (table[i].values ? values : 0)) & table[i].kinds)
             vc__p_put(g, "#extension %s : require\n", table[i].name);
     if (buffers && g->l->buffers == VC_BUFFERS_ADDRESS) vc__p_put(g, "#extension GL_EXT_buffer_reference2 : require\n");
-    if (vc__glsl_loads_any(g)) vc__p_put(g, "#extension GL_EXT_shader_image_load_formatted : require\n");
+    if (vc__glsl_has_formatless_load(g)) vc__p_put(g, "#extension GL_EXT_shader_image_load_formatted : require\n");
     vc__glsl_sync_extensions(g);
     vc__glsl_subgroup_extensions(g);
 }
@@ -9146,23 +9156,23 @@ static void vc__glsl_struct(vc__printer *g, vc_type type) {
     static const char *const members[5] = { "", "x", "x, y", "x, y, z", "x, y, z, w" };
     vc_type scalar = vc__is_bool(type) ? (vc_type)VC_U32 : vc__scalar(type);
     char name[32], vector[32];
-    uint32_t rows = vc__rows(type), i;
+    uint32_t rows = vc__rows(type);
     vc__p_put(g, "struct %s { %s %s; };\n", vc_type_name(type), vc__glsl_type(scalar, name), members[rows]);
     vc__glsl_type(type, vector);
     if ((g->unpacks >> type) & 1) {
         vc__p_put(g, "%s unpack(%s m) { return %s(", vector, vc_type_name(type), vector);
-        for (i = 0; i < rows; i++) vc__p_put(g, "%sm.%c", i ? ", " : "", "xyzw"[i]);
+        for (uint32_t i = 0; i < rows; i++) vc__p_put(g, "%sm.%c", i ? ", " : "", "xyzw"[i]);
         vc__p_put(g, "); }\n");
     }
     if ((g->packs >> type) & 1) {
         vc__p_put(g, "%s pack(%s v) { return %s(", vc_type_name(type), vector, vc_type_name(type));
-        for (i = 0; i < rows; i++)
+        for (uint32_t i = 0; i < rows; i++)
             vc__p_put(g, vc__is_bool(type) ? "%suint(v.%c)" : "%sv.%c", i ? ", " : "", "xyzw"[i]);
         vc__p_put(g, "); }\n");
     }
 }
 
-static const char *vc__glsl_access(const vc__printer *g, const vc__object *o) {
+static const char *vc__glsl_qualifier(const vc__printer *g, const vc__object *o) {
     static const char *const words[4] = { "readonly ", "readonly ", "writeonly ", "" };
     return g->k->coherent && (o->used & VC_READ_WRITE) == VC_READ_WRITE ? "coherent " : words[o->used & VC_READ_WRITE];
 }
@@ -9171,7 +9181,7 @@ static void vc__glsl_binding(vc__printer *g, uint32_t object) {
     const vc__object *o = &g->l->object[object];
     char type[32];
     vc__p_put(g, "layout(set = 0, binding = %u, std430) %s%sbuffer %s { %s %s[]; };\n",
-              (unsigned)vc__p_arg(g, object)->place, vc__glsl_access(g, o),
+              (unsigned)vc__p_arg(g, object)->place, vc__glsl_qualifier(g, o),
               vc__p_is_alone(g, object) ? "restrict " : "", g->reference[object].text,
               vc__glsl_memory_type(g, object, type), g->object[object].text);
 }
@@ -9181,12 +9191,12 @@ static void vc__glsl_reference(vc__printer *g, uint32_t object) {
     char type[32];
     uint32_t align = vc__scalar_bytes(o->type) * (vc__glsl_is_packed(g, object) ? 1 : vc__rows(o->type));
     vc__p_put(g, "layout(buffer_reference, std430, buffer_reference_align = %u) %s%sbuffer %s { %s at; };\n",
-              (unsigned)align, vc__glsl_access(g, o), vc__p_is_alone(g, object) ? "restrict " : "",
+              (unsigned)align, vc__glsl_qualifier(g, o), vc__p_is_alone(g, object) ? "restrict " : "",
               g->reference[object].text, vc__glsl_memory_type(g, object, type));
 }
 
-/* What precedes sampler2D and image2D. */
-static const char *vc__glsl_prefix(const vc__object *o) {
+/* The prefix of sampler2D and image2D that names the kind of a texel. */
+static const char *vc__glsl_image_prefix(const vc__object *o) {
     return o->declared == VC_I32 ? "i" : o->declared == VC_U32 ? "u" : "";
 }
 
@@ -9196,28 +9206,28 @@ static void vc__glsl_image(vc__printer *g, uint32_t object) {
     vc__p_put(g, "layout(set = 0, binding = %u%s%s) uniform ", (unsigned)vc__p_arg(g, object)->place,
               format ? ", " : "", format ? vc__formats[format].glsl : "");
     if (o->image.storage)
-        vc__p_put(g, "%s%s", format || used ? vc__glsl_access(g, o) : "writeonly ",
+        vc__p_put(g, "%s%s", format || used ? vc__glsl_qualifier(g, o) : "writeonly ",
                   vc__p_is_alone(g, object) ? "restrict " : "");
-    vc__p_put(g, "%s%s%s %s;\n", vc__glsl_prefix(o), o->image.storage ? "image" : "sampler",
+    vc__p_put(g, "%s%s%s %s;\n", vc__glsl_image_prefix(o), o->image.storage ? "image" : "sampler",
               vc__dims[o->image.dim].glsl, g->object[object].text);
 }
 
-/* The words that hold a narrow value, those not yet declared. */
-static void vc__glsl_words(vc__printer *g, uint32_t object, uint32_t *next) {
-    uint32_t end = vc__p_byte(g, object) + vc_type_size(g->l->object[object].type), at = vc__p_byte(g, object) & ~3u;
-    for (; at < end; at += 4) {
-        if (at < *next) continue;
-        vc__p_put(g, "    layout(offset = %u) uint word_%u;\n", (unsigned)at, (unsigned)at);
-        *next = at + 4;
+/* Declares the 32-bit words that hold an 8-bit or 16-bit value; next: first byte that has no word yet. */
+static void vc__glsl_narrow_words(vc__printer *g, uint32_t object, uint32_t *next) {
+    uint32_t end = vc__p_byte(g, object) + vc_type_size(g->l->object[object].type);
+    for (uint32_t offset = vc__p_byte(g, object) & ~3u; offset < end; offset += 4) {
+        if (offset < *next) continue;
+        vc__p_put(g, "    layout(offset = %u) uint word_%u;\n", (unsigned)offset, (unsigned)offset);
+        *next = offset + 4;
     }
 }
 
 static bool vc__glsl_is_converted(const vc__printer *g, uint32_t object) {
-    return vc__glsl_is_narrow(g, object) || vc__glsl_is_packed(g, object) || vc__glsl_is_word(g, object);
+    return vc__glsl_is_narrow(g, object) || vc__glsl_is_packed(g, object) || vc__glsl_is_bool_word(g, object);
 }
 
-/* One byte layout for every target: the offsets are those of the reflection. Arguments without a use are left out. */
-static void vc__glsl_values(vc__printer *g) {
+/* The argument block, with the byte offsets of the reflection. Unused arguments are omitted. */
+static void vc__glsl_argument_block(vc__printer *g) {
     const vc_info *info = &g->l->info;
     uint32_t next = 0;
     bool any = info->hidden_count > 0;
@@ -9229,7 +9239,7 @@ static void vc__glsl_values(vc__printer *g) {
     for (uint32_t i = 0; i < g->l->object_count; i++) {
         const vc_arg_info *arg = g->live[i] && g->l->object[i].arg != VC__NIL ? vc__p_arg(g, i) : NULL;
         if (!arg || !vc__in_block(arg)) continue;
-        if (vc__glsl_is_narrow(g, i)) { vc__glsl_words(g, i, &next); continue; }
+        if (vc__glsl_is_narrow(g, i)) { vc__glsl_narrow_words(g, i, &next); continue; }
         if (vc__p_first_view(g, i) != VC__NIL) continue;
         if (arg->kind == VC_ARG_ADDRESS)
             vc__p_put(g, "    layout(offset = %u) %s %s;\n", (unsigned)arg->place, g->reference[i].text,
@@ -9262,7 +9272,7 @@ static void vc__glsl_globals(vc__printer *g) {
         if (!g->live[i] || g->l->object[i].op != VC__OP_BUFFER) continue;
         if (g->l->buffers == VC_BUFFERS_ADDRESS) vc__glsl_reference(g, i); else vc__glsl_binding(g, i);
     }
-    vc__glsl_values(g);
+    vc__glsl_argument_block(g);
     for (uint32_t i = 0; i < g->l->object_count; i++) {
         const vc__object *o = &g->l->object[i];
         if (!g->live[i]) continue;
@@ -9272,19 +9282,20 @@ static void vc__glsl_globals(vc__printer *g) {
     }
 }
 
-/* One component of a narrow value. */
-static void vc__glsl_unpack_narrow(vc__printer *g, vc_type scalar, uint32_t place) {
-    unsigned word = place & ~3u, shift = (place & 3u) * 8;
+/* One 8-bit or 16-bit component at byte `offset` of the argument block. */
+static void vc__glsl_unpack_narrow(vc__printer *g, vc_type scalar, uint32_t offset) {
+    unsigned word = offset & ~3u, shift = (offset & 3u) * 8;
     char type[32];
     if (scalar == VC_F16) vc__p_put(g, "unpackFloat2x16(word_%u).%c", word, shift ? 'y' : 'x');
     else if (shift) vc__p_put(g, "%s(word_%u >> %u)", vc__glsl_type(scalar, type), word, shift);
     else vc__p_put(g, "%s(word_%u)", vc__glsl_type(scalar, type), word);
 }
 
-/* A parameter that lies in the block otherwise than expressions want it. */
+/* Declares a local variable for a parameter whose type in the argument block is not the type that expressions use,
+   and for a further view of a buffer. */
 static void vc__glsl_convert(vc__printer *g, uint32_t object) {
     vc_type type = g->l->object[object].type;
-    uint32_t rows = vc__rows(type), i;
+    uint32_t rows = vc__rows(type);
     char name[32];
     if (g->l->buffers == VC_BUFFERS_ADDRESS && vc__p_first_view(g, object) != VC__NIL) {
         vc__p_put(g, "    %s %s = %s(%s);\n", g->reference[object].text, g->object[object].text,
@@ -9298,7 +9309,7 @@ static void vc__glsl_convert(vc__printer *g, uint32_t object) {
         vc__p_put(g, vc__glsl_is_packed(g, object) ? "unpack(%s)" : "bool(%s)", g->reference[object].text);
     else {
         if (rows > 1) vc__p_put(g, "%s(", name);
-        for (i = 0; i < rows; i++) {
+        for (uint32_t i = 0; i < rows; i++) {
             if (i) vc__p_put(g, ", ");
             vc__glsl_unpack_narrow(g, vc__scalar(type), vc__p_byte(g, object) + i * vc__scalar_bytes(type));
         }
@@ -9312,19 +9323,19 @@ static void vc__glsl_convert(vc__printer *g, uint32_t object) {
 static void vc__glsl_store(vc__printer *g, const vc__node *n) {
     uint32_t object = vc__p_object(g->l, n->a[0]);
     bool packed = vc__glsl_is_packed(g, object),
-         word = vc__glsl_is_word(g, object) && g->l->node[n->a[2]].type == VC_BOOL;
-    vc__glsl_place(g, n);
+         word = vc__glsl_is_bool_word(g, object) && g->l->node[n->a[2]].type == VC_BOOL;
+    vc__glsl_lvalue(g, n);
     vc__p_put(g, " = ");
     vc__p_fill(g, n, packed ? "pack($2)" : word ? "uint($2)" : "$2");
 }
 
-/* A comma, and integers of whatever sign as ivec2 or the like. */
-static void vc__glsl_texel_number(vc__printer *g, uint32_t number) {
-    vc_type type = g->l->node[number].type;
+/* Prints a comma and integer texel coordinates or a level, converted to signed integers. */
+static void vc__glsl_texel_operand(vc__printer *g, uint32_t operand) {
+    vc_type type = g->l->node[operand].type;
     bool convert = vc__is_unsigned(type);
     char name[32];
     vc__p_put(g, convert ? ", %s(" : ", ", vc__glsl_type(vc__to_signed(type), name));
-    vc__p_expression(g, number, VC__P_LOOSE);
+    vc__p_expression(g, operand, VC__P_LOOSE);
     vc__p_put(g, convert ? ")" : "");
 }
 
@@ -9336,16 +9347,12 @@ static void vc__glsl_sample(vc__printer *g, const vc__node *n, const vc__object 
     vc__p_fill(g, n, grad ? "$1, " : "$1, $2");
     if (grad) vc__p_fill(g, last, "$0, $1");
     for (uint32_t i = 0; n->x && i < axes; i++)
-        vc__p_put(g,
-                  i           ? ", %d"
-                  : axes == 1 ? ", %d"
-                  : axes == 2 ? ", ivec2(%d"
-                              : ", ivec3(%d",
+        vc__p_put(g, i ? ", %d" : axes == 1 ? ", %d" : axes == 2 ? ", ivec2(%d" : ", ivec3(%d",
                   (int)(int8_t)(n->x >> 8 * i & 255u));
     vc__p_put(g, n->x && axes > 1 ? "))" : ")");
 }
 
-static void vc__glsl_texel(vc__printer *g, const vc__node *n) {
+static void vc__glsl_image_op(vc__printer *g, const vc__node *n) {
     uint32_t object = g->l->node[n->a[0]].x;
     const vc__object *o = &g->l->object[object];
     const char *name = g->object[object].text;
@@ -9360,24 +9367,21 @@ static void vc__glsl_texel(vc__printer *g, const vc__node *n) {
     case VC__OP_IMAGE_LEVELS: vc__p_put(g, "uint(textureQueryLevels(%s))", name); return;
     case VC__OP_IMAGE_SIZE:
         vc__p_put(g, "%s(%s(%s", vc__glsl_type(n->type, type), o->image.storage ? "imageSize" : "textureSize", name);
-        if (n->a[1] != VC__NIL) vc__glsl_texel_number(g, n->a[1]);
+        if (n->a[1] != VC__NIL) vc__glsl_texel_operand(g, n->a[1]);
         vc__p_put(g, "))");
         return;
     default: break;
     }
     vc__p_put(g, "%s(%s",
-              n->op == VC__OP_FETCH        ? "texelFetch"
-              : n->op == VC__OP_IMAGE_LOAD ? "imageLoad"
-                                           : "imageStore",
-              name);
-    vc__glsl_texel_number(g, n->a[1]);
-    if (n->op == VC__OP_FETCH && n->a[2] != VC__NIL) vc__glsl_texel_number(g, n->a[2]);
+              n->op == VC__OP_FETCH ? "texelFetch" : n->op == VC__OP_IMAGE_LOAD ? "imageLoad" : "imageStore", name);
+    vc__glsl_texel_operand(g, n->a[1]);
+    if (n->op == VC__OP_FETCH && n->a[2] != VC__NIL) vc__glsl_texel_operand(g, n->a[2]);
     if (n->op == VC__OP_IMAGE_STORE) vc__p_fill(g, n, ", $2");
     vc__p_put(g, ")");
 }
 
 static void vc__glsl_param(vc__printer *g, uint32_t object) { vc__p_put(g, "%s", g->object[object].text); }
-static void vc__glsl_hidden(vc__printer *g, int hidden) { vc__p_put(g, "%s", g->hidden[hidden].text); }
+static void vc__glsl_implicit(vc__printer *g, int index) { vc__p_put(g, "%s", g->hidden[index].text); }
 
 static void vc__glsl_declare(vc__printer *g, uint32_t i) {
     const vc__node *n = &g->l->node[i];
@@ -9388,17 +9392,19 @@ static void vc__glsl_declare(vc__printer *g, uint32_t i) {
 
 static void vc__glsl_element(vc__printer *g, const vc__node *n, bool read) {
     (void)read;
-    vc__glsl_place(g, n);
+    vc__glsl_lvalue(g, n);
 }
 
 static void vc__glsl_atomic(vc__printer *g, uint32_t i) {
-    static const vc__loop loops[2] = { { "uintBitsToFloat", "floatBitsToUint", "atomicCompSwap", vc__glsl_element },
-                                       { "uint64BitsToDouble", "doubleBitsToUint64", "atomicCompSwap", vc__glsl_element } };
+    static const vc__loop loops[2] = {
+        { "uintBitsToFloat", "floatBitsToUint", "atomicCompSwap", vc__glsl_element },
+        { "uint64BitsToDouble", "doubleBitsToUint64", "atomicCompSwap", vc__glsl_element }
+    };
     const vc__node *n = &g->l->node[i];
     if (vc__p_is_looped(g, n)) { vc__p_atomic_loop(g, i, &loops[n->type == VC_F64]); return; }
     vc__p_atomic_begin(g, i);
     vc__p_put(g, "%s(", vc__op_text[n->op].glsl.of[1]);
-    vc__glsl_place(g, n);
+    vc__glsl_lvalue(g, n);
     if (n->op != VC__OP_ATOMIC_LOAD) vc__p_put(g, ", ");
     if (n->op == VC__OP_ATOMIC_CAS) vc__p_pair(g, n->a[2]);
     else if (n->op != VC__OP_ATOMIC_LOAD) vc__p_expression(g, n->a[2], VC__P_LOOSE);
@@ -9406,7 +9412,7 @@ static void vc__glsl_atomic(vc__printer *g, uint32_t i) {
     vc__p_put(g, ");\n");
 }
 
-/* Also of a barrier with scopes. */
+/* A fence, or a barrier with scopes. */
 static void vc__glsl_fence(vc__printer *g, uint32_t i) {
     static const char *const scope[] = { "Device", "Subgroup", "Workgroup", "Device" };
     static const char *const order[] = { "Relaxed", "Acquire", "Release", "AcquireRelease" };
@@ -9421,7 +9427,8 @@ static void vc__glsl_fence(vc__printer *g, uint32_t i) {
               order[waits ? VC_ACQ_REL : (int)(n->x & 3u)]);
 }
 
-/* barrier() orders shared memory by itself. */
+/* A barrier of the work-group. barrier() already orders shared memory; buffers and images need a memory barrier
+   first. */
 static void vc__glsl_barrier(vc__printer *g, uint32_t i) {
     if (g->l->node[i].x) { vc__glsl_fence(g, i); return; }
     for (uint32_t j = 0; j < g->l->object_count; j++) {
@@ -9451,123 +9458,128 @@ static void vc__glsl_head(vc__printer *g) {
     vc__p_put(g, "\nvoid main()%s {\n", g->k->reconverges ? " [[maximally_reconverges]]" : "");
 }
 
-static const vc__dialect vc__glsl = { "GLSL",
-                                      { NULL, NULL, NULL, "s", "", "l", NULL, "us", "u", "ul", "hf", "", "lf" },
-                                      false,
-                                      false,
-                                      NULL,
-                                      vc__glsl_type,
-                                      vc__glsl_form,
-                                      vc__glsl_special,
-                                      vc__glsl_vector,
-                                      vc__glsl_construct,
-                                      vc__p_component,
-                                      vc__glsl_bitcast,
-                                      vc__glsl_load,
-                                      vc__glsl_store,
-                                      vc__glsl_param,
-                                      vc__glsl_hidden,
-                                      vc__glsl_id,
-                                      vc__glsl_convert,
-                                      vc__glsl_barrier,
-                                      vc__glsl_atomic,
-                                      vc__glsl_fence,
-                                      vc__glsl_declare,
-                                      vc__glsl_head,
-                                      vc__glsl_texel };
+static const vc__dialect vc__glsl = {
+    "GLSL", { NULL, NULL, NULL, "s", "", "l", NULL, "us", "u", "ul", "hf", "", "lf" },
+    false, false, NULL, vc__glsl_type, vc__glsl_form, vc__glsl_float_bits, vc__glsl_vector, vc__glsl_construct,
+    vc__p_component, vc__glsl_bitcast, vc__glsl_load, vc__glsl_store, vc__glsl_param, vc__glsl_implicit, vc__glsl_id,
+    vc__glsl_convert, vc__glsl_barrier, vc__glsl_atomic, vc__glsl_fence, vc__glsl_declare, vc__glsl_head,
+    vc__glsl_image_op
+};
 
 // >>c
-/* What CUDA C and OpenCL C share. Operations come scalar and without f16; vectors pass to and from memory, and f16 is its bits. Bools lie in memory as words.
-   Every function, type and table carries the kernel's name, stands inside the kernel, or is guarded: the texts of several kernels make one program. */
+/* The part of the CUDA C and OpenCL C printers that both share. Lowering has made all operations scalar and removed
+   f16 arithmetic: vectors occur only in loads, stores and image operations, and an f16 is a 16-bit integer with its
+   bits. A bool in memory is a 32-bit word.
+   The sources of several kernels can be concatenated into one program: every function, type and table is named after
+   the kernel, is local to it, or has an #ifndef guard. */
 
 enum { VC__C_CUDA, VC__C_OPENCL };
-static inline int vc__c_of(const vc__printer *g) { return vc__is_cuda(g->l->target) ? VC__C_CUDA : VC__C_OPENCL; }
+/* The language that is printed: VC__C_CUDA or VC__C_OPENCL. */
+static inline int vc__c_language(const vc__printer *g) { return vc__is_cuda(g->l->target) ? VC__C_CUDA : VC__C_OPENCL; }
 
-/* Names of OpenCL C and CUDA C beyond those of vc__p_reserved. */
-static const char vc__c_words[] =
-    " acospi asinpi as_double as_float as_int as_long as_uint as_ulong atan2pi atanpi async_work_group_copy bitselect cbrt clz convert copysign cospi"
-    " ctz dim3 erf erfc exp10 expm1 fabs fabsf fast_distance fast_length fast_normalize fdim fma fmax fmaxf fmaxmag fmin fminf fminmag get_global_id"
-    " get_global_offset get_global_size get_group_id get_local_id get_local_size get_num_groups get_work_dim hadd hypot i386 ilogb isequal isfinite"
-    " isgreater isless islessgreater isnormal isnotequal isordered isunordered lgamma linux log10 log1p logb mad24 mad_hi mad_sat mem_fence mul24 mul_hi"
-    " nextafter pown powr popcount prefetch read_mem_fence remainder remquo rhadd rint rintf rootn rotate select shared_memory shuffle shuffle2 signbit"
+/* Reserved words of OpenCL C and CUDA C in addition to vc__p_reserved. */
+static const char vc__c_reserved_words[] =
+    " acospi asinpi as_double as_float as_int as_long as_uint as_ulong atan2pi atanpi async_work_group_copy bitselect"
+    " cbrt clz convert copysign cospi"
+    " ctz dim3 erf erfc exp10 expm1 fabs fabsf fast_distance fast_length fast_normalize fdim fma fmax fmaxf fmaxmag"
+    " fmin fminf fminmag get_global_id"
+    " get_global_offset get_global_size get_group_id get_local_id get_local_size get_num_groups get_work_dim hadd"
+    " hypot i386 ilogb isequal isfinite"
+    " isgreater isless islessgreater isnormal isnotequal isordered isunordered lgamma linux log10 log1p logb mad24"
+    " mad_hi mad_sat mem_fence mul24 mul_hi"
+    " nextafter pown powr popcount prefetch read_mem_fence remainder remquo rhadd rint rintf rootn rotate select"
+    " shared_memory shuffle shuffle2 signbit"
     " sincos sinpi tanpi tgamma true uchar unix upsample vload_half vstore_half wait_group_events write_mem_fence ";
 
-/* char16, uint2, longlong4; as_int3, convert_float_rte; vload3; f32_of_f16 and f64x4, which are ours; and what could be a macro: capitals. */
+/* Whether a name is reserved in CUDA C or OpenCL C. Besides the list above these are vector types (char16, uint2,
+   longlong4), built-in functions by their stem (as_int3, convert_float_rte, vload3), names this printer defines
+   (f32_of_f16), and names of three or more characters in capitals, which could be macros. */
 static bool vc__c_is_reserved(const char *name) {
-    static const char *const stems[] = { "char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "longlong", "ulonglong", "float", "double",
-                                         "half", "vload", "vstore", "as_", "convert_", "make_", "f16_of_", "f32_of_", "cl_", "cuda", "atom", "vc_", "tex",
-                                         "surf", "read_image", "write_image", "get_image" };
+    static const char *const stems[] = {
+        "char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "longlong", "ulonglong", "float", "double",
+        "half", "vload", "vstore", "as_", "convert_", "make_", "f16_of_", "f32_of_", "cl_",
+        "cuda", "atom", "vc_", "tex", "surf", "read_image", "write_image", "get_image"
+    };
+    const size_t first_prefix = 21; /* "cuda": from here on, whatever follows the stem */
     char word[VC__NAME + 4];
     size_t n;
     snprintf(word, sizeof word, " %s ", name);
-    if (strstr(vc__c_words, word)) return true;
+    if (strstr(vc__c_reserved_words, word)) return true;
     for (n = 0; (name[n] >= 'A' && name[n] <= 'Z') || name[n] == '_' || vc__p_is_digit(name[n]); n++) { }
     if (n > 2 && !name[n]) return true;
     for (size_t i = 0; i < sizeof stems / sizeof *stems; i++) {
         n = strlen(stems[i]);
-        if (strncmp(name, stems[i], n) == 0 && (vc__p_is_digit(name[n]) || name[n - 1] == '_' || i >= 21)) return true;
+        if (strncmp(name, stems[i], n) == 0 && (vc__p_is_digit(name[n]) || name[n - 1] == '_' || i >= first_prefix))
+            return true;
     }
     return false;
 }
 
-static const char *const vc__c_scalars[2][16] = {
-    { "void", "bool", "signed char", "short", "int", "long long", "unsigned char", "unsigned short", "unsigned int", "unsigned long long", "unsigned short",
-      "float", "double", "void", "void", "void" },
-    { "void", "bool", "char", "short", "int", "long", "uchar", "ushort", "uint", "ulong", "ushort", "float", "double", "void", "void", "void" }
+static const char *const vc__c_scalar_names[2][16] = {
+    { "void", "bool", "signed char", "short", "int", "long long", "unsigned char", "unsigned short", "unsigned int",
+      "unsigned long long", "unsigned short", "float", "double", "void", "void", "void" },
+    { "void", "bool", "char", "short", "int", "long", "uchar", "ushort", "uint", "ulong", "ushort", "float", "double",
+      "void", "void", "void" }
 };
 
-/* What precedes the number of rows. */
-static const char *const vc__c_stems[2][16] = {
-    { "void", "uint", "char", "short", "int", "longlong", "uchar", "ushort", "uint", "ulonglong", "ushort", "float", "double", "void", "void", "void" },
-    { "void", "uint", "char", "short", "int", "long", "uchar", "ushort", "uint", "ulong", "ushort", "float", "double", "void", "void", "void" }
+/* Vector types without the number of components. */
+static const char *const vc__c_vector_names[2][16] = {
+    { "void", "uint", "char", "short", "int", "longlong", "uchar", "ushort", "uint", "ulonglong", "ushort", "float",
+      "double", "void", "void", "void" },
+    { "void", "uint", "char", "short", "int", "long", "uchar", "ushort", "uint", "ulong", "ushort", "float", "double",
+      "void", "void", "void" }
 };
 
-/* Four 64-bit numbers are a struct of ours in CUDA C: its own is deprecated. */
+/* Whether a vector type is a struct that the printer defines: CUDA's own vectors of four 64-bit components are
+   deprecated. */
 static bool vc__c_is_struct(int c, vc_type type) {
     return c == VC__C_CUDA && vc__rows(type) == 4 && vc__scalar_bytes(type) == 8;
 }
 
 static const char *vc__c_type(int c, vc_type type, char out[32]) {
-    if (vc__rows(type) == 1) snprintf(out, 32, "%s", vc__c_scalars[c][vc__kind(type)]);
+    if (vc__rows(type) == 1) snprintf(out, 32, "%s", vc__c_scalar_names[c][vc__kind(type)]);
     else if (vc__c_is_struct(c, type)) snprintf(out, 32, "%s", vc_type_name(type));
-    else snprintf(out, 32, "%s%u", vc__c_stems[c][vc__kind(type)], (unsigned)vc__rows(type));
+    else snprintf(out, 32, "%s%u", vc__c_vector_names[c][vc__kind(type)], (unsigned)vc__rows(type));
     return out;
 }
 
-/* Of an element in memory. */
+/* The type of an element in memory. */
 static const char *vc__c_memory_type(const vc__printer *g, vc_type type, char out[32]) {
-    return vc__c_type(vc__c_of(g), type == VC_BOOL ? (vc_type)VC_U32 : type, out);
+    return vc__c_type(vc__c_language(g), type == VC_BOOL ? (vc_type)VC_U32 : type, out);
 }
 
 /* ---- constants ---- */
 
-static void vc__c_special(vc__printer *g, vc_type type, uint64_t bits) {
-    static const char *const as[2][2] = { { "__uint_as_float(0x%llxu)", "__longlong_as_double(0x%llxll)" }, { "as_float(0x%llxu)", "as_double(0x%llxul)" } };
-    if (type == VC_F16) vc__p_put(g, "(%s)0x%04x", vc__c_scalars[vc__c_of(g)][VC_F16], (unsigned)bits);
-    else vc__p_put(g, as[vc__c_of(g)][type == VC_F64], (unsigned long long)bits);
+/* A float constant by its bit pattern. */
+static void vc__c_float_bits(vc__printer *g, vc_type type, uint64_t bits) {
+    static const char *const as[2][2] = {
+        { "__uint_as_float(0x%llxu)", "__longlong_as_double(0x%llxll)" }, { "as_float(0x%llxu)", "as_double(0x%llxul)" }
+    };
+    if (type == VC_F16) vc__p_put(g, "(%s)0x%04x", vc__c_scalar_names[vc__c_language(g)][VC_F16], (unsigned)bits);
+    else vc__p_put(g, as[vc__c_language(g)][type == VC_F64], (unsigned long long)bits);
 }
 
-/* How a vector begins and ends. */
-static const char *vc__c_open(const vc__printer *g, vc_type type, bool fold, char out[40]) {
+/* The text before and after the components of a vector; fold: in an expression, not in a table's initialiser. */
+static const char *vc__c_vector_open(const vc__printer *g, vc_type type, bool fold, char out[40]) {
     char name[32];
-    vc__c_type(vc__c_of(g), type, name);
-    if (vc__c_of(g) == VC__C_OPENCL) snprintf(out, 40, "(%s)(", name);
+    vc__c_type(vc__c_language(g), type, name);
+    if (vc__c_language(g) == VC__C_OPENCL) snprintf(out, 40, "(%s)(", name);
     else if (!fold) snprintf(out, 40, "{ ");
     else snprintf(out, 40, vc__c_is_struct(VC__C_CUDA, type) ? "%s{ " : "make_%s(", name);
     return out;
 }
-static const char *vc__c_close(const vc__printer *g, vc_type type, bool fold) {
-    return vc__c_of(g) == VC__C_CUDA && (!fold || vc__c_is_struct(VC__C_CUDA, type)) ? " }" : ")";
+static const char *vc__c_vector_close(const vc__printer *g, vc_type type, bool fold) {
+    return vc__c_language(g) == VC__C_CUDA && (!fold || vc__c_is_struct(VC__C_CUDA, type)) ? " }" : ")";
 }
 
 static void vc__c_vector(vc__printer *g, vc_type type, const uint64_t *bits, bool fold) {
     char text[40];
-    vc__p_put(g, "%s", vc__c_open(g, type, fold, text));
+    vc__p_put(g, "%s", vc__c_vector_open(g, type, fold, text));
     for (uint32_t i = 0; i < vc__rows(type); i++) {
         if (i) vc__p_put(g, ", ");
         vc__p_scalar(g, vc__is_bool(type) ? (vc_type)VC_U32 : vc__scalar(type), bits[i], fold);
     }
-    vc__p_put(g, "%s", vc__c_close(g, type, fold));
+    vc__p_put(g, "%s", vc__c_vector_close(g, type, fold));
 }
 
 /* ---- expressions ---- */
@@ -9580,28 +9592,34 @@ static const char *vc__c_cast(vc_type from, vc_type to) {
 
 static const char *vc__c_bitcast(int c, vc_type from, vc_type to) {
     static const struct { uint8_t from, to; const char *form[2]; } table[] = {
-        { VC_F32, VC_I32, { "__float_as_int($0)", "as_int($0)" } }, { VC_F32, VC_U32, { "__float_as_uint($0)", "as_uint($0)" } },
-        { VC_I32, VC_F32, { "__int_as_float($0)", "as_float($0)" } }, { VC_U32, VC_F32, { "__uint_as_float($0)", "as_float($0)" } },
-        { VC_F64, VC_I64, { "__double_as_longlong($0)", "as_long($0)" } }, { VC_F64, VC_U64, { "($T)__double_as_longlong($0)", "as_ulong($0)" } },
-        { VC_I64, VC_F64, { "__longlong_as_double($0)", "as_double($0)" } }, { VC_U64, VC_F64, { "__longlong_as_double($0)", "as_double($0)" } }
+        { VC_F32, VC_I32, { "__float_as_int($0)", "as_int($0)" } },
+        { VC_F32, VC_U32, { "__float_as_uint($0)", "as_uint($0)" } },
+        { VC_I32, VC_F32, { "__int_as_float($0)", "as_float($0)" } },
+        { VC_U32, VC_F32, { "__uint_as_float($0)", "as_float($0)" } },
+        { VC_F64, VC_I64, { "__double_as_longlong($0)", "as_long($0)" } },
+        { VC_F64, VC_U64, { "($T)__double_as_longlong($0)", "as_ulong($0)" } },
+        { VC_I64, VC_F64, { "__longlong_as_double($0)", "as_double($0)" } },
+        { VC_U64, VC_F64, { "__longlong_as_double($0)", "as_double($0)" } }
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if (table[i].from == from && table[i].to == to) return table[i].form[c];
     return "($T)$0";
 }
 
+/* The operation's text pattern; NULL if the dialect has a function that prints it. */
 static const char *vc__c_form(const vc__printer *g, const vc__node *n) {
     static const uint8_t columns[16] = { 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 4, 0, 0, 0 };
     const vc__op_info *op = &vc__op[n->op];
     const vc__forms *forms = &vc__op_text[n->op];
-    const char *const *form = vc__c_of(g) == VC__C_CUDA ? forms->cuda : forms->opencl;
+    const char *const *form = vc__c_language(g) == VC__C_CUDA ? forms->cuda : forms->opencl;
     if (!op->operands || op->operands == VC__MANY) return NULL;
     vc_type type = g->l->node[n->a[0]].type;
     if (n->op == VC__OP_CAST) return vc__c_cast(type, n->type);
-    if (n->op == VC__OP_BITCAST) return vc__c_bitcast(vc__c_of(g), type, n->type);
-    if (n->op == VC__OP_MUL_HI && vc__bits(type) == 64 && vc__c_of(g) == VC__C_CUDA)
+    if (n->op == VC__OP_BITCAST) return vc__c_bitcast(vc__c_language(g), type, n->type);
+    if (n->op == VC__OP_MUL_HI && vc__bits(type) == 64 && vc__c_language(g) == VC__C_CUDA)
         return vc__is_signed(type) ? "__mul64hi($0, $1)" : "__umul64hi($0, $1)";
-    if (vc__c_of(g) == VC__C_CUDA && g->k->desc.fast && vc__is_float(type) && forms->cuda_fast) return forms->cuda_fast;
+    if (vc__c_language(g) == VC__C_CUDA && g->k->desc.fast && vc__is_float(type) && forms->cuda_fast)
+        return forms->cuda_fast;
     if (vc__is_unsigned(type) && vc__bits(type) < 32 && form[1] && strncmp(form[1], "($T)", 4) == 0) return form[1];
     return form[columns[vc__kind(type)]];
 }
@@ -9610,34 +9628,38 @@ static void vc__c_construct(vc__printer *g, const vc__node *n) {
     char text[40];
     uint32_t count;
     const uint32_t *operand = vc__p_operands(g->l, n, &count);
-    vc__p_put(g, "%s", vc__c_open(g, n->type, true, text));
+    vc__p_put(g, "%s", vc__c_vector_open(g, n->type, true, text));
     for (uint32_t i = 0; i < count; i++) {
         if (i) vc__p_put(g, ", ");
         vc__p_expression(g, operand[i], VC__P_TERNARY);
     }
-    vc__p_put(g, "%s", vc__c_close(g, n->type, true));
+    vc__p_put(g, "%s", vc__c_vector_close(g, n->type, true));
 }
 
+/* A component of a vector of bools is a 32-bit word. */
 static void vc__c_component(vc__printer *g, const vc__node *n) {
     vc__p_put(g, n->type == VC_BOOL ? "(" : "");
     vc__p_component(g, n);
     vc__p_put(g, n->type == VC_BOOL ? " != 0)" : "");
 }
 
-/* [i + 3]: for buffers the sum has 64 bits, elsewhere it is what the index's own arithmetic makes of it. */
+/* Prints the subscript "i + 3". With `wide` (buffers) the sum has 64 bits, otherwise the index's own type. */
 static void vc__c_subscript(vc__printer *g, uint32_t index, int32_t offset, bool wide) {
     if (index == VC__NIL) { vc__p_put(g, "%ld", (long)offset); return; }
     vc__p_expression(g, index, offset ? VC__P_SUM : VC__P_LOOSE);
-    vc__p_offset(g, offset, !wide ? "" : vc__c_of(g) == VC__C_CUDA ? "ll" : "l");
+    vc__p_offset(g, offset, !wide ? "" : vc__c_language(g) == VC__C_CUDA ? "ll" : "l");
 }
 
-/* A buffer's vectors of 3 lie packed, which OpenCL's own do not; so do a table's, since NVIDIA's compiler initialises arrays of them wrongly. */
+/* Whether a vector of 3 components is accessed with vload3 and vstore3 in an array of scalars. In buffers, because
+   OpenCL's own type has the size of 4 components; in tables, because NVIDIA's compiler initialises arrays of that
+   type wrongly. */
 static bool vc__c_is_packed(const vc__printer *g, const vc__object *o) {
-    return vc__c_of(g) == VC__C_OPENCL && (o->op == VC__OP_BUFFER || o->op == VC__OP_TABLE) && vc__rows(o->type) == 3;
+    return vc__c_language(g) == VC__C_OPENCL && (o->op == VC__OP_BUFFER || o->op == VC__OP_TABLE)
+           && vc__rows(o->type) == 3;
 }
 
-/* The element that a load or store speaks of. */
-static void vc__c_place(vc__printer *g, const vc__node *n) {
+/* The element that a load or store accesses. */
+static void vc__c_lvalue(vc__printer *g, const vc__node *n) {
     const vc__node *m = &g->l->node[n->a[0]];
     const vc__object *o = &g->l->object[vc__p_object(g->l, n->a[0])];
     bool plain = m->op == VC__OP_POINTER && g->note[n->a[0]].nested && m->a[1] != VC__NIL && !m->x && !n->x;
@@ -9650,15 +9672,16 @@ static void vc__c_place(vc__printer *g, const vc__node *n) {
     vc__p_put(g, "]");
 }
 
-/* Loads of what nobody writes may pass stores in CUDA C only if they say so. */
-static bool vc__c_is_settled(const vc__printer *g, const vc__node *n, const vc__object *o) {
-    return vc__c_of(g) == VC__C_CUDA && o->op == VC__OP_BUFFER && vc__rows(n->type) != 3
+/* Whether a load is printed as __ldg: the kernel never writes the buffer, and CUDA C moves a load across stores only
+   if told that it is read-only. */
+static bool vc__c_is_read_only_load(const vc__printer *g, const vc__node *n, const vc__object *o) {
+    return vc__c_language(g) == VC__C_CUDA && o->op == VC__OP_BUFFER && vc__rows(n->type) != 3
            && !vc__c_is_struct(VC__C_CUDA, n->type) && vc__p_reads_constant(g, n);
 }
 
 static void vc__c_load(vc__printer *g, const vc__node *n) {
     const vc__object *o = &g->l->object[vc__p_object(g->l, n->a[0])];
-    bool word = n->type == VC_BOOL && o->op != VC__OP_VAR, settled = vc__c_is_settled(g, n, o);
+    bool word = n->type == VC_BOOL && o->op != VC__OP_VAR, read_only = vc__c_is_read_only_load(g, n, o);
     if (vc__c_is_packed(g, o)) {
         vc__p_put(g, "vload3(");
         vc__c_subscript(g, n->a[1], (int32_t)n->x, true);
@@ -9666,9 +9689,9 @@ static void vc__c_load(vc__printer *g, const vc__node *n) {
         return;
     }
     vc__p_put(g, word ? "(" : "");
-    vc__p_put(g, settled ? "__ldg(&" : "");
-    vc__c_place(g, n);
-    vc__p_put(g, settled ? ")" : "");
+    vc__p_put(g, read_only ? "__ldg(&" : "");
+    vc__c_lvalue(g, n);
+    vc__p_put(g, read_only ? ")" : "");
     vc__p_put(g, word ? " != 0)" : "");
 }
 
@@ -9680,76 +9703,76 @@ static void vc__c_store(vc__printer *g, const vc__node *n) {
         vc__p_put(g, ", %s)", g->object[vc__p_object(g->l, n->a[0])].text);
         return;
     }
-    vc__c_place(g, n);
+    vc__c_lvalue(g, n);
     vc__p_put(g, " = ");
     vc__p_expression(g, n->a[2], VC__P_LOOSE);
 }
 
-/* The pointer that an atomic takes, or what it points to. CUDA has those of 64 bits for unsigned integers, but for the least and the greatest. */
-static void vc__c_pointer_to(vc__printer *g, const vc__node *n, vc_type type, bool read) {
+/* The pointer argument of an atomic function or, with `read`, the element it points to. CUDA has 64-bit atomics only
+   for unsigned integers, except for minimum and maximum, which also exist for signed ones. */
+static void vc__c_atomic_pointer(vc__printer *g, const vc__node *n, vc_type type, bool read) {
     const vc__object *o = &g->l->object[vc__p_object(g->l, n->a[0])];
-    const char *space = vc__c_of(g) == VC__C_CUDA ? "" : o->op == VC__OP_SHARED ? "__local " : "__global ";
-    bool plain = n->op == VC__OP_ATOMIC_MIN || n->op == VC__OP_ATOMIC_MAX || n->op == VC__OP_ATOMIC_LOAD
+    const char *space = vc__c_language(g) == VC__C_CUDA ? "" : o->op == VC__OP_SHARED ? "__local " : "__global ";
+    bool keeps_sign = n->op == VC__OP_ATOMIC_MIN || n->op == VC__OP_ATOMIC_MAX || n->op == VC__OP_ATOMIC_LOAD
                  || n->op == VC__OP_ATOMIC_STORE;
-    bool aware = vc__c_of(g) == VC__C_OPENCL || read;
+    bool is_volatile = vc__c_language(g) == VC__C_OPENCL || read;
     char name[32];
-    if (vc__c_of(g) == VC__C_CUDA && type == VC_I64 && !plain) type = VC_U64;
-    vc__p_put(g, "%s(%s%s%s *)&", read ? "*" : "", aware ? "volatile " : "", space, g->d->type(type, name));
-    vc__c_place(g, n);
+    if (vc__c_language(g) == VC__C_CUDA && type == VC_I64 && !keeps_sign) type = VC_U64;
+    vc__p_put(g, "%s(%s%s%s *)&", read ? "*" : "", is_volatile ? "volatile " : "", space, g->d->type(type, name));
+    vc__c_lvalue(g, n);
 }
 
 static void vc__c_element(vc__printer *g, const vc__node *n, bool read) {
-    vc__c_pointer_to(g, n, vc__to_bits(n->type), read);
+    vc__c_atomic_pointer(g, n, vc__to_bits(n->type), read);
 }
 
 static void vc__c_atomic(vc__printer *g, uint32_t i) {
     static const vc__loop loops[2][2] = {
         { { "__uint_as_float", "__float_as_uint", "atomicCAS", vc__c_element },
           { "__longlong_as_double", "__double_as_longlong", "atomicCAS", vc__c_element } },
-        { { "as_float", "as_uint", "atomic_cmpxchg", vc__c_element }, { "as_double", "as_ulong", "atom_cmpxchg", vc__c_element } }
+        { { "as_float", "as_uint", "atomic_cmpxchg", vc__c_element },
+          { "as_double", "as_ulong", "atom_cmpxchg", vc__c_element } }
     };
     const vc__node *n = &g->l->node[i];
-    bool cuda = vc__c_of(g) == VC__C_CUDA, wide = vc__scalar_bytes(n->type) == 8;
+    bool cuda = vc__c_language(g) == VC__C_CUDA, wide = vc__scalar_bytes(n->type) == 8;
     if (vc__p_is_looped(g, n)) { vc__p_atomic_loop(g, i, &loops[!cuda][n->type == VC_F64]); return; }
     vc__p_atomic_begin(g, i);
     if (n->op == VC__OP_ATOMIC_LOAD || n->op == VC__OP_ATOMIC_STORE) {
-        vc__c_pointer_to(g, n, n->type, true);
+        vc__c_atomic_pointer(g, n, n->type, true);
         if (n->op == VC__OP_ATOMIC_STORE) vc__p_put(g, " = ");
         if (n->op == VC__OP_ATOMIC_STORE) vc__p_expression(g, n->a[2], VC__P_LOOSE);
         vc__p_put(g, ";\n");
         return;
     }
-    vc__p_put(g, "%s%s(",
-              cuda   ? ""
-              : wide ? "atom_"
-                     : "atomic_",
+    vc__p_put(g, "%s%s(", cuda ? "" : wide ? "atom_" : "atomic_",
               cuda ? vc__op_text[n->op].cuda[1] : vc__op_text[n->op].opencl[1]);
-    vc__c_pointer_to(g, n, n->type, false);
+    vc__c_atomic_pointer(g, n, n->type, false);
     vc__p_put(g, ", ");
     if (n->op == VC__OP_ATOMIC_CAS) vc__p_pair(g, n->a[2]); else vc__p_expression(g, n->a[2], VC__P_LOOSE);
     vc__p_put(g, ");\n");
 }
 
-/* Bools and vectors lie in the block otherwise than expressions want them. */
+/* Whether a parameter's type in the argument block differs from its type in expressions. */
 static bool vc__c_is_converted(vc_type type) { return vc__rows(type) > 1 || type == VC_BOOL; }
 
 static void vc__c_param(vc__printer *g, uint32_t object) {
     bool converted = vc__c_is_converted(g->l->object[object].type);
     vc__p_put(g, "%s%s%s", converted ? "" : g->args.text, converted ? "" : ".", g->object[object].text);
 }
-static void vc__c_hidden(vc__printer *g, int hidden) { vc__p_put(g, "%s.%s", g->args.text, g->hidden[hidden].text); }
+static void vc__c_implicit(vc__printer *g, int index) { vc__p_put(g, "%s.%s", g->args.text, g->hidden[index].text); }
 
 static void vc__c_declare(vc__printer *g, uint32_t i) {
     const vc__node *n = &g->l->node[i];
     char type[32];
-    if (n->op != VC__OP_POINTER) { vc__p_put(g, "%s ", vc__c_type(vc__c_of(g), n->type, type)); return; }
+    if (n->op != VC__OP_POINTER) { vc__p_put(g, "%s ", vc__c_type(vc__c_language(g), n->type, type)); return; }
     vc__p_put(g, "%s%s *", g->l->object[vc__p_object(g->l, i)].used & VC_WRITE ? "" : "const ",
               vc__c_memory_type(g, n->type, type));
 }
 
 /* ---- declarations ---- */
 
-static bool vc__c_casts(const vc__printer *g, uint32_t from, uint32_t to) {
+/* Whether the kernel converts from kind `from` to kind `to`; to 0: to any kind. */
+static bool vc__c_has_cast(const vc__printer *g, uint32_t from, uint32_t to) {
     for (uint32_t i = g->l->body; i < g->l->count; i++)
         if (g->l->node[i].op == VC__OP_CAST
             && (from ? vc__kind(g->l->node[g->l->node[i].a[0]].type) == from : vc__kind(g->l->node[i].type) != VC_F64)
@@ -9758,54 +9781,61 @@ static bool vc__c_casts(const vc__printer *g, uint32_t from, uint32_t to) {
     return false;
 }
 
-/* CUDA C reads texels of f16 as they are. */
+/* Whether a storage image of f16 texels is used with this access in CUDA C, whose surface functions do not convert
+   them. */
 static bool vc__c_has_half_image(const vc__printer *g, uint32_t access) {
-    for (uint32_t i = 0; i < g->l->object_count && vc__c_of(g) == VC__C_CUDA; i++) {
+    for (uint32_t i = 0; i < g->l->object_count && vc__c_language(g) == VC__C_CUDA; i++) {
         const vc__object *o = &g->l->object[i];
         if (o->op == VC__OP_IMAGE && o->used & access && vc__formats[o->image.format].coded == 'h') return true;
     }
     return false;
 }
 
-/* Says what a language cannot do to an image; `how` goes behind the call's name. */
-static void vc__c_lacks(vc__printer *g, const vc__node *n, const char *how, const char *what) {
+/* Fails with a message that the language does not support an image operation. suffix: of the call's name;
+   what: the feature, with its verb. */
+static void vc__c_unsupported(vc__printer *g, const vc__node *n, const char *suffix, const char *what) {
     const vc__node *m = n->op == VC__OP_IMAGE ? n : &g->l->node[n->a[0]];
     const vc__object *o = &g->l->object[m->x];
     char call[48];
-    snprintf(call, sizeof call, "vc_%s%s", vc__op_name[n->op], how);
+    snprintf(call, sizeof call, "vc_%s%s", vc__op_name[n->op], suffix);
     vc__refuse(g->k, call, "image '%s' (%s): %s not to be had in %s", o->name ? o->name : "",
                vc__dims[o->image.dim].name, what, g->d->name);
 }
 
-/* A level of detail that is the constant 0, or none. */
-static bool vc__c_is_base(const vc__printer *g, uint32_t level) {
+/* Whether a level of detail is the constant 0 or absent. */
+static bool vc__c_is_level_zero(const vc__printer *g, uint32_t level) {
     const vc__node *n = level == VC__NIL ? NULL : &g->l->node[level];
     return !n || (n->op == VC__OP_CONST && !(n->a[0] & 0x7fffffffu));
 }
 
-/* The conversions of f16 that are used; $0 is what precedes a function, $1 the type of its bits. */
-static void vc__c_halves(vc__printer *g, const char *const text[3]) {
-    static const struct { uint8_t from, to; const char *guard; } need[3] = { { VC_F16, 0, "F32_OF_F16" }, { VC_F32, VC_F16, "F16_OF_F32" },
-                                                                            { VC_F64, VC_F16, "F16_OF_F64" } };
+/* Prints the conversion functions to and from f16 that the kernel uses; text: their definitions, in the order of
+   `need`. */
+static void vc__c_half_functions(vc__printer *g, const char *const text[3]) {
+    static const struct { uint8_t from, to; const char *guard; } need[3] = {
+        { VC_F16, 0, "F32_OF_F16" }, { VC_F32, VC_F16, "F16_OF_F32" }, { VC_F64, VC_F16, "F16_OF_F64" }
+    };
     for (size_t i = 0; i < 3; i++)
-        if (vc__c_casts(g, need[i].from, need[i].to) || (i < 2 && vc__c_has_half_image(g, i == 0 ? VC_READ : VC_WRITE)))
+        if (vc__c_has_cast(g, need[i].from, need[i].to)
+            || (i < 2 && vc__c_has_half_image(g, i == 0 ? VC_READ : VC_WRITE)))
             vc__p_put(g, "#ifndef VC_%s\n#define VC_%s\n%s#endif\n", need[i].guard, need[i].guard, text[i]);
 }
 
 static uint32_t vc__block_align(const vc_info *info);
 
-/* A member of the block. Behind structs, and inside them where they end, C would not leave the gaps that there are. */
+/* Declares a member of the argument block at byte `offset`; end: end of the previous member. A struct argument is
+   declared as its scalars, so C does not add the padding at the end of a struct: an explicit member fills it. */
 static void vc__c_member(vc__printer *g, const char *type, const char *name, uint32_t count, uint32_t bytes,
-                         uint32_t place, uint32_t *end) {
-    if (place > ((*end + bytes - 1) & ~(bytes - 1)))
-        vc__p_put(g, "    %s gap_%u[%u];\n", vc__c_scalars[vc__c_of(g)][VC_U8], (unsigned)*end,
-                  (unsigned)(place - *end));
+                         uint32_t offset, uint32_t *end) {
+    if (offset > ((*end + bytes - 1) & ~(bytes - 1)))
+        vc__p_put(g, "    %s gap_%u[%u];\n", vc__c_scalar_names[vc__c_language(g)][VC_U8], (unsigned)*end,
+                  (unsigned)(offset - *end));
     vc__p_put(g, count > 1 ? "    %s%s[%u];\n" : "    %s%s;\n", type, name, (unsigned)count);
-    *end = place + bytes * count;
+    *end = offset + bytes * count;
 }
 
-/* The block of values: every argument in it, used or not, so that each lies where the reflection says; what is composite by its pieces. */
-static bool vc__c_values(vc__printer *g) {
+/* Declares the argument block; false if the kernel has none. It contains unused arguments too, so that the offsets
+   are those of the reflection. A composite argument is declared as its pieces. */
+static bool vc__c_argument_block(vc__printer *g) {
     const vc_info *info = &g->l->info;
     uint32_t end = 0;
     char type[32], member[48];
@@ -9816,7 +9846,7 @@ static bool vc__c_values(vc__printer *g) {
         bool whole = vc__is_type(o->type), buffer = o->op == VC__OP_BUFFER;
         if (o->arg == VC__NIL || !vc__in_block(&info->args[o->arg]) || (buffer ? o->root != VC__NIL : !whole)) continue;
         if (o->op == VC__OP_IMAGE) {
-            snprintf(member, sizeof member, "%s ", vc__c_scalars[vc__c_of(g)][VC_U64]);
+            snprintf(member, sizeof member, "%s ", vc__c_scalar_names[vc__c_language(g)][VC_U64]);
             vc__c_member(g, member, g->object[i].text, 1, 8, info->args[o->arg].place, &end);
             continue;
         }
@@ -9825,44 +9855,44 @@ static bool vc__c_values(vc__printer *g) {
         vc__c_member(g, member, g->object[i].text, buffer ? 1 : vc__rows(o->type),
                      buffer ? 8 : vc__scalar_bytes(o->type), vc__p_byte(g, i), &end);
     }
-    snprintf(member, sizeof member, "%s ", vc__c_scalars[vc__c_of(g)][VC_U32]);
+    snprintf(member, sizeof member, "%s ", vc__c_scalar_names[vc__c_language(g)][VC_U32]);
     for (int h = 0; h < info->hidden_count; h++)
         vc__c_member(g, member, g->hidden[h].text, 1, 4, info->hidden[h].place, &end);
     if (end < info->value_bytes && info->value_bytes - end >= vc__block_align(info))
-        vc__p_put(g, "    %s gap_%u[%u];\n", vc__c_scalars[vc__c_of(g)][VC_U8], (unsigned)end,
+        vc__p_put(g, "    %s gap_%u[%u];\n", vc__c_scalar_names[vc__c_language(g)][VC_U8], (unsigned)end,
                   (unsigned)(info->value_bytes - end));
     vc__p_put(g, "};\n");
     return true;
 }
 
-static void vc__c_table(vc__printer *g, uint32_t object, const char *before) {
+static void vc__c_table(vc__printer *g, uint32_t object, const char *qualifier) {
     const vc__object *o = &g->l->object[object];
     bool packed = vc__c_is_packed(g, o);
     uint32_t count = packed ? o->count * 3 : o->count;
     vc_type type = packed ? vc__scalar(o->type) : o->type;
     size_t line = g->k->text.length;
     char name[32];
-    vc__p_put(g, "    %s %s %s[%u] = {", before, vc__c_memory_type(g, type, name), g->object[object].text, (unsigned)count);
+    vc__p_put(g, "    %s %s %s[%u] = {", qualifier, vc__c_memory_type(g, type, name), g->object[object].text,
+              (unsigned)count);
     vc__p_elements(g, line, type == VC_BOOL ? (vc_type)VC_U32 : type, o->data, count, " ", "       ");
     vc__p_put(g, " };\n");
 }
 
-/* A buffer of composite elements as an array of something simple. */
+/* Declares a pointer for a view of a buffer: the buffer of composite elements as an array of scalars or vectors. */
 static void vc__c_view(vc__printer *g, uint32_t object) {
     const vc__object *o = &g->l->object[object];
-    const char *access = o->used & VC_WRITE ? "" : "const ", *space = vc__c_of(g) == VC__C_OPENCL ? "__global " : "",
-               *root = g->object[o->root].text;
+    const char *access = o->used & VC_WRITE ? "" : "const ";
+    const char *space = vc__c_language(g) == VC__C_OPENCL ? "__global " : "";
+    const char *root = g->object[o->root].text;
     bool alone = vc__p_is_alone(g, object), block = g->l->buffers == VC_BUFFERS_ADDRESS;
     char type[32];
     vc__c_memory_type(g, vc__c_is_packed(g, o) ? vc__scalar(o->type) : o->type, type);
     vc__p_put(g, "    %s%s%s *%s%s = (%s%s%s *)%s%s%s;\n", space, access, type,
-              !alone  ? ""
-              : block ? "__restrict__ "
-                      : "restrict ",
-              g->object[object].text, space, access, type, block ? g->args.text : "", block ? "." : "", root);
+              !alone ? "" : block ? "__restrict__ " : "restrict ", g->object[object].text, space, access, type,
+              block ? g->args.text : "", block ? "." : "", root);
 }
 
-/* One buffer's own name, and parameters that are not what they are in the block. */
+/* Declares a local pointer for a buffer, or a local variable for a parameter that vc__c_is_converted. */
 static void vc__c_convert(vc__printer *g, uint32_t object) {
     const vc__object *o = &g->l->object[object];
     const char *name = g->object[object].text;
@@ -9875,19 +9905,22 @@ static void vc__c_convert(vc__printer *g, uint32_t object) {
         return;
     }
     if (o->op == VC__OP_BUFFER || !vc__c_is_converted(o->type)) return;
-    vc__p_put(g, "    %s %s = ", vc__c_type(vc__c_of(g), o->type, type), name);
+    vc__p_put(g, "    %s %s = ", vc__c_type(vc__c_language(g), o->type, type), name);
     if (vc__rows(o->type) == 1) { vc__p_put(g, "%s.%s != 0;\n", g->args.text, name); return; }
-    vc__p_put(g, "%s", vc__c_open(g, o->type, true, type));
+    vc__p_put(g, "%s", vc__c_vector_open(g, o->type, true, type));
     for (uint32_t i = 0; i < vc__rows(o->type); i++)
         vc__p_put(g, "%s%s.%s[%u]", i ? ", " : "", g->args.text, name, (unsigned)i);
-    vc__p_put(g, "%s;\n", vc__c_close(g, o->type, true));
+    vc__p_put(g, "%s;\n", vc__c_vector_close(g, o->type, true));
 }
 
 // >>cuda
-/* What CUDA C has of its own, for NVRTC without any header: extern "C" NAME(const struct NAME_args args), which is the block of values of the address form.
-   Shared memory beyond 48 KB is one dynamic array: launch with vc_info.shared_bytes of it, and allow that many by
-   CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES. Unless the kernel is `fast` no option of the compiler changes a meaning: products are __fmul_rn, which
-   nothing is contracted with, quotients and roots are those rounded once. --use_fast_math makes functions less exact, within the bounds of Vulkan. */
+/* The CUDA C printer, for NVRTC without headers: extern "C" NAME(const struct NAME_args args). args is the argument
+   block of the form with buffer addresses.
+   More than 48 KiB of shared memory is one dynamic array: launch with vc_info.shared_bytes of dynamic shared memory,
+   and set CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES to at least that.
+   Unless the kernel is `fast`, compiler options do not change results of + - * / and sqrt: products are __fmul_rn,
+   which the compiler does not contract; quotients and roots use the correctly rounded functions. --use_fast_math
+   lowers the accuracy of the other functions, within Vulkan's limits. */
 
 enum { VC__CUDA_STATIC_SHARED = 48 * 1024 };
 
@@ -9924,32 +9957,32 @@ static void vc__cuda_fence(vc__printer *g, uint32_t i) {
     vc__p_put(g, "%s();\n", (g->l->node[i].x >> 4 & 3u) == VC_SCOPE_DEVICE ? "__threadfence" : "__threadfence_block");
 }
 
-/* ---- images: handles of texture and surface objects; what their functions lack is written in PTX ---- */
+/* ---- images: handles of texture and surface objects; operations without a CUDA function are written in PTX ---- */
 
 static const char *const vc__cuda_shapes[] = { "", "1D", "2D", "3D", "Cubemap", "1DLayered", "2DLayered", "1D" };
 
-/* ", x, y" */
-static void vc__cuda_numbers(vc__printer *g, uint32_t number, uint32_t from, uint32_t to) {
+/* Prints components from to to - 1 as arguments: ", x, y". Integers are cast to int. */
+static void vc__cuda_components(vc__printer *g, uint32_t value, uint32_t from, uint32_t to) {
     for (uint32_t i = from; i < to; i++) {
-        vc__p_put(g, vc__is_float(g->l->node[number].type) ? ", " : ", (int)");
-        vc__p_part(g, number, i, vc__is_float(g->l->node[number].type) ? VC__P_TERNARY : VC__P_PREFIX);
+        vc__p_put(g, vc__is_float(g->l->node[value].type) ? ", " : ", (int)");
+        vc__p_part(g, value, i, vc__is_float(g->l->node[value].type) ? VC__P_TERNARY : VC__P_PREFIX);
     }
 }
 
-/* Of a sample: the layer is the nearest. */
+/* The coordinates of a sample. The layer is rounded to the nearest integer. */
 static void vc__cuda_coordinates(vc__printer *g, const vc__node *n, uint32_t dim) {
-    vc__cuda_numbers(g, n->a[1], 0, vc__dims[dim].axes);
+    vc__cuda_components(g, n->a[1], 0, vc__dims[dim].axes);
     if (!vc__dims[dim].layers) return;
     vc__p_put(g, ", (int)rintf(");
     vc__p_part(g, n->a[1], vc__dims[dim].axes, VC__P_TERNARY);
     vc__p_put(g, ")");
 }
 
-static void vc__cuda_derivative(vc__printer *g, uint32_t number, uint32_t axes) {
+static void vc__cuda_derivative(vc__printer *g, uint32_t value, uint32_t axes) {
     vc__p_put(g, axes == 1 ? ", " : axes == 2 ? ", make_float2(" : ", make_float4(");
     for (uint32_t i = 0; i < axes; i++) {
         if (i) vc__p_put(g, ", ");
-        vc__p_part(g, number, i, VC__P_TERNARY);
+        vc__p_part(g, value, i, VC__P_TERNARY);
     }
     vc__p_put(g, axes == 1 ? "" : axes == 2 ? ")" : ", 0.0f)");
 }
@@ -9957,42 +9990,38 @@ static void vc__cuda_derivative(vc__printer *g, uint32_t number, uint32_t axes) 
 static void vc__cuda_sample(vc__printer *g, const vc__node *n, const vc__object *o, const char *handle) {
     const vc__node *last = &g->l->node[n->a[2]];
     uint32_t dim = o->image.dim;
-    bool grad = last->op == VC__OP_GRADIENT, base = !grad && vc__c_is_base(g, n->a[2]);
+    bool grad = last->op == VC__OP_GRADIENT, base = !grad && vc__c_is_level_zero(g, n->a[2]);
     char type[32];
-    if (n->x) { vc__c_lacks(g, n, "_offset", "offsets are"); return; }
-    vc__p_put(g, "tex%s%s<%s>(%s", vc__cuda_shapes[dim],
-              grad   ? "Grad"
-              : base ? ""
-                     : "Lod",
+    if (n->x) { vc__c_unsupported(g, n, "_offset", "offsets are"); return; }
+    vc__p_put(g, "tex%s%s<%s>(%s", vc__cuda_shapes[dim], grad ? "Grad" : base ? "" : "Lod",
               vc__cuda_type(n->type, type), handle);
     vc__cuda_coordinates(g, n, dim);
     if (grad) vc__cuda_derivative(g, last->a[0], vc__dims[dim].axes);
     if (grad) vc__cuda_derivative(g, last->a[1], vc__dims[dim].axes);
-    if (!grad && !base) vc__cuda_numbers(g, n->a[2], 0, 1);
+    if (!grad && !base) vc__cuda_components(g, n->a[2], 0, 1);
     vc__p_put(g, ")");
 }
 
-/* The type of a texel in memory. */
+/* The type of a texel in memory: an unsigned integer for unorm and f16, a signed one for snorm. */
 static vc_type vc__cuda_texel_type(const vc__format_info *f) {
     vc_type kind = f->coded == 'u' || f->coded == 'h' ? (vc_type)VC_U32 : f->coded == 's' ? (vc_type)VC_I32 : f->kind;
     if (f->bits < 32) kind -= f->bits == 16 ? 1u : 2u;
     return vc__vec(kind, f->channels);
 }
 
-/* Memory that is not a texel as the kernel has it. */
-static bool vc__cuda_is_converted(const vc__format_info *f) { return f->bits != 32 || f->channels != 4; }
+/* Whether a texel in memory differs from the kernel's four 32-bit components. */
+static bool vc__cuda_texel_is_converted(const vc__format_info *f) { return f->bits != 32 || f->channels != 4; }
 
-/* surf2Dread<uchar4>(image, 4 * x, y, …): x counts bytes. */
+/* A load from or store to a storage image: "surf2Dread<uchar4>(image, 4 * x, y, …)". x is a byte offset. */
 static void vc__cuda_surface(vc__printer *g, const vc__node *n, const vc__object *o, const char *handle) {
     const vc__format_info *f = &vc__formats[o->image.format];
-    bool store = n->op == VC__OP_IMAGE_STORE, convert = vc__cuda_is_converted(f);
+    bool store = n->op == VC__OP_IMAGE_STORE, convert = vc__cuda_texel_is_converted(f);
     uint32_t dim = o->image.dim;
     char type[32];
     if (dim == VC_DIM_BUFFER || !o->image.format || f->coded == 'p') {
-        vc__c_lacks(g, n, "",
-                    dim == VC_DIM_BUFFER ? "storage of this dimension is"
-                    : o->image.format    ? "its format is"
-                                         : "storage without a format is");
+        vc__c_unsupported(g, n, "",
+                          dim == VC_DIM_BUFFER ? "storage of this dimension is"
+                          : o->image.format ? "its format is" : "storage without a format is");
         return;
     }
     vc__cuda_type(vc__cuda_texel_type(f), type);
@@ -10006,19 +10035,23 @@ static void vc__cuda_surface(vc__printer *g, const vc__node *n, const vc__object
                   vc__cuda_shapes[dim], type, handle);
     vc__p_put(g, ", %u * (int)", (unsigned)(f->bits / 8 * f->channels));
     vc__p_part(g, n->a[1], 0, VC__P_PREFIX);
-    vc__cuda_numbers(g, n->a[1], 1, vc__dims[dim].rows);
+    vc__cuda_components(g, n->a[1], 1, vc__dims[dim].rows);
     vc__p_put(g, ", cudaBoundaryModeZero)%s", !store && convert ? ")" : "");
 }
 
-/* What precedes the name of a dimension's function in PTX, and its coordinates there: the layer is first. */
+/* The PTX of a texel fetch, by vc_dim: the geometry of the instruction, the function's parameters, the operands of
+   the asm statement, and the coordinates among them. In PTX the layer comes first. */
 static const struct { const char *geometry, *parameters, *operands, *coordinates; } vc__cuda_fetches[] = {
-    { NULL, NULL, NULL, NULL }, { "1d", "int x", "\"r\"(x)", "{%6}" }, { "2d", "int x, int y", "\"r\"(x), \"r\"(y)", "{%6, %7}" },
-    { "3d", "int x, int y, int z", "\"r\"(x), \"r\"(y), \"r\"(z)", "{%6, %7, %8, %8}" }, { NULL, NULL, NULL, NULL },
+    { NULL, NULL, NULL, NULL },
+    { "1d", "int x", "\"r\"(x)", "{%6}" },
+    { "2d", "int x, int y", "\"r\"(x), \"r\"(y)", "{%6, %7}" },
+    { "3d", "int x, int y, int z", "\"r\"(x), \"r\"(y), \"r\"(z)", "{%6, %7, %8, %8}" },
+    { NULL, NULL, NULL, NULL },
     { "a1d", "int x, int layer", "\"r\"(x), \"r\"(layer)", "{%7, %6}" },
     { "a2d", "int x, int y, int layer", "\"r\"(x), \"r\"(y), \"r\"(layer)", "{%8, %6, %7, %7}" }
 };
 
-static void vc__cuda_texel(vc__printer *g, const vc__node *n) {
+static void vc__cuda_image_op(vc__printer *g, const vc__node *n) {
     uint32_t object = g->l->node[n->a[0]].x;
     const vc__object *o = &g->l->object[object];
     uint32_t dim = o->image.dim;
@@ -10027,43 +10060,41 @@ static void vc__cuda_texel(vc__printer *g, const vc__node *n) {
     switch (n->op) {
     case VC__OP_SAMPLE: vc__cuda_sample(g, n, o, handle); return;
     case VC__OP_GATHER:
-        if (dim != VC_DIM_2D) { vc__c_lacks(g, n, "", "gathering is"); return; }
+        if (dim != VC_DIM_2D) { vc__c_unsupported(g, n, "", "gathering is"); return; }
         vc__p_put(g, "tex2Dgather<%s>(%s", vc__cuda_type(n->type, type), handle);
-        vc__cuda_numbers(g, n->a[1], 0, 2);
+        vc__cuda_components(g, n->a[1], 0, 2);
         vc__p_put(g, ", %u)", (unsigned)n->x);
         return;
     case VC__OP_IMAGE_LEVELS: vc__p_put(g, "vc_levels(%s)", handle); return;
     case VC__OP_IMAGE_SIZE:
-        if (dim == VC_DIM_BUFFER) { vc__c_lacks(g, n, "", "its size is"); return; }
+        if (dim == VC_DIM_BUFFER) { vc__c_unsupported(g, n, "", "its size is"); return; }
         vc__p_put(g, "vc_%s_%s(%s", o->image.storage ? "surface" : "size", vc__cuda_shapes[dim], handle);
-        if (n->a[1] != VC__NIL) vc__cuda_numbers(g, n->a[1], 0, 1);
+        if (n->a[1] != VC__NIL) vc__cuda_components(g, n->a[1], 0, 1);
         vc__p_put(g, ")");
         return;
     case VC__OP_FETCH:
         if (dim == VC_DIM_BUFFER) vc__p_put(g, "tex1Dfetch<%s>(%s", vc__cuda_type(n->type, type), handle);
         else vc__p_put(g, "vc_fetch_%s_%s(%s", vc__cuda_shapes[dim], vc_type_name(o->declared), handle);
-        vc__cuda_numbers(g, n->a[1], 0, vc__dims[dim].rows);
-        if (n->a[2] != VC__NIL) vc__cuda_numbers(g, n->a[2], 0, 1);
+        vc__cuda_components(g, n->a[1], 0, vc__dims[dim].rows);
+        if (n->a[2] != VC__NIL) vc__cuda_components(g, n->a[2], 0, 1);
         vc__p_put(g, ")");
         return;
     default: vc__cuda_surface(g, n, o, handle); return;
     }
 }
 
-#define VC__CUDA_F "static __device__ __inline__ "
+#define VC__CUDA_FUNCTION "static __device__ __inline__ "
 
 static void vc__cuda_fetch_function(vc__printer *g, uint32_t dim, vc_type kind) {
     char type[32];
     const char *in = kind == VC_F32 ? "f" : "r", *name = kind == VC_F32 ? "f32" : kind == VC_I32 ? "s32" : "u32";
     vc__cuda_type(vc__vec(kind, 4), type);
-    vc__p_put(g, VC__CUDA_F "%s vc_fetch_%s_%s(unsigned long long t, %s, int level) {\n    %s v;\n", type,
+    vc__p_put(g, VC__CUDA_FUNCTION "%s vc_fetch_%s_%s(unsigned long long t, %s, int level) {\n    %s v;\n", type,
               vc__cuda_shapes[dim], vc_type_name(kind), vc__cuda_fetches[dim].parameters, type);
     vc__p_put(g, "    asm(\"tex.level.%s.v4.%s.s32 {%%0, %%1, %%2, %%3}, [%%4, %s], %%5;\"\n",
               vc__cuda_fetches[dim].geometry, name, vc__cuda_fetches[dim].coordinates);
-    vc__p_put(
-        g,
-        "        : \"=%s\"(v.x), \"=%s\"(v.y), \"=%s\"(v.z), \"=%s\"(v.w) : \"l\"(t), \"r\"(level), %s);\n    return v;\n}\n",
-        in, in, in, in, vc__cuda_fetches[dim].operands);
+    vc__p_put(g, "        : \"=%s\"(v.x), \"=%s\"(v.y), \"=%s\"(v.z), \"=%s\"(v.w) : \"l\"(t), \"r\"(level), %s);\n"
+                 "    return v;\n}\n", in, in, in, in, vc__cuda_fetches[dim].operands);
 }
 
 static void vc__cuda_size_function(vc__printer *g, uint32_t dim, bool storage) {
@@ -10071,14 +10102,11 @@ static void vc__cuda_size_function(vc__printer *g, uint32_t dim, bool storage) {
     uint32_t size = vc__dims[dim].size;
     char type[32];
     vc__cuda_type(vc__vec(VC_U32, size), type);
-    vc__p_put(g, VC__CUDA_F "%s vc_%s_%s(unsigned long long t%s) {\n    %s n;\n", type, storage ? "surface" : "size",
-              vc__cuda_shapes[dim], storage ? "" : ", int level", type);
+    vc__p_put(g, VC__CUDA_FUNCTION "%s vc_%s_%s(unsigned long long t%s) {\n    %s n;\n", type,
+              storage ? "surface" : "size", vc__cuda_shapes[dim], storage ? "" : ", int level", type);
     for (uint32_t i = 0; i < size; i++) {
         bool layers = vc__dims[dim].layers && i + 1 == size, level = !storage && !layers;
-        vc__p_put(g, "    asm(\"%s%s.b32 %%0, [%%1]%s;\" : \"=r\"(n",
-                  storage ? "suq."
-                  : level ? "txq.level."
-                          : "txq.",
+        vc__p_put(g, "    asm(\"%s%s.b32 %%0, [%%1]%s;\" : \"=r\"(n", storage ? "suq." : level ? "txq.level." : "txq.",
                   layers ? "array_size" : axes[i], level ? ", %2" : "");
         if (size > 1) vc__p_put(g, ".%c", "xyz"[i]);
         vc__p_put(g, ") : \"l\"(t)%s);\n", level ? ", \"r\"(level)" : "");
@@ -10086,16 +10114,16 @@ static void vc__cuda_size_function(vc__printer *g, uint32_t dim, bool storage) {
     vc__p_put(g, "    return n;\n}\n");
 }
 
-/* From a texel in memory to what the kernel has, or back. */
+/* Defines the function that converts a texel in memory to the kernel's four components or, with `store`, back. */
 static void vc__cuda_convert_function(vc__printer *g, const vc__format_info *f, bool store) {
     const vc_type memory = vc__cuda_texel_type(f), value = vc__vec(f->kind, 4);
-    double most = f->coded == 'u' ? (double)vc__ones(f->bits) : (double)vc__ones(f->bits - 1u);
+    double max_value = f->coded == 'u' ? (double)vc__ones(f->bits) : (double)vc__ones(f->bits - 1u);
     char from[32], to[32], scalar[32], at[16];
     uint32_t count = store ? f->channels : 4;
     vc__cuda_type(store ? value : memory, from);
     vc__cuda_type(store ? memory : value, to);
     vc__cuda_type(vc__scalar(memory), scalar);
-    vc__p_put(g, VC__CUDA_F "%s vc_%s_%s(%s v) { return ", to, store ? "to" : "of", f->glsl, from);
+    vc__p_put(g, VC__CUDA_FUNCTION "%s vc_%s_%s(%s v) { return ", to, store ? "to" : "of", f->glsl, from);
     if (count > 1) vc__p_put(g, "make_%s(", to);
     for (uint32_t i = 0; i < count; i++) {
         snprintf(at, sizeof at, vc__rows(store ? value : memory) > 1 ? "v.%c" : "v", "xyzw"[i]);
@@ -10105,26 +10133,26 @@ static void vc__cuda_convert_function(vc__printer *g, const vc__format_info *f, 
         else if (!f->coded) vc__p_put(g, store ? "(%s)%s" : "%.0s%s", scalar, at);
         else if (store)
             vc__p_put(g, "(%s)rintf(fminf(fmaxf(%s, %s), 1.0f) * %.1ff)", scalar, at,
-                      f->coded == 'u' ? "0.0f" : "-1.0f", most);
-        else vc__p_put(g, f->coded == 'u' ? "(float)%s / %.1ff" : "fmaxf((float)%s / %.1ff, -1.0f)", at, most);
+                      f->coded == 'u' ? "0.0f" : "-1.0f", max_value);
+        else vc__p_put(g, f->coded == 'u' ? "(float)%s / %.1ff" : "fmaxf((float)%s / %.1ff, -1.0f)", at, max_value);
     }
     vc__p_put(g, count > 1 ? "); }\n" : "; }\n");
 }
 
-/* The functions of ours that are used, once a program. */
+/* Defines the function that an image operation calls, if it needs one that is not defined yet; seen: bits of those
+   defined. */
 static void vc__cuda_image_function(vc__printer *g, const vc__node *n, uint64_t *seen) {
     const vc__object *o = &g->l->object[g->l->node[n->a[0]].x];
     const vc__format_info *f = &vc__formats[o->image.format];
     uint32_t dim = o->image.dim, kind = o->declared == VC_F32 ? 0 : o->declared == VC_I32 ? 1 : 2;
     bool texel = n->op == VC__OP_IMAGE_LOAD || n->op == VC__OP_IMAGE_STORE, store = n->op == VC__OP_IMAGE_STORE;
-    uint32_t bit = n->op == VC__OP_FETCH          ? dim * 3 + kind
-                   : n->op == VC__OP_IMAGE_LEVELS ? 31
-                                                  : 32 + dim * 2 + o->image.storage;
+    uint32_t bit = n->op == VC__OP_FETCH ? dim * 3 + kind : n->op == VC__OP_IMAGE_LEVELS ? 31
+                   : 32 + dim * 2 + o->image.storage;
     char name[VC__NAME];
     if (n->op == VC__OP_SAMPLE || n->op == VC__OP_GATHER || dim == VC_DIM_BUFFER
-        || (texel && (!vc__cuda_is_converted(f) || !f->bits)))
+        || (texel && (!vc__cuda_texel_is_converted(f) || !f->bits)))
         return;
-    if (texel && f->coded == 'p') return; /* refused where it is used */
+    if (texel && f->coded == 'p') return; /* vc__cuda_surface reports it */
     if (seen[texel ? 1 + store : 0] >> (texel ? o->image.format : bit) & 1) return;
     seen[texel ? 1 + store : 0] |= (uint64_t)1 << (texel ? o->image.format : bit);
     if (texel) snprintf(name, sizeof name, "VC_%s_%s", store ? "TO" : "OF", f->glsl);
@@ -10136,20 +10164,20 @@ static void vc__cuda_image_function(vc__printer *g, const vc__node *n, uint64_t 
     if (texel) vc__cuda_convert_function(g, f, store);
     else if (n->op == VC__OP_FETCH) vc__cuda_fetch_function(g, dim, o->declared);
     else if (n->op == VC__OP_IMAGE_SIZE) vc__cuda_size_function(g, dim, o->image.storage);
-    else vc__p_put(g, VC__CUDA_F "unsigned int vc_levels(unsigned long long t) {\n    unsigned int n;\n"
+    else vc__p_put(g, VC__CUDA_FUNCTION "unsigned int vc_levels(unsigned long long t) {\n    unsigned int n;\n"
                       "    asm(\"txq.num_mipmap_levels.b32 %%0, [%%1];\" : \"=r\"(n) : \"l\"(t));\n    return n;\n}\n");
     vc__p_put(g, "#endif\n");
 }
 
-static void vc__cuda_images(vc__printer *g) {
+static void vc__cuda_image_functions(vc__printer *g) {
     uint64_t seen[3] = { 0, 0, 0 };
     for (uint32_t i = g->l->body; i < g->l->count; i++)
         if (vc__is_image(g->l->node[i].op)) vc__cuda_image_function(g, &g->l->node[i], seen);
 }
 
-/* ---- dot products of bytes: one instruction from compute capability 6.1 on ---- */
+/* ---- dot products of 4 x 8 bits: one instruction on compute capability 6.1 and later ---- */
 
-static void vc__cuda_dots(vc__printer *g) {
+static void vc__cuda_dot_functions(vc__printer *g) {
     static const struct { const char *name, *result, *ptx, *a, *b; } dots[3] = {
         { "4xi8", "int", "s32.s32", "signed", "signed" }, { "4xu8", "unsigned int", "u32.u32", "unsigned", "unsigned" },
         { "4xi8_4xu8", "int", "s32.u32", "signed", "unsigned" }
@@ -10159,18 +10187,15 @@ static void vc__cuda_dots(vc__printer *g) {
         if (vc__is_dot_4x8(g->l->node[i].op)) used[g->l->node[i].op - VC__OP_DOT_II] = true;
     for (uint32_t i = 0; i < 3; i++) {
         if (!used[i]) continue;
-        vc__p_put(g,
-                  "#ifndef VC_DOT_%s\n#define VC_DOT_%s\n" VC__CUDA_F
-                  "%s vc_dot_%s(unsigned int a, unsigned int b) {\n    %s r = 0;\n",
+        vc__p_put(g, "#ifndef VC_DOT_%s\n#define VC_DOT_%s\n" VC__CUDA_FUNCTION
+                     "%s vc_dot_%s(unsigned int a, unsigned int b) {\n    %s r = 0;\n",
                   dots[i].name, dots[i].name, dots[i].result, dots[i].name, dots[i].result);
-        vc__p_put(
-            g,
-            "#if __CUDA_ARCH__ >= 610\n    asm(\"dp4a.%s %%0, %%1, %%2, %%0;\" : \"+r\"(r) : \"r\"(a), \"r\"(b));\n#else\n",
-            dots[i].ptx);
-        vc__p_put(
-            g,
-            "    for (int i = 0; i < 32; i += 8) r += (%s)(%s char)(a >> i) * (%s)(%s char)(b >> i);\n#endif\n    return r;\n}\n#endif\n",
-            dots[i].result, dots[i].a, dots[i].result, dots[i].b);
+        vc__p_put(g, "#if __CUDA_ARCH__ >= 610\n"
+                     "    asm(\"dp4a.%s %%0, %%1, %%2, %%0;\" : \"+r\"(r) : \"r\"(a), \"r\"(b));\n#else\n",
+                  dots[i].ptx);
+        vc__p_put(g, "    for (int i = 0; i < 32; i += 8) r += (%s)(%s char)(a >> i) * (%s)(%s char)(b >> i);\n"
+                     "#endif\n    return r;\n}\n#endif\n",
+                  dots[i].result, dots[i].a, dots[i].result, dots[i].b);
     }
 }
 
@@ -10185,7 +10210,8 @@ static void vc__cuda_struct(vc__printer *g, vc_type type, uint64_t *seen) {
               name, vc__cuda_type(vc__scalar(type), scalar));
 }
 
-/* Of values, and of buffers that nobody uses. */
+/* Defines the structs of the types that values and buffers have. Unused buffers count too: they are in the argument
+   block. */
 static void vc__cuda_structs(vc__printer *g) {
     uint64_t seen = 0;
     for (uint32_t i = 0; i < g->l->count; i++) vc__cuda_struct(g, g->l->node[i].type, &seen);
@@ -10193,6 +10219,7 @@ static void vc__cuda_structs(vc__printer *g) {
         if (g->l->object[i].op == VC__OP_BUFFER) vc__cuda_struct(g, g->l->object[i].type, &seen);
 }
 
+/* Declares the shared arrays, in one dynamic array if they exceed the static limit. */
 static void vc__cuda_shared(vc__printer *g) {
     const bool dynamic = g->l->info.shared_bytes > VC__CUDA_STATIC_SHARED;
     uint32_t bytes = 0;
@@ -10211,7 +10238,8 @@ static void vc__cuda_shared(vc__printer *g) {
     }
 }
 
-/* Marks the blocks around operations of subgroups, and says which invocations the warp has. */
+/* Marks the blocks that contain subgroup operations or barriers, and declares the mask of the lanes that the warp
+   has: the last warp of a block can be partial. */
 static void vc__cuda_masks(vc__printer *g) {
     const uint32_t *size = g->l->info.local_size;
     uint32_t count = size[0] * size[1] * size[2];
@@ -10230,25 +10258,26 @@ static void vc__cuda_masks(vc__printer *g) {
     vc__p_put(g, count % 32 && count < 32 ? ";\n" : "0xffffffffu;\n");
 }
 
-/* The empty statement keeps NVRTC (13.0) from adding the words to the product one by one, for which each needs a register of zeros beside it: a product of
-   Montgomery's has 592 instructions then instead of 503. */
-static void vc__cuda_sums(vc__printer *g) {
+/* Defines the 64-bit sum of VC__OP_WORD_SUM, if used. The empty asm statement stops NVRTC (13.0) from adding 32-bit
+   words to a product one by one, each paired with a zero register: a Montgomery product then takes 503 instructions,
+   not 592. */
+static void vc__cuda_word_sum(vc__printer *g) {
     uint32_t i;
     for (i = g->l->body; i < g->l->count && g->l->node[i].op != VC__OP_WORD_SUM; i++) continue;
     if (i == g->l->count) return;
-    vc__p_put(g, "#ifndef VC_WORD_SUM\n#define VC_WORD_SUM\n" VC__CUDA_F
+    vc__p_put(g, "#ifndef VC_WORD_SUM\n#define VC_WORD_SUM\n" VC__CUDA_FUNCTION
                  "unsigned long long vc_word_sum(unsigned long long x, unsigned long long y) {\n"
                  "    x += y;\n    asm(\"\" : \"+l\"(x));\n    return x;\n}\n#endif\n");
 }
 
 static void vc__cuda_head(vc__printer *g) {
     static const char *const halves[3] = {
-        VC__CUDA_F "float f32_of_f16(unsigned short h) {\n    float x;\n"
-                   "    asm(\"cvt.f32.f16 %0, %1;\" : \"=f\"(x) : \"h\"(h));\n    return x;\n}\n",
-        VC__CUDA_F "unsigned short f16_of_f32(float x) {\n    unsigned short h;\n"
-                   "    asm(\"cvt.rn.f16.f32 %0, %1;\" : \"=h\"(h) : \"f\"(x));\n    return h;\n}\n",
-        VC__CUDA_F "unsigned short f16_of_f64(double x) {\n    unsigned short h;\n"
-                   "    asm(\"cvt.rn.f16.f64 %0, %1;\" : \"=h\"(h) : \"d\"(x));\n    return h;\n}\n"
+        VC__CUDA_FUNCTION "float f32_of_f16(unsigned short h) {\n    float x;\n"
+                          "    asm(\"cvt.f32.f16 %0, %1;\" : \"=f\"(x) : \"h\"(h));\n    return x;\n}\n",
+        VC__CUDA_FUNCTION "unsigned short f16_of_f32(float x) {\n    unsigned short h;\n"
+                          "    asm(\"cvt.rn.f16.f32 %0, %1;\" : \"=h\"(h) : \"f\"(x));\n    return h;\n}\n",
+        VC__CUDA_FUNCTION "unsigned short f16_of_f64(double x) {\n    unsigned short h;\n"
+                          "    asm(\"cvt.rn.f16.f64 %0, %1;\" : \"=h\"(h) : \"d\"(x));\n    return h;\n}\n"
     };
     const vc_info *info = &g->l->info;
     const uint32_t *size = info->local_size;
@@ -10257,17 +10286,16 @@ static void vc__cuda_head(vc__printer *g) {
     vc__p_put(g, "// %s: %u x %u x %u threads a block\n", name, (unsigned)size[0], (unsigned)size[1],
               (unsigned)size[2]);
     if (g->k->unmasked)
-        vc__fail(
-            g->k,
-            "kernel '%s': an operation of subgroups stands where some of their invocations may not come, because of a loop, a switch or an exit,"
-            " which is not to be had in CUDA C; VC_IF, VC_ELSE and VC_EACH are",
-            vc__name(g->k));
-    vc__c_halves(g, halves);
+        vc__fail(g->k, "kernel '%s': an operation of subgroups stands where some of their invocations may not come,"
+                       " because of a loop, a switch or an exit, which is not to be had in CUDA C; VC_IF, VC_ELSE and"
+                       " VC_EACH are",
+                 vc__name(g->k));
+    vc__c_half_functions(g, halves);
     vc__cuda_structs(g);
-    vc__cuda_images(g);
-    vc__cuda_dots(g);
-    vc__cuda_sums(g);
-    bool values = vc__c_values(g);
+    vc__cuda_image_functions(g);
+    vc__cuda_dot_functions(g);
+    vc__cuda_word_sum(g);
+    bool values = vc__c_argument_block(g);
     vc__p_put(g, "\nextern \"C\" __global__ void __launch_bounds__(%u) %s(", (unsigned)(size[0] * size[1] * size[2]),
               info->entry);
     if (values) vc__p_put(g, "const struct %s_args %s", info->entry, g->args.text);
@@ -10280,13 +10308,14 @@ static void vc__cuda_head(vc__printer *g) {
 
 static const vc__dialect vc__cuda = {
     "CUDA C", { NULL, NULL, NULL, NULL, "", "ll", NULL, NULL, "u", "ull", NULL, "f", "" },
-    true, true, vc__c_is_reserved, vc__cuda_type, vc__c_form, vc__c_special, vc__c_vector, vc__c_construct, vc__c_component, NULL,
-    vc__c_load, vc__c_store, vc__c_param, vc__c_hidden, vc__cuda_id, vc__c_convert, vc__cuda_barrier, vc__c_atomic, vc__cuda_fence, vc__c_declare,
-    vc__cuda_head, vc__cuda_texel
+    true, true, vc__c_is_reserved, vc__cuda_type, vc__c_form, vc__c_float_bits, vc__c_vector, vc__c_construct,
+    vc__c_component, NULL, vc__c_load, vc__c_store, vc__c_param, vc__c_implicit, vc__cuda_id, vc__c_convert,
+    vc__cuda_barrier, vc__c_atomic, vc__cuda_fence, vc__c_declare, vc__cuda_head, vc__cuda_image_op
 };
 
 // >>opencl
-/* What OpenCL C has of its own, 1.2 and up without extensions but cl_khr_fp64: NAME(the buffers in order of their bindings, the block of values). */
+/* The OpenCL C printer: version 1.2, with the extensions that 64-bit types and atomics and stores to 3-D images need.
+   The kernel's parameters are the images and buffers in declaration order, then the argument block. */
 
 static const char *vc__opencl_type(vc_type type, char out[32]) { return vc__c_type(VC__C_OPENCL, type, out); }
 
@@ -10301,37 +10330,42 @@ static void vc__opencl_id(const vc__printer *g, const vc__node *n, char out[96])
     }
 }
 
-/* A subgroup is one invocation, which waits for nobody. */
+/* A subgroup is one invocation in OpenCL C, so its barrier is a fence. */
 static void vc__opencl_barrier(vc__printer *g, uint32_t i) {
-    static const char *const spaces[] = { "CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE", "CLK_GLOBAL_MEM_FENCE", "CLK_LOCAL_MEM_FENCE",
-                                          "CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE" };
+    static const char *const spaces[] = {
+        "CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE", "CLK_GLOBAL_MEM_FENCE", "CLK_LOCAL_MEM_FENCE",
+        "CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE"
+    };
     uint32_t x = g->l->node[i].x;
     vc__p_put(g, "%s(%s);\n", (x & 3u) == VC_SCOPE_SUBGROUP ? "mem_fence" : "barrier", spaces[x >> 8 & 3u]);
 }
 
-/* OpenCL C 1.2 knows the order of an invocation's own accesses alone. */
+/* OpenCL C 1.2 fences order only the accesses of the invocation itself. */
 static void vc__opencl_fence(vc__printer *g, uint32_t i) {
-    static const char *const spaces[] = { "CLK_GLOBAL_MEM_FENCE", "CLK_GLOBAL_MEM_FENCE", "CLK_LOCAL_MEM_FENCE", "CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE" };
+    static const char *const spaces[] = {
+        "CLK_GLOBAL_MEM_FENCE", "CLK_GLOBAL_MEM_FENCE", "CLK_LOCAL_MEM_FENCE",
+        "CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE"
+    };
     static const char *const orders[] = { "mem_fence", "read_mem_fence", "write_mem_fence", "mem_fence" };
     vc__p_put(g, "%s(%s);\n", orders[g->l->node[i].x & 3u], spaces[g->l->node[i].x >> 8 & 3u]);
 }
 
-/* ---- images: their sampler is the argument behind them ---- */
+/* ---- images: a sampled image's sampler is the next argument ---- */
 
-/* (int4)(x, y, z, 0) */
-static void vc__opencl_at(vc__printer *g, uint32_t number) {
-    vc_type type = g->l->node[number].type;
+/* Coordinates: "(int4)(x, y, z, 0)". OpenCL C wants four for 3-D images and 2-D arrays. */
+static void vc__opencl_coordinates(vc__printer *g, uint32_t value) {
+    vc_type type = g->l->node[value].type;
     const char *stem = vc__is_float(type) ? "float" : "int";
-    uint32_t rows = vc__rows(type), i;
+    uint32_t rows = vc__rows(type);
     if (rows == 1) {
         vc__p_put(g, "(%s)", stem);
-        vc__p_expression(g, number, VC__P_PREFIX);
+        vc__p_expression(g, value, VC__P_PREFIX);
         return;
     }
     vc__p_put(g, "(%s%u)(", stem, rows == 3 ? 4u : (unsigned)rows);
-    for (i = 0; i < rows; i++) {
+    for (uint32_t i = 0; i < rows; i++) {
         if (i) vc__p_put(g, ", ");
-        vc__p_part(g, number, i, VC__P_TERNARY);
+        vc__p_part(g, value, i, VC__P_TERNARY);
     }
     vc__p_put(g, rows == 3 ? ", 0)" : ")");
 }
@@ -10348,44 +10382,45 @@ static void vc__opencl_size(vc__printer *g, const vc__node *n, const vc__object 
     vc__p_put(g, size > 1 ? ")" : "");
 }
 
-static void vc__opencl_texel(vc__printer *g, const vc__node *n) {
+static void vc__opencl_image_op(vc__printer *g, const vc__node *n) {
     uint32_t object = g->l->node[n->a[0]].x;
     const vc__object *o = &g->l->object[object];
-    const char *name = g->object[object].text, *suffix = o->declared == VC_F32   ? "f"
-                                                         : o->declared == VC_I32 ? "i"
-                                                                                 : "ui";
-    uint32_t level = n->op == VC__OP_SAMPLE || n->op == VC__OP_FETCH ? n->a[2]
-                     : n->op == VC__OP_IMAGE_SIZE                    ? n->a[1]
-                                                                     : VC__NIL;
+    const char *name = g->object[object].text;
+    const char *suffix = o->declared == VC_F32 ? "f" : o->declared == VC_I32 ? "i" : "ui";
+    uint32_t level = VC__NIL;
+    if (n->op == VC__OP_SAMPLE || n->op == VC__OP_FETCH) level = n->a[2];
+    else if (n->op == VC__OP_IMAGE_SIZE) level = n->a[1];
     if (n->op == VC__OP_GATHER || n->op == VC__OP_IMAGE_LEVELS) {
-        vc__c_lacks(g, n, "", n->op == VC__OP_GATHER ? "gathering is" : "levels are");
+        vc__c_unsupported(g, n, "", n->op == VC__OP_GATHER ? "gathering is" : "levels are");
         return;
     }
     if (level != VC__NIL && g->l->node[level].op == VC__OP_GRADIENT) {
-        vc__c_lacks(g, n, "_grad", "derivatives are");
+        vc__c_unsupported(g, n, "_grad", "derivatives are");
         return;
     }
-    if (!vc__c_is_base(g, level)) {
-        vc__c_lacks(g, n, n->op == VC__OP_SAMPLE ? "_lod" : "", "levels but the constant 0 are");
+    if (!vc__c_is_level_zero(g, level)) {
+        vc__c_unsupported(g, n, n->op == VC__OP_SAMPLE ? "_lod" : "", "levels but the constant 0 are");
         return;
     }
-    if (n->op == VC__OP_SAMPLE && n->x) { vc__c_lacks(g, n, "_offset", "offsets are"); return; }
+    if (n->op == VC__OP_SAMPLE && n->x) { vc__c_unsupported(g, n, "_offset", "offsets are"); return; }
     if (n->op == VC__OP_IMAGE_SIZE) { vc__opencl_size(g, n, o, name); return; }
     vc__p_put(g, "%s_image%s(%s, ", n->op == VC__OP_IMAGE_STORE ? "write" : "read", suffix, name);
     if (n->op == VC__OP_SAMPLE) vc__p_put(g, "%s, ", g->reference[object].text);
-    vc__opencl_at(g, n->a[1]);
+    vc__opencl_coordinates(g, n->a[1]);
     if (n->op == VC__OP_IMAGE_STORE) vc__p_fill(g, n, ", $2");
     vc__p_put(g, ")");
 }
 
-static void vc__opencl_image(vc__printer *g, uint32_t object, const char *before) {
-    static const char *const types[] = { "", "image1d_t", "image2d_t", "image3d_t", "", "image1d_array_t", "image2d_array_t", "image1d_buffer_t" };
+static void vc__opencl_image(vc__printer *g, uint32_t object, const char *separator) {
+    static const char *const types[] = {
+        "", "image1d_t", "image2d_t", "image3d_t", "", "image1d_array_t", "image2d_array_t", "image1d_buffer_t"
+    };
     const vc__object *o = &g->l->object[object];
     const vc__node *n = &g->k->node[o->node];
-    if (o->image.dim == VC_DIM_CUBE) vc__c_lacks(g, n, "", "cubes are");
+    if (o->image.dim == VC_DIM_CUBE) vc__c_unsupported(g, n, "", "cubes are");
     if ((o->used & VC_READ_WRITE) == VC_READ_WRITE)
-        vc__c_lacks(g, n, "", "one that is both loaded from and stored to is");
-    vc__p_put(g, "%s%s %s %s", before, o->used & VC_WRITE ? "__write_only" : "__read_only", types[o->image.dim],
+        vc__c_unsupported(g, n, "", "one that is both loaded from and stored to is");
+    vc__p_put(g, "%s%s %s %s", separator, o->used & VC_WRITE ? "__write_only" : "__read_only", types[o->image.dim],
               g->object[object].text);
     if (!o->image.storage && o->image.dim != VC_DIM_BUFFER) vc__p_put(g, ", sampler_t %s", g->reference[object].text);
 }
@@ -10411,26 +10446,23 @@ static void vc__opencl_extensions(vc__printer *g) {
 }
 
 static void vc__opencl_parameters(vc__printer *g, bool values) {
-    const char *before = "";
+    const char *separator = "";
     char type[32];
     for (uint32_t i = 0; i < g->l->object_count; i++) {
         const vc__object *o = &g->l->object[i];
         if (o->op == VC__OP_IMAGE) {
-            vc__opencl_image(g, i, before);
-            before = ", ";
+            vc__opencl_image(g, i, separator);
+            separator = ", ";
         }
         if (o->op != VC__OP_BUFFER || o->root != VC__NIL) continue;
-        vc__p_put(g, "%s__global %s%s *%s%s", before, o->used & VC_WRITE ? "" : "const ",
-                  vc__c_memory_type(g,
-                                    !vc__is_type(o->type)    ? (vc_type)VC_U8
-                                    : vc__rows(o->type) == 3 ? vc__scalar(o->type)
-                                                             : o->type,
-                                    type),
+        vc__p_put(g, "%s__global %s%s *%s%s", separator, o->used & VC_WRITE ? "" : "const ",
+                  vc__c_memory_type(g, !vc__is_type(o->type) ? (vc_type)VC_U8
+                                    : vc__rows(o->type) == 3 ? vc__scalar(o->type) : o->type, type),
                   o->access & VC_MAY_ALIAS ? "" : "restrict ", g->object[i].text);
-        before = ", ";
+        separator = ", ";
     }
-    if (values) vc__p_put(g, "%sconst struct %s_args %s", before, g->l->info.entry, g->args.text);
-    else if (!before[0]) vc__p_put(g, "void");
+    if (values) vc__p_put(g, "%sconst struct %s_args %s", separator, g->l->info.entry, g->args.text);
+    else if (!separator[0]) vc__p_put(g, "void");
 }
 
 static void vc__opencl_head(vc__printer *g) {
@@ -10451,8 +10483,8 @@ static void vc__opencl_head(vc__printer *g) {
     if (!g->k->desc.fast) vc__p_put(g, "#pragma OPENCL FP_CONTRACT OFF\n");
     if (kinds & 1u << VC_F64) vc__p_put(g, "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n");
     vc__opencl_extensions(g);
-    vc__c_halves(g, halves);
-    bool values = vc__c_values(g);
+    vc__c_half_functions(g, halves);
+    bool values = vc__c_argument_block(g);
     vc__p_put(g, "\n__kernel __attribute__((reqd_work_group_size(%u, %u, %u)))\n", (unsigned)size[0], (unsigned)size[1],
               (unsigned)size[2]);
     vc__p_put(g, "void %s(", info->entry);
@@ -10470,9 +10502,9 @@ static void vc__opencl_head(vc__printer *g) {
 
 static const vc__dialect vc__opencl = {
     "OpenCL C", { NULL, NULL, NULL, NULL, "", "l", NULL, NULL, "u", "ul", NULL, "f", "" },
-    true, true, vc__c_is_reserved, vc__opencl_type, vc__c_form, vc__c_special, vc__c_vector, vc__c_construct, vc__c_component, NULL,
-    vc__c_load, vc__c_store, vc__c_param, vc__c_hidden, vc__opencl_id, vc__c_convert, vc__opencl_barrier, vc__c_atomic,
-    vc__opencl_fence, vc__c_declare, vc__opencl_head, vc__opencl_texel
+    true, true, vc__c_is_reserved, vc__opencl_type, vc__c_form, vc__c_float_bits, vc__c_vector, vc__c_construct,
+    vc__c_component, NULL, vc__c_load, vc__c_store, vc__c_param, vc__c_implicit, vc__opencl_id, vc__c_convert,
+    vc__opencl_barrier, vc__c_atomic, vc__opencl_fence, vc__c_declare, vc__opencl_head, vc__opencl_image_op
 };
 
 // >>reflect
@@ -11444,13 +11476,13 @@ VC_API vc_val vc_with(vc_val v, uint32_t i, vc_val part) {
 static vc_val vc__select_parts(vc_kernel *k, vc_val condition, vc_val a, vc_val b) {
     vc__parts_list x, y;
     vc_val v;
-    uint32_t i, c = vc__condition(k, "vc_select", 1, condition);
+    uint32_t c = vc__condition(k, "vc_select", 1, condition);
     if (c == VC__NIL || !vc__parts_of(k, "vc_select", 2, a, &x) || !vc__parts_of(k, "vc_select", 3, b, &y))
         return vc__no_value();
     if (x.type != y.type)
         return VC__DECLINE(k, "vc_select", "operand 2 is %s, operand 3 is %s", vc__type_text(k, x.type).text,
                            vc__type_text(k, y.type).text);
-    for (i = 0; i < x.count; i++) {
+    for (uint32_t i = 0; i < x.count; i++) {
         v = vc_select(vc__value(k, c), vc__value(k, x.node[i]), vc__value(k, y.node[i]));
         if (!v.of) return vc__no_value();
         x.node[i] = (uint32_t)v.bits;
@@ -11464,8 +11496,8 @@ static vc_val vc__select_parts(vc_kernel *k, vc_val condition, vc_val a, vc_val 
 typedef struct vc__few { vc_type type; vc_val part[4]; } vc__few;
 
 static vc_val vc__from_few(vc_kernel *k, vc_type type, const vc_val *part) {
-    uint32_t node[4], i, count = vc__direct_count(k, type);
-    for (i = 0; i < count; i++) {
+    uint32_t node[4], count = vc__direct_count(k, type);
+    for (uint32_t i = 0; i < count; i++) {
         node[i] = part[i].of ? vc__fit(k, "vc_make", i + 1, part[i], vc__direct(k, type, i).type) : VC__NIL;
         if (node[i] == VC__NIL) return vc__no_value();
     }
@@ -11716,14 +11748,14 @@ static vc_val vc__vector_of(const vc_val *part, uint32_t rows) {
 /* Products of linear algebra: inner sizes have to agree. */
 static vc_val vc__matrix_mul(vc_kernel *k, vc__few *a, vc__few *b) {
     bool am = vc__is_matrix(a->type), bm = vc__is_matrix(b->type);
-    uint32_t inner = am ? vc__columns(a->type) : vc__rows(a->type), i;
+    uint32_t inner = am ? vc__columns(a->type) : vc__rows(a->type);
     vc_val out[4];
     if (vc__kind(a->type) != vc__kind(b->type) || inner != vc__rows(b->type)) {
         vc__refuse_pair(k, "vc_mul", a, b, "columns of the first must be as many as rows of the second, of one kind");
         return vc__no_value();
     }
     if (!bm) return vc__m_times(a->part, inner, b->part[0]);
-    for (i = 0; i < vc__columns(b->type); i++)
+    for (uint32_t i = 0; i < vc__columns(b->type); i++)
         out[i] = am ? vc__m_times(a->part, inner, b->part[i]) : vc_dot(a->part[0], b->part[i]);
     if (!am) return vc__vector_of(out, vc__columns(b->type));
     return vc__from_few(k, VC_MAT(vc__kind(a->type), vc__rows(a->type), vc__columns(b->type)), out);
@@ -11737,7 +11769,7 @@ static vc_val vc__matrix_equal(uint32_t op, uint32_t columns, const vc__few *a, 
 
 static vc_val vc__matrix_op(vc_kernel *k, const char *call, uint32_t op, uint32_t count, vc__few *a, vc__few *b) {
     vc_type type = vc__is_matrix(a->type) ? a->type : b->type, kind = vc__scalar(type);
-    uint32_t columns = vc__columns(type), i;
+    uint32_t columns = vc__columns(type);
     bool scale = count > 1 && (a->type == kind || b->type == kind);
     vc_val out[4];
     if (op == VC__OP_MUL && !scale) return vc__matrix_mul(k, a, b);
@@ -11750,7 +11782,7 @@ static vc_val vc__matrix_op(vc_kernel *k, const char *call, uint32_t op, uint32_
         return vc__no_value();
     }
     if (op == VC__OP_EQ || op == VC__OP_NE) return vc__matrix_equal(op, columns, a, b);
-    for (i = 0; i < columns; i++) {
+    for (uint32_t i = 0; i < columns; i++) {
         if (op == VC__OP_NEG) out[i] = vc_neg(a->part[i]);
         else if (op == VC__OP_ADD) out[i] = vc_add(a->part[i], b->part[i]);
         else if (op == VC__OP_SUB) out[i] = vc_sub(a->part[i], b->part[i]);
@@ -11878,14 +11910,14 @@ VC_API vc_val vc_outer(vc_val a, vc_val b) {
 /* The determinant of n x n numbers, by minors of the first column; what minors share is merged later. at: which rows and columns are left, n of each. */
 static vc_val vc__minor(vc_val m[4][4], const uint32_t *columns, const uint32_t *rows, uint32_t n) {
     uint32_t rest[3];
-    vc_val sum = vc__no_value(), part;
+    vc_val sum = vc__no_value();
     if (n == 1) return m[columns[0]][rows[0]];
     if (n == 2)
         return vc_fma(m[columns[0]][rows[0]], m[columns[1]][rows[1]],
                       vc_neg(vc_mul(m[columns[1]][rows[0]], m[columns[0]][rows[1]])));
     for (uint32_t i = 0; i < n; i++) {
         for (uint32_t j = 0; j + 1 < n; j++) rest[j] = rows[j < i ? j : j + 1];
-        part = vc__minor(m, columns + 1, rest, n - 1);
+        vc_val part = vc__minor(m, columns + 1, rest, n - 1);
         if (i & 1) part = vc_neg(part);
         sum = i ? vc_fma(m[columns[0]][rows[i]], part, sum) : vc_mul(m[columns[0]][rows[i]], part);
     }
@@ -11917,13 +11949,13 @@ VC_API vc_val vc_inverse(vc_val v) {
     vc_val m[4][4], out[4], column[4];
     vc_kernel *k;
     vc__few f;
-    uint32_t n = vc__square("vc_inverse", v, &f, m, &k), i, j, l, columns[3], rows[3];
+    uint32_t n = vc__square("vc_inverse", v, &f, m, &k), columns[3], rows[3];
     if (!n) return vc__no_value();
     vc_val det = vc_determinant(v);
     vc_val one = vc_div(vc__power(vc__kind(f.type), 0), det);
-    for (i = 0; i < n; i++) {
-        for (j = 0; j < n; j++) {
-            for (l = 0; l + 1 < n; l++) { columns[l] = l < j ? l : l + 1; rows[l] = l < i ? l : l + 1; }
+    for (uint32_t i = 0; i < n; i++) {
+        for (uint32_t j = 0; j < n; j++) {
+            for (uint32_t l = 0; l + 1 < n; l++) { columns[l] = l < j ? l : l + 1; rows[l] = l < i ? l : l + 1; }
             column[j] = vc__minor(m, columns, rows, n - 1);
             if ((i + j) & 1) column[j] = vc_neg(column[j]);
         }
@@ -12019,7 +12051,7 @@ static uint32_t vc__view(vc_kernel *k, uint32_t root, vc_type type) {
 /* All views that accesses may take, in an order that they have no part in. What a type needs is the same wherever it stands. */
 static void vc__make_views(vc_kernel *k, uint32_t root, vc_type type) {
     bool own = vc__own_of(k, type) != NULL;
-    uint32_t *viewed = own ? &k->own[(type & 0xffffu) - VC__OWN].viewed : NULL, i, count;
+    uint32_t *viewed = own ? &k->own[(type & 0xffffu) - VC__OWN].viewed : NULL;
     if (vc__is_type(type) || vc__is_complex(type)) {
         vc__view(k, root, vc__is_type(type) ? type : VC_VEC(vc__scalar(type), 2u));
         vc__view(k, root, vc__scalar(type));
@@ -12027,8 +12059,8 @@ static void vc__make_views(vc_kernel *k, uint32_t root, vc_type type) {
     }
     if (viewed && *viewed == root + 1) return;
     if (viewed) *viewed = root + 1;
-    count = own && vc__own_of(k, type)->element == VC_NONE ? vc__direct_count(k, type) : 1;
-    for (i = 0; i < count && !k->failed; i++) vc__make_views(k, root, vc__direct(k, type, i).type);
+    uint32_t count = own && vc__own_of(k, type)->element == VC_NONE ? vc__direct_count(k, type) : 1;
+    for (uint32_t i = 0; i < count && !k->failed; i++) vc__make_views(k, root, vc__direct(k, type, i).type);
 }
 
 /* Zeros `count` elements of an array: in a loop where they are many. */
@@ -12252,17 +12284,17 @@ static uint32_t vc__add_step(vc_kernel *k, uint32_t index, uint32_t sum, uint32_
 
 /* A ref into memory of a composite type as one to a piece of it, taken as an array of `type`; the memory has to be whole in such units. */
 static vc_ref vc__aim(vc_kernel *k, const vc_ref *r, vc_type type) {
-    uint32_t root = k->node[r->memory].x, unit = vc_type_size(type), sum = VC__NIL, p, factor, piece;
+    uint32_t root = k->node[r->memory].x, unit = vc_type_size(type), sum = VC__NIL;
     bool buffer = k->object[root].op == VC__OP_BUFFER;
-    piece = buffer ? vc__view(k, root, type) : root + 1 + r->leaf;
+    uint32_t piece = buffer ? vc__view(k, root, type) : root + 1 + r->leaf;
     if (piece == VC__NIL) return vc__no_ref();
     vc_ref out = vc__make_ref(k, k->object[piece].node, type);
     out.order = r->order;
     out.offset = buffer ? r->byte / unit : 0;
-    for (p = r->path ? r->path - 1 : VC__NIL; p != VC__NIL; p = k->node[p].a[0]) {
+    for (uint32_t p = r->path ? r->path - 1 : VC__NIL; p != VC__NIL; p = k->node[p].a[0]) {
         const vc__node *n = &k->node[p];
         type = vc__node_type(k, p);
-        factor = buffer ? vc__shape_of(k, type).size / unit : vc__leaf_of(k, type, r->leaf - n->a[2]).count;
+        uint32_t factor = buffer ? vc__shape_of(k, type).size / unit : vc__leaf_of(k, type, r->leaf - n->a[2]).count;
         out.offset += (int64_t)(int32_t)n->x * factor;
         if (n->a[1] != VC__NIL) sum = vc__add_step(k, n->a[1], sum, factor, buffer);
     }
