@@ -10508,24 +10508,25 @@ static const vc__dialect vc__opencl = {
 };
 
 // >>reflect
-/* Arguments and needs of a kernel. */
+/* Reflection: the arguments of a kernel, their offsets and bindings, and the device features and memory it requires. */
 
-typedef struct vc__feature { uint64_t bit; const char *need, *name; } vc__feature;
+typedef struct vc__feature { uint64_t bit; const char *description, *name; } vc__feature;
 #define VC__IMAGE_FEATURES ((uint64_t)VC_FEATURE_IMAGE_FORMATS | VC_FEATURE_IMAGE_READ | VC_FEATURE_IMAGE_WRITE)
-#define VC__ALL_FEATURES                                                                                               \
-    ((uint64_t)VC_FEATURE_ADDRESS * 2 - 1 + VC_FEATURE_SUBGROUP + VC_FEATURE_ATOMIC_I64 + VC_FEATURE_ATOMIC_F32_ADD    \
-     + VC_FEATURE_SUBGROUP_TYPES + VC_FEATURE_SUBGROUP_CLUSTERED + VC_FEATURE_RECONVERGENCE + VC_FEATURE_IMAGE         \
-     + VC__IMAGE_FEATURES + VC_FEATURE_DOT_4X8 + VC_FEATURE_F64_ROUND + VC_FEATURE_SHUFFLE_64                          \
-     + VC_FEATURE_UNPACK_HALF)
+#define VC__ALL_FEATURES \
+    ((uint64_t)VC_FEATURE_ADDRESS * 2 - 1 + VC_FEATURE_SUBGROUP + VC_FEATURE_ATOMIC_I64 + VC_FEATURE_ATOMIC_F32_ADD \
+     + VC_FEATURE_SUBGROUP_TYPES + VC_FEATURE_SUBGROUP_CLUSTERED + VC_FEATURE_RECONVERGENCE + VC_FEATURE_IMAGE \
+     + VC__IMAGE_FEATURES + VC_FEATURE_DOT_4X8 + VC_FEATURE_F64_ROUND + VC_FEATURE_SHUFFLE_64 + VC_FEATURE_UNPACK_HALF)
 #define VC__ADDRESS_NEEDS ((uint64_t)VC_FEATURE_ADDRESS | VC_FEATURE_I64)
-/* What every device of CUDA and OpenCL has, or its texts do without. */
-#define VC__C_HAS                                                                                                      \
-    ((uint64_t)VC_FEATURE_F16 | VC_FEATURE_I8 | VC_FEATURE_I16 | VC_FEATURE_STORAGE_8 | VC_FEATURE_STORAGE_16          \
-     | VC__ADDRESS_NEEDS | VC_FEATURE_SUBGROUP | VC_FEATURE_SUBGROUP_TYPES | VC_FEATURE_SUBGROUP_CLUSTERED             \
-     | VC_FEATURE_ATOMIC_F32_ADD | VC_FEATURE_DOT_4X8 | VC_FEATURE_F64_ROUND | VC_FEATURE_SHUFFLE_64                   \
+/* Features that CUDA C and OpenCL C do not require: every device has them, or the generated source avoids them. */
+#define VC__C_FEATURES \
+    ((uint64_t)VC_FEATURE_F16 | VC_FEATURE_I8 | VC_FEATURE_I16 | VC_FEATURE_STORAGE_8 | VC_FEATURE_STORAGE_16 \
+     | VC__ADDRESS_NEEDS | VC_FEATURE_SUBGROUP | VC_FEATURE_SUBGROUP_TYPES | VC_FEATURE_SUBGROUP_CLUSTERED \
+     | VC_FEATURE_ATOMIC_F32_ADD | VC_FEATURE_DOT_4X8 | VC_FEATURE_F64_ROUND | VC_FEATURE_SHUFFLE_64 \
      | VC_FEATURE_UNPACK_HALF | VC_FEATURE_RECONVERGENCE | VC__IMAGE_FEATURES)
-/* Of these the types, which vd_context_desc.disable takes away there too. */
-#define VC__C_TYPES ((uint64_t)VC_FEATURE_F16 | VC_FEATURE_I8 | VC_FEATURE_I16 | VC_FEATURE_I64 | VC_FEATURE_STORAGE_8 | VC_FEATURE_STORAGE_16)
+/* Those of them that stand for types: vd_context_desc.disable can remove them, and using one is then an error there
+   too. */
+#define VC__C_TYPE_FEATURES ((uint64_t)VC_FEATURE_F16 | VC_FEATURE_I8 | VC_FEATURE_I16 | VC_FEATURE_I64 \
+                             | VC_FEATURE_STORAGE_8 | VC_FEATURE_STORAGE_16)
 static const vc__feature vc__features[] = {
     { VC_FEATURE_F16, "f16 arithmetic", "VC_FEATURE_F16" },
     { VC_FEATURE_F64, "f64 arithmetic", "VC_FEATURE_F64" },
@@ -10551,44 +10552,49 @@ static const vc__feature vc__features[] = {
     { VC_FEATURE_IMAGE_WRITE, "storing to storage images of any format", "VC_FEATURE_IMAGE_WRITE" }
 };
 
-static uint64_t vc__type_needs(vc_type type) { return vc__needs(type); }
+/* Features that arithmetic in a type requires. */
+static uint64_t vc__type_features(vc_type type) { return vc__needs(type); }
 
-/* What being in a buffer needs. */
-static uint64_t vc__storage_needs(vc_type type) {
+/* Features that elements of a buffer require. A 64-bit scalar or a vector is loaded as a value of its type. */
+static uint64_t vc__storage_features(vc_type type) {
     uint32_t bits = vc__is_bool(type) ? 32 : vc__bits(type);
-    uint64_t needs = bits == 8 ? (uint64_t)VC_FEATURE_STORAGE_8 : bits == 16 ? (uint64_t)VC_FEATURE_STORAGE_16 : 0;
-    return needs | (bits == 64 || vc__rows(type) > 1 ? vc__type_needs(type) : 0);
+    uint64_t required = bits == 8 ? (uint64_t)VC_FEATURE_STORAGE_8 : bits == 16 ? (uint64_t)VC_FEATURE_STORAGE_16 : 0;
+    return required | (bits == 64 || vc__rows(type) > 1 ? vc__type_features(type) : 0);
 }
 
-/* A cast that only changes the width of a narrow type on its way from or to a buffer needs no arithmetic on it. */
+/* Whether a cast only widens or narrows. Between a buffer and 32 bits or more, it requires no arithmetic in the
+   narrow type. */
 static bool vc__is_width_cast(vc_type from, vc_type to) {
     return ((vc__is_float(from) && vc__is_float(to)) || (vc__is_int(from) && vc__is_int(to)))
            && (vc__bits(from) >= 32 || vc__bits(to) >= 32);
 }
 
-static uint64_t vc__wide_needs(vc_type type) { return vc__bits(type) == 64 ? vc__type_needs(type) : 0; }
+/* Features that a 64-bit type requires; 0 for narrower types. */
+static uint64_t vc__wide_features(vc_type type) { return vc__bits(type) == 64 ? vc__type_features(type) : 0; }
 
-/* Of elements that lie in memory as `of`. */
-static uint64_t vc__atomic_needs(const vc__node *n, vc_type of) {
-    uint64_t needs = vc__bits(of) == 64 ? vc__type_needs(of) | VC_FEATURE_ATOMIC_I64 : 0;
-    return needs | vc__type_needs(n->type) | (vc__is_float(of) ? (uint64_t)VC_FEATURE_ATOMIC_F32_ADD : 0);
+/* Features of an atomic; memory: type of the elements in memory. */
+static uint64_t vc__atomic_features(const vc__node *n, vc_type memory) {
+    uint64_t required = vc__bits(memory) == 64 ? vc__type_features(memory) | VC_FEATURE_ATOMIC_I64 : 0;
+    return required | vc__type_features(n->type) | (vc__is_float(memory) ? (uint64_t)VC_FEATURE_ATOMIC_F32_ADD : 0);
 }
 
-static uint64_t vc__access_needs(vc_kernel *k, const vc__listing *l, const vc__node *n) {
+/* Features of a load, store or atomic. Also records in the object how its memory is used. */
+static uint64_t vc__access_features(vc_kernel *k, const vc__listing *l, const vc__node *n) {
     const vc__node *m = vc__memory_of(l->node, n);
     vc__object *o = &k->object[m->x];
     bool loads = n->op == VC__OP_LOAD || n->op == VC__OP_ATOMIC_LOAD,
          stores = n->op == VC__OP_STORE || n->op == VC__OP_ATOMIC_STORE;
     vc_type type = n->op == VC__OP_STORE ? l->node[n->a[2]].type : n->type;
-    uint64_t atomic = vc__is_atomic(n->op) ? vc__atomic_needs(n, m->type) : 0;
+    uint64_t atomic = vc__is_atomic(n->op) ? vc__atomic_features(n, m->type) : 0;
     o->used = (uint16_t)(o->used | (loads ? VC_READ : stores ? VC_WRITE : VC_READ_WRITE));
-    if (m->op != VC__OP_BUFFER) return vc__type_needs(type) | atomic;
-    return vc__storage_needs(type) | atomic
+    if (m->op != VC__OP_BUFFER) return vc__type_features(type) | atomic;
+    return vc__storage_features(type) | atomic
            | (l->buffers == VC_BUFFERS_ADDRESS && !vc__is_c(l->target) ? VC__ADDRESS_NEEDS : 0);
 }
 
-/* Of an image, or of what is done to it. */
-static uint64_t vc__image_needs(vc_kernel *k, const vc__listing *l, const vc__node *n) {
+/* Features of an image or of an operation on it. Also records in the object how the image is used: 4 for a size
+   query. */
+static uint64_t vc__image_features(vc_kernel *k, const vc__listing *l, const vc__node *n) {
     const vc__node *m = n->op == VC__OP_IMAGE ? n : &l->node[n->a[0]];
     vc__object *o = &k->object[m->x];
     bool reads = n->op == VC__OP_IMAGE_LOAD, writes = n->op == VC__OP_IMAGE_STORE,
@@ -10605,135 +10611,139 @@ static bool vc__is_subgroup(uint32_t op) {
     return vc__op[op].class_ == VC__CONV || (op >= VC__OP_SUBGROUP_SIZE && op <= VC__OP_SUBGROUP_LOCAL_ID);
 }
 
-/* A shuffle of 64-bit values from a lane that may be outside of the subgroup. */
+/* Whether an operation is a relative shuffle of 64-bit values, whose source lane can be outside the subgroup. */
 static bool vc__is_wide_shuffle(uint32_t op, vc_type type) {
     return op >= VC__OP_SHUFFLE_XOR && op <= VC__OP_SHUFFLE_DOWN && vc__bits(vc__kind(type)) == 64;
 }
 
-static uint64_t vc__subgroup_needs(const vc__listing *l, const vc__node *n) {
+/* Features of a subgroup operation. */
+static uint64_t vc__subgroup_features(const vc__listing *l, const vc__node *n) {
     vc_type type = vc__op[n->op].operands && n->a[0] != VC__NIL ? l->node[n->a[0]].type : n->type;
     bool extended = !vc__is_bool(type) && vc__bits(vc__kind(type)) != 32 && vc__kind(type) != VC_F64,
          each = n->op >= VC__OP_SUBGROUP_ADD;
-    return VC_FEATURE_SUBGROUP | vc__type_needs(type) | (extended ? (uint64_t)VC_FEATURE_SUBGROUP_TYPES : 0u)
+    return VC_FEATURE_SUBGROUP | vc__type_features(type) | (extended ? (uint64_t)VC_FEATURE_SUBGROUP_TYPES : 0u)
            | (each && (n->x & 15u) == VC__LANES_EACH ? (uint64_t)VC_FEATURE_SUBGROUP_CLUSTERED : 0u)
            | (vc__is_wide_shuffle(n->op, type) ? (uint64_t)VC_FEATURE_SHUFFLE_64 : 0u)
            | (l->reconverges ? (uint64_t)VC_FEATURE_RECONVERGENCE : 0u);
 }
 
-static uint64_t vc__node_needs(vc_kernel *k, const vc__listing *l, const vc__node *n) {
+/* Features of any node. */
+static uint64_t vc__node_features(vc_kernel *k, const vc__listing *l, const vc__node *n) {
     uint32_t count = vc__op[n->op].operands;
     const uint32_t *a = n->a;
-    uint64_t needs = 0;
-    if (vc__is_access(n->op)) return vc__access_needs(k, l, n);
-    if (vc__is_image(n->op) || n->op == VC__OP_IMAGE) return vc__image_needs(k, l, n);
+    uint64_t required = 0;
+    if (vc__is_access(n->op)) return vc__access_features(k, l, n);
+    if (vc__is_image(n->op) || n->op == VC__OP_IMAGE) return vc__image_features(k, l, n);
     if (n->op == VC__OP_BUFFER || n->op == VC__OP_POINTER) return 0;
     if (n->op == VC__OP_CAST) {
         vc_type from = l->node[n->a[0]].type;
         if (vc__is_width_cast(from, n->type) && (vc__bits(from) >= 32 || l->node[n->a[0]].op == VC__OP_LOAD))
-            return vc__wide_needs(from) | vc__wide_needs(n->type);
-        return vc__type_needs(from) | vc__type_needs(n->type);
+            return vc__wide_features(from) | vc__wide_features(n->type);
+        return vc__type_features(from) | vc__type_features(n->type);
     }
-    if (vc__is_subgroup(n->op)) return vc__subgroup_needs(l, n);
+    if (vc__is_subgroup(n->op)) return vc__subgroup_features(l, n);
     if (vc__is_dot_4x8(n->op)) return VC_FEATURE_DOT_4X8;
     if ((n->op == VC__OP_TRUNC || n->op == VC__OP_ROUND) && vc__kind(n->type) == VC_F64)
         return VC_FEATURE_F64 | VC_FEATURE_F64_ROUND;
     if (n->op == VC__OP_UNPACK_HALF) return VC_FEATURE_UNPACK_HALF;
     if (count == VC__MANY) { count = n->a[1]; a = l->extra + n->a[0]; }
-    for (uint32_t i = 0; i < count; i++) if (a[i] != VC__NIL) needs |= vc__type_needs(l->node[a[i]].type);
-    return needs | vc__type_needs(n->type);
+    for (uint32_t i = 0; i < count; i++) if (a[i] != VC__NIL) required |= vc__type_features(l->node[a[i]].type);
+    return required | vc__type_features(n->type);
 }
 
-/* Says which of the needs the machine lacks; false: one. */
-static bool vc__admit_needs(vc_kernel *k, vc__listing *l, uint64_t needs, const vc__node *n) {
+/* Adds features to those the listing requires; fails, and returns false, if the device lacks one of them. */
+static bool vc__require_features(vc_kernel *k, vc__listing *l, uint64_t required, const vc__node *n) {
     uint32_t i;
-    uint64_t lack = needs & ~l->info.features & k->desc.machine.lacks;
+    uint64_t missing = required & ~l->info.features & k->desc.machine.lacks;
     if (vc__is_c(l->target)) {
-        lack &= ~(VC__C_HAS & ~VC__C_TYPES);
-        needs &= ~VC__C_HAS;
+        missing &= ~(VC__C_FEATURES & ~VC__C_TYPE_FEATURES);
+        required &= ~VC__C_FEATURES;
     }
-    l->info.features |= needs;
-    if (!lack) return true;
-    for (i = 0; !(lack & vc__features[i].bit); i++) continue;
+    l->info.features |= required;
+    if (!missing) return true;
+    for (i = 0; !(missing & vc__features[i].bit); i++) continue;
     vc__fail_machine(k, "vc_%s in kernel '%s' needs %s, which the machine lacks (%s)", vc__op_name[n->op], vc__name(k),
-                     vc__features[i].need, vc__features[i].name);
+                     vc__features[i].description, vc__features[i].name);
     return false;
 }
 
-/* A narrow type that only passes between conversions has to be declared all the same: as arithmetic, or as storage. */
-static uint64_t vc__declare_needs(const vc_kernel *k, const vc__listing *l, vc_type type) {
-    uint64_t arithmetic = vc__bits(vc__kind(type)) < 32 ? vc__type_needs(type) : 0;
+/* The feature that declares an 8-bit or 16-bit type which occurs only between casts: arithmetic or, where the device
+   lacks it, storage. */
+static uint64_t vc__declare_features(const vc_kernel *k, const vc__listing *l, vc_type type) {
+    uint64_t arithmetic = vc__bits(vc__kind(type)) < 32 ? vc__type_features(type) : 0;
     uint64_t storage = arithmetic == VC_FEATURE_I8 ? (uint64_t)VC_FEATURE_STORAGE_8 : (uint64_t)VC_FEATURE_STORAGE_16;
     if (!arithmetic || l->info.features & (arithmetic | storage)) return 0;
     return k->desc.machine.lacks & arithmetic ? storage : arithmetic;
 }
 
-/* Of what is not plain where all types are of 32 bits. */
-static uint64_t vc__rare_needs(vc_kernel *k, const vc__listing *l, const vc__node *n) {
-    if (vc__is_subgroup(n->op)) return vc__subgroup_needs(l, n);
-    if (vc__is_atomic(n->op)) return vc__access_needs(k, l, n);
-    if (vc__is_image(n->op)) return vc__image_needs(k, l, n);
-    return vc__is_dot_4x8(n->op)         ? (uint64_t)VC_FEATURE_DOT_4X8
-           : n->op == VC__OP_UNPACK_HALF ? (uint64_t)VC_FEATURE_UNPACK_HALF
-                                         : 0;
+/* Features of a node other than a load, a store or simple arithmetic, in a kernel whose types all have 32 bits. */
+static uint64_t vc__rare_features(vc_kernel *k, const vc__listing *l, const vc__node *n) {
+    if (vc__is_subgroup(n->op)) return vc__subgroup_features(l, n);
+    if (vc__is_atomic(n->op)) return vc__access_features(k, l, n);
+    if (vc__is_image(n->op)) return vc__image_features(k, l, n);
+    if (vc__is_dot_4x8(n->op)) return (uint64_t)VC_FEATURE_DOT_4X8;
+    return n->op == VC__OP_UNPACK_HALF ? (uint64_t)VC_FEATURE_UNPACK_HALF : 0;
 }
 
 VC__SMALL_END
 
-/* Where all types are of 32 bits: only memory, images, subgroups and dot products can need something. */
-static bool vc__check_rare_needs(vc_kernel *k, vc__listing *l) {
+/* The quick check for kernels whose types all have 32 bits: only memory, images, subgroup operations, dot products and
+   unpacking of f16 can require a feature. */
+static bool vc__check_rare_features(vc_kernel *k, vc__listing *l) {
     const uint32_t *plain = k->lower.plain;
     const vc__node *n = l->node + l->leaves, *end = l->node + l->count;
-    uint64_t address = l->buffers == VC_BUFFERS_ADDRESS && !vc__is_c(l->target) ? VC__ADDRESS_NEEDS : 0, needs;
+    uint64_t address = l->buffers == VC_BUFFERS_ADDRESS && !vc__is_c(l->target) ? VC__ADDRESS_NEEDS : 0, required;
     for (; n < end; n++) {
         if (plain[n->op] & VC__PLAIN_PRINTED) continue;
         if (n->op == VC__OP_LOAD || n->op == VC__OP_STORE) {
             const vc__node *m = vc__memory_of(l->node, n);
             k->object[m->x].used = (uint16_t)(k->object[m->x].used | (n->op == VC__OP_LOAD ? VC_READ : VC_WRITE));
-            needs = m->op == VC__OP_BUFFER ? address : 0;
+            required = m->op == VC__OP_BUFFER ? address : 0;
         } else {
-            needs = vc__rare_needs(k, l, n);
+            required = vc__rare_features(k, l, n);
         }
-        if (needs & ~l->info.features && !vc__admit_needs(k, l, needs, n)) return false;
+        if (required & ~l->info.features && !vc__require_features(k, l, required, n)) return false;
     }
     return true;
 }
 
 VC__SMALL
 
-static bool vc__check_needs(vc_kernel *k, vc__listing *l) {
+/* Determines the features that the listing requires; fails, and returns false, if the device lacks one of them. */
+static bool vc__check_features(vc_kernel *k, vc__listing *l) {
     const uint32_t plain = 1u << VC_NONE | 1u << VC_BOOL | 1u << VC_I32 | 1u << VC_U32 | 1u << VC_F32;
-    if (!(k->lower.kinds & ~plain)) return vc__check_rare_needs(k, l);
+    if (!(k->lower.kinds & ~plain)) return vc__check_rare_features(k, l);
     for (uint32_t i = 0; i < l->count; i++)
-        if (!vc__admit_needs(k, l, vc__node_needs(k, l, &l->node[i]), &l->node[i])) return false;
+        if (!vc__require_features(k, l, vc__node_features(k, l, &l->node[i]), &l->node[i])) return false;
     for (uint32_t i = 0; i < l->count; i++)
         if (vc__op[l->node[i].op].class_ != VC__LEAF
-            && !vc__admit_needs(k, l, vc__declare_needs(k, l, l->node[i].type), &l->node[i]))
+            && !vc__require_features(k, l, vc__declare_features(k, l, l->node[i].type), &l->node[i]))
             return false;
     return true;
 }
 
-/* The next `size` bytes of the block of values. */
-static uint32_t vc__layout_next(uint32_t *end, uint32_t size, uint32_t align) {
-    uint32_t place = (*end + align - 1) & ~(align - 1);
-    *end = place + size;
-    return place;
+/* Reserves `size` bytes at the end of the argument block and returns their offset. align: a power of two. */
+static uint32_t vc__argument_block_reserve(uint32_t *end, uint32_t size, uint32_t align) {
+    uint32_t offset = (*end + align - 1) & ~(align - 1);
+    *end = offset + size;
+    return offset;
 }
 
-/* What was done to one view of a buffer was done to all; no two that are used may be thought apart. */
+/* Gives all used views of a buffer the accesses of every view. If more than one is used, they are marked as aliased. */
 static void vc__reflect_views(vc_kernel *k, uint32_t root) {
-    uint32_t seen = 0, used = 0;
+    uint32_t used_views = 0, used = 0;
     for (uint32_t i = k->object[root].next; i != VC__NIL; i = k->object[i].next) {
-        seen += k->object[i].used != 0;
+        used_views += k->object[i].used != 0;
         used |= k->object[i].used;
     }
     k->object[root].used = (uint16_t)used;
     for (uint32_t i = k->object[root].next; i != VC__NIL; i = k->object[i].next) {
-        k->object[i].aliased = seen > 1;
+        k->object[i].aliased = used_views > 1;
         if (k->object[i].used) k->object[i].used = (uint16_t)used;
     }
 }
 
-/* A binding in both forms, and a handle among the values in CUDA C. */
+/* An image argument: a binding or, in CUDA C, a 64-bit handle in the argument block. */
 static void vc__reflect_image(const vc__listing *l, const vc__object *o, vc_arg_info *a, uint32_t *end,
                               uint32_t *bindings) {
     bool handle = vc__is_cuda(l->target);
@@ -10745,9 +10755,10 @@ static void vc__reflect_image(const vc__listing *l, const vc__object *o, vc_arg_
     a->sampled = !o->image.storage;
     a->dim = (vc_dim)o->image.dim;
     a->format = (vc_format)o->image.format;
-    a->place = handle ? vc__layout_next(end, 8, 8) : (*bindings)++;
+    a->place = handle ? vc__argument_block_reserve(end, 8, 8) : (*bindings)++;
 }
 
+/* Fills in one argument. end: size of the argument block so far; bindings: number of bindings so far. */
 static void vc__reflect_arg(const vc_kernel *k, const vc__listing *l, const vc__object *o, vc_arg_info *a,
                             uint32_t *end, uint32_t *bindings) {
     bool buffer = o->op == VC__OP_BUFFER, by_address = buffer && l->buffers == VC_BUFFERS_ADDRESS;
@@ -10762,24 +10773,25 @@ static void vc__reflect_arg(const vc_kernel *k, const vc__listing *l, const vc__
     a->size = !buffer ? s.size : by_address ? 8 : 0;
     a->align = s.align;
     if (buffer && vc__rows(o->type) != 3 && vc__is_type(o->type))
-        a->align *= vc__rows(o->type); /* in buffers vectors are loaded whole */
-    for (uint32_t i = o->next; buffer && i != VC__NIL; i = l->object[i].next) { /* so they are by every view */
+        a->align *= vc__rows(o->type); /* vectors in buffers are loaded whole */
+    for (uint32_t i = o->next; buffer && i != VC__NIL; i = l->object[i].next) { /* through views too */
         const vc__object *view = &l->object[i];
         uint32_t align = vc__scalar_bytes(view->type) * (vc__rows(view->type) == 3 ? 1 : vc__rows(view->type));
         if (view->used && a->align < align) a->align = align;
     }
-    a->place = buffer && !by_address ? (*bindings)++ : vc__layout_next(end, a->size, by_address ? 8 : a->align);
+    a->place = buffer && !by_address ? (*bindings)++ : vc__argument_block_reserve(end, a->size, by_address ? 8 : a->align);
 }
 
-static void vc__reflect_hidden(const vc__listing *l, const vc__node *n, vc_hidden_info *h, uint32_t *end) {
+static void vc__reflect_implicit(const vc__listing *l, const vc__node *n, vc_hidden_info *h, uint32_t *end) {
     h->kind = (vc_hidden)n->a[0];
     h->arg = h->kind >= VC_HIDDEN_LENGTH ? l->object[n->a[1]].arg : 0;
     h->axis = n->a[2];
-    h->place = vc__layout_next(end, 4, 4);
+    h->place = vc__argument_block_reserve(end, 4, 4);
 }
 
+/* Adds up the shared memory; false if the device has less. */
 static bool vc__check_shared(vc_kernel *k, vc__listing *l) {
-    uint64_t bytes = 0, most = k->desc.machine.max_shared_bytes;
+    uint64_t bytes = 0, limit = k->desc.machine.max_shared_bytes;
     for (uint32_t i = l->leaves; i < l->body; i++) {
         if (l->node[i].op != VC__OP_SHARED) continue;
         const vc__object *o = &l->object[l->node[i].x];
@@ -10787,29 +10799,28 @@ static bool vc__check_shared(vc_kernel *k, vc__listing *l) {
         bytes = ((bytes + stride - 1) & ~((uint64_t)stride - 1)) + (uint64_t)o->count * stride;
     }
     l->info.shared_bytes = (uint32_t)bytes;
-    if (bytes <= (most ? most : VC__NIL)) return true;
+    if (bytes <= (limit ? limit : VC__NIL)) return true;
     vc__fail_machine(k, "kernel '%s' has %llu bytes of shared memory, the machine's limit is %llu", vc__name(k),
-                     (unsigned long long)bytes, (unsigned long long)(most ? most : VC__NIL));
+                     (unsigned long long)bytes, (unsigned long long)(limit ? limit : VC__NIL));
     return false;
 }
 
-/* The arrays of all invocations of a work-group are a lower bound of its private memory. */
+/* Whether the private arrays of a work-group fit the device. They are a lower bound of its private memory. */
 static bool vc__check_private(vc_kernel *k, const vc__listing *l) {
-    uint64_t bytes = 0, most = k->desc.machine.max_private_bytes;
-    for (uint32_t i = 0; most && i < l->count; i++) {
+    uint64_t bytes = 0, limit = k->desc.machine.max_private_bytes;
+    for (uint32_t i = 0; limit && i < l->count; i++) {
         if (l->node[i].op != VC__OP_ARRAY) continue;
         const vc__object *o = &l->object[l->node[i].x];
         bytes += (uint64_t)o->count * vc__shared_stride(o->type);
     }
-    if (bytes <= most / vc__invocations(k)) return true;
-    vc__fail_machine(
-        k,
-        "kernel '%s' has %llu bytes of private arrays in each of %u invocations, the machine's limit is %llu bytes in a work-group",
-        vc__name(k), (unsigned long long)bytes, vc__invocations(k), (unsigned long long)most);
+    if (bytes <= limit / vc__invocations(k)) return true;
+    vc__fail_machine(k, "kernel '%s' has %llu bytes of private arrays in each of %u invocations, the machine's limit is"
+                        " %llu bytes in a work-group",
+                     vc__name(k), (unsigned long long)bytes, vc__invocations(k), (unsigned long long)limit);
     return false;
 }
 
-/* Of the struct that holds the values in C, and whose size is a multiple of it. */
+/* Alignment of the argument block as a C struct, whose size is a multiple of it: 4 or 8. */
 static uint32_t vc__block_align(const vc_info *info) {
     uint32_t align = 4;
     for (int i = 0; i < info->arg_count; i++)
@@ -10818,19 +10829,21 @@ static uint32_t vc__block_align(const vc_info *info) {
     return align;
 }
 
-static bool vc__reflect_room(vc_kernel *k, vc__form *f, const vc__listing *l) {
-    uint32_t hidden = l->body - l->leaves;
+/* Grows the form's tables of arguments and implicit arguments. */
+static bool vc__reflect_allocate(vc_kernel *k, vc__form *f, const vc__listing *l) {
+    uint32_t implicit = l->body - l->leaves; /* an upper bound */
     vc_arg_info *arg =
         (vc_arg_info *)vc__grown(&k->allocator, f->arg, &f->arg_capacity, vc__arg_count(k), sizeof(vc_arg_info));
     if (arg) f->arg = arg;
     vc_hidden_info *h =
-        (vc_hidden_info *)vc__grown(&k->allocator, f->hidden, &f->hidden_capacity, hidden, sizeof(vc_hidden_info));
+        (vc_hidden_info *)vc__grown(&k->allocator, f->hidden, &f->hidden_capacity, implicit, sizeof(vc_hidden_info));
     if (h) f->hidden = h;
     if (!arg || !h) vc__no_memory(k);
     return arg && h;
 }
 
-/* In C the name of the kernel, made an identifier; reserved words get something in front. */
+/* The entry point's name: "main" or, in CUDA C and OpenCL C, an identifier made of the kernel's name, with the prefix
+   "kernel_" if that is a reserved word. */
 static const char *vc__entry_name(const vc_kernel *k, vc_target target, char out[VC__NAME]) {
     char clean[VC__NAME];
     if (!vc__is_c(target)) return "main";
@@ -10839,13 +10852,14 @@ static const char *vc__entry_name(const vc_kernel *k, vc_target target, char out
     return out;
 }
 
-/* Fills the info of a listing, and of its form. */
+/* Fills in the vc_info of a listing and of its form; false if the kernel does not fit the device or out of memory. */
 static bool vc__reflect_listing(vc_kernel *k, vc__listing *l) {
     vc__form *f = vc__form_of(k, l->target, l->buffers);
     vc_info *info = &l->info;
     uint32_t end = 0, bindings = 0;
     for (uint32_t i = 0; i < k->object_count; i++) k->object[i].used = 0;
-    if (!vc__reflect_room(k, f, l) || !vc__check_needs(k, l) || !vc__check_shared(k, l) || !vc__check_private(k, l))
+    if (!vc__reflect_allocate(k, f, l) || !vc__check_features(k, l) || !vc__check_shared(k, l)
+        || !vc__check_private(k, l))
         return false;
     info->name = vc__name(k);
     info->entry = vc__entry_name(k, l->target, f->entry);
@@ -10855,13 +10869,14 @@ static bool vc__reflect_listing(vc_kernel *k, vc__listing *l) {
         if (k->object[i].arg != VC__NIL && k->object[i].root == VC__NIL)
             vc__reflect_arg(k, l, &k->object[i], &f->arg[k->object[i].arg], &end, &bindings);
     for (uint32_t i = l->leaves; i < l->body; i++)
-        if (l->node[i].op == VC__OP_HIDDEN) vc__reflect_hidden(l, &l->node[i], &f->hidden[info->hidden_count++], &end);
+        if (l->node[i].op == VC__OP_HIDDEN)
+            vc__reflect_implicit(l, &l->node[i], &f->hidden[info->hidden_count++], &end);
     info->args = f->arg;
     info->arg_count = (int)vc__arg_count(k);
     info->formats = k->format;
     info->format_count = (int)k->format_count;
     info->hidden = f->hidden;
-    info->value_bytes = vc__layout_next(&end, 0, vc__is_c(l->target) ? vc__block_align(info) : 4);
+    info->value_bytes = vc__argument_block_reserve(&end, 0, vc__is_c(l->target) ? vc__block_align(info) : 4);
     memcpy(info->local_size, k->desc.local_size, sizeof info->local_size);
     info->nodes = k->count;
     info->live_nodes = l->count;
@@ -10870,8 +10885,9 @@ static bool vc__reflect_listing(vc_kernel *k, vc__listing *l) {
 }
 
 // >>dump
-/* The listing as readable text, nothing expanded: what was declared, then one line an operation. A value that an operation gives is its number in the
-   listing; constants, arguments and ids stand where they are used, by what C calls them. */
+/* The dump: the listing before lowering as readable text. First the declarations, then one line per operation. The
+   result of an operation is named by its index in the listing, "%7". Constants, arguments and ids are written where
+   they are used, in C notation. */
 
 VC__PRINTF(2, 3) static void vc__dump_put(vc_kernel *k, const char *format, ...) {
     char line[160];
@@ -10882,7 +10898,7 @@ VC__PRINTF(2, 3) static void vc__dump_put(vc_kernel *k, const char *format, ...)
     vc__text_string(k, &k->dump, line);
 }
 
-/* A number as C has it where C has one: 5 is an i32, 5u a u32, 0.5 an f32; others say their type: 5u8, 0.5f64. */
+/* A number: 5 is an i32, 5u a u32, 0.5 an f32; numbers of other types have the type as a suffix: 5u8, 0.5f64. */
 static void vc__dump_number(vc_kernel *k, vc_type kind, uint64_t bits) {
     const vc__kind_info *info = &vc__kinds[kind & 15u];
     uint64_t wide = vc__widen(kind, bits), fraction = bits & vc__ones(info->fraction),
@@ -10896,14 +10912,12 @@ static void vc__dump_number(vc_kernel *k, vc_type kind, uint64_t bits) {
         if (fraction) snprintf(text, sizeof text, "nan(0x%llx)", (unsigned long long)bits);
         else snprintf(text, sizeof text, "%sinf", bits >> (info->bits - 1) & 1 ? "-" : "");
     } else vc__p_decimal(vc__p_double(kind, bits), kind == VC_F32, text);
-    vc__dump_put(k, "%s%s", text,
-                 kind == VC_I32 || kind == VC_F32 ? ""
-                 : kind == VC_U32                 ? "u"
-                                                  : vc__kind_names[kind & 15u][0]);
+    vc__dump_put(k, "%s%s", text, kind == VC_I32 || kind == VC_F32 ? ""
+                                  : kind == VC_U32 ? "u" : vc__kind_names[kind & 15u][0]);
 }
 
-/* Anything as a word: what is no name in C stands between quotes. */
-static void vc__dump_word(vc_kernel *k, const char *name) {
+/* A name, in quotes and with escapes if it is not a C identifier; cut after 100 bytes. */
+static void vc__dump_name(vc_kernel *k, const char *name) {
     bool plain = name[0] && !vc__p_is_digit(name[0]);
     size_t i;
     for (i = 0; name[i]; i++) plain = plain && (vc__p_is_digit(name[i]) || vc__p_is_letter(name[i]) || name[i] == '_');
@@ -10916,24 +10930,26 @@ static void vc__dump_word(vc_kernel *k, const char *name) {
     vc__dump_put(k, name[i] ? "...'" : "'");
 }
 
-/* The name of an object, with its number where another one has that name too, or where it has none. */
+/* The name of an object, followed by its number if it has no name or another object has the same one. A view of a
+   buffer of composite elements is followed by its type. */
 static void vc__dump_object(vc_kernel *k, uint32_t object) {
     const vc__object *o = &k->object[object];
-    bool named = o->name && o->name[0], alone = named && k->object_count <= 64; /* with more of them nobody looks */
-    for (uint32_t i = 0; alone && i < k->object_count; i++) {
+    bool named = o->name && o->name[0];
+    bool unique = named && k->object_count <= 64; /* with more objects the number is printed without a search */
+    for (uint32_t i = 0; unique && i < k->object_count; i++) {
         const vc__object *other = &k->object[i];
         if (i != object && other->name && other->root != object && o->root != i
             && (o->root == VC__NIL || other->root != o->root) && strcmp(other->name, o->name) == 0)
-            alone = false;
+            unique = false;
     }
-    if (named) vc__dump_word(k, o->name);
+    if (named) vc__dump_name(k, o->name);
     else vc__dump_put(k, "%s", vc__op_name[o->op]);
-    if (!alone) vc__dump_put(k, "#%u", (unsigned)(o->op == VC__OP_BUFFER && o->root != VC__NIL ? o->root : object));
+    if (!unique) vc__dump_put(k, "#%u", (unsigned)(o->op == VC__OP_BUFFER && o->root != VC__NIL ? o->root : object));
     if (o->op == VC__OP_BUFFER && o->root != VC__NIL)
-        vc__dump_put(k, ":%s", vc_type_name(o->declared)); /* a view of a composite one */
+        vc__dump_put(k, ":%s", vc_type_name(o->declared));
 }
 
-static void vc__dump_hidden(vc_kernel *k, const vc__node *n) {
+static void vc__dump_implicit(vc_kernel *k, const vc__node *n) {
     static const char *const name[] = { "none", "threads", "groups", "group_base", "length", "shape", "first_format" };
     vc__dump_put(k, n->a[0] < VC_HIDDEN_LENGTH ? "%s." : "%s(", name[n->a[0]]);
     if (n->a[0] < VC_HIDDEN_LENGTH) { vc__dump_put(k, "%c", "xyzw"[n->a[2] & 3u]); return; }
@@ -10942,7 +10958,7 @@ static void vc__dump_hidden(vc_kernel *k, const vc__node *n) {
     vc__dump_put(k, ")");
 }
 
-/* What stands where it is used; false: it has a line and a number. */
+/* Prints a node that is written where it is used; false if it is an operation with a line and a number of its own. */
 static bool vc__dump_inline(vc_kernel *k, const vc__listing *l, const vc__node *n) {
     switch (n->op) {
     case VC__OP_CONST: vc__dump_number(k, n->type, vc__bits_of(n)); return true;
@@ -10953,17 +10969,14 @@ static bool vc__dump_inline(vc_kernel *k, const vc__listing *l, const vc__node *
         }
         vc__dump_put(k, ")");
         return true;
-    case VC__OP_BUFFER:
-    case VC__OP_IMAGE:
-    case VC__OP_PARAM:
-    case VC__OP_SHARED:
-    case VC__OP_TABLE:
-    case VC__OP_VAR:
-    case VC__OP_ARRAY: vc__dump_object(k, n->x); return true;
-    case VC__OP_LOCAL_ID:
-    case VC__OP_GROUP_ID:
-    case VC__OP_GLOBAL_ID: vc__dump_put(k, "%s.%c", vc__op_name[n->op], "xyzw"[n->x & 3u]); return true;
-    case VC__OP_HIDDEN: vc__dump_hidden(k, n); return true;
+    case VC__OP_BUFFER: case VC__OP_IMAGE: case VC__OP_PARAM: case VC__OP_SHARED: case VC__OP_TABLE: case VC__OP_VAR:
+    case VC__OP_ARRAY:
+        vc__dump_object(k, n->x);
+        return true;
+    case VC__OP_LOCAL_ID: case VC__OP_GROUP_ID: case VC__OP_GLOBAL_ID:
+        vc__dump_put(k, "%s.%c", vc__op_name[n->op], "xyzw"[n->x & 3u]);
+        return true;
+    case VC__OP_HIDDEN: vc__dump_implicit(k, n); return true;
     default:
         if (vc__op[n->op].class_ == VC__LEAF) vc__dump_put(k, "%s", vc__op_name[n->op]);
         return vc__op[n->op].class_ == VC__LEAF;
@@ -10974,8 +10987,8 @@ static void vc__dump_operand(vc_kernel *k, const vc__listing *l, uint32_t i) {
     if (!vc__dump_inline(k, l, &l->node[i])) vc__dump_put(k, "%%%u", (unsigned)i);
 }
 
-/* " x[%3 + 1]", and " v" of a variable. */
-static void vc__dump_place(vc_kernel *k, const vc__listing *l, const vc__node *n) {
+/* The memory that is accessed: " x[%3 + 1]", or " v" for a variable. */
+static void vc__dump_element(vc_kernel *k, const vc__listing *l, const vc__node *n) {
     int64_t offset = (int32_t)n->x;
     vc__dump_put(k, " ");
     vc__dump_operand(k, l, n->a[0]);
@@ -10988,17 +11001,15 @@ static void vc__dump_place(vc_kernel *k, const vc__listing *l, const vc__node *n
 }
 
 static void vc__dump_fence(vc_kernel *k, const vc__node *n) {
-    static const char *const order[] = { " relaxed", " acquire", " release", " acq_rel" }, *const scope[] = { "", " subgroup", " workgroup", " device" };
+    static const char *const order[] = { " relaxed", " acquire", " release", " acq_rel" };
+    static const char *const scope[] = { "", " subgroup", " workgroup", " device" };
     static const char *const storage[] = { "", " buffers", " shared", " buffers shared" };
     bool waits = n->op == VC__OP_BARRIER;
-    vc__dump_put(k, "%s%s%s",
-                 !waits      ? order[n->x & 3u]
-                 : n->x & 1u ? " waits in subgroup"
-                             : "",
-                 scope[n->x >> 4 & 3u], storage[n->x >> 8 & 3u]);
+    vc__dump_put(k, "%s%s%s", !waits ? order[n->x & 3u] : n->x & 1u ? " waits in subgroup" : "", scope[n->x >> 4 & 3u],
+                 storage[n->x >> 8 & 3u]);
 }
 
-/* Of which neighbours, where it is not all of the subgroup. */
+/* The lanes that a subgroup operation combines, unless it is the whole subgroup. */
 static void vc__dump_lanes(vc_kernel *k, const vc__node *n) {
     static const char *const which[] = { "", " inclusive", " exclusive", " clusters of" };
     vc__dump_put(k, "%s", which[n->x & 3u]);
@@ -11009,7 +11020,7 @@ static void vc__dump_operands(vc_kernel *k, const vc__listing *l, const vc__node
     uint32_t i = 0, count = vc__op[n->op].operands;
     const uint32_t *a = n->a;
     if (count == VC__MANY) { count = n->a[1]; a = l->extra + n->a[0]; }
-    if (vc__is_access(n->op)) { vc__dump_place(k, l, n); i = 2; }
+    if (vc__is_access(n->op)) { vc__dump_element(k, l, n); i = 2; }
     if (n->op == VC__OP_FENCE || (n->op == VC__OP_BARRIER && n->x)) vc__dump_fence(k, n);
     for (; i < count; i++) {
         if (a[i] == VC__NIL) continue;
@@ -11064,11 +11075,11 @@ static void vc__dump_node(vc_kernel *k, const vc__listing *l, uint32_t i, uint32
     vc__dump_put(k, n->flags & VC__NODE_PRECISE ? " precise\n" : "\n");
 }
 
-/* What the kernel is for, the structs and the arguments, also those that nothing uses. */
+/* The kernel's name and local size, the struct types and the arguments, including unused ones. */
 static void vc__dump_head(vc_kernel *k) {
     const uint32_t *size = k->desc.local_size;
     vc__dump_put(k, "kernel ");
-    vc__dump_word(k, vc__name(k));
+    vc__dump_name(k, vc__name(k));
     vc__dump_put(k, " %u x %u x %u%s\n", (unsigned)size[0], (unsigned)size[1], (unsigned)size[2],
                  k->desc.fast ? ", fast" : "");
     for (uint32_t i = 0; i < k->own_count; i++) {
@@ -11077,7 +11088,7 @@ static void vc__dump_head(vc_kernel *k) {
         vc__dump_put(k, "  %s of %u bytes:", vc__type_text(k, own->type).text, (unsigned)own->shape.size);
         for (uint32_t j = 0; j < own->count; j++) {
             vc__dump_put(k, j ? ", %s " : " %s ", vc__type_text(k, own->field[j].type).text);
-            vc__dump_word(k, own->field[j].name ? own->field[j].name : "");
+            vc__dump_name(k, own->field[j].name ? own->field[j].name : "");
         }
         vc__dump_put(k, "\n");
     }
