@@ -10779,7 +10779,8 @@ static void vc__reflect_arg(const vc_kernel *k, const vc__listing *l, const vc__
         uint32_t align = vc__scalar_bytes(view->type) * (vc__rows(view->type) == 3 ? 1 : vc__rows(view->type));
         if (view->used && a->align < align) a->align = align;
     }
-    a->place = buffer && !by_address ? (*bindings)++ : vc__argument_block_reserve(end, a->size, by_address ? 8 : a->align);
+    a->place =
+        buffer && !by_address ? (*bindings)++ : vc__argument_block_reserve(end, a->size, by_address ? 8 : a->align);
 }
 
 static void vc__reflect_implicit(const vc__listing *l, const vc__node *n, vc_hidden_info *h, uint32_t *end) {
@@ -11113,19 +11114,24 @@ static void vc__dump_listing(vc_kernel *k, const vc__listing *l) {
 }
 
 // >>composite
-/* Complex numbers, matrices, structs and fixed arrays: what is made of parts. No listing holds any of them, they are taken apart while they are recorded.
-   A value is a PARTS node over its scalars and vectors (a complex number is two scalars, a matrix its columns, a struct its members' parts, an array its
-   elements' parts); nothing live ever uses the node itself. Such values carry a bit that no other call takes them with, so that only this room has to know
-   them.
-   Memory is an object of the composite type, which no printer sees, and pieces of it, which are objects of scalars and vectors:
-     buffers       one view for each type that is read or written there: the same memory as an array of that type, a whole number of which C's layout
-                   makes of every step
-     parameters    one piece for each part, with its byte offset
-     the rest      one piece for each leaf, which is a part of one element with arrays inside it counted once: a flat array of all that the leaf is made of */
+/* Composite types: complex numbers, matrices, structs and fixed arrays. They exist only while a kernel is recorded.
+   Listings contain scalars and vectors alone (compilers call this scalar replacement of aggregates).
+     direct part   a member of a struct, an element of an array, a column of a matrix, the real or the imaginary part
+     flat part     a scalar or vector that is left when all direct parts have been taken apart
+     leaf          a flat part with array indices disregarded: a[3].x and a[4].x are one leaf
+   A value is a PARTS node that lists its flat parts; no live node has it as an operand. Its vc_val has the bit
+   VC__COMPOSITE, which makes other calls reject it, so that only this room has to handle it.
+   Memory is an object of the composite type, which is in no listing, and its pieces, which are objects of scalar or
+   vector types:
+     buffers       a view for each scalar and vector type in the element: the same memory as an array of that type. An
+                   access whose offset need not be a multiple of a vector's size uses the view of scalars.
+     parameters    a piece for each flat part, with its byte offset
+     other memory  a piece for each leaf: an array of all its instances */
 
 VC__SMALL_END
 
-/* Of the room public: what is not made small there is not declared so here, since gcc makes a function as it was first declared. */
+/* Functions of the room public that are not compiled for size. They are declared outside VC__SMALL because gcc
+   compiles a function with the options of its first declaration. */
 static uint32_t vc__fit(vc_kernel *k, const char *call, uint32_t which, vc_val v, vc_type type);
 static vc__object *vc__object_of(vc_kernel *k, const char *call, const vc_ref *r);
 static bool vc__step_ref(vc_kernel *k, const char *call, vc_ref *r, vc_val elements);
@@ -11145,11 +11151,11 @@ static vc_ref vc__make_ref(vc_kernel *k, uint32_t node, vc_type type);
 static vc_val vc__insert(const char *call, vc_val vector, uint32_t i, vc_val scalar);
 static void vc__read_table(vc_type type, const void *data, uint64_t *to, size_t components);
 
-enum { VC__MOST_PARTS = 1024, VC__MOST_DEPTH = 32, VC__MOST_OWN = 0xf000 };
-enum {
-    VC__INSIDE_PATH = 1,
-    VC__INSIDE_ONE = 2
-}; /* vc_ref.inside: into memory of a composite type; one element, and no run of them */
+enum { VC__MAX_PARTS = 1024, VC__MAX_TYPE_DEPTH = 32, VC__MAX_USER_TYPES = 0xf000 };
+enum { /* vc_ref.inside */
+    VC__INSIDE_PATH = 1, /* into memory of a composite type */
+    VC__INSIDE_ONE = 2   /* one element, not a run of elements */
+};
 
 /* ---- types and layout ---- */
 
@@ -11169,8 +11175,9 @@ static vc_type vc__node_type(const vc_kernel *k, uint32_t node) {
     return type < VC__OWN ? type : k->own[type - VC__OWN].type;
 }
 
-/* The layout of every type, C's: a scalar is aligned to its size; vectors, complex numbers and matrices to that of their scalars, which they hold without
-   gaps; structs as their strictest member. The size of a struct is a multiple of its alignment. */
+/* The layout of a type, which is C's. A scalar is aligned to its size. Vectors, complex numbers and matrices have the
+   alignment of their scalars and no padding. A struct has the alignment of its strictest member, and its size is a
+   multiple of that. Size 0: no such type. */
 static vc__shape vc__shape_of(const vc_kernel *k, vc_type type) {
     const vc__own *own = vc__own_of(k, type);
     vc__shape s = { 0, 0, 0, 0, 0 };
@@ -11183,7 +11190,7 @@ static vc__shape vc__shape_of(const vc_kernel *k, vc_type type) {
     return s;
 }
 
-/* "f32[2][3]"; of a long name the front, whole pairs of brackets if it has any. */
+/* The name of an array type: "f32[2][3]". A long element name is cut, after a pair of brackets if it has one. */
 static vc__label_text vc__array_text(const vc_kernel *k, vc_type element, uint32_t count) {
     vc__label_text inner = vc__type_text(k, element), l;
     int kept = (int)strlen(inner.text), whole;
@@ -11193,6 +11200,7 @@ static vc__label_text vc__array_text(const vc_kernel *k, vc_type element, uint32
     return l;
 }
 
+/* The name of any type, for messages. */
 static vc__label_text vc__type_text(const vc_kernel *k, vc_type type) {
     const vc__own *own = vc__own_of(k, type);
     vc__label_text l;
@@ -11204,13 +11212,13 @@ static vc__label_text vc__type_text(const vc_kernel *k, vc_type type) {
     return l;
 }
 
-/* Direct parts: members, elements, columns, re and im, components. */
+/* The number of direct parts; for vectors, of components. */
 static uint32_t vc__direct_count(const vc_kernel *k, vc_type type) {
     const vc__own *own = vc__own_of(k, type);
     return own ? own->count : vc__is_complex(type) ? 2 : vc__is_matrix(type) ? vc__columns(type) : vc__rows(type);
 }
 
-/* Direct part i, which has to be there; of no vector. */
+/* Direct part i of a composite type; i must be below vc__direct_count. */
 static vc__field vc__direct(const vc_kernel *k, vc_type type, uint32_t i) {
     const vc__own *own = vc__own_of(k, type);
     vc__field f = { NULL, VC_NONE, 0, i, i };
@@ -11228,8 +11236,9 @@ static vc__field vc__direct(const vc_kernel *k, vc_type type, uint32_t i) {
     return f;
 }
 
-/* A number that no other kernel gives another type: 15 bits of a hash stand above the place in the table. */
-static vc_type vc__own_number(const vc_kernel *k, const vc__own *own) {
+/* The number of the next struct or array type: VC__OWN plus its index in the kernel's table. The 15 bits above are a
+   hash of the type, so that the number is unlikely to mean another type in another kernel. */
+static vc_type vc__user_type_number(const vc_kernel *k, const vc__own *own) {
     uint32_t h = 2166136261u;
     for (const char *c = own->name; c && *c; c++) h = (h ^ (unsigned char)*c) * 16777619u;
     h = (h ^ own->count) * 16777619u;
@@ -11238,7 +11247,8 @@ static vc_type vc__own_number(const vc_kernel *k, const vc__own *own) {
     return ((h ^ h >> 15) & 0x7fffu) << 16 | (VC__OWN + k->own_count);
 }
 
-static vc_type vc__add_own(vc_kernel *k, const char *call, vc__own *own, uint64_t size) {
+/* Adds a struct or array type of `size` bytes to the kernel; VC_NONE after an error. */
+static vc_type vc__add_user_type(vc_kernel *k, const char *call, vc__own *own, uint64_t size) {
     vc__own *table = k->own;
     vc__label_text l;
     if (own->element) l = vc__array_text(k, own->element, own->count);
@@ -11246,11 +11256,12 @@ static vc_type vc__add_own(vc_kernel *k, const char *call, vc__own *own, uint64_
     if (size >= 0x7fffffffu)
         vc__refuse(k, call, "'%s' has %llu bytes%s; the limit is 2^31 - 2", l.text, (unsigned long long)size,
                    own->element ? "" : " or more");
-    else if (own->shape.depth > VC__MOST_DEPTH)
+    else if (own->shape.depth > VC__MAX_TYPE_DEPTH)
         vc__refuse(k, call, "'%s' has types inside types %u deep; the limit is %u", l.text, own->shape.depth,
-                   (unsigned)VC__MOST_DEPTH);
-    else if (k->own_count >= VC__MOST_OWN)
-        vc__refuse(k, call, "'%s' is one type more than the %u a kernel may have", l.text, (unsigned)VC__MOST_OWN);
+                   (unsigned)VC__MAX_TYPE_DEPTH);
+    else if (k->own_count >= VC__MAX_USER_TYPES)
+        vc__refuse(k, call, "'%s' is one type more than the %u a kernel may have", l.text,
+                   (unsigned)VC__MAX_USER_TYPES);
     if (k->failed) return VC_NONE;
     if (k->own_count == k->own_capacity) {
         table = (vc__own *)vc__grown(&k->allocator, table, &k->own_capacity, k->own_count + 1, sizeof(vc__own));
@@ -11258,12 +11269,12 @@ static vc_type vc__add_own(vc_kernel *k, const char *call, vc__own *own, uint64_
         k->own = table;
     }
     own->shape.size = (uint32_t)size;
-    own->type = vc__own_number(k, own);
+    own->type = vc__user_type_number(k, own);
     table[k->own_count++] = *own;
     return own->type;
 }
 
-/* Appends a member to a struct whose bytes end at *size; false after an error. */
+/* Appends a member to a struct that has *size bytes so far; false after an error. */
 static bool vc__add_member(vc_kernel *k, vc__own *own, vc__field *f, const vc_member *m, uint32_t i, uint64_t *size) {
     vc__shape s = vc__shape_of(k, m->type);
     if (!s.size)
@@ -11276,7 +11287,7 @@ static bool vc__add_member(vc_kernel *k, vc__own *own, vc__field *f, const vc_me
     f->leaf = own->shape.leaves;
     f->part = own->shape.parts;
     *size += s.size;
-    if (*size > 0x7fffffffu) *size = 0x80000000u;
+    if (*size > 0x7fffffffu) *size = 0x80000000u; /* too large; vc__add_user_type reports it */
     if (own->shape.align < s.align) own->shape.align = s.align;
     if (own->shape.depth <= s.depth) own->shape.depth = s.depth + 1;
     own->shape.leaves += s.leaves;
@@ -11286,16 +11297,16 @@ static bool vc__add_member(vc_kernel *k, vc__own *own, vc__field *f, const vc_me
 
 static bool vc__same_name(const char *a, const char *b) { return a && b ? strcmp(a, b) == 0 : !a && !b; }
 
-/* The struct with these members; NULL: not declared yet. */
+/* The struct type that already has these members; NULL if there is none. */
 static const vc__own *vc__find_struct(const vc_kernel *k, const vc_member *members, uint32_t count) {
     uint32_t j;
     for (uint32_t i = 0; i < k->own_count; i++) {
         const vc__own *own = &k->own[i];
         if (own->element || own->count != count) continue;
-        for (j = 0;
-             j < count && own->field[j].type == members[j].type && vc__same_name(own->field[j].name, members[j].name);
-             j++)
-            continue;
+        j = 0;
+        while (j < count && own->field[j].type == members[j].type
+               && vc__same_name(own->field[j].name, members[j].name))
+            j++;
         if (j == count) return own;
     }
     return NULL;
@@ -11318,7 +11329,7 @@ VC_API vc_type vc_struct(vc_kernel *k, const char *name, const vc_member *member
     if (k->failed) return VC_NONE;
     own.count = count;
     for (uint32_t i = 0; i < count; i++) if (!vc__add_member(k, &own, &field[i], &members[i], i, &size)) return VC_NONE;
-    return vc__add_own(k, "vc_struct", &own, (size + own.shape.align - 1) & ~((uint64_t)own.shape.align - 1));
+    return vc__add_user_type(k, "vc_struct", &own, (size + own.shape.align - 1) & ~((uint64_t)own.shape.align - 1));
 }
 
 VC_API vc_type vc_array_type(vc_kernel *k, vc_type element, uint32_t count) {
@@ -11338,12 +11349,12 @@ VC_API vc_type vc_array_type(vc_kernel *k, vc_type element, uint32_t count) {
     own.shape = s;
     own.shape.depth++;
     own.shape.parts = (uint64_t)s.parts * count > VC__NIL ? VC__NIL : s.parts * count;
-    return vc__add_own(k, "vc_array_type", &own, (uint64_t)s.size * count);
+    return vc__add_user_type(k, "vc_array_type", &own, (uint64_t)s.size * count);
 }
 
 VC_API uint32_t vc_size_of(vc_kernel *k, vc_type type) { return vc__shape_of(k, type).size; }
 
-/* Says that a type has no part i. */
+/* Fails: the type has no part i. */
 static void vc__refuse_part(vc_kernel *k, const char *call, vc_type type, uint32_t i) {
     vc__refuse(k, call, "part %u of %s, which has %u of them", i, vc__type_text(k, type).text,
                vc__direct_count(k, type));
@@ -11359,8 +11370,10 @@ VC_API uint32_t vc_offset_of(vc_kernel *k, vc_type type, uint32_t member) {
 
 /* ---- values ---- */
 
-typedef struct vc__parts_list { vc_type type; uint32_t count; uint32_t node[VC__MOST_PARTS]; } vc__parts_list;
+/* The flat parts of a value, by node. */
+typedef struct vc__parts_list { vc_type type; uint32_t count; uint32_t node[VC__MAX_PARTS]; } vc__parts_list;
 
+/* Records a value of a composite type from its flat parts. */
 static vc_val vc__composite_value(vc_kernel *k, vc_type type, const uint32_t *parts, uint32_t count) {
     uint32_t first = k->extra_count;
     for (uint32_t i = 0; i < count; i++) if (parts[i] == VC__NIL) return vc__no_value();
@@ -11374,7 +11387,8 @@ static vc_val vc__composite_value(vc_kernel *k, vc_type type, const uint32_t *pa
     return v;
 }
 
-/* The node of a composite value that may be used here; VC__NIL after an error. */
+/* The node of a composite value; fails and returns VC__NIL if the value cannot be used here. which: number of the
+   operand. */
 static uint32_t vc__composite_node(vc_kernel *k, const char *call, uint32_t which, vc_val v) {
     uint32_t n = (uint32_t)v.bits;
     if (v.of == (uintptr_t)k && (v.bits & ~VC__COMPOSITE) >> 32 == k->generation && n < k->count
@@ -11384,7 +11398,7 @@ static uint32_t vc__composite_node(vc_kernel *k, const char *call, uint32_t whic
     return VC__NIL;
 }
 
-/* Scalars and vectors of any value; false after an error. */
+/* The flat parts of any value; false after an error. */
 static bool vc__parts_of(vc_kernel *k, const char *call, uint32_t which, vc_val v, vc__parts_list *out) {
     vc__operand o;
     if (!vc__is_composite(v)) {
@@ -11402,7 +11416,8 @@ static bool vc__parts_of(vc_kernel *k, const char *call, uint32_t which, vc_val 
     return true;
 }
 
-/* The parts of v, which has to be of that type or made to fit it; how many, 0 after an error. */
+/* Writes the flat parts of v to `out` and returns their number; 0 after an error. v must have the type `type` or, if
+   that is a scalar or vector, be convertible to it as any operand. */
 static uint32_t vc__fit_parts(vc_kernel *k, const char *call, uint32_t which, vc_val v, vc_type type, uint32_t *out) {
     if (vc__is_type(type)) {
         out[0] = vc__fit(k, call, which, v, type);
@@ -11422,13 +11437,13 @@ static uint32_t vc__fit_parts(vc_kernel *k, const char *call, uint32_t which, vc
     return k->node[n].a[1];
 }
 
-/* Whether values of a type may have so many parts. */
+/* Whether a type can be a value: it exists and has at most VC__MAX_PARTS flat parts. Fails otherwise. */
 static bool vc__check_parts(vc_kernel *k, const char *call, vc_type type) {
     uint32_t parts = vc__shape_of(k, type).parts;
     if (!parts) vc__refuse(k, call, "type %u, which this kernel does not have", type);
-    else if (parts > VC__MOST_PARTS)
+    else if (parts > VC__MAX_PARTS)
         vc__refuse(k, call, "%s has %u scalars and vectors, a value at most %u; take it apart with vc_at and vc_field",
-                   vc__type_text(k, type).text, parts, (unsigned)VC__MOST_PARTS);
+                   vc__type_text(k, type).text, parts, (unsigned)VC__MAX_PARTS);
     return !k->failed;
 }
 
@@ -11457,8 +11472,8 @@ VC_API vc_val vc_make(vc_kernel *k, vc_type type, const vc_val *parts, uint32_t 
     return vc__composite_value(k, type, all.node, all.count);
 }
 
-/* `count` parts from `first` on, as a value of that type. */
-static vc_val vc__slice(vc_kernel *k, vc_type type, const uint32_t *parts, uint32_t count) {
+/* A value of a type from its flat parts. */
+static vc_val vc__from_flat_parts(vc_kernel *k, vc_type type, const uint32_t *parts, uint32_t count) {
     return vc__is_type(type) ? vc__value(k, parts[0]) : vc__composite_value(k, type, parts, count);
 }
 
@@ -11469,7 +11484,7 @@ VC_API vc_val vc_part(vc_val v, uint32_t i) {
     if (!vc__ready(k) || !vc__parts_of(k, "vc_part", 1, v, &all)) return vc__no_value();
     if (i >= vc__direct_count(k, all.type)) { vc__refuse_part(k, "vc_part", all.type, i); return vc__no_value(); }
     vc__field f = vc__direct(k, all.type, i);
-    return vc__slice(k, f.type, all.node + f.part, vc__shape_of(k, f.type).parts);
+    return vc__from_flat_parts(k, f.type, all.node + f.part, vc__shape_of(k, f.type).parts);
 }
 
 VC_API vc_val vc_with(vc_val v, uint32_t i, vc_val part) {
@@ -11483,7 +11498,7 @@ VC_API vc_val vc_with(vc_val v, uint32_t i, vc_val part) {
     return vc__composite_value(k, all.type, all.node, all.count);
 }
 
-/* cond ? a : b of composite values */
+/* condition ? a : b for composite values. */
 static vc_val vc__select_parts(vc_kernel *k, vc_val condition, vc_val a, vc_val b) {
     vc__parts_list x, y;
     vc_val v;
@@ -11503,10 +11518,11 @@ static vc_val vc__select_parts(vc_kernel *k, vc_val condition, vc_val a, vc_val 
 
 /* ---- arithmetic ---- */
 
-/* A number, vector, complex number or matrix by its parts. */
-typedef struct vc__few { vc_type type; vc_val part[4]; } vc__few;
+/* An operand of arithmetic: a complex number or matrix by its direct parts, or a scalar or vector as part[0]. */
+typedef struct vc__math_operand { vc_type type; vc_val part[4]; } vc__math_operand;
 
-static vc_val vc__from_few(vc_kernel *k, vc_type type, const vc_val *part) {
+/* A complex number or matrix from its direct parts. */
+static vc_val vc__from_direct_parts(vc_kernel *k, vc_type type, const vc_val *part) {
     uint32_t node[4], count = vc__direct_count(k, type);
     for (uint32_t i = 0; i < count; i++) {
         node[i] = part[i].of ? vc__fit(k, "vc_make", i + 1, part[i], vc__direct(k, type, i).type) : VC__NIL;
@@ -11515,7 +11531,8 @@ static vc_val vc__from_few(vc_kernel *k, vc_type type, const vc_val *part) {
     return vc__composite_value(k, type, node, count);
 }
 
-static bool vc__few_of(vc_kernel *k, const char *call, uint32_t which, vc_val v, vc__few *out) {
+/* Reads an operand of arithmetic; false after an error. Structs and arrays are rejected. */
+static bool vc__math_operand_of(vc_kernel *k, const char *call, uint32_t which, vc_val v, vc__math_operand *out) {
     vc__operand o;
     memset(out, 0, sizeof *out);
     if (!vc__is_composite(v)) {
@@ -11534,41 +11551,47 @@ static bool vc__few_of(vc_kernel *k, const char *call, uint32_t which, vc_val v,
     return true;
 }
 
-static vc_val vc__power(vc_type kind, int exponent) { /* of two */
+/* The constant 2^exponent. */
+static vc_val vc__power_of_two(vc_type kind, int exponent) {
     return vc_imm(kind, (uint64_t)(vc__bias(kind) + exponent) << vc__kinds[kind].fraction);
 }
 
-/* How numbers of a size are brought to where their squares neither overflow nor are flushed, nor those of a part 2^-12 as large (f64: 2^-27), which still
-   counts: times 2^-96, 1 or 2^96 (f64: 768). `root` is the square root of that factor, `back` one over the root. */
-typedef struct vc__scaling { vc_val by, root, back; } vc__scaling;
+/* Power-of-two factors for numbers whose magnitude is `size`. Multiplied by `by` (2^-96, 1 or 2^96; f64: 2^-768, 1 or
+   2^768) their squares neither overflow nor underflow. This holds for a second component 2^-12 times as large too
+   (f64: 2^-27), the smallest that still affects a sum of squares. */
+typedef struct vc__scaling {
+    vc_val by, root, back; /* the factor, its square root, and 1 / root */
+} vc__scaling;
+
 static vc__scaling vc__scaling_of(vc_type kind, vc_val size) {
     int far = kind == VC_F64 ? 500 : 60, close = kind == VC_F64 ? 480 : 50, step = kind == VC_F64 ? 384 : 48;
-    vc_val big = vc_gt(size, vc__power(kind, far)), small = vc_lt(size, vc__power(kind, -close)),
-           one = vc__power(kind, 0);
+    vc_val big = vc_gt(size, vc__power_of_two(kind, far)), small = vc_lt(size, vc__power_of_two(kind, -close)),
+           one = vc__power_of_two(kind, 0);
     vc__scaling s;
-    s.by = vc_select(big, vc__power(kind, -2 * step), vc_select(small, vc__power(kind, 2 * step), one));
-    s.root = vc_select(big, vc__power(kind, -step), vc_select(small, vc__power(kind, step), one));
-    s.back = vc_select(big, vc__power(kind, step), vc_select(small, vc__power(kind, -step), one));
+    s.by = vc_select(big, vc__power_of_two(kind, -2 * step), vc_select(small, vc__power_of_two(kind, 2 * step), one));
+    s.root = vc_select(big, vc__power_of_two(kind, -step), vc_select(small, vc__power_of_two(kind, step), one));
+    s.back = vc_select(big, vc__power_of_two(kind, step), vc_select(small, vc__power_of_two(kind, -step), one));
     return s;
 }
 
-static vc_val vc__size_of_pair(vc_val re, vc_val im) { return vc_max(vc_abs(re), vc_abs(im)); }
-static vc_val vc__squares(vc_val re, vc_val im) { return vc_fma(re, re, vc_mul(im, im)); }
+static vc_val vc__max_abs(vc_val re, vc_val im) { return vc_max(vc_abs(re), vc_abs(im)); }
+static vc_val vc__sum_of_squares(vc_val re, vc_val im) { return vc_fma(re, re, vc_mul(im, im)); }
 
-/* 0 for 0, of which not every device has an angle. */
-static vc_val vc__c_arg(vc_type kind, vc_val re, vc_val im) {
+/* The angle of a complex number. For 0 it is 0, since atan2(0, 0) differs between devices. */
+static vc_val vc__complex_arg(vc_type kind, vc_val re, vc_val im) {
     vc_val zero = vc_imm(kind, 0), none = vc_and(vc_eq(re, zero), vc_eq(im, zero));
     return vc_select(none, zero, vc_atan2(im, re));
 }
 
-static void vc__c_mul(const vc_val *a, const vc_val *b, vc_val *out) {
+static void vc__complex_mul(const vc_val *a, const vc_val *b, vc_val *out) {
     out[0] = vc_fma(a[0], b[0], vc_neg(vc_mul(a[1], b[1])));
     out[1] = vc_fma(a[0], b[1], vc_mul(a[1], b[0]));
 }
 
-/* a * conj(b) / |b|^2; where a is real its imaginary part, 0, is left out: drivers make of fma(x, y, 0) what they like */
-static void vc__c_quotient(const vc_val *a, const vc_val *b, bool real, vc_val *out) {
-    vc_val n = vc__squares(b[0], b[1]), re = vc_mul(a[0], b[0]), im = vc_neg(vc_mul(a[0], b[1]));
+/* a / b = a * conj(b) / |b|^2. With `real` the imaginary part of a is 0 and is left out: drivers simplify fma(x, y,
+   0) in different ways. */
+static void vc__complex_unscaled_div(const vc_val *a, const vc_val *b, bool real, vc_val *out) {
+    vc_val n = vc__sum_of_squares(b[0], b[1]), re = vc_mul(a[0], b[0]), im = vc_neg(vc_mul(a[0], b[1]));
     if (!real) {
         re = vc_fma(a[0], b[0], vc_mul(a[1], b[1]));
         im = vc_fma(a[1], b[0], im);
@@ -11577,48 +11600,51 @@ static void vc__c_quotient(const vc_val *a, const vc_val *b, bool real, vc_val *
     out[1] = vc_div(im, n);
 }
 
-/* A quotient of f16 may be off by more than one of the complex number's units. */
-static vc_val vc__real_quotient(vc_type kind, vc_val a, vc_val b) {
+/* A component of a complex number divided by a real one. f16 is divided in f32: a native f16 quotient may be off by
+   more than the bound of complex division. */
+static vc_val vc__complex_real_div(vc_type kind, vc_val a, vc_val b) {
     return kind == VC_F16 ? vc_cast(kind, vc_div(vc_cast(VC_F32, a), vc_cast(VC_F32, b))) : vc_div(a, b);
 }
 
-static void vc__c_div(vc_type kind, const vc_val *a, const vc_val *b, bool real, vc_val *out) {
+/* a / b with operands scaled, so that no square overflows or underflows; f16 in f32. */
+static void vc__complex_div(vc_type kind, const vc_val *a, const vc_val *b, bool real, vc_val *out) {
     vc_val x[2], y[2];
     if (kind == VC_F16) {
         for (uint32_t i = 0; i < 2; i++) { x[i] = vc_cast(VC_F32, a[i]); y[i] = vc_cast(VC_F32, b[i]); }
-        vc__c_quotient(x, y, real, out);
+        vc__complex_unscaled_div(x, y, real, out);
         for (uint32_t i = 0; i < 2; i++) out[i] = vc_cast(VC_F16, out[i]);
         return;
     }
-    vc__scaling sa = vc__scaling_of(kind, real ? vc_abs(a[0]) : vc__size_of_pair(a[0], a[1]));
-    vc__scaling sb = vc__scaling_of(kind, vc__size_of_pair(b[0], b[1]));
+    vc__scaling sa = vc__scaling_of(kind, real ? vc_abs(a[0]) : vc__max_abs(a[0], a[1]));
+    vc__scaling sb = vc__scaling_of(kind, vc__max_abs(b[0], b[1]));
     for (uint32_t i = 0; i < 2; i++) { x[i] = vc_mul(a[i], sa.by); y[i] = vc_mul(b[i], sb.by); }
-    vc__c_quotient(x, y, real, out);
+    vc__complex_unscaled_div(x, y, real, out);
     vc_val back = vc_mul(sa.back, sb.root);
     for (uint32_t i = 0; i < 2; i++) out[i] = vc_mul(vc_mul(out[i], back), back);
 }
 
-/* a * a = out[0] + out[1], exactly (Dekker): `factor` is 2^12 + 1 or, for f64, 2^27 + 1 */
-static void vc__square_exactly(vc_val a, vc_val factor, vc_val out[2]) {
-    vc_val by = vc_mul(a, factor), high = vc_sub(by, vc_sub(by, a)), low = vc_sub(a, high), twice = vc_add(high, high),
-           e;
+/* a * a = out[0] + out[1] without rounding error (Dekker's product). factor: 2^12 + 1 for f32, 2^27 + 1 for f64. */
+static void vc__exact_square(vc_val a, vc_val factor, vc_val out[2]) {
+    vc_val by = vc_mul(a, factor), high = vc_sub(by, vc_sub(by, a)), low = vc_sub(a, high);
+    vc_val twice = vc_add(high, high), e;
     out[0] = vc_mul(a, a);
     e = vc_sub(vc_mul(high, high), out[0]);
     e = vc_add(e, vc_mul(twice, low));
     out[1] = vc_add(e, vc_mul(low, low));
 }
 
-/* re^2 + im^2 - 1 for 0 <= re, im with a sum of squares from 1/2 to 3, to about one unit in the last place: 2 d + d^2 + y^2 with d = max(re, im) - 1, which
-   is exact. The terms cancel near the unit circle, so their exact parts are added as if in threefold precision (Ogita, Rump, Oishi, SIAM J. Sci. Comput.
-   26, 2005, SumK). */
-static vc_val vc__squares_less_one(vc_type kind, vc_val re, vc_val im) {
-    vc_val d = vc_sub(vc_max(re, im), vc__power(kind, 0)),
+/* re^2 + im^2 - 1 to about one unit in the last place, for re, im >= 0 with a sum of squares from 1/2 to 3. It is
+   computed as 2 d + d^2 + y^2, where d = max(re, im) - 1 is exact and y = min(re, im). The terms cancel near the unit
+   circle, so the squares are split exactly and the five terms added as if in threefold precision (Ogita, Rump, Oishi,
+   SIAM J. Sci. Comput. 26, 2005, algorithm SumK with K = 3). */
+static vc_val vc__sum_of_squares_minus_one(vc_type kind, vc_val re, vc_val im) {
+    vc_val d = vc_sub(vc_max(re, im), vc__power_of_two(kind, 0)),
            factor = kind == VC_F64 ? vc_f64(134217729.0) : vc_f32(4097.0f), v[5], r;
-    vc__square_exactly(d, factor, v);
-    vc__square_exactly(vc_min(re, im), factor, v + 2);
+    vc__exact_square(d, factor, v);
+    vc__exact_square(vc_min(re, im), factor, v + 2);
     v[4] = vc_add(d, d);
     for (uint32_t pass = 0; pass < 2; pass++) {
-        for (uint32_t i = 1; i < 5; i++) { /* two numbers become their sum and its error (Knuth) */
+        for (uint32_t i = 1; i < 5; i++) { /* TwoSum (Knuth): two numbers become their sum and its rounding error */
             vc_val sum = vc_add(v[i], v[i - 1]), part = vc_sub(sum, v[i]), error = vc_sub(v[i], vc_sub(sum, part));
             v[i - 1] = vc_add(error, vc_sub(v[i - 1], part));
             v[i] = sum;
@@ -11631,89 +11657,93 @@ static vc_val vc__squares_less_one(vc_type kind, vc_val re, vc_val im) {
 
 static vc_val vc__half_log1p(vc_type kind, vc_val u);
 
-/* log |re + i im|: near the unit circle log1p(|z|^2 - 1) / 2, elsewhere half the logarithm of the squares, scaled so that they stay in range. */
-static vc_val vc__c_log_size(vc_type kind, vc_val re, vc_val im) {
+/* log |re + i im|: near the unit circle log1p(|z|^2 - 1) / 2, elsewhere half the logarithm of the scaled |z|^2. */
+static vc_val vc__complex_log_abs(vc_type kind, vc_val re, vc_val im) {
     vc_type with = kind == VC_F16 ? (vc_type)VC_F32 : kind;
-    vc_val x = vc_abs(vc_cast(with, re)), y = vc_abs(vc_cast(with, im)), half = vc__power(with, -1),
-           one = vc__power(with, 0), u, far, near, huge;
+    vc_val x = vc_abs(vc_cast(with, re)), y = vc_abs(vc_cast(with, im));
+    vc_val half = vc__power_of_two(with, -1), one = vc__power_of_two(with, 0), u, far, near, huge;
     vc__scaling s = vc__scaling_of(with, vc_max(x, y));
-    vc_val shift = with == VC_F64 ? vc_f64(532.33703467003799763) : vc_f32(66.542130f); /* ln(2) times 768, times 96 */
-    far = vc_mul(vc_log(vc__squares(vc_mul(x, s.by), vc_mul(y, s.by))), half);
+    vc_val shift = with == VC_F64 ? vc_f64(532.33703467003799763) : vc_f32(66.542130f); /* 768 ln 2, 96 ln 2 */
+    far = vc_mul(vc_log(vc__sum_of_squares(vc_mul(x, s.by), vc_mul(y, s.by))), half);
     far = vc_select(vc_lt(s.by, one), vc_add(far, shift), vc_select(vc_gt(s.by, one), vc_sub(far, shift), far));
     huge = vc_imm(with, (uint64_t)(2 * vc__bias(with) + 1) << vc__kinds[with].fraction);
     far = vc_select(vc_eq(vc_max(x, y), huge), huge, far);
-    u = vc__squares_less_one(with, x, y);
+    u = vc__sum_of_squares_minus_one(with, x, y);
     near = vc_and(vc_le(vc_neg(half), u), vc_le(u, vc_add(one, one)));
     return vc_cast(kind, vc_select(near, vc__half_log1p(with, u), far));
 }
 
-static void vc__c_polar(vc_val radius, vc_val angle, vc_val *out) {
+static void vc__complex_polar(vc_val radius, vc_val angle, vc_val *out) {
     out[0] = vc_mul(radius, vc_cos(angle));
     out[1] = vc_mul(radius, vc_sin(angle));
 }
 
-/* Whether the sign of a f32 or f64 is set, of -0 too; without 64-bit integers only whether an f64 is less than 0. */
-static vc_val vc__sign_is_set(const vc_kernel *k, vc_type kind, vc_val x) {
+/* Whether the sign bit of an f32 or f64 is set, which includes -0. Without 64-bit integers an f64 -0 counts as
+   positive. */
+static vc_val vc__sign_bit(const vc_kernel *k, vc_type kind, vc_val x) {
     vc_type bits = kind == VC_F64 ? (vc_type)VC_I64 : (vc_type)VC_I32;
     if (kind == VC_F64 && k->desc.machine.lacks & VC_FEATURE_I64) return vc_lt(x, vc_imm(kind, 0));
     return vc_lt(vc_bitcast(bits, x), vc_imm(bits, 0));
 }
 
-/* The root with a real part that is not negative: from t = sqrt((|re| + |z|) / 2), which never cancels. The branch cut is continuous with the side that the
-   sign of the imaginary part names, as Annex G of C99 has it. */
-static void vc__c_sqrt(const vc_kernel *k, vc_type kind, const vc_val *z, vc_val *out) {
+/* The square root with a non-negative real part, from t = sqrt((|re| + |z|) / 2), which has no cancellation. On the
+   branch cut, the negative real axis, the sign of a zero imaginary part selects the side, as in C99 Annex G. */
+static void vc__complex_sqrt(const vc_kernel *k, vc_type kind, const vc_val *z, vc_val *out) {
     vc_type with = kind == VC_F16 ? (vc_type)VC_F32 : kind;
-    vc_val re = vc_cast(with, z[0]), im = vc_cast(with, z[1]), half = vc__power(with, -1), zero = vc_imm(with, 0), t, u,
-           left;
-    vc_val below = vc__sign_is_set(k, with, im);
-    vc__scaling s = vc__scaling_of(with, vc__size_of_pair(re, im));
+    vc_val re = vc_cast(with, z[0]), im = vc_cast(with, z[1]);
+    vc_val half = vc__power_of_two(with, -1), zero = vc_imm(with, 0), t, u, left;
+    vc_val below = vc__sign_bit(k, with, im);
+    vc__scaling s = vc__scaling_of(with, vc__max_abs(re, im));
     re = vc_mul(re, s.by);
     im = vc_mul(im, s.by);
-    t = vc_sqrt(vc_add(vc_mul(vc_abs(re), half), vc_mul(vc_sqrt(vc__squares(re, im)), half)));
+    t = vc_sqrt(vc_add(vc_mul(vc_abs(re), half), vc_mul(vc_sqrt(vc__sum_of_squares(re, im)), half)));
     u = vc_select(vc_eq(t, zero), zero, vc_div(vc_mul(im, half), t));
     left = vc_lt(re, zero);
     out[0] = vc_cast(kind, vc_mul(vc_select(left, vc_abs(u), t), s.back));
     out[1] = vc_cast(kind, vc_mul(vc_select(left, vc_select(below, vc_neg(t), t), u), s.back));
 }
 
-/* |a|^b.re * e^(-b.im * arg a), at the angle b.re * arg a + b.im * log |a|; where a = 0 the power of 0 at no angle. */
-static void vc__c_pow(vc_type kind, const vc_val *a, const vc_val *b, bool real, vc_val *out) {
-    vc_val size = vc_hypot(a[0], a[1]), arg = vc__c_arg(kind, a[0], a[1]), zero = vc_imm(kind, 0),
+/* a^b: the absolute value is |a|^b.re * e^(-b.im * arg a), the angle b.re * arg a + b.im * log |a|. For a = 0 it is
+   the real power 0^b.re. real: b.im is 0. */
+static void vc__complex_pow(vc_type kind, const vc_val *a, const vc_val *b, bool real, vc_val *out) {
+    vc_val size = vc_hypot(a[0], a[1]), arg = vc__complex_arg(kind, a[0], a[1]), zero = vc_imm(kind, 0),
            none = vc_eq(size, zero);
     vc_val radius = vc_pow(size, b[0]), angle = vc_mul(b[0], arg);
     if (!real) {
-        radius = vc_mul(radius, vc_select(none, vc__power(kind, 0), vc_exp(vc_neg(vc_mul(b[1], arg)))));
+        radius = vc_mul(radius, vc_select(none, vc__power_of_two(kind, 0), vc_exp(vc_neg(vc_mul(b[1], arg)))));
         angle = vc_select(none, zero, vc_fma(b[1], vc_log(size), angle));
     }
-    vc__c_polar(radius, angle, out);
+    vc__complex_polar(radius, angle, out);
 }
 
-/* left, right: whether that operand is real */
-static void vc__c_each(vc_kernel *k, uint32_t op, vc_type kind, const vc_val *a, const vc_val *b, bool left, bool right,
-                       vc_val *out) {
+/* The operation `op` on complex numbers. left, right: that operand is real. */
+static void vc__complex_apply(vc_kernel *k, uint32_t op, vc_type kind, const vc_val *a, const vc_val *b, bool left,
+                              bool right, vc_val *out) {
     switch (op) {
     case VC__OP_NEG: for (uint32_t i = 0; i < 2; i++) out[i] = vc_neg(a[i]); break;
     case VC__OP_ADD: for (uint32_t i = 0; i < 2; i++) out[i] = vc_add(a[i], b[i]); break;
     case VC__OP_SUB: for (uint32_t i = 0; i < 2; i++) out[i] = vc_sub(a[i], b[i]); break;
-    case VC__OP_MUL: vc__c_mul(a, b, out); break;
-    case VC__OP_DIV: vc__c_div(kind, a, b, left, out); break;
-    case VC__OP_EXP: vc__c_polar(vc_exp(a[0]), a[1], out); break;
+    case VC__OP_MUL: vc__complex_mul(a, b, out); break;
+    case VC__OP_DIV: vc__complex_div(kind, a, b, left, out); break;
+    case VC__OP_EXP: vc__complex_polar(vc_exp(a[0]), a[1], out); break;
     case VC__OP_LOG:
-        out[0] = vc__c_log_size(kind, a[0], a[1]);
-        out[1] = vc__c_arg(kind, a[0], a[1]);
+        out[0] = vc__complex_log_abs(kind, a[0], a[1]);
+        out[1] = vc__complex_arg(kind, a[0], a[1]);
         break;
-    case VC__OP_SQRT: vc__c_sqrt(k, kind, a, out); break;
-    default: vc__c_pow(kind, a, b, right, out); break;
+    case VC__OP_SQRT: vc__complex_sqrt(k, kind, a, out); break;
+    default: vc__complex_pow(kind, a, b, right, out); break;
     }
 }
 
-static bool vc__refuse_pair(vc_kernel *k, const char *call, const vc__few *a, const vc__few *b, const char *why) {
+static bool vc__refuse_pair(vc_kernel *k, const char *call, const vc__math_operand *a, const vc__math_operand *b,
+                            const char *why) {
     return VC__REFUSE(k, call, "operand 1 is %s, operand 2 is %s; %s", vc__type_text(k, a->type).text,
                       vc__type_text(k, b->type).text, why);
 }
 
-/* Operands of one kind, a real one beside a complex one as it is or with 0 for its imaginary part. */
-static vc_val vc__complex_op(vc_kernel *k, const char *call, uint32_t op, uint32_t count, vc__few *a, vc__few *b) {
+/* An operation on complex numbers of one kind. One operand can be a real number of that kind. */
+static vc_val vc__complex_op(vc_kernel *k, const char *call, uint32_t op, uint32_t count, vc__math_operand *a,
+                             vc__math_operand *b) {
     vc_type type = vc__is_complex(a->type) ? a->type : b->type, kind = vc__scalar(type);
     bool left = count > 1 && a->type == kind, right = count > 1 && b->type == kind;
     vc_val out[2], zero = vc_const(k, vc_imm(kind, 0));
@@ -11731,33 +11761,33 @@ static vc_val vc__complex_op(vc_kernel *k, const char *call, uint32_t op, uint32
     }
     if ((left || right) && (op == VC__OP_MUL || (op == VC__OP_DIV && right))) {
         for (uint32_t i = 0; i < 2; i++) {
-            if (op == VC__OP_DIV) out[i] = vc__real_quotient(kind, a->part[i], b->part[0]);
+            if (op == VC__OP_DIV) out[i] = vc__complex_real_div(kind, a->part[i], b->part[0]);
             else out[i] = left ? vc_mul(a->part[0], b->part[i]) : vc_mul(a->part[i], b->part[0]);
         }
     } else if ((op == VC__OP_ADD || op == VC__OP_SUB) && (left || right)) {
         out[0] = op == VC__OP_ADD ? vc_add(a->part[0], b->part[0]) : vc_sub(a->part[0], b->part[0]);
         out[1] = right ? a->part[1] : op == VC__OP_ADD ? b->part[1] : vc_neg(b->part[1]);
-    } else vc__c_each(k, op, kind, a->part, b->part, left, right, out);
-    return vc__from_few(k, type, out);
+    } else vc__complex_apply(k, op, kind, a->part, b->part, left, right, out);
+    return vc__from_direct_parts(k, type, out);
 }
 
 /* ---- matrices ---- */
 
-/* m * v: the columns of m by the components of v, from the first on, the first product rounded and the others by fma */
-static vc_val vc__m_times(const vc_val *column, uint32_t columns, vc_val v) {
+/* m * v: the sum of column i times component i, beginning with i = 0. The first product is rounded, the others are
+   fma. */
+static vc_val vc__matrix_times_vector(const vc_val *column, uint32_t columns, vc_val v) {
     vc_val r = vc_mul(column[0], vc_component(v, 0));
     for (uint32_t i = 1; i < columns; i++) r = vc_fma(column[i], vc_component(v, i), r);
     return r;
 }
 
 static vc_val vc__vector_of(const vc_val *part, uint32_t rows) {
-    return rows == 2   ? vc_vec2(part[0], part[1])
-           : rows == 3 ? vc_vec3(part[0], part[1], part[2])
-                       : vc_vec4(part[0], part[1], part[2], part[3]);
+    if (rows == 2) return vc_vec2(part[0], part[1]);
+    return rows == 3 ? vc_vec3(part[0], part[1], part[2]) : vc_vec4(part[0], part[1], part[2], part[3]);
 }
 
-/* Products of linear algebra: inner sizes have to agree. */
-static vc_val vc__matrix_mul(vc_kernel *k, vc__few *a, vc__few *b) {
+/* The products of linear algebra: matrix * matrix, matrix * vector, vector * matrix. The inner sizes must be equal. */
+static vc_val vc__matrix_mul(vc_kernel *k, vc__math_operand *a, vc__math_operand *b) {
     bool am = vc__is_matrix(a->type), bm = vc__is_matrix(b->type);
     uint32_t inner = am ? vc__columns(a->type) : vc__rows(a->type);
     vc_val out[4];
@@ -11765,20 +11795,21 @@ static vc_val vc__matrix_mul(vc_kernel *k, vc__few *a, vc__few *b) {
         vc__refuse_pair(k, "vc_mul", a, b, "columns of the first must be as many as rows of the second, of one kind");
         return vc__no_value();
     }
-    if (!bm) return vc__m_times(a->part, inner, b->part[0]);
+    if (!bm) return vc__matrix_times_vector(a->part, inner, b->part[0]);
     for (uint32_t i = 0; i < vc__columns(b->type); i++)
-        out[i] = am ? vc__m_times(a->part, inner, b->part[i]) : vc_dot(a->part[0], b->part[i]);
+        out[i] = am ? vc__matrix_times_vector(a->part, inner, b->part[i]) : vc_dot(a->part[0], b->part[i]);
     if (!am) return vc__vector_of(out, vc__columns(b->type));
-    return vc__from_few(k, VC_MAT(vc__kind(a->type), vc__rows(a->type), vc__columns(b->type)), out);
+    return vc__from_direct_parts(k, VC_MAT(vc__kind(a->type), vc__rows(a->type), vc__columns(b->type)), out);
 }
 
-static vc_val vc__matrix_equal(uint32_t op, uint32_t columns, const vc__few *a, const vc__few *b) {
+static vc_val vc__matrix_equal(uint32_t op, uint32_t columns, const vc__math_operand *a, const vc__math_operand *b) {
     vc_val r = vc_all(vc_eq(a->part[0], b->part[0]));
     for (uint32_t i = 1; i < columns; i++) r = vc_and(r, vc_all(vc_eq(a->part[i], b->part[i])));
     return op == VC__OP_EQ ? r : vc_not(r);
 }
 
-static vc_val vc__matrix_op(vc_kernel *k, const char *call, uint32_t op, uint32_t count, vc__few *a, vc__few *b) {
+static vc_val vc__matrix_op(vc_kernel *k, const char *call, uint32_t op, uint32_t count, vc__math_operand *a,
+                            vc__math_operand *b) {
     vc_type type = vc__is_matrix(a->type) ? a->type : b->type, kind = vc__scalar(type);
     uint32_t columns = vc__columns(type);
     bool scale = count > 1 && (a->type == kind || b->type == kind);
@@ -11786,10 +11817,8 @@ static vc_val vc__matrix_op(vc_kernel *k, const char *call, uint32_t op, uint32_
     if (op == VC__OP_MUL && !scale) return vc__matrix_mul(k, a, b);
     if (scale ? op != VC__OP_MUL && (op != VC__OP_DIV || a->type == kind)
               : op == VC__OP_DIV || (count > 1 && a->type != b->type)) {
-        vc__refuse_pair(
-            k, call, a, b,
-            "matrices are added, subtracted and compared with their like, multiplied as linear algebra does it, and scaled by "
-            "vc_mul and vc_div");
+        vc__refuse_pair(k, call, a, b, "matrices are added, subtracted and compared with their like, multiplied as"
+                        " linear algebra does it, and scaled by vc_mul and vc_div");
         return vc__no_value();
     }
     if (op == VC__OP_EQ || op == VC__OP_NE) return vc__matrix_equal(op, columns, a, b);
@@ -11800,42 +11829,44 @@ static vc_val vc__matrix_op(vc_kernel *k, const char *call, uint32_t op, uint32_
         else if (op == VC__OP_DIV) out[i] = vc_div(a->part[i], b->part[0]);
         else out[i] = a->type == kind ? vc_mul(a->part[0], b->part[i]) : vc_mul(a->part[i], b->part[0]);
     }
-    return vc__from_few(k, type, out);
+    return vc__from_direct_parts(k, type, out);
 }
 
-/* What vc_add and the like are where an operand is composite. */
+/* An operation such as vc_add with at least one composite operand; form: its VC__OP_. */
 static vc_val vc__pure_composite(vc_kernel *k, uint32_t form, uint32_t count, vc_val a, vc_val b, vc_val c) {
     static const uint8_t both[] = { VC__OP_NEG, VC__OP_ADD, VC__OP_SUB, VC__OP_MUL, VC__OP_DIV, VC__OP_EQ, VC__OP_NE };
-    static const uint8_t alone[] = { VC__OP_ABS, VC__OP_EXP, VC__OP_LOG, VC__OP_SQRT, VC__OP_POW }; /* of complex numbers, not of matrices */
+    static const uint8_t complex_only[] = { VC__OP_ABS, VC__OP_EXP, VC__OP_LOG, VC__OP_SQRT, VC__OP_POW };
     vc__call call = vc__call_of(form);
-    vc__few x, y;
+    vc__math_operand x, y;
     bool known = false;
     memset(&y, 0, sizeof y);
-    if (k->failed || !vc__few_of(k, call.name, 1, a, &x) || (count > 1 && !vc__few_of(k, call.name, 2, b, &y)))
+    if (k->failed || !vc__math_operand_of(k, call.name, 1, a, &x)
+        || (count > 1 && !vc__math_operand_of(k, call.name, 2, b, &y)))
         return vc__no_value();
     bool matrix = vc__is_matrix(x.type) || vc__is_matrix(y.type);
     for (uint32_t i = 0; i < sizeof both; i++) known = known || both[i] == form;
-    for (uint32_t i = 0; !matrix && i < sizeof alone; i++) known = known || alone[i] == form;
+    for (uint32_t i = 0; !matrix && i < sizeof complex_only; i++) known = known || complex_only[i] == form;
     if (known)
         return matrix ? vc__matrix_op(k, call.name, form, count, &x, &y)
-                      : vc__complex_op(k, call.name, form, count, &x, &y);
+               : vc__complex_op(k, call.name, form, count, &x, &y);
     if (vc__is_composite(a)) vc__refuse_value(k, call.name, 1, a);
     else vc__refuse_value(k, call.name, vc__is_composite(b) ? 2 : 3, vc__is_composite(b) ? b : c);
     return vc__no_value();
 }
 
-/* The operand of a function of complex numbers or of matrices alone. */
-static vc_kernel *vc__few_only(const char *call, vc_val v, bool matrix, vc__few *out) {
+/* Reads the operand of a function that accepts only complex numbers or, with `matrix`, only matrices; NULL after an
+   error. */
+static vc_kernel *vc__math_operand_only(const char *call, vc_val v, bool matrix, vc__math_operand *out) {
     vc_kernel *k = vc__kernel_of(v);
-    if (!vc__ready(k) || !vc__few_of(k, call, 1, v, out)) return NULL;
+    if (!vc__ready(k) || !vc__math_operand_of(k, call, 1, v, out)) return NULL;
     if (matrix ? vc__is_matrix(out->type) : vc__is_complex(out->type)) return k;
     vc__refuse(k, call, "operand 1 is %s; it takes a %s", vc__type_text(k, out->type).text,
                matrix ? "matrix" : "complex number");
     return NULL;
 }
 
-/* Two reals of one kind. */
-static vc_kernel *vc__reals(const char *call, vc_val a, vc_val b, vc_type *kind) {
+/* The kernel of two real scalars of one kind; NULL after an error. */
+static vc_kernel *vc__real_pair(const char *call, vc_val a, vc_val b, vc_type *kind) {
     vc_kernel *k = vc__kernel_of(a) ? vc__kernel_of(a) : vc__kernel_of(b);
     vc__operand o[2];
     if (!vc__ready(k) || !vc__take(k, call, 1, a, &o[0]) || !vc__take(k, call, 2, b, &o[1])) return NULL;
@@ -11854,58 +11885,66 @@ static vc_val vc__pair_without_kernel(const char *call, vc_val a, vc_val b) {
 
 VC_API vc_val vc_complex(vc_val re, vc_val im) {
     vc_type kind = VC_NONE;
-    vc_kernel *k = vc__reals("vc_complex", re, im, &kind);
+    vc_kernel *k = vc__real_pair("vc_complex", re, im, &kind);
     vc_val part[2];
     if (!k) return vc__pair_without_kernel("vc_complex", re, im);
     part[0] = re;
     part[1] = im;
-    return vc__from_few(k, VC_COMPLEX(kind), part);
+    return vc__from_direct_parts(k, VC_COMPLEX(kind), part);
 }
 
 VC_API vc_val vc_polar(vc_val radius, vc_val angle) {
     vc_type kind = VC_NONE;
-    vc_kernel *k = vc__reals("vc_polar", radius, angle, &kind);
+    vc_kernel *k = vc__real_pair("vc_polar", radius, angle, &kind);
     vc_val part[2];
     if (!k) return vc__pair_without_kernel("vc_polar", radius, angle);
     if (!vc__kernel_of(angle)) angle = vc_const(k, angle);
-    vc__c_polar(radius, angle, part);
-    return vc__from_few(k, VC_COMPLEX(kind), part);
+    vc__complex_polar(radius, angle, part);
+    return vc__from_direct_parts(k, VC_COMPLEX(kind), part);
 }
 
-VC_API vc_val vc_re(vc_val z) { vc__few f; return vc__few_only("vc_re", z, false, &f) ? f.part[0] : vc__no_value(); }
-VC_API vc_val vc_im(vc_val z) { vc__few f; return vc__few_only("vc_im", z, false, &f) ? f.part[1] : vc__no_value(); }
+VC_API vc_val vc_re(vc_val z) {
+    vc__math_operand f;
+    return vc__math_operand_only("vc_re", z, false, &f) ? f.part[0] : vc__no_value();
+}
+
+VC_API vc_val vc_im(vc_val z) {
+    vc__math_operand f;
+    return vc__math_operand_only("vc_im", z, false, &f) ? f.part[1] : vc__no_value();
+}
 
 VC_API vc_val vc_conj(vc_val z) {
-    vc__few f;
-    vc_kernel *k = vc__few_only("vc_conj", z, false, &f);
+    vc__math_operand f;
+    vc_kernel *k = vc__math_operand_only("vc_conj", z, false, &f);
     if (!k) return vc__no_value();
     f.part[1] = vc_neg(f.part[1]);
-    return vc__from_few(k, f.type, f.part);
+    return vc__from_direct_parts(k, f.type, f.part);
 }
 
 VC_API vc_val vc_arg(vc_val z) {
-    vc__few f;
-    return vc__few_only("vc_arg", z, false, &f) ? vc__c_arg(vc__scalar(f.type), f.part[0], f.part[1]) : vc__no_value();
+    vc__math_operand f;
+    return vc__math_operand_only("vc_arg", z, false, &f) ? vc__complex_arg(vc__scalar(f.type), f.part[0], f.part[1])
+                                                         : vc__no_value();
 }
 
 VC_API vc_val vc_transpose(vc_val m) {
-    vc__few f;
-    vc_kernel *k = vc__few_only("vc_transpose", m, true, &f);
+    vc__math_operand f;
+    vc_kernel *k = vc__math_operand_only("vc_transpose", m, true, &f);
     vc_val out[4], row[4];
     if (!k) return vc__no_value();
     for (uint32_t i = 0; i < vc__rows(f.type); i++) {
         for (uint32_t j = 0; j < vc__columns(f.type); j++) row[j] = vc_component(f.part[j], i);
         out[i] = vc__vector_of(row, vc__columns(f.type));
     }
-    return vc__from_few(k, VC_MAT(vc__kind(f.type), vc__columns(f.type), vc__rows(f.type)), out);
+    return vc__from_direct_parts(k, VC_MAT(vc__kind(f.type), vc__columns(f.type), vc__rows(f.type)), out);
 }
 
 VC_API vc_val vc_outer(vc_val a, vc_val b) {
     vc_kernel *k = vc__kernel_of(a) ? vc__kernel_of(a) : vc__kernel_of(b);
-    vc__few x, y;
+    vc__math_operand x, y;
     vc_val out[4];
     if (!k) return vc__pair_without_kernel("vc_outer", a, b);
-    if (!vc__ready(k) || !vc__few_of(k, "vc_outer", 1, a, &x) || !vc__few_of(k, "vc_outer", 2, b, &y))
+    if (!vc__ready(k) || !vc__math_operand_of(k, "vc_outer", 1, a, &x) || !vc__math_operand_of(k, "vc_outer", 2, b, &y))
         return vc__no_value();
     bool fit = vc__is_type(x.type) && vc__is_type(y.type) && vc__kind(x.type) == vc__kind(y.type)
                && vc__rows(x.type) > 1 && vc__rows(y.type) > 1
@@ -11915,10 +11954,11 @@ VC_API vc_val vc_outer(vc_val a, vc_val b) {
         return vc__no_value();
     }
     for (uint32_t i = 0; i < vc__rows(y.type); i++) out[i] = vc_mul(a, vc_component(b, i));
-    return vc__from_few(k, VC_MAT(vc__kind(x.type), vc__rows(x.type), vc__rows(y.type)), out);
+    return vc__from_direct_parts(k, VC_MAT(vc__kind(x.type), vc__rows(x.type), vc__rows(y.type)), out);
 }
 
-/* The determinant of n x n numbers, by minors of the first column; what minors share is merged later. at: which rows and columns are left, n of each. */
+/* The determinant of n columns and rows of a matrix, by expansion along the first column. columns, rows: their indices.
+   Common-subexpression elimination merges what the minors share. */
 static vc_val vc__minor(vc_val m[4][4], const uint32_t *columns, const uint32_t *rows, uint32_t n) {
     uint32_t rest[3];
     vc_val sum = vc__no_value();
@@ -11935,9 +11975,9 @@ static vc_val vc__minor(vc_val m[4][4], const uint32_t *columns, const uint32_t 
     return sum;
 }
 
-/* A square matrix by its numbers; its size, 0 after an error. */
-static uint32_t vc__square(const char *call, vc_val v, vc__few *f, vc_val m[4][4], vc_kernel **k) {
-    *k = vc__few_only(call, v, true, f);
+/* Reads the elements of a square matrix, by column and row. Returns the number of rows; 0 after an error. */
+static uint32_t vc__square_matrix(const char *call, vc_val v, vc__math_operand *f, vc_val m[4][4], vc_kernel **k) {
+    *k = vc__math_operand_only(call, v, true, f);
     if (!*k) return 0;
     uint32_t n = vc__rows(f->type);
     if (n != vc__columns(f->type))
@@ -11950,20 +11990,20 @@ VC_API vc_val vc_determinant(vc_val v) {
     static const uint32_t all[4] = { 0, 1, 2, 3 };
     vc_val m[4][4];
     vc_kernel *k;
-    vc__few f;
-    uint32_t n = vc__square("vc_determinant", v, &f, m, &k);
+    vc__math_operand f;
+    uint32_t n = vc__square_matrix("vc_determinant", v, &f, m, &k);
     return n ? vc__minor(m, all, all, n) : vc__no_value();
 }
 
-/* The transposed minors with their signs, over the determinant. */
+/* The adjugate (transposed cofactors) divided by the determinant. */
 VC_API vc_val vc_inverse(vc_val v) {
     vc_val m[4][4], out[4], column[4];
     vc_kernel *k;
-    vc__few f;
-    uint32_t n = vc__square("vc_inverse", v, &f, m, &k), columns[3], rows[3];
+    vc__math_operand f;
+    uint32_t n = vc__square_matrix("vc_inverse", v, &f, m, &k), columns[3], rows[3];
     if (!n) return vc__no_value();
     vc_val det = vc_determinant(v);
-    vc_val one = vc_div(vc__power(vc__kind(f.type), 0), det);
+    vc_val one = vc_div(vc__power_of_two(vc__kind(f.type), 0), det);
     for (uint32_t i = 0; i < n; i++) {
         for (uint32_t j = 0; j < n; j++) {
             for (uint32_t l = 0; l + 1 < n; l++) { columns[l] = l < j ? l : l + 1; rows[l] = l < i ? l : l + 1; }
@@ -11972,16 +12012,17 @@ VC_API vc_val vc_inverse(vc_val v) {
         }
         out[i] = vc_mul(vc__vector_of(column, n), one);
     }
-    return vc__from_few(k, f.type, out);
+    return vc__from_direct_parts(k, f.type, out);
 }
 
-/* Between complex kinds and between matrices of one shape, part by part; a real number becomes complex. */
+/* vc_cast to a complex number or matrix: from one of another kind and the same shape, part by part. A real number
+   becomes a complex one with the imaginary part 0. */
 static vc_val vc__cast_composite(vc_type type, vc_val v) {
     vc_kernel *k = vc__kernel_of(v);
-    vc__few f;
+    vc__math_operand f;
     vc_type whole = vc__scalar(type);
     if (!k) return vc__without_kernel("vc_cast", &v, 1);
-    if (!vc__ready(k) || !vc__few_of(k, "vc_cast", 1, v, &f)) return vc__no_value();
+    if (!vc__ready(k) || !vc__math_operand_of(k, "vc_cast", 1, v, &f)) return vc__no_value();
     if (vc__is_complex(type) && vc__is_type(f.type) && vc__rows(f.type) == 1) f.part[1] = vc_imm(whole, 0);
     else if (!(vc__is_complex(type) && vc__is_complex(f.type))
              && !(vc__is_matrix(type) && vc__is_matrix(f.type) && (type & ~15u) == (f.type & ~15u)))
@@ -11989,12 +12030,13 @@ static vc_val vc__cast_composite(vc_type type, vc_val v) {
                            vc__type_text(k, type).text);
     for (uint32_t i = 0; i < vc__direct_count(k, type); i++)
         if (vc__kernel_of(f.part[i])) f.part[i] = vc_cast(vc__direct(k, type, i).type, f.part[i]);
-    return vc__from_few(k, type, f.part);
+    return vc__from_direct_parts(k, type, f.part);
 }
 
 /* ---- memory: pieces of an object ---- */
 
-/* Leaf l of a type: what it is made of, and how many of them one element holds because of the arrays around it. */
+/* A leaf of a type: its scalar or vector type, and its number of instances in one element, which arrays inside
+   multiply. */
 typedef struct vc__leaf_info { vc_type type; uint32_t count; } vc__leaf_info;
 
 static vc__leaf_info vc__leaf_of(const vc_kernel *k, vc_type type, uint32_t l) {
@@ -12015,7 +12057,7 @@ static vc__leaf_info vc__leaf_of(const vc_kernel *k, vc_type type, uint32_t l) {
     return info;
 }
 
-/* "p_position" for leaf l of p; the names are for those who read the texts. */
+/* A readable name for leaf l of an object: "p_position" for member `position` of p. NULL if the object has no name. */
 static const char *vc__leaf_name(vc_kernel *k, const char *name, vc_type type, uint32_t l) {
     static const char *const pair[2] = { "re", "im" };
     char text[64], column[12];
@@ -12035,7 +12077,7 @@ static const char *vc__leaf_name(vc_kernel *k, const char *name, vc_type type, u
     return vc__arena_text(k, text);
 }
 
-/* One more object that is a piece of another; VC__NIL after an error. */
+/* Adds a piece of the object `root` and returns its index; VC__NIL after an error. */
 static uint32_t vc__add_piece(vc_kernel *k, uint32_t root, uint32_t op, const char *name, vc_type type, uint32_t count,
                               const uint64_t *data) {
     uint32_t piece = k->object_count, args = k->arg_count, node = VC__NIL;
@@ -12052,20 +12094,21 @@ static uint32_t vc__add_piece(vc_kernel *k, uint32_t root, uint32_t op, const ch
     return piece;
 }
 
-/* A buffer as an array of a scalar or vector type. */
-static uint32_t vc__view(vc_kernel *k, uint32_t root, vc_type type) {
+/* The view of a buffer as an array of a scalar or vector type, which is added if it is missing. */
+static uint32_t vc__view_of(vc_kernel *k, uint32_t root, vc_type type) {
     for (uint32_t i = k->object[root].next; i != VC__NIL; i = k->object[i].next)
         if (k->object[i].declared == type) return i;
     return vc__add_piece(k, root, VC__OP_BUFFER, k->object[root].name, type, 0, NULL);
 }
 
-/* All views that accesses may take, in an order that they have no part in. What a type needs is the same wherever it stands. */
+/* Adds all views that accesses to a buffer can use, so that their order does not depend on the accesses. A struct or
+   array type needs the same views wherever it occurs and is visited once per buffer. */
 static void vc__make_views(vc_kernel *k, uint32_t root, vc_type type) {
     bool own = vc__own_of(k, type) != NULL;
     uint32_t *viewed = own ? &k->own[(type & 0xffffu) - VC__OWN].viewed : NULL;
     if (vc__is_type(type) || vc__is_complex(type)) {
-        vc__view(k, root, vc__is_type(type) ? type : VC_VEC(vc__scalar(type), 2u));
-        vc__view(k, root, vc__scalar(type));
+        vc__view_of(k, root, vc__is_type(type) ? type : VC_VEC(vc__scalar(type), 2u));
+        vc__view_of(k, root, vc__scalar(type));
         return;
     }
     if (viewed && *viewed == root + 1) return;
@@ -12074,8 +12117,8 @@ static void vc__make_views(vc_kernel *k, uint32_t root, vc_type type) {
     for (uint32_t i = 0; i < count && !k->failed; i++) vc__make_views(k, root, vc__direct(k, type, i).type);
 }
 
-/* Zeros `count` elements of an array: in a loop where they are many. */
-static void vc__zero(vc_kernel *k, uint32_t object, uint32_t count) {
+/* Sets `count` elements of a private array to zero, in a loop if there are more than 8. */
+static void vc__zero_array(vc_kernel *k, uint32_t object, uint32_t count) {
     vc_type type = k->object[object].type;
     vc_ref r = vc__make_ref(k, k->object[object].node, type);
     vc_val zero = vc_imm(vc__scalar(type), 0);
@@ -12083,7 +12126,7 @@ static void vc__zero(vc_kernel *k, uint32_t object, uint32_t count) {
     else for (uint32_t i = 0; i < count; i++) vc_store(r, vc_u32(i), zero);
 }
 
-/* The numbers of a table, from the host's layout into one array a leaf. */
+/* Copies the data of a table from the host's layout to one array per leaf. index: of this instance of the type. */
 static void vc__split_data(const vc_kernel *k, vc_type type, const unsigned char *data, uint64_t **leaf,
                            uint32_t index) {
     const vc__own *own = vc__own_of(k, type);
@@ -12098,20 +12141,17 @@ static void vc__split_data(const vc_kernel *k, vc_type type, const unsigned char
     }
 }
 
-/* One piece a leaf; data: of a table. */
-static void vc__split(vc_kernel *k, uint32_t root, const void *data) {
+/* Adds a piece for each leaf of an object. data: the elements of a table. Variables are set to zero. */
+static void vc__split_object(vc_kernel *k, uint32_t root, const void *data) {
     vc_type type = k->object[root].type;
-    uint32_t op = k->object[root].op, count = k->object[root].count, leaves = vc__shape_of(k, type).leaves, l, i,
-             first = k->object_count;
+    uint32_t op = k->object[root].op, count = k->object[root].count;
+    uint32_t leaves = vc__shape_of(k, type).leaves, l, i, first = k->object_count;
     uint64_t **values = NULL;
-    if (leaves > VC__MOST_PARTS) {
-        vc__refuse(k,
-                   op == VC__OP_SHARED  ? "vc_shared"
-                   : op == VC__OP_TABLE ? "vc_table"
-                   : op == VC__OP_VAR   ? "vc_var"
-                                        : "vc_array",
+    if (leaves > VC__MAX_PARTS) {
+        vc__refuse(k, op == VC__OP_SHARED ? "vc_shared" : op == VC__OP_TABLE ? "vc_table"
+                   : op == VC__OP_VAR ? "vc_var" : "vc_array",
                    "%s '%s' of %s is made of %u arrays of scalars and vectors; the limit is %u", vc__object_kind(op),
-                   vc__object_name(&k->object[root]), vc__type_text(k, type).text, leaves, (unsigned)VC__MOST_PARTS);
+                   vc__object_name(&k->object[root]), vc__type_text(k, type).text, leaves, (unsigned)VC__MAX_PARTS);
         return;
     }
     if (data) values = (uint64_t **)vc__arena_take(&k->allocator, &k->arena, leaves * sizeof *values);
@@ -12130,21 +12170,21 @@ static void vc__split(vc_kernel *k, uint32_t root, const void *data) {
     for (i = 0; data && i < count && !k->failed; i++)
         vc__split_data(k, type, (const unsigned char *)data + (size_t)i * vc__shape_of(k, type).size, values, i);
     for (l = 0; op == VC__OP_VAR && l < leaves && !k->failed; l++)
-        if (k->object[first + l].op == VC__OP_ARRAY) vc__zero(k, first + l, k->object[first + l].count);
+        if (k->object[first + l].op == VC__OP_ARRAY) vc__zero_array(k, first + l, k->object[first + l].count);
 }
 
-/* A ref to an object of any type, which is split if it is composite. */
+/* A ref to a new object of any type; a composite one is split into pieces or views first. */
 static vc_ref vc__object_ref(vc_kernel *k, uint32_t node, vc_type type, const void *data) {
     vc_ref r = vc__make_ref(k, node, type);
     if (node == VC__NIL || vc__is_type(type)) return r;
     r.inside = VC__INSIDE_PATH;
     if (k->node[node].op == VC__OP_VAR) r.inside |= VC__INSIDE_ONE;
-    if (k->node[node].op != VC__OP_BUFFER) vc__split(k, k->node[node].x, data);
+    if (k->node[node].op != VC__OP_BUFFER) vc__split_object(k, k->node[node].x, data);
     else vc__make_views(k, k->node[node].x, type);
     return k->failed ? vc__no_ref() : r;
 }
 
-/* Pieces for the parts of a parameter, in order; offset: of the type's first byte. */
+/* Adds a piece for each flat part of a parameter, in order. offset: byte offset of `type` in the parameter. */
 static void vc__split_param(vc_kernel *k, uint32_t root, vc_type type, uint32_t offset, uint32_t leaf,
                             vc__parts_list *out) {
     if (vc__is_type(type)) {
@@ -12171,11 +12211,11 @@ static vc_val vc__composite_param(vc_kernel *k, const char *name, vc_type type) 
     all.count = 0;
     vc__split_param(k, root, type, 0, 0, &all);
     vc_val v = k->failed ? vc__no_value() : vc__composite_value(k, type, all.node, all.count);
-    if (v.of) k->node[(uint32_t)v.bits].at = 0; /* it may be used wherever its parts may */
+    if (v.of) k->node[(uint32_t)v.bits].at = 0; /* usable in every block, as its flat parts are */
     return v;
 }
 
-/* What was stored into one view of a buffer was stored into all. */
+/* Records that an object is stored to, and with it all views of its buffer. */
 static void vc__note_store(vc_kernel *k, vc__object *o) {
     uint32_t root = o->root;
     o->stored = true;
@@ -12184,9 +12224,10 @@ static void vc__note_store(vc_kernel *k, vc__object *o) {
     for (uint32_t i = k->object[root].next; i != VC__NIL; i = k->object[i].next) k->object[i].stored = true;
 }
 
-/* ---- memory: the way to a part ---- */
+/* ---- memory: paths to parts ---- */
 
-/* A step over elements of type E: PATH with that type, the step before it, the index, the leaf that E begins with, and a constant beside the index. */
+/* Appends a step to the path of a ref: index + constant elements of type `element`. The PATH node holds the type, the
+   previous step, the index, the first leaf of the element, and the constant. A step of 0 is omitted. */
 static void vc__push_path(vc_kernel *k, vc_ref *r, vc_type element, uint32_t index, int64_t constant) {
     uint32_t flags = index == VC__NIL ? 0 : k->node[index].flags & VC__NODE_DIVERGES;
     if (index == VC__NIL && !constant) return;
@@ -12206,20 +12247,18 @@ static bool vc__refuse_element(vc_kernel *k, const char *call, const vc_ref *r, 
     return false;
 }
 
-/* Whether the element may be there, and its number fits a node. */
+/* Whether a constant element index is within the object and fits into a node; fails otherwise. */
 static bool vc__check_element(vc_kernel *k, const char *call, const vc_ref *r) {
     const vc__object *o = &k->object[k->node[r->memory].x];
     if (!r->index && (r->offset < 0 || (o->count && r->offset >= o->count)))
         return vc__refuse_element(k, call, r, r->offset);
     if (r->offset >= INT32_MIN && r->offset <= INT32_MAX) return true;
-    return VC__REFUSE(
-        k, call,
-        "the constant offset %lld into %s '%s' is beyond 32 bits; pass it as a 64-bit index that is no immediate",
-        (long long)r->offset, vc__object_kind(o->op), vc__object_name(o));
+    return VC__REFUSE(k, call, "the constant offset %lld into %s '%s' is beyond 32 bits; pass it as a 64-bit index that"
+                      " is no immediate", (long long)r->offset, vc__object_kind(o->op), vc__object_name(o));
 }
 
-/* From a run of elements to the one it begins with. */
-static bool vc__enter(vc_kernel *k, const char *call, vc_ref *r) {
+/* Turns a ref to a run of elements into a ref to its first element. */
+static bool vc__enter_first(vc_kernel *k, const char *call, vc_ref *r) {
     if (r->inside & VC__INSIDE_ONE) return true;
     if (r->inside & VC__INSIDE_PATH) {
         if (!vc__check_element(k, call, r)) return false;
@@ -12231,14 +12270,14 @@ static bool vc__enter(vc_kernel *k, const char *call, vc_ref *r) {
     return !k->failed;
 }
 
-/* From one array to an element of it. */
+/* Turns a ref to one array into a ref to its element i. */
 static bool vc__enter_element(vc_kernel *k, const char *call, vc_ref *r, vc_val i) {
     const vc__own *own = vc__own_of(k, r->type);
     vc_ref t;
     memset(&t, 0, sizeof t);
     if (!vc__step_ref(k, call, &t, i)) return false;
     if (!own || own->element == VC_NONE) {
-        if (!t.index && !t.offset) return true; /* one is an array of one, as in C */
+        if (!t.index && !t.offset) return true; /* index 0 of a single element is allowed, as in C */
         return VC__REFUSE(k, call, "the ref leads to one %s, which has no elements%s", vc__type_text(k, r->type).text,
                           own ? "; vc_field takes members" : "");
     }
@@ -12248,12 +12287,13 @@ static bool vc__enter_element(vc_kernel *k, const char *call, vc_ref *r, vc_val 
     return !k->failed;
 }
 
+/* Turns a ref to a run of elements or to one array into a ref to element i. */
 static bool vc__enter_at(vc_kernel *k, const char *call, vc_ref *r, vc_val i) {
     const vc__object *o = &k->object[k->node[r->memory].x];
     if (r->inside & VC__INSIDE_ONE) return vc__enter_element(k, call, r, i);
     if (o->op == VC__OP_VAR)
         return VC__REFUSE(k, call, "variable '%s' has no elements; use vc_get and vc_set", vc__object_name(o));
-    return vc__step_ref(k, call, r, i) && vc__enter(k, call, r);
+    return vc__step_ref(k, call, r, i) && vc__enter_first(k, call, r);
 }
 
 VC_API vc_ref vc_at(vc_ref ref, vc_val i) {
@@ -12264,7 +12304,8 @@ VC_API vc_ref vc_at(vc_ref ref, vc_val i) {
 
 VC_API vc_ref vc_field(vc_ref ref, uint32_t member) {
     vc_kernel *k = vc__kernel_of_ref("vc_field", &ref, vc__no_value(), vc__no_value());
-    if (!vc__ready(k) || !vc__object_of(k, "vc_field", &ref) || !vc__enter(k, "vc_field", &ref)) return vc__no_ref();
+    if (!vc__ready(k) || !vc__object_of(k, "vc_field", &ref) || !vc__enter_first(k, "vc_field", &ref))
+        return vc__no_ref();
     const vc__own *own = vc__own_of(k, ref.type);
     if (vc__is_type(ref.type) || (own && own->element != VC_NONE))
         vc__refuse(k, "vc_field", "member %u of %s, which has none%s", member, vc__type_text(k, ref.type).text,
@@ -12278,26 +12319,27 @@ VC_API vc_ref vc_field(vc_ref ref, uint32_t member) {
     return ref;
 }
 
-/* Whether what a ref leads to always lies at a whole number of `unit` bytes from the beginning of its buffer. */
-static bool vc__is_whole(const vc_kernel *k, const vc_ref *r, uint32_t unit) {
+/* Whether the byte offset of a ref in its buffer is a multiple of `unit` for all indices. */
+static bool vc__is_aligned_to(const vc_kernel *k, const vc_ref *r, uint32_t unit) {
     if (r->byte % unit) return false;
     for (uint32_t p = r->path ? r->path - 1 : VC__NIL; p != VC__NIL; p = k->node[p].a[0])
         if (vc__shape_of(k, vc__node_type(k, p)).size % unit) return false;
     return true;
 }
 
-/* index * factor + sum */
-static uint32_t vc__add_step(vc_kernel *k, uint32_t index, uint32_t sum, uint32_t factor, bool buffer) {
+/* Records index * factor + sum. buffer: an index into a buffer. */
+static uint32_t vc__record_index(vc_kernel *k, uint32_t index, uint32_t sum, uint32_t factor, bool buffer) {
     if (factor == 1 && sum == VC__NIL) return index;
     uint32_t flags = (k->node[index].flags | (sum == VC__NIL ? 0u : k->node[sum].flags)) & VC__NODE_DIVERGES;
     return vc__record(k, VC__OP_INDEX, flags, VC_I64, index, sum, buffer, factor);
 }
 
-/* A ref into memory of a composite type as one to a piece of it, taken as an array of `type`; the memory has to be whole in such units. */
-static vc_ref vc__aim(vc_kernel *k, const vc_ref *r, vc_type type) {
+/* Converts a ref into memory of a composite type to a ref to a piece: the view of a buffer as an array of `type`, or
+   the leaf. In a buffer the offset must be a multiple of the size of `type` for all indices. */
+static vc_ref vc__piece_ref(vc_kernel *k, const vc_ref *r, vc_type type) {
     uint32_t root = k->node[r->memory].x, unit = vc_type_size(type), sum = VC__NIL;
     bool buffer = k->object[root].op == VC__OP_BUFFER;
-    uint32_t piece = buffer ? vc__view(k, root, type) : root + 1 + r->leaf;
+    uint32_t piece = buffer ? vc__view_of(k, root, type) : root + 1 + r->leaf;
     if (piece == VC__NIL) return vc__no_ref();
     vc_ref out = vc__make_ref(k, k->object[piece].node, type);
     out.order = r->order;
@@ -12307,84 +12349,89 @@ static vc_ref vc__aim(vc_kernel *k, const vc_ref *r, vc_type type) {
         type = vc__node_type(k, p);
         uint32_t factor = buffer ? vc__shape_of(k, type).size / unit : vc__leaf_of(k, type, r->leaf - n->a[2]).count;
         out.offset += (int64_t)(int32_t)n->x * factor;
-        if (n->a[1] != VC__NIL) sum = vc__add_step(k, n->a[1], sum, factor, buffer);
+        if (n->a[1] != VC__NIL) sum = vc__record_index(k, n->a[1], sum, factor, buffer);
     }
     out.index = sum == VC__NIL ? 0 : sum + 1;
     return out;
 }
 
-/* A ref to a scalar or vector inside, as one to plain memory where that can be; false: it cannot. */
+/* Converts a ref to a scalar or vector inside composite memory to a ref to a piece. Returns false if that is not
+   possible: the element is composite, or it is a vector in a buffer whose offset need not be a multiple of its size. */
 static bool vc__flatten(vc_kernel *k, const char *call, vc_ref *r) {
     bool buffer = k->object[k->node[r->memory].x].op == VC__OP_BUFFER;
     if (!(r->inside & VC__INSIDE_PATH)) { r->inside = 0; return true; }
-    if (!vc__enter(k, call, r) || !vc__is_type(r->type) || (buffer && !vc__is_whole(k, r, vc_type_size(r->type))))
+    if (!vc__enter_first(k, call, r) || !vc__is_type(r->type)
+        || (buffer && !vc__is_aligned_to(k, r, vc_type_size(r->type))))
         return false;
-    *r = vc__aim(k, r, r->type);
+    *r = vc__piece_ref(k, r, r->type);
     return true;
 }
 
-/* An index behind a ref into memory of a composite type, or to one element. */
+/* Applies an index to a ref into memory of a composite type or to one element; false after an error. */
 static bool vc__move_inside(vc_kernel *k, const char *call, vc_ref *r, vc_val elements) {
     if (!vc__enter_at(k, call, r, elements)) return false;
     vc__flatten(k, call, r);
     return !k->failed;
 }
 
-/* What a value of some type is in memory: itself, or pieces side by side where a buffer does not have it whole. */
-static vc_type vc__unit_of(vc_kernel *k, const vc_ref *r, vc_type type) {
+/* The type as which a vector is accessed: itself or, in a buffer where its offset need not be a multiple of its size,
+   its scalar type. */
+static vc_type vc__access_type(vc_kernel *k, const vc_ref *r, vc_type type) {
     bool buffer = k->object[k->node[r->memory].x].op == VC__OP_BUFFER;
-    return !buffer || vc__is_whole(k, r, vc_type_size(type)) ? type : vc__scalar(type);
+    return !buffer || vc__is_aligned_to(k, r, vc_type_size(type)) ? type : vc__scalar(type);
 }
 
-/* Scalar i of a vector or complex number inside a buffer. */
-static vc_ref vc__aim_scalar(vc_kernel *k, const vc_ref *r, uint32_t i) {
+/* A ref to scalar i of a vector or complex number in a buffer. */
+static vc_ref vc__scalar_ref(vc_kernel *k, const vc_ref *r, uint32_t i) {
     vc_ref at = *r;
     at.byte += i * vc__scalar_bytes(r->type);
-    return vc__aim(k, &at, vc__scalar(r->type));
+    return vc__piece_ref(k, &at, vc__scalar(r->type));
 }
 
-static vc_val vc__load_here(vc_kernel *k, const char *call, vc_ref at) {
+static vc_val vc__load_ref(vc_kernel *k, const char *call, vc_ref at) {
     return at.of ? vc__load(k, call, &at) : vc__no_value();
 }
 
-/* A vector; or a complex number of a buffer, as a vector of two. */
+/* Loads a scalar or vector of type `type`. A complex number in a buffer is loaded as a vector of two. */
 static vc_val vc__load_vector(vc_kernel *k, const char *call, const vc_ref *r, vc_type type) {
     vc_val part[4];
-    if (vc__unit_of(k, r, type) == type) return vc__load_here(k, call, vc__aim(k, r, type));
+    if (vc__access_type(k, r, type) == type) return vc__load_ref(k, call, vc__piece_ref(k, r, type));
     for (uint32_t i = 0; i < vc__rows(type); i++) {
-        part[i] = vc__load_here(k, call, vc__aim_scalar(k, r, i));
+        part[i] = vc__load_ref(k, call, vc__scalar_ref(k, r, i));
         if (!part[i].of) return vc__no_value();
     }
     return vc__vector_of(part, vc__rows(type));
 }
 
+/* The store for vc__load_vector. */
 static void vc__store_vector(vc_kernel *k, const char *call, const vc_ref *r, vc_type type, vc_val value) {
     vc_ref at;
     if (!value.of) return;
-    if (vc__unit_of(k, r, type) == type) {
-        at = vc__aim(k, r, type);
+    if (vc__access_type(k, r, type) == type) {
+        at = vc__piece_ref(k, r, type);
         if (at.of) vc__store(k, call, &at, 3, value);
         return;
     }
     for (uint32_t i = 0; i < vc__rows(type); i++) {
-        at = vc__aim_scalar(k, r, i);
+        at = vc__scalar_ref(k, r, i);
         if (at.of) vc__store(k, call, &at, 3, vc_component(value, i));
     }
 }
 
-/* Direct part i of what a ref leads to. */
+/* A ref to direct part i of an element. */
 static vc_ref vc__ref_part(vc_kernel *k, const vc_ref *r, uint32_t i) {
     const vc__own *own = vc__own_of(k, r->type);
     return own && own->element != VC_NONE ? vc_at(*r, vc_u32(i)) : vc_field(*r, i);
 }
 
-/* A complex number of a buffer is one access of two scalars. */
-static bool vc__is_pair(const vc_kernel *k, const vc_ref *r) {
+/* Whether a ref leads to a complex number in a buffer, which is accessed as a vector of two. */
+static bool vc__is_buffer_complex(const vc_kernel *k, const vc_ref *r) {
     return vc__is_complex(r->type) && k->object[k->node[r->memory].x].op == VC__OP_BUFFER;
 }
 
+/* Loads all flat parts of an element and appends them to `out`. */
 static void vc__load_parts(vc_kernel *k, const char *call, const vc_ref *r, vc__parts_list *out) {
-    if (vc__is_type(r->type) || vc__is_pair(k, r)) {
+    if (vc__is_type(r->type) || vc__is_buffer_complex(k, r)) {
         vc_val v = vc__load_vector(k, call, r, vc__is_type(r->type) ? r->type : VC_VEC(vc__scalar(r->type), 2u));
         if (!v.of) return;
         if (vc__is_type(r->type)) out->node[out->count++] = (uint32_t)v.bits;
@@ -12397,11 +12444,11 @@ static void vc__load_parts(vc_kernel *k, const char *call, const vc_ref *r, vc__
     }
 }
 
-/* next: how many parts are stored already */
+/* Stores all flat parts of an element; next: index in `from` of the next part to store. */
 static void vc__store_parts(vc_kernel *k, const char *call, const vc_ref *r, const vc__parts_list *from,
                             uint32_t *next) {
     if (vc__is_type(r->type)) { vc__store_vector(k, call, r, r->type, vc__value(k, from->node[(*next)++])); return; }
-    if (vc__is_pair(k, r)) {
+    if (vc__is_buffer_complex(k, r)) {
         vc_type type = VC_VEC(vc__scalar(r->type), 2u);
         uint32_t node = vc__record_vec(k, type, from->node + *next, 2);
         *next += 2;
@@ -12414,12 +12461,12 @@ static void vc__store_parts(vc_kernel *k, const char *call, const vc_ref *r, con
     }
 }
 
-/* Any element that is not plain memory's. */
+/* vc_load and vc_store of an element inside memory of a composite type. */
 static vc_val vc__load_inside(vc_kernel *k, const char *call, const vc_ref *r) {
     vc__parts_list all;
     vc_ref at = *r;
     if (!vc__object_of(k, call, &at)) return vc__no_value();
-    if (vc__flatten(k, call, &at)) return vc__load_here(k, call, at);
+    if (vc__flatten(k, call, &at)) return vc__load_ref(k, call, at);
     if (k->failed || !vc__check_parts(k, call, at.type)) return vc__no_value();
     if (vc__is_type(at.type)) return vc__load_vector(k, call, &at, at.type);
     all.count = 0;
