@@ -8921,8 +8921,8 @@ static void vc__glsl_vector(vc__printer *g, vc_type type, const uint64_t *bits, 
 
 /* ---- layout ---- */
 
-/* Whether a vector is stored as a struct of scalars because std430 would not accept its size or alignment.
-   align: what its address is a multiple of. */
+/* Whether a vector is stored as a struct of scalars, because std430 would give it another size or alignment than C.
+   align: its address is a multiple of this. */
 static bool vc__glsl_is_struct(vc_type type, uint32_t align) {
     uint32_t rows = vc__rows(type);
     return rows > 1 && (rows == 3 || vc__is_bool(type) || align % (rows * vc__scalar_bytes(type)) != 0);
@@ -9004,8 +9004,8 @@ static void vc__glsl_bitcast(vc__printer *g, const vc__node *n) {
     vc__p_fill(g, n, "($0)");
 }
 
-/* Prints "[i + 3]". The sum wraps in the index's own 32 bits. glslang rejects a constant index of 2^31 or more as
-   negative, so "gl_LocalInvocationIndex & 0u" is added to keep it from folding the constant. */
+/* Prints "[i + 3]". A 64-bit index is cut to 32 bits, in which the sum wraps. glslang rejects a constant index of
+   2^31 or more as negative, so "gl_LocalInvocationIndex & 0u" is added to keep it from folding the constant. */
 static void vc__glsl_subscript(vc__printer *g, uint32_t index, int32_t offset) {
     if (index == VC__NIL) { vc__p_put(g, "[%ld]", (long)offset); return; }
     const vc__node *n = &g->l->node[index];
@@ -9172,6 +9172,7 @@ static void vc__glsl_struct(vc__printer *g, vc_type type) {
     }
 }
 
+/* The memory qualifier of a buffer or storage image. It is coherent if a fence orders accesses between work-groups. */
 static const char *vc__glsl_qualifier(const vc__printer *g, const vc__object *o) {
     static const char *const words[4] = { "readonly ", "readonly ", "writeonly ", "" };
     return g->k->coherent && (o->used & VC_READ_WRITE) == VC_READ_WRITE ? "coherent " : words[o->used & VC_READ_WRITE];
@@ -9222,6 +9223,7 @@ static void vc__glsl_narrow_words(vc__printer *g, uint32_t object, uint32_t *nex
     }
 }
 
+/* Whether a parameter's type in the argument block differs from its type in expressions. */
 static bool vc__glsl_is_converted(const vc__printer *g, uint32_t object) {
     return vc__glsl_is_narrow(g, object) || vc__glsl_is_packed(g, object) || vc__glsl_is_bool_word(g, object);
 }
@@ -9387,7 +9389,7 @@ static void vc__glsl_declare(vc__printer *g, uint32_t i) {
     const vc__node *n = &g->l->node[i];
     char type[32];
     vc__p_put(g, "%s%s ", n->flags & VC__NODE_PRECISE ? "precise " : "",
-                 n->op == VC__OP_POINTER ? g->reference[vc__p_object(g->l, i)].text : vc__glsl_type(n->type, type));
+              n->op == VC__OP_POINTER ? g->reference[vc__p_object(g->l, i)].text : vc__glsl_type(n->type, type));
 }
 
 static void vc__glsl_element(vc__printer *g, const vc__node *n, bool read) {
@@ -9714,7 +9716,7 @@ static void vc__c_atomic_pointer(vc__printer *g, const vc__node *n, vc_type type
     const vc__object *o = &g->l->object[vc__p_object(g->l, n->a[0])];
     const char *space = vc__c_language(g) == VC__C_CUDA ? "" : o->op == VC__OP_SHARED ? "__local " : "__global ";
     bool keeps_sign = n->op == VC__OP_ATOMIC_MIN || n->op == VC__OP_ATOMIC_MAX || n->op == VC__OP_ATOMIC_LOAD
-                 || n->op == VC__OP_ATOMIC_STORE;
+                      || n->op == VC__OP_ATOMIC_STORE;
     bool is_volatile = vc__c_language(g) == VC__C_OPENCL || read;
     char name[32];
     if (vc__c_language(g) == VC__C_CUDA && type == VC_I64 && !keeps_sign) type = VC_U64;
@@ -9843,14 +9845,15 @@ static bool vc__c_argument_block(vc__printer *g) {
     vc__p_put(g, "struct %s_args {\n", info->entry);
     for (uint32_t i = 0; i < g->l->object_count; i++) {
         const vc__object *o = &g->l->object[i];
-        bool whole = vc__is_type(o->type), buffer = o->op == VC__OP_BUFFER;
-        if (o->arg == VC__NIL || !vc__in_block(&info->args[o->arg]) || (buffer ? o->root != VC__NIL : !whole)) continue;
+        bool simple = vc__is_type(o->type), buffer = o->op == VC__OP_BUFFER;
+        if (o->arg == VC__NIL || !vc__in_block(&info->args[o->arg]) || (buffer ? o->root != VC__NIL : !simple))
+            continue;
         if (o->op == VC__OP_IMAGE) {
             snprintf(member, sizeof member, "%s ", vc__c_scalar_names[vc__c_language(g)][VC_U64]);
             vc__c_member(g, member, g->object[i].text, 1, 8, info->args[o->arg].place, &end);
             continue;
         }
-        vc__c_memory_type(g, !whole ? (vc_type)VC_U8 : buffer ? o->type : vc__scalar(o->type), type);
+        vc__c_memory_type(g, !simple ? (vc_type)VC_U8 : buffer ? o->type : vc__scalar(o->type), type);
         snprintf(member, sizeof member, buffer ? "%s%s *" : "%.0s%s ", o->used & VC_WRITE ? "" : "const ", type);
         vc__c_member(g, member, g->object[i].text, buffer ? 1 : vc__rows(o->type),
                      buffer ? 8 : vc__scalar_bytes(o->type), vc__p_byte(g, i), &end);
@@ -9884,11 +9887,11 @@ static void vc__c_view(vc__printer *g, uint32_t object) {
     const char *access = o->used & VC_WRITE ? "" : "const ";
     const char *space = vc__c_language(g) == VC__C_OPENCL ? "__global " : "";
     const char *root = g->object[o->root].text;
-    bool alone = vc__p_is_alone(g, object), block = g->l->buffers == VC_BUFFERS_ADDRESS;
+    bool unaliased = vc__p_is_alone(g, object), block = g->l->buffers == VC_BUFFERS_ADDRESS;
     char type[32];
     vc__c_memory_type(g, vc__c_is_packed(g, o) ? vc__scalar(o->type) : o->type, type);
     vc__p_put(g, "    %s%s%s *%s%s = (%s%s%s *)%s%s%s;\n", space, access, type,
-              !alone ? "" : block ? "__restrict__ " : "restrict ", g->object[object].text, space, access, type,
+              !unaliased ? "" : block ? "__restrict__ " : "restrict ", g->object[object].text, space, access, type,
               block ? g->args.text : "", block ? "." : "", root);
 }
 
@@ -9918,7 +9921,7 @@ static void vc__c_convert(vc__printer *g, uint32_t object) {
    block of the form with buffer addresses.
    More than 48 KiB of shared memory is one dynamic array: launch with vc_info.shared_bytes of dynamic shared memory,
    and set CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES to at least that.
-   Unless the kernel is `fast`, compiler options do not change results of + - * / and sqrt: products are __fmul_rn,
+   Unless the kernel is `fast`, compiler options do not change the rounding of + - * / and sqrt: products are __fmul_rn,
    which the compiler does not contract; quotients and roots use the correctly rounded functions. --use_fast_math
    lowers the accuracy of the other functions, within Vulkan's limits. */
 
@@ -9961,7 +9964,7 @@ static void vc__cuda_fence(vc__printer *g, uint32_t i) {
 
 static const char *const vc__cuda_shapes[] = { "", "1D", "2D", "3D", "Cubemap", "1DLayered", "2DLayered", "1D" };
 
-/* Prints components from to to - 1 as arguments: ", x, y". Integers are cast to int. */
+/* Prints the components with indices from `from` to `to` - 1 as arguments: ", x, y". Integers are cast to int. */
 static void vc__cuda_components(vc__printer *g, uint32_t value, uint32_t from, uint32_t to) {
     for (uint32_t i = from; i < to; i++) {
         vc__p_put(g, vc__is_float(g->l->node[value].type) ? ", " : ", (int)");
@@ -10139,8 +10142,8 @@ static void vc__cuda_convert_function(vc__printer *g, const vc__format_info *f, 
     vc__p_put(g, count > 1 ? "); }\n" : "; }\n");
 }
 
-/* Defines the function that an image operation calls, if it needs one that is not defined yet; seen: bits of those
-   defined. */
+/* Defines the function that an image operation calls, if it needs one and it is not defined yet. seen: bits of the
+   functions that are defined: sizes, levels and fetches; conversions of loads; conversions of stores. */
 static void vc__cuda_image_function(vc__printer *g, const vc__node *n, uint64_t *seen) {
     const vc__object *o = &g->l->object[g->l->node[n->a[0]].x];
     const vc__format_info *f = &vc__formats[o->image.format];
@@ -11165,11 +11168,13 @@ static bool vc__is_matrix(vc_type type) {
 }
 static uint32_t vc__columns(vc_type type) { return ((type >> 6) & 3u) + 1u; }
 
+/* The struct or array type with this number; NULL if the kernel has no such type. */
 static const vc__own *vc__own_of(const vc_kernel *k, vc_type type) {
     uint32_t i = (type & 0xffffu) - VC__OWN;
     return k && (type & 0xffffu) >= VC__OWN && i < k->own_count && k->own[i].type == type ? &k->own[i] : NULL;
 }
 
+/* The type of a node, which itself holds only the low 16 bits. */
 static vc_type vc__node_type(const vc_kernel *k, uint32_t node) {
     uint32_t type = k->node[node].type;
     return type < VC__OWN ? type : k->own[type - VC__OWN].type;
@@ -11299,11 +11304,10 @@ static bool vc__same_name(const char *a, const char *b) { return a && b ? strcmp
 
 /* The struct type that already has these members; NULL if there is none. */
 static const vc__own *vc__find_struct(const vc_kernel *k, const vc_member *members, uint32_t count) {
-    uint32_t j;
     for (uint32_t i = 0; i < k->own_count; i++) {
         const vc__own *own = &k->own[i];
         if (own->element || own->count != count) continue;
-        j = 0;
+        uint32_t j = 0;
         while (j < count && own->field[j].type == members[j].type
                && vc__same_name(own->field[j].name, members[j].name))
             j++;
@@ -11564,9 +11568,10 @@ typedef struct vc__scaling {
 } vc__scaling;
 
 static vc__scaling vc__scaling_of(vc_type kind, vc_val size) {
-    int far = kind == VC_F64 ? 500 : 60, close = kind == VC_F64 ? 480 : 50, step = kind == VC_F64 ? 384 : 48;
-    vc_val big = vc_gt(size, vc__power_of_two(kind, far)), small = vc_lt(size, vc__power_of_two(kind, -close)),
-           one = vc__power_of_two(kind, 0);
+    int big_exponent = kind == VC_F64 ? 500 : 60, small_exponent = kind == VC_F64 ? 480 : 50;
+    int step = kind == VC_F64 ? 384 : 48;
+    vc_val big = vc_gt(size, vc__power_of_two(kind, big_exponent));
+    vc_val small = vc_lt(size, vc__power_of_two(kind, -small_exponent)), one = vc__power_of_two(kind, 0);
     vc__scaling s;
     s.by = vc_select(big, vc__power_of_two(kind, -2 * step), vc_select(small, vc__power_of_two(kind, 2 * step), one));
     s.root = vc_select(big, vc__power_of_two(kind, -step), vc_select(small, vc__power_of_two(kind, step), one));
@@ -11579,8 +11584,8 @@ static vc_val vc__sum_of_squares(vc_val re, vc_val im) { return vc_fma(re, re, v
 
 /* The angle of a complex number. For 0 it is 0, since atan2(0, 0) differs between devices. */
 static vc_val vc__complex_arg(vc_type kind, vc_val re, vc_val im) {
-    vc_val zero = vc_imm(kind, 0), none = vc_and(vc_eq(re, zero), vc_eq(im, zero));
-    return vc_select(none, zero, vc_atan2(im, re));
+    vc_val zero = vc_imm(kind, 0), is_zero = vc_and(vc_eq(re, zero), vc_eq(im, zero));
+    return vc_select(is_zero, zero, vc_atan2(im, re));
 }
 
 static void vc__complex_mul(const vc_val *a, const vc_val *b, vc_val *out) {
@@ -11588,8 +11593,8 @@ static void vc__complex_mul(const vc_val *a, const vc_val *b, vc_val *out) {
     out[1] = vc_fma(a[0], b[1], vc_mul(a[1], b[0]));
 }
 
-/* a / b = a * conj(b) / |b|^2. With `real` the imaginary part of a is 0 and is left out: drivers simplify fma(x, y,
-   0) in different ways. */
+/* a / b = a * conj(b) / |b|^2. With `real` the imaginary part of a is 0 and is left out, because drivers simplify
+   fma(x, y, 0) in different ways. */
 static void vc__complex_unscaled_div(const vc_val *a, const vc_val *b, bool real, vc_val *out) {
     vc_val n = vc__sum_of_squares(b[0], b[1]), re = vc_mul(a[0], b[0]), im = vc_neg(vc_mul(a[0], b[1]));
     if (!real) {
@@ -11625,10 +11630,10 @@ static void vc__complex_div(vc_type kind, const vc_val *a, const vc_val *b, bool
 
 /* a * a = out[0] + out[1] without rounding error (Dekker's product). factor: 2^12 + 1 for f32, 2^27 + 1 for f64. */
 static void vc__exact_square(vc_val a, vc_val factor, vc_val out[2]) {
-    vc_val by = vc_mul(a, factor), high = vc_sub(by, vc_sub(by, a)), low = vc_sub(a, high);
-    vc_val twice = vc_add(high, high), e;
+    vc_val scaled = vc_mul(a, factor), high = vc_sub(scaled, vc_sub(scaled, a)), low = vc_sub(a, high);
+    vc_val twice = vc_add(high, high);
     out[0] = vc_mul(a, a);
-    e = vc_sub(vc_mul(high, high), out[0]);
+    vc_val e = vc_sub(vc_mul(high, high), out[0]);
     e = vc_add(e, vc_mul(twice, low));
     out[1] = vc_add(e, vc_mul(low, low));
 }
@@ -11638,8 +11643,8 @@ static void vc__exact_square(vc_val a, vc_val factor, vc_val out[2]) {
    circle, so the squares are split exactly and the five terms added as if in threefold precision (Ogita, Rump, Oishi,
    SIAM J. Sci. Comput. 26, 2005, algorithm SumK with K = 3). */
 static vc_val vc__sum_of_squares_minus_one(vc_type kind, vc_val re, vc_val im) {
-    vc_val d = vc_sub(vc_max(re, im), vc__power_of_two(kind, 0)),
-           factor = kind == VC_F64 ? vc_f64(134217729.0) : vc_f32(4097.0f), v[5], r;
+    vc_val d = vc_sub(vc_max(re, im), vc__power_of_two(kind, 0)), v[5];
+    vc_val factor = kind == VC_F64 ? vc_f64(134217729.0) : vc_f32(4097.0f);
     vc__exact_square(d, factor, v);
     vc__exact_square(vc_min(re, im), factor, v + 2);
     v[4] = vc_add(d, d);
@@ -11650,7 +11655,7 @@ static vc_val vc__sum_of_squares_minus_one(vc_type kind, vc_val re, vc_val im) {
             v[i] = sum;
         }
     }
-    r = v[0];
+    vc_val r = v[0];
     for (uint32_t i = 1; i < 5; i++) r = vc_add(r, v[i]);
     return r;
 }
@@ -11659,18 +11664,18 @@ static vc_val vc__half_log1p(vc_type kind, vc_val u);
 
 /* log |re + i im|: near the unit circle log1p(|z|^2 - 1) / 2, elsewhere half the logarithm of the scaled |z|^2. */
 static vc_val vc__complex_log_abs(vc_type kind, vc_val re, vc_val im) {
-    vc_type with = kind == VC_F16 ? (vc_type)VC_F32 : kind;
-    vc_val x = vc_abs(vc_cast(with, re)), y = vc_abs(vc_cast(with, im));
-    vc_val half = vc__power_of_two(with, -1), one = vc__power_of_two(with, 0), u, far, near, huge;
-    vc__scaling s = vc__scaling_of(with, vc_max(x, y));
-    vc_val shift = with == VC_F64 ? vc_f64(532.33703467003799763) : vc_f32(66.542130f); /* 768 ln 2, 96 ln 2 */
-    far = vc_mul(vc_log(vc__sum_of_squares(vc_mul(x, s.by), vc_mul(y, s.by))), half);
+    vc_type type = kind == VC_F16 ? (vc_type)VC_F32 : kind;
+    vc_val x = vc_abs(vc_cast(type, re)), y = vc_abs(vc_cast(type, im));
+    vc_val half = vc__power_of_two(type, -1), one = vc__power_of_two(type, 0);
+    vc__scaling s = vc__scaling_of(type, vc_max(x, y));
+    vc_val shift = type == VC_F64 ? vc_f64(532.33703467003799763) : vc_f32(66.542130f); /* 768 ln 2, 96 ln 2 */
+    vc_val far = vc_mul(vc_log(vc__sum_of_squares(vc_mul(x, s.by), vc_mul(y, s.by))), half);
     far = vc_select(vc_lt(s.by, one), vc_add(far, shift), vc_select(vc_gt(s.by, one), vc_sub(far, shift), far));
-    huge = vc_imm(with, (uint64_t)(2 * vc__bias(with) + 1) << vc__kinds[with].fraction);
+    vc_val huge = vc_imm(type, (uint64_t)(2 * vc__bias(type) + 1) << vc__kinds[type].fraction);
     far = vc_select(vc_eq(vc_max(x, y), huge), huge, far);
-    u = vc__sum_of_squares_minus_one(with, x, y);
-    near = vc_and(vc_le(vc_neg(half), u), vc_le(u, vc_add(one, one)));
-    return vc_cast(kind, vc_select(near, vc__half_log1p(with, u), far));
+    vc_val u = vc__sum_of_squares_minus_one(type, x, y);
+    vc_val near = vc_and(vc_le(vc_neg(half), u), vc_le(u, vc_add(one, one)));
+    return vc_cast(kind, vc_select(near, vc__half_log1p(type, u), far));
 }
 
 static void vc__complex_polar(vc_val radius, vc_val angle, vc_val *out) {
@@ -11689,29 +11694,29 @@ static vc_val vc__sign_bit(const vc_kernel *k, vc_type kind, vc_val x) {
 /* The square root with a non-negative real part, from t = sqrt((|re| + |z|) / 2), which has no cancellation. On the
    branch cut, the negative real axis, the sign of a zero imaginary part selects the side, as in C99 Annex G. */
 static void vc__complex_sqrt(const vc_kernel *k, vc_type kind, const vc_val *z, vc_val *out) {
-    vc_type with = kind == VC_F16 ? (vc_type)VC_F32 : kind;
-    vc_val re = vc_cast(with, z[0]), im = vc_cast(with, z[1]);
-    vc_val half = vc__power_of_two(with, -1), zero = vc_imm(with, 0), t, u, left;
-    vc_val below = vc__sign_bit(k, with, im);
-    vc__scaling s = vc__scaling_of(with, vc__max_abs(re, im));
+    vc_type type = kind == VC_F16 ? (vc_type)VC_F32 : kind;
+    vc_val re = vc_cast(type, z[0]), im = vc_cast(type, z[1]);
+    vc_val half = vc__power_of_two(type, -1), zero = vc_imm(type, 0);
+    vc_val negative_im = vc__sign_bit(k, type, im);
+    vc__scaling s = vc__scaling_of(type, vc__max_abs(re, im));
     re = vc_mul(re, s.by);
     im = vc_mul(im, s.by);
-    t = vc_sqrt(vc_add(vc_mul(vc_abs(re), half), vc_mul(vc_sqrt(vc__sum_of_squares(re, im)), half)));
-    u = vc_select(vc_eq(t, zero), zero, vc_div(vc_mul(im, half), t));
-    left = vc_lt(re, zero);
-    out[0] = vc_cast(kind, vc_mul(vc_select(left, vc_abs(u), t), s.back));
-    out[1] = vc_cast(kind, vc_mul(vc_select(left, vc_select(below, vc_neg(t), t), u), s.back));
+    vc_val t = vc_sqrt(vc_add(vc_mul(vc_abs(re), half), vc_mul(vc_sqrt(vc__sum_of_squares(re, im)), half)));
+    vc_val u = vc_select(vc_eq(t, zero), zero, vc_div(vc_mul(im, half), t));
+    vc_val negative_re = vc_lt(re, zero);
+    out[0] = vc_cast(kind, vc_mul(vc_select(negative_re, vc_abs(u), t), s.back));
+    out[1] = vc_cast(kind, vc_mul(vc_select(negative_re, vc_select(negative_im, vc_neg(t), t), u), s.back));
 }
 
 /* a^b: the absolute value is |a|^b.re * e^(-b.im * arg a), the angle b.re * arg a + b.im * log |a|. For a = 0 it is
    the real power 0^b.re. real: b.im is 0. */
 static void vc__complex_pow(vc_type kind, const vc_val *a, const vc_val *b, bool real, vc_val *out) {
     vc_val size = vc_hypot(a[0], a[1]), arg = vc__complex_arg(kind, a[0], a[1]), zero = vc_imm(kind, 0),
-           none = vc_eq(size, zero);
+           is_zero = vc_eq(size, zero);
     vc_val radius = vc_pow(size, b[0]), angle = vc_mul(b[0], arg);
     if (!real) {
-        radius = vc_mul(radius, vc_select(none, vc__power_of_two(kind, 0), vc_exp(vc_neg(vc_mul(b[1], arg)))));
-        angle = vc_select(none, zero, vc_fma(b[1], vc_log(size), angle));
+        radius = vc_mul(radius, vc_select(is_zero, vc__power_of_two(kind, 0), vc_exp(vc_neg(vc_mul(b[1], arg)))));
+        angle = vc_select(is_zero, zero, vc_fma(b[1], vc_log(size), angle));
     }
     vc__complex_polar(radius, angle, out);
 }
@@ -12003,14 +12008,14 @@ VC_API vc_val vc_inverse(vc_val v) {
     uint32_t n = vc__square_matrix("vc_inverse", v, &f, m, &k), columns[3], rows[3];
     if (!n) return vc__no_value();
     vc_val det = vc_determinant(v);
-    vc_val one = vc_div(vc__power_of_two(vc__kind(f.type), 0), det);
+    vc_val reciprocal = vc_div(vc__power_of_two(vc__kind(f.type), 0), det);
     for (uint32_t i = 0; i < n; i++) {
         for (uint32_t j = 0; j < n; j++) {
             for (uint32_t l = 0; l + 1 < n; l++) { columns[l] = l < j ? l : l + 1; rows[l] = l < i ? l : l + 1; }
             column[j] = vc__minor(m, columns, rows, n - 1);
             if ((i + j) & 1) column[j] = vc_neg(column[j]);
         }
-        out[i] = vc_mul(vc__vector_of(column, n), one);
+        out[i] = vc_mul(vc__vector_of(column, n), reciprocal);
     }
     return vc__from_direct_parts(k, f.type, out);
 }
@@ -12020,10 +12025,10 @@ VC_API vc_val vc_inverse(vc_val v) {
 static vc_val vc__cast_composite(vc_type type, vc_val v) {
     vc_kernel *k = vc__kernel_of(v);
     vc__math_operand f;
-    vc_type whole = vc__scalar(type);
+    vc_type kind = vc__scalar(type);
     if (!k) return vc__without_kernel("vc_cast", &v, 1);
     if (!vc__ready(k) || !vc__math_operand_of(k, "vc_cast", 1, v, &f)) return vc__no_value();
-    if (vc__is_complex(type) && vc__is_type(f.type) && vc__rows(f.type) == 1) f.part[1] = vc_imm(whole, 0);
+    if (vc__is_complex(type) && vc__is_type(f.type) && vc__rows(f.type) == 1) f.part[1] = vc_imm(kind, 0);
     else if (!(vc__is_complex(type) && vc__is_complex(f.type))
              && !(vc__is_matrix(type) && vc__is_matrix(f.type) && (type & ~15u) == (f.type & ~15u)))
         return VC__DECLINE(k, "vc_cast", "operand 1 is %s, which does not go to %s", vc__type_text(k, f.type).text,
@@ -12141,11 +12146,12 @@ static void vc__split_data(const vc_kernel *k, vc_type type, const unsigned char
     }
 }
 
-/* Adds a piece for each leaf of an object. data: the elements of a table. Variables are set to zero. */
+/* Adds a piece for each leaf of an object. data: the elements of a table. Leaves of a variable with several instances
+   are arrays, which are set to zero here. */
 static void vc__split_object(vc_kernel *k, uint32_t root, const void *data) {
     vc_type type = k->object[root].type;
     uint32_t op = k->object[root].op, count = k->object[root].count;
-    uint32_t leaves = vc__shape_of(k, type).leaves, l, i, first = k->object_count;
+    uint32_t leaves = vc__shape_of(k, type).leaves, first = k->object_count;
     uint64_t **values = NULL;
     if (leaves > VC__MAX_PARTS) {
         vc__refuse(k, op == VC__OP_SHARED ? "vc_shared" : op == VC__OP_TABLE ? "vc_table"
@@ -12156,7 +12162,7 @@ static void vc__split_object(vc_kernel *k, uint32_t root, const void *data) {
     }
     if (data) values = (uint64_t **)vc__arena_take(&k->allocator, &k->arena, leaves * sizeof *values);
     if (data && !values) vc__no_memory(k);
-    for (l = 0; l < leaves && !k->failed; l++) {
+    for (uint32_t l = 0; l < leaves && !k->failed; l++) {
         vc__leaf_info info = vc__leaf_of(k, type, l);
         uint32_t all = info.count * count, as = op == VC__OP_VAR && all > 1 ? (uint32_t)VC__OP_ARRAY : op;
         if (data) {
@@ -12167,9 +12173,9 @@ static void vc__split_object(vc_kernel *k, uint32_t root, const void *data) {
         vc__add_piece(k, root, as, vc__leaf_name(k, k->object[root].name, type, l), info.type, all,
                       data ? values[l] : NULL);
     }
-    for (i = 0; data && i < count && !k->failed; i++)
+    for (uint32_t i = 0; data && i < count && !k->failed; i++)
         vc__split_data(k, type, (const unsigned char *)data + (size_t)i * vc__shape_of(k, type).size, values, i);
-    for (l = 0; op == VC__OP_VAR && l < leaves && !k->failed; l++)
+    for (uint32_t l = 0; op == VC__OP_VAR && l < leaves && !k->failed; l++)
         if (k->object[first + l].op == VC__OP_ARRAY) vc__zero_array(k, first + l, k->object[first + l].count);
 }
 
@@ -12273,17 +12279,18 @@ static bool vc__enter_first(vc_kernel *k, const char *call, vc_ref *r) {
 /* Turns a ref to one array into a ref to its element i. */
 static bool vc__enter_element(vc_kernel *k, const char *call, vc_ref *r, vc_val i) {
     const vc__own *own = vc__own_of(k, r->type);
-    vc_ref t;
-    memset(&t, 0, sizeof t);
-    if (!vc__step_ref(k, call, &t, i)) return false;
+    vc_ref step;
+    memset(&step, 0, sizeof step);
+    if (!vc__step_ref(k, call, &step, i)) return false;
     if (!own || own->element == VC_NONE) {
-        if (!t.index && !t.offset) return true; /* index 0 of a single element is allowed, as in C */
+        if (!step.index && !step.offset) return true; /* index 0 of a single element is allowed, as in C */
         return VC__REFUSE(k, call, "the ref leads to one %s, which has no elements%s", vc__type_text(k, r->type).text,
                           own ? "; vc_field takes members" : "");
     }
-    if (!t.index && (t.offset < 0 || t.offset >= own->count)) return vc__refuse_element(k, call, r, t.offset);
+    if (!step.index && (step.offset < 0 || step.offset >= own->count))
+        return vc__refuse_element(k, call, r, step.offset);
     r->type = own->element;
-    vc__push_path(k, r, own->element, t.index ? t.index - 1 : VC__NIL, t.offset);
+    vc__push_path(k, r, own->element, step.index ? step.index - 1 : VC__NIL, step.offset);
     return !k->failed;
 }
 
