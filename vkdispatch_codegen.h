@@ -11087,12 +11087,12 @@ static void vc__dump_head(vc_kernel *k) {
     vc__dump_put(k, " %u x %u x %u%s\n", (unsigned)size[0], (unsigned)size[1], (unsigned)size[2],
                  k->desc.fast ? ", fast" : "");
     for (uint32_t i = 0; i < k->own_count; i++) {
-        const vc__own *own = &k->own[i];
-        if (own->element != VC_NONE) continue;
-        vc__dump_put(k, "  %s of %u bytes:", vc__type_text(k, own->type).text, (unsigned)own->shape.size);
-        for (uint32_t j = 0; j < own->count; j++) {
-            vc__dump_put(k, j ? ", %s " : " %s ", vc__type_text(k, own->field[j].type).text);
-            vc__dump_name(k, own->field[j].name ? own->field[j].name : "");
+        const vc__own *user_type = &k->own[i];
+        if (user_type->element != VC_NONE) continue;
+        vc__dump_put(k, "  %s of %u bytes:", vc__type_text(k, user_type->type).text, (unsigned)user_type->shape.size);
+        for (uint32_t j = 0; j < user_type->count; j++) {
+            vc__dump_put(k, j ? ", %s " : " %s ", vc__type_text(k, user_type->field[j].type).text);
+            vc__dump_name(k, user_type->field[j].name ? user_type->field[j].name : "");
         }
         vc__dump_put(k, "\n");
     }
@@ -11184,9 +11184,9 @@ static vc_type vc__node_type(const vc_kernel *k, uint32_t node) {
    alignment of their scalars and no padding. A struct has the alignment of its strictest member, and its size is a
    multiple of that. Size 0: no such type. */
 static vc__shape vc__shape_of(const vc_kernel *k, vc_type type) {
-    const vc__own *own = vc__own_of(k, type);
+    const vc__own *user_type = vc__own_of(k, type);
     vc__shape s = { 0, 0, 0, 0, 0 };
-    if (own) return own->shape;
+    if (user_type) return user_type->shape;
     if (!vc__is_type(type) && !vc__is_complex(type) && !vc__is_matrix(type)) return s;
     s.align = vc__scalar_bytes(type);
     s.parts = vc__is_complex(type) ? 2 : vc__columns(type);
@@ -11207,30 +11207,33 @@ static vc__label_text vc__array_text(const vc_kernel *k, vc_type element, uint32
 
 /* The name of any type, for messages. */
 static vc__label_text vc__type_text(const vc_kernel *k, vc_type type) {
-    const vc__own *own = vc__own_of(k, type);
+    const vc__own *user_type = vc__own_of(k, type);
     vc__label_text l;
-    bool none = !own && type && !(type >> 31) && !vc__is_type(type) && !vc__is_complex(type) && !vc__is_matrix(type);
-    if (none) snprintf(l.text, sizeof l.text, "type %u", type);
-    else if (!own) snprintf(l.text, sizeof l.text, "%s", vc_type_name(type));
-    else if (own->element == VC_NONE) snprintf(l.text, sizeof l.text, "struct %.36s", own->name ? own->name : "");
-    else l = vc__array_text(k, own->element, own->count);
+    bool unknown = !user_type && type && !(type >> 31) && !vc__is_type(type) && !vc__is_complex(type)
+                   && !vc__is_matrix(type);
+    if (unknown) snprintf(l.text, sizeof l.text, "type %u", type);
+    else if (!user_type) snprintf(l.text, sizeof l.text, "%s", vc_type_name(type));
+    else if (user_type->element == VC_NONE)
+        snprintf(l.text, sizeof l.text, "struct %.36s", user_type->name ? user_type->name : "");
+    else l = vc__array_text(k, user_type->element, user_type->count);
     return l;
 }
 
 /* The number of direct parts; for vectors, of components. */
 static uint32_t vc__direct_count(const vc_kernel *k, vc_type type) {
-    const vc__own *own = vc__own_of(k, type);
-    return own ? own->count : vc__is_complex(type) ? 2 : vc__is_matrix(type) ? vc__columns(type) : vc__rows(type);
+    const vc__own *user_type = vc__own_of(k, type);
+    return user_type ? user_type->count : vc__is_complex(type) ? 2
+           : vc__is_matrix(type) ? vc__columns(type) : vc__rows(type);
 }
 
 /* Direct part i of a composite type; i must be below vc__direct_count. */
 static vc__field vc__direct(const vc_kernel *k, vc_type type, uint32_t i) {
-    const vc__own *own = vc__own_of(k, type);
+    const vc__own *user_type = vc__own_of(k, type);
     vc__field f = { NULL, VC_NONE, 0, i, i };
-    if (own && own->element == VC_NONE) return own->field[i];
-    if (own) {
-        vc__shape s = vc__shape_of(k, own->element);
-        f.type = own->element;
+    if (user_type && user_type->element == VC_NONE) return user_type->field[i];
+    if (user_type) {
+        vc__shape s = vc__shape_of(k, user_type->element);
+        f.type = user_type->element;
         f.offset = i * s.size;
         f.leaf = 0;
         f.part = i * s.parts;
@@ -11243,26 +11246,26 @@ static vc__field vc__direct(const vc_kernel *k, vc_type type, uint32_t i) {
 
 /* The number of the next struct or array type: VC__OWN plus its index in the kernel's table. The 15 bits above are a
    hash of the type, so that the number is unlikely to mean another type in another kernel. */
-static vc_type vc__user_type_number(const vc_kernel *k, const vc__own *own) {
+static vc_type vc__user_type_number(const vc_kernel *k, const vc__own *user_type) {
     uint32_t h = 2166136261u;
-    for (const char *c = own->name; c && *c; c++) h = (h ^ (unsigned char)*c) * 16777619u;
-    h = (h ^ own->count) * 16777619u;
-    h = (h ^ own->element) * 16777619u;
-    for (uint32_t i = 0; own->field && i < own->count; i++) h = (h ^ own->field[i].type) * 16777619u;
+    for (const char *c = user_type->name; c && *c; c++) h = (h ^ (unsigned char)*c) * 16777619u;
+    h = (h ^ user_type->count) * 16777619u;
+    h = (h ^ user_type->element) * 16777619u;
+    for (uint32_t i = 0; user_type->field && i < user_type->count; i++) h = (h ^ user_type->field[i].type) * 16777619u;
     return ((h ^ h >> 15) & 0x7fffu) << 16 | (VC__OWN + k->own_count);
 }
 
 /* Adds a struct or array type of `size` bytes to the kernel; VC_NONE after an error. */
-static vc_type vc__add_user_type(vc_kernel *k, const char *call, vc__own *own, uint64_t size) {
+static vc_type vc__add_user_type(vc_kernel *k, const char *call, vc__own *user_type, uint64_t size) {
     vc__own *table = k->own;
     vc__label_text l;
-    if (own->element) l = vc__array_text(k, own->element, own->count);
-    else snprintf(l.text, sizeof l.text, "%.40s", own->name ? own->name : "");
+    if (user_type->element) l = vc__array_text(k, user_type->element, user_type->count);
+    else snprintf(l.text, sizeof l.text, "%.40s", user_type->name ? user_type->name : "");
     if (size >= 0x7fffffffu)
         vc__refuse(k, call, "'%s' has %llu bytes%s; the limit is 2^31 - 2", l.text, (unsigned long long)size,
-                   own->element ? "" : " or more");
-    else if (own->shape.depth > VC__MAX_TYPE_DEPTH)
-        vc__refuse(k, call, "'%s' has types inside types %u deep; the limit is %u", l.text, own->shape.depth,
+                   user_type->element ? "" : " or more");
+    else if (user_type->shape.depth > VC__MAX_TYPE_DEPTH)
+        vc__refuse(k, call, "'%s' has types inside types %u deep; the limit is %u", l.text, user_type->shape.depth,
                    (unsigned)VC__MAX_TYPE_DEPTH);
     else if (k->own_count >= VC__MAX_USER_TYPES)
         vc__refuse(k, call, "'%s' is one type more than the %u a kernel may have", l.text,
@@ -11273,30 +11276,32 @@ static vc_type vc__add_user_type(vc_kernel *k, const char *call, vc__own *own, u
         if (!table) { vc__no_memory(k); return VC_NONE; }
         k->own = table;
     }
-    own->shape.size = (uint32_t)size;
-    own->type = vc__user_type_number(k, own);
-    table[k->own_count++] = *own;
-    return own->type;
+    user_type->shape.size = (uint32_t)size;
+    user_type->type = vc__user_type_number(k, user_type);
+    table[k->own_count++] = *user_type;
+    return user_type->type;
 }
 
 /* Appends a member to a struct that has *size bytes so far; false after an error. */
-static bool vc__add_member(vc_kernel *k, vc__own *own, vc__field *f, const vc_member *m, uint32_t i, uint64_t *size) {
+static bool vc__add_member(vc_kernel *k, vc__own *user_type, vc__field *f, const vc_member *m, uint32_t i,
+                           uint64_t *size) {
     vc__shape s = vc__shape_of(k, m->type);
     if (!s.size)
         return VC__REFUSE(k, "vc_struct", "member %u '%s' of '%s' has type %u, which this kernel does not have", i,
-                          m->name ? m->name : "", own->name ? own->name : "", m->type);
+                          m->name ? m->name : "", user_type->name ? user_type->name : "", m->type);
     *size = (*size + s.align - 1) & ~((uint64_t)s.align - 1);
     f->name = m->name ? vc__arena_text(k, m->name) : NULL;
     f->type = m->type;
     f->offset = (uint32_t)*size;
-    f->leaf = own->shape.leaves;
-    f->part = own->shape.parts;
+    f->leaf = user_type->shape.leaves;
+    f->part = user_type->shape.parts;
     *size += s.size;
     if (*size > 0x7fffffffu) *size = 0x80000000u; /* too large; vc__add_user_type reports it */
-    if (own->shape.align < s.align) own->shape.align = s.align;
-    if (own->shape.depth <= s.depth) own->shape.depth = s.depth + 1;
-    own->shape.leaves += s.leaves;
-    own->shape.parts = own->shape.parts + s.parts < own->shape.parts ? VC__NIL : own->shape.parts + s.parts;
+    if (user_type->shape.align < s.align) user_type->shape.align = s.align;
+    if (user_type->shape.depth <= s.depth) user_type->shape.depth = s.depth + 1;
+    user_type->shape.leaves += s.leaves;
+    user_type->shape.parts =
+        user_type->shape.parts + s.parts < user_type->shape.parts ? VC__NIL : user_type->shape.parts + s.parts;
     return !k->failed;
 }
 
@@ -11305,39 +11310,41 @@ static bool vc__same_name(const char *a, const char *b) { return a && b ? strcmp
 /* The struct type that already has these members; NULL if there is none. */
 static const vc__own *vc__find_struct(const vc_kernel *k, const vc_member *members, uint32_t count) {
     for (uint32_t i = 0; i < k->own_count; i++) {
-        const vc__own *own = &k->own[i];
-        if (own->element || own->count != count) continue;
+        const vc__own *user_type = &k->own[i];
+        if (user_type->element || user_type->count != count) continue;
         uint32_t j = 0;
-        while (j < count && own->field[j].type == members[j].type
-               && vc__same_name(own->field[j].name, members[j].name))
+        while (j < count && user_type->field[j].type == members[j].type
+               && vc__same_name(user_type->field[j].name, members[j].name))
             j++;
-        if (j == count) return own;
+        if (j == count) return user_type;
     }
     return NULL;
 }
 
 VC_API vc_type vc_struct(vc_kernel *k, const char *name, const vc_member *members, uint32_t count) {
-    vc__own own;
+    vc__own user_type;
     vc__field *field;
     uint64_t size = 0;
     if (!vc__ready(k)) return VC_NONE;
-    memset(&own, 0, sizeof own);
+    memset(&user_type, 0, sizeof user_type);
     if (!count || !members || count > 4096)
         return VC__REFUSE(k, "vc_struct", "'%s' has %u members%s; it takes 1 to 4096", name ? name : "", count,
                           members ? "" : " at NULL");
     const vc__own *same = vc__find_struct(k, members, count);
     if (same) return same->type;
-    own.name = name ? vc__arena_text(k, name) : NULL;
-    own.field = field = (vc__field *)vc__arena_take(&k->allocator, &k->arena, count * sizeof *field);
+    user_type.name = name ? vc__arena_text(k, name) : NULL;
+    user_type.field = field = (vc__field *)vc__arena_take(&k->allocator, &k->arena, count * sizeof *field);
     if (!field) vc__no_memory(k);
     if (k->failed) return VC_NONE;
-    own.count = count;
-    for (uint32_t i = 0; i < count; i++) if (!vc__add_member(k, &own, &field[i], &members[i], i, &size)) return VC_NONE;
-    return vc__add_user_type(k, "vc_struct", &own, (size + own.shape.align - 1) & ~((uint64_t)own.shape.align - 1));
+    user_type.count = count;
+    for (uint32_t i = 0; i < count; i++)
+        if (!vc__add_member(k, &user_type, &field[i], &members[i], i, &size)) return VC_NONE;
+    return vc__add_user_type(k, "vc_struct", &user_type,
+                             (size + user_type.shape.align - 1) & ~((uint64_t)user_type.shape.align - 1));
 }
 
 VC_API vc_type vc_array_type(vc_kernel *k, vc_type element, uint32_t count) {
-    vc__own own;
+    vc__own user_type;
     if (!vc__ready(k)) return VC_NONE;
     vc__shape s = vc__shape_of(k, element);
     if (!count || !s.size)
@@ -11347,19 +11354,19 @@ VC_API vc_type vc_array_type(vc_kernel *k, vc_type element, uint32_t count) {
                           count, element);
     for (uint32_t i = 0; i < k->own_count; i++)
         if (k->own[i].element == element && k->own[i].count == count) return k->own[i].type;
-    memset(&own, 0, sizeof own);
-    own.element = element;
-    own.count = count;
-    own.shape = s;
-    own.shape.depth++;
-    own.shape.parts = (uint64_t)s.parts * count > VC__NIL ? VC__NIL : s.parts * count;
-    return vc__add_user_type(k, "vc_array_type", &own, (uint64_t)s.size * count);
+    memset(&user_type, 0, sizeof user_type);
+    user_type.element = element;
+    user_type.count = count;
+    user_type.shape = s;
+    user_type.shape.depth++;
+    user_type.shape.parts = (uint64_t)s.parts * count > VC__NIL ? VC__NIL : s.parts * count;
+    return vc__add_user_type(k, "vc_array_type", &user_type, (uint64_t)s.size * count);
 }
 
 VC_API uint32_t vc_size_of(vc_kernel *k, vc_type type) { return vc__shape_of(k, type).size; }
 
 /* Fails: the type has no part i. */
-static void vc__refuse_part(vc_kernel *k, const char *call, vc_type type, uint32_t i) {
+static void vc__fail_part(vc_kernel *k, const char *call, vc_type type, uint32_t i) {
     vc__refuse(k, call, "part %u of %s, which has %u of them", i, vc__type_text(k, type).text,
                vc__direct_count(k, type));
 }
@@ -11368,7 +11375,7 @@ VC_API uint32_t vc_offset_of(vc_kernel *k, vc_type type, uint32_t member) {
     if (!vc__ready(k)) return 0;
     if (!vc__shape_of(k, type).size)
         return VC__REFUSE(k, "vc_offset_of", "type %u, which this kernel does not have", type);
-    if (member >= vc__direct_count(k, type)) { vc__refuse_part(k, "vc_offset_of", type, member); return 0; }
+    if (member >= vc__direct_count(k, type)) { vc__fail_part(k, "vc_offset_of", type, member); return 0; }
     return vc__is_type(type) ? member * vc__scalar_bytes(type) : vc__direct(k, type, member).offset;
 }
 
@@ -11486,7 +11493,7 @@ VC_API vc_val vc_part(vc_val v, uint32_t i) {
     vc__parts_list all;
     if (!vc__is_composite(v)) return vc__component("vc_part", v, i);
     if (!vc__ready(k) || !vc__parts_of(k, "vc_part", 1, v, &all)) return vc__no_value();
-    if (i >= vc__direct_count(k, all.type)) { vc__refuse_part(k, "vc_part", all.type, i); return vc__no_value(); }
+    if (i >= vc__direct_count(k, all.type)) { vc__fail_part(k, "vc_part", all.type, i); return vc__no_value(); }
     vc__field f = vc__direct(k, all.type, i);
     return vc__from_flat_parts(k, f.type, all.node + f.part, vc__shape_of(k, f.type).parts);
 }
@@ -11496,7 +11503,7 @@ VC_API vc_val vc_with(vc_val v, uint32_t i, vc_val part) {
     vc__parts_list all;
     if (!vc__is_composite(v)) return vc__insert("vc_with", v, i, part);
     if (!vc__ready(k) || !vc__parts_of(k, "vc_with", 1, v, &all)) return vc__no_value();
-    if (i >= vc__direct_count(k, all.type)) { vc__refuse_part(k, "vc_with", all.type, i); return vc__no_value(); }
+    if (i >= vc__direct_count(k, all.type)) { vc__fail_part(k, "vc_with", all.type, i); return vc__no_value(); }
     vc__field f = vc__direct(k, all.type, i);
     if (!vc__fit_parts(k, "vc_with", 3, part, f.type, all.node + f.part)) return vc__no_value();
     return vc__composite_value(k, all.type, all.node, all.count);
@@ -11740,8 +11747,8 @@ static void vc__complex_apply(vc_kernel *k, uint32_t op, vc_type kind, const vc_
     }
 }
 
-static bool vc__refuse_pair(vc_kernel *k, const char *call, const vc__math_operand *a, const vc__math_operand *b,
-                            const char *why) {
+static bool vc__fail_pair(vc_kernel *k, const char *call, const vc__math_operand *a, const vc__math_operand *b,
+                          const char *why) {
     return VC__REFUSE(k, call, "operand 1 is %s, operand 2 is %s; %s", vc__type_text(k, a->type).text,
                       vc__type_text(k, b->type).text, why);
 }
@@ -11753,8 +11760,8 @@ static vc_val vc__complex_op(vc_kernel *k, const char *call, uint32_t op, uint32
     bool left = count > 1 && a->type == kind, right = count > 1 && b->type == kind;
     vc_val out[2], zero = vc_const(k, vc_imm(kind, 0));
     if ((a->type != type && !left) || (count > 1 && b->type != type && !right)) {
-        vc__refuse_pair(k, call, a, b,
-                        "it takes complex numbers of one kind, or a real number of that kind beside one");
+        vc__fail_pair(k, call, a, b,
+                      "it takes complex numbers of one kind, or a real number of that kind beside one");
         return vc__no_value();
     }
     if (op == VC__OP_ABS) return vc_hypot(a->part[0], a->part[1]);
@@ -11797,7 +11804,7 @@ static vc_val vc__matrix_mul(vc_kernel *k, vc__math_operand *a, vc__math_operand
     uint32_t inner = am ? vc__columns(a->type) : vc__rows(a->type);
     vc_val out[4];
     if (vc__kind(a->type) != vc__kind(b->type) || inner != vc__rows(b->type)) {
-        vc__refuse_pair(k, "vc_mul", a, b, "columns of the first must be as many as rows of the second, of one kind");
+        vc__fail_pair(k, "vc_mul", a, b, "columns of the first must be as many as rows of the second, of one kind");
         return vc__no_value();
     }
     if (!bm) return vc__matrix_times_vector(a->part, inner, b->part[0]);
@@ -11822,8 +11829,8 @@ static vc_val vc__matrix_op(vc_kernel *k, const char *call, uint32_t op, uint32_
     if (op == VC__OP_MUL && !scale) return vc__matrix_mul(k, a, b);
     if (scale ? op != VC__OP_MUL && (op != VC__OP_DIV || a->type == kind)
               : op == VC__OP_DIV || (count > 1 && a->type != b->type)) {
-        vc__refuse_pair(k, call, a, b, "matrices are added, subtracted and compared with their like, multiplied as"
-                        " linear algebra does it, and scaled by vc_mul and vc_div");
+        vc__fail_pair(k, call, a, b, "matrices are added, subtracted and compared with their like, multiplied as"
+                      " linear algebra does it, and scaled by vc_mul and vc_div");
         return vc__no_value();
     }
     if (op == VC__OP_EQ || op == VC__OP_NE) return vc__matrix_equal(op, columns, a, b);
@@ -11955,7 +11962,7 @@ VC_API vc_val vc_outer(vc_val a, vc_val b) {
                && vc__rows(x.type) > 1 && vc__rows(y.type) > 1
                && (vc__kind(x.type) == VC_F32 || vc__kind(x.type) == VC_F64);
     if (!fit) {
-        vc__refuse_pair(k, "vc_outer", &x, &y, "it takes two vectors of f32 or of f64");
+        vc__fail_pair(k, "vc_outer", &x, &y, "it takes two vectors of f32 or of f64");
         return vc__no_value();
     }
     for (uint32_t i = 0; i < vc__rows(y.type); i++) out[i] = vc_mul(a, vc_component(b, i));
@@ -12048,10 +12055,10 @@ static vc__leaf_info vc__leaf_of(const vc_kernel *k, vc_type type, uint32_t l) {
     vc__leaf_info info = { type, 1 };
     uint32_t i;
     while (!vc__is_type(info.type)) {
-        const vc__own *own = vc__own_of(k, info.type);
-        if (own && own->element != VC_NONE) {
-            info.count *= own->count;
-            info.type = own->element;
+        const vc__own *user_type = vc__own_of(k, info.type);
+        if (user_type && user_type->element != VC_NONE) {
+            info.count *= user_type->count;
+            info.type = user_type->element;
             continue;
         }
         for (i = vc__direct_count(k, info.type) - 1; i && vc__direct(k, info.type, i).leaf > l; i--) continue;
@@ -12069,13 +12076,14 @@ static const char *vc__leaf_name(vc_kernel *k, const char *name, vc_type type, u
     if (!name) return NULL;
     int used = snprintf(text, sizeof text, "%.24s", name);
     while (!vc__is_type(type)) {
-        const vc__own *own = vc__own_of(k, type);
+        const vc__own *user_type = vc__own_of(k, type);
         uint32_t i;
-        if (own && own->element != VC_NONE) { type = own->element; continue; }
+        if (user_type && user_type->element != VC_NONE) { type = user_type->element; continue; }
         for (i = vc__direct_count(k, type) - 1; i && vc__direct(k, type, i).leaf > l; i--) continue;
         l -= vc__direct(k, type, i).leaf;
         snprintf(column, sizeof column, "%u", (unsigned)i);
-        const char *part = own && own->field[i].name ? own->field[i].name : vc__is_complex(type) ? pair[i & 1] : column;
+        const char *part = user_type && user_type->field[i].name ? user_type->field[i].name
+                           : vc__is_complex(type) ? pair[i & 1] : column;
         if (used < 48) used += snprintf(text + used, sizeof text - (size_t)used, "_%.12s", part);
         type = vc__direct(k, type, i).type;
     }
@@ -12109,8 +12117,8 @@ static uint32_t vc__view_of(vc_kernel *k, uint32_t root, vc_type type) {
 /* Adds all views that accesses to a buffer can use, so that their order does not depend on the accesses. A struct or
    array type needs the same views wherever it occurs and is visited once per buffer. */
 static void vc__make_views(vc_kernel *k, uint32_t root, vc_type type) {
-    bool own = vc__own_of(k, type) != NULL;
-    uint32_t *viewed = own ? &k->own[(type & 0xffffu) - VC__OWN].viewed : NULL;
+    bool user_type = vc__own_of(k, type) != NULL;
+    uint32_t *viewed = user_type ? &k->own[(type & 0xffffu) - VC__OWN].viewed : NULL;
     if (vc__is_type(type) || vc__is_complex(type)) {
         vc__view_of(k, root, vc__is_type(type) ? type : VC_VEC(vc__scalar(type), 2u));
         vc__view_of(k, root, vc__scalar(type));
@@ -12118,7 +12126,7 @@ static void vc__make_views(vc_kernel *k, uint32_t root, vc_type type) {
     }
     if (viewed && *viewed == root + 1) return;
     if (viewed) *viewed = root + 1;
-    uint32_t count = own && vc__own_of(k, type)->element == VC_NONE ? vc__direct_count(k, type) : 1;
+    uint32_t count = user_type && vc__own_of(k, type)->element == VC_NONE ? vc__direct_count(k, type) : 1;
     for (uint32_t i = 0; i < count && !k->failed; i++) vc__make_views(k, root, vc__direct(k, type, i).type);
 }
 
@@ -12134,7 +12142,7 @@ static void vc__zero_array(vc_kernel *k, uint32_t object, uint32_t count) {
 /* Copies the data of a table from the host's layout to one array per leaf. index: of this instance of the type. */
 static void vc__split_data(const vc_kernel *k, vc_type type, const unsigned char *data, uint64_t **leaf,
                            uint32_t index) {
-    const vc__own *own = vc__own_of(k, type);
+    const vc__own *user_type = vc__own_of(k, type);
     if (vc__is_type(type)) {
         vc__read_table(type, data, leaf[0] + (size_t)index * vc__rows(type), vc__rows(type));
         return;
@@ -12142,7 +12150,7 @@ static void vc__split_data(const vc_kernel *k, vc_type type, const unsigned char
     for (uint32_t i = 0; i < vc__direct_count(k, type); i++) {
         vc__field f = vc__direct(k, type, i);
         vc__split_data(k, f.type, data + f.offset, leaf + f.leaf,
-                       own && own->element != VC_NONE ? index * own->count + i : index);
+                       user_type && user_type->element != VC_NONE ? index * user_type->count + i : index);
     }
 }
 
@@ -12242,7 +12250,7 @@ static void vc__push_path(vc_kernel *k, vc_ref *r, vc_type element, uint32_t ind
     r->path = n == VC__NIL ? 0 : n + 1;
 }
 
-static bool vc__refuse_element(vc_kernel *k, const char *call, const vc_ref *r, int64_t i) {
+static bool vc__fail_element(vc_kernel *k, const char *call, const vc_ref *r, int64_t i) {
     const vc__object *o = &k->object[k->node[r->memory].x];
     if (r->inside & VC__INSIDE_ONE)
         vc__refuse(k, call, "element %lld of a %s", (long long)i, vc__type_text(k, r->type).text);
@@ -12257,7 +12265,7 @@ static bool vc__refuse_element(vc_kernel *k, const char *call, const vc_ref *r, 
 static bool vc__check_element(vc_kernel *k, const char *call, const vc_ref *r) {
     const vc__object *o = &k->object[k->node[r->memory].x];
     if (!r->index && (r->offset < 0 || (o->count && r->offset >= o->count)))
-        return vc__refuse_element(k, call, r, r->offset);
+        return vc__fail_element(k, call, r, r->offset);
     if (r->offset >= INT32_MIN && r->offset <= INT32_MAX) return true;
     return VC__REFUSE(k, call, "the constant offset %lld into %s '%s' is beyond 32 bits; pass it as a 64-bit index that"
                       " is no immediate", (long long)r->offset, vc__object_kind(o->op), vc__object_name(o));
@@ -12278,19 +12286,19 @@ static bool vc__enter_first(vc_kernel *k, const char *call, vc_ref *r) {
 
 /* Turns a ref to one array into a ref to its element i. */
 static bool vc__enter_element(vc_kernel *k, const char *call, vc_ref *r, vc_val i) {
-    const vc__own *own = vc__own_of(k, r->type);
+    const vc__own *user_type = vc__own_of(k, r->type);
     vc_ref step;
     memset(&step, 0, sizeof step);
     if (!vc__step_ref(k, call, &step, i)) return false;
-    if (!own || own->element == VC_NONE) {
+    if (!user_type || user_type->element == VC_NONE) {
         if (!step.index && !step.offset) return true; /* index 0 of a single element is allowed, as in C */
         return VC__REFUSE(k, call, "the ref leads to one %s, which has no elements%s", vc__type_text(k, r->type).text,
-                          own ? "; vc_field takes members" : "");
+                          user_type ? "; vc_field takes members" : "");
     }
-    if (!step.index && (step.offset < 0 || step.offset >= own->count))
-        return vc__refuse_element(k, call, r, step.offset);
-    r->type = own->element;
-    vc__push_path(k, r, own->element, step.index ? step.index - 1 : VC__NIL, step.offset);
+    if (!step.index && (step.offset < 0 || step.offset >= user_type->count))
+        return vc__fail_element(k, call, r, step.offset);
+    r->type = user_type->element;
+    vc__push_path(k, r, user_type->element, step.index ? step.index - 1 : VC__NIL, step.offset);
     return !k->failed;
 }
 
@@ -12313,11 +12321,11 @@ VC_API vc_ref vc_field(vc_ref ref, uint32_t member) {
     vc_kernel *k = vc__kernel_of_ref("vc_field", &ref, vc__no_value(), vc__no_value());
     if (!vc__ready(k) || !vc__object_of(k, "vc_field", &ref) || !vc__enter_first(k, "vc_field", &ref))
         return vc__no_ref();
-    const vc__own *own = vc__own_of(k, ref.type);
-    if (vc__is_type(ref.type) || (own && own->element != VC_NONE))
+    const vc__own *user_type = vc__own_of(k, ref.type);
+    if (vc__is_type(ref.type) || (user_type && user_type->element != VC_NONE))
         vc__refuse(k, "vc_field", "member %u of %s, which has none%s", member, vc__type_text(k, ref.type).text,
-                   own ? "; vc_at takes elements" : "");
-    else if (member >= vc__direct_count(k, ref.type)) vc__refuse_part(k, "vc_field", ref.type, member);
+                   user_type ? "; vc_at takes elements" : "");
+    else if (member >= vc__direct_count(k, ref.type)) vc__fail_part(k, "vc_field", ref.type, member);
     if (k->failed) return vc__no_ref();
     vc__field f = vc__direct(k, ref.type, member);
     ref.type = f.type;
@@ -12427,8 +12435,8 @@ static void vc__store_vector(vc_kernel *k, const char *call, const vc_ref *r, vc
 
 /* A ref to direct part i of an element. */
 static vc_ref vc__ref_part(vc_kernel *k, const vc_ref *r, uint32_t i) {
-    const vc__own *own = vc__own_of(k, r->type);
-    return own && own->element != VC_NONE ? vc_at(*r, vc_u32(i)) : vc_field(*r, i);
+    const vc__own *user_type = vc__own_of(k, r->type);
+    return user_type && user_type->element != VC_NONE ? vc_at(*r, vc_u32(i)) : vc_field(*r, i);
 }
 
 /* Whether a ref leads to a complex number in a buffer, which is accessed as a vector of two. */
