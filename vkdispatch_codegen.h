@@ -1929,16 +1929,16 @@ static const char *vc__name(const vc_kernel *k) { return k->desc.name ? k->desc.
 /* The number of arguments, including the output buffer of vc_printf. */
 static uint32_t vc__arg_count(const vc_kernel *k) { return k->arg_count + (k->output != VC__NIL); }
 
-/* The first call of this thread whose ref or image was never set and whose operands are immediates alone: nothing tells its kernel, so the next vc_error of
-   the thread reports it. "": not kept, because a kernel failed, whose calls give such refs. vc_begin and vc_restart clear it. */
-static VC__THREAD_LOCAL const char *vc__stray;
+/* The first call of this thread on a ref or image that was never set, with immediates as its only other operands. Its
+   kernel is unknown: vc_error reports it for the next kernel that it is called for and that has not failed.
+   vc_begin and vc_restart clear it. */
+static VC__THREAD_LOCAL const char *vc__call_without_kernel;
 
 VC__PRINTF(3, 0) static void vc__fail_list(vc_kernel *k, const char *call, const char *format, va_list list) {
     int used = 0;
     char *c;
     if (k->failed) return;
     k->failed = true;
-    vc__stray = "";
     k->room = 0;
     if (call) used = snprintf(k->error, sizeof k->error, "%s in kernel '%.200s': ", call, vc__name(k));
     if (used < 0) used = 0;
@@ -2207,7 +2207,11 @@ static inline vc_val vc__value(vc_kernel *k, uint32_t node) {
     return v;
 }
 
-static inline vc_val vc__no_value(void) { vc_val v = { 0, 0 }; return v; }
+/* The result of a failed call, and of any call on a kernel that failed or is NULL. It differs from {0}, which was never
+   set. */
+static inline vc_val vc__no_value(void) { vc_val v = { 0, VC__NIL }; return v; }
+static inline bool vc__is_failed(vc_val v) { return v.of == 0 && v.bits; }
+static inline vc_val vc__no_operand(void) { vc_val v = { 0, 0 }; return v; }
 static inline vc_val vc__immediate(vc_type type, uint64_t bits) { vc_val v; v.of = type; v.bits = bits; return v; }
 static inline bool vc__is_immediate(vc_val v) { return v.of != 0 && v.of < 4096; }
 
@@ -2222,14 +2226,16 @@ static inline vc_val vc__refused(const vc_kernel *k, const char *call) {
 }
 static inline vc_kernel *vc__kernel_of(vc_val v) { return v.of < 4096 ? NULL : (vc_kernel *)v.of; }
 
-/* The kernel of a call whose ref or image was never set: an operand's, or NULL, and then the call is kept for vc_error. */
-VC__APART static vc_kernel *vc__kernel_without(const char *call, vc_val a, vc_val b, vc_val c) {
+/* The kernel of a call whose ref or image has none: that of an operand, or NULL. With NULL the call is kept for
+   vc_error, unless the ref or image (`failed`) or an operand is the result of a failed call. */
+VC__APART static vc_kernel *vc__kernel_without(const char *call, bool failed, vc_val a, vc_val b, vc_val c) {
     vc_kernel *k = vc__kernel_of(a) ? vc__kernel_of(a) : vc__kernel_of(b) ? vc__kernel_of(b) : vc__kernel_of(c);
-    if (!k && !vc__stray) vc__stray = call;
+    if (failed || vc__is_failed(a) || vc__is_failed(b) || vc__is_failed(c)) return k;
+    if (!k && !vc__call_without_kernel) vc__call_without_kernel = call;
     return k;
 }
 static inline vc_kernel *vc__kernel_of_ref(const char *call, const vc_ref *r, vc_val a, vc_val b) {
-    return r->of ? r->of : vc__kernel_without(call, a, b, b);
+    return r->of ? r->of : vc__kernel_without(call, r->memory != 0, a, b, b);
 }
 
 /* The name of an operation without vc_: "add" for ADD. LT and LE with swapped operands are gt and ge. */
@@ -2262,7 +2268,8 @@ VC__APART static void vc__refuse_value(vc_kernel *k, const char *call, uint32_t 
     uint32_t n = (uint32_t)v.bits;
     bool composite = vc__is_composite(v);
     if (composite) v.bits &= ~VC__COMPOSITE;
-    if (v.of == 0) vc__refuse(k, call, "operand %u was never set", which);
+    if (vc__is_failed(v)) vc__refuse(k, call, "operand %u is the result of a call that failed", which);
+    else if (v.of == 0) vc__refuse(k, call, "operand %u was never set", which);
     else if (v.of == VC__UNFOLDED)
         vc__refuse(k, call,
                    "operand %u is vc_%s of immediates alone, which gives none or does not take them: bring one of them "
@@ -2445,7 +2452,7 @@ static vc_val vc__pure_immediates(uint32_t form, uint32_t count, vc_val a, vc_va
     v[0] = a;
     v[1] = b;
     v[2] = c;
-    for (uint32_t i = 0; i < count; i++) if (!vc__is_immediate(v[i])) return vc__no_value();
+    for (uint32_t i = 0; i < count; i++) if (!vc__is_immediate(v[i])) return v[i];
     for (uint32_t i = 0; i < count; i++) {
         uint32_t at = form & VC__SWAPPED ? count - 1 - i : i;
         if (!vc__take(NULL, NULL, i + 1, v[i], &o[at])) return vc__unfolded(vc__form_name(form));
@@ -12318,7 +12325,7 @@ VC_API vc_ref vc_at(vc_ref ref, vc_val i) {
 }
 
 VC_API vc_ref vc_field(vc_ref ref, uint32_t member) {
-    vc_kernel *k = vc__kernel_of_ref("vc_field", &ref, vc__no_value(), vc__no_value());
+    vc_kernel *k = vc__kernel_of_ref("vc_field", &ref, vc__no_operand(), vc__no_operand());
     if (!vc__ready(k) || !vc__object_of(k, "vc_field", &ref) || !vc__enter_first(k, "vc_field", &ref))
         return vc__no_ref();
     const vc__own *user_type = vc__own_of(k, ref.type);
@@ -12564,7 +12571,7 @@ static void vc__check_desc(vc_kernel *k) {
 
 static void vc__reset(vc_kernel *k, const vc_kernel_desc *desc) {
     uint32_t i;
-    vc__stray = NULL;
+    vc__call_without_kernel = NULL;
     k->lack = VC__LACK_NONE;
     k->failed = k->misasked = k->returned = k->split = k->reconverges = k->unmasked = k->coherent = k->narrows = k->carries = false;
     k->generation = (k->generation + 1) & 0x7fffffffu;
@@ -12589,7 +12596,7 @@ static void vc__reset(vc_kernel *k, const vc_kernel_desc *desc) {
 VC_API vc_kernel *vc_begin(const vc_kernel_desc *desc) {
     vc_allocator a = vc__allocator_of(desc);
     vc_kernel *k = (vc_kernel *)a.allocate(a.user, sizeof *k);
-    vc__stray = k ? NULL : "";
+    vc__call_without_kernel = NULL;
     if (!k) return NULL;
     memset(k, 0, sizeof *k);
     k->allocator = a;
@@ -12667,8 +12674,12 @@ static const char *vc__block_name(uint32_t op) {
 VC_API const char *vc_error(vc_kernel *k) {
     uint32_t i;
     if (!k) return "the kernel is NULL: vc_begin was out of host memory, or was not called";
-    if (!k->failed && vc__stray && *vc__stray)
-        vc__refuse(k, vc__stray, "the ref or image was never set; no operand tells which kernel the call is for, so the next one that is asked reports it");
+    if (!k->failed && vc__call_without_kernel) {
+        vc__refuse(k, vc__call_without_kernel,
+                   "the ref or image was never set; no operand tells which kernel the call is for, so the next one "
+                   "that is asked reports it");
+        vc__call_without_kernel = NULL;
+    }
     if (k->failed || k->misasked) return k->error;
     if (!k->now) return NULL;
     for (i = k->now; k->block[i].parent; i = k->block[i].parent) continue;
@@ -12784,7 +12795,8 @@ VC_API uint64_t vc_hash(vc_kernel *k) {
 
 /* ---- memory and arguments ---- */
 
-static vc_ref vc__no_ref(void) { vc_ref r; memset(&r, 0, sizeof r); return r; }
+/* From a failed call, as vc__no_value. */
+static vc_ref vc__no_ref(void) { vc_ref r; memset(&r, 0, sizeof r); r.memory = VC__NIL; return r; }
 
 static bool vc__check_type(vc_kernel *k, const char *call, const char *name, vc_type type) {
     if (!vc__ready(k)) return false;
@@ -12895,7 +12907,8 @@ static const char *vc__object_name(const vc__object *o) { return o->name ? o->na
 /* Says why r is no ref of k that may be used here; only called when it is none. */
 VC__APART static void vc__refuse_ref(vc_kernel *k, const char *call, const vc_ref *r) {
     const vc__object *o;
-    if (!r->of) vc__refuse(k, call, "the ref was never set");
+    if (!r->of)
+        vc__refuse(k, call, r->memory ? "the ref is the result of a call that failed" : "the ref was never set");
     else if (r->of != k) vc__refuse(k, call, "the ref belongs to another kernel");
     else if (r->born != k->generation || r->memory >= k->count) vc__refuse(k, call, "the ref is from before vc_restart");
     if (k->failed) return;
@@ -13002,7 +13015,7 @@ VC_API vc_val vc_load(vc_ref ref, vc_val index) {
 }
 
 VC_API vc_val vc_get(vc_ref ref) {
-    if (!vc__ready(vc__kernel_of_ref("vc_get", &ref, vc__no_value(), vc__no_value()))) return vc__no_value();
+    if (!vc__ready(vc__kernel_of_ref("vc_get", &ref, vc__no_operand(), vc__no_operand()))) return vc__no_value();
     return vc__load(ref.of, "vc_get", &ref);
 }
 
@@ -13053,7 +13066,7 @@ static vc_val vc__load_or_inside(vc_kernel *k, const char *call, const vc_ref *r
 
 VC_API vc_val vc_load_or(vc_ref ref, vc_val index, vc_val condition, vc_val other) {
     static const char call[] = "vc_load_or";
-    vc_kernel *k = ref.of ? ref.of : vc__kernel_without(call, index, condition, other);
+    vc_kernel *k = ref.of ? ref.of : vc__kernel_without(call, ref.memory != 0, index, condition, other);
     vc_ref at = ref;
     vc_val full;
     uint32_t c, otherwise;
@@ -13162,7 +13175,8 @@ VC_API void vc_fence(vc_kernel *k, vc_scope scope, uint32_t storage) {
 
 VC_API vc_ref vc_ordered(vc_ref ref, vc_order order, vc_scope scope) {
     static const char call[] = "vc_ordered";
-    if (!vc__ready(vc__kernel_of_ref(call, &ref, vc__no_value(), vc__no_value())) || !vc__object_of(ref.of, call, &ref)) return vc__no_ref();
+    vc_kernel *k = vc__kernel_of_ref(call, &ref, vc__no_operand(), vc__no_operand());
+    if (!vc__ready(k) || !vc__object_of(ref.of, call, &ref)) return vc__no_ref();
     if (!vc__check_scope(ref.of, call, (uint32_t)scope)) return vc__no_ref();
     if ((uint32_t)order > VC_ACQ_REL) {
         vc__refuse(ref.of, call, "order %u; it takes VC_RELAXED, VC_ACQUIRE, VC_RELEASE or VC_ACQ_REL", (uint32_t)order);
@@ -13251,7 +13265,7 @@ VC_API void vc_atomic_store(vc_ref ref, vc_val index, vc_val value) {
 
 VC_API void vc_atomic_compare_exchange(vc_ref ref, vc_val index, vc_val expected, vc_val desired, vc_val *old) {
     static const char call[] = "vc_atomic_compare_exchange";
-    vc_kernel *k = ref.of ? ref.of : vc__kernel_without(call, index, expected, desired);
+    vc_kernel *k = ref.of ? ref.of : vc__kernel_without(call, ref.memory != 0, index, expected, desired);
     uint32_t pair[2], both;
     if (!vc__atomic_begin(k, call, VC__OP_ATOMIC_CAS, &ref, index, old)) return;
     pair[0] = vc__fit(k, call, 3, expected, ref.type);
@@ -13325,7 +13339,7 @@ VC__SMALL
 /* What a call gives that has no immediate result: these are scalars. */
 static vc_val vc__without_kernel(const char *call, const vc_val *v, uint32_t count) {
     uint32_t i;
-    for (i = 0; i < count; i++) if (!vc__is_immediate(v[i])) return vc__no_value();
+    for (i = 0; i < count; i++) if (!vc__is_immediate(v[i])) return v[i];
     return vc__unfolded(call + 3);
 }
 
@@ -13434,7 +13448,7 @@ static vc_val vc__convert(uint32_t op, vc_type type, vc_val v) {
     uint64_t bits = 0;
     uint32_t n;
     bool ok;
-    if (k ? k->failed : !vc__is_immediate(v)) return vc__no_value();
+    if (k ? k->failed : !vc__is_immediate(v)) return k ? vc__no_value() : v;
     if (op == VC__OP_CAST && (vc__is_composite(v) || vc__is_complex(type))) return vc__cast_composite(type, v);
     if (!vc__take(k, call, 1, v, &o)) return vc__refused(k, call);
     ok = vc__is_type(type) && (vc__rows(type) == vc__rows(o.type) || (op == VC__OP_CAST && vc__rows(o.type) == 1));
@@ -13529,7 +13543,8 @@ static vc_val vc__shift(uint32_t op, vc_val a, vc_val count) {
     uint32_t n[2], rows;
     uint64_t v[3] = { 0, 0, 0 }, bits = 0;
     if (vc__quick_count(a, &count)) return vc__pure2_long(a, count, op);
-    if (k ? k->failed : !vc__is_immediate(a) || !vc__is_immediate(count)) return vc__no_value();
+    if (k ? k->failed : !vc__is_immediate(a) || !vc__is_immediate(count))
+        return k ? vc__no_value() : vc__is_immediate(a) ? count : a;
     if (!vc__take(k, call, 1, a, &o[0]) || !vc__take(k, call, 2, count, &o[1])) return vc__refused(k, call);
     if (!vc__check_kind(k, call, &o[0], 1, VC__KINDS_IU) || !vc__check_kind(k, call, &o[1], 2, VC__KINDS_IU)) return vc__refused(k, call);
     if (o[1].node == VC__NIL) {
@@ -13579,7 +13594,8 @@ VC_API vc_val vc_select(vc_val condition, vc_val a, vc_val b) {
     vc_kernel *k = vc__kernel_of(condition) ? vc__kernel_of(condition) : vc__kernel_of(a) ? vc__kernel_of(a) : vc__kernel_of(b);
     vc__operand o[3];
     vc_type type;
-    if (k ? k->failed : !vc__is_immediate(condition) || !vc__is_immediate(a) || !vc__is_immediate(b)) return vc__no_value();
+    if (k ? k->failed : !vc__is_immediate(condition) || !vc__is_immediate(a) || !vc__is_immediate(b))
+        return k ? vc__no_value() : !vc__is_immediate(condition) ? condition : vc__is_immediate(a) ? b : a;
     if (vc__is_composite(a) || vc__is_composite(b)) return vc__select_parts(k, condition, a, b);
     if (!vc__take(k, call, 1, condition, &o[0]) || !vc__take(k, call, 2, a, &o[1]) || !vc__take(k, call, 3, b, &o[2])) return vc__refused(k, call);
     if (!vc__check_kind(k, call, &o[0], 1, VC__KINDS_B)) return k ? vc__no_value() : vc__immediate(VC__MISCHOSEN, o[0].type);
@@ -13640,7 +13656,7 @@ VC_API vc_val vc_global_id(vc_kernel *k, uint32_t axis) {
 }
 
 VC_API vc_val vc_length(vc_ref buffer) {
-    vc_kernel *k = vc__kernel_of_ref("vc_length", &buffer, vc__no_value(), vc__no_value());
+    vc_kernel *k = vc__kernel_of_ref("vc_length", &buffer, vc__no_operand(), vc__no_operand());
     const vc__object *o = vc__ready(k) ? vc__object_of(k, "vc_length", &buffer) : NULL;
     if (!o) return vc__no_value();
     if (buffer.inside & VC__INSIDE_ONE && vc__own_of(buffer.of, buffer.type)) return vc_const(buffer.of, vc_u32(vc__direct_count(buffer.of, buffer.type)));
@@ -13649,7 +13665,7 @@ VC_API vc_val vc_length(vc_ref buffer) {
 }
 
 VC_API vc_val vc_shape(vc_ref buffer, uint32_t axis) {
-    vc_kernel *k = vc__kernel_of_ref("vc_shape", &buffer, vc__no_value(), vc__no_value());
+    vc_kernel *k = vc__kernel_of_ref("vc_shape", &buffer, vc__no_operand(), vc__no_operand());
     const vc__object *o = vc__ready(k) ? vc__object_of(k, "vc_shape", &buffer) : NULL;
     if (!o) return vc__no_value();
     if (o->op == VC__OP_BUFFER) return vc__hidden(buffer.of, "vc_shape", VC_HIDDEN_SHAPE, buffer.of->node[buffer.memory].x, axis);
@@ -14524,7 +14540,7 @@ static vc_val vc__fn_end(const vc__fn *f, vc_val r) {
     if (f->half && f->type && vc__kind(vc_typeof(r)) == VC_F32) r = vc__to_kind(VC_F16, r);
     if (f->k) return f->type ? r : vc__no_value();
     if (f->type) return r.of == VC__UNFOLDED ? vc__unfolded(f->call + 3) : r;
-    for (i = 0; i < f->count; i++) if (f->v[i].of == 0) return vc__no_value();
+    for (i = 0; i < f->count; i++) if (f->v[i].of == 0) return f->v[i];
     return vc__unfolded(f->call + 3);
 }
 
@@ -15645,7 +15661,7 @@ VC_API void vc_assert(vc_kernel *k, vc_val condition, const char *text) {
 // >>image
 /* Calls on images: what is asked of which image, and of which operands. */
 
-static vc_image_ref vc__no_image(void) { vc_image_ref r; memset(&r, 0, sizeof r); return r; }
+static vc_image_ref vc__no_image(void) { vc_image_ref r; memset(&r, 0, sizeof r); r.node = VC__NIL; return r; }
 
 /* The desc with everything resolved; false after an error. */
 static bool vc__image_resolve(vc_kernel *k, const char *name, vc_image_desc *d) {
@@ -15711,7 +15727,7 @@ static vc__object *vc__image_of(vc_kernel *k, const char *call, const vc_image_r
     const char *why = NULL;
     vc__object *o;
     if (!vc__ready(k)) return NULL;
-    if (!r->of) why = "was never set";
+    if (!r->of) why = r->node ? "is the result of a call that failed" : "was never set";
     else if (r->of != k) why = "belongs to another kernel";
     else if (r->born != k->generation || r->node >= k->count || k->node[r->node].op != VC__OP_IMAGE) why = "is from before vc_restart";
     if (why) { vc__refuse(k, call, "the image %s", why); return NULL; }
@@ -15753,7 +15769,7 @@ static vc_val vc__image_record(vc_kernel *k, uint32_t op, vc_type type, uint32_t
 }
 
 static vc_kernel *vc__image_kernel(const char *call, vc_image_ref image, vc_val at, vc_val more) {
-    return image.of ? image.of : vc__kernel_without(call, at, more, more);
+    return image.of ? image.of : vc__kernel_without(call, image.node != 0, at, more, more);
 }
 
 static vc_val vc__sample(const char *call, vc_image_ref image, vc_val at, vc_val lod, uint32_t offset) {
@@ -15792,7 +15808,7 @@ VC_API vc_val vc_sample_offset(vc_image_ref image, vc_val at, vc_val lod, int32_
 
 VC_API vc_val vc_sample_grad(vc_image_ref image, vc_val at, vc_val dx, vc_val dy) {
     static const char call[] = "vc_sample_grad";
-    vc_kernel *k = image.of ? image.of : vc__kernel_without(call, at, dx, dy);
+    vc_kernel *k = image.of ? image.of : vc__kernel_without(call, image.node != 0, at, dx, dy);
     const vc__object *o = vc__image_of(k, call, &image, VC__DOES_SAMPLE);
     uint32_t a, x, y, both;
     if (!o) return vc__no_value();
@@ -15863,7 +15879,7 @@ VC_API vc_val vc_image_size(vc_image_ref image, vc_val level) {
 
 VC_API vc_val vc_image_levels(vc_image_ref image) {
     static const char call[] = "vc_image_levels";
-    vc_kernel *k = vc__image_kernel(call, image, vc__no_value(), vc__no_value());
+    vc_kernel *k = vc__image_kernel(call, image, vc__no_operand(), vc__no_operand());
     const vc__object *o = vc__image_of(k, call, &image, VC__DOES_ASK);
     if (!o) return vc__no_value();
     if (o->image.storage || o->image.dim == VC_DIM_BUFFER)

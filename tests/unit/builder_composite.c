@@ -107,7 +107,7 @@ static void dot_of_structs(rig *r) { vc_dot(r->p, r->p); }
 static void cast_to_struct(rig *r) { vc_cast(r->pair, r->a); }
 static void atomic_struct(rig *r) { vc_atomic_add(r->boxes, r->i, vc_u32(1), NULL); }
 static void load_or_other(rig *r) { vc_load_or(vc_field(r->boxes, 0), r->i, vc_bool(true), r->a); }
-static void load_or_never(rig *r) { vc_load_or(vc_field(vc_at(r->boxes, r->i), 0), vc__no_value(), vc_bool(true), r->a); }
+static void load_or_never(rig *r) { vc_load_or(vc_field(vc_at(r->boxes, r->i), 0), vc__no_operand(), vc_bool(true), r->a); }
 static void data_at_null(rig *r) { vc_table(r->k, "t", r->pair, NULL, 4); }
 static void closed_value(rig *r) {
     vc_val v = { 0, 0 };

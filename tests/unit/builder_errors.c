@@ -371,16 +371,62 @@ static void never_set(void **state) {
     STRAY(vc_image_store, p, i, v);
     STRAY(vc_image_size, p, i);
     STRAY(vc_image_levels, p);
-    /* a kernel that failed gives such refs itself: they are no error of another one */
-    {
-        rig good = begin(NULL), bad = begin(NULL);
-        t = vc_array(bad.k, "none", VC_F32, 0);
-        vc_store(t, i, v);
-        assert_null(vc_error(good.k));
-        assert_non_null(vc_error(bad.k));
-        vc_free(good.k);
-        vc_free(bad.k);
-    }
+}
+
+static void *no_memory(void *user, size_t size) { (void)user, (void)size; return NULL; }
+static void *no_more_memory(void *user, void *block, size_t size) { (void)user, (void)block, (void)size; return NULL; }
+static void no_release(void *user, void *block) { (void)user, (void)block; }
+
+/* Refs, images and values of failed calls are no error of another kernel, and hide none of its errors. */
+static void failed_results(void **state) {
+    static const char text[] = "vc_store in kernel 'saxpy': the ref or image was never set; no operand tells which kernel "
+                               "the call is for, so the next one that is asked reports it";
+    static const vc_ref never = {0};
+    vc_val i = vc_u32(0), v = vc_f32(1), given;
+    vc_kernel_desc desc;
+    vc_kernel *none;
+    vc_ref t;
+    rig good = begin(NULL), bad = begin(NULL);
+    (void)state;
+    t = vc_array(bad.k, "none", VC_F32, 0);
+    vc_store(t, i, v);
+    vc_store(vc_offset(vc_at(vc_field(t, 0), i), i), i, v);
+    given = vc_load(t, i);
+    vc_store(never, i, given);
+    vc_store(never, vc_shl(vc_cast(VC_U32, given), i), vc_select(vc_bool(true), given, v));
+    vc_store(never, i, vc_vec2(v, vc_average(given, v)));
+    vc_image_load(vc_image(bad.k, "none", NULL), i);
+    assert_non_null(vc_error(bad.k));
+    assert_null(vc_error(good.k));
+    /* good's own mistake is reported although another kernel failed */
+    vc_store(never, i, v);
+    assert_non_null(vc_error(bad.k));
+    fails(good, text);
+    /* used elsewhere, they are an error there */
+    good = begin(NULL);
+    vc_store(t, good.n, good.a);
+    fails(good, "vc_store in kernel 'saxpy': the ref is the result of a call that failed");
+    good = begin(NULL);
+    vc_store(good.y, good.n, given);
+    fails(good, "vc_store in kernel 'saxpy': operand 3 is the result of a call that failed");
+    good = begin(NULL);
+    vc_image_load(vc_image(bad.k, "none", NULL), good.n);
+    fails(good, "vc_image_load in kernel 'saxpy': the image is the result of a call that failed");
+    vc_free(bad.k);
+    /* so are those of a kernel that there was no memory for */
+    good = begin(NULL);
+    memset(&desc, 0, sizeof desc);
+    desc.allocator.allocate = no_memory;
+    desc.allocator.reallocate = no_more_memory;
+    desc.allocator.release = no_release;
+    none = vc_begin(&desc);
+    assert_null(none);
+    t = vc_buffer(none, "x", VC_F32, VC_READ_WRITE);
+    vc_store(t, i, vc_load(t, i));
+    vc_image_load(vc_image(none, "p", NULL), i);
+    assert_null(vc_error(good.k));
+    vc_store(never, i, v);
+    fails(good, text);
 }
 
 static void sizes(void **state) {
@@ -687,7 +733,7 @@ int main(void) {
     const struct CMUnitTest tests[] = { cmocka_unit_test(types), cmocka_unit_test(targets), cmocka_unit_test(vectors),
                                         cmocka_unit_test(values), cmocka_unit_test(memory),
                                         cmocka_unit_test(blocks), cmocka_unit_test(short_circuit), cmocka_unit_test(never_set), cmocka_unit_test(sizes),
-                                        cmocka_unit_test(barriers), cmocka_unit_test(machine), cmocka_unit_test(no_kernel),
+                                        cmocka_unit_test(failed_results), cmocka_unit_test(barriers), cmocka_unit_test(machine), cmocka_unit_test(no_kernel),
                                         cmocka_unit_test(no_body), cmocka_unit_test(rare) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
