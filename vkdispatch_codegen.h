@@ -114,15 +114,16 @@
    Meaning. Every operation means the same on every target. Integers wrap. x / 0 is all ones and x % 0 is x; the least integer / -1 is itself. Shift counts
    are taken modulo the width. float to int saturates, NaN gives 0. A float becomes a narrower one by one rounding to nearest even, also where it is widened
    again; without i64, f64 to f16, and to f32 and back, are as the device likes. min and max give the other operand if one is NaN. mod(x, y) is x - y *
-   floor(x / y), and rem of floats x - y * trunc(x / y), each step rounded. pow(x < 0, y) is NaN. Of f16 and f32, pow(1, infinity), pow(NaN, 0) and atan2(0,
-   0) are as the device has them; sinh and cosh of f16 may overflow where e^|x| does, from |x| = 11 on. Nothing is contracted behind your back; vc_fma is one
-   or two roundings, as the device has it. llvmpipe takes x * 0 for 0, even of infinity and NaN, where that 0 is a constant. Subnormal numbers may be flushed
+   floor(x / y), and rem of floats x - y * trunc(x / y), each step rounded. pow(x, 0) and pow(1, y) are 1 for every x and y, also for NaN; any other
+   pow(x < 0, y) is NaN, and pow takes -0 for 0. atan2 of zeros follows Annex F of C99: atan2(-0, -0) is -pi; of two infinities it is as the device
+   has it for f16 and f32. Nothing is contracted behind your back; vc_fma is one or two roundings, as the device has it.
+   llvmpipe takes x * 0 for 0, even of infinity and NaN, where that 0 is a constant. Subnormal numbers may be flushed
    to zero. `fast` in the desc allows the compiler everything. Bool in memory is a u32, 0 or 1. Vectors in memory are packed as C arrays of their elements.
 
    Accuracy. Integers, conversions, comparisons, + - * neg abs sign min max clamp step floor ceil trunc round fract saturate ldexp frexp modf are exact, that
    is, rounded once. The others may be off by this many units in the last place of the result r, and by a power of two besides where one is added. f16 and f32:
-   what Vulkan asks of a device, where the function is the device's; sin and cos for |x| <= pi. f64 and the functions from asinh on are made of exact ones and
-   of those above them; f64 sin, cos, tan for |x| <= 2^30. The last column: f16 and f32 in OpenCL C. Tests hold every target to this table.
+   what Vulkan asks of a device, where the function is the device's; sin and cos for |x| <= pi. f64, sinh, cosh and the functions from asinh on are made of
+   exact ones and of those above them; f64 sin, cos, tan for |x| <= 2^30. The last column: f16 and f32 in OpenCL C. Tests hold every target to this table.
 
        function    f16                             f32                             f64   OpenCL C
        div         2.5                             2.5                             0.5   2.5
@@ -140,8 +141,8 @@
        acos        5 + 2^-7                        4096 + 2^-11                    2.5   4
        atan        5                               4096                            1     5
        atan2       5                               4096                            2     6
-       sinh        2 + 2 |x| + 8 of cosh           4 + 2 |x| + 8 of cosh           2     4
-       cosh        4 + 2 |x|                       6 + 2 |x|                       2     4
+       sinh        1 + 2^-10 of cosh               10 + 3 |x| + 8 of cosh          2     4
+       cosh        1                               10 + 3 |x|                      2     4
        tanh        4 + 2^-8                        8 + 2^-20                       2.5   5
        asinh       1                               4 + 2^-20                       4     as f32
        acosh       1                               4 + 2^-20                       4     as f32
@@ -1413,9 +1414,9 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
     X(ATAN2,        "atan2",        PURE,   2, F,    SAME,   0, VC__S_FLOAT(VC__E(25)), \
       VC__T_F32("atan", "atan2", "($0, $1)"), vc__expand_atan) \
     X(SINH,         "sinh",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(19)), \
-      VC__T_F32("sinh", "sinh", "($0)"), vc__expand_math64) \
+      VC__T_F32("sinh", "sinh", "($0)"), vc__expand_sinh) \
     X(COSH,         "cosh",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(20)), \
-      VC__T_F32("cosh", "cosh", "($0)"), vc__expand_math64) \
+      VC__T_F32("cosh", "cosh", "($0)"), vc__expand_sinh) \
     X(TANH,         "tanh",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(21)), \
       VC__T_F32("tanh", "tanh", "($0)"), vc__expand_math64) \
     X(ISNAN,        "isnan",        PURE,   1, F,    BOOL,   0, VC__S_FLOAT(156), \
@@ -1611,7 +1612,7 @@ static vc__expander vc__expand_extract, vc__expand_cast, vc__expand_div, vc__exp
     vc__expand_atan, vc__expand_isnan, vc__expand_dot, vc__expand_shift, vc__expand_memory, vc__expand_popcount,
     vc__expand_bit_reverse, vc__expand_index, vc__expand_find_lsb, vc__expand_find_msb, vc__expand_mul_hi,
     vc__expand_pack_half, vc__expand_unpack_half, vc__expand_atomic, vc__expand_subgroup, vc__expand_dot_4x8,
-    vc__expand_or, vc__expand_rotate, vc__expand_trunc, vc__expand_round, vc__expand_carry;
+    vc__expand_or, vc__expand_rotate, vc__expand_trunc, vc__expand_round, vc__expand_carry, vc__expand_sinh;
 
 typedef struct vc__forms {
     struct {
@@ -4408,6 +4409,36 @@ static uint32_t vc__expand_log(vc__lower *s, const vc__node *n) {
     return vc__make_raw(s, op, type, x, VC__NIL, VC__NIL, 0);
 }
 
+/* Computes a function of f16 in f32. */
+static uint32_t vc__x_in_f32(vc__lower *s, const vc__node *n) {
+    vc_type type = n->type, with = VC_F32 + (type & 48u);
+    uint16_t op = n->op;
+    uint32_t x = vc__x_cast(s, with, n->a[0]), y = vc__op[op].operands > 1 ? vc__x_cast(s, with, n->a[1]) : VC__NIL;
+    x = vc__make(s, op, with, x, y, VC__NIL, 0);
+    return vc__x_cast(s, type, x);
+}
+
+/* atan2 of f32, with the sign of y. GLSL.std.450 leaves atan2(0, 0) undefined: atan2(0, x) is pi if the sign bit of x
+   is set, else 0. */
+static uint32_t vc__x_atan2(vc__lower *s, uint32_t y, uint32_t x) {
+    vc_type type = vc__x_type(s, x), bits = VC_I32 + (type & 48u);
+    uint32_t size = vc__x_one(s, VC__OP_ABS, y), r, c, v;
+    r = vc__make_raw(s, VC__OP_ATAN2, type, size, x, VC__NIL, 0);
+    c = vc__x_small(s, bits, 0);
+    x = vc__make(s, VC__OP_BITCAST, bits, x, VC__NIL, VC__NIL, 0);
+    c = vc__x_compare(s, VC__OP_LT, x, c);
+    v = vc__make_const(s, type, 0x40490fdbu);
+    x = vc__x_small(s, type, 0);
+    v = vc__x_select(s, c, v, x);
+    c = vc__x_compare(s, VC__OP_EQ, y, x);
+    r = vc__x_select(s, c, v, r);
+    y = vc__make(s, VC__OP_BITCAST, bits, y, VC__NIL, VC__NIL, 0);
+    y = vc__x_int(s, VC__OP_AND, y, 0x80000000u);
+    r = vc__make(s, VC__OP_BITCAST, bits, r, VC__NIL, VC__NIL, 0);
+    r = vc__x_two(s, VC__OP_OR, r, y);
+    return vc__make(s, VC__OP_BITCAST, type, r, VC__NIL, VC__NIL, 0);
+}
+
 /* Drivers that compute it by minimum and maximum lose NaN. */
 static uint32_t vc__expand_atan(vc__lower *s, const vc__node *n) {
     vc_type type = n->type;
@@ -4415,36 +4446,69 @@ static uint32_t vc__expand_atan(vc__lower *s, const vc__node *n) {
     uint32_t x = n->a[0], y = n->a[1], number, other, r;
     if (vc__kind(type) == VC_F64) return vc__expand_math64(s, n);
     if (s->kernel->desc.fast || vc__is_c(s->target)) return VC__NIL;
+    if (op == VC__OP_ATAN2 && vc__kind(type) == VC_F16) return vc__x_in_f32(s, n);
     number = vc__x_compare(s, VC__OP_EQ, x, x);
     if (op == VC__OP_ATAN2) {
         other = vc__x_compare(s, VC__OP_EQ, y, y);
         number = vc__x_two(s, VC__OP_AND, number, other);
     }
-    r = vc__make_raw(s, op, type, x, y, VC__NIL, 0);
+    r = op == VC__OP_ATAN2 ? vc__x_atan2(s, x, y) : vc__make_raw(s, op, type, x, y, VC__NIL, 0);
     other = vc__x_special(s, type, true);
     return vc__x_select(s, number, r, other);
 }
 
-/* Undefined for x < 0, and for x = 0 with y <= 0, in GLSL.std.450. */
+/* (e^(x/2))^2 / 2 -+ (e^(-x/2))^2 / 2: no intermediate result overflows unless the result does. */
+static uint32_t vc__expand_sinh(vc__lower *s, const vc__node *n) {
+    vc_type type = n->type;
+    uint16_t op = n->op;
+    uint32_t half, x, e, up, down;
+    if (vc__kind(type) == VC_F64) return vc__expand_math64(s, n);
+    if (s->kernel->desc.fast || vc__is_c(s->target)) return VC__NIL;
+    if (vc__kind(type) == VC_F16) return vc__x_in_f32(s, n);
+    half = vc__make_const(s, type, 0x3f000000u);
+    x = vc__x_two(s, VC__OP_MUL, n->a[0], half);
+    e = vc__x_one(s, VC__OP_EXP, x);
+    up = vc__x_two(s, VC__OP_MUL, e, half);
+    up = vc__x_two(s, VC__OP_MUL, up, e);
+    x = vc__x_one(s, VC__OP_NEG, x);
+    e = vc__x_one(s, VC__OP_EXP, x);
+    down = vc__x_two(s, VC__OP_MUL, e, half);
+    down = vc__x_two(s, VC__OP_MUL, down, e);
+    return vc__x_two(s, op == VC__OP_SINH ? VC__OP_SUB : VC__OP_ADD, up, down);
+}
+
+/* GLSL.std.450 leaves x < 0 undefined, and x = 0 with y <= 0. Drivers compute 2^(y log2(x)), so 1^infinity and NaN^0 are
+   not 1; lavapipe loses NaN. */
 static uint32_t vc__expand_pow(vc__lower *s, const vc__node *n) {
     vc_type type = n->type;
     uint32_t x = n->a[0], y = n->a[1], zero, c, v, r, low;
     if (vc__kind(type) == VC_F64) return vc__expand_math64(s, n);
     if (s->kernel->desc.fast) return VC__NIL;
     zero = vc__x_small(s, type, 0);
+    if (vc__is_c(s->target)) {
+        v = vc__x_one(s, VC__OP_ABS, x);
+        r = vc__make_raw(s, VC__OP_POW, type, v, y, VC__NIL, 0);
+        low = vc__x_compare(s, VC__OP_LT, x, zero);
+        c = vc__x_compare(s, VC__OP_NE, y, zero);
+        c = vc__x_two(s, VC__OP_AND, low, c);
+        v = vc__x_special(s, type, true);
+        return vc__x_select(s, c, v, r);
+    }
     r = vc__make_raw(s, VC__OP_POW, type, x, y, VC__NIL, 0);
     low = vc__x_compare(s, VC__OP_LT, y, zero);
     v = vc__x_special(s, type, false);
     v = vc__x_select(s, low, v, zero);
     c = vc__x_is_zero(s, x);
     r = vc__x_select(s, c, v, r);
-    c = vc__x_compare(s, VC__OP_LT, x, zero);
-    v = vc__x_special(s, type, true);
-    r = vc__x_select(s, c, v, r);
-    c = vc__x_compare(s, VC__OP_EQ, y, zero);
-    low = vc__x_compare(s, VC__OP_LE, zero, x);
+    c = vc__x_compare(s, VC__OP_LE, zero, x);
+    low = vc__x_is_number(s, y);
     c = vc__x_two(s, VC__OP_AND, c, low);
+    v = vc__x_special(s, type, true);
+    r = vc__x_select(s, c, r, v);
     v = vc__x_small(s, type, 1);
+    c = vc__x_compare(s, VC__OP_EQ, y, zero);
+    low = vc__x_compare(s, VC__OP_EQ, x, v);
+    c = vc__x_two(s, VC__OP_OR, c, low);
     return vc__x_select(s, c, v, r);
 }
 
@@ -5248,7 +5312,9 @@ static uint32_t vc__m_pow(const vc__m64 *m, uint32_t x, uint32_t y) {
     uint32_t x_valid = vc__m_compare(m, VC__OP_LE, vc__m_const(m, 0), x);
     uint32_t nan = vc__m_const(m, VC__M_NAN);
     r = vc__m_select(m, x_valid, r, nan);
-    return vc__m_select(m, vc__m_compare(m, VC__OP_EQ, y, y), r, nan);
+    r = vc__m_select(m, vc__m_compare(m, VC__OP_EQ, y, y), r, nan);
+    r = vc__m_select(m, vc__m_eq_const(m, y, 0), vc__m_const(m, VC__M_ONE), r);
+    return vc__m_select(m, vc__m_eq_const(m, x, VC__M_ONE), vc__m_const(m, VC__M_ONE), r);
 }
 
 /* Argument reduction: x = n * pi / 2 + r[0] + r[1] with |r[0]| <= pi / 4. Returns an i64 whose low bits are those of n.

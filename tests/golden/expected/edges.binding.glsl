@@ -22,7 +22,7 @@ void main() {
         int v7 = v2 / v6;
         int v8 = v4 ? v2 : v2 - v7 * v6;
         float v9 = f[v1];
-        float v10 = v9 < 0.0 ? uintBitsToFloat(0x7fc00000u) : (abs(v9) < 1.1754944e-38 ? 0.0 : pow(v9, 2.5));
+        float v10 = v9 == 1.0 ? 1.0 : (0.0 <= v9 ? (abs(v9) < 1.1754944e-38 ? 0.0 : pow(v9, 2.5)) : uintBitsToFloat(0x7fc00000u));
         float v11 = -2.1474836e+09 < v10 ? v10 : -2.1474836e+09;
         ivec4 v12 = ivec4((v4 ? -1 : (v5 ? -v2 : v7)) + v8, v8 + (v8 != 0 && (v8 ^ v3) < 0 ? v3 : 0), v2 >> (v3 & 31), 2.1474836e+09 <= v10 ? 2147483647 : int((floatBitsToUint(v10) & 2147483647u) <= 2139095040u ? (v11 < 2.1474835e+09 ? v11 : 2.1474835e+09) : 0.0));
         my_out[v1] = v12;
