@@ -94,8 +94,9 @@
    imaginary one fma(ar, bi, ai * br); matrices go from the first column on. Quotients, absolute values and roots are scaled by powers of two, so that
    nothing overflows or vanishes before the result does. In units in the last place of the result's absolute value they are off by at most: mul 2, div 6,
    abs 4, sqrt 8 (of f16, which is done in f32: div, abs and sqrt 1.5); exp, log, pow and polar by what their real functions are. By 0 a quotient is infinite
-   or NaN; a power of 0 is the real one of the exponent's real part. The real part of log is right to a few units in its own last place, near |z| = 1 too; the
-   error of pow(a, b) grows with |b| (|log a| + 1). The inverse is minors over the determinant, without pivots: for matrices far from singular.
+   or NaN; a power of 0 is the real one of the exponent's real part. The real part of log is right to a few units in its own last place, near |z| = 1 too;
+   pow(a, b) is exp(b log a) with this log, so its error grows with |b log a|. The inverse is minors over the determinant, without pivots: for matrices far
+   from singular.
 
    Control flow is C blocks: VC_IF(k, c) { } VC_ELSE(k) { }, VC_FOR(k, i, first, limit) { }, VC_LOOP(k) { }, VC_SWITCH(k, v) { VC_CASE(k, 1) { } VC_DEFAULT(k)
    { } }, VC_EACH(k, i) { }. Exits are vc_break_if, vc_continue_if (of the innermost loop) and vc_return_if. Do not leave a block with C's own break,
@@ -11788,17 +11789,22 @@ static void vc__complex_sqrt(const vc_kernel *k, vc_type kind, const vc_val *z, 
     out[1] = vc_cast(kind, vc_mul(vc_select(negative_re, vc_select(negative_im, vc_neg(t), t), u), s.back));
 }
 
-/* a^b: the absolute value is |a|^b.re * e^(-b.im * arg a), the angle b.re * arg a + b.im * log |a|. For a = 0 it is
-   the real power 0^b.re. real: b.im is 0. */
+/* a^b as e^(b log a). For a = 0 it is the real power 0^b.re. real: b.im is 0. */
 static void vc__complex_pow(vc_type kind, const vc_val *a, const vc_val *b, bool real, vc_val *out) {
-    vc_val size = vc_hypot(a[0], a[1]), arg = vc__complex_arg(kind, a[0], a[1]), zero = vc_imm(kind, 0),
-           is_zero = vc_eq(size, zero);
-    vc_val radius = vc_pow(size, b[0]), angle = vc_mul(b[0], arg);
+    vc_type type = kind == VC_F16 ? (vc_type)VC_F32 : kind;
+    vc_val a_re = vc_cast(type, a[0]), a_im = vc_cast(type, a[1]);
+    vc_val b_re = vc_cast(type, b[0]), b_im = vc_cast(type, b[1]);
+    vc_val log_abs = vc__complex_log_abs(type, a_re, a_im), arg = vc__complex_arg(type, a_re, a_im);
+    vc_val zero = vc_imm(type, 0);
+    vc_val log_radius = vc_select(vc_eq(b_re, zero), zero, vc_mul(b_re, log_abs));
+    vc_val angle = vc_mul(b_re, arg);
     if (!real) {
-        radius = vc_mul(radius, vc_select(is_zero, vc__power_of_two(kind, 0), vc_exp(vc_neg(vc_mul(b[1], arg)))));
-        angle = vc_select(is_zero, zero, vc_fma(b[1], vc_log(size), angle));
+        log_radius = vc_sub(log_radius, vc_mul(b_im, arg));
+        angle = vc_select(vc_eq(vc_max(vc_abs(a_re), vc_abs(a_im)), zero), zero, vc_fma(b_im, log_abs, angle));
     }
-    vc__complex_polar(radius, angle, out);
+    vc__complex_polar(vc_exp(log_radius), angle, out);
+    out[0] = vc_cast(kind, out[0]);
+    out[1] = vc_cast(kind, out[1]);
 }
 
 /* The operation `op` on complex numbers. left, right: that operand is real. */

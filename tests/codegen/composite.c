@@ -96,7 +96,7 @@ static Wide oracle(const Case *c, Wide a, Wide b) {
 /* What devices and Vulkan's precisions leave of the functions: sine and cosine of f32 are good to 2^-11, of f16 to 2^-7. */
 static long double slack(const Case *c, vc_type kind, Wide a, Wide b, Wide want) {
     long double size = cabsl(want), unit = unit_of(kind, size), turn = kind == VC_F64 ? 2 * unit : size * (kind == VC_F32 ? 0x1p-10L : 0x1p-6L);
-    long double reach = c->op == POW && a != 0 ? cabsl(b) * (cabsl(clogl(a)) + 1) : 0, least = ldexpl(1, lowest_of(kind));
+    long double reach = c->op == POW && a != 0 ? cabsl(b) * cabsl(clogl(a)) : 0, least = ldexpl(1, lowest_of(kind));
     switch (c->op) {
     case ADD: case SUB: return 0.5L * unit + least;
     case MUL: return 2 * unit + least;
@@ -142,7 +142,9 @@ static long double part_of(const Case *c, unsigned role, unsigned i, unsigned pa
     int range = c->kind == VC_F16 ? 7 : c->kind == VC_F32 ? 120 : 1000;
     bool tame = c->op == EXP || c->op == POW || c->op == POLAR || c->op == ARG || c->op == LOG;
     if (c->op == SQRT && part && i >= 90 && i < 100) return -0.0L; /* the lower side of the branch cut */
-    if (c->op == LOG && i >= 100 && i < 200) { /* on the unit circle but for rounding, and beside 1 and i */
+    if (c->op == POW && role && i >= 100 && i < 200) /* a real exponent that shows how far off the logarithm of |a| is */
+        return part ? 0 : ldexpl(size, c->kind == VC_F16 ? 10 : c->kind == VC_F32 ? 18 : 28);
+    if ((c->op == LOG || c->op == POW) && i >= 100 && i < 200) { /* on the unit circle but for rounding, and beside 1 and i */
         long double angle = 0.0157L * (long double)i, little = ldexpl(1, -(int)(i % 40));
         return i < 160 ? (part ? sinl(angle) : cosl(angle)) : part == (i & 1) ? 1 + ldexpl(1, -(int)(i % 50)) : little;
     }
@@ -180,6 +182,15 @@ static bool right_complex(const Case *c, unsigned i) {
         long double off = fabsl(creall(got) - log_of_size(a)), unit = unit_of(kind, fabsl(log_of_size(a)));
         if (off > (kind == VC_F16 ? 1.5L : 8) * unit + ldexpl(1, lowest_of(kind))) {
             printf("  log of %.20Lg %+.20Lg i: real part %Lg, wanted %Lg, off by %.3Lg\n", creall(a), cimagl(a), creall(got), log_of_size(a), off / unit);
+            return false;
+        }
+    }
+    if (c->op == POW && near_circle(a) && !isinf(creall(b))) { /* the absolute value is right by itself */
+        long double grown = creall(b) * log_of_size(a), turned = cimagl(b) * cargl(a), radius = expl(grown - turned);
+        long double bound = (kind == VC_F64 ? 0x1p-49L : 0x1p-9L) * (1 + fabsl(grown) + fabsl(turned));
+        if (fabsl(cabsl(got) - radius) > radius * bound + ldexpl(1, lowest_of(kind))) {
+            printf("  |(%.20Lg %+.20Lg i)^(%Lg %+Lg i)|: %.12Lg, wanted %.12Lg\n", creall(a), cimagl(a), creall(b),
+                   cimagl(b), cabsl(got), radius);
             return false;
         }
     }
