@@ -160,6 +160,22 @@
    norm and distance are off by 6 units at most, normalize by 8, cross, mirror and refract by as many as their sums of products lose, in f32 where they are
    given f16. mix rounds each step; dot is by fma.
 
+   Multi-word integers. vc_add_carry, vc_sub_borrow and vc_mul_hi give the upper word of a sum, difference or product;
+   vc_add, vc_sub and vc_mul of the same operands give the lower one. Use u32 words. In SPIR-V these are OpIAddCarry,
+   OpISubBorrow and OpUMulExtended. In CUDA C, chains of them become 64-bit sums, which its compiler turns into
+   add-with-carry and multiply-add instructions. The sum of two numbers of `count` words:
+       vc_val carry = vc_const(k, vc_u32(0));
+       for (int i = 0; i < count; i++) {
+           vc_val low = vc_add(a[i], b[i]), first = vc_add_carry(a[i], b[i]);
+           sum[i] = vc_add(low, carry);
+           carry = vc_add(first, vc_add_carry(low, carry));
+       }
+   One step of a product, t + a * b + carry, which always fits two words:
+       vc_val low = vc_mul(a, b), high = vc_mul_hi(a, b), sum = vc_add(low, t);
+       high = vc_add(high, vc_add_carry(low, t));
+       t = vc_add(sum, carry);
+       carry = vc_add(high, vc_add_carry(sum, carry));
+
    Atomics work on elements of buffers and shared arrays, and are statements: vc_val old; vc_atomic_add(x, i, vc_u32(1), &old). By themselves they order
    nothing else; vc_ordered and vc_fence do. Where a device cannot add f32, and for all else that computes on floats, the kernel tries a compare-exchange until
    nobody came between. f64 needs 64-bit atomics of the device.
@@ -3927,8 +3943,9 @@ static uint32_t vc__lower_wide(vc__lower *s, const vc__node *n, bool wide) {
     /* or and xor equal the sum if the two carries are never both set */
     if (op != VC__OP_ADD) return r != VC__NIL && vc__x_is_bit(s, r) ? r : VC__NIL;
     if (r != VC__NIL || !wide) return r;
-    /* put a product first */
-    if (vc__lowered(s, vc__x_open_sum(s, op, b))->op == VC__OP_MUL || vc__x_open_sum(s, op, a) == VC__NIL) {
+    /* put a product or an open sum first; two words stay in the order that ADD_CARRY has them in */
+    uint32_t open = vc__x_open_sum(s, op, b);
+    if (vc__lowered(s, open)->op == VC__OP_MUL || (open != VC__NIL && vc__x_open_sum(s, op, a) == VC__NIL)) {
         r = a;
         a = b;
         b = r;

@@ -279,12 +279,30 @@ static void rotates(void **state) {
     vc_free(k);
 }
 
+/* A sum of several words is a chain of 64-bit sums in CUDA C: no carry is computed by itself. */
+static void carries(void **state) {
+    vc_kernel *k = begin("sum", false);
+    vc_ref x = vc_buffer(k, "x", VC_U32, VC_READ), y = vc_buffer(k, "y", VC_U32, VC_READ), r = vc_buffer(k, "r", VC_U32, VC_WRITE);
+    vc_val carry = vc_const(k, vc_u32(0));
+    (void)state;
+    for (uint32_t i = 0; i < 4; i++) {
+        vc_val a = vc_load(x, vc_u32(i)), b = vc_load(y, vc_u32(i)), low = vc_add(a, b), first = vc_add_carry(a, b);
+        vc_store(r, vc_u32(i), vc_add(low, carry));
+        carry = vc_add(first, vc_add_carry(low, carry));
+    }
+    vc_store(r, vc_u32(4), carry);
+    lacks(k, VC_TARGET_CUDA, ">> 32ull) + ");
+    lacks(k, VC_TARGET_CUDA, " < ");
+    vc_free(k);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(entries), cmocka_unit_test(names), cmocka_unit_test(operands_are_evaluated),
         cmocka_unit_test(block), cmocka_unit_test(wide), cmocka_unit_test(shared),
         cmocka_unit_test(contraction), cmocka_unit_test(depth), cmocka_unit_test(refusals), cmocka_unit_test(kept),
-        cmocka_unit_test(bytes), cmocka_unit_test(pointers), cmocka_unit_test(rotates)
+        cmocka_unit_test(bytes), cmocka_unit_test(pointers), cmocka_unit_test(rotates),
+        cmocka_unit_test(carries)
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
